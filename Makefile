@@ -3,8 +3,8 @@
 PREFIX = /usr/local
 MATRIX = release asan clang O0 tsan cross
 
-.PHONY: build help demo test tutorial matrix bench campaign mutants chaos fuzz \
-	sources format install clean
+.PHONY: build help demo test tutorial matrix bench inside campaign mutants \
+	chaos fuzz sources format install clean
 
 build:
 	@scripts/deps
@@ -16,6 +16,7 @@ help:
 	@echo 'make test       all tests, in a release and a sanitizer build'
 	@echo 'make matrix     and with clang, -O0, TSan, another architecture'
 	@echo 'make bench      the benchmarks'
+	@echo 'make inside     what recording, pages and sweeps cost'
 	@echo 'make tutorial   weft-tutorial(7), on all of its 4,096 nodes'
 	@echo 'make campaign   the long test campaign'
 	@echo 'make mutants    do tests notice that a feature is taken away?'
@@ -49,6 +50,12 @@ bench:
 	else \
 		echo 'there is no bench/run'; \
 	fi
+
+inside:
+	@scripts/deps
+	@scripts/build release src/weft
+	@WEFT=build/release/src/weft WEFT_MACHINES=$(CURDIR)/machines \
+		bench/inside
 
 tutorial:
 	@scripts/deps

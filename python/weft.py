@@ -21,7 +21,7 @@ import sys
 __all__ = ["Error", "RunFile", "machines", "open", "run", "sweep"]
 
 _APPLICATION = 0x77656674
-_SCHEMA = 1
+_SCHEMA = 2
 
 # What ends a run, as exit codes tell: all but these are errors.
 _FINE = {0: None, 3: "deadlock", 4: "limit", 6: "stopped"}
@@ -122,7 +122,7 @@ class RunFile:
             ours = False
         if not ours:
             raise Error("%s: is not a run file" % path, 2)
-        if not 1 <= schema <= _SCHEMA:
+        if schema != _SCHEMA:
             raise Error("%s: is a run file of schema %d" % (path, schema), 2)
 
     def _one(self, query):

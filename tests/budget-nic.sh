@@ -59,7 +59,7 @@ shows "a put alone" '.budget.longest.causes | map_values(.ps) |
 	"memory_write": 348700 }'
 shows "its way" '.follow | .is_complete and
 	.steps[0].where == "node 0, card" and
-	.steps[-1].where == "node 15, card"'
+	.steps[-1].where == "node 15, input"'
 
 # --- and of 8 bytes by Gemini's block transfer engine, one hop away ---
 

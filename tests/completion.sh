@@ -72,6 +72,8 @@ asked() { # LINE: what bash puts in place of the last word
 asked 'weft run torus ' | grep -qx random || complain 'no workload'
 report 'bash'
 
+# With -o zsh would offer words that begin with a dash, and no others.
+! grep -q '_describe -o' "$src/completions/_weft" || complain 'options alone'
 for shell in zsh fish; do
 	file=_weft
 	[ $shell = zsh ] || file=weft.fish
@@ -80,6 +82,10 @@ for shell in zsh fish; do
 		complain "$file does not ask weft"
 	if command -v $shell >/dev/null; then
 		$shell -n "$src/completions/$file" || complain "$file"
+		[ $shell = zsh ] || fish --no-config -c "
+			source $src/completions/$file
+			complete -C 'weft run bgq-mid'" |
+			grep -q '^bgq-midplane' || complain 'no machine'
 		report "$shell can read its file"
 	else
 		skip "$shell can read its file" "no $shell"

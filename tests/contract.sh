@@ -194,6 +194,8 @@ for command in $commands; do
 done
 ends 0 --version
 grep -q '^weft [0-9]' "$tmp/out" || complain "$(cat "$tmp/out")"
+grep -q "^version: $(awk '{ print $2 }' "$tmp/out")$" "$src/CITATION.cff" ||
+	complain "CITATION.cff is of another version"
 report "weft --version"
 for page in "$src"/man/*.scd; do
 	scdoc <"$page" >"$tmp/page" 2>"$tmp/err" || complain "$(cat "$tmp/err")"

@@ -149,8 +149,12 @@ is 'numbers of one link and of all' 0 "$(ask 'select count(*) v from sample,
 is 'packets that links sent again' "$(value resent_packets)" \
 	"$(ask 'select sum(retries) v from link')"
 [ "$(value resent_packets)" -gt 0 ] || complain 'nothing was sent again'
+is 'those of channels' "$(value resent_packets)" \
+	"$(ask 'select sum(retries) v from channel')"
+is 'those of channels over time' "$(value resent_packets)" \
+	"$(ask 'select sum(value) v from channel_sample, items(retries)')"
 db=$tmp/run.db
-report 'retries are counted for each link'
+report 'retries are counted for each link and channel'
 
 run run bgq $small --budget --threads 2 -o "$tmp/two.db"
 run compare "$db" "$tmp/two.db"
@@ -228,10 +232,22 @@ refused 'No such file' sql "$tmp/none.db" 'select 1'
 refused 'is not a run file' compare "$tmp/mine" "$tmp/mine"
 refused 'readonly' sql "$tmp/other.db" 'delete from meta'
 refused 'more than one statement' sql "$tmp/other.db" 'select 1; select 2'
+cp "$tmp/other.db" "$tmp/old.db"
+python3 -c 'import sqlite3, sys
+sqlite3.connect(sys.argv[1]).execute("pragma user_version = 1")' "$tmp/old.db"
+for command in report trace 'plot links'; do
+	# shellcheck disable=SC2086
+	set -- $command
+	refused 'is a run file of schema 1, written by an earlier version' \
+		"$1" "$tmp/old.db" ${2:+"$2"} -o "$tmp/x"
+done
+run run bgq $small -o "$tmp/old.db"
+is 'the exit code over an older file' 0 $code
 head -c 5000 "$tmp/other.db" >"$tmp/cut.db"
 refused 'cut.db: ' sql "$tmp/cut.db" 'select * from link'
 
-run run bgq $small --links "$tmp/links.csv"
+run run bgq $small --links "$tmp/links.csv" --histogram
+grep -q '#' "$tmp/out" || complain "no histogram: $(cat "$tmp/out")"
 is 'lines' 193 "$(wc -l <"$tmp/links.csv" | tr -d ' ')"
 head -1 "$tmp/links.csv" | grep -q '^site,port,name,' ||
 	complain "$(head -1 "$tmp/links.csv")"
@@ -305,7 +321,18 @@ run sweep torus hotspot load=0.2,2,4 share=90% warmup=2us measure=10us \
 	--shape 4x4 --jobs 1
 grep -q 'saturated$' "$tmp/out" || complain 'nothing is saturated'
 grep -q 'left out' "$tmp/out" || complain 'nothing was left out'
-report 'a saturated curve ends'
+rows=$(grep -c 'saturated$' "$tmp/out")
+run sweep torus hotspot load=0.2,2,4 share=90% warmup=2us measure=10us \
+	--shape 4x4 --jobs 1 --past-saturation
+is 'saturated points' $((rows + 1)) "$(grep -c 'saturated$' "$tmp/out")"
+! grep -q 'left out' "$tmp/out" || complain 'something was left out'
+report 'a saturated curve ends, or goes on where that is asked for'
+for command in trace rerun 'plot links' "compare $tmp/run.db"; do
+	# shellcheck disable=SC2086
+	set -- $command
+	refused 'curves.db: is the file of a sweep' "$1" "$tmp/curves.db" \
+		${2:+"$2"}
+done
 refused 'ends before' sweep torus random load=1..0
 refused 'value is missing' sweep torus random load=
 refused 'given twice' sweep torus random load=1 load=2

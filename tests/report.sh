@@ -42,7 +42,7 @@ report 'a page refers to nothing outside'
 [ "$(wc -c <"$page")" -lt 500000 ] || complain "$(wc -c <"$page") bytes"
 report 'the page of a small run is smaller than 500 kB'
 
-run run bgq random --shape 2x2x2 $small -o "$tmp/$$<b>.db"
+run run apenet random --shape 4x2x2 load=max $small -o "$tmp/$$<b>.db"
 run report "$tmp/$$<b>.db" -o "$tmp/evil.html"
 sed -n '/id="data"/,/^<\/script>/p' "$tmp/evil.html" | sed '1d;$d' |
 	grep -q '<' && complain 'data hold a tag'
@@ -134,7 +134,7 @@ run run bgq random --shape 2x2x2 warmup=2us measure=5us bytes=64 \
 	-o "$tmp/plain.db"
 refused 'has no budget' plot "$tmp/plain.db" budget
 refused 'want a run file and a picture' plot "$db"
-refused 'no such table' plot "$tmp/curves.db" links
+refused 'is the file of a sweep' plot "$tmp/curves.db" links
 refused 'would overwrite' plot "$db" links -o "$db"
 
 # A file that fails is removed, a device is not.
@@ -190,6 +190,10 @@ if command -v chromium >/dev/null && [ -z "${WEFT_SLOW:-}" ]; then
 	look "$tmp/all.html"
 	[ "$(attribute title)" = '2 runs side by side' ] ||
 		complain "begins with: $(attribute title)"
+	case $(attribute charts) in
+	*'; Load by channel; Packets waiting by channel'*) ;;
+	*) complain "curves: $(attribute charts)" ;;
+	esac
 	report 'several files are drawn without an error'
 else
 	skip 'in a browser a click on a link shows its curves' 'no chromium'

@@ -124,6 +124,10 @@ for what, number in db.execute("select what, number from hop where number"
     assert any((v[0] + " ").startswith("%s %d " % (what, number))
                for v in tracks.values())
 assert len(hops) == db.execute("select count(*) from hop").fetchone()[0]
+# An injection engine has a track, and does one thing at a time.
+for v in tracks.values():
+    if v[0].startswith("injection engine"):
+        assert len([w for w in tracks.values() if w == v]) == 1, v
 top = db.execute("select site.name || ' ' || link.name from link join site on"
                  " site.id = link.site order by use desc, link.id").fetchone()
 use = [struct.unpack("<d", struct.pack("<Q", x[44]))[0] for t, x in events
@@ -136,6 +140,8 @@ print(n, len(hops), len(tracks), db.execute(
 E
 
 for machine in 'bgq random --shape 2x2x2' 'qsnet2-16 random' \
+	'bgq-board stream bytes=3000 from=0 to=5 rounds=4' \
+	'qsnet2-16 stream by=dma bytes=3000 rounds=4' \
 	'gemini stream by=bte bytes=4KiB rounds=20'; do
 	# shellcheck disable=SC2086
 	case $machine in
@@ -148,7 +154,17 @@ for machine in 'bgq random --shape 2x2x2' 'qsnet2-16 random' \
 		2>"$tmp/err" || complain "$(tail -n 2 "$tmp/err")"
 	grep -q '^[1-9][0-9]* [1-9][0-9]* ' "$tmp/out" ||
 		complain "holds: $(cat "$tmp/out")"
-	report "${machine%% *}: a trace has messages, hops and links of its run"
+	case $machine in
+	bgq-*) engines='injection engine [0-9]|reception engine [0-9]' ;;
+	qsnet2*stream*) engines='DMA engine|input' ;;
+	gemini*) engines='BTE channel 0|BTE channel 1' ;;
+	*) engines='in by|out by' ;;
+	esac
+	for engine in "${engines%|*}" "${engines#*|}"; do
+		grep -qa "$engine" "$tmp/run.pftrace" ||
+			complain "no track of: $engine"
+	done
+	report "$machine: a trace has messages, hops, engines and links"
 done
 
 # Processes that send each other messages, short and long.

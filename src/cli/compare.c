@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 #include "out/json.h"
 #include "out/table.h"
-#include "record/db.h"
+#include "record/read.h"
 
 static const struct table_column columns[] = {
 	{ "what", false },
@@ -150,8 +150,8 @@ int cli_compare(int argc, char **argv, struct err *e)
 		return err_set(e, "want two run files, as in `weft compare "
 				  "a.db b.db`");
 	code = -1;
-	second = db_open(a.word[1], e);
-	first = second ? db_open(a.word[0], e) : NULL;
+	second = record_open(a.word[1], e);
+	first = second ? record_open(a.word[0], e) : NULL;
 	db_close(second);
 	if (first && !db_attach(first, a.word[1], "other", e))
 		code = compare(first, e);

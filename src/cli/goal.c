@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/name.h"
 #include "cli/cli.h"
@@ -78,6 +79,8 @@ static int write_file(const struct cli_args *a, const struct goal_pattern *p,
 	struct goal g = { 0 };
 	FILE *f;
 
+	if (a->is_binary && !a->output && isatty(STDOUT_FILENO))
+		return err_set(e, "--binary: want a file, as in -o x.bin");
 	if (is_loaded && load(&g, p, m, e))
 		return -1;
 	f = cli_create(a->output, e);

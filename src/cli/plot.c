@@ -160,7 +160,7 @@ static int collect_links(struct db *d, struct plot *p, struct err *e)
 static int draw(const struct cli_args *a, FILE *f, struct err *e)
 {
 	const struct picture *is = find(a->word[1], e);
-	struct db *d = is ? db_open(a->word[0], e) : NULL;
+	struct db *d = is ? record_open(a->word[0], e) : NULL;
 	struct plot *p;
 	int failed;
 

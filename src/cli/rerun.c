@@ -109,7 +109,7 @@ int cli_rerun(int argc, char **argv, struct err *e)
 	if (a.n_words != 1)
 		return err_set(e, "want one run file, as in `weft rerun "
 				  "run.db`");
-	d = db_open(a.word[0], e);
+	d = record_open(a.word[0], e);
 	code = d ? rerun(&a, &r, d, e) : -1;
 	db_close(d);
 	return code;

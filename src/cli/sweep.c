@@ -353,6 +353,18 @@ static void format_value(const struct curves_value *v, char *text, size_t size)
 		snprintf(text, size, "%.5g", v->mean);
 }
 
+/* With its first seed, or as the first of its curve with any. */
+static bool is_saturated(
+	const struct sweep *w, size_t i, const struct curves_point *p)
+{
+	enum load_ending ending;
+
+	if (w->x == w->seed)
+		return false;
+	return axes_index(&w->axes, i, w->x) == w->saturated[curve_of(w, i)] ||
+	       (curves_has(w->curves, p, &ending) && ending != LOAD_FINISHED);
+}
+
 /* One row for each group, in the order of points: seeds are averaged. */
 static void print_table(
 	const struct sweep *w, const struct figures *f, FILE *out)
@@ -383,11 +395,7 @@ static void print_table(
 			format_value(&v, text[k], sizeof(text[k]));
 			cells[2 + k] = text[k];
 		}
-		cells[2 + f->n] =
-			w->x < w->seed && axes_index(&w->axes, i, w->x) ==
-						  w->saturated[curve_of(w, i)]
-				? "saturated"
-				: "";
+		cells[2 + f->n] = is_saturated(w, i, &p) ? "saturated" : "";
 		if (has && !is_past(w, i))
 			table_add(&t, cells);
 	}

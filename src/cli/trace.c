@@ -2,6 +2,7 @@
 #include "report/trace.h"
 
 #include "cli/cli.h"
+#include "record/read.h"
 
 static int write_trace(struct db *d, const char *path, struct err *e)
 {
@@ -40,7 +41,7 @@ int cli_trace(int argc, char **argv, struct err *e)
 	if (a.n_words != 1)
 		return err_set(e, "want one run file, as in `weft trace run.db "
 				  "-o run.pftrace`");
-	d = db_open(a.word[0], e);
+	d = record_open(a.word[0], e);
 	if (!d)
 		return -1;
 	code = cli_name_output(&a, ".pftrace", path, sizeof(path), e)

@@ -253,7 +253,6 @@ struct retry_done retry_send(struct link_retry *q, const struct retry_params *p,
 	room = has_room(q, p, full);
 	if (room > s.done.free_at)
 		s.done.free_at = room;
-	q->resent += s.done.resent;
 	return s.done;
 }
 

@@ -104,7 +104,6 @@ struct link_retry {
 	bool is_guest;
 	sim_time since;
 	sim_time short_since; /* the same of a short packet; 0: none */
-	uint64_t resent; /* copies that were in vain, in all */
 	/* Of what the far end has taken: bytes, packets that were bad and not
 	 * found to be, and by what the two ends' sums differ. */
 	uint64_t good, escaped;

@@ -162,13 +162,18 @@ int machine_list_files(const char *variable, const char *folder,
 	return n ? 0 : -1;
 }
 
+static int no_machines(struct err *e)
+{
+	return err_set(e,
+		"no machine files found; set WEFT_MACHINES to their directory");
+}
+
 int machine_list(void (*f)(void *arg, const char *name, const char *path),
 	void *arg, struct err *e)
 {
 	if (!machine_list_files("WEFT_MACHINES", "machines", f, arg))
 		return 0;
-	return err_set(e,
-		"no machine files found; set WEFT_MACHINES to their directory");
+	return no_machines(e);
 }
 
 int machine_find(struct machine *m, const char *name, struct err *e)
@@ -188,6 +193,8 @@ int machine_find(struct machine *m, const char *name, struct err *e)
 	path = path_of(all, name);
 	if (path) {
 		snprintf(m->path, sizeof(m->path), "%s", path);
+	} else if (!all->n) {
+		no_machines(e);
 	} else {
 		err_set(e, "no machine is called \"%.60s\"%s", name,
 			name_hint(name, (const char *const *)all->name, all->n,

@@ -370,18 +370,20 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 	if (s->book) {
 		n->book = book_new(
 			s->book, n->n_workers, n->n_sites, most_packets(n, s));
-		n->token_waits =
-			map_alloc(net_token_wait_at(n, n->n_sites, 0, 0) *
-				  sizeof(*n->token_waits));
+		n->token_waits = map_alloc(net_channel_at(n, n->n_sites, 0, 0) *
+					   sizeof(*n->token_waits));
 		n->numbers = mem_alloc(
 			(size_t)n->n_sites * n->n_ports, sizeof(*n->numbers));
 	}
 	if (s->faults)
 		n->faults =
 			faults_new(s->faults, s->topo, s->seed, n->n_workers);
-	if (has_retry(&n->link, s))
+	if (has_retry(&n->link, s)) {
 		n->retry = map_alloc(
 			(size_t)n->n_sites * n->n_ports * sizeof(*n->retry));
+		n->resent = map_alloc(net_channel_at(n, n->n_sites, 0, 0) *
+				      sizeof(*n->resent));
+	}
 	make_tables(n);
 	make_routers(n, s);
 	net_attach(n, s->client, s->client_state);
@@ -481,9 +483,13 @@ static void free_retry(struct net *n)
 {
 	size_t i, links = (size_t)n->n_sites * n->n_ports;
 
-	for (i = 0; n->retry && i < links; i++)
+	if (!n->retry)
+		return;
+	for (i = 0; i < links; i++)
 		retry_fini(&n->retry[i]);
-	map_free(n->retry, n->retry ? links * sizeof(*n->retry) : 0);
+	map_free(n->retry, links * sizeof(*n->retry));
+	map_free(n->resent,
+		net_channel_at(n, n->n_sites, 0, 0) * sizeof(*n->resent));
 }
 
 static void free_tables(struct net *n)
@@ -509,9 +515,8 @@ void net_free(struct net *n)
 	packet_pool_free(n->pool);
 	mem_free(n->numbers);
 	if (n->book)
-		map_free(
-			n->token_waits, net_token_wait_at(n, n->n_sites, 0, 0) *
-						sizeof(*n->token_waits));
+		map_free(n->token_waits, net_channel_at(n, n->n_sites, 0, 0) *
+						 sizeof(*n->token_waits));
 	book_free(n->book);
 	faults_free(n->faults);
 	sim_free(n->sim);
@@ -562,6 +567,7 @@ static uint64_t retry_memory(const struct net *n)
 
 	for (i = 0; n->retry && i < links; i++)
 		sum += sizeof(*n->retry) +
+		       NET_MOST_CHANNELS * sizeof(*n->resent) +
 		       n->retry[i].room * sizeof(*n->retry->entry);
 	return sum;
 }

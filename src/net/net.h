@@ -168,15 +168,13 @@ struct net {
 	void *client_state;
 	struct faults *faults; /* NULL: there are none */
 	struct link_retry *retry; /* [site * n_ports + port], or NULL */
+	uint64_t *resent; /* copies in vain, where links retry: by channel */
 	struct net_tables *tables; /* that are loaded, in order; or NULL */
 	size_t n_tables;
 	struct book *book; /* NULL: no budgets are kept */
-	/* Of packets that left by a port on a channel, where there is a book:
-	 * [(site * n_ports + port) * NET_MOST_CHANNELS + channel] */
-	sim_time *token_waits;
-	uint32_t *
-		numbers; /* of packets by a link, there: [site * n_ports + port]
-			  */
+	sim_time *token_waits; /* where there is a book: by channel */
+	/* There: of packets by a link, [site * n_ports + port] */
+	uint32_t *numbers;
 	struct coll *coll; /* its switches' own; NULL: they have none */
 	struct net_guest *guest; /* owned; NULL: there is none */
 	struct packet_pool *pool;
@@ -272,7 +270,8 @@ void net_on_manage(struct net *n, struct sim_worker *w, site_id s, sim_time t,
 /* Gives a packet that has not arrived, and never will, to the client. */
 void net_drop(struct net *n, struct sim_worker *w, packet_id id);
 
-static inline size_t net_token_wait_at(
+/* In lists of what left by ports on channels. */
+static inline size_t net_channel_at(
 	const struct net *n, site_id s, port_id p, uint32_t channel)
 {
 	return ((size_t)s * n->n_ports + p) * NET_MOST_CHANNELS + channel;
@@ -282,7 +281,7 @@ static inline size_t net_token_wait_at(
 static inline void net_count_tokens(
 	struct net *n, site_id s, port_id p, uint32_t channel, packet_id id)
 {
-	n->token_waits[net_token_wait_at(n, s, p, channel)] +=
+	n->token_waits[net_channel_at(n, s, p, channel)] +=
 		book_token_wait(n->book, id);
 }
 
@@ -312,6 +311,8 @@ int net_audit(struct net *n, struct err *e);
  */
 struct net_counters net_counters(const struct net *n, site_id s, port_id p,
 	uint32_t channels, sim_time now);
+void net_count(const struct net *n, site_id s, port_id p, uint32_t channels,
+	sim_time now, struct net_counters *c);
 
 /*
  * Looks for packets each of which waits only for others of the set.  Returns

@@ -81,7 +81,7 @@ struct net_counters {
 	sim_time waited;
 	/* by channel */
 	uint32_t n_channels, waiting[NET_MOST_CHANNELS];
-	uint64_t sent[NET_MOST_CHANNELS];
+	uint64_t sent[NET_MOST_CHANNELS], came[NET_MOST_CHANNELS];
 	sim_time stayed[NET_MOST_CHANNELS];
 };
 
@@ -180,8 +180,8 @@ struct router_ops {
 	uint32_t (*ways)(const struct router *r, const struct net_buffer *b,
 		const struct packet *p, struct net_way *way);
 
-	struct net_counters (*counters)(const struct router *r, site_id s,
-		port_id p, uint32_t channels, sim_time now);
+	void (*counters)(const struct router *r, site_id s, port_id p,
+		uint32_t channels, sim_time now, struct net_counters *sum);
 	/*
 	 * A link of a site has died or returned: what becomes of packets that
 	 * could take it.  NULL: no event, and those that take it are lost.

@@ -18,17 +18,25 @@ static void add_guest(
 	c->packets += x.packets;
 }
 
+void net_count(const struct net *n, site_id s, port_id p, uint32_t channels,
+	sim_time now, struct net_counters *c)
+{
+	const struct router *r = net_router(n, s);
+
+	*c = (struct net_counters){ 0 };
+	if (p >= r->sites.n_ports)
+		return;
+	r->ops->counters(r, s, p, channels, now, c);
+	if (n->guest && channels == UINT32_MAX)
+		add_guest(n->guest, s, p, c);
+}
+
 struct net_counters net_counters(const struct net *n, site_id s, port_id p,
 	uint32_t channels, sim_time now)
 {
-	const struct router *r = net_router(n, s);
 	struct net_counters c;
 
-	if (p >= r->sites.n_ports)
-		return (struct net_counters){ 0 };
-	c = r->ops->counters(r, s, p, channels, now);
-	if (n->guest && channels == UINT32_MAX)
-		add_guest(n->guest, s, p, &c);
+	net_count(n, s, p, channels, now, &c);
 	return c;
 }
 
@@ -88,12 +96,12 @@ void net_links_fini(struct net_links *l)
 	*l = (struct net_links){ 0 };
 }
 
-sim_time net_busy(const struct net *n, const struct net_link *l,
-	const struct net_counters *c, sim_time now)
+sim_time net_busy(const struct net *n, const struct net_link *l, uint64_t bytes,
+	sim_time free_at, sim_time now)
 {
-	sim_time busy = (sim_time)((uint128)c->sent_bytes * (uint64_t)PS_PER_S /
+	sim_time busy = (sim_time)((uint128)bytes * (uint64_t)PS_PER_S /
 				   (uint64_t)n->link.bps[l->class]);
-	sim_time later = c->free_at > now ? c->free_at - now : 0;
+	sim_time later = free_at > now ? free_at - now : 0;
 
 	return busy > later ? busy - later : 0;
 }
@@ -109,7 +117,7 @@ struct net_carried net_carried(const struct net *n, const struct net_link *l,
 	return (struct net_carried){
 		.bytes = c.sent_bytes,
 		.packets = far.packets,
-		.busy = net_busy(n, l, &c, now),
+		.busy = net_busy(n, l, c.sent_bytes, c.free_at, now),
 		.waited = far.waited,
 	};
 }

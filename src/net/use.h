@@ -35,9 +35,9 @@ struct net_carried {
 struct net_carried net_carried(const struct net *n, const struct net_link *l,
 	uint32_t channels, sim_time now);
 
-/* The time that what a link has sent took until now, of its own counters. */
-sim_time net_busy(const struct net *n, const struct net_link *l,
-	const struct net_counters *c, sim_time now);
+/* The time that bytes took until now on a link that is busy until free_at. */
+sim_time net_busy(const struct net *n, const struct net_link *l, uint64_t bytes,
+	sim_time free_at, sim_time now);
 
 /* Over all routers, for the links that leave by one port. */
 struct net_use {

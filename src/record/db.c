@@ -101,18 +101,20 @@ static int64_t header(struct db *d, const char *pragma)
 	return value;
 }
 
-static int check_ours(struct db *d, struct err *e)
+static int check_ours(struct db *d, int64_t oldest, struct err *e)
 {
 	int64_t schema;
 
 	if (header(d, "PRAGMA application_id") != DB_APPLICATION)
 		return err_set(e, "%s: is not a run file", d->path);
 	schema = header(d, "PRAGMA user_version");
-	if (schema < 1 || schema > DB_SCHEMA)
+	if (schema < oldest || schema > DB_SCHEMA)
 		return err_set(e,
-			"%s: is a run file of schema %lld; this version of "
-			"weft reads 1 to %d",
-			d->path, (long long)schema, DB_SCHEMA);
+			"%s: is a run file of schema %lld, written by %s "
+			"version of weft; this one reads schema %d",
+			d->path, (long long)schema,
+			schema > DB_SCHEMA ? "a later" : "an earlier",
+			DB_SCHEMA);
 	return 0;
 }
 
@@ -129,7 +131,7 @@ static void get_item(sqlite3_context *c, int n, sqlite3_value **v)
 		sqlite3_result_int(c, bytes[2 * i] | bytes[2 * i + 1] << 8);
 }
 
-static struct db *open_ours(const char *path, struct err *e)
+static struct db *open_ours(const char *path, int64_t oldest, struct err *e)
 {
 	struct stat is;
 	struct db *d;
@@ -153,7 +155,7 @@ static struct db *open_ours(const char *path, struct err *e)
 	sqlite3_create_function(d->file, "item", 2,
 		SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, get_item, NULL, NULL);
 	sqlite3_create_module(d->file, "items", &items_module, NULL);
-	if (!check_ours(d, e))
+	if (!check_ours(d, oldest, e))
 		return d;
 	db_close(d);
 	return NULL;
@@ -161,7 +163,7 @@ static struct db *open_ours(const char *path, struct err *e)
 
 struct db *db_open(const char *path, struct err *e)
 {
-	struct db *d = open_ours(path, e);
+	struct db *d = open_ours(path, DB_OLDEST, e);
 
 	if (!d || !db_do(d, "PRAGMA query_only = 1", e))
 		return d;
@@ -171,7 +173,7 @@ struct db *db_open(const char *path, struct err *e)
 
 struct db *db_reopen(const char *path, struct err *e)
 {
-	struct db *d = open_ours(path, e);
+	struct db *d = open_ours(path, DB_OLDEST, e);
 
 	if (!d || !db_do(d, "PRAGMA synchronous = OFF", e))
 		return d;
@@ -190,7 +192,7 @@ static int remove_old(const char *path, struct err *e)
 	if (is.st_size) {
 		struct err why = { 0 };
 
-		d = db_open(path, &why);
+		d = open_ours(path, 1, &why);
 		db_close(d);
 		if (!d)
 			return err_set(e,

@@ -11,14 +11,15 @@
 
 #include "base/err.h"
 
-enum { DB_SCHEMA = 1 };
+/* The schema that is written, and the oldest that is read. */
+enum { DB_SCHEMA = 2, DB_OLDEST = 2 };
 
 struct db;
 struct db_query;
 
 /* An empty one, in place of what was there if that was a run file. */
 struct db *db_create(const char *path, struct err *e);
-/* One that was written by this version or an older one; read only. */
+/* One whose schema is known; read only. */
 struct db *db_open(const char *path, struct err *e);
 /* One that is to be gone on with. */
 struct db *db_reopen(const char *path, struct err *e);

@@ -32,6 +32,7 @@ static struct record_loads new_loads(const struct net *n, size_t most)
 		.use = mem_alloc(most, sizeof(uint16_t)),
 		.waiting = mem_alloc(most, sizeof(uint16_t)),
 		.tokens = n->book ? mem_alloc(most, sizeof(uint16_t)) : NULL,
+		.retries = n->retry ? mem_alloc(most, sizeof(uint16_t)) : NULL,
 	};
 }
 
@@ -40,6 +41,7 @@ static void free_loads(struct record_loads *l)
 	mem_free(l->use);
 	mem_free(l->waiting);
 	mem_free(l->tokens);
+	mem_free(l->retries);
 }
 
 static void add_channel(
@@ -54,6 +56,7 @@ static void add_channel(
 		.sent = mem_alloc(most, sizeof(*x->sent)),
 		.stayed = mem_alloc(most, sizeof(*x->stayed)),
 		.token_wait = mem_alloc(most, sizeof(*x->token_wait)),
+		.resent = mem_alloc(most, sizeof(*x->resent)),
 		.now = new_loads(k->net, most),
 	};
 }
@@ -96,10 +99,7 @@ void record_links_init(struct record_links *k, const struct net *n)
 	k->carried = mem_alloc(most, sizeof(*k->carried));
 	k->longest = mem_alloc(most * N_LONGEST, sizeof(*k->longest));
 	k->now = new_loads(n, most);
-	if (n->retry) {
-		k->retries = mem_alloc(most, sizeof(*k->retries));
-		k->resent = mem_alloc(most, sizeof(*k->resent));
-	}
+	k->resent = mem_alloc(most, sizeof(*k->resent));
 	find_channels(k, most);
 	k->wants = mem_alloc(
 		(size_t)k->n_names * (k->n_names + 1) + 1, sizeof(*k->wants));
@@ -119,7 +119,6 @@ void record_links_fini(struct record_links *k)
 	mem_free(k->carried);
 	mem_free(k->longest);
 	free_loads(&k->now);
-	mem_free(k->retries);
 	mem_free(k->resent);
 	while (k->n_channels) {
 		struct record_channel *x = &k->channel[--k->n_channels];
@@ -127,6 +126,7 @@ void record_links_fini(struct record_links *k)
 		mem_free(x->sent);
 		mem_free(x->stayed);
 		mem_free(x->token_wait);
+		mem_free(x->resent);
 		free_loads(&x->now);
 	}
 	mem_free(k->wants);
@@ -165,6 +165,13 @@ static sim_time busy_until(const struct record_links *k,
 	return c->free_at > now ? busy - (c->free_at - now) : busy;
 }
 
+/* Whether a link leads to routers that have the channel. */
+static bool leads_to(
+	const struct record_channel *x, const struct net *n, size_t to)
+{
+	return x->kind == (to >= n->n_nodes);
+}
+
 /* A port sends by channels of the router at its far end, and packets stay in
  * channels of its own, which the link in the other direction leads to. */
 static void sample_channel(struct record_links *k, struct record_channel *x,
@@ -176,14 +183,14 @@ static void sample_channel(struct record_links *k, struct record_channel *x,
 
 	if (!c->sent[at] && !c->stayed[at])
 		return; /* as before */
-	if (x->kind == (l->to.router >= k->net->n_nodes)) {
+	if (leads_to(x, k->net, l->to.router)) {
 		ps = (double)(c->sent[at] - x->sent[i]) *
 		     k->ps_per_byte[l->class];
 		x->now.use[i] = scaled(ps / span, RECORD_USE_SCALE);
 		x->is_used |= c->sent[at] != x->sent[i];
 		x->sent[i] = c->sent[at];
 	}
-	if (x->kind == (l->site >= k->net->n_nodes)) {
+	if (leads_to(x, k->net, l->site)) {
 		ps = (double)(c->stayed[at] - x->stayed[l->back]);
 		x->now.waiting[l->back] =
 			scaled(ps / span, RECORD_WAITING_SCALE);
@@ -200,10 +207,10 @@ static void sample_tokens(struct record_links *k, size_t i, double span)
 
 	for (n = 0; n < k->n_channels; n++) {
 		struct record_channel *x = &k->channel[n];
-		sim_time now = k->net->token_waits[net_token_wait_at(
+		sim_time now = k->net->token_waits[net_channel_at(
 			k->net, l->site, l->port, x->number)];
 
-		if (x->kind != (l->to.router >= k->net->n_nodes))
+		if (!leads_to(x, k->net, l->to.router))
 			continue;
 		x->now.tokens[i] =
 			scaled((double)(now - x->token_wait[i]) / span,
@@ -217,11 +224,25 @@ static void sample_tokens(struct record_links *k, size_t i, double span)
 static void sample_retries(struct record_links *k, size_t i)
 {
 	const struct net_link *l = &k->links.link[i];
-	const struct link_retry *q =
-		&k->net->retry[(size_t)l->site * k->net->n_ports + l->port];
+	const uint64_t *now =
+		&k->net->resent[net_channel_at(k->net, l->site, l->port, 0)];
+	uint64_t sum = 0;
+	uint32_t n;
 
-	k->retries[i] = scaled((double)(q->resent - k->resent[i]), 1);
-	k->resent[i] = q->resent;
+	for (n = 0; n < k->n_channels; n++) {
+		struct record_channel *x = &k->channel[n];
+
+		if (!leads_to(x, k->net, l->to.router))
+			continue;
+		x->now.retries[i] =
+			scaled((double)(now[x->number] - x->resent[i]), 1);
+		x->resent[i] = now[x->number];
+	}
+	/* also a guest's, which are on none of these */
+	for (n = 0; n < NET_MOST_CHANNELS; n++)
+		sum += now[n];
+	k->now.retries[i] = scaled((double)(sum - k->resent[i]), 1);
+	k->resent[i] = sum;
 }
 
 /* A port's counters are of the link that leaves by it, and of the packets that
@@ -230,19 +251,21 @@ static uint64_t sample_port(
 	struct record_links *k, size_t i, double span, sim_time now)
 {
 	const struct net_link *l = &k->links.link[i];
-	struct net_counters c =
-		net_counters(k->net, l->site, l->port, UINT32_MAX, now);
 	struct net_carried *out = &k->carried[i], *in = &k->carried[l->back];
-	sim_time busy = busy_until(k, l, &c, now);
-	uint64_t came = c.packets - in->packets;
+	struct net_counters c;
+	sim_time busy;
+	uint64_t came;
 	uint32_t n;
 
+	net_count(k->net, l->site, l->port, UINT32_MAX, now, &c);
+	busy = busy_until(k, l, &c, now);
+	came = c.packets - in->packets;
 	note_longest(k, l->back, &c);
 	for (n = 0; n < k->n_channels; n++)
 		sample_channel(k, &k->channel[n], i, &c, span);
 	if (k->net->book)
 		sample_tokens(k, i, span);
-	if (k->retries)
+	if (k->net->retry)
 		sample_retries(k, i);
 	k->now.use[i] =
 		scaled((double)(busy - out->busy) / span, RECORD_USE_SCALE);
@@ -279,25 +302,41 @@ static int put_channel(struct record_links *k, struct db_query *q,
 	db_bind_bytes(q, 5, x->now.waiting, bytes);
 	if (x->now.tokens)
 		db_bind_bytes(q, 6, x->now.tokens, bytes);
+	if (x->now.retries)
+		db_bind_bytes(q, 7, x->now.retries, bytes);
 	return db_run(q, e);
+}
+
+const char *record_links_only(const struct record_links *k)
+{
+	const char *name = NULL;
+	uint32_t i;
+
+	for (i = 0; i < k->n_channels; i++) {
+		const struct record_channel *x = &k->channel[i];
+
+		if (x->is_used && name && strcmp(name, x->name) != 0)
+			return NULL;
+		if (x->is_used)
+			name = x->name;
+	}
+	return name ? name : "";
 }
 
 int record_channels_write(
 	struct record_links *k, struct db *d, int64_t n, struct err *e)
 {
-	uint32_t used[NET_KINDS] = { 0 }, i;
 	struct db_query *q;
 	int failed;
+	uint32_t i;
 
-	for (i = 0; i < k->n_channels; i++)
-		used[k->channel[i].kind] += k->channel[i].is_used;
-	if (used[NET_NODES] < 2 && used[NET_SWITCHES] < 2)
+	if (record_links_only(k))
 		return 0;
 	q = db_prepare(
-		d, "INSERT INTO channel_sample VALUES(?, ?, ?, ?, ?, ?)", e);
+		d, "INSERT INTO shared_sample VALUES(?, ?, ?, ?, ?, ?, ?)", e);
 	failed = !q;
 	for (i = 0; i < k->n_channels && !failed; i++)
-		if (k->channel[i].is_used && used[k->channel[i].kind] > 1)
+		if (k->channel[i].is_used)
 			failed = put_channel(k, q, &k->channel[i], n, e);
 	db_finish(q);
 	return failed ? -1 : 0;
@@ -391,51 +430,35 @@ int record_links_look(
 
 /* A link, or one of its channels. */
 struct row {
-	struct net_counters own, far;
+	uint64_t bytes, packets, retries;
+	sim_time busy, waited, tokens;
 	uint32_t longest;
-	sim_time tokens;
 };
 
 static void bind_row(const struct record_links *k, struct db_query *q, int at,
-	const struct net_link *l, const struct row *x, sim_time end)
+	const struct row *x, sim_time end)
 {
 	double time = end > 0 ? (double)end : 1;
 
-	db_bind_int(q, at, (int64_t)x->own.sent_bytes);
-	db_bind_int(q, at + 1, (int64_t)x->far.packets);
-	db_bind_real(
-		q, at + 2, (double)net_busy(k->net, l, &x->own, end) / time);
-	db_bind_real(q, at + 3, (double)x->far.waited / time);
+	db_bind_int(q, at, (int64_t)x->bytes);
+	db_bind_int(q, at + 1, (int64_t)x->packets);
+	db_bind_real(q, at + 2, (double)x->busy / time);
+	db_bind_real(q, at + 3, (double)x->waited / time);
 	db_bind_int(q, at + 4, x->longest);
 	if (k->net->book)
 		db_bind_int(q, at + 5, x->tokens);
+	db_bind_int(q, at + 6, (int64_t)x->retries);
 }
 
-static struct row row_of(
-	const struct record_links *k, size_t i, uint32_t channel, sim_time end)
+/* What routers do not count themselves; a guest's retries are on no channel of
+ * theirs. */
+static void add_rest(const struct record_links *k, const struct net_link *l,
+	uint32_t channel, struct row *x)
 {
-	const struct net_link *l = &k->links.link[i];
-	uint32_t mask = (uint32_t)1 << channel;
-	struct row x = {
-		.own = net_counters(k->net, l->site, l->port, mask, end),
-		.far = net_counters(
-			k->net, l->to.router, l->to.port, mask, end),
-		.longest = k->longest[i * N_LONGEST + 1 + channel],
-	};
+	size_t at = net_channel_at(k->net, l->site, l->port, channel);
 
-	if (k->net->book)
-		x.tokens = k->net->token_waits[net_token_wait_at(
-			k->net, l->site, l->port, channel)];
-	return x;
-}
-
-static void add_row(struct row *sum, const struct row *x)
-{
-	sum->own.sent_bytes += x->own.sent_bytes;
-	sum->own.free_at = x->own.free_at;
-	sum->far.packets += x->far.packets;
-	sum->far.waited += x->far.waited;
-	sum->tokens += x->tokens;
+	x->tokens += k->net->book ? k->net->token_waits[at] : 0;
+	x->retries += k->net->retry ? k->net->resent[at] : 0;
 }
 
 /* A link's channels that carried anything, and what they are together. */
@@ -448,16 +471,34 @@ static void find_rows(
 	const struct record_links *k, size_t i, sim_time end, struct rows *x)
 {
 	const struct net_link *l = &k->links.link[i];
+	const struct net_counters own =
+		net_counters(k->net, l->site, l->port, UINT32_MAX, end);
+	const struct net_counters far =
+		net_counters(k->net, l->to.router, l->to.port, UINT32_MAX, end);
 	uint32_t n = net_router(k->net, l->to.router)->ops->n_channels, c;
 
-	x->sum = (struct row){ .longest = k->longest[i * N_LONGEST] };
+	x->sum = (struct row){
+		.bytes = own.sent_bytes,
+		.packets = far.packets,
+		.busy = net_busy(k->net, l, own.sent_bytes, own.free_at, end),
+		.waited = far.waited,
+		.longest = k->longest[i * N_LONGEST],
+	};
+	for (c = 0; c < NET_MOST_CHANNELS; c++)
+		add_rest(k, l, c, &x->sum);
 	for (x->n = c = 0; c < n; c++) {
-		struct row *row = &x->of[x->n];
-
-		*row = row_of(k, i, c, end);
-		add_row(&x->sum, row);
-		x->channel[x->n] = c;
-		x->n += row->own.sent_bytes || row->far.packets;
+		if (!own.sent[c] && !far.came[c])
+			continue;
+		x->of[x->n] = (struct row){
+			.bytes = own.sent[c],
+			.packets = far.came[c],
+			.busy = net_busy(
+				k->net, l, own.sent[c], own.free_at, end),
+			.waited = far.stayed[c],
+			.longest = k->longest[i * N_LONGEST + 1 + c],
+		};
+		add_rest(k, l, c, &x->of[x->n]);
+		x->channel[x->n++] = c;
 	}
 }
 
@@ -472,7 +513,7 @@ static int put_channels(struct record_links *k, struct db_query *q, size_t i,
 	for (c = 0; x->n > 1 && c < x->n; c++) {
 		db_bind_int(q, 1, (int64_t)i);
 		db_bind_text(q, 2, far->channels[x->channel[c]]);
-		bind_row(k, q, 3, l, &x->of[c], end);
+		bind_row(k, q, 3, &x->of[c], end);
 		if (db_run(q, e))
 			return -1;
 	}
@@ -495,13 +536,7 @@ static int put_link(struct record_links *k, struct db_query *q, size_t i,
 	db_bind_text(q, 7, w->name);
 	db_bind_int(q, 8, w->latency);
 	db_bind_int(q, 9, (int64_t)n->link.bps[l->class]);
-	bind_row(k, q, 10, l, &x->sum, end);
-	db_bind_int(q, 16,
-		n->retry ? (int64_t)n
-				   ->retry[(size_t)l->site * n->n_ports +
-					   l->port]
-				   .resent
-			 : 0);
+	bind_row(k, q, 10, &x->sum, end);
 	if (x->n == 1)
 		db_bind_text(q, 17,
 			net_router(n, l->to.router)
@@ -525,7 +560,8 @@ int record_links_write(
 
 	if (link)
 		channel = db_prepare(d,
-			"INSERT INTO shared VALUES(?, ?, ?, ?, ?, ?, ?, ?)", e);
+			"INSERT INTO shared VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			e);
 	failed = !channel;
 	for (i = 0; i < k->links.n && !failed; i++) {
 		find_rows(k, i, end, &x);

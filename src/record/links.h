@@ -17,7 +17,9 @@ enum {
 
 /* Of links between two samples, or of one of their channels: [link]. */
 struct record_loads {
-	uint16_t *use, *waiting, *tokens; /* the last NULL without a book */
+	uint16_t *use, *waiting;
+	uint16_t *tokens; /* NULL without a book */
+	uint16_t *retries; /* copies sent in vain; NULL: links do not retry */
 };
 
 /* A channel of the links that lead to routers of some kind. */
@@ -27,6 +29,7 @@ struct record_channel {
 	bool is_used; /* in the sample */
 	uint64_t *sent; /* until the last sample: [link] */
 	sim_time *stayed, *token_wait;
+	uint64_t *resent;
 	struct record_loads now;
 };
 
@@ -42,8 +45,7 @@ struct record_links {
 	/* Of all channels together, then of each: of both, packets. */
 	uint32_t *longest; /* [link * (1 + NET_MOST_CHANNELS)] */
 	struct record_loads now; /* of one sample */
-	uint16_t *retries; /* copies sent in vain in it; NULL: links do not */
-	uint64_t *resent; /* until it */
+	uint64_t *resent; /* [link] until it */
 	struct record_channel channel[NET_KINDS * NET_MOST_CHANNELS];
 	uint32_t n_channels;
 	double *wants; /* [n_names][n_names + 1], of one look */
@@ -58,6 +60,9 @@ uint32_t record_link_at(const struct record_links *k, site_id s, port_id p);
 /* Between two times; returns the packets that came over links. */
 uint64_t record_links_sample(
 	struct record_links *k, sim_time from, sim_time now);
+/* The name of the channel that all of a sample was sent on, "" where nothing
+ * was, NULL where there were several. */
+const char *record_links_only(const struct record_links *k);
 /* Writes what channels carried in the n-th sample, where several did. */
 int record_channels_write(
 	struct record_links *k, struct db *d, int64_t n, struct err *e);

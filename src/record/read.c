@@ -21,6 +21,31 @@ char *record_meta(struct db *d, const char *key, struct err *e)
 	return value ? value : mem_text("");
 }
 
+int record_is_sweep(struct db *d, struct err *e)
+{
+	char *kind = record_meta(d, "kind", e);
+	bool is = !strcmp(kind, "sweep");
+
+	mem_free(kind);
+	return e->code ? -1 : is;
+}
+
+struct db *record_open(const char *path, struct err *e)
+{
+	struct db *d = db_open(path, e);
+	int is = d ? record_is_sweep(d, e) : 0;
+
+	if (!is)
+		return d;
+	if (is > 0)
+		err_set(e,
+			"%s: is the file of a sweep, not of one run; "
+			"`weft report` and `weft sql` read it",
+			path);
+	db_close(d);
+	return NULL;
+}
+
 const char *record_cause(const char *key)
 {
 	uint32_t c = 0;

@@ -8,6 +8,11 @@
 /* A value of the table meta; to be freed.  "" where it has none. */
 char *record_meta(struct db *d, const char *key, struct err *e);
 
+/* Whether a file is one of a sweep: 1, 0, or -1 with the error. */
+int record_is_sweep(struct db *d, struct err *e);
+/* Opens the file of one run. */
+struct db *record_open(const char *path, struct err *e);
+
 /* What people call a cause of the tables cause and spent. */
 const char *record_cause(const char *key);
 

@@ -77,13 +77,14 @@ static int put_meta_int(
 /* All of a file, or "" where it cannot be read. */
 static char *read_text(const char *path)
 {
-	char *text = mem_alloc(MACHINE_FILE_MAX + 1, 1);
 	FILE *f = path && *path ? fopen(path, "r") : NULL;
+	char *text;
 
-	if (f) {
-		text[fread(text, 1, MACHINE_FILE_MAX, f)] = '\0';
-		fclose(f);
-	}
+	if (!f)
+		return mem_text("");
+	text = mem_alloc(MACHINE_FILE_MAX + 1, 1);
+	text[fread(text, 1, MACHINE_FILE_MAX, f)] = '\0';
+	fclose(f);
 	return text;
 }
 
@@ -238,6 +239,7 @@ static int write_sample(struct record *k, sim_time now, uint64_t hops)
 	const struct net *n = k->run->system->net;
 	size_t bytes = k->links.links.n * sizeof(uint16_t);
 	uint64_t injected = 0, delivered = 0, latency = 0;
+	const char *only = record_links_only(&k->links);
 	uint32_t i;
 
 	for (i = 0; i < n->n_workers; i++) {
@@ -256,8 +258,12 @@ static int write_sample(struct record *k, sim_time now, uint64_t hops)
 	db_bind_bytes(k->insert, 9, k->links.now.waiting, bytes);
 	if (k->links.now.tokens)
 		db_bind_bytes(k->insert, 10, k->links.now.tokens, bytes);
-	if (k->links.retries)
-		db_bind_bytes(k->insert, 11, k->links.retries, bytes);
+	if (k->links.now.retries)
+		db_bind_bytes(k->insert, 11, k->links.now.retries, bytes);
+	if (only && *only)
+		db_bind_text(k->insert, 12, only);
+	else
+		db_bind_null(k->insert, 12);
 	k->injected = injected;
 	k->delivered = delivered;
 	k->latency = latency;
@@ -299,7 +305,7 @@ struct record *record_new(const char *path, struct machine_run *r,
 		db_do(k->db, "COMMIT", e) ||
 		!(k->insert = db_prepare(k->db,
 			  "INSERT INTO sample VALUES(?, ?, ?, ?, ?, ?, ?, ?, "
-			  "?, ?, ?)",
+			  "?, ?, ?, ?)",
 			  e))) {
 		if (k->db)
 			unlink(path);

@@ -46,7 +46,8 @@ function unpack(run) {
 		retries: Float64Array });
 	run.channels = columns(run.channels, { link: Uint32Array,
 		channel: Uint16Array, use: Float32Array,
-		waiting: Float32Array, longest: Uint32Array });
+		waiting: Float32Array, longest: Uint32Array,
+		retries: Float64Array });
 	run.nLinks = run.links.site.length;
 	if (run.load) {
 		run.load.use = bytesOf(run.load.use);
@@ -55,6 +56,9 @@ function unpack(run) {
 			if (run.load[name])
 				run.load[name] = columns(run.load[name], {
 					links: Uint32Array, values: Uint8Array });
+		run.load.channels = run.load.channels.map(c => ({
+			channel: c.channel, ...columns(c, { links: Uint32Array,
+				use: Uint8Array, waiting: Uint8Array }) }));
 	}
 	run.byLoad = busiest(run.links.use, 16);
 	run.nDims = countDims(run);
@@ -107,6 +111,21 @@ function rareOf(run, name, link) {
 
 	return k < 0 ? null : Array.from(of.values.subarray(k * steps,
 		(k + 1) * steps), v => Math.pow(2, v * 16 / 255) - 1);
+}
+
+/* The channels of a link that used several: of each the bytes of its steps. */
+function channelsOf(run, link) {
+	const steps = run.load.steps, out = [];
+
+	for (const c of run.load.channels) {
+		const k = c.links.indexOf(link);
+
+		if (k >= 0)
+			out.push({ name: c.channel, use: c.use.subarray(
+				k * steps, (k + 1) * steps), waiting:
+				c.waiting.subarray(k * steps, (k + 1) * steps) });
+	}
+	return out.length > 1 ? out : [];
 }
 
 const useTable = Float32Array.from({ length: 256 }, (_, i) => i / 255);

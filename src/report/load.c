@@ -1,6 +1,6 @@
 /*
- * The load of links over time, in few steps of equal length: samples are many,
- * and differ in length.
+ * The load of links and of their channels over time, in few steps of equal
+ * length: samples are many, and differ in length.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,97 +14,78 @@ enum {
 	FEW_STEPS = 16,
 	MOST_CELLS = 2 << 20, /* where it is too much for a page */
 	USE_SCALE = 10000,
-	N_RARE = 2, /* token waits and retries */
-	MOST_RARE = 2048, /* links that have most of them */
+	MOST_SPARSE = 2048, /* links of which a page has what few have */
 };
 
-static const char *const rare_names[N_RARE] = { "token_wait", "retries" };
+enum kind { USE, WAITING, TOKENS, RETRIES, N_KINDS };
+
+static const char *const names[N_KINDS] = { "use", "waiting", "token_wait",
+	"retries" };
 
 struct load {
 	size_t n; /* links */
-	size_t n_steps, done;
+	size_t n_steps;
 	double length; /* of a step, ps */
-	float *use, *waiting; /* of the step, times ps */
-	struct pack packed_use, packed_waiting;
-	float *rare[N_RARE]; /* [step][link]; NULL: none is known */
+	float *of[N_KINDS]; /* [step][link]; NULL: none is known */
 };
 
-static uint32_t as_byte(double x)
+static void empty(struct load *l)
 {
-	return x < 0 ? 0 : x > 255 ? 255 : (uint32_t)(x + 0.5);
-}
+	uint32_t k;
 
-/* Queues are of all lengths: their logarithm is kept. */
-static void end_step(struct load *l)
-{
-	size_t i;
-
-	for (i = 0; i < l->n; i++) {
-		double use = (double)l->use[i] / l->length / USE_SCALE;
-		double waiting = (double)l->waiting[i] / l->length;
-
-		pack_u8(&l->packed_use, as_byte(255 * use));
-		pack_u8(&l->packed_waiting,
-			as_byte(255 * log2(1 + waiting) / 16));
-		l->use[i] = l->waiting[i] = 0;
+	for (k = 0; k < N_KINDS; k++) {
+		mem_free(l->of[k]);
+		l->of[k] = NULL;
 	}
-	l->done++;
 }
 
-static void add(float *sum, const uint8_t *sample, size_t n, double ps)
+static void add(float *sum, const uint8_t *sample, size_t n, double weight)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++) {
 		int value = sample[2 * i] | sample[2 * i + 1] << 8;
 
-		sum[i] += (float)(value * ps);
+		sum[i] += (float)(value * weight);
 	}
 }
 
-/* What few links have: token waits, as they are on average, and retries, which
- * are counted. */
-static void add_rare(struct load *l, struct db_query *q, double ps, double of)
+/* Shares a sample's list out to the steps that it lies in: averages, but for
+ * retries, which are counted. */
+static void spread(struct load *l, enum kind k, const uint8_t *list,
+	double from, double to)
 {
-	uint32_t k;
+	double of = k == RETRIES ? to - from : l->length;
+	size_t step = (size_t)(from / l->length);
 
-	for (k = 0; k < N_RARE; k++) {
-		size_t n;
-		const uint8_t *list = db_bytes(q, (int)(4 + k), &n);
+	if (!l->of[k])
+		l->of[k] = mem_alloc(l->n * l->n_steps, sizeof(*l->of[k]));
+	for (; step < l->n_steps && from < to; step++) {
+		double until = fmin(to, (double)(step + 1) * l->length);
 
-		if (!list || n != 2 * l->n)
-			continue;
-		if (!l->rare[k])
-			l->rare[k] = mem_alloc(
-				l->n * l->n_steps, sizeof(*l->rare[k]));
-		add(l->rare[k] + l->done * l->n, list, l->n,
-			ps / (k ? of : l->length));
+		if (until > from) {
+			add(l->of[k] + step * l->n, list, l->n,
+				(until - from) / of);
+			from = until;
+		}
 	}
 }
 
-/* Shares a sample out to the steps that it lies in. */
+/* Columns: from_ps, to_ps, and the lists. */
 static int take(struct load *l, struct db_query *q, struct err *e)
 {
 	double from = db_real(q, 0), to = db_real(q, 1);
-	size_t n_use, n_waiting;
-	const uint8_t *use = db_bytes(q, 2, &n_use);
-	const uint8_t *waiting = db_bytes(q, 3, &n_waiting);
+	uint32_t k;
 
-	if (n_use != 2 * l->n || n_waiting != 2 * l->n || !(from < to))
-		return err_set(e, "a sample does not fit the links");
-	while (l->done < l->n_steps) {
-		double end = (double)(l->done + 1) * l->length;
-		double until = fmin(to, end);
+	for (k = 0; k < N_KINDS; k++) {
+		size_t n;
+		const uint8_t *list = db_bytes(q, (int)(2 + k), &n);
 
-		if (until > from) {
-			add(l->use, use, l->n, until - from);
-			add(l->waiting, waiting, l->n, until - from);
-			add_rare(l, q, until - from, to - db_real(q, 0));
-			from = until;
-		}
-		if (to < end)
-			break;
-		end_step(l);
+		if (!list && k >= TOKENS)
+			continue;
+		if (n != 2 * l->n || !(from >= 0) || !(from < to))
+			return err_set(e, "a sample does not fit the links");
+		spread(l, k, list, from, to);
 	}
 	return 0;
 }
@@ -116,10 +97,32 @@ static int take_all(struct load *l, struct db_query *q, struct err *e)
 	while ((more = db_next(q, e)) > 0)
 		if (take(l, q, e))
 			return -1;
-	while (!more && l->done < l->n_steps)
-		end_step(l);
 	return more;
 }
+
+static uint32_t as_byte(double x)
+{
+	return x < 0 ? 0 : x > 255 ? 255 : (uint32_t)(x + 0.5);
+}
+
+/* Queues are of all lengths: their logarithm is kept. */
+static void pack_value(struct pack *p, enum kind k, double value)
+{
+	pack_u8(p, k == USE ? as_byte(255 * value / USE_SCALE)
+			    : as_byte(255 * log2(1 + value) / 16));
+}
+
+static void write_all(const struct load *l, enum kind k, struct json *j)
+{
+	struct pack p = { 0 };
+	size_t i;
+
+	for (i = 0; i < l->n * l->n_steps; i++)
+		pack_value(&p, k, l->of[k] ? (double)l->of[k][i] : 0);
+	pack_write(&p, j, names[k]);
+}
+
+/* --- of some links --- */
 
 struct most {
 	size_t link;
@@ -135,35 +138,116 @@ static int by_sum(const void *a, const void *b)
 	return x->link < y->link ? -1 : x->link > y->link;
 }
 
-/* The links that have most of it, and how much at each step. */
-static void write_rare(const struct load *l, uint32_t k, struct json *j)
+/* The links that have most of it, in order. */
+static struct most *find_most(const struct load *l, enum kind k, size_t *n)
 {
 	struct most *m = mem_alloc(l->n, sizeof(*m));
-	struct pack links = { 0 }, values = { 0 };
 	size_t i, t;
 
 	for (i = 0; i < l->n; i++) {
 		m[i].link = i;
 		for (t = 0; t < l->n_steps; t++)
-			m[i].sum += (double)l->rare[k][t * l->n + i];
+			m[i].sum += (double)l->of[k][t * l->n + i];
 	}
 	qsort(m, l->n, sizeof(*m), by_sum);
-	for (i = 0; i < l->n && i < MOST_RARE && m[i].sum > 0; i++) {
-		pack_u32(&links, (uint32_t)m[i].link);
-		for (t = 0; t < l->n_steps; t++) {
-			float v = l->rare[k][t * l->n + m[i].link];
+	for (*n = 0; *n < l->n && *n < MOST_SPARSE && m[*n].sum > 0;)
+		++*n;
+	return m;
+}
 
-			pack_u8(&values, as_byte(255 * log2(1 + v) / 16));
-		}
-	}
-	mem_free(m);
-	if (links.n) {
-		json_object(j, rare_names[k]);
-		pack_write(&links, j, "links");
-		pack_write(&values, j, "values");
+static void write_links(const struct most *m, size_t n, struct json *j)
+{
+	struct pack p = { 0 };
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		pack_u32(&p, (uint32_t)m[i].link);
+	pack_write(&p, j, "links");
+}
+
+static void write_values(const struct load *l, enum kind k,
+	const struct most *m, size_t n, const char *key, struct json *j)
+{
+	struct pack p = { 0 };
+	size_t i, t;
+
+	for (i = 0; i < n; i++)
+		for (t = 0; t < l->n_steps; t++)
+			pack_value(
+				&p, k, (double)l->of[k][t * l->n + m[i].link]);
+	pack_write(&p, j, key);
+}
+
+static void write_rare(const struct load *l, enum kind k, struct json *j)
+{
+	size_t n;
+	struct most *m = find_most(l, k, &n);
+
+	if (n) {
+		json_object(j, names[k]);
+		write_links(m, n, j);
+		write_values(l, k, m, n, "values", j);
 		json_end(j, '}');
 	}
+	mem_free(m);
 }
+
+/* --- of channels --- */
+
+static void write_channel(
+	const struct load *l, const char *name, struct json *j)
+{
+	size_t n;
+	struct most *m = find_most(l, USE, &n);
+	uint32_t k;
+
+	json_object(j, NULL);
+	json_text(j, "channel", name);
+	write_links(m, n, j);
+	for (k = 0; k < N_KINDS; k++)
+		if (l->of[k])
+			write_values(l, k, m, n, names[k], j);
+	json_end(j, '}');
+	mem_free(m);
+}
+
+/* Where several have been used; each has a list of its own, as links lead to
+ * nodes or to switches, which may have others. */
+static int write_channels(
+	struct db *d, struct load *l, struct json *j, struct err *e)
+{
+	struct db_query *all = db_prepare(d,
+		"SELECT DISTINCT channel FROM shared_sample ORDER BY channel",
+		e);
+	struct db_query *one = !all ? NULL
+				    : db_prepare(d,
+					      "SELECT from_ps, to_ps, c.use, "
+					      "c.waiting, c.token_wait,"
+					      " c.retries FROM channel_sample "
+					      "c JOIN sample ON n = c.sample"
+					      " WHERE c.channel = ?",
+					      e);
+	int more = -1;
+
+	json_array(j, "channels");
+	while (one && (more = db_next(all, e)) > 0) {
+		db_bind_text(one, 1, db_text(all, 0));
+		if (take_all(l, one, e)) {
+			more = -1;
+			break;
+		}
+		db_reset(one);
+		if (l->of[USE])
+			write_channel(l, db_text(all, 0), j);
+		empty(l);
+	}
+	json_end(j, ']');
+	db_finish(all);
+	db_finish(one);
+	return more;
+}
+
+/* --- all --- */
 
 static int find_end(struct db *d, size_t *n, double *end, struct err *e)
 {
@@ -201,8 +285,6 @@ int report_load(struct db *d, size_t n_links, struct json *j, struct err *e)
 		return 0;
 	l.n_steps = choose_steps(l.n_steps, n_links);
 	l.length = end / (double)l.n_steps;
-	l.use = mem_alloc(n_links, sizeof(*l.use));
-	l.waiting = mem_alloc(n_links, sizeof(*l.waiting));
 	q = db_prepare(d,
 		"SELECT from_ps, to_ps, use, waiting, token_wait, retries"
 		" FROM sample ORDER BY n",
@@ -213,15 +295,15 @@ int report_load(struct db *d, size_t n_links, struct json *j, struct err *e)
 	json_object(j, "load");
 	json_count(j, "steps", l.n_steps);
 	json_real(j, "end_ps", end);
-	pack_write(&l.packed_use, j, "use");
-	pack_write(&l.packed_waiting, j, "waiting");
-	for (k = 0; k < N_RARE; k++) {
-		if (l.rare[k])
+	write_all(&l, USE, j);
+	write_all(&l, WAITING, j);
+	for (k = TOKENS; k < N_KINDS; k++)
+		if (l.of[k])
 			write_rare(&l, k, j);
-		mem_free(l.rare[k]);
-	}
+	empty(&l);
+	if (!failed)
+		failed = write_channels(d, &l, j, e);
+	empty(&l);
 	json_end(j, '}');
-	mem_free(l.use);
-	mem_free(l.waiting);
 	return failed;
 }

@@ -9,12 +9,9 @@
 static int write_file(struct db *d, struct json *j, struct err *e)
 {
 	const char *path = db_path(d), *slash = strrchr(path, '/');
-	char *kind = record_meta(d, "kind", e);
-	bool is_sweep = !strcmp(kind, "sweep");
-	int failed;
+	int is_sweep = record_is_sweep(d, e), failed;
 
-	mem_free(kind);
-	if (e->code)
+	if (is_sweep < 0)
 		return -1;
 	json_object(j, NULL);
 	json_text(j, "file", slash ? slash + 1 : path);

@@ -151,8 +151,9 @@ static int write_machine(
 	       write_texts(d, "channel_names",
 		       "SELECT DISTINCT name FROM channel ORDER BY name", j,
 		       e) ||
-	       write_columns(d, "channels", "usffu",
-		       "SELECT link, c.n channel, use, waiting, longest"
+	       write_columns(d, "channels", "usffud",
+		       "SELECT link, c.n channel, use, waiting, longest,"
+		       " retries"
 		       " FROM channel"
 		       " JOIN (SELECT name, row_number() OVER (ORDER BY name)"
 		       " - 1 n FROM (SELECT DISTINCT name FROM channel)) c"

@@ -204,7 +204,9 @@ function linkDetail(run, i) {
 		if (run.channels.link[c] === i)
 			own.push(["channel " + run.channel_names[
 				run.channels.channel[c]], percent(
-				run.channels.use[c])]);
+				run.channels.use[c]) + (run.channels.retries[c]
+				? ", sent again " + count(
+					run.channels.retries[c]) : "")]);
 	if (own.length > 1)
 		out.push(facts(own));
 	if (run.load)
@@ -214,12 +216,26 @@ function linkDetail(run, i) {
 		...timeChart(run, "Packets waiting", [{ name: "waiting",
 			isArea: true, points: timeSeries(run,
 				t => waitingAt(run, i, t)) }]),
-		...rareCharts(run, i));
+		...channelCharts(run, i), ...rareCharts(run, i));
 	out.push(make("p", null, siteButton(run, l.site[i]), " ",
 		siteButton(run, l.to_site[i]), " ",
 		button("all links", "busiest links",
 			() => run.machine.select(null))));
 	return out;
+}
+
+/* Of a link that used several. */
+function channelCharts(run, i) {
+	const list = channelsOf(run, i);
+
+	if (!list.length)
+		return [];
+	return [...timeChart(run, "Load by channel", list.map(c => ({
+		name: c.name, points: timeSeries(run, t => useTable[
+			c.use[t]]) })), 1, v => Math.round(100 * v) + " %"),
+	...timeChart(run, "Packets waiting by channel", list.map(c => ({
+		name: c.name, points: timeSeries(run, t => waitingTable[
+			c.waiting[t]]) })))];
 }
 
 /* Of a link that has any. */

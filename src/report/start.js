@@ -232,10 +232,12 @@ function start() {
 		selfTest();
 }
 
-/* For tests: what a click changes, and how long it takes, as attributes. */
+/* For tests: what a click changes on the page of the last run, and how long it
+ * takes, as attributes. */
 function selfTest() {
 	const root = document.documentElement.dataset;
-	const page = pages.findIndex(p => p.run && p.run.kind === "run");
+	const page = pages.reduce((last, p, i) => p.run && p.run.kind === "run"
+		? i : last, -1);
 
 	root.title = document.querySelector("h1").textContent;
 	if (page < 0)
@@ -259,6 +261,8 @@ function selfTest() {
 	root.before = before.slice(0, 80);
 	root.after = panel.textContent.slice(0, 80);
 	root.curves = panel.querySelectorAll("svg").length;
+	root.charts = Array.from(panel.querySelectorAll("h3"),
+		h => h.textContent).join("; ");
 	const slow = document.querySelector("#slowest button");
 
 	if (slow)

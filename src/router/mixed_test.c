@@ -245,16 +245,14 @@ static uint32_t toy_ways(const struct router *r, const struct net_buffer *b,
 	return 1;
 }
 
-static struct net_counters toy_counters(const struct router *r, site_id s,
-	port_id p, uint32_t channels, sim_time now)
+static void toy_counters(const struct router *r, site_id s, port_id p,
+	uint32_t channels, sim_time now, struct net_counters *sum)
 {
 	(void)s;
 	(void)channels;
 	(void)now;
-	return (struct net_counters){
-		.sent_bytes = toy_of(r)->port[p].sent,
-		.packets = toy_of(r)->port[p].left,
-	};
+	sum->sent_bytes = toy_of(r)->port[p].sent;
+	sum->packets = toy_of(r)->port[p].left;
 }
 
 /* The head of a port's buffer leaves, if its link is free and has tokens. */

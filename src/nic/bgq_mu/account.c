@@ -124,31 +124,38 @@ void mu_account_fetched(const struct nic_at *a, uint32_t inj)
 			(uint32_t)f->n_packets, b.at);
 }
 
-void mu_account_packet(
-	const struct nic_at *a, const struct mu_job *job, packet_id id)
+static void set_place(
+	const struct nic_at *a, packet_id id, const char *what, uint32_t number)
+{
+	book_set_place(book_of(a), id,
+		&(struct book_place){ what, a->s, (uint16_t)number,
+			BOOK_NO_PORT, BOOK_NO_CHANNEL, 0 });
+}
+
+void mu_account_packet(const struct nic_at *a, uint32_t engine,
+	const struct mu_job *job, packet_id id)
 {
 	struct book *k = book_of(a);
 	const struct mu_account *c = account(mu_here(a), job->inj);
-	const struct book_place at = { "injection FIFO", a->s,
-		(uint16_t)job->inj, BOOK_NO_PORT, BOOK_NO_CHANNEL, 0 };
 
 	book_open(k, id, &c->message);
-	book_set_place(k, id, &at);
+	set_place(a, id, "injection FIFO", job->inj);
 	book_until(k, id, CAUSE_SOFTWARE, c->left);
 	book_until(k, id, CAUSE_DESCRIPTOR, c->came);
 	book_until(k, id, CAUSE_QUEUE, c->begun);
 	book_until(k, id, CAUSE_DESCRIPTOR, c->fetched);
 	book_until(k, id, CAUSE_ENGINE, job->started);
+	set_place(a, id, "injection engine", engine);
 	book_until(k, id, CAUSE_MEMORY_READ, job->read);
 	book_until(k, id, CAUSE_PACKET, a->t);
 }
 
-void mu_account_pulled(const struct nic_at *a, packet_id id)
+void mu_account_pulled(const struct nic_at *a, uint32_t engine, packet_id id)
 {
 	struct book *k = book_of(a);
 	sim_time free = a->t - mu_of(a)->params.pull;
 
-	book_at_part(k, id, a->s, "message unit");
 	if (free > book_at(k, id))
 		book_until(k, id, CAUSE_RECEIVER, free);
+	set_place(a, id, "reception engine", engine);
 }

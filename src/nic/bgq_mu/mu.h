@@ -387,9 +387,9 @@ void mu_account_store(struct mu_node *n, uint32_t inj, sim_time t);
 void mu_account_want(const struct nic_at *a, uint32_t inj);
 void mu_account_fetched(const struct nic_at *a, uint32_t inj);
 /* A packet goes into the network; it has been pulled out and has room. */
-void mu_account_packet(
-	const struct nic_at *a, const struct mu_job *job, packet_id id);
-void mu_account_pulled(const struct nic_at *a, packet_id id);
+void mu_account_packet(const struct nic_at *a, uint32_t engine,
+	const struct mu_job *job, packet_id id);
+void mu_account_pulled(const struct nic_at *a, uint32_t engine, packet_id id);
 
 /* --- port.c --- */
 

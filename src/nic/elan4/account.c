@@ -70,6 +70,7 @@ struct elan_account elan_account_begin(const struct nic_at *a,
 	}
 	c.message =
 		book_message(book_of(a), a->s, kind, (uint32_t)n_packets, b.at);
+	c.engine = kind == BOOK_PUT ? "DMA engine" : "STEN";
 	c.handed = b.handed;
 	c.came = b.came;
 	c.asked = c.reading = c.read = c.built = a->t;
@@ -100,11 +101,13 @@ void elan_account_packet(
 		c->left = a->t;
 	if (c->is_held) {
 		book_resume(book_of(a), a->w->id, id, &c->held);
+		book_at_part(book_of(a), id, a->s, "card");
 	} else {
 		book_open(book_of(a), id, &c->message);
 		book_at_part(book_of(a), id, a->s, "card");
 		charge(a, id, CAUSE_SOFTWARE, c->handed);
 		charge(a, id, CAUSE_DESCRIPTOR, c->came);
+		book_at_part(book_of(a), id, a->s, c->engine);
 		charge(a, id, CAUSE_ENGINE, c->reading);
 		charge(a, id, CAUSE_MEMORY_READ, c->read);
 		charge(a, id, CAUSE_ENGINE, c->built);
@@ -122,7 +125,7 @@ void elan_account_tail(const struct nic_at *a, packet_id id, sim_time tail)
 	if (!book_of(a))
 		return;
 	charge(a, id, is_stored ? CAUSE_DESCRIPTOR : CAUSE_MEMORY_READ, tail);
-	book_at_part(book_of(a), id, a->s, "card");
+	book_at_part(book_of(a), id, a->s, "input");
 }
 
 void elan_account_turn(const struct nic_at *a, packet_id id)

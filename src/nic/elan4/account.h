@@ -19,6 +19,7 @@ struct elan_account {
 	sim_time handed, came, asked; /* as above; decoded */
 	sim_time reading, read, built; /* of DMAs */
 	sim_time left; /* for the first time, or 0 */
+	const char *engine; /* that makes its packets */
 	bool is_held; /* an answer: what the get has spent */
 	struct book_held held;
 };

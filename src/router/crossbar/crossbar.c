@@ -214,27 +214,27 @@ static void add_waiting(const struct crossbar *x, struct crossbar_site *s,
 	}
 }
 
-static struct net_counters crossbar_counters(const struct router *r, site_id id,
-	port_id p, uint32_t channels, sim_time now)
+static void crossbar_counters(const struct router *r, site_id id, port_id p,
+	uint32_t channels, sim_time now, struct net_counters *sum)
 {
 	struct crossbar_site *s = crossbar_at(crossbar_of(r), id);
 	const struct crossbar_port *port = &s->port[p];
-	struct net_counters sum = { .free_at = port->sender.free_at,
-		.n_channels = CROSSBAR_CHANNELS };
 	uint32_t c;
 
+	sum->free_at = port->sender.free_at;
+	sum->n_channels = CROSSBAR_CHANNELS;
 	for (c = 0; c < CROSSBAR_CHANNELS; c++) {
 		if (!(channels >> c & 1))
 			continue;
-		sum.stayed[c] = sum.waited;
-		sum.sent[c] = port->sender.count[c];
-		sum.sent_bytes += sum.sent[c];
-		sum.packets += port->packets[c];
-		sum.waited += port->waited[c];
-		add_waiting(crossbar_of(r), s, p, c, now, &sum);
-		sum.stayed[c] = sum.waited - sum.stayed[c];
+		sum->stayed[c] = sum->waited;
+		sum->sent[c] = port->sender.count[c];
+		sum->sent_bytes += sum->sent[c];
+		sum->came[c] = port->packets[c];
+		sum->packets += sum->came[c];
+		sum->waited += port->waited[c];
+		add_waiting(crossbar_of(r), s, p, c, now, sum);
+		sum->stayed[c] = sum->waited - sum->stayed[c];
 	}
-	return sum;
 }
 
 static const char *const channels[CROSSBAR_CHANNELS] = { "dynamic",

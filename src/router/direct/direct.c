@@ -439,43 +439,57 @@ static uint32_t direct_ways(const struct router *r, const struct net_buffer *b,
 	return n;
 }
 
-/* What the packets that wait in a channel of a receiver have waited. */
-static void add_waiting(const struct direct *d, struct direct_site *s,
-	port_id p, uint32_t channel, sim_time now, struct net_counters *sum)
+/* The packets that wait in a channel's queues; those that it does not have are
+ * empty. */
+static uint32_t n_waiting(const struct direct_queue *q)
 {
-	const struct direct_queue *q = direct_queues(s, p, channel);
-	uint32_t i;
+	uint32_t n = 0, i;
 
-	for (i = queues_of(d); i--; q++) {
-		packet_id id = q->head;
-		uint32_t k = q->count;
-
-		sum->waiting[channel] += k;
-		for (; k--; id = d->packets[id].next)
-			sum->waited += now - d->packets[id].head;
-	}
+	for (i = 0; i < DIRECT_QUEUES; i++)
+		n += q[i].count;
+	return n;
 }
 
-static struct net_counters direct_counters(const struct router *r, site_id id,
-	port_id p, uint32_t channels, sim_time now)
+/* What they have waited. */
+static sim_time waiting_time(
+	const struct direct *d, const struct direct_queue *q, sim_time now)
 {
-	struct direct_site *s = site_of(r, id);
-	struct net_counters sum = { .free_at = s->port[p].sender.free_at,
-		.n_channels = N_CHANNELS };
-	uint32_t c;
+	sim_time sum = 0;
+	uint32_t i, k;
 
-	for (c = 0; c < N_CHANNELS; c++) {
-		if (!(channels >> c & 1))
-			continue;
-		sum.stayed[c] = sum.waited;
-		sum.sent[c] = s->port[p].sender.count[c];
-		sum.sent_bytes += sum.sent[c];
-		sum.packets += s->port[p].receiver.packets[c];
-		sum.waited += s->port[p].receiver.waited[c];
-		add_waiting(of(r), s, p, c, now, &sum);
-		sum.stayed[c] = sum.waited - sum.stayed[c];
+	for (i = 0; i < DIRECT_QUEUES; i++) {
+		packet_id id = q[i].head;
+
+		for (k = q[i].count; k; k--, id = d->packets[id].next)
+			sum += now - d->packets[id].head;
 	}
 	return sum;
+}
+
+static void direct_counters(const struct router *r, site_id id, port_id p,
+	uint32_t channels, sim_time now, struct net_counters *sum)
+{
+	struct direct_site *s = site_of(r, id);
+	const struct direct_port *port = &s->port[p];
+	uint32_t c;
+
+	sum->free_at = port->sender.free_at;
+	sum->n_channels = N_CHANNELS;
+	for (c = 0; c < N_CHANNELS; c++) {
+		const struct direct_queue *q = direct_queues(s, p, c);
+
+		if (!(channels >> c & 1))
+			continue;
+		sum->sent[c] = port->sender.count[c];
+		sum->sent_bytes += sum->sent[c];
+		sum->came[c] = port->receiver.packets[c];
+		sum->packets += sum->came[c];
+		sum->waiting[c] = n_waiting(q);
+		sum->stayed[c] = port->receiver.waited[c];
+		if (sum->waiting[c])
+			sum->stayed[c] += waiting_time(of(r), q, now);
+		sum->waited += sum->stayed[c];
+	}
 }
 
 /* At the end no switch waits for answers, unless some were lost or came too

@@ -37,6 +37,7 @@ static sim_time carry(struct direct *d, struct sim_worker *w,
 		.site = s->id,
 		.port = p,
 		.class = l->wire,
+		.channel = NET_MOST_CHANNELS - 1, /* none of the router's own */
 		.bytes = d->link.bytes[d->packets[id].size],
 		.t = t,
 		.tail = tail,

@@ -515,28 +515,29 @@ static void add_chip_counters(const struct tiled *d, const struct tiled_chip *s,
 	}
 }
 
-static struct net_counters tiled_counters(const struct router *r, site_id s,
-	port_id p, uint32_t channels, sim_time now)
+static void tiled_counters(const struct router *r, site_id s, port_id p,
+	uint32_t channels, sim_time now, struct net_counters *sum)
 {
 	const struct tiled *d = tiled_of(r);
-	struct net_counters sum = { .n_channels = TILED_CHANNELS };
 	uint32_t c;
 
+	sum->n_channels = TILED_CHANNELS;
 	for (c = 0; c < TILED_CHANNELS; c++) {
 		if (!(channels >> c & 1))
 			continue;
-		sum.sent[c] = sum.sent_bytes;
-		sum.stayed[c] = sum.waited;
+		sum->sent[c] = sum->sent_bytes;
+		sum->came[c] = sum->packets;
+		sum->stayed[c] = sum->waited;
 		if (is_node(r)) {
-			sum.sent_bytes += tiled_node(d, s)->fifo[c].bytes;
-			sum.packets += tiled_node(d, s)->packets[c];
+			sum->sent_bytes += tiled_node(d, s)->fifo[c].bytes;
+			sum->packets += tiled_node(d, s)->packets[c];
 		} else {
-			add_chip_counters(d, tiled_chip(d, s), p, c, now, &sum);
+			add_chip_counters(d, tiled_chip(d, s), p, c, now, sum);
 		}
-		sum.sent[c] = sum.sent_bytes - sum.sent[c];
-		sum.stayed[c] = sum.waited - sum.stayed[c];
+		sum->sent[c] = sum->sent_bytes - sum->sent[c];
+		sum->came[c] = sum->packets - sum->came[c];
+		sum->stayed[c] = sum->waited - sum->stayed[c];
 	}
-	return sum;
 }
 
 /* Packets that are hashed to a dead link are still lost there. */
