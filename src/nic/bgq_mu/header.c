@@ -56,3 +56,24 @@ void mu_header_on_link(const struct net *n, packet_id id, uint32_t channel,
 	header[NUMBER + 1] = 0;
 	header[CHECKS] = hamming_encode(header);
 }
+
+/* A coordinate that does not exist leads beyond all nodes. */
+static uint64_t place_of(const struct mu *mu, uint32_t dim, uint32_t x)
+{
+	uint32_t corner = torus_corner(mu->torus, dim);
+
+	if (dim >= mu->n_dims)
+		return x ? NO_SITE : 0;
+	return x >= corner && x - corner < mu->torus->dim[dim]
+		       ? (x - corner) * mu->torus->stride[dim]
+		       : NO_SITE;
+}
+
+void mu_header_init(struct mu *mu)
+{
+	uint32_t i, x;
+
+	for (i = 0; i < MU_DIMS; i++)
+		for (x = 0; x < 1u << MU_COORD_BITS; x++)
+			mu->place[i][x] = place_of(mu, i, x);
+}

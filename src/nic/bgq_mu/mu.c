@@ -380,27 +380,6 @@ static void attach(struct mu *mu)
 	mu->port_of[MU_ASK_FETCH] = (uint8_t)last;
 }
 
-/* A coordinate that does not exist leads beyond all nodes. */
-static uint64_t place_of(const struct mu *mu, uint32_t dim, uint32_t x)
-{
-	uint32_t corner = torus_corner(mu->torus, dim);
-
-	if (dim >= mu->n_dims)
-		return x ? NO_SITE : 0;
-	return x >= corner && x - corner < mu->torus->dim[dim]
-		       ? (x - corner) * mu->torus->stride[dim]
-		       : NO_SITE;
-}
-
-static void init_places(struct mu *mu)
-{
-	uint32_t i, x;
-
-	for (i = 0; i < MU_DIMS; i++)
-		for (x = 0; x < 1u << MU_COORD_BITS; x++)
-			mu->place[i][x] = place_of(mu, i, x);
-}
-
 static int mu_init(struct nic *nic, struct err *e)
 {
 	struct mu *mu = (struct mu *)nic;
@@ -425,7 +404,7 @@ static int mu_init(struct nic *nic, struct err *e)
 	for (i = 0; i < MU_DRAINS; i++)
 		mu->drain[i] = mu_time(i * MU_CHUNK, mu->params.drain_rate);
 	attach(mu);
-	init_places(mu);
+	mu_header_init(mu);
 	if (nic->coll && torus_is_plain(mu->torus))
 		mu->tree = tree_new(nic->net, nic->coll, MU_NET_COLLECTIVE);
 	mu_barrier_init(mu);
