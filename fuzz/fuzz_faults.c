@@ -67,6 +67,9 @@ static const char *const seeds[] = {
 	"3schema: 1\nfaults:\n  bit-errors: 0.0001\n",
 	"4schema: 1\nfaults: { events: [1 us link 0 A- dies,"
 	" 2 us link 0 A- returns], bit-errors: 1e-5 }\n",
+	"4schema: 1\nfaults:\n  memories: [1e-4, double 1e-6]\n  events:\n"
+	"    - 1 us buffer 3 A+ dynamic flips 2\n"
+	"    - 2 us buffer 0 injection 3 flips 1\n",
 	"5schema: 1\nfaults:\n  bit-errors: 1e-6\n  events:\n"
 	"    - 105 us card 2 dies\n    - 150 us card 2 returns\n"
 	"    - 110 us gpu 3.1 dies\n    - 90 us host 5 sick\n"
@@ -78,7 +81,8 @@ static const char *const seeds[] = {
 
 static const char *const pieces[] = { "host ", "card ", "gpu ", "service ",
 	"sick", "X+", "Y-", "node ", "link ", "switch ", "lane ", "line ",
-	"dies", "returns", "skew ", "closed", "control", "clock", "up 0",
+	"dies", "returns", "buffer ", "flips ", "injection ",
+	"memories: ", "system ", "skew ", "closed", "control", "clock", "up 0",
 	"down 1", "A+", "B-", "1.0", "2.3", "0,1", "3", "-1", "99999", " us ",
 	" ps ", "1e-18", "1e-2", "9e9", "none", "- ", "\n    - ", "[", "]",
 	", ", ": ", "\n",

@@ -152,6 +152,22 @@ done | paste - - | sort -u >"$tmp/runs"
 [ "$(wc -l <"$tmp/runs")" = 1 ] || complain "$(cat "$tmp/runs")"
 report 'APE-F24, APE-F31: watchdogs take no picosecond of data'
 
+# A GPU that dies with its halo on the way, and one that nobody needs any more.
+halos='exchange source=gpu0 target=gpu1 bytes=64KiB --set lofamo.period=1ms'
+ends 3 run apenet-quong $halos rounds=2 \
+	--set 'faults.events=100 us gpu 5.1 dies' --json
+grep -q 'node 1, .* waiting for an event of its card; node 5: .* memory' \
+	"$tmp/err" || complain "$(cat "$tmp/err")"
+for set in lofamo.on=yes 'faults.events=2 ms gpu 5.1 dies'; do
+	ends 0 run apenet-quong $halos idle=10ms --json --set "$set"
+	[ "$set" = lofamo.on=yes ] || holds '.health | length == 1' \
+		'.health[0] | .part == "gpu 5.1" and .state == "dead"' \
+		'.health[0].known_ms < 5'
+	jq -r .digest "$tmp/out"
+done | sort -u >"$tmp/runs"
+[ "$(wc -l <"$tmp/runs")" = 1 ] || complain "$(cat "$tmp/runs")"
+report 'a dead GPU ends what waits for it, is known, and disturbs nobody else'
+
 refuses 'link.lanes' show apenet --set link.lanes=0
 refuses 'nodes have 2 GPUs' run apenet pingpong \
 	--set 'faults.events=1 ms gpu 3.2 dies'

@@ -381,6 +381,8 @@ for run in 'allreduce;1 2 3 7' 'broadcast;1 3' 'reduce;3' 'barrier;1 7'; do
 		same_for $threads
 	done
 done
+ends 0 $tree op=barrier rounds=40 --set faults.bit-errors=1e-4
+holds '.ras.short_packets_resent > 20' '.ras.packets_resent == 0'
 report 'collectives with errors and a link that is away: every sum is right'
 
 # A hundredth of tests/campaign-bgq: a million packet-hops.

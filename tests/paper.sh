@@ -90,8 +90,7 @@ ends 0 bgq N10 N15
 grep -q '^3 of 3 independent values within tolerance: arithmetic 3 of 3$' \
 	"$tmp/out" || complain "no sum"
 grep -q '^misses' "$tmp/out" && complain "misses"
-grep -q '^not measured yet: 1 number, waiting for IO links$' \
-	"$tmp/out" || complain "nothing waits"
+grep -q '^not measured yet' "$tmp/out" && complain "something waits"
 grep -q "weft show" "$tmp/out" && complain "commands"
 grep -q "$(printf '\033')" "$tmp/out" && complain "colours"
 report "the text has a line for each row"

@@ -10,7 +10,8 @@
  * weft_ape_key().
  *
  * Nothing is acknowledged.  WEFT_APE_DONE says that a put's source may change,
- * WEFT_APE_ARRIVED tells the target's process that all of it is in memory.
+ * WEFT_APE_ARRIVED tells the target's process that all of it is in memory, but
+ * for packets that were lost on their way or that it was told of as errors.
  * Those between two nodes arrive in order.  What is wrong at the target is
  * dropped, and its owner hears of that.
  *

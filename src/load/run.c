@@ -193,6 +193,23 @@ static double us(sim_time t)
 	return (double)t / (1000 * SIM_NS);
 }
 
+/* Whether the first node that dies is missed: it has not returned, or its
+ * programs have not. */
+static bool has_died(const struct load *l)
+{
+	const struct faults *f = l->net->faults;
+	sim_time now = sim_now(l->net->sim);
+	uint32_t link, n_ports = l->net->n_ports;
+
+	if (!f->n_deaths || f->death[0].at > now)
+		return false;
+	for (link = 0; link < n_ports; link++)
+		if (faults_state(f, f->death[0].site * n_ports + link, now) !=
+			FAULT_UP)
+			return true;
+	return l->host && host_n_dead(l->host);
+}
+
 /* How it ends where something waits for ever: what a machine check has stopped,
  * or a node that has died, is named first. */
 static void tell_why(
@@ -209,7 +226,7 @@ static void tell_why(
 		snprintf(first, sizeof(first),
 			"%s: a machine check has stopped %s at %.3f us; ", site,
 			unit, us(e.at));
-	} else if (f && f->n_deaths && f->death[0].at <= sim_now(l->net->sim)) {
+	} else if (f && has_died(l)) {
 		topo_name_site(t, f->death[0].site, site, sizeof(site));
 		snprintf(first, sizeof(first), "%s has died at %.3f us; ", site,
 			us(f->death[0].at));

@@ -139,7 +139,7 @@ static void set_rings(struct order *o)
 		for (r = 0; r < t->n; r++) {
 			uint32_t at = o->coord[r][i];
 
-			at = (at == t->dim[i] - 1) | !at << 1;
+			at = (at == t->dim[i] - 1 ? 1u : 0) | (at ? 0 : 2u);
 			x->closing[r] |= (uint16_t)(at << 2 * i);
 		}
 	}

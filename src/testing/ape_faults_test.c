@@ -1,7 +1,8 @@
 /*
  * APEnet+ while things go wrong: random puts between all nodes, of which each
  * packet arrives as it was sent, is reported to its target, or is counted as
- * lost, once.  WEFT_LONG is how often, with 6,400 packets each time.
+ * lost, once.  WEFT_LONG is how often, with 6,400 packets each time; 40+60 are
+ * sixty times behind the first forty.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -236,13 +237,22 @@ static uint64_t bit_errors(const struct world *w, uint64_t *headless)
 	return n;
 }
 
-/* How often, and of how many packets each time. */
-static uint32_t repeats(uint32_t *count)
+/* How often, from which one on, and of how many packets each time. */
+static uint32_t repeats(uint32_t *first, uint32_t *count)
 {
 	const char *is_long = getenv("WEFT_LONG");
+	uint32_t n = 1;
+	char *end;
 
+	*first = 0;
 	*count = is_long ? 400 : 30;
-	return is_long ? (uint32_t)strtoul(is_long, NULL, 10) : 1;
+	if (!is_long)
+		return n;
+	n = (uint32_t)strtoul(is_long, &end, 10);
+	if (*end != '+')
+		return n;
+	*first = n;
+	return n + (uint32_t)strtoul(end + 1, NULL, 10);
 }
 
 /* APE-G8: a bad header drops a packet, a bad footer is reported to its target
@@ -252,10 +262,10 @@ static void each_packet_arrives_is_flagged_or_lost_once(void **state)
 	static const char *const sets[] = { "faults.bit-errors=1e-5", NULL };
 	struct world w = { .seed = 0 };
 	uint64_t errors = 0, packets = 0, damaged = 0, dropped = 0, headless;
-	uint32_t n = repeats(&w.count), i;
+	uint32_t i, n = repeats(&i, &w.count);
 
 	(void)state;
-	for (i = 0; i < n; i++) {
+	for (; i < n; i++) {
 		struct end all;
 
 		w.seed = 1 + i;
@@ -290,8 +300,8 @@ static void links_that_replay_bring_all_through(void **state)
 	struct world w = { .seed = 0 };
 
 	(void)state;
-	n = repeats(&w.count);
-	for (i = 0; i < n; i++) {
+	n = repeats(&i, &w.count);
+	for (; i < n; i++) {
 		uint64_t digest, headless;
 		struct end all;
 
@@ -351,10 +361,10 @@ static void die(const char *retry)
 	const char *const sets[] = { "faults.bit-errors=1e-6", retry,
 		"lofamo.period=1ms", events, NULL };
 	struct world w = { .has_deaths = true };
-	uint32_t n = repeats(&w.count), i, once;
+	uint32_t i, n = repeats(&i, &w.count), once;
 	uint64_t lost = 0;
 
-	for (i = 0; i < n; i++) {
+	for (; i < n; i++) {
 		for (once = 0; once < (i % 100 ? 1 : 2); once++) {
 			const struct nic *nic;
 			uint64_t gone;

@@ -62,12 +62,19 @@ static void put_all(struct ape_world *w, uint32_t node)
 static void puts_go_between_any_two_memories(void **state)
 {
 	struct ape_world w = { .run = put_all };
+	const struct nic *nic;
+	site_id i;
 
 	(void)state;
 	ape_world_run(&w, NULL, NULL, false);
 	/* six of nine are from a GPU, six to one, of 25 packets each */
 	assert_int_equal(count(&w, 0, "gpu_reads"), 6 * 25);
 	assert_int_equal(count(&w, 1, "gpu_writes"), 6 * 25);
+	/* a card that was hardly used takes little of the simulating host */
+	for (i = 0, nic = w.kit.nic; i < 2; i++)
+		assert_in_range(nic->ops->node_size +
+					nic->ops->node_memory(nic->nodes[i]),
+			1024, 12 * 1024);
 	kit_close(&w.kit);
 }
 

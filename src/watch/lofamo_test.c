@@ -207,6 +207,8 @@ static void ape_f28_a_daemon_refreshes_its_hosts_register(void **state)
 
 	(void)state;
 	make(&x, 5);
+	for (s = 0; s < NODES; s++) /* nobody sleeps */
+		happen(&x, 0, LOFAMO_HOST, s, 0, HEALTH_NORMAL);
 	happen(&x, 9000 * MS, LOFAMO_HOST, 3, 0, HEALTH_DEAD);
 	for (k = 1; k < 90; k++) {
 		lofamo_run(x.l, k * 100 * MS);

@@ -178,6 +178,28 @@ static inline void ape_post(
 		a, &ape_here(a)->ticks, t > a->t ? t : a->t + 1, number, data);
 }
 
+/*
+ * For the last thing that an event does, if it leaves the network alone:
+ * whether another one at t would be the site's next, so that it can be run at
+ * once, as if it had been posted.  *b is then where and when.  What the router
+ * does at the end of this instant comes to the card later than that.
+ */
+static inline bool ape_is_next(
+	const struct nic_at *a, sim_time t, struct nic_at *b)
+{
+	struct sim_worker *w = a->w;
+	uint64_t dt = (uint64_t)(t - w->start);
+
+	if (dt >= w->width || w->visited != a->s ||
+		t - a->t > ape_params(a)->input ||
+		(w->at != w->end && sim_when(w->at) <= dt))
+		return false;
+	w->n_events++;
+	*b = *a;
+	b->t = t;
+	return true;
+}
+
 static inline void ape_charge(
 	const struct nic_at *a, packet_id id, enum cause c, sim_time t)
 {

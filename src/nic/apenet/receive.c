@@ -99,6 +99,7 @@ static bool look_at(const struct nic_at *a, packet_id id)
 	struct ape_node *n = a->node;
 	struct ape_load *l = ape_load(a, id);
 	sim_time t = a->t + (n->tlb.sets ? ape_params(a)->hit : 0);
+	struct nic_at b;
 
 	if (l->op == APE_GET && l->error != APE_DAMAGED) {
 		ask_nios(a, id, l);
@@ -113,10 +114,15 @@ static bool look_at(const struct nic_at *a, packet_id id)
 	}
 	l->misses = look_up(a, l);
 	n->is_looking = true;
-	if (l->misses)
+	if (l->misses) {
 		ask_nios(a, id, l);
+		return false;
+	}
+	t = ape_path(a, 1, t, l->bytes);
+	if (n->rx.n == 1 && ape_is_next(a, t > a->t ? t : a->t + 1, &b))
+		ape_receive_on_looked(&b, id);
 	else
-		ape_post(a, ape_path(a, 1, t, l->bytes), APE_LOOKED, id);
+		ape_post(a, t, APE_LOOKED, id);
 	return false;
 }
 

@@ -136,14 +136,32 @@ void ape_send_fetched(const struct nic_at *a, uint32_t queue)
 
 /* --- engines --- */
 
+/* An engine begins, now if nothing comes in between. */
+static void begin_at(const struct nic_at *a, sim_time t, uint32_t id)
+{
+	const struct ape_work *x = work_at(a, id);
+	struct nic_at b;
+
+	if (load_of(x) && !gpu_of(x->c.from) &&
+		ape_is_next(a, t > a->t ? t : a->t + 1, &b))
+		ape_send_begin(&b, id);
+	else
+		ape_post(a, t, APE_BEGIN, id);
+}
+
 static void engines_go(const struct nic_at *a)
 {
 	struct ape_node *n = a->node;
+	uint32_t id = 0;
+	sim_time t = 0;
 
 	while (n->ready.n && !n->engine[n->turn]) {
-		uint32_t id = *(uint32_t *)ring_pop(&n->ready);
-		struct ape_work *x = work_at(a, id);
+		struct ape_work *x;
 
+		if (id)
+			ape_post(a, t, APE_BEGIN, id);
+		id = *(uint32_t *)ring_pop(&n->ready);
+		x = work_at(a, id);
 		n->engine[n->turn] = id;
 		x->engine = n->turn;
 		x->begun = a->t;
@@ -151,9 +169,11 @@ static void engines_go(const struct nic_at *a)
 		slots_push(&n->works, &n->order, id);
 		n->n_prepared -= x->queue != APE_NO_QUEUE;
 		/* it was set up ahead, if it has waited */
-		ape_post(a, x->done + ape_params(a)->setup, APE_BEGIN, id);
+		t = x->done + ape_params(a)->setup;
 	}
 	take_more(a);
+	if (id)
+		begin_at(a, t, id);
 }
 
 void ape_send_ready(const struct nic_at *a, uint32_t work)

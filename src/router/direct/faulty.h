@@ -47,7 +47,7 @@ static __attribute__((noinline, unused)) bool faulty_send(struct direct *d,
 
 /* A packet comes to the head of a receiver's queue, or of an injection FIFO, or
  * would enter a reception FIFO: false where the buffer has stopped. */
-static inline bool faulty_reads(struct direct *d, struct sim_worker *w,
+static inline bool faulty_reads(const struct direct *d, struct sim_worker *w,
 	const struct direct_site *s, enum fault_unit unit, uint32_t number,
 	uint32_t channel, const struct packet *p, sim_time t)
 {

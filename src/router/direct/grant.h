@@ -87,12 +87,10 @@ static inline struct direct_site *direct_peer(
 
 /* Gives a buffer's tokens back to the sender at the wire's other end. */
 static inline void give_back(struct direct *d, struct sim_worker *w,
-	const struct direct_site *s, uint32_t in, uint32_t channel,
-	uint32_t chunks, sim_time tail)
+	const struct link_sender *l, uint32_t channel, uint32_t chunks,
+	sim_time tail)
 {
-	sim_time back = faulty_return(d, w, s, in, tail);
-	const struct link_sender *l = &s->port[in].sender;
-	sim_time t = back + d->link.latency[l->wire];
+	sim_time t = tail + d->link.latency[l->wire];
 	struct link_returns *r =
 		&direct_peer(d, l->peer)->port[l->peer_port].returns;
 
@@ -120,8 +118,9 @@ static inline __attribute__((always_inline)) void quit_queue(struct direct *d,
 
 	s->port[in].receiver.packets[channel]++;
 	s->port[in].receiver.waited[channel] += t - p->head;
-	give_back(
-		d, w, s, in, channel, (uint32_t)charge_of(d, p, channel), tail);
+	give_back(d, w, &s->port[in].sender, channel,
+		(uint32_t)charge_of(d, p, channel),
+		DIRECT_FULL ? faulty_return(d, w, s, in, tail) : tail);
 	q->head = p->next;
 	q->busy_until = tail;
 	q->count--;

@@ -177,20 +177,28 @@ static bool has_elder(const struct direct *d, const struct direct_site *s,
 }
 
 /* A line broadcast also takes the room for the copy that it leaves here. */
-static bool takes_room(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, uint32_t bit, const struct packet *p, sim_time t)
+static bool takes_room(const struct direct *d, struct direct_site *s,
+	uint32_t bit, const struct packet *p)
 {
 	uint32_t fifo = direct_reception_of(p, bit / DIRECT_QUEUES);
-	bool is_sink = d->router.client->is_sink;
 
-	if (!(p->flags & PACKET_DEPOSIT) || heads_arrived(p))
+	if (!(p->flags & PACKET_DEPOSIT) || heads_arrived(p) ||
+		d->router.client->is_sink)
 		return true;
-	if ((!is_sink && s->reception[fifo].chunks < p->chunks) ||
-		!faulty_reads(d, w, s, FAULT_RECEPTION, fifo, 0, p, t))
+	if (s->reception[fifo].chunks < p->chunks)
 		return false;
-	if (!is_sink)
-		s->reception[fifo].chunks -= p->chunks;
+	s->reception[fifo].chunks -= p->chunks;
 	return true;
+}
+
+/* Whether the FIFO that a line broadcast leaves its copy in has stopped. */
+static inline bool stops_copy(const struct direct *d, struct sim_worker *w,
+	const struct direct_site *s, uint32_t bit, const struct packet *p,
+	sim_time t)
+{
+	return DIRECT_FULL && p->flags & PACKET_DEPOSIT && !heads_arrived(p) &&
+	       !faulty_reads(d, w, s, FAULT_RECEPTION,
+		       direct_reception_of(p, bit / DIRECT_QUEUES), 0, p, t);
 }
 
 /* What a head that is not dynamic asks for: one port, or of a broadcast to a
@@ -201,13 +209,14 @@ static inline uint32_t ordered_ports(const struct packet *p)
 						      : 1u << p->escape;
 }
 
-static void show_ordered(struct direct *d, struct sim_worker *w,
+static void show_ordered(const struct direct *d, struct sim_worker *w,
 	struct direct_site *s, uint32_t channel, uint32_t bit,
 	const struct packet *p, sim_time t)
 {
 	bool is_younger = has_elder(d, s, channel, bit, p);
 
-	if (is_younger || !takes_room(d, w, s, bit, p, t)) {
+	if (is_younger || !takes_room(d, s, bit, p) ||
+		stops_copy(d, w, s, bit, p, t)) {
 		booked_wait(d, p, is_younger ? CAUSE_QUEUE : CAUSE_RECEIVER, t);
 		s->held[channel] |= BIT(bit);
 		s->held_any |= (uint8_t)(1u << channel);

@@ -18,7 +18,8 @@ static bool may_receive(struct direct *d, struct sim_worker *w,
 	if (!d->router.client->is_sink && f->chunks < p->chunks)
 		return false;
 	if (f->free_at <= t)
-		return faulty_reads(d, w, s, FAULT_RECEPTION, fifo, 0, p, t);
+		return !DIRECT_FULL ||
+		       faulty_reads(d, w, s, FAULT_RECEPTION, fifo, 0, p, t);
 	if (!(s->rx_timed >> fifo & 1)) {
 		s->rx_timed |= (uint16_t)(1u << fifo);
 		sim_post_self(w, s->id, f->free_at,

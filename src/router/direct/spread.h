@@ -74,8 +74,8 @@ static void spread_absorb(struct direct *d, struct sim_worker *w,
 	const struct packet *p = &d->packets[id];
 
 	s->port[in].receiver.packets[channel]++;
-	give_back(d, w, s, in, channel, (uint32_t)charge_of(d, p, channel),
-		received_tail(d, p, t));
+	give_back(d, w, &s->port[in].sender, channel,
+		(uint32_t)charge_of(d, p, channel), received_tail(d, p, t));
 	spread_end(d, w, id);
 }
 

@@ -306,8 +306,9 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 #endif
 	if (q->busy_until <= t && heads_arrived(p) &&
 		is_unrivalled(d, w, s, in, p, e, t) &&
-		faulty_reads(d, w, s, FAULT_RECEPTION,
-			direct_reception_of(p, in), 0, p, t))
+		(!DIRECT_FULL ||
+			faulty_reads(d, w, s, FAULT_RECEPTION,
+				direct_reception_at(d, s, p, in), 0, p, t)))
 		arbitrate_direct(d, w, s, channel, bit, id, p, t);
 	else if (q->busy_until <= t && channel == CHANNEL_DYNAMIC &&
 		 !heads_arrived(p) && !is_stepped(d))
@@ -364,6 +365,7 @@ static inline void on_link(struct direct *d, struct sim_worker *w,
 		on_token(d, w, s, sim_number(e), sim_aux(e), e->data, t);
 }
 
+#if DIRECT_FULL
 /* An injection FIFO that has stopped is busy for good. */
 static void show_injection(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, uint32_t fifo, const struct packet *p,
@@ -374,6 +376,9 @@ static void show_injection(struct direct *d, struct sim_worker *w,
 	else
 		s->inject[fifo].is_busy = true;
 }
+#else
+#define show_injection heads_show_injection
+#endif
 
 static void inject(struct net *n, struct sim_worker *w, site_id site,
 	uint32_t fifo, packet_id id, sim_time t)
@@ -444,8 +449,8 @@ static void on_queue(struct direct *d, struct sim_worker *w,
 	const struct packet *p =
 		&d->packets[direct_queue(s, channel, bit)->head];
 
-	if (!faulty_reads(d, w, s, FAULT_RECEIVER, bit / DIRECT_QUEUES, channel,
-		    p, t))
+	if (DIRECT_FULL && !faulty_reads(d, w, s, FAULT_RECEIVER,
+				   bit / DIRECT_QUEUES, channel, p, t))
 		return;
 	if (channel == CHANNEL_DYNAMIC && !heads_arrived(p) && !is_stepped(d))
 		heads_show_dynamic(d, w, s, bit, p, t);
