@@ -81,7 +81,7 @@ refused 'topology.io.links: 5 is out of range' \
 refused 'lead to compute nodes of their own, and it has 1' \
 	show bgq-board --set topology.io.every=1
 refused 'files.latency is not a parameter of this machine' \
-	show bgq-board --set files.latency=1us
+	show torus --set files.latency=1us
 refused 'has no value' run bgq random load
 refused 'has no value' run bgq random ''
 refused 'unknown key' run bgq random =1

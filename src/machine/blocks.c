@@ -226,9 +226,9 @@ struct machine *machine_default(void)
 	add_block(m, "host", host_params_table, HOST_PARAMS, &m->host, "nic");
 	add_block(m, "host", l2_params_table, L2_PARAMS, &m->host.l2, "l2");
 	add_block(m, "nic", pcie_params_table, PCIE_PARAMS, &m->host.files,
-		"io-nodes");
+		"packaging");
 	add_block(m, "files", files_params_table, FILES_PARAMS, &m->host.files,
-		"io-nodes");
+		"packaging");
 	add_block(m, "clock", clock_params_table, CLOCK_PARAMS, &m->host.clocks,
 		"clocks");
 	add_block(m, "dcr", dcr_params_table, DCR_PARAMS, &m->host.clocks,

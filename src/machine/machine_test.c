@@ -136,7 +136,6 @@ static void every_block_can_be_used(void **state)
 		"topology: { shape: 2x2x2x2x2 }\nnic: { kind: bgq-mu }",
 		"link: { retry: replay, code: 8b10b }",
 		"topology: { nodes: 2 }",
-		"topology: { wires: packaged, io: { every: 4 } }",
 		"nic: { kind: plain }\nside: { kind: pcie }",
 		"nic: { kind: gemini }",
 		"nic: { kind: apenet }\nside: { kind: pcie }" };

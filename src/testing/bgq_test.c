@@ -474,10 +474,14 @@ static void open_none(void *arg)
 
 static void without_io_nodes_there_are_no_files(void **state)
 {
+	static const char *const sets[] = { "topology.io.every=0", NULL };
 	struct kit k;
 
 	(void)state;
-	open_io(&k, NULL);
+	kit_open(&k, &(struct kit_how){ .machine = "bgq-io",
+			     .shape = "2x2",
+			     .sets = sets,
+			     .needs = { .n_programs = 1, .has_files = true } });
 	program_start(k.host, 0, 0, 0, open_none, NULL);
 	kit_run(&k, false);
 	kit_close(&k);

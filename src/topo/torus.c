@@ -213,16 +213,13 @@ static struct topo_words torus_words(const struct topo *topo)
 			"cables uniform-wires node-wires boards" },
 		[TORUS_PACKAGED] = { "packaging", "packaging node-wires" },
 	};
-	static const char io[] = "packaging io-nodes";
 	const struct torus *t = torus_of(topo);
 	bool is_wide = t->nodes > 0;
 	int64_t i;
 
 	for (i = 0; i < t->links.n; i++)
 		is_wide |= t->links.v[i] > 1;
-	return (struct topo_words){ t->wires == TORUS_PACKAGED && t->io_every
-					    ? io
-					    : has[t->wires][t->nodes > 0],
+	return (struct topo_words){ has[t->wires][t->nodes > 0],
 		is_wide ? "order" : "hint" };
 }
 
