@@ -3,27 +3,7 @@
 # Several workloads at once, each on nodes of its own.
 set -u
 . "$(dirname "$0")/tap.sh"
-
-jobs=$tmp/jobs.yaml
-
-write() { # LINE...: a file of jobs
-	{
-		printf 'schema: 1\njobs:\n'
-		printf '  %s\n' "$@"
-	} >"$jobs"
-}
-
-refused() { # TEXT LINE...: a file with these is refused
-	text=$1
-	shift
-	write "$@"
-	run run torus --shape 4x2 --jobs "$jobs"
-	[ $code -eq 2 ] || complain "exit code $code: $(cat "$tmp/err")"
-	[ -s "$tmp/out" ] && complain "stdout: $(head -1 "$tmp/out")"
-	[ "$(wc -l <"$tmp/err")" -eq 1 ] || complain "said: $(cat "$tmp/err")"
-	grep -qF -- "$text" "$tmp/err" || complain "said: $(cat "$tmp/err")"
-	report "refused: $text"
-}
+. "$(dirname "$0")/jobs-file.sh"
 
 digest() { # of $tmp/out
 	sed -n 's/^digest *//p' "$tmp/out"
@@ -83,6 +63,7 @@ run run torus --shape 4x2 --jobs "$jobs"
 report 'jobs that share no link lose nothing'
 
 w='workload: random'
+machine='torus --shape 4x2'
 refused 'node 3 is in job a, too' "- { name: a, nodes: 0..3, $w }" \
 	"- { name: b, nodes: 3..5, $w }"
 refused 'there is no node 8' "- { name: a, nodes: 4..8, $w }"

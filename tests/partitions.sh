@@ -4,27 +4,10 @@
 # themselves.
 set -u
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/jobs-file.sh"
 
-jobs=$tmp/jobs.yaml
 rack='bgq --shape 4x4x4x12x2'
-
-write() { # LINE...: a file of jobs
-	{
-		printf 'schema: 1\njobs:\n'
-		printf '  %s\n' "$@"
-	} >"$jobs"
-}
-
-refused() { # TEXT LINE...: a file with these is refused
-	text=$1
-	shift
-	write "$@"
-	run run $rack --jobs "$jobs"
-	[ $code -eq 2 ] || complain "exit code $code: $(cat "$tmp/err")"
-	[ "$(wc -l <"$tmp/err")" -eq 1 ] || complain "said: $(cat "$tmp/err")"
-	grep -qF -- "$text" "$tmp/err" || complain "said: $(cat "$tmp/err")"
-	report "refused: $text"
-}
+machine=$rack
 
 one() { # FILTER: of the last run's JSON
 	jq -c "$1" "$tmp/out"
@@ -51,6 +34,20 @@ for key in .digest .results.throughput_GBps_per_node; do
 		complain "$key differs on a machine of that shape"
 done
 report 'BGQ-F85: a job is the same with and without neighbours'
+
+# Headers have the machine's coordinates: here (1,0,0,2,1) is (3,2,2,8,1).
+part="--shape 2x2x2x4x2 --set topology.wrap=mesh,mesh,mesh,mesh,torus"
+for corner in 0 2x2x2x6x0; do
+	run run bgq pingpong via=nic to=49 rounds=1 $part --json --follow 0.0 \
+		--set topology.corner=$corner
+	one '[.digest, ([.follow.steps[].header // empty | .[8:16]] |
+		unique[])]'
+done >"$tmp/corners"
+[ "$(jq -r '.[1:] | join(" ")' "$tmp/corners" | tr '\n' ' ')" = \
+	'01000081 03082201 ' ] || complain "$(cat "$tmp/corners")"
+[ "$(jq '.[0]' "$tmp/corners" | uniq | wc -l)" -eq 1 ] ||
+	complain "$(cat "$tmp/corners")"
+report "a partition's headers have the machine's coordinates"
 
 # In D, of three midplanes: one by itself, two of three, and none.
 write '- { name: x, partition: "4x4x4x4x2 at 0,0,0,0,0", workload: random }' \

@@ -122,6 +122,16 @@ run run torus hello a c --shape 2x2 --plugin hello.so --quiet
 [ $code -eq 1 ] || complain "exit code $code: $(cat "$tmp/err")"
 report "a plugin's workload is a program, with arguments that can be swept"
 
+printf 'schema: 1\njobs:\n  - { name: a, partition: "%s", workload: greet }\n' \
+	'2x2x2x2x2 at 2,2,2,2,0' >jobs.yaml
+sed 's/weft_argument(1)/"b"/; s/, .usage = "WORD WORD"//; s/"hello"/"greet"/' \
+	hello.c >greet.c
+build greet
+run run bgq --jobs jobs.yaml --plugin ./greet.so --quiet
+[ $code -eq 0 ] && grep -q '^a  *2x2x2x2x2 at 2,2,2,2,0 .* greet ' "$tmp/out" ||
+	complain "exit code $code: $(cat "$tmp/out" "$tmp/err")"
+report "and a job with a partition may be one"
+
 mkdir -p far/deep
 mv hello.so far
 cp hyperx.so far/deep

@@ -30,7 +30,7 @@ MUHWI_Destination_t spi_destination_in(const struct topo *topo, uint32_t node)
 	MUHWI_Destination_t dest;
 
 	for (i = 0; i < t->n_dims && !none; i++)
-		x[i] = torus_coord(t, node, i);
+		x[i] = torus_corner(t, i) + torus_coord(t, node, i);
 	MUSPI_SetUpDestination(&dest, x[0], x[1], x[2], x[3], x[4]);
 	return dest;
 }

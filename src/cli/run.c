@@ -510,7 +510,7 @@ int cli_run(int argc, char **argv, struct err *e)
 				  "run bgq-midplane random`");
 	if (args.n_words > 1 && args.jobs)
 		return err_set(e, "--jobs: the file has the workloads");
-	code = run_partitions(&args, &is_done, e);
+	code = run_partitions(&args, &s.loaded, &is_done, e);
 	if (code || is_done)
 		return code;
 	s.jobs = args.jobs;
@@ -523,6 +523,8 @@ int cli_run(int argc, char **argv, struct err *e)
 	if (!code)
 		code = r.load->arg ? app_tell(&r, &args, e)
 				   : tell(&args, &r, e);
+	if (s.loaded != r.machine)
+		machine_free(s.loaded); /* nobody has taken it */
 	machine_run_close(&r);
 	return code;
 }

@@ -279,7 +279,8 @@ static int check_options(const struct cli_args *a, struct err *e)
 			    "is one)");
 }
 
-int run_partitions(const struct cli_args *a, bool *is_done, struct err *e)
+int run_partitions(const struct cli_args *a, struct machine **shared,
+	bool *is_done, struct err *e)
 {
 	struct runs r = { .args = a };
 	int code;
@@ -297,6 +298,9 @@ int run_partitions(const struct cli_args *a, bool *is_done, struct err *e)
 	mem_free(r.own);
 	mem_free(r.result);
 	machine_partitions_free(&r.list);
-	machine_free(r.machine);
+	if (*is_done)
+		machine_free(r.machine);
+	else
+		*shared = r.machine;
 	return code;
 }

@@ -17,8 +17,9 @@ int partitions_args(const struct cli_args *a, const struct machine_partition *p,
 	struct cli_args *own, struct err *e);
 
 /* Sets is_done where there are partitions, and runs them; returns the exit
- * code, or -1. */
-int run_partitions(const struct cli_args *a, bool *is_done, struct err *e);
+ * code, or -1.  Where jobs share the machine, it is loaded and the caller's. */
+int run_partitions(const struct cli_args *a, struct machine **shared,
+	bool *is_done, struct err *e);
 
 /* Where it is, and what runs there; inside an object. */
 void partitions_json(struct json *j, const struct machine_partition *p);

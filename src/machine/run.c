@@ -256,8 +256,11 @@ int machine_run_open(
 {
 	memset(r, 0, sizeof(*r));
 	r->setup = *s;
-	r->machine = machine_load_with(s->plugins, s->n_plugins, s->machine,
-		s->sets, s->n_sets, s->shape, e);
+	r->machine = s->loaded ? s->loaded
+			       : machine_load_with(s->plugins, s->n_plugins,
+					 s->machine, s->sets, s->n_sets,
+					 s->shape, e);
+	r->setup.loaded = NULL;
 	if (!r->machine ||
 		(s->faults && machine_read_faults(r->machine, s->faults, e)) ||
 		read_load(r, e) || check_faults(r, e))

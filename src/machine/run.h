@@ -11,6 +11,9 @@
 /* What to run; the texts must outlive the run. */
 struct machine_run_setup {
 	const char *machine; /* a name or a path */
+	/* That very machine, if it was loaded before: it is the run's from then
+	 * on.  NULL: it is loaded. */
+	struct machine *loaded;
 	const char *const *sets; /* "path=value" */
 	size_t n_sets;
 	const char *shape; /* "4x4x4", or NULL */

@@ -58,6 +58,8 @@ struct torus {
 	/* Blue Gene/Q's packaging: torus_packaging.c */
 	struct param_list board, midplane; /* routers per dimension */
 	struct param_list inner; /* dimensions that stay on the board */
+	/* Of a part of a bigger machine: where in it router 0 is. */
+	struct param_list corner;
 	int64_t latency[N_WIRE_CLASSES], packed_logic;
 	int64_t io_every, io_links; /* torus_io.c */
 
@@ -75,6 +77,12 @@ struct torus {
 };
 
 extern const struct topo_ops torus_ops;
+
+/* What a coordinate is in the machine that this one may be a part of. */
+static inline uint32_t torus_corner(const struct torus *t, uint32_t dim)
+{
+	return dim < t->corner.n ? (uint32_t)t->corner.v[dim] : 0;
+}
 
 static inline const struct torus *torus_of(const struct topo *t)
 {

@@ -26,6 +26,11 @@ static const struct param unit_params[] = {
 		"dimensions, counted from 0, that never leave the board; a "
 		"number beyond the last dimension means none",
 		"BGQ-F7"),
+	PARAM_ROW(PARAM_COUNTS, "corner", AT(corner), "0", 0, TORUS_MAX_LENGTH,
+		"coordinates of the first router in packets' headers, where "
+		"the machine is a partition of a bigger one; 0 for those that "
+		"are left out",
+		"assumed: a machine by itself"),
 };
 
 static const struct param latency_params[] = {
@@ -161,10 +166,10 @@ static bool is_joined(const struct torus *t, uint32_t dim, uint32_t size,
 	       (size == t->dim[dim] || size == p->length[dim]);
 }
 
-static void write_sets(
-	const struct torus *t, const uint32_t *size, struct topo_partition *p)
+static void write_sets(const struct torus *t, const uint32_t *from,
+	const uint32_t *size, struct topo_partition *p)
 {
-	size_t n = 0, k = 0;
+	size_t n = 0, k = 0, m = 0;
 	uint64_t nodes = 1;
 	uint32_t i;
 
@@ -175,10 +180,12 @@ static void write_sets(
 		k += (size_t)snprintf(p->set[1] + k, sizeof(p->set[1]) - k,
 			"%s%s", i ? "," : "topology.wrap=",
 			p->rings >> i & 1 ? "torus" : "mesh");
+		m += (size_t)snprintf(p->set[2] + m, sizeof(p->set[2]) - m,
+			"%s%u", i ? "x" : "topology.corner=", from[i]);
 	}
 	/* an IO node that serves others, too, is none of it */
 	if (t->topo.n_io && nodes % (uint64_t)t->io_every)
-		snprintf(p->set[2], sizeof(p->set[2]), "topology.io.every=0");
+		snprintf(p->set[3], sizeof(p->set[3]), "topology.io.every=0");
 }
 
 int torus_partition(const struct topo *topo, const uint32_t *from,
@@ -205,7 +212,7 @@ int torus_partition(const struct topo *topo, const uint32_t *from,
 		p->rings |= 1u << i;
 		p->joined[n++] = t->letters[i];
 	}
-	write_sets(t, size, p);
+	write_sets(t, from, size, p);
 	return 0;
 }
 

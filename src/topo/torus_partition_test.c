@@ -56,6 +56,7 @@ static void boards_of_a_midplane_are_a_mesh_but_in_e(void **state)
 	assert_string_equal(p.set[0], "topology.shape=2x4x4x4x2");
 	assert_string_equal(
 		p.set[1], "topology.wrap=mesh,mesh,mesh,mesh,torus");
+	assert_string_equal(p.set[2], "topology.corner=2x0x0x4x0");
 }
 
 static void a_partition_cuts_no_board_and_no_midplane(void **state)
@@ -153,9 +154,9 @@ static void a_partition_has_the_io_nodes_that_serve_no_other(void **state)
 	(void)state;
 	assert_int_equal(make_io(&t, "4x4x4x8x2", 128, 2, &e), 0);
 	assert_int_equal(divide(&t, from, midplane, &p), 0);
-	assert_string_equal(p.set[2], "");
+	assert_string_equal(p.set[3], "");
 	assert_int_equal(divide(&t, from, board, &p), 0);
-	assert_string_equal(p.set[2], "topology.io.every=0");
+	assert_string_equal(p.set[3], "topology.io.every=0");
 }
 
 /* ... nor any other of the torus's: see weft-machine(5). */

@@ -114,7 +114,7 @@ struct topo_partition {
 	char joined[TOPO_TEXT]; /* these, by their letters */
 	/* "path=value" that make the machine so; empty where there are no more
 	 */
-	char set[3][64];
+	char set[4][64];
 };
 
 /* A table of what a topology is made of: its columns, as they are called in

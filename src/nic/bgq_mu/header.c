@@ -30,7 +30,9 @@ static void fill_pt2pt(const struct mu *mu, const struct packet *p,
 
 	for (i = 0; i < MU_DIMS; i++)
 		to = to << MU_COORD_BITS |
-		     (i < mu->n_dims ? torus_coord(mu->torus, p->dst, i) : 0);
+		     (i < mu->n_dims ? torus_corner(mu->torus, i) +
+					       torus_coord(mu->torus, p->dst, i)
+				     : 0);
 	h[0] = MU_PT2PT;
 	h[1] = (uint8_t)(hints >> 2);
 	h[2] = (uint8_t)(hints << 6 | (h[2] & 0x39));
@@ -53,4 +55,25 @@ void mu_header_on_link(const struct net *n, packet_id id, uint32_t channel,
 	header[NUMBER] = (uint8_t)number;
 	header[NUMBER + 1] = 0;
 	header[CHECKS] = hamming_encode(header);
+}
+
+/* A coordinate that does not exist leads beyond all nodes. */
+static uint64_t place_of(const struct mu *mu, uint32_t dim, uint32_t x)
+{
+	uint32_t corner = torus_corner(mu->torus, dim);
+
+	if (dim >= mu->n_dims)
+		return x ? NO_SITE : 0;
+	return x >= corner && x - corner < mu->torus->dim[dim]
+		       ? (x - corner) * mu->torus->stride[dim]
+		       : NO_SITE;
+}
+
+void mu_header_init(struct mu *mu)
+{
+	uint32_t i, x;
+
+	for (i = 0; i < MU_DIMS; i++)
+		for (x = 0; x < 1u << MU_COORD_BITS; x++)
+			mu->place[i][x] = place_of(mu, i, x);
 }

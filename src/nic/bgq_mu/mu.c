@@ -328,11 +328,12 @@ static int check(const struct mu *mu, struct err *e)
 			"dimensions",
 			MU_DIMS);
 	for (i = 0; i < t->n_dims; i++)
-		if (t->dim[i] > 1u << MU_COORD_BITS)
+		if (torus_corner(t, i) + t->dim[i] > 1u << MU_COORD_BITS)
 			return err_set(e,
 				"nic.kind: bgq-mu supports at most %u nodes in "
 				"a dimension, not %u",
-				1u << MU_COORD_BITS, t->dim[i]);
+				1u << MU_COORD_BITS,
+				torus_corner(t, i) + t->dim[i]);
 	if (t->nodes > 1)
 		return err_set(e,
 			"topology.nodes: bgq-mu addresses one node at a "
@@ -379,20 +380,6 @@ static void attach(struct mu *mu)
 	mu->port_of[MU_ASK_FETCH] = (uint8_t)last;
 }
 
-/* A coordinate that does not exist leads beyond all nodes. */
-static void init_places(struct mu *mu)
-{
-	uint32_t i, x;
-
-	for (i = 0; i < MU_DIMS; i++)
-		for (x = 0; x < 1u << MU_COORD_BITS; x++)
-			mu->place[i][x] =
-				!x ? 0
-				: i < mu->n_dims && x < mu->torus->dim[i]
-					? x * mu->torus->stride[i]
-					: NO_SITE;
-}
-
 static int mu_init(struct nic *nic, struct err *e)
 {
 	struct mu *mu = (struct mu *)nic;
@@ -417,7 +404,7 @@ static int mu_init(struct nic *nic, struct err *e)
 	for (i = 0; i < MU_DRAINS; i++)
 		mu->drain[i] = mu_time(i * MU_CHUNK, mu->params.drain_rate);
 	attach(mu);
-	init_places(mu);
+	mu_header_init(mu);
 	if (nic->coll && torus_is_plain(mu->torus))
 		mu->tree = tree_new(nic->net, nic->coll, MU_NET_COLLECTIVE);
 	mu_barrier_init(mu);

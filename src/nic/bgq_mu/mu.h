@@ -490,16 +490,15 @@ static inline void mu_fetch_set_sending(const struct nic_at *a,
 }
 void mu_fetch_halt(const struct nic_at *a, uint32_t inj);
 
-/* --- header.c --- */
-
-_Static_assert((int)MU_NETWORK_BYTES == (int)BOOK_HEADER, "all of it");
-
-void mu_header_on_link(const struct net *n, packet_id id, uint32_t channel,
-	uint32_t number, uint8_t header[BOOK_HEADER]);
-
-/* --- clocks.c --- */
+/* --- header.c, clocks.c --- */
 
 extern const struct clock_use mu_clocks[];
+_Static_assert((int)MU_NETWORK_BYTES == (int)BOOK_HEADER, "all of it");
+
+/* Where coordinates in headers lead to. */
+void mu_header_init(struct mu *mu);
+void mu_header_on_link(const struct net *n, packet_id id, uint32_t channel,
+	uint32_t number, uint8_t header[BOOK_HEADER]);
 
 /* --- collective.c --- */
 

@@ -168,6 +168,35 @@ static void stores_take_effect_in_order_one_at_a_time(void **state)
 	sw_run_on("2", 1, &p, 1);
 }
 
+/* A FIFO's, another's, a base address, a barrier's. */
+static void store_each_kind(void *arg)
+{
+	static const uint32_t reg[][2] = { { MU_INJ_THRESHOLD, 9 },
+		{ MU_REC_THRESHOLD, 5 }, { MU_BASE, 3 }, { MU_GI_CONTROL, 2 },
+		{ MU_INJ_THRESHOLD, 10 } };
+	sim_time t = program_now();
+	uint32_t i;
+
+	(void)arg;
+	for (i = 0; i < 5; i++)
+		sw_store(reg[i][0], reg[i][1], i + 1);
+	for (i = 0; i < 5; i++) {
+		program_wait(t + (55 + 5 * (sim_time)i) * SIM_NS - 1);
+		assert_int_equal(sw_load(reg[i][0], reg[i][1]), 0);
+		program_charge(1);
+		assert_int_equal(sw_load(reg[i][0], reg[i][1]), i + 1);
+	}
+	sw_store(MU_GI_CONTROL, 2, 0);
+}
+
+static void bgq_f103_all_registers_share_one_port(void **state)
+{
+	const struct sw_program p = { 0, store_each_kind, NULL };
+
+	(void)state;
+	sw_run_on("2", 1, &p, 1);
+}
+
 struct copy {
 	uint32_t n_stores;
 	sim_time took;
@@ -523,6 +552,7 @@ int main(void)
 		cmocka_unit_test(bgq_f87_last_ones_carry_messages),
 		cmocka_unit_test(bgq_f87_one_subgroup_takes_little_memory),
 		cmocka_unit_test(stores_take_effect_in_order_one_at_a_time),
+		cmocka_unit_test(bgq_f103_all_registers_share_one_port),
 		cmocka_unit_test(traffic_goes_on_meanwhile),
 		cmocka_unit_test(bgq_f106_registers_follow_the_fifo),
 		cmocka_unit_test(bgq_f107_one_interrupt_per_crossing),
