@@ -124,7 +124,8 @@ static void every_box_of_a_midplane_takes_what_its_wires_say(void **state)
 	}
 }
 
-/* Streams: 512 B take one serialisation more than 8 B, at any depth. BGQ-F54 */
+/* Streams: 512 B take one serialisation more than 8 B, at any depth.  BGQ-F51,
+ * BGQ-F54 */
 static void packets_follow_each_other_as_the_logic_allows(void **state)
 {
 	struct guest_kit *k = guest_kit("4x4x1x1x2");
