@@ -123,7 +123,7 @@ refused 'nodes' run bgq transpose --shape 3x3x3
 refused 'routing.order' show bgq --set routing.order=AAB
 refused 'is not one of' show bgq --set topology.wrap=mobius
 refused 'do not fit into a chunk' show bgq --set link.header=64
-refused 'set only one of the two' show bgq --set link.lane-rate=5Gb/s
+refused 'set only one of the two' show qsnet2 --set link.lane-rate=5Gb/s
 refused 'link.retry.window' show bgq --set link.retry=replay \
 	--set link.retry.window=16
 refused 'link.payload' show bgq --set link.payload=8000B \

@@ -256,7 +256,8 @@ report "the text has them all, too"
 # An id or several of the datasheet, or calibrated: ..., or assumed: ...
 id='(BGQ|QSN|GEM|APE)-[NFGXY][0-9]+'
 source="test(\"^((calibrated|assumed): .+|$id(, $id)*)\$\")"
-# A link's rate follows from its lanes, if these have one.
+# A link's rate follows from its lanes, if these have one, and what a chip's
+# clock sets from that.
 stated='.parameters | (any(.name == "link.lane-rate" and
 	(.value | startswith("0") | not))) as $has_lanes |
 	map(select(.name != "link.rate" or ($has_lanes | not))) |'
@@ -269,8 +270,8 @@ done); do
 	shows "$name: every value names its source" \
 		"$stated [.[] | select(.source | $source | not).name] == []"
 	shows "$name: every value stands in a file" "$stated"'[.[] |
-		select(.from | test("\\.yaml:[0-9]+:[0-9]+$") | not) | .name]
-		== []'
+		select(.from | test("\\.yaml:[0-9]+:[0-9]+$|^clock[.]") | not) |
+		.name] == []'
 done
 ends 0 params "$src/machines/bgq.yaml" --json
 shows "bgq says what the tables say, but for what is neutral there" '
@@ -293,10 +294,11 @@ shows "weft params MACHINE tells what was set where" '
 		.value == "4x4" and .from == "--shape")'
 
 ends 0 machines --json
-shows "weft machines: the six of Blue Gene/Q" '[.machines[] |
+shows "weft machines: the seven of Blue Gene/Q" '[.machines[] |
 	select(.name | startswith("bgq")) | [.name, .nodes, .shape]] == [
 	["bgq", 512, "4x4x4x4x2"], ["bgq-20pf", 98304, "16x16x16x12x2"],
-	["bgq-board", 32, "2x2x2x2x2"], ["bgq-loop", 1, "1x1x1x1x1"],
+	["bgq-board", 32, "2x2x2x2x2"], ["bgq-io", 1024, "4x4x4x8x2"],
+	["bgq-loop", 1, "1x1x1x1x1"],
 	["bgq-midplane", 512, "4x4x4x4x2"],
 	["bgq-rack", 1024, "4x4x4x8x2"]]'
 shows "each kind of machine has its picture" '[.machines[] |

@@ -58,7 +58,7 @@ enum nic_can {
 	NIC_ANSWERS = 128, /* requests may keep their places until there is room
 			    * for their responses, which are always taken in
 			    * and go by FIFOs of class NET_HIGH */
-	NIC_LOSES = 128, /* packets, without a word to who sent them */
+	NIC_LOSES = 256, /* packets, without a word to who sent them */
 };
 
 /*

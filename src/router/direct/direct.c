@@ -28,7 +28,7 @@ static const struct param params[] = {
 		"who chooses the next packet of a link; senders: its sender, "
 		"among all that wait for it; stages: each channel puts one "
 		"forward, each receiver one of these, and a sender grants one",
-		"assumed: BGQ-N34 to N36 are no nearer with stages (BGQ-F65)"),
+		"assumed: stages cost three times the instructions a hop"),
 };
 
 /* Parameters are another's where switches are of another kind. */
