@@ -347,10 +347,11 @@ static int64_t do_open(struct daemon *d, const struct cnk_request *q)
 /* What a request names, or NULL where that is not the client's. */
 static struct opened *find_opened(struct daemon *d, const struct cnk_request *q)
 {
-	struct opened *o = &d->opened[q->file];
+	struct opened *o;
 
 	if (q->file < 0 || q->file >= CNK_FILES)
 		return NULL;
+	o = &d->opened[q->file];
 	return o->file && o->node == q->node && o->process == q->process ? o
 									 : NULL;
 }

@@ -60,6 +60,7 @@ void nic_testing_machine(
 	nic_testing_init(m, x->nic, shape);
 	m->link = x->link;
 	m->router = x->router;
+	m->router.own = NULL; /* as routers do by themselves */
 	memcpy(m->params, x->nic_params, m->ops->params_size);
 	machine_free(x);
 }

@@ -232,7 +232,7 @@ static double io_rate(const char *const *sets, uint32_t links, bool is_out)
 		s[i] = (struct shipment){ .from = is_out ? IO : nodes[i],
 			.dst = is_out ? nodes[i] : link * (IO / links),
 			.bits = (uint8_t)(is_out ? link << 3 : TO_IO),
-			.map = is_out ? MU_MAP_A_MINUS >> i : 0,
+			.map = is_out ? (uint32_t)MU_MAP_A_MINUS >> i : 0,
 			.number = is_out ? i : 0,
 			.bytes = LONG };
 		program_start(k.host, s[i].from, i, 0, ship, &s[i]);

@@ -18,6 +18,7 @@ void et_init(struct et *m, const char *nodes)
 	m->nodes = nodes;
 	m->link = x->link;
 	m->router = x->router;
+	m->router.own = NULL; /* as routers do by themselves */
 	m->params = *(const struct elan_params *)x->nic_params;
 	machine_free(x);
 	/* A test's time-out is its time-out. */
