@@ -217,35 +217,74 @@ static void bgq_f40_packets_of_io_nodes_enter_at_their_exits(void **state)
 
 enum { STREAMS = 4 };
 
-/* Bytes per second that an IO node sends to four nodes, or gets from them. */
-static double io_rate(const char *const *sets, uint32_t links, bool is_out)
+/* What an IO node sends to four nodes, or gets from them. */
+struct streams {
+	struct shipment s[STREAMS], all;
+};
+
+static void start_streams(
+	struct kit *k, struct streams *x, uint32_t links, bool is_out)
 {
 	static const site_id nodes[STREAMS] = { 5, 21, 11, 27 };
-	struct shipment s[STREAMS], all = { .bytes = STREAMS * LONG };
-	struct kit k;
 	uint32_t i;
 
-	open_io(&k, sets);
+	x->all = (struct shipment){ .bytes = STREAMS * LONG };
 	for (i = 0; i < STREAMS; i++) {
+		struct shipment *s = &x->s[i];
 		uint32_t link = i % links;
 
-		s[i] = (struct shipment){ .from = is_out ? IO : nodes[i],
+		*s = (struct shipment){ .from = is_out ? IO : nodes[i],
 			.dst = is_out ? nodes[i] : link * (IO / links),
 			.bits = (uint8_t)(is_out ? link << 3 : TO_IO),
 			.map = is_out ? (uint32_t)MU_MAP_A_MINUS >> i : 0,
 			.number = is_out ? i : 0,
 			.bytes = LONG };
-		program_start(k.host, s[i].from, i, 0, ship, &s[i]);
+		program_start(k->host, s->from, i, 0, ship, s);
 		if (is_out)
-			program_start(k.host, nodes[i], 0, 0, take, &s[i]);
+			program_start(k->host, nodes[i], STREAMS, 0, take, s);
 	}
 	if (!is_out)
-		program_start(k.host, IO, 0, 0, take, &all);
+		program_start(k->host, IO, STREAMS, 0, take, &x->all);
+}
+
+/* Bytes per nanosecond. */
+static double rate_of(const struct streams *x)
+{
+	sim_time end = x->all.end;
+	uint32_t i;
+
+	for (i = 0; i < STREAMS; i++)
+		end = x->s[i].end > end ? x->s[i].end : end;
+	return (double)x->all.bytes * 1e3 / (double)(end - x->s[0].begin);
+}
+
+static double io_rate(const char *const *sets, uint32_t links, bool is_out)
+{
+	struct streams x;
+	struct kit k;
+
+	open_io(&k, sets);
+	start_streams(&k, &x, links, is_out);
 	kit_run(&k, false);
 	kit_close(&k);
-	for (i = 0; i < STREAMS; i++)
-		all.end = s[i].end > all.end ? s[i].end : all.end;
-	return (double)all.bytes * 1e3 / (double)(all.end - s[0].begin);
+	return rate_of(&x);
+}
+
+/* 512 B of payload in every 576 B, of which 16 are what is said of the packets
+ * of the other way. */
+static void bgq_f4_a_link_carries_full_rates_both_ways(void **state)
+{
+	struct streams out, in;
+	struct kit k;
+
+	(void)state;
+	open_io(&k, one_link);
+	start_streams(&k, &out, 1, true);
+	start_streams(&k, &in, 1, false);
+	kit_run(&k, false);
+	kit_close(&k);
+	assert_float_equal(rate_of(&out), 1.778, 0.03);
+	assert_float_equal(rate_of(&in), 1.778, 0.03);
 }
 
 /* 512 B of payload in every 560 B at 2 GB/s, less what begins and ends it. */
@@ -496,6 +535,7 @@ int main(void)
 			bgq_f39_packets_go_on_to_the_io_node_where_they_say_so),
 		cmocka_unit_test(
 			bgq_f40_packets_of_io_nodes_enter_at_their_exits),
+		cmocka_unit_test(bgq_f4_a_link_carries_full_rates_both_ways),
 		cmocka_unit_test(bgq_f5_two_exits_double_an_io_nodes_rate),
 		cmocka_unit_test(bgq_f41_only_system_packets_cross_io_links),
 		cmocka_unit_test(bgq_f139_files_are_shipped_to_io_nodes),
