@@ -187,6 +187,20 @@ grep -q 'which was' "$tmp/out" || complain "$(cat "$tmp/out")"
 export WEFT_MACHINES=$src/machines
 report 'a rerun on a machine that has changed says so'
 
+# A program waits for a message that nobody sends.
+printf '%s\n' 'num_ranks 2' 'rank 0 {' 'a: recv 8b from 1 tag 7' '}' \
+	'rank 1 {' 'a: calc 100' '}' >"$tmp/hang.goal"
+db=$tmp/hang.db
+run run torus --shape 2 replay file="$tmp/hang.goal" -o "$db" --json --budget
+is 'the exit code' 3 $code
+is 'the JSON' "stalled 2" "$(value ending) $(value waiters)"
+is 'the ending' stalled "$(ask "select value v from meta where key = 'ending'")"
+is 'the digest' "$(value digest)" \
+	"$(ask "select value v from meta where key = 'digest'")"
+is 'links' 4 "$(ask 'select count(*) v from link')"
+is 'waits' 2 "$(ask 'select count(*) v from call where to_ps is null')"
+report 'a run that hangs leaves a file with what there was until then'
+
 # Stopped, killed, out of room.
 "$weft" run bgq random --shape 4x4x4 measure=1s -o "$tmp/killed.db" \
 	>/dev/null 2>&1 &
