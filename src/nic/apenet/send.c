@@ -292,6 +292,9 @@ static void open_budget(
 	const struct nic_at *a, packet_id id, struct ape_work *x)
 {
 	struct book *k = a->nic->net->book;
+	bool is_gpus = gpu_of(x->c.from) && op_of(x) != APE_GET;
+	const struct book_place engine = { "DMA engine", a->s,
+		(uint16_t)x->engine, BOOK_NO_PORT, BOOK_NO_CHANNEL, 0 };
 
 	if (!k)
 		return;
@@ -301,9 +304,7 @@ static void open_budget(
 		book_open(k, id, &x->message);
 	if (!book_has(k, id))
 		return;
-	book_at_part(k, id, a->s,
-		gpu_of(x->c.from) && op_of(x) != APE_GET ? "card, from its GPU"
-							 : "card");
+	book_at_part(k, id, a->s, is_gpus ? "card, from its GPU" : "card");
 	if (!x->is_held) {
 		ape_charge(a, id, CAUSE_COPY, x->copied);
 		ape_charge(a, id, CAUSE_SOFTWARE, x->handed);
@@ -311,6 +312,8 @@ static void open_budget(
 	}
 	ape_charge(a, id, CAUSE_ENGINE, x->done);
 	ape_charge(a, id, CAUSE_ENGINE, x->begun);
+	if (!is_gpus)
+		book_set_place(k, id, &engine);
 	ape_charge(a, id, CAUSE_MEMORY_READ, x->here);
 }
 
