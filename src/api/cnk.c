@@ -31,14 +31,7 @@ int32_t cnk_open_fifo(MUSPI_InjFifoSubGroup_t *g, uint32_t subgroup,
 
 	if (code)
 		return code;
-	/* as Kernel_InjFifoInit(), anywhere */
-	g->fifo[id] = (MUSPI_InjFifo_t){ .id = inj,
-		.start = at,
-		.tail = at,
-		.size = bytes,
-		.freeSpace = bytes / MU_DESCRIPTOR_BYTES - 1 };
-	unit_store_as_kernel(MU_REGISTER(MU_INJ_START, inj), at);
-	unit_store_as_kernel(MU_REGISTER(MU_INJ_SIZE, inj), bytes);
+	unit_place_fifo(&g->fifo[id], inj, at, bytes);
 	unit_store_as_kernel(MU_REGISTER(MU_INJ_ENABLE, inj), 1);
 	return 0;
 }
@@ -138,8 +131,8 @@ static int32_t open_kernel(struct kernel *k)
 static void send(struct kernel *k, const struct cnk_request *q)
 {
 	const struct torus *t = torus();
-	uint32_t io = t->n + q->node / (uint32_t)t->io_every;
-	uint32_t exit = torus_io_exit(t, io, cnk_link_of(t, q->node));
+	uint32_t exit = torus_io_exit(
+		t, torus_io_of(t, q->node), torus_io_link(t, q->node));
 	uint64_t at = cnk_part(q->process, CNK_AT_REQUEST);
 	MUSPI_Pt2PtMemoryFIFODescriptorInfo_t i = {
 		.Base = cnk_base(exit, at, sizeof(*q), MU_MAP_SYSTEM),

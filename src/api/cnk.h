@@ -66,15 +66,6 @@ static inline uint32_t cnk_thread_of(
 	return (node % (uint32_t)t->io_every + process) % CNK_THREADS;
 }
 
-/* The link of its IO node that a compute node uses. */
-static inline uint32_t cnk_link_of(const struct torus *t, uint32_t node)
-{
-	uint32_t step = (uint32_t)(t->io_every / t->io_links);
-	uint32_t link = node % (uint32_t)t->io_every / step;
-
-	return link < t->io_links ? link : (uint32_t)t->io_links - 1;
-}
-
 /* A daemon's thread, of an IO node; never ends. */
 void cnk_serve(void *arg);
 

@@ -184,7 +184,7 @@ static uint64_t inject(struct server *v, const MUHWI_Descriptor_t *d)
 
 static uint8_t way_back(const struct server *v, uint32_t node)
 {
-	return (uint8_t)(SPI_IO_LINK * cnk_link_of(v->torus, node));
+	return (uint8_t)(SPI_IO_LINK * torus_io_link(v->torus, node));
 }
 
 /* Puts bytes into a client's memory, and counts them there. */
@@ -211,7 +211,7 @@ static uint64_t put(struct server *v, const struct cnk_request *q, uint64_t to,
 static void fetch(struct server *v, const struct cnk_request *q, uint64_t from,
 	uint64_t bytes, uint32_t k)
 {
-	uint32_t io = program_node(), link = cnk_link_of(v->torus, q->node);
+	uint32_t io = program_node(), link = torus_io_link(v->torus, q->node);
 	uint64_t stage = v->at + AT_GET + k * MU_DESCRIPTOR_BYTES;
 	MUSPI_Pt2PtDirectPutDescriptorInfo_t back = {
 		.Base = cnk_base(torus_io_exit(v->torus, io, link), from, bytes,

@@ -191,8 +191,7 @@ int32_t Kernel_InjFifoInit(MUSPI_InjFifoSubGroup_t *subgrp, uint32_t id,
 	const Kernel_MemoryRegion_t *region, uint64_t offset, uint64_t size_1)
 {
 	int32_t wrong = check_inj(subgrp, 1, &id);
-	uint64_t size = size_1 + 1, start;
-	MUSPI_InjFifo_t *f;
+	uint64_t size = size_1 + 1, start, count;
 
 	if (wrong)
 		return wrong;
@@ -201,15 +200,11 @@ int32_t Kernel_InjFifoInit(MUSPI_InjFifoSubGroup_t *subgrp, uint32_t id,
 		return EINVAL;
 	if (load_inj(MU_INJ_ENABLE, subgrp, id))
 		return EBUSY;
-	f = &subgrp->fifo[id];
-	f->id = inj_id(subgrp->subgrpid, id);
-	f->start = f->tail = start;
-	f->size = size;
-	f->freeSpace = size / MU_DESCRIPTOR_BYTES - 1;
 	/* whoever had it before may have sent some */
-	f->numInjected = load_inj(MU_INJ_COUNT, subgrp, id);
-	unit_store_as_kernel(MU_REGISTER(MU_INJ_START, f->id), start);
-	unit_store_as_kernel(MU_REGISTER(MU_INJ_SIZE, f->id), size);
+	count = load_inj(MU_INJ_COUNT, subgrp, id);
+	unit_place_fifo(
+		&subgrp->fifo[id], inj_id(subgrp->subgrpid, id), start, size);
+	subgrp->fifo[id].numInjected = count;
 	return 0;
 }
 

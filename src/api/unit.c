@@ -46,6 +46,18 @@ void unit_store_as_kernel(uint32_t reg, uint64_t value)
 
 /* Stores and loads take the same way to the unit, so that none passes
  * another. */
+void unit_place_fifo(
+	MUSPI_InjFifo_t *f, uint32_t inj, uint64_t at, uint64_t bytes)
+{
+	*f = (MUSPI_InjFifo_t){ .id = inj,
+		.start = at,
+		.tail = at,
+		.size = bytes,
+		.freeSpace = bytes / MU_DESCRIPTOR_BYTES - 1 };
+	unit_store_as_kernel(MU_REGISTER(MU_INJ_START, inj), at);
+	unit_store_as_kernel(MU_REGISTER(MU_INJ_SIZE, inj), bytes);
+}
+
 uint64_t unit_load(uint32_t reg)
 {
 	struct nic *nic = unit();

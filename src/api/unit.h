@@ -14,6 +14,9 @@ const struct clock_params *unit_clocks(void);
 void unit_store(uint32_t reg, uint64_t value);
 /* As the kernel for the program, which could not itself. */
 void unit_store_as_kernel(uint32_t reg, uint64_t value);
+/* An injection FIFO, not enabled yet, that nobody has injected into. */
+void unit_place_fifo(
+	MUSPI_InjFifo_t *f, uint32_t inj, uint64_t at, uint64_t bytes);
 /* Waits for the answer. */
 uint64_t unit_load(uint32_t reg);
 

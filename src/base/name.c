@@ -114,3 +114,10 @@ void name_clean(char *s, const char *keep)
 			*s = '?';
 	}
 }
+
+void name_add(char *text, size_t size, const char *what)
+{
+	size_t n = strlen(text);
+
+	snprintf(text + n, size - n, "%s", what);
+}

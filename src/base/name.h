@@ -27,6 +27,9 @@ const char *name_hint(const char *name, const char *const *candidates, size_t n,
  */
 size_t name_letter(const char *s);
 
+/* Puts what behind a text in room for size bytes, and cuts it there. */
+void name_add(char *text, size_t size, const char *what);
+
 /* Puts ? for each byte that is part of no such letter, nor one of keep. */
 void name_clean(char *s, const char *keep);
 

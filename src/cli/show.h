@@ -39,10 +39,11 @@ uint64_t show_buffer(const struct show *s);
 /* Payload that a link has places for: that of all channels of its receiver,
  * and of the FIFO that feeds its sender. */
 uint64_t show_link_memory(const struct show *s);
-/* What a node's router takes in a simulation. */
+/* Ports of a router that is no IO node's. */
 uint32_t show_ports(const struct show *s);
 /* Of all links of an IO node, bytes per second. */
 double show_io_rate(const struct show *s);
+/* What a node's router takes in a simulation. */
 size_t show_site_bytes(const struct show *s);
 /* "switch", or "node" where these are routers. */
 const char *show_router(const struct show *s);

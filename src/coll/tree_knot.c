@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/name.h"
 #include "coll/tree_node.h"
 
 enum { NAME = 96, LINE = 512, ORDERS = 3 };
@@ -29,13 +30,6 @@ static const struct packet *head_of(const struct knot *k, uint32_t place)
 	return &k->t->guest.net->packets[id];
 }
 
-static void add(char text[LINE], const char *what)
-{
-	size_t n = strlen(text);
-
-	snprintf(text + n, LINE - n, "%s", what);
-}
-
 static void add_input(const struct knot *k, char text[LINE], uint32_t input)
 {
 	const struct topo *t = k->t->guest.net->topo;
@@ -45,7 +39,7 @@ static void add_input(const struct knot *k, char text[LINE], uint32_t input)
 		t->ops->name_port(t, k->s, (port_id)input, name, sizeof(name));
 	else if (input != CLASS_LOCAL)
 		snprintf(name, sizeof(name), "link %u", input);
-	add(text, name);
+	name_add(text, LINE, name);
 }
 
 /* "  node 3 (1,1), route 0: ... since 1.234 us" */
@@ -93,12 +87,12 @@ static void write_different(
 			header, sizeof(header), "%u B", net->packets[id].bytes);
 		if (net->client->describe)
 			net->client->describe(net, id, header, sizeof(header));
-		add(text, i ? "; " : " ");
+		name_add(text, LINE, i ? "; " : " ");
 		add_input(k, text, input);
-		add(text, " ");
-		add(text, header);
+		name_add(text, LINE, " ");
+		name_add(text, LINE, header);
 	}
-	add(text, ",");
+	name_add(text, LINE, ",");
 	write_line(k, 0, p, text);
 }
 
@@ -116,7 +110,7 @@ static void write_missing(
 
 		if (r->have >> input & 1)
 			continue;
-		add(text, n++ ? ", " : "");
+		name_add(text, LINE, n++ ? ", " : "");
 		add_input(k, text, input);
 		if (f->n) {
 			snprintf(front, sizeof(front),
@@ -124,7 +118,7 @@ static void write_missing(
 				(unsigned)(head_of(k, place_of(r, input))
 						   ->hints &
 					   TREE_ROUTE));
-			add(text, front);
+			name_add(text, LINE, front);
 			order = order ? 1 : 0;
 		} else if (input == CLASS_LOCAL) {
 			order = 0;
@@ -140,19 +134,20 @@ static void write_stray(struct knot *k, const struct tree_route *r,
 	uint32_t input = (uint32_t)__builtin_ctz(tree_input(place));
 
 	if (!r->is_set) {
-		add(text, "it is not set here");
+		name_add(text, LINE, "it is not set here");
 	} else if (r->stop == TREE_SHARED) {
-		add(text, "world and system share its links");
+		name_add(text, LINE, "world and system share its links");
 	} else if (r->stop == TREE_REWRITTEN) {
-		add(text, "its register was written while packets waited");
+		name_add(text, LINE,
+			"its register was written while packets waited");
 	} else if (r->is.channel != tree_channel(p)) {
-		add(text, "a packet of another channel came by ");
+		name_add(text, LINE, "a packet of another channel came by ");
 		add_input(k, text, input);
 	} else {
-		add(text, "a packet waits at ");
+		name_add(text, LINE, "a packet waits at ");
 		add_input(k, text, input);
 	}
-	add(text, ",");
+	name_add(text, LINE, ",");
 	write_line(k, 0, p, text);
 }
 
@@ -161,10 +156,10 @@ static void write_way(struct knot *k, const struct packet *p, uint32_t output)
 	char text[LINE] = "waits for room ";
 
 	if (output) {
-		add(text, "behind ");
+		name_add(text, LINE, "behind ");
 		add_input(k, text, (uint32_t)__builtin_ctz(output));
 	} else {
-		add(text, "to turn in");
+		name_add(text, LINE, "to turn in");
 	}
 	write_line(k, 1, p, text);
 }
@@ -205,7 +200,7 @@ static void look_down(struct knot *k, uint32_t place)
 		return; /* or for the logic */
 	}
 	for (m = p->ask; m; m &= m - 1) {
-		add(text, " ");
+		name_add(text, LINE, " ");
 		add_input(k, text, (uint32_t)__builtin_ctz(m));
 	}
 	write_line(k, 1, p, text);

@@ -168,9 +168,7 @@ static bool are_lines_trees(struct trees *w, struct proof_step *s, uint32_t dim)
 
 static void check_trees(struct trees *w, struct proof_step *s)
 {
-	struct view all = {
-		.w = w, .is_box = true, .box = class_box_all(w->torus)
-	};
+	const struct view all = view_all_nodes(w);
 	uint32_t i, m, n = w->t->n_nodes;
 
 	s->what = "each class route is a tree over existing wires";
@@ -484,7 +482,7 @@ void tree_prove(struct proof *p, const struct topo *t,
 		s->letter = (char)('a' + p->n_steps++);
 		check[i](w, s);
 		p->is_proved &= s->holds;
-		if (!p->step[p->n_steps - 1].holds && !i)
+		if (!s->holds && !i)
 			break; /* what are no trees leads nowhere */
 	}
 	if (n)

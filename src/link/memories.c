@@ -107,7 +107,9 @@ static int by_site(const void *a, const void *b)
 
 	if (x->site != y->site)
 		return x->site < y->site ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	return x->buffer < y->buffer ? -1 : x->buffer > y->buffer;
 }
 
 void faults_set_memories(

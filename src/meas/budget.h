@@ -224,14 +224,20 @@ static inline void book_wait(
 		book_set_wait(k, packet, c, t);
 }
 
-/* Where it is from now on: some part of a site. */
-static inline void book_at_part(
-	struct book *k, uint32_t packet, uint32_t site, const char *what)
+/* Where it is from now on: one of several such parts of a site. */
+static inline void book_at_one(struct book *k, uint32_t packet, uint32_t site,
+	const char *what, uint32_t number)
 {
 	if (__builtin_expect(k != NULL, 0))
 		book_set_place(k, packet,
-			&(struct book_place){ what, site, BOOK_NO_NUMBER,
+			&(struct book_place){ what, site, (uint16_t)number,
 				BOOK_NO_PORT, BOOK_NO_CHANNEL, 0 });
+}
+
+static inline void book_at_part(
+	struct book *k, uint32_t packet, uint32_t site, const char *what)
+{
+	book_at_one(k, packet, site, what, BOOK_NO_NUMBER);
 }
 
 /*

@@ -2,9 +2,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
+#include "base/name.h"
 #include "net/guest.h"
 
 #define PS_PER_S INT64_C(1000000000000)
@@ -211,13 +211,6 @@ uint32_t net_short_of_room(const struct topo *t, const struct link_rules *r,
 
 /* --- places in time budgets --- */
 
-static void add_text(char *text, size_t size, const char *what)
-{
-	size_t k = strlen(text);
-
-	snprintf(text + k, size - k, "%s", what);
-}
-
 static void add_input(
 	const struct topo *t, site_id s, uint32_t port, char *text, size_t size)
 {
@@ -225,8 +218,8 @@ static void add_input(
 
 	if (port != BOOK_LOCAL)
 		t->ops->name_port(t, s, (port_id)port, name, sizeof(name));
-	add_text(text, size, " ");
-	add_text(text, size, name);
+	name_add(text, size, " ");
+	name_add(text, size, name);
 }
 
 /* ": inputs A- E+ local, last A-" */
@@ -235,11 +228,11 @@ static void add_inputs(const struct net *n, const struct book_place *at,
 {
 	uint32_t m;
 
-	add_text(text, size, at->inputs ? ": inputs" : "");
+	name_add(text, size, at->inputs ? ": inputs" : "");
 	for (m = at->inputs; m; m &= m - 1)
 		add_input(n->topo, at->site, (uint32_t)__builtin_ctz(m), text,
 			size);
-	add_text(text, size, at->inputs ? ", last" : "");
+	name_add(text, size, at->inputs ? ", last" : "");
 	if (at->port != BOOK_NO_PORT)
 		add_input(n->topo, at->site, at->port, text, size);
 }
@@ -257,11 +250,11 @@ void net_place_name(const struct net *n, const struct book_place *at,
 	snprintf(text, size, "%s, %s", name, at->what);
 	if (at->number != BOOK_NO_NUMBER) {
 		snprintf(name, sizeof(name), " %u", at->number);
-		add_text(text, size, name);
+		name_add(text, size, name);
 	}
 	add_inputs(n, at, text, size);
 	if (at->channel != BOOK_NO_CHANNEL) {
-		add_text(text, size, is_named ? ", channel " : ", ");
-		add_text(text, size, channels[at->channel]);
+		name_add(text, size, is_named ? ", channel " : ", ");
+		name_add(text, size, channels[at->channel]);
 	}
 }

@@ -322,6 +322,25 @@ static inline void sim_discount(struct sim_worker *w)
 	w->n_discounted++;
 }
 
+/*
+ * Whether an event of the visited site at t, which is now or later, would be
+ * the visit's next: then it may be run at once in place of posting it, and
+ * counts as one.
+ */
+static inline bool sim_is_next(
+	const struct sim_worker *w, site_id site, sim_time t)
+{
+	uint64_t dt = (uint64_t)(t - w->start);
+
+	return dt < w->width && w->visited == site &&
+	       (w->at == w->end || sim_when(w->at) > dt);
+}
+
+static inline void sim_count(struct sim_worker *w)
+{
+	w->n_events++;
+}
+
 /* Whether another event of this visit happens at the time of e too. */
 static inline bool sim_more(
 	const struct sim_worker *w, const struct sim_event *e)

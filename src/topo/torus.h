@@ -142,6 +142,10 @@ extern const struct topo_block torus_io, torus_io_latency;
 int torus_io_init(struct torus *t, struct err *e);
 /* The compute node that a link of an IO node leads to. */
 router_id torus_io_exit(const struct torus *t, router_id io, uint32_t link);
+/* The IO node that serves a compute node, and the link of it that leads to the
+ * exit nearest by number. */
+router_id torus_io_of(const struct torus *t, router_id r);
+uint32_t torus_io_link(const struct torus *t, router_id r);
 /* Whether a compute node is linked to an IO node. */
 bool torus_is_exit(const struct torus *t, router_id r);
 /* Of IO nodes' ports, and of those of compute nodes behind the torus's. */

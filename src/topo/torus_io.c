@@ -85,6 +85,18 @@ router_id torus_io_exit(const struct torus *t, router_id io, uint32_t link)
 	return (io - t->n) * (router_id)t->io_every + link * step(t);
 }
 
+router_id torus_io_of(const struct torus *t, router_id r)
+{
+	return t->n + r / (router_id)t->io_every;
+}
+
+uint32_t torus_io_link(const struct torus *t, router_id r)
+{
+	uint32_t link = r % (router_id)t->io_every / step(t);
+
+	return link < t->io_links ? link : (uint32_t)t->io_links - 1;
+}
+
 struct topo_end torus_io_peer(const struct torus *t, router_id r, port_id p)
 {
 	port_id io = t->base[t->n_dims], k;
@@ -96,7 +108,7 @@ struct topo_end torus_io_peer(const struct torus *t, router_id r, port_id p)
 	k = at / step(t);
 	if (r >= t->n || p != io || at % step(t) || k >= t->io_links)
 		return (struct topo_end){ .router = NO_ROUTER };
-	return (struct topo_end){ t->n + r / (router_id)t->io_every, io + k };
+	return (struct topo_end){ torus_io_of(t, r), io + k };
 }
 
 bool torus_is_exit(const struct torus *t, router_id r)

@@ -372,8 +372,8 @@ static void write_table(const struct goal *g, FILE *f)
 		const struct goal_rank *r = &g->rank[i];
 
 		write_number(at, 8, f);
-		at += 8 + UINT64_C(4) * n_roots(r) + UINT64_C(39) * r->n_ops +
-		      UINT64_C(4) * r->n_edges;
+		at += 8 + UINT64_C(4) * n_roots(r) +
+		      (uint64_t)RECORD * r->n_ops + UINT64_C(4) * r->n_edges;
 		write_number(at, 8, f);
 	}
 }

@@ -187,14 +187,9 @@ static inline void ape_post(
 static inline bool ape_is_next(
 	const struct nic_at *a, sim_time t, struct nic_at *b)
 {
-	struct sim_worker *w = a->w;
-	uint64_t dt = (uint64_t)(t - w->start);
-
-	if (dt >= w->width || w->visited != a->s ||
-		t - a->t > ape_params(a)->input ||
-		(w->at != w->end && sim_when(w->at) <= dt))
+	if (t - a->t > ape_params(a)->input || !sim_is_next(a->w, a->s, t))
 		return false;
-	w->n_events++;
+	sim_count(a->w);
 	*b = *a;
 	b->t = t;
 	return true;

@@ -293,8 +293,6 @@ static void open_budget(
 {
 	struct book *k = a->nic->net->book;
 	bool is_gpus = gpu_of(x->c.from) && op_of(x) != APE_GET;
-	const struct book_place engine = { "DMA engine", a->s,
-		(uint16_t)x->engine, BOOK_NO_PORT, BOOK_NO_CHANNEL, 0 };
 
 	if (!k)
 		return;
@@ -313,7 +311,7 @@ static void open_budget(
 	ape_charge(a, id, CAUSE_ENGINE, x->done);
 	ape_charge(a, id, CAUSE_ENGINE, x->begun);
 	if (!is_gpus)
-		book_set_place(k, id, &engine);
+		book_at_one(k, id, a->s, "DMA engine", x->engine);
 	ape_charge(a, id, CAUSE_MEMORY_READ, x->here);
 }
 
@@ -361,19 +359,19 @@ static void complete(const struct nic_at *a)
 		work_at(a, n->order.first)->state == WORK_LEFT) {
 		uint32_t id = slots_pop(&n->works, &n->order);
 		const struct ape_work *x = work_at(a, id);
-		uint32_t queue = x->queue;
+		uint32_t queue = x->queue, error = x->error;
 		struct workq_completion c = {
 			.id = x->number,
-			.status = APE_STATUS(x->error ? APE_FAILED : APE_DONE,
-				x->error, a->s),
+			.status = APE_STATUS(
+				error ? APE_FAILED : APE_DONE, error, a->s),
 		};
-		bool is_told = x->error || (flags_of(x) & APE_TELL);
+		bool is_told = error || (flags_of(x) & APE_TELL);
 
 		n->engine[x->engine] = 0;
 		slots_give(&n->works, id);
 		if (queue == APE_NO_QUEUE)
 			continue;
-		n->error[x->error] += x->error > 0;
+		n->error[error] += error > 0;
 		if (is_told && !ape_is_dead(a))
 			workqs_complete(a, &n->queues, queue, &c);
 		else

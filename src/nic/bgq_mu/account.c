@@ -124,14 +124,6 @@ void mu_account_fetched(const struct nic_at *a, uint32_t inj)
 			(uint32_t)f->n_packets, b.at);
 }
 
-static void set_place(
-	const struct nic_at *a, packet_id id, const char *what, uint32_t number)
-{
-	book_set_place(book_of(a), id,
-		&(struct book_place){ what, a->s, (uint16_t)number,
-			BOOK_NO_PORT, BOOK_NO_CHANNEL, 0 });
-}
-
 void mu_account_packet(const struct nic_at *a, uint32_t engine,
 	const struct mu_job *job, packet_id id)
 {
@@ -139,13 +131,13 @@ void mu_account_packet(const struct nic_at *a, uint32_t engine,
 	const struct mu_account *c = account(mu_here(a), job->inj);
 
 	book_open(k, id, &c->message);
-	set_place(a, id, "injection FIFO", job->inj);
+	book_at_one(k, id, a->s, "injection FIFO", job->inj);
 	book_until(k, id, CAUSE_SOFTWARE, c->left);
 	book_until(k, id, CAUSE_DESCRIPTOR, c->came);
 	book_until(k, id, CAUSE_QUEUE, c->begun);
 	book_until(k, id, CAUSE_DESCRIPTOR, c->fetched);
 	book_until(k, id, CAUSE_ENGINE, job->started);
-	set_place(a, id, "injection engine", engine);
+	book_at_one(k, id, a->s, "injection engine", engine);
 	book_until(k, id, CAUSE_MEMORY_READ, job->read);
 	book_until(k, id, CAUSE_PACKET, a->t);
 }
@@ -157,5 +149,5 @@ void mu_account_pulled(const struct nic_at *a, uint32_t engine, packet_id id)
 
 	if (free > book_at(k, id))
 		book_until(k, id, CAUSE_RECEIVER, free);
-	set_place(a, id, "reception engine", engine);
+	book_at_one(k, id, a->s, "reception engine", engine);
 }

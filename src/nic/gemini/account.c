@@ -32,8 +32,6 @@ void gem_account_request(
 	const struct gem_transaction *of =
 		slots_at(&gem_here(a)->transactions, x->transaction);
 	struct book *k = a->nic->net->book;
-	const struct book_place engine = { "BTE channel", a->s,
-		(uint16_t)(x->channel - 1), BOOK_NO_PORT, BOOK_NO_CHANNEL, 0 };
 
 	book_open(k, id, &of->message);
 	book_at_part(k, id, a->s, "interface");
@@ -41,7 +39,7 @@ void gem_account_request(
 		gem_charge(a, id, CAUSE_SOFTWARE, of->stored);
 		gem_charge(a, id, CAUSE_DESCRIPTOR, of->came);
 		gem_charge(a, id, CAUSE_QUEUE, of->taken);
-		book_set_place(k, id, &engine);
+		book_at_one(k, id, a->s, "BTE channel", x->channel - 1U);
 		gem_charge(a, id, CAUSE_DESCRIPTOR, of->begun);
 		gem_charge(
 			a, id, CAUSE_PACKET, of->begun + gem_params(a)->output);
