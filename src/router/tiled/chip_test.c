@@ -160,10 +160,8 @@ static void responses_take_their_share_of_a_link(void **state)
 static void one_processor_tile_is_a_bottleneck(void **state)
 {
 	struct chips *c = chips_new(&(struct chips_how){ .shape = "4x4x4",
-		.links = "4x4x4",
-		.rows = 5,
-		.columns = 5,
-		.processors = 1 });
+		.sets = { "topology.links=4x4x4", "router.rows=5",
+			"router.columns=5", "router.processors=1" } });
 	double r;
 
 	(void)state;
@@ -211,11 +209,14 @@ static void tiles_that_face_nodes_are_in_the_middle_columns(void **state)
 static void tiles_are_where_the_table_says(void **state)
 {
 	static const struct chips_how how = { .shape = "4x4x4",
-		.tiles = { "y+0 y+1 y+2 y+3 p p", "y-0 y-1 y-2 y-3 p p",
-			"x+0 x+1 x+2 x+3 p p", "x-0 x-1 x-2 x-3 p p",
-			"x+4 x+5 x+6 x+7 z+0 z+1", "x-4 x-5 x-6 x-7 z+2 z+3",
-			"z-0 z-1 z-2 z-3 z+4 z+5",
-			"z-4 z-5 z-6 z-7 z+6 z+7" } };
+		.sets = { "router.tiles.0=y+0 y+1 y+2 y+3 p p",
+			"router.tiles.1=y-0 y-1 y-2 y-3 p p",
+			"router.tiles.2=x+0 x+1 x+2 x+3 p p",
+			"router.tiles.3=x-0 x-1 x-2 x-3 p p",
+			"router.tiles.4=x+4 x+5 x+6 x+7 z+0 z+1",
+			"router.tiles.5=x-4 x-5 x-6 x-7 z+2 z+3",
+			"router.tiles.6=z-0 z-1 z-2 z-3 z+4 z+5",
+			"router.tiles.7=z-4 z-5 z-6 z-7 z+6 z+7" } };
 	struct chips *c = chips_new(&how);
 	const struct tiled *d = tiled_chips(c->net);
 
@@ -313,7 +314,7 @@ static void nothing_locks_with_buffers_of_two_packets(void **state)
 		for (hashed = 0; hashed <= 4; hashed += 2) {
 			struct chips *c = chips_new(
 				&(struct chips_how){ .shape = shape[i],
-					.packets = 2,
+					.sets = { "router.packets=2" },
 					.drains_slowly = hashed == 2 });
 
 			storm(c, i + 1, 200, hashed);
@@ -350,7 +351,8 @@ static bool is_proved(const struct chips *c)
 	struct proof p;
 	bool is_proved;
 
-	proof_make(&p, &c->torus.topo, &c->order.route, c->router.packets);
+	proof_make(&p, c->machine->topo, c->machine->route,
+		c->machine->router.packets);
 	is_proved = p.is_proved;
 	proof_free(&p);
 	return is_proved;
@@ -360,11 +362,11 @@ static bool is_proved(const struct chips *c)
 static bool does_lock(const char *planes, uint32_t hashed)
 {
 	struct chips *c = chips_new(&(struct chips_how){
-		.shape = "1x8x1", .packets = 2, .planes = planes });
+		.shape = "1x8x1", .sets = { "router.packets=2", planes } });
 	char text[300];
 	bool is_locked;
 
-	assert_int_equal(is_proved(c), !strcmp(planes, "yes"));
+	assert_int_equal(is_proved(c), !!strstr(planes, "yes"));
 	storm(c, 1, 600, hashed);
 	chips_run_until(c, SIM_NEVER);
 	is_locked = net_knot(c->net, text, sizeof(text)) > 0;
@@ -376,7 +378,7 @@ static bool does_lock(const char *planes, uint32_t hashed)
 static void rings_without_planes_lock(void **state)
 {
 	(void)state;
-	assert_true(does_lock("no", 2));
+	assert_true(does_lock("routing.planes=no", 2));
 }
 
 /* One that all parallel links share can end up on a link that hashed packets do
@@ -384,9 +386,9 @@ static void rings_without_planes_lock(void **state)
 static void rings_need_a_bubble_on_each_plane(void **state)
 {
 	(void)state;
-	assert_false(does_lock("free", 0));
-	assert_true(does_lock("free", 2));
-	assert_false(does_lock("yes", 2));
+	assert_false(does_lock("routing.planes=free", 0));
+	assert_true(does_lock("routing.planes=free", 2));
+	assert_false(does_lock("routing.planes=yes", 2));
 }
 
 static void rings_with_planes_are_proved_not_to(void **state)
