@@ -8,7 +8,6 @@
 #include "host/bus.h"
 
 #define AT(field) offsetof(struct side_bus_params, field)
-#define PS_PER_S  INT64_C(1000000000000)
 #define MOST_STEP (PS_PER_S / 100000) /* 10 us */
 
 struct side_bus_params {

@@ -40,8 +40,7 @@ const struct param net_every_table[] = {
 		"default"),
 	PARAM_ROW(PARAM_COUNT, "injection", AT(injection), "2", 1, 120,
 		"capacity of an injection FIFO, in full packets", "default"),
-	PARAM_ROW(PARAM_TIME, "stall", AT(stall), "100 us", 1000000,
-		INT64_C(1000000000000),
+	PARAM_ROW(PARAM_TIME, "stall", AT(stall), "100 us", 1000000, PS_PER_S,
 		"time that a packet may wait at the head of a queue before the "
 		"run looks for a deadlock",
 		NULL),

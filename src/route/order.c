@@ -48,18 +48,15 @@ static const struct param params[] = {
 		"those of a full packet, or what it fills; for direct routers "
 		"only",
 		"assumed: whole packets"),
-	PARAM_ROW(PARAM_TIME, "notice", AT(route.notice), "1 us", 0,
-		INT64_C(1000000000000),
+	PARAM_ROW(PARAM_TIME, "notice", AT(route.notice), "1 us", 0, PS_PER_S,
 		"time after which adaptive packets avoid a link that has died; "
 		"for tiled routers only",
 		"assumed"),
-	PARAM_ROW(PARAM_TIME, "reload", AT(route.reload), "100 us", 0,
-		INT64_C(1000000000000),
+	PARAM_ROW(PARAM_TIME, "reload", AT(route.reload), "100 us", 0, PS_PER_S,
 		"time from a link's death or return until management stops all "
 		"injection to load new tables; for tiled routers only",
 		"assumed: really seconds"),
-	PARAM_ROW(PARAM_TIME, "drain", AT(route.drain), "20 us", 0,
-		INT64_C(1000000000000),
+	PARAM_ROW(PARAM_TIME, "drain", AT(route.drain), "20 us", 0, PS_PER_S,
 		"time that packets then have to reach their destinations "
 		"before the rest is dropped and injection resumes; for tiled "
 		"routers only",

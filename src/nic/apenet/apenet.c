@@ -3,7 +3,6 @@
 #include "base/mem.h"
 
 #define AT(field)  offsetof(struct ape_params, field)
-#define PS_PER_S   INT64_C(1000000000000)
 #define MOST_BYTES (INT64_C(1) << 40)
 #define SPLIT	   "assumed: APE-N14, of which only the sum is known"
 #define COUNT(name_, field_, ...)                                              \

@@ -20,7 +20,6 @@ enum {
 	MOST = 64,
 };
 
-#define US	    (1000 * SIM_NS)
 #define ENTRIES_AT  UINT64_C(0x10000)
 #define ENDS_AT	    UINT64_C(0x20000)
 #define OUT_OF_THIS (NIC_TESTING_MEMORY - 64)

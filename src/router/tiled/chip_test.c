@@ -159,10 +159,8 @@ static void responses_take_their_share_of_a_link(void **state)
 static void one_processor_tile_is_a_bottleneck(void **state)
 {
 	struct chips *c = chips_new(&(struct chips_how){ .shape = "4x4x4",
-		.links = "4x4x4",
-		.rows = 5,
-		.columns = 5,
-		.processors = 1 });
+		.sets = { "topology.links=4x4x4", "router.rows=5",
+			"router.columns=5", "router.processors=1" } });
 	double r;
 
 	(void)state;
@@ -210,11 +208,14 @@ static void tiles_that_face_nodes_are_in_the_middle_columns(void **state)
 static void tiles_are_where_the_table_says(void **state)
 {
 	static const struct chips_how how = { .shape = "4x4x4",
-		.tiles = { "y+0 y+1 y+2 y+3 p p", "y-0 y-1 y-2 y-3 p p",
-			"x+0 x+1 x+2 x+3 p p", "x-0 x-1 x-2 x-3 p p",
-			"x+4 x+5 x+6 x+7 z+0 z+1", "x-4 x-5 x-6 x-7 z+2 z+3",
-			"z-0 z-1 z-2 z-3 z+4 z+5",
-			"z-4 z-5 z-6 z-7 z+6 z+7" } };
+		.sets = { "router.tiles.0=y+0 y+1 y+2 y+3 p p",
+			"router.tiles.1=y-0 y-1 y-2 y-3 p p",
+			"router.tiles.2=x+0 x+1 x+2 x+3 p p",
+			"router.tiles.3=x-0 x-1 x-2 x-3 p p",
+			"router.tiles.4=x+4 x+5 x+6 x+7 z+0 z+1",
+			"router.tiles.5=x-4 x-5 x-6 x-7 z+2 z+3",
+			"router.tiles.6=z-0 z-1 z-2 z-3 z+4 z+5",
+			"router.tiles.7=z-4 z-5 z-6 z-7 z+6 z+7" } };
 	struct chips *c = chips_new(&how);
 	const struct tiled *d = tiled_chips(c->net);
 
@@ -312,7 +313,7 @@ static void nothing_locks_with_buffers_of_two_packets(void **state)
 		for (hashed = 0; hashed <= 4; hashed += 2) {
 			struct chips *c = chips_new(
 				&(struct chips_how){ .shape = shape[i],
-					.packets = 2,
+					.sets = { "router.packets=2" },
 					.drains_slowly = hashed == 2 });
 
 			storm(c, i + 1, 200, hashed);
@@ -349,7 +350,8 @@ static bool is_proved(const struct chips *c)
 	struct proof p;
 	bool is_proved;
 
-	proof_make(&p, &c->torus.topo, &c->order.route, c->router.packets);
+	proof_make(&p, c->machine->topo, c->machine->route,
+		c->machine->router.packets);
 	is_proved = p.is_proved;
 	proof_free(&p);
 	return is_proved;
@@ -358,7 +360,7 @@ static bool is_proved(const struct chips *c)
 /* The plane of a ring in y that a hashed packet enters. */
 static uint32_t plane_of(const struct chips *c, struct packet p)
 {
-	const struct route *r = &c->order.route;
+	const struct route *r = c->machine->route;
 	struct route_step next;
 
 	r->ops->start(r, &p);
@@ -392,12 +394,8 @@ static void send_round(
 static bool does_lock(const char *planes, bool *is_sure)
 {
 	struct chips *c = chips_new(&(struct chips_how){ .shape = "1x7x1",
-		.links = "1x2x1",
-		.rows = 4,
-		.columns = 4,
-		.processors = 8,
-		.packets = 2,
-		.planes = planes });
+		.sets = { "topology.links=1x2x1", "router.rows=4",
+			"router.columns=4", "router.packets=2", planes } });
 	char text[300];
 	bool is_locked;
 
@@ -418,17 +416,17 @@ static void free_planes_lock_and_planes_do_not(void **state)
 	bool is_sure;
 
 	(void)state;
-	assert_true(does_lock("free", &is_sure));
+	assert_true(does_lock("routing.planes=free", &is_sure));
 	assert_false(is_sure);
-	assert_false(does_lock("yes", &is_sure));
+	assert_false(does_lock("routing.planes=yes", &is_sure));
 	assert_true(is_sure);
 }
 
 /* The proof knows it, and so does a run. */
 static void rings_without_planes_lock(void **state)
 {
-	struct chips *c = chips_new(&(struct chips_how){
-		.shape = "1x8x1", .packets = 2, .planes = "no" });
+	struct chips *c = chips_new(&(struct chips_how){ .shape = "1x8x1",
+		.sets = { "router.packets=2", "routing.planes=no" } });
 	char text[300];
 
 	(void)state;

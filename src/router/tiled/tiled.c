@@ -54,8 +54,7 @@ static const struct param params[] = {
 	PARAM_ROW(PARAM_COUNT, "netlink.buffer", AT(nodes), "32", 1, 1024,
 		"number of a node's packets that its chip holds, per channel",
 		"assumed"),
-	PARAM_ROW(PARAM_TIME, "patience", AT(patience), "50 us", 1,
-		INT64_C(1000000000000),
+	PARAM_ROW(PARAM_TIME, "patience", AT(patience), "50 us", 1, PS_PER_S,
 		"time that a packet waits to enter a ring before a link is "
 		"kept for it, and longest time that it is kept",
 		"assumed: far below nic.timeout, far above other waits"),
