@@ -223,8 +223,7 @@ static void a_midplane_has_its_io_nodes_wherever_it_is(void **state)
 }
 
 /* Of two boards each; the exits are on the first and on the second. */
-static void partitions_have_the_links_of_an_io_node_that_end_in_them(
-	void **state)
+static void partitions_have_the_io_links_that_end_in_them(void **state)
 {
 	static const uint32_t size[] = { 2, 2, 2, 2, 2 };
 	struct err e = { 0 };
@@ -321,8 +320,7 @@ int main(void)
 		cmocka_unit_test(io_nodes_that_cannot_be_are_refused),
 		cmocka_unit_test(an_io_node_serves_boards_of_one_midplane),
 		cmocka_unit_test(a_midplane_has_its_io_nodes_wherever_it_is),
-		cmocka_unit_test(
-			partitions_have_the_links_of_an_io_node_that_end_in_them),
+		cmocka_unit_test(partitions_have_the_io_links_that_end_in_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
