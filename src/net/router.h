@@ -204,7 +204,8 @@ struct router_ops {
 	sim_time (*slip)(struct router *r, site_id s, port_id p, sim_time ser,
 		sim_time t);
 	/* A guest (net/guest.h) waits for these links of a site, and for no
-	 * others.  NULL, as the next: the router has no guests. */
+	 * others; w is needed where they are more than before.  NULL, as the
+	 * next: the router has no guests. */
 	void (*lend)(struct router *r, struct sim_worker *w, site_id s,
 		uint32_t ports, sim_time t);
 	/* An event of PHASE_GUEST: net_on_guest(). */
