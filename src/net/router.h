@@ -37,7 +37,7 @@ struct router_calls {
 	/* The kernel's: runs the events of a site. */
 	void (*visit)(struct sim_worker *w, site_id s);
 	void (*prefetch)(const struct sim_worker *w, site_id site,
-		struct sim_waiting list);
+		struct sim_waiting list, uint32_t step);
 	/* The client's: see net.h. */
 	void (*inject)(struct net *n, struct sim_worker *w, site_id s,
 		uint32_t fifo, packet_id p, sim_time t);
