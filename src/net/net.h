@@ -127,6 +127,9 @@ struct net_client_ops {
 	void (*header)(const struct net *n, packet_id p, uint32_t channel,
 		uint32_t number, uint8_t header[BOOK_HEADER]);
 	bool is_sink; /* reception drains at once */
+	/* What finds no room waits in order, and on_room() does nothing but
+	 * inject it: how much a FIFO holds makes no difference. */
+	bool has_outbox;
 };
 
 /* Per worker, so that nobody shares a line. */

@@ -98,6 +98,13 @@ static const struct net_client_ops slow = {
 	.on_event = on_event,
 };
 
+static const struct net_client_ops slow_with_outbox = {
+	.on_room = on_room,
+	.on_packet = on_packet,
+	.on_event = on_event,
+	.has_outbox = true,
+};
+
 /* --- set-up --- */
 
 static void read_row(struct param_block *b, const char *name, const char *text)
@@ -193,6 +200,8 @@ static void make_router(struct chips *c, const struct chips_how *how)
 		snprintf(c->tiled.tiles[i], sizeof(c->tiled.tiles[i]), "%s",
 			how->tiles[i]);
 	c->tiled.inner = how->inner;
+	if (how->buffer)
+		c->tiled.nodes = how->buffer;
 	c->router.kind = &tiled_ops;
 	c->router.own = &c->tiled;
 	c->router.packets = how->packets ? how->packets : 8;
@@ -209,14 +218,16 @@ struct chips *chips_new(const struct chips_how *how)
 		.route = &c->order.route,
 		.link = &c->link,
 		.router = &c->router,
-		.client = how->drains_slowly ? &slow : &sink,
+		.client = how->has_outbox      ? &slow_with_outbox
+			  : how->drains_slowly ? &slow
+					       : &sink,
 		.client_state = c,
 		.n_workers = how->n_workers ? how->n_workers : 1,
 		.book = how->book,
 	};
 	struct err e = { 0 };
 
-	c->drains_slowly = how->drains_slowly;
+	c->drains_slowly = how->drains_slowly || how->has_outbox;
 	make_torus(c, how);
 	make_route(c, how);
 	make_links(c);

@@ -174,6 +174,7 @@ static struct router *tiled_make(struct net *n, const struct net_setup *s,
 	d->tally = n->tally;
 	d->book = n->book;
 	d->is_faulty = net_is_faulty(n);
+	d->is_plain = !d->is_faulty && !d->book;
 	d->full = n->full;
 	d->capacity = (int16_t)s->router->packets;
 	d->need = n->route->has_planes ? 2 : 1;
@@ -515,6 +516,22 @@ static void add_chip_counters(const struct tiled *d, const struct tiled_chip *s,
 	}
 }
 
+/* What a node has sent, but for packets that leave at now or later: these do
+ * one after the other. */
+static uint64_t sent_bytes(
+	const struct tiled *d, const struct tiled_fifo *f, sim_time now)
+{
+	sim_time start = f->free_at - d->how.packet;
+	uint64_t sum = f->bytes;
+	uint32_t i;
+
+	for (i = 1; i <= TILED_AHEAD && start >= now; i++) {
+		sum -= f->sent[(f->n_sent - i) % TILED_AHEAD];
+		start -= d->how.packet;
+	}
+	return sum;
+}
+
 static void tiled_counters(const struct router *r, site_id s, port_id p,
 	uint32_t channels, sim_time now, struct net_counters *sum)
 {
@@ -529,7 +546,8 @@ static void tiled_counters(const struct router *r, site_id s, port_id p,
 		sum->came[c] = sum->packets;
 		sum->stayed[c] = sum->waited;
 		if (is_node(r)) {
-			sum->sent_bytes += tiled_node(d, s)->fifo[c].bytes;
+			sum->sent_bytes +=
+				sent_bytes(d, &tiled_node(d, s)->fifo[c], now);
 			sum->packets += tiled_node(d, s)->packets[c];
 		} else {
 			add_chip_counters(d, tiled_chip(d, s), p, c, now, sum);

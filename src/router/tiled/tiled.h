@@ -47,6 +47,7 @@ enum {
 	TILED_MOST = 15, /* tokens: more are not told apart */
 	TILED_CHIPS = 1 << 16, /* of a machine, the most */
 	TILED_RETURNS = 32, /* tokens on their way back, as time stamps */
+	TILED_AHEAD = 16, /* packets that leave a node later on, the most */
 };
 
 /* Channels: each has its own buffers and paths, and is an injection and a
@@ -200,6 +201,8 @@ struct tiled_fifo {
 	struct tiled_way last; /* of the last packet that was injected */
 	sim_time free_at; /* the last packet has left */
 	uint64_t bytes;
+	uint8_t n_sent; /* modulo 256; and of the last ones their bytes: */
+	uint16_t sent[TILED_AHEAD];
 	struct tiled_returns returns;
 };
 
@@ -224,6 +227,7 @@ struct tiled {
 	struct net_tally *tally;
 	struct book *book;
 	bool is_faulty; /* links have faults, or retry */
+	bool is_plain; /* they do not, and there is no book */
 	int32_t full; /* chunks of a full packet */
 	int16_t need; /* packets of room, to enter a plane */
 	uint32_t n_links; /* ports of a chip that are links */
