@@ -12,7 +12,6 @@
 
 #include "host/bus.h"
 
-#define PS_PER_S INT64_C(1000000000000)
 /* Files lie one after the other beside the node's own memory. */
 #define FILES_AT (UINT64_C(1) << 40)
 /* Between looks whether a buffer has been sent. */

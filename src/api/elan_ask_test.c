@@ -3,8 +3,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-#define US (INT64_C(1000) * SIM_NS)
-
 enum { NODES = 16, YES = 1, NO, CAME };
 enum { WORD = ET_TARGET, ANSWER = ET_FLAG, DATA = ET_TARGET + 0x1000 };
 

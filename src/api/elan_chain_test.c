@@ -6,8 +6,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-#define US (INT64_C(1000) * SIM_NS)
-
 enum { MOST = ELAN_PACKET };
 
 static uint64_t page_of(uint32_t k)

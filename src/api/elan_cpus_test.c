@@ -3,8 +3,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-#define US (INT64_C(1000) * SIM_NS)
-
 static struct elan_cq open_queue(uint32_t id, enum elan_depth depth)
 {
 	struct elan_cq q;

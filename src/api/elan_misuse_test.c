@@ -8,8 +8,6 @@
 #include "sim/random.h"
 #include "testing/testing.h"
 
-#define US (INT64_C(1000) * SIM_NS)
-
 enum { NODES = 4, BAD_EVENT = ELAN_EVENTS };
 
 static struct elan_cq open_queue(uint32_t id, uint32_t rights)

@@ -12,8 +12,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-#define US (INT64_C(1000) * SIM_NS)
-
 static const uint64_t PAGE_AT = UINT64_C(1) << 48;
 
 enum { SUM = 4, CALL = 5, SUM_AT = 0x2000, OUT_AT = 0x3000, BYTES = 128 };

@@ -3,7 +3,6 @@
 #include "base/mem.h"
 
 #define AT(field)   offsetof(struct gpu_params, field)
-#define PS_PER_S    INT64_C(1000000000000)
 #define LATENCY	    (PS_PER_S / 1000) /* 1 ms */
 #define PAGE	    (UINT64_C(64) << 10)
 #define MOST_MEMORY (INT64_C(1) << 40)

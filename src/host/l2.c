@@ -9,8 +9,7 @@
  * A page that was touched is page << 1 | is_written, in a hash table; a line
  * in a set is tag << 1 | is_dirty, the one used last in front.
  */
-#define NONE	 UINT32_MAX
-#define PS_PER_S INT64_C(1000000000000)
+#define NONE UINT32_MAX
 
 enum {
 	FIRST_ROOM = 8, /* pages that a node can touch at first */

@@ -3,7 +3,6 @@
 #include "base/wide.h"
 
 #define AT(field)   offsetof(struct host_params, field)
-#define PS_PER_S    INT64_C(1000000000000)
 #define MOST_TIME   (PS_PER_S / 1000)
 #define MOST_MEMORY (INT64_C(1) << L2_ADDRESS_BITS)
 #define MOST_L2	    (INT64_C(1) << 30)

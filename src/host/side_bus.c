@@ -8,7 +8,6 @@
 #include "host/bus.h"
 
 #define AT(field) offsetof(struct side_bus_params, field)
-#define PS_PER_S  INT64_C(1000000000000)
 #define MOST_STEP (PS_PER_S / 100000) /* 10 us */
 
 struct side_bus_params {
@@ -201,7 +200,7 @@ static struct bus *bus_of(struct side *side, site_id node)
 /* The n requests behind one that was asked for at the same time. */
 static void ask_again(struct bus *b, uint32_t n)
 {
-	sim_time took = n * bus_packet(b->params, BUS_REQUEST, 0);
+	sim_time took = n * b->request;
 
 	b->free_at[BUS_IN] += took;
 	b->busy += took;

@@ -8,8 +8,7 @@ const struct param chip_params_table[] = {
 		"number of errors of a fibre within link.chips.window after "
 		"which the spare replaces it; 0: never",
 		"BGQ-G40"),
-	PARAM_ROW(PARAM_TIME, "chips.window", AT(window), "1 ms", 1,
-		INT64_C(1000000000000),
+	PARAM_ROW(PARAM_TIME, "chips.window", AT(window), "1 ms", 1, PS_PER_S,
 		"time within which a fibre's errors are counted", "assumed"),
 	PARAM_ROW(PARAM_TIME, "chips.swap", AT(swap), "1 us", 0,
 		INT64_C(1000000000),

@@ -5,8 +5,6 @@
 #include "link/link_testing.h"
 #include "testing/testing.h"
 
-#define PS_PER_S INT64_C(1000000000000)
-
 /* --- framing --- */
 
 /* BGQ-F13: header, whole chunks of payload, trailer, at 2 GB/s. */

@@ -9,8 +9,6 @@
 
 enum { LEAF = 16, TOP = 20, PORTS = 8, UP = 4, BIT = 750, WIRES = 32 };
 
-#define US (1000 * SIM_NS)
-
 static struct fattree tree;
 
 static int set_up(void **state)

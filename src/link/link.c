@@ -7,7 +7,6 @@
 #include "base/wide.h"
 
 #define AT(field) offsetof(struct link_params, field)
-#define PS_PER_S  INT64_C(1000000000000)
 
 #define LINK_MIN_RATE 1000000 /* B/s */
 #define LINK_MAX_RATE INT64_C(1000000000000)

@@ -171,9 +171,7 @@ static inline sim_time link_ser(const struct link_rules *r, uint32_t bytes)
 static inline sim_time link_short(
 	const struct link_rules *r, uint32_t wire, uint32_t bytes)
 {
-	int64_t ps = INT64_C(1000000000000);
-
-	return ((int64_t)bytes * ps + r->bps[wire] - 1) / r->bps[wire];
+	return ((int64_t)bytes * PS_PER_S + r->bps[wire] - 1) / r->bps[wire];
 }
 
 /* Sets a packet's chunks and size. */

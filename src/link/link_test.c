@@ -4,8 +4,6 @@
 #include "link/link_testing.h"
 #include "testing/testing.h"
 
-#define PS_PER_S INT64_C(1000000000000)
-
 /* --- the debt of protocol bytes --- */
 
 /* A packet that is all there when it is granted. */

@@ -3,7 +3,6 @@
 #include "sim/random.h"
 
 #define AT(field) offsetof(struct training_params, field)
-#define PS_PER_S  INT64_C(1000000000000)
 #define PS_PER_NS 1000
 
 /* No rotation of itself, with about as many changes as bits to compare. */

@@ -2,8 +2,6 @@
 
 #include "base/wide.h"
 
-#define PS_PER_S INT64_C(1000000000000)
-
 /* Payload in whole chunks, and all that goes with it but the gap. */
 static int64_t wire_bytes(const struct link_params *l, uint32_t bytes)
 {

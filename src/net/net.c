@@ -40,8 +40,7 @@ const struct param net_every_table[] = {
 		"default"),
 	PARAM_ROW(PARAM_COUNT, "injection", AT(injection), "2", 1, 120,
 		"capacity of an injection FIFO, in full packets", "default"),
-	PARAM_ROW(PARAM_TIME, "stall", AT(stall), "100 us", 1000000,
-		INT64_C(1000000000000),
+	PARAM_ROW(PARAM_TIME, "stall", AT(stall), "100 us", 1000000, PS_PER_S,
 		"time that a packet may wait at the head of a queue before the "
 		"run looks for a deadlock",
 		NULL),
@@ -536,6 +535,17 @@ static uint64_t arrived(const struct net *n, site_id s)
 		sum += r->ops->buffer(r, s, i).count;
 	for (i = 0; i < r->sites.n_ports; i++)
 		sum += net_counters(n, s, i, UINT32_MAX, 0).packets;
+	return sum;
+}
+
+uint64_t net_n_early(const struct net *n, sim_time now)
+{
+	const struct router *r = n->router[NET_NODES];
+	uint64_t sum = 0;
+	site_id s;
+
+	for (s = 0; s < n->n_nodes && r->ops->n_early; s++)
+		sum += r->ops->n_early(r, s, now);
 	return sum;
 }
 

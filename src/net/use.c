@@ -7,8 +7,6 @@
 #include "base/name.h"
 #include "net/guest.h"
 
-#define PS_PER_S INT64_C(1000000000000)
-
 static void add_guest(
 	const struct net_guest *g, site_id s, port_id p, struct net_counters *c)
 {

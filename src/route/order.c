@@ -39,8 +39,8 @@ static const struct param params[] = {
 	PARAM_ONE_OF("planes", AT(planes), "no", "no|yes|free",
 		"whether the parallel links of the same number form "
 		"rings of their own, which packets enter only where "
-		"there is room for two; free: packets change links "
-		"without that, which can deadlock; for tiled routers "
+		"there is room for two; free: all parallel links form "
+		"one such ring, which can deadlock; for tiled routers "
 		"only",
 		"assumed: a dateline suffices"),
 	PARAM_ONE_OF("charge", AT(charge), "full", "full|words",
@@ -48,18 +48,15 @@ static const struct param params[] = {
 		"those of a full packet, or what it fills; for direct routers "
 		"only",
 		"assumed: whole packets"),
-	PARAM_ROW(PARAM_TIME, "notice", AT(route.notice), "1 us", 0,
-		INT64_C(1000000000000),
+	PARAM_ROW(PARAM_TIME, "notice", AT(route.notice), "1 us", 0, PS_PER_S,
 		"time after which adaptive packets avoid a link that has died; "
 		"for tiled routers only",
 		"assumed"),
-	PARAM_ROW(PARAM_TIME, "reload", AT(route.reload), "100 us", 0,
-		INT64_C(1000000000000),
+	PARAM_ROW(PARAM_TIME, "reload", AT(route.reload), "100 us", 0, PS_PER_S,
 		"time from a link's death or return until management stops all "
 		"injection to load new tables; for tiled routers only",
 		"assumed: really seconds"),
-	PARAM_ROW(PARAM_TIME, "drain", AT(route.drain), "20 us", 0,
-		INT64_C(1000000000000),
+	PARAM_ROW(PARAM_TIME, "drain", AT(route.drain), "20 us", 0, PS_PER_S,
 		"time that packets then have to reach their destinations "
 		"before the rest is dropped and injection resumes; for tiled "
 		"routers only",

@@ -23,7 +23,7 @@ static const struct param params[] = {
 		"load",
 		"QSN-G7"),
 	PARAM_ROW(PARAM_TIME, "answers", AT(answers), "100 us", 1000000,
-		INT64_C(1000000000000),
+		PS_PER_S,
 		"time after which a switch discards a broadcast whose answers "
 		"are incomplete",
 		"assumed: longer than the sender's time-out"),

@@ -4,18 +4,14 @@
 
 #include "link/link_testing.h"
 #include "net/use.h"
-#include "route/updown_testing.h"
-#include "router/crossbar/crossbar.h"
-#include "router/direct/direct.h"
+#include "testing/kit_testing.h"
 #include "testing/testing.h"
 
 enum { MOST = 400 };
 
 /* What each node sends: so many packets, to nodes that a function names. */
 struct world {
-	struct tree_machine tree;
-	struct link_params link;
-	struct net_params router;
+	struct machine *machine;
 	struct net *net;
 	uint32_t n_sent; /* by each node */
 	uint32_t bytes;
@@ -93,29 +89,43 @@ static const struct net_client_ops client = {
 	.is_sink = true,
 };
 
-static void make(struct world *x, const struct tree_how *how, uint32_t workers)
+static struct net_setup setup_of(
+	struct world *x, const struct net_client_ops *c, uint32_t workers)
 {
-	struct net_setup s;
-	struct err e = { 0 };
-
-	updown_make(&x->tree, how);
-	net_params_defaults(&x->router);
-	x->link = link_test_defaults();
-	x->router.kind = &direct_ops;
-	x->router.switches = &crossbar_ops;
-	x->router.queues = 1;
-	s = (struct net_setup){
-		.topo = &x->tree.t.topo,
-		.route = &x->tree.u.route,
-		.link = &x->link,
-		.router = &x->router,
-		.client = &client,
+	return (struct net_setup){
+		.topo = x->machine->topo,
+		.route = x->machine->route,
+		.link = &x->machine->link,
+		.router = &x->machine->router,
+		.client = c,
 		.client_state = x,
 		.n_workers = workers,
 	};
+}
+
+/* 400 nodes of machines/fattree.yaml, with as many links up as down. */
+static void make(struct world *x, const char *radix, const char *spread,
+	uint32_t workers)
+{
+	char down[40], up[40], way[40];
+	const char *const sets[] = { down, up, way, NULL };
+	struct net_setup s;
+	struct err e = { 0 };
+
+	snprintf(down, sizeof(down), "topology.radix=%s", radix);
+	snprintf(up, sizeof(up), "topology.up=%s", radix);
+	snprintf(way, sizeof(way), "routing.spread=%s", spread);
+	x->machine = kit_machine("fattree", sets, "400");
+	s = setup_of(x, &client, workers);
 	x->net = net_new(&s, &e);
 	if (!x->net)
 		fail_msg("%s", e.text);
+}
+
+static void drop(struct world *x)
+{
+	net_free(x->net);
+	machine_free(x->machine);
 }
 
 static void start(struct world *x, uint32_t first, uint32_t end)
@@ -138,13 +148,10 @@ static void audit(const struct world *x)
 static uint64_t run_all(const char *radix, const char *spread, uint32_t workers)
 {
 	struct world x = { .n_sent = 40, .bytes = 200, .to = spread_out };
-	const struct tree_how how = {
-		.nodes = "400", .radix = radix, .up = radix, .spread = spread
-	};
 	uint32_t all = 0, i;
 	struct net_tally t;
 
-	make(&x, &how, workers);
+	make(&x, radix, spread, workers);
 	start(&x, 0, MOST);
 	sim_run(x.net->sim, 2000 * (sim_time)SIM_NS);
 	audit(&x); /* while much is under way */
@@ -156,7 +163,7 @@ static uint64_t run_all(const char *radix, const char *spread, uint32_t workers)
 	assert_true(all > MOST * 39);
 	assert_int_equal(t.delivered, all);
 	assert_int_equal(t.injected, all);
-	net_free(x.net);
+	drop(&x);
 	return t.hops;
 }
 
@@ -182,22 +189,17 @@ static void a_packet_alone_takes_its_wires_and_one_serialisation(void **state)
 	(void)state;
 	for (i = 0; i < 4; i++) {
 		struct world x = { .n_sent = 1, .bytes = 512, .to = to_first };
-		const struct tree_how how = { .nodes = "400",
-			.radix = "20",
-			.up = "20",
-			.spread = spread[i % 2] };
 		uint32_t src = i / 2 ? 399 : 1;
-		const struct topo_wire *wire = x.tree.t.topo.wire;
 		sim_time want;
 
-		make(&x, &how, 1);
+		make(&x, "20", spread[i % 2], 1);
 		want = link_ser(&x.net->link, 512);
 		for (way = 0; way < (i / 2 ? 4 : 2); way++)
-			want += wire[way].latency;
+			want += x.machine->topo->wire[way].latency;
 		start(&x, src, src + 1);
 		sim_run(x.net->sim, SIM_NEVER);
 		assert_int_equal(x.last, want);
-		net_free(x.net);
+		drop(&x);
 	}
 }
 
@@ -205,13 +207,10 @@ static void a_packet_alone_takes_its_wires_and_one_serialisation(void **state)
 static void inputs_that_want_one_output_have_it_in_turn(void **state)
 {
 	struct world x = { .n_sent = 1000, .bytes = 512, .to = to_first };
-	const struct tree_how how = {
-		.nodes = "400", .radix = "20", .up = "20"
-	};
 	uint32_t i, least = UINT32_MAX, most = 0;
 
 	(void)state;
-	make(&x, &how, 1);
+	make(&x, "20", "source", 1);
 	start(&x, 1, 20);
 	sim_run(x.net->sim, 500 * link_ser(&x.net->link, 512));
 	for (i = 1; i < 20; i++) {
@@ -219,7 +218,7 @@ static void inputs_that_want_one_output_have_it_in_turn(void **state)
 		most = x.from[i] > most ? x.from[i] : most;
 	}
 	assert_true(least > 20 && most <= least + 1);
-	net_free(x.net);
+	drop(&x);
 }
 
 static uint32_t hot_or_own(uint32_t src, uint32_t i)
@@ -235,19 +234,16 @@ static uint32_t hot_or_own(uint32_t src, uint32_t i)
 static void what_waits_for_one_output_is_passed_by_others(void **state)
 {
 	struct world x = { .n_sent = 8, .bytes = 512, .to = hot_or_own };
-	const struct tree_how how = {
-		.nodes = "400", .radix = "20", .up = "20"
-	};
 
 	(void)state;
-	make(&x, &how, 1);
+	make(&x, "20", "source", 1);
 	start(&x, 1, 18);
 	start(&x, 19, 20);
 	/* its eight packets come one behind the other, and no more pass */
 	sim_run(x.net->sim, 12 * link_ser(&x.net->link, 512));
 	assert_int_equal(x.got[18], 4);
 	assert_in_range(x.from[19], 0, 2);
-	net_free(x.net);
+	drop(&x);
 }
 
 static uint32_t across(uint32_t src, uint32_t i)
@@ -260,15 +256,12 @@ static uint32_t across(uint32_t src, uint32_t i)
 static sim_time empty(const char *spread, uint32_t (*to)(uint32_t, uint32_t))
 {
 	struct world x = { .n_sent = 50, .bytes = 512, .to = to };
-	const struct tree_how how = {
-		.nodes = "400", .radix = "20", .up = "20", .spread = spread
-	};
 
-	make(&x, &how, 1);
+	make(&x, "20", spread, 1);
 	start(&x, 20, 40);
 	sim_run(x.net->sim, SIM_NEVER);
 	audit(&x);
-	net_free(x.net);
+	drop(&x);
 	return x.last;
 }
 
@@ -294,32 +287,24 @@ static void absorb(struct net *n, struct sim_worker *w, packet_id id)
 static void what_it_cannot_do_is_refused(void **state)
 {
 	struct world x = { .n_sent = 0 };
-	const struct tree_how how = {
-		.nodes = "400", .radix = "20", .up = "20"
-	};
 	struct net_client_ops casts = client;
 	struct net_setup s;
 	struct err e = { 0 };
 
 	(void)state;
-	make(&x, &how, 1);
-	s = (struct net_setup){ .topo = &x.tree.t.topo,
-		.route = &x.tree.u.route,
-		.link = &x.link,
-		.router = &x.router,
-		.client = &casts,
-		.n_workers = 1 };
+	make(&x, "20", "source", 1);
+	s = setup_of(&x, &casts, 1);
 	assert_int_equal(net_check(&s, &e), 0);
 	casts.on_absorbed = absorb;
 	assert_int_equal(net_check(&s, &e), -1);
 	assert_non_null(strstr(e.text, "broadcasts"));
 	casts.on_absorbed = NULL;
 	e = (struct err){ 0 };
-	x.tree.u.route.bubble = 1;
-	x.router.packets = 4;
+	x.machine->route->bubble = 1;
+	x.machine->router.packets = 4;
 	assert_int_equal(net_check(&s, &e), -1);
 	assert_non_null(strstr(e.text, "bubbles"));
-	net_free(x.net);
+	drop(&x);
 }
 
 int main(void)

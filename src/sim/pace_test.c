@@ -39,7 +39,7 @@ static void run(struct host *h, uint32_t events, int64_t alone,
 	}
 }
 
-enum { MS = 1000000 };
+enum { MILLI = 1000000 };
 
 static void a_run_begins_alone(void **state)
 {
@@ -47,7 +47,7 @@ static void a_run_begins_alone(void **state)
 
 	(void)state;
 	start(&h);
-	run(&h, 10000, 100000, 50000, MS);
+	run(&h, 10000, 100000, 50000, MILLI);
 	assert_int_equal(h.n_windows[PACE_TOGETHER], 0);
 }
 
@@ -57,8 +57,8 @@ static void full_windows_are_run_together(void **state)
 
 	(void)state;
 	start(&h);
-	run(&h, 1000, 100000, 55000, 1000 * MS);
-	assert_true(h.spent[PACE_ALONE] < 100 * MS);
+	run(&h, 1000, 100000, 55000, 1000 * MILLI);
+	assert_true(h.spent[PACE_ALONE] < 100 * MILLI);
 }
 
 static void empty_windows_are_run_alone(void **state)
@@ -67,9 +67,9 @@ static void empty_windows_are_run_alone(void **state)
 
 	(void)state;
 	start(&h);
-	run(&h, 1, 150, 1000, 100 * MS);
+	run(&h, 1, 150, 1000, 100 * MILLI);
 	assert_true(h.n_windows[PACE_TOGETHER] > 0);
-	assert_true(h.spent[PACE_TOGETHER] < 20 * MS);
+	assert_true(h.spent[PACE_TOGETHER] < 20 * MILLI);
 }
 
 /* Each meeting costs what a host gives to others in between. */
@@ -79,9 +79,9 @@ static void a_busy_host_is_asked_seldom(void **state)
 
 	(void)state;
 	start(&h);
-	run(&h, 1, 150, 4 * MS, 1000 * MS);
+	run(&h, 1, 150, 4 * MILLI, 1000 * MILLI);
 	assert_true(h.n_windows[PACE_TOGETHER] > 0);
-	assert_true(h.spent[PACE_TOGETHER] < 250 * MS);
+	assert_true(h.spent[PACE_TOGETHER] < 250 * MILLI);
 }
 
 static void what_changes_is_noticed(void **state)
@@ -91,13 +91,13 @@ static void what_changes_is_noticed(void **state)
 
 	(void)state;
 	start(&h);
-	run(&h, 2, 300, 1000, 50 * MS);
+	run(&h, 2, 300, 1000, 50 * MILLI);
 	before = h.spent[PACE_TOGETHER];
-	run(&h, 2000, 300000, 160000, 2000 * MS);
-	assert_true(h.spent[PACE_TOGETHER] - before > 1000 * MS);
+	run(&h, 2000, 300000, 160000, 2000 * MILLI);
+	assert_true(h.spent[PACE_TOGETHER] - before > 1000 * MILLI);
 	before = h.spent[PACE_ALONE];
-	run(&h, 2, 300, 1000, 500 * MS);
-	assert_true(h.spent[PACE_ALONE] - before > 250 * MS);
+	run(&h, 2, 300, 1000, 500 * MILLI);
+	assert_true(h.spent[PACE_ALONE] - before > 250 * MILLI);
 }
 
 int main(void)

@@ -31,6 +31,8 @@
 #include "base/err.h"
 
 typedef int64_t sim_time; /* picoseconds */
+
+#define PS_PER_S INT64_C(1000000000000)
 typedef uint32_t site_id;
 
 #define SIM_NEVER INT64_MAX

@@ -5,8 +5,6 @@
 #include "host/gpu.h"
 #include "testing/ape_testing.h"
 
-#define MS (1000000 * (sim_time)SIM_NS)
-
 enum { HOST, GPU0, GPU1, BYTES = 5000 };
 
 /* A put, and what becomes of it here. */

@@ -7,8 +7,6 @@
 #include "testing/kit_testing.h"
 #include "testing/testing.h"
 
-#define US (INT64_C(1000) * SIM_NS)
-
 enum { SOURCE = 0x1000000, TARGET = 0x2000000, LONG = 256 << 10 };
 
 static struct elan_cq open_queue(uint32_t id)

@@ -12,6 +12,10 @@
 #include <cmocka.h>
 
 #include "sim/random.h"
+#include "sim/sim.h"
+
+#define US (INT64_C(1000) * SIM_NS)
+#define MS (INT64_C(1000) * US)
 
 /* Below some number; *n counts the throws of a seed. */
 static inline uint32_t dice(uint64_t seed, uint64_t *n, uint32_t below)

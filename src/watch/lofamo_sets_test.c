@@ -12,7 +12,6 @@
 #include "topo/torus.h"
 #include "watch/lofamo.h"
 
-#define MS     INT64_C(1000000000)
 #define PERIOD (500 * MS)
 
 enum { GPUS = 2, MOST = 8 };

@@ -7,8 +7,6 @@
 #include "topo/torus.h"
 #include "watch/lofamo.h"
 
-#define MS INT64_C(1000000000)
-
 enum { NODES = 16, GPUS = 2, PERIOD_MS = 500 };
 
 #define PERIOD (PERIOD_MS * MS)

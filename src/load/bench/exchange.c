@@ -68,8 +68,7 @@ static const struct param params[] = {
 		"order of the rounds; serial: one after another, as in Blue "
 		"Gene/Q's paper; pipelined: several at a time"),
 	KEY_COUNT("rounds", AT(bench.rounds), "4", 1, 1000000000, "rounds"),
-	PARAM_ROW(PARAM_TIME, "resync", AT(resync), "800 ns", 0,
-		INT64_C(1000000000000),
+	PARAM_ROW(PARAM_TIME, "resync", AT(resync), "800 ns", 0, PS_PER_S,
 		"software time between two rounds of the serial driver",
 		"calibrated: BGQ-N103"),
 	KEY_COUNT("depth", AT(depth), "2", 1, MOST_DEPTH,

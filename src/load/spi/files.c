@@ -139,7 +139,11 @@ static int files_init(struct load *l, const struct topo *t, struct route *r,
 	if (programs_need(&g->programs, "bgq-mu", MEMORY, e))
 		return -1;
 	if (!t->n_io)
-		return err_set(e, "files: this machine has no IO nodes "
+		return err_set(e, "%s",
+			torus_of(t)->io_every
+				? "files: no IO node has a link into this "
+				  "partition (topology.io.every)"
+				: "files: this machine has no IO nodes "
 				  "(topology.io.every); bgq-io has some");
 	if (g->clients > t->n_nodes)
 		return err_set(e, "clients: the machine has %u compute nodes",

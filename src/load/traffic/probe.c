@@ -60,8 +60,7 @@ static const struct param params[] = {
 		"payload, which contains the ports, a byte each"),
 	KEY_COUNT("rounds", AT(rounds), "1", 1, 1000000,
 		"number of packets for each link or route"),
-	KEY(PARAM_TIME, "every", AT(every), "5 us", 1000000,
-		INT64_C(1000000000000), NULL,
+	KEY(PARAM_TIME, "every", AT(every), "5 us", 1000000, PS_PER_S, NULL,
 		"time from one packet of a node to its next"),
 };
 

@@ -11,7 +11,6 @@
 #include "meas/batches.h"
 
 #define AT(field) offsetof(struct synthetic, field)
-#define PS_PER_S  INT64_C(1000000000000)
 
 enum { USUAL = 512, MOST_LOAD = 4, MOST_BURST = 1000000 };
 

@@ -12,7 +12,6 @@
 _Static_assert(sizeof(struct mu_descriptor) == MU_DESCRIPTOR_BYTES, "packed");
 
 #define AT(field) offsetof(struct mu_params, field)
-#define PS_PER_S  INT64_C(1000000000000)
 #define MOST_TIME (PS_PER_S / 1000)
 #define SPLIT	  "assumed: share of the end points' 580 ns (BGQ datasheet, M2)"
 

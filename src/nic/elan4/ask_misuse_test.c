@@ -2,7 +2,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-#define US	   (INT64_C(1000) * SIM_NS)
 #define W(c, l, h) ((uint64_t)(c) | (uint64_t)(l) << 16 | (uint64_t)(h) << 32)
 
 enum { YES = 1, NO, WORD = ET_TARGET + 0x800 };

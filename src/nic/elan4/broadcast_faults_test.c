@@ -3,8 +3,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-#define US (INT64_C(1000) * SIM_NS)
-
 struct casting {
 	uint32_t first, last, bytes;
 };

@@ -3,7 +3,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-#define US	   (INT64_C(1000) * SIM_NS)
 #define W(c, l, h) ((uint64_t)(c) | (uint64_t)(l) << 16 | (uint64_t)(h) << 32)
 
 /* --- ranges --- */

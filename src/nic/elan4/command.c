@@ -16,8 +16,6 @@
 
 enum { TURN = 64, COPY_MOST = 64 };
 
-#define PS_PER_S INT64_C(1000000000000)
-
 /* Words of ELAN_ARM_COPY; 0: it is none. */
 static uint32_t copy_length(uint64_t word)
 {

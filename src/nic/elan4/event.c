@@ -24,8 +24,6 @@
 #include "nic/elan4/pcix.h"
 #include "nic/elan4/queue.h"
 
-#define PS_PER_S INT64_C(1000000000000)
-
 /* --- copies --- */
 
 /* Bytes that an event copies when it fires. */

@@ -3,7 +3,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-#define US     (INT64_C(1000) * SIM_NS)
 #define MAPPED UINT64_C(0xffff000000000000)
 
 enum {

@@ -8,7 +8,6 @@
 #include "nic/elan4/elan4.h"
 
 #define AT(field) offsetof(struct elan_params, field)
-#define PS_PER_S  INT64_C(1000000000000)
 #define MOST_TIME (PS_PER_S / 1000)
 #define MOST_STEP (PS_PER_S / 100000) /* of hardware: 10 us */
 

@@ -2,8 +2,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-#define US (INT64_C(1000) * SIM_NS)
-
 enum { NODES = 16, BYTES = 32 << 10 };
 
 /* --- load is not loss --- */

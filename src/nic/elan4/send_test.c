@@ -5,8 +5,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-#define US (INT64_C(1000) * SIM_NS)
-
 static void run_two(
 	struct et *m, void (*a)(void *), void (*b)(void *), void *arg)
 {

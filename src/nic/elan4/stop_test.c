@@ -5,8 +5,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-#define US (INT64_C(1000) * SIM_NS)
-
 enum { GOOD = 4, BAD, ERRANT };
 
 #define OUTSIDE UINT64_C(0x40000000) /* of all memory */

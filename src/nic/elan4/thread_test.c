@@ -5,7 +5,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-#define US     (INT64_C(1000) * SIM_NS)
 #define MAPPED UINT64_C(0xffff000000000000)
 
 enum { CODE = 3, QUEUE = 5 };

@@ -31,8 +31,7 @@ static const struct param params[] = {
 		"number of unfinished packets beyond which further requests "
 		"stay in the reception FIFO",
 		"assumed"),
-	PARAM_ROW(PARAM_TIME, "timeout", AT(timeout), "1 ms", 1000000,
-		INT64_C(1000000000000),
+	PARAM_ROW(PARAM_TIME, "timeout", AT(timeout), "1 ms", 1000000, PS_PER_S,
 		"time after which an unanswered request fails", "GEM-G26"),
 	PARAM_ONE_OF("routing", AT(routing), "adaptive",
 		"adaptive|hashed|lines",

@@ -1,7 +1,6 @@
 #include "nic/plain/card.h"
 
 #define AT(field) offsetof(struct plain_params, field)
-#define PS_PER_S  INT64_C(1000000000000)
 #define CARD	  "assumed: a card of the 2020s, 100 Gb/s"
 #define COUNT(name_, field_, ...)                                              \
 	PARAM_ROW(PARAM_COUNT, name_, AT(field_), __VA_ARGS__)

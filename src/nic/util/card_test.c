@@ -20,7 +20,6 @@ enum {
 	MOST = 64,
 };
 
-#define US	    (1000 * SIM_NS)
 #define ENTRIES_AT  UINT64_C(0x10000)
 #define ENDS_AT	    UINT64_C(0x20000)
 #define OUT_OF_THIS (NIC_TESTING_MEMORY - 64)
@@ -89,15 +88,13 @@ static void on_fetched(const struct nic_at *a, uint32_t queue)
 	struct workq *q = n->queues.queue[queue];
 
 	while (!world->is_lazy && q->entries.n && !q->is_stopped) {
-		struct entry e;
-		struct sending *s;
-		uint32_t id;
+		struct workq_birth b;
+		const struct entry *e = workqs_take(a, &n->queues, queue, &b);
+		uint32_t id = asks_new(a, e->node, queue, n->next++);
+		struct sending *s = asks_item(a, id);
 
-		workqs_take(a, &n->queues, queue, &e);
-		id = asks_new(a, e.node, queue, n->next++);
-		s = asks_item(a, id);
-		s->id = e.id;
-		s->ask.copy->h.word[0] = e.number;
+		s->id = e->id;
+		s->ask.copy->h.word[0] = e->number;
 		asks_ready(a, id);
 	}
 }

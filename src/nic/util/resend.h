@@ -27,7 +27,7 @@ struct resend_params {
 		(at_) + offsetof(struct resend_params, field_), __VA_ARGS__)
 #define RESEND_ROWS(at_, timeout_, limit_)                                     \
 	RESEND_ROW("timeout", PARAM_TIME, at_, timeout, timeout_, 1000000,     \
-		INT64_C(1000000000000),                                        \
+		PS_PER_S,                                                      \
 		"minimum time-out of an unacknowledged packet; doubled for "   \
 		"the second try and again for the third",                      \
 		"assumed: far longer than a round trip in an idle network"),   \

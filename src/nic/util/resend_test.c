@@ -1,8 +1,6 @@
 #include "nic/util/toy_testing.h"
 #include "testing/testing.h"
 
-#define US (1000 * SIM_NS)
-
 static void send_one(void *arg)
 {
 	toy_send(arg, 7);

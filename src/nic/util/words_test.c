@@ -1,8 +1,6 @@
 #include "nic/util/toy_testing.h"
 #include "testing/testing.h"
 
-#define US (1000 * SIM_NS)
-
 /* --- ticks and outboxes --- */
 
 static void post_many(void *arg)

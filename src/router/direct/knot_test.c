@@ -16,8 +16,6 @@
 
 enum { MOST_SITES = 128, TEXT = 4096 };
 
-static const sim_time US = 1000 * SIM_NS;
-
 /* Nodes that send as fast as they can. */
 struct world {
 	struct hint_machine m;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "testing/kit_testing.h"
 #include "testing/testing.h"
 
 /* The client's events, + fifo. */
@@ -241,18 +242,28 @@ static void set(int64_t *field, int64_t value)
 		*field = value;
 }
 
-/* Elite4's links and buffers (QSN-N50, QSN-G1, QSN-G5). */
-static void set_elite(
-	struct link_params *link, struct net_params *router, int64_t code)
+/* What machines/qsnet2.yaml says of Elite4's links and buffers, read once.
+ * Routes are on the wire only where a test wants them; else the header has the
+ * three bytes of a short one. */
+static void set_elite(struct link_params *link, struct net_params *router,
+	const struct rig_how *how)
 {
-	link->rate = ELITE_RATE;
-	link->code = code;
-	link->header = link->chunk = 8;
-	link->transaction = 128;
-	link->per_transaction = 17;
-	link->trailer = link->protocol = link->gap = 0;
-	router->packets = 2;
-	router->queues = 1;
+	static struct link_params read;
+	static struct net_params buffers;
+
+	if (!read.rate) {
+		struct machine *m = kit_machine("qsnet2", NULL, NULL);
+
+		read = m->link;
+		buffers = m->router;
+		machine_free(m);
+	}
+	*link = read;
+	link->code = how->code;
+	link->header += 3;
+	link->route = how->route;
+	buffers.own = router->own;
+	*router = buffers;
 }
 
 struct rig *rig_new(const struct rig_how *how)
@@ -283,8 +294,7 @@ struct rig *rig_new(const struct rig_how *how)
 	if (how->tree) {
 		updown_make(&r->tree, how->tree);
 		set(&r->tree.u.route.answers, how->forget);
-		set_elite(&link, &router, how->code);
-		link.route = how->route;
+		set_elite(&link, &router, how);
 	} else {
 		hint_make(&r->way, &how->way);
 		for (i = 0; how->rates && i < N_WIRE_CLASSES; i++)

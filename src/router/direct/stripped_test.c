@@ -14,8 +14,7 @@ static struct rig *make(int64_t route, uint32_t n_workers)
 
 static sim_time byte_time(int64_t bytes)
 {
-	return (sim_time)((bytes * INT64_C(1000000000000) + ELITE_RATE / 2) /
-			  ELITE_RATE);
+	return (sim_time)((bytes * PS_PER_S + ELITE_RATE / 2) / ELITE_RATE);
 }
 
 /* The far end's own wire and the others' counts, from node 0 on. */

@@ -12,7 +12,7 @@ enum { STREAM = 60, APART = 3000 * SIM_NS };
 /* The time that bytes take on a plain link. */
 static sim_time byte_time(int64_t bytes)
 {
-	return (bytes * INT64_C(1000000000000) + ELITE_RATE / 2) / ELITE_RATE;
+	return (bytes * PS_PER_S + ELITE_RATE / 2) / ELITE_RATE;
 }
 
 /* A header, whole words, and 17 bytes for each 128 that are begun. */

@@ -1,18 +1,7 @@
 #include "router/tiled/chips_testing.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/mem.h"
-#include "link/link_testing.h"
 #include "testing/testing.h"
-
-static const struct link_format formats[] = {
-	[CHIPS_WRITE] = { "write", 21, 3, 9 },
-	[CHIPS_GET] = { "get", 21, 3, 9 },
-	[CHIPS_DONE] = { "done", 3, 3, 9 },
-	[CHIPS_DATA] = { "data", 6, 3, 9 },
-};
 
 /* --- the client --- */
 
@@ -107,117 +96,15 @@ static const struct net_client_ops slow_with_outbox = {
 
 /* --- set-up --- */
 
-static void read_row(struct param_block *b, const char *name, const char *text)
-{
-	struct err e = { 0 };
-
-	if (text && param_read(b, param_find(b, name), text, &e))
-		fail_msg("%s", e.text);
-}
-
-static void make_torus(struct chips *c, const struct chips_how *how)
-{
-	static const uint32_t metres = 11;
-	struct param_block b = {
-		.section = "topology",
-		.rows = torus_ops.params,
-		.n_rows = torus_ops.n_params,
-		.values = &c->torus,
-	};
-	struct err e = { 0 };
-	uint32_t i;
-
-	c->torus.topo.ops = &torus_ops;
-	topo_defaults(&c->torus.topo);
-	read_row(&b, "shape", how->shape ? how->shape : "4x4x4");
-	read_row(&b, "links", how->links ? how->links : "8x4x8");
-	read_row(&b, "nodes", "2");
-	read_row(&b, "letters", "xyz");
-	c->torus.node_up = 35 * SIM_NS;
-	c->torus.node_down = 85 * SIM_NS;
-	c->torus.logic = 50 * SIM_NS;
-	c->torus.length = (struct param_list){ .n = 1, .v = { metres } };
-	c->torus.delay = 5 * SIM_NS;
-	if (torus_ops.init(&c->torus.topo, &e))
-		fail_msg("%s", e.text);
-	for (i = 0; i < 3; i++)
-		if (how->lane_rate[i])
-			c->torus.topo.wire[i].rate = how->lane_rate[i] / 8 * 3;
-}
-
-static void make_route(struct chips *c, const struct chips_how *how)
-{
-	struct param_block b = {
-		.section = "routing",
-		.rows = order_ops.params,
-		.n_rows = order_ops.n_params,
-		.values = &c->order,
-	};
-	struct err e = { 0 };
-
-	c->order.route.ops = &order_ops;
-	param_defaults(&b);
-	read_row(&b, "dateline", "no");
-	read_row(&b, "planes", how->planes ? how->planes : "yes");
-	if (order_ops.init(&c->order.route, &c->torus.topo, &e))
-		fail_msg("%s", e.text);
-}
-
-static void make_links(struct chips *c)
-{
-	c->link = link_test_defaults();
-	c->link.lanes = 3;
-	c->link.rate = INT64_C(18750000000) / 8;
-	c->link.payload = 64;
-	c->link.chunk = 3;
-	c->link.word = 8;
-	c->link.protocol = c->link.gap = 0;
-	c->link.formats = formats;
-	c->link.n_formats = sizeof(formats) / sizeof(formats[0]);
-}
-
-static void make_router(struct chips *c, const struct chips_how *how)
-{
-	struct param_block b = {
-		.section = "router",
-		.rows = tiled_ops.params,
-		.n_rows = tiled_ops.n_params,
-		.values = &c->tiled,
-	};
-	uint32_t i;
-
-	param_defaults(&b);
-	if (how->row)
-		c->tiled.row = how->row;
-	if (how->column)
-		c->tiled.column = how->column;
-	if (how->rows) {
-		c->tiled.rows = how->rows;
-		c->tiled.columns = how->columns;
-		c->tiled.processors = how->processors;
-	}
-	for (i = 0; i < TILED_ROWS && how->tiles[i]; i++)
-		snprintf(c->tiled.tiles[i], sizeof(c->tiled.tiles[i]), "%s",
-			how->tiles[i]);
-	c->tiled.inner = how->inner;
-	if (how->buffer)
-		c->tiled.nodes = how->buffer;
-	c->router.kind = &tiled_ops;
-	c->router.own = &c->tiled;
-	c->router.packets = how->packets ? how->packets : 8;
-	c->router.injection = 4;
-	c->router.reception = 32;
-	c->router.stall = 100 * 1000 * SIM_NS;
-}
-
 struct chips *chips_new(const struct chips_how *how)
 {
 	struct chips *c = mem_alloc(1, sizeof(*c));
+	struct machine *m = kit_machine("gemini", how->sets, how->shape);
 	struct net_setup s = {
-		.topo = &c->torus.topo,
-		.route = &c->order.route,
-		.link = &c->link,
-		.router = &c->router,
+		.topo = m->topo,
+		.route = m->route,
+		.link = &m->link,
+		.router = &m->router,
 		.client = how->has_outbox      ? &slow_with_outbox
 			  : how->drains_slowly ? &slow
 					       : &sink,
@@ -226,12 +113,15 @@ struct chips *chips_new(const struct chips_how *how)
 		.book = how->book,
 	};
 	struct err e = { 0 };
+	uint32_t i;
 
+	assert_string_equal(m->link.formats[CHIPS_WRITE].name, "write");
+	assert_string_equal(m->link.formats[CHIPS_DONE].name, "response");
+	for (i = 0; i < 3; i++)
+		if (how->lane_rate[i])
+			m->topo->wire[i].rate = how->lane_rate[i] / 8 * 3;
+	c->machine = m;
 	c->drains_slowly = how->drains_slowly || how->has_outbox;
-	make_torus(c, how);
-	make_route(c, how);
-	make_links(c);
-	make_router(c, how);
 	c->net = net_new(&s, &e);
 	if (!c->net)
 		fail_msg("%s", e.text);
@@ -247,7 +137,7 @@ void chips_free(struct chips *c)
 	uint32_t i, k, n = c->net->n_nodes;
 
 	net_free(c->net);
-	order_ops.fini(&c->order.route);
+	machine_free(c->machine);
 	for (i = 0; i < n; i++) {
 		for (k = 0; k < TILED_CHANNELS; k++)
 			mem_free(c->end[i][k].flow);

@@ -1,32 +1,25 @@
 /*
  * For tests: chips of tiles in a torus, two nodes on each, with a client that
  * sends what a test has listed for each node and FIFO, and writes down what
- * arrives.  Links, packets and buffers are Gemini's.
+ * arrives.  All is as machines/gemini.yaml has it, but what a test sets.
  */
 #ifndef ROUTER_TILED_CHIPS_TESTING_H
 #define ROUTER_TILED_CHIPS_TESTING_H
 
-#include "route/order.h"
 #include "router/tiled/tiled.h"
+#include "testing/kit_testing.h"
 
-/* Gemini's packets: what they are on the wire is in phits of 3 B. */
-enum chips_format { CHIPS_WRITE, CHIPS_GET, CHIPS_DONE, CHIPS_DATA };
+/* Formats of Gemini's interface: requests that write, their responses. */
+enum { CHIPS_WRITE = 0, CHIPS_DONE = 2, CHIPS_SETS = 8 };
 
-/* What is 0 or NULL stands for Gemini's own. */
 struct chips_how {
 	const char *shape;
-	const char *planes; /* routing.planes */
-	const char *links;
-	int64_t rows, columns, processors;
-	const char *tiles[TILED_ROWS];
-	int64_t packets; /* of a link's buffer, per channel */
-	int64_t row, column, inner;
-	int64_t lane_rate[3]; /* bits per second, by dimension */
+	const char *sets[CHIPS_SETS + 1]; /* NULL last */
+	int64_t lane_rate[3]; /* bits per second, by dimension; 0: the file's */
 	uint32_t n_workers;
 	const struct book_how *book;
 	bool drains_slowly; /* a node takes 200 ns for each packet */
 	bool has_outbox; /* the same, and what it sends has to wait nowhere */
-	int64_t buffer; /* of a node's packets in its chip */
 };
 
 struct chips_arrival {
@@ -49,11 +42,7 @@ struct chips_end {
 };
 
 struct chips {
-	struct torus torus;
-	struct order order;
-	struct link_params link;
-	struct net_params router;
-	struct tiled_params tiled;
+	struct machine *machine;
 	struct net *net;
 	bool drains_slowly;
 	struct chips_flow *flow;

@@ -54,8 +54,7 @@ static const struct param params[] = {
 	PARAM_ROW(PARAM_COUNT, "netlink.buffer", AT(nodes), "32", 1, 1024,
 		"number of a node's packets that its chip holds, per channel",
 		"assumed"),
-	PARAM_ROW(PARAM_TIME, "patience", AT(patience), "50 us", 1,
-		INT64_C(1000000000000),
+	PARAM_ROW(PARAM_TIME, "patience", AT(patience), "50 us", 1, PS_PER_S,
 		"time that a packet waits to enter a ring before a link is "
 		"kept for it, and longest time that it is kept",
 		"assumed: far below nic.timeout, far above other waits"),
@@ -177,7 +176,7 @@ static struct router *tiled_make(struct net *n, const struct net_setup *s,
 	d->is_plain = !d->is_faulty && !d->book;
 	d->full = n->full;
 	d->capacity = (int16_t)s->router->packets;
-	d->need = n->route->has_planes ? 2 : 1;
+	d->need = n->route->has_planes == ROUTE_PLANES ? 2 : 1;
 	d->is_free = n->route->has_planes == ROUTE_FREE_PLANES;
 	d->row = d->how.row * d->how.cycle;
 	d->column = d->how.column * d->how.cycle;
@@ -466,6 +465,25 @@ static uint32_t tiled_n_injecting(const struct router *r, site_id s)
 			  : 0;
 }
 
+/* By now those that have not left for long enough are still in a FIFO of its
+ * size, or wait for room there. */
+static uint32_t tiled_n_early(const struct router *r, site_id s, sim_time now)
+{
+	const struct tiled *d = tiled_of(r);
+	int64_t most = r->net->params.injection, sum = 0;
+	uint32_t c;
+
+	for (c = 0; c < TILED_CHANNELS && is_node(r); c++) {
+		const struct tiled_fifo *f = &tiled_node(d, s)->fifo[c];
+		int64_t n = f->queue.count;
+
+		if (f->free_at >= now)
+			n += (f->free_at - now) / d->how.packet + 1;
+		sum += n > most ? n - most : 0;
+	}
+	return (uint32_t)sum;
+}
+
 static uint32_t tiled_ways(const struct router *r, const struct net_buffer *b,
 	const struct packet *p, struct net_way *way)
 {
@@ -607,6 +625,7 @@ const struct router_ops tiled_ops = {
 	.n_buffers = tiled_n_buffers,
 	.buffer = tiled_buffer,
 	.n_injecting = tiled_n_injecting,
+	.n_early = tiled_n_early,
 	.ways = tiled_ways,
 	.counters = tiled_counters,
 	.on_link = tiled_on_link,
