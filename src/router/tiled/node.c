@@ -392,6 +392,44 @@ static void visit(struct sim_worker *w, site_id site)
 	}
 }
 
+/* --- from outside --- */
+
+/* What a node has sent, but for packets that leave at now or later: these do
+ * one after the other. */
+uint64_t tiled_node_sent(
+	const struct tiled *d, site_id s, uint32_t channel, sim_time now)
+{
+	const struct tiled_fifo *f = &tiled_node(d, s)->fifo[channel];
+	sim_time start = f->free_at - d->how.packet;
+	uint64_t sum = f->bytes;
+	uint32_t i;
+
+	for (i = 1; i <= TILED_AHEAD && start >= now; i++) {
+		sum -= f->sent[(f->n_sent - i) % TILED_AHEAD];
+		start -= d->how.packet;
+	}
+	return sum;
+}
+
+/* By now those that have not left for long enough are still in a FIFO of its
+ * size, or wait for room there. */
+uint32_t tiled_node_n_early(const struct router *r, site_id s, sim_time now)
+{
+	const struct tiled *d = tiled_of(r);
+	int64_t most = r->net->params.injection, sum = 0;
+	uint32_t c;
+
+	for (c = 0; c < TILED_CHANNELS; c++) {
+		const struct tiled_fifo *f = &tiled_node(d, s)->fifo[c];
+		int64_t n = f->queue.count;
+
+		if (f->free_at >= now)
+			n += (f->free_at - now) / d->how.packet + 1;
+		sum += n > most ? n - most : 0;
+	}
+	return (uint32_t)sum;
+}
+
 /* Of chips, too.  Events that bring no packet name one that is not touched. */
 void tiled_prefetch(const struct sim_worker *w, site_id site,
 	struct sim_waiting list, uint32_t step)

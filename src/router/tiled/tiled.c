@@ -465,25 +465,6 @@ static uint32_t tiled_n_injecting(const struct router *r, site_id s)
 			  : 0;
 }
 
-/* By now those that have not left for long enough are still in a FIFO of its
- * size, or wait for room there. */
-static uint32_t tiled_n_early(const struct router *r, site_id s, sim_time now)
-{
-	const struct tiled *d = tiled_of(r);
-	int64_t most = r->net->params.injection, sum = 0;
-	uint32_t c;
-
-	for (c = 0; c < TILED_CHANNELS && is_node(r); c++) {
-		const struct tiled_fifo *f = &tiled_node(d, s)->fifo[c];
-		int64_t n = f->queue.count;
-
-		if (f->free_at >= now)
-			n += (f->free_at - now) / d->how.packet + 1;
-		sum += n > most ? n - most : 0;
-	}
-	return (uint32_t)sum;
-}
-
 static uint32_t tiled_ways(const struct router *r, const struct net_buffer *b,
 	const struct packet *p, struct net_way *way)
 {
@@ -534,22 +515,6 @@ static void add_chip_counters(const struct tiled *d, const struct tiled_chip *s,
 	}
 }
 
-/* What a node has sent, but for packets that leave at now or later: these do
- * one after the other. */
-static uint64_t sent_bytes(
-	const struct tiled *d, const struct tiled_fifo *f, sim_time now)
-{
-	sim_time start = f->free_at - d->how.packet;
-	uint64_t sum = f->bytes;
-	uint32_t i;
-
-	for (i = 1; i <= TILED_AHEAD && start >= now; i++) {
-		sum -= f->sent[(f->n_sent - i) % TILED_AHEAD];
-		start -= d->how.packet;
-	}
-	return sum;
-}
-
 static void tiled_counters(const struct router *r, site_id s, port_id p,
 	uint32_t channels, sim_time now, struct net_counters *sum)
 {
@@ -564,8 +529,7 @@ static void tiled_counters(const struct router *r, site_id s, port_id p,
 		sum->came[c] = sum->packets;
 		sum->stayed[c] = sum->waited;
 		if (is_node(r)) {
-			sum->sent_bytes +=
-				sent_bytes(d, &tiled_node(d, s)->fifo[c], now);
+			sum->sent_bytes += tiled_node_sent(d, s, c, now);
 			sum->packets += tiled_node(d, s)->packets[c];
 		} else {
 			add_chip_counters(d, tiled_chip(d, s), p, c, now, sum);
@@ -624,7 +588,7 @@ const struct router_ops tiled_ops = {
 	.n_buffers = tiled_n_buffers,
 	.buffer = tiled_buffer,
 	.n_injecting = tiled_n_injecting,
-	.n_early = tiled_n_early,
+	.n_early = tiled_node_n_early,
 	.ways = tiled_ways,
 	.counters = tiled_counters,
 	.on_link = tiled_on_link,

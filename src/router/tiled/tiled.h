@@ -278,6 +278,9 @@ void tiled_chip_manage(struct tiled *d, struct sim_worker *w, site_id s,
 	const struct route *tables, sim_time t);
 void tiled_node_manage(struct tiled *d, struct sim_worker *w, site_id s,
 	const struct route *tables, sim_time t);
+uint64_t tiled_node_sent(
+	const struct tiled *d, site_id s, uint32_t channel, sim_time now);
+uint32_t tiled_node_n_early(const struct router *r, site_id s, sim_time now);
 /* tiles.c: whether so many links and the processor tiles make a chip; and the
  * tables of where everything is. */
 int tiled_check_tiles(const struct tiled_params *h, const struct topo *t,
