@@ -182,11 +182,30 @@ void ape_user_close(struct ape_user *u)
 
 /* --- commands --- */
 
-static void write_command(struct ape_user *u, const struct ape_command *c)
+/* Commands that are posted, but not written yet. */
+struct batch {
+	struct ape_command c[BATCH];
+	uint32_t n;
+};
+
+static void write_batch(const struct ape_user *u, struct batch *b)
 {
-	program_write(
-		u->at + (u->posted & (u->n_commands - 1)) * ENTRY, c, ENTRY);
+	uint32_t first = (u->posted - b->n) & (u->n_commands - 1);
+
+	if (b->n)
+		program_write(u->at + first * (uint64_t)ENTRY, b->c,
+			(size_t)b->n * ENTRY);
+	b->n = 0;
+}
+
+static void post(
+	struct ape_user *u, struct batch *b, const struct ape_command *c)
+{
+	b->c[b->n++] = *c;
 	u->posted++;
+	/* not past the ring's end */
+	if (b->n == BATCH || u->posted % u->n_commands == 0)
+		write_batch(u, b);
 }
 
 bool ape_user_make_room(struct ape_user *u)
@@ -200,8 +219,11 @@ bool ape_user_make_room(struct ape_user *u)
 
 void ape_user_post(struct ape_user *u, const struct ape_command *c)
 {
+	struct batch b = { .n = 0 };
+
 	program_charge(params_of(u)->work.post);
-	write_command(u, c);
+	post(u, &b, c);
+	write_batch(u, &b);
 	ring(u, program_now());
 }
 
@@ -210,17 +232,23 @@ uint32_t ape_user_send(struct ape_user *u, struct ape_command c, uint32_t op,
 {
 	uint32_t most = ape_most(u->nic), rung = u->posted, tag = c.size;
 	uint32_t packets = bytes ? (uint32_t)((bytes - 1) / most + 1) : 1, i, n;
+	struct batch b;
 
+	b.n = 0;
 	program_charge(params_of(u)->work.post);
 	for (i = 0; i < packets; i++) {
 		bool is_last = i + 1 == packets;
 		uint32_t f = flags | (is_last ? APE_LAST | APE_TELL : 0);
 
-		if (u->posted - u->done >= u->n_commands && rung != u->posted) {
+		bool is_full = u->posted - u->done >= u->n_commands;
+
+		if (is_full && rung != u->posted) {
+			write_batch(u, &b);
 			ring(u, begun);
 			rung = u->posted;
 		}
-		if (!ape_user_make_room(u))
+		/* later no time passes but here */
+		if ((is_full || !i) && !ape_user_make_room(u))
 			break;
 		/* so that room is known of in time */
 		if (u->posted % (u->n_commands / 2) == 0)
@@ -228,11 +256,12 @@ uint32_t ape_user_send(struct ape_user *u, struct ape_command c, uint32_t op,
 		n = bytes < most ? (uint32_t)bytes : most;
 		c.to = APE_TO(node, op, f);
 		c.size = APE_SIZE(n, op == APE_GET ? tag : packets);
-		write_command(u, &c);
+		post(u, &b, &c);
 		c.from += n;
 		c.offset += n;
 		bytes -= n;
 		if (is_last || u->posted - rung == BATCH) {
+			write_batch(u, &b);
 			ring(u, begun);
 			rung = u->posted;
 		}

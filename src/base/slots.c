@@ -31,15 +31,9 @@ void slots_grow(struct slots *s)
 
 uint32_t slots_take(struct slots *s)
 {
-	uint32_t id;
+	uint32_t id = slots_take_any(s);
 
-	if (!s->free)
-		slots_grow(s);
-	id = s->free;
-	s->free = slot_of(s, id)->next;
-	s->used++;
-	memset(slots_at(s, id), 0, s->size);
-	slot_of(s, id)->is_used = true;
+	memset(slot_of(s, id) + 1, 0, s->size - sizeof(struct slot));
 	return id;
 }
 

@@ -50,6 +50,22 @@ static inline void *slots_find(const struct slots *s, uint32_t id)
 	return x && x->is_used ? x : NULL;
 }
 
+/* One that holds anything, but for its slot. */
+static inline uint32_t slots_take_any(struct slots *s)
+{
+	struct slot *x;
+	uint32_t id;
+
+	if (__builtin_expect(!s->free, 0))
+		slots_grow(s);
+	id = s->free;
+	x = slots_at(s, id);
+	s->free = x->next;
+	s->used++;
+	*x = (struct slot){ .is_used = true };
+	return id;
+}
+
 /* One whose bytes are 0 but for its slot. */
 uint32_t slots_take(struct slots *s);
 /* One that is in no list. */

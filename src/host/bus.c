@@ -2,7 +2,12 @@
 
 void bus_init(struct bus *b, const struct bus_params *p)
 {
-	*b = (struct bus){ .params = p };
+	uint32_t i;
+
+	*b = (struct bus){ .params = p,
+		.request = bus_packet(p, BUS_REQUEST, 0) };
+	for (i = 0; i < BUS_KINDS; i++)
+		b->full[i] = bus_packet(p, i, (uint32_t)p->payload);
 	ring_init(&b->line[BUS_IN].waiting, sizeof(struct bus_burst));
 	ring_init(&b->line[BUS_OUT].waiting, sizeof(struct bus_burst));
 }

@@ -79,6 +79,8 @@ struct bus {
 		free_at[2]; /* the card's bursts are over; one direction: [0] */
 	sim_time stores_until; /* and those of the cores */
 	sim_time store; /* the last of these took */
+	sim_time full[BUS_KINDS]; /* a packet of a whole payload takes */
+	sim_time request; /* one without */
 	sim_time busy; /* in all */
 	uint64_t bursts, bytes[2]; /* by way */
 	uint8_t last; /* way */
@@ -116,21 +118,26 @@ static inline sim_time bus_takes(
 {
 	const struct bus_params *p = b->params;
 	enum bus_way way = bus_way_of(kind);
+	bool is_whole = false;
 	sim_time took = 0;
 
 	if (!p->is_duplex && b->bursts && b->last != way)
 		took = p->turn;
 	b->last = (uint8_t)way;
 	b->bytes[way] += bytes;
-	if (p->payload && bytes > p->payload) {
-		uint32_t full = (bytes - 1) / (uint32_t)p->payload;
+	if (p->payload && bytes >= p->payload) {
+		uint32_t full = bytes / (uint32_t)p->payload;
 
-		took += full * bus_packet(p, kind, (uint32_t)p->payload);
+		took += full * b->full[kind];
 		b->bursts += full;
 		bytes -= full * (uint32_t)p->payload;
+		is_whole = !bytes;
 	}
-	took += bus_packet(p, kind, bytes);
-	b->bursts++;
+	if (!is_whole) {
+		took += kind == BUS_REQUEST ? b->request
+					    : bus_packet(p, kind, bytes);
+		b->bursts++;
+	}
 	b->busy += took;
 	return took;
 }

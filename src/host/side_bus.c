@@ -200,7 +200,7 @@ static struct bus *bus_of(struct side *side, site_id node)
 /* The n requests behind one that was asked for at the same time. */
 static void ask_again(struct bus *b, uint32_t n)
 {
-	sim_time took = n * bus_packet(b->params, BUS_REQUEST, 0);
+	sim_time took = n * b->request;
 
 	b->free_at[BUS_IN] += took;
 	b->busy += took;

@@ -46,6 +46,11 @@ enum {
 	SIM_PARTS = 1 << SIM_PARTS_LOG,
 };
 
+static inline double sim_ns(sim_time t)
+{
+	return (double)t / SIM_NS;
+}
+
 enum sim_phase {
 	PHASE_ARRIVAL,
 	PHASE_TOKEN,

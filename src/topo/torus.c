@@ -459,8 +459,7 @@ static router_id torus_node_at(
 const struct topo_ops torus_ops = {
 	.name = "torus",
 	.size = sizeof(struct torus),
-	.params = params,
-	.n_params = sizeof(params) / sizeof(params[0]),
+	PARAMS(params),
 	.shape_key = "shape",
 	.blocks = blocks,
 	.words = torus_words,

@@ -142,8 +142,8 @@ struct bench_driver {
 	bool is_open_ended;
 	bool gets_by_means; /* gets have a choice, too: the key's */
 
-	/* Not from a program. */
-	size_t (*size)(const struct bench_needs *n);
+	size_t size; /* of what an end keeps, ... */
+	size_t queue_size; /* ... and for each queue besides */
 	bool (*open)(struct bench_end *x);
 	/* Frees what open() made, or what an end that was never opened has;
 	 * outside of programs.  NULL: nothing. */

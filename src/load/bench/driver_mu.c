@@ -61,12 +61,6 @@ static uint64_t counter_at(uint32_t counter)
 	return COUNTERS_AT + (uint64_t)counter * LINE;
 }
 
-static size_t unit_size(const struct bench_needs *n)
-{
-	(void)n;
-	return sizeof(struct own);
-}
-
 /* --- set-up --- */
 
 static bool make_descriptors(struct bench_end *x)
@@ -519,7 +513,7 @@ const struct bench_driver bench_mu = {
 	.most_lanes = MOST_LANES,
 	.has_self = true,
 	/* where atomics begin, addresses of memory end */
-	.size = unit_size,
+	.size = sizeof(struct own),
 	.open = unit_open,
 	.expect = unit_expect,
 	.await = unit_await,

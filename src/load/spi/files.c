@@ -274,8 +274,7 @@ const struct load_ops load_files = {
 	.help = "files that compute nodes write and read back by IO nodes, on "
 		"Blue Gene/Q",
 	.size = sizeof(struct files),
-	.params = params,
-	.n_params = sizeof(params) / sizeof(params[0]),
+	PARAMS(params),
 	PROGRAMS_OPS,
 	.init = files_init,
 	.start = files_start,

@@ -213,6 +213,7 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
 	static void (*const on[])(const struct nic_at *a, uint32_t id) = {
+		[APE_NIOS - APE_NIOS] = ape_nios_on_done,
 		[APE_BEGIN - APE_NIOS] = ape_send_begin,
 		[APE_READY - APE_NIOS] = ape_send_on_ready,
 		[APE_HERE - APE_NIOS] = ape_send_on_here,
@@ -228,13 +229,14 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 		host_event(nic->host, w, s, t, &e);
 		return;
 	}
-	a = nic_at(nic, w, s, t);
+	/* it has posted the event, so it is there */
+	a = (struct nic_at){ nic, nic->nodes[s], w, s, t };
 	ticks_check(&a, &ape_here(&a)->ticks, &e);
-	if (number > APE_NIOS)
+	if (number >= APE_NIOS)
 		on[number - APE_NIOS](&a, e.data);
-	else if (number == APE_NIOS)
-		ape_nios_on_done(&a);
-	else if (!workqs_on_event(&a, &ape_here(&a)->queues, number, e.data))
+	else if (number < APE_READS)
+		workqs_on_event(&a, &ape_here(&a)->queues, number, e.data);
+	else
 		side_reads_on_event(&a, &ape_here(&a)->reads, number, e.data);
 }
 
@@ -322,6 +324,7 @@ static void node_init(struct nic *nic, void *node, site_id s)
 	ring_init(&n->jobs, sizeof(struct ape_job));
 	ring_init(&n->run, sizeof(uint32_t));
 	ring_init(&n->ready, sizeof(uint32_t));
+	ring_init(&n->order, sizeof(uint32_t));
 	ring_init(&n->rx, sizeof(packet_id));
 	slots_init(&n->works, sizeof(struct ape_work));
 }
@@ -343,6 +346,7 @@ static void node_fini(struct nic *nic, void *node)
 	ring_fini(&n->jobs);
 	ring_fini(&n->run);
 	ring_fini(&n->ready);
+	ring_fini(&n->order);
 	ring_fini(&n->rx);
 	slots_fini(&n->works);
 	mem_free(n->outage);
@@ -355,8 +359,8 @@ static uint64_t node_memory(const void *node)
 	return side_reads_memory(&n->reads) + workqs_memory(&n->queues) +
 	       ranges_memory(&n->buffers) + tlb_memory(&n->tlb) +
 	       ring_memory(&n->jobs) + ring_memory(&n->run) +
-	       ring_memory(&n->ready) + ring_memory(&n->rx) +
-	       slots_memory(&n->works);
+	       ring_memory(&n->ready) + ring_memory(&n->order) +
+	       ring_memory(&n->rx) + slots_memory(&n->works);
 }
 
 static int audit_node(const void *node, site_id s, struct err *e)
@@ -387,8 +391,7 @@ const struct nic_ops apenet_ops = {
 	.parts = lofamo_parts,
 	.size = sizeof(struct apenet),
 	.node_size = sizeof(struct ape_node),
-	.params = params,
-	.n_params = sizeof(params) / sizeof(params[0]),
+	PARAMS(params),
 	.params_size = sizeof(struct ape_params),
 	.client = &client,
 	.counters = counters,

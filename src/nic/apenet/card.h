@@ -69,9 +69,10 @@ enum ape_job_kind { JOB_COMMAND, JOB_GET, JOB_MISS, JOB_ENROL, JOB_STRIKE };
 struct ape_job {
 	enum ape_job_kind kind;
 	uint32_t id; /* of a work or packet; or a key */
+	sim_time takes;
+	/* of a buffer's */
 	uint64_t at, bytes;
 	uint64_t number; /* as asked_for */
-	sim_time takes;
 };
 
 struct ape_queue {
@@ -100,7 +101,7 @@ struct ape_node {
 	struct ring run; /* queues with commands */
 	struct ring ready; /* works for the engines */
 	struct slots works;
-	struct slot_list order; /* of those that engines have */
+	struct ring order; /* of those that engines have */
 	uint32_t engine[APE_ENGINES]; /* works, or 0 */
 	uint32_t turn, n_prepared;
 	uint32_t waiting[APE_ENGINES], n_waiting; /* for a GPU's window */
@@ -211,8 +212,9 @@ sim_time ape_path(
 
 /* --- nios.c --- */
 
-void ape_nios_add(const struct nic_at *a, const struct ape_job *job);
-void ape_nios_on_done(const struct nic_at *a);
+void ape_nios_add(const struct nic_at *a, enum ape_job_kind kind, uint32_t id,
+	sim_time takes);
+void ape_nios_on_done(const struct nic_at *a, uint32_t unused);
 
 /* --- send.c --- */
 

@@ -10,13 +10,24 @@ static void begin(const struct nic_at *a)
 	ape_post(a, a->t + j->takes, APE_NIOS, 0);
 }
 
-void ape_nios_add(const struct nic_at *a, const struct ape_job *job)
+static struct ape_job *add(const struct nic_at *a, enum ape_job_kind kind,
+	uint32_t id, sim_time takes)
 {
 	struct ape_node *n = a->node;
+	struct ape_job *j = ring_push(&n->jobs);
 
-	*(struct ape_job *)ring_push(&n->jobs) = *job;
+	j->kind = kind;
+	j->id = id;
+	j->takes = takes;
 	if (n->jobs.n == 1)
 		begin(a);
+	return j;
+}
+
+void ape_nios_add(const struct nic_at *a, enum ape_job_kind kind, uint32_t id,
+	sim_time takes)
+{
+	add(a, kind, id, takes);
 }
 
 /* Pages of a buffer, which are no longer translated by the TLB. */
@@ -44,37 +55,33 @@ static void enrol(const struct nic_at *a, const struct ape_job *j)
 	host_poke(a->nic->host, a->w, a->s, a->t);
 }
 
-void ape_nios_on_done(const struct nic_at *a)
+void ape_nios_on_done(const struct nic_at *a, uint32_t unused)
 {
 	struct ape_node *n = a->node;
-	struct ape_job j = *(struct ape_job *)ring_pop(&n->jobs);
+	const struct ape_job *j = ring_pop(&n->jobs);
 
+	(void)unused;
 	if (n->jobs.n)
 		begin(a);
-	if (j.kind == JOB_COMMAND)
-		ape_send_ready(a, j.id);
-	else if (j.kind == JOB_GET)
-		ape_send_reply(a, j.id);
-	else if (j.kind == JOB_MISS)
-		ape_receive_translated(a, j.id);
+	if (j->kind == JOB_COMMAND)
+		ape_send_ready(a, j->id);
+	else if (j->kind == JOB_GET)
+		ape_send_reply(a, j->id);
+	else if (j->kind == JOB_MISS)
+		ape_receive_translated(a, j->id);
 	else if (!ape_is_dead(a))
-		enrol(a, &j);
+		enrol(a, j);
 }
 
 static uint64_t ask(const struct nic_at *a, enum ape_job_kind kind,
 	uint32_t key, uint64_t at, uint64_t bytes)
 {
-	struct ape_job j = {
-		.kind = kind,
-		.id = key,
-		.at = at,
-		.bytes = bytes,
-		.takes = ape_params(a)->enrol,
-	};
+	struct ape_job *j = add(a, kind, key, ape_params(a)->enrol);
 
-	j.number = ++ape_here(a)->asked_for;
-	ape_nios_add(a, &j);
-	return j.number;
+	j->at = at;
+	j->bytes = bytes;
+	j->number = ++ape_here(a)->asked_for;
+	return j->number;
 }
 
 uint64_t ape_enrol(

@@ -82,15 +82,22 @@ static void ask_nios(
 {
 	const struct ape_params *p = ape_params(a);
 	sim_time walk = p->per_buffer * ape_walk(a->node, l->key);
-	struct ape_job job = { .kind = JOB_MISS, .id = id };
 
-	if (l->op == APE_GET) {
-		job.kind = JOB_GET;
-		job.takes = p->command + walk;
-	} else {
-		job.takes = p->translate + walk;
-	}
-	ape_nios_add(a, &job);
+	if (l->op == APE_GET)
+		ape_nios_add(a, JOB_GET, id, p->command + walk);
+	else
+		ape_nios_add(a, JOB_MISS, id, p->translate + walk);
+}
+
+/* Its address is known, now if nothing comes in between. */
+static void looked_at(const struct nic_at *a, sim_time t, packet_id id)
+{
+	struct nic_at b;
+
+	if (ape_is_next(a, t > a->t ? t : a->t + 1, &b))
+		ape_receive_on_looked(&b, id);
+	else
+		ape_post(a, t, APE_LOOKED, id);
 }
 
 /* Begins with the next packet; true where it is through already. */
@@ -99,7 +106,6 @@ static bool look_at(const struct nic_at *a, packet_id id)
 	struct ape_node *n = a->node;
 	struct ape_load *l = ape_load(a, id);
 	sim_time t = a->t + (n->tlb.sets ? ape_params(a)->hit : 0);
-	struct nic_at b;
 
 	if (l->op == APE_GET && l->error != APE_DAMAGED) {
 		ask_nios(a, id, l);
@@ -119,8 +125,8 @@ static bool look_at(const struct nic_at *a, packet_id id)
 		return false;
 	}
 	t = ape_path(a, 1, t, l->bytes);
-	if (n->rx.n == 1 && ape_is_next(a, t > a->t ? t : a->t + 1, &b))
-		ape_receive_on_looked(&b, id);
+	if (n->rx.n == 1)
+		looked_at(a, t, id);
 	else
 		ape_post(a, t, APE_LOOKED, id);
 	return false;
@@ -170,7 +176,7 @@ void ape_receive_translated(const struct nic_at *a, packet_id id)
 
 	for (; page <= last; page++)
 		tlb_put(&n->tlb, space, page, page);
-	ape_post(a, ape_path(a, 1, a->t, l->bytes), APE_LOOKED, id);
+	looked_at(a, ape_path(a, 1, a->t, l->bytes), id);
 }
 
 void ape_receive_on_looked(const struct nic_at *a, packet_id id)

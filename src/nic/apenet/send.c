@@ -86,25 +86,37 @@ static void join_message(const struct nic_at *a, struct ape_queue *q,
 		join_budget(a, q, x, b);
 }
 
+/* What is not set here is not looked at before it is. */
+static struct ape_work *take_work(
+	const struct nic_at *a, uint32_t queue, uint32_t *id)
+{
+	struct ape_work *x;
+
+	*id = slots_take_any(&ape_here(a)->works);
+	x = work_at(a, *id);
+	x->queue = queue;
+	x->state = WORK_WAITS;
+	x->last = 0;
+	x->is_held = false;
+	return x;
+}
+
 static void prepare(const struct nic_at *a, uint32_t queue)
 {
 	struct ape_node *n = a->node;
 	struct ape_queue *q = queue_of(a, queue);
-	uint32_t id = slots_take(&n->works);
-	struct ape_work *x = work_at(a, id);
-	struct ape_job job = {
-		.kind = JOB_COMMAND, .id = id, .takes = ape_params(a)->command
-	};
+	uint32_t id;
+	struct ape_work *x = take_work(a, queue, &id);
 	struct workq_birth b;
 
 	x->number = q->q.fetched - q->q.entries.n;
-	b = workqs_take(a, &n->queues, queue, &x->c);
-	x->queue = queue;
+	x->c = *(const struct ape_command *)workqs_take(
+		a, &n->queues, queue, &b);
 	x->error = q->q.is_stopped ? APE_BAD_COMMAND : check(a, x);
 	if (!x->error)
 		join_message(a, q, x, &b);
 	n->n_prepared++;
-	ape_nios_add(a, &job);
+	ape_nios_add(a, JOB_COMMAND, id, ape_params(a)->command);
 }
 
 /* Queues with commands take turns. */
@@ -155,7 +167,9 @@ static void engines_go(const struct nic_at *a)
 	uint32_t id = 0;
 	sim_time t = 0;
 
-	while (n->ready.n && !n->engine[n->turn]) {
+	if (!n->ready.n || n->engine[n->turn])
+		return;
+	do {
 		struct ape_work *x;
 
 		if (id)
@@ -166,14 +180,13 @@ static void engines_go(const struct nic_at *a)
 		x->engine = n->turn;
 		x->begun = a->t;
 		n->turn = (n->turn + 1) % (uint32_t)ape_params(a)->engines;
-		slots_push(&n->works, &n->order, id);
+		*(uint32_t *)ring_push(&n->order) = id;
 		n->n_prepared -= x->queue != APE_NO_QUEUE;
 		/* it was set up ahead, if it has waited */
 		t = x->done + ape_params(a)->setup;
-	}
+	} while (n->ready.n && !n->engine[n->turn]);
 	take_more(a);
-	if (id)
-		begin_at(a, t, id);
+	begin_at(a, t, id);
 }
 
 void ape_send_ready(const struct nic_at *a, uint32_t work)
@@ -189,8 +202,8 @@ void ape_send_reply(const struct nic_at *a, packet_id id)
 	struct ape_node *n = a->node;
 	struct ape_load *l = ape_load(a, id);
 	struct book *k = a->nic->net->book;
-	uint32_t work = slots_take(&n->works);
-	struct ape_work *x = work_at(a, work);
+	uint32_t work;
+	struct ape_work *x = take_work(a, APE_NO_QUEUE, &work);
 	uint64_t at = 0;
 
 	ape_charge(a, id, CAUSE_ENGINE, a->t);
@@ -206,7 +219,6 @@ void ape_send_reply(const struct nic_at *a, packet_id id)
 		.size = l->bytes,
 	};
 	x->total = l->total;
-	x->queue = APE_NO_QUEUE;
 	if (k && book_has(k, id)) {
 		x->held = book_hold(k, a->w->id, id);
 		x->is_held = true;
@@ -350,33 +362,46 @@ static packet_id make_packet(
 	return id;
 }
 
-/* Commands whose packets have left are done, in order. */
-static void complete(const struct nic_at *a)
+static struct ape_work *first_of(const struct nic_at *a)
+{
+	return work_at(a, *(uint32_t *)ring_at(&ape_here(a)->order, 0));
+}
+
+static void complete_one(const struct nic_at *a)
 {
 	struct ape_node *n = a->node;
+	uint32_t id = *(uint32_t *)ring_pop(&n->order);
+	const struct ape_work *x = work_at(a, id);
+	uint32_t queue = x->queue, error = x->error;
+	struct workq_completion c = {
+		.id = x->number,
+		.status =
+			APE_STATUS(error ? APE_FAILED : APE_DONE, error, a->s),
+	};
+	bool is_told = error || (flags_of(x) & APE_TELL);
 
-	while (n->order.first &&
-		work_at(a, n->order.first)->state == WORK_LEFT) {
-		uint32_t id = slots_pop(&n->works, &n->order);
-		const struct ape_work *x = work_at(a, id);
-		uint32_t queue = x->queue, error = x->error;
-		struct workq_completion c = {
-			.id = x->number,
-			.status = APE_STATUS(
-				error ? APE_FAILED : APE_DONE, error, a->s),
-		};
-		bool is_told = error || (flags_of(x) & APE_TELL);
+	n->engine[x->engine] = 0;
+	slots_give(&n->works, id);
+	if (queue == APE_NO_QUEUE)
+		return;
+	n->error[error] += error > 0;
+	if (is_told && !ape_is_dead(a))
+		workqs_complete(a, &n->queues, queue, &c);
+	else
+		workqs_end(&n->queues, queue);
+}
 
-		n->engine[x->engine] = 0;
-		slots_give(&n->works, id);
-		if (queue == APE_NO_QUEUE)
-			continue;
-		n->error[error] += error > 0;
-		if (is_told && !ape_is_dead(a))
-			workqs_complete(a, &n->queues, queue, &c);
-		else
-			workqs_end(&n->queues, queue);
-	}
+/* Commands whose packets have left are done, in order; engines that become
+ * idle go on. */
+static void complete(const struct nic_at *a)
+{
+	const struct ape_node *n = a->node;
+
+	if (!n->order.n || first_of(a)->state != WORK_LEFT)
+		return;
+	do
+		complete_one(a);
+	while (n->order.n && first_of(a)->state == WORK_LEFT);
 	engines_go(a);
 }
 
@@ -455,7 +480,7 @@ void ape_send_on_here(const struct nic_at *a, uint32_t work)
 {
 	struct ape_node *n = a->node;
 	struct ape_work *x = work_at(a, work);
-	uint32_t id;
+	uint32_t id, i;
 
 	x->state = WORK_HERE;
 	x->here = a->t;
@@ -463,7 +488,8 @@ void ape_send_on_here(const struct nic_at *a, uint32_t work)
 		n->gpu_out -= bytes_of(x);
 		ask_waiting(a);
 	}
-	for (id = n->order.first; id; id = work_at(a, id)->slot.next) {
+	for (i = 0; i < n->order.n; i++) {
+		id = *(uint32_t *)ring_at(&n->order, i);
 		x = work_at(a, id);
 		if (x->state == WORK_WAITS)
 			break;
@@ -473,8 +499,11 @@ void ape_send_on_here(const struct nic_at *a, uint32_t work)
 	complete(a);
 }
 
+/* Where nobody waits, nothing changes. */
 void ape_send_on_room(const struct nic_at *a, uint32_t fifo)
 {
+	if (!ape_here(a)->out.line[fifo].first)
+		return;
 	outbox_on_room(a, &ape_here(a)->out, fifo, leave);
 	complete(a);
 }

@@ -78,8 +78,10 @@ static bool begin(const struct nic_at *a, struct plain_queue *q, uint32_t queue)
 	uint32_t most = a->nic->net->link.max_payload;
 	struct plain_work *x = slots_at(&n->works, id);
 	uint32_t status;
-	struct workq_birth birth = workqs_take(a, &n->queues, queue, &x->e);
+	struct workq_birth birth;
 
+	x->e = *(const struct plain_entry *)workqs_take(
+		a, &n->queues, queue, &birth);
 	x->queue = queue;
 	status = check(a, x);
 	if (status) {

@@ -88,15 +88,13 @@ static void on_fetched(const struct nic_at *a, uint32_t queue)
 	struct workq *q = n->queues.queue[queue];
 
 	while (!world->is_lazy && q->entries.n && !q->is_stopped) {
-		struct entry e;
-		struct sending *s;
-		uint32_t id;
+		struct workq_birth b;
+		const struct entry *e = workqs_take(a, &n->queues, queue, &b);
+		uint32_t id = asks_new(a, e->node, queue, n->next++);
+		struct sending *s = asks_item(a, id);
 
-		workqs_take(a, &n->queues, queue, &e);
-		id = asks_new(a, e.node, queue, n->next++);
-		s = asks_item(a, id);
-		s->id = e.id;
-		s->ask.copy->h.word[0] = e.number;
+		s->id = e->id;
+		s->ask.copy->h.word[0] = e->number;
 		asks_ready(a, id);
 	}
 }
@@ -244,8 +242,7 @@ static const struct nic_ops card_ops = {
 	.has = "any-side",
 	.size = sizeof(struct card),
 	.node_size = sizeof(struct card_node),
-	.params = card_params,
-	.n_params = sizeof(card_params) / sizeof(card_params[0]),
+	PARAMS(card_params),
 	.params_size = sizeof(struct card_params),
 	.client = &client,
 	.counters = no_counters,

@@ -215,22 +215,22 @@ static void on_entries(const struct nic_at *a, const struct side_read *r)
 	x->how->fetched(a, r->id);
 }
 
-struct workq_birth workqs_take(
-	const struct nic_at *a, struct workqs *x, uint32_t queue, void *entry)
+const void *workqs_take(const struct nic_at *a, struct workqs *x,
+	uint32_t queue, struct workq_birth *b)
 {
 	struct workq *q = x->queue[queue];
 	uint32_t number = q->fetched - q->entries.n;
-	struct workq_birth b = { number, a->t, a->t, a->t };
+	const void *entry = ring_pop(&q->entries);
 
+	*b = (struct workq_birth){ number, a->t, a->t, a->t };
 	for (; q->births.n; ring_pop(&q->births)) {
-		b = *(struct workq_birth *)ring_at(&q->births, 0);
-		if ((int32_t)(b.written - number) > 0)
+		*b = *(struct workq_birth *)ring_at(&q->births, 0);
+		if ((int32_t)(b->written - number) > 0)
 			break;
 	}
-	memcpy(entry, ring_pop(&q->entries), x->how->entry);
 	q->n_out++;
 	fetch(a, x, queue);
-	return b;
+	return entry;
 }
 
 /* --- completions --- */

@@ -125,9 +125,10 @@ int workqs_close(struct workqs *x, uint32_t queue);
 void workqs_ring(const struct nic_at *a, struct workqs *x, uint32_t queue,
 	uint32_t written, uint32_t taken, sim_time birth, sim_time copied);
 
-/* Takes the next entry; where nobody keeps a book, it is born now. */
-struct workq_birth workqs_take(
-	const struct nic_at *a, struct workqs *x, uint32_t queue, void *entry);
+/* Takes the next entry, which is there until others come; where nobody keeps a
+ * book, it is born now. */
+const void *workqs_take(const struct nic_at *a, struct workqs *x,
+	uint32_t queue, struct workq_birth *b);
 /* One that was taken has ended. */
 void workqs_complete(const struct nic_at *a, struct workqs *x, uint32_t queue,
 	const struct workq_completion *c);

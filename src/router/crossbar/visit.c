@@ -400,11 +400,10 @@ static void prefetch(
 	const struct net *n = w->model;
 	const struct sim_event *e;
 
-	__builtin_prefetch(
-		crossbar_at(crossbar_of(n->router[NET_SWITCHES]), site));
+	mem_prefetch(crossbar_at(crossbar_of(n->router[NET_SWITCHES]), site));
 	while ((e = sim_waiting(&list)))
 		if (sim_phase(e) == PHASE_ARRIVAL)
-			__builtin_prefetch(&n->packets[e->data]);
+			mem_prefetch(&n->packets[e->data]);
 }
 
 /* Nobody injects at a switch. */

@@ -560,16 +560,16 @@ static inline void prefetch_for(const struct direct *d, struct direct_site *s,
 
 	/* the number of an engine need not be a port's */
 	port = port < d->n_ports ? port : 0;
-	__builtin_prefetch(&s->port[port].sender);
+	mem_prefetch(&s->port[port].sender);
 	if (sim_phase(e) == PHASE_ARRIVAL) {
 		const struct direct_queue *q =
 			direct_queues(s, port, sim_aux(e));
 
-		__builtin_prefetch(&d->packets[e->data]);
-		__builtin_prefetch(q);
-		__builtin_prefetch(q + 2);
+		mem_prefetch(&d->packets[e->data]);
+		mem_prefetch(q);
+		mem_prefetch(q + 2);
 	} else if (sim_phase(e) == PHASE_ENGINE) {
-		__builtin_prefetch(&s->port[port].requests);
+		mem_prefetch(&s->port[port].requests);
 	}
 }
 
@@ -580,7 +580,7 @@ static void prefetch(
 	struct direct_site *s = direct_at(d, site);
 	const struct sim_event *e;
 
-	__builtin_prefetch(s);
+	mem_prefetch(s);
 	while ((e = sim_waiting(&list)))
 		prefetch_for(d, s, e);
 }

@@ -309,7 +309,7 @@ void tiled_prefetch(
 
 	(void)site;
 	while ((e = sim_waiting(&list)))
-		__builtin_prefetch(&packets[e->data]);
+		mem_prefetch(&packets[e->data]);
 }
 
 const struct router_calls tiled_node_calls = {
