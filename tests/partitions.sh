@@ -137,8 +137,8 @@ run run $slow --jobs "$jobs" --json --threads 1
 both=$(one .)
 write "$(on b 2,0 '')"
 run run $slow --jobs "$jobs" --json
-# one alone has nearly all of it, and both together no more, in equal parts
-one "$rates" | jq -e '.[0] > 0.8 and .[0] <= 1' >"$tmp/x" ||
+# one alone has most of it, and both together have no more, in equal parts
+one "$rates" | jq -e '.[0] > 0.75 and .[0] <= 1' >"$tmp/x" ||
 	complain "alone $(one "$rates")"
 echo "$both" | jq -e "$rates | all(.[]; . > 0.4) and add <= 1" >"$tmp/x" ||
 	complain "together $(echo "$both" | jq -c "$rates")"
