@@ -195,6 +195,11 @@ uint32_t tree_place(uint32_t channel, uint32_t input);
 
 /* A packet is first in its FIFO. */
 void tree_up_show(const struct tree_at *a, uint32_t place, packet_id id);
+/* As a port: a root's slots. */
+#define TREE_NO_OUTPUT (1u << 16)
+
+/* Ports by which something could leave if the logic were idle. */
+uint32_t tree_up_wants(const struct tree_at *a);
 /* Does what can be done without a link; those that the logic could send by. */
 uint32_t tree_up_settle(const struct tree_at *a);
 packet_id tree_up_send(const struct tree_at *a, port_id p);

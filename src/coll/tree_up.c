@@ -214,18 +214,14 @@ static void turn(const struct tree_at *a, const struct choice *c)
 	a->node->falling |= PLACE_BIT(place);
 }
 
-/* As outputs: a root's slots. */
-#define NO_OUTPUT (1u << 16)
-
 static uint32_t output_of(const struct tree_at *a, const struct tree_route *r)
 {
 	if (!has_way(a, r))
 		return 0;
-	return r->is.output ? r->is.output : NO_OUTPUT;
+	return r->is.output ? r->is.output : TREE_NO_OUTPUT;
 }
 
-/* By which something could leave. */
-static uint32_t outputs(const struct tree_at *a)
+uint32_t tree_up_wants(const struct tree_at *a)
 {
 	const struct tree_node *n = a->node;
 	uint32_t ports = 0, routes;
@@ -248,8 +244,8 @@ uint32_t tree_up_settle(const struct tree_at *a)
 	struct choice c;
 
 	if (n->up_until <= a->t) {
-		ports = outputs(a);
-		if (!(ports & NO_OUTPUT))
+		ports = tree_up_wants(a);
+		if (!(ports & TREE_NO_OUTPUT))
 			return ports;
 		c = choose(a, 0);
 		turn(a, &c);

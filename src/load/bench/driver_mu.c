@@ -300,7 +300,8 @@ static uint32_t class_of(const struct bench_tree_how *how)
 {
 	if (how->is_world)
 		return SPI_CLASS_WORLD;
-	return how->channel == CLASS_SYSTEM ? SPI_CLASS_SYSTEM : TREE_CLASS;
+	return how->channel == CLASS_SYSTEM ? (uint32_t)SPI_CLASS_SYSTEM
+					    : TREE_CLASS + how->number;
 }
 
 /* Number 0 is set for all nodes; any other one is set by its members, which
@@ -460,6 +461,9 @@ static bool tree_await(struct bench_end *x, bool receives)
 
 static const struct bench_tree tree = {
 	.open = tree_open,
+	.most = SPI_CLASS_SYSTEM - TREE_CLASS,
+	.join = set_route,
+	.aim = make_tree_descriptor,
 	.expect = tree_expect,
 	.send = tree_send,
 	.await = tree_await,

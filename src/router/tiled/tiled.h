@@ -266,8 +266,8 @@ extern const struct net_stage tiled_stages[TILED_STAGES];
 extern const struct router_ops tiled_ops;
 extern const struct router_calls tiled_node_calls;
 extern const struct router_calls tiled_plain_chip, tiled_full_chip;
-void tiled_prefetch(
-	const struct sim_worker *w, site_id site, struct sim_waiting list);
+void tiled_prefetch(const struct sim_worker *w, site_id site,
+	struct sim_waiting list, uint32_t step);
 
 /* What management does to a chip, and to a node: see struct router_ops. */
 void tiled_chip_manage(struct tiled *d, struct sim_worker *w, site_id s,
