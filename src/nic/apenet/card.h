@@ -109,8 +109,8 @@ struct ape_node {
 	uint64_t gpu_out; /* bytes asked of GPUs */
 	sim_time path_free[2]; /* out, in */
 
-	struct ring rx; /* packets; the first one is looked up if: */
-	bool is_looking;
+	bool is_looking; /* a packet up; those behind it: */
+	struct ring rx;
 	uint32_t inside, number; /* packets */
 	uint64_t busy; /* the Nios, ps */
 	uint64_t packets, delivered, replies, dropped, flushed, gpu_reads,
@@ -208,8 +208,16 @@ static inline void ape_charge(
 }
 
 /* Bytes go through the data path, out or in, at t or later: when. */
-sim_time ape_path(
-	const struct nic_at *a, uint32_t way, sim_time t, uint32_t bytes);
+static inline sim_time ape_path(
+	const struct nic_at *a, uint32_t way, sim_time t, uint32_t bytes)
+{
+	const struct ape_params *p = ape_params(a);
+	sim_time *free_at = &ape_here(a)->path_free[way];
+
+	t = t > *free_at ? t : *free_at;
+	*free_at = t + (bytes + p->width - 1) / p->width * p->clock;
+	return t;
+}
 
 /* --- nios.c --- */
 

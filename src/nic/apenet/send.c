@@ -327,10 +327,14 @@ void ape_send_begin(const struct nic_at *a, uint32_t work)
 
 void ape_send_on_ready(const struct nic_at *a, uint32_t work)
 {
+	struct side_reads *reads = &ape_here(a)->reads;
 	struct ape_work *x = work_at(a, work);
 	struct side *side = ape_of(a)->side;
-	sim_time t = side->ops->data(side, a->s, a->t, x->c.from, bytes_of(x));
+	sim_time t;
 
+	if (reads->due <= a->t)
+		side_reads_settle(a, reads, a->t);
+	t = side->ops->data(side, a->s, a->t, x->c.from, bytes_of(x));
 	t = t > x->last ? t : x->last;
 	ape_post(a, ape_path(a, 0, t, bytes_of(x)), APE_HERE, work);
 }
@@ -399,16 +403,10 @@ static packet_id make_packet(
 	return id;
 }
 
-static struct ape_work *first_of(const struct nic_at *a)
-{
-	return work_at(a, *(uint32_t *)ring_at(&ape_here(a)->order, 0));
-}
-
-static void complete_one(const struct nic_at *a)
+static void complete_one(
+	const struct nic_at *a, uint32_t id, const struct ape_work *x)
 {
 	struct ape_node *n = a->node;
-	uint32_t id = *(uint32_t *)ring_pop(&n->order);
-	const struct ape_work *x = work_at(a, id);
 	uint32_t queue = x->queue, error = x->error;
 	struct workq_completion c = {
 		.id = x->number,
@@ -432,14 +430,21 @@ static void complete_one(const struct nic_at *a)
  * idle go on. */
 static void complete(const struct nic_at *a, sim_time by)
 {
-	const struct ape_node *n = a->node;
+	struct ape_node *n = a->node;
+	bool is_idle = false;
 
-	if (!n->order.n || first_of(a)->state != WORK_LEFT)
-		return;
-	do
-		complete_one(a);
-	while (n->order.n && first_of(a)->state == WORK_LEFT);
-	engines_go(a, by);
+	while (n->order.n) {
+		uint32_t id = *(uint32_t *)ring_at(&n->order, 0);
+		const struct ape_work *x = work_at(a, id);
+
+		if (x->state != WORK_LEFT)
+			break;
+		ring_pop(&n->order);
+		complete_one(a, id, x);
+		is_idle = true;
+	}
+	if (is_idle)
+		engines_go(a, by);
 }
 
 static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
