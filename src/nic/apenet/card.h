@@ -65,6 +65,15 @@ struct ape_work {
 
 enum { APE_NO_QUEUE = WORKQS };
 
+/* What the last packet's way began with. */
+struct ape_way {
+	uint64_t way;
+	uint32_t dst;
+	uint16_t ask;
+	uint8_t kind, escape, channel;
+	bool is_known;
+};
+
 enum ape_job_kind { JOB_COMMAND, JOB_GET, JOB_MISS, JOB_ENROL, JOB_STRIKE };
 
 struct ape_job {
@@ -108,6 +117,7 @@ struct ape_node {
 	uint32_t waiting[APE_ENGINES], n_waiting; /* for a GPU's window */
 	uint64_t gpu_out; /* bytes asked of GPUs */
 	sim_time path_free[2]; /* out, in */
+	struct ape_way way;
 
 	bool is_looking; /* a packet up; those behind it: */
 	struct ring rx;

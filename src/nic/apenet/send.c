@@ -138,12 +138,15 @@ static void take_more(const struct nic_at *a)
 	struct ape_node *n = a->node;
 
 	while (n->run.n && n->n_prepared < ape_params(a)->engines) {
-		uint32_t queue = *(uint32_t *)ring_pop(&n->run);
+		uint32_t queue = *(uint32_t *)ring_at(&n->run, 0);
 		struct ape_queue *q = queue_of(a, queue);
 
 		q->is_waiting = q->q.entries.n > 1;
-		if (q->is_waiting)
-			*(uint32_t *)ring_push(&n->run) = queue;
+		if (!q->is_waiting || n->run.n > 1) {
+			ring_pop(&n->run);
+			if (q->is_waiting)
+				*(uint32_t *)ring_push(&n->run) = queue;
+		}
 		prepare(a, queue);
 	}
 }
@@ -466,13 +469,37 @@ static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
 		net_inject(a->nic->net, a->w, a->s, fifo, id, a->t);
 }
 
+/* Packets of a message go the same way; on rings that depends on nothing but
+ * where they go. */
+static void begin_way(const struct nic_at *a, struct packet *p)
+{
+	struct ape_way *last = &ape_here(a)->way;
+
+	if (!last->is_known || last->dst != p->dst) {
+		route_begin(a->nic->net->route, p);
+		last->is_known = a->nic->net->route->rings != NULL;
+		last->dst = p->dst;
+		last->way = p->way;
+		last->ask = p->ask;
+		last->kind = p->kind;
+		last->escape = p->escape;
+		last->channel = p->channel;
+		return;
+	}
+	p->way = last->way;
+	p->ask = last->ask;
+	p->kind = last->kind;
+	p->escape = last->escape;
+	p->channel = last->channel;
+}
+
 /* One for each link that a packet may leave by. */
 static uint32_t fifo_of(const struct nic_at *a, packet_id id)
 {
 	const struct net_fifos *f = &ape_of(a)->fifos;
 	struct packet *p = &a->nic->net->packets[id];
 
-	route_begin(a->nic->net->route, p);
+	begin_way(a, p);
 	p->flags |= PACKET_BEGUN;
 	return f->first + p->escape % f->count;
 }
