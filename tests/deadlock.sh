@@ -84,6 +84,27 @@ grep -q 'rule 1: every member .* rule 2: all members call in one order' \
 	"$tmp/out" || complain "$(cat "$tmp/out")"
 report 'trees with roots of their own: links that are up and down are printed'
 
+boxes='--shape 5x5 collective op=broadcast by=hardware box=3x3 boxes=3
+	bytes=2KiB rounds=1'
+ends 1 check bgq --shape 5x5 --set coll.root=box
+ends 3 run bgq $boxes --set coll.root=box
+grep -q '^  node 6 (1,1), route 1: waits for room to turn in since' \
+	"$tmp/out" || complain "$(cat "$tmp/out")"
+ends 0 run bgq $boxes --json
+holds '.ending == "finished" and .results.time_ns > 0'
+while read -r text keys; do
+	ends 2 run bgq --shape 5x5 collective by=hardware $keys
+	grep -q "^weft: $text: " "$tmp/err" || complain "$(cat "$tmp/err")"
+done <<-EOF
+	boxes op=broadcast box=3x3 boxes=4
+	boxes op=broadcast boxes=2
+	boxes op=broadcast box=3x3 boxes=2 channel=system
+	boxes op=broadcast box=3x3 boxes=2 split=A
+	boxes op=allreduce box=3x3 boxes=2
+	bytes op=broadcast box=3x3 boxes=2 bytes=0
+EOF
+report 'broadcasts of boxes that overlap lock without one root for all'
+
 while read -r text machine; do
 	for command in check run; do
 		words=$machine

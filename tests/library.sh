@@ -38,6 +38,24 @@ else
 	skip "both libraries export what the headers declare, no more" ctags
 fi
 
+# --- prefetches ---
+
+# How many a router makes by the events that wait for a site: compilers have
+# left them out as calls without effect.
+what="prefetches are in the code"
+objects=$(dirname "$weft")/libweft_visit.a.p
+if command -v objdump >/dev/null && [ -d "$objects" ]; then
+	for router in direct_visit direct_visit_tree crossbar_visit; do
+		n_found=$(objdump -d --disassemble=prefetch \
+			"$objects/router_$router.c.o" |
+			grep -cE 'prefetch(t0|w|it)|prfm|call.*mem_prefetch')
+		[ "$n_found" -ge 2 ] || complain "$router: $n_found of them"
+	done
+	report "$what"
+else
+	skip "$what" "no objdump, or no object files"
+fi
+
 # --- headers ---
 
 for header in "$headers"/*.h; do

@@ -116,12 +116,15 @@ for shape in 2x2x2 3x5x2 8x1x1; do
 		--json
 	holds '.ending == "finished"'
 done
-ends 1 check gemini --shape 1x8x1 --set routing.planes=free --json
+free='--shape 1x8x1 --set router.packets=2 --set routing.planes=free'
+ends 1 check gemini $free --json
 holds '(.proved | not) and (.steps[1].cycle | length > 2)'
+ends 3 run gemini random load=max routing=mixed $free --json
+holds '.ending == "deadlocked" and (.results.cycle | length == 8)'
 ends 0 check gemini --json
 holds '.proved and ([.steps[].step] == ["a", "b", "c", "d", "e"])'
 ends 0 check gemini --shape 9x8x10
-report 'half of the packets hashed, and none locks'
+report 'half of the packets hashed, and none locks but with free planes'
 
 # GEM-F1: two nodes on each chip.
 for machine in board cabinet 9600 13824; do

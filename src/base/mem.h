@@ -30,6 +30,17 @@ void *map_alloc(size_t bytes);
 void *map_alloc_dense(size_t bytes);
 void map_free(void *p, size_t bytes);
 
+/*
+ * Asks for a cache line that will be needed soon.  The asm is there because
+ * compilers take a function that does nothing but prefetch for one without
+ * effect, and leave out calls of it.
+ */
+static inline void mem_prefetch(const void *p)
+{
+	__builtin_prefetch(p);
+	__asm__ volatile("" : : "r"(p));
+}
+
 /* What the process could still get, and what it holds now. */
 uint64_t mem_available(void);
 uint64_t mem_resident(void);

@@ -10,6 +10,10 @@
 #include "base/err.h"
 #include "weft/plugin/param.h"
 
+/* Of an operations table: its rows, and how many they are. */
+#define PARAMS(rows_)                                                          \
+	.params = rows_, .n_params = sizeof(rows_) / sizeof((rows_)[0])
+
 /* Where a value came from; one per row, kept beside the values. */
 struct param_origin {
 	bool set; /* by a file or a command, not by default */

@@ -14,12 +14,6 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "cli/run.h"
-#include "cli/run_budget.h"
-#include "cli/run_faults.h"
-#include "cli/run_health.h"
-#include "cli/run_histogram.h"
-#include "cli/run_links.h"
-#include "cli/run_waiting.h"
 #include "load/programs.h"
 
 #define MOST_BYTES (UINT64_C(1) << 60) /* far more than any host has */
@@ -329,21 +323,18 @@ int app_tell(
 	const struct machine_run *r, const struct cli_args *args, struct err *e)
 {
 	struct cli_out out;
+	int code;
 
 	cli_out_open(&out);
 	if (args->is_json)
 		print_json(r, args, out.file);
 	else
 		print_text(r, args, out.file);
-	if (cli_out_close(&out, e) ||
-		(args->links && run_links_write(args->links, r, e)) ||
-		run_book_missed(args, r->system->net, e))
-		return -1;
-	if (r->result.ending == LOAD_STALLED)
-		return err_set_code(e, EXIT_DEADLOCK, "%s", r->result.why);
-	if (r->result.ending != LOAD_FINISHED)
-		return run_ending_code(r->result.ending);
-	return of(r->load)->is_right ? EXIT_FINISHED : EXIT_ANSWER_NO;
+	code = run_close(&out, args, r, e);
+	return !code && r->result.ending == LOAD_FINISHED &&
+			       !of(r->load)->is_right
+		       ? EXIT_ANSWER_NO
+		       : code;
 }
 
 /* A call of weft_main(). */

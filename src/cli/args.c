@@ -13,161 +13,105 @@
 #include "machine/machine.h"
 #include "sim/sim.h"
 
-enum { KEY_SHAPE = 256, KEY_JSON, KEY_SEED, KEY_QUIET, KEY_BUDGET, KEY_FOLLOW };
-enum { KEY_FAULTS = 384, KEY_PLUGIN };
-enum { KEY_QUICK = 320, KEY_JOBS, KEY_TOGETHER };
-enum { KEY_LINKS = 448, KEY_HISTOGRAM, KEY_SAMPLE, KEY_UNTIL };
-enum {
-	KEY_PAST = 512,
-	KEY_CSV,
-	KEY_SVG,
-	KEY_FIGURES,
-	KEY_DRAW_SVG,
-	KEY_DRAW_DOT,
-	KEY_BINARY
-};
-enum { MOST_OPTIONS = 24 };
+enum { MOST_OPTIONS = 24, FIRST_KEY = 256 /* of options without letters */ };
 enum { HELP_WIDTH = 79, HELP_INDENT = 29 };
 
-static const struct argp_option machine_options[] = {
-	{ "set", 's', "PATH=VALUE", 0,
-		"set a parameter of the machine (see `weft params`)", 0 },
-	{ "shape", KEY_SHAPE, "AxBxC", 0,
+/* What an option does with its value. */
+enum kind { TEXT, FLAG, TIME, SET, PLUGIN, FOLLOW, SEED, COUNT, HELP };
+
+struct cli_option {
+	unsigned takes; /* commands that take all of these have it */
+	const char *name;
+	char letter;
+	enum kind kind;
+	size_t offset; /* in struct cli_args */
+	const char *arg, *doc;
+};
+
+#define AT(field) offsetof(struct cli_args, field)
+
+/* In the order of the help. */
+static const struct cli_option table[] = {
+	{ CLI_MACHINE, "set", 's', SET, 0, "PATH=VALUE",
+		"set a parameter of the machine (see `weft params`)" },
+	{ CLI_MACHINE, "shape", 0, TEXT, AT(shape), "AxBxC",
 		"routers along each dimension of a torus, or number of nodes "
-		"of other topologies; short for --set topology.shape=AxBxC",
-		0 },
-	{ "plugin", KEY_PLUGIN, "FILE", 0,
+		"of other topologies; short for --set topology.shape=AxBxC" },
+	{ CLI_MACHINE, "plugin", 0, PLUGIN, 0, "FILE",
 		"load a topology, routing or workload from a shared object "
-		"(see weft-plugin(7))",
-		0 },
-	{ 0 },
-};
-
-static const struct argp_option seed_options[] = {
-	{ "seed", KEY_SEED, "N", 0, "seed of all random numbers (default 1)",
-		0 },
-	{ 0 },
-};
-
-static const struct argp_option thread_options[] = {
-	{ "threads", 't', "N", 0,
-		"number of threads; the result does not depend on it", 0 },
-	{ "quiet", KEY_QUIET, NULL, 0, "print no progress line", 0 },
-	{ 0 },
-};
-
-static const struct argp_option book_options[] = {
-	{ "budget", KEY_BUDGET, NULL, 0,
-		"report what the time of messages was spent on", 0 },
-	{ "follow", KEY_FOLLOW, "[NODE.]N", 0,
-		"trace message N of a node (0 if not given), counted from 0",
-		0 },
-	{ 0 },
-};
-
-static const struct argp_option fault_options[] = {
-	{ "faults", KEY_FAULTS, "FILE", 0,
+		"(see weft-plugin(7))" },
+	{ CLI_SEED, "seed", 0, SEED, AT(seed), "N",
+		"seed of all random numbers (default 1)" },
+	{ CLI_THREADS, "threads", 't', COUNT, AT(threads), "N",
+		"number of threads; the result does not depend on it" },
+	{ CLI_THREADS, "quiet", 0, FLAG, AT(is_quiet), NULL,
+		"print no progress line" },
+	{ CLI_BOOK, "budget", 0, FLAG, AT(is_budget), NULL,
+		"report what the time of messages was spent on" },
+	{ CLI_BOOK, "follow", 0, FOLLOW, 0, "[NODE.]N",
+		"trace message N of a node (0 if not given), counted from 0" },
+	{ CLI_FAULTS, "faults", 0, TEXT, AT(faults), "FILE",
 		"plan of faults: bit errors and failing parts (see \"faults\" "
-		"in weft-machine(5))",
-		0 },
-	{ 0 },
-};
-
-static const struct argp_option record_options[] = {
-	{ "output", 'o', "FILE", 0,
-		"write all that is known of the run to a run file (see "
-		"weft-runfile(5))",
-		0 },
-	{ "sample", KEY_SAMPLE, "TIME", 0,
-		"time between the samples in the run file (default 5us)", 0 },
-	{ "links", KEY_LINKS, "FILE", 0,
-		"write what each link carried to a CSV file", 0 },
-	{ "histogram", KEY_HISTOGRAM, NULL, 0,
-		"print the distribution of latencies", 0 },
-	{ "until", KEY_UNTIL, "TIME", 0,
-		"end the run at this simulated time and report what was "
-		"measured until then",
-		0 },
-	{ 0 },
-};
-
-static const struct argp_option sweep_options[] = {
-	{ "output", 'o', "FILE", 0,
-		"keep the results in a run file (see weft-runfile(5)), and go "
-		"on with what it has",
-		0 },
-	{ "jobs", 'j', "N", 0,
-		"runs at a time (default: as many as there are cores)", 0 },
-	{ "figures", KEY_FIGURES, "NAME,...", 0,
-		"print these figures (default: those that most workloads have)",
-		0 },
-	{ "past-saturation", KEY_PAST, NULL, 0,
-		"go on with a curve that is saturated", 0 },
-	{ "csv", KEY_CSV, "FILE", 0, "write all figures of all points", 0 },
-	{ "svg", KEY_SVG, "FILE", 0, "draw curves of the first figure", 0 },
-	{ "quiet", KEY_QUIET, NULL, 0, "print no progress line", 0 },
-	{ 0 },
-};
-
-static const struct argp_option job_options[] = {
-	{ "jobs", KEY_JOBS, "FILE", 0,
+		"in weft-machine(5))" },
+	{ CLI_JOBS, "jobs", 0, TEXT, AT(jobs), "FILE",
 		"several workloads at once, each on nodes of its own (see "
-		"weft-jobs(5))",
-		0 },
-	{ 0 },
-};
-
-static const struct argp_option alone_options[] = {
-	{ "no-alone", KEY_TOGETHER, NULL, 0,
-		"do not run each job on its own afterwards", 0 },
-	{ 0 },
-};
-
-static const struct argp_option output_options[] = {
-	{ "output", 'o', "FILE", 0, "write to a file (default: stdout)", 0 },
-	{ 0 },
-};
-
-static const struct argp_option goal_options[] = {
-	{ "binary", KEY_BINARY, NULL, 0, "write the binary form", 0 },
-	{ 0 },
-};
-
-static const struct argp_option report_options[] = {
-	{ "output", 'o', "FILE", 0, "file to write", 0 },
-	{ 0 },
-};
-
-static const struct argp_option json_options[] = {
-	{ "json", KEY_JSON, NULL, 0, "print one JSON object", 0 },
-	{ 0 },
-};
-
-static const struct argp_option draw_options[] = {
-	{ "svg", KEY_DRAW_SVG, NULL, 0, "print a picture (SVG)", 0 },
-	{ "dot", KEY_DRAW_DOT, NULL, 0, "print a graph for graphviz", 0 },
-	{ 0 },
-};
-
-static const struct argp_option paper_options[] = {
-	{ "quick", KEY_QUICK, NULL, 0,
-		"measure only rows that take less than a minute in all", 0 },
-	{ "verbose", 'v', NULL, 0,
-		"print each row's note, tolerance and commands", 0 },
-	{ 0 },
-};
-
-static const struct argp_option common_options[] = {
-	{ "help", 'h', NULL, 0, "print this help", -1 },
-	{ 0 },
+		"weft-jobs(5))" },
+	{ CLI_JOBS | CLI_RECORD, "no-alone", 0, FLAG, AT(is_together), NULL,
+		"do not run each job on its own afterwards" },
+	{ CLI_RECORD, "output", 'o', TEXT, AT(output), "FILE",
+		"write all that is known of the run to a run file (see "
+		"weft-runfile(5))" },
+	{ CLI_RECORD, "sample", 0, TIME, AT(sample), "TIME",
+		"time between the samples in the run file (default 5us)" },
+	{ CLI_RECORD, "links", 0, TEXT, AT(links), "FILE",
+		"write what each link carried to a CSV file" },
+	{ CLI_RECORD, "histogram", 0, FLAG, AT(is_histogram), NULL,
+		"print the distribution of latencies" },
+	{ CLI_RECORD, "until", 0, TIME, AT(until), "TIME",
+		"end the run at this simulated time and report what was "
+		"measured until then" },
+	{ CLI_SWEEP, "output", 'o', TEXT, AT(output), "FILE",
+		"keep the results in a run file (see weft-runfile(5)), and go "
+		"on with what it has" },
+	{ CLI_SWEEP, "jobs", 'j', COUNT, AT(threads), "N",
+		"runs at a time (default: as many as there are cores)" },
+	{ CLI_SWEEP, "figures", 0, TEXT, AT(figures), "NAME,...",
+		"print these figures (default: those that most workloads "
+		"have)" },
+	{ CLI_SWEEP, "past-saturation", 0, FLAG, AT(is_past), NULL,
+		"go on with a curve that is saturated" },
+	{ CLI_SWEEP, "csv", 0, TEXT, AT(csv), "FILE",
+		"write all figures of all points" },
+	{ CLI_SWEEP, "svg", 0, TEXT, AT(svg), "FILE",
+		"draw curves of the first figure" },
+	{ CLI_SWEEP, "quiet", 0, FLAG, AT(is_quiet), NULL,
+		"print no progress line" },
+	{ CLI_OUTPUT, "output", 'o', TEXT, AT(output), "FILE",
+		"write to a file (default: stdout)" },
+	{ CLI_GOAL, "binary", 0, FLAG, AT(is_binary), NULL,
+		"write the binary form" },
+	{ CLI_REPORT, "output", 'o', TEXT, AT(output), "FILE",
+		"file to write" },
+	{ CLI_JSON, "json", 0, FLAG, AT(is_json), NULL,
+		"print one JSON object" },
+	{ CLI_DRAW, "svg", 0, FLAG, AT(is_svg), NULL, "print a picture (SVG)" },
+	{ CLI_DRAW, "dot", 0, FLAG, AT(is_dot), NULL,
+		"print a graph for graphviz" },
+	{ CLI_PAPER, "quick", 0, FLAG, AT(is_quick), NULL,
+		"measure only rows that take less than a minute in all" },
+	{ CLI_PAPER, "verbose", 'v', FLAG, AT(is_verbose), NULL,
+		"print each row's note, tolerance and commands" },
+	{ 0, "help", 'h', HELP, 0, NULL, "print this help" },
 };
 
 struct parse {
 	struct cli_args *a;
 	struct err *e;
-	const struct argp_option *options;
 	bool is_help;
-	uint32_t seen; /* options, by their place in the list */
+	uint64_t seen; /* rows of the table */
+	/* those that the command has, and which rows they are */
+	struct argp_option options[MOST_OPTIONS];
+	const struct cli_option *row[MOST_OPTIONS];
 };
 
 static int read_number(const char *option, const char *text, uint64_t min,
@@ -218,128 +162,71 @@ static int read_follow(struct cli_args *a, const char *text, struct err *e)
 	return 0;
 }
 
-/* Every option but --set and --plugin says one thing, and says it once. */
-static int check_once(struct parse *p, int key)
+static int add(struct parse *p, const struct cli_option *o, const char **list,
+	size_t *n, size_t most, const char *arg)
 {
-	size_t i = 0;
-
-	while (p->options[i].name && p->options[i].key != key)
-		i++;
-	if (!p->options[i].name || key == 's' || key == KEY_PLUGIN)
-		return 0;
-	if (p->seen >> i & 1)
-		return err_set(p->e, "--%s is given twice", p->options[i].name);
-	p->seen |= 1u << i;
+	if (*n == most)
+		return err_set(
+			p->e, "more than %zu --%s options", most, o->name);
+	list[(*n)++] = arg;
 	return 0;
 }
 
-static int take_option(struct parse *p, int key, const char *arg)
+/* Every option but --set and --plugin says one thing, and says it once. */
+static int check_once(struct parse *p, const struct cli_option *o)
+{
+	uint64_t bit = UINT64_C(1) << (o - table);
+
+	if (p->seen & bit && o->kind != SET && o->kind != PLUGIN &&
+		o->kind != HELP)
+		return err_set(p->e, "--%s is given twice", o->name);
+	p->seen |= bit;
+	return 0;
+}
+
+static int take_option(
+	struct parse *p, const struct cli_option *o, const char *arg)
 {
 	struct cli_args *a = p->a;
+	void *at = (char *)a + o->offset;
 	uint64_t n;
 
-	if (check_once(p, key))
+	if (check_once(p, o))
 		return -1;
-	switch (key) {
-	case 's':
-		if (a->n_sets == CLI_MAX_SETS)
-			return err_set(p->e, "more than %d --set options",
-				CLI_MAX_SETS);
-		a->set[a->n_sets++] = arg;
+	switch (o->kind) {
+	case TEXT:
+		*(const char **)at = arg;
 		return 0;
-	case KEY_PLUGIN:
-		if (a->n_plugins == CLI_MAX_PLUGINS)
-			return err_set(p->e, "more than %d --plugin options",
-				CLI_MAX_PLUGINS);
-		a->plugin[a->n_plugins++] = arg;
+	case FLAG:
+		*(bool *)at = true;
 		return 0;
-	case KEY_SHAPE:
-		a->shape = arg;
-		return 0;
-	case KEY_FAULTS:
-		a->faults = arg;
-		return 0;
-	case 'o':
-		a->output = arg;
-		return 0;
-	case KEY_SAMPLE:
-		return read_time("sample", arg, &a->sample, p->e);
-	case KEY_UNTIL:
-		return read_time("until", arg, &a->until, p->e);
-	case KEY_JOBS:
-		a->jobs = arg;
-		return 0;
-	case KEY_TOGETHER:
-		a->is_together = true;
-		return 0;
-	case KEY_LINKS:
-		a->links = arg;
-		return 0;
-	case KEY_PAST:
-		a->is_past = true;
-		return 0;
-	case KEY_CSV:
-		a->csv = arg;
-		return 0;
-	case KEY_SVG:
-		a->svg = arg;
-		return 0;
-	case KEY_FIGURES:
-		a->figures = arg;
-		return 0;
-	case KEY_HISTOGRAM:
-		a->is_histogram = true;
-		return 0;
-	case KEY_JSON:
-		a->is_json = true;
-		return 0;
-	case KEY_DRAW_SVG:
-		a->is_svg = true;
-		return 0;
-	case KEY_DRAW_DOT:
-		a->is_dot = true;
-		return 0;
-	case KEY_BINARY:
-		a->is_binary = true;
-		return 0;
-	case KEY_QUIET:
-		a->is_quiet = true;
-		return 0;
-	case KEY_BUDGET:
-		a->is_budget = true;
-		return 0;
-	case KEY_FOLLOW:
+	case TIME:
+		return read_time(o->name, arg, at, p->e);
+	case SET:
+		return add(p, o, a->set, &a->n_sets, CLI_MAX_SETS, arg);
+	case PLUGIN:
+		return add(
+			p, o, a->plugin, &a->n_plugins, CLI_MAX_PLUGINS, arg);
+	case FOLLOW:
 		return read_follow(a, arg, p->e);
-	case KEY_QUICK:
-		a->is_quick = true;
-		return 0;
-	case 'v':
-		a->is_verbose = true;
-		return 0;
-	case KEY_SEED:
-		return read_number(
-			"seed", arg, 0, UINT64_MAX - 1, &a->seed, p->e);
-	case 't':
-	case 'j':
-		if (read_number(key == 't' ? "threads" : "jobs", arg, 1,
-			    SIM_MAX_WORKERS, &n, p->e))
+	case SEED:
+		return read_number(o->name, arg, 0, UINT64_MAX - 1, at, p->e);
+	case COUNT:
+		if (read_number(o->name, arg, 1, SIM_MAX_WORKERS, &n, p->e))
 			return -1;
-		a->threads = (uint32_t)n;
+		*(uint32_t *)at = (uint32_t)n;
 		return 0;
 	default:
-		return 1;
+		p->is_help = true;
+		return 0;
 	}
 }
 
 static error_t parse_one(int key, char *arg, struct argp_state *state)
 {
 	struct parse *p = state->input;
-	int r;
+	size_t i = 0;
 
-	if (key == 'h') {
-		p->is_help = true;
-		return 0;
-	}
 	if (key == ARGP_KEY_ARG) {
 		if (p->a->n_words == CLI_MAX_WORDS) {
 			err_set(p->e, "more than %d arguments", CLI_MAX_WORDS);
@@ -348,52 +235,31 @@ static error_t parse_one(int key, char *arg, struct argp_state *state)
 		p->a->word[p->a->n_words++] = arg;
 		return 0;
 	}
-	r = take_option(p, key, arg);
-	return r == 0 ? 0 : r < 0 ? EINVAL : ARGP_ERR_UNKNOWN;
+	while (p->row[i] && p->options[i].key != key)
+		i++;
+	if (!p->row[i])
+		return ARGP_ERR_UNKNOWN;
+	return take_option(p, p->row[i], arg) ? EINVAL : 0;
 }
 
-static void add_options(
-	struct argp_option *to, size_t *n, const struct argp_option *from)
+static void collect(struct parse *p, unsigned takes)
 {
-	for (; from->name; from++)
-		to[(*n)++] = *from;
-}
+	size_t i, n = 0;
 
-static void collect(struct argp_option *to, unsigned takes)
-{
-	size_t n = 0;
+	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		const struct cli_option *o = &table[i];
 
-	if (takes & CLI_MACHINE)
-		add_options(to, &n, machine_options);
-	if (takes & CLI_SEED)
-		add_options(to, &n, seed_options);
-	if (takes & CLI_THREADS)
-		add_options(to, &n, thread_options);
-	if (takes & CLI_BOOK)
-		add_options(to, &n, book_options);
-	if (takes & CLI_FAULTS)
-		add_options(to, &n, fault_options);
-	if (takes & CLI_JOBS)
-		add_options(to, &n, job_options);
-	if ((takes & (CLI_JOBS | CLI_RECORD)) == (CLI_JOBS | CLI_RECORD))
-		add_options(to, &n, alone_options);
-	if (takes & CLI_RECORD)
-		add_options(to, &n, record_options);
-	if (takes & CLI_SWEEP)
-		add_options(to, &n, sweep_options);
-	if (takes & CLI_OUTPUT)
-		add_options(to, &n, output_options);
-	if (takes & CLI_GOAL)
-		add_options(to, &n, goal_options);
-	if (takes & CLI_REPORT)
-		add_options(to, &n, report_options);
-	if (takes & CLI_JSON)
-		add_options(to, &n, json_options);
-	if (takes & CLI_DRAW)
-		add_options(to, &n, draw_options);
-	if (takes & CLI_PAPER)
-		add_options(to, &n, paper_options);
-	add_options(to, &n, common_options);
+		if ((takes & o->takes) != o->takes)
+			continue;
+		p->row[n] = o;
+		p->options[n++] = (struct argp_option){
+			.name = o->name,
+			.key = o->letter ? o->letter : FIRST_KEY + (int)i,
+			.arg = o->arg,
+			.doc = o->doc,
+		};
+	}
+	BUG_IF(n >= MOST_OPTIONS);
 }
 
 /* The option that a long name means, also by its beginning, or NULL. */
@@ -544,15 +410,14 @@ static void print_help(const struct argp_option *o, const char *name,
 int cli_parse(struct cli_args *a, int argc, char **argv, unsigned takes,
 	const char *usage, const char *help, struct err *e)
 {
-	struct argp_option options[MOST_OPTIONS] = { 0 };
-	struct argp argp = { options, parse_one, usage, help, NULL, NULL,
+	struct parse p = { .a = a, .e = e };
+	struct argp argp = { p.options, parse_one, usage, help, NULL, NULL,
 		NULL };
-	struct parse p = { .a = a, .e = e, .options = options };
 	int code;
 
-	collect(options, takes);
+	collect(&p, takes);
 	if (argc > 1 && !strcmp(argv[1], "--complete")) {
-		cli_complete(options, usage, argv + 2, (size_t)argc - 2);
+		cli_complete(p.options, usage, argv + 2, (size_t)argc - 2);
 		return 1;
 	}
 	memset(a, 0, sizeof(*a));
@@ -563,11 +428,11 @@ int cli_parse(struct cli_args *a, int argc, char **argv, unsigned takes,
 		mem_give_up();
 	if (code) {
 		if (!e->code)
-			explain(options, argc, argv, e);
+			explain(p.options, argc, argv, e);
 		return -1;
 	}
 	if (p.is_help) {
-		print_help(options, argv[0], usage, help);
+		print_help(p.options, argv[0], usage, help);
 		return 1;
 	}
 	return 0;

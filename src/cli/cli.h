@@ -107,9 +107,6 @@ void cli_catch_signals(void);
 /* The first one sets what is returned from now on, the second one kills. */
 const atomic_int *cli_stop_flag(void);
 
-/* Seconds since some time past, for progress. */
-double cli_clock(void);
-
 /* Whether to colour what goes to a stream. */
 bool cli_colour(FILE *f);
 /* A terminal's columns; 0 where it is none. */

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "cli/cli.h"
+#include "machine/run.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,7 +34,7 @@ struct session {
 static void on_progress(void *arg, const struct load_progress *p)
 {
 	struct session *s = arg;
-	double now = cli_clock();
+	double now = machine_clock();
 	char line[128];
 	int n;
 

@@ -11,14 +11,8 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "cli/run_budget.h"
-#include "cli/run_faults.h"
-#include "cli/run_health.h"
-#include "cli/run_histogram.h"
 #include "cli/run_jobs.h"
 #include "cli/run_partitions.h"
-#include "cli/run_links.h"
-#include "cli/run_waiting.h"
 #include "out/json.h"
 #include "record/record.h"
 
@@ -53,14 +47,6 @@ const atomic_int *cli_stop_flag(void)
 	return &stop_asked;
 }
 
-double cli_clock(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 /* --- progress --- */
 
 void cli_progress(const char *line)
@@ -77,7 +63,7 @@ struct ticker {
 static void on_progress(void *arg, const struct load_progress *p)
 {
 	struct ticker *k = arg;
-	double now = cli_clock(), spent = now - k->start;
+	double now = machine_clock(), spent = now - k->start;
 	char time[48], line[160];
 	int n;
 
@@ -122,16 +108,6 @@ const char *run_ending_name(enum load_ending e)
 	return ending_name[e];
 }
 
-int run_ending_code(enum load_ending e)
-{
-	return ending_code[e];
-}
-
-static double ns(int64_t ps)
-{
-	return (double)ps / SIM_NS;
-}
-
 static void json_latency(struct json *j, const struct hist *h)
 {
 	if (!h->n) {
@@ -139,10 +115,10 @@ static void json_latency(struct json *j, const struct hist *h)
 		return;
 	}
 	json_object(j, "latency_ns");
-	json_real(j, "mean", ns(hist_mean(h)));
-	json_real(j, "p50", ns(hist_quantile(h, 500)));
-	json_real(j, "p99", ns(hist_quantile(h, 990)));
-	json_real(j, "max", ns(h->max));
+	json_real(j, "mean", sim_ns(hist_mean(h)));
+	json_real(j, "p50", sim_ns(hist_quantile(h, 500)));
+	json_real(j, "p99", sim_ns(hist_quantile(h, 990)));
+	json_real(j, "max", sim_ns(h->max));
 	json_count(j, "packets", h->n);
 	json_end(j, '}');
 }
@@ -252,7 +228,7 @@ static void print_json(const struct cli_args *a, const struct machine_run *r,
 	json_text(&j, "ending", ending_name[r->result.ending]);
 	snprintf(text, sizeof(text), "%016" PRIx64, r->digest);
 	json_text(&j, "digest", text);
-	json_real(&j, "sim_time_ns", ns(r->result.end));
+	json_real(&j, "sim_time_ns", sim_ns(r->result.end));
 	json_results(&j, a, r);
 	run_jobs_json(&j, r, alone);
 	run_faults_json(&j, r->system->net, &r->result);
@@ -318,8 +294,8 @@ static void print_figures(
 		fprintf(f,
 			"latency     mean %.1f ns, median %.1f, p99 %.1f, "
 			"max %.1f\n",
-			ns(hist_mean(h)), ns(hist_quantile(h, 500)),
-			ns(hist_quantile(h, 990)), ns(h->max));
+			sim_ns(hist_mean(h)), sim_ns(hist_quantile(h, 500)),
+			sim_ns(hist_quantile(h, 990)), sim_ns(h->max));
 	if (a->is_histogram)
 		run_histogram_text(f, h);
 	for (i = 0; i < l->n_figures; i++)
@@ -362,13 +338,30 @@ static void print_text(const struct cli_args *a, const struct machine_run *r,
 	fprintf(f,
 		"simulated   %.3f us in %.2f s on %u thread%s: %" PRIu64
 		" packet%s, %" PRIu64 " packet-hop%s",
-		ns(l->end) / 1e3, r->wall_s, r->threads, cli_s(r->threads),
+		sim_ns(l->end) / 1e3, r->wall_s, r->threads, cli_s(r->threads),
 		r->packets, cli_s(r->packets), r->hops, cli_s(r->hops));
 	/* of a few it is what setting up takes */
 	if (r->hops >= MANY_HOPS)
 		fprintf(f, ", %.0f ns each", r->wall_s * 1e9 / (double)r->hops);
 	fprintf(f, "\ndigest      %016" PRIx64 "\n", r->digest);
 	run_budget_text(f, a, r->system->net);
+}
+
+int run_ending_code(enum load_ending e)
+{
+	return ending_code[e];
+}
+
+int run_close(struct cli_out *out, const struct cli_args *a,
+	const struct machine_run *r, struct err *e)
+{
+	if (cli_out_close(out, e) ||
+		(a->links && run_links_write(a->links, r, e)) ||
+		run_book_missed(a, r->system->net, e))
+		return -1;
+	if (r->result.ending == LOAD_STALLED)
+		return err_set_code(e, EXIT_DEADLOCK, "%s", r->result.why);
+	return ending_code[r->result.ending];
 }
 
 static int tell(
@@ -385,13 +378,7 @@ static int tell(
 	else
 		print_text(a, r, alone, out.file);
 	mem_free(alone);
-	if (cli_out_close(&out, e) ||
-		(a->links && run_links_write(a->links, r, e)) ||
-		run_book_missed(a, r->system->net, e))
-		return -1;
-	if (r->result.ending == LOAD_STALLED)
-		return err_set_code(e, EXIT_DEADLOCK, "%s", r->result.why);
-	return ending_code[r->result.ending];
+	return run_close(&out, a, r, e);
 }
 
 /* Everything is told, whichever way it ended. */
@@ -459,7 +446,7 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 		m = record_messages_new(&how);
 	failed = machine_run_open(r, s, e) ||
 		 run_book_check(a, r->machine->topo, e);
-	k.start = cli_clock();
+	k.start = machine_clock();
 	if (!failed)
 		failed = run_recorded(r, a, m, e);
 	record_messages_free(m);

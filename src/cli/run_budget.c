@@ -1,4 +1,4 @@
-#include "cli/run_budget.h"
+#include "cli/run.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -43,11 +43,6 @@ int run_book_missed(
 	return err_set(e,
 		"--follow: node %u sent only %u message%s, numbers 0 to %u",
 		a->follow_node, sent, sent > 1 ? "s" : "", sent - 1);
-}
-
-static double ns(sim_time ps)
-{
-	return (double)ps / SIM_NS;
 }
 
 static double percent(double part, double whole)
@@ -116,14 +111,15 @@ static void print_budget(FILE *f, const struct book_sums *s)
 		"budget      of %" PRIu64
 		" message%s, on average; half took less than %.1f ns, 99 %% "
 		"less than %.1f\n",
-		s->n, s->n > 1 ? "s" : "", ns(hist_quantile(&s->whole, 500)),
-		ns(hist_quantile(&s->whole, 990)));
+		s->n, s->n > 1 ? "s" : "",
+		sim_ns(hist_quantile(&s->whole, 500)),
+		sim_ns(hist_quantile(&s->whole, 990)));
 	print_causes(f, s->spent, s->n);
 	fprintf(f,
 		"longest     message %u of node %u, from %.3f to %.3f ns "
 		"(--follow %u.%u)\n",
-		l->number, l->src, ns(l->budget.start), ns(l->budget.at),
-		l->src, l->number);
+		l->number, l->src, sim_ns(l->budget.start),
+		sim_ns(l->budget.at), l->src, l->number);
 	longest_spent(s, spent);
 	print_causes(f, spent, 1);
 }
@@ -165,8 +161,8 @@ static void json_budget(struct json *j, const struct book_sums *s)
 	json_object(j, "longest");
 	json_count(j, "node", s->longest.src);
 	json_count(j, "number", s->longest.number);
-	json_real(j, "start_ns", ns(b->start));
-	json_real(j, "ns", ns(b->at - b->start));
+	json_real(j, "start_ns", sim_ns(b->start));
+	json_real(j, "ns", sim_ns(b->at - b->start));
 	json_count(j, "ps", (uint64_t)(b->at - b->start));
 	json_causes(j, spent, 1, (uint64_t)(b->at - b->start));
 	json_end(j, '}');
@@ -200,19 +196,19 @@ static void print_way(FILE *f, const struct cli_args *a, const struct net *n,
 		fputs(": not sent yet\n", f);
 		return;
 	}
-	fprintf(f, ", sent at %.3f ns; %s %.3f ns\n", ns(w->start),
+	fprintf(f, ", sent at %.3f ns; %s %.3f ns\n", sim_ns(w->start),
 		r->is_done ? "it took" : "it has not arrived after",
-		ns(w->step[w->n - 1].until - w->start));
+		sim_ns(w->step[w->n - 1].until - w->start));
 	for (i = 0; i < w->n; i++) {
 		const struct book_step *s = &w->step[i];
 		sim_time from = book_step_from(w, i);
 
 		net_place_name(n, &s->at, where, sizeof(where));
-		fprintf(f, "%14.3f  %+11.3f ns  %-16s %s%s%s\n", ns(from),
-			ns(s->until - from), cause_names[s->cause], where,
+		fprintf(f, "%14.3f  %+11.3f ns  %-16s %s%s%s\n", sim_ns(from),
+			sim_ns(s->until - from), cause_names[s->cause], where,
 			*header_text(s, header) ? ", header " : "", header);
 	}
-	fprintf(f, "%14.3f  %s\n", ns(w->step[w->n - 1].until),
+	fprintf(f, "%14.3f  %s\n", sim_ns(w->step[w->n - 1].until),
 		r->is_done ? "complete" : "in flight");
 }
 

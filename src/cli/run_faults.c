@@ -1,4 +1,4 @@
-#include "cli/run_faults.h"
+#include "cli/run.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "cli/run_health.h"
+#include "cli/run.h"
 
 #include "watch/lofamo.h"
 

@@ -1,15 +1,8 @@
-#include "cli/run_histogram.h"
+#include "cli/run.h"
 
 #include <inttypes.h>
 
-#include "sim/sim.h"
-
 enum { BAR = 40, MOST_BARS = 24 };
-
-static double ns(int64_t ps)
-{
-	return (double)ps / SIM_NS;
-}
 
 static uint64_t sum(const struct hist *h, uint32_t first, uint32_t n)
 {
@@ -28,7 +21,7 @@ static void print_bar(FILE *f, const struct hist *h, uint32_t first,
 	uint64_t n = sum(h, first, width);
 	uint32_t i;
 
-	fprintf(f, "            %9.1f ns %6.2f %% ", ns(from),
+	fprintf(f, "            %9.1f ns %6.2f %% ", sim_ns(from),
 		(double)n * 100 / (double)h->n);
 	for (i = 0; i < n * BAR / most; i++)
 		fputc('#', f);
@@ -64,8 +57,8 @@ void run_histogram_json(struct json *j, const struct hist *h)
 		if (!h->bucket[i])
 			continue;
 		json_object(j, NULL);
-		json_real(j, "from_ns", ns(i ? hist_upper(i - 1) + 1 : 0));
-		json_real(j, "to_ns", ns(hist_upper(i)));
+		json_real(j, "from_ns", sim_ns(i ? hist_upper(i - 1) + 1 : 0));
+		json_real(j, "to_ns", sim_ns(hist_upper(i)));
 		json_count(j, "count", h->bucket[i]);
 		json_end(j, '}');
 	}

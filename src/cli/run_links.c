@@ -1,10 +1,9 @@
-#include "cli/run_links.h"
+#include "cli/run.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/cli.h"
 #include "net/use.h"
 
 enum { MOST_HOT = 5, NAME_SIZE = 96 };

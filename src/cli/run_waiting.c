@@ -1,13 +1,6 @@
-#include "cli/run_waiting.h"
+#include "cli/run.h"
 
 #include <inttypes.h>
-
-#include "cli/cli.h"
-
-static double ns(int64_t ps)
-{
-	return (double)ps / SIM_NS;
-}
 
 static void programs_text(FILE *f, const struct load_result *l)
 {
@@ -21,7 +14,7 @@ static void programs_text(FILE *f, const struct load_result *l)
 		if (w->first.thread)
 			fprintf(f, ", thread %u", w->first.thread);
 		fprintf(f, ": %s, since %.3f us", w->first.what,
-			ns(w->first.since) / 1e3);
+			sim_ns(w->first.since) / 1e3);
 		if (w->same > 1)
 			fprintf(f, " (and %" PRIu64 " other%s)", w->same - 1,
 				cli_s(w->same - 1));
@@ -49,7 +42,7 @@ static void programs_json(struct json *j, const struct load_result *l)
 		json_count(j, "process", w->first.process);
 		json_count(j, "thread", w->first.thread);
 		json_text(j, "call", w->first.what);
-		json_real(j, "since_ns", ns(w->first.since));
+		json_real(j, "since_ns", sim_ns(w->first.since));
 		json_count(j, "same", w->same);
 		json_end(j, '}');
 	}
@@ -72,7 +65,7 @@ static void stuck_text(FILE *f, const struct machine_run *r)
 		t->ops->name_port(t, s->site, s->port, port, sizeof(port));
 		fprintf(f, "%-12s%s %s: holds %s, since %.3f us\n",
 			i ? "" : "dead links", site, port, s->what,
-			ns(s->since) / 1e3);
+			sim_ns(s->since) / 1e3);
 	}
 	if (n < l->n_stuck)
 		fprintf(f, "            and %" PRIu64 " more\n",
@@ -99,7 +92,7 @@ static void stuck_json(struct json *j, const struct machine_run *r)
 		t->ops->name_port(t, s->site, s->port, text, sizeof(text));
 		json_text(j, "link", text);
 		json_text(j, "holds", s->what);
-		json_real(j, "since_ns", ns(s->since));
+		json_real(j, "since_ns", sim_ns(s->since));
 		json_end(j, '}');
 	}
 	json_end(j, ']');

@@ -53,11 +53,6 @@ static inline double show_gbps(int64_t bps)
 	return (double)bps / 1e9;
 }
 
-static inline double show_ns(int64_t ps)
-{
-	return (double)ps / SIM_NS;
-}
-
 void show_text(const struct show *s, FILE *f);
 void show_json(const struct show *s, FILE *f);
 /* All wires, each once; null where they are too many for that. */

@@ -47,7 +47,7 @@ static void json_wires(struct json *j, const struct show *s)
 		json_object(j, NULL);
 		json_text(j, "class", t->wire[c].name);
 		json_count(j, "links", links);
-		json_real(j, "latency_ns", show_ns(s->rules.latency[c]));
+		json_real(j, "latency_ns", sim_ns(s->rules.latency[c]));
 		show_wire(s, c, where);
 		json_text(j, "where", where);
 		json_end(j, '}');
@@ -83,7 +83,7 @@ static void json_lines(struct json *j, const struct show *s)
 	json_flag(j, "training", p->is_on != 0);
 	json_int(j, "taps", p->taps);
 	json_int(j, "step_ps", p->step);
-	json_real(j, "training_ns", show_ns(training_time(p, bit)));
+	json_real(j, "training_ns", sim_ns(training_time(p, bit)));
 	json_end(j, '}');
 }
 
@@ -114,9 +114,9 @@ static void json_latency(struct json *j, const struct show *s, int64_t time)
 		return;
 	}
 	json_object(j, "zero_load_ns");
-	json_real(j, "min", show_ns(s->latency.min + time));
-	json_real(j, "mean", show_ns(time) + s->latency.mean / SIM_NS);
-	json_real(j, "max", show_ns(s->latency.max + time));
+	json_real(j, "min", sim_ns(s->latency.min + time));
+	json_real(j, "mean", sim_ns(time) + s->latency.mean / SIM_NS);
+	json_real(j, "max", sim_ns(s->latency.max + time));
 	json_end(j, '}');
 }
 
@@ -132,7 +132,7 @@ static void json_ways(struct json *j, const struct show *s)
 
 		json_object(j, NULL);
 		json_count(j, "bytes", z->bytes);
-		json_real(j, "serialisation_ns", show_ns(z->time));
+		json_real(j, "serialisation_ns", sim_ns(z->time));
 		json_real(j, "one_way_GBps", show_gbps(z->one_way));
 		json_real(j, "both_ways_GBps", show_gbps(z->both_ways));
 		if (z->peak)

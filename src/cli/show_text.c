@@ -72,7 +72,7 @@ static void text_wires(const struct show *s, FILE *f)
 			continue;
 		snprintf(text, sizeof(text), "%" PRIu64, links);
 		snprintf(latency, sizeof(latency), "%.10g ns",
-			show_ns(s->rules.latency[c]));
+			sim_ns(s->rules.latency[c]));
 		show_wire(s, c, where);
 		table_add(&t, (const char *[]){ s->m->topo->wire[c].name, text,
 				      latency, where });
@@ -98,7 +98,7 @@ static void text_sizes(const struct show *s, FILE *f)
 		char both[SHOW_TEXT], peak[SHOW_TEXT];
 
 		snprintf(bytes, SHOW_TEXT, "%u B", z->bytes);
-		snprintf(time, SHOW_TEXT, "%.10g ns", show_ns(z->time));
+		snprintf(time, SHOW_TEXT, "%.10g ns", sim_ns(z->time));
 		snprintf(one, SHOW_TEXT, "%.4g GB/s", show_gbps(z->one_way));
 		snprintf(both, SHOW_TEXT, "%.4g GB/s", show_gbps(z->both_ways));
 		snprintf(peak, SHOW_TEXT, "%.4g GB/s", show_gbps(z->peak));
@@ -128,11 +128,11 @@ static void text_latency(const struct show *s, FILE *f)
 
 		snprintf(bytes, SHOW_TEXT, "%u B", z->bytes);
 		snprintf(min, SHOW_TEXT, "%.10g ns",
-			show_ns(s->latency.min + z->time));
+			sim_ns(s->latency.min + z->time));
 		snprintf(mean, SHOW_TEXT, "%.1f ns",
-			show_ns(z->time) + s->latency.mean / SIM_NS);
+			sim_ns(z->time) + s->latency.mean / SIM_NS);
 		snprintf(max, SHOW_TEXT, "%.10g ns",
-			show_ns(s->latency.max + z->time));
+			sim_ns(s->latency.max + z->time));
 		table_add(&t, (const char *[]){ bytes, min, mean, max });
 	}
 	put(&t, f);

@@ -257,7 +257,7 @@ static void on_wait(void *arg)
 {
 	struct sweep *w = arg;
 	size_t passed = w->done + w->failed + w->skipped;
-	double spent = cli_clock() - w->start;
+	double spent = machine_clock() - w->start;
 	char line[160];
 
 	if (!w->talks)
@@ -283,7 +283,7 @@ static int run_all(struct sweep *w, struct err *e)
 	};
 	int code;
 
-	w->start = cli_clock();
+	w->start = machine_clock();
 	w->talks = !w->args->is_quiet && isatty(STDERR_FILENO);
 	code = batch_run(&b, e);
 	if (w->talks)

@@ -117,29 +117,25 @@ void tree_stop(const struct tree_at *a, struct tree_route *r)
 	r->is_told = true;
 }
 
-bool tree_reads(
-	const struct tree_at *a, uint32_t buffer, const struct packet *p)
+static __attribute__((noinline)) bool reads(
+	const struct tree_at *a, uint32_t place, const struct packet *p)
 {
-	return faults_reads(a->net->faults, a->w->id, a->s, buffer,
-		a->net->link.bytes[p->size], a->t);
-}
-
-static uint32_t buffer_of(const struct tree_at *a, uint32_t place)
-{
-	if (place < PLACE_INJECT)
-		return fault_buffer_of(FAULT_RECEIVER, place / TREE_BUFFERS,
-			FAULT_GUEST + place % TREE_BUFFERS);
-	return fault_buffer_of(
-		FAULT_INJECTION, a->tree->fifo + place - PLACE_INJECT, 0);
+	return tree_reads(a,
+		place < PLACE_INJECT
+			? fault_buffer_of(FAULT_RECEIVER, place / TREE_BUFFERS,
+				  FAULT_GUEST + place % TREE_BUFFERS)
+			: fault_buffer_of(FAULT_INJECTION,
+				  a->tree->fifo + place - PLACE_INJECT, 0),
+		p);
 }
 
 /* The head of a FIFO may go from now on. */
-static void show(const struct tree_at *a, uint32_t place)
+static inline void show(const struct tree_at *a, uint32_t place)
 {
 	packet_id id = a->node->fifo[place].head;
 	struct packet *p = tree_packet(a, id);
 
-	if (!tree_reads(a, buffer_of(a, place), p))
+	if (a->net->faults && !reads(a, place, p))
 		return;
 	p->head = a->t;
 	if (p->hints & TREE_DOWN &&
@@ -150,7 +146,7 @@ static void show(const struct tree_at *a, uint32_t place)
 		tree_book_at(a, id, "falls, route", place / TREE_BUFFERS);
 		a->node->falling |= PLACE_BIT(place);
 	} else {
-		tree_up_show(a, place, p);
+		tree_up_show(a, place, id);
 	}
 }
 
@@ -161,7 +157,7 @@ static void post_left(
 		(uint16_t)chunks, 0);
 }
 
-static void join(const struct tree_at *a, uint32_t place, packet_id id)
+static inline void join(const struct tree_at *a, uint32_t place, packet_id id)
 {
 	struct tree_fifo *f = &a->node->fifo[place];
 
@@ -180,8 +176,33 @@ static void join(const struct tree_at *a, uint32_t place, packet_id id)
 		post_left(a, place, 0, f->busy_until);
 }
 
-/* Tokens go back to a receiver's neighbour; an injection FIFO has room again
- * when the tail has left it. */
+/* It has room again when the tail has left it: an event if anybody waits. */
+static void leave_injection(
+	const struct tree_at *a, uint32_t place, uint32_t chunks, sim_time tail)
+{
+	struct tree_node *n = a->node;
+	uint32_t fifo = place - PLACE_INJECT;
+
+	if (n->fifo[place].n || n->room[fifo] < a->net->full)
+		post_left(a, place, chunks, tail);
+	else
+		n->leaving[fifo] = (uint16_t)chunks;
+}
+
+/* Somebody may from now on. */
+static void await_room(const struct tree_at *a, uint32_t fifo)
+{
+	struct tree_node *n = a->node;
+	sim_time tail = n->fifo[PLACE_INJECT + fifo].busy_until;
+
+	if (tail <= a->t)
+		n->room[fifo] = (uint16_t)(n->room[fifo] + n->leaving[fifo]);
+	else
+		post_left(a, PLACE_INJECT + fifo, n->leaving[fifo], tail);
+	n->leaving[fifo] = 0;
+}
+
+/* Tokens go back to a receiver's neighbour. */
 void tree_leave(const struct tree_at *a, uint32_t place, sim_time tail)
 {
 	struct tree_fifo *f = &a->node->fifo[place];
@@ -193,7 +214,7 @@ void tree_leave(const struct tree_at *a, uint32_t place, sim_time tail)
 	f->n--;
 	f->busy_until = tail;
 	if (place >= PLACE_INJECT) {
-		post_left(a, place, p->chunks, tail);
+		leave_injection(a, place, p->chunks, tail);
 		return;
 	}
 	a->node->packets[port]++;
@@ -207,32 +228,52 @@ void tree_leave(const struct tree_at *a, uint32_t place, sim_time tail)
 		post_left(a, place, 0, tail);
 }
 
-void tree_take_tokens(
-	const struct tree_at *a, port_id p, const struct packet *x)
-{
-	int16_t *tokens = &a->node->tokens[p][tree_buffer(x)];
-
-	*tokens = (int16_t)(*tokens - x->chunks);
-	a->node->sent[p] += a->net->link.bytes[x->size];
-}
-
 /* --- events --- */
 
-void tree_settle(const struct tree_at *a)
+static inline bool rises(const struct tree_node *n)
+{
+	return n->rising | n->whole;
+}
+
+/* All that can happen without a link does; what it waits for then. */
+static uint32_t settle(const struct tree_at *a)
+{
+	const struct tree_node *n = a->node;
+	uint32_t ports = 0;
+
+	if (rises(n))
+		ports = tree_up_settle(a);
+	if (n->falling | n->down)
+		tree_down_settle(a);
+	if (n->down)
+		ports |= tree_down_wants(a);
+	return ports;
+}
+
+/* The same, and links are asked for. */
+static void settle_all(const struct tree_at *a)
 {
 	struct router *r = a->net->router[NET_NODES];
-	struct tree_node *n = a->node;
-	uint32_t ports;
+	uint32_t ports = settle(a);
 
-	if (!n->whole && !n->rising && !n->falling && !n->down && !n->lent)
+	if (ports == a->node->lent)
 		return;
-	tree_up_settle(a);
-	tree_down_settle(a);
-	ports = tree_up_wants(a) | tree_down_wants(a);
-	if (ports == n->lent)
-		return;
-	n->lent = (uint16_t)ports;
+	a->node->lent = (uint16_t)ports;
 	r->ops->lend(r, a->w, a->s, ports, a->t);
+}
+
+static __attribute__((noinline)) void settle_at(
+	struct tree *t, struct sim_worker *w, site_id s, sim_time now)
+{
+	struct tree_at a = at(t, w, s, now);
+
+	settle_all(&a);
+}
+
+/* Something waits that what has just happened may have been for. */
+static inline bool is_busy(const struct tree_node *n)
+{
+	return n->rising | n->falling | n->whole | n->down | n->lent;
 }
 
 /* A packet's tail has left its place. */
@@ -254,18 +295,14 @@ static void on_left(const struct tree_at *a, uint32_t place, uint32_t chunks)
 			a->net, a->w, a->s, a->tree->fifo + fifo, a->t);
 }
 
-static void on_event(struct net_guest *g, struct sim_worker *w, site_id s,
-	sim_time t, const struct sim_event *e)
+static __attribute__((noinline)) void on_own(struct tree *tree,
+	struct sim_worker *w, site_id s, sim_time t, const struct sim_event *e)
 {
-	struct tree_at a = at(of(g), w, s, t);
+	struct tree_at a = at(tree, w, s, t);
 	uint32_t number = sim_number(e), aux = sim_aux(e);
 
 	if (number < EVENT_TOKEN) {
 		join(&a, number * TREE_BUFFERS + aux, e->data);
-	} else if (number < EVENT_LEFT) {
-		int16_t *x = &a.node->tokens[number - EVENT_TOKEN][aux];
-
-		*x = (int16_t)(*x + (int16_t)e->data);
 	} else if (number < EVENT_UP) {
 		on_left(&a, number - EVENT_LEFT, aux);
 	} else if (number == EVENT_UP) {
@@ -275,7 +312,26 @@ static void on_event(struct net_guest *g, struct sim_worker *w, site_id s,
 	} else {
 		a.node->reception[number - EVENT_RECEPTION].is_timed = false;
 	}
-	tree_settle(&a);
+	if (is_busy(a.node))
+		settle_all(&a);
+}
+
+static void on_event(struct net_guest *g, struct sim_worker *w, site_id s,
+	sim_time t, const struct sim_event *e)
+{
+	uint32_t number = sim_number(e);
+	struct tree_node *n;
+	int16_t *x;
+
+	if (number - EVENT_TOKEN >= NET_GUEST_PORTS) {
+		on_own(of(g), w, s, t, e);
+		return;
+	}
+	n = of(g)->nodes[s]; /* whose they were */
+	x = &n->tokens[number - EVENT_TOKEN][sim_aux(e)];
+	*x = (int16_t)(*x + (int16_t)e->data);
+	if (is_busy(n))
+		settle_at(of(g), w, s, t);
 }
 
 /* Down before up (BGQ-F68). */
@@ -283,7 +339,8 @@ static struct net_guest_packet send(struct net_guest *g, struct sim_worker *w,
 	site_id s, port_id p, sim_time t)
 {
 	struct tree_at a = at(of(g), w, s, t);
-	bool is_down = tree_down_wants(&a) >> p & 1;
+	struct tree_node *n = a.node;
+	bool is_down = n->down && tree_down_may(&a, p);
 	struct net_guest_packet x = {
 		.id = is_down ? tree_down_send(&a, p) : tree_up_send(&a, p),
 		.logic = is_down ? a.tree->params.down : a.tree->params.up,
@@ -291,17 +348,23 @@ static struct net_guest_packet send(struct net_guest *g, struct sim_worker *w,
 
 	book_wait(a.net->book, x.id, CAUSE_ARBITRATION, t);
 	x.aux = (uint16_t)tree_buffer(tree_packet(&a, x.id));
-	tree_settle(&a);
+	/* the other legs of what falls wait as before, if nothing else does */
+	if (is_down && !rises(n) && (n->down || !n->falling))
+		n->lent &= (uint16_t) ~(1u << p);
+	else
+		n->lent = (uint16_t)settle(&a);
+	x.ports = n->lent;
 	return x;
 }
 
 static void release(struct net_guest *g, struct sim_worker *w, site_id s,
 	uint32_t fifo, uint32_t chunks, sim_time t)
 {
-	struct tree_at a = at(of(g), w, s, t);
+	struct tree_node *n = of(g)->nodes[s];
 
-	a.node->reception[fifo - a.tree->fifo].chunks += (int32_t)chunks;
-	tree_settle(&a);
+	n->reception[fifo - of(g)->fifo].chunks += (int32_t)chunks;
+	if (n->down)
+		settle_at(of(g), w, s, t);
 }
 
 /* --- the client --- */
@@ -313,11 +376,13 @@ void tree_inject(struct tree *t, struct sim_worker *w, site_id s,
 	struct packet *p = tree_packet(&a, id);
 
 	link_measure(&a.net->link, p);
+	if (a.node->leaving[fifo])
+		await_room(&a, fifo);
 	BUG_IF(a.node->room[fifo] < p->chunks);
 	a.net->tally[w->id].injected++;
 	a.node->room[fifo] = (uint16_t)(a.node->room[fifo] - p->chunks);
 	join(&a, PLACE_INJECT + fifo, id);
-	tree_settle(&a);
+	settle_all(&a);
 }
 
 bool tree_has_room(const struct tree *t, site_id s, enum tree_fifos fifo)

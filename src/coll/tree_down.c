@@ -177,20 +177,24 @@ void tree_down_settle(const struct tree_at *a)
 
 uint32_t tree_down_wants(const struct tree_at *a)
 {
-	const struct tree_node *n = a->node;
-	uint32_t legs, ports = 0;
-	const struct packet *p;
+	const struct packet *p = current(a);
+	uint32_t legs = p->ask & ~CLASS_LOCAL_BIT, ports = 0;
+	const int16_t *tokens;
 
-	if (!n->down)
-		return 0;
-	p = current(a);
-	for (legs = p->ask & ~CLASS_LOCAL_BIT; legs; legs &= legs - 1) {
-		uint32_t port = (uint32_t)__builtin_ctz(legs);
-
-		if (n->tokens[port][tree_buffer(p)] >= p->chunks)
-			ports |= 1u << port;
+	for (; legs; legs &= legs - 1) {
+		tokens = a->node->tokens[__builtin_ctz(legs)];
+		if (tokens[tree_buffer(p)] >= p->chunks)
+			ports |= legs & -legs;
 	}
 	return ports;
+}
+
+bool tree_down_may(const struct tree_at *a, port_id port)
+{
+	const struct packet *p = current(a);
+
+	return p->ask >> port & 1 &&
+	       a->node->tokens[port][tree_buffer(p)] >= p->chunks;
 }
 
 packet_id tree_down_send(const struct tree_at *a, port_id p)

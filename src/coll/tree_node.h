@@ -66,7 +66,9 @@ struct tree_node {
 	site_id peer[TREE_PORTS]; /* or NO_SITE */
 	uint8_t wire[TREE_PORTS];
 	int16_t tokens[TREE_PORTS][TREE_BUFFERS];
-	uint16_t room[TREE_FIFOS]; /* of injection FIFOs, chunks */
+	/* Of injection FIFOs, chunks; those that will be room when the last
+	 * packet's tail has left, where nobody waits for that. */
+	uint16_t room[TREE_FIFOS], leaving[TREE_FIFOS];
 	struct tree_reception reception[TREE_FIFOS];
 	/* the way up */
 	uint64_t rising; /* places whose heads wait for nobody */
@@ -151,13 +153,22 @@ struct tree_node *tree_node_of(struct tree *t, site_id s);
 void tree_leave(const struct tree_at *a, uint32_t place, sim_time tail);
 /* A packet is read of a buffer (link/memories.h): false where it has stopped.
  */
-bool tree_reads(
-	const struct tree_at *a, uint32_t buffer, const struct packet *p);
-/* All that can happen now does; links are asked for. */
-void tree_settle(const struct tree_at *a);
+static inline bool tree_reads(
+	const struct tree_at *a, uint32_t buffer, const struct packet *p)
+{
+	return faults_reads(a->net->faults, a->w->id, a->s, buffer,
+		a->net->link.bytes[p->size], a->t);
+}
+
 /* Counts a packet that goes by a port, and takes its tokens. */
-void tree_take_tokens(
-	const struct tree_at *a, port_id p, const struct packet *x);
+static inline void tree_take_tokens(
+	const struct tree_at *a, port_id p, const struct packet *x)
+{
+	int16_t *tokens = &a->node->tokens[p][tree_buffer(x)];
+
+	*tokens = (int16_t)(*tokens - x->chunks);
+	a->node->sent[p] += a->net->link.bytes[x->size];
+}
 
 /* A packet that a route is not set for, or that came after it was stopped,
  * stays where it is. */
@@ -174,15 +185,23 @@ uint64_t tree_knot(const struct net_guest *g, char *text, size_t size);
 uint32_t tree_nth(uint32_t inputs, uint32_t i);
 
 /* The input of a route that a FIFO is, a bit; where an input has its head. */
-uint32_t tree_input(uint32_t place);
+static inline uint32_t tree_input(uint32_t place)
+{
+	return place < PLACE_INJECT ? 1u << place / TREE_BUFFERS
+				    : CLASS_LOCAL_BIT;
+}
+
 uint32_t tree_place(uint32_t channel, uint32_t input);
 
 /* A packet is first in its FIFO. */
-void tree_up_show(const struct tree_at *a, uint32_t place, struct packet *p);
-/* What can be done without a link. */
-void tree_up_settle(const struct tree_at *a);
-/* Links that the logic could send by. */
+void tree_up_show(const struct tree_at *a, uint32_t place, packet_id id);
+/* As a port: a root's slots. */
+#define TREE_NO_OUTPUT (1u << 16)
+
+/* Ports by which something could leave if the logic were idle. */
 uint32_t tree_up_wants(const struct tree_at *a);
+/* Does what can be done without a link; those that the logic could send by. */
+uint32_t tree_up_settle(const struct tree_at *a);
 packet_id tree_up_send(const struct tree_at *a, port_id p);
 
 /* --- tree_book.c: only where there is a book --- */
@@ -209,6 +228,8 @@ void tree_book_free(struct tree_node *n);
 
 void tree_down_settle(const struct tree_at *a);
 uint32_t tree_down_wants(const struct tree_at *a);
+/* Whether what falls may leave by a port, if that is free. */
+bool tree_down_may(const struct tree_at *a, port_id p);
 packet_id tree_down_send(const struct tree_at *a, port_id p);
 
 #endif

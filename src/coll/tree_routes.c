@@ -49,6 +49,21 @@ static bool forget_heads(
 	return any;
 }
 
+/* Links that nothing waits for any more are not asked for. */
+static void ask_less(struct tree *t, struct tree_node *n, site_id s)
+{
+	struct router *r = t->guest.net->router[NET_NODES];
+	const struct tree_at a = {
+		.tree = t, .net = t->guest.net, .node = n, .s = s
+	};
+	uint32_t ports = tree_up_wants(&a);
+
+	if (n->down)
+		ports |= tree_down_wants(&a);
+	n->lent &= (uint16_t)ports;
+	r->ops->lend(r, NULL, s, n->lent, 0);
+}
+
 void tree_set_route(
 	struct tree *t, site_id s, uint32_t route, const struct class_route *r)
 {
@@ -66,6 +81,8 @@ void tree_set_route(
 		x->stop = tree_shares(t, s, route, r) ? TREE_SHARED : TREE_GOES;
 	else if (!x->stop)
 		x->stop = TREE_REWRITTEN;
+	if (n->lent)
+		ask_less(t, n, s);
 }
 
 bool tree_is_taken(const struct tree *t, site_id s, uint32_t route)

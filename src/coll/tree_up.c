@@ -5,12 +5,6 @@
  */
 #include "coll/tree_node.h"
 
-uint32_t tree_input(uint32_t place)
-{
-	return place < PLACE_INJECT ? 1u << place / TREE_BUFFERS
-				    : CLASS_LOCAL_BIT;
-}
-
 uint32_t tree_place(uint32_t channel, uint32_t input)
 {
 	if (input != CLASS_LOCAL)
@@ -35,15 +29,19 @@ uint32_t tree_nth(uint32_t inputs, uint32_t i)
 					      : (uint32_t)TOPO_MAX_PORTS;
 }
 
+/* Every other port: of a pair in one dimension the second comes first. */
+#define EVEN 0x5555u
+
 /* A route's packets, in that order. */
 static uint32_t list_inputs(const struct tree_at *a, const struct tree_route *r,
 	packet_id id[CLASS_LOCAL + 1])
 {
-	uint32_t n = 0, i;
+	uint32_t m = r->is.inputs & ~CLASS_LOCAL_BIT, n = 0;
 
-	for (i = 0; i < TREE_PORTS; i++)
-		if (r->is.inputs >> (i ^ 1) & 1)
-			id[n++] = a->node->fifo[place_of(r, i ^ 1)].head;
+	for (m = (m & EVEN) << 1 | (m >> 1 & EVEN); m; m &= m - 1)
+		id[n++] = a->node->fifo[place_of(r,
+						(uint32_t)__builtin_ctz(m) ^ 1)]
+				  .head;
 	if (r->is.inputs & CLASS_LOCAL_BIT)
 		id[n++] = a->node->fifo[place_of(r, CLASS_LOCAL)].head;
 	return n;
@@ -72,9 +70,9 @@ static bool is_member(
 	       r->is.channel == tree_channel(p) && !r->stop;
 }
 
-void tree_up_show(const struct tree_at *a, uint32_t place, struct packet *p)
+void tree_up_show(const struct tree_at *a, uint32_t place, packet_id id)
 {
-	packet_id id = (packet_id)(p - a->net->packets);
+	const struct packet *p = tree_packet(a, id);
 	struct tree_route *r = tree_route_of(a, p);
 	uint32_t port = place < PLACE_INJECT ? place / TREE_BUFFERS
 					     : (uint32_t)CLASS_LOCAL;
@@ -166,7 +164,7 @@ static struct choice choose(const struct tree_at *a, uint32_t output)
 static packet_id reduce(const struct tree_at *a, struct tree_route *r)
 {
 	packet_id id[CLASS_LOCAL + 1];
-	uint32_t n = list_inputs(a, r, id), inputs, i;
+	uint32_t n = list_inputs(a, r, id), m, i;
 	sim_time tail = tree_tail(a, tree_packet(a, id[0]));
 
 	if (a->net->book)
@@ -174,13 +172,11 @@ static packet_id reduce(const struct tree_at *a, struct tree_route *r)
 			r->is.inputs & CLASS_LOCAL_BIT ? id[n - 1] : NO_PACKET);
 	a->node->whole &= ~(1u << (r - a->node->route));
 	r->have = 0;
-	for (inputs = r->is.inputs; inputs; inputs &= inputs - 1)
-		tree_leave(
-			a, place_of(r, (uint32_t)__builtin_ctz(inputs)), tail);
-	for (i = 1; i < n; i++) {
-		a->net->tally[a->w->id].absorbed++;
+	for (m = r->is.inputs; m; m &= m - 1)
+		tree_leave(a, place_of(r, (uint32_t)__builtin_ctz(m)), tail);
+	for (i = 1; i < n; i++)
 		a->net->client->on_absorbed(a->net, a->w, id[i]);
-	}
+	a->net->tally[a->w->id].absorbed += n - 1;
 	a->node->up_until = tail + a->tree->params.turn;
 	return id[0];
 }
@@ -218,46 +214,48 @@ static void turn(const struct tree_at *a, const struct choice *c)
 	a->node->falling |= PLACE_BIT(place);
 }
 
-void tree_up_settle(const struct tree_at *a)
+static uint32_t output_of(const struct tree_at *a, const struct tree_route *r)
 {
-	struct tree_node *n = a->node;
-	struct choice c;
-
-	if (!n->whole && !n->rising)
-		return;
-	if (n->up_until <= a->t) {
-		c = choose(a, 0);
-		if (c.route)
-			turn(a, &c);
-	}
-	if (n->up_until > a->t && (n->whole || n->rising) && !n->up_timed) {
-		n->up_timed = true;
-		sim_post_self(a->w, a->s, n->up_until,
-			SIM_KEY(PHASE_GUEST, EVENT_UP), 0, 0);
-	}
+	if (!has_way(a, r))
+		return 0;
+	return r->is.output ? r->is.output : TREE_NO_OUTPUT;
 }
 
 uint32_t tree_up_wants(const struct tree_at *a)
 {
-	struct tree_node *n = a->node;
+	const struct tree_node *n = a->node;
 	uint32_t ports = 0, routes;
 	uint64_t m;
 
-	if (n->up_until > a->t)
-		return 0;
-	for (routes = n->whole; routes; routes &= routes - 1) {
-		const struct tree_route *r = &n->route[__builtin_ctz(routes)];
-
-		ports |= has_way(a, r) ? r->is.output : 0;
-	}
+	for (routes = n->whole; routes; routes &= routes - 1)
+		ports |= output_of(a, &n->route[__builtin_ctz(routes)]);
 	for (m = n->rising; m; m &= m - 1) {
-		uint32_t place = (uint32_t)__builtin_ctzll(m);
-		const struct tree_route *r =
-			tree_route_of(a, tree_packet(a, n->fifo[place].head));
+		packet_id id = n->fifo[__builtin_ctzll(m)].head;
 
-		ports |= has_way(a, r) ? r->is.output : 0;
+		ports |= output_of(a, tree_route_of(a, tree_packet(a, id)));
 	}
 	return ports;
+}
+
+uint32_t tree_up_settle(const struct tree_at *a)
+{
+	struct tree_node *n = a->node;
+	uint32_t ports;
+	struct choice c;
+
+	if (n->up_until <= a->t) {
+		ports = tree_up_wants(a);
+		if (!(ports & TREE_NO_OUTPUT))
+			return ports;
+		c = choose(a, 0);
+		turn(a, &c);
+	}
+	if ((n->whole || n->rising) && !n->up_timed) {
+		n->up_timed = true;
+		sim_post_self(a->w, a->s, n->up_until,
+			SIM_KEY(PHASE_GUEST, EVENT_UP), 0, 0);
+	}
+	return 0;
 }
 
 packet_id tree_up_send(const struct tree_at *a, port_id p)
@@ -266,6 +264,5 @@ packet_id tree_up_send(const struct tree_at *a, port_id p)
 	packet_id id = serve(a, &c);
 
 	tree_take_tokens(a, p, tree_packet(a, id));
-	tree_up_settle(a);
 	return id;
 }

@@ -374,6 +374,8 @@ void machine_free(struct machine *m)
 		mem_free(m->block[i].origins);
 	if (m->route)
 		m->route->ops->fini(m->route);
+	if (m->topo && m->topo->ops->fini)
+		m->topo->ops->fini(m->topo);
 	param_lines_free(&m->fault_lines.bit_errors);
 	param_lines_free(&m->fault_lines.events);
 	param_lines_free(&m->fault_lines.lines);

@@ -9,7 +9,7 @@
 #include "base/name.h"
 #include "machine/jobs.h"
 
-static double wall_clock(void)
+double machine_clock(void)
 {
 	struct timespec t;
 
@@ -270,12 +270,12 @@ int machine_run_open(
 
 int machine_run_perform(struct machine_run *r, struct err *e)
 {
-	double start = wall_clock();
+	double start = machine_clock();
 	int failed;
 
 	r->is_performed = true;
 	failed = load_run(r->load, &r->result, e);
-	r->wall_s = wall_clock() - start;
+	r->wall_s = machine_clock() - start;
 	if (failed)
 		return -1;
 	r->digest = load_digest(r->load);
@@ -342,20 +342,15 @@ bool machine_run_figure(
 	return load_find_figure(l, name, value);
 }
 
-static double ns(int64_t ps)
-{
-	return (double)ps / SIM_NS;
-}
-
 static void each_latency(const struct hist *h,
 	void (*f)(void *arg, const char *name, double value), void *arg)
 {
 	if (!h->n)
 		return;
-	f(arg, "latency_mean_ns", ns(hist_mean(h)));
-	f(arg, "latency_p50_ns", ns(hist_quantile(h, 500)));
-	f(arg, "latency_p99_ns", ns(hist_quantile(h, 990)));
-	f(arg, "latency_max_ns", ns(h->max));
+	f(arg, "latency_mean_ns", sim_ns(hist_mean(h)));
+	f(arg, "latency_p50_ns", sim_ns(hist_quantile(h, 500)));
+	f(arg, "latency_p99_ns", sim_ns(hist_quantile(h, 990)));
+	f(arg, "latency_max_ns", sim_ns(h->max));
 }
 
 /* What is the same for a job and for a whole run. */
@@ -423,5 +418,5 @@ void machine_run_each(const struct machine_run *r,
 
 		machine_job_each(&j->part[i], add_named, &n);
 	}
-	f(arg, "sim_time_ns", ns(r->result.end));
+	f(arg, "sim_time_ns", sim_ns(r->result.end));
 }

@@ -75,6 +75,9 @@ int machine_run_perform(struct machine_run *r, struct err *e);
 /* Takes a zeroed one, too. */
 void machine_run_close(struct machine_run *r);
 
+/* Seconds since some time past. */
+double machine_clock(void);
+
 /* Payload GB/s of each node; 0 where nothing was measured. */
 double machine_run_throughput(const struct machine_run *r);
 /* Of the peak; only where the result has one. */

@@ -23,6 +23,7 @@ enum { NET_GUEST_PORTS = 16 };
 struct net_guest_packet {
 	packet_id id;
 	uint16_t aux; /* of the event at the far end */
+	uint16_t ports; /* links that the guest waits for from now on */
 	/* Between the router's part of a wire and its end. */
 	sim_time logic;
 };

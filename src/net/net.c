@@ -295,10 +295,10 @@ static void visit_any(struct sim_worker *w, site_id s)
 	net_router(w->model, s)->calls->visit(w, s);
 }
 
-static void prefetch_any(
-	const struct sim_worker *w, site_id site, struct sim_waiting list)
+static void prefetch_any(const struct sim_worker *w, site_id site,
+	struct sim_waiting list, uint32_t step)
 {
-	net_router(w->model, site)->calls->prefetch(w, site, list);
+	net_router(w->model, site)->calls->prefetch(w, site, list, step);
 }
 
 static void make_routers(struct net *n, const struct net_setup *s)

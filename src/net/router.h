@@ -37,7 +37,7 @@ struct router_calls {
 	/* The kernel's: runs the events of a site. */
 	void (*visit)(struct sim_worker *w, site_id s);
 	void (*prefetch)(const struct sim_worker *w, site_id site,
-		struct sim_waiting list);
+		struct sim_waiting list, uint32_t step);
 	/* The client's: see net.h. */
 	void (*inject)(struct net *n, struct sim_worker *w, site_id s,
 		uint32_t fifo, packet_id p, sim_time t);
@@ -204,7 +204,8 @@ struct router_ops {
 	sim_time (*slip)(struct router *r, site_id s, port_id p, sim_time ser,
 		sim_time t);
 	/* A guest (net/guest.h) waits for these links of a site, and for no
-	 * others.  NULL, as the next: the router has no guests. */
+	 * others; w is needed where they are more than before.  NULL, as the
+	 * next: the router has no guests. */
 	void (*lend)(struct router *r, struct sim_worker *w, site_id s,
 		uint32_t ports, sim_time t);
 	/* An event of PHASE_GUEST: net_on_guest(). */

@@ -5,7 +5,6 @@
  * is no evidence, was settled before the rest was looked at: APE-N5, N8, N11,
  * N14 with N16, N15, N17, N19, N20 and N22; N18 is an input.
  */
-#include "paper/apenet.h"
 
 #include "paper/rows.h"
 

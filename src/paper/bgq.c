@@ -6,7 +6,6 @@
  * these are calibrated, too.  Tolerances are the datasheet's (section 1.6), or
  * smaller.
  */
-#include "paper/bgq.h"
 
 #include "paper/rows.h"
 

@@ -4,7 +4,6 @@
  * GEM-N52, one constant each.  Rates follow from numbers that the paper gives
  * as inputs; of the rest it prints bounds and orders, and no values.
  */
-#include "paper/gemini.h"
 
 #include "paper/rows.h"
 

@@ -8,10 +8,6 @@
 
 #include "base/mem.h"
 #include "base/name.h"
-#include "paper/apenet.h"
-#include "paper/bgq.h"
-#include "paper/gemini.h"
-#include "paper/qsnet2.h"
 
 enum { MOST_SYSTEMS = 16 };
 

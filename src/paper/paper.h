@@ -97,6 +97,8 @@ struct paper_system {
 };
 
 /* NULL at the end. */
+extern const struct paper_system paper_apenet, paper_bgq, paper_gemini,
+	paper_qsnet2;
 extern const struct paper_system *const paper_registry[];
 
 /* With the nearest name in the error where there is none. */

@@ -3,11 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "paper/bgq.h"
 #include "paper/paper.h"
-#include "paper/gemini.h"
-#include "paper/apenet.h"
-#include "paper/qsnet2.h"
 #include "testing/testing.h"
 
 enum { MOST_ROWS = 512 };

@@ -4,7 +4,6 @@
  * QSN-N51, QSN-N53, QSN-N71 to QSN-N73, QSN-N77 and, by the size of its
  * network, QSN-N81.  Rows that follow from these are calibrated, too.
  */
-#include "paper/qsnet2.h"
 
 #include "paper/rows.h"
 

@@ -30,7 +30,7 @@ grid_coord *grid_list(const struct torus *t)
 	for (r = 0; r < n; r++) {
 		uint32_t sum = 0;
 
-		at = r < t->n ? r : torus_io_exit(t, r, 0);
+		at = r < t->n ? r : torus_io_first(t, r);
 		for (i = 0; i < t->n_dims; i++) {
 			list[r][i] = (uint16_t)torus_coord(t, at, i);
 			sum += list[r][i];

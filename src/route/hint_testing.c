@@ -42,6 +42,7 @@ void hint_make(struct hint_machine *m, const struct hint_how *how)
 void hint_unmake(struct hint_machine *m)
 {
 	hint_ops.fini(&m->h.route);
+	torus_ops.fini(&m->t.topo);
 }
 
 void hint_defaults(struct hint_machine *m)

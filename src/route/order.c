@@ -39,8 +39,8 @@ static const struct param params[] = {
 	PARAM_ONE_OF("planes", AT(planes), "no", "no|yes|free",
 		"whether the parallel links of the same number form "
 		"rings of their own, which packets enter only where "
-		"there is room for two; free: packets change links "
-		"without that, which can deadlock; for tiled routers "
+		"there is room for two; free: all parallel links form "
+		"one such ring, which can deadlock; for tiled routers "
 		"only",
 		"assumed: a dateline suffices"),
 	PARAM_ONE_OF("charge", AT(charge), "full", "full|words",
@@ -562,8 +562,7 @@ const struct route_ops order_ops = {
 	.channels = channels,
 	.n_channels = sizeof(channels) / sizeof(channels[0]),
 	.size = sizeof(struct order),
-	.params = params,
-	.n_params = sizeof(params) / sizeof(params[0]),
+	PARAMS(params),
 	.init = order_init,
 	.fini = order_fini,
 	.start = order_start,

@@ -42,9 +42,15 @@ enum {
 	SIM_NS = 1000, /* picoseconds */
 	SIM_MIN_WINDOW = 5 * SIM_NS, /* a shorter one is refused */
 	SIM_MAX_WORKERS = 256,
+	SIM_STEPS = 3, /* of prefetching */
 	SIM_PARTS_LOG = 5,
 	SIM_PARTS = 1 << SIM_PARTS_LOG,
 };
+
+static inline double sim_ns(sim_time t)
+{
+	return (double)t / SIM_NS;
+}
 
 enum sim_phase {
 	PHASE_ARRIVAL,
@@ -163,10 +169,13 @@ struct sim_ops {
 	/* Runs the worker's batch: take events with sim_next(). */
 	void (*visit)(struct sim_worker *w, site_id site);
 
-	/* Called some visits ahead with the site's events; may be NULL.  Must
-	 * change nothing. */
+	/*
+	 * Called with a site's events some visits ahead, in SIM_STEPS steps
+	 * from 0 on, each some visits after the one before: what one has asked
+	 * for, the next one may look at.  Must change nothing; may be NULL.
+	 */
 	void (*prefetch)(const struct sim_worker *w, site_id site,
-		struct sim_waiting list);
+		struct sim_waiting list, uint32_t step);
 };
 
 struct sim_params {

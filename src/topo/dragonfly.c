@@ -379,8 +379,7 @@ static void dragonfly_draw(const struct topo *topo, FILE *out)
 const struct topo_ops dragonfly_ops = {
 	.name = "dragonfly",
 	.size = sizeof(struct dragonfly),
-	.params = params,
-	.n_params = sizeof(params) / sizeof(params[0]),
+	PARAMS(params),
 	.shape_key = "nodes",
 	.routing = "dragonfly",
 	.has = "cables",

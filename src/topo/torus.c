@@ -205,6 +205,11 @@ static int torus_init(struct topo *topo, struct err *e)
 	return 0;
 }
 
+static void torus_fini(struct topo *topo)
+{
+	torus_io_fini((struct torus *)topo);
+}
+
 /* Hint bits support neither nodes at a router nor parallel links. */
 static struct topo_words torus_words(const struct topo *topo)
 {
@@ -318,7 +323,7 @@ static router_id torus_home(const struct topo *topo, router_id r)
 	const struct torus *t = torus_of(topo);
 
 	if (topo->n_io && r >= t->n)
-		return torus_io_exit(t, r, 0);
+		return torus_io_first(t, r);
 	return r < t->first || !t->nodes ? r
 					 : (r - t->first) * (router_id)t->nodes;
 }
@@ -433,7 +438,7 @@ static void torus_place(
 	uint32_t i;
 
 	if (topo->n_io && node >= t->n)
-		node = torus_io_exit(t, node, 0);
+		node = torus_io_first(t, node);
 	for (i = 0; i < t->n_dims; i++)
 		x[i] = torus_coord(
 			t, t->nodes ? node / (router_id)t->nodes : node, i);
@@ -454,12 +459,12 @@ static router_id torus_node_at(
 const struct topo_ops torus_ops = {
 	.name = "torus",
 	.size = sizeof(struct torus),
-	.params = params,
-	.n_params = sizeof(params) / sizeof(params[0]),
+	PARAMS(params),
 	.shape_key = "shape",
 	.blocks = blocks,
 	.words = torus_words,
 	.init = torus_init,
+	.fini = torus_fini,
 	.peer = torus_peer,
 	.straight = torus_straight,
 	.direction = torus_direction,

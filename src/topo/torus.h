@@ -62,6 +62,7 @@ struct torus {
 	struct param_list corner;
 	int64_t latency[N_WIRE_CLASSES], packed_logic;
 	int64_t io_every, io_links; /* torus_io.c */
+	struct param_list whole; /* that a part has its IO nodes of */
 
 	/* set by init() */
 	uint32_t n_dims;
@@ -74,6 +75,10 @@ struct torus {
 	router_id first; /* site of router 0 */
 	router_id n; /* routers */
 	char names[TORUS_MAX_DIMS][2]; /* of uniform wires */
+	/* Of IO nodes, where there are some; fini() frees them. */
+	router_id *io_exit; /* [IO node][link], or NO_ROUTER */
+	router_id *io_number; /* [IO node] in the whole machine */
+	uint32_t *io_way; /* [router] the place in io_exit that it uses */
 };
 
 extern const struct topo_ops torus_ops;
@@ -121,6 +126,9 @@ bool torus_has_wire_up(const struct torus *t, uint32_t dim, uint32_t x);
 
 extern const struct topo_block torus_units, torus_latencies;
 
+/* Routers per unit of packaging along a dimension of length d; all where it is
+ * not said. */
+uint32_t torus_span(const struct param_list *unit, uint32_t dim, uint32_t d);
 /* Sets the classes of wires. */
 void torus_packaging_init(struct torus *t);
 /* As torus_wire_up(). */
@@ -140,10 +148,15 @@ extern const struct topo_block torus_io, torus_io_latency;
 
 /* Adds IO nodes and their ports, where there are some. */
 int torus_io_init(struct torus *t, struct err *e);
-/* The compute node that a link of an IO node leads to. */
+void torus_io_fini(struct torus *t);
+/* The compute node that a link of an IO node leads to, NO_ROUTER where that is
+ * in another partition; and the first that is in this one. */
 router_id torus_io_exit(const struct torus *t, router_id io, uint32_t link);
-/* The IO node that serves a compute node, and the link of it that leads to the
- * exit nearest by number. */
+router_id torus_io_first(const struct torus *t, router_id io);
+/* The number of an IO node in the machine that this one may be a part of. */
+router_id torus_io_number(const struct torus *t, router_id io);
+uint64_t torus_io_exits(const struct torus *t); /* how many there are */
+/* The IO node that serves a compute node, and the link of it that does. */
 router_id torus_io_of(const struct torus *t, router_id r);
 uint32_t torus_io_link(const struct torus *t, router_id r);
 /* Whether a compute node is linked to an IO node. */

@@ -33,7 +33,7 @@ uint64_t torus_links(const struct topo *topo, uint32_t class)
 	if (t->nodes && class + 2 >= topo->n_wires)
 		return topo->n_nodes;
 	if (topo->n_io && class == WIRE_IO)
-		return topo->n_io * (uint64_t)t->io_links;
+		return torus_io_exits(t);
 	for (i = 0; i < t->n_dims; i++)
 		n += links_in(t, i, class);
 	return n;

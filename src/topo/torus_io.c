@@ -1,11 +1,18 @@
 /*
  * Blue Gene/Q's IO nodes: the same chips behind the compute nodes, without
- * links among themselves.  Each serves so many compute nodes in a row, and has
- * links to some of these, its exits, which lie evenly among them: link k of an
- * IO node is at its port io_port + k, and at its exit it is the port io_port.
+ * links among themselves.  Each serves so many compute nodes in a row, midplane
+ * by midplane and board by board, and has links to some of these, its exits,
+ * which lie evenly among them: link k of an IO node is at its port io_port + k,
+ * and at its exit it is the port io_port.
+ *
+ * A part of a bigger machine has the IO nodes that have an exit in it, by those
+ * links alone.  What they serve there is served by its own exit, or where that
+ * is elsewhere by the one before it.
  */
 #include <stdio.h>
+#include <string.h>
 
+#include "base/mem.h"
 #include "topo/torus.h"
 
 #define AT(field) offsetof(struct torus, field)
@@ -20,6 +27,10 @@ static const struct param io_params[] = {
 		"number of links of an IO node, each to a compute node of its "
 		"own",
 		"BGQ-N6"),
+	PARAM_ROW(PARAM_COUNTS, "io.whole", AT(whole), "0", 0, TORUS_MAX_LENGTH,
+		"shape of the machine whose IO nodes these are, where this one "
+		"is a partition of it (topology.corner); 0: it is none",
+		"assumed: a machine by itself"),
 };
 
 static const struct param latency_params[] = {
@@ -44,9 +55,151 @@ const struct topo_block torus_io_latency = {
 	.n_rows = sizeof(latency_params) / sizeof(latency_params[0]),
 };
 
+/* --- who is served by which --- */
+
+/*
+ * How many of a box's routers come before one at x, those of its own block left
+ * out, where they are counted block by block.  The block becomes the box.
+ */
+static uint64_t count_blocks(
+	uint32_t n, uint32_t *x, uint32_t *box, const uint32_t *unit)
+{
+	uint32_t size[TORUS_MAX_DIMS], from[TORUS_MAX_DIMS], i, j;
+	uint64_t sum = 0, part;
+
+	for (i = 0; i < n; i++) {
+		from[i] = x[i] / unit[i] * unit[i];
+		size[i] =
+			box[i] - from[i] < unit[i] ? box[i] - from[i] : unit[i];
+	}
+	for (i = 0; i < n; i++) {
+		part = from[i];
+		for (j = 0; j < n; j++)
+			part *= j < i ? box[j] : j > i ? size[j] : 1;
+		sum += part;
+	}
+	for (i = 0; i < n; i++)
+		x[i] -= from[i];
+	memcpy(box, size, n * sizeof(*box));
+	return sum;
+}
+
+/* Of a router, in the order of the whole machine's packaging. */
+static uint64_t rank_of(
+	const struct torus *t, const uint32_t *whole, router_id r)
+{
+	uint32_t x[TORUS_MAX_DIMS], box[TORUS_MAX_DIMS],
+		unit[3][TORUS_MAX_DIMS], i;
+	uint64_t sum = 0;
+
+	for (i = 0; i < t->n_dims; i++) {
+		x[i] = torus_coord(t, r, i) + torus_corner(t, i);
+		box[i] = whole[i];
+		unit[0][i] = torus_span(&t->midplane, i, whole[i]);
+		unit[1][i] = torus_span(&t->board, i, whole[i]);
+		unit[2][i] = 1;
+	}
+	for (i = 0; i < 3; i++)
+		sum += count_blocks(t->n_dims, x, box, unit[i]);
+	return sum;
+}
+
+/* The link that a router is served by, of those of the whole machine. */
+static uint32_t link_of(uint64_t rank, uint32_t every, uint32_t links)
+{
+	uint32_t k = (uint32_t)(rank % every) / (every / links);
+
+	return (uint32_t)(rank / every) * links + (k < links ? k : links - 1);
+}
+
+/* Keeps those that have an exit here.  near: by link of the whole machine,
+ * which of these are used where its exit is elsewhere. */
+static void keep_some(
+	struct torus *t, const router_id *exit, router_id n_io, uint32_t *near)
+{
+	uint32_t links = (uint32_t)t->io_links, io, k, n = 0, last = UINT32_MAX;
+
+	for (io = 0; io < n_io; io++) {
+		bool is_here = false;
+
+		for (k = 0; k < links; k++) {
+			t->io_exit[n * links + k] = exit[io * links + k];
+			if (exit[io * links + k] != NO_ROUTER) {
+				is_here = true;
+				last = n * links + k;
+			}
+			near[io * links + k] = last;
+		}
+		t->io_number[n] = io;
+		n += is_here;
+	}
+	t->topo.n_io = n;
+	for (k = 0; n && t->io_exit[k] == NO_ROUTER;)
+		k++;
+	for (io = 0; io < n_io * links && near[io] == UINT32_MAX; io++)
+		near[io] = k;
+}
+
+static void lay_out(struct torus *t, const uint32_t *whole, router_id n_io)
+{
+	uint32_t every = (uint32_t)t->io_every, links = (uint32_t)t->io_links;
+	router_id *exit = mem_alloc(n_io * links, sizeof(*exit)), r;
+	uint32_t *near = mem_alloc(n_io * links, sizeof(*near));
+
+	t->io_exit = mem_alloc((n_io + 1) * links, sizeof(*t->io_exit));
+	t->io_number = mem_alloc(n_io + 1, sizeof(*t->io_number));
+	t->io_way = mem_alloc(t->n, sizeof(*t->io_way));
+	memset(exit, 0xff, n_io * links * sizeof(*exit));
+	for (r = 0; r < t->n; r++) {
+		uint64_t rank = rank_of(t, whole, r);
+		uint32_t at = (uint32_t)(rank % every), step = every / links;
+
+		t->io_way[r] = link_of(rank, every, links);
+		if (at % step == 0 && at / step < links)
+			exit[t->io_way[r]] = r;
+	}
+	keep_some(t, exit, n_io, near);
+	for (r = 0; r < t->n; r++)
+		t->io_way[r] = near[t->io_way[r]];
+	mem_free(exit);
+	mem_free(near);
+}
+
+/* The machine that this one may be a part of. */
+static int set_whole(const struct torus *t, uint32_t *whole, struct err *e)
+{
+	uint32_t i;
+
+	memcpy(whole, t->dim, sizeof(t->dim));
+	if (!t->whole.n || !t->whole.v[0])
+		return 0;
+	for (i = 0; i < t->n_dims; i++) {
+		whole[i] = i < t->whole.n ? (uint32_t)t->whole.v[i] : 0;
+		if (torus_corner(t, i) + t->dim[i] > whole[i])
+			return err_set(e,
+				"topology.io.whole: a machine that is %u long "
+				"in %c has no part of %u from %u on",
+				whole[i], t->letters[i], t->dim[i],
+				torus_corner(t, i));
+	}
+	return 0;
+}
+
+static uint64_t size_of(const struct torus *t, const uint32_t *whole)
+{
+	uint64_t n = 1;
+	uint32_t i;
+
+	for (i = 0; i < t->n_dims && n <= TOPO_MAX_ROUTERS; i++)
+		n *= whole[i];
+	return n;
+}
+
 int torus_io_init(struct torus *t, struct err *e)
 {
 	struct topo *topo = &t->topo;
+	uint32_t whole[TORUS_MAX_DIMS];
+	uint64_t n;
 
 	if (t->wires != TORUS_PACKAGED || !t->io_every)
 		return 0;
@@ -57,62 +210,94 @@ int torus_io_init(struct torus *t, struct err *e)
 			" 0) with one link in each direction (topology.links: "
 			"1)",
 			TORUS_MAX_DIMS - 1);
-	if (t->n % t->io_every)
+	if (set_whole(t, whole, e))
+		return -1;
+	n = size_of(t, whole);
+	if (n > TOPO_MAX_ROUTERS)
 		return err_set(e,
-			"topology.io.every: %u compute nodes cannot be divided "
-			"among IO nodes of %lld each",
-			t->n, (long long)t->io_every);
+			"topology.io.whole: %llu compute nodes (want at most "
+			"%d)",
+			(unsigned long long)n, TOPO_MAX_ROUTERS);
+	if (n % (uint64_t)t->io_every)
+		return err_set(e,
+			"topology.io.every: %llu compute nodes cannot be "
+			"divided among IO nodes of %lld each",
+			(unsigned long long)n, (long long)t->io_every);
 	if (t->io_links > t->io_every)
 		return err_set(e,
 			"topology.io.links: %lld links of an IO node lead to "
 			"compute nodes of their own, and it has %lld "
 			"(topology.io.every)",
 			(long long)t->io_links, (long long)t->io_every);
-	topo->n_io = t->n / (router_id)t->io_every;
+	lay_out(t, whole, (router_id)n / (router_id)t->io_every);
+	if (!t->topo.n_io)
+		return 0;
 	topo->n_routers += topo->n_io;
 	topo->n_ports += (port_id)t->io_links;
 	return 0;
 }
 
-/* Compute nodes from one exit of an IO node to the next. */
-static router_id step(const struct torus *t)
+void torus_io_fini(struct torus *t)
 {
-	return (router_id)(t->io_every / t->io_links);
+	mem_free(t->io_exit);
+	mem_free(t->io_number);
+	mem_free(t->io_way);
 }
 
 router_id torus_io_exit(const struct torus *t, router_id io, uint32_t link)
 {
-	return (io - t->n) * (router_id)t->io_every + link * step(t);
+	return t->io_exit[(io - t->n) * (uint32_t)t->io_links + link];
+}
+
+router_id torus_io_first(const struct torus *t, router_id io)
+{
+	uint32_t k = 0;
+
+	while (torus_io_exit(t, io, k) == NO_ROUTER)
+		k++;
+	return torus_io_exit(t, io, k);
+}
+
+router_id torus_io_number(const struct torus *t, router_id io)
+{
+	return t->io_number[io - t->n];
 }
 
 router_id torus_io_of(const struct torus *t, router_id r)
 {
-	return t->n + r / (router_id)t->io_every;
+	return t->n + t->io_way[r] / (uint32_t)t->io_links;
 }
 
 uint32_t torus_io_link(const struct torus *t, router_id r)
 {
-	uint32_t link = r % (router_id)t->io_every / step(t);
-
-	return link < t->io_links ? link : (uint32_t)t->io_links - 1;
+	return t->io_way[r] % (uint32_t)t->io_links;
 }
 
-struct topo_end torus_io_peer(const struct torus *t, router_id r, port_id p)
+uint64_t torus_io_exits(const struct torus *t)
 {
-	port_id io = t->base[t->n_dims], k;
-	router_id at;
+	uint64_t n = 0;
+	uint32_t i;
 
-	if (r >= t->n && p >= io)
-		return (struct topo_end){ torus_io_exit(t, r, p - io), io };
-	at = r % (router_id)t->io_every;
-	k = at / step(t);
-	if (r >= t->n || p != io || at % step(t) || k >= t->io_links)
-		return (struct topo_end){ .router = NO_ROUTER };
-	return (struct topo_end){ torus_io_of(t, r), io + k };
+	for (i = 0; i < t->topo.n_io * (uint32_t)t->io_links; i++)
+		n += t->io_exit[i] != NO_ROUTER;
+	return n;
 }
 
 bool torus_is_exit(const struct torus *t, router_id r)
 {
-	return t->topo.n_io && r < t->n &&
-	       torus_io_peer(t, r, t->base[t->n_dims]).router != NO_ROUTER;
+	return t->topo.n_io && r < t->n && t->io_exit[t->io_way[r]] == r;
+}
+
+struct topo_end torus_io_peer(const struct torus *t, router_id r, port_id p)
+{
+	struct topo_end none = { .router = NO_ROUTER };
+	port_id io = t->base[t->n_dims];
+
+	if (p < io || (r < t->n && (p > io || !torus_is_exit(t, r))))
+		return none;
+	if (r < t->n)
+		return (struct topo_end){ torus_io_of(t, r),
+			io + torus_io_link(t, r) };
+	r = torus_io_exit(t, r, p - io);
+	return r == NO_ROUTER ? none : (struct topo_end){ r, io };
 }

@@ -94,10 +94,9 @@ void torus_packaging_init(struct torus *t)
 		};
 }
 
-/* Routers per unit of packaging along a dimension; all where not said. */
-static uint32_t span(const struct param_list *unit, uint32_t i, uint32_t d)
+uint32_t torus_span(const struct param_list *unit, uint32_t dim, uint32_t d)
 {
-	return i < unit->n ? (uint32_t)unit->v[i] : d;
+	return dim < unit->n ? (uint32_t)unit->v[dim] : d;
 }
 
 static bool is_inner(const struct torus *t, uint32_t dim)
@@ -112,8 +111,8 @@ static bool is_inner(const struct torus *t, uint32_t dim)
 
 uint32_t torus_packaging_wire(const struct torus *t, uint32_t dim, uint32_t x)
 {
-	uint32_t d = t->dim[dim], board = span(&t->board, dim, d);
-	uint32_t midplane = span(&t->midplane, dim, d);
+	uint32_t d = t->dim[dim], board = torus_span(&t->board, dim, d);
+	uint32_t midplane = torus_span(&t->midplane, dim, d);
 
 	if (is_inner(t, dim))
 		return WIRE_INNER;
@@ -133,7 +132,7 @@ static bool is_whole(const struct torus *t, const struct param_list *unit,
 	uint32_t i, k;
 
 	for (i = 0; i < t->n_dims; i++) {
-		k = span(unit, i, t->dim[i]);
+		k = torus_span(unit, i, t->dim[i]);
 		if (k > t->dim[i])
 			k = t->dim[i];
 		if (from[i] % k || size[i] % k)
@@ -148,7 +147,7 @@ static bool is_in_one_midplane(
 	uint32_t i, k;
 
 	for (i = 0; i < t->n_dims; i++) {
-		k = span(&t->midplane, i, t->dim[i]);
+		k = torus_span(&t->midplane, i, t->dim[i]);
 		if (from[i] / k != (from[i] + size[i] - 1) / k)
 			return false;
 	}
@@ -170,11 +169,9 @@ static void write_sets(const struct torus *t, const uint32_t *from,
 	const uint32_t *size, struct topo_partition *p)
 {
 	size_t n = 0, k = 0, m = 0;
-	uint64_t nodes = 1;
 	uint32_t i;
 
 	for (i = 0; i < t->n_dims; i++) {
-		nodes *= size[i];
 		n += (size_t)snprintf(p->set[0] + n, sizeof(p->set[0]) - n,
 			"%s%u", i ? "x" : "topology.shape=", size[i]);
 		k += (size_t)snprintf(p->set[1] + k, sizeof(p->set[1]) - k,
@@ -183,9 +180,10 @@ static void write_sets(const struct torus *t, const uint32_t *from,
 		m += (size_t)snprintf(p->set[2] + m, sizeof(p->set[2]) - m,
 			"%s%u", i ? "x" : "topology.corner=", from[i]);
 	}
-	/* an IO node that serves others, too, is none of it */
-	if (t->topo.n_io && nodes % (uint64_t)t->io_every)
-		snprintf(p->set[3], sizeof(p->set[3]), "topology.io.every=0");
+	n = 0;
+	for (i = 0; i < t->n_dims && t->topo.n_io; i++)
+		n += (size_t)snprintf(p->set[3] + n, sizeof(p->set[3]) - n,
+			"%s%u", i ? "x" : "topology.io.whole=", t->dim[i]);
 }
 
 int torus_partition(const struct topo *topo, const uint32_t *from,
@@ -205,7 +203,7 @@ int torus_partition(const struct topo *topo, const uint32_t *from,
 		return err_set(e, "a partition is whole midplanes, or boards "
 				  "of one midplane");
 	for (i = 0; i < t->n_dims; i++) {
-		p->length[i] = span(&t->midplane, i, t->dim[i]);
+		p->length[i] = torus_span(&t->midplane, i, t->dim[i]);
 		p->leaving |= (uint32_t)!is_inner(t, i) << i;
 		if (!is_joined(t, i, size[i], p))
 			continue;

@@ -126,11 +126,11 @@ static void bgq_f3_some_nodes_have_an_eleventh_link_to_an_io_node(void **state)
 		struct topo_end io = peer(&t, r, IO_PORT);
 
 		assert_int_equal(wired(&t, r) & 0x3ff, 0x3ff);
-		assert_int_equal(torus_is_exit(&t, r), r % 64 == 0);
+		assert_int_equal(torus_is_exit(&t, r), io.router != NO_ROUTER);
 		if (io.router == NO_ROUTER)
 			continue;
 		n_exits++;
-		assert_int_equal(io.router, 1024 + r / 128);
+		assert_int_equal(io.router, torus_io_of(&t, r));
 		assert_int_equal(peer(&t, io.router, io.port).router, r);
 		assert_int_equal(peer(&t, io.router, io.port).port, IO_PORT);
 		/* the rate of every other link */
@@ -140,23 +140,124 @@ static void bgq_f3_some_nodes_have_an_eleventh_link_to_an_io_node(void **state)
 	}
 	assert_int_equal(n_exits, 16);
 	assert_int_equal(t.topo.ops->links(&t.topo, WIRE_IO), 16);
+	torus_ops.fini(&t.topo);
 }
 
-static void a_partition_has_the_io_nodes_that_serve_no_other(void **state)
+/* The first router of a router's board. */
+static router_id first_of(const struct torus *t, router_id r)
 {
-	static const uint32_t from[5] = { 0 };
-	static const uint32_t midplane[] = { 4, 4, 4, 4, 2 };
-	static const uint32_t board[] = { 2, 2, 2, 2, 2 };
-	struct topo_partition p;
+	router_id first = r;
+	uint32_t i;
+
+	for (i = 0; i < t->n_dims; i++)
+		first -= torus_coord(t, r, i) % 2 * t->stride[i];
+	return first;
+}
+
+static void an_io_node_serves_boards_of_one_midplane(void **state)
+{
 	struct err e = { 0 };
 	struct torus t;
+	router_id r;
 
 	(void)state;
-	assert_int_equal(make_io(&t, "4x4x4x8x2", 128, 2, &e), 0);
-	assert_int_equal(divide(&t, from, midplane, &p), 0);
-	assert_string_equal(p.set[3], "");
-	assert_int_equal(divide(&t, from, board, &p), 0);
-	assert_string_equal(p.set[3], "topology.io.every=0");
+	assert_int_equal(make_io(&t, "8x4x4x8x2", 128, 2, &e), 0);
+	for (r = 0; r < t.n; r++) {
+		router_id exit = torus_io_exit(
+			&t, torus_io_of(&t, r), torus_io_link(&t, r));
+
+		assert_int_equal(torus_coord(&t, exit, 0) / 4,
+			torus_coord(&t, r, 0) / 4);
+		assert_int_equal(torus_coord(&t, exit, 3) / 4,
+			torus_coord(&t, r, 3) / 4);
+		assert_int_equal(
+			torus_io_of(&t, r), torus_io_of(&t, first_of(&t, r)));
+	}
+	torus_ops.fini(&t.topo);
+}
+
+static void make_part(struct torus *t, const struct torus *whole,
+	const uint32_t *from, const uint32_t *size)
+{
+	struct topo_partition p;
+	struct err e = { 0 };
+	uint32_t i;
+
+	assert_int_equal(divide(whole, from, size, &p), 0);
+	assert_int_equal(torus_read(t, strchr(p.set[0], '=') + 1, NULL, &e), 0);
+	t->io_every = whole->io_every;
+	t->io_links = whole->io_links;
+	t->whole = whole->shape;
+	t->corner.n = whole->shape.n;
+	for (i = 0; i < whole->shape.n; i++)
+		t->corner.v[i] = from[i];
+	assert_int_equal(t->topo.ops->init(&t->topo, &e), 0);
+}
+
+static void a_midplane_has_its_io_nodes_wherever_it_is(void **state)
+{
+	static const uint32_t size[] = { 4, 4, 4, 4, 2 };
+	struct torus whole, alone, part;
+	struct err e = { 0 };
+	uint32_t n = 0;
+	router_id r;
+
+	(void)state;
+	assert_int_equal(make_io(&whole, "8x4x4x8x2", 128, 2, &e), 0);
+	assert_int_equal(make_io(&alone, "4x4x4x4x2", 128, 2, &e), 0);
+	for (n = 0; n < 4; n++) {
+		const uint32_t from[] = { n % 2 * 4, 0, 0, n / 2 * 4, 0 };
+
+		make_part(&part, &whole, from, size);
+		assert_int_equal(part.topo.n_io, 4);
+		for (r = 0; r < 516; r++)
+			assert_memory_equal(
+				(struct topo_end[]){ peer(&part, r, IO_PORT) },
+				(struct topo_end[]){ peer(&alone, r, IO_PORT) },
+				sizeof(struct topo_end));
+		assert_int_equal(torus_io_number(&part, 515), 4 * n + 3);
+		torus_ops.fini(&part.topo);
+	}
+	torus_ops.fini(&alone.topo);
+	torus_ops.fini(&whole.topo);
+}
+
+/* Of two boards each; the exits are on the first and on the second. */
+static void partitions_have_the_io_links_that_end_in_them(void **state)
+{
+	static const uint32_t size[] = { 2, 2, 2, 2, 2 };
+	struct err e = { 0 };
+	struct torus whole, part;
+	uint32_t k, every;
+	router_id r;
+
+	(void)state;
+	for (every = 64; every <= 128; every *= 2) {
+		assert_int_equal(make_io(&whole, "4x4x4x4x2", every, 2, &e), 0);
+		for (k = 0; k < 4; k++) {
+			const uint32_t from[] = { k % 2 * 2, k / 2 * 2, 0, 0,
+				0 };
+			bool has = every == 64 || k % 2 == 0;
+
+			make_part(&part, &whole, from, size);
+			assert_int_equal(part.topo.n_io, has);
+			for (r = 0; has && r < 32; r++) {
+				uint32_t link = every == 64 ? k % 2 : k / 2;
+
+				assert_int_equal(torus_io_of(&part, r), 32);
+				assert_int_equal(torus_io_link(&part, r), link);
+				assert_int_equal(
+					torus_io_exit(&part, 32, link), 0);
+				assert_int_equal(
+					torus_io_exit(&part, 32, !link),
+					NO_ROUTER);
+				assert_int_equal(wired(&part, 32),
+					1u << (IO_PORT + link));
+			}
+			torus_ops.fini(&part.topo);
+		}
+		torus_ops.fini(&whole.topo);
+	}
 }
 
 /* ... nor any other of the torus's: see weft-machine(5). */
@@ -177,6 +278,7 @@ static void bgq_f6_an_io_node_has_no_links_in_e(void **state)
 	assert_string_equal(name, "IO1");
 	topo_name_site(&t.topo, 35, name, sizeof(name));
 	assert_string_equal(name, "IO node 3");
+	torus_ops.fini(&t.topo);
 }
 
 static void io_nodes_that_cannot_be_are_refused(void **state)
@@ -216,8 +318,9 @@ int main(void)
 			bgq_f3_some_nodes_have_an_eleventh_link_to_an_io_node),
 		cmocka_unit_test(bgq_f6_an_io_node_has_no_links_in_e),
 		cmocka_unit_test(io_nodes_that_cannot_be_are_refused),
-		cmocka_unit_test(
-			a_partition_has_the_io_nodes_that_serve_no_other),
+		cmocka_unit_test(an_io_node_serves_boards_of_one_midplane),
+		cmocka_unit_test(a_midplane_has_its_io_nodes_wherever_it_is),
+		cmocka_unit_test(partitions_have_the_io_links_that_end_in_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -243,6 +243,9 @@ struct topo_ops {
 		struct topo_cell cell[TOPO_MAX_COLUMNS]);
 	/* A picture, or part of one. */
 	void (*draw)(const struct topo *t, FILE *out);
+
+	/* Frees what init() has taken; NULL: nothing. */
+	void (*fini)(struct topo *t);
 };
 
 #endif

@@ -210,9 +210,14 @@ static void list_addresses(struct bench *b, const struct net *n)
 		b->address[s] = b->driver->address(n->topo, s);
 }
 
+static size_t own_size(const struct bench *b)
+{
+	return b->driver->size + b->needs.queues * b->driver->queue_size;
+}
+
 void bench_open_ends(struct bench *b)
 {
-	size_t size = b->driver->size(&b->needs), data = b->needs.data;
+	size_t size = own_size(b), data = b->needs.data;
 	uint32_t i, n = b->needs.n_programs;
 
 	programs_open(&b->programs);
@@ -310,7 +315,7 @@ uint64_t bench_estimate(const struct load *l, const struct topo *t)
 
 	(void)t;
 	return programs_estimate(n->n_programs, 1 + n->is_msg,
-		n->touched + b->driver->size(n) + (n->is_msg ? MSG_BYTES : 0));
+		n->touched + own_size(b) + (n->is_msg ? MSG_BYTES : 0));
 }
 
 void bench_fini(struct load *l)

@@ -142,8 +142,8 @@ struct bench_driver {
 	bool is_open_ended;
 	bool gets_by_means; /* gets have a choice, too: the key's */
 
-	/* Not from a program. */
-	size_t (*size)(const struct bench_needs *n);
+	size_t size; /* of what an end keeps, ... */
+	size_t queue_size; /* ... and for each queue besides */
 	bool (*open)(struct bench_end *x);
 	/* Frees what open() made, or what an end that was never opened has;
 	 * outside of programs.  NULL: nothing. */
@@ -258,12 +258,17 @@ struct bench_tree_how {
 	uint32_t channel; /* an enum class_channel */
 	bool is_world; /* all nodes */
 	const struct class_box *box; /* the nodes, otherwise */
+	uint32_t number; /* of several trees that a node is in */
 	uint32_t root; /* that sends, or receives */
 	bool is_header; /* packets without bytes: that one has come counts */
 };
 
 struct bench_tree {
 	bool (*open)(struct bench_end *x, const struct bench_tree_how *how);
+	/* A node is in another tree, too; what it sends is for this one. */
+	uint32_t most; /* trees that it can be in */
+	bool (*join)(struct bench_end *x, const struct bench_tree_how *how);
+	bool (*aim)(struct bench_end *x, const struct bench_tree_how *how);
 	/* Before a round, of who receives. */
 	void (*expect)(struct bench_end *x, uint64_t bytes);
 	/* Contributes; returns when the network interface was told. */

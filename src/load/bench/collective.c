@@ -48,6 +48,11 @@ static const struct param params[] = {
 		"nodes"),
 	KEY(PARAM_COUNTS, "at", AT(at), "0", 0, TORUS_MAX_LENGTH, NULL,
 		"coordinates of the first node of the box"),
+	KEY_COUNT("boxes", AT(boxes), "1", 1, 16,
+		"number of boxes of this shape, which overlap: each is one "
+		"node further on than the one before in every dimension that "
+		"has room; if more than 1, all nodes of all boxes broadcast "
+		"at once"),
 	KEY_TEXT("split", AT(split), "none",
 		"dimensions, such as AB, that each of several trees spans, "
 		"one for each position in the other dimensions"),
@@ -234,6 +239,10 @@ static int find_hardware(struct collective *c, const struct topo *t,
 	const struct nic_ops *nic = c->bench.programs.load.nic_ops;
 	const struct bench_driver *d = bench_find_driver(nic);
 
+	if (c->boxes > 1 &&
+		(!c->hardware || c->op != OP_BROADCAST || !d || !d->tree))
+		return err_set(e, "boxes: only for op=broadcast by=hardware "
+				  "on Blue Gene/Q");
 	if (!c->hardware)
 		return 0;
 	c->barrier = c->op == OP_BARRIER && d ? d->barrier : NULL;
@@ -393,8 +402,7 @@ const struct load_ops load_collective = {
 	.can_share = true,
 	.help = "a barrier, broadcast or reduction over all nodes",
 	.size = sizeof(struct collective),
-	.params = params,
-	.n_params = sizeof(params) / sizeof(params[0]),
+	PARAMS(params),
 	.init = collective_init,
 	.start = collective_start,
 	.report = collective_report,

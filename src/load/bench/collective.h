@@ -24,12 +24,13 @@ struct collective {
 	int64_t op, hardware, apart, root;
 	int64_t type, combine, word, channel; /* by trees */
 	struct param_list shape, at;
+	int64_t boxes;
 	char split[PARAM_TEXT_MAX];
 
 	const struct bench_cast *cast;
 	const struct bench_barrier *barrier;
 	const struct bench_tree *tree;
-	struct class_box box; /* all members */
+	struct class_box box; /* all members; of several boxes the first */
 	uint32_t split_dims; /* a bit for each dimension that is split along */
 };
 

@@ -13,6 +13,8 @@
 
 enum { KINDS = 16, MOST_WORD = 512 };
 
+static const uint8_t channel_of[] = { CLASS_WORLD, CLASS_SUB, CLASS_SYSTEM };
+
 static struct collective *of(const struct bench_end *x)
 {
 	return (struct collective *)x->bench;
@@ -96,6 +98,33 @@ static int check_arith(const struct collective *c, struct err *e)
 	return err_set(e, "type and combine: %s", why.text);
 }
 
+/* How far the last of several boxes can be from the first in a dimension. */
+static uint32_t room(
+	const struct collective *c, const struct torus *t, uint32_t i)
+{
+	return t->dim[i] - c->box.first[i] - c->box.length[i];
+}
+
+static int check_boxes(
+	const struct collective *c, const struct torus *t, struct err *e)
+{
+	uint32_t i, most = 0;
+
+	for (i = 0; i < t->n_dims; i++)
+		most = room(c, t, i) > most ? room(c, t, i) : most;
+	most = most < c->tree->most ? most + 1 : c->tree->most;
+	if (c->split_dims || channel_of[c->channel] == CLASS_SYSTEM)
+		return err_set(e, "boxes: not with split or channel=system");
+	if (c->boxes > most)
+		return err_set(
+			e, "boxes: want at most %u of this shape here", most);
+	if (!c->bench.bytes || c->bench.bytes * n_nodes(&c->box) * c->boxes >
+				       (int64_t)(BENCH_MEMORY - BENCH_TARGET))
+		return err_set(e, "bytes: want 1 B to 1 GiB for all nodes of "
+				  "all boxes together");
+	return 0;
+}
+
 int collective_tree_check(
 	struct collective *c, const struct topo *topo, struct err *e)
 {
@@ -108,6 +137,8 @@ int collective_tree_check(
 	/* what is not all nodes is a communicator of its own */
 	if (!c->channel && (n_nodes(&c->box) < topo->n_nodes || c->split_dims))
 		c->channel = 1;
+	if (c->boxes > 1)
+		return check_boxes(c, t, e);
 	if (c->op != OP_ALLREDUCE &&
 		!class_box_has(&c->box, t, (router_id)c->root))
 		return err_set(e, "root: node %lld is not in the box",
@@ -115,6 +146,17 @@ int collective_tree_check(
 	if (c->op != OP_ALLREDUCE && c->split_dims)
 		return err_set(e, "split: only for op=allreduce");
 	return 0;
+}
+
+static uint32_t index_in(
+	const struct class_box *b, const struct torus *t, router_id node)
+{
+	uint32_t i, index = 0;
+
+	for (i = t->n_dims; i--;)
+		index = index * b->length[i] + torus_coord(t, node, i) -
+			b->first[i];
+	return index;
 }
 
 /* The box of a node's tree, and its place there; false where it has none. */
@@ -134,10 +176,22 @@ static bool find_place(struct bench_end *x)
 			m->box.length[i] = 1;
 		}
 	m->count = n_nodes(&m->box);
-	for (i = t->n_dims; i--;)
-		m->index =
-			m->index * m->box.length[i] + at[i] - m->box.first[i];
+	m->index = index_in(&m->box, t, x->node);
 	return class_box_has(&c->box, t, x->node);
+}
+
+/* One of several boxes; false where a node is not in it. */
+static bool nth_box(
+	const struct bench_end *x, uint32_t n, struct class_box *box)
+{
+	const struct collective *c = of(x);
+	const struct torus *t = torus_of(x->bench->programs.load.net->topo);
+	uint32_t i;
+
+	*box = c->box;
+	for (i = 0; i < t->n_dims; i++)
+		box->first[i] += n < room(c, t, i) ? n : room(c, t, i);
+	return class_box_has(box, t, x->node);
 }
 
 /* --- data: small numbers, whose sums have no end to be rounded --- */
@@ -211,20 +265,32 @@ static void to_word(
 		memcpy(word, &v, c->word < 8 ? (size_t)c->word : 8);
 }
 
-static void fill(const struct bench_end *x, int64_t round)
+/* What a member contributes. */
+static void fill(
+	const struct collective *c, uint64_t at, int64_t round, uint32_t index)
 {
-	const struct collective *c = of(x);
-	const struct member *m = x->data;
 	uint64_t i, n = (uint64_t)(c->bench.bytes / c->word);
 	uint8_t word[MOST_WORD];
 
-	if (c->op == OP_BROADCAST && x->rank != (uint32_t)c->root)
-		return;
 	for (i = 0; i < n; i++) {
-		to_word(c, value(c, round, i, m->index), word);
-		program_write(BENCH_SOURCE + i * (uint64_t)c->word, word,
-			(size_t)c->word);
+		to_word(c, value(c, round, i, index), word);
+		program_write(
+			at + i * (uint64_t)c->word, word, (size_t)c->word);
 	}
+}
+
+static bool is_right(
+	struct collective *c, uint64_t at, int64_t round, uint64_t i, int64_t v)
+{
+	uint8_t want[MOST_WORD], got[MOST_WORD];
+
+	to_word(c, v, want);
+	program_read(at + i * (uint64_t)c->word, got, (size_t)c->word);
+	return memcmp(want, got, (size_t)c->word) == 0 ||
+	       programs_complain(&c->bench.programs,
+		       "round %" PRId64 ": element %" PRIu64
+		       " is not what all members make of it",
+		       round, i);
 }
 
 static bool check(struct bench_end *x, int64_t round)
@@ -233,23 +299,15 @@ static bool check(struct bench_end *x, int64_t round)
 	const struct member *m = x->data;
 	const struct member *root = c->bench.ends[c->root].data;
 	uint64_t i, n = (uint64_t)(c->bench.bytes / c->word);
-	uint8_t want[MOST_WORD], got[MOST_WORD];
 
 	if (c->op == OP_REDUCE && x->rank != (uint32_t)c->root)
 		return true;
-	for (i = 0; i < n; i++) {
-		to_word(c,
-			c->op == OP_BROADCAST ? value(c, round, i, root->index)
-					      : combined(c, m, round, i),
-			want);
-		program_read(BENCH_TARGET + i * (uint64_t)c->word, got,
-			(size_t)c->word);
-		if (memcmp(want, got, (size_t)c->word) != 0)
-			return programs_complain(&c->bench.programs,
-				"round %" PRId64 ": element %" PRIu64
-				" is not what all members make of it",
-				round, i);
-	}
+	for (i = 0; i < n; i++)
+		if (!is_right(c, BENCH_TARGET, round, i,
+			    c->op == OP_BROADCAST
+				    ? value(c, round, i, root->index)
+				    : combined(c, m, round, i)))
+			return false;
 	return true;
 }
 
@@ -258,7 +316,36 @@ static bool check(struct bench_end *x, int64_t round)
 /* From one round's start to the next: longer than any takes. */
 static sim_time period(const struct collective *c)
 {
-	return (50000 + 5 * c->bench.bytes) * (sim_time)SIM_NS;
+	int64_t casts = c->boxes > 1 ? c->boxes * n_nodes(&c->box) : 1;
+
+	return (50000 + 5 * casts * c->bench.bytes) * (sim_time)SIM_NS;
+}
+
+/* Of a node's tree, or of one of several. */
+static struct bench_tree_how how_of(
+	const struct collective *c, const struct class_box *box, uint32_t n)
+{
+	return (struct bench_tree_how){
+		.what = (uint32_t)(c->op - OP_BROADCAST),
+		.arith = { (uint8_t)(COLL_ADD + c->combine),
+			(uint8_t)(COLL_DOUBLE - c->type), (uint16_t)c->word },
+		.channel = channel_of[c->channel],
+		.box = box,
+		.number = n,
+		.is_world = !c->channel,
+		.root = (uint32_t)c->root,
+		.is_header = !c->bench.bytes,
+	};
+}
+
+/* The sums over the rounds. */
+static void count(struct member *m)
+{
+	m->left = program_now();
+	m->all_came += m->came;
+	m->all_left += m->left;
+	m->all_stored += m->stored;
+	m->all_done += m->done;
 }
 
 static bool take_part(struct bench_end *x, int64_t round)
@@ -268,7 +355,8 @@ static bool take_part(struct bench_end *x, int64_t round)
 	bool receives = c->op != OP_REDUCE || x->rank == (uint32_t)c->root;
 	bool sends = c->op != OP_BROADCAST || x->rank == (uint32_t)c->root;
 
-	fill(x, round);
+	if (sends)
+		fill(c, BENCH_SOURCE, round, m->index);
 	if (receives)
 		c->tree->expect(x, (uint64_t)c->bench.bytes);
 	program_wait(PROGRAMS_START + round * period(c));
@@ -278,14 +366,103 @@ static bool take_part(struct bench_end *x, int64_t round)
 			  : program_now();
 	if (!c->tree->await(x, receives))
 		return false;
-	m->left = program_now();
 	if (!receives)
-		m->done = m->left;
-	m->all_came += m->came;
-	m->all_left += m->left;
-	m->all_stored += m->stored;
-	m->all_done += m->done;
+		m->done = program_now();
+	count(m);
 	return check(x, round);
+}
+
+/* --- several boxes --- */
+
+/* Of one of them: where a node's bytes come from, where a member's go to. */
+static uint64_t source_at(const struct collective *c, uint32_t box)
+{
+	return BENCH_SOURCE + box * (uint64_t)c->bench.bytes;
+}
+
+static uint64_t target_at(
+	const struct collective *c, uint32_t box, uint32_t index)
+{
+	return BENCH_TARGET + ((uint64_t)box * n_nodes(&c->box) + index) *
+				      (uint64_t)c->bench.bytes;
+}
+
+/* To all boxes that the node is in, in their order. */
+static bool cast_all(struct bench_end *x, int64_t round)
+{
+	struct collective *c = of(x);
+	const struct torus *t = torus_of(x->bench->programs.load.net->topo);
+	struct member *m = x->data;
+	struct class_box box;
+	uint32_t i, in = 0;
+
+	for (i = 0; i < c->boxes; i++)
+		if (nth_box(x, i, &box)) {
+			fill(c, source_at(c, i), round,
+				index_in(&box, t, x->node));
+			in++;
+		}
+	c->tree->expect(
+		x, (uint64_t)in * n_nodes(&box) * (uint64_t)c->bench.bytes);
+	program_wait(PROGRAMS_START + round * period(c));
+	m->came = m->stored = program_now();
+	for (i = 0; i < c->boxes; i++) {
+		struct bench_tree_how how = how_of(c, &box, i);
+
+		if (!nth_box(x, i, &box))
+			continue;
+		if (!c->tree->aim(x, &how))
+			return false;
+		c->tree->send(x, source_at(c, i),
+			target_at(c, i, index_in(&box, t, x->node)),
+			(uint64_t)c->bench.bytes);
+	}
+	if (!c->tree->await(x, true))
+		return false;
+	count(m);
+	return true;
+}
+
+static bool check_all(struct bench_end *x, int64_t round)
+{
+	struct collective *c = of(x);
+	uint64_t k, n = (uint64_t)(c->bench.bytes / c->word);
+	uint32_t i, index;
+	struct class_box box;
+
+	for (i = 0; i < c->boxes; i++)
+		for (index = 0; nth_box(x, i, &box) && index < n_nodes(&box);
+			index++)
+			for (k = 0; k < n; k++)
+				if (!is_right(c, target_at(c, i, index), round,
+					    k, value(c, round, k, index)))
+					return false;
+	return true;
+}
+
+static void run_boxes(struct bench_end *x)
+{
+	struct collective *c = of(x);
+	struct class_box box;
+	uint32_t i;
+	bool is_open = false;
+	int64_t round;
+
+	for (i = 0; i < c->boxes; i++) {
+		struct bench_tree_how how = how_of(c, &box, i);
+
+		if (!nth_box(x, i, &box))
+			continue;
+		if (is_open ? !c->tree->join(x, &how)
+			    : !bench_open(x) || !c->tree->open(x, &how))
+			return;
+		is_open = true;
+	}
+	x->start = PROGRAMS_START;
+	for (round = 0; is_open && round < c->bench.rounds; round++)
+		if (!cast_all(x, round) || !check_all(x, round))
+			return;
+	x->end = program_now();
 }
 
 void collective_tree_run(void *arg)
@@ -293,20 +470,13 @@ void collective_tree_run(void *arg)
 	struct bench_end *x = arg;
 	struct collective *c = of(x);
 	struct member *m = x->data;
-	static const uint8_t channel[] = { CLASS_WORLD, CLASS_SUB,
-		CLASS_SYSTEM };
-	const struct bench_tree_how how = {
-		.what = (uint32_t)(c->op - OP_BROADCAST),
-		.arith = { (uint8_t)(COLL_ADD + c->combine),
-			(uint8_t)(COLL_DOUBLE - c->type), (uint16_t)c->word },
-		.channel = channel[c->channel],
-		.box = &m->box,
-		.is_world = !c->channel,
-		.root = (uint32_t)c->root,
-		.is_header = !c->bench.bytes,
-	};
+	const struct bench_tree_how how = how_of(c, &m->box, 0);
 	int64_t round;
 
+	if (c->boxes > 1) {
+		run_boxes(x);
+		return;
+	}
 	if (!find_place(x) || !bench_open(x) || !c->tree->open(x, &how))
 		return;
 	x->start = PROGRAMS_START;
@@ -340,7 +510,9 @@ void collective_tree_report(const struct collective *c, struct load_result *r)
 			last = m;
 	}
 	/* a broadcast begins where it is sent */
-	from = c->op == OP_BROADCAST ? c->bench.ends[c->root].data : last;
+	from = c->op == OP_BROADCAST && c->boxes == 1
+		       ? c->bench.ends[c->root].data
+		       : last;
 	time = (double)(last->all_left - from->all_came) / rounds;
 	load_figure(r, "time_ns", time);
 	load_figure(r, "hardware_ns",

@@ -215,8 +215,7 @@ const struct load_ops load_crossover = {
 	.help = "smallest size at which one means of transfer is faster than "
 		"another",
 	.size = sizeof(struct crossover),
-	.params = params,
-	.n_params = sizeof(params) / sizeof(params[0]),
+	PARAMS(params),
 	.init = crossover_init,
 	.start = crossover_start,
 	.report = crossover_report,

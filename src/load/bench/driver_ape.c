@@ -38,12 +38,6 @@ static struct own *own(const struct bench_end *x)
 	return x->own;
 }
 
-static size_t ape_size(const struct bench_needs *n)
-{
-	(void)n;
-	return sizeof(struct own);
-}
-
 static void on_event(void *arg, const struct workq_completion *c)
 {
 	struct own *o = arg;
@@ -291,7 +285,7 @@ const struct bench_driver bench_ape = {
 	.needs_target = true,
 	.n_host_means = 1,
 	.dropped = BY_FLUSH,
-	.size = ape_size,
+	.size = sizeof(struct own),
 	.open = ape_open,
 	.fini = ape_fini,
 	.ready = ape_ready,

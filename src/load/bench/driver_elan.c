@@ -50,11 +50,6 @@ static struct elan_cq *queue(const struct bench_end *x, uint32_t i)
 	return &own(x)->queue[i];
 }
 
-static size_t elan_size(const struct bench_needs *n)
-{
-	return sizeof(struct own) + n->queues * sizeof(struct elan_cq);
-}
-
 static bool elan_open(struct bench_end *x)
 {
 	uint32_t i, n = x->bench->needs.queues;
@@ -253,7 +248,8 @@ const struct bench_driver bench_elan = {
 	.get_most = ELAN_PACKET,
 	.sets_later = true,
 	.has_acks = true,
-	.size = elan_size,
+	.size = sizeof(struct own),
+	.queue_size = sizeof(struct elan_cq),
 	.open = elan_open,
 	.expect = elan_expect,
 	.await = elan_await,

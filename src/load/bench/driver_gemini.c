@@ -36,12 +36,6 @@ static struct own *own(const struct bench_end *x)
 	return x->own;
 }
 
-static size_t gem_size(const struct bench_needs *n)
-{
-	(void)n;
-	return sizeof(struct own);
-}
-
 static bool open_queue(struct bench_end *x, struct gemini_queue *q, uint32_t cq)
 {
 	*q = (struct gemini_queue){
@@ -372,7 +366,7 @@ const struct bench_driver bench_gemini = {
 	.has_self = true,
 	.has_acks = true,
 	.gets_by_means = true,
-	.size = gem_size,
+	.size = sizeof(struct own),
 	.open = gem_open,
 	.expect = gem_expect,
 	.await = gem_await,

@@ -16,12 +16,6 @@ static struct own *own(const struct bench_end *x)
 	return x->own;
 }
 
-static size_t msg_size(const struct bench_needs *n)
-{
-	(void)n;
-	return sizeof(struct own);
-}
-
 struct weft_msg *bench_messages(struct bench_end *x)
 {
 	return &own(x)->msg;
@@ -137,7 +131,7 @@ const struct bench_driver bench_msg = {
 	.most_lanes = 1,
 	.has_self = true,
 	.has_gpus = true,
-	.size = msg_size,
+	.size = sizeof(struct own),
 	.open = msg_open,
 	.ready = msg_ready,
 	.expect = msg_expect,

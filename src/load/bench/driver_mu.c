@@ -61,12 +61,6 @@ static uint64_t counter_at(uint32_t counter)
 	return COUNTERS_AT + (uint64_t)counter * LINE;
 }
 
-static size_t unit_size(const struct bench_needs *n)
-{
-	(void)n;
-	return sizeof(struct own);
-}
-
 /* --- set-up --- */
 
 static bool make_descriptors(struct bench_end *x)
@@ -306,7 +300,8 @@ static uint32_t class_of(const struct bench_tree_how *how)
 {
 	if (how->is_world)
 		return SPI_CLASS_WORLD;
-	return how->channel == CLASS_SYSTEM ? SPI_CLASS_SYSTEM : TREE_CLASS;
+	return how->channel == CLASS_SYSTEM ? (uint32_t)SPI_CLASS_SYSTEM
+					    : TREE_CLASS + how->number;
 }
 
 /* Number 0 is set for all nodes; any other one is set by its members, which
@@ -466,6 +461,9 @@ static bool tree_await(struct bench_end *x, bool receives)
 
 static const struct bench_tree tree = {
 	.open = tree_open,
+	.most = SPI_CLASS_SYSTEM - TREE_CLASS,
+	.join = set_route,
+	.aim = make_tree_descriptor,
 	.expect = tree_expect,
 	.send = tree_send,
 	.await = tree_await,
@@ -519,7 +517,7 @@ const struct bench_driver bench_mu = {
 	.most_lanes = MOST_LANES,
 	.has_self = true,
 	/* where atomics begin, addresses of memory end */
-	.size = unit_size,
+	.size = sizeof(struct own),
 	.open = unit_open,
 	.expect = unit_expect,
 	.await = unit_await,

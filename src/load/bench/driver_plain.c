@@ -42,11 +42,6 @@ static struct workq_user *user(const struct bench_end *x, uint32_t queue)
 	return &own(x)->user[queue];
 }
 
-static size_t card_size(const struct bench_needs *n)
-{
-	return sizeof(struct own) + n->queues * sizeof(struct workq_user);
-}
-
 static bool open_queue(struct bench_end *x, uint32_t i, uint32_t queue)
 {
 	struct workq_user *u = user(x, i);
@@ -176,7 +171,8 @@ const struct bench_driver bench_plain = {
 	.n_counters = COUNTERS,
 	.most_queues = MOST_QUEUES,
 	.most_lanes = MOST_LANES,
-	.size = card_size,
+	.size = sizeof(struct own),
+	.queue_size = sizeof(struct workq_user),
 	.open = card_open,
 	.expect = card_expect,
 	.await = card_await,

@@ -519,8 +519,7 @@ const struct load_ops load_storm = {
 	.help = "random puts and gets between all nodes, with every byte "
 		"checked",
 	.size = sizeof(struct storm),
-	.params = params,
-	.n_params = sizeof(params) / sizeof(params[0]),
+	PARAMS(params),
 	.init = storm_init,
 	.start = storm_start,
 	.next = programs_next,

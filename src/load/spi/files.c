@@ -139,7 +139,11 @@ static int files_init(struct load *l, const struct topo *t, struct route *r,
 	if (programs_need(&g->programs, "bgq-mu", MEMORY, e))
 		return -1;
 	if (!t->n_io)
-		return err_set(e, "files: this machine has no IO nodes "
+		return err_set(e, "%s",
+			torus_of(t)->io_every
+				? "files: no IO node has a link into this "
+				  "partition (topology.io.every)"
+				: "files: this machine has no IO nodes "
 				  "(topology.io.every); bgq-io has some");
 	if (g->clients > t->n_nodes)
 		return err_set(e, "clients: the machine has %u compute nodes",
@@ -225,8 +229,7 @@ const struct load_ops load_files = {
 	.help = "files that compute nodes write and read back by IO nodes, on "
 		"Blue Gene/Q",
 	.size = sizeof(struct files),
-	.params = params,
-	.n_params = sizeof(params) / sizeof(params[0]),
+	PARAMS(params),
 	PROGRAMS_OPS,
 	.init = files_init,
 	.start = files_start,

@@ -370,8 +370,7 @@ const struct load_ops load_probe = {
 	.help = "packets that name the links they take, to find those that "
 		"do not work",
 	.size = sizeof(struct probe),
-	.params = params,
-	.n_params = sizeof(params) / sizeof(params[0]),
+	PARAMS(params),
 	.client = &client,
 	.init = probe_init,
 	.start = probe_start,

@@ -46,7 +46,7 @@ static bool is_whole(const struct mu *mu, const struct mu_descriptor *d)
 	struct err e;
 
 	return arith_of(&d->header, &x) && !coll_arith_check(&x, 0, &e) &&
-	       mu_length(d) % x.word == 0 && mu->payload % x.word == 0;
+	       !((mu_length(d) | mu->payload) & (x.word - 1u));
 }
 
 enum mu_interrupt mu_collective_take(
@@ -190,7 +190,8 @@ bool mu_collective_combine(struct net *n, struct sim_worker *w, site_id s,
 	struct coll_arith arith;
 	uint32_t i;
 
-	for (i = 0; i < n_ids; i++) {
+	from[0] = buffer_of(n, id[0])->payload;
+	for (i = 1; i < n_ids; i++) {
 		from[i] = buffer_of(n, id[i])->payload;
 		if (is_like(n, id[0], id[i]))
 			continue;

@@ -213,7 +213,8 @@ static site_id take_io(const struct nic_at *a, struct mu_inj_fifo *f)
 	if (mu_channel(h) != MU_SYSTEM || mu_is_deposit(h))
 		return NO_SITE;
 	if (is_io_node(a)) {
-		if (mu_is_to_io(h) || mu_io_link(h) >= t->io_links)
+		if (mu_is_to_io(h) || mu_io_link(h) >= t->io_links ||
+			torus_io_exit(t, a->s, mu_io_link(h)) == NO_ROUTER)
 			return NO_SITE;
 		f->hints = hint_from_io(t, mu_io_link(h));
 		return torus_io_exit(t, a->s, mu_io_link(h));

@@ -564,8 +564,7 @@ const struct nic_ops bgq_mu_ops = {
 	.most_memory = MU_ATOMIC, /* addresses above it are operations */
 	.size = sizeof(struct mu),
 	.node_size = sizeof(struct mu_node),
-	.params = params,
-	.n_params = sizeof(params) / sizeof(params[0]),
+	PARAMS(params),
 	.params_size = sizeof(struct mu_params),
 	.client = &client,
 	.counters = counters,

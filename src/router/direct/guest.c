@@ -25,11 +25,11 @@ void direct_lend(struct router *r, struct sim_worker *w, site_id id,
 	direct_want(w, s, begun, t);
 }
 
-/* The head's arrival, where nothing goes wrong; where it does, the link is
- * longer in use. */
-static sim_time carry(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, port_id p, packet_id id, sim_time t,
-	sim_time tail)
+/* The head's arrival where something may go wrong: then the link is longer in
+ * use. */
+static __attribute__((noinline)) sim_time carry(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, port_id p, packet_id id,
+	sim_time t, sim_time tail)
 {
 	struct net *n = d->router.net;
 	struct link_sender *l = &s->port[p].sender;
@@ -45,8 +45,6 @@ static sim_time carry(struct direct *d, struct sim_worker *w,
 		.is_guest = true };
 	struct net_sent sent;
 
-	if (!n->faults && !n->retry)
-		return t + d->link.latency[l->wire];
 	sent = net_send(n, w, &x);
 	BUG_IF(sent.is_lost);
 	if (l->free_at < sent.free_at)
@@ -70,10 +68,17 @@ void direct_guest_send(struct direct *d, struct sim_worker *w,
 	book_until(d->book, x.id, CAUSE_ROUTER, t + d->link.logic[l->wire]);
 	book_until(d->book, x.id, CAUSE_WIRE, t + d->link.latency[l->wire]);
 	link_take(l, d->link.gap, t, tail);
-	arrival = carry(d, w, s, p, x.id, t, tail) + x.logic;
+	arrival =
+		(net_is_faulty(d->router.net) ? carry(d, w, s, p, x.id, t, tail)
+					      : t + d->link.latency[l->wire]) +
+		x.logic;
 	book_until(d->book, x.id, CAUSE_ROUTER, arrival);
 	sim_post(w, l->peer, arrival, SIM_KEY(PHASE_GUEST, l->peer_port), x.aux,
 		x.id);
+	s->guests &= ~(1u << p);
+	s->port[p].requests.n_rare--;
+	if (x.ports != s->guests)
+		direct_lend(&d->router, w, s->id, x.ports, t);
 	if (s->port[p].requests.n_rare || s->port[p].requests.some ||
 		s->port[p].requests.head[REQ_DYNAMIC] ||
 		s->port[p].requests.head[REQ_DETERMINISTIC])

@@ -431,6 +431,30 @@ static void bgq_f68_what_falls_goes_before_what_rises(void **state)
 	guest_kit_free(k);
 }
 
+/* A packet of node 0 waits for the link to its parent, which a long one has,
+ * when the register is written anew: it stays where it is. */
+static void a_route_that_is_rewritten_waits_for_no_link(void **state)
+{
+	struct guest_kit *k = guest_kit("4");
+	const struct packet p = { .src = 0, .dst = 1, .kind = PACKET_SYSTEM };
+	struct guest_member m = { .n = 1, .bytes = 8, .dst = NO_SITE };
+
+	(void)state;
+	set_by_hand(k, 0, 3, EAR, AP, CLASS_SUB);
+	set_by_hand(k, 1, 3, AM, 0, CLASS_SUB);
+	k->flood[0] = (struct guest_flood){ 1, rig_fifo(k->rig, &p), p.kind };
+	guest_begin(k, 0, 0, (struct guest_member){ 0 });
+	sim_run(k->net->sim, 50 * SIM_NS);
+	m.route = 3;
+	guest_begin(k, 0, 100 * SIM_NS, m);
+	sim_run(k->net->sim, 150 * SIM_NS);
+	set_by_hand(k, 0, 3, EAR | AM, AP, CLASS_SUB);
+	guest_run(k);
+	assert_string_equal(k->order, "s");
+	assert_int_equal(net_total(k->net).injected, 2);
+	guest_kit_free(k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -451,6 +475,7 @@ int main(void)
 		cmocka_unit_test(
 			bgq_f68_guests_and_system_packets_alternate_first),
 		cmocka_unit_test(bgq_f68_what_falls_goes_before_what_rises),
+		cmocka_unit_test(a_route_that_is_rewritten_waits_for_no_link),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

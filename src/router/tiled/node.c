@@ -301,15 +301,15 @@ static void visit(struct sim_worker *w, site_id site)
 }
 
 /* Of chips, too.  Events that bring no packet name one that is not touched. */
-void tiled_prefetch(
-	const struct sim_worker *w, site_id site, struct sim_waiting list)
+void tiled_prefetch(const struct sim_worker *w, site_id site,
+	struct sim_waiting list, uint32_t step)
 {
 	const struct packet *packets = ((const struct net *)w->model)->packets;
 	const struct sim_event *e;
 
 	(void)site;
-	while ((e = sim_waiting(&list)))
-		__builtin_prefetch(&packets[e->data]);
+	while (!step && (e = sim_waiting(&list)))
+		mem_prefetch(&packets[e->data]);
 }
 
 const struct router_calls tiled_node_calls = {

@@ -56,6 +56,17 @@ static inline void collect(struct tiled_gate *g, sim_time t)
 		tiled_add(g, tiled_take(&g->returns) & 0xff, 1);
 }
 
+/* Of links that share one bubble: a head that enters their ring leaves room for
+ * a packet on one of them. */
+static inline uint32_t freely(const struct tiled *d, const struct tiled_chip *s,
+	uint32_t in, uint32_t gate, uint32_t one, uint32_t two)
+{
+	bool has_room = two & 0xff || !is_single(one & 0xff);
+
+	return has_room || d->ahead_gate[in] == gate ? one
+						     : one & ~s->rings[gate];
+}
+
 /* Of the links that a head may take those that have the tokens it needs: two
  * where it enters a ring. */
 static inline uint32_t eligible(const struct tiled *d,
@@ -67,6 +78,8 @@ static inline uint32_t eligible(const struct tiled *d,
 
 	if (!TILED_FULL || d->need > 1)
 		one &= ~tiled_entered(d, s, in, gate_of(p));
+	else if (d->is_free)
+		one = freely(d, s, in, gate_of(p), one, two);
 	return links_of(p) & (one | two);
 }
 
@@ -210,6 +223,17 @@ static inline uint64_t entering(
 	       ~d->straight[d->gate_of[port]];
 }
 
+/* All heads that wait for a gate's tokens. */
+static inline uint64_t waiting(const struct tiled_gate *g)
+{
+	uint64_t m = g->any;
+	uint32_t i;
+
+	for (i = 0; i < TILED_LINKS; i++)
+		m |= g->one[i];
+	return m;
+}
+
 /* The heads that a link's tokens can help. */
 static inline uint64_t helped(const struct tiled *d, const struct tiled_chip *s,
 	const struct tiled_gate *g, port_id port)
@@ -221,6 +245,8 @@ static inline uint64_t helped(const struct tiled *d, const struct tiled_chip *s,
 
 	if (tokens <= 0)
 		return 0;
+	if (TILED_FULL && d->is_free)
+		return waiting(g);
 	if (tokens >= d->need || !(s->rings[gate] >> link & 1))
 		return is_kept && entering(d, g, port) ? entering(d, g, port)
 						       : m;
@@ -246,7 +272,7 @@ static inline void keep(const struct tiled *d, struct sim_worker *w,
 	if (!is_straight)
 		g->kept &= (uint8_t) ~(1u << link);
 	g->passed[link]++;
-	if (!m || !is_straight)
+	if (!m || !is_straight || (TILED_FULL && d->is_free))
 		return;
 	next = first_from(g->turn, m);
 	if (t - d->packets[s->input[next].queue[channel].list.first].head <

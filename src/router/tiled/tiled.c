@@ -175,7 +175,7 @@ static struct router *tiled_make(struct net *n, const struct net_setup *s,
 	d->is_faulty = net_is_faulty(n);
 	d->full = n->full;
 	d->capacity = (int16_t)s->router->packets;
-	d->need = n->route->has_planes ? 2 : 1;
+	d->need = n->route->has_planes == ROUTE_PLANES ? 2 : 1;
 	d->is_free = n->route->has_planes == ROUTE_FREE_PLANES;
 	d->row = d->how.row * d->how.cycle;
 	d->column = d->how.column * d->how.cycle;
@@ -567,8 +567,7 @@ const struct router_ops tiled_ops = {
 	.channels = channels,
 	.n_channels = TILED_CHANNELS,
 	.posts_tokens = true,
-	.params = params,
-	.n_params = sizeof(params) / sizeof(params[0]),
+	PARAMS(params),
 	.params_size = sizeof(struct tiled_params),
 	.describe = tiled_describe,
 	.check = tiled_check,

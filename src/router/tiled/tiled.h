@@ -232,7 +232,7 @@ struct tiled {
 	int16_t capacity; /* packets of an input buffer */
 	sim_time row, column; /* what inner buffers hold */
 	bool is_ideal; /* no contention inside */
-	bool is_free; /* changing planes is no entering */
+	bool is_free; /* parallel links share one bubble */
 	sim_time back[TOPO_MAX_WIRES]; /* how long tokens take by a wire: they
 					* pass no tiles */
 	uint32_t place[TOPO_MAX_WIRES]; /* of a wire's row of costs */
@@ -266,8 +266,8 @@ extern const struct net_stage tiled_stages[TILED_STAGES];
 extern const struct router_ops tiled_ops;
 extern const struct router_calls tiled_node_calls;
 extern const struct router_calls tiled_plain_chip, tiled_full_chip;
-void tiled_prefetch(
-	const struct sim_worker *w, site_id site, struct sim_waiting list);
+void tiled_prefetch(const struct sim_worker *w, site_id site,
+	struct sim_waiting list, uint32_t step);
 
 /* What management does to a chip, and to a node: see struct router_ops. */
 void tiled_chip_manage(struct tiled *d, struct sim_worker *w, site_id s,
@@ -340,8 +340,6 @@ static inline uint32_t tiled_entered(const struct tiled *d,
 
 	if (d->ahead_gate[in] != gate)
 		return rings;
-	if (TILED_FULL && d->is_free)
-		return 0;
 	return rings & ~(1u << d->ahead_link[in]);
 }
 

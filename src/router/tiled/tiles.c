@@ -240,8 +240,7 @@ static void find_ahead(struct tiled *d)
 		d->ahead_gate[p] = d->gate_of[on];
 		d->ahead_link[p] = d->link_of[on];
 		d->straight[d->gate_of[on]] |= (port_mask)1 << p;
-		d->behind[on] |= d->is_free ? d->links[d->gate_of[p]]
-					    : (port_mask)1 << p;
+		d->behind[on] |= (port_mask)1 << p;
 	}
 }
 
