@@ -55,8 +55,9 @@ static const struct param params[] = {
 		"number of a node's packets that its chip holds, per channel",
 		"assumed"),
 	PARAM_ROW(PARAM_TIME, "patience", AT(patience), "50 us", 1, PS_PER_S,
-		"time that a packet waits to enter a ring before a link is "
-		"kept for it, and longest time that it is kept",
+		"time by which a packet that waits to enter a ring must be "
+		"older than one that goes straight on before a link is kept "
+		"for it, and longest time that it is kept",
 		"assumed: far below nic.timeout, far above other waits"),
 };
 

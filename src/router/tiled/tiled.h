@@ -73,7 +73,7 @@ struct tiled_params {
 	int64_t row, column; /* of inner buffers */
 	int64_t packet; /* a node hands one over, ps */
 	int64_t nodes; /* packets that wait at a node's wire, per channel */
-	int64_t patience; /* of a packet that waits to enter a ring, ps */
+	int64_t patience; /* with younger ones, of one that enters a ring, ps */
 };
 
 struct tiled_queue {
