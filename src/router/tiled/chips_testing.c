@@ -87,6 +87,13 @@ static const struct net_client_ops slow = {
 	.on_event = on_event,
 };
 
+static const struct net_client_ops slow_with_outbox = {
+	.on_room = on_room,
+	.on_packet = on_packet,
+	.on_event = on_event,
+	.has_outbox = true,
+};
+
 /* --- set-up --- */
 
 struct chips *chips_new(const struct chips_how *how)
@@ -98,7 +105,9 @@ struct chips *chips_new(const struct chips_how *how)
 		.route = m->route,
 		.link = &m->link,
 		.router = &m->router,
-		.client = how->drains_slowly ? &slow : &sink,
+		.client = how->has_outbox      ? &slow_with_outbox
+			  : how->drains_slowly ? &slow
+					       : &sink,
 		.client_state = c,
 		.n_workers = how->n_workers ? how->n_workers : 1,
 		.book = how->book,
@@ -112,7 +121,7 @@ struct chips *chips_new(const struct chips_how *how)
 		if (how->lane_rate[i])
 			m->topo->wire[i].rate = how->lane_rate[i] / 8 * 3;
 	c->machine = m;
-	c->drains_slowly = how->drains_slowly;
+	c->drains_slowly = how->drains_slowly || how->has_outbox;
 	c->net = net_new(&s, &e);
 	if (!c->net)
 		fail_msg("%s", e.text);

@@ -19,6 +19,7 @@ struct chips_how {
 	uint32_t n_workers;
 	const struct book_how *book;
 	bool drains_slowly; /* a node takes 200 ns for each packet */
+	bool has_outbox; /* the same, and what it sends has to wait nowhere */
 };
 
 struct chips_arrival {
