@@ -287,15 +287,17 @@ static inline void keep(const struct tiled *d, struct sim_worker *w,
 	struct tiled_chip *s, struct tiled_gate *g, uint32_t channel,
 	port_id port, uint32_t in, sim_time born, sim_time t)
 {
-	uint64_t m = entering(d, g, port);
 	uint32_t link = d->link_of[port], next;
-	bool is_straight = d->straight[d->gate_of[port]] >> in & 1;
 	const struct packet *p;
+	uint64_t m;
 
-	if (!is_straight)
-		g->kept &= (uint8_t) ~(1u << link);
 	g->passed[link]++;
-	if (!m || !is_straight || (TILED_FULL && d->is_free))
+	if (!(d->straight[d->gate_of[port]] >> in & 1)) {
+		g->kept &= (uint8_t) ~(1u << link);
+		return;
+	}
+	m = entering(d, g, port);
+	if (!m || (TILED_FULL && d->is_free))
 		return;
 	next = first_from(g->turn, m);
 	p = &d->packets[s->input[next].queue[channel].list.first];
