@@ -203,6 +203,11 @@ int32_t Kernel_GetInterrupts(enum mu_group group, uint64_t *mask);
 int32_t Kernel_SetSenderCounter(
 	uint32_t sender, uint32_t counter, uint32_t channels);
 
+/* After how many round trips of its wire without an acknowledgement a sender
+ * sends again; 1 to 1,000,000. */
+int32_t Kernel_SetLinkTimeout(uint32_t sender, uint32_t trips);
+int32_t Kernel_GetLinkTimeout(uint32_t sender, uint32_t *trips);
+
 /* --- what the unit refused to do --- */
 
 typedef struct {

@@ -78,6 +78,8 @@ enum mu_register {
 	/* S of a counter of a sender: the channels that it counts; a store
 	 * lets it begin at 0 */
 	MU_SENT_CHANNELS,
+	/* S of a port: the time-out of its sender, round trips of its wire */
+	MU_TIMEOUT,
 	/* S of an engine, 0 to 15 injection, 16 to 31 reception: a store
 	 * flips the bits that it has in a word of its next packet */
 	MU_FAULT,

@@ -66,6 +66,7 @@ enum {
 	MU_INJ_WORDS = (MU_INJ_FIFOS + 63) / 64,
 	MU_MASKS = MU_REC_ARRIVED - MU_INJ_OWNED + 1,
 	MU_SENT = MU_SENDERS * MU_SENDER_COUNTERS,
+	MU_TIMEOUTS = 16, /* ports whose senders can have their own */
 };
 
 enum {
@@ -239,6 +240,7 @@ struct mu_node {
 	uint64_t slave_reads, slave_writes;
 	struct mu_flips *flips; /* NULL: none ever */
 	struct mu_sent *sent; /* [counter]; NULL: none is in use */
+	uint32_t *timeout; /* [port] 0: the links'; NULL: none was set */
 	struct mu_account **accounts; /* [FIFO], where there is a book */
 	struct mu_barrier *barrier; /* NULL until used */
 	uint64_t barrier_packets; /* sent */
@@ -372,6 +374,14 @@ static inline enum mu_level mu_level_of(uint32_t inj, uint32_t attributes)
 		return MU_LEVEL_SYSTEM;
 	return attributes & MU_INJ_HIGH ? MU_LEVEL_HIGH : MU_LEVEL_NORMAL;
 }
+
+/* --- dcr.c --- */
+
+/* Of the sender at a port: after how many round trips it sends again. */
+uint64_t mu_dcr_timeout(
+	const struct nic *nic, const struct mu_node *n, uint32_t port);
+enum mu_interrupt mu_dcr_set_timeout(
+	const struct nic_at *a, uint32_t port, uint64_t trips);
 
 /* --- account.c: to be called only where budgets are kept --- */
 
