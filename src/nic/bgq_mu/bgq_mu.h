@@ -147,6 +147,11 @@ uint64_t mu_registers_load(struct nic *nic, site_id s, uint32_t reg);
  */
 bool mu_is_dcr(uint32_t reg);
 sim_time mu_dcr_slot(struct nic *nic, site_id s, sim_time t);
+/* Of the sender at a port: after how many round trips it sends again.  False
+ * where it cannot be so many. */
+uint64_t mu_dcr_timeout(struct nic *nic, site_id s, uint32_t port);
+bool mu_dcr_set_timeout(
+	struct nic *nic, site_id s, uint32_t port, uint64_t trips);
 void mu_dcr_store(struct nic *nic, struct sim_worker *w, site_id s, sim_time t,
 	uint32_t reg, uint64_t value);
 

@@ -1,6 +1,6 @@
 /*
- * The ring of configuration registers (BGQ-F126): which registers are on it, one
- * access at a time, and those that are the network's.
+ * The ring of configuration registers (BGQ-F126): which registers are on it,
+ * one access at a time, and those that are the network's.
  */
 #include "nic/bgq_mu/mu.h"
 
@@ -35,9 +35,10 @@ sim_time mu_dcr_slot(struct nic *nic, site_id s, sim_time t)
 	return n->dcr_at = t + clock_time(c->dcr_access, c->dcr);
 }
 
-uint64_t mu_dcr_timeout(
-	const struct nic *nic, const struct mu_node *n, uint32_t port)
+uint64_t mu_dcr_timeout(struct nic *nic, site_id s, uint32_t port)
 {
+	const struct mu_node *n = nic_node(nic, s);
+
 	if (port >= nic->net->n_ports || port >= MU_TIMEOUTS)
 		return 0;
 	return n->timeout && n->timeout[port]
@@ -45,18 +46,17 @@ uint64_t mu_dcr_timeout(
 		       : (uint64_t)nic->net->link.retry.timeout;
 }
 
-enum mu_interrupt mu_dcr_set_timeout(
-	const struct nic_at *a, uint32_t port, uint64_t trips)
+bool mu_dcr_set_timeout(
+	struct nic *nic, site_id s, uint32_t port, uint64_t trips)
 {
-	struct mu_node *n = a->node;
-	struct net *net = a->nic->net;
+	struct mu_node *n = nic_node(nic, s);
 
-	if (port >= net->n_ports || port >= MU_TIMEOUTS || !trips ||
+	if (port >= nic->net->n_ports || port >= MU_TIMEOUTS || !trips ||
 		trips > MOST_TRIPS)
-		return MU_ERROR_REGISTER;
+		return false;
 	if (!n->timeout)
 		n->timeout = mem_alloc(MU_TIMEOUTS, sizeof(*n->timeout));
 	n->timeout[port] = (uint32_t)trips;
-	net_set_timeout(net, a->s, port, (uint32_t)trips);
-	return MU_INTERRUPTS;
+	net_set_timeout(nic->net, s, port, (uint32_t)trips);
+	return true;
 }

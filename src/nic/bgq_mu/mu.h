@@ -375,14 +375,6 @@ static inline enum mu_level mu_level_of(uint32_t inj, uint32_t attributes)
 	return attributes & MU_INJ_HIGH ? MU_LEVEL_HIGH : MU_LEVEL_NORMAL;
 }
 
-/* --- dcr.c --- */
-
-/* Of the sender at a port: after how many round trips it sends again. */
-uint64_t mu_dcr_timeout(
-	const struct nic *nic, const struct mu_node *n, uint32_t port);
-enum mu_interrupt mu_dcr_set_timeout(
-	const struct nic_at *a, uint32_t port, uint64_t trips);
-
 /* --- account.c: to be called only where budgets are kept --- */
 
 static inline bool mu_has_book(const struct nic_at *a)

@@ -206,7 +206,7 @@ uint64_t mu_peek(struct nic *nic, site_id s, uint32_t reg)
 	if (kind >= MU_GI_ROUTE)
 		return mu_barrier_load(nic, s, kind, id);
 	if (sub == OF_UNIT)
-		return kind == MU_TIMEOUT ? mu_dcr_timeout(nic, n, id)
+		return kind == MU_TIMEOUT ? mu_dcr_timeout(nic, s, id)
 					  : load_unit(n, kind, id);
 	g = mu_subgroup(n, sub);
 	if (!g)
@@ -450,7 +450,9 @@ static enum mu_interrupt store_unit(
 	case MU_SENT_CHANNELS:
 		return store_sent(a, id, value);
 	case MU_TIMEOUT:
-		return mu_dcr_set_timeout(a, id, value);
+		return mu_dcr_set_timeout(a->nic, a->s, id, value)
+			       ? MU_INTERRUPTS
+			       : MU_ERROR_REGISTER;
 	case MU_FAULT:
 		return store_fault(n, id, value);
 	default:
