@@ -295,10 +295,10 @@ static void visit_any(struct sim_worker *w, site_id s)
 	net_router(w->model, s)->calls->visit(w, s);
 }
 
-static void prefetch_any(
-	const struct sim_worker *w, site_id site, struct sim_waiting list)
+static void prefetch_any(const struct sim_worker *w, site_id site,
+	struct sim_waiting list, uint32_t step)
 {
-	net_router(w->model, site)->calls->prefetch(w, site, list);
+	net_router(w->model, site)->calls->prefetch(w, site, list, step);
 }
 
 static void make_routers(struct net *n, const struct net_setup *s)
@@ -535,6 +535,17 @@ static uint64_t arrived(const struct net *n, site_id s)
 		sum += r->ops->buffer(r, s, i).count;
 	for (i = 0; i < r->sites.n_ports; i++)
 		sum += net_counters(n, s, i, UINT32_MAX, 0).packets;
+	return sum;
+}
+
+uint64_t net_n_early(const struct net *n, sim_time now)
+{
+	const struct router *r = n->router[NET_NODES];
+	uint64_t sum = 0;
+	site_id s;
+
+	for (s = 0; s < n->n_nodes && r->ops->n_early; s++)
+		sum += r->ops->n_early(r, s, now);
 	return sum;
 }
 

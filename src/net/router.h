@@ -37,7 +37,7 @@ struct router_calls {
 	/* The kernel's: runs the events of a site. */
 	void (*visit)(struct sim_worker *w, site_id s);
 	void (*prefetch)(const struct sim_worker *w, site_id site,
-		struct sim_waiting list);
+		struct sim_waiting list, uint32_t step);
 	/* The client's: see net.h. */
 	void (*inject)(struct net *n, struct sim_worker *w, site_id s,
 		uint32_t fifo, packet_id p, sim_time t);
@@ -175,6 +175,9 @@ struct router_ops {
 		const struct router *r, site_id s, uint32_t i);
 	/* Packets in injection FIFOs that have not begun to leave. */
 	uint32_t (*n_injecting)(const struct router *r, site_id s);
+	/* What clients with an outbox would still have by now, if a FIFO of a
+	 * node took no more than it holds; NULL: it does not. */
+	uint32_t (*n_early)(const struct router *r, site_id s, sim_time now);
 	/* The ways open to a packet that is first in a buffer and has not
 	 * arrived; at most NET_MOST_WAYS. */
 	uint32_t (*ways)(const struct router *r, const struct net_buffer *b,

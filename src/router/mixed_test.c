@@ -315,12 +315,13 @@ static void toy_visit(struct sim_worker *w, site_id s)
 	}
 }
 
-static void toy_prefetch(
-	const struct sim_worker *w, site_id site, struct sim_waiting list)
+static void toy_prefetch(const struct sim_worker *w, site_id site,
+	struct sim_waiting list, uint32_t step)
 {
 	(void)w;
 	(void)site;
 	(void)list;
+	(void)step;
 }
 
 static const struct router_calls toy_calls = {

@@ -5,7 +5,7 @@
 #include "sim/far.h"
 
 enum {
-	AHEAD = 4,
+	AHEAD = 2, /* visits between steps of prefetching */
 	CROWD = 8,
 	BATCH_FIRST = 64,
 	SLOTS_LEAST = 64,
@@ -149,20 +149,38 @@ static void fill_by_parts(
 	w->end = end;
 }
 
+/* Before the i-th visit of n: the steps for those that come after it. */
+static inline void look_ahead(const struct sim_worker *w,
+	const struct sim_event *e, uint32_t i, uint32_t n)
+{
+	uint32_t step;
+
+	i += (SIM_STEPS + 1) * AHEAD;
+	if (i < n)
+		mem_prefetch(&e[w->head[w->order[i]] - 1]);
+	i -= AHEAD;
+	for (step = 0; step < SIM_STEPS; step++, i -= AHEAD) {
+		site_id site;
+
+		if (i >= n)
+			continue;
+		site = w->order[i];
+		w->sim->p.ops->prefetch(w, site,
+			(struct sim_waiting){ e, w->head[site] }, step);
+	}
+}
+
 static inline __attribute__((always_inline)) void visit_in_order(
-	struct sim_worker *w, struct sim_event *e, uint32_t n, bool is_crowded)
+	struct sim_worker *w, struct sim_event *e, uint32_t n, bool is_crowded,
+	bool prefetches)
 {
 	const struct sim_ops *ops = w->sim->p.ops;
 	const site_id *order = w->order;
-	uint32_t ahead = 0, i;
+	uint32_t i;
 
-	if (w->sim->p.prefetches && ops->prefetch && n > AHEAD)
-		ahead = n - AHEAD;
 	for (i = 0; i < n; i++) {
-		if (i < ahead)
-			ops->prefetch(w, order[i + AHEAD],
-				(struct sim_waiting){
-					e, w->head[order[i + AHEAD]] });
+		if (prefetches)
+			look_ahead(w, e, i, n);
 		if (is_crowded)
 			fill_by_parts(w, e, order[i]);
 		else
@@ -180,10 +198,12 @@ static void visit_all(
 	w->n_visits += n;
 	w->n_events += n_events;
 	batch_reserve(w, n_events);
-	if (n_events / CROWD >= n)
-		visit_in_order(w, e, n, true);
+	if (w->sim->p.prefetches && w->sim->p.ops->prefetch)
+		visit_in_order(w, e, n, n_events / CROWD >= n, true);
+	else if (n_events / CROWD >= n)
+		visit_in_order(w, e, n, true, false);
 	else
-		visit_in_order(w, e, n, false);
+		visit_in_order(w, e, n, false, false);
 	w->visited = NO_SITE;
 	if (w->n_events - w->n_discounted == w->n_counted)
 		return;

@@ -42,6 +42,7 @@ enum {
 	SIM_NS = 1000, /* picoseconds */
 	SIM_MIN_WINDOW = 5 * SIM_NS, /* a shorter one is refused */
 	SIM_MAX_WORKERS = 256,
+	SIM_STEPS = 3, /* of prefetching */
 	SIM_PARTS_LOG = 5,
 	SIM_PARTS = 1 << SIM_PARTS_LOG,
 };
@@ -168,10 +169,13 @@ struct sim_ops {
 	/* Runs the worker's batch: take events with sim_next(). */
 	void (*visit)(struct sim_worker *w, site_id site);
 
-	/* Called some visits ahead with the site's events; may be NULL.  Must
-	 * change nothing. */
+	/*
+	 * Called with a site's events some visits ahead, in SIM_STEPS steps
+	 * from 0 on, each some visits after the one before: what one has asked
+	 * for, the next one may look at.  Must change nothing; may be NULL.
+	 */
 	void (*prefetch)(const struct sim_worker *w, site_id site,
-		struct sim_waiting list);
+		struct sim_waiting list, uint32_t step);
 };
 
 struct sim_params {
@@ -203,6 +207,11 @@ void sim_free(struct sim *s);
  * in; nothing may be run after that.
  */
 enum sim_ending sim_run(struct sim *s, sim_time until);
+
+/* Of one worker: has f called before each window that is run, with its start.
+ * All that is due before that has been done. */
+void sim_on_window(
+	struct sim *s, void (*f)(void *arg, sim_time start), void *arg);
 
 /* The start of the first window that has not run, and of the first one that has
  * an event; SIM_NEVER where there is none. */

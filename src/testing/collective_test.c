@@ -452,82 +452,6 @@ static void bgq_f49_sixteen_routes_and_planes_that_do_not_meet(void **state)
 		    plane_time("box=3x2x1", "at=0,0,1"));
 }
 
-/* --- anything --- */
-
-static uint64_t series;
-
-static uint32_t any(uint64_t *n, uint32_t below)
-{
-	/* in every second one all do the same */
-	struct random_bits x = random_draw(
-		series, series % 2 ? program_node() : 0, RANDOM_TEST, (*n)++);
-
-	return (uint32_t)random_below(x.a, below);
-}
-
-/* Half of the registers and of the calls are as they should be. */
-static void do_anything(void *mine)
-{
-	MUSPI_InjFifo_t *f = coll_member(1 << 20);
-	uint64_t n = 0;
-	uint32_t i;
-
-	(void)mine;
-	for (i = 1; i < 5; i++) {
-		uint32_t link = (uint32_t)BGQ_CLASS_LINK_AM >> any(&n, 6);
-		const ClassRoute_t r = { .input = (uint16_t)any(&n, 65536),
-			.output = (uint16_t)(any(&n, 2) ? link
-							: any(&n, 65536)) };
-
-		if (!coll_join(i, 0, 1, 0, i % 2) || any(&n, 8) ||
-			series % 2 == 0)
-			continue;
-		if (any(&n, 2))
-			Kernel_SetCollectiveClassRoute(i, &r);
-		else
-			MUSPI_ReleaseClassrouteId(i);
-	}
-	program_wait(SPI_TEST_START);
-	for (i = 0; i < 12; i++) {
-		uint32_t route = any(&n, 5), misc = route ? SUB : WORLD;
-
-		if (any(&n, 2))
-			coll_call_with(
-				f, route, misc | any(&n, 3), FLOAT_ADD, 64);
-		else
-			coll_call_with(f, any(&n, 16), any(&n, 256),
-				(uint8_t)any(&n, 16), any(&n, 2048));
-		if (!any(&n, 4) && series % 2)
-			MUSPI_ReleaseClassrouteId(1 + any(&n, 4));
-		if (MUSPI_isStopped(f))
-			return;
-	}
-}
-
-/* Whatever software does, tokens and packets are where they should be, and
- * threads do not matter. */
-static void random_calls_and_registers_harm_nobody_else(void **state)
-{
-	uint32_t n_locked = 0, n_fine = 0;
-
-	(void)state;
-	for (series = 1; series <= 30; series++) {
-		struct coll_how how = { "2x2x2", .run = do_anything };
-		struct machine_run *a = coll_perform(&how), *b;
-
-		how.threads = 3;
-		b = coll_perform(&how);
-		assert_int_equal(a->digest, b->digest);
-		assert_int_equal(a->result.ending, b->result.ending);
-		assert_string_equal(a->result.knot, b->result.knot);
-		n_fine += a->result.ending == LOAD_FINISHED;
-		n_locked += a->result.ending == LOAD_DEADLOCKED;
-		coll_drop(a);
-		coll_drop(b);
-	}
-	assert_true(n_fine > 2 && n_locked > 2);
-}
-
 /* --- barriers --- */
 
 static void without_nodes(void *mine)
@@ -569,7 +493,6 @@ int main(void)
 		cmocka_unit_test(bgq_f46_a_sum_of_doubles_takes_one_pass),
 		cmocka_unit_test(
 			bgq_f49_sixteen_routes_and_planes_that_do_not_meet),
-		cmocka_unit_test(random_calls_and_registers_harm_nobody_else),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -167,17 +167,6 @@ bool ape_gpu_is_dead(struct nic *nic, site_id s, uint32_t gpu, sim_time t)
 	return ape_find_outage(nic_node(nic, s), LOFAMO_GPU, gpu, t);
 }
 
-sim_time ape_path(
-	const struct nic_at *a, uint32_t way, sim_time t, uint32_t bytes)
-{
-	const struct ape_params *p = ape_params(a);
-	sim_time *free_at = &ape_here(a)->path_free[way];
-
-	t = t > *free_at ? t : *free_at;
-	*free_at = t + (bytes + p->width - 1) / p->width * p->clock;
-	return t;
-}
-
 /* --- the network's client --- */
 
 static void on_room(struct net *net, struct sim_worker *w, site_id s,
@@ -204,6 +193,31 @@ static void on_packet(struct net *net, struct sim_worker *w, site_id s,
 	ape_post(&a, tail + ape_params(&a)->input, APE_IN, id);
 }
 
+/* Data that is at the bridge crosses the bus before anything else does. */
+static void settle(const struct nic_at *a)
+{
+	struct side_reads *r = &ape_here(a)->reads;
+
+	if (r->due <= a->t)
+		side_reads_settle(a, r, a->t);
+}
+
+static void on_read(const struct nic_at *a, uint32_t number, uint32_t data)
+{
+	settle(a);
+	side_reads_on_event(a, &ape_here(a)->reads, number, data);
+}
+
+/* It may ring a doorbell. */
+static __attribute__((noinline)) void on_program(struct net *net,
+	struct sim_worker *w, site_id s, sim_time t, struct sim_event e)
+{
+	struct nic_at a = nic_at(net->client_state, w, s, t);
+
+	settle(&a);
+	host_event(a.nic->host, w, s, t, &e);
+}
+
 static void on_event(struct net *net, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
@@ -221,7 +235,7 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 	struct nic_at a;
 
 	if (sim_phase(&e) == PHASE_PROGRAM) {
-		host_event(nic->host, w, s, t, &e);
+		on_program(net, w, s, t, e);
 		return;
 	}
 	/* it has posted the event, so it is there */
@@ -232,7 +246,7 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 	else if (number < APE_READS)
 		workqs_on_event(&a, &ape_here(&a)->queues, number, e.data);
 	else
-		side_reads_on_event(&a, &ape_here(&a)->reads, number, e.data);
+		on_read(&a, number, e.data);
 }
 
 static const struct net_client_ops client = {
@@ -291,8 +305,9 @@ static int apenet_init(struct nic *nic, struct err *e)
 	if (most < 64)
 		return err_set(e, "link.payload: nic.kind apenet needs at "
 				  "least 64 bytes");
-	x->reads =
-		(struct side_reads_how){ .side = x->side, .first = APE_READS };
+	x->reads = (struct side_reads_how){ .side = x->side,
+		.first = APE_READS,
+		.is_settled = x->side->ops->least != NULL };
 	x->queues = (struct workqs_how){
 		.first = APE_QUEUES,
 		.entry = sizeof(struct ape_command),

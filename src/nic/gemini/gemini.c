@@ -351,6 +351,7 @@ static const struct net_client_ops client = {
 	.on_lost = nic_on_lost,
 	.is_found = gem_harm_is_found,
 	.on_quiesce = gem_harm_on_quiesce,
+	.has_outbox = true,
 };
 
 /* --- life --- */

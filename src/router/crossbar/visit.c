@@ -394,12 +394,14 @@ static void visit(struct sim_worker *w, site_id site)
 	}
 }
 
-static void prefetch(
-	const struct sim_worker *w, site_id site, struct sim_waiting list)
+static void prefetch(const struct sim_worker *w, site_id site,
+	struct sim_waiting list, uint32_t step)
 {
 	const struct net *n = w->model;
 	const struct sim_event *e;
 
+	if (step)
+		return;
 	mem_prefetch(crossbar_at(crossbar_of(n->router[NET_SWITCHES]), site));
 	while ((e = sim_waiting(&list)))
 		if (sim_phase(e) == PHASE_ARRIVAL)

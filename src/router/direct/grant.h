@@ -134,8 +134,7 @@ static inline __attribute__((always_inline)) void follow(struct direct *d,
 	const struct direct_queue *q = direct_queue(s, channel, bit);
 
 	if (q->count)
-		heads_follow(
-			d, w, s, channel, bit, &d->packets[q->head], t, tail);
+		heads_follow(d, w, s, channel, bit, q->head, t, tail);
 }
 
 static inline __attribute__((always_inline)) void leave_queue(struct direct *d,

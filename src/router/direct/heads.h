@@ -327,15 +327,17 @@ static inline void heads_show_alone(struct sim_worker *w, struct direct_site *s,
  */
 static inline __attribute__((always_inline)) void heads_follow(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, uint32_t channel,
-	uint32_t bit, const struct packet *p, sim_time t, sim_time tail)
+	uint32_t bit, packet_id id, sim_time t, sim_time tail)
 {
+	const struct packet *p = &d->packets[id];
+
 	if (heads_is_alone(d, p) && s->port[p->escape].sender.free_at >= tail)
 		heads_show_alone(w, s, bit, p, t);
 	else
 		sim_post_self(w, s->id, tail,
 			SIM_KEY(PHASE_ENGINE,
 				ENGINE_QUEUE + bit / DIRECT_QUEUES),
-			(uint16_t)(channel << 8 | bit), 0);
+			(uint16_t)(channel << 8 | bit), id);
 }
 
 /* Some heads of a channel that were held may have become the eldest. */

@@ -14,7 +14,7 @@ struct winner {
 	uint8_t rank; /* less is better */
 	bool is_injection;
 	uint8_t request; /* an enum net_request or net_injection */
-	uint8_t bit;
+	uint32_t bit;
 };
 
 enum { RANK_SYSTEM, RANK_HIGH = 2, RANK_USER = 4, NO_WINNER = 127 };
@@ -165,7 +165,7 @@ static struct winner pick_transit(
 	if (!(zero | one))
 		return nobody;
 	bit = choose(s, zero | one, d->n_bits);
-	w.bit = (uint8_t)bit;
+	w.bit = bit;
 	if ((zero >> bit & 1) && (!(one >> bit & 1) || (roll(s) & 2)))
 		w.request = dynamic >> bit & 1 ? REQ_DYNAMIC : REQ_ESCAPE;
 	else
@@ -230,7 +230,7 @@ static struct winner pick_injection(
 
 	if (!(dynamic | ring | escape))
 		return nobody;
-	w.bit = (uint8_t)choose(s, dynamic | ring | escape, d->n_fifos);
+	w.bit = choose(s, dynamic | ring | escape, d->n_fifos);
 	w.request = dynamic >> w.bit & 1 ? INJ_DYNAMIC
 		    : ring >> w.bit & 1	 ? INJ_DETERMINISTIC
 					 : INJ_ESCAPE;
@@ -274,14 +274,14 @@ static struct winner pick_class(const struct direct *d, struct direct_site *s,
 		return (struct winner){
 			.rank = rank,
 			.request = (uint8_t)request,
-			.bit = (uint8_t)choose(s, m, d->n_bits),
+			.bit = choose(s, m, d->n_bits),
 		};
 	if (i)
 		return (struct winner){
 			.rank = (uint8_t)(due ? rank : rank + 1),
 			.is_injection = true,
 			.request = (uint8_t)injection,
-			.bit = (uint8_t)choose(s, i, d->n_fifos),
+			.bit = choose(s, i, d->n_fifos),
 		};
 	return nobody;
 }
@@ -322,7 +322,7 @@ static inline struct winner pick_deterministic(
 		return (struct winner){
 			.rank = RANK_USER,
 			.request = REQ_DETERMINISTIC,
-			.bit = (uint8_t)choose(s, m, d->n_bits),
+			.bit = choose(s, m, d->n_bits),
 		};
 	i = inject_ring(d, s, port, INJ_DETERMINISTIC);
 	if (i)
@@ -330,7 +330,7 @@ static inline struct winner pick_deterministic(
 			.rank = RANK_USER + 1,
 			.is_injection = true,
 			.request = INJ_DETERMINISTIC,
-			.bit = (uint8_t)choose(s, i, d->n_fifos),
+			.bit = choose(s, i, d->n_fifos),
 		};
 	return nobody;
 }
@@ -412,16 +412,14 @@ static inline struct winner pick_dynamic(
 		return (struct winner){
 			.rank = RANK_USER,
 			.request = REQ_DYNAMIC,
-			.bit = (uint8_t)choose(
-				s, r->head[REQ_DYNAMIC], d->n_bits),
+			.bit = choose(s, r->head[REQ_DYNAMIC], d->n_bits),
 		};
 	if (r->inject[INJ_DYNAMIC])
 		return (struct winner){
 			.rank = RANK_USER + 1,
 			.is_injection = true,
 			.request = INJ_DYNAMIC,
-			.bit = (uint8_t)choose(
-				s, r->inject[INJ_DYNAMIC], d->n_fifos),
+			.bit = choose(s, r->inject[INJ_DYNAMIC], d->n_fifos),
 		};
 	return nobody;
 }
@@ -451,8 +449,8 @@ static __attribute__((noinline)) struct winner pick_stepped(
 	if (!m && !i)
 		return nobody;
 	w.is_injection = !m || (i && injection_is_due(d, s, port, CLASS_USER));
-	w.bit = (uint8_t)(w.is_injection ? choose(s, i, N_FIFOS)
-					 : choose(s, m, d->n_bits));
+	w.bit = w.is_injection ? choose(s, i, N_FIFOS)
+			       : choose(s, m, d->n_bits);
 	while (!(stepped_fit(d, s, port, &w) >> w.bit & 1))
 		w.request++;
 	return w;

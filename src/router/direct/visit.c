@@ -10,6 +10,7 @@
  * Compiled several times: visit_ring.c, visit_tree.c, visit_stages.c and
  * visit_full.c include this file.
  */
+#include "router/direct/ahead.h"
 #include "router/direct/ring.h"
 #if DIRECT_TREE
 #include "router/direct/spread.h"
@@ -318,7 +319,7 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	else if (q->busy_until <= t)
 		heads_show(d, w, s, channel, bit, p, t);
 	else
-		heads_follow(d, w, s, channel, bit, p, t, q->busy_until);
+		heads_follow(d, w, s, channel, bit, id, t, q->busy_until);
 }
 
 /* Tokens from a neighbour of another worker, or that somebody waits for:
@@ -442,12 +443,15 @@ static void release(struct net *n, struct sim_worker *w, site_id site,
 			heads_retry(d, w, s, channel, ~UINT64_C(0), t);
 }
 
-/* The packet in front has left: the next one comes to the head. */
+/* The packet in front has left: the next one comes to the head.  It was that
+ * already when the event was posted, unless switches take packets out. */
 static void on_queue(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, uint32_t channel, uint32_t bit, sim_time t)
+	struct direct_site *s, const struct sim_event *e, sim_time t)
 {
-	const struct packet *p =
-		&d->packets[direct_queue(s, channel, bit)->head];
+	uint32_t channel = sim_aux(e) >> 8, bit = sim_aux(e) & 0xff;
+	packet_id id =
+		DIRECT_TREE ? direct_queue(s, channel, bit)->head : e->data;
+	const struct packet *p = &d->packets[id];
 
 	if (DIRECT_FULL && !faulty_reads(d, w, s, FAULT_RECEIVER,
 				   bit / DIRECT_QUEUES, channel, p, t))
@@ -479,7 +483,7 @@ static inline void on_engine(struct direct *d, struct sim_worker *w,
 		s->timed &= ~(1u << number);
 		s->dirty |= 1u << number;
 	} else if (number < ENGINE_INJECTED) {
-		on_queue(d, w, s, sim_aux(e) >> 8, sim_aux(e) & 0xff, t);
+		on_queue(d, w, s, e, t);
 	} else if (number < ENGINE_RECEPTION) {
 		on_injected(d, w, s, t, number - ENGINE_INJECTED, sim_aux(e));
 	} else {
@@ -553,36 +557,23 @@ static void visit(struct sim_worker *w, site_id site)
 	}
 }
 
-static inline void prefetch_for(const struct direct *d, struct direct_site *s,
-	const struct sim_event *e)
-{
-	uint32_t port = sim_number(e) & 15;
-
-	/* the number of an engine need not be a port's */
-	port = port < d->n_ports ? port : 0;
-	mem_prefetch(&s->port[port].sender);
-	if (sim_phase(e) == PHASE_ARRIVAL) {
-		const struct direct_queue *q =
-			direct_queues(s, port, sim_aux(e));
-
-		mem_prefetch(&d->packets[e->data]);
-		mem_prefetch(q);
-		mem_prefetch(q + 2);
-	} else if (sim_phase(e) == PHASE_ENGINE) {
-		mem_prefetch(&s->port[port].requests);
-	}
-}
-
-static void prefetch(
-	const struct sim_worker *w, site_id site, struct sim_waiting list)
+static void prefetch(const struct sim_worker *w, site_id site,
+	struct sim_waiting list, uint32_t step)
 {
 	const struct direct *d = router_of(w->model, site);
 	struct direct_site *s = direct_at(d, site);
 	const struct sim_event *e;
 
-	mem_prefetch(s);
-	while ((e = sim_waiting(&list)))
-		prefetch_for(d, s, e);
+	if (!step)
+		mem_prefetch(s);
+	while ((e = sim_waiting(&list))) {
+		if (step == 0)
+			ahead_first(d, s, e);
+		else if (step == 1)
+			ahead_second(d, s, e);
+		else
+			ahead_third(d, s, e);
+	}
 }
 
 const struct direct_build DIRECT_BUILD = {

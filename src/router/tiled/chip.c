@@ -347,12 +347,13 @@ static void give_tokens(struct tiled *d, struct sim_worker *w,
 		uint32_t in = m & (m - 1) ? choose(&g->turn, m)
 					  : (uint32_t)__builtin_ctzll(m);
 		packet_id id = s->input[in].queue[channel].list.first;
+		sim_time born = d->packets[id].born;
 
 		tried |= BIT(in);
 		*waiters(g, &d->packets[id]) &= ~BIT(in);
 		g->n_waiting--;
 		look(d, w, s, in, channel, t);
-		keep(d, w, s, g, channel, port, in, t);
+		keep(d, w, s, g, channel, port, in, born, t);
 	}
 	g->returns.is_awaited = g->n_waiting;
 }

@@ -55,8 +55,9 @@ static const struct param params[] = {
 		"number of a node's packets that its chip holds, per channel",
 		"assumed"),
 	PARAM_ROW(PARAM_TIME, "patience", AT(patience), "50 us", 1, PS_PER_S,
-		"time that a packet waits to enter a ring before a link is "
-		"kept for it, and longest time that it is kept",
+		"time by which a packet that waits to enter a ring must be "
+		"older than one that goes straight on before a link is kept "
+		"for it, and longest time that it is kept",
 		"assumed: far below nic.timeout, far above other waits"),
 };
 
@@ -173,6 +174,7 @@ static struct router *tiled_make(struct net *n, const struct net_setup *s,
 	d->tally = n->tally;
 	d->book = n->book;
 	d->is_faulty = net_is_faulty(n);
+	d->is_plain = !d->is_faulty && !d->book;
 	d->full = n->full;
 	d->capacity = (int16_t)s->router->packets;
 	d->need = n->route->has_planes == ROUTE_PLANES ? 2 : 1;
@@ -528,7 +530,7 @@ static void tiled_counters(const struct router *r, site_id s, port_id p,
 		sum->came[c] = sum->packets;
 		sum->stayed[c] = sum->waited;
 		if (is_node(r)) {
-			sum->sent_bytes += tiled_node(d, s)->fifo[c].bytes;
+			sum->sent_bytes += tiled_node_sent(d, s, c, now);
 			sum->packets += tiled_node(d, s)->packets[c];
 		} else {
 			add_chip_counters(d, tiled_chip(d, s), p, c, now, sum);
@@ -587,6 +589,7 @@ const struct router_ops tiled_ops = {
 	.n_buffers = tiled_n_buffers,
 	.buffer = tiled_buffer,
 	.n_injecting = tiled_n_injecting,
+	.n_early = tiled_node_n_early,
 	.ways = tiled_ways,
 	.counters = tiled_counters,
 	.on_link = tiled_on_link,

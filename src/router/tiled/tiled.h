@@ -47,6 +47,7 @@ enum {
 	TILED_MOST = 15, /* tokens: more are not told apart */
 	TILED_CHIPS = 1 << 16, /* of a machine, the most */
 	TILED_RETURNS = 32, /* tokens on their way back, as time stamps */
+	TILED_AHEAD = 16, /* packets that leave a node later on, the most */
 };
 
 /* Channels: each has its own buffers and paths, and is an injection and a
@@ -72,7 +73,7 @@ struct tiled_params {
 	int64_t row, column; /* of inner buffers */
 	int64_t packet; /* a node hands one over, ps */
 	int64_t nodes; /* packets that wait at a node's wire, per channel */
-	int64_t patience; /* of a packet that waits to enter a ring, ps */
+	int64_t patience; /* with younger ones, of one that enters a ring, ps */
 };
 
 struct tiled_queue {
@@ -200,6 +201,8 @@ struct tiled_fifo {
 	struct tiled_way last; /* of the last packet that was injected */
 	sim_time free_at; /* the last packet has left */
 	uint64_t bytes;
+	uint8_t n_sent; /* modulo 256; and of the last ones their bytes: */
+	uint16_t sent[TILED_AHEAD];
 	struct tiled_returns returns;
 };
 
@@ -224,6 +227,7 @@ struct tiled {
 	struct net_tally *tally;
 	struct book *book;
 	bool is_faulty; /* links have faults, or retry */
+	bool is_plain; /* they do not, and there is no book */
 	int32_t full; /* chunks of a full packet */
 	int16_t need; /* packets of room, to enter a plane */
 	uint32_t n_links; /* ports of a chip that are links */
@@ -266,14 +270,17 @@ extern const struct net_stage tiled_stages[TILED_STAGES];
 extern const struct router_ops tiled_ops;
 extern const struct router_calls tiled_node_calls;
 extern const struct router_calls tiled_plain_chip, tiled_full_chip;
-void tiled_prefetch(
-	const struct sim_worker *w, site_id site, struct sim_waiting list);
+void tiled_prefetch(const struct sim_worker *w, site_id site,
+	struct sim_waiting list, uint32_t step);
 
 /* What management does to a chip, and to a node: see struct router_ops. */
 void tiled_chip_manage(struct tiled *d, struct sim_worker *w, site_id s,
 	const struct route *tables, sim_time t);
 void tiled_node_manage(struct tiled *d, struct sim_worker *w, site_id s,
 	const struct route *tables, sim_time t);
+uint64_t tiled_node_sent(
+	const struct tiled *d, site_id s, uint32_t channel, sim_time now);
+uint32_t tiled_node_n_early(const struct router *r, site_id s, sim_time now);
 /* tiles.c: whether so many links and the processor tiles make a chip; and the
  * tables of where everything is. */
 int tiled_check_tiles(const struct tiled_params *h, const struct topo *t,
