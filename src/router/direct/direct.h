@@ -24,6 +24,7 @@
 enum {
 	DIRECT_PORTS = 16,
 	DIRECT_QUEUES = 4, /* the most, per channel */
+	DIRECT_BITS = DIRECT_PORTS * DIRECT_QUEUES,
 };
 
 #define DIRTY_RECEPTION (1u << 31)
