@@ -172,7 +172,10 @@ uint32_t chips_send(struct chips *c, sim_time t, uint32_t fifo, uint32_t n,
 	c->flow[c->n_flows] = (struct chips_flow){ like, t, fifo, n, first };
 	e->flow[e->n++] = c->n_flows++;
 	c->n_sent += n;
-	c->sent = mem_grow(c->sent, c->n_sent, sizeof(*c->sent));
+	if (c->n_sent > c->sent_room) {
+		c->sent_room = 2 * c->n_sent + 64;
+		c->sent = mem_grow(c->sent, c->sent_room, sizeof(*c->sent));
+	}
 	sim_post(sim_owner(c->net->sim, like.src), like.src, t,
 		SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT + fifo), 0, 0);
 	return first;

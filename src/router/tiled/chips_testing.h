@@ -49,7 +49,7 @@ struct chips {
 	uint32_t n_flows, flow_room;
 	struct chips_end (*end)[TILED_CHANNELS]; /* [node] */
 	sim_time *sent; /* [number] */
-	uint32_t n_sent;
+	uint32_t n_sent, sent_room;
 	/* by node, in order of arrival */
 	struct chips_arrival **log;
 	uint32_t *n_log, *log_room;
