@@ -161,24 +161,24 @@ static struct db *open_ours(const char *path, int64_t oldest, struct err *e)
 	return NULL;
 }
 
-struct db *db_open(const char *path, struct err *e)
+static struct db *open_with(const char *path, const char *pragma, struct err *e)
 {
 	struct db *d = open_ours(path, DB_OLDEST, e);
 
-	if (!d || !db_do(d, "PRAGMA query_only = 1", e))
+	if (!d || !db_do(d, pragma, e))
 		return d;
 	db_close(d);
 	return NULL;
 }
 
+struct db *db_open(const char *path, struct err *e)
+{
+	return open_with(path, "PRAGMA query_only = 1", e);
+}
+
 struct db *db_reopen(const char *path, struct err *e)
 {
-	struct db *d = open_ours(path, DB_OLDEST, e);
-
-	if (!d || !db_do(d, "PRAGMA synchronous = OFF", e))
-		return d;
-	db_close(d);
-	return NULL;
+	return open_with(path, "PRAGMA synchronous = OFF", e);
 }
 
 /* Whatever else a user's file is, it is not ours to overwrite. */

@@ -247,6 +247,7 @@ static int write_sample(struct record *k, sim_time now, uint64_t hops)
 		delivered += n->tally[i].delivered;
 		latency += n->tally[i].latency;
 	}
+	injected -= net_n_early(n, now);
 	db_bind_int(k->insert, 1, k->n);
 	db_bind_int(k->insert, 2, k->at);
 	db_bind_int(k->insert, 3, now);

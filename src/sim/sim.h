@@ -213,6 +213,11 @@ void sim_free(struct sim *s);
  */
 enum sim_ending sim_run(struct sim *s, sim_time until);
 
+/* Of one worker: has f called before each window that is run, with its start.
+ * All that is due before that has been done. */
+void sim_on_window(
+	struct sim *s, void (*f)(void *arg, sim_time start), void *arg);
+
 /* The start of the first window that has not run, and of the first one that has
  * an event; SIM_NEVER where there is none. */
 sim_time sim_now(const struct sim *s);
