@@ -200,7 +200,7 @@ int32_t Kernel_GetInterrupts(enum mu_group group, uint64_t *mask);
  * bit per enum mu_channel; spi_upc() reads it. */
 int32_t Kernel_SetSenderCounter(
 	uint32_t sender, uint32_t counter, uint32_t channels);
-/* A sender's time-out: 1 to 1,000,000 round trips of its wire.  Anybody gets. */
+/* A sender's time-out: 1 to 1,000,000 round trips of its wire. */
 int32_t Kernel_SetLinkTimeout(uint32_t sender, uint32_t trips);
 int32_t Kernel_GetLinkTimeout(uint32_t sender, uint32_t *trips);
 
