@@ -162,11 +162,6 @@ bool ape_find_outage(
 	return false;
 }
 
-bool ape_card_is_dead(struct nic *nic, site_id s, sim_time t)
-{
-	return ape_find_outage(nic_node(nic, s), LOFAMO_CARD, 0, t);
-}
-
 bool ape_gpu_is_dead(struct nic *nic, site_id s, uint32_t gpu, sim_time t)
 {
 	return ape_find_outage(nic_node(nic, s), LOFAMO_GPU, gpu, t);
