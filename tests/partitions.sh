@@ -189,6 +189,8 @@ refused 'written twice' "$(with "$up" "$up")"
 refused 'on channel sub elsewhere' "$(with "$up" \
 	'id: 3, node: 1, inputs: local' | sed 's/sub/world/2')"
 refused 'routes are for jobs with' "- { name: d, nodes: 0..3, routes: [], $w"
+refused 'a main() of its own' \
+	"- { name: a, partition: '4x4x4x4x2', workload: ./ring }"
 refused 'job a: ' "- { name: a, partition: '4x4x4x4x2', workload: randon }"
 write "$a"
 run run torus --shape 4x4 --jobs "$jobs"
