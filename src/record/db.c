@@ -259,9 +259,12 @@ void db_bind_int(struct db_query *q, int at, int64_t value)
 	sqlite3_bind_int64(q->statement, at, value);
 }
 
-void db_bind_null(struct db_query *q, int at)
+void db_bind_int_if(struct db_query *q, int at, bool is_known, int64_t value)
 {
-	sqlite3_bind_null(q->statement, at);
+	if (is_known)
+		sqlite3_bind_int64(q->statement, at, value);
+	else
+		sqlite3_bind_null(q->statement, at);
 }
 
 void db_bind_real(struct db_query *q, int at, double value)
