@@ -121,11 +121,11 @@ struct router_ops {
 	/* Of a channel; or, where the routing names channels, of all of them
 	 * together. */
 	uint32_t most_queues;
-	/* Those that a packet passes, of each channel; or none, where nothing
+	/* Those that a packet passes, of each channel; or NULL, where nothing
 	 * is inside but buffers that the proof knows.  Then fifos() needs no
 	 * router, and a channel is a FIFO. */
-	const struct net_stage *stages;
-	uint32_t n_stages;
+	const struct net_stage *(*stages)(
+		const struct net_params *p, uint32_t *n);
 	/* For switches alone: nodes have the first router that there is. */
 	bool is_switch;
 	/* It calls route_ops.decide(). */

@@ -407,6 +407,53 @@ static void bgq_f46_a_sum_of_doubles_takes_one_pass(void **state)
 	coll_drop(r);
 }
 
+/* --- bits of sums --- */
+
+static uint32_t skew_ns;
+static double sum[8]; /* that a node got */
+
+/* Too small to change a sum of one alone, but not two together. */
+static void sum_unlike(void *mine)
+{
+	MUSPI_InjFifo_t *f = coll_member(8);
+	uint32_t node = program_node();
+	double value = node ? 0x1p-53 : 1;
+
+	(void)mine;
+	assert_true(spi_store(SPI_TEST_SOURCE, &value, sizeof(value)));
+	program_wait(SPI_TEST_START + node * 5 % 8 * skew_ns * SIM_NS);
+	coll_call(f, 0, WORLD | ALLREDUCE);
+	coll_await();
+	assert_true(spi_load(SPI_TEST_TARGET, &sum[node], sizeof(double)));
+}
+
+static double sum_of_unlike(struct coll_how how, uint32_t skew)
+{
+	uint32_t i;
+
+	how.run = sum_unlike;
+	skew_ns = skew;
+	coll_finishes(&how);
+	for (i = 1; i < 8; i++)
+		assert_true(sum[i] == sum[0]);
+	return sum[0];
+}
+
+static void bgq_f56_threads_and_faults_change_no_bit_of_a_sum(void **state)
+{
+	const struct coll_how tree = { .shape = "2x2x2" };
+	const struct coll_how threads = { .shape = "2x2x2", .threads = 3 };
+	const struct coll_how faults = { .shape = "2x2x2",
+		.sets = { "faults.bit-errors=2e-4" } };
+	double right = sum_of_unlike(tree, 0);
+
+	(void)state;
+	assert_true(right > 1 && right < 1 + 7 * 0x1p-53);
+	assert_true(sum_of_unlike(threads, 0) == right);
+	assert_true(sum_of_unlike(tree, 700) == right);
+	assert_true(sum_of_unlike(faults, 30) == right);
+}
+
 /* 0 is there, and two are the system's. */
 static void take_sixteen(void *mine)
 {
@@ -421,12 +468,13 @@ static void take_sixteen(void *mine)
 	assert_int_equal(Kernel_AllocateCollectiveClassRoute(16), EINVAL);
 }
 
-static double plane_time(const char *which, const char *at)
+static double time_of(
+	const char *shape, const char *bytes, const char *which, const char *at)
 {
-	const char *const keys[] = { "op=allreduce", "by=hardware",
-		"bytes=2048", "rounds=2", which, at };
+	const char *const keys[] = { "op=allreduce", "by=hardware", bytes,
+		"rounds=2", which, at };
 	struct machine_run_setup s = { .machine = "bgq",
-		.shape = "3x2x4",
+		.shape = shape,
 		.workload = "collective",
 		.keys = keys,
 		.n_keys = at ? 6 : 5,
@@ -448,8 +496,23 @@ static void bgq_f49_sixteen_routes_and_planes_that_do_not_meet(void **state)
 	(void)state;
 	coll_finishes(&(struct coll_how){
 		"2", .run = take_sixteen, .is_system = true });
-	assert_true(plane_time("split=AB", NULL) ==
-		    plane_time("box=3x2x1", "at=0,0,1"));
+	assert_true(time_of("3x2x4", "bytes=2048", "split=AB", NULL) ==
+		    time_of("3x2x4", "bytes=2048", "box=3x2x1", "at=0,0,1"));
+}
+
+/* One serialisation, not one at each level. */
+static void bgq_f52_a_long_sum_is_259_ns_later_at_any_depth(void **state)
+{
+	static const char *const box[] = { "box=2", "box=4x2", "box=4x4x4" };
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		double more = time_of("4x4x4", "bytes=512", box[i], NULL) -
+			      time_of("4x4x4", "bytes=8", box[i], NULL);
+
+		assert_true(more > 258.5 && more < 259.5);
+	}
 }
 
 /* --- barriers --- */
@@ -493,6 +556,10 @@ int main(void)
 		cmocka_unit_test(bgq_f46_a_sum_of_doubles_takes_one_pass),
 		cmocka_unit_test(
 			bgq_f49_sixteen_routes_and_planes_that_do_not_meet),
+		cmocka_unit_test(
+			bgq_f56_threads_and_faults_change_no_bit_of_a_sum),
+		cmocka_unit_test(
+			bgq_f52_a_long_sum_is_259_ns_later_at_any_depth),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,6 +142,23 @@ static inline port_id second_choice(const struct tiled *d,
 	return port;
 }
 
+/* Where tokens are given at outputs, a head that has to choose joins the line
+ * of its row at the link that has the most: that link, if it is the first. */
+static __attribute__((noinline)) uint32_t wait_in_line(const struct tiled *d,
+	struct tiled_lines *l, uint32_t in, const struct tiled_gate *g,
+	const struct packet *p, uint32_t from)
+{
+	uint32_t head = p->channel * TILED_INPUTS + in;
+
+	if (l->port[head] == TILED_NO_TILE) {
+		l->port[head] = d->port_at[gate_of(p)]
+					  [most_tokens(g, links_of(p), from)];
+		l->since[head] = ++l->joined;
+	}
+	return tiled_first(d, l, head) == head ? 1u << d->link_of[l->port[head]]
+					       : 0;
+}
+
 /* The link that a head takes, or TOPO_NO_PORT: then *room is when a row buffer
  * has room, or SIM_NEVER where it lacks tokens. */
 static inline port_id pick_link(const struct tiled *d, struct tiled_chip *s,
@@ -155,6 +172,8 @@ static inline port_id pick_link(const struct tiled *d, struct tiled_chip *s,
 
 	collect(g, t);
 	links = eligible(d, s, in, g, p);
+	if (tiled_lines(d, s))
+		links &= wait_in_line(d, tiled_lines(d, s), in, g, p, from);
 	link = most_with_room(d, g, b, port_at, links, from, t, room);
 	if (link == TILED_LINKS)
 		return TOPO_NO_PORT;
