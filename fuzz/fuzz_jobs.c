@@ -8,6 +8,7 @@
 #define FUZZ_NAME "fuzz_jobs"
 
 #include "base/mem.h"
+#include "coll/tree_proof.h"
 #include "load/jobs.h"
 #include "machine/partitions.h"
 #include "machine/run.h"
@@ -43,6 +44,38 @@ static uint64_t routers(const struct machine_partition *p)
 	return n;
 }
 
+/* Registers that are what they should be; what weft check makes of them. */
+static void check_routes(const struct machine_partition *p)
+{
+	const char *const sets[] = { p->cut.set[0], p->cut.set[1] };
+	struct proof proof = { .is_proved = true };
+	struct machine *m;
+	struct err e = { 0 };
+	size_t i, k;
+
+	for (i = 0; i < p->n_routes; i++) {
+		const struct class_register *c = &p->routes[i];
+
+		check(c->node < routers(p) && c->route &&
+				c->route < CLASS_ROUTES &&
+				c->is.channel < N_CLASS_CHANNELS &&
+				!(c->is.output & CLASS_LOCAL_BIT),
+			"no register");
+		for (k = 0; k < i; k++)
+			check(p->routes[k].node != c->node ||
+					p->routes[k].route != c->route,
+				"a register is written twice");
+	}
+	if (!p->n_routes)
+		return;
+	m = machine_load(FUZZ_MACHINES "/bgq.yaml", sets, 2, NULL, &e);
+	check(m != NULL, "no partition");
+	tree_prove(&proof, m->topo, &m->coll, p->routes, p->n_routes);
+	check(proof.n_steps > 0 && proof.n_steps <= 3, "no proof");
+	proof_free(&proof);
+	machine_free(m);
+}
+
 /* The same file on a machine that can be divided. */
 static void divide(const char *path)
 {
@@ -57,8 +90,10 @@ static void divide(const char *path)
 	if (machine_partitions_read(&p, path, m->topo, 1, &e))
 		check_refusal(&e);
 	else
-		for (i = 0; i < p.n; i++)
+		for (i = 0; i < p.n; i++) {
+			check_routes(&p.v[i]);
 			n += routers(&p.v[i]);
+		}
 	check(n <= m->topo->n_nodes, "partitions overlap");
 	machine_partitions_free(&p);
 	machine_free(m);
@@ -104,13 +139,26 @@ static const char *const seeds[] = {
 	"jobs:\n- name: e\n  partition: 4x4x4x4x2 at 0,0,0,4,0\n"
 	"  workload: random\n- name: f\n  faults: x.yaml\n"
 	"  partition: 2x2x2x2x2\n  workload: pingpong\n",
+	"jobs:\n- name: g\n  partition: 2x2x2x2x2\n  workload: pingpong\n"
+	"  routes:\n"
+	"  - { id: 3, node: 0, channel: sub, inputs: local, output: A+ }\n"
+	"  - { id: 3, node: 1, channel: sub, inputs: [A-, local] }\n"
+	"  - id: 4\n    node: 2\n    channel: system\n    inputs: [B-, E+]\n"
+	"    output: [C-]\n"
+	"- name: h\n  partition: 2x2x2x2x2 at 2,0,0,0,0\n"
+	"  workload: pingpong\n"
+	"  routes: [{ id: 15, node: 31, channel: world, inputs: [] }]\n",
 };
 
 static const char *const pieces[] = { "name: ", "nodes: ", "count: ", "box: ",
 	"placement: ", "workload: ", "keys: ", "start: ", "seed: ", "- ", "\n",
 	"  ", "0..7", "[0, 1]", "8", "2x2 at 0,0", "random", "contiguous", "{",
 	"}", "partition: ", "4x4x4x4x2 at 0,0,0,4,0", "2x4x2x2x2 at 2,0,0,0,0",
-	"5 us", "-1", "99999999999", "\xff" };
+	"5 us", "-1", "99999999999", "\xff", "routes: ", "id: ", "node: ",
+	"channel: ", "inputs: ", "output: ", "sub", "world", "system", "local",
+	"A-", "E+", "[A-, local]", "31", "32", "15", "16",
+	"- { id: 3, node: 0, channel: sub, inputs: local, output: A+ }\n",
+	"- { id: 3, node: 1, channel: sub, inputs: [A-, local] }\n" };
 
 int main(int argc, char **argv)
 {

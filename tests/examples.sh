@@ -134,6 +134,41 @@ case $(value says) in
 esac
 report "ring runs on QsNetII and on Gemini, too"
 
+# --- one whose node 5 breaks the rules of collectives ---
+
+# m: it never comes; d: it brings more; o: of two sums over its row the second
+# comes first
+sed -e 's|"setup.h"|&\
+#define BREAKS(c) (weft_node() == 5 \&\& *getenv("BREAKS") == (c))|' \
+	-e "s|sizeof(double));\$|sizeof(double) << BREAKS('d'));|" \
+	-e 's|^	join(ROW, |	join(3, 0, ROW_DIMS);\
+&|' \
+	-e "s|^	mine->row = |	if (BREAKS('m')) return;\\
+	if (*getenv(\"BREAKS\") == 'o') {\\
+		MUHWI_Descriptor_t row = make_sum(ROW, 0, SOURCE_AT, 8);\\
+		MUHWI_Descriptor_t next = make_sum(3, 0, SOURCE_AT, 8);\\
+		set_counter(16);\\
+		inject(f, BREAKS('o') ? \&next : \&row);\\
+		inject(f, BREAKS('o') ? \&row : \&next);\\
+		spi_poll(COUNTER_AT, 0);\\
+	}\\
+&|" planes.c >rogue.c
+compile shared -include stdlib.h rogue.c -o rogue
+while read -r breaks says; do
+	export BREAKS="$breaks"
+	start rogue bgq-board
+	[ $code -eq 3 ] && grep -q "$says" "$tmp/out" ||
+		complain "$breaks: exit code $code: $(cat "$tmp/out")"
+done <<-'EOF'
+	member ^  node 5 (1,0,1,0,0), route 1: waits for local since
+	order ^  node [0-9]* .*, route 1: waits for .*(route 3 is in front)
+	differ , route 1: stopped, contributions differ: .*16 B
+EOF
+BREAKS=no
+start rogue bgq-board
+[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/out" "$tmp/err")"
+report "a member that never comes, or in another order, or differs: exit code 3"
+
 # APE-F37: applications find what one node finds, on any number of them.
 [ -n "${WEFT_SLOW-}" ] && shapes=--shape=5x1x1 ||
 	shapes='--shape=5x1x1 --shape=3x2x2'

@@ -176,6 +176,11 @@ ends 0 run gemini amo variables=8192 rounds=64000
 ends 4 run gemini amo variables=8192 rounds=192000 --set router.patience=1s
 grep -q 'before the interface.s time-out' "$tmp/err" ||
 	complain "$(cat "$tmp/err")"
+# Where all wait for long, no more packets are let in than leave.
+ends 0 run gemini tornado load=max routing=mixed --shape 1x16x1 warmup=100us \
+	measure=100us --set router.packets=2 --set topology.links=1,2,1 \
+	--set router.rows=4 --set router.columns=4 --json
+near 'a saturated ring' "$(figure throughput_GBps_per_node)" 0.045 0.07
 report 'a hot spot starves no node, for packets that enter rings are let in'
 
 refuses '24 links do not fit' run gemini random --shape 4x4

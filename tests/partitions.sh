@@ -113,6 +113,57 @@ grep -q '^weft: job a: stalled' "$tmp/err" || complain "$(cat "$tmp/err")"
 [ "$(one '.jobs[1].digest')" = "$before" ] || complain 'job b differs'
 report 'a fault is that of one job'
 
+# --- files of an IO node that has a link into each of two boards ---
+
+io='bgq-midplane --set topology.io.every=64'
+on() { # NAME BOARD KEYS [MORE]: a job of clients with files
+	echo "- { name: $1, partition: '2x2x2x2x2 at $2,0,0,0', ${4-}" \
+		"workload: files, keys: { clients: 4, bytes: 64KiB, $3 } }"
+}
+write "$(on a 0,0 'calls: write, name: /x/' 'seed: 7,')" \
+	"$(on b 2,0 'calls: read, name: /x/' 'seed: 7, start: 1ms,')"
+run run $io --jobs "$jobs"
+[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+grep -q '^b .*files' "$tmp/out" || complain "$(cat "$tmp/out")"
+run show $io --jobs "$jobs" --json
+[ "$(one .shared_io)" = '[{"io":0,"jobs":"a b"}]' ] ||
+	complain "$(cat "$tmp/out")"
+report 'BGQ-F139: a job reads what one in another partition has written'
+
+slow="$io --set nic.pcie.rate=1GB/s"
+rates='[.jobs[].results.write_GBps]'
+write "$(on a 0,0 '')" "$(on b 2,0 '')"
+run run $slow --jobs "$jobs" --json --threads 1
+both=$(one .)
+write "$(on b 2,0 '')"
+run run $slow --jobs "$jobs" --json
+# one alone has most of it, and both together have no more, in equal parts
+one "$rates" | jq -e '.[0] > 0.75 and .[0] <= 1' >"$tmp/x" ||
+	complain "alone $(one "$rates")"
+echo "$both" | jq -e "$rates | all(.[]; . > 0.4) and add <= 1" >"$tmp/x" ||
+	complain "together $(echo "$both" | jq -c "$rates")"
+# a neighbour that is elsewhere, or has no files, changes nothing
+alone=$(one '.jobs[0] | del(.name)')
+c="- { name: c, partition: '2x2x2x2x2 at 0,0,0,0,0', $work }"
+write "$c" "$(on b 2,0 '')" "$(on d 0,2 '')"
+run run $slow --jobs "$jobs" --json
+[ "$(one '.jobs[1] | del(.name)')" = "$alone" ] ||
+	complain "$(one .), alone $alone"
+beside=$(one '.jobs[0]')
+write "$c"
+run run $slow --jobs "$jobs" --json
+[ "$(one '.jobs[0]')" = "$beside" ] || complain "$(one .), not $beside"
+report 'an IO node is shared by the files of two partitions, and nothing else'
+
+machine=$io
+refused 'its file is not there' "$(on a 0,0 'calls: write, name: /x/')" \
+	"$(on b 2,0 'calls: read, name: /x/')"
+refused 'more than 53 characters' \
+	"$(on a 0,0 "name: $(printf %60s | tr ' ' x)")"
+machine='bgq-midplane --set topology.io.every=128'
+refused 'no IO node has a link into this' "$(on b 2,0 '')"
+machine=$rack
+
 refused 'node 0 is in job a, too' "$a" "$(echo "$a" | sed 's/name: a/name: d/')"
 refused 'another job is called a' "$a" "$(echo "$b" | sed 's/name: b/name: a/')"
 w='workload: random }'

@@ -121,10 +121,17 @@ ends 1 check gemini $free --json
 holds '(.proved | not) and (.steps[1].cycle | length > 2)'
 ends 3 run gemini random load=max routing=mixed $free --json
 holds '.ending == "deadlocked" and (.results.cycle | length == 8)'
+late='--shape 1x8x1 --set router.packets=2 --set router.tokens=output'
+ends 1 check gemini $late --json
+holds '(.steps[3].holds | not) and (.steps[3].cycle | length == 8)'
+for routing in mixed deterministic; do
+	ends 3 run gemini random load=max routing=$routing $late --json
+	holds '.ending == "deadlocked" and (.results.cycle | length > 1)'
+done
 ends 0 check gemini --json
 holds '.proved and ([.steps[].step] == ["a", "b", "c", "d", "e"])'
 ends 0 check gemini --shape 9x8x10
-report 'half of the packets hashed, and none locks but with free planes'
+report 'half of the packets hashed: none locks but without one of the rules'
 
 # GEM-F1: two nodes on each chip.
 for machine in board cabinet 9600 13824; do

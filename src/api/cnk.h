@@ -66,7 +66,7 @@ static inline uint32_t cnk_thread_of(
 	return (node % (uint32_t)t->io_every + process) % CNK_THREADS;
 }
 
-/* A daemon's thread, of an IO node; never ends. */
+/* A daemon's thread, of an IO node; never ends.  arg is a struct files_seat. */
 void cnk_serve(void *arg);
 
 /* An injection FIFO of a system sub-group, which is opened. */

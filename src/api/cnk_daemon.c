@@ -10,18 +10,22 @@
 #include <errno.h>
 #include <string.h>
 
-#include "host/bus.h"
+#include "host/files.h"
 
-/* Files lie one after the other beside the node's own memory. */
-#define FILES_AT (UINT64_C(1) << 40)
 /* Between looks whether a buffer has been sent. */
 #define SENT_POLL (500 * (sim_time)SIM_NS)
 /* Of a thread that waits for another to be set up. */
 #define TURN (100 * (sim_time)SIM_NS)
 
+_Static_assert((int)CNK_NAME == FILES_NAME && (int)CNK_FILES == FILES_MOST &&
+		       (int)CNK_CREATE == FILES_CREATE &&
+		       (int)CNK_TRUNCATE == FILES_TRUNCATE &&
+		       (int)CNK_THREADS == FILES_THREADS &&
+		       CNK_BYTES == FILES_BYTES,
+	"calls are handed over as they are");
+
 enum {
-	PIECE = 128 << 10, /* what a buffer holds */
-	BLOCK = 4096,
+	PIECE = FILES_PIECE, /* what a buffer holds */
 	BUFFERS = 2,
 	FIFO_BYTES = 4096,
 	REC_BYTES = 64 << 10,
@@ -39,28 +43,15 @@ enum {
 	BASE_COUNTERS = 1,
 };
 
-struct file {
-	char name[CNK_NAME]; /* empty: there is none */
-	uint64_t bytes;
-	uint64_t high; /* that it ever had, at most */
-};
-
-struct opened {
-	uint32_t node, process;
-	uint32_t file; /* 1 + number; 0: not in use */
-};
-
-/* Of an IO node. */
+/* Of an IO node: threads that are set up, by sub-group. */
 struct daemon {
-	struct file file[CNK_FILES];
-	struct opened opened[CNK_FILES];
-	uint32_t n_open[CNK_THREADS / MU_REC_PER_SUBGROUP]; /* threads */
-	struct bus_params pcie_params;
-	struct bus pcie;
+	uint32_t n_open[CNK_THREADS / MU_REC_PER_SUBGROUP];
 };
 
 struct server {
 	struct daemon *all;
+	struct files_seat *seat;
+	uint32_t io; /* its number in the machine */
 	const struct torus *torus;
 	uint32_t thread, subgroup, id; /* id: of two FIFOs and bases */
 	uint64_t at;
@@ -69,14 +60,8 @@ struct server {
 	uint64_t sent[BUFFERS]; /* descriptors before a buffer is free */
 };
 
-static void daemon_fini(void *kept)
-{
-	bus_fini(&((struct daemon *)kept)->pcie);
-}
-
 static const struct program_library library = {
 	.size = sizeof(struct daemon),
-	.fini = daemon_fini,
 };
 
 /* --- PCIe, and what is behind it --- */
@@ -86,66 +71,61 @@ static const struct files_params *params(void)
 	return &host_params(program_host())->files;
 }
 
-/* By the first thread. */
-static void open_files(struct daemon *d)
+/* One that is filled in and then handed over. */
+static struct files_call *call_of(
+	const struct server *v, enum files_op op, const struct cnk_request *q)
 {
-	const struct memory_range r = {
-		.at = FILES_AT,
-		.bytes = CNK_FILES * CNK_BYTES,
-		.kind = MEMORY_OF_DEVICE,
-		.rights = MEMORY_MAY_READ(MEMORY_DEVICE) |
-			  MEMORY_MAY_WRITE(MEMORY_DEVICE),
-	};
+	struct files_call *c = files_call(v->seat, v->io, v->thread);
 
-	if (d->pcie.params)
-		return;
-	d->pcie_params = (struct bus_params){ .width = 4,
-		.clock = 4 * PS_PER_S,
-		.cycles = params()->pcie_rate,
-		.is_duplex = true };
-	bus_init(&d->pcie, &d->pcie_params);
-	BUG_IF(!host_add_range(program_host(), program_node(), &r));
+	*c = (struct files_call){ .op = op,
+		.node = q->node,
+		.process = q->process,
+		.file = q->file,
+		.how = q->how };
+	memcpy(c->name, q->name, sizeof(c->name));
+	return c;
 }
 
-static void copy(uint64_t to, uint64_t from, uint64_t bytes)
+/* Its answer is there after a window at the soonest. */
+static int64_t hand_over(const struct server *v, struct files_call *c)
 {
-	struct host *h = program_host();
-	uint8_t block[BLOCK];
-	uint64_t i, n;
+	sim_time now = program_now();
 
-	for (i = 0; i < bytes; i += n) {
-		n = bytes - i < BLOCK ? bytes - i : BLOCK;
-		host_device_read(h, program_node(), from + i, block, n);
-		host_device_write(h, program_worker(), program_node(),
-			program_now(), to + i, block, n);
-	}
+	files_hand_over(v->seat, v->io, v->thread, now);
+	program_wait(now + program_worker()->width);
+	program_wait(c->end - v->seat->begin);
+	return c->result;
 }
 
-static uint64_t place(const struct daemon *d, const struct file *f, uint64_t at)
+/* What the file system looks at. */
+static int64_t ask(
+	const struct server *v, enum files_op op, const struct cnk_request *q)
 {
-	return FILES_AT + (uint64_t)(f - d->file) * CNK_BYTES + at;
+	sim_time until = program_now() + params()->latency;
+	int64_t result = hand_over(v, call_of(v, op, q));
+
+	program_wait(until);
+	return result;
 }
 
-/* Takes bytes over PCIe, to a file or from one. */
-static void cross(struct server *v, enum bus_kind kind, uint64_t to,
-	uint64_t from, uint64_t bytes)
+/* Takes bytes over PCIe, to a file or from one; returns how many. */
+static int64_t cross(const struct server *v, enum files_op op,
+	const struct cnk_request *q, uint64_t done, uint32_t bytes, uint64_t at)
 {
-	program_wait(
-		bus_burst(&v->all->pcie, program_now(), kind, (uint32_t)bytes));
-	copy(to, from, bytes);
-}
+	struct files_call *c = call_of(v, op, q);
+	uint8_t *data = files_data(v->seat, v->io, v->thread);
+	int64_t moved;
 
-/* Zeros where a file has had other bytes before it was emptied. */
-static void clear(uint64_t at, uint64_t from, uint64_t to)
-{
-	static const uint8_t zeros[BLOCK];
-	uint64_t i, n;
-
-	for (i = from; i < to; i += n) {
-		n = to - i < BLOCK ? to - i : BLOCK;
+	c->offset = q->offset + done;
+	c->bytes = bytes;
+	if (op == FILES_WRITE)
+		host_device_read(
+			program_host(), program_node(), at, data, bytes);
+	moved = hand_over(v, c);
+	if (op == FILES_READ && moved > 0)
 		host_device_write(program_host(), program_worker(),
-			program_node(), program_now(), at + i, zeros, n);
-	}
+			program_node(), program_now(), at, data, (size_t)moved);
+	return moved;
 }
 
 /* --- packets --- */
@@ -257,16 +237,16 @@ static uint64_t piece(uint64_t bytes, uint64_t at)
 	return bytes - at < PIECE ? bytes - at : PIECE;
 }
 
-static int64_t do_write(
-	struct server *v, const struct cnk_request *q, struct file *f)
+static int64_t do_write(struct server *v, const struct cnk_request *q)
 {
+	int64_t moved = ask(v, FILES_LOOK, q);
 	uint64_t at, n, next;
 	uint32_t k = 0;
 
+	if (moved < 0)
+		return moved;
 	if (q->offset > CNK_BYTES || q->bytes > CNK_BYTES - q->offset)
 		return -EFBIG;
-	clear(place(v->all, f, 0), f->bytes,
-		q->offset < f->high ? q->offset : f->high);
 	if (q->bytes)
 		fetch(v, q, q->at, piece(q->bytes, 0), k);
 	for (at = 0; at < q->bytes; at = next, k ^= 1) {
@@ -275,105 +255,51 @@ static int64_t do_write(
 		spi_poll(v->at + AT_COUNTER + 8 * k, 0);
 		if (next < q->bytes)
 			fetch(v, q, q->at + next, piece(q->bytes, next), k ^ 1);
-		cross(v, BUS_WRITE, place(v->all, f, q->offset + at),
-			buffer_at(v, k), n);
+		cross(v, FILES_WRITE, q, at, (uint32_t)n, buffer_at(v, k));
 	}
-	if (q->bytes && q->offset + q->bytes > f->bytes)
-		f->bytes = q->offset + q->bytes;
-	f->high = f->bytes > f->high ? f->bytes : f->high;
 	return (int64_t)q->bytes;
 }
 
-static int64_t do_read(
-	struct server *v, const struct cnk_request *q, const struct file *f)
+static int64_t do_read(struct server *v, const struct cnk_request *q)
 {
-	uint64_t left = q->offset < f->bytes ? f->bytes - q->offset : 0;
-	uint64_t bytes = q->bytes < left ? q->bytes : left, at, n;
+	int64_t length = ask(v, FILES_LOOK, q), moved;
+	uint64_t left, bytes, at, n;
 	uint32_t k = 0;
 
+	if (length < 0)
+		return length;
+	left = q->offset < (uint64_t)length ? (uint64_t)length - q->offset : 0;
+	bytes = q->bytes < left ? q->bytes : left;
 	for (at = 0; at < bytes; at += n, k ^= 1) {
-		n = piece(bytes, at);
 		while (MUSPI_getHwDescCount(fifo_of(v)) < v->sent[k])
 			program_charge(SENT_POLL);
-		cross(v, BUS_DATA, buffer_at(v, k),
-			place(v->all, f, q->offset + at), n);
+		moved = cross(v, FILES_READ, q, at, (uint32_t)piece(bytes, at),
+			buffer_at(v, k));
+		/* somebody has emptied it */
+		if (moved <= 0)
+			break;
+		n = (uint64_t)moved;
 		v->sent[k] = 1 + put(v, q, q->at + at, buffer_at(v, k), n,
 					 CNK_AT_COUNTER);
 	}
-	return (int64_t)bytes;
-}
-
-static struct file *find_file(
-	struct daemon *d, const char *name, struct file **free)
-{
-	uint32_t i;
-
-	*free = NULL;
-	for (i = CNK_FILES; i--;) {
-		if (!strcmp(d->file[i].name, name))
-			return &d->file[i];
-		if (!d->file[i].name[0])
-			*free = &d->file[i];
-	}
-	return NULL;
-}
-
-static int64_t do_open(struct daemon *d, const struct cnk_request *q)
-{
-	struct file *free, *f;
-	uint32_t i = 0;
-
-	if (!q->name[0] || q->how & ~(uint32_t)(CNK_CREATE | CNK_TRUNCATE))
-		return -EINVAL;
-	f = find_file(d, q->name, &free);
-	if (!f && !(q->how & CNK_CREATE))
-		return -ENOENT;
-	while (i < CNK_FILES && d->opened[i].file)
-		i++;
-	if ((!f && !free) || i == CNK_FILES)
-		return -ENFILE;
-	if (!f) {
-		f = free;
-		memcpy(f->name, q->name, sizeof(f->name));
-	}
-	if (q->how & CNK_TRUNCATE)
-		f->bytes = 0;
-	d->opened[i] = (struct opened){ q->node, q->process,
-		1 + (uint32_t)(f - d->file) };
-	return i;
-}
-
-/* What a request names, or NULL where that is not the client's. */
-static struct opened *find_opened(struct daemon *d, const struct cnk_request *q)
-{
-	struct opened *o;
-
-	if (q->file < 0 || q->file >= CNK_FILES)
-		return NULL;
-	o = &d->opened[q->file];
-	return o->file && o->node == q->node && o->process == q->process ? o
-									 : NULL;
+	return (int64_t)at;
 }
 
 static int64_t carry_out(struct server *v, const struct cnk_request *q)
 {
-	struct opened *o;
-	struct file *f;
+	static const enum files_op ops[] = {
+		[CNK_OPEN] = FILES_OPEN,
+		[CNK_CLOSE] = FILES_CLOSE,
+		[CNK_SYNC] = FILES_LOOK,
+	};
+	int64_t result;
 
-	program_charge(params()->latency);
-	if (q->op == CNK_OPEN)
-		return do_open(v->all, q);
-	o = find_opened(v->all, q);
-	if (!o)
-		return -EBADF;
-	f = &v->all->file[o->file - 1];
 	if (q->op == CNK_WRITE)
-		return do_write(v, q, f);
+		return do_write(v, q);
 	if (q->op == CNK_READ)
-		return do_read(v, q, f);
-	if (q->op == CNK_CLOSE)
-		o->file = 0;
-	return 0;
+		return do_read(v, q);
+	result = ask(v, ops[q->op], q);
+	return q->op == CNK_SYNC && result > 0 ? 0 : result;
 }
 
 /* --- the thread --- */
@@ -390,18 +316,20 @@ static void open_rec(struct server *v)
 			v->subgroup / 4, spi_rec_bit(v->subgroup, id)));
 }
 
-static void open_server(struct server *v)
+static void open_server(struct server *v, void *arg)
 {
 	uint32_t *n_open;
 
 	v->all = program_keep(&library);
+	v->seat = arg;
 	v->torus = torus_of(unit()->net->topo);
+	v->io = v->seat->is_shared ? torus_io_number(v->torus, program_node())
+				   : program_node() - v->torus->n;
 	v->thread = program_thread();
 	v->subgroup = MU_SYSTEM_SUBGROUP + v->thread / MU_REC_PER_SUBGROUP;
 	n_open = &v->all->n_open[v->thread / MU_REC_PER_SUBGROUP];
 	v->id = 2 * (v->thread % MU_REC_PER_SUBGROUP);
 	v->at = v->thread * (uint64_t)PART;
-	open_files(v->all);
 	/* what is given out is registers, which are read and then written */
 	while (*n_open != v->thread % MU_REC_PER_SUBGROUP)
 		program_charge(TURN);
@@ -423,10 +351,9 @@ void cnk_serve(void *arg)
 	struct cnk_request q;
 	spi_packet_t p;
 
-	(void)arg;
 	program_become_system();
 	program_become_service();
-	open_server(&v);
+	open_server(&v, arg);
 	f = &v.rec.fifo[v.thread % MU_REC_PER_SUBGROUP];
 	for (;;) {
 		spi_wait_packet(f);

@@ -390,6 +390,72 @@ static void bgq_f58_one_node_starts_a_reduction_of_all(void **state)
 		assert_memory_equal(m[i].got, &want, 8);
 }
 
+/* --- a remote get of all into a full FIFO --- */
+
+enum { GETS = 6, LARGE = 3000, NARROW = 1 };
+
+/* Every node is to send two puts to node 3 for each get. */
+static void broadcast_gets(MUSPI_InjFifo_t *f)
+{
+	const MUSPI_Pt2PtDirectPutDescriptorInfo_t put =
+		spi_test_put(3, LARGE, 0);
+	const MUSPI_CollectiveRemoteGetDescriptorInfo_t get = {
+		.Base = { .Payload_Address = SPI_TEST_SOURCE + 2 * LARGE,
+			.Message_Length = 2 * sizeof(MUHWI_Descriptor_t),
+			.Torus_FIFO_Map = MU_MAP_USER_COLLECTIVE },
+		.Collective = { .Word_Length = 8,
+			.Misc = MUHWI_PACKET_VIRTUAL_CHANNEL_USER_COMM_WORLD |
+				MUHWI_COLLECTIVE_TYPE_BROADCAST },
+		.RemoteGet = { .Rget_Inj_FIFO_Id = 8 },
+	};
+	MUHWI_Descriptor_t d[2];
+	uint32_t i;
+
+	assert_int_equal(MUSPI_CreatePt2PtDirectPutDescriptor(&d[0], &put), 0);
+	d[1] = d[0];
+	assert_true(spi_store(get.Base.Payload_Address, d, sizeof(d)));
+	assert_int_equal(
+		MUSPI_CreateCollectiveRemoteGetDescriptor(&d[0], &get), 0);
+	for (i = 0; i < GETS; i++)
+		assert_int_equal(MUSPI_InjFifoInject(f, &d[0]), (int)i);
+}
+
+static void serve_gets(void *arg)
+{
+	static const Kernel_InjFifoAttributes_t gets = { .RemoteGet = 1 };
+	uint64_t *full = arg; /* times that it reported so */
+	uint32_t node = program_node();
+	MUSPI_InjFifoSubGroup_t g, h;
+	Kernel_Errors_t errors;
+	MUSPI_InjFifo_t *f = spi_test_inj(&g, 0, 0, 8, NULL);
+
+	spi_test_inj(&h, 1, 0, node == NARROW ? 4 : 32, &gets);
+	spi_test_bases(node == 3 ? NODES * GETS * 2 * LARGE : 0);
+	program_wait(SPI_TEST_START);
+	if (node == 0)
+		broadcast_gets(f);
+	program_wait(10 * SPI_TEST_START);
+	assert_true(spi_poll(SPI_TEST_COUNTER, 0));
+	Kernel_GetErrors(&errors);
+	*full = errors.Count[MU_INT_GET_FULL];
+}
+
+/* That node alone is told; nothing is lost. */
+static void bgq_f58_a_get_of_all_waits_where_a_fifo_is_full(void **state)
+{
+	struct spi_test_program p[NODES];
+	uint64_t full[NODES], digest;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < NODES; i++)
+		p[i] = (struct spi_test_program){ i, 0, serve_gets, &full[i] };
+	digest = spi_test_run("2x2", 3, p, NODES, 0);
+	assert_int_equal(spi_test_run("2x2", 1, p, NODES, 0), digest);
+	for (i = 0; i < NODES; i++)
+		assert_int_equal(full[i] > 0, i == NARROW);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -402,6 +468,8 @@ int main(void)
 		cmocka_unit_test(bgq_f47_the_kernel_looks_at_class_routes),
 		cmocka_unit_test(bad_collectives_stop_their_fifo_alone),
 		cmocka_unit_test(bgq_f58_one_node_starts_a_reduction_of_all),
+		cmocka_unit_test(
+			bgq_f58_a_get_of_all_waits_where_a_fifo_is_full),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,11 +102,10 @@ static void print_tables(
 static void add_waits(const struct machine *m, struct proof *p)
 {
 	const struct router_ops *r = m->router.kind;
-	struct proof_waits w = { .stage = r->stages,
-		.n_stages = r->n_stages,
-		.channel = r->channels,
+	struct proof_waits w = { .channel = r->channels,
 		.n_channels = r->n_channels };
 
+	w.stage = r->stages(&m->router, &w.n_stages);
 	if (m->nic && m->nic->can & NIC_ANSWERS)
 		w.answers[r->fifos(NULL, NET_USER).first] |=
 			1U << r->fifos(NULL, NET_HIGH).first;
@@ -117,7 +116,7 @@ static void prove(
 	const struct machine *m, const struct route *r, struct proof *p)
 {
 	proof_make(p, m->topo, r, m->router.packets);
-	if (r->has_planes == ROUTE_PLANES && m->router.kind->n_stages)
+	if (r->has_planes == ROUTE_PLANES && m->router.kind->stages)
 		add_waits(m, p);
 }
 

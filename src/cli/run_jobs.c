@@ -135,7 +135,8 @@ static bool find_alone(
 /* What a job is judged by, the first that it has. */
 static const char *const usual[] = { "throughput_GBps_per_node", "time_ns",
 	"one_way_ns", "total_MBps", "rate_GBps", "incast_mean_ns",
-	"message_mean_ns", "latency_mean_ns", "latency_p99_ns" };
+	"message_mean_ns", "write_GBps", "read_GBps", "latency_mean_ns",
+	"latency_p99_ns" };
 
 bool run_jobs_is_usual(const char *name)
 {

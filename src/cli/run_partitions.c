@@ -46,6 +46,8 @@ struct runs {
 	struct machine_partitions list;
 	struct cli_args *own; /* [partition] */
 	struct batch_result *result; /* the same */
+	struct files *files; /* that some of them share, or NULL */
+	struct files_seat *seat; /* [partition] where there are some */
 	size_t n_done;
 	bool talks;
 };
@@ -72,6 +74,7 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 		.threads = 1,
 		.routes = p->routes,
 		.n_routes = p->n_routes,
+		.files = r->seat ? &r->seat[i] : NULL,
 	};
 	return true;
 }
@@ -83,9 +86,30 @@ static void on_done(void *arg, size_t i, const struct batch_result *result)
 
 	r->result[i] = *result;
 	r->n_done++;
+	if (r->files)
+		files_leave(r->files, (uint32_t)i);
 	snprintf(line, sizeof(line), "%zu of %u jobs", r->n_done, r->list.n);
 	if (r->talks)
 		cli_progress(line);
+}
+
+/* Those who share files wait for each other, so all must run. */
+static int open_files(struct runs *r, struct batch *b, struct err *e)
+{
+	uint32_t i;
+
+	r->files = machine_partitions_files(&r->list, r->machine, e);
+	if (!r->files)
+		return e->code ? -1 : 0;
+	r->seat = mem_alloc(r->list.n, sizeof(*r->seat));
+	for (i = 0; i < r->list.n; i++)
+		r->seat[i] = (struct files_seat){ .files = r->files,
+			.is_shared = true,
+			.member = i,
+			.begin = r->list.v[i].begin };
+	if (b->at_a_time < r->list.n)
+		b->at_a_time = r->list.n;
+	return 0;
 }
 
 static int perform(struct runs *r, struct err *e)
@@ -107,6 +131,8 @@ static int perform(struct runs *r, struct err *e)
 	for (i = 0; i < r->list.n; i++)
 		if (partitions_args(a, &r->list.v[i], &r->own[i], e))
 			return -1;
+	if (open_files(r, &b, e))
+		return -1;
 	code = batch_run(&b, e);
 	if (r->talks)
 		cli_progress(NULL);
@@ -297,6 +323,8 @@ int run_partitions(const struct cli_args *a, struct machine **shared,
 		code = check_options(a, e) || perform(&r, e) ? -1 : tell(&r, e);
 	mem_free(r.own);
 	mem_free(r.result);
+	mem_free(r.seat);
+	files_free(r.files);
 	machine_partitions_free(&r.list);
 	if (*is_done)
 		machine_free(r.machine);

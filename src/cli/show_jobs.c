@@ -85,6 +85,20 @@ static const char *surface(
 			  : SURFACE_RESET];
 }
 
+/* The jobs that an IO node has exits in, where these are several. */
+static bool name_sharers(const struct units *u, const struct machine *m,
+	uint32_t io, char *text, size_t size)
+{
+	uint32_t member[FILES_MEMBERS], k;
+	uint32_t of = machine_partitions_of_io(u->list, m->topo, io, member);
+	size_t n = 0;
+
+	for (k = 0; k < of && n < size; k++)
+		n += (size_t)snprintf(text + n, size - n, "%s%s", k ? " " : "",
+			u->list->v[member[k]].name);
+	return of > 1;
+}
+
 /* --- text --- */
 
 static void add_unit(const struct units *u, const uint32_t *at, struct table *t)
@@ -155,6 +169,17 @@ static void show_partitions(const struct machine_partitions *list, FILE *f)
 	table_fini(&t);
 }
 
+static void show_sharers(
+	const struct units *u, const struct machine *m, FILE *f)
+{
+	char text[256];
+	uint32_t io;
+
+	for (io = 0; io < m->topo->n_io; io++)
+		if (name_sharers(u, m, io, text, sizeof(text)))
+			fprintf(f, "IO node %u is shared by %s\n", io, text);
+}
+
 /* --- JSON --- */
 
 static void json_unit(struct json *j, const struct units *u,
@@ -198,6 +223,18 @@ static void json_units(const struct units *u, const struct machine *m, FILE *f)
 		json_unit(&j, u, m, at);
 	while (next_unit(u, at));
 	json_end(&j, ']');
+	json_array(&j, "shared_io");
+	for (i = 0; i < m->topo->n_io; i++) {
+		char text[256];
+
+		if (!name_sharers(u, m, i, text, sizeof(text)))
+			continue;
+		json_object(&j, NULL);
+		json_count(&j, "io", i);
+		json_text(&j, "jobs", text);
+		json_end(&j, '}');
+	}
+	json_end(&j, ']');
 	json_end(&j, '}');
 }
 
@@ -220,6 +257,7 @@ int show_jobs(const struct cli_args *a, const struct machine *m, FILE *f,
 			show_partitions(&list, f);
 			fputc('\n', f);
 			show_units(&u, m, f);
+			show_sharers(&u, m, f);
 		}
 	}
 	machine_partitions_free(&list);

@@ -356,18 +356,6 @@ bool host_device_write(struct host *h, struct sim_worker *w, site_id node,
 	return host_write_by(h, w, node, t, MEMORY_DEVICE, at, from, n);
 }
 
-bool host_write_named(struct host *h, struct sim_worker *w, site_id node,
-	sim_time t, uint64_t at, const struct memory_name *name, size_t n)
-{
-	struct host_node *to = host_node(h, node);
-
-	if (!memory_write_named(&to->memory, MEMORY_NIC, at, name, n))
-		return false;
-	if (to->polling[HOST_POLLS_WORD] || to->is_watched)
-		host_notice(h, node, w, t, at, n);
-	return true;
-}
-
 bool host_atomic_by(struct host *h, struct sim_worker *w, site_id node,
 	sim_time t, enum memory_by by, enum atomic_op op, uint64_t at,
 	uint64_t operand, uint64_t *old)

@@ -231,8 +231,18 @@ static inline bool host_find_name(const struct host *h, site_id node,
 	return at < m->high && memory_find_name(m, MEMORY_NIC, at, n, name);
 }
 
-bool host_write_named(struct host *h, struct sim_worker *w, site_id node,
-	sim_time t, uint64_t at, const struct memory_name *name, size_t n);
+static inline bool host_write_named(struct host *h, struct sim_worker *w,
+	site_id node, sim_time t, uint64_t at, const struct memory_name *name,
+	size_t n)
+{
+	struct host_node *to = host_node(h, node);
+
+	if (!memory_write_named(&to->memory, MEMORY_NIC, at, name, n))
+		return false;
+	if (to->polling[HOST_POLLS_WORD] || to->is_watched)
+		host_notice(h, node, w, t, at, n);
+	return true;
+}
 
 /* By a device, a GPU say. */
 bool host_device_read(

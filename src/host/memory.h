@@ -111,6 +111,12 @@ struct memory_region {
 	uint64_t first_wrong; /* the least offset of these */
 };
 
+/* Where a region ends, and its number. */
+struct memory_place {
+	uint64_t end;
+	uint32_t number;
+};
+
 struct memory {
 	uint64_t bytes; /* of host memory */
 	struct memory_page *table; /* hashed, open addressing */
@@ -122,7 +128,7 @@ struct memory {
 	struct memory_chunk *chunks; /* that pages are cut from */
 	uint64_t low, high; /* all regions lie between them; 0, 0: none */
 	struct memory_region *regions; /* by number */
-	uint32_t *order; /* numbers of those in use, by address */
+	struct memory_place *order; /* of those in use, by address */
 	uint32_t n_regions, n_in_use;
 	struct memory_range *ranges; /* beside host memory */
 	uint32_t n_ranges, n_spans;

@@ -10,7 +10,7 @@
 
 static struct memory_region *nth(const struct memory *m, uint32_t i)
 {
-	return &m->regions[m->order[i]];
+	return &m->regions[m->order[i].number];
 }
 
 static uint64_t end_of(const struct memory_region *r)
@@ -21,12 +21,13 @@ static uint64_t end_of(const struct memory_region *r)
 /* The place in the order of the first region that ends behind at. */
 static uint32_t find(const struct memory *m, uint64_t at)
 {
+	const struct memory_place *order = m->order;
 	uint32_t low = 0, high = m->n_in_use;
 
 	while (low < high) {
 		uint32_t middle = (low + high) / 2;
 
-		if (end_of(nth(m, middle)) <= at)
+		if (order[middle].end <= at)
 			low = middle + 1;
 		else
 			high = middle;
@@ -74,7 +75,7 @@ static uint32_t take_number(struct memory *m)
 static void set_ends(struct memory *m)
 {
 	m->low = m->n_in_use ? nth(m, 0)->at : 0;
-	m->high = m->n_in_use ? end_of(nth(m, m->n_in_use - 1)) : 0;
+	m->high = m->n_in_use ? m->order[m->n_in_use - 1].end : 0;
 }
 
 static int add(struct memory *m, const struct memory_region *r)
@@ -88,7 +89,7 @@ static int add(struct memory *m, const struct memory_region *r)
 	m->regions[number] = *r;
 	memmove(m->order + i + 1, m->order + i,
 		(m->n_in_use - i) * sizeof(*m->order));
-	m->order[i] = number;
+	m->order[i] = (struct memory_place){ end_of(r), number };
 	m->n_in_use++;
 	set_ends(m);
 	memory_mix(m, r->at, r->bytes);
@@ -248,13 +249,15 @@ static bool may(const struct memory *m, uint32_t right, uint64_t at, size_t n)
 }
 
 /* The synthetic region with all of [at, at + n), if they are of one stream. */
-static struct memory_region *find_named(
+static inline __attribute__((always_inline)) struct memory_region *find_named(
 	const struct memory *m, uint64_t at, size_t n, struct memory_name *name)
 {
-	uint32_t i = at < m->high && at >= m->low ? find(m, at) : m->n_in_use;
-	struct memory_region *r = i < m->n_in_use ? nth(m, i) : NULL;
+	struct memory_region *r;
 
-	if (!r || !r->name || r->at > at || n > end_of(r) - at)
+	if (at >= m->high || at < m->low)
+		return NULL;
+	r = nth(m, find(m, at));
+	if (!r->name || r->at > at || n > end_of(r) - at)
 		return NULL;
 	return r->name(r->arg, at - r->at, name) >= n ? r : NULL;
 }

@@ -325,9 +325,9 @@ bool programs_complain(struct programs *p, const char *format, ...)
 	return false;
 }
 
-void programs_give_up(struct programs *p, const char *text)
+void programs_give_up(struct programs *p, int code, const char *text)
 {
-	note_wrong(p, EXIT_LIMIT, text);
+	note_wrong(p, code, text);
 }
 
 bool programs_begin(struct programs *p)

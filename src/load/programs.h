@@ -79,8 +79,8 @@ bool programs_begin(struct programs *p);
 bool programs_complain(struct programs *p, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The same of what is no mistake: the machine could not do it. */
-void programs_give_up(struct programs *p, const char *text);
+/* The same of what is no mistake of ours: an exit code, and why. */
+void programs_give_up(struct programs *p, int code, const char *text);
 
 /* Complains of a call that returned an error number; true where it is 0. */
 bool programs_did(struct programs *p, const char *call, int32_t code);

@@ -13,7 +13,8 @@
 
 #include "base/mem.h"
 
-enum { MOST_AT_A_TIME = 64, LOOK_MS = 200 };
+/* No file of jobs has more. */
+enum { MOST_AT_A_TIME = 256, LOOK_MS = 200 };
 
 /* A process, and what it has told so far. */
 struct child {

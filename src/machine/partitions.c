@@ -119,6 +119,62 @@ void machine_partitions_free(struct machine_partitions *p)
 	mem_free(p->v);
 }
 
+/* --- IO nodes --- */
+
+static bool has_node(
+	const struct machine_partition *p, const struct topo *t, router_id node)
+{
+	uint32_t x[TOPO_MAX_DIMS] = { 0 }, i;
+
+	t->ops->place(t, node, x);
+	for (i = 0; i < p->n_dims; i++)
+		if (x[i] < p->from[i] || x[i] - p->from[i] >= p->size[i])
+			return false;
+	return true;
+}
+
+uint32_t machine_partitions_of_io(const struct machine_partitions *p,
+	const struct topo *t, uint32_t io, uint32_t member[FILES_MEMBERS])
+{
+	router_id exit;
+	uint32_t n = 0, i, k;
+	port_id port;
+
+	for (port = t->node_ports; port < t->n_ports; port++) {
+		exit = t->ops->peer(t, t->n_nodes + io, port).router;
+		for (i = 0; exit != NO_ROUTER && i < p->n; i++) {
+			if (!has_node(&p->v[i], t, exit))
+				continue;
+			for (k = 0; k < n && member[k] != i; k++)
+				;
+			if (k == n && n < FILES_MEMBERS)
+				member[n++] = i;
+		}
+	}
+	return n;
+}
+
+struct files *machine_partitions_files(const struct machine_partitions *p,
+	const struct machine *m, struct err *e)
+{
+	uint32_t member[FILES_MEMBERS], io, k, n, most = 0;
+	struct files *f;
+
+	for (io = 0; io < m->topo->n_io; io++) {
+		n = machine_partitions_of_io(p, m->topo, io, member);
+		most = n > most ? n : most;
+	}
+	if (most < 2)
+		return NULL;
+	f = files_new(m->topo->n_io, p->n, &m->host.files, e);
+	for (io = 0; f && io < m->topo->n_io; io++) {
+		n = machine_partitions_of_io(p, m->topo, io, member);
+		for (k = 0; k < n; k++)
+			files_join(f, io, member[k]);
+	}
+	return f;
+}
+
 void machine_partition_name(
 	const struct machine_partition *p, char *text, size_t size)
 {

@@ -7,6 +7,7 @@
 #define MACHINE_PARTITIONS_H
 
 #include "coll/class_route.h"
+#include "host/files.h"
 #include "machine/jobs.h"
 
 struct machine_partition {
@@ -33,6 +34,14 @@ struct machine_partitions {
 int machine_partitions_read(struct machine_partitions *p, const char *path,
 	const struct topo *t, uint64_t seed, struct err *e);
 void machine_partitions_free(struct machine_partitions *p);
+
+/* The partitions that an IO node has exits in, by number; returns how many. */
+uint32_t machine_partitions_of_io(const struct machine_partitions *p,
+	const struct topo *t, uint32_t io, uint32_t member[FILES_MEMBERS]);
+/* Files of IO nodes that partitions share; NULL where none does, or on an
+ * error. */
+struct files *machine_partitions_files(const struct machine_partitions *p,
+	const struct machine *m, struct err *e);
 
 /* "4x4x4x4x2 at 0,0,0,4,0" */
 void machine_partition_name(

@@ -234,6 +234,7 @@ static int build(struct machine_run *r, struct err *e)
 		.client = l->ops->client,
 		.client_state = l,
 		.needs = l->needs,
+		.files = r->setup.files,
 		.on_delivered = l->ops->on_delivered,
 		.arg = l,
 	};

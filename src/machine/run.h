@@ -47,6 +47,7 @@ struct machine_run_setup {
 	/* Class routes that are set before anything runs. */
 	const struct class_register *routes;
 	size_t n_routes;
+	const struct files_seat *files; /* as in struct system_setup */
 };
 
 /* Big: tens of kilobytes; not for a stack. */

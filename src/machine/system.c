@@ -89,16 +89,41 @@ static uint32_t n_daemons(const struct machine *m, const struct system_setup *s)
 	return api && s->needs.has_files ? api->n_io : 0;
 }
 
-static void start_daemons(const struct system *x, const struct machine *m,
-	const struct system_setup *setup)
+/* Its own, or those of others, too. */
+static int open_files(struct system *x, const struct machine *m,
+	const struct system_setup *s, struct err *e)
 {
-	uint32_t n = n_daemons(m, setup), i;
+	uint32_t i;
+
+	if (s->files) {
+		x->seat = *s->files;
+		sim_on_window(x->net->sim, files_pass, &x->seat);
+		return 0;
+	}
+	x->seat.files = files_new(m->topo->n_io, 1, &m->host.files, e);
+	for (i = 0; x->seat.files && i < m->topo->n_io; i++)
+		files_join(x->seat.files, i, 0);
+	return x->seat.files ? 0 : -1;
+}
+
+static int start_daemons(struct system *x, const struct machine *m,
+	const struct system_setup *setup, struct err *e)
+{
+	uint32_t n = m->topo->n_io ? n_daemons(m, setup) : 0, i;
 	site_id s;
 
-	for (s = 0; n && s < m->topo->n_io; s++)
+	if (!n) {
+		if (setup->files)
+			files_leave(setup->files->files, setup->files->member);
+		return 0;
+	}
+	if (open_files(x, m, setup, e))
+		return -1;
+	for (s = 0; s < m->topo->n_io; s++)
 		for (i = 0; i < n; i++)
 			program_start(x->host, m->topo->n_nodes + s, i, 0,
-				api_to(m->nic)->serve, NULL);
+				api_to(m->nic)->serve, &x->seat);
+	return 0;
 }
 
 static int build_nodes(struct system *x, const struct machine *m,
@@ -141,8 +166,7 @@ static int build_nodes(struct system *x, const struct machine *m,
 	x->nic = nic_new(&n, e);
 	if (!x->nic)
 		return -1;
-	start_daemons(x, m, s);
-	return 0;
+	return start_daemons(x, m, s, e);
 }
 
 struct system *system_new(
@@ -165,6 +189,8 @@ void system_free(struct system *s)
 	host_free(s->host);
 	net_free(s->net);
 	lofamo_history_free(s->watch);
+	if (!s->seat.is_shared)
+		files_free(s->seat.files);
 	mem_free(s);
 }
 

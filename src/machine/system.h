@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 
+#include "host/files.h"
 #include "load/load.h"
 #include "machine/machine.h"
 
@@ -22,6 +23,9 @@ struct system_setup {
 	const struct net_client_ops *client;
 	void *client_state;
 	struct load_needs needs;
+	/* The files of IO nodes that it shares with other machines; NULL: it
+	 * has its own. */
+	const struct files_seat *files;
 	uint64_t bytes; /* that whoever uses it takes besides, about */
 	/* told of every packet whose bytes are in memory; may be NULL */
 	void (*on_delivered)(
@@ -34,6 +38,7 @@ struct system {
 	struct host *host; /* NULL where the network has another client */
 	struct nic *nic; /* the same */
 	struct lofamo_history *watch; /* NULL: nobody watches */
+	struct files_seat seat; /* files NULL: no IO node serves any */
 };
 
 /*

@@ -538,6 +538,17 @@ static uint64_t arrived(const struct net *n, site_id s)
 	return sum;
 }
 
+uint64_t net_n_early(const struct net *n, sim_time now)
+{
+	const struct router *r = n->router[NET_NODES];
+	uint64_t sum = 0;
+	site_id s;
+
+	for (s = 0; s < n->n_nodes && r->ops->n_early; s++)
+		sum += r->ops->n_early(r, s, now);
+	return sum;
+}
+
 struct net_tally net_total(const struct net *n)
 {
 	struct net_tally t = { 0 };

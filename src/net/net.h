@@ -127,6 +127,9 @@ struct net_client_ops {
 	void (*header)(const struct net *n, packet_id p, uint32_t channel,
 		uint32_t number, uint8_t header[BOOK_HEADER]);
 	bool is_sink; /* reception drains at once */
+	/* What finds no room waits in order, and on_room() does nothing but
+	 * inject it: how much a FIFO holds makes no difference. */
+	bool has_outbox;
 };
 
 /* Per worker, so that nobody shares a line. */
@@ -296,8 +299,10 @@ void net_place_name(const struct net *n, const struct book_place *at,
 /* Bytes that it holds now. */
 uint64_t net_memory(const struct net *n);
 
-/* Sums over the workers. */
+/* Sums over the workers; and of what was injected, packets that wait by now
+ * for room in their FIFOs, see struct router_ops. */
 struct net_tally net_total(const struct net *n);
+uint64_t net_n_early(const struct net *n, sim_time now);
 
 /*
  * Counts every packet and token in the machine and compares: nothing lost,

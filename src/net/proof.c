@@ -529,6 +529,7 @@ void proof_free(struct proof *p)
 
 	for (i = 0; i < PROOF_STEPS; i++)
 		mem_free(p->step[i].cycle);
+	mem_free(p->ring.cycle);
 }
 
 void proof_name(const struct topo *t, const struct route *r,

@@ -53,6 +53,7 @@ struct proof {
 	bool is_proved;
 	uint32_t n_rings; /* and lines, of each ring channel */
 	uint32_t n_closed; /* rings that have no end */
+	struct proof_step ring; /* of planes, the cycle of a closed one */
 	uint64_t n_turns; /* edges from ring to ring */
 	uint32_t n_hint_sets;
 	uint64_t n_routes; /* stored ones that were walked; the rest are 0 */

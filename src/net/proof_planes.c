@@ -14,6 +14,7 @@
 struct plane {
 	uint32_t first, n; /* its links, in order, of all */
 	bool is_single;
+	bool is_closed; /* a ring */
 };
 
 struct planes {
@@ -24,7 +25,6 @@ struct planes {
 	uint32_t n, room;
 	uint32_t *link; /* router * ports + port, plane by plane */
 	uint32_t n_links;
-	uint32_t n_closed; /* rings */
 };
 
 /* --- which link is of which plane --- */
@@ -108,7 +108,7 @@ static void add_plane(struct planes *x, router_id r, port_id p)
 		x->room = 2 * x->room + 64;
 		x->plane = mem_grow(x->plane, x->room, sizeof(*x->plane));
 	}
-	x->plane[x->n] = (struct plane){ x->n_links, 0, is_single };
+	x->plane[x->n] = (struct plane){ x->n_links, 0, is_single, false };
 	for (at = first; at.router != NO_ROUTER &&
 			 *plane_at(x, at.router, at.port) == NO_PLANE;
 		at = next_link(t, at.router, at.port)) {
@@ -118,9 +118,8 @@ static void add_plane(struct planes *x, router_id r, port_id p)
 		if (is_single)
 			break;
 	}
-	x->n_closed += !is_single && at.router == first.router &&
-		       at.port == first.port;
-	x->n++;
+	x->plane[x->n++].is_closed = !is_single && at.router == first.router &&
+				     at.port == first.port;
 }
 
 static void find_planes(struct planes *x)
@@ -232,6 +231,22 @@ static void check_turns(struct proof_step *s, struct planes *x, uint64_t *turns)
 	mem_free(c.vertex);
 }
 
+/* The links of the first ring stand for those of all. */
+static void count_rings(struct proof *p, const struct planes *x)
+{
+	const struct plane *plane;
+	uint32_t i;
+
+	p->n_rings = x->n;
+	for (plane = x->plane; plane < x->plane + x->n; plane++) {
+		if (!plane->is_closed)
+			continue;
+		for (i = 0; i < plane->n && !p->n_closed; i++)
+			tell_link(&p->ring, x, plane->first + i);
+		p->n_closed++;
+	}
+}
+
 void proof_planes(struct proof *p, const struct route_graph *g,
 	const port_mask *dead, int64_t packets)
 {
@@ -239,8 +254,7 @@ void proof_planes(struct proof *p, const struct route_graph *g,
 
 	find_planes(&x);
 	p->n_steps = 3;
-	p->n_rings = x.n;
-	p->n_closed = x.n_closed;
+	count_rings(p, &x);
 	check_moving(&p->step[1], &x, packets);
 	check_turns(&p->step[2], &x, &p->n_turns);
 	mem_free(x.of);

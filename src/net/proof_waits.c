@@ -42,7 +42,17 @@ static uint32_t find_cycle(const struct proof_waits *w, uint32_t n,
 	return v;
 }
 
-static void check_stages(struct proof_step *s, const struct proof_waits *w)
+/* A packet that enters a ring may stand before one that goes straight on. */
+static void tell_ring(struct proof_step *s, const struct proof_step *ring)
+{
+	uint32_t i;
+
+	for (i = 0; i < ring->n_cycle; i++)
+		proof_tell(s, ring->cycle[i].router, ring->cycle[i].port, 0);
+}
+
+static void check_stages(struct proof_step *s, const struct proof_waits *w,
+	const struct proof_step *ring)
 {
 	uint32_t bad = find_cycle(w, w->n_stages, next_stage), i = 1;
 
@@ -58,7 +68,8 @@ static void check_stages(struct proof_step *s, const struct proof_waits *w)
 	else if (!s->holds)
 		snprintf(s->why, sizeof(s->why),
 			"packets in a %s wait for room at the far end of their "
-			"link, and so do those behind them",
+			"link, and so do those behind them: one that needs "
+			"room for 2 holds up others that go straight on",
 			w->stage[i].name);
 	else
 		snprintf(s->why, sizeof(s->why),
@@ -66,6 +77,8 @@ static void check_stages(struct proof_step *s, const struct proof_waits *w)
 			"their link; the %u stages behind it wait only for the "
 			"next",
 			w->stage[0].name, w->n_stages - 1);
+	if (bad == CDG_NONE && !s->holds)
+		tell_ring(s, ring);
 }
 
 static void check_channels(struct proof_step *s, const struct proof_waits *w)
@@ -94,7 +107,7 @@ void proof_waits(struct proof *p, const struct proof_waits *w)
 {
 	struct proof_step *s = &p->step[p->n_steps];
 
-	check_stages(&s[0], w);
+	check_stages(&s[0], w, &p->ring);
 	check_channels(&s[1], w);
 	p->n_steps += 2;
 	p->is_proved &= s[0].holds & s[1].holds;

@@ -121,11 +121,11 @@ struct router_ops {
 	/* Of a channel; or, where the routing names channels, of all of them
 	 * together. */
 	uint32_t most_queues;
-	/* Those that a packet passes, of each channel; or none, where nothing
+	/* Those that a packet passes, of each channel; or NULL, where nothing
 	 * is inside but buffers that the proof knows.  Then fifos() needs no
 	 * router, and a channel is a FIFO. */
-	const struct net_stage *stages;
-	uint32_t n_stages;
+	const struct net_stage *(*stages)(
+		const struct net_params *p, uint32_t *n);
 	/* For switches alone: nodes have the first router that there is. */
 	bool is_switch;
 	/* It calls route_ops.decide(). */
@@ -175,6 +175,9 @@ struct router_ops {
 		const struct router *r, site_id s, uint32_t i);
 	/* Packets in injection FIFOs that have not begun to leave. */
 	uint32_t (*n_injecting)(const struct router *r, site_id s);
+	/* What clients with an outbox would still have by now, if a FIFO of a
+	 * node took no more than it holds; NULL: it does not. */
+	uint32_t (*n_early)(const struct router *r, site_id s, sim_time now);
 	/* The ways open to a packet that is first in a buffer and has not
 	 * arrived; at most NET_MOST_WAYS. */
 	uint32_t (*ways)(const struct router *r, const struct net_buffer *b,

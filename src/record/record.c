@@ -247,6 +247,7 @@ static int write_sample(struct record *k, sim_time now, uint64_t hops)
 		delivered += n->tally[i].delivered;
 		latency += n->tally[i].latency;
 	}
+	injected -= net_n_early(n, now);
 	db_bind_int(k->insert, 1, k->n);
 	db_bind_int(k->insert, 2, k->at);
 	db_bind_int(k->insert, 3, now);
@@ -260,10 +261,7 @@ static int write_sample(struct record *k, sim_time now, uint64_t hops)
 		db_bind_bytes(k->insert, 10, k->links.now.tokens, bytes);
 	if (k->links.now.retries)
 		db_bind_bytes(k->insert, 11, k->links.now.retries, bytes);
-	if (only && *only)
-		db_bind_text(k->insert, 12, only);
-	else
-		db_bind_null(k->insert, 12);
+	db_bind_text(k->insert, 12, only && *only ? only : NULL);
 	k->injected = injected;
 	k->delivered = delivered;
 	k->latency = latency;

@@ -1,5 +1,6 @@
 /* Switches of many ports, in fat trees with a bare network on top. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "link/link_testing.h"
@@ -174,10 +175,15 @@ static void every_packet_arrives_in_trees_of_any_radix(void **state)
 	uint32_t i, k;
 
 	(void)state;
-	for (i = 0; i < 3; i++)
-		for (k = 0; k < 3; k++)
+	for (i = 0; i < 3; i++) {
+		for (k = 0; k < 3; k++) {
+			/* where time is short each of both once */
+			if (getenv("WEFT_SLOW") && i != k)
+				continue;
 			assert_int_equal(run_all(radix[i], spread[k], 1),
 				run_all(radix[i], spread[k], 3));
+		}
+	}
 }
 
 /* From node 1 to node 0, and to one in another subtree. */

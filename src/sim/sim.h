@@ -85,6 +85,11 @@ static inline unsigned sim_phase(const struct sim_event *e)
 	return (unsigned)(e->rank >> 28) & 0xf;
 }
 
+static inline unsigned sim_key(const struct sim_event *e)
+{
+	return (unsigned)(e->rank >> 16) & 0xffff;
+}
+
 static inline unsigned sim_number(const struct sim_event *e)
 {
 	return (unsigned)(e->rank >> 16) & 0xfff;
@@ -207,6 +212,11 @@ void sim_free(struct sim *s);
  * in; nothing may be run after that.
  */
 enum sim_ending sim_run(struct sim *s, sim_time until);
+
+/* Of one worker: has f called before each window that is run, with its start.
+ * All that is due before that has been done. */
+void sim_on_window(
+	struct sim *s, void (*f)(void *arg, sim_time start), void *arg);
 
 /* The start of the first window that has not run, and of the first one that has
  * an event; SIM_NEVER where there is none. */

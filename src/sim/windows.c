@@ -132,6 +132,9 @@ static bool agree(struct sim_worker *w, uint64_t *k)
 
 static void step(struct sim_worker *w, uint64_t k)
 {
+	if (__builtin_expect(w->sim->on_window != NULL, 0))
+		w->sim->on_window(
+			w->sim->on_window_arg, (sim_time)k * w->width);
 	sim_run_window(w, k);
 	w->start += w->width;
 	w->slot = (w->slot + 1) & w->slot_mask;
@@ -212,6 +215,14 @@ static uint64_t look_around(struct sim *s)
 	for (i = 0; i < s->p.n_workers; i++)
 		s->n_events += s->workers[i].n_events;
 	return next_of_all(s);
+}
+
+void sim_on_window(
+	struct sim *s, void (*f)(void *arg, sim_time start), void *arg)
+{
+	BUG_IF(s->p.n_workers > 1);
+	s->on_window = f;
+	s->on_window_arg = arg;
 }
 
 sim_time sim_next_time(const struct sim *s)

@@ -7,6 +7,7 @@
 #include "testing/kit_testing.h"
 #include "testing/testing.h"
 #include "weft/cnk.h"
+#include "weft/spi.h"
 
 enum { MANY = 60, REC = 5, SYSTEM_REC = 260 };
 
@@ -382,6 +383,57 @@ static void bgq_f41_only_system_packets_cross_io_links(void **state)
 	}
 }
 
+/* --- the edges of a partition --- */
+
+/* To where the coordinates are another partition's; by a link that is held in
+ * reset; as it should be. */
+static void leave(void *arg)
+{
+	struct mu_descriptor d;
+	uint32_t i;
+
+	(void)arg;
+	program_wait(1000 * SIM_NS);
+	for (i = 0; i < 3; i++) {
+		struct sw_fifo f = sw_open(i, 0);
+
+		d = sw_fifo_message(1, REC, 64);
+		if (i)
+			mu_set(d.header.byte + 4, 4,
+				spi_destination(1).Destination);
+		d.header.byte[1] = i == 1 ? 0x80 : 0; /* A- */
+		sw_inject(&f, &d);
+		program_charge(5000 * SIM_NS);
+		assert_int_equal(sw_load(MU_INJ_STOPPED, i), i < 2);
+	}
+	assert_int_equal(sw_load(MU_ERROR_COUNT, MU_ERROR_DESCRIPTOR), 2);
+}
+
+static void open_user_rec(void *arg)
+{
+	(void)arg;
+	sw_open_rec(REC, SW_REC_BYTES);
+}
+
+/* The second half of a row of eight. */
+static void nothing_goes_out_of_a_partition(void **state)
+{
+	static const char *const sets[] = { "topology.wrap=mesh",
+		"topology.corner=4x0", NULL };
+	struct kit k;
+
+	(void)state;
+	kit_open(&k, &(struct kit_how){ .machine = "bgq",
+			     .shape = "4x2",
+			     .sets = sets,
+			     .needs = { .n_programs = 2 } });
+	program_start(k.host, 0, 0, 0, leave, NULL);
+	program_start(k.host, 1, 0, 0, open_user_rec, NULL);
+	kit_run(&k, true);
+	assert_int_equal(net_total(k.net).delivered, 1);
+	kit_close(&k);
+}
+
 /* --- files --- */
 
 enum { OUT_AT = 0x100000, BACK_AT = 0x800000, MANY_BYTES = 300000 };
@@ -538,6 +590,7 @@ int main(void)
 		cmocka_unit_test(bgq_f4_a_link_carries_full_rates_both_ways),
 		cmocka_unit_test(bgq_f5_two_exits_double_an_io_nodes_rate),
 		cmocka_unit_test(bgq_f41_only_system_packets_cross_io_links),
+		cmocka_unit_test(nothing_goes_out_of_a_partition),
 		cmocka_unit_test(bgq_f139_files_are_shipped_to_io_nodes),
 		cmocka_unit_test(wrong_uses_of_files_are_refused),
 		cmocka_unit_test(without_io_nodes_there_are_no_files),

@@ -407,6 +407,53 @@ static void bgq_f46_a_sum_of_doubles_takes_one_pass(void **state)
 	coll_drop(r);
 }
 
+/* --- bits of sums --- */
+
+static uint32_t skew_ns;
+static double sum[8]; /* that a node got */
+
+/* Too small to change a sum of one alone, but not two together. */
+static void sum_unlike(void *mine)
+{
+	MUSPI_InjFifo_t *f = coll_member(8);
+	uint32_t node = program_node();
+	double value = node ? 0x1p-53 : 1;
+
+	(void)mine;
+	assert_true(spi_store(SPI_TEST_SOURCE, &value, sizeof(value)));
+	program_wait(SPI_TEST_START + node * 5 % 8 * skew_ns * SIM_NS);
+	coll_call(f, 0, WORLD | ALLREDUCE);
+	coll_await();
+	assert_true(spi_load(SPI_TEST_TARGET, &sum[node], sizeof(double)));
+}
+
+static double sum_of_unlike(struct coll_how how, uint32_t skew)
+{
+	uint32_t i;
+
+	how.run = sum_unlike;
+	skew_ns = skew;
+	coll_finishes(&how);
+	for (i = 1; i < 8; i++)
+		assert_true(sum[i] == sum[0]);
+	return sum[0];
+}
+
+static void bgq_f56_threads_and_faults_change_no_bit_of_a_sum(void **state)
+{
+	const struct coll_how tree = { .shape = "2x2x2" };
+	const struct coll_how threads = { .shape = "2x2x2", .threads = 3 };
+	const struct coll_how faults = { .shape = "2x2x2",
+		.sets = { "faults.bit-errors=2e-4" } };
+	double right = sum_of_unlike(tree, 0);
+
+	(void)state;
+	assert_true(right > 1 && right < 1 + 7 * 0x1p-53);
+	assert_true(sum_of_unlike(threads, 0) == right);
+	assert_true(sum_of_unlike(tree, 700) == right);
+	assert_true(sum_of_unlike(faults, 30) == right);
+}
+
 /* 0 is there, and two are the system's. */
 static void take_sixteen(void *mine)
 {
@@ -421,12 +468,13 @@ static void take_sixteen(void *mine)
 	assert_int_equal(Kernel_AllocateCollectiveClassRoute(16), EINVAL);
 }
 
-static double plane_time(const char *which, const char *at)
+static double time_of(
+	const char *shape, const char *bytes, const char *which, const char *at)
 {
-	const char *const keys[] = { "op=allreduce", "by=hardware",
-		"bytes=2048", "rounds=2", which, at };
+	const char *const keys[] = { "op=allreduce", "by=hardware", bytes,
+		"rounds=2", which, at };
 	struct machine_run_setup s = { .machine = "bgq",
-		.shape = "3x2x4",
+		.shape = shape,
 		.workload = "collective",
 		.keys = keys,
 		.n_keys = at ? 6 : 5,
@@ -448,84 +496,23 @@ static void bgq_f49_sixteen_routes_and_planes_that_do_not_meet(void **state)
 	(void)state;
 	coll_finishes(&(struct coll_how){
 		"2", .run = take_sixteen, .is_system = true });
-	assert_true(plane_time("split=AB", NULL) ==
-		    plane_time("box=3x2x1", "at=0,0,1"));
+	assert_true(time_of("3x2x4", "bytes=2048", "split=AB", NULL) ==
+		    time_of("3x2x4", "bytes=2048", "box=3x2x1", "at=0,0,1"));
 }
 
-/* --- anything --- */
-
-static uint64_t series;
-
-static uint32_t any(uint64_t *n, uint32_t below)
+/* One serialisation, not one at each level. */
+static void bgq_f52_a_long_sum_is_259_ns_later_at_any_depth(void **state)
 {
-	/* in every second one all do the same */
-	struct random_bits x = random_draw(
-		series, series % 2 ? program_node() : 0, RANDOM_TEST, (*n)++);
-
-	return (uint32_t)random_below(x.a, below);
-}
-
-/* Half of the registers and of the calls are as they should be. */
-static void do_anything(void *mine)
-{
-	MUSPI_InjFifo_t *f = coll_member(1 << 20);
-	uint64_t n = 0;
+	static const char *const box[] = { "box=2", "box=4x2", "box=4x4x4" };
 	uint32_t i;
 
-	(void)mine;
-	for (i = 1; i < 5; i++) {
-		uint32_t link = (uint32_t)BGQ_CLASS_LINK_AM >> any(&n, 6);
-		const ClassRoute_t r = { .input = (uint16_t)any(&n, 65536),
-			.output = (uint16_t)(any(&n, 2) ? link
-							: any(&n, 65536)) };
-
-		if (!coll_join(i, 0, 1, 0, i % 2) || any(&n, 8) ||
-			series % 2 == 0)
-			continue;
-		if (any(&n, 2))
-			Kernel_SetCollectiveClassRoute(i, &r);
-		else
-			MUSPI_ReleaseClassrouteId(i);
-	}
-	program_wait(SPI_TEST_START);
-	for (i = 0; i < 12; i++) {
-		uint32_t route = any(&n, 5), misc = route ? SUB : WORLD;
-
-		if (any(&n, 2))
-			coll_call_with(
-				f, route, misc | any(&n, 3), FLOAT_ADD, 64);
-		else
-			coll_call_with(f, any(&n, 16), any(&n, 256),
-				(uint8_t)any(&n, 16), any(&n, 2048));
-		if (!any(&n, 4) && series % 2)
-			MUSPI_ReleaseClassrouteId(1 + any(&n, 4));
-		if (MUSPI_isStopped(f))
-			return;
-	}
-}
-
-/* Whatever software does, tokens and packets are where they should be, and
- * threads do not matter. */
-static void random_calls_and_registers_harm_nobody_else(void **state)
-{
-	uint32_t n_locked = 0, n_fine = 0;
-
 	(void)state;
-	for (series = 1; series <= 30; series++) {
-		struct coll_how how = { "2x2x2", .run = do_anything };
-		struct machine_run *a = coll_perform(&how), *b;
+	for (i = 0; i < 3; i++) {
+		double more = time_of("4x4x4", "bytes=512", box[i], NULL) -
+			      time_of("4x4x4", "bytes=8", box[i], NULL);
 
-		how.threads = 3;
-		b = coll_perform(&how);
-		assert_int_equal(a->digest, b->digest);
-		assert_int_equal(a->result.ending, b->result.ending);
-		assert_string_equal(a->result.knot, b->result.knot);
-		n_fine += a->result.ending == LOAD_FINISHED;
-		n_locked += a->result.ending == LOAD_DEADLOCKED;
-		coll_drop(a);
-		coll_drop(b);
+		assert_true(more > 258.5 && more < 259.5);
 	}
-	assert_true(n_fine > 2 && n_locked > 2);
 }
 
 /* --- barriers --- */
@@ -569,7 +556,10 @@ int main(void)
 		cmocka_unit_test(bgq_f46_a_sum_of_doubles_takes_one_pass),
 		cmocka_unit_test(
 			bgq_f49_sixteen_routes_and_planes_that_do_not_meet),
-		cmocka_unit_test(random_calls_and_registers_harm_nobody_else),
+		cmocka_unit_test(
+			bgq_f56_threads_and_faults_change_no_bit_of_a_sum),
+		cmocka_unit_test(
+			bgq_f52_a_long_sum_is_259_ns_later_at_any_depth),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,6 +103,16 @@ void coll_await(void)
 	assert_true(spi_poll(SPI_TEST_COUNTER, 0));
 }
 
+bool coll_join_box(uint32_t id, const MUSPI_Box_t *box)
+{
+	ClassRoute_t r;
+
+	if (MUSPI_BuildNodeClassroute(box, BGQ_CLASS_INPUT_VC_SUBCOMM, &r))
+		return false;
+	assert_int_equal(MUSPI_SetClassrouteId(id, &r), 0);
+	return true;
+}
+
 bool coll_join(
 	uint32_t id, uint32_t a, uint32_t a_last, uint32_t b, uint32_t b_last)
 {
@@ -110,10 +120,6 @@ bool coll_join(
 		.low = { (uint8_t)a, (uint8_t)b },
 		.high = { (uint8_t)a_last, (uint8_t)b_last },
 	};
-	ClassRoute_t r;
 
-	if (MUSPI_BuildNodeClassroute(&box, BGQ_CLASS_INPUT_VC_SUBCOMM, &r))
-		return false;
-	assert_int_equal(MUSPI_SetClassrouteId(id, &r), 0);
-	return true;
+	return coll_join_box(id, &box);
 }

@@ -34,6 +34,8 @@ void coll_call_with(MUSPI_InjFifo_t *f, uint32_t route, uint32_t misc,
 	uint8_t op, uint32_t bytes);
 void coll_call(MUSPI_InjFifo_t *f, uint32_t route, uint32_t misc);
 void coll_await(void);
+/* The nodes of a box take part in a route; whether this is one of them. */
+bool coll_join_box(uint32_t id, const MUSPI_Box_t *box);
 /* Nodes of a box whose A and B are within bounds take part in a route. */
 bool coll_join(
 	uint32_t id, uint32_t a, uint32_t a_last, uint32_t b, uint32_t b_last);

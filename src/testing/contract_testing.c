@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -261,10 +262,12 @@ static void on_kind(const struct clause *c, const struct kit_kind *k,
 	const struct contract_how *how)
 {
 	struct contract_how three = *how;
-	struct outcome one = contract_run(c, k, how), other;
+	struct outcome one = contract_run(c, k, how), other = one;
 
 	three.threads = 3;
-	other = contract_run(c, k, &three);
+	/* where time is short one of both will do */
+	if (!getenv("WEFT_SLOW"))
+		other = contract_run(c, k, &three);
 	if (c->errs ? !is_reported(&one) : one.e.code || one.errors)
 		fail_msg("%s %s by=%s: %u errors; %s", k->machine, k->shape,
 			how->by, (unsigned)one.errors, one.e.text);
@@ -281,7 +284,10 @@ void contract_everywhere(
 		const struct kit_kind *k = &kinds->kind[i];
 		const char *const *means = driver_of(k)->means;
 		uint32_t n = driver_of(k)->n_host_means;
-		struct contract_how how = { .sets = sets };
+		struct contract_how how = {
+			.sets = sets,
+			.threads = getenv("WEFT_SLOW") && i % 3 == 0 ? 3 : 1,
+		};
 
 		for (m = 0; means[m] && (!n || m < n) && contract_applies(c, k);
 			m++) {

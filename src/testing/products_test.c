@@ -44,6 +44,7 @@ struct product {
 	size_t n_sets;
 	const char *keys[sizeof(brief) / sizeof(brief[0])];
 	size_t n_keys;
+	uint32_t n_seen;
 	struct machine_run run;
 	struct machine_run_setup setup;
 	struct err e;
@@ -141,6 +142,12 @@ static bool has_machine(struct product *p)
 	return m;
 }
 
+/* Where time is short every third of all products will do. */
+static bool is_due(struct product *p)
+{
+	return p->n_seen++ % 3 == 0 || !getenv("WEFT_SLOW");
+}
+
 /* How many workloads worked. */
 static uint32_t try_all(struct product *p, const char *size, const char *topo,
 	const char *route, const char *nic, const char *link)
@@ -156,7 +163,8 @@ static uint32_t try_all(struct product *p, const char *size, const char *topo,
 	if (!has_machine(p))
 		return 0;
 	for (i = 0; load_registry[i]; i++)
-		n += try_load(p, load_registry[i]);
+		if (is_due(p))
+			n += try_load(p, load_registry[i]);
 	return n;
 }
 
@@ -190,7 +198,7 @@ static void all_products_work_or_are_refused(void **state)
 		for (k = 0; route_registry[k]; k++)
 			works += try_nics(p, small[i].sets, small[i].topo,
 				route_registry[k]->name);
-		assert_true(works > 50);
+		assert_true(works > (getenv("WEFT_SLOW") ? 17 : 50));
 	}
 	mem_free(p);
 }

@@ -82,7 +82,7 @@ static void send(void *arg)
 		d->add(x, 0, at_of(variable), operand, (uint32_t)m->window);
 	}
 	if (!d->flush(x))
-		programs_give_up(&x->bench->programs,
+		programs_give_up(&x->bench->programs, EXIT_LIMIT,
 			"not all additions were answered before the "
 			"interface's time-out");
 	x->end = program_now();

@@ -22,7 +22,7 @@ enum { MOST_BYTES = 64 << 20, MOST_ROUNDS = 10000 };
 #define TARGET_AT (SOURCE_AT + MOST_BYTES)
 #define MEMORY	  (TARGET_AT + MOST_BYTES)
 
-/* What a client does, and when it began and ended. */
+/* When a client began and ended. */
 struct client {
 	struct files *g;
 	sim_time open, write, read, end;
@@ -31,11 +31,15 @@ struct client {
 struct files {
 	struct programs programs;
 	/* keys */
-	int64_t clients, bytes, rounds;
+	int64_t clients, bytes, rounds, calls;
+	char name[PARAM_TEXT_MAX];
 
 	struct client *client;
 	uint32_t n_clients;
 };
+
+/* What a client does. */
+enum calls { CALLS_BOTH, CALLS_WRITE, CALLS_READ };
 
 static const struct param params[] = {
 	KEY_COUNT("clients", AT(clients), "0", 0, TOPO_MAX_ROUTERS,
@@ -45,6 +49,12 @@ static const struct param params[] = {
 	KEY_COUNT("rounds", AT(rounds), "1", 1, MOST_ROUNDS,
 		"number of writes of each client, one behind the other in its "
 		"file, and then of reads"),
+	KEY_WORD("calls", AT(calls), "both", "both|write|read",
+		"what clients do with their files; read: they are another "
+		"job's, which has written them with the same seed"),
+	KEY_TEXT("name", AT(name), "auto",
+		"beginning of the files' names, which end with the client's "
+		"number; auto: named after the client's place in the machine"),
 };
 
 static struct files *of(struct load *l)
@@ -61,12 +71,25 @@ static void fill(const struct files *g, uint32_t round, uint8_t *to)
 		round * (uint64_t)g->bytes, to, (size_t)g->bytes);
 }
 
+/* What is only read was somebody else's to write. */
+static bool fail(struct files *g, const char *call, const char *why)
+{
+	if (g->calls != CALLS_READ)
+		return programs_complain(&g->programs, "%s: %s", call, why);
+	programs_give_up(&g->programs, EXIT_BAD_INPUT,
+		"calls: its file is not there, or is another; a job with this "
+		"name, seed and length must have written it, by the same IO "
+		"node and before this one starts");
+	return false;
+}
+
 static bool is_moved(struct files *g, const char *call, int64_t moved)
 {
-	if (moved == g->bytes)
-		return true;
-	return programs_complain(&g->programs, "%s: %lld of %lld bytes", call,
-		(long long)moved, (long long)g->bytes);
+	char text[64];
+
+	snprintf(text, sizeof(text), "%lld of %lld bytes", (long long)moved,
+		(long long)g->bytes);
+	return moved == g->bytes || fail(g, call, text);
 }
 
 static bool write_all(struct files *g, int32_t file)
@@ -97,10 +120,26 @@ static bool read_all(struct files *g, int32_t file)
 			return false;
 		fill(g, i, want);
 		if (memcmp(want, target, (size_t)g->bytes) != 0)
-			return programs_complain(
-				&g->programs, "wrong bytes in round %u", i);
+			return fail(g, "cnk_read", "wrong bytes");
 	}
 	return true;
+}
+
+/* By itself after the node's place in the machine, which is no other job's. */
+static void name_file(const struct files *g, char name[CNK_NAME])
+{
+	const struct torus *t = torus_of(g->programs.load.net->topo);
+	size_t n;
+	uint32_t i;
+
+	if (strcmp(g->name, "auto") != 0) {
+		snprintf(name, CNK_NAME, "%.52s%u", g->name, program_node());
+		return;
+	}
+	n = (size_t)snprintf(name, CNK_NAME, "/out");
+	for (i = 0; i < t->n_dims; i++)
+		n += (size_t)snprintf(name + n, CNK_NAME - n, "/%u",
+			torus_coord(t, program_node(), i) + torus_corner(t, i));
 }
 
 static void run(void *arg)
@@ -110,18 +149,19 @@ static void run(void *arg)
 	char name[CNK_NAME];
 	int32_t file;
 
-	snprintf(name, sizeof(name), "/out/%u", program_node());
+	name_file(g, name);
 	c->open = program_now();
-	file = cnk_open(name, CNK_CREATE | CNK_TRUNCATE);
+	file = cnk_open(
+		name, g->calls == CALLS_READ ? 0 : CNK_CREATE | CNK_TRUNCATE);
 	if (file < 0) {
-		programs_did(&g->programs, "cnk_open", -file);
+		fail(g, "cnk_open", strerror(-file));
 		return;
 	}
 	c->write = program_now();
-	if (!write_all(g, file))
+	if (g->calls != CALLS_READ && !write_all(g, file))
 		return;
 	c->read = program_now();
-	if (!read_all(g, file))
+	if (g->calls != CALLS_WRITE && !read_all(g, file))
 		return;
 	c->end = program_now();
 	programs_did(&g->programs, "cnk_close", -cnk_close(file));
@@ -145,6 +185,9 @@ static int files_init(struct load *l, const struct topo *t, struct route *r,
 				  "partition (topology.io.every)"
 				: "files: this machine has no IO nodes "
 				  "(topology.io.every); bgq-io has some");
+	if (strlen(g->name) + sizeof("4294967295") > CNK_NAME)
+		return err_set(e, "name: more than %zu characters",
+			CNK_NAME - sizeof("4294967295"));
 	if (g->clients > t->n_nodes)
 		return err_set(e, "clients: the machine has %u compute nodes",
 			t->n_nodes);
@@ -205,8 +248,10 @@ static void files_report(struct load *l, struct load_result *r)
 		open += (double)(c->write - c->open) / g->n_clients;
 	}
 	load_figure(r, "open_us", open / SIM_NS / 1e3);
-	load_figure(r, "write_GBps", rate(g, write, written));
-	load_figure(r, "read_GBps", rate(g, read, end));
+	if (g->calls != CALLS_READ)
+		load_figure(r, "write_GBps", rate(g, write, written));
+	if (g->calls != CALLS_WRITE)
+		load_figure(r, "read_GBps", rate(g, read, end));
 }
 
 static void files_fini(struct load *l)

@@ -162,25 +162,9 @@ bool ape_find_outage(
 	return false;
 }
 
-bool ape_card_is_dead(struct nic *nic, site_id s, sim_time t)
-{
-	return ape_find_outage(nic_node(nic, s), LOFAMO_CARD, 0, t);
-}
-
 bool ape_gpu_is_dead(struct nic *nic, site_id s, uint32_t gpu, sim_time t)
 {
 	return ape_find_outage(nic_node(nic, s), LOFAMO_GPU, gpu, t);
-}
-
-sim_time ape_path(
-	const struct nic_at *a, uint32_t way, sim_time t, uint32_t bytes)
-{
-	const struct ape_params *p = ape_params(a);
-	sim_time *free_at = &ape_here(a)->path_free[way];
-
-	t = t > *free_at ? t : *free_at;
-	*free_at = t + (bytes + p->width - 1) / p->width * p->clock;
-	return t;
 }
 
 /* --- the network's client --- */
@@ -209,35 +193,49 @@ static void on_packet(struct net *net, struct sim_worker *w, site_id s,
 	ape_post(&a, tail + ape_params(&a)->input, APE_IN, id);
 }
 
-static void on_event(struct net *net, struct sim_worker *w, site_id s,
-	sim_time t, struct sim_event e)
-{
-	static void (*const on[])(const struct nic_at *a, uint32_t id) = {
-		[APE_NIOS - APE_NIOS] = ape_nios_on_done,
-		[APE_BEGIN - APE_NIOS] = ape_send_begin,
-		[APE_READY - APE_NIOS] = ape_send_on_ready,
-		[APE_HERE - APE_NIOS] = ape_send_on_here,
-		[APE_IN - APE_NIOS] = ape_receive_on_in,
-		[APE_LOOKED - APE_NIOS] = ape_receive_on_looked,
-		[APE_WRITTEN - APE_NIOS] = ape_receive_on_written,
-	};
-	struct nic *nic = net->client_state;
-	uint32_t number = sim_number(&e);
-	struct nic_at a;
+static void (*const on_card[])(const struct nic_at *a, uint32_t id) = {
+	[APE_NIOS - APE_NIOS] = ape_nios_on_done,
+	[APE_BEGIN - APE_NIOS] = ape_send_begin,
+	[APE_READY - APE_NIOS] = ape_send_on_ready,
+	[APE_HERE - APE_NIOS] = ape_send_on_here,
+	[APE_IN - APE_NIOS] = ape_receive_on_in,
+	[APE_LOOKED - APE_NIOS] = ape_receive_on_looked,
+	[APE_WRITTEN - APE_NIOS] = ape_receive_on_written,
+};
 
-	if (sim_phase(&e) == PHASE_PROGRAM) {
+/* Of programs, which may ring a doorbell, and around commands in memory. */
+static __attribute__((noinline)) void on_other(struct net *net,
+	struct sim_worker *w, site_id s, sim_time t, struct sim_event e)
+{
+	struct nic *nic = net->client_state;
+	struct nic_at a = { nic, nic->nodes[s], w, s, t };
+	uint32_t number = sim_number(&e);
+	bool is_program = sim_phase(&e) == PHASE_PROGRAM;
+
+	if (a.node && (is_program || number >= APE_READS))
+		ape_settle(&a);
+	if (is_program)
 		host_event(nic->host, w, s, t, &e);
-		return;
-	}
-	/* it has posted the event, so it is there */
-	a = (struct nic_at){ nic, nic->nodes[s], w, s, t };
-	ticks_check(&a, &ape_here(&a)->ticks, &e);
-	if (number >= APE_NIOS)
-		on[number - APE_NIOS](&a, e.data);
 	else if (number < APE_READS)
 		workqs_on_event(&a, &ape_here(&a)->queues, number, e.data);
 	else
 		side_reads_on_event(&a, &ape_here(&a)->reads, number, e.data);
+}
+
+static void on_event(struct net *net, struct sim_worker *w, site_id s,
+	sim_time t, struct sim_event e)
+{
+	struct nic *nic = net->client_state;
+	/* it has posted the event, so it is there */
+	struct nic_at a = { nic, nic->nodes[s], w, s, t };
+	uint32_t i = sim_key(&e) - SIM_KEY(PHASE_ENGINE, APE_NIOS);
+
+	if (sim_phase(&e) == PHASE_ENGINE)
+		ticks_check(&a, &ape_here(&a)->ticks, &e);
+	if (i < sizeof(on_card) / sizeof(on_card[0]))
+		on_card[i](&a, e.data);
+	else
+		on_other(net, w, s, t, e);
 }
 
 static const struct net_client_ops client = {
@@ -296,8 +294,9 @@ static int apenet_init(struct nic *nic, struct err *e)
 	if (most < 64)
 		return err_set(e, "link.payload: nic.kind apenet needs at "
 				  "least 64 bytes");
-	x->reads =
-		(struct side_reads_how){ .side = x->side, .first = APE_READS };
+	x->reads = (struct side_reads_how){ .side = x->side,
+		.first = APE_READS,
+		.is_settled = x->side->ops->least != NULL };
 	x->queues = (struct workqs_how){
 		.first = APE_QUEUES,
 		.entry = sizeof(struct ape_command),

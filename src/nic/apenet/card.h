@@ -59,17 +59,26 @@ struct ape_work {
 	struct book_message message;
 	struct book_held held; /* of the get's request */
 	bool is_held;
+	bool is_awaited; /* there is an event when the Nios is done */
 	sim_time copied, handed, came, done, begun, here;
 };
 
 enum { APE_NO_QUEUE = WORKQS };
+
+/* What the last packet's way began with. */
+struct ape_way {
+	uint64_t way;
+	uint32_t dst;
+	uint16_t ask;
+	uint8_t kind, escape, channel;
+	bool is_known;
+};
 
 enum ape_job_kind { JOB_COMMAND, JOB_GET, JOB_MISS, JOB_ENROL, JOB_STRIKE };
 
 struct ape_job {
 	enum ape_job_kind kind;
 	uint32_t id; /* of a work or packet; or a key */
-	sim_time takes;
 	/* of a buffer's */
 	uint64_t at, bytes;
 	uint64_t number; /* as asked_for */
@@ -94,12 +103,13 @@ struct ape_node {
 	struct lofamo_outage *outage; /* of the card and GPUs */
 	size_t n_outages;
 
-	struct ring jobs; /* of the Nios, the first one in work */
+	struct ring jobs; /* of the Nios, beside commands */
+	sim_time nios_at; /* it has done all it has been asked to */
 	uint64_t enrolled; /* buffers entered or struck out, ever */
 	uint64_t asked_for;
 
 	struct ring run; /* queues with commands */
-	struct ring ready; /* works for the engines */
+	struct ring ready; /* works for the engines, by when the Nios is done */
 	struct slots works;
 	struct ring order; /* of those that engines have */
 	uint32_t engine[APE_ENGINES]; /* works, or 0 */
@@ -107,9 +117,10 @@ struct ape_node {
 	uint32_t waiting[APE_ENGINES], n_waiting; /* for a GPU's window */
 	uint64_t gpu_out; /* bytes asked of GPUs */
 	sim_time path_free[2]; /* out, in */
+	struct ape_way way;
 
-	struct ring rx; /* packets; the first one is looked up if: */
-	bool is_looking;
+	bool is_looking; /* a packet up; those behind it: */
+	struct ring rx;
 	uint32_t inside, number; /* packets */
 	uint64_t busy; /* the Nios, ps */
 	uint64_t packets, delivered, replies, dropped, flushed, gpu_reads,
@@ -206,21 +217,41 @@ static inline void ape_charge(
 		book_until(k, id, c, t);
 }
 
+/* Data that is at the bridge crosses the bus before anything else does. */
+static inline void ape_settle(const struct nic_at *a)
+{
+	struct side_reads *r = &ape_here(a)->reads;
+
+	if (r->due <= a->t)
+		side_reads_settle(a, r, a->t);
+}
+
 /* Bytes go through the data path, out or in, at t or later: when. */
-sim_time ape_path(
-	const struct nic_at *a, uint32_t way, sim_time t, uint32_t bytes);
+static inline sim_time ape_path(
+	const struct nic_at *a, uint32_t way, sim_time t, uint32_t bytes)
+{
+	const struct ape_params *p = ape_params(a);
+	sim_time *free_at = &ape_here(a)->path_free[way];
+
+	t = t > *free_at ? t : *free_at;
+	*free_at = t + (bytes + p->width - 1) / p->width * p->clock;
+	return t;
+}
 
 /* --- nios.c --- */
 
-void ape_nios_add(const struct nic_at *a, enum ape_job_kind kind, uint32_t id,
-	sim_time takes);
-void ape_nios_on_done(const struct nic_at *a, uint32_t unused);
+/* A job that takes so long is added: when it will be done. */
+sim_time ape_nios_done_at(const struct nic_at *a, sim_time takes);
+/* The same with an event then. */
+struct ape_job *ape_nios_add(const struct nic_at *a, enum ape_job_kind kind,
+	uint32_t id, sim_time takes);
+void ape_nios_on_done(const struct nic_at *a, uint32_t kind);
 
 /* --- send.c --- */
 
 void ape_send_fetched(const struct nic_at *a, uint32_t queue);
-/* The Nios has handled a command, or a get of another node. */
-void ape_send_ready(const struct nic_at *a, uint32_t work);
+/* The Nios has handled a command that an idle engine waits for. */
+void ape_send_go(const struct nic_at *a);
 void ape_send_reply(const struct nic_at *a, packet_id id);
 void ape_send_begin(const struct nic_at *a, uint32_t work);
 void ape_send_on_ready(const struct nic_at *a, uint32_t work);

@@ -1,33 +1,26 @@
-/* The card's processor: one job after the other. */
+/* The card's processor: one job after the other, so that it is known when a job
+ * is added when it will be done. */
 #include "nic/apenet/card.h"
 
-static void begin(const struct nic_at *a)
+sim_time ape_nios_done_at(const struct nic_at *a, sim_time takes)
 {
 	struct ape_node *n = a->node;
-	const struct ape_job *j = ring_at(&n->jobs, 0);
 
-	n->busy += (uint64_t)j->takes;
-	ape_post(a, a->t + j->takes, APE_NIOS, 0);
+	n->busy += (uint64_t)takes;
+	n->nios_at = n->nios_at > a->t ? n->nios_at : a->t;
+	n->nios_at += takes > 0 ? takes : 1;
+	return n->nios_at;
 }
 
-static struct ape_job *add(const struct nic_at *a, enum ape_job_kind kind,
+struct ape_job *ape_nios_add(const struct nic_at *a, enum ape_job_kind kind,
 	uint32_t id, sim_time takes)
 {
-	struct ape_node *n = a->node;
-	struct ape_job *j = ring_push(&n->jobs);
+	struct ape_job *j = ring_push(&ape_here(a)->jobs);
 
 	j->kind = kind;
 	j->id = id;
-	j->takes = takes;
-	if (n->jobs.n == 1)
-		begin(a);
+	ape_post(a, ape_nios_done_at(a, takes), APE_NIOS, kind);
 	return j;
-}
-
-void ape_nios_add(const struct nic_at *a, enum ape_job_kind kind, uint32_t id,
-	sim_time takes)
-{
-	add(a, kind, id, takes);
 }
 
 /* Pages of a buffer, which are no longer translated by the TLB. */
@@ -55,17 +48,16 @@ static void enrol(const struct nic_at *a, const struct ape_job *j)
 	host_poke(a->nic->host, a->w, a->s, a->t);
 }
 
-void ape_nios_on_done(const struct nic_at *a, uint32_t unused)
+void ape_nios_on_done(const struct nic_at *a, uint32_t what)
 {
-	struct ape_node *n = a->node;
-	const struct ape_job *j = ring_pop(&n->jobs);
+	const struct ape_job *j;
 
-	(void)unused;
-	if (n->jobs.n)
-		begin(a);
-	if (j->kind == JOB_COMMAND)
-		ape_send_ready(a, j->id);
-	else if (j->kind == JOB_GET)
+	if (what == JOB_COMMAND) {
+		ape_send_go(a);
+		return;
+	}
+	j = ring_pop(&ape_here(a)->jobs);
+	if (j->kind == JOB_GET)
 		ape_send_reply(a, j->id);
 	else if (j->kind == JOB_MISS)
 		ape_receive_translated(a, j->id);
@@ -76,7 +68,7 @@ void ape_nios_on_done(const struct nic_at *a, uint32_t unused)
 static uint64_t ask(const struct nic_at *a, enum ape_job_kind kind,
 	uint32_t key, uint64_t at, uint64_t bytes)
 {
-	struct ape_job *j = add(a, kind, key, ape_params(a)->enrol);
+	struct ape_job *j = ape_nios_add(a, kind, key, ape_params(a)->enrol);
 
 	j->at = at;
 	j->bytes = bytes;

@@ -90,7 +90,7 @@ static void ask_nios(
 }
 
 /* Its address is known, now if nothing comes in between. */
-static void looked_at(const struct nic_at *a, sim_time t, packet_id id)
+static inline void looked_at(const struct nic_at *a, sim_time t, packet_id id)
 {
 	struct nic_at b;
 
@@ -100,8 +100,8 @@ static void looked_at(const struct nic_at *a, sim_time t, packet_id id)
 		ape_post(a, t, APE_LOOKED, id);
 }
 
-/* Begins with the next packet; true where it is through already. */
-static bool look_at(const struct nic_at *a, packet_id id)
+/* Begins with the next packet. */
+static void look_at(const struct nic_at *a, packet_id id)
 {
 	struct ape_node *n = a->node;
 	struct ape_load *l = ape_load(a, id);
@@ -109,36 +109,34 @@ static bool look_at(const struct nic_at *a, packet_id id)
 
 	if (l->op == APE_GET && l->error != APE_DAMAGED) {
 		ask_nios(a, id, l);
-		return true;
+		return;
 	}
 	if (!l->error)
 		l->error = (uint8_t)ranges_look_up(
 			&n->buffers, l->key, l->offset, l->bytes, 0, 0, &l->at);
 	if (l->error) {
 		drop(a, id);
-		return true;
+		return;
 	}
 	l->misses = look_up(a, l);
 	n->is_looking = true;
 	if (l->misses) {
 		ask_nios(a, id, l);
-		return false;
+		return;
 	}
 	t = ape_path(a, 1, t, l->bytes);
-	if (n->rx.n == 1)
+	if (!n->rx.n)
 		looked_at(a, t, id);
 	else
 		ape_post(a, t, APE_LOOKED, id);
-	return false;
 }
 
 static void go_on(const struct nic_at *a)
 {
 	struct ape_node *n = a->node;
 
-	while (n->rx.n && !n->is_looking &&
-		look_at(a, *(packet_id *)ring_at(&n->rx, 0)))
-		ring_pop(&n->rx);
+	while (n->rx.n && !n->is_looking)
+		look_at(a, *(packet_id *)ring_pop(&n->rx));
 }
 
 /* A card that has died meanwhile takes the packet along. */
@@ -161,9 +159,10 @@ void ape_receive_on_in(const struct nic_at *a, packet_id id)
 	if (ape_load(a, id)->flips.n)
 		ape_frame_on_arrival(
 			a, &a->nic->net->packets[id], ape_load(a, id));
-	*(packet_id *)ring_push(&n->rx) = id;
-	if (n->rx.n == 1)
-		go_on(a);
+	if (n->is_looking)
+		*(packet_id *)ring_push(&n->rx) = id;
+	else
+		look_at(a, id);
 }
 
 void ape_receive_translated(const struct nic_at *a, packet_id id)
@@ -193,7 +192,6 @@ void ape_receive_on_looked(const struct nic_at *a, packet_id id)
 	ape_charge(a, id, CAUSE_TRANSLATION, a->t);
 	book_at_part(a->nic->net->book, id, a->s,
 		places[l->misses != 0][gpu_of(l->at) != 0]);
-	ring_pop(&n->rx);
 	n->is_looking = false;
 	if (l->bytes)
 		t = side->ops->write(side, a->s, a->t, l->at, l->bytes);
@@ -202,7 +200,8 @@ void ape_receive_on_looked(const struct nic_at *a, packet_id id)
 		n->gpu_writes++;
 	}
 	ape_post(a, t, APE_WRITTEN, id);
-	go_on(a);
+	if (n->rx.n)
+		go_on(a);
 }
 
 /* Whether software goes on with its budget. */

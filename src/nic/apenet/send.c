@@ -97,8 +97,18 @@ static struct ape_work *take_work(
 	x->queue = queue;
 	x->state = WORK_WAITS;
 	x->last = 0;
-	x->is_held = false;
+	x->is_held = x->is_awaited = false;
 	return x;
+}
+
+/* The Nios handles it until a time that is known; that is an event only where
+ * an engine waits for it. */
+static void await(const struct nic_at *a, struct ape_work *x)
+{
+	if (!x->is_awaited)
+		ticks_post(
+			a, &ape_here(a)->ticks, x->done, APE_NIOS, JOB_COMMAND);
+	x->is_awaited = true;
 }
 
 static void prepare(const struct nic_at *a, uint32_t queue)
@@ -116,7 +126,10 @@ static void prepare(const struct nic_at *a, uint32_t queue)
 	if (!x->error)
 		join_message(a, q, x, &b);
 	n->n_prepared++;
-	ape_nios_add(a, JOB_COMMAND, id, ape_params(a)->command);
+	x->done = ape_nios_done_at(a, ape_params(a)->command);
+	*(uint32_t *)ring_push(&n->ready) = id;
+	if (n->ready.n == 1 && !n->engine[n->turn])
+		await(a, x);
 }
 
 /* Queues with commands take turns. */
@@ -125,12 +138,15 @@ static void take_more(const struct nic_at *a)
 	struct ape_node *n = a->node;
 
 	while (n->run.n && n->n_prepared < ape_params(a)->engines) {
-		uint32_t queue = *(uint32_t *)ring_pop(&n->run);
+		uint32_t queue = *(uint32_t *)ring_at(&n->run, 0);
 		struct ape_queue *q = queue_of(a, queue);
 
 		q->is_waiting = q->q.entries.n > 1;
-		if (q->is_waiting)
-			*(uint32_t *)ring_push(&n->run) = queue;
+		if (!q->is_waiting || n->run.n > 1) {
+			ring_pop(&n->run);
+			if (q->is_waiting)
+				*(uint32_t *)ring_push(&n->run) = queue;
+		}
 		prepare(a, queue);
 	}
 }
@@ -161,21 +177,26 @@ static void begin_at(const struct nic_at *a, sim_time t, uint32_t id)
 		ape_post(a, t, APE_BEGIN, id);
 }
 
-static void engines_go(const struct nic_at *a)
+/* Idle engines take what the Nios has handled by a time, which is now or just
+ * before. */
+static void engines_go(const struct nic_at *a, sim_time by)
 {
 	struct ape_node *n = a->node;
 	uint32_t id = 0;
 	sim_time t = 0;
 
-	if (!n->ready.n || n->engine[n->turn])
-		return;
-	do {
-		struct ape_work *x;
+	while (n->ready.n && !n->engine[n->turn]) {
+		uint32_t next = *(uint32_t *)ring_at(&n->ready, 0);
+		struct ape_work *x = work_at(a, next);
 
+		if (x->done > by) {
+			await(a, x);
+			break;
+		}
 		if (id)
 			ape_post(a, t, APE_BEGIN, id);
-		id = *(uint32_t *)ring_pop(&n->ready);
-		x = work_at(a, id);
+		id = next;
+		ring_pop(&n->ready);
 		n->engine[n->turn] = id;
 		x->engine = n->turn;
 		x->begun = a->t;
@@ -184,16 +205,34 @@ static void engines_go(const struct nic_at *a)
 		n->n_prepared -= x->queue != APE_NO_QUEUE;
 		/* it was set up ahead, if it has waited */
 		t = x->done + ape_params(a)->setup;
-	} while (n->ready.n && !n->engine[n->turn]);
+	}
+	if (!id)
+		return;
 	take_more(a);
 	begin_at(a, t, id);
 }
 
-void ape_send_ready(const struct nic_at *a, uint32_t work)
+void ape_send_go(const struct nic_at *a)
 {
+	engines_go(a, a->t);
+}
+
+/* Before those that the Nios has not handled yet. */
+static void add_ready(const struct nic_at *a, uint32_t work)
+{
+	struct ring *r = &ape_here(a)->ready;
+	uint32_t *at = ring_push(r), i;
+
 	work_at(a, work)->done = a->t;
-	*(uint32_t *)ring_push(&ape_here(a)->ready) = work;
-	engines_go(a);
+	for (i = r->n - 1; i; i--) {
+		uint32_t *before = ring_at(r, i - 1);
+
+		if (work_at(a, *before)->done <= a->t)
+			break;
+		*at = *before;
+		at = before;
+	}
+	*at = work;
 }
 
 /* What a get of another node has asked for. */
@@ -225,7 +264,8 @@ void ape_send_reply(const struct nic_at *a, packet_id id)
 	}
 	n->replies++;
 	ape_receive_finish(a, id, false);
-	ape_send_ready(a, work);
+	add_ready(a, work);
+	engines_go(a, a->t);
 }
 
 /* --- reading --- */
@@ -292,8 +332,10 @@ void ape_send_on_ready(const struct nic_at *a, uint32_t work)
 {
 	struct ape_work *x = work_at(a, work);
 	struct side *side = ape_of(a)->side;
-	sim_time t = side->ops->data(side, a->s, a->t, x->c.from, bytes_of(x));
+	sim_time t;
 
+	ape_settle(a);
+	t = side->ops->data(side, a->s, a->t, x->c.from, bytes_of(x));
 	t = t > x->last ? t : x->last;
 	ape_post(a, ape_path(a, 0, t, bytes_of(x)), APE_HERE, work);
 }
@@ -362,16 +404,10 @@ static packet_id make_packet(
 	return id;
 }
 
-static struct ape_work *first_of(const struct nic_at *a)
-{
-	return work_at(a, *(uint32_t *)ring_at(&ape_here(a)->order, 0));
-}
-
-static void complete_one(const struct nic_at *a)
+static void complete_one(
+	const struct nic_at *a, uint32_t id, const struct ape_work *x)
 {
 	struct ape_node *n = a->node;
-	uint32_t id = *(uint32_t *)ring_pop(&n->order);
-	const struct ape_work *x = work_at(a, id);
 	uint32_t queue = x->queue, error = x->error;
 	struct workq_completion c = {
 		.id = x->number,
@@ -393,16 +429,23 @@ static void complete_one(const struct nic_at *a)
 
 /* Commands whose packets have left are done, in order; engines that become
  * idle go on. */
-static void complete(const struct nic_at *a)
+static void complete(const struct nic_at *a, sim_time by)
 {
-	const struct ape_node *n = a->node;
+	struct ape_node *n = a->node;
+	bool is_idle = false;
 
-	if (!n->order.n || first_of(a)->state != WORK_LEFT)
-		return;
-	do
-		complete_one(a);
-	while (n->order.n && first_of(a)->state == WORK_LEFT);
-	engines_go(a);
+	while (n->order.n) {
+		uint32_t id = *(uint32_t *)ring_at(&n->order, 0);
+		const struct ape_work *x = work_at(a, id);
+
+		if (x->state != WORK_LEFT)
+			break;
+		ring_pop(&n->order);
+		complete_one(a, id, x);
+		is_idle = true;
+	}
+	if (is_idle)
+		engines_go(a, by);
 }
 
 static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
@@ -424,13 +467,37 @@ static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
 		net_inject(a->nic->net, a->w, a->s, fifo, id, a->t);
 }
 
+/* Packets of a message go the same way; on rings that depends on nothing but
+ * where they go. */
+static void begin_way(const struct nic_at *a, struct packet *p)
+{
+	struct ape_way *last = &ape_here(a)->way;
+
+	if (!last->is_known || last->dst != p->dst) {
+		route_begin(a->nic->net->route, p);
+		last->is_known = a->nic->net->route->rings != NULL;
+		last->dst = p->dst;
+		last->way = p->way;
+		last->ask = p->ask;
+		last->kind = p->kind;
+		last->escape = p->escape;
+		last->channel = p->channel;
+		return;
+	}
+	p->way = last->way;
+	p->ask = last->ask;
+	p->kind = last->kind;
+	p->escape = last->escape;
+	p->channel = last->channel;
+}
+
 /* One for each link that a packet may leave by. */
 static uint32_t fifo_of(const struct nic_at *a, packet_id id)
 {
 	const struct net_fifos *f = &ape_of(a)->fifos;
 	struct packet *p = &a->nic->net->packets[id];
 
-	route_begin(a->nic->net->route, p);
+	begin_way(a, p);
 	p->flags |= PACKET_BEGUN;
 	return f->first + p->escape % f->count;
 }
@@ -496,14 +563,15 @@ void ape_send_on_here(const struct nic_at *a, uint32_t work)
 		if (x->state == WORK_HERE)
 			send(a, id, x);
 	}
-	complete(a);
+	complete(a, a->t);
 }
 
-/* Where nobody waits, nothing changes. */
+/* Where nobody waits, nothing changes.  The Nios is done with what it is later
+ * than this in an instant. */
 void ape_send_on_room(const struct nic_at *a, uint32_t fifo)
 {
 	if (!ape_here(a)->out.line[fifo].first)
 		return;
 	outbox_on_room(a, &ape_here(a)->out, fifo, leave);
-	complete(a);
+	complete(a, a->t - 1);
 }

@@ -257,12 +257,12 @@ void gem_fma_on_out(const struct nic_at *a, uint32_t line);
 void gem_fma_on_timeout(const struct nic_at *a);
 /* Deadlines are later by the time that was not there since then. */
 void gem_fma_extend(const struct nic_at *a, sim_time since);
-/* Whether a response is of a request under way, whose transaction has others.
- */
-bool gem_fma_is_one_of_more(const struct nic_at *a, const struct gem_load *l);
 /* A request has ended; false where it was not under way. */
 bool gem_fma_answered(const struct nic_at *a, uint32_t request, uint32_t round,
 	uint32_t status);
+/* The same of a response which says that all is well, while nobody waits for
+ * the ORB; false, too, where its transaction has no others. */
+bool gem_fma_count(const struct nic_at *a, const struct gem_load *l);
 
 /* A packet that a chip has marked goes away. */
 void gem_harm_drop(const struct nic_at *a, packet_id id);

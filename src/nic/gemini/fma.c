@@ -353,16 +353,23 @@ static void line_ended(const struct nic_at *a, uint32_t line, uint32_t status)
 		end(a, transaction);
 }
 
-bool gem_fma_is_one_of_more(const struct nic_at *a, const struct gem_load *l)
+bool gem_fma_count(const struct nic_at *a, const struct gem_load *l)
 {
-	const struct gem_node *n = a->node;
-	const struct gem_line *x = slots_find(&n->lines, l->request);
-	const struct gem_transaction *of;
+	struct gem_node *n = a->node;
+	struct gem_line *x = slots_find(&n->lines, l->request);
+	struct gem_transaction *of;
 
 	if (!x || x->round != l->round)
 		return false;
 	of = slots_at(&n->transactions, x->transaction);
-	return of->answered + 1 < of->lines;
+	if (of->answered + 1 >= of->lines)
+		return false;
+	of->answered++;
+	x->round = 0;
+	slots_give(&n->lines, l->request);
+	n->n_requests--;
+	forget_answered(n);
+	return true;
 }
 
 bool gem_fma_answered(const struct nic_at *a, uint32_t request, uint32_t round,

@@ -201,16 +201,21 @@ static void on_entries(const struct nic_at *a, const struct side_read *r)
 {
 	struct workqs *x = r->owner;
 	struct workq *q = x->queue[r->id];
-	uint64_t at;
+	uint32_t size = x->how->entry, at;
+	const uint8_t *from = memory_stored(
+		&host_node(a->nic->host, a->s)->memory, r->at, r->bytes);
 
 	q->is_fetching = false;
-	for (at = r->at; at < r->at + r->bytes; at += x->how->entry) {
+	for (at = 0; at < r->bytes; at += size) {
 		void *entry = ring_push(&q->entries);
 
-		if (!host_read(a->nic->host, a->s, at, entry, x->how->entry))
-			memset(entry, 0xff, x->how->entry);
-		q->fetched++;
+		if (from)
+			memcpy(entry, from + at, size);
+		else if (!host_read(
+				 a->nic->host, a->s, r->at + at, entry, size))
+			memset(entry, 0xff, size);
 	}
+	q->fetched += r->bytes / size;
 	fetch(a, x, r->id);
 	x->how->fetched(a, r->id);
 }

@@ -9,7 +9,7 @@
 #include "router/direct/net_testing.h"
 #include "testing/testing.h"
 
-enum { TRIES = 60, MOST_HOPS = 64 };
+enum { TRIES = 24, MOST_HOPS = 64 };
 
 struct walker {
 	struct rig *r;

@@ -206,6 +206,18 @@ static sim_time send(struct tiled *d, struct sim_worker *w,
 	return sent.is_lost ? SIM_NEVER : sent.arrival;
 }
 
+/* The next of its line is looked at, of either channel. */
+static void leave_line(const struct tiled *d, struct tiled_chip *s, uint32_t in,
+	uint32_t channel)
+{
+	uint8_t *port = &tiled_lines(d, s)->port[channel * TILED_INPUTS + in];
+	uint32_t c;
+
+	for (c = 0; c < TILED_CHANNELS; c++)
+		s->ports[c] |= BIT(*port);
+	*port = TILED_NO_TILE;
+}
+
 /* Through the tiles and over a link of a gate. */
 static inline __attribute__((always_inline)) void go(struct tiled *d,
 	struct sim_worker *w, struct tiled_chip *s, uint32_t in,
@@ -222,6 +234,8 @@ static inline __attribute__((always_inline)) void go(struct tiled *d,
 		d->column_of[to], p->chunks, t, came, ser);
 
 	tiled_add(g, d->link_of[port], -1);
+	if (tiled_lines(d, s))
+		leave_line(d, s, in, channel);
 	o->bytes[channel] += d->bytes_of[size];
 	leave(d, w, s, in, channel, t, x.left);
 	if (TILED_FULL && x.start + ser >= came)
@@ -347,12 +361,13 @@ static void give_tokens(struct tiled *d, struct sim_worker *w,
 		uint32_t in = m & (m - 1) ? choose(&g->turn, m)
 					  : (uint32_t)__builtin_ctzll(m);
 		packet_id id = s->input[in].queue[channel].list.first;
+		sim_time born = d->packets[id].born;
 
 		tried |= BIT(in);
 		*waiters(g, &d->packets[id]) &= ~BIT(in);
 		g->n_waiting--;
 		look(d, w, s, in, channel, t);
-		keep(d, w, s, g, channel, port, in, t);
+		keep(d, w, s, g, channel, port, in, born, t);
 	}
 	g->returns.is_awaited = g->n_waiting;
 }
@@ -377,15 +392,18 @@ static inline void arbitrate(
 {
 	uint64_t m;
 
-	if (s->ports[0] | s->ports[1])
-		give_all_tokens(d, w, s, t);
-	while ((m = s->heads[0] | s->heads[1])) {
-		uint32_t in = choose(&s->turn, m), c = s->input[in].turn;
+	do {
+		if (s->ports[0] | s->ports[1])
+			give_all_tokens(d, w, s, t);
+		while ((m = s->heads[0] | s->heads[1])) {
+			uint32_t in = choose(&s->turn, m);
+			uint32_t c = s->input[in].turn;
 
-		c = s->heads[c] >> in & 1 ? c : !c;
-		s->heads[c] &= ~BIT(in);
-		look(d, w, s, in, c, t);
-	}
+			c = s->heads[c] >> in & 1 ? c : !c;
+			s->heads[c] &= ~BIT(in);
+			look(d, w, s, in, c, t);
+		}
+	} while (tiled_lines(d, s) && s->ports[0] | s->ports[1]);
 }
 
 /* --- what comes --- */
@@ -504,6 +522,9 @@ void tiled_chip_manage(struct tiled *d, struct sim_worker *w, site_id site,
 		s->gate[c].n_waiting = 0;
 		s->gate[c].kept = 0;
 	}
+	if (tiled_lines(d, s))
+		memset(tiled_lines(d, s), TILED_NO_TILE,
+			sizeof(struct tiled_lines));
 	s->route = tables;
 	s->n_loads++;
 }

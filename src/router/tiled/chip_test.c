@@ -406,6 +406,82 @@ static void rings_with_planes_are_proved_not_to(void **state)
 	}
 }
 
+/* --- packets that leave ahead --- */
+
+/* What a node has sent by now, of both channels. */
+static uint64_t sent_by(const struct chips *c, uint32_t node, sim_time now)
+{
+	return net_counters(c->net, node, 0, UINT32_MAX, now).sent_bytes;
+}
+
+static uint64_t injected_by(const struct chips *c, sim_time now)
+{
+	return net_total(c->net).injected - net_n_early(c->net, now);
+}
+
+/* Runs a machine with FIFOs of four packets and one that takes all at once side
+ * by side, and counts at each step. */
+static void run_both(struct chips *const c[2], uint32_t nodes, sim_time step)
+{
+	sim_time t, now;
+	uint32_t i;
+
+	for (t = step; t < 400 * step; t += step) {
+		chips_run_until(c[0], t);
+		chips_run_until(c[1], t);
+		now = sim_now(c[0]->net->sim);
+		assert_int_equal(
+			injected_by(c[0], now), injected_by(c[1], now));
+		for (i = 0; i < nodes; i++)
+			assert_int_equal(
+				sent_by(c[0], i, now), sent_by(c[1], i, now));
+	}
+	chips_run(c[0]);
+	chips_run(c[1]);
+}
+
+static void check_ahead(const char *buffer, uint32_t n_workers)
+{
+	const struct chips_how how[2] = {
+		{ .shape = "2x2x1", .drains_slowly = true, .sets = { buffer } },
+		{ .shape = "2x2x1",
+			.has_outbox = true,
+			.sets = { buffer },
+			.n_workers = n_workers },
+	};
+	struct chips *c[2] = { chips_new(&how[0]), chips_new(&how[1]) };
+	uint32_t i, k;
+
+	for (k = 0; k < 2; k++) {
+		uint64_t x = 7;
+
+		for (i = 0; i < 160; i++) {
+			uint32_t from = draw(&x, 8);
+			sim_time t = draw(&x, 12000000);
+			uint32_t n = 1 + draw(&x, 60);
+
+			chips_send(c[k], t - t % 100, i % 2, n,
+				write_to(from, draw(&x, 8), draw(&x, 9) * 8));
+		}
+	}
+	run_both(c, 8, 60 * SIM_NS);
+	for (i = 0; i < c[0]->n_sent; i++) {
+		assert_int_equal(c[0]->got[i]->head, c[1]->got[i]->head);
+		assert_int_equal(c[0]->got[i]->tail, c[1]->got[i]->tail);
+	}
+	chips_free(c[0]);
+	chips_free(c[1]);
+}
+
+/* Where nobody sees when packets go into a FIFO, they do at once. */
+static void how_much_a_fifo_holds_changes_no_departure(void **state)
+{
+	(void)state;
+	check_ahead("router.netlink.buffer=32", 1);
+	check_ahead("router.netlink.buffer=3", 1);
+	check_ahead("router.netlink.buffer=5", 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -427,6 +503,7 @@ int main(void)
 		cmocka_unit_test(rings_without_planes_lock),
 		cmocka_unit_test(rings_need_a_bubble_on_each_plane),
 		cmocka_unit_test(rings_with_planes_are_proved_not_to),
+		cmocka_unit_test(how_much_a_fifo_holds_changes_no_departure),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,6 +87,13 @@ static const struct net_client_ops slow = {
 	.on_event = on_event,
 };
 
+static const struct net_client_ops slow_with_outbox = {
+	.on_room = on_room,
+	.on_packet = on_packet,
+	.on_event = on_event,
+	.has_outbox = true,
+};
+
 /* --- set-up --- */
 
 struct chips *chips_new(const struct chips_how *how)
@@ -98,7 +105,9 @@ struct chips *chips_new(const struct chips_how *how)
 		.route = m->route,
 		.link = &m->link,
 		.router = &m->router,
-		.client = how->drains_slowly ? &slow : &sink,
+		.client = how->has_outbox      ? &slow_with_outbox
+			  : how->drains_slowly ? &slow
+					       : &sink,
 		.client_state = c,
 		.n_workers = how->n_workers ? how->n_workers : 1,
 		.book = how->book,
@@ -112,7 +121,7 @@ struct chips *chips_new(const struct chips_how *how)
 		if (how->lane_rate[i])
 			m->topo->wire[i].rate = how->lane_rate[i] / 8 * 3;
 	c->machine = m;
-	c->drains_slowly = how->drains_slowly;
+	c->drains_slowly = how->drains_slowly || how->has_outbox;
 	c->net = net_new(&s, &e);
 	if (!c->net)
 		fail_msg("%s", e.text);
@@ -163,7 +172,10 @@ uint32_t chips_send(struct chips *c, sim_time t, uint32_t fifo, uint32_t n,
 	c->flow[c->n_flows] = (struct chips_flow){ like, t, fifo, n, first };
 	e->flow[e->n++] = c->n_flows++;
 	c->n_sent += n;
-	c->sent = mem_grow(c->sent, c->n_sent, sizeof(*c->sent));
+	if (c->n_sent > c->sent_room) {
+		c->sent_room = 2 * c->n_sent + 64;
+		c->sent = mem_grow(c->sent, c->sent_room, sizeof(*c->sent));
+	}
 	sim_post(sim_owner(c->net->sim, like.src), like.src, t,
 		SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT + fifo), 0, 0);
 	return first;

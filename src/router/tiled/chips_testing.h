@@ -19,6 +19,7 @@ struct chips_how {
 	uint32_t n_workers;
 	const struct book_how *book;
 	bool drains_slowly; /* a node takes 200 ns for each packet */
+	bool has_outbox; /* the same, and what it sends has to wait nowhere */
 };
 
 struct chips_arrival {
@@ -48,7 +49,7 @@ struct chips {
 	uint32_t n_flows, flow_room;
 	struct chips_end (*end)[TILED_CHANNELS]; /* [node] */
 	sim_time *sent; /* [number] */
-	uint32_t n_sent;
+	uint32_t n_sent, sent_room;
 	/* by node, in order of arrival */
 	struct chips_arrival **log;
 	uint32_t *n_log, *log_room;

@@ -28,14 +28,29 @@ static void collect(struct tiled_fifo *f, sim_time t)
 	}
 }
 
+/* A packet leaves at t. */
+static inline void depart(struct tiled *d, struct sim_worker *w,
+	const struct tiled_node *s, struct tiled_fifo *f, uint32_t channel,
+	packet_id id, sim_time t)
+{
+	const struct tiled_wire *wire = &s->wire;
+
+	f->tokens--;
+	f->free_at = t + d->how.packet;
+	f->bytes += d->bytes_of[d->packets[id].size];
+	booked_depart(d, id, s->id, 0, wire->class, t, t);
+	if (!d->is_faulty || !is_lost(d, w, s, channel, id, t))
+		sim_post(w, wire->peer, t + d->link->latency[wire->class],
+			SIM_KEY(PHASE_ARRIVAL, wire->peer_port),
+			(uint16_t)channel, id);
+}
+
 /* The packet in front of a FIFO goes, if it can. */
 static void send(struct tiled *d, struct sim_worker *w, struct tiled_node *s,
 	uint32_t channel, sim_time t)
 {
 	struct tiled_fifo *f = &s->fifo[channel];
-	const struct tiled_wire *wire = &s->wire;
 	packet_id id = f->queue.list.first;
-	struct packet *p = &d->packets[id];
 	const uint8_t port = 0;
 
 	if (!f->queue.count || f->is_held)
@@ -47,21 +62,86 @@ static void send(struct tiled *d, struct sim_worker *w, struct tiled_node *s,
 		return;
 	}
 	f->returns.is_awaited = false;
-	f->tokens--;
 	packet_pop(d->packets, &f->queue.list);
 	f->queue.count--;
 	f->is_held |= f->queue.count || !f->room ? TILED_BUSY : TILED_LEAVING;
-	f->free_at = t + d->how.packet;
-	f->bytes += d->link->bytes[p->size];
-	booked_depart(d, id, s->id, port, wire->class, t, t);
-	if (!d->is_faulty || !is_lost(d, w, s, channel, id, t))
-		sim_post(w, wire->peer, t + d->link->latency[wire->class],
-			SIM_KEY(PHASE_ARRIVAL, wire->peer_port),
-			(uint16_t)channel, id);
+	depart(d, w, s, f, channel, id, t);
 	if (f->is_held & TILED_BUSY)
 		sim_post_self(w, s->id, f->free_at,
 			SIM_KEY(PHASE_ENGINE, channel), 0, 0);
 }
+
+/* --- packets that leave ahead --- */
+
+/*
+ * Where nobody can tell when packets go into a FIFO, it takes all of them.
+ * Those for which there are tokens leave one after the other, at times that are
+ * known: that spares the events in between.
+ */
+static inline bool is_ahead(const struct tiled *d)
+{
+	return d->is_plain && d->router.client->has_outbox;
+}
+
+/* Whether there is a token, and few enough packets are to leave. */
+static inline bool may_go_ahead(
+	const struct tiled *d, const struct tiled_fifo *f, sim_time t)
+{
+	return f->tokens && f->free_at - t < TILED_AHEAD * d->how.packet;
+}
+
+static inline void go_ahead(struct tiled *d, struct sim_worker *w,
+	const struct tiled_node *s, struct tiled_fifo *f, uint32_t channel,
+	packet_id id, sim_time t)
+{
+	f->sent[f->n_sent++ % TILED_AHEAD] =
+		(uint16_t)d->bytes_of[d->packets[id].size];
+	depart(d, w, s, f, channel, id, f->free_at > t ? f->free_at : t);
+}
+
+/* Those that wait go, as far as they can; the others are looked at when these
+ * have left. */
+static void send_ahead(struct tiled *d, struct sim_worker *w,
+	struct tiled_node *s, uint32_t channel, sim_time t)
+{
+	struct tiled_fifo *f = &s->fifo[channel];
+	const uint8_t port = 0;
+
+	if (!f->queue.count || f->is_held)
+		return;
+	collect(f, t);
+	for (; f->queue.count && may_go_ahead(d, f, t); f->queue.count--)
+		go_ahead(d, w, s, f, channel,
+			packet_pop(d->packets, &f->queue.list), t);
+	f->returns.is_awaited = false;
+	if (!f->queue.count)
+		return;
+	if (f->free_at <= t) {
+		tiled_await(d, w, s->id, &f->returns, &port, channel);
+		return;
+	}
+	f->is_held = TILED_BUSY;
+	sim_post_self(
+		w, s->id, f->free_at, SIM_KEY(PHASE_ENGINE, channel), 0, 0);
+}
+
+static void inject_ahead(struct tiled *d, struct sim_worker *w,
+	struct tiled_node *s, uint32_t channel, packet_id id, sim_time t)
+{
+	struct tiled_fifo *f = &s->fifo[channel];
+
+	collect(f, t);
+	if (!f->queue.count && may_go_ahead(d, f, t)) {
+		go_ahead(d, w, s, f, channel, id, t);
+		return;
+	}
+	packet_push(d->packets, &f->queue.list, id);
+	f->queue.count++;
+	if (!f->is_held && !f->returns.is_awaited)
+		send_ahead(d, w, s, channel, t);
+}
+
+/* --- what comes --- */
 
 /* Behind a packet that leaves comes one, which may have to wait. */
 static __attribute__((noinline)) void look_whether_free(struct sim_worker *w,
@@ -83,6 +163,10 @@ static void on_sent(struct tiled *d, struct sim_worker *w, struct tiled_node *s,
 	uint32_t channel, sim_time t)
 {
 	s->fifo[channel].is_held &= (uint8_t)~TILED_BUSY;
+	if (is_ahead(d)) {
+		send_ahead(d, w, s, channel, t);
+		return;
+	}
 	s->fifo[channel].room++;
 	send(d, w, s, channel, t);
 	d->router.client->on_room(d->router.net, w, s->id, channel, t);
@@ -227,10 +311,15 @@ static void inject(struct net *n, struct sim_worker *w, site_id site,
 	link_measure(d->link, p);
 	d->tally[w->id].injected++;
 	p->channel = (uint8_t)fifo;
-	if (d->router.client->is_sink)
+	if (d->router.client->is_sink) {
 		route_begin(s->route, p);
-	else
+	} else {
 		begin(s, &f->last, p);
+		if (is_ahead(d)) {
+			inject_ahead(d, w, s, fifo, id, t);
+			return;
+		}
+	}
 	p->head = t;
 	if (d->is_faulty && has_no_way(p)) {
 		strand(d, w, id);
@@ -269,7 +358,10 @@ static void on_token(struct tiled *d, struct sim_worker *w,
 
 	sim_discount(w);
 	f->tokens = (int16_t)(f->tokens + (int)chunks / d->full);
-	send(d, w, s, channel, t);
+	if (is_ahead(d))
+		send_ahead(d, w, s, channel, t);
+	else
+		send(d, w, s, channel, t);
 }
 
 static void visit(struct sim_worker *w, site_id site)
@@ -298,6 +390,44 @@ static void visit(struct sim_worker *w, site_id site)
 			d->router.client->on_event(
 				d->router.net, w, site, t, e);
 	}
+}
+
+/* --- from outside --- */
+
+/* What a node has sent, but for packets that leave at now or later: these do
+ * one after the other. */
+uint64_t tiled_node_sent(
+	const struct tiled *d, site_id s, uint32_t channel, sim_time now)
+{
+	const struct tiled_fifo *f = &tiled_node(d, s)->fifo[channel];
+	sim_time start = f->free_at - d->how.packet;
+	uint64_t sum = f->bytes;
+	uint32_t i;
+
+	for (i = 1; i <= TILED_AHEAD && start >= now; i++) {
+		sum -= f->sent[(f->n_sent - i) % TILED_AHEAD];
+		start -= d->how.packet;
+	}
+	return sum;
+}
+
+/* By now those that have not left for long enough are still in a FIFO of its
+ * size, or wait for room there. */
+uint32_t tiled_node_n_early(const struct router *r, site_id s, sim_time now)
+{
+	const struct tiled *d = tiled_of(r);
+	int64_t most = r->net->params.injection, sum = 0;
+	uint32_t c;
+
+	for (c = 0; c < TILED_CHANNELS; c++) {
+		const struct tiled_fifo *f = &tiled_node(d, s)->fifo[c];
+		int64_t n = f->queue.count;
+
+		if (f->free_at >= now)
+			n += (f->free_at - now) / d->how.packet + 1;
+		sum += n > most ? n - most : 0;
+	}
+	return (uint32_t)sum;
 }
 
 /* Of chips, too.  Events that bring no packet name one that is not touched. */

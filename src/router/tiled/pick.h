@@ -142,6 +142,23 @@ static inline port_id second_choice(const struct tiled *d,
 	return port;
 }
 
+/* Where tokens are given at outputs, a head that has to choose joins the line
+ * of its row at the link that has the most: that link, if it is the first. */
+static __attribute__((noinline)) uint32_t wait_in_line(const struct tiled *d,
+	struct tiled_lines *l, uint32_t in, const struct tiled_gate *g,
+	const struct packet *p, uint32_t from)
+{
+	uint32_t head = p->channel * TILED_INPUTS + in;
+
+	if (l->port[head] == TILED_NO_TILE) {
+		l->port[head] = d->port_at[gate_of(p)]
+					  [most_tokens(g, links_of(p), from)];
+		l->since[head] = ++l->joined;
+	}
+	return tiled_first(d, l, head) == head ? 1u << d->link_of[l->port[head]]
+					       : 0;
+}
+
 /* The link that a head takes, or TOPO_NO_PORT: then *room is when a row buffer
  * has room, or SIM_NEVER where it lacks tokens. */
 static inline port_id pick_link(const struct tiled *d, struct tiled_chip *s,
@@ -155,6 +172,8 @@ static inline port_id pick_link(const struct tiled *d, struct tiled_chip *s,
 
 	collect(g, t);
 	links = eligible(d, s, in, g, p);
+	if (tiled_lines(d, s))
+		links &= wait_in_line(d, tiled_lines(d, s), in, g, p, from);
 	link = most_with_room(d, g, b, port_at, links, from, t, room);
 	if (link == TILED_LINKS)
 		return TOPO_NO_PORT;
@@ -255,19 +274,23 @@ static inline uint64_t helped(const struct tiled *d, const struct tiled_chip *s,
 }
 
 /*
- * A head that waited for a link has gone.  Packets that enter need two tokens,
- * and those that go straight on could take each one that comes, for ever: so
- * when some have, and the next to enter has waited for too long, the link is
- * kept until there are two.  But not for longer than that time, and then others
- * go first: where a ring has no other room, nothing else would move.
+ * A head that waited for a link has gone, a packet that was born some time ago.
+ * Packets that enter need two tokens, and those that go straight on could take
+ * each one that comes, for ever: so when one has that is much younger than the
+ * next to enter, the link is kept until there are two.  It is not enough that
+ * that one has waited for long: where all do, more packets would be let into a
+ * ring until it is full and hardly moves.  Nor is a link kept for longer than
+ * that time, and then others go first: where a ring has no other room, nothing
+ * else would move.
  */
 static inline void keep(const struct tiled *d, struct sim_worker *w,
 	struct tiled_chip *s, struct tiled_gate *g, uint32_t channel,
-	port_id port, uint32_t in, sim_time t)
+	port_id port, uint32_t in, sim_time born, sim_time t)
 {
 	uint64_t m = entering(d, g, port);
 	uint32_t link = d->link_of[port], next;
 	bool is_straight = d->straight[d->gate_of[port]] >> in & 1;
+	const struct packet *p;
 
 	if (!is_straight)
 		g->kept &= (uint8_t) ~(1u << link);
@@ -275,8 +298,8 @@ static inline void keep(const struct tiled *d, struct sim_worker *w,
 	if (!m || !is_straight || (TILED_FULL && d->is_free))
 		return;
 	next = first_from(g->turn, m);
-	if (t - d->packets[s->input[next].queue[channel].list.first].head <
-		d->how.patience)
+	p = &d->packets[s->input[next].queue[channel].list.first];
+	if (born - p->born < d->how.patience)
 		return;
 	g->kept |= (uint8_t)(1u << link);
 	sim_post_self(w, s->id, t + d->how.patience,

@@ -5,6 +5,7 @@
 #include "router/tiled/tiled.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "net/send.h"
@@ -54,9 +55,15 @@ static const struct param params[] = {
 	PARAM_ROW(PARAM_COUNT, "netlink.buffer", AT(nodes), "32", 1, 1024,
 		"number of a node's packets that its chip holds, per channel",
 		"assumed"),
+	PARAM_ONE_OF("tokens", AT(tokens), "input", "input|output",
+		"where packets wait for room in the buffer that their link "
+		"leads to; input: in their own input buffer; output: at the "
+		"output, in line with others of their row, which can deadlock",
+		"for comparison"),
 	PARAM_ROW(PARAM_TIME, "patience", AT(patience), "50 us", 1, PS_PER_S,
-		"time that a packet waits to enter a ring before a link is "
-		"kept for it, and longest time that it is kept",
+		"time by which a packet that waits to enter a ring must be "
+		"older than one that goes straight on before a link is kept "
+		"for it, and longest time that it is kept",
 		"assumed: far below nic.timeout, far above other waits"),
 };
 
@@ -173,6 +180,7 @@ static struct router *tiled_make(struct net *n, const struct net_setup *s,
 	d->tally = n->tally;
 	d->book = n->book;
 	d->is_faulty = net_is_faulty(n);
+	d->is_plain = !d->is_faulty && !d->book;
 	d->full = n->full;
 	d->capacity = (int16_t)s->router->packets;
 	d->need = n->route->has_planes == ROUTE_PLANES ? 2 : 1;
@@ -195,6 +203,10 @@ static struct router *tiled_make(struct net *n, const struct net_setup *s,
 			    : sizeof(struct tiled_chip) +
 				      TILED_CHANNELS * d->n_gates *
 					      sizeof(struct tiled_gate);
+	if (!is_node && d->how.tokens == TILED_AT_OUTPUT) {
+		d->lines = mem_alloc(n_sites, sizeof(*d->lines));
+		memset(d->lines, TILED_NO_TILE, n_sites * sizeof(*d->lines));
+	}
 	d->bytes = n_sites * d->stride;
 	d->sites = map_alloc_dense(d->bytes);
 	return &d->router;
@@ -296,7 +308,8 @@ static void init_chip(struct tiled *d, site_id s)
 static const struct router_calls *chip_calls(const struct tiled *d)
 {
 	bool is_plain = !d->book && !d->is_faulty && !d->has_rates &&
-			!d->is_ideal && !d->is_free && d->need == 2;
+			!d->is_ideal && !d->lines && !d->is_free &&
+			d->need == 2;
 
 	return is_plain ? &tiled_plain_chip : &tiled_full_chip;
 }
@@ -321,6 +334,7 @@ static void tiled_wire_up(struct router *r)
 static void tiled_free(struct router *r)
 {
 	map_free(tiled_of(r)->sites, tiled_of(r)->bytes);
+	mem_free(tiled_of(r)->lines);
 	mem_free(tiled_of(r));
 }
 
@@ -464,26 +478,6 @@ static uint32_t tiled_n_injecting(const struct router *r, site_id s)
 			  : 0;
 }
 
-static uint32_t tiled_ways(const struct router *r, const struct net_buffer *b,
-	const struct packet *p, struct net_way *way)
-{
-	const struct tiled *d = tiled_of(r);
-	uint32_t gate = p->ask >> 8, links = p->ask & 0xff, n = 0;
-	uint32_t entered =
-		tiled_entered(d, tiled_chip(d, b->site), b->port, gate);
-
-	for (; links; links &= links - 1) {
-		uint32_t link = (uint32_t)__builtin_ctz(links);
-
-		way[n++] = (struct net_way){
-			.port = d->port_at[gate][link],
-			.channel = b->channel,
-			.need = d->full * (entered >> link & 1 ? d->need : 1),
-		};
-	}
-	return n;
-}
-
 /* How long the packets of an input have waited, in sum. */
 static sim_time waiting(
 	const struct tiled *d, const struct tiled_queue *q, sim_time now)
@@ -528,7 +522,7 @@ static void tiled_counters(const struct router *r, site_id s, port_id p,
 		sum->came[c] = sum->packets;
 		sum->stayed[c] = sum->waited;
 		if (is_node(r)) {
-			sum->sent_bytes += tiled_node(d, s)->fifo[c].bytes;
+			sum->sent_bytes += tiled_node_sent(d, s, c, now);
 			sum->packets += tiled_node(d, s)->packets[c];
 		} else {
 			add_chip_counters(d, tiled_chip(d, s), p, c, now, sum);
@@ -578,7 +572,6 @@ const struct router_ops tiled_ops = {
 	.memory = tiled_memory,
 	.fifos = tiled_fifos,
 	.stages = tiled_stages,
-	.n_stages = TILED_STAGES,
 	.capacity = tiled_capacity,
 	.tokens = tiled_tokens,
 	.sent_packets = tiled_sent_packets,
@@ -587,6 +580,7 @@ const struct router_ops tiled_ops = {
 	.n_buffers = tiled_n_buffers,
 	.buffer = tiled_buffer,
 	.n_injecting = tiled_n_injecting,
+	.n_early = tiled_node_n_early,
 	.ways = tiled_ways,
 	.counters = tiled_counters,
 	.on_link = tiled_on_link,

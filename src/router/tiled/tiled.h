@@ -47,6 +47,7 @@ enum {
 	TILED_MOST = 15, /* tokens: more are not told apart */
 	TILED_CHIPS = 1 << 16, /* of a machine, the most */
 	TILED_RETURNS = 32, /* tokens on their way back, as time stamps */
+	TILED_AHEAD = 16, /* packets that leave a node later on, the most */
 };
 
 /* Channels: each has its own buffers and paths, and is an injection and a
@@ -63,6 +64,9 @@ enum { TILED_NOTICE = 2 * NET_LINK, TILED_KEPT = 3 * NET_LINK };
 
 enum tiled_inner { TILED_INNER, TILED_IDEAL };
 
+/* Where packets are given tokens. */
+enum tiled_tokens { TILED_AT_INPUT, TILED_AT_OUTPUT };
+
 struct tiled_params {
 	int64_t rows, columns;
 	int64_t processors; /* tiles that face the nodes */
@@ -72,7 +76,8 @@ struct tiled_params {
 	int64_t row, column; /* of inner buffers */
 	int64_t packet; /* a node hands one over, ps */
 	int64_t nodes; /* packets that wait at a node's wire, per channel */
-	int64_t patience; /* of a packet that waits to enter a ring, ps */
+	int64_t tokens; /* an enum tiled_tokens */
+	int64_t patience; /* with younger ones, of one that enters a ring, ps */
 };
 
 struct tiled_queue {
@@ -200,6 +205,8 @@ struct tiled_fifo {
 	struct tiled_way last; /* of the last packet that was injected */
 	sim_time free_at; /* the last packet has left */
 	uint64_t bytes;
+	uint8_t n_sent; /* modulo 256; and of the last ones their bytes: */
+	uint16_t sent[TILED_AHEAD];
 	struct tiled_returns returns;
 };
 
@@ -210,6 +217,18 @@ struct tiled_node {
 	const struct route *route; /* the tables */
 	struct tiled_wire wire;
 	site_id id;
+};
+
+/*
+ * Of a chip where tokens are given at outputs.  Heads join the line of their
+ * row at one, and only the first of a line may be given any; until then the
+ * packet keeps its place in its input.  Heads are numbered by channel and
+ * input.
+ */
+struct tiled_lines {
+	uint32_t joined; /* so many heads have */
+	uint32_t since[TILED_CHANNELS * TILED_INPUTS]; /* as which of them */
+	uint8_t port[TILED_CHANNELS * TILED_INPUTS]; /* or TILED_NO_TILE */
 };
 
 /* What chips have in common. */
@@ -224,6 +243,7 @@ struct tiled {
 	struct net_tally *tally;
 	struct book *book;
 	bool is_faulty; /* links have faults, or retry */
+	bool is_plain; /* they do not, and there is no book */
 	int32_t full; /* chunks of a full packet */
 	int16_t need; /* packets of room, to enter a plane */
 	uint32_t n_links; /* ports of a chip that are links */
@@ -255,13 +275,16 @@ struct tiled {
 	/* links that end in the same column as a port's, of the same gate */
 	uint8_t beside[TOPO_MAX_PORTS];
 	bool has_rates; /* links differ from the first rate, or may */
+	struct tiled_lines *lines; /* of each chip, or NULL */
 	void *sites;
 	size_t stride, bytes;
 };
 
 /* What a packet passes in a chip (tiles.c). */
-enum { TILED_STAGES = 4 };
-extern const struct net_stage tiled_stages[TILED_STAGES];
+const struct net_stage *tiled_stages(const struct net_params *p, uint32_t *n);
+/* The ways of a packet out of it: see struct router_ops. */
+uint32_t tiled_ways(const struct router *r, const struct net_buffer *b,
+	const struct packet *p, struct net_way *way);
 
 extern const struct router_ops tiled_ops;
 extern const struct router_calls tiled_node_calls;
@@ -274,6 +297,9 @@ void tiled_chip_manage(struct tiled *d, struct sim_worker *w, site_id s,
 	const struct route *tables, sim_time t);
 void tiled_node_manage(struct tiled *d, struct sim_worker *w, site_id s,
 	const struct route *tables, sim_time t);
+uint64_t tiled_node_sent(
+	const struct tiled *d, site_id s, uint32_t channel, sim_time now);
+uint32_t tiled_node_n_early(const struct router *r, site_id s, sim_time now);
 /* tiles.c: whether so many links and the processor tiles make a chip; and the
  * tables of where everything is. */
 int tiled_check_tiles(const struct tiled_params *h, const struct topo *t,
@@ -342,6 +368,18 @@ static inline uint32_t tiled_entered(const struct tiled *d,
 		return rings;
 	return rings & ~(1u << d->ahead_link[in]);
 }
+
+/* The lines of a chip, or NULL. */
+static inline struct tiled_lines *tiled_lines(
+	const struct tiled *d, const struct tiled_chip *s)
+{
+	return TILED_FULL && d->lines ? &d->lines[s->id - d->router.sites.first]
+				      : NULL;
+}
+
+/* The first head in the line of one. */
+uint32_t tiled_first(
+	const struct tiled *d, const struct tiled_lines *l, uint32_t head);
 
 /* A token comes back by a link at t, to a sender of another worker or one that
  * waits for it by an event. */

@@ -218,13 +218,88 @@ static void number_links(struct tiled *d)
 		number_port(d, d->n_links + p, d->n_groups + p, 0);
 }
 
-/* Tokens come first: look() has them before inner_pass() begins. */
-const struct net_stage tiled_stages[TILED_STAGES] = {
-	{ "input buffer", 1 << 1, true },
-	{ "row buffer", 1 << 2, false },
-	{ "column buffer", 1 << 3, false },
-	{ "output", 0, false },
-};
+/* Tokens come first: look() has them before inner_pass() begins.  Where they
+ * are given at outputs, the head of a column buffer waits for them. */
+const struct net_stage *tiled_stages(const struct net_params *p, uint32_t *n)
+{
+	static const struct net_stage stages[][4] = {
+		[TILED_AT_INPUT] = { { "input buffer", 1 << 1, true },
+			{ "row buffer", 1 << 2, false },
+			{ "column buffer", 1 << 3, false },
+			{ "output", 0, false } },
+		[TILED_AT_OUTPUT] = { { "input buffer", 1 << 1, false },
+			{ "row buffer", 1 << 2, false },
+			{ "column buffer", 1 << 3, true },
+			{ "output", 0, false } },
+	};
+	const struct tiled_params *h = p->own;
+
+	*n = sizeof(stages[0]) / sizeof(stages[0][0]);
+	return stages[h->tokens];
+}
+
+uint32_t tiled_first(
+	const struct tiled *d, const struct tiled_lines *l, uint32_t head)
+{
+	uint32_t row = d->row_of[d->tile_of[head % TILED_INPUTS]];
+	uint32_t first = head, i;
+
+	for (i = 0; i < TILED_CHANNELS * TILED_INPUTS; i++)
+		if (l->port[i] == l->port[head] &&
+			l->since[i] < l->since[first] &&
+			d->row_of[d->tile_of[i % TILED_INPUTS]] == row)
+			first = i;
+	return first;
+}
+
+/* The head that a packet of a buffer is, in a line; or TILED_NO_TILE. */
+static uint32_t head_in_line(const struct tiled *d, const struct tiled_lines *l,
+	const struct net_buffer *b, const struct packet *p)
+{
+	const struct tiled_chip *s = tiled_chip(d, b->site);
+	uint32_t in;
+
+	for (in = 0; l && in < d->n_inputs; in++) {
+		const struct tiled_queue *q = &s->input[in].queue[b->channel];
+		uint32_t head = b->channel * TILED_INPUTS + in;
+
+		if (d->source_of[in] == b->port && q->count &&
+			p == &d->packets[q->list.first] &&
+			l->port[head] != TILED_NO_TILE)
+			return head;
+	}
+	return TILED_NO_TILE;
+}
+
+/* In a line all wait for what the first does. */
+uint32_t tiled_ways(const struct router *r, const struct net_buffer *b,
+	const struct packet *p, struct net_way *way)
+{
+	const struct tiled *d = tiled_of(r);
+	const struct tiled_chip *s = tiled_chip(d, b->site);
+	const struct tiled_lines *l = tiled_lines(d, s);
+	uint32_t gate = p->ask >> 8, links = p->ask & 0xff, n = 0;
+	uint32_t in = b->port, channel = b->channel, entered;
+	uint32_t head = head_in_line(d, l, b, p);
+
+	if (head != TILED_NO_TILE) {
+		head = tiled_first(d, l, head);
+		in = head % TILED_INPUTS;
+		channel = head / TILED_INPUTS;
+		links = 1u << d->link_of[l->port[head]];
+	}
+	entered = tiled_entered(d, s, in, gate);
+	for (; links; links &= links - 1) {
+		uint32_t link = (uint32_t)__builtin_ctz(links);
+
+		way[n++] = (struct net_way){
+			.port = d->port_at[gate][link],
+			.channel = channel,
+			.need = d->full * (entered >> link & 1 ? d->need : 1),
+		};
+	}
+	return n;
+}
 
 /* Which links are straight ahead of which: the same at all chips. */
 static void find_ahead(struct tiled *d)

@@ -1,0 +1,88 @@
+/*
+ * The file systems behind IO nodes: names, real bytes, and the bus that leads
+ * there.  Nobody waits in here: a call is handed over, and its answer is there
+ * one window later.
+ *
+ * An IO node may have several members: machines that are simulated apart, each
+ * in a process of its own, with time of their own.  Before one begins a window
+ * it says so (files_pass()), and if it has handed over calls it waits until
+ * those that it shares IO nodes with have come as far.  Then nobody can hand
+ * over an earlier call any more, and calls are carried out in the order of
+ * their times; at the same time, of members.  So the result does not depend on
+ * how fast each of them is simulated, and the one that is behind all others
+ * never waits.
+ */
+#ifndef HOST_FILES_H
+#define HOST_FILES_H
+
+#include "host/params.h"
+#include "sim/sim.h"
+
+enum {
+	FILES_NAME = 64, /* bytes of a name, with its end */
+	FILES_MOST = 256, /* of an IO node, and as many that are open */
+	FILES_THREADS = 16, /* of a member that use an IO node */
+	FILES_MEMBERS = 4, /* of an IO node */
+	FILES_PIECE = 128 << 10, /* the most that crosses at once */
+	FILES_IO = 1 << 16, /* the most IO nodes */
+};
+
+#define FILES_BYTES (UINT64_C(1) << 34) /* the most in a file */
+
+enum { FILES_CREATE = 1, FILES_TRUNCATE = 2 };
+
+enum files_op {
+	FILES_OPEN, /* name, how -> a descriptor */
+	FILES_CLOSE,
+	FILES_LOOK, /* -> the file's length */
+	FILES_WRITE, /* bytes, offset -> bytes */
+	FILES_READ, /* the same; fewer at the file's end */
+};
+
+/* One of a thread at a time. */
+struct files_call {
+	enum files_op op;
+	uint32_t node, process; /* whose it is */
+	int32_t file; /* a descriptor */
+	uint32_t how;
+	uint32_t bytes; /* that cross: FILES_PIECE at most */
+	uint64_t offset;
+	char name[FILES_NAME];
+
+	/* the answer */
+	int64_t result; /* or the negative of an error number */
+	sim_time end; /* when the last byte has crossed */
+};
+
+struct files;
+
+/* Where one member sits; it must stay where it is. */
+struct files_seat {
+	struct files *files;
+	bool is_shared; /* IO nodes have the numbers of a bigger machine */
+	uint32_t member;
+	sim_time begin; /* of its time, in that of all */
+	uint32_t n_waiting; /* calls that it has handed over */
+};
+
+/* For so many IO nodes, in memory that processes made from now on share. */
+struct files *files_new(uint32_t n_io, uint32_t n_members,
+	const struct files_params *p, struct err *e);
+void files_free(struct files *f);
+/* An IO node is a member's, too; only before anything runs. */
+void files_join(struct files *f, uint32_t io, uint32_t member);
+/* A member makes no calls any more. */
+void files_leave(struct files *f, uint32_t member);
+
+/* The call of a thread, and FILES_PIECE bytes that are to cross or have. */
+struct files_call *files_call(
+	const struct files_seat *s, uint32_t io, uint32_t thread);
+uint8_t *files_data(const struct files_seat *s, uint32_t io, uint32_t thread);
+/* At t, which is now. */
+void files_hand_over(
+	struct files_seat *s, uint32_t io, uint32_t thread, sim_time t);
+
+/* sim_on_window(): arg is a struct files_seat. */
+void files_pass(void *arg, sim_time start);
+
+#endif
