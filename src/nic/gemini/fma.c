@@ -134,7 +134,9 @@ uint32_t gem_fma_store(struct nic *nic, uint32_t transaction, uint64_t made)
 	x = slots_at(&gem_here(&a)->lines, line);
 	fill(&a, x, &of->post, made);
 	t = side->ops->store(side, a.s, a.t, stored_bytes(&of->post, x));
-	gem_post(&a, t > a.t ? t : a.t + 1, GEM_STORED, line);
+	x->came = t > a.t ? t : a.t + 1;
+	x->out = x->came + gem_params(&a)->output;
+	gem_post(&a, x->out, GEM_OUT, line);
 	return x->bytes;
 }
 
@@ -152,15 +154,6 @@ int gemini_fma(struct nic *nic, const struct gemini_post *p)
 		made += gem_fma_store(nic, transaction, made);
 	while (made < p->bytes);
 	return 0;
-}
-
-void gem_fma_on_stored(const struct nic_at *a, uint32_t line)
-{
-	struct gem_line *x = slots_at(&gem_here(a)->lines, line);
-
-	x->came = a->t;
-	x->out = a->t + gem_params(a)->output;
-	gem_post(a, x->out, GEM_OUT, line);
 }
 
 /* --- requests under way --- */

@@ -288,9 +288,6 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 	settle(&a, number);
 	ticks_check(&a, &gem_here(&a)->ticks, &e);
 	switch (number) {
-	case GEM_STORED:
-		gem_fma_on_stored(&a, e.data);
-		break;
 	case GEM_OUT:
 		gem_fma_on_out(&a, e.data);
 		break;
