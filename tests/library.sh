@@ -58,8 +58,8 @@ fi
 
 # --- headers ---
 
-for header in "$headers"/*.h; do
-	name=weft/$(basename "$header")
+names=$(cd "$headers/.." && ls weft/*.h weft/*/*.h)
+for name in $names; do
 	echo "#include <$name>" >one.c
 	$cc -std=c11 -Wall -Wextra -Wpedantic -Wconversion -Werror \
 		$(flags --cflags) -c one.c -o one.o >log 2>&1 ||
@@ -69,8 +69,7 @@ report "each public header needs no other"
 
 what="each one is C++ as well"
 if command -v g++ >/dev/null; then
-	for header in "$headers"/*.h; do
-		name=weft/$(basename "$header")
+	for name in $names; do
 		echo "#include <$name>" >one.cc
 		g++ -std=c++17 -Wall -Wextra -Wpedantic -Wconversion -Werror \
 			$(flags --cflags) -c one.cc -o one.o >log 2>&1 ||

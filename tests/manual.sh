@@ -30,6 +30,22 @@ for page in bgq qsnet2 gemini apenet torus; do
 	report "weft-$page(7): the parameters are there"
 done
 
+# Its runs are long: it will do that they begin.
+page=$src/man/weft-own.7.scd
+sed -n '/^schema: 1/,/^```/{/^```/!p}' "$page" >"$tmp/mine.yaml"
+for command in show check; do
+	run $command "$tmp/mine.yaml"
+	[ $code -eq 0 ] || complain "weft $command: $(cat "$tmp/err")"
+done
+sed -e ':a' -e '/\\\\$/{N;s/\\\\\n//;ba' -e '}' "$page" |
+	sed -n 's/^weft run //p' >"$tmp/commands"
+[ "$(wc -l <"$tmp/commands")" -ge 6 ] || complain 'no examples'
+while read -r command; do
+	eval "run run $command --until 100ns --quiet"
+	[ $code -eq 0 ] || complain "weft run $command: $(cat "$tmp/err")"
+done <"$tmp/commands"
+report 'weft-own(7): the machine stands, and the runs begin'
+
 # Every key of every machine, and no help text is lost.
 page=$(dirname "$(dirname "$weft")")/man/weft-machine.5
 if [ -s "$page" ]; then

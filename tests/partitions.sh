@@ -29,10 +29,15 @@ run run $rack --jobs "$jobs" --json
 	complain "$together, alone $(one '.jobs[0]')"
 run run bgq random load=0.2 warmup=1us measure=2us --shape 2x4x2x2x2 \
 	--set topology.wrap=mesh,mesh,mesh,mesh,torus --json
-for key in .digest .results.throughput_GBps_per_node; do
-	[ "$(echo "$together" | jq -c "$key")" = "$(one $key)" ] ||
+for key in throughput_GBps_per_node fraction_of_peak latency_mean_ns \
+	latency_p50_ns latency_p99_ns latency_max_ns; do
+	[ "$(echo "$together" | jq -c ".results.$key")" = \
+		"$(one ".results | . + (.latency_ns | with_entries(.key |=
+			\"latency_\\(.)_ns\")) | .$key")" ] ||
 		complain "$key differs on a machine of that shape"
 done
+[ "$(echo "$together" | jq .digest)" = "$(one .digest)" ] ||
+	complain 'the digest differs on a machine of that shape'
 report 'BGQ-F85: a job is the same with and without neighbours'
 
 # Headers have the machine's coordinates: here (1,0,0,2,1) is (3,2,2,8,1).
@@ -100,17 +105,18 @@ run run bgq --shape 4x4x8x12x2 --jobs "$src/examples/partitions.yaml"
 	complain "$(cat "$tmp/out")"
 report 'the example runs'
 
-# A link that dies stalls one job, and the others do not notice.
-printf 'schema: 1\nfaults: { events: ["1 us link 3 A- dies"] }\n' \
-	>"$tmp/dead.yaml"
-write "$a" "$b"
-run run $rack --jobs "$jobs" --json
-before=$(one '.jobs[1].digest')
+# What dies stalls one job, and the others do not notice.
 write "$(echo "$a" | sed "s,work,faults: $tmp/dead.yaml\, &,")" "$b"
-run run $rack --jobs "$jobs" --json
-[ $code -eq 3 ] || complain "exit code $code: $(cat "$tmp/err")"
-grep -q '^weft: job a: stalled' "$tmp/err" || complain "$(cat "$tmp/err")"
-[ "$(one '.jobs[1].digest')" = "$before" ] || complain 'job b differs'
+for what in 'link 3 A-' 'node 9'; do
+	printf 'schema: 1\nfaults: { events: ["1 us %s dies"] }\n' "$what" \
+		>"$tmp/dead.yaml"
+	run run $rack --jobs "$jobs" --json
+	[ $code -eq 3 ] || complain "exit code $code: $(cat "$tmp/err")"
+	grep -q '^weft: job a: stalled' "$tmp/err" ||
+		complain "$(cat "$tmp/err")"
+	[ "$(one '.jobs[1] | del(.at)')" = "$together" ] ||
+		complain "job b differs when $what dies"
+done
 report 'a fault is that of one job'
 
 # --- files of an IO node that has a link into each of two boards ---
@@ -183,6 +189,8 @@ refused 'written twice' "$(with "$up" "$up")"
 refused 'on channel sub elsewhere' "$(with "$up" \
 	'id: 3, node: 1, inputs: local' | sed 's/sub/world/2')"
 refused 'routes are for jobs with' "- { name: d, nodes: 0..3, routes: [], $w"
+refused 'a main() of its own' \
+	"- { name: a, partition: '4x4x4x4x2', workload: ./ring }"
 refused 'job a: ' "- { name: a, partition: '4x4x4x4x2', workload: randon }"
 write "$a"
 run run torus --shape 4x4 --jobs "$jobs"

@@ -183,9 +183,7 @@ int32_t MUSPI_SetBaseAddress(const MUSPI_BaseAddressTableSubGroup_t *subgrp,
 /* The address of an L2 atomic on the word at pa, a multiple of eight. */
 uint64_t MUSPI_GetAtomicAddress(uint64_t pa, enum mu_atomic opcode);
 
-/* --- what the kernel keeps for the system --- */
-
-/* All of these: EPERM for a program that is not the system's. */
+/* --- what the kernel keeps for the system: EPERM for any other program --- */
 
 /* Range register i (0 to 7) allows what enum mu_rights says in [first, last];
  * no rights: it allows nothing. */
@@ -202,6 +200,9 @@ int32_t Kernel_GetInterrupts(enum mu_group group, uint64_t *mask);
  * bit per enum mu_channel; spi_upc() reads it. */
 int32_t Kernel_SetSenderCounter(
 	uint32_t sender, uint32_t counter, uint32_t channels);
+/* A sender's time-out: 1 to 1,000,000 round trips of its wire. */
+int32_t Kernel_SetLinkTimeout(uint32_t sender, uint32_t trips);
+int32_t Kernel_GetLinkTimeout(uint32_t sender, uint32_t *trips);
 
 /* --- what the unit refused to do --- */
 

@@ -133,12 +133,10 @@ static bool is_mine(uint64_t at, uint64_t bytes)
 {
 	const uint32_t both =
 		MEMORY_MAY_READ(MEMORY_NIC) | MEMORY_MAY_WRITE(MEMORY_NIC);
-	uint64_t each = host_memory_each(program_host());
 
-	if (gpu_of(at))
-		return !host_ask(
-			program_host(), program_node(), both, at, bytes);
-	return at <= each && bytes <= each - at;
+	return gpu_of(at) ? !host_ask(program_host(), program_node(), both, at,
+				    bytes)
+			  : program_has(at, bytes);
 }
 
 /* EIO where the host knows that the card is dead: what it had was lost. */

@@ -230,16 +230,13 @@ int32_t cnk_sync(int32_t file)
 static int64_t move(enum cnk_op op, int32_t file, uint64_t at, uint64_t bytes,
 	uint64_t offset)
 {
-	uint64_t each = host_memory_each(program_host());
 	struct cnk_request q = { .op = op,
 		.file = file,
 		.at = program_base() + at,
 		.bytes = bytes,
 		.offset = offset };
 
-	if (at > each || bytes > each - at)
-		return -EFAULT;
-	return ship(&q);
+	return program_has(at, bytes) ? ship(&q) : -EFAULT;
 }
 
 int64_t cnk_write(int32_t file, uint64_t at, uint64_t bytes, uint64_t offset)

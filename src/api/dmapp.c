@@ -43,13 +43,6 @@ static dmapp_seg_desc_t all_memory(void)
 	return (dmapp_seg_desc_t){ .len = host_memory_each(program_host()) };
 }
 
-bool dmapp_has_memory(uint64_t at, uint64_t bytes)
-{
-	uint64_t all = host_memory_each(program_host());
-
-	return bytes <= all && at <= all - bytes;
-}
-
 dmapp_return_t dmapp_init(const void *requested, void *actual)
 {
 	struct ranges *r = gemini_handles(gni_nic(), program_node());
@@ -119,7 +112,7 @@ dmapp_return_t dmapp_mem_register(
 	uint32_t number = GEMINI_HANDLES;
 
 	if (!dmapp_state()->is_open || !seg || !length ||
-		!dmapp_has_memory(addr, length))
+		!program_has(addr, length))
 		return DMAPP_RC_INVALID_PARAM;
 	while (--number >= FIRST_HANDLE)
 		if (ranges_add(r, number, program_base() + addr, length,

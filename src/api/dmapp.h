@@ -34,7 +34,6 @@ struct dmapp {
 struct dmapp *dmapp_state(void);
 uint32_t dmapp_n_processes(void); /* of a node */
 uint32_t dmapp_n_pes(void);
-bool dmapp_has_memory(uint64_t at, uint64_t bytes);
 
 void dmapp_take_events(struct dmapp *d);
 void dmapp_wait_events(struct dmapp *d);

@@ -37,7 +37,7 @@ static dmapp_return_t check(const struct call *c, uint64_t n_here)
 		return DMAPP_RC_INVALID_PARAM;
 	size = size_of(c->type);
 	grain = size < 8 ? size : 8;
-	if (!dmapp_has_memory(c->here, n_here * size))
+	if (!program_has(c->here, n_here * size))
 		return DMAPP_RC_INVALID_PARAM;
 	return c->there % grain || c->here % grain ? DMAPP_RC_ALIGNMENT_ERROR
 						   : DMAPP_RC_SUCCESS;

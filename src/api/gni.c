@@ -158,17 +158,19 @@ gni_return_t GNI_CdmAttach(gni_cdm_handle_t cdm, uint32_t device_id,
 	return GNI_RC_SUCCESS;
 }
 
-static void drop_segment(struct gni_segment *x)
+static void drop_segment(void *segment)
 {
+	const struct gni_segment *x = segment;
+
 	ranges_drop(gemini_handles(gni_nic(), program_node()),
 		GNI_HANDLE(&x->handle));
-	gni_give(&gni_process()->segments, x);
+	gni_give(&gni_process()->segments, segment);
 }
 
-static void drop_end(struct gni_end *e)
+static void drop_end(void *end)
 {
-	gni_close_smsg(e);
-	gni_give(&gni_process()->ends, e);
+	gni_close_smsg(end);
+	gni_give(&gni_process()->ends, end);
 }
 
 /* All of a kind that belong to a domain. */
@@ -184,21 +186,6 @@ static void drop_all(struct slots *s, uint32_t cdm, void (*drop)(void *))
 	}
 }
 
-static void drop_any_end(void *x)
-{
-	drop_end(x);
-}
-
-static void drop_any_segment(void *x)
-{
-	drop_segment(x);
-}
-
-static void drop_any_cq(void *x)
-{
-	gni_close_cq(x);
-}
-
 gni_return_t GNI_CdmDestroy(gni_cdm_handle_t cdm)
 {
 	struct gni_process *p = gni_process();
@@ -208,22 +195,15 @@ gni_return_t GNI_CdmDestroy(gni_cdm_handle_t cdm)
 	if (!x)
 		return GNI_RC_INVALID_PARAM;
 	serial = x->object.serial;
-	drop_all(&p->ends, serial, drop_any_end);
-	drop_all(&p->segments, serial, drop_any_segment);
-	drop_all(&p->cqs, serial, drop_any_cq);
+	drop_all(&p->ends, serial, drop_end);
+	drop_all(&p->segments, serial, drop_segment);
+	drop_all(&p->cqs, serial, gni_close_cq);
 	gni_give(&p->cdms, x);
 	gni_charge_kernel();
 	return GNI_RC_SUCCESS;
 }
 
 /* --- memory --- */
-
-bool gni_is_own(uint64_t at, uint64_t bytes)
-{
-	uint64_t each = host_memory_each(program_host());
-
-	return at <= each && bytes <= each - at;
-}
 
 struct gni_segment *gni_find_mem(const gni_mem_handle_t *mem)
 {
@@ -274,7 +254,7 @@ gni_return_t GNI_MemRegister(gni_nic_handle_t nic, uint64_t address,
 	uint32_t number;
 
 	if (!d || (dst_cq && !q) || flags & ~known || !mem || !length ||
-		vmdh_index != UINT32_MAX || !gni_is_own(address, length))
+		vmdh_index != UINT32_MAX || !program_has(address, length))
 		return GNI_RC_INVALID_PARAM;
 	if (!(number = free_number(r)))
 		return GNI_RC_ERROR_RESOURCE;

@@ -105,15 +105,13 @@ struct gni_segment *gni_find_mem(const gni_mem_handle_t *mem);
 void *gni_new(struct slots *s, uint32_t cdm, uintptr_t *handle);
 void gni_give(struct slots *s, void *object);
 
-/* Whether the process has these bytes. */
-bool gni_is_own(uint64_t at, uint64_t bytes);
-
 /* Time that the kernel takes. */
 void gni_charge_kernel(void);
 
 /* --- queues --- */
 
-void gni_close_cq(struct gni_queue *q);
+/* Of a struct gni_queue. */
+void gni_close_cq(void *queue);
 
 /* --- posts --- */
 

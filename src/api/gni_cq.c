@@ -89,8 +89,9 @@ gni_return_t GNI_CqCreate(gni_nic_handle_t nic, uint32_t entry_count,
 	return GNI_RC_SUCCESS;
 }
 
-void gni_close_cq(struct gni_queue *q)
+void gni_close_cq(void *queue)
 {
+	const struct gni_queue *q = queue;
 	struct gni_process *p = gni_process();
 	uint32_t i;
 
@@ -101,7 +102,7 @@ void gni_close_cq(struct gni_queue *q)
 			gni_give_post(i);
 	}
 	gemini_cq_close(q->queue.nic, q->queue.node, q->queue.cq);
-	gni_give(&p->cqs, q);
+	gni_give(&p->cqs, queue);
 }
 
 gni_return_t GNI_CqDestroy(gni_cq_handle_t cq)

@@ -148,8 +148,8 @@ static gni_return_t check_fma(const gni_post_descriptor_t *d)
 		return check_get(d);
 	if (d->type == GNI_POST_FMA_PUT_W_SYNCFLAG && d->sync_flag_addr % WORD)
 		return GNI_RC_ALIGNMENT_ERROR;
-	return gni_is_own(d->local_addr, d->length) ? GNI_RC_SUCCESS
-						    : GNI_RC_PERMISSION_ERROR;
+	return program_has(d->local_addr, d->length) ? GNI_RC_SUCCESS
+						     : GNI_RC_PERMISSION_ERROR;
 }
 
 /* --- atomic operations --- */
@@ -331,7 +331,7 @@ static gni_return_t check_send(
 		return code;
 	if (d->type != KGNI_POST_SEND || d->cq_mode & GNI_CQMODE_REMOTE_EVENT)
 		return GNI_RC_ILLEGAL_OP;
-	if (!program_is_system() || !gni_is_own(d->local_addr, d->length))
+	if (!program_is_system() || !program_has(d->local_addr, d->length))
 		return GNI_RC_PERMISSION_ERROR;
 	return GNI_RC_SUCCESS;
 }

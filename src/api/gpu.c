@@ -84,9 +84,8 @@ static bool is_there(uint64_t at, uint64_t bytes)
 {
 	const uint32_t both = MEMORY_MAY_READ(MEMORY_DEVICE) |
 			      MEMORY_MAY_WRITE(MEMORY_DEVICE);
-	uint64_t each = host_memory_each(program_host());
 
-	if (!gpu_of(at) && (at > each || bytes > each - at))
+	if (!gpu_of(at) && !program_has(at, bytes))
 		return false;
 	return !host_ask(
 		program_host(), program_node(), both, place(at), bytes);

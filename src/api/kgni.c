@@ -26,7 +26,7 @@ gni_return_t kgni_post_buffer(gni_nic_handle_t nic, uint32_t port,
 
 	if (!code && !q)
 		code = GNI_RC_INVALID_PARAM;
-	if (!code && !gni_is_own(address, bytes))
+	if (!code && !program_has(address, bytes))
 		code = GNI_RC_PERMISSION_ERROR;
 	if (code)
 		return code;

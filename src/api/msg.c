@@ -89,10 +89,7 @@ uint64_t weft_msg_memory(
 /* Of a node with one process, the node knows which bytes there are. */
 static bool is_mine(uint64_t at, uint64_t n)
 {
-	uint64_t each = host_memory_each(program_host());
-
-	return host_n_processes(program_host()) == 1 ||
-	       (at <= each && n <= each - at);
+	return host_n_processes(program_host()) == 1 || program_has(at, n);
 }
 
 uint64_t weft_msg_base(void)

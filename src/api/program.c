@@ -57,12 +57,8 @@ const char *weft_argument(uint32_t i)
 
 void *weft_map(uint64_t at, uint64_t bytes)
 {
-	const struct host *h = program_host();
-	uint64_t each = host_memory_each(h);
-
-	if (at > each || bytes > each - at)
-		return NULL;
-	return program_map(program_base() + at, bytes);
+	return program_has(at, bytes) ? program_map(program_base() + at, bytes)
+				      : NULL;
 }
 
 weft_time weft_now(void)

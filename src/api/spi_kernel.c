@@ -477,6 +477,24 @@ int32_t Kernel_SetSenderCounter(
 	return 0;
 }
 
+int32_t Kernel_SetLinkTimeout(uint32_t sender, uint32_t trips)
+{
+	if (!program_is_system())
+		return EPERM;
+	if (sender >= MU_SENDERS || !trips || trips > 1000000)
+		return EINVAL;
+	unit_store_as_kernel(MU_REGISTER(MU_TIMEOUT, sender), trips);
+	return 0;
+}
+
+int32_t Kernel_GetLinkTimeout(uint32_t sender, uint32_t *trips)
+{
+	if (sender >= MU_SENDERS)
+		return EINVAL;
+	*trips = (uint32_t)unit_load(MU_REGISTER(MU_TIMEOUT, sender));
+	return 0;
+}
+
 int32_t Kernel_GetInterrupts(enum mu_group group, uint64_t *mask)
 {
 	int32_t wrong = check_interrupts(group, 0);

@@ -37,13 +37,6 @@ uint32_t slots_take(struct slots *s)
 	return id;
 }
 
-void slots_give(struct slots *s, uint32_t id)
-{
-	*slot_of(s, id) = (struct slot){ .next = s->free };
-	s->free = id;
-	s->used--;
-}
-
 void slots_push(struct slots *s, struct slot_list *l, uint32_t id)
 {
 	slot_of(s, id)->next = 0;

@@ -69,7 +69,12 @@ static inline uint32_t slots_take_any(struct slots *s)
 /* One whose bytes are 0 but for its slot. */
 uint32_t slots_take(struct slots *s);
 /* One that is in no list. */
-void slots_give(struct slots *s, uint32_t id);
+static inline void slots_give(struct slots *s, uint32_t id)
+{
+	*(struct slot *)slots_at(s, id) = (struct slot){ .next = s->free };
+	s->free = id;
+	s->used--;
+}
 
 static inline uint64_t slots_memory(const struct slots *s)
 {

@@ -62,23 +62,6 @@ static bool is_compared(const struct paper_row *row)
 	return row->kind != PAPER_QUALITATIVE;
 }
 
-static void json_value(
-	struct json *j, const char *key, double value, bool is_known)
-{
-	if (is_known)
-		json_real(j, key, value);
-	else
-		json_null(j, key);
-}
-
-static void json_words(struct json *j, const char *key, const char *text)
-{
-	if (text)
-		json_text(j, key, text);
-	else
-		json_null(j, key);
-}
-
 static void json_row(struct session *s, const struct paper_row *row,
 	const struct paper_result *r)
 {
@@ -89,17 +72,17 @@ static void json_row(struct session *s, const struct paper_row *row,
 	json_text(j, "id", row->id);
 	json_text(j, "what", row->what);
 	json_text(j, "unit", row->unit);
-	json_value(j, "paper", row->paper, is_compared(row));
-	json_value(j, "model", r->model, r->is_measured);
-	json_value(j, "error_pct", r->error_pct,
-		r->is_measured && is_compared(row));
-	json_value(j, "tolerance_pct", r->tolerance_pct, is_compared(row));
+	json_real_if(j, "paper", is_compared(row), row->paper);
+	json_real_if(j, "model", r->is_measured, r->model);
+	json_real_if(j, "error_pct", r->is_measured && is_compared(row),
+		r->error_pct);
+	json_real_if(j, "tolerance_pct", is_compared(row), r->tolerance_pct);
 	paper_tolerance(row, text, sizeof(text));
 	json_text(j, "tolerance", text);
 	json_text(j, "kind", paper_kind_names[row->kind]);
-	json_words(j, "repeats", row->repeats);
+	json_text(j, "repeats", row->repeats);
 	json_flag(j, "pass", r->pass);
-	json_words(j, "note", r->is_measured ? row->note : r->why);
+	json_text(j, "note", r->is_measured ? row->note : r->why);
 	paper_command(s->system, row, text, sizeof(text));
 	json_text(j, "command", text);
 	json_end(j, '}');

@@ -153,10 +153,7 @@ static void json_rows(struct json *j, const char *workload,
 	for (size_t i = 0; i < b->n_rows; i++) {
 		read_row(&r, b, &b->rows[i]);
 		json_object(j, NULL);
-		if (workload)
-			json_text(j, "workload", workload);
-		else
-			json_null(j, "workload");
+		json_text(j, "workload", workload);
 		json_text(j, "name", r.name);
 		if (defaults)
 			json_text(j, "value", r.value);
@@ -185,10 +182,7 @@ static void begin_json(struct json *j, FILE *f, const char *machine)
 {
 	json_init(j, f);
 	json_object(j, NULL);
-	if (machine)
-		json_text(j, "machine", machine);
-	else
-		json_null(j, "machine");
+	json_text(j, "machine", machine);
 	json_array(j, "parameters");
 }
 

@@ -146,17 +146,12 @@ static void json_results(
 	uint32_t i;
 
 	json_object(j, "results");
-	if (l->has_peak && l->has_throughput)
-		json_real(j, "fraction_of_peak", machine_run_fraction(r));
-	else
-		json_null(j, "fraction_of_peak");
+	json_real_if(j, "fraction_of_peak", l->has_peak && l->has_throughput,
+		machine_run_fraction(r));
 	if (l->has_peak)
 		json_real(j, "peak_GBps_per_node", (double)l->peak_bps / 1e9);
-	if (l->has_throughput)
-		json_real(j, "throughput_GBps_per_node",
-			machine_run_throughput(r));
-	else
-		json_null(j, "throughput_GBps_per_node");
+	json_real_if(j, "throughput_GBps_per_node", l->has_throughput,
+		machine_run_throughput(r));
 	if (l->offered_bps)
 		json_real(j, "offered_GBps_per_node",
 			(double)l->offered_bps / 1e9);

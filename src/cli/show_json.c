@@ -135,11 +135,8 @@ static void json_ways(struct json *j, const struct show *s)
 		json_real(j, "serialisation_ns", sim_ns(z->time));
 		json_real(j, "one_way_GBps", show_gbps(z->one_way));
 		json_real(j, "both_ways_GBps", show_gbps(z->both_ways));
-		if (z->peak)
-			json_real(j, "random_peak_GBps_per_node",
-				show_gbps(z->peak));
-		else
-			json_null(j, "random_peak_GBps_per_node");
+		json_real_if(j, "random_peak_GBps_per_node", z->peak > 0,
+			show_gbps(z->peak));
 		json_latency(j, s, z->time);
 		json_end(j, '}');
 	}

@@ -41,17 +41,6 @@ static uint32_t nearest(const struct torus *t, const struct class_box *b,
 	return x < b->first[dim] ? b->first[dim] : x > last ? last : x;
 }
 
-router_id class_root_of(
-	const struct torus *t, const struct class_box *b, router_id root)
-{
-	router_id r = 0;
-	uint32_t i;
-
-	for (i = 0; i < t->n_dims; i++)
-		r += nearest(t, b, root, i) * t->stride[i];
-	return r;
-}
-
 /* The i-th dimension that a packet goes in. */
 static uint32_t dimension(const struct torus *t, uint32_t i)
 {

@@ -52,10 +52,8 @@ struct class_box {
 struct class_box class_box_all(const struct torus *t);
 bool class_box_has(
 	const struct class_box *b, const struct torus *t, router_id r);
-/* A partition's root; the root of a box of it. */
+/* A partition's root. */
 router_id class_root(const struct torus *t, const struct class_box *partition);
-router_id class_root_of(const struct torus *t, const struct class_box *box,
-	router_id partition_root);
 
 /* The route of a node of a box whose members go towards a root. */
 struct class_route class_route_build(const struct torus *t,

@@ -333,6 +333,13 @@ uint64_t program_base(void)
 	return program_process() * host_memory_each(current->host);
 }
 
+bool program_has(uint64_t at, uint64_t bytes)
+{
+	uint64_t each = host_memory_each(program_host());
+
+	return at <= each && bytes <= each - at;
+}
+
 sim_time program_now(void)
 {
 	return self()->now;

@@ -31,6 +31,8 @@ uint32_t program_thread(void);
 /* Of its node; and where that process's part of the memory begins. */
 uint32_t program_process(void);
 uint64_t program_base(void);
+/* Whether the process has these bytes of memory, counted from there. */
+bool program_has(uint64_t at, uint64_t bytes);
 sim_time program_now(void);
 /* Whether it is a thread of the network interface: see host/card.h. */
 bool program_is_card(void);

@@ -249,7 +249,7 @@ static bool may(const struct memory *m, uint32_t right, uint64_t at, size_t n)
 }
 
 /* The synthetic region with all of [at, at + n), if they are of one stream. */
-static struct memory_region *find_named(
+static inline __attribute__((always_inline)) struct memory_region *find_named(
 	const struct memory *m, uint64_t at, size_t n, struct memory_name *name)
 {
 	struct memory_region *r;

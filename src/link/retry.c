@@ -141,12 +141,13 @@ struct sending {
 
 static sim_time silence(const struct sending *s)
 {
-	return 2 * s->x->latency * s->p->timeout;
+	return retry_timeout(s->q, s->p, s->x->latency);
 }
 
-sim_time retry_each(const struct retry_params *p, const struct retry_packet *x)
+sim_time retry_each(const struct link_retry *q, const struct retry_params *p,
+	const struct retry_packet *x)
 {
-	return x->ser + 2 * x->latency * p->timeout;
+	return x->ser + retry_timeout(q, p, x->latency);
 }
 
 /* Echoes are sent before anything that could not end in time. */
@@ -176,7 +177,7 @@ static sim_time again(struct sending *s, enum retry_fate fate, sim_time back)
 		s->done.echoes++;
 	}
 	q->echo = 0; /* a nack tells what has come, too */
-	each = retry_each(s->p, s->x);
+	each = retry_each(s->q, s->p, s->x);
 	if (fate == RETRY_IS_CUT && next < back) {
 		uint64_t n = (uint64_t)((back - next + each - 1) / each);
 

@@ -98,6 +98,7 @@ struct link_retry {
 	uint32_t first, n, room;
 	uint32_t chunks; /* of all entries */
 	uint32_t next; /* number of the next packet */
+	uint32_t timeout; /* its own, in round trips; 0: that of all links */
 	/* One that waits, since some time, for a link that never returns; 0:
 	 * none does.  It may be a guest's (net/guest.h). */
 	uint32_t held;
@@ -114,8 +115,16 @@ struct retry_done retry_send(struct link_retry *q, const struct retry_params *p,
 	uint32_t full, const struct retry_packet *x,
 	const struct retry_luck *luck);
 void retry_fini(struct link_retry *q);
-/* From one copy of a packet to the next, where a time-out makes it. */
-sim_time retry_each(const struct retry_params *p, const struct retry_packet *x);
+/* A sender's time-out on a wire of some latency; and the time from one copy of
+ * a packet to the next, where that makes it. */
+static inline sim_time retry_timeout(const struct link_retry *q,
+	const struct retry_params *p, sim_time latency)
+{
+	return 2 * latency * (q->timeout ? q->timeout : p->timeout);
+}
+
+sim_time retry_each(const struct link_retry *q, const struct retry_params *p,
+	const struct retry_packet *x);
 
 /* Packets that a sender has tokens for, and the least time after which the
  * token of one is back. */

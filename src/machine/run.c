@@ -26,6 +26,14 @@ static const struct load_ops *find_load(const char *name, struct err *e)
 
 	if (ops)
 		return ops;
+	if (strchr(name, '/')) {
+		err_set(e,
+			"%.100s: a program with a main() of its own is started "
+			"by itself, not as a workload; those of a --plugin are "
+			"(weft-plugin(7))",
+			name);
+		return NULL;
+	}
 	for (; load_registry[n]; n++)
 		names[n] = load_registry[n]->name;
 	err_set(e, "no workload is called \"%.40s\"%s", name,

@@ -322,8 +322,10 @@ static bool is_ack_lost(void *arg)
 static void report_dead(const struct copy *c, const struct retry_packet *p)
 {
 	const struct retry_params *r = &c->net->link.retry;
+	const struct link_retry *q = &c->net->retry[c->link];
+
 	counts_of(c)->reported++;
-	report(c, RAS_DEAD, p->t + r->tries * retry_each(r, p),
+	report(c, RAS_DEAD, p->t + r->tries * retry_each(q, r, p),
 		(uint64_t)r->tries);
 }
 
@@ -402,6 +404,9 @@ struct net_sent net_send(
  * No outage is passed by: others that leave sooner are looked at later. */
 static sim_time short_failed(const struct copy *c, sim_time t, sim_time ser)
 {
+	static const struct link_retry none;
+	const struct link_retry *q =
+		c->net->retry ? &c->net->retry[c->link] : &none;
 	const struct faults *f = c->faults;
 	const struct fault_outage *o = &f->outage[f->link[c->link].outage];
 	sim_time end = t + ser + c->latency, back = 0;
@@ -417,7 +422,7 @@ static sim_time short_failed(const struct copy *c, sim_time t, sim_time ser)
 		return fibres == RETRY_IS_DEAD ? SIM_NEVER : back;
 	if (!send_bits(c, c->bytes, t, bit))
 		return 0;
-	return t + ser + c->net->link.retry.timeout * 2 * c->latency;
+	return t + ser + retry_timeout(q, &c->net->link.retry, c->latency);
 }
 
 /* Repeats a short packet until it comes through; SIM_NEVER: it never does. */
@@ -462,6 +467,12 @@ sim_time net_send_short(struct net *n, struct sim_worker *w, site_id s,
 	if (leaves == SIM_NEVER && n->retry && !n->retry[c.link].short_since)
 		n->retry[c.link].short_since = t;
 	return leaves;
+}
+
+void net_set_timeout(struct net *n, site_id s, port_id p, uint32_t trips)
+{
+	if (n->retry)
+		n->retry[s * n->n_ports + p].timeout = trips;
 }
 
 sim_time net_send_tokens(

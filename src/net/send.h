@@ -73,6 +73,10 @@ struct net_sent net_send(
 sim_time net_send_short(struct net *n, struct sim_worker *w, site_id s,
 	port_id p, uint32_t bytes, sim_time t);
 
+/* The time-out of one sender, in round trips of its wire, for what it sends
+ * from now on; by its own site. */
+void net_set_timeout(struct net *n, site_id s, port_id p, uint32_t trips);
+
 /* Whether packets with tokens are hit, too. */
 static inline bool net_loses_tokens(const struct net *n)
 {

@@ -82,6 +82,10 @@ void json_end(struct json *j, char bracket)
 
 void json_text(struct json *j, const char *key, const char *value)
 {
+	if (!value) {
+		json_null(j, key);
+		return;
+	}
 	before(j, key);
 	quote(j, value);
 }
@@ -106,6 +110,11 @@ void json_real(struct json *j, const char *key, double value)
 	}
 	before(j, key);
 	fprintf(j->out, "%.9g", value);
+}
+
+void json_real_if(struct json *j, const char *key, bool is_known, double value)
+{
+	json_real(j, key, is_known ? value : NAN);
 }
 
 void json_flag(struct json *j, const char *key, bool value)

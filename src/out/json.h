@@ -22,10 +22,13 @@ void json_init(struct json *j, FILE *out);
 void json_object(struct json *j, const char *key);
 void json_array(struct json *j, const char *key);
 void json_end(struct json *j, char bracket);
+/* NULL is null. */
 void json_text(struct json *j, const char *key, const char *value);
 void json_int(struct json *j, const char *key, int64_t value);
 void json_count(struct json *j, const char *key, uint64_t value);
 void json_real(struct json *j, const char *key, double value);
+/* null where it is not known. */
+void json_real_if(struct json *j, const char *key, bool is_known, double value);
 void json_flag(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
 

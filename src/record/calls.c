@@ -23,10 +23,7 @@ static void put_call(struct calls *c, uint32_t node, uint32_t process,
 	db_bind_int(c->q, 4, thread);
 	db_bind_text(c->q, 5, text);
 	db_bind_int(c->q, 6, from);
-	if (to == SIM_NEVER)
-		db_bind_null(c->q, 7);
-	else
-		db_bind_int(c->q, 7, to);
+	db_bind_int_if(c->q, 7, to != SIM_NEVER, to);
 	if (!c->e->code)
 		db_run(c->q, c->e);
 }
@@ -130,14 +127,9 @@ static int put_transfer(struct db_query *q, const struct host_log *l,
 	db_bind_int(q, 4, x->to % l->n_processes);
 	db_bind_int(q, 5, x->tag);
 	db_bind_int(q, 6, (int64_t)x->is->bytes);
-	if (sent)
-		db_bind_int(q, 7, sent->is->at);
-	else
-		db_bind_null(q, 7);
-	if (received && received->is->at != SIM_NEVER)
-		db_bind_int(q, 8, received->is->at);
-	else
-		db_bind_null(q, 8);
+	db_bind_int_if(q, 7, sent, sent ? sent->is->at : 0);
+	db_bind_int_if(q, 8, received && received->is->at != SIM_NEVER,
+		received ? received->is->at : 0);
 	return db_run(q, e);
 }
 

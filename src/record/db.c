@@ -161,24 +161,24 @@ static struct db *open_ours(const char *path, int64_t oldest, struct err *e)
 	return NULL;
 }
 
-struct db *db_open(const char *path, struct err *e)
+static struct db *open_with(const char *path, const char *pragma, struct err *e)
 {
 	struct db *d = open_ours(path, DB_OLDEST, e);
 
-	if (!d || !db_do(d, "PRAGMA query_only = 1", e))
+	if (!d || !db_do(d, pragma, e))
 		return d;
 	db_close(d);
 	return NULL;
 }
 
+struct db *db_open(const char *path, struct err *e)
+{
+	return open_with(path, "PRAGMA query_only = 1", e);
+}
+
 struct db *db_reopen(const char *path, struct err *e)
 {
-	struct db *d = open_ours(path, DB_OLDEST, e);
-
-	if (!d || !db_do(d, "PRAGMA synchronous = OFF", e))
-		return d;
-	db_close(d);
-	return NULL;
+	return open_with(path, "PRAGMA synchronous = OFF", e);
 }
 
 /* Whatever else a user's file is, it is not ours to overwrite. */
@@ -259,9 +259,12 @@ void db_bind_int(struct db_query *q, int at, int64_t value)
 	sqlite3_bind_int64(q->statement, at, value);
 }
 
-void db_bind_null(struct db_query *q, int at)
+void db_bind_int_if(struct db_query *q, int at, bool is_known, int64_t value)
 {
-	sqlite3_bind_null(q->statement, at);
+	if (is_known)
+		sqlite3_bind_int64(q->statement, at, value);
+	else
+		sqlite3_bind_null(q->statement, at);
 }
 
 void db_bind_real(struct db_query *q, int at, double value)

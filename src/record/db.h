@@ -39,9 +39,9 @@ void db_finish(struct db_query *q);
 /* Values of a statement, from 1 on; texts and bytes are kept until it is run.
  */
 void db_bind_int(struct db_query *q, int at, int64_t value);
-void db_bind_null(struct db_query *q, int at);
+void db_bind_int_if(struct db_query *q, int at, bool is_known, int64_t value);
 void db_bind_real(struct db_query *q, int at, double value);
-void db_bind_text(struct db_query *q, int at, const char *value);
+void db_bind_text(struct db_query *q, int at, const char *value); /* or NULL */
 void db_bind_bytes(struct db_query *q, int at, const void *value, size_t n);
 
 /* Runs a statement that gives nothing; it can be given values again. */

@@ -537,12 +537,10 @@ static int put_link(struct record_links *k, struct db_query *q, size_t i,
 	db_bind_int(q, 8, w->latency);
 	db_bind_int(q, 9, (int64_t)n->link.bps[l->class]);
 	bind_row(k, q, 10, &x->sum, end);
-	if (x->n == 1)
-		db_bind_text(q, 17,
-			net_router(n, l->to.router)
-				->ops->channels[x->channel[0]]);
-	else
-		db_bind_null(q, 17);
+	db_bind_text(q, 17,
+		x->n == 1 ? net_router(n, l->to.router)
+				    ->ops->channels[x->channel[0]]
+			  : NULL);
 	return db_run(q, e);
 }
 

@@ -110,6 +110,7 @@ static int write_hop(struct db_query *q, const struct record_links *k,
 {
 	const struct book_step *s = &w->step[i];
 	bool is_known = s->at.what != NULL; /* where it was */
+	bool has_port = is_known && s->at.port != BOOK_NO_PORT;
 
 	db_bind_int(q, 2, i);
 	db_bind_int(q, 3, book_step_from(w, i));
@@ -117,20 +118,15 @@ static int write_hop(struct db_query *q, const struct record_links *k,
 	db_bind_text(q, 5, cause_keys[s->cause]);
 	db_bind_int(q, 6, s->at.site);
 	db_bind_text(q, 7, is_known ? s->at.what : "");
-	if (is_known && s->at.number != BOOK_NO_NUMBER)
-		db_bind_int(q, 8, s->at.number);
-	else
-		db_bind_null(q, 8);
-	if (is_known && s->at.port != BOOK_NO_PORT)
-		db_bind_int(q, 9, record_link_at(k, s->at.site, s->at.port));
-	else
-		db_bind_null(q, 9);
-	if (is_known && s->at.channel != BOOK_NO_CHANNEL)
-		db_bind_text(q, 10,
-			net_router(k->net, s->at.site)
-				->ops->channels[s->at.channel]);
-	else
-		db_bind_null(q, 10);
+	db_bind_int_if(
+		q, 8, is_known && s->at.number != BOOK_NO_NUMBER, s->at.number);
+	db_bind_int_if(q, 9, has_port,
+		has_port ? record_link_at(k, s->at.site, s->at.port) : 0);
+	db_bind_text(q, 10,
+		is_known && s->at.channel != BOOK_NO_CHANNEL
+			? net_router(k->net, s->at.site)
+				  ->ops->channels[s->at.channel]
+			: NULL);
 	return db_run(q, e);
 }
 

@@ -261,10 +261,7 @@ static int write_sample(struct record *k, sim_time now, uint64_t hops)
 		db_bind_bytes(k->insert, 10, k->links.now.tokens, bytes);
 	if (k->links.now.retries)
 		db_bind_bytes(k->insert, 11, k->links.now.retries, bytes);
-	if (only && *only)
-		db_bind_text(k->insert, 12, only);
-	else
-		db_bind_null(k->insert, 12);
+	db_bind_text(k->insert, 12, only && *only ? only : NULL);
 	k->injected = injected;
 	k->delivered = delivered;
 	k->latency = latency;

@@ -114,35 +114,6 @@ uint32_t updown_back(
 	return back % updown_n_routes(u, dst, src);
 }
 
-static bool is_alive(const struct updown *u, const uint16_t *dead, router_id at,
-	uint64_t route)
-{
-	const struct topo *t = &u->tree->topo;
-	uint64_t hops = route >> COUNT_SHIFT;
-	port_id port = 0; /* of the node */
-
-	for (; !(dead[at] >> port & 1); hops--) {
-		if (!hops)
-			return true;
-		at = t->ops->peer(t, at, port).router;
-		port = (port_id)route & ((1u << u->bits) - 1);
-		route >>= u->bits;
-	}
-	return false;
-}
-
-uint64_t updown_alive(const struct updown *u, const uint16_t *dead,
-	uint32_t src, uint32_t dst)
-{
-	uint32_t n = updown_n_routes(u, src, dst), i;
-	uint64_t alive = 0;
-
-	for (i = 0; i < n; i++)
-		if (is_alive(u, dead, src, updown_route(u, src, dst, i)))
-			alive |= UINT64_C(1) << i;
-	return alive;
-}
-
 /* The hints stay, for they say which route it is. */
 static void put_route(struct packet *p, uint64_t route)
 {

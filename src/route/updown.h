@@ -78,13 +78,6 @@ uint64_t updown_route(
 uint32_t updown_back(
 	const struct updown *u, uint32_t src, uint32_t dst, uint32_t number);
 
-/*
- * The stored routes that use no dead wire, a bit each; dead[router] has a bit
- * for each port whose outgoing wire is dead.
- */
-uint64_t updown_alive(const struct updown *u, const uint16_t *dead,
-	uint32_t src, uint32_t dst);
-
 /* Ports of a switch that lead up. */
 static inline port_mask updown_ups(const struct fattree *t, router_id r)
 {

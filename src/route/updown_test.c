@@ -295,43 +295,6 @@ static void a_packet_to_its_own_node_needs_no_port(void **state)
 	assert_int_equal(p.ask, 0);
 }
 
-/* QSN-F71, QSN-F6: what is left of the routes where wires are dead is what
- * does not use them. */
-static void qsn_f71_routes_around_dead_wires_are_found(void **state)
-{
-	struct tree_machine m;
-	uint16_t dead[256] = { 0 };
-	uint32_t b, k, i;
-
-	(void)state;
-	updown_make(&m, &(struct tree_how){ .nodes = "64" });
-	assert_true(updown_alive(&m.u, dead, 0, 63) == 0xffff);
-	assert_true(updown_alive(&m.u, dead, 0, 1) == 1);
-	/* some up-links of the first switch, a switch of level 2 whose wires
-	 * all are dead, the last wire to node 9 */
-	dead[64] = 1 << 5;
-	dead[64 + 16 + 2] = 0xff;
-	dead[64 + 2] = 1 << 1;
-	for (b = 1; b < 64; b++) {
-		uint64_t alive = updown_alive(&m.u, dead, 0, b);
-
-		for (k = 0; k < updown_n_routes(&m.u, 0, b); k++) {
-			struct way w = carry_by(&m, 0, b, k);
-			bool is_dead = false;
-
-			for (i = 0; i < w.n; i++)
-				is_dead |= dead[w.channel[i] / 8] >>
-						   w.channel[i] % 8 &
-					   1;
-			assert_int_equal(alive >> k & 1, !is_dead);
-		}
-		assert_true(!(alive >> k));
-		assert_int_equal(alive != 0, b != 9);
-	}
-	dead[0] = 1; /* its own wire */
-	assert_true(updown_alive(&m.u, dead, 0, 63) == 0);
-}
-
 /* --- walking --- */
 
 static port_mask *walked(const struct tree_machine *m,
@@ -477,7 +440,6 @@ int main(void)
 		cmocka_unit_test(a_sender_names_its_route),
 		cmocka_unit_test(qsn_f68_packets_go_by_one_of_two_channels),
 		cmocka_unit_test(a_packet_to_its_own_node_needs_no_port),
-		cmocka_unit_test(qsn_f71_routes_around_dead_wires_are_found),
 		cmocka_unit_test(the_short_walk_finds_what_the_long_one_does),
 		cmocka_unit_test(the_walk_of_broadcasts_finds_all_their_ways),
 		cmocka_unit_test(other_topologies_are_refused),

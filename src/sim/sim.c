@@ -149,25 +149,34 @@ static void fill_by_parts(
 	w->end = end;
 }
 
-/* Before the i-th visit of n: the steps for those that come after it. */
-static inline void look_ahead(const struct sim_worker *w,
-	const struct sim_event *e, uint32_t i, uint32_t n)
+static inline void prefetch_for(const struct sim_worker *w,
+	const struct sim_event *e, uint32_t i, uint32_t step)
+{
+	site_id site = w->order[i];
+
+	w->sim->p.ops->prefetch(
+		w, site, (struct sim_waiting){ e, w->head[site] }, step);
+}
+
+/* Before the i-th visit of n: the steps for those that come after it.  Visits
+ * of crowded sites are so long that all but the first step is too much. */
+static inline __attribute__((always_inline)) void look_ahead(
+	const struct sim_worker *w, const struct sim_event *e, uint32_t i,
+	uint32_t n, bool is_crowded)
 {
 	uint32_t step;
 
-	i += (SIM_STEPS + 1) * AHEAD;
-	if (i < n)
-		mem_prefetch(&e[w->head[w->order[i]] - 1]);
-	i -= AHEAD;
-	for (step = 0; step < SIM_STEPS; step++, i -= AHEAD) {
-		site_id site;
-
-		if (i >= n)
-			continue;
-		site = w->order[i];
-		w->sim->p.ops->prefetch(w, site,
-			(struct sim_waiting){ e, w->head[site] }, step);
+	i += SIM_STEPS * AHEAD;
+	if (is_crowded) {
+		if (i < n)
+			prefetch_for(w, e, i, 0);
+		return;
 	}
+	if (i + AHEAD < n)
+		mem_prefetch(&e[w->head[w->order[i + AHEAD]] - 1]);
+	for (step = 0; step < SIM_STEPS; step++, i -= AHEAD)
+		if (i < n)
+			prefetch_for(w, e, i, step);
 }
 
 static inline __attribute__((always_inline)) void visit_in_order(
@@ -180,7 +189,7 @@ static inline __attribute__((always_inline)) void visit_in_order(
 
 	for (i = 0; i < n; i++) {
 		if (prefetches)
-			look_ahead(w, e, i, n);
+			look_ahead(w, e, i, n, is_crowded);
 		if (is_crowded)
 			fill_by_parts(w, e, order[i]);
 		else
@@ -194,13 +203,17 @@ static void visit_all(
 	struct sim_worker *w, struct sim_event *e, uint32_t n_events)
 {
 	uint32_t n = sort_by_site(w, e, n_events);
+	bool prefetches = w->sim->p.prefetches && w->sim->p.ops->prefetch;
+	bool is_crowded = n_events / CROWD >= n;
 
 	w->n_visits += n;
 	w->n_events += n_events;
 	batch_reserve(w, n_events);
-	if (w->sim->p.prefetches && w->sim->p.ops->prefetch)
-		visit_in_order(w, e, n, n_events / CROWD >= n, true);
-	else if (n_events / CROWD >= n)
+	if (prefetches && is_crowded)
+		visit_in_order(w, e, n, true, true);
+	else if (prefetches)
+		visit_in_order(w, e, n, false, true);
+	else if (is_crowded)
 		visit_in_order(w, e, n, true, false);
 	else
 		visit_in_order(w, e, n, false, false);

@@ -85,6 +85,11 @@ static inline unsigned sim_phase(const struct sim_event *e)
 	return (unsigned)(e->rank >> 28) & 0xf;
 }
 
+static inline unsigned sim_key(const struct sim_event *e)
+{
+	return (unsigned)(e->rank >> 16) & 0xffff;
+}
+
 static inline unsigned sim_number(const struct sim_event *e)
 {
 	return (unsigned)(e->rank >> 16) & 0xfff;

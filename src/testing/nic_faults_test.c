@@ -1,12 +1,16 @@
 /* Bits that flip and links that die: no byte is lost or wrong, or somebody is
  * told. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "nic/bgq_mu/mu_testing.h"
 #include "testing/contract_testing.h"
+#include "testing/testing.h"
+#include "weft/spi.h"
 
 static const struct clause all_puts = { .run = put_to_all, .n_puts = 64 };
 
@@ -68,6 +72,94 @@ BIT_TEST(cards_stand_many_errors, &all_puts, "4e-6", false)
 BIT_TEST(links_put_right_what_they_damage, &all_puts, "1e-6", true)
 BIT_TEST(links_get_right_what_they_damage, &all_gets, "1e-6", true)
 BIT_TEST(links_stand_many_errors, &all_puts, "2e-5", true)
+
+/* --- time-outs of links --- */
+
+enum { STREAM = 256 << 10 };
+
+/* What a node sends over one link, with a time-out. */
+struct patience {
+	uint32_t trips;
+	sim_time begin, end;
+};
+
+static void send_with(void *arg)
+{
+	struct patience *p = arg;
+	struct mu_descriptor d = sw_put(1, STREAM);
+	struct sw_fifo f = sw_open(0, 0);
+	uint32_t trips = 0;
+	sim_time t;
+
+	assert_int_equal(Kernel_SetLinkTimeout(0, p->trips), EPERM);
+	program_set_system(true);
+	assert_int_equal(Kernel_SetLinkTimeout(10, 4), EINVAL);
+	assert_int_equal(Kernel_SetLinkTimeout(0, 0), EINVAL);
+	assert_int_equal(Kernel_SetLinkTimeout(0, 1000001), EINVAL);
+	assert_int_equal(Kernel_GetLinkTimeout(10, &trips), EINVAL);
+	assert_int_equal(Kernel_GetLinkTimeout(0, &trips), 0);
+	assert_int_equal(trips, 4);
+	/* 20 cycles of the ring each */
+	t = program_now();
+	assert_int_equal(Kernel_SetLinkTimeout(0, p->trips), 0);
+	assert_int_equal(Kernel_GetLinkTimeout(0, &trips), 0);
+	assert_int_equal(program_now() - t, 400 * SIM_NS);
+	assert_int_equal(trips, p->trips);
+	assert_int_equal(Kernel_GetLinkTimeout(1, &trips), 0);
+	assert_int_equal(trips, 4);
+	program_set_system(false);
+	program_wait(10000 * SIM_NS);
+	p->begin = program_now();
+	sw_inject(&f, &d);
+}
+
+static void take_with(void *arg)
+{
+	struct patience *p = arg;
+
+	sw_open_bases(STREAM);
+	sw_wait_counter(SW_COUNTER);
+	p->end = program_now();
+}
+
+/* How long it takes, and how many packets were sent in vain. */
+static sim_time stream_with(uint32_t trips, const char *rate, uint64_t *resent)
+{
+	const char *const sets[] = { rate, NULL };
+	struct patience p = { .trips = trips };
+	uint32_t c;
+	struct kit k;
+
+	kit_open(&k, &(struct kit_how){ .machine = "bgq-board",
+			     .sets = sets,
+			     .needs = { .n_programs = 2 } });
+	program_start(k.host, 0, 0, 0, send_with, &p);
+	program_start(k.host, 1, 0, 0, take_with, &p);
+	kit_run(&k, false);
+	*resent = 0;
+	for (c = 0; k.net->resent && c < NET_MOST_CHANNELS; c++)
+		*resent += k.net->resent[net_channel_at(k.net, 0, 0, c)];
+	kit_close(&k);
+	return p.end - p.begin;
+}
+
+/* At least the longer silence more for each packet that was hit. */
+static void bgq_f126_the_system_sets_how_long_a_sender_waits(void **state)
+{
+	static const char none[] = "faults.bit-errors=0";
+	static const char some[] = "faults.bit-errors=1e-6";
+	uint64_t resent, again;
+	sim_time fast, slow;
+
+	(void)state;
+	fast = stream_with(4, none, &resent);
+	assert_int_equal(fast, stream_with(40, none, &again));
+	assert_int_equal(resent + again, 0);
+	fast = stream_with(4, some, &resent);
+	slow = stream_with(40, some, &again);
+	assert_true(resent > 0 && again > 0);
+	assert_true(slow - fast >= 36 * 2 * 42 * SIM_NS);
+}
 
 /* --- links --- */
 
@@ -211,6 +303,8 @@ static void budgets_change_nothing_under_faults(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			bgq_f126_the_system_sets_how_long_a_sender_waits),
 		cmocka_unit_test(cards_put_right_what_links_damage),
 		cmocka_unit_test(cards_get_right_what_links_damage),
 		cmocka_unit_test(cards_stand_many_errors),

@@ -44,7 +44,7 @@ struct packet {
 	sim_time head; /* when its head came to the router it is in */
 	/* Its way: what routing keeps. */
 	union {
-		struct {
+		__extension__ struct {
 			/* directions left to go, a bit per port; or which way
 			 * its sender names: 1 + number */
 			uint16_t hints;

@@ -90,7 +90,7 @@ struct part_kind;
 struct topo_rates {
 	/* Payload bytes per second of a wire of some class, whose packets have
 	 * on average left / of switches still to pass. */
-	uint64_t (*rate)(const struct topo_rates *k, uint32_t class,
+	uint64_t (*rate)(const struct topo_rates *k, uint32_t wire,
 		uint64_t left, uint64_t of);
 };
 
@@ -231,10 +231,10 @@ struct topo_ops {
 		struct err *e);
 
 	/* Links of a class, both directions counted as one. */
-	uint64_t (*links)(const struct topo *t, uint32_t class);
+	uint64_t (*links)(const struct topo *t, uint32_t wire);
 	/* What a class's wires cross, or how long they are. */
 	void (*where)(
-		const struct topo *t, uint32_t class, char text[TOPO_TEXT]);
+		const struct topo *t, uint32_t wire, char text[TOPO_TEXT]);
 	struct topo_cut (*cut)(const struct topo *t);
 	/* Tables, ended by one without a key; row i of one, false where there
 	 * are no more. */

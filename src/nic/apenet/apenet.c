@@ -162,11 +162,6 @@ bool ape_find_outage(
 	return false;
 }
 
-bool ape_card_is_dead(struct nic *nic, site_id s, sim_time t)
-{
-	return ape_find_outage(nic_node(nic, s), LOFAMO_CARD, 0, t);
-}
-
 bool ape_gpu_is_dead(struct nic *nic, site_id s, uint32_t gpu, sim_time t)
 {
 	return ape_find_outage(nic_node(nic, s), LOFAMO_GPU, gpu, t);
@@ -198,60 +193,49 @@ static void on_packet(struct net *net, struct sim_worker *w, site_id s,
 	ape_post(&a, tail + ape_params(&a)->input, APE_IN, id);
 }
 
-/* Data that is at the bridge crosses the bus before anything else does. */
-static void settle(const struct nic_at *a)
-{
-	struct side_reads *r = &ape_here(a)->reads;
+static void (*const on_card[])(const struct nic_at *a, uint32_t id) = {
+	[APE_NIOS - APE_NIOS] = ape_nios_on_done,
+	[APE_BEGIN - APE_NIOS] = ape_send_begin,
+	[APE_READY - APE_NIOS] = ape_send_on_ready,
+	[APE_HERE - APE_NIOS] = ape_send_on_here,
+	[APE_IN - APE_NIOS] = ape_receive_on_in,
+	[APE_LOOKED - APE_NIOS] = ape_receive_on_looked,
+	[APE_WRITTEN - APE_NIOS] = ape_receive_on_written,
+};
 
-	if (r->due <= a->t)
-		side_reads_settle(a, r, a->t);
-}
-
-static void on_read(const struct nic_at *a, uint32_t number, uint32_t data)
-{
-	settle(a);
-	side_reads_on_event(a, &ape_here(a)->reads, number, data);
-}
-
-/* It may ring a doorbell. */
-static __attribute__((noinline)) void on_program(struct net *net,
+/* Of programs, which may ring a doorbell, and around commands in memory. */
+static __attribute__((noinline)) void on_other(struct net *net,
 	struct sim_worker *w, site_id s, sim_time t, struct sim_event e)
 {
-	struct nic_at a = nic_at(net->client_state, w, s, t);
+	struct nic *nic = net->client_state;
+	struct nic_at a = { nic, nic->nodes[s], w, s, t };
+	uint32_t number = sim_number(&e);
+	bool is_program = sim_phase(&e) == PHASE_PROGRAM;
 
-	settle(&a);
-	host_event(a.nic->host, w, s, t, &e);
+	if (a.node && (is_program || number >= APE_READS))
+		ape_settle(&a);
+	if (is_program)
+		host_event(nic->host, w, s, t, &e);
+	else if (number < APE_READS)
+		workqs_on_event(&a, &ape_here(&a)->queues, number, e.data);
+	else
+		side_reads_on_event(&a, &ape_here(&a)->reads, number, e.data);
 }
 
 static void on_event(struct net *net, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
-	static void (*const on[])(const struct nic_at *a, uint32_t id) = {
-		[APE_NIOS - APE_NIOS] = ape_nios_on_done,
-		[APE_BEGIN - APE_NIOS] = ape_send_begin,
-		[APE_READY - APE_NIOS] = ape_send_on_ready,
-		[APE_HERE - APE_NIOS] = ape_send_on_here,
-		[APE_IN - APE_NIOS] = ape_receive_on_in,
-		[APE_LOOKED - APE_NIOS] = ape_receive_on_looked,
-		[APE_WRITTEN - APE_NIOS] = ape_receive_on_written,
-	};
 	struct nic *nic = net->client_state;
-	uint32_t number = sim_number(&e);
-	struct nic_at a;
-
-	if (sim_phase(&e) == PHASE_PROGRAM) {
-		on_program(net, w, s, t, e);
-		return;
-	}
 	/* it has posted the event, so it is there */
-	a = (struct nic_at){ nic, nic->nodes[s], w, s, t };
-	ticks_check(&a, &ape_here(&a)->ticks, &e);
-	if (number >= APE_NIOS)
-		on[number - APE_NIOS](&a, e.data);
-	else if (number < APE_READS)
-		workqs_on_event(&a, &ape_here(&a)->queues, number, e.data);
+	struct nic_at a = { nic, nic->nodes[s], w, s, t };
+	uint32_t i = sim_key(&e) - SIM_KEY(PHASE_ENGINE, APE_NIOS);
+
+	if (sim_phase(&e) == PHASE_ENGINE)
+		ticks_check(&a, &ape_here(&a)->ticks, &e);
+	if (i < sizeof(on_card) / sizeof(on_card[0]))
+		on_card[i](&a, e.data);
 	else
-		on_read(&a, number, e.data);
+		on_other(net, w, s, t, e);
 }
 
 static const struct net_client_ops client = {

@@ -107,8 +107,7 @@ struct workqs *ape_queues(struct nic *nic, site_id s);
 /* Bytes of a packet, at most. */
 uint32_t ape_most(const struct nic *nic);
 
-/* Whether a node's card, or a GPU of it, is dead. */
-bool ape_card_is_dead(struct nic *nic, site_id s, sim_time t);
+/* Whether a GPU of a node is dead. */
 bool ape_gpu_is_dead(struct nic *nic, site_id s, uint32_t gpu, sim_time t);
 
 /*

@@ -217,6 +217,15 @@ static inline void ape_charge(
 		book_until(k, id, c, t);
 }
 
+/* Data that is at the bridge crosses the bus before anything else does. */
+static inline void ape_settle(const struct nic_at *a)
+{
+	struct side_reads *r = &ape_here(a)->reads;
+
+	if (r->due <= a->t)
+		side_reads_settle(a, r, a->t);
+}
+
 /* Bytes go through the data path, out or in, at t or later: when. */
 static inline sim_time ape_path(
 	const struct nic_at *a, uint32_t way, sim_time t, uint32_t bytes)

@@ -330,13 +330,11 @@ void ape_send_begin(const struct nic_at *a, uint32_t work)
 
 void ape_send_on_ready(const struct nic_at *a, uint32_t work)
 {
-	struct side_reads *reads = &ape_here(a)->reads;
 	struct ape_work *x = work_at(a, work);
 	struct side *side = ape_of(a)->side;
 	sim_time t;
 
-	if (reads->due <= a->t)
-		side_reads_settle(a, reads, a->t);
+	ape_settle(a);
 	t = side->ops->data(side, a->s, a->t, x->c.from, bytes_of(x));
 	t = t > x->last ? t : x->last;
 	ape_post(a, ape_path(a, 0, t, bytes_of(x)), APE_HERE, work);

@@ -78,6 +78,8 @@ enum mu_register {
 	/* S of a counter of a sender: the channels that it counts; a store
 	 * lets it begin at 0 */
 	MU_SENT_CHANNELS,
+	/* S of a port: the time-out of its sender, round trips of its wire */
+	MU_TIMEOUT,
 	/* S of an engine, 0 to 15 injection, 16 to 31 reception: a store
 	 * flips the bits that it has in a word of its next packet */
 	MU_FAULT,
@@ -145,6 +147,11 @@ uint64_t mu_registers_load(struct nic *nic, site_id s, uint32_t reg);
  */
 bool mu_is_dcr(uint32_t reg);
 sim_time mu_dcr_slot(struct nic *nic, site_id s, sim_time t);
+/* Of the sender at a port: after how many round trips it sends again.  False
+ * where it cannot be so many. */
+uint64_t mu_dcr_timeout(struct nic *nic, site_id s, uint32_t port);
+bool mu_dcr_set_timeout(
+	struct nic *nic, site_id s, uint32_t port, uint64_t trips);
 void mu_dcr_store(struct nic *nic, struct sim_worker *w, site_id s, sim_time t,
 	uint32_t reg, uint64_t value);
 

@@ -430,6 +430,7 @@ static void node_fini(struct nic *nic, void *node)
 		subgroup_free(n->subgroup[i]);
 	mem_free(n->flips);
 	mem_free(n->sent);
+	mem_free(n->timeout);
 	mu_barrier_free(n);
 	mu_account_free(n);
 	ring_fini(&n->stores);
@@ -531,6 +532,7 @@ static uint64_t node_memory(const void *node)
 
 	sum += n->flips ? sizeof(*n->flips) : 0;
 	sum += n->sent ? MU_SENT * sizeof(*n->sent) : 0;
+	sum += n->timeout ? MU_TIMEOUTS * sizeof(*n->timeout) : 0;
 	sum += mu_barrier_memory(n);
 	for (i = 0; i < MU_SUBGROUPS; i++)
 		sum += n->subgroup[i] ? subgroup_memory(n->subgroup[i]) : 0;

@@ -66,6 +66,7 @@ enum {
 	MU_INJ_WORDS = (MU_INJ_FIFOS + 63) / 64,
 	MU_MASKS = MU_REC_ARRIVED - MU_INJ_OWNED + 1,
 	MU_SENT = MU_SENDERS * MU_SENDER_COUNTERS,
+	MU_TIMEOUTS = 16, /* ports whose senders can have their own */
 };
 
 enum {
@@ -239,6 +240,7 @@ struct mu_node {
 	uint64_t slave_reads, slave_writes;
 	struct mu_flips *flips; /* NULL: none ever */
 	struct mu_sent *sent; /* [counter]; NULL: none is in use */
+	uint32_t *timeout; /* [port] 0: the links'; NULL: none was set */
 	struct mu_account **accounts; /* [FIFO], where there is a book */
 	struct mu_barrier *barrier; /* NULL until used */
 	uint64_t barrier_packets; /* sent */

@@ -206,7 +206,8 @@ uint64_t mu_peek(struct nic *nic, site_id s, uint32_t reg)
 	if (kind >= MU_GI_ROUTE)
 		return mu_barrier_load(nic, s, kind, id);
 	if (sub == OF_UNIT)
-		return load_unit(n, kind, id);
+		return kind == MU_TIMEOUT ? mu_dcr_timeout(nic, s, id)
+					  : load_unit(n, kind, id);
 	g = mu_subgroup(n, sub);
 	if (!g)
 		return 0;
@@ -448,6 +449,10 @@ static enum mu_interrupt store_unit(
 		return MU_INTERRUPTS;
 	case MU_SENT_CHANNELS:
 		return store_sent(a, id, value);
+	case MU_TIMEOUT:
+		return mu_dcr_set_timeout(a->nic, a->s, id, value)
+			       ? MU_INTERRUPTS
+			       : MU_ERROR_REGISTER;
 	case MU_FAULT:
 		return store_fault(n, id, value);
 	default:
@@ -556,33 +561,6 @@ void mu_registers_on_store(const struct nic_at *a)
 
 	n->slave_writes++;
 	take_effect(a, x.reg, x.value);
-}
-
-/* --- the ring --- */
-
-bool mu_is_dcr(uint32_t reg)
-{
-	switch ((reg & ~MU_PRIVILEGED) >> 16) {
-	case MU_INT_STATUS:
-	case MU_INT_MASK:
-	case MU_INT_GROUP:
-	case MU_INT_PENDING:
-	case MU_GI_ROUTE:
-	case MU_GI_ENABLE:
-		return true;
-	default:
-		return false;
-	}
-}
-
-sim_time mu_dcr_slot(struct nic *nic, site_id s, sim_time t)
-{
-	const struct clock_params *c = &host_params(nic->host)->clocks;
-	struct mu_node *n = nic_node(nic, s);
-
-	if (t < n->dcr_at)
-		t = n->dcr_at;
-	return n->dcr_at = t + clock_time(c->dcr_access, c->dcr);
 }
 
 void mu_dcr_store(struct nic *nic, struct sim_worker *w, site_id s, sim_time t,

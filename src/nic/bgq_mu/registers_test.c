@@ -356,6 +356,7 @@ static void store_as_user(void *arg)
 		MU_FAULT,
 		MU_INJ_ENABLE_GROUP,
 		MU_SENT_CHANNELS,
+		MU_TIMEOUT,
 	};
 	static const struct {
 		enum mu_register kind;

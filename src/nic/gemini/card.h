@@ -16,8 +16,7 @@
 enum gem_format { GEM_WRITE, GEM_GET, GEM_DONE, GEM_ERROR, GEM_DATA };
 
 enum gem_engine {
-	GEM_STORED = ENGINE_CLIENT, /* a line is in the card */
-	GEM_OUT, /* and through its output side */
+	GEM_OUT = ENGINE_CLIENT, /* a line is through the output side */
 	GEM_IN, /* a packet is through the input side */
 	GEM_WRITTEN, /* its bytes are in memory */
 	GEM_EVENT, /* an event is */
@@ -252,17 +251,16 @@ uint32_t gem_fma_line(
 	const struct nic_at *a, uint32_t transaction, uint64_t made);
 /* The program stores a transaction's next line; returns how many bytes. */
 uint32_t gem_fma_store(struct nic *nic, uint32_t transaction, uint64_t made);
-void gem_fma_on_stored(const struct nic_at *a, uint32_t line);
 void gem_fma_on_out(const struct nic_at *a, uint32_t line);
 void gem_fma_on_timeout(const struct nic_at *a);
 /* Deadlines are later by the time that was not there since then. */
 void gem_fma_extend(const struct nic_at *a, sim_time since);
-/* Whether a response is of a request under way, whose transaction has others.
- */
-bool gem_fma_is_one_of_more(const struct nic_at *a, const struct gem_load *l);
 /* A request has ended; false where it was not under way. */
 bool gem_fma_answered(const struct nic_at *a, uint32_t request, uint32_t round,
 	uint32_t status);
+/* The same of a response which says that all is well, while nobody waits for
+ * the ORB; false, too, where its transaction has no others. */
+bool gem_fma_count(const struct nic_at *a, const struct gem_load *l);
 
 /* A packet that a chip has marked goes away. */
 void gem_harm_drop(const struct nic_at *a, packet_id id);

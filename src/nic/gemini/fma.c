@@ -134,7 +134,9 @@ uint32_t gem_fma_store(struct nic *nic, uint32_t transaction, uint64_t made)
 	x = slots_at(&gem_here(&a)->lines, line);
 	fill(&a, x, &of->post, made);
 	t = side->ops->store(side, a.s, a.t, stored_bytes(&of->post, x));
-	gem_post(&a, t > a.t ? t : a.t + 1, GEM_STORED, line);
+	x->came = t > a.t ? t : a.t + 1;
+	x->out = x->came + gem_params(&a)->output;
+	gem_post(&a, x->out, GEM_OUT, line);
 	return x->bytes;
 }
 
@@ -152,15 +154,6 @@ int gemini_fma(struct nic *nic, const struct gemini_post *p)
 		made += gem_fma_store(nic, transaction, made);
 	while (made < p->bytes);
 	return 0;
-}
-
-void gem_fma_on_stored(const struct nic_at *a, uint32_t line)
-{
-	struct gem_line *x = slots_at(&gem_here(a)->lines, line);
-
-	x->came = a->t;
-	x->out = a->t + gem_params(a)->output;
-	gem_post(a, x->out, GEM_OUT, line);
 }
 
 /* --- requests under way --- */
@@ -353,16 +346,23 @@ static void line_ended(const struct nic_at *a, uint32_t line, uint32_t status)
 		end(a, transaction);
 }
 
-bool gem_fma_is_one_of_more(const struct nic_at *a, const struct gem_load *l)
+bool gem_fma_count(const struct nic_at *a, const struct gem_load *l)
 {
-	const struct gem_node *n = a->node;
-	const struct gem_line *x = slots_find(&n->lines, l->request);
-	const struct gem_transaction *of;
+	struct gem_node *n = a->node;
+	struct gem_line *x = slots_find(&n->lines, l->request);
+	struct gem_transaction *of;
 
 	if (!x || x->round != l->round)
 		return false;
 	of = slots_at(&n->transactions, x->transaction);
-	return of->answered + 1 < of->lines;
+	if (of->answered + 1 >= of->lines)
+		return false;
+	of->answered++;
+	x->round = 0;
+	slots_give(&n->lines, l->request);
+	n->n_requests--;
+	forget_answered(n);
+	return true;
 }
 
 bool gem_fma_answered(const struct nic_at *a, uint32_t request, uint32_t round,

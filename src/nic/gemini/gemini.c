@@ -211,31 +211,29 @@ static void on_room(struct net *net, struct sim_worker *w, site_id s,
 }
 
 /*
- * Most responses are but counted.  One that nobody waits for is when its head
- * comes, which spares the event of its tail: nobody can tell, as long as the
- * ORB has more places than it can get requests meanwhile.
+ * Most responses are but counted.  One that nobody waits for may be when its
+ * head comes, which spares the event of its tail: nobody can tell, as long as
+ * the ORB has more places than it can get requests meanwhile.
  */
 enum { SPARE = 16 };
 
-static bool is_counted_early(const struct nic_at *a, const struct gem_load *l)
+static bool may_be_early(const struct nic_at *a, const struct gem_load *l)
 {
 	struct gem_node *n = a->node;
 
 	return !l->bytes && !l->status && !l->is_uncounted && !n->waiting.n &&
 	       n->n_requests + SPARE < (uint32_t)gem_params(a)->orb &&
-	       !n->is_faulty && !gem_has_book(a) &&
-	       gem_fma_is_one_of_more(a, l);
+	       !n->is_faulty && !gem_has_book(a);
 }
 
 static void on_response(const struct nic_at *a, packet_id id, sim_time in)
 {
 	const struct gem_load *l = gem_load(a, id);
 
-	if (is_counted_early(a, l)) {
+	if (may_be_early(a, l) && gem_fma_count(a, l)) {
 		net_release(a->nic->net, a->w, a->s, l->fifo,
 			a->nic->net->packets[id].chunks, in);
 		gem_here(a)->counted_until = in;
-		gem_fma_answered(a, l->request, l->round, GEMINI_OK);
 		nic_give(a->nic, a->w, id);
 	} else {
 		gem_here(a)->inside++;
@@ -290,9 +288,6 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 	settle(&a, number);
 	ticks_check(&a, &gem_here(&a)->ticks, &e);
 	switch (number) {
-	case GEM_STORED:
-		gem_fma_on_stored(&a, e.data);
-		break;
 	case GEM_OUT:
 		gem_fma_on_out(&a, e.data);
 		break;

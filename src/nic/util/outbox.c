@@ -1,15 +1,5 @@
 #include "nic/util/outbox.h"
 
-void outbox_send(const struct nic_at *a, struct outbox *o, uint32_t fifo,
-	packet_id id, outbox_leave *leave)
-{
-	BUG_IF(fifo >= OUTBOX_FIFOS);
-	if (!o->line[fifo].first && net_has_room(a->nic->net, a->s, fifo))
-		leave(a, fifo, id);
-	else
-		packet_push(a->nic->net->packets, &o->line[fifo], id);
-}
-
 void outbox_on_room(const struct nic_at *a, struct outbox *o, uint32_t fifo,
 	outbox_leave *leave)
 {

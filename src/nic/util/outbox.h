@@ -20,8 +20,16 @@ struct outbox {
 typedef void outbox_leave(const struct nic_at *a, uint32_t fifo, packet_id id);
 
 /* A packet leaves now, where nobody waits and there is room, or later. */
-void outbox_send(const struct nic_at *a, struct outbox *o, uint32_t fifo,
-	packet_id id, outbox_leave *leave);
+static inline void outbox_send(const struct nic_at *a, struct outbox *o,
+	uint32_t fifo, packet_id id, outbox_leave *leave)
+{
+	BUG_IF(fifo >= OUTBOX_FIFOS);
+	if (!o->line[fifo].first && net_has_room(a->nic->net, a->s, fifo))
+		leave(a, fifo, id);
+	else
+		packet_push(a->nic->net->packets, &o->line[fifo], id);
+}
+
 /* As the network's client has it. */
 void outbox_on_room(const struct nic_at *a, struct outbox *o, uint32_t fifo,
 	outbox_leave *leave);

@@ -438,7 +438,9 @@ void tiled_prefetch(const struct sim_worker *w, site_id site,
 	const struct sim_event *e;
 
 	(void)site;
-	while (!step && (e = sim_waiting(&list)))
+	if (step)
+		return;
+	while ((e = sim_waiting(&list)))
 		mem_prefetch(&packets[e->data]);
 }
 
