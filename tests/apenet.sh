@@ -39,6 +39,14 @@ ends 0 show apenet-loop --json
 holds '.nodes == 1' '[.wires[].links] == [1, 1, 1]'
 report 'a looped card has its six links joined in pairs'
 
+# A node and its six neighbours: each link alone would carry 2 GB/s and more.
+for way in in out; do
+	ends 0 run apenet fan way=$way rounds=16 --json \
+		--set nic.path.clock=16ns
+	near "$way" "$(figure total_MBps)" 950 1000
+done
+report 'six links have one path of 16 B a cycle on either side of a card'
+
 for name in X+ Z-; do
 	ends 0 run apenet random load=0.01 warmup=0us measure=10us --json \
 		--links "$tmp/links.csv"
