@@ -11,8 +11,6 @@
 #include "base/mem.h"
 #include "host/bus.h"
 
-#define PS_PER_S INT64_C(1000000000000)
-
 struct file {
 	char name[FILES_NAME]; /* empty: there is none */
 	uint64_t bytes;
