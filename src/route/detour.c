@@ -487,7 +487,8 @@ static void look_from(
 	const struct torus *t = l->w->x->torus;
 	uint32_t y;
 
-	if (dim == t->n_dims) {
+	/* never more dimensions than that, as compilers cannot know */
+	if (dim == t->n_dims || dim == TORUS_MAX_DIMS) {
 		look_at_pair(l, src, dst);
 		return;
 	}
