@@ -343,6 +343,15 @@ static void take_response(const struct nic_at *a, packet_id id)
 	}
 }
 
+static inline void take(const struct nic_at *a, packet_id id)
+{
+	gem_charge(a, id, CAUSE_TRANSLATION, a->t);
+	if (gem_load(a, id)->is_response)
+		take_response(a, id);
+	else
+		execute(a, id);
+}
+
 /* Responses are always taken in.  Of requests so many are; one more keeps its
  * place in the reception FIFO until its response has left. */
 void gem_target_on_in(const struct nic_at *a, packet_id id)
@@ -355,11 +364,32 @@ void gem_target_on_in(const struct nic_at *a, packet_id id)
 					   (uint32_t)gem_params(a)->pending;
 	if (!l->is_held)
 		release(a, id);
-	gem_charge(a, id, CAUSE_TRANSLATION, a->t);
-	if (l->is_response)
-		take_response(a, id);
-	else
-		execute(a, id);
+	take(a, id);
+}
+
+static bool may_be_taken(const struct nic_at *a, packet_id id)
+{
+	const struct gem_node *n = a->node;
+
+	return gem_load(a, id)->is_response ||
+	       (!n->out.line[gem_of(a)->response_fifo].first &&
+		       n->inside - n->line.n <
+			       (uint32_t)gem_params(a)->pending);
+}
+
+/* A request waits while responses before it cannot leave, and all behind it
+ * wait with it. */
+void gem_target_on_line(const struct nic_at *a, packet_id id)
+{
+	struct ring *line = &gem_here(a)->line;
+
+	if (id != NO_PACKET)
+		*(packet_id *)ring_push(line) = id;
+	while (line->n && may_be_taken(a, *(packet_id *)ring_at(line, 0))) {
+		id = *(packet_id *)ring_pop(line);
+		release(a, id);
+		take(a, id);
+	}
 }
 
 void gem_target_on_written(const struct nic_at *a, packet_id id)
