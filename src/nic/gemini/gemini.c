@@ -515,10 +515,10 @@ static uint64_t node_memory(const void *node)
 	return slots_memory(&n->lines) + slots_memory(&n->transactions) +
 	       slots_memory(&n->remotes) + slots_memory(&n->events) +
 	       ring_memory(&n->waiting) + ring_memory(&n->deadlines) +
-	       ring_memory(&n->line) +
-	       ranges_memory(&n->handles) + side_reads_memory(&n->reads) +
-	       gem_bte_memory(&n->bte) + gem_amo_memory(n->amo) +
-	       index_memory(&n->remote) + gem_window_memory(n);
+	       ring_memory(&n->line) + ranges_memory(&n->handles) +
+	       side_reads_memory(&n->reads) + gem_bte_memory(&n->bte) +
+	       gem_amo_memory(n->amo) + index_memory(&n->remote) +
+	       gem_window_memory(n);
 }
 
 static int audit_node(const void *node, site_id s, struct err *e)
@@ -530,6 +530,10 @@ static int audit_node(const void *node, site_id s, struct err *e)
 	if (!n->lines.used && (!n->transactions.used || n->is_mortal) &&
 		(!n->remotes.used || n->is_mortal) && !n->inside)
 		return 0;
+	if (n->line.n)
+		return err_set_code(e, EXIT_DEADLOCK,
+			"node %u: %u packets wait until a response can leave",
+			s, n->line.n);
 	return err_set_code(e, EXIT_INTERNAL,
 		"audit: node %u: %u requests, %u transactions, %u transactions "
 		"of other nodes and %u packets are unfinished",
