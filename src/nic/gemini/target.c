@@ -343,15 +343,6 @@ static void take_response(const struct nic_at *a, packet_id id)
 	}
 }
 
-static inline void take(const struct nic_at *a, packet_id id)
-{
-	gem_charge(a, id, CAUSE_TRANSLATION, a->t);
-	if (gem_load(a, id)->is_response)
-		take_response(a, id);
-	else
-		execute(a, id);
-}
-
 /* Responses are always taken in.  Of requests so many are; one more keeps its
  * place in the reception FIFO until its response has left. */
 void gem_target_on_in(const struct nic_at *a, packet_id id)
@@ -364,7 +355,11 @@ void gem_target_on_in(const struct nic_at *a, packet_id id)
 					   (uint32_t)gem_params(a)->pending;
 	if (!l->is_held)
 		release(a, id);
-	take(a, id);
+	gem_charge(a, id, CAUSE_TRANSLATION, a->t);
+	if (l->is_response)
+		take_response(a, id);
+	else
+		execute(a, id);
 }
 
 static bool may_be_taken(const struct nic_at *a, packet_id id)
@@ -387,8 +382,7 @@ void gem_target_on_line(const struct nic_at *a, packet_id id)
 		*(packet_id *)ring_push(line) = id;
 	while (line->n && may_be_taken(a, *(packet_id *)ring_at(line, 0))) {
 		id = *(packet_id *)ring_pop(line);
-		release(a, id);
-		take(a, id);
+		gem_target_on_in(a, id);
 	}
 }
 
