@@ -128,6 +128,16 @@ for routing in mixed deterministic; do
 	ends 3 run gemini random load=max routing=$routing $late --json
 	holds '.ending == "deadlocked" and (.results.cycle | length > 1)'
 done
+ends 1 check gemini --set nic.responses=wait --json
+holds '(.steps[4].holds | not) and (.steps[4].cycle | length == 4)'
+full='count=200 bytes=8KiB lanes=8 --set nic.routing=hashed
+	--set router.reception=4 --set router.packets=2
+	--set router.netlink.buffer=1 --set nic.pending=8'
+ends 0 run gemini-board storm $full --json
+holds '.ending == "finished"'
+ends 3 run gemini-board storm $full --set nic.responses=wait --json
+holds '.ending == "deadlocked" and
+	(.results.cycle | map(select(test("response can leave"))) | length > 1)'
 ends 0 check gemini --json
 holds '.proved and ([.steps[].step] == ["a", "b", "c", "d", "e"])'
 ends 0 check gemini --shape 9x8x10

@@ -98,17 +98,33 @@ static void print_tables(
 		print_step(x->machine, &p->step[i], f);
 }
 
+/* What a channel's packets wait for at nodes, as channels. */
+static uint32_t waits_of(const struct machine *m, enum net_class class)
+{
+	const struct router_ops *r = m->router.kind;
+	uint32_t classes, c, channels = 0;
+
+	if (!m->nic || !m->nic->waits_for)
+		return 0;
+	classes = m->nic->waits_for(m->nic_params, class);
+	for (c = 0; c < N_NET_CLASSES; c++)
+		if (classes >> c & 1)
+			channels |= 1U << r->fifos(NULL, c).first;
+	return channels;
+}
+
 /* How the machine's router and interface let packets wait. */
 static void add_waits(const struct machine *m, struct proof *p)
 {
 	const struct router_ops *r = m->router.kind;
 	struct proof_waits w = { .channel = r->channels,
 		.n_channels = r->n_channels };
+	uint32_t c;
 
 	w.stage = r->stages(&m->router, &w.n_stages);
-	if (m->nic && m->nic->can & NIC_ANSWERS)
-		w.answers[r->fifos(NULL, NET_USER).first] |=
-			1U << r->fifos(NULL, NET_HIGH).first;
+	w.topo = m->topo;
+	for (c = 0; c < N_NET_CLASSES; c++)
+		w.answers[r->fifos(NULL, c).first] |= waits_of(m, c);
 	proof_waits(p, &w);
 }
 

@@ -122,6 +122,15 @@ static void on_absorbed(struct net *n, struct sim_worker *w, packet_id p)
 	v->client->on_absorbed(v, w, p);
 }
 
+static uint32_t n_kept(
+	const struct net *n, site_id s, uint32_t fifo, uint32_t *by)
+{
+	const struct jobs *j = n->client_state;
+	const struct net *v = j->of[s] ? &j->of[s]->view : &j->nics;
+
+	return v->client->n_kept ? v->client->n_kept(v, s, fifo, by) : 0;
+}
+
 /* Of parts without programs alone: there are no interfaces. */
 static const struct net_client_ops packets_client = {
 	.on_room = on_room,
@@ -144,6 +153,7 @@ static const struct net_client_ops mixed_client = {
 	.on_quiesce = on_quiesce,
 	.on_lost = on_lost,
 	.on_absorbed = on_absorbed,
+	.n_kept = n_kept,
 };
 
 /* --- the course of a run --- */

@@ -7,8 +7,10 @@
  * can; those that are left wait only for each other.
  *
  * Whatever could move is taken to move, so a network that is merely slow is
- * never called locked.  Packets in flight count as room, for nobody knows yet
- * what they will wait for; once they have arrived the next search sees them.
+ * never called locked.  What a node's client keeps until another packet can
+ * leave the node goes when that can.  Packets in flight count as room, for
+ * nobody knows yet what they will wait for; once they have arrived the next
+ * search sees them.
  */
 #include "net/net.h"
 
@@ -16,7 +18,7 @@
 
 #include "base/mem.h"
 
-enum { LINE = 160 };
+enum { LINE = 320 };
 
 struct knot {
 	struct net *n;
@@ -26,6 +28,7 @@ struct knot {
 	uint32_t per_site[NET_KINDS]; /* buffers */
 	site_id *todo; /* sites where something may have come free */
 	uint8_t *is_todo; /* [site] */
+	uint8_t *is_open; /* [receiver] what a client keeps there can go */
 	site_id n_todo;
 	size_t n_receivers, n_buffers;
 };
@@ -209,6 +212,57 @@ static bool let_go(struct knot *k, struct place at)
 	return any;
 }
 
+/* --- what clients keep --- */
+
+/* Packets in a reception FIFO, and by which FIFO others have to leave. */
+static uint32_t n_kept(
+	const struct knot *k, site_id s, uint32_t fifo, uint32_t *by)
+{
+	const struct net_client_ops *c = k->n->client;
+
+	return c && c->n_kept && s < k->n->n_nodes
+		       ? c->n_kept(k->n, s, fifo, by)
+		       : 0;
+}
+
+/* The receiver of what a node sends by its only port. */
+static size_t receiver_of_node(const struct knot *k, site_id s, uint32_t fifo)
+{
+	return receiver_after(k, (struct place){ .site = s },
+		&(struct net_way){ .channel = fifo });
+}
+
+static void keep_all(struct knot *k, site_id s)
+{
+	uint32_t c, by;
+
+	for (c = 0; c < k->n_channels; c++) {
+		uint32_t n = n_kept(k, s, c, &by);
+
+		k->room[receiver(k, s, 0, c)] -= (int32_t)n * k->n->full;
+		if (n)
+			look_at(k, s);
+	}
+}
+
+static void open_node(struct knot *k, site_id s)
+{
+	const struct topo *t = k->n->topo;
+	uint32_t c, by;
+
+	for (c = 0; c < k->n_channels; c++) {
+		size_t to = receiver(k, s, 0, c);
+		uint32_t n = n_kept(k, s, c, &by);
+
+		if (!n || k->is_open[to] ||
+			k->room[receiver_of_node(k, s, by)] < k->n->full)
+			continue;
+		k->is_open[to] = 1;
+		k->room[to] += (int32_t)n * k->n->full;
+		look_at(k, t->ops->peer(t, s, 0).router);
+	}
+}
+
 static void search_site(struct knot *k, site_id s)
 {
 	struct place at = { .site = s };
@@ -220,6 +274,7 @@ static void search_site(struct knot *k, site_id s)
 		for (at.i = 0; at.i < n; at.i++)
 			again |= let_go(k, at);
 	} while (again);
+	open_node(k, s);
 }
 
 /* Charges what is in a buffer to its receiver. */
@@ -250,10 +305,12 @@ static void take_all(struct knot *k)
 		if (c < r->ops->n_channels)
 			k->room[i] = r->ops->capacity(r, p, c);
 	}
-	for (at.site = 0; at.site < k->n->n_sites; at.site++)
+	for (at.site = 0; at.site < k->n->n_sites; at.site++) {
 		for (at.i = 0; at.i < n_buffers_of(k, at.site); at.i++)
 			if (take_room(k, at))
 				look_at(k, at.site);
+		keep_all(k, at.site);
+	}
 }
 
 static void search(struct knot *k)
@@ -308,13 +365,29 @@ static struct net_way awaited(const struct knot *k, struct place at)
 	BUG("a buffer of a knot waits for nothing");
 }
 
+/* A node that a way leads to, which keeps what it receives; or NO_ROUTER. */
+static site_id keeper(const struct knot *k, struct place at,
+	const struct net_way *w, uint32_t *by)
+{
+	const struct topo *t = k->n->topo;
+	site_id s = t->ops->peer(t, at.site, w->port).router;
+
+	return n_kept(k, s, w->channel, by) ? s : NO_ROUTER;
+}
+
 static struct place next_place(
 	const struct knot *k, struct place at, const struct net_way *w)
 {
-	size_t receiver = receiver_after(k, at, w);
-	struct topo_end to =
-		k->n->topo->ops->peer(k->n->topo, at.site, w->port);
-	struct place next = { .site = to.router };
+	const struct topo *t = k->n->topo;
+	uint32_t by;
+	site_id node = keeper(k, at, w, &by);
+	size_t receiver = node == NO_ROUTER ? receiver_after(k, at, w)
+					    : receiver_of_node(k, node, by);
+	struct place next = {
+		.site = node == NO_ROUTER
+				? t->ops->peer(t, at.site, w->port).router
+				: t->ops->peer(t, node, 0).router
+	};
 
 	while (receiver_of(k, next) != receiver)
 		next.i++;
@@ -326,14 +399,24 @@ static int write_line(const struct knot *k, struct place at,
 {
 	const struct topo *t = k->n->topo;
 	struct net_buffer b = buffer_at(k, at);
+	const char *const *channels = router_at(k, at)->ops->channels;
 	char site[96], in[16], out[16];
+	uint32_t by;
+	site_id node = keeper(k, at, w, &by);
+	int n;
 
 	topo_name_site(t, at.site, site, sizeof(site));
 	t->ops->name_port(t, at.site, b.port, in, sizeof(in));
 	t->ops->name_port(t, at.site, w->port, out, sizeof(out));
-	return snprintf(text, size,
+	n = snprintf(text, size,
 		"  %s, receiver %s, channel %s, waits for %s\n", site, in,
-		router_at(k, at)->ops->channels[b.channel], out);
+		channels[b.channel], out);
+	if (node == NO_ROUTER)
+		return n;
+	topo_name_site(t, node, site, sizeof(site));
+	return n + snprintf(text + n, size - (size_t)n,
+			   "  %s waits until a %s can leave\n", site,
+			   channels[by]);
 }
 
 /* From a buffer of the cycle on; what does not fit is counted. */
@@ -348,7 +431,7 @@ static void write_from(
 		char line[LINE];
 		int n = write_line(k, at, &w, line, sizeof(line));
 
-		if (!more && used + (size_t)n + LINE / 4 < size)
+		if (!more && used + (size_t)n + LINE / 8 < size)
 			used += (size_t)snprintf(
 				text + used, size - used, "%s", line);
 		else
@@ -410,6 +493,7 @@ static void knot_init(struct knot *k)
 	k->gone = map_alloc(k->n_buffers * sizeof(*k->gone));
 	k->todo = map_alloc(n->n_sites * sizeof(*k->todo));
 	k->is_todo = map_alloc(n->n_sites);
+	k->is_open = map_alloc(k->n_receivers);
 }
 
 static void knot_fini(struct knot *k)
@@ -418,6 +502,7 @@ static void knot_fini(struct knot *k)
 	map_free(k->gone, k->n_buffers * sizeof(*k->gone));
 	map_free(k->todo, k->n->n_sites * sizeof(*k->todo));
 	map_free(k->is_todo, k->n->n_sites);
+	map_free(k->is_open, k->n_receivers);
 }
 
 uint64_t net_knot(struct net *n, char *text, size_t size)

@@ -126,6 +126,12 @@ struct net_client_ops {
 	 */
 	void (*header)(const struct net *n, packet_id p, uint32_t channel,
 		uint32_t number, uint8_t header[BOOK_HEADER]);
+	/*
+	 * How many packets a node keeps in a reception FIFO until others can
+	 * leave by an injection FIFO, *by; NULL: there are never any.
+	 */
+	uint32_t (*n_kept)(
+		const struct net *n, site_id s, uint32_t fifo, uint32_t *by);
 	bool is_sink; /* reception drains at once */
 	/* What finds no room waits in order, and on_room() does nothing but
 	 * inject it: how much a FIFO holds makes no difference. */

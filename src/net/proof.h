@@ -97,6 +97,7 @@ struct proof_waits {
 	/* [channel]: of these there must be room before a node takes one in;
 	 * bits */
 	uint32_t answers[NET_MOST_CHANNELS];
+	const struct topo *topo; /* for an example; may be NULL */
 };
 
 /*

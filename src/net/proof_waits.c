@@ -81,6 +81,28 @@ static void check_stages(struct proof_step *s, const struct proof_waits *w,
 		tell_ring(s, ring);
 }
 
+/* An example: packets from one node to another of the same router, and those
+ * that come back. */
+static void tell_nodes(
+	struct proof_step *s, const struct topo *t, const char *channel)
+{
+	struct topo_end of[2];
+	uint32_t i;
+
+	if (!t || t->n_nodes < 2)
+		return;
+	of[0] = t->ops->peer(t, 0, 0);
+	of[1] = t->ops->peer(t, 1, 0);
+	if (of[0].router != of[1].router || of[0].router < t->n_nodes)
+		return;
+	for (i = 0; i < 2; i++) {
+		proof_tell(s, i, 0, 0);
+		proof_tell(s, of[!i].router, of[!i].port, 0);
+	}
+	for (i = 0; i < s->n_cycle; i++)
+		s->cycle[i].name = channel;
+}
+
 static void check_channels(struct proof_step *s, const struct proof_waits *w)
 {
 	uint32_t bad = find_cycle(w, w->n_channels, next_channel), i, n = 0;
@@ -92,8 +114,8 @@ static void check_channels(struct proof_step *s, const struct proof_waits *w)
 	s->holds = bad == CDG_NONE;
 	if (bad != CDG_NONE)
 		snprintf(s->why, sizeof(s->why),
-			"nodes take in a %s when there is room for another "
-			"packet of its own channel",
+			"nodes take in a %s when another packet of its own "
+			"channel can leave",
 			w->channel[bad]);
 	else
 		snprintf(s->why, sizeof(s->why),
@@ -101,6 +123,8 @@ static void check_channels(struct proof_step *s, const struct proof_waits *w)
 			"packets of %u of them are always taken in, the others "
 			"wait for these",
 			w->n_channels, n);
+	if (bad != CDG_NONE)
+		tell_nodes(s, w->topo, w->channel[bad]);
 }
 
 void proof_waits(struct proof *p, const struct proof_waits *w)

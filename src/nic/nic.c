@@ -35,6 +35,7 @@ struct nic *nic_new(const struct nic_setup *s, struct err *e)
 		.arg = s->arg,
 		.watch = s->watch,
 		.plan = s->plan,
+		.client = s->ops->client,
 	};
 	if (nic->ops->init(nic, e)) {
 		mem_free(nic);
@@ -43,7 +44,7 @@ struct nic *nic_new(const struct nic_setup *s, struct err *e)
 	nic->nodes = map_alloc(nic->n_nodes * sizeof(*nic->nodes));
 	nic->payloads = payload_pool_new(
 		s->net->n_workers, nic->n_nodes, nic->load_size);
-	net_attach(s->net, nic->ops->client, nic);
+	net_attach(s->net, nic->client, nic);
 	host_set_nic(s->host, nic);
 	return nic;
 }

@@ -35,6 +35,8 @@ struct nic {
 	void *arg;
 	struct lofamo_history *watch; /* NULL: nobody watches the nodes */
 	const struct fault_plan *plan; /* what becomes of parts; or NULL */
+	/* ops->client, unless ops->init() has set another one */
+	const struct net_client_ops *client;
 };
 
 /* Where and when: what the functions of an interface's units are given. */
@@ -55,10 +57,7 @@ enum nic_can {
 	NIC_SHARES = 32, /* memory of other nodes, read and written by loads
 			  * and stores */
 	NIC_THREADS = 64, /* runs code of its own */
-	NIC_ANSWERS = 128, /* requests may keep their places until there is room
-			    * for their responses, which are always taken in
-			    * and go by FIFOs of class NET_HIGH */
-	NIC_LOSES = 256, /* packets, without a word to who sent them */
+	NIC_LOSES = 128, /* packets, without a word to who sent them */
 };
 
 /*
@@ -121,6 +120,12 @@ struct nic_ops {
 	/* Whether an event is a clock for which nobody waits any more; NULL:
 	 * there are none.  Only while nothing runs. */
 	bool (*is_stale)(const struct nic *nic, const struct sim_event *e);
+	/*
+	 * Packets of a class may keep their places at a node until others can
+	 * leave it, of these classes of FIFOs (bits); NULL: all are always
+	 * taken in.  Only of the parameters.
+	 */
+	uint32_t (*waits_for)(const void *params, enum net_class class);
 };
 
 struct nic_setup {

@@ -31,6 +31,7 @@ enum gem_engine {
 	GEM_BAD_STORE, /* one that is refused is */
 	GEM_FLUSH, /* a store that asks for a flush is in the card */
 	GEM_OVERDUE, /* other nodes' transactions may be */
+	GEM_LINE, /* a packet joins the line, or that may move on */
 	GEM_READS,
 	GEM_ENGINES = GEM_READS + SIDE_READS_EVENTS - ENGINE_CLIENT,
 };
@@ -174,6 +175,7 @@ struct gem_node {
 	struct gem_bte bte;
 	struct gem_amo *amo; /* NULL until there is an atomic */
 	struct outbox out;
+	struct ring line; /* packets that wait, where responses do */
 	struct gem_cq cq[GEMINI_CQS];
 	uint32_t n_requests; /* in the ORB */
 	uint32_t round, number;
@@ -305,6 +307,9 @@ void gem_target_on_overdue(const struct nic_at *a);
 /* Other nodes' transactions have as much time again. */
 void gem_target_extend(const struct nic_at *a);
 void gem_target_on_in(const struct nic_at *a, packet_id id);
+/* Where responses wait in line with requests: one joins it, or NO_PACKET; the
+ * first ones are taken in. */
+void gem_target_on_line(const struct nic_at *a, packet_id id);
 void gem_target_on_written(const struct nic_at *a, packet_id id);
 /* A request has been executed, or refused as its load's status says. */
 void gem_target_done(const struct nic_at *a, packet_id id);

@@ -31,6 +31,11 @@ static const struct param params[] = {
 		"number of unfinished packets beyond which further requests "
 		"stay in the reception FIFO",
 		"assumed"),
+	PARAM_ONE_OF("responses", AT(responses), "always", "always|wait",
+		"when a node takes in responses; always: when they arrive; "
+		"wait: in line with requests, which wait until responses of "
+		"the node can leave",
+		"assumed: as GEM-F42; wait is for comparison"),
 	PARAM_ROW(PARAM_TIME, "timeout", AT(timeout), "1 ms", 1000000, PS_PER_S,
 		"time after which an unanswered request fails", "GEM-G26"),
 	PARAM_ONE_OF("routing", AT(routing), "adaptive",
@@ -318,6 +323,9 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 	case GEM_OVERDUE:
 		gem_target_on_overdue(&a);
 		break;
+	case GEM_LINE:
+		gem_target_on_line(&a, e.data);
+		break;
 	case GEM_TIMEOUT:
 		gem_fma_on_timeout(&a);
 		break;
@@ -349,7 +357,89 @@ static const struct net_client_ops client = {
 	.has_outbox = true,
 };
 
+/* --- the same where responses wait --- */
+
+static void on_room_in_line(struct net *net, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
+{
+	struct nic *nic = net->client_state;
+	struct nic_at a;
+
+	on_room(net, w, s, fifo, t);
+	if (!nic->nodes[s])
+		return;
+	a = nic_at(nic, w, s, t);
+	if (gem_here(&a)->line.n)
+		gem_post(&a, t, GEM_LINE, NO_PACKET);
+}
+
+static void on_packet_in_line(struct net *net, struct sim_worker *w, site_id s,
+	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
+{
+	struct nic_at a = nic_at(net->client_state, w, s, t);
+	struct gem_load *l = gem_load(&a, id);
+
+	l->fifo = fifo;
+	l->is_held = false;
+	if (net->packets[id].flags & PACKET_HURT) {
+		gem_harm_drop(&a, id);
+		return;
+	}
+	gem_here(&a)->inside++;
+	gem_post(&a,
+		tail + (l->is_response ? gem_params(&a)->response
+				       : gem_params(&a)->input),
+		GEM_LINE, id);
+}
+
+/* What an event has finished may let others of the line go on. */
+static void on_event_in_line(struct net *net, struct sim_worker *w, site_id s,
+	sim_time t, struct sim_event e)
+{
+	struct nic_at a = nic_at(net->client_state, w, s, t);
+
+	on_event(net, w, s, t, e);
+	gem_target_on_line(&a, NO_PACKET);
+}
+
+static uint32_t n_kept(
+	const struct net *net, site_id s, uint32_t fifo, uint32_t *by)
+{
+	struct nic *nic = net->client_state;
+	const struct gem_node *n = nic->nodes[s];
+	const struct nic_at a = { .nic = nic, .s = s };
+	uint32_t i, sum = 0;
+
+	*by = gem_of(&a)->response_fifo;
+	if (!n || !n->out.line[*by].first)
+		return 0;
+	for (i = 0; i < n->line.n; i++)
+		sum += gem_load(&a, *(packet_id *)ring_at(&n->line, i))->fifo ==
+		       fifo;
+	return sum;
+}
+
+static const struct net_client_ops client_in_line = {
+	.on_room = on_room_in_line,
+	.on_packet = on_packet_in_line,
+	.on_event = on_event_in_line,
+	.on_copy = nic_on_copy,
+	.on_lost = nic_on_lost,
+	.is_found = gem_harm_is_found,
+	.on_quiesce = gem_harm_on_quiesce,
+	.n_kept = n_kept,
+};
+
 /* --- life --- */
+
+static uint32_t waits_for(const void *values, enum net_class class)
+{
+	const struct gemini_params *p = values;
+
+	return class == NET_USER || (class == NET_HIGH && p->responses)
+		       ? 1U << NET_HIGH
+		       : 0;
+}
 
 static int gemini_init(struct nic *nic, struct err *e)
 {
@@ -375,6 +465,8 @@ static int gemini_init(struct nic *nic, struct err *e)
 			"separate FIFOs for requests and responses, such as "
 			"tiled");
 	nic->load_size = sizeof(struct gem_load);
+	if (((const struct gemini_params *)nic->params)->responses)
+		nic->client = &client_in_line;
 	return 0;
 }
 
@@ -391,6 +483,7 @@ static void node_init(struct nic *nic, void *node, site_id s)
 	slots_init(&n->events, sizeof(struct gem_event));
 	ring_init(&n->waiting, sizeof(uint32_t));
 	ring_init(&n->deadlines, sizeof(struct gem_deadline));
+	ring_init(&n->line, sizeof(packet_id));
 	gem_bte_init(&n->bte);
 	side_reads_init(&n->reads, &x->reads, &n->ticks);
 }
@@ -406,6 +499,7 @@ static void node_fini(struct nic *nic, void *node)
 	slots_fini(&n->events);
 	ring_fini(&n->waiting);
 	ring_fini(&n->deadlines);
+	ring_fini(&n->line);
 	ranges_fini(&n->handles);
 	side_reads_fini(&n->reads);
 	gem_bte_fini(&n->bte);
@@ -421,9 +515,10 @@ static uint64_t node_memory(const void *node)
 	return slots_memory(&n->lines) + slots_memory(&n->transactions) +
 	       slots_memory(&n->remotes) + slots_memory(&n->events) +
 	       ring_memory(&n->waiting) + ring_memory(&n->deadlines) +
-	       ranges_memory(&n->handles) + side_reads_memory(&n->reads) +
-	       gem_bte_memory(&n->bte) + gem_amo_memory(n->amo) +
-	       index_memory(&n->remote) + gem_window_memory(n);
+	       ring_memory(&n->line) + ranges_memory(&n->handles) +
+	       side_reads_memory(&n->reads) + gem_bte_memory(&n->bte) +
+	       gem_amo_memory(n->amo) + index_memory(&n->remote) +
+	       gem_window_memory(n);
 }
 
 static int audit_node(const void *node, site_id s, struct err *e)
@@ -435,6 +530,10 @@ static int audit_node(const void *node, site_id s, struct err *e)
 	if (!n->lines.used && (!n->transactions.used || n->is_mortal) &&
 		(!n->remotes.used || n->is_mortal) && !n->inside)
 		return 0;
+	if (n->line.n)
+		return err_set_code(e, EXIT_DEADLOCK,
+			"node %u: %u packets wait until a response can leave",
+			s, n->line.n);
 	return err_set_code(e, EXIT_INTERNAL,
 		"audit: node %u: %u requests, %u transactions, %u transactions "
 		"of other nodes and %u packets are unfinished",
@@ -463,7 +562,7 @@ static bool is_stale(const struct nic *nic, const struct sim_event *e)
 const struct nic_ops gemini_ops = {
 	.name = "gemini",
 	.title = "Gemini interface",
-	.can = NIC_ATOMICS | NIC_FETCHES | NIC_ANSWERS,
+	.can = NIC_ATOMICS | NIC_FETCHES,
 	.has = "any-side checked-chips checked-memories",
 	.size = sizeof(struct gemini),
 	.node_size = sizeof(struct gem_node),
@@ -480,4 +579,5 @@ const struct nic_ops gemini_ops = {
 	.audit_node = audit_node,
 	.load_bytes = load_bytes,
 	.is_stale = is_stale,
+	.waits_for = waits_for,
 };

@@ -93,6 +93,7 @@ struct gemini_params {
 	int64_t ssids; /* transactions under way */
 	int64_t rmt; /* transactions of others that a node keeps count of */
 	int64_t pending; /* of others, taken in before they are answered */
+	int64_t responses; /* 1: they wait in line with requests */
 	int64_t timeout; /* of one, ps */
 	int64_t routing; /* 0: adaptive, 1: hashed, GEM_LINES */
 	int64_t amo_interval; /* from one atomic to the next, ps */

@@ -362,6 +362,30 @@ void gem_target_on_in(const struct nic_at *a, packet_id id)
 		execute(a, id);
 }
 
+static bool may_be_taken(const struct nic_at *a, packet_id id)
+{
+	const struct gem_node *n = a->node;
+
+	return gem_load(a, id)->is_response ||
+	       (!n->out.line[gem_of(a)->response_fifo].first &&
+		       n->inside - n->line.n <
+			       (uint32_t)gem_params(a)->pending);
+}
+
+/* A request waits while responses before it cannot leave, and all behind it
+ * wait with it. */
+void gem_target_on_line(const struct nic_at *a, packet_id id)
+{
+	struct ring *line = &gem_here(a)->line;
+
+	if (id != NO_PACKET)
+		*(packet_id *)ring_push(line) = id;
+	while (line->n && may_be_taken(a, *(packet_id *)ring_at(line, 0))) {
+		id = *(packet_id *)ring_pop(line);
+		gem_target_on_in(a, id);
+	}
+}
+
 void gem_target_on_written(const struct nic_at *a, packet_id id)
 {
 	struct gem_load *l = gem_load(a, id);
