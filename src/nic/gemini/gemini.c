@@ -246,6 +246,16 @@ static void on_response(const struct nic_at *a, packet_id id, sim_time in)
 	}
 }
 
+/* Whether a packet was damaged on its way: it goes no further. */
+static inline bool drop(
+	const struct net *net, const struct nic_at *a, packet_id id)
+{
+	if (!(net->packets[id].flags & PACKET_HURT))
+		return false;
+	gem_harm_drop(a, id);
+	return true;
+}
+
 static void on_packet(struct net *net, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
@@ -253,10 +263,8 @@ static void on_packet(struct net *net, struct sim_worker *w, site_id s,
 	struct gem_load *l = gem_load(&a, id);
 
 	l->fifo = fifo;
-	if (net->packets[id].flags & PACKET_HURT) {
-		gem_harm_drop(&a, id);
+	if (drop(net, &a, id))
 		return;
-	}
 	if (l->is_response) {
 		on_response(&a, id, tail + gem_params(&a)->response);
 		return;
@@ -381,10 +389,8 @@ static void on_packet_in_line(struct net *net, struct sim_worker *w, site_id s,
 
 	l->fifo = fifo;
 	l->is_held = false;
-	if (net->packets[id].flags & PACKET_HURT) {
-		gem_harm_drop(&a, id);
+	if (drop(net, &a, id))
 		return;
-	}
 	gem_here(&a)->inside++;
 	gem_post(&a,
 		tail + (l->is_response ? gem_params(&a)->response
