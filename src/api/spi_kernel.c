@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "api/unit.h"
+#include "link/retry.h"
 
 /* --- memory regions --- */
 
@@ -481,7 +482,7 @@ int32_t Kernel_SetLinkTimeout(uint32_t sender, uint32_t trips)
 {
 	if (!program_is_system())
 		return EPERM;
-	if (sender >= MU_SENDERS || !trips || trips > 1000000)
+	if (sender >= MU_SENDERS || !trips || trips > RETRY_MOST_TRIPS)
 		return EINVAL;
 	unit_store_as_kernel(MU_REGISTER(MU_TIMEOUT, sender), trips);
 	return 0;

@@ -44,8 +44,6 @@ void unit_store_as_kernel(uint32_t reg, uint64_t value)
 	store(reg | MU_PRIVILEGED, value);
 }
 
-/* Stores and loads take the same way to the unit, so that none passes
- * another. */
 void unit_place_fifo(
 	MUSPI_InjFifo_t *f, uint32_t inj, uint64_t at, uint64_t bytes)
 {
@@ -58,6 +56,8 @@ void unit_place_fifo(
 	unit_store_as_kernel(MU_REGISTER(MU_INJ_SIZE, inj), bytes);
 }
 
+/* Stores and loads take the same way to the unit, so that none passes
+ * another. */
 uint64_t unit_load(uint32_t reg)
 {
 	struct nic *nic = unit();

@@ -30,7 +30,8 @@ const struct param retry_params_table[] = {
 		"what makes a sender go back to a packet: a time-out, or a "
 		"message from the receiver",
 		"BGQ-G23"),
-	PARAM_ROW(PARAM_COUNT, "retry.timeout", AT(timeout), "4", 1, 1000000,
+	PARAM_ROW(PARAM_COUNT, "retry.timeout", AT(timeout), "4", 1,
+		RETRY_MOST_TRIPS,
 		"time-out of an unacknowledged packet, in round trips of the "
 		"wire",
 		"BGQ-G23"),

@@ -115,6 +115,8 @@ struct retry_done retry_send(struct link_retry *q, const struct retry_params *p,
 	uint32_t full, const struct retry_packet *x,
 	const struct retry_luck *luck);
 void retry_fini(struct link_retry *q);
+enum { RETRY_MOST_TRIPS = 1000000 }; /* of a time-out */
+
 /* A sender's time-out on a wire of some latency; and the time from one copy of
  * a packet to the next, where that makes it. */
 static inline sim_time retry_timeout(const struct link_retry *q,

@@ -5,9 +5,8 @@
 #include "nic/bgq_mu/mu.h"
 
 #include "base/mem.h"
+#include "link/retry.h"
 #include "net/send.h"
-
-enum { MOST_TRIPS = 1000000 };
 
 bool mu_is_dcr(uint32_t reg)
 {
@@ -52,7 +51,7 @@ bool mu_dcr_set_timeout(
 	struct mu_node *n = nic_node(nic, s);
 
 	if (port >= nic->net->n_ports || port >= MU_TIMEOUTS || !trips ||
-		trips > MOST_TRIPS)
+		trips > RETRY_MOST_TRIPS)
 		return false;
 	if (!n->timeout)
 		n->timeout = mem_alloc(MU_TIMEOUTS, sizeof(*n->timeout));

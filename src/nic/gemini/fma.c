@@ -314,11 +314,18 @@ static void end(const struct nic_at *a, uint32_t transaction)
 		gem_bte_ended(a);
 }
 
+/* A request under way, or NULL. */
+static inline struct gem_line *find_open(
+	const struct gem_node *n, uint32_t request, uint32_t round)
+{
+	struct gem_line *x = slots_find(&n->lines, request);
+
+	return x && x->round == round ? x : NULL;
+}
+
 static bool is_open(const struct gem_node *n, const struct gem_deadline *d)
 {
-	const struct gem_line *x = slots_find(&n->lines, d->request);
-
-	return x && x->round == d->round;
+	return find_open(n, d->request, d->round);
 }
 
 /* Deadlines in front that nobody needs any more. */
@@ -326,6 +333,13 @@ static void forget_answered(struct gem_node *n)
 {
 	while (n->deadlines.n && !is_open(n, ring_at(&n->deadlines, 0)))
 		ring_pop(&n->deadlines);
+}
+
+static inline void close_one(struct gem_node *n, struct gem_line *x)
+{
+	x->round = 0;
+	n->n_requests--;
+	forget_answered(n);
 }
 
 static void line_ended(const struct nic_at *a, uint32_t line, uint32_t status)
@@ -349,19 +363,17 @@ static void line_ended(const struct nic_at *a, uint32_t line, uint32_t status)
 bool gem_fma_count(const struct nic_at *a, const struct gem_load *l)
 {
 	struct gem_node *n = a->node;
-	struct gem_line *x = slots_find(&n->lines, l->request);
+	struct gem_line *x = find_open(n, l->request, l->round);
 	struct gem_transaction *of;
 
-	if (!x || x->round != l->round)
+	if (!x)
 		return false;
 	of = slots_at(&n->transactions, x->transaction);
 	if (of->answered + 1 >= of->lines)
 		return false;
 	of->answered++;
-	x->round = 0;
+	close_one(n, x);
 	slots_give(&n->lines, l->request);
-	n->n_requests--;
-	forget_answered(n);
 	return true;
 }
 
@@ -369,13 +381,11 @@ bool gem_fma_answered(const struct nic_at *a, uint32_t request, uint32_t round,
 	uint32_t status)
 {
 	struct gem_node *n = a->node;
-	struct gem_line *x = slots_find(&n->lines, request);
+	struct gem_line *x = find_open(n, request, round);
 
-	if (!x || x->round != round)
+	if (!x)
 		return false;
-	x->round = 0;
-	n->n_requests--;
-	forget_answered(n);
+	close_one(n, x);
 	line_ended(a, request, status);
 	send_waiting(a);
 	return true;

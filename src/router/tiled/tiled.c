@@ -307,9 +307,8 @@ static void init_chip(struct tiled *d, site_id s)
 
 static const struct router_calls *chip_calls(const struct tiled *d)
 {
-	bool is_plain = !d->book && !d->is_faulty && !d->has_rates &&
-			!d->is_ideal && !d->lines && !d->is_free &&
-			d->need == 2;
+	bool is_plain = d->is_plain && !d->has_rates && !d->is_ideal &&
+			!d->lines && !d->is_free && d->need == 2;
 
 	return is_plain ? &tiled_plain_chip : &tiled_full_chip;
 }
