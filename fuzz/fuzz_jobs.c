@@ -12,6 +12,7 @@
 #include "load/jobs.h"
 #include "machine/partitions.h"
 #include "machine/run.h"
+#include "parts/trees/trees.h"
 
 #include "check.h"
 #include "file.h"
@@ -70,7 +71,8 @@ static void check_routes(const struct machine_partition *p)
 		return;
 	m = machine_load(FUZZ_MACHINES "/bgq.yaml", sets, 2, NULL, &e);
 	check(m != NULL, "no partition");
-	tree_prove(&proof, m->topo, &m->coll, p->routes, p->n_routes);
+	tree_prove(&proof, m->topo, part_params(&m->parts, &part_trees),
+		p->routes, p->n_routes);
 	check(proof.n_steps > 0 && proof.n_steps <= 3, "no proof");
 	proof_free(&proof);
 	machine_free(m);

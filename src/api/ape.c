@@ -4,8 +4,8 @@
 
 #include "api/ape_stage.h"
 #include "base/ring.h"
-#include "host/gpu.h"
-#include "watch/history.h"
+#include "parts/gpus/gpus.h"
+#include "parts/lofamo/history.h"
 
 _Static_assert((int)WEFT_APE_COPIED == (int)APE_COPIED &&
 		       (int)WEFT_APE_DAMAGED == (int)APE_DAMAGED &&
@@ -317,13 +317,16 @@ int weft_ape_health(struct weft_ape_health *h)
 	struct nic *n = nic();
 	const struct topo *t = n->net->topo;
 	const struct ape_params *p = n->params;
+	struct lofamo_history *watch = lofamo_of(n->host);
 	struct lofamo_registers r;
 	uint32_t i;
 
-	if (!n->watch || !h)
-		return h ? ENOTSUP : EINVAL;
+	if (!h)
+		return EINVAL;
+	if (!watch)
+		return ENOTSUP;
 	program_charge(p->work.poll_load);
-	r = lofamo_registers_at(n->watch, program_node(), program_now());
+	r = lofamo_registers_at(watch, program_node(), program_now());
 	*h = (struct weft_ape_health){ .host = r.host, .card = r.card };
 	for (i = 0; i < WEFT_APE_LINKS; i++) {
 		h->link[i].node = UINT32_MAX;
@@ -343,7 +346,7 @@ int weft_ape_on_change(
 
 	if (!a->is_open)
 		return EBADF;
-	if (!nic()->watch)
+	if (!lofamo_of(program_host()))
 		return ENOTSUP;
 	a->on_change = on;
 	a->arg = arg;
@@ -353,9 +356,11 @@ int weft_ape_on_change(
 /* When the next change is heard of; SIM_NEVER: there is none. */
 static sim_time next_change(const struct ape *a, struct lofamo_part *p)
 {
-	if (!a->on_change || !lofamo_change(nic()->watch, a->n_changes, p))
+	struct lofamo_history *watch = lofamo_of(program_host());
+
+	if (!a->on_change || !lofamo_change(watch, a->n_changes, p))
 		return SIM_NEVER;
-	return p->known + lofamo_latency(nic()->watch);
+	return p->known + lofamo_latency(watch);
 }
 
 /* Tells of all that were heard of; whether there were any. */

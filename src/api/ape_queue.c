@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "watch/history.h"
+#include "parts/lofamo/history.h"
 
 enum {
 	ENTRY = sizeof(struct ape_command),
@@ -56,6 +56,7 @@ int ape_user_open(struct ape_user *u)
 
 	u->nic = ape_check(host_nic(program_host()));
 	u->node = program_node();
+	u->watch = lofamo_of(u->nic->host);
 	if (!u->n_commands)
 		u->n_commands = (uint32_t)params_of(u)->queue;
 	if (!u->n_events)
@@ -76,9 +77,9 @@ int ape_user_open(struct ape_user *u)
 /* When the host knows that the card is dead. */
 static sim_time known_at(const struct ape_user *u)
 {
-	return u->heeds && u->nic->watch ? lofamo_card_is_dead_at(u->nic->watch,
-						   u->node, program_now())
-					 : SIM_NEVER;
+	return u->heeds && u->watch ? lofamo_card_is_dead_at(
+					      u->watch, u->node, program_now())
+				    : SIM_NEVER;
 }
 
 bool ape_user_has_lost_card(const struct ape_user *u)

@@ -6,8 +6,10 @@
 #define API_APE_QUEUE_H
 
 #include "host/program.h"
-#include "host/gpu.h"
+#include "parts/gpus/gpus.h"
 #include "nic/apenet/apenet.h"
+
+struct lofamo_history;
 
 struct ape_user {
 	/* to be set */
@@ -20,6 +22,7 @@ struct ape_user {
 	void *arg;
 
 	struct nic *nic;
+	struct lofamo_history *watch; /* NULL: nothing watches its card */
 	uint32_t node;
 	uint32_t posted, done; /* commands, ever */
 	uint32_t taken, told; /* events; and that the card knows of */

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "base/ring.h"
-#include "host/gpu.h"
+#include "parts/gpus/gpus.h"
 
 enum { HEADER = 64 };
 
@@ -209,7 +209,7 @@ static void land(struct ape_stage *s, const struct workq_completion *c)
 		x.end += (sim_time)x.chunk.bytes * 1000000 /
 			 (params_of(s)->copy_rate / 1000000);
 	if (!x.error && gpu_of(r->first))
-		x.end = gpu_copy(host_gpus(host_of(s)), s->user.node,
+		x.end = gpu_copy(gpus_of(host_of(s)), s->user.node,
 			gpu_of(r->first) - 1, x.end, x.chunk.bytes);
 	*(struct ape_landing *)ring_push(&s->landings) = x;
 }
@@ -313,7 +313,7 @@ static sim_time begin_copy(struct ape_stage *s, enum ape_way way,
 
 	*n = p->bytes - at < chunk ? p->bytes - at : chunk;
 	if (gpu_of(p->from))
-		end = gpu_copy(host_gpus(host_of(s)), s->user.node,
+		end = gpu_copy(gpus_of(host_of(s)), s->user.node,
 			gpu_of(p->from) - 1, end, *n);
 	if (way == APE_COPIED)
 		end += (sim_time)*n * 1000000 /

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "host/files.h"
+#include "parts/files/files.h"
 
 /* Between looks whether a buffer has been sent. */
 #define SENT_POLL (500 * (sim_time)SIM_NS)
@@ -68,7 +68,7 @@ static const struct program_library library = {
 
 static const struct files_params *params(void)
 {
-	return &host_params(program_host())->files;
+	return part_params(host_parts(program_host()), &part_files);
 }
 
 /* One that is filled in and then handed over. */

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "base/ring.h"
-#include "host/gpu.h"
+#include "parts/gpus/gpus.h"
 #include "nic/apenet/apenet.h"
 #include "host/program.h"
 
@@ -61,7 +61,7 @@ static struct streams *streams(void)
 
 static struct gpus *gpus(void)
 {
-	return host_gpus(program_host());
+	return gpus_of(program_host());
 }
 
 uint32_t weft_gpu_count(void)

@@ -111,7 +111,7 @@ bool weft_msg_store(uint64_t at, const void *from, size_t n)
 static void wait_for_gpu(uint32_t gpu, uint64_t bytes)
 {
 	if (gpu && bytes)
-		program_wait(gpu_copy(host_gpus(program_host()), program_node(),
+		program_wait(gpu_copy(gpus_of(program_host()), program_node(),
 			gpu - 1, program_now(), bytes));
 }
 

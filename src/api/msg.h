@@ -14,7 +14,7 @@
 
 #include "api/api.h"
 #include "api/mailbox.h"
-#include "host/gpu.h"
+#include "parts/gpus/gpus.h"
 #include "host/program.h"
 #include "nic/nic.h"
 #include "weft/msg.h"

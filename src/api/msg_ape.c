@@ -47,7 +47,7 @@ static void on_event(void *arg, const struct workq_completion *c)
 static int msg_ape_open(struct msg_state *m)
 {
 	struct ape_user *u = user(m);
-	const struct gpus *g = host_gpus(m->host);
+	const struct gpus *g = gpus_of(m->host);
 	uint32_t i;
 	int code;
 
@@ -158,7 +158,7 @@ static int msg_ape_check_gpu(
 	const struct msg_state *m, uint64_t at, uint64_t bytes)
 {
 	const struct ape_params *p = m->nic->params;
-	const struct gpus *g = host_gpus(m->host);
+	const struct gpus *g = gpus_of(m->host);
 	uint64_t offset = at - gpu_at(gpu_of(at) - 1), memory;
 
 	if (!g || gpu_of(at) > gpus_params(g)->count)

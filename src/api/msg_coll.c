@@ -274,7 +274,7 @@ struct coll_parts {
 	struct coll_part *first;
 };
 
-static void parts_fini(void *kept)
+static void reduced_fini(void *kept)
 {
 	struct coll_parts *all = kept;
 	struct coll_part *p;
@@ -287,7 +287,7 @@ static void parts_fini(void *kept)
 
 static const struct program_library parts = {
 	.size = sizeof(struct coll_parts),
-	.fini = parts_fini,
+	.fini = reduced_fini,
 };
 
 static struct coll_part *take_part(uint64_t n)

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "api/unit.h"
+#include "base/units.h"
 #include "coll/barrier.h"
 
 /* Cycles of a core: more is for ever. */
@@ -215,7 +216,7 @@ static int32_t wait_for(
 	uint64_t seen;
 
 	return program_poll_before(is_there, &l, unit_register_loop(),
-		       has_end ? now + clock_time((int64_t)cycles,
+		       has_end ? now + units_cycles((int64_t)cycles,
 					       unit_clocks()->core)
 			       : SIM_NEVER,
 		       &seen)

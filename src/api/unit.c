@@ -12,7 +12,7 @@ const struct mu_params *unit_params(void)
 
 const struct clock_params *unit_clocks(void)
 {
-	return &host_params(program_host())->clocks;
+	return clocks_of(program_host());
 }
 
 void unit_dcr(void)

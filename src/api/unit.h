@@ -4,6 +4,7 @@
 
 #include "api/spi.h"
 #include "host/program.h"
+#include "parts/clocks/clocks.h"
 
 /* The message unit of the program's machine; without one, a BUG. */
 struct nic *unit(void);

@@ -31,6 +31,17 @@ struct param_block {
 	struct param_origin *origins; /* n_rows of them, or NULL */
 };
 
+/*
+ * A parameter that follows a clock where a machine does not state it: so many
+ * thousandths of the clock's cycle or, for a rate, of a byte per cycle.
+ */
+struct param_follow {
+	const char *section, *name;
+	const char *clock_section, *clock; /* the parameter that it follows */
+	int64_t millis;
+	const char *source; /* NULL: that of the parameter's default */
+};
+
 /* Sets every row's default.  A default that its own row refuses is a BUG. */
 void param_defaults(const struct param_block *b);
 

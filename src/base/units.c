@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/wide.h"
+
 __extension__ typedef unsigned __int128 wide;
 
 /* After the point; 10^18 of the largest unit still fits a wide. */
@@ -283,4 +285,9 @@ void units_format(enum unit_kind kind, int64_t value, char *text, size_t size)
 const char *units_list(enum unit_kind kind)
 {
 	return kinds[kind].list;
+}
+
+int64_t units_cycles(int64_t cycles, int64_t hz)
+{
+	return (int64_t)(((int128)cycles * PS_PER_S + hz / 2) / hz);
 }

@@ -21,6 +21,8 @@ enum unit_kind {
 	UNIT_LOAD, /* a fraction, or UNIT_ABSOLUTE and a rate above 0 */
 };
 
+#define PS_PER_S INT64_C(1000000000000)
+
 #define UNIT_ABSOLUTE (INT64_C(1) << 62)
 
 /* 0, or -1 with *why set to a short static reason ("unit missing", ...). */
@@ -29,6 +31,9 @@ int units_read(enum unit_kind kind, const char *text, int64_t *value,
 
 /* The shortest exact text: 41400 ps -> "41.4 ns".  Always fits 48 bytes. */
 void units_format(enum unit_kind kind, int64_t value, char *text, size_t size);
+
+/* The time of so many cycles of a clock, in ps, to the nearest one. */
+int64_t units_cycles(int64_t cycles, int64_t hz);
 
 /* "ns, us, ms, s or ps", for messages. */
 const char *units_list(enum unit_kind kind);

@@ -5,6 +5,7 @@
 
 #include "cli/run_partitions.h"
 #include "coll/tree_proof.h"
+#include "parts/trees/trees.h"
 #include "machine/system.h"
 #include "out/json.h"
 #include "net/proof.h"
@@ -206,12 +207,14 @@ static bool print_text(const struct machine *m, const struct proof *p, FILE *f)
 static int check(const struct cli_args *a, const struct machine *m,
 	const struct machine_partition *job, FILE *f)
 {
+	const struct tree_params *coll;
 	struct proof p;
 	bool is_proved;
 
 	prove(m, m->route, &p);
-	if (machine_has(m, "class-routes"))
-		tree_prove(&p, m->topo, &m->coll, job ? job->routes : NULL,
+	coll = part_params(&m->parts, &part_trees);
+	if (coll)
+		tree_prove(&p, m->topo, coll, job ? job->routes : NULL,
 			job ? job->n_routes : 0);
 	is_proved = a->is_json ? print_json(m, &p, f) : print_text(m, &p, f);
 	proof_free(&p);

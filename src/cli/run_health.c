@@ -1,15 +1,16 @@
 #include "cli/run.h"
 
-#include "watch/lofamo.h"
+#include "parts/lofamo/lofamo.h"
 
 /* The Master's picture at the end of a run; NULL where there is none. */
 static struct lofamo *watch(const struct machine_run *r)
 {
 	const struct machine *m = r->machine;
+	const struct part_place at = machine_place(m, r->setup.seed);
 	struct lofamo_setup s;
 	struct lofamo *l;
 
-	if (!machine_watch(m, r->setup.seed, &s) || !m->faults.n_events)
+	if (!lofamo_setup(&at, &s) || !m->faults.n_events)
 		return NULL;
 	l = lofamo_new(&s);
 	lofamo_add_plan(l, &m->faults);

@@ -217,8 +217,8 @@ void show_json(const struct show *s, FILE *f)
 	json_lines(&j, s);
 	if (m->topo->n_io) {
 		json_real(&j, "io_GBps", show_io_rate(s) / 1e9);
-		json_real(
-			&j, "pcie_GBps", (double)m->host.files.pcie_rate / 1e9);
+		json_real(&j, "pcie_GBps",
+			(double)machine_value(m, "nic", "pcie.rate") / 1e9);
 	}
 	json_bisection(&j, s);
 	json_ways(&j, s);

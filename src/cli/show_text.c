@@ -281,7 +281,7 @@ static void text_io(const struct show *s, FILE *f)
 			"IO nodes    each with links of %.4g GB/s each way, "
 			"and %.4g GB/s over PCIe\n",
 			show_io_rate(s) / 1e9,
-			(double)s->m->host.files.pcie_rate / 1e9);
+			(double)machine_value(s->m, "nic", "pcie.rate") / 1e9);
 }
 
 static void text_memory(const struct show *s, FILE *f)

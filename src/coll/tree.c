@@ -8,7 +8,7 @@
 #define AT(field) offsetof(struct tree_params, field)
 #define MOST_TIME INT64_C(1000000000)
 
-const struct param tree_params_table[] = {
+const struct param tree_params_table[TREE_PARAMS] = {
 	PARAM_ROW(PARAM_TIME, "up", AT(up), "18 ns", 0, MOST_TIME,
 		"time that a hop towards the root takes beyond that of any "
 		"other packet",
@@ -40,9 +40,6 @@ const struct param tree_params_table[] = {
 			"to the middle of the box, which may deadlock",
 		.source = "assumed: as the machine's public route builder" },
 };
-
-const size_t tree_params_n =
-	sizeof(tree_params_table) / sizeof(tree_params_table[0]);
 
 /* --- a node's part --- */
 

@@ -42,8 +42,8 @@ struct tree_params {
 
 enum tree_root { TREE_ROOT_PARTITION, TREE_ROOT_BOX };
 
-extern const struct param tree_params_table[];
-extern const size_t tree_params_n;
+enum { TREE_PARAMS = 7 };
+extern const struct param tree_params_table[TREE_PARAMS];
 
 /* Of a packet, in its hints: what the network looks at. */
 enum tree_word {

@@ -44,8 +44,7 @@ struct host *host_new(const struct host_setup *s, struct err *e)
 		mem_free(h);
 		return NULL;
 	}
-	if (s->gpus && s->gpus->count)
-		h->gpus = gpus_new(s->gpus, h->n_nodes);
+	h->parts = s->parts;
 	card_init(h);
 	h->programs = map_alloc((most_programs(h) + 1) * sizeof(*h->programs));
 	h->nodes = map_alloc(h->n_nodes * sizeof(*h->nodes));
@@ -106,7 +105,6 @@ void host_free(struct host *h)
 	}
 	l2_free(h->l2);
 	side_free(h->side);
-	gpus_free(h->gpus);
 	mem_free(h->dies_at);
 	map_free(h->nodes, h->n_nodes * sizeof(*h->nodes));
 	map_free(h->programs, (most_programs(h) + 1) * sizeof(*h->programs));
@@ -167,9 +165,9 @@ struct side *host_side(const struct host *h)
 	return h->side;
 }
 
-struct gpus *host_gpus(const struct host *h)
+const struct parts *host_parts(const struct host *h)
 {
-	return h->gpus;
+	return h->parts;
 }
 
 struct l2 *host_l2(struct host *h)
@@ -287,8 +285,7 @@ void host_describe_waiting(const struct host *h, char *text, size_t size)
 uint64_t host_held(const struct host *h)
 {
 	uint64_t n = h->n_nodes * sizeof(*h->nodes) + l2_memory(h->l2) +
-		     (h->side ? h->side->ops->memory(h->side) : 0) +
-		     gpus_memory(h->gpus);
+		     (h->side ? h->side->ops->memory(h->side) : 0);
 	const struct program *p;
 	site_id i;
 

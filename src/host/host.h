@@ -22,10 +22,9 @@ enum {
 	HOST_STACK = 64 << 10, /* of a program, by default */
 };
 
-struct gpu_params;
-struct gpus;
 struct host;
 struct nic;
+struct parts;
 struct side;
 struct side_ops;
 
@@ -51,7 +50,7 @@ struct host_setup {
 	/* What an interface that takes any side stands at; NULL: nothing. */
 	const struct side_ops *side;
 	const void *side_params; /* copied */
-	const struct gpu_params *gpus; /* of each node, copied; NULL: none */
+	const struct parts *parts; /* of the machine, borrowed; or NULL */
 };
 
 struct host *host_new(const struct host_setup *s, struct err *e);
@@ -94,8 +93,8 @@ const char *const *host_arguments(const struct host *h);
 
 /* See host/side.h; NULL where the set-up names none. */
 struct side *host_side(const struct host *h);
-/* See host/gpu.h; NULL where nodes have none. */
-struct gpus *host_gpus(const struct host *h);
+/* See parts/part.h; may be NULL. */
+const struct parts *host_parts(const struct host *h);
 
 /*
  * The nodes' caches, owned by the host: made when an interface that reads and

@@ -43,6 +43,16 @@ enum memory_by { MEMORY_CORE, MEMORY_NIC, MEMORY_DEVICE };
 #define MEMORY_MAY_WRITE(by) (8u << (by))
 enum { MEMORY_MAY_ALL = 63 };
 
+/* Addresses from 2^MEMORY_DEVICE_SHIFT on are devices': their upper bits are 1
+ * + the number of the device. */
+enum { MEMORY_DEVICE_SHIFT = 44 };
+
+/* Whose memory an address is in: 0 the host's, else 1 + the device. */
+static inline uint32_t memory_device_of(uint64_t at)
+{
+	return (uint32_t)(at >> MEMORY_DEVICE_SHIFT);
+}
+
 enum memory_kind {
 	MEMORY_OF_HOST,
 	MEMORY_OF_DEVICE,

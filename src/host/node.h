@@ -8,7 +8,6 @@
 
 #include "base/mem.h"
 #include "host/card.h"
-#include "host/gpu.h"
 #include "host/log.h"
 #include "host/program.h"
 #include "host/side.h"
@@ -123,7 +122,7 @@ struct host {
 	struct nic *nic;
 	struct l2 *l2;
 	struct side *side;
-	struct gpus *gpus;
+	const struct parts *parts;
 	struct host_params params;
 	site_id n_nodes;
 	uint32_t n_started, most_started; /* the first ones */

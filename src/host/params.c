@@ -49,53 +49,6 @@ const struct param l2_params_table[L2_PARAMS] = {
 		"calibrated: BGQ-N114"),
 };
 
-#undef AT
-#define AT(field) offsetof(struct files_params, field)
-
-const struct param pcie_params_table[PCIE_PARAMS] = {
-	NUMBER("pcie.rate", PARAM_RATE, pcie_rate, "4 GB/s", 1000000, PS_PER_S,
-		"rate of an IO node's PCIe in each direction", "BGQ-N7"),
-};
-
-const struct param files_params_table[FILES_PARAMS] = {
-	NUMBER("latency", PARAM_TIME, latency, "10 us", 0, PS_PER_S,
-		"time that the file system takes to look at a request",
-		"assumed: a server's memory over a network"),
-};
-
-#undef AT
-#define AT(field) offsetof(struct clock_params, field)
-#define CLOCK(name_, field_, def_, help_, source_)                             \
-	NUMBER(name_, PARAM_CLOCK, field_, def_, 1000000,                      \
-		INT64_C(10000000000), help_, source_)
-
-const struct param clock_params_table[CLOCK_PARAMS] = {
-	CLOCK("core", core, "1.6 GHz",
-		"clock of the cores, which the times of software follow",
-		"BGQ-N24"),
-	CLOCK("memory", memory, "800 MHz",
-		"clock of the memory system and the message unit, which its "
-		"ports and the rate of L2 follow",
-		"BGQ-N25"),
-	CLOCK("network", network, "500 MHz",
-		"clock of the network, which the links' rate and the cycles of "
-		"collectives follow",
-		"BGQ-N26"),
-};
-
-const struct param dcr_params_table[DCR_PARAMS] = {
-	CLOCK("clock", dcr, "100 MHz",
-		"clock of the ring of configuration registers", "BGQ-N75"),
-	NUMBER("access", PARAM_COUNT, dcr_access, "20", 0, 1000000,
-		"cycles of the ring that an access takes, one at a time",
-		"assumed: once round the chip"),
-};
-
-int64_t clock_time(int64_t cycles, int64_t hz)
-{
-	return (int64_t)(((int128)cycles * PS_PER_S + hz / 2) / hz);
-}
-
 static void set_defaults(const struct param *rows, size_t n, void *values)
 {
 	struct param_block b = {
@@ -112,10 +65,6 @@ void host_params_defaults(struct host_params *p)
 {
 	set_defaults(host_params_table, HOST_PARAMS, p);
 	set_defaults(l2_params_table, L2_PARAMS, &p->l2);
-	set_defaults(pcie_params_table, PCIE_PARAMS, &p->files);
-	set_defaults(files_params_table, FILES_PARAMS, &p->files);
-	set_defaults(clock_params_table, CLOCK_PARAMS, &p->clocks);
-	set_defaults(dcr_params_table, DCR_PARAMS, &p->clocks);
 }
 
 int host_params_check(const struct host_params *p, struct err *e)

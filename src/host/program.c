@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 
-#include "host/gpu.h"
 #include "host/node.h"
 #include "sim/fiber.h"
 
@@ -432,7 +431,7 @@ bool program_write(uint64_t at, const void *from, size_t n)
 
 static enum memory_by mover(uint64_t at)
 {
-	return gpu_of(at) ? MEMORY_DEVICE : MEMORY_CORE;
+	return memory_device_of(at) ? MEMORY_DEVICE : MEMORY_CORE;
 }
 
 void program_move(uint64_t to, uint64_t from, uint64_t bytes)

@@ -77,7 +77,7 @@ struct load_progress {
 	uint32_t per_mille; /* done; 0 where that is not known */
 };
 
-struct lofamo_params;
+struct parts;
 
 /* What a workload needs of the machine's hosts; init() says it. */
 struct load_needs {
@@ -96,12 +96,11 @@ struct load {
 	/* the machine's, from init() on */
 	const struct nic_ops *nic_ops; /* NULL: none */
 	const void *nic_params;
-	int64_t n_gpus; /* of a node */
+	const struct parts *parts;
 	const struct host_params *host_params;
 	/* The nodes that it has, where it shares the machine with others: it
 	 * counts them from 0 on.  NULL: all nodes. */
 	const struct host_world *place;
-	const struct lofamo_params *watch; /* NULL: there is none */
 	sim_time begin; /* when it begins */
 	struct load_needs needs;
 	/* the system's, from start() on; host and nic where client is NULL */

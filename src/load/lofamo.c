@@ -5,8 +5,9 @@
  */
 #include "load/keys.h"
 #include "load/registry.h"
+#include "parts/gpus/gpus.h"
 #include "sim/random.h"
-#include "watch/lofamo.h"
+#include "parts/lofamo/lofamo.h"
 
 enum { HOST, CARD, NODE, LINK, GPU, SERVICE, SICK };
 
@@ -14,6 +15,8 @@ struct trials {
 	struct load load;
 	int64_t fault, count;
 
+	const struct lofamo_params *watch;
+	uint32_t n_gpus; /* of a node */
 	const struct topo *topo;
 	sim_time latency, at; /* at: of the fault of this trial */
 	double first, last, sum; /* ms, over trials; sum over reports */
@@ -69,10 +72,12 @@ static int trials_init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	(void)link;
-	if (!l->watch || !l->watch->is_on)
+	x->watch = part_params(l->parts, &part_lofamo);
+	x->n_gpus = gpus_count(l->parts);
+	if (!x->watch || !x->watch->is_on)
 		return err_set(e, "lofamo: nothing watches the nodes of this "
 				  "machine (lofamo.on)");
-	if (x->fault == GPU && !l->n_gpus)
+	if (x->fault == GPU && !x->n_gpus)
 		return err_set(e, "fault: this machine has no GPUs");
 	if (x->fault == LINK && t->n_nodes < 2)
 		return err_set(e, "fault: a single node has no neighbours");
@@ -118,7 +123,7 @@ static struct lofamo_fault draw(const struct trials *x, uint32_t trial)
 {
 	struct random_bits r =
 		random_draw(x->load.seed, trial, RANDOM_WATCH, UINT64_MAX);
-	sim_time period = x->load.watch->period;
+	sim_time period = x->watch->period;
 	struct lofamo_fault f = {
 		.at = 4 * period +
 		      (sim_time)random_below(r.a, (uint64_t)(4 * period)),
@@ -132,7 +137,7 @@ static struct lofamo_fault draw(const struct trials *x, uint32_t trial)
 	};
 
 	if (x->fault == GPU)
-		f.unit = (uint32_t)(r.b % (uint64_t)x->load.n_gpus);
+		f.unit = (uint32_t)(r.b % x->n_gpus);
 	while (x->fault == LINK && !is_lower_end(x->topo, f.site, f.unit))
 		if (++f.unit == x->topo->n_ports) {
 			f.unit = 0;
@@ -156,10 +161,10 @@ static uint64_t count_false(const struct lofamo *l)
 
 static void try(struct trials *x, uint32_t trial)
 {
-	const struct lofamo_setup s = { .params = x->load.watch,
+	const struct lofamo_setup s = { .params = x->watch,
 		.topo = x->topo,
 		.latency = x->latency,
-		.n_gpus = (uint32_t)x->load.n_gpus,
+		.n_gpus = x->n_gpus,
 		.seed = x->load.seed + trial,
 		.on_report = on_report,
 		.arg = x };
@@ -175,8 +180,7 @@ static void try(struct trials *x, uint32_t trial)
 				      .kind = LOFAMO_CARD,
 				      .site = f.site,
 				      .state = HEALTH_DEAD });
-	for (; t < f.at + 16 * x->load.watch->period;
-		t += x->load.watch->period / 4) {
+	for (; t < f.at + 16 * x->watch->period; t += x->watch->period / 4) {
 		lofamo_run(l, t);
 		x->false_alarms += count_false(l);
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "machine/parts.h"
 #include "router/registry.h"
 
 /* --- all parameters --- */
@@ -209,6 +210,21 @@ static void add_sides(struct machine *m)
 			o[i]->n_params, o[i]->params_size);
 }
 
+static void add_parts(struct machine *m)
+{
+	const struct part_block *b;
+	size_t i;
+
+	parts_init(&m->parts, part_registry);
+	for (i = 0; i < m->parts.n; i++) {
+		const struct part_slot *s = &m->parts.slot[i];
+
+		for (b = s->ops->blocks; b && b->section; b++)
+			add_block(m, b->section, b->rows, b->n_rows,
+				(char *)s->params + b->offset, s->ops->needs);
+	}
+}
+
 struct machine *machine_default(void)
 {
 	struct machine *m = mem_alloc(1, sizeof(*m));
@@ -221,21 +237,9 @@ struct machine *machine_default(void)
 	add_routes(m);
 	add_nics(m);
 	add_sides(m);
-	add_block(m, "coll", tree_params_table, tree_params_n, &m->coll,
-		"class-routes");
 	add_block(m, "host", host_params_table, HOST_PARAMS, &m->host, "nic");
 	add_block(m, "host", l2_params_table, L2_PARAMS, &m->host.l2, "l2");
-	add_block(m, "nic", pcie_params_table, PCIE_PARAMS, &m->host.files,
-		"packaging");
-	add_block(m, "files", files_params_table, FILES_PARAMS, &m->host.files,
-		"packaging");
-	add_block(m, "clock", clock_params_table, CLOCK_PARAMS, &m->host.clocks,
-		"clocks");
-	add_block(m, "dcr", dcr_params_table, DCR_PARAMS, &m->host.clocks,
-		"clocks");
-	add_block(m, "gpu", gpu_params_table, gpu_params_n, &m->gpu, "gpus");
-	add_block(m, "lofamo", lofamo_params_table, lofamo_params_n, &m->watch,
-		"watchdogs");
+	add_parts(m);
 	add_block(m, "faults", fault_params_table, fault_params_n,
 		&m->fault_lines, "");
 	add_block(m, "faults", fault_lines_table, fault_lines_n,

@@ -168,6 +168,9 @@ static int choose(struct machine *m, struct err *e)
 	m->side_params = m->side ? m->sides[m->kinds.side - 1] : NULL;
 	m->link.formats = m->nic ? m->nic->formats : NULL;
 	m->link.n_formats = m->nic ? m->nic->n_formats : 0;
+	for (i = 0; i < m->parts.n; i++)
+		m->parts.slot[i].exists =
+			machine_has(m, m->parts.slot[i].ops->needs);
 	for (i = 0; i < m->n_blocks; i++)
 		if (!machine_uses(m, i) && check_unused(m, i, e))
 			return -1;
@@ -175,8 +178,8 @@ static int choose(struct machine *m, struct err *e)
 }
 
 /* The block in use that has a parameter. */
-static struct param_block *find_used(struct machine *m, const char *section,
-	const char *name, const struct param **row)
+static const struct param_block *find_used(const struct machine *m,
+	const char *section, const char *name, const struct param **row)
 {
 	size_t i;
 
@@ -191,41 +194,50 @@ static struct param_block *find_used(struct machine *m, const char *section,
 	BUG("no parameter %s.%s", section, name);
 }
 
-/* What follows a clock, and is not stated. */
-static void follow_clock(struct machine *m, const struct clock_use *u)
+int64_t machine_value(
+	const struct machine *m, const char *section, const char *name)
 {
 	const struct param *row;
-	struct param_block *b = find_used(m, u->section, u->name, &row);
+	const struct param_block *b = find_used(m, section, name, &row);
+	int64_t value;
+
+	memcpy(&value, (const char *)b->values + row->offset, sizeof(value));
+	return value;
+}
+
+/* Sets a parameter that follows a clock, unless it is stated. */
+static void follow(struct machine *m, const struct param_follow *u)
+{
+	const struct param *row;
+	const struct param_block *b = find_used(m, u->section, u->name, &row);
 	struct param_origin *o = &b->origins[row - b->rows];
-	const char *clocks = (const char *)&m->host.clocks;
-	int64_t hz, value;
+	int64_t hz = machine_value(m, u->clock_section, u->clock), value;
 
 	if (o->set)
 		return;
-	memcpy(&hz, clocks + u->clock, sizeof(hz));
 	value = row->type == PARAM_RATE ? u->millis * (hz / 1000)
-					: clock_time(u->millis, hz * 1000);
+					: units_cycles(u->millis, hz * 1000);
 	BUG_IF(value < row->min || value > row->max);
 	memcpy((char *)b->values + row->offset, &value, sizeof(value));
 	snprintf(o->source, sizeof(o->source), "%s",
 		u->source ? u->source : row->source);
-	snprintf(o->place, sizeof(o->place), "clock.%s",
-		clock_params_table[u->clock / sizeof(hz)].name);
+	snprintf(o->place, sizeof(o->place), "%s.%s", u->clock_section,
+		u->clock);
 }
 
-static void settle_clocks(struct machine *m)
+static void settle_followers(struct machine *m)
 {
-	const struct clock_use *u = m->nic ? m->nic->clocked : NULL;
+	const struct param_follow *u = m->nic ? m->nic->follows : NULL;
 
 	for (; u && u->section; u++)
-		follow_clock(m, u);
+		follow(m, u);
 }
 
 static int settle_links(struct machine *m, struct err *e)
 {
 	const struct param_block *b = m->block;
 
-	settle_clocks(m);
+	settle_followers(m);
 	while (b->rows != link_params_table)
 		b++;
 	return link_params_settle(
@@ -240,8 +252,18 @@ static void settle_queues(struct machine *m)
 		m->router.queues = m->router.kind->most_queues / n;
 }
 
+struct part_place machine_place(const struct machine *m, uint64_t seed)
+{
+	return (struct part_place){ .topo = m->topo,
+		.plan = &m->faults,
+		.parts = &m->parts,
+		.seed = seed };
+}
+
 static int read_plan(struct machine *m, struct err *e)
 {
+	const struct part_place at = machine_place(m, 0);
+
 	fault_plan_set_links(&m->faults, &m->link, &m->lines);
 	m->faults.has_buffers = machine_has(m, "symbol-codes");
 	m->faults.parts = m->nic ? m->nic->parts : NULL;
@@ -251,27 +273,7 @@ static int read_plan(struct machine *m, struct err *e)
 	m->faults.drain = m->route->drain;
 	if (fault_plan_read(&m->faults, &m->fault_lines, m->topo, e))
 		return -1;
-	return lofamo_check_plan(&m->faults, (uint32_t)m->gpu.count, e);
-}
-
-bool machine_watch(
-	const struct machine *m, uint64_t seed, struct lofamo_setup *s)
-{
-	*s = (struct lofamo_setup){
-		.params = &m->watch,
-		.topo = m->topo,
-		.latency = m->topo->wire[0].latency,
-		.n_gpus = (uint32_t)m->gpu.count,
-		.seed = seed,
-	};
-	return machine_has(m, "watchdogs") && m->watch.is_on;
-}
-
-static int check_watch(const struct machine *m, struct err *e)
-{
-	return machine_has(m, "watchdogs") && m->watch.is_on
-		       ? lofamo_check(&m->watch, m->topo, e)
-		       : 0;
+	return parts_check(&m->parts, &at, e);
 }
 
 static int check_looks(const struct machine *m, struct err *e)
@@ -342,7 +344,6 @@ struct machine *machine_load_with(const char *const *plugins, size_t n_plugins,
 		settle_links(m, e) || host_params_check(&m->host, e) ||
 		nic_check_memory(m->nic, m->host.memory, e) ||
 		m->topo->ops->init(m->topo, e) || init_route(m, e) ||
-		check_watch(m, e) ||
 		training_check(&m->lines, m->link.rate, e) || read_plan(m, e)) {
 		machine_free(m);
 		return NULL;
@@ -383,6 +384,7 @@ void machine_free(struct machine *m)
 	param_lines_free(&m->fault_lines.memories);
 	param_lines_free(&m->fault_lines.fast_lanes);
 	fault_plan_free(&m->faults);
+	parts_fini(&m->parts);
 	for (i = 0; i < MACHINE_KINDS; i++) {
 		mem_free(m->topos[i]);
 		mem_free(m->routes[i]);

@@ -6,8 +6,6 @@
 #ifndef MACHINE_MACHINE_H
 #define MACHINE_MACHINE_H
 
-#include "coll/tree.h"
-#include "host/gpu.h"
 #include "host/params.h"
 #include "host/side.h"
 #include "link/faults.h"
@@ -17,8 +15,8 @@
 #include "nic/nic.h"
 #include "route/route.h"
 #include "net/net.h"
+#include "parts/part.h"
 #include "topo/topo.h"
-#include "watch/lofamo.h"
 
 enum { MACHINE_DIRS = 5, MACHINE_KINDS = 12, MACHINE_BLOCKS = 60 };
 
@@ -75,9 +73,7 @@ struct machine {
 	const struct nic_ops *nic; /* NULL: none */
 	void *nic_params, *nics[MACHINE_KINDS]; /* of nic->params_size */
 	struct host_params host;
-	struct gpu_params gpu;
-	struct lofamo_params watch;
-	struct tree_params coll;
+	struct parts parts;
 	/* What the interface stands at, where it takes any. */
 	const struct side_ops *side; /* NULL: none */
 	void *side_params, *sides[MACHINE_KINDS];
@@ -116,9 +112,11 @@ void machine_free(struct machine *m);
 /* Whether its topology, routing, links or interface have what a word of their
  * has stands for. */
 bool machine_has(const struct machine *m, const char *word);
-/* How its nodes are watched (watch/lofamo.h); false: nobody does. */
-bool machine_watch(
-	const struct machine *m, uint64_t seed, struct lofamo_setup *s);
+/* Where its parts are, before anything is built. */
+struct part_place machine_place(const struct machine *m, uint64_t seed);
+/* The value of a numeric parameter that it has. */
+int64_t machine_value(
+	const struct machine *m, const char *section, const char *name);
 /* Whether a block belongs to what the machine is. */
 bool machine_uses(const struct machine *m, size_t block);
 

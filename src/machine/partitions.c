@@ -166,7 +166,8 @@ struct files *machine_partitions_files(const struct machine_partitions *p,
 	}
 	if (most < 2)
 		return NULL;
-	f = files_new(m->topo->n_io, p->n, &m->host.files, e);
+	f = files_new(
+		m->topo->n_io, p->n, part_params(&m->parts, &part_files), e);
 	for (io = 0; f && io < m->topo->n_io; io++) {
 		n = machine_partitions_of_io(p, m->topo, io, member);
 		for (k = 0; k < n; k++)

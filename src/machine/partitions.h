@@ -7,7 +7,7 @@
 #define MACHINE_PARTITIONS_H
 
 #include "coll/class_route.h"
-#include "host/files.h"
+#include "parts/files/files.h"
 #include "machine/jobs.h"
 
 struct machine_partition {

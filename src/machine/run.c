@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "machine/jobs.h"
+#include "parts/trees/trees.h"
 
 double machine_clock(void)
 {
@@ -115,11 +116,9 @@ static struct load *new_load(const struct machine_run *r,
 	l->until = r->setup.until;
 	l->needs.arguments = r->setup.arguments;
 	l->nic_ops = r->machine->nic;
-	l->n_gpus = r->machine->gpu.count;
+	l->parts = &r->machine->parts;
 	l->nic_params = r->machine->nic_params;
 	l->host_params = &r->machine->host;
-	l->watch = machine_has(r->machine, "watchdogs") ? &r->machine->watch
-							: NULL;
 	*keys = (struct param_block){
 		.section = "",
 		.rows = ops->params,
@@ -217,20 +216,6 @@ static int check_deaths(const struct load *l, struct err *e)
 	return 0;
 }
 
-/* Past the kernel; where nothing uses them, there is nothing to set. */
-static void set_routes(const struct machine_run *r)
-{
-	const struct class_register *c = r->setup.routes;
-	size_t i;
-
-	for (i = 0; r->system->net->guest && i < r->setup.n_routes; i++) {
-		struct tree *t = tree_of(r->system->net);
-
-		tree_set_route(t, c[i].node, c[i].route, &c[i].is);
-		tree_take_route(t, c[i].node, c[i].route, true);
-	}
-}
-
 static int build(struct machine_run *r, struct err *e)
 {
 	struct load *l = r->load;
@@ -256,7 +241,7 @@ static int build(struct machine_run *r, struct err *e)
 	l->host = r->system->host;
 	l->nic = r->system->nic;
 	r->threads = sim_n_workers(l->net->sim);
-	set_routes(r);
+	trees_write(l->net, r->setup.routes, r->setup.n_routes);
 	return check_deaths(l, e);
 }
 

@@ -1,8 +1,6 @@
 #define _GNU_SOURCE
 #include "machine/system.h"
 
-#include "watch/history.h"
-
 #include "api/api.h"
 #include "base/mem.h"
 #include "sim/barrier.h"
@@ -100,7 +98,8 @@ static int open_files(struct system *x, const struct machine *m,
 		sim_on_window(x->net->sim, files_pass, &x->seat);
 		return 0;
 	}
-	x->seat.files = files_new(m->topo->n_io, 1, &m->host.files, e);
+	x->seat.files = files_new(
+		m->topo->n_io, 1, part_params(&m->parts, &part_files), e);
 	for (i = 0; x->seat.files && i < m->topo->n_io; i++)
 		files_join(x->seat.files, i, 0);
 	return x->seat.files ? 0 : -1;
@@ -139,20 +138,19 @@ static int build_nodes(struct system *x, const struct machine *m,
 		.stack_bytes = s->needs.stack_bytes,
 		.side = m->side,
 		.side_params = m->side_params,
-		.gpus = &m->gpu,
+		.parts = &x->parts,
 		.n_processes = s->needs.n_processes,
 		.arguments = s->needs.arguments,
 	};
 	struct nic_setup n = {
 		.ops = m->nic,
 		.params = m->nic_params,
-		.coll = machine_has(m, "class-routes") ? &m->coll : NULL,
 		.net = x->net,
 		.on_delivered = s->on_delivered,
 		.arg = s->arg,
 		.plan = &m->faults,
 	};
-	struct lofamo_setup watch;
+	struct part_place at = machine_place(m, s->seed);
 
 	if (!m->nic)
 		return err_set(e, "programs need a network interface, but "
@@ -161,8 +159,10 @@ static int build_nodes(struct system *x, const struct machine *m,
 	if (!x->host)
 		return -1;
 	set_deaths(x->host, x->net);
-	if (machine_watch(m, s->seed, &watch))
-		x->watch = n.watch = lofamo_history_new(&watch, &m->faults);
+	at.parts = &x->parts;
+	at.net = x->net;
+	at.host = x->host;
+	parts_open(&x->parts, &at);
 	x->nic = nic_new(&n, e);
 	if (!x->nic)
 		return -1;
@@ -174,6 +174,7 @@ struct system *system_new(
 {
 	struct system *x = mem_alloc(1, sizeof(*x));
 
+	x->parts = m->parts;
 	if (build_net(x, m, s, e) || (!s->client && build_nodes(x, m, s, e))) {
 		system_free(x);
 		return NULL;
@@ -188,7 +189,7 @@ void system_free(struct system *s)
 	nic_free(s->nic);
 	host_free(s->host);
 	net_free(s->net);
-	lofamo_history_free(s->watch);
+	parts_close(&s->parts);
 	if (!s->seat.is_shared)
 		files_free(s->seat.files);
 	mem_free(s);
@@ -199,6 +200,7 @@ uint64_t system_memory(const struct system *s)
 	uint64_t n = net_memory(s->net);
 
 	if (s->nic)
-		n += nic_memory(s->nic) + host_held(s->host);
+		n += nic_memory(s->nic) + host_held(s->host) +
+		     parts_memory(&s->parts);
 	return n;
 }

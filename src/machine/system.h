@@ -9,7 +9,7 @@
 
 #include <stdatomic.h>
 
-#include "host/files.h"
+#include "parts/files/files.h"
 #include "load/load.h"
 #include "machine/machine.h"
 
@@ -37,7 +37,7 @@ struct system {
 	struct net *net;
 	struct host *host; /* NULL where the network has another client */
 	struct nic *nic; /* the same */
-	struct lofamo_history *watch; /* NULL: nobody watches */
+	struct parts parts; /* their parameters are the machine's */
 	struct files_seat seat; /* files NULL: no IO node serves any */
 };
 

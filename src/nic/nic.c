@@ -27,13 +27,11 @@ struct nic *nic_new(const struct nic_setup *s, struct err *e)
 	*nic = (struct nic){
 		.ops = s->ops,
 		.params = s->params,
-		.coll = s->coll,
 		.net = s->net,
 		.host = s->host,
 		.n_nodes = s->net->n_nodes + s->net->topo->n_io,
 		.on_delivered = s->on_delivered,
 		.arg = s->arg,
-		.watch = s->watch,
 		.plan = s->plan,
 		.client = s->ops->client,
 	};

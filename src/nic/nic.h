@@ -17,14 +17,11 @@
 #include "net/net.h"
 #include "nic/payload.h"
 
-struct tree_params;
-
 struct nic {
 	const struct nic_ops *ops;
 	const void *params; /* a struct of ops->params_size */
 	struct net *net;
 	struct host *host;
-	const struct tree_params *coll; /* of its trees; NULL: it has none */
 	void **nodes; /* [node], of ops->node_size; NULL until used */
 	site_id n_nodes;
 	struct payload_pool *payloads; /* what packets' load fields point to */
@@ -33,7 +30,6 @@ struct nic {
 	void (*on_delivered)(
 		void *arg, site_id s, const struct packet *p, sim_time t);
 	void *arg;
-	struct lofamo_history *watch; /* NULL: nobody watches the nodes */
 	const struct fault_plan *plan; /* what becomes of parts; or NULL */
 	/* ops->client, unless ops->init() has set another one */
 	const struct net_client_ops *client;
@@ -91,9 +87,9 @@ struct nic_ops {
 	/* Parts of nodes that plans of faults name, up to a NULL, which are its
 	 * own affair; NULL: there are none. */
 	const struct part_kind *const *parts;
-	/* Parameters of any section that follow the chip's clocks, up to one
-	 * without a section; NULL: it has no clocks. */
-	const struct clock_use *clocked;
+	/* Parameters of any section that follow others, up to one without a
+	 * section; NULL: none do. */
+	const struct param_follow *follows;
 
 	/* Checks the values against the network; makes the state and sets
 	 * load_size.  What it has set up is freed by fini(), NULL: nothing. */
@@ -131,13 +127,11 @@ struct nic_ops {
 struct nic_setup {
 	const struct nic_ops *ops;
 	const void *params; /* borrowed */
-	const struct tree_params *coll; /* the same; may be NULL */
 	struct net *net;
 	struct host *host;
 	void (*on_delivered)(
 		void *arg, site_id s, const struct packet *p, sim_time t);
 	void *arg;
-	struct lofamo_history *watch; /* borrowed; NULL: nobody watches */
 	const struct fault_plan *plan; /* borrowed; NULL: nothing fails */
 };
 

@@ -1,10 +1,11 @@
 #include <string.h>
 
-#include "coll/tree.h"
 #include "base/mem.h"
 #include "link/link_testing.h"
 #include "meas/digest.h"
 #include "nic/nic_testing.h"
+#include "parts/clocks/clocks.h"
+#include "parts/trees/trees.h"
 #include "router/registry.h"
 #include "testing/kit_testing.h"
 #include "testing/testing.h"
@@ -120,6 +121,8 @@ static void build_net(struct nic_testing *m, uint32_t n_workers, struct err *e)
 void nic_testing_start(
 	struct nic_testing *m, uint32_t n_workers, uint32_t n_programs)
 {
+	static const struct part_ops *const parts[] = { &part_trees,
+		&part_clocks, NULL };
 	struct host_params p;
 	struct host_setup h = {
 		.params = &p,
@@ -133,15 +136,13 @@ void nic_testing_start(
 		.on_delivered = on_delivered,
 		.arg = m,
 	};
-	struct tree_params coll;
-	const struct param_block block = { .section = "coll",
-		.rows = tree_params_table,
-		.n_rows = tree_params_n,
-		.values = &coll };
 	struct err e = { 0 };
+	size_t i;
 
-	param_defaults(&block);
-	n.coll = &coll;
+	parts_init(&m->parts, parts);
+	for (i = 0; i < m->parts.n; i++)
+		m->parts.slot[i].exists = true;
+	h.parts = &m->parts;
 	host_params_defaults(&p);
 	p.memory = NIC_TESTING_MEMORY;
 	if (m->l2_capacity)
@@ -196,6 +197,7 @@ void nic_testing_fini(struct nic_testing *m)
 	nic_free(m->nic);
 	host_free(m->host);
 	net_free(m->net);
+	parts_fini(&m->parts);
 	hint_ops.fini(&m->hint.route);
 	mem_free(m->digest);
 	mem_free(m->params);

@@ -5,6 +5,7 @@
 
 #include "host/side.h"
 #include "nic/nic.h"
+#include "parts/part.h"
 #include "route/hint.h"
 #include "topo/torus.h"
 
@@ -34,6 +35,7 @@ struct nic_testing {
 	const struct fault_plan *faults;
 
 	/* set by start() */
+	struct parts parts;
 	struct net *net;
 	struct host *host;
 	struct nic *nic;

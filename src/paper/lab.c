@@ -142,7 +142,8 @@ static void keep_io(const struct machine *m, struct report *p)
 		return;
 	keep(p, "io_GBps",
 		(double)m->link.rate * (t->n_ports - t->node_ports) / 1e9);
-	keep(p, "pcie_GBps", (double)m->host.files.pcie_rate / 1e9);
+	keep(p, "pcie_GBps",
+		(double)machine_value(m, "nic", "pcie.rate") / 1e9);
 }
 
 static void show(

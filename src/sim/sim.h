@@ -29,10 +29,10 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/units.h"
 
 typedef int64_t sim_time; /* picoseconds */
 
-#define PS_PER_S INT64_C(1000000000000)
 typedef uint32_t site_id;
 
 #define SIM_NEVER INT64_MAX

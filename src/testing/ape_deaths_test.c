@@ -2,7 +2,7 @@
  * what they are told, and when. */
 #include <errno.h>
 
-#include "host/gpu.h"
+#include "parts/gpus/gpus.h"
 #include "testing/ape_testing.h"
 
 enum { HOST, GPU0, GPU1, BYTES = 5000 };

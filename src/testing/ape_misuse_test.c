@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "host/gpu.h"
+#include "parts/gpus/gpus.h"
 #include "sim/random.h"
 #include "testing/ape_testing.h"
 

@@ -1,7 +1,7 @@
 /* Messages on APEnet+ between any two memories, host's and GPUs'. */
 #include <errno.h>
 
-#include "host/gpu.h"
+#include "parts/gpus/gpus.h"
 #include "testing/ape_testing.h"
 #include "weft/msg.h"
 
@@ -95,7 +95,7 @@ static void copy(struct ape_world *w, uint32_t node)
 {
 	static const uint32_t pair[][2] = { { HOST, GPU0 }, { GPU0, HOST },
 		{ GPU0, GPU1 }, { GPU1, GPU1 } };
-	const struct gpu_params *g = gpus_params(host_gpus(w->kit.host));
+	const struct gpu_params *g = gpus_params(gpus_of(w->kit.host));
 	struct weft_msg_options o = late();
 	struct weft_msg m;
 	uint32_t i;
@@ -130,7 +130,7 @@ static void misuse(struct ape_world *w, uint32_t node)
 {
 	uint64_t gpu = w->at[GPU0],
 		 end = gpu_at(1) +
-		       (uint64_t)gpus_params(host_gpus(w->kit.host))->memory;
+		       (uint64_t)gpus_params(gpus_of(w->kit.host))->memory;
 	struct weft_msg_options o = late();
 	struct weft_msg_request r;
 	struct weft_msg m;

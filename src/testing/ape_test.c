@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "host/gpu.h"
+#include "parts/gpus/gpus.h"
 #include "nic/apenet/frame.h"
 #include "testing/ape_testing.h"
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "host/gpu.h"
+#include "parts/gpus/gpus.h"
 
 static void program(void *arg)
 {

@@ -296,7 +296,8 @@ static void bgq_f5_two_exits_double_an_io_nodes_rate(void **state)
 
 	(void)state;
 	assert_int_equal(links, 2);
-	assert_int_equal(m->host.files.pcie_rate, links * m->link.rate);
+	assert_int_equal(
+		machine_value(m, "nic", "pcie.rate"), links * m->link.rate);
 	machine_free(m);
 	assert_float_equal(io_rate(one_link, 1, false), 1.829, 0.02);
 	assert_float_equal(io_rate(one_link, 1, true), 1.829, 0.02);

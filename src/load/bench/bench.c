@@ -5,7 +5,7 @@
 
 #include "api/msg.h"
 #include "base/mem.h"
-#include "host/gpu.h"
+#include "parts/gpus/gpus.h"
 #include "weft/msg.h"
 
 /* What else a node takes that uses messages: stages, FIFOs or queues, and
@@ -91,12 +91,12 @@ static int check_memories(const struct bench *b, struct err *e)
 		return err_set(e,
 			"source and target: only host memory is transferred "
 			"here");
-	if (most > b->programs.load.n_gpus)
+	if (most > gpus_count(b->programs.load.parts))
 		return err_set(e,
 			"source and target: no gpu%lld, since a node has %lld "
 			"GPUs, counted from 0 (gpu.count)",
 			(long long)most - 1,
-			(long long)b->programs.load.n_gpus);
+			(long long)gpus_count(b->programs.load.parts));
 	return 0;
 }
 

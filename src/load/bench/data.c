@@ -1,7 +1,7 @@
 /* The bytes that experiments send, and messages of them there and back. */
 #include <string.h>
 
-#include "host/gpu.h"
+#include "parts/gpus/gpus.h"
 #include "load/bench/bench.h"
 
 enum { PIECE = 4096, WORD = sizeof(uint64_t) };

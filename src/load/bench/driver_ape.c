@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #include "api/ape_stage.h"
-#include "host/gpu.h"
+#include "parts/gpus/gpus.h"
 #include "load/bench/bench.h"
 #include "sim/random.h"
 
@@ -70,9 +70,9 @@ static bool ape_open(struct bench_end *x)
 		    ape_stage_open(&o->stage)))
 		return false;
 	ape_stage_register(&o->stage, 0, host_memory(l->host));
-	for (i = 0; i < l->n_gpus; i++)
+	for (i = 0; i < gpus_count(l->parts); i++)
 		ape_stage_register(&o->stage, gpu_at((uint32_t)i),
-			(uint64_t)gpus_params(host_gpus(l->host))->memory);
+			(uint64_t)gpus_params(gpus_of(l->host))->memory);
 	return true;
 }
 

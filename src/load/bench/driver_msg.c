@@ -1,5 +1,5 @@
 /* Messages, on any machine: puts, gets and sends of weft/msg.h. */
-#include "host/gpu.h"
+#include "parts/gpus/gpus.h"
 #include "load/bench/bench.h"
 #include "weft/msg.h"
 

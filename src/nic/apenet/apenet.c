@@ -286,7 +286,7 @@ static int apenet_init(struct nic *nic, struct err *e)
 	uint32_t most = nic->net->link.max_payload;
 
 	x->side = host_side(nic->host);
-	x->gpus = host_gpus(nic->host);
+	x->gpus = gpus_of(nic->host);
 	x->most = most < APE_MOST ? most : APE_MOST;
 	if (!x->side)
 		return err_set(e, "side.kind: nic.kind apenet needs a bus "

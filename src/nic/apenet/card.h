@@ -5,12 +5,12 @@
 
 #include "base/ring.h"
 #include "base/slots.h"
-#include "host/gpu.h"
+#include "parts/gpus/gpus.h"
 #include "nic/apenet/apenet.h"
 #include "nic/util/flips.h"
 #include "nic/util/outbox.h"
 #include "nic/util/tlb.h"
-#include "watch/lofamo.h"
+#include "parts/lofamo/lofamo.h"
 
 enum ape_engine {
 	APE_QUEUES = ENGINE_CLIENT,

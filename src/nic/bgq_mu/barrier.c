@@ -33,14 +33,15 @@ void mu_barrier_init(struct mu *mu)
 	struct net *net = mu->nic.net;
 	const struct mu_params *p = &mu->params;
 
-	if (!torus_is_plain(mu->torus) || !net_router(net, 0)->ops->slip)
+	if (!mu->trees || !torus_is_plain(mu->torus) ||
+		!net_router(net, 0)->ops->slip)
 		return;
 	mu->n_classes = (uint32_t)p->classes;
 	mu->barriers = (struct barriers){
 		.net = net,
 		.torus = mu->torus,
-		.up = mu->nic.coll->up,
-		.down = mu->nic.coll->down,
+		.up = mu->trees->up,
+		.down = mu->trees->down,
 		.ser = link_short(&net->link, 0, (uint32_t)p->barrier_bytes),
 		.bytes = (uint32_t)p->barrier_bytes,
 		.key = SIM_KEY(

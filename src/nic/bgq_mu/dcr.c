@@ -5,8 +5,10 @@
 #include "nic/bgq_mu/mu.h"
 
 #include "base/mem.h"
+#include "base/units.h"
 #include "link/retry.h"
 #include "net/send.h"
+#include "parts/clocks/clocks.h"
 
 bool mu_is_dcr(uint32_t reg)
 {
@@ -26,12 +28,12 @@ bool mu_is_dcr(uint32_t reg)
 
 sim_time mu_dcr_slot(struct nic *nic, site_id s, sim_time t)
 {
-	const struct clock_params *c = &host_params(nic->host)->clocks;
+	const struct clock_params *c = clocks_of(nic->host);
 	struct mu_node *n = nic_node(nic, s);
 
 	if (t < n->dcr_at)
 		t = n->dcr_at;
-	return n->dcr_at = t + clock_time(c->dcr_access, c->dcr);
+	return n->dcr_at = t + units_cycles(c->access, c->ring);
 }
 
 uint64_t mu_dcr_timeout(struct nic *nic, site_id s, uint32_t port)

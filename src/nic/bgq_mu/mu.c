@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/secded.h"
 #include "base/wide.h"
-#include "coll/tree.h"
+#include "parts/trees/trees.h"
 #include "topo/torus.h"
 
 _Static_assert(sizeof(struct mu_descriptor) == MU_DESCRIPTOR_BYTES, "packed");
@@ -404,8 +404,9 @@ static int mu_init(struct nic *nic, struct err *e)
 		mu->drain[i] = mu_time(i * MU_CHUNK, mu->params.drain_rate);
 	attach(mu);
 	mu_header_init(mu);
-	if (nic->coll && torus_is_plain(mu->torus))
-		mu->tree = tree_new(nic->net, nic->coll, MU_NET_COLLECTIVE);
+	mu->trees = part_params(host_parts(nic->host), &part_trees);
+	if (mu->trees && torus_is_plain(mu->torus))
+		mu->tree = tree_new(nic->net, mu->trees, MU_NET_COLLECTIVE);
 	mu_barrier_init(mu);
 	nic->load_size = sizeof(struct mu_buffer) + mu->payload + MU_CHUNK;
 	return 0;
@@ -570,7 +571,7 @@ const struct nic_ops bgq_mu_ops = {
 	.params_size = sizeof(struct mu_params),
 	.client = &client,
 	.counters = counters,
-	.clocked = mu_clocks,
+	.follows = mu_clocks,
 	.init = mu_init,
 	.node_init = node_init,
 	.node_fini = node_fini,

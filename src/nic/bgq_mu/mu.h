@@ -247,9 +247,11 @@ struct mu_node {
 };
 
 struct tree;
+struct tree_params;
 
 struct mu {
 	struct nic nic;
+	const struct tree_params *trees; /* NULL: it has none */
 	struct tree *tree; /* the collective network; NULL: there is none */
 	struct packet *packets; /* the network's */
 	struct mu_params params;
@@ -494,7 +496,7 @@ void mu_fetch_halt(const struct nic_at *a, uint32_t inj);
 
 /* --- header.c, clocks.c --- */
 
-extern const struct clock_use mu_clocks[];
+extern const struct param_follow mu_clocks[];
 _Static_assert((int)MU_NETWORK_BYTES == (int)BOOK_HEADER, "all of it");
 
 /* Where coordinates in headers lead to. */

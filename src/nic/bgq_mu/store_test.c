@@ -316,15 +316,15 @@ static void send_other(void *arg)
 	sw_inject(&f, &d);
 }
 
-struct parts {
+struct pieces {
 	bool is_dynamic;
 	uint32_t back; /* packets that came after a later one */
 };
 
-static void read_parts(void *arg)
+static void read_pieces(void *arg)
 {
 	struct sw_reader r = sw_open_reader(9, 65536);
-	struct parts *x = arg;
+	struct pieces *x = arg;
 	struct sw_packet p;
 	uint64_t had = 0, last = 0;
 	uint32_t i, j;
@@ -349,11 +349,11 @@ static void read_parts(void *arg)
 
 static uint32_t run_parts(bool is_dynamic)
 {
-	struct parts x = { .is_dynamic = is_dynamic };
+	struct pieces x = { .is_dynamic = is_dynamic };
 	const struct sw_program programs[] = {
 		{ 0, send_parts, &x.is_dynamic },
 		{ 21, send_other, NULL },
-		{ 6, read_parts, &x },
+		{ 6, read_pieces, &x },
 	};
 
 	sw_run_on("5x5", 1, programs, 3);

@@ -142,7 +142,7 @@ struct guest_kit *guest_kit_on(
 	struct tree_params p;
 	const struct param_block block = { .section = "coll",
 		.rows = tree_params_table,
-		.n_rows = tree_params_n,
+		.n_rows = TREE_PARAMS,
 		.values = &p };
 
 	param_defaults(&block);

@@ -19,11 +19,11 @@
  * others have had the time to report.  Every few periods a roll call finds who
  * does not answer.  What cannot be known is unknown, never normal.
  */
-#ifndef WATCH_LOFAMO_H
-#define WATCH_LOFAMO_H
+#ifndef PARTS_LOFAMO_LOFAMO_H
+#define PARTS_LOFAMO_LOFAMO_H
 
-#include "base/param.h"
 #include "link/faults.h"
+#include "parts/part.h"
 #include "sim/sim.h"
 #include "topo/topo.h"
 
@@ -58,8 +58,9 @@ struct lofamo_params {
 	int64_t roll; /* periods between roll calls */
 };
 
-extern const struct param lofamo_params_table[];
-extern const size_t lofamo_params_n;
+enum { LOFAMO_PARAMS = 8 };
+extern const struct param lofamo_params_table[LOFAMO_PARAMS];
+extern const struct part_ops part_lofamo;
 int lofamo_check(
 	const struct lofamo_params *p, const struct topo *t, struct err *e);
 
@@ -113,6 +114,9 @@ struct lofamo_part {
 	sim_time known; /* by the Master */
 	router_id by; /* who has reported it; NO_ROUTER: a roll call */
 };
+
+/* That of a machine; false where nothing watches its nodes. */
+bool lofamo_setup(const struct part_place *at, struct lofamo_setup *s);
 
 struct lofamo;
 

@@ -1,9 +1,9 @@
 /* What LO|FA|MO's cards and daemons (lofamo.c) share with its Master
  * (master.c). */
-#ifndef WATCH_INSIDE_H
-#define WATCH_INSIDE_H
+#ifndef PARTS_LOFAMO_INSIDE_H
+#define PARTS_LOFAMO_INSIDE_H
 
-#include "watch/lofamo.h"
+#include "parts/lofamo/lofamo.h"
 
 enum what {
 	ON_WRITE,

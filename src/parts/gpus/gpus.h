@@ -9,17 +9,16 @@
  * data, after a latency and at a rate of its own; or it is an ordinary read
  * through the window that the GPU has on the bus (BAR1).
  */
-#ifndef HOST_GPU_H
-#define HOST_GPU_H
+#ifndef PARTS_GPUS_GPUS_H
+#define PARTS_GPUS_GPUS_H
 
-#include "base/param.h"
 #include "host/host.h"
+#include "parts/part.h"
 
 enum {
 	GPU_MOST = 4, /* of a node */
 	GPU_ENGINES = 2, /* for copies, of a GPU at most */
 	GPU_MODELS = 2,
-	GPU_SHIFT = 44, /* of an address: 1 + the number of its GPU */
 };
 
 enum gpu_read_by { GPU_MAILBOX, GPU_BAR1 };
@@ -38,27 +37,26 @@ struct gpu_params {
 	int64_t launch; /* ps, of a kernel */
 };
 
-extern const struct param gpu_params_table[];
-extern const size_t gpu_params_n;
-
 struct gpus;
 
-/* The parameters are copied. */
-struct gpus *gpus_new(const struct gpu_params *p, site_id n_nodes);
-void gpus_free(struct gpus *g);
-uint64_t gpus_memory(const struct gpus *g);
+extern const struct part_ops part_gpus;
+
+/* Of a machine: how many each node has. */
+uint32_t gpus_count(const struct parts *p);
+/* Of the host's nodes; NULL where these have none. */
+struct gpus *gpus_of(const struct host *h);
 const struct gpu_params *gpus_params(const struct gpus *g);
 
 /* Where a GPU's memory begins, and whose memory an address is in: 0 the
  * host's, else 1 + the GPU. */
 static inline uint64_t gpu_at(uint32_t gpu)
 {
-	return (uint64_t)(gpu + 1) << GPU_SHIFT;
+	return (uint64_t)(gpu + 1) << MEMORY_DEVICE_SHIFT;
 }
 
 static inline uint32_t gpu_of(uint64_t at)
 {
-	return (uint32_t)(at >> GPU_SHIFT);
+	return memory_device_of(at);
 }
 
 /* Of the host's node; before its GPUs are used in any way. */

@@ -1,6 +1,7 @@
-#include "host/gpu.h"
+#include "parts/gpus/gpus.h"
 
 #include "base/mem.h"
+#include "net/net.h"
 
 #define AT(field)   offsetof(struct gpu_params, field)
 #define LATENCY	    (PS_PER_S / 1000) /* 1 ms */
@@ -19,7 +20,7 @@
 			"rate of reads through the GPU's window on the bus",   \
 			"assumed: APE-G14; the paper has no number")
 
-const struct param gpu_params_table[] = {
+static const struct param rows[] = {
 	PARAM_ROW(PARAM_COUNT, "count", AT(count), "0", 0, GPU_MOST,
 		"number of GPUs of a node", "APE-F36"),
 	PARAM_ROW(PARAM_BYTES, "memory", AT(memory), "6 GiB", PAGE, MOST_MEMORY,
@@ -58,8 +59,10 @@ const struct param gpu_params_table[] = {
 		"assumed: usual for these GPUs"),
 };
 
-const size_t gpu_params_n =
-	sizeof(gpu_params_table) / sizeof(gpu_params_table[0]);
+static const struct part_block blocks[] = {
+	{ "gpu", rows, sizeof(rows) / sizeof(rows[0]), 0 },
+	{ 0 },
+};
 
 struct gpu {
 	sim_time read_free; /* what it pushes to peers */
@@ -73,37 +76,53 @@ struct gpus {
 	site_id n_nodes;
 };
 
-struct gpus *gpus_new(const struct gpu_params *p, site_id n_nodes)
+static void *gpus_open(const void *params, const struct part_place *at)
 {
-	struct gpus *g = mem_alloc(1, sizeof(*g));
+	const struct gpu_params *p = params;
+	struct gpus *g;
 
+	if (!p->count)
+		return NULL;
+	g = mem_alloc(1, sizeof(*g));
 	g->params = *p;
-	g->n_nodes = n_nodes;
-	g->nodes = map_alloc(n_nodes * sizeof(*g->nodes));
+	g->n_nodes = at->net->n_nodes;
+	g->nodes = map_alloc(g->n_nodes * sizeof(*g->nodes));
 	return g;
 }
 
-void gpus_free(struct gpus *g)
+static void gpus_close(void *state)
 {
+	struct gpus *g = state;
 	site_id i;
 
-	if (!g)
-		return;
 	for (i = 0; i < g->n_nodes; i++)
 		mem_free(g->nodes[i]);
 	map_free(g->nodes, g->n_nodes * sizeof(*g->nodes));
 	mem_free(g);
 }
 
-uint64_t gpus_memory(const struct gpus *g)
+static uint64_t gpus_memory(const void *state)
 {
+	const struct gpus *g = state;
 	uint64_t sum = 0;
 	site_id i;
 
-	for (i = 0; g && i < g->n_nodes; i++)
+	for (i = 0; i < g->n_nodes; i++)
 		if (g->nodes[i])
 			sum += (uint64_t)g->params.count * sizeof(struct gpu);
 	return sum;
+}
+
+uint32_t gpus_count(const struct parts *p)
+{
+	const struct gpu_params *g = part_params(p, &part_gpus);
+
+	return g ? (uint32_t)g->count : 0;
+}
+
+struct gpus *gpus_of(const struct host *h)
+{
+	return part_state(host_parts(h), &part_gpus);
 }
 
 const struct gpu_params *gpus_params(const struct gpus *g)
@@ -116,7 +135,7 @@ void gpu_open(struct host *h, site_id node)
 	const uint32_t rights =
 		MEMORY_MAY_ALL &
 		~(MEMORY_MAY_READ(MEMORY_CORE) | MEMORY_MAY_WRITE(MEMORY_CORE));
-	struct gpus *g = host_gpus(h);
+	struct gpus *g = gpus_of(h);
 	uint32_t i, n;
 
 	if (!g || g->nodes[node])
@@ -136,7 +155,7 @@ void gpu_open(struct host *h, site_id node)
 uint64_t gpu_allocate(
 	struct host *h, site_id node, uint32_t gpu, uint64_t bytes)
 {
-	struct gpus *g = host_gpus(h);
+	struct gpus *g = gpus_of(h);
 	struct gpu *x;
 	uint64_t at;
 
@@ -187,3 +206,13 @@ sim_time gpu_copy(
 	*free_at = t + g->params.copy + takes(bytes, g->params.copy_rate);
 	return *free_at;
 }
+
+const struct part_ops part_gpus = {
+	.name = "gpus",
+	.needs = "gpus",
+	.blocks = blocks,
+	.params_size = sizeof(struct gpu_params),
+	.open = gpus_open,
+	.close = gpus_close,
+	.memory = gpus_memory,
+};

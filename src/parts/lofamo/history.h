@@ -4,10 +4,10 @@
  * worked out once, when somebody first asks, up to where nothing changes any
  * more.  Any thread may ask, and gets the same answer.
  */
-#ifndef WATCH_HISTORY_H
-#define WATCH_HISTORY_H
+#ifndef PARTS_LOFAMO_HISTORY_H
+#define PARTS_LOFAMO_HISTORY_H
 
-#include "watch/lofamo.h"
+#include "parts/lofamo/lofamo.h"
 
 /* Of a card, as its host reads them. */
 struct lofamo_registers {
@@ -18,6 +18,9 @@ struct lofamo_registers {
 };
 
 struct lofamo_history;
+
+/* Of the host's nodes; NULL: nothing watches them. */
+struct lofamo_history *lofamo_of(const struct host *h);
 
 /* The set-up is copied, the plan and the topology are borrowed. */
 struct lofamo_history *lofamo_history_new(

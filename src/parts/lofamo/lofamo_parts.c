@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "watch/lofamo.h"
+#include "parts/lofamo/lofamo.h"
 
 #define AT(field) offsetof(struct lofamo_params, field)
 
@@ -12,7 +12,7 @@
 	PARAM_ROW(PARAM_FRACTION, name_, AT(field_), def_, 0, 10000000, help_, \
 		source_)
 
-const struct param lofamo_params_table[] = {
+const struct param lofamo_params_table[LOFAMO_PARAMS] = {
 	PARAM_ROW(PARAM_FLAG, "on", AT(is_on), "no", 0, 1,
 		"whether hosts and cards watch each other",
 		"assumed: nobody does"),
@@ -40,9 +40,6 @@ const struct param lofamo_params_table[] = {
 		"number of periods between two roll calls of the Master",
 		"assumed: longer than any report takes"),
 };
-
-const size_t lofamo_params_n =
-	sizeof(lofamo_params_table) / sizeof(lofamo_params_table[0]);
 
 int lofamo_check(
 	const struct lofamo_params *p, const struct topo *t, struct err *e)

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "sim/random.h"
-#include "watch/inside.h"
+#include "parts/lofamo/inside.h"
 
 const char *const health_names[] = {
 	[HEALTH_NORMAL] = "normal",

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "testing/testing.h"
 #include "topo/torus.h"
-#include "watch/lofamo.h"
+#include "parts/lofamo/lofamo.h"
 
 enum { NODES = 16, GPUS = 2, PERIOD_MS = 500 };
 
@@ -38,7 +38,7 @@ static void make(struct world *x, uint64_t seed)
 {
 	struct param_block b = { "topology", torus_ops.params,
 		torus_ops.n_params, &x->t, NULL };
-	struct param_block w = { "lofamo", lofamo_params_table, lofamo_params_n,
+	struct param_block w = { "lofamo", lofamo_params_table, LOFAMO_PARAMS,
 		&x->p, NULL };
 	struct lofamo_setup s = { .params = &x->p,
 		.topo = &x->t.topo,

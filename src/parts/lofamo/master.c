@@ -3,7 +3,7 @@
  * node is whose neighbour, and nothing else.
  */
 #include "base/mem.h"
-#include "watch/inside.h"
+#include "parts/lofamo/inside.h"
 
 /* All who see a silence have reported it by then, in periods / 1000. */
 enum { SETTLE = 2600 };

@@ -1,10 +1,10 @@
-#include "watch/history.h"
+#include "parts/lofamo/history.h"
 
 #include <pthread.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "watch/inside.h"
+#include "parts/lofamo/inside.h"
 
 /* Periods after the last fault in which all that can be known becomes known:
  * two roll calls, and reports before and behind them. */

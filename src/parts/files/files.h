@@ -12,10 +12,10 @@
  * how fast each of them is simulated, and the one that is behind all others
  * never waits.
  */
-#ifndef HOST_FILES_H
-#define HOST_FILES_H
+#ifndef PARTS_FILES_FILES_H
+#define PARTS_FILES_FILES_H
 
-#include "host/params.h"
+#include "parts/part.h"
 #include "sim/sim.h"
 
 enum {
@@ -53,6 +53,14 @@ struct files_call {
 	int64_t result; /* or the negative of an error number */
 	sim_time end; /* when the last byte has crossed */
 };
+
+/* Of IO nodes: a bus of two directions, and files behind it. */
+struct files_params {
+	int64_t pcie_rate; /* bytes a second each way */
+	int64_t latency; /* ps, of an access */
+};
+
+extern const struct part_ops part_files;
 
 struct files;
 

@@ -10,7 +10,7 @@
 #include "sim/random.h"
 #include "testing/testing.h"
 #include "topo/torus.h"
-#include "watch/lofamo.h"
+#include "parts/lofamo/lofamo.h"
 
 #define PERIOD (500 * MS)
 
@@ -61,7 +61,7 @@ static void open(struct world *x, const char *shape)
 {
 	struct param_block b = { "topology", torus_ops.params,
 		torus_ops.n_params, &x->t, NULL };
-	struct param_block w = { "lofamo", lofamo_params_table, lofamo_params_n,
+	struct param_block w = { "lofamo", lofamo_params_table, LOFAMO_PARAMS,
 		&x->p, NULL };
 	struct err e = { 0 };
 

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "host/files.h"
+#include "parts/files/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -467,3 +467,32 @@ void files_pass(void *arg, sim_time start)
 	unlock(f);
 	s->n_waiting = 0;
 }
+
+/* --- parameters --- */
+
+#define AT(field) offsetof(struct files_params, field)
+
+static const struct param pcie[] = {
+	PARAM_ROW(PARAM_RATE, "pcie.rate", AT(pcie_rate), "4 GB/s", 1000000,
+		PS_PER_S, "rate of an IO node's PCIe in each direction",
+		"BGQ-N7"),
+};
+
+static const struct param own[] = {
+	PARAM_ROW(PARAM_TIME, "latency", AT(latency), "10 us", 0, PS_PER_S,
+		"time that the file system takes to look at a request",
+		"assumed: a server's memory over a network"),
+};
+
+static const struct part_block blocks[] = {
+	{ "nic", pcie, sizeof(pcie) / sizeof(pcie[0]), 0 },
+	{ "files", own, sizeof(own) / sizeof(own[0]), 0 },
+	{ 0 },
+};
+
+const struct part_ops part_files = {
+	.name = "files",
+	.needs = "packaging",
+	.blocks = blocks,
+	.params_size = sizeof(struct files_params),
+};

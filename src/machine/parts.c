@@ -1,0 +1,17 @@
+#include "machine/parts.h"
+
+#include "parts/clocks/clocks.h"
+#include "parts/files/files.h"
+#include "parts/gpus/gpus.h"
+#include "parts/lofamo/lofamo.h"
+#include "parts/trees/trees.h"
+
+/* Parts that others use come first. */
+const struct part_ops *const part_registry[] = {
+	&part_trees,
+	&part_files,
+	&part_clocks,
+	&part_gpus,
+	&part_lofamo,
+	NULL,
+};

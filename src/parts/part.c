@@ -1,0 +1,108 @@
+#include "parts/part.h"
+
+#include "base/mem.h"
+
+static void set_defaults(const struct part_slot *s)
+{
+	const struct part_block *b;
+
+	for (b = s->ops->blocks; b && b->section; b++)
+		param_defaults(&(struct param_block){
+			.section = b->section,
+			.rows = b->rows,
+			.n_rows = b->n_rows,
+			.values = (char *)s->params + b->offset,
+		});
+}
+
+void parts_init(struct parts *p, const struct part_ops *const *list)
+{
+	*p = (struct parts){ 0 };
+	for (; *list; list++) {
+		struct part_slot *s = &p->slot[p->n++];
+
+		BUG_IF(p->n > PARTS_MOST);
+		s->ops = *list;
+		s->params = mem_alloc(1, s->ops->params_size);
+		set_defaults(s);
+	}
+}
+
+void parts_fini(struct parts *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		mem_free(p->slot[i].params);
+	p->n = 0;
+}
+
+int parts_check(
+	const struct parts *p, const struct part_place *at, struct err *e)
+{
+	const struct part_slot *s;
+
+	for (s = p->slot; s < p->slot + p->n; s++)
+		if (s->exists && s->ops->check &&
+			s->ops->check(s->params, at, e))
+			return -1;
+	return 0;
+}
+
+void parts_open(struct parts *p, const struct part_place *at)
+{
+	struct part_slot *s;
+
+	for (s = p->slot; s < p->slot + p->n; s++)
+		if (s->exists && s->ops->open)
+			s->state = s->ops->open(s->params, at);
+}
+
+void parts_close(struct parts *p)
+{
+	size_t i;
+
+	for (i = p->n; i-- > 0;) {
+		struct part_slot *s = &p->slot[i];
+
+		if (s->state)
+			s->ops->close(s->state);
+		s->state = NULL;
+	}
+}
+
+uint64_t parts_memory(const struct parts *p)
+{
+	const struct part_slot *s;
+	uint64_t sum = 0;
+
+	for (s = p->slot; s < p->slot + p->n; s++)
+		if (s->state && s->ops->memory)
+			sum += s->ops->memory(s->state);
+	return sum;
+}
+
+static const struct part_slot *find(
+	const struct parts *p, const struct part_ops *ops)
+{
+	size_t i;
+
+	for (i = 0; p && i < p->n; i++)
+		if (p->slot[i].ops == ops && p->slot[i].exists)
+			return &p->slot[i];
+	return NULL;
+}
+
+const void *part_params(const struct parts *p, const struct part_ops *ops)
+{
+	const struct part_slot *s = find(p, ops);
+
+	return s ? s->params : NULL;
+}
+
+void *part_state(const struct parts *p, const struct part_ops *ops)
+{
+	const struct part_slot *s = find(p, ops);
+
+	return s ? s->state : NULL;
+}

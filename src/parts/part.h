@@ -1,0 +1,93 @@
+/*
+ * A part: what a machine has beside its network, its hosts and its network
+ * interfaces, such as GPUs, watchdogs, collective trees or clocks.  A part is
+ * one table, listed in machine/parts.c.  No shared layer knows which parts
+ * exist: machines read, check, open and close them by these tables alone, and
+ * code that uses a part names its table.
+ *
+ * A machine has a part if one of its variants has the word that the part
+ * needs (machine_has()).  Its parameters are blocks of the machine file.  Its
+ * state, if it keeps any, lives as long as a system does.
+ */
+#ifndef PARTS_PART_H
+#define PARTS_PART_H
+
+#include "base/param.h"
+#include "sim/sim.h"
+
+struct fault_plan;
+struct host;
+struct net;
+struct parts;
+struct topo;
+
+enum { PARTS_MOST = 24 };
+
+/* Rows of one section, whose values stand at an offset in the parameters. */
+struct part_block {
+	const char *section;
+	const struct param *rows;
+	size_t n_rows;
+	size_t offset;
+};
+
+/* The machine around a part. */
+struct part_place {
+	const struct topo *topo;
+	const struct fault_plan *plan;
+	const struct parts *parts; /* all of them */
+	uint64_t seed;
+	/* Only from open() on. */
+	struct net *net;
+	struct host *host;
+};
+
+struct part_ops {
+	const char *name;
+	const char *needs; /* a word of machine_has() */
+	const struct part_block *blocks; /* up to one without a section */
+	size_t params_size;
+
+	/* Optional, all of these. */
+
+	/* Checks the parameters, and what the plan of faults says of it. */
+	int (*check)(
+		const void *params, const struct part_place *at, struct err *e);
+	/* Makes the state, before the interfaces are made; NULL if it is
+	 * switched off.  Parts are opened in the order of the registry. */
+	void *(*open)(const void *params, const struct part_place *at);
+	void (*close)(void *state);
+	uint64_t (*memory)(const void *state); /* bytes that it holds */
+};
+
+struct part_slot {
+	const struct part_ops *ops;
+	void *params;
+	void *state;
+	bool exists; /* on this machine */
+};
+
+/* In the order of the registry. */
+struct parts {
+	struct part_slot slot[PARTS_MOST];
+	size_t n;
+};
+
+/* Takes the parts of a list up to NULL, with parameters of their own that have
+ * their default values; none exists yet. */
+void parts_init(struct parts *p, const struct part_ops *const *list);
+void parts_fini(struct parts *p);
+
+/* Of those that exist. */
+int parts_check(
+	const struct parts *p, const struct part_place *at, struct err *e);
+void parts_open(struct parts *p, const struct part_place *at);
+void parts_close(struct parts *p);
+uint64_t parts_memory(const struct parts *p);
+
+/* NULL where the machine, or parts itself, has no such part. */
+const void *part_params(const struct parts *p, const struct part_ops *ops);
+/* NULL also where it has no state, or is switched off. */
+void *part_state(const struct parts *p, const struct part_ops *ops);
+
+#endif
