@@ -19,6 +19,21 @@
  * An event's key is phase and number (SIM_KEY); the phases give the one
  * order of things that happen at a site in one instant.  Events of one site
  * that agree in time, key and aux must commute.
+ *
+ * Lazy state.  Events are saved by letting state lag behind time.  The rules:
+ *
+ * - Only a site's own state may lag.  What a neighbour writes into it is a
+ *   time stamp later than the current window, which readers in that window
+ *   ignore (link_returns); between workers it is mail.
+ * - A unit whose state lags has one function that brings it up to a time,
+ *   called x_settle().  Whatever reads or changes that state, on an event, a
+ *   program's call, a report or the audit, calls it first.
+ * - Work may be done ahead of time only if nothing can come between: the
+ *   site has no event up to then (sim_is_next()), and none can be posted.
+ * - Whether state lags may depend on what is switched on (budgets, faults),
+ *   but no result does.  For each such shortcut a test compares the digest of
+ *   a run that takes it with that of a run that does not, on one thread and
+ *   on several.
  */
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
