@@ -81,6 +81,40 @@ hidden=$(took)
 [ "$late" -gt $((hidden + 5000)) ] || complain "not hidden: $late $hidden"
 report 'a message is hidden behind a computation that it does not wait for'
 
+# The time is that of the schedule: neither launching nor agreeing on a
+# beginning counts, however many ranks there are.
+schedule 'num_ranks 1' 'rank 0 {' 'calc 1000' '}'
+[ "$(took)" -eq 1000 ] || complain "calc 1000 takes $(took) ns"
+schedule 'num_ranks 2' 'rank 0 {' 'send 8b to 1' '}' 'rank 1 {' \
+	'recv 8b from 0' '}'
+for machine in 'torus --shape 2x2' 'torus --shape 8x8' 'bgq --shape 4x4' \
+	'gemini --shape 2x2x2' qsnet2-16; do
+	replay "$machine"
+	time=$(value time_ns | cut -d. -f1)
+	run run $machine pingpong via=msg bytes=8 --json
+	one_way=$(value one_way_ns | cut -d. -f1)
+	[ $((time * 100)) -gt $((one_way * 85)) ] &&
+		[ $((time * 100)) -lt $((one_way * 115)) ] ||
+		complain "$machine: $time, by pingpong $one_way"
+done
+cat >"$tmp/jobs.yaml" <<-EOF
+	schema: 1
+	jobs:
+	  - { name: early, nodes: 0..1, workload: replay,
+	      keys: { file: $goal } }
+	  - { name: late, nodes: 2..3, workload: replay, start: 40us,
+	      keys: { file: $goal } }
+EOF
+run run torus --shape 2x2 --jobs "$tmp/jobs.yaml" --json
+[ $code -eq 0 ] || complain "jobs: $code: $(cat "$tmp/err")"
+sed -n 's/^ *"time_ns": *\([0-9]*\)\..*/\1/p' "$tmp/out" >"$tmp/times"
+[ "$(wc -l <"$tmp/times")" -eq 4 ] || complain 'not four times of two jobs'
+while read -r time; do
+	[ "$time" -gt 880 ] && [ "$time" -lt 1200 ] ||
+		complain "a job takes $time ns"
+done <"$tmp/times"
+report 'the time of a replay counts from the beginning of its schedule'
+
 # --- what no run could do ---
 
 refused() { # TEXT LINES...

@@ -40,7 +40,7 @@ struct player {
 	sim_time free_at[GOAL_CPUS];
 	struct active *active, *spare;
 	uint32_t n_done;
-	sim_time end; /* of its last operation */
+	sim_time begin, end; /* of its first and last operation */
 };
 
 struct replay {
@@ -265,6 +265,43 @@ static void play(struct player *p)
 	}
 }
 
+/* --- the beginning --- */
+
+/* The highest of what the ranks bring, for each of two numbers; false where
+ * that fails. */
+static bool agree(struct player *p, int64_t v[2])
+{
+	bool did;
+
+	weft_msg_store(SOURCE, v, 2 * sizeof(*v));
+	did = programs_did(&p->replay->programs, "weft_msg_allreduce",
+		weft_msg_allreduce(
+			&p->msg, WEFT_MSG_MAX_INT, SOURCE, SOURCE, 2));
+	weft_msg_load(SOURCE, v, 2 * sizeof(*v));
+	return did;
+}
+
+/*
+ * Ranks leave a barrier at different times, and a message may take less than
+ * these are apart.  So they agree on a time that none can miss: the first time
+ * they learn how long it takes to agree, the second time what the clocks say.
+ */
+static bool begin_together(struct player *p)
+{
+	int64_t v[2] = { 0, 0 };
+	sim_time t = program_now();
+
+	if (!agree(p, v))
+		return false;
+	v[0] = program_now();
+	v[1] = v[0] - t;
+	if (!agree(p, v))
+		return false;
+	program_wait(v[0] + 2 * v[1]);
+	p->begin = program_now();
+	return true;
+}
+
 static void run_rank(void *arg)
 {
 	struct player *p = arg;
@@ -272,8 +309,7 @@ static void run_rank(void *arg)
 	if (!programs_did(&p->replay->programs, "weft_msg_init",
 		    weft_msg_init(&p->msg, NULL)))
 		return;
-	weft_msg_barrier(&p->msg);
-	if (p->rank) {
+	if (begin_together(p) && p->rank) {
 		PROGRAM_CALL("replaying a schedule as rank #",
 			(uint32_t)(p->rank - p->replay->goal.rank), 0);
 		play(p);
@@ -385,7 +421,7 @@ static int replay_init(struct load *l, const struct topo *t, struct route *k,
 	r->target = SOURCE + most;
 	if (programs_need_memory(&r->programs,
 		    each * (r->target + most +
-				   weft_msg_memory(r->n_ranks, NULL) + 4096),
+				   weft_msg_memory(r->n_ranks, NULL) + 8192),
 		    e))
 		return -1;
 	return place_ranks(r, e);
@@ -411,21 +447,26 @@ static void replay_start(struct load *l)
 static void replay_report(struct load *l, struct load_result *result)
 {
 	struct replay *r = of(l);
-	sim_time end = 0;
+	sim_time begin = SIM_NEVER, end = 0;
 	uint64_t done = 0;
 	uint32_t i;
 
 	programs_report(&r->programs, result);
 	for (i = 0; r->player && i < r->n_ranks; i++) {
-		done += r->player[i].n_done;
-		if (r->player[i].end > end)
-			end = r->player[i].end;
+		const struct player *p = &r->player[i];
+
+		done += p->n_done;
+		if (p->end > end)
+			end = p->end;
+		if (p->rank && p->begin && p->begin < begin)
+			begin = p->begin;
 	}
 	load_figure(result, "operations", (double)done);
 	load_figure(result, "ranks", r->goal.n_ranks);
-	if (done)
-		load_figure(
-			result, "time_ns", (double)(end - l->begin) / SIM_NS);
+	if (!done)
+		return;
+	load_figure(result, "time_ns", (double)(end - begin) / SIM_NS);
+	load_figure(result, "schedule_start_ns", (double)begin / SIM_NS);
 }
 
 static void free_player(struct player *p)
