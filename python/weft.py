@@ -73,13 +73,14 @@ def run(machine, workload, *, seed=1, threads=None, set=None, shape=None,
     set is a dict of machine parameters, keys are the workload's.  A run that
     is saturated, deadlocked or stalled is a result: see its "ending".
     """
-    words = ["run", machine, workload, "--json", "--quiet", "--seed",
-             str(seed)]
-    words += list(_words(keys)) + _options(set, shape, faults, output)
+    words = ["run", "--json", "--quiet", "--seed", str(seed)]
+    words += _options(set, shape, faults, output)
     if threads:
         words += ["--threads", str(threads)]
     if budget:
         words.append("--budget")
+    # Behind the dashes nothing is an option, whatever a word begins with.
+    words += ["--", machine, workload] + list(_words(keys))
     return json.loads(_call(words))
 
 
@@ -91,12 +92,12 @@ def sweep(machines, workload, *, output, jobs=None, set=None, shape=None,
     """
     if not isinstance(machines, str):
         machines = ",".join(machines)
-    words = ["sweep", machines, workload, "--quiet"]
-    words += list(_words(keys)) + _options(set, shape, None, output)
+    words = ["sweep", "--quiet"] + _options(set, shape, None, output)
     if jobs:
         words += ["--jobs", str(jobs)]
     if past_saturation:
         words.append("--past-saturation")
+    words += ["--", machines, workload] + list(_words(keys))
     _call(words)
     return open(output)
 

@@ -72,7 +72,7 @@ digest() { # OPTIONS
 }
 [ "$(digest --threads 1)" = "$(digest --threads 3 -o run.db)" ] ||
 	complain "$(cat "$tmp/err")"
-run rerun run.db
+run rerun run.db --plugin "$PWD/hyperx.so"
 [ $code -eq 0 ] || complain "rerun: $(cat "$tmp/out" "$tmp/err")"
 hyperx sweep random load=0.1,0.3 warmup=5us measure=5us --quiet
 [ $code -eq 0 ] && [ "$(grep -c '  0\.[13]  ' "$tmp/out")" = 2 ] ||
@@ -148,7 +148,7 @@ END
 run run far/deep/based.yaml hello a b --shape 2x2 --quiet -o named.db
 [ $code -eq 0 ] && grep -qx 'hello of 32' "$tmp/out" ||
 	complain "exit code $code: $(cat "$tmp/out" "$tmp/err")"
-run rerun named.db
+run rerun named.db --plugin far/hello.so --plugin far/deep/hyperx.so
 [ $code -eq 0 ] || complain "rerun: $(cat "$tmp/out" "$tmp/err")"
 run show far/deep/based.yaml --plugin far/deep/hyperx.so
 [ $code -eq 0 ] || complain "by both: $(cat "$tmp/err")"
@@ -158,6 +158,67 @@ run show far/deep/based.yaml
 	grep -q 'based.yaml:4:12: .*hello.so' "$tmp/err" ||
 	complain "exit code $code: $(cat "$tmp/err")"
 report "a machine file and its base name plugins that they need"
+
+# One that leaves a mark as soon as it is loaded.
+{
+	echo '#include <stdio.h>'
+	cat hyperx.c
+	echo '__attribute__((constructor)) static void leave_mark(void)'
+	echo '{ FILE *f = fopen("mark", "w"); if (f) fclose(f); }'
+} >evil.c
+build evil
+mkdir found
+{
+	cat hyperx.yaml
+	echo "plugins: $PWD/evil.so"
+} >found/evil.yaml
+unmarked() { # WHAT
+	[ ! -e mark ] || complain "$1: the plugin ran"
+	rm -f mark
+}
+run run found/evil.yaml random warmup=1us measure=1us -o evil.db --quiet
+[ $code -eq 0 ] && [ -e mark ] || complain "no mark: $(cat "$tmp/err")"
+rm -f mark
+run rerun evil.db
+[ $code -eq 2 ] && [ "$(wc -l <"$tmp/err")" = 1 ] &&
+	grep -q 'evil.yaml:.* needs the plugin .*/evil.so.*--plugin' \
+		"$tmp/err" || complain "machine file: $(cat "$tmp/err")"
+unmarked 'rerun, machine file'
+run run --plugin ./evil.so ./hyperx.yaml random warmup=1us measure=1us \
+	-o given.db --quiet
+rm -f mark
+for words in '' '--plugin ./hyperx.so'; do
+	run rerun given.db $words
+	[ $code -eq 2 ] && [ "$(wc -l <"$tmp/err")" = 1 ] &&
+		grep -q 'plugin ./evil.so.*rerun given.db --plugin ./evil.so' \
+			"$tmp/err" || complain "argument: $(cat "$tmp/err")"
+	unmarked 'rerun, argument'
+done
+for file in evil given; do
+	run rerun $file.db --plugin evil.so
+	[ $code -eq 0 ] && [ -e mark ] || complain "by hand: $(cat "$tmp/err")"
+	rm -f mark
+done
+report "a run file is data: its plugins run only by rerun's own --plugin"
+
+run machines
+unmarked machines
+(
+	WEFT_MACHINES=$PWD/found
+	export WEFT_MACHINES
+	run machines
+	grep -q '^evil .*needs the plugin' "$tmp/out" ||
+		complain "machines: $(cat "$tmp/out" "$tmp/err")"
+	for words in 'run ' 'run evil --set ' 'sweep evil random --set ' \
+		'run evil random ' 'show '; do
+		run complete ${words% } ''
+		[ $code -eq 0 ] || complain "complete $words: $(cat "$tmp/err")"
+	done
+	run complete run ./found/evil.yaml --set topology.
+	[ $code -eq 0 ] || complain "complete: $(cat "$tmp/err")"
+)
+unmarked 'machines, complete'
+report "what only lists runs no plugin"
 
 wrong() { # FILE TEXT
 	run run --plugin "$1" torus random

@@ -43,6 +43,21 @@ assert all(n == 2 for _, _, n in c["torus"])
 assert c["torus"][1][1] > 1.8 * c["torus"][0][1]
 E
 
+try 'a word that begins with dashes is a word, not an option' <<'E'
+import weft
+for call in (lambda: weft.run("--plugin=./mine.so", "random"),
+             lambda: weft.run("torus", "--plugin=./mine.so"),
+             lambda: weft.run("torus", "random", **{"--plugin": "./mine.so"}),
+             lambda: weft.sweep("--plugin=./mine.so", "random", output="a.db"),
+             lambda: weft.sweep("torus", "--set=link.rate=1", output="b.db")):
+    try:
+        call()
+    except weft.Error as e:
+        assert e.code == 2 and "shared object" not in str(e), e
+    else:
+        raise AssertionError
+E
+
 try "what weft refuses is an error with weft's own words" <<'E'
 import weft
 for words, text in ((("torus", "randm"), "random"),

@@ -32,12 +32,12 @@ struct cli_option {
 
 /* In the order of the help. */
 static const struct cli_option table[] = {
-	{ CLI_MACHINE, "set", 's', SET, 0, "PATH=VALUE",
+	{ CLI_SETS, "set", 's', SET, 0, "PATH=VALUE",
 		"set a parameter of the machine (see `weft params`)" },
-	{ CLI_MACHINE, "shape", 0, TEXT, AT(shape), "AxBxC",
+	{ CLI_SETS, "shape", 0, TEXT, AT(shape), "AxBxC",
 		"routers along each dimension of a torus, or number of nodes "
 		"of other topologies; short for --set topology.shape=AxBxC" },
-	{ CLI_MACHINE, "plugin", 0, PLUGIN, 0, "FILE",
+	{ CLI_PLUGIN, "plugin", 0, PLUGIN, 0, "FILE",
 		"load a topology, routing or workload from a shared object "
 		"(see weft-plugin(7))" },
 	{ CLI_SEED, "seed", 0, SEED, AT(seed), "N",
@@ -459,6 +459,14 @@ int cli_name_output(const struct cli_args *a, const char *ending, char *path,
 
 struct machine *cli_machine(const struct cli_args *a, struct err *e)
 {
-	return machine_load_with(a->plugin, a->n_plugins, a->word[0], a->set,
-		a->n_sets, a->shape, e);
+	const struct machine_source s = {
+		.name = a->word[0],
+		.sets = a->set,
+		.n_sets = a->n_sets,
+		.shape = a->shape,
+		.plugins = a->plugin,
+		.n_plugins = a->n_plugins,
+	};
+
+	return machine_load_from(&s, e);
 }

@@ -13,7 +13,9 @@ enum { CLI_MAX_SETS = 64, CLI_MAX_WORDS = 64, CLI_MAX_PLUGINS = 4 };
 
 /* Which of the common options a command takes. */
 enum cli_takes {
-	CLI_MACHINE = 1, /* --set, --shape, --plugin */
+	CLI_SETS = 1, /* --set, --shape */
+	CLI_PLUGIN = 16384, /* --plugin */
+	CLI_MACHINE = CLI_SETS | CLI_PLUGIN,
 	CLI_SEED = 2, /* --seed */
 	CLI_THREADS = 256, /* --threads, --quiet */
 	CLI_RUN = CLI_SEED | CLI_THREADS,

@@ -114,9 +114,7 @@ static void offer_rows(const char *typed, const char *section,
 static void offer_params(const struct line *l)
 {
 	struct err none = { 0 };
-	struct machine *m =
-		l->n_words ? machine_load(l->word[0], NULL, 0, NULL, &none)
-			   : NULL;
+	struct machine *m = l->n_words ? machine_look(l->word[0], &none) : NULL;
 	size_t i;
 
 	if (!m)
@@ -153,7 +151,7 @@ static void on_machine(void *line, const char *name, const char *path)
 	const char *typed = ((const struct line *)line)->typed;
 	const char *comma = strrchr(typed, ',');
 	struct err none = { 0 };
-	struct machine *m = machine_load(path, NULL, 0, NULL, &none);
+	struct machine *m = machine_look(path, &none);
 	char word[2 * NAME_SIZE];
 
 	snprintf(word, sizeof(word), "%.*s%s",

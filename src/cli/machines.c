@@ -60,7 +60,7 @@ static void on_machine(void *arg, const char *name, const char *path)
 {
 	struct listing *l = arg;
 	struct err e = { 0 };
-	struct machine *m = machine_load(path, NULL, 0, NULL, &e);
+	struct machine *m = machine_look(path, &e);
 
 	if (l->json)
 		add_json(l->json, name, path, m, &e);

@@ -186,8 +186,7 @@ int cli_new(int argc, char **argv, struct err *e)
 	if (a.n_words != 2)
 		return err_set(e, "want a machine and a file, as in `weft new "
 				  "torus my.yaml`");
-	m = machine_load_with(
-		a.plugin, a.n_plugins, a.word[0], a.set, a.n_sets, a.shape, e);
+	m = cli_machine(&a, e);
 	code = m ? write_file(m, a.word[1], e) : -1;
 	machine_free(m);
 	return code;

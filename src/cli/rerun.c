@@ -59,6 +59,41 @@ static int compare(const struct cli_args *a, const struct was *w,
 	return same && same_machine ? EXIT_FINISHED : EXIT_ANSWER_NO;
 }
 
+static int check_ended(const struct was *w, const struct db *d, struct err *e)
+{
+	if (!*w->digest)
+		return err_set(e,
+			"%s: the run did not end (\"%s\"), so there is "
+			"nothing to compare with",
+			db_path(d), w->ending);
+	if (*w->program)
+		return err_set(e,
+			"%s: what ran is a program from outside; repeat it "
+			"with `%.200s`",
+			db_path(d), w->command);
+	return 0;
+}
+
+/* A run file is data: whatever it names, only the user's plugins are run. */
+static int take_plugins(const struct cli_args *a, struct record_setup *s,
+	const struct db *d, struct err *e)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_plugins; i++)
+		if (!plugins_has(a->plugin, a->n_plugins, s->plugins[i]))
+			return err_set(e,
+				"%s: the run used the plugin %.200s; a run "
+				"file loads none by itself: if you trust it, "
+				"`weft rerun %s --plugin %.200s`",
+				db_path(d), s->plugins[i], db_path(d),
+				s->plugins[i]);
+	s->setup.plugins = a->plugin;
+	s->setup.n_plugins = a->n_plugins;
+	s->setup.only_given = true;
+	return 0;
+}
+
 static int rerun(const struct cli_args *a, struct machine_run *r, struct db *d,
 	struct err *e)
 {
@@ -67,22 +102,13 @@ static int rerun(const struct cli_args *a, struct machine_run *r, struct db *d,
 	int code = -1;
 
 	read_was(&w, d, e);
-	if (!record_setup_read(&s, d, e)) {
+	if (!record_setup_read(&s, d, e) && !check_ended(&w, d, e) &&
+		!take_plugins(a, &s, d, e)) {
 		s.setup.threads = a->threads;
 		s.setup.stop = cli_stop_flag();
 		s.setup.programs = &app_ops;
-		if (!*w.digest)
-			err_set(e,
-				"%s: the run did not end (\"%s\"), so there is "
-				"nothing to compare with",
-				db_path(d), w.ending);
-		else if (*w.program)
-			err_set(e,
-				"%s: what ran is a program from outside; "
-				"repeat it with `%.200s`",
-				db_path(d), w.command);
-		else if (!machine_run_open(r, &s.setup, e) &&
-			 !machine_run_perform(r, e))
+		if (!machine_run_open(r, &s.setup, e) &&
+			!machine_run_perform(r, e))
 			code = r->result.ending == LOAD_STOPPED
 				       ? EXIT_STOPPED
 				       : compare(a, &w, r, e);
@@ -98,7 +124,7 @@ int cli_rerun(int argc, char **argv, struct err *e)
 	static struct machine_run r; /* too big for a stack */
 	struct cli_args a;
 	struct db *d;
-	int code = cli_parse(&a, argc, argv, CLI_THREADS, "FILE",
+	int code = cli_parse(&a, argc, argv, CLI_THREADS | CLI_PLUGIN, "FILE",
 		"Repeats the run that a run file tells of, and compares the "
 		"digests.\vThe exit code is 0 if they are the same, and 1 if "
 		"they are not.",

@@ -312,16 +312,22 @@ static int init_route(struct machine *m, struct err *e)
 }
 
 /* Variants must be known before a file can be read that uses them. */
-static int load_plugins(struct machine *m, struct err *e)
+static int load_plugins(
+	struct machine *m, const struct machine_source *s, struct err *e)
 {
 	struct param_lines named = { 0 };
 	struct machine_dirs dirs;
 	int failed;
 
 	machine_dirs(&dirs);
-	failed = machine_file_plugins(m->path, dirs.dir, &named, e) ||
-		 plugins_open_named(&m->plugins, &named, e) ||
-		 machine_add_plugins(m, e);
+	failed = machine_file_plugins(m->path, dirs.dir, &named, e);
+	if (!failed && s->only_given)
+		failed = plugins_check_given(
+			&named, s->plugins, s->n_plugins, e);
+	else if (!failed)
+		failed = plugins_open_named(&m->plugins, &named, e);
+	if (!failed)
+		failed = machine_add_plugins(m, e);
 	param_lines_free(&named);
 	return failed ? -1 : 0;
 }
@@ -329,18 +335,30 @@ static int load_plugins(struct machine *m, struct err *e)
 struct machine *machine_load(const char *name, const char *const *sets,
 	size_t n_sets, const char *shape, struct err *e)
 {
-	return machine_load_with(NULL, 0, name, sets, n_sets, shape, e);
+	const struct machine_source s = {
+		.name = name,
+		.sets = sets,
+		.n_sets = n_sets,
+		.shape = shape,
+	};
+
+	return machine_load_from(&s, e);
 }
 
-struct machine *machine_load_with(const char *const *plugins, size_t n_plugins,
-	const char *name, const char *const *sets, size_t n_sets,
-	const char *shape, struct err *e)
+struct machine *machine_look(const char *name, struct err *e)
+{
+	const struct machine_source s = { .name = name, .only_given = true };
+
+	return machine_load_from(&s, e);
+}
+
+struct machine *machine_load_from(const struct machine_source *s, struct err *e)
 {
 	struct machine *m = machine_default();
 
-	if (plugins_open(&m->plugins, plugins, n_plugins, e) ||
-		machine_find(m, name, e) || load_plugins(m, e) ||
-		read_all(m, sets, n_sets, shape, e) || choose(m, e) ||
+	if (plugins_open(&m->plugins, s->plugins, s->n_plugins, e) ||
+		machine_find(m, s->name, e) || load_plugins(m, s, e) ||
+		read_all(m, s->sets, s->n_sets, s->shape, e) || choose(m, e) ||
 		settle_links(m, e) || host_params_check(&m->host, e) ||
 		nic_check_memory(m->nic, m->host.memory, e) ||
 		m->topo->ops->init(m->topo, e) || init_route(m, e) ||

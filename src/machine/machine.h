@@ -87,17 +87,26 @@ struct machine {
 	bool is_whole; /* all variants, for `weft params` */
 };
 
-/*
- * name is a machine's ("bgq-midplane") or a path to a file.  sets are
- * "path=value" texts; shape is "4x4x4", a fat tree's number of nodes, or
- * NULL.
- */
+/* What a machine is made of. */
+struct machine_source {
+	const char *name; /* a machine's ("bgq-midplane"), or a file's path */
+	const char *const *sets; /* "path=value" */
+	size_t n_sets;
+	const char *shape; /* "4x4x4", a fat tree's number of nodes, or NULL */
+	const char *const *plugins; /* paths of shared objects */
+	size_t n_plugins;
+	/* Refuse plugins that the machine file names, unless plugins has one of
+	 * that name: for files that are only data. */
+	bool only_given;
+};
+
+struct machine *machine_load_from(
+	const struct machine_source *s, struct err *e);
+/* The same without plugins but those that the file names. */
 struct machine *machine_load(const char *name, const char *const *sets,
 	size_t n_sets, const char *shape, struct err *e);
-/* The same with parts from shared objects. */
-struct machine *machine_load_with(const char *const *plugins, size_t n_plugins,
-	const char *name, const char *const *sets, size_t n_sets,
-	const char *shape, struct err *e);
+/* To list it: a file that needs plugins is refused, and nothing is run. */
+struct machine *machine_look(const char *name, struct err *e);
 /* Reads a plan of faults in place of the machine's, or over it. */
 int machine_read_faults(struct machine *m, const char *path, struct err *e);
 /* Whether its links bring every packet through whatever the plan says. */

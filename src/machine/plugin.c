@@ -163,6 +163,36 @@ int plugins_open_named(
 	return 0;
 }
 
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+bool plugins_has(const char *const *given, size_t n, const char *path)
+{
+	size_t i = 0;
+
+	while (i < n && strcmp(file_name(given[i]), file_name(path)) != 0)
+		i++;
+	return i < n;
+}
+
+int plugins_check_given(const struct param_lines *named,
+	const char *const *given, size_t n, struct err *e)
+{
+	size_t i;
+
+	for (i = 0; i < named->n; i++)
+		if (!plugins_has(given, n, named->v[i].text))
+			return err_set(e,
+				"%s: needs the plugin %.200s, which this "
+				"command loads only if --plugin names it",
+				named->v[i].place, named->v[i].text);
+	return 0;
+}
+
 void plugins_close(struct plugins *p)
 {
 	while (p->n)

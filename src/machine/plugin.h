@@ -23,6 +23,15 @@ int plugins_open(
 /* Those that a machine file names, but for what is open already. */
 int plugins_open_named(
 	struct plugins *p, const struct param_lines *paths, struct err *e);
+/*
+ * Instead: an error for the first of them that is none of those given, which
+ * have been opened.  The file's name decides, wherever it lies; nothing is
+ * looked at or run.
+ */
+int plugins_check_given(const struct param_lines *named,
+	const char *const *given, size_t n, struct err *e);
+/* Whether one of the paths has the file name that another one has. */
+bool plugins_has(const char *const *given, size_t n, const char *path);
 void plugins_close(struct plugins *p);
 
 /* A workload of that name, or NULL. */

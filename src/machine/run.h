@@ -24,6 +24,7 @@ struct machine_run_setup {
 	uint32_t only;
 	const char *const *plugins; /* paths */
 	size_t n_plugins;
+	bool only_given; /* plugins: as in struct machine_source */
 	const char *workload;
 	/* Instead of it one that is not in the registry, and what it is given
 	 * as its arg; or NULL. */

@@ -96,7 +96,7 @@ int record_setup_read(struct record_setup *s, struct db *d, struct err *e)
 	s->faults = record_meta(d, "faults", e);
 	s->workload = record_meta(d, "workload", e);
 	s->jobs = record_meta(d, "jobs", e);
-	s->plugins = read_arguments(d, "plugin", &s->setup.n_plugins, e);
+	s->plugins = read_arguments(d, "plugin", &s->n_plugins, e);
 	s->sets = read_arguments(d, "set", &s->setup.n_sets, e);
 	s->keys = read_arguments(d, "key", &s->setup.n_keys, e);
 	s->setup.machine = s->machine;
@@ -104,7 +104,6 @@ int record_setup_read(struct record_setup *s, struct db *d, struct err *e)
 	s->setup.faults = *s->faults ? s->faults : NULL;
 	s->setup.workload = s->workload;
 	s->setup.jobs = *s->jobs ? s->jobs : NULL;
-	s->setup.plugins = (const char *const *)s->plugins;
 	s->setup.sets = (const char *const *)s->sets;
 	s->setup.keys = (const char *const *)s->keys;
 	s->setup.seed = strtoull(seed, NULL, 10);
@@ -123,7 +122,7 @@ void record_setup_free(struct record_setup *s)
 	mem_free(s->faults);
 	mem_free(s->workload);
 	mem_free(s->jobs);
-	free_texts(s->plugins, s->setup.n_plugins);
+	free_texts(s->plugins, s->n_plugins);
 	free_texts(s->sets, s->setup.n_sets);
 	free_texts(s->keys, s->setup.n_keys);
 }

@@ -20,7 +20,11 @@ const char *record_cause(const char *key);
 struct record_setup {
 	struct machine_run_setup setup;
 	char *machine, *shape, *faults, *workload, *jobs; /* pointed to */
-	char **sets, **keys, **plugins;
+	char **sets, **keys;
+	/* What it was run with; setup has none of them, since whoever wrote the
+	 * file must not choose what is loaded. */
+	char **plugins;
+	size_t n_plugins;
 };
 
 int record_setup_read(struct record_setup *s, struct db *d, struct err *e);
