@@ -3,8 +3,8 @@
 PREFIX = /usr/local
 MATRIX = release asan clang O0 tsan cross
 
-.PHONY: build help demo test tutorial matrix bench inside campaign mutants \
-	chaos fuzz sources format install clean
+.PHONY: build help demo test sanitize tutorial matrix bench inside campaign \
+	mutants chaos fuzz sources format install clean
 
 build:
 	@scripts/deps
@@ -13,7 +13,8 @@ build:
 help:
 	@echo 'make            build build/release/src/weft'
 	@echo 'make demo       build it, run the paper, write demo.html'
-	@echo 'make test       all tests, in a release and a sanitizer build'
+	@echo 'make test       build it and run all tests'
+	@echo 'make sanitize   the tests under ASan and UBSan'
 	@echo 'make matrix     and with clang, -O0, TSan, another architecture'
 	@echo 'make bench      the benchmarks'
 	@echo 'make inside     what recording, pages and sweeps cost'
@@ -36,7 +37,10 @@ demo:
 	@scripts/demo
 
 test:
-	@scripts/test release asan
+	@scripts/test release
+
+sanitize:
+	@scripts/test asan
 
 matrix:
 	@ASAN_OPTIONS=detect_leaks=1 scripts/test $(MATRIX)
@@ -76,10 +80,8 @@ campaign:
 	@COUNT=200 SEED=10001 VARIANT=asan scripts/chaos
 	@scripts/build asan
 	@meson test -C build/asan --no-rebuild --setup whole --suite again
-	@for t in build/asan/src/testing_*_test; do \
-		WEFT_MACHINES=$(CURDIR)/machines $$t >build/asan/log 2>&1 || \
-			{ cat build/asan/log; exit 1; }; \
-	done
+	@WEFT_MACHINES=$(CURDIR)/machines build/asan/src/testing_tests \
+		>build/asan/log 2>&1 || { cat build/asan/log; exit 1; }
 	@echo 'every interface on every machine, with sanitizers: passed'
 
 mutants:
