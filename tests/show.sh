@@ -124,7 +124,7 @@ grep -q '^  rate: 200 Gb/s$' "$tmp/my.yaml" &&
 	! grep -q 'midplanes:' "$tmp/my.yaml" ||
 	complain "$(cat "$tmp/my.yaml")"
 run new torus "$tmp/my.yaml"
-[ $code -eq 2 ] && grep -q 'File exists' "$tmp/err" ||
+[ $code -eq 2 ] && grep -q 'exists; remove it first' "$tmp/err" ||
 	complain "exit code $code: $(cat "$tmp/err")"
 run new torus
 [ $code -eq 2 ] || complain "exit code $code"

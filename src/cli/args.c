@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "cli/complete.h"
 #include "machine/machine.h"
+#include "out/file.h"
 #include "sim/sim.h"
 
 enum { MOST_OPTIONS = 24, FIRST_KEY = 256 /* of options without letters */ };
@@ -438,8 +439,8 @@ int cli_parse(struct cli_args *a, int argc, char **argv, unsigned takes,
 	return 0;
 }
 
-int cli_name_output(const struct cli_args *a, const char *ending, char *path,
-	size_t size, struct err *e)
+int cli_name_output(const struct cli_args *a, const char *ending,
+	const struct out_kind *kind, char *path, size_t size, struct err *e)
 {
 	const char *in = a->word[0], *dot = strrchr(in, '.');
 	size_t n = dot && !strchr(dot, '/') ? (size_t)(dot - in) : strlen(in);
@@ -454,7 +455,7 @@ int cli_name_output(const struct cli_args *a, const char *ending, char *path,
 		if (!strcmp(a->word[i], path))
 			return err_set(
 				e, "%s: would overwrite a run file", path);
-	return cli_can_write(path, e);
+	return out_file_check(path, kind, e);
 }
 
 struct machine *cli_machine(const struct cli_args *a, struct err *e)

@@ -93,17 +93,6 @@ int cli_print(const struct cli_args *a,
 	int (*perform)(const struct cli_args *a, FILE *f, struct err *e),
 	struct err *e);
 
-/* Before long work: an error where a file could not be written. */
-int cli_can_write(const char *path, struct err *e);
-
-/*
- * A file that a command writes, or NULL with the error; no path is stdout.
- * cli_finish() closes it; where that or anything before it failed, so that the
- * error is set, it removes the file and returns -1.
- */
-FILE *cli_create(const char *path, struct err *e);
-int cli_finish(FILE *f, const char *path, struct err *e);
-
 /* SIGINT and SIGTERM end the process with EXIT_STOPPED from now on. */
 void cli_catch_signals(void);
 /* The first one sets what is returned from now on, the second one kills. */
@@ -120,8 +109,9 @@ void cli_progress(const char *line);
 
 /* The file that is written: a.db becomes a.html, or whatever the ending is,
  * unless it is given. */
-int cli_name_output(const struct cli_args *a, const char *ending, char *path,
-	size_t size, struct err *e);
+struct out_kind;
+int cli_name_output(const struct cli_args *a, const char *ending,
+	const struct out_kind *kind, char *path, size_t size, struct err *e);
 
 /* "s" behind the name of things, unless there is one of them. */
 static inline const char *cli_s(uint64_t n)

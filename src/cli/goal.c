@@ -7,6 +7,7 @@
 #include "base/name.h"
 #include "cli/cli.h"
 #include "load/replay/make.h"
+#include "out/file.h"
 
 enum { MOST_PATTERNS = 16 };
 
@@ -77,19 +78,20 @@ static int write_file(const struct cli_args *a, const struct goal_pattern *p,
 {
 	bool is_loaded = a->is_binary || !p->write;
 	struct goal g = { 0 };
-	FILE *f;
+	struct out_file f;
+	int failed;
 
 	if (a->is_binary && !a->output && isatty(STDOUT_FILENO))
 		return err_set(e, "--binary: want a file, as in -o x.bin");
 	if (is_loaded && load(&g, p, m, e))
 		return -1;
-	f = cli_create(a->output, e);
-	if (f && is_loaded)
-		goal_write(&g, a->is_binary, f);
-	else if (f)
-		write_pattern(p, m, f);
+	failed = out_file_open(&f, a->output, &out_schedule, e);
+	if (!failed && is_loaded)
+		goal_write(&g, a->is_binary, f.stream);
+	else if (!failed)
+		write_pattern(p, m, f.stream);
 	goal_free(&g);
-	return f ? cli_finish(f, a->output, e) : -1;
+	return failed ? -1 : out_file_close(&f, e);
 }
 
 static void list(char *text, size_t size)

@@ -1,11 +1,10 @@
 /* `weft new`: a machine file to begin with, like one that there is. */
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "machine/machine.h"
+#include "out/file.h"
 
 enum { MOST_ROWS = 512, COLUMNS = 78 };
 
@@ -158,18 +157,16 @@ static void print(struct page *p, const struct machine *m, const char *path)
 
 static int write_file(const struct machine *m, const char *path, struct err *e)
 {
-	struct page *p = mem_alloc(1, sizeof(*p));
-	bool is_bad;
+	struct out_file f;
+	struct page *p;
 
-	p->file = fopen(path, "wx");
-	is_bad = !p->file;
-	if (p->file) {
-		print(p, m, path);
-		is_bad = ferror(p->file);
-		is_bad |= fclose(p->file) != 0;
-	}
+	if (out_file_open(&f, path, &out_machine, e))
+		return -1;
+	p = mem_alloc(1, sizeof(*p));
+	p->file = f.stream;
+	print(p, m, path);
 	mem_free(p);
-	return is_bad ? err_set(e, "%s: %s", path, strerror(errno)) : 0;
+	return out_file_close(&f, e);
 }
 
 int cli_new(int argc, char **argv, struct err *e)

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -52,51 +51,6 @@ int cli_print(const struct cli_args *a,
 		return cli_out_close(&out, e);
 	cli_out_drop(&out);
 	return -1;
-}
-
-int cli_can_write(const char *path, struct err *e)
-{
-	const char *slash = strrchr(path, '/');
-	char folder[1024];
-	struct stat is;
-
-	if (!stat(path, &is)) {
-		if (S_ISDIR(is.st_mode))
-			return err_set(e, "%s: is a directory", path);
-		return access(path, W_OK)
-			       ? err_set(e, "%s: %s", path, strerror(errno))
-			       : 0;
-	}
-	snprintf(folder, sizeof(folder), "%.*s",
-		slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
-	if (access(folder, W_OK))
-		return err_set(
-			e, "%s: cannot be created: %s", path, strerror(errno));
-	return 0;
-}
-
-FILE *cli_create(const char *path, struct err *e)
-{
-	FILE *f = path ? fopen(path, "w") : stdout;
-
-	if (!f)
-		err_set(e, "%s: %s", path, strerror(errno));
-	return f;
-}
-
-int cli_finish(FILE *f, const char *path, struct err *e)
-{
-	struct stat is;
-	bool is_file = path && !fstat(fileno(f), &is) && S_ISREG(is.st_mode);
-
-	if ((fflush(f) || ferror(f)) && !e->code)
-		err_set(e, "%s: cannot be written: %s",
-			path ? path : "the output", strerror(errno));
-	if (path && fclose(f) && !e->code)
-		err_set(e, "%s: cannot be written: %s", path, strerror(errno));
-	if (e->code && is_file)
-		unlink(path);
-	return e->code ? -1 : 0;
 }
 
 bool cli_colour(FILE *f)

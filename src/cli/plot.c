@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "cli/cli.h"
+#include "out/file.h"
 #include "out/plot.h"
 #include "record/read.h"
 
@@ -183,7 +184,7 @@ static int draw(const struct cli_args *a, FILE *f, struct err *e)
 
 /* Runs one with a picture as its input: its exit code, or -1 where there is no
  * such program. */
-static int convert(char *const *command, FILE *svg)
+static int convert(char *const *command, FILE *svg, FILE *pdf)
 {
 	posix_spawn_file_actions_t actions;
 	pid_t child;
@@ -192,6 +193,7 @@ static int convert(char *const *command, FILE *svg)
 	rewind(svg);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, fileno(svg), STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, fileno(pdf), STDOUT_FILENO);
 	failed = posix_spawnp(
 		&child, command[0], &actions, NULL, command, environ);
 	posix_spawn_file_actions_destroy(&actions);
@@ -203,58 +205,57 @@ static int convert(char *const *command, FILE *svg)
 	return WEXITSTATUS(status) == 127 ? -1 : WEXITSTATUS(status);
 }
 
-static int make_pdf(FILE *svg, const char *path, struct err *e)
+static int make_pdf(FILE *svg, const struct out_file *f, struct err *e)
 {
-	char out[1100], file[1024];
-	char *const commands[][7] = {
-		{ "rsvg-convert", "-f", "pdf", "-o", file, NULL },
-		{ "inkscape", "--pipe", "--export-type=pdf", out, NULL },
-		{ "cairosvg", "-f", "pdf", "-o", file, "-", NULL },
+	char *const commands[][6] = {
+		{ "rsvg-convert", "-f", "pdf", NULL },
+		{ "inkscape", "--pipe", "--export-type=pdf",
+			"--export-filename=-", NULL },
+		{ "cairosvg", "-f", "pdf", "-", NULL },
 	};
 	int code = -1;
 	size_t i;
 
-	snprintf(file, sizeof(file), "%s", path);
-	snprintf(out, sizeof(out), "--export-filename=%s", path);
 	for (i = 0; i < 3 && code < 0; i++)
-		code = convert(commands[i], svg);
+		code = convert(commands[i], svg, f->stream);
 	if (code < 0)
 		return err_set(e,
 			"%s: there is no rsvg-convert, inkscape or cairosvg, "
 			"which make a PDF of a picture",
-			path);
-	return code ? err_set(e, "%s: could not be converted", path) : 0;
+			f->path);
+	return code ? err_set(e, "%s: could not be converted", f->path) : 0;
 }
 
-static int draw_pdf(const struct cli_args *a, struct err *e)
+static void draw_pdf(
+	const struct cli_args *a, const struct out_file *f, struct err *e)
 {
 	FILE *svg = tmpfile();
 
-	if (!svg)
-		return err_set(e, "%s: %s", a->output, strerror(errno));
+	if (!svg) {
+		err_set(e, "%s: %s", a->output, strerror(errno));
+		return;
+	}
 	if (!draw(a, svg, e) && !fflush(svg))
-		make_pdf(svg, a->output, e);
+		make_pdf(svg, f, e);
 	fclose(svg);
-	return e->code ? -1 : 0;
 }
 
 static int draw_file(const struct cli_args *a, struct err *e)
 {
 	const char *dot = strrchr(a->output, '.');
-	FILE *f;
+	bool is_pdf = dot && !strcmp(dot, ".pdf");
+	struct out_file f;
 
 	if (!strcmp(a->output, a->word[0]))
 		return err_set(e, "%s: the picture would overwrite a run file",
 			a->output);
-	if (cli_can_write(a->output, e))
+	if (out_file_open(&f, a->output, is_pdf ? &out_pdf : &out_picture, e))
 		return -1;
-	if (dot && !strcmp(dot, ".pdf"))
-		return draw_pdf(a, e);
-	f = cli_create(a->output, e);
-	if (!f)
-		return -1;
-	draw(a, f, e);
-	return cli_finish(f, a->output, e);
+	if (is_pdf)
+		draw_pdf(a, &f, e);
+	else
+		draw(a, f.stream, e);
+	return out_file_close(&f, e);
 }
 
 int cli_plot(int argc, char **argv, struct err *e)

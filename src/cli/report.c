@@ -1,20 +1,21 @@
 /* `weft report`: run files as one page that a browser opens. */
 #include "cli/cli.h"
+#include "out/file.h"
 #include "report/report.h"
 
 static int write_page(
 	struct db *const *file, size_t n, const char *path, struct err *e)
 {
-	FILE *f = cli_create(path, e);
-	long size;
+	struct out_file f;
 
-	if (!f)
+	if (out_file_open(&f, path, &out_page, e))
 		return -1;
-	report_write(file, n, f, e);
-	size = ftell(f);
-	if (cli_finish(f, path, e))
+	report_write(file, n, f.stream, e);
+	if (out_file_close(&f, e))
 		return -1;
-	printf("%s: %.1f MB, open it in a browser\n", path, (double)size / 1e6);
+	if (f.is_regular)
+		printf("%s: %.1f MB, open it in a browser\n", path,
+			(double)f.size / 1e6);
 	return 0;
 }
 
@@ -42,7 +43,8 @@ int cli_report(int argc, char **argv, struct err *e)
 				  "-o run.html`");
 	for (n = 0; n < a.n_words && !e->code; n++)
 		file[n] = db_open(a.word[n], e);
-	code = e->code || cli_name_output(&a, ".html", path, sizeof(path), e)
+	code = e->code || cli_name_output(
+				  &a, ".html", &out_page, path, sizeof(path), e)
 		       ? -1
 		       : write_page(file, a.n_words, path, e);
 	while (n > 0)

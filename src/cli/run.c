@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "cli/run_jobs.h"
 #include "cli/run_partitions.h"
+#include "out/file.h"
 #include "out/json.h"
 #include "record/record.h"
 
@@ -27,6 +28,7 @@ static void on_signal(int number)
 
 	if (!atomic_load_explicit(&is_running, memory_order_relaxed)) {
 		(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+		out_file_abandon();
 		_exit(EXIT_STOPPED);
 	}
 	atomic_store_explicit(&stop_asked, 1, memory_order_relaxed);
@@ -421,8 +423,8 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 
 	if (a->sample && !a->output)
 		return err_set(e, "--sample means nothing without --output");
-	if ((a->links && cli_can_write(a->links, e)) ||
-		(a->output && cli_can_write(a->output, e)))
+	if ((a->links && out_file_check(a->links, &out_links, e)) ||
+		(a->output && out_file_check(a->output, &out_run, e)))
 		return -1;
 	s->machine = a->word[0];
 	s->sets = a->set;

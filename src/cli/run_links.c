@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "net/use.h"
+#include "out/file.h"
 
 enum { MOST_HOT = 5, NAME_SIZE = 96 };
 
@@ -300,10 +301,10 @@ static void write_links(FILE *f, const struct machine_run *r)
 int run_links_write(
 	const char *path, const struct machine_run *r, struct err *e)
 {
-	FILE *f = cli_create(path, e);
+	struct out_file f;
 
-	if (!f)
+	if (out_file_open(&f, path, &out_links, e))
 		return -1;
-	write_links(f, r);
-	return cli_finish(f, path, e);
+	write_links(f.stream, r);
+	return out_file_close(&f, e);
 }

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/run.h"
+#include "out/file.h"
 #include "out/plot.h"
 #include "out/table.h"
 #include "record/curves.h"
@@ -454,15 +455,15 @@ static void draw(const struct sweep *w, const char *figure, FILE *f)
 static int write_file(const struct sweep *w, const char *path,
 	const char *figure, struct err *e)
 {
-	FILE *f = cli_create(path, e);
+	struct out_file f;
 
-	if (!f)
+	if (out_file_open(&f, path, figure ? &out_picture : &out_points, e))
 		return -1;
 	if (figure)
-		draw(w, figure, f);
+		draw(w, figure, f.stream);
 	else
-		write_csv(w, f);
-	return cli_finish(f, path, e);
+		write_csv(w, f.stream);
+	return out_file_close(&f, e);
 }
 
 static int tell(struct sweep *w, struct err *e)
@@ -547,9 +548,9 @@ int cli_sweep(int argc, char **argv, struct err *e)
 	if (a.n_words < 2)
 		return err_set(e, "want a machine and a workload, as in `weft "
 				  "sweep torus random load=0.1..1:0.1`");
-	if ((a.csv && cli_can_write(a.csv, e)) ||
-		(a.svg && cli_can_write(a.svg, e)) ||
-		(a.output && cli_can_write(a.output, e)))
+	if ((a.csv && out_file_check(a.csv, &out_points, e)) ||
+		(a.svg && out_file_check(a.svg, &out_picture, e)) ||
+		(a.output && out_file_check(a.output, &out_run, e)))
 		return -1;
 	w = (struct sweep){ .args = &a };
 	code = read_axes(&w, e) ? -1 : sweep(&w, e);

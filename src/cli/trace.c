@@ -2,21 +2,21 @@
 #include "report/trace.h"
 
 #include "cli/cli.h"
+#include "out/file.h"
 #include "record/read.h"
 
 static int write_trace(struct db *d, const char *path, struct err *e)
 {
-	FILE *f = cli_create(path, e);
-	long size;
+	struct out_file f;
 
-	if (!f)
+	if (out_file_open(&f, path, &out_trace, e))
 		return -1;
-	trace_write(d, f, e);
-	size = ftell(f);
-	if (cli_finish(f, path, e))
+	trace_write(d, f.stream, e);
+	if (out_file_close(&f, e))
 		return -1;
-	printf("%s: %.1f MB, open it in Perfetto's viewer\n", path,
-		(double)size / 1e6);
+	if (f.is_regular)
+		printf("%s: %.1f MB, open it in Perfetto's viewer\n", path,
+			(double)f.size / 1e6);
 	return 0;
 }
 
@@ -44,7 +44,8 @@ int cli_trace(int argc, char **argv, struct err *e)
 	d = record_open(a.word[0], e);
 	if (!d)
 		return -1;
-	code = cli_name_output(&a, ".pftrace", path, sizeof(path), e)
+	code = cli_name_output(
+		       &a, ".pftrace", &out_trace, path, sizeof(path), e)
 		       ? -1
 		       : write_trace(d, path, e);
 	db_close(d);

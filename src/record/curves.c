@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "meas/batches.h"
@@ -48,7 +47,7 @@ static int begin(struct curves *c, const char *what, struct err *e)
 	struct db_query *q;
 	int failed;
 
-	if (db_do(c->db, "BEGIN", e) || db_do(c->db, schema, e))
+	if (db_do(c->db, schema, e))
 		return -1;
 	q = db_prepare(c->db,
 		"INSERT INTO meta VALUES('kind', 'sweep'), ('what', ?)", e);
@@ -86,16 +85,16 @@ struct curves *curves_open(const char *path, const char *what, struct err *e)
 	bool is_new = !path || stat(path, &is) || !is.st_size;
 	int failed;
 
-	c->db = is_new ? db_create(path ? path : ":memory:", e)
-		       : db_reopen(path, e);
+	c->db = is_new ? db_create(path, e) : db_reopen(path, e);
 	failed =
 		!c->db || (is_new ? begin(c, what, e) : check_same(c, what, e));
 	if (!failed && !prepare(c, e))
 		return c;
-	failed = is_new && path && c->db;
+	if (is_new) {
+		db_discard(c->db); /* it holds nothing */
+		c->db = NULL;
+	}
 	curves_close(c);
-	if (failed)
-		unlink(path); /* it holds nothing */
 	return NULL;
 }
 

@@ -1,21 +1,30 @@
+#define _GNU_SOURCE
 #include "record/db.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "out/file.h"
 #include "record/items.h"
 
 /* "weft", as the file's header says whose it is. */
 #define DB_APPLICATION 0x77656674
 
+enum { PATIENCE_MS = 5000 }; /* with others who read or write the file */
+
 struct db {
 	sqlite3 *file;
-	char *path;
+	char *path; /* as the user calls it */
+	char *target; /* where that leads to, of one that is written */
+	int lock; /* a descriptor that is locked, or -1 */
+	bool is_new; /* there was no such file */
 };
 
 struct db_query {
@@ -38,19 +47,24 @@ static int fail(struct db *d, struct err *e)
 	return err_set(e, "%s: %s", d->path, why);
 }
 
-static struct db *open_file(const char *path, int flags, struct err *e)
+static struct db *new_db(const char *path)
 {
 	struct db *d = mem_alloc(1, sizeof(*d));
 
 	d->path = mem_text(path);
+	d->lock = -1;
+	return d;
+}
+
+static int open_database(
+	struct db *d, const char *path, int flags, struct err *e)
+{
 	if (sqlite3_open_v2(path, &d->file, flags | SQLITE_OPEN_NOMUTEX,
 		    NULL) == SQLITE_OK)
-		return d;
+		return 0;
 	if (!d->file)
 		mem_give_up();
-	fail(d, e);
-	db_close(d);
-	return NULL;
+	return fail(d, e);
 }
 
 void db_close(struct db *d)
@@ -58,8 +72,19 @@ void db_close(struct db *d)
 	if (!d)
 		return;
 	sqlite3_close_v2(d->file);
+	/* after that, for its journal has gone */
+	if (d->lock >= 0)
+		close(d->lock);
 	mem_free(d->path);
+	mem_free(d->target);
 	mem_free(d);
+}
+
+void db_discard(struct db *d)
+{
+	if (d && d->target)
+		unlink(d->target);
+	db_close(d);
 }
 
 const char *db_path(const struct db *d)
@@ -101,10 +126,27 @@ static int64_t header(struct db *d, const char *pragma)
 	return value;
 }
 
+/* A run that is killed before its first COMMIT leaves it so. */
+static bool is_empty(struct db *d)
+{
+	return !header(d, "PRAGMA application_id") &&
+	       !header(d, "PRAGMA schema_version");
+}
+
+static int refuse_empty(const struct db *d, struct err *e)
+{
+	return err_set(e,
+		"%s: is empty: its run was stopped before it began, or has "
+		"only just begun",
+		d->path);
+}
+
 static int check_ours(struct db *d, int64_t oldest, struct err *e)
 {
 	int64_t schema;
 
+	if (is_empty(d))
+		return refuse_empty(d, e);
 	if (header(d, "PRAGMA application_id") != DB_APPLICATION)
 		return err_set(e, "%s: is not a run file", d->path);
 	schema = header(d, "PRAGMA user_version");
@@ -131,100 +173,178 @@ static void get_item(sqlite3_context *c, int n, sqlite3_value **v)
 		sqlite3_result_int(c, bytes[2 * i] | bytes[2 * i + 1] << 8);
 }
 
-static struct db *open_ours(const char *path, int64_t oldest, struct err *e)
+static int open_ours(
+	struct db *d, const char *path, int64_t oldest, struct err *e)
 {
-	struct stat is;
-	struct db *d;
-
-	if (stat(path, &is)) {
-		err_set(e, "%s: %s", path, strerror(errno));
-		return NULL;
-	}
-	if (!S_ISREG(is.st_mode)) {
-		err_set(e, "%s: is not a run file", path);
-		return NULL;
-	}
 	/* A run that was killed leaves a journal, which only a writer can
 	 * undo. */
-	d = open_file(path,
-		access(path, W_OK) ? SQLITE_OPEN_READONLY
-				   : SQLITE_OPEN_READWRITE,
-		e);
-	if (!d)
-		return NULL;
+	if (open_database(d, path,
+		    access(path, W_OK) ? SQLITE_OPEN_READONLY
+				       : SQLITE_OPEN_READWRITE,
+		    e))
+		return -1;
+	sqlite3_busy_timeout(d->file, PATIENCE_MS);
 	sqlite3_create_function(d->file, "item", 2,
 		SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, get_item, NULL, NULL);
 	sqlite3_create_module(d->file, "items", &items_module, NULL);
-	if (!check_ours(d, oldest, e))
-		return d;
-	db_close(d);
-	return NULL;
+	return check_ours(d, oldest, e);
 }
 
-static struct db *open_with(const char *path, const char *pragma, struct err *e)
+static int check_regular(const char *path, struct err *e)
 {
-	struct db *d = open_ours(path, DB_OLDEST, e);
+	struct stat is;
 
-	if (!d || !db_do(d, pragma, e))
-		return d;
-	db_close(d);
-	return NULL;
+	if (stat(path, &is))
+		return err_set(e, "%s: %s", path, strerror(errno));
+	if (!S_ISREG(is.st_mode))
+		return err_set(e, "%s: is not a run file", path);
+	return 0;
 }
 
 struct db *db_open(const char *path, struct err *e)
 {
-	return open_with(path, "PRAGMA query_only = 1", e);
+	struct db *d;
+
+	if (check_regular(path, e))
+		return NULL;
+	d = new_db(path);
+	if (!open_ours(d, path, DB_OLDEST, e) &&
+		!db_do(d, "PRAGMA query_only = 1", e))
+		return d;
+	db_close(d);
+	return NULL;
+}
+
+/* --- files that are written --- */
+
+/*
+ * Only one process at a time writes a file.  SQLite's own locks last for a
+ * transaction, so there is one of ours around them; flock() does not mind that
+ * the file is opened and closed elsewhere in the process.
+ */
+static int take_lock(struct db *d, struct err *e)
+{
+	if (!flock(d->lock, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
+		return 0; /* or there are no locks where it is */
+	return err_set(e,
+		"%s: another weft is writing this file; wait until it ends, or "
+		"name another file",
+		d->path);
+}
+
+/* Whether the path still leads to what was locked. */
+static bool is_still_there(const struct db *d)
+{
+	struct stat here, there;
+
+	return !fstat(d->lock, &here) && !stat(d->target, &there) &&
+	       here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
+static int open_locked(struct db *d, int flags, struct err *e)
+{
+	do {
+		if (d->lock >= 0)
+			close(d->lock);
+		d->is_new = access(d->target, F_OK) != 0;
+		d->lock = open(
+			d->target, O_RDWR | O_CLOEXEC | O_NOCTTY | flags, 0666);
+		if (d->lock < 0)
+			return err_set(e, "%s: %s", d->path, strerror(errno));
+		if (take_lock(d, e))
+			return -1;
+	} while (!is_still_there(d));
+	return 0;
 }
 
 struct db *db_reopen(const char *path, struct err *e)
 {
-	return open_with(path, "PRAGMA synchronous = OFF", e);
+	struct db *d;
+
+	if (check_regular(path, e))
+		return NULL;
+	d = new_db(path);
+	d->target = out_file_target(path);
+	if (!open_locked(d, 0, e) && !open_ours(d, d->target, DB_OLDEST, e) &&
+		!db_do(d, "PRAGMA synchronous = OFF", e))
+		return d;
+	db_close(d);
+	return NULL;
+}
+
+static bool is_ours(const char *path)
+{
+	struct db *d = new_db(path);
+	struct err why = { 0 };
+	bool is = !open_ours(d, path, 1, &why) || (d->file && is_empty(d));
+
+	db_close(d);
+	return is;
 }
 
 /* Whatever else a user's file is, it is not ours to overwrite. */
-static int remove_old(const char *path, struct err *e)
+static int clear_old(struct db *d, struct err *e)
 {
+	static const char *const beside[] = { "-journal", "-wal", "-shm" };
+	size_t size = strlen(d->target) + 16, i;
 	struct stat is;
-	struct db *d;
+	char *path;
 
-	if (stat(path, &is))
-		return 0;
-	if (is.st_size) {
-		struct err why = { 0 };
-
-		d = open_ours(path, 1, &why);
-		db_close(d);
-		if (!d)
-			return err_set(e,
-				"%s: exists and is not a run file that can be "
-				"replaced",
-				path);
+	if (fstat(d->lock, &is) || (is.st_size && !is_ours(d->target)))
+		return err_set(e,
+			"%s: exists and is not a run file that can be replaced",
+			d->path);
+	if (ftruncate(d->lock, 0))
+		return err_set(e, "%s: %s", d->path, strerror(errno));
+	path = mem_alloc(size, 1);
+	for (i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
+		snprintf(path, size, "%s%s", d->target, beside[i]);
+		unlink(path);
 	}
-	return unlink(path) ? err_set(e, "%s: %s", path, strerror(errno)) : 0;
+	mem_free(path);
+	return 0;
+}
+
+/* Nothing of it is in the file before the caller's first COMMIT. */
+static int begin(struct db *d, struct err *e)
+{
+	char start[160];
+
+	/* A process that is killed loses nothing by this, only a machine whose
+	 * power fails. */
+	snprintf(start, sizeof(start),
+		"PRAGMA synchronous = OFF; BEGIN; PRAGMA application_id = %d;"
+		"PRAGMA user_version = %d",
+		DB_APPLICATION, DB_SCHEMA);
+	sqlite3_busy_timeout(d->file, PATIENCE_MS);
+	return db_do(d, start, e);
+}
+
+static int create_file(struct db *d, struct err *e)
+{
+	d->target = out_file_target(d->path);
+	if (open_locked(d, O_CREAT, e))
+		return -1;
+	if (!clear_old(d, e) &&
+		!open_database(d, d->target, SQLITE_OPEN_READWRITE, e) &&
+		!begin(d, e))
+		return 0;
+	if (d->is_new)
+		unlink(d->target);
+	return -1;
 }
 
 struct db *db_create(const char *path, struct err *e)
 {
-	char start[128];
-	struct db *d;
+	struct db *d = new_db(path ? path : "the results");
 
-	if (remove_old(path, e))
-		return NULL;
-	d = open_file(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e);
-	if (!d)
-		return NULL;
-	/* A process that is killed loses nothing by this, only a machine whose
-	 * power fails. */
-	snprintf(start, sizeof(start),
-		"PRAGMA synchronous = OFF; PRAGMA application_id = %d;"
-		"PRAGMA user_version = %d",
-		DB_APPLICATION, DB_SCHEMA);
-	if (db_do(d, start, e)) {
-		db_close(d);
-		unlink(path);
-		return NULL;
-	}
-	return d;
+	if (path ? !out_file_check(path, &out_run, e) && !create_file(d, e)
+		 : !open_database(d, ":memory:",
+			   SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e) &&
+				!begin(d, e))
+		return d;
+	db_close(d);
+	return NULL;
 }
 
 struct db_query *db_prepare(struct db *d, const char *sql, struct err *e)

@@ -17,14 +17,21 @@ enum { DB_SCHEMA = 2, DB_OLDEST = 2 };
 struct db;
 struct db_query;
 
-/* An empty one, in place of what was there if that was a run file. */
+/*
+ * An empty one, in place of what was there if that was a run file; without a
+ * path in memory.  It is in a transaction: tables that are made in it are in
+ * the file with the first COMMIT, and before that it is empty.
+ */
 struct db *db_create(const char *path, struct err *e);
 /* One whose schema is known; read only. */
 struct db *db_open(const char *path, struct err *e);
-/* One that is to be gone on with. */
+/* One that is to be gone on with.  Nobody else can write it meanwhile, nor one
+ * that was created. */
 struct db *db_reopen(const char *path, struct err *e);
 /* NULL is fine, here and below.  What was not committed is lost. */
 void db_close(struct db *d);
+/* Closes a file that was created, and removes it. */
+void db_discard(struct db *d);
 const char *db_path(const struct db *d);
 /* Another run file beside it, whose tables are name.table; it was opened
  * before without an error. */

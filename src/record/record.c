@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "record/calls.h"
@@ -296,8 +295,7 @@ struct record *record_new(const char *path, struct machine_run *r,
 
 	k->run = r;
 	k->db = db_create(path, e);
-	if (!k->db || db_do(k->db, "BEGIN", e) ||
-		db_do(k->db, record_schema, e) ||
+	if (!k->db || db_do(k->db, record_schema, e) ||
 		put_setup(k->db, r, command, e) ||
 		put_sites(k->db, r->machine->topo, e) ||
 		db_do(k->db, "COMMIT", e) ||
@@ -305,8 +303,8 @@ struct record *record_new(const char *path, struct machine_run *r,
 			  "INSERT INTO sample VALUES(?, ?, ?, ?, ?, ?, ?, ?, "
 			  "?, ?, ?, ?)",
 			  e))) {
-		if (k->db)
-			unlink(path);
+		db_discard(k->db);
+		k->db = NULL;
 		record_free(k);
 		return NULL;
 	}
