@@ -73,14 +73,17 @@ static MUSPI_GIBarrier_t barrier(uint32_t class)
 static sim_time way(uint32_t node, uint32_t *hops)
 {
 	const struct topo *t = world->m.net->topo;
-	const struct torus *torus = torus_of(t);
-	struct class_box all = class_box_all(torus);
-	router_id root = class_root(torus, &all);
+	struct class_box all;
+	struct topo_grid g;
+	router_id root;
 	sim_time sum = 0;
 
+	assert_true(topo_grid_of(t, &g));
+	all = class_box_all(&g);
+	root = class_root(&g, &all);
 	for (*hops = 0; node != root; ++*hops) {
 		struct class_route r =
-			class_route_build(torus, &all, root, node, CLASS_WORLD);
+			class_route_build(&g, &all, root, node, CLASS_WORLD);
 		port_id up = (port_id)__builtin_ctz(r.output);
 
 		sum += world->m.net->link.latency[t->ops->wire(t, node, up)];

@@ -173,12 +173,13 @@ MUHWI_Destination_t MUSPI_PickWorldRoot(void)
 
 static bool is_box(const MUSPI_Box_t *box, struct class_box *b)
 {
-	const struct torus *t = torus_of(unit()->net->topo);
+	struct topo_grid g;
 	uint32_t i;
 
-	*b = class_box_all(t);
+	topo_grid_of(unit()->net->topo, &g);
+	*b = class_box_all(&g);
 	for (i = 0; i < MU_DIMS; i++) {
-		uint32_t length = i < t->n_dims ? t->dim[i] : 1;
+		uint32_t length = i < g.n_dims ? g.dim[i] : 1;
 
 		if (box->low[i] > box->high[i] || box->high[i] >= length)
 			return false;

@@ -152,9 +152,9 @@ bool barrier_arrive(const struct barriers *b, struct barrier_node *n,
 void barrier_node_init(
 	const struct barriers *b, struct barrier_node *n, site_id s)
 {
-	struct class_box all = class_box_all(b->torus);
+	struct class_box all = class_box_all(b->grid);
 	struct class_route r = class_route_build(
-		b->torus, &all, class_root(b->torus, &all), s, CLASS_WORLD);
+		b->grid, &all, class_root(b->grid, &all), s, CLASS_WORLD);
 	struct barrier_class *c = &n->class[0];
 	uint32_t i;
 

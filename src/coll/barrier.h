@@ -50,7 +50,7 @@ struct barrier_node {
 /* Of all nodes. */
 struct barriers {
 	struct net *net;
-	const struct torus *torus;
+	const struct topo_grid *grid;
 	sim_time up, down; /* of a hop, beside its wire */
 	sim_time ser; /* of a packet */
 	uint32_t bytes; /* the same */

@@ -1,6 +1,6 @@
 #include "coll/class_route.h"
 
-struct class_box class_box_all(const struct torus *t)
+struct class_box class_box_all(const struct topo_grid *t)
 {
 	struct class_box b = { .first = { 0 } };
 	uint32_t i;
@@ -11,17 +11,17 @@ struct class_box class_box_all(const struct torus *t)
 }
 
 bool class_box_has(
-	const struct class_box *b, const struct torus *t, router_id r)
+	const struct class_box *b, const struct topo_grid *t, router_id r)
 {
 	uint32_t i;
 
 	for (i = 0; i < t->n_dims; i++)
-		if (torus_coord(t, r, i) - b->first[i] >= b->length[i])
+		if (topo_grid_coord(t, r, i) - b->first[i] >= b->length[i])
 			return false;
 	return true;
 }
 
-router_id class_root(const struct torus *t, const struct class_box *b)
+router_id class_root(const struct topo_grid *t, const struct class_box *b)
 {
 	router_id r = 0;
 	uint32_t i;
@@ -32,17 +32,17 @@ router_id class_root(const struct torus *t, const struct class_box *b)
 }
 
 /* A box's coordinate that is nearest to the root's. */
-static uint32_t nearest(const struct torus *t, const struct class_box *b,
+static uint32_t nearest(const struct topo_grid *t, const struct class_box *b,
 	router_id root, uint32_t dim)
 {
-	uint32_t x = torus_coord(t, root, dim);
+	uint32_t x = topo_grid_coord(t, root, dim);
 	uint32_t last = b->first[dim] + b->length[dim] - 1;
 
 	return x < b->first[dim] ? b->first[dim] : x > last ? last : x;
 }
 
 /* The i-th dimension that a packet goes in. */
-static uint32_t dimension(const struct torus *t, uint32_t i)
+static uint32_t dimension(const struct topo_grid *t, uint32_t i)
 {
 	uint32_t last = t->n_dims - 1;
 
@@ -52,28 +52,28 @@ static uint32_t dimension(const struct torus *t, uint32_t i)
 }
 
 /* The port that a node goes up by, or PACKET_NO_PORT where it is the root. */
-static port_id up_port(const struct torus *t, const struct class_box *b,
+static port_id up_port(const struct topo_grid *t, const struct class_box *b,
 	router_id root, router_id node)
 {
 	uint32_t i;
 
 	for (i = 0; i < t->n_dims; i++) {
 		uint32_t dim = dimension(t, i);
-		uint32_t x = torus_coord(t, node, dim);
+		uint32_t x = topo_grid_coord(t, node, dim);
 		uint32_t to = nearest(t, b, root, dim);
 
 		if (x != to)
-			return t->base[dim] + (to < x);
+			return to < x ? t->down[dim] : t->up[dim];
 	}
 	return TOPO_MAX_PORTS;
 }
 
 /* Members beside a node whose way up leads to it, in one dimension. */
-static uint32_t children(const struct torus *t, const struct class_box *b,
+static uint32_t children(const struct topo_grid *t, const struct class_box *b,
 	router_id root, router_id node, uint32_t dim)
 {
-	uint32_t x = torus_coord(t, node, dim) - b->first[dim], ports = 0;
-	port_id up = t->base[dim], down = up + 1;
+	uint32_t x = topo_grid_coord(t, node, dim) - b->first[dim], ports = 0;
+	port_id up = t->up[dim], down = t->down[dim];
 
 	if (x + 1 < b->length[dim] &&
 		up_port(t, b, root, node + t->stride[dim]) == down)
@@ -83,7 +83,7 @@ static uint32_t children(const struct torus *t, const struct class_box *b,
 	return ports;
 }
 
-struct class_route class_route_build(const struct torus *t,
+struct class_route class_route_build(const struct topo_grid *t,
 	const struct class_box *box, router_id root, router_id node,
 	enum class_channel channel)
 {

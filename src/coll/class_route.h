@@ -1,6 +1,6 @@
 /*
- * Class routes: trees in a torus for collectives, as what a node knows of
- * them (BGQ-F47, BGQ-F48).  Nothing here knows packets or time.
+ * Class routes: trees in a grid of nodes for collectives, as what a node knows
+ * of them (BGQ-F47, BGQ-F48).  Nothing here knows packets or time.
  *
  * One root for all: a partition has a root in its middle, and a node of any
  * box in it goes towards that root, first in the last dimension that is longer
@@ -13,7 +13,7 @@
 #ifndef COLL_CLASS_ROUTE_H
 #define COLL_CLASS_ROUTE_H
 
-#include "topo/torus.h"
+#include "topo/grid.h"
 
 /* Virtual channels; the first two share a buffer in every receiver (F24). */
 enum class_channel {
@@ -46,17 +46,18 @@ struct class_register {
 
 /* All nodes x with first[i] <= x[i] < first[i] + length[i]. */
 struct class_box {
-	uint32_t first[TORUS_MAX_DIMS], length[TORUS_MAX_DIMS];
+	uint32_t first[TOPO_MAX_DIMS], length[TOPO_MAX_DIMS];
 };
 
-struct class_box class_box_all(const struct torus *t);
+struct class_box class_box_all(const struct topo_grid *t);
 bool class_box_has(
-	const struct class_box *b, const struct torus *t, router_id r);
+	const struct class_box *b, const struct topo_grid *t, router_id r);
 /* A partition's root. */
-router_id class_root(const struct torus *t, const struct class_box *partition);
+router_id class_root(
+	const struct topo_grid *t, const struct class_box *partition);
 
 /* The route of a node of a box whose members go towards a root. */
-struct class_route class_route_build(const struct torus *t,
+struct class_route class_route_build(const struct topo_grid *t,
 	const struct class_box *box, router_id root, router_id node,
 	enum class_channel channel);
 

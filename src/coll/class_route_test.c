@@ -7,6 +7,7 @@
 
 struct fixture {
 	struct torus t;
+	struct topo_grid g;
 	struct class_box all, box;
 	router_id root; /* the partition's */
 };
@@ -14,8 +15,9 @@ struct fixture {
 static void begin(struct fixture *f, const char *shape)
 {
 	torus_make(&f->t, shape, NULL);
-	f->all = class_box_all(&f->t);
-	f->root = class_root(&f->t, &f->all);
+	assert_true(topo_grid_of(&f->t.topo, &f->g));
+	f->all = class_box_all(&f->g);
+	f->root = class_root(&f->g, &f->all);
 	memset(&f->box, 0, sizeof(f->box));
 }
 
@@ -67,7 +69,7 @@ static uint32_t n_nodes(const struct fixture *f)
 
 static struct class_route route(const struct fixture *f, router_id r)
 {
-	return class_route_build(&f->t, &f->box, f->root, r, CLASS_SUB);
+	return class_route_build(&f->g, &f->box, f->root, r, CLASS_SUB);
 }
 
 /* Of a node from the partition's root, in hops without wrap links. */
@@ -99,7 +101,7 @@ static void look_up(const struct fixture *f, router_id r)
 	port_id port;
 	router_id up = parent(f, r, &port);
 
-	assert_true(class_box_has(&f->box, &f->t, up));
+	assert_true(class_box_has(&f->box, &f->g, up));
 	assert_true(route(f, up).inputs >> port & 1);
 	assert_int_equal(distance(f, up) + 1, distance(f, r));
 }
@@ -336,9 +338,9 @@ static void intervals_say_of_boxes_what_all_pairs_of_boxes_do(void **state)
 		uint32_t up[64] = { 0 };
 
 		while (next_box(&f)) {
-			f.root = class_root(&f.t, &f.box);
+			f.root = class_root(&f.g, &f.box);
 			for (r = 0; r < f.t.topo.n_routers; r++)
-				if (class_box_has(&f.box, &f.t, r))
+				if (class_box_has(&f.box, &f.g, r))
 					up[r] |= route(&f, r).output;
 		}
 		for (r = 0; r < f.t.topo.n_routers; r++) {

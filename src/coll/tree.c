@@ -56,15 +56,18 @@ struct tree *tree_of(const struct net *n)
 static void wire(const struct tree *t, struct tree_node *n, site_id s)
 {
 	const struct topo *topo = t->guest.net->topo;
+	struct topo_end far;
 	port_id p;
 
 	for (p = 0; p < TREE_PORTS; p++) {
 		n->peer[p] = NO_SITE;
 		if (p >= topo->n_ports)
 			continue;
-		n->peer[p] = topo->ops->peer(topo, s, p).router;
-		if (n->peer[p] == NO_SITE)
+		far = topo->ops->peer(topo, s, p);
+		n->peer[p] = far.router;
+		if (far.router == NO_SITE)
 			continue;
+		n->far[p] = (uint8_t)far.port;
 		n->wire[p] = (uint8_t)topo->ops->wire(topo, s, p);
 		n->tokens[p][0] = n->tokens[p][1] = (int16_t)t->capacity;
 	}
@@ -85,7 +88,7 @@ static struct tree_node *node_new(struct tree *t, site_id s)
 			(int32_t)net->params.reception * net->full;
 	}
 	n->route[0].is =
-		class_route_build(t->torus, &t->world, t->root, s, CLASS_WORLD);
+		class_route_build(&t->grid, &t->world, t->root, s, CLASS_WORLD);
 	n->route[0].is_set = true;
 	return n;
 }
@@ -219,7 +222,7 @@ void tree_leave(const struct tree_at *a, uint32_t place, sim_time tail)
 		back = net_send_tokens(a->net, a->w, a->s, port, tail);
 	sim_post(a->w, a->node->peer[port],
 		back + a->net->link.latency[a->node->wire[port]],
-		SIM_KEY(PHASE_GUEST, EVENT_TOKEN + (port ^ 1)),
+		SIM_KEY(PHASE_GUEST, EVENT_TOKEN + a->node->far[port]),
 		place % TREE_BUFFERS, p->chunks);
 	if (f->n)
 		post_left(a, place, 0, tail);
@@ -569,9 +572,9 @@ struct tree *tree_new(struct net *n, const struct tree_params *p, uint32_t fifo)
 
 	t->guest = (struct net_guest){ &guest_ops, n };
 	t->params = *p;
-	t->torus = torus_of(n->topo);
-	t->world = class_box_all(t->torus);
-	t->root = class_root(t->torus, &t->world);
+	BUG_IF(!topo_grid_of(n->topo, &t->grid));
+	t->world = class_box_all(&t->grid);
+	t->root = class_root(&t->grid, &t->world);
 	t->nodes = map_alloc(n->n_nodes * sizeof(*t->nodes));
 	t->fifo = fifo;
 	t->capacity = (int32_t)p->packets * n->full;

@@ -65,6 +65,7 @@ struct tree_node {
 	packet_id slot[TREE_BUFFERS * TREE_SLOTS];
 	site_id peer[TREE_PORTS]; /* or NO_SITE */
 	uint8_t wire[TREE_PORTS];
+	uint8_t far[TREE_PORTS]; /* port of the peer */
 	int16_t tokens[TREE_PORTS][TREE_BUFFERS];
 	/* Of injection FIFOs, chunks; those that will be room when the last
 	 * packet's tail has left, where nobody waits for that. */
@@ -92,7 +93,7 @@ _Static_assert(sizeof(struct tree_node) <= 2048, "of every node with a route");
 struct tree {
 	struct net_guest guest;
 	struct tree_params params;
-	const struct torus *torus;
+	struct topo_grid grid;
 	struct class_box world;
 	router_id root;
 	struct tree_node **nodes; /* NULL until used */

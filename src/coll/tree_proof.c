@@ -129,17 +129,17 @@ static bool is_tree(struct proof_step *s, const struct view *v, router_id first,
 /* Who goes up by which port, of a line's nodes. */
 static void note_ports(struct trees *w, const struct view *v, uint32_t dim)
 {
-	const struct torus *t = w->torus;
+	const struct topo_grid *g = &w->grid;
 	struct view_span s = { true, v->box.first[dim],
 		v->box.first[dim] + v->box.length[dim] - 1 };
-	uint32_t x, to = torus_coord(t, w->root, dim);
+	uint32_t x, to = topo_grid_coord(g, w->root, dim);
 
 	for (x = s.first; x <= s.last; x++) {
-		uint32_t output = view_route(v, x * t->stride[dim]).output, dir;
+		uint32_t output = view_route(v, x * g->stride[dim]).output, dir;
 
 		if (!output)
 			continue;
-		dir = view_port(output) - t->base[dim];
+		dir = view_port(output) != g->up[dim];
 		w->is_nearer &= dir ? x > to : x < to;
 		if (!w->by[dim][x][dir].is_set)
 			w->by[dim][x][dir] = s;
@@ -149,17 +149,17 @@ static void note_ports(struct trees *w, const struct view *v, uint32_t dim)
 /* All lines of a dimension, short ones first. */
 static bool are_lines_trees(struct trees *w, struct proof_step *s, uint32_t dim)
 {
-	const struct torus *t = w->torus;
+	const struct topo_grid *g = &w->grid;
 	uint32_t n, x;
 
-	for (n = 1; n <= t->dim[dim]; n++)
-		for (x = 0; x + n <= t->dim[dim]; x++) {
+	for (n = 1; n <= g->dim[dim]; n++)
+		for (x = 0; x + n <= g->dim[dim]; x++) {
 			struct view v = view_line(w, 0, dim,
 				(struct view_span){ true, x, x + n - 1 });
 
 			w->n_spans++;
-			if (!is_tree(s, &v, x * t->stride[dim], n,
-				    t->stride[dim]))
+			if (!is_tree(s, &v, x * g->stride[dim], n,
+				    g->stride[dim]))
 				return false;
 			note_ports(w, &v, dim);
 		}
@@ -173,7 +173,7 @@ static void check_trees(struct trees *w, struct proof_step *s)
 
 	s->what = "each class route is a tree over existing wires";
 	s->holds = is_tree(s, &all, 0, n, 1);
-	for (i = 0; i < w->torus->n_dims && s->holds; i++)
+	for (i = 0; i < w->grid.n_dims && s->holds; i++)
 		s->holds = are_lines_trees(w, s, i);
 	for (m = w->written; m && s->holds; m &= m - 1) {
 		struct view v = view_written(w, (uint32_t)__builtin_ctz(m));
@@ -311,11 +311,11 @@ static void tell_conflict(struct proof_step *s, router_id r, port_id p,
 /* Boxes of the builder, by their intervals. */
 static bool do_boxes_agree(struct trees *w, struct proof_step *s)
 {
-	const struct torus *t = w->torus;
+	const struct topo_grid *g = &w->grid;
 	uint32_t dim, x;
 
-	for (dim = 0; dim < t->n_dims; dim++)
-		for (x = 0; x + 1 < t->dim[dim]; x++) {
+	for (dim = 0; dim < g->n_dims; dim++)
+		for (x = 0; x + 1 < g->dim[dim]; x++) {
 			struct view_span up = w->by[dim][x][0];
 			struct view_span down = w->by[dim][x + 1][1];
 			struct view a, b;
@@ -324,8 +324,8 @@ static bool do_boxes_agree(struct trees *w, struct proof_step *s)
 				continue;
 			a = view_line(w, 0, dim, up);
 			b = view_line(w, 0, dim, down);
-			tell_conflict(s, x * t->stride[dim], t->base[dim], &a,
-				&b, CLASS_SUB);
+			tell_conflict(s, x * g->stride[dim], g->up[dim], &a, &b,
+				CLASS_SUB);
 			return false;
 		}
 	return true;
@@ -336,16 +336,19 @@ static bool does_box_agree(struct proof_step *s, const struct view *v,
 	router_id r, port_id p, uint32_t channel)
 {
 	const struct trees *w = v->w;
+	const struct topo_grid *g = &w->grid;
 	struct topo_end far = view_far(w, r, p);
 	uint32_t dim = 0, dir, x;
 	struct view box;
 
-	while (dim + 1 < w->torus->n_dims &&
-		far.port >= w->torus->base[dim + 1])
+	while (dim < g->n_dims && far.port != g->up[dim] &&
+		far.port != g->down[dim])
 		dim++;
-	dir = far.port - w->torus->base[dim];
-	x = torus_coord(w->torus, far.router, dim);
-	if (dir > 1 || !w->by[dim][x][dir].is_set)
+	if (dim == g->n_dims)
+		return true;
+	dir = far.port != g->up[dim];
+	x = topo_grid_coord(g, far.router, dim);
+	if (!w->by[dim][x][dir].is_set)
 		return true;
 	box = view_line(w, r, dim, w->by[dim][x][dir]);
 	tell_conflict(s, r, p, v, &box, channel);
@@ -435,14 +438,16 @@ static void check_siblings(struct trees *w, struct proof_step *s)
 
 /* --- all --- */
 
-static bool fits(const struct torus *t)
+/* Nodes in a grid with one link in each direction. */
+static bool fits(const struct topo *t, struct topo_grid *g)
 {
 	uint32_t i;
 
-	if (!t || t->nodes > 1 || t->n_dims > VIEW_DIMS)
+	if (!topo_grid_of(t, g) || g->n_dims > VIEW_DIMS ||
+		t->node_ports != 2 * g->n_dims)
 		return false;
-	for (i = 0; i < t->n_dims; i++)
-		if (t->dim[i] > VIEW_LENGTH || t->n_links[i] != 1)
+	for (i = 0; i < g->n_dims; i++)
+		if (g->dim[i] > VIEW_LENGTH)
 			return false;
 	return true;
 }
@@ -460,16 +465,17 @@ void tree_prove(struct proof *p, const struct topo *t,
 	struct trees *w;
 	size_t i, bytes = CLASS_ROUTES * (size_t)t->n_nodes * sizeof(*w->at);
 
-	if (!fits(torus_find(t)))
-		return;
 	w = mem_alloc(1, sizeof(*w));
+	if (!fits(t, &w->grid)) {
+		mem_free(w);
+		return;
+	}
 	w->t = t;
-	w->torus = torus_find(t);
 	w->has_one_root = params->root == TREE_ROOT_PARTITION;
 	w->state = mem_alloc(t->n_nodes, 1);
 	w->is_nearer = true;
-	all = class_box_all(w->torus);
-	w->root = class_root(w->torus, &all);
+	all = class_box_all(&w->grid);
+	w->root = class_root(&w->grid, &all);
 	if (n)
 		w->at = map_alloc(bytes);
 	for (i = 0; i < n; i++) {

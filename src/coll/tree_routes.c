@@ -10,7 +10,7 @@ bool tree_route(
 		*r = n->route[route].is;
 	else if (!n && !route)
 		*r = class_route_build(
-			t->torus, &t->world, t->root, s, CLASS_WORLD);
+			&t->grid, &t->world, t->root, s, CLASS_WORLD);
 	else
 		return false;
 	return true;
@@ -105,11 +105,11 @@ bool tree_build(const struct tree *t, const struct class_box *box, site_id s,
 	uint32_t channel, struct class_route *r)
 {
 	router_id root = t->params.root == TREE_ROOT_BOX
-				 ? class_root(t->torus, box)
+				 ? class_root(&t->grid, box)
 				 : t->root;
 
-	if (!class_box_has(box, t->torus, s))
+	if (!class_box_has(box, &t->grid, s))
 		return false;
-	*r = class_route_build(t->torus, box, root, s, channel);
+	*r = class_route_build(&t->grid, box, root, s, channel);
 	return true;
 }

@@ -8,10 +8,10 @@ struct class_route view_route(const struct view *v, router_id r)
 
 	if (!v->is_box)
 		return w->at[(size_t)v->route * w->t->n_nodes + r];
-	if (!class_box_has(&v->box, w->torus, r))
+	if (!class_box_has(&v->box, &w->grid, r))
 		return (struct class_route){ 0 };
-	return class_route_build(w->torus, &v->box,
-		w->has_one_root ? w->root : class_root(w->torus, &v->box), r,
+	return class_route_build(&w->grid, &v->box,
+		w->has_one_root ? w->root : class_root(&w->grid, &v->box), r,
 		v->channel);
 }
 
@@ -33,9 +33,9 @@ struct view view_line(
 	struct view v = { .w = w, .is_box = true, .channel = CLASS_SUB };
 	uint32_t i;
 
-	for (i = 0; i < w->torus->n_dims; i++) {
+	for (i = 0; i < w->grid.n_dims; i++) {
 		v.box.first[i] =
-			i == dim ? s.first : torus_coord(w->torus, r, i);
+			i == dim ? s.first : topo_grid_coord(&w->grid, r, i);
 		v.box.length[i] = i == dim ? s.last - s.first + 1 : 1;
 	}
 	return v;
@@ -43,7 +43,7 @@ struct view view_line(
 
 struct view view_all_nodes(const struct trees *w)
 {
-	return (struct view){ w, true, class_box_all(w->torus), CLASS_WORLD,
+	return (struct view){ w, true, class_box_all(&w->grid), CLASS_WORLD,
 		0 };
 }
 
@@ -54,16 +54,16 @@ struct view view_written(const struct trees *w, uint32_t route)
 
 void view_name(const struct view *v, char text[VIEW_NAME])
 {
-	const struct torus *t = v->w->torus;
+	const struct topo_grid *g = &v->w->grid;
 	uint32_t i;
 
 	if (!v->is_box) {
 		snprintf(text, VIEW_NAME, "route %u", v->route);
 		return;
 	}
-	for (i = 0; i + 1 < t->n_dims && v->box.length[i] == 1; i++)
+	for (i = 0; i + 1 < g->n_dims && v->box.length[i] == 1; i++)
 		;
-	snprintf(text, VIEW_NAME, "the boxes of %c = %u to %u", t->letters[i],
+	snprintf(text, VIEW_NAME, "the boxes of %c = %u to %u", g->letter[i],
 		v->box.first[i], v->box.first[i] + v->box.length[i] - 1);
 }
 

@@ -17,7 +17,7 @@ struct view_span {
 
 struct trees {
 	const struct topo *t;
-	const struct torus *torus;
+	struct topo_grid grid;
 	bool has_one_root;
 	router_id root; /* the partition's */
 	/* [route][node] that are written out, or NULL */

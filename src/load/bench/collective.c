@@ -43,10 +43,10 @@ static const struct param params[] = {
 	KEY_WORD("combine", AT(combine), "add", "add|min|max|and|or|xor",
 		"operation of such a reduction"),
 	KEY_BYTES("word", AT(word), "8", 4, 512, "length of its words"),
-	KEY(PARAM_COUNTS, "box", AT(shape), "0", 0, TORUS_MAX_LENGTH, NULL,
+	KEY(PARAM_COUNTS, "box", AT(shape), "0", 0, TOPO_MAX_ROUTERS, NULL,
 		"shape of the box of nodes that take part in it; 0: all "
 		"nodes"),
-	KEY(PARAM_COUNTS, "at", AT(at), "0", 0, TORUS_MAX_LENGTH, NULL,
+	KEY(PARAM_COUNTS, "at", AT(at), "0", 0, TOPO_MAX_ROUTERS, NULL,
 		"coordinates of the first node of the box"),
 	KEY_COUNT("boxes", AT(boxes), "1", 1, 16,
 		"number of boxes of this shape, which overlap: each is one "

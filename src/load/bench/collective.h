@@ -30,11 +30,12 @@ struct collective {
 	const struct bench_cast *cast;
 	const struct bench_barrier *barrier;
 	const struct bench_tree *tree;
+	struct topo_grid grid;
 	struct class_box box; /* all members; of several boxes the first */
 	uint32_t split_dims; /* a bit for each dimension that is split along */
 };
 
-/* In init(): whether the keys fit the torus. */
+/* In init(): whether the keys fit the machine. */
 int collective_tree_check(
 	struct collective *c, const struct topo *t, struct err *e);
 /* The program. */

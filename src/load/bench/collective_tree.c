@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "coll/class_route.h"
-#include "topo/torus.h"
 
 enum { KINDS = 16, MOST_WORD = 512 };
 
@@ -26,7 +25,7 @@ static uint32_t n_nodes(const struct class_box *b)
 {
 	uint32_t i, n = 1;
 
-	for (i = 0; i < TORUS_MAX_DIMS && b->length[i]; i++)
+	for (i = 0; i < TOPO_MAX_DIMS && b->length[i]; i++)
 		n *= b->length[i];
 	return n;
 }
@@ -37,47 +36,47 @@ static bool is_all(const struct collective *c)
 }
 
 static int check_shape(
-	struct collective *c, const struct torus *t, struct err *e)
+	struct collective *c, const struct topo_grid *g, struct err *e)
 {
 	uint32_t i;
 
-	c->box = class_box_all(t);
-	if (c->shape.n > t->n_dims || c->at.n > t->n_dims)
-		return err_set(e, "%s: the torus has %u dimensions",
-			c->shape.n > t->n_dims ? "box" : "at", t->n_dims);
+	c->box = class_box_all(g);
+	if (c->shape.n > g->n_dims || c->at.n > g->n_dims)
+		return err_set(e, "%s: the machine has %u dimensions",
+			c->shape.n > g->n_dims ? "box" : "at", g->n_dims);
 	for (i = 0; i < c->at.n; i++)
 		c->box.first[i] = (uint32_t)c->at.v[i];
-	for (i = 0; i < t->n_dims; i++) {
+	for (i = 0; i < g->n_dims; i++) {
 		if (is_all(c))
 			c->box.length[i] -= c->box.first[i];
 		else
 			c->box.length[i] =
 				i < c->shape.n ? (uint32_t)c->shape.v[i] : 1;
-		if (c->box.first[i] >= t->dim[i] || !c->box.length[i] ||
-			c->box.length[i] > t->dim[i] - c->box.first[i])
+		if (c->box.first[i] >= g->dim[i] || !c->box.length[i] ||
+			c->box.length[i] > g->dim[i] - c->box.first[i])
 			return err_set(e,
 				"box: sticks out of the machine, which is %u "
 				"long in dimension %c",
-				t->dim[i], t->letters[i]);
+				g->dim[i], g->letter[i]);
 	}
 	return 0;
 }
 
 static int check_split(
-	struct collective *c, const struct torus *t, struct err *e)
+	struct collective *c, const struct topo_grid *g, struct err *e)
 {
 	const char *s;
 
 	if (!strcmp(c->split, "none"))
 		return 0;
 	for (s = c->split; *s; s++) {
-		const char *at = strchr(t->letters, *s);
+		const char *at = memchr(g->letter, *s, g->n_dims);
 
-		if (!at || at >= t->letters + t->n_dims)
+		if (!at)
 			return err_set(e,
 				"split: no dimension %c (want letters of %.*s)",
-				*s, (int)t->n_dims, t->letters);
-		c->split_dims |= 1u << (at - t->letters);
+				*s, (int)g->n_dims, g->letter);
+		c->split_dims |= 1u << (at - g->letter);
 	}
 	return 0;
 }
@@ -100,18 +99,18 @@ static int check_arith(const struct collective *c, struct err *e)
 
 /* How far the last of several boxes can be from the first in a dimension. */
 static uint32_t room(
-	const struct collective *c, const struct torus *t, uint32_t i)
+	const struct collective *c, const struct topo_grid *g, uint32_t i)
 {
-	return t->dim[i] - c->box.first[i] - c->box.length[i];
+	return g->dim[i] - c->box.first[i] - c->box.length[i];
 }
 
 static int check_boxes(
-	const struct collective *c, const struct torus *t, struct err *e)
+	const struct collective *c, const struct topo_grid *g, struct err *e)
 {
 	uint32_t i, most = 0;
 
-	for (i = 0; i < t->n_dims; i++)
-		most = room(c, t, i) > most ? room(c, t, i) : most;
+	for (i = 0; i < g->n_dims; i++)
+		most = room(c, g, i) > most ? room(c, g, i) : most;
 	most = most < c->tree->most ? most + 1 : c->tree->most;
 	if (c->split_dims || channel_of[c->channel] == CLASS_SYSTEM)
 		return err_set(e, "boxes: not with split or channel=system");
@@ -128,19 +127,19 @@ static int check_boxes(
 int collective_tree_check(
 	struct collective *c, const struct topo *topo, struct err *e)
 {
-	const struct torus *t = torus_find(topo);
+	const struct topo_grid *g = &c->grid;
 
-	if (!t)
+	if (!topo_grid_of(topo, &c->grid))
 		return err_set(e, "by: trees need a torus");
-	if (check_shape(c, t, e) || check_split(c, t, e) || check_arith(c, e))
+	if (check_shape(c, g, e) || check_split(c, g, e) || check_arith(c, e))
 		return -1;
 	/* what is not all nodes is a communicator of its own */
 	if (!c->channel && (n_nodes(&c->box) < topo->n_nodes || c->split_dims))
 		c->channel = 1;
 	if (c->boxes > 1)
-		return check_boxes(c, t, e);
+		return check_boxes(c, g, e);
 	if (c->op != OP_ALLREDUCE &&
-		!class_box_has(&c->box, t, (router_id)c->root))
+		!class_box_has(&c->box, g, (router_id)c->root))
 		return err_set(e, "root: node %lld is not in the box",
 			(long long)c->root);
 	if (c->op != OP_ALLREDUCE && c->split_dims)
@@ -149,12 +148,12 @@ int collective_tree_check(
 }
 
 static uint32_t index_in(
-	const struct class_box *b, const struct torus *t, router_id node)
+	const struct class_box *b, const struct topo_grid *g, router_id node)
 {
 	uint32_t i, index = 0;
 
-	for (i = t->n_dims; i--;)
-		index = index * b->length[i] + torus_coord(t, node, i) -
+	for (i = g->n_dims; i--;)
+		index = index * b->length[i] + topo_grid_coord(g, node, i) -
 			b->first[i];
 	return index;
 }
@@ -163,21 +162,21 @@ static uint32_t index_in(
 static bool find_place(struct bench_end *x)
 {
 	const struct collective *c = of(x);
-	const struct torus *t = torus_of(x->bench->programs.load.net->topo);
+	const struct topo_grid *g = &c->grid;
 	struct member *m = x->data;
-	uint32_t at[TORUS_MAX_DIMS], i;
+	uint32_t at[TOPO_MAX_DIMS], i;
 
-	for (i = 0; i < t->n_dims; i++)
-		at[i] = torus_coord(t, x->node, i);
+	for (i = 0; i < g->n_dims; i++)
+		at[i] = topo_grid_coord(g, x->node, i);
 	m->box = c->box;
-	for (i = 0; i < t->n_dims && c->split_dims; i++)
+	for (i = 0; i < g->n_dims && c->split_dims; i++)
 		if (!(c->split_dims >> i & 1)) {
 			m->box.first[i] = at[i];
 			m->box.length[i] = 1;
 		}
 	m->count = n_nodes(&m->box);
-	m->index = index_in(&m->box, t, x->node);
-	return class_box_has(&c->box, t, x->node);
+	m->index = index_in(&m->box, g, x->node);
+	return class_box_has(&c->box, g, x->node);
 }
 
 /* One of several boxes; false where a node is not in it. */
@@ -185,13 +184,13 @@ static bool nth_box(
 	const struct bench_end *x, uint32_t n, struct class_box *box)
 {
 	const struct collective *c = of(x);
-	const struct torus *t = torus_of(x->bench->programs.load.net->topo);
+	const struct topo_grid *g = &c->grid;
 	uint32_t i;
 
 	*box = c->box;
-	for (i = 0; i < t->n_dims; i++)
-		box->first[i] += n < room(c, t, i) ? n : room(c, t, i);
-	return class_box_has(box, t, x->node);
+	for (i = 0; i < g->n_dims; i++)
+		box->first[i] += n < room(c, g, i) ? n : room(c, g, i);
+	return class_box_has(box, g, x->node);
 }
 
 /* --- data: small numbers, whose sums have no end to be rounded --- */
@@ -391,7 +390,7 @@ static uint64_t target_at(
 static bool cast_all(struct bench_end *x, int64_t round)
 {
 	struct collective *c = of(x);
-	const struct torus *t = torus_of(x->bench->programs.load.net->topo);
+	const struct topo_grid *g = &c->grid;
 	struct member *m = x->data;
 	struct class_box box;
 	uint32_t i, in = 0;
@@ -399,7 +398,7 @@ static bool cast_all(struct bench_end *x, int64_t round)
 	for (i = 0; i < c->boxes; i++)
 		if (nth_box(x, i, &box)) {
 			fill(c, source_at(c, i), round,
-				index_in(&box, t, x->node));
+				index_in(&box, g, x->node));
 			in++;
 		}
 	c->tree->expect(
@@ -414,7 +413,7 @@ static bool cast_all(struct bench_end *x, int64_t round)
 		if (!c->tree->aim(x, &how))
 			return false;
 		c->tree->send(x, source_at(c, i),
-			target_at(c, i, index_in(&box, t, x->node)),
+			target_at(c, i, index_in(&box, g, x->node)),
 			(uint64_t)c->bench.bytes);
 	}
 	if (!c->tree->await(x, true))

@@ -39,7 +39,7 @@ void mu_barrier_init(struct mu *mu)
 	mu->n_classes = (uint32_t)p->classes;
 	mu->barriers = (struct barriers){
 		.net = net,
-		.torus = mu->torus,
+		.grid = &mu->grid,
 		.up = mu->trees->up,
 		.down = mu->trees->down,
 		.ser = link_short(&net->link, 0, (uint32_t)p->barrier_bytes),

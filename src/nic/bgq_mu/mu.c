@@ -7,7 +7,6 @@
 #include "base/secded.h"
 #include "base/wide.h"
 #include "parts/trees/trees.h"
-#include "topo/torus.h"
 
 _Static_assert(sizeof(struct mu_descriptor) == MU_DESCRIPTOR_BYTES, "packed");
 
@@ -405,6 +404,7 @@ static int mu_init(struct nic *nic, struct err *e)
 	attach(mu);
 	mu_header_init(mu);
 	mu->trees = part_params(host_parts(nic->host), &part_trees);
+	topo_grid_of(net->topo, &mu->grid);
 	if (mu->trees && torus_is_plain(mu->torus))
 		mu->tree = tree_new(nic->net, mu->trees, MU_NET_COLLECTIVE);
 	mu_barrier_init(mu);

@@ -27,6 +27,7 @@
 #include "host/l2.h"
 #include "nic/bgq_mu/bgq_mu.h"
 #include "nic/bgq_mu/descriptor.h"
+#include "topo/torus.h"
 
 /* Numbers of events: ENGINE_CLIENT and above. */
 enum mu_engine {
@@ -257,6 +258,7 @@ struct mu {
 	struct mu_params params;
 	struct l2 *l2;
 	const struct torus *torus;
+	struct topo_grid grid; /* of one that is plain */
 	uint32_t payload; /* the most in a packet */
 	uint32_t n_dims;
 	sim_time beat; /* of 32 bytes on a read data path */

@@ -24,11 +24,10 @@ static sim_time last_head(const struct guest_kit *k, uint32_t i)
 static void everybody_begins(struct guest_kit *k, const struct class_box *b,
 	uint32_t n, uint16_t bytes)
 {
-	const struct torus *t = torus_of(k->net->topo);
 	site_id s;
 
 	for (s = 0; s < k->net->n_nodes; s++)
-		if (class_box_has(b, t, s))
+		if (class_box_has(b, &k->grid, s))
 			guest_begin(k, s, 0,
 				(struct guest_member){ .n = n,
 					.bytes = bytes,
@@ -39,17 +38,16 @@ static void everybody_begins(struct guest_kit *k, const struct class_box *b,
 static void check_sums(
 	const struct guest_kit *k, const struct class_box *b, uint32_t n)
 {
-	const struct torus *t = torus_of(k->net->topo);
 	uint64_t sum = 0, members = 0, i;
 	site_id s;
 
 	for (s = 0; s < k->net->n_nodes; s++)
-		if (class_box_has(b, t, s)) {
+		if (class_box_has(b, &k->grid, s)) {
 			sum += s;
 			members++;
 		}
 	for (s = 0; s < k->net->n_nodes; s++) {
-		bool is_member = class_box_has(b, t, s);
+		bool is_member = class_box_has(b, &k->grid, s);
 
 		assert_int_equal(k->got[s].n, is_member ? n : 0);
 		for (i = 0; i < k->got[s].n; i++)
@@ -130,7 +128,7 @@ static void packets_follow_each_other_as_the_logic_allows(void **state)
 {
 	struct guest_kit *k = guest_kit("4x4x1x1x2");
 	struct class_box b = guest_box(k, NULL);
-	site_id root = class_root(torus_of(k->net->topo), &b);
+	site_id root = class_root(&k->grid, &b);
 	uint32_t i;
 
 	(void)state;
@@ -175,7 +173,7 @@ static void broadcasts_run_at_the_rate_of_the_links(void **state)
 	for (elsewhere = 0; elsewhere < 2; elsewhere++) {
 		struct guest_kit *k = guest_kit("4x4x1x1x2");
 		struct class_box b = guest_box(k, NULL);
-		site_id root = class_root(torus_of(k->net->topo), &b);
+		site_id root = class_root(&k->grid, &b);
 		site_id from = elsewhere ? 0 : root, s;
 
 		guest_begin(k, from, 0,

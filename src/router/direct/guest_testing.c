@@ -153,6 +153,7 @@ struct guest_kit *guest_kit_on(
 	});
 	k->net = k->rig->net;
 	net_attach(k->net, &client, k);
+	assert_true(topo_grid_of(k->net->topo, &k->grid));
 	k->tree = tree_new(k->net, &p, GUEST_FIFO);
 	k->member = mem_alloc(k->net->n_nodes, sizeof(*k->member));
 	k->got = mem_alloc(k->net->n_nodes, sizeof(*k->got));
@@ -182,7 +183,7 @@ void guest_begin(
 
 struct class_box guest_box(const struct guest_kit *k, const uint32_t *length)
 {
-	struct class_box b = class_box_all(torus_of(k->net->topo));
+	struct class_box b = class_box_all(&k->grid);
 
 	if (length)
 		memcpy(b.length, length, 5 * sizeof(*length));
@@ -192,14 +193,14 @@ struct class_box guest_box(const struct guest_kit *k, const uint32_t *length)
 void guest_set_box(
 	struct guest_kit *k, const struct class_box *b, uint32_t route)
 {
-	const struct torus *t = torus_of(k->net->topo);
-	struct class_box all = class_box_all(t);
+	struct class_box all = guest_box(k, NULL);
+	const struct topo_grid *g = &k->grid;
 	site_id s;
 
 	for (s = 0; s < k->net->n_nodes; s++)
-		if (class_box_has(b, t, s)) {
+		if (class_box_has(b, g, s)) {
 			struct class_route r = class_route_build(
-				t, b, class_root(t, &all), s, CLASS_SUB);
+				g, b, class_root(g, &all), s, CLASS_SUB);
 
 			tree_set_route(k->tree, s, route, &r);
 		}

@@ -42,6 +42,7 @@ struct guest_got {
 struct guest_kit {
 	struct rig *rig;
 	struct net *net;
+	struct topo_grid grid;
 	struct tree *tree;
 	struct guest_member *member; /* [site] */
 	struct guest_got *got; /* [site] */
