@@ -6,6 +6,7 @@
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/installed.sh"
+. "$(dirname "$0")/look.sh"
 
 # They are installed, too, with a Makefile.
 cp -r "$prefix/share/weft/examples" "$tmp/made" &&
@@ -248,7 +249,8 @@ report "a program without arguments refuses them"
 
 # --- what a run is asked for ---
 
-start ring bgq-board --shape 4x4 --links links.csv -o run.db --histogram
+start ring bgq-board --shape 4x4 --links links.csv -o run.db --histogram \
+	--sample 200ns
 [ $code -eq 0 ] && grep -q '^hottest  *node ' "$tmp/out" &&
 	grep -q '^links  *[A-E]+ ' "$tmp/out" ||
 	complain "exit code $code: $(cat "$tmp/out" "$tmp/err")"
@@ -261,6 +263,7 @@ grep -q '^\./ring bgq-board --shape 4x4 --seed 1$' "$tmp/log" ||
 	complain "no packets in the run file"
 "$weft" report run.db -o run.html >"$tmp/log" 2>&1 ||
 	complain "report: $(cat "$tmp/log")"
+can_look && look "$PWD/run.html"
 "$weft" rerun run.db >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 2 ] && grep -q 'repeat it with `./ring bgq-board' "$tmp/err" ||
 	complain "rerun: $(cat "$tmp/err")"

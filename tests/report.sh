@@ -5,6 +5,7 @@
 # it draws itself without errors and answers a click; and pictures.
 set -u
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/look.sh"
 
 db=$tmp/run.db
 page=$tmp/run.html
@@ -145,20 +146,7 @@ for command in "plot $db links" "report $db" 'goal allreduce ranks=4'; do
 	report "weft ${command%% *} into a full device"
 done
 
-# attribute NAME: what the page noted of itself
-attribute() {
-	sed -n "s/^<html[^>]* data-$1=\"\([^\"]*\)\".*/\1/p" "$tmp/dom"
-}
-
-look() { # PAGE
-	timeout 60 chromium --headless --no-sandbox --disable-gpu \
-		--user-data-dir="$tmp/profile" --virtual-time-budget=4000 \
-		--dump-dom "file://$1#selftest" >"$tmp/dom" 2>/dev/null
-	[ -n "$(attribute ready)" ] || complain 'it did not get ready'
-	[ -z "$(attribute error)" ] || complain "error: $(attribute error)"
-}
-
-if command -v chromium >/dev/null && [ -z "${WEFT_SLOW:-}" ]; then
+if can_look; then
 	"$weft" report "$db" -o "$page" >/dev/null
 	look "$page"
 	case $(attribute answer) in
@@ -195,6 +183,41 @@ if command -v chromium >/dev/null && [ -z "${WEFT_SLOW:-}" ]; then
 	*) complain "curves: $(attribute charts)" ;;
 	esac
 	report 'several files are drawn without an error'
+
+	run goal allreduce ranks=8 bytes=4KiB -o "$tmp/x.goal"
+	run run torus --shape 4x2 replay file="$tmp/x.goal" --sample 500ns \
+		-o "$tmp/replay.db"
+	run run torus --shape 4x4x2 --jobs "$src/examples/jobs.yaml" \
+		--sample 1us -o "$tmp/jobs.db"
+	run sweep torus random load=2GB/s,50GB/s,max --shape 2x2 \
+		warmup=2us measure=5us -o "$tmp/rates.db"
+	run report "$tmp/replay.db" "$tmp/jobs.db" "$tmp/rates.db" \
+		-o "$tmp/kinds.html"
+	[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+	look "$tmp/kinds.html"
+	[ "$(attribute pictures)" -ge 12 ] ||
+		complain "$(attribute pictures) charts"
+	report 'curves of replays and jobs stay inside their charts'
+	case $(attribute says) in
+	*'saturates at load 50 GB/s per node.; load, GB/s per node'*) ;;
+	*) complain "says: $(attribute says)" ;;
+	esac
+	report 'a sweep of rates names the one that saturates, with its unit'
+
+	what='a phone shows pages whole, and paper has their colours'
+	if command -v chromedriver && command -v python3; then
+		timeout 60 python3 "$src/tests/browser.py" "$tmp/kinds.html" \
+			>"$tmp/seen" 2>&1 || complain "$(tail -n 3 "$tmp/seen")"
+		grep -qx 'width 390' "$tmp/seen" || complain 'no window'
+		grep '^wrong' "$tmp/seen" >"$tmp/wrong" &&
+			complain "$(cat "$tmp/wrong")"
+		# the background of bars, which only CSS paints
+		grep -q '^colour #f1efe9$' "$tmp/seen" || complain 'grey bars'
+		report "$what"
+	else
+		skip "$what" 'no chromedriver'
+	fi >"$tmp/which"
+	grep '^\(not \)*ok\|^#' "$tmp/which"
 else
 	skip 'in a browser a click on a link shows its curves' 'no chromium'
 fi

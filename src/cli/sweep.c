@@ -423,16 +423,18 @@ static void write_csv(const struct sweep *w, FILE *f)
 
 static void draw(const struct sweep *w, const char *figure, FILE *f)
 {
-	static const char *const units[] = { "", ", GB/s per node", ", B",
-		", ns", "" };
+	const char *unit = axes_unit_name(w->unit);
 	size_t step = w->axes.axis[w->seed].n, i;
 	struct plot *p;
 	char name[64];
 	double x;
 
-	snprintf(name, sizeof(name), "%s%s",
-		w->x < w->seed ? w->axes.axis[w->x].name : "point",
-		w->x < w->seed ? units[w->unit] : "");
+	if (w->x == w->seed)
+		snprintf(name, sizeof(name), "point");
+	else
+		snprintf(name, sizeof(name), "%s%s%s%s",
+			w->axes.axis[w->x].name, *unit ? ", " : "", unit,
+			w->unit == AXIS_RATE ? " per node" : "");
 	p = plot_new(name, figure);
 
 	for (i = 0; i < w->n; i += step) {

@@ -221,6 +221,13 @@ enum axis_unit axes_number(const char *value, double *number)
 	return (enum axis_unit)i;
 }
 
+const char *axes_unit_name(enum axis_unit unit)
+{
+	static const char *const names[] = { "", "GB/s", "B", "ns", "" };
+
+	return names[unit];
+}
+
 int axes_unit(const struct axis *x, enum axis_unit *unit, struct err *e)
 {
 	enum axis_unit u;

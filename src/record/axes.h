@@ -45,6 +45,8 @@ const char *axes_value(const struct axes *a, size_t point, size_t axis);
  */
 enum axis_unit { AXIS_PLAIN, AXIS_RATE, AXIS_BYTES, AXIS_TIME, AXIS_WORD };
 enum axis_unit axes_number(const char *value, double *number);
+/* What a number of axes_number() is in: "GB/s"; "" where it has no unit. */
+const char *axes_unit_name(enum axis_unit unit);
 /* Numbers of an axis are all of one kind, words aside: it returns which. */
 int axes_unit(const struct axis *x, enum axis_unit *unit, struct err *e);
 

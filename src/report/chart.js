@@ -47,7 +47,7 @@ function extent(series, pick) {
 
 	for (const s of series)
 		for (const p of s.points)
-			for (const v of pick(p)) {
+			for (const v of pick(p).filter(isFinite)) {
 				low = Math.min(low, v);
 				high = Math.max(high, v);
 			}
@@ -68,7 +68,7 @@ function scaleX(o) {
 		low = 0;
 	if (high <= low)
 		high = low + (low || 1) * 0.1;
-	return { ticks: ticks(low, high, 6).filter(
+	return { ticks: ticks(low, high, isNarrow() ? 3 : 6).filter(
 		t => t >= low - 1e-9 && t <= high * (1 + 1e-9)), low, high,
 		part: v => (v - low) / (high - low),
 		back: t => low + t * (high - low) };
@@ -84,10 +84,22 @@ function scaleY(o) {
 		part: v => (v - from) / (to - from) };
 }
 
+/* The part of a chart inside its axes: nothing is drawn outside it but dots at
+ * its edge. */
+function plotArea(left, top, w, h) {
+	const edge = 6;
+
+	return svg("svg", { class: "plot", x: left - edge, y: top - edge,
+		width: w + 2 * edge, height: h + 2 * edge,
+		viewBox: [left - edge, top - edge, w + 2 * edge, h + 2 * edge]
+			.join(" ") });
+}
+
 /* o: series [{name, points [[x, y, half]], isArea, colour}], xLabel, yLabel,
- * xText, yText, isLog, marks [{x, text}], height, tip */
+ * xText, yText, isLog, marks [{x, text}], height, tip.  A y that is not finite
+ * is a gap. */
 function chart(o) {
-	const w = o.width || 600, h = o.height || 240;
+	const w = o.width || (isNarrow() ? 360 : 600), h = o.height || 240;
 	const left = 54, right = 14, top = 14, bottom = o.xLabel ? 42 : 26;
 	const x = scaleX(o), y = scaleY(o);
 	const px = v => left + x.part(v) * (w - left - right);
@@ -107,47 +119,76 @@ function chart(o) {
 		root.append(svg("text", { x: px(t), y: h - bottom + 18,
 			"text-anchor": "middle" }, xText(t)));
 	if (o.xLabel)
-		root.append(svg("text", { x: w - right, y: h - 6,
+		root.append(svg("text", { class: "x", x: w - right, y: h - 6,
 			"text-anchor": "end" }, o.xLabel));
 	for (const m of o.marks || [])
-		drawMark(root, m, px(m.x), top, h - bottom);
-	o.series.forEach((s, i) => drawSeries(root, s, s.colour || thing(i),
+		drawMark(root, m, px(m.x), top, h - bottom, w);
+	const area = plotArea(left, top, w - left - right, h - top - bottom);
+
+	root.append(area);
+	o.series.forEach((s, i) => drawSeries(area, s, s.colour || thing(i),
 		px, py, h - bottom));
 	watchChart(root, o, x, w, left, right, xText, yText);
 	return o.series.length > 1 && !o.hasNoKeys
 		? make("div", null, root, keys(o.series)) : root;
 }
 
-function drawMark(root, m, x, top, bottom) {
+function drawMark(root, m, x, top, bottom, width) {
+	const isLeft = x > 0.8 * width;
+
 	root.append(svg("line", { class: "mark", x1: x, x2: x, y1: top,
 		y2: bottom }));
-	root.append(svg("text", { class: "strong", x: x + 5, y: top + 9
-		+ (m.line || 0) * 15 }, m.text));
+	root.append(svg("text", { class: "strong", x: x + (isLeft ? -5 : 5),
+		y: top + 9 + (m.line || 0) * 15, "text-anchor": isLeft ? "end"
+			: "start" }, m.text));
 }
 
-function drawSeries(root, s, colour, px, py, floor) {
-	const points = s.points.filter(p => isFinite(p[1]));
+/* Points in a row without a gap between them. */
+function stretches(points) {
+	const list = [];
+	let last = null;
+
+	for (const p of points) {
+		if (!isFinite(p[0]) || !isFinite(p[1])) {
+			last = null;
+			continue;
+		}
+		if (!last)
+			list.push(last = []);
+		last.push(p);
+	}
+	return list;
+}
+
+function drawSeries(area, s, colour, px, py, floor) {
+	for (const points of stretches(s.points)) {
+		drawLine(area, points, s.isArea, colour, px, py, floor);
+		for (const p of s.hasDots || points.length === 1 ? points : [])
+			drawDot(area, p, colour, px(p[0]), py);
+	}
+}
+
+function drawLine(area, points, isArea, colour, px, py, floor) {
 	const line = points.map((p, k) => (k ? "L" : "M")
 		+ px(p[0]).toFixed(1) + " " + py(p[1]).toFixed(1)).join("");
 
-	if (!points.length)
-		return;
-	if (s.isArea)
-		root.append(svg("path", { fill: colour, "fill-opacity": 0.22,
+	if (isArea)
+		area.append(svg("path", { fill: colour, "fill-opacity": 0.22,
 			d: line + `L${px(points[points.length - 1][0])} ${floor}`
 				+ `L${px(points[0][0])} ${floor}Z` }));
-	root.append(svg("path", { d: line, fill: "none", stroke: colour,
+	area.append(svg("path", { d: line, fill: "none", stroke: colour,
 		"stroke-width": 2, "stroke-linejoin": "round" }));
-	for (const p of s.hasDots || points.length === 1 ? points : []) {
-		if (p[2] > 0)
-			root.append(svg("path", { stroke: colour, fill: "none",
-				"stroke-width": 1.5,
-				d: `M${px(p[0]) - 4} ${py(p[1] - p[2])}h8m-4 0V`
-					+ `${py(p[1] + p[2])}m-4 0h8` }));
-		root.append(svg("circle", { cx: px(p[0]), cy: py(p[1]), r: 3.5,
-			fill: p[3] ? css("--card") : colour, stroke: colour,
-			"stroke-width": 2 }));
-	}
+}
+
+/* p: [x, y, half, isHollow] */
+function drawDot(area, p, colour, x, py) {
+	if (p[2] > 0)
+		area.append(svg("path", { stroke: colour, fill: "none",
+			"stroke-width": 1.5, d: `M${x - 4} ${py(p[1] - p[2])}`
+				+ `h8m-4 0V${py(p[1] + p[2])}m-4 0h8` }));
+	area.append(svg("circle", { cx: x, cy: py(p[1]), r: 3.5,
+		fill: p[3] ? css("--card") : colour, stroke: colour,
+		"stroke-width": 2 }));
 }
 
 function keys(series) {
@@ -160,7 +201,8 @@ function nearest(points, x) {
 	let best = null;
 
 	for (const p of points)
-		if (!best || Math.abs(p[0] - x) < Math.abs(best[0] - x))
+		if (isFinite(p[0]) && isFinite(p[1]) && (!best
+			|| Math.abs(p[0] - x) < Math.abs(best[0] - x)))
 			best = p;
 	return best;
 }
@@ -196,7 +238,7 @@ function stack(parts, total) {
 
 /* Each cause begins where the one before it ended. */
 function waterfall(parts, n) {
-	const row = 26, left = 124, w = 600, right = 128;
+	const row = 26, left = 124, w = isNarrow() ? 400 : 600, right = 128;
 	const total = parts.reduce((sum, p) => sum + p[1], 0);
 	const px = v => left + v / total * (w - left - right);
 	const root = svg("svg", { viewBox: `0 0 ${w} ${row

@@ -229,9 +229,18 @@ function make(tag, attributes, ...children) {
 	return e;
 }
 
+/* Tables may be wider than the window, so they scroll on their own. */
 function card(title, sub, ...children) {
 	return make("section", { class: "card" }, make("h2", null, title),
-		sub ? make("p", { class: "sub" }, sub) : null, ...children);
+		sub ? make("p", { class: "sub" }, sub) : null,
+		...children.map(c => c && c.tagName === "TABLE"
+			? make("div", { class: "scroll" }, c) : c));
+}
+
+/* Charts are drawn for small screens, where they would be scaled down until
+ * nobody can read them. */
+function isNarrow() {
+	return innerWidth < 600;
 }
 
 const tip = make("div", { class: "tip", role: "status" });

@@ -169,12 +169,13 @@ class Heat {
 		g.textBaseline = "alphabetic";
 		g.fillStyle = css("--soft");
 		g.font = "12px system-ui";
-		[0, 0.25, 0.5, 0.75, 1].forEach((t, i) => {
-			g.textAlign = i === 0 ? "left" : i === 4 ? "right"
+		for (const t of this.width < 300 ? [0, 1]
+			: [0, 0.25, 0.5, 0.75, 1]) {
+			g.textAlign = t === 0 ? "left" : t === 1 ? "right"
 				: "center";
 			g.fillText(t ? time(t * end) : "0", this.left
 				+ t * this.width, height - 4);
-		});
+		}
 		if (this.step >= 0) {
 			g.strokeStyle = css("--accent");
 			g.lineWidth = 2;

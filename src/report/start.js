@@ -84,14 +84,23 @@ const usualFigures = ["throughput_GBps_per_node", "latency_mean_ns",
 	"latency_p99_ns", "fraction_of_peak", "one_way_ns", "total_MBps",
 	"rate_Mps", "time_ns", "rate_GBps"];
 
+/* What is drawn along x: its name, and the unit of its numbers. */
+function sweepAxis(sweep) {
+	const first = sweep.points[0];
+	const name = first && first.x ? first.group.slice(first.curve.length + 1)
+		.split("=")[0] : "";
+	const unit = sweep.points.map(p => p.unit).find(u => u) || "";
+
+	return { name, unit: name === "load" && unit ? unit + " per node"
+		: unit };
+}
+
 function sweepPage(sweep) {
 	const has = new Set(sweep.points.map(p => p.figure));
 	const names = [...usualFigures.filter(f => has.has(f)),
 		...[...has].filter(f => !usualFigures.includes(f)
 			&& /^latency_p50|_GBps$/.test(f))];
-	const first = sweep.points[0];
-	const x = first && first.x ? first.group.slice(first.curve.length + 1)
-		.split("=")[0] : "";
+	const x = sweepAxis(sweep);
 	const curves = [...new Set(sweep.points.map(p => p.curve))];
 	const cards = names.slice(0, 6).map(f => sweepCard(sweep, f, x, curves));
 	const rows = [];
@@ -101,7 +110,20 @@ function sweepPage(sweep) {
 			cards[i + 1] || null));
 	return [make("h1", null, "Sweep of " + sweep.what), make("p", { class:
 		"answer" }, sweepAnswer(sweep, curves, x)), ...rows,
-	sweepTable(sweep, names.slice(0, 4), x)];
+	sweepTable(sweep, names.slice(0, 4), x.name)];
+}
+
+/* The least x at which a curve is saturated, in words; "" where none is. */
+function saturatesAt(points, x) {
+	const full = points.filter(p => p.saturated && p.x !== "");
+	const least = full.filter(p => p.number !== null).reduce((a, p) => !a
+		|| p.number < a.number ? p : a, null);
+
+	if (!full.length)
+		return "";
+	return ` and saturates at ${x.name} ` + (least
+		? round(least.number, 4) + (x.unit ? " " + x.unit : "")
+		: full[0].x);
 }
 
 function sweepAnswer(sweep, curves, x) {
@@ -110,12 +132,9 @@ function sweepAnswer(sweep, curves, x) {
 			&& q.figure === "throughput_GBps_per_node");
 		const top = p.reduce((a, q) => !a || q.mean > a.mean ? q : a,
 			null);
-		const full = p.filter(q => !q.finished && q.x !== "").map(
-			q => Number(q.x)).sort((a, b) => a - b)[0];
 
 		return top && `${c} delivers up to ${round(top.mean, 4)} GB/s `
-			+ `per node` + (full !== undefined ? ` and saturates `
-			+ `at ${x} ${full}` : "");
+			+ "per node" + saturatesAt(p, x);
 	}).filter(t => t);
 
 	return best.length ? listOf(best).replace(/^./,
@@ -123,17 +142,35 @@ function sweepAnswer(sweep, curves, x) {
 		+ " figures of " + curves.length + " curves.";
 }
 
+/* Words such as "max" have no place among numbers, so they are left to the
+ * table. */
+function sweepPoints(sweep, figure, curve) {
+	const own = sweep.points.filter(p => p.curve === curve
+		&& p.figure === figure);
+	const isNumeric = sweep.points.some(p => p.x !== ""
+		&& p.number !== null);
+
+	return own.map((p, k) => [isNumeric ? p.number : k, p.mean, p.half,
+		!p.finished]).filter(p => p[0] !== null)
+		.sort((a, b) => a[0] - b[0]);
+}
+
+/* What hollow points are; null where there are none. */
+function sayHollow(points) {
+	const some = points.filter(p => !p.finished);
+
+	return some.length ? make("p", { class: "sub" }, "Hollow points are "
+		+ (some.every(p => p.saturated) ? "saturated."
+			: "saturated or ended early.")) : null;
+}
+
 function sweepCard(sweep, figure, x, curves) {
-	return card(figureTitle(figure), null, chart({ title: figure, xLabel: x,
-		height: 300, series: curves.map((c, i) => ({ name: c,
-			hasDots: true, colour: thing(i), points: sweep.points
-				.filter(p => p.curve === c
-					&& p.figure === figure)
-				.map((p, k) => [p.x === "" ? k : parseFloat(p.x),
-					p.mean, p.half, !p.finished])
-				.sort((a, b) => a[0] - b[0]) })) }),
-	sweep.points.some(p => p.figure === figure && !p.finished) ? make("p",
-		{ class: "sub" }, "Hollow points are saturated.") : null);
+	return card(figureTitle(figure), null, chart({ title: figure,
+		xLabel: x.name + (x.unit ? ", " + x.unit : ""), height: 300,
+		series: curves.map((c, i) => ({ name: c, hasDots: true,
+			colour: thing(i), points: sweepPoints(sweep, figure,
+				c) })) }),
+	sayHollow(sweep.points.filter(p => p.figure === figure)));
 }
 
 function sweepTable(sweep, names, x) {
@@ -197,6 +234,24 @@ function makePages() {
 			: { name: f.label, make: () => sweepPage(f) });
 }
 
+/* Paper is white. */
+function printLight() {
+	const root = document.documentElement.dataset;
+	let was = root.theme;
+	const change = theme => {
+		if (root.theme === theme)
+			return;
+		root.theme = theme;
+		show(shown);
+	};
+
+	window.addEventListener("beforeprint", () => {
+		was = root.theme;
+		change("light");
+	});
+	window.addEventListener("afterprint", () => change(was));
+}
+
 function start() {
 	const tabs = document.getElementById("tabs");
 
@@ -221,6 +276,7 @@ function start() {
 		clearTimeout(timer);
 		timer = setTimeout(drawAll, 100);
 	});
+	printLight();
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change",
 		event => {
 			document.documentElement.dataset.theme =
@@ -232,10 +288,54 @@ function start() {
 		selfTest();
 }
 
+/* Charts whose curves are not numbers, or leave the area inside the axes. */
+function badCharts() {
+	return [...document.querySelectorAll("svg .plot")].filter(area => {
+		const [x, y, w, h] = area.getAttribute("viewBox").split(" ")
+			.map(Number);
+
+		return [...area.children].some(e => {
+			const b = e.getBBox(), d = e.getAttribute("d") || "";
+
+			return /NaN|Infinity/.test(d) || b.x < x || b.y < y
+				|| b.x + b.width > x + w
+				|| b.y + b.height > y + h;
+		});
+	}).map(area => area.parentNode.getAttribute("aria-label"));
+}
+
+/* For tests, of every page: charts that are wrong, pages wider than the window,
+ * texts with numbers that are none; what it says, and the names of axes. */
+function testPages() {
+	const root = document.documentElement, wrong = [], says = [];
+	let charts = 0;
+
+	pages.forEach((page, i) => {
+		show(i);
+		charts += document.querySelectorAll("svg .plot").length;
+		for (const name of badCharts())
+			wrong.push(`${page.name}: curves of ${name}`);
+		if (root.scrollWidth > root.clientWidth)
+			wrong.push(`${page.name}: ${root.scrollWidth} of `
+				+ root.clientWidth + " pixels");
+		for (const e of document.querySelectorAll("p, text, td"))
+			if (/NaN|undefined|Infinity/.test(e.textContent))
+				wrong.push(page.name + ": " + e.textContent);
+		for (const e of document.querySelectorAll(".answer, .x"))
+			says.push(e.textContent);
+	});
+	root.dataset.pictures = charts;
+	root.dataset.wrong = wrong.join("; ");
+	root.dataset.says = [...new Set(says)].join("; ");
+	show(0);
+}
+
 /* For tests: what a click changes on the page of the last run, and how long it
  * takes, as attributes. */
 function selfTest() {
 	const root = document.documentElement.dataset;
+
+	testPages();
 	const page = pages.reduce((last, p, i) => p.run && p.run.kind === "run"
 		? i : last, -1);
 
@@ -260,7 +360,7 @@ function selfTest() {
 	root.click = Math.round(performance.now() - began);
 	root.before = before.slice(0, 80);
 	root.after = panel.textContent.slice(0, 80);
-	root.curves = panel.querySelectorAll("svg").length;
+	root.curves = panel.querySelectorAll(":not(svg) > svg").length;
 	root.charts = Array.from(panel.querySelectorAll("h3"),
 		h => h.textContent).join("; ");
 	const slow = document.querySelector("#slowest button");
