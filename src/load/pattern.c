@@ -156,7 +156,7 @@ static site_id neighbour(const struct pattern *p, site_id from, uint64_t k)
 	const struct topo *t = p->topo;
 	bool is_direct = topo_is_direct(t);
 	router_id at = is_direct ? from : t->ops->peer(t, from, 0).router;
-	uint32_t n = t->n_ports, i;
+	uint32_t n = topo_ports(t), i;
 
 	for (i = 0; i < n; i++) {
 		port_id port = (port_id)((k + i) % n);

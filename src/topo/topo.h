@@ -12,6 +12,13 @@ void topo_name_site(const struct topo *t, router_id r, char *text, size_t size);
 /* A node itself, or the first that is connected to a switch, or the switch. */
 router_id topo_node_near(const struct topo *t, router_id r);
 
+/* The first ports of a router, which lead to nodes, or to switches: all but
+ * those between compute nodes and IO nodes. */
+static inline port_id topo_ports(const struct topo *t)
+{
+	return topo_is_direct(t) ? t->node_ports : t->n_ports;
+}
+
 /* Sets all of a topology's parameters to their defaults. */
 void topo_defaults(struct topo *t);
 

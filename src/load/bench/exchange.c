@@ -320,19 +320,19 @@ static struct links find_partners(
 	if (is_mirror(x)) {
 		if (n - 1 - s != s)
 			add_link(&l, n - 1 - s, BENCH_ANY, 0);
-	} else if (t->n_routers > n && t->ops->straight) {
-		add_next_routers(&l, t, s);
-	} else if (t->n_routers > n && n > 1) {
-		add_link(&l, (s + 1) % n, BENCH_ANY, 1);
-		add_link(&l, (s + n - 1) % n, BENCH_ANY, 0);
-	} else {
-		for (p = 0; t->n_routers == n && p < t->n_ports; p++) {
+	} else if (topo_is_direct(t)) {
+		for (p = 0; p < topo_ports(t); p++) {
 			struct topo_end to = t->ops->peer(t, s, p);
 
 			if (to.router != NO_ROUTER)
 				add_link(&l, to.router, p,
 					index_of(t, to.router, to.port));
 		}
+	} else if (t->ops->straight) {
+		add_next_routers(&l, t, s);
+	} else if (n > 1) {
+		add_link(&l, (s + 1) % n, BENCH_ANY, 1);
+		add_link(&l, (s + n - 1) % n, BENCH_ANY, 0);
 	}
 	return l;
 }
@@ -344,7 +344,7 @@ static int count_links(struct exchange *x, const struct topo *t, struct err *e)
 	const char *name = x->bench.programs.load.ops->name;
 	site_id s;
 
-	if (t->n_nodes == t->n_routers && t->n_ports > MOST_LINKS)
+	if (topo_is_direct(t) && topo_ports(t) > MOST_LINKS)
 		return err_set(e, "%s: supports at most %d links per node",
 			name, MOST_LINKS);
 	for (s = 0; s < t->n_nodes; s++)
@@ -372,7 +372,7 @@ static int exchange_init(struct load *l, const struct topo *t, struct route *r,
 		.is_for_rate = true,
 	};
 	uint64_t packet = (uint64_t)link->payload, bytes = (uint64_t)b->bytes;
-	uint32_t most = t->n_ports < MOST_LINKS ? t->n_ports : MOST_LINKS;
+	uint32_t most = topo_ports(t) < MOST_LINKS ? topo_ports(t) : MOST_LINKS;
 
 	(void)r;
 	if (count_links(x, t, e))

@@ -185,7 +185,7 @@ static void find_neighbours(struct fan *f, const struct topo *t)
 	port_id p;
 	uint32_t i;
 
-	for (p = 0; p < t->n_ports; p++) {
+	for (p = 0; p < topo_ports(t); p++) {
 		router_id far = t->ops->peer(t, own, p).router, node;
 
 		if (far == NO_ROUTER || far == own ||
