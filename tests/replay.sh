@@ -117,8 +117,12 @@ report 'the time of a replay counts from the beginning of its schedule'
 
 # --- what no run could do ---
 
+one_line() { # TEXT
+	printf %s "$1" | tr -d '\n'
+}
+
 refused() { # TEXT LINES...
-	text=$1
+	text=$(one_line "$1")
 	shift
 	schedule "$@"
 	run run 'torus' --shape 2x2 replay file="$goal"
@@ -155,8 +159,9 @@ refused_bytes() { # TEXT
 	run run torus --shape 2x2 replay file="$tmp/x.bin"
 	[ $code -eq 2 ] || complain "exit code $code: $(cat "$tmp/err")"
 	[ "$(wc -l <"$tmp/err")" -eq 1 ] || complain "said: $(cat "$tmp/err")"
-	grep -qF -- "$1" "$tmp/err" || complain "said: $(cat "$tmp/err")"
-	report "refused: $1"
+	text=$(one_line "$1")
+	grep -qF -- "$text" "$tmp/err" || complain "said: $(cat "$tmp/err")"
+	report "refused: $text"
 }
 
 magic='7f 10 0 0 0 0 0 0'
@@ -228,12 +233,56 @@ bytes $one ae 0 0 0 0 0 0 0 1 0 0 0 1 0 0 0 0 0 0 0 \
 	0 0 0 0 7 0 0 0 0 8 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
 refused_bytes 'its operations do not fill its part'
 
-schedule 'num_ranks 2' 'rank 0 {' 'r: recv 8b from 1 tag 9' '}'
-run run torus --shape 2x2 replay file="$goal" --json
-[ $code -eq 3 ] || complain "exit code $code: $(cat "$tmp/err")"
-grep -q '"call": "replaying a schedule as rank 0"' "$tmp/out" ||
-	complain "said: $(cat "$tmp/out")"
-report 'a receive without a send ends with 3, and its rank is named'
+# --- sends and receives that do not meet ---
+
+refused 'x.goal:3: rank 0 receives 8 B from rank 1 with tag 9, but rank 1 never
+ sends it; it sends 64 B with tag 7 instead (line 6)' 'num_ranks 2' \
+	'rank 0 {' 'recv 8b from 1 tag 9' '}' \
+	'rank 1 {' 'send 64b to 0 tag 7' '}'
+refused ':6: rank 1 sends 8 B to rank 0 with tag 9, but rank 0 never receives
+ it' 'num_ranks 2' 'rank 0 {' 'calc 5' '}' 'rank 1 {' 'send 8b to 0 tag 9' '}'
+refused ':3: rank 0 receives 8 B from rank 1 with tag 0, one of 2 such messages,
+ of which rank 1 sends only 1' 'num_ranks 2' 'rank 0 {' 'recv 8b from 1' \
+	'recv 8b from 1' '}' 'rank 1 {' 'send 8b to 0' '}'
+refused ':3: rank 0 receives 4 B from rank 1 with tag 0, but rank 1 sends it a
+ message of 8 B (line 6)' 'num_ranks 2' 'rank 0 {' 'recv 4b from 1' '}' \
+	'rank 1 {' 'send 8b to 0' '}'
+refused ':4: rank 0 receives 4 B from rank 1 with tag 0, but rank 1 sends it at
+ least 8 B (line 7)' 'num_ranks 2' 'rank 0 {' 'recv 9b from 1' \
+	'recv 4b from 1' '}' 'rank 1 {' 'send 8b to 0' 'send 9b to 0' '}'
+"$weft" goal convert file="$goal" --binary -o "$tmp/x.bin"
+refused_bytes 'x.bin: rank 0, operation 1: rank 0 receives 4 B from rank 1 with
+ tag 0, but rank 1 sends it at least 8 B (operation 0)'
+
+hangs() { # TEXT...; each is what somebody waits for
+	run run torus --shape 2x2 replay file="$goal" --json
+	[ $code -eq 3 ] || complain "exit code $code: $(cat "$tmp/err")"
+	grep -qF "weft: node 0, thread 0: $goal$(one_line "$1")" "$tmp/err" ||
+		complain "said: $(cat "$tmp/err")"
+	for text in "$@"; do
+		text=$(one_line "$text")
+		grep -qF "\"call\": \"$goal$text\"" "$tmp/out" ||
+			complain "not said: $text; but $(grep call "$tmp/out")"
+	done
+}
+
+schedule 'num_ranks 3' 'rank 0 {' 'a: recv 8b from 1 tag 9' \
+	'b: send 8b to 1 tag 3' 'c: recv 64b from 1 tag 7' 'b requires a' \
+	'c requires b' '}' 'rank 1 {' 'a: send 64b to 0 tag 7' \
+	'b: recv 8b from 0 tag 3' 'c: send 8b to 0 tag 9' 'c requires b' '}'
+hangs ':3: rank 0 receives 8 B from rank 1 with tag 9; rank 1 has not begun to
+ send it (line 12), but sent 64 B with tag 7 (line 10)' \
+	':11: rank 1 receives 8 B from rank 0 with tag 3; rank 0 has not begun
+ to send it (line 4)'
+schedule 'num_ranks 2' 'rank 0 {' 'a: send 80000b to 1 tag 9' \
+	'b: send 70000b to 1 tag 3' 'b requires a' '}' 'rank 1 {' \
+	'a: recv 70000b from 0 tag 3' 'b: recv 80000b from 0 tag 9' \
+	'b requires a' '}'
+hangs ':3: rank 0 sends 80000 B to rank 1 with tag 9; rank 1 has not begun to
+ receive it (line 9), but receives 70000 B with tag 3 (line 8)' \
+	':8: rank 1 receives 70000 B from rank 0 with tag 3; rank 0 has not
+ begun to send it (line 4), but sent 80000 B with tag 9 (line 3)'
+report 'a schedule that hangs names operations, their lines and their peers'
 
 run run torus --shape 2x2 replay
 [ $code -eq 2 ] || complain "exit code $code"

@@ -169,6 +169,7 @@ done
 
 # Processes that send each other messages, short and long.
 "$weft" goal allreduce ranks=8 bytes=64KiB algorithm=ring >"$tmp/x.goal"
+sed -i 's/^}$/calc 10\n}/' "$tmp/x.goal"
 for machine in bgq-board qsnet2-16; do
 	run run $machine replay file="$tmp/x.goal" --budget -o "$db"
 	[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
@@ -178,6 +179,11 @@ for machine in bgq-board qsnet2-16; do
 	grep -q '^[1-9][0-9]* [1-9][0-9]* [0-9]* [1-9][0-9]' "$tmp/out" ||
 		complain "holds: $(cat "$tmp/out")"
 	report "$machine: flows lead from sends to receives of processes"
+	for what in 'replaying a schedule as rank 7' 'calc 10 ns' \
+		'send [0-9]+ B to rank 1' 'recv [0-9]+ B from rank 7'; do
+		grep -qaE "$what" "$tmp/run.pftrace" || complain "not: $what"
+	done
+	report "$machine: a trace shows the operations of a schedule"
 done
 
 # shellcheck disable=SC2086

@@ -207,17 +207,24 @@ uint32_t host_n_dead(const struct host *h)
 	return atomic_load_explicit(&h->n_dead, memory_order_relaxed);
 }
 
-static void describe(const struct program *p, struct host_waiting *w)
+static struct host_waiting waiting_of(const struct program *p)
 {
-	uint64_t word = 0;
-
-	*w = (struct host_waiting){
+	return (struct host_waiting){
 		.node = p->node,
 		.process = p->thread / host_threads_each(p->host),
 		.thread = p->thread,
 		.since = p->now,
+		.is_explained = p->explain != NULL,
 	};
-	if (p->call) {
+}
+
+static void describe(const struct program *p, struct host_waiting *w)
+{
+	uint64_t word = 0;
+
+	if (p->explain) {
+		p->explain(p->explain_arg, w->what, sizeof(w->what));
+	} else if (p->call) {
 		host_call_text(p->call, p->call_args, w->what, sizeof(w->what));
 	} else if (p->state != STATE_POLLING) {
 		snprintf(w->what, sizeof(w->what), "waiting for a time");
@@ -259,10 +266,15 @@ void host_each_waiting(const struct host *h,
 	for (i = 0; i < h->n_nodes; i++) {
 		p = next_running(&h->nodes[i], 0);
 		for (; p; p = next_running(&h->nodes[i], p->thread + 1u)) {
-			describe(p, &w);
+			w = waiting_of(p);
 			f(arg, &w);
 		}
 	}
+}
+
+void host_describe(const struct host *h, struct host_waiting *w)
+{
+	describe(next_running(&h->nodes[w->node], w->thread), w);
 }
 
 void host_describe_waiting(const struct host *h, char *text, size_t size)
@@ -277,6 +289,7 @@ void host_describe_waiting(const struct host *h, char *text, size_t size)
 		snprintf(text, size, "no program is waiting");
 		return;
 	}
+	w = waiting_of(p);
 	describe(p, &w);
 	snprintf(
 		text, size, "node %u, thread %u: %s", w.node, w.thread, w.what);

@@ -128,17 +128,23 @@ uint32_t host_n_dead(const struct host *h);
  * runs. */
 uint32_t host_n_running(const struct host *h);
 
+enum { HOST_WHAT = 360 };
+
 /* One of them. */
 struct host_waiting {
 	site_id node;
 	uint32_t process, thread;
 	sim_time since;
-	char what[96]; /* "weft_msg_receive from 1, tag 7" */
+	bool is_explained; /* by the program itself: see program_explain() */
+	char what[HOST_WHAT]; /* "weft_msg_receive from 1, tag 7" */
 };
 
-/* All of them, node by node; only while nothing runs. */
+/* All of them, node by node, without what they wait for; only while nothing
+ * runs. */
 void host_each_waiting(const struct host *h,
 	void (*f)(void *arg, const struct host_waiting *w), void *arg);
+/* Fills in what this one waits for. */
+void host_describe(const struct host *h, struct host_waiting *w);
 /* Says of the first of them who it is and what it waits for. */
 void host_describe_waiting(const struct host *h, char *text, size_t size);
 

@@ -1,5 +1,6 @@
 #include "host/log.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -38,13 +39,14 @@ static void *make_room(void *rows, uint32_t n, size_t size)
 	return n & (n - 1) ? rows : mem_grow(rows, n ? 2 * n : 1, size);
 }
 
-void host_log_call(struct host_log_process *p, uint32_t most,
+uint32_t host_log_call(struct host_log_process *p, uint32_t most,
 	const struct host_log_call *c)
 {
 	if (p->n_calls == most)
-		return;
+		return 0;
 	p->call = make_room(p->call, p->n_calls, sizeof(*p->call));
 	p->call[p->n_calls++] = *c;
+	return p->n_calls;
 }
 
 void host_log_sent(struct host_log_process *p, uint32_t most,
@@ -67,22 +69,25 @@ uint32_t host_log_matched(struct host_log_process *p, uint32_t most,
 	return p->n_received;
 }
 
-void host_call_text(
-	const char *call, const uint32_t args[2], char *text, size_t size)
+void host_call_text(const char *call, const uint64_t args[HOST_CALL_ARGS],
+	char *text, size_t size)
 {
 	uint32_t arg = 0;
 	size_t n = 0;
 
 	for (; *call && n + 1 < size; call++) {
-		uint32_t v = args[arg % 2];
+		uint64_t v = args[arg % HOST_CALL_ARGS];
 
 		if (*call != '#') {
 			text[n++] = *call;
 			continue;
 		}
 		arg++;
-		n += (size_t)snprintf(
-			text + n, size - n, v == UINT32_MAX ? "any" : "%u", v);
+		if (v == UINT64_MAX)
+			n += (size_t)snprintf(text + n, size - n, "any");
+		else
+			n += (size_t)snprintf(
+				text + n, size - n, "%" PRIu64, v);
 	}
 	text[n < size ? n : size - 1] = '\0';
 }

@@ -13,10 +13,13 @@
 
 #include "sim/sim.h"
 
+enum { HOST_CALL_ARGS = 3 };
+
 struct host_log_call {
 	const char *text; /* see PROGRAM_CALL() */
-	uint32_t args[2], thread;
-	sim_time from, to;
+	uint64_t args[HOST_CALL_ARGS];
+	uint32_t thread;
+	sim_time from, to; /* SIM_NEVER: it never came back */
 };
 
 /* A message that was sent to a process, or received from it. */
@@ -41,8 +44,9 @@ struct host_log {
 struct host_log *host_log_new(uint32_t n_nodes, uint32_t n_processes);
 void host_log_free(struct host_log *l); /* NULL is fine */
 
-/* Only from the worker of the process's node. */
-void host_log_call(struct host_log_process *p, uint32_t most,
+/* Only from the worker of the process's node.  Returns the call's mark, or
+ * 0. */
+uint32_t host_log_call(struct host_log_process *p, uint32_t most,
 	const struct host_log_call *c);
 void host_log_sent(struct host_log_process *p, uint32_t most,
 	const struct host_log_message *m);
@@ -50,8 +54,8 @@ void host_log_sent(struct host_log_process *p, uint32_t most,
 uint32_t host_log_matched(struct host_log_process *p, uint32_t most,
 	const struct host_log_message *m);
 
-/* "weft_msg_receive from 1, tag 7" */
-void host_call_text(
-	const char *call, const uint32_t args[2], char *text, size_t size);
+/* "weft_msg_receive from 1, tag 7"; UINT64_MAX is "any". */
+void host_call_text(const char *call, const uint64_t args[HOST_CALL_ARGS],
+	char *text, size_t size);
 
 #endif

@@ -75,8 +75,11 @@ struct program {
 	/* the call that it is in: see PROGRAM_CALL() */
 	const char *call;
 	uint32_t call_depth;
-	uint32_t call_args[2];
+	uint64_t call_args[HOST_CALL_ARGS];
 	sim_time call_since;
+	/* what it waits for, in better words: see program_explain() */
+	void (*explain)(void *arg, char *text, size_t size);
+	void *explain_arg;
 };
 
 /* What a node's interface runs: see host/card.h. */

@@ -2,6 +2,7 @@
 #include "host/program.h"
 
 #include <pthread.h>
+#include <string.h>
 
 #include "host/node.h"
 #include "sim/fiber.h"
@@ -482,8 +483,8 @@ int program_call_begin(const char *text, uint32_t a, uint32_t b)
 
 	if (!p->call_depth++) {
 		p->call = text;
-		p->call_args[0] = a;
-		p->call_args[1] = b;
+		p->call_args[0] = a == UINT32_MAX ? UINT64_MAX : a;
+		p->call_args[1] = b == UINT32_MAX ? UINT64_MAX : b;
 		p->call_since = p->now;
 	}
 	return 1;
@@ -520,6 +521,40 @@ void program_call_end(const int *is_open)
 	if (p->host->log)
 		log_call(p);
 	p->call = NULL;
+}
+
+void program_explain(
+	void (*explain)(void *arg, char *text, size_t size), void *arg)
+{
+	struct program *p = host_self();
+
+	p->explain = explain;
+	p->explain_arg = arg;
+}
+
+uint32_t program_log_begin(
+	const char *text, const uint64_t args[HOST_CALL_ARGS])
+{
+	const struct program *p = host_self();
+	struct host_log_call c = {
+		.text = text,
+		.thread = p->thread,
+		.from = p->now,
+		.to = SIM_NEVER,
+	};
+
+	if (!p->host->log)
+		return 0;
+	memcpy(c.args, args, sizeof(c.args));
+	return host_log_call(log_of(p), p->host->log->most, &c);
+}
+
+void program_log_end(uint32_t mark)
+{
+	const struct program *p = host_self();
+
+	if (mark)
+		log_of(p)->call[mark - 1].to = p->now;
 }
 
 void program_log_sent(const struct host_log_message *m)

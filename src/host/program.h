@@ -22,6 +22,7 @@
 #define HOST_PROGRAM_H
 
 #include "host/host.h"
+#include "host/log.h"
 
 struct host *program_host(void);
 site_id program_node(void);
@@ -162,11 +163,26 @@ int program_call_begin(const char *text, uint32_t a, uint32_t b);
 void program_call_end(const int *is_open);
 
 /*
+ * While explain is not NULL, it says what the program waits for, instead of
+ * the call that it is in.  It is called while nothing runs, of a program that
+ * waits for ever, and may look at whatever other programs keep.
+ */
+void program_explain(
+	void (*explain)(void *arg, char *text, size_t size), void *arg);
+
+/*
+ * Something begins that is to be in the log beside calls, and may go on while
+ * others do: returns its mark.  Without a log these do nothing.
+ */
+uint32_t program_log_begin(
+	const char *text, const uint64_t args[HOST_CALL_ARGS]);
+void program_log_end(uint32_t mark);
+
+/*
  * For a library of messages: one is sent; one that was sent is matched, which
  * gives a mark, and later has come.  A message names its other end; its time is
  * now.
  */
-struct host_log_message;
 void program_log_sent(const struct host_log_message *m);
 uint32_t program_log_matched(const struct host_log_message *m);
 void program_log_received(uint32_t mark);

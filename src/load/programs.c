@@ -121,18 +121,27 @@ static void add_waiting(struct load_result *r, const struct host_waiting *w)
 	r->waiting[i].same++;
 }
 
+/* Those who can explain what they wait for come first: others wait for them,
+ * at the end say. */
 static void on_waiting(void *arg, const struct host_waiting *w)
 {
 	struct waiting *x = arg;
+	struct host_waiting told = *w;
 
 	if (load_rank(x->load, w->node) == UINT32_MAX)
 		return;
-	if (!x->n++)
+	if (!x->n++ || (w->is_explained && !x->first.is_explained))
 		x->first = *w;
 	if (x->since < w->since)
 		x->since = w->since;
-	if (x->result)
-		add_waiting(x->result, w);
+	if (!x->result)
+		return;
+	if (w->is_explained && x->result->n_waiting == LOAD_MAX_WAITING) {
+		x->result->n_waiters++;
+		return;
+	}
+	host_describe(x->load->host, &told);
+	add_waiting(x->result, &told);
 }
 
 static struct waiting find_waiting(
@@ -228,11 +237,12 @@ static int tell_stalled(const struct programs *p, struct err *e)
 {
 	struct host_waiting w = find_waiting(&p->load, NULL).first;
 	struct err why = { 0 };
-	char text[384], stall[200];
+	char text[sizeof(e->text)], stall[200];
 
+	host_describe(p->load.host, &w);
 	nic_describe_stall(p->load.nic, stall, sizeof(stall));
-	snprintf(text, sizeof(text), "node %u, thread %u: %s%s", w.node,
-		w.thread, w.what, stall);
+	snprintf(text, sizeof(text), "node %u, thread %u: %.*s%.100s", w.node,
+		w.thread, (int)sizeof(w.what), w.what, stall);
 	if (check_nics(p, &why))
 		return err_set_code(
 			e, EXIT_DEADLOCK, "%s; %.120s", text, why.text);

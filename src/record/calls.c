@@ -10,6 +10,7 @@ enum { CALL_TEXT = 96 };
 
 struct calls {
 	struct db_query *q;
+	const struct host *host;
 	int64_t id;
 	struct err *e;
 };
@@ -31,14 +32,18 @@ static void put_call(struct calls *c, uint32_t node, uint32_t process,
 /* It never came back. */
 static void put_waiting(void *arg, const struct host_waiting *w)
 {
-	put_call(arg, w->node, w->process, w->thread, w->what, w->since,
+	const struct calls *c = arg;
+	struct host_waiting told = *w;
+
+	host_describe(c->host, &told);
+	put_call(arg, w->node, w->process, w->thread, told.what, w->since,
 		SIM_NEVER);
 }
 
 static int put_calls(const struct host_log *l, const struct host *h,
 	struct db *d, struct err *e)
 {
-	struct calls c = { .e = e };
+	struct calls c = { .host = h, .e = e };
 	char text[CALL_TEXT];
 	uint32_t i, k;
 

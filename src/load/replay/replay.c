@@ -15,6 +15,7 @@
 #include "load/programs.h"
 #include "load/registry.h"
 #include "load/replay/goal.h"
+#include "load/replay/goal_pairs.h"
 #include "sim/random.h"
 
 #define AT(field) offsetof(struct replay, field)
@@ -22,9 +23,18 @@
 /* Where messages leave from and come to; what is longer begins there, too. */
 #define SOURCE UINT64_C(0x100000)
 
+/* As how many others an operation waits for, once it waits for none. */
+#define BEGUN UINT32_MAX
+
+/* What a rank does all the time, for the log. */
+#define CALL "replaying a schedule as rank #"
+
+enum { MOST_PATH = 80 }; /* the end of a longer one is shown */
+
 struct active {
 	struct weft_msg_request request;
 	uint32_t op;
+	uint32_t mark; /* in the log */
 	struct active *next;
 };
 
@@ -33,10 +43,11 @@ struct player {
 	struct replay *replay;
 	const struct goal_rank *rank;
 	struct weft_msg msg;
-	uint32_t *left; /* [op]: others first */
+	uint32_t *left; /* [op]: others first; then BEGUN */
 	uint32_t *ready[GOAL_CPUS]; /* of each cpu, in order; rings */
 	uint32_t first[GOAL_CPUS], n[GOAL_CPUS], room[GOAL_CPUS];
 	uint32_t calc[GOAL_CPUS]; /* + 1: it computes */
+	uint32_t calc_mark[GOAL_CPUS];
 	sim_time free_at[GOAL_CPUS];
 	struct active *active, *spare;
 	uint32_t n_done;
@@ -71,6 +82,11 @@ static const struct param params[] = {
 static struct replay *of(struct load *l)
 {
 	return (struct replay *)l;
+}
+
+static uint32_t rank_of(const struct player *p)
+{
+	return (uint32_t)(p->rank - p->replay->goal.rank);
 }
 
 /* --- what is ready --- */
@@ -119,6 +135,21 @@ static void end_op(struct player *p, uint32_t op)
 	release(p, op, false);
 }
 
+/* --- what the log says --- */
+
+static uint32_t log_op(const struct player *p, uint32_t op)
+{
+	static const char *const texts[] = {
+		[GOAL_CALC] = "calc # ns",
+		[GOAL_SEND] = "send # B to rank #, tag #",
+		[GOAL_RECV] = "recv # B from rank #, tag #",
+	};
+	const struct goal_op *o = &p->rank->op[op];
+
+	return program_log_begin(texts[o->kind],
+		(uint64_t[HOST_CALL_ARGS]){ o->size, o->peer, o->tag });
+}
+
 /* --- operations --- */
 
 static struct active *take_active(struct player *p)
@@ -143,6 +174,7 @@ static bool begin_message(struct player *p, uint32_t op)
 	int code;
 
 	x->op = op;
+	x->mark = log_op(p, op);
 	if (o->kind == GOAL_SEND)
 		code = weft_msg_send_start(&p->msg, r->at[o->peer], o->tag,
 			SOURCE, o->size, &x->request);
@@ -163,10 +195,12 @@ static bool begin_op(struct player *p, uint32_t op)
 	const struct goal_op *o = &p->rank->op[op];
 	uint32_t c = o->cpu;
 
+	p->left[op] = BEGUN;
 	release(p, op, true);
 	if (o->kind != GOAL_CALC)
 		return begin_message(p, op);
 	p->calc[c] = op + 1;
+	p->calc_mark[c] = log_op(p, op);
 	p->free_at[c] = program_now() + (sim_time)o->size * SIM_NS;
 	return true;
 }
@@ -195,6 +229,7 @@ static bool end_calcs(struct player *p)
 			continue;
 		op = p->calc[c] - 1;
 		p->calc[c] = 0;
+		program_log_end(p->calc_mark[c]);
 		end_op(p, op);
 		did = true;
 	}
@@ -224,6 +259,7 @@ static bool end_messages(struct player *p, bool *is_right)
 		*at = x->next;
 		x->next = p->spare;
 		p->spare = x;
+		program_log_end(x->mark);
 		end_op(p, op);
 		did = true;
 	}
@@ -263,6 +299,129 @@ static void play(struct player *p)
 		if (!did)
 			msg_sleep_before(msg_state(&p->msg), next_calc(p));
 	}
+}
+
+/* --- what it waits for --- */
+
+/* How many of a rank's sends or receives with a peer and tag have begun; *next
+ * is the first that has not. */
+static uint32_t n_begun(const struct player *p, enum goal_kind kind,
+	uint32_t peer, uint32_t tag, uint32_t *next)
+{
+	const struct goal_rank *r = p->rank;
+	uint32_t n = 0, k = r->n_ops;
+
+	*next = UINT32_MAX;
+	while (k--) {
+		const struct goal_op *o = &r->op[k];
+
+		if (o->kind != kind || o->peer != peer || o->tag != tag)
+			continue;
+		if (p->left && p->left[k] == BEGUN)
+			n++;
+		else
+			*next = k;
+	}
+	return n;
+}
+
+/* The last send of a peer that has come and that nothing has received, by its
+ * tag; false where there is none. */
+static bool find_sent(
+	const struct player *p, const struct player *peer, uint32_t *op)
+{
+	const struct msg_state *m = msg_state((struct weft_msg *)&p->msg);
+	uint32_t rank = rank_of(p), i, k;
+
+	for (i = m->early_first; i; i = m->early[i - 1].next) {
+		if (&p->replay->player[m->early[i - 1].rank] != peer)
+			continue;
+		for (k = peer->rank->n_ops; k--;) {
+			const struct goal_op *o = &peer->rank->op[k];
+
+			*op = k;
+			if (o->kind == GOAL_SEND && o->peer == rank &&
+				o->tag == m->early[i - 1].tag &&
+				peer->left[k] == BEGUN)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* What a peer receives from this rank instead. */
+static bool find_received(
+	const struct player *p, const struct player *peer, uint32_t *op)
+{
+	uint32_t rank = rank_of(p);
+	const struct active *x;
+
+	for (x = peer->active; x; x = x->next) {
+		*op = x->op;
+		if (peer->rank->op[*op].kind == GOAL_RECV &&
+			peer->rank->op[*op].peer == rank)
+			return true;
+	}
+	return false;
+}
+
+/* What the peer of a message did, or does instead. */
+static void explain_peer(
+	const struct player *p, uint32_t op, char *text, size_t size)
+{
+	const struct goal_op *o = &p->rank->op[op];
+	const struct goal *g = &p->replay->goal;
+	const struct player *peer = &p->replay->player[p->replay->at[o->peer]];
+	uint32_t rank = rank_of(p), next, other;
+	bool is_send = o->kind == GOAL_SEND;
+	enum goal_kind kind = is_send ? GOAL_RECV : GOAL_SEND;
+	char ref[GOAL_REF];
+	int n;
+
+	if (n_begun(peer, kind, rank, o->tag, &next) >=
+		n_begun(p, o->kind, o->peer, o->tag, &other)) {
+		snprintf(text, size, "rank %u has begun to %s it, but %s",
+			o->peer, is_send ? "receive" : "send",
+			is_send ? "has not got all of it"
+				: "not all of it has come");
+		return;
+	}
+	n = snprintf(text, size, "rank %u has not begun to %s it", o->peer,
+		is_send ? "receive" : "send");
+	if (next != UINT32_MAX)
+		n += snprintf(text + n, size - (size_t)n, " (%s)",
+			goal_ref(g, peer->rank, next, ref));
+	if (is_send ? find_received(p, peer, &other)
+		    : find_sent(p, peer, &other))
+		snprintf(text + n, size - (size_t)n,
+			", but %s %llu B with tag %u (%s)",
+			is_send ? "receives" : "sent",
+			(unsigned long long)peer->rank->op[other].size,
+			peer->rank->op[other].tag,
+			goal_ref(g, peer->rank, other, ref));
+}
+
+/* Of all that it waits for, what began first. */
+static void explain(void *arg, char *text, size_t size)
+{
+	const struct player *p = arg;
+	const uint64_t args[HOST_CALL_ARGS] = { rank_of(p), 0, 0 };
+	const char *file = p->replay->file;
+	const struct active *x = p->active;
+	char where[GOAL_WHERE], what[128], why[160];
+
+	while (x && x->next)
+		x = x->next;
+	if (!x) {
+		host_call_text(CALL, args, text, size);
+		return;
+	}
+	if (strlen(file) > MOST_PATH)
+		file += strlen(file) - MOST_PATH;
+	goal_describe(&p->replay->goal, p->rank, x->op, what, sizeof(what));
+	explain_peer(p, x->op, why, sizeof(why));
+	snprintf(text, size, "%s%s: %s; %s", file,
+		goal_where(&p->replay->goal, p->rank, x->op, where), what, why);
 }
 
 /* --- the beginning --- */
@@ -310,9 +469,13 @@ static void run_rank(void *arg)
 		    weft_msg_init(&p->msg, NULL)))
 		return;
 	if (begin_together(p) && p->rank) {
-		PROGRAM_CALL("replaying a schedule as rank #",
-			(uint32_t)(p->rank - p->replay->goal.rank), 0);
+		uint64_t args[HOST_CALL_ARGS] = { rank_of(p), 0, 0 };
+		uint32_t mark = program_log_begin(CALL, args);
+
+		program_explain(explain, p);
 		play(p);
+		program_explain(NULL, NULL);
+		program_log_end(mark);
 	}
 	weft_msg_fini(&p->msg);
 }
@@ -405,7 +568,8 @@ static int replay_init(struct load *l, const struct topo *t, struct route *k,
 	if (!*r->file || !strcmp(r->file, "none"))
 		return err_set(e, "file: want a schedule, as `weft goal` "
 				  "writes it");
-	if (goal_read(&r->goal, r->file, e))
+	if (goal_read(&r->goal, r->file, e) ||
+		goal_check_pairs(&r->goal, r->file, e))
 		return -1;
 	nodes = load_n_nodes(l, t);
 	each = (r->goal.n_ranks + nodes - 1) / nodes;
