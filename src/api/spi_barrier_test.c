@@ -73,13 +73,13 @@ static MUSPI_GIBarrier_t barrier(uint32_t class)
 static sim_time way(uint32_t node, uint32_t *hops)
 {
 	const struct topo *t = world->m.net->topo;
-	struct class_box all;
+	struct topo_box all;
 	struct topo_grid g;
 	router_id root;
 	sim_time sum = 0;
 
 	assert_true(topo_grid_of(t, &g));
-	all = class_box_all(&g);
+	all = topo_box_all(&g);
 	root = class_root(&g, &all);
 	for (*hops = 0; node != root; ++*hops) {
 		struct class_route r =

@@ -171,13 +171,13 @@ MUHWI_Destination_t MUSPI_PickWorldRoot(void)
 	return spi_destination(tree_root(tree()));
 }
 
-static bool is_box(const MUSPI_Box_t *box, struct class_box *b)
+static bool is_box(const MUSPI_Box_t *box, struct topo_box *b)
 {
 	struct topo_grid g;
 	uint32_t i;
 
 	topo_grid_of(unit()->net->topo, &g);
-	*b = class_box_all(&g);
+	*b = topo_box_all(&g);
 	for (i = 0; i < MU_DIMS; i++) {
 		uint32_t length = i < g.n_dims ? g.dim[i] : 1;
 
@@ -193,7 +193,7 @@ int32_t MUSPI_BuildNodeClassroute(
 	const MUSPI_Box_t *box, uint32_t channel, ClassRoute_t *route)
 {
 	struct class_route r;
-	struct class_box b;
+	struct topo_box b;
 
 	if (channel % CHANNEL || channel / CHANNEL >= N_CLASS_CHANNELS ||
 		!is_box(box, &b) ||

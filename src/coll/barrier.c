@@ -152,7 +152,7 @@ bool barrier_arrive(const struct barriers *b, struct barrier_node *n,
 void barrier_node_init(
 	const struct barriers *b, struct barrier_node *n, site_id s)
 {
-	struct class_box all = class_box_all(b->grid);
+	struct topo_box all = topo_box_all(b->grid);
 	struct class_route r = class_route_build(
 		b->grid, &all, class_root(b->grid, &all), s, CLASS_WORLD);
 	struct barrier_class *c = &n->class[0];

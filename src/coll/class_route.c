@@ -1,27 +1,6 @@
 #include "coll/class_route.h"
 
-struct class_box class_box_all(const struct topo_grid *t)
-{
-	struct class_box b = { .first = { 0 } };
-	uint32_t i;
-
-	for (i = 0; i < t->n_dims; i++)
-		b.length[i] = t->dim[i];
-	return b;
-}
-
-bool class_box_has(
-	const struct class_box *b, const struct topo_grid *t, router_id r)
-{
-	uint32_t i;
-
-	for (i = 0; i < t->n_dims; i++)
-		if (topo_grid_coord(t, r, i) - b->first[i] >= b->length[i])
-			return false;
-	return true;
-}
-
-router_id class_root(const struct topo_grid *t, const struct class_box *b)
+router_id class_root(const struct topo_grid *t, const struct topo_box *b)
 {
 	router_id r = 0;
 	uint32_t i;
@@ -32,7 +11,7 @@ router_id class_root(const struct topo_grid *t, const struct class_box *b)
 }
 
 /* A box's coordinate that is nearest to the root's. */
-static uint32_t nearest(const struct topo_grid *t, const struct class_box *b,
+static uint32_t nearest(const struct topo_grid *t, const struct topo_box *b,
 	router_id root, uint32_t dim)
 {
 	uint32_t x = topo_grid_coord(t, root, dim);
@@ -52,7 +31,7 @@ static uint32_t dimension(const struct topo_grid *t, uint32_t i)
 }
 
 /* The port that a node goes up by, or PACKET_NO_PORT where it is the root. */
-static port_id up_port(const struct topo_grid *t, const struct class_box *b,
+static port_id up_port(const struct topo_grid *t, const struct topo_box *b,
 	router_id root, router_id node)
 {
 	uint32_t i;
@@ -69,7 +48,7 @@ static port_id up_port(const struct topo_grid *t, const struct class_box *b,
 }
 
 /* Members beside a node whose way up leads to it, in one dimension. */
-static uint32_t children(const struct topo_grid *t, const struct class_box *b,
+static uint32_t children(const struct topo_grid *t, const struct topo_box *b,
 	router_id root, router_id node, uint32_t dim)
 {
 	uint32_t x = topo_grid_coord(t, node, dim) - b->first[dim], ports = 0;
@@ -84,7 +63,7 @@ static uint32_t children(const struct topo_grid *t, const struct class_box *b,
 }
 
 struct class_route class_route_build(const struct topo_grid *t,
-	const struct class_box *box, router_id root, router_id node,
+	const struct topo_box *box, router_id root, router_id node,
 	enum class_channel channel)
 {
 	port_id up = up_port(t, box, root, node);

@@ -44,21 +44,13 @@ struct class_register {
 	struct class_route is;
 };
 
-/* All nodes x with first[i] <= x[i] < first[i] + length[i]. */
-struct class_box {
-	uint32_t first[TOPO_MAX_DIMS], length[TOPO_MAX_DIMS];
-};
-
-struct class_box class_box_all(const struct topo_grid *t);
-bool class_box_has(
-	const struct class_box *b, const struct topo_grid *t, router_id r);
 /* A partition's root. */
 router_id class_root(
-	const struct topo_grid *t, const struct class_box *partition);
+	const struct topo_grid *t, const struct topo_box *partition);
 
 /* The route of a node of a box whose members go towards a root. */
 struct class_route class_route_build(const struct topo_grid *t,
-	const struct class_box *box, router_id root, router_id node,
+	const struct topo_box *box, router_id root, router_id node,
 	enum class_channel channel);
 
 /* The buffer that a virtual channel has in every receiver. */

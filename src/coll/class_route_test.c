@@ -8,7 +8,7 @@
 struct fixture {
 	struct torus t;
 	struct topo_grid g;
-	struct class_box all, box;
+	struct topo_box all, box;
 	router_id root; /* the partition's */
 };
 
@@ -16,7 +16,7 @@ static void begin(struct fixture *f, const char *shape)
 {
 	torus_make(&f->t, shape, NULL);
 	assert_true(topo_grid_of(&f->t.topo, &f->g));
-	f->all = class_box_all(&f->g);
+	f->all = topo_box_all(&f->g);
 	f->root = class_root(&f->g, &f->all);
 	memset(&f->box, 0, sizeof(f->box));
 }
@@ -24,7 +24,7 @@ static void begin(struct fixture *f, const char *shape)
 /* Counts through the boxes; false after the last one. */
 static bool next_box(struct fixture *f)
 {
-	struct class_box *b = &f->box;
+	struct topo_box *b = &f->box;
 	uint32_t i;
 
 	for (i = 0; i < f->t.n_dims; i++) {
@@ -101,7 +101,7 @@ static void look_up(const struct fixture *f, router_id r)
 	port_id port;
 	router_id up = parent(f, r, &port);
 
-	assert_true(class_box_has(&f->box, &f->g, up));
+	assert_true(topo_box_has(&f->box, &f->g, up));
 	assert_true(route(f, up).inputs >> port & 1);
 	assert_int_equal(distance(f, up) + 1, distance(f, r));
 }
@@ -340,7 +340,7 @@ static void intervals_say_of_boxes_what_all_pairs_of_boxes_do(void **state)
 		while (next_box(&f)) {
 			f.root = class_root(&f.g, &f.box);
 			for (r = 0; r < f.t.topo.n_routers; r++)
-				if (class_box_has(&f.box, &f.g, r))
+				if (topo_box_has(&f.box, &f.g, r))
 					up[r] |= route(&f, r).output;
 		}
 		for (r = 0; r < f.t.topo.n_routers; r++) {

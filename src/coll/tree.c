@@ -573,7 +573,7 @@ struct tree *tree_new(struct net *n, const struct tree_params *p, uint32_t fifo)
 	t->guest = (struct net_guest){ &guest_ops, n };
 	t->params = *p;
 	BUG_IF(!topo_grid_of(n->topo, &t->grid));
-	t->world = class_box_all(&t->grid);
+	t->world = topo_box_all(&t->grid);
 	t->root = class_root(&t->grid, &t->world);
 	t->nodes = map_alloc(n->n_nodes * sizeof(*t->nodes));
 	t->fifo = fifo;

@@ -88,7 +88,7 @@ void tree_take_route(struct tree *t, site_id s, uint32_t route, bool is_taken);
 /* The node that all routes lead towards. */
 site_id tree_root(const struct tree *t);
 /* A node's route over a box; false where it is not in it. */
-bool tree_build(const struct tree *t, const struct class_box *box, site_id s,
+bool tree_build(const struct tree *t, const struct topo_box *box, site_id s,
 	uint32_t channel, struct class_route *r);
 
 /*

@@ -94,7 +94,7 @@ struct tree {
 	struct net_guest guest;
 	struct tree_params params;
 	struct topo_grid grid;
-	struct class_box world;
+	struct topo_box world;
 	router_id root;
 	struct tree_node **nodes; /* NULL until used */
 	uint32_t fifo;

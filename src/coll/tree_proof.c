@@ -461,7 +461,7 @@ void tree_prove(struct proof *p, const struct topo *t,
 		check_directions,
 		check_siblings,
 	};
-	struct class_box all;
+	struct topo_box all;
 	struct trees *w;
 	size_t i, bytes = CLASS_ROUTES * (size_t)t->n_nodes * sizeof(*w->at);
 
@@ -474,7 +474,7 @@ void tree_prove(struct proof *p, const struct topo *t,
 	w->has_one_root = params->root == TREE_ROOT_PARTITION;
 	w->state = mem_alloc(t->n_nodes, 1);
 	w->is_nearer = true;
-	all = class_box_all(&w->grid);
+	all = topo_box_all(&w->grid);
 	w->root = class_root(&w->grid, &all);
 	if (n)
 		w->at = map_alloc(bytes);

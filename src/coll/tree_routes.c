@@ -101,14 +101,14 @@ site_id tree_root(const struct tree *t)
 	return t->root;
 }
 
-bool tree_build(const struct tree *t, const struct class_box *box, site_id s,
+bool tree_build(const struct tree *t, const struct topo_box *box, site_id s,
 	uint32_t channel, struct class_route *r)
 {
 	router_id root = t->params.root == TREE_ROOT_BOX
 				 ? class_root(&t->grid, box)
 				 : t->root;
 
-	if (!class_box_has(box, &t->grid, s))
+	if (!topo_box_has(box, &t->grid, s))
 		return false;
 	*r = class_route_build(&t->grid, box, root, s, channel);
 	return true;

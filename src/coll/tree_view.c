@@ -8,7 +8,7 @@ struct class_route view_route(const struct view *v, router_id r)
 
 	if (!v->is_box)
 		return w->at[(size_t)v->route * w->t->n_nodes + r];
-	if (!class_box_has(&v->box, &w->grid, r))
+	if (!topo_box_has(&v->box, &w->grid, r))
 		return (struct class_route){ 0 };
 	return class_route_build(&w->grid, &v->box,
 		w->has_one_root ? w->root : class_root(&w->grid, &v->box), r,
@@ -43,8 +43,7 @@ struct view view_line(
 
 struct view view_all_nodes(const struct trees *w)
 {
-	return (struct view){ w, true, class_box_all(&w->grid), CLASS_WORLD,
-		0 };
+	return (struct view){ w, true, topo_box_all(&w->grid), CLASS_WORLD, 0 };
 }
 
 struct view view_written(const struct trees *w, uint32_t route)

@@ -35,7 +35,7 @@ struct trees {
 struct view {
 	const struct trees *w;
 	bool is_box;
-	struct class_box box;
+	struct topo_box box;
 	uint8_t channel; /* of a box */
 	uint32_t route; /* of one that is written */
 };

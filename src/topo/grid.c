@@ -76,3 +76,24 @@ bool topo_grid_of(const struct topo *t, struct topo_grid *g)
 	}
 	return is_in_order(t, g);
 }
+
+struct topo_box topo_box_all(const struct topo_grid *g)
+{
+	struct topo_box b = { .first = { 0 } };
+	uint32_t i;
+
+	for (i = 0; i < g->n_dims; i++)
+		b.length[i] = g->dim[i];
+	return b;
+}
+
+bool topo_box_has(
+	const struct topo_box *b, const struct topo_grid *g, router_id r)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->n_dims; i++)
+		if (topo_grid_coord(g, r, i) - b->first[i] >= b->length[i])
+			return false;
+	return true;
+}

@@ -26,4 +26,13 @@ static inline uint32_t topo_grid_coord(
 	return r / g->stride[dim] % g->dim[dim];
 }
 
+/* All nodes x with first[i] <= x[i] < first[i] + length[i]. */
+struct topo_box {
+	uint32_t first[TOPO_MAX_DIMS], length[TOPO_MAX_DIMS];
+};
+
+struct topo_box topo_box_all(const struct topo_grid *g);
+bool topo_box_has(
+	const struct topo_box *b, const struct topo_grid *g, router_id r);
+
 #endif

@@ -15,9 +15,9 @@
 #ifndef LOAD_BENCH_BENCH_H
 #define LOAD_BENCH_BENCH_H
 
-#include "coll/class_route.h"
 #include "coll/combine.h"
 #include "load/programs.h"
+#include "topo/grid.h"
 
 /* A node's memory below this is the driver's. */
 #define BENCH_FREE (UINT64_C(16) << 20)
@@ -255,9 +255,13 @@ struct bench_cast {
 struct bench_tree_how {
 	enum { BENCH_BROADCAST, BENCH_REDUCE, BENCH_ALLREDUCE } what;
 	struct coll_arith arith;
-	uint32_t channel; /* an enum class_channel */
+	enum {
+		BENCH_TREE_WORLD, /* of all nodes */
+		BENCH_TREE_SUB, /* of some of them */
+		BENCH_TREE_SYSTEM,
+	} channel;
 	bool is_world; /* all nodes */
-	const struct class_box *box; /* the nodes, otherwise */
+	const struct topo_box *box; /* the nodes, otherwise */
 	uint32_t number; /* of several trees that a node is in */
 	uint32_t root; /* that sends, or receives */
 	bool is_header; /* packets without bytes: that one has come counts */

@@ -2,7 +2,6 @@
 #ifndef LOAD_BENCH_COLLECTIVE_H
 #define LOAD_BENCH_COLLECTIVE_H
 
-#include "coll/class_route.h"
 #include "load/bench/bench.h"
 
 enum { OP_BARRIER, OP_BROADCAST, OP_REDUCE, OP_ALLREDUCE };
@@ -13,7 +12,7 @@ struct member {
 	sim_time all_came, all_left; /* the sums over the rounds */
 	/* by a tree: the descriptor was given away; the last byte came */
 	sim_time stored, done, all_stored, all_done;
-	struct class_box box; /* its tree's */
+	struct topo_box box; /* its tree's */
 	uint32_t index, count; /* among the members of its tree, and of them */
 	uint64_t own[]; /* of what else the network does */
 };
@@ -31,7 +30,7 @@ struct collective {
 	const struct bench_barrier *barrier;
 	const struct bench_tree *tree;
 	struct topo_grid grid;
-	struct class_box box; /* all members; of several boxes the first */
+	struct topo_box box; /* all members; of several boxes the first */
 	uint32_t split_dims; /* a bit for each dimension that is split along */
 };
 

@@ -8,11 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "coll/class_route.h"
-
 enum { KINDS = 16, MOST_WORD = 512 };
-
-static const uint8_t channel_of[] = { CLASS_WORLD, CLASS_SUB, CLASS_SYSTEM };
 
 static struct collective *of(const struct bench_end *x)
 {
@@ -21,7 +17,7 @@ static struct collective *of(const struct bench_end *x)
 
 /* --- who takes part --- */
 
-static uint32_t n_nodes(const struct class_box *b)
+static uint32_t n_nodes(const struct topo_box *b)
 {
 	uint32_t i, n = 1;
 
@@ -40,7 +36,7 @@ static int check_shape(
 {
 	uint32_t i;
 
-	c->box = class_box_all(g);
+	c->box = topo_box_all(g);
 	if (c->shape.n > g->n_dims || c->at.n > g->n_dims)
 		return err_set(e, "%s: the machine has %u dimensions",
 			c->shape.n > g->n_dims ? "box" : "at", g->n_dims);
@@ -112,7 +108,7 @@ static int check_boxes(
 	for (i = 0; i < g->n_dims; i++)
 		most = room(c, g, i) > most ? room(c, g, i) : most;
 	most = most < c->tree->most ? most + 1 : c->tree->most;
-	if (c->split_dims || channel_of[c->channel] == CLASS_SYSTEM)
+	if (c->split_dims || c->channel == BENCH_TREE_SYSTEM)
 		return err_set(e, "boxes: not with split or channel=system");
 	if (c->boxes > most)
 		return err_set(
@@ -135,11 +131,11 @@ int collective_tree_check(
 		return -1;
 	/* what is not all nodes is a communicator of its own */
 	if (!c->channel && (n_nodes(&c->box) < topo->n_nodes || c->split_dims))
-		c->channel = 1;
+		c->channel = BENCH_TREE_SUB;
 	if (c->boxes > 1)
 		return check_boxes(c, g, e);
 	if (c->op != OP_ALLREDUCE &&
-		!class_box_has(&c->box, g, (router_id)c->root))
+		!topo_box_has(&c->box, g, (router_id)c->root))
 		return err_set(e, "root: node %lld is not in the box",
 			(long long)c->root);
 	if (c->op != OP_ALLREDUCE && c->split_dims)
@@ -148,7 +144,7 @@ int collective_tree_check(
 }
 
 static uint32_t index_in(
-	const struct class_box *b, const struct topo_grid *g, router_id node)
+	const struct topo_box *b, const struct topo_grid *g, router_id node)
 {
 	uint32_t i, index = 0;
 
@@ -176,12 +172,11 @@ static bool find_place(struct bench_end *x)
 		}
 	m->count = n_nodes(&m->box);
 	m->index = index_in(&m->box, g, x->node);
-	return class_box_has(&c->box, g, x->node);
+	return topo_box_has(&c->box, g, x->node);
 }
 
 /* One of several boxes; false where a node is not in it. */
-static bool nth_box(
-	const struct bench_end *x, uint32_t n, struct class_box *box)
+static bool nth_box(const struct bench_end *x, uint32_t n, struct topo_box *box)
 {
 	const struct collective *c = of(x);
 	const struct topo_grid *g = &c->grid;
@@ -190,7 +185,7 @@ static bool nth_box(
 	*box = c->box;
 	for (i = 0; i < g->n_dims; i++)
 		box->first[i] += n < room(c, g, i) ? n : room(c, g, i);
-	return class_box_has(box, g, x->node);
+	return topo_box_has(box, g, x->node);
 }
 
 /* --- data: small numbers, whose sums have no end to be rounded --- */
@@ -322,13 +317,13 @@ static sim_time period(const struct collective *c)
 
 /* Of a node's tree, or of one of several. */
 static struct bench_tree_how how_of(
-	const struct collective *c, const struct class_box *box, uint32_t n)
+	const struct collective *c, const struct topo_box *box, uint32_t n)
 {
 	return (struct bench_tree_how){
 		.what = (uint32_t)(c->op - OP_BROADCAST),
 		.arith = { (uint8_t)(COLL_ADD + c->combine),
 			(uint8_t)(COLL_DOUBLE - c->type), (uint16_t)c->word },
-		.channel = channel_of[c->channel],
+		.channel = c->channel,
 		.box = box,
 		.number = n,
 		.is_world = !c->channel,
@@ -392,7 +387,7 @@ static bool cast_all(struct bench_end *x, int64_t round)
 	struct collective *c = of(x);
 	const struct topo_grid *g = &c->grid;
 	struct member *m = x->data;
-	struct class_box box;
+	struct topo_box box;
 	uint32_t i, in = 0;
 
 	for (i = 0; i < c->boxes; i++)
@@ -427,7 +422,7 @@ static bool check_all(struct bench_end *x, int64_t round)
 	struct collective *c = of(x);
 	uint64_t k, n = (uint64_t)(c->bench.bytes / c->word);
 	uint32_t i, index;
-	struct class_box box;
+	struct topo_box box;
 
 	for (i = 0; i < c->boxes; i++)
 		for (index = 0; nth_box(x, i, &box) && index < n_nodes(&box);
@@ -442,7 +437,7 @@ static bool check_all(struct bench_end *x, int64_t round)
 static void run_boxes(struct bench_end *x)
 {
 	struct collective *c = of(x);
-	struct class_box box;
+	struct topo_box box;
 	uint32_t i;
 	bool is_open = false;
 	int64_t round;

@@ -5,7 +5,6 @@
  */
 #include <string.h>
 
-#include "coll/class_route.h"
 #include "load/bench/bench.h"
 #include "load/spi/fifos.h"
 
@@ -300,8 +299,8 @@ static uint32_t class_of(const struct bench_tree_how *how)
 {
 	if (how->is_world)
 		return SPI_CLASS_WORLD;
-	return how->channel == CLASS_SYSTEM ? (uint32_t)SPI_CLASS_SYSTEM
-					    : TREE_CLASS + how->number;
+	return how->channel == BENCH_TREE_SYSTEM ? (uint32_t)SPI_CLASS_SYSTEM
+						 : TREE_CLASS + how->number;
 }
 
 /* Number 0 is set for all nodes; any other one is set by its members, which
@@ -309,9 +308,9 @@ static uint32_t class_of(const struct bench_tree_how *how)
 static bool set_route(struct bench_end *x, const struct bench_tree_how *how)
 {
 	static const uint16_t channel[] = {
-		[CLASS_WORLD] = BGQ_CLASS_INPUT_VC_USER,
-		[CLASS_SYSTEM] = BGQ_CLASS_INPUT_VC_SYSTEM,
-		[CLASS_SUB] = BGQ_CLASS_INPUT_VC_SUBCOMM,
+		[BENCH_TREE_WORLD] = BGQ_CLASS_INPUT_VC_USER,
+		[BENCH_TREE_SYSTEM] = BGQ_CLASS_INPUT_VC_SYSTEM,
+		[BENCH_TREE_SUB] = BGQ_CLASS_INPUT_VC_SUBCOMM,
 	};
 	struct programs *p = &x->bench->programs;
 	ClassRoute_t route;
@@ -378,11 +377,11 @@ static uint8_t op_code(const struct coll_arith *a)
 static bool make_tree_descriptor(
 	struct bench_end *x, const struct bench_tree_how *how)
 {
-	static const uint8_t channel[] = { [CLASS_WORLD] = MU_COMM_WORLD,
-		[CLASS_SYSTEM] = MU_SYSTEM_COLLECTIVE,
-		[CLASS_SUB] = MU_SUB_COMM };
+	static const uint8_t channel[] = { [BENCH_TREE_WORLD] = MU_COMM_WORLD,
+		[BENCH_TREE_SYSTEM] = MU_SYSTEM_COLLECTIVE,
+		[BENCH_TREE_SUB] = MU_SUB_COMM };
 	const MUSPI_CollectiveDirectPutDescriptorInfo_t put = {
-		.Base = { .Torus_FIFO_Map = how->channel == CLASS_SYSTEM
+		.Base = { .Torus_FIFO_Map = how->channel == BENCH_TREE_SYSTEM
 						    ? MU_MAP_SYSTEM_COLLECTIVE
 						    : MU_MAP_USER_COLLECTIVE,
 			.Dest = spi_destination(how->root) },
@@ -413,7 +412,7 @@ static bool tree_open(struct bench_end *x, const struct bench_tree_how *how)
 
 	o->tree = fifos_at(&o->fifos, 0);
 	o->is_header = how->is_header;
-	return (how->channel != CLASS_SYSTEM || become_system(x)) &&
+	return (how->channel != BENCH_TREE_SYSTEM || become_system(x)) &&
 	       (!how->is_header || open_headers(x)) &&
 	       (how->is_world || set_route(x, how)) &&
 	       make_tree_descriptor(x, how);

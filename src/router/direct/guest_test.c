@@ -21,13 +21,13 @@ static sim_time last_head(const struct guest_kit *k, uint32_t i)
 	return last;
 }
 
-static void everybody_begins(struct guest_kit *k, const struct class_box *b,
+static void everybody_begins(struct guest_kit *k, const struct topo_box *b,
 	uint32_t n, uint16_t bytes)
 {
 	site_id s;
 
 	for (s = 0; s < k->net->n_nodes; s++)
-		if (class_box_has(b, &k->grid, s))
+		if (topo_box_has(b, &k->grid, s))
 			guest_begin(k, s, 0,
 				(struct guest_member){ .n = n,
 					.bytes = bytes,
@@ -36,18 +36,18 @@ static void everybody_begins(struct guest_kit *k, const struct class_box *b,
 }
 
 static void check_sums(
-	const struct guest_kit *k, const struct class_box *b, uint32_t n)
+	const struct guest_kit *k, const struct topo_box *b, uint32_t n)
 {
 	uint64_t sum = 0, members = 0, i;
 	site_id s;
 
 	for (s = 0; s < k->net->n_nodes; s++)
-		if (class_box_has(b, &k->grid, s)) {
+		if (topo_box_has(b, &k->grid, s)) {
 			sum += s;
 			members++;
 		}
 	for (s = 0; s < k->net->n_nodes; s++) {
-		bool is_member = class_box_has(b, &k->grid, s);
+		bool is_member = topo_box_has(b, &k->grid, s);
 
 		assert_int_equal(k->got[s].n, is_member ? n : 0);
 		for (i = 0; i < k->got[s].n; i++)
@@ -60,7 +60,7 @@ static void check_sums(
 static void everybody_gets_the_sum_when_the_wires_say(void **state)
 {
 	struct guest_kit *k = guest_kit("2x2x2x2x2");
-	struct class_box b = guest_box(k, NULL);
+	struct topo_box b = guest_box(k, NULL);
 
 	(void)state;
 	everybody_begins(k, &b, 1, 8);
@@ -96,7 +96,7 @@ static void every_box_of_a_midplane_takes_what_its_wires_say(void **state)
 	(void)state;
 	for (i = 0; i < 4 * 4 * 4 * 4 * 2; i += step) {
 		struct guest_kit *k = guest_kit("4x4x4x4x2");
-		struct class_box b;
+		struct topo_box b;
 		sim_time want = 0;
 		uint32_t rest = i, levels = 0;
 
@@ -127,7 +127,7 @@ static void every_box_of_a_midplane_takes_what_its_wires_say(void **state)
 static void packets_follow_each_other_as_the_logic_allows(void **state)
 {
 	struct guest_kit *k = guest_kit("4x4x1x1x2");
-	struct class_box b = guest_box(k, NULL);
+	struct topo_box b = guest_box(k, NULL);
 	site_id root = class_root(&k->grid, &b);
 	uint32_t i;
 
@@ -146,7 +146,7 @@ static void packets_follow_each_other_as_the_logic_allows(void **state)
 static void sums_wait_for_the_last_member(void **state)
 {
 	struct guest_kit *k = guest_kit("2x2x2x2x2");
-	struct class_box b = guest_box(k, NULL);
+	struct topo_box b = guest_box(k, NULL);
 	site_id s;
 
 	(void)state;
@@ -172,7 +172,7 @@ static void broadcasts_run_at_the_rate_of_the_links(void **state)
 	(void)state;
 	for (elsewhere = 0; elsewhere < 2; elsewhere++) {
 		struct guest_kit *k = guest_kit("4x4x1x1x2");
-		struct class_box b = guest_box(k, NULL);
+		struct topo_box b = guest_box(k, NULL);
 		site_id root = class_root(&k->grid, &b);
 		site_id from = elsewhere ? 0 : root, s;
 
@@ -226,7 +226,7 @@ static void results_are_the_same_for_any_number_of_workers(void **state)
 	for (i = 0; i < 5; i++) {
 		struct guest_kit *k = guest_kit_on(
 			"4x3x2x2x2", workers[i], i == 4 ? &how : NULL);
-		struct class_box b = guest_box(k, NULL);
+		struct topo_box b = guest_box(k, NULL);
 		size_t size = k->net->n_nodes * sizeof(*first);
 
 		everybody_begins(k, &b, 30, 512);
@@ -280,7 +280,7 @@ static void time_is_charged_to_who_came_last(void **state)
 static void a_route_stops_where_packets_do_not_fit(void **state)
 {
 	struct guest_kit *k = guest_kit("2x2x2x2x2");
-	struct class_box b = guest_box(k, NULL);
+	struct topo_box b = guest_box(k, NULL);
 	site_id s;
 
 	(void)state;
@@ -373,7 +373,7 @@ static void bgq_f68_guests_and_system_packets_alternate_first(void **state)
 		PACKET_DETERMINISTIC };
 	const uint32_t length[5] = { 2 };
 	struct guest_kit *k = guest_kit("4");
-	struct class_box b = guest_box(k, length);
+	struct topo_box b = guest_box(k, length);
 	uint32_t i;
 
 	(void)state;

@@ -181,9 +181,9 @@ void guest_begin(
 		SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
 }
 
-struct class_box guest_box(const struct guest_kit *k, const uint32_t *length)
+struct topo_box guest_box(const struct guest_kit *k, const uint32_t *length)
 {
-	struct class_box b = class_box_all(&k->grid);
+	struct topo_box b = topo_box_all(&k->grid);
 
 	if (length)
 		memcpy(b.length, length, 5 * sizeof(*length));
@@ -191,14 +191,14 @@ struct class_box guest_box(const struct guest_kit *k, const uint32_t *length)
 }
 
 void guest_set_box(
-	struct guest_kit *k, const struct class_box *b, uint32_t route)
+	struct guest_kit *k, const struct topo_box *b, uint32_t route)
 {
-	struct class_box all = guest_box(k, NULL);
+	struct topo_box all = guest_box(k, NULL);
 	const struct topo_grid *g = &k->grid;
 	site_id s;
 
 	for (s = 0; s < k->net->n_nodes; s++)
-		if (class_box_has(b, g, s)) {
+		if (topo_box_has(b, g, s)) {
 			struct class_route r = class_route_build(
 				g, b, class_root(g, &all), s, CLASS_SUB);
 

@@ -61,9 +61,9 @@ struct guest_kit *guest_kit(const char *shape);
 void guest_kit_free(struct guest_kit *k);
 void guest_begin(
 	struct guest_kit *k, site_id s, sim_time t, struct guest_member m);
-struct class_box guest_box(const struct guest_kit *k, const uint32_t *length);
+struct topo_box guest_box(const struct guest_kit *k, const uint32_t *length);
 void guest_set_box(
-	struct guest_kit *k, const struct class_box *b, uint32_t route);
+	struct guest_kit *k, const struct topo_box *b, uint32_t route);
 void guest_run(struct guest_kit *k);
 
 #endif
