@@ -24,7 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (claims_read(&c, f.path, &e))
 		check_refusal(&e);
 	else
-		check(c.n && claims_covered(&c) <= c.n, "nothing is claimed");
+		check(c.n && claims_count(&c, CLAIM_COVERED) <= c.n,
+			"nothing is claimed");
 	claims_free(&c);
 	file_close(&f);
 	return 0;
@@ -43,12 +44,17 @@ static const char *const seeds[] = {
 	"schema: 1\nsystem: s\ntitle: t\nfeatures:\n"
 	"  - { id: X, what: y, status: covered, tests: [a],\n"
 	"      mutant: [{ file: a, find: \"b\\n\\tc\", put: \"\" }] }\n",
+	"schema: 1\nsystem: s\ntitle: t\nfeatures:\n"
+	"  - { id: X, what: y, status: in part, lacks: z, tests: [a],\n"
+	"      mutants: [{ part: p, file: a, find: b, put: c },\n"
+	"        { part: q, edits: [{ file: a, find: b, put: c }] }] }\n",
 };
 
 static const char *const pieces[] = { "[", "]", "{", "}", ": ", "- ", ", ",
 	"\n", "\n  ", "\n---\n", "&a ", "*a", "!!str ", "|\n ", "'", "\"",
 	"\\e[1m", "\\0", "#", "<<: ", "id: X", "what: y", "status: covered",
-	"status: missing", "tests: [a]", "mutant: ", "file: /a",
+	"status: missing", "status: in part", "lacks: z", "tests: [a]",
+	"mutant: ", "mutants: ", "part: p", "edits: ", "file: /a",
 	"find: ", "put: ", "features:", "schema: 1\n", "\xff", "\xc2\x9b" };
 
 int main(int argc, char **argv)

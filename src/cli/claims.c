@@ -63,48 +63,99 @@ static int keep_one(struct library *l, const char *name, struct err *e)
 			"; `weft claims` lists them", hint));
 }
 
-static void json_mutant(struct json *j, const struct claim *c)
+/* A mutant's own name: that of its feature, with a number where there are
+ * several. */
+static void json_mutant_id(struct json *j, const struct claim *c, size_t k)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%.40s/%zu", c->id, k + 1);
+	json_text(j, "id", c->n_mutants > 1 ? text : c->id);
+}
+
+static void json_edits(struct json *j, const struct claim_mutant *m)
+{
+	size_t i;
+
+	json_array(j, "edits");
+	for (i = 0; i < m->n_edits; i++) {
+		json_object(j, NULL);
+		json_text(j, "file", m->edit[i].file);
+		json_text(j, "find", m->edit[i].find);
+		json_text(j, "put", m->edit[i].put);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+}
+
+static void json_mutant(struct json *j, const struct claim *c, size_t k)
 {
 	size_t i;
 
 	json_object(j, NULL);
-	json_text(j, "id", c->id);
+	json_mutant_id(j, c, k);
+	json_text(j, "feature", c->id);
 	json_text(j, "what", c->what);
+	if (c->mutant[k].part)
+		json_text(j, "part", c->mutant[k].part);
 	json_array(j, "tests");
 	for (i = 0; i < c->n_tests; i++)
 		json_text(j, NULL, c->tests[i]);
 	json_end(j, ']');
-	json_array(j, "edits");
-	for (i = 0; i < c->n_edits; i++) {
+	json_edits(j, &c->mutant[k]);
+	json_end(j, '}');
+}
+
+static void json_in_part(struct json *j, const struct claims *c)
+{
+	size_t i;
+
+	json_array(j, "in_part");
+	for (i = 0; i < c->n; i++) {
+		if (c->v[i].status != CLAIM_IN_PART)
+			continue;
 		json_object(j, NULL);
-		json_text(j, "file", c->mutant[i].file);
-		json_text(j, "find", c->mutant[i].find);
-		json_text(j, "put", c->mutant[i].put);
+		json_text(j, "id", c->v[i].id);
+		json_text(j, "lacks", c->v[i].lacks);
 		json_end(j, '}');
 	}
 	json_end(j, ']');
-	json_end(j, '}');
 }
 
 static void json_system(
 	struct json *j, const char *name, const struct claims *c)
 {
-	size_t i;
+	size_t i, k;
 
 	json_object(j, name);
 	json_count(j, "features", c->n);
-	json_count(j, "covered", claims_covered(c));
+	json_count(j, "covered", claims_count(c, CLAIM_COVERED));
+	json_in_part(j, c);
 	json_array(j, "missing");
 	for (i = 0; i < c->n; i++)
-		if (!c->v[i].is_covered)
+		if (c->v[i].status < CLAIM_IN_PART)
 			json_text(j, NULL, c->v[i].id);
 	json_end(j, ']');
 	json_array(j, "mutants");
 	for (i = 0; i < c->n; i++)
-		if (c->v[i].n_edits)
-			json_mutant(j, &c->v[i]);
+		for (k = 0; k < c->v[i].n_mutants; k++)
+			json_mutant(j, &c->v[i], k);
 	json_end(j, ']');
 	json_end(j, '}');
+}
+
+static void add_system(
+	struct table *t, const char *name, const struct claims *c)
+{
+	char covered[24], in_part[24], features[24];
+
+	snprintf(covered, sizeof(covered), "%zu",
+		claims_count(c, CLAIM_COVERED));
+	snprintf(in_part, sizeof(in_part), "%zu",
+		claims_count(c, CLAIM_IN_PART));
+	snprintf(features, sizeof(features), "%zu", c->n);
+	table_add(t,
+		(const char *[]){ name, covered, in_part, features, c->title });
 }
 
 static void print_systems(const struct library *l, size_t n, FILE *f)
@@ -112,35 +163,35 @@ static void print_systems(const struct library *l, size_t n, FILE *f)
 	static const struct table_column columns[] = {
 		{ "system", false },
 		{ "covered", true },
+		{ "in part", true },
 		{ "features", true },
 		{ "title", false },
 	};
-	char covered[24], features[24];
 	struct table t;
 	size_t i;
 
-	table_init(&t, columns, 4);
-	for (i = 0; i < n; i++) {
-		const struct claims *c = &l->claims[i];
-
-		snprintf(covered, sizeof(covered), "%zu", claims_covered(c));
-		snprintf(features, sizeof(features), "%zu", c->n);
-		table_add(&t, (const char *[]){ l->name[i], covered, features,
-				      c->title });
-	}
+	table_init(&t, columns, 5);
+	for (i = 0; i < n; i++)
+		add_system(&t, l->name[i], &l->claims[i]);
 	table_print(&t, f, cli_width(stdout), cli_colour(stdout));
 	table_fini(&t);
 }
 
 static void print_features(const struct claims *c, FILE *f)
 {
+	static const char *const status[] = { [CLAIM_NONE] = "missing",
+		[CLAIM_MISSING] = "missing",
+		[CLAIM_IN_PART] = "in part",
+		[CLAIM_COVERED] = "covered" };
 	size_t i, k;
 
 	for (i = 0; i < c->n; i++) {
 		const struct claim *v = &c->v[i];
 
-		fprintf(f, "\n%-9s %-8s %s\n", v->id,
-			v->is_covered ? "covered" : "missing", v->what);
+		fprintf(f, "\n%-9s %-8s %s\n", v->id, status[v->status],
+			v->what);
+		if (v->lacks)
+			fprintf(f, "                   lacks: %s\n", v->lacks);
 		for (k = 0; k < v->n_tests; k++)
 			fprintf(f, "                   %s\n", v->tests[k]);
 	}

@@ -1,5 +1,6 @@
 #include "paper/claims.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -90,15 +91,16 @@ static int edit_key(struct reader *r, void *arg, const char *key, size_t v)
 	return 0;
 }
 
-static int take_edit(struct reader *r, struct claim *c, size_t v)
+static struct claim_edit *add_edit(struct claim_mutant *m)
 {
-	struct claim_edit *e;
+	m->edit = mem_grow(m->edit, m->n_edits + 1, sizeof(*m->edit));
+	memset(&m->edit[m->n_edits], 0, sizeof(*m->edit));
+	return &m->edit[m->n_edits++];
+}
 
-	c->mutant = mem_grow(c->mutant, c->n_edits + 1, sizeof(*c->mutant));
-	e = &c->mutant[c->n_edits++];
-	memset(e, 0, sizeof(*e));
-	if (each_key(r, v, e, edit_key))
-		return -1;
+static int check_edit(
+	const struct reader *r, const struct claim_edit *e, size_t v)
+{
 	if (!e->file || !e->find || !e->put)
 		return fail(r, v, "a mutant has file, find and put");
 	if (e->file[0] == '/' || strstr(e->file, ".."))
@@ -107,39 +109,129 @@ static int take_edit(struct reader *r, struct claim *c, size_t v)
 }
 
 /* One edit, or a list of them. */
+static int take_edits(struct reader *r, struct claim_mutant *m, size_t at)
+{
+	const struct node *v = r->tree.v;
+	size_t i, end = v[at].end;
+
+	if (m->n_edits)
+		return fail(r, at, "want one edit, or one list of edits");
+	for (i = v[at].kind == NODE_LIST ? at + 1 : at; i < end; i = v[i].end) {
+		struct claim_edit *e = add_edit(m);
+
+		if (each_key(r, i, e, edit_key) || check_edit(r, e, i))
+			return -1;
+	}
+	return 0;
+}
+
+static struct claim_mutant *add_mutant(struct claim *c)
+{
+	c->mutant = mem_grow(c->mutant, c->n_mutants + 1, sizeof(*c->mutant));
+	memset(&c->mutant[c->n_mutants], 0, sizeof(*c->mutant));
+	return &c->mutant[c->n_mutants++];
+}
+
 static int take_mutant(struct reader *r, struct claim *c, size_t at)
+{
+	if (c->mutant)
+		return fail(r, at, "want one mutant, or one list of mutants");
+	if (take_edits(r, add_mutant(c), at))
+		return -1;
+	return c->mutant->n_edits ? 0 : fail(r, at, "want an edit");
+}
+
+static int part_key(struct reader *r, void *arg, const char *key, size_t v)
+{
+	struct claim_mutant *m = arg;
+
+	if (!strcmp(key, "part"))
+		return take_text(r, v, &m->part);
+	if (!strcmp(key, "edits"))
+		return take_edits(r, m, v);
+	return edit_key(r, m->n_edits ? &m->edit[0] : add_edit(m), key, v);
+}
+
+/* One for each part of the feature. */
+static int take_mutants(struct reader *r, struct claim *c, size_t list)
 {
 	const struct node *v = r->tree.v;
 	size_t i;
 
-	if (c->mutant)
-		return fail(r, at, "want one mutant");
-	if (v[at].kind != NODE_LIST)
-		return take_edit(r, c, at);
-	for (i = at + 1; i < v[at].end; i = v[i].end)
-		if (take_edit(r, c, i))
+	if (v[list].kind != NODE_LIST || c->mutant)
+		return fail(r, list, "want one mutant, or one list of mutants");
+	for (i = list + 1; i < v[list].end; i = v[i].end) {
+		struct claim_mutant *m = add_mutant(c);
+
+		if (each_key(r, i, m, part_key))
 			return -1;
+		if (!m->part || !m->n_edits)
+			return fail(r, i,
+				"each of several mutants has a part, and file, "
+				"find and put or edits");
+		if (check_edit(r, &m->edit[0], i))
+			return -1;
+	}
 	return 0;
+}
+
+static int take_status(struct reader *r, struct claim *c, size_t v)
+{
+	static const char *const names[] = { [CLAIM_MISSING] = "missing",
+		[CLAIM_IN_PART] = "in part",
+		[CLAIM_COVERED] = "covered" };
+	const char *text = scalar(r, v);
+	enum claim_status i;
+
+	for (i = CLAIM_MISSING; i <= CLAIM_COVERED; i++)
+		if (text && !strcmp(text, names[i])) {
+			c->status = i;
+			return 0;
+		}
+	return fail(r, v, "status: want covered, in part or missing");
 }
 
 static int feature_key(struct reader *r, void *arg, const char *key, size_t v)
 {
 	struct claim *c = arg;
-	const char *text = scalar(r, v);
 
 	if (!strcmp(key, "id"))
 		return take_text(r, v, &c->id);
 	if (!strcmp(key, "what"))
 		return take_text(r, v, &c->what);
+	if (!strcmp(key, "lacks"))
+		return take_text(r, v, &c->lacks);
 	if (!strcmp(key, "tests"))
 		return take_tests(r, c, v);
 	if (!strcmp(key, "mutant"))
 		return take_mutant(r, c, v);
-	if (strcmp(key, "status") != 0)
-		return fail(r, v, "want id, what, status, tests or mutant");
-	c->is_covered = text && !strcmp(text, "covered");
-	if (!c->is_covered && !(text && !strcmp(text, "missing")))
-		return fail(r, v, "status: want covered or missing");
+	if (!strcmp(key, "mutants"))
+		return take_mutants(r, c, v);
+	if (!strcmp(key, "status"))
+		return take_status(r, c, v);
+	return fail(
+		r, v, "want id, what, status, lacks, tests, mutant or mutants");
+}
+
+static int check_feature(struct reader *r, const struct claim *c, size_t v)
+{
+	bool is_there = c->status >= CLAIM_IN_PART;
+	size_t i;
+
+	if (!c->id || !c->what)
+		return fail(
+			r, v, "a feature needs an id and a description (what)");
+	if (is_there != (c->n_tests > 0) || is_there != (c->n_mutants > 0))
+		return fail(r, v,
+			"a covered feature needs tests and a mutant, and a "
+			"missing one has neither");
+	if ((c->status == CLAIM_IN_PART) != (c->lacks != NULL))
+		return fail(r, v,
+			"a feature that is there in part says what it lacks, "
+			"and no other does");
+	for (i = 0; i + 1 < r->claims->n; i++)
+		if (!strcmp(r->claims->v[i].id, c->id))
+			return fail(r, v, "the id is given twice");
 	return 0;
 }
 
@@ -147,25 +239,11 @@ static int take_feature(struct reader *r, size_t v)
 {
 	struct claims *all = r->claims;
 	struct claim *c;
-	size_t i;
 
 	all->v = mem_grow(all->v, all->n + 1, sizeof(*all->v));
 	c = &all->v[all->n++];
 	memset(c, 0, sizeof(*c));
-	if (each_key(r, v, c, feature_key))
-		return -1;
-	if (!c->id || !c->what)
-		return fail(
-			r, v, "a feature needs an id and a description (what)");
-	if (c->is_covered != (c->n_tests > 0) ||
-		c->is_covered != (c->n_edits > 0))
-		return fail(r, v,
-			"a covered feature needs tests and a mutant, and a "
-			"missing one has neither");
-	for (i = 0; i + 1 < all->n; i++)
-		if (!strcmp(all->v[i].id, c->id))
-			return fail(r, v, "the id is given twice");
-	return 0;
+	return each_key(r, v, c, feature_key) ? -1 : check_feature(r, c, v);
 }
 
 static int top_key(struct reader *r, void *arg, const char *key, size_t at)
@@ -215,6 +293,19 @@ int claims_read(struct claims *c, const char *path, struct err *e)
 	return failed;
 }
 
+static void free_mutant(struct claim_mutant *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->n_edits; i++) {
+		mem_free(m->edit[i].file);
+		mem_free(m->edit[i].find);
+		mem_free(m->edit[i].put);
+	}
+	mem_free(m->edit);
+	mem_free(m->part);
+}
+
 void claims_free(struct claims *c)
 {
 	size_t i, k;
@@ -222,26 +313,24 @@ void claims_free(struct claims *c)
 	for (i = 0; i < c->n; i++) {
 		for (k = 0; k < c->v[i].n_tests; k++)
 			mem_free(c->v[i].tests[k]);
-		for (k = 0; k < c->v[i].n_edits; k++) {
-			mem_free(c->v[i].mutant[k].file);
-			mem_free(c->v[i].mutant[k].find);
-			mem_free(c->v[i].mutant[k].put);
-		}
+		for (k = 0; k < c->v[i].n_mutants; k++)
+			free_mutant(&c->v[i].mutant[k]);
 		mem_free(c->v[i].mutant);
 		mem_free(c->v[i].tests);
 		mem_free(c->v[i].id);
 		mem_free(c->v[i].what);
+		mem_free(c->v[i].lacks);
 	}
 	mem_free(c->v);
 	mem_free(c->system);
 	mem_free(c->title);
 }
 
-size_t claims_covered(const struct claims *c)
+size_t claims_count(const struct claims *c, enum claim_status status)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < c->n; i++)
-		n += c->v[i].is_covered;
+		n += c->v[i].status == status;
 	return n;
 }

@@ -8,19 +8,21 @@
  *	features:
  *	  - id: BGQ-F26
  *	    what: one line
- *	    status: covered            # or missing
+ *	    status: covered            # or in part, or missing
+ *	    lacks: what is not there   # of a feature that is there in part
  *	    tests: [router/paths:bgq_f26_head_leaves_before_tail, tests/put.sh]
  *	    mutant: # or a list of such edits, all made together
  *	      file: src/router/direct/grant.h
  *	      find: a text that is in the file once
  *	      put: what stands there instead; the feature is gone
  *
- * A test is a unit test program and a function of it, or a file.
+ * A test is a unit test program and a function of it, or a file.  Instead of
+ * "mutant" a feature of several parts has "mutants", a list with one for each
+ * part, which "part" describes: an edit as above, or a list of "edits".
  */
 #ifndef PAPER_CLAIMS_H
 #define PAPER_CLAIMS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -30,13 +32,28 @@ struct claim_edit {
 	char *file, *find, *put;
 };
 
+/* A change that takes a feature, or a part of it, away. */
+struct claim_mutant {
+	char *part; /* NULL: all of it */
+	struct claim_edit *edit;
+	size_t n_edits;
+};
+
+enum claim_status {
+	CLAIM_NONE, /* not said */
+	CLAIM_MISSING,
+	CLAIM_IN_PART,
+	CLAIM_COVERED,
+};
+
 struct claim {
 	char *id, *what;
-	bool is_covered;
+	char *lacks; /* of one that is there in part */
+	enum claim_status status;
 	char **tests;
 	size_t n_tests;
-	struct claim_edit *mutant;
-	size_t n_edits;
+	struct claim_mutant *mutant;
+	size_t n_mutants;
 };
 
 struct claims {
@@ -47,13 +64,13 @@ struct claims {
 
 /*
  * Reads a file.  A key that is unknown or missing, an id that is there twice,
- * and a covered feature without a test or a mutant are errors:
- * "path:line:column: ...".  On an error, too, claims_free() is the caller's to
- * call.
+ * and a feature that is there, if in part, without a test or a mutant are
+ * errors: "path:line:column: ...".  On an error, too, claims_free() is the
+ * caller's to call.
  */
 int claims_read(struct claims *c, const char *path, struct err *e);
 void claims_free(struct claims *c);
 
-size_t claims_covered(const struct claims *c);
+size_t claims_count(const struct claims *c, enum claim_status status);
 
 #endif
