@@ -288,6 +288,35 @@ static void post_three(void *arg)
 	}
 }
 
+/* A long transfer, a short one with a fence if number is set, and a short one;
+ * took is the first's place in the order of their ends. */
+static void post_behind_a_long_one(void *arg)
+{
+	struct world *x = arg;
+	struct gemini_post p = world_post(GEMINI_PUT, WORLD_BYTES);
+	uint32_t i;
+
+	if (!is_sender())
+		return;
+	for (i = 1; i <= 3; i++) {
+		p.data = i;
+		p.is_fence = i == 2 && x->number;
+		assert_int_equal(gemini_bte(world_nic(), &p), 0);
+		p.bytes = 8;
+	}
+	for (i = 1; i <= 3; i++)
+		if (world_wait(WORLD_DONE, i).data == 1)
+			x->took = i;
+}
+
+/* The fence itself ends long before what was there before it.  GEM-F26. */
+static void a_fence_holds_until_all_before_it_have_ended(void **state)
+{
+	(void)state;
+	assert_int_equal(time_of(NULL, 0, post_behind_a_long_one), 3);
+	assert_int_equal(time_of(NULL, 1, post_behind_a_long_one), 2);
+}
+
 /* GEM-F26. */
 static void later_transfers_wait_for_a_fence_and_all_before(void **state)
 {
@@ -463,6 +492,7 @@ int main(void)
 		cmocka_unit_test(channels_take_turns),
 		cmocka_unit_test(
 			later_transfers_wait_for_a_fence_and_all_before),
+		cmocka_unit_test(a_fence_holds_until_all_before_it_have_ended),
 		cmocka_unit_test(long_messages_are_block_transfers),
 		cmocka_unit_test(
 			what_cannot_be_is_refused_or_ends_with_an_error),

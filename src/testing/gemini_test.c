@@ -161,6 +161,45 @@ static void misuse_is_reported_to_who_did_it(void **state)
 	kit_close(&x.kit);
 }
 
+enum { OWNED = 3, OWNER = 5 }; /* a handle, and its owner's tag */
+
+/* Node 2's segment is another job's until the post has its tag. */
+static void put_to_owner(void *arg)
+{
+	struct gemini_post p = world_post(GEMINI_PUT, 64);
+
+	(void)arg;
+	if (program_node() == 2) {
+		struct ranges *r = gemini_handles(world_nic(), 2);
+
+		ranges_add(r, OWNED, WORLD_TARGET, WORLD_BYTES, GEMINI_WRITE);
+		ranges_find(r, OWNED)->tag = OWNER;
+	}
+	if (program_node())
+		return;
+	program_charge(1000 * SIM_NS);
+	world_fill(WORLD_SOURCE, 64);
+	p.handle = OWNED;
+	assert_int_equal(gemini_fma(world_nic(), &p), 0);
+	assert_int_equal(world_wait(WORLD_DONE, 1).status, GEMINI_NO_RIGHT);
+	assert_false(world_is_filled(program_host(), 2, WORLD_TARGET, 64));
+	p.tag = OWNER;
+	assert_int_equal(gemini_fma(world_nic(), &p), 0);
+	assert_int_equal(world_wait(WORLD_DONE, 2).status, GEMINI_OK);
+	assert_true(world_is_filled(program_host(), 2, WORLD_TARGET, 64));
+}
+
+/* GEM-F13. */
+static void a_segment_is_for_those_who_have_its_owners_tag(void **state)
+{
+	struct world x = { .took = 0 };
+
+	(void)state;
+	world_run(&x, NULL, true, put_to_owner);
+	assert_int_equal(nic_count(x.kit.nic, 0, "no permission"), 1);
+	kit_close(&x.kit);
+}
+
 static void overrun(void *arg)
 {
 	struct gemini_post p = world_post(GEMINI_PUT, 8);
@@ -175,6 +214,7 @@ static void overrun(void *arg)
 		program_node() ? 0 : 3);
 }
 
+/* GEM-F28. */
 static void a_full_queue_of_events_is_flagged(void **state)
 {
 	struct world x = { .took = 0 };
@@ -300,6 +340,8 @@ int main(void)
 			an_interface_that_is_used_takes_at_most_16_kib),
 		cmocka_unit_test(the_orb_bounds_what_is_under_way),
 		cmocka_unit_test(misuse_is_reported_to_who_did_it),
+		cmocka_unit_test(
+			a_segment_is_for_those_who_have_its_owners_tag),
 		cmocka_unit_test(a_full_queue_of_events_is_flagged),
 		cmocka_unit_test(an_event_stands_for_all_packets_or_for_none),
 		cmocka_unit_test(a_queue_that_was_closed_gets_no_events),

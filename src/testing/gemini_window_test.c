@@ -298,7 +298,7 @@ static void misuse(void *arg)
 	assert_int_equal(sync_up(6), GEMINI_BAD_PE);
 }
 
-/* GEM-F13, GEM-F16. */
+/* GEM-F13, GEM-F16; a sync reports what failed before it: GEM-F21. */
 static void misuse_of_windows_is_refused(void **state)
 {
 	struct world x = { .took = 0 };
@@ -435,6 +435,41 @@ static void packets_come_in_any_order_before_their_event(void **state)
 	kit_close(&x.kit);
 }
 
+/* The last packet of each is behind the segment's end, and the first that
+ * comes. */
+static void put_beyond(void *arg)
+{
+	struct gemini_post p = world_post(GEMINI_PUT, 520);
+	struct world *x = arg;
+	uint32_t i;
+
+	if (program_node())
+		return;
+	world_nic()->on_delivered = note_arrival;
+	world_nic()->arg = x->arg;
+	p.offset = WORLD_BYTES - 512;
+	p.remote_cq = WORLD_CAME;
+	for (i = 1; i <= 10; i++) {
+		assert_int_equal(gemini_fma(world_nic(), &p), 0);
+		assert_int_equal(
+			world_wait(WORLD_DONE, i).status, GEMINI_OUT_OF_BOUNDS);
+	}
+}
+
+/* Others are counted behind it, and the last one of these is in order.
+ * GEM-F34. */
+static void no_event_follows_a_packet_that_was_refused(void **state)
+{
+	struct arrivals seen = { .n = 0 };
+	struct world x = { .arg = &seen };
+
+	(void)state;
+	world_run(&x, NULL, true, put_beyond);
+	assert_int_equal(seen.n, 80);
+	assert_int_equal(nic_count(x.kit.nic, 2, "events"), 0);
+	kit_close(&x.kit);
+}
+
 /* --- SSIDs --- */
 
 static void put_with_event(void *arg)
@@ -521,6 +556,7 @@ int main(void)
 		cmocka_unit_test(misuse_of_windows_is_refused),
 		cmocka_unit_test(upper_bits_of_pes_are_translated),
 		cmocka_unit_test(packets_come_in_any_order_before_their_event),
+		cmocka_unit_test(no_event_follows_a_packet_that_was_refused),
 		cmocka_unit_test(
 			an_event_without_an_entry_takes_a_round_trip_more),
 		cmocka_unit_test(ssids_bound_the_transactions_under_way),

@@ -400,6 +400,7 @@ static void overrun(struct gni_world *g, struct gni_side *mine)
 		assert_int_equal(gni_post(mine, 2, &d), GNI_RC_SUCCESS);
 }
 
+/* GEM-F28. */
 static void a_full_queue_says_so_once_and_goes_on(void **state)
 {
 	struct gni_world g = { .run = overrun };

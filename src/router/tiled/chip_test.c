@@ -156,6 +156,26 @@ static void responses_take_their_share_of_a_link(void **state)
 	chips_free(c);
 }
 
+/* All of a node's packets pass one tile, whose bus is busy with requests: each
+ * is followed by a response.  GEM-F42. */
+static void responses_take_turns_with_requests_at_an_input(void **state)
+{
+	struct chips *c = chips_new(&(struct chips_how){ .shape = "4x4x4",
+		.sets = { "topology.links=4x4x4", "router.rows=5",
+			"router.columns=5", "router.processors=1" } });
+	struct packet done = write_to(0, 2, 0);
+	uint32_t i, n = 300;
+
+	(void)state;
+	done.format = CHIPS_DONE;
+	chips_send(c, 0, 0, n, write_to(0, 2, 64));
+	chips_send(c, 0, 1, n, done);
+	chips_run(c);
+	for (i = 0; i + 20 < n; i++)
+		assert_true(c->got[n + i]->head < c->got[i + 20]->head);
+	chips_free(c);
+}
+
 /* A tile carries a phit in 1.25 ns: 64 B in 40 ns. */
 static void one_processor_tile_is_a_bottleneck(void **state)
 {
@@ -228,6 +248,96 @@ static void tiles_are_where_the_table_says(void **state)
 	chips_send(c, 0, 0, 100, write_to(0, 42, 64));
 	chips_run(c);
 	chips_free(c);
+}
+
+/* A packet that is hashed to one of the four links to the y neighbour. */
+static void send_by(struct chips *c, sim_time t, uint32_t link)
+{
+	struct packet p = write_to(0, 8, 64);
+
+	p.kind = PACKET_DETERMINISTIC;
+	p.hints = (uint16_t)(1 + link);
+	chips_send(c, t, 0, 1, p);
+}
+
+/* Three links have fewer tokens and are free, the fourth has the most and is
+ * busy: how long an adaptive packet takes beyond its wires. */
+static sim_time wait_for_first_choice(const char *const *tiles)
+{
+	struct chips_how how = { .shape = "4x4x4" };
+	struct chips *c;
+	uint32_t i, last;
+	sim_time wait;
+
+	for (i = 0; i < 8; i++)
+		how.sets[i] = tiles[i];
+	c = chips_new(&how);
+	for (i = 1; i < 4; i++) {
+		send_by(c, 0, i);
+		send_by(c, 0, i);
+	}
+	send_by(c, 150 * SIM_NS, 0);
+	last = chips_send(c, 160 * SIM_NS, 0, 1, write_to(0, 8, 64));
+	chips_run(c);
+	wait = c->got[last]->head - c->got[last]->sent -
+	       (35 + 85 + 105) * SIM_NS;
+	chips_free(c);
+	return wait;
+}
+
+/* The row bus leads to a column; there the packet is routed again, to any of
+ * that column's outputs that lead its way.  GEM-F38. */
+static void a_packet_is_routed_again_in_its_column(void **state)
+{
+	static const char *const one[] = { "router.tiles.0=y+0 x+0 x+1 x+2 p p",
+		"router.tiles.1=y+1 y-0 y-1 y-2 p p",
+		"router.tiles.2=y+2 y-3 x+3 x+4 p p",
+		"router.tiles.3=y+3 x-0 x-1 x-2 p p",
+		"router.tiles.4=x-3 x+5 x+6 x+7 z+0 z+1",
+		"router.tiles.5=x-4 x-5 x-6 x-7 z+2 z+3",
+		"router.tiles.6=z-0 z-1 z-2 z-3 z+4 z+5",
+		"router.tiles.7=z-4 z-5 z-6 z-7 z+6 z+7" };
+	static const char *const four[] = {
+		"router.tiles.0=y+0 y+1 y+2 y+3 p p",
+		"router.tiles.1=y-0 y-1 y-2 y-3 p p",
+		"router.tiles.2=x+0 x+1 x+2 x+3 p p",
+		"router.tiles.3=x-0 x-1 x-2 x-3 p p",
+		"router.tiles.4=x+4 x+5 x+6 x+7 z+0 z+1",
+		"router.tiles.5=x-4 x-5 x-6 x-7 z+2 z+3",
+		"router.tiles.6=z-0 z-1 z-2 z-3 z+4 z+5",
+		"router.tiles.7=z-4 z-5 z-6 z-7 z+6 z+7"
+	};
+
+	(void)state;
+	assert_int_equal(wait_for_first_choice(one), 0);
+	assert_in_range(wait_for_first_choice(four), 20 * SIM_NS, 41 * SIM_NS);
+}
+
+/* Packets to many lines use many links and tiles, those to one line one of
+ * each.  GEM-F44. */
+static void lines_are_spread_over_links_and_tiles(void **state)
+{
+	uint32_t lines, i;
+	double r[2];
+
+	(void)state;
+	for (lines = 1; lines <= 64; lines += 63) {
+		struct chips *c =
+			chips_new(&(struct chips_how){ .shape = "4x4x4" });
+		struct packet p = write_to(0, 2, 64);
+
+		p.kind = PACKET_DETERMINISTIC;
+		for (i = 0; i < 4000; i++) {
+			p.hints = (uint16_t)(1 + i * 37 % lines);
+			chips_send(c, 0, 0, 1, p);
+		}
+		chips_run(c);
+		r[lines > 1] = rate(c, 2000 * SIM_NS, 22000 * SIM_NS);
+		chips_free(c);
+	}
+	assert_true(r[0] > 1.5 && r[0] < 1.57);
+	if (r[1] < 5)
+		fail_msg("%.3f GB/s", r[1]);
 }
 
 /* A packet that is hashed with another line may overtake, one with the same may
@@ -491,10 +601,14 @@ int main(void)
 		cmocka_unit_test(
 			adaptive_packets_use_all_links_hashed_ones_one),
 		cmocka_unit_test(responses_take_their_share_of_a_link),
+		cmocka_unit_test(
+			responses_take_turns_with_requests_at_an_input),
 		cmocka_unit_test(one_processor_tile_is_a_bottleneck),
 		cmocka_unit_test(
 			tiles_that_face_nodes_are_in_the_middle_columns),
 		cmocka_unit_test(tiles_are_where_the_table_says),
+		cmocka_unit_test(a_packet_is_routed_again_in_its_column),
+		cmocka_unit_test(lines_are_spread_over_links_and_tiles),
 		cmocka_unit_test(hashed_packets_of_one_line_keep_their_order),
 		cmocka_unit_test(two_nodes_share_the_tiles_that_face_them),
 		cmocka_unit_test(nothing_locks_with_buffers_of_two_packets),

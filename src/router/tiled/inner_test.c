@@ -370,6 +370,22 @@ static void a_switch_has_six_rows_and_a_channel_for_each_output(void **state)
 	assert_in_range(last[25], 64, 65);
 }
 
+/* Three rows send to output 7 at once.  Each has a buffer of its own there, so
+ * that the third's packet is out of its row buffer before the first has left,
+ * and what is behind it goes to another output.  GEM-F37. */
+static void each_row_has_a_column_buffer_at_each_output(void **state)
+{
+	static const uint8_t to[TILES][2] = {
+		[0] = { 7 }, [6] = { 7 }, [12] = { 7, 13 }
+	};
+	uint64_t last[TILES];
+
+	(void)state;
+	check_departures(to, last);
+	assert_in_range(last[7], 96, 98);
+	assert_in_range(last[13], 64, 66);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -377,6 +393,7 @@ int main(void)
 		cmocka_unit_test(at_saturation_as_much_comes_out_as_by_phits),
 		cmocka_unit_test(
 			a_switch_has_six_rows_and_a_channel_for_each_output),
+		cmocka_unit_test(each_row_has_a_column_buffer_at_each_output),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
