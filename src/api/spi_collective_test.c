@@ -100,6 +100,48 @@ static void bgq_f57_a_nan_is_told_of_at_all_members(void **state)
 		assert_true(m[i].errors.Status >> MU_INT_EXCEPTION & 1);
 }
 
+enum { LINE = 5 };
+
+/*
+ * In a line of five the middle is the root.  The two nodes at one end add up to
+ * more than a word, where they meet; nothing that they meet later does.  What
+ * that hop has flagged comes to the root by one of its links, beside inputs
+ * without a flag, and is known everywhere.
+ */
+static void bgq_f57_an_overflow_below_the_root_is_told_of(void **state)
+{
+	struct spi_test_program p[LINE];
+	struct member m[LINE];
+	uint32_t end, i;
+	uint64_t got;
+
+	(void)state;
+	for (end = 0; end < 3; end++) {
+		uint64_t v[LINE] = { 1, 1, 1, 1, 1 };
+
+		if (end < 2)
+			v[4 * end] = v[4 * end + 1 - 2 * end] = UINT64_C(1)
+								<< 63;
+		for (i = 0; i < LINE; i++) {
+			m[i] = (struct member){ .sent = (const uint8_t *)&v[i],
+				.bytes = 8,
+				.info = spi_test_reduction(
+					MUHWI_COLLECTIVE_OP_CODE_UNSIGNED_ADD,
+					8) };
+			p[i] = (struct spi_test_program){ i, 0, take_part,
+				&m[i] };
+		}
+		spi_test_run("5", 1, p, LINE, 0);
+		for (i = 0; i < LINE; i++) {
+			memcpy(&got, m[i].got, 8);
+			assert_int_equal(got, end < 2 ? 3 : 5);
+			assert_int_equal(
+				m[i].errors.Status >> MU_INT_EXCEPTION & 1,
+				end < 2);
+		}
+	}
+}
+
 static void wait_for_exception(void *arg)
 {
 	sim_time *woken = arg;
@@ -461,6 +503,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bgq_f44_doubles_are_summed_for_all),
 		cmocka_unit_test(bgq_f57_a_nan_is_told_of_at_all_members),
+		cmocka_unit_test(bgq_f57_an_overflow_below_the_root_is_told_of),
 		cmocka_unit_test(
 			bgq_f57_an_exception_wakes_programs_of_all_members),
 		cmocka_unit_test(bgq_f45_every_op_code_does_what_it_says),

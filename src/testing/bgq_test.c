@@ -341,6 +341,7 @@ static void open_rec(void *arg)
 	sw_open_rec(SYSTEM_REC, SW_REC_BYTES);
 }
 
+/* Nor does one whose destination is no exit.  BGQ-F39 */
 static void bgq_f41_only_system_packets_cross_io_links(void **state)
 {
 	static const struct misuse misuses[] = {

@@ -343,6 +343,166 @@ static void bgq_f51_a_node_serves_one_route_at_a_time(void **state)
 	guest_kit_free(k);
 }
 
+/* The middle of 3x3, and its neighbours. */
+enum { CENTRE = 4, LEFT = 3, RIGHT = 5, BELOW = 1, ABOVE = 7 };
+
+static struct guest_kit *make_square(void)
+{
+	struct guest_kit *k = guest_kit("3x3");
+	site_id s;
+
+	for (s = 0; s < 9; s++)
+		set_by_hand(k, s, 0, 0, 0, CLASS_WORLD);
+	return k;
+}
+
+/* Broadcasts from both sides cross the centre, one upwards and one downwards:
+ * when the second is where it goes. */
+static sim_time crossed_at(bool is_alone)
+{
+	struct guest_kit *k = make_square();
+	struct guest_member m = {
+		.n = 1, .bytes = 512, .passes = true, .dst = NO_SITE
+	};
+	sim_time at;
+
+	set_by_hand(k, LEFT, 3, EAR, AP, CLASS_SUB);
+	set_by_hand(k, CENTRE, 3, AM, BP, CLASS_SUB);
+	set_by_hand(k, ABOVE, 3, BM | EAR, 0, CLASS_SUB);
+	set_by_hand(k, RIGHT, 14, EAR, AM, CLASS_SUB);
+	set_by_hand(k, CENTRE, 14, AP, BM, CLASS_SUB);
+	set_by_hand(k, BELOW, 14, BP | EAR, 0, CLASS_SUB);
+	m.route = 3;
+	if (!is_alone)
+		guest_begin(k, LEFT, 0, m);
+	m.route = 14;
+	guest_begin(k, RIGHT, 0, m);
+	guest_run(k);
+	at = k->got[BELOW].head[0];
+	guest_kit_free(k);
+	return at;
+}
+
+/* They share no link, but the logic of the way up. */
+static void bgq_f51_a_broadcast_occupies_the_way_up(void **state)
+{
+	(void)state;
+	assert_int_equal(crossed_at(false) - crossed_at(true),
+		FULL_PS - (BOARDS_PS - BOARD_PS));
+}
+
+/* One broadcast falls to the centre, or two do, which end in different FIFOs
+ * there: when the last one is received. */
+static sim_time fallen_at(bool is_alone)
+{
+	struct guest_kit *k = make_square();
+	struct guest_member m = {
+		.n = 1, .bytes = 512, .passes = true, .dst = NO_SITE
+	};
+	sim_time at;
+
+	set_by_hand(k, LEFT, 3, AP | EAR, 0, CLASS_SUB);
+	set_by_hand(k, CENTRE, 3, EAR, AM, CLASS_SUB);
+	set_by_hand(k, RIGHT, 14, AM | EAR, 0, CLASS_SYSTEM);
+	set_by_hand(k, CENTRE, 14, EAR, AP, CLASS_SYSTEM);
+	m.route = 3;
+	if (!is_alone)
+		guest_begin(k, LEFT, 0, m);
+	m.route = 14;
+	guest_begin(k, RIGHT, 0, m);
+	guest_run(k);
+	at = k->got[CENTRE].head[!is_alone];
+	guest_kit_free(k);
+	return at;
+}
+
+static void bgq_f51_a_broadcast_occupies_the_way_down(void **state)
+{
+	(void)state;
+	assert_int_equal(fallen_at(false) - fallen_at(true),
+		FULL_PS - (BOARDS_PS - BOARD_PS));
+}
+
+/* Three neighbours broadcast to the centre, each by a route of its own: a long
+ * packet, and while it is received a short one of the user's and then one of
+ * the system's. */
+static void bgq_f67_the_system_goes_first_on_the_way_down(void **state)
+{
+	struct guest_kit *k = make_square();
+	struct guest_member m = {
+		.n = 1, .bytes = 512, .passes = true, .dst = NO_SITE
+	};
+
+	(void)state;
+	set_by_hand(k, RIGHT, 3, AM | EAR, 0, CLASS_SUB);
+	set_by_hand(k, CENTRE, 3, EAR, AP, CLASS_SUB);
+	set_by_hand(k, LEFT, 4, AP | EAR, 0, CLASS_SUB);
+	set_by_hand(k, CENTRE, 4, EAR, AM, CLASS_SUB);
+	set_by_hand(k, ABOVE, 14, BM | EAR, 0, CLASS_SYSTEM);
+	set_by_hand(k, CENTRE, 14, EAR, BP, CLASS_SYSTEM);
+	m.value = m.route = 3;
+	guest_begin(k, RIGHT, 0, m);
+	m.bytes = 8;
+	m.value = m.route = 4;
+	guest_begin(k, LEFT, 100 * SIM_NS, m);
+	m.value = m.route = 14;
+	guest_begin(k, ABOVE, 150 * SIM_NS, m);
+	guest_run(k);
+	assert_int_equal(k->got[CENTRE].n, 3);
+	assert_int_equal(k->got[CENTRE].value[0], 3);
+	assert_int_equal(k->got[CENTRE].value[1], 14);
+	assert_int_equal(k->got[CENTRE].value[2], 4);
+	guest_kit_free(k);
+}
+
+/* Of two routes' packets, 100 on and 200 on, the first ones come by turns. */
+static void check_turns(const struct guest_got *g)
+{
+	uint32_t i;
+
+	assert_int_equal(g->n, 40);
+	for (i = 2; i < 30; i++)
+		assert_true(g->value[i] / 100 != g->value[i - 1] / 100);
+}
+
+/* Two neighbours send twenty broadcasts each: up over one link of the centre,
+ * and down to the centre itself. */
+static void bgq_f67_routes_take_turns_up_and_down(void **state)
+{
+	struct guest_member m = {
+		.n = 20, .bytes = 512, .passes = true, .dst = NO_SITE
+	};
+	uint32_t is_down;
+
+	(void)state;
+	for (is_down = 0; is_down < 2; is_down++) {
+		struct guest_kit *k = make_square();
+
+		if (is_down) {
+			set_by_hand(k, RIGHT, 3, AM | EAR, 0, CLASS_SUB);
+			set_by_hand(k, CENTRE, 3, EAR, AP, CLASS_SUB);
+			set_by_hand(k, LEFT, 4, AP | EAR, 0, CLASS_SUB);
+			set_by_hand(k, CENTRE, 4, EAR, AM, CLASS_SUB);
+		} else {
+			set_by_hand(k, RIGHT, 3, EAR, AM, CLASS_SUB);
+			set_by_hand(k, CENTRE, 3, AP, BP, CLASS_SUB);
+			set_by_hand(k, ABOVE, 3, BM | EAR, 0, CLASS_SUB);
+			set_by_hand(k, LEFT, 4, EAR, AP, CLASS_SUB);
+			set_by_hand(k, CENTRE, 4, AM, BP, CLASS_SUB);
+			set_by_hand(k, ABOVE, 4, BM | EAR, 0, CLASS_SUB);
+		}
+		m.route = 3;
+		m.value = 100;
+		guest_begin(k, RIGHT, 0, m);
+		m.route = 4;
+		m.value = 200;
+		guest_begin(k, LEFT, 0, m);
+		guest_run(k);
+		check_turns(&k->got[is_down ? CENTRE : ABOVE]);
+		guest_kit_free(k);
+	}
+}
+
 /* While a long packet of the user's keeps the logic, the user's next one and
  * two of the system's come. */
 static void bgq_f67_the_systems_requests_are_granted_first(void **state)
@@ -468,6 +628,10 @@ int main(void)
 		cmocka_unit_test(
 			results_are_the_same_for_any_number_of_workers),
 		cmocka_unit_test(bgq_f51_a_node_serves_one_route_at_a_time),
+		cmocka_unit_test(bgq_f51_a_broadcast_occupies_the_way_up),
+		cmocka_unit_test(bgq_f51_a_broadcast_occupies_the_way_down),
+		cmocka_unit_test(bgq_f67_the_system_goes_first_on_the_way_down),
+		cmocka_unit_test(bgq_f67_routes_take_turns_up_and_down),
 		cmocka_unit_test(
 			bgq_f67_the_systems_requests_are_granted_first),
 		cmocka_unit_test(
