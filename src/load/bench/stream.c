@@ -309,9 +309,9 @@ static void report_rates(const struct stream *s, struct load_result *r)
 		out = back;
 	end = back > out ? back : out;
 	if (s->both) {
-		load_figure(r, "out_MBps", bytes * 1e6 / (double)(out - begun));
+		load_figure(r, "out_MBps", bytes * 1e6 / (double)(out - start));
 		load_figure(
-			r, "back_MBps", bytes * 1e6 / (double)(back - start));
+			r, "back_MBps", bytes * 1e6 / (double)(back - begun));
 	} else {
 		load_figure(r, "one_way_ns", (double)(out - start) / SIM_NS);
 		load_figure(

@@ -6,6 +6,10 @@
  * answered by a put of eight bytes, whose own time is known from puts of
  * eight bytes back and forth.  A get is asked for and seen by the same node,
  * while the other one's network interface answers without any program.
+ *
+ * Processes of a node begin their bursts of a size together.  Their rate is
+ * that of all their bytes from the first one's start to the last one's end: a
+ * sum of rates would be more than the links carry, where some end earlier.
  */
 #include <stdio.h>
 
@@ -24,9 +28,16 @@ struct size {
 	char name[2][32];
 };
 
-/* What a program measured: of a transfer by itself, of a burst. */
+/* What a program measured: how long a transfer by itself took on average, and
+ * when a burst began and ended. */
 struct times {
-	sim_time one[MOST_SIZES], many[MOST_SIZES];
+	sim_time one[MOST_SIZES], start[MOST_SIZES], end[MOST_SIZES];
+};
+
+/* Where the processes of the node that begins wait for each other. */
+struct meeting {
+	uint32_t n, waiting; /* processes that take part; that are here */
+	uint64_t held; /* times that all have met */
 };
 
 struct sweep {
@@ -34,6 +45,7 @@ struct sweep {
 	/* keys */
 	int64_t op, min, max, burst, procs;
 
+	struct meeting meeting;
 	uint32_t n_sizes;
 	struct size size[MOST_SIZES];
 };
@@ -99,55 +111,115 @@ static struct bench_put put_of(const struct bench_end *x, uint64_t bytes)
 	return p;
 }
 
+/* --- processes of one node --- */
+
+struct wait {
+	const struct meeting *meeting;
+	uint64_t held;
+};
+
+static bool has_met(void *arg, uint64_t *seen)
+{
+	const struct wait *w = arg;
+
+	*seen = w->meeting->held;
+	return *seen > w->held;
+}
+
+static void open_meeting(struct meeting *m)
+{
+	m->waiting = 0;
+	m->held++;
+	host_poke(program_host(), program_worker(), program_node(),
+		program_now());
+}
+
+/* Until all are here, or have left. */
+static void meet(struct bench_end *x)
+{
+	struct meeting *m = &((struct sweep *)x->bench)->meeting;
+	struct wait w = { m, m->held };
+	uint64_t seen;
+
+	PROGRAM_CALL("waiting for the other processes of its node", 0, 0);
+	if (++m->waiting == m->n)
+		open_meeting(m);
+	else
+		program_poll_until(
+			has_met, &w, (struct poll_loop){ .period = 1 }, &seen);
+}
+
+/* One that ends early is not waited for. */
+static void leave(struct bench_end *x)
+{
+	struct meeting *m = &((struct sweep *)x->bench)->meeting;
+
+	if (--m->n && m->waiting == m->n)
+		open_meeting(m);
+}
+
 /* --- puts --- */
 
 /* n puts of one size after the other, and the answer. */
-static bool put_burst(struct bench_end *x, uint64_t bytes, uint32_t means,
-	int64_t n, sim_time *took)
+static bool put_burst(
+	struct bench_end *x, uint64_t bytes, uint32_t means, int64_t n)
 {
 	const struct bench_driver *d = x->bench->driver;
 	struct bench_put p = put_of(x, bytes);
-	sim_time start = program_now();
 
 	p.means = means;
 	d->expect(x, x->lane, ANSWER);
 	for (; n; n--)
 		d->put(x, &p);
-	if (!d->await(x, x->lane))
-		return false;
-	*took += program_now() - start;
-	return true;
+	return d->await(x, x->lane);
+}
+
+/* What one put of many takes, there and back; or -1. */
+static sim_time put_singles(struct bench_end *x, uint64_t bytes, uint32_t means)
+{
+	int64_t k, rounds = x->bench->rounds;
+	sim_time start = program_now();
+
+	for (k = 0; k < rounds; k++)
+		if (!put_burst(x, bytes, means, 1))
+			return -1;
+	return (program_now() - start) / rounds;
+}
+
+static bool put_all(struct bench_end *x)
+{
+	struct sweep *s = (struct sweep *)x->bench;
+	uint32_t i, means = x->bench->means;
+	sim_time both = put_singles(x, ANSWER, x->bench->driver->quick);
+	struct times *t = x->data;
+
+	for (i = 0; both >= 0 && i < s->n_sizes; i++) {
+		uint64_t bytes = s->size[i].bytes;
+
+		t->one[i] = put_singles(x, bytes, means);
+		if (t->one[i] < 0)
+			return false;
+		t->one[i] -= both / 2;
+		meet(x);
+		t->start[i] = program_now();
+		if (!put_burst(x, bytes, means, s->burst))
+			return false;
+		t->end[i] = program_now() - both / 2;
+	}
+	return both >= 0;
 }
 
 static void put_program(void *arg)
 {
 	struct bench_end *x = arg;
-	struct sweep *s = (struct sweep *)x->bench;
-	uint32_t i, means = x->bench->means;
-	int64_t k, rounds = x->bench->rounds;
-	struct times *t = x->data;
-	sim_time both = 0, answer;
 
-	if (!open_end(x))
-		return;
-	bench_ready(x, true);
-	x->start = program_now();
-	for (k = 0; k < rounds; k++)
-		if (!put_burst(x, ANSWER, x->bench->driver->quick, 1, &both))
-			return;
-	answer = both / (2 * rounds);
-	for (i = 0; i < s->n_sizes; i++) {
-		uint64_t bytes = s->size[i].bytes;
-
-		for (k = 0; k < rounds; k++)
-			if (!put_burst(x, bytes, means, 1, &t->one[i]))
-				return;
-		if (!put_burst(x, bytes, means, s->burst, &t->many[i]))
-			return;
-		t->one[i] = t->one[i] / rounds - answer;
-		t->many[i] -= answer;
+	if (open_end(x)) {
+		bench_ready(x, true);
+		x->start = program_now();
+		if (put_all(x))
+			x->end = program_now();
 	}
-	x->end = program_now();
+	leave(x);
 }
 
 /* Bytes of what comes k-th: eight, then of each size single ones and a
@@ -194,49 +266,66 @@ static void answer_program(void *arg)
 
 /* --- gets --- */
 
-static bool get_burst(
-	struct bench_end *x, uint64_t bytes, int64_t n, sim_time *took)
+static bool get_burst(struct bench_end *x, uint64_t bytes, int64_t n)
 {
 	const struct bench_driver *d = x->bench->driver;
-	sim_time start = program_now();
 
 	bench_track_gets(x, (uint64_t)n, bytes);
 	for (; n; n--)
 		d->get(x, x->peer, source_of(x), target_of(x), bytes, BENCH_ANY,
 			true);
-	if (!d->flush(x))
+	return d->flush(x);
+}
+
+/* Of the i-th size. */
+static bool get_size(struct bench_end *x, uint32_t i)
+{
+	struct sweep *s = (struct sweep *)x->bench;
+	uint64_t bytes = s->size[i].bytes;
+	struct times *t = x->data;
+	sim_time start = program_now();
+	int64_t k;
+
+	for (k = 0; k < x->bench->rounds; k++)
+		if (!get_burst(x, bytes, 1))
+			return false;
+	t->one[i] = (program_now() - start) / x->bench->rounds;
+	meet(x);
+	t->start[i] = program_now();
+	if (!get_burst(x, bytes, s->burst))
 		return false;
-	*took += program_now() - start;
+	t->end[i] = program_now();
+	return true;
+}
+
+static bool get_all(struct bench_end *x)
+{
+	struct sweep *s = (struct sweep *)x->bench;
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < s->n_sizes; i++) {
+		if (!get_size(x, i))
+			return false;
+		sum += s->size[i].bytes *
+		       (uint64_t)(x->bench->rounds + s->burst);
+		if (!bench_check_target(x, 0, sum, 0))
+			return false;
+	}
 	return true;
 }
 
 static void get_program(void *arg)
 {
 	struct bench_end *x = arg;
-	struct sweep *s = (struct sweep *)x->bench;
-	struct times *t = x->data;
-	uint64_t sum = 0;
-	uint32_t i;
-	int64_t k;
 
-	if (!open_end(x))
-		return;
-	bench_ready(x, true);
-	x->start = program_now();
-	for (i = 0; i < s->n_sizes; i++) {
-		uint64_t bytes = s->size[i].bytes;
-
-		for (k = 0; k < x->bench->rounds; k++)
-			if (!get_burst(x, bytes, 1, &t->one[i]))
-				return;
-		if (!get_burst(x, bytes, s->burst, &t->many[i]))
-			return;
-		t->one[i] /= x->bench->rounds;
-		sum += bytes * (uint64_t)(x->bench->rounds + s->burst);
-		if (!bench_check_target(x, 0, sum, 0))
-			return;
+	if (open_end(x)) {
+		bench_ready(x, true);
+		x->start = program_now();
+		if (get_all(x))
+			x->end = program_now();
 	}
-	x->end = program_now();
+	leave(x);
 }
 
 /* The other end's interface answers by itself. */
@@ -290,26 +379,32 @@ static void sweep_start(struct load *l)
 	struct sweep *s = of(l);
 	bool is_put = s->op == OP_PUT;
 
+	s->meeting.n = (uint32_t)s->procs;
 	bench_start_pair(&s->bench, is_put ? put_program : get_program,
 		is_put ? answer_program : give_program);
 }
 
-/* All processes' together: their latencies on average, and their rates. */
+/* All processes' together: their latencies on average, and the rate of all
+ * their bytes. */
 static bool sum_up(
 	const struct sweep *s, uint32_t i, double *latency, double *rate)
 {
-	double bytes = (double)s->size[i].bytes * (double)s->burst;
+	double bytes =
+		(double)s->size[i].bytes * (double)s->burst * (double)s->procs;
+	sim_time start = SIM_NEVER, end = 0;
 	uint32_t k;
 
-	*latency = *rate = 0;
+	*latency = 0;
 	for (k = 0; k < (uint32_t)s->procs; k++) {
 		const struct times *t = s->bench.ends[k].data;
 
-		if (!t->one[i] || t->many[i] <= 0)
+		if (!t->one[i] || t->end[i] <= t->start[i])
 			return false;
 		*latency += (double)t->one[i] / SIM_NS / (double)s->procs;
-		*rate += bytes * 1e3 / (double)t->many[i];
+		start = t->start[i] < start ? t->start[i] : start;
+		end = t->end[i] > end ? t->end[i] : end;
 	}
+	*rate = bytes * 1e3 / (double)(end - start);
 	return true;
 }
 
