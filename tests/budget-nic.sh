@@ -83,11 +83,15 @@ shows "what is not is not" '.budget.causes.copy.ps == 0'
 
 # --- a barrier: its own way up and down the tree, and the wait for others ---
 
-run run bgq-board collective op=barrier by=hardware rounds=3 --json --budget
-shows "a barrier that waits for others" '.budget.longest.causes |
+run run bgq-board collective op=barrier by=hardware rounds=3 --json --budget \
+	--follow 31.1
+shows "the farthest node's way in a barrier" '.budget.longest.causes |
 	map_values(.ps) | with_entries(select(.value > 0)) == {
-	"descriptor": 55000, "engine": 115000, "wire": 168000, "router": 48000,
-	"peers": 452000 }'
+	"descriptor": 55000, "engine": 245000, "wire": 444000,
+	"router": 120000 }'
+shows "the root waits for the others, who come up within 222 + 5 * 18 ns" '
+	[.follow.steps[] | select(.cause == "peers") |
+	.until_ps - .from_ps] == [312000]'
 
 # --- an all-reduce: the last member's whole way, and the others' waits ---
 

@@ -105,7 +105,7 @@ static void enter_together(void *arg)
 	world->left[0][node] = program_now();
 }
 
-/* The store, 55 and 5 ns; 110 ns into the network; the tree up with 18 ns a
+/* The store, 55 and 5 ns; 240 ns into the network; the tree up with 18 ns a
  * hop and down with 6; loads of 130 ns each that look half-way. */
 static sim_time right_time(uint32_t node)
 {
@@ -117,7 +117,7 @@ static sim_time right_time(uint32_t node)
 		x += hops * 18 * NS;
 		up = x > up ? x : up;
 	}
-	status = way(node, &hops) + hops * 6 * NS + up + 170 * NS;
+	status = way(node, &hops) + hops * 6 * NS + up + 300 * NS;
 	x = (status - 65 * NS + 130 * NS - 1) / (130 * NS);
 	return 65 * NS + x * 130 * NS + 65 * NS;
 }

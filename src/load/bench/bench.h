@@ -285,7 +285,11 @@ struct bench_tree {
 struct bench_barrier {
 	size_t size; /* of what a program keeps of it */
 	bool (*open)(struct programs *p, void *own);
-	void (*pass)(void *own);
+	void (*enter)(void *own);
+	void (*await)(void *own);
+	/* Whether a node's register says that the barrier which its program has
+	 * entered is over, as the packet tells; not from a program. */
+	bool (*is_over)(const void *own, const struct packet *told);
 };
 
 extern const struct bench_driver bench_msg, bench_mu, bench_elan, bench_plain,

@@ -171,7 +171,20 @@ static void count(struct member *m, sim_time came)
 	m->all_left += m->left;
 }
 
-/* Barriers by the network, of which one goes before those that count. */
+static void pass(const struct collective *c, struct member *m)
+{
+	m->done = 0;
+	m->stored = program_now();
+	c->barrier->enter(m->own);
+	c->barrier->await(m->own);
+}
+
+/*
+ * Barriers by the network, of which one goes before those that count.  As with
+ * trees, rounds begin at the same time everywhere: programs see the end of a
+ * barrier when they look, and if they entered the next one then, its time would
+ * depend on when that was.
+ */
 static void run_barriers(void *arg)
 {
 	struct bench_end *x = arg;
@@ -181,15 +194,26 @@ static void run_barriers(void *arg)
 
 	if (!c->barrier->open(&x->bench->programs, m->own))
 		return;
-	c->barrier->pass(m->own);
-	x->start = program_now();
+	pass(c, m);
+	x->start = PROGRAMS_START;
 	for (round = 0; round < c->bench.rounds; round++) {
-		sim_time came = program_now();
-
-		c->barrier->pass(m->own);
-		count(m, came);
+		program_wait(PROGRAMS_START + round * COLLECTIVE_PERIOD);
+		pass(c, m);
+		count(m, m->stored);
+		m->all_stored += m->stored;
+		m->all_done += m->done;
 	}
 	x->end = program_now();
+}
+
+/* The status is read now and then, but has said so from this time on. */
+static void barrier_told(
+	struct collective *c, site_id s, const struct packet *p, sim_time t)
+{
+	struct member *m = c->bench.ends[s].data;
+
+	if (!m->done && c->barrier->is_over(m->own, p))
+		m->done = t;
 }
 
 static void run(void *arg)
@@ -323,6 +347,8 @@ static void collective_delivered(
 
 	if (c->tree)
 		collective_tree_delivered(c, s, t);
+	if (c->barrier)
+		barrier_told(c, s, p, t);
 	programs_delivered(arg, s, p, t);
 }
 
@@ -342,19 +368,23 @@ static sim_time time_apart(const struct collective *c)
 	return most - m->all_came;
 }
 
-/* Of barriers by the network, which nodes leave one after the other: the
- * longest of any node. */
-static sim_time time_own(const struct collective *c)
+/* Of barriers by the network: from when the last node enters until the last
+ * one's program has seen the end, and until its register has said so. */
+static void report_barriers(const struct collective *c, struct load_result *r)
 {
-	sim_time most = 0;
+	sim_time came = 0, left = 0, done = 0;
+	double rounds = (double)c->bench.rounds * SIM_NS;
 	uint32_t i;
 
 	for (i = 0; i < c->bench.needs.n_programs; i++) {
-		const struct bench_end *x = &c->bench.ends[i];
+		const struct member *m = c->bench.ends[i].data;
 
-		most = x->end - x->start > most ? x->end - x->start : most;
+		came = m->all_came > came ? m->all_came : came;
+		left = m->all_left > left ? m->all_left : left;
+		done = m->all_done > done ? m->all_done : done;
 	}
-	return most;
+	load_figure(r, "time_ns", (double)(left - came) / rounds);
+	load_figure(r, "hardware_ns", (double)(done - came) / rounds);
 }
 
 static void collective_report(struct load *l, struct load_result *r)
@@ -365,11 +395,12 @@ static void collective_report(struct load *l, struct load_result *r)
 	r->via = c->cast || c->tree || c->barrier ? "nic" : "msg";
 	if (is_done && c->tree)
 		collective_tree_report(c, r);
+	else if (is_done && c->barrier)
+		report_barriers(c, r);
 	else if (is_done)
 		load_figure(r, "time_ns",
-			(double)(c->apart     ? time_apart(c)
-				 : c->barrier ? time_own(c)
-					      : bench_time(&c->bench)) /
+			(double)(c->apart ? time_apart(c)
+					  : bench_time(&c->bench)) /
 				SIM_NS / (double)c->bench.rounds);
 }
 

@@ -10,7 +10,9 @@ enum { OP_BARRIER, OP_BROADCAST, OP_REDUCE, OP_ALLREDUCE };
 struct member {
 	sim_time came, left; /* of the last round */
 	sim_time all_came, all_left; /* the sums over the rounds */
-	/* by a tree: the descriptor was given away; the last byte came */
+	/* by a tree: the descriptor was given away; the last byte came; by a
+	 * barrier of the network: it was entered; the status said that all
+	 * have */
 	sim_time stored, done, all_stored, all_done;
 	struct topo_box box; /* its tree's */
 	uint32_t index, count; /* among the members of its tree, and of them */
@@ -33,6 +35,10 @@ struct collective {
 	struct topo_box box; /* all members; of several boxes the first */
 	uint32_t split_dims; /* a bit for each dimension that is split along */
 };
+
+/* From one round's start to the next, where rounds begin at the same time
+ * everywhere: longer than any takes. */
+#define COLLECTIVE_PERIOD (50000 * (sim_time)SIM_NS)
 
 /* In init(): whether the keys fit the machine. */
 int collective_tree_check(

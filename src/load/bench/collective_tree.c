@@ -307,12 +307,12 @@ static bool check(struct bench_end *x, int64_t round)
 
 /* --- the program --- */
 
-/* From one round's start to the next: longer than any takes. */
 static sim_time period(const struct collective *c)
 {
 	int64_t casts = c->boxes > 1 ? c->boxes * n_nodes(&c->box) : 1;
 
-	return (50000 + 5 * casts * c->bench.bytes) * (sim_time)SIM_NS;
+	return COLLECTIVE_PERIOD +
+	       5 * casts * c->bench.bytes * (sim_time)SIM_NS;
 }
 
 /* Of a node's tree, or of one of several. */

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "coll/barrier.h"
 #include "load/bench/bench.h"
 #include "load/spi/fifos.h"
 
@@ -496,15 +497,30 @@ static bool barrier_open(struct programs *p, void *barrier)
 		p, "MUSPI_GIBarrierInit", MUSPI_GIBarrierInit(barrier, class));
 }
 
-static void barrier_pass(void *barrier)
+static void barrier_enter(void *barrier)
 {
-	MUSPI_GIBarrierEnterAndWait(barrier);
+	MUSPI_GIBarrierEnter(barrier);
+}
+
+static void barrier_await(void *barrier)
+{
+	MUSPI_GIBarrierPoll(barrier);
+}
+
+static bool barrier_is_over(const void *own, const struct packet *told)
+{
+	const MUSPI_GIBarrier_t *b = own;
+
+	return told->bytes >> BARRIER_BITS == b->classRouteId &&
+	       !(told->bytes & b->state);
 }
 
 static const struct bench_barrier barrier = {
 	.size = sizeof(MUSPI_GIBarrier_t),
 	.open = barrier_open,
-	.pass = barrier_pass,
+	.enter = barrier_enter,
+	.await = barrier_await,
+	.is_over = barrier_is_over,
 };
 
 const struct bench_driver bench_mu = {

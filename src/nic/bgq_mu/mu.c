@@ -83,10 +83,10 @@ static const struct param params[] = {
 		"BGQ-N43"),
 	PARAM_ROW(PARAM_BYTES, "barrier.packet", AT(barrier_bytes), "16 B", 1,
 		512, "length of a barrier packet on a link", "BGQ-G31"),
-	TIME("barrier.ends", barrier_ends, "110 ns", 0,
+	TIME("barrier.ends", barrier_ends, "240 ns", 0,
 		"time between a barrier's registers and the network, on both "
 		"sides together",
-		"calibrated: BGQ-N42 less BGQ-N44 (0.2 us)"),
+		"calibrated: BGQ-N42 less BGQ-N44 (0.2 us of hardware)"),
 };
 
 #define TOLD(what_, key_)                                                      \
