@@ -106,8 +106,12 @@ static int check_numbers(struct db *d, size_t *n_links, struct err *e)
 {
 	struct db_query *q = db_prepare(d,
 		"SELECT s.n, l.n, s.n = s.most + 1 AND l.n = l.most + 1 AND"
-		" l.far < s.n FROM (SELECT count(*) n, ifnull(max(id), -1) most"
-		" FROM site) s, (SELECT count(*) n, ifnull(max(id), -1) most,"
+		" l.far < s.n AND s.least = 0 AND l.least = 0 AND l.near >= 0"
+		" FROM (SELECT count(*) n, ifnull(max(id), -1) most,"
+		" ifnull(min(id), 0) least FROM site) s,"
+		" (SELECT count(*) n, ifnull(max(id), -1) most,"
+		" ifnull(min(id), 0) least,"
+		" min(ifnull(min(site), 0), ifnull(min(to_site), 0)) near,"
 		" max(ifnull(max(site), -1), ifnull(max(to_site), -1)) far"
 		" FROM link) l",
 		e);
