@@ -124,4 +124,9 @@ void master_on_settle(struct lofamo *l, const struct event *e);
 void master_on_roll(struct lofamo *l, const struct event *e);
 void master_on_answers(struct lofamo *l, const struct event *e);
 
+/* --- health.c --- */
+
+void lofamo_facts(const void *params, const struct part_place *at, sim_time end,
+	struct facts *f);
+
 #endif

@@ -1,5 +1,6 @@
 /* LO|FA|MO as a part of a machine. */
 #include "host/host.h"
+#include "parts/lofamo/inside.h"
 #include "parts/gpus/gpus.h"
 #include "parts/lofamo/history.h"
 
@@ -57,4 +58,5 @@ const struct part_ops part_lofamo = {
 	.check = check,
 	.open = open_history,
 	.close = close_history,
+	.facts = lofamo_facts,
 };
