@@ -1,6 +1,5 @@
 #define _GNU_SOURCE
-#include <stdlib.h>
-
+#include "base/mem.h"
 #include "out/facts_json.h"
 #include "out/facts_text.h"
 #include "testing/testing.h"
@@ -69,7 +68,7 @@ static void people_read_lines_and_tables(void **state)
 				  "    time  unit\n"
 				  "0.500 us  card\n"
 				  "1.500 us  link\n");
-	free(text);
+	mem_free(text);
 }
 
 static void json_has_values_but_no_lines(void **state)
@@ -96,7 +95,7 @@ static void json_has_values_but_no_lines(void **state)
 				  "    }\n"
 				  "  ]\n"
 				  "}\n");
-	free(text);
+	mem_free(text);
 }
 
 /* A copy's tables show the copy's rows. */
@@ -119,8 +118,8 @@ static void merged_facts_are_written_as_well(void **state)
 	facts_fini(&all);
 	fclose(out);
 	assert_string_equal(text, direct);
-	free(text);
-	free(direct);
+	mem_free(text);
+	mem_free(direct);
 }
 
 int main(void)

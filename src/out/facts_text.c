@@ -2,7 +2,6 @@
 #include "out/facts_text.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -125,7 +124,7 @@ static void add_row(struct table *t, const struct fact *x,
 		cell[i] = cell_of(x, column[i].form);
 	table_add(t, (const char *const *)cell);
 	for (i = 0; i < n; i++)
-		free(cell[i]);
+		mem_free(cell[i]);
 }
 
 static void write_table(FILE *out, const struct fact *x)
