@@ -18,6 +18,7 @@
 struct facts;
 struct fault_plan;
 struct host;
+struct link_params;
 struct net;
 struct parts;
 struct topo;
@@ -35,6 +36,7 @@ struct part_block {
 /* The machine around a part. */
 struct part_place {
 	const struct topo *topo;
+	const struct link_params *link;
 	const struct fault_plan *plan;
 	const struct parts *parts; /* all of them */
 	uint64_t seed;
