@@ -232,22 +232,10 @@ static void on_lost(struct net *n, struct sim_worker *w, packet_id id)
 	packet_give(n->pool, w->id, id);
 }
 
-/* Its flag says so; what is in it is nobody's. */
-static void on_hurt(struct net *n, struct sim_worker *w, packet_id id,
-	uint32_t bit, uint32_t bits)
-{
-	(void)n;
-	(void)w;
-	(void)id;
-	(void)bit;
-	(void)bits;
-}
-
 const struct net_client_ops source_client = {
 	.on_room = on_room,
 	.on_packet = on_packet,
 	.on_event = on_event,
-	.on_hurt = on_hurt,
 	.on_lost = on_lost,
 	.is_sink = true,
 };
