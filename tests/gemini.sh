@@ -141,6 +141,14 @@ ends 0 run gemini probe --shape 2x2x2 --json \
 	complain "chip $(figure first_lost_router) is the first"
 report 'GEM-F45: probes find the links that do not work'
 
+# Where links do not retry, a corrupted packet is as good as none.
+ends 0 run gemini probe --shape 2x1x2 --json --set link.retry=none \
+	--set faults.bit-errors=1e-4
+[ "$(jq '.results.lost > 0 and .results.lost == .faults.hurt_packets' \
+	"$tmp/out")" = true ] ||
+	complain "$(figure lost) lost, $(jq -c .faults "$tmp/out")"
+report 'a probe that is corrupted on its way does not count as arrived'
+
 refuses 'at most 65536' run gemini random bytes=64 load=0.01 \
 	warmup=0us measure=1us --shape 256x256x4
 report 'GEM-F50: there are at most 65,536 chips'

@@ -17,6 +17,23 @@ done
 grep -q 'time_ns .*%' "$tmp/out" || complain 'nothing of the job alone'
 report 'the example runs, and each job alone'
 
+# Also where no event is left when the last job ends, and where a job waits for
+# ever then.
+for machine in 'bgq 4x4x2' 'apenet 4x4x2' 'gemini 4x2x2' 'qsnet2 64' \
+	'fattree 64' 'dragonfly 32'; do
+	run run ${machine% *} --shape ${machine#* } --quiet --no-alone \
+		--jobs "$src/examples/jobs.yaml"
+	[ $code -eq 0 ] || complain "$machine: $code: $(cat "$tmp/err")"
+	write '- { name: a, nodes: 0..3, workload: collective }'
+	run run ${machine% *} --shape ${machine#* } --quiet --jobs "$jobs"
+	[ $code -eq 0 ] || complain "$machine: $code: $(cat "$tmp/err")"
+	run run ${machine% *} --shape ${machine#* } --quiet --jobs "$jobs" \
+		--no-alone --set 'faults.events=1 us node 2 dies'
+	[ $code -eq 3 ] || complain "$machine: $code: $(cat "$tmp/err")"
+	grep -q 'has died' "$tmp/err" || complain "$(cat "$tmp/err")"
+done
+report 'jobs of collectives run, or stall, on every machine'
+
 # Traffic and programs by messages, with and without threads.
 a='- { name: a, nodes: [0, 3], workload: pingpong, start: 2us,'
 a="$a keys: { via: msg, bytes: 256, rounds: 5 } }"

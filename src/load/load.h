@@ -110,6 +110,7 @@ struct load {
 	uint64_t seed;
 	uint64_t *digest; /* [site] */
 	sim_time until; /* ends the run; 0: nothing does */
+	bool is_idle; /* no event is left: what still waits waits for ever */
 	void (*on_progress)(void *arg, const struct load_progress *p);
 	void *progress_arg;
 	/* NULL, or called while nothing runs, about so often in simulated

@@ -164,7 +164,7 @@ static bool is_over(struct programs *p)
 	if (!find_waiting(l, NULL).n)
 		return true;
 	p->quiet = nic_n_events(l->nic, l->place) ? 0 : p->quiet + 1;
-	p->is_stalled = p->quiet > 2 * SLICES_PER_STALL;
+	p->is_stalled = l->is_idle || p->quiet > 2 * SLICES_PER_STALL;
 	return p->is_stalled;
 }
 

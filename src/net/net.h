@@ -75,7 +75,7 @@ struct net_client_ops {
 	 * load; may be NULL. */
 	void (*on_copy)(struct net *n, struct sim_worker *w, packet_id copy);
 	/* A bit of a packet was flipped on a wire, counted from the first one
-	 * of bits that it has there.  Both or none of this and the next. */
+	 * of bits that it has there.  NULL: PACKET_HURT says enough. */
 	void (*on_hurt)(struct net *n, struct sim_worker *w, packet_id p,
 		uint32_t bit, uint32_t bits);
 	/* Of links that do not retry: some were, on this one; whether the

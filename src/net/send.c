@@ -72,10 +72,11 @@ static void hurt(struct net *n, struct sim_worker *w,
 	p->flags |= PACKET_HURT;
 	while (l->left < bits) {
 		c->bit_errors++;
-		n->client->on_hurt(n, w, x->id,
-			faults_place(n->faults, link, x->class, l->draws,
-				(uint32_t)l->left, bits),
-			bits);
+		if (n->client->on_hurt)
+			n->client->on_hurt(n, w, x->id,
+				faults_place(n->faults, link, x->class,
+					l->draws, (uint32_t)l->left, bits),
+				bits);
 		faults_draw(n->faults, link, x->class);
 	}
 }
