@@ -361,6 +361,49 @@ static void a_packet_that_never_passes_is_given_up(void **state)
 	retry_fini(&q);
 }
 
+/* Of three copies of 100 bytes, one every EACH; others are not asked for. */
+static void what_lies_ahead_is_known(void **state)
+{
+	enum { SER = 10 * NS, AT = 50 * NS, BYTES = 100, CHANNEL = 2 };
+	struct world w = { .p = defaults(), .fails = { 2 } };
+	const struct retry_luck luck = { fate, is_ack_lost, &w, false };
+	const struct retry_packet x = { AT, SER, GAP, WIRE, FULL, BYTES,
+		CHANNEL };
+	struct link_retry q = { 0 };
+	sim_time each = SER + silence(&w);
+	uint32_t mask = 1u << CHANNEL;
+	struct retry_done done;
+
+	(void)state;
+	done = retry_send(&q, &w.p, FULL, &x, &luck);
+	assert_int_equal(done.resent, 2);
+	assert_int_equal(done.start, AT + 2 * each);
+	assert_int_equal(retry_unsent(&q, mask, AT), 3 * BYTES);
+	assert_int_equal(retry_unsent(&q, ~mask, AT), 0);
+	assert_int_equal(
+		retry_unsent(&q, mask, AT + SER / 2), 2 * BYTES + BYTES / 2);
+	assert_int_equal(retry_unsent(&q, mask, AT + SER), 2 * BYTES);
+	assert_int_equal(retry_unsent(&q, mask, AT + each), 2 * BYTES);
+	assert_int_equal(retry_unsent(&q, mask, AT + each + SER), BYTES);
+	assert_int_equal(retry_unsent(&q, mask, done.start), BYTES);
+	assert_int_equal(retry_unsent(&q, mask, done.start + SER), 0);
+	retry_fini(&q);
+}
+
+static void what_leaves_at_once_does_not_lie_ahead(void **state)
+{
+	struct world w = { .p = defaults() };
+	const struct retry_luck luck = { fate, is_ack_lost, &w, false };
+	const struct retry_packet x = { NS, NS, GAP, WIRE, FULL, 100, 0 };
+	struct link_retry q = { 0 };
+
+	(void)state;
+	retry_send(&q, &w.p, FULL, &x, &luck);
+	assert_int_equal(retry_unsent(&q, 1, NS), 0);
+	assert_int_equal(q.sent, 2 * NS);
+	retry_fini(&q);
+}
+
 static void a_window_without_room_for_a_packet_is_refused(void **state)
 {
 	struct retry_params p = defaults();
@@ -386,6 +429,8 @@ int main(void)
 		cmocka_unit_test(a_full_replay_buffer_holds_the_link),
 		cmocka_unit_test(an_outage_is_waited_for),
 		cmocka_unit_test(a_packet_that_never_passes_is_given_up),
+		cmocka_unit_test(what_lies_ahead_is_known),
+		cmocka_unit_test(what_leaves_at_once_does_not_lie_ahead),
 		cmocka_unit_test(a_window_without_room_for_a_packet_is_refused),
 	};
 
