@@ -322,9 +322,15 @@ for threads in 1 3; do
 	ends 0 $fibres --threads $threads \
 		--set 'faults.events=20 us lane 3 A+ 5 fails'
 	holds '[.ras.events[].what] == ["fibre 5 replaced by the spare"]' \
-		'.ras.packets_resent > 0' ".digest != \"$clean\""
+		'.ras.packets_resent > 0' ".digest != \"$clean\"" \
+		'.ras.symbols_rebuilt >= 64'
 	same_for $threads
 done
+# Without the spare parity goes on rebuilding, and nothing is late.
+ends 0 $fibres --set 'faults.events=20 us lane 3 A+ 5 fails' \
+	--set link.chips.threshold=0
+holds '.ras.symbols_rebuilt > 1000' '.ras.packets_resent == 0' \
+	'.ras.events == []' ".digest == \"$clean\""
 ends 3 $fibres --set \
 	'faults.events=20 us lane 3 A+ 5 fails; 30 us lane 3 A+ 8 fails'
 holds '.ras.events[1].what | test("no spare is left")' '.ras.dead_links == 1'

@@ -210,7 +210,7 @@ static void land(struct ape_stage *s, const struct workq_completion *c)
 			 (params_of(s)->copy_rate / 1000000);
 	if (!x.error && gpu_of(r->first))
 		x.end = gpu_copy(gpus_of(host_of(s)), s->user.node,
-			gpu_of(r->first) - 1, x.end, x.chunk.bytes);
+			gpu_of(r->first) - 1, GPU_IN, x.end, x.chunk.bytes);
 	*(struct ape_landing *)ring_push(&s->landings) = x;
 }
 
@@ -314,7 +314,7 @@ static sim_time begin_copy(struct ape_stage *s, enum ape_way way,
 	*n = p->bytes - at < chunk ? p->bytes - at : chunk;
 	if (gpu_of(p->from))
 		end = gpu_copy(gpus_of(host_of(s)), s->user.node,
-			gpu_of(p->from) - 1, end, *n);
+			gpu_of(p->from) - 1, GPU_OUT, end, *n);
 	if (way == APE_COPIED)
 		end += (sim_time)*n * 1000000 /
 		       (params_of(s)->copy_rate / 1000000);

@@ -58,12 +58,19 @@ static void json_wires(struct json *j, const struct show *s)
 static void json_link(struct json *j, const struct show *s)
 {
 	const struct link_params *l = &s->m->link;
+	sim_time least, most;
 
 	json_object(j, "link");
 	json_text(j, "code", link_codes[l->code].name);
 	json_int(j, "lanes", l->lanes);
 	json_real(j, "raw_Gbps", 8 * show_gbps(l->rate));
 	json_real(j, "data_GBps", show_gbps(link_data_rate(l)));
+	if (show_timeout(s, &least, &most)) {
+		json_object(j, "retry_timeout_ns");
+		json_real(j, "min", sim_ns(least));
+		json_real(j, "max", sim_ns(most));
+		json_end(j, '}');
+	}
 	json_end(j, '}');
 }
 

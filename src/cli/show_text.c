@@ -181,13 +181,23 @@ static void text_link_more(const struct link_params *l, FILE *f)
 			"control     %" PRId64 " words after every %" PRId64
 			"\n",
 			l->control, l->control_every);
-	if (l->retry.kind == RETRY_REPLAY)
-		fprintf(f,
-			"retry       by replay: %" PRId64
-			" %s, again after %s\n",
-			l->retry.window,
-			l->retry.unit == RETRY_PACKETS ? "packets" : "chunks",
-			l->retry.by == RETRY_BY_NACK ? "a nack" : "a time-out");
+}
+
+/* The time-out follows from a wire's latency. */
+static void text_retry(const struct show *s, FILE *f)
+{
+	const struct retry_params *r = &s->m->link.retry;
+	sim_time least, most;
+
+	if (!show_timeout(s, &least, &most))
+		return;
+	fprintf(f, "retry       by replay: %" PRId64 " %s, again after %s\n",
+		r->window, r->unit == RETRY_PACKETS ? "packets" : "chunks",
+		r->by == RETRY_BY_NACK ? "a nack" : "a time-out");
+	fprintf(f, "            time-out of %.10g", sim_ns(least));
+	if (most > least)
+		fprintf(f, " to %.10g", sim_ns(most));
+	fprintf(f, " ns, %" PRId64 " round trips of the wire\n", r->timeout);
 }
 
 static void text_link(const struct show *s, FILE *f)
@@ -218,6 +228,7 @@ static void text_link(const struct show *s, FILE *f)
 			" B of overhead for each %" PRId64 " B of payload\n",
 			l->per_transaction, l->transaction);
 	text_link_more(l, f);
+	text_retry(s, f);
 	text_lines(s, f);
 	if (s->cut.links)
 		fprintf(f,

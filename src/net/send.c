@@ -165,7 +165,8 @@ static uint32_t send_bits(
 	if (!c->is_fibre)
 		return flips(c, c->net->link.code->byte_bits * bytes, bit);
 	n = flips(c, (bytes + CHIP_DATA - 1) / CHIP_DATA * CHIP_ROW, flip);
-	if (!n)
+	chips = f->fibres[c->link];
+	if (!n && !(chips && chip_missing(chips)))
 		return 0;
 	chips = faults_chips(f, c->link);
 	done = chip_pass(chips, &c->net->link.chips, t, flip, n, bytes,
@@ -189,16 +190,9 @@ static enum retry_fate look_at_fibres(
 	const struct fault_escape *x = &f->fibre[l->fibre];
 	struct link_chips *chips;
 
-	for (; x->link == c->link && x->at < until; x++, l->fibre++) {
-		bool was_replaced;
-
-		chips = faults_chips(f, c->link);
-		was_replaced = chips->is_replaced;
-		if (!chip_fail(chips, &c->net->link.chips, x->unit, x->at))
+	for (; x->link == c->link && x->at < until; x++, l->fibre++)
+		if (!chip_fail(faults_chips(f, c->link), x->unit))
 			report(c, RAS_FIBRES, x->at, x->unit);
-		else if (!was_replaced)
-			report(c, RAS_REPLACED, x->at, x->unit);
-	}
 	chips = f->fibres[c->link];
 	if (!chips || (!chips->is_dead &&
 			      (until <= chips->pause || from >= chips->until)))
