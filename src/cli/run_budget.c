@@ -82,11 +82,11 @@ static void print_causes(FILE *f, const uint64_t *spent, uint64_t n)
 		double share = percent(ps, (double)sum);
 		int length = (int)(share / 100 * BAR + 0.5);
 
-		fprintf(f, "  %-16s %12.3f ns  %5.1f %%%s%.*s\n",
+		fprintf(f, "  %-17s %11.3f ns  %5.1f %%%s%.*s\n",
 			cause_names[order[i]], ps / (double)n / SIM_NS, share,
 			length ? "  " : "", length, bar);
 	}
-	fprintf(f, "  %-16s %12.3f ns\n", "sum",
+	fprintf(f, "  %-17s %11.3f ns\n", "sum",
 		(double)sum / (double)n / SIM_NS);
 }
 
@@ -204,7 +204,7 @@ static void print_way(FILE *f, const struct cli_args *a, const struct net *n,
 		sim_time from = book_step_from(w, i);
 
 		net_place_name(n, &s->at, where, sizeof(where));
-		fprintf(f, "%14.3f  %+11.3f ns  %-16s %s%s%s\n", sim_ns(from),
+		fprintf(f, "%14.3f  %+11.3f ns  %-17s %s%s%s\n", sim_ns(from),
 			sim_ns(s->until - from), cause_names[s->cause], where,
 			*header_text(s, header) ? ", header " : "", header);
 	}

@@ -179,7 +179,7 @@ packet_id gem_packet(const struct nic_at *a, uint32_t node, uint32_t format,
 
 static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
 {
-	gem_charge(a, id, CAUSE_ENGINE, a->t);
+	gem_charge(a, id, CAUSE_CARD, a->t);
 	net_inject(a->nic->net, a->w, a->s, fifo, id, a->t);
 }
 
