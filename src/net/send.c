@@ -264,8 +264,8 @@ static bool reads_copy(struct copy *c, sim_time t)
 
 	if (!c->n_sent++)
 		return true;
-	c->is_stopped = !faults_reads(
-		c->faults, c->w->id, c->link / n->n_ports, buffer, c->bytes, t);
+	c->is_stopped = !faults_reads(c->faults, c->w->id, c->link / n->n_ports,
+		buffer, &n->packets[c->id], c->bytes, t);
 	return !c->is_stopped;
 }
 

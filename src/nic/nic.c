@@ -42,6 +42,8 @@ struct nic *nic_new(const struct nic_setup *s, struct err *e)
 	nic->nodes = map_alloc(nic->n_nodes * sizeof(*nic->nodes));
 	nic->payloads = payload_pool_new(
 		s->net->n_workers, nic->n_nodes, nic->load_size);
+	if (s->net->faults)
+		s->net->faults->load_bytes = nic->ops->load_bytes;
 	net_attach(s->net, nic->client, nic);
 	host_set_nic(s->host, nic);
 	return nic;
