@@ -244,7 +244,7 @@ static void a_nack_costs_a_round_trip(void **state)
 {
 	struct world w = { .p = defaults(), .fails = { 1 } };
 	const struct retry_luck luck = { fate, is_ack_lost, &w, false };
-	struct retry_packet x = { 0, 20 * NS, GAP, WIRE, 1 };
+	struct retry_packet x = { 0, 20 * NS, GAP, WIRE, 1, 0, 0 };
 	struct link_retry q = { 0 };
 	struct retry_done d;
 
@@ -268,7 +268,7 @@ static void a_full_replay_buffer_holds_the_link(void **state)
 {
 	struct world w = { .p = defaults() };
 	const struct retry_luck luck = { fate, is_ack_lost, &w, false };
-	struct retry_packet x = { 0, 20 * NS, GAP, 199 * NS, 1 };
+	struct retry_packet x = { 0, 20 * NS, GAP, 199 * NS, 1, 0, 0 };
 	const struct retry_tokens many = { 1000, 200 * NS };
 	const struct retry_tokens few = { 1, 399 * NS };
 	struct link_retry q = { 0 };
@@ -323,7 +323,7 @@ static void an_outage_is_waited_for(void **state)
 	sim_time back = 100 * 1000 * NS;
 	struct retry_params p = defaults();
 	const struct retry_luck luck = { dead_until, never, &back, true };
-	struct retry_packet x = { 0, 20 * NS, GAP, WIRE, 1 };
+	struct retry_packet x = { 0, 20 * NS, GAP, WIRE, 1, 0, 0 };
 	struct link_retry q = { 0 };
 	struct retry_done d = retry_send(&q, &p, FULL, &x, &luck);
 
@@ -347,7 +347,7 @@ static void a_packet_that_never_passes_is_given_up(void **state)
 {
 	struct world w = { .p = defaults(), .fails = { 50 } };
 	const struct retry_luck luck = { fate, is_ack_lost, &w, true };
-	struct retry_packet x = { 0, 20 * NS, GAP, WIRE, 1 };
+	struct retry_packet x = { 0, 20 * NS, GAP, WIRE, 1, 0, 0 };
 	struct link_retry q = { 0 };
 	struct retry_done d;
 
