@@ -46,6 +46,7 @@ static void run_one(const struct batch *b, const struct machine_run_setup *s,
 	if (!machine_run_open(r, s, &result->e) &&
 		!machine_run_perform(r, &result->e)) {
 		result->ending = r->result.ending;
+		memcpy(result->why, r->result.why, sizeof(result->why));
 		result->digest = r->digest;
 		result->wall_s = r->wall_s;
 		machine_run_each(r, add, result);
