@@ -234,6 +234,42 @@ variant() { # NAME LINE TEXT: of a plugin that ends with this line
 	build "$1" -Wno-unused-const-variable -Wno-unused
 	wrong "./$1.so" "$3"
 }
+# Each says something of a switch's port, its wire or its home that is not so.
+broken() { # NAME SED TEXT
+	sed "$2" hyperx.c >"$1.c"
+	cmp -s "$1.c" hyperx.c && complain "$1: nothing is broken"
+	build "$1"
+	for words in show check 'run random'; do
+		run ${words% *} --plugin "./$1.so" ./hyperx.yaml $small \
+			$(echo "$words" | sed -n 's/.* //p')
+		[ $code -eq 2 ] && [ "$(wc -l <"$tmp/err")" = 1 ] &&
+			[ ! -s "$tmp/out" ] && grep -q "$3" "$tmp/err" ||
+			complain "$1, $words: $code: $(cat "$tmp/err")"
+	done
+}
+broken askew 's/port_to(t, to, dim, x) };/port_to(t, to, dim, x) ^ 1 };/' \
+	'kind hyperx: peer(18, 2) is router 19, port .* must name each other'
+broken beyond 's/port_to(t, to, dim, x) };/port_to(t, to, dim, x) + 64 };/' \
+	'peer(18, 2) is router 19, port 66; want'
+broken farther 's/topo->n_nodes + to, port/topo->n_nodes + to + 9, port/' \
+	'peer(18, 2) is router 28, port .; want NO_ROUTER, or a router below 27'
+broken classless 's/: ALONG + dim_of(t, p);/: 40 + dim_of(t, p);/' \
+	'wire(18, 2) is class 40; want one below n_wires, 4'
+broken homeless 's/(r - topo->n_nodes) \* t->p;/r + 0 * t->p;/' \
+	'home(18) is 18; want a node, below 18'
+report "a plugin's topology is looked at port by port"
+
+path='kind hyperx: path . from node . to node . uses a'
+broken portless 's/(port_mask)1 << step.escape;/(port_mask)1 << 40;/' \
+	"$path port that does not exist"
+broken wireless 's/step.ports = 1; .*/step.ports = 4;/' \
+	"$path port that has no wire"
+broken unnamed 's/\(step.channel =\) r->n_channels.*/\1 9;/' \
+	"$path channel that does not exist"
+broken generous 's/\(r->n_channels = \)h->mode.*/\1200;/' \
+	'init() has set n_channels 200; want at most 2'
+report "and its routing's steps are looked at"
+
 parts='.topologies = topologies, .routings = routings'
 quiet='_Pragma("GCC diagnostic ignored \"-Woverride-init\"")
 #ifdef __clang__

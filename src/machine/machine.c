@@ -288,6 +288,17 @@ static int check_looks(const struct machine *m, struct err *e)
 		m->route->ops->name, o->name);
 }
 
+/* What comes from outside is not believed. */
+static int look_at_route(const struct machine *m, struct err *e)
+{
+	const struct router_ops *o = router_registry[m->kinds.router];
+	size_t i = 0;
+
+	while (route_registry[i] && route_registry[i] != m->route->ops)
+		i++;
+	return route_registry[i] ? 0 : route_look(m->route, o->n_channels, e);
+}
+
 /* What is wrong with a kind is said with the place that named it. */
 static int init_route(struct machine *m, struct err *e)
 {
@@ -300,7 +311,7 @@ static int init_route(struct machine *m, struct err *e)
 			"IO nodes; want hint",
 			m->route->ops->name);
 	if (!m->route->ops->init(m->route, m->topo, e))
-		return check_looks(m, e);
+		return check_looks(m, e) || look_at_route(m, e) ? -1 : 0;
 	for (was = *e;
 		b->values != &m->kinds || strcmp(b->section, "routing") != 0;)
 		b++;
@@ -332,6 +343,17 @@ static int load_plugins(
 	return failed ? -1 : 0;
 }
 
+static int init_topo(struct machine *m, struct err *e)
+{
+	size_t i = 0;
+
+	if (m->topo->ops->init(m->topo, e))
+		return -1;
+	while (topo_registry[i] && topo_registry[i] != m->topo->ops)
+		i++;
+	return topo_registry[i] ? 0 : topo_look(m->topo, e);
+}
+
 struct machine *machine_load(const char *name, const char *const *sets,
 	size_t n_sets, const char *shape, struct err *e)
 {
@@ -361,7 +383,7 @@ struct machine *machine_load_from(const struct machine_source *s, struct err *e)
 		read_all(m, s->sets, s->n_sets, s->shape, e) || choose(m, e) ||
 		settle_links(m, e) || host_params_check(&m->host, e) ||
 		nic_check_memory(m->nic, m->host.memory, e) ||
-		m->topo->ops->init(m->topo, e) || init_route(m, e) ||
+		init_topo(m, e) || init_route(m, e) ||
 		training_check(&m->lines, m->link.rate, e) || read_plan(m, e)) {
 		machine_free(m);
 		return NULL;

@@ -156,6 +156,27 @@ static void every_block_can_be_used(void **state)
 		assert_true(used[k]);
 }
 
+static void look_at(void *arg, const char *name, const char *path)
+{
+	struct err e = { 0 };
+	struct machine *m = machine_load(path, NULL, 0, NULL, &e);
+
+	if (!m || topo_look(m->topo, &e))
+		fail_msg("%s: %s", name, e.text);
+	machine_free(m);
+	++*(int *)arg;
+}
+
+static void every_machine_that_is_shipped_stands_a_look(void **state)
+{
+	struct err e = { 0 };
+	int n = 0;
+
+	(void)state;
+	assert_int_equal(machine_list(look_at, &n, &e), 0);
+	assert_true(n > 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +186,7 @@ int main(void)
 		cmocka_unit_test(a_shape_is_what_the_topology_says),
 		cmocka_unit_test(what_nothing_of_the_machine_needs_is_refused),
 		cmocka_unit_test(every_block_can_be_used),
+		cmocka_unit_test(every_machine_that_is_shipped_stands_a_look),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

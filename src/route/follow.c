@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 
-enum { MOST_STATES = 1 << 20 };
+enum { MOST_STATES = 1 << 20, LOOK_PAIRS = 4096, LOOK_WAYS = 16 };
 
 /* A packet that has come to a router. */
 struct state {
@@ -170,6 +170,28 @@ static port_mask waited_for(const struct follow *f, struct state s,
 	return m;
 }
 
+/* Takes away what no router could do; ports is what is left. */
+static void check_step(
+	struct follow *f, struct route_step *step, port_mask *ports)
+{
+	uint32_t n = f->g->topo->n_ports;
+
+	if (n < TOPO_MAX_PORTS && *ports >> n) {
+		say_broken(f, "uses a port that does not exist");
+		*ports &= ((port_mask)1 << n) - 1;
+	}
+	if (step->channel >= f->g->n_channels && f->r->n_channels > 1) {
+		say_broken(f, "uses a channel that does not exist");
+		step->channel = 0;
+	} else if (step->channel >= f->g->n_channels) {
+		step->channel = 0; /* nobody looks at it */
+	}
+	if (step->escape != PACKET_NO_PORT && step->escape >= n) {
+		say_broken(f, "escapes by a port that does not exist");
+		step->escape = PACKET_NO_PORT;
+	}
+}
+
 /* All that a packet may do where it has come to. */
 static void go_on(struct follow *f, struct state s)
 {
@@ -181,11 +203,12 @@ static void go_on(struct follow *f, struct state s)
 	p.way = s.way;
 	step = f->r->ops->next(f->r, &p, s.at, s.in);
 	m = step.ports;
+	check_step(f, &step, &m);
 	if (f->r->has_escape && step.escape != PACKET_NO_PORT)
 		m |= (port_mask)1 << step.escape;
 	if (!m && s.at != p.dst)
 		say_broken(f, "ends at another node");
-	if (s.behind != NOTHING)
+	if (s.behind != NOTHING && f->g->after)
 		route_add(f->g, s.behind, waited_for(f, s, &step, m),
 			step.channel);
 	for (; m; m &= m - 1) {
@@ -251,4 +274,57 @@ void route_follow(
 	}
 	mem_free(f.state);
 	mem_free(f.table);
+}
+
+/* Pairs that are spread evenly over all. */
+static void follow_some(struct follow *f)
+{
+	uint64_t n = f->g->topo->n_nodes, all = n * n, i;
+	uint64_t step = all / LOOK_PAIRS + 1;
+
+	/* a step that shares no factor with n meets all destinations */
+	step += n > 1 && step > 1 && n % step == 0;
+	for (i = 1; i < all && !f->found->is_broken; i += step) {
+		uint32_t dst = (uint32_t)(i % n), n_ways, way;
+
+		f->src = (uint32_t)(i / n);
+		if (f->src == dst)
+			continue;
+		n_ways = f->r->ops->n_ways
+				 ? f->r->ops->n_ways(f->r, f->src, dst)
+				 : 0;
+		n_ways = n_ways > LOOK_WAYS ? LOOK_WAYS : n_ways;
+		for (way = n_ways ? 1 : 0; way <= n_ways; way++)
+			follow_way(f, f->src, dst, way);
+	}
+}
+
+int route_look(const struct route *r, uint32_t most_channels, struct err *e)
+{
+	struct route_walks w = { 0 };
+	struct route_graph g = { .topo = r->topo,
+		.n_channels = r->n_channels > 1 ? r->n_channels : 1 };
+	struct follow f = { .r = r, .g = &g, .found = &w };
+
+	if (!r->topo)
+		return err_set(e,
+			"routing.kind %s: init() must set the topology of "
+			"struct route",
+			r->ops->name);
+	if (g.n_channels > r->ops->n_channels || g.n_channels > most_channels)
+		return err_set(e,
+			"routing.kind %s: init() has set n_channels %u; want "
+			"at most %u, which it has names for, and %u, which "
+			"routers have",
+			r->ops->name, g.n_channels, r->ops->n_channels,
+			most_channels);
+	follow_some(&f);
+	mem_free(f.state);
+	mem_free(f.table);
+	if (w.is_broken)
+		return err_set(e,
+			"routing.kind %s: path %u from node %u to node %u %s "
+			"(see next() in weft/plugin/route.h)",
+			r->ops->name, w.number, w.src, w.dst, w.how);
+	return 0;
 }

@@ -169,6 +169,13 @@ static inline void route_add(const struct route_graph *g, uint32_t vertex,
 void route_follow(
 	const struct route *r, struct route_graph *g, struct route_walks *w);
 
+/*
+ * After init(), for routings from outside: follows ways of many pairs of nodes,
+ * and says what is wrong with the steps that next() gives.  No more channels
+ * than the router has are right.
+ */
+int route_look(const struct route *r, uint32_t most_channels, struct err *e);
+
 extern const struct route_ops *const route_registry[];
 
 #endif

@@ -19,6 +19,13 @@ static inline port_id topo_ports(const struct topo *t)
 	return topo_is_direct(t) ? t->node_ports : t->n_ports;
 }
 
+/*
+ * After init(): calls everything that others rely on for each router and port,
+ * and says what is wrong.  For topologies from outside; those in the registry
+ * are tested.
+ */
+int topo_look(const struct topo *t, struct err *e);
+
 /* Sets all of a topology's parameters to their defaults. */
 void topo_defaults(struct topo *t);
 
