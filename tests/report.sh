@@ -217,6 +217,13 @@ if can_look; then
 	*) complain "says: $(attribute says)" ;;
 	esac
 	report 'a sweep of rates names the one that saturates, with its unit'
+	for row in 'job|figure|together|alone|change' 'solver|[a-z]' \
+		'pair|[a-z]' 'noise|throughput, GB/s per node|[0-9.]*|[0-9.]*|'
+	do
+		attribute jobs | tr ';' '\n' | grep -q "^ *$row" ||
+			complain "no $row: $(attribute jobs)"
+	done
+	report 'a report of jobs has them together and alone'
 
 	what='a phone shows pages whole, and paper has their colours'
 	if command -v chromedriver && command -v python3; then

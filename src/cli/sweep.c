@@ -7,8 +7,9 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/run.h"
-#include "out/file.h"
 #include "out/figure.h"
+#include "out/file.h"
+#include "out/json.h"
 #include "out/plot.h"
 #include "out/table.h"
 #include "record/curves.h"
@@ -499,6 +500,92 @@ static void write_field(FILE *f, const char *text)
 	fputc('"', f);
 }
 
+/* --- JSON --- */
+
+static void json_figures(
+	const struct sweep *w, const char *group, struct json *j, struct err *e)
+{
+	struct db_query *q = db_prepare(curves_db(w->curves),
+		"SELECT v.name FROM point p JOIN value v ON v.point = p.id"
+		" WHERE p.grp = ? GROUP BY v.name ORDER BY min(v.rowid)",
+		e);
+	struct curves_value v;
+
+	if (!q)
+		return;
+	db_bind_text(q, 1, group);
+	json_object(j, "figures");
+	while (db_next(q, e) > 0) {
+		if (!curves_get(w->curves, group, db_text(q, 0), &v))
+			continue;
+		json_object(j, db_text(q, 0));
+		json_real(j, "mean", v.mean);
+		json_real_if(j, "half_width_95", v.n > 1, v.half);
+		json_count(j, "seeds", v.n);
+		json_end(j, '}');
+	}
+	json_end(j, '}');
+	db_finish(q);
+}
+
+/* A group of points that differ by their seeds. */
+static void json_group(
+	const struct sweep *w, size_t i, struct json *j, struct err *e)
+{
+	const struct axes *x = &w->axes;
+	struct curves_point p;
+	size_t k;
+
+	name_point(w, i, &p);
+	json_object(j, NULL);
+	json_text(j, "curve", p.curve);
+	json_object(j, "values");
+	for (k = 0; k < x->n; k++)
+		if (k != w->seed)
+			json_text(j, x->axis[k].name, axes_value(x, i, k));
+	json_end(j, '}');
+	json_flag(j, "saturated", is_saturated(w, i, &p));
+	json_figures(w, p.group, j, e);
+	json_end(j, '}');
+}
+
+static bool has_group(const struct sweep *w, size_t first)
+{
+	size_t k;
+
+	for (k = first; k < first + w->axes.axis[w->seed].n; k++)
+		if (w->is_there[k])
+			return true;
+	return false;
+}
+
+static int print_json(const struct sweep *w, FILE *f, struct err *e)
+{
+	size_t step = w->axes.axis[w->seed].n, i;
+	char *command = run_sweep_command(w->args);
+	struct json j;
+
+	json_init(&j, f);
+	json_object(&j, NULL);
+	json_text(&j, "weft", WEFT_VERSION);
+	json_text(&j, "command", command);
+	json_text(&j, "workload", w->args->word[1]);
+	json_text(&j, "x", w->x < w->seed ? w->axes.axis[w->x].name : NULL);
+	json_text(&j, "ending", w->is_stopped ? "stopped" : "finished");
+	json_count(&j, "runs", w->n);
+	json_count(&j, "done", w->done);
+	json_count(&j, "failed", w->failed);
+	json_count(&j, "beyond_saturation", w->skipped);
+	json_array(&j, "points");
+	for (i = 0; i < w->n; i += step)
+		if (has_group(w, i))
+			json_group(w, i, &j, e);
+	json_end(&j, ']');
+	json_end(&j, '}');
+	mem_free(command);
+	return e->code ? -1 : 0;
+}
+
 static void write_csv(const struct sweep *w, FILE *f)
 {
 	struct err e = { 0 };
@@ -581,6 +668,48 @@ static void print_warnings(const struct sweep *w, FILE *f)
 	}
 }
 
+/* Of machines and shapes, each pair once. */
+static void print_advice(const struct sweep *w, FILE *f)
+{
+	const struct axis *shapes = &w->axes.axis[1];
+	size_t i, k;
+
+	for (i = 0; i < w->axes.axis[0].n && shapes->kind == AXIS_SHAPE; i++)
+		for (k = 0; k < shapes->n; k++) {
+			const struct machine_source s = {
+				.name = w->axes.axis[0].value[i],
+				.shape = shapes->value[k],
+				.plugins = w->args->plugin,
+				.n_plugins = w->args->n_plugins,
+			};
+			struct err none = { 0 };
+			struct machine *m = machine_load_from(&s, &none);
+
+			if (m && *m->advice)
+				fprintf(f, "warning     %s\n", m->advice);
+			machine_free(m);
+		}
+}
+
+/* The table, and what is to be said of it. */
+static void print_text(struct sweep *w, const struct figures *f, FILE *out)
+{
+	if (w->done)
+		print_table(w, f, out);
+	print_advice(w, out);
+	print_warnings(w, out);
+	if (w->is_stopped)
+		fprintf(out, "stopped after %zu of %zu points%s\n", w->done,
+			w->n,
+			w->args->output ? "; the same command goes on from here"
+					: "");
+	if (w->skipped)
+		fprintf(out,
+			"%zu point%s beyond saturation left out "
+			"(--past-saturation runs them)\n",
+			w->skipped, cli_s(w->skipped));
+}
+
 static int tell(struct sweep *w, struct err *e)
 {
 	struct figures f = { .n = 0 };
@@ -593,19 +722,12 @@ static int tell(struct sweep *w, struct err *e)
 		return -1;
 	choose_scales(w, &f);
 	cli_out_open(&out);
-	if (w->done)
-		print_table(w, &f, out.file);
-	print_warnings(w, out.file);
-	if (w->is_stopped)
-		fprintf(out.file, "stopped after %zu of %zu points%s\n",
-			w->done, w->n,
-			w->args->output ? "; the same command goes on from here"
-					: "");
-	if (w->skipped)
-		fprintf(out.file,
-			"%zu point%s beyond saturation left out "
-			"(--past-saturation runs them)\n",
-			w->skipped, cli_s(w->skipped));
+	if (!w->args->is_json)
+		print_text(w, &f, out.file);
+	else if (print_json(w, out.file, e)) {
+		cli_out_drop(&out);
+		return -1;
+	}
 	if (cli_out_close(&out, e) ||
 		(w->args->csv && write_file(w, w->args->csv, NULL, e)) ||
 		(w->args->svg && f.n &&
@@ -617,15 +739,78 @@ static int tell(struct sweep *w, struct err *e)
 	return EXIT_FINISHED;
 }
 
+/* A machine of the sweep, with what does not vary; NULL where that alone is
+ * none. */
+static struct machine *load_machine(const struct sweep *w, size_t which)
+{
+	const struct axes *x = &w->axes;
+	const char *sets[CLI_MAX_SETS];
+	char text[CLI_MAX_SETS][256];
+	struct machine_source s = {
+		.name = x->axis[0].value[which],
+		.sets = sets,
+		.plugins = w->args->plugin,
+		.n_plugins = w->args->n_plugins,
+	};
+	struct err none = { 0 };
+	size_t k;
+
+	for (k = 1; k < x->n; k++) {
+		const struct axis *a = &x->axis[k];
+
+		if (a->kind == AXIS_SHAPE && a->n == 1)
+			s.shape = a->value[0];
+		if (a->kind != AXIS_SET || a->n > 1)
+			continue;
+		snprintf(text[s.n_sets], sizeof(text[0]), "%s=%s", a->name,
+			a->value[0]);
+		sets[s.n_sets] = text[s.n_sets];
+		s.n_sets++;
+	}
+	return machine_load_from(&s, &none);
+}
+
+static int open_curves(struct sweep *w, struct err *e)
+{
+	const struct axes *x = &w->axes;
+	struct machine **m = mem_alloc(x->axis[0].n, sizeof(struct machine *));
+	struct record_inputs in = { NULL, 0 };
+	char what[1024], *command = run_sweep_command(w->args);
+	struct curves_about a = {
+		.what = what,
+		.command = command,
+		.inputs = &in,
+		.machines = m,
+		.n_machines = x->axis[0].n,
+	};
+	size_t i, k;
+
+	name_sweep(w, what, sizeof(what));
+	for (i = 0; i < a.n_machines; i++) {
+		m[i] = load_machine(w, i);
+		if (m[i])
+			record_inputs_machine(&in, m[i]);
+	}
+	for (i = 1; i < x->n; i++)
+		for (k = 0; x->axis[i].kind == AXIS_KEY && k < x->axis[i].n;
+			k++)
+			record_inputs_add(
+				&in, x->axis[i].name, x->axis[i].value[k]);
+	w->curves = curves_open(w->args->output, &a, e);
+	for (i = 0; i < a.n_machines; i++)
+		machine_free(m[i]);
+	mem_free(m);
+	mem_free(command);
+	record_inputs_free(&in);
+	return w->curves ? 0 : -1;
+}
+
 static int sweep(struct sweep *w, struct err *e)
 {
-	char what[1024];
 	size_t i;
 	int code;
 
-	name_sweep(w, what, sizeof(what));
-	w->curves = curves_open(w->args->output, what, e);
-	if (!w->curves)
+	if (open_curves(w, e))
 		return -1;
 	w->is_there = mem_alloc(w->n, sizeof(*w->is_there));
 	w->saturated = mem_alloc(w->n, sizeof(*w->saturated));
@@ -648,7 +833,7 @@ int cli_sweep(int argc, char **argv, struct err *e)
 {
 	static struct sweep w;
 	struct cli_args a;
-	int code = cli_parse(&a, argc, argv, CLI_MACHINE | CLI_SWEEP,
+	int code = cli_parse(&a, argc, argv, CLI_MACHINE | CLI_SWEEP | CLI_JSON,
 		"MACHINE[,MACHINE...] WORKLOAD [KEY=VALUES...]",
 		"Runs a workload with every combination of values, as many at "
 		"a time as there are cores, and prints curves of the "

@@ -2,9 +2,12 @@
 #ifndef RECORD_SCHEMA_H
 #define RECORD_SCHEMA_H
 
+#include "record/inputs.h"
+
 static const char record_schema[] =
 	"CREATE TABLE meta(key TEXT PRIMARY KEY, value);"
-	"CREATE TABLE argument(kind TEXT, n INTEGER, value TEXT);"
+	"CREATE TABLE argument(kind TEXT, n INTEGER, value "
+	"TEXT);" RECORD_INPUTS_SCHEMA
 	"CREATE TABLE param(path TEXT, value TEXT, source TEXT, place TEXT);"
 	"CREATE TABLE site(id INTEGER PRIMARY KEY, name TEXT, is_node INTEGER,"
 	" x0 INTEGER, x1 INTEGER, x2 INTEGER, x3 INTEGER, x4 INTEGER,"
