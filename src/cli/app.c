@@ -6,13 +6,13 @@
 #include "weft/run.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <string.h>
 
 #include "api/api.h"
 #include "api/spi.h"
 #include "base/mem.h"
 #include "base/name.h"
+#include "cli/process.h"
 #include "cli/run.h"
 #include "load/programs.h"
 
@@ -418,14 +418,11 @@ int weft_main(int argc, char **argv, const struct weft_app *app)
 {
 	struct err e = { 0 };
 	struct call c = { .argc = argc, .argv = argv, .app = app, .e = &e };
-	struct sigaction on_int, on_term;
+	struct cli_process before;
 
-	sigaction(SIGINT, NULL, &on_int);
-	sigaction(SIGTERM, NULL, &on_term);
-	cli_catch_signals();
+	cli_process_begin(&before);
 	err_guard(run_call, &c, &e);
-	sigaction(SIGINT, &on_int, NULL);
-	sigaction(SIGTERM, &on_term, NULL);
+	cli_process_end(&before);
 	if (!e.code)
 		return c.code;
 	name_clean(e.text, "");

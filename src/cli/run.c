@@ -3,8 +3,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,37 +16,6 @@
 #include "record/record.h"
 
 enum { MANY_HOPS = 10000 }; /* whose cost says something */
-/* Set by the first SIGINT or SIGTERM; the second one ends the process. */
-static atomic_int stop_asked;
-static atomic_int is_running; /* something looks at it */
-
-static void on_signal(int number)
-{
-	static const char text[] = "weft: stopped by a signal\n";
-
-	if (!atomic_load_explicit(&is_running, memory_order_relaxed)) {
-		(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
-		out_file_abandon();
-		_exit(EXIT_STOPPED);
-	}
-	atomic_store_explicit(&stop_asked, 1, memory_order_relaxed);
-	signal(number, SIG_DFL);
-}
-
-void cli_catch_signals(void)
-{
-	atomic_store_explicit(&is_running, 0, memory_order_relaxed);
-	atomic_store_explicit(&stop_asked, 0, memory_order_relaxed);
-	signal(SIGINT, on_signal);
-	signal(SIGTERM, on_signal);
-}
-
-const atomic_int *cli_stop_flag(void)
-{
-	atomic_store_explicit(&is_running, 1, memory_order_relaxed);
-	return &stop_asked;
-}
-
 /* --- progress --- */
 
 void cli_progress(const char *line)
@@ -407,7 +374,9 @@ static int run_recorded(struct machine_run *r, const struct cli_args *a,
 		record_keep(k, m);
 	}
 	cli_stop_flag();
+	cli_guard_exit(true);
 	failed = perform(r, k, e);
+	cli_guard_exit(false);
 	record_free(k);
 	return failed;
 }
@@ -435,7 +404,7 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 	s->n_plugins = a->n_plugins;
 	s->seed = a->seed;
 	s->until = a->until;
-	s->stop = &stop_asked;
+	s->stop = cli_stop_asked();
 	s->on_progress = talks ? on_progress : NULL;
 	s->progress_arg = &k;
 	s->book = run_book_how(a, &how);

@@ -73,6 +73,24 @@ static const char *find_seeds(const struct cli_args *a)
 	return "1";
 }
 
+static int check_seeds(const struct axis *x, struct err *e)
+{
+	size_t i;
+
+	for (i = 0; i < x->n; i++) {
+		const char *s = x->value[i];
+
+		/* less than 2^63 */
+		if (s[strspn(s, "0123456789")] || strlen(s) > 18)
+			return err_set(e,
+				"seed: \"%.40s\" is not a whole number of up "
+				"to "
+				"18 digits",
+				s);
+	}
+	return 0;
+}
+
 /* Programs of plugins may have words as arguments. */
 static bool is_argument(const struct sweep *w, const char *word)
 {
@@ -113,7 +131,8 @@ static int read_axes(struct sweep *w, struct err *e)
 			return -1;
 	}
 	w->seed = x->n;
-	if (axes_add(x, AXIS_SEED, "seed", find_seeds(a), e))
+	if (axes_add(x, AXIS_SEED, "seed", find_seeds(a), e) ||
+		check_seeds(&x->axis[w->seed], e))
 		return -1;
 	w->n = axes_points(x);
 	if (!w->n)

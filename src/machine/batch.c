@@ -74,6 +74,7 @@ _Noreturn static void be_child(
 	size_t left = sizeof(o.result);
 
 	signal(SIGINT, SIG_IGN); /* the parent's affair */
+	signal(SIGHUP, SIG_IGN);
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody else wants the result */
 	if (getppid() != parent)
 		_exit(0);
@@ -125,7 +126,11 @@ static void finish(const struct batch *b, struct child *c)
 	close(c->from);
 	if (c->told < sizeof(c->result)) {
 		memset(&c->result, 0, sizeof(c->result));
-		if (WIFSIGNALED(status))
+		if (WIFEXITED(status) && !WEXITSTATUS(status))
+			err_set(&c->result.e,
+				"the program called exit() in the middle of a "
+				"run; return from run() instead");
+		else if (WIFSIGNALED(status))
 			err_set_code(&c->result.e, EXIT_INTERNAL,
 				"the run was ended by signal %d",
 				WTERMSIG(status));

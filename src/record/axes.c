@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "record/axes.h"
 
 #include <ctype.h>
@@ -128,6 +129,20 @@ static size_t next_comma(const char *s)
 	return i;
 }
 
+/* What begins like a range and is none is a mistake, not a name. */
+static int check_value(
+	const char *name, const char *s, size_t len, struct err *e)
+{
+	const char *dots = memmem(s, len, "..", 2);
+
+	if (!dots || !isdigit((unsigned char)*s))
+		return 0;
+	return err_set(e,
+		"%s: \"%.*s\" is not a range; want FROM..TO, and :STEP or "
+		":xFACTOR behind it, as in 1..5 or 64..4096:x2",
+		name, (int)(len < 40 ? len : 40), s);
+}
+
 int axes_add(struct axes *a, enum axis_kind kind, const char *name,
 	const char *values, struct err *e)
 {
@@ -143,8 +158,10 @@ int axes_add(struct axes *a, enum axis_kind kind, const char *name,
 
 		if (!len)
 			return err_set(e, "%s: a value is missing", name);
-		if (read_range(values, len, &r) ? add_range(x, &r, e)
-						: add_value(x, values, len, e))
+		if (read_range(values, len, &r)
+				? add_range(x, &r, e)
+				: check_value(name, values, len, e) ||
+					  add_value(x, values, len, e))
 			return -1;
 		values += len;
 		if (!*values)
