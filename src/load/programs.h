@@ -79,6 +79,14 @@ bool programs_begin(struct programs *p);
 bool programs_complain(struct programs *p, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/*
+ * The same of a transfer that an interface reports as failed.  Faults are to
+ * blame where there are some, and it ends as stalled; else the network did not
+ * answer in time, which is a limit.
+ */
+bool programs_fail(struct programs *p, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /* The same of what is no mistake of ours: an exit code, and why. */
 void programs_give_up(struct programs *p, int code, const char *text);
 
