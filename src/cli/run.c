@@ -225,6 +225,7 @@ static void print_json(const struct cli_args *a, const struct machine_run *r,
 	json_text(&j, "ending", ending_name[r->result.ending]);
 	snprintf(text, sizeof(text), "%016" PRIx64, r->digest);
 	json_text(&j, "digest", text);
+	run_warnings_json(&j, r);
 	json_real(&j, "sim_time_ns", sim_ns(r->result.end));
 	json_results(&j, a, r);
 	run_jobs_json(&j, r, alone);

@@ -53,6 +53,10 @@ struct load_result {
 	sim_time measured; /* over which time */
 	uint64_t bytes; /* of payload, delivered in it, by all nodes */
 	int64_t offered_bps; /* per node; 0: as much as the network takes */
+	/* That a message takes on a link, where what was measured is too short
+	 * to say anything about messages; 0: it was long enough. */
+	sim_time message_time;
+	const char *message_what; /* "one message", or what is sent at once */
 	struct hist latency;
 	const struct nic *nic; /* whose counters say more; NULL: none */
 	uint32_t dead_programs; /* with their nodes */

@@ -132,8 +132,10 @@ static void pump(struct synthetic *y, struct sim_worker *w, site_id s,
 		}
 		if (!id) {
 			id = make_packet(y, w, s, t);
-			if (!id)
+			if (!id) {
+				src->due = SIM_NEVER; /* it never sends */
 				return;
+			}
 			src->pending = id;
 			src->fifo = load_own_fifo(y->load.net, id);
 		}
@@ -318,28 +320,24 @@ void source_start(struct synthetic *y)
 	}
 }
 
-void source_backlog(
-	const struct synthetic *y, uint64_t *generated, uint64_t *backlog)
+uint64_t source_generated(const struct synthetic *y)
 {
 	sim_time now = sim_now(y->load.net->sim);
+	uint64_t sum = 0;
 	uint32_t i;
 
-	*generated = *backlog = 0;
-	if (!y->is_open)
-		return;
 	for (i = 0; i < y->pattern.n; i++) {
 		site_id s = load_node(&y->load, i);
 		struct source src = y->source[s];
-		uint64_t late = 0;
 
+		sum += src.made;
 		while (src.due < now) {
 			uint64_t rest = y->per_unit - src.k % y->per_unit;
 
 			src.k += rest;
-			late += rest;
+			sum += rest;
 			advance(y, &src, s);
 		}
-		*generated += src.made + late;
-		*backlog += late + (src.pending != NO_PACKET);
 	}
+	return sum;
 }
