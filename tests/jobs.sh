@@ -14,7 +14,7 @@ run run torus --shape 4x4x2 --jobs "$src/examples/jobs.yaml"
 for job in solver pair noise; do
 	grep -q "^$job  *[0-9]" "$tmp/out" || complain "no $job"
 done
-grep -q 'time_ns .*%' "$tmp/out" || complain 'nothing of the job alone'
+grep -q ' time  .*%' "$tmp/out" || complain 'nothing of the job alone'
 report 'the example runs, and each job alone'
 
 # Traffic and programs by messages, with and without threads.
@@ -27,8 +27,9 @@ for machine in 'bgq 4x2' 'qsnet2 16' 'gemini 2x2x2' 'torus 4x2' 'fattree 8' \
 	'dragonfly 32'; do
 	run run ${machine% *} --shape ${machine#* } --jobs "$jobs" --no-alone
 	[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
-	grep -q one_way_ns "$tmp/out" || complain "$(cat "$tmp/out")"
-	grep -q throughput_GBps "$tmp/out" || complain "$(cat "$tmp/out")"
+	grep -q ' one way ' "$tmp/out" || complain "$(cat "$tmp/out")"
+	grep -q ' throughput per node ' "$tmp/out" ||
+		complain "$(cat "$tmp/out")"
 	one=$(digest)
 	run run ${machine% *} --shape ${machine#* } --jobs "$jobs" --no-alone \
 		--threads 2

@@ -153,8 +153,9 @@ for seed in 1 2 3; do
 	run run torus random load=0.1 message=1MiB warmup=0s measure=100us \
 		--shape 4x4x4 --seed $seed
 	[ $code -eq 0 ] || complain "seed $seed: exit code $code"
-	grep -q '^warning  *measure is too short: one message takes 94.37 us'\
-' (want measure=944us or more)$' "$tmp/out" || complain "$(cat "$tmp/out")"
+	grep -q '^warning  *measure is too short: one message takes 94\.'\
+'.* us (want measure=944us or more)$' "$tmp/out" ||
+		complain "$(cat "$tmp/out")"
 done
 for key in measure=944us measure=auto; do
 	run run torus random load=0.1 message=1MiB $key --shape 2x2 --json

@@ -64,7 +64,13 @@ void run_link_name(const struct machine_run *r, site_id s, port_id p,
 
 /* What a user should know before trusting the result, with what to change: the
  * key warnings. */
-enum run_warning { RUN_SHORT, RUN_ROOM, RUN_SHORTFALL, N_RUN_WARNINGS };
+enum run_warning {
+	RUN_SHORT,
+	RUN_ROOM,
+	RUN_HOST,
+	RUN_SHORTFALL,
+	N_RUN_WARNINGS
+};
 enum { RUN_WARNING = 256 };
 /* False where there is nothing to say. */
 bool run_warning(const struct machine_run *r, enum run_warning which,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "out/figure.h"
 
 enum { BAR = 30, PLACE = 256 };
 
@@ -101,19 +102,20 @@ static void longest_spent(const struct book_sums *s, uint64_t *spent)
 static void print_budget(FILE *f, const struct book_sums *s)
 {
 	const struct book_account *l = &s->longest;
+	char half[FIGURE_TEXT], most[FIGURE_TEXT];
 	uint64_t spent[N_CAUSES];
 
 	if (!s->n) {
 		fputs("budget      no message was completed\n", f);
 		return;
 	}
+	figure_time(sim_ns(hist_quantile(&s->whole, 500)), half);
+	figure_time(sim_ns(hist_quantile(&s->whole, 990)), most);
 	fprintf(f,
 		"budget      of %" PRIu64
-		" message%s, on average; half took less than %.1f ns, 99 %% "
-		"less than %.1f\n",
-		s->n, s->n > 1 ? "s" : "",
-		sim_ns(hist_quantile(&s->whole, 500)),
-		sim_ns(hist_quantile(&s->whole, 990)));
+		" message%s, on average; half took less than %s, 99 %% less "
+		"than %s\n",
+		s->n, s->n > 1 ? "s" : "", half, most);
 	print_causes(f, s->spent, s->n);
 	fprintf(f,
 		"longest     message %u of node %u, from %.3f to %.3f ns "

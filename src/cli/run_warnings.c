@@ -1,14 +1,18 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/run.h"
+#include "machine/flow.h"
 #include "net/use.h"
 #include "out/figure.h"
+
+#define HOST_ENOUGH 0.9 /* of a link's rate */
 
 enum { NAME_SIZE = 96 };
 
 /* --- what was measured --- */
 
-/* Ten messages, in whole microseconds. */
+/* With the time to set in whole microseconds. */
 static void warn_short(const struct machine_run *r, char *text, size_t size)
 {
 	const struct load_result *l = &r->result;
@@ -21,7 +25,7 @@ static void warn_short(const struct machine_run *r, char *text, size_t size)
 		"measure is too short: %s takes %s (want measure=%.0fus or "
 		"more)",
 		l->message_what, time,
-		(double)(l->message_time / (100 * SIM_NS) + 1));
+		(double)(l->least_time / (1000 * SIM_NS) + 1));
 }
 
 /* The busiest link; NULL where none carried anything. */
@@ -87,10 +91,37 @@ static void warn_room(const struct machine_run *r, char *text, size_t size)
 		(long long)link_round_trip(&n->link, wire));
 }
 
+/* A bus or card that no link can be filled from. */
+static void warn_host(const struct machine_run *r, char *text, size_t size)
+{
+	struct flow_bound bound[FLOW_BOUNDS];
+	uint32_t i = 0;
+	char low[FIGURE_TEXT], high[FIGURE_TEXT];
+	struct flow_bound least;
+	double link;
+
+	flow_bounds(r->machine, bound);
+	while (strcmp(bound[i].what, "the link") != 0)
+		i++;
+	link = bound[i].rate;
+	if (!i || !strcmp(r->result.via, "net"))
+		return;
+	least = flow_least(bound, i);
+	if (least.rate > HOST_ENOUGH * link)
+		return;
+	figure_text("rate_GBps", least.rate / 1e9, low);
+	figure_text("rate_GBps", link / 1e9, high);
+	snprintf(text, size,
+		"%s: %s at most, where a link carries %s (as much with --set "
+		"%s)",
+		least.what, low, high, least.remedy);
+}
+
 static void (*const warnings[N_RUN_WARNINGS])(
 	const struct machine_run *r, char *text, size_t size) = {
 	[RUN_SHORT] = warn_short,
 	[RUN_ROOM] = warn_room,
+	[RUN_HOST] = warn_host,
 	[RUN_SHORTFALL] = warn_shortfall,
 };
 

@@ -1,6 +1,7 @@
 #include "cli/show.h"
 
 #include "load/load.h"
+#include "machine/flow.h"
 #include "net/use.h"
 #include "out/json.h"
 
@@ -191,6 +192,23 @@ static void json_routing(struct json *j, const struct route *r)
 	json_end(j, '}');
 }
 
+static void json_flow(struct json *j, const struct machine *m)
+{
+	struct flow_bound bound[FLOW_BOUNDS];
+	uint32_t n = flow_bounds(m, bound), i;
+	struct flow_bound least = flow_least(bound, n);
+
+	json_object(j, "one_flow");
+	json_real(j, "GBps", least.rate / 1e9);
+	json_text(j, "bound_by", least.what);
+	json_text(j, "set", least.remedy);
+	json_object(j, "bounds_GBps");
+	for (i = 0; i < n; i++)
+		json_real(j, bound[i].what, bound[i].rate / 1e9);
+	json_end(j, '}');
+	json_end(j, '}');
+}
+
 void show_json(const struct show *s, FILE *f)
 {
 	const struct machine *m = s->m;
@@ -223,6 +241,7 @@ void show_json(const struct show *s, FILE *f)
 	json_bisection(&j, s);
 	json_ways(&j, s);
 	json_buffers(&j, s);
+	json_flow(&j, m);
 	json_routing(&j, m->route);
 	json_object(&j, "simulation");
 	json_count(&j, "bytes_per_node", show_site_bytes(s));

@@ -4,7 +4,9 @@
 
 #include "cli/cli.h"
 #include "load/load.h"
+#include "machine/flow.h"
 #include "net/use.h"
+#include "out/figure.h"
 #include "out/table.h"
 
 static void put(struct table *t, FILE *f)
@@ -248,6 +250,27 @@ static void text_room(const struct show *s, FILE *f)
 		link_round_trip(&s->rules, wire), t->wire[wire].name);
 }
 
+/* What one flow reaches, and what else is on its way; of what carries less than
+ * a link, what to set. */
+static void text_flow(const struct show *s, FILE *f)
+{
+	struct flow_bound bound[FLOW_BOUNDS];
+	uint32_t n = flow_bounds(s->m, bound), i;
+	struct flow_bound least = flow_least(bound, n);
+	char text[FIGURE_TEXT];
+
+	figure_text("rate_GBps", least.rate / 1e9, text);
+	fprintf(f, "one flow    %s of payload, bound by %s\n", text,
+		least.what);
+	for (i = 0; i < n && n > 1; i++) {
+		figure_text("rate_GBps", bound[i].rate / 1e9, text);
+		fprintf(f, "            %s: %s", bound[i].what, text);
+		if (*bound[i].remedy)
+			fprintf(f, " (--set %s)", bound[i].remedy);
+		fputc('\n', f);
+	}
+}
+
 static void text_router(const struct show *s, FILE *f)
 {
 	const struct net_params *r = &s->m->router;
@@ -272,6 +295,7 @@ static void text_router(const struct show *s, FILE *f)
 			(double)show_link_memory(s) / 1024);
 	(r->switches ? r->switches : r->kind)->describe(r, s->m->topo, f);
 	text_room(s, f);
+	text_flow(s, f);
 }
 
 static void text_io(const struct show *s, FILE *f)

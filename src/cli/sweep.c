@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/run.h"
 #include "out/file.h"
+#include "out/figure.h"
 #include "out/plot.h"
 #include "out/table.h"
 #include "record/curves.h"
@@ -35,6 +36,11 @@ struct sweep {
 	size_t done, failed, skipped;
 	bool is_stopped;
 	char why[480]; /* of the first that failed */
+	/* Of each kind the first, with its point, and how many there were. */
+	struct {
+		char text[CURVES_NAME + RUN_WARNING];
+		size_t n;
+	} warning[N_RUN_WARNINGS];
 	double start;
 	bool talks;
 	struct err *e;
@@ -236,6 +242,32 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 	return true;
 }
 
+static void look(const struct machine_run *r, struct batch_result *result)
+{
+	uint32_t i;
+
+	_Static_assert(N_RUN_WARNINGS <= (int)BATCH_NOTES, "a note each");
+	for (i = 0; i < N_RUN_WARNINGS; i++)
+		run_warning(r, i, result->note[i], BATCH_NOTE);
+	/* what a curve ends with is no news */
+	if (r->result.ending == LOAD_SATURATED)
+		result->note[RUN_SHORTFALL][0] = '\0';
+}
+
+static void note_warnings(struct sweep *w, const struct curves_point *p,
+	const struct batch_result *r)
+{
+	uint32_t i;
+
+	for (i = 0; i < N_RUN_WARNINGS; i++) {
+		if (!r->note[i][0])
+			continue;
+		if (!w->warning[i].n++)
+			snprintf(w->warning[i].text, sizeof(w->warning[i].text),
+				"%s: %s", p->name, r->note[i]);
+	}
+}
+
 static void on_done(void *arg, size_t i, const struct batch_result *r)
 {
 	struct sweep *w = arg;
@@ -248,8 +280,10 @@ static void on_done(void *arg, size_t i, const struct batch_result *r)
 	if (r->e.code && !*w->why)
 		snprintf(w->why, sizeof(w->why), "%.200s: %.250s", p.name,
 			r->e.text);
-	if (!r->e.code)
+	if (!r->e.code) {
 		note_ending(w, i, r->ending);
+		note_warnings(w, &p, r);
+	}
 	if (!w->e->code)
 		curves_put(w->curves, &p, r, w->e);
 }
@@ -274,6 +308,7 @@ static int run_all(struct sweep *w, struct err *e)
 {
 	struct batch b = {
 		.setup = set_up,
+		.look = look,
 		.on_done = on_done,
 		.on_wait = on_wait,
 		.arg = w,
@@ -296,6 +331,9 @@ static int run_all(struct sweep *w, struct err *e)
 
 struct figures {
 	const char *name[MOST_FIGURES];
+	/* a column has one unit, which fits its largest value */
+	struct figure_scale scale[MOST_FIGURES];
+	char head[MOST_FIGURES][FIGURE_NAME + FIGURE_TEXT];
 	size_t n;
 };
 
@@ -344,14 +382,43 @@ static int choose_figures(
 	return 0;
 }
 
-static void format_value(const struct curves_value *v, char *text, size_t size)
+static void choose_scales(const struct sweep *w, struct figures *f)
 {
+	struct curves_point p;
+	struct curves_value v;
+	size_t i, k;
+
+	for (k = 0; k < f->n; k++) {
+		char title[FIGURE_NAME];
+		double most = 0;
+
+		for (i = 0; i < w->n; i++) {
+			name_point(w, i, &p);
+			if (w->is_there[i] &&
+				curves_get(w->curves, p.group, f->name[k], &v))
+				most = fmax(most, fabs(v.mean));
+		}
+		f->scale[k] = figure_scale(f->name[k], most);
+		figure_title(f->name[k], title);
+		snprintf(f->head[k], sizeof(f->head[k]), "%s%s%s", title,
+			*f->scale[k].unit ? ", " : "", f->scale[k].unit);
+	}
+}
+
+static void format_value(const struct curves_value *v, struct figure_scale s,
+	char *text, size_t size)
+{
+	char mean[FIGURE_TEXT];
+
+	figure_scaled(v->mean, s, mean);
 	if (!v->n)
 		snprintf(text, size, "-");
 	else if (v->half > 0)
-		snprintf(text, size, "%.5g ± %.2g", v->mean, v->half);
+		snprintf(text, size,
+			v->half * s.by < 100 ? "%s ± %.2g" : "%s ± %.0f", mean,
+			v->half * s.by);
 	else
-		snprintf(text, size, "%.5g", v->mean);
+		snprintf(text, size, "%s", mean);
 }
 
 /* With its first seed, or as the first of its curve with any. */
@@ -378,12 +445,12 @@ static void print_table(
 	struct table t;
 
 	for (k = 0; k < f->n; k++)
-		column[2 + k] = (struct table_column){ f->name[k], true };
+		column[2 + k] = (struct table_column){ f->head[k], true };
 	column[2 + f->n] = (struct table_column){ "", false };
 	table_init(&t, column, f->n + 3);
 	for (i = 0; i < w->n; i += step) {
 		const char *cells[MOST_FIGURES + 3];
-		char text[MOST_FIGURES][64];
+		char text[MOST_FIGURES][2 * FIGURE_TEXT];
 		struct curves_point p;
 		struct curves_value v;
 		bool has = false;
@@ -393,7 +460,7 @@ static void print_table(
 		cells[1] = *p.x ? p.x : "";
 		for (k = 0; k < f->n; k++) {
 			has |= curves_get(w->curves, p.group, f->name[k], &v);
-			format_value(&v, text[k], sizeof(text[k]));
+			format_value(&v, f->scale[k], text[k], sizeof(text[k]));
 			cells[2 + k] = text[k];
 		}
 		cells[2 + f->n] = is_saturated(w, i, &p) ? "saturated" : "";
@@ -478,6 +545,23 @@ static int write_file(const struct sweep *w, const char *path,
 	return out_file_close(&f, e);
 }
 
+static void print_warnings(const struct sweep *w, FILE *f)
+{
+	uint32_t i;
+
+	for (i = 0; i < N_RUN_WARNINGS; i++) {
+		size_t n = w->warning[i].n;
+
+		if (!n)
+			continue;
+		fprintf(f, "warning: %s", w->warning[i].text);
+		if (n > 1)
+			fprintf(f, "; and %zu other point%s", n - 1,
+				cli_s(n - 1));
+		fputc('\n', f);
+	}
+}
+
 static int tell(struct sweep *w, struct err *e)
 {
 	struct figures f = { .n = 0 };
@@ -488,9 +572,11 @@ static int tell(struct sweep *w, struct err *e)
 		w->args->figures ? w->args->figures : "");
 	if (!(w->is_stopped && !w->done) && choose_figures(w, &f, names, e))
 		return -1;
+	choose_scales(w, &f);
 	cli_out_open(&out);
 	if (w->done)
 		print_table(w, &f, out.file);
+	print_warnings(w, out.file);
 	if (w->is_stopped)
 		fprintf(out.file, "stopped after %zu of %zu points%s\n",
 			w->done, w->n,

@@ -55,7 +55,7 @@ struct load_result {
 	int64_t offered_bps; /* per node; 0: as much as the network takes */
 	/* That a message takes on a link, where what was measured is too short
 	 * to say anything about messages; 0: it was long enough. */
-	sim_time message_time;
+	sim_time message_time, least_time; /* and what would be enough */
 	const char *message_what; /* "one message", or what is sent at once */
 	struct hist latency;
 	const struct nic *nic; /* whose counters say more; NULL: none */

@@ -38,8 +38,8 @@ static void add(void *arg, const char *name, double value)
 	b->n_figures++;
 }
 
-static void run_one(
-	const struct machine_run_setup *s, struct batch_result *result)
+static void run_one(const struct batch *b, const struct machine_run_setup *s,
+	struct batch_result *result)
 {
 	struct machine_run *r = mem_alloc(1, sizeof(*r));
 
@@ -49,12 +49,15 @@ static void run_one(
 		result->digest = r->digest;
 		result->wall_s = r->wall_s;
 		machine_run_each(r, add, result);
+		if (b->look)
+			b->look(r, result);
 	}
 	machine_run_close(r);
 	mem_free(r);
 }
 
 struct one {
+	const struct batch *batch;
 	const struct machine_run_setup *setup;
 	struct batch_result result;
 };
@@ -63,13 +66,13 @@ static void guarded(void *arg)
 {
 	struct one *o = arg;
 
-	run_one(o->setup, &o->result);
+	run_one(o->batch, o->setup, &o->result);
 }
 
-_Noreturn static void be_child(
+_Noreturn static void be_child(const struct batch *b,
 	const struct machine_run_setup *s, int to, pid_t parent)
 {
-	struct one o = { .setup = s };
+	struct one o = { .batch = b, .setup = s };
 	const char *at = (const char *)&o.result;
 	size_t left = sizeof(o.result);
 
@@ -91,7 +94,7 @@ _Noreturn static void be_child(
 
 /* --- in the parent --- */
 
-static int start(struct child *c, size_t which,
+static int start(const struct batch *b, struct child *c, size_t which,
 	const struct machine_run_setup *s, struct err *e)
 {
 	pid_t parent = getpid();
@@ -105,7 +108,7 @@ static int start(struct child *c, size_t which,
 	c->pid = fork();
 	if (!c->pid) {
 		close(ends[0]);
-		be_child(s, ends[1], parent);
+		be_child(b, s, ends[1], parent);
 	}
 	close(ends[1]);
 	if (c->pid > 0)
@@ -191,7 +194,7 @@ static bool begin(
 		memset(&s, 0, sizeof(s));
 		if (!b->setup(b->arg, i, &s))
 			continue;
-		start(c, i, &s, e);
+		start(b, c, i, &s, e);
 		return true;
 	}
 	return false;

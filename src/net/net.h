@@ -308,6 +308,12 @@ uint64_t net_memory(const struct net *n);
 /* Sums over the workers; and of what was injected, packets that wait by now
  * for room in their FIFOs, see struct router_ops. */
 struct net_tally net_total(const struct net *n);
+/*
+ * Hops of the packets that are inside by now: of those of net_total(), the ones
+ * that do not belong to packets that have arrived.  As if packets took shortest
+ * ways; of very large networks it is estimated.
+ */
+uint64_t net_hops_inside(const struct net *n);
 uint64_t net_n_early(const struct net *n, sim_time now);
 
 /*

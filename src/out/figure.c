@@ -131,15 +131,20 @@ void figure_number(double value, char text[FIGURE_TEXT])
 		write_number(value, text);
 }
 
+void figure_scaled(double value, struct figure_scale s, char text[FIGURE_TEXT])
+{
+	if (*s.unit)
+		write_number(value * s.by, text);
+	else
+		figure_number(value, text);
+}
+
 void figure_text(const char *name, double value, char text[FIGURE_TEXT])
 {
 	struct figure_scale s = figure_scale(name, value);
 	size_t n;
 
-	if (*s.unit)
-		write_number(value * s.by, text);
-	else
-		figure_number(value, text);
+	figure_scaled(value, s, text);
 	n = strlen(text);
 	if (*s.unit)
 		snprintf(text + n, FIGURE_TEXT - n, " %s", s.unit);

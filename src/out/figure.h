@@ -26,6 +26,8 @@ void figure_title(const char *name, char text[FIGURE_NAME]);
 
 /* "414.6"; whole numbers are written in full where they have no unit. */
 void figure_number(double value, char text[FIGURE_TEXT]);
+/* A value in a unit, without it: "3.965". */
+void figure_scaled(double value, struct figure_scale s, char text[FIGURE_TEXT]);
 /* "414.6 us" */
 void figure_text(const char *name, double value, char text[FIGURE_TEXT]);
 void figure_time(double ns, char text[FIGURE_TEXT]);

@@ -62,9 +62,9 @@ static void one_scale_serves_a_column(void **state)
 
 	(void)state;
 	assert_string_equal(s.unit, "us");
-	figure_number(3964.9 * s.by, text);
+	figure_scaled(3964.9, s, text);
 	assert_string_equal(text, "3.965");
-	figure_number(230686.7 * s.by, text);
+	figure_scaled(230686.7, s, text);
 	assert_string_equal(text, "230.7");
 }
 

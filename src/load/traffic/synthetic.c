@@ -27,6 +27,7 @@ enum {
 	GOAL_PPM = 5000, /* half width of the confidence interval */
 	SHORTFALL_PPM = 20000, /* of what is offered: less is noise */
 	LEAST_UNITS = 10, /* that a measured time must be long enough for */
+	LEAST_WAYS = 3, /* times a packet's way, until a network is full */
 };
 
 #define KEY_LOAD                                                               \
@@ -421,13 +422,33 @@ static bool is_saturated(const struct synthetic *y, uint32_t n)
 	       !is_chance(y, &now, made, (uint64_t)more);
 }
 
+/* That a packet is under way in an idle network, on average; 0: not known. */
+static sim_time way_time(const struct synthetic *y)
+{
+	const struct net *n = y->load.net;
+
+	if (!n->route->ops->way)
+		return 0;
+	return (sim_time)n->route->ops->way(n->route, n->link.latency).mean;
+}
+
+/* The least measured time that says something: ten messages, or until a network
+ * that was empty when the run began has long been full. */
+static sim_time least_time(const struct synthetic *y)
+{
+	sim_time fill = LEAST_WAYS * way_time(y) - (y->from - y->load.begin);
+	sim_time units = LEAST_UNITS * unit_time(y);
+
+	return 2 * fill > units ? 2 * fill : units;
+}
+
 static void end_measuring(struct synthetic *y, sim_time now)
 {
 	uint32_t n = (uint32_t)((now - y->from) / y->batch);
 
 	y->stage = DONE;
 	y->until = now;
-	y->is_short = now - y->from < LEAST_UNITS * unit_time(y);
+	y->is_short = now - y->from < least_time(y);
 	y->is_saturated = y->is_open && !y->is_short && is_saturated(y, n);
 }
 
@@ -463,7 +484,8 @@ static bool is_measured(const struct synthetic *y, uint32_t i)
 
 	if (y->measure != AUTO || n >= MEASURE_LIMIT)
 		return n >= MEASURE_BATCHES;
-	return n >= MEASURE_BATCHES && half_width(y, i) <= GOAL_PPM;
+	return n >= MEASURE_BATCHES && n * y->batch >= least_time(y) &&
+	       half_width(y, i) <= GOAL_PPM;
 }
 
 static void tell_progress(struct synthetic *y, uint32_t i, sim_time now)
@@ -564,7 +586,8 @@ static void synthetic_report(struct load *l, struct load_result *r)
 	last = (uint32_t)((y->until + y->shift) / y->batch);
 	r->has_throughput = true;
 	if (y->is_short && y->is_open) {
-		r->message_time = unit_time(y);
+		r->message_time = unit_time(y) + way_time(y);
+		r->least_time = least_time(y);
 		r->message_what = y->pattern.kind == PATTERN_INCAST
 					  ? "one incast"
 				  : y->burst > 1 ? "one burst"
