@@ -160,6 +160,14 @@ done | paste - - | sort -u >"$tmp/runs"
 [ "$(wc -l <"$tmp/runs")" = 1 ] || complain "$(cat "$tmp/runs")"
 report 'APE-F24, APE-F31: watchdogs take no picosecond of data'
 
+# Two control words, a marker and one with room for a message, follow every
+# eight words of 16 B: ten take 57 ns at 2.8 GB/s.
+ends 2 run apenet-quong pingpong --set lofamo.on=yes \
+	--set link.control.words=0
+grep -q 'lofamo.on: diagnostics travel in control words' "$tmp/err" ||
+	complain "$(cat "$tmp/err")"
+report 'APE-F24: without control words there are no diagnostics'
+
 # A GPU that dies with its halo on the way, and one that nobody needs any more.
 halos='exchange source=gpu0 target=gpu1 bytes=64KiB --set lofamo.period=1ms'
 ends 3 run apenet-quong $halos rounds=2 \

@@ -34,12 +34,35 @@ holds() { # JQ-TEST: of the JSON in $tmp/out
 for machine in bgq bgq-board bgq-midplane bgq-rack; do
 	ends 0 check $machine --json
 	holds '.proved and ([.steps[].holds] | all) and
-		([.steps[].step] | add == "abcdefg") and
+		([.steps[].step] | add == "abcdefgh") and
 		([.steps[].cycle | length] | add == 0)'
 	ends 0 check $machine
 	grep -q 'cannot deadlock' "$tmp/out" || complain "$(cat "$tmp/out")"
 done
 report 'the machines cannot deadlock'
+
+# What interfaces wait for; Gemini's steps d and e are of that, too.
+for machine in bgq-board qsnet2-16 apenet-quong gemini-board \
+	'torus --shape 4x4' 'fattree --shape 16' 'dragonfly --shape 64'; do
+	ends 0 check $machine --json
+	holds '.proved and ([.steps[] | select(.what | test(" at a node"))] |
+		length == 1)'
+done
+ends 0 check torus --shape 4x4 --set nic.answers=held --json
+holds '.steps[-1].why | test("answers have queues of their own")'
+# two nodes of a router wait for each other
+for machine in 'torus --shape 4x4 --set topology.nodes=2' \
+	'dragonfly --shape 64' 'dragonfly --shape 64 --set routing.mode=valiant'
+do
+	ends 1 check $machine --set nic.answers=held --json
+	holds '([.steps[] | select(.holds | not) | .what] |
+		length == 1 and all(test(" at a node"))) and
+		(.steps[-1].cycle | length == 4 and
+		(.[0] | startswith("node 0 by link to switch ")) and
+		(.[2] | startswith("node 1 by link to switch "))) and
+		(.steps[-1].why | test("nic.answers"))'
+done
+report 'requests that hold the queues of their answers are found'
 
 if [ -z "${WEFT_SLOW:-}" ]; then
 	begin=$(date +%s)

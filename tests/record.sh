@@ -247,7 +247,24 @@ refused 'is no time' run bgq $small --sample 0ns -o "$tmp/x.db"
 refused 'is not a run file' sql "$tmp/mine" 'select 1'
 refused 'No such file' sql "$tmp/none.db" 'select 1'
 refused 'is not a run file' compare "$tmp/mine" "$tmp/mine"
-refused 'readonly' sql "$tmp/other.db" 'delete from meta'
+cp "$tmp/other.db" "$tmp/same.db"
+for query in 'delete from meta' 'pragma journal_mode = wal' 'vacuum' \
+	"vacuum into '$tmp/new.db'" "attach '$tmp/new.db' as x" \
+	'pragma user_version = 7' 'pragma query_only = 0' 'reindex' \
+	'create temp table t(x)' 'begin exclusive'; do
+	refused 'queries only read' sql "$tmp/other.db" "$query"
+done
+cmp -s "$tmp/other.db" "$tmp/same.db" || complain 'it is another file'
+[ ! -e "$tmp/new.db" ] || complain 'a new file'
+ls "$tmp" | grep -e -wal -e -journal >>"$tmp/complaints"
+for query in 'pragma table_info(meta)' 'pragma journal_mode' \
+	"select count(*) from pragma_table_info('link')" \
+	'select sum(value) from sample, items(use)' \
+	"select * from json_each('[1]')"; do
+	run sql "$tmp/other.db" "$query"
+	[ $code -eq 0 ] || complain "$query: $(cat "$tmp/err")"
+done
+report 'no query writes, and those that only ask are answered'
 refused 'more than one statement' sql "$tmp/other.db" 'select 1; select 2'
 cp "$tmp/other.db" "$tmp/old.db"
 python3 -c 'import sqlite3, sys

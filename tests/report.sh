@@ -191,6 +191,20 @@ if can_look; then
 		--sample 1us -o "$tmp/jobs.db"
 	run sweep torus random load=2GB/s,50GB/s,max --shape 2x2 \
 		warmup=2us measure=5us -o "$tmp/rates.db"
+	run report "$tmp/replay.db" -o "$tmp/replay.html"
+	look "$tmp/replay.html"
+	case $(attribute timeline) in
+	*'rank 0; rank 1; '*'rank 7; '*'sends; receives; '*) ;;
+	*) complain "says: $(attribute timeline)" ;;
+	esac
+	for what in calc,computes send,sends recv,receives; do
+		ops=$(grep -c ": ${what%,*}" "$tmp/x.goal")
+		case "$(attribute bars);" in
+		*"${what#*,} $((ops + 1));"*) ;;
+		*) [ "$ops" -eq 0 ] || complain "$ops, $(attribute bars)" ;;
+		esac
+	done
+	report 'a page shows what each rank of a schedule does over time'
 	run report "$tmp/replay.db" "$tmp/jobs.db" "$tmp/rates.db" \
 		-o "$tmp/kinds.html"
 	[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"

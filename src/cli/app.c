@@ -278,7 +278,7 @@ static void print_json(
 		run_histogram_json(&j, &r->result.latency);
 	run_links_json(&j, r);
 	run_faults_json(&j, r->system->net, &r->result);
-	run_health_json(&j, r);
+	run_parts_json(&j, r);
 	run_budget_json(&j, args, r->system->net);
 	json_end(&j, '}');
 }
@@ -314,7 +314,7 @@ static void print_text(
 	if (r->hops)
 		run_links_text(f, r);
 	run_faults_text(f, r->system->net, &r->result);
-	run_health_text(f, r);
+	run_parts_text(f, r);
 	fprintf(f, "digest      %016" PRIx64 "\n", r->digest);
 	run_budget_text(f, args, r->system->net);
 }

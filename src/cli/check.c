@@ -129,12 +129,35 @@ static void add_waits(const struct machine *m, struct proof *p)
 	proof_waits(p, &w);
 }
 
+static bool has_waits(const struct machine *m, const struct route *r)
+{
+	return r->has_planes == ROUTE_PLANES && m->router.kind->stages;
+}
+
 static void prove(
 	const struct machine *m, const struct route *r, struct proof *p)
 {
 	proof_make(p, m->topo, r, m->router.packets);
-	if (r->has_planes == ROUTE_PLANES && m->router.kind->stages)
+	if (has_waits(m, r))
 		add_waits(m, p);
+}
+
+/* How its interface lets packets wait, where that is not said by then. */
+static void add_nodes(const struct machine *m, struct proof *p)
+{
+	const struct router_ops *r = m->router.kind;
+	struct proof_nodes x = { .topo = m->topo, .route = m->route };
+	uint32_t c, any = 0;
+
+	if (!m->nic || has_waits(m, m->route))
+		return;
+	x.nic = m->nic->name;
+	x.is_shared = r->shares && r->shares(m->route, m->topo);
+	for (c = 0; m->nic->waits_for && c < N_NET_CLASSES; c++)
+		any |= x.waits[c] = m->nic->waits_for(m->nic_params, c);
+	if (any || !m->nic->waits_for)
+		x.how = m->nic->how_waits;
+	proof_nodes(p, &x);
 }
 
 /* All sets of tables that the plan leads to, one after the other. */
@@ -216,6 +239,7 @@ static int check(const struct cli_args *a, const struct machine *m,
 	if (coll)
 		tree_prove(&p, m->topo, coll, job ? job->routes : NULL,
 			job ? job->n_routes : 0);
+	add_nodes(m, &p);
 	is_proved = a->is_json ? print_json(m, &p, f) : print_text(m, &p, f);
 	proof_free(&p);
 	return is_proved ? EXIT_FINISHED : EXIT_ANSWER_NO;

@@ -41,6 +41,7 @@ static const struct picture pictures[] = {
 };
 
 enum { N_PICTURES = sizeof(pictures) / sizeof(pictures[0]) };
+enum { MOST_CURVES = 256 };
 
 static const struct picture *find(const char *name, struct err *e)
 {
@@ -59,6 +60,17 @@ static const struct picture *find(const char *name, struct err *e)
 	return NULL;
 }
 
+/* A file from elsewhere may have any number of names. */
+static int check_room(const struct db *d, size_t n, struct err *e)
+{
+	return n <= MOST_CURVES
+		       ? 0
+		       : err_set(e,
+				 "%s: a picture has room for %d curves, and "
+				 "this file has more",
+				 db_path(d), MOST_CURVES);
+}
+
 static int collect(
 	struct db *d, const struct picture *is, struct plot *p, struct err *e)
 {
@@ -66,9 +78,14 @@ static int collect(
 	size_t n = 0;
 	int more = -1;
 
-	for (; q && (more = db_next(q, e)) > 0; n++)
+	for (; q && (more = db_next(q, e)) > 0; n++) {
 		plot_add(p, record_cause(db_text(q, 0)), db_real(q, 1),
 			db_real(q, 2), 0);
+		if (check_room(d, plot_n_curves(p), e)) {
+			more = -1;
+			break;
+		}
+	}
 	db_finish(q);
 	if (!more && !n)
 		return err_set(e, "%s: has no %s", db_path(d), is->needs);
@@ -106,6 +123,10 @@ static int read_kinds(struct kinds *k, struct db *d, struct err *e)
 			k->kind[k->n++] = (struct kind){
 				.name = mem_text(db_text(q, 0)),
 			};
+		}
+		if (check_room(d, k->n, e)) {
+			more = -1;
+			break;
 		}
 		k->kind[i].n++;
 		k->of = mem_grow(k->of, k->n_links + 1, sizeof(*k->of));

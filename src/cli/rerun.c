@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/name.h"
 #include "cli/cli.h"
 #include "cli/run.h"
 #include "record/inputs.h"
@@ -21,6 +22,8 @@ static void read_was(struct was *w, struct db *d, struct err *e)
 	w->weft = record_meta(d, "weft", e);
 	w->command = record_meta(d, "command", e);
 	w->program = record_meta(d, "program", e);
+	name_clean(w->weft, "");
+	name_clean(w->command, "");
 }
 
 static void free_was(struct was *w)

@@ -231,7 +231,7 @@ static void print_json(const struct cli_args *a, const struct machine_run *r,
 	json_results(&j, a, r);
 	run_jobs_json(&j, r, alone);
 	run_faults_json(&j, r->system->net, &r->result);
-	run_health_json(&j, r);
+	run_parts_json(&j, r);
 	run_budget_json(&j, a, r->system->net);
 	json_work(&j, r);
 	json_end(&j, '}');
@@ -302,7 +302,7 @@ static void print_figures(
 	if (r->hops)
 		run_links_text(f, r);
 	run_faults_text(f, r->system->net, &r->result);
-	run_health_text(f, r);
+	run_parts_text(f, r);
 }
 
 void run_knot_text(FILE *f, const struct load_result *l)

@@ -65,10 +65,9 @@ void run_faults_text(FILE *f, const struct net *n, const struct load_result *r);
 void run_faults_json(
 	struct json *j, const struct net *n, const struct load_result *r);
 
-/* What the machine itself has found out about its parts (watch/lofamo.h), where
- * the plan has events: the key health. */
-void run_health_text(FILE *f, const struct machine_run *r);
-void run_health_json(struct json *j, const struct machine_run *r);
+/* What the machine's parts have found (parts/part.h). */
+void run_parts_text(FILE *f, const struct machine_run *r);
+void run_parts_json(struct json *j, const struct machine_run *r);
 
 /* --- the time budget: --budget and --follow --- */
 

@@ -83,6 +83,8 @@ static int ask(const struct cli_args *a, FILE *f, struct err *e)
 	struct db_query *q = d ? db_prepare(d, a->word[1], e) : NULL;
 	int failed = -1;
 
+	if (d)
+		db_be_patient(d);
 	if (q)
 		failed =
 			a->is_json ? print_json(q, f, e) : print_table(q, f, e);

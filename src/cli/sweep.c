@@ -491,6 +491,15 @@ static int print_json(const struct sweep *w, FILE *f, struct err *e)
 	return e->code ? -1 : 0;
 }
 
+/* Between quotes, of which there are two where there was one. */
+static void write_field(FILE *f, const char *text)
+{
+	fputc('"', f);
+	for (; *text; text++)
+		fprintf(f, *text == '"' ? "%c\"" : "%c", *text);
+	fputc('"', f);
+}
+
 static void write_csv(const struct sweep *w, FILE *f)
 {
 	struct err e = { 0 };
@@ -501,10 +510,11 @@ static void write_csv(const struct sweep *w, FILE *f)
 		&e);
 
 	fputs("curve,x,seed,figure,value\n", f);
-	while (q && db_next(q, &e) > 0)
-		fprintf(f, "\"%s\",%s,%s,%s,%.17g\n", db_text(q, 0),
-			db_text(q, 1), db_text(q, 2), db_text(q, 3),
-			db_real(q, 4));
+	while (q && db_next(q, &e) > 0) {
+		write_field(f, db_text(q, 0));
+		fprintf(f, ",%s,%s,%s,%.17g\n", db_text(q, 1), db_text(q, 2),
+			db_text(q, 3), db_real(q, 4));
+	}
 	db_finish(q);
 }
 

@@ -162,6 +162,14 @@ static int64_t word_of(const struct link_params *p)
 	return p->word ? p->word : p->chunk;
 }
 
+sim_time link_control_slot(const struct link_params *p)
+{
+	int64_t words = p->control_every + p->control;
+
+	return p->control ? wire_time(words * word_of(p), link_data_rate(p))
+			  : 0;
+}
+
 /* With the control words among them, which come after so many words whatever
  * these are of: to the nearest byte. */
 static int64_t with_control(const struct link_params *p, int64_t bytes)

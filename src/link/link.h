@@ -148,6 +148,8 @@ int64_t link_round_trip(const struct link_rules *r, uint32_t wire);
 int64_t link_wire_bytes(const struct link_params *p, int64_t payload);
 /* The rate that its code leaves of a link's raw rate. */
 int64_t link_data_rate(const struct link_params *p);
+/* From one group of control words to the next, ps; 0: there are none. */
+sim_time link_control_slot(const struct link_params *p);
 
 /* The place of a payload's costs in a row. */
 static inline uint32_t link_place(

@@ -18,7 +18,8 @@ struct trials {
 	const struct lofamo_params *watch;
 	uint32_t n_gpus; /* of a node */
 	const struct topo *topo;
-	sim_time latency, at; /* at: of the fault of this trial */
+	sim_time latency, slot; /* of control words */
+	sim_time at; /* of the fault of this trial */
 	double first, last, sum; /* ms, over trials; sum over reports */
 	sim_time soonest, latest; /* of this trial */
 	uint64_t n_reports, n_heard, undetected, false_alarms;
@@ -71,7 +72,6 @@ static int trials_init(struct load *l, const struct topo *t, struct route *r,
 	struct trials *x = of(l);
 
 	(void)r;
-	(void)link;
 	x->watch = part_params(l->parts, &part_lofamo);
 	x->n_gpus = gpus_count(l->parts);
 	if (!x->watch || !x->watch->is_on)
@@ -83,6 +83,7 @@ static int trials_init(struct load *l, const struct topo *t, struct route *r,
 		return err_set(e, "fault: a single node has no neighbours");
 	x->topo = t;
 	x->latency = t->wire[0].latency;
+	x->slot = link_control_slot(link);
 	return 0;
 }
 
@@ -164,6 +165,7 @@ static void try(struct trials *x, uint32_t trial)
 	const struct lofamo_setup s = { .params = x->watch,
 		.topo = x->topo,
 		.latency = x->latency,
+		.slot = x->slot,
 		.n_gpus = x->n_gpus,
 		.seed = x->load.seed + trial,
 		.on_report = on_report,

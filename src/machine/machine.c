@@ -352,6 +352,7 @@ static void settle_queues(struct machine *m)
 struct part_place machine_place(const struct machine *m, uint64_t seed)
 {
 	return (struct part_place){ .topo = m->topo,
+		.link = &m->link,
 		.plan = &m->faults,
 		.parts = &m->parts,
 		.seed = seed };

@@ -24,7 +24,7 @@
 #ifndef NET_PROOF_H
 #define NET_PROOF_H
 
-#include "net/router.h"
+#include "net/net.h"
 #include "route/route.h"
 
 /* The buffer at the far end of a wire: packets that left router by port. */
@@ -45,7 +45,7 @@ struct proof_step {
 	uint32_t n_cycle, room;
 };
 
-enum { PROOF_STEPS = 8 }; /* the most */
+enum { PROOF_STEPS = 10 }; /* the most */
 
 struct proof {
 	struct proof_step step[PROOF_STEPS];
@@ -111,6 +111,26 @@ struct proof_waits {
  *    that wait for it.
  */
 void proof_waits(struct proof *p, const struct proof_waits *w);
+
+/* What packets wait for in interfaces. */
+struct proof_nodes {
+	const char *nic; /* its kind */
+	const char *how; /* packets wait, as nic_ops.how_waits; or NULL */
+	/* [class]: packets of these must be able to leave before a node takes
+	 * one in; bits */
+	uint32_t waits[N_NET_CLASSES];
+	bool is_shared; /* all classes have the same queues */
+	const struct topo *topo;
+	const struct route *route;
+};
+
+/*
+ * One more step, the last, where proof_waits() has none of this: no packet
+ * keeps its place at a node until another one leaves that may wait, somewhere,
+ * behind a packet for such a place.  So receivers take in what arrives, as the
+ * other steps assume.
+ */
+void proof_nodes(struct proof *p, const struct proof_nodes *x);
 
 /* Adds a channel to the cycle of a step. */
 void proof_tell(struct proof_step *s, router_id r, port_id p, uint32_t channel);

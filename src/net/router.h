@@ -126,6 +126,9 @@ struct router_ops {
 	 * router, and a channel is a FIFO. */
 	const struct net_stage *(*stages)(
 		const struct net_params *p, uint32_t *n);
+	/* With this routing requests and answers (NET_USER, NET_HIGH) wait in
+	 * the same queues; NULL: with none. */
+	bool (*shares)(const struct route *r, const struct topo *t);
 	/* For switches alone: nodes have the first router that there is. */
 	bool is_switch;
 	/* It calls route_ops.decide(). */

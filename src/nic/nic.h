@@ -122,6 +122,9 @@ struct nic_ops {
 	 * taken in.  Only of the parameters.
 	 */
 	uint32_t (*waits_for)(const void *params, enum net_class class);
+	/* How, and what programs have to see to, for a sentence that begins
+	 * with the interface; NULL: there is nothing to say. */
+	const char *how_waits;
 };
 
 struct nic_setup {

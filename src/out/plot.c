@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/name.h"
 
 enum {
 	WIDTH = 720,
@@ -13,6 +14,7 @@ enum {
 	TOP = 24,
 	BOTTOM = 56,
 	TICKS = 6,
+	MOST_STEPS = 2 * TICKS,
 	COLOURS = 12,
 	LEGEND_LINE = 18,
 	MOST_DOTS = 40, /* of a curve; with more they hide it */
@@ -25,6 +27,8 @@ enum {
 static const char *const colour[COLOURS] = { "#0072b2", "#d55e00", "#009e73",
 	"#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999933", "#882255",
 	"#44aa99", "#332288", "#ddcc77" };
+
+#define MOST_VALUE 1e200 /* of which spans can be computed */
 
 struct spot {
 	double x, y, half;
@@ -80,8 +84,13 @@ void plot_add(
 	struct plot *p, const char *curve, double x, double y, double half)
 {
 	struct line *l;
-	size_t i = 0;
+	/* most follow one of their own curve */
+	size_t i =
+		p->n && !strcmp(p->line[p->n - 1].name, curve) ? p->n - 1 : 0;
 
+	if (!(fabs(x) <= MOST_VALUE && fabs(y) <= MOST_VALUE &&
+		    fabs(half) <= MOST_VALUE))
+		return; /* what has no place on paper is left out */
 	while (i < p->n && strcmp(p->line[i].name, curve) != 0)
 		i++;
 	if (i == p->n) {
@@ -93,10 +102,16 @@ void plot_add(
 	l->spot[l->n++] = (struct spot){ x, y, half };
 }
 
+size_t plot_n_curves(const struct plot *p)
+{
+	return p->n;
+}
+
 static struct scale make_scale(double from, double to)
 {
 	static const double round[] = { 1, 2, 2.5, 5, 10 };
-	double span = to > from ? to - from : 1;
+	double least = 1e-9 * fmax(fabs(from), fabs(to));
+	double span = fmax(to > from ? to - from : 1, least);
 	double unit = pow(10, floor(log10(span / TICKS)));
 	size_t i = 0;
 	struct scale s;
@@ -146,36 +161,64 @@ static double down(const struct scale *s, double v)
 	       (v - s->from) / (s->to - s->from) * (HEIGHT - TOP - BOTTOM);
 }
 
+/* Two characters that UTF-8 has and XML has not. */
+static bool is_no_character(const char *s, size_t n)
+{
+	return n == 3 &&
+	       (!memcmp(s, "\xef\xbf\xbe", 3) || !memcmp(s, "\xef\xbf\xbf", 3));
+}
+
+/* XML has no control characters, by no name. */
 static void write_text(FILE *f, const char *s)
 {
-	for (; *s; s++) {
+	size_t n;
+
+	for (; *s; s += n ? n : 1) {
+		n = name_letter(s);
 		if (*s == '<')
 			fputs("&lt;", f);
+		else if (*s == '>')
+			fputs("&gt;", f);
 		else if (*s == '&')
 			fputs("&amp;", f);
+		else if (n && !is_no_character(s, n))
+			fwrite(s, 1, n, f);
 		else
-			fputc(*s, f);
+			fputc('?', f);
 	}
+}
+
+static size_t n_steps(const struct scale *s)
+{
+	double n = (s->to - s->from) / s->step + 0.5;
+
+	return n < MOST_STEPS ? (size_t)n : MOST_STEPS;
 }
 
 static void write_axes(const struct plot *p, const struct scale *x,
 	const struct scale *y, FILE *f)
 {
-	double v;
+	size_t i;
 
-	for (v = x->from; v <= x->to + x->step / 2; v += x->step)
+	for (i = 0; i <= n_steps(x); i++) {
+		double v = x->from + (double)i * x->step;
+
 		fprintf(f,
 			"<path class='g' d='M%.1f %dV%d'/>"
 			"<text x='%.1f' y='%d' "
 			"text-anchor='middle'>%g</text>\n",
 			across(x, v), TOP, HEIGHT - BOTTOM, across(x, v),
 			HEIGHT - BOTTOM + 18, fabs(v) < x->step / 2 ? 0 : v);
-	for (v = y->from; v <= y->to + y->step / 2; v += y->step)
+	}
+	for (i = 0; i <= n_steps(y); i++) {
+		double v = y->from + (double)i * y->step;
+
 		fprintf(f,
 			"<path class='g' d='M%d %.1fH%d'/>"
 			"<text x='%d' y='%.1f' text-anchor='end'>%g</text>\n",
 			LEFT, down(y, v), WIDTH - RIGHT, LEFT - 8,
 			down(y, v) + 4, fabs(v) < y->step / 2 ? 0 : v);
+	}
 	fprintf(f, "<text x='%d' y='%d' text-anchor='middle'>",
 		(LEFT + WIDTH - RIGHT) / 2, HEIGHT - 14);
 	write_text(f, p->x);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/name.h"
 
 enum { VARINT = 0, FIXED64 = 1, LENGTH = 2 };
 
@@ -64,7 +65,11 @@ void proto_real(struct proto *p, uint32_t field, double value)
 
 void proto_text(struct proto *p, uint32_t field, const char *text)
 {
-	put_bytes(p, field, text, strlen(text));
+	char *own = mem_text(text);
+
+	name_clean(own, ""); /* Perfetto wants UTF-8 */
+	put_bytes(p, field, own, strlen(own));
+	mem_free(own);
 }
 
 void proto_message(struct proto *p, uint32_t field, struct proto *inside)

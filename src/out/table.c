@@ -4,14 +4,25 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/name.h"
 
 enum { GAP = 2, INDENT = 4, LEAST_TEXT = 20 };
+
+static char *copy_clean(const char *text)
+{
+	char *own = mem_text(text);
+
+	name_clean(own, "\n\t");
+	return own;
+}
 
 void table_init(
 	struct table *t, const struct table_column *columns, size_t n_columns)
 {
 	BUG_IF(n_columns > TABLE_MAX_COLUMNS);
 	*t = (struct table){ .column = columns, .n_columns = n_columns };
+	for (size_t i = 0; i < n_columns; i++)
+		t->head[i] = copy_clean(columns[i].head);
 }
 
 void table_add(struct table *t, const char *const *cells)
@@ -25,13 +36,15 @@ void table_add(struct table *t, const char *const *cells)
 	}
 	row = &t->cell[t->n_rows++ * t->n_columns];
 	for (size_t i = 0; i < t->n_columns; i++)
-		row[i] = mem_text(cells[i] ? cells[i] : "-");
+		row[i] = copy_clean(cells[i] ? cells[i] : "-");
 }
 
 void table_fini(struct table *t)
 {
 	for (size_t i = 0; i < t->n_rows * t->n_columns; i++)
 		mem_free(t->cell[i]);
+	for (size_t i = 0; i < t->n_columns; i++)
+		mem_free(t->head[i]);
 	mem_free(t->cell);
 }
 
@@ -67,7 +80,7 @@ static size_t measure(const struct table *t, size_t *width)
 	size_t sum = 0;
 
 	for (size_t c = 0; c < t->n_columns; c++) {
-		width[c] = text_width(t->column[c].head);
+		width[c] = text_width(t->head[c]);
 		for (size_t r = 0; r < t->n_rows; r++) {
 			size_t w = text_width(cell(t, r, c));
 
@@ -98,7 +111,7 @@ static void put_columns(
 {
 	fputs(is_bold ? "\033[1m" : "", out);
 	for (size_t c = 0; c < t->n_columns; c++)
-		put_cell(t, c, t->column[c].head, width[c], out);
+		put_cell(t, c, t->head[c], width[c], out);
 	fputs(is_bold ? "\033[0m\n" : "\n", out);
 	for (size_t r = 0; r < t->n_rows; r++) {
 		for (size_t c = 0; c < t->n_columns; c++)
@@ -136,15 +149,15 @@ static void put_records(
 	size_t heads = 0;
 
 	for (size_t c = 1; c < t->n_columns; c++)
-		if (text_width(t->column[c].head) > heads)
-			heads = text_width(t->column[c].head);
+		if (text_width(t->head[c]) > heads)
+			heads = text_width(t->head[c]);
 	for (size_t r = 0; r < t->n_rows; r++) {
 		fprintf(out, "%s%s%s\n", is_bold ? "\033[1m" : "",
 			cell(t, r, 0), is_bold ? "\033[0m" : "");
 		for (size_t c = 1; c < t->n_columns; c++) {
 			pad(out, INDENT);
-			fputs(t->column[c].head, out);
-			pad(out, heads - text_width(t->column[c].head) + GAP);
+			fputs(t->head[c], out);
+			pad(out, heads - text_width(t->head[c]) + GAP);
 			put_wrapped(cell(t, r, c), INDENT + heads + GAP, width,
 				out);
 		}

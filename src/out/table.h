@@ -16,8 +16,11 @@ struct table_column {
 	bool is_number; /* set flush right */
 };
 
+/* Names come from anywhere: what a terminal would take for a command is shown
+ * as ?. */
 struct table {
 	const struct table_column *column;
+	char *head[TABLE_MAX_COLUMNS]; /* its own copies */
 	size_t n_columns;
 	char **cell; /* row by row; its own copies */
 	size_t n_rows, room;

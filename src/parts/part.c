@@ -106,3 +106,13 @@ void *part_state(const struct parts *p, const struct part_ops *ops)
 
 	return s ? s->state : NULL;
 }
+
+void parts_facts(const struct part_place *at, sim_time end, struct facts *f)
+{
+	const struct part_slot *s = at->parts->slot;
+	const struct part_slot *last = s + at->parts->n;
+
+	for (; s < last; s++)
+		if (s->exists && s->ops->facts)
+			s->ops->facts(s->params, at, end, f);
+}

@@ -15,8 +15,10 @@
 #include "base/param.h"
 #include "sim/sim.h"
 
+struct facts;
 struct fault_plan;
 struct host;
+struct link_params;
 struct net;
 struct parts;
 struct topo;
@@ -34,6 +36,7 @@ struct part_block {
 /* The machine around a part. */
 struct part_place {
 	const struct topo *topo;
+	const struct link_params *link;
 	const struct fault_plan *plan;
 	const struct parts *parts; /* all of them */
 	uint64_t seed;
@@ -58,6 +61,9 @@ struct part_ops {
 	void *(*open)(const void *params, const struct part_place *at);
 	void (*close)(void *state);
 	uint64_t (*memory)(const void *state); /* bytes that it holds */
+	/* What it found in a run until end. */
+	void (*facts)(const void *params, const struct part_place *at,
+		sim_time end, struct facts *f);
 };
 
 struct part_slot {
@@ -84,6 +90,7 @@ int parts_check(
 void parts_open(struct parts *p, const struct part_place *at);
 void parts_close(struct parts *p);
 uint64_t parts_memory(const struct parts *p);
+void parts_facts(const struct part_place *at, sim_time end, struct facts *f);
 
 /* NULL where the machine, or parts itself, has no such part. */
 const void *part_params(const struct parts *p, const struct part_ops *ops);

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "out/file.h"
+#include "record/guard.h"
 #include "record/items.h"
 
 /* "weft", as the file's header says whose it is. */
@@ -25,6 +26,7 @@ struct db {
 	char *target; /* where that leads to, of one that is written */
 	int lock; /* a descriptor that is locked, or -1 */
 	bool is_new; /* there was no such file */
+	struct guard guard;
 };
 
 struct db_query {
@@ -39,6 +41,8 @@ static int fail(struct db *d, struct err *e)
 
 	if (sqlite3_errcode(d->file) == SQLITE_NOMEM)
 		mem_give_up();
+	if (guard_explains(&d->guard, d->file, d->path, e))
+		return -1;
 	snprintf(why, sizeof(why), "%s", sqlite3_errmsg(d->file));
 	/* a damaged file's names are anything */
 	for (i = 0; why[i]; i++)
@@ -94,15 +98,18 @@ const char *db_path(const struct db *d)
 
 int db_attach(struct db *d, const char *path, const char *name, struct err *e)
 {
-	struct db_query *q = db_prepare(d, "ATTACH ? AS ?", e);
-	int failed;
+	struct db_query *q;
+	int failed = -1;
 
-	if (!q)
-		return -1;
-	db_bind_text(q, 1, path);
-	db_bind_text(q, 2, name);
-	failed = db_run(q, e);
+	guard_pause(d->file);
+	q = db_prepare(d, "ATTACH ? AS ?", e);
+	if (q) {
+		db_bind_text(q, 1, path);
+		db_bind_text(q, 2, name);
+		failed = db_run(q, e);
+	}
 	db_finish(q);
+	guard_reading(&d->guard, d->file);
 	return failed;
 }
 
@@ -183,11 +190,13 @@ static int open_ours(
 				       : SQLITE_OPEN_READWRITE,
 		    e))
 		return -1;
+	guard_init(&d->guard, d->file);
 	sqlite3_busy_timeout(d->file, PATIENCE_MS);
 	sqlite3_create_function(d->file, "item", 2,
 		SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, get_item, NULL, NULL);
 	sqlite3_create_module(d->file, "items", &items_module, NULL);
-	return check_ours(d, oldest, e);
+	return check_ours(d, oldest, e) ||
+	       (oldest == DB_OLDEST && guard_check_schema(d->file, d->path, e));
 }
 
 static int check_regular(const char *path, struct err *e)
@@ -209,8 +218,10 @@ struct db *db_open(const char *path, struct err *e)
 		return NULL;
 	d = new_db(path);
 	if (!open_ours(d, path, DB_OLDEST, e) &&
-		!db_do(d, "PRAGMA query_only = 1", e))
+		!db_do(d, "PRAGMA query_only = 1", e)) {
+		guard_reading(&d->guard, d->file);
 		return d;
+	}
 	db_close(d);
 	return NULL;
 }
@@ -345,6 +356,11 @@ struct db *db_create(const char *path, struct err *e)
 		return d;
 	db_close(d);
 	return NULL;
+}
+
+void db_be_patient(struct db *d)
+{
+	d->guard.most = 0;
 }
 
 struct db_query *db_prepare(struct db *d, const char *sql, struct err *e)

@@ -23,8 +23,11 @@ struct db_query;
  * the file with the first COMMIT, and before that it is empty.
  */
 struct db *db_create(const char *path, struct err *e);
-/* One whose schema is known; read only. */
+/* One whose schema is known.  Nothing can be written, and queries that take
+ * longer together than a file of its size explains are ended. */
 struct db *db_open(const char *path, struct err *e);
+/* They may take any time after that: a user has asked. */
+void db_be_patient(struct db *d);
 /* One that is to be gone on with.  Nobody else can write it meanwhile, nor one
  * that was created. */
 struct db *db_reopen(const char *path, struct err *e);

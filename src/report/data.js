@@ -48,6 +48,8 @@ function unpack(run) {
 		channel: Uint16Array, use: Float32Array,
 		waiting: Float32Array, longest: Uint32Array,
 		retries: Float64Array });
+	run.calls = columns(run.calls, { from: Float64Array, to: Float64Array,
+		row: Uint32Array, name: Uint32Array });
 	run.nLinks = run.links.site.length;
 	if (run.load) {
 		run.load.use = bytesOf(run.load.use);

@@ -102,7 +102,7 @@ static int take_all(struct load *l, struct db_query *q, struct err *e)
 
 static uint32_t as_byte(double x)
 {
-	return x < 0 ? 0 : x > 255 ? 255 : (uint32_t)(x + 0.5);
+	return !(x >= 0) ? 0 : x > 255 ? 255 : (uint32_t)(x + 0.5);
 }
 
 /* Queues are of all lengths: their logarithm is kept. */
@@ -283,6 +283,8 @@ int report_load(struct db *d, size_t n_links, struct json *j, struct err *e)
 		return -1;
 	if (!n_links || !l.n_steps || !(end > 0))
 		return 0;
+	if (!(end < 1e30))
+		return err_set(e, "%s: a sample has no end", db_path(d));
 	l.n_steps = choose_steps(l.n_steps, n_links);
 	l.length = end / (double)l.n_steps;
 	q = db_prepare(d,

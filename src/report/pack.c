@@ -1,5 +1,7 @@
 #include "report/pack.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -33,7 +35,7 @@ void pack_u32(struct pack *p, uint32_t value)
 
 void pack_f32(struct pack *p, double value)
 {
-	float f = (float)value;
+	float f = (float)fmax(-FLT_MAX, fmin(value, FLT_MAX));
 	uint32_t bits;
 
 	memcpy(&bits, &f, sizeof(bits));

@@ -106,8 +106,12 @@ static int check_numbers(struct db *d, size_t *n_links, struct err *e)
 {
 	struct db_query *q = db_prepare(d,
 		"SELECT s.n, l.n, s.n = s.most + 1 AND l.n = l.most + 1 AND"
-		" l.far < s.n FROM (SELECT count(*) n, ifnull(max(id), -1) most"
-		" FROM site) s, (SELECT count(*) n, ifnull(max(id), -1) most,"
+		" l.far < s.n AND s.least = 0 AND l.least = 0 AND l.near >= 0"
+		" FROM (SELECT count(*) n, ifnull(max(id), -1) most,"
+		" ifnull(min(id), 0) least FROM site) s,"
+		" (SELECT count(*) n, ifnull(max(id), -1) most,"
+		" ifnull(min(id), 0) least,"
+		" min(ifnull(min(site), 0), ifnull(min(to_site), 0)) near,"
 		" max(ifnull(max(site), -1), ifnull(max(to_site), -1)) far"
 		" FROM link) l",
 		e);
@@ -295,6 +299,39 @@ static int write_classes(struct db *d, struct json *j, struct err *e)
 	return more;
 }
 
+/* --- programs --- */
+
+/* Processes and calls that a page has room for. */
+#define ROWS                                                                   \
+	"r AS (SELECT node, process, row_number() OVER (ORDER BY node,"        \
+	" process) - 1 n FROM call GROUP BY node, process ORDER BY node,"      \
+	" process LIMIT 64), s AS (SELECT c.id, c.name, c.from_ps, c.to_ps,"   \
+	" r.n row FROM call c JOIN r USING(node, process) ORDER BY c.from_ps," \
+	" c.id LIMIT 20000)"
+
+/* What programs called, and when; -1: it never came back. */
+static int write_calls(struct db *d, struct json *j, struct err *e)
+{
+	return write_table(d, "call_rows",
+		       "SELECT node, process, max(CASE WHEN name LIKE"
+		       " 'replaying a schedule as rank %' THEN substr(name, 30)"
+		       " END) FROM call GROUP BY node, process"
+		       " ORDER BY node, process LIMIT 64",
+		       j, e) ||
+	       write_texts(d, "call_names",
+		       "WITH " ROWS
+		       " SELECT DISTINCT name FROM s ORDER BY name",
+		       j, e) ||
+	       write_columns(d, "calls", "dduu",
+		       "WITH " ROWS
+		       ", k AS (SELECT name, row_number() OVER (ORDER BY name)"
+		       " - 1 n FROM (SELECT DISTINCT name FROM s))"
+		       " SELECT from_ps \"from\", ifnull(to_ps, -1) \"to\","
+		       " row, k.n name FROM s JOIN k USING(name)"
+		       " ORDER BY from_ps, id",
+		       j, e);
+}
+
 static void write_cause_names(struct json *j)
 {
 	uint32_t c;
@@ -338,5 +375,5 @@ int report_run(struct db *d, struct json *j, struct err *e)
 		       "DISTINCT sample) FROM blocked) FROM blocked"
 		       " GROUP BY came_by, wants",
 		       j, e) ||
-	       write_machine(d, n_links, j, e);
+	       write_calls(d, j, e) || write_machine(d, n_links, j, e);
 }

@@ -8,7 +8,7 @@ function runPage(run) {
 		run.meta.command), answer(run), tiles(run), jobsCard(run),
 	run.nLinks ? machineCard(run) : null, ...heatCards(run),
 	make("div", { class: "spaced" }, ...latencyCards([run])),
-	courseCards([run]), blockedCard(run), ...budgetCards(run),
+	courseCards([run]), timelineCard(run), blockedCard(run), ...budgetCards(run),
 	counterCard(run)];
 
 	return parts;
@@ -415,4 +415,9 @@ function selfTest() {
 		root.clock = run.clock.textContent;
 	}
 	root.drawn = m.canvas.toDataURL() !== picture;
+	root.timeline = Array.from(document.querySelectorAll("#timeline text, "
+		+ "#timeline li"), e => e.textContent).join("; ");
+	root.bars = Array.from(document.querySelectorAll("#timeline path"),
+		p => p.dataset.what + " " + p.getAttribute("d").split("M").length)
+		.join("; ");
 }

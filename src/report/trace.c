@@ -510,11 +510,12 @@ static int write_samples(struct trace *t, struct err *e)
 			" use, waiting FROM sample ORDER BY n",
 			e);
 	while (q && (more = db_next(q, e)) > 0) {
-		int64_t from = db_int(q, 0);
-		double us = (double)(db_int(q, 1) - from) / 1e6;
+		int64_t from = db_int(q, 0), to = db_int(q, 1);
+		double us = ((double)to - (double)from) / 1e6;
 		double out = db_real(q, 3);
 
-		if (check_times(t, from, db_int(q, 1) - 1, e)) {
+		/* none takes no time */
+		if (check_times(t, from, to > from ? to : -1, e)) {
 			more = -1;
 			break;
 		}

@@ -61,6 +61,21 @@ struct route_step route_arrive(
 	return s;
 }
 
+bool route_merges(const struct route *r, const struct topo *t)
+{
+	uint32_t dst = t->n_nodes > 1;
+	struct packet request = { .dst = dst, .kind = PACKET_DYNAMIC };
+	struct packet ordered = { .dst = dst, .kind = PACKET_DETERMINISTIC };
+	struct packet answer = { .dst = dst, .kind = PACKET_HIGH };
+
+	if (r->n_channels > 1)
+		return true;
+	r->ops->start(r, &request);
+	r->ops->start(r, &ordered);
+	r->ops->start(r, &answer);
+	return answer.kind == request.kind || answer.kind == ordered.kind;
+}
+
 void route_free(struct route *r)
 {
 	if (!r)

@@ -143,6 +143,10 @@ void route_begin(const struct route *r, struct packet *p);
 struct route_step route_arrive(
 	const struct route *r, struct packet *p, router_id at, port_id in);
 
+/* Whether requests and answers, which are PACKET_HIGH, go by the same channels:
+ * the routing names these, or makes both packets of one kind. */
+bool route_merges(const struct route *r, const struct topo *t);
+
 /* Makes a graph without edges; to be freed with route_graph_fini(). */
 void route_graph_init(
 	struct route_graph *g, const struct topo *t, uint32_t n_channels);

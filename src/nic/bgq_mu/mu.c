@@ -579,4 +579,7 @@ const struct nic_ops bgq_mu_ops = {
 	.audit_node = audit_node,
 	.describe_stall = mu_barrier_describe,
 	.load_bytes = load_bytes,
+	.how_waits = "holds those for full FIFOs in memory: programs must "
+		     "empty reception FIFOs, and have no more remote gets "
+		     "under way than injection FIFOs hold",
 };

@@ -586,4 +586,5 @@ const struct nic_ops gemini_ops = {
 	.load_bytes = load_bytes,
 	.is_stale = is_stale,
 	.waits_for = waits_for,
+	.how_waits = "takes in a request when its response can leave",
 };

@@ -13,6 +13,13 @@ static const struct param params[] = {
 		"routing of requests; deterministic routing keeps the packets "
 		"between two nodes in order",
 		"assumed: nothing here needs the order"),
+	PARAM_ONE_OF("answers", AT(answers), "buffered", "buffered|held",
+		"place of answers that wait to leave: buffers of the card, or "
+		"(held) the reception FIFO, where requests then keep their "
+		"places until their answers have left; held can deadlock where "
+		"requests and answers share channels",
+		"assumed: a card keeps answers, which are few bytes or the "
+		"address of some, in its own memory or the host's"),
 	COUNT("window", window, "32", 1, 32,
 		"largest number of unacknowledged packets of a queue", CARD),
 	COUNT("buffers", buffers, "16", 1, 256,
@@ -85,6 +92,14 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 		asks_on_event(&a, number, e.data);
 }
 
+static uint32_t plain_waits_for(const void *values, enum net_class class)
+{
+	const struct plain_params *p = values;
+
+	return class == NET_USER && p->answers == PLAIN_HELD ? 1u << NET_HIGH
+							     : 0;
+}
+
 static int plain_init(struct nic *nic, struct err *e)
 {
 	struct plain *x = (struct plain *)nic;
@@ -108,6 +123,7 @@ static int plain_init(struct nic *nic, struct err *e)
 		.latency = p->input,
 		.kind = p->routing ? PACKET_DETERMINISTIC : PACKET_DYNAMIC,
 		.kept = PLAIN_GET,
+		.holds = p->answers == PLAIN_HELD,
 		.left = plain_send_left,
 		.asked = plain_receive_asked,
 		.fits = plain_receive_fits,
@@ -192,4 +208,7 @@ const struct nic_ops plain_ops = {
 	.audit_node = audit_node,
 	.load_bytes = asks_load_bytes,
 	.is_stale = asks_is_stale,
+	.waits_for = plain_waits_for,
+	.how_waits = "keeps the place of a request in the reception FIFO until "
+		     "its answer has left (nic.answers: held)",
 };

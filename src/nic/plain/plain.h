@@ -54,8 +54,13 @@ struct plain_entry {
 	uint64_t bound; /* of an atomic */
 };
 
+/* Answers that cannot leave wait in the card; or their requests keep their
+ * places in the reception FIFO until then. */
+enum plain_answers { PLAIN_BUFFERED, PLAIN_HELD };
+
 struct plain_params {
 	int64_t routing; /* 0: dynamic, 1: deterministic */
+	int64_t answers; /* an enum plain_answers */
 	int64_t window, buffers; /* packets */
 	int64_t dispatch, packet, input; /* ps */
 	struct workq_params work;

@@ -103,19 +103,29 @@ void asks_ready(const struct nic_at *a, uint32_t id)
 	}
 }
 
+/* Its place in the reception FIFO, where it has one. */
+static void release(const struct nic_at *a, struct ask_hold *hold)
+{
+	uint32_t chunks = hold->chunks;
+
+	hold->chunks = 0;
+	if (chunks)
+		net_release(a->nic->net, a->w, a->s, hold->fifo, chunks, a->t);
+}
+
 /* Into the network. */
 static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
 {
 	struct net *net = a->nic->net;
 	const struct ask *x = ask_of(a, id);
-	uint32_t from = x->fifo, chunks = x->chunks;
 	bool is_answer = x->h.is_answer, is_first = x->is_first;
+	struct ask_hold hold = x->hold;
 
 	asks_charge(a, id, CAUSE_ENGINE, a->t);
 	net_inject(net, a->w, a->s, fifo, id, a->t);
 	if (is_answer) {
 		asks_of(a)->inside--;
-		net_release(net, a->w, a->s, from, chunks, a->t);
+		release(a, &hold);
 	} else if (is_first) {
 		asks_of(a)->how->left(a);
 	}
@@ -192,8 +202,7 @@ void asks_on_packet(struct net *net, struct sim_worker *w, site_id s,
 	struct nic_at a = nic_at(net->client_state, w, s, t);
 	struct ask *x = ask_of(&a, id);
 
-	x->fifo = fifo;
-	x->chunks = net->packets[id].chunks;
+	x->hold = (struct ask_hold){ fifo, net->packets[id].chunks };
 	asks_of(&a)->inside++;
 	asks_post(&a, tail + asks_of(&a)->how->latency, asks_of(&a)->how->input,
 		id);
@@ -224,13 +233,12 @@ void asks_complete(const struct nic_at *a, packet_id id, bool is_done)
 
 void asks_finish(const struct nic_at *a, packet_id id, bool is_done)
 {
-	const struct ask *x = ask_of(a, id);
-	uint32_t fifo = x->fifo, chunks = x->chunks;
+	struct ask_hold hold = ask_of(a, id)->hold;
 
 	asks_complete(a, id, is_done);
 	asks_of(a)->inside--;
 	nic_give(a->nic, a->w, id);
-	net_release(a->nic->net, a->w, a->s, fifo, chunks, a->t);
+	release(a, &hold);
 }
 
 /* The packet itself goes back as its answer. */
@@ -265,6 +273,8 @@ void asks_answer(const struct nic_at *a, packet_id id)
 	if (net->book && !book_has(net->book, id))
 		book_open(net->book, id, &none);
 	asks_of(a)->answers++;
+	if (!asks_of(a)->how->holds)
+		release(a, &x->hold);
 	outbox_send(
 		a, &asks_of(a)->out, asks_of(a)->how->high.first, id, leave);
 }

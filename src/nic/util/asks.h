@@ -6,10 +6,14 @@
  * says, how it is executed, and what an answer is good for is the owner's
  * business.
  *
- * Requests and answers are packets of different kinds, which never wait for
- * each other in the network.  A request keeps its place in the reception FIFO
- * until its answer has left, and an owner takes answers whatever happens: so
- * answers always drain, and then requests do.
+ * Requests and answers are packets of different kinds, but some routings put
+ * them into the same queues.  So a request gives its place in the reception
+ * FIFO back when it has been executed, and its answer waits in the interface to
+ * leave: reception is never held for a packet that may stand behind the one
+ * that wants to be received.  An owner takes answers whatever happens.
+ *
+ * With asks_how.holds a request keeps its place until its answer has left.
+ * That is safe only where requests and answers have channels of their own.
  */
 #ifndef NIC_UTIL_ASKS_H
 #define NIC_UTIL_ASKS_H
@@ -31,11 +35,16 @@ struct ask_header {
 	uint32_t unused_too;
 };
 
+/* What a packet holds of a reception FIFO. */
+struct ask_hold {
+	uint32_t fifo, chunks;
+};
+
 /* Behind a packet's load. */
 struct ask {
 	struct ask_header h;
 	struct flips flips;
-	uint32_t fifo, chunks; /* that it holds of reception */
+	struct ask_hold hold;
 	bool is_first; /* try */
 	bool is_again; /* it has been executed before */
 	uint8_t data[];
@@ -64,6 +73,7 @@ struct asks_how {
 	sim_time latency; /* until then, from its tail on */
 	uint8_t kind; /* of requests, an enum packet_kind */
 	uint8_t kept; /* an op that may be executed twice, or is not there */
+	bool holds; /* requests keep their places until answers have left */
 
 	/* A request has left for the first time. */
 	void (*left)(const struct nic_at *a);

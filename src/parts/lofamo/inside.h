@@ -53,6 +53,8 @@ struct node {
 	bool is_card_dead, is_service_dead;
 	uint8_t cut, gpus; /* links and GPUs that are dead, a bit each */
 	sim_time mute_since[LOFAMO_PORTS]; /* SIM_NEVER: it is not */
+	sim_time word_at[LOFAMO_PORTS]; /* the next that carries no message */
+	uint64_t words[LOFAMO_PORTS]; /* that do */
 
 	/* the card's registers */
 	bool is_host_valid, is_card_valid;
@@ -95,7 +97,7 @@ struct lofamo {
 	struct lofamo_params params;
 	const struct topo *topo;
 	uint32_t n_ports, n_gpus;
-	sim_time latency;
+	sim_time latency, slot;
 	uint64_t seed;
 	void (*on_report)(void *arg, sim_time t, enum lofamo_kind kind,
 		router_id site, uint32_t unit, enum health state, router_id by);
@@ -123,5 +125,10 @@ void master_on_report(struct lofamo *l, const struct event *e);
 void master_on_settle(struct lofamo *l, const struct event *e);
 void master_on_roll(struct lofamo *l, const struct event *e);
 void master_on_answers(struct lofamo *l, const struct event *e);
+
+/* --- health.c --- */
+
+void lofamo_facts(const void *params, const struct part_place *at, sim_time end,
+	struct facts *f);
 
 #endif

@@ -231,7 +231,8 @@ static void on_fault(struct lofamo *l, const struct event *e)
 		return;
 	case LOFAMO_CARD:
 		n->is_card_dead = is_dead;
-		reset_card(n, e->at);
+		if (!is_dead)
+			reset_card(n, e->at);
 		break;
 	default:
 		far = lofamo_far(l, e->site, e->unit);
@@ -245,6 +246,18 @@ static void on_fault(struct lofamo *l, const struct event *e)
 
 /* --- control words --- */
 
+/* A link's next one that carries no message yet, which it does now. */
+static sim_time take_word(
+	struct lofamo *l, struct node *n, uint32_t p, sim_time t)
+{
+	sim_time at = (t + l->slot - 1) / l->slot * l->slot;
+
+	at = at > n->word_at[p] ? at : n->word_at[p];
+	n->word_at[p] = at + l->slot;
+	n->words[p]++;
+	return at;
+}
+
 static void send_word(struct lofamo *l, router_id site, uint32_t p, sim_time t,
 	enum what what, const struct note *x)
 {
@@ -252,6 +265,7 @@ static void send_word(struct lofamo *l, router_id site, uint32_t p, sim_time t,
 
 	if (!is_audible(l, site, p))
 		return;
+	t = take_word(l, &l->node[site], p, t);
 	lofamo_post(l, &(struct event){ .at = t + l->latency,
 			       .what = what,
 			       .site = far.router,
@@ -266,10 +280,10 @@ static void send_state(struct lofamo *l, router_id site, uint32_t p, sim_time t)
 {
 	const struct node *n = &l->node[site];
 
-	send_word(l, site, p, t, ON_CODE,
-		&(struct note){ .state = n->host_state });
 	send_word(l, site, p, t, ON_SERVICE,
 		&(struct note){ .state = n->told.service });
+	send_word(l, site, p, t, ON_CODE,
+		&(struct note){ .state = n->host_state });
 }
 
 static void on_word(struct lofamo *l, const struct event *e)
@@ -413,26 +427,27 @@ static void tell_of_neighbours(struct lofamo *l, router_id site, sim_time t)
 	n->n_mail = 0;
 }
 
+/* Of its card the daemon knows what the register says: one that has not
+ * refreshed it since the last look is dead, and so is what else is there. */
 static void on_poll(struct lofamo *l, const struct event *e)
 {
 	struct node *n = &l->node[e->site];
 	router_id s = e->site;
 	uint8_t service = n->is_service_dead ? HEALTH_DEAD : HEALTH_NORMAL;
+	bool is_valid = n->is_card_valid;
 	uint32_t p;
 
 	post_tick(l, ON_POLL, s);
 	if (n->host == HEALTH_DEAD)
 		return;
-	tell(l, s, e->at, &n->told.card,
-		n->is_card_valid && !n->is_card_dead ? HEALTH_NORMAL
-						     : HEALTH_DEAD,
+	tell(l, s, e->at, &n->told.card, is_valid ? HEALTH_NORMAL : HEALTH_DEAD,
 		(struct note){ .kind = LOFAMO_CARD, .site = s });
 	n->is_card_valid = false;
 	tell(l, s, e->at, &n->told.self, n->host,
 		(struct note){ .kind = LOFAMO_HOST, .site = s });
 	tell_bits(l, s, e->at, &n->told.gpus, n->gpus,
 		(struct note){ .kind = LOFAMO_GPU, .site = s });
-	if (n->is_card_dead)
+	if (!is_valid)
 		return;
 	if (n->told.service != service) {
 		n->told.service = service;
@@ -454,6 +469,7 @@ struct lofamo *lofamo_new(const struct lofamo_setup *s)
 	l->topo = s->topo;
 	l->n_ports = s->topo->n_ports;
 	l->latency = s->latency;
+	l->slot = s->slot > 0 ? s->slot : 1;
 	l->n_gpus = s->n_gpus;
 	l->seed = s->seed;
 	l->on_report = s->on_report;
@@ -559,6 +575,11 @@ bool lofamo_is_silent(const struct lofamo *l, router_id site, uint32_t port)
 enum health lofamo_card_register(const struct lofamo *l, router_id site)
 {
 	return l->node[site].told.card;
+}
+
+uint64_t lofamo_words(const struct lofamo *l, router_id site, uint32_t port)
+{
+	return l->node[site].words[port];
 }
 
 void lofamo_name(const struct topo *t, enum lofamo_kind kind, router_id site,

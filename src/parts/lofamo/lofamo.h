@@ -8,8 +8,9 @@
  * clears it every R, and takes a host whose bit is clear for dead.  The card
  * refreshes a bit of its own every W, which its host tests and clears.  A
  * change travels to the neighbours' cards, and no further, inside control words
- * that links carry anyway: so nothing here takes a picosecond of anybody's
- * data, and all of it is simulated beside the network, by events of its own.  A
+ * that links send anyway, after every so many words of data or of nothing: one
+ * message in each, and the next one waits for the next.  Data has no part in
+ * that, so all of it is simulated beside the network, by events of its own.  A
  * link on which no control word has come for R is silent.
  *
  * Hosts poll their card's registers every P and report changes to the Master
@@ -96,6 +97,7 @@ struct lofamo_setup {
 	const struct lofamo_params *params;
 	const struct topo *topo;
 	sim_time latency; /* of a control word to the next card, ps */
+	sim_time slot; /* from one control word of a link to the next, ps */
 	uint32_t n_gpus; /* of each node */
 	uint64_t seed;
 	/* A report has come to the Master; may be NULL. */
@@ -150,5 +152,7 @@ enum health lofamo_neighbour_register(
 bool lofamo_is_silent(const struct lofamo *l, router_id site, uint32_t port);
 /* Of the card, as its host last found it. */
 enum health lofamo_card_register(const struct lofamo *l, router_id site);
+/* Messages that a port has sent in control words. */
+uint64_t lofamo_words(const struct lofamo *l, router_id site, uint32_t port);
 
 #endif

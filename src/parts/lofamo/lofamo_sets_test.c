@@ -74,6 +74,7 @@ static void open(struct world *x, const char *shape)
 	x->setup = (struct lofamo_setup){ .params = &x->p,
 		.topo = &x->t.topo,
 		.latency = 500000,
+		.slot = 57143,
 		.n_gpus = GPUS };
 	find_parts(x);
 }

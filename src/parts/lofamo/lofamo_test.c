@@ -9,7 +9,9 @@
 
 enum { NODES = 16, GPUS = 2, PERIOD_MS = 500 };
 
-#define PERIOD (PERIOD_MS * MS)
+#define PERIOD	(PERIOD_MS * MS)
+#define LATENCY INT64_C(500000)
+#define SLOT	INT64_C(57143) /* ten words of 16 B at 2.8 GB/s */
 
 struct world {
 	struct torus t;
@@ -42,7 +44,8 @@ static void make(struct world *x, uint64_t seed)
 		&x->p, NULL, NULL };
 	struct lofamo_setup s = { .params = &x->p,
 		.topo = &x->t.topo,
-		.latency = 500000,
+		.latency = LATENCY,
+		.slot = SLOT,
 		.n_gpus = GPUS,
 		.seed = seed,
 		.on_report = count,
@@ -195,6 +198,40 @@ static void ape_f25_nodes_know_of_their_own_and_their_neighbours(void **state)
 	lofamo_free(x.l);
 }
 
+/*
+ * The daemon sees its card's register and nothing beside it: a bit that was
+ * refreshed before the card died is still there at the next look, so that the
+ * one after that finds it clear.  The report is at the Master a latency of the
+ * service network later.  APE-F28.
+ */
+static void ape_f35_a_card_is_dead_when_its_bit_is_not_refreshed(void **state)
+{
+	const sim_time at = 2100 * MS;
+	uint32_t late = 0, k, i;
+
+	(void)state;
+	for (k = 0; k < 40; k++) {
+		struct lofamo_part p;
+		struct world x;
+		sim_time t;
+
+		make(&x, k);
+		happen(&x, at, LOFAMO_CARD, 6, 0, HEALTH_DEAD);
+		for (t = at; lofamo_card_register(x.l, 6) != HEALTH_DEAD;)
+			lofamo_run(x.l, t += MS);
+		assert_true(t - at < 2 * PERIOD + PERIOD / 5);
+		late += t - at > PERIOD + PERIOD / 10;
+		lofamo_run(x.l, t + 2 * MS);
+		for (i = 0; lofamo_part(x.l, i, &p) && p.by != 6;)
+			i++;
+		assert_true(p.kind == LOFAMO_CARD && p.site == 6 &&
+			    p.state == HEALTH_DEAD);
+		assert_int_equal(p.known - p.since, x.p.service);
+		lofamo_free(x.l);
+	}
+	assert_true(late > 5);
+}
+
 /* As long as its daemon writes a host is well, and no longer. */
 static void ape_f28_a_daemon_refreshes_its_hosts_register(void **state)
 {
@@ -241,6 +278,58 @@ static void ape_f24_diagnostics_travel_over_links(void **state)
 	assert_int_equal(lofamo_neighbour_register(x.l, 9, 3), HEALTH_DEAD);
 	assert_int_equal(lofamo_neighbour_register(x.l, 1, 2), HEALTH_DEAD);
 	lofamo_free(x.l);
+}
+
+enum { REPORTED_BY = 4, PORT = 0 }; /* its link to node 5 */
+
+/* Node 5's host dies; whether its card has noticed by t, or node 4's knows. */
+static bool is_noticed(sim_time t, bool is_near)
+{
+	struct world x;
+	bool is_known;
+	uint32_t p, words;
+
+	make(&x, 7);
+	happen(&x, 2000 * MS, LOFAMO_HOST, 5, 0, HEALTH_DEAD);
+	lofamo_run(x.l, t);
+	is_known = HEALTH_DEAD ==
+		   (is_near ? lofamo_neighbour_register(x.l, REPORTED_BY, PORT)
+			    : lofamo_host_register(x.l, 5));
+	words = lofamo_host_register(x.l, 5) == HEALTH_DEAD ? 2 : 0;
+	for (p = 0; p < 4; p++)
+		assert_int_equal(lofamo_words(x.l, 5, p), words);
+	lofamo_free(x.l);
+	return is_known;
+}
+
+static sim_time noticed_at(bool is_near)
+{
+	sim_time low = 2000 * MS, high = LATE(low);
+
+	while (high - low > 1) {
+		sim_time middle = low + (high - low) / 2;
+
+		if (is_noticed(middle, is_near))
+			high = middle;
+		else
+			low = middle;
+	}
+	return high;
+}
+
+/*
+ * A card that finds its host dead says two things to each neighbour: whether
+ * that has a service port, and its health.  The first goes in the link's next
+ * control word, the second in the one behind that, and data makes room for
+ * neither.
+ */
+static void ape_f24_each_message_waits_for_a_control_word(void **state)
+{
+	sim_time at = noticed_at(false);
+	sim_time word = (at + SLOT - 1) / SLOT * SLOT;
+
+	(void)state;
+	assert_int_equal(noticed_at(true), word + SLOT + LATENCY);
 }
 
 /* Every kind of fault, at many times, and its end. */
@@ -334,8 +423,11 @@ int main(void)
 		cmocka_unit_test(ape_f26_host_and_card_watch_each_other),
 		cmocka_unit_test(
 			ape_f25_nodes_know_of_their_own_and_their_neighbours),
+		cmocka_unit_test(
+			ape_f35_a_card_is_dead_when_its_bit_is_not_refreshed),
 		cmocka_unit_test(ape_f28_a_daemon_refreshes_its_hosts_register),
 		cmocka_unit_test(ape_f24_diagnostics_travel_over_links),
+		cmocka_unit_test(ape_f24_each_message_waits_for_a_control_word),
 		cmocka_unit_test(ape_f34_no_single_fault_stays_hidden),
 		cmocka_unit_test(a_node_that_dies_is_unknown_after_a_roll_call),
 		cmocka_unit_test(a_report_takes_1_8_periods_on_average),

@@ -1,5 +1,7 @@
 /* LO|FA|MO as a part of a machine. */
 #include "host/host.h"
+#include "link/link.h"
+#include "parts/lofamo/inside.h"
 #include "parts/gpus/gpus.h"
 #include "parts/lofamo/history.h"
 
@@ -11,6 +13,7 @@ bool lofamo_setup(const struct part_place *at, struct lofamo_setup *s)
 		.params = p,
 		.topo = at->topo,
 		.latency = at->topo->wire[0].latency,
+		.slot = link_control_slot(at->link),
 		.n_gpus = gpus_count(at->parts),
 		.seed = at->seed,
 	};
@@ -28,6 +31,11 @@ static int check(const void *params, const struct part_place *at, struct err *e)
 
 	if (p->is_on && lofamo_check(p, at->topo, e))
 		return -1;
+	if (p->is_on && !link_control_slot(at->link))
+		return err_set(e,
+			"lofamo.on: diagnostics travel in control words, and "
+			"links send none (want link.control.words of 1 or "
+			"more)");
 	return lofamo_check_plan(at->plan, gpus_count(at->parts), e);
 }
 
@@ -57,4 +65,5 @@ const struct part_ops part_lofamo = {
 	.check = check,
 	.open = open_history,
 	.close = close_history,
+	.facts = lofamo_facts,
 };

@@ -526,6 +526,7 @@ const struct router_ops direct_ops = {
 	.most_queues = DIRECT_QUEUES,
 	PARAMS(params),
 	.params_size = sizeof(struct direct_params),
+	.shares = route_merges,
 	.describe = direct_describe,
 	.check = direct_check,
 	.site_bytes = direct_site_bytes,

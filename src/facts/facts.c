@@ -1,0 +1,396 @@
+#include "facts/facts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "meas/hist.h"
+
+void facts_init(struct facts *f)
+{
+	*f = (struct facts){ .root = { .type = FACT_GROUP } };
+	f->at = &f->root;
+}
+
+static void drop(struct fact *x);
+
+static void drop_children(struct fact *x)
+{
+	struct fact *c = x->first, *next;
+
+	for (; c; c = next) {
+		next = c->next;
+		drop(c);
+		mem_free(c);
+	}
+	x->first = x->last = NULL;
+}
+
+static void drop(struct fact *x)
+{
+	drop_children(x);
+	if (x->type == FACT_TEXT || x->type == FACT_LINE)
+		mem_free(x->is.text);
+	if (x->type == FACT_HIST)
+		mem_free(x->is.hist);
+	mem_free(x->key);
+}
+
+void facts_fini(struct facts *f)
+{
+	drop(&f->root);
+}
+
+static void append(struct fact *to, struct fact *x)
+{
+	x->parent = to;
+	if (to->last)
+		to->last->next = x;
+	else
+		to->first = x;
+	to->last = x;
+}
+
+static struct fact *add_to(
+	struct fact *parent, const char *key, enum fact_type type)
+{
+	struct fact *x = mem_alloc(1, sizeof(*x));
+
+	BUG_IF(parent->type == FACT_LIST ? key != NULL
+					 : !key && type < FACT_LINE);
+	x->key = key ? mem_text(key) : NULL;
+	x->type = type;
+	append(parent, x);
+	return x;
+}
+
+static struct fact *add(struct facts *f, const char *key, enum fact_type type)
+{
+	return add_to(f->at, key, type);
+}
+
+struct fact *facts_group(struct facts *f, const char *key)
+{
+	return f->at = add(f, key, FACT_GROUP);
+}
+
+struct fact *facts_list(struct facts *f, const char *key)
+{
+	f->at = add(f, key, FACT_LIST);
+	f->at->merge = FACT_ROWS;
+	return f->at;
+}
+
+void facts_end(struct facts *f)
+{
+	BUG_IF(!f->at->parent);
+	f->at = f->at->parent;
+}
+
+struct fact *facts_null(struct facts *f, const char *key)
+{
+	return add(f, key, FACT_NULL);
+}
+
+struct fact *facts_flag(struct facts *f, const char *key, bool value)
+{
+	struct fact *x = add(f, key, FACT_FLAG);
+
+	x->is.flag = value;
+	return x;
+}
+
+struct fact *facts_count(struct facts *f, const char *key, uint64_t value)
+{
+	struct fact *x = add(f, key, FACT_COUNT);
+
+	x->is.count = value;
+	x->merge = FACT_SUM;
+	return x;
+}
+
+struct fact *facts_int(struct facts *f, const char *key, int64_t value)
+{
+	struct fact *x = add(f, key, FACT_INT);
+
+	x->is.integer = value;
+	return x;
+}
+
+static struct fact *add_real(struct fact *to, const char *key, double value)
+{
+	struct fact *x =
+		add_to(to, key, isfinite(value) ? FACT_REAL : FACT_NULL);
+
+	if (isfinite(value))
+		x->is.real = value;
+	return x;
+}
+
+struct fact *facts_real(struct facts *f, const char *key, double value)
+{
+	return add_real(f->at, key, value);
+}
+
+struct fact *facts_text(struct facts *f, const char *key, const char *value)
+{
+	struct fact *x = add(f, key, value ? FACT_TEXT : FACT_NULL);
+
+	if (value)
+		x->is.text = mem_text(value);
+	return x;
+}
+
+/* --- histograms --- */
+
+static double ns(int64_t ps)
+{
+	return (double)ps / 1e3;
+}
+
+/* What is shown of one. */
+static void show(struct fact *x, const char *unit)
+{
+	const struct hist *h = x->is.hist;
+	struct fact *n;
+
+	add_real(x, "mean", ns(hist_mean(h)));
+	add_real(x, "p50", ns(hist_quantile(h, 500)));
+	add_real(x, "p99", ns(hist_quantile(h, 990)));
+	add_real(x, "max", ns(h->max));
+	n = add_to(x, unit, FACT_COUNT);
+	n->is.count = h->n;
+}
+
+struct fact *facts_hist(struct facts *f, const char *key, const struct hist *h,
+	const char *unit)
+{
+	struct fact *x;
+
+	if (!h->n)
+		return facts_null(f, key);
+	x = add(f, key, FACT_HIST);
+	x->is.hist = mem_alloc(1, sizeof(*h));
+	*x->is.hist = *h;
+	x->merge = FACT_SUM;
+	show(x, unit);
+	return x;
+}
+
+/* --- lines --- */
+
+void facts_line(struct facts *f, const char *form)
+{
+	add(f, NULL, FACT_LINE)->is.text = mem_text(form);
+}
+
+void facts_table(struct facts *f, const struct fact *list,
+	const struct fact_column *column, uint32_t n_columns, uint32_t most)
+{
+	struct fact *x = add(f, NULL, FACT_TABLE);
+
+	BUG_IF(list->parent != f->at || list->type != FACT_LIST);
+	x->is.table.column = column;
+	x->is.table.n_columns = n_columns;
+	x->is.table.most = most;
+	x->is.table.list = list;
+}
+
+/* --- looking --- */
+
+static struct fact *child(const struct fact *group, const char *key, size_t n)
+{
+	struct fact *x = group->first;
+
+	while (x && !(x->key && !strncmp(x->key, key, n) && !x->key[n]))
+		x = x->next;
+	return x;
+}
+
+const struct fact *facts_find(const struct fact *group, const char *path)
+{
+	const struct fact *x = group;
+	size_t n;
+
+	for (; x && *path; path += n + (path[n] == '.')) {
+		n = strcspn(path, ".");
+		x = child(x, path, n);
+	}
+	return x;
+}
+
+bool fact_number(const struct fact *x, double *value)
+{
+	if (x->type == FACT_COUNT)
+		*value = (double)x->is.count;
+	else if (x->type == FACT_INT)
+		*value = (double)x->is.integer;
+	else if (x->type == FACT_REAL)
+		*value = x->is.real;
+	else
+		return false;
+	return true;
+}
+
+const char *fact_unit(const char *key)
+{
+	static const char *const units[][2] = { { "_ns", "ns" },
+		{ "_us", "us" }, { "_ms", "ms" }, { "_ps", "ps" },
+		{ "_pct", "%" }, { "_GBps", "GB/s" }, { "_MBps", "MB/s" },
+		{ "_B", "B" } };
+	size_t i, n = strlen(key);
+
+	for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		size_t k = strlen(units[i][0]);
+
+		if (n > k && !strcmp(key + n - k, units[i][0]))
+			return units[i][1];
+	}
+	return "";
+}
+
+uint32_t fact_length(const struct fact *x)
+{
+	const struct fact *c = x->first;
+	uint32_t n = 0;
+
+	for (; c; c = c->next)
+		n += c->type < FACT_LINE;
+	return n;
+}
+
+/* --- several processes' become one's --- */
+
+static struct fact *copy(const struct fact *x);
+
+static void copy_children(struct fact *to, const struct fact *from)
+{
+	const struct fact *c = from->first;
+
+	for (; c; c = c->next)
+		append(to, copy(c));
+}
+
+/* A table of a copied group shows the copied list. */
+static void aim_tables(struct fact *group)
+{
+	struct fact *x = group->first;
+
+	for (; x; x = x->next)
+		if (x->type == FACT_TABLE) {
+			const char *key = x->is.table.list->key;
+
+			x->is.table.list = child(group, key, strlen(key));
+		}
+}
+
+static struct fact *copy(const struct fact *x)
+{
+	struct fact *y = mem_alloc(1, sizeof(*y));
+
+	*y = *x;
+	y->next = y->first = y->last = NULL;
+	y->key = x->key ? mem_text(x->key) : NULL;
+	if (x->type == FACT_TEXT || x->type == FACT_LINE)
+		y->is.text = mem_text(x->is.text);
+	if (x->type == FACT_HIST) {
+		y->is.hist = mem_alloc(1, sizeof(*y->is.hist));
+		*y->is.hist = *x->is.hist;
+	}
+	copy_children(y, x);
+	if (x->type == FACT_GROUP)
+		aim_tables(y);
+	return y;
+}
+
+/* Of two of a type. */
+static bool is_less(const struct fact *a, const struct fact *b)
+{
+	double x = 0, y = 0;
+
+	if (a->type == FACT_COUNT)
+		return a->is.count < b->is.count;
+	if (a->type == FACT_INT)
+		return a->is.integer < b->is.integer;
+	fact_number(a, &x);
+	fact_number(b, &y);
+	return x < y;
+}
+
+static void merge_number(struct fact *to, const struct fact *from)
+{
+	if ((to->merge == FACT_MAX && is_less(to, from)) ||
+		(to->merge == FACT_MIN && is_less(from, to)))
+		to->is = from->is;
+	if (to->merge != FACT_SUM)
+		return;
+	if (to->type == FACT_COUNT)
+		to->is.count += from->is.count;
+	else if (to->type == FACT_INT)
+		to->is.integer += from->is.integer;
+	else
+		to->is.real += from->is.real;
+}
+
+static void merge_hist(struct fact *to, const struct fact *from)
+{
+	char *unit = mem_text(to->last->key);
+
+	hist_merge(to->is.hist, from->is.hist);
+	drop_children(to);
+	show(to, unit);
+	mem_free(unit);
+}
+
+/* Takes the place of one that is null. */
+static void replace(struct fact *to, const struct fact *from)
+{
+	struct fact *x = copy(from), *next = to->next, *c;
+
+	x->parent = to->parent;
+	drop(to);
+	*to = *x;
+	to->next = next;
+	for (c = to->first; c; c = c->next)
+		c->parent = to;
+	mem_free(x);
+}
+
+static void merge_group(struct fact *to, const struct fact *from);
+
+static void merge(struct fact *to, const struct fact *from)
+{
+	if (to->type == FACT_NULL)
+		replace(to, from);
+	else if (to->type != from->type)
+		return;
+	else if (to->type == FACT_GROUP)
+		merge_group(to, from);
+	else if (to->type == FACT_LIST && to->merge == FACT_ROWS)
+		copy_children(to, from);
+	else if (to->type == FACT_HIST)
+		merge_hist(to, from);
+	else if (fact_number(to, &(double){ 0 }))
+		merge_number(to, from);
+}
+
+static void merge_group(struct fact *to, const struct fact *from)
+{
+	const struct fact *x = from->first;
+
+	for (; x; x = x->next) {
+		struct fact *same =
+			x->key ? child(to, x->key, strlen(x->key)) : NULL;
+
+		if (same)
+			merge(same, x);
+		else if (x->key)
+			append(to, copy(x));
+	}
+}
+
+void facts_merge(struct facts *to, const struct facts *from)
+{
+	merge_group(&to->root, &from->root);
+}

@@ -1,0 +1,124 @@
+/*
+ * Facts: what a run found, as one tree of named, typed values.
+ *
+ * Those who know something add it, in the order in which it is to be shown;
+ * out/facts_text.h and out/facts_json.h write it, run files keep it, and facts
+ * of several processes merge by the rules that stand with them.  No producer
+ * writes text or JSON, and no reader knows a producer.
+ *
+ * A unit is the end of a key: _ns, _us, _ms, _ps, _pct, _B, _MBps, _GBps.
+ *
+ * What people read is a line: a form that names values of its group, as in
+ * "lost  {lost_packets} packet{lost_packets|s} on {link.name:-8}".  Behind a
+ * colon stand width, precision and, of a real, f or g, as in printf(); "|s" is
+ * an s unless the value is one.
+ */
+#ifndef FACTS_FACTS_H
+#define FACTS_FACTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hist;
+
+enum fact_type {
+	FACT_GROUP, /* values with keys, all different */
+	FACT_LIST, /* values without */
+	FACT_NULL,
+	FACT_FLAG,
+	FACT_COUNT,
+	FACT_INT,
+	FACT_REAL,
+	FACT_TEXT,
+	FACT_HIST, /* of times; its children are what JSON shows of it */
+	FACT_LINE,
+	FACT_TABLE,
+};
+
+/* What becomes of two values of one key. */
+enum fact_merge {
+	FACT_FIRST, /* the first one's stays */
+	FACT_SUM,
+	FACT_MAX,
+	FACT_MIN,
+	FACT_ROWS, /* of lists: one after the other */
+};
+
+/* Of a table: the value's key in a row, and how its cells are written. */
+struct fact_column {
+	const char *head;
+	const char *form; /* as of a line */
+	bool is_number; /* flush right */
+};
+
+struct fact {
+	char *key; /* NULL in lists, and of lines */
+	enum fact_type type;
+	enum fact_merge merge;
+	bool is_hidden; /* only lines show it */
+	union {
+		bool flag;
+		uint64_t count;
+		int64_t integer;
+		double real;
+		char *text; /* of a line: its form */
+		struct hist *hist; /* its own */
+		struct {
+			const struct fact_column *column;
+			uint32_t n_columns, most; /* rows; 0: all */
+			const struct fact *list; /* a child of the same group */
+		} table;
+	} is;
+	struct fact *parent, *next, *first, *last;
+};
+
+struct facts {
+	struct fact root; /* a group */
+	struct fact *at; /* the group or list that is open */
+};
+
+void facts_init(struct facts *f);
+void facts_fini(struct facts *f);
+
+/* Opens a group or a list inside of the open one, and closes it.  Keys are
+ * copied; they are NULL in lists. */
+struct fact *facts_group(struct facts *f, const char *key);
+struct fact *facts_list(struct facts *f, const char *key);
+void facts_end(struct facts *f);
+
+/* Add a value to the open group or list.  Counts add up where facts merge,
+ * others stay as the first one is; the result's merge may be set. */
+struct fact *facts_null(struct facts *f, const char *key);
+struct fact *facts_flag(struct facts *f, const char *key, bool value);
+struct fact *facts_count(struct facts *f, const char *key, uint64_t value);
+struct fact *facts_int(struct facts *f, const char *key, int64_t value);
+/* One that is not finite is null. */
+struct fact *facts_real(struct facts *f, const char *key, double value);
+/* NULL is null. */
+struct fact *facts_text(struct facts *f, const char *key, const char *value);
+/* Times in ps; mean, p50, p99, max in ns and the number of values, called
+ * unit.  Of none it is null. */
+struct fact *facts_hist(struct facts *f, const char *key, const struct hist *h,
+	const char *unit);
+
+/* A line of the open group. */
+void facts_line(struct facts *f, const char *form);
+/* A list of groups of the open group as a table, its first rows.  columns are
+ * kept, not copied. */
+void facts_table(struct facts *f, const struct fact *list,
+	const struct fact_column *column, uint32_t n_columns, uint32_t most);
+
+/* The value of a path, "latency_ns.mean", in a group; or NULL. */
+const struct fact *facts_find(const struct fact *group, const char *path);
+/* A number's value; false of anything else. */
+bool fact_number(const struct fact *x, double *value);
+/* "ns" of "latency_ns"; "" where it has none. */
+const char *fact_unit(const char *key);
+/* The number of values of a group or list. */
+uint32_t fact_length(const struct fact *x);
+
+/* Adds those of another process, whose facts have the same shape but for what
+ * only one of them has. */
+void facts_merge(struct facts *to, const struct facts *from);
+
+#endif

@@ -1,0 +1,134 @@
+#define _GNU_SOURCE
+#include "base/mem.h"
+#include "out/facts_json.h"
+#include "out/facts_text.h"
+#include "testing/testing.h"
+
+static void fill(struct facts *f)
+{
+	static const struct fact_column columns[] = {
+		{ "time", "{time_us:.3f} us", true },
+		{ "unit", "{unit}", false },
+	};
+	const struct fact *list;
+	uint32_t i;
+
+	facts_count(f, "packets", 1);
+	facts_real(f, "load_pct", 33.333);
+	facts_text(f, "name", "A+");
+	facts_text(f, "place", "board")->is_hidden = true;
+	facts_line(f, "sent        {packets} packet{packets|s} by {name:-4}|, "
+		      "{load_pct:.1f} %, on its {place}");
+	list = facts_list(f, "events");
+	for (i = 0; i < 3; i++) {
+		facts_group(f, NULL);
+		facts_real(f, "time_us", 0.5 + i);
+		facts_text(f, "unit", i ? "link" : "card");
+		facts_end(f);
+	}
+	facts_end(f);
+	facts_table(f, list, columns, 2, 2);
+}
+
+static char *written(void (*write)(FILE *, const struct facts *))
+{
+	char *text;
+	size_t size;
+	struct facts f;
+	FILE *out = open_memstream(&text, &size);
+
+	facts_init(&f);
+	fill(&f);
+	write(out, &f);
+	facts_fini(&f);
+	fclose(out);
+	return text;
+}
+
+static void as_text(FILE *out, const struct facts *f)
+{
+	facts_text_write(out, &f->root);
+}
+
+static void as_json(FILE *out, const struct facts *f)
+{
+	struct json j;
+
+	json_init(&j, out);
+	facts_json(&j, &f->root);
+}
+
+static void people_read_lines_and_tables(void **state)
+{
+	char *text = written(as_text);
+
+	(void)state;
+	assert_string_equal(text, "sent        1 packet by A+  |, 33.3 %, on "
+				  "its board\n"
+				  "    time  unit\n"
+				  "0.500 us  card\n"
+				  "1.500 us  link\n");
+	mem_free(text);
+}
+
+static void json_has_values_but_no_lines(void **state)
+{
+	char *text = written(as_json);
+
+	(void)state;
+	assert_string_equal(text, "{\n"
+				  "  \"packets\": 1,\n"
+				  "  \"load_pct\": 33.333,\n"
+				  "  \"name\": \"A+\",\n"
+				  "  \"events\": [\n"
+				  "    {\n"
+				  "      \"time_us\": 0.5,\n"
+				  "      \"unit\": \"card\"\n"
+				  "    },\n"
+				  "    {\n"
+				  "      \"time_us\": 1.5,\n"
+				  "      \"unit\": \"link\"\n"
+				  "    },\n"
+				  "    {\n"
+				  "      \"time_us\": 2.5,\n"
+				  "      \"unit\": \"link\"\n"
+				  "    }\n"
+				  "  ]\n"
+				  "}\n");
+	mem_free(text);
+}
+
+/* A copy's tables show the copy's rows. */
+static void merged_facts_are_written_as_well(void **state)
+{
+	char *text, *direct = written(as_text);
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	struct facts all, f;
+
+	(void)state;
+	facts_init(&all);
+	facts_init(&f);
+	facts_group(&f, "part");
+	fill(&f);
+	facts_end(&f);
+	facts_merge(&all, &f);
+	facts_fini(&f);
+	facts_text_write(out, &all.root);
+	facts_fini(&all);
+	fclose(out);
+	assert_string_equal(text, direct);
+	mem_free(text);
+	mem_free(direct);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(people_read_lines_and_tables),
+		cmocka_unit_test(json_has_values_but_no_lines),
+		cmocka_unit_test(merged_facts_are_written_as_well),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
