@@ -157,7 +157,8 @@ if command -v localedef >/dev/null && mkdir locales &&
 	cp out plain
 	for when in before inside; do
 		LOCPATH=$tmp/locales LC_ALL=de_DE.UTF-8 start torus \
-			--shape 2x2 --set link.rate=12.5GB/s --json --links odd.csv \
+			--shape 2x2 --set link.rate=12.5GB/s --json \
+			--links odd.csv \
 			--threads 2 -o l.db $when
 		[ $code -eq 0 ] || complain "exit code $code: $(cat err)"
 		grep -v '"threads"' out | sed 1d >odd.json
