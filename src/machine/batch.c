@@ -132,7 +132,7 @@ static void finish(const struct batch *b, struct child *c)
 		memset(&c->result, 0, sizeof(c->result));
 		if (WIFEXITED(status) && !WEXITSTATUS(status))
 			err_set(&c->result.e,
-				"the program called exit() in the middle of a "
+				"the program called exit(0) in the middle of a "
 				"run; return from run() instead");
 		else if (WIFSIGNALED(status))
 			err_set_code(&c->result.e, EXIT_INTERNAL,
