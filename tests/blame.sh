@@ -69,4 +69,11 @@ ends 3 'node 1 .*has died at 1.000 us' apenet-v5 exchange --shape 2x1x1 \
 	bytes=100000 target=gpu1 rounds=1 --set 'faults.events=1 us node 1 dies'
 report 'who waits for the credits of a dead peer is stalled'
 
+# A program that looks at a register of a unit that has stopped, too.
+for workload in stream fan; do
+	ends 3 'a machine check has stopped' bgq --shape 3x2 $workload \
+		bytes=4096 rounds=8 --set 'faults.memories=0; double 1e-3'
+done
+report 'who looks for what a stopped unit never does is stalled'
+
 exit $status

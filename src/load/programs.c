@@ -184,13 +184,36 @@ static bool waits_in_vain(const struct load *l)
 	return x.n && x.since < long_ago;
 }
 
+/*
+ * A machine check has stopped a unit of the network, packets stand behind it,
+ * and for long none has moved: programs that look at registers for what will
+ * never be there would do so for ever.
+ */
+static bool looks_in_vain(struct programs *p)
+{
+	const struct net *n = p->load.net;
+	sim_time now = sim_now(n->sim);
+	uint64_t hops;
+
+	if (!n->faults || !faults_stopped(n->faults, NULL))
+		return false;
+	hops = net_total(n).hops;
+	if (hops != p->hops || !p->hops_at) {
+		p->hops = hops;
+		p->hops_at = now;
+	}
+	return packet_pool_used(n->pool) &&
+	       now - p->hops_at >= 100 * n->params.stall;
+}
+
 sim_time programs_next(struct load *l)
 {
 	struct programs *p = (struct programs *)l;
 
 	if (l->place && is_over(p))
 		return SIM_NEVER;
-	if (!l->place && (!nic_n_events(l->nic, NULL) || waits_in_vain(l))) {
+	if (!l->place && (!nic_n_events(l->nic, NULL) || waits_in_vain(l) ||
+				 looks_in_vain(p))) {
 		host_bury(l->host);
 		p->is_stalled =
 			host_n_running(l->host) && find_waiting(l, NULL).n;

@@ -25,6 +25,8 @@ struct programs {
 	const uint8_t *owner; /* [site] its worker */
 	uint64_t expected; /* packets, for the progress; 0: not known */
 	uint32_t quiet; /* times in a row that it did nothing: see place */
+	uint64_t hops; /* of all packets, where a unit has stopped ... */
+	sim_time hops_at; /* ... and when they were first as many */
 	bool is_stalled;
 	bool may_err; /* its programs make mistakes */
 };
