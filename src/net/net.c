@@ -578,7 +578,8 @@ static uint64_t retry_memory(const struct net *n)
 	for (i = 0; n->retry && i < links; i++)
 		sum += sizeof(*n->retry) +
 		       NET_MOST_CHANNELS * sizeof(*n->resent) +
-		       n->retry[i].room * sizeof(*n->retry->entry);
+		       n->retry[i].room * sizeof(*n->retry->entry) +
+		       n->retry[i].copies_room * sizeof(*n->retry->copies);
 	return sum;
 }
 

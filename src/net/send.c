@@ -359,8 +359,10 @@ static struct net_sent send_again(
 			    n->topo->wire[x->class].is_fibre,
 		.latency = n->link.latency[x->class] };
 	const struct retry_luck luck = { fate, is_ack_lost, &c, n->gives_up };
+	/* of a guest's no copy is counted */
 	const struct retry_packet p = { x->t, x->tail - x->t, x->gap, c.latency,
-		n->packets[x->id].chunks };
+		n->packets[x->id].chunks, x->is_guest ? 0 : x->bytes,
+		x->channel };
 	struct retry_done done = retry_send(&n->retry[c.link], &n->link.retry,
 		(uint32_t)n->full, &p, &luck);
 
@@ -371,7 +373,9 @@ static struct net_sent send_again(
 		n->retry[c.link].held = x->id;
 		n->retry[c.link].is_guest = x->is_guest;
 		n->retry[c.link].since = x->t;
-		return (struct net_sent){ .arrival = STUCK, .free_at = STUCK };
+		return (struct net_sent){ .arrival = STUCK,
+			.free_at = STUCK,
+			.resent = done.resent };
 	}
 	if (done.is_lost) {
 		counts_of(&c)->lost++;

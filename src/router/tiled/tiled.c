@@ -514,6 +514,8 @@ static void tiled_counters(const struct router *r, site_id s, port_id p,
 	uint32_t c;
 
 	sum->n_channels = TILED_CHANNELS;
+	if (!is_node(r) && p < d->n_links)
+		sum->free_at = tiled_chip(d, s)->output[d->tile_of[p]].free_at;
 	for (c = 0; c < TILED_CHANNELS; c++) {
 		if (!(channels >> c & 1))
 			continue;
