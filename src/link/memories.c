@@ -109,7 +109,9 @@ static int by_site(const void *a, const void *b)
 		return x->site < y->site ? -1 : 1;
 	if (x->at != y->at)
 		return x->at < y->at ? -1 : 1;
-	return x->buffer < y->buffer ? -1 : x->buffer > y->buffer;
+	if (x->buffer != y->buffer)
+		return x->buffer < y->buffer ? -1 : 1;
+	return x->bits < y->bits ? -1 : x->bits > y->bits;
 }
 
 void faults_set_memories(
