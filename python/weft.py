@@ -21,7 +21,7 @@ import sys
 __all__ = ["Error", "RunFile", "machines", "open", "run", "sweep"]
 
 _APPLICATION = 0x77656674
-_SCHEMA = 2
+_SCHEMA = 3
 
 # What ends a run, as exit codes tell: all but these are errors.
 _FINE = {0: None, 3: "deadlock", 4: "limit", 6: "stopped"}
