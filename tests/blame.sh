@@ -10,7 +10,7 @@ ends() { # CODE TEXT ARGUMENTS: of a run; TEXT is in what it says
 	shift 2
 	run run "$@" --quiet
 	[ $code -eq "$want" ] ||
-		complain "run $*: exit code $code, want $want: $(cat "$tmp/err")"
+		complain "run $*: $code, want $want: $(cat "$tmp/err")"
 	grep -q -- "$text" "$tmp/err" || [ -z "$text" ] ||
 		complain "run $*: want \"$text\": $(cat "$tmp/err")"
 }
