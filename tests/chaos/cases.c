@@ -250,6 +250,23 @@ static void run_alike(struct trial *t)
 	words_free(&w);
 }
 
+/* --- each kind of fault, alone and with another one --- */
+
+/* An exit code of 5 is a finding anywhere: see judge(). */
+static void run_faults(struct trial *t)
+{
+	unsigned a, b;
+
+	if (!make_machine(t) || !make_workload(t))
+		return;
+	for (a = 0; a < N_FAULTS; a++) {
+		if (!make_faults(t, 1u << a))
+			continue; /* the machine knows none of that kind */
+		b = (unsigned)draw(&t->dice, N_FAULTS);
+		make_faults(t, 1u << a | 1u << b);
+	}
+}
+
 /* --- ends of ranges --- */
 
 static void try_end(struct trial *t, const struct option *o, enum how how)
@@ -412,7 +429,7 @@ const struct kind kinds[] = {
 	{ "ends", run_ends },
 	{ "alike", run_alike },
 	{ "signals", run_signals },
-	{ "alike", run_alike },
+	{ "faults", run_faults },
 	{ "allocations", run_allocations },
 	{ "alike", run_alike },
 	{ "full-disk", run_full_disk },

@@ -134,6 +134,21 @@ void trial_fini(struct trial *t);
 /* Both are false where nothing legal was found. */
 bool make_machine(struct trial *t);
 bool make_workload(struct trial *t);
+
+/* Kinds of faults, a bit each: rates first, then events. */
+enum {
+	FAULT_BITS,
+	FAULT_CHIPS,
+	FAULT_MEMORIES,
+	FAULT_EVENTS, /* from here on */
+	FAULT_DIES = FAULT_EVENTS,
+	FAULT_RETURNS,
+	FAULT_LEAVES,
+	N_FAULTS,
+};
+
+/* A plan with such faults that the machine takes, if one of a few is. */
+bool make_faults(struct trial *t, unsigned set);
 void make_plan(struct trial *t);
 
 /* The command of a trial's run. */

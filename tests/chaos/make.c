@@ -500,6 +500,75 @@ static void write_events(FILE *f, struct trial *t)
 	}
 }
 
+/* A part that leaves is one of a router, or of several. */
+static void write_leaving(FILE *f, struct trial *t)
+{
+	fprintf(f, "%s %u,%u,%u leaves\n", draw(&t->dice, 3) ? "chip" : "board",
+		(unsigned)draw(&t->dice, 2), (unsigned)draw(&t->dice, 2),
+		(unsigned)draw(&t->dice, 2));
+}
+
+static void write_event(FILE *f, struct trial *t, unsigned kind)
+{
+	struct dice before;
+	uint64_t ns = draw(&t->dice, 30000);
+
+	fprintf(f, "    - %" PRIu64 " ns ", ns);
+	if (kind == FAULT_LEAVES) {
+		write_leaving(f, t);
+		return;
+	}
+	before = t->dice;
+	write_part(f, t);
+	fputs(" dies\n", f);
+	if (kind != FAULT_RETURNS)
+		return;
+	t->dice = before;
+	fprintf(f, "    - %" PRIu64 " ns ", ns + 10000);
+	write_part(f, t);
+	fputs(" returns\n", f);
+}
+
+static void write_faults(FILE *f, struct trial *t, unsigned set)
+{
+	fputs("schema: 1\nfaults:\n", f);
+	if (set >> FAULT_BITS & 1)
+		fprintf(f, "  bit-errors: 1e-%d\n", 3 + (int)draw(&t->dice, 4));
+	if (set >> FAULT_CHIPS & 1)
+		fprintf(f, "  chips: 1e-%d\n", 2 + (int)draw(&t->dice, 3));
+	if (set >> FAULT_MEMORIES & 1)
+		fprintf(f, "  memories: [1e-3, double 1e-%d]\n",
+			2 + (int)draw(&t->dice, 4));
+	if (set >> FAULT_EVENTS)
+		fputs("  events:\n", f);
+	for (unsigned k = FAULT_EVENTS; k < N_FAULTS; k++)
+		if (set >> k & 1)
+			write_event(f, t, k);
+}
+
+bool make_faults(struct trial *t, unsigned set)
+{
+	for (int i = 0; i < 6; i++) {
+		FILE *f = fopen(t->plan, "w");
+		struct words w = { 0 };
+		struct outcome o;
+
+		if (!f)
+			return false;
+		write_faults(f, t, set);
+		fclose(f);
+		t->has_plan = true;
+		run_words(t, &w);
+		o = try(t, &w, NULL);
+		t->has_plan = o.code != 2;
+		outcome_free(&o);
+		words_free(&w);
+		if (t->has_plan)
+			return true;
+	}
+	return false;
+}
+
 /* A plan that the machine takes, if one of a few is. */
 void make_plan(struct trial *t)
 {
