@@ -323,7 +323,7 @@ static struct bench_tree_how how_of(
 		.what = (uint32_t)(c->op - OP_BROADCAST),
 		.arith = { (uint8_t)(COLL_ADD + c->combine),
 			(uint8_t)(COLL_DOUBLE - c->type), (uint16_t)c->word },
-		.channel = c->channel,
+		.channel = (uint32_t)c->channel,
 		.box = box,
 		.number = n,
 		.is_world = !c->channel,
