@@ -114,7 +114,7 @@ is 'latencies of all that was delivered' 1 "$(ask 'select abs(1.0 *
 	complain 'nobody waits'
 # Every node always has something to send.
 is 'links that nothing waits for' 0 "$(ask 'select count(*) v from link
-	where wanted < 1')"
+	where wanted <= 0')"
 is 'samples without a look' 0 "$(ask 'select count(*) v from sample where
 	length(wanted) is not length(use)')"
 is 'packets that wait for a way that is not' 0 "$(ask "select count(*) v from

@@ -78,10 +78,10 @@ bus --set link.rate=400Gb/s
 bus --set side.reads=2
 card --set nic.packet=200ns
 END
-run sweep torus random load=0.1,0.2 --shape 4 --set topology.cable.length=2000 \
-	warmup=50us measure=50us
+run sweep torus random load=0.01,0.02 --shape 4 warmup=200us measure=200us \
+	--set topology.cable.length=2000
 [ "$(grep -c '^warning: ' "$tmp/out")" -eq 1 ] || complain "$(cat "$tmp/out")"
-grep -q '^warning: torus load=0.1 seed=1: buffers of 8 packets are less than'\
+grep -q '^warning: torus load=0.01 seed=1: buffers of 8 packets are less than'\
 ' .* --set router.packets=122; and 1 other point$' "$tmp/out" ||
 	complain "$(cat "$tmp/out")"
 report 'a sweep prints warnings, with the value to set'

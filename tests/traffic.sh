@@ -50,7 +50,8 @@ refused 'another unit' sweep torus random load=0.5,1GB/s
 run sweep fattree random load=50..100MB/s:50 warmup=5us measure=10us \
 	--shape 27 --quiet --svg "$tmp/x.svg"
 [ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
-[ "$(grep -c 'MB/s' "$tmp/out")" -eq 2 ] || complain "$(cat "$tmp/out")"
+[ "$(grep -c '^fattree .*MB/s' "$tmp/out")" -eq 2 ] ||
+	complain "$(cat "$tmp/out")"
 grep -q 'load, GB/s per node' "$tmp/x.svg" || complain 'no unit in the picture'
 report 'a sweep goes along a rate'
 

@@ -209,6 +209,7 @@ static void json_flow(struct json *j, const struct machine *m)
 	json_real(j, "GBps", least.rate / 1e9);
 	json_text(j, "bound_by", least.what);
 	json_text(j, "set", least.remedy);
+	json_flag(j, "has_interface", flow_knows_host(bound));
 	json_object(j, "bounds_GBps");
 	for (i = 0; i < n; i++)
 		json_real(j, bound[i].what, bound[i].rate / 1e9);

@@ -271,6 +271,13 @@ static void text_flow(const struct show *s, FILE *f)
 	char text[FIGURE_TEXT];
 
 	figure_text("rate_GBps", least.rate / 1e9, text);
+	if (!flow_knows_host(bound)) {
+		fprintf(f,
+			"one flow    at most %s of payload on a link; the "
+			"interface not counted\n",
+			text);
+		return;
+	}
 	fprintf(f, "one flow    %s of payload, bound by %s\n", text,
 		least.what);
 	for (i = 0; i < n && n > 1; i++) {

@@ -235,17 +235,20 @@ static void look(const struct machine_run *r, struct batch_result *result)
 		result->note[RUN_SHORTFALL][0] = '\0';
 }
 
-static void note_warnings(struct sweep *w, const struct curves_point *p,
-	const struct batch_result *r)
+/* The first of all points, whichever ends first. */
+static void note_warnings(struct sweep *w, size_t at,
+	const struct curves_point *p, const struct batch_result *r)
 {
 	uint32_t i;
 
 	for (i = 0; i < N_RUN_WARNINGS; i++) {
 		if (!r->note[i][0])
 			continue;
-		if (!w->warning[i].n++)
-			snprintf(w->warning[i].text, sizeof(w->warning[i].text),
-				"%s: %s", p->name, r->note[i]);
+		if (w->warning[i].n++ && at > w->warning[i].at)
+			continue;
+		w->warning[i].at = at;
+		snprintf(w->warning[i].text, sizeof(w->warning[i].text),
+			"%s: %s", p->name, r->note[i]);
 	}
 }
 
@@ -263,7 +266,7 @@ static void on_done(void *arg, size_t i, const struct batch_result *r)
 			r->e.text);
 	if (!r->e.code) {
 		note_ending(w, i, r->ending);
-		note_warnings(w, &p, r);
+		note_warnings(w, i, &p, r);
 	}
 	if (!w->e->code)
 		curves_put(w->curves, &p, r, w->e);

@@ -23,7 +23,7 @@ struct sweep {
 	/* Of each kind the first, with its point, and how many there were. */
 	struct {
 		char text[CURVES_NAME + RUN_WARNING];
-		size_t n;
+		size_t n, at;
 	} warning[N_RUN_WARNINGS];
 	double start;
 	bool talks;

@@ -166,6 +166,11 @@ uint32_t flow_bounds(
 	return n;
 }
 
+bool flow_knows_host(const struct flow_bound *bound)
+{
+	return strcmp(bound[0].what, "the link") != 0;
+}
+
 struct flow_bound flow_least(const struct flow_bound *bound, uint32_t n)
 {
 	struct flow_bound least = bound[0];

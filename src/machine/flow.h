@@ -21,6 +21,10 @@ struct flow_bound {
 /* All that are known, in the order of the way; returns how many. */
 uint32_t flow_bounds(
 	const struct machine *m, struct flow_bound bound[FLOW_BOUNDS]);
+/* Whether the host's are among them: only buses and cards of the generic kind
+ * are known, and what interfaces of real machines do is not; these may also
+ * send one flow by several links. */
+bool flow_knows_host(const struct flow_bound *bound);
 /* The least of them. */
 struct flow_bound flow_least(const struct flow_bound *bound, uint32_t n);
 
