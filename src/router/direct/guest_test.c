@@ -343,6 +343,34 @@ static void bgq_f51_a_node_serves_one_route_at_a_time(void **state)
 	guest_kit_free(k);
 }
 
+/* Of fifteen routes beside that of all nodes the first seven have both nodes,
+ * the others node 1 alone; each is used once, while all of them are set. */
+static void bgq_f49_a_node_takes_part_in_sixteen_trees(void **state)
+{
+	struct guest_kit *k = guest_kit("4");
+	struct guest_member m = {
+		.n = 1, .bytes = 8, .passes = true, .dst = NO_SITE
+	};
+	uint32_t r;
+
+	(void)state;
+	for (r = 1; r < CLASS_ROUTES; r++) {
+		if (r < 8)
+			set_by_hand(k, 0, r, EAR | AP, 0, CLASS_SUB);
+		set_by_hand(k, 1, r, EAR, r < 8 ? AM : 0, CLASS_SUB);
+	}
+	for (r = 1; r < CLASS_ROUTES; r++) {
+		m.route = r;
+		m.value = 100 + r;
+		guest_begin(k, 1, sim_now(k->net->sim) + 1000 * SIM_NS, m);
+		guest_run(k);
+		assert_int_equal(k->got[0].n, r < 8 ? r : 7);
+		assert_int_equal(k->got[1].n, r);
+		assert_int_equal(k->got[1].value[r - 1], 100 + r);
+	}
+	guest_kit_free(k);
+}
+
 /* The middle of 3x3, and its neighbours. */
 enum { CENTRE = 4, LEFT = 3, RIGHT = 5, BELOW = 1, ABOVE = 7 };
 
@@ -628,6 +656,7 @@ int main(void)
 		cmocka_unit_test(
 			results_are_the_same_for_any_number_of_workers),
 		cmocka_unit_test(bgq_f51_a_node_serves_one_route_at_a_time),
+		cmocka_unit_test(bgq_f49_a_node_takes_part_in_sixteen_trees),
 		cmocka_unit_test(bgq_f51_a_broadcast_occupies_the_way_up),
 		cmocka_unit_test(bgq_f51_a_broadcast_occupies_the_way_down),
 		cmocka_unit_test(bgq_f67_the_system_goes_first_on_the_way_down),
