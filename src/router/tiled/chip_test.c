@@ -50,7 +50,8 @@ static void check_alone(
 	assert_int_equal(a->tail - a->head, ser);
 }
 
-/* All pairs, one at a time; and all sizes, from one node.  GEM-F6, GEM-F40. */
+/* All pairs, one at a time; and all sizes, from one node.  GEM-F1, GEM-F6,
+ * GEM-F40. */
 static void a_packet_alone_takes_its_wires_and_one_serialisation(void **state)
 {
 	struct chips *c = chips_new(&(struct chips_how){ .shape = "4x4x4" });
@@ -203,7 +204,7 @@ static uint32_t columns_of(const struct tiled *d, port_mask m)
 	return bits;
 }
 
-/* GEM-F5. */
+/* GEM-F1, GEM-F5. */
 static void tiles_that_face_nodes_are_in_the_middle_columns(void **state)
 {
 	struct chips *c = chips_new(&(struct chips_how){ .shape = "3x3x3" });
