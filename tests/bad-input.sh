@@ -43,7 +43,7 @@ refused '`weft help` lists them' frobnicate
 refused 'no command is called' help frobnicate
 refused 'no command is called' --frobnicate
 refused 'want a machine and a workload' run
-refused 'want a machine and a workload' run bgq
+refused 'want a workload behind the machine' run bgq
 refused 'want one machine' show
 refused 'want one machine' show bgq bgq-board
 refused 'want one machine' check
@@ -56,7 +56,7 @@ for command in 'show' 'check' 'params'; do
 	refused 'did you mean bgq-midplane?' $command bgq-midplan
 	refused '""' $command ''
 	refused 'is called' $command qqqqqqqq
-	refused 'cannot read' $command ./none.yaml
+	refused 'none.yaml: No such file' $command ./none.yaml
 done
 refused 'did you mean bgq?' run bqg random
 refused '`weft machines` lists them' run qqqqqqqq random
@@ -167,6 +167,98 @@ run run bgq random --shape 128x128x128x2 --set router.packets=120 \
 judge 4 'GiB of memory'
 report "a machine that does not fit the memory"
 
+# --- what would be right ---
+
+cd "$tmp" || exit 1
+printf 'schema: 2\nmachine: x\n' >s2.yaml
+printf 'schema: 1\nmachine: x\nlink:\n\trate: 1 GB/s\n' >tab.yaml
+printf 'schema: 1\nmachine: x\nlink:\n rate: 1\n  gap: 3\n' >indent.yaml
+printf 'schema: 1\nmachine: x\nbase: torrus\n' >base.yaml
+echo text >there.yaml
+refused 'did you mean link.rate or side.rate?' run torus random --set rate=5GB/s
+refused 'topology.per-router, topology.routers' run dragonfly random \
+	--set topology.groups=10
+refused 'want a workload behind the machine, as in `weft run torus random`' \
+	run torus
+refused 'before the workload, as in `weft run torus random`' run random
+refused 'want a machine and a workload' run
+refused '"random" is a workload, not a machine' run random torus
+refused 'load=5 GB/s: two words; want load=5GB/s' run torus random load=5 GB/s
+refused 'per cent have their sign, as in 50%' run torus random load=50
+refused 'message=1MB sends messages' run torus random bytes=1MB
+refused 'nope.yaml: No such file or directory' run nope.yaml random
+refused '/tmp: cannot read: Is a directory' run /tmp random
+refused 'tab.yaml:4:1: a tab, which YAML does not take' show tab.yaml
+refused 'indent.yaml:5:6: a colon where no value can follow' show indent.yaml
+refused 'schema: "2" is not known to weft' show s2.yaml
+refused 'did you mean torus?' show base.yaml
+refused 'unit missing (want a number with ns, us' run torus random --until 5
+refused 'unknown unit (want a number with ns, us' run torus random --until 5sec
+refused 'there.yaml: exists' new torus there.yaml
+refused 'they can on gemini' run torus probe
+refused 'nic.kind bgq-mu, such as bgq-board' run torus files
+refused 'nic.kind bgq-mu, such as bgq-board' run fattree messages
+refused 'nic.kind elan4, such as qsnet2-16' run torus events
+refused 'bgq-io has some' run bgq files
+refused 'seed is an option, not a key of random; want --seed 5' \
+	run torus random seed=5
+refused 'want --threads 4' run torus random threads=4
+refused 'want --shape 4x4' run torus random shape=4x4
+refused 'a shape is --shape 4x4' run torus random 4x4
+refused 'want load=0.5' run torus random load:0.5
+refused 'bytes: 4000 is more than a packet carries (want at most 2048, or' \
+	run torus random bytes=4KB
+refused 'at most 2048, or via=msg' run torus pingpong bytes=64KB
+refused 'did you mean link.rate?' run torus random --set bandwidth=5GB/s
+refused 'did you mean router.packets?' run torus random \
+	--set router.buffers=16
+refused 'topology.radix, topology.up' run fattree random \
+	--set topology.levels=3
+refused 'gemini has 3 dimensions, and --shape 1' run gemini random --shape 64
+refused 'did you mean random?' run torus RANDOM
+refused 'did you mean random?' run torus uniform
+refused 'did you mean collective op=allreduce?' run torus allreduce
+refused 'did you mean bytes?' run torus pingpong size=64
+refused 'did you mean file?' run torus replay schedule=x
+refused '`weft sweep` runs several values' run torus random load=1,2
+refused '`weft sweep` runs several values' run torus random load=0.1..0.5
+refused 'a digit is missing before the point' run torus random load=.5
+refused '`weft sweep` writes CSV' run torus random --csv x.csv
+refused '`weft plot` draws' run torus random --plot
+refused 'want `weft help run`' run help
+refused '"torus", which is a machine; want `weft run' torus random
+refused '"random", which is a workload; want `weft run' random torus
+refused 'did you mean machines?' list
+refused 'seed: "a" is not a whole number' sweep torus random seed=a
+refused 'want load=value' run torus random load
+refused 'want link.rate=value' run torus random --set link.rate
+refused 'with x between several' run torus random --shape '4*4'
+refused 'a fattree has no dimensions; want its number of nodes' \
+	run fattree random --shape 4x4x4
+refused 'a dragonfly has no dimensions' run dragonfly random --shape 4x4
+refused 'number of nodes is --shape N' run torus random --nodes 64
+refused 'keys of workloads have no dashes: load=VALUE' run torus random --load 1
+refused 'seeds are a key here: seed=1..3' sweep torus random --seed 3
+refused 'want --jobs' sweep torus random --threads 2
+refused '"0.1-0.5" is not a range' sweep torus random load=0.1-0.5
+refused '"0.1:0.5" is not a range' sweep torus random load=0.1:0.5
+refused '"[0.1,0.5]" is not a range' sweep torus random 'load=[0.1,0.5]'
+refused 'commas and no blanks' sweep torus random load=0.1 0.5
+refused 'the workloads are in the file; want `weft run torus --jobs x`' \
+	run torus random --jobs x
+refused '`weft sweep` runs on each of them' run torus,fattree random
+refused 'did you mean --version?' --verson
+refused 'link.rate is a parameter' params link.rate
+run show torus --set link.rate=100Gbps --json
+grep -q '"raw_Gbps": 100,' "$tmp/out" || complain '100Gbps' "$(cat "$tmp/err")"
+for rate in 100Gbit/s '100 Gb/s' 0.1Tb/s 12.5GBps; do
+	cp "$tmp/out" "$tmp/other"
+	run show torus --set "link.rate=$rate" --json
+	cmp -s "$tmp/out" "$tmp/other" || complain "$rate" "$(cat "$tmp/err")"
+done
+report 'rates are read as people write them'
+cd - >/dev/null || exit 1
+
 # --- options ---
 
 refused 'unknown option "--frob"' run bgq random --frob
@@ -271,7 +363,7 @@ file_refused 'with an alias' 'bad.yaml:3:7: '
 printf '%sbase: bad\n' "$head" >"$bad"
 file_refused 'based on itself' 'is there a cycle?'
 printf '%sbase: nowhere\n' "$head" >"$bad"
-file_refused 'based on nothing' 'no file nowhere.yaml'
+file_refused 'based on nothing' 'there is no nowhere.yaml'
 printf '%sbase: ../bad\n' "$head" >"$bad"
 file_refused 'based on a path' 'must be a name'
 printf '%stitle: !!python/object:os.system [ls]\n' "$head" >"$bad"
@@ -325,7 +417,7 @@ fi
 # --- a node ---
 
 refused 'a power of two' run bgq-board stream --set host.l2.slices=12
-refused 'not a whole number; want 1 to 65535' show qsnet2 --shape 4x4
+refused 'a fattree has no dimensions' show qsnet2 --shape 4x4
 refused 'a power of two' check bgq-board --set host.l2.ways=3
 refused 'host.l2.capacity' show bgq-board --set host.l2.capacity=64KiB
 refused 'host.l2.slices' show bgq-board --set host.l2.slices=256 \

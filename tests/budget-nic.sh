@@ -46,8 +46,8 @@ same 6 gemini pingpong via=msg bytes=10000 rounds=1 to=8
 
 gpus='source=gpu0 target=gpu0 bytes=100000 rounds=2'
 same 4 apenet-pair $ping by=p2p $gpus
-same 30 apenet-pair $ping by=staged $gpus
-same 30 apenet-pair $ping by=copied $gpus
+same 31 apenet-pair $ping by=staged $gpus
+same 31 apenet-pair $ping by=copied $gpus
 
 # --- by hand: the parts of a put of 8 bytes through three switches ---
 

@@ -156,11 +156,9 @@ refuses 'topology.shape is not a parameter' show qsnet2 \
 	--set topology.shape=4x4
 refuses 'link.latency.board is not a parameter' show qsnet2 \
 	--set link.latency.board=5ns
-refuses 'is not a parameter' show qsnet2 --set nic.kind=none
 refuses 'whose routers are nodes' show bgq --set topology.nodes=2
 refuses 'routing.spread is not a parameter' show bgq --set routing.spread=single
 refuses 'is not one of' show qsnet2 --set routing.spread=even
-refuses 'topology.nodes: 0 is out of range' show bgq --set topology.kind=fattree
 refuses 'the shortest wire' run qsnet2 random \
 	--set topology.cable.length=1
 report "trees that cannot be are refused"

@@ -441,7 +441,7 @@ plan <<-'EOF'
 EOF
 refuses 'plan.yaml:4:7: .*did you mean switch' run qsnet2-16 storm --faults \
 	"$tmp/plan.yaml"
-refuses 'cannot read' run qsnet2-16 storm --faults "$tmp/none.yaml"
+refuses 'none.yaml: No such file' run qsnet2-16 storm --faults "$tmp/none.yaml"
 refuses 'did you mean node up' run qsnet2-16 storm \
 	--set 'faults.bit-errors=node ip 1e-9'
 printf 'schema: 1\nmachine: x\n' >"$tmp/plan.yaml"

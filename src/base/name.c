@@ -10,6 +10,12 @@ static size_t min(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
+/* Of a plain letter; names are written small. */
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
 /*
  * Optimal string alignment: the edit distance in which a swap of neighbours
  * counts one and no letter is edited twice.  Row i holds the distances of
@@ -19,7 +25,7 @@ static void fill_row(size_t *row[3], const char *a, size_t i, const char *b)
 {
 	row[2][0] = i;
 	for (size_t j = 1; b[j - 1]; j++) {
-		size_t wrong = a[i - 1] != b[j - 1];
+		size_t wrong = lower(a[i - 1]) != lower(b[j - 1]);
 		size_t d = min(row[1][j], row[2][j - 1]) + 1;
 
 		d = min(d, row[1][j - 1] + wrong);

@@ -249,8 +249,10 @@ static int refuse_number(const struct param_block *b, const struct param *row,
 	/* What is wanted says this better. */
 	if (!strcmp(why, "unknown unit"))
 		why = NULL;
-	return refuse(b, row, e, "%s is not a %s (%s%swant %s)", quote(text, q),
-		types[type].name, why ? why : "", why ? "; " : "", want);
+	return refuse(b, row, e, "%s is not a %s (%s%swant %s%s)",
+		quote(text, q), types[type].name, why ? why : "",
+		why ? "; " : "", want,
+		row->type == PARAM_COUNTS ? ", with x between several" : "");
 }
 
 static int read_number(const struct param_block *b, const struct param *row,
@@ -269,8 +271,11 @@ static int read_number(const struct param_block *b, const struct param *row,
 		(v < row->min || v > row->max)) {
 		units_format(unit, v, found, sizeof(found));
 		param_range(row, range, sizeof(range));
-		return refuse(
-			b, row, e, "%s is out of range (%s)", found, range);
+		return refuse(b, row, e, "%s is out of range (%s)%s", found,
+			range,
+			unit == UNIT_LOAD && v >= 5000000 && !strchr(text, '%')
+				? "; per cent have their sign, as in 50%"
+				: "");
 	}
 	*value = word < 0 ? v : -1 - word;
 	return 0;
@@ -504,6 +509,36 @@ static char *list_names(const struct param_block *blocks, size_t n,
 	return l.text;
 }
 
+/*
+ * "; did you mean link.rate or side.rate?": names of which text is all that
+ * follows a dot, those with the fewest dots; or nothing.
+ */
+static const char *suggest_last(
+	const char *names, const char *text, char out[PARAM_TEXT_MAX])
+{
+	struct pieces p = split(names, '|');
+	struct line l = { .text = out, .size = PARAM_TEXT_MAX };
+	size_t found = 0;
+
+	out[0] = '\0';
+	for (size_t dots = 1; dots < 4 && !found; dots++)
+		for (size_t i = 0; i < p.n; i++) {
+			size_t n = 0;
+
+			for (const char *c = p.v[i]; *c; c++)
+				n += *c == '.';
+			if (n != dots || !strrchr(p.v[i], '.') ||
+				strcmp(strrchr(p.v[i], '.') + 1, text) != 0 ||
+				strstr(out, p.v[i]))
+				continue;
+			add(&l, found++ ? " or " : "; did you mean ");
+			add(&l, p.v[i]);
+		}
+	add(&l, found ? "?" : "");
+	pieces_fini(&p);
+	return out;
+}
+
 static int refuse_name(const struct param_block *blocks, size_t n,
 	const char *path, const char *what, struct err *e)
 {
@@ -514,7 +549,9 @@ static int refuse_name(const struct param_block *blocks, size_t n,
 	for (size_t i = 0; i < n && !skip; i++)
 		skip = section_len(&blocks[i], path);
 	names = list_names(blocks, n, path, skip);
-	if (*names && *suggest(names, path, skip, hint))
+	if (!skip && *path && *suggest_last(names, path, hint))
+		err_set(e, "unknown %s %s%s", what, quote(path, q), hint);
+	else if (*names && *suggest(names, path, skip, hint))
 		err_set(e, "unknown %s %s%s", what, quote(path, q), hint);
 	else
 		err_set(e, "unknown %s %s (want one of %s)", what,
@@ -550,6 +587,13 @@ int param_resolve(const struct param_block *blocks, size_t n, const char *path,
 	return 0;
 }
 
+static bool is_name(const char *text)
+{
+	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-.");
+
+	return n && !text[n] && strspn(text, "0123456789x.") < n;
+}
+
 int param_assign(const struct param_block *blocks, size_t n,
 	const char *assignment, const char *what, const char *place,
 	struct err *e)
@@ -561,8 +605,9 @@ int param_assign(const struct param_block *blocks, size_t n,
 	int failed;
 
 	if (!strchr(assignment, '='))
-		return err_set(e, "%s has no value (want %s=value)",
-			quote(assignment, q), what);
+		return err_set(e, "%s has no value (want %s%s)",
+			quote(assignment, q),
+			is_name(assignment) ? assignment : what, "=value");
 	copy = mem_text(assignment);
 	sign = strchr(copy, '=');
 	*sign = '\0';

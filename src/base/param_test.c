@@ -184,9 +184,9 @@ static void an_assignment_needs_no_origins(void **state)
 static void a_wrong_quantity_says_what_is_wanted(void **state)
 {
 	(void)state;
-	says("link.rate=2 GBps", "link.rate: \"2 GBps\" is not a rate "
-				 "(want a number with B/s, KB/s, MB/s, GB/s, "
-				 "Kb/s, Mb/s or Gb/s)");
+	says("link.rate=2 GBs", "link.rate: \"2 GBs\" is not a rate "
+				"(want a number with B/s, KB/s, MB/s, GB/s, "
+				"Kb/s, Mb/s or Gb/s)");
 	says("link.rate=2", "link.rate: \"2\" is not a rate (unit missing; "
 			    "want a number with B/s, KB/s, MB/s, GB/s, "
 			    "Kb/s, Mb/s or Gb/s)");
@@ -256,7 +256,7 @@ static void a_mistyped_name_gets_the_right_one(void **state)
 		"link.latency.board, link.latency.cable, link.gap, "
 		"link.errors, link.retry, routing.zones, routing.queues, "
 		"routing.window, routing.note, ...)");
-	says("link.rate", "\"link.rate\" has no value (want parameter=value)");
+	says("link.rate", "\"link.rate\" has no value (want link.rate=value)");
 }
 
 static void no_blocks_have_no_names(void **state)
@@ -286,18 +286,24 @@ static void a_list_is_written_in_three_ways(void **state)
 static void a_list_is_read_to_its_end(void **state)
 {
 	(void)state;
-	says("routing.shape=2:1", "routing.shape: \"2:1\" is not a count "
-				  "(not a whole number; want 1 to 1024)");
-	says("routing.shape=4x4,2", "routing.shape: \"4x4\" is not a count "
-				    "(not a whole number; want 1 to 1024)");
-	says("routing.shape=4x", "routing.shape: \"\" is not a count "
-				 "(not a number; want 1 to 1024)");
-	says("routing.shape=", "routing.shape: \"\" is not a count "
-			       "(not a number; want 1 to 1024)");
-	says("routing.shape=[4, 4", "routing.shape: \"[4\" is not a count "
-				    "(not a number; want 1 to 1024)");
-	says("routing.shape=4 4", "routing.shape: \"4 4\" is not a count "
-				  "(not a whole number; want 1 to 1024)");
+	says("routing.shape=2:1",
+		"routing.shape: \"2:1\" is not a count "
+		"(not a whole number; want 1 to 1024, with x between several)");
+	says("routing.shape=4x4,2",
+		"routing.shape: \"4x4\" is not a count "
+		"(not a whole number; want 1 to 1024, with x between several)");
+	says("routing.shape=4x",
+		"routing.shape: \"\" is not a count "
+		"(not a number; want 1 to 1024, with x between several)");
+	says("routing.shape=",
+		"routing.shape: \"\" is not a count "
+		"(not a number; want 1 to 1024, with x between several)");
+	says("routing.shape=[4, 4",
+		"routing.shape: \"[4\" is not a count "
+		"(not a number; want 1 to 1024, with x between several)");
+	says("routing.shape=4 4",
+		"routing.shape: \"4 4\" is not a count "
+		"(not a whole number; want 1 to 1024, with x between several)");
 	says("routing.shape=1x1x1x1x1x1x1x1x1",
 		"routing.shape: 9 values (want at most 8)");
 	says("routing.order=x|y",
@@ -368,8 +374,8 @@ static void what_is_quoted_is_made_safe(void **state)
 	says("routing.queues=a\nb\x1b[1m",
 		"routing.queues: \"a\\x0ab\\x1b[1m\" is not a count "
 		"(not a number; want 1 to 6)");
-	says("link.latency.board=40 \xc2\xb5s",
-		"link.latency.board: \"40 \xc2\xb5s\" is not a time "
+	says("link.latency.board=40 \xc2\xb5t",
+		"link.latency.board: \"40 \xc2\xb5t\" is not a time "
 		"(want a number with ns, us, ms, s or ps)");
 	says("routing.queues=\xff\xc0\x80\xc2\x9b\xed\xa0\x80",
 		"routing.queues: \"\\xff\\xc0\\x80\\xc2\\x9b\\xed\\xa0\\x80\" "

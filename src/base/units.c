@@ -22,7 +22,7 @@ struct unit {
  * the first, and "500 ps" reads better than "0.5 ns".
  */
 struct kind {
-	struct unit units[8]; /* ends at a NULL name */
+	struct unit units[24]; /* ends at a NULL name */
 	const char *bare; /* the unit of a number that names none, or NULL */
 	const char *not_whole;
 	const char *list;
@@ -40,6 +40,8 @@ static const struct kind kinds[] = {
 			{ "ps", 1, false },
 			{ "ns", 1000, false },
 			{ "us", 1000000, false },
+			{ "\xc2\xb5s", 1000000, true }, /* micro */
+			{ "\xce\xbcs", 1000000, true }, /* mu */
 			{ "ms", 1000000000, false },
 			{ "s", 1000000000000, false },
 		},
@@ -55,6 +57,19 @@ static const struct kind kinds[] = {
 			{ "Kb/s", 125, true },
 			{ "Mb/s", 125000, true },
 			{ "Gb/s", 125000000, true },
+			{ "TB/s", 1000000000000, true },
+			{ "Tb/s", 125000000000, true },
+			{ "Kbps", 125, true },
+			{ "Mbps", 125000, true },
+			{ "Gbps", 125000000, true },
+			{ "Tbps", 125000000000, true },
+			{ "Kbit/s", 125, true },
+			{ "Mbit/s", 125000, true },
+			{ "Gbit/s", 125000000, true },
+			{ "Tbit/s", 125000000000, true },
+			{ "KBps", 1000, true },
+			{ "MBps", 1000000, true },
+			{ "GBps", 1000000000, true },
 		},
 		.not_whole = "not a whole number of B/s",
 		.list = "B/s, KB/s, MB/s, GB/s, Kb/s, Mb/s or Gb/s",
@@ -119,7 +134,10 @@ static int refuse(const char **why, const char *reason)
 static int read_whole(const char **s, int64_t *whole, const char **why)
 {
 	if (!is_digit(**s))
-		return refuse(why, **s == '-' ? "negative" : "not a number");
+		return refuse(why,
+			**s == '-'   ? "negative"
+			: **s == '.' ? "a digit is missing before the point"
+				     : "not a number");
 	for (*whole = 0; is_digit(**s); ++*s) {
 		if (__builtin_mul_overflow(*whole, 10, whole) ||
 			__builtin_add_overflow(*whole, **s - '0', whole))
@@ -280,6 +298,16 @@ void units_format(enum unit_kind kind, int64_t value, char *text, size_t size)
 			memcpy(best, next, sizeof(best));
 	}
 	snprintf(text, size, "%s%s", value < 0 ? "-" : "", best);
+}
+
+bool units_is_unit(const char *text)
+{
+	size_t n = strlen(text);
+
+	for (int k = 0; n && k < UNIT_LOAD; k++)
+		if (find_unit(&kinds[k], text, n))
+			return true;
+	return false;
 }
 
 const char *units_list(enum unit_kind kind)

@@ -8,6 +8,7 @@
 #ifndef BASE_UNITS_H
 #define BASE_UNITS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,6 +35,9 @@ void units_format(enum unit_kind kind, int64_t value, char *text, size_t size);
 
 /* The time of so many cycles of a clock, in ps, to the nearest one. */
 int64_t units_cycles(int64_t cycles, int64_t hz);
+
+/* Whether a word is the unit of anything, without a number. */
+bool units_is_unit(const char *text);
 
 /* "ns, us, ms, s or ps", for messages. */
 const char *units_list(enum unit_kind kind);

@@ -50,6 +50,7 @@ static void times_are_picoseconds(void **state)
 	reads(UNIT_TIME, "41.4 ns", 41400);
 	reads(UNIT_TIME, "250ps", 250);
 	reads(UNIT_TIME, "1 us", 1000000);
+	reads(UNIT_TIME, "1 \xc2\xb5s", 1000000);
 	reads(UNIT_TIME, "  0.5\tms  ", 500000000);
 	reads(UNIT_TIME, "0.000000000001 s", 1);
 	reads(UNIT_TIME, "0 ns", 0);
@@ -75,9 +76,12 @@ static void rates_in_bits_are_an_eighth_and_exact(void **state)
 	reads(UNIT_RATE, "10 Mb/s", 1250000);
 	reads(UNIT_RATE, "8 Kb/s", 1000);
 	refuses(UNIT_RATE, "0.004 Kb/s", "not a whole number of B/s");
-	refuses(UNIT_RATE, "100 Gbps", "unknown unit");
+	reads(UNIT_RATE, "100 Gbps", 12500000000);
+	reads(UNIT_RATE, "100Gbit/s", 12500000000);
+	reads(UNIT_RATE, "1.6 Tb/s", 200000000000);
+	reads(UNIT_RATE, "2 GBps", 2000000000);
+	refuses(UNIT_RATE, "100 Gpbs", "unknown unit");
 	refuses(UNIT_RATE, "100 gb/s", "unknown unit");
-	refuses(UNIT_RATE, "100 Gbit/s", "unknown unit");
 	/* they are written in bytes, as everywhere */
 	writes(UNIT_RATE, 125000000, "125 MB/s");
 }
@@ -145,7 +149,7 @@ static void a_time_or_rate_without_unit_is_refused(void **state)
 static void another_kinds_unit_is_refused(void **state)
 {
 	(void)state;
-	refuses(UNIT_RATE, "2 GBps", "unknown unit");
+	refuses(UNIT_RATE, "2 GBs", "unknown unit");
 	refuses(UNIT_RATE, "2 GB", "unknown unit");
 	refuses(UNIT_RATE, "2 GB/s/s", "unknown unit");
 	refuses(UNIT_TIME, "2 GB/s", "unknown unit");
@@ -160,7 +164,7 @@ static void what_is_not_a_number_is_refused(void **state)
 	(void)state;
 	refuses(UNIT_TIME, "", "not a number");
 	refuses(UNIT_TIME, "ns", "not a number");
-	refuses(UNIT_TIME, ".5 ns", "not a number");
+	refuses(UNIT_TIME, ".5 ns", "a digit is missing before the point");
 	refuses(UNIT_TIME, "5. ns", "not a number");
 	refuses(UNIT_TIME, "+5 ns", "not a number");
 	refuses(UNIT_TIME, "inf s", "not a number");

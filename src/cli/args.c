@@ -10,6 +10,7 @@
 #include "base/name.h"
 #include "base/units.h"
 #include "cli/complete.h"
+#include "load/load.h"
 #include "machine/machine.h"
 #include "out/file.h"
 #include "sim/sim.h"
@@ -137,8 +138,10 @@ static int read_time(
 	const char *why = "it must be above 0";
 
 	if (units_read(UNIT_TIME, text, t, &why) || *t <= 0)
-		return err_set(
-			e, "--%s: \"%.40s\" is no time: %s", option, text, why);
+		return err_set(e,
+			"--%s: \"%.40s\" is no time: %s (want a number "
+			"with %s)",
+			option, text, why, units_list(UNIT_TIME));
 	return 0;
 }
 
@@ -289,17 +292,60 @@ static const struct argp_option *find_short(
 	return options->name ? options : NULL;
 }
 
+/* What people mean by options that a command does not have. */
+static const char *const meant[][2] = {
+	{ "nodes", "the number of nodes is --shape N, or --shape AxBxC of a "
+		   "torus" },
+	{ "size", "the size is --shape N, or --shape AxBxC of a torus" },
+	{ "seed", "seeds are a key here: seed=1..3" },
+	{ "threads", "want --jobs, the number of runs at a time" },
+	{ "machine", "the machine is the first word, without an option" },
+	{ "workload", "the workload is the second word, without an option" },
+	{ "version", "want `weft --version`" },
+	{ "param", "want --set PATH=VALUE" },
+	{ "out", "want --output FILE" },
+	{ "file", "want --output FILE, or -o FILE" },
+	{ "csv", "`weft sweep` writes CSV, and --links does of links" },
+	{ "plot", "`weft plot` draws what --output has written" },
+	{ "svg", "`weft plot` draws what --output has written" },
+};
+
+/* A key of some workload, or something that people mean; or NULL. */
+static const char *find_meant(const char *name, char *text, size_t size)
+{
+	size_t i, k;
+
+	for (i = 0; i < sizeof(meant) / sizeof(meant[0]); i++)
+		if (!strcmp(meant[i][0], name))
+			return meant[i][1];
+	for (i = 0; load_registry[i]; i++)
+		for (k = 0; k < load_registry[i]->n_params; k++)
+			if (!strcmp(load_registry[i]->params[k].name, name)) {
+				snprintf(text, size,
+					"keys of workloads have no dashes: "
+					"%s=VALUE",
+					name);
+				return text;
+			}
+	return NULL;
+}
+
 static void unknown_option(
 	const struct argp_option *options, const char *word, struct err *e)
 {
 	const char *names[MOST_OPTIONS], *near;
-	char name[64];
+	char name[64], text[128];
 	size_t n;
 
 	for (n = 0; options[n].name; n++)
 		names[n] = options[n].name;
 	snprintf(name, sizeof(name), "%s", word + 1 + (word[1] == '-'));
 	name[strcspn(name, "=")] = '\0';
+	near = find_meant(name, text, sizeof(text));
+	if (near) {
+		err_set(e, "unknown option \"%.40s\"; %s", word, near);
+		return;
+	}
 	near = name_nearest(name, names, n);
 	err_set(e, "unknown option \"%.40s\"%s%s%s", word,
 		near ? "; did you mean --" : "", near ? near : "",

@@ -7,6 +7,8 @@
 #include "base/name.h"
 #include "cli/complete.h"
 #include "cli/process.h"
+#include "load/load.h"
+#include "machine/machine.h"
 
 struct command {
 	const char *name;
@@ -52,7 +54,7 @@ static void usage(FILE *f)
 
 static const struct command *find(const char *name, struct err *e)
 {
-	const char *names[N_COMMANDS + 1];
+	const char *names[N_COMMANDS + 3];
 	char hint[NAME_HINT];
 	size_t i;
 
@@ -62,8 +64,24 @@ static const struct command *find(const char *name, struct err *e)
 		names[i] = commands[i].name;
 	}
 	names[N_COMMANDS] = "help";
+	names[N_COMMANDS + 1] = "--help";
+	names[N_COMMANDS + 2] = "--version";
+	if (!strcmp(name, "list") || !strcmp(name, "ls")) {
+		err_set(e,
+			"no command is called \"%s\"; did you mean "
+			"machines?",
+			name);
+		return NULL;
+	}
+	if (machine_is_name(name) || load_find(name)) {
+		err_set(e,
+			"no command is called \"%s\", which is a %s; want "
+			"`weft run MACHINE WORKLOAD`",
+			name, machine_is_name(name) ? "machine" : "workload");
+		return NULL;
+	}
 	err_set(e, "no command is called \"%.40s\"%s", name,
-		name_hint(name, names, N_COMMANDS + 1,
+		name_hint(name, names, N_COMMANDS + 3,
 			"; `weft help` lists them", hint));
 	return NULL;
 }

@@ -277,6 +277,26 @@ static void on_name(void *arg, const char *name, const char *path)
 		all->name[all->n++] = mem_text(name);
 }
 
+/* A parameter is looked for in the list. */
+static int check_param(const char *name, struct err *e)
+{
+	struct machine *m = machine_default();
+	const struct param_block *b;
+	const struct param *row;
+	struct err none = { 0 };
+	bool is = !param_resolve(
+		m->block, m->n_blocks, name, "parameter", &b, &row, &none);
+
+	machine_free(m);
+	return is ? err_set(e,
+			    "%.60s is a parameter; `weft params` lists all, "
+			    "and "
+			    "`weft params MACHINE` a machine's with their "
+			    "values",
+			    name)
+		  : 0;
+}
+
 /* Whether it is a machine's or a path; if not, says what is near. */
 static int check_name(const char *name, struct err *e)
 {
@@ -321,7 +341,8 @@ static int perform(const struct cli_args *a, FILE *f, struct err *e)
 		show_all(a, f);
 	else if (ops)
 		show_load(a, ops, f);
-	else if (check_name(a->word[0], e) || show_machine(a, f, e))
+	else if (check_param(a->word[0], e) || check_name(a->word[0], e) ||
+		 show_machine(a, f, e))
 		return -1;
 	return 0;
 }

@@ -53,7 +53,7 @@ static int tell_inputs(
 	const struct cli_args *a, struct db *d, FILE *f, struct err *e)
 {
 	struct record_inputs in = { NULL, 0 };
-	char hash[INPUT_HASH];
+	char hash[INPUT_HASH], line[512];
 	size_t i;
 
 	record_inputs_read(&in, d, e);
@@ -61,9 +61,12 @@ static int tell_inputs(
 		const char *path = path_now(a, &in.of[i]);
 
 		record_hash_file(path, hash);
-		if (strcmp(hash, in.of[i].hash) != 0)
-			fprintf(f, "%-11s %s %s\n", *hash ? "changed" : "gone",
-				in.of[i].kind, path);
+		if (!strcmp(hash, in.of[i].hash))
+			continue;
+		snprintf(line, sizeof(line), "%-11s %.40s %.400s",
+			*hash ? "changed" : "gone", in.of[i].kind, path);
+		name_clean(line, "");
+		fprintf(f, "%s\n", line);
 	}
 	record_inputs_free(&in);
 	return e->code ? -1 : 0;

@@ -443,6 +443,83 @@ static void list_loads(char *text, size_t size)
 			a->when ? a->when : "", a->now, a->keys);
 }
 
+/* A word that a shell has cut off another: load=5 GB/s. */
+static int check_cut(const struct cli_args *a, struct err *e)
+{
+	size_t i;
+
+	for (i = 3; i < a->n_words; i++)
+		if (units_is_unit(a->word[i]) && strchr(a->word[i - 1], '='))
+			return err_set(e,
+				"%s %s: two words; want %s%s, or quotes around "
+				"them",
+				a->word[i - 1], a->word[i], a->word[i - 1],
+				a->word[i]);
+	return 0;
+}
+
+static bool has_key(const struct load_ops *ops, const char *key)
+{
+	size_t i = 0;
+
+	while (i < ops->n_params && strcmp(ops->params[i].name, key) != 0)
+		i++;
+	return i < ops->n_params;
+}
+
+/* Options that are written like keys. */
+static int check_keys(const struct cli_args *a, struct err *e)
+{
+	static const char *const options[] = { "seed", "threads", "shape",
+		"until", "faults", "jobs", "output", "set" };
+	const struct load_ops *ops = load_find(a->word[1]);
+	size_t i, k, n;
+
+	for (i = 2; i < a->n_words; i++) {
+		n = strcspn(a->word[i], "=");
+		for (k = 0; k < sizeof(options) / sizeof(options[0]); k++) {
+			if (!a->word[i][n] || strlen(options[k]) != n ||
+				strncmp(a->word[i], options[k], n) != 0)
+				continue;
+			if (ops && !has_key(ops, options[k]))
+				return err_set(e,
+					"%s is an option, not a key of %s; "
+					"want --%s %s",
+					options[k], ops->name, options[k],
+					a->word[i] + n + 1);
+		}
+	}
+	return check_cut(a, e);
+}
+
+static int check_words(const struct cli_args *a, struct err *e)
+{
+	if (a->n_words > 1 && a->jobs)
+		return err_set(e,
+			"--jobs: the workloads are in the file; want `weft run "
+			"%.60s --jobs %.200s`",
+			a->word[0], a->jobs);
+	if (a->jobs && a->n_words)
+		return 0;
+	if (!a->n_words)
+		return err_set(e, "want a machine and a workload, as in `weft "
+				  "run torus random`");
+	if (a->n_words == 1 && !strcmp(a->word[0], "help"))
+		return err_set(e, "want `weft help run`");
+	if (a->n_words == 1)
+		return load_find(a->word[0])
+			       ? err_set(e,
+					 "want a machine before the workload, "
+					 "as in `weft run torus %s`",
+					 a->word[0])
+			       : err_set(e,
+					 "want a workload behind the machine, "
+					 "as in `weft run %.60s random`; `weft "
+					 "help run` lists them",
+					 a->word[0]);
+	return check_keys(a, e);
+}
+
 int cli_run(int argc, char **argv, struct err *e)
 {
 	static struct machine_run r; /* too big for a stack */
@@ -459,11 +536,8 @@ int cli_run(int argc, char **argv, struct err *e)
 		"MACHINE WORKLOAD [KEY=VALUE...]", help, e);
 	if (code)
 		return code < 0 ? -1 : 0;
-	if (args.n_words < 2 && !(args.jobs && args.n_words))
-		return err_set(e, "want a machine and a workload, as in `weft "
-				  "run bgq-midplane random`");
-	if (args.n_words > 1 && args.jobs)
-		return err_set(e, "--jobs: the file has the workloads");
+	if (check_words(&args, e))
+		return -1;
 	code = run_partitions(&args, &s.loaded, &is_done, e);
 	if (code || is_done)
 		return code;

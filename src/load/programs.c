@@ -41,6 +41,16 @@ int programs_need_nic(const struct programs *p, struct err *e)
 	return 0;
 }
 
+/* A machine that has an interface. */
+static const char *example_of(const char *nic)
+{
+	size_t i = 0;
+
+	while (nic_registry[i] && strcmp(nic_registry[i]->name, nic) != 0)
+		i++;
+	return nic_registry[i] ? nic_registry[i]->machine : "none";
+}
+
 int programs_need(const struct programs *p, const char *nic, uint64_t memory,
 	struct err *e)
 {
@@ -49,8 +59,10 @@ int programs_need(const struct programs *p, const char *nic, uint64_t memory,
 	if (programs_need_nic(p, e))
 		return -1;
 	if (strcmp(l->nic_ops->name, nic) != 0)
-		return err_set(e, "%s: runs only on machines with nic.kind %s",
-			l->ops->name, nic);
+		return err_set(e,
+			"%s: runs only on machines with nic.kind %s, such as "
+			"%s",
+			l->ops->name, nic, example_of(nic));
 	return programs_need_memory(p, memory, e);
 }
 

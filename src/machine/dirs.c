@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "base/name.h"
+#include "load/load.h"
 
 enum { MOST_MACHINES = 256 };
 
@@ -176,6 +177,15 @@ int machine_list(void (*f)(void *arg, const char *name, const char *path),
 	return no_machines(e);
 }
 
+bool machine_is_name(const char *name)
+{
+	struct found *all = find_in("WEFT_MACHINES", "machines");
+	bool is = path_of(all, name);
+
+	found_free(all);
+	return is;
+}
+
 int machine_find(struct machine *m, const char *name, struct err *e)
 {
 	struct found *all;
@@ -195,6 +205,16 @@ int machine_find(struct machine *m, const char *name, struct err *e)
 		snprintf(m->path, sizeof(m->path), "%s", path);
 	} else if (!all->n) {
 		no_machines(e);
+	} else if (load_find(name)) {
+		err_set(e,
+			"\"%s\" is a workload, not a machine; want the machine "
+			"first, as in `weft run torus %s`",
+			name, name);
+	} else if (strchr(name, ',')) {
+		err_set(e,
+			"\"%.60s\" are several machines; `weft sweep` runs on "
+			"each of them",
+			name);
 	} else {
 		err_set(e, "no machine is called \"%.60s\"%s", name,
 			name_hint(name, (const char *const *)all->name, all->n,

@@ -1,6 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "machine/file.h"
 #include "base/mem.h"
+#include "base/name.h"
+#include "machine/machine.h"
 #include "machine/tree.h"
 
 #include <stdbool.h>
@@ -296,6 +298,12 @@ static int read_head(const struct reader *r)
 				"%s is not allowed in a file that is not a "
 				"machine",
 				name);
+		if (key < v[0].end && i == HEAD_SCHEMA && v[v[key].end].text &&
+			strcmp(v[v[key].end].text, "1") != 0)
+			return fail(r, v[v[key].end].at,
+				"schema: \"%.20s\" is not known to "
+				"weft " WEFT_VERSION "; want schema: 1",
+				v[v[key].end].text);
 		if (key < v[0].end &&
 			(read_value(r, name, b, &b->rows[i], v[key].end) ||
 				check_name(r, i, v[v[key].end].at)))
@@ -333,6 +341,38 @@ static char *find_base(const struct reader *r)
 
 static int read_file(struct reader *r);
 
+struct names {
+	char *name[256];
+	size_t n;
+};
+
+static void add_name(void *arg, const char *name, const char *path)
+{
+	struct names *all = arg;
+
+	(void)path;
+	if (all->n < sizeof(all->name) / sizeof(all->name[0]))
+		all->name[all->n++] = mem_text(name);
+}
+
+static int refuse_base(const struct reader *r, const char *place)
+{
+	struct names *all = mem_alloc(1, sizeof(*all));
+	char hint[NAME_HINT];
+
+	machine_list_files("WEFT_MACHINES", "machines", add_name, all);
+	err_set(r->tree.e,
+		"%s: base: there is no %s.yaml beside the file, nor among the "
+		"machines%s",
+		place, r->head->names.base,
+		name_hint(r->head->names.base, (const char *const *)all->name,
+			all->n, " that `weft machines` lists", hint));
+	while (all->n)
+		mem_free(all->name[--all->n]);
+	mem_free(all);
+	return -1;
+}
+
 static int read_base(const struct reader *r)
 {
 	struct reader base = *r;
@@ -350,8 +390,7 @@ static int read_base(const struct reader *r)
 			place, MACHINE_BASES_MAX);
 	path = find_base(r);
 	if (!path)
-		return err_set(r->tree.e, "%s: no file %s.yaml found", place,
-			r->head->names.base);
+		return refuse_base(r, place);
 	base.path = path;
 	failed = read_file(&base);
 	mem_free(path);

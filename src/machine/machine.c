@@ -24,12 +24,89 @@ static size_t count_given(const struct machine *m)
 	return n;
 }
 
+/* What people call a parameter, by the last word of its name. */
+static int refuse_meant(const struct param_block *used, size_t n,
+	const char *text, struct err *e)
+{
+	static const char *const meant[][2] = {
+		{ "bandwidth", "link.rate" },
+		{ "speed", "link.rate" },
+		{ "buffers", "router.packets" },
+		{ "buffer", "router.packets" },
+		{ "vcs", "router.queues" },
+		{ "dimensions", "topology.shape" },
+		{ "size", "topology.shape" },
+		{ "mtu", "link.payload" },
+		{ "ber", "faults.bit-errors" },
+	};
+	size_t len = strcspn(text, "="), i, k;
+	const struct param_block *b;
+	const struct param *row;
+	struct err none;
+
+	for (i = 0; i < sizeof(meant) / sizeof(meant[0]); i++) {
+		k = strlen(meant[i][0]);
+		none = (struct err){ 0 };
+		if (len < k || (len > k && text[len - k - 1] != '.') ||
+			strncmp(text + len - k, meant[i][0], k) != 0 ||
+			param_resolve(
+				used, n, meant[i][1], "", &b, &row, &none))
+			continue;
+		return err_set(e,
+			"unknown parameter \"%.*s\"; did you mean %s?",
+			(int)(len < 60 ? len : 60), text, meant[i][1]);
+	}
+	return 0;
+}
+
+/* The same error, by the parameters that this machine has alone. */
+static int refuse_set(struct machine *m, const struct param_block *blocks,
+	const char *text, const char *place, struct err *e)
+{
+	struct param_block used[MACHINE_BLOCKS];
+	size_t i, n = 0;
+
+	m->is_whole = false;
+	for (i = 0; i < m->n_blocks; i++)
+		if (machine_uses(m, i))
+			used[n++] = blocks[i];
+	m->is_whole = true;
+	return refuse_meant(used, n, text, e) || param_assign(used, n, text,
+							 "parameter", place, e)
+		       ? -1
+		       : 0;
+}
+
+/* Whether text assigns to a name that some machine has. */
+static bool is_known(const struct machine *m, const struct param_block *blocks,
+	const char *text)
+{
+	const struct param_block *b;
+	const struct param *row;
+	struct err none = { 0 };
+	size_t n = strcspn(text, "=");
+	char *name = mem_alloc(n + 1, 1), *start = name;
+	bool is;
+
+	memcpy(name, text, n);
+	start += strspn(start, " ");
+	while (n && name[n - 1] == ' ')
+		name[--n] = '\0';
+	is = !param_resolve(
+		blocks, m->n_blocks, start, "parameter", &b, &row, &none);
+	mem_free(name);
+	return is;
+}
+
 /* What is said twice on a command line contradicts itself. */
 static int assign(struct machine *m, const struct param_block *blocks,
 	const char *text, const char *place, struct err *e)
 {
 	size_t n = count_given(m);
 
+	/* in the first reading, when blocks are those of m in their order */
+	if (m->is_whole && strchr(text, '=') && !is_known(m, blocks, text))
+		return refuse_set(m, blocks, text, place, e);
 	if (param_assign(blocks, m->n_blocks, text, "parameter", place, e))
 		return -1;
 	if (count_given(m) == n)
@@ -106,12 +183,21 @@ static int set_shape(struct machine *m, const struct param_block *blocks,
 		return 0;
 	if (strlen(shape) >= PARAM_TEXT_MAX)
 		return err_set(e, "--shape: the text is too long");
+	if (!list && strspn(shape, "0123456789x") == strlen(shape) &&
+		strchr(shape, 'x'))
+		return err_set(e,
+			"--shape %s: a %s has no dimensions; want its number "
+			"of nodes, such as --shape 64",
+			shape, machine_topo_now(m)->ops->name);
 	snprintf(text, sizeof(text), "topology.%s=%s",
 		machine_topo_now(m)->ops->shape_key, shape);
 	if (assign(m, blocks, text, "--shape", e))
 		return -1;
-	if (list)
-		advise_shape(m, list, dims);
+	if (!list)
+		return 0;
+	m->dims = dims;
+	m->dims_given = list->n;
+	advise_shape(m, list, dims);
 	return 0;
 }
 
@@ -477,6 +563,19 @@ struct machine *machine_look(const char *name, struct err *e)
 	return machine_load_from(&s, e);
 }
 
+/* What a shape of other dimensions than the file's may have broken. */
+void machine_explain(const struct machine *m, struct err *e)
+{
+	size_t n = strlen(e->text);
+
+	if (m->dims_given && m->dims_given != m->dims &&
+		!strncmp(e->text, "router.kind", 11))
+		snprintf(e->text + n, sizeof(e->text) - n,
+			"; %.40s has %lld dimensions, and --shape %lld",
+			m->header.name, (long long)m->dims,
+			(long long)m->dims_given);
+}
+
 struct machine *machine_load_from(const struct machine_source *s, struct err *e)
 {
 	struct machine *m = machine_default();
@@ -488,6 +587,7 @@ struct machine *machine_load_from(const struct machine_source *s, struct err *e)
 		nic_check_memory(m->nic, m->host.memory, e) ||
 		init_topo(m, e) || init_route(m, e) ||
 		training_check(&m->lines, m->link.rate, e) || read_plan(m, e)) {
+		machine_explain(m, e);
 		machine_free(m);
 		return NULL;
 	}

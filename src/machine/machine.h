@@ -57,6 +57,9 @@ void machine_dirs(struct machine_dirs *d);
  * looked for. */
 int machine_find(struct machine *m, const char *name, struct err *e);
 
+/* Whether there is a machine file of that name. */
+bool machine_is_name(const char *name);
+
 struct machine {
 	struct plugins plugins;
 	struct machine_header header;
@@ -89,6 +92,7 @@ struct machine {
 	size_t n_blocks;
 	bool is_whole; /* all variants, for `weft params` */
 	bool has_kinds_given; /* by --set */
+	int64_t dims, dims_given; /* of its shape, by the file and --shape */
 	/* What the user should know of how it was asked for; or "". */
 	char advice[2 * PARAM_TEXT_MAX];
 };
@@ -113,6 +117,9 @@ struct machine *machine_load(const char *name, const char *const *sets,
 	size_t n_sets, const char *shape, struct err *e);
 /* To list it: a file that needs plugins is refused, and nothing is run. */
 struct machine *machine_look(const char *name, struct err *e);
+/* Adds to an error what could have led to it: a shape of other dimensions than
+ * the machine's own. */
+void machine_explain(const struct machine *m, struct err *e);
 /* Reads a plan of faults in place of the machine's, or over it. */
 int machine_read_faults(struct machine *m, const char *path, struct err *e);
 /* Whether its links bring every packet through whatever the plan says. */

@@ -28,6 +28,21 @@ double machine_cpu(void)
 
 static const struct load_ops *find_load(const char *name, struct err *e)
 {
+	static const char *const meant[][2] = {
+		{ "uniform", "random" },
+		{ "latency", "pingpong" },
+		{ "bandwidth", "stream" },
+		{ "barrier", "collective op=barrier" },
+		{ "broadcast", "collective op=broadcast" },
+		{ "bcast", "collective op=broadcast" },
+		{ "reduce", "collective op=reduce" },
+		{ "allreduce", "collective op=allreduce" },
+		{ "put", "stream" },
+		{ "get", "gets" },
+		{ "trace", "replay" },
+		{ "goal", "replay" },
+	};
+	size_t i;
 	const struct load_ops *ops = load_find(name);
 	char hint[NAME_HINT];
 	const char *names[64];
@@ -45,10 +60,69 @@ static const struct load_ops *find_load(const char *name, struct err *e)
 	}
 	for (; load_registry[n]; n++)
 		names[n] = load_registry[n]->name;
+	for (i = 0; i < sizeof(meant) / sizeof(meant[0]); i++)
+		if (!strcmp(meant[i][0], name)) {
+			err_set(e,
+				"no workload is called \"%s\"; did you mean "
+				"%s?",
+				name, meant[i][1]);
+			return NULL;
+		}
 	err_set(e, "no workload is called \"%.40s\"%s", name,
 		name_hint(
 			name, names, n, "; `weft help run` lists them", hint));
 	return NULL;
+}
+
+/* The key that a workload has for what people call otherwise; or NULL. */
+static const char *find_meant(const struct param_block *keys, const char *text)
+{
+	static const char *const meant[][2] = { { "size", "bytes" },
+		{ "length", "bytes" }, { "rate", "load" },
+		{ "time", "measure" }, { "duration", "measure" },
+		{ "src", "from" }, { "dst", "to" }, { "source", "from" },
+		{ "dest", "to" }, { "count", "rounds" },
+		{ "iterations", "rounds" }, { "schedule", "file" },
+		{ "matrix", "file" }, { "trace", "file" } };
+	size_t n = strcspn(text, "="), i;
+
+	for (i = 0; i < sizeof(meant) / sizeof(meant[0]); i++)
+		if (strlen(meant[i][0]) == n &&
+			!strncmp(meant[i][0], text, n) &&
+			param_find(keys, meant[i][1]))
+			return meant[i][1];
+	return NULL;
+}
+
+/* Adds what could be meant by a key's value, or by what is no key. */
+static int explain_key(
+	const struct param_block *keys, const char *text, struct err *e)
+{
+	size_t n = strlen(e->text), colon = strcspn(text, ":=");
+	char *at = e->text + n;
+
+	if (!strncmp(text, "bytes=", 6) && param_find(keys, "message") &&
+		strstr(e->text, "out of range"))
+		snprintf(at, sizeof(e->text) - n,
+			"; bytes are a packet's, and message=%.20s sends "
+			"messages of several packets",
+			text + 6);
+	else if (strstr(e->text, "unknown key") && find_meant(keys, text))
+		snprintf(at, sizeof(e->text) - n, "; did you mean %s?",
+			find_meant(keys, text));
+	else if (text[colon] == '=' && strstr(e->text, " is not a ") &&
+		 strpbrk(text + colon, ",.") &&
+		 (strchr(text, ',') || strstr(text, "..")))
+		snprintf(at, sizeof(e->text) - n,
+			"; `weft sweep` runs several values");
+	else if (text[colon] == ':')
+		snprintf(at, sizeof(e->text) - n, "; want %.*s=%.40s",
+			(int)(colon < 40 ? colon : 40), text, text + colon + 1);
+	else if (!strchr(text, '=') && strchr(text, 'x') &&
+		 strspn(text, "0123456789x") == strlen(text))
+		snprintf(at, sizeof(e->text) - n, "; a shape is --shape %.40s",
+			text);
+	return -1;
 }
 
 /* A key that is given twice contradicts itself. */
@@ -60,7 +134,7 @@ static int read_key(const struct param_block *keys, const char *text,
 	for (i = 0; i < keys->n_rows; i++)
 		was += keys->origins[i].set;
 	if (param_assign(keys, 1, text, "key", place, e))
-		return -1;
+		return explain_key(keys, text, e);
 	for (i = 0; i < keys->n_rows; i++)
 		is += keys->origins[i].set;
 	if (is == was)
@@ -280,7 +354,10 @@ int machine_run_open(
 		(s->faults && machine_read_faults(r->machine, s->faults, e)) ||
 		read_load(r, e) || check_faults(r, e))
 		return -1;
-	return build(r, e);
+	if (!build(r, e))
+		return 0;
+	machine_explain(r->machine, e);
+	return -1;
 }
 
 int machine_run_perform(struct machine_run *r, struct err *e)

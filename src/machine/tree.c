@@ -152,16 +152,47 @@ static yaml_mark_t mark_at(const char *text, size_t offset)
 	return at;
 }
 
+/* What libyaml says, in words that need no grammar; or NULL. */
+static const char *explain(const yaml_parser_t *p, const char *text, size_t len)
+{
+	static const struct {
+		const char *is, *means;
+	} words[] = {
+		{ "mapping values are not allowed in this context",
+			"a colon where no value can follow (is the line "
+			"indented like those around it?)" },
+		{ "did not find expected key",
+			"no key (is the line indented like those around "
+			"it?)" },
+		{ "found character that cannot start any token",
+			"no value begins with this character (want quotes "
+			"around it)" },
+	};
+	size_t at = p->problem_mark.index, i;
+
+	if (at < len && text[at] == '\t')
+		return "a tab, which YAML does not take for indentation (want "
+		       "blanks)";
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcmp(words[i].is, p->problem))
+			return words[i].means;
+	return NULL;
+}
+
 static int fail_parse(const struct tree *t, const yaml_parser_t *p,
 	const char *text, size_t len)
 {
 	size_t offset = p->problem_offset < len ? p->problem_offset : len;
+	const char *means;
 
 	if (p->error == YAML_MEMORY_ERROR)
 		mem_give_up();
 	if (p->error == YAML_READER_ERROR)
 		return tree_fail(t, mark_at(text, offset), "not valid YAML: %s",
 			p->problem);
+	means = explain(p, text, len);
+	if (means)
+		return tree_fail(t, p->problem_mark, "%s", means);
 	return tree_fail(t, p->problem_mark, "%s%s%s", p->problem,
 		p->context ? " " : "", p->context ? p->context : "");
 }
@@ -211,7 +242,8 @@ static int fail_file(const struct tree *t)
 {
 	if (errno == ENOMEM)
 		mem_give_up();
-	return tree_fail(t, tree_top, "cannot read: %s", strerror(errno));
+	return err_set(t->e, "%s: %s%s", t->shown,
+		errno == ENOENT ? "" : "cannot read: ", strerror(errno));
 }
 
 int tree_read_file(struct tree *t, const char *path)

@@ -73,6 +73,7 @@ struct nic_counter {
 struct nic_ops {
 	const char *name; /* the word written in a machine file */
 	const char *title; /* what it is called in a sentence */
+	const char *machine; /* that has one, of those that are shipped */
 	uint32_t can; /* bits of enum nic_can */
 	uint64_t most_memory; /* bytes of a node that it addresses; 0: any */
 	size_t size; /* of the variant, whose first member is struct nic */

@@ -144,13 +144,26 @@ static int add_range(struct axis *x, const struct range *r, struct err *e)
 	return 0;
 }
 
+/* Of numbers: "0.1-0.5", "0.1:0.5", "[0.1". */
+static bool is_odd(const struct axis *x, const char *s, size_t len)
+{
+	static const char *const numbers[] = { "load", "bytes", "seed" };
+	size_t i = 0;
+
+	while (i < 3 && strcmp(numbers[i], x->name) != 0)
+		i++;
+	return i < 3 && strcspn(s, "-:[") < len &&
+	       (isdigit((unsigned char)*s) || *s == '[');
+}
+
 /* What looks like a range and is none is no value, either. */
 static int check_value(
 	const struct axis *x, const char *s, size_t len, struct err *e)
 {
 	const char *dots = strstr(s, "..");
+	bool is_range = isdigit((unsigned char)*s) && dots && dots < s + len;
 
-	if (!isdigit((unsigned char)*s) || !dots || dots >= s + len)
+	if (!is_range && !is_odd(x, s, len))
 		return 0;
 	return err_set(e,
 		"%s: \"%.*s\" is not a range (want FROM..TO, FROM..TO:STEP or "

@@ -10,13 +10,17 @@
 #include "load/jobs.h"
 #include "meas/digest.h"
 
+#define MOST_BYTES (UINT64_C(1) << 28)
+
 static uint64_t hash_stream(FILE *f)
 {
 	uint8_t bytes[4096];
 	uint64_t h = UINT64_C(0xcbf29ce484222325), total = 0;
 	size_t n, i;
 
-	while ((n = fread(bytes, 1, sizeof(bytes), f)) > 0) {
+	/* nothing that is read has more */
+	while (total < MOST_BYTES &&
+		(n = fread(bytes, 1, sizeof(bytes), f)) > 0) {
 		for (i = 0; i < n; i++)
 			h = (h ^ bytes[i]) * UINT64_C(0x100000001b3);
 		total += n;

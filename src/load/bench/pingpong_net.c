@@ -85,7 +85,7 @@ static int pingpong_init(struct load *l, const struct topo *t, struct route *r,
 	if (g->bench.bytes > link->payload)
 		return err_set(e,
 			"bytes: %lld is more than a packet carries (want at "
-			"most %lld)",
+			"most %lld, or via=msg)",
 			(long long)g->bench.bytes, (long long)link->payload);
 	g->kind = load_kind(0, g->routing);
 	return 0;

@@ -146,8 +146,8 @@ static int probe_init(struct load *l, const struct topo *t, struct route *r,
 	if (!r->has_vectors)
 		return err_set(e,
 			"probe: packets cannot name their ports on this "
-			"machine (want routing.kind: order with planes, and "
-			"nodes of their own)");
+			"machine; they can on gemini (routing.kind: order with "
+			"planes, and nodes apart from routers)");
 	if (g->bytes > link->payload)
 		return err_set(e,
 			"bytes: %lld is more than a packet carries (want at "

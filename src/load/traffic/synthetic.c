@@ -201,8 +201,10 @@ static int cut_messages(
 	if (y->bytes > link->payload)
 		return err_set(e,
 			"bytes: %lld is more than a packet carries (want at "
-			"most %lld)",
-			(long long)y->bytes, (long long)link->payload);
+			"most %lld, or message=%lld for messages of several "
+			"packets)",
+			(long long)y->bytes, (long long)link->payload,
+			(long long)y->bytes);
 	if (!y->bytes && y->message != AUTO)
 		return err_set(e, "message: packets without payload carry no "
 				  "message");

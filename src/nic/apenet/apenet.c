@@ -385,6 +385,7 @@ static size_t load_bytes(const struct packet *p)
 const struct nic_ops apenet_ops = {
 	.name = "apenet",
 	.title = "APEnet+ card",
+	.machine = "apenet",
 	.can = NIC_LOSES,
 	.has = "any-side gpus watchdogs",
 	.parts = lofamo_parts,

@@ -563,6 +563,7 @@ const struct nic_ops bgq_mu_ops = {
 	.has = "l2 symbol-codes class-routes checked-memories clocks",
 	.name = "bgq-mu",
 	.title = "message unit",
+	.machine = "bgq-board",
 	.can = NIC_ATOMICS,
 	.most_memory = MU_ATOMIC, /* addresses above it are operations */
 	.size = sizeof(struct mu),

@@ -436,6 +436,7 @@ static const struct net_client_ops client = {
 const struct nic_ops elan4_ops = {
 	.name = "elan4",
 	.title = "Elan4 interface",
+	.machine = "qsnet2-16",
 	.can = NIC_RESENDS | NIC_CASTS | NIC_THREADS,
 	.size = sizeof(struct cards),
 	.node_size = sizeof(struct whole),

@@ -590,6 +590,7 @@ static bool is_stale(const struct nic *nic, const struct sim_event *e)
 const struct nic_ops gemini_ops = {
 	.name = "gemini",
 	.title = "Gemini interface",
+	.machine = "gemini",
 	.can = NIC_ATOMICS | NIC_FETCHES,
 	.has = "any-side checked-chips checked-memories",
 	.size = sizeof(struct gemini),

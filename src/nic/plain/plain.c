@@ -193,6 +193,7 @@ static const struct net_client_ops client = {
 const struct nic_ops plain_ops = {
 	.name = "plain",
 	.title = "plain RDMA card",
+	.machine = "torus",
 	.can = NIC_RESENDS | NIC_ATOMICS | NIC_FETCHES,
 	.has = "any-side",
 	.size = sizeof(struct plain),
