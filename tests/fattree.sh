@@ -150,7 +150,7 @@ refuses 'nodes 0 to 63' run qsnet2 pingpong to=64
 refuses 'nodes 0 to 63' run qsnet2 pingpong --follow 64.0
 report "workloads that need more are refused"
 refuses 'more than the 4096 nodes' show qsnet2 --shape 4097
-refuses 'topology.nodes' show qsnet2 --shape 4x4
+refuses 'a fattree has no dimensions' show qsnet2 --shape 4x4
 refuses 'topology.up' show qsnet2 --set topology.up=100
 refuses 'topology.shape is not a parameter' show qsnet2 \
 	--set topology.shape=4x4
