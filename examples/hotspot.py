@@ -14,7 +14,7 @@ curves = weft.sweep(["fattree", "dragonfly"], "random", shape="64",
                     measure="20us", output=folder + "/curves.db")
 for name, points in curves.curves("throughput_GBps_per_node").items():
     print("%-10s %s" % (name, "  ".join(
-        "%s: %.2f GB/s" % (x, mean) for x, mean, _ in points)))
+        "%s: %.2f ± %.2f GB/s" % (p.x, p.mean, p.half) for p in points)))
 
 run = weft.run("fattree", "hotspot", shape="64", share="50%", warmup="5us",
                measure="50us", output=folder + "/hotspot.db")

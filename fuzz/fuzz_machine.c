@@ -63,8 +63,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct values values = { 0 };
 	struct param_origin origins[N_LINK + N_ROUTER];
 	const struct param_block blocks[] = {
-		{ "link", link_rows, N_LINK, &values, origins },
-		{ "router", router_rows, N_ROUTER, &values, origins + N_LINK },
+		{ "link", link_rows, N_LINK, &values, origins, NULL },
+		{ "router", router_rows, N_ROUTER, &values, origins + N_LINK,
+			NULL },
 	};
 	struct machine_header header;
 	struct err e = { 0 };

@@ -83,9 +83,9 @@ static void try_assign(const char *text)
 	struct values values = { 0 }, before;
 	struct param_origin origins[N_LINK];
 	const struct param_block blocks[] = {
-		{ "link", link_rows, N_LINK, &values, origins },
-		{ "router", router_rows, N_ROUTER, &values, NULL },
-		{ "", bare_rows, N_BARE, &values, NULL },
+		{ "link", link_rows, N_LINK, &values, origins, NULL },
+		{ "router", router_rows, N_ROUTER, &values, NULL, NULL },
+		{ "", bare_rows, N_BARE, &values, NULL, NULL },
 	};
 	struct err e = { 0 };
 

@@ -12,16 +12,20 @@ as data frames.  The program is found in PATH, or named by $WEFT.
 """
 
 import array
+import collections
 import json
 import os
 import sqlite3
 import subprocess
 import sys
 
-__all__ = ["Error", "RunFile", "machines", "open", "run", "sweep"]
+__all__ = ["Error", "Point", "RunFile", "machines", "open", "run", "sweep"]
 
 _APPLICATION = 0x77656674
-_SCHEMA = 2
+_SCHEMA = 3
+
+# Of a curve: the mean over n seeds, and half its confidence interval.
+Point = collections.namedtuple("Point", "x mean n half")
 
 # What ends a run, as exit codes tell: all but these are errors.
 _FINE = {0: None, 3: "deadlock", 4: "limit", 6: "stopped"}
@@ -177,16 +181,37 @@ class RunFile:
         return rows
 
     def curves(self, figure):
-        """Of a sweep: {curve: [(x, mean over seeds, number of seeds)]}."""
-        curves = {}
+        """Of a sweep: {curve: [Point(x, mean, n, half)]}.
+
+        The mean is over n seeds; its 95 % confidence interval is from mean -
+        half to mean + half.  half is None of one seed.
+        """
+        values = {}
         for r in self._db.execute(
-                "SELECT curve, x, avg(value) AS mean, count(*) AS n "
-                "FROM point JOIN value ON value.point = point.id "
-                "WHERE value.name = ? GROUP BY grp "
-                "ORDER BY curve, CAST(x AS REAL)", (figure,)):
-            curves.setdefault(r["curve"], []).append(
-                (r["x"], r["mean"], r["n"]))
+                "SELECT curve, x, value FROM point "
+                "JOIN value ON value.point = point.id WHERE value.name = ? "
+                "ORDER BY curve, CAST(x AS REAL), point.id", (figure,)):
+            values.setdefault((r["curve"], r["x"]), []).append(r["value"])
+        curves = {}
+        for (curve, x), v in values.items():
+            curves.setdefault(curve, []).append(
+                Point(x, sum(v) / len(v), len(v), _half_width(v)))
         return curves
+
+
+# Student's t for 97.5 % by degrees of freedom, as `weft sweep` has it.
+_STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262,
+            2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101,
+            2.093)
+
+
+def _half_width(values):
+    n = len(values)
+    if n < 2:
+        return None
+    mean = sum(values) / n
+    t = _STUDENT[n - 2] if n - 2 < len(_STUDENT) else 1.96
+    return t * (sum((v - mean) ** 2 for v in values) / (n - 1) / n) ** 0.5
 
 
 def _numbers(blob):

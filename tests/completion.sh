@@ -19,7 +19,7 @@ same() { # WHAT: $tmp/want and $tmp/got
 "$weft" help | sed -n 's/^  \([a-z]*\) .*/\1/p' >"$tmp/commands"
 {
 	cat "$tmp/commands"
-	printf '%s\n' --help --version
+	printf '%s\n' --help --version -V
 } >"$tmp/want"
 words '' >"$tmp/got"
 same commands

@@ -196,7 +196,43 @@ ends 0 --version
 grep -q '^weft [0-9]' "$tmp/out" || complain "$(cat "$tmp/out")"
 grep -q "^version: $(awk '{ print $2 }' "$tmp/out")$" "$src/CITATION.cff" ||
 	complain "CITATION.cff is of another version"
+mv "$tmp/out" "$tmp/version"
+for word in -V version; do
+	ends 0 $word
+	cmp -s "$tmp/out" "$tmp/version" || complain "$word: $(cat "$tmp/out")"
+done
 report "weft --version"
+
+ends 0 sweep torus,fattree random load=0.1,0.2,4 seed=1..2 --shape 4 \
+	warmup=1us measure=5us --json -o "$tmp/curves.db" --quiet
+shows 'a sweep as JSON' '.ending == "finished"' '.x == "load"' \
+	'.weft | length > 0' \
+	'.command | startswith("weft sweep torus,fattree")' \
+	'[.points[].curve] | unique == ["fattree", "torus"]' \
+	'.points[0].values.load == "0.1"' '.points[0].saturated | not' \
+	'[.points[].figures.latency_mean_ns.seeds] | all(. == 2)' \
+	'.points[0].figures.latency_mean_ns.half_width_95 > 0' \
+	'.done == .runs - .beyond_saturation and .failed == 0'
+jq -r '.points[] | select(.curve == "torus" and .values.load == "0.2") |
+	.figures.latency_mean_ns.mean * 1000 | round' "$tmp/out" >"$tmp/json"
+"$weft" sql "$tmp/curves.db" "select cast(round(avg(value) * 1000) as integer)
+	from value join point on point.id = value.point where grp =
+	'torus load=0.2' and value.name = 'latency_mean_ns'" |
+	tail -n 1 | tr -d ' ' | diff - "$tmp/json" >>"$tmp/complaints"
+report 'and its means are those of the file'
+
+for seed in 1 2; do
+	ends 0 run torus random --shape 2x2 warmup=1us measure=5us \
+		--seed $seed -o "$tmp/$seed.db" --quiet
+done
+ends 1 compare "$tmp/1.db" "$tmp/2.db" --json
+shows 'a comparison as JSON' '.same_results | not' \
+	'[.set_up[].name] == ["seed"]' '.set_up[0].first == 1' \
+	'.set_up[0].second == 2' '[.results[].name] | index("digest") != null' \
+	'.results[] | select(.name == "packets") | .change_pct != null'
+ends 0 compare "$tmp/1.db" "$tmp/1.db" --json
+shows 'and one of a file with itself' .same_results '.results == []' \
+	'.set_up == []'
 for page in "$src"/man/*.scd; do
 	scdoc <"$page" >"$tmp/page" 2>"$tmp/err" || complain "$(cat "$tmp/err")"
 done

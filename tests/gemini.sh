@@ -244,7 +244,7 @@ report 'atomics on some words wait for reads as a queue does'
 # longer than the time-out; all of them are to be served meanwhile.
 ends 0 run gemini amo variables=8192 rounds=64000
 ends 4 run gemini amo variables=8192 rounds=192000 --set router.patience=1s
-grep -q 'before the interface.s time-out' "$tmp/err" ||
+grep -q 'the network did not answer in time' "$tmp/err" ||
 	complain "$(cat "$tmp/err")"
 # Where all wait for long, no more packets are let in than leave.
 ends 0 run gemini tornado load=max routing=mixed --shape 1x16x1 warmup=100us \

@@ -63,9 +63,15 @@ if [ -s "$page" ]; then
 	done <"$tmp/names"
 	[ "$(grep -c '; default: ' "$tmp/page")" -ge \
 		"$(wc -l <"$tmp/names")" ] || complain 'help texts are missing'
-	report 'weft-machine(5) has every key of every machine'
+	grep -x 'fB[a-z0-9.-]*fR' "$tmp/page" | sort | uniq -d >"$tmp/twice"
+	[ ! -s "$tmp/twice" ] || complain "twice: $(head -n 3 "$tmp/twice")"
+	for kind in torus fattree dragonfly; do
+		grep -q "^With fBtopology.kindfR fI${kind}fR: Number of nodes" \
+			"$tmp/page" || complain "no topology.nodes of $kind"
+	done
+	report 'weft-machine(5) has every key of every machine, once'
 else
-	skip 'weft-machine(5) has every key of every machine' 'not built'
+	skip 'weft-machine(5) has every key of every machine, once' 'not built'
 fi
 
 exit $status

@@ -199,6 +199,12 @@ for file in evil given; do
 	[ $code -eq 0 ] && [ -e mark ] || complain "by hand: $(cat "$tmp/err")"
 	rm -f mark
 done
+echo 'static const char more[] __attribute__((used)) = "more";' >>evil.c
+build evil
+run rerun given.db --plugin evil.so
+[ $code -eq 0 ] && grep -q '^changed  *plugin evil.so$' "$tmp/out" ||
+	complain "changed: $(cat "$tmp/out" "$tmp/err")"
+rm -f mark
 report "a run file is data: its plugins run only by rerun's own --plugin"
 
 run machines

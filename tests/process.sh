@@ -137,7 +137,7 @@ start() { # ARGUMENTS
 
 for threads in 1 2; do
 	start torus --shape 2x2 --threads $threads exit
-	judge 2 'called exit() in the middle of a run'
+	judge 2 'called exit(0) in the middle of a run'
 	[ ! -s out ] || complain "printed $(cat out)"
 	report "a program that calls exit(0), on $threads threads"
 	for where in first middle last; do
@@ -157,8 +157,8 @@ if command -v localedef >/dev/null && mkdir locales &&
 	cp out plain
 	for when in before inside; do
 		LOCPATH=$tmp/locales LC_ALL=de_DE.UTF-8 start torus \
-			--shape 2x2 --set link.rate=12.5GB/s --json --links odd.csv \
-			--threads 2 -o l.db $when
+			--shape 2x2 --set link.rate=12.5GB/s --json \
+			--links odd.csv --threads 2 -o l.db $when
 		[ $code -eq 0 ] || complain "exit code $code: $(cat err)"
 		grep -v '"threads"' out | sed 1d >odd.json
 		grep -v '"threads"' plain | sed 1d | cmp -s - odd.json ||

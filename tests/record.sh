@@ -112,12 +112,32 @@ is 'latencies of all that was delivered' 1 "$(ask 'select abs(1.0 *
 	where name = "latency_mean_ns") - 1) < 0.01 v from sample')"
 [ "$(ask 'select count(distinct sample) v from blocked')" -ge 2 ] ||
 	complain 'nobody waits'
+# Every node always has something to send.
+is 'links that nothing waits for' 0 "$(ask 'select count(*) v from link
+	where wanted < 1')"
+is 'samples without a look' 0 "$(ask 'select count(*) v from sample where
+	length(wanted) is not length(use)')"
 is 'packets that wait for a way that is not' 0 "$(ask "select count(*) v from
 	blocked where wants not in (select name from link) and
 	wants <> 'reception'")"
 [ "$(ask 'select max(longest) v from link')" -gt 1 ] || complain 'no queues'
 db=$tmp/run.db
 report 'a run file has latency over time, and what packets wait for'
+
+# Node 0 is sent more than its link carries: the queue is before that link, and
+# there is none behind it.
+for machine in 'fattree 16' 'dragonfly 64' 'gemini 2x2x2'; do
+	run run ${machine% *} hotspot share=0.5 load=max --shape ${machine#* } \
+		warmup=0ns measure=20us --sample 1us -o "$tmp/hot.db"
+	db=$tmp/hot.db
+	is 'the busiest link is waited for' 1 "$(ask 'select wanted > 3 and
+		waiting < 1 and wanted > 3 * waiting v from link
+		where to_site = 0 order by use desc limit 1')"
+	is 'and most of all, or one behind it' 1 "$(ask 'select use > 0.9 v
+		from link order by wanted desc limit 1')"
+	report "${machine% *}: what waits for a link is recorded"
+done
+db=$tmp/run.db
 
 run run dragonfly random --shape 64 load=max warmup=0ns measure=10us \
 	--sample 1us --budget -o "$tmp/tokens.db"
@@ -286,6 +306,17 @@ is 'lines' 193 "$(wc -l <"$tmp/links.csv" | tr -d ' ')"
 head -1 "$tmp/links.csv" | grep -q '^site,port,name,' ||
 	complain "$(head -1 "$tmp/links.csv")"
 report 'every link and channel has its line in --links'
+# Of the four that most routers have; a minimal dragonfly has two stages.
+for what in 'torus:4' 'fattree:2' 'dragonfly:2' 'gemini:2' 'qsnet2-16:2' \
+	'apenet:2'; do
+	machine=${what%:*}
+	run run $machine random warmup=1us measure=1us --until 2us \
+		--links "$tmp/links.csv" --json
+	is "channels of $machine" "${what#*:}" \
+		"$(sed 1d "$tmp/links.csv" | sed 's/"[^"]*"//g' |
+			cut -d , -f 8 | sort -u | wc -l | tr -d ' ')"
+done
+report 'channels that do not exist have no line in --links'
 
 # Sweeps.
 sweep="sweep torus random load=0.2..0.6:0.2 seed=1..2 warmup=2us measure=10us
@@ -367,7 +398,89 @@ for command in trace rerun 'plot links' "compare $tmp/run.db"; do
 	refused 'curves.db: is the file of a sweep' "$1" "$tmp/curves.db" \
 		${2:+"$2"}
 done
+# Files that were read, and a change of each.
+mkdir "$tmp/in"
+printf 'schema: 1\nmachine: mine\nbase: under\n' >"$tmp/in/mine.yaml"
+printf 'schema: 1\nmachine: under\nbase: torus\n' >"$tmp/in/under.yaml"
+printf 'schema: 1\nfaults:\n  bit-errors: none\n' >"$tmp/in/plan.yaml"
+printf '0,1,1\n1,0,1\n' >"$tmp/in/matrix.txt"
+"$weft" goal allreduce ranks=4 bytes=64 -o "$tmp/in/ring.goal" 2>"$tmp/err" ||
+	complain "goal: $(cat "$tmp/err")"
+cat >"$tmp/in/jobs.yaml" <<END
+schema: 1
+jobs:
+  - { name: a, nodes: 0..3, workload: replay,
+      keys: { file: $tmp/in/ring.goal } }
+END
+changes() { # FILE KIND: of the run in $db; appends a line
+	cp "$tmp/in/$1" "$tmp/kept"
+	echo '# more' >>"$tmp/in/$1"
+	run rerun "$db"
+	grep -q "^changed  *$2 .*$1\$" "$tmp/out" ||
+		complain "$1: $(cat "$tmp/out" "$tmp/err")"
+	cp "$tmp/kept" "$tmp/in/$1"
+	run rerun "$db"
+	[ $code -eq 0 ] && ! grep -q '^changed' "$tmp/out" ||
+		complain "$1: $(cat "$tmp/out" "$tmp/err")"
+}
+db=$tmp/in.db
+tiny='--shape 2x2 warmup=1us measure=2us'
+run run "$tmp/in/mine.yaml" matrix file="$tmp/in/matrix.txt" $tiny -o "$db" \
+	--faults "$tmp/in/plan.yaml"
+[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+changes mine.yaml 'machine file'
+changes under.yaml 'machine file'
+changes matrix.txt file
+changes plan.yaml 'plan of faults'
+mv "$tmp/in/matrix.txt" "$tmp/kept"
+run rerun "$db"
+[ $code -eq 2 ] || complain "gone: $code: $(cat "$tmp/out")"
+mv "$tmp/kept" "$tmp/in/matrix.txt"
+run run torus --jobs "$tmp/in/jobs.yaml" --shape 2x2 --no-alone -o "$db"
+[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+changes jobs.yaml 'file of jobs'
+changes ring.goal file
+db=$tmp/run.db
+report 'rerun names the files that are not what they were'
+
+db=$tmp/about.db
+run sweep "$tmp/in/mine.yaml,fattree" random load=0.1,0.2 \
+	--set link.rate=5GB/s --shape 4 warmup=1us measure=2us -o "$db"
+[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+is 'the version' "$("$weft" --version | cut -d ' ' -f 2)" \
+	"$(ask "select value v from meta where key = 'weft'")"
+is 'the command' "weft sweep $tmp/in/mine.yaml" "$(ask "select value v from meta
+	where key = 'command'" | cut -c "1-$((24 + ${#tmp}))")"
+for machine in mine fattree; do
+	is "the rate of $machine" '5 GB/s' "$(ask "select value v from param
+		where path = 'link.rate' and machine = '$machine'")"
+done
+is 'machine files' 4 "$(ask "select count(*) v from input where kind =
+	'machine file'")"
+echo '# more' >>"$tmp/in/under.yaml"
+refused 'the sweep cannot go on: machine file' sweep \
+	"$tmp/in/mine.yaml,fattree" random load=0.1,0.3 \
+	--set link.rate=5GB/s --shape 4 warmup=1us measure=2us -o "$db"
+db=$tmp/run.db
+report 'a sweep file has its command, version and parameters'
+
 refused 'ends before' sweep torus random load=1..0
+refused 'needs a step, as in 0.1..0.5:0.1' sweep torus random load=0.1..0.5
+refused 'longer than the range' sweep torus random load=0.1..0.5:0.5
+refused 'is not a range' sweep torus random seed=1..
+run sweep torus random load=0.2 --shape 16,4x4 warmup=1us measure=2us
+grep -q '^warning .*--shape 16 makes a ring.*--shape 4x2x2$' "$tmp/out" &&
+	[ $code -eq 0 ] || complain "sweep: $(cat "$tmp/out" "$tmp/err")"
+ring() { # WORDS: prints a warning for one dimension, and none for two
+	run "$@" --shape 64
+	grep -q '^warning .*makes a ring.*--shape 4x4x4$' "$tmp/out" ||
+		complain "$*: $(cat "$tmp/out" "$tmp/err")"
+	run "$@" --shape 8x8
+	! grep -q ring "$tmp/out" || complain "8x8: $(cat "$tmp/out")"
+}
+ring run torus random measure=1us
+ring show torus
+report 'a shape of one number, for a torus, is told to be a ring'
 refused 'value is missing' sweep torus random load=
 refused 'given twice' sweep torus random load=1 load=2
 refused 'no workload is called' sweep torus randm

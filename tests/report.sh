@@ -81,6 +81,8 @@ for what in 'links A+' 'latency packets' 'budget serialisation' \
 	grep -q '^</svg>$' "$tmp/x.svg" || complain "${what% *} has no end"
 	grep -qF -- "${what#* }" "$tmp/x.svg" ||
 		complain "${what% *} does not say ${what#* }"
+	[ "${what% *}" != links ] || grep -q 'busiest: node ' "$tmp/x.svg" ||
+		complain 'the busiest link is no curve'
 	[ "$(grep -c -e '<path fill' -e '<rect x' "$tmp/x.svg")" -gt 0 ] ||
 		complain "${what% *} shows nothing"
 done
@@ -217,6 +219,13 @@ if can_look; then
 	*) complain "says: $(attribute says)" ;;
 	esac
 	report 'a sweep of rates names the one that saturates, with its unit'
+	for row in 'job|figure|together|alone|change' 'solver|[a-z]' \
+		'pair|[a-z]' 'noise|throughput, GB/s per node|[0-9.]*|[0-9.]*|'
+	do
+		attribute jobs | tr ';' '\n' | grep -q "^ *$row" ||
+			complain "no $row: $(attribute jobs)"
+	done
+	report 'a report of jobs has them together and alone'
 
 	what='a phone shows pages whole, and paper has their colours'
 	if command -v chromedriver && command -v python3; then

@@ -130,11 +130,32 @@ plan "link (7,7) A+"
 grep -q '7,7' "$tmp/err" || complain "no error: $(cat "$tmp/err")"
 report 'links have the names that they have in fault plans'
 
-for how in --svg --dot; do
-	run show bgq-20pf $how
-	[ $code -eq 2 ] || complain "exit code $code"
-	grep -q 'too many for a' "$tmp/err" || complain "$(cat "$tmp/err")"
+# What a report draws has a picture, too: a dot for each site and a line for
+# each link, none of which is elsewhere.
+for machine in 'torus --shape 16x16x16' 'fattree --shape 2048' qsnet2-1024 \
+	'gemini --shape 12x12x8'; do
+	# shellcheck disable=SC2086
+	run show $machine --json
+	sites=$(jq '.nodes + ([.levels[]?.switches] | add // 0)' "$tmp/out")
+	links=$(jq '[.wires[].links] | add' "$tmp/out")
+	# shellcheck disable=SC2086
+	run show $machine --svg
+	[ $code -eq 0 ] || complain "$machine: $(cat "$tmp/err")"
+	[ "$(tail -n 1 "$tmp/out")" = '</svg>' ] || complain 'it has no end'
+	[ "$(grep -o 'M[0-9 ]*h0' "$tmp/out" | wc -l)" -ge "$sites" ] ||
+		complain "$machine: not $sites sites"
+	[ "$(grep -o 'M[0-9 ]*L[0-9 ]*' "$tmp/out" | wc -l)" -ge \
+		"$((links / 2))" ] || complain "$machine: not $links links"
+	[ "$(wc -c <"$tmp/out")" -lt 4000000 ] || complain 'it is too large'
 done
+report 'pictures of large machines have every site and link'
+
+run show bgq-20pf --dot
+[ $code -eq 2 ] || complain "exit code $code"
+grep -q 'too many for a' "$tmp/err" || complain "$(cat "$tmp/err")"
+run show torus --shape 64x64x64 --svg
+[ $code -eq 2 ] || complain "exit code $code"
+grep -q 'too many for a' "$tmp/err" || complain "$(cat "$tmp/err")"
 run show torus --svg --json
 [ $code -eq 2 ] || complain "exit code $code"
 report 'what is too large to be drawn is refused'

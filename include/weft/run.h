@@ -90,7 +90,7 @@ struct weft_app {
  * SIGXFSZ are the caller's again afterwards, and so is the locale: all numbers
  * are read and written in the C locale.  It returns in all of these cases and
  * may be called again.  The process ends only where memory runs out or a
- * program overruns its stack (4), where a program calls exit() (2), or where
+ * program overruns its stack (4), where a program calls exit(0) (2), or where
  * nobody reads the output any more (2).
  */
 int weft_main(int argc, char **argv, const struct weft_app *app);

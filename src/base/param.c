@@ -393,6 +393,83 @@ const struct param *param_find(const struct param_block *b, const char *name)
 	return NULL;
 }
 
+/* Whether a block is of a section's kind, any or this one. */
+static bool is_of(
+	const struct param_block *b, const char *section, const char *kind)
+{
+	size_t n = strlen(section);
+
+	if (!b->of || strncmp(b->of, section, n) != 0)
+		return false;
+	if (!kind)
+		return !b->of[n] || b->of[n] == '.';
+	return b->of[n] == '.' && !strcmp(b->of + n + 1, kind);
+}
+
+/* The row that says of which kind a section is, and its block; or NULL. */
+static const struct param *find_kind(const struct param_block *blocks, size_t n,
+	const char *section, const struct param_block **block)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct param *row = NULL;
+
+		if (!strcmp(blocks[i].section, section))
+			row = param_find(&blocks[i], "kind");
+		*block = &blocks[i];
+		if (row && row->type == PARAM_WORD)
+			return row;
+	}
+	return NULL;
+}
+
+static void forget_kind(
+	const struct param_block *blocks, size_t n, const char *section)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!is_of(&blocks[i], section, NULL))
+			continue;
+		param_defaults(&blocks[i]);
+		if (strcmp(blocks[i].section, section) != 0)
+			forget_kind(blocks, n, blocks[i].section);
+	}
+}
+
+void param_change_kind(const struct param_block *blocks, size_t n,
+	const char *section, const char *kind)
+{
+	const struct param_block *b;
+	const struct param *row = find_kind(blocks, n, section, &b);
+	struct err wrong = { 0 };
+	int64_t *value, was;
+
+	if (!row)
+		return;
+	value = (void *)((char *)b->values + row->offset);
+	was = *value;
+	if (!param_read(b, row, kind, &wrong) && *value != was)
+		forget_kind(blocks, n, section);
+}
+
+/* Whether a block is of a kind that its section is not. */
+static bool is_other(
+	const struct param_block *blocks, size_t n, const struct param_block *b)
+{
+	const struct param_block *of;
+	const struct param *row;
+	char kind[PARAM_TEXT_MAX];
+	bool has = false;
+
+	if (!b->of || !strchr(b->of, '.'))
+		return false;
+	row = find_kind(blocks, n, b->section, &of);
+	if (!row)
+		return false;
+	param_format(of, row, kind, sizeof(kind));
+	for (size_t i = 0; i < n && !has; i++)
+		has = is_of(&blocks[i], b->section, kind);
+	return has && !is_of(b, b->section, kind);
+}
+
 /* The length of b's section with its dot if path is in there, else 0. */
 static size_t section_len(const struct param_block *b, const char *path)
 {
@@ -451,17 +528,26 @@ int param_resolve(const struct param_block *blocks, size_t n, const char *path,
 	const char *what, const struct param_block **block,
 	const struct param **row, struct err *e)
 {
+	const struct param_block *found = NULL;
+
+	/* of the section's own kind, or else of any */
 	for (size_t i = 0; i < n; i++) {
 		size_t skip = section_len(&blocks[i], path);
 
-		*block = &blocks[i];
 		if (*blocks[i].section && !skip)
 			continue;
 		*row = param_find(&blocks[i], path + skip);
-		if (*row)
-			return 0;
+		if (!*row || (found && is_other(blocks, n, &blocks[i])))
+			continue;
+		found = &blocks[i];
+		if (!is_other(blocks, n, found))
+			break;
 	}
-	return refuse_name(blocks, n, path, what, e);
+	*block = found;
+	if (!found)
+		return refuse_name(blocks, n, path, what, e);
+	*row = param_find(found, path + section_len(found, path));
+	return 0;
 }
 
 int param_assign(const struct param_block *blocks, size_t n,

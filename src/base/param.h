@@ -17,6 +17,7 @@
 /* Where a value came from; one per row, kept beside the values. */
 struct param_origin {
 	bool set; /* by a file or a command, not by default */
+	bool is_based; /* by a file that the machine's own is based on */
 	char source[PARAM_TEXT_MAX]; /* "" where none was named */
 	char place[PARAM_TEXT_MAX]; /* "machines/bgq.yaml:12:9", "--set"; not
 				     * set: what it follows, or "" */
@@ -29,6 +30,9 @@ struct param_block {
 	size_t n_rows;
 	void *values;
 	struct param_origin *origins; /* n_rows of them, or NULL */
+	/* "topology.torus": the values mean something only of that kind;
+	 * "topology": they begin anew with another kind; NULL: neither. */
+	const char *of;
 };
 
 /*
@@ -44,6 +48,14 @@ struct param_follow {
 
 /* Sets every row's default.  A default that its own row refuses is a BUG. */
 void param_defaults(const struct param_block *b);
+
+/*
+ * A section is about to become of another kind: gives the parameters of the
+ * old one their defaults again, and the kinds that follow it, with theirs.
+ * What is no kind, or the same one, changes nothing.
+ */
+void param_change_kind(const struct param_block *blocks, size_t n,
+	const char *section, const char *kind);
 
 /*
  * Reads text into one row's field.  The error is one line that names the

@@ -65,9 +65,9 @@ static struct fixture *fresh(struct fixture *f)
 	memset(f, 0xa5, sizeof(*f));
 	f->e = (struct err){ 0 };
 	f->blocks[0] = (struct param_block){ "link", link_rows, 6, &f->link,
-		f->link_origins };
+		f->link_origins, NULL };
 	f->blocks[1] = (struct param_block){ "routing", routing_rows, 7,
-		&f->routing, f->routing_origins };
+		&f->routing, f->routing_origins, NULL };
 	param_defaults(&f->blocks[0]);
 	param_defaults(&f->blocks[1]);
 	return f;
@@ -140,7 +140,7 @@ static void a_default_that_its_row_refuses_is_a_bug(void **state)
 	static const struct param row = { "queues", PARAM_COUNT, 0, "9", 1, 6,
 		NULL, "", NULL };
 	int64_t value;
-	struct param_block b = { "router", &row, 1, &value, NULL };
+	struct param_block b = { "router", &row, 1, &value, NULL, NULL };
 	int status;
 	pid_t pid = fork();
 

@@ -97,7 +97,7 @@ int cli_print(const struct cli_args *a,
  * kills. */
 const atomic_int *cli_stop_flag(void);
 const atomic_int *cli_stop_asked(void); /* the same, which changes nothing */
-/* While programs run, exit() ends the process with a line and an error. */
+/* While programs run, exit(0) ends the process with a line and an error. */
 void cli_guard_exit(bool is_on);
 
 /* Whether to colour what goes to a stream. */

@@ -94,6 +94,75 @@ static int collect(
 	return more;
 }
 
+static void json_value(
+	struct json *j, const char *key, struct db_query *q, int i)
+{
+	if (db_is_null(q, i))
+		json_null(j, key);
+	else if (db_is_whole(q, i))
+		json_int(j, key, db_int(q, i));
+	else if (db_is_number(q, i))
+		json_real(j, key, db_real(q, i));
+	else
+		json_text(j, key, db_text(q, i));
+}
+
+/* An array of what differs. */
+static int json_rows(struct db *d, const char *key, const char *sql,
+	struct json *j, size_t *n, struct err *e)
+{
+	struct db_query *q = db_prepare(d, sql, e);
+	int more = -1;
+
+	json_array(j, key);
+	for (*n = 0; q && (more = db_next(q, e)) > 0; ++*n) {
+		double a = db_real(q, 1), b = db_real(q, 2);
+
+		json_object(j, NULL);
+		json_text(j, "name", db_text(q, 0));
+		json_value(j, "first", q, 1);
+		json_value(j, "second", q, 2);
+		if (db_is_number(q, 1) && db_is_number(q, 2) && a != 0)
+			json_real(j, "change_pct", (b - a) / fabs(a) * 100);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+	db_finish(q);
+	return more;
+}
+
+static int json_noise(struct db *d, struct json *j, struct err *e)
+{
+	struct db_query *q = db_prepare(d, noise_query, e);
+
+	if (!q)
+		return -1;
+	if (db_next(q, e) > 0)
+		json_real(j, "throughput_by_chance_pct", db_real(q, 0));
+	db_finish(q);
+	return e->code ? -1 : 0;
+}
+
+static int compare_json(struct db *d, const struct cli_args *a, FILE *f,
+	size_t *n, struct err *e)
+{
+	struct json j;
+	size_t set_up;
+	int failed;
+
+	json_init(&j, f);
+	json_object(&j, NULL);
+	json_text(&j, "weft", WEFT_VERSION);
+	json_text(&j, "first", a->word[0]);
+	json_text(&j, "second", a->word[1]);
+	failed = json_rows(d, "set_up", setup_query, &j, &set_up, e) ||
+		 json_rows(d, "results", result_query, &j, n, e) ||
+		 json_noise(d, &j, e);
+	json_flag(&j, "same_results", !*n);
+	json_end(&j, '}');
+	return failed ? -1 : 0;
+}
+
 static int tell(struct db *d, const char *title, const char *same,
 	const char *sql, FILE *f, size_t *n, struct err *e)
 {
@@ -128,21 +197,31 @@ static int tell_noise(struct db *d, FILE *f, struct err *e)
 	return e->code ? -1 : 0;
 }
 
-static int compare(struct db *d, struct err *e)
+static int compare_text(struct db *d, FILE *f, size_t *n, struct err *e)
 {
-	size_t set_up, results = 0;
+	size_t set_up;
+
+	return tell(d, "Set up differently:", "Set up alike.", setup_query, f,
+		       &set_up, e) ||
+			       tell(d, "Results that differ:",
+				       "All results are the same.",
+				       result_query, f, n, e) ||
+			       (*n && tell_noise(d, f, e))
+		       ? -1
+		       : 0;
+}
+
+static int compare(struct db *d, const struct cli_args *a, struct err *e)
+{
+	size_t results = 0;
 	struct cli_out out;
 	int failed;
 
 	cli_out_open(&out);
-	failed = tell(d, "Set up differently:", "Set up alike.", setup_query,
-			 out.file, &set_up, e) ||
-		 tell(d, "Results that differ:", "All results are the same.",
-			 result_query, out.file, &results, e) ||
-		 (results && tell_noise(d, out.file, e));
+	failed = a->is_json ? compare_json(d, a, out.file, &results, e)
+			    : compare_text(d, out.file, &results, e);
 	if (failed) {
-		fclose(out.file);
-		mem_free(out.text);
+		cli_out_drop(&out);
 		return -1;
 	}
 	if (cli_out_close(&out, e))
@@ -154,7 +233,7 @@ int cli_compare(int argc, char **argv, struct err *e)
 {
 	struct db *first = NULL, *second = NULL;
 	struct cli_args a;
-	int code = cli_parse(&a, argc, argv, 0, "FILE FILE",
+	int code = cli_parse(&a, argc, argv, CLI_JSON, "FILE FILE",
 		"Compares two run files: what was set up differently, and "
 		"which results differ.\vThe exit code is 0 if all results are "
 		"the same, and 1 if some differ.",
@@ -170,7 +249,7 @@ int cli_compare(int argc, char **argv, struct err *e)
 	first = second ? record_open(a.word[0], e) : NULL;
 	db_close(second);
 	if (first && !db_attach(first, a.word[1], "other", e))
-		code = compare(first, e);
+		code = compare(first, &a, e);
 	db_close(first);
 	return code;
 }

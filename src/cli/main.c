@@ -106,6 +106,7 @@ static int complete(int argc, char **argv, struct err *e)
 	cli_offer(typed, "help", "print help");
 	cli_offer(typed, "--help", "print help");
 	cli_offer(typed, "--version", "print the version");
+	cli_offer(typed, "-V", "print the version");
 	return 0;
 }
 
@@ -116,7 +117,8 @@ static int dispatch(int argc, char **argv, struct err *e)
 
 	if (argc < 2)
 		return err_set(e, "no command given; `weft help` lists them");
-	if (!strcmp(argv[1], "--version")) {
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V") ||
+		!strcmp(argv[1], "version")) {
 		puts("weft " WEFT_VERSION);
 		return 0;
 	}

@@ -144,7 +144,7 @@ static void print_loads(FILE *f)
 /* --- as JSON --- */
 
 /* defaults is NULL where b itself has them. */
-static void json_rows(struct json *j, const char *workload,
+static void json_rows(struct json *j, const char *workload, const char *needs,
 	const struct param_block *b, const struct param_block *defaults)
 {
 	char text[PARAM_TEXT_MAX];
@@ -155,6 +155,8 @@ static void json_rows(struct json *j, const char *workload,
 		json_object(j, NULL);
 		json_text(j, "workload", workload);
 		json_text(j, "name", r.name);
+		if (needs && *needs)
+			json_text(j, "needs", needs);
 		if (defaults)
 			json_text(j, "value", r.value);
 		param_format(defaults ? defaults : b, &b->rows[i], text,
@@ -174,7 +176,7 @@ static void json_load(struct json *j, const struct load_ops *ops)
 {
 	struct param_block b = keys_of(ops);
 
-	json_rows(j, ops->name, &b, NULL);
+	json_rows(j, ops->name, NULL, &b, NULL);
 	mem_free(b.values);
 }
 
@@ -200,7 +202,8 @@ static void json_machine(const struct machine *m, FILE *f)
 	begin_json(&j, f, m->header.name);
 	for (size_t i = 0; i < m->n_blocks; i++)
 		if (machine_uses(m, i))
-			json_rows(&j, NULL, &m->block[i], &d->block[i]);
+			json_rows(&j, NULL, m->use[i].needs, &m->block[i],
+				&d->block[i]);
 	end_json(&j);
 	machine_free(d);
 }
@@ -211,7 +214,7 @@ static void json_all(const struct machine *m, FILE *f)
 
 	begin_json(&j, f, NULL);
 	for (size_t i = 0; i < m->n_blocks; i++)
-		json_rows(&j, NULL, &m->block[i], NULL);
+		json_rows(&j, NULL, m->use[i].needs, &m->block[i], NULL);
 	for (size_t i = 0; load_registry[i]; i++)
 		json_load(&j, load_registry[i]);
 	end_json(&j);

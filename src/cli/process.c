@@ -99,17 +99,21 @@ const atomic_int *cli_stop_asked(void)
 
 /* --- exit() --- */
 
-static void on_exit_called(void)
+/* A program that ends the process with a code of its own says why itself; with
+ * 0 it would look as if all were well. */
+static void on_exit_called(int status, void *arg)
 {
-	if (atomic_load(&may_not_exit))
-		leave("weft: the program called exit() in the middle of a run; "
+	(void)arg;
+	if (!status && atomic_load(&may_not_exit))
+		leave("weft: the program called exit(0) in the middle of a "
+		      "run; "
 		      "return from run() instead\n",
 			EXIT_BAD_INPUT);
 }
 
 static void catch_exit(void)
 {
-	(void)!atexit(on_exit_called);
+	(void)!on_exit(on_exit_called, NULL);
 }
 
 void cli_guard_exit(bool is_on)

@@ -6,6 +6,7 @@
 #include "base/name.h"
 #include "cli/cli.h"
 #include "cli/run.h"
+#include "record/inputs.h"
 #include "record/read.h"
 
 /* What a file says of its run. */
@@ -35,8 +36,41 @@ static void free_was(struct was *w)
 	mem_free(w->program);
 }
 
+/* The plugin that stands for one that the run used. */
+static const char *path_now(
+	const struct cli_args *a, const struct record_input *i)
+{
+	size_t k;
+
+	for (k = 0; k < a->n_plugins && !strcmp(i->kind, "plugin"); k++)
+		if (plugins_has(&a->plugin[k], 1, i->path))
+			return a->plugin[k];
+	return i->path;
+}
+
+/* Files that are not what they were, each in a line. */
+static int tell_inputs(
+	const struct cli_args *a, struct db *d, FILE *f, struct err *e)
+{
+	struct record_inputs in = { NULL, 0 };
+	char hash[INPUT_HASH];
+	size_t i;
+
+	record_inputs_read(&in, d, e);
+	for (i = 0; i < in.n; i++) {
+		const char *path = path_now(a, &in.of[i]);
+
+		record_hash_file(path, hash);
+		if (strcmp(hash, in.of[i].hash) != 0)
+			fprintf(f, "%-11s %s %s\n", *hash ? "changed" : "gone",
+				in.of[i].kind, path);
+	}
+	record_inputs_free(&in);
+	return e->code ? -1 : 0;
+}
+
 static int compare(const struct cli_args *a, const struct was *w,
-	const struct machine_run *r, struct err *e)
+	const struct machine_run *r, struct db *d, struct err *e)
 {
 	char digest[24], hash[24];
 	struct cli_out out;
@@ -48,6 +82,10 @@ static int compare(const struct cli_args *a, const struct was *w,
 	same_machine = !strcmp(hash, w->hash);
 	cli_out_open(&out);
 	fprintf(out.file, "%s\n", w->command);
+	if (tell_inputs(a, d, out.file, e)) {
+		cli_out_drop(&out);
+		return -1;
+	}
 	if (!same_machine)
 		fputs("parameters  are not what they were\n", out.file);
 	fprintf(out.file, "digest      %s, %s%s\n", digest,
@@ -56,7 +94,6 @@ static int compare(const struct cli_args *a, const struct was *w,
 		fprintf(out.file,
 			"version     " WEFT_VERSION ", which was %s\n",
 			w->weft);
-	(void)a;
 	if (cli_out_close(&out, e))
 		return -1;
 	return same && same_machine ? EXIT_FINISHED : EXIT_ANSWER_NO;
@@ -114,7 +151,7 @@ static int rerun(const struct cli_args *a, struct machine_run *r, struct db *d,
 			!machine_run_perform(r, e))
 			code = r->result.ending == LOAD_STOPPED
 				       ? EXIT_STOPPED
-				       : compare(a, &w, r, e);
+				       : compare(a, &w, r, d, e);
 		machine_run_close(r);
 	}
 	record_setup_free(&s);

@@ -190,6 +190,8 @@ static void print_json(const struct cli_args *a, const struct machine_run *r,
 	json_end(&j, ']');
 	json_count(&j, "seed", a->seed);
 	json_count(&j, "threads", r->threads);
+	if (*r->machine->advice)
+		json_text(&j, "warning", r->machine->advice);
 	json_text(&j, "ending", ending_name[r->result.ending]);
 	snprintf(text, sizeof(text), "%016" PRIx64, r->digest);
 	json_text(&j, "digest", text);
@@ -290,6 +292,8 @@ static void print_text(const struct cli_args *a, const struct machine_run *r,
 	for (i = 2; i < a->n_words; i++)
 		fprintf(f, " %s", a->word[i]);
 	fprintf(f, ": %s\n", ending_name[l->ending]);
+	if (*r->machine->advice)
+		fprintf(f, "warning     %s\n", r->machine->advice);
 	run_knot_text(f, l);
 	run_waiting_text(f, r);
 	run_jobs_text(f, r, alone);

@@ -26,6 +26,8 @@ int app_tell(const struct machine_run *r, const struct cli_args *args,
 
 /* How to say a run again; to be freed. */
 char *run_command(const struct cli_args *a, const struct machine_run_setup *s);
+/* The same of a sweep. */
+char *run_sweep_command(const struct cli_args *a);
 
 const char *run_ending_name(enum load_ending e);
 int run_ending_code(enum load_ending e);

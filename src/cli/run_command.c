@@ -14,6 +14,39 @@ static void add_word(struct cli_out *o, const char *option, const char *value)
 		is_plain ? " " : " '", value, is_plain ? "" : "'");
 }
 
+/* Words, and what is said of the machine. */
+static void add_machine(struct cli_out *o, const struct cli_args *a)
+{
+	size_t i;
+
+	for (i = 0; i < a->n_words; i++)
+		add_word(o, "", a->word[i]);
+	for (i = 0; i < a->n_sets; i++)
+		add_word(o, "--set", a->set[i]);
+	if (a->shape)
+		add_word(o, "--shape", a->shape);
+	if (a->faults)
+		add_word(o, "--faults", a->faults);
+	if (a->jobs)
+		add_word(o, "--jobs", a->jobs);
+	for (i = 0; i < a->n_plugins; i++)
+		add_word(o, "--plugin", a->plugin[i]);
+}
+
+char *run_sweep_command(const struct cli_args *a)
+{
+	struct cli_out o;
+
+	cli_out_open(&o);
+	fputs("weft sweep", o.file);
+	add_machine(&o, a);
+	if (a->is_past)
+		fputs(" --past-saturation", o.file);
+	if (fclose(o.file))
+		mem_give_up();
+	return o.text;
+}
+
 char *run_command(const struct cli_args *a, const struct machine_run_setup *s)
 {
 	struct cli_out o;
@@ -22,18 +55,7 @@ char *run_command(const struct cli_args *a, const struct machine_run_setup *s)
 
 	cli_out_open(&o);
 	fputs(s->program ? s->program : "weft run", o.file);
-	for (i = 0; i < a->n_words; i++)
-		add_word(&o, "", a->word[i]);
-	for (i = 0; i < a->n_sets; i++)
-		add_word(&o, "--set", a->set[i]);
-	if (a->shape)
-		add_word(&o, "--shape", a->shape);
-	if (a->faults)
-		add_word(&o, "--faults", a->faults);
-	if (a->jobs)
-		add_word(&o, "--jobs", a->jobs);
-	for (i = 0; i < a->n_plugins; i++)
-		add_word(&o, "--plugin", a->plugin[i]);
+	add_machine(&o, a);
 	if (a->until) {
 		units_format(UNIT_TIME, a->until, text, sizeof(text));
 		add_word(&o, "--until", text);

@@ -233,6 +233,7 @@ void run_links_json(struct json *j, const struct machine_run *r)
 
 /* --- all of them --- */
 
+/* A channel that no packet can take has no line. */
 static void write_channel(FILE *f, const struct machine_run *r,
 	const struct net_link *l, uint32_t channel)
 {
@@ -242,6 +243,8 @@ static void write_channel(FILE *f, const struct machine_run *r,
 		net_carried(n, l, (uint32_t)1 << channel, r->result.end);
 	char from[NAME_SIZE], to[NAME_SIZE];
 
+	if (!c.bytes && !net_uses_channel(n, l->to.router, channel))
+		return;
 	name_link(t, l->site, l->port, from);
 	name_link(t, l->to.router, l->to.port, to);
 	fprintf(f, "%u,%u,\"%s\",%u,%u,\"%s\",%s,%s,", l->site, l->port, from,

@@ -7,7 +7,8 @@
 #include "cli/show.h"
 
 enum {
-	MOST_SITES = 2048, /* in a picture */
+	MOST_SITES = 1 << 17, /* in a picture */
+	DENSE_SITES = 2048, /* from here on without names and bows */
 	MOST_WIRES = 20000, /* in a list */
 	NAME = 96,
 	STEP = 40, /* pixels between neighbours */
@@ -358,12 +359,70 @@ static void svg_key(const struct topo *t, const struct drawing *d)
 	fputs("</g>\n", d->file);
 }
 
+/* Of many wires each class is one path of straight lines. */
+struct dense {
+	const struct drawing *d;
+	uint32_t class;
+};
+
+static void dense_edge(void *arg, const struct topo *t, const struct wire *w)
+{
+	const struct dense *k = arg;
+	struct spot a = k->d->at[w->a.router], b = k->d->at[w->b.router];
+
+	(void)t;
+	if (w->class == k->class)
+		fprintf(k->d->file, "M%.0f %.0fL%.0f %.0f", a.x, a.y, b.x, b.y);
+}
+
+static void dense_sites(
+	const struct drawing *d, router_id from, router_id to, int size)
+{
+	if (from == to)
+		return;
+	fprintf(d->file,
+		"<path stroke=\"#333\" stroke-linecap=\"%s\" "
+		"stroke-width=\"%d\" d=\"",
+		from ? "square" : "round", size);
+	for (; from < to; from++)
+		fprintf(d->file, "M%.0f %.0fh0", d->at[from].x, d->at[from].y);
+	fputs("\"/>\n", d->file);
+}
+
+static void draw_dense(const struct topo *t, struct drawing *d)
+{
+	struct dense k = { .d = d };
+
+	fputs("<g fill=\"none\" opacity=\".5\">\n", d->file);
+	for (k.class = 0; k.class < t->n_wires; k.class ++) {
+		fprintf(d->file, "<path stroke=\"%s\" d=\"",
+			colours[k.class %
+				(sizeof(colours) / sizeof(*colours))]);
+		each_wire(t, dense_edge, &k);
+		fputs("\"/>\n", d->file);
+	}
+	fputs("</g>\n", d->file);
+	dense_sites(d, 0, t->n_nodes, topo_is_direct(t) ? 10 : 6);
+	dense_sites(d, t->n_nodes, t->n_routers, 10);
+}
+
+static void draw_each(const struct topo *t, struct drawing *d)
+{
+	router_id r;
+
+	fputs("<g fill=\"none\" stroke-width=\"1.4\">\n", d->file);
+	each_wire(t, svg_edge, d);
+	fputs("</g>\n<g fill=\"#fff\" stroke=\"#333\">\n", d->file);
+	for (r = 0; r < t->n_routers; r++)
+		svg_site(t, d, r);
+	fputs("</g>\n", d->file);
+}
+
 int show_svg(const struct show *s, FILE *f, struct err *e)
 {
 	const struct topo *t = s->m->topo;
 	struct drawing d = { .file = f };
 	double wide;
-	router_id r;
 
 	if (t->n_routers > MOST_SITES)
 		return err_set(e,
@@ -377,14 +436,12 @@ int show_svg(const struct show *s, FILE *f, struct err *e)
 	fprintf(f,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f "
 		"%.0f\" font-family=\"sans-serif\">\n<title>%s</title>\n"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
-		"<g fill=\"none\" stroke-width=\"1.4\">\n",
+		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
 		wide, d.height + MARGIN, s->m->header.title);
-	each_wire(t, svg_edge, &d);
-	fputs("</g>\n<g fill=\"#fff\" stroke=\"#333\">\n", f);
-	for (r = 0; r < t->n_routers; r++)
-		svg_site(t, &d, r);
-	fputs("</g>\n", f);
+	if (t->n_routers > DENSE_SITES)
+		draw_dense(t, &d);
+	else
+		draw_each(t, &d);
 	svg_key(t, &d);
 	fputs("</svg>\n", f);
 	mem_free(d.at);

@@ -349,7 +349,10 @@ void show_text(const struct show *s, FILE *f)
 	if (m->topo->n_io)
 		fprintf(f, ", %u IO node%s", m->topo->n_io,
 			cli_s(m->topo->n_io));
-	fputs("\n\n", f);
+	fputc('\n', f);
+	if (*m->advice)
+		fprintf(f, "warning     %s\n", m->advice);
+	fputc('\n', f);
 	text_tables(m->topo, f);
 	text_wires(s, f);
 	text_io(s, f);

@@ -5,51 +5,12 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cli/cli.h"
-#include "cli/run.h"
+#include "cli/sweep.h"
 #include "out/file.h"
-#include "out/figure.h"
-#include "out/plot.h"
-#include "out/table.h"
-#include "record/curves.h"
 #include "sim/barrier.h"
-
-enum { MOST_FIGURES = 4, SETUP_TEXTS = AXES_MOST };
 
 /* What is drawn along x, if it varies, in this order. */
 static const char *const x_names[] = { "load", "bytes" };
-
-/* Figures that are told where there are no others asked for. */
-static const char *const usual[] = { "throughput_GBps_per_node",
-	"latency_mean_ns", "latency_p99_ns", "fraction_of_peak", "one_way_ns",
-	"total_MBps", "rate_Mps", "time_ns", "rate_GBps", "sim_time_ns" };
-
-struct sweep {
-	const struct cli_args *args;
-	struct axes axes;
-	size_t x, seed; /* which axes these are; axes.n: none */
-	enum axis_unit unit; /* of x */
-	size_t n; /* points */
-	struct curves *curves;
-	bool *is_there; /* done before, or now */
-	size_t *saturated; /* [point without x and seed]: the first value */
-	size_t done, failed, skipped;
-	bool is_stopped;
-	char why[480]; /* of the first that failed */
-	/* Of each kind the first, with its point, and how many there were. */
-	struct {
-		char text[CURVES_NAME + RUN_WARNING];
-		size_t n;
-	} warning[N_RUN_WARNINGS];
-	double start;
-	bool talks;
-	struct err *e;
-	/* of the point that is being set up */
-	char text[SETUP_TEXTS][256];
-	const char *sets[CLI_MAX_SETS];
-	size_t n_arguments; /* which stand first among the keys */
-	const char *keys[CLI_MAX_WORDS + 1]; /* NULL behind the last */
-};
 
 /* --- what varies --- */
 
@@ -155,7 +116,7 @@ static void append(char *text, const char *name, const char *value)
 }
 
 /* Only what varies is named, but for the machine. */
-static void name_point(const struct sweep *w, size_t i, struct curves_point *p)
+void sweep_name_point(const struct sweep *w, size_t i, struct curves_point *p)
 {
 	const struct axes *x = &w->axes;
 	size_t k;
@@ -190,7 +151,7 @@ static void name_sweep(const struct sweep *w, char *text, size_t size)
 				x->axis[k].name, x->axis[k].value[0]);
 }
 
-static size_t curve_of(const struct sweep *w, size_t i)
+size_t sweep_curve_of(const struct sweep *w, size_t i)
 {
 	size_t seeds = w->axes.axis[w->seed].n;
 
@@ -199,15 +160,16 @@ static size_t curve_of(const struct sweep *w, size_t i)
 
 /* --- running --- */
 
-static bool is_past(const struct sweep *w, size_t i)
+bool sweep_is_past(const struct sweep *w, size_t i)
 {
 	return w->x < w->seed && !w->args->is_past &&
-	       axes_index(&w->axes, i, w->x) > w->saturated[curve_of(w, i)];
+	       axes_index(&w->axes, i, w->x) >
+		       w->saturated[sweep_curve_of(w, i)];
 }
 
 static void note_ending(struct sweep *w, size_t i, enum load_ending ending)
 {
-	size_t *at = &w->saturated[curve_of(w, i)], x;
+	size_t *at = &w->saturated[sweep_curve_of(w, i)], x;
 
 	if (w->x == w->seed || ending == LOAD_FINISHED)
 		return;
@@ -224,14 +186,14 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 	enum load_ending ending;
 	size_t k;
 
-	name_point(w, i, &p);
+	sweep_name_point(w, i, &p);
 	if (curves_has(w->curves, &p, &ending)) {
 		w->is_there[i] = true;
 		w->done++;
 		note_ending(w, i, ending);
 		return false;
 	}
-	if (is_past(w, i)) {
+	if (sweep_is_past(w, i)) {
 		w->skipped++;
 		return false;
 	}
@@ -292,7 +254,7 @@ static void on_done(void *arg, size_t i, const struct batch_result *r)
 	struct sweep *w = arg;
 	struct curves_point p;
 
-	name_point(w, i, &p);
+	sweep_name_point(w, i, &p);
 	w->is_there[i] = !r->e.code;
 	w->done += !r->e.code;
 	w->failed += r->e.code != 0;
@@ -346,286 +308,78 @@ static int run_all(struct sweep *w, struct err *e)
 	return code;
 }
 
-/* --- telling --- */
-
-struct figures {
-	const char *name[MOST_FIGURES];
-	/* a column has one unit, which fits its largest value */
-	struct figure_scale scale[MOST_FIGURES];
-	char head[MOST_FIGURES][FIGURE_NAME + FIGURE_TEXT];
-	size_t n;
-};
-
-/* Of a text with commas, which is cut into pieces. */
-static void split_figures(struct figures *f, char *text)
+/* A machine of the sweep, with what does not vary; NULL where that alone is
+ * none. */
+static struct machine *load_machine(const struct sweep *w, size_t which)
 {
-	char *at;
+	const struct axes *x = &w->axes;
+	const char *sets[CLI_MAX_SETS];
+	char text[CLI_MAX_SETS][256];
+	struct machine_source s = {
+		.name = x->axis[0].value[which],
+		.sets = sets,
+		.plugins = w->args->plugin,
+		.n_plugins = w->args->n_plugins,
+	};
+	struct err none = { 0 };
+	size_t k;
 
-	for (at = strtok(text, ","); at && f->n < MOST_FIGURES;
-		at = strtok(NULL, ","))
-		f->name[f->n++] = at;
-}
+	for (k = 1; k < x->n; k++) {
+		const struct axis *a = &x->axis[k];
 
-static bool some_has(const struct sweep *w, const char *name)
-{
-	struct curves_point p;
-	struct curves_value v;
-	size_t i;
-
-	for (i = 0; i < w->n; i++) {
-		name_point(w, i, &p);
-		if (w->is_there[i] && curves_get(w->curves, p.group, name, &v))
-			return true;
+		if (a->kind == AXIS_SHAPE && a->n == 1)
+			s.shape = a->value[0];
+		if (a->kind != AXIS_SET || a->n > 1)
+			continue;
+		snprintf(text[s.n_sets], sizeof(text[0]), "%s=%s", a->name,
+			a->value[0]);
+		sets[s.n_sets] = text[s.n_sets];
+		s.n_sets++;
 	}
-	return false;
+	return machine_load_from(&s, &none);
 }
 
-static int choose_figures(
-	const struct sweep *w, struct figures *f, char *text, struct err *e)
+static int open_curves(struct sweep *w, struct err *e)
 {
-	size_t i;
-
-	if (*text) {
-		split_figures(f, text);
-		for (i = 0; i < f->n; i++)
-			if (!some_has(w, f->name[i]))
-				return err_set(e,
-					"no point has a figure \"%.40s\"; "
-					"`weft run --json` shows their names",
-					f->name[i]);
-		return 0;
-	}
-	for (i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-		if (f->n < MOST_FIGURES && some_has(w, usual[i]))
-			f->name[f->n++] = usual[i];
-	return 0;
-}
-
-static void choose_scales(const struct sweep *w, struct figures *f)
-{
-	struct curves_point p;
-	struct curves_value v;
+	const struct axes *x = &w->axes;
+	struct machine **m = mem_alloc(x->axis[0].n, sizeof(struct machine *));
+	struct record_inputs in = { NULL, 0 };
+	char what[1024], *command = run_sweep_command(w->args);
+	struct curves_about a = {
+		.what = what,
+		.command = command,
+		.inputs = &in,
+		.machines = m,
+		.n_machines = x->axis[0].n,
+	};
 	size_t i, k;
 
-	for (k = 0; k < f->n; k++) {
-		char title[FIGURE_NAME];
-		double most = 0;
-
-		for (i = 0; i < w->n; i++) {
-			name_point(w, i, &p);
-			if (w->is_there[i] &&
-				curves_get(w->curves, p.group, f->name[k], &v))
-				most = fmax(most, fabs(v.mean));
-		}
-		f->scale[k] = figure_scale(f->name[k], most);
-		figure_title(f->name[k], title);
-		snprintf(f->head[k], sizeof(f->head[k]), "%s%s%s", title,
-			*f->scale[k].unit ? ", " : "", f->scale[k].unit);
+	name_sweep(w, what, sizeof(what));
+	for (i = 0; i < a.n_machines; i++) {
+		m[i] = load_machine(w, i);
+		if (m[i])
+			record_inputs_machine(&in, m[i]);
 	}
-}
-
-static void format_value(const struct curves_value *v, struct figure_scale s,
-	char *text, size_t size)
-{
-	char mean[FIGURE_TEXT];
-
-	figure_scaled(v->mean, s, mean);
-	if (!v->n)
-		snprintf(text, size, "-");
-	else if (v->half > 0)
-		snprintf(text, size,
-			v->half * s.by < 100 ? "%s ± %.2g" : "%s ± %.0f", mean,
-			v->half * s.by);
-	else
-		snprintf(text, size, "%s", mean);
-}
-
-/* With its first seed, or as the first of its curve with any. */
-static bool is_saturated(
-	const struct sweep *w, size_t i, const struct curves_point *p)
-{
-	enum load_ending ending;
-
-	if (w->x == w->seed)
-		return false;
-	return axes_index(&w->axes, i, w->x) == w->saturated[curve_of(w, i)] ||
-	       (curves_has(w->curves, p, &ending) && ending != LOAD_FINISHED);
-}
-
-/* One row for each group, in the order of points: seeds are averaged. */
-static void print_table(
-	const struct sweep *w, const struct figures *f, FILE *out)
-{
-	struct table_column column[MOST_FIGURES + 3] = {
-		{ "curve", false },
-		{ w->x < w->seed ? w->axes.axis[w->x].name : "", true },
-	};
-	size_t step = w->axes.axis[w->seed].n, i, k;
-	struct table t;
-
-	for (k = 0; k < f->n; k++)
-		column[2 + k] = (struct table_column){ f->head[k], true };
-	column[2 + f->n] = (struct table_column){ "", false };
-	table_init(&t, column, f->n + 3);
-	for (i = 0; i < w->n; i += step) {
-		const char *cells[MOST_FIGURES + 3];
-		char text[MOST_FIGURES][2 * FIGURE_TEXT];
-		struct curves_point p;
-		struct curves_value v;
-		bool has = false;
-
-		name_point(w, i, &p);
-		cells[0] = p.curve;
-		cells[1] = *p.x ? p.x : "";
-		for (k = 0; k < f->n; k++) {
-			has |= curves_get(w->curves, p.group, f->name[k], &v);
-			format_value(&v, f->scale[k], text[k], sizeof(text[k]));
-			cells[2 + k] = text[k];
-		}
-		cells[2 + f->n] = is_saturated(w, i, &p) ? "saturated" : "";
-		if (has && !is_past(w, i))
-			table_add(&t, cells);
-	}
-	table_print(&t, out, cli_width(stdout), cli_colour(stdout));
-	table_fini(&t);
-}
-
-/* Between quotes, of which there are two where there was one. */
-static void write_field(FILE *f, const char *text)
-{
-	fputc('"', f);
-	for (; *text; text++)
-		fprintf(f, *text == '"' ? "%c\"" : "%c", *text);
-	fputc('"', f);
-}
-
-static void write_csv(const struct sweep *w, FILE *f)
-{
-	struct err e = { 0 };
-	struct db_query *q = db_prepare(curves_db(w->curves),
-		"SELECT p.curve, p.x, p.seed, v.name, v.value FROM point p "
-		"JOIN value v ON v.point = p.id ORDER BY p.curve, "
-		"CAST(p.x AS REAL), CAST(p.seed AS INTEGER), v.rowid",
-		&e);
-
-	fputs("curve,x,seed,figure,value\n", f);
-	while (q && db_next(q, &e) > 0) {
-		write_field(f, db_text(q, 0));
-		fprintf(f, ",%s,%s,%s,%.17g\n", db_text(q, 1), db_text(q, 2),
-			db_text(q, 3), db_real(q, 4));
-	}
-	db_finish(q);
-}
-
-static void draw(const struct sweep *w, const char *figure, FILE *f)
-{
-	const char *unit = axes_unit_name(w->unit);
-	size_t step = w->axes.axis[w->seed].n, i;
-	struct plot *p;
-	char name[64];
-	double x;
-
-	if (w->x == w->seed)
-		snprintf(name, sizeof(name), "point");
-	else
-		snprintf(name, sizeof(name), "%s%s%s%s",
-			w->axes.axis[w->x].name, *unit ? ", " : "", unit,
-			w->unit == AXIS_RATE ? " per node" : "");
-	p = plot_new(name, figure);
-
-	for (i = 0; i < w->n; i += step) {
-		struct curves_point at;
-		struct curves_value v;
-
-		name_point(w, i, &at);
-		if (*at.x)
-			axes_number(at.x, &x);
-		else
-			x = (double)i;
-		if (!is_past(w, i) &&
-			curves_get(w->curves, at.group, figure, &v))
-			plot_add(p, at.curve, x, v.mean, v.half);
-	}
-	plot_write(p, f);
-	plot_free(p);
-}
-
-static int write_file(const struct sweep *w, const char *path,
-	const char *figure, struct err *e)
-{
-	struct out_file f;
-
-	if (out_file_open(&f, path, figure ? &out_picture : &out_points, e))
-		return -1;
-	if (figure)
-		draw(w, figure, f.stream);
-	else
-		write_csv(w, f.stream);
-	return out_file_close(&f, e);
-}
-
-static void print_warnings(const struct sweep *w, FILE *f)
-{
-	uint32_t i;
-
-	for (i = 0; i < N_RUN_WARNINGS; i++) {
-		size_t n = w->warning[i].n;
-
-		if (!n)
-			continue;
-		fprintf(f, "warning: %s", w->warning[i].text);
-		if (n > 1)
-			fprintf(f, "; and %zu other point%s", n - 1,
-				cli_s(n - 1));
-		fputc('\n', f);
-	}
-}
-
-static int tell(struct sweep *w, struct err *e)
-{
-	struct figures f = { .n = 0 };
-	char names[512];
-	struct cli_out out;
-
-	snprintf(names, sizeof(names), "%s",
-		w->args->figures ? w->args->figures : "");
-	if (!(w->is_stopped && !w->done) && choose_figures(w, &f, names, e))
-		return -1;
-	choose_scales(w, &f);
-	cli_out_open(&out);
-	if (w->done)
-		print_table(w, &f, out.file);
-	print_warnings(w, out.file);
-	if (w->is_stopped)
-		fprintf(out.file, "stopped after %zu of %zu points%s\n",
-			w->done, w->n,
-			w->args->output ? "; the same command goes on from here"
-					: "");
-	if (w->skipped)
-		fprintf(out.file,
-			"%zu point%s beyond saturation left out "
-			"(--past-saturation runs them)\n",
-			w->skipped, cli_s(w->skipped));
-	if (cli_out_close(&out, e) ||
-		(w->args->csv && write_file(w, w->args->csv, NULL, e)) ||
-		(w->args->svg && f.n &&
-			write_file(w, w->args->svg, f.name[0], e)))
-		return -1;
-	if (w->failed)
-		return err_set(e, "%zu of %zu points failed; %s", w->failed,
-			w->n, w->why);
-	return EXIT_FINISHED;
+	for (i = 1; i < x->n; i++)
+		for (k = 0; x->axis[i].kind == AXIS_KEY && k < x->axis[i].n;
+			k++)
+			record_inputs_add(
+				&in, x->axis[i].name, x->axis[i].value[k]);
+	w->curves = curves_open(w->args->output, &a, e);
+	for (i = 0; i < a.n_machines; i++)
+		machine_free(m[i]);
+	mem_free(m);
+	mem_free(command);
+	record_inputs_free(&in);
+	return w->curves ? 0 : -1;
 }
 
 static int sweep(struct sweep *w, struct err *e)
 {
-	char what[1024];
 	size_t i;
 	int code;
 
-	name_sweep(w, what, sizeof(what));
-	w->curves = curves_open(w->args->output, what, e);
-	if (!w->curves)
+	if (open_curves(w, e))
 		return -1;
 	w->is_there = mem_alloc(w->n, sizeof(*w->is_there));
 	w->saturated = mem_alloc(w->n, sizeof(*w->saturated));
@@ -635,7 +389,7 @@ static int sweep(struct sweep *w, struct err *e)
 	code = run_all(w, e);
 	w->is_stopped = code > 0;
 	if (code >= 0)
-		code = e->code ? -1 : tell(w, e);
+		code = e->code ? -1 : sweep_tell(w, e);
 	if (!code && w->is_stopped)
 		code = EXIT_STOPPED;
 	curves_close(w->curves);
@@ -648,7 +402,7 @@ int cli_sweep(int argc, char **argv, struct err *e)
 {
 	static struct sweep w;
 	struct cli_args a;
-	int code = cli_parse(&a, argc, argv, CLI_MACHINE | CLI_SWEEP,
+	int code = cli_parse(&a, argc, argv, CLI_MACHINE | CLI_SWEEP | CLI_JSON,
 		"MACHINE[,MACHINE...] WORKLOAD [KEY=VALUES...]",
 		"Runs a workload with every combination of values, as many at "
 		"a time as there are cores, and prints curves of the "

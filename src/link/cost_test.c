@@ -358,7 +358,7 @@ static struct link_params lanes(int64_t n, const char *rate)
 {
 	struct link_params p = link_test_defaults();
 	struct param_block b = { "link", link_params_table, link_params_n, &p,
-		NULL };
+		NULL, NULL };
 	struct err e = { .text = "" };
 
 	p.lanes = n;

@@ -35,10 +35,12 @@ struct link_params link_test_defaults(void)
 {
 	struct link_params p = { 0 };
 	const struct param_block b[] = {
-		{ "link", link_params_table, link_params_n, &p, NULL },
-		{ "link", link_carried_table, link_carried_n, &p, NULL },
-		{ "link", retry_kind_table, retry_kind_n, &p.retry, NULL },
-		{ "link", retry_params_table, retry_params_n, &p.retry, NULL },
+		{ "link", link_params_table, link_params_n, &p, NULL, NULL },
+		{ "link", link_carried_table, link_carried_n, &p, NULL, NULL },
+		{ "link", retry_kind_table, retry_kind_n, &p.retry, NULL,
+			NULL },
+		{ "link", retry_params_table, retry_params_n, &p.retry, NULL,
+			NULL },
 	};
 	size_t i;
 

@@ -30,7 +30,7 @@ static struct retry_params defaults(void)
 {
 	struct retry_params p;
 	struct param_block b = { "link", retry_params_table, retry_params_n, &p,
-		NULL };
+		NULL, NULL };
 
 	memset(&p, 0, sizeof(p));
 	param_defaults(&b);

@@ -46,6 +46,7 @@ static void run_one(const struct batch *b, const struct machine_run_setup *s,
 	if (!machine_run_open(r, s, &result->e) &&
 		!machine_run_perform(r, &result->e)) {
 		result->ending = r->result.ending;
+		memcpy(result->why, r->result.why, sizeof(result->why));
 		result->digest = r->digest;
 		result->wall_s = r->wall_s;
 		machine_run_each(r, add, result);
@@ -131,7 +132,7 @@ static void finish(const struct batch *b, struct child *c)
 		memset(&c->result, 0, sizeof(c->result));
 		if (WIFEXITED(status) && !WEXITSTATUS(status))
 			err_set(&c->result.e,
-				"the program called exit() in the middle of a "
+				"the program called exit(0) in the middle of a "
 				"run; return from run() instead");
 		else if (WIFSIGNALED(status))
 			err_set_code(&c->result.e, EXIT_INTERNAL,

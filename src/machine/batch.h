@@ -22,6 +22,7 @@ struct batch_figure {
 struct batch_result {
 	struct err e; /* a run that was refused or failed: how */
 	enum load_ending ending;
+	char why[sizeof(((struct load_result *)0)->why)]; /* it stalled */
 	uint64_t digest;
 	double wall_s;
 	struct batch_figure figure[BATCH_FIGURES];

@@ -69,6 +69,7 @@ static void *add_variant(struct machine *m, struct machine_kind *k,
 	values = mem_alloc(1, size);
 	snprintf(needs, sizeof(needs), "%s.%s", k->section, name);
 	add_block(m, k->section, rows, n, values, needs);
+	m->block[m->n_blocks - 1].of = m->use[m->n_blocks - 1].needs;
 	return values;
 }
 
@@ -169,6 +170,9 @@ static void add_routes(struct machine *m)
 				"topology",
 			.source = "assumed: the topology's own",
 		});
+
+	/* another topology has another routing */
+	m->block[m->n_blocks - 1].of = "topology";
 
 	for (size_t i = 0; o[i]; i++)
 		add_route(m, k, o[i]);

@@ -17,7 +17,8 @@ struct reader {
 	const char *path; /* NULL for a text */
 	int depth; /* 0, or 1 for a base, 2 for its base, ... */
 	bool is_part; /* of no machine of its own */
-	struct param_lines *plugins; /* not NULL: only these are wanted */
+	/* not NULL: only these are wanted, and which files were read */
+	struct param_lines *plugins, *files;
 	const char *const *dirs;
 	struct machine_header *header;
 	const struct param_block *sections; /* the caller's */
@@ -181,7 +182,7 @@ static int read_sourced(const struct reader *r, const char *path, size_t map,
 		.type = PARAM_TEXT,
 		.offset = offsetof(struct param_origin, source),
 	};
-	const struct param_block b = { path, &row, 1, o, NULL };
+	const struct param_block b = { path, &row, 1, o, NULL, NULL };
 	const struct node *v = r->tree.v;
 
 	*value = 0;
@@ -201,7 +202,7 @@ static int read_sourced(const struct reader *r, const char *path, size_t map,
 static int read_value(const struct reader *r, const char *path,
 	const struct param_block *b, const struct param *row, size_t node)
 {
-	struct param_origin o = { .set = true };
+	struct param_origin o = { .set = true, .is_based = r->depth > 0 };
 	yaml_mark_t at;
 
 	if (r->tree.v[node].kind == NODE_MAP &&
@@ -363,7 +364,8 @@ static void make_blocks(struct reader *r, struct head *head, struct param *rows)
 	struct param_block *b = r->blocks;
 
 	memcpy(rows, head_rows, sizeof(head_rows));
-	b[0] = (struct param_block){ "", rows, N_HEAD, head, head->origins };
+	b[0] = (struct param_block){ "", rows, N_HEAD, head, head->origins,
+		NULL };
 	for (size_t i = 0; i < r->n_sections; i++) {
 		b[i + 1] = r->sections[i];
 		if (!param_find(b, b[i + 1].section))
@@ -390,12 +392,48 @@ static void take_plugins(const struct reader *r)
 	}
 }
 
+/* The text of a value, plain or with its source; or NULL. */
+static const char *text_of(const struct reader *r, size_t node)
+{
+	const struct node *v = r->tree.v;
+	size_t key;
+
+	if (v[node].kind != NODE_MAP)
+		return v[node].text;
+	key = find_key(r, node, "value");
+	return key < v[node].end ? v[v[key].end].text : NULL;
+}
+
+/* Where a section is of another kind than in the base, what the base said of
+ * that kind says nothing any more. */
+static void drop_kinds(const struct reader *r)
+{
+	const struct node *v = r->tree.v;
+	const char *kind;
+	size_t k, map, key;
+
+	for (k = 1; k < v[0].end; k = next_key(r, k)) {
+		map = v[k].end;
+		if (!v[k].text || v[map].kind != NODE_MAP)
+			continue;
+		key = find_key(r, map, "kind");
+		kind = key < v[map].end ? text_of(r, v[key].end) : NULL;
+		if (kind)
+			param_change_kind(
+				r->blocks + 1, r->n_sections, v[k].text, kind);
+	}
+}
+
 static int read_parts(struct reader *r)
 {
+	if (r->files)
+		param_lines_add(r->files, r->path, "");
 	if (read_head(r) || read_base(r))
 		return -1;
-	if (!r->plugins)
+	if (!r->plugins) {
+		drop_kinds(r);
 		return read_map(r, 0, "");
+	}
 	take_plugins(r);
 	return 0;
 }
@@ -444,12 +482,13 @@ int machine_file_read(const char *path, const char *const *dirs,
 }
 
 int machine_file_plugins(const char *path, const char *const *dirs,
-	struct param_lines *plugins, struct err *e)
+	struct param_lines *plugins, struct param_lines *files, struct err *e)
 {
 	struct machine_header header = { 0 };
 	struct reader r = { .path = path, .dirs = dirs, .header = &header };
 
 	r.plugins = plugins;
+	r.files = files;
 	r.tree.e = e;
 	return read_file(&r);
 }

@@ -54,7 +54,7 @@ int machine_file_read(const char *path, const char *const *dirs,
  * as paths from where we are.  Nothing else of the file is looked at.
  */
 int machine_file_plugins(const char *path, const char *const *dirs,
-	struct param_lines *plugins, struct err *e);
+	struct param_lines *plugins, struct param_lines *files, struct err *e);
 
 /* A file that has no machine's name and no base, only sections. */
 int machine_part_read(const char *path, const struct param_block *blocks,

@@ -59,9 +59,9 @@ static void fresh(struct fixture *f)
 {
 	memset(f, 0, sizeof(*f));
 	f->blocks[0] = (struct param_block){ "topology", topology_rows,
-		N_TOPOLOGY, &f->topology, f->topology_origins };
+		N_TOPOLOGY, &f->topology, f->topology_origins, NULL };
 	f->blocks[1] = (struct param_block){ "link", link_rows, N_LINK,
-		&f->link, f->link_origins };
+		&f->link, f->link_origins, NULL };
 	param_defaults(&f->blocks[0]);
 	param_defaults(&f->blocks[1]);
 }
@@ -192,7 +192,8 @@ static void blocks_may_share_a_section(void **state)
 
 	(void)state;
 	fresh(&f);
-	f.blocks[0] = (struct param_block){ "link", &row, 1, &width, NULL };
+	f.blocks[0] =
+		(struct param_block){ "link", &row, 1, &width, NULL, NULL };
 	assert_int_equal(machine_text_read("m", text, strlen(text), NULL,
 				 &f.header, f.blocks, 2, &f.e),
 		0);

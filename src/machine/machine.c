@@ -38,9 +38,68 @@ static int assign(struct machine *m, const struct param_block *blocks,
 	return 0;
 }
 
+/* As many nodes in more dimensions, of sizes that are near each other. */
+static void suggest_shape(int64_t nodes, int64_t dims, char *text, size_t size)
+{
+	size_t n = 0;
+
+	for (; dims && n < size; dims--) {
+		int64_t d = nodes, power, i, k;
+
+		/* the least divisor whose power covers what is left */
+		for (i = 1; i <= nodes; i++) {
+			for (power = 1, k = 0; k < dims && power < nodes; k++)
+				power *= i;
+			if (nodes % i == 0 && power >= nodes) {
+				d = i;
+				break;
+			}
+		}
+		n += (size_t)snprintf(text + n, size - n, "%s%lld",
+			n ? "x" : "", (long long)d);
+		nodes /= d;
+	}
+}
+
+/* The values of --shape, where it is a list; else NULL. */
+static const struct param_list *shape_list(
+	struct machine *m, const struct param_block *blocks)
+{
+	const char *key = machine_topo_now(m)->ops->shape_key;
+	size_t i;
+
+	for (i = 0; i < m->n_blocks; i++) {
+		const struct param *row = param_find(&blocks[i], key);
+
+		if (row && row->type == PARAM_COUNTS &&
+			!strcmp(blocks[i].section, "topology"))
+			return (const void *)((char *)blocks[i].values +
+					      row->offset);
+	}
+	return NULL;
+}
+
+/* "64" is as good a shape as any, but seldom what was meant of a torus. */
+static void advise_shape(
+	struct machine *m, const struct param_list *shape, int64_t dims)
+{
+	char other[64];
+
+	m->advice[0] = '\0';
+	if (shape->n != 1 || dims < 2 || shape->v[0] < 16)
+		return;
+	suggest_shape(shape->v[0], dims, other, sizeof(other));
+	snprintf(m->advice, sizeof(m->advice),
+		"--shape %lld makes a ring of one dimension; in the %lld that "
+		"%.32s has, it is --shape %s",
+		(long long)shape->v[0], (long long)dims, m->header.name, other);
+}
+
 static int set_shape(struct machine *m, const struct param_block *blocks,
 	const char *shape, struct err *e)
 {
+	const struct param_list *list = shape_list(m, blocks);
+	int64_t dims = list ? list->n : 0;
 	char text[PARAM_TEXT_MAX + 32];
 
 	if (!shape)
@@ -49,7 +108,33 @@ static int set_shape(struct machine *m, const struct param_block *blocks,
 		return err_set(e, "--shape: the text is too long");
 	snprintf(text, sizeof(text), "topology.%s=%s",
 		machine_topo_now(m)->ops->shape_key, shape);
-	return assign(m, blocks, text, "--shape", e);
+	if (assign(m, blocks, text, "--shape", e))
+		return -1;
+	if (list)
+		advise_shape(m, list, dims);
+	return 0;
+}
+
+/* Kinds that are given stand before all else: what the file says of others is
+ * dropped, and the shape is that of the topology. */
+static void set_kinds(struct machine *m, const struct param_block *blocks,
+	const char *const *sets, size_t n_sets)
+{
+	static const char key[] = ".kind=";
+	char section[PARAM_TEXT_MAX];
+	size_t i;
+
+	for (i = 0; i < n_sets; i++) {
+		const char *dot = strchr(sets[i], '.');
+
+		if (!dot || strncmp(dot, key, strlen(key)) != 0)
+			continue;
+		snprintf(section, sizeof(section), "%.*s", (int)(dot - sets[i]),
+			sets[i]);
+		param_change_kind(
+			blocks, m->n_blocks, section, dot + strlen(key));
+		m->has_kinds_given = true;
+	}
 }
 
 static int read_once(struct machine *m, const struct param_block *blocks,
@@ -61,8 +146,10 @@ static int read_once(struct machine *m, const struct param_block *blocks,
 
 	machine_dirs(&dirs);
 	if (machine_file_read(
-		    m->path, dirs.dir, &m->header, blocks, m->n_blocks, e) ||
-		set_shape(m, blocks, shape, e))
+		    m->path, dirs.dir, &m->header, blocks, m->n_blocks, e))
+		return -1;
+	set_kinds(m, blocks, sets, n_sets);
+	if (set_shape(m, blocks, shape, e))
 		return -1;
 	for (i = 0; i < n_sets; i++)
 		if (assign(m, blocks, sets[i], "--set", e))
@@ -127,17 +214,27 @@ static int read_all(struct machine *m, const char *const *sets, size_t n_sets,
 	return read_once(m, sorted, sets, n_sets, shape, e);
 }
 
-/* What is said of what the machine does not have.  Links whose retry was
- * switched off may have had some. */
+/* Whether a file may have said it of what is there no more: its base, or the
+ * file where a kind was given.  Links whose retry was switched off may have had
+ * some. */
+static bool is_dropped(
+	const struct machine *m, size_t block, const struct param_origin *o)
+{
+	bool is_off = !strcmp(m->use[block].needs, "replay");
+
+	if (!strcmp(o->place, "--set") || !strcmp(o->place, "--shape"))
+		return false;
+	return o->is_based || m->has_kinds_given || is_off;
+}
+
+/* What is said of what the machine does not have. */
 static int check_unused(const struct machine *m, size_t block, struct err *e)
 {
 	const struct param_block *b = &m->block[block];
-	bool is_off = !strcmp(m->use[block].needs, "replay");
 	size_t i;
 
 	for (i = 0; i < b->n_rows; i++)
-		if (b->origins[i].set &&
-			!(is_off && strcmp(b->origins[i].place, "--set")))
+		if (b->origins[i].set && !is_dropped(m, block, &b->origins[i]))
 			return err_set(e,
 				"%s: %s.%s is not a parameter of this machine "
 				"(topology.kind: %s, routing.kind: %s, "
@@ -330,9 +427,10 @@ static int load_plugins(
 	struct param_lines named = { 0 };
 	struct machine_dirs dirs;
 	int failed;
+	size_t i;
 
 	machine_dirs(&dirs);
-	failed = machine_file_plugins(m->path, dirs.dir, &named, e);
+	failed = machine_file_plugins(m->path, dirs.dir, &named, &m->files, e);
 	if (!failed && s->only_given)
 		failed = plugins_check_given(
 			&named, s->plugins, s->n_plugins, e);
@@ -340,6 +438,10 @@ static int load_plugins(
 		failed = plugins_open_named(&m->plugins, &named, e);
 	if (!failed)
 		failed = machine_add_plugins(m, e);
+	for (i = 0; i < s->n_plugins; i++)
+		param_lines_add(&m->plugin_files, s->plugins[i], "--plugin");
+	for (i = 0; i < named.n && !s->only_given; i++)
+		param_lines_add(&m->plugin_files, named.v[i].text, "");
 	param_lines_free(&named);
 	return failed ? -1 : 0;
 }
@@ -424,6 +526,8 @@ void machine_free(struct machine *m)
 	param_lines_free(&m->fault_lines.chips);
 	param_lines_free(&m->fault_lines.memories);
 	param_lines_free(&m->fault_lines.fast_lanes);
+	param_lines_free(&m->files);
+	param_lines_free(&m->plugin_files);
 	fault_plan_free(&m->faults);
 	parts_fini(&m->parts);
 	for (i = 0; i < MACHINE_KINDS; i++) {

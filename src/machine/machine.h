@@ -61,6 +61,9 @@ struct machine {
 	struct plugins plugins;
 	struct machine_header header;
 	char path[1024];
+	/* What it was read from: its file, those that this is based on, and
+	 * the shared objects. */
+	struct param_lines files, plugin_files;
 	struct machine_kinds kinds;
 	struct machine_kind kind_row[5];
 	size_t n_kinds;
@@ -85,6 +88,9 @@ struct machine {
 	struct machine_use use[MACHINE_BLOCKS];
 	size_t n_blocks;
 	bool is_whole; /* all variants, for `weft params` */
+	bool has_kinds_given; /* by --set */
+	/* What the user should know of how it was asked for; or "". */
+	char advice[2 * PARAM_TEXT_MAX];
 };
 
 /* What a machine is made of. */

@@ -156,6 +156,89 @@ static void every_block_can_be_used(void **state)
 		assert_true(used[k]);
 }
 
+/* Of topology, routing and whatever needs them; links and cards stay. */
+static void a_base_of_another_kind_leaves_nothing_of_it(void **state)
+{
+	struct machine *m = loaded("base: torus\n"
+				   "topology: { nodes: 64, kind: fattree }\n",
+		NULL);
+	struct machine *plain =
+		loaded("topology: { nodes: 64, kind: fattree }\n", NULL);
+	size_t i, k;
+
+	(void)state;
+	assert_int_equal(m->topo->n_nodes, 64);
+	assert_string_equal(m->route->ops->name, "updown");
+	assert_string_equal(m->nic->name, "plain");
+	assert_int_equal(m->link.payload, 2048);
+	for (i = 0; i < m->n_blocks; i++)
+		for (k = 0; machine_uses(m, i) && k < m->block[i].n_rows; k++) {
+			char a[PARAM_TEXT_MAX], b[PARAM_TEXT_MAX];
+
+			if (strcmp(m->block[i].section, "topology") != 0)
+				continue;
+			param_format(&m->block[i], &m->block[i].rows[k], a,
+				sizeof(a));
+			param_format(&plain->block[i], &m->block[i].rows[k], b,
+				sizeof(b));
+			assert_string_equal(a, b);
+		}
+	machine_free(plain);
+	machine_free(m);
+	m = loaded("base: dragonfly\ntopology: { kind: torus, shape: 2x3 }\n"
+		   "router: { kind: direct }\n",
+		NULL);
+	assert_int_equal(m->topo->n_nodes, 6);
+	machine_free(m);
+	m = loaded("base: gemini\nnic: { kind: none }\n", NULL);
+	assert_null(m->nic);
+	machine_free(m);
+	/* of the same kind all is kept */
+	m = loaded("base: torus\ntopology: { kind: torus }\n", NULL);
+	assert_int_equal(m->topo->n_nodes, 8 * 8 * 16);
+	machine_free(m);
+	is_refused("base: torus\ntopology: { kind: fattree, wrap: mesh }\n",
+		NULL, ".yaml:4:34: topology.wrap is not a parameter");
+}
+
+static void a_kind_that_is_given_drops_what_the_file_says(void **state)
+{
+	struct err e = { 0 };
+	struct machine *m = load("topology: { kind: torus, shape: 2x2, wrap: "
+				 "mesh }\n",
+		"topology.kind=fattree", "77", &e);
+
+	(void)state;
+	if (!m)
+		fail_msg("%s", e.text);
+	assert_int_equal(m->topo->n_nodes, 77);
+	machine_free(m);
+	is_refused("topology: { kind: torus }\n", "topology.kind=fatree",
+		"did you mean fattree?");
+}
+
+static void a_ring_is_seldom_meant(void **state)
+{
+	struct machine *m = loaded("topology: { shape: 8x8x8 }\n", "64");
+
+	(void)state;
+	assert_non_null(strstr(m->advice, "ring"));
+	assert_non_null(strstr(m->advice, "--shape 4x4x4"));
+	machine_free(m);
+	m = loaded("topology: { shape: 8x8x8 }\n", "100");
+	assert_non_null(strstr(m->advice, "--shape 5x5x4"));
+	machine_free(m);
+	m = loaded("topology: { shape: 8x8x8 }\n", "8x8");
+	assert_string_equal(m->advice, "");
+	machine_free(m);
+	m = loaded("topology: { shape: 64 }\n", "32");
+	assert_string_equal(m->advice, "");
+	machine_free(m);
+	m = loaded("topology: { kind: fattree }\n", "64");
+	assert_string_equal(m->advice, "");
+	machine_free(m);
+}
+
 static void look_at(void *arg, const char *name, const char *path)
 {
 	struct err e = { 0 };
@@ -186,6 +269,9 @@ int main(void)
 		cmocka_unit_test(a_shape_is_what_the_topology_says),
 		cmocka_unit_test(what_nothing_of_the_machine_needs_is_refused),
 		cmocka_unit_test(every_block_can_be_used),
+		cmocka_unit_test(a_base_of_another_kind_leaves_nothing_of_it),
+		cmocka_unit_test(a_kind_that_is_given_drops_what_the_file_says),
+		cmocka_unit_test(a_ring_is_seldom_meant),
 		cmocka_unit_test(every_machine_that_is_shipped_stands_a_look),
 	};
 

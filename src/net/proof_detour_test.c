@@ -24,9 +24,9 @@ static void set(struct param_block *b, const char *name, const char *text)
 static void make(struct world *x, const char *shape, const char *links)
 {
 	struct param_block topo = { "topology", torus_ops.params,
-		torus_ops.n_params, &x->t, NULL };
+		torus_ops.n_params, &x->t, NULL, NULL };
 	struct param_block route = { "routing", order_ops.params,
-		order_ops.n_params, &x->o, NULL };
+		order_ops.n_params, &x->o, NULL, NULL };
 	struct err e = { 0 };
 
 	memset(x, 0, sizeof(*x));

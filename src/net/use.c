@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/name.h"
@@ -276,4 +277,28 @@ void net_place_name(const struct net *n, const struct book_place *at,
 		name_add(text, size, is_named ? ", channel " : ", ");
 		name_add(text, size, channels[at->channel]);
 	}
+}
+
+static bool names_channel(const struct route_ops *o, const char *name)
+{
+	uint32_t i = 0;
+
+	while (i < o->n_channels && strcmp(o->channels[i], name) != 0)
+		i++;
+	return i < o->n_channels;
+}
+
+/* Routings that tell channels apart number them; others name some of the
+ * router's own, or leave them to the router. */
+bool net_uses_channel(const struct net *n, router_id r, uint32_t channel)
+{
+	const struct router_ops *o = net_router(n, r)->ops;
+	bool names_any = false;
+	uint32_t c;
+
+	if (n->route->n_channels > 1)
+		return channel < n->route->n_channels;
+	for (c = 0; c < o->n_channels; c++)
+		names_any |= names_channel(n->route->ops, o->channels[c]);
+	return !names_any || names_channel(n->route->ops, o->channels[channel]);
 }

@@ -35,6 +35,9 @@ struct net_carried {
 struct net_carried net_carried(const struct net *n, const struct net_link *l,
 	uint32_t channels, sim_time now);
 
+/* Whether the routing uses a channel of those that a router's links have. */
+bool net_uses_channel(const struct net *n, router_id r, uint32_t channel);
+
 /* The time that bytes took until now on a link that is busy until free_at. */
 sim_time net_busy(const struct net *n, const struct net_link *l, uint64_t bytes,
 	sim_time free_at, sim_time now);

@@ -207,6 +207,16 @@ uint64_t nic_errors(const struct nic *nic, site_id s, char *text, size_t size)
 	return sum;
 }
 
+bool nic_is_late(const struct nic *nic)
+{
+	const struct nic_counter *c;
+	uint64_t n = 0;
+
+	for (c = nic->ops->counters; c->key; c++)
+		n += c->is_error == NIC_LATE ? nic_sum(nic, c->key) : 0;
+	return n != 0;
+}
+
 struct count {
 	const struct nic *nic;
 	const struct host_world *only;

@@ -68,6 +68,7 @@ static int add_value(
 struct range {
 	int64_t from, to, step;
 	bool is_factor;
+	bool has_step; /* else it is 1 */
 	char unit[16];
 };
 
@@ -92,8 +93,38 @@ static bool read_range(const char *s, size_t len, struct range *r)
 	at += n;
 	if (!*at)
 		return true;
+	r->has_step = true;
 	r->is_factor = at[1] == 'x';
 	return read_decimal(at + 1 + r->is_factor, &r->step, &at) && !*at;
+}
+
+/* A step that reaches no second value is a mistake. */
+static int check_range(
+	const struct axis *x, const struct range *r, struct err *e)
+{
+	bool is_whole = r->from % MILLION == 0 && r->to % MILLION == 0;
+	char from[64], to[64];
+
+	write_decimal(r->from, "", from, sizeof(from));
+	write_decimal(r->to, r->unit, to, sizeof(to));
+	if (r->from > r->to)
+		return err_set(e, "%s: the range %s..%s ends before it begins",
+			x->name, from, to);
+	if (!r->has_step && !is_whole)
+		return err_set(e,
+			"%s: the range %s..%s needs a step, as in %s..%s:0.1",
+			x->name, from, to, from, to);
+	if (r->is_factor ? r->step <= MILLION || !r->from : !r->step)
+		return err_set(e,
+			"%s: the step of %s..%s never reaches its end (want "
+			"one above 0, or a factor above 1 of a beginning above "
+			"0)",
+			x->name, from, to);
+	if (r->from < r->to && !r->is_factor && r->from + r->step > r->to)
+		return err_set(e,
+			"%s: the step of %s..%s is longer than the range",
+			x->name, from, to);
+	return 0;
 }
 
 static int add_range(struct axis *x, const struct range *r, struct err *e)
@@ -101,12 +132,8 @@ static int add_range(struct axis *x, const struct range *r, struct err *e)
 	char text[64];
 	int64_t v;
 
-	if (r->from > r->to)
-		return err_set(
-			e, "%s: the range ends before it begins", x->name);
-	if (r->is_factor ? r->step <= MILLION || !r->from : !r->step)
-		return err_set(
-			e, "%s: the range's step leads nowhere", x->name);
+	if (check_range(x, r, e))
+		return -1;
 	for (v = r->from; v <= r->to;
 		v = r->is_factor ? (int64_t)((int128)v * r->step / MILLION)
 				 : v + r->step) {
@@ -115,6 +142,21 @@ static int add_range(struct axis *x, const struct range *r, struct err *e)
 			return -1;
 	}
 	return 0;
+}
+
+/* What looks like a range and is none is no value, either. */
+static int check_value(
+	const struct axis *x, const char *s, size_t len, struct err *e)
+{
+	const char *dots = strstr(s, "..");
+
+	if (!isdigit((unsigned char)*s) || !dots || dots >= s + len)
+		return 0;
+	return err_set(e,
+		"%s: \"%.*s\" is not a range (want FROM..TO, FROM..TO:STEP or "
+		"FROM..TO:xFACTOR; the unit stands behind the end, as in "
+		"1..5us:2)",
+		x->name, (int)(len < 40 ? len : 40), s);
 }
 
 /* As far as the next comma that is in no brackets. */
@@ -127,20 +169,6 @@ static size_t next_comma(const char *s)
 		depth -= s[i] == ']' && depth;
 	}
 	return i;
-}
-
-/* What begins like a range and is none is a mistake, not a name. */
-static int check_value(
-	const char *name, const char *s, size_t len, struct err *e)
-{
-	const char *dots = memmem(s, len, "..", 2);
-
-	if (!dots || !isdigit((unsigned char)*s))
-		return 0;
-	return err_set(e,
-		"%s: \"%.*s\" is not a range; want FROM..TO, and :STEP or "
-		":xFACTOR behind it, as in 1..5 or 64..4096:x2",
-		name, (int)(len < 40 ? len : 40), s);
 }
 
 int axes_add(struct axes *a, enum axis_kind kind, const char *name,
@@ -160,7 +188,7 @@ int axes_add(struct axes *a, enum axis_kind kind, const char *name,
 			return err_set(e, "%s: a value is missing", name);
 		if (read_range(values, len, &r)
 				? add_range(x, &r, e)
-				: check_value(name, values, len, e) ||
+				: check_value(x, values, len, e) ||
 					  add_value(x, values, len, e))
 			return -1;
 		values += len;

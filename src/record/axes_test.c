@@ -109,9 +109,16 @@ static void what_leads_nowhere_is_refused(void **state)
 	refuse("", "missing");
 	refuse("1,,2", "missing");
 	refuse("5..1", "ends before");
-	refuse("1..5:0", "nowhere");
-	refuse("1..5:x1", "nowhere");
-	refuse("0..5:x2", "nowhere");
+	refuse("1..5:0", "never reaches");
+	refuse("1..5:x1", "never reaches");
+	refuse("0..5:x2", "never reaches");
+	refuse("0.1..0.5", "needs a step, as in 0.1..0.5:0.1");
+	refuse("0.1..2.5", "needs a step");
+	refuse("0.1..0.5:0.5", "longer than the range");
+	refuse("1..5:9", "longer than the range");
+	refuse("1..", "\"1..\" is not a range");
+	refuse("1...5", "is not a range");
+	refuse("1GB/s..3GB/s", "the unit stands behind the end");
 	refuse("0..1000000:1", "more than");
 }
 

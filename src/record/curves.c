@@ -8,9 +8,13 @@
 
 #include "base/mem.h"
 #include "meas/batches.h"
+#include "record/params.h"
+#include "record/read.h"
 
 static const char schema[] =
 	"CREATE TABLE meta(key TEXT PRIMARY KEY, value);"
+	"CREATE TABLE param(path TEXT, value TEXT, source TEXT, place TEXT,"
+	" machine TEXT);" RECORD_INPUTS_SCHEMA
 	"CREATE TABLE point(id INTEGER PRIMARY KEY, name TEXT UNIQUE,"
 	" grp TEXT, curve TEXT, x TEXT, seed TEXT, ending INTEGER, error TEXT,"
 	" digest TEXT, wall_s REAL);"
@@ -42,7 +46,25 @@ static int prepare(struct curves *c, struct err *e)
 	return c->find && c->point && c->value && c->look ? 0 : -1;
 }
 
-static int begin(struct curves *c, const char *what, struct err *e)
+static int put_params(
+	struct curves *c, const struct curves_about *a, struct err *e)
+{
+	struct db_query *q =
+		db_prepare(c->db, "INSERT INTO param VALUES(?, ?, ?, ?, ?)", e);
+	int failed = !q;
+	size_t i;
+
+	for (i = 0; i < a->n_machines && !failed; i++) {
+		if (!a->machines[i])
+			continue;
+		db_bind_text(q, 5, a->machines[i]->header.name);
+		failed = record_params_write(q, a->machines[i], e);
+	}
+	db_finish(q);
+	return failed ? -1 : 0;
+}
+
+static int begin(struct curves *c, const struct curves_about *a, struct err *e)
 {
 	struct db_query *q;
 	int failed;
@@ -50,35 +72,67 @@ static int begin(struct curves *c, const char *what, struct err *e)
 	if (db_do(c->db, schema, e))
 		return -1;
 	q = db_prepare(c->db,
-		"INSERT INTO meta VALUES('kind', 'sweep'), ('what', ?)", e);
+		"INSERT INTO meta VALUES('kind', 'sweep'), ('what', ?),"
+		" ('command', ?), ('weft', ?)",
+		e);
 	if (!q)
 		return -1;
-	db_bind_text(q, 1, what);
+	db_bind_text(q, 1, a->what);
+	db_bind_text(q, 2, a->command);
+	db_bind_text(q, 3, WEFT_VERSION);
 	failed = db_run(q, e);
 	db_finish(q);
-	return failed || db_do(c->db, "COMMIT", e) ? -1 : 0;
+	return failed || put_params(c, a, e) ||
+			       record_inputs_write(a->inputs, c->db, e) ||
+			       db_do(c->db, "COMMIT", e)
+		       ? -1
+		       : 0;
 }
 
-static int check_same(struct curves *c, const char *what, struct err *e)
+/* A point that is run now must be comparable with those that are there. */
+static int check_inputs(struct curves *c, struct err *e)
 {
-	struct db_query *q = db_prepare(
-		c->db, "SELECT value FROM meta WHERE key = 'what'", e);
-	int failed = -1;
+	struct record_inputs in = { NULL, 0 };
+	char hash[INPUT_HASH];
+	size_t i;
 
-	if (q && db_next(q, e) > 0)
-		failed =
-			strcmp(db_text(q, 0), what) == 0
-				? 0
-				: err_set(e,
-					  "%s: is of another sweep: \"%.200s\"",
-					  db_path(c->db), db_text(q, 0));
-	else
-		err_set(e, "%s: is not of a sweep", db_path(c->db));
-	db_finish(q);
-	return failed;
+	record_inputs_read(&in, c->db, e);
+	for (i = 0; i < in.n && !e->code; i++) {
+		record_hash_file(in.of[i].path, hash);
+		if (strcmp(hash, in.of[i].hash) != 0)
+			err_set(e,
+				"%s: the sweep cannot go on: %.40s %.200s %s; "
+				"take another file",
+				db_path(c->db), in.of[i].kind, in.of[i].path,
+				*hash ? "has changed" : "is gone");
+	}
+	record_inputs_free(&in);
+	return e->code ? -1 : 0;
 }
 
-struct curves *curves_open(const char *path, const char *what, struct err *e)
+static int check_same(
+	struct curves *c, const struct curves_about *a, struct err *e)
+{
+	char *what = record_meta(c->db, "what", e);
+	char *weft = record_meta(c->db, "weft", e);
+
+	if (!e->code && !*what)
+		err_set(e, "%s: is not of a sweep", db_path(c->db));
+	else if (!e->code && strcmp(what, a->what) != 0)
+		err_set(e, "%s: is of another sweep: \"%.200s\"",
+			db_path(c->db), what);
+	else if (!e->code && *weft && strcmp(weft, WEFT_VERSION) != 0)
+		err_set(e,
+			"%s: the sweep was begun by weft %.20s, and this is "
+			"%s; take another file",
+			db_path(c->db), weft, WEFT_VERSION);
+	mem_free(what);
+	mem_free(weft);
+	return e->code || check_inputs(c, e) ? -1 : 0;
+}
+
+struct curves *curves_open(
+	const char *path, const struct curves_about *a, struct err *e)
 {
 	struct curves *c = mem_alloc(1, sizeof(*c));
 	struct stat is;
@@ -86,8 +140,7 @@ struct curves *curves_open(const char *path, const char *what, struct err *e)
 	int failed;
 
 	c->db = is_new ? db_create(path, e) : db_reopen(path, e);
-	failed =
-		!c->db || (is_new ? begin(c, what, e) : check_same(c, what, e));
+	failed = !c->db || (is_new ? begin(c, a, e) : check_same(c, a, e));
 	if (!failed && !prepare(c, e))
 		return c;
 	if (is_new) {

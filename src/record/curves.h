@@ -8,6 +8,7 @@
 #include "machine/batch.h"
 #include "record/axes.h"
 #include "record/db.h"
+#include "record/inputs.h"
 
 enum { CURVES_NAME = 512 };
 
@@ -28,9 +29,22 @@ struct curves_value {
 
 struct curves;
 
-/* NULL: in memory.  what is the workload with all that does not vary: a file
- * of another sweep is refused. */
-struct curves *curves_open(const char *path, const char *what, struct err *e);
+/* What a file says of its sweep. */
+struct curves_about {
+	/* The workload with all that does not vary: a file of another sweep is
+	 * refused, and one by another version or of files that have changed. */
+	const char *what;
+	const char *command; /* that began it */
+	const struct record_inputs *inputs;
+	/* Those that it runs on, with what does not vary; NULL where that alone
+	 * is no machine. */
+	struct machine *const *machines;
+	size_t n_machines;
+};
+
+/* No path: in memory. */
+struct curves *curves_open(
+	const char *path, const struct curves_about *a, struct err *e);
 void curves_close(struct curves *c);
 struct db *curves_db(struct curves *c);
 

@@ -6,8 +6,10 @@
 
 #include "base/mem.h"
 #include "record/calls.h"
+#include "record/inputs.h"
 #include "record/links.h"
 #include "record/messages.h"
+#include "record/params.h"
 #include "record/read.h"
 #include "record/schema.h"
 
@@ -115,51 +117,28 @@ static int put_arguments(struct db *d, const char *kind,
 	return failed ? -1 : 0;
 }
 
-static int put_block(
-	struct db_query *q, const struct param_block *b, struct err *e)
-{
-	char path[2 * PARAM_TEXT_MAX], value[PARAM_TEXT_MAX];
-	size_t i;
-
-	for (i = 0; i < b->n_rows; i++) {
-		const struct param_origin *o =
-			b->origins ? &b->origins[i] : NULL;
-		const struct param *row = &b->rows[i];
-		bool is_set = o && *o->place;
-
-		snprintf(path, sizeof(path), "%s%s%s", b->section,
-			*b->section ? "." : "", row->name);
-		param_format(b, row, value, sizeof(value));
-		db_bind_text(q, 1, path);
-		db_bind_text(q, 2, value);
-		db_bind_text(q, 3,
-			is_set	      ? o->source
-			: row->source ? row->source
-				      : "choice");
-		db_bind_text(q, 4, is_set ? o->place : "default");
-		if (db_run(q, e))
-			return -1;
-	}
-	return 0;
-}
-
 static int put_params(struct db *d, const struct machine_run *r, struct err *e)
 {
 	struct db_query *q =
 		db_prepare(d, "INSERT INTO param VALUES(?, ?, ?, ?)", e);
-	const struct machine *m = r->machine;
-	int failed = !q;
+	int failed = !q || record_params_write(q, r->machine, e) ||
+		     record_block_write(q, &r->keys, e);
 	char text[24];
-	size_t i;
 
-	for (i = 0; i < m->n_blocks && !failed; i++)
-		if (machine_uses(m, i))
-			failed = put_block(q, &m->block[i], e);
-	if (!failed)
-		failed = put_block(q, &r->keys, e);
 	db_finish(q);
 	snprintf(text, sizeof(text), "%016" PRIx64, record_hash(r));
 	return failed || put_meta_text(d, "params_hash", text, e) ? -1 : 0;
+}
+
+static int put_inputs(struct db *d, const struct machine_run *r, struct err *e)
+{
+	struct record_inputs in = { NULL, 0 };
+	int failed;
+
+	record_inputs_run(&in, r);
+	failed = record_inputs_write(&in, d, e);
+	record_inputs_free(&in);
+	return failed;
 }
 
 static int put_setup(struct db *d, const struct machine_run *r,
@@ -194,7 +173,7 @@ static int put_setup(struct db *d, const struct machine_run *r,
 	       put_arguments(d, "plugin", s->plugins, s->n_plugins, e) ||
 	       put_arguments(d, "set", s->sets, s->n_sets, e) ||
 	       put_arguments(d, "key", s->keys, s->n_keys, e) ||
-	       put_params(d, r, e);
+	       put_params(d, r, e) || put_inputs(d, r, e);
 }
 
 static void bind_place(struct db_query *q, const struct topo *t, site_id s)
@@ -239,6 +218,7 @@ static int write_sample(struct record *k, sim_time now, uint64_t hops)
 	size_t bytes = k->links.links.n * sizeof(uint16_t);
 	uint64_t injected = 0, delivered = 0, latency = 0;
 	const char *only = record_links_only(&k->links);
+	const uint16_t *wanted;
 	uint32_t i;
 
 	for (i = 0; i < n->n_workers; i++) {
@@ -261,6 +241,8 @@ static int write_sample(struct record *k, sim_time now, uint64_t hops)
 	if (k->links.now.retries)
 		db_bind_bytes(k->insert, 11, k->links.now.retries, bytes);
 	db_bind_text(k->insert, 12, only && *only ? only : NULL);
+	wanted = record_links_wanted(&k->links, k->n);
+	db_bind_bytes(k->insert, 13, wanted, wanted ? bytes : 0);
 	k->injected = injected;
 	k->delivered = delivered;
 	k->latency = latency;
@@ -301,7 +283,7 @@ struct record *record_new(const char *path, struct machine_run *r,
 		db_do(k->db, "COMMIT", e) ||
 		!(k->insert = db_prepare(k->db,
 			  "INSERT INTO sample VALUES(?, ?, ?, ?, ?, ?, ?, ?, "
-			  "?, ?, ?, ?)",
+			  "?, ?, ?, ?, ?)",
 			  e))) {
 		db_discard(k->db);
 		k->db = NULL;

@@ -2,9 +2,12 @@
 #ifndef RECORD_SCHEMA_H
 #define RECORD_SCHEMA_H
 
+#include "record/inputs.h"
+
 static const char record_schema[] =
 	"CREATE TABLE meta(key TEXT PRIMARY KEY, value);"
-	"CREATE TABLE argument(kind TEXT, n INTEGER, value TEXT);"
+	"CREATE TABLE argument(kind TEXT, n INTEGER, value "
+	"TEXT);" RECORD_INPUTS_SCHEMA
 	"CREATE TABLE param(path TEXT, value TEXT, source TEXT, place TEXT);"
 	"CREATE TABLE site(id INTEGER PRIMARY KEY, name TEXT, is_node INTEGER,"
 	" x0 INTEGER, x1 INTEGER, x2 INTEGER, x3 INTEGER, x4 INTEGER,"
@@ -14,7 +17,7 @@ static const char record_schema[] =
 	" latency_ps INTEGER, rate_Bps INTEGER,"
 	" bytes INTEGER, packets INTEGER, use REAL, waiting REAL,"
 	" longest INTEGER, token_wait_ps INTEGER, retries INTEGER,"
-	" channel TEXT);"
+	" channel TEXT, wanted REAL);"
 	"CREATE TABLE shared(link INTEGER, name TEXT, bytes INTEGER,"
 	" packets INTEGER, use REAL, waiting REAL, longest INTEGER,"
 	" token_wait_ps INTEGER, retries INTEGER);"
@@ -28,7 +31,7 @@ static const char record_schema[] =
 	"CREATE TABLE sample(n INTEGER PRIMARY KEY, from_ps INTEGER,"
 	" to_ps INTEGER, injected INTEGER, delivered INTEGER, hops INTEGER,"
 	" latency_ps INTEGER, use BLOB, waiting BLOB, token_wait BLOB,"
-	" retries BLOB, channel TEXT);"
+	" retries BLOB, channel TEXT, wanted BLOB);"
 	"CREATE TABLE shared_sample(sample INTEGER, channel TEXT,"
 	" to_sites TEXT, use BLOB, waiting BLOB, token_wait BLOB,"
 	" retries BLOB);"

@@ -5,13 +5,45 @@ function runPage(run) {
 	run.heats = [];
 	const parts = [make("h1", null, run.meta.machine_name + " \u00b7 "
 		+ run.meta.workload), make("p", { class: "command" },
-		run.meta.command), answer(run), tiles(run),
+		run.meta.command), answer(run), tiles(run), jobsCard(run),
 	run.nLinks ? machineCard(run) : null, ...heatCards(run),
 	make("div", { class: "spaced" }, ...latencyCards([run])),
 	courseCards([run]), timelineCard(run), blockedCard(run), ...budgetCards(run),
 	counterCard(run)];
 
 	return parts;
+}
+
+/* Each job's figures beside those that it had alone: their names are
+ * job.figure and job.alone.figure. */
+function jobsCard(run) {
+	const f = run.figures, rows = [];
+	let last = "";
+
+	for (const name in f) {
+		const at = name.indexOf(".alone.");
+
+		if (at < 0)
+			continue;
+		const job = name.slice(0, at), figure = name.slice(at + 7);
+		const now = f[job + "." + figure], alone = f[name];
+
+		if (now === undefined)
+			continue;
+		rows.push(make("tr", null, make("td", null,
+			job === last ? "" : job), make("td", null,
+			figureTitle(figure)), ...[round(now, 5), round(alone,
+			5), alone > 0 ? (now < alone ? "" : "+") + round(100
+			* (now / alone - 1), 3) + " %" : ""].map(text =>
+			make("td", { class: "number" }, text))));
+		last = job;
+	}
+	return rows.length ? card("Jobs", "Each job's figures together with "
+		+ "the others, and alone on the same nodes.", make("table",
+		{ class: "jobs" }, make("tr", null, make("th", null, "job"),
+			make("th", null, "figure"), ...["together", "alone",
+				"change"].map(text => make("th", { class:
+				"number" }, text))), ...rows)) : null;
 }
 
 function counterCard(run) {
@@ -307,7 +339,8 @@ function badCharts() {
 /* For tests, of every page: charts that are wrong, pages wider than the window,
  * texts with numbers that are none; what it says, and the names of axes. */
 function testPages() {
-	const root = document.documentElement, wrong = [], says = [];
+	const root = document.documentElement;
+	const wrong = [], says = [], jobs = [];
 	let charts = 0;
 
 	pages.forEach((page, i) => {
@@ -323,9 +356,13 @@ function testPages() {
 				wrong.push(page.name + ": " + e.textContent);
 		for (const e of document.querySelectorAll(".answer, .x"))
 			says.push(e.textContent);
+		for (const e of document.querySelectorAll(".jobs tr"))
+			jobs.push([...e.children].map(c => c.textContent)
+				.join("|"));
 	});
 	root.dataset.pictures = charts;
 	root.dataset.wrong = wrong.join("; ");
+	root.dataset.jobs = jobs.join("; ");
 	root.dataset.says = [...new Set(says)].join("; ");
 	show(0);
 }

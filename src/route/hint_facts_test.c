@@ -28,7 +28,7 @@ static void make(struct machine_of *m, const char *shape, const char *wrap,
 	const char *ties)
 {
 	struct param_block routing = { "routing", hint_ops.params,
-		hint_ops.n_params, &m->h, NULL };
+		hint_ops.n_params, &m->h, NULL, NULL };
 	struct err e = { 0 };
 
 	memset(m, 0, sizeof(*m));

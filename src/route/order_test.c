@@ -36,7 +36,7 @@ static void set(struct param_block *b, const char *name, const char *text)
 static void make_topo(struct world *x, const struct how *how)
 {
 	struct param_block b = { "topology", torus_ops.params,
-		torus_ops.n_params, &x->t, NULL };
+		torus_ops.n_params, &x->t, NULL, NULL };
 	struct err e = { 0 };
 
 	memset(x, 0, sizeof(*x));
@@ -54,7 +54,7 @@ static int make_route(struct world *x, const char *order, const char *ties,
 	bool dateline, struct err *e)
 {
 	struct param_block b = { "routing", order_ops.params,
-		order_ops.n_params, &x->o, NULL };
+		order_ops.n_params, &x->o, NULL, NULL };
 
 	x->o.route.ops = &order_ops;
 	param_defaults(&b);

@@ -17,7 +17,7 @@ void topo_defaults(struct topo *t)
 {
 	const struct topo_block *const *b = t->ops->blocks;
 	struct param_block p = { "topology", t->ops->params, t->ops->n_params,
-		t, NULL };
+		t, NULL, NULL };
 
 	param_defaults(&p);
 	for (; b && *b; b++) {

@@ -8,7 +8,7 @@ int torus_read(
 	struct torus *t, const char *shape, const char *wrap, struct err *e)
 {
 	struct param_block b = { "topology", torus_ops.params,
-		torus_ops.n_params, t, NULL };
+		torus_ops.n_params, t, NULL, NULL };
 
 	memset(t, 0, sizeof(*t));
 	t->topo.ops = &torus_ops;

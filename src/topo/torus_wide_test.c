@@ -26,7 +26,7 @@ static void make_wide(
 	struct torus *t, const char *shape, const char *links, int64_t nodes)
 {
 	struct param_block b = { "topology", ops->params, ops->n_params, t,
-		NULL };
+		NULL, NULL };
 	struct err e = { 0 };
 
 	assert_int_equal(torus_read(t, shape, NULL, &e), 0);

@@ -306,6 +306,7 @@ static void run_ends(struct trial *t)
 /* A run that goes on for long, or as long as it may. */
 static void run_signals(struct trial *t)
 {
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	struct words w = { 0 };
 	struct launch l = { 0 };
 	struct outcome o;
@@ -319,7 +320,7 @@ static void run_signals(struct trial *t)
 			!strncmp(w.v[i], "count=", 6))
 			words_drop(&w, i);
 	words_add(&w, "--threads=%" PRIu64, 1 + draw(&t->dice, 3));
-	l.signal = draw(&t->dice, 2) ? SIGINT : SIGTERM;
+	l.signal = signals[draw(&t->dice, 3)];
 	l.after_us = (long)draw_wide(&t->dice, 1, 200000);
 	o = try(t, &w, &l);
 	if (o.code == 6 && *o.out && !strstr(o.out, "\"stopped\""))
@@ -415,5 +416,7 @@ const struct kind kinds[] = {
 	{ "allocations", run_allocations },
 	{ "alike", run_alike },
 	{ "full-disk", run_full_disk },
+	{ "alike", run_alike },
+	{ "outputs", run_outputs },
 	{ 0 },
 };

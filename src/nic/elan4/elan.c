@@ -50,7 +50,9 @@ struct cards {
 		.unit = "times",                                               \
 		.offset = offsetof(struct whole, n.counts.errors) +            \
 			  (what_) * sizeof(uint64_t),                          \
-		.is_error = (what_) != ELAN_FINE,                              \
+		.is_error = (what_) == ELAN_ERROR_RETRIES                      \
+				    ? NIC_LATE                                 \
+				    : (what_) != ELAN_FINE,                    \
 	}
 
 #define COUNTER(field_, unit_)                                                 \

@@ -60,9 +60,9 @@ static void find_parts(struct world *x)
 static void open(struct world *x, const char *shape)
 {
 	struct param_block b = { "topology", torus_ops.params,
-		torus_ops.n_params, &x->t, NULL };
+		torus_ops.n_params, &x->t, NULL, NULL };
 	struct param_block w = { "lofamo", lofamo_params_table, LOFAMO_PARAMS,
-		&x->p, NULL };
+		&x->p, NULL, NULL };
 	struct err e = { 0 };
 
 	memset(x, 0, sizeof(*x));

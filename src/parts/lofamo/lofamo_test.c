@@ -39,9 +39,9 @@ static void count(void *arg, sim_time t, enum lofamo_kind kind, router_id site,
 static void make(struct world *x, uint64_t seed)
 {
 	struct param_block b = { "topology", torus_ops.params,
-		torus_ops.n_params, &x->t, NULL };
+		torus_ops.n_params, &x->t, NULL, NULL };
 	struct param_block w = { "lofamo", lofamo_params_table, LOFAMO_PARAMS,
-		&x->p, NULL };
+		&x->p, NULL, NULL };
 	struct lofamo_setup s = { .params = &x->p,
 		.topo = &x->t.topo,
 		.latency = LATENCY,

@@ -477,6 +477,12 @@ static uint32_t tiled_n_injecting(const struct router *r, site_id s)
 			  : 0;
 }
 
+/* A node has one link. */
+static void tiled_injecting(const struct router *r, site_id s, double *waiting)
+{
+	waiting[0] += tiled_n_injecting(r, s);
+}
+
 /* How long the packets of an input have waited, in sum. */
 static sim_time waiting(
 	const struct tiled *d, const struct tiled_queue *q, sim_time now)
@@ -581,6 +587,7 @@ const struct router_ops tiled_ops = {
 	.n_buffers = tiled_n_buffers,
 	.buffer = tiled_buffer,
 	.n_injecting = tiled_n_injecting,
+	.injecting = tiled_injecting,
 	.n_early = tiled_node_n_early,
 	.ways = tiled_ways,
 	.counters = tiled_counters,

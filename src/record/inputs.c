@@ -1,0 +1,159 @@
+#define _GNU_SOURCE
+#include "record/inputs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "load/jobs.h"
+#include "meas/digest.h"
+
+static uint64_t hash_stream(FILE *f)
+{
+	uint8_t bytes[4096];
+	uint64_t h = UINT64_C(0xcbf29ce484222325), total = 0;
+	size_t n, i;
+
+	while ((n = fread(bytes, 1, sizeof(bytes), f)) > 0) {
+		for (i = 0; i < n; i++)
+			h = (h ^ bytes[i]) * UINT64_C(0x100000001b3);
+		total += n;
+	}
+	return digest_mix(h + total);
+}
+
+void record_hash_file(const char *path, char hash[INPUT_HASH])
+{
+	struct stat is;
+	FILE *f;
+
+	hash[0] = '\0';
+	if (stat(path, &is) || !S_ISREG(is.st_mode))
+		return;
+	f = fopen(path, "r");
+	if (!f)
+		return;
+	snprintf(hash, INPUT_HASH, "%016" PRIx64, hash_stream(f));
+	fclose(f);
+}
+
+static struct record_input *push(
+	struct record_inputs *in, const char *kind, const char *path)
+{
+	struct record_input *i;
+
+	in->of = mem_grow(in->of, in->n + 1, sizeof(*in->of));
+	i = &in->of[in->n++];
+	*i = (struct record_input){ mem_text(kind), mem_text(path), "" };
+	return i;
+}
+
+void record_inputs_add(
+	struct record_inputs *in, const char *kind, const char *path)
+{
+	char hash[INPUT_HASH];
+	size_t i;
+
+	for (i = 0; path && i < in->n; i++)
+		if (!strcmp(in->of[i].path, path))
+			return;
+	if (!path)
+		return;
+	record_hash_file(path, hash);
+	if (*hash)
+		memcpy(push(in, kind, path)->hash, hash, sizeof(hash));
+}
+
+void record_inputs_machine(struct record_inputs *in, const struct machine *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->files.n; i++)
+		record_inputs_add(in, "machine file", m->files.v[i].text);
+	for (i = 0; i < m->plugin_files.n; i++)
+		record_inputs_add(in, "plugin", m->plugin_files.v[i].text);
+}
+
+void record_inputs_keys(
+	struct record_inputs *in, const struct param_block *keys)
+{
+	size_t i;
+
+	for (i = 0; i < keys->n_rows; i++)
+		if (keys->rows[i].type == PARAM_TEXT)
+			record_inputs_add(in, keys->rows[i].name,
+				(const char *)keys->values +
+					keys->rows[i].offset);
+}
+
+void record_inputs_run(struct record_inputs *in, const struct machine_run *r)
+{
+	const struct jobs *j = jobs_of(r->load);
+	uint32_t i;
+
+	record_inputs_machine(in, r->machine);
+	record_inputs_add(in, "plan of faults", r->setup.faults);
+	record_inputs_add(in, "file of jobs", r->setup.jobs);
+	record_inputs_keys(in, &r->keys);
+	for (i = 0; j && i < j->n; i++)
+		record_inputs_keys(in, &j->part[i].keys);
+}
+
+void record_inputs_free(struct record_inputs *in)
+{
+	size_t i;
+
+	for (i = 0; i < in->n; i++) {
+		mem_free(in->of[i].kind);
+		mem_free(in->of[i].path);
+	}
+	mem_free(in->of);
+	*in = (struct record_inputs){ NULL, 0 };
+}
+
+int record_inputs_write(
+	const struct record_inputs *in, struct db *d, struct err *e)
+{
+	struct db_query *q =
+		db_prepare(d, "INSERT INTO input VALUES(?, ?, ?)", e);
+	int failed = !q;
+	size_t i;
+
+	for (i = 0; i < in->n && !failed; i++) {
+		db_bind_text(q, 1, in->of[i].kind);
+		db_bind_text(q, 2, in->of[i].path);
+		db_bind_text(q, 3, in->of[i].hash);
+		failed = db_run(q, e);
+	}
+	db_finish(q);
+	return failed ? -1 : 0;
+}
+
+static bool has_table(struct db *d, struct err *e)
+{
+	struct db_query *q = db_prepare(d,
+		"SELECT 1 FROM sqlite_master WHERE type = 'table' AND"
+		" name = 'input'",
+		e);
+	bool has = q && db_next(q, e) > 0;
+
+	db_finish(q);
+	return has;
+}
+
+int record_inputs_read(struct record_inputs *in, struct db *d, struct err *e)
+{
+	struct db_query *q;
+	int more = 0;
+
+	if (!has_table(d, e))
+		return e->code ? -1 : 0;
+	q = db_prepare(d, "SELECT kind, path, hash FROM input", e);
+	while (q && (more = db_next(q, e)) > 0)
+		snprintf(push(in, db_text(q, 0), db_text(q, 1))->hash,
+			INPUT_HASH, "%.16s", db_text(q, 2));
+	db_finish(q);
+	return q && !more ? 0 : -1;
+}
