@@ -79,6 +79,8 @@ campaign:
 	@COUNT=2000 scripts/chaos
 	@COUNT=200 SEED=10001 VARIANT=asan scripts/chaos
 	@scripts/build asan
+	@WEFT=build/asan/src/weft WEFT_MACHINES=$(CURDIR)/machines \
+		tests/campaign-links
 	@meson test -C build/asan --no-rebuild --setup whole --suite again
 	@WEFT_MACHINES=$(CURDIR)/machines build/asan/src/testing_tests \
 		>build/asan/log 2>&1 || { cat build/asan/log; exit 1; }

@@ -22,7 +22,7 @@ import sys
 __all__ = ["Error", "Point", "RunFile", "machines", "open", "run", "sweep"]
 
 _APPLICATION = 0x77656674
-_SCHEMA = 2
+_SCHEMA = 3
 
 # Of a curve: the mean over n seeds, and half its confidence interval.
 Point = collections.namedtuple("Point", "x mean n half")

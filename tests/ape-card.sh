@@ -56,6 +56,17 @@ slow=$(flush --set nic.dma.engines=1 --set side.payload=256)
 near 'what one engine gains less' "$(echo "$slow $one $wide $two" |
 	awk '{ print $1 / $2 - $3 / $4 }')" 0.01 0.03
 report 'APE-F12: a larger payload of PCI Express helps two engines most'
+# With 128 B in a packet the bus is the limit: 4,096 B of data, 24 B more for
+# each 128, and 44 B of command and doorbell at 4 GB/s.  With 256 B the Nios is:
+# it handles a command of 4,096 B in 1,150 ns.
+rate() {
+	of payload_GBps apenet-pair stream by=flush bytes=4MiB rounds=1 "$@"
+}
+near 'the bus' "$(rate)" 3.31 3.338
+near 'the Nios' "$(rate --set side.payload=256)" 3.53 3.562
+near 'the bus again' "$(rate --set side.payload=256 \
+	--set nic.nios.command=0ns)" 3.58 3.623
+report 'the bus or the Nios limits how fast the card reads'
 stream() {
 	of total_MBps apenet-v5 stream --shape 2x1x1 bytes=1MiB rounds=24 \
 		places=1 "$@"
@@ -68,9 +79,15 @@ report 'APE-F2, APE-F38: Gen3, data path, lanes each limit the next board'
 
 # --- the choice of ways ---
 
-cross=$(of crossover_B apenet-pair crossover between=p2p,staged $gpus \
-	min=8KiB max=256KiB step=8KiB rounds=3)
-near 'staged beats p2p from' "$cross" 49152 131072
+# A GPU makes copies of one direction one after the other, 5.25 us and 6 GB/s
+# each, while what was copied before is on its way: 101 KB and 106 KB by hand.
+for chunk in 16:101 32:106; do
+	cross=$(of crossover_B apenet-pair crossover between=p2p,staged $gpus \
+		min=32KiB max=160KiB step=1KiB rounds=1 \
+		--set nic.software.chunk=${chunk%:*}KiB)
+	near "staged beats p2p, chunks of ${chunk%:*} KiB" "$cross" \
+		$(echo ${chunk#*:} | awk '{ print 970 * $1, 1030 * $1 }')
+done
 report 'APE-F40: staging wins from some size on'
 
 # --- portable things ---

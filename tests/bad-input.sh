@@ -123,6 +123,11 @@ refused 'nodes' run bgq transpose --shape 3x3x3
 refused 'routing.order' show bgq --set routing.order=AAB
 refused 'is not one of' show bgq --set topology.wrap=mobius
 refused 'do not fit into a chunk' show bgq --set link.header=64
+refused 'needs a link.payload' run qsnet2-16 storm --set link.payload=0B
+refused 'words of exactly 8 bytes' run gemini storm --shape 1x2x1 \
+	--set link.word=16B --set faults.bit-errors=1e-4
+refused 'no control words within its packets (want 0)' run gemini storm \
+	--shape 1x2x1 --set link.control.words=8 --set faults.bit-errors=1e-4
 refused 'set only one of the two' show qsnet2 --set link.lane-rate=5Gb/s
 refused 'link.retry.window' show bgq --set link.retry=replay \
 	--set link.retry.window=16

@@ -58,7 +58,7 @@ shows "a packet alone" '.budget | .messages == 4 and .ps == 4 * 409000 and
 	.causes.router.ps == 4 * 48000 and
 	.causes.wire.ps == 4 * (133000 - 48000) and
 	.causes.serialisation.ps == 4 * 276000 and
-	([.causes[] | select(.ps == 0)] | length) == 16'
+	([.causes[] | select(.ps == 0)] | length) == 19'
 shows "its way" '.follow | .node == 3 and .number == 1 and .is_complete and
 	(.steps | length == 7 and
 	.[0].from_ps == 3 * 409000 and .[-1].until_ps == 4 * 409000 and
@@ -96,7 +96,7 @@ shows "its way" '.follow | .is_complete and (.steps | length) == 10 and
 # Behind others in its FIFO, and in their packets' way.
 run run bgq-board stream bytes=3000 from=0 to=5 rounds=4 --json --budget
 shows "puts in one FIFO wait for each other" '.budget | .messages == 4 and
-	.causes.queue.ps > 0 and .causes.engine.ps >= 0 and
+	.causes.card_queue.ps > 0 and .causes.queue.ps >= 0 and
 	.ps == ([.causes[].ps] | add)'
 for load in "exchange bytes=5000 rounds=3 driver=pipelined" \
 	"messages count=2000" "alltoall via=nic bytes=700"; do

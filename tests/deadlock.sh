@@ -121,7 +121,9 @@ while read -r text keys; do
 done <<-EOF
 	boxes op=broadcast box=3x3 boxes=4
 	boxes op=broadcast boxes=2
-	boxes op=broadcast box=3x3 boxes=2 channel=system
+	boxes op=broadcast box=3x3 boxes=2 channel=system as=system
+	channel op=broadcast channel=system
+	as op=broadcast as=system
 	boxes op=broadcast box=3x3 boxes=2 split=A
 	boxes op=allreduce box=3x3 boxes=2
 	bytes op=broadcast box=3x3 boxes=2 bytes=0

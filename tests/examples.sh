@@ -331,8 +331,13 @@ report "programs that wait for ever are named with the call that they are in"
 
 # A queue that the card stops is told of: here there is no such node.
 sed 's/weft_node() + 1/weft_nodes()/' elan_pipeline.c >lost.c
+# It ends by exit() in a program: the machine still stands then, on a stack that
+# the leak detector does not look at.
+options=${ASAN_OPTIONS-}
 compile shared lost.c -o lost &&
+	export ASAN_OPTIONS="${options:+$options:}detect_leaks=0" &&
 	start lost qsnet2-16
+export ASAN_OPTIONS="$options"
 [ $code -eq 1 ] && grep -q 'stopped: invalid command' "$tmp/err" ||
 	complain "exit code $code: $(cat "$tmp/err")"
 # Who waits for a word that nobody writes waits for ever.

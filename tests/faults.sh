@@ -322,9 +322,15 @@ for threads in 1 3; do
 	ends 0 $fibres --threads $threads \
 		--set 'faults.events=20 us lane 3 A+ 5 fails'
 	holds '[.ras.events[].what] == ["fibre 5 replaced by the spare"]' \
-		'.ras.packets_resent > 0' ".digest != \"$clean\""
+		'.ras.packets_resent > 0' ".digest != \"$clean\"" \
+		'.ras.symbols_rebuilt >= 64'
 	same_for $threads
 done
+# Without the spare parity goes on rebuilding, and nothing is late.
+ends 0 $fibres --set 'faults.events=20 us lane 3 A+ 5 fails' \
+	--set link.chips.threshold=0
+holds '.ras.symbols_rebuilt > 1000' '.ras.packets_resent == 0' \
+	'.ras.events == []' ".digest == \"$clean\""
 ends 3 $fibres --set \
 	'faults.events=20 us lane 3 A+ 5 fails; 30 us lane 3 A+ 8 fails'
 holds '.ras.events[1].what | test("no spare is left")' '.ras.dead_links == 1'
@@ -443,6 +449,29 @@ refuses 'not a machine' run qsnet2-16 storm --faults "$tmp/plan.yaml"
 printf 'schema: 1\nlink:\n  rate: 1 GB/s\n' >"$tmp/plan.yaml"
 refuses 'unknown key' run qsnet2-16 storm --faults "$tmp/plan.yaml"
 report 'bad plans are refused'
+
+# --- use of links ---
+
+# Copies that leave after the end, and outages, are not part of it.
+uses='[.results.hottest_links[].use, .results.links[].max_use,
+	.results.links[].mean_use] | length > 2 and all(. >= 0 and . <= 1) and
+	any(. > 0.01)'
+errors='--set faults.bit-errors'
+replay="--set link.retry=replay measure=5us $errors"
+for words in "torus bit-reversal --shape 2x2x1 $replay=1e-3" \
+	"torus random load=max --shape 2x2 $replay=1e-4" \
+	"fattree random load=max --shape 16 $replay=1e-4" \
+	"gemini random load=max --shape 2x2x1 measure=3us $errors=1e-3" \
+	'gemini random load=max --shape 2x2x1 warmup=0us measure=1us'; do
+	# shellcheck disable=SC2086
+	run run $words --json
+	[ $code = 0 ] || [ $code = 4 ] || complain "$words: $(cat "$tmp/err")"
+	holds "$uses"
+done
+run run bgq random --shape 2x2x2 load=max measure=5us --json \
+	--set 'faults.events=1 us node 1 dies; 3 us node 1 returns'
+holds "$uses"
+report 'no link is used for more than all of the time'
 
 # --- every workload of programs ---
 

@@ -141,6 +141,14 @@ ends 0 run gemini probe --shape 2x2x2 --json \
 	complain "chip $(figure first_lost_router) is the first"
 report 'GEM-F45: probes find the links that do not work'
 
+# Where links do not retry, a corrupted packet is as good as none.
+ends 0 run gemini probe --shape 2x1x2 --json --set link.retry=none \
+	--set faults.bit-errors=1e-4
+[ "$(jq '.results.lost > 0 and .results.lost == .faults.hurt_packets' \
+	"$tmp/out")" = true ] ||
+	complain "$(figure lost) lost, $(jq -c .faults "$tmp/out")"
+report 'a probe that is corrupted on its way does not count as arrived'
+
 refuses 'at most 65536' run gemini random bytes=64 load=0.01 \
 	warmup=0us measure=1us --shape 256x256x4
 report 'GEM-F50: there are at most 65,536 chips'
@@ -236,7 +244,7 @@ report 'atomics on some words wait for reads as a queue does'
 # longer than the time-out; all of them are to be served meanwhile.
 ends 0 run gemini amo variables=8192 rounds=64000
 ends 4 run gemini amo variables=8192 rounds=192000 --set router.patience=1s
-grep -q 'before the interface.s time-out' "$tmp/err" ||
+grep -q 'the network did not answer in time' "$tmp/err" ||
 	complain "$(cat "$tmp/err")"
 # Where all wait for long, no more packets are let in than leave.
 ends 0 run gemini tornado load=max routing=mixed --shape 1x16x1 warmup=100us \

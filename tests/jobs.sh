@@ -14,8 +14,25 @@ run run torus --shape 4x4x2 --jobs "$src/examples/jobs.yaml"
 for job in solver pair noise; do
 	grep -q "^$job  *[0-9]" "$tmp/out" || complain "no $job"
 done
-grep -q 'time_ns .*%' "$tmp/out" || complain 'nothing of the job alone'
+grep -q ' time  .*%' "$tmp/out" || complain 'nothing of the job alone'
 report 'the example runs, and each job alone'
+
+# Also where no event is left when the last job ends, and where a job waits for
+# ever then.
+for machine in 'bgq 4x4x2' 'apenet 4x4x2' 'gemini 4x2x2' 'qsnet2 64' \
+	'fattree 64' 'dragonfly 32'; do
+	run run ${machine% *} --shape ${machine#* } --quiet --no-alone \
+		--jobs "$src/examples/jobs.yaml"
+	[ $code -eq 0 ] || complain "$machine: $code: $(cat "$tmp/err")"
+	write '- { name: a, nodes: 0..3, workload: collective }'
+	run run ${machine% *} --shape ${machine#* } --quiet --jobs "$jobs"
+	[ $code -eq 0 ] || complain "$machine: $code: $(cat "$tmp/err")"
+	run run ${machine% *} --shape ${machine#* } --quiet --jobs "$jobs" \
+		--no-alone --set 'faults.events=1 us node 2 dies'
+	[ $code -eq 3 ] || complain "$machine: $code: $(cat "$tmp/err")"
+	grep -q 'has died' "$tmp/err" || complain "$(cat "$tmp/err")"
+done
+report 'jobs of collectives run, or stall, on every machine'
 
 # Traffic and programs by messages, with and without threads.
 a='- { name: a, nodes: [0, 3], workload: pingpong, start: 2us,'
@@ -27,8 +44,9 @@ for machine in 'bgq 4x2' 'qsnet2 16' 'gemini 2x2x2' 'torus 4x2' 'fattree 8' \
 	'dragonfly 32'; do
 	run run ${machine% *} --shape ${machine#* } --jobs "$jobs" --no-alone
 	[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
-	grep -q one_way_ns "$tmp/out" || complain "$(cat "$tmp/out")"
-	grep -q throughput_GBps "$tmp/out" || complain "$(cat "$tmp/out")"
+	grep -q ' one way ' "$tmp/out" || complain "$(cat "$tmp/out")"
+	grep -q ' throughput per node ' "$tmp/out" ||
+		complain "$(cat "$tmp/out")"
 	one=$(digest)
 	run run ${machine% *} --shape ${machine#* } --jobs "$jobs" --no-alone \
 		--threads 2

@@ -174,6 +174,27 @@ quickly 1 run qsnet2-4096 storm --faults "$plan"
 judge 2 "plan.yaml:"
 report "a plan of 32,587 lines that name switches"
 
+# Files without an end are refused within their first mebibyte.
+mkfifo "$tmp/endless"
+for workload in matrix replay; do
+	quickly 2 run torus $workload --shape 2x2 file=/dev/zero
+	case $workload in
+	matrix) judge 2 '/dev/zero:1: is not text' ;;
+	*) judge 2 '/dev/zero:1: neither form of GOAL' ;;
+	esac
+	report "/dev/zero as the file of $workload"
+	tr '\0' 7 </dev/zero >"$tmp/endless" 2>/dev/null &
+	quickly 2 run torus $workload --shape 2x2 file="$tmp/endless"
+	judge 2 'endless:1: the line is longer than 1 MiB'
+	report "a line without an end in the file of $workload"
+	wait
+done
+for seed in 1.. 1..x ..3 1...3 -1 1e3 x 99999999999999999999; do
+	quickly 1 sweep torus random --shape 2x2 measure=1us seed=$seed
+	judge 2 'seed: "'
+	report "a sweep with seed=$seed"
+done
+
 # --- terminals ---
 
 escape=$(printf '\033')

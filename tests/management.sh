@@ -129,6 +129,18 @@ drain=0ns storm --faults "$tmp/plan.yaml"
 holds '.faults.dropped_packets > .faults.stranded_packets'
 report 'a board that leaves costs nobody else a packet (GEM-F57)'
 
+# The second one leaves while the network drains for the first.
+for workload in 'storm count=500' 'random warmup=5us measure=50us' \
+	'permutation routing=deterministic warmup=5us measure=50us'; do
+	# shellcheck disable=SC2086
+	run run gemini $workload --shape 2x2x2 --quiet --json --set \
+		'faults.events=0 us chip 0,0,0 leaves; 1 us chip 1,0,0 leaves'
+	[ $code -eq 0 ] || complain "$workload: $code: $(cat "$tmp/err")"
+	[ "$(jq .faults.reloads "$tmp/out")" = 2 ] ||
+		complain "$workload: $(jq -c .faults "$tmp/out")"
+done
+report 'two chips leave within one drain'
+
 storm --faults "$tmp/plan.yaml" --budget
 holds '.budget.causes.quiesce.ps > 0'
 report 'what waits for management is charged to it'

@@ -148,7 +148,8 @@ rate 1.75 1.778 op=broadcast bytes=256KiB rounds=1 root=0
 report "a tree's broadcast from its root is faster than from elsewhere"
 
 # 4x4 nodes: 960 ns, whichever of them, and all at once.
-for how in 'split=AB' 'box=4x4x1 at=0x0x1' 'split=AB channel=system'; do
+for how in 'split=AB' 'box=4x4x1 at=0x0x1' \
+	'split=AB channel=system as=system'; do
 	run run bgq --shape 4x4x2 collective op=allreduce by=hardware \
 		rounds=2 --json $how
 	[ $code -eq 0 ] && [ "$(value hardware_ns)" = 960 ] ||
@@ -161,7 +162,7 @@ for how in 'op=allreduce 898' 'op=broadcast 778' 'op=reduce 802'; do
 	[ $code -eq 0 ] && [ "$(value hardware_ns)" = "${how#* }" ] ||
 		complain "$how: $(value hardware_ns) ns $(cat "$tmp/err")"
 done
-for how in 'op=reduce root=7 channel=system' \
+for how in 'op=reduce root=7 channel=system as=system' \
 	'op=reduce root=7 type=signed combine=min' \
 	'op=broadcast root=7 channel=sub'; do
 	run run bgq-board collective by=hardware bytes=1000 rounds=2 --json $how

@@ -60,6 +60,7 @@ refused 'an unknown option' 'did you mean --quick' bgq --quik
 
 ends 0 bgq N8 N10 N23 --json
 shows "one object" 'type == "object" and .system == "bgq" and
+	(.citation | test("Chen.*Message Unit.*SC11.*2011")) and
 	(.rows | length) == 4 and .passed == 3 and .missed == 0 and
 	.misses == [] and .skipped == [] and .ending == "finished"'
 shows "a value counts once" '.rows[3].repeats == "BGQ-N23a" and
@@ -112,6 +113,52 @@ shows "QsNetII's rows are chosen alike" '.system == "qsnet2" and
 	(.missing | index("QSN-N69")) and
 	([.rows[].model] | .[0] == 200 and .[1] == 231 and
 		(.[2] - 3 | fabs) < 1e-6)'
+
+# --- bounds and orders, which are no values ---
+
+ends 0 gemini N33 N34 N49 N32 N35
+head -n 1 "$tmp/out" | grep -q '^R. Alverson, .*: "The Gemini .*, 2010$' ||
+	complain "not cited: $(head -n 1 "$tmp/out")"
+grep -q '^GEM-N33 .* <= 1500 .* ns  *-  predicted  *ok$' "$tmp/out" &&
+	grep -q '^GEM-N49a .* > 1.00 .* times  *-  arithmetic  *ok$' \
+		"$tmp/out" || complain "$(cat "$tmp/out")"
+grep -q '^GEM-N.*%' "$tmp/out" && grep '^GEM-N.*%' "$tmp/out" |
+	grep -qv '^GEM-N35' && complain "per cent of a bound"
+grep -q '^1 of 1 independent values .*: arithmetic 1 of 1$' "$tmp/out" &&
+	grep -q '^5 of 5 bounds and orders hold$' "$tmp/out" ||
+	complain "$(tail -n 3 "$tmp/out")"
+report "bounds and orders are printed as such, and counted apart"
+ends 0 gemini N33 N49a --json
+shows "in JSON, too" '.passed == 0 and .missed == 0 and
+	.bounds == {"passed": 2, "missed": 0} and
+	[.rows[] | .rule, .tolerance, .error_pct, .tolerance_pct] ==
+	["at-most", "bound", null, null, "more-than-one", "order", null, null]'
+ends 1 gemini N46 N47
+grep -q '^1 of 2 independent values ' "$tmp/out" &&
+	grep -q '^not counted, .*: 1 row$' "$tmp/out" &&
+	grep -q '^misses: GEM-N47a;' "$tmp/out" ||
+	complain "$(tail -n 4 "$tmp/out")"
+report "a row that repeats another one and misses is counted"
+
+# --- rows beside each other ---
+
+run paper apenet --json --threads 1
+cp "$tmp/out" "$tmp/one"
+run paper apenet --json --threads 4
+cmp -s "$tmp/one" "$tmp/out" || complain "another output"
+run paper apenet --threads 4
+cp "$tmp/out" "$tmp/one"
+run paper apenet --threads 2
+cmp -s "$tmp/one" "$tmp/out" || complain "another text"
+report "rows and figures are the same, however many run at a time"
+if command -v script >/dev/null &&
+	script -qec true /dev/null >/dev/null 2>&1; then
+	script -qec "$weft paper apenet N5 N22" /dev/null >"$tmp/out" \
+		2>&1 </dev/null
+	grep -q '[0-9] of 2 experiments done, [0-9] running' "$tmp/out" ||
+		complain "$(cat "$tmp/out")"
+	report "progress is that of all experiments"
+fi
 
 # --- what has no number in the paper, and what the model misses ---
 

@@ -125,7 +125,11 @@ bounded fan procs=3 bytes=20000 way=in
 for op in broadcast allreduce reduce; do
 	bounded collective op=$op by=hardware bytes=64KiB rounds=4
 done
-report "nor does Blue Gene/Q, nor its trees"
+machine=bgq-io
+# the clients have one IO node, with two links of 2 GB/s and PCIe of 4 GB/s
+cable=3.65715 bus=4
+bounded files clients=16 bytes=64KiB rounds=2
+report "nor does Blue Gene/Q, nor its trees and IO nodes"
 
 machine=qsnet2-16
 # 1.333 GB/s, 512 of 585 B; PCI-X of 8 B in 7.5 ns, for both ways

@@ -112,12 +112,32 @@ is 'latencies of all that was delivered' 1 "$(ask 'select abs(1.0 *
 	where name = "latency_mean_ns") - 1) < 0.01 v from sample')"
 [ "$(ask 'select count(distinct sample) v from blocked')" -ge 2 ] ||
 	complain 'nobody waits'
+# Every node always has something to send.
+is 'links that nothing waits for' 0 "$(ask 'select count(*) v from link
+	where wanted < 1')"
+is 'samples without a look' 0 "$(ask 'select count(*) v from sample where
+	length(wanted) is not length(use)')"
 is 'packets that wait for a way that is not' 0 "$(ask "select count(*) v from
 	blocked where wants not in (select name from link) and
 	wants <> 'reception'")"
 [ "$(ask 'select max(longest) v from link')" -gt 1 ] || complain 'no queues'
 db=$tmp/run.db
 report 'a run file has latency over time, and what packets wait for'
+
+# Node 0 is sent more than its link carries: the queue is before that link, and
+# there is none behind it.
+for machine in 'fattree 16' 'dragonfly 64' 'gemini 2x2x2'; do
+	run run ${machine% *} hotspot share=0.5 load=max --shape ${machine#* } \
+		warmup=0ns measure=20us --sample 1us -o "$tmp/hot.db"
+	db=$tmp/hot.db
+	is 'the busiest link is waited for' 1 "$(ask 'select wanted > 3 and
+		waiting < 1 and wanted > 3 * waiting v from link
+		where to_site = 0 order by use desc limit 1')"
+	is 'and most of all, or one behind it' 1 "$(ask 'select use > 0.9 v
+		from link order by wanted desc limit 1')"
+	report "${machine% *}: what waits for a link is recorded"
+done
+db=$tmp/run.db
 
 run run dragonfly random --shape 64 load=max warmup=0ns measure=10us \
 	--sample 1us --budget -o "$tmp/tokens.db"

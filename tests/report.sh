@@ -81,6 +81,8 @@ for what in 'links A+' 'latency packets' 'budget serialisation' \
 	grep -q '^</svg>$' "$tmp/x.svg" || complain "${what% *} has no end"
 	grep -qF -- "${what#* }" "$tmp/x.svg" ||
 		complain "${what% *} does not say ${what#* }"
+	[ "${what% *}" != links ] || grep -q 'busiest: node ' "$tmp/x.svg" ||
+		complain 'the busiest link is no curve'
 	[ "$(grep -c -e '<path fill' -e '<rect x' "$tmp/x.svg")" -gt 0 ] ||
 		complain "${what% *} shows nothing"
 done

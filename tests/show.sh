@@ -47,6 +47,45 @@ is "BGQ-N83: 15.5 hops on average" bgq-20pf \
 is "a board alone has no links around" bgq-board \
 	'[.dimensions[].links] == [16, 16, 16, 16, 32]'
 
+# What bounds one flow, and what a stream then reaches.
+while read -r bound set; do
+	# shellcheck disable=SC2086
+	run show torus --shape 4 $set --json
+	jq -e --arg b "$bound" '.one_flow.bound_by | contains($b)' \
+		"$tmp/out" >/dev/null || complain "$(jq .one_flow "$tmp/out")"
+	most=$(jq .one_flow.GBps "$tmp/out")
+	remedy=$(jq -r .one_flow.set "$tmp/out")
+	# shellcheck disable=SC2086
+	run run torus stream bytes=1MiB rounds=5 --shape 4 $set --json
+	jq -e ".results.total_MBps / 1000 | . <= $most and . > 0.95 * $most" \
+		"$tmp/out" >/dev/null ||
+		complain "$(jq .results.total_MBps "$tmp/out") of $most"
+	if [ "$bound" = link ]; then
+		[ "$(jq '.warnings | length' "$tmp/out")" -eq 0 ] ||
+			complain "$(jq -c .warnings "$tmp/out")"
+	else
+		jq -e --arg r "$remedy" '.warnings[0] | contains($r)' \
+			"$tmp/out" >/dev/null || complain "no $remedy"
+		# shellcheck disable=SC2086
+		run show torus --shape 4 $set --set "$remedy" --json
+		jq -e ".one_flow | .GBps > $most" "$tmp/out" >/dev/null ||
+			complain "$remedy does not help"
+	fi
+	report "one flow is bound by the $bound${set:+ with $set}"
+done <<END
+link
+bus --set link.rate=400Gb/s
+bus --set side.reads=2
+card --set nic.packet=200ns
+END
+run sweep torus random load=0.1,0.2 --shape 4 --set topology.cable.length=2000 \
+	warmup=50us measure=50us
+[ "$(grep -c '^warning: ' "$tmp/out")" -eq 1 ] || complain "$(cat "$tmp/out")"
+grep -q '^warning: torus load=0.1 seed=1: buffers of 8 packets are less than'\
+' .* --set router.packets=122; and 1 other point$' "$tmp/out" ||
+	complain "$(cat "$tmp/out")"
+report 'a sweep prints warnings, with the value to set'
+
 for machine in 'torus --shape 4x3x2' qsnet2-64 'dragonfly --shape 64' \
 	'gemini --shape 3x2x2' 'torus --shape 1'; do
 	# shellcheck disable=SC2086
@@ -173,7 +212,7 @@ run show torus --set topology.cable.length=500 --json
 grep -q '"needs_packets": 32' "$tmp/out" || complain "$(cat "$tmp/out")"
 run run torus random load=0.1 --shape 3x3 --set topology.cable.length=500 \
 	warmup=1us measure=1us
-grep -q '^warning .* of 8 packets are less than the 32 of' "$tmp/out" ||
+grep -q '^warning .* of 8 packets are less .*router.packets=32$' "$tmp/out" ||
 	complain "$(cat "$tmp/out")"
 report 'buffers that are smaller than the round trip are warned of'
 

@@ -127,6 +127,43 @@ done
 refused 'burst: means nothing with load=max' run torus random burst=2
 refused 'carry no message' run torus random bytes=0 message=5
 
+# --- saturated or not ---
+
+# The hot node's link carries 4.1 of 5.6: the switches' buffers hid that.  Half
+# of a torus is enough, and where nodes of a permutation stay silent, too.
+for seed in 1 2 3; do
+	run run fattree hotspot load=0.5 $small 64 --seed $seed --json
+	[ "$(value ending)" = saturated ] || complain "seed $seed: $(value \
+		ending) at $(value throughput_GBps_per_node) GB/s"
+	[ $code -eq 4 ] || complain "exit code $code"
+	for pattern in random permutation; do
+		run run torus $pattern load=0.5 $small 4x4x4 --seed $seed --json
+		[ "$(value ending)" = finished ] ||
+			complain "$pattern, seed $seed: $(value ending)"
+	done
+	# the network still fills up, but carries all
+	run run torus random load=0.5 warmup=0s measure=5us --shape 4x4x4 \
+		--seed $seed --json
+	[ "$(value ending)" = finished ] || complain "filling: $(value ending)"
+done
+report 'saturated is what gets less than it makes, whatever the seed'
+
+# A message takes 94 us, and there is one in a millisecond.
+for seed in 1 2 3; do
+	run run torus random load=0.1 message=1MiB warmup=0s measure=100us \
+		--shape 4x4x4 --seed $seed
+	[ $code -eq 0 ] || complain "seed $seed: exit code $code"
+	grep -q '^warning  *measure is too short: one message takes 94\.'\
+'.* us (want measure=944us or more)$' "$tmp/out" ||
+		complain "$(cat "$tmp/out")"
+done
+for key in measure=944us measure=auto; do
+	run run torus random load=0.1 message=1MiB $key --shape 2x2 --json
+	tr -d '\n ' <"$tmp/out" | grep -q '"warnings":\[\]' ||
+		complain "$key: too short"
+done
+report 'a time too short for messages is not judged, and named'
+
 # --- faults ---
 
 plan() { # LINE...: of a plan, in $tmp/plan.yaml

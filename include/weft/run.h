@@ -86,10 +86,12 @@ struct weft_app {
  * no; 2 for a command line, a machine or an app that cannot be; 3 where
  * programs wait for ever, or packets are left that nobody took; 4 for a limit
  * of the host; 5 for a call that a program may not make, or a mistake of
- * Weft's; 6 where SIGINT or SIGTERM stopped it, which are the caller's again
- * afterwards.  It returns in all of these cases and may be called again.  The
- * process ends only where memory runs out (4) or a program overruns its stack
- * (5).
+ * Weft's; 6 where SIGINT, SIGTERM or SIGHUP stopped it.  These, SIGPIPE and
+ * SIGXFSZ are the caller's again afterwards, and so is the locale: all numbers
+ * are read and written in the C locale.  It returns in all of these cases and
+ * may be called again.  The process ends only where memory runs out or a
+ * program overruns its stack (4), where a program calls exit(0) (2), or where
+ * nobody reads the output any more (2).
  */
 int weft_main(int argc, char **argv, const struct weft_app *app);
 

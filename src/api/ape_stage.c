@@ -37,6 +37,9 @@ static const struct ape_params *params_of(const struct ape_stage *s)
 	return s->user.nic->params;
 }
 
+/* How long a peer's word is looked for that faults may have taken. */
+static const sim_time PATIENCE = 100000000 * (sim_time)SIM_NS;
+
 static struct host *host_of(const struct ape_stage *s)
 {
 	return s->user.nic->host;
@@ -44,9 +47,10 @@ static struct host *host_of(const struct ape_stage *s)
 
 /* --- memory: the queue, own slots, counts of those emptied, others' --- */
 
+/* Whole lines of 64 bytes, which queues are aligned to. */
 static uint64_t slot_bytes(const struct ape_params *p)
 {
-	return HEADER + (uint64_t)p->chunk;
+	return HEADER + (((uint64_t)p->chunk + 63) & ~UINT64_C(63));
 }
 
 static uint64_t own_slot(const struct ape_stage *s, uint64_t i)
@@ -210,7 +214,7 @@ static void land(struct ape_stage *s, const struct workq_completion *c)
 			 (params_of(s)->copy_rate / 1000000);
 	if (!x.error && gpu_of(r->first))
 		x.end = gpu_copy(gpus_of(host_of(s)), s->user.node,
-			gpu_of(r->first) - 1, x.end, x.chunk.bytes);
+			gpu_of(r->first) - 1, GPU_IN, x.end, x.chunk.bytes);
 	*(struct ape_landing *)ring_push(&s->landings) = x;
 }
 
@@ -314,7 +318,7 @@ static sim_time begin_copy(struct ape_stage *s, enum ape_way way,
 	*n = p->bytes - at < chunk ? p->bytes - at : chunk;
 	if (gpu_of(p->from))
 		end = gpu_copy(gpus_of(host_of(s)), s->user.node,
-			gpu_of(p->from) - 1, end, *n);
+			gpu_of(p->from) - 1, GPU_OUT, end, *n);
 	if (way == APE_COPIED)
 		end += (sim_time)*n * 1000000 /
 		       (params_of(s)->copy_rate / 1000000);
@@ -362,15 +366,23 @@ static uint32_t send_chunk(struct ape_stage *s, enum ape_way way,
 static void wait_for_slot(struct ape_stage *s, const struct ape_put *p)
 {
 	uint32_t peer = peer_of(s, p->node, process_of(s, p->key));
+	sim_time patience = SIM_NEVER;
 
 	if (!(p->key & APE_GPU_KEY))
 		return;
+	/* Where faults may have taken the peer, or its word, for ever. */
+	if (s->user.nic->net->faults)
+		patience = program_now() + PATIENCE;
 	/* what a peer tells comes without an event: looks now and then */
 	while (count(s, peer, SENT) - count(s, peer, TOLD) >= APE_SLOTS &&
 		!ape_user_has_lost_card(&s->user)) {
+		bool is_vain = program_now() >= patience;
+
 		ape_stage_step(s);
-		ape_stage_wait(
-			s, program_now() + 10 * params_of(s)->work.poll_period);
+		ape_stage_wait(s,
+			is_vain ? SIM_NEVER
+				: program_now() +
+					  10 * params_of(s)->work.poll_period);
 	}
 }
 

@@ -124,7 +124,9 @@ int weft_gpu_copy_start(
 		return EFAULT;
 	s = &streams()->stream[stream];
 	t = s->end > program_now() ? s->end : program_now();
-	push(s, w, gpu_copy(gpus(), program_node(), gpu - 1, t, bytes));
+	push(s, w,
+		gpu_copy(gpus(), program_node(), gpu - 1,
+			gpu_of(from) ? GPU_OUT : GPU_IN, t, bytes));
 	return 0;
 }
 

@@ -108,22 +108,25 @@ bool weft_msg_store(uint64_t at, const void *from, size_t n)
 }
 
 /* Between two memories a GPU makes the copy. */
-static void wait_for_gpu(uint32_t gpu, uint64_t bytes)
+static void wait_for_gpu(uint32_t gpu, enum gpu_way way, uint64_t bytes)
 {
 	if (gpu && bytes)
 		program_wait(gpu_copy(gpus_of(program_host()), program_node(),
-			gpu - 1, program_now(), bytes));
+			gpu - 1, way, program_now(), bytes));
 }
 
 void msg_copy(uint64_t to, uint64_t from, uint64_t bytes)
 {
-	wait_for_gpu(gpu_of(to) ? gpu_of(to) : gpu_of(from), bytes);
+	if (gpu_of(to))
+		wait_for_gpu(gpu_of(to), GPU_IN, bytes);
+	else
+		wait_for_gpu(gpu_of(from), GPU_OUT, bytes);
 	program_move(to, from, bytes);
 }
 
 void msg_read(uint64_t at, void *to, uint64_t bytes)
 {
-	wait_for_gpu(gpu_of(at), bytes);
+	wait_for_gpu(gpu_of(at), GPU_OUT, bytes);
 	if (gpu_of(at))
 		host_device_read(program_host(), program_node(), at, to, bytes);
 	else
@@ -132,7 +135,7 @@ void msg_read(uint64_t at, void *to, uint64_t bytes)
 
 void msg_write(uint64_t at, const void *from, uint64_t bytes)
 {
-	wait_for_gpu(gpu_of(at), bytes);
+	wait_for_gpu(gpu_of(at), GPU_IN, bytes);
 	if (gpu_of(at))
 		host_device_write(program_host(), program_worker(),
 			program_node(), program_now(), at, from, bytes);

@@ -6,15 +6,16 @@
 #include "weft/run.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <string.h>
 
 #include "api/api.h"
 #include "api/spi.h"
 #include "base/mem.h"
 #include "base/name.h"
+#include "cli/process.h"
 #include "cli/run.h"
 #include "load/programs.h"
+#include "out/figure.h"
 
 #define MOST_BYTES (UINT64_C(1) << 60) /* far more than any host has */
 
@@ -287,7 +288,7 @@ static void print_text(
 	const struct machine_run *r, const struct cli_args *args, FILE *f)
 {
 	const struct app *a = of(r->load);
-	char text[PARAM_TEXT_MAX], errors[256];
+	char text[PARAM_TEXT_MAX], errors[256], time[FIGURE_TEXT];
 
 	machine_shape(r->machine, text, sizeof(text));
 	fprintf(f, "%s %s, %u node%s: %s: %s\n", r->machine->header.name, text,
@@ -297,8 +298,8 @@ static void print_text(
 	run_waiting_text(f, r);
 	if (a->says[0])
 		fprintf(f, "%s\n", a->says);
-	fprintf(f,
-		"simulated   %.3f us: ", (double)a->tells.end / SIM_NS / 1e3);
+	figure_time(sim_ns(a->tells.end), time);
+	fprintf(f, "simulated   %s: ", time);
 	if (a->tells.n_messages)
 		fprintf(f, "%" PRIu64 " message%s, ", a->tells.n_messages,
 			cli_s(a->tells.n_messages));
@@ -418,14 +419,11 @@ int weft_main(int argc, char **argv, const struct weft_app *app)
 {
 	struct err e = { 0 };
 	struct call c = { .argc = argc, .argv = argv, .app = app, .e = &e };
-	struct sigaction on_int, on_term;
+	struct cli_process before;
 
-	sigaction(SIGINT, NULL, &on_int);
-	sigaction(SIGTERM, NULL, &on_term);
-	cli_catch_signals();
+	cli_process_begin(&before);
 	err_guard(run_call, &c, &e);
-	sigaction(SIGINT, &on_int, NULL);
-	sigaction(SIGTERM, &on_term, NULL);
+	cli_process_end(&before);
 	if (!e.code)
 		return c.code;
 	name_clean(e.text, "");

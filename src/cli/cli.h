@@ -93,10 +93,12 @@ int cli_print(const struct cli_args *a,
 	int (*perform)(const struct cli_args *a, FILE *f, struct err *e),
 	struct err *e);
 
-/* SIGINT and SIGTERM end the process with EXIT_STOPPED from now on. */
-void cli_catch_signals(void);
-/* The first one sets what is returned from now on, the second one kills. */
+/* The first that asks to stop sets what is returned from now on, the second one
+ * kills. */
 const atomic_int *cli_stop_flag(void);
+const atomic_int *cli_stop_asked(void); /* the same, which changes nothing */
+/* While programs run, exit(0) ends the process with a line and an error. */
+void cli_guard_exit(bool is_on);
 
 /* Whether to colour what goes to a stream. */
 bool cli_colour(FILE *f);

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "out/figure.h"
 #include "out/json.h"
 #include "out/table.h"
 #include "record/read.h"
@@ -50,6 +51,21 @@ struct comparison {
 	size_t n;
 };
 
+/* A value as it is, or, of a figure with a unit, with four digits in the unit
+ * that fits the larger of both. */
+static void format(struct db_query *q, int i, char text[FIGURE_TEXT + 80])
+{
+	struct figure_scale s = figure_scale(
+		db_text(q, 0), fmax(fabs(db_real(q, 1)), fabs(db_real(q, 2))));
+
+	if (!*s.unit || !db_is_number(q, i)) {
+		snprintf(text, FIGURE_TEXT + 80, "%s", db_text(q, i));
+		return;
+	}
+	figure_scaled(db_real(q, i), s, text);
+	snprintf(text + strlen(text), 16, " %s", s.unit);
+}
+
 static int collect(
 	struct comparison *c, struct db *d, const char *sql, struct err *e)
 {
@@ -62,8 +78,8 @@ static int collect(
 		char first[128], second[128];
 		double a = db_real(q, 1), b = db_real(q, 2);
 
-		snprintf(first, sizeof(first), "%s", db_text(q, 1));
-		snprintf(second, sizeof(second), "%s", db_text(q, 2));
+		format(q, 1, first);
+		format(q, 2, second);
 		if (!db_is_null(q, 1))
 			cells[1] = first;
 		if (!db_is_null(q, 2))

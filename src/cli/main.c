@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "cli/cli.h"
 
 #include <stdlib.h>
@@ -5,6 +6,7 @@
 
 #include "base/name.h"
 #include "cli/complete.h"
+#include "cli/process.h"
 #include "load/load.h"
 #include "machine/machine.h"
 
@@ -160,10 +162,11 @@ static void complain(struct err *e)
 
 int main(int argc, char **argv)
 {
+	struct cli_process before;
 	struct err e = { 0 };
 	int code;
 
-	cli_catch_signals();
+	cli_process_begin(&before);
 	code = dispatch(argc, argv, &e);
 	cli_stop_flag(); /* how it ends is settled */
 	if (e.code) {

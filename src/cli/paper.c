@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "cli/cli.h"
 #include "machine/run.h"
+#include "sim/barrier.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,40 +13,33 @@
 
 enum { WHAT_WIDTH = 36 };
 
-/* One row at a time goes through here, and is printed at once. */
+/* Rows are printed in the paper's order, as soon as they can be. */
 struct session {
 	const struct cli_args *args;
 	const struct paper_system *system;
 	bool *chosen; /* [row] */
+	enum paper_state *state; /* [row] */
 	struct paper_lab *lab;
 	struct json json;
+	size_t next; /* row that is to be printed */
 	bool is_red; /* colours on stdout */
 	bool talks; /* on a terminal at stderr */
 	bool is_stopped;
-	const char *now; /* the row that is being measured */
 	const char *note; /* the last one that was printed */
-	double last; /* time of the last progress */
-	/* [kind], of values that do not follow from others */
-	uint32_t n_values[N_PAPER_KINDS], n_passed[N_PAPER_KINDS];
-	uint32_t n_repeats;
-	bool *missed; /* [row] */
+	double start, last; /* of measuring; of the last progress */
 };
 
-static void on_progress(void *arg, const struct load_progress *p)
+static void show_progress(struct session *s, const struct paper_progress *p)
 {
-	struct session *s = arg;
 	double now = machine_clock();
 	char line[128];
-	int n;
 
-	if (now - s->last < 0.2)
+	if (!s->talks || now - s->last < 0.2)
 		return;
 	s->last = now;
-	n = snprintf(line, sizeof(line), "%.60s: %.0f us simulated", s->now,
-		(double)p->now / SIM_NS / 1e3);
-	if (p->per_mille)
-		snprintf(line + n, sizeof(line) - (size_t)n, ", %u %%",
-			p->per_mille > 1000 ? 100 : p->per_mille / 10);
+	snprintf(line, sizeof(line),
+		"%zu of %zu experiments done, %zu running, %.0f s", p->done,
+		p->all, p->running, now - s->start);
 	cli_progress(line);
 }
 
@@ -62,6 +56,12 @@ static bool is_compared(const struct paper_row *row)
 	return row->kind != PAPER_QUALITATIVE;
 }
 
+/* A bound is held or not: how far away it is says nothing. */
+static bool has_error(const struct paper_row *row)
+{
+	return is_compared(row) && !paper_is_bound(row);
+}
+
 static void json_row(struct session *s, const struct paper_row *row,
 	const struct paper_result *r)
 {
@@ -73,10 +73,11 @@ static void json_row(struct session *s, const struct paper_row *row,
 	json_text(j, "what", row->what);
 	json_text(j, "unit", row->unit);
 	json_real_if(j, "paper", is_compared(row), row->paper);
+	json_text(j, "rule", paper_rule_names[row->rule]);
 	json_real_if(j, "model", r->is_measured, r->model);
-	json_real_if(j, "error_pct", r->is_measured && is_compared(row),
-		r->error_pct);
-	json_real_if(j, "tolerance_pct", is_compared(row), r->tolerance_pct);
+	json_real_if(
+		j, "error_pct", r->is_measured && has_error(row), r->error_pct);
+	json_real_if(j, "tolerance_pct", has_error(row), r->tolerance_pct);
 	paper_tolerance(row, text, sizeof(text));
 	json_text(j, "tolerance", text);
 	json_text(j, "kind", paper_kind_names[row->kind]);
@@ -88,24 +89,12 @@ static void json_row(struct session *s, const struct paper_row *row,
 	json_end(j, '}');
 }
 
-/* Four digits; what is larger than they show is whole all the same. */
-static void put_value(double value, bool is_known)
-{
-	if (is_known)
-		printf(" %8.*f",
-			value >= 1000  ? 0
-			: value >= 100 ? 1
-				       : 2,
-			value);
-	else
-		printf(" %8s", "-");
-}
-
 static void print_head(const struct session *s)
 {
 	const char *on = s->is_red ? "\033[1m" : "";
 
-	printf("%s%-9s  %-*s %8s %8s %-5s %7s  %s%s\n", on, "id", WHAT_WIDTH,
+	printf("%s\n\n", s->system->citation);
+	printf("%s%-9s  %-*s %9s %8s %-5s %7s  %s%s\n", on, "id", WHAT_WIDTH,
 		"what", "paper", "model", "unit", "error", "kind",
 		s->is_red ? "\033[0m" : "");
 }
@@ -131,13 +120,16 @@ static void print_notes(struct session *s, const struct paper_row *row,
 static void print_row(struct session *s, const struct paper_row *row,
 	const struct paper_result *r)
 {
+	char paper[32], model[32] = "-";
+
+	paper_value(row, paper, sizeof(paper));
+	if (r->is_measured)
+		paper_digits(r->model, model, sizeof(model));
 	if (s->is_red && !r->pass)
 		fputs("\033[31m", stdout);
-	printf("%-9s  %-*s", row->id, WHAT_WIDTH, row->what);
-	put_value(row->paper, is_compared(row));
-	put_value(r->model, r->is_measured);
-	printf(" %-5s", row->unit);
-	if (r->is_measured && is_compared(row))
+	printf("%-9s  %-*s %9s %8s %-5s", row->id, WHAT_WIDTH, row->what, paper,
+		model, row->unit);
+	if (r->is_measured && has_error(row))
 		printf(" %+5.1f %%", r->error_pct);
 	else
 		printf(" %7s", "-");
@@ -158,50 +150,56 @@ static bool is_left(const struct session *s, size_t i)
 		       paper_is_slow(s->system, &s->system->rows[i]));
 }
 
-/* A value counts once, however many of its rows are measured. */
-static void count_row(struct session *s, size_t i, bool pass)
-{
-	const struct paper_row *rows = s->system->rows, *first = NULL;
-
-	s->missed[i] = !pass;
-	if (rows[i].repeats)
-		first = paper_row(s->system, rows[i].repeats);
-	if (first && is_left(s, (size_t)(first - rows))) {
-		s->n_repeats++;
-		return;
-	}
-	s->n_values[rows[i].kind]++;
-	s->n_passed[rows[i].kind] += pass;
-}
-
 static void measure_row(struct session *s, size_t i)
 {
 	const struct paper_row *row = &s->system->rows[i];
 	struct paper_result r;
 
-	s->now = row->id;
-	if (s->talks)
-		cli_progress(row->id);
 	paper_measure(s->lab, row, &r);
 	clear_line(s);
 	if (r.is_stopped) {
 		s->is_stopped = true;
 		return;
 	}
-	count_row(s, i, r.pass);
+	s->state[i] = r.pass ? PAPER_PASSED : PAPER_MISSED;
 	if (s->args->is_json)
 		json_row(s, row, &r);
 	else
 		print_row(s, row, &r);
 }
 
-static void measure_all(struct session *s)
+/* Up to the first row that still waits for an experiment. */
+static void measure_ready(void *arg, const struct paper_progress *p)
 {
+	struct session *s = arg;
+	const struct paper_row *rows = s->system->rows;
+
+	for (; s->next < s->system->n_rows && !s->is_stopped; s->next++) {
+		if (!is_left(s, s->next))
+			continue;
+		if (!paper_is_ready(s->lab, &rows[s->next]))
+			break;
+		measure_row(s, s->next);
+	}
+	show_progress(s, p);
+}
+
+static int measure_all(struct session *s, struct err *e)
+{
+	struct paper_watch w = { measure_ready, s };
+	bool *left = mem_alloc(s->system->n_rows, sizeof(*left));
+	int code;
 	size_t i;
 
-	for (i = 0; i < s->system->n_rows && !s->is_stopped; i++)
-		if (is_left(s, i))
-			measure_row(s, i);
+	for (i = 0; i < s->system->n_rows; i++)
+		left[i] = is_left(s, i);
+	s->start = machine_clock();
+	code = paper_run(s->lab, left,
+		s->args->threads ? s->args->threads : barrier_cpus(), &w, e);
+	mem_free(left);
+	clear_line(s);
+	s->is_stopped |= code > 0;
+	return code < 0 ? -1 : 0;
 }
 
 /* --- what stands around them --- */
@@ -243,21 +241,28 @@ static uint32_t sum(const uint32_t *n)
 	return all;
 }
 
+static void json_counts(
+	struct json *j, const char *name, uint32_t n, uint32_t passed)
+{
+	json_object(j, name);
+	json_count(j, "passed", passed);
+	json_count(j, "missed", n - passed);
+	json_end(j, '}');
+}
+
 static void json_sums(struct session *s)
 {
+	struct paper_sums x = paper_sum(s->system, s->state);
 	struct json *j = &s->json;
 	int k;
 
 	json_object(j, "values");
-	for (k = 0; k < PAPER_QUALITATIVE; k++) {
-		json_object(j, paper_kind_names[k]);
-		json_count(j, "passed", s->n_passed[k]);
-		json_count(j, "missed", s->n_values[k] - s->n_passed[k]);
-		json_end(j, '}');
-	}
+	for (k = 0; k < PAPER_QUALITATIVE; k++)
+		json_counts(j, paper_kind_names[k], x.n[k], x.passed[k]);
 	json_end(j, '}');
-	json_count(j, "passed", sum(s->n_passed));
-	json_count(j, "missed", sum(s->n_values) - sum(s->n_passed));
+	json_count(j, "passed", sum(x.passed));
+	json_count(j, "missed", sum(x.n) - sum(x.passed));
+	json_counts(j, "bounds", x.n_bounds, x.bounds_passed);
 }
 
 static void json_misses(struct session *s)
@@ -266,20 +271,23 @@ static void json_misses(struct session *s)
 
 	json_array(&s->json, "misses");
 	for (i = 0; i < s->system->n_rows; i++)
-		if (s->missed[i])
+		if (s->state[i] == PAPER_MISSED)
 			json_text(&s->json, NULL, s->system->rows[i].id);
 	json_end(&s->json, ']');
 }
 
-static void json_session(struct session *s, FILE *f)
+static int json_session(struct session *s, FILE *f, struct err *e)
 {
+	int code;
+
 	json_init(&s->json, f);
 	json_object(&s->json, NULL);
 	json_text(&s->json, "weft", WEFT_VERSION);
 	json_text(&s->json, "system", s->system->name);
+	json_text(&s->json, "citation", s->system->citation);
 	json_count(&s->json, "seed", s->args->seed);
 	json_array(&s->json, "rows");
-	measure_all(s);
+	code = measure_all(s, e);
 	json_end(&s->json, ']');
 	json_sums(s);
 	json_misses(s);
@@ -287,6 +295,7 @@ static void json_session(struct session *s, FILE *f)
 	json_missing(s);
 	json_text(&s->json, "ending", s->is_stopped ? "stopped" : "finished");
 	json_end(&s->json, '}');
+	return code;
 }
 
 static void print_missing(const struct paper_system *p)
@@ -322,27 +331,39 @@ static void print_skipped(const struct session *s)
 
 static void print_sums(const struct session *s)
 {
+	struct paper_sums x = paper_sum(s->system, s->state);
 	const char *before = ": ";
 	int k;
 
-	printf("\n%u of %u independent values within tolerance",
-		sum(s->n_passed), sum(s->n_values));
+	fputs("\n", stdout);
+	if (sum(x.n))
+		printf("%u of %u independent values within tolerance",
+			sum(x.passed), sum(x.n));
 	for (k = 0; k < PAPER_QUALITATIVE; k++) {
-		if (!s->n_values[k])
+		if (!x.n[k])
 			continue;
 		printf("%s%s %u of %u", before, paper_kind_names[k],
-			s->n_passed[k], s->n_values[k]);
+			x.passed[k], x.n[k]);
 		before = ", ";
 	}
-	fputs("\n", stdout);
-	if (s->n_repeats)
+	if (sum(x.n))
+		fputs("\n", stdout);
+	if (x.n_bounds)
+		printf("%u of %u bounds and orders hold\n", x.bounds_passed,
+			x.n_bounds);
+	if (x.n_repeats)
 		printf("not counted, as they follow from others: %u row%s\n",
-			s->n_repeats, s->n_repeats == 1 ? "" : "s");
+			x.n_repeats, x.n_repeats == 1 ? "" : "s");
 }
 
 static bool has_missed(const struct session *s)
 {
-	return memchr(s->missed, true, s->system->n_rows) != NULL;
+	size_t i;
+
+	for (i = 0; i < s->system->n_rows; i++)
+		if (s->state[i] == PAPER_MISSED)
+			return true;
+	return false;
 }
 
 static void print_misses(const struct session *s)
@@ -353,7 +374,7 @@ static void print_misses(const struct session *s)
 	if (!has_missed(s))
 		return;
 	for (i = 0; i < s->system->n_rows; i++) {
-		if (!s->missed[i])
+		if (s->state[i] != PAPER_MISSED)
 			continue;
 		printf("%s%s", before, s->system->rows[i].id);
 		before = ", ";
@@ -361,28 +382,34 @@ static void print_misses(const struct session *s)
 	fputs("; see the notes above\n", stdout);
 }
 
-static void print_session(struct session *s)
+static int print_session(struct session *s, struct err *e)
 {
+	int code;
+
 	print_head(s);
-	measure_all(s);
+	code = measure_all(s, e);
 	print_sums(s);
 	print_misses(s);
 	print_skipped(s);
 	print_missing(s->system);
+	return code;
 }
 
 static int report(struct session *s, struct err *e)
 {
 	struct cli_out out;
+	int code;
 
 	if (!s->args->is_json) {
-		print_session(s);
+		code = print_session(s, e);
 	} else {
 		cli_out_open(&out);
-		json_session(s, out.file);
+		code = json_session(s, out.file, e);
 		if (cli_out_close(&out, e))
 			return -1;
 	}
+	if (code)
+		return -1;
 	if (s->is_stopped)
 		return EXIT_STOPPED;
 	return has_missed(s) ? EXIT_ANSWER_NO : EXIT_FINISHED;
@@ -409,8 +436,6 @@ static int perform(struct session *s, struct err *e)
 		.seed = s->args->seed,
 		.threads = s->args->threads,
 		.stop = cli_stop_flag(),
-		.on_progress = s->talks ? on_progress : NULL,
-		.progress_arg = s,
 	};
 	int code;
 
@@ -457,9 +482,9 @@ int cli_paper(int argc, char **argv, struct err *e)
 	if (!s.system)
 		return -1;
 	s.chosen = mem_alloc(s.system->n_rows, sizeof(*s.chosen));
-	s.missed = mem_alloc(s.system->n_rows, sizeof(*s.missed));
+	s.state = mem_alloc(s.system->n_rows, sizeof(*s.state));
 	code = choose(&s, e) ? -1 : perform(&s, e);
-	mem_free(s.missed);
+	mem_free(s.state);
 	mem_free(s.chosen);
 	return code;
 }

@@ -102,6 +102,8 @@ struct kinds {
 		size_t n;
 	} * kind;
 	size_t n;
+	char *busiest; /* "switch 1.0 down 0": a curve of its own */
+	size_t busiest_at;
 };
 
 static int read_kinds(struct kinds *k, struct db *d, struct err *e)
@@ -136,6 +138,29 @@ static int read_kinds(struct kinds *k, struct db *d, struct err *e)
 	return more;
 }
 
+/* The link that a mean of its kind hides. */
+static int read_busiest(struct kinds *k, struct db *d, struct err *e)
+{
+	struct db_query *q = db_prepare(d,
+		"SELECT l.id, 'busiest: ' || s.name || ' ' || l.name FROM link"
+		" l JOIN site s ON s.id = l.site ORDER BY use DESC, l.id"
+		" LIMIT 1",
+		e);
+	int more = q ? db_next(q, e) : -1;
+
+	if (more > 0) {
+		k->busiest_at = (size_t)db_int(q, 0);
+		k->busiest = mem_text(db_text(q, 1));
+	}
+	db_finish(q);
+	return more < 0 ? -1 : 0;
+}
+
+static double use_at(const uint8_t *use, size_t link)
+{
+	return (use[2 * link] | use[2 * link + 1] << 8) / 100.0;
+}
+
 static int add_sample(
 	struct kinds *k, struct db_query *q, struct plot *p, struct err *e)
 {
@@ -147,10 +172,13 @@ static int add_sample(
 	for (i = 0; i < k->n; i++)
 		k->kind[i].sum = 0;
 	for (i = 0; i < k->n_links; i++)
-		k->kind[k->of[i]].sum += use[2 * i] | use[2 * i + 1] << 8;
+		k->kind[k->of[i]].sum += use_at(use, i);
 	for (i = 0; i < k->n; i++)
 		plot_add(p, k->kind[i].name, db_real(q, 0),
-			k->kind[i].sum / (double)k->kind[i].n / 100, 0);
+			k->kind[i].sum / (double)k->kind[i].n, 0);
+	if (k->busiest && k->busiest_at < k->n_links)
+		plot_add(p, k->busiest, db_real(q, 0),
+			use_at(use, k->busiest_at), 0);
 	return 0;
 }
 
@@ -161,6 +189,8 @@ static int collect_links(struct db *d, struct plot *p, struct err *e)
 	size_t n = 0, i;
 	int more = read_kinds(&k, d, e);
 
+	if (!more)
+		more = read_busiest(&k, d, e);
 	if (!more)
 		q = db_prepare(d,
 			"SELECT (from_ps + to_ps) / 2e6, use FROM sample"
@@ -174,6 +204,7 @@ static int collect_links(struct db *d, struct plot *p, struct err *e)
 		mem_free(k.kind[i].name);
 	mem_free(k.kind);
 	mem_free(k.of);
+	mem_free(k.busiest);
 	if (!e->code && !n)
 		return err_set(e, "%s: has no samples", db_path(d));
 	return e->code ? -1 : 0;

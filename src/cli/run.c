@@ -2,9 +2,6 @@
 #include "cli/run.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,41 +11,11 @@
 #include "cli/run_jobs.h"
 #include "cli/run_partitions.h"
 #include "out/file.h"
+#include "out/figure.h"
 #include "out/json.h"
 #include "record/record.h"
 
 enum { MANY_HOPS = 10000 }; /* whose cost says something */
-/* Set by the first SIGINT or SIGTERM; the second one ends the process. */
-static atomic_int stop_asked;
-static atomic_int is_running; /* something looks at it */
-
-static void on_signal(int number)
-{
-	static const char text[] = "weft: stopped by a signal\n";
-
-	if (!atomic_load_explicit(&is_running, memory_order_relaxed)) {
-		(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
-		out_file_abandon();
-		_exit(EXIT_STOPPED);
-	}
-	atomic_store_explicit(&stop_asked, 1, memory_order_relaxed);
-	signal(number, SIG_DFL);
-}
-
-void cli_catch_signals(void)
-{
-	atomic_store_explicit(&is_running, 0, memory_order_relaxed);
-	atomic_store_explicit(&stop_asked, 0, memory_order_relaxed);
-	signal(SIGINT, on_signal);
-	signal(SIGTERM, on_signal);
-}
-
-const atomic_int *cli_stop_flag(void)
-{
-	atomic_store_explicit(&is_running, 1, memory_order_relaxed);
-	return &stop_asked;
-}
-
 /* --- progress --- */
 
 void cli_progress(const char *line)
@@ -178,8 +145,9 @@ static void json_work(struct json *j, const struct machine_run *r)
 	json_count(j, "packet_hops", r->hops);
 	json_count(j, "events", r->events);
 	json_real(j, "wall_s", r->wall_s);
+	json_real(j, "cpu_s", r->cpu_s);
 	json_real(j, "ns_per_packet_hop",
-		r->hops ? r->wall_s * 1e9 / (double)r->hops : 0);
+		r->hops ? r->cpu_s * 1e9 / (double)r->hops : 0);
 	json_real(j, "bytes_per_node",
 		(double)r->memory / r->system->net->n_nodes);
 	json_end(j, '}');
@@ -227,6 +195,7 @@ static void print_json(const struct cli_args *a, const struct machine_run *r,
 	json_text(&j, "ending", ending_name[r->result.ending]);
 	snprintf(text, sizeof(text), "%016" PRIx64, r->digest);
 	json_text(&j, "digest", text);
+	run_warnings_json(&j, r);
 	json_real(&j, "sim_time_ns", sim_ns(r->result.end));
 	json_results(&j, a, r);
 	run_jobs_json(&j, r, alone);
@@ -237,32 +206,29 @@ static void print_json(const struct cli_args *a, const struct machine_run *r,
 	json_end(&j, '}');
 }
 
-/* The unit that a figure's name ends with goes behind its value. */
 static void print_figure(const struct load_figure *g, FILE *f)
 {
-	static const char *const units[][2] = { { "_ns", "ns" },
-		{ "_pct", "%" }, { "_GBps", "GB/s" }, { "_MBps", "MB/s" },
-		{ "_B", "B" } };
-	const char *unit = "";
-	char name[64];
-	size_t i, n;
+	char name[FIGURE_NAME], text[FIGURE_TEXT];
 
-	snprintf(name, sizeof(name), "%s", g->name);
-	n = strlen(name);
-	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		size_t k = strlen(units[i][0]);
+	figure_title(g->name, name);
+	figure_text(g->name, g->value, text);
+	fprintf(f, "%-11s %s\n", name, text);
+}
 
-		if (n <= k || strcmp(name + n - k, units[i][0]) != 0)
-			continue;
-		name[n - k] = '\0';
-		unit = units[i][1];
-	}
-	for (i = 0; name[i]; i++)
-		if (name[i] == '_')
-			name[i] = ' ';
-	/* six digits, but no exponents */
-	fprintf(f, fabs(g->value) < 1e6 ? "%-11s %.6g %s\n" : "%-11s %.0f %s\n",
-		name, g->value, unit);
+/* All in the unit of the mean. */
+static void print_latency(const struct hist *h, FILE *f)
+{
+	const double ns[] = { sim_ns(hist_mean(h)),
+		sim_ns(hist_quantile(h, 500)), sim_ns(hist_quantile(h, 990)),
+		sim_ns(h->max) };
+	struct figure_scale s = figure_scale("latency_ns", ns[0]);
+	char text[4][FIGURE_TEXT];
+	uint32_t i;
+
+	for (i = 0; i < 4; i++)
+		figure_scaled(ns[i], s, text[i]);
+	fprintf(f, "latency     mean %s %s, median %s, p99 %s, max %s\n",
+		text[0], s.unit, text[1], text[2], text[3]);
 }
 
 static void print_throughput(const struct machine_run *r, FILE *f)
@@ -290,11 +256,7 @@ static void print_figures(
 
 	print_throughput(r, f);
 	if (h->n)
-		fprintf(f,
-			"latency     mean %.1f ns, median %.1f, p99 %.1f, "
-			"max %.1f\n",
-			sim_ns(hist_mean(h)), sim_ns(hist_quantile(h, 500)),
-			sim_ns(hist_quantile(h, 990)), sim_ns(h->max));
+		print_latency(h, f);
 	if (a->is_histogram)
 		run_histogram_text(f, h);
 	for (i = 0; i < l->n_figures; i++)
@@ -320,7 +282,7 @@ static void print_text(const struct cli_args *a, const struct machine_run *r,
 	const struct batch_result *alone, FILE *f)
 {
 	const struct load_result *l = &r->result;
-	char shape[PARAM_TEXT_MAX];
+	char shape[PARAM_TEXT_MAX], time[FIGURE_TEXT];
 	size_t i;
 
 	machine_shape(r->machine, shape, sizeof(shape));
@@ -336,14 +298,16 @@ static void print_text(const struct cli_args *a, const struct machine_run *r,
 	run_waiting_text(f, r);
 	run_jobs_text(f, r, alone);
 	print_figures(a, r, f);
+	figure_time(sim_ns(l->end), time);
 	fprintf(f,
-		"simulated   %.3f us in %.2f s on %u thread%s: %" PRIu64
+		"simulated   %s in %.2f s on %u thread%s: %" PRIu64
 		" packet%s, %" PRIu64 " packet-hop%s",
-		sim_ns(l->end) / 1e3, r->wall_s, r->threads, cli_s(r->threads),
-		r->packets, cli_s(r->packets), r->hops, cli_s(r->hops));
+		time, r->wall_s, r->threads, cli_s(r->threads), r->packets,
+		cli_s(r->packets), r->hops, cli_s(r->hops));
 	/* of a few it is what setting up takes */
 	if (r->hops >= MANY_HOPS)
-		fprintf(f, ", %.0f ns each", r->wall_s * 1e9 / (double)r->hops);
+		fprintf(f, ", %.0f ns of CPU time each",
+			r->cpu_s * 1e9 / (double)r->hops);
 	fprintf(f, "\ndigest      %016" PRIx64 "\n", r->digest);
 	run_budget_text(f, a, r->system->net);
 }
@@ -411,7 +375,9 @@ static int run_recorded(struct machine_run *r, const struct cli_args *a,
 		record_keep(k, m);
 	}
 	cli_stop_flag();
+	cli_guard_exit(true);
 	failed = perform(r, k, e);
+	cli_guard_exit(false);
 	record_free(k);
 	return failed;
 }
@@ -439,7 +405,7 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 	s->n_plugins = a->n_plugins;
 	s->seed = a->seed;
 	s->until = a->until;
-	s->stop = &stop_asked;
+	s->stop = cli_stop_asked();
 	s->on_progress = talks ? on_progress : NULL;
 	s->progress_arg = &k;
 	s->book = run_book_how(a, &how);

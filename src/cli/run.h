@@ -60,6 +60,26 @@ void run_links_json(struct json *j, const struct machine_run *r);
 int run_links_write(
 	const char *path, const struct machine_run *r, struct err *e);
 
+/* "node 22 (2,1,1) B+" */
+void run_link_name(const struct machine_run *r, site_id s, port_id p,
+	char *text, size_t size);
+
+/* What a user should know before trusting the result, with what to change: the
+ * key warnings. */
+enum run_warning {
+	RUN_SHORT,
+	RUN_ROOM,
+	RUN_HOST,
+	RUN_SHORTFALL,
+	N_RUN_WARNINGS
+};
+enum { RUN_WARNING = 256 };
+/* False where there is nothing to say. */
+bool run_warning(const struct machine_run *r, enum run_warning which,
+	char *text, size_t size);
+void run_warnings_text(FILE *f, const struct machine_run *r);
+void run_warnings_json(struct json *j, const struct machine_run *r);
+
 /* The key faults. */
 void run_faults_text(FILE *f, const struct net *n, const struct load_result *r);
 void run_faults_json(

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "out/figure.h"
 
 enum { BAR = 30, PLACE = 256 };
 
@@ -82,11 +83,11 @@ static void print_causes(FILE *f, const uint64_t *spent, uint64_t n)
 		double share = percent(ps, (double)sum);
 		int length = (int)(share / 100 * BAR + 0.5);
 
-		fprintf(f, "  %-16s %12.3f ns  %5.1f %%%s%.*s\n",
+		fprintf(f, "  %-17s %11.3f ns  %5.1f %%%s%.*s\n",
 			cause_names[order[i]], ps / (double)n / SIM_NS, share,
 			length ? "  " : "", length, bar);
 	}
-	fprintf(f, "  %-16s %12.3f ns\n", "sum",
+	fprintf(f, "  %-17s %11.3f ns\n", "sum",
 		(double)sum / (double)n / SIM_NS);
 }
 
@@ -101,19 +102,20 @@ static void longest_spent(const struct book_sums *s, uint64_t *spent)
 static void print_budget(FILE *f, const struct book_sums *s)
 {
 	const struct book_account *l = &s->longest;
+	char half[FIGURE_TEXT], most[FIGURE_TEXT];
 	uint64_t spent[N_CAUSES];
 
 	if (!s->n) {
 		fputs("budget      no message was completed\n", f);
 		return;
 	}
+	figure_time(sim_ns(hist_quantile(&s->whole, 500)), half);
+	figure_time(sim_ns(hist_quantile(&s->whole, 990)), most);
 	fprintf(f,
 		"budget      of %" PRIu64
-		" message%s, on average; half took less than %.1f ns, 99 %% "
-		"less than %.1f\n",
-		s->n, s->n > 1 ? "s" : "",
-		sim_ns(hist_quantile(&s->whole, 500)),
-		sim_ns(hist_quantile(&s->whole, 990)));
+		" message%s, on average; half took less than %s, 99 %% less "
+		"than %s\n",
+		s->n, s->n > 1 ? "s" : "", half, most);
 	print_causes(f, s->spent, s->n);
 	fprintf(f,
 		"longest     message %u of node %u, from %.3f to %.3f ns "
@@ -204,7 +206,7 @@ static void print_way(FILE *f, const struct cli_args *a, const struct net *n,
 		sim_time from = book_step_from(w, i);
 
 		net_place_name(n, &s->at, where, sizeof(where));
-		fprintf(f, "%14.3f  %+11.3f ns  %-16s %s%s%s\n", sim_ns(from),
+		fprintf(f, "%14.3f  %+11.3f ns  %-17s %s%s%s\n", sim_ns(from),
 			sim_ns(s->until - from), cause_names[s->cause], where,
 			*header_text(s, header) ? ", header " : "", header);
 	}

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "cli/run.h"
 #include "load/jobs.h"
+#include "out/figure.h"
 #include "out/table.h"
 #include "record/db.h"
 #include "sim/barrier.h"
@@ -157,8 +158,9 @@ struct rows {
 static void add_row(void *arg, const char *name, double value)
 {
 	struct rows *r = arg;
-	char nodes[16], now[32], was[32] = "-", lost[32] = "-";
-	const char *cells[] = { "", "", "", name, now, was, lost };
+	char nodes[16], now[FIGURE_TEXT], was[FIGURE_TEXT] = "-";
+	char title[FIGURE_NAME], lost[32] = "-";
+	const char *cells[] = { "", "", "", title, now, was, lost };
 	double alone;
 
 	if (!run_jobs_is_usual(name))
@@ -170,9 +172,10 @@ static void add_row(void *arg, const char *name, double value)
 		cells[2] = r->part->load->ops->name;
 		r->is_first = false;
 	}
-	snprintf(now, sizeof(now), "%.5g", value);
+	figure_title(name, title);
+	figure_text(name, value, now);
 	if (find_alone(r->alone, name, &alone)) {
-		snprintf(was, sizeof(was), "%.5g", alone);
+		figure_text(name, alone, was);
 		if (alone > 0)
 			snprintf(lost, sizeof(lost), "%+.1f %%",
 				(value / alone - 1) * 100);

@@ -152,6 +152,15 @@ static void name_link(const struct topo *t, site_id s, port_id p, char *text)
 	t->ops->name_port(t, s, p, text + n, NAME_SIZE - n);
 }
 
+void run_link_name(const struct machine_run *r, site_id s, port_id p,
+	char *text, size_t size)
+{
+	char name[NAME_SIZE];
+
+	name_link(r->system->net->topo, s, p, name);
+	snprintf(text, size, "%s", name);
+}
+
 static void print_hot(
 	FILE *f, const struct machine_run *r, const struct heat *heat, size_t i)
 {
@@ -171,47 +180,12 @@ static void print_hot(
 	fputs("\n", f);
 }
 
-/* Why links may be idle although there is something to send. */
-static void print_room(FILE *f, const struct net *n)
-{
-	uint32_t wire = net_short_of_room(n->topo, &n->link, &n->params);
-
-	if (wire == TOPO_MAX_WIRES)
-		return;
-	fprintf(f,
-		"warning     buffers of %lld packets are less than the %lld "
-		"of a round trip (router.packets; wire: %s)\n",
-		(long long)n->params.packets,
-		(long long)link_round_trip(&n->link, wire),
-		n->topo->wire[wire].name);
-}
-
-/* Buffers may hide for a while that a link cannot carry what is offered. */
-static void print_shortfall(
-	FILE *f, const struct machine_run *r, const struct heat *heat)
-{
-	double offered = (double)r->result.offered_bps / 1e9;
-	double part = offered > 0 ? machine_run_throughput(r) / offered : 1;
-	char text[NAME_SIZE];
-
-	if (part > 0.9 || !heat->links.n || !r->result.has_throughput)
-		return;
-	name_link(r->system->net->topo, heat->links.of[0].link.site,
-		heat->links.of[0].link.port, text);
-	fprintf(f,
-		"warning     only %.0f %% of what is offered is delivered, and "
-		"the rest waits; %s is %.0f %% busy\n",
-		part * 100, text,
-		use(r, (double)heat->links.of[0].time, 1) * 100);
-}
-
 void run_links_text(FILE *f, const struct machine_run *r)
 {
 	struct heat heat = measure(r);
 	size_t i;
 
-	print_room(f, r->system->net);
-	print_shortfall(f, r, &heat);
+	run_warnings_text(f, r);
 	print_groups(f, r);
 	for (i = 0; i < heat.links.n; i++)
 		print_hot(f, r, &heat, i);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "cli/run.h"
 #include "cli/run_jobs.h"
+#include "out/figure.h"
 #include "out/table.h"
 #include "sim/barrier.h"
 
@@ -150,7 +151,8 @@ static int perform(struct runs *r, struct err *e)
 static void add_rows(struct table *t, const struct machine_partition *p,
 	const struct batch_result *r)
 {
-	char where[NAME_TEXT], digest[24], value[32];
+	char where[NAME_TEXT], digest[24], title[FIGURE_NAME];
+	char value[FIGURE_TEXT];
 	const char *cells[] = { p->name, where, p->cut.joined, p->workload, "-",
 		"-", digest };
 	const size_t n_cells = sizeof(cells) / sizeof(cells[0]);
@@ -162,8 +164,9 @@ static void add_rows(struct table *t, const struct machine_partition *p,
 	for (i = 0; i < r->n_figures; i++) {
 		if (!run_jobs_is_usual(r->figure[i].name))
 			continue;
-		cells[4] = r->figure[i].name;
-		snprintf(value, sizeof(value), "%.5g", r->figure[i].value);
+		figure_title(r->figure[i].name, title);
+		figure_text(r->figure[i].name, r->figure[i].value, value);
+		cells[4] = title;
 		cells[5] = value;
 		table_add(t, cells);
 		if (is_first)

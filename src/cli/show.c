@@ -77,6 +77,26 @@ bool show_links(const struct show *s, uint32_t class, uint64_t *links)
 	return *links > 0;
 }
 
+bool show_timeout(const struct show *s, sim_time *least, sim_time *most)
+{
+	static const struct link_retry none;
+	const struct retry_params *r = &s->m->link.retry;
+	uint64_t links;
+	sim_time t;
+	uint32_t i;
+
+	*least = SIM_NEVER;
+	*most = 0;
+	for (i = 0; i < s->m->topo->n_wires; i++) {
+		if (!show_links(s, i, &links))
+			continue;
+		t = retry_timeout(&none, r, s->rules.latency[i]);
+		*least = t < *least ? t : *least;
+		*most = t > *most ? t : *most;
+	}
+	return r->kind == RETRY_REPLAY && *most;
+}
+
 void show_wire(const struct show *s, uint32_t class, char text[TOPO_TEXT])
 {
 	const struct topo *t = s->m->topo;

@@ -34,6 +34,9 @@ struct show {
 bool show_links(const struct show *s, uint32_t class, uint64_t *links);
 /* What is said of it: "5 m, copper". */
 void show_wire(const struct show *s, uint32_t class, char text[TOPO_TEXT]);
+/* The time-outs of links that retry, on the shortest and the longest wire;
+ * false where none does. */
+bool show_timeout(const struct show *s, sim_time *least, sim_time *most);
 /* Bytes that a receiver holds per channel. */
 uint64_t show_buffer(const struct show *s);
 /* Payload that a link has places for: that of all channels of its receiver,

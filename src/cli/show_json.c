@@ -1,6 +1,7 @@
 #include "cli/show.h"
 
 #include "load/load.h"
+#include "machine/flow.h"
 #include "net/use.h"
 #include "out/json.h"
 
@@ -58,12 +59,19 @@ static void json_wires(struct json *j, const struct show *s)
 static void json_link(struct json *j, const struct show *s)
 {
 	const struct link_params *l = &s->m->link;
+	sim_time least, most;
 
 	json_object(j, "link");
 	json_text(j, "code", link_codes[l->code].name);
 	json_int(j, "lanes", l->lanes);
 	json_real(j, "raw_Gbps", 8 * show_gbps(l->rate));
 	json_real(j, "data_GBps", show_gbps(link_data_rate(l)));
+	if (show_timeout(s, &least, &most)) {
+		json_object(j, "retry_timeout_ns");
+		json_real(j, "min", sim_ns(least));
+		json_real(j, "max", sim_ns(most));
+		json_end(j, '}');
+	}
 	json_end(j, '}');
 }
 
@@ -191,6 +199,23 @@ static void json_routing(struct json *j, const struct route *r)
 	json_end(j, '}');
 }
 
+static void json_flow(struct json *j, const struct machine *m)
+{
+	struct flow_bound bound[FLOW_BOUNDS];
+	uint32_t n = flow_bounds(m, bound), i;
+	struct flow_bound least = flow_least(bound, n);
+
+	json_object(j, "one_flow");
+	json_real(j, "GBps", least.rate / 1e9);
+	json_text(j, "bound_by", least.what);
+	json_text(j, "set", least.remedy);
+	json_object(j, "bounds_GBps");
+	for (i = 0; i < n; i++)
+		json_real(j, bound[i].what, bound[i].rate / 1e9);
+	json_end(j, '}');
+	json_end(j, '}');
+}
+
 void show_json(const struct show *s, FILE *f)
 {
 	const struct machine *m = s->m;
@@ -223,6 +248,7 @@ void show_json(const struct show *s, FILE *f)
 	json_bisection(&j, s);
 	json_ways(&j, s);
 	json_buffers(&j, s);
+	json_flow(&j, m);
 	json_routing(&j, m->route);
 	json_object(&j, "simulation");
 	json_count(&j, "bytes_per_node", show_site_bytes(s));

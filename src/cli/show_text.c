@@ -4,7 +4,9 @@
 
 #include "cli/cli.h"
 #include "load/load.h"
+#include "machine/flow.h"
 #include "net/use.h"
+#include "out/figure.h"
 #include "out/table.h"
 
 static void put(struct table *t, FILE *f)
@@ -181,13 +183,23 @@ static void text_link_more(const struct link_params *l, FILE *f)
 			"control     %" PRId64 " words after every %" PRId64
 			"\n",
 			l->control, l->control_every);
-	if (l->retry.kind == RETRY_REPLAY)
-		fprintf(f,
-			"retry       by replay: %" PRId64
-			" %s, again after %s\n",
-			l->retry.window,
-			l->retry.unit == RETRY_PACKETS ? "packets" : "chunks",
-			l->retry.by == RETRY_BY_NACK ? "a nack" : "a time-out");
+}
+
+/* The time-out follows from a wire's latency. */
+static void text_retry(const struct show *s, FILE *f)
+{
+	const struct retry_params *r = &s->m->link.retry;
+	sim_time least, most;
+
+	if (!show_timeout(s, &least, &most))
+		return;
+	fprintf(f, "retry       by replay: %" PRId64 " %s, again after %s\n",
+		r->window, r->unit == RETRY_PACKETS ? "packets" : "chunks",
+		r->by == RETRY_BY_NACK ? "a nack" : "a time-out");
+	fprintf(f, "            time-out of %.10g", sim_ns(least));
+	if (most > least)
+		fprintf(f, " to %.10g", sim_ns(most));
+	fprintf(f, " ns, %" PRId64 " round trips of the wire\n", r->timeout);
 }
 
 static void text_link(const struct show *s, FILE *f)
@@ -218,6 +230,7 @@ static void text_link(const struct show *s, FILE *f)
 			" B of overhead for each %" PRId64 " B of payload\n",
 			l->per_transaction, l->transaction);
 	text_link_more(l, f);
+	text_retry(s, f);
 	text_lines(s, f);
 	if (s->cut.links)
 		fprintf(f,
@@ -248,6 +261,27 @@ static void text_room(const struct show *s, FILE *f)
 		link_round_trip(&s->rules, wire), t->wire[wire].name);
 }
 
+/* What one flow reaches, and what else is on its way; of what carries less than
+ * a link, what to set. */
+static void text_flow(const struct show *s, FILE *f)
+{
+	struct flow_bound bound[FLOW_BOUNDS];
+	uint32_t n = flow_bounds(s->m, bound), i;
+	struct flow_bound least = flow_least(bound, n);
+	char text[FIGURE_TEXT];
+
+	figure_text("rate_GBps", least.rate / 1e9, text);
+	fprintf(f, "one flow    %s of payload, bound by %s\n", text,
+		least.what);
+	for (i = 0; i < n && n > 1; i++) {
+		figure_text("rate_GBps", bound[i].rate / 1e9, text);
+		fprintf(f, "            %s: %s", bound[i].what, text);
+		if (*bound[i].remedy)
+			fprintf(f, " (--set %s)", bound[i].remedy);
+		fputc('\n', f);
+	}
+}
+
 static void text_router(const struct show *s, FILE *f)
 {
 	const struct net_params *r = &s->m->router;
@@ -272,6 +306,7 @@ static void text_router(const struct show *s, FILE *f)
 			(double)show_link_memory(s) / 1024);
 	(r->switches ? r->switches : r->kind)->describe(r, s->m->topo, f);
 	text_room(s, f);
+	text_flow(s, f);
 }
 
 static void text_io(const struct show *s, FILE *f)

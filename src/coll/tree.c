@@ -12,11 +12,11 @@ const struct param tree_params_table[TREE_PARAMS] = {
 	PARAM_ROW(PARAM_TIME, "up", AT(up), "18 ns", 0, MOST_TIME,
 		"time that a hop towards the root takes beyond that of any "
 		"other packet",
-		"BGQ-N41"),
+		"BGQ-N41, of doubles; of integers assumed"),
 	PARAM_ROW(PARAM_TIME, "down", AT(down), "6 ns", 0, MOST_TIME,
 		"time that a hop away from the root takes beyond that of any "
 		"other packet",
-		"BGQ-N41"),
+		"BGQ-N41, of doubles; of integers assumed"),
 	PARAM_ROW(PARAM_TIME, "turn", AT(turn), "24 ns", 0, MOST_TIME,
 		"time from the tail of a reduced packet until the logic takes "
 		"the next",

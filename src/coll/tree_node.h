@@ -157,7 +157,7 @@ void tree_leave(const struct tree_at *a, uint32_t place, sim_time tail);
 static inline bool tree_reads(
 	const struct tree_at *a, uint32_t buffer, const struct packet *p)
 {
-	return faults_reads(a->net->faults, a->w->id, a->s, buffer,
+	return faults_reads(a->net->faults, a->w->id, a->s, buffer, p,
 		a->net->link.bytes[p->size], a->t);
 }
 

@@ -70,7 +70,9 @@ static bool count(struct link_chips *c, const struct chip_params *p,
 		return false;
 	first = c->at[fibre][(last + 1) % (uint64_t)p->threshold];
 	c->at[fibre][last % (uint64_t)p->threshold] = t;
-	if (c->is_replaced || last + 1 < p->threshold)
+	/* the spare is for one that has failed, if there is one */
+	if (c->is_replaced || last + 1 < p->threshold ||
+		chip_missing(c) & ~(1u << fibre))
 		return false;
 	if (p->threshold > 1 && t - first > p->window)
 		return false;
@@ -78,13 +80,14 @@ static bool count(struct link_chips *c, const struct chip_params *p,
 	return true;
 }
 
-bool chip_fail(struct link_chips *c, const struct chip_params *p,
-	uint32_t fibre, sim_time t)
+bool chip_fail(struct link_chips *c, uint32_t fibre)
 {
-	if (c->is_replaced)
-		c->is_dead |= fibre != c->fibre;
-	else
-		replace(c, p, fibre, t);
+	uint32_t missing;
+
+	c->failed |= (uint16_t)(1u << fibre);
+	missing = chip_missing(c);
+	c->is_dead |=
+		c->is_replaced ? missing != 0 : (missing & (missing - 1)) != 0;
 	return !c->is_dead;
 }
 
@@ -94,19 +97,24 @@ struct row {
 	uint32_t wrong[CHIP_FIBRES], bad, n_bad;
 };
 
+/* It is no word of the code. */
+static void lose_word(struct row *r, uint32_t fibre, uint64_t random)
+{
+	r->wrong[fibre] = 1 + (uint32_t)(random >> 16 & 0xffff) % 255;
+	r->bad |= 1u << fibre;
+	r->n_bad++;
+}
+
 static void read_word(
 	struct row *r, uint32_t fibre, uint32_t flips, uint64_t random)
 {
 	uint32_t byte = random & 0xff;
 	int32_t got = chip_decode(chip_encode(byte, random >> 8 & 1) ^ flips);
 
-	if (got != CHIP_NONE) {
+	if (got != CHIP_NONE)
 		r->wrong[fibre] = byte ^ (uint32_t)got;
-		return;
-	}
-	r->wrong[fibre] = 1 + (uint32_t)(random >> 16 & 0xffff) % 255;
-	r->bad |= 1u << fibre;
-	r->n_bad++;
+	else
+		lose_word(r, fibre, random);
 }
 
 /* Parity gives the one bad word what the others have. */
@@ -132,34 +140,61 @@ static void end_row(const struct row *r, uint32_t row, uint32_t bytes,
 	}
 }
 
+/* What a chip has of one transmission. */
+struct pass {
+	const uint32_t *flip;
+	uint32_t n, at; /* flips, and those that are done with */
+	uint64_t random;
+	bool has_parity;
+};
+
+static uint64_t next_random(struct pass *s)
+{
+	s->random = s->random * UINT64_C(6364136223846793005) +
+		    UINT64_C(1442695040888963407);
+	return s->random >> 24;
+}
+
+/* The words of a row with flips, and those of a fibre that has failed. */
+static void read_row(
+	struct pass *s, struct row *r, uint32_t row, uint32_t missing)
+{
+	while (s->at < s->n && s->flip[s->at] / CHIP_ROW == row) {
+		uint32_t word = s->flip[s->at] / CHIP_SYMBOL, flips = 0;
+		uint32_t fibre = word % CHIP_FIBRES;
+		uint64_t random = next_random(s);
+
+		for (; s->at < s->n && s->flip[s->at] / CHIP_SYMBOL == word;
+			s->at++)
+			flips ^= 1u << s->flip[s->at] % CHIP_SYMBOL;
+		/* without parity the spare is another fibre's */
+		if ((s->has_parity || fibre < CHIP_DATA) &&
+			!(missing >> fibre & 1))
+			read_word(r, fibre, flips, random);
+	}
+	for (; missing; missing &= missing - 1)
+		lose_word(r, (uint32_t)__builtin_ctz(missing), next_random(s));
+}
+
 struct chip_done chip_pass(struct link_chips *c, const struct chip_params *p,
 	sim_time t, const uint32_t *flip, uint32_t n, uint32_t bytes,
 	uint64_t random, uint32_t *bit, uint32_t most)
 {
 	struct chip_done done = { 0 };
-	bool has_parity = !c->is_replaced;
-	uint32_t i = 0, fibre;
+	struct pass s = { flip, n, 0, random, !c->is_replaced };
+	uint32_t missing = chip_missing(c), row = 0, fibre;
+	uint32_t rows = (bytes + CHIP_DATA - 1) / CHIP_DATA;
 
-	while (i < n) {
-		uint32_t row = flip[i] / CHIP_ROW;
+	for (; missing ? row < rows : s.at < n; row++) {
 		struct row r = { .n_bad = 0 };
 
-		while (i < n && flip[i] / CHIP_ROW == row) {
-			uint32_t word = flip[i] / CHIP_SYMBOL, flips = 0;
-
-			for (; i < n && flip[i] / CHIP_SYMBOL == word; i++)
-				flips ^= 1u << flip[i] % CHIP_SYMBOL;
-			random = random * UINT64_C(6364136223846793005) +
-				 UINT64_C(1442695040888963407);
-			fibre = word % CHIP_FIBRES;
-			/* without parity the spare is another fibre's */
-			if (has_parity || fibre < CHIP_DATA)
-				read_word(&r, fibre, flips, random >> 24);
-		}
+		if (!missing)
+			row = flip[s.at] / CHIP_ROW;
+		read_row(&s, &r, row, missing);
 		for (fibre = 0; fibre < CHIP_FIBRES; fibre++)
 			if (r.bad >> fibre & 1)
 				done.is_replaced |= count(c, p, fibre, t);
-		if (has_parity && r.n_bad == 1) {
+		if (s.has_parity && r.n_bad == 1) {
 			rebuild(&r);
 			done.rebuilt++;
 		}

@@ -7,7 +7,9 @@
  * errors.
  *
  * The chip counts the bad words of each fibre.  One with too many within some
- * time is replaced by the spare, and from then on there is no parity.
+ * time is replaced by the spare, and from then on there is no parity.  A fibre
+ * that has failed has no good word: parity rebuilds each row until the spare
+ * has taken over.
  *
  * The paper does not print the code: it is assumed to be the 252 balanced words
  * and four pairs with three and seven ones.
@@ -46,6 +48,7 @@ int32_t chip_decode(uint32_t word);
 struct link_chips {
 	bool is_replaced; /* a fibre, by the spare */
 	uint8_t fibre; /* which */
+	uint16_t failed; /* fibres without light, a bit each */
 	bool is_dead; /* fibres are missing */
 	sim_time pause, until; /* while a fibre is replaced */
 	uint32_t n[CHIP_FIBRES]; /* errors that are counted */
@@ -65,8 +68,12 @@ struct chip_done chip_pass(struct link_chips *c, const struct chip_params *p,
 	sim_time t, const uint32_t *flip, uint32_t n, uint32_t bytes,
 	uint64_t random, uint32_t *bit, uint32_t most);
 
-/* A fibre fails: the spare takes its place (true), or there is none left. */
-bool chip_fail(struct link_chips *c, const struct chip_params *p,
-	uint32_t fibre, sim_time t);
+/* A fibre fails; false where there is no parity left for it. */
+bool chip_fail(struct link_chips *c, uint32_t fibre);
+/* Fibres that have failed and that nothing has replaced. */
+static inline uint32_t chip_missing(const struct link_chips *c)
+{
+	return c->failed & ~(c->is_replaced ? 1u << c->fibre : 0);
+}
 
 #endif

@@ -97,9 +97,57 @@ static void bgq_f82_a_second_fibre_that_fails_is_one_too_many(void **state)
 	struct link_chips c = { 0 };
 
 	(void)state;
-	assert_true(chip_fail(&c, &usual, 3, 5));
-	assert_true(chip_fail(&c, &usual, 3, 6));
-	assert_false(chip_fail(&c, &usual, 4, 7));
+	assert_true(chip_fail(&c, 3));
+	assert_true(chip_fail(&c, 3));
+	assert_false(chip_fail(&c, 4));
+}
+
+/* No word of it is good, and each is the only bad one of its row: by the eighth
+ * the spare replaces it, and the rest of that packet still has parity. */
+static void bgq_f81_rows_are_rebuilt_until_the_spare_is_used(void **state)
+{
+	struct chip_params never = usual;
+	uint32_t bit[MOST], flip = CHIP_ROW * 5 + 70;
+	struct link_chips c = { 0 }, kept = { 0 };
+	struct chip_done d;
+
+	(void)state;
+	assert_true(chip_fail(&c, 3));
+	d = chip_pass(&c, &usual, 9, NULL, 0, BYTES, 7, bit, MOST);
+	assert_int_equal(d.n_bits, 0);
+	assert_int_equal(d.rebuilt, BYTES / 8);
+	assert_true(d.is_replaced);
+	assert_int_equal(c.fibre, 3);
+	assert_int_equal(c.pause, 9);
+	d = chip_pass(&c, &usual, 9, NULL, 0, BYTES, 7, bit, MOST);
+	assert_int_equal(d.rebuilt, 0);
+	assert_true(chip_fail(&c, 3));
+	assert_false(chip_fail(&c, CHIP_DATA));
+
+	never.threshold = 0;
+	assert_true(chip_fail(&kept, 3));
+	d = chip_pass(&kept, &never, 9, NULL, 0, BYTES, 7, bit, MOST);
+	assert_int_equal(d.rebuilt, BYTES / 8);
+	/* another bad word of a row is one too many for that row */
+	d = chip_pass(&kept, &never, 9, &flip, 1, BYTES, 7, bit, MOST);
+	assert_int_equal(d.rebuilt, BYTES / 8 - 1);
+	assert_in_range(d.n_bits, 2, 16);
+	assert_in_range(bit[0], 8 * 43, 8 * 44 - 1);
+	assert_false(kept.is_replaced);
+}
+
+/* The spare is kept for it, however bad another one is. */
+static void bgq_f82_the_spare_replaces_the_fibre_that_failed(void **state)
+{
+	const struct chip_params p = { .threshold = 1, .window = SIM_NS };
+	struct link_chips c = { 0 };
+	uint32_t bit[MOST], flip = 5;
+
+	(void)state;
+	assert_true(chip_fail(&c, 3));
+	chip_pass(&c, &p, 9, &flip, 1, BYTES, 7, bit, MOST);
+	assert_int_equal(c.fibre, 3);
+	assert_false(c.is_dead);
 }
 
 int main(void)
@@ -112,6 +160,10 @@ int main(void)
 		cmocka_unit_test(bgq_f82_a_fibre_with_many_errors_is_replaced),
 		cmocka_unit_test(
 			bgq_f82_a_second_fibre_that_fails_is_one_too_many),
+		cmocka_unit_test(
+			bgq_f81_rows_are_rebuilt_until_the_spare_is_used),
+		cmocka_unit_test(
+			bgq_f82_the_spare_replaces_the_fibre_that_failed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

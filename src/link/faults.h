@@ -251,6 +251,8 @@ struct faults {
 	struct fault_memory *memory; /* [site], or NULL: all words are good */
 	struct fault_flip *flip; /* by site and time, the last one of none */
 	bool has_buffers;
+	/* Bytes at the address that a packet's load is; NULL: loads are none */
+	size_t (*load_bytes)(const struct packet *p);
 	struct fault_link *chip; /* [site], packets in place of bits; or NULL */
 	struct fault_trainings trainings;
 	/* [link] lines that are not sampled in their eye; or NULL */
@@ -282,9 +284,10 @@ void faults_free_memories(struct faults *f);
  * bad bit, which was mended, or two.  Only where there is f->memory. */
 struct fault_words faults_words(
 	struct faults *f, router_id site, uint32_t n, uint64_t word);
-/* A packet comes to the head of a buffer: false where that has stopped. */
+/* A packet comes to the head of a buffer, and is read as it lies there: false
+ * where that has stopped. */
 bool faults_read_buffer(struct faults *f, uint32_t worker, router_id site,
-	uint32_t buffer, uint32_t bytes, sim_time t);
+	uint32_t buffer, const struct packet *p, uint32_t bytes, sim_time t);
 /* Words that were mended; units that have stopped, and the first of them.  Only
  * while nothing runs. */
 uint64_t faults_mended(const struct faults *f);
@@ -292,10 +295,11 @@ uint64_t faults_stopped(const struct faults *f, struct ras_event *first);
 
 /* The same as faults_read_buffer(), where buffers have no errors nothing. */
 static inline bool faults_reads(struct faults *f, uint32_t worker,
-	router_id site, uint32_t buffer, uint32_t bytes, sim_time t)
+	router_id site, uint32_t buffer, const struct packet *p, uint32_t bytes,
+	sim_time t)
 {
 	return !f || !f->memory || !f->has_buffers ||
-	       faults_read_buffer(f, worker, site, buffer, bytes, t);
+	       faults_read_buffer(f, worker, site, buffer, p, bytes, t);
 }
 
 /* --- reloads.c --- */

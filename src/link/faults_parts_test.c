@@ -202,6 +202,40 @@ static void a_machine_has_parts_of_its_own(void **state)
 	fault_plan_free(&p);
 }
 
+/* --- buffers --- */
+
+enum { LOAD = 64 };
+
+static size_t load_bytes(const struct packet *p)
+{
+	(void)p;
+	return LOAD;
+}
+
+/* One word in ten has a bad bit, which lies in the packet's own bytes until it
+ * has been read through the code. */
+static void bgq_f79_what_the_code_mends_is_as_it_was(void **state)
+{
+	struct fault_plan p = { .memories = { UINT64_C(100000000000000000), 0 },
+		.has_buffers = true };
+	struct faults *f = faults_new(&p, &torus.topo, 1, 1);
+	uint8_t load[LOAD], was[LOAD];
+	struct packet x = { .load = (uint64_t)(uintptr_t)load };
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < LOAD; i++)
+		load[i] = was[i] = (uint8_t)(37 * i + 5);
+	f->load_bytes = load_bytes;
+	for (i = 0; i < 1000; i++) {
+		assert_true(faults_read_buffer(f, 0, 0,
+			fault_buffer_of(FAULT_RECEIVER, 1, 0), &x, LOAD, i));
+		assert_memory_equal(load, was, LOAD);
+	}
+	assert_in_range(faults_mended(f), 600, 1000);
+	faults_free(f);
+}
+
 /* --- lanes --- */
 
 static void lanes_die_one_after_the_other(void **state)
@@ -299,6 +333,7 @@ int main(void)
 		cmocka_unit_test(a_router_may_be_named_in_several_ways),
 		cmocka_unit_test(a_machine_has_parts_of_its_own),
 		cmocka_unit_test(a_buffer_has_a_port_and_a_channel_or_a_number),
+		cmocka_unit_test(bgq_f79_what_the_code_mends_is_as_it_was),
 		cmocka_unit_test(lanes_die_one_after_the_other),
 		cmocka_unit_test(a_link_is_dead_while_it_is_trained_anew),
 		cmocka_unit_test(long_plans_are_read_quickly),

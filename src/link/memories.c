@@ -109,7 +109,9 @@ static int by_site(const void *a, const void *b)
 		return x->site < y->site ? -1 : 1;
 	if (x->at != y->at)
 		return x->at < y->at ? -1 : 1;
-	return x->buffer < y->buffer ? -1 : x->buffer > y->buffer;
+	if (x->buffer != y->buffer)
+		return x->buffer < y->buffer ? -1 : 1;
+	return x->bits < y->bits ? -1 : x->bits > y->bits;
 }
 
 void faults_set_memories(
@@ -148,24 +150,54 @@ void faults_free_memories(struct faults *f)
 
 /* --- reading --- */
 
-/* Reads a word of which some bits are bad through its code. */
-static void decode(uint64_t word, uint32_t bits, struct fault_words *w)
+/* What is read: words of a packet, or one of another memory. */
+struct text {
+	const struct packet *packet; /* NULL: word */
+	uint64_t word;
+};
+
+/* Where the k-th word of a text lies.  Of a packet that is in its load; what
+ * the wire adds to that, and all of a packet without a load, has words of its
+ * addresses in its place. */
+static unsigned char *word_at(
+	const struct faults *f, struct text *x, uint64_t k)
 {
-	uint64_t read = word;
+	const struct packet *p = x->packet;
+
+	if (p && f->load_bytes && p->load &&
+		(k + 1) * FAULT_WORD <= f->load_bytes(p))
+		return (unsigned char *)(uintptr_t)p->load + k * FAULT_WORD;
+	if (p)
+		x->word = (uint64_t)p->src << 32 | p->dst;
+	return (unsigned char *)&x->word;
+}
+
+/* Some bits of a word go bad where it lies, and it is read through its code,
+ * which puts back what it mends.  One that it cannot mend goes nowhere: it is
+ * left as it was. */
+static void decode(unsigned char *at, uint32_t bits, struct fault_words *w)
+{
+	uint64_t word, read;
+	uint8_t check;
 	uint32_t i;
 
+	memcpy(&word, at, FAULT_WORD);
+	check = secded_encode(word);
+	read = word;
 	for (i = 0; i < bits; i++)
 		read ^= UINT64_C(1) << (word + 23 * i) % 64;
-	if (secded_decode(&read, secded_encode(word)) == SECDED_BAD) {
+	memcpy(at, &read, FAULT_WORD);
+	if (secded_decode(&read, check) == SECDED_BAD) {
+		memcpy(at, &word, FAULT_WORD);
 		w->bad++;
 		return;
 	}
-	BUG_IF(read != word);
+	memcpy(at, &read, FAULT_WORD);
 	w->mended++;
 }
 
-struct fault_words faults_words(
-	struct faults *f, router_id site, uint32_t n, uint64_t word)
+static struct fault_words read_words(
+	struct faults *f, router_id site, uint32_t n, struct text *x)
 {
 	struct fault_memory *m = &f->memory[site];
 	struct fault_words w = { 0 };
@@ -173,19 +205,26 @@ struct fault_words faults_words(
 
 	for (i = 0; i < 2; i++) {
 		while (m->left[i] < n) {
+			decode(word_at(f, x, m->left[i]), i + 1, &w);
 			m->left[i]++;
 			draw(f, site, i);
-			decode(word, i + 1, &w);
 		}
 		m->left[i] -= n;
 	}
 	return w;
 }
 
-/* Those that the plan has. */
-static void flip(struct faults *f, router_id site, uint32_t buffer, sim_time t,
-	struct fault_words *w)
+struct fault_words faults_words(
+	struct faults *f, router_id site, uint32_t n, uint64_t word)
 {
+	return read_words(f, site, n, &(struct text){ NULL, word });
+}
+
+/* Those that the plan has, of n words. */
+static void flip(struct faults *f, router_id site, uint32_t buffer, uint32_t n,
+	struct text *text, sim_time t, struct fault_words *w)
+{
+	uint64_t k = random_draw(f->seed, site, RANDOM_MEMORY, buffer).b % n;
 	struct fault_memory *m = &f->memory[site];
 	uint32_t i;
 
@@ -194,15 +233,16 @@ static void flip(struct faults *f, router_id site, uint32_t buffer, sim_time t,
 
 		if (x->site != site || x->at > t || x->buffer != buffer)
 			continue;
-		decode(random_draw(f->seed, site, RANDOM_MEMORY, buffer).b,
-			x->bits, w);
+		decode(word_at(f, text, k), x->bits, w);
 		x->site = NO_ROUTER;
 	}
 }
 
 bool faults_read_buffer(struct faults *f, uint32_t worker, router_id site,
-	uint32_t buffer, uint32_t bytes, sim_time t)
+	uint32_t buffer, const struct packet *p, uint32_t bytes, sim_time t)
 {
+	uint32_t n = (bytes + FAULT_WORD - 1) / FAULT_WORD;
+	struct text x = { .packet = p };
 	uint32_t *stopped = &f->memory[site].stopped[fault_unit_of(buffer)];
 	uint32_t bit = 1u << fault_number_of(buffer);
 	struct ras_event e = { .at = t,
@@ -214,9 +254,8 @@ bool faults_read_buffer(struct faults *f, uint32_t worker, router_id site,
 
 	if (*stopped & bit)
 		return false;
-	w = faults_words(
-		f, site, (bytes + FAULT_WORD - 1) / FAULT_WORD, buffer);
-	flip(f, site, buffer, t, &w);
+	w = read_words(f, site, n, &x);
+	flip(f, site, buffer, n ? n : 1, &x, t, &w);
 	f->tally[worker].mended += w.mended;
 	if (!w.bad)
 		return true;

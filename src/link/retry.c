@@ -126,7 +126,92 @@ static sim_time has_room(
 void retry_fini(struct link_retry *q)
 {
 	mem_free(q->entry);
+	mem_free(q->copies);
 	*q = (struct link_retry){ 0 };
+}
+
+/* --- copies --- */
+
+static sim_time end_of(const struct retry_copies *c)
+{
+	return c->start + (sim_time)(c->n - 1) * c->step + c->ser;
+}
+
+/* Forgets what was sent by t. */
+static void forget_copies(struct link_retry *q, sim_time t)
+{
+	uint32_t i = 0, k;
+
+	while (i < q->n_copies && end_of(&q->copies[i]) <= t)
+		i++;
+	if (!i)
+		return;
+	for (k = i; k < q->n_copies; k++)
+		q->copies[k - i] = q->copies[k];
+	q->n_copies -= i;
+}
+
+/* One more copy joins the last ones where it keeps their step. */
+static bool is_joined(
+	struct link_retry *q, const struct retry_packet *x, sim_time start)
+{
+	struct retry_copies *c = q->copies + q->n_copies;
+
+	if (!q->n_copies)
+		return false;
+	c--;
+	if (c->bytes != x->bytes || c->channel != x->channel ||
+		c->ser != x->ser ||
+		(c->n > 1 && start != c->start + (sim_time)c->n * c->step))
+		return false;
+	c->step = c->n == 1 ? start - c->start : c->step;
+	c->n++;
+	return true;
+}
+
+static void add_copies(struct link_retry *q, const struct retry_packet *x,
+	sim_time start, uint32_t n, sim_time step)
+{
+	if (!x->bytes || (n == 1 && is_joined(q, x, start)))
+		return;
+	if (q->n_copies == q->copies_room) {
+		q->copies_room = 2 * q->copies_room + 8;
+		q->copies =
+			mem_grow(q->copies, q->copies_room, sizeof(*q->copies));
+	}
+	q->copies[q->n_copies++] = (struct retry_copies){ start, step, x->ser,
+		n, x->bytes, x->channel };
+}
+
+/* Whole copies behind now, and the rest of one that is being sent. */
+static uint64_t unsent_of(const struct retry_copies *c, sim_time now)
+{
+	uint64_t begun = 1, bytes = c->bytes;
+	sim_time left;
+
+	if (now <= c->start)
+		return c->n * bytes;
+	if (c->n > 1)
+		begun += (uint64_t)((now - c->start - 1) / c->step);
+	begun = begun < c->n ? begun : c->n;
+	left = c->start + (sim_time)(begun - 1) * c->step + c->ser - now;
+	bytes *= c->n - begun;
+	if (left > 0)
+		bytes += ((uint64_t)left * c->bytes + (uint64_t)c->ser - 1) /
+			 (uint64_t)c->ser;
+	return bytes;
+}
+
+uint64_t retry_unsent(
+	const struct link_retry *q, uint32_t channels, sim_time now)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < q->n_copies; i++)
+		if (channels >> q->copies[i].channel & 1)
+			sum += unsent_of(&q->copies[i], now);
+	return sum;
 }
 
 /* --- sending --- */
@@ -181,9 +266,11 @@ static sim_time again(struct sending *s, enum retry_fate fate, sim_time back)
 	each = retry_each(s->q, s->p, s->x);
 	if (fate == RETRY_IS_CUT && next < back) {
 		uint64_t n = (uint64_t)((back - next + each - 1) / each);
+		uint32_t most = n < HOPELESS ? (uint32_t)n : HOPELESS;
 
+		add_copies(q, s->x, next, most, each);
 		next += (sim_time)n * each;
-		s->done.resent += n < HOPELESS ? (uint32_t)n : HOPELESS;
+		s->done.resent += most;
 	}
 	return next;
 }
@@ -203,6 +290,7 @@ static bool come_through(struct sending *s)
 		if (fate == RETRY_IS_DEAD)
 			return false;
 		s->done.resent++;
+		add_copies(s->q, s->x, s->done.start, 1, 0);
 		s->done.start = s->q->back = again(s, fate, back);
 		s->done.is_reported |=
 			++tries >= s->p->tries || s->done.resent >= s->p->tries;
@@ -244,8 +332,13 @@ struct retry_done retry_send(struct link_retry *q, const struct retry_params *p,
 	sim_time room;
 
 	forget(q, p, x->t);
+	forget_copies(q, x->t);
 	send_echoes(&s);
 	s.done.is_lost = !come_through(&s);
+	if (s.done.start > x->t)
+		add_copies(q, x, s.done.start, 1, 0);
+	else
+		q->sent = x->t + x->ser;
 	q->clear = s.done.start + s.whole;
 	if (!s.done.is_lost)
 		keep(q, p, x->chunks, acknowledge(&s));

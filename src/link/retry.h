@@ -55,6 +55,7 @@ int retry_check(const struct retry_params *p, uint32_t full, struct err *e);
 struct retry_packet {
 	sim_time t, ser, gap, latency;
 	uint32_t chunks;
+	uint32_t bytes, channel; /* for retry_unsent() */
 };
 
 enum retry_fate {
@@ -89,6 +90,13 @@ struct retry_entry {
 	uint32_t chunks;
 };
 
+/* Copies that a sender will send, or does: so many, the first from start on,
+ * and one every step. */
+struct retry_copies {
+	sim_time start, step, ser;
+	uint32_t n, bytes, channel;
+};
+
 /* The sender of one directed link; all zero when nothing was sent. */
 struct link_retry {
 	sim_time back; /* when it last goes back */
@@ -97,6 +105,10 @@ struct link_retry {
 	struct retry_entry *entry; /* a ring, in order */
 	uint32_t first, n, room;
 	uint32_t chunks; /* of all entries */
+	/* Those that do not leave at their grant, by start. */
+	struct retry_copies *copies;
+	uint32_t n_copies, copies_room;
+	sim_time sent; /* the tail of the last that did */
 	uint32_t next; /* number of the next packet */
 	uint32_t timeout; /* its own, in round trips; 0: that of all links */
 	/* One that waits, since some time, for a link that never returns; 0:
@@ -115,6 +127,10 @@ struct retry_done retry_send(struct link_retry *q, const struct retry_params *p,
 	uint32_t full, const struct retry_packet *x,
 	const struct retry_luck *luck);
 void retry_fini(struct link_retry *q);
+/* Bytes of granted packets, and of their copies, that leave after now, over the
+ * channels of a mask; now is not before the last grant. */
+uint64_t retry_unsent(
+	const struct link_retry *q, uint32_t channels, sim_time now);
 enum { RETRY_MOST_TRIPS = 1000000 }; /* of a time-out */
 
 /* A sender's time-out on a wire of some latency; and the time from one copy of

@@ -244,7 +244,7 @@ static void a_nack_costs_a_round_trip(void **state)
 {
 	struct world w = { .p = defaults(), .fails = { 1 } };
 	const struct retry_luck luck = { fate, is_ack_lost, &w, false };
-	struct retry_packet x = { 0, 20 * NS, GAP, WIRE, 1 };
+	struct retry_packet x = { 0, 20 * NS, GAP, WIRE, 1, 0, 0 };
 	struct link_retry q = { 0 };
 	struct retry_done d;
 
@@ -268,7 +268,7 @@ static void a_full_replay_buffer_holds_the_link(void **state)
 {
 	struct world w = { .p = defaults() };
 	const struct retry_luck luck = { fate, is_ack_lost, &w, false };
-	struct retry_packet x = { 0, 20 * NS, GAP, 199 * NS, 1 };
+	struct retry_packet x = { 0, 20 * NS, GAP, 199 * NS, 1, 0, 0 };
 	const struct retry_tokens many = { 1000, 200 * NS };
 	const struct retry_tokens few = { 1, 399 * NS };
 	struct link_retry q = { 0 };
@@ -323,7 +323,7 @@ static void an_outage_is_waited_for(void **state)
 	sim_time back = 100 * 1000 * NS;
 	struct retry_params p = defaults();
 	const struct retry_luck luck = { dead_until, never, &back, true };
-	struct retry_packet x = { 0, 20 * NS, GAP, WIRE, 1 };
+	struct retry_packet x = { 0, 20 * NS, GAP, WIRE, 1, 0, 0 };
 	struct link_retry q = { 0 };
 	struct retry_done d = retry_send(&q, &p, FULL, &x, &luck);
 
@@ -347,7 +347,7 @@ static void a_packet_that_never_passes_is_given_up(void **state)
 {
 	struct world w = { .p = defaults(), .fails = { 50 } };
 	const struct retry_luck luck = { fate, is_ack_lost, &w, true };
-	struct retry_packet x = { 0, 20 * NS, GAP, WIRE, 1 };
+	struct retry_packet x = { 0, 20 * NS, GAP, WIRE, 1, 0, 0 };
 	struct link_retry q = { 0 };
 	struct retry_done d;
 
@@ -358,6 +358,49 @@ static void a_packet_that_never_passes_is_given_up(void **state)
 	assert_true(d.is_reported);
 	assert_int_equal(d.resent, 10);
 	assert_int_equal(q.n, 0);
+	retry_fini(&q);
+}
+
+/* Of three copies of 100 bytes, one every EACH; others are not asked for. */
+static void what_lies_ahead_is_known(void **state)
+{
+	enum { SER = 10 * NS, AT = 50 * NS, BYTES = 100, CHANNEL = 2 };
+	struct world w = { .p = defaults(), .fails = { 2 } };
+	const struct retry_luck luck = { fate, is_ack_lost, &w, false };
+	const struct retry_packet x = { AT, SER, GAP, WIRE, FULL, BYTES,
+		CHANNEL };
+	struct link_retry q = { 0 };
+	sim_time each = SER + silence(&w);
+	uint32_t mask = 1u << CHANNEL;
+	struct retry_done done;
+
+	(void)state;
+	done = retry_send(&q, &w.p, FULL, &x, &luck);
+	assert_int_equal(done.resent, 2);
+	assert_int_equal(done.start, AT + 2 * each);
+	assert_int_equal(retry_unsent(&q, mask, AT), 3 * BYTES);
+	assert_int_equal(retry_unsent(&q, ~mask, AT), 0);
+	assert_int_equal(
+		retry_unsent(&q, mask, AT + SER / 2), 2 * BYTES + BYTES / 2);
+	assert_int_equal(retry_unsent(&q, mask, AT + SER), 2 * BYTES);
+	assert_int_equal(retry_unsent(&q, mask, AT + each), 2 * BYTES);
+	assert_int_equal(retry_unsent(&q, mask, AT + each + SER), BYTES);
+	assert_int_equal(retry_unsent(&q, mask, done.start), BYTES);
+	assert_int_equal(retry_unsent(&q, mask, done.start + SER), 0);
+	retry_fini(&q);
+}
+
+static void what_leaves_at_once_does_not_lie_ahead(void **state)
+{
+	struct world w = { .p = defaults() };
+	const struct retry_luck luck = { fate, is_ack_lost, &w, false };
+	const struct retry_packet x = { NS, NS, GAP, WIRE, FULL, 100, 0 };
+	struct link_retry q = { 0 };
+
+	(void)state;
+	retry_send(&q, &w.p, FULL, &x, &luck);
+	assert_int_equal(retry_unsent(&q, 1, NS), 0);
+	assert_int_equal(q.sent, 2 * NS);
 	retry_fini(&q);
 }
 
@@ -386,6 +429,8 @@ int main(void)
 		cmocka_unit_test(a_full_replay_buffer_holds_the_link),
 		cmocka_unit_test(an_outage_is_waited_for),
 		cmocka_unit_test(a_packet_that_never_passes_is_given_up),
+		cmocka_unit_test(what_lies_ahead_is_known),
+		cmocka_unit_test(what_leaves_at_once_does_not_lie_ahead),
 		cmocka_unit_test(a_window_without_room_for_a_packet_is_refused),
 	};
 

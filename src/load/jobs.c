@@ -242,7 +242,8 @@ static sim_time jobs_next(struct load *l)
 	for (i = 0; i < j->n; i++) {
 		struct jobs_part *p = &j->part[i];
 
-		if (p->until <= now)
+		p->load->is_idle = l->is_idle;
+		if (p->until <= now || l->is_idle)
 			p->until = p->load->ops->next(p->load);
 		if (p->until < until)
 			until = p->until;

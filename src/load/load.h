@@ -53,6 +53,10 @@ struct load_result {
 	sim_time measured; /* over which time */
 	uint64_t bytes; /* of payload, delivered in it, by all nodes */
 	int64_t offered_bps; /* per node; 0: as much as the network takes */
+	/* That a message takes on a link, where what was measured is too short
+	 * to say anything about messages; 0: it was long enough. */
+	sim_time message_time, least_time; /* and what would be enough */
+	const char *message_what; /* "one message", or what is sent at once */
 	struct hist latency;
 	const struct nic *nic; /* whose counters say more; NULL: none */
 	uint32_t dead_programs; /* with their nodes */
@@ -110,6 +114,7 @@ struct load {
 	uint64_t seed;
 	uint64_t *digest; /* [site] */
 	sim_time until; /* ends the run; 0: nothing does */
+	bool is_idle; /* no event is left: what still waits waits for ever */
 	void (*on_progress)(void *arg, const struct load_progress *p);
 	void *progress_arg;
 	/* NULL, or called while nothing runs, about so often in simulated

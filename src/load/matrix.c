@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/readline.h"
 #include "base/units.h"
 #include "base/wide.h"
 #include "sim/random.h"
@@ -63,15 +64,19 @@ static char *trim(char *s)
 /* The fields of the next line that has any; 0 at the end, -1 on an error. */
 static int next_line(struct reader *r)
 {
-	ssize_t n;
+	enum readline got;
 
-	while ((n = getline(&r->text, &r->room, r->file)) >= 0) {
+	while ((got = readline(r->file, &r->text, &r->room)) != READLINE_END) {
 		char *at = r->text, *next;
 		uint32_t i = 0;
 
 		r->line++;
-		if (memchr(at, '\0', (size_t)n))
-			return wrong(r, "is no text", NULL);
+		if (got != READLINE_ONE)
+			return wrong(r,
+				got == READLINE_NO_TEXT
+					? "is not text"
+					: "the line is longer than 1 MiB",
+				NULL);
 		at[strcspn(at, "#")] = '\0';
 		if (!*trim(at))
 			continue;

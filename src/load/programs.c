@@ -1,5 +1,6 @@
 #include "load/programs.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -176,7 +177,7 @@ static bool is_over(struct programs *p)
 	if (!find_waiting(l, NULL).n)
 		return true;
 	p->quiet = nic_n_events(l->nic, l->place) ? 0 : p->quiet + 1;
-	p->is_stalled = p->quiet > 2 * SLICES_PER_STALL;
+	p->is_stalled = l->is_idle || p->quiet > 2 * SLICES_PER_STALL;
 	return p->is_stalled;
 }
 
@@ -195,13 +196,36 @@ static bool waits_in_vain(const struct load *l)
 	return x.n && x.since < long_ago;
 }
 
+/*
+ * A machine check has stopped a unit of the network, packets stand behind it,
+ * and for long none has moved: programs that look at registers for what will
+ * never be there would do so for ever.
+ */
+static bool looks_in_vain(struct programs *p)
+{
+	const struct net *n = p->load.net;
+	sim_time now = sim_now(n->sim);
+	uint64_t hops;
+
+	if (!n->faults || !faults_stopped(n->faults, NULL))
+		return false;
+	hops = net_total(n).hops;
+	if (hops != p->hops || !p->hops_at) {
+		p->hops = hops;
+		p->hops_at = now;
+	}
+	return packet_pool_used(n->pool) &&
+	       now - p->hops_at >= 100 * n->params.stall;
+}
+
 sim_time programs_next(struct load *l)
 {
 	struct programs *p = (struct programs *)l;
 
 	if (l->place && is_over(p))
 		return SIM_NEVER;
-	if (!l->place && (!nic_n_events(l->nic, NULL) || waits_in_vain(l))) {
+	if (!l->place && (!nic_n_events(l->nic, NULL) || waits_in_vain(l) ||
+				 looks_in_vain(p))) {
 		host_bury(l->host);
 		p->is_stalled =
 			host_n_running(l->host) && find_waiting(l, NULL).n;
@@ -232,14 +256,19 @@ static int check_nics(const struct programs *p, struct err *e)
 	char text[256];
 	const struct topo *t = p->load.net->topo;
 	uint32_t i, n = load_n_nodes(&p->load, t);
+	bool is_late = nic_is_late(nic);
 	site_id s;
 
 	for (i = 0; i < n + t->n_io; i++) {
 		s = i < n ? load_node(&p->load, i) : t->n_nodes + i - n;
 		if (nic_errors(nic, s, text, sizeof(text)))
-			return err_set_code(e, EXIT_INTERNAL,
-				"node %u: the %s reports: %s", s,
-				nic->ops->title, text);
+			return err_set_code(e,
+				is_late ? EXIT_LIMIT : EXIT_INTERNAL,
+				"node %u: the %s reports: %s%s", s,
+				nic->ops->title, text,
+				is_late ? ", since the network did not answer "
+					  "in time"
+					: "");
 	}
 	return 0;
 }
@@ -335,6 +364,22 @@ static void note_wrong(struct programs *p, int code, const char *text)
 	err_set_code(&a->wrong, code, "node %u: %s", s, text);
 }
 
+bool programs_fail(struct programs *p, const char *format, ...)
+{
+	bool has_faults = p->load.net->faults;
+	char text[200], all[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	snprintf(all, sizeof(all), "%s%s", text,
+		has_faults ? ", because of the planned faults"
+			   : ", since the network did not answer in time");
+	note_wrong(p, has_faults ? EXIT_DEADLOCK : EXIT_LIMIT, all);
+	return false;
+}
+
 bool programs_complain(struct programs *p, const char *format, ...)
 {
 	char text[256];
@@ -367,5 +412,7 @@ bool programs_begin(struct programs *p)
 
 bool programs_did(struct programs *p, const char *call, int32_t code)
 {
+	if (code == EIO || code == ETIMEDOUT) /* the network is to blame */
+		return programs_fail(p, "%s: %s", call, strerror(code));
 	return !code || programs_complain(p, "%s: %s", call, strerror(code));
 }

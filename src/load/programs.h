@@ -25,6 +25,8 @@ struct programs {
 	const uint8_t *owner; /* [site] its worker */
 	uint64_t expected; /* packets, for the progress; 0: not known */
 	uint32_t quiet; /* times in a row that it did nothing: see place */
+	uint64_t hops; /* of all packets, where a unit has stopped ... */
+	sim_time hops_at; /* ... and when they were first as many */
 	bool is_stalled;
 	bool may_err; /* its programs make mistakes */
 };
@@ -77,6 +79,14 @@ bool programs_begin(struct programs *p);
  * that of the node with the lowest number is told, its first.  Returns false.
  */
 bool programs_complain(struct programs *p, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*
+ * The same of a transfer that an interface reports as failed.  Faults are to
+ * blame where there are some, and it ends as stalled; else the network did not
+ * answer in time, which is a limit.
+ */
+bool programs_fail(struct programs *p, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* The same of what is no mistake of ours: an exit code, and why. */

@@ -322,6 +322,7 @@ static enum load_ending run_slices(struct load *l, struct load_result *r)
 		if (sim_now(sim) >= until)
 			until = l->ops->next(l);
 	}
+	l->is_idle = until != SIM_NEVER;
 	if (is_locked(l, r))
 		return LOAD_DEADLOCKED;
 	if (until == SIM_NEVER || l->ops->next(l) == SIM_NEVER)

@@ -38,23 +38,27 @@ static void add(void *arg, const char *name, double value)
 	b->n_figures++;
 }
 
-static void run_one(
-	const struct machine_run_setup *s, struct batch_result *result)
+static void run_one(const struct batch *b, const struct machine_run_setup *s,
+	struct batch_result *result)
 {
 	struct machine_run *r = mem_alloc(1, sizeof(*r));
 
 	if (!machine_run_open(r, s, &result->e) &&
 		!machine_run_perform(r, &result->e)) {
 		result->ending = r->result.ending;
+		memcpy(result->why, r->result.why, sizeof(result->why));
 		result->digest = r->digest;
 		result->wall_s = r->wall_s;
 		machine_run_each(r, add, result);
+		if (b->look)
+			b->look(r, result);
 	}
 	machine_run_close(r);
 	mem_free(r);
 }
 
 struct one {
+	const struct batch *batch;
 	const struct machine_run_setup *setup;
 	struct batch_result result;
 };
@@ -63,17 +67,18 @@ static void guarded(void *arg)
 {
 	struct one *o = arg;
 
-	run_one(o->setup, &o->result);
+	run_one(o->batch, o->setup, &o->result);
 }
 
-_Noreturn static void be_child(
+_Noreturn static void be_child(const struct batch *b,
 	const struct machine_run_setup *s, int to, pid_t parent)
 {
-	struct one o = { .setup = s };
+	struct one o = { .batch = b, .setup = s };
 	const char *at = (const char *)&o.result;
 	size_t left = sizeof(o.result);
 
 	signal(SIGINT, SIG_IGN); /* the parent's affair */
+	signal(SIGHUP, SIG_IGN);
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody else wants the result */
 	if (getppid() != parent)
 		_exit(0);
@@ -91,7 +96,7 @@ _Noreturn static void be_child(
 
 /* --- in the parent --- */
 
-static int start(struct child *c, size_t which,
+static int start(const struct batch *b, struct child *c, size_t which,
 	const struct machine_run_setup *s, struct err *e)
 {
 	pid_t parent = getpid();
@@ -105,7 +110,7 @@ static int start(struct child *c, size_t which,
 	c->pid = fork();
 	if (!c->pid) {
 		close(ends[0]);
-		be_child(s, ends[1], parent);
+		be_child(b, s, ends[1], parent);
 	}
 	close(ends[1]);
 	if (c->pid > 0)
@@ -125,7 +130,11 @@ static void finish(const struct batch *b, struct child *c)
 	close(c->from);
 	if (c->told < sizeof(c->result)) {
 		memset(&c->result, 0, sizeof(c->result));
-		if (WIFSIGNALED(status))
+		if (WIFEXITED(status) && !WEXITSTATUS(status))
+			err_set(&c->result.e,
+				"the program called exit(0) in the middle of a "
+				"run; return from run() instead");
+		else if (WIFSIGNALED(status))
 			err_set_code(&c->result.e, EXIT_INTERNAL,
 				"the run was ended by signal %d",
 				WTERMSIG(status));
@@ -191,7 +200,7 @@ static bool begin(
 		memset(&s, 0, sizeof(s));
 		if (!b->setup(b->arg, i, &s))
 			continue;
-		start(c, i, &s, e);
+		start(b, c, i, &s, e);
 		return true;
 	}
 	return false;

@@ -7,7 +7,12 @@
 
 #include "machine/run.h"
 
-enum { BATCH_FIGURES = LOAD_MAX_FIGURES + 16, BATCH_NAME = 48 };
+enum {
+	BATCH_FIGURES = LOAD_MAX_FIGURES + 16,
+	BATCH_NAME = 48,
+	BATCH_NOTES = 4,
+	BATCH_NOTE = 256
+};
 
 struct batch_figure {
 	char name[BATCH_NAME];
@@ -17,15 +22,19 @@ struct batch_figure {
 struct batch_result {
 	struct err e; /* a run that was refused or failed: how */
 	enum load_ending ending;
+	char why[sizeof(((struct load_result *)0)->why)]; /* it stalled */
 	uint64_t digest;
 	double wall_s;
 	struct batch_figure figure[BATCH_FIGURES];
 	uint32_t n_figures;
+	char note[BATCH_NOTES][BATCH_NOTE]; /* look()'s own */
 };
 
 struct batch {
 	/* What to run; false: nothing, and it is not asked for again. */
 	bool (*setup)(void *arg, size_t i, struct machine_run_setup *s);
+	/* In the run's process, when it has ended well; may be NULL. */
+	void (*look)(const struct machine_run *r, struct batch_result *result);
 	/* One has ended; in any order. */
 	void (*on_done)(void *arg, size_t i, const struct batch_result *r);
 	/* Now and then, while there is something to do. */

@@ -18,6 +18,14 @@ double machine_clock(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+double machine_cpu(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
 static const struct load_ops *find_load(const char *name, struct err *e)
 {
 	static const char *const meant[][2] = {
@@ -354,16 +362,18 @@ int machine_run_open(
 
 int machine_run_perform(struct machine_run *r, struct err *e)
 {
-	double start = machine_clock();
+	double start = machine_clock(), cpu = machine_cpu();
 	int failed;
 
 	r->is_performed = true;
 	failed = load_run(r->load, &r->result, e);
 	r->wall_s = machine_clock() - start;
+	r->cpu_s = machine_cpu() - cpu;
 	if (failed)
 		return -1;
 	r->digest = load_digest(r->load);
 	r->hops = net_total(r->system->net).hops;
+	r->delivered_hops = r->hops - net_hops_inside(r->system->net);
 	r->packets = net_total(r->system->net).delivered;
 	r->events = sim_n_events(r->system->net->sim);
 	r->memory = system_memory(r->system);
@@ -420,7 +430,7 @@ bool machine_run_figure(
 	}
 	if (!strcmp(name, "hops_per_packet")) {
 		if (r->packets)
-			*value = (double)r->hops / (double)r->packets;
+			*value = (double)r->delivered_hops / (double)r->packets;
 		return r->packets > 0;
 	}
 	return load_find_figure(l, name, value);

@@ -63,7 +63,8 @@ struct machine_run {
 	/* set by machine_run_perform() */
 	struct load_result result;
 	uint64_t digest, hops, packets, events, memory;
-	double wall_s;
+	uint64_t delivered_hops; /* of the packets that arrived */
+	double wall_s, cpu_s; /* of all threads */
 };
 
 /*
@@ -77,8 +78,9 @@ int machine_run_perform(struct machine_run *r, struct err *e);
 /* Takes a zeroed one, too. */
 void machine_run_close(struct machine_run *r);
 
-/* Seconds since some time past. */
+/* Seconds since some time past; and of CPU time that the process has used. */
 double machine_clock(void);
+double machine_cpu(void);
 
 /* Payload GB/s of each node; 0 where nothing was measured. */
 double machine_run_throughput(const struct machine_run *r);

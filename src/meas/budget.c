@@ -270,6 +270,19 @@ void book_set_wait(struct book *k, uint32_t packet, enum cause c, sim_time t)
 	x->wait = (uint8_t)c;
 }
 
+void book_set_turn(struct book *k, uint32_t packet, sim_time free, sim_time t)
+{
+	struct entry *x = &k->entry[packet];
+	enum cause c = x->wait;
+
+	if (c == CAUSE_LINK || c == CAUSE_ARBITRATION) {
+		if (free > book_at(k, packet))
+			book_charge(k, packet, CAUSE_LINK, free < t ? free : t);
+		x->wait = CAUSE_ARBITRATION;
+	}
+	book_charge(k, packet, x->wait, t);
+}
+
 void book_set_place(
 	struct book *k, uint32_t packet, const struct book_place *at)
 {

@@ -26,11 +26,13 @@ enum cause {
 	CAUSE_SOFTWARE,
 	CAUSE_COPY, /* between memories of a node, before or behind */
 	CAUSE_DESCRIPTOR, /* fetching it */
+	CAUSE_CARD, /* behind other messages in the interface */
 	CAUSE_MEMORY_READ,
-	CAUSE_ENGINE, /* waiting for one, or for room in its FIFO */
+	CAUSE_ENGINE, /* waiting for one */
 	CAUSE_PACKET, /* cutting it */
-	CAUSE_QUEUE, /* behind others */
+	CAUSE_QUEUE, /* behind others, in a FIFO of the network */
 	CAUSE_TOKENS, /* at the head of a queue, until they were there */
+	CAUSE_LINK, /* then, until no other packet was on the link */
 	CAUSE_ARBITRATION, /* from then on */
 	CAUSE_SERIALISATION,
 	CAUSE_WIRE,
@@ -39,7 +41,8 @@ enum cause {
 	CAUSE_QUIESCE, /* management loads tables */
 	CAUSE_TRANSLATION, /* of addresses */
 	CAUSE_PEERS, /* of a collective */
-	CAUSE_RECEIVER, /* full or busy */
+	CAUSE_RECEIVER, /* busy, and so perhaps full */
+	CAUSE_INPUT, /* the receiving interface's own work */
 	CAUSE_MEMORY_WRITE,
 	CAUSE_COMPLETION,
 	N_CAUSES,
@@ -157,6 +160,7 @@ void book_add_copy(
 	struct book *k, uint32_t worker, uint32_t packet, uint32_t copy);
 void book_charge(struct book *k, uint32_t packet, enum cause c, sim_time t);
 void book_set_wait(struct book *k, uint32_t packet, enum cause c, sim_time t);
+void book_set_turn(struct book *k, uint32_t packet, sim_time free, sim_time t);
 void book_set_place(
 	struct book *k, uint32_t packet, const struct book_place *at);
 /* Whether its way is kept, and what its header is from now on until it is
@@ -222,6 +226,18 @@ static inline void book_wait(
 {
 	if (__builtin_expect(k != NULL, 0))
 		book_set_wait(k, packet, c, t);
+}
+
+/*
+ * It takes a link at t that was free from some time on.  What it waited for
+ * until then is charged; where that was its turn, or the link itself, the link
+ * was busy until it was free.
+ */
+static inline void book_turn(
+	struct book *k, uint32_t packet, sim_time free, sim_time t)
+{
+	if (__builtin_expect(k != NULL, 0))
+		book_set_turn(k, packet, free, t);
 }
 
 /* Where it is from now on: one of several such parts of a site. */

@@ -413,6 +413,10 @@ static void announce(struct net *n)
 
 static const uint16_t manage_key = SIM_KEY(PHASE_TOKEN, NET_MANAGE);
 
+/* In the order of an instant: the next reload may stop requests in the one in
+ * which tables are loaded. */
+enum { MANAGE_STOP, MANAGE_LOAD, MANAGE_STOP_AGAIN };
+
 /* Each site is told of its first reload, and of the next at each one's end. */
 static void call_management(struct net *n)
 {
@@ -420,7 +424,7 @@ static void call_management(struct net *n)
 
 	for (s = 0; n->n_tables && s < n->n_sites; s++)
 		sim_post(sim_owner(n->sim, s), s, n->tables[0].stop, manage_key,
-			0, 0);
+			MANAGE_STOP, 0);
 }
 
 void net_on_manage(struct net *n, struct sim_worker *w, site_id s, sim_time t,
@@ -428,15 +432,17 @@ void net_on_manage(struct net *n, struct sim_worker *w, site_id s, sim_time t,
 {
 	struct router *r = n->router[s < n->n_nodes ? NET_NODES : NET_SWITCHES];
 	const struct net_tables *x = &n->tables[e->data];
-	bool is_load = sim_aux(e);
+	bool is_load = sim_aux(e) == MANAGE_LOAD;
 
 	r->ops->manage(r, w, s, is_load ? x->route : NULL, t);
 	if (s < n->n_nodes && n->client->on_quiesce)
 		n->client->on_quiesce(n, w, s, !is_load, t);
 	if (!is_load)
-		sim_post_self(w, s, x->load, manage_key, 1, e->data);
+		sim_post_self(w, s, x->load, manage_key, MANAGE_LOAD, e->data);
 	else if (e->data + 1 < n->n_tables)
-		sim_post_self(w, s, x[1].stop, manage_key, 0, e->data + 1);
+		sim_post_self(w, s, x[1].stop, manage_key,
+			x[1].stop == t ? MANAGE_STOP_AGAIN : MANAGE_STOP,
+			e->data + 1);
 }
 
 void net_drop(struct net *n, struct sim_worker *w, packet_id id)
@@ -578,7 +584,8 @@ static uint64_t retry_memory(const struct net *n)
 	for (i = 0; n->retry && i < links; i++)
 		sum += sizeof(*n->retry) +
 		       NET_MOST_CHANNELS * sizeof(*n->resent) +
-		       n->retry[i].room * sizeof(*n->retry->entry);
+		       n->retry[i].room * sizeof(*n->retry->entry) +
+		       n->retry[i].copies_room * sizeof(*n->retry->copies);
 	return sum;
 }
 

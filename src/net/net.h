@@ -75,7 +75,7 @@ struct net_client_ops {
 	 * load; may be NULL. */
 	void (*on_copy)(struct net *n, struct sim_worker *w, packet_id copy);
 	/* A bit of a packet was flipped on a wire, counted from the first one
-	 * of bits that it has there.  Both or none of this and the next. */
+	 * of bits that it has there.  NULL: PACKET_HURT says enough. */
 	void (*on_hurt)(struct net *n, struct sim_worker *w, packet_id p,
 		uint32_t bit, uint32_t bits);
 	/* Of links that do not retry: some were, on this one; whether the
@@ -308,6 +308,12 @@ uint64_t net_memory(const struct net *n);
 /* Sums over the workers; and of what was injected, packets that wait by now
  * for room in their FIFOs, see struct router_ops. */
 struct net_tally net_total(const struct net *n);
+/*
+ * Hops of the packets that are inside by now: of those of net_total(), the ones
+ * that do not belong to packets that have arrived.  As if packets took shortest
+ * ways; of very large networks it is estimated.
+ */
+uint64_t net_hops_inside(const struct net *n);
 uint64_t net_n_early(const struct net *n, sim_time now);
 
 /*

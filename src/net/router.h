@@ -178,6 +178,10 @@ struct router_ops {
 		const struct router *r, site_id s, uint32_t i);
 	/* Packets in injection FIFOs that have not begun to leave. */
 	uint32_t (*n_injecting)(const struct router *r, site_id s);
+	/* The same by the ports that they wait for, added to waiting[port]: a
+	 * packet that may take several has an equal part at each.  NULL: a site
+	 * has no such FIFOs. */
+	void (*injecting)(const struct router *r, site_id s, double *waiting);
 	/* What clients with an outbox would still have by now, if a FIFO of a
 	 * node took no more than it holds; NULL: it does not. */
 	uint32_t (*n_early)(const struct router *r, site_id s, sim_time now);

@@ -72,10 +72,11 @@ static void hurt(struct net *n, struct sim_worker *w,
 	p->flags |= PACKET_HURT;
 	while (l->left < bits) {
 		c->bit_errors++;
-		n->client->on_hurt(n, w, x->id,
-			faults_place(n->faults, link, x->class, l->draws,
-				(uint32_t)l->left, bits),
-			bits);
+		if (n->client->on_hurt)
+			n->client->on_hurt(n, w, x->id,
+				faults_place(n->faults, link, x->class,
+					l->draws, (uint32_t)l->left, bits),
+				bits);
 		faults_draw(n->faults, link, x->class);
 	}
 }
@@ -164,7 +165,8 @@ static uint32_t send_bits(
 	if (!c->is_fibre)
 		return flips(c, c->net->link.code->byte_bits * bytes, bit);
 	n = flips(c, (bytes + CHIP_DATA - 1) / CHIP_DATA * CHIP_ROW, flip);
-	if (!n)
+	chips = f->fibres[c->link];
+	if (!n && !(chips && chip_missing(chips)))
 		return 0;
 	chips = faults_chips(f, c->link);
 	done = chip_pass(chips, &c->net->link.chips, t, flip, n, bytes,
@@ -188,16 +190,9 @@ static enum retry_fate look_at_fibres(
 	const struct fault_escape *x = &f->fibre[l->fibre];
 	struct link_chips *chips;
 
-	for (; x->link == c->link && x->at < until; x++, l->fibre++) {
-		bool was_replaced;
-
-		chips = faults_chips(f, c->link);
-		was_replaced = chips->is_replaced;
-		if (!chip_fail(chips, &c->net->link.chips, x->unit, x->at))
+	for (; x->link == c->link && x->at < until; x++, l->fibre++)
+		if (!chip_fail(faults_chips(f, c->link), x->unit))
 			report(c, RAS_FIBRES, x->at, x->unit);
-		else if (!was_replaced)
-			report(c, RAS_REPLACED, x->at, x->unit);
-	}
 	chips = f->fibres[c->link];
 	if (!chips || (!chips->is_dead &&
 			      (until <= chips->pause || from >= chips->until)))
@@ -269,8 +264,8 @@ static bool reads_copy(struct copy *c, sim_time t)
 
 	if (!c->n_sent++)
 		return true;
-	c->is_stopped = !faults_reads(
-		c->faults, c->w->id, c->link / n->n_ports, buffer, c->bytes, t);
+	c->is_stopped = !faults_reads(c->faults, c->w->id, c->link / n->n_ports,
+		buffer, &n->packets[c->id], c->bytes, t);
 	return !c->is_stopped;
 }
 
@@ -359,8 +354,10 @@ static struct net_sent send_again(
 			    n->topo->wire[x->class].is_fibre,
 		.latency = n->link.latency[x->class] };
 	const struct retry_luck luck = { fate, is_ack_lost, &c, n->gives_up };
+	/* of a guest's no copy is counted */
 	const struct retry_packet p = { x->t, x->tail - x->t, x->gap, c.latency,
-		n->packets[x->id].chunks };
+		n->packets[x->id].chunks, x->is_guest ? 0 : x->bytes,
+		x->channel };
 	struct retry_done done = retry_send(&n->retry[c.link], &n->link.retry,
 		(uint32_t)n->full, &p, &luck);
 
@@ -371,7 +368,9 @@ static struct net_sent send_again(
 		n->retry[c.link].held = x->id;
 		n->retry[c.link].is_guest = x->is_guest;
 		n->retry[c.link].since = x->t;
-		return (struct net_sent){ .arrival = STUCK, .free_at = STUCK };
+		return (struct net_sent){ .arrival = STUCK,
+			.free_at = STUCK,
+			.resent = done.resent };
 	}
 	if (done.is_lost) {
 		counts_of(&c)->lost++;

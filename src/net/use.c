@@ -17,6 +17,25 @@ static void add_guest(
 	c->packets += x.packets;
 }
 
+/* Of links that replay: packets are counted at their grant, with all copies
+ * that they need, but these may leave long after now. */
+static void leave_out(const struct net *n, site_id s, port_id p,
+	uint32_t channels, sim_time now, struct net_counters *c)
+{
+	const struct link_retry *q = &n->retry[(size_t)s * n->n_ports + p];
+	uint32_t i;
+
+	if (c->free_at > q->sent)
+		c->free_at = q->sent;
+	for (i = 0; q->n_copies && i < c->n_channels; i++) {
+		uint64_t bytes =
+			channels >> i & 1 ? retry_unsent(q, 1u << i, now) : 0;
+
+		c->sent[i] -= bytes;
+		c->sent_bytes -= bytes;
+	}
+}
+
 void net_count(const struct net *n, site_id s, port_id p, uint32_t channels,
 	sim_time now, struct net_counters *c)
 {
@@ -26,6 +45,8 @@ void net_count(const struct net *n, site_id s, port_id p, uint32_t channels,
 	if (p >= r->sites.n_ports)
 		return;
 	r->ops->counters(r, s, p, channels, now, c);
+	if (n->retry)
+		leave_out(n, s, p, channels, now, c);
 	if (n->guest && channels == UINT32_MAX)
 		add_guest(n->guest, s, p, c);
 }

@@ -42,6 +42,8 @@ struct nic *nic_new(const struct nic_setup *s, struct err *e)
 	nic->nodes = map_alloc(nic->n_nodes * sizeof(*nic->nodes));
 	nic->payloads = payload_pool_new(
 		s->net->n_workers, nic->n_nodes, nic->load_size);
+	if (s->net->faults)
+		s->net->faults->load_bytes = nic->ops->load_bytes;
 	net_attach(s->net, nic->client, nic);
 	host_set_nic(s->host, nic);
 	return nic;
@@ -203,6 +205,16 @@ uint64_t nic_errors(const struct nic *nic, site_id s, char *text, size_t size)
 		sum += n;
 	}
 	return sum;
+}
+
+bool nic_is_late(const struct nic *nic)
+{
+	const struct nic_counter *c;
+	uint64_t n = 0;
+
+	for (c = nic->ops->counters; c->key; c++)
+		n += c->is_error == NIC_LATE ? nic_sum(nic, c->key) : 0;
+	return n != 0;
 }
 
 struct count {

@@ -60,11 +60,14 @@ enum nic_can {
  * A count that each node's part keeps.  Reports, error messages and run files
  * read these tables.
  */
+/* Of an error: no answer came, so it may be nobody's mistake. */
+enum { NIC_LATE = 2 };
+
 struct nic_counter {
 	const char *key; /* of an error: what it is, in words */
 	const char *unit;
 	size_t offset; /* of a uint64_t, in a node's part */
-	bool is_error; /* something that a program did was refused */
+	uint8_t is_error; /* something that a program did was refused, or: */
 };
 
 struct nic_ops {
@@ -204,6 +207,8 @@ uint64_t nic_memory(const struct nic *nic); /* bytes that it holds */
 uint64_t nic_count(const struct nic *nic, site_id s, const char *key);
 uint64_t nic_sum(const struct nic *nic, const char *key);
 /* What a node's interface refused to do: how often, and in words. */
+/* Whether any has given up waiting for answers: other errors follow from it. */
+bool nic_is_late(const struct nic *nic);
 uint64_t nic_errors(const struct nic *nic, site_id s, char *text, size_t size);
 
 /* Events that wait, but for clocks that nobody waits for. */

@@ -162,7 +162,7 @@ static const struct paper_row rows[] = {
 			"data_GBps"),
 		.note = framing_note },
 	{ ID(12), "sustained rate of a link", "GB/s", WITHIN(2.6, 3),
-		.kind = PREDICTED,
+		.kind = CALIBRATED,
 		ONE(1, FRAMING_34, "throughput_GBps_per_node"),
 		.note = fast_note },
 	{ ID(14) "a", "latency, GPUs over hosts", "times", WITHIN(1.3, 4),
@@ -198,7 +198,7 @@ static const struct paper_row rows[] = {
 		.kind = CALIBRATED, ONE(1, AWARE, "aware_mean_ms"),
 		.note = aware_note },
 	{ ID(23), "latency with over without watchdogs", "times", EXACTLY(1),
-		.kind = PREDICTED,
+		.kind = ARITHMETIC,
 		RATIO(1, WATCHED, "one_way_ns", UNWATCHED, "one_way_ns"),
 		.note = watch_note },
 	{ ID(25), "nodes of QUonG", "nodes", EXACTLY(16), .kind = ARITHMETIC,
@@ -218,6 +218,12 @@ static const struct paper_row rows[] = {
 const struct paper_system paper_apenet = {
 	.name = "apenet",
 	.title = "APEnet+",
+	.citation = "R. Ammendola, A. Biagioni, O. Frezza, F. Lo Cicero, P. "
+		    "S. Paolucci, A. Lonardo, D. Rossetti, F. Simula, L. "
+		    "Tosoratto, P. Vicini: \"Architectural improvements and "
+		    "28 nm FPGA implementation of the APEnet+ 3D Torus "
+		    "network for hybrid HPC systems\". CHEP 2013, Journal of "
+		    "Physics: Conference Series 513, 052002, 2014",
 	.prefix = "APE-",
 	.experiments = experiments,
 	.n_experiments = N_EXPERIMENTS,

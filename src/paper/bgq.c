@@ -3,8 +3,10 @@
  * and message unit".  What was fitted, and so is no evidence: BGQ-N90 to
  * BGQ-N92 and BGQ-N102; BGQ-N103, BGQ-N111 and BGQ-N114; BGQ-N34 and BGQ-N36;
  * BGQ-N31; BGQ-N23; BGQ-N135; BGQ-N42 less BGQ-N44.  Rows that follow from
- * these are calibrated, too.  Tolerances are the datasheet's (section 1.6), or
- * smaller.
+ * these are calibrated, too: BGQ-N93 to N101 are sums of two fitted hops, both
+ * ends of the curve of BGQ-N104 to N110 were fitted, and the slope of BGQ-N125
+ * to N134 is that of BGQ-N135.  Tolerances are the datasheet's (section 1.6),
+ * or smaller.
  */
 
 #include "paper/rows.h"
@@ -483,24 +485,24 @@ static const struct paper_row rows[] = {
 	LATENCY(90, 1, 622, 718, CALIBRATED),
 	LATENCY(91, 2, 671, 769, CALIBRATED),
 	LATENCY(92, 3, 713, 813, CALIBRATED),
-	LATENCY(93, 4, 760, 856, PREDICTED),
-	LATENCY(94, 5, 808, 906, PREDICTED),
-	LATENCY(95, 6, 849, 950, PREDICTED),
-	LATENCY(96, 7, 891, 989, PREDICTED),
-	LATENCY(97, 8, 940, 1038, PREDICTED),
-	LATENCY(98, 9, 981, 1080, PREDICTED),
-	LATENCY(99, 10, 1022, 1122, PREDICTED),
-	LATENCY(100, 11, 1069, 1166, PREDICTED),
-	LATENCY(101, 12, 1118, 1216, PREDICTED),
+	LATENCY(93, 4, 760, 856, CALIBRATED),
+	LATENCY(94, 5, 808, 906, CALIBRATED),
+	LATENCY(95, 6, 849, 950, CALIBRATED),
+	LATENCY(96, 7, 891, 989, CALIBRATED),
+	LATENCY(97, 8, 940, 1038, CALIBRATED),
+	LATENCY(98, 9, 981, 1080, CALIBRATED),
+	LATENCY(99, 10, 1022, 1122, CALIBRATED),
+	LATENCY(100, 11, 1069, 1166, CALIBRATED),
+	LATENCY(101, 12, 1118, 1216, CALIBRATED),
 	LATENCY(102, 13, 1166, 1264, CALIBRATED),
 	NEIGHBOUR(103, 4K, 17.0, 42.5, 47.2, 2, CALIBRATED, NULL),
-	NEIGHBOUR(104, 8K, 23.0, 57.5, 63.9, 2, PREDICTED, NULL),
-	NEIGHBOUR(105, 16K, 27.9, 69.8, 77.5, 2, PREDICTED, NULL),
-	NEIGHBOUR(106, 32K, 31.3, 78.3, 86.9, 2, PREDICTED, NULL),
-	NEIGHBOUR(107, 64K, 33.3, 83.3, 92.5, 2, PREDICTED, NULL),
-	NEIGHBOUR(108, 128K, 34.2, 85.4, 94.9, 2, PREDICTED, NULL),
-	NEIGHBOUR(109, 256K, 34.9, 87.1, 96.8, 2, PREDICTED, NULL),
-	NEIGHBOUR(110, 512K, 35.2, 88.0, 97.8, 2, PREDICTED, NULL),
+	NEIGHBOUR(104, 8K, 23.0, 57.5, 63.9, 2, CALIBRATED, NULL),
+	NEIGHBOUR(105, 16K, 27.9, 69.8, 77.5, 2, CALIBRATED, NULL),
+	NEIGHBOUR(106, 32K, 31.3, 78.3, 86.9, 2, CALIBRATED, NULL),
+	NEIGHBOUR(107, 64K, 33.3, 83.3, 92.5, 2, CALIBRATED, NULL),
+	NEIGHBOUR(108, 128K, 34.2, 85.4, 94.9, 2, CALIBRATED, NULL),
+	NEIGHBOUR(109, 256K, 34.9, 87.1, 96.8, 2, CALIBRATED, NULL),
+	NEIGHBOUR(110, 512K, 35.2, 88.0, 97.8, 2, CALIBRATED, NULL),
 	NEIGHBOUR(111, 1M, 35.4, 88.4, 98.3, 2, CALIBRATED, NULL),
 	NEIGHBOUR(112, 2M, 26.4, 66.0, 73.3, 5, PREDICTED, spill_note),
 	NEIGHBOUR(113, 4M, 24.7, 61.8, 68.6, 2, PREDICTED, few_rounds_note),
@@ -515,22 +517,28 @@ static const struct paper_row rows[] = {
 	TREE(122, 256, 1443, NULL),
 	TREE(123, 512, 1558, NULL),
 	SUMS(124, 512, 0.26, 13.0, 14.4, 2, PREDICTED, NULL),
-	SUMS(125, 1K, 0.45, 22.5, 25.0, 2, PREDICTED, NULL),
-	SUMS(126, 2K, 0.72, 36.0, 40.0, 2, PREDICTED, NULL),
-	SUMS(127, 4K, 1.01, 50.5, 56.1, 2, PREDICTED, NULL),
-	SUMS(128, 8K, 1.27, 63.5, 70.6, 2, PREDICTED, NULL),
-	SUMS(129, 16K, 1.45, 72.5, 80.6, 2, PREDICTED, NULL),
-	SUMS(130, 32K, 1.57, 78.5, 87.2, 2, PREDICTED, NULL),
-	SUMS(131, 64K, 1.64, 81.7, 90.8, 2, PREDICTED, NULL),
-	SUMS(132, 128K, 1.67, 83.5, 92.8, 2, PREDICTED, NULL),
-	SUMS(133, 256K, 1.69, 84.4, 93.7, 2, PREDICTED, NULL),
-	SUMS(134, 512K, 1.7, 84.9, 94.3, 2, PREDICTED, NULL),
+	SUMS(125, 1K, 0.45, 22.5, 25.0, 2, CALIBRATED, NULL),
+	SUMS(126, 2K, 0.72, 36.0, 40.0, 2, CALIBRATED, NULL),
+	SUMS(127, 4K, 1.01, 50.5, 56.1, 2, CALIBRATED, NULL),
+	SUMS(128, 8K, 1.27, 63.5, 70.6, 2, CALIBRATED, NULL),
+	SUMS(129, 16K, 1.45, 72.5, 80.6, 2, CALIBRATED, NULL),
+	SUMS(130, 32K, 1.57, 78.5, 87.2, 2, CALIBRATED, NULL),
+	SUMS(131, 64K, 1.64, 81.7, 90.8, 2, CALIBRATED, NULL),
+	SUMS(132, 128K, 1.67, 83.5, 92.8, 2, CALIBRATED, NULL),
+	SUMS(133, 256K, 1.69, 84.4, 93.7, 2, CALIBRATED, NULL),
+	SUMS(134, 512K, 1.7, 84.9, 94.3, 2, CALIBRATED, NULL),
 	SUMS(135, 1M, 1.7, 85.1, 94.6, 0.5, CALIBRATED, NULL),
 };
 
 const struct paper_system paper_bgq = {
 	.name = "bgq",
 	.title = "IBM Blue Gene/Q",
+	.citation = "D. Chen, N. A. Eisley, P. Heidelberger, R. M. Senger, Y."
+		    " Sugawara, S. Kumar, V. Salapura, D. L. Satterfield, B. "
+		    "Steinmacher-Burow, J. J. Parker: \"The IBM Blue Gene/Q "
+		    "Interconnection Network and Message Unit\". SC11, "
+		    "International Conference for High Performance Computing,"
+		    " Networking, Storage and Analysis, 2011",
 	.prefix = "BGQ-",
 	.experiments = experiments,
 	.n_experiments = N_EXPERIMENTS,

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "machine/run.h"
+#include "machine/batch.h"
 #include "paper/paper.h"
 
-enum { MOST_FIGURES = LOAD_MAX_FIGURES + 10 }; /* of machine_run_each() */
+enum { MOST_FIGURES = BATCH_FIGURES };
 
 struct figure {
 	char name[48];
@@ -173,28 +173,25 @@ static void show(
 
 /* --- what `weft run` reports --- */
 
-static void perform(struct machine_run *r, struct report *p)
+/* What is wrong with an ending, where there is something. */
+static void judge_ending(
+	struct report *p, enum load_ending ending, const char *why)
 {
-	if (machine_run_perform(r, &p->e))
-		return;
-	p->is_stopped = r->result.ending == LOAD_STOPPED;
-	if (r->result.ending == LOAD_DEADLOCKED)
+	p->is_stopped = ending == LOAD_STOPPED;
+	if (ending == LOAD_DEADLOCKED)
 		err_set(&p->e, "the run deadlocked");
-	else if (r->result.ending == LOAD_STALLED)
-		err_set(&p->e, "%s", r->result.why);
-	else if (r->result.ending == LOAD_SATURATED)
+	else if (ending == LOAD_STALLED)
+		err_set(&p->e, "%s", why);
+	else if (ending == LOAD_SATURATED)
 		err_set(&p->e, "the run is saturated");
 	else if (p->is_stopped)
 		err_set(&p->e, "stopped");
-	else
-		machine_run_each(r, keep_one, p);
 }
 
-static void run(const struct paper_lab *lab, const struct paper_experiment *x,
-	struct report *p)
+static struct machine_run_setup setup_of(
+	const struct paper_lab *lab, const struct paper_experiment *x)
 {
-	struct machine_run *r = mem_alloc(1, sizeof(*r));
-	struct machine_run_setup s = {
+	return (struct machine_run_setup){
 		.machine = x->machine,
 		.sets = x->sets,
 		.n_sets = count_words(x->sets),
@@ -208,11 +205,124 @@ static void run(const struct paper_lab *lab, const struct paper_experiment *x,
 		.on_progress = lab->setup.on_progress,
 		.progress_arg = lab->setup.progress_arg,
 	};
+}
 
-	if (!machine_run_open(r, &s, &p->e))
-		perform(r, p);
+static void run(const struct paper_lab *lab, const struct paper_experiment *x,
+	struct report *p)
+{
+	struct machine_run *r = mem_alloc(1, sizeof(*r));
+	struct machine_run_setup s = setup_of(lab, x);
+
+	if (!machine_run_open(r, &s, &p->e) && !machine_run_perform(r, &p->e)) {
+		judge_ending(p, r->result.ending, r->result.why);
+		if (!p->e.code)
+			machine_run_each(r, keep_one, p);
+	}
 	machine_run_close(r);
 	mem_free(r);
+}
+
+/* --- many at a time --- */
+
+struct todo {
+	struct paper_lab *lab;
+	const struct paper_watch *watch;
+	uint32_t *list; /* experiments, in the order of the rows */
+	struct paper_progress progress;
+	uint32_t threads; /* of each */
+};
+
+static void list_term(struct todo *d, const struct paper_term *t)
+{
+	const struct paper_lab *lab = d->lab;
+	size_t i;
+
+	if (!lab->system->experiments[t->experiment].workload ||
+		lab->reports[t->experiment].is_done)
+		return;
+	for (i = 0; i < d->progress.all; i++)
+		if (d->list[i] == t->experiment)
+			return;
+	d->list[d->progress.all++] = t->experiment;
+}
+
+static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
+{
+	struct todo *d = arg;
+
+	*s = setup_of(d->lab, &d->lab->system->experiments[d->list[i]]);
+	s->threads = d->threads;
+	s->on_progress = NULL;
+	d->progress.running++;
+	return true;
+}
+
+static void tell(void *arg)
+{
+	struct todo *d = arg;
+
+	d->watch->tell(d->watch->arg, &d->progress);
+}
+
+static void on_done(void *arg, size_t i, const struct batch_result *r)
+{
+	struct todo *d = arg;
+	struct report *p = &d->lab->reports[d->list[i]];
+	uint32_t k;
+
+	p->is_done = true;
+	p->e = r->e;
+	if (!p->e.code)
+		judge_ending(p, r->ending, r->why);
+	for (k = 0; !p->e.code && k < r->n_figures; k++)
+		keep(p, r->figure[k].name, r->figure[k].value);
+	d->progress.running--;
+	d->progress.done++;
+	tell(d);
+}
+
+int paper_run(struct paper_lab *lab, const bool *chosen, uint32_t at_a_time,
+	const struct paper_watch *w, struct err *e)
+{
+	const struct paper_system *s = lab->system;
+	struct todo d = { .lab = lab, .watch = w };
+	struct batch b = {
+		.setup = set_up,
+		.on_done = on_done,
+		.on_wait = tell,
+		.arg = &d,
+		.at_a_time = at_a_time,
+		.stop = lab->setup.stop,
+	};
+	size_t i;
+	int code;
+
+	d.list = mem_alloc(s->n_experiments, sizeof(*d.list));
+	for (i = 0; i < s->n_rows; i++) {
+		if (!chosen[i])
+			continue;
+		list_term(&d, &s->rows[i].a);
+		if (s->rows[i].op != PAPER_ONE)
+			list_term(&d, &s->rows[i].b);
+	}
+	b.n = d.progress.all;
+	d.threads = b.n && b.n < at_a_time ? at_a_time / (uint32_t)b.n : 1;
+	tell(&d);
+	code = batch_run(&b, e);
+	mem_free(d.list);
+	return code;
+}
+
+static bool has_term(const struct paper_lab *lab, const struct paper_term *t)
+{
+	return !lab->system->experiments[t->experiment].workload ||
+	       lab->reports[t->experiment].is_done;
+}
+
+bool paper_is_ready(const struct paper_lab *lab, const struct paper_row *row)
+{
+	return has_term(lab, &row->a) &&
+	       (row->op == PAPER_ONE || has_term(lab, &row->b));
 }
 
 /* --- rows --- */

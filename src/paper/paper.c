@@ -26,6 +26,14 @@ const char *const paper_kind_names[] = {
 	[PAPER_QUALITATIVE] = "qualitative",
 };
 
+const char *const paper_rule_names[] = {
+	[PAPER_PERCENT] = "near",
+	[PAPER_POINTS] = "near",
+	[PAPER_AT_LEAST] = "at-least",
+	[PAPER_AT_MOST] = "at-most",
+	[PAPER_MORE] = "more-than-one",
+};
+
 const struct paper_system *paper_find(const char *name, struct err *e)
 {
 	const char *names[MOST_SYSTEMS];
@@ -201,17 +209,98 @@ void paper_tolerance(const struct paper_row *row, char *text, size_t size)
 	static const char *const forms[] = {
 		[PAPER_PERCENT] = "%g %%",
 		[PAPER_POINTS] = "%g points",
-		[PAPER_AT_LEAST] = "%g %% below",
-		[PAPER_AT_MOST] = "%g %% above",
 	};
 
 	if (row->kind == PAPER_QUALITATIVE)
 		snprintf(text, size, "none");
+	else if (paper_is_bound(row))
+		snprintf(text, size, "%s",
+			row->rule == PAPER_MORE ? "order" : "bound");
 	else if (row->rule == PAPER_POINTS && strcmp(row->unit, "%") != 0)
 		snprintf(text, size, "%g %s", row->tolerance, row->unit);
 	else
 		snprintf(text, size, forms[row->rule], row->tolerance);
 }
+
+void paper_digits(double value, char *text, size_t size)
+{
+	snprintf(text, size, "%.*f",
+		value >= 1000  ? 0
+		: value >= 100 ? 1
+			       : 2,
+		value);
+}
+
+void paper_value(const struct paper_row *row, char *text, size_t size)
+{
+	static const char *const signs[] = {
+		[PAPER_AT_LEAST] = ">= ",
+		[PAPER_AT_MOST] = "<= ",
+		[PAPER_MORE] = "> ",
+	};
+	char digits[32] = "-";
+
+	if (row->kind != PAPER_QUALITATIVE)
+		paper_digits(row->paper, digits, sizeof(digits));
+	snprintf(text, size, "%s%s",
+		paper_is_bound(row) ? signs[row->rule] : "", digits);
+}
+
+/* --- counting --- */
+
+/* Whether a row that it follows from was measured; *has_missed where one of
+ * these misses. */
+static bool is_repeat(const struct paper_system *s,
+	const enum paper_state *state, const struct paper_row *row,
+	bool *has_missed)
+{
+	bool any = false;
+	size_t i;
+
+	*has_missed = false;
+	while (row->repeats) {
+		row = paper_row(s, row->repeats);
+		i = (size_t)(row - s->rows);
+		any |= state[i] != PAPER_LEFT_OUT;
+		*has_missed |= state[i] == PAPER_MISSED;
+	}
+	return any;
+}
+
+static void add_row(struct paper_sums *sums, const struct paper_row *row,
+	enum paper_state state)
+{
+	bool pass = state == PAPER_PASSED;
+
+	if (paper_is_bound(row)) {
+		sums->n_bounds++;
+		sums->bounds_passed += pass;
+	} else {
+		sums->n[row->kind]++;
+		sums->passed[row->kind] += pass;
+	}
+}
+
+struct paper_sums paper_sum(
+	const struct paper_system *s, const enum paper_state *state)
+{
+	struct paper_sums sums = { 0 };
+	bool is_known;
+	size_t i;
+
+	for (i = 0; i < s->n_rows; i++) {
+		if (state[i] == PAPER_LEFT_OUT)
+			continue;
+		if (is_repeat(s, state, &s->rows[i], &is_known) &&
+			(state[i] == PAPER_PASSED || is_known))
+			sums.n_repeats++;
+		else
+			add_row(&sums, &s->rows[i], state[i]);
+	}
+	return sums;
+}
+
+/* --- judging --- */
 
 /* Room for what a value loses when it is computed in binary. */
 static bool is_within(double value, double limit)
@@ -223,6 +312,8 @@ static bool is_close(const struct paper_row *row, double error, double limit)
 {
 	if (row->kind == PAPER_QUALITATIVE)
 		return true;
+	if (row->rule == PAPER_MORE)
+		return error > 0;
 	return (row->rule == PAPER_AT_MOST || is_within(-error, limit)) &&
 	       (row->rule == PAPER_AT_LEAST || is_within(error, limit));
 }

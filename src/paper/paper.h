@@ -40,14 +40,19 @@ enum paper_kind {
 	N_PAPER_KINDS,
 };
 
-extern const char *const paper_kind_names[];
+extern const char *const paper_kind_names[], *const paper_rule_names[];
 
 /* What the tolerance of a row means. */
 enum paper_rule {
 	PAPER_PERCENT, /* of the paper's value, either way */
 	PAPER_POINTS, /* in the row's own unit, either way */
-	PAPER_AT_LEAST, /* per cent below; above is as good */
-	PAPER_AT_MOST, /* per cent above; below is as good */
+	/* Bounds: the paper has no value, but one that it is not below, or not
+	 * above; rounding may take some per cent of it. */
+	PAPER_AT_LEAST,
+	PAPER_AT_MOST,
+	/* An order: the paper says that one is more than the other, and the
+	 * model's is a ratio above 1. */
+	PAPER_MORE,
 };
 
 /* Of two figures; the second is not looked at by PAPER_ONE. */
@@ -87,6 +92,7 @@ struct paper_missing {
 struct paper_system {
 	const char *name; /* "bgq" */
 	const char *title;
+	const char *citation; /* authors, title, venue, year */
 	const char *prefix; /* of ids: "BGQ-" */
 	const struct paper_experiment *experiments;
 	size_t n_experiments;
@@ -118,12 +124,40 @@ const struct paper_row *paper_row(const struct paper_system *s, const char *id);
 
 bool paper_is_slow(const struct paper_system *s, const struct paper_row *row);
 
+/* Whether the paper gives a bound or an order for it, and no value. */
+static inline bool paper_is_bound(const struct paper_row *row)
+{
+	return row->rule >= PAPER_AT_LEAST;
+}
+
 /* The commands that measure a row, "; " between them.  Cut where too long. */
 void paper_command(const struct paper_system *s, const struct paper_row *row,
 	char *text, size_t size);
 
-/* The tolerance in words: "2 %", "4 points", "1 % below", "none". */
+/* The tolerance in words: "2 %", "4 points", "bound", "order", "none". */
 void paper_tolerance(const struct paper_row *row, char *text, size_t size);
+
+/* What the paper says: "45.30", "<= 1500", "> 1.00", "-". */
+void paper_value(const struct paper_row *row, char *text, size_t size);
+/* Four digits; what is larger than they show is whole all the same. */
+void paper_digits(double value, char *text, size_t size);
+
+/*
+ * Of rows that were measured, by kind and those with bounds apart: how many
+ * values there are, and how many of them pass.  A row that follows from another
+ * one that was measured is no value of its own, unless it alone misses.
+ */
+struct paper_sums {
+	uint32_t n[N_PAPER_KINDS], passed[N_PAPER_KINDS];
+	uint32_t n_bounds, bounds_passed;
+	uint32_t n_repeats; /* that are not counted */
+};
+
+enum paper_state { PAPER_LEFT_OUT, PAPER_PASSED, PAPER_MISSED };
+
+/* state[row] */
+struct paper_sums paper_sum(
+	const struct paper_system *s, const enum paper_state *state);
 
 /* --- measuring --- */
 
@@ -159,6 +193,28 @@ void paper_lab_free(struct paper_lab *lab);
  */
 void paper_measure(struct paper_lab *lab, const struct paper_row *row,
 	struct paper_result *result);
+
+/* Experiments that rows need. */
+struct paper_progress {
+	size_t done, running, all;
+};
+
+/* Is told when one is done, and now and then. */
+struct paper_watch {
+	void (*tell)(void *arg, const struct paper_progress *p);
+	void *arg;
+};
+
+/*
+ * Runs what the chosen rows need, so many experiments at a time, each in a
+ * process of its own.  0, or -1 where no process could be made, or 1 where it
+ * was stopped.
+ */
+int paper_run(struct paper_lab *lab, const bool *chosen, uint32_t at_a_time,
+	const struct paper_watch *w, struct err *e);
+
+/* Whether nothing is to be run for a row any more. */
+bool paper_is_ready(const struct paper_lab *lab, const struct paper_row *row);
 
 /* Compares a value with the paper's; fills in all but why. */
 void paper_judge(

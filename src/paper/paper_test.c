@@ -54,7 +54,8 @@ static void check_rows(const struct paper_system *s)
 		assert_true(*r->what && *r->unit && r->a.figure);
 		assert_true(r->scale > 0);
 		assert_int_equal(r->kind == PAPER_QUALITATIVE, r->paper <= 0);
-		assert_int_equal(r->paper > 0, r->tolerance > 0);
+		assert_int_equal(r->paper > 0,
+			r->tolerance > 0 || r->rule == PAPER_MORE);
 		assert_true(strlen(r->what) <= 36);
 		assert_true(r->a.experiment < s->n_experiments);
 		assert_true(r->b.experiment < s->n_experiments);
@@ -95,7 +96,12 @@ static void check_fitted(
 static void the_fit_set_is_calibrated(void **state)
 {
 	static const char *const bgq[] = { "N23", "N31", "N34", "N36", "N90",
-		"N91", "N92", "N102", "N103", "N111", "N114", "N44",
+		"N91", "N92", "N102", "N103", "N111", "N114", "N135", "N44",
+		/* what lies between */
+		"N93", "N94", "N95", "N96", "N97", "N98", "N99", "N100", "N101",
+		"N104", "N105", "N106", "N107", "N108", "N109", "N110", "N125",
+		"N126", "N127", "N128", "N129", "N130", "N131", "N132", "N133",
+		"N134",
 		/* the same again */
 		"N61", "N80", "N82", "N89" };
 	static const char *const qsnet2[] = { "N29", "N30", "N51", "N53", "N71",
@@ -103,10 +109,10 @@ static void the_fit_set_is_calibrated(void **state)
 		/* the same again */
 		"N28", "N31", "N52", "N74", "N76" };
 	static const char *const gemini[] = { "N32", "N51", "N52",
-		/* the same again */
-		"N55a" };
+		/* these follow from them */
+		"N53", "N55" };
 	static const char *const apenet[] = { "N5", "N8", "N11", "N14a", "N15",
-		"N16", "N17", "N19", "N20", "N22" };
+		"N16", "N17", "N19", "N20", "N22", "N12" };
 
 	(void)state;
 	check_fitted(&paper_bgq, bgq, sizeof(bgq) / sizeof(bgq[0]));
@@ -158,18 +164,15 @@ static void what_counts_as_evidence_is_listed(void **state)
 {
 	(void)state;
 	check_evidence(&paper_bgq,
-		"N35 N42 N84a N85a N93a N94a N95a N96a N97a N98a N99a N100a "
-		"N101a N104a N105a N106a N107a N108a N109a N110a N112a N113a "
-		"N115 N116 N117 N118 N119 N120 N121 N122 N123 N124a N125a "
-		"N126a N127a N128a N129a N130a N131a N132a N133a N134a ");
+		"N35 N42 N84a N85a N112a N113a N115 N116 N117 N118 N119 N120 "
+		"N121 N122 N123 N124a ");
 	check_evidence(&paper_qsnet2, "N70 N78 ");
-	check_evidence(&paper_gemini, "N33 N34 N48 N49a N49b N50a N50b N53a "
-				      "N53b N53c N53d N54a N54b N55b ");
-	check_evidence(&paper_apenet, "N7 N12 N14b N23 ");
+	check_evidence(&paper_gemini, "N33 N34 N48 ");
+	check_evidence(&paper_apenet, "N7 N14b ");
 }
 
-/* Section 1.6 of the datasheet; of what the paper expects of 98,304 nodes, and
- * rounds to 0.1 us, 6 %. */
+/* Section 1.6 of the datasheet: 3 % of what the paper expects of 98,304 nodes,
+ * 5 % of messages of 2 MB. */
 static void tolerances_are_no_wider_than_the_datasheet_s(void **state)
 {
 	size_t i;
@@ -178,11 +181,9 @@ static void tolerances_are_no_wider_than_the_datasheet_s(void **state)
 	for (i = 0; i < paper_bgq.n_rows; i++) {
 		const struct paper_row *r = &paper_bgq.rows[i];
 		long n = strtol(r->id + strlen("BGQ-N"), NULL, 10);
-		/* N42 and N44 are expectations, rounded to 0.1 us */
-		double most = n == 42 || n == 44 ? 6
-			      : n == 112	 ? 5
-			      : n == 31		 ? 3
-						 : 2;
+		double most = n == 31 || n == 42 || n == 44 ? 3
+			      : n == 112		    ? 5
+							    : 2;
 
 		assert_true(
 			r->tolerance <= (r->rule == PAPER_POINTS ? 4 : most));
@@ -247,6 +248,8 @@ static void a_limit_is_within(void **state)
 	assert_true(passes(PAPER_AT_MOST, 2, 1));
 	assert_true(passes(PAPER_AT_MOST, 2, 51));
 	assert_false(passes(PAPER_AT_MOST, 2, 51.001));
+	assert_true(passes(PAPER_MORE, 0, 50.001));
+	assert_false(passes(PAPER_MORE, 0, 50));
 	assert_false(passes(PAPER_PERCENT, 2, NAN));
 	assert_false(passes(PAPER_AT_LEAST, 2, INFINITY));
 }
@@ -263,6 +266,101 @@ static void points_are_given_as_per_cent_too(void **state)
 	assert_true(r.pass && r.is_measured);
 	assert_float_equal(r.error_pct, -11.515, 0.001);
 	assert_float_equal(r.tolerance_pct, 15.152, 0.001);
+}
+
+static const char *value_of(enum paper_rule rule, double paper)
+{
+	static char text[32];
+	struct paper_row row = { .paper = paper, .rule = rule };
+
+	paper_value(&row, text, sizeof(text));
+	return text;
+}
+
+static void bounds_and_orders_are_printed_as_such(void **state)
+{
+	const struct paper_row *bound = paper_row(&paper_gemini, "GEM-N33");
+	char text[32];
+
+	(void)state;
+	assert_string_equal(value_of(PAPER_PERCENT, 45.3), "45.30");
+	assert_string_equal(value_of(PAPER_POINTS, 131072), "131072");
+	assert_string_equal(value_of(PAPER_AT_MOST, 1500), "<= 1500");
+	assert_string_equal(value_of(PAPER_AT_LEAST, 45), ">= 45.00");
+	assert_string_equal(value_of(PAPER_MORE, 1), "> 1.00");
+	assert_true(paper_is_bound(bound));
+	paper_tolerance(bound, text, sizeof(text));
+	assert_string_equal(text, "bound");
+	paper_tolerance(
+		paper_row(&paper_gemini, "GEM-N49a"), text, sizeof(text));
+	assert_string_equal(text, "order");
+}
+
+static void every_paper_is_cited(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; paper_registry[i]; i++) {
+		const char *text = paper_registry[i]->citation;
+
+		assert_non_null(strstr(text, ": \""));
+		assert_non_null(strstr(text, "\". "));
+		assert_int_equal(strncmp(text + strlen(text) - 4, "20", 2), 0);
+	}
+}
+
+/* --- counting --- */
+
+/* Values a to f: b and c follow from a, d is alone, e is a bound that holds, f
+ * one that does not; g is only shown. */
+static const struct paper_row counted[] = {
+	{ .id = "a", .kind = PAPER_PREDICTED },
+	{ .id = "b", .kind = PAPER_PREDICTED, .repeats = "a" },
+	{ .id = "c", .kind = PAPER_PREDICTED, .repeats = "b" },
+	{ .id = "d", .kind = PAPER_CALIBRATED },
+	{ .id = "e", .kind = PAPER_PREDICTED, .rule = PAPER_AT_MOST },
+	{ .id = "f", .kind = PAPER_ARITHMETIC, .rule = PAPER_MORE },
+	{ .id = "g", .kind = PAPER_QUALITATIVE },
+};
+static const struct paper_system counting = { .rows = counted, .n_rows = 7 };
+
+static struct paper_sums sums_of(const char *states)
+{
+	enum paper_state state[7];
+	size_t i;
+
+	for (i = 0; i < 7; i++)
+		state[i] = states[i] == '+'   ? PAPER_PASSED
+			   : states[i] == '-' ? PAPER_MISSED
+					      : PAPER_LEFT_OUT;
+	return paper_sum(&counting, state);
+}
+
+static void a_row_that_repeats_another_and_misses_is_counted(void **state)
+{
+	struct paper_sums x = sums_of("+++++-+");
+
+	(void)state;
+	assert_int_equal(x.n[PAPER_PREDICTED], 1);
+	assert_int_equal(x.passed[PAPER_PREDICTED], 1);
+	assert_int_equal(x.n[PAPER_CALIBRATED], 1);
+	assert_int_equal(x.n[PAPER_ARITHMETIC], 0);
+	assert_int_equal(x.n_bounds, 2);
+	assert_int_equal(x.bounds_passed, 1);
+	assert_int_equal(x.n_repeats, 2);
+	/* alone, and behind one that misses itself */
+	x = sums_of("++-++++");
+	assert_int_equal(x.n[PAPER_PREDICTED], 2);
+	assert_int_equal(x.passed[PAPER_PREDICTED], 1);
+	x = sums_of("-+-++++");
+	assert_int_equal(x.n[PAPER_PREDICTED], 1);
+	assert_int_equal(x.passed[PAPER_PREDICTED], 0);
+	assert_int_equal(x.n_repeats, 2);
+	/* of what was not measured nothing follows */
+	x = sums_of("..+....");
+	assert_int_equal(x.n[PAPER_PREDICTED], 1);
+	assert_int_equal(x.n_repeats, 0);
 }
 
 static void what_has_no_printed_value_is_only_shown(void **state)
@@ -359,6 +457,56 @@ static void rows_are_computed_from_runs(void **state)
 	paper_lab_free(lab);
 }
 
+struct log {
+	size_t told, most_running;
+	struct paper_progress last;
+};
+
+static void note_progress(void *arg, const struct paper_progress *p)
+{
+	struct log *l = arg;
+
+	assert_true(p->done >= l->last.done && p->done + p->running <= p->all);
+	l->told++;
+	l->last = *p;
+	if (p->running > l->most_running)
+		l->most_running = p->running;
+}
+
+/* The same figures as one after the other, and the same ways to fail. */
+static void experiments_run_beside_each_other(void **state)
+{
+	static const bool all[] = { true, true, true, true, true, true, true,
+		true, true };
+	struct paper_setup setup = { .seed = 1 };
+	struct paper_lab *one = paper_lab_new(&tiny_system, &setup);
+	struct paper_lab *many = paper_lab_new(&tiny_system, &setup);
+	struct log log = { 0 };
+	struct paper_watch w = { note_progress, &log };
+	struct paper_result a, b;
+	struct err e = { 0 };
+	size_t i;
+
+	(void)state;
+	assert_false(paper_is_ready(many, &tiny_rows[0]));
+	assert_true(paper_is_ready(many, &tiny_rows[6]));
+	assert_int_equal(paper_run(many, all, 3, &w, &e), 0);
+	assert_int_equal(log.last.done, 3); /* those that run */
+	assert_int_equal(log.last.all, 3);
+	assert_int_equal(log.last.running, 0);
+	for (i = 0; i < 9; i++) {
+		assert_true(paper_is_ready(many, &tiny_rows[i]));
+		paper_measure(one, &tiny_rows[i], &a);
+		paper_measure(many, &tiny_rows[i], &b);
+		assert_int_equal(a.is_measured, b.is_measured);
+		assert_true(!a.is_measured ||
+			    (a.model <= b.model && a.model >= b.model));
+		assert_string_equal(a.why, b.why);
+	}
+	paper_lab_free(many);
+	paper_lab_free(one);
+}
+
 static void count_progress(void *arg, const struct load_progress *p)
 {
 	(void)p;
@@ -418,9 +566,14 @@ int main(void)
 		cmocka_unit_test(tolerances_are_no_wider_than_the_datasheet_s),
 		cmocka_unit_test(what_is_missing_is_no_row),
 		cmocka_unit_test(what_has_no_printed_value_is_only_shown),
+		cmocka_unit_test(bounds_and_orders_are_printed_as_such),
+		cmocka_unit_test(every_paper_is_cited),
+		cmocka_unit_test(
+			a_row_that_repeats_another_and_misses_is_counted),
 		cmocka_unit_test(a_limit_is_within),
 		cmocka_unit_test(points_are_given_as_per_cent_too),
 		cmocka_unit_test(rows_are_computed_from_runs),
+		cmocka_unit_test(experiments_run_beside_each_other),
 		cmocka_unit_test(an_experiment_runs_once),
 	};
 

@@ -240,6 +240,10 @@ static const struct paper_missing missing[] = {
 const struct paper_system paper_qsnet2 = {
 	.name = "qsnet2",
 	.title = "Quadrics QsNetII",
+	.citation = "J. Beecroft, D. Addison, D. Hewson, M. McLaren, D. "
+		    "Roweth, F. Petrini, J. Nieplocha: \"QsNetII: Defining "
+		    "High-Performance Network Design\". IEEE Micro 25(4), pp."
+		    " 34-47, 2005",
 	.prefix = "QSN-",
 	.experiments = experiments,
 	.n_experiments = N_EXPERIMENTS,

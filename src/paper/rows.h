@@ -31,5 +31,8 @@
 	.paper = (value), .rule = PAPER_AT_LEAST, .tolerance = (percent)
 #define AT_MOST(value, percent)                                                \
 	.paper = (value), .rule = PAPER_AT_MOST, .tolerance = (percent)
+/* One of two is larger, by whatever. */
+#define MORE_THAN(x, f, y, g)                                                  \
+	.paper = 1, .rule = PAPER_MORE, RATIO(1, x, f, y, g)
 
 #endif

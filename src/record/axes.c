@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "record/axes.h"
 
 #include <ctype.h>

@@ -12,7 +12,7 @@
 #include "base/err.h"
 
 /* The schema that is written, and the oldest that is read. */
-enum { DB_SCHEMA = 2, DB_OLDEST = 2 };
+enum { DB_SCHEMA = 3, DB_OLDEST = 3 };
 
 struct db;
 struct db_query;

@@ -9,6 +9,7 @@ enum {
 	NAME_SIZE = 96,
 	N_LONGEST = 1 + NET_MOST_CHANNELS,
 	LOOK_SITES = 256, /* about so many are looked at, of more */
+	LOOK_BUFFERS = 1 << 16, /* for each sample */
 };
 
 /* --- which there are --- */
@@ -101,6 +102,9 @@ void record_links_init(struct record_links *k, const struct net *n)
 	k->now = new_loads(n, most);
 	k->resent = mem_alloc(most, sizeof(*k->resent));
 	find_channels(k, most);
+	k->wanted = mem_alloc(most, sizeof(*k->wanted));
+	k->wanted_sum = mem_alloc(most, sizeof(*k->wanted_sum));
+	k->wanted_now = mem_alloc(most, sizeof(*k->wanted_now));
 	k->wants = mem_alloc(
 		(size_t)k->n_names * (k->n_names + 1) + 1, sizeof(*k->wants));
 }
@@ -130,6 +134,9 @@ void record_links_fini(struct record_links *k)
 		free_loads(&x->now);
 	}
 	mem_free(k->wants);
+	mem_free(k->wanted);
+	mem_free(k->wanted_sum);
+	mem_free(k->wanted_now);
 }
 
 /* --- samples --- */
@@ -349,6 +356,23 @@ uint32_t record_link_at(const struct record_links *k, site_id s, port_id p)
 	return k->at[(size_t)s * k->net->n_ports + p];
 }
 
+/* That a buffer's first packet may take; none where it is to be received. */
+static port_mask wanted_ports(
+	const struct record_links *k, const struct net_buffer *b)
+{
+	const struct packet *p = &k->net->packets[b->head];
+	const struct router *r = net_router(k->net, b->site);
+	struct net_way way[NET_MOST_WAYS];
+	port_mask ports = 0;
+	uint32_t n;
+
+	if (p->escape == PACKET_NO_PORT)
+		return 0;
+	for (n = r->ops->ways(r, b, p, way); n--;)
+		ports |= (port_mask)1 << way[n].port;
+	return ports;
+}
+
 /* A packet, which stands for some, waits for one of its ways: each has an equal
  * part of it. */
 static void add_head(
@@ -356,18 +380,10 @@ static void add_head(
 {
 	size_t in = k->links.link[record_link_at(k, b->site, b->port)].back;
 	double *row = &k->wants[(size_t)k->name_of[in] * (k->n_names + 1)];
-	const struct packet *p = &k->net->packets[b->head];
-	const struct router *r = net_router(k->net, b->site);
-	struct net_way way[NET_MOST_WAYS];
-	port_mask ports = 0, m;
-	uint32_t n;
+	port_mask ports = wanted_ports(k, b), m;
 
-	if (p->escape == PACKET_NO_PORT) {
+	if (!ports)
 		row[k->n_names] += one;
-		return;
-	}
-	for (n = r->ops->ways(r, b, p, way); n--;)
-		ports |= (port_mask)1 << way[n].port;
 	for (m = ports; m; m &= m - 1)
 		row[k->name_of[record_link_at(
 			k, b->site, (port_id)__builtin_ctzll(m))]] +=
@@ -399,6 +415,70 @@ static void look(struct record_links *k)
 				add_head(k, &b, one);
 		}
 	}
+}
+
+static void add_injecting(struct record_links *k, site_id s)
+{
+	const struct router *r = net_router(k->net, s);
+	double waiting[TOPO_MAX_PORTS] = { 0 };
+	uint32_t p;
+
+	if (!r->ops->injecting)
+		return;
+	r->ops->injecting(r, s, waiting);
+	for (p = 0; p < r->sites.n_ports; p++)
+		if (waiting[p] > 0)
+			k->wanted[record_link_at(k, s, p)] += waiting[p];
+}
+
+static void add_wanted(struct record_links *k, site_id s)
+{
+	const struct router *r = net_router(k->net, s);
+	uint32_t n = r->ops->n_buffers(r, s), i;
+
+	for (i = 0; i < n; i++) {
+		struct net_buffer b = r->ops->buffer(r, s, i);
+		port_mask ports = b.count ? wanted_ports(k, &b) : 0, m;
+
+		for (m = ports; m; m &= m - 1)
+			k->wanted[record_link_at(
+				k, s, (port_id)__builtin_ctzll(m))] +=
+				(double)b.count / __builtin_popcountll(ports);
+	}
+	add_injecting(k, s);
+}
+
+static uint64_t choose_every(const struct net *n)
+{
+	uint64_t all = 0;
+	site_id s;
+
+	for (s = 0; s < n->n_sites; s++) {
+		const struct router *r = net_router(n, s);
+
+		all += r->ops->n_buffers(r, s);
+	}
+	return all / LOOK_BUFFERS + 1;
+}
+
+const uint16_t *record_links_wanted(struct record_links *k, int64_t n)
+{
+	site_id s;
+	size_t i;
+
+	if (!k->wanted_every)
+		k->wanted_every = choose_every(k->net);
+	if ((uint64_t)n % k->wanted_every)
+		return NULL;
+	memset(k->wanted, 0, k->links.n * sizeof(*k->wanted));
+	for (s = 0; s < k->net->n_sites; s++)
+		add_wanted(k, s);
+	for (i = 0; i < k->links.n; i++) {
+		k->wanted_sum[i] += k->wanted[i];
+		k->wanted_now[i] = scaled(k->wanted[i], RECORD_WAITING_SCALE);
+	}
+	k->n_wanted++;
+	return k->wanted_now;
 }
 
 int record_links_look(
@@ -541,6 +621,8 @@ static int put_link(struct record_links *k, struct db_query *q, size_t i,
 		x->n == 1 ? net_router(n, l->to.router)
 				    ->ops->channels[x->channel[0]]
 			  : NULL);
+	if (k->n_wanted)
+		db_bind_real(q, 18, k->wanted_sum[i] / (double)k->n_wanted);
 	return db_run(q, e);
 }
 
@@ -550,7 +632,7 @@ int record_links_write(
 	struct db_query *channel = NULL,
 			*link = db_prepare(d,
 				"INSERT INTO link VALUES(?, ?, ?, ?, ?, ?, ?,"
-				" ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+				" ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 				e);
 	struct rows x;
 	int failed;

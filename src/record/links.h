@@ -49,6 +49,11 @@ struct record_links {
 	struct record_channel channel[NET_KINDS * NET_MOST_CHANNELS];
 	uint32_t n_channels;
 	double *wants; /* [n_names][n_names + 1], of one look */
+	/* Packets that wait for each link, of all samples that were looked at:
+	 * of many buffers not all are. */
+	double *wanted_sum, *wanted; /* [link] */
+	uint16_t *wanted_now;
+	uint64_t n_wanted, wanted_every;
 };
 
 void record_links_init(struct record_links *k, const struct net *n);
@@ -60,6 +65,10 @@ uint32_t record_link_at(const struct record_links *k, site_id s, port_id p);
 /* Between two times; returns the packets that came over links. */
 uint64_t record_links_sample(
 	struct record_links *k, sim_time from, sim_time now);
+/* Packets that wait for each link, as the n-th sample is; NULL: that one is not
+ * looked at.  A packet waits in a buffer whose first one may take the link, or
+ * to be injected. */
+const uint16_t *record_links_wanted(struct record_links *k, int64_t n);
 /* The name of the channel that all of a sample was sent on, "" where nothing
  * was, NULL where there were several. */
 const char *record_links_only(const struct record_links *k);

@@ -218,6 +218,7 @@ static int write_sample(struct record *k, sim_time now, uint64_t hops)
 	size_t bytes = k->links.links.n * sizeof(uint16_t);
 	uint64_t injected = 0, delivered = 0, latency = 0;
 	const char *only = record_links_only(&k->links);
+	const uint16_t *wanted;
 	uint32_t i;
 
 	for (i = 0; i < n->n_workers; i++) {
@@ -240,6 +241,8 @@ static int write_sample(struct record *k, sim_time now, uint64_t hops)
 	if (k->links.now.retries)
 		db_bind_bytes(k->insert, 11, k->links.now.retries, bytes);
 	db_bind_text(k->insert, 12, only && *only ? only : NULL);
+	wanted = record_links_wanted(&k->links, k->n);
+	db_bind_bytes(k->insert, 13, wanted, wanted ? bytes : 0);
 	k->injected = injected;
 	k->delivered = delivered;
 	k->latency = latency;
@@ -280,7 +283,7 @@ struct record *record_new(const char *path, struct machine_run *r,
 		db_do(k->db, "COMMIT", e) ||
 		!(k->insert = db_prepare(k->db,
 			  "INSERT INTO sample VALUES(?, ?, ?, ?, ?, ?, ?, ?, "
-			  "?, ?, ?, ?)",
+			  "?, ?, ?, ?, ?)",
 			  e))) {
 		db_discard(k->db);
 		k->db = NULL;

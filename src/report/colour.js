@@ -59,7 +59,8 @@ function thing(i) {
 const causeOrder = ["wire", "token wait", "serialisation", "engine busy",
 	"queue", "router", "completion", "retry", "translation",
 	"descriptor fetch", "memory read", "arbitration", "memory write",
-	"software", "packetisation", "peers", "receiver full"];
+	"software", "packetisation", "peers", "receiver busy",
+	"queue at the card", "link busy", "card input"];
 
 function causeColour(name) {
 	const i = causeOrder.indexOf(name);

@@ -43,7 +43,7 @@ function unpack(run) {
 		use: Float32Array, waiting: Float32Array, bytes: Float64Array,
 		packets: Float64Array, rate: Float64Array,
 		longest: Uint32Array, token_wait: Float64Array,
-		retries: Float64Array });
+		retries: Float64Array, wanted: Float32Array });
 	run.channels = columns(run.channels, { link: Uint32Array,
 		channel: Uint16Array, use: Float32Array,
 		waiting: Float32Array, longest: Uint32Array,
@@ -54,6 +54,7 @@ function unpack(run) {
 	if (run.load) {
 		run.load.use = bytesOf(run.load.use);
 		run.load.waiting = bytesOf(run.load.waiting);
+		run.load.wanted = bytesOf(run.load.wanted);
 		for (const name of ["token_wait", "retries"])
 			if (run.load[name])
 				run.load[name] = columns(run.load[name], {
@@ -106,6 +107,12 @@ function waitingAt(run, link, step) {
 		: waitingTable[run.load.waiting[step * run.nLinks + link]];
 }
 
+/* Packets that wait for a link, wherever they are. */
+function wantedAt(run, link, step) {
+	return step < 0 ? run.links.wanted[link]
+		: waitingTable[run.load.wanted[step * run.nLinks + link]];
+}
+
 /* Token waits or retries of a link, which few have: of each step, or null. */
 function rareOf(run, name, link) {
 	const of = run.load[name], steps = run.load.steps;
@@ -135,26 +142,33 @@ const useTable = Float32Array.from({ length: 256 }, (_, i) => i / 255);
 const quantities = {
 	use: { title: "load", at: useAt, top: () => 1, table: useTable,
 		bytes: run => run.load.use, text: v => percent(v) },
-	waiting: { title: "packets waiting", at: waitingAt, top: topWaiting,
-		table: waitingTable, bytes: run => run.load.waiting,
+	wanted: { title: "packets waiting for it", at: wantedAt,
+		top: run => topOf(run, "wanted"), table: waitingTable,
+		bytes: run => run.load.wanted,
+		text: v => round(v, 3) + " packets" },
+	waiting: { title: "packets waiting at its far end", at: waitingAt,
+		top: run => topOf(run, "waiting"), table: waitingTable,
+		bytes: run => run.load.waiting,
 		text: v => round(v, 3) + " packets" },
 };
 
 /* The longest queue that the scale shows. */
-function topWaiting(run) {
-	if (run.topWaiting === undefined) {
+function topOf(run, name) {
+	const key = "top_" + name;
+
+	if (run[key] === undefined) {
 		let most = 0.1;
 
 		for (let i = 0; i < run.nLinks; i++)
-			most = Math.max(most, run.links.waiting[i]);
+			most = Math.max(most, run.links[name][i]);
 		let byte = 0;
 
-		for (const v of run.load ? run.load.waiting : [])
+		for (const v of run.load ? run.load[name] : [])
 			if (v > byte)
 				byte = v;
-		run.topWaiting = Math.max(most, waitingTable[byte]);
+		run[key] = Math.max(most, waitingTable[byte]);
 	}
-	return run.topWaiting;
+	return run[key];
 }
 
 function stepLength(run) {

@@ -17,16 +17,18 @@ enum {
 	MOST_SPARSE = 2048, /* links of which a page has what few have */
 };
 
-enum kind { USE, WAITING, TOKENS, RETRIES, N_KINDS };
+/* What channels have ends before WANTED. */
+enum kind { USE, WAITING, TOKENS, RETRIES, WANTED, N_KINDS };
 
 static const char *const names[N_KINDS] = { "use", "waiting", "token_wait",
-	"retries" };
+	"retries", "wanted" };
 
 struct load {
 	size_t n; /* links */
 	size_t n_steps;
 	double length; /* of a step, ps */
 	float *of[N_KINDS]; /* [step][link]; NULL: none is known */
+	float *looked; /* [step]: the part of it that samples with WANTED are */
 };
 
 static void empty(struct load *l)
@@ -37,6 +39,8 @@ static void empty(struct load *l)
 		mem_free(l->of[k]);
 		l->of[k] = NULL;
 	}
+	mem_free(l->looked);
+	l->looked = NULL;
 }
 
 static void add(float *sum, const uint8_t *sample, size_t n, double weight)
@@ -60,12 +64,16 @@ static void spread(struct load *l, enum kind k, const uint8_t *list,
 
 	if (!l->of[k])
 		l->of[k] = mem_alloc(l->n * l->n_steps, sizeof(*l->of[k]));
+	if (k == WANTED && !l->looked)
+		l->looked = mem_alloc(l->n_steps, sizeof(*l->looked));
 	for (; step < l->n_steps && from < to; step++) {
 		double until = fmin(to, (double)(step + 1) * l->length);
 
 		if (until > from) {
 			add(l->of[k] + step * l->n, list, l->n,
 				(until - from) / of);
+			if (k == WANTED)
+				l->looked[step] += (float)((until - from) / of);
 			from = until;
 		}
 	}
@@ -77,7 +85,7 @@ static int take(struct load *l, struct db_query *q, struct err *e)
 	double from = db_real(q, 0), to = db_real(q, 1);
 	uint32_t k;
 
-	for (k = 0; k < N_KINDS; k++) {
+	for (k = 0; k < N_KINDS && (int)(2 + k) < db_n_columns(q); k++) {
 		size_t n;
 		const uint8_t *list = db_bytes(q, (int)(2 + k), &n);
 
@@ -110,6 +118,20 @@ static void pack_value(struct pack *p, enum kind k, double value)
 {
 	pack_u8(p, k == USE ? as_byte(255 * value / USE_SCALE)
 			    : as_byte(255 * log2(1 + value) / 16));
+}
+
+/* Of a step in which nothing was looked at, what the one before it had. */
+static void fill_wanted(struct load *l)
+{
+	float *at = l->of[WANTED];
+	size_t t, i;
+
+	for (t = 0; at && t < l->n_steps; t++, at += l->n)
+		for (i = 0; i < l->n; i++)
+			if (l->looked[t] > 0)
+				at[i] /= l->looked[t];
+			else if (t)
+				at[i] = at[(ptrdiff_t)i - (ptrdiff_t)l->n];
 }
 
 static void write_all(const struct load *l, enum kind k, struct json *j)
@@ -288,8 +310,8 @@ int report_load(struct db *d, size_t n_links, struct json *j, struct err *e)
 	l.n_steps = choose_steps(l.n_steps, n_links);
 	l.length = end / (double)l.n_steps;
 	q = db_prepare(d,
-		"SELECT from_ps, to_ps, use, waiting, token_wait, retries"
-		" FROM sample ORDER BY n",
+		"SELECT from_ps, to_ps, use, waiting, token_wait, retries,"
+		" wanted FROM sample ORDER BY n",
 		e);
 	if (q)
 		failed = take_all(&l, q, e);
@@ -299,7 +321,9 @@ int report_load(struct db *d, size_t n_links, struct json *j, struct err *e)
 	json_real(j, "end_ps", end);
 	write_all(&l, USE, j);
 	write_all(&l, WAITING, j);
-	for (k = TOKENS; k < N_KINDS; k++)
+	fill_wanted(&l);
+	write_all(&l, WANTED, j);
+	for (k = TOKENS; k < WANTED; k++)
 		if (l.of[k])
 			write_rare(&l, k, j);
 	empty(&l);

@@ -7,7 +7,7 @@
 #include "report/pack.h"
 #include "report/report.h"
 
-enum { MOST_COLUMNS = 12, SLOWEST = 20 };
+enum { MOST_COLUMNS = 13, SLOWEST = 20 };
 
 /* --- names and numbers --- */
 
@@ -141,11 +141,11 @@ static int write_machine(
 	       write_texts(d, "wire_names",
 		       "SELECT wire FROM link GROUP BY wire ORDER BY min(id)",
 		       j, e) ||
-	       write_columns(d, "links", "uusuffdddudd",
+	       write_columns(d, "links", "uusuffddduddf",
 		       "SELECT l.site, to_site, w.n wire, p.n port, use,"
 		       " waiting, bytes, packets, rate_Bps rate, longest,"
-		       " ifnull(token_wait_ps, -1) token_wait, retries"
-		       " FROM link l"
+		       " ifnull(token_wait_ps, -1) token_wait, retries,"
+		       " ifnull(wanted, 0) wanted FROM link l"
 		       " JOIN (SELECT name, row_number() OVER (ORDER BY name)"
 		       " - 1 n FROM (SELECT DISTINCT name FROM link)) p"
 		       " ON p.name = l.name JOIN (SELECT wire, row_number()"

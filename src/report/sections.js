@@ -191,9 +191,11 @@ function linkDetail(run, i) {
 			["busy", percent(l.use[i])],
 			["carried", size(l.bytes[i])],
 			["packets", count(l.packets[i])],
+			["waiting for it", round(l.wanted[i], 3)
+				+ " packets on average"],
 			["waiting at its far end", round(l.waiting[i], 3)
 				+ " on average"],
-			["longest queue seen", l.longest[i] + " packets"],
+			["longest queue at its far end", l.longest[i] + " packets"],
 			...l.token_wait[i] < 0 ? [] : [["waits for tokens",
 				time(l.token_wait[i])]],
 			...l.retries[i] ? [["sent again", count(
@@ -213,9 +215,11 @@ function linkDetail(run, i) {
 		out.push(...timeChart(run, "Load", [{ name: "load", isArea:
 			true, points: timeSeries(run, t => useAt(run, i, t)) }],
 		1, v => Math.round(100 * v) + " %"),
-		...timeChart(run, "Packets waiting", [{ name: "waiting",
+		...timeChart(run, "Packets waiting", [{ name: "for it",
 			isArea: true, points: timeSeries(run,
-				t => waitingAt(run, i, t)) }]),
+				t => wantedAt(run, i, t)) },
+		{ name: "at its far end", points: timeSeries(run,
+			t => waitingAt(run, i, t)) }]),
 		...channelCharts(run, i), ...rareCharts(run, i));
 	out.push(make("p", null, siteButton(run, l.site[i]), " ",
 		siteButton(run, l.to_site[i]), " ",
@@ -297,8 +301,8 @@ function siteDetail(run, s) {
 function heatCards(run) {
 	if (!run.load)
 		return [];
-	return [make("div", { class: "two" }, ...Object.keys(quantities).map(
-		name => heatCard(run, name)))];
+	return [make("div", { class: "two" }, heatCard(run, "use"),
+		heatCard(run, "wanted"))];
 }
 
 function heatCard(run, name) {
@@ -327,7 +331,8 @@ function heatCard(run, name) {
 	return card(name === "use" ? "Load of links over time"
 		: "Packets waiting over time", name === "use"
 		? "Part of the time that links are busy, by kind of link."
-		: "Packets that wait at the far end of links, by kind of link.",
+		: "Packets that wait for a link, in buffers whose first packet "
+			+ "may take it or to be injected, by kind of link.",
 	bar, heat.canvas);
 }
 

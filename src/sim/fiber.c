@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #if !defined(__LP64__) || !(defined(__aarch64__) || defined(__x86_64__))
@@ -91,6 +92,9 @@ static atomic_uint guards_taken;
 static pthread_once_t handler_once = PTHREAD_ONCE_INIT;
 static struct sigaction other_handler;
 
+/* That runs on this thread, for its SIGSEGV handler. */
+static _Thread_local const struct fiber *running;
+
 static struct fiber *fiber_of(const struct fiber_pool *p, uint32_t id)
 {
 	BUG_IF(id >= p->n_fibers);
@@ -101,7 +105,7 @@ static struct fiber *fiber_of(const struct fiber_pool *p, uint32_t id)
 
 /* A line put together without stdio, which is not for signal handlers. */
 struct message {
-	char text[128];
+	char text[160];
 	size_t len;
 };
 
@@ -132,9 +136,9 @@ static _Noreturn void report_overflow(const struct fiber_pool *p, uint32_t id)
 	add_number(&m, id);
 	add_text(&m, ": stack overflow (stack of ");
 	add_number(&m, p->stack_bytes >> 10);
-	add_text(&m, " KiB)\n");
+	add_text(&m, " KiB; a program asks for more by stack_bytes)\n");
 	(void)!write(STDERR_FILENO, m.text, m.len);
-	_exit(EXIT_INTERNAL);
+	_exit(EXIT_LIMIT);
 }
 
 static void set_canary(struct fiber *f)
@@ -190,17 +194,41 @@ static void check_guards(const struct fiber_pool *p, uintptr_t address)
 		report_overflow(p, find_runaway(p, first));
 }
 
+static uintptr_t stack_pointer(const ucontext_t *c)
+{
+#if defined(__x86_64__)
+	return (uintptr_t)c->uc_mcontext.gregs[REG_RSP];
+#elif defined(__aarch64__)
+	return (uintptr_t)c->uc_mcontext.sp;
+#else
+	(void)c;
+	return 0;
+#endif
+}
+
+/* A frame may be larger than a guard: where it stands then belongs to another
+ * fiber, or to nobody. */
+static void check_frame(const struct fiber_pool *p, uintptr_t sp)
+{
+	const struct fiber *f = running;
+
+	if (f && f >= p->fibers && f < p->fibers + p->n_fibers && sp &&
+		sp - f->low >= p->stack_bytes)
+		report_overflow(p, (uint32_t)(f - p->fibers));
+}
+
 /* A fault that is not ours comes again, and then meets the other handler. */
 static void on_segv(int signal, siginfo_t *info, void *context)
 {
 	bool is_fault = info->si_code > 0;
 
-	(void)context;
 	for (size_t i = 0; i < MAX_POOLS && is_fault; i++) {
 		const struct fiber_pool *p = atomic_load(&pools[i]);
 
-		if (p)
-			check_guards(p, (uintptr_t)info->si_addr);
+		if (!p)
+			continue;
+		check_frame(p, stack_pointer(context));
+		check_guards(p, (uintptr_t)info->si_addr);
 	}
 	sigaction(signal, &other_handler, NULL);
 	if (!is_fault)
@@ -516,12 +544,14 @@ enum fiber_state fiber_resume(struct fiber_pool *p, uint32_t id)
 	if (is_first)
 		set_canary(f);
 	f->state = FIBER_RUNNING;
+	running = f;
 	note_entering(f, p->stack_bytes);
 	if (is_first)
 		fiber_enter(&f->back, stack_top(p, id), fiber_main, f);
 	else
 		fiber_switch(&f->back, f->sp);
 	note_left(f);
+	running = NULL;
 	if (is_overrun(f))
 		report_overflow(p, id);
 	return f->state;
@@ -532,8 +562,9 @@ static _Noreturn void report_stranger(
 {
 	const struct fiber *f = &p->fibers[id];
 
-	if (f->state == FIBER_RUNNING && here - p->map < p->map_bytes &&
-		here < f->low)
+	if (running == f ||
+		(f->state == FIBER_RUNNING && here - p->map < p->map_bytes &&
+			here < f->low))
 		report_overflow(p, id);
 	BUG("fiber %u is suspended by somebody else", id);
 }

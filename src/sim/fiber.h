@@ -23,10 +23,11 @@
  * FIBER_MAX_GUARDS; a pool that would need more has one for every second,
  * third, ... stack, and the others stand on a canary, which is looked at
  * whenever the fiber gives control back.  Either way an overflow ends in
- *     weft: fiber N: stack overflow (stack of K KiB)
- * and exit code 5.  A canary tells of it late.  A frame that leaves more than
+ *     weft: fiber N: stack overflow (stack of K KiB; ...)
+ * and exit code 4.  A canary tells of it late.  A frame that leaves more than
  * FIBER_GUARD_BYTES unwritten can step over a guard, and one that leaves a
- * cache line unwritten over a canary.
+ * cache line unwritten over a canary: such a frame is found when it faults
+ * anywhere else, or when the fiber suspends in it.
  */
 #ifndef SIM_FIBER_H
 #define SIM_FIBER_H

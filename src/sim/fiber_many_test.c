@@ -48,7 +48,7 @@ static void check_overflow(void (*act)(void), const char *message)
 	if (!strstr(end.text, message))
 		fail_msg("\"%s\" is not \"%s\"", end.text, message);
 	assert_true(WIFEXITED(end.status));
-	assert_int_equal(WEXITSTATUS(end.status), EXIT_INTERNAL);
+	assert_int_equal(WEXITSTATUS(end.status), EXIT_LIMIT);
 }
 
 static void overflow(uint32_t n, uint32_t id, size_t bytes, int n_rounds)
@@ -75,7 +75,7 @@ static void an_overflow_into_a_guard_is_reported(void **state)
 {
 	(void)state;
 	check_overflow(overflow_with_guards,
-		"weft: fiber 123: stack overflow (stack of 64 KiB)\n");
+		"weft: fiber 123: stack overflow (stack of 64 KiB; ");
 }
 
 static void *overflow_on_a_thread(void *arg)
@@ -96,7 +96,7 @@ static void an_overflow_on_another_thread_is_reported(void **state)
 {
 	(void)state;
 	check_overflow(overflow_on_another_thread,
-		"weft: fiber 123: stack overflow (stack of 64 KiB)\n");
+		"weft: fiber 123: stack overflow (stack of 64 KiB; ");
 }
 
 /* With 16,001 fibers every second stack stands on a canary. */
@@ -119,19 +119,46 @@ static void an_overflow_over_a_canary_is_reported(void **state)
 {
 	(void)state;
 	check_overflow(overflow_and_end,
-		"weft: fiber 15001: stack overflow (stack of 64 KiB)\n");
+		"weft: fiber 15001: stack overflow (stack of 64 KiB; ");
 	check_overflow(overflow_and_suspend,
-		"weft: fiber 15001: stack overflow (stack of 64 KiB)\n");
+		"weft: fiber 15001: stack overflow (stack of 64 KiB; ");
 }
 
 static void endless_recursion_over_canaries_meets_a_guard(void **state)
 {
 	(void)state;
 	check_overflow(overflow_and_never_stop,
-		"weft: fiber 98300: stack overflow (stack of 64 KiB)\n");
+		"weft: fiber 98300: stack overflow (stack of 64 KiB; ");
 }
 
 /* The first pool has taken all guards but the one that everybody gets. */
+/* A frame that is larger than all stacks below it, and hardly written. */
+static void step_over(void *arg)
+{
+	volatile char big[1 << 20];
+
+	big[0] = 1;
+	fiber_suspend(arg, 2);
+	big[0]++;
+}
+
+static void overflow_by_one_frame(void)
+{
+	struct fiber_thread t;
+	struct fiber_pool *p = new_pool(4);
+
+	fiber_thread_init(&t);
+	fiber_start(p, 2, step_over, p);
+	fiber_resume(p, 2);
+}
+
+static void a_frame_that_steps_over_a_guard_is_reported(void **state)
+{
+	(void)state;
+	check_overflow(overflow_by_one_frame,
+		"weft: fiber 2: stack overflow (stack of 64 KiB; ");
+}
+
 static void overflow_in_a_second_pool(void)
 {
 	new_pool(16000);
@@ -142,7 +169,7 @@ static void pools_share_the_guards_of_the_process(void **state)
 {
 	(void)state;
 	check_overflow(overflow_in_a_second_pool,
-		"weft: fiber 99: stack overflow (stack of 64 KiB)\n");
+		"weft: fiber 99: stack overflow (stack of 64 KiB; ");
 }
 
 static void touch_nothing_of_ours(void)
@@ -381,6 +408,7 @@ int main(void)
 		cmocka_unit_test(an_overflow_into_a_guard_is_reported),
 		cmocka_unit_test(an_overflow_on_another_thread_is_reported),
 		cmocka_unit_test(an_overflow_over_a_canary_is_reported),
+		cmocka_unit_test(a_frame_that_steps_over_a_guard_is_reported),
 		cmocka_unit_test(endless_recursion_over_canaries_meets_a_guard),
 		cmocka_unit_test(pools_share_the_guards_of_the_process),
 		cmocka_unit_test(other_faults_are_not_taken_for_overflows),

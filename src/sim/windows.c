@@ -1,5 +1,6 @@
 /* Which window comes next, and who runs it. */
 #define _GNU_SOURCE
+#include "base/plain.h"
 #include "sim/far.h"
 #include "sim/inside.h"
 
@@ -259,16 +260,19 @@ static void run_alone(struct sim *s, uint64_t k)
 void *sim_thread(void *arg)
 {
 	struct sim_worker *w = arg;
+	void *locale = plain_begin();
 
 	pthread_mutex_lock(&w->sim->starting);
 	pthread_mutex_unlock(&w->sim->starting);
 	for (;;) {
 		barrier_wait(&w->sim->gate);
 		if (w->sim->leaving)
-			return NULL;
+			break;
 		run_guarded(w);
 		barrier_wait(&w->sim->gate);
 	}
+	plain_end(locale);
+	return NULL;
 }
 
 /* All workers stand at the same first window that has not run. */

@@ -205,12 +205,12 @@ static void the_library_chooses_by_size(void **state)
 	uint64_t reads;
 
 	(void)state;
-	time_of(WEFT_APE_AUTO, 72 << 10, NULL, &reads);
-	assert_int_equal(reads, 18);
-	time_of(WEFT_APE_AUTO, (72 << 10) + 1, NULL, &reads);
+	time_of(WEFT_APE_AUTO, 104 << 10, NULL, &reads);
+	assert_int_equal(reads, 26);
+	time_of(WEFT_APE_AUTO, (104 << 10) + 1, NULL, &reads);
 	assert_int_equal(reads, 0);
-	time_of(WEFT_APE_AUTO, (72 << 10) + 1, longer, &reads);
-	assert_int_equal(reads, 19);
+	time_of(WEFT_APE_AUTO, (104 << 10) + 1, longer, &reads);
+	assert_int_equal(reads, 27);
 	time_of(WEFT_APE_AUTO, 8, off, &reads);
 	assert_int_equal(reads, 0);
 }

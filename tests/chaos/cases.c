@@ -149,8 +149,8 @@ struct outcome try(
 /* Lines that may differ: what the host did, and the budget itself. */
 static char *comparable(const char *json)
 {
-	static const char *const own[] = { "\"wall_s\"", "\"threads\"",
-		"\"ns_per_packet_hop\"", "\"bytes_per_node\"" };
+	static const char *const own[] = { "\"wall_s\"", "\"cpu_s\"",
+		"\"threads\"", "\"ns_per_packet_hop\"", "\"bytes_per_node\"" };
 	char *text = malloc(strlen(json) + 1), *to = text;
 	bool in_budget = false;
 	size_t n;
@@ -162,7 +162,7 @@ static char *comparable(const char *json)
 		n += json[n] == '\n';
 		if (!strncmp(json, "  \"budget\": {", 13))
 			in_budget = true;
-		for (size_t i = 0; i < 4; i++)
+		for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 			drop |= !strncmp(json + strspn(json, " "), own[i],
 				strlen(own[i]));
 		if (!drop && !in_budget)
@@ -306,6 +306,7 @@ static void run_ends(struct trial *t)
 /* A run that goes on for long, or as long as it may. */
 static void run_signals(struct trial *t)
 {
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	struct words w = { 0 };
 	struct launch l = { 0 };
 	struct outcome o;
@@ -319,7 +320,7 @@ static void run_signals(struct trial *t)
 			!strncmp(w.v[i], "count=", 6))
 			words_drop(&w, i);
 	words_add(&w, "--threads=%" PRIu64, 1 + draw(&t->dice, 3));
-	l.signal = draw(&t->dice, 2) ? SIGINT : SIGTERM;
+	l.signal = signals[draw(&t->dice, 3)];
 	l.after_us = (long)draw_wide(&t->dice, 1, 200000);
 	o = try(t, &w, &l);
 	if (o.code == 6 && *o.out && !strstr(o.out, "\"stopped\""))
@@ -415,5 +416,7 @@ const struct kind kinds[] = {
 	{ "allocations", run_allocations },
 	{ "alike", run_alike },
 	{ "full-disk", run_full_disk },
+	{ "alike", run_alike },
+	{ "outputs", run_outputs },
 	{ 0 },
 };

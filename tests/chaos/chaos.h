@@ -145,6 +145,9 @@ struct outcome try(
 void finding(struct trial *t, const struct words *w, const struct launch *l,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/* A kind of its own: outputs into odd files. */
+void run_outputs(struct trial *t);
+
 struct kind {
 	const char *name;
 	void (*run)(struct trial *t);

@@ -1,7 +1,7 @@
 /*
  * Atomic operations from many to one: programs on nodes of other routers add to
  * words of node 0, each to words that are drawn at random, with some additions
- * under way.  When all are done, node 0 looks at every word.
+ * under way.  When all are done, every word is looked at.
  */
 #include "base/mem.h"
 #include "load/bench/bench.h"
@@ -18,6 +18,8 @@ struct amo {
 	struct bench bench;
 	/* keys */
 	int64_t variables, senders, window;
+
+	bool is_settled; /* node 0 has all sums in its memory */
 };
 
 static const struct param params[] = {
@@ -82,37 +84,14 @@ static void send(void *arg)
 		d->add(x, 0, at_of(variable), operand, (uint32_t)m->window);
 	}
 	if (!d->flush(x))
-		programs_give_up(&x->bench->programs, EXIT_LIMIT,
-			"not all additions were answered before the "
-			"interface's time-out");
+		programs_fail(
+			&x->bench->programs, "not all additions were made");
 	x->end = program_now();
 	done.counter = COUNTER;
 	done.is_tracked = true;
 	bench_track_puts(x, x->bench->means, 1, NOTICE);
 	d->put(x, &done);
 	d->flush(x);
-}
-
-static void check_sums(struct bench_end *x)
-{
-	const struct amo *m = of(x);
-	uint64_t *sum = mem_alloc((size_t)m->variables, sizeof(*sum));
-	uint64_t i, k, operand, word, n = (uint64_t)m->variables;
-	struct bench *b = x->bench;
-
-	for (i = 1; i < b->needs.n_programs; i++)
-		for (k = 0; k < share(m, i); k++) {
-			word = draw(m, b->ends[i].node, k, &operand);
-			sum[word] += operand;
-		}
-	for (i = 0; i < n; i++) {
-		program_read(at_of(i), &word, 8);
-		if (word != sum[i] && !programs_complain(&b->programs,
-					      "variable %llu: wrong sum",
-					      (unsigned long long)i))
-			break;
-	}
-	mem_free(sum);
 }
 
 static void collect(void *arg)
@@ -125,8 +104,8 @@ static void collect(void *arg)
 		return;
 	d->expect(x, COUNTER, NOTICE * (uint64_t)of(x)->senders);
 	bench_ready(x, true);
-	if (d->await(x, COUNTER) && (!d->settle || d->settle(x)))
-		check_sums(x);
+	of(x)->is_settled =
+		d->await(x, COUNTER) && (!d->settle || d->settle(x));
 }
 
 /* --- the course of a run --- */
@@ -186,6 +165,43 @@ static void amo_start(struct load *l)
 		bench_run(b, i + 1, first + i, (uint32_t)b->cpu, send);
 }
 
+/* The first variable with another sum than that of all additions, or -1. */
+static int64_t find_wrong(const struct amo *m)
+{
+	const struct bench *b = &m->bench;
+	uint64_t *sum = mem_alloc((size_t)m->variables, sizeof(*sum));
+	uint64_t i, k, operand, word;
+	int64_t wrong = -1, v;
+
+	for (i = 1; i < b->needs.n_programs; i++)
+		for (k = 0; k < share(m, i); k++) {
+			word = draw(m, b->ends[i].node, k, &operand);
+			sum[word] += operand;
+		}
+	for (v = 0; v < m->variables && wrong < 0; v++) {
+		host_read(b->programs.load.host, b->ends[0].node,
+			at_of((uint64_t)v), &word, sizeof(word));
+		wrong = word != sum[v] ? v : -1;
+	}
+	mem_free(sum);
+	return wrong;
+}
+
+/* Sums are right only where no addition has failed. */
+static int amo_check(struct load *l, struct err *e)
+{
+	const struct amo *m = (const struct amo *)l;
+	int64_t wrong;
+
+	if (programs_check(l, e))
+		return -1;
+	wrong = m->is_settled ? find_wrong(m) : -1;
+	return wrong < 0
+		       ? 0
+		       : err_set_code(e, EXIT_INTERNAL,
+				 "variable %lld: wrong sum", (long long)wrong);
+}
+
 static void amo_report(struct load *l, struct load_result *r)
 {
 	struct bench *b = (struct bench *)l;
@@ -201,7 +217,11 @@ const struct load_ops load_amo = {
 	.help = "atomic additions of many nodes to words of one",
 	.size = sizeof(struct amo),
 	PARAMS(params),
-	BENCH_OPS,
+	.on_delivered = programs_delivered,
+	.next = programs_next,
+	.check = amo_check,
+	.estimate = bench_estimate,
+	.fini = bench_fini,
 	.init = amo_init,
 	.start = amo_start,
 	.report = amo_report,

@@ -58,8 +58,11 @@ static const struct param params[] = {
 		"one for each position in the other dimensions"),
 	KEY_WORD("channel", AT(channel), "world", "world|sub|system",
 		"virtual channel of the collective network; world is sub where "
-		"not all nodes take part, or in several trees; system: the "
-		"programs are system software"),
+		"not all nodes take part, or in several trees; system: only "
+		"with as=system"),
+	KEY_WORD("as", AT(is_system), "user", "user|system",
+		"whose software the programs are; channel=system is refused to "
+		"users"),
 };
 
 static struct collective *of(const struct bench_end *x)
@@ -318,6 +321,11 @@ static int collective_init(struct load *l, const struct topo *t,
 		return err_set(e, "bytes: want a multiple of 8");
 	if (c->op != OP_BROADCAST && c->apart)
 		return err_set(e, "apart: only for op=broadcast");
+	if (c->channel == BENCH_TREE_SYSTEM && !c->is_system)
+		return err_set(e, "channel: system is refused to users' "
+				  "programs (want world or sub, or as=system)");
+	if (c->channel != BENCH_TREE_SYSTEM && c->is_system)
+		return err_set(e, "as: system is only for channel=system");
 	if (programs_need_nic(&c->bench.programs, e) ||
 		find_hardware(c, t, r, e))
 		return -1;

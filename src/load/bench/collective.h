@@ -23,7 +23,7 @@ struct collective {
 	struct bench bench; /* by messages, or by trees */
 	/* keys */
 	int64_t op, hardware, apart, root;
-	int64_t type, combine, word, channel; /* by trees */
+	int64_t type, combine, word, channel, is_system; /* by trees */
 	struct param_list shape, at;
 	int64_t boxes;
 	char split[PARAM_TEXT_MAX];

@@ -138,9 +138,8 @@ static void ape_put_by(struct bench_end *x, const struct bench_put *p)
 	else if (ape_stage_check(&o->stage, p->means, &put) != ENOTSUP)
 		ape_stage_put(&o->stage, p->means, &put);
 	else
-		programs_complain(&x->bench->programs,
-			"by: peer-to-peer is switched off "
-			"(nic.software.p2p)");
+		programs_give_up(&x->bench->programs, EXIT_BAD_INPUT,
+			"by: transfers by p2p need nic.software.p2p=yes");
 }
 
 static void ape_get(struct bench_end *x, uint32_t node, uint64_t from,

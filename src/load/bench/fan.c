@@ -123,7 +123,7 @@ static void run_sender(struct bench_end *x)
 	bench_ready(x, true);
 	x->start = program_now();
 	if (!send_all(x))
-		programs_complain(
+		programs_fail(
 			&x->bench->programs, "not all messages were sent");
 }
 

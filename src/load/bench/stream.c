@@ -217,7 +217,7 @@ static void run(void *arg)
 	if (receives)
 		check_places(x);
 	if (!x->is_sink && !d->flush(x))
-		programs_complain(
+		programs_fail(
 			&x->bench->programs, "not all messages were sent");
 }
 

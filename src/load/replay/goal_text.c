@@ -8,6 +8,7 @@
 
 #include "base/index.h"
 #include "base/mem.h"
+#include "base/readline.h"
 #include "load/replay/goal_build.h"
 #include "meas/digest.h"
 
@@ -21,14 +22,16 @@ struct reader {
 	size_t room;
 	char *at; /* in it */
 	char word[WORD];
-	bool is_binary;
+	bool is_binary, is_too_long; /* nothing more is read of it */
 	struct index labels; /* op + 1, by hash, of the rank */
 };
 
 static int wrong(struct reader *r, const char *what)
 {
 	return err_set(r->b->e, "%s:%u: %s", r->b->path, r->line,
-		r->is_binary ? "neither form of GOAL, text or binary" : what);
+		r->is_binary	 ? "neither form of GOAL, text or binary"
+		: r->is_too_long ? "the line is longer than 1 MiB"
+				 : what);
 }
 
 /* --- words --- */
@@ -62,13 +65,14 @@ static const char *next_word(struct reader *r)
 /* The next line that says something; false at the end. */
 static bool next_line(struct reader *r)
 {
-	ssize_t n;
+	enum readline got;
 
-	while ((n = getline(&r->text, &r->room, r->file)) >= 0) {
+	while ((got = readline(r->file, &r->text, &r->room)) != READLINE_END) {
 		r->line++;
 		r->at = r->text;
-		if (memchr(r->text, '\0', (size_t)n)) {
-			r->is_binary = true;
+		if (got != READLINE_ONE) {
+			r->is_binary = got == READLINE_NO_TEXT;
+			r->is_too_long = got == READLINE_TOO_LONG;
 			return false;
 		}
 		if (*next_word(r))

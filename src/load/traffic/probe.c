@@ -213,11 +213,14 @@ static void on_packet(struct net *n, struct sim_worker *w, site_id s,
 	const struct packet *p = &n->packets[id];
 	struct attempt *y = &g->prober[g->of[p->src] - 1].try[p->number];
 
+	/* A corrupted one shows a bad link as a lost one does. */
 	(void)fifo;
 	(void)t;
 	load_delivered(&g->load, s, p, tail);
-	y->came++;
-	hist_add(&g->latency[w->id], tail - p->born);
+	if (!(p->flags & PACKET_HURT)) {
+		y->came++;
+		hist_add(&g->latency[w->id], tail - p->born);
+	}
 	packet_give(n->pool, w->id, id);
 }
 

@@ -99,6 +99,25 @@ static inline __attribute__((always_inline)) packet_id make_packet(
 	return id;
 }
 
+/*
+ * Injects a packet.  False where the tables have no way for it, so that the
+ * network drops it at once, under load=max: the next one follows a packet's
+ * time later, or a node that is cut off would never come to an end.
+ */
+static bool inject(struct synthetic *y, struct sim_worker *w, site_id s,
+	uint32_t fifo, packet_id id, sim_time t)
+{
+	struct net *n = y->load.net;
+	uint64_t lost = y->meter[w->id].lost;
+
+	net_inject(n, w, s, fifo, id, t);
+	if (!n->n_tables || y->is_open || y->meter[w->id].lost == lost)
+		return true;
+	sim_post(w, s, t + y->packet_time, SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT),
+		(uint16_t)fifo, 0);
+	return false;
+}
+
 /* load=max: a FIFO that has room is filled up. */
 static void fill(struct synthetic *y, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
@@ -106,9 +125,8 @@ static void fill(struct synthetic *y, struct sim_worker *w, site_id s,
 	while (net_has_room(y->load.net, s, fifo)) {
 		packet_id id = make_packet(y, w, s, t);
 
-		if (!id)
+		if (!id || !inject(y, w, s, fifo, id, t))
 			return;
-		net_inject(y->load.net, w, s, fifo, id, t);
 	}
 }
 
@@ -132,8 +150,10 @@ static void pump(struct synthetic *y, struct sim_worker *w, site_id s,
 		}
 		if (!id) {
 			id = make_packet(y, w, s, t);
-			if (!id)
+			if (!id) {
+				src->due = SIM_NEVER; /* it never sends */
 				return;
+			}
 			src->pending = id;
 			src->fifo = load_own_fifo(y->load.net, id);
 		}
@@ -147,7 +167,8 @@ static void pump(struct synthetic *y, struct sim_worker *w, site_id s,
 		src->pending = NO_PACKET;
 		if (!y->is_open)
 			y->load.net->packets[id].born = t;
-		net_inject(y->load.net, w, s, fifo, id, t);
+		if (!inject(y, w, s, fifo, id, t))
+			return;
 	}
 }
 
@@ -232,22 +253,10 @@ static void on_lost(struct net *n, struct sim_worker *w, packet_id id)
 	packet_give(n->pool, w->id, id);
 }
 
-/* Its flag says so; what is in it is nobody's. */
-static void on_hurt(struct net *n, struct sim_worker *w, packet_id id,
-	uint32_t bit, uint32_t bits)
-{
-	(void)n;
-	(void)w;
-	(void)id;
-	(void)bit;
-	(void)bits;
-}
-
 const struct net_client_ops source_client = {
 	.on_room = on_room,
 	.on_packet = on_packet,
 	.on_event = on_event,
-	.on_hurt = on_hurt,
 	.on_lost = on_lost,
 	.is_sink = true,
 };
@@ -318,28 +327,24 @@ void source_start(struct synthetic *y)
 	}
 }
 
-void source_backlog(
-	const struct synthetic *y, uint64_t *generated, uint64_t *backlog)
+uint64_t source_generated(const struct synthetic *y)
 {
 	sim_time now = sim_now(y->load.net->sim);
+	uint64_t sum = 0;
 	uint32_t i;
 
-	*generated = *backlog = 0;
-	if (!y->is_open)
-		return;
 	for (i = 0; i < y->pattern.n; i++) {
 		site_id s = load_node(&y->load, i);
 		struct source src = y->source[s];
-		uint64_t late = 0;
 
+		sum += src.made;
 		while (src.due < now) {
 			uint64_t rest = y->per_unit - src.k % y->per_unit;
 
 			src.k += rest;
-			late += rest;
+			sum += rest;
 			advance(y, &src, s);
 		}
-		*generated += src.made + late;
-		*backlog += late + (src.pending != NO_PACKET);
 	}
+	return sum;
 }

@@ -25,7 +25,9 @@ enum {
 	WARM_LIMIT = 60, /* batches, when nothing settles */
 	MEASURE_LIMIT = 120,
 	GOAL_PPM = 5000, /* half width of the confidence interval */
-	BACKLOG_PPM = 20000, /* growth that means saturated */
+	SHORTFALL_PPM = 20000, /* of what is offered: less is noise */
+	LEAST_UNITS = 10, /* that a measured time must be long enough for */
+	LEAST_WAYS = 3, /* times a packet's way, until a network is full */
 };
 
 #define KEY_LOAD                                                               \
@@ -126,11 +128,21 @@ static int64_t peak_of(const struct synthetic *y, const struct topo *t,
 	return load_peak(t, link, (uint32_t)y->bytes);
 }
 
+/* The time that a link needs for what is sent at once. */
+static sim_time unit_time(const struct synthetic *y)
+{
+	uint32_t packets = y->per_unit > y->whole ? y->per_unit : y->whole;
+
+	return packets * y->packet_time;
+}
+
 static void set_batches(struct synthetic *y)
 {
 	uint32_t unit = y->per_unit < BATCH_UNITS ? y->per_unit : BATCH_UNITS;
 
 	y->batch = BATCH_PACKETS * unit * y->packet_time;
+	if (y->batch < unit_time(y))
+		y->batch = unit_time(y);
 	if (y->pattern.kind == PATTERN_INCAST)
 		y->batch = (y->batch / y->period + 1) * y->period;
 	if (y->measure != AUTO)
@@ -322,6 +334,30 @@ static uint64_t *samples(const struct synthetic *y, uint32_t from, uint32_t to)
 	return sample;
 }
 
+/*
+ * What nodes have generated until now, and what of it is still under way: what
+ * faults took is not.  That a message's last packet may be shorter comes out
+ * even.  Not by batches, which end a part of a window ago.
+ */
+static struct judged look(const struct synthetic *y, uint32_t n)
+{
+	uint64_t packets = source_generated(y), gone = 0, delivered = 0;
+	struct judged now = { .batches = n };
+	uint32_t w, i;
+
+	for (w = 0; w < sim_n_workers(y->load.net->sim); w++) {
+		const struct meter *m = &y->meter[w];
+
+		gone += m->lost + m->damaged;
+		for (i = 0; i < m->room; i++)
+			delivered += m->batch[i];
+	}
+	now.generated = (uint64_t)((uint128)packets * (uint64_t)y->message /
+				   y->per_message);
+	now.inside = now.generated - delivered - gone * (uint64_t)y->bytes;
+	return now;
+}
+
 static void begin_measuring(struct synthetic *y, sim_time now)
 {
 	y->stage = MEASURING;
@@ -329,20 +365,93 @@ static void begin_measuring(struct synthetic *y, sim_time now)
 	/* of several loads each would clear the others' */
 	if (!y->load.place)
 		book_clear(y->load.net->book);
-	source_backlog(y, &y->generated_before, &y->backlog_before);
+	if (y->is_open)
+		y->judged[0] = y->judged[1] = look(y, 0);
+}
+
+/*
+ * Judged is the last part of the measured time, at least half of it, so that a
+ * network that still fills up is not taken for one that is full.  Looks are
+ * few, since each has to go through all that waits: after 5 batches, 10, 20...
+ */
+static void note_generated(struct synthetic *y, uint32_t n)
+{
+	struct judged *last = &y->judged[1];
+
+	if (!y->is_open || n < MEASURE_BATCHES / 2 || n < 2 * last->batches)
+		return;
+	y->judged[0] = *last;
+	*last = look(y, n);
+}
+
+static uint32_t first_batch(const struct synthetic *y)
+{
+	return (uint32_t)((y->from + y->shift) / y->batch);
+}
+
+/* Four standard deviations of what is under way, where units are generated at
+ * random: of those at both ends of the time, or of all that were generated. */
+static bool is_chance(const struct synthetic *y, const struct judged *now,
+	uint64_t made, uint64_t more)
+{
+	uint64_t some = 2 * now->inside < made ? 2 * now->inside : made;
+
+	return (uint128)more * more <= (uint128)16 * some * unit_bytes(y);
+}
+
+/*
+ * Saturated: nodes get less than they generate, by more than 2 %, by more than
+ * the half width of the throughput's 95 % confidence interval, and by more than
+ * chance.  Where few messages fit into the time nothing can be said.
+ */
+static bool is_saturated(const struct synthetic *y, uint32_t n)
+{
+	const struct judged *was =
+		&y->judged[2 * y->judged[1].batches > n ? 0 : 1];
+	struct judged now = look(y, n);
+	uint32_t first = first_batch(y) + was->batches;
+	uint64_t *sample = samples(y, first, first_batch(y) + n);
+	uint32_t width = batches_half_width(sample, n - was->batches);
+	uint64_t made = now.generated - was->generated;
+	/* what faults took may be rounded up */
+	int64_t more = (int64_t)(now.inside - was->inside);
+
+	mem_free(sample);
+	if (more <= 0 || width == UINT32_MAX)
+		return false;
+	return (uint128)(uint64_t)more * PPM > (uint128)made * SHORTFALL_PPM &&
+	       (uint128)(uint64_t)more * PPM > (uint128)made * width &&
+	       !is_chance(y, &now, made, (uint64_t)more);
+}
+
+/* That a packet is under way in an idle network, on average; 0: not known. */
+static sim_time way_time(const struct synthetic *y)
+{
+	const struct net *n = y->load.net;
+
+	if (!n->route->ops->way)
+		return 0;
+	return (sim_time)n->route->ops->way(n->route, n->link.latency).mean;
+}
+
+/* The least measured time that says something: ten messages, or until a network
+ * that was empty when the run began has long been full. */
+static sim_time least_time(const struct synthetic *y)
+{
+	sim_time fill = LEAST_WAYS * way_time(y) - (y->from - y->load.begin);
+	sim_time units = LEAST_UNITS * unit_time(y);
+
+	return 2 * fill > units ? 2 * fill : units;
 }
 
 static void end_measuring(struct synthetic *y, sim_time now)
 {
-	uint64_t generated, backlog;
+	uint32_t n = (uint32_t)((now - y->from) / y->batch);
 
 	y->stage = DONE;
 	y->until = now;
-	source_backlog(y, &generated, &backlog);
-	generated -= y->generated_before;
-	y->is_saturated = backlog > y->backlog_before &&
-			  (uint128)(backlog - y->backlog_before) * 1000000 >
-				  (uint128)generated * BACKLOG_PPM;
+	y->is_short = now - y->from < least_time(y);
+	y->is_saturated = y->is_open && !y->is_short && is_saturated(y, n);
 }
 
 static bool is_warm(const struct synthetic *y, uint32_t i)
@@ -363,7 +472,7 @@ static bool is_warm(const struct synthetic *y, uint32_t i)
 
 static uint32_t half_width(const struct synthetic *y, uint32_t i)
 {
-	uint32_t from = (uint32_t)((y->from + y->shift) / y->batch);
+	uint32_t from = first_batch(y);
 	uint64_t *sample = samples(y, from, i);
 	uint32_t width = batches_half_width(sample, i - from);
 
@@ -373,11 +482,12 @@ static uint32_t half_width(const struct synthetic *y, uint32_t i)
 
 static bool is_measured(const struct synthetic *y, uint32_t i)
 {
-	uint32_t n = i - (uint32_t)((y->from + y->shift) / y->batch);
+	uint32_t n = i - first_batch(y);
 
 	if (y->measure != AUTO || n >= MEASURE_LIMIT)
 		return n >= MEASURE_BATCHES;
-	return n >= MEASURE_BATCHES && half_width(y, i) <= GOAL_PPM;
+	return n >= MEASURE_BATCHES && n * y->batch >= least_time(y) &&
+	       half_width(y, i) <= GOAL_PPM;
 }
 
 static void tell_progress(struct synthetic *y, uint32_t i, sim_time now)
@@ -406,6 +516,8 @@ static sim_time synthetic_next(struct load *l)
 		begin_measuring(y, edge);
 	else if (y->stage == MEASURING && is_measured(y, i))
 		end_measuring(y, edge);
+	else if (y->stage == MEASURING)
+		note_generated(y, i - first_batch(y));
 	return y->stage == DONE ? SIM_NEVER : edge + y->batch;
 }
 
@@ -472,9 +584,17 @@ static void synthetic_report(struct load *l, struct load_result *r)
 	stop_measuring(y);
 	if (y->stage != DONE)
 		return;
-	first = (uint32_t)((y->from + y->shift) / y->batch);
+	first = first_batch(y);
 	last = (uint32_t)((y->until + y->shift) / y->batch);
 	r->has_throughput = true;
+	if (y->is_short && y->is_open) {
+		r->message_time = unit_time(y) + way_time(y);
+		r->least_time = least_time(y);
+		r->message_what = y->pattern.kind == PATTERN_INCAST
+					  ? "one incast"
+				  : y->burst > 1 ? "one burst"
+						 : "one message";
+	}
 	r->measured = y->until - y->from;
 	if (r->end < y->until)
 		r->end = y->until;

@@ -75,16 +75,21 @@ struct synthetic {
 	sim_time packet_time;
 	enum stage stage;
 	sim_time from, until; /* measured */
-	uint64_t backlog_before, generated_before;
+	/* Bytes generated and not delivered after so many measured batches:
+	 * the last two looks. */
+	struct judged {
+		uint32_t batches;
+		uint64_t generated, inside;
+	} judged[2];
 	bool is_saturated;
+	bool is_short; /* what was measured, of a few messages at most */
 };
 
 extern const struct net_client_ops source_client;
 
 /* In start(). */
 void source_start(struct synthetic *y);
-/* Packets due by now, and those of them that are not yet in a FIFO. */
-void source_backlog(
-	const struct synthetic *y, uint64_t *generated, uint64_t *backlog);
+/* Packets due by now, in a FIFO or not; of an open loop. */
+uint64_t source_generated(const struct synthetic *y);
 
 #endif

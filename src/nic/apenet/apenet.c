@@ -86,7 +86,7 @@ static const struct param params[] = {
 		.help = "whether the card reads and writes GPU memory "
 			"directly",
 		.source = "APE-F6" },
-	BYTES("software.p2p-until", p2p_until, "72 KiB", 0, MOST_BYTES,
+	BYTES("software.p2p-until", p2p_until, "104 KiB", 0, MOST_BYTES,
 		"largest transfer between GPUs that the library makes "
 		"directly; longer ones are staged in host memory",
 		"APE-F40; where the two are equally fast here"),

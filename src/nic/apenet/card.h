@@ -60,7 +60,8 @@ struct ape_work {
 	struct book_held held; /* of the get's request */
 	bool is_held;
 	bool is_awaited; /* there is an event when the Nios is done */
-	sim_time copied, handed, came, done, begun, here;
+	struct workq_birth birth; /* of its command */
+	sim_time done, begun, here;
 };
 
 enum { APE_NO_QUEUE = WORKQS };

@@ -107,6 +107,7 @@ static void look_at(const struct nic_at *a, packet_id id)
 	struct ape_load *l = ape_load(a, id);
 	sim_time t = a->t + (n->tlb.sets ? ape_params(a)->hit : 0);
 
+	ape_charge(a, id, CAUSE_RECEIVER, a->t);
 	if (l->op == APE_GET && l->error != APE_DAMAGED) {
 		ask_nios(a, id, l);
 		return;
@@ -155,7 +156,7 @@ void ape_receive_on_in(const struct nic_at *a, packet_id id)
 
 	if (is_lost(a, id))
 		return;
-	ape_charge(a, id, CAUSE_RECEIVER, a->t);
+	ape_charge(a, id, CAUSE_INPUT, a->t);
 	if (ape_load(a, id)->flips.n)
 		ape_frame_on_arrival(
 			a, &a->nic->net->packets[id], ape_load(a, id));

@@ -69,9 +69,7 @@ static void join_budget(const struct nic_at *a, struct ape_queue *q,
 	}
 	q->n_left--;
 	x->message = q->message;
-	x->copied = b->copied;
-	x->handed = b->handed;
-	x->came = a->t;
+	x->birth = *b;
 }
 
 /* And its message's bytes so far. */
@@ -358,9 +356,14 @@ static void open_budget(
 		return;
 	book_at_part(k, id, a->s, is_gpus ? "card, from its GPU" : "card");
 	if (!x->is_held) {
-		ape_charge(a, id, CAUSE_COPY, x->copied);
-		ape_charge(a, id, CAUSE_SOFTWARE, x->handed);
-		ape_charge(a, id, CAUSE_DESCRIPTOR, x->came);
+		ape_charge(a, id, CAUSE_COPY, x->birth.copied);
+		ape_charge(a, id, CAUSE_SOFTWARE, x->birth.handed);
+		ape_charge(a, id, CAUSE_DESCRIPTOR, x->birth.heard);
+		ape_charge(a, id, CAUSE_CARD, x->birth.asked);
+		ape_charge(a, id, CAUSE_DESCRIPTOR, x->birth.came);
+		/* the Nios handles one command after the other */
+		ape_charge(a, id, CAUSE_CARD, x->done - ape_params(a)->command);
+		ape_charge(a, id, CAUSE_DESCRIPTOR, x->done);
 	}
 	ape_charge(a, id, CAUSE_ENGINE, x->done);
 	ape_charge(a, id, CAUSE_ENGINE, x->begun);
@@ -460,7 +463,7 @@ static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
 		nic_on_lost(a->nic->net, a->w, id);
 		return;
 	}
-	ape_charge(a, id, CAUSE_ENGINE, a->t);
+	ape_charge(a, id, CAUSE_CARD, a->t);
 	if (l->is_local)
 		ape_post(a, a->t + ape_params(a)->input, APE_IN, id);
 	else

@@ -4,7 +4,7 @@
  *
  *	from the program's call until its store leaves    software
  *	until it is at the unit                           descriptor
- *	until those before it in its FIFO are sent        queue
+ *	until those before it in its FIFO are sent        queue at the card
  *	until the descriptor is in the unit               descriptor
  *	until an engine begins the packet                 engine
  *	until its payload is there                        memory read
@@ -134,7 +134,7 @@ void mu_account_packet(const struct nic_at *a, uint32_t engine,
 	book_at_one(k, id, a->s, "injection FIFO", job->inj);
 	book_until(k, id, CAUSE_SOFTWARE, c->left);
 	book_until(k, id, CAUSE_DESCRIPTOR, c->came);
-	book_until(k, id, CAUSE_QUEUE, c->begun);
+	book_until(k, id, CAUSE_CARD, c->begun);
 	book_until(k, id, CAUSE_DESCRIPTOR, c->fetched);
 	book_until(k, id, CAUSE_ENGINE, job->started);
 	book_at_one(k, id, a->s, "injection engine", engine);

@@ -4,7 +4,8 @@
  *
  *	from the program's call until its first store leaves   software
  *	until that is in the card                              descriptor
- *	until it is decoded; of a DMA, until it is read        engine
+ *	until it is decoded                                    queue at the card
+ *	of a DMA, until it is read                             engine
  *	reads of a DMA                                         memory read
  *	until an assembler takes them                          engine
  *	until the packet leaves                                packet
@@ -107,6 +108,7 @@ void elan_account_packet(
 		book_at_part(book_of(a), id, a->s, "card");
 		charge(a, id, CAUSE_SOFTWARE, c->handed);
 		charge(a, id, CAUSE_DESCRIPTOR, c->came);
+		charge(a, id, CAUSE_CARD, c->asked);
 		book_at_part(book_of(a), id, a->s, c->engine);
 		charge(a, id, CAUSE_ENGINE, c->reading);
 		charge(a, id, CAUSE_MEMORY_READ, c->read);

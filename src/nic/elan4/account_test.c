@@ -214,7 +214,7 @@ static void three_program(void *arg)
 }
 
 /* The third one waits for an acknowledgement of the first. */
-static void a_queue_that_is_full_is_the_engine(void **state)
+static void a_queue_that_is_full_is_the_cards(void **state)
 {
 	struct told x;
 	struct et m;
@@ -227,7 +227,7 @@ static void a_queue_that_is_full_is_the_engine(void **state)
 	assert_int_equal(x.n, 3);
 	assert_int_equal(x.last.number, 2);
 	expect(&x, CAUSE_SOFTWARE, 33 * SIM_NS);
-	assert_in_range(x.last.budget.spent[CAUSE_ENGINE], 46 * US, 50 * US);
+	assert_in_range(x.last.budget.spent[CAUSE_CARD], 46 * US, 50 * US);
 	et_fini(&m);
 }
 
@@ -238,7 +238,7 @@ int main(void)
 		cmocka_unit_test(the_parts_of_a_dma),
 		cmocka_unit_test(the_parts_of_a_get),
 		cmocka_unit_test(retries_are_charged),
-		cmocka_unit_test(a_queue_that_is_full_is_the_engine),
+		cmocka_unit_test(a_queue_that_is_full_is_the_cards),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,9 @@ struct cards {
 		.unit = "times",                                               \
 		.offset = offsetof(struct whole, n.counts.errors) +            \
 			  (what_) * sizeof(uint64_t),                          \
-		.is_error = (what_) != ELAN_FINE,                              \
+		.is_error = (what_) == ELAN_ERROR_RETRIES                      \
+				    ? NIC_LATE                                 \
+				    : (what_) != ELAN_FINE,                    \
 	}
 
 #define COUNTER(field_, unit_)                                                 \
@@ -364,22 +366,26 @@ static sim_time round_trip(const struct net *net)
 	return 2 * way;
 }
 
-static int check(const struct elan *x, struct err *e)
+static int check_net(const struct net *n, struct err *e)
 {
-	const struct elan_params *p = &x->params;
-	uint32_t payload = x->nic.net->link.max_payload;
-	sim_time trip = round_trip(x->nic.net);
-
-	if (net_fifos(x->nic.net, NET_USER).most <= ELAN_FIFO_ANSWER ||
-		net_fifos(x->nic.net, NET_HIGH).first != ELAN_FIFO_CAST ||
-		net_fifos(x->nic.net, NET_SYSTEM).first != ELAN_FIFO_ACK)
+	if (net_fifos(n, NET_USER).most <= ELAN_FIFO_ANSWER ||
+		net_fifos(n, NET_HIGH).first != ELAN_FIFO_CAST ||
+		net_fifos(n, NET_SYSTEM).first != ELAN_FIFO_ACK)
 		return err_set(e,
 			"nic.kind: elan4 needs the FIFOs of a direct router");
-	if (payload < ELAN_PACKET)
+	if (n->link.max_payload < ELAN_PACKET)
 		return err_set(e,
 			"nic.kind: elan4 needs a link.payload of %d bytes, not "
 			"%u",
-			ELAN_PACKET, payload);
+			ELAN_PACKET, n->link.max_payload);
+	return 0;
+}
+
+static int check_times(const struct elan *x, struct err *e)
+{
+	const struct elan_params *p = &x->params;
+	sim_time trip = round_trip(x->nic.net);
+
 	if (p->command <= x->least)
 		return err_set(e, "nic.command: shorter than the time of the "
 				  "shortest packet on the link");
@@ -400,8 +406,10 @@ static int elan_init(struct nic *nic, struct err *e)
 	x->params = *elan_params_of(nic);
 	x->host = x->params.host[x->params.platform];
 	elan_bus_set_up(&x->params.bus, &x->host);
+	if (check_net(net, e))
+		return -1;
 	x->least = link_ser(&net->link, 8);
-	if (check(x, e))
+	if (check_times(x, e))
 		return -1;
 	connect((struct cards *)nic);
 	x->rotates = routes && routes->spread == UPDOWN_ROTATE;

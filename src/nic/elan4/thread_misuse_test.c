@@ -257,7 +257,7 @@ static void mistakes_are_told(void **state)
 	(void)state;
 	assert_non_null(strstr(text, "stack overflow"));
 	assert_true(WIFEXITED(status));
-	assert_int_equal(WEXITSTATUS(status), EXIT_INTERNAL);
+	assert_int_equal(WEXITSTATUS(status), EXIT_LIMIT);
 	assert_int_not_equal(
 		ending(mistake_program, &calls, text, sizeof(text)), 0);
 	assert_non_null(strstr(text, "internal error"));

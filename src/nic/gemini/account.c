@@ -3,8 +3,9 @@
  *
  *	stores of a program, or calls of its kernel     software
  *	on the way to the card; a channel's start       descriptor
- *	a descriptor in the kernel's queue              queue
- *	waits for the engine, the ORB and the network   engine
+ *	a descriptor in the kernel's queue              queue at the card
+ *	waits for the engine                            engine
+ *	waits for the ORB and the network               queue at the card
  *	the block transfer engine's reads, a get's      memory read
  *	the output side                                 packet
  *	the input side                                  translation
@@ -38,7 +39,7 @@ void gem_account_request(
 	if (x->channel) {
 		gem_charge(a, id, CAUSE_SOFTWARE, of->stored);
 		gem_charge(a, id, CAUSE_DESCRIPTOR, of->came);
-		gem_charge(a, id, CAUSE_QUEUE, of->taken);
+		gem_charge(a, id, CAUSE_CARD, of->taken);
 		book_at_one(k, id, a->s, "BTE channel", x->channel - 1U);
 		gem_charge(a, id, CAUSE_DESCRIPTOR, of->begun);
 		gem_charge(
@@ -51,7 +52,7 @@ void gem_account_request(
 		book_at_part(k, id, a->s, "FMA");
 		gem_charge(a, id, CAUSE_PACKET, x->out);
 	}
-	gem_charge(a, id, CAUSE_ENGINE, a->t);
+	gem_charge(a, id, CAUSE_CARD, a->t);
 }
 
 void gem_account_response(

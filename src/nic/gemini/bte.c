@@ -361,7 +361,7 @@ uint32_t gem_bte_match(const struct nic_at *a, uint32_t src, struct gem_load *l)
 	gem_target_watch(a, x);
 	if (!x->came)
 		take_buffer(&n->bte, l->handle, x);
-	if (x->status == GEMINI_NO_BUFFER)
+	if (!x->has_buffer)
 		return x->status;
 	if (l->offset + l->bytes > x->buffer.bytes)
 		status = GEMINI_OUT_OF_BOUNDS;
@@ -386,6 +386,8 @@ void gem_bte_deliver(const struct nic_at *a, uint32_t src, struct gem_load *l)
 
 	x->count = l->count ? l->count : x->count;
 	x->bytes += l->status ? 0 : l->bytes;
+	/* one that was refused before it was matched, too */
+	x->status = x->status ? x->status : l->status;
 	if (++x->came != x->count)
 		return;
 	gem_bte_close(a, x, x->status);

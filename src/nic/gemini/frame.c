@@ -57,14 +57,14 @@ static const struct field response_fields[] = {
 	FIELD(op, 1),
 };
 
-enum { FRAME_MOST = 96, CRC = 2, WORD = 9 /* bytes of 8 of data */ };
+enum { CRC = 2, WORD = 9 /* bytes of 8 of data */ };
 
 /* What a byte of a frame stands for: a byte of the load, or one of these. */
 enum { OF_NOTHING = 0xff, OF_WAY = 0xfe };
 
 struct frame {
-	uint8_t byte[FRAME_MOST];
-	uint8_t of[FRAME_MOST];
+	uint8_t byte[GEM_FRAME];
+	uint8_t of[GEM_FRAME];
 	uint32_t n;
 };
 

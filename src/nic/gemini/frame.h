@@ -20,6 +20,9 @@ struct gem_header {
 	bool h; /* if not, the remote address is part of its hash */
 };
 
+/* Bytes of payload in a word, and of the longest frame, of a full line. */
+enum { GEM_WORD = 8, GEM_FRAME = 96 };
+
 struct gem_header gem_header_of(const struct topo *t, const struct packet *p);
 
 /* The order of the fields is assumed.  The side band is the link's own and no

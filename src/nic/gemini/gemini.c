@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "nic/gemini/card.h"
+#include "nic/gemini/frame.h"
 
 #define AT(field) offsetof(struct gemini_params, field)
 #define TIME(name_, field_, def_, ...)                                         \
@@ -178,7 +179,7 @@ packet_id gem_packet(const struct nic_at *a, uint32_t node, uint32_t format,
 
 static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
 {
-	gem_charge(a, id, CAUSE_ENGINE, a->t);
+	gem_charge(a, id, CAUSE_CARD, a->t);
 	net_inject(a->nic->net, a->w, a->s, fifo, id, a->t);
 }
 
@@ -447,6 +448,30 @@ static uint32_t waits_for(const void *values, enum net_class class)
 		       : 0;
 }
 
+/* Frames (frame.h) are whole lines in words of nine bytes, and nothing else is
+ * among these. */
+static int check_links(const struct link_rules *r, struct err *e)
+{
+	const struct link_format *f = &formats[GEM_WRITE];
+
+	if (r->max_payload != GEMINI_LINE)
+		return err_set(e,
+			"link.payload: nic.kind gemini needs links for a "
+			"payload of exactly %d bytes, not %u",
+			GEMINI_LINE, r->max_payload);
+	if (r->word != GEM_WORD)
+		return err_set(e,
+			"link.word: nic.kind gemini has words of exactly %d "
+			"bytes of payload, not %u",
+			GEM_WORD, r->word);
+	if (r->bytes[link_place(r, GEM_WRITE, GEMINI_LINE)] !=
+		f->header + GEMINI_LINE / GEM_WORD * f->word + f->trailer)
+		return err_set(e,
+			"link.control.words: nic.kind gemini has no control "
+			"words within its packets (want 0)");
+	return 0;
+}
+
 static int gemini_init(struct nic *nic, struct err *e)
 {
 	struct gemini *x = (struct gemini *)nic;
@@ -455,11 +480,8 @@ static int gemini_init(struct nic *nic, struct err *e)
 	if (!x->side)
 		return err_set(e, "side.kind: nic.kind gemini needs a bus or a "
 				  "cache between interface and memory");
-	if (nic->net->link.max_payload != GEMINI_LINE)
-		return err_set(e,
-			"link.payload: nic.kind gemini needs links for a "
-			"payload of exactly %d bytes, not %lld",
-			GEMINI_LINE, (long long)nic->net->link.max_payload);
+	if (check_links(&nic->net->link, e))
+		return -1;
 	x->reads = (struct side_reads_how){ .side = x->side,
 		.first = GEM_READS,
 		.is_settled = x->side->ops->least != NULL };

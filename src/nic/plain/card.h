@@ -57,6 +57,7 @@ struct plain_node {
 	struct slots works;
 	uint32_t n_made; /* packets that have not left */
 	sim_time next_turn;
+	sim_time woken; /* when it last slept until now */
 	bool is_turn_posted;
 	uint64_t status[PLAIN_STATUSES]; /* entries that ended so */
 };

@@ -55,7 +55,7 @@ static const struct nic_counter counters[] = {
 	{ "address outside the key's range",
 		COUNT_OF(status[PLAIN_OUT_OF_BOUNDS]), true },
 	{ "no permission", COUNT_OF(status[PLAIN_NO_RIGHT]), true },
-	{ "too many retries", COUNT_OF(status[PLAIN_GAVE_UP]), true },
+	{ "too many retries", COUNT_OF(status[PLAIN_GAVE_UP]), NIC_LATE },
 	{ "queue has stopped", COUNT_OF(status[PLAIN_STOPPED]), true },
 	{ "ring overrun", COUNT_OF(queues.overruns), true },
 	{ .key = NULL },

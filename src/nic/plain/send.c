@@ -39,8 +39,10 @@ void plain_send_wake(const struct nic_at *a, uint32_t queue)
 	q->is_running = true;
 	*(uint32_t *)ring_push(&n->run) = queue;
 	/* an engine that slept takes its time to begin */
-	if (!n->is_turn_posted && n->next_turn < a->t)
+	if (!n->is_turn_posted && n->next_turn < a->t) {
+		n->woken = a->t;
 		n->next_turn = a->t + plain_params(a)->dispatch;
+	}
 	kick(a);
 }
 
@@ -70,12 +72,32 @@ static uint32_t check(const struct nic_at *a, struct plain_work *x)
 		PLAIN_PROCESS, mine, &x->from);
 }
 
+static void account(const struct nic_at *a, struct plain_work *x,
+	const struct workq_birth *birth)
+{
+	const struct plain_node *n = a->node;
+	uint32_t most = a->nic->net->link.max_payload;
+	bool has_slept = n->woken + plain_params(a)->dispatch == a->t;
+	enum book_kind kind = x->e.op == PLAIN_PUT   ? BOOK_PUT
+			      : x->e.op == PLAIN_GET ? BOOK_GET
+						     : BOOK_ATOMIC;
+
+	x->account = (struct ask_account){
+		.message = book_message(a->nic->net->book, a->s, kind,
+			(uint32_t)(x->e.bytes ? (x->e.bytes - 1) / most + 1
+					      : 1),
+			birth->at),
+		.birth = *birth,
+		.turn = has_slept ? n->woken : a->t,
+		.taken = a->t,
+	};
+}
+
 /* Takes the next entry; false where it has ended already. */
 static bool begin(const struct nic_at *a, struct plain_queue *q, uint32_t queue)
 {
 	struct plain_node *n = a->node;
 	uint32_t id = slots_take(&n->works);
-	uint32_t most = a->nic->net->link.max_payload;
 	struct plain_work *x = slots_at(&n->works, id);
 	uint32_t status;
 	struct workq_birth birth;
@@ -88,16 +110,8 @@ static bool begin(const struct nic_at *a, struct plain_queue *q, uint32_t queue)
 		plain_send_done(a, id, status, 0);
 		return false;
 	}
-	x->account = (struct ask_account){
-		book_message(a->nic->net->book, a->s,
-			x->e.op == PLAIN_PUT   ? BOOK_PUT
-			: x->e.op == PLAIN_GET ? BOOK_GET
-					       : BOOK_ATOMIC,
-			(uint32_t)(x->e.bytes ? (x->e.bytes - 1) / most + 1
-					      : 1),
-			birth.at),
-		birth.handed, a->t
-	};
+	if (a->nic->net->book)
+		account(a, x, &birth);
 	q->work = id;
 	q->has_atomic |= x->e.op >= PLAIN_WORD;
 	return true;
@@ -129,7 +143,8 @@ static void cut(const struct nic_at *a, struct plain_queue *q)
 	h->word[WORD_OPERAND] = x->e.operand;
 	h->word[WORD_BOUND] = x->e.bound;
 	h->word[WORD_KEY] = (uint64_t)bytes << 32 | x->e.key;
-	s->ask.account = x->account;
+	if (a->nic->net->book)
+		s->ask.account = x->account;
 	s->work = q->work;
 	n->n_made++;
 	x->out++;

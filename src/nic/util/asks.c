@@ -94,6 +94,7 @@ void asks_ready(const struct nic_at *a, uint32_t id)
 	struct ask_item *s = asks_item(a, id);
 
 	s->is_ready = true;
+	s->read = a->t;
 	while (x->leaving.first) {
 		s = asks_item(a, x->leaving.first);
 		if (!s->is_ready)
@@ -121,7 +122,7 @@ static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
 	bool is_answer = x->h.is_answer, is_first = x->is_first;
 	struct ask_hold hold = x->hold;
 
-	asks_charge(a, id, CAUSE_ENGINE, a->t);
+	asks_charge(a, id, CAUSE_CARD, a->t);
 	net_inject(net, a->w, a->s, fifo, id, a->t);
 	if (is_answer) {
 		asks_of(a)->inside--;
@@ -135,13 +136,21 @@ static void account(
 	const struct nic_at *a, packet_id id, const struct ask_item *s)
 {
 	struct book *k = a->nic->net->book;
+	const struct workq_birth *b = &s->account.birth;
 
+	if (!k)
+		return;
 	book_open(k, id, &s->account.message);
 	book_at_part(k, id, a->s, "card");
-	asks_charge(a, id, CAUSE_SOFTWARE, s->account.handed);
-	asks_charge(a, id, CAUSE_DESCRIPTOR, s->account.came);
+	asks_charge(a, id, CAUSE_SOFTWARE, b->handed);
+	asks_charge(a, id, CAUSE_DESCRIPTOR, b->heard);
+	asks_charge(a, id, CAUSE_CARD, b->asked);
+	asks_charge(a, id, CAUSE_DESCRIPTOR, b->came);
+	asks_charge(a, id, CAUSE_CARD, s->account.turn);
+	asks_charge(a, id, CAUSE_DESCRIPTOR, s->account.taken);
 	asks_charge(a, id, CAUSE_ENGINE, s->cut);
-	asks_charge(a, id, CAUSE_MEMORY_READ, s->left);
+	asks_charge(a, id, CAUSE_MEMORY_READ, s->read);
+	asks_charge(a, id, CAUSE_CARD, s->left);
 	asks_charge(a, id, CAUSE_RETRY, a->t);
 }
 
@@ -333,7 +342,7 @@ static void on_input(const struct nic_at *a, packet_id id)
 {
 	struct ask *x = ask_of(a, id);
 
-	asks_charge(a, id, CAUSE_RECEIVER, a->t);
+	asks_charge(a, id, CAUSE_INPUT, a->t);
 	book_at_part(a->nic->net->book, id, a->s, "card");
 	if (!is_sound(a, x)) {
 		asks_of(a)->torn++;

@@ -22,6 +22,7 @@
 #include "nic/util/outbox.h"
 #include "nic/util/resend.h"
 #include "nic/util/seen.h"
+#include "nic/util/workq.h"
 
 /* What a packet says beside its data; its CRC is of this, too. */
 struct ask_header {
@@ -53,7 +54,8 @@ struct ask {
 /* Where its time has gone, for a book of time budgets. */
 struct ask_account {
 	struct book_message message;
-	sim_time handed, came; /* over the bus; into the card */
+	struct workq_birth birth; /* of its descriptor */
+	sim_time turn, taken; /* its turn came; the engine had begun */
 };
 
 /* What the owner's item begins with: a request until it is answered. */
@@ -62,7 +64,7 @@ struct ask_item {
 	struct ask *copy;
 	bool is_ready; /* to leave */
 	struct ask_account account;
-	sim_time cut, left;
+	sim_time cut, read, left;
 };
 
 /* One for all nodes. */

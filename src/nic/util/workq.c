@@ -36,6 +36,7 @@ void workqs_fini(struct workqs *x)
 			continue;
 		ring_fini(&x->queue[i]->entries);
 		ring_fini(&x->queue[i]->births);
+		ring_fini(&x->queue[i]->fetches);
 		mem_free(x->queue[i]);
 	}
 	ring_fini(&x->doorbells);
@@ -51,7 +52,8 @@ uint64_t workqs_memory(const struct workqs *x)
 		if (x->queue[i])
 			sum += x->how->size +
 			       ring_memory(&x->queue[i]->entries) +
-			       ring_memory(&x->queue[i]->births);
+			       ring_memory(&x->queue[i]->births) +
+			       ring_memory(&x->queue[i]->fetches);
 	return sum;
 }
 
@@ -84,6 +86,7 @@ static struct workq *make(struct workqs *x, uint32_t queue)
 
 	ring_init(&q->entries, x->how->entry);
 	ring_init(&q->births, sizeof(struct workq_birth));
+	ring_init(&q->fetches, sizeof(struct workq_fetch));
 	x->queue[queue] = q;
 	return q;
 }
@@ -142,7 +145,8 @@ void workqs_ring(const struct nic_at *a, struct workqs *x, uint32_t queue,
 		(struct doorbell){ queue, written, taken };
 	if (a->nic->net->book)
 		*(struct workq_birth *)ring_push(&q->births) =
-			(struct workq_birth){ written, birth, copied, a->t };
+			(struct workq_birth){ written, birth, copied, a->t, 0,
+				0, 0 };
 	t = side->ops->store(side, a->s, a->t, 8);
 	ticks_post(
 		a, x->reads->ticks, t > a->t ? t : a->t + 1, x->how->first, 0);
@@ -164,6 +168,7 @@ static void fetch(const struct nic_at *a, struct workqs *x, uint32_t queue)
 	if (n > q->rings.n_entries - first)
 		n = q->rings.n_entries - first;
 	q->is_fetching = true;
+	q->asked = a->t;
 	x->fetches++;
 	side_reads_begin(a, x->reads,
 		q->rings.entries_at + (uint64_t)first * x->how->entry,
@@ -181,11 +186,28 @@ static void overrun(const struct nic_at *a, struct workqs *x, uint32_t queue)
 	x->how->fetched(a, queue);
 }
 
+/* Those that have not been heard before: of one queue in order. */
+static void hear(struct workq *q, uint32_t written, sim_time t)
+{
+	uint32_t i = q->births.n;
+
+	while (i--) {
+		struct workq_birth *b = ring_at(&q->births, i);
+
+		if (b->heard)
+			return;
+		if ((int32_t)(b->written - written) <= 0)
+			b->heard = t;
+	}
+}
+
 static void on_doorbell(const struct nic_at *a, struct workqs *x)
 {
 	struct doorbell d = *(struct doorbell *)ring_pop(&x->doorbells);
 	struct workq *q = x->queue[d.queue];
 
+	if (a->nic->net->book)
+		hear(q, d.written, a->t);
 	q->n_rings--;
 	q->taken = d.taken;
 	/* Which of too many are whole? */
@@ -216,6 +238,9 @@ static void on_entries(const struct nic_at *a, const struct side_read *r)
 			memset(entry, 0xff, size);
 	}
 	q->fetched += r->bytes / size;
+	if (a->nic->net->book)
+		*(struct workq_fetch *)ring_push(&q->fetches) =
+			(struct workq_fetch){ q->fetched, q->asked, a->t };
 	fetch(a, x, r->id);
 	x->how->fetched(a, r->id);
 }
@@ -227,10 +252,19 @@ const void *workqs_take(const struct nic_at *a, struct workqs *x,
 	uint32_t number = q->fetched - q->entries.n;
 	const void *entry = ring_pop(&q->entries);
 
-	*b = (struct workq_birth){ number, a->t, a->t, a->t };
+	*b = (struct workq_birth){ number, a->t, a->t, a->t, a->t, a->t, a->t };
 	for (; q->births.n; ring_pop(&q->births)) {
 		*b = *(struct workq_birth *)ring_at(&q->births, 0);
 		if ((int32_t)(b->written - number) > 0)
+			break;
+	}
+	b->asked = b->came = a->t;
+	for (; q->fetches.n; ring_pop(&q->fetches)) {
+		const struct workq_fetch *f = ring_at(&q->fetches, 0);
+
+		b->asked = f->asked;
+		b->came = f->came;
+		if ((int32_t)(f->fetched - number) > 0)
 			break;
 	}
 	q->n_out++;

@@ -33,17 +33,27 @@ struct workq_rings {
 };
 
 /* When a program began to post entries, when what they send had been copied to
- * where it is, and when the doorbell rang; kept only where there is a book of
- * time budgets. */
+ * where it is, when the doorbell rang, and when the card heard it; kept only
+ * where there is a book of time budgets. */
 struct workq_birth {
 	uint32_t written;
-	sim_time at, copied, handed;
+	sim_time at, copied, handed, heard;
+	/* of the entry: */
+	sim_time asked, came; /* its fetch began; it was in the card */
+};
+
+/* A fetch of entries, for the same. */
+struct workq_fetch {
+	uint32_t fetched; /* with it */
+	sim_time asked, came;
 };
 
 /* What an owner's queue begins with. */
 struct workq {
 	struct workq_rings rings;
 	struct ring entries, births; /* fetched; posted */
+	struct ring fetches; /* of the entries */
+	sim_time asked; /* the fetch that is under way */
 	uint32_t written, fetched, completed, taken; /* ever */
 	uint32_t n_rings; /* of the doorbell, on their way */
 	uint32_t n_out; /* entries taken and not completed */

@@ -52,7 +52,8 @@ static const struct param rows[] = {
 	RATE("copy-rate", copy_rate, "6 GB/s", "rate of a GPU's copy engine",
 		"assumed: PCI Express Gen2 x16, less its overheads"),
 	PARAM_ROW(PARAM_COUNT, "copy-engines", AT(engines), "2", 1, GPU_ENGINES,
-		"number of copies that a GPU makes at the same time",
+		"number of a GPU's copy engines; 1: for both directions; 2: "
+		"one for each direction. An engine makes one copy at a time",
 		"assumed: one for each direction"),
 	TIME("launch", launch, "5 us",
 		"time from a kernel's launch to its start",
@@ -192,16 +193,12 @@ struct gpu_times gpu_read(
 	return r;
 }
 
-sim_time gpu_copy(
-	struct gpus *g, site_id node, uint32_t gpu, sim_time t, uint64_t bytes)
+sim_time gpu_copy(struct gpus *g, site_id node, uint32_t gpu, enum gpu_way way,
+	sim_time t, uint64_t bytes)
 {
 	struct gpu *x = &g->nodes[node][gpu];
-	sim_time *free_at = &x->copy_free[0];
-	int64_t i;
+	sim_time *free_at = &x->copy_free[g->params.engines > 1 ? way : 0];
 
-	for (i = 1; i < g->params.engines; i++)
-		if (x->copy_free[i] < *free_at)
-			free_at = &x->copy_free[i];
 	t = t > *free_at ? t : *free_at;
 	*free_at = t + g->params.copy + takes(bytes, g->params.copy_rate);
 	return *free_at;

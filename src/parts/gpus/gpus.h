@@ -78,8 +78,12 @@ struct gpu_times {
 struct gpu_times gpu_read(
 	struct gpus *g, site_id node, sim_time t, uint64_t at, uint32_t bytes);
 
-/* A copy from or to a GPU's memory begins at t or later: when it is over. */
-sim_time gpu_copy(
-	struct gpus *g, site_id node, uint32_t gpu, sim_time t, uint64_t bytes);
+/* Of a copy: out of the GPU's memory, or into it. */
+enum gpu_way { GPU_OUT, GPU_IN };
+
+/* A copy from or to a GPU's memory begins at t or later: when it is over. Those
+ * that one engine makes follow each other. */
+sim_time gpu_copy(struct gpus *g, site_id node, uint32_t gpu, enum gpu_way way,
+	sim_time t, uint64_t bytes);
 
 #endif

@@ -20,11 +20,12 @@ static void book_at_port(const struct crossbar *x, packet_id id, site_id s,
 static void book_leaving(const struct crossbar *x, packet_id id, site_id s,
 	port_id out, uint32_t channel, sim_time t, sim_time arrival)
 {
-	uint32_t class = crossbar_at(x, s)->port[out].sender.wire;
+	const struct link_sender *l = &crossbar_at(x, s)->port[out].sender;
+	uint32_t class = l->wire;
 
 	if (!x->book)
 		return;
-	book_wait(x->book, id, CAUSE_ARBITRATION, t);
+	book_turn(x->book, id, l->free_at, t);
 	net_count_tokens(x->router.net, s, out, channel, id);
 	book_at_port(x, id, s, "out by", out, channel);
 	book_until(x->book, id, CAUSE_ROUTER, t + x->link->logic[class]);
@@ -146,6 +147,8 @@ static void grant(struct crossbar *x, struct sim_worker *w,
 
 	if (!q->first)
 		o->want[came] &= ~BIT(in);
+	else
+		book_wait(x->book, q->first, CAUSE_LINK, t);
 	o->first[came] = (uint8_t)(in + 1);
 	o->turn = (uint8_t)(came + 1);
 	o->backlog -= p->chunks;
@@ -337,6 +340,7 @@ static void on_arrival(struct crossbar *x, struct crossbar_site *s,
 	packet_id id = e->data;
 	struct packet *p = &x->packets[id];
 	struct route_step step = next_step(x, s, p, in, t);
+	struct packet_list *q;
 
 	p->head = t;
 	link_owe(&s->port[in].sender, x->link->owed, t);
@@ -346,8 +350,9 @@ static void on_arrival(struct crossbar *x, struct crossbar_site *s,
 	out = least(x, s, step.ports, crossbar_leaves(x, p, channel), t);
 	p->escape = (uint8_t)out;
 	book_at_port(x, id, s->id, "in by", in, channel);
-	book_wait(x->book, id, CAUSE_ARBITRATION, t);
-	packet_push(x->packets, crossbar_queue(x, s, channel, out, in), id);
+	q = crossbar_queue(x, s, channel, out, in);
+	book_wait(x->book, id, q->first ? CAUSE_QUEUE : CAUSE_LINK, t);
+	packet_push(x->packets, q, id);
 	s->port[out].want[channel] |= BIT(in);
 	s->port[out].backlog += p->chunks;
 	s->dirty |= BIT(out);

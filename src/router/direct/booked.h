@@ -5,6 +5,7 @@
  *
  *	from arrival or injection until it asks       queue
  *	until the tokens for what it got were there   tokens
+ *	until the link was free                       link busy
  *	until the grant                               arbitration
  *	of the link's latency, link.logic             router
  *	the rest of it                                wire
@@ -241,7 +242,8 @@ static inline void booked_grant(const struct direct *d, struct direct_site *s,
 	came = booked_rises(d, s, port)[booked_level(d, channel, need)];
 	if (came > book_at(d->book, id))
 		book_until(d->book, id, CAUSE_TOKENS, came);
-	book_until(d->book, id, CAUSE_ARBITRATION, t);
+	book_wait(d->book, id, CAUSE_LINK, book_at(d->book, id));
+	book_turn(d->book, id, s->port[port].sender.free_at, t);
 }
 
 static inline void booked_depart(const struct direct *d,

@@ -75,11 +75,11 @@ static void a_packet_behind_another_is_in_a_queue(void **state)
 	CHECK(&b, 0, HOPS(3, 2 * BOARD_PS + BOARDS_PS), FULL);
 	/* the link needs a gap before it is free */
 	CHECK(&b, 1, HOPS(3, 2 * BOARD_PS + BOARDS_PS),
-		FULL, [CAUSE_QUEUE] = FULL_PS, [CAUSE_ARBITRATION] = GAP_PS);
+		FULL, [CAUSE_QUEUE] = FULL_PS, [CAUSE_LINK] = GAP_PS);
 	booked_end(&b);
 }
 
-static void a_packet_beside_another_waits_for_the_arbiter(void **state)
+static void a_packet_beside_another_waits_for_the_link(void **state)
 {
 	struct booked b = booked_begin(
 		(struct rig_how){ .way = { .shape = "8", .wrap = "mesh" } });
@@ -92,7 +92,7 @@ static void a_packet_beside_another_waits_for_the_arbiter(void **state)
 	booked_run(&b);
 	i = b.ledger->account[0].budget.at > b.ledger->account[1].budget.at;
 	CHECK(&b, i, HOPS(1, BOARD_PS), FULL);
-	CHECK(&b, !i, HOPS(1, BOARD_PS), FULL, [CAUSE_ARBITRATION] = PERIOD);
+	CHECK(&b, !i, HOPS(1, BOARD_PS), FULL, [CAUSE_LINK] = PERIOD);
 	booked_end(&b);
 }
 
@@ -118,11 +118,11 @@ static void a_head_that_is_held_is_in_a_queue(void **state)
 	booked_run(&b);
 	CHECK(&b, 0,
 		HOPS(2, BOARD_PS + BOARDS_PS), [CAUSE_SERIALISATION] = EMPTY_PS,
-		[CAUSE_ARBITRATION] = free_at - BOARD_PS);
+		[CAUSE_LINK] = free_at - BOARD_PS);
 	CHECK(&b, 1,
 		HOPS(2, BOARD_PS + BOARDS_PS), [CAUSE_SERIALISATION] = EMPTY_PS,
 		[CAUSE_QUEUE] = EMPTY_PS + free_at - second,
-		[CAUSE_ARBITRATION] = GAP_PS + EMPTY_PS + GAP_PS);
+		[CAUSE_LINK] = GAP_PS + EMPTY_PS + GAP_PS);
 	CHECK(&b, 2, HOPS(1, BOARDS_PS), FULL);
 	booked_end(&b);
 }
@@ -145,7 +145,7 @@ static void a_full_reception_fifo_is_the_receivers(void **state)
 	booked_run(&b);
 	CHECK(&b, 0, HOPS(1, BOARD_PS), FULL);
 	CHECK(&b, 1, HOPS(1, BOARD_PS),
-		FULL, [CAUSE_QUEUE] = FULL_PS, [CAUSE_ARBITRATION] = GAP_PS,
+		FULL, [CAUSE_QUEUE] = FULL_PS, [CAUSE_LINK] = GAP_PS,
 		[CAUSE_RECEIVER] = late - PERIOD - BOARD_PS);
 	booked_end(&b);
 }
@@ -275,7 +275,7 @@ static void check_whole(const struct booked *b)
 	assert_true(charged == latency);
 	assert_true(s->whole.sum == latency);
 	assert_true(s->longest.budget.at - s->longest.budget.start == longest);
-	assert_true(s->spent[CAUSE_TOKENS] && s->spent[CAUSE_ARBITRATION] &&
+	assert_true(s->spent[CAUSE_TOKENS] && s->spent[CAUSE_LINK] &&
 		    s->spent[CAUSE_QUEUE] && s->spent[CAUSE_RECEIVER]);
 	mem_free(s);
 }
@@ -354,7 +354,7 @@ int main(void)
 		cmocka_unit_test(a_local_packet_is_only_serialised),
 		cmocka_unit_test(the_split_never_changes_the_sum),
 		cmocka_unit_test(a_packet_behind_another_is_in_a_queue),
-		cmocka_unit_test(a_packet_beside_another_waits_for_the_arbiter),
+		cmocka_unit_test(a_packet_beside_another_waits_for_the_link),
 		cmocka_unit_test(a_head_that_is_held_is_in_a_queue),
 		cmocka_unit_test(a_full_reception_fifo_is_the_receivers),
 		cmocka_unit_test(a_busy_reception_fifo_is_the_receivers),

@@ -77,7 +77,7 @@ static void who_turns_needs_more_tokens(void **state)
 
 /* Tokens that came before the link was free were not what it waited for; the
  * last part of a wait can be arbitration. */
-static void after_the_tokens_comes_arbitration(void **state)
+static void after_the_tokens_comes_the_link(void **state)
 {
 	const sim_time back = BOARD_PS + EMPTY_PS + BOARD_PS;
 	struct booked b = booked_begin((struct rig_how){
@@ -95,7 +95,7 @@ static void after_the_tokens_comes_arbitration(void **state)
 	booked_run(&b);
 	CHECK(&b, 1, HOPS(1, BOARD_PS), [CAUSE_SERIALISATION] = EMPTY_PS,
 		[CAUSE_QUEUE] = EMPTY_PS, [CAUSE_TOKENS] = back - EMPTY_PS,
-		[CAUSE_ARBITRATION] = 50000 + PERIOD - back);
+		[CAUSE_LINK] = 50000 + PERIOD - back);
 	CHECK(&b, 2, HOPS(1, BOARD_PS), FULL);
 	booked_end(&b);
 }
@@ -172,7 +172,7 @@ static void tokens_count_in_the_order_they_come(void **state)
 	assert_int_equal(b.ledger->account[52].budget.start, late + 11000);
 	assert_true(b.ledger->account[52].budget.spent[CAUSE_TOKENS] ==
 		    8 * EMPTY_PS + BOARD_PS - 11000);
-	assert_true(b.ledger->account[52].budget.spent[CAUSE_ARBITRATION] ==
+	assert_true(b.ledger->account[52].budget.spent[CAUSE_LINK] ==
 		    10000 + PERIOD - 8 * EMPTY_PS - BOARD_PS);
 	booked_end(&b);
 }
@@ -182,7 +182,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_head_without_tokens_waits_for_them),
 		cmocka_unit_test(who_turns_needs_more_tokens),
-		cmocka_unit_test(after_the_tokens_comes_arbitration),
+		cmocka_unit_test(after_the_tokens_comes_the_link),
 		cmocka_unit_test(small_packets_wait_for_few_tokens),
 		cmocka_unit_test(tokens_count_in_the_order_they_come),
 	};

@@ -390,6 +390,41 @@ static uint32_t direct_n_injecting(const struct router *r, site_id s)
 	return sum;
 }
 
+/* Those that a FIFO's head asks for, or, while the packet before it leaves,
+ * will ask for. */
+static uint32_t injection_ports(
+	const struct direct *d, const struct direct_site *s, uint32_t f)
+{
+	const struct packet *p = &d->packets[s->inject[f].head];
+	uint32_t ports = 0, port, i;
+
+	for (port = 0; port < d->n_ports; port++)
+		for (i = 0; i < N_INJECTIONS; i++)
+			ports |= (s->port[port].requests.inject[i] >> f & 1u)
+				 << port;
+	if (d->n_ports == 1)
+		return 1;
+	if (!ports)
+		ports = p->ask;
+	return ports || p->escape == PACKET_NO_PORT ? ports : 1u << p->escape;
+}
+
+static void direct_injecting(
+	const struct router *r, site_id id, double *waiting)
+{
+	const struct direct_site *s = site_of(r, id);
+	uint32_t f, m;
+
+	for (f = 0; f < N_FIFOS; f++) {
+		uint32_t ports =
+			s->inject[f].n ? injection_ports(of(r), s, f) : 0;
+
+		for (m = ports; m; m &= m - 1)
+			waiting[__builtin_ctz(m)] += (double)s->inject[f].n /
+						     __builtin_popcount(ports);
+	}
+}
+
 static uint32_t list_ports(
 	uint32_t ports, struct net_way like, struct net_way *way)
 {
@@ -542,6 +577,7 @@ const struct router_ops direct_ops = {
 	.n_buffers = direct_n_buffers,
 	.buffer = direct_buffer,
 	.n_injecting = direct_n_injecting,
+	.injecting = direct_injecting,
 	.ways = direct_ways,
 	.counters = direct_counters,
 	.slip = direct_slip,

@@ -53,7 +53,7 @@ static inline bool faulty_reads(const struct direct *d, struct sim_worker *w,
 {
 	return !DIRECT_FULL || faults_reads(d->faults, w->id, s->id,
 				       fault_buffer_of(unit, number, channel),
-				       stripped_bytes(d, p), t);
+				       p, stripped_bytes(d, p), t);
 }
 
 /* When tokens that could go back at tail do. */

@@ -248,8 +248,8 @@ static void check_room(site_id to)
 	rig_free(r);
 }
 
-/* BGQ-F26: room for the whole packet, of one that is injected and of one that
- * goes on. */
+/* BGQ-F26, APE-F22: room for the whole packet, of one that is injected and of
+ * one that goes on. */
 static void a_packet_needs_room_for_all_of_it(void **state)
 {
 	(void)state;

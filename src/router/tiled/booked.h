@@ -4,8 +4,10 @@
  *
  *	behind others of its queue                    queue
  *	at its head, until there were tokens          tokens
- *	until its bus and a row buffer were free,
- *	and then inside the tiles                     arbitration
+ *	until its bus was free, and then inside
+ *	the tiles                                     arbitration
+ *	until a row buffer had room, and then the
+ *	link                                          link busy
  *	of the link's latency, link.logic             router
  *	the rest of it                                wire
  *	its tail, at its end                          serialisation
@@ -53,14 +55,17 @@ static inline void booked_inject(const struct tiled *d, site_id s, packet_id id,
 	book_wait(d->book, id, CAUSE_QUEUE, t);
 }
 
-/* It leaves its queue at t and is on a wire of some class from start on. */
+/* It leaves its queue at t, has come through the tiles at ready, and is on a
+ * wire of some class from start on. */
 static inline void booked_depart(const struct tiled *d, packet_id id, site_id s,
-	port_id port, uint32_t class, sim_time t, sim_time start)
+	port_id port, uint32_t class, sim_time t, sim_time ready,
+	sim_time start)
 {
 	if (!booked(d))
 		return;
 	book_wait(d->book, id, CAUSE_ARBITRATION, t);
-	book_until(d->book, id, CAUSE_ARBITRATION, start);
+	book_until(d->book, id, CAUSE_ARBITRATION, ready);
+	book_until(d->book, id, CAUSE_LINK, start);
 	net_count_tokens(d->router.net, s, port, d->packets[id].channel, id);
 	booked_at(d, id, s, "out by", port);
 	book_until(d->book, id, CAUSE_ROUTER, start + d->link->logic[class]);

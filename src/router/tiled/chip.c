@@ -44,11 +44,11 @@ static inline struct tiled_gate *gate_for(
 
 static void wait_until(struct tiled *d, struct sim_worker *w,
 	struct tiled_chip *s, uint32_t in, uint32_t channel, sim_time t,
-	sim_time now)
+	sim_time now, enum cause c)
 {
 	packet_id id = s->input[in].queue[channel].list.first;
 
-	booked_wait(d, id, CAUSE_ARBITRATION, now);
+	booked_wait(d, id, c, now);
 	sim_post_self(w, s->id, t, SIM_KEY(PHASE_ENGINE, in), (uint16_t)channel,
 		s->n_loads);
 }
@@ -108,7 +108,7 @@ static __attribute__((noinline)) void follow(struct tiled *d,
 	if (g->returns.is_awaited && !has_tokens(d, s, in, g, p, t))
 		wait_for_tokens(d, w, s, in, channel, id, t);
 	else
-		wait_until(d, w, s, in, channel, left, t);
+		wait_until(d, w, s, in, channel, left, t, CAUSE_ARBITRATION);
 }
 
 /* The head of an input leaves at t; its tail has at left. */
@@ -230,6 +230,10 @@ static inline __attribute__((always_inline)) void go(struct tiled *d,
 	struct tiled_output *o = &s->output[to];
 	uint32_t size = size_on(d, s, port, p, t);
 	sim_time came = tail_of(d, in, p), ser = d->ser[size], arrival;
+	sim_time ready = booked(d)
+				 ? inner_column(d, &s->bus[from], o,
+					   d->row_of[from], d->column_of[to], t)
+				 : t;
 	struct inner x = inner_pass(d, &s->bus[from], o, d->row_of[from],
 		d->column_of[to], p->chunks, t, came, ser);
 
@@ -240,7 +244,7 @@ static inline __attribute__((always_inline)) void go(struct tiled *d,
 	leave(d, w, s, in, channel, t, x.left);
 	if (TILED_FULL && x.start + ser >= came)
 		p->size = (uint16_t)size;
-	booked_depart(d, id, s->id, port, wire->class, t, x.start);
+	booked_depart(d, id, s->id, port, wire->class, t, ready, x.start);
 	arrival = x.start + d->link->latency[wire->class];
 	if (TILED_FULL && d->is_faulty)
 		arrival = send(d, w, s, channel, port, id, &x);
@@ -262,13 +266,14 @@ static void hand_over(struct tiled *d, struct sim_worker *w,
 	const struct tiled_wire *wire = &s->wire[port];
 	sim_time latency = d->link->latency[wire->class];
 	struct packet *p = &d->packets[id];
+	sim_time ready = start;
 
 	start = inner_max(start, e->free_at[channel]);
 	e->free_at[channel] = start + d->how.packet;
 	tiled_add(tiled_gate(s, d->n_groups + node, channel), 0, -1);
 	e->bytes[channel] += d->bytes_of[p->size];
 	p->head = inner_max(start + d->how.packet, end) + latency;
-	booked_depart(d, id, s->id, port, wire->class, t, start);
+	booked_depart(d, id, s->id, port, wire->class, t, ready, start);
 	if (TILED_FULL && d->is_faulty &&
 		is_lost(d, w, s, channel, port, id, start))
 		return;
@@ -290,7 +295,7 @@ static void look_at_node(struct tiled *d, struct sim_worker *w,
 
 	tile = pick_tile(d, s, in, p, t, &room);
 	if (tile == TILED_NO_TILE) {
-		wait_until(d, w, s, in, channel, room, t);
+		wait_until(d, w, s, in, channel, room, t, CAUSE_LINK);
 		return;
 	}
 	x = inner_pass(d, &s->bus[from], &s->output[tile], d->row_of[from],
@@ -326,7 +331,8 @@ static inline __attribute__((always_inline)) void look(struct tiled *d,
 	port_id port;
 
 	if (tile != TILED_NO_TILE && s->bus[tile].free_at > t) {
-		wait_until(d, w, s, in, channel, s->bus[tile].free_at, t);
+		wait_until(d, w, s, in, channel, s->bus[tile].free_at, t,
+			CAUSE_ARBITRATION);
 		return;
 	}
 	if (gate_of(p) < d->n_groups) {
@@ -334,7 +340,7 @@ static inline __attribute__((always_inline)) void look(struct tiled *d,
 		if (port != TOPO_NO_PORT)
 			go(d, w, s, in, channel, g, port, t);
 		else if (room != SIM_NEVER)
-			wait_until(d, w, s, in, channel, room, t);
+			wait_until(d, w, s, in, channel, room, t, CAUSE_LINK);
 		else
 			wait_for_tokens(d, w, s, in, channel, id, t);
 		return;
@@ -470,7 +476,7 @@ static void on_arrival(struct tiled *d, struct sim_worker *w,
 	if (d->tile_of[in] != TILED_NO_TILE &&
 		s->bus[d->tile_of[in]].free_at > t)
 		wait_until(d, w, s, in, channel, s->bus[d->tile_of[in]].free_at,
-			t);
+			t, CAUSE_ARBITRATION);
 	else
 		s->heads[channel] |= BIT(in);
 }

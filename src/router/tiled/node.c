@@ -38,7 +38,7 @@ static inline void depart(struct tiled *d, struct sim_worker *w,
 	f->tokens--;
 	f->free_at = t + d->how.packet;
 	f->bytes += d->bytes_of[d->packets[id].size];
-	booked_depart(d, id, s->id, 0, wire->class, t, t);
+	booked_depart(d, id, s->id, 0, wire->class, t, t, t);
 	if (!d->is_faulty || !is_lost(d, w, s, channel, id, t))
 		sim_post(w, wire->peer, t + d->link->latency[wire->class],
 			SIM_KEY(PHASE_ARRIVAL, wire->peer_port),

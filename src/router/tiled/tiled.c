@@ -477,6 +477,12 @@ static uint32_t tiled_n_injecting(const struct router *r, site_id s)
 			  : 0;
 }
 
+/* A node has one link. */
+static void tiled_injecting(const struct router *r, site_id s, double *waiting)
+{
+	waiting[0] += tiled_n_injecting(r, s);
+}
+
 /* How long the packets of an input have waited, in sum. */
 static sim_time waiting(
 	const struct tiled *d, const struct tiled_queue *q, sim_time now)
@@ -514,6 +520,8 @@ static void tiled_counters(const struct router *r, site_id s, port_id p,
 	uint32_t c;
 
 	sum->n_channels = TILED_CHANNELS;
+	if (!is_node(r) && p < d->n_links)
+		sum->free_at = tiled_chip(d, s)->output[d->tile_of[p]].free_at;
 	for (c = 0; c < TILED_CHANNELS; c++) {
 		if (!(channels >> c & 1))
 			continue;
@@ -579,6 +587,7 @@ const struct router_ops tiled_ops = {
 	.n_buffers = tiled_n_buffers,
 	.buffer = tiled_buffer,
 	.n_injecting = tiled_n_injecting,
+	.injecting = tiled_injecting,
 	.n_early = tiled_node_n_early,
 	.ways = tiled_ways,
 	.counters = tiled_counters,

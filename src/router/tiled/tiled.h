@@ -382,11 +382,11 @@ uint32_t tiled_first(
 	const struct tiled *d, const struct tiled_lines *l, uint32_t head);
 
 /* A token comes back by a link at t, to a sender of another worker or one that
- * waits for it by an event. */
+ * waits for it by an event.  What another worker has is not read. */
 static inline bool tiled_is_event(
 	const struct sim_worker *w, const struct tiled_returns *r, site_id to)
 {
-	return r->is_awaited || r->n == TILED_RETURNS || !sim_is_own(w, to);
+	return !sim_is_own(w, to) || r->is_awaited || r->n == TILED_RETURNS;
 }
 
 /* Where a channel's tokens go back to, at the far end of a wire: from one

@@ -1,0 +1,48 @@
+/* What `weft sweep` runs (sweep.c) and what it tells (sweep_tell.c). */
+#ifndef CLI_SWEEP_H
+#define CLI_SWEEP_H
+
+#include "cli/cli.h"
+#include "cli/run.h"
+#include "record/curves.h"
+
+enum { SETUP_TEXTS = AXES_MOST };
+
+struct sweep {
+	const struct cli_args *args;
+	struct axes axes;
+	size_t x, seed; /* which axes these are; axes.n: none */
+	enum axis_unit unit; /* of x */
+	size_t n; /* points */
+	struct curves *curves;
+	bool *is_there; /* done before, or now */
+	size_t *saturated; /* [point without x and seed]: the first value */
+	size_t done, failed, skipped;
+	bool is_stopped;
+	char why[480]; /* of the first that failed */
+	/* Of each kind the first, with its point, and how many there were. */
+	struct {
+		char text[CURVES_NAME + RUN_WARNING];
+		size_t n;
+	} warning[N_RUN_WARNINGS];
+	double start;
+	bool talks;
+	struct err *e;
+	/* of the point that is being set up */
+	char text[SETUP_TEXTS][256];
+	const char *sets[CLI_MAX_SETS];
+	size_t n_arguments; /* which stand first among the keys */
+	const char *keys[CLI_MAX_WORDS + 1]; /* NULL behind the last */
+};
+
+void sweep_name_point(const struct sweep *w, size_t i, struct curves_point *p);
+/* Points of one curve have one number. */
+size_t sweep_curve_of(const struct sweep *w, size_t i);
+
+/* Its curve saturates at a lower value of x. */
+bool sweep_is_past(const struct sweep *w, size_t i);
+
+/* The table or JSON of all points, and files; the exit code, or -1. */
+int sweep_tell(struct sweep *w, struct err *e);
+
+#endif

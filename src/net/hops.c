@@ -1,0 +1,144 @@
+/* Hops that packets inside a network have made so far. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "net/net.h"
+
+/* Steps of a search, in all; beyond that only some sources are looked at, and
+ * stand for the others. */
+#define MOST_STEPS UINT64_C(50000000)
+
+/* A packet in a buffer of a site, or on the wire to it. */
+struct inside {
+	site_id from, at;
+	bool is_on_wire;
+};
+
+struct hops {
+	const struct net *n;
+	struct inside *list;
+	size_t count, room;
+	/* distances from one source: UINT32_MAX where it has not been yet */
+	uint32_t *distance;
+	site_id *queue;
+};
+
+static void add(struct hops *h, packet_id id, site_id at, bool is_on_wire)
+{
+	if (h->count == h->room) {
+		h->room = 2 * h->room + 256;
+		h->list = mem_grow(h->list, h->room, sizeof(*h->list));
+	}
+	h->list[h->count++] = (struct inside){
+		.from = h->n->packets[id].src,
+		.at = at,
+		.is_on_wire = is_on_wire,
+	};
+}
+
+static void add_event(void *arg, sim_time t, const struct sim_event *e)
+{
+	(void)t;
+	if (sim_phase(e) == PHASE_ARRIVAL)
+		add(arg, e->data, e->site, true);
+}
+
+static void add_site(struct hops *h, site_id s)
+{
+	const struct router *r = net_router(h->n, s);
+	uint32_t i, many = r->ops->n_buffers(r, s), k;
+
+	for (i = 0; i < many; i++) {
+		struct net_buffer b = r->ops->buffer(r, s, i);
+		packet_id id = b.head;
+
+		for (k = b.count; k; k--, id = h->n->packets[id].next)
+			add(h, id, s, false);
+	}
+}
+
+static int by_source(const void *a, const void *b)
+{
+	const struct inside *x = a, *y = b;
+
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+/* The hops from a site to all others. */
+static void measure(struct hops *h, site_id from)
+{
+	const struct topo *t = h->n->topo;
+	size_t first = 0, last = 0;
+
+	memset(h->distance, 0xff, h->n->n_sites * sizeof(*h->distance));
+	h->distance[from] = 0;
+	h->queue[last++] = from;
+	for (; first < last; first++) {
+		site_id s = h->queue[first];
+		uint32_t n = net_router(h->n, s)->sites.n_ports, p;
+
+		for (p = 0; p < n; p++) {
+			struct topo_end to = t->ops->peer(t, s, p);
+
+			if (to.router == NO_ROUTER ||
+				h->distance[to.router] != UINT32_MAX)
+				continue;
+			h->distance[to.router] = h->distance[s] + 1;
+			h->queue[last++] = to.router;
+		}
+	}
+}
+
+static uint64_t count_sources(const struct hops *h)
+{
+	uint64_t n = 0;
+	size_t i;
+
+	for (i = 0; i < h->count; i++)
+		n += !i || h->list[i].from != h->list[i - 1].from;
+	return n;
+}
+
+static uint64_t sum(struct hops *h)
+{
+	uint64_t per = h->n->n_sites * (uint64_t)h->n->n_ports, done = 0;
+	uint64_t every = count_sources(h) * per / MOST_STEPS + 1;
+	uint64_t hops = 0, nth = 0;
+	size_t i;
+
+	for (i = 0; i < h->count; i++) {
+		const struct inside *x = &h->list[i];
+		bool is_new = !i || x->from != x[-1].from;
+
+		nth += is_new;
+		if (nth % every != 1 % every)
+			continue;
+		if (is_new)
+			measure(h, x->from);
+		hops += h->distance[x->at] - x->is_on_wire;
+		done++;
+	}
+	return done ? (uint64_t)((uint128)hops * h->count / done) : 0;
+}
+
+uint64_t net_hops_inside(const struct net *n)
+{
+	struct hops h = { .n = n };
+	uint64_t hops = 0;
+	site_id s;
+
+	sim_each_event(n->sim, add_event, &h);
+	for (s = 0; s < n->n_sites; s++)
+		add_site(&h, s);
+	if (h.count) {
+		qsort(h.list, h.count, sizeof(*h.list), by_source);
+		h.distance = mem_alloc(n->n_sites, sizeof(*h.distance));
+		h.queue = mem_alloc(n->n_sites, sizeof(*h.queue));
+		hops = sum(&h);
+		mem_free(h.distance);
+		mem_free(h.queue);
+	}
+	mem_free(h.list);
+	return hops;
+}
