@@ -113,7 +113,7 @@ run run torus hello a b --shape 2x2 --plugin ./hello.so --quiet
 	complain "exit code $code: $(cat "$tmp/out" "$tmp/err")"
 run sweep torus hello a b bytes=1,2 --shape 2x2 --plugin ./hello.so --quiet
 [ $code -eq 0 ] && [ "$(grep -c '^torus ' "$tmp/out")" = 2 ] &&
-	grep -q 'sim time' "$tmp/out" ||
+	grep -q "sim time" "$tmp/out" ||
 	complain "sweep: exit code $code: $(cat "$tmp/out" "$tmp/err")"
 run sweep torus hello a c bytes=1,2 --shape 2x2 --plugin ./hello.so --quiet
 [ $code -ne 0 ] && grep -q '2 of 2 points.*wrong: hello of 4' "$tmp/err" ||
