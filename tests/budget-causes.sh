@@ -101,4 +101,34 @@ run run torus --shape 2x2 stream via=nic rounds=1 bytes=64KiB --json --budget
 shows 'packets of one message wait for the engine that makes them' '
 	.budget | .causes.engine.ps > .ps / 5'
 
+# --- causes that only some runs have ---
+
+only() { # CAUSE ARGUMENTS SETTING: nothing without it, something with it
+	run run $2 --json --budget
+	was=$(jq ".budget.causes.$1.ps" "$tmp/out")
+	[ "$was" = 0 ] || complain "without: $was"
+	run run $2 $3 "$4" --json --budget
+	shows "$1: $2 $3 $4" ".budget.causes.$1.ps > 0"
+}
+
+only retry 'torus random --shape 2x2 measure=10us --set link.retry=replay' \
+	--set faults.bit-errors=1e-5
+only retry 'qsnet2-16 stream bytes=4096 rounds=200' \
+	--set faults.bit-errors=1e-5
+only quiesce 'gemini storm --shape 4x2x1' \
+	--set 'faults.events=1 us chip 0,0,0 leaves'
+only copy 'apenet-pair pingpong via=nic target=gpu0 bytes=10000 source=gpu0' \
+	--set nic.software.p2p=no
+only receiver 'torus fan way=in bytes=16KiB via=nic --shape 2x2' \
+	--set side.rate=1GB/s
+
+# A node sends its copies of a broadcast one after the other, and a reduction
+# waits for the other nodes.
+run run bgq-board collective op=broadcast by=hardware bytes=8000 --json --budget
+shows 'trees wait for links that are busy' '
+	.budget.causes | .link_busy.ps > 0 and .arbitration.ps == 0'
+run run bgq-board collective op=allreduce by=hardware bytes=8 --json --budget
+shows 'reductions wait for the other members' '
+	.budget.causes | .peers.ps > 0 and .link_busy.ps == 0'
+
 exit $status

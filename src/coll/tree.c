@@ -337,7 +337,7 @@ static void on_event(struct net_guest *g, struct sim_worker *w, site_id s,
 
 /* Down before up (BGQ-F68). */
 static struct net_guest_packet send(struct net_guest *g, struct sim_worker *w,
-	site_id s, port_id p, sim_time t)
+	site_id s, port_id p, sim_time free, sim_time t)
 {
 	struct tree_at a = at(of(g), w, s, t);
 	struct tree_node *n = a.node;
@@ -347,7 +347,7 @@ static struct net_guest_packet send(struct net_guest *g, struct sim_worker *w,
 		.logic = is_down ? a.tree->params.down : a.tree->params.up,
 	};
 
-	book_wait(a.net->book, x.id, CAUSE_ARBITRATION, t);
+	book_turn(a.net->book, x.id, free, t);
 	x.aux = (uint16_t)tree_buffer(tree_packet(&a, x.id));
 	/* the other legs of what falls wait as before, if nothing else does */
 	if (is_down && !rises(n) && (n->down || !n->falling))

@@ -37,9 +37,11 @@ struct net_guest_ops {
 	void (*free)(struct net_guest *g);
 	void (*on_event)(struct net_guest *g, struct sim_worker *w, site_id s,
 		sim_time t, const struct sim_event *e);
-	/* A link that it asked for is free, and its own: what goes. */
+	/* A link that it asked for is its own, and has had no other packet
+	 * since free: what goes. */
 	struct net_guest_packet (*send)(struct net_guest *g,
-		struct sim_worker *w, site_id s, port_id p, sim_time t);
+		struct sim_worker *w, site_id s, port_id p, sim_time free,
+		sim_time t);
 	/* Chunks of a reception FIFO of its own are given back. */
 	void (*release)(struct net_guest *g, struct sim_worker *w, site_id s,
 		uint32_t fifo, uint32_t chunks, sim_time t);

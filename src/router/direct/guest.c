@@ -59,7 +59,7 @@ void direct_guest_send(struct direct *d, struct sim_worker *w,
 {
 	struct net_guest *g = d->router.net->guest;
 	struct link_sender *l = &s->port[p].sender;
-	struct net_guest_packet x = g->ops->send(g, w, s->id, p, t);
+	struct net_guest_packet x = g->ops->send(g, w, s->id, p, l->free_at, t);
 	sim_time tail = t + d->link.ser[d->packets[x.id].size], arrival;
 
 	s->guest_turns |= 1u << p;
