@@ -94,19 +94,6 @@ static int collect(
 	return more;
 }
 
-static void json_value(
-	struct json *j, const char *key, struct db_query *q, int i)
-{
-	if (db_is_null(q, i))
-		json_null(j, key);
-	else if (db_is_whole(q, i))
-		json_int(j, key, db_int(q, i));
-	else if (db_is_number(q, i))
-		json_real(j, key, db_real(q, i));
-	else
-		json_text(j, key, db_text(q, i));
-}
-
 /* An array of what differs. */
 static int json_rows(struct db *d, const char *key, const char *sql,
 	struct json *j, size_t *n, struct err *e)
@@ -120,8 +107,8 @@ static int json_rows(struct db *d, const char *key, const char *sql,
 
 		json_object(j, NULL);
 		json_text(j, "name", db_text(q, 0));
-		json_value(j, "first", q, 1);
-		json_value(j, "second", q, 2);
+		db_json(j, "first", q, 1);
+		db_json(j, "second", q, 2);
 		if (db_is_number(q, 1) && db_is_number(q, 2) && a != 0)
 			json_real(j, "change_pct", (b - a) / fabs(a) * 100);
 		json_end(j, '}');

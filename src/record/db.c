@@ -494,3 +494,15 @@ const void *db_bytes(const struct db_query *q, int i, size_t *n)
 	*n = (size_t)sqlite3_column_bytes(q->statement, i);
 	return sqlite3_column_blob(q->statement, i);
 }
+
+void db_json(struct json *j, const char *key, struct db_query *q, int i)
+{
+	if (db_is_null(q, i))
+		json_null(j, key);
+	else if (db_is_whole(q, i))
+		json_int(j, key, db_int(q, i));
+	else if (db_is_number(q, i))
+		json_real(j, key, db_real(q, i));
+	else
+		json_text(j, key, db_text(q, i));
+}

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "out/json.h"
 
 /* The schema that is written, and the oldest that is read. */
 enum { DB_SCHEMA = 3, DB_OLDEST = 3 };
@@ -70,6 +71,8 @@ bool db_is_bytes(const struct db_query *q, int i);
 int64_t db_int(const struct db_query *q, int i);
 double db_real(const struct db_query *q, int i);
 const char *db_text(const struct db_query *q, int i); /* "" of NULL */
+/* As what it is, into an object or array that is open. */
+void db_json(struct json *j, const char *key, struct db_query *q, int i);
 const void *db_bytes(const struct db_query *q, int i, size_t *n);
 
 #endif

@@ -11,19 +11,6 @@ enum { MOST_COLUMNS = 13, SLOWEST = 20 };
 
 /* --- names and numbers --- */
 
-static void write_value(
-	struct db_query *q, int i, const char *key, struct json *j)
-{
-	if (db_is_null(q, i))
-		json_null(j, key);
-	else if (db_is_whole(q, i))
-		json_int(j, key, db_int(q, i));
-	else if (db_is_number(q, i))
-		json_real(j, key, db_real(q, i));
-	else
-		json_text(j, key, db_text(q, i));
-}
-
 /* An object of a query's first column to its second. */
 static int write_pairs(struct db *d, const char *key, const char *sql,
 	struct json *j, struct err *e)
@@ -33,7 +20,7 @@ static int write_pairs(struct db *d, const char *key, const char *sql,
 
 	json_object(j, key);
 	while (q && (more = db_next(q, e)) > 0)
-		write_value(q, 1, db_text(q, 0), j);
+		db_json(j, db_text(q, 0), q, 1);
 	json_end(j, '}');
 	db_finish(q);
 	return more;
@@ -200,7 +187,7 @@ static int write_rows(
 	while ((more = db_next(q, e)) > 0) {
 		json_array(j, NULL);
 		for (i = 0; i < db_n_columns(q); i++)
-			write_value(q, i, NULL, j);
+			db_json(j, NULL, q, i);
 		json_end(j, ']');
 	}
 	json_end(j, ']');
@@ -225,7 +212,7 @@ static int write_slow(struct db_query *m, struct db_query *spent,
 
 	json_object(j, NULL);
 	for (i = 1; i < db_n_columns(m); i++)
-		write_value(m, i, db_column(m, i), j);
+		db_json(j, db_column(m, i), m, i);
 	db_bind_int(spent, 1, db_int(m, 0));
 	db_bind_int(hop, 1, db_int(m, 0));
 	failed = write_causes(spent, j, e) || write_rows(hop, "hops", j, e);
