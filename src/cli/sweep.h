@@ -22,7 +22,7 @@ struct sweep {
 	char why[480]; /* of the first that failed */
 	/* Of each kind the first, with its point, and how many there were. */
 	struct {
-		char text[CURVES_NAME + RUN_WARNING];
+		char text[CURVES_NAME + RUN_WARNING + 2];
 		size_t n, at;
 	} warning[N_RUN_WARNINGS];
 	double start;
