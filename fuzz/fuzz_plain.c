@@ -7,7 +7,7 @@
 #define _GNU_SOURCE
 #define FUZZ_NAME "fuzz_plain"
 
-#include "api/workq.h"
+#include "api/plain/workq.h"
 #include "nic/nic.h"
 #include "nic/plain/plain.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "api/api.h"
-#include "api/spi.h"
+#include "api/spi/spi.h"
 #include "base/mem.h"
 #include "base/name.h"
 #include "cli/process.h"

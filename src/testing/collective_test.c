@@ -4,7 +4,7 @@
  */
 #include <errno.h>
 
-#include "api/unit.h"
+#include "api/spi/unit.h"
 #include "base/mem.h"
 #include "coll/tree.h"
 #include "testing/collective_testing.h"

@@ -2,7 +2,7 @@
 #ifndef TESTING_COLLECTIVE_TESTING_H
 #define TESTING_COLLECTIVE_TESTING_H
 
-#include "api/spi_testing.h"
+#include "api/spi/spi_testing.h"
 #include "cli/run.h"
 
 enum {

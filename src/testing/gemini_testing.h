@@ -6,7 +6,7 @@
 #ifndef TESTING_GEMINI_TESTING_H
 #define TESTING_GEMINI_TESTING_H
 
-#include "api/gemini_queue.h"
+#include "api/gni/queue.h"
 #include "testing/kit_testing.h"
 #include "testing/testing.h"
 

@@ -1,7 +1,7 @@
 /* Messages on Gemini where responses come too late: what was not answered is
  * begun again where that does no harm. */
 
-#include "api/msg_again.h"
+#include "api/msg/again.h"
 #include "testing/msg_testing.h"
 #include "testing/testing.h"
 

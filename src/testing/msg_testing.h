@@ -2,7 +2,7 @@
 #ifndef TESTING_MSG_TESTING_H
 #define TESTING_MSG_TESTING_H
 
-#include "api/msg.h"
+#include "api/msg/msg.h"
 #include "testing/kit_testing.h"
 
 /* Memory that tests use. */

@@ -1,7 +1,7 @@
 /* What QsNetII's own machine file has to say, and not only Elan4's defaults. */
 #include <string.h>
 
-#include "api/elan.h"
+#include "api/elan/elan.h"
 #include "host/program.h"
 #include "nic/elan4/elan.h"
 #include "testing/kit_testing.h"

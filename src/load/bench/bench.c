@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/msg.h"
+#include "api/msg/msg.h"
 #include "base/mem.h"
 #include "parts/gpus/gpus.h"
 #include "weft/msg.h"

@@ -6,7 +6,7 @@
  */
 #include <errno.h>
 
-#include "api/ape_stage.h"
+#include "api/ape/stage.h"
 #include "parts/gpus/gpus.h"
 #include "load/bench/bench.h"
 #include "sim/random.h"

@@ -3,7 +3,7 @@
  * or DMAs; gets are short packets that ask.  Events count what is waited for,
  * and write a number when all has come: another one each time.
  */
-#include "api/elan.h"
+#include "api/elan/elan.h"
 #include "load/bench/bench.h"
 #include "load/elan/rogue.h"
 

@@ -4,7 +4,7 @@
  * events say of bytes that have come: each put raises one there that names
  * its counter.  Completions are events at the sender.
  */
-#include "api/gemini_queue.h"
+#include "api/gni/queue.h"
 #include "load/bench/bench.h"
 #include "sim/random.h"
 

@@ -3,7 +3,7 @@
  * memory that a put's bytes are subtracted from, and completions say when an
  * entry is done.
  */
-#include "api/workq.h"
+#include "api/plain/workq.h"
 #include "load/bench/bench.h"
 #include "nic/plain/plain.h"
 

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "api/elan.h"
+#include "api/elan/elan.h"
 #include "base/mem.h"
 #include "load/keys.h"
 #include "load/programs.h"

@@ -5,7 +5,7 @@
 #ifndef LOAD_ELAN_ROGUE_H
 #define LOAD_ELAN_ROGUE_H
 
-#include "api/elan.h"
+#include "api/elan/elan.h"
 #include "load/bench/bench.h"
 
 /* The program; arg is a struct bench_rogue.  Complains of a misdeed that was

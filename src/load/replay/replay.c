@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/msg.h"
+#include "api/msg/msg.h"
 #include "base/mem.h"
 #include "load/keys.h"
 #include "load/programs.h"

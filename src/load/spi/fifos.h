@@ -2,7 +2,7 @@
 #ifndef LOAD_SPI_FIFOS_H
 #define LOAD_SPI_FIFOS_H
 
-#include "api/spi.h"
+#include "api/spi/spi.h"
 #include "load/programs.h"
 
 /* Injection FIFOs, in sub-groups that begin with a program's own. */

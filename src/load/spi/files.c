@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/cnk.h"
+#include "api/spi/cnk.h"
 #include "base/mem.h"
 #include "load/keys.h"
 #include "load/programs.h"

@@ -2,7 +2,7 @@
  * The GPUs of nodes, as their PCI Express peers and the host's software see
  * them.  They give times and hold no data: a GPU's memory is a range of its
  * node's (host/memory.h), which cores cannot reach.  What kernels compute is
- * their programs' business (api/gpu.c).
+ * their programs' business (api/ape/gpu.c).
  *
  * A peer writes a GPU's memory as it writes the host's, and the bytes are there
  * some time later.  A read is asked for in a mailbox, and the GPU pushes the

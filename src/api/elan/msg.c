@@ -1,0 +1,178 @@
+/*
+ * Messages on QsNetII: what is short goes by packets that the core writes
+ * into command queues, what is long by DMAs, and gets bring 512 bytes each.
+ * Events count what is waited for, and write a zero when all has come.
+ *
+ * A queue has few packets under way, so there are several.  The first has no
+ * packets at all: arming an event there never waits.
+ */
+#include <errno.h>
+
+#include "api/elan/elan.h"
+#include "api/msg/msg.h"
+
+enum {
+	QUEUE_EVENTS, /* and DMAs */
+	QUEUE_POST,
+	QUEUE_GET = QUEUE_POST + 4,
+	QUEUES = QUEUE_GET + 2,
+
+	PUT_MOST = ELAN_PACKET, /* bytes that the core writes itself */
+};
+
+struct __attribute__((may_alias)) own {
+	struct elan_cq queue[QUEUES];
+	uint32_t next_post, next_get;
+};
+
+_Static_assert(sizeof(struct own) <= 8 * MSG_OWN_WORDS, "room");
+
+static struct own *own(struct msg_state *m)
+{
+	return (struct own *)m->own;
+}
+
+enum { WORDS = WEFT_MSG_COUNTERS + WEFT_MSG_DONES };
+
+/* An event per word of each process of a rank's node; 0 is none. */
+static uint32_t event_of(
+	const struct msg_state *m, uint32_t rank, uint32_t word)
+{
+	return word == WEFT_MSG_NONE
+		       ? 0
+		       : 1 + msg_process_of(m, rank) * WORDS + word;
+}
+
+static struct elan_cq *next_post(struct msg_state *m)
+{
+	uint32_t n = QUEUE_GET - QUEUE_POST;
+
+	return &own(m)->queue[QUEUE_POST + own(m)->next_post++ % n];
+}
+
+static struct elan_cq *next_get(struct msg_state *m)
+{
+	uint32_t n = QUEUES - QUEUE_GET;
+
+	return &own(m)->queue[QUEUE_GET + own(m)->next_get++ % n];
+}
+
+static void arm(struct msg_state *m, uint32_t word, uint64_t count)
+{
+	program_write(msg_word_at(m, word), &count, 8);
+	elan_arm(&own(m)->queue[QUEUE_EVENTS], event_of(m, m->rank, word),
+		count, msg_word_at(m, word), 0);
+}
+
+static int msg_elan_open(struct msg_state *m)
+{
+	int code = 0;
+	uint32_t i;
+
+	for (i = 0; i < QUEUES && !code; i++)
+		code = elan_cq_open(&own(m)->queue[i], m->process * QUEUES + i,
+			ELAN_8K, ELAN_MAY_ALL);
+	for (; code && i; i--)
+		elan_cq_close(&own(m)->queue[i - 1]);
+	return code;
+}
+
+static void msg_elan_post(struct msg_state *m, uint32_t rank, uint64_t to,
+	const void *data, uint32_t bytes)
+{
+	elan_put(next_post(m), msg_node_of(m, rank), to, data, bytes, 0, 0);
+}
+
+static void msg_elan_put(struct msg_state *m, uint32_t rank, uint64_t to,
+	uint64_t from, uint64_t bytes, uint32_t counter,
+	struct weft_msg_done *done)
+{
+	struct elan_dma d = {
+		.bytes = bytes,
+		.destination = msg_node_of(m, rank),
+		.from = from,
+		.to = to,
+		.target_event = event_of(m, rank, counter),
+	};
+
+	if (bytes <= PUT_MOST) {
+		elan_put_from(next_post(m), msg_node_of(m, rank), to, from,
+			bytes, event_of(m, rank, counter), 0);
+		return;
+	}
+	if (done) {
+		*done = (struct weft_msg_done){ MSG_DONE_WORD, msg_take_word(m),
+			0 };
+		arm(m, done->index, 1);
+		d.source_event = event_of(m, m->rank, done->index);
+	}
+	elan_dma(&own(m)->queue[QUEUE_EVENTS], &d);
+}
+
+static void msg_elan_get(struct msg_state *m, uint32_t rank, uint64_t from,
+	uint64_t to, uint64_t bytes, uint32_t word)
+{
+	uint64_t i, n;
+
+	arm(m, word, bytes);
+	for (i = 0; i < bytes; i += n) {
+		n = bytes - i < ELAN_PACKET ? bytes - i : ELAN_PACKET;
+		elan_get(next_get(m), msg_node_of(m, rank), from + i, to + i,
+			(uint32_t)n, event_of(m, m->rank, word));
+	}
+}
+
+static void msg_elan_arrived(
+	struct msg_state *m, uint32_t counter, uint64_t bytes)
+{
+	uint64_t n;
+
+	for (; bytes; bytes -= n) {
+		n = bytes < UINT32_MAX ? bytes : UINT32_MAX;
+		elan_set(&own(m)->queue[QUEUE_EVENTS],
+			event_of(m, m->rank, counter), (uint32_t)n);
+	}
+}
+
+static bool msg_elan_is_done(
+	const struct msg_state *m, const struct weft_msg_done *done)
+{
+	(void)m;
+	(void)done;
+	return true;
+}
+
+static struct poll_loop msg_elan_loop(struct msg_state *m)
+{
+	(void)m;
+	return elan_poll_loop();
+}
+
+static void msg_elan_close(struct msg_state *m)
+{
+	uint32_t i;
+
+	/* a DMA that nobody waits for may yet run on the first */
+	for (i = QUEUE_POST; i < QUEUES; i++)
+		while (elan_cq_close(&own(m)->queue[i]) == EBUSY)
+			program_charge(elan_params_of(m->nic)->poll_period);
+}
+
+static const struct msg_ops elan_msg_ops = {
+	.open = msg_elan_open,
+	.close = msg_elan_close,
+	.post = msg_elan_post,
+	.put = msg_elan_put,
+	.get = msg_elan_get,
+	.expect = arm,
+	.arrived = msg_elan_arrived,
+	.is_done = msg_elan_is_done,
+	.loop = msg_elan_loop,
+};
+
+const struct api elan_api = {
+	.name = "elan",
+	.nic = &elan4_ops,
+	.machine = "qsnet2-16",
+	.msg = &elan_msg_ops,
+};

@@ -1,0 +1,349 @@
+/*
+ * Messages on Gemini: slots by FMA, as are short puts and gets; long ones are
+ * block transfers.  What goes into a slot is hashed
+ * by source and destination, so that its last word comes last; all else takes
+ * any way.  What is not answered is begun again (api/msg/again.h).  Counters
+ * are words that this software subtracts from, when the events of the puts have
+ * come; each process has a queue for these, and one for the completions of what
+ * it has begun.  Atomics are done by the other node's interface, which keeps no
+ * word in its cache for them: what the process itself stores into the word
+ * while nobody changes it counts.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "api/gni/queue.h"
+#include "api/msg/again.h"
+
+enum {
+	HANDLE = 1, /* and the process: to all of its memory */
+	ENTRIES = 1024,
+	WINDOW = 256, /* transactions that are not complete */
+	RING = ENTRIES * sizeof(struct gemini_event),
+	FETCHED = 8, /* bytes behind the rings, of what an atomic returns */
+	BYTES_BITS = 48, /* of an event's data; its word is above */
+};
+
+/* Of events for others, whose bytes are limited by what sends them. */
+#define BYTES_MASK ((UINT64_C(1) << BYTES_BITS) - 1)
+/* In place of a word: the atomic's result. */
+#define ATOMIC (WEFT_MSG_NONE - 1)
+
+struct own {
+	struct gemini_queue done, came; /* completions; events of others */
+	struct again *again;
+	uint64_t posted, ended;
+	uint32_t atomic; /* 1 + the status of one that has ended, or 0 */
+};
+
+_Static_assert(sizeof(struct own) <= 8 * MSG_OWN_WORDS, "room");
+
+static struct own *own(const struct msg_state *m)
+{
+	return (struct own *)(uintptr_t)m->own;
+}
+
+static uint32_t queue_of(uint32_t process, uint32_t i)
+{
+	return 2 * process + i;
+}
+
+static int open_queue(struct msg_state *m, struct gemini_queue *q, uint32_t i)
+{
+	static const struct gemini_event none[ENTRIES];
+
+	*q = (struct gemini_queue){
+		.nic = m->nic,
+		.node = m->node,
+		.cq = queue_of(m->process, i),
+		.entries = ENTRIES,
+		.at = m->own_at + (uint64_t)i * RING,
+	};
+	/* those of an earlier life have numbers, too */
+	program_write(q->at, none, sizeof(none));
+	return gemini_queue_open(q);
+}
+
+static int msg_gni_open(struct msg_state *m)
+{
+	struct ranges *handles = gemini_handles(m->nic, m->node);
+	int code;
+
+	*own(m) = (struct own){ .again = again() };
+	ranges_drop(handles, HANDLE + m->process);
+	ranges_add(handles, HANDLE + m->process, m->base, m->each,
+		GEMINI_READ | GEMINI_WRITE);
+	code = open_queue(m, &own(m)->done, 0);
+	return code ? code : open_queue(m, &own(m)->came, 1);
+}
+
+/* --- events --- */
+
+static void begin_post(struct msg_state *m, const struct gemini_post *p)
+{
+	BUG_IF(gemini_is_block(m->nic, p->bytes) && !p->from
+			? gemini_bte(m->nic, p)
+			: gemini_fma(m->nic, p));
+}
+
+/*
+ * Twice is as good as once for what nobody has been told of: the process itself
+ * waits for the word.  Others may have seen a counter, and use the memory.
+ */
+static bool is_harmless(const struct again_post *x)
+{
+	return x->has_bytes ||
+	       (x->word < ATOMIC && x->post.remote_cq == GEMINI_NO_CQ);
+}
+
+/* Whether it was begun again. */
+static bool try_again(struct msg_state *m, uint32_t id)
+{
+	struct again_post *x = again_find(own(m)->again, id);
+	uint8_t bytes[MSG_SLOT];
+	struct gemini_post p;
+
+	if (!is_harmless(x) || !x->tries--)
+		return false;
+	p = x->post;
+	if (x->has_bytes) {
+		memcpy(bytes, x->bytes, p.bytes);
+		p.from = bytes;
+	}
+	begin_post(m, &p);
+	return true;
+}
+
+static void end(struct msg_state *m, const struct gemini_event *e)
+{
+	struct own *o = own(m);
+	uint32_t id = (uint32_t)e->data, word;
+	bool is_put;
+
+	if (e->status == GEMINI_TIMED_OUT && try_again(m, id))
+		return;
+	word = again_find(o->again, id)->word;
+	is_put = again_find(o->again, id)->post.op == GEMINI_PUT;
+	again_end(o->again, id);
+	o->ended++;
+	if (word == ATOMIC)
+		o->atomic = 1 + e->status;
+	else if (word != WEFT_MSG_NONE && (is_put || !e->status))
+		msg_word_arrived(m, word, 1); /* a put's source is free */
+}
+
+static bool msg_gni_poll(struct msg_state *m)
+{
+	struct own *o = own(m);
+	struct gemini_event e;
+	bool did = false;
+
+	for (; gemini_queue_take(&o->done, &e); did = true)
+		end(m, &e);
+	for (; gemini_queue_take(&o->came, &e); did = true)
+		msg_word_arrived(m, (uint32_t)(e.data >> BYTES_BITS),
+			e.data & BYTES_MASK);
+	return did;
+}
+
+static bool msg_gni_has_events(const struct msg_state *m)
+{
+	struct gemini_event e;
+
+	return gemini_queue_look(&own(m)->done, &e) ||
+	       gemini_queue_look(&own(m)->came, &e);
+}
+
+static bool has_come(void *arg, uint64_t *seen)
+{
+	*seen = 0;
+	return msg_gni_has_events(arg);
+}
+
+static struct poll_loop msg_gni_loop(struct msg_state *m)
+{
+	return gemini_queue_loop(m->nic);
+}
+
+/* One more event is taken. */
+static void wait_for_event(struct msg_state *m)
+{
+	uint64_t seen;
+
+	if (!msg_gni_has_events(m))
+		program_poll_until(has_come, m, msg_gni_loop(m), &seen);
+	msg_gni_poll(m);
+}
+
+/* Until no more than so many transactions are under way. */
+static void drain(struct msg_state *m, uint64_t most)
+{
+	struct own *o = own(m);
+
+	msg_gni_poll(m);
+	while (o->posted - o->ended > most)
+		wait_for_event(m);
+}
+
+static void msg_gni_close(struct msg_state *m)
+{
+	drain(m, 0);
+	gemini_cq_close(m->nic, m->node, queue_of(m->process, 0));
+	gemini_cq_close(m->nic, m->node, queue_of(m->process, 1));
+}
+
+/* --- transfers --- */
+
+static void begin(struct msg_state *m, uint32_t rank, uint64_t there,
+	struct gemini_post p, uint32_t word)
+{
+	struct again *a = own(m)->again;
+	uint32_t process = msg_process_of(m, rank);
+
+	p.node = msg_node_of(m, rank);
+	p.handle = HANDLE + process;
+	p.offset = there - msg_address(m, rank, 0);
+	p.cq = queue_of(m->process, 0);
+	p.remote_cq = p.remote_data ? queue_of(process, 1) : GEMINI_NO_CQ;
+	drain(m, WINDOW);
+	while (p.from && again_is_busy(a, &p))
+		wait_for_event(m);
+	own(m)->posted++;
+	again_add(a, &p, word);
+	begin_post(m, &p);
+}
+
+static void msg_gni_post(struct msg_state *m, uint32_t rank, uint64_t to,
+	const void *data, uint32_t bytes)
+{
+	begin(m, rank, to,
+		(struct gemini_post){
+			.op = GEMINI_PUT,
+			.from = data,
+			.bytes = bytes,
+			.is_ordered = true,
+		},
+		WEFT_MSG_NONE);
+}
+
+/* In parts of what the interface takes at a time. */
+static void transfer(struct msg_state *m, uint32_t op, uint32_t rank,
+	uint64_t there, uint64_t here, uint64_t bytes, uint32_t word,
+	uint32_t counter)
+{
+	struct gemini_post p = { .op = op };
+	uint64_t at;
+
+	for (at = 0; at < bytes; at += p.bytes) {
+		p.bytes = bytes - at < GEMINI_BLOCK ? bytes - at : GEMINI_BLOCK;
+		p.here = here + at;
+		if (counter != WEFT_MSG_NONE)
+			p.remote_data =
+				(uint64_t)counter << BYTES_BITS | p.bytes;
+		begin(m, rank, there + at, p, word);
+	}
+}
+
+static void msg_gni_put(struct msg_state *m, uint32_t rank, uint64_t to,
+	uint64_t from, uint64_t bytes, uint32_t counter,
+	struct weft_msg_done *done)
+{
+	uint32_t word = WEFT_MSG_NONE;
+
+	if (done) {
+		word = msg_take_word(m);
+		*done = (struct weft_msg_done){ MSG_DONE_WORD, word, 0 };
+		msg_word_expect(m, word, (bytes - 1) / GEMINI_BLOCK + 1);
+	}
+	transfer(m, GEMINI_PUT, rank, to, from, bytes, word, counter);
+}
+
+static void msg_gni_get(struct msg_state *m, uint32_t rank, uint64_t from,
+	uint64_t to, uint64_t bytes, uint32_t word)
+{
+	msg_word_expect(m, word, (bytes - 1) / GEMINI_BLOCK + 1);
+	transfer(m, GEMINI_GET, rank, from, to, bytes, word, WEFT_MSG_NONE);
+}
+
+/* --- atomics --- */
+
+static int fetch(struct msg_state *m, uint32_t rank, uint64_t at,
+	struct gemini_post p, uint64_t *old)
+{
+	struct own *o = own(m);
+
+	p.op = GEMINI_FETCH;
+	p.here = m->own_at + 2 * RING;
+	p.bytes = FETCHED;
+	o->atomic = 0;
+	begin(m, rank, at, p, ATOMIC);
+	while (!o->atomic)
+		wait_for_event(m);
+	program_read(p.here, old, FETCHED);
+	return o->atomic == 1 + GEMINI_OK ? 0 : EIO;
+}
+
+/* Until nobody else has changed the word in between. */
+static int fetch_max(struct msg_state *m, uint32_t rank, uint64_t at,
+	uint64_t operand, uint64_t *old)
+{
+	struct gemini_post p = { .amo = GEMINI_OR };
+	int code = fetch(m, rank, at, p, old);
+
+	p.amo = GEMINI_SWAP_IF;
+	p.operand[1] = operand;
+	while (!code && *old < operand) {
+		p.operand[0] = *old;
+		code = fetch(m, rank, at, p, old);
+		if (*old == p.operand[0])
+			break;
+	}
+	return code;
+}
+
+static int msg_gni_atomic(struct msg_state *m, uint32_t rank, uint64_t at,
+	enum weft_msg_atomic op, uint64_t operand, uint64_t *old)
+{
+	static const uint32_t amos[WEFT_MSG_ATOMICS] = {
+		[WEFT_MSG_ADD] = GEMINI_ADD,
+		[WEFT_MSG_OR] = GEMINI_OR,
+		[WEFT_MSG_XOR] = GEMINI_XOR,
+		[WEFT_MSG_FETCH_ADD] = GEMINI_ADD,
+	};
+	struct gemini_post p = { .amo = amos[op], .operand = { operand } };
+
+	return op == WEFT_MSG_MAX ? fetch_max(m, rank, at, operand, old)
+				  : fetch(m, rank, at, p, old);
+}
+
+static bool msg_gni_is_done(
+	const struct msg_state *m, const struct weft_msg_done *done)
+{
+	(void)m;
+	(void)done;
+	return true;
+}
+
+static const struct msg_ops gni_msg_ops = {
+	.memory = 2 * RING + FETCHED,
+	.most_processes = GEMINI_CQS / 2,
+	.open = msg_gni_open,
+	.close = msg_gni_close,
+	.post = msg_gni_post,
+	.put = msg_gni_put,
+	.get = msg_gni_get,
+	.expect = msg_word_expect,
+	.arrived = msg_word_arrived,
+	.is_done = msg_gni_is_done,
+	.atomic = msg_gni_atomic,
+	.loop = msg_gni_loop,
+	.poll = msg_gni_poll,
+	.has_events = msg_gni_has_events,
+};
+
+const struct api gni_api = {
+	.name = "gni",
+	.nic = &gemini_ops,
+	.machine = "gemini",
+	.msg = &gni_msg_ops,
+};

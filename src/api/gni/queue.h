@@ -1,0 +1,28 @@
+/*
+ * A completion queue of Gemini's interface (nic/gemini/gemini.h) as software
+ * sees it: events in memory, which it takes one after the other.
+ */
+#ifndef API_GNI_QUEUE_H
+#define API_GNI_QUEUE_H
+
+#include "nic/gemini/gemini.h"
+
+struct gemini_queue {
+	struct nic *nic;
+	site_id node;
+	uint32_t cq, entries;
+	uint64_t at; /* where its entries are */
+	uint32_t taken;
+};
+
+/* As gemini_cq_open(), with what was set. */
+int gemini_queue_open(const struct gemini_queue *q);
+/* Whether there is an event; also from outside the program. */
+bool gemini_queue_look(const struct gemini_queue *q, struct gemini_event *e);
+/* The same, and takes it. */
+bool gemini_queue_take(struct gemini_queue *q, struct gemini_event *e);
+/* Until there is one. */
+void gemini_queue_wait(struct gemini_queue *q);
+struct poll_loop gemini_queue_loop(const struct nic *nic);
+
+#endif

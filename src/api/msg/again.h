@@ -1,0 +1,36 @@
+/*
+ * What a process of the message layer on Gemini has under way, so that what was
+ * not answered can be begun again where that does no harm: gets, puts that
+ * nobody was told of before their end, and what is written to slots as long as
+ * nothing else was written there meanwhile; who does so waits.
+ */
+#ifndef API_MSG_AGAIN_H
+#define API_MSG_AGAIN_H
+
+#include "api/msg/msg.h"
+#include "base/slots.h"
+#include "nic/gemini/gemini.h"
+
+enum { AGAIN_TRIES = 16 };
+
+struct again_post {
+	struct slot slot;
+	struct gemini_post post;
+	uint32_t word; /* that becomes less by one at its end, or another's */
+	uint32_t tries; /* that are left */
+	bool has_bytes; /* for a slot: */
+	uint8_t bytes[MSG_SLOT];
+};
+
+/* Of the program's process. */
+struct again *again(void);
+
+/* A post is under way from now on; its data becomes its name. */
+uint32_t again_add(struct again *a, struct gemini_post *p, uint32_t word);
+struct again_post *again_find(struct again *a, uint32_t id);
+void again_end(struct again *a, uint32_t id);
+
+/* Whether something that ends where a post does is under way. */
+bool again_is_busy(const struct again *a, const struct gemini_post *p);
+
+#endif

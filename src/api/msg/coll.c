@@ -1,0 +1,446 @@
+/*
+ * Collectives, over a lane of their own, so that no message that waits for
+ * its receive can hold them up.  A process takes what another one sent it
+ * on that lane in the order in which it was sent, and all call them in
+ * the same order, so nothing needs a tag.
+ *
+ * Trees are binomial, by numbers that begin with the root.  Long data of a
+ * broadcast is got by the children; a reduction goes by pieces of a slot.
+ *
+ * An all-reduce of a long vector goes round a ring: each rank adds its part of
+ * a chunk and the next one gets it, until every chunk has been everywhere; then
+ * the sums go round.  Every link carries about twice the vector, however many
+ * ranks there are.
+ */
+#include "api/msg/msg.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum {
+	PIECE = WEFT_MSG_EAGER / 8, /* elements of a reduction */
+	RING_CHUNK =
+		1024, /* bytes of each rank, from which on a ring is used */
+};
+
+static void send(
+	struct msg_state *m, uint32_t rank, const void *data, uint64_t bytes)
+{
+	struct msg_trailer t = { .bytes = bytes, .kind = MSG_SHORT };
+
+	while (!msg_lane_has_slot(m, MSG_COLL, rank))
+		if (!msg_step(m))
+			msg_sleep(m);
+	msg_lane_send(m, MSG_COLL, rank, &t, data);
+}
+
+static void receive(
+	struct msg_state *m, uint32_t rank, void *data, uint64_t bytes)
+{
+	struct msg_trailer t;
+	uint64_t at;
+
+	while (!msg_lane_next(m, MSG_COLL, rank, &t, &at))
+		if (!msg_step(m))
+			msg_sleep(m);
+	if (t.bytes != bytes)
+		BUG("ranks %u and %u are in different collectives", m->rank,
+			rank);
+	program_read(at, data, bytes);
+	msg_lane_taken(m, MSG_COLL, rank);
+}
+
+int weft_msg_barrier(struct weft_msg *msg)
+{
+	PROGRAM_CALL("weft_msg_barrier", 0, 0);
+	struct msg_state *m = msg_state(msg);
+	uint32_t n = m->n_ranks, k;
+	int code = ENOSYS;
+
+	if (!m->ops)
+		return EBADF;
+	if (m->ops->barrier && !m->is_software)
+		code = m->ops->barrier(m);
+	if (code != ENOSYS)
+		return code;
+	for (k = 1; k < n; k *= 2) {
+		send(m, (m->rank + k) % n, NULL, 0);
+		receive(m, (m->rank + n - k) % n, NULL, 0);
+	}
+	return 0;
+}
+
+/* --- broadcast --- */
+
+/* Places, numbers that begin with the root, and back. */
+static uint32_t place_of(const struct msg_state *m, uint32_t root)
+{
+	return (m->rank + m->n_ranks - root) % m->n_ranks;
+}
+
+static uint32_t rank_at(
+	const struct msg_state *m, uint32_t root, uint32_t place)
+{
+	return (place + root) % m->n_ranks;
+}
+
+/* The lowest bit of a place, which leads to its parent; the root has one
+ * beyond all. */
+static uint32_t bit_of(const struct msg_state *m, uint32_t place)
+{
+	uint32_t bit = 1;
+
+	while (bit < m->n_ranks && !(place & bit))
+		bit *= 2;
+	return bit;
+}
+
+/* Waits for a word to be free, then for the bytes. */
+static void get(struct msg_state *m, uint32_t rank, uint64_t from, uint64_t at,
+	uint64_t bytes)
+{
+	struct weft_msg_done done;
+
+	while (weft_msg_get((struct weft_msg *)m, rank, from, at, bytes, &done))
+		if (!msg_step(m))
+			msg_sleep(m);
+	weft_msg_wait((struct weft_msg *)m, &done);
+}
+
+/* The parent's bytes: by slots, or got from where it has them. */
+static void take_from_parent(
+	struct msg_state *m, uint32_t parent, uint64_t at, uint64_t bytes)
+{
+	uint8_t data[WEFT_MSG_EAGER];
+	uint64_t from;
+
+	if (bytes <= WEFT_MSG_EAGER) {
+		receive(m, parent, data, bytes);
+		msg_write(msg_address(m, m->rank, at), data, bytes);
+		return;
+	}
+	receive(m, parent, &from, sizeof(from));
+	get(m, parent, from, at, bytes);
+	send(m, parent, NULL, 0); /* got it */
+}
+
+static void give_to_children(struct msg_state *m, uint32_t root, uint32_t bit,
+	uint64_t at, uint64_t bytes)
+{
+	uint32_t place = place_of(m, root), k;
+	uint8_t data[WEFT_MSG_EAGER];
+	const void *what = &at;
+
+	if (bytes <= WEFT_MSG_EAGER) {
+		msg_read(msg_address(m, m->rank, at), data, bytes);
+		what = data;
+	}
+	for (k = bit / 2; k; k /= 2)
+		if (place + k < m->n_ranks)
+			send(m, rank_at(m, root, place + k), what,
+				what == data ? bytes : sizeof(at));
+	for (k = bit / 2; k && what != data; k /= 2)
+		if (place + k < m->n_ranks)
+			receive(m, rank_at(m, root, place + k), NULL, 0);
+}
+
+int weft_msg_broadcast(
+	struct weft_msg *msg, uint32_t root, uint64_t at, uint64_t bytes)
+{
+	PROGRAM_CALL("weft_msg_broadcast from #", root, 0);
+	struct msg_state *m = msg_state(msg);
+	int code = msg_check(m, root, at, bytes);
+	uint32_t place, bit;
+
+	if (code)
+		return code;
+	if (m->ops->broadcast && !m->is_software) {
+		code = m->ops->broadcast(
+			m, root, msg_address(m, m->rank, at), bytes);
+		if (code != ENOSYS)
+			return code;
+	}
+	place = place_of(m, root);
+	bit = bit_of(m, place);
+	if (place)
+		take_from_parent(m, rank_at(m, root, place - bit), at, bytes);
+	give_to_children(m, root, bit, at, bytes);
+	return 0;
+}
+
+/* --- reductions --- */
+
+/* a = a op b, where a is of the lower ranks. */
+static void combine(
+	enum weft_msg_reduction op, uint64_t *a, const uint64_t *b, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		int64_t x = (int64_t)a[i], y = (int64_t)b[i];
+		double p, q;
+
+		switch (op) {
+		case WEFT_MSG_SUM_INT:
+			a[i] += b[i];
+			break;
+		case WEFT_MSG_MIN_INT:
+			a[i] = (uint64_t)(y < x ? y : x);
+			break;
+		case WEFT_MSG_MAX_INT:
+			a[i] = (uint64_t)(y > x ? y : x);
+			break;
+		default:
+			memcpy(&p, &a[i], 8);
+			memcpy(&q, &b[i], 8);
+			p += q;
+			memcpy(&a[i], &p, 8);
+		}
+	}
+}
+
+/* Up the tree, to the root; false where this is another one. */
+static bool reduce_piece(struct msg_state *m, uint32_t root,
+	enum weft_msg_reduction op, uint64_t *a, uint32_t n)
+{
+	uint32_t place = place_of(m, root), bit = bit_of(m, place), k;
+	uint64_t b[PIECE];
+
+	for (k = 1; k < bit; k *= 2) {
+		if (place + k >= m->n_ranks)
+			continue;
+		receive(m, rank_at(m, root, place + k), b, 8 * n);
+		combine(op, a, b, n);
+	}
+	if (place)
+		send(m, rank_at(m, root, place - bit), a, 8 * n);
+	return !place;
+}
+
+static void exchange(struct msg_state *m, uint32_t other,
+	enum weft_msg_reduction op, uint64_t *a, uint32_t n)
+{
+	uint64_t b[PIECE];
+
+	send(m, other, a, 8 * n);
+	receive(m, other, b, 8 * n);
+	if (other > m->rank) {
+		combine(op, a, b, n);
+	} else {
+		combine(op, b, a, n);
+		memcpy(a, b, 8 * n);
+	}
+}
+
+/*
+ * Recursive doubling among the first 2^k ranks; the others give theirs to
+ * one of these before, and get the result behind it.
+ */
+static void allreduce_piece(struct msg_state *m, enum weft_msg_reduction op,
+	uint64_t *a, uint32_t n)
+{
+	uint32_t half = 1, k;
+	uint64_t b[PIECE];
+
+	while (half * 2 <= m->n_ranks)
+		half *= 2;
+	if (m->rank >= half) {
+		send(m, m->rank - half, a, 8 * n);
+		receive(m, m->rank - half, a, 8 * n);
+		return;
+	}
+	if (m->rank + half < m->n_ranks) {
+		receive(m, m->rank + half, b, 8 * n);
+		combine(op, a, b, n);
+	}
+	for (k = 1; k < half; k *= 2)
+		exchange(m, m->rank ^ k, op, a, n);
+	if (m->rank + half < m->n_ranks)
+		send(m, m->rank + half, a, 8 * n);
+}
+
+/* --- long ones --- */
+
+/* A rank's own part of a chunk, while it gets the sum of those before it. */
+struct coll_part {
+	struct coll_part *next;
+	uint64_t word[];
+};
+
+/* Those in use: of a process, each of whose threads may be in a call. */
+struct coll_parts {
+	struct coll_part *first;
+};
+
+static void reduced_fini(void *kept)
+{
+	struct coll_parts *all = kept;
+	struct coll_part *p;
+
+	while ((p = all->first)) {
+		all->first = p->next;
+		mem_free(p);
+	}
+}
+
+static const struct program_library parts = {
+	.size = sizeof(struct coll_parts),
+	.fini = reduced_fini,
+};
+
+static struct coll_part *take_part(uint64_t n)
+{
+	struct coll_parts *all = program_keep(&parts);
+	struct coll_part *p = mem_alloc(1, sizeof(*p) + 8 * n);
+
+	p->next = all->first;
+	all->first = p;
+	return p;
+}
+
+static void give_part(struct coll_part *part)
+{
+	struct coll_parts *all = program_keep(&parts);
+	struct coll_part **at = &all->first;
+
+	while (*at != part)
+		at = &(*at)->next;
+	*at = part->next;
+	mem_free(part);
+}
+
+struct ring {
+	struct msg_state *m;
+	enum weft_msg_reduction op;
+	uint64_t from, to, n; /* as given */
+	uint32_t before, behind; /* ranks */
+};
+
+/* Where a chunk begins, in elements; of the one behind the last, the end. */
+static uint64_t chunk_at(const struct ring *r, uint32_t chunk)
+{
+	uint64_t each = r->n / r->m->n_ranks, more = r->n % r->m->n_ranks;
+
+	return chunk * each + (chunk < more ? chunk : more);
+}
+
+/* Tells the next rank where a chunk is, and gets another one. */
+static void pass_chunk(
+	const struct ring *r, uint64_t at, uint32_t sent, uint32_t got)
+{
+	uint64_t mine = at + 8 * chunk_at(r, sent), there;
+	uint64_t first = chunk_at(r, got), n = chunk_at(r, got + 1) - first;
+
+	send(r->m, r->behind, &mine, 8);
+	receive(r->m, r->before, &there, 8);
+	get(r->m, r->before, there, r->to + 8 * first, 8 * n);
+}
+
+static void read_part(const struct ring *r, uint32_t chunk, uint64_t *mine)
+{
+	uint64_t first = chunk_at(r, chunk);
+
+	program_read(r->m->base + r->from + 8 * first, mine,
+		8 * (chunk_at(r, chunk + 1) - first));
+}
+
+/* The chunk at to has the sum of those before: adds the own part of it. */
+static void add_part(const struct ring *r, uint32_t chunk, const uint64_t *mine)
+{
+	uint64_t at = r->m->base + r->to + 8 * chunk_at(r, chunk);
+	uint64_t n = chunk_at(r, chunk + 1) - chunk_at(r, chunk), i;
+	uint64_t a[PIECE];
+	uint32_t k;
+
+	for (i = 0; i < n; i += k) {
+		k = n - i < PIECE ? (uint32_t)(n - i) : PIECE;
+		program_read(at + 8 * i, a, 8 * k);
+		combine(r->op, a, mine + i, k);
+		program_write(at + 8 * i, a, 8 * k);
+	}
+}
+
+/*
+ * Chunks go round once to be added up and once more to be known.  Nobody
+ * writes over what the next rank still gets: a chunk comes back only after all
+ * others have had it; but behind the last one that must be waited for.
+ */
+static void reduce_ring(struct ring *r)
+{
+	uint32_t n = r->m->n_ranks, me = r->m->rank, i, chunk;
+	struct coll_part *own = take_part(r->n / n + 1);
+
+	r->before = (me + n - 1) % n;
+	r->behind = (me + 1) % n;
+	for (i = 0; i < 2 * (n - 1); i++) {
+		chunk = (me + 2 * n - i - 1) % n;
+		read_part(r, chunk, own->word);
+		pass_chunk(r, i ? r->to : r->from, (chunk + 1) % n, chunk);
+		if (i < n - 1)
+			add_part(r, chunk, own->word);
+	}
+	send(r->m, r->before, NULL, 0); /* got it */
+	receive(r->m, r->behind, NULL, 0);
+	give_part(own);
+}
+
+/* root: WEFT_MSG_ANY for all. */
+static int reduce(struct msg_state *m, uint32_t root,
+	enum weft_msg_reduction op, uint64_t from, uint64_t to, uint64_t n)
+{
+	bool is_mine = root == WEFT_MSG_ANY || root == m->rank;
+	uint64_t a[PIECE], i;
+	uint32_t k;
+
+	if (!m->ops)
+		return EBADF;
+	if ((uint32_t)op >= WEFT_MSG_REDUCTIONS || n > UINT64_MAX / 8 ||
+		(root != WEFT_MSG_ANY && root >= m->n_ranks))
+		return EINVAL;
+	if (msg_check_host(m, m->rank, from, 8 * n) ||
+		(is_mine && msg_check_host(m, m->rank, to, 8 * n)))
+		return EFAULT;
+	if (m->ops->reduce && !m->is_software) {
+		int code = m->ops->reduce(
+			m, root, op, m->base + from, m->base + to, n);
+
+		if (code != ENOSYS)
+			return code;
+	}
+	if (root == WEFT_MSG_ANY && m->n_ranks > 1 &&
+		n / m->n_ranks >= RING_CHUNK / 8) {
+		reduce_ring(&(struct ring){ m, op, from, to, n, 0, 0 });
+		return 0;
+	}
+	for (i = 0; i < n; i += k) {
+		k = n - i < PIECE ? (uint32_t)(n - i) : PIECE;
+		program_read(m->base + from + 8 * i, a, 8 * k);
+		if (root == WEFT_MSG_ANY)
+			allreduce_piece(m, op, a, k);
+		else
+			reduce_piece(m, root, op, a, k);
+		if (is_mine)
+			program_write(m->base + to + 8 * i, a, 8 * k);
+	}
+	return 0;
+}
+
+int weft_msg_reduce(struct weft_msg *m, uint32_t root,
+	enum weft_msg_reduction op, uint64_t from, uint64_t to, uint64_t n)
+{
+	PROGRAM_CALL("weft_msg_reduce to #", root, 0);
+
+	if (root == WEFT_MSG_ANY)
+		return EINVAL;
+	return reduce(msg_state(m), root, op, from, to, n);
+}
+
+int weft_msg_allreduce(struct weft_msg *m, enum weft_msg_reduction op,
+	uint64_t from, uint64_t to, uint64_t n)
+{
+	PROGRAM_CALL("weft_msg_allreduce", 0, 0);
+
+	return reduce(msg_state(m), WEFT_MSG_ANY, op, from, to, n);
+}

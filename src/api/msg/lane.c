@@ -1,0 +1,111 @@
+/* Lanes of slots: one for messages, one for collectives. */
+#include <string.h>
+
+#include "api/msg/msg.h"
+
+static uint64_t peer_at(
+	const struct msg_state *m, enum msg_lane lane, uint32_t rank)
+{
+	return m->peers_at +
+	       ((uint64_t)rank * MSG_LANES + lane) * sizeof(struct msg_peer);
+}
+
+struct msg_peer msg_peer(
+	const struct msg_state *m, enum msg_lane lane, uint32_t rank)
+{
+	struct msg_peer p = { 0 };
+
+	program_read(peer_at(m, lane, rank), &p, sizeof(p));
+	return p;
+}
+
+void msg_set_peer(struct msg_state *m, enum msg_lane lane, uint32_t rank,
+	const struct msg_peer *p)
+{
+	program_write(peer_at(m, lane, rank), p, sizeof(*p));
+}
+
+/* Two words, that a rank writes to tell of slots that it has emptied. */
+static uint64_t credits_at(
+	const struct msg_state *m, enum msg_lane lane, uint32_t rank)
+{
+	return m->credits_at + ((uint64_t)rank * MSG_LANES + lane) * 16;
+}
+
+/* Where the slot ends that a message of a rank goes to. */
+static uint64_t slot_end(const struct msg_state *m, enum msg_lane lane,
+	uint32_t rank, uint64_t number)
+{
+	uint64_t row = lane * m->n_slots + mailbox_slot(m->n_slots, number);
+
+	return m->slots_at + (row * m->n_ranks + rank + 1) * MSG_SLOT;
+}
+
+/* --- sending --- */
+
+bool msg_lane_has_slot(
+	const struct msg_state *m, enum msg_lane lane, uint32_t rank)
+{
+	struct msg_peer p = msg_peer(m, lane, rank);
+	uint64_t words[2] = { 0 };
+
+	program_read(credits_at(m, lane, rank), words, sizeof(words));
+	return mailbox_has_slot(&p.box, m->n_slots, words);
+}
+
+static uint32_t whole_words(uint64_t bytes)
+{
+	return (uint32_t)(bytes + 7) / 8 * 8;
+}
+
+void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t rank,
+	struct msg_trailer *t, const void *data)
+{
+	struct msg_peer p = msg_peer(m, lane, rank);
+	uint32_t n = t->kind == MSG_SHORT ? whole_words(t->bytes) : 0;
+	uint8_t slot[MSG_SLOT] = { 0 };
+
+	t->number = ++p.box.sent;
+	msg_set_peer(m, lane, rank, &p);
+	if (n)
+		memcpy(slot, data, t->bytes);
+	memcpy(slot + n, t, sizeof(*t));
+	n += sizeof(*t);
+	msg_post(m, rank, slot_end(m, lane, m->rank, t->number) - n, slot, n);
+}
+
+/* --- receiving --- */
+
+/* What a damaged one says is not what it is: bits may be flipped that no CRC of
+ * the network has seen. */
+static void make_sane(struct msg_trailer *t)
+{
+	t->kind = t->kind == MSG_LONG ? MSG_LONG : MSG_SHORT;
+	t->fin %= MSG_FINS;
+	if (t->kind == MSG_SHORT && t->bytes > WEFT_MSG_EAGER)
+		t->bytes = WEFT_MSG_EAGER;
+}
+
+bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t rank,
+	struct msg_trailer *t, uint64_t *at)
+{
+	uint64_t number = msg_peer(m, lane, rank).box.taken + 1;
+	uint64_t end = slot_end(m, lane, rank, number) - sizeof(*t);
+
+	program_read(end, t, sizeof(*t));
+	make_sane(t);
+	*at = end - (t->kind == MSG_SHORT ? whole_words(t->bytes) : 0);
+	return t->number == number;
+}
+
+void msg_lane_taken(struct msg_state *m, enum msg_lane lane, uint32_t rank)
+{
+	struct msg_peer p = msg_peer(m, lane, rank);
+	uint32_t word;
+	bool tells = mailbox_take(&p.box, m->n_slots, &word);
+
+	msg_set_peer(m, lane, rank, &p);
+	if (tells)
+		msg_post(m, rank, credits_at(m, lane, m->rank) + 8 * word,
+			&p.box.taken, 8);
+}

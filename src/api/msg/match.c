@@ -1,0 +1,486 @@
+/*
+ * Sends and receives.  A request is on one list at most: receives that wait
+ * for a message, sends that wait for a slot, and those that wait for data or
+ * for an answer.
+ */
+#include "api/msg/msg.h"
+
+#include <errno.h>
+
+#include "host/log.h"
+
+enum state {
+	STATE_DONE,
+	STATE_POSTED, /* a receive waits for a message */
+	STATE_WAITING, /* a send waits for a slot */
+	STATE_EARLY, /* to itself; its receive is not there yet */
+	STATE_TOLD, /* a long send waits until it has been got */
+	STATE_WANTED, /* a long receive waits for a word */
+	STATE_GETTING,
+};
+
+/* --- lists --- */
+
+static void append(struct msg_list *l, struct weft_msg_request *r)
+{
+	r->next = NULL;
+	if (l->first)
+		l->last->next = r;
+	else
+		l->first = r;
+	l->last = r;
+}
+
+/* prev is the one in front of it, or NULL. */
+static void unlink_behind(struct msg_list *l, struct weft_msg_request *prev,
+	struct weft_msg_request *r)
+{
+	if (prev)
+		prev->next = r->next;
+	else
+		l->first = r->next;
+	if (l->last == r)
+		l->last = prev;
+}
+
+/* --- early messages --- */
+
+void msg_match_init(struct msg_state *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < WEFT_MSG_EARLY; i++)
+		m->early[i].next =
+			(uint16_t)(i + 1 < WEFT_MSG_EARLY ? i + 2 : 0);
+	m->early_free = 1;
+}
+
+static uint64_t early_at(const struct msg_state *m, const struct msg_early *e)
+{
+	return m->early_at + (uint64_t)(e - m->early) * WEFT_MSG_EAGER;
+}
+
+/* NULL where there is no room. */
+static struct msg_early *keep(struct msg_state *m)
+{
+	uint16_t i = m->early_free;
+	struct msg_early *e;
+
+	if (!i)
+		return NULL;
+	e = &m->early[i - 1];
+	m->early_free = e->next;
+	*e = (struct msg_early){ 0 };
+	if (m->early_first)
+		m->early[m->early_last - 1].next = i;
+	else
+		m->early_first = i;
+	m->early_last = i;
+	return e;
+}
+
+/* What was left in slots has its chance. */
+static void look_in_slots(struct msg_state *m)
+{
+	if (m->is_full)
+		m->has_all = true;
+	m->is_full = false;
+}
+
+static void drop(struct msg_state *m, uint16_t prev, uint16_t i)
+{
+	struct msg_early *e = &m->early[i - 1];
+
+	if (prev)
+		m->early[prev - 1].next = e->next;
+	else
+		m->early_first = e->next;
+	if (m->early_last == i)
+		m->early_last = prev;
+	e->next = m->early_free;
+	m->early_free = i;
+	look_in_slots(m);
+}
+
+/* --- a receive and its message --- */
+
+static bool fits(const struct weft_msg_request *r, uint32_t rank, uint32_t tag)
+{
+	return (r->rank == WEFT_MSG_ANY || r->rank == rank) &&
+	       (r->tag == WEFT_MSG_ANY || r->tag == tag);
+}
+
+/* The other end of a message, as it is logged. */
+static struct host_log_message logged(
+	const struct msg_state *m, uint32_t rank, uint32_t tag, uint64_t bytes)
+{
+	return (struct host_log_message){
+		.node = msg_node_of(m, rank),
+		.process = msg_process_of(m, rank),
+		.tag = tag,
+		.bytes = bytes,
+	};
+}
+
+static void log_sent(
+	const struct msg_state *m, const struct weft_msg_request *r)
+{
+	const struct host_log_message x = logged(m, r->rank, r->tag, r->bytes);
+
+	program_log_sent(&x);
+}
+
+/* Fills in the status; returns the bytes that are taken. */
+static uint64_t meet(struct weft_msg_request *r, const struct msg_early *e)
+{
+	r->status = (struct weft_msg_status){
+		.rank = e->rank,
+		.tag = e->tag,
+		.bytes = e->bytes,
+		.error = e->bytes > r->bytes ? EMSGSIZE : 0,
+	};
+	return e->bytes < r->bytes ? e->bytes : r->bytes;
+}
+
+/* at: where a short one's bytes are. */
+static void deliver(struct msg_state *m, struct weft_msg_request *r,
+	const struct msg_early *e, uint64_t at)
+{
+	const struct host_log_message x = logged(m, e->rank, e->tag, e->bytes);
+	uint64_t bytes = meet(r, e);
+
+	r->mark = program_log_matched(&x);
+	if (e->kind == MSG_LONG) {
+		r->bytes = bytes;
+		r->from = e->from;
+		r->fin = e->fin;
+		r->state = STATE_WANTED;
+		append(&m->active, r);
+		return;
+	}
+	msg_copy(r->at, e->kind == MSG_SELF ? e->from : at, bytes);
+	if (e->kind == MSG_SELF)
+		e->self->state = STATE_DONE;
+	r->state = STATE_DONE;
+	program_log_received(r->mark);
+}
+
+/* Of receives that wait, the first that it fits. */
+static struct weft_msg_request *take_posted(
+	struct msg_state *m, uint32_t rank, uint32_t tag)
+{
+	struct weft_msg_request *r = m->posted.first, *prev = NULL;
+
+	for (; r && !fits(r, rank, tag); r = r->next)
+		prev = r;
+	if (r)
+		unlink_behind(&m->posted, prev, r);
+	return r;
+}
+
+/* A message has come; false where there is no place for it yet. */
+static bool arrive(
+	struct msg_state *m, const struct msg_early *what, uint64_t at)
+{
+	struct weft_msg_request *r = take_posted(m, what->rank, what->tag);
+	struct msg_early *e;
+
+	if (r) {
+		deliver(m, r, what, at);
+		return true;
+	}
+	e = keep(m);
+	if (!e)
+		return false;
+	e->bytes = what->bytes;
+	e->from = what->from;
+	e->self = what->self;
+	e->rank = what->rank;
+	e->tag = what->tag;
+	e->kind = what->kind;
+	e->fin = what->fin;
+	if (e->kind == MSG_SHORT)
+		msg_copy(early_at(m, e), at, e->bytes);
+	return true;
+}
+
+void msg_match_drain(struct msg_state *m, uint32_t rank)
+{
+	struct msg_trailer t;
+	uint64_t at;
+
+	while (msg_lane_next(m, MSG_USER, rank, &t, &at)) {
+		struct msg_early e = {
+			.bytes = t.bytes,
+			.from = t.from,
+			.rank = rank,
+			.tag = t.tag,
+			.kind = t.kind,
+			.fin = t.fin,
+		};
+
+		if (!arrive(m, &e, at)) {
+			m->is_full = true;
+			return;
+		}
+		msg_lane_taken(m, MSG_USER, rank);
+	}
+}
+
+/* --- sends --- */
+
+static bool send_to_self(struct msg_state *m, struct weft_msg_request *r)
+{
+	struct msg_early e = {
+		.bytes = r->bytes,
+		.from = r->at,
+		.self = r,
+		.rank = r->rank,
+		.tag = r->tag,
+		.kind = r->bytes <= m->eager ? MSG_SHORT : MSG_SELF,
+	};
+
+	r->state = e.kind == MSG_SHORT ? STATE_DONE : STATE_EARLY;
+	if (arrive(m, &e, r->at)) {
+		log_sent(m, r);
+		return true;
+	}
+	r->state = STATE_WAITING;
+	return false;
+}
+
+/* Sends it, if it can go now. */
+static bool try_send(struct msg_state *m, struct weft_msg_request *r)
+{
+	struct msg_trailer t = { .bytes = r->bytes, .tag = r->tag };
+	uint8_t data[WEFT_MSG_EAGER];
+
+	if (r->rank == m->rank)
+		return send_to_self(m, r);
+	if (!msg_lane_has_slot(m, MSG_USER, r->rank))
+		return false;
+	if (r->bytes <= m->eager) {
+		t.kind = MSG_SHORT;
+		msg_read(r->at, data, r->bytes);
+		r->state = STATE_DONE;
+	} else {
+		r->fin = msg_take_fin(m);
+		if (r->fin == MSG_FINS)
+			return false;
+		t.kind = MSG_LONG;
+		t.fin = (uint16_t)r->fin;
+		t.from = r->at;
+		r->state = STATE_TOLD;
+		append(&m->active, r);
+	}
+	log_sent(m, r);
+	msg_lane_send(m, MSG_USER, r->rank, &t, data);
+	return true;
+}
+
+/* Sends to a rank go in order: where one must wait, so do all behind it. */
+static bool go_on_sending(struct msg_state *m)
+{
+	struct weft_msg_request *r = m->waiting.first, *prev = NULL, *next;
+	bool did = false;
+
+	for (m->round++; r; r = next) {
+		struct msg_peer p = msg_peer(m, MSG_USER, r->rank);
+
+		next = r->next;
+		if (p.stuck != m->round) {
+			unlink_behind(&m->waiting, prev, r);
+			if (try_send(m, r)) {
+				p = msg_peer(m, MSG_USER, r->rank);
+				p.box.waiting--;
+				msg_set_peer(m, MSG_USER, r->rank, &p);
+				did = true;
+				continue;
+			}
+			/* back to its place */
+			r->next = next;
+			if (prev)
+				prev->next = r;
+			else
+				m->waiting.first = r;
+			if (!next)
+				m->waiting.last = r;
+			p.stuck = m->round;
+			msg_set_peer(m, MSG_USER, r->rank, &p);
+		}
+		prev = r;
+	}
+	return did;
+}
+
+/* --- long ones --- */
+
+/* Whether it has ended. */
+static bool advance(struct msg_state *m, struct weft_msg_request *r)
+{
+	uint64_t value;
+
+	if (r->state == STATE_TOLD) {
+		if (!msg_fin(m, r->fin, &value))
+			return false;
+		msg_give_fin(m, r->fin);
+		return true;
+	}
+	if (r->state == STATE_WANTED) {
+		r->done.index = r->bytes ? msg_take_word(m) : 0;
+		if (r->bytes && !r->done.index)
+			return false;
+		r->state = STATE_GETTING;
+		if (r->bytes)
+			m->ops->get(m, r->status.rank, r->from, r->at, r->bytes,
+				r->done.index);
+	}
+	if (r->bytes && !msg_word_is_zero(m, r->done.index))
+		return false;
+	if (r->bytes)
+		msg_give_word(m, r->done.index);
+	return true;
+}
+
+bool msg_match_go_on(struct msg_state *m)
+{
+	struct weft_msg_request *r = m->active.first, *prev = NULL, *next;
+	bool did = false, is_receive;
+
+	for (; r; r = next) {
+		is_receive = r->state != STATE_TOLD;
+		if (!advance(m, r)) {
+			next = r->next;
+			prev = r;
+			continue;
+		}
+		next = r->next;
+		unlink_behind(&m->active, prev, r);
+		r->state = STATE_DONE;
+		did = true;
+		if (is_receive) {
+			program_log_received(r->mark);
+			msg_answer(m, r->status.rank, r->fin, 1, 0);
+		}
+	}
+	return go_on_sending(m) || did;
+}
+
+bool msg_match_is_idle(const struct msg_state *m)
+{
+	return !m->posted.first && !m->waiting.first && !m->active.first &&
+	       !m->early_first;
+}
+
+bool msg_is_over(const struct weft_msg_request *r)
+{
+	return r->state == STATE_DONE;
+}
+
+/* --- calls --- */
+
+int weft_msg_send_start(struct weft_msg *msg, uint32_t rank, uint32_t tag,
+	uint64_t from, uint64_t bytes, struct weft_msg_request *r)
+{
+	struct msg_state *m = msg_state(msg);
+	int code = msg_check(m, m->rank, from, bytes);
+	struct msg_peer p;
+
+	if (rank >= m->n_ranks || tag == WEFT_MSG_ANY || code)
+		return code ? code : EINVAL;
+	*r = (struct weft_msg_request){
+		.at = msg_address(m, m->rank, from),
+		.bytes = bytes,
+		.rank = rank,
+		.tag = tag,
+		.state = STATE_WAITING,
+		.status = { .rank = rank, .tag = tag, .bytes = bytes },
+	};
+	p = msg_peer(m, MSG_USER, rank);
+	if (!p.box.waiting && try_send(m, r))
+		return 0;
+	p = msg_peer(m, MSG_USER, rank);
+	p.box.waiting++;
+	msg_set_peer(m, MSG_USER, rank, &p);
+	append(&m->waiting, r);
+	return 0;
+}
+
+int weft_msg_receive_start(struct weft_msg *msg, uint32_t rank, uint32_t tag,
+	uint64_t to, uint64_t max, struct weft_msg_request *r)
+{
+	struct msg_state *m = msg_state(msg);
+	int code = msg_check(m, m->rank, to, max);
+	uint16_t i, prev = 0;
+
+	if ((rank >= m->n_ranks && rank != WEFT_MSG_ANY) || code)
+		return code ? code : EINVAL;
+	*r = (struct weft_msg_request){
+		.at = msg_address(m, m->rank, to),
+		.bytes = max,
+		.rank = rank,
+		.tag = tag,
+		.state = STATE_POSTED,
+	};
+	for (i = m->early_first; i; i = m->early[i - 1].next) {
+		struct msg_early *e = &m->early[i - 1];
+
+		if (fits(r, e->rank, e->tag)) {
+			deliver(m, r, e, early_at(m, e));
+			drop(m, prev, i);
+			return 0;
+		}
+		prev = i;
+	}
+	append(&m->posted, r);
+	look_in_slots(m);
+	return 0;
+}
+
+bool weft_msg_test(struct weft_msg *msg, struct weft_msg_request *r,
+	struct weft_msg_status *status)
+{
+	if (r->state != STATE_DONE)
+		weft_msg_progress(msg);
+	if (status)
+		*status = r->status;
+	return r->state == STATE_DONE;
+}
+
+int weft_msg_finish(struct weft_msg *msg, struct weft_msg_request *r,
+	struct weft_msg_status *status)
+{
+	struct msg_state *m = msg_state(msg);
+
+	PROGRAM_CALL("weft_msg_finish of what is for or from #, tag #", r->rank,
+		r->tag);
+
+	if (!m->ops)
+		return EBADF;
+	while (r->state != STATE_DONE)
+		if (!msg_step(m))
+			msg_sleep(m);
+	if (status)
+		*status = r->status;
+	return r->status.error;
+}
+
+int weft_msg_send(struct weft_msg *m, uint32_t rank, uint32_t tag,
+	uint64_t from, uint64_t bytes)
+{
+	PROGRAM_CALL("weft_msg_send to #, tag #", rank, tag);
+	struct weft_msg_request r;
+	int code = weft_msg_send_start(m, rank, tag, from, bytes, &r);
+
+	return code ? code : weft_msg_finish(m, &r, NULL);
+}
+
+int weft_msg_receive(struct weft_msg *m, uint32_t rank, uint32_t tag,
+	uint64_t to, uint64_t max, struct weft_msg_status *status)
+{
+	PROGRAM_CALL("weft_msg_receive from #, tag #", rank, tag);
+	struct weft_msg_request r;
+	int code = weft_msg_receive_start(m, rank, tag, to, max, &r);
+
+	return code ? code : weft_msg_finish(m, &r, status);
+}

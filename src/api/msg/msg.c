@@ -1,0 +1,589 @@
+/*
+ * The message layer's middle: memory, what has come, puts and gets.
+ */
+#include "api/msg/msg.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+	PAGE = 4096,
+	SLOTS = 8, /* by default */
+	FIN = 16, /* bytes */
+	CREDITS = 2, /* words */
+	ASK = sizeof(struct msg_ask),
+	NEWS_ASK = 1, /* of an entry, beside the rank */
+};
+
+#define START (10000 * (sim_time)SIM_NS)
+
+/* --- memory --- */
+
+static uint64_t round_up(uint64_t bytes)
+{
+	return (bytes + PAGE - 1) / PAGE * PAGE;
+}
+
+/* Where everything is, from m->at on. */
+static void lay_out(struct msg_state *m, uint64_t own)
+{
+	uint64_t n = m->n_ranks, at = m->at;
+
+	m->own_at = at;
+	at += round_up(own);
+	m->peers_at = at;
+	at += round_up(n * MSG_LANES * sizeof(struct msg_peer));
+	m->early_at = at;
+	at += round_up((uint64_t)WEFT_MSG_EARLY * WEFT_MSG_EAGER);
+	/* from here on others write */
+	m->words_at = at;
+	at += 8 * (WEFT_MSG_COUNTERS + WEFT_MSG_DONES);
+	m->fins_at = at;
+	at += FIN * MSG_FINS;
+	m->credits_at = at;
+	at += n * MSG_LANES * CREDITS * 8;
+	m->asks_at = at;
+	at = round_up(at + n * ASK);
+	m->slots_at = at;
+	m->end = round_up(at + n * MSG_LANES * m->n_slots * MSG_SLOT);
+}
+
+static uint64_t most_own(void)
+{
+	uint64_t most = 0;
+	uint32_t i;
+
+	for (i = 0; api_registry[i]; i++)
+		if (api_registry[i]->msg->memory > most)
+			most = api_registry[i]->msg->memory;
+	return most;
+}
+
+static int set_options(struct msg_state *m, const struct weft_msg_options *o)
+{
+	m->n_slots = o->slots ? o->slots : SLOTS;
+	m->eager = o->eager ? o->eager : WEFT_MSG_EAGER;
+	m->at = o->at;
+	m->is_software = o->software;
+	if (m->n_slots < 2 || m->n_slots > WEFT_MSG_SLOTS ||
+		m->eager > WEFT_MSG_EAGER || m->at % PAGE || o->start < 0)
+		return EINVAL;
+	return 0;
+}
+
+uint64_t weft_msg_memory(
+	uint32_t n_ranks, const struct weft_msg_options *options)
+{
+	struct msg_state m = { .n_ranks = n_ranks };
+	struct weft_msg_options o = { 0 };
+
+	if (options)
+		o = *options;
+	o.at = 0;
+	if (set_options(&m, &o))
+		return 0;
+	lay_out(&m, most_own());
+	return m.end;
+}
+
+/* Of a node with one process, the node knows which bytes there are. */
+static bool is_mine(uint64_t at, uint64_t n)
+{
+	return host_n_processes(program_host()) == 1 || program_has(at, n);
+}
+
+uint64_t weft_msg_base(void)
+{
+	return program_base();
+}
+
+bool weft_msg_load(uint64_t at, void *to, size_t n)
+{
+	return is_mine(at, n) && program_read(program_base() + at, to, n);
+}
+
+bool weft_msg_store(uint64_t at, const void *from, size_t n)
+{
+	return is_mine(at, n) && program_write(program_base() + at, from, n);
+}
+
+/* Between two memories a GPU makes the copy. */
+static void wait_for_gpu(uint32_t gpu, enum gpu_way way, uint64_t bytes)
+{
+	if (gpu && bytes)
+		program_wait(gpu_copy(gpus_of(program_host()), program_node(),
+			gpu - 1, way, program_now(), bytes));
+}
+
+void msg_copy(uint64_t to, uint64_t from, uint64_t bytes)
+{
+	if (gpu_of(to))
+		wait_for_gpu(gpu_of(to), GPU_IN, bytes);
+	else
+		wait_for_gpu(gpu_of(from), GPU_OUT, bytes);
+	program_move(to, from, bytes);
+}
+
+void msg_read(uint64_t at, void *to, uint64_t bytes)
+{
+	wait_for_gpu(gpu_of(at), GPU_OUT, bytes);
+	if (gpu_of(at))
+		host_device_read(program_host(), program_node(), at, to, bytes);
+	else
+		program_read(at, to, bytes);
+}
+
+void msg_write(uint64_t at, const void *from, uint64_t bytes)
+{
+	wait_for_gpu(gpu_of(at), GPU_IN, bytes);
+	if (gpu_of(at))
+		host_device_write(program_host(), program_worker(),
+			program_node(), program_now(), at, from, bytes);
+	else
+		program_write(at, from, bytes);
+}
+
+int msg_check(
+	const struct msg_state *m, uint32_t rank, uint64_t at, uint64_t bytes)
+{
+	if (!m->ops)
+		return EBADF;
+	if (rank >= m->n_ranks)
+		return EINVAL;
+	if (gpu_of(at))
+		return m->ops->check_gpu ? m->ops->check_gpu(m, at, bytes)
+					 : EFAULT;
+	return at <= m->each && bytes <= m->each - at ? 0 : EFAULT;
+}
+
+int msg_check_host(
+	const struct msg_state *m, uint32_t rank, uint64_t at, uint64_t bytes)
+{
+	int code = msg_check(m, rank, at, bytes);
+
+	return code || !gpu_of(at) ? code : EFAULT;
+}
+
+void msg_post(struct msg_state *m, uint32_t rank, uint64_t own_at,
+	const void *data, uint32_t bytes)
+{
+	m->ops->post(
+		m, rank, msg_address(m, rank, own_at - m->base), data, bytes);
+}
+
+/* --- what has come --- */
+
+static void add_news(struct msg_state *m, uint32_t what)
+{
+	if (m->n_news == MSG_NEWS)
+		m->has_all = true;
+	else
+		m->news[(m->news_first + m->n_news++) % MSG_NEWS] = what;
+}
+
+static void on_slot(struct msg_state *m, uint64_t end)
+{
+	uint64_t slot = end / MSG_SLOT - 1;
+
+	/* the number comes last */
+	if (end % MSG_SLOT)
+		return;
+	if (slot / m->n_ranks / m->n_slots == MSG_USER)
+		add_news(m, (uint32_t)(slot % m->n_ranks) << 1);
+	else
+		m->has_word = true;
+}
+
+/* From outside the program, too. */
+static void on_write(void *arg, uint64_t at, size_t n)
+{
+	struct msg_state *m = arg;
+	uint64_t end = at + n;
+
+	if (at >= m->slots_at) {
+		on_slot(m, end - m->slots_at);
+	} else if (at >= m->asks_at) {
+		end -= m->asks_at;
+		if (end % ASK == 0)
+			add_news(m, (uint32_t)(end / ASK - 1) << 1 | NEWS_ASK);
+	} else if (at >= m->fins_at ||
+		   msg_word_is_zero(m, (uint32_t)((at - m->words_at) / 8))) {
+		m->has_word = true;
+	}
+}
+
+static bool has_news(void *arg, uint64_t *seen)
+{
+	const struct msg_state *m = arg;
+
+	*seen = 0;
+	return m->n_news || m->has_all || m->has_word ||
+	       (m->ops->has_events && m->ops->has_events(m)) ||
+	       (m->awaited.kind == MSG_DONE_OWN &&
+		       m->ops->is_done(m, &m->awaited));
+}
+
+static void look_at_all(struct msg_state *m)
+{
+	uint32_t i;
+
+	m->has_all = false;
+	for (i = 0; i < m->n_ranks; i++) {
+		msg_match_drain(m, i);
+		msg_atomic_serve(m, i);
+	}
+}
+
+bool msg_step(struct msg_state *m)
+{
+	bool did = m->ops->poll && m->ops->poll(m);
+
+	did |= m->n_news || m->has_all;
+	while (m->n_news || m->has_all) {
+		uint32_t what = m->news[m->news_first];
+
+		if (!m->n_news) {
+			look_at_all(m);
+			continue;
+		}
+		m->news_first = (m->news_first + 1) % MSG_NEWS;
+		m->n_news--;
+		if (what & NEWS_ASK)
+			msg_atomic_serve(m, what >> 1);
+		else
+			msg_match_drain(m, what >> 1);
+	}
+	m->has_word = false;
+	return msg_match_go_on(m) || did;
+}
+
+void msg_sleep(struct msg_state *m)
+{
+	uint64_t seen;
+
+	if (!has_news(m, &seen))
+		program_poll_until(has_news, m, m->ops->loop(m), &seen);
+}
+
+void msg_sleep_before(struct msg_state *m, sim_time t)
+{
+	uint64_t seen;
+
+	if (!has_news(m, &seen))
+		program_poll_before(has_news, m, m->ops->loop(m), t, &seen);
+}
+
+void weft_msg_progress(struct weft_msg *msg)
+{
+	struct msg_state *m = msg_state(msg);
+	struct poll_loop loop;
+
+	if (!m->ops)
+		return;
+	loop = m->ops->loop(m);
+	program_charge(loop.period > loop.load ? loop.period : loop.load);
+	msg_step(m);
+}
+
+/* --- words and answers --- */
+
+static uint32_t take_bit(uint64_t *used)
+{
+	uint32_t i;
+
+	if (*used == UINT64_MAX)
+		return 64;
+	i = (uint32_t)__builtin_ctzll(~*used);
+	*used |= UINT64_C(1) << i;
+	return i;
+}
+
+uint32_t msg_take_word(struct msg_state *m)
+{
+	uint32_t i = take_bit(&m->dones);
+
+	return i < WEFT_MSG_DONES ? WEFT_MSG_COUNTERS + i : 0;
+}
+
+void msg_give_word(struct msg_state *m, uint32_t word)
+{
+	m->dones &= ~(UINT64_C(1) << (word - WEFT_MSG_COUNTERS));
+}
+
+bool msg_word_is_zero(const struct msg_state *m, uint32_t word)
+{
+	uint64_t value = 1;
+
+	host_read(m->host, m->node, msg_word_at(m, word), &value, 8);
+	return !value;
+}
+
+void msg_word_expect(struct msg_state *m, uint32_t word, uint64_t bytes)
+{
+	program_write(msg_word_at(m, word), &bytes, 8);
+}
+
+void msg_word_arrived(struct msg_state *m, uint32_t word, uint64_t bytes)
+{
+	program_atomic(ATOMIC_STORE_ADD, msg_word_at(m, word), -bytes, NULL);
+}
+
+uint32_t msg_take_fin(struct msg_state *m)
+{
+	uint32_t fin = take_bit(&m->fins);
+	uint64_t none[2] = { 0 };
+
+	if (fin < MSG_FINS)
+		program_write(m->fins_at + FIN * fin, none, sizeof(none));
+	return fin;
+}
+
+void msg_give_fin(struct msg_state *m, uint32_t fin)
+{
+	m->fins &= ~(UINT64_C(1) << fin);
+}
+
+uint64_t msg_fin(const struct msg_state *m, uint32_t fin, uint64_t *value)
+{
+	uint64_t word[2] = { 0 };
+
+	program_read(m->fins_at + FIN * fin, word, sizeof(word));
+	*value = word[0];
+	return word[1];
+}
+
+void msg_answer(struct msg_state *m, uint32_t rank, uint32_t fin,
+	uint64_t answer, uint64_t value)
+{
+	uint64_t word[2] = { value, answer };
+
+	msg_post(m, rank, m->fins_at + FIN * fin, word, sizeof(word));
+}
+
+/* --- puts and gets --- */
+
+static bool is_done(const struct msg_state *m, const struct weft_msg_done *done)
+{
+	if (!m->ops)
+		return true;
+	switch (done->kind) {
+	case MSG_DONE:
+		return true;
+	case MSG_DONE_WORD:
+		return msg_word_is_zero(m, done->index);
+	default:
+		return m->ops->is_done(m, done);
+	}
+}
+
+static void end(struct msg_state *m, struct weft_msg_done *done)
+{
+	if (done->kind == MSG_DONE_WORD)
+		msg_give_word(m, done->index);
+	done->kind = MSG_DONE;
+}
+
+bool weft_msg_is_done(struct weft_msg *msg, struct weft_msg_done *done)
+{
+	struct msg_state *m = msg_state(msg);
+
+	if (!is_done(m, done))
+		weft_msg_progress(msg);
+	if (!is_done(m, done))
+		return false;
+	end(m, done);
+	return true;
+}
+
+void weft_msg_wait(struct weft_msg *msg, struct weft_msg_done *done)
+{
+	PROGRAM_CALL("weft_msg_wait", 0, 0);
+	struct msg_state *m = msg_state(msg);
+
+	m->awaited = *done;
+	while (!is_done(m, done))
+		if (!msg_step(m))
+			msg_sleep(m);
+	m->awaited = (struct weft_msg_done){ 0 };
+	end(m, done);
+}
+
+int weft_msg_put(struct weft_msg *msg, uint32_t rank, uint64_t to,
+	uint64_t from, uint64_t bytes, uint32_t counter,
+	struct weft_msg_done *done)
+{
+	PROGRAM_CALL("weft_msg_put to #", rank, 0);
+	struct msg_state *m = msg_state(msg);
+	int code = msg_check(m, rank, to, bytes);
+
+	if (!code)
+		code = msg_check(m, m->rank, from, bytes);
+	if (code || (counter >= WEFT_MSG_COUNTERS && counter != WEFT_MSG_NONE))
+		return code ? code : EINVAL;
+	if (done && m->dones == UINT64_MAX)
+		return EBUSY;
+	if (done)
+		*done = (struct weft_msg_done){ 0 };
+	if (!bytes)
+		return 0;
+	to = msg_address(m, rank, to);
+	from = msg_address(m, m->rank, from);
+	if (rank != m->rank) {
+		m->ops->put(m, rank, to, from, bytes, counter, done);
+		return 0;
+	}
+	msg_copy(to, from, bytes);
+	if (counter != WEFT_MSG_NONE)
+		m->ops->arrived(m, counter, bytes);
+	return 0;
+}
+
+int weft_msg_get(struct weft_msg *msg, uint32_t rank, uint64_t from,
+	uint64_t to, uint64_t bytes, struct weft_msg_done *done)
+{
+	PROGRAM_CALL("weft_msg_get from #", rank, 0);
+	struct msg_state *m = msg_state(msg);
+	struct weft_msg_done mine = { 0 };
+	int code = msg_check(m, rank, from, bytes);
+
+	if (!code)
+		code = msg_check(m, m->rank, to, bytes);
+	if (code)
+		return code;
+	from = msg_address(m, rank, from);
+	to = msg_address(m, m->rank, to);
+	if (bytes && rank != m->rank) {
+		mine.index = msg_take_word(m);
+		if (!mine.index)
+			return EBUSY;
+		mine.kind = MSG_DONE_WORD;
+		m->ops->get(m, rank, from, to, bytes, mine.index);
+	} else {
+		msg_copy(to, from, bytes);
+	}
+	if (done)
+		*done = mine;
+	else
+		weft_msg_wait(msg, &mine);
+	return 0;
+}
+
+int weft_msg_expect(struct weft_msg *msg, uint32_t counter, uint64_t bytes)
+{
+	struct msg_state *m = msg_state(msg);
+
+	if (!m->ops || counter >= WEFT_MSG_COUNTERS)
+		return m->ops ? EINVAL : EBADF;
+	if (!msg_word_is_zero(m, counter))
+		return EBUSY;
+	if (bytes)
+		m->ops->expect(m, counter, bytes);
+	return 0;
+}
+
+int weft_msg_wait_counter(struct weft_msg *msg, uint32_t counter)
+{
+	PROGRAM_CALL("weft_msg_wait_counter #", counter, 0);
+	struct msg_state *m = msg_state(msg);
+
+	if (!m->ops || counter >= WEFT_MSG_COUNTERS)
+		return m->ops ? EINVAL : EBADF;
+	while (!msg_word_is_zero(m, counter))
+		if (!msg_step(m))
+			msg_sleep(m);
+	return 0;
+}
+
+/* --- life --- */
+
+/* Which process of all it is, and what it has of its node's memory. */
+static void find_place(struct msg_state *m)
+{
+	m->node = program_node();
+	m->process = program_process();
+	m->n_processes = host_n_processes(m->host);
+	m->world = program_world();
+	m->rank = (m->world ? m->world->place[m->node] : m->node) *
+			  m->n_processes +
+		  m->process;
+	m->n_ranks = (m->world ? m->world->n : m->nic->net->n_nodes) *
+		     m->n_processes;
+	m->each = host_memory_each(m->host);
+	m->base = program_base();
+}
+
+/* All but what opens it: where it is, and its memory. */
+static int set_up(struct msg_state *m, const struct weft_msg_options *o)
+{
+	int code;
+
+	m->host = program_host();
+	m->nic = host_nic(m->host);
+	BUG_IF(!api_to(m->nic->ops));
+	m->ops = api_to(m->nic->ops)->msg;
+	find_place(m);
+	if (m->ops->most_processes && m->n_processes > m->ops->most_processes)
+		return EBUSY;
+	code = set_options(m, o);
+	if (code)
+		return code;
+	if (!m->at) {
+		lay_out(m, most_own());
+		if (m->end < m->each)
+			m->at = (m->each - m->end) / PAGE * PAGE;
+	}
+	if (!m->at)
+		return EFAULT;
+	m->at += m->base;
+	lay_out(m, m->ops->memory);
+	if (m->end > m->base + m->each)
+		return EFAULT;
+	msg_match_init(m);
+	return 0;
+}
+
+int weft_msg_init(struct weft_msg *msg, const struct weft_msg_options *options)
+{
+	/* msg may be in use, and is left alone where this fails */
+	struct msg_state *m = msg_state(msg), fresh = { 0 };
+	struct weft_msg_options o = { 0 };
+	int code;
+
+	if (options)
+		o = *options;
+	code = set_up(&fresh, &o);
+	if (!code)
+		code = fresh.ops->open(&fresh);
+	if (code)
+		return code;
+	*m = fresh;
+	program_watch(m->words_at, m->end - m->words_at, on_write, m);
+	program_wait((fresh.world ? fresh.world->begin : 0) +
+		     (o.start ? o.start : START));
+	return 0;
+}
+
+int weft_msg_fini(struct weft_msg *msg)
+{
+	struct msg_state *m = msg_state(msg);
+
+	if (!m->ops)
+		return EBADF;
+	if (m->dones || m->fins || !msg_match_is_idle(m))
+		return EBUSY;
+	weft_msg_barrier(msg);
+	m->ops->close(m);
+	program_watch(0, 0, NULL, NULL);
+	m->ops = NULL; /* no call does anything from now on */
+	return 0;
+}
+
+uint32_t weft_msg_rank(const struct weft_msg *m)
+{
+	return ((const struct msg_state *)m)->rank;
+}
+
+uint32_t weft_msg_ranks(const struct weft_msg *m)
+{
+	return ((const struct msg_state *)m)->n_ranks;
+}

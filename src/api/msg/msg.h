@@ -1,0 +1,286 @@
+/*
+ * What the files of the message layer share, and what a machine brings.
+ *
+ * Everything rests on two things that every machine has: a node can write
+ * into another one's memory, and read it.  Each process has, at the same
+ * addresses of its part of memory, for each other one: a ring of slots for
+ * messages and one for
+ * collectives, words by which the other one tells how many slots it has
+ * emptied, and a place for an atomic that is asked for.
+ * How slots are filled and emptied is in api/msg/mailbox.h.
+ */
+#ifndef API_MSG_MSG_H
+#define API_MSG_MSG_H
+
+#include "api/api.h"
+#include "api/msg/mailbox.h"
+#include "parts/gpus/gpus.h"
+#include "host/program.h"
+#include "nic/nic.h"
+#include "weft/msg.h"
+
+enum msg_lane { MSG_USER, MSG_COLL, MSG_LANES };
+
+enum {
+	MSG_SLOT = 512,
+	MSG_FINS = 64,
+	MSG_NEWS = 64,
+	MSG_OWN_WORDS = 800,
+};
+
+enum msg_kind { MSG_SHORT, MSG_LONG, MSG_SELF };
+
+struct msg_trailer {
+	uint64_t bytes; /* of the message */
+	uint64_t from; /* of a long one: where it is */
+	uint32_t tag;
+	uint16_t kind, fin;
+	uint64_t number; /* in its lane, from 1 on; the last to arrive */
+};
+
+_Static_assert(
+	sizeof(struct msg_trailer) == MSG_SLOT - WEFT_MSG_EAGER, "slots");
+
+/* What a process knows of another one, by lane; lies in its memory. */
+struct msg_peer {
+	struct mailbox box;
+	uint64_t stuck; /* the round in which one had none */
+	uint64_t served; /* the last atomic */
+};
+
+/* A message that came before its receive. */
+struct msg_early {
+	uint64_t bytes, from;
+	struct weft_msg_request *self; /* of a long send to itself */
+	uint32_t rank, tag;
+	uint16_t kind, fin;
+	uint16_t next; /* + 1; 0: none */
+};
+
+struct msg_list {
+	struct weft_msg_request *first, *last;
+};
+
+enum msg_done_kind {
+	MSG_DONE, /* nothing to wait for */
+	MSG_DONE_WORD, /* a word of its own that becomes zero */
+	MSG_DONE_OWN, /* the machine's own kind */
+};
+
+/* Behind struct weft_msg. */
+struct __attribute__((may_alias)) msg_state {
+	const struct msg_ops *ops;
+	struct host *host;
+	struct nic *nic;
+	uint32_t rank, n_ranks;
+	uint32_t node, process, n_processes; /* of its node */
+	const struct host_world *world; /* NULL: all nodes */
+	uint64_t base, each; /* of its memory: where it begins, its size */
+	uint32_t n_slots, eager;
+	bool is_software; /* no collectives of the network's */
+
+	/* addresses of the node's memory */
+	uint64_t at, own_at, peers_at, early_at;
+	uint64_t words_at, fins_at, credits_at, asks_at, slots_at, end;
+
+	/* what has come: a ring of ranks, by what */
+	uint32_t news[MSG_NEWS];
+	uint32_t news_first, n_news;
+	bool has_all; /* too many: any may have */
+	bool has_word;
+	struct weft_msg_done awaited;
+
+	uint64_t dones, fins; /* bits: those in use */
+	uint64_t round, n_asked;
+
+	struct msg_list posted, waiting, active;
+	struct msg_early early[WEFT_MSG_EARLY];
+	uint16_t early_first, early_last, early_free; /* + 1 */
+	bool is_full; /* a slot could not be emptied */
+
+	uint64_t own[MSG_OWN_WORDS]; /* the machine's */
+};
+
+_Static_assert(
+	sizeof(struct msg_state) <= sizeof(struct weft_msg), "WEFT_MSG_WORDS");
+
+/*
+ * A machine's.  None of these is called for the process itself, or with no
+ * bytes; a rank may be of the same node.  All addresses have been looked at,
+ * and are those of nodes' memories.
+ */
+struct msg_ops {
+	uint64_t memory; /* of a process, at own_at */
+	uint32_t most_processes; /* of a node; 0: as many as it has threads */
+
+	int (*open)(struct msg_state *m);
+	/* Waits until nothing of its own is under way. */
+	void (*close)(struct msg_state *m);
+
+	/* Writes up to MSG_SLOT bytes, whole words, into a rank's memory; they
+	 * are there at once, or in order.  Waits for nobody's software. */
+	void (*post)(struct msg_state *m, uint32_t rank, uint64_t to,
+		const void *data, uint32_t bytes);
+	/* *done is to be filled in; its word, where it needs one, is taken by
+	 * msg_take_word().  done may be NULL. */
+	void (*put)(struct msg_state *m, uint32_t rank, uint64_t to,
+		uint64_t from, uint64_t bytes, uint32_t counter,
+		struct weft_msg_done *done);
+	/* The word becomes zero when all is here. */
+	void (*get)(struct msg_state *m, uint32_t rank, uint64_t from,
+		uint64_t to, uint64_t bytes, uint32_t word);
+	/* Sets a counter, a word that becomes zero; takes away from it what
+	 * the process has put into its own memory. */
+	void (*expect)(struct msg_state *m, uint32_t counter, uint64_t bytes);
+	void (*arrived)(struct msg_state *m, uint32_t counter, uint64_t bytes);
+
+	/* Of MSG_DONE_OWN; also called from outside the program. */
+	bool (*is_done)(
+		const struct msg_state *m, const struct weft_msg_done *done);
+	struct poll_loop (*loop)(struct msg_state *m);
+
+	/*
+	 * --- what may be NULL ---
+	 *
+	 * What the interface or the network does by itself.  ENOSYS: not with
+	 * these arguments, so that software does it, as it does where there is
+	 * no such entry; all ranks must come to the same answer.
+	 */
+	int (*atomic)(struct msg_state *m, uint32_t rank, uint64_t at,
+		enum weft_msg_atomic op, uint64_t operand, uint64_t *old);
+	int (*barrier)(struct msg_state *m);
+	int (*broadcast)(struct msg_state *m, uint32_t root, uint64_t at,
+		uint64_t bytes);
+	/* root: WEFT_MSG_ANY for all. */
+	int (*reduce)(struct msg_state *m, uint32_t root,
+		enum weft_msg_reduction op, uint64_t from, uint64_t to,
+		uint64_t n);
+
+	/* An error number, or 0: bytes at an address of GPUs' memory, which
+	 * put and get then take. */
+	int (*check_gpu)(
+		const struct msg_state *m, uint64_t at, uint64_t bytes);
+
+	/* Of an interface whose completions come through queues: takes in
+	 * those that have come, and sets words to zero for them.  Whether
+	 * there were any. */
+	bool (*poll)(struct msg_state *m);
+	/* Whether there are any; also called from outside the program, which
+	 * the interface wakes by host_poke(). */
+	bool (*has_events)(const struct msg_state *m);
+};
+
+static inline struct msg_state *msg_state(struct weft_msg *m)
+{
+	return (struct msg_state *)m;
+}
+
+static inline uint32_t msg_node_of(const struct msg_state *m, uint32_t rank)
+{
+	uint32_t place = rank / m->n_processes;
+
+	return m->world ? m->world->node[place] : place;
+}
+
+static inline uint32_t msg_process_of(const struct msg_state *m, uint32_t rank)
+{
+	return rank % m->n_processes;
+}
+
+/* The address in a node's memory of one in a rank's; GPUs' are the same. */
+static inline uint64_t msg_address(
+	const struct msg_state *m, uint32_t rank, uint64_t at)
+{
+	return gpu_of(at) ? at : msg_process_of(m, rank) * m->each + at;
+}
+
+/* --- msg.c --- */
+
+/* Writes to a rank where the process itself has the same thing. */
+void msg_post(struct msg_state *m, uint32_t rank, uint64_t own_at,
+	const void *data, uint32_t bytes);
+
+/* Counters first, then those of puts and gets. */
+static inline uint64_t msg_word_at(const struct msg_state *m, uint32_t word)
+{
+	return m->words_at + 8 * (uint64_t)word;
+}
+
+/* For .expect and .arrived, where what comes is subtracted from the word. */
+void msg_word_expect(struct msg_state *m, uint32_t word, uint64_t bytes);
+void msg_word_arrived(struct msg_state *m, uint32_t word, uint64_t bytes);
+
+/* A word for a put or get, or 0 where none is free; and gives it back. */
+uint32_t msg_take_word(struct msg_state *m);
+void msg_give_word(struct msg_state *m, uint32_t word);
+bool msg_word_is_zero(const struct msg_state *m, uint32_t word);
+
+/* A place that another process answers to: an index, or MSG_FINS. */
+uint32_t msg_take_fin(struct msg_state *m);
+void msg_give_fin(struct msg_state *m, uint32_t fin);
+/* What it was answered with, 0 where it was not; *value is what else. */
+uint64_t msg_fin(const struct msg_state *m, uint32_t fin, uint64_t *value);
+void msg_answer(struct msg_state *m, uint32_t rank, uint32_t fin,
+	uint64_t answer, uint64_t value);
+
+/* Handles all that has come; whether there was anything. */
+bool msg_step(struct msg_state *m);
+/* Until something has come. */
+void msg_sleep(struct msg_state *m);
+/* The same, but no longer than until a time. */
+void msg_sleep_before(struct msg_state *m, sim_time t);
+/* Whether what was begun has ended; its status says how. */
+bool msg_is_over(const struct weft_msg_request *r);
+
+/* An error number, or 0: a rank, and bytes of its memory or of GPUs'; or of
+ * its memory alone. */
+int msg_check(
+	const struct msg_state *m, uint32_t rank, uint64_t at, uint64_t bytes);
+int msg_check_host(
+	const struct msg_state *m, uint32_t rank, uint64_t at, uint64_t bytes);
+/* From one address of the node's memories to another; where a GPU has a part in
+ * it that takes its time. */
+void msg_copy(uint64_t to, uint64_t from, uint64_t bytes);
+void msg_read(uint64_t at, void *to, uint64_t bytes);
+void msg_write(uint64_t at, const void *from, uint64_t bytes);
+
+/* --- msg_lane.c --- */
+
+struct msg_peer msg_peer(
+	const struct msg_state *m, enum msg_lane lane, uint32_t rank);
+void msg_set_peer(struct msg_state *m, enum msg_lane lane, uint32_t rank,
+	const struct msg_peer *p);
+bool msg_lane_has_slot(
+	const struct msg_state *m, enum msg_lane lane, uint32_t rank);
+/* Into a slot that it has; data is t->bytes long where it is MSG_SHORT. */
+void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t rank,
+	struct msg_trailer *t, const void *data);
+/* The next message of a rank, if it has come; and where its bytes are. */
+bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t rank,
+	struct msg_trailer *t, uint64_t *at);
+/* Its slot is empty. */
+void msg_lane_taken(struct msg_state *m, enum msg_lane lane, uint32_t rank);
+
+/* --- msg_match.c --- */
+
+void msg_match_init(struct msg_state *m);
+/* Takes in what a rank has sent. */
+void msg_match_drain(struct msg_state *m, uint32_t rank);
+/* Goes on with sends and receives; whether anything ended or went. */
+bool msg_match_go_on(struct msg_state *m);
+bool msg_match_is_idle(const struct msg_state *m);
+
+/* --- msg_atomic.c --- */
+
+/* An atomic that is asked for; its number is the last to arrive. */
+struct msg_ask {
+	uint64_t at, operand;
+	uint64_t op, fin;
+	uint64_t unused[3];
+	uint64_t number;
+};
+
+enum atomic_op msg_atomic_op(enum weft_msg_atomic op);
+void msg_atomic_serve(struct msg_state *m, uint32_t rank);
+
+#endif

@@ -1,0 +1,144 @@
+/*
+ * Messages on the plain card: a queue, puts and gets that count.  What goes
+ * from the core itself is staged in memory, a stage for each entry.  Each
+ * process has a key to all of its memory.
+ */
+#include <errno.h>
+
+#include "api/msg/msg.h"
+#include "api/plain/workq.h"
+#include "nic/plain/plain.h"
+
+enum {
+	KEY = 1, /* and the process */
+	AT_COMPLETIONS = WORKQ_DEPTH * sizeof(struct plain_entry),
+	AT_STAGES =
+		AT_COMPLETIONS + WORKQ_DEPTH * sizeof(struct workq_completion),
+	OWN_BYTES = AT_STAGES + WORKQ_DEPTH * MSG_SLOT,
+};
+
+_Static_assert(sizeof(struct workq_user) <= 8 * MSG_OWN_WORDS, "room");
+
+static struct workq_user *user(const struct msg_state *m)
+{
+	return (struct workq_user *)m->own;
+}
+
+static int msg_plain_open(struct msg_state *m)
+{
+	struct ranges *keys = plain_keys(m->nic, m->node);
+
+	ranges_drop(keys, KEY + m->process);
+	ranges_add(keys, KEY + m->process, m->base, m->each,
+		PLAIN_FLAGS(
+			m->process, PLAIN_READ | PLAIN_WRITE | PLAIN_ATOMIC));
+	*user(m) = (struct workq_user){
+		.queues = plain_queues(m->nic, m->node),
+		.queue = m->process,
+		.owner = m->process,
+		.entries_at = m->own_at,
+		.completions_at = m->own_at + AT_COMPLETIONS,
+	};
+	return workq_user_open(user(m));
+}
+
+static void msg_plain_close(struct msg_state *m)
+{
+	workq_user_wait_all(user(m));
+}
+
+static uint32_t post(struct msg_state *m, uint32_t op, uint32_t rank,
+	uint64_t there, uint64_t here, uint64_t bytes, uint64_t operand)
+{
+	struct plain_entry e = {
+		.op = op,
+		.node = msg_node_of(m, rank),
+		.key = KEY + msg_process_of(m, rank),
+		.own_key = KEY + m->process,
+		.offset = there - msg_address(m, rank, 0),
+		.own_offset = here - m->base,
+		.bytes = bytes,
+		.operand = operand,
+	};
+
+	return workq_user_post(user(m), &e, program_now());
+}
+
+/* A word that counts has one offset in the memories of all processes. */
+static uint64_t count(const struct msg_state *m, uint32_t word)
+{
+	return word == WEFT_MSG_NONE ? 0 : 1 + msg_word_at(m, word) - m->base;
+}
+
+static void msg_plain_post(struct msg_state *m, uint32_t rank, uint64_t to,
+	const void *data, uint32_t bytes)
+{
+	uint64_t stage = m->own_at + AT_STAGES +
+			 workq_user_next(user(m)) % WORKQ_DEPTH * MSG_SLOT;
+
+	program_write(stage, data, bytes);
+	post(m, PLAIN_PUT, rank, to, stage, bytes, 0);
+}
+
+static void msg_plain_put(struct msg_state *m, uint32_t rank, uint64_t to,
+	uint64_t from, uint64_t bytes, uint32_t counter,
+	struct weft_msg_done *done)
+{
+	uint32_t number =
+		post(m, PLAIN_PUT, rank, to, from, bytes, count(m, counter));
+
+	if (done)
+		*done = (struct weft_msg_done){ MSG_DONE_OWN, 0, number };
+}
+
+static void msg_plain_get(struct msg_state *m, uint32_t rank, uint64_t from,
+	uint64_t to, uint64_t bytes, uint32_t word)
+{
+	msg_word_expect(m, word, bytes);
+	post(m, PLAIN_GET, rank, from, to, bytes, count(m, word));
+}
+
+static int msg_plain_atomic(struct msg_state *m, uint32_t rank, uint64_t at,
+	enum weft_msg_atomic op, uint64_t operand, uint64_t *old)
+{
+	struct weft_msg_done done = { MSG_DONE_OWN, 0,
+		post(m, PLAIN_WORD + msg_atomic_op(op), rank, at, m->base, 8,
+			operand) };
+
+	weft_msg_wait((struct weft_msg *)m, &done);
+	if (!workq_user_wait(user(m), (uint32_t)done.number))
+		return EIO;
+	*old = user(m)->value[done.number % WORKQ_DEPTH];
+	return 0;
+}
+
+static bool msg_plain_is_done(
+	const struct msg_state *m, const struct weft_msg_done *done)
+{
+	return workq_user_is_done(user(m), (uint32_t)done->number);
+}
+
+static struct poll_loop msg_plain_loop(struct msg_state *m)
+{
+	return workq_user_loop(user(m));
+}
+
+static const struct msg_ops plain_msg_ops = {
+	.memory = OWN_BYTES,
+	.open = msg_plain_open,
+	.close = msg_plain_close,
+	.post = msg_plain_post,
+	.put = msg_plain_put,
+	.get = msg_plain_get,
+	.expect = msg_word_expect,
+	.arrived = msg_word_arrived,
+	.is_done = msg_plain_is_done,
+	.atomic = msg_plain_atomic,
+	.loop = msg_plain_loop,
+};
+
+const struct api plain_api = {
+	.nic = &plain_ops,
+	.machine = "torus",
+	.msg = &plain_msg_ops,
+};

@@ -1,0 +1,430 @@
+/*
+ * Messages on Blue Gene/Q: direct puts through injection FIFOs, gets by
+ * remote gets, and reception counters for what is waited for.  What goes
+ * from the core itself is staged in memory, a stage for each of the last
+ * descriptors of the first FIFO.
+ *
+ * Where every node of the machine has one process the network does the
+ * collectives: barriers by global interrupts, the rest over class route 0.
+ */
+#include <errno.h>
+
+#include "api/spi/cnk.h"
+#include "api/msg/msg.h"
+#include "coll/tree.h"
+
+enum {
+	STAGES = 32,
+	FIFO_BYTES = 4096,
+	GETS_BYTES = 64 << 10,
+	TREE_BYTES = 1 << 10,
+	PUT_FIFOS = MU_PER_SUBGROUP,
+	TREE_FIFO = 1, /* of the first sub-group */
+	BROADCAST_WORD = 4, /* the network's shortest */
+
+	/* sub-groups of FIFOs, of each process; others' remote gets go to the
+	 * first FIFO of the last */
+	GROUP_POST = 0,
+	GROUP_PUT,
+	GROUP_GET,
+	GROUPS,
+	/* base addresses, of each process's sub-group: all of memory; the
+	 * words; one that nobody reads; where a collective's bytes go, and the
+	 * word that counts them */
+	BASE_MEMORY = 0,
+	BASE_WORDS,
+	BASE_NOBODY,
+	BASE_TREE,
+	BASE_TREE_WORD,
+	BASES,
+
+	/* memory, from own_at on */
+	AT_STAGES = 0,
+	AT_POST = AT_STAGES + STAGES * MSG_SLOT,
+	AT_PUT = AT_POST + FIFO_BYTES,
+	AT_GET = AT_PUT + PUT_FIFOS * FIFO_BYTES,
+	AT_NOBODY = AT_GET + GETS_BYTES,
+	AT_TREE = AT_NOBODY + MSG_SLOT,
+	OWN_BYTES = AT_TREE + TREE_BYTES,
+};
+
+/* What is waited for, beside puts by the number of their FIFO. */
+enum { DONE_TREE = PUT_FIFOS, DONE_BARRIER };
+
+struct __attribute__((may_alias)) own {
+	MUSPI_InjFifoSubGroup_t post, put, get;
+	uint64_t posted; /* that are known to have gone */
+	uint32_t next; /* FIFO of a put */
+	bool has_tree; /* collectives are the network's */
+	MUSPI_InjFifoSubGroup_t tree;
+	MUSPI_GIBarrier_t barrier;
+	uint64_t bases[BASES]; /* as they were last set, of the tree's */
+};
+
+_Static_assert(sizeof(struct own) <= 8 * MSG_OWN_WORDS, "room");
+
+static struct own *own(struct msg_state *m)
+{
+	return (struct own *)m->own;
+}
+
+/* The first number that a process has of what sub-groups have. */
+static uint32_t first_of(uint32_t subgroup)
+{
+	return subgroup * MU_PER_SUBGROUP;
+}
+
+/* --- set-up --- */
+
+static int open_fifos(MUSPI_InjFifoSubGroup_t *g, uint32_t subgroup,
+	uint32_t first, uint32_t n, uint64_t at, uint64_t size,
+	bool is_for_gets)
+{
+	static const uint32_t all[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	const uint32_t *ids = all + first;
+	Kernel_InjFifoAttributes_t a[MU_PER_SUBGROUP] = { 0 };
+	Kernel_MemoryRegion_t region;
+	int code = Kernel_CreateMemoryRegion(&region, at, n * size);
+	uint32_t i;
+
+	a[0].RemoteGet = is_for_gets;
+	if (!code)
+		code = Kernel_AllocateInjFifos(subgroup, g, n, ids, a);
+	for (i = 0; i < n && !code; i++)
+		code = Kernel_InjFifoInit(
+			g, ids[i], &region, i * size, size - 1);
+	return code ? code
+		    : Kernel_InjFifoActivate(
+			      g, n, ids, KERNEL_INJ_FIFO_ACTIVATE);
+}
+
+static int open_bases(struct msg_state *m)
+{
+	static const uint32_t ids[] = { BASE_MEMORY, BASE_WORDS, BASE_NOBODY,
+		BASE_TREE, BASE_TREE_WORD };
+	MUSPI_BaseAddressTableSubGroup_t g;
+	int code =
+		Kernel_AllocateBaseAddressTable(m->process, &g, BASES, ids, 0);
+
+	if (code)
+		return code;
+	MUSPI_SetBaseAddress(&g, BASE_MEMORY, 0);
+	MUSPI_SetBaseAddress(&g, BASE_WORDS,
+		MUSPI_GetAtomicAddress(m->words_at, MU_ATOMIC_STORE_ADD));
+	MUSPI_SetBaseAddress(&g, BASE_NOBODY,
+		MUSPI_GetAtomicAddress(
+			m->own_at + AT_NOBODY, MU_ATOMIC_STORE_ADD));
+	return 0;
+}
+
+/* What all ranks see alike. */
+static int open_tree(struct msg_state *m)
+{
+	struct own *o = own(m);
+	int code;
+
+	o->has_tree = m->n_processes == 1 && m->n_ranks > 1 && !m->world &&
+		      tree_of(m->nic->net);
+	if (!o->has_tree)
+		return 0;
+	code = open_fifos(&o->tree, GROUP_POST, TREE_FIFO, 1,
+		m->own_at + AT_TREE, TREE_BYTES, false);
+	return code ? code
+		    : MUSPI_GIBarrierInit(&o->barrier,
+			      Kernel_GetGlobalBarrierUserClassRouteId());
+}
+
+static int spi_open(struct msg_state *m)
+{
+	struct own *o = own(m);
+	uint32_t first = m->process * GROUPS;
+	int code;
+
+	code = open_bases(m);
+	if (!code)
+		code = open_fifos(&o->post, first + GROUP_POST, 0, 1,
+			m->own_at + AT_POST, FIFO_BYTES, false);
+	if (!code)
+		code = open_fifos(&o->put, first + GROUP_PUT, 0, PUT_FIFOS,
+			m->own_at + AT_PUT, FIFO_BYTES, false);
+	if (!code)
+		code = open_fifos(&o->get, first + GROUP_GET, 0, 1,
+			m->own_at + AT_GET, GETS_BYTES, true);
+	return code ? code : open_tree(m);
+}
+
+/* --- descriptors --- */
+
+/* From a rank to another one, perhaps of the same node. */
+static MUSPI_BaseDescriptorInfoFields_t make_base(const struct msg_state *m,
+	uint32_t source, uint32_t target, uint64_t from, uint64_t bytes)
+{
+	bool is_local = msg_node_of(m, source) == msg_node_of(m, target);
+
+	return (MUSPI_BaseDescriptorInfoFields_t){
+		.Payload_Address = from,
+		.Message_Length = bytes,
+		.Torus_FIFO_Map = is_local ? MU_MAP_LOCAL : MU_MAP_TORUS,
+		.Dest = spi_destination(msg_node_of(m, target)),
+	};
+}
+
+/* A put from one rank's memory into another's. */
+static MUHWI_Descriptor_t make_put(const struct msg_state *m, uint32_t source,
+	uint32_t target, uint64_t to, uint64_t from, uint64_t bytes,
+	uint32_t word)
+{
+	uint32_t first = first_of(msg_process_of(m, target));
+	bool is_counted = word != WEFT_MSG_NONE;
+	MUSPI_Pt2PtDirectPutDescriptorInfo_t i = {
+		.Base = make_base(m, source, target, from, bytes),
+		.Pt2Pt = { .Misc1 = MUHWI_PACKET_USE_DYNAMIC_ROUTING },
+		.DirectPut = { .Rec_Payload_Base_Address_Id =
+				       first + BASE_MEMORY,
+			.Rec_Payload_Offset = to,
+			.Rec_Counter_Base_Address_Id =
+				first + (is_counted ? BASE_WORDS : BASE_NOBODY),
+			.Rec_Counter_Offset = is_counted ? 8 * word : 0 },
+	};
+	MUHWI_Descriptor_t d;
+
+	BUG_IF(MUSPI_CreatePt2PtDirectPutDescriptor(&d, &i));
+	return d;
+}
+
+static uint64_t inject(MUSPI_InjFifo_t *f, const MUHWI_Descriptor_t *d)
+{
+	uint64_t number;
+
+	do
+		number = MUSPI_InjFifoInject(f, d);
+	while (number == SPI_NONE);
+	return number;
+}
+
+/* The address of a stage that is free: its last descriptor has gone. */
+static uint64_t take_stage(struct msg_state *m, MUSPI_InjFifo_t *f)
+{
+	struct own *o = own(m);
+
+	while (f->numInjected - o->posted >= STAGES)
+		o->posted = MUSPI_getHwDescCount(f);
+	return m->own_at + AT_STAGES + f->numInjected % STAGES * MSG_SLOT;
+}
+
+/* --- operations --- */
+
+static void spi_post(struct msg_state *m, uint32_t rank, uint64_t to,
+	const void *data, uint32_t bytes)
+{
+	MUSPI_InjFifo_t *f = &own(m)->post.fifo[0];
+	uint64_t stage = take_stage(m, f);
+	MUHWI_Descriptor_t d =
+		make_put(m, m->rank, rank, to, stage, bytes, WEFT_MSG_NONE);
+
+	program_write(stage, data, bytes);
+	inject(f, &d);
+}
+
+static void spi_put(struct msg_state *m, uint32_t rank, uint64_t to,
+	uint64_t from, uint64_t bytes, uint32_t counter,
+	struct weft_msg_done *done)
+{
+	MUHWI_Descriptor_t d =
+		make_put(m, m->rank, rank, to, from, bytes, counter);
+	uint32_t fifo;
+	uint64_t number;
+
+	do {
+		fifo = own(m)->next++ % PUT_FIFOS;
+		number = MUSPI_InjFifoInject(&own(m)->put.fifo[fifo], &d);
+	} while (number == SPI_NONE);
+	if (done)
+		*done = (struct weft_msg_done){ MSG_DONE_OWN, fifo, number };
+}
+
+static void spi_get(struct msg_state *m, uint32_t rank, uint64_t from,
+	uint64_t to, uint64_t bytes, uint32_t word)
+{
+	MUSPI_InjFifo_t *f = &own(m)->post.fifo[0];
+	uint64_t stage = take_stage(m, f);
+	MUHWI_Descriptor_t put = make_put(
+				   m, rank, m->rank, to, from, bytes, word),
+			   d;
+	MUSPI_Pt2PtRemoteGetDescriptorInfo_t i = {
+		.Base = make_base(m, m->rank, rank, stage, sizeof(put)),
+		.Pt2Pt = { .Misc1 = MUHWI_PACKET_USE_DYNAMIC_ROUTING },
+		.RemoteGet = { .Rget_Inj_FIFO_Id = first_of(
+				       msg_process_of(m, rank) * GROUPS +
+				       GROUP_GET) },
+	};
+
+	program_write(msg_word_at(m, word), &bytes, 8);
+	program_write(stage, &put, sizeof(put));
+	BUG_IF(MUSPI_CreatePt2PtRemoteGetDescriptor(&d, &i));
+	inject(f, &d);
+}
+
+static bool spi_is_done(
+	const struct msg_state *m, const struct weft_msg_done *done)
+{
+	uint32_t fifo = first_of(m->process * GROUPS + GROUP_PUT) + done->index;
+
+	if (done->index == DONE_BARRIER)
+		return unit_barrier_is_over(m->nic, m->node,
+			&((const struct own *)m->own)->barrier);
+	if (done->index == DONE_TREE)
+		fifo = first_of(GROUP_POST) + TREE_FIFO;
+	return mu_peek(m->nic, m->node, MU_REGISTER(MU_INJ_COUNT, fifo)) >
+	       done->number;
+}
+
+static struct poll_loop spi_loop(struct msg_state *m)
+{
+	bool is_barrier = m->awaited.kind == MSG_DONE_OWN &&
+			  m->awaited.index == DONE_BARRIER;
+
+	return is_barrier ? unit_register_loop() : unit_poll_loop();
+}
+
+/* --- collectives --- */
+
+static int spi_barrier(struct msg_state *m)
+{
+	MUSPI_GIBarrier_t *b = &own(m)->barrier;
+	struct weft_msg_done done = { MSG_DONE_OWN, DONE_BARRIER, 0 };
+
+	if (!own(m)->has_tree)
+		return ENOSYS;
+	MUSPI_GIBarrierEnter(b);
+	weft_msg_wait((struct weft_msg *)m, &done);
+	unit_barrier_next(b);
+	return 0;
+}
+
+/* Nodes need not have anything at the same address. */
+static void set_base(struct msg_state *m, uint32_t id, uint64_t base)
+{
+	const MUSPI_BaseAddressTableSubGroup_t g = { .subgrpid = m->process };
+
+	if (own(m)->bases[id] != base)
+		MUSPI_SetBaseAddress(&g, id, base);
+	own(m)->bases[id] = base;
+}
+
+/* A word that becomes zero when a collective's bytes are all at an address. */
+static struct weft_msg_done expect_tree(
+	struct msg_state *m, uint64_t at, uint64_t bytes)
+{
+	struct weft_msg_done done = { MSG_DONE_WORD, msg_take_word(m), 0 };
+
+	for (; !done.index; done.index = msg_take_word(m))
+		if (!msg_step(m))
+			msg_sleep(m);
+	msg_word_expect(m, done.index, bytes);
+	set_base(m, BASE_TREE, at);
+	set_base(m, BASE_TREE_WORD,
+		MUSPI_GetAtomicAddress(
+			msg_word_at(m, done.index), MU_ATOMIC_STORE_ADD));
+	return done;
+}
+
+/* What is returned is done when the source may change. */
+static struct weft_msg_done inject_tree(struct msg_state *m, unsigned type,
+	unsigned op, uint32_t root, uint64_t from, uint64_t bytes)
+{
+	MUSPI_CollectiveDirectPutDescriptorInfo_t i = {
+		.Base = make_base(m, m->rank, root, from, bytes),
+		.Collective = { .Op_Code = (uint8_t)op,
+			.Word_Length =
+				type == MU_BROADCAST ? BROADCAST_WORD : 8,
+			.Class_Route = SPI_CLASS_WORLD,
+			.Misc = (uint8_t)(MU_COMM_WORLD << 5 | type) },
+		.DirectPut = { .Rec_Payload_Base_Address_Id = BASE_TREE,
+			.Rec_Counter_Base_Address_Id = BASE_TREE_WORD },
+	};
+	MUHWI_Descriptor_t d;
+
+	i.Base.Torus_FIFO_Map = MU_MAP_USER_COLLECTIVE;
+	BUG_IF(MUSPI_CreateCollectiveDirectPutDescriptor(&d, &i));
+	return (struct weft_msg_done){ MSG_DONE_OWN, DONE_TREE,
+		inject(&own(m)->tree.fifo[TREE_FIFO], &d) };
+}
+
+static int spi_broadcast(
+	struct msg_state *m, uint32_t root, uint64_t at, uint64_t bytes)
+{
+	struct weft_msg_done done;
+
+	if (!own(m)->has_tree || !bytes || bytes % BROADCAST_WORD)
+		return ENOSYS;
+	done = expect_tree(m, at, bytes);
+	spi_barrier(m); /* all are ready */
+	if (root == m->rank)
+		inject_tree(m, MU_BROADCAST, MU_OP_OR, root, at, bytes);
+	weft_msg_wait((struct weft_msg *)m, &done);
+	return 0;
+}
+
+static int spi_reduce(struct msg_state *m, uint32_t root,
+	enum weft_msg_reduction op, uint64_t from, uint64_t to, uint64_t n)
+{
+	static const uint8_t code[WEFT_MSG_REDUCTIONS] = {
+		[WEFT_MSG_SUM_DOUBLE] = MU_OP_FLOAT_ADD,
+		[WEFT_MSG_SUM_INT] = MU_OP_SIGNED_ADD,
+		[WEFT_MSG_MIN_INT] = MU_OP_SIGNED_MIN,
+		[WEFT_MSG_MAX_INT] = MU_OP_SIGNED_MAX,
+	};
+	bool is_for_all = root == WEFT_MSG_ANY;
+	struct weft_msg_done come = { 0 }, gone;
+
+	if (!own(m)->has_tree || !n)
+		return ENOSYS;
+	if (is_for_all || root == m->rank)
+		come = expect_tree(m, to, 8 * n);
+	gone = inject_tree(m, is_for_all ? MU_ALLREDUCE : MU_REDUCE, code[op],
+		is_for_all ? m->rank : root, from, 8 * n);
+	weft_msg_wait((struct weft_msg *)m, come.kind ? &come : &gone);
+	return 0;
+}
+
+static void spi_close(struct msg_state *m)
+{
+	struct own *o = own(m);
+	MUSPI_InjFifo_t *f = &o->post.fifo[0];
+	uint32_t i;
+
+	while (MUSPI_getHwDescCount(f) < f->numInjected)
+		;
+	for (i = 0; i < PUT_FIFOS; i++) {
+		f = &o->put.fifo[i];
+		while (MUSPI_getHwDescCount(f) < f->numInjected)
+			;
+	}
+}
+
+static const struct msg_ops spi_msg_ops = {
+	.memory = OWN_BYTES,
+	.most_processes = MU_SYSTEM_SUBGROUP / GROUPS,
+	.open = spi_open,
+	.close = spi_close,
+	.post = spi_post,
+	.put = spi_put,
+	.get = spi_get,
+	.expect = msg_word_expect,
+	.arrived = msg_word_arrived,
+	.is_done = spi_is_done,
+	.loop = spi_loop,
+	.barrier = spi_barrier,
+	.broadcast = spi_broadcast,
+	.reduce = spi_reduce,
+};
+
+const struct api spi_api = {
+	.name = "spi",
+	.nic = &bgq_mu_ops,
+	.machine = "bgq-board",
+	.msg = &spi_msg_ops,
+	.n_io = CNK_THREADS,
+	.serve = cnk_serve,
+};

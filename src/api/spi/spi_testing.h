@@ -1,0 +1,65 @@
+/* For tests: programs of nodes, and FIFOs that are opened in one line. */
+#ifndef API_SPI_SPI_TESTING_H
+#define API_SPI_SPI_TESTING_H
+
+#include "api/spi/spi.h"
+#include "host/program.h"
+#include "nic/nic_testing.h"
+
+enum {
+	SPI_TEST_COUNTER = 0x1000,
+	SPI_TEST_FIFOS = 0x10000, /* memory for FIFOs, a page each */
+	SPI_TEST_PAGE = 0x1000,
+	SPI_TEST_SOURCE = 0x1000000,
+	SPI_TEST_TARGET = 0x2000000,
+	/* base addresses of sub-group 20 */
+	SPI_TEST_BASE = 160,
+	SPI_TEST_BASE_COUNTER = 161,
+};
+
+/* When all nodes have opened what they use. */
+#define SPI_TEST_START (20000 * SIM_NS)
+
+struct spi_test_program {
+	uint32_t node, thread;
+	void (*run)(void *arg);
+	void *arg;
+};
+
+/*
+ * Runs programs on a torus to their end.  The message units must have told of
+ * so many errors altogether.  Returns the digest.
+ */
+uint64_t spi_test_run(const char *shape, uint32_t n_workers,
+	const struct spi_test_program *programs, uint32_t n, uint64_t n_errors);
+
+/* FIFO id of a sub-group, with places for so many descriptors, activated. */
+MUSPI_InjFifo_t *spi_test_inj(MUSPI_InjFifoSubGroup_t *g, uint32_t subgrpid,
+	uint32_t id, uint32_t places, const Kernel_InjFifoAttributes_t *attrs);
+MUSPI_RecFifo_t *spi_test_rec(MUSPI_RecFifoSubGroup_t *g, uint32_t subgrpid,
+	uint32_t id, uint32_t bytes);
+/* The two base addresses, and the counter's first value. */
+void spi_test_bases(uint64_t counter);
+
+/* Byte i of message j, and n of them. */
+uint8_t spi_test_byte(uint32_t j, uint64_t i);
+void spi_test_fill(uint32_t j, uint8_t *bytes, uint64_t n);
+/* Stores them; whether they are there. */
+void spi_test_store(uint64_t at, uint32_t j, uint64_t n);
+bool spi_test_is(uint64_t at, uint32_t j, uint64_t n);
+
+/* Of bytes at SPI_TEST_SOURCE; one network FIFO keeps their order. */
+MUSPI_Pt2PtMemoryFIFODescriptorInfo_t spi_test_packet(
+	uint32_t to, uint64_t bytes, uint32_t rec);
+MUSPI_Pt2PtDirectPutDescriptorInfo_t spi_test_put(
+	uint32_t to, uint64_t bytes, uint64_t offset);
+/* Of bytes at SPI_TEST_SOURCE, in words of eight, for all nodes. */
+MUSPI_CollectiveDirectPutDescriptorInfo_t spi_test_reduction(
+	uint8_t op, uint32_t bytes);
+/* Builds and injects it. */
+uint64_t spi_test_send(
+	MUSPI_InjFifo_t *f, const MUSPI_Pt2PtMemoryFIFODescriptorInfo_t *i);
+uint64_t spi_test_send_put(
+	MUSPI_InjFifo_t *f, const MUSPI_Pt2PtDirectPutDescriptorInfo_t *i);
+
+#endif

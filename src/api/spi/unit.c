@@ -1,0 +1,87 @@
+#include "api/spi/unit.h"
+
+struct nic *unit(void)
+{
+	return mu_check(host_nic(program_host()));
+}
+
+const struct mu_params *unit_params(void)
+{
+	return mu_params_of(unit());
+}
+
+const struct clock_params *unit_clocks(void)
+{
+	return clocks_of(program_host());
+}
+
+void unit_dcr(void)
+{
+	program_wait(mu_dcr_slot(unit(), program_node(), program_now()));
+}
+
+static void store(uint32_t reg, uint64_t value)
+{
+	struct nic *nic = unit();
+
+	if (!(reg & MU_PRIVILEGED) || !mu_is_dcr(reg)) {
+		mu_registers_store(nic, program_worker(), program_node(),
+			program_now(), reg, value);
+		return;
+	}
+	unit_dcr();
+	mu_dcr_store(nic, program_worker(), program_node(), program_now(), reg,
+		value);
+}
+
+void unit_store(uint32_t reg, uint64_t value)
+{
+	store(program_is_system() ? reg | MU_PRIVILEGED : reg, value);
+}
+
+void unit_store_as_kernel(uint32_t reg, uint64_t value)
+{
+	store(reg | MU_PRIVILEGED, value);
+}
+
+void unit_place_fifo(
+	MUSPI_InjFifo_t *f, uint32_t inj, uint64_t at, uint64_t bytes)
+{
+	*f = (MUSPI_InjFifo_t){ .id = inj,
+		.start = at,
+		.tail = at,
+		.size = bytes,
+		.freeSpace = bytes / MU_DESCRIPTOR_BYTES - 1 };
+	unit_store_as_kernel(MU_REGISTER(MU_INJ_START, inj), at);
+	unit_store_as_kernel(MU_REGISTER(MU_INJ_SIZE, inj), bytes);
+}
+
+/* Stores and loads take the same way to the unit, so that none passes
+ * another. */
+uint64_t unit_load(uint32_t reg)
+{
+	struct nic *nic = unit();
+	const struct mu_params *p = mu_params_of(nic);
+	uint64_t value;
+
+	if (mu_is_dcr(reg)) {
+		unit_dcr();
+		return mu_peek(nic, program_node(), reg);
+	}
+	program_wait(mu_registers_slot(nic, program_node(), program_now()));
+	value = mu_registers_load(nic, program_node(), reg);
+	program_charge(p->mmio_load - p->mmio_store);
+	return value;
+}
+
+struct poll_loop unit_poll_loop(void)
+{
+	const struct mu_params *p = unit_params();
+
+	return nic_poll_loop(unit(), p->poll_period, p->poll_load);
+}
+
+void spi_become_system(void)
+{
+	program_become_system();
+}
