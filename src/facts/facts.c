@@ -39,6 +39,7 @@ static void drop(struct fact *x)
 	if (x->type == FACT_LINE) {
 		mem_free(x->is.line.label);
 		mem_free(x->is.line.form);
+		mem_free(x->is.line.list);
 	}
 	if (x->type == FACT_TABLE) {
 		mem_free(x->is.table.column);
@@ -219,18 +220,37 @@ void facts_place(struct facts *f, int place)
 	f->place = place;
 }
 
-static void set_line(struct fact *x, const char *label, const char *form)
+static char *text_or_none(const char *text)
 {
-	x->is.line.label = label ? mem_text(label) : NULL;
-	x->is.line.form = mem_text(form);
+	return text ? mem_text(text) : NULL;
 }
 
-void facts_line(struct facts *f, const char *label, const char *form)
+void facts_each(struct facts *f, const char *list, uint32_t most,
+	const char *label, const char *form)
 {
 	struct fact *x = add(f, NULL, FACT_LINE);
 
 	x->place = f->place;
-	set_line(x, label, form);
+	x->is.line.label = text_or_none(label);
+	x->is.line.form = mem_text(form);
+	x->is.line.list = text_or_none(list);
+	x->is.line.most = most;
+}
+
+void facts_line(struct facts *f, const char *label, const char *form)
+{
+	facts_each(f, NULL, 0, label, form);
+}
+
+struct fact *facts_figure(struct facts *f, const char *key, double value)
+{
+	struct fact *x = facts_real(f, key, value);
+	char label[80], form[80];
+
+	snprintf(label, sizeof(label), "{%s}", key);
+	snprintf(form, sizeof(form), "{%s:u}", key);
+	facts_line(f, label, form);
+	return x;
 }
 
 static void set_table(
@@ -339,8 +359,11 @@ static struct fact *copy(const struct fact *x)
 	y->key = x->key ? mem_text(x->key) : NULL;
 	if (x->type == FACT_TEXT)
 		y->is.text = mem_text(x->is.text);
-	if (x->type == FACT_LINE)
-		set_line(y, x->is.line.label, x->is.line.form);
+	if (x->type == FACT_LINE) {
+		y->is.line.label = text_or_none(x->is.line.label);
+		y->is.line.form = mem_text(x->is.line.form);
+		y->is.line.list = text_or_none(x->is.line.list);
+	}
 	if (x->type == FACT_TABLE)
 		set_table(y, x->is.table.list, x->is.table.column);
 	if (x->type == FACT_HIST) {

@@ -11,10 +11,13 @@
  * What people read are lines and tables.  A line is a label and a form that
  * names values of its group, as in "{lost} packet{lost|s} on {link.name:-8}".
  * Behind a colon stand flags, width and precision as in printf() and, of a
- * number, f, g, or u for four digits and the unit that fits, "414.6 us"; a key
- * may be scaled: {use*100:.1f}, {since_ns/1000:.3f}.  "|s" is an s unless the
- * value is one.  A part in brackets is left out where a value that it names is
- * missing or null, and with it the line, where there is nothing else.
+ * number, f, g, or u for four digits and the unit that fits, "414.6 us", or v
+ * for the last u's unit without showing it; a key may be scaled: {use*100:.1f},
+ * {since_ns/1000:.3f}; {} is the group itself, such as a text in a list.  "|s"
+ * is an s unless the value is one.  A part in brackets is left out where a
+ * value that it names is missing or null; "[n? of {n}]" is, where n is 0, too.
+ * A line of which nothing is left is left out.  The label "{key}" is the key in
+ * words.
  */
 #ifndef FACTS_FACTS_H
 #define FACTS_FACTS_H
@@ -71,6 +74,8 @@ struct fact {
 		struct {
 			char *label; /* or NULL */
 			char *form;
+			char *list; /* a line for each of its values; or NULL */
+			uint32_t most; /* of these; 0: all */
 		} line;
 		struct {
 			struct fact_column *column;
@@ -116,9 +121,15 @@ struct fact *facts_print(struct facts *f, const char *key, const char *format,
 struct fact *facts_hist(struct facts *f, const char *key, const struct hist *h,
 	const char *unit);
 
-/* A line of the open group.  Labels are in a column of their own, and of lines
- * of a list's groups only the first one's is shown; NULL: there is none. */
+/* A line of the open group.  Labels are in a column of their own; NULL: it has
+ * no label. */
 void facts_line(struct facts *f, const char *label, const char *form);
+/* A line for each of the first values of a list of the open group, of which the
+ * first one has the label; 0: of all. */
+void facts_each(struct facts *f, const char *list, uint32_t most,
+	const char *label, const char *form);
+/* A real with a line of its own. */
+struct fact *facts_figure(struct facts *f, const char *key, double value);
 /* A list of the open group as a table, its first rows.  What columns point to
  * is kept, not copied. */
 void facts_table(struct facts *f, const char *list,

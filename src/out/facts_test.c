@@ -35,10 +35,10 @@ static void fill(struct facts *f)
 		facts_print(f, "unit", "%s %u", i ? "link" : "card", i);
 		if (i)
 			facts_count(f, "lanes", 3)->is_hidden = true;
-		facts_line(f, "event", "{time_us}");
 		facts_end(f);
 	}
 	facts_end(f);
+	facts_each(f, "events", 2, "event", "{time_us}[lanes?, {lanes}]");
 	facts_table(f, "events", columns, 2);
 }
 
@@ -79,8 +79,7 @@ static void people_read_lines_and_tables(void **state)
 		"long label of it 0.3333, 41.23 us\n"
 		"bare, A+\n"
 		"event       0.5\n"
-		"            1.5\n"
-		"            2.5\n"
+		"            1.5, 3\n"
 		"    time  unit    lanes\n"
 		"0.500 us  card 0  -\n"
 		"1.500 us  link 1  3 of 4\n"

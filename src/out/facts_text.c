@@ -15,15 +15,21 @@
 /* What stands between braces: a path and how its value is written. */
 struct blank {
 	char path[64];
-	double scale; /* 0: none */
+	double times, over; /* 0: not scaled */
 	bool is_plural;
 	char how[16]; /* flags, width and precision, as of printf() */
-	char as; /* f, g, u; '\0': what the value is */
+	char as; /* f, g, u, v; '\0': what the value is */
+};
+
+struct writer {
+	FILE *out;
+	const struct fact *group;
+	struct figure_scale scale; /* of the last u */
 };
 
 static struct blank read_blank(const char *s)
 {
-	struct blank b = { .scale = 0 };
+	struct blank b = { .as = '\0' };
 	size_t n = strcspn(s, "*/:|}");
 	char *end;
 
@@ -31,45 +37,65 @@ static struct blank read_blank(const char *s)
 	memcpy(b.path, s, n);
 	s += n;
 	if (*s == '*' || *s == '/') {
-		b.scale = strtod(s + 1, &end);
-		b.scale = *s == '/' ? 1 / b.scale : b.scale;
+		*(*s == '*' ? &b.times : &b.over) = strtod(s + 1, &end);
 		s = end;
 	}
 	b.is_plural = *s == '|';
 	if (*s++ != ':')
 		return b;
-	n = strcspn(s, "fgu}");
+	n = strcspn(s, "fguv}");
 	BUG_IF(n >= sizeof(b.how));
 	memcpy(b.how, s, n);
 	b.as = s[n] == '}' ? '\0' : s[n];
 	return b;
 }
 
-static void write_text(FILE *out, const struct blank *b, const char *text)
+static void write_text(
+	struct writer *w, const struct blank *b, const char *text)
 {
 	char format[32];
 
 	snprintf(format, sizeof(format), "%%%ss", b->how);
-	fprintf(out, format, text);
+	fprintf(w->out, format, text);
 }
 
-static void write_number(
-	FILE *out, const struct blank *b, const char *name, double value)
+/* With its unit, or in that of the last one. */
+static void write_figure(struct writer *w, const struct blank *b,
+	const struct fact *x, double value)
 {
-	char format[32], text[FIGURE_TEXT];
+	bool is_part = x->parent->type == FACT_HIST;
+	char text[FIGURE_TEXT];
+	size_t n;
 
-	if (b->as == 'u') {
-		figure_text(name, value, text);
-		write_text(out, b, text);
+	if (b->as == 'u')
+		w->scale =
+			figure_scale(is_part ? x->parent->key : x->key, value);
+	figure_scaled(value, w->scale, text);
+	n = strlen(text);
+	if (b->as == 'u' && *w->scale.unit)
+		snprintf(text + n, sizeof(text) - n, " %s", w->scale.unit);
+	write_text(w, b, text);
+}
+
+static void write_number(struct writer *w, const struct blank *b,
+	const struct fact *x, double value)
+{
+	char format[32];
+
+	if (b->times)
+		value *= b->times;
+	if (b->over)
+		value /= b->over;
+	if (b->as == 'u' || b->as == 'v') {
+		write_figure(w, b, x, value);
 		return;
 	}
-	if (b->scale)
-		value *= b->scale;
 	snprintf(format, sizeof(format), "%%%s%c", b->how, b->as ? b->as : 'g');
-	fprintf(out, format, value);
+	fprintf(w->out, format, value);
 }
 
-static void write_whole(FILE *out, const struct blank *b, const struct fact *x)
+static void write_whole(
+	struct writer *w, const struct blank *b, const struct fact *x)
 {
 	bool is_count = x->type == FACT_COUNT;
 	char format[32];
@@ -77,23 +103,9 @@ static void write_whole(FILE *out, const struct blank *b, const struct fact *x)
 	snprintf(format, sizeof(format), "%%%s%s", b->how,
 		is_count ? PRIu64 : PRId64);
 	if (is_count)
-		fprintf(out, format, x->is.count);
+		fprintf(w->out, format, x->is.count);
 	else
-		fprintf(out, format, x->is.integer);
-}
-
-static void write_value(FILE *out, const struct fact *x, const struct blank *b)
-{
-	double value;
-
-	if (x->type == FACT_TEXT)
-		write_text(out, b, x->is.text);
-	else if (!fact_number(x, &value))
-		write_text(out, b, "-");
-	else if (x->type == FACT_REAL || b->as || b->scale)
-		write_number(out, b, x->key, value);
-	else
-		write_whole(out, b, x);
+		fprintf(w->out, format, x->is.integer);
 }
 
 static bool is_one(const struct fact *x)
@@ -103,48 +115,79 @@ static bool is_one(const struct fact *x)
 	return fact_number(x, &value) && value == 1;
 }
 
-/* Whether a part in brackets is shown. */
-static bool has_values(const struct fact *group, const char *at, size_t n)
-{
-	const char *end = at + n;
-
-	while (at += strcspn(at, "{"), at < end) {
-		struct blank b = read_blank(++at);
-		const struct fact *x = facts_find(group, b.path);
-
-		if (!x || x->type == FACT_NULL)
-			return false;
-	}
-	return true;
-}
-
-static void write_blank(FILE *out, const struct fact *group, const char *at)
+static void write_blank(struct writer *w, const char *at)
 {
 	struct blank b = read_blank(at);
-	const struct fact *x = facts_find(group, b.path);
+	const struct fact *x = facts_find(w->group, b.path);
+	double value;
 
 	BUG_IF(!x);
-	if (!b.is_plural)
-		write_value(out, x, &b);
-	else if (!is_one(x))
-		fputc('s', out);
+	if (b.is_plural)
+		fputs(is_one(x) ? "" : "s", w->out);
+	else if (x->type == FACT_TEXT)
+		write_text(w, &b, x->is.text);
+	else if (!fact_number(x, &value))
+		write_text(w, &b, "-");
+	else if (x->type == FACT_REAL || b.as || b.times || b.over)
+		write_number(w, &b, x, value);
+	else
+		write_whole(w, &b, x);
 }
 
-static void write_form(FILE *out, const struct fact *group, const char *at)
+static bool is_known(const struct fact *group, const char *path)
+{
+	const struct fact *x = facts_find(group, path);
+
+	return x && x->type != FACT_NULL;
+}
+
+/* "n?" at the beginning of a part in brackets, which may not be zero; its
+ * length, or 0. */
+static size_t condition(const struct fact *group, const char *at, bool *holds)
+{
+	size_t n = strcspn(at, "?{]");
+	char path[64];
+	double value = 0;
+
+	if (at[n] != '?')
+		return 0;
+	BUG_IF(n >= sizeof(path));
+	snprintf(path, sizeof(path), "%.*s", (int)n, at);
+	*holds = is_known(group, path) &&
+		 (!fact_number(facts_find(group, path), &value) || value != 0);
+	return n + 1;
+}
+
+/* Where a part in brackets goes on: inside it or behind it. */
+static const char *enter(const struct fact *group, const char *at)
+{
+	const char *end = at + strcspn(at, "]"), *p;
+	bool holds = true;
+	size_t n = condition(group, at, &holds);
+
+	for (p = at + n; p += strcspn(p, "{"), p < end; p++) {
+		struct blank b = read_blank(p + 1);
+
+		holds &= is_known(group, b.path);
+	}
+	return holds ? at + n : end + 1;
+}
+
+static void write_form(struct writer *w, const char *at)
 {
 	size_t n;
 
-	for (; *at; at += n) {
+	while (*at) {
 		n = strcspn(at, "{[]");
-		fwrite(at, 1, n, out);
+		fwrite(at, 1, n, w->out);
 		at += n;
-		n = *at ? 1 : 0;
 		if (*at == '{') {
-			write_blank(out, group, at + 1);
-			n = strcspn(at, "}") + 1;
-		} else if (*at == '[' &&
-			   !has_values(group, at, strcspn(at, "]"))) {
-			n = strcspn(at, "]") + 1;
+			write_blank(w, at + 1);
+			at += strcspn(at, "}") + 1;
+		} else if (*at == '[') {
+			at = enter(w->group, at + 1);
+		} else if (*at) {
+			at++;
 		}
 	}
 }
@@ -152,14 +195,15 @@ static void write_form(FILE *out, const struct fact *group, const char *at)
 /* A form filled in, to be freed; NULL where all of it is left out. */
 static char *fill(const struct fact *group, const char *form)
 {
+	struct writer w = { .group = group };
 	char *text = NULL;
 	size_t size;
-	FILE *f = open_memstream(&text, &size);
 
-	if (!f)
+	w.out = open_memstream(&text, &size);
+	if (!w.out)
 		mem_give_up();
-	write_form(f, group, form);
-	if (fclose(f))
+	write_form(&w, form);
+	if (fclose(w.out))
 		mem_give_up();
 	if (*form != '[' || *text)
 		return text;
@@ -169,20 +213,47 @@ static char *fill(const struct fact *group, const char *form)
 
 /* --- lines and tables --- */
 
-static void write_line(
-	FILE *out, const struct fact *group, const struct fact *line)
+static void write_label(FILE *out, const char *label)
 {
-	const char *label = line->is.line.label;
-	bool is_first = group->parent == NULL ||
-			group->parent->type != FACT_LIST ||
-			group->parent->first == group;
-	char *text = fill(group, line->is.line.form);
+	char key[80], title[FIGURE_NAME];
+
+	if (*label == '{') {
+		snprintf(key, sizeof(key), "%.*s", (int)strlen(label) - 2,
+			label + 1);
+		figure_title(key, title);
+		label = title;
+	}
+	fprintf(out, "%-11s ", label);
+}
+
+static void write_line(FILE *out, const struct fact *group, const char *label,
+	const char *form)
+{
+	char *text = fill(group, form);
 
 	if (text && label)
-		fprintf(out, "%-11s ", is_first ? label : "");
+		write_label(out, label);
 	if (text)
 		fprintf(out, "%s\n", text);
 	mem_free(text);
+}
+
+static void write_lines(
+	FILE *out, const struct fact *group, const struct fact *line)
+{
+	const char *label = line->is.line.label, *form = line->is.line.form;
+	const struct fact *x;
+	uint32_t n = 0;
+
+	if (!line->is.line.list) {
+		write_line(out, group, label, form);
+		return;
+	}
+	x = facts_find(group, line->is.line.list);
+	BUG_IF(!x);
+	for (x = x->first; x && (!line->is.line.most || n < line->is.line.most);
+		x = x->next, n++)
+		write_line(out, x, n && label ? "" : label, form);
 }
 
 static char *cell_of(const struct fact *row, const char *form)
@@ -250,7 +321,7 @@ static void write_place(struct page *p, const struct fact *group)
 		if (x->type == FACT_GROUP || x->type == FACT_LIST)
 			write_place(p, x);
 		else if (x->type == FACT_LINE && is_here)
-			write_line(p->out, group, x);
+			write_lines(p->out, group, x);
 		else if (x->type == FACT_TABLE && is_here)
 			write_table(p, group, x);
 		else if (x->type >= FACT_LINE)

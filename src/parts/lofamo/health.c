@@ -22,12 +22,8 @@ static void add(
 		facts_null(f, "by");
 	else
 		facts_count(f, "by", p->by);
-	facts_line(f, "health",
-		p->by == NO_ROUTER
-			? "{part:-14} {state:-8} since {since_ms:.3f} ms, "
-			  "known at {known_ms:.3f} ms, by a roll call"
-			: "{part:-14} {state:-8} since {since_ms:.3f} ms, "
-			  "known at {known_ms:.3f} ms, by node {by}");
+	facts_text(f, "how", p->by == NO_ROUTER ? "a roll call" : "node ")
+		->is_hidden = true;
 	facts_end(f);
 }
 
@@ -49,6 +45,9 @@ void lofamo_facts(const void *params, const struct part_place *at, sim_time end,
 	for (i = 0; lofamo_part(l, i, &p); i++)
 		add(f, at->topo, &p);
 	facts_end(f);
+	facts_each(f, "health", 0, "health",
+		"{part:-14} {state:-8} since {since_ms:.3f} ms, known at "
+		"{known_ms:.3f} ms, by {how}[{by}]");
 	if (!i)
 		facts_line(f, "health", "all parts are taken to be normal");
 	lofamo_free(l);
