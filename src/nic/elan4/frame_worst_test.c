@@ -160,7 +160,6 @@ static void program(void *arg)
 {
 	struct et_queue q = et_open(0);
 
-	(void)arg;
 	et_push(&q, (const uint64_t[]){ W(ELAN_ARM, 2, 0), GOT, ET_FLAG, 1 },
 		4);
 	program_wait(10000 * SIM_NS);
@@ -173,7 +172,6 @@ static void program(void *arg)
 
 static void other_program(void *arg)
 {
-	(void)arg;
 	et_open(0);
 	et_fill(ET_SOURCE, 9, GOT);
 }
@@ -183,7 +181,6 @@ static void what_no_crc_sees_harms_no_card(void **state)
 	static struct net_client_ops ops;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct et m;
 
@@ -207,11 +204,4 @@ static void what_no_crc_sees_harms_no_card(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_no_crc_sees_harms_no_card),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(what_no_crc_sees_harms_no_card))
