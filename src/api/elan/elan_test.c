@@ -221,12 +221,10 @@ static void full_check(void *arg)
 
 static void qsn_f21_who_stores_waits_for_who_takes(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	m.params.command_rate = 50000000;
-	run_two(&m, full_program, full_check, NULL);
-	et_fini(&m);
+	m->params.command_rate = 50000000;
+	run_two(m, full_program, full_check, NULL);
 }
 
 /* --- broadcasts --- */
@@ -315,16 +313,14 @@ static void restart_check(void *arg)
 
 static void a_stopped_queue_is_restarted(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	run_two(&m, restart_program, restart_check, NULL);
-	assert_int_equal(et_counts(&m, 0).errors[ELAN_ERROR_COMMAND], 1);
-	et_fini(&m);
+	run_two(m, restart_program, restart_check, NULL);
+	assert_int_equal(et_counts(m, 0).errors[ELAN_ERROR_COMMAND], 1);
 }
 
 TESTS(TEST(a_platform_has_its_burst), TEST(puts_of_any_size_fit_any_queue),
 	TEST(the_last_word_comes_last),
-	TEST(qsn_f21_who_stores_waits_for_who_takes),
+	ET_TEST(qsn_f21_who_stores_waits_for_who_takes),
 	TEST(broadcasts_of_any_size_come_to_all),
-	TEST(a_stopped_queue_is_restarted))
+	ET_TEST(a_stopped_queue_is_restarted))

@@ -26,12 +26,10 @@ static void idle_program(void *arg)
 
 static void run_program(void (*program)(void *), uint64_t packets)
 {
-	struct et_program p[] = { { 0, program, NULL },
-		{ 1, idle_program, NULL } };
 	struct et m;
 
 	et_init(&m, "4");
-	et_run(&m, 1, p, 2);
+	ET_RUN(&m, 1, { 0, program, NULL }, { 1, idle_program, NULL });
 	assert_int_equal(et_counts(&m, 0).packets, packets);
 	et_fini(&m);
 }
@@ -325,16 +323,12 @@ static void stop_check(void *arg)
 
 static void what_the_card_refuses_stops_the_queue(void **state)
 {
-	struct et_program p[] = { { 0, stop_program, NULL },
-		{ 1, stop_check, NULL } };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, p, 2);
-	assert_int_equal(et_counts(&m, 0).errors[ELAN_ERROR_COMMAND], 12);
-	assert_int_equal(et_counts(&m, 0).errors[ELAN_ERROR_ADDRESS], 3);
-	assert_int_equal(et_counts(&m, 0).errors[ELAN_ERROR_REFUSED], 4);
-	et_fini(&m);
+	ET_RUN(m, 1, { 0, stop_program, NULL }, { 1, stop_check, NULL });
+	assert_int_equal(et_counts(m, 0).errors[ELAN_ERROR_COMMAND], 12);
+	assert_int_equal(et_counts(m, 0).errors[ELAN_ERROR_ADDRESS], 3);
+	assert_int_equal(et_counts(m, 0).errors[ELAN_ERROR_REFUSED], 4);
 }
 
 static void rights_program(void *arg)
@@ -402,14 +396,10 @@ static void mapped_check(void *arg)
 
 static void words_are_issued_and_appended(void **state)
 {
-	struct et_program p[] = { { 0, mapped_program, NULL },
-		{ 1, mapped_check, NULL } };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, p, 2);
-	assert_int_equal(et_counts(&m, 1).appended, 3);
-	et_fini(&m);
+	ET_RUN(m, 1, { 0, mapped_program, NULL }, { 1, mapped_check, NULL });
+	assert_int_equal(et_counts(m, 1).appended, 3);
 }
 
 /* --- anything --- */
@@ -494,12 +484,11 @@ static void anything_ends_well(void **state)
 		for (workers = 1; workers < 3; workers++) {
 			struct wild w[] = { { .seed = seed },
 				{ .seed = seed + 100 } };
-			struct et_program p[] = { { 0, wild_program, &w[0] },
-				{ 1, wild_program, &w[1] } };
 			struct et m;
 
 			et_init(&m, "4");
-			et_run(&m, workers, p, 2);
+			ET_RUN(&m, workers, { 0, wild_program, &w[0] },
+				{ 1, wild_program, &w[1] });
 			assert_true(w[0].got[0] > 50 && w[0].got[1] > 20);
 			assert_true(!digest || digest == et_digest(&m));
 			digest = et_digest(&m);
@@ -510,6 +499,6 @@ static void anything_ends_well(void **state)
 
 TESTS(TEST(a_queue_that_is_not_open_does_nothing),
 	TEST(what_cannot_be_has_an_error_number), TEST(sizes_have_no_end),
-	TEST(what_the_card_refuses_stops_the_queue),
+	ET_TEST(what_the_card_refuses_stops_the_queue),
 	TEST(rights_are_those_that_it_was_opened_with),
-	TEST(words_are_issued_and_appended), TEST(anything_ends_well))
+	ET_TEST(words_are_issued_and_appended), TEST(anything_ends_well))

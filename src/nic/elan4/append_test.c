@@ -88,8 +88,6 @@ static void start_third(void *arg)
  * needs no program for it. */
 static void qsn_f29_packets_append_commands(void **state)
 {
-	struct et_program p[] = { { 0, start_program, NULL },
-		{ 1, start_owner, NULL }, { 2, start_third, NULL } };
 	uint32_t workers;
 	uint64_t digest = 0;
 
@@ -97,7 +95,8 @@ static void qsn_f29_packets_append_commands(void **state)
 		struct et m;
 
 		et_init(&m, "4");
-		et_run(&m, workers, p, 3);
+		ET_RUN(&m, workers, { 0, start_program, NULL },
+			{ 1, start_owner, NULL }, { 2, start_third, NULL });
 		assert_int_equal(et_counts(&m, 1).appended, 3 + 9 + 4 + 1 + 8);
 		assert_int_equal(et_counts(&m, 1).commands, 5);
 		assert_int_equal(et_counts(&m, 1).dmas, 1);
@@ -159,12 +158,11 @@ static void qsn_f29_what_is_mapped_for_a_context_is_appended(void **state)
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct refused x = cases[i];
-		struct et_program p[] = { { 0, refused_program, &x },
-			{ 1, refused_owner, &x } };
 		struct et m;
 
 		et_init(&m, "4");
-		et_run(&m, 1, p, 2);
+		ET_RUN(&m, 1, { 0, refused_program, &x },
+			{ 1, refused_owner, &x });
 		assert_int_equal(et_counts(&m, 1).appended, x.error ? 0 : 3);
 		et_fini(&m);
 	}
@@ -190,12 +188,9 @@ static void driver_program(void *arg)
 
 static void a_page_is_mapped_once_in_a_context(void **state)
 {
-	struct et_program p = { 0, driver_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
-	et_fini(&m);
+	ET_RUN(m, 1, { 0, driver_program, NULL });
 }
 
 /* --- mistakes --- */
@@ -238,16 +233,12 @@ static void mistake_owner(void *arg)
 
 static void qsn_f29_a_mistake_stops_the_queue_it_is_in(void **state)
 {
-	struct et_program p[] = { { 0, mistake_program, NULL },
-		{ 1, mistake_owner, NULL } };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, p, 2);
-	assert_int_equal(et_counts(&m, 1).errors[ELAN_ERROR_RIGHT], 1);
-	assert_in_range(et_counts(&m, 1).appended, 9 + 300, 9 + 300 + 30);
-	assert_int_equal(et_counts(&m, 1).errors[ELAN_ERROR_COMMAND], 1);
-	et_fini(&m);
+	ET_RUN(m, 1, { 0, mistake_program, NULL }, { 1, mistake_owner, NULL });
+	assert_int_equal(et_counts(m, 1).errors[ELAN_ERROR_RIGHT], 1);
+	assert_in_range(et_counts(m, 1).appended, 9 + 300, 9 + 300 + 30);
+	assert_int_equal(et_counts(m, 1).errors[ELAN_ERROR_COMMAND], 1);
 }
 
 static void gap_owner(void *arg)
@@ -271,13 +262,9 @@ static void gap_program(void *arg)
 
 static void a_core_that_stores_ahead_does_not_share(void **state)
 {
-	struct et_program p[] = { { 0, gap_program, NULL },
-		{ 1, gap_owner, NULL } };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, p, 2);
-	et_fini(&m);
+	ET_RUN(m, 1, { 0, gap_program, NULL }, { 1, gap_owner, NULL });
 }
 
 /* --- full --- */
@@ -317,9 +304,6 @@ static void full_owner(void *arg)
 /* What does not fit is turned away and comes again, and once. */
 static void a_full_queue_turns_packets_away(void **state)
 {
-	struct et_program p[] = { { 0, full_program, NULL },
-		{ 1, full_program, NULL }, { 2, full_program, NULL },
-		{ 3, full_owner, NULL } };
 	static const sim_time timeouts[] = { 100 * US, US };
 	uint32_t i, k;
 
@@ -332,7 +316,9 @@ static void a_full_queue_turns_packets_away(void **state)
 		m.params.retry.timeout = timeouts[i];
 		m.params.retry.back_off = 10 * US;
 		m.params.retry.limit = 255;
-		et_run(&m, 1, p, 4);
+		ET_RUN(&m, 1, { 0, full_program, NULL },
+			{ 1, full_program, NULL }, { 2, full_program, NULL },
+			{ 3, full_owner, NULL });
 		for (k = 0; k < SENDERS; k++) {
 			nacks += et_counts(&m, k).nacks;
 			resent += et_counts(&m, k).resent;
@@ -348,7 +334,7 @@ static void a_full_queue_turns_packets_away(void **state)
 
 TESTS(TEST(qsn_f29_packets_append_commands),
 	TEST(qsn_f29_what_is_mapped_for_a_context_is_appended),
-	TEST(a_page_is_mapped_once_in_a_context),
-	TEST(qsn_f29_a_mistake_stops_the_queue_it_is_in),
-	TEST(a_core_that_stores_ahead_does_not_share),
+	ET_TEST(a_page_is_mapped_once_in_a_context),
+	ET_TEST(qsn_f29_a_mistake_stops_the_queue_it_is_in),
+	ET_TEST(a_core_that_stores_ahead_does_not_share),
 	TEST(a_full_queue_turns_packets_away))

@@ -218,18 +218,16 @@ static void order_program(void *arg)
  * the first one's write, and neither the put behind them. */
 static void qsn_f36_a_test_keeps_its_place_in_its_queue(void **state)
 {
+	struct et *m = *state;
 	struct order x = { 0 };
-	struct et m;
 
-	et_init(&m, "4");
-	m.params.outstanding = 8;
-	m.params.host[0].see = 50 * US;
-	m.params.retry.timeout = 1000 * US;
-	run_two(&m, order_program, NULL, &x);
+	m->params.outstanding = 8;
+	m->params.host[0].see = 50 * US;
+	m->params.retry.timeout = 1000 * US;
+	run_two(m, order_program, NULL, &x);
 	assert_true(x.is_yes);
-	et_expect_at(&m, 1, WORD, 3, 8, true);
-	assert_int_equal(et_counts(&m, 0).acks, 5);
-	et_fini(&m);
+	et_expect_at(m, 1, WORD, 3, 8, true);
+	assert_int_equal(et_counts(m, 0).acks, 5);
 }
 
 /* --- locks --- */
@@ -290,16 +288,16 @@ static void lock_program(void *arg)
 
 static void qsn_f36_a_lock_has_one_owner(void **state)
 {
+	struct et *m = *state;
 	struct et_program p[OWNERS];
 	struct lock x = { 0 };
 	uint32_t i, k, j, l;
-	struct et m;
 
 	for (i = 0; i < OWNERS; i++)
 		p[i] = (struct et_program){ i, lock_program, &x };
-	et_init(&m, "8");
-	m.params.host[0].see = 3 * US;
-	et_run(&m, 1, p, OWNERS);
+	m->nodes = "8";
+	m->params.host[0].see = 3 * US;
+	et_run(m, 1, p, OWNERS);
 	for (i = 0; i < OWNERS; i++)
 		for (k = 0; k < TIMES; k++)
 			for (j = 0; j < OWNERS; j++)
@@ -310,8 +308,7 @@ static void qsn_f36_a_lock_has_one_owner(void **state)
 							x.held[j][l].until ||
 						x.held[j][l].from >
 							x.held[i][k].until);
-	assert_true(ET_SUM(&m, denied) > OWNERS);
-	et_fini(&m);
+	assert_true(ET_SUM(m, denied) > OWNERS);
 }
 
 /* --- the host's bus --- */
@@ -341,16 +338,14 @@ static void busy_program(void *arg)
 /* The only read is in use: it is turned away, and comes again. */
 static void qsn_f36_a_test_needs_a_read(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	m.params.reads = 1;
-	m.params.read_latency = 20 * US;
-	m.params.retry.timeout = 1000 * US;
-	run_two(&m, busy_program, reader_program, NULL);
-	assert_in_range(et_counts(&m, 0).nacks, 2, 5);
-	assert_int_equal(et_counts(&m, 0).acks, 1);
-	et_fini(&m);
+	m->params.reads = 1;
+	m->params.read_latency = 20 * US;
+	m->params.retry.timeout = 1000 * US;
+	run_two(m, busy_program, reader_program, NULL);
+	assert_in_range(et_counts(m, 0).nacks, 2, 5);
+	assert_int_equal(et_counts(m, 0).acks, 1);
 }
 
 struct told {
@@ -382,26 +377,24 @@ static void booked_program(void *arg)
 /* A yes is a message, whose test is a read; a no is none. */
 static void qsn_f36_the_time_of_a_test_is_a_read(void **state)
 {
+	struct et *m = *state;
 	struct told x = { 0 };
 	struct book_how how = { .on_message = on_message, .arg = &x };
 	sim_time sum = 0;
 	uint32_t c;
-	struct et m;
 
-	et_init(&m, "4");
-	m.params.bus.turn = 0;
-	m.book = &how;
-	run_two(&m, booked_program, NULL, NULL);
+	m->params.bus.turn = 0;
+	m->book = &how;
+	run_two(m, booked_program, NULL, NULL);
 	assert_int_equal(x.n, 1);
 	assert_int_equal(x.last.budget.spent[CAUSE_MEMORY_READ],
-		m.params.input + m.params.read_latency +
-			m.params.host[0].dma_overhead + 7500);
+		m->params.input + m->params.read_latency +
+			m->params.host[0].dma_overhead + 7500);
 	assert_int_equal(x.last.budget.spent[CAUSE_MEMORY_WRITE],
-		m.params.host[0].dma_overhead + 7500 + m.params.host[0].see);
+		m->params.host[0].dma_overhead + 7500 + m->params.host[0].see);
 	for (c = 0; c < N_CAUSES; c++)
 		sum += x.last.budget.spent[c];
 	assert_int_equal(sum, x.last.budget.at - x.last.budget.start);
-	et_fini(&m);
 }
 
 /* --- guards --- */
@@ -471,7 +464,8 @@ static void qsn_f31_guards_skip_by_what_tests_said(void **state)
 
 TESTS(TEST(qsn_f36_each_test_says_yes_or_no),
 	TEST(qsn_f36_a_no_executes_nothing),
-	TEST(qsn_f36_a_test_keeps_its_place_in_its_queue),
-	TEST(qsn_f36_a_lock_has_one_owner), TEST(qsn_f36_a_test_needs_a_read),
-	TEST(qsn_f36_the_time_of_a_test_is_a_read),
+	ET_TEST(qsn_f36_a_test_keeps_its_place_in_its_queue),
+	ET_TEST(qsn_f36_a_lock_has_one_owner),
+	ET_TEST(qsn_f36_a_test_needs_a_read),
+	ET_TEST(qsn_f36_the_time_of_a_test_is_a_read),
 	TEST(qsn_f31_guards_skip_by_what_tests_said))

@@ -124,6 +124,20 @@ void et_fini(struct et *m)
 	mem_free(m->digest);
 }
 
+int et_set_up(void **state)
+{
+	*state = mem_alloc(1, sizeof(struct et));
+	et_init(*state, "4");
+	return 0;
+}
+
+int et_tear_down(void **state)
+{
+	et_fini(*state);
+	mem_free(*state);
+	return 0;
+}
+
 uint64_t et_digest(const struct et *m)
 {
 	return digest_fold(m->digest, m->net->n_nodes);

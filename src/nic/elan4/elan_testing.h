@@ -63,7 +63,18 @@ void et_go(struct et *m);
 /* Both, with programs from time 0 on, each on a thread of its own. */
 void et_run(struct et *m, uint32_t n_workers, const struct et_program *programs,
 	uint32_t n);
+#define ET_RUN(m, n_workers, ...)                                              \
+	et_run(m, n_workers, (const struct et_program[]){ __VA_ARGS__ },       \
+		sizeof((const struct et_program[]){ __VA_ARGS__ }) /           \
+			sizeof(struct et_program))
 void et_fini(struct et *m);
+
+/* A test whose state is a machine of four nodes, unless it sets m->nodes. */
+int et_set_up(void **state);
+int et_tear_down(void **state);
+#define ET_TEST(name)                                                          \
+	cmocka_unit_test_setup_teardown(name, et_set_up, et_tear_down)
+
 uint64_t et_digest(const struct et *m);
 
 /* A node's insides, its bus, and its counts. */

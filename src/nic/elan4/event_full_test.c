@@ -15,9 +15,7 @@ enum { QUEUE = 5, WORDS = ELAN_COPY_MOST / 8 };
 
 static void run_one(struct et *m, void (*program)(void *), void *arg)
 {
-	struct et_program p = { 0, program, arg };
-
-	et_run(m, 1, &p, 1);
+	ET_RUN(m, 1, { 0, program, arg });
 }
 
 /* --- rates --- */
@@ -59,14 +57,12 @@ static void rate_program(void *arg)
 
 static void events_build_over_four_million_packets_a_second(void **state)
 {
+	struct et *m = *state;
 	sim_time took;
-	struct et m;
 
-	et_init(&m, "4");
-	run_one(&m, rate_program, &took);
-	assert_int_equal(et_counts(&m, 0).packets, BURST);
+	run_one(m, rate_program, &took);
+	assert_int_equal(et_counts(m, 0).packets, BURST);
 	assert_in_range(took / BURST, 230 * SIM_NS, 245 * SIM_NS);
-	et_fini(&m);
 }
 
 /* --- a full queue --- */
@@ -117,13 +113,11 @@ static void full_program(void *arg)
 
 static void copies_wait_for_a_full_queue(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	m.params.command_rate = 20000000;
-	run_one(&m, full_program, &m);
-	assert_int_equal(et_counts(&m, 0).copied, MANY * 480 + 24 + 8);
-	et_fini(&m);
+	m->params.command_rate = 20000000;
+	run_one(m, full_program, m);
+	assert_int_equal(et_counts(m, 0).copied, MANY * 480 + 24 + 8);
 }
 
 /*
@@ -182,18 +176,15 @@ static void acks_check(void *arg)
 
 static void copies_wait_for_acknowledgements(void **state)
 {
-	struct et_program p[] = { { 0, acks_program, NULL },
-		{ 1, acks_check, NULL }, { 2, acks_sender, NULL } };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	m.params.input = 10 * US;
-	m.params.retry.timeout = 1000 * US;
-	m.params.retry.back_off = US;
-	et_run(&m, 1, p, 3);
-	assert_int_equal(et_counts(&m, 0).interrupts, 1);
-	assert_true(et_counts(&m, 2).nacks > 0);
-	et_fini(&m);
+	m->params.input = 10 * US;
+	m->params.retry.timeout = 1000 * US;
+	m->params.retry.back_off = US;
+	ET_RUN(m, 1, { 0, acks_program, NULL }, { 1, acks_check, NULL },
+		{ 2, acks_sender, NULL });
+	assert_int_equal(et_counts(m, 0).interrupts, 1);
+	assert_true(et_counts(m, 2).nacks > 0);
 }
 
 /* A command is half there, and its end is coming when a copy waits. */
@@ -233,15 +224,11 @@ static void coming_sender(void *arg)
 
 static void copies_wait_for_words_under_way(void **state)
 {
-	struct et_program p[] = { { 0, coming_program, NULL },
-		{ 1, coming_sender, NULL } };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	m.params.input = 10 * US;
-	m.params.retry.timeout = 1000 * US;
-	et_run(&m, 1, p, 2);
-	et_fini(&m);
+	m->params.input = 10 * US;
+	m->params.retry.timeout = 1000 * US;
+	ET_RUN(m, 1, { 0, coming_program, NULL }, { 1, coming_sender, NULL });
 }
 
 /* --- what cannot go on --- */
@@ -285,14 +272,12 @@ static void stuck_program(void *arg)
 
 static void what_never_fits_stops_its_queue(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	run_one(&m, stuck_program, NULL);
-	assert_int_equal(et_counts(&m, 0).errors[ELAN_ERROR_OVERFLOW], 2);
-	assert_int_equal(et_counts(&m, 0).packets, 0);
-	assert_int_equal(et_node(&m, 0)->events->bytes, 0);
-	et_fini(&m);
+	run_one(m, stuck_program, NULL);
+	assert_int_equal(et_counts(m, 0).errors[ELAN_ERROR_OVERFLOW], 2);
+	assert_int_equal(et_counts(m, 0).packets, 0);
+	assert_int_equal(et_node(m, 0)->events->bytes, 0);
 }
 
 /* A queue that is stopped or closed while copies to it wait or come. */
@@ -334,15 +319,13 @@ static void gone_program(void *arg)
 
 static void queues_may_go_away(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	run_one(&m, gone_program, NULL);
-	assert_int_equal(et_counts(&m, 0).errors[ELAN_ERROR_RIGHT], 1);
+	run_one(m, gone_program, NULL);
+	assert_int_equal(et_counts(m, 0).errors[ELAN_ERROR_RIGHT], 1);
 	/* copies that come when it is closed already, too */
-	assert_in_range(et_counts(&m, 0).errors[ELAN_ERROR_ADDRESS], 3, 3 + 7);
-	assert_int_equal(et_counts(&m, 0).interrupts, 0);
-	et_fini(&m);
+	assert_in_range(et_counts(m, 0).errors[ELAN_ERROR_ADDRESS], 3, 3 + 7);
+	assert_int_equal(et_counts(m, 0).interrupts, 0);
 }
 
 /* --- protection --- */
@@ -393,11 +376,9 @@ static void protected_program(void *arg)
 
 static void contexts_are_kept_apart(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	run_one(&m, protected_program, NULL);
-	et_fini(&m);
+	run_one(m, protected_program, NULL);
 }
 
 /* --- anything --- */
@@ -522,9 +503,9 @@ static void any_chains_do_no_harm(void **state)
 	assert_true(overflows > 0);
 }
 
-TESTS(TEST(events_build_over_four_million_packets_a_second),
-	TEST(copies_wait_for_a_full_queue),
-	TEST(copies_wait_for_acknowledgements),
-	TEST(copies_wait_for_words_under_way),
-	TEST(what_never_fits_stops_its_queue), TEST(queues_may_go_away),
-	TEST(contexts_are_kept_apart), TEST(any_chains_do_no_harm))
+TESTS(ET_TEST(events_build_over_four_million_packets_a_second),
+	ET_TEST(copies_wait_for_a_full_queue),
+	ET_TEST(copies_wait_for_acknowledgements),
+	ET_TEST(copies_wait_for_words_under_way),
+	ET_TEST(what_never_fits_stops_its_queue), ET_TEST(queues_may_go_away),
+	ET_TEST(contexts_are_kept_apart), TEST(any_chains_do_no_harm))

@@ -21,9 +21,7 @@ static void pattern(uint64_t *words, uint64_t seed, uint32_t n)
 
 static void run_one(struct et *m, void (*program)(void *), void *arg)
 {
-	struct et_program p = { 0, program, arg };
-
-	et_run(m, 1, &p, 1);
+	ET_RUN(m, 1, { 0, program, arg });
 }
 
 /* --- to memory --- */
@@ -113,11 +111,9 @@ static void more_program(void *arg)
 
 static void qsn_f49_no_event_copies_more(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	run_one(&m, more_program, NULL);
-	et_fini(&m);
+	run_one(m, more_program, NULL);
 }
 
 /* A command that comes in parts, through the whole ring of a small queue. */
@@ -154,11 +150,9 @@ static void parts_program(void *arg)
 
 static void a_copy_may_be_as_long_as_its_queue(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	run_one(&m, parts_program, NULL);
-	et_fini(&m);
+	run_one(m, parts_program, NULL);
 }
 
 /* The same event armed anew, in all ways: what was kept is dropped. */
@@ -200,13 +194,11 @@ static void anew_program(void *arg)
 
 static void arming_anew_drops_what_was_kept(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	run_one(&m, anew_program, NULL);
-	assert_int_equal(et_counts(&m, 0).fired, 2);
-	assert_int_equal(et_node(&m, 0)->events->bytes, 2048);
-	et_fini(&m);
+	run_one(m, anew_program, NULL);
+	assert_int_equal(et_counts(m, 0).fired, 2);
+	assert_int_equal(et_node(m, 0)->events->bytes, 2048);
 }
 
 /* --- to a queue --- */
@@ -268,8 +260,6 @@ static void all_packet_end(void *arg)
 
 static void qsn_f50_what_is_copied_to_a_queue_is_executed(void **state)
 {
-	struct et_program p[] = { { 0, all_program, NULL },
-		{ 1, all_dma_end, NULL }, { 2, all_packet_end, NULL } };
 	uint64_t digest = 0;
 	uint32_t workers;
 
@@ -277,7 +267,8 @@ static void qsn_f50_what_is_copied_to_a_queue_is_executed(void **state)
 		struct et m;
 
 		et_init(&m, "4");
-		et_run(&m, workers, p, 3);
+		ET_RUN(&m, workers, { 0, all_program, NULL },
+			{ 1, all_dma_end, NULL }, { 2, all_packet_end, NULL });
 		assert_int_equal(et_counts(&m, 0).interrupts, 1);
 		assert_int_equal(et_counts(&m, 0).dmas, 1);
 		assert_int_equal(
@@ -319,19 +310,15 @@ static void once_check(void *arg)
 
 static void qsn_f50_the_commands_run_at_once(void **state)
 {
+	struct et *m = *state;
 	struct at_once x;
-	struct et_program p[] = { { 0, once_program, &x },
-		{ 1, once_check, &x } };
-	struct et m;
 
-	et_init(&m, "4");
-	et_run(&m, 1, p, 2);
+	ET_RUN(m, 1, { 0, once_program, &x }, { 1, once_check, &x });
 	/* 40 bytes to copy; ADD took 8 ns of the command processor before */
 	assert_int_equal(x.seen - x.came,
-		200 * SIM_NS + 40 * 625 + m.params.command + 61 * SIM_NS +
-			m.params.input + m.params.host[0].dma_overhead + 7500 +
-			m.params.host[0].see);
-	et_fini(&m);
+		200 * SIM_NS + 40 * 625 + m->params.command + 61 * SIM_NS +
+			m->params.input + m->params.host[0].dma_overhead +
+			7500 + m->params.host[0].see);
 }
 
 /* The one way in: at the queue's address, with its rights, and as it is. */
@@ -354,13 +341,11 @@ static void way_in_program(void *arg)
 
 static void qsn_f29_an_event_appends_commands(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	run_one(&m, way_in_program, NULL);
-	assert_int_equal(et_counts(&m, 0).appended, 4);
-	assert_int_equal(et_counts(&m, 0).interrupts, 0);
-	et_fini(&m);
+	run_one(m, way_in_program, NULL);
+	assert_int_equal(et_counts(m, 0).appended, 4);
+	assert_int_equal(et_counts(m, 0).interrupts, 0);
 }
 
 /* Both kinds of places, by one event processor and in the order of firing. */
@@ -396,16 +381,14 @@ static void places_program(void *arg)
 
 static void qsn_f52_events_write_memory_or_a_queue(void **state)
 {
+	struct et *m = *state;
 	sim_time took;
-	struct et m;
 
-	et_init(&m, "4");
-	run_one(&m, places_program, &took);
+	run_one(m, places_program, &took);
 	/* one after the other: 20 of 8 and 20 of 24 bytes */
 	assert_in_range(took, 40 * 200 * SIM_NS + 20 * (5 + 15) * SIM_NS - US,
 		40 * 200 * SIM_NS + 20 * (5 + 15) * SIM_NS + US);
-	assert_int_equal(et_counts(&m, 0).copied, 20 * 8 + 20 * 24);
-	et_fini(&m);
+	assert_int_equal(et_counts(m, 0).copied, 20 * 8 + 20 * 24);
 }
 
 /* The word that ELAN_ARM writes does not wait for the event processor. */
@@ -428,11 +411,9 @@ static void word_program(void *arg)
 
 static void a_word_does_not_wait_for_copies(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	run_one(&m, word_program, NULL);
-	et_fini(&m);
+	run_one(m, word_program, NULL);
 }
 
 /* --- DMAs' ends --- */
@@ -478,14 +459,10 @@ static void ends_check(void *arg)
 
 static void qsn_f46_a_dmas_end_runs_commands_at_both_ends(void **state)
 {
-	struct et_program p[] = { { 0, ends_program, NULL },
-		{ 1, ends_program, NULL }, { 2, ends_check, NULL },
-		{ 3, ends_check, NULL } };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, p, 4);
-	et_fini(&m);
+	ET_RUN(m, 1, { 0, ends_program, NULL }, { 1, ends_program, NULL },
+		{ 2, ends_check, NULL }, { 3, ends_check, NULL });
 }
 
 /* A block goes round all nodes, twice; only the first DMA is asked for. */
@@ -553,13 +530,13 @@ static void qsn_f88_dmas_are_chained_without_a_cpu(void **state)
 }
 
 TESTS(TEST(qsn_f49_an_event_copies_up_to_2_kb),
-	TEST(qsn_f49_no_event_copies_more),
-	TEST(a_copy_may_be_as_long_as_its_queue),
-	TEST(arming_anew_drops_what_was_kept),
+	ET_TEST(qsn_f49_no_event_copies_more),
+	ET_TEST(a_copy_may_be_as_long_as_its_queue),
+	ET_TEST(arming_anew_drops_what_was_kept),
 	TEST(qsn_f50_what_is_copied_to_a_queue_is_executed),
-	TEST(qsn_f50_the_commands_run_at_once),
-	TEST(qsn_f29_an_event_appends_commands),
-	TEST(qsn_f52_events_write_memory_or_a_queue),
-	TEST(a_word_does_not_wait_for_copies),
-	TEST(qsn_f46_a_dmas_end_runs_commands_at_both_ends),
+	ET_TEST(qsn_f50_the_commands_run_at_once),
+	ET_TEST(qsn_f29_an_event_appends_commands),
+	ET_TEST(qsn_f52_events_write_memory_or_a_queue),
+	ET_TEST(a_word_does_not_wait_for_copies),
+	ET_TEST(qsn_f46_a_dmas_end_runs_commands_at_both_ends),
 	TEST(qsn_f88_dmas_are_chained_without_a_cpu))

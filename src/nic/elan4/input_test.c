@@ -109,11 +109,9 @@ static void scattered_check(void *arg)
 
 static void writes_and_events_stand_in_any_order(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	run_two(&m, scattered_program, scattered_check, NULL);
-	et_fini(&m);
+	run_two(m, scattered_program, scattered_check, NULL);
 }
 
 /* --- contexts --- */
@@ -268,11 +266,9 @@ static void event_check(void *arg)
 
 static void qsn_f53_events_belong_to_contexts(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	run_two(&m, event_program, event_check, NULL);
-	et_fini(&m);
+	run_two(m, event_program, event_check, NULL);
 }
 
 /* The last number of an event; and one that nobody armed makes no table. */
@@ -290,13 +286,11 @@ static void last_event_program(void *arg)
 
 static void events_are_made_when_they_are_armed(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	run_two(&m, last_event_program, NULL, NULL);
-	assert_int_equal(et_node(&m, 0)->events->n, ELAN_EVENTS);
-	assert_int_equal(et_node(&m, 1)->events->n, 0);
-	et_fini(&m);
+	run_two(m, last_event_program, NULL, NULL);
+	assert_int_equal(et_node(m, 0)->events->n, ELAN_EVENTS);
+	assert_int_equal(et_node(m, 1)->events->n, 0);
 }
 
 /* --- gets --- */
@@ -347,15 +341,10 @@ static void qsn_f82_gets_are_batched(void **state)
 	uint32_t i;
 
 	for (i = 0; i < 2; i++) {
-		struct et_program p[] = {
-			{ 0, batch_program, &x[i] },
-			{ 1, batch_source, NULL },
-			{ 2, batch_source, NULL },
-			{ 3, batch_source, NULL },
-		};
-
 		et_init(&m, "4");
-		et_run(&m, 1, p, 4);
+		ET_RUN(&m, 1, { 0, batch_program, &x[i] },
+			{ 1, batch_source, NULL }, { 2, batch_source, NULL },
+			{ 3, batch_source, NULL });
 		et_fini(&m);
 	}
 	assert_in_range(x[0].took / GETS, 1900 * SIM_NS, 2600 * SIM_NS);
@@ -363,9 +352,9 @@ static void qsn_f82_gets_are_batched(void **state)
 }
 
 TESTS(TEST(qsn_f16_blocks_are_merged_to_longer_writes),
-	TEST(writes_and_events_stand_in_any_order),
+	ET_TEST(writes_and_events_stand_in_any_order),
 	TEST(qsn_f53_a_context_selects_the_memory),
 	TEST(qsn_f53_a_get_reads_its_contexts_memory),
-	TEST(qsn_f53_events_belong_to_contexts),
-	TEST(events_are_made_when_they_are_armed),
+	ET_TEST(qsn_f53_events_belong_to_contexts),
+	ET_TEST(events_are_made_when_they_are_armed),
 	TEST(qsn_f82_gets_are_batched))

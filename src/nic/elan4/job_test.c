@@ -70,12 +70,10 @@ static void dmas_stay_within_a_job(void **state)
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct job x = cases[i];
-		struct et_program p[] = { { 0, job_program, &x },
-			{ 1, job_check, &x } };
 		struct et m;
 
 		et_init(&m, "4");
-		et_run(&m, 1, p, 2);
+		ET_RUN(&m, 1, { 0, job_program, &x }, { 1, job_check, &x });
 		assert_int_equal(et_counts(&m, 1).writes,
 			x.error ? 0 : (BYTES + 511) / 512);
 		et_fini(&m);
@@ -146,22 +144,18 @@ static void check_target(void *arg)
  */
 static void qsn_f4_bytes_go_straight_from_memory_to_memory(void **state)
 {
+	struct et *m = *state;
 	struct watched x = { 0 };
-	struct et_program p[] = { { 0, long_program, NULL },
-		{ 0, watch_card, &x }, { 1, watch_target, &x },
-		{ 1, check_target, NULL } };
-	struct et m;
 
-	et_init(&m, "4");
-	et_run(&m, 1, p, 4);
-	assert_int_equal(et_bus(&m, 0)->bytes[BUS_OUT], 64 + LONG);
-	assert_int_equal(et_bus(&m, 0)->bytes[BUS_IN], 0);
-	assert_int_equal(et_bus(&m, 1)->bytes[BUS_OUT], 0);
-	assert_int_equal(et_bus(&m, 1)->bytes[BUS_IN], LONG);
+	ET_RUN(m, 1, { 0, long_program, NULL }, { 0, watch_card, &x },
+		{ 1, watch_target, &x }, { 1, check_target, NULL });
+	assert_int_equal(et_bus(m, 0)->bytes[BUS_OUT], 64 + LONG);
+	assert_int_equal(et_bus(m, 0)->bytes[BUS_IN], 0);
+	assert_int_equal(et_bus(m, 1)->bytes[BUS_OUT], 0);
+	assert_int_equal(et_bus(m, 1)->bytes[BUS_IN], LONG);
 	assert_in_range(x.most, 1024, 2048);
 	assert_in_range(x.first, 10 * US, 14 * US);
 	assert_in_range(x.last, 10 * US + 70 * US, 10 * US + 80 * US);
-	et_fini(&m);
 }
 
 /* --- while CPUs compute --- */
@@ -200,20 +194,17 @@ static void compute_program(void *arg)
 /* The other node's CPU computes all the time: it has no program. */
 static void qsn_f11_nobody_is_needed_until_somebody_asks(void **state)
 {
+	struct et *m = *state;
 	struct overlap x = { 0 };
-	struct et_program p[] = { { 0, compute_program, &x } };
-	struct et m;
 
-	et_init(&m, "4");
-	et_run(&m, 1, p, 1);
+	ET_RUN(m, 1, { 0, compute_program, &x });
 	/* of 75 us that it takes */
 	assert_in_range(x.issued, US, 3 * US);
 	assert_int_equal(x.looked, 0);
-	assert_int_equal(et_counts(&m, 1).gets, 1);
-	assert_int_equal(et_bus(&m, 1)->bytes[BUS_IN], LONG + 512);
-	et_fini(&m);
+	assert_int_equal(et_counts(m, 1).gets, 1);
+	assert_int_equal(et_bus(m, 1)->bytes[BUS_IN], LONG + 512);
 }
 
 TESTS(TEST(dmas_stay_within_a_job),
-	TEST(qsn_f4_bytes_go_straight_from_memory_to_memory),
-	TEST(qsn_f11_nobody_is_needed_until_somebody_asks))
+	ET_TEST(qsn_f4_bytes_go_straight_from_memory_to_memory),
+	ET_TEST(qsn_f11_nobody_is_needed_until_somebody_asks))

@@ -110,14 +110,12 @@ static void bad_code_program(void *arg)
 
 static void whoever_starts_none_leaves_his_turn(void **state)
 {
+	struct et *m = *state;
 	struct et_program p = { 0, bad_code_program, NULL };
-	struct et m;
 
-	et_init(&m, "4");
-	m.params.threads = 1;
-	run_on(&m, &p, 1);
-	assert_int_equal(et_counts(&m, 0).threads, 2);
-	et_fini(&m);
+	m->params.threads = 1;
+	run_on(m, &p, 1);
+	assert_int_equal(et_counts(m, 0).threads, 2);
 }
 
 /* The thread before it waits for what comes after the command. */
@@ -137,13 +135,11 @@ static void skip_start_program(void *arg)
 
 static void what_is_skipped_needs_no_room(void **state)
 {
+	struct et *m = *state;
 	struct et_program p = { 0, skip_start_program, NULL };
-	struct et m;
 
-	et_init(&m, "4");
-	m.params.threads = 1;
-	run_on(&m, &p, 1);
-	et_fini(&m);
+	m->params.threads = 1;
+	run_on(m, &p, 1);
 }
 
 /* A copy waits for a queue, that for a thread, and it for nothing. */
@@ -293,8 +289,8 @@ static void what_was_appended_is_not_turned_away(void **state)
 }
 
 TESTS(TEST(a_skipped_packet_leaves_room),
-	TEST(whoever_starts_none_leaves_his_turn),
-	TEST(what_is_skipped_needs_no_room),
+	ET_TEST(whoever_starts_none_leaves_his_turn),
+	ET_TEST(what_is_skipped_needs_no_room),
 	TEST(what_waits_for_ever_is_no_bug),
 	TEST(a_queue_that_goes_is_not_written_to),
 	TEST(what_was_appended_is_not_turned_away))

@@ -100,17 +100,15 @@ static void qsn_g3_duplicates_are_executed_once(void **state)
 /* An acknowledgement that comes while a packet waits to be sent again. */
 static void an_acknowledgement_may_come_late(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	m.params.retry.timeout = 300 * SIM_NS;
-	m.params.retry.back_off = 20 * US;
-	run_two(&m, again_program, again_check, NULL);
-	assert_true(et_counts(&m, 0).timeouts > 0);
-	assert_int_equal(et_counts(&m, 0).resent, 0);
-	assert_int_equal(et_counts(&m, 0).packets, AGAIN + 6);
-	assert_int_equal(et_counts(&m, 1).duplicates, 0);
-	et_fini(&m);
+	m->params.retry.timeout = 300 * SIM_NS;
+	m->params.retry.back_off = 20 * US;
+	run_two(m, again_program, again_check, NULL);
+	assert_true(et_counts(m, 0).timeouts > 0);
+	assert_int_equal(et_counts(m, 0).resent, 0);
+	assert_int_equal(et_counts(m, 0).packets, AGAIN + 6);
+	assert_int_equal(et_counts(m, 1).duplicates, 0);
 }
 
 /* --- turned away --- */
@@ -146,22 +144,20 @@ static void get_program(void *arg)
 
 static void qsn_f33_packets_are_retried_without_the_program(void **state)
 {
+	struct et *m = *state;
 	struct got x = { 0 };
 	struct elan_counts c;
-	struct et m;
 
-	et_init(&m, "4");
-	m.params.reads = 1;
-	m.params.read_latency = 30 * US;
-	run_two(&m, get_program, busy_program, &x);
-	c = et_counts(&m, 0);
+	m->params.reads = 1;
+	m->params.read_latency = 30 * US;
+	run_two(m, get_program, busy_program, &x);
+	c = et_counts(m, 0);
 	/* sent at 5 us and then 1, 2, 4, 8, 16 us later */
 	assert_int_equal(c.nacks, 5);
 	assert_int_equal(c.resent, 5);
 	assert_int_equal(c.acks, 1);
 	assert_int_equal(c.errors[ELAN_ERROR_RETRIES], 0);
 	assert_in_range(x.at, (5 + 31 + 30) * US, (5 + 31 + 30 + 6) * US);
-	et_fini(&m);
 }
 
 /* A queue that is full for as long as its gets, and what follows them, wait
@@ -193,8 +189,6 @@ static void append_program(void *arg)
 static struct elan_counts run_full(
 	int64_t retries, sim_time busy, struct got *x)
 {
-	struct et_program p[] = { { 0, append_program, x },
-		{ 1, full_program, NULL }, { 2, busy_program, NULL } };
 	struct elan_counts c;
 	struct et m;
 
@@ -202,7 +196,8 @@ static struct elan_counts run_full(
 	m.params.reads = 1;
 	m.params.read_latency = busy;
 	m.params.retry.limit = retries;
-	et_run(&m, 1, p, 3);
+	ET_RUN(&m, 1, { 0, append_program, x }, { 1, full_program, NULL },
+		{ 2, busy_program, NULL });
 	c = et_counts(&m, 0);
 	et_fini(&m);
 	return c;
@@ -414,8 +409,8 @@ static void a_budget_changes_nothing_and_misses_none(void **state)
 
 TESTS(TEST(qsn_f25_what_is_resent_is_not_stored_again),
 	TEST(qsn_g3_duplicates_are_executed_once),
-	TEST(an_acknowledgement_may_come_late),
-	TEST(qsn_f33_packets_are_retried_without_the_program),
+	ET_TEST(an_acknowledgement_may_come_late),
+	ET_TEST(qsn_f33_packets_are_retried_without_the_program),
 	TEST(qsn_g4_retries_have_a_back_off_and_a_limit),
 	TEST(the_limit_may_be_255),
 	TEST(all_operations_come_true_on_any_number_of_workers),

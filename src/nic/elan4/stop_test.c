@@ -155,16 +155,12 @@ static void qsn_f26_one_queue_stops_alone(void **state)
 
 	for (i = 0; i < N_MISUSES; i++) {
 		struct misuse x = misuses[i];
-		struct et_program p[] = {
-			{ 0, bystander, NULL },
-			{ 0, misuser, &x },
-			{ 1, bystander_check, NULL },
-		};
 		struct elan_counts c;
 		char text[200];
 
 		et_init(&m, "4");
-		et_run(&m, 1, p, 3);
+		ET_RUN(&m, 1, { 0, bystander, NULL }, { 0, misuser, &x },
+			{ 1, bystander_check, NULL });
 		c = et_counts(&m, 0);
 		assert_int_equal(c.errors[x.why], 1);
 		assert_int_equal(nic_errors(m.nic, 0, text, sizeof(text)), 1);
@@ -188,18 +184,12 @@ static void flooder(void *arg)
 
 static void qsn_f27_nobody_need_react_to_an_errant_process(void **state)
 {
-	static const struct et_program p[] = {
-		{ 0, bystander, NULL },
-		{ 0, flooder, NULL },
-		{ 0, misuser, (void *)(uintptr_t)&misuses[0] },
-		{ 1, bystander_check, NULL },
-	};
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, p, 4);
-	assert_int_equal(et_counts(&m, 0).errors[ELAN_ERROR_RIGHT], 1);
-	et_fini(&m);
+	ET_RUN(m, 1, { 0, bystander, NULL }, { 0, flooder, NULL },
+		{ 0, misuser, (void *)(uintptr_t)&misuses[0] },
+		{ 1, bystander_check, NULL });
+	assert_int_equal(et_counts(m, 0).errors[ELAN_ERROR_RIGHT], 1);
 }
 
 /* --- rights --- */
@@ -255,13 +245,10 @@ static void rights_program(void *arg)
 
 static void qsn_g10_a_queue_needs_the_right(void **state)
 {
-	static const struct et_program p = { 0, rights_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
-	assert_int_equal(et_counts(&m, 0).interrupts, 1);
-	et_fini(&m);
+	ET_RUN(m, 1, { 0, rights_program, NULL });
+	assert_int_equal(et_counts(m, 0).interrupts, 1);
 }
 
 /* --- closing --- */
@@ -310,16 +297,10 @@ static void stop_check(void *arg)
 
 static void qsn_f26_what_is_under_way_goes_on(void **state)
 {
-	static const struct et_program p[] = {
-		{ 0, stop_with_work, NULL },
-		{ 1, stop_check, NULL },
-	};
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, p, 2);
-	assert_int_equal(et_counts(&m, 1).duplicates, 0);
-	et_fini(&m);
+	ET_RUN(m, 1, { 0, stop_with_work, NULL }, { 1, stop_check, NULL });
+	assert_int_equal(et_counts(m, 1).duplicates, 0);
 }
 
 static void driver_program(void *arg)
@@ -352,12 +333,9 @@ static void driver_program(void *arg)
 
 static void the_driver_refuses_what_cannot_be(void **state)
 {
-	static const struct et_program p = { 0, driver_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
-	et_fini(&m);
+	ET_RUN(m, 1, { 0, driver_program, NULL });
 }
 
 /* --- anything --- */
@@ -453,49 +431,46 @@ static void fails_with(struct et *m, const char *text)
 
 static void the_audit_tells_what_is_left(void **state)
 {
+	struct et *m = *state;
 	struct list_link link = { 0 };
 	struct elan_node *n;
 	struct err e = { 0 };
-	struct et m;
 
-	et_init(&m, "4");
-	et_start(&m, 1, 1);
-	n = et_node(&m, 2);
-	assert_int_equal(nic_audit(m.nic, &e), 0);
+	et_start(m, 1, 1);
+	n = et_node(m, 2);
+	assert_int_equal(nic_audit(m->nic, &e), 0);
 	n->sender->resend.items.used = 3;
-	fails_with(
-		&m, "node 2: still to be done: 3 packets to be acknowledged");
+	fails_with(m, "node 2: still to be done: 3 packets to be acknowledged");
 	n->sender->resend.items.used = 0;
 	n->input->inside = 2;
-	fails_with(&m, "2 to be executed");
+	fails_with(m, "2 to be executed");
 	n->input->inside = 0;
 	n->n_reads = 1;
-	fails_with(&m, "1 reads");
+	fails_with(m, "1 reads");
 	n->n_reads = 0;
 	n->dmas->read_bytes = 512;
-	fails_with(&m, "512 bytes");
+	fails_with(m, "512 bytes");
 	n->dmas->read_bytes = 0;
 	n->dmas->assembling = 1;
-	fails_with(&m, "1 packets and 0 DMAs");
+	fails_with(m, "1 packets and 0 DMAs");
 	n->dmas->assembling = 0;
 	n->dmas->waiting.n = 4;
 	n->dmas->run[1].is_used = true;
-	fails_with(&m, "5 DMAs");
+	fails_with(m, "5 DMAs");
 	n->dmas->waiting.n = 0;
 	n->dmas->run[1].is_used = false;
 	n->events->inside = 6;
-	fails_with(&m, "6 copies of events");
+	fails_with(m, "6 copies of events");
 	n->events->inside = 0;
 	n->queues->run.first = &link;
-	fails_with(&m, "a queue has work");
+	fails_with(m, "a queue has work");
 	n->queues->run.first = NULL;
-	assert_int_equal(nic_audit(m.nic, &e), 0);
-	et_fini(&m);
+	assert_int_equal(nic_audit(m->nic, &e), 0);
 }
 
 TESTS(TEST(qsn_f26_one_queue_stops_alone),
-	TEST(qsn_f27_nobody_need_react_to_an_errant_process),
-	TEST(qsn_g10_a_queue_needs_the_right),
-	TEST(qsn_f26_what_is_under_way_goes_on),
-	TEST(the_driver_refuses_what_cannot_be), TEST(any_words_do_no_harm),
-	TEST(the_audit_tells_what_is_left))
+	ET_TEST(qsn_f27_nobody_need_react_to_an_errant_process),
+	ET_TEST(qsn_g10_a_queue_needs_the_right),
+	ET_TEST(qsn_f26_what_is_under_way_goes_on),
+	ET_TEST(the_driver_refuses_what_cannot_be), TEST(any_words_do_no_harm),
+	ET_TEST(the_audit_tells_what_is_left))

@@ -71,15 +71,12 @@ static void refused_program(void *arg)
 
 static void a_thread_is_its_contexts(void **state)
 {
-	struct et_program p = { 0, refused_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
 	n_done = 0;
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
+	ET_RUN(m, 1, { 0, refused_program, NULL });
 	assert_int_equal(n_done, 1);
-	assert_int_equal(et_counts(&m, 0).appended, 128);
-	et_fini(&m);
+	assert_int_equal(et_counts(m, 0).appended, 128);
 }
 
 /* --- not to their end --- */
@@ -108,14 +105,13 @@ static void forever_program(void *arg)
 
 static void who_waits_for_ever_keeps_nobody(void **state)
 {
-	struct et_program p = { 0, forever_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
 	n_done = 0;
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1); /* which fails where a program is left */
+	ET_RUN(m, 1,
+		{ 0, forever_program,
+			NULL }); /* which fails where a program is left */
 	assert_int_equal(n_done, 1);
-	et_fini(&m);
 }
 
 static void work_thread(const uint64_t *reg)
@@ -151,21 +147,17 @@ static void alive_program(void *arg)
 /* One that computes, others that are ready, one that waits. */
 static void threads_die_with_their_node(void **state)
 {
+	struct et *m = *state;
 	struct fault_event death = {
 		.at = 12 * US, .site = 0, .port = FAULT_SITE
 	};
 	struct fault_plan plan = { .event = &death, .n_events = 1 };
-	struct et_program p[] = { { 0, dying_program, NULL },
-		{ 1, alive_program, NULL } };
-	struct et m;
 
 	n_done = 0;
-	et_init(&m, "4");
-	m.faults = &plan;
-	m.params.retry.limit = 2;
-	et_run(&m, 1, p, 2);
+	m->faults = &plan;
+	m->params.retry.limit = 2;
+	ET_RUN(m, 1, { 0, dying_program, NULL }, { 1, alive_program, NULL });
 	assert_in_range(n_done, 100, 120);
-	et_fini(&m);
 }
 
 /* --- mistakes that end the run --- */
@@ -211,7 +203,6 @@ static void mistake_program(void *arg)
 /* What a child says that runs a program. */
 static int ending(void (*run)(void *), void *arg, char *text, size_t size)
 {
-	struct et_program p = { 0, run, arg };
 	int fd[2], status;
 	struct et m;
 	ssize_t n;
@@ -225,7 +216,7 @@ static int ending(void (*run)(void *), void *arg, char *text, size_t size)
 		signal(SIGABRT, SIG_DFL);
 		dup2(fd[1], STDERR_FILENO);
 		et_init(&m, "4");
-		et_run(&m, 1, &p, 1);
+		ET_RUN(&m, 1, { 0, run, arg });
 		_exit(0);
 	}
 	close(fd[1]);
@@ -344,6 +335,6 @@ static void any_thread_does_no_harm(void **state)
 	}
 }
 
-TESTS(TEST(mistakes_are_told), TEST(a_thread_is_its_contexts),
-	TEST(who_waits_for_ever_keeps_nobody),
-	TEST(threads_die_with_their_node), TEST(any_thread_does_no_harm))
+TESTS(TEST(mistakes_are_told), ET_TEST(a_thread_is_its_contexts),
+	ET_TEST(who_waits_for_ever_keeps_nobody),
+	ET_TEST(threads_die_with_their_node), TEST(any_thread_does_no_harm))

@@ -62,15 +62,12 @@ static void many_program(void *arg)
 /* What is too much waits in its queue, and nothing of it is lost. */
 static void more_than_fit_wait_in_their_queues(void **state)
 {
-	struct et_program p = { 0, many_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
 	n_done = 0;
-	et_init(&m, "4");
-	m.params.threads = 2;
-	et_run(&m, 1, &p, 1);
-	assert_int_equal(et_counts(&m, 0).threads, 6);
-	et_fini(&m);
+	m->params.threads = 2;
+	ET_RUN(m, 1, { 0, many_program, NULL });
+	assert_int_equal(et_counts(m, 0).threads, 6);
 }
 
 static void crowd_program(void *arg)
@@ -90,15 +87,12 @@ static void crowd_program(void *arg)
 
 static void three_hundred_threads_all_end(void **state)
 {
-	struct et_program p = { 0, crowd_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
 	n_done = 0;
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
+	ET_RUN(m, 1, { 0, crowd_program, NULL });
 	assert_int_equal(n_done, 300);
-	assert_int_equal(et_counts(&m, 0).threads, 300);
-	et_fini(&m);
+	assert_int_equal(et_counts(m, 0).threads, 300);
 }
 
 /* --- a full queue --- */
@@ -138,18 +132,15 @@ static void full_program(void *arg)
 
 static void who_appends_waits_for_room(void **state)
 {
-	struct et_program p = { 0, full_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
 	n_done = 0;
-	et_init(&m, "4");
-	m.params.command_rate = 50000000;
-	et_run(&m, 1, &p, 1);
-	assert_int_equal(et_counts(&m, 0).appended, WRITERS * EACH * SOME);
+	m->params.command_rate = 50000000;
+	ET_RUN(m, 1, { 0, full_program, NULL });
+	assert_int_equal(et_counts(m, 0).appended, WRITERS * EACH * SOME);
 	/* those that wait let others run, and are not woken in vain */
 	assert_in_range(
-		et_counts(&m, 0).swaps, 3 * WRITERS, WRITERS * (EACH + 1));
-	et_fini(&m);
+		et_counts(m, 0).swaps, 3 * WRITERS, WRITERS * (EACH + 1));
 }
 
 /* --- with copies of events --- */
@@ -188,13 +179,12 @@ static void threads_and_copies_wait_for_room(void **state)
 
 	for (i = 0; i < 8; i++) {
 		sim_time pause = (100 + 2900 * i) * SIM_NS;
-		struct et_program p = { 0, both_program, &pause };
 		struct et m;
 
 		n_done = 0;
 		et_init(&m, "4");
 		m.params.command_rate = 50000000;
-		et_run(&m, 1, &p, 1);
+		ET_RUN(&m, 1, { 0, both_program, &pause });
 		assert_int_equal(et_counts(&m, 0).appended,
 			(COPIES + WRITERS * EACH) * SOME);
 		et_fini(&m);
@@ -233,15 +223,12 @@ static void blocked_program(void *arg)
 /* A queue that waits for a thread's end does not wait for ever. */
 static void a_copy_waits_behind_a_thread_to_start(void **state)
 {
-	struct et_program p = { 0, blocked_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
 	n_done = 0;
-	et_init(&m, "4");
-	m.params.threads = 1;
-	m.params.command_rate = 50000000;
-	et_run(&m, 1, &p, 1);
-	et_fini(&m);
+	m->params.threads = 1;
+	m->params.command_rate = 50000000;
+	ET_RUN(m, 1, { 0, blocked_program, NULL });
 }
 
 static sim_time ended[2];
@@ -283,16 +270,13 @@ static void turns_program(void *arg)
 
 static void nobody_overtakes_who_waits_for_room(void **state)
 {
-	struct et_program p = { 0, turns_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	m.params.command_rate = 50000000;
-	et_run(&m, 1, &p, 1);
-	assert_int_equal(et_counts(&m, 0).appended, 128 + 2 * STEPS);
+	m->params.command_rate = 50000000;
+	ET_RUN(m, 1, { 0, turns_program, NULL });
+	assert_int_equal(et_counts(m, 0).appended, 128 + 2 * STEPS);
 	assert_in_range(ended[0], 15 * US, 25 * US);
 	assert_true(ended[1] > 60 * US);
-	et_fini(&m);
 }
 
 /* Half a packet, and then more than fits behind it. */
@@ -322,14 +306,11 @@ static void half_program(void *arg)
 
 static void a_queue_that_is_waited_for_stays_open(void **state)
 {
-	struct et_program p = { 0, half_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
 	n_done = 0;
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
+	ET_RUN(m, 1, { 0, half_program, NULL });
 	assert_int_equal(n_done, 0);
-	et_fini(&m);
 }
 
 enum { PACKETS = 20 };
@@ -359,17 +340,14 @@ static void packets_program(void *arg)
 /* Room comes back when packets are acknowledged. */
 static void who_sends_waits_for_acknowledgements(void **state)
 {
-	struct et_program p = { 0, packets_program, NULL };
-	struct et m;
+	struct et *m = *state;
 	uint32_t k;
 
 	n_done = 0;
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
+	ET_RUN(m, 1, { 0, packets_program, NULL });
 	assert_int_equal(n_done, 1);
 	for (k = 0; k < PACKETS; k++)
-		et_expect_at(&m, 1, ET_TARGET + 512 * k, k, 300, true);
-	et_fini(&m);
+		et_expect_at(m, 1, ET_TARGET + 512 * k, k, 300, true);
 }
 
 static void stopped_thread(const uint64_t *reg)
@@ -398,21 +376,19 @@ static void stopped_program(void *arg)
 /* What it appended stops that queue; the thread goes on. */
 static void a_stopped_queue_drops_what_it_gets(void **state)
 {
-	struct et_program p = { 0, stopped_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
 	n_done = 0;
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
+	ET_RUN(m, 1, { 0, stopped_program, NULL });
 	assert_int_equal(n_done, 1);
-	et_fini(&m);
 }
 
-TESTS(TEST(more_than_fit_wait_in_their_queues),
-	TEST(three_hundred_threads_all_end), TEST(who_appends_waits_for_room),
+TESTS(ET_TEST(more_than_fit_wait_in_their_queues),
+	ET_TEST(three_hundred_threads_all_end),
+	ET_TEST(who_appends_waits_for_room),
 	TEST(threads_and_copies_wait_for_room),
-	TEST(a_copy_waits_behind_a_thread_to_start),
-	TEST(nobody_overtakes_who_waits_for_room),
-	TEST(a_queue_that_is_waited_for_stays_open),
-	TEST(who_sends_waits_for_acknowledgements),
-	TEST(a_stopped_queue_drops_what_it_gets))
+	ET_TEST(a_copy_waits_behind_a_thread_to_start),
+	ET_TEST(nobody_overtakes_who_waits_for_room),
+	ET_TEST(a_queue_that_is_waited_for_stays_open),
+	ET_TEST(who_sends_waits_for_acknowledgements),
+	ET_TEST(a_stopped_queue_drops_what_it_gets))

@@ -64,20 +64,17 @@ static void core_program(void *arg)
 /* With its code and six registers, a swap after the command came. */
 static void qsn_f65_a_core_starts_a_thread(void **state)
 {
+	struct et *m = *state;
 	sim_time stored;
-	struct et_program p = { 0, core_program, &stored };
-	struct et m;
 
 	memset(seen, 0, sizeof(seen));
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
+	ET_RUN(m, 1, { 0, core_program, &stored });
 	assert_int_equal(seen[0].n, 1);
 	expect_seen(0, 70);
 	assert_int_equal(seen[0].at,
-		stored + m.params.host[0].store + m.params.thread_swap);
-	assert_int_equal(et_counts(&m, 0).threads, 1);
-	assert_int_equal(et_counts(&m, 0).swaps, 1);
-	et_fini(&m);
+		stored + m->params.host[0].store + m->params.thread_swap);
+	assert_int_equal(et_counts(m, 0).threads, 1);
+	assert_int_equal(et_counts(m, 0).swaps, 1);
 }
 
 static void owner_program(void *arg)
@@ -105,19 +102,15 @@ static void packet_program(void *arg)
 /* No program of that node has a part in it: none is there any more. */
 static void qsn_f65_a_packet_starts_a_thread(void **state)
 {
+	struct et *m = *state;
 	elan_code *run = note_thread;
-	struct et_program p[] = { { 0, packet_program, NULL },
-		{ 1, owner_program, &run } };
-	struct et m;
 
 	memset(seen, 0, sizeof(seen));
-	et_init(&m, "4");
-	et_run(&m, 1, p, 2);
+	ET_RUN(m, 1, { 0, packet_program, NULL }, { 1, owner_program, &run });
 	assert_int_equal(seen[1].n, 1);
 	expect_seen(1, 500);
-	assert_int_equal(et_counts(&m, 1).threads, 1);
-	assert_int_equal(et_counts(&m, 0).threads, 0);
-	et_fini(&m);
+	assert_int_equal(et_counts(m, 1).threads, 1);
+	assert_int_equal(et_counts(m, 0).threads, 0);
 }
 
 static void event_program(void *arg)
@@ -136,16 +129,13 @@ static void event_program(void *arg)
 
 static void qsn_f65_an_event_starts_a_thread(void **state)
 {
-	struct et_program p = { 0, event_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
 	memset(seen, 0, sizeof(seen));
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
+	ET_RUN(m, 1, { 0, event_program, NULL });
 	assert_int_equal(seen[0].n, 1);
 	expect_seen(0, 300);
-	assert_int_equal(et_counts(&m, 0).threads, 1);
-	et_fini(&m);
+	assert_int_equal(et_counts(m, 0).threads, 1);
 }
 
 /* Starts its like with one more in each register, until there are 20. */
@@ -169,19 +159,16 @@ static void chain_program(void *arg)
 
 static void qsn_f65_a_thread_starts_a_thread(void **state)
 {
-	struct et_program p = { 0, chain_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
 	memset(seen, 0, sizeof(seen));
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
+	ET_RUN(m, 1, { 0, chain_program, NULL });
 	assert_int_equal(seen[0].n, 20);
 	expect_seen(0, 19);
-	assert_int_equal(et_counts(&m, 0).threads, 20);
-	assert_int_equal(et_counts(&m, 0).appended, 19 * 7);
+	assert_int_equal(et_counts(m, 0).threads, 20);
+	assert_int_equal(et_counts(m, 0).appended, 19 * 7);
 	/* each is another one than the one before */
-	assert_int_equal(et_counts(&m, 0).swaps, 20);
-	et_fini(&m);
+	assert_int_equal(et_counts(m, 0).swaps, 20);
 }
 
 /* --- swaps --- */
@@ -216,18 +203,15 @@ static void swap_program(void *arg)
 /* One at a time, and 65 ns from one context's to the other's. */
 static void qsn_f66_a_swap_takes_tens_of_nanoseconds(void **state)
 {
-	struct et_program p = { 0, swap_program, NULL };
-	struct et m;
+	struct et *m = *state;
 	uint32_t i;
 
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
+	ET_RUN(m, 1, { 0, swap_program, NULL });
 	for (i = 0; i < 3; i++)
 		assert_int_equal(spans[i].to - spans[i].from, 5 * US);
 	assert_int_equal(spans[1].from - spans[0].to, 65 * SIM_NS);
 	assert_int_equal(spans[2].from - spans[1].to, 65 * SIM_NS);
-	assert_int_equal(et_counts(&m, 0).swaps, 3);
-	et_fini(&m);
+	assert_int_equal(et_counts(m, 0).swaps, 3);
 }
 
 enum { TURNS = 6, ROUNDS = 5 };
@@ -265,13 +249,11 @@ static void turns_program(void *arg)
 /* Whoever is ready for longest is next: all have their turn in every round. */
 static void qsn_f66_ready_threads_take_turns(void **state)
 {
+	struct et *m = *state;
 	uint32_t n = TURNS, i;
-	struct et_program p = { 0, turns_program, &n };
-	struct et m;
 
 	n_order = 0;
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
+	ET_RUN(m, 1, { 0, turns_program, &n });
 	assert_int_equal(n_order, TURNS * ROUNDS);
 	for (i = 0; i < TURNS * ROUNDS; i++) {
 		bool is_last = i / TURNS == ROUNDS - 1;
@@ -284,25 +266,21 @@ static void qsn_f66_ready_threads_take_turns(void **state)
 			       (order[i - 1] + !is_last) * 5 * SIM_NS;
 		assert_int_equal(ran[i], from + 65 * SIM_NS);
 	}
-	assert_int_equal(et_counts(&m, 0).swaps, TURNS + TURNS * ROUNDS);
-	et_fini(&m);
+	assert_int_equal(et_counts(m, 0).swaps, TURNS + TURNS * ROUNDS);
 }
 
 /* Who goes on where nobody else has run is not swapped. */
 static void a_thread_alone_goes_on_without_a_swap(void **state)
 {
+	struct et *m = *state;
 	uint32_t n = 1, i;
-	struct et_program p = { 0, turns_program, &n };
-	struct et m;
 
 	n_order = 0;
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
+	ET_RUN(m, 1, { 0, turns_program, &n });
 	assert_int_equal(n_order, ROUNDS);
 	for (i = 0; i < ROUNDS; i++)
 		assert_int_equal(ran[i], 20 * US * (i + 1) + 5 * SIM_NS);
-	assert_int_equal(et_counts(&m, 0).swaps, 1);
-	et_fini(&m);
+	assert_int_equal(et_counts(m, 0).swaps, 1);
 }
 
 /* --- code --- */
@@ -352,13 +330,10 @@ static void load_program(void *arg)
 
 static void qsn_f12_code_is_loaded_while_the_machine_runs(void **state)
 {
-	struct et_program p = { 0, load_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
-	assert_int_equal(et_counts(&m, 0).threads, 2);
-	et_fini(&m);
+	ET_RUN(m, 1, { 0, load_program, NULL });
+	assert_int_equal(et_counts(m, 0).threads, 2);
 }
 
 /* --- what they append --- */
@@ -414,8 +389,6 @@ static void all_target(void *arg)
  * workers. */
 static void qsn_f29_a_thread_appends_commands(void **state)
 {
-	struct et_program p[] = { { 0, all_target, NULL },
-		{ 1, all_owner, NULL } };
 	uint64_t digest = 0;
 	uint32_t workers;
 
@@ -424,7 +397,8 @@ static void qsn_f29_a_thread_appends_commands(void **state)
 
 		memset(seen, 0, sizeof(seen));
 		et_init(&m, "4");
-		et_run(&m, workers, p, 2);
+		ET_RUN(&m, workers, { 0, all_target, NULL },
+			{ 1, all_owner, NULL });
 		assert_int_equal(
 			et_counts(&m, 1).appended, 3 + 9 + 4 + 1 + 8 + 7);
 		assert_int_equal(et_counts(&m, 1).dmas, 1);
@@ -464,29 +438,25 @@ static void sten_program(void *arg)
 
 static void qsn_f35_packets_for_cores_the_input_and_threads(void **state)
 {
+	struct et *m = *state;
 	elan_code *run = sten_thread;
-	struct et_program p[] = { { 0, sten_program, NULL },
-		{ 1, owner_program, &run } };
-	struct et m;
 	uint32_t i;
 
-	et_init(&m, "4");
-	et_run(&m, 1, p, 2);
+	ET_RUN(m, 1, { 0, sten_program, NULL }, { 1, owner_program, &run });
 	for (i = 0; i < 3; i++)
-		et_expect_at(&m, 3, ET_TARGET + 512 * i, 81 + i, 200, true);
-	assert_int_equal(et_counts(&m, 0).packets, 3);
-	assert_int_equal(et_counts(&m, 1).packets, 1);
-	assert_int_equal(ET_SUM(&m, dmas), 0);
-	et_fini(&m);
+		et_expect_at(m, 3, ET_TARGET + 512 * i, 81 + i, 200, true);
+	assert_int_equal(et_counts(m, 0).packets, 3);
+	assert_int_equal(et_counts(m, 1).packets, 1);
+	assert_int_equal(ET_SUM(m, dmas), 0);
 }
 
-TESTS(TEST(qsn_f65_a_core_starts_a_thread),
-	TEST(qsn_f65_a_packet_starts_a_thread),
-	TEST(qsn_f65_an_event_starts_a_thread),
-	TEST(qsn_f65_a_thread_starts_a_thread),
-	TEST(qsn_f66_a_swap_takes_tens_of_nanoseconds),
-	TEST(qsn_f66_ready_threads_take_turns),
-	TEST(a_thread_alone_goes_on_without_a_swap),
-	TEST(qsn_f12_code_is_loaded_while_the_machine_runs),
+TESTS(ET_TEST(qsn_f65_a_core_starts_a_thread),
+	ET_TEST(qsn_f65_a_packet_starts_a_thread),
+	ET_TEST(qsn_f65_an_event_starts_a_thread),
+	ET_TEST(qsn_f65_a_thread_starts_a_thread),
+	ET_TEST(qsn_f66_a_swap_takes_tens_of_nanoseconds),
+	ET_TEST(qsn_f66_ready_threads_take_turns),
+	ET_TEST(a_thread_alone_goes_on_without_a_swap),
+	ET_TEST(qsn_f12_code_is_loaded_while_the_machine_runs),
 	TEST(qsn_f29_a_thread_appends_commands),
-	TEST(qsn_f35_packets_for_cores_the_input_and_threads))
+	ET_TEST(qsn_f35_packets_for_cores_the_input_and_threads))
