@@ -81,34 +81,6 @@ enum { SIZES = 12 };
 static const uint32_t sizes[SIZES] = { 1, 7, 8, 100, 511, 512, 513, 1023, 1024,
 	1025, 5000, 20000 };
 
-static void sized_program(void *arg)
-{
-	const struct sized *x = arg;
-	struct elan_cq q = open_queue(77, x->depth);
-	uint64_t one = 1;
-	uint32_t k, i;
-
-	for (k = 0; k < SIZES; k++) {
-		uint8_t data[20000];
-		uint64_t to = ET_TARGET + 0x8000 * k + 3;
-
-		for (i = 0; i < sizes[k]; i++)
-			data[i] = et_byte(k, i);
-		et_fill(ET_SOURCE + 1, k, sizes[k]);
-		elan_arm(&q, 1, elan_put_packets(sizes[k]), ET_FLAG, k + 1);
-		if (x->by_address)
-			elan_put_from(&q, 1, to, ET_SOURCE + 1, sizes[k], 2, 1);
-		else
-			elan_put(&q, 1, to, data, sizes[k], 2, 1);
-		memset(data, 0, sizeof(data));
-		assert_true(elan_wait_word(ET_FLAG, k + 1));
-	}
-	/* none, but its event */
-	elan_put(&q, 1, 0, &one, 0, 2, 0);
-	while (elan_cq_close(&q) == EBUSY)
-		program_charge(US);
-}
-
 static void sized_check(void *arg)
 {
 	struct elan_cq q = open_queue(0, ELAN_1K);
@@ -122,64 +94,6 @@ static void sized_check(void *arg)
 	for (k = 0; k < SIZES; k++) {
 		et_expect(ET_TARGET + 0x8000 * k + 3, k, sizes[k]);
 		et_expect_all(ET_TARGET + 0x8000 * k + 3 + sizes[k], 0, 64);
-	}
-}
-
-/* Who sees the last word of a put sees all of it. */
-enum { LAST_MOST = 2000 };
-
-static void last_program(void *arg)
-{
-	struct elan_cq q = open_queue(5, ELAN_64K);
-	uint64_t bytes, none = 0;
-
-	et_fill(ET_SOURCE, 1, LAST_MOST);
-	for (bytes = 8; bytes <= LAST_MOST; bytes += 8) {
-		program_write(ET_SOURCE + bytes - 8, &bytes, 8);
-		program_write(ET_FLAG, &none, 8);
-		elan_put_from(&q, 1, ET_TARGET, ET_SOURCE, bytes, 0, 0);
-		assert_true(elan_wait_word(ET_FLAG, bytes));
-		et_fill(ET_SOURCE, bytes, LAST_MOST);
-	}
-}
-
-static void last_check(void *arg)
-{
-	struct elan_cq q = open_queue(5, ELAN_64K);
-	uint64_t bytes;
-
-	for (bytes = 8; bytes <= LAST_MOST; bytes += 8) {
-		assert_true(elan_wait_word(ET_TARGET + bytes - 8, bytes));
-		et_expect(ET_TARGET, bytes > 8 ? bytes - 8 : 1, bytes - 8);
-		elan_put(&q, 0, ET_FLAG, &bytes, 8, 0, 0);
-	}
-}
-
-static void the_last_word_comes_last(void **state)
-{
-	struct et m;
-	int64_t i;
-
-	for (i = ELAN_OPTERON; i <= ELAN_ITANIUM2; i++) {
-		et_init(&m, "4");
-		m.params.platform = i;
-		run_two(&m, last_program, last_check, NULL);
-		et_fini(&m);
-	}
-}
-
-static void puts_of_any_size_fit_any_queue(void **state)
-{
-	struct et m;
-	uint32_t i;
-
-	for (i = 0; i < 2 * ELAN_DEPTHS; i++) {
-		struct sized x = { (enum elan_depth)(i / 2), i % 2 };
-
-		et_init(&m, "4");
-		run_two(&m, sized_program, sized_check, &x);
-		assert_int_equal(et_counts(&m, 0).packets, 66);
-		et_fini(&m);
 	}
 }
 
@@ -319,8 +233,7 @@ static void a_stopped_queue_is_restarted(void **state)
 	assert_int_equal(et_counts(m, 0).errors[ELAN_ERROR_COMMAND], 1);
 }
 
-TESTS(TEST(a_platform_has_its_burst), TEST(puts_of_any_size_fit_any_queue),
-	TEST(the_last_word_comes_last),
+TESTS(TEST(a_platform_has_its_burst),
 	ET_TEST(qsn_f21_who_stores_waits_for_who_takes),
 	TEST(broadcasts_of_any_size_come_to_all),
 	ET_TEST(a_stopped_queue_is_restarted))

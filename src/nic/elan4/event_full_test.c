@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
@@ -381,131 +380,9 @@ static void contexts_are_kept_apart(void **state)
 	run_one(m, protected_program, NULL);
 }
 
-/* --- anything --- */
-
-static uint32_t roll(uint64_t *dice, uint32_t n)
-{
-	*dice = *dice * UINT64_C(6364136223846793005) + 1442695040888963407;
-	return (uint32_t)(*dice >> 33) % n;
-}
-
-/* Commands, mostly good ones, some of which arm copies of such. */
-static uint32_t any_words(uint64_t *dice, uint64_t *w, uint32_t depth)
-{
-	struct elan_dma d = { roll(dice, 900), 0, roll(dice, 4), ET_SOURCE,
-		ET_TARGET, roll(dice, 5), roll(dice, 5) };
-	uint32_t n, i;
-
-	switch (roll(dice, 10)) {
-	case 0:
-		return et_dma_words(w, &d);
-	case 1:
-		return et_packet(w, roll(dice, 4), ET_TARGET, 1,
-			roll(dice, 500), roll(dice, 5), roll(dice, 5));
-	case 2:
-		w[0] = roll(dice, 40) ? ELAN_NOP : roll(dice, 20);
-		return 1;
-	case 3:
-		return et_store_words(w, ET_FLAG, 1);
-	case 4:
-		w[0] = ELAN_GUARD;
-		return 1;
-	case 5:
-		if (depth) {
-			for (i = 0, n = 3; i < roll(dice, 9) + 1; i++)
-				n += any_words(dice, w + n, depth - 1);
-			n -= n > 4 && !roll(dice, 4);
-			w[0] = elan_word(
-				ELAN_ARM_COPY, roll(dice, 5), 8 * n - 24);
-			w[1] = roll(dice, 3);
-			w[2] = roll(dice, 4)
-				       ? MAPPED + ELAN_PAGE * roll(dice, 3)
-				       : ET_TARGET;
-			return n;
-		}
-		/* fall through */
-	default:
-		w[0] = elan_word(ELAN_ADD, roll(dice, 5), roll(dice, 900));
-		return 1;
-	}
-}
-
-struct any {
-	uint64_t seed;
-	uint64_t word[8000]; /* more than a program's stack should hold */
-};
-
-static void any_program(void *arg)
-{
-	struct any *x = arg;
-	uint64_t dice = x->seed * 1000 + program_node(), *w = x->word;
-	struct et_queue q = et_open_as(1, ELAN_8K, ELAN_MAY_ALL, ET_CONTEXT);
-	uint32_t k, i;
-
-	for (k = 0; k < 3; k++) {
-		struct et_queue mapped =
-			et_open_as(10 + k, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
-
-		et_map(&mapped, MAPPED + ELAN_PAGE * k);
-	}
-	for (k = 0; k < 200; k++) {
-		uint32_t n = any_words(&dice, w, 2);
-
-		/* the longest: as many words as that, at a depth of 2 */
-		if (n < 500 && et_room(&q) >= 8 * n)
-			et_push(&q, w, n);
-		program_charge(roll(&dice, 4) ? roll(&dice, 1000) : 4 * US);
-		if (et_error(&q) &&
-			!elan_queue_restart(et_card(), program_node(), 1))
-			q.stored = 0;
-		for (i = 10; i < 13; i++)
-			elan_queue_restart(et_card(), program_node(), i);
-		if (!roll(&dice, 30) &&
-			!elan_queue_close(et_card(), program_node(), 12)) {
-			struct et_queue again = et_open_as(
-				12, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
-
-			et_map(&again, MAPPED + 2 * ELAN_PAGE);
-		}
-	}
-}
-
-/* The audit at the end finds no copy that nobody goes on with. */
-static void any_chains_do_no_harm(void **state)
-{
-	uint64_t seed, copied = 0, overflows = 0;
-	struct any *x = mem_alloc(4, sizeof(*x));
-
-	for (seed = 0; seed < 100; seed++) {
-		struct et_program p[4];
-		struct et m;
-		uint32_t i;
-
-		for (i = 0; i < 4; i++) {
-			x[i].seed = seed;
-			p[i] = (struct et_program){ i, any_program, &x[i] };
-		}
-		et_init(&m, "4");
-		m.params.event_slot = seed % 2 ? 1 : 200 * SIM_NS;
-		if (seed % 3 == 0)
-			m.params.bus_reads = 50;
-		if (seed % 5 == 0)
-			m.params.command_rate = 30000000;
-		et_run(&m, 1 + seed % 2, p, 4);
-		copied += ET_SUM(&m, copied);
-		for (i = 0; i < 4; i++)
-			overflows +=
-				et_counts(&m, i).errors[ELAN_ERROR_OVERFLOW];
-		et_fini(&m);
-	}
-	mem_free(x);
-	assert_true(copied > 100000);
-	assert_true(overflows > 0);
-}
-
 TESTS(ET_TEST(events_build_over_four_million_packets_a_second),
 	ET_TEST(copies_wait_for_a_full_queue),
 	ET_TEST(copies_wait_for_acknowledgements),
 	ET_TEST(copies_wait_for_words_under_way),
 	ET_TEST(what_never_fits_stops_its_queue), ET_TEST(queues_may_go_away),
-	ET_TEST(contexts_are_kept_apart), TEST(any_chains_do_no_harm))
+	ET_TEST(contexts_are_kept_apart))

@@ -124,6 +124,36 @@ static uint32_t any_copy(uint64_t *dice, uint64_t *w, uint32_t depth)
 	return n;
 }
 
+/* Words that often begin something that could be; few, except of the wild. */
+static uint64_t wild_word(uint64_t *dice)
+{
+	switch (roll(dice, 6)) {
+	case 0:
+		return any_address(dice) + roll(dice, 20);
+	case 1:
+		return (uint64_t)roll(dice, 1u << 31) << roll(dice, 33);
+	case 2:
+		return elan_word(ELAN_OPEN, roll(dice, NODES + 1), 0);
+	case 3:
+		return elan_word(ELAN_WRITE, roll(dice, 40), roll(dice, 2));
+	default:
+		return elan_word((enum elan_command)roll(dice, ELAN_COMMANDS),
+			roll(dice, 70), roll(dice, 3));
+	}
+}
+
+static uint32_t wild_words(uint64_t *dice, uint64_t *w)
+{
+	bool is_wild = any[program_node()].seed % 5 == 4;
+	uint32_t n = roll(dice, is_wild ? 9 : 60), i;
+
+	if (!is_wild)
+		n = !n;
+	for (i = 0; i < n; i++)
+		w[i] = wild_word(dice);
+	return n;
+}
+
 /* Commands, most of which could be. */
 static uint32_t any_words(uint64_t *dice, uint64_t *w, uint32_t depth)
 {
@@ -155,11 +185,7 @@ static uint32_t any_words(uint64_t *dice, uint64_t *w, uint32_t depth)
 		w[3] = roll(dice, 3);
 		return 4;
 	case 9:
-		w[0] = !roll(dice, 3) ? roll(dice, 1u << 31)
-				      : elan_word((enum elan_command)roll(
-							  dice, ELAN_COMMANDS),
-						roll(dice, 20), roll(dice, 3));
-		return roll(dice, 60) ? 0 : 1;
+		return wild_words(dice, w);
 	case 10:
 	case 11:
 		if (depth)

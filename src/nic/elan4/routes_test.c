@@ -103,30 +103,6 @@ static void the_longest_round_trip_is_forgotten(void **state)
 	assert_int_equal(et_counts(m, 0).timeouts, 0);
 }
 
-/* Nothing comes back: after 20, 40, 80 and then always 80 us. */
-static void time_outs_double_twice(void **state)
-{
-	struct et *m = *state;
-	struct fault_event cut = { .at = 0, .site = 1 };
-	struct fault_plan plan = { .event = &cut, .n_events = 1 };
-	struct slow x = { .n = 1 };
-	struct et_program p[] = { { 0, slow_program, &x } };
-	sim_time end;
-
-	m->params.retry.limit = 4;
-	m->params.retry.back_off = 1;
-	m->faults = &plan;
-	et_start(m, 1, 1);
-	program_start(m->host, p[0].node, 0, 0, p[0].run, p[0].arg);
-	assert_int_equal(sim_run(m->net->sim, SIM_NEVER - 1), SIM_IDLE);
-	assert_int_equal(et_counts(m, 0).resent, 4);
-	assert_int_equal(et_counts(m, 0).timeouts, 5);
-	assert_int_equal(et_counts(m, 0).errors[ELAN_ERROR_RETRIES], 1);
-	end = sim_now(m->net->sim);
-	assert_in_range(end, (10 + 20 + 40 + 3 * 80) * US,
-		(10 + 20 + 40 + 3 * 80 + 2) * US);
-}
-
 /* --- death --- */
 
 static void dying_program(void *arg)
@@ -253,6 +229,5 @@ static void qsn_g7_independent_packets_rotate_routes(void **state)
 
 TESTS(TEST(qsn_g4_congestion_is_not_taken_for_loss),
 	ET_TEST(the_longest_round_trip_is_forgotten),
-	ET_TEST(time_outs_double_twice),
 	ET_TEST(what_a_node_has_not_stored_dies_with_it),
 	TEST(qsn_g7_independent_packets_rotate_routes))

@@ -338,86 +338,6 @@ static void the_driver_refuses_what_cannot_be(void **state)
 	ET_RUN(m, 1, { 0, driver_program, NULL });
 }
 
-/* --- anything --- */
-
-struct dice {
-	uint64_t state;
-};
-
-static uint32_t roll(struct dice *d, uint32_t n)
-{
-	d->state =
-		d->state * UINT64_C(6364136223846793005) + 1442695040888963407;
-	return (uint32_t)(d->state >> 33) % n;
-}
-
-/* Words that often begin something that could be. */
-static uint64_t any_word(struct dice *d)
-{
-	static const uint64_t place[] = { ET_SOURCE, ET_TARGET, ET_OTHER_AT,
-		ET_MEMORY - 8, OUTSIDE, ET_FLAG, UINT64_MAX - 7 };
-
-	switch (roll(d, 8)) {
-	case 0:
-		return place[roll(d, 7)] + roll(d, 20);
-	case 1:
-		return (uint64_t)roll(d, 1u << 31) << roll(d, 33);
-	case 2:
-		return W(ELAN_OPEN, roll(d, 5), 0);
-	case 3:
-		return W(ELAN_WRITE, roll(d, 40), roll(d, 2));
-	case 4:
-		return W(ELAN_CLOSE, roll(d, 4), 0);
-	case 5:
-		if (!roll(d, 4))
-			return W(ELAN_ARM_COPY, roll(d, 4), 8 * roll(d, 9));
-		/* fall through */
-	default:
-		return W(roll(d, ELAN_COMMANDS), roll(d, 70), roll(d, 3));
-	}
-}
-
-static void any_program(void *arg)
-{
-	struct dice d = { *(uint64_t *)arg * 1000 + program_node() };
-	struct et_queue q = et_open_as(1, (enum elan_depth)roll(&d, 2),
-		ELAN_MAY_ALL, roll(&d, 3) ? ET_CONTEXT : ET_OTHER);
-	uint64_t w[8];
-	uint32_t k, i, n;
-
-	for (k = 0; k < 60; k++) {
-		n = 1 + roll(&d, 8);
-		for (i = 0; i < n; i++)
-			w[i] = any_word(&d);
-		et_push(&q, w, n);
-		program_charge(roll(&d, 4) ? roll(&d, 1000) : 4 * US);
-		if (et_error(&q))
-			restart(&q);
-	}
-	/* What is left in it is no hindrance. */
-	while (elan_queue_close(et_card(), program_node(), 1) == EBUSY)
-		program_charge(US);
-}
-
-static void any_words_do_no_harm(void **state)
-{
-	uint64_t seed;
-
-	for (seed = 0; seed < 100; seed++) {
-		struct et_program p[4];
-		struct et m;
-		uint32_t i;
-
-		for (i = 0; i < 4; i++)
-			p[i] = (struct et_program){ i, any_program, &seed };
-		et_init(&m, "4");
-		if (seed % 3 == 0)
-			m.params.retry.timeout = 400 * SIM_NS;
-		et_run(&m, 1, p, 4);
-		et_fini(&m);
-	}
-}
-
 /* --- the audit --- */
 
 static void fails_with(struct et *m, const char *text)
@@ -472,5 +392,5 @@ TESTS(TEST(qsn_f26_one_queue_stops_alone),
 	ET_TEST(qsn_f27_nobody_need_react_to_an_errant_process),
 	ET_TEST(qsn_g10_a_queue_needs_the_right),
 	ET_TEST(qsn_f26_what_is_under_way_goes_on),
-	ET_TEST(the_driver_refuses_what_cannot_be), TEST(any_words_do_no_harm),
+	ET_TEST(the_driver_refuses_what_cannot_be),
 	ET_TEST(the_audit_tells_what_is_left))

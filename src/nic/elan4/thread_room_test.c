@@ -70,31 +70,6 @@ static void more_than_fit_wait_in_their_queues(void **state)
 	assert_int_equal(et_counts(m, 0).threads, 6);
 }
 
-static void crowd_program(void *arg)
-{
-	struct et_queue q[3] = { et_open(0), et_open(1), et_open(2) };
-	uint32_t i;
-
-	et_load(ET_CONTEXT, CODE, wait_thread);
-	for (i = 0; i < 300; i++)
-		et_thread(&q[i % 3], CODE, 1);
-	program_charge(50 * US);
-	assert_int_equal(et_room(&q[0]) + et_room(&q[1]) + et_room(&q[2]),
-		3 * 65536 - 44 * 56);
-	store_word(ET_FLAG, 1);
-	program_charge(50 * US);
-}
-
-static void three_hundred_threads_all_end(void **state)
-{
-	struct et *m = *state;
-
-	n_done = 0;
-	ET_RUN(m, 1, { 0, crowd_program, NULL });
-	assert_int_equal(n_done, 300);
-	assert_int_equal(et_counts(m, 0).threads, 300);
-}
-
 /* --- a full queue --- */
 
 enum { WRITERS = 5, EACH = 30, SOME = 20 };
@@ -384,7 +359,6 @@ static void a_stopped_queue_drops_what_it_gets(void **state)
 }
 
 TESTS(ET_TEST(more_than_fit_wait_in_their_queues),
-	ET_TEST(three_hundred_threads_all_end),
 	ET_TEST(who_appends_waits_for_room),
 	TEST(threads_and_copies_wait_for_room),
 	ET_TEST(a_copy_waits_behind_a_thread_to_start),
