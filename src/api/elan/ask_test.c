@@ -99,7 +99,7 @@ static void qsn_f36_a_put_may_hang_on_a_test(void **state)
 	int64_t left = 1000000 - ELAN_PACKET;
 	uint32_t i;
 
-	ET_RUN(m, 1, { 0, ask_program, NULL }, { 1, word_program, NULL });
+	et_run_two(m, ask_program, word_program, NULL);
 	for (i = 1; i <= ELAN_PACKET; i += 73) {
 		et_expect_at(m, 1, DATA + 1024 * i, 3, i, true);
 		left -= i;

@@ -57,7 +57,7 @@ static void copies_come_as_they_were_given(void **state)
 {
 	struct et *m = *state;
 
-	ET_RUN(m, 1, { 0, copy_program, NULL });
+	et_run_two(m, copy_program, NULL, NULL);
 	assert_int_equal(et_counts(m, 0).fired, 16);
 }
 
@@ -112,7 +112,7 @@ static void words_are_what_puts_send(void **state)
 {
 	struct et *m = *state;
 
-	ET_RUN(m, 1, { 0, words_program, NULL }, { 1, words_check, NULL });
+	et_run_two(m, words_program, words_check, NULL);
 }
 
 /* --- trees --- */

@@ -5,14 +5,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-static void run_two(
-	struct et *m, void (*a)(void *), void (*b)(void *), void *arg)
-{
-	struct et_program p[] = { { 0, a, arg }, { 1, b, arg } };
-
-	et_run(m, 1, p, b ? 2 : 1);
-}
-
 static struct elan_cq open_queue(void)
 {
 	struct elan_cq q;
@@ -87,7 +79,7 @@ static void qsn_f83_puts_cost_the_cpu_by_length_and_dmas_do_not(void **state)
 	struct chosen x = { .goal = ELAN_FOR_CPU };
 	uint32_t k;
 
-	run_two(m, choose_program, NULL, &x);
+	et_run_two(m, choose_program, NULL, &x);
 	for (k = 0; k < CHOICES; k++) {
 		sim_time least = choices[k] * 1000 / 450 * SIM_NS;
 

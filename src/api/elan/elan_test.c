@@ -7,14 +7,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-static void run_two(
-	struct et *m, void (*a)(void *), void (*b)(void *), void *arg)
-{
-	struct et_program p[] = { { 0, a, arg }, { 1, b, arg } };
-
-	et_run(m, 1, p, b ? 2 : 1);
-}
-
 static struct elan_cq open_queue(uint32_t id, enum elan_depth depth)
 {
 	struct elan_cq q;
@@ -22,54 +14,6 @@ static struct elan_cq open_queue(uint32_t id, enum elan_depth depth)
 	assert_int_equal(elan_cq_open(&q, id, depth, ELAN_MAY_ALL), 0);
 	return q;
 }
-
-/* --- platforms --- */
-
-static void stream_program(void *arg)
-{
-	struct elan_cq q = open_queue(0, ELAN_512K);
-	sim_time *took = arg;
-	uint8_t data[ELAN_PACKET];
-	uint32_t k;
-
-	memset(data, 7, sizeof(data));
-	program_wait(10 * US);
-	for (k = 0; k < 100; k++)
-		elan_put(&q, 1, ET_TARGET, data, sizeof(data), 0, 0);
-	*took = program_now() - 10 * US;
-}
-
-/* QSN-N29, QSN-N30: 128 bytes give 600 MB/s, 64 give 450. */
-static void a_platform_has_its_burst(void **state)
-{
-	static const struct {
-		enum elan_platform platform;
-		uint32_t burst, low, high; /* MB/s */
-	} cases[] = {
-		{ ELAN_OPTERON, 64, 400, 460 },
-		{ ELAN_XEON, 64, 400, 460 },
-		{ ELAN_ITANIUM2, 128, 520, 610 },
-	};
-	struct et m;
-	uint32_t i;
-
-	for (i = 0; i < 3; i++) {
-		const uint32_t bytes = 100 * (ELAN_PACKET + 24), each = 536;
-		sim_time took;
-
-		et_init(&m, "4");
-		m.params.platform = cases[i].platform;
-		run_two(&m, stream_program, NULL, &took);
-		assert_int_equal(et_bus(&m, 0)->bytes[BUS_OUT], bytes);
-		assert_int_equal(et_bus(&m, 0)->bursts,
-			100 * ((each + cases[i].burst - 1) / cases[i].burst));
-		assert_in_range(INT64_C(1000000) * bytes / took, cases[i].low,
-			cases[i].high);
-		et_fini(&m);
-	}
-}
-
-/* --- all sizes, all depths --- */
 
 struct sized {
 	enum elan_depth depth;
@@ -138,7 +82,7 @@ static void qsn_f21_who_stores_waits_for_who_takes(void **state)
 	struct et *m = *state;
 
 	m->params.command_rate = 50000000;
-	run_two(m, full_program, full_check, NULL);
+	et_run_two(m, full_program, full_check, NULL);
 }
 
 /* --- broadcasts --- */
@@ -229,11 +173,10 @@ static void a_stopped_queue_is_restarted(void **state)
 {
 	struct et *m = *state;
 
-	run_two(m, restart_program, restart_check, NULL);
+	et_run_two(m, restart_program, restart_check, NULL);
 	assert_int_equal(et_counts(m, 0).errors[ELAN_ERROR_COMMAND], 1);
 }
 
-TESTS(TEST(a_platform_has_its_burst),
-	ET_TEST(qsn_f21_who_stores_waits_for_who_takes),
+TESTS(ET_TEST(qsn_f21_who_stores_waits_for_who_takes),
 	TEST(broadcasts_of_any_size_come_to_all),
 	ET_TEST(a_stopped_queue_is_restarted))

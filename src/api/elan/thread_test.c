@@ -156,7 +156,7 @@ static bool is_bug(void)
 		signal(SIGABRT, SIG_DFL);
 		dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
 		et_init(&m, "4");
-		ET_RUN(&m, 1, { 0, call_program, NULL });
+		et_run_two(&m, call_program, NULL, NULL);
 		_exit(0);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);

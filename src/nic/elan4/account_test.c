@@ -91,10 +91,7 @@ static void the_parts_of_a_put(void **state)
 static void dma_program(void *arg)
 {
 	struct et_queue q = et_open(0);
-	struct elan_dma d = { .bytes = 512,
-		.destination = 1,
-		.from = ET_SOURCE,
-		.to = ET_TARGET };
+	struct elan_dma d = et_dma_to(1, 512, 0, 0);
 
 	program_wait(10 * US);
 	born(&q);
@@ -158,9 +155,7 @@ static void the_parts_of_a_get(void **state)
 static void busy_program(void *arg)
 {
 	struct et_queue q = et_open(0);
-	struct elan_dma d = {
-		.bytes = 8, .destination = 2, .from = ET_SOURCE, .to = ET_TARGET
-	};
+	struct elan_dma d = et_dma_to(2, 8, 0, 0);
 
 	et_dma(&q, &d);
 }

@@ -60,7 +60,7 @@ static void check_count(struct et *m)
 	uint64_t word;
 
 	m->params.retry.limit = 255;
-	ET_RUN(m, 1, { 0, count_program, NULL }, { 1, listen_program, NULL });
+	et_run_two(m, count_program, listen_program, NULL);
 	host_read(m->host, 1, WORD, &word, 8);
 	assert_int_equal(word, ASKED);
 	assert_int_equal(elan_event_count(m->nic, 1, COUNT), 1000 - ASKED);

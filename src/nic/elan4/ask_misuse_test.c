@@ -6,11 +6,6 @@
 
 enum { YES = 1, NO, WORD = ET_TARGET + 0x800 };
 
-static void run_two(struct et *m, void (*a)(void *), void (*b)(void *))
-{
-	ET_RUN(m, 1, { 0, a, NULL }, { 1, b, NULL });
-}
-
 /* A packet that tests WORD of node 1, and then writes to it. */
 static void push_swap(struct et_queue *q, uint64_t from, uint64_t to)
 {
@@ -110,7 +105,7 @@ static void qsn_f36_tests_that_cannot_be_stop_their_queue(void **state)
 	struct elan_counts c;
 	uint64_t word;
 
-	run_two(m, misuse_program, mapped_program);
+	et_run_two(m, misuse_program, mapped_program, NULL);
 	c = et_counts(m, 0);
 	assert_int_equal(c.errors[ELAN_ERROR_COMMAND], 9);
 	assert_int_equal(c.errors[ELAN_ERROR_ADDRESS], 1);
@@ -145,7 +140,7 @@ static void a_yes_appends_to_a_queue(void **state)
 	struct et *m = *state;
 	uint64_t word;
 
-	run_two(m, append_program, mapped_program);
+	et_run_two(m, append_program, mapped_program, NULL);
 	assert_int_equal(et_counts(m, 1).appended, 3);
 	host_read(m->host, 1, ET_FLAG, &word, 8);
 	assert_int_equal(word, 77);

@@ -6,14 +6,6 @@
 
 enum { YES = 1, NO, SET, WORD = ET_TARGET + 0x800 };
 
-static void run_two(
-	struct et *m, void (*a)(void *), void (*b)(void *), void *arg)
-{
-	struct et_program p[] = { { 0, a, arg }, { 1, b, arg } };
-
-	et_run(m, 1, p, b ? 2 : 1);
-}
-
 static void store_word(uint64_t at, uint64_t value)
 {
 	assert_true(program_write(at, &value, 8));
@@ -128,7 +120,7 @@ static void qsn_f36_each_test_says_yes_or_no(void **state)
 		bool is_big = big;
 
 		et_init(&m, "4");
-		run_two(&m, operations_program, operations_words, &is_big);
+		et_run_two(&m, operations_program, operations_words, &is_big);
 		assert_int_equal(et_counts(&m, 0).packets, CASES);
 		assert_int_equal(et_counts(&m, 0).acks, 7);
 		assert_int_equal(et_counts(&m, 0).denied, CASES - 7);
@@ -176,7 +168,7 @@ static void qsn_f36_a_no_executes_nothing(void **state)
 		bool yes = i;
 
 		et_init(&m, "4");
-		run_two(&m, whole_program, whole_words, &yes);
+		et_run_two(&m, whole_program, whole_words, &yes);
 		et_expect_at(&m, 1, ET_TARGET, 5, 512, yes);
 		et_expect_at(&m, 1, ET_TARGET + 0x1000, 6, 100, true);
 		assert_int_equal(
@@ -224,7 +216,7 @@ static void qsn_f36_a_test_keeps_its_place_in_its_queue(void **state)
 	m->params.outstanding = 8;
 	m->params.host[0].see = 50 * US;
 	m->params.retry.timeout = 1000 * US;
-	run_two(m, order_program, NULL, &x);
+	et_run_two(m, order_program, NULL, &x);
 	assert_true(x.is_yes);
 	et_expect_at(m, 1, WORD, 3, 8, true);
 	assert_int_equal(et_counts(m, 0).acks, 5);
@@ -316,9 +308,7 @@ static void qsn_f36_a_lock_has_one_owner(void **state)
 static void reader_program(void *arg)
 {
 	struct et_queue q = et_open(0);
-	struct elan_dma d = {
-		.bytes = 8, .destination = 2, .from = ET_SOURCE, .to = ET_TARGET
-	};
+	struct elan_dma d = et_dma_to(2, 8, 0, 0);
 
 	program_wait(9 * US);
 	et_dma(&q, &d);
@@ -343,7 +333,7 @@ static void qsn_f36_a_test_needs_a_read(void **state)
 	m->params.reads = 1;
 	m->params.read_latency = 20 * US;
 	m->params.retry.timeout = 1000 * US;
-	run_two(m, busy_program, reader_program, NULL);
+	et_run_two(m, busy_program, reader_program, NULL);
 	assert_in_range(et_counts(m, 0).nacks, 2, 5);
 	assert_int_equal(et_counts(m, 0).acks, 1);
 }
@@ -385,7 +375,7 @@ static void qsn_f36_the_time_of_a_test_is_a_read(void **state)
 
 	m->params.bus.turn = 0;
 	m->book = &how;
-	run_two(m, booked_program, NULL, NULL);
+	et_run_two(m, booked_program, NULL, NULL);
 	assert_int_equal(x.n, 1);
 	assert_int_equal(x.last.budget.spent[CAUSE_MEMORY_READ],
 		m->params.input + m->params.read_latency +
@@ -449,7 +439,7 @@ static void qsn_f31_guards_skip_by_what_tests_said(void **state)
 		bool says_no = i;
 
 		et_init(&m, "4");
-		run_two(&m, guard_program, NULL, &says_no);
+		et_run_two(&m, guard_program, NULL, &says_no);
 		et_expect_at(&m, 1, ET_TARGET + 0x1000, 4, 40, true);
 		et_expect_at(
 			&m, 1, ET_TARGET + 0x2000, says_no ? 4 : 1, 40, true);

@@ -273,7 +273,7 @@ static void what_is_never_finished_is_dropped_by_all(void **state)
 	struct et *m = *state;
 
 	m->nodes = "16";
-	ET_RUN(m, 1, { 0, half_program, NULL });
+	et_run_two(m, half_program, NULL, NULL);
 	assert_int_equal(et_counts(m, 0).aborted, 2);
 	assert_int_equal(ET_SUM(m, dropped), 10);
 	assert_int_equal(ET_SUM(m, acks), 2);

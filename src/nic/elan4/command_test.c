@@ -4,14 +4,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-static void run_two(
-	struct et *m, void (*a)(void *), void (*b)(void *), void *arg)
-{
-	struct et_program p[] = { { 0, a, arg }, { 1, b, arg } };
-
-	et_run(m, 1, p, b ? 2 : 1);
-}
-
 /* --- each command --- */
 
 /* Writes its second register to where the first says. */
@@ -83,7 +75,7 @@ static void qsn_f31_each_command_does_its_work(void **state)
 	struct et *m = *state;
 	struct elan_counts c;
 
-	run_two(m, each_command, each_command_check, NULL);
+	et_run_two(m, each_command, each_command_check, NULL);
 	c = et_counts(m, 0);
 	assert_int_equal(c.interrupts, 1);
 	assert_int_equal(c.dmas, 1);
@@ -115,7 +107,7 @@ static void qsn_f31_guarded_commands_wait_for_acknowledgements(void **state)
 
 	m->params.input = 100 * US;
 	m->params.retry.timeout = 1000 * US;
-	run_two(m, guard_program, NULL, NULL);
+	et_run_two(m, guard_program, NULL, NULL);
 }
 
 /* One string of words: a store, a packet, a guard, a DMA, an interrupt. */
@@ -162,7 +154,7 @@ static void qsn_f32_commands_stand_one_behind_the_other(void **state)
 {
 	struct et *m = *state;
 
-	run_two(m, composite_program, composite_check, NULL);
+	et_run_two(m, composite_program, composite_check, NULL);
 	assert_int_equal(et_counts(m, 0).interrupts, 3);
 }
 
@@ -213,13 +205,13 @@ static void qsn_f28_an_empty_queue_is_passed_at_once(void **state)
 	way = m.params.host[0].store + m.params.command + 61 * SIM_NS +
 	      m.params.input + m.params.host[0].dma_overhead + 7500 +
 	      m.params.host[0].see;
-	run_two(&m, timed_put, timed_see, &x);
+	et_run_two(&m, timed_put, timed_see, &x);
 	et_fini(&m);
 	et_init(&m, "4");
-	run_two(&m, timed_put, timed_see, &y);
+	et_run_two(&m, timed_put, timed_see, &y);
 	et_fini(&m);
 	et_init(&m, "4");
-	run_two(&m, timed_put, timed_see, &z);
+	et_run_two(&m, timed_put, timed_see, &z);
 	et_fini(&m);
 	assert_int_equal(x.seen_first, x.sent + way);
 	assert_int_equal(y.seen_first, x.seen_first);
@@ -233,7 +225,7 @@ static void qsn_f34_the_head_is_there_before_the_tail_is_stored(void **state)
 
 	m->params.host[0].pio_overhead = 1000 * SIM_NS;
 	m->params.merge = 128;
-	run_two(m, timed_put, timed_see, &x);
+	et_run_two(m, timed_put, timed_see, &x);
 	/* Nine bursts; the first block is in the third. */
 	assert_true(x.seen_first < x.sent - 4 * US);
 	assert_true(x.seen_last > x.sent);
@@ -264,7 +256,7 @@ static void qsn_f36_short_puts_and_gets(void **state)
 {
 	struct et *m = *state;
 
-	run_two(m, short_program, NULL, NULL);
+	et_run_two(m, short_program, NULL, NULL);
 	assert_int_equal(et_counts(m, 1).gets, 74);
 	assert_int_equal(et_counts(m, 1).packets, 74);
 }
@@ -292,7 +284,7 @@ static void qsn_f37_two_packets_of_a_queue_are_outstanding(void **state)
 
 	m->params.input = 100 * US;
 	m->params.retry.timeout = 1000 * US;
-	run_two(m, outstanding_program, NULL, m);
+	et_run_two(m, outstanding_program, NULL, m);
 }
 
 /* --- half a packet --- */
@@ -338,7 +330,7 @@ static void qsn_f38_half_a_packet_is_closed_by_a_time_out(void **state)
 {
 	struct et *m = *state;
 
-	run_two(m, half_program, half_check, m);
+	et_run_two(m, half_program, half_check, m);
 	assert_int_equal(et_counts(m, 0).aborted, 1);
 	assert_int_equal(et_counts(m, 1).dropped, 1);
 	assert_int_equal(et_counts(m, 0).packets, 3);
@@ -363,7 +355,7 @@ static void qsn_f38_each_half_packet_has_a_time_out(void **state)
 {
 	struct et *m = *state;
 
-	run_two(m, halves_program, NULL, NULL);
+	et_run_two(m, halves_program, NULL, NULL);
 	assert_int_equal(et_counts(m, 0).packets, 1);
 	assert_int_equal(et_counts(m, 0).aborted, 1);
 }

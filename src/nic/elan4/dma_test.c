@@ -4,14 +4,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-static void run_two(
-	struct et *m, void (*a)(void *), void (*b)(void *), void *arg)
-{
-	struct et_program p[] = { { 0, a, arg }, { 1, b, arg } };
-
-	et_run(m, 1, p, b ? 2 : 1);
-}
-
 static struct elan_dma dma(uint64_t bytes)
 {
 	return (struct elan_dma){ .bytes = bytes,
@@ -54,7 +46,7 @@ static sim_time time_of(struct et *m, uint64_t n, uint64_t bytes)
 {
 	struct many x = { .n = n, .bytes = bytes };
 
-	run_two(m, many_program, NULL, &x);
+	et_run_two(m, many_program, NULL, &x);
 	et_fini(m);
 	return x.took;
 }
@@ -155,7 +147,7 @@ static void qsn_f42_an_idle_engine_takes_a_descriptor_at_once(void **state)
 	      m->params.read_latency + m->params.command + 61 * SIM_NS +
 	      m->params.input + m->params.host[0].see +
 	      2 * (m->params.host[0].dma_overhead + m->params.bus.clock);
-	run_two(m, idle_program, idle_check, &x);
+	et_run_two(m, idle_program, idle_check, &x);
 	assert_int_equal(x.seen, x.stored + way);
 	assert_int_equal(x.reads[0], 2);
 	assert_int_equal(x.reads[1], 4);
@@ -324,7 +316,7 @@ static void qsn_f44_any_alignment_becomes_any_other(void **state)
 {
 	struct et *m = *state;
 
-	run_two(m, aligned_program, aligned_check, NULL);
+	et_run_two(m, aligned_program, aligned_check, NULL);
 	assert_int_equal(et_counts(m, 0).dmas, WAYS * SIZES);
 }
 
@@ -407,7 +399,7 @@ static void qsn_f46_an_event_is_set_at_both_ends(void **state)
 		struct ends x = { .bytes = sizes[i] };
 
 		et_init(&m, "4");
-		run_two(&m, ends_source, ends_target, &x);
+		et_run_two(&m, ends_source, ends_target, &x);
 		assert_true(x.source > 50 * US && x.target > 50 * US);
 		assert_int_equal(et_counts(&m, 0).fired, 1);
 		assert_int_equal(et_counts(&m, 1).fired, 1);
@@ -423,7 +415,7 @@ static void a_remote_dma_takes_its_steps(void **state)
 	struct ends x = { .bytes = 1024 };
 	struct elan_counts a, b;
 
-	run_two(m, ends_source, ends_target, &x);
+	et_run_two(m, ends_source, ends_target, &x);
 	a = et_counts(m, 0);
 	b = et_counts(m, 1);
 	assert_int_equal(a.commands, 2);
@@ -477,7 +469,7 @@ static void a_dma_reads_what_was_stored_before_it(void **state)
 	for (i = 0; i < ELAN_PLATFORMS; i++) {
 		et_init(&m, "4");
 		m.params.platform = i;
-		run_two(&m, own_word_program, own_word_check, NULL);
+		et_run_two(&m, own_word_program, own_word_check, NULL);
 		et_fini(&m);
 	}
 }
@@ -522,7 +514,7 @@ static void qsn_f81_a_dma_packet_is_whole_before_it_leaves(void **state)
 		m.params.bus.clock = 100 * SIM_NS;
 		m.params.merge = 128;
 		m.params.cut_through = cut;
-		run_two(&m, seen_program, seen_check, &x);
+		et_run_two(&m, seen_program, seen_check, &x);
 		/* descriptor, latency, the read, a block's write */
 		if (cut)
 			assert_in_range(x.first, 0, 4500 * SIM_NS);

@@ -4,8 +4,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-#define MAPPED UINT64_C(0xffff000000000000)
-
 enum { QUEUE = 5, EVENT = 9, WORDS = ELAN_COPY_MOST / 8 };
 
 static void pattern(uint64_t *words, uint64_t seed, uint32_t n)
@@ -17,11 +15,6 @@ static void pattern(uint64_t *words, uint64_t seed, uint32_t n)
 		byte = et_byte(seed, i);
 		memcpy((uint8_t *)words + i, &byte, 1);
 	}
-}
-
-static void run_one(struct et *m, void (*program)(void *), void *arg)
-{
-	ET_RUN(m, 1, { 0, program, arg });
 }
 
 /* --- to memory --- */
@@ -72,7 +65,7 @@ static void qsn_f49_an_event_copies_up_to_2_kb(void **state)
 		struct et m;
 
 		et_init(&m, "4");
-		run_one(&m, memory_program, &x);
+		et_run_two(&m, memory_program, NULL, &x);
 		assert_int_equal(et_counts(&m, 0).fired, 1);
 		assert_int_equal(et_counts(&m, 0).copied, bytes);
 		assert_int_equal(et_bus(&m, 0)->bytes[BUS_IN], bytes);
@@ -113,7 +106,7 @@ static void qsn_f49_no_event_copies_more(void **state)
 {
 	struct et *m = *state;
 
-	run_one(m, more_program, NULL);
+	et_run_two(m, more_program, NULL, NULL);
 }
 
 /* A command that comes in parts, through the whole ring of a small queue. */
@@ -152,7 +145,7 @@ static void a_copy_may_be_as_long_as_its_queue(void **state)
 {
 	struct et *m = *state;
 
-	run_one(m, parts_program, NULL);
+	et_run_two(m, parts_program, NULL, NULL);
 }
 
 /* The same event armed anew, in all ways: what was kept is dropped. */
@@ -196,7 +189,7 @@ static void arming_anew_drops_what_was_kept(void **state)
 {
 	struct et *m = *state;
 
-	run_one(m, anew_program, NULL);
+	et_run_two(m, anew_program, NULL, NULL);
 	assert_int_equal(et_counts(m, 0).fired, 2);
 	assert_int_equal(et_node(m, 0)->events->bytes, 2048);
 }
@@ -207,17 +200,12 @@ static void arming_anew_drops_what_was_kept(void **state)
 static void all_program(void *arg)
 {
 	struct et_queue q = et_open(0), mapped = et_open(QUEUE);
-	struct elan_dma d = { .bytes = 700,
-		.destination = 1,
-		.from = ET_SOURCE,
-		.to = ET_TARGET,
-		.source_event = 1,
-		.target_event = 2 };
+	struct elan_dma d = et_dma_to(1, 700, 1, 2);
 	uint64_t w[WORDS];
 	uint32_t n;
 
 	et_fill(ET_SOURCE, 12, 700);
-	et_map(&mapped, MAPPED);
+	et_map(&mapped, ET_MAPPED);
 	et_arm(&q, 1, 1);
 	n = et_store_words(w, ET_FLAG + 0x100, 77);
 	n += et_packet(w + n, 2, ET_TARGET, 11, 200, 4, 0);
@@ -229,7 +217,7 @@ static void all_program(void *arg)
 	w[n++] = elan_word(ELAN_ADD, 3, 1);
 	w[n++] = ELAN_GUARD;
 	w[n++] = ELAN_INTERRUPT;
-	et_arm_copy(&q, EVENT, 1, MAPPED + 1024, w, n);
+	et_arm_copy(&q, EVENT, 1, ET_MAPPED + 1024, w, n);
 	program_wait(100 * US);
 	assert_int_equal(et_word(ET_FLAG + 0x100), 0);
 	et_add(&q, EVENT, 1);
@@ -291,8 +279,8 @@ static void once_program(void *arg)
 	uint64_t w[ET_PACKET_WORDS];
 	uint32_t n = et_packet(w, 1, ET_TARGET, 1, 8, 0, 0);
 
-	et_map(&mapped, MAPPED);
-	et_arm_copy(&q, EVENT, 1, MAPPED, w, n);
+	et_map(&mapped, ET_MAPPED);
+	et_arm_copy(&q, EVENT, 1, ET_MAPPED, w, n);
 	program_wait(50 * US);
 	et_add(&q, EVENT, 1);
 	x->came = program_now() + ((struct elan *)et_card())->host.store;
@@ -313,7 +301,7 @@ static void qsn_f50_the_commands_run_at_once(void **state)
 	struct et *m = *state;
 	struct at_once x;
 
-	ET_RUN(m, 1, { 0, once_program, &x }, { 1, once_check, &x });
+	et_run_two(m, once_program, once_check, &x);
 	/* 40 bytes to copy; ADD took 8 ns of the command processor before */
 	assert_int_equal(x.seen - x.came,
 		200 * SIM_NS + 40 * 625 + m->params.command + 61 * SIM_NS +
@@ -328,11 +316,11 @@ static void way_in_program(void *arg)
 						ELAN_MAY_STORE, ET_CONTEXT);
 	uint64_t w[3];
 
-	et_map(&mapped, MAPPED);
+	et_map(&mapped, ET_MAPPED);
 	et_store_words(w, ET_FLAG, 3);
-	et_arm_copy(&q, 1, 1, MAPPED + 4072, w, 3);
+	et_arm_copy(&q, 1, 1, ET_MAPPED + 4072, w, 3);
 	w[0] = ELAN_INTERRUPT;
-	et_arm_copy(&q, 2, 1, MAPPED, w, 1);
+	et_arm_copy(&q, 2, 1, ET_MAPPED, w, 1);
 	et_add(&q, 1, 1);
 	et_wait_word(ET_FLAG, 3);
 	et_add(&q, 2, 1);
@@ -343,7 +331,7 @@ static void qsn_f29_an_event_appends_commands(void **state)
 {
 	struct et *m = *state;
 
-	run_one(m, way_in_program, NULL);
+	et_run_two(m, way_in_program, NULL, NULL);
 	assert_int_equal(et_counts(m, 0).appended, 4);
 	assert_int_equal(et_counts(m, 0).interrupts, 0);
 }
@@ -358,11 +346,11 @@ static void places_program(void *arg)
 	sim_time *took = arg;
 	uint32_t k;
 
-	et_map(&mapped, MAPPED);
+	et_map(&mapped, ET_MAPPED);
 	for (k = 1; k <= KINDS; k++) {
 		et_store_words(w, ET_TARGET + 8, k);
 		if (k % 2)
-			et_arm_copy(&q, k, 1, MAPPED, w, 3);
+			et_arm_copy(&q, k, 1, ET_MAPPED, w, 3);
 		else
 			et_arm_copy(&q, k, 1, ET_TARGET, w + 2, 1);
 		words[k - 1] = elan_word(ELAN_ADD, k, 1);
@@ -384,7 +372,7 @@ static void qsn_f52_events_write_memory_or_a_queue(void **state)
 	struct et *m = *state;
 	sim_time took;
 
-	run_one(m, places_program, &took);
+	et_run_two(m, places_program, NULL, &took);
 	/* one after the other: 20 of 8 and 20 of 24 bytes */
 	assert_in_range(took, 40 * 200 * SIM_NS + 20 * (5 + 15) * SIM_NS - US,
 		40 * 200 * SIM_NS + 20 * (5 + 15) * SIM_NS + US);
@@ -413,7 +401,7 @@ static void a_word_does_not_wait_for_copies(void **state)
 {
 	struct et *m = *state;
 
-	run_one(m, word_program, NULL);
+	et_run_two(m, word_program, NULL, NULL);
 }
 
 /* --- DMAs' ends --- */
@@ -422,21 +410,16 @@ static void a_word_does_not_wait_for_copies(void **state)
 static void ends_program(void *arg)
 {
 	struct et_queue q = et_open(0), mapped = et_open(QUEUE);
-	struct elan_dma d = { .bytes = 3000,
-		.destination = 1,
-		.from = ET_SOURCE,
-		.to = ET_TARGET,
-		.source_event = EVENT,
-		.target_event = EVENT };
+	struct elan_dma d = et_dma_to(1, 3000, EVENT, EVENT);
 	bool is_target = program_node() == 1;
 	uint64_t w[WORDS];
 	uint32_t n = et_store_words(w, ET_FLAG, 1);
 
-	et_map(&mapped, MAPPED);
+	et_map(&mapped, ET_MAPPED);
 	/* two stores and a packet to a node that has a program of its own */
 	n += et_store_words(w + n, ET_FLAG + 8, 2);
 	n += et_packet(w + n, is_target ? 3 : 2, ET_TARGET, 5, 104, 0, 0);
-	et_arm_copy(&q, EVENT, is_target ? 3000 : 1, MAPPED, w, n);
+	et_arm_copy(&q, EVENT, is_target ? 3000 : 1, ET_MAPPED, w, n);
 	et_fill(ET_SOURCE, 6, 3000);
 	program_wait(50 * US);
 	if (!is_target)
@@ -475,7 +458,7 @@ static void chain_program(void *arg)
 	sim_time *done = arg;
 	uint64_t w[WORDS];
 
-	et_map(&mapped, MAPPED);
+	et_map(&mapped, ET_MAPPED);
 	for (k = 0; k < ROUNDS; k++) {
 		/* what arrives in a round goes on, in the next one from 0 */
 		uint32_t to = me == RING - 1 ? k + 1 : k;
@@ -486,7 +469,7 @@ static void chain_program(void *arg)
 			.target_event = 1 + to };
 
 		et_dma_words(w, &d);
-		et_arm_copy(&q, 1 + k, k || me ? BLOCK : 1, MAPPED, w, 8);
+		et_arm_copy(&q, 1 + k, k || me ? BLOCK : 1, ET_MAPPED, w, 8);
 	}
 	if (!me)
 		et_arm(&q, 1 + ROUNDS, BLOCK);

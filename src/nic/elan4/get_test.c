@@ -182,7 +182,7 @@ static void a_queue_that_restarts_waits_for_no_answers(void **state)
 	struct et *m = *state;
 
 	m->params.read_latency = 50 * US;
-	ET_RUN(m, 1, { 0, restart_program, NULL }, { 1, source_program, NULL });
+	et_run_two(m, restart_program, source_program, NULL);
 	assert_int_equal(et_counts(m, 1).gets, 1);
 	assert_int_equal(et_counts(m, 0).duplicates, 1);
 }

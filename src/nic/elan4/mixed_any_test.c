@@ -3,8 +3,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-#define MAPPED UINT64_C(0xffff000000000000)
-
 enum {
 	NODES = 16,
 	PAGES = 4, /* that queues are mapped to */
@@ -44,7 +42,7 @@ static uint64_t any_address(uint64_t *dice)
 	if (roll(dice, 40))
 		return ET_FLAG + 8 * roll(dice, 20);
 	if (roll(dice, 2))
-		return MAPPED + ELAN_PAGE * roll(dice, PAGES + 1) +
+		return ET_MAPPED + ELAN_PAGE * roll(dice, PAGES + 1) +
 		       8 * roll(dice, 3) * roll(dice, 250);
 	return place[roll(dice, 8)] + 4 * roll(dice, 3);
 }
@@ -61,7 +59,7 @@ static uint32_t any_piece(uint64_t *dice, uint64_t *w, uint32_t depth)
 		return 1;
 	case 1:
 		if (depth) {
-			w[1] = MAPPED + ELAN_PAGE * roll(dice, PAGES);
+			w[1] = ET_MAPPED + ELAN_PAGE * roll(dice, PAGES);
 			for (k = roll(dice, 3) + 1; k; k--)
 				n += any_words(dice, w + n, depth - 1);
 			w[0] = elan_word(ELAN_WRITE, 8 * (n - 2), 0);
@@ -116,7 +114,7 @@ static uint32_t any_copy(uint64_t *dice, uint64_t *w, uint32_t depth)
 	n -= n > 4 && !roll(dice, 40);
 	w[0] = elan_word(ELAN_ARM_COPY, 1 + roll(dice, 19), 8 * n - 24);
 	w[1] = roll(dice, 3);
-	w[2] = roll(dice, 4) ? MAPPED + ELAN_PAGE * roll(dice, PAGES)
+	w[2] = roll(dice, 4) ? ET_MAPPED + ELAN_PAGE * roll(dice, PAGES)
 			     : any_address(dice);
 	/* often set at once */
 	if (roll(dice, 3))
@@ -226,7 +224,7 @@ static void any_thread(const uint64_t *reg)
 		default:
 			n = any_words(&dice, w, 0);
 			elan_card_append(
-				MAPPED + ELAN_PAGE * roll(&dice, PAGES), w,
+				ET_MAPPED + ELAN_PAGE * roll(&dice, PAGES), w,
 				n ? n : roll(&dice, 513));
 		}
 	}
@@ -241,7 +239,7 @@ static void open_page(uint64_t *dice, uint32_t k, uint32_t context)
 		roll(dice, 4) ? ELAN_MAY_ALL : roll(dice, ELAN_MAY_ALL + 1),
 		context);
 
-	et_map(&q, MAPPED + ELAN_PAGE * k);
+	et_map(&q, ET_MAPPED + ELAN_PAGE * k);
 }
 
 static void any_program(void *arg)

@@ -17,11 +17,7 @@ struct share {
 static void dma_program(void *arg)
 {
 	struct et_queue q = et_open(0);
-	struct elan_dma d = { .bytes = BYTES,
-		.destination = program_node() ? 0 : 1,
-		.from = ET_SOURCE,
-		.to = ET_TARGET,
-		.source_event = 1 };
+	struct elan_dma d = et_dma_to(program_node() ? 0 : 1, BYTES, 1, 0);
 	uint64_t i;
 
 	for (i = 0; i < BYTES; i += 4096)
@@ -151,7 +147,7 @@ static void words_are_seen_before_they_are_in_memory(void **state)
 {
 	struct et *m = *state;
 
-	ET_RUN(m, 1, { 0, words_program, NULL });
+	et_run_two(m, words_program, NULL, NULL);
 }
 
 static void an_overlay_is_what_both_have(void **state)
@@ -222,7 +218,7 @@ static void qsn_f16_words_are_of_either_byte_order(void **state)
 {
 	struct et *m = *state;
 
-	ET_RUN(m, 1, { 0, order_program, NULL }, { 1, order_check, NULL });
+	et_run_two(m, order_program, order_check, NULL);
 }
 
 TESTS(TEST(qsn_f16_reads_and_writes_get_their_parts),

@@ -11,11 +11,7 @@
 static void two_ways(void *arg)
 {
 	struct et_queue q = et_open(0);
-	struct elan_dma d = { .bytes = 512,
-		.destination = 1,
-		.from = ET_SOURCE,
-		.to = ET_TARGET,
-		.target_event = 3 };
+	struct elan_dma d = et_dma_to(1, 512, 0, 3);
 
 	if (*(bool *)arg)
 		et_dma(&q, &d);
@@ -32,7 +28,7 @@ static void qsn_f17_cores_push_and_the_card_pulls(void **state)
 	for (i = 0; i < 2; i++) {
 		is_dma = i;
 		et_init(&m, "4");
-		ET_RUN(&m, 1, { 0, two_ways, &is_dma });
+		et_run_two(&m, two_ways, NULL, &is_dma);
 		/* OPEN, WRITE, address, 512 bytes, CLOSE; or a descriptor */
 		assert_int_equal(et_bus(&m, 0)->bytes[BUS_OUT],
 			is_dma ? 64 + 512 : 32 + 512);
@@ -52,10 +48,7 @@ static void way_program(void *arg)
 {
 	const struct way *x = arg;
 	struct et_queue q = et_open(0);
-	struct elan_dma d = { .bytes = x->bytes,
-		.destination = 1,
-		.from = ET_SOURCE,
-		.to = ET_TARGET };
+	struct elan_dma d = et_dma_to(1, x->bytes, 0, 0);
 	uint32_t at;
 
 	for (at = 0; at < x->bytes; at += 512)
@@ -90,8 +83,7 @@ static void qsn_f17_stores_are_early_and_reads_are_fast(void **state)
 
 	for (i = 0; i < 4; i++) {
 		et_init(&m, "4");
-		ET_RUN(&m, 1, { 0, way_program, &x[i] },
-			{ 1, way_check, &x[i] });
+		et_run_two(&m, way_program, way_check, &x[i]);
 		et_fini(&m);
 	}
 	/* a read's latency; and 450 MB/s against 880 */
@@ -139,8 +131,7 @@ static void qsn_f19_stores_may_come_in_any_order(void **state)
 {
 	struct et *m = *state;
 
-	ET_RUN(m, 1, { 0, shuffled_program, NULL },
-		{ 1, shuffled_check, NULL });
+	et_run_two(m, shuffled_program, shuffled_check, NULL);
 	assert_int_equal(et_counts(m, 0).packets, SHUFFLES);
 }
 
@@ -176,7 +167,7 @@ static void qsn_f19_gaps_are_waited_for_within_a_window(void **state)
 {
 	struct et *m = *state;
 
-	ET_RUN(m, 1, { 0, gap_program, NULL });
+	et_run_two(m, gap_program, NULL, NULL);
 }
 
 /* --- a page, many queues --- */
@@ -203,7 +194,7 @@ static void qsn_f20_a_page_is_a_queue(void **state)
 	struct et *m = *state;
 
 	m->nodes = "1";
-	ET_RUN(m, 1, { 0, page_program, NULL });
+	et_run_two(m, page_program, NULL, NULL);
 }
 
 /* QSN-F21, QSN-F25: what is in a queue that is not acknowledged. */
@@ -229,7 +220,7 @@ static void qsn_f25_room_comes_back_with_the_acknowledgement(void **state)
 
 	m->params.input = 100 * US;
 	m->params.retry.timeout = 1000 * US;
-	ET_RUN(m, 1, { 0, room_program, NULL });
+	et_run_two(m, room_program, NULL, NULL);
 }
 
 /* Two packets, 50 us apart: each gives its own room back. */
@@ -254,7 +245,7 @@ static void qsn_f25_each_packet_is_kept_until_its_own(void **state)
 
 	m->params.input = 100 * US;
 	m->params.retry.timeout = 1000 * US;
-	ET_RUN(m, 1, { 0, one_by_one_program, NULL });
+	et_run_two(m, one_by_one_program, NULL, NULL);
 }
 
 enum { MANY = 8000 };
@@ -295,7 +286,7 @@ static void eight_thousand_queues_are_active_at_once(void **state)
 	struct et *m = *state;
 
 	m->params.command_rate = 10000000;
-	ET_RUN(m, 1, { 0, many_program, NULL }, { 1, many_check, NULL });
+	et_run_two(m, many_program, many_check, NULL);
 	assert_int_equal(et_counts(m, 0).packets, MANY);
 }
 
@@ -338,7 +329,7 @@ static void qsn_f23_queues_with_work_take_turns(void **state)
 
 	m->nodes = "1";
 	m->params.command_rate = 1000000;
-	ET_RUN(m, 1, { 0, share_program, NULL });
+	et_run_two(m, share_program, NULL, NULL);
 }
 
 /* --- depths --- */
@@ -377,14 +368,12 @@ static void qsn_f24_there_are_four_depths(void **state)
 
 	m->params.input = 10000 * US;
 	m->params.retry.timeout = 100000 * US;
-	ET_RUN(m, 1, { 0, depth_program, NULL });
+	et_run_two(m, depth_program, NULL, NULL);
 }
 
 /* --- several producers --- */
 
 enum { PRODUCERS = 12, ROUNDS = 20, UNITS = 3 };
-
-#define MAPPED UINT64_C(0xffff000000000000)
 
 /* Words of a packet that a unit appends: it is for node 1. */
 static uint32_t unit_packet(uint64_t *words, uint32_t unit, uint32_t k)
@@ -413,13 +402,13 @@ static void units_program(void *arg)
 
 	for (k = 0; k < UNITS; k++) {
 		unit[k] = et_open(900 + k);
-		et_map(&unit[k], MAPPED + ELAN_PAGE * k);
+		et_map(&unit[k], ET_MAPPED + ELAN_PAGE * k);
 	}
 	et_load(ET_CONTEXT, 1, unit_thread);
 	program_wait(20 * US);
-	et_push(&q, thread, et_thread_words(thread, 1, MAPPED));
+	et_push(&q, thread, et_thread_words(thread, 1, ET_MAPPED));
 	for (k = 0; k < ROUNDS; k++) {
-		et_arm_copy(&q, 1 + k, 1, MAPPED + ELAN_PAGE, words,
+		et_arm_copy(&q, 1 + k, 1, ET_MAPPED + ELAN_PAGE, words,
 			unit_packet(words, 1, k));
 		et_add(&q, 1 + k, 1);
 	}
@@ -436,7 +425,7 @@ static void sender_program(void *arg)
 		n = unit_packet(words + 3, 2, k);
 		words[0] = elan_word(ELAN_OPEN, 0, 0);
 		words[1] = elan_word(ELAN_WRITE, 8 * n, 0) | ELAN_CLOSES;
-		words[2] = MAPPED + ELAN_PAGE * 2;
+		words[2] = ET_MAPPED + ELAN_PAGE * 2;
 		et_push(&q, words, 3 + n);
 	}
 }

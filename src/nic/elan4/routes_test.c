@@ -9,11 +9,7 @@ enum { NODES = 16, BYTES = 32 << 10 };
 static void mirror_program(void *arg)
 {
 	struct et_queue q = et_open(0);
-	struct elan_dma d = { .bytes = BYTES,
-		.destination = NODES - 1 - program_node(),
-		.from = ET_SOURCE,
-		.to = ET_TARGET,
-		.source_event = 1 };
+	struct elan_dma d = et_dma_to(NODES - 1 - program_node(), BYTES, 1, 0);
 
 	et_fill(ET_SOURCE, program_node(), BYTES);
 	program_wait(10 * US);
@@ -99,7 +95,7 @@ static void the_longest_round_trip_is_forgotten(void **state)
 
 	m->params.input = 30 * US;
 	m->params.retry.timeout = 35 * US;
-	ET_RUN(m, 1, { 0, quicker_program, &x });
+	et_run_two(m, quicker_program, NULL, &x);
 	assert_int_equal(et_counts(m, 0).timeouts, 0);
 }
 
@@ -137,7 +133,7 @@ static void what_a_node_has_not_stored_dies_with_it(void **state)
 
 	m->faults = &plan;
 	m->params.half_packet = 900 * US;
-	ET_RUN(m, 1, { 0, dying_program, NULL });
+	et_run_two(m, dying_program, NULL, NULL);
 	assert_int_equal(host_n_dead(m->host), 1);
 	/* a store of 64 bytes takes 142.5 ns, and 200 ns to the card */
 	q = elan_queue(et_node(m, 0), 0);
@@ -166,12 +162,7 @@ static void rotate_program(void *arg)
 {
 	const uint32_t *event = arg;
 	struct et_queue q = et_open(0);
-	struct elan_dma d = { .bytes = 64 * 512,
-		.destination = 15,
-		.from = ET_SOURCE,
-		.to = ET_TARGET,
-		.source_event = 1,
-		.target_event = *event };
+	struct elan_dma d = et_dma_to(15, 64 * 512, 1, *event);
 	uint32_t k;
 
 	et_fill(ET_SOURCE, 3, d.bytes);

@@ -2,14 +2,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-static void run_two(
-	struct et *m, void (*a)(void *), void (*b)(void *), void *arg)
-{
-	struct et_program p[] = { { 0, a, arg }, { 1, b, arg } };
-
-	et_run(m, 1, p, b ? 2 : 1);
-}
-
 /* --- sent again though it has come --- */
 
 enum { AGAIN = 10 };
@@ -58,7 +50,7 @@ static void run_again(struct et *m)
 	m->params.retry.timeout = 600 * SIM_NS;
 	m->params.retry.back_off = 100 * SIM_NS;
 	m->params.retry.limit = 255;
-	run_two(m, again_program, again_check, NULL);
+	et_run_two(m, again_program, again_check, NULL);
 }
 
 /* What nobody answers in time is sent again by the card (QSN-F33), and comes
@@ -101,7 +93,7 @@ static void an_acknowledgement_may_come_late(void **state)
 
 	m->params.retry.timeout = 300 * SIM_NS;
 	m->params.retry.back_off = 20 * US;
-	run_two(m, again_program, again_check, NULL);
+	et_run_two(m, again_program, again_check, NULL);
 	assert_true(et_counts(m, 0).timeouts > 0);
 	assert_int_equal(et_counts(m, 0).resent, 0);
 	assert_int_equal(et_counts(m, 0).packets, AGAIN + 6);
@@ -114,9 +106,7 @@ static void an_acknowledgement_may_come_late(void **state)
 static void busy_program(void *arg)
 {
 	struct et_queue q = et_open(0);
-	struct elan_dma d = {
-		.bytes = 8, .destination = 3, .from = ET_SOURCE, .to = ET_TARGET
-	};
+	struct elan_dma d = et_dma_to(3, 8, 0, 0);
 
 	et_fill(ET_SOURCE, 5, 64);
 	et_dma(&q, &d);
@@ -147,7 +137,7 @@ static void qsn_f33_packets_are_retried_without_the_program(void **state)
 
 	m->params.reads = 1;
 	m->params.read_latency = 30 * US;
-	run_two(m, get_program, busy_program, &x);
+	et_run_two(m, get_program, busy_program, &x);
 	c = et_counts(m, 0);
 	/* sent at 5 us and then 1, 2, 4, 8, 16 us later */
 	assert_int_equal(c.nacks, 5);

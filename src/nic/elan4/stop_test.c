@@ -90,11 +90,7 @@ enum { N_MISUSES = sizeof(misuses) / sizeof(misuses[0]) };
 static void bystander(void *arg)
 {
 	struct et_queue q = et_open(GOOD);
-	struct elan_dma d = { .bytes = 5000,
-		.destination = 1,
-		.from = ET_SOURCE,
-		.to = ET_TARGET,
-		.source_event = 2 };
+	struct elan_dma d = et_dma_to(1, 5000, 2, 0);
 	uint32_t k;
 
 	et_fill(ET_SOURCE, 77, 5000);
@@ -247,7 +243,7 @@ static void qsn_g10_a_queue_needs_the_right(void **state)
 {
 	struct et *m = *state;
 
-	ET_RUN(m, 1, { 0, rights_program, NULL });
+	et_run_two(m, rights_program, NULL, NULL);
 	assert_int_equal(et_counts(m, 0).interrupts, 1);
 }
 
@@ -258,11 +254,7 @@ static void stop_with_work(void *arg)
 {
 	static const uint64_t bad = ELAN_COMMANDS;
 	struct et_queue q = et_open(BAD), more = et_open(GOOD);
-	struct elan_dma d = { .bytes = 20000,
-		.destination = 1,
-		.from = ET_SOURCE,
-		.to = ET_TARGET,
-		.source_event = 1 };
+	struct elan_dma d = et_dma_to(1, 20000, 1, 0);
 
 	et_fill(ET_SOURCE, 5, 20000);
 	et_arm(&q, 1, 1);
@@ -299,7 +291,7 @@ static void qsn_f26_what_is_under_way_goes_on(void **state)
 {
 	struct et *m = *state;
 
-	ET_RUN(m, 1, { 0, stop_with_work, NULL }, { 1, stop_check, NULL });
+	et_run_two(m, stop_with_work, stop_check, NULL);
 	assert_int_equal(et_counts(m, 1).duplicates, 0);
 }
 
@@ -335,7 +327,7 @@ static void the_driver_refuses_what_cannot_be(void **state)
 {
 	struct et *m = *state;
 
-	ET_RUN(m, 1, { 0, driver_program, NULL });
+	et_run_two(m, driver_program, NULL, NULL);
 }
 
 /* --- the audit --- */

@@ -51,7 +51,7 @@ static void reads_and_writes_take_the_bus(void **state)
 		et_init(&m, "4");
 		m.params.bus_reads = i % 2 ? 50 : 0;
 		m.params.platform = i / 2;
-		ET_RUN(&m, 1, { 0, memory_program, NULL });
+		et_run_two(&m, memory_program, NULL, NULL);
 		assert_int_equal(et_bus(&m, 0)->bytes[BUS_IN], 8);
 		assert_int_equal(
 			et_bus(&m, 0)->bytes[BUS_OUT], ELAN_BLOCK + 8 + 56);
@@ -93,7 +93,7 @@ static void a_read_waits_for_words_before_it(void **state)
 		n_seen = 0;
 		et_init(&m, "4");
 		m.params.bus_reads = reads;
-		ET_RUN(&m, 1, { 0, line_program, NULL });
+		et_run_two(&m, line_program, NULL, NULL);
 		assert_int_equal(n_seen, 2);
 		et_fini(&m);
 	}
@@ -122,7 +122,7 @@ static void words_have_their_contexts_order(void **state)
 	struct et *m = *state;
 
 	n_seen = 0;
-	ET_RUN(m, 1, { 0, big_program, NULL });
+	et_run_two(m, big_program, NULL, NULL);
 	assert_int_equal(n_seen, 1);
 }
 

@@ -11,8 +11,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-#define MAPPED UINT64_C(0xffff000000000000)
-
 enum { CODE = 3 };
 
 /* --- other contexts, other memory --- */
@@ -26,20 +24,22 @@ static void refused_thread(const uint64_t *reg)
 
 	/* there is a queue of the other context at the first, and the second
 	 * is mapped at nobody's */
-	assert_int_equal(elan_card_append(MAPPED, nop, 1), EFAULT);
+	assert_int_equal(elan_card_append(ET_MAPPED, nop, 1), EFAULT);
 	assert_int_equal(
-		elan_card_append(MAPPED + 2 * ELAN_PAGE, nop, 1), EFAULT);
+		elan_card_append(ET_MAPPED + 2 * ELAN_PAGE, nop, 1), EFAULT);
 	assert_int_equal(
-		elan_card_append(MAPPED + ELAN_PAGE + 4, nop, 1), EFAULT);
+		elan_card_append(ET_MAPPED + ELAN_PAGE + 4, nop, 1), EFAULT);
 	assert_int_equal(
-		elan_card_append(MAPPED + 2 * ELAN_PAGE - 8, nop, 2), EFAULT);
-	assert_int_equal(elan_card_append(MAPPED + ELAN_PAGE, nop, 0), EINVAL);
+		elan_card_append(ET_MAPPED + 2 * ELAN_PAGE - 8, nop, 2),
+		EFAULT);
 	assert_int_equal(
-		elan_card_append(MAPPED + ELAN_PAGE, nop, 513), EINVAL);
+		elan_card_append(ET_MAPPED + ELAN_PAGE, nop, 0), EINVAL);
+	assert_int_equal(
+		elan_card_append(ET_MAPPED + ELAN_PAGE, nop, 513), EINVAL);
 	/* more than 1 KB never fits */
 	assert_int_equal(
-		elan_card_append(MAPPED + ELAN_PAGE, nop, 129), EINVAL);
-	assert_int_equal(elan_card_append(MAPPED + ELAN_PAGE, nop, 128), 0);
+		elan_card_append(ET_MAPPED + ELAN_PAGE, nop, 129), EINVAL);
+	assert_int_equal(elan_card_append(ET_MAPPED + ELAN_PAGE, nop, 128), 0);
 	assert_int_equal(elan_card_wait(ET_TARGET, 0), EFAULT);
 	assert_int_equal(elan_card_wait(ET_OTHER_AT + 4, 0), EFAULT);
 	assert_int_equal(elan_card_wait(ET_OTHER_AT, 0), 0);
@@ -60,8 +60,8 @@ static void refused_program(void *arg)
 	struct et_queue r = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_OTHER);
 	struct et_queue s = et_open_as(2, ELAN_1K, ELAN_MAY_ALL, ET_OTHER);
 
-	et_map(&q, MAPPED);
-	et_map(&r, MAPPED + ELAN_PAGE);
+	et_map(&q, ET_MAPPED);
+	et_map(&r, ET_MAPPED + ELAN_PAGE);
 	et_load(ET_OTHER, CODE, refused_thread);
 	et_thread(&s, CODE, 0);
 	program_charge(100 * US);
@@ -74,7 +74,7 @@ static void a_thread_is_its_contexts(void **state)
 	struct et *m = *state;
 
 	n_done = 0;
-	ET_RUN(m, 1, { 0, refused_program, NULL });
+	et_run_two(m, refused_program, NULL, NULL);
 	assert_int_equal(n_done, 1);
 	assert_int_equal(et_counts(m, 0).appended, 128);
 }
@@ -156,7 +156,7 @@ static void threads_die_with_their_node(void **state)
 	n_done = 0;
 	m->faults = &plan;
 	m->params.retry.limit = 2;
-	ET_RUN(m, 1, { 0, dying_program, NULL }, { 1, alive_program, NULL });
+	et_run_two(m, dying_program, alive_program, NULL);
 	assert_in_range(n_done, 100, 120);
 }
 
@@ -216,7 +216,7 @@ static int ending(void (*run)(void *), void *arg, char *text, size_t size)
 		signal(SIGABRT, SIG_DFL);
 		dup2(fd[1], STDERR_FILENO);
 		et_init(&m, "4");
-		ET_RUN(&m, 1, { 0, run, arg });
+		et_run_two(&m, run, NULL, arg);
 		_exit(0);
 	}
 	close(fd[1]);

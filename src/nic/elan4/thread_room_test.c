@@ -4,8 +4,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-#define MAPPED UINT64_C(0xffff000000000000)
-
 enum { CODE = 3 };
 
 static uint32_t n_done;
@@ -66,7 +64,7 @@ static void more_than_fit_wait_in_their_queues(void **state)
 
 	n_done = 0;
 	m->params.threads = 2;
-	ET_RUN(m, 1, { 0, many_program, NULL });
+	et_run_two(m, many_program, NULL, NULL);
 	assert_int_equal(et_counts(m, 0).threads, 6);
 }
 
@@ -82,17 +80,16 @@ static void full_thread(const uint64_t *reg)
 	for (k = 0; k < SOME; k++)
 		add[k] = elan_word(ELAN_ADD, 9, 1);
 	for (k = 0; k < EACH; k++)
-		assert_int_equal(elan_card_append(MAPPED, add, SOME), 0);
+		assert_int_equal(elan_card_append(ET_MAPPED, add, SOME), 0);
 	n_done++;
 }
 
 static void full_program(void *arg)
 {
-	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	struct et_queue q = et_open_mapped(1, ELAN_1K, ET_MAPPED);
 	struct et_queue r = et_open(0);
 	uint32_t i;
 
-	et_map(&q, MAPPED);
 	et_load(ET_CONTEXT, CODE, full_thread);
 	et_arm(&r, 9, WRITERS * EACH * SOME);
 	for (i = 0; i < WRITERS; i++)
@@ -111,7 +108,7 @@ static void who_appends_waits_for_room(void **state)
 
 	n_done = 0;
 	m->params.command_rate = 50000000;
-	ET_RUN(m, 1, { 0, full_program, NULL });
+	et_run_two(m, full_program, NULL, NULL);
 	assert_int_equal(et_counts(m, 0).appended, WRITERS * EACH * SOME);
 	/* those that wait let others run, and are not woken in vain */
 	assert_in_range(
@@ -124,18 +121,17 @@ enum { COPIES = 12 };
 
 static void both_program(void *arg)
 {
-	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	struct et_queue q = et_open_mapped(1, ELAN_1K, ET_MAPPED);
 	struct et_queue r = et_open(0);
 	uint64_t add[SOME];
 	uint32_t i, k;
 
-	et_map(&q, MAPPED);
 	et_load(ET_CONTEXT, CODE, full_thread);
 	for (k = 0; k < SOME; k++)
 		add[k] = elan_word(ELAN_ADD, 9, 1);
 	et_arm(&r, 9, (COPIES + WRITERS * EACH) * SOME);
 	for (i = 0; i < COPIES; i++)
-		et_arm_copy(&r, 100 + i, 1, MAPPED, add, SOME);
+		et_arm_copy(&r, 100 + i, 1, ET_MAPPED, add, SOME);
 	for (i = 0; i < WRITERS; i++)
 		et_thread(&r, CODE, 0);
 	for (i = 0; i < COPIES; i++) {
@@ -159,7 +155,7 @@ static void threads_and_copies_wait_for_room(void **state)
 		n_done = 0;
 		et_init(&m, "4");
 		m.params.command_rate = 50000000;
-		ET_RUN(&m, 1, { 0, both_program, &pause });
+		et_run_two(&m, both_program, NULL, &pause);
 		assert_int_equal(et_counts(&m, 0).appended,
 			(COPIES + WRITERS * EACH) * SOME);
 		et_fini(&m);
@@ -168,19 +164,18 @@ static void threads_and_copies_wait_for_room(void **state)
 
 static void blocked_program(void *arg)
 {
-	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	struct et_queue q = et_open_mapped(1, ELAN_1K, ET_MAPPED);
 	struct et_queue r = et_open(0);
 	uint64_t words[107] = { 0 }, add[70];
 	uint32_t k;
 
-	et_map(&q, MAPPED);
 	et_load(ET_CONTEXT, CODE, wait_thread);
 	et_thread_words(words + 40, CODE, 2);
 	for (k = 0; k < 70; k++)
 		add[k] = elan_word(ELAN_ADD, 9, 1);
 	et_arm(&r, 9, 70);
-	et_arm_copy(&r, 100, 1, MAPPED, words, 107);
-	et_arm_copy(&r, 101, 1, MAPPED, add, 70);
+	et_arm_copy(&r, 100, 1, ET_MAPPED, words, 107);
+	et_arm_copy(&r, 101, 1, ET_MAPPED, add, 70);
 	et_thread(&r, CODE, 1);
 	program_charge(10 * US);
 	et_add(&r, 100, 1);
@@ -203,7 +198,7 @@ static void a_copy_waits_behind_a_thread_to_start(void **state)
 	n_done = 0;
 	m->params.threads = 1;
 	m->params.command_rate = 50000000;
-	ET_RUN(m, 1, { 0, blocked_program, NULL });
+	et_run_two(m, blocked_program, NULL, NULL);
 }
 
 static sim_time ended[2];
@@ -219,20 +214,19 @@ static void turns_thread(const uint64_t *reg)
 
 	for (k = 0; reg[0] && k < STEPS; k++) {
 		elan_card_wait(ET_FLAG + 8 * k, 1);
-		elan_card_append(MAPPED, nops, 2);
+		elan_card_append(ET_MAPPED, nops, 2);
 	}
 	if (!reg[0])
-		elan_card_append(MAPPED, nops, 128);
+		elan_card_append(ET_MAPPED, nops, 128);
 	ended[reg[0]] = program_now();
 }
 
 static void turns_program(void *arg)
 {
-	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
 	struct et_queue r = et_open(0);
 	uint32_t k;
 
-	et_map(&q, MAPPED);
+	et_open_mapped(1, ELAN_1K, ET_MAPPED);
 	et_load(ET_CONTEXT, CODE, turns_thread);
 	et_thread(&r, CODE, 1);
 	for (k = 0; k < STEPS; k++) {
@@ -248,7 +242,7 @@ static void nobody_overtakes_who_waits_for_room(void **state)
 	struct et *m = *state;
 
 	m->params.command_rate = 50000000;
-	ET_RUN(m, 1, { 0, turns_program, NULL });
+	et_run_two(m, turns_program, NULL, NULL);
 	assert_int_equal(et_counts(m, 0).appended, 128 + 2 * STEPS);
 	assert_in_range(ended[0], 15 * US, 25 * US);
 	assert_true(ended[1] > 60 * US);
@@ -260,17 +254,16 @@ static void half_thread(const uint64_t *reg)
 	uint64_t w[ET_PACKET_WORDS];
 
 	et_packet(w, 1, ET_TARGET, 1, 512, 0, 0);
-	elan_card_append(MAPPED, w, 60);
-	elan_card_append(MAPPED, w, 69);
+	elan_card_append(ET_MAPPED, w, 60);
+	elan_card_append(ET_MAPPED, w, 69);
 	n_done++;
 }
 
 static void half_program(void *arg)
 {
-	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	struct et_queue q = et_open_mapped(1, ELAN_1K, ET_MAPPED);
 	struct et_queue r = et_open(0);
 
-	et_map(&q, MAPPED);
 	et_load(ET_CONTEXT, CODE, half_thread);
 	et_thread(&r, CODE, 0);
 	program_charge(50 * US);
@@ -284,7 +277,7 @@ static void a_queue_that_is_waited_for_stays_open(void **state)
 	struct et *m = *state;
 
 	n_done = 0;
-	ET_RUN(m, 1, { 0, half_program, NULL });
+	et_run_two(m, half_program, NULL, NULL);
 	assert_int_equal(n_done, 0);
 }
 
@@ -297,17 +290,16 @@ static void packets_thread(const uint64_t *reg)
 
 	for (k = 0; k < PACKETS; k++) {
 		n = et_packet(w, 1, ET_TARGET + 512 * k, k, 300, 0, 0);
-		assert_int_equal(elan_card_append(MAPPED, w, n), 0);
+		assert_int_equal(elan_card_append(ET_MAPPED, w, n), 0);
 	}
 	n_done++;
 }
 
 static void packets_program(void *arg)
 {
-	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
 	struct et_queue r = et_open(0);
 
-	et_map(&q, MAPPED);
+	et_open_mapped(1, ELAN_1K, ET_MAPPED);
 	et_load(ET_CONTEXT, CODE, packets_thread);
 	et_thread(&r, CODE, 0);
 }
@@ -319,7 +311,7 @@ static void who_sends_waits_for_acknowledgements(void **state)
 	uint32_t k;
 
 	n_done = 0;
-	ET_RUN(m, 1, { 0, packets_program, NULL });
+	et_run_two(m, packets_program, NULL, NULL);
 	assert_int_equal(n_done, 1);
 	for (k = 0; k < PACKETS; k++)
 		et_expect_at(m, 1, ET_TARGET + 512 * k, k, 300, true);
@@ -331,16 +323,15 @@ static void stopped_thread(const uint64_t *reg)
 	uint32_t k;
 
 	for (k = 0; k < 10; k++)
-		assert_int_equal(elan_card_append(MAPPED, words, 100), 0);
+		assert_int_equal(elan_card_append(ET_MAPPED, words, 100), 0);
 	n_done++;
 }
 
 static void stopped_program(void *arg)
 {
-	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	struct et_queue q = et_open_mapped(1, ELAN_1K, ET_MAPPED);
 	struct et_queue r = et_open(0);
 
-	et_map(&q, MAPPED);
 	et_load(ET_CONTEXT, CODE, stopped_thread);
 	et_thread(&r, CODE, 0xff);
 	et_wait_error(&q, ELAN_ERROR_COMMAND);
@@ -354,7 +345,7 @@ static void a_stopped_queue_drops_what_it_gets(void **state)
 	struct et *m = *state;
 
 	n_done = 0;
-	ET_RUN(m, 1, { 0, stopped_program, NULL });
+	et_run_two(m, stopped_program, NULL, NULL);
 	assert_int_equal(n_done, 1);
 }
 

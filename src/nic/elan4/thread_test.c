@@ -5,8 +5,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-#define MAPPED UINT64_C(0xffff000000000000)
-
 enum { CODE = 3, QUEUE = 5 };
 
 /* A queue of a context, mapped for units of the card. */
@@ -14,13 +12,13 @@ static struct et_queue open_mapped(uint32_t id, uint32_t context)
 {
 	struct et_queue q = et_open_as(id, ELAN_8K, ELAN_MAY_ALL, context);
 
-	et_map(&q, MAPPED);
+	et_map(&q, ET_MAPPED);
 	return q;
 }
 
 static void append(const uint64_t *words, uint32_t n)
 {
-	assert_int_equal(elan_card_append(MAPPED, words, n), 0);
+	assert_int_equal(elan_card_append(ET_MAPPED, words, n), 0);
 }
 
 /* --- who starts one --- */
@@ -68,7 +66,7 @@ static void qsn_f65_a_core_starts_a_thread(void **state)
 	sim_time stored;
 
 	memset(seen, 0, sizeof(seen));
-	ET_RUN(m, 1, { 0, core_program, &stored });
+	et_run_two(m, core_program, NULL, &stored);
 	assert_int_equal(seen[0].n, 1);
 	expect_seen(0, 70);
 	assert_int_equal(seen[0].at,
@@ -92,7 +90,7 @@ static void packet_program(void *arg)
 		elan_word(ELAN_OPEN, 1, 0),
 		elan_word(ELAN_WRITE, 8 * (1 + ELAN_REGISTERS), 0) |
 			ELAN_CLOSES,
-		MAPPED + 64,
+		ET_MAPPED + 64,
 	};
 
 	program_wait(50 * US);
@@ -120,7 +118,7 @@ static void event_program(void *arg)
 
 	open_mapped(QUEUE, ET_CONTEXT);
 	et_load(ET_CONTEXT, CODE, note_thread);
-	et_arm_copy(&q, 4, 2, MAPPED, w, et_thread_words(w, CODE, 300));
+	et_arm_copy(&q, 4, 2, ET_MAPPED, w, et_thread_words(w, CODE, 300));
 	et_add(&q, 4, 1);
 	program_wait(50 * US);
 	assert_int_equal(seen[0].n, 0);
@@ -132,7 +130,7 @@ static void qsn_f65_an_event_starts_a_thread(void **state)
 	struct et *m = *state;
 
 	memset(seen, 0, sizeof(seen));
-	ET_RUN(m, 1, { 0, event_program, NULL });
+	et_run_two(m, event_program, NULL, NULL);
 	assert_int_equal(seen[0].n, 1);
 	expect_seen(0, 300);
 	assert_int_equal(et_counts(m, 0).threads, 1);
@@ -162,7 +160,7 @@ static void qsn_f65_a_thread_starts_a_thread(void **state)
 	struct et *m = *state;
 
 	memset(seen, 0, sizeof(seen));
-	ET_RUN(m, 1, { 0, chain_program, NULL });
+	et_run_two(m, chain_program, NULL, NULL);
 	assert_int_equal(seen[0].n, 20);
 	expect_seen(0, 19);
 	assert_int_equal(et_counts(m, 0).threads, 20);
@@ -206,7 +204,7 @@ static void qsn_f66_a_swap_takes_tens_of_nanoseconds(void **state)
 	struct et *m = *state;
 	uint32_t i;
 
-	ET_RUN(m, 1, { 0, swap_program, NULL });
+	et_run_two(m, swap_program, NULL, NULL);
 	for (i = 0; i < 3; i++)
 		assert_int_equal(spans[i].to - spans[i].from, 5 * US);
 	assert_int_equal(spans[1].from - spans[0].to, 65 * SIM_NS);
@@ -253,7 +251,7 @@ static void qsn_f66_ready_threads_take_turns(void **state)
 	uint32_t n = TURNS, i;
 
 	n_order = 0;
-	ET_RUN(m, 1, { 0, turns_program, &n });
+	et_run_two(m, turns_program, NULL, &n);
 	assert_int_equal(n_order, TURNS * ROUNDS);
 	for (i = 0; i < TURNS * ROUNDS; i++) {
 		bool is_last = i / TURNS == ROUNDS - 1;
@@ -276,7 +274,7 @@ static void a_thread_alone_goes_on_without_a_swap(void **state)
 	uint32_t n = 1, i;
 
 	n_order = 0;
-	ET_RUN(m, 1, { 0, turns_program, &n });
+	et_run_two(m, turns_program, NULL, &n);
 	assert_int_equal(n_order, ROUNDS);
 	for (i = 0; i < ROUNDS; i++)
 		assert_int_equal(ran[i], 20 * US * (i + 1) + 5 * SIM_NS);
@@ -332,7 +330,7 @@ static void qsn_f12_code_is_loaded_while_the_machine_runs(void **state)
 {
 	struct et *m = *state;
 
-	ET_RUN(m, 1, { 0, load_program, NULL });
+	et_run_two(m, load_program, NULL, NULL);
 	assert_int_equal(et_counts(m, 0).threads, 2);
 }
 
@@ -431,7 +429,7 @@ static void sten_program(void *arg)
 	et_put(&q, 3, ET_TARGET, 81, 200, 0, 0);
 	w[0] = elan_word(ELAN_OPEN, 1, 0);
 	w[1] = elan_word(ELAN_WRITE, 8 * n, 0) | ELAN_CLOSES;
-	w[2] = MAPPED;
+	w[2] = ET_MAPPED;
 	et_push(&q, w, n + 3);
 	et_thread(&q, CODE, 83);
 }
