@@ -108,8 +108,9 @@ void weft_msg_progress(struct weft_msg *m);
 
 /* --- puts and gets --- */
 
-/* Reports the end of a put or get.  Owned by the layer until weft_msg_wait()
- * has returned or weft_msg_is_done() was true; one of them must be called. */
+/* Reports the end of a put or get.  Allocated by the caller, who must keep it
+ * until weft_msg_wait() has returned or weft_msg_is_done() was true, and must
+ * call one of them. */
 struct weft_msg_done {
 	uint32_t kind, index;
 	uint64_t number;
