@@ -47,8 +47,8 @@
  * when the event fires, nothing is copied, and the card counts an error.
  *
  * The card's event processor makes one copy after the other, as their events
- * fire; each takes nic.event.slot and the bytes at nic.event.rate.  (The word of
- * ELAN_ARM does not wait for it.) If a queue has no room for a copy, the copy
+ * fire; each takes nic.event.slot and the bytes at nic.event.rate.  The word of
+ * ELAN_ARM does not wait for it.  If a queue has no room for a copy, the copy
  * waits, as do later copies to this queue, and packets that would append there
  * are refused; copies to other addresses continue.  A copy that can never fit
  * stops the queue: it is longer than the depth of the queue, or the queue

@@ -336,12 +336,10 @@ typedef enum gni_smsg_type {
 
 typedef struct gni_smsg_attr {
 	gni_smsg_type_t msg_type;
-	uint64_t msg_buffer; /* address in its owner's memory, a multiple of 64
-			      */
+	uint64_t msg_buffer; /* in its owner's memory, a multiple of 64 */
 	uint32_t buff_size;
 	gni_mem_handle_t mem_hndl;
-	uint32_t mbox_offset; /* of the mailbox in the buffer, a multiple of 64
-			       */
+	uint32_t mbox_offset; /* of the mailbox, a multiple of 64 */
 	uint16_t mbox_maxcredit; /* number of slots, 2 to 1024 */
 	uint32_t msg_maxsize; /* bytes including the header, up to 65536 */
 } gni_smsg_attr_t;
