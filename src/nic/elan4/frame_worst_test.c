@@ -161,7 +161,6 @@ static void program(void *arg)
 {
 	struct et_queue q = et_open(0);
 
-	(void)arg;
 	et_push(&q, (const uint64_t[]){ W(ELAN_ARM, 2, 0), GOT, ET_FLAG, 1 },
 		4);
 	program_wait(10000 * SIM_NS);
@@ -174,7 +173,6 @@ static void program(void *arg)
 
 static void other_program(void *arg)
 {
-	(void)arg;
 	et_open(0);
 	et_fill(ET_SOURCE, 9, GOT);
 }
@@ -184,7 +182,6 @@ static void what_no_crc_sees_harms_no_card(void **state)
 	static struct net_client_ops ops;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct et m;
 
@@ -208,11 +205,4 @@ static void what_no_crc_sees_harms_no_card(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_no_crc_sees_harms_no_card),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(what_no_crc_sees_harms_no_card))
