@@ -93,6 +93,19 @@ int cli_print(const struct cli_args *a,
 	int (*perform)(const struct cli_args *a, FILE *f, struct err *e),
 	struct err *e);
 
+/* Facts, as JSON where that is asked for; otherwise as text. */
+enum cli_look {
+	CLI_PLAIN,
+	CLI_BOLD, /* heads of tables on a terminal */
+	CLI_FITTED, /* and tables no wider than it is */
+};
+struct facts;
+void cli_write(const struct cli_args *a, const struct facts *f,
+	enum cli_look look, FILE *out);
+/* The same as a command's whole output; the facts are freed. */
+int cli_tell(const struct cli_args *a, struct facts *f, enum cli_look look,
+	struct err *e);
+
 /* The first that asks to stop sets what is returned from now on, the second one
  * kills. */
 const atomic_int *cli_stop_flag(void);

@@ -6,7 +6,7 @@
 #include "load/load.h"
 #include "machine/flow.h"
 #include "net/use.h"
-#include "out/figure.h"
+#include "facts/figure.h"
 #include "out/table.h"
 
 static void put(struct table *t, FILE *f)

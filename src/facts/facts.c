@@ -298,6 +298,14 @@ const struct fact *facts_find(const struct fact *group, const char *path)
 	return x;
 }
 
+const char *fact_text(const struct fact *group, const char *path)
+{
+	const struct fact *x = facts_find(group, path);
+
+	BUG_IF(!x || x->type != FACT_TEXT);
+	return x->is.text;
+}
+
 bool fact_number(const struct fact *x, double *value)
 {
 	if (x->type == FACT_COUNT)

@@ -139,6 +139,8 @@ void facts_place(struct facts *f, int place);
 
 /* The value of a path, "latency_ns.mean", in a group; or NULL. */
 const struct fact *facts_find(const struct fact *group, const char *path);
+/* A text that is there. */
+const char *fact_text(const struct fact *group, const char *path);
 /* A number's value; false of anything else. */
 bool fact_number(const struct fact *x, double *value);
 /* "ns" of "latency_ns"; "" where it has none. */

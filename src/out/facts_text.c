@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "out/figure.h"
+#include "facts/figure.h"
 #include "out/table.h"
 
 /* --- forms --- */
