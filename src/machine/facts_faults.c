@@ -249,7 +249,6 @@ static void add_faults(struct facts *f, const struct net *n,
 
 void facts_of_faults(struct facts *f, const struct machine_run *r)
 {
-	const struct part_place at = machine_place(r->machine, r->setup.seed);
 	const struct net *n = r->system->net;
 	struct fault_counts c;
 
@@ -259,5 +258,5 @@ void facts_of_faults(struct facts *f, const struct machine_run *r)
 		add_faults(f, n, &r->result, &c);
 		add_ras(f, n, &c);
 	}
-	parts_facts(&at, r->result.end, f);
+	parts_facts(&r->system->place, r->result.end, f);
 }
