@@ -232,7 +232,6 @@ void run_jobs_facts(struct facts *f, const struct machine_run *r,
 {
 	const struct jobs *all = jobs_of(r->load);
 	const struct fact *list;
-	char form[128];
 	uint32_t i;
 
 	if (!all)
@@ -246,8 +245,7 @@ void run_jobs_facts(struct facts *f, const struct machine_run *r,
 	for (i = 0; i < all->n; i++) {
 		if (all->part[i].result->ending == r->result.ending)
 			continue;
-		snprintf(form, sizeof(form), "job %s: %s", all->part[i].name,
+		facts_say(f, NULL, "job %s: %s", all->part[i].name,
 			run_ending_name(all->part[i].result->ending));
-		facts_line(f, NULL, form);
 	}
 }

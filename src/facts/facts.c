@@ -159,20 +159,29 @@ struct fact *facts_text(struct facts *f, const char *key, const char *value)
 	return x;
 }
 
+static char *formatted(const char *format, va_list args)
+{
+	va_list again;
+	char *text;
+	int n;
+
+	va_copy(again, args);
+	n = vsnprintf(NULL, 0, format, args);
+	BUG_IF(n < 0);
+	text = mem_alloc((size_t)n + 1, 1);
+	vsnprintf(text, (size_t)n + 1, format, again);
+	va_end(again);
+	return text;
+}
+
 struct fact *facts_print(
 	struct facts *f, const char *key, const char *format, ...)
 {
 	struct fact *x = add(f, key, FACT_TEXT);
 	va_list args;
-	int n;
 
 	va_start(args, format);
-	n = vsnprintf(NULL, 0, format, args);
-	va_end(args);
-	BUG_IF(n < 0);
-	x->is.text = mem_alloc((size_t)n + 1, 1);
-	va_start(args, format);
-	vsnprintf(x->is.text, (size_t)n + 1, format, args);
+	x->is.text = formatted(format, args);
 	va_end(args);
 	return x;
 }
@@ -225,21 +234,37 @@ static char *text_or_none(const char *text)
 	return text ? mem_text(text) : NULL;
 }
 
-void facts_each(struct facts *f, const char *list, uint32_t most,
-	const char *label, const char *form)
+static struct fact *add_line(struct facts *f, const char *label, char *form)
 {
 	struct fact *x = add(f, NULL, FACT_LINE);
 
 	x->place = f->place;
 	x->is.line.label = text_or_none(label);
-	x->is.line.form = mem_text(form);
-	x->is.line.list = text_or_none(list);
-	x->is.line.most = most;
+	x->is.line.form = form;
+	return x;
 }
 
 void facts_line(struct facts *f, const char *label, const char *form)
 {
-	facts_each(f, NULL, 0, label, form);
+	add_line(f, label, mem_text(form));
+}
+
+void facts_say(struct facts *f, const char *label, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add_line(f, label, formatted(format, args))->is.line.is_plain = true;
+	va_end(args);
+}
+
+void facts_each(struct facts *f, const char *list, uint32_t most,
+	const char *label, const char *form)
+{
+	struct fact *x = add_line(f, label, mem_text(form));
+
+	x->is.line.list = mem_text(list);
+	x->is.line.most = most;
 }
 
 struct fact *facts_figure(struct facts *f, const char *key, double value)

@@ -74,6 +74,7 @@ struct fact {
 		struct {
 			char *label; /* or NULL */
 			char *form;
+			bool is_plain; /* and no form */
 			char *list; /* a line for each of its values; or NULL */
 			uint32_t most; /* of these; 0: all */
 		} line;
@@ -124,6 +125,9 @@ struct fact *facts_hist(struct facts *f, const char *key, const struct hist *h,
 /* A line of the open group.  Labels are in a column of their own; NULL: it has
  * no label. */
 void facts_line(struct facts *f, const char *label, const char *form);
+/* A line of text that is no form. */
+void facts_say(struct facts *f, const char *label, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 /* A line for each of the first values of a list of the open group, of which the
  * first one has the label; 0: of all. */
 void facts_each(struct facts *f, const char *list, uint32_t most,

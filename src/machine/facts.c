@@ -1,5 +1,6 @@
 #include "machine/facts.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 enum {
@@ -55,11 +56,9 @@ static void draw_bar(struct facts *f, const struct hist *h, uint32_t first,
 	static const char bar[BAR + 1] =
 		"########################################";
 	uint64_t n = sum(h, first, width);
-	char form[96];
 
-	snprintf(form, sizeof(form), "%9.1f ns %6.2f %% %.*s", begin_of(first),
+	facts_say(f, "", "%9.1f ns %6.2f %% %.*s", begin_of(first),
 		(double)n * 100 / (double)h->n, (int)(n * BAR / most), bar);
-	facts_line(f, "", form);
 }
 
 static void draw_bars(struct facts *f, const struct hist *h)
@@ -79,7 +78,6 @@ static void draw_bars(struct facts *f, const struct hist *h)
 
 void facts_of_histogram(struct facts *f, const struct hist *h)
 {
-	char form[64];
 	uint32_t i;
 
 	facts_place(f, FACTS_AT_RESULTS);
@@ -96,9 +94,8 @@ void facts_of_histogram(struct facts *f, const struct hist *h)
 	facts_end(f);
 	if (!h->n)
 		return;
-	snprintf(form, sizeof(form), "of %llu, each bar from a time on",
-		(unsigned long long)h->n);
-	facts_line(f, "histogram", form);
+	facts_say(f, "histogram", "of %" PRIu64 ", each bar from a time on",
+		h->n);
 	draw_bars(f, h);
 }
 

@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <string.h>
 
 #include "machine/facts.h"
@@ -22,16 +23,12 @@ void facts_of_knot(struct facts *f, const struct load_result *l)
 		return;
 	facts_place(f, FACTS_AT_WAITING);
 	facts_count(f, "deadlocked_packets", l->n_knotted);
-	facts_line(f, NULL,
-		l->is_guests ? "{deadlocked_packets} packet{deadlocked_packets|"
-			       "s} of collectives cannot go on:"
-			     : "{deadlocked_packets} packet{deadlocked_packets|"
-			       "s} wait only for each other; these buffers "
-			       "do:");
 	add_lines(f, l->is_guests ? "class_routes" : "cycle", l->knot);
-	facts_print(f, "knot", "%.*s", (int)strlen(l->knot) - 1, l->knot)
-		->is_hidden = true;
-	facts_line(f, NULL, "{knot}");
+	facts_say(f, NULL, "%" PRIu64 " packet%s %s:\n%.*s", l->n_knotted,
+		l->n_knotted == 1 ? "" : "s",
+		l->is_guests ? "of collectives cannot go on"
+			     : "wait only for each other; these buffers do",
+		(int)strlen(l->knot) - 1, l->knot);
 }
 
 static void add_programs(struct facts *f, const struct load_result *l)

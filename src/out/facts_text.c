@@ -226,15 +226,20 @@ static void write_label(FILE *out, const char *label)
 	fprintf(out, "%-11s ", label);
 }
 
+static void write_plain(FILE *out, const char *label, const char *text)
+{
+	if (label)
+		write_label(out, label);
+	fprintf(out, "%s\n", text);
+}
+
 static void write_line(FILE *out, const struct fact *group, const char *label,
 	const char *form)
 {
 	char *text = fill(group, form);
 
-	if (text && label)
-		write_label(out, label);
 	if (text)
-		fprintf(out, "%s\n", text);
+		write_plain(out, label, text);
 	mem_free(text);
 }
 
@@ -245,6 +250,10 @@ static void write_lines(
 	const struct fact *x;
 	uint32_t n = 0;
 
+	if (line->is.line.is_plain) {
+		write_plain(out, label, form);
+		return;
+	}
 	if (!line->is.line.list) {
 		write_line(out, group, label, form);
 		return;
