@@ -279,8 +279,8 @@ static void add_counts(struct facts *f, const struct machine_run *r)
 		"{sim_time_ns:u}: [messages?{messages} message{messages|s}, "
 		"]{packets} packet{packets|s}");
 	describe_errors(r->load, errors, sizeof(errors));
-	facts_text(f, "which", errors)->is_hidden = true;
-	facts_line(f, "errors", "[errors?{errors}{which}]");
+	facts_text(f, "_which", errors);
+	facts_line(f, "errors", "[errors?{errors}{_which}]");
 }
 
 static void add_all(
@@ -290,7 +290,7 @@ static void add_all(
 
 	run_book_how(a, &how);
 	add_head(f, r, a);
-	facts_group(f, "knot")->is_hidden = true;
+	facts_group(f, "_knot");
 	facts_of_knot(f, &r->result);
 	facts_end(f);
 	facts_text(f, "says", of(r->load)->says);
@@ -300,7 +300,7 @@ static void add_all(
 	add_counts(f, r);
 	if (a->is_histogram)
 		facts_of_histogram(f, &r->result.latency);
-	facts_group(f, "warned")->is_hidden = true;
+	facts_group(f, "_warned");
 	facts_of_warnings(f, r);
 	facts_end(f);
 	facts_of_links(f, r);

@@ -124,7 +124,7 @@ static void add_words(struct facts *f, const struct cli_args *a)
 	for (i = 2; i < a->n_words; i++)
 		fprintf(o.file, " %s", a->word[i]);
 	fflush(o.file);
-	facts_text(f, "words", o.text)->is_hidden = true;
+	facts_text(f, "_words", o.text);
 	cli_out_drop(&o);
 }
 
@@ -149,7 +149,7 @@ static void add_head(
 	facts_text(f, "ending", ending_name[r->result.ending]);
 	add_words(f, a);
 	facts_line(f, NULL,
-		"{machine} {shape}, {nodes} node{nodes|s}: {workload}{words}: "
+		"{machine} {shape}, {nodes} node{nodes|s}: {workload}{_words}: "
 		"{ending}");
 	facts_line(f, "warning", "[{warning}]");
 }
@@ -177,7 +177,7 @@ static void add_all(struct facts *f, const struct cli_args *a,
 		"{sim_time_ns:u} in {work.wall_s:.2f} s on {threads} "
 		"thread{threads|s}: {work.packets} packet{work.packets|s}, "
 		"{work.packet_hops} packet-hop{work.packet_hops|s}[, "
-		"{work.ns_each:.0f} ns of CPU time each]");
+		"{work._ns_each:.0f} ns of CPU time each]");
 	facts_line(f, "digest", "{digest}");
 }
 

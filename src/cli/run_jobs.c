@@ -212,7 +212,7 @@ static void add_rows(struct facts *f, const struct fact *job)
 	const struct fact *x;
 	bool is_first;
 
-	facts_list(f, "job_figures")->is_hidden = true;
+	facts_list(f, "_job_figures");
 	for (; job; job = job->next) {
 		is_first = true;
 		x = facts_find(job, "results")->first;
@@ -224,7 +224,7 @@ static void add_rows(struct facts *f, const struct fact *job)
 		}
 	}
 	facts_end(f);
-	facts_table(f, "job_figures", columns, 0);
+	facts_table(f, "_job_figures", columns, 0);
 }
 
 void run_jobs_facts(struct facts *f, const struct machine_run *r,

@@ -34,8 +34,9 @@ static void add_written(struct facts *f, struct cli_out *o)
 
 /* --- topology --- */
 
-/* Cells are texts called 0 to 3 for people. */
-static const char *const cell_names[TOPO_MAX_COLUMNS] = { "0", "1", "2", "3" };
+/* Cells are texts called _0 to _3 for people. */
+static const char *const cell_names[TOPO_MAX_COLUMNS] = { "_0", "_1", "_2",
+	"_3" };
 
 static void add_row(struct facts *f, const struct topo_table *table,
 	const struct topo_cell *cell)
@@ -52,11 +53,11 @@ static void add_row(struct facts *f, const struct topo_table *table,
 		else
 			facts_text(f, table->column[i].key, c->text);
 		if (c->is_blank)
-			facts_text(f, cell_names[i], "-")->is_hidden = true;
+			facts_text(f, cell_names[i], "-");
 		else if (is_count)
-			facts_count(f, cell_names[i], c->n)->is_hidden = true;
+			facts_count(f, cell_names[i], c->n);
 		else
-			facts_text(f, cell_names[i], c->text)->is_hidden = true;
+			facts_text(f, cell_names[i], c->text);
 	}
 	facts_end(f);
 }
@@ -158,13 +159,13 @@ static void add_retry(struct facts *f, const struct show *s)
 	facts_real(f, "min", sim_ns(least));
 	facts_real(f, "max", sim_ns(most));
 	if (most > least)
-		facts_real(f, "most", sim_ns(most))->is_hidden = true;
-	facts_int(f, "trips", r->timeout)->is_hidden = true;
+		facts_real(f, "_most", sim_ns(most));
+	facts_int(f, "_trips", r->timeout);
 	facts_say(f, "retry", "by replay: %" PRId64 " %s, again after %s",
 		r->window, r->unit == RETRY_PACKETS ? "packets" : "chunks",
 		r->by == RETRY_BY_NACK ? "a nack" : "a time-out");
 	facts_line(f, "",
-		"time-out of {min:.10g}[ to {most:.10g}] ns, {trips} round "
+		"time-out of {min:.10g}[ to {_most:.10g}] ns, {_trips} round "
 		"trips of the wire");
 	facts_end(f);
 }
@@ -244,12 +245,12 @@ static void add_bisection(struct facts *f, const struct show *s)
 	if (s->cut.dim[0])
 		facts_text(f, "dimension", s->cut.dim);
 	facts_count(f, "links", s->cut.links);
-	facts_text(f, "where", s->cut.where)->is_hidden = true;
+	facts_text(f, "_where", s->cut.where);
 	facts_real(f, "raw_GBps", show_gbps(link_data_rate(l)) * n);
 	facts_real(f, "payload_GBps",
 		show_gbps(load_link_rate(l, (uint32_t)l->payload)) * n);
 	facts_line(f, "bisection",
-		"{links} links {where}: {raw_GBps:.5g} GB/s each way, "
+		"{links} links {_where}: {raw_GBps:.5g} GB/s each way, "
 		"{payload_GBps:.5g} of payload");
 	facts_end(f);
 }
@@ -343,10 +344,10 @@ static void add_room(struct facts *f, const struct show *s)
 		return;
 	}
 	facts_int(f, "needs_packets", link_round_trip(&s->rules, wire));
-	facts_text(f, "wire", t->wire[wire].name)->is_hidden = true;
+	facts_text(f, "_wire", t->wire[wire].name);
 	facts_line(f, "warning",
 		"one flow cannot keep a link busy: a round trip takes "
-		"{needs_packets} packets (wire: {wire})");
+		"{needs_packets} packets (wire: {_wire})");
 }
 
 static void add_buffers(struct facts *f, const struct show *s)
@@ -414,13 +415,13 @@ static void add_flow(struct facts *f, const struct machine *m)
 
 	facts_group(f, "one_flow");
 	facts_real(f, "GBps", least.rate / 1e9);
-	facts_real(f, "rate_GBps", least.rate / 1e9)->is_hidden = true;
+	facts_real(f, "_rate_GBps", least.rate / 1e9);
 	facts_text(f, "bound_by", least.what);
 	facts_text(f, "set", least.remedy);
 	facts_flag(f, "has_interface", knows);
 	facts_line(f, "one flow",
-		knows ? "{rate_GBps:u} of payload, bound by {bound_by}"
-		      : "at most {rate_GBps:u} of payload on a link; the "
+		knows ? "{_rate_GBps:u} of payload, bound by {bound_by}"
+		      : "at most {_rate_GBps:u} of payload on a link; the "
 			"interface not counted");
 	add_bounds(f, bound, n, knows && n > 1);
 	facts_end(f);

@@ -71,6 +71,7 @@ static struct fact *add_to(
 	BUG_IF(parent->type == FACT_LIST ? key != NULL
 					 : !key && type < FACT_LINE);
 	x->key = key ? mem_text(key) : NULL;
+	x->is_hidden = key && *key == '_';
 	x->type = type;
 	append(parent, x);
 	return x;

@@ -6,7 +6,8 @@
  * of several processes merge by the rules that stand with them.  No producer
  * writes text or JSON, and no reader knows a producer.
  *
- * A unit is the end of a key: _ns, _us, _ms, _ps, _pct, _B, _MBps, _GBps.
+ * A unit is the end of a key: _ns, _us, _ms, _ps, _pct, _B, _MBps, _GBps.  What
+ * only lines show has a key that begins with _.
  *
  * What people read are lines and tables.  A line is a label and a form that
  * names values of its group, as in "{lost} packet{lost|s} on {link.name:-8}".

@@ -148,8 +148,7 @@ void facts_of_work(struct facts *f, const struct machine_run *r)
 	facts_real(f, "cpu_s", r->cpu_s)->merge = FACT_SUM;
 	facts_real(f, "ns_per_packet_hop", each);
 	/* of a few it is what setting up takes */
-	facts_real_if(f, "ns_each", r->hops >= MANY_HOPS, each)->is_hidden =
-		true;
+	facts_real_if(f, "_ns_each", r->hops >= MANY_HOPS, each);
 	facts_real(f, "bytes_per_node",
 		(double)r->memory / r->system->net->n_nodes);
 	facts_end(f);

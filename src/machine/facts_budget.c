@@ -47,7 +47,7 @@ static void draw_causes(struct facts *f, const uint64_t *spent, uint64_t sum)
 			length ? "  " : "", length, bar);
 		facts_line(f, NULL, form);
 	}
-	facts_line(f, NULL, "  sum               {sum_ns:11.3f} ns");
+	facts_line(f, NULL, "  sum               {_sum_ns:11.3f} ns");
 }
 
 /* Of n messages together: all causes, also those that took no time, with exact
@@ -67,8 +67,7 @@ static void add_causes(
 		facts_end(f);
 	}
 	if (n) {
-		facts_real(f, "sum_ns", (double)sum / (double)n / SIM_NS)
-			->is_hidden = true;
+		facts_real(f, "_sum_ns", (double)sum / (double)n / SIM_NS);
 		draw_causes(f, spent, sum);
 	}
 	facts_end(f);
@@ -86,12 +85,12 @@ static void add_longest(struct facts *f, const struct book_account *l)
 	facts_count(f, "node", l->src);
 	facts_count(f, "number", l->number);
 	facts_real(f, "start_ns", sim_ns(l->budget.start));
-	facts_real(f, "end_ns", sim_ns(l->budget.at))->is_hidden = true;
+	facts_real(f, "_end_ns", sim_ns(l->budget.at));
 	facts_real(f, "ns", sim_ns(l->budget.at - l->budget.start));
 	facts_count(f, "ps", took);
 	facts_line(f, "longest",
 		"message {number} of node {node}, from {start_ns:.3f} to "
-		"{end_ns:.3f} ns (--follow {node}.{number})");
+		"{_end_ns:.3f} ns (--follow {node}.{number})");
 	add_causes(f, spent, 1, took);
 	facts_end(f);
 }
@@ -106,14 +105,15 @@ static void add_budget(struct facts *f, const struct book_sums *s)
 		f, "mean_ns", s->n ? (double)sum / (double)s->n / SIM_NS : 0);
 	facts_count(f, "ps", sum);
 	if (s->n) {
-		facts_real(f, "half_ns", sim_ns(hist_quantile(&s->whole, 500)))
-			->is_hidden = true;
-		facts_real(f, "most_ns", sim_ns(hist_quantile(&s->whole, 990)))
-			->is_hidden = true;
+		facts_real(
+			f, "_half_ns", sim_ns(hist_quantile(&s->whole, 500)));
+		facts_real(
+			f, "_most_ns", sim_ns(hist_quantile(&s->whole, 990)));
 	}
 	facts_line(f, "budget",
 		s->n ? "of {messages} message{messages|s}, on average; half "
-		       "took less than {half_ns:u}, 99 % less than {most_ns:u}"
+		       "took less than {_half_ns:u}, 99 % less than "
+		       "{_most_ns:u}"
 		     : "no message was completed");
 	add_causes(f, s->spent, s->n, sum);
 	if (s->n)
@@ -147,9 +147,9 @@ static void add_step(struct facts *f, const struct net *n,
 	facts_group(f, NULL);
 	facts_int(f, "from_ps", from);
 	facts_int(f, "until_ps", s->until);
-	facts_int(f, "took_ps", s->until - from)->is_hidden = true;
+	facts_int(f, "_took_ps", s->until - from);
 	facts_text(f, "cause", cause_keys[s->cause]);
-	facts_text(f, "called", cause_names[s->cause])->is_hidden = true;
+	facts_text(f, "_called", cause_names[s->cause]);
 	facts_text(f, "where", where);
 	add_header(f, s);
 	facts_end(f);
@@ -160,9 +160,9 @@ static void add_times(struct facts *f, const struct book_way *w)
 {
 	sim_time last = w->step[w->n - 1].until;
 
-	facts_int(f, "sent_ps", w->start)->is_hidden = true;
-	facts_int(f, "took_ps", last - w->start)->is_hidden = true;
-	facts_int(f, "last_ps", last)->is_hidden = true;
+	facts_int(f, "_sent_ps", w->start);
+	facts_int(f, "_took_ps", last - w->start);
+	facts_int(f, "_last_ps", last);
 }
 
 static void add_way(struct facts *f, const struct net *n,
@@ -181,18 +181,16 @@ static void add_way(struct facts *f, const struct net *n,
 	facts_end(f);
 	if (is_sent)
 		add_times(f, &r->way);
-	facts_text(f, "how", is_done ? "it took" : "it has not arrived after")
-		->is_hidden = true;
-	facts_text(f, "end", is_done ? "complete" : "in flight")->is_hidden =
-		true;
+	facts_text(f, "_how", is_done ? "it took" : "it has not arrived after");
+	facts_text(f, "_end", is_done ? "complete" : "in flight");
 	facts_line(f, "follow",
 		is_sent ? "message {number} of node {node}, sent at "
-			  "{sent_ps/1e3:.3f} ns; {how} {took_ps/1e3:.3f} ns"
+			  "{_sent_ps/1e3:.3f} ns; {_how} {_took_ps/1e3:.3f} ns"
 			: "message {number} of node {node}: not sent yet");
 	facts_each(f, "steps", 0, NULL,
-		"{from_ps/1e3:14.3f}  {took_ps/1e3:+11.3f} ns  {called:-17} "
+		"{from_ps/1e3:14.3f}  {_took_ps/1e3:+11.3f} ns  {_called:-17} "
 		"{where}[, header {header}]");
-	facts_line(f, NULL, "[{last_ps/1e3:14.3f}  {end}]");
+	facts_line(f, NULL, "[{_last_ps/1e3:14.3f}  {_end}]");
 	facts_end(f);
 }
 

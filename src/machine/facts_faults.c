@@ -66,9 +66,8 @@ static void add_training(struct facts *f, const struct net *n)
 	facts_each(f, "untrained", MOST_TOLD, NULL,
 		"untrained   {}: cannot be trained, stays down");
 	if (t->n_untrained > MOST_TOLD)
-		facts_count(f, "more", t->n_untrained - MOST_TOLD)->is_hidden =
-			true;
-	facts_line(f, "untrained", "[and {more} more]");
+		facts_count(f, "_more", t->n_untrained - MOST_TOLD);
+	facts_line(f, "untrained", "[and {_more} more]");
 	facts_line(f, "untrained",
 		"[blind_links?{blind_links} links with lines that are sampled "
 		"outside their eyes]");
@@ -124,8 +123,8 @@ static void add_ras(
 	facts_end(f);
 	facts_table(f, "events", columns, MOST_TOLD);
 	if (n_events > MOST_TOLD)
-		facts_count(f, "more", n_events - MOST_TOLD)->is_hidden = true;
-	facts_line(f, NULL, "[... and {more} more events]");
+		facts_count(f, "_more", n_events - MOST_TOLD);
+	facts_line(f, NULL, "[... and {_more} more events]");
 	facts_end(f);
 	mem_free(v);
 }
@@ -187,7 +186,7 @@ static void add_lines(struct facts *f)
 	facts_line(f, "replay",
 		"[{resent_packets} packets resent, {echoes} arrived twice, "
 		"links reported as dead {reported_dead} times]");
-	facts_line(f, "fibres", "[{symbols_rebuilt} symbols rebuilt]");
+	facts_line(f, "fibres", "[{_symbols_rebuilt} symbols rebuilt]");
 	facts_line(f, "management",
 		"[{reloads} times loaded tables, {dropped_packets} packets "
 		"dropped, {stranded_packets} of them without a way]");
@@ -231,7 +230,7 @@ static void add_faults(struct facts *f, const struct net *n,
 				(strcmp(keys[i], "escapes") ? 0 : c->escaped));
 	add_more(f, n, r);
 	if (n->faults->fibres)
-		facts_count(f, "symbols_rebuilt", c->rebuilt)->is_hidden = true;
+		facts_count(f, "_symbols_rebuilt", c->rebuilt);
 	add_lines(f);
 	add_training(f, n);
 	if (r->nic)

@@ -86,10 +86,10 @@ static void add_groups(struct facts *f, const struct machine_run *r)
 				sizeof(text) - used);
 	}
 	facts_end(f);
-	facts_text(f, "by_port", text)->is_hidden = true;
+	facts_text(f, "_by_port", text);
 	if (r->hops)
 		facts_line(f, "links",
-			"{by_port}of the raw rate, including the warm-up");
+			"{_by_port}of the raw rate, including the warm-up");
 }
 
 /* --- which ones --- */
@@ -167,8 +167,8 @@ static void add_router(
 	char text[NAME_SIZE];
 
 	topo_name_site(r->system->net->topo, h->link.site, text, sizeof(text));
-	facts_text(f, "router", text)->is_hidden = true;
-	facts_real(f, "waiting", mean_waiting(r, h->time))->is_hidden = true;
+	facts_text(f, "_router", text);
+	facts_real(f, "_waiting", mean_waiting(r, h->time));
 }
 
 static void add_hottest(
@@ -195,8 +195,8 @@ static void add_hottest(
 	facts_end(f);
 	if (r->hops)
 		facts_each(f, "hottest_links", 0, "hottest",
-			"{name:-27} {use*100:5.1f} %[   {router}: "
-			"{waiting:.3g} waiting]");
+			"{name:-27} {use*100:5.1f} %[   {_router}: "
+			"{_waiting:.3g} waiting]");
 }
 
 static void add_fullest(

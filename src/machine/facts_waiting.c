@@ -50,17 +50,17 @@ static void add_programs(struct facts *f, const struct load_result *l)
 		facts_text(f, "call", w->first.what);
 		facts_real(f, "since_ns", sim_ns(w->first.since));
 		facts_count(f, "same", w->same);
-		facts_count(f, "others", w->same - 1)->is_hidden = true;
+		facts_count(f, "_others", w->same - 1);
 		facts_end(f);
 		left -= w->same;
 	}
 	facts_end(f);
 	facts_each(f, "waiting", 0, "waiting",
 		"node {node}[thread?, thread {thread}]: {call}, since "
-		"{since_ns/1e3:.3f} us[others? (and {others} "
-		"other{others|s})]");
-	facts_count(f, "more_waiters", left)->is_hidden = true;
-	facts_line(f, "", "[more_waiters?and {more_waiters} more]");
+		"{since_ns/1e3:.3f} us[_others? (and {_others} "
+		"other{_others|s})]");
+	facts_count(f, "_more_waiters", left);
+	facts_line(f, "", "[_more_waiters?and {_more_waiters} more]");
 }
 
 /* Links that are dead for good and hold packets. */
@@ -90,8 +90,8 @@ static void add_stuck(struct facts *f, const struct machine_run *r)
 	facts_end(f);
 	facts_each(f, "dead_links", 0, "dead links",
 		"{site} {link}: holds {holds}, since {since_ns/1e3:.3f} us");
-	facts_count(f, "more_dead_links", l->n_stuck - i)->is_hidden = true;
-	facts_line(f, "", "[more_dead_links?and {more_dead_links} more]");
+	facts_count(f, "_more_dead_links", l->n_stuck - i);
+	facts_line(f, "", "[_more_dead_links?and {_more_dead_links} more]");
 }
 
 void facts_of_waiting(struct facts *f, const struct machine_run *r)
