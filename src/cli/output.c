@@ -81,6 +81,19 @@ int cli_tell(const struct cli_args *a, struct facts *f, enum cli_look look,
 	return cli_out_close(&out, e);
 }
 
+int cli_facts(const struct cli_args *a,
+	int (*find)(const struct cli_args *a, struct facts *f, struct err *e),
+	enum cli_look look, struct err *e)
+{
+	struct facts f;
+
+	facts_init(&f);
+	if (!find(a, &f, e))
+		return cli_tell(a, &f, look, e);
+	facts_fini(&f);
+	return -1;
+}
+
 bool cli_colour(FILE *f)
 {
 	const char *no = getenv("NO_COLOR");

@@ -25,6 +25,7 @@ struct writer {
 	FILE *out;
 	const struct fact *group;
 	struct figure_scale scale; /* of the last u */
+	bool is_any; /* a part in brackets was not left out */
 };
 
 static struct blank read_blank(const char *s)
@@ -159,17 +160,18 @@ static size_t condition(const struct fact *group, const char *at, bool *holds)
 }
 
 /* Where a part in brackets goes on: inside it or behind it. */
-static const char *enter(const struct fact *group, const char *at)
+static const char *enter(struct writer *w, const char *at)
 {
 	const char *end = at + strcspn(at, "]"), *p;
 	bool holds = true;
-	size_t n = condition(group, at, &holds);
+	size_t n = condition(w->group, at, &holds);
 
 	for (p = at + n; p += strcspn(p, "{"), p < end; p++) {
 		struct blank b = read_blank(p + 1);
 
-		holds &= is_known(group, b.path);
+		holds &= is_known(w->group, b.path);
 	}
+	w->is_any |= holds;
 	return holds ? at + n : end + 1;
 }
 
@@ -185,7 +187,7 @@ static void write_form(struct writer *w, const char *at)
 			write_blank(w, at + 1);
 			at += strcspn(at, "}") + 1;
 		} else if (*at == '[') {
-			at = enter(w->group, at + 1);
+			at = enter(w, at + 1);
 		} else if (*at) {
 			at++;
 		}
@@ -205,7 +207,7 @@ static char *fill(const struct fact *group, const char *form)
 	write_form(&w, form);
 	if (fclose(w.out))
 		mem_give_up();
-	if (*form != '[' || *text)
+	if (*form != '[' || w.is_any || *text)
 		return text;
 	mem_free(text);
 	return NULL;
