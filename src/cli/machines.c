@@ -36,14 +36,9 @@ static void on_machine(void *arg, const char *name, const char *path)
 
 static int list(const struct cli_args *a, struct facts *f, struct err *e)
 {
-	static const struct fact_column columns[] = {
-		{ "name", "name", false },
-		{ "nodes", "[{nodes}]", true },
-		{ "shape", "[{shape}]", false },
-		{ "picture", "[{picture}]", false },
-		{ "title", "[{title}][{error}]", false },
-		{ NULL, NULL, false },
-	};
+	static const char columns[] =
+		"name|>nodes=[{nodes}]|shape=[{shape}]|picture=[{picture}]|"
+		"title=[{title}][{error}]";
 	int failed;
 
 	(void)a;

@@ -84,36 +84,12 @@ static void add_machine(struct facts *f, const struct machine *m,
 
 /* --- tables --- */
 
-static const struct fact_column machine_columns[] = {
-	{ "name", "name", false },
-	{ "value", "value", false },
-	{ "type", "type", false },
-	{ "range", "range", false },
-	{ "help", "help", false },
-	{ "source", "source", false },
-	{ "from", "from", false },
-	{ NULL, NULL, false },
-};
+static const char machine_columns[] = "name|value|type|range|help|source|from";
 
-static const struct fact_column default_columns[] = {
-	{ "name", "name", false },
-	{ "default", "default", false },
-	{ "type", "type", false },
-	{ "range", "range", false },
-	{ "help", "help", false },
-	{ "source", "source", false },
-	{ NULL, NULL, false },
-};
+static const char default_columns[] = "name|default|type|range|help|source";
 
 /* Keys have no source. */
-static const struct fact_column key_columns[] = {
-	{ "name", "name", false },
-	{ "default", "default", false },
-	{ "type", "type", false },
-	{ "range", "range", false },
-	{ "help", "help", false },
-	{ NULL, NULL, false },
-};
+static const char key_columns[] = "name|default|type|range|help";
 
 static bool has_same_keys(const struct load_ops *a, const struct load_ops *b)
 {

@@ -199,16 +199,9 @@ static void add_row(struct facts *f, const struct fact *job,
 
 static void add_rows(struct facts *f, const struct fact *job)
 {
-	static const struct fact_column columns[] = {
-		{ "job", "job", false },
-		{ "nodes", "nodes", true },
-		{ "workload", "workload", false },
-		{ "figure", "figure", false },
-		{ "together", "together", true },
-		{ "alone", "[{alone}]", true },
-		{ "change", "[{change_pct:+.1f} %]", true },
-		{ NULL, NULL, false },
-	};
+	static const char columns[] =
+		"job|>nodes|workload|figure|>together|>alone=[{alone}]|"
+		">change=[{change_pct:+.1f} %]";
 	const struct fact *x;
 	bool is_first;
 

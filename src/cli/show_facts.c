@@ -12,8 +12,7 @@
 #include "net/use.h"
 
 /* Closes a list and shows it as a table, with an empty line behind it. */
-static void end_table(
-	struct facts *f, const char *key, const struct fact_column *columns)
+static void end_table(struct facts *f, const char *key, const char *columns)
 {
 	bool has_rows = f->at->first;
 
@@ -66,18 +65,19 @@ static void add_row(struct facts *f, const struct topo_table *table,
 static void add_tables(struct facts *f, const struct topo *t)
 {
 	struct topo_cell cell[TOPO_MAX_COLUMNS];
-	uint32_t k, i, n;
+	char columns[256];
+	uint32_t k, i;
+	size_t n;
 
 	for (k = 0; t->ops->tables && t->ops->tables[k].key; k++) {
 		const struct topo_table *table = &t->ops->tables[k];
-		struct fact_column columns[TOPO_MAX_COLUMNS + 1] = { 0 };
+		const struct topo_column *c = table->column;
 
-		for (n = 0; n < TOPO_MAX_COLUMNS && table->column[n].key; n++)
-			columns[n] =
-				(struct fact_column){ table->column[n].title,
-					cell_names[n],
-					table->column[n].is_count &&
-						!table->column[n].is_left };
+		for (i = 0, n = 0; i < TOPO_MAX_COLUMNS && c[i].key; i++)
+			n += (size_t)snprintf(columns + n, sizeof(columns) - n,
+				"|%s%s=%s",
+				c[i].is_count && !c[i].is_left ? ">" : "",
+				c[i].title, cell_names[i]);
 		facts_list(f, table->key);
 		for (i = 0; t->ops->row(t, k, i, cell); i++)
 			add_row(f, table, cell);
@@ -87,13 +87,8 @@ static void add_tables(struct facts *f, const struct topo *t)
 
 static void add_wires(struct facts *f, const struct show *s)
 {
-	static const struct fact_column columns[] = {
-		{ "wire", "class", false },
-		{ "links", "links", true },
-		{ "latency", "{latency_ns:.10g} ns", true },
-		{ "where", "where", false },
-		{ NULL, NULL, false },
-	};
+	static const char columns[] =
+		"wire=class|>links|>latency={latency_ns:.10g} ns|where";
 	const struct topo *t = s->m->topo;
 	char where[TOPO_TEXT];
 	uint64_t links;
@@ -270,23 +265,16 @@ static void add_latency(struct facts *f, const struct show *s, int64_t time)
 	facts_end(f);
 }
 
-static const struct fact_column size_columns[] = {
-	{ "payload", "{bytes} B", true },
-	{ "packet", "{serialisation_ns:.10g} ns", true },
-	{ "one way", "[bytes?{one_way_GBps:.4g} GB/s]", true },
-	{ "both ways", "[bytes?{both_ways_GBps:.4g} GB/s]", true },
-	{ "random peak per node", "[{random_peak_GBps_per_node:.4g} GB/s]",
-		true },
-	{ NULL, NULL, false },
-};
+static const char size_columns[] =
+	">payload={bytes} B|>packet={serialisation_ns:.10g} ns|"
+	">one way=[bytes?{one_way_GBps:.4g} GB/s]|"
+	">both ways=[bytes?{both_ways_GBps:.4g} GB/s]|"
+	">random peak per node=[{random_peak_GBps_per_node:.4g} GB/s]";
 
-static const struct fact_column latency_columns[] = {
-	{ "zero load", "{bytes} B", true },
-	{ "least", "{zero_load_ns.min:.10g} ns", true },
-	{ "mean", "{zero_load_ns.mean:.1f} ns", true },
-	{ "most", "{zero_load_ns.max:.10g} ns", true },
-	{ NULL, NULL, false },
-};
+static const char latency_columns[] =
+	">zero load={bytes} B|>least={zero_load_ns.min:.10g} ns|"
+	">mean={zero_load_ns.mean:.1f} ns|"
+	">most={zero_load_ns.max:.10g} ns";
 
 static void add_packets(struct facts *f, const struct show *s)
 {

@@ -42,7 +42,7 @@ static void drop(struct fact *x)
 		mem_free(x->is.line.list);
 	}
 	if (x->type == FACT_TABLE) {
-		mem_free(x->is.table.column);
+		mem_free(x->is.table.columns);
 		mem_free(x->is.table.list);
 	}
 	mem_free(x->key);
@@ -279,26 +279,15 @@ struct fact *facts_figure(struct facts *f, const char *key, double value)
 	return x;
 }
 
-static void set_table(
-	struct fact *x, const char *list, const struct fact_column *columns)
-{
-	size_t n = 0;
-
-	while (columns[n++].head)
-		;
-	x->is.table.column = mem_alloc(n, sizeof(*columns));
-	memcpy(x->is.table.column, columns, n * sizeof(*columns));
-	x->is.table.list = mem_text(list);
-}
-
-void facts_table(struct facts *f, const char *list,
-	const struct fact_column *columns, uint32_t most)
+void facts_table(
+	struct facts *f, const char *list, const char *columns, uint32_t most)
 {
 	struct fact *x = add(f, NULL, FACT_TABLE);
 
 	x->place = f->place;
 	x->is.table.most = most;
-	set_table(x, list, columns);
+	x->is.table.list = mem_text(list);
+	x->is.table.columns = mem_text(columns);
 }
 
 /* --- looking --- */
@@ -398,8 +387,10 @@ static struct fact *copy(const struct fact *x)
 		y->is.line.form = mem_text(x->is.line.form);
 		y->is.line.list = text_or_none(x->is.line.list);
 	}
-	if (x->type == FACT_TABLE)
-		set_table(y, x->is.table.list, x->is.table.column);
+	if (x->type == FACT_TABLE) {
+		y->is.table.list = mem_text(x->is.table.list);
+		y->is.table.columns = mem_text(x->is.table.columns);
+	}
 	if (x->type == FACT_HIST) {
 		y->is.hist = mem_alloc(1, sizeof(*y->is.hist));
 		*y->is.hist = *x->is.hist;

@@ -51,14 +51,6 @@ enum fact_merge {
 	FACT_ROWS, /* of lists: one after the other */
 };
 
-/* Of a table: what stands above it, and how its cells are written: a key in the
- * row, or a form as of a line, of which "-" is shown if it is left out. */
-struct fact_column {
-	const char *head; /* NULL behind the last */
-	const char *form;
-	bool is_number; /* flush right */
-};
-
 struct fact {
 	char *key; /* NULL in lists, and of lines */
 	enum fact_type type;
@@ -80,7 +72,7 @@ struct fact {
 			uint32_t most; /* of these; 0: all */
 		} line;
 		struct {
-			struct fact_column *column;
+			char *columns;
 			char *list; /* its key in the same group */
 			uint32_t most; /* rows; 0: all */
 		} table;
@@ -135,10 +127,14 @@ void facts_each(struct facts *f, const char *list, uint32_t most,
 	const char *label, const char *form);
 /* A real with a line of its own. */
 struct fact *facts_figure(struct facts *f, const char *key, double value);
-/* A list of the open group as a table, its first rows.  What columns point to
- * is kept, not copied. */
-void facts_table(struct facts *f, const char *list,
-	const struct fact_column *columns, uint32_t most);
+/*
+ * A list of the open group as a table, its first rows; 0: all.  Columns are
+ * like "wire=class|>latency={latency_ns:.10g} ns|where": what stands above, and
+ * a key or a form if it is not the same; flush right behind a >.  A cell of
+ * which nothing is left is "-".
+ */
+void facts_table(
+	struct facts *f, const char *list, const char *columns, uint32_t most);
 /* Lines are shown by their places and, of one place, in the tree's order. */
 void facts_place(struct facts *f, int place);
 

@@ -96,14 +96,8 @@ static void add_event(
 static void add_ras(
 	struct facts *f, const struct net *n, const struct fault_counts *c)
 {
-	static const struct fact_column columns[] = {
-		{ "time", "{time_ns/1e3:.3f} us", true },
-		{ "node", "node", false },
-		{ "unit", "unit", false },
-		{ "severity", "severity", false },
-		{ "what", "what", false },
-		{ NULL, NULL, false },
-	};
+	static const char columns[] =
+		">time={time_ns/1e3:.3f} us|node|unit|severity|what";
 	size_t n_events, i;
 	struct ras_event *v = net_ras(n, &n_events);
 

@@ -6,12 +6,8 @@
 
 static void fill(struct facts *f)
 {
-	static const struct fact_column columns[] = {
-		{ "time", "{time_us:.3f} us", true },
-		{ "unit", "unit", false },
-		{ "lanes", "[{_lanes} of 4]", false },
-		{ NULL, NULL, false },
-	};
+	static const char columns[] =
+		">time={time_us:.3f} us|unit|lanes=[{_lanes} of 4]";
 	uint32_t i;
 
 	facts_count(f, "packets", 1);

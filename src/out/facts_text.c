@@ -267,6 +267,26 @@ static void write_lines(
 		write_line(out, x, n && label ? "" : label, form);
 }
 
+/* Cuts "wire=class|>latency={latency_ns} ns" into heads and forms; how many. */
+static uint32_t read_columns(
+	char *text, struct table_column *column, const char **form)
+{
+	uint32_t n = 0;
+	char *at, *save = NULL, *equals;
+
+	for (at = strtok_r(text, "|", &save); at;
+		at = strtok_r(NULL, "|", &save), n++) {
+		BUG_IF(n == TABLE_MAX_COLUMNS);
+		column[n].is_number = *at == '>';
+		column[n].head = at += *at == '>';
+		equals = strchr(at, '=');
+		form[n] = equals ? equals + 1 : at;
+		if (equals)
+			*equals = '\0';
+	}
+	return n;
+}
+
 static char *cell_of(const struct fact *row, const char *form)
 {
 	char whole[80];
@@ -277,16 +297,15 @@ static char *cell_of(const struct fact *row, const char *form)
 	return fill(row, whole);
 }
 
-static void add_row(struct table *t, const struct fact *x,
-	const struct fact_column *column, uint32_t n)
+static void add_row(struct table *t, const struct fact *x, const char **form)
 {
 	char *cell[TABLE_MAX_COLUMNS];
-	uint32_t i;
+	size_t i;
 
-	for (i = 0; i < n; i++)
-		cell[i] = cell_of(x, column[i].form);
+	for (i = 0; i < t->n_columns; i++)
+		cell[i] = cell_of(x, form[i]);
 	table_add(t, (const char *const *)cell);
-	for (i = 0; i < n; i++)
+	for (i = 0; i < t->n_columns; i++)
 		mem_free(cell[i]);
 }
 
@@ -301,25 +320,22 @@ struct page {
 static void write_table(
 	struct page *p, const struct fact *group, const struct fact *x)
 {
-	const struct fact_column *c = x->is.table.column;
-	struct table_column column[TABLE_MAX_COLUMNS];
 	const struct fact *row = facts_find(group, x->is.table.list);
-	uint32_t n = 0, n_rows = 0;
+	char *columns = mem_text(x->is.table.columns);
+	struct table_column column[TABLE_MAX_COLUMNS];
+	const char *form[TABLE_MAX_COLUMNS];
 	struct table t;
 
 	BUG_IF(!row);
-	for (; c[n].head; n++) {
-		BUG_IF(n == TABLE_MAX_COLUMNS);
-		column[n] = (struct table_column){ c[n].head, c[n].is_number };
-	}
-	table_init(&t, column, n);
+	table_init(&t, column, read_columns(columns, column, form));
 	for (row = row->first;
-		row && (!x->is.table.most || n_rows < x->is.table.most);
-		row = row->next, n_rows++)
-		add_row(&t, row, c, n);
-	if (n_rows)
+		row && (!x->is.table.most || t.n_rows < x->is.table.most);
+		row = row->next)
+		add_row(&t, row, form);
+	if (t.n_rows)
 		table_print(&t, p->out, p->width, p->is_bold);
 	table_fini(&t);
+	mem_free(columns);
 }
 
 static void write_place(struct page *p, const struct fact *group)
