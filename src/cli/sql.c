@@ -122,26 +122,27 @@ static int list(const struct cli_args *a, FILE *out, struct err *e)
 		{ "column", "{column}", false },
 		{ "unit", "{unit}", false },
 		{ "meaning", "{meaning}", false },
+		{ NULL, NULL, false },
 	};
-	const struct fact *all;
 	struct facts f;
 	struct json j;
 	size_t i, k;
 
 	(void)e;
 	facts_init(&f);
-	all = facts_list(&f, "columns");
+	facts_list(&f, "columns");
 	for (i = 0; i < N_TABLES; i++)
 		for (k = 0; k < record_tables[i].n; k++)
 			add_column(&f, &record_tables[i],
 				&record_tables[i].column[k]);
 	facts_end(&f);
-	facts_table(&f, all, columns, 5, 0);
+	facts_table(&f, "columns", columns, 0);
 	json_init(&j, out);
 	if (a->is_json)
 		facts_json(&j, &f.root);
 	else
-		facts_text_write(out, &f.root);
+		facts_text_write(
+			out, &f.root, cli_width(stdout), cli_colour(stdout));
 	facts_fini(&f);
 	return 0;
 }
