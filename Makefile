@@ -75,6 +75,8 @@ campaign:
 	else \
 		echo 'there is no tests/campaign'; \
 	fi
+	@WEFT=build/release/src/weft WEFT_MACHINES=$(CURDIR)/machines WHOLE=1 \
+		tests/paper.sh
 	@scripts/mutants
 	@COUNT=2000 scripts/chaos
 	@COUNT=200 SEED=10001 VARIANT=asan scripts/chaos

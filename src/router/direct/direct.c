@@ -558,6 +558,14 @@ static sim_time direct_slip(
 	return t;
 }
 
+static void direct_attach(struct router *r, site_id s, uint32_t class)
+{
+	struct direct_site *x = direct_at((struct direct *)r, s);
+
+	x->class = (uint16_t) class;
+	x->is_sink = r->client[class]->ops.is_sink;
+}
+
 const struct router_ops direct_ops = {
 	.name = "direct",
 	.channels = channels,
@@ -586,6 +594,6 @@ const struct router_ops direct_ops = {
 	.counters = direct_counters,
 	.slip = direct_slip,
 	.lend = direct_lend,
-	.on_guest = direct_on_guest,
+	.attach = direct_attach,
 	.audit = direct_audit,
 };

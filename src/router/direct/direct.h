@@ -151,6 +151,8 @@ struct direct_site {
 	uint16_t local_inject; /* FIFOs that wait for reception */
 	uint16_t rx_timed; /* reception FIFOs with an event on its way */
 	uint8_t held_any; /* a bit per channel with held heads */
+	uint8_t is_sink; /* its client is: reception drains at once */
+	uint16_t class; /* its client's */
 
 	struct direct_fifo inject[N_FIFOS];
 	struct direct_reception reception[N_FIFOS];
@@ -228,14 +230,21 @@ extern const struct router_ops direct_ops;
 
 /* --- guest.c --- */
 
+/* An event of PHASE_GUEST. */
+void direct_on_guest(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, sim_time t, const struct sim_event *e);
 /* As in router_ops. */
 void direct_lend(struct router *r, struct sim_worker *w, site_id s,
 	uint32_t ports, sim_time t);
-void direct_on_guest(struct router *r, struct sim_worker *w, site_id s,
-	sim_time t, const struct sim_event *e);
 /* A sender is the guest's. */
 void direct_guest_send(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, port_id p, sim_time t);
+
+static inline struct net_client *direct_client(
+	const struct direct *d, const struct direct_site *s)
+{
+	return d->router.client[s->class];
+}
 
 static inline struct direct_site *direct_at(const struct direct *d, site_id s)
 {

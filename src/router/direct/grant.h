@@ -154,17 +154,19 @@ static void deposit(struct direct *d, struct sim_worker *w,
 	uint32_t fifo = direct_reception_of(p, in);
 	packet_id id = packet_take(d->router.net->pool, w->id);
 	struct packet *c = &d->packets[id];
+	struct net_client *from = net_client(d->router.net, p->src);
+	struct net_client *here = direct_client(d, s);
 
 	*c = *p;
 	c->flags |= PACKET_COPY;
 	c->dst = s->id;
-	if (d->router.client->on_copy)
-		d->router.client->on_copy(d->router.net, w, id);
+	if (from->ops.combine->on_copy)
+		from->ops.combine->on_copy(from, w, id);
 	booked_copy(d, w, s, p, id, fifo, t, tail);
 	d->tally[w->id].copies++;
 	d->tally[w->id].delivered++;
 	d->tally[w->id].latency += (uint64_t)(tail - p->born);
-	d->router.client->on_packet(d->router.net, w, s->id, fifo, id, t, tail);
+	here->ops.on_packet(here, w, s->id, fifo, id, t, tail);
 }
 
 static inline uint64_t receiver_bits(uint32_t bit)

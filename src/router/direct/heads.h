@@ -177,13 +177,12 @@ static bool has_elder(const struct direct *d, const struct direct_site *s,
 }
 
 /* A line broadcast also takes the room for the copy that it leaves here. */
-static bool takes_room(const struct direct *d, struct direct_site *s,
-	uint32_t bit, const struct packet *p)
+static bool takes_room(
+	struct direct_site *s, uint32_t bit, const struct packet *p)
 {
 	uint32_t fifo = direct_reception_of(p, bit / DIRECT_QUEUES);
 
-	if (!(p->flags & PACKET_DEPOSIT) || heads_arrived(p) ||
-		d->router.client->is_sink)
+	if (!(p->flags & PACKET_DEPOSIT) || heads_arrived(p) || s->is_sink)
 		return true;
 	if (s->reception[fifo].chunks < p->chunks)
 		return false;
@@ -215,7 +214,7 @@ static void show_ordered(const struct direct *d, struct sim_worker *w,
 {
 	bool is_younger = has_elder(d, s, channel, bit, p);
 
-	if (is_younger || !takes_room(d, s, bit, p) ||
+	if (is_younger || !takes_room(s, bit, p) ||
 		stops_copy(d, w, s, bit, p, t)) {
 		booked_wait(d, p, is_younger ? CAUSE_QUEUE : CAUSE_RECEIVER, t);
 		s->held[channel] |= BIT(bit);

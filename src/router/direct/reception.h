@@ -15,7 +15,7 @@ static bool may_receive(struct direct *d, struct sim_worker *w,
 {
 	const struct direct_reception *f = &s->reception[fifo];
 
-	if (!d->router.client->is_sink && f->chunks < p->chunks)
+	if (!s->is_sink && f->chunks < p->chunks)
 		return false;
 	if (f->free_at <= t)
 		return !DIRECT_FULL ||
@@ -32,13 +32,15 @@ static void receive(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, uint32_t fifo, packet_id id, sim_time t,
 	sim_time tail)
 {
+	struct net_client *c = direct_client(d, s);
+
 	s->reception[fifo].free_at = tail;
-	if (!d->router.client->is_sink)
+	if (!s->is_sink)
 		s->reception[fifo].chunks -= d->packets[id].chunks;
 	d->tally[w->id].delivered++;
 	d->tally[w->id].latency += (uint64_t)(tail - d->packets[id].born);
 	booked_receive(d, w, s, fifo, id, t, tail);
-	d->router.client->on_packet(d->router.net, w, s->id, fifo, id, t, tail);
+	c->ops.on_packet(c, w, s->id, fifo, id, t, tail);
 }
 
 /* What a head that has arrived does where nothing else waits for reception. */

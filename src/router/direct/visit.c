@@ -239,7 +239,7 @@ static inline bool is_unrivalled(const struct direct *d,
 
 	if (p->kind > PACKET_DETERMINISTIC || f->free_at > t)
 		return false;
-	if (d->router.client->is_sink && p->kind == PACKET_DYNAMIC)
+	if (s->is_sink && p->kind == PACKET_DYNAMIC)
 		return !(s->local[CHANNEL_DYNAMIC] |
 			 s->local[CHANNEL_DETERMINISTIC]);
 	if (p->kind != PACKET_DYNAMIC && d->n_queues > 1)
@@ -412,13 +412,14 @@ static void on_injected(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, sim_time t, uint32_t fifo, uint32_t chunks)
 {
 	struct direct_fifo *f = &s->inject[fifo];
+	struct net_client *c = direct_client(d, s);
 
 	f->is_busy = false;
 	f->chunks = (uint16_t)(f->chunks + chunks);
 	if (f->n)
 		show_injection(d, w, s, fifo, &d->packets[f->head], t);
 	if (f->chunks >= d->full)
-		d->router.client->on_room(d->router.net, w, s->id, fifo, t);
+		c->ops.on_room(c, w, s->id, fifo, t);
 }
 
 static bool has_room(const struct net *n, site_id site, uint32_t fifo)
@@ -468,8 +469,9 @@ static inline void client_event(struct direct *d, struct sim_worker *w,
 	const struct direct_site *s, sim_time t, const struct sim_event *e)
 {
 	struct sim_event x = { .rank = e->rank, .data = e->data };
+	struct net_client *c = direct_client(d, s);
 
-	d->router.client->on_event(d->router.net, w, s->id, t, x);
+	c->ops.on_event(c, w, s->id, t, x);
 }
 
 static inline void on_engine(struct direct *d, struct sim_worker *w,
@@ -545,8 +547,10 @@ static void visit(struct sim_worker *w, site_id site)
 			on_engine(d, w, s, t, &e);
 		else if (phase == PHASE_TOKEN)
 			on_link(d, w, s, t, &e);
-		else
+		else if (phase == PHASE_PROGRAM)
 			client_event(d, w, s, t, &e);
+		else
+			direct_on_guest(d, w, s, t, &e);
 		if (s->dirty && !sim_more(w, &e))
 			end_instant(d, w, s, t);
 #ifdef WEFT_CHECK
