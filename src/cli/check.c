@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "cli/run_partitions.h"
-#include "coll/tree_proof.h"
-#include "parts/trees/trees.h"
 #include "machine/system.h"
 #include "out/json.h"
 #include "net/proof.h"
@@ -230,15 +228,14 @@ static bool print_text(const struct machine *m, const struct proof *p, FILE *f)
 static int check(const struct cli_args *a, const struct machine *m,
 	const struct machine_partition *job, FILE *f)
 {
-	const struct tree_params *coll;
+	struct part_place at = machine_place(m, 0);
 	struct proof p;
 	bool is_proved;
 
 	prove(m, m->route, &p);
-	coll = part_params(&m->parts, &part_trees);
-	if (coll)
-		tree_prove(&p, m->topo, coll, job ? job->routes : NULL,
-			job ? job->n_routes : 0);
+	if (job)
+		at.given = (struct part_given){ job->routes, job->n_routes };
+	parts_prove(&at, &p);
 	add_nodes(m, &p);
 	is_proved = a->is_json ? print_json(m, &p, f) : print_text(m, &p, f);
 	proof_free(&p);

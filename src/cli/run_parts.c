@@ -4,10 +4,8 @@
 
 static void find(const struct machine_run *r, struct facts *f)
 {
-	const struct part_place at = machine_place(r->machine, r->setup.seed);
-
 	facts_init(f);
-	parts_facts(&at, r->result.end, f);
+	parts_facts(&r->system->place, r->result.end, f);
 }
 
 void run_parts_text(FILE *f, const struct machine_run *r)
@@ -15,7 +13,7 @@ void run_parts_text(FILE *f, const struct machine_run *r)
 	struct facts x;
 
 	find(r, &x);
-	facts_text_write(f, &x.root);
+	facts_text_write(f, &x.root, 0, false);
 	facts_fini(&x);
 }
 

@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "machine/jobs.h"
-#include "parts/trees/trees.h"
 
 double machine_clock(void)
 {
@@ -305,6 +304,7 @@ static int build(struct machine_run *r, struct err *e)
 		.client_state = l,
 		.needs = l->needs,
 		.files = r->setup.files,
+		.given = { r->setup.routes, r->setup.n_routes },
 		.on_delivered = l->ops->on_delivered,
 		.arg = l,
 	};
@@ -318,7 +318,6 @@ static int build(struct machine_run *r, struct err *e)
 	l->host = r->system->host;
 	l->nic = r->system->nic;
 	r->threads = sim_n_workers(l->net->sim);
-	trees_write(l->net, r->setup.routes, r->setup.n_routes);
 	return check_deaths(l, e);
 }
 
@@ -362,6 +361,8 @@ int machine_run_perform(struct machine_run *r, struct err *e)
 
 	r->is_performed = true;
 	failed = load_run(r->load, &r->result, e);
+	if (!failed && r->result.ending == LOAD_FINISHED)
+		failed = parts_audit(&r->system->parts, e);
 	r->wall_s = machine_clock() - start;
 	r->cpu_s = machine_cpu() - cpu;
 	if (failed)

@@ -88,9 +88,6 @@ struct nic_ops {
 	/* What its kinds of packets are on the wire; NULL: as links say. */
 	const struct link_format *formats;
 	uint32_t n_formats;
-	/* Parts of nodes that plans of faults name, up to a NULL, which are its
-	 * own affair; NULL: there are none. */
-	const struct part_kind *const *parts;
 	/* Parameters of any section that follow others, up to one without a
 	 * section; NULL: none do. */
 	const struct param_follow *follows;

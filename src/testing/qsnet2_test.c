@@ -3,6 +3,7 @@
 
 #include "api/elan/elan.h"
 #include "host/program.h"
+#include "host/side_bus.h"
 #include "nic/elan4/elan.h"
 #include "testing/kit_testing.h"
 #include "testing/testing.h"
@@ -62,9 +63,9 @@ static void store_program(void *arg)
 		elan_put(&q, 3, TARGET, data, sizeof(data), 0, 0);
 }
 
-static const struct elan_node *card_of(const struct kit *k, site_id s)
+static const uint64_t *bus_bytes(const struct kit *k, site_id s)
 {
-	return k->nic->nodes[s];
+	return side_bus_at(((struct elan *)k->nic)->side, s)->bytes;
 }
 
 /* MB/s of node 0's bus in 100 us in which all that was asked for goes on. */
@@ -86,8 +87,7 @@ static uint64_t bus_rate(bool out, bool in, bool stores)
 		program_start(k.host, 0, 1, 0, store_program, NULL);
 	for (i = 0; i < 2; i++) {
 		sim_run(k.net->sim, (20 + 100 * i) * US);
-		bytes[i] = card_of(&k, 0)->bus.bytes[BUS_OUT] +
-			   card_of(&k, 0)->bus.bytes[BUS_IN];
+		bytes[i] = bus_bytes(&k, 0)[BUS_OUT] + bus_bytes(&k, 0)[BUS_IN];
 	}
 	kit_run(&k, false);
 	kit_close(&k);

@@ -388,7 +388,6 @@ const struct nic_ops apenet_ops = {
 	.machine = "apenet",
 	.can = NIC_LOSES,
 	.has = "any-side gpus watchdogs",
-	.parts = lofamo_parts,
 	.size = sizeof(struct apenet),
 	.node_size = sizeof(struct ape_node),
 	PARAMS(params),
