@@ -137,9 +137,10 @@ static bool is_it(const struct elan_buffer *b)
 	       (!now->first || (b->n_pieces && b->piece[0].what == now->first));
 }
 
-static void on_packet(struct net *net, struct sim_worker *w, site_id s,
+static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
+	struct net *net = me->net;
 	const struct packet *p = &net->packets[id];
 	struct elan_buffer *b = payload_of_load(p->load), other = *b;
 	uint8_t frame[ELAN_FRAME_MOST];
@@ -152,7 +153,7 @@ static void on_packet(struct net *net, struct sim_worker *w, site_id s,
 		assert_int_equal(b->harm != ELAN_SOUND, now->is_torn);
 		n_spoilt++;
 	}
-	client->on_packet(net, w, s, fifo, id, t, tail);
+	client->on_packet(me, w, s, fifo, id, t, tail);
 }
 
 /* Puts, and gets it back; a get that was spoilt may stop its queue. */
