@@ -118,7 +118,7 @@ static void bgq_f115_prefetch_reads_and_sends_nothing(void **state)
 	(void)state;
 	nic_testing_machine(&m, "bgq", "2");
 	sw_run(&m, 1, &p, 1);
-	assert_int_equal(l2_counts(host_l2(m.host), 0).reads, 1 + 4096 / 128);
+	assert_int_equal(sw_l2_counts(m.host, 0).reads, 1 + 4096 / 128);
 	assert_int_equal(net_total(m.net).injected, 0);
 	assert_null(m.nic->nodes[1]);
 	nic_testing_fini(&m);
@@ -130,15 +130,15 @@ enum { CACHE = 128 << 10, SMALL = 16 << 10, LARGE = 4 * CACHE };
 static uint64_t read_lines(
 	struct sw_fifo *f, uint64_t at, uint64_t bytes, bool is_prefetch)
 {
-	const struct l2 *l2 = host_l2(program_host());
-	uint64_t was = l2_counts(l2, program_node()).misses;
+	struct host *h = program_host();
+	uint64_t was = sw_l2_counts(h, program_node()).misses;
 	struct mu_descriptor d = sw_put(1, 0);
 
 	mu_set_payload(&d, at, bytes);
 	mu_set_prefetch(&d, is_prefetch);
 	sw_inject(f, &d);
 	sw_wait_sent(f);
-	return l2_counts(l2, program_node()).misses - was;
+	return sw_l2_counts(h, program_node()).misses - was;
 }
 
 /* A cache that holds the small area, but not the large one with it. */

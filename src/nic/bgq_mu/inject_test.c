@@ -56,18 +56,20 @@ static void bgq_f17_routers_on_the_way_touch_no_memory(void **state)
 		{ 3, open_and_wait, &n },
 	};
 	struct nic_testing m;
-	const struct l2 *l2;
 
 	(void)state;
 	nic_testing_machine(&m, "bgq", "8");
 	sw_run(&m, 2, p, 2);
-	l2 = host_l2(m.host);
 	assert_int_equal(net_total(m.net).hops, 30);
 	assert_int_equal(net_total(m.net).injected, 10);
-	assert_int_equal(l2_counts(l2, 0).reads, 1 + 40);
-	assert_int_equal(l2_counts(l2, 3).writes, 40);
-	assert_int_equal(l2_counts(l2, 1).reads + l2_counts(l2, 1).writes, 0);
-	assert_int_equal(l2_counts(l2, 2).reads + l2_counts(l2, 2).writes, 0);
+	assert_int_equal(sw_l2_counts(m.host, 0).reads, 1 + 40);
+	assert_int_equal(sw_l2_counts(m.host, 3).writes, 40);
+	assert_int_equal(
+		sw_l2_counts(m.host, 1).reads + sw_l2_counts(m.host, 1).writes,
+		0);
+	assert_int_equal(
+		sw_l2_counts(m.host, 2).reads + sw_l2_counts(m.host, 2).writes,
+		0);
 	assert_null(m.nic->nodes[1]);
 	assert_null(m.nic->nodes[2]);
 	nic_testing_fini(&m);
@@ -495,7 +497,7 @@ static void bgq_f113_read_sizes_follow_alignment(void **state)
 	(void)state;
 	nic_testing_machine(&m, "bgq", "2");
 	sw_run(&m, 1, p, 2);
-	assert_int_equal(l2_counts(host_l2(m.host), 0).reads, n);
+	assert_int_equal(sw_l2_counts(m.host, 0).reads, n);
 	nic_testing_fini(&m);
 }
 

@@ -2,6 +2,7 @@
 
 #include "nic/bgq_mu/mu_testing.h"
 
+#include "host/side_l2.h"
 #include "testing/testing.h"
 
 /* --- registers --- */
@@ -357,6 +358,11 @@ void sw_wait_count(uint32_t inj, uint64_t count)
 void sw_wait_sent(const struct sw_fifo *f)
 {
 	sw_wait_count(f->id, f->n);
+}
+
+struct l2_counts sw_l2_counts(struct host *h, site_id node)
+{
+	return l2_counts(side_l2_of(host_cache(h))->l2, node);
 }
 
 /* --- a whole run --- */

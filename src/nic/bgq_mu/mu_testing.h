@@ -9,6 +9,7 @@
 #define NIC_BGQ_MU_MU_TESTING_H
 
 #include "host/bytes_testing.h"
+#include "host/l2.h"
 #include "host/program.h"
 #include "nic/bgq_mu/bgq_mu.h"
 #include "nic/bgq_mu/descriptor.h"
@@ -116,6 +117,9 @@ void sw_wait_counter(uint64_t at);
 /* Until an injection FIFO has sent so many descriptors; and all of its. */
 void sw_wait_count(uint32_t inj, uint64_t count);
 void sw_wait_sent(const struct sw_fifo *f);
+
+/* Of a node's cache. */
+struct l2_counts sw_l2_counts(struct host *h, site_id node);
 
 /* --- a whole run --- */
 

@@ -17,7 +17,7 @@ struct bench {
 	struct nic_at at;
 };
 
-static struct mu_port *open_bench(struct bench *b)
+static struct side_port *open_bench(struct bench *b)
 {
 	struct mu *mu;
 
@@ -26,7 +26,7 @@ static struct mu_port *open_bench(struct bench *b)
 	mu = (struct mu *)b->m.nic;
 	b->at = (struct nic_at){ .nic = &mu->nic,
 		.node = nic_node(&mu->nic, 0) };
-	return &mu_here(&b->at)->port[mu->port_of[MU_ASK_INJECT]];
+	return &mu_port(&b->at, MU_ASK_INJECT)->side;
 }
 
 static sim_time read_at(struct bench *b, uint64_t at, uint32_t bytes)
@@ -37,7 +37,7 @@ static sim_time read_at(struct bench *b, uint64_t at, uint32_t bytes)
 static void bgq_f95_one_request_a_cycle_either_way(void **state)
 {
 	struct bench b;
-	struct mu_port *p = open_bench(&b);
+	struct side_port *p = open_bench(&b);
 	uint32_t i;
 
 	(void)state;
@@ -59,7 +59,7 @@ static void bgq_f95_one_request_a_cycle_either_way(void **state)
 static void bgq_f102_data_returns_at_32_bytes_a_cycle(void **state)
 {
 	struct bench b;
-	struct mu_port *p = open_bench(&b);
+	struct side_port *p = open_bench(&b);
 	uint32_t i;
 
 	(void)state;
@@ -87,7 +87,7 @@ static void bgq_f102_data_returns_at_32_bytes_a_cycle(void **state)
 static void bgq_f99_order_in_a_slice_and_none_between(void **state)
 {
 	struct bench b;
-	struct mu_port *p = open_bench(&b);
+	struct side_port *p = open_bench(&b);
 	sim_time one, two, three, other;
 
 	(void)state;
@@ -106,7 +106,7 @@ static void bgq_f99_order_in_a_slice_and_none_between(void **state)
 static void bgq_f100_an_empty_slot_is_filled_past_the_fifo(void **state)
 {
 	struct bench b;
-	struct mu_port *p = open_bench(&b);
+	struct side_port *p = open_bench(&b);
 	const sim_time fifo = mu_of(&b.at)->params.port_fifo;
 
 	(void)state;
@@ -130,7 +130,7 @@ static void bgq_f100_an_empty_slot_is_filled_past_the_fifo(void **state)
 static void use_16(uint64_t stride, sim_time done[2], uint64_t *bypassed)
 {
 	struct bench b;
-	struct mu_port *p = open_bench(&b);
+	struct side_port *p = open_bench(&b);
 	uint32_t i;
 
 	for (i = 0; i < 16; i++) {
@@ -168,7 +168,7 @@ static void bgq_f101_striding_over_slices_is_best(void **state)
 static void bgq_f127_outstanding_over_requests_is_the_latency(void **state)
 {
 	struct bench b;
-	struct mu_port *p = open_bench(&b);
+	struct side_port *p = open_bench(&b);
 	sim_time sum = 0, issue;
 	uint32_t i;
 

@@ -325,8 +325,8 @@ static void bgq_f92_words_are_changed_while_they_are_sent(void **state)
 	(void)state;
 	nic_testing_machine(&m, "bgq", "2");
 	sw_run(&m, 1, programs, 2);
-	assert_int_equal(l2_counts(host_l2(m.host), 0).atomics, LOADS * 2);
-	assert_int_equal(l2_counts(host_l2(m.host), 0).reads, LOADS * 2);
+	assert_int_equal(sw_l2_counts(m.host, 0).atomics, LOADS * 2);
+	assert_int_equal(sw_l2_counts(m.host, 0).reads, LOADS * 2);
 	nic_testing_fini(&m);
 }
 

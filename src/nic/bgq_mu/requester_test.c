@@ -162,7 +162,7 @@ static void run_exchange(uint32_t ports, struct traffic *x)
 	((struct mu_params *)m.params)->ports = ports;
 	sw_run(&m, 1, p, 4);
 	for (i = 0; i < 4; i++) {
-		struct l2_counts c = l2_counts(host_l2(m.host), i);
+		struct l2_counts c = sw_l2_counts(m.host, i);
 
 		assert_int_equal(c.reads + c.writes + c.atomics,
 			x[i].requests[0] + x[i].requests[1] + x[i].requests[2]);
