@@ -230,24 +230,9 @@ static void receive_counted(void *arg)
 	assert_int_equal(sw_upc(MU_UPC_EVENTS, 0), 0);
 }
 
-static void bgq_f127_counters_count(void **state)
-{
-	const struct sw_program p[] = {
-		{ 0, send_counted, NULL },
-		{ 1, receive_counted, NULL },
-	};
-
-	(void)state;
-	sw_run_on("3", 1, p, 2);
-}
+SW_PAIR(bgq_f127_counters_count, "3", send_counted, 1, receive_counted)
 
 /* --- ranges --- */
-
-static void open_only(void *arg)
-{
-	(void)arg;
-	sw_open_bases(0);
-}
 
 static void close_ranges(uint64_t first, uint64_t last, uint64_t rights)
 {
@@ -306,16 +291,8 @@ static void send_ranged(void *arg)
 	assert_int_equal(sw_load(MU_INJ_STOPPED, 512), 1);
 }
 
-static void bgq_f128_reads_outside_the_ranges_are_rejected(void **state)
-{
-	const struct sw_program p[] = {
-		{ 0, send_ranged, NULL },
-		{ 1, open_only, NULL },
-	};
-
-	(void)state;
-	sw_run_on("2", 1, p, 2);
-}
+SW_PAIR(bgq_f128_reads_outside_the_ranges_are_rejected, "2", send_ranged, 1,
+	sw_open_only)
 
 enum { FAR = SW_TARGET + 0x100000, FAR_FIFO = 9 }; /* FIFOs out there */
 
@@ -353,16 +330,8 @@ static void receive_ranged(void *arg)
 	assert_int_equal(sw_load(MU_ERROR_COUNT, MU_ERROR_RANGE), 3);
 }
 
-static void bgq_f128_writes_outside_the_ranges_are_rejected(void **state)
-{
-	const struct sw_program p[] = {
-		{ 0, send_to_ranged, NULL },
-		{ 1, receive_ranged, NULL },
-	};
-
-	(void)state;
-	sw_run_on("2", 1, p, 2);
-}
+SW_PAIR(bgq_f128_writes_outside_the_ranges_are_rejected, "2", send_to_ranged, 1,
+	receive_ranged)
 
 int main(void)
 {
