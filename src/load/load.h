@@ -32,6 +32,7 @@ struct load_figure {
 
 enum {
 	LOAD_MAX_FIGURES = 64,
+	LOAD_MOST_KEYS = 32,
 	LOAD_KNOT_TEXT = 4096,
 	LOAD_MAX_WAITING = 16,
 	LOAD_MAX_STUCK = 8
@@ -171,33 +172,6 @@ struct load_ops {
 const struct load_ops *load_find(const char *name);
 extern const struct load_ops *const load_registry[];
 
-/* --- old names --- */
-
-enum { LOAD_MOST_KEYS = 32, LOAD_KEY = 256, LOAD_RENAMES = 4 };
-
-/* A name that a workload had, and which one does the same now. */
-struct load_alias {
-	const char *name;
-	const char *when; /* only where this key is given; NULL: always */
-	const char *now;
-	const char *keys; /* where others are not given, between blanks */
-	struct {
-		const char *was, *is; /* how a key begins; is may be "" */
-	} renamed[LOAD_RENAMES];
-};
-
-struct load_words {
-	const char *name;
-	char key[LOAD_MOST_KEYS][LOAD_KEY];
-	size_t n;
-};
-
-extern const struct load_alias load_aliases[]; /* name is NULL at the end */
-
-/* False where it is no old name, and *w is left alone. */
-bool load_translate(struct load_words *w, const char *name,
-	const char *const *keys, size_t n);
-
 /* --- a run --- */
 
 /* Runs it to its end, and audits the network. */
@@ -213,7 +187,7 @@ uint64_t load_digest(const struct load *l);
 /* --- for workloads --- */
 
 /* A client's on_room(), of one that looks for room when it has something. */
-void load_ignore_room(struct net *n, struct sim_worker *w, site_id s,
+void load_ignore_room(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t);
 
 void load_figure(struct load_result *r, const char *name, double value);

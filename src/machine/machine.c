@@ -438,6 +438,8 @@ static void settle_queues(struct machine *m)
 struct part_place machine_place(const struct machine *m, uint64_t seed)
 {
 	return (struct part_place){ .topo = m->topo,
+		.route = m->route,
+		.router = &m->router,
 		.link = &m->link,
 		.plan = &m->faults,
 		.parts = &m->parts,
@@ -450,11 +452,7 @@ static int read_plan(struct machine *m, struct err *e)
 
 	fault_plan_set_links(&m->faults, &m->link, &m->lines);
 	m->faults.has_buffers = machine_has(m, "symbol-codes");
-	m->faults.parts = m->nic ? m->nic->parts : NULL;
-	m->faults.is_managed = m->route->is_loaded && m->router.kind->manage;
-	m->faults.notice = m->route->notice;
-	m->faults.reload = m->route->reload;
-	m->faults.drain = m->route->drain;
+	parts_plan(&m->parts, &at, &m->faults);
 	if (fault_plan_read(&m->faults, &m->fault_lines, m->topo, e))
 		return -1;
 	return parts_check(&m->parts, &at, e);

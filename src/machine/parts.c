@@ -4,10 +4,12 @@
 #include "parts/files/files.h"
 #include "parts/gpus/gpus.h"
 #include "parts/lofamo/lofamo.h"
+#include "parts/management/management.h"
 #include "parts/trees/trees.h"
 
 /* Parts that others use come first. */
 const struct part_ops *const part_registry[] = {
+	&part_management,
 	&part_trees,
 	&part_files,
 	&part_clocks,

@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "machine/jobs.h"
-#include "parts/trees/trees.h"
 
 double machine_clock(void)
 {
@@ -219,21 +218,16 @@ static struct load *make_load(const struct machine_run *r,
 {
 	const struct load_ops *ops = r->setup.load;
 	const char *place = j->place ? r->setup.jobs : "command line";
-	struct load_words old = { 0 };
 	struct load *l;
 	size_t i;
 
-	if (!ops && load_translate(&old, j->workload, j->keys, j->n_keys))
-		ops = load_find(old.name);
 	if (!ops)
 		ops = find_load(j->workload, e);
 	if (!ops)
 		return NULL;
 	l = new_load(r, j, ops, keys);
-	/* the keys as they are, or those that an old name stands for */
-	for (i = 0; i < (old.name ? old.n : j->n_keys); i++)
-		if (read_key(
-			    keys, old.name ? old.key[i] : j->keys[i], place, e))
+	for (i = 0; i < j->n_keys; i++)
+		if (read_key(keys, j->keys[i], place, e))
 			return l;
 	if (!check_keys(r->machine, keys, e) && !load_check_keys(keys, e))
 		ops->init(l, r->machine->topo, r->machine->route,
@@ -267,11 +261,12 @@ static int read_load(struct machine_run *r, struct err *e)
 }
 
 /* Who loses a packet must be able to do without it, or to send it again. */
-static int check_faults(const struct machine_run *r, struct err *e)
+static int check_loss(
+	const struct machine_run *r, const struct load *l, struct err *e)
 {
-	const struct net_client_ops *client = r->load->ops->client;
+	const struct net_client_ops *client = l->ops->client;
 
-	if (machine_loses_nothing(r->machine) || (client && client->on_lost))
+	if (client && client->on_lost)
 		return 0;
 	if (!client)
 		return machine_check_faults(r->machine, e);
@@ -279,7 +274,20 @@ static int check_faults(const struct machine_run *r, struct err *e)
 		"faults: packets would be lost, and nothing resends those of "
 		"%s, which enter the network directly; only bit errors with "
 		"link.retry: replay lose none",
-		r->load->ops->name);
+		l->ops->name);
+}
+
+static int check_faults(const struct machine_run *r, struct err *e)
+{
+	const struct jobs *j = jobs_of(r->load);
+	uint32_t i;
+
+	if (machine_loses_nothing(r->machine))
+		return 0;
+	for (i = 0; j && i < j->n; i++)
+		if (check_loss(r, j->part[i].load, e))
+			return -1;
+	return j ? 0 : check_loss(r, r->load, e);
 }
 
 /* The messages of a node that dies are waited for without end. */
@@ -310,6 +318,7 @@ static int build(struct machine_run *r, struct err *e)
 		.client_state = l,
 		.needs = l->needs,
 		.files = r->setup.files,
+		.given = { r->setup.routes, r->setup.n_routes },
 		.on_delivered = l->ops->on_delivered,
 		.arg = l,
 	};
@@ -323,7 +332,6 @@ static int build(struct machine_run *r, struct err *e)
 	l->host = r->system->host;
 	l->nic = r->system->nic;
 	r->threads = sim_n_workers(l->net->sim);
-	trees_write(l->net, r->setup.routes, r->setup.n_routes);
 	return check_deaths(l, e);
 }
 
@@ -367,6 +375,8 @@ int machine_run_perform(struct machine_run *r, struct err *e)
 
 	r->is_performed = true;
 	failed = load_run(r->load, &r->result, e);
+	if (!failed && r->result.ending == LOAD_FINISHED)
+		failed = parts_audit(&r->system->parts, e);
 	r->wall_s = machine_clock() - start;
 	r->cpu_s = machine_cpu() - cpu;
 	if (failed)

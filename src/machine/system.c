@@ -59,7 +59,7 @@ static int build_net(struct system *x, const struct machine *m,
 			"GiB are free",
 			m->topo->n_nodes, (double)need / (1 << 30),
 			(double)have / (1 << 30));
-	x->net = net_new(&n, e);
+	x->net = x->place.net = net_new(&n, e);
 	if (!x->net)
 		return -1;
 	/* links are what the machine's interfaces make them, whoever sends */
@@ -150,7 +150,6 @@ static int build_nodes(struct system *x, const struct machine *m,
 		.arg = s->arg,
 		.plan = &m->faults,
 	};
-	struct part_place at = machine_place(m, s->seed);
 
 	if (!m->nic)
 		return err_set(e, "programs need a network interface, but "
@@ -159,14 +158,13 @@ static int build_nodes(struct system *x, const struct machine *m,
 	if (!x->host)
 		return -1;
 	set_deaths(x->host, x->net);
-	at.parts = &x->parts;
-	at.net = x->net;
-	at.host = x->host;
-	parts_open(&x->parts, &at);
+	x->place.host = x->host;
+	parts_open(&x->parts, &x->place);
 	x->nic = nic_new(&n, e);
-	if (!x->nic)
+	if (!x->nic || start_daemons(x, m, s, e))
 		return -1;
-	return start_daemons(x, m, s, e);
+	parts_start(&x->place);
+	return 0;
 }
 
 struct system *system_new(
@@ -175,6 +173,9 @@ struct system *system_new(
 	struct system *x = mem_alloc(1, sizeof(*x));
 
 	x->parts = m->parts;
+	x->place = machine_place(m, s->seed);
+	x->place.parts = &x->parts;
+	x->place.given = s->given;
 	if (build_net(x, m, s, e) || (!s->client && build_nodes(x, m, s, e))) {
 		system_free(x);
 		return NULL;

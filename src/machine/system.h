@@ -26,6 +26,7 @@ struct system_setup {
 	/* The files of IO nodes that it shares with other machines; NULL: it
 	 * has its own. */
 	const struct files_seat *files;
+	struct part_given given; /* to its parts */
 	uint64_t bytes; /* that whoever uses it takes besides, about */
 	/* told of every packet whose bytes are in memory; may be NULL */
 	void (*on_delivered)(
@@ -38,6 +39,7 @@ struct system {
 	struct host *host; /* NULL where the network has another client */
 	struct nic *nic; /* the same */
 	struct parts parts; /* their parameters are the machine's */
+	struct part_place place; /* where they are */
 	struct files_seat seat; /* files NULL: no IO node serves any */
 };
 

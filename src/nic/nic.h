@@ -88,9 +88,6 @@ struct nic_ops {
 	/* What its kinds of packets are on the wire; NULL: as links say. */
 	const struct link_format *formats;
 	uint32_t n_formats;
-	/* Parts of nodes that plans of faults name, up to a NULL, which are its
-	 * own affair; NULL: there are none. */
-	const struct part_kind *const *parts;
 	/* Parameters of any section that follow others, up to one without a
 	 * section; NULL: none do. */
 	const struct param_follow *follows;
@@ -176,9 +173,11 @@ static inline void nic_give(struct nic *nic, struct sim_worker *w, packet_id id)
 }
 
 /* For a client's on_copy(): a copy has bytes of its own. */
-void nic_on_copy(struct net *net, struct sim_worker *w, packet_id id);
-/* For on_lost(), where it comes again: what it has spent is charged then. */
-void nic_on_lost(struct net *net, struct sim_worker *w, packet_id id);
+void nic_on_copy(struct net_client *me, struct sim_worker *w, packet_id id);
+/* Where it comes again: what it has spent is charged then; and for on_lost().
+ */
+void nic_lose(struct nic *nic, struct sim_worker *w, packet_id id);
+void nic_on_lost(struct net_client *me, struct sim_worker *w, packet_id id);
 
 /*
  * For a program of the machine: a poll loop in no step with anything, whose

@@ -1,6 +1,7 @@
 #include "parts/part.h"
 
 #include "base/mem.h"
+#include "link/faults.h"
 
 static void set_defaults(const struct part_slot *s)
 {
@@ -23,7 +24,8 @@ void parts_init(struct parts *p, const struct part_ops *const *list)
 
 		BUG_IF(p->n > PARTS_MOST);
 		s->ops = *list;
-		s->params = mem_alloc(1, s->ops->params_size);
+		s->params = mem_alloc(
+			s->ops->params_size ? s->ops->params_size : 1, 1);
 		set_defaults(s);
 	}
 }
@@ -35,6 +37,32 @@ void parts_fini(struct parts *p)
 	for (i = 0; i < p->n; i++)
 		mem_free(p->slot[i].params);
 	p->n = 0;
+}
+
+static void add_words(struct parts *p)
+{
+	const struct part_kind *const *w;
+	size_t i, n = 0;
+
+	for (i = 0; i < p->n; i++)
+		for (w = p->slot[i].ops->words; p->slot[i].exists && w && *w;
+			w++) {
+			BUG_IF(n == PARTS_WORDS);
+			p->words[n++] = *w;
+		}
+	p->words[n] = NULL;
+}
+
+void parts_plan(
+	struct parts *p, const struct part_place *at, struct fault_plan *plan)
+{
+	const struct part_slot *s;
+
+	add_words(p);
+	plan->parts = p->words;
+	for (s = p->slot; s < p->slot + p->n; s++)
+		if (s->exists && s->ops->plan)
+			s->ops->plan(s->params, at, plan);
 }
 
 int parts_check(
@@ -115,4 +143,34 @@ void parts_facts(const struct part_place *at, sim_time end, struct facts *f)
 	for (; s < last; s++)
 		if (s->exists && s->ops->facts)
 			s->ops->facts(s->params, at, end, f);
+}
+
+void parts_start(const struct part_place *at)
+{
+	const struct part_slot *s = at->parts->slot;
+	const struct part_slot *last = s + at->parts->n;
+
+	for (; s < last; s++)
+		if (s->exists && s->ops->start)
+			s->ops->start(s->params, at);
+}
+
+int parts_audit(const struct parts *p, struct err *e)
+{
+	const struct part_slot *s;
+
+	for (s = p->slot; s < p->slot + p->n; s++)
+		if (s->state && s->ops->audit && s->ops->audit(s->state, e))
+			return -1;
+	return 0;
+}
+
+void parts_prove(const struct part_place *at, struct proof *p)
+{
+	const struct part_slot *s = at->parts->slot;
+	const struct part_slot *last = s + at->parts->n;
+
+	for (; s < last; s++)
+		if (s->exists && s->ops->prove)
+			s->ops->prove(s->params, at, p);
 }

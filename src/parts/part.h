@@ -20,10 +20,14 @@ struct fault_plan;
 struct host;
 struct link_params;
 struct net;
+struct net_params;
+struct part_kind;
 struct parts;
+struct proof;
+struct route;
 struct topo;
 
-enum { PARTS_MOST = 24 };
+enum { PARTS_MOST = 24, PARTS_WORDS = 16 };
 
 /* Rows of one section, whose values stand at an offset in the parameters. */
 struct part_block {
@@ -33,13 +37,22 @@ struct part_block {
 	size_t offset;
 };
 
+/* What a file of jobs writes into registers before anything runs. */
+struct part_given {
+	const void *v; /* of the part that has such registers */
+	size_t n;
+};
+
 /* The machine around a part. */
 struct part_place {
 	const struct topo *topo;
+	const struct route *route;
+	const struct net_params *router;
 	const struct link_params *link;
 	const struct fault_plan *plan;
 	const struct parts *parts; /* all of them */
 	uint64_t seed;
+	struct part_given given;
 	/* Only from open() on. */
 	struct net *net;
 	struct host *host;
@@ -53,6 +66,11 @@ struct part_ops {
 
 	/* Optional, all of these. */
 
+	/* What plans of faults call its pieces, up to a NULL (topo/parts.h). */
+	const struct part_kind *const *words;
+	/* Sets what a plan must know of it before it is read. */
+	void (*plan)(const void *params, const struct part_place *at,
+		struct fault_plan *plan);
 	/* Checks the parameters, and what the plan of faults says of it. */
 	int (*check)(
 		const void *params, const struct part_place *at, struct err *e);
@@ -60,10 +78,18 @@ struct part_ops {
 	 * switched off.  Parts are opened in the order of the registry. */
 	void *(*open)(const void *params, const struct part_place *at);
 	void (*close)(void *state);
+	/* All stands, and nothing has run yet. */
+	void (*start)(const void *params, const struct part_place *at);
 	uint64_t (*memory)(const void *state); /* bytes that it holds */
 	/* What it found in a run until end. */
 	void (*facts)(const void *params, const struct part_place *at,
 		sim_time end, struct facts *f);
+	/* After a run that ended by itself: an error where the state is not
+	 * what it must be then. */
+	int (*audit)(const void *state, struct err *e);
+	/* Adds steps to the proof against deadlock. */
+	void (*prove)(const void *params, const struct part_place *at,
+		struct proof *p);
 };
 
 struct part_slot {
@@ -77,6 +103,8 @@ struct part_slot {
 struct parts {
 	struct part_slot slot[PARTS_MOST];
 	size_t n;
+	/* of those that exist, up to a NULL */
+	const struct part_kind *words[PARTS_WORDS + 1];
 };
 
 /* Takes the parts of a list up to NULL, with parameters of their own that have
@@ -84,13 +112,18 @@ struct parts {
 void parts_init(struct parts *p, const struct part_ops *const *list);
 void parts_fini(struct parts *p);
 
-/* Of those that exist. */
+/* Of those that exist.  A plan borrows their words. */
+void parts_plan(
+	struct parts *p, const struct part_place *at, struct fault_plan *plan);
 int parts_check(
 	const struct parts *p, const struct part_place *at, struct err *e);
 void parts_open(struct parts *p, const struct part_place *at);
 void parts_close(struct parts *p);
+void parts_start(const struct part_place *at);
 uint64_t parts_memory(const struct parts *p);
 void parts_facts(const struct part_place *at, sim_time end, struct facts *f);
+int parts_audit(const struct parts *p, struct err *e);
+void parts_prove(const struct part_place *at, struct proof *p);
 
 /* NULL where the machine, or parts itself, has no such part. */
 const void *part_params(const struct parts *p, const struct part_ops *ops);

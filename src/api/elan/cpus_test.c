@@ -43,7 +43,6 @@ static void cpu_peer(void *arg)
 	struct poll_loop loop = { .period = 1 };
 	uint64_t one = 1, word, i;
 
-	(void)arg;
 	for (i = 0; i < CPUS; i++) {
 		program_poll(ET_TARGET + 8 * i, WORD_IS, 1, loop, &word);
 		cpus[i].sent = program_now() - cpus[i].wrote;
@@ -79,7 +78,6 @@ static void qsn_f84_a_second_cpu_is_slightly_slower(void **state)
 	static const int64_t many[] = { 1, 2, 4 };
 	uint32_t i, k;
 
-	(void)state;
 	for (i = 0; i < 3; i++) {
 		run_cpus(ELAN_OPTERON, many[i]);
 		for (k = 0; k < CPUS; k++) {
@@ -125,7 +123,6 @@ static void qsn_f9_cpus_share_a_pci_x_bus(void **state)
 {
 	uint32_t n, i;
 
-	(void)state;
 	for (n = 1; n <= 4; n *= 2) {
 		struct busy x[4];
 		struct et_program p[4];
@@ -144,11 +141,11 @@ static void qsn_f9_cpus_share_a_pci_x_bus(void **state)
 		et_run(&m, 1, p, n);
 		for (i = 0; i < n; i++)
 			end = end > x[i].end ? end : x[i].end;
-		sum = et_node(&m, 0)->bus.bytes[BUS_OUT];
+		sum = et_bus(&m, 0)->bytes[BUS_OUT];
 		assert_int_equal(sum, n * 100 * (24 + ELAN_PACKET));
 		rate = sum * 1000000 / (uint64_t)end;
 		assert_in_range(rate, 420, 455);
-		assert_true(et_node(&m, 0)->bus.busy <= end + US);
+		assert_true(et_bus(&m, 0)->busy <= end + US);
 		/* each has its share */
 		for (i = 0; i < n; i++)
 			assert_true(x[i].end > end * 9 / 10);
@@ -156,12 +153,5 @@ static void qsn_f9_cpus_share_a_pci_x_bus(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f84_a_second_cpu_is_slightly_slower),
-		cmocka_unit_test(qsn_f9_cpus_share_a_pci_x_bus),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_f84_a_second_cpu_is_slightly_slower),
+	TEST(qsn_f9_cpus_share_a_pci_x_bus))

@@ -68,7 +68,6 @@ static void dmas_stay_within_a_job(void **state)
 	};
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct job x = cases[i];
 		struct et_program p[] = { { 0, job_program, &x },
@@ -96,7 +95,6 @@ static void long_program(void *arg)
 		.to = ET_TARGET };
 	uint64_t i;
 
-	(void)arg;
 	for (i = 0; i < LONG; i += 4096)
 		et_fill(ET_SOURCE + i, i, 4096);
 	program_wait(10 * US);
@@ -136,7 +134,6 @@ static void check_target(void *arg)
 {
 	uint64_t i;
 
-	(void)arg;
 	program_wait(300 * US);
 	for (i = 0; i < LONG; i += 4096)
 		et_expect(ET_TARGET + i, i, 4096);
@@ -155,13 +152,12 @@ static void qsn_f4_bytes_go_straight_from_memory_to_memory(void **state)
 		{ 1, check_target, NULL } };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, p, 4);
-	assert_int_equal(et_node(&m, 0)->bus.bytes[BUS_OUT], 64 + LONG);
-	assert_int_equal(et_node(&m, 0)->bus.bytes[BUS_IN], 0);
-	assert_int_equal(et_node(&m, 1)->bus.bytes[BUS_OUT], 0);
-	assert_int_equal(et_node(&m, 1)->bus.bytes[BUS_IN], LONG);
+	assert_int_equal(et_bus(&m, 0)->bytes[BUS_OUT], 64 + LONG);
+	assert_int_equal(et_bus(&m, 0)->bytes[BUS_IN], 0);
+	assert_int_equal(et_bus(&m, 1)->bytes[BUS_OUT], 0);
+	assert_int_equal(et_bus(&m, 1)->bytes[BUS_IN], LONG);
 	assert_in_range(x.most, 1024, 2048);
 	assert_in_range(x.first, 10 * US, 14 * US);
 	assert_in_range(x.last, 10 * US + 70 * US, 10 * US + 80 * US);
@@ -208,25 +204,16 @@ static void qsn_f11_nobody_is_needed_until_somebody_asks(void **state)
 	struct et_program p[] = { { 0, compute_program, &x } };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, p, 1);
 	/* of 75 us that it takes */
 	assert_in_range(x.issued, US, 3 * US);
 	assert_int_equal(x.looked, 0);
 	assert_int_equal(et_counts(&m, 1).gets, 1);
-	assert_int_equal(et_node(&m, 1)->bus.bytes[BUS_IN], LONG + 512);
+	assert_int_equal(et_bus(&m, 1)->bytes[BUS_IN], LONG + 512);
 	et_fini(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(dmas_stay_within_a_job),
-		cmocka_unit_test(
-			qsn_f4_bytes_go_straight_from_memory_to_memory),
-		cmocka_unit_test(qsn_f11_nobody_is_needed_until_somebody_asks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(dmas_stay_within_a_job),
+	TEST(qsn_f4_bytes_go_straight_from_memory_to_memory),
+	TEST(qsn_f11_nobody_is_needed_until_somebody_asks))

@@ -305,7 +305,7 @@ static void make_faults(struct hurts *f, uint64_t seed)
 static void set_params(struct et *m, uint64_t seed)
 {
 	m->params.event_slot = seed % 2 ? 1 : 200 * SIM_NS;
-	m->params.bus.share = seed % 3 ? 0 : 50;
+	m->params.bus_reads = seed % 3 ? 0 : 50;
 	m->params.threads = seed % 7 ? 256 : 1 + (int64_t)(seed % 5);
 	m->params.outstanding = 1 + (int64_t)(seed % 4);
 	m->params.get_timeout = 100 * US;
@@ -315,9 +315,9 @@ static void set_params(struct et *m, uint64_t seed)
 	if (seed % 7 > 2)
 		m->params.input = (int64_t)(seed % 7) * US;
 	if (seed % 6 == 1)
-		m->params.ack_timeout = 2 * US;
-	m->params.retries = 60;
-	m->params.back_off = 300 * SIM_NS;
+		m->params.retry.timeout = 2 * US;
+	m->params.retry.limit = 60;
+	m->params.retry.back_off = 300 * SIM_NS;
 	m->spread = seed % 2;
 }
 
@@ -327,7 +327,6 @@ static void on_message(void *arg, const struct book_account *a)
 	sim_time sum = 0;
 	uint32_t i;
 
-	(void)arg;
 	for (i = 0; i < N_CAUSES; i++)
 		sum += a->budget.spent[i];
 	BUG_IF(sum != a->budget.at - a->budget.start);
@@ -376,7 +375,6 @@ static void any_mixture_does_no_harm(void **state)
 {
 	uint64_t seed;
 
-	(void)state;
 	for (seed = 0; seed < 24; seed++) {
 		uint64_t sum = run_any(seed, 1);
 
@@ -385,11 +383,4 @@ static void any_mixture_does_no_harm(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(any_mixture_does_no_harm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(any_mixture_does_no_harm))

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "nic/elan4/elan_testing.h"
+#include "nic/elan4/pcix.h"
 #include "testing/testing.h"
 
 enum { BYTES = 256 << 10 };
@@ -23,7 +24,6 @@ static void dma_program(void *arg)
 		.source_event = 1 };
 	uint64_t i;
 
-	(void)arg;
 	for (i = 0; i < BYTES; i += 4096)
 		et_fill(ET_SOURCE + i, program_node() + i, 4096);
 	et_arm(&q, 1, 1);
@@ -35,22 +35,22 @@ static void dma_program(void *arg)
 static void meter_program(void *arg)
 {
 	struct share *x = arg;
-	struct elan_node *n = nic_node(et_card(), 0);
+	const struct bus *bus =
+		side_bus_at(((struct elan *)et_card())->side, 0);
 	uint32_t i;
 
 	program_wait(150 * US);
 	for (i = 0; i < 2; i++)
-		x->bytes[i] = n->bus.bytes[i];
+		x->bytes[i] = bus->bytes[i];
 	program_wait(250 * US);
 	for (i = 0; i < 2; i++)
-		x->bytes[i] = n->bus.bytes[i] - x->bytes[i];
+		x->bytes[i] = bus->bytes[i] - x->bytes[i];
 }
 
 static void check_program(void *arg)
 {
 	uint64_t i;
 
-	(void)arg;
 	program_wait(2000 * US);
 	for (i = 0; i < BYTES; i += 4096)
 		et_expect(ET_TARGET + i, (program_node() ? 0 : 2) + i, 4096);
@@ -73,7 +73,7 @@ static struct share run_share(int64_t percent, bool reads, bool writes)
 		p[n++] = (struct et_program){ 0, check_program, NULL };
 	}
 	et_init(&m, "4");
-	m.params.bus.share = percent;
+	m.params.bus_reads = percent;
 	et_run(&m, 1, p, n);
 	et_fini(&m);
 	return x;
@@ -85,7 +85,6 @@ static void qsn_f16_reads_and_writes_get_their_parts(void **state)
 	static const int64_t percent[] = { 25, 40, 50, 60, 75 };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 5; i++) {
 		struct share x = run_share(percent[i], true, true);
 		uint64_t sum = x.bytes[BUS_OUT] + x.bytes[BUS_IN];
@@ -105,7 +104,6 @@ static void qsn_f16_who_is_alone_gets_the_bus(void **state)
 	struct share writes = run_share(0, false, true);
 	uint32_t i;
 
-	(void)state;
 	for (i = 10; i <= 90; i += 40) {
 		struct share x = run_share(i, true, false);
 
@@ -115,6 +113,66 @@ static void qsn_f16_who_is_alone_gets_the_bus(void **state)
 	}
 	assert_in_range(reads.bytes[BUS_OUT], 85000, 92000);
 	assert_in_range(writes.bytes[BUS_IN], 85000, 92000);
+}
+
+/* --- words on their way --- */
+
+static void words_program(void *arg)
+{
+	struct nic_at a = nic_at(
+		et_card(), program_worker(), program_node(), program_now());
+	const struct elan_words *w = &elan_here(&a)->words;
+	uint64_t seen[3] = { 9, 9, 9 };
+	uint32_t half;
+
+	elan_word_write(&a, ET_FLAG, 11);
+	elan_word_write(&a, ET_FLAG + 8, 22);
+	elan_word_write(&a, ET_FLAG, 33);
+	elan_read(&a, ET_FLAG, seen, 24);
+	assert_int_equal(seen[0], 33);
+	assert_int_equal(seen[1], 22);
+	assert_int_equal(seen[2], 0);
+	/* a part of one, which lies over the end of what is read */
+	elan_read(&a, ET_FLAG + 4, &half, 4);
+	assert_int_equal(half, 0);
+	elan_read(&a, ET_FLAG + 8, &half, 4);
+	assert_int_equal(half, 22);
+	assert_int_equal(et_word(ET_FLAG), 0);
+	et_wait_word(ET_FLAG, 11);
+	assert_int_equal(et_word(ET_FLAG + 8), 0);
+	program_wait(w->last_in + 1);
+	assert_int_equal(et_word(ET_FLAG), 33);
+	assert_int_equal(et_word(ET_FLAG + 8), 22);
+	assert_int_equal(w->items.used, 0);
+	assert_int_equal(w->had, 3);
+}
+
+static void words_are_seen_before_they_are_in_memory(void **state)
+{
+	struct et_program p = { 0, words_program, NULL };
+	struct et m;
+
+	et_init(&m, "4");
+	et_run(&m, 1, &p, 1);
+	et_fini(&m);
+}
+
+static void an_overlay_is_what_both_have(void **state)
+{
+	uint32_t from, at, n = 8, k;
+
+	for (at = 0; at < 24; at++)
+		for (from = 8; from < 12; from++) {
+			uint8_t to[8] = { 0 };
+			const uint8_t data[4] = { 1, 2, 3, 4 };
+
+			elan_overlay(to, at, n, from, data, sizeof(data));
+			for (k = 0; k < n; k++)
+				assert_int_equal(to[k],
+					at + k >= from && at + k < from + 4
+						? data[at + k - from]
+						: 0);
+		}
 }
 
 /* --- byte orders --- */
@@ -141,7 +199,6 @@ static void order_program(void *arg)
 		ET_OTHER_AT + 24 };
 	uint64_t value = VALUE;
 
-	(void)arg;
 	assert_int_equal(elan_context_order(et_card(), 0, 99, true), EINVAL);
 	assert_int_equal(elan_context_order(et_card(), 0, ET_OTHER, true), 0);
 	et_fill(ET_OTHER_AT + 1024, 9, 1000);
@@ -160,7 +217,6 @@ static void order_program(void *arg)
 /* Here the same context's memory is little-endian. */
 static void order_check(void *arg)
 {
-	(void)arg;
 	program_wait(100 * US);
 	et_expect(ET_OTHER_AT + 1024, 9, 1000);
 }
@@ -171,19 +227,13 @@ static void qsn_f16_words_are_of_either_byte_order(void **state)
 		{ 1, order_check, NULL } };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, p, 2);
 	et_fini(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f16_reads_and_writes_get_their_parts),
-		cmocka_unit_test(qsn_f16_who_is_alone_gets_the_bus),
-		cmocka_unit_test(qsn_f16_words_are_of_either_byte_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_f16_reads_and_writes_get_their_parts),
+	TEST(qsn_f16_who_is_alone_gets_the_bus),
+	TEST(words_are_seen_before_they_are_in_memory),
+	TEST(an_overlay_is_what_both_have),
+	TEST(qsn_f16_words_are_of_either_byte_order))

@@ -15,7 +15,6 @@ static void mirror_program(void *arg)
 		.to = ET_TARGET,
 		.source_event = 1 };
 
-	(void)arg;
 	et_fill(ET_SOURCE, program_node(), BYTES);
 	program_wait(10 * US);
 	et_arm(&q, 1, 1);
@@ -37,9 +36,9 @@ static uint64_t run_mirror(int64_t per_node, int64_t round_trips)
 		p[i] = (struct et_program){ i, mirror_program, NULL };
 	et_init(&m, "16");
 	m.spread = UPDOWN_SINGLE;
-	m.params.ack_timeout = 5 * US;
-	m.params.per_node = per_node;
-	m.params.round_trips = round_trips;
+	m.params.retry.timeout = 5 * US;
+	m.params.retry.per_node = per_node;
+	m.params.retry.round_trips = round_trips;
 	et_run(&m, 1, p, NODES);
 	for (i = 0; i < NODES; i++)
 		resent += et_counts(&m, i).resent;
@@ -51,7 +50,6 @@ static void qsn_g4_congestion_is_not_taken_for_loss(void **state)
 {
 	uint64_t bare = run_mirror(0, 0);
 
-	(void)state;
 	/* of 1,024 packets */
 	assert_true(bare > 100);
 	assert_true(run_mirror(0, 4) < bare / 2);
@@ -100,10 +98,9 @@ static void the_longest_round_trip_is_forgotten(void **state)
 	struct et_program p[] = { { 0, quicker_program, &x } };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.input = 30 * US;
-	m.params.ack_timeout = 35 * US;
+	m.params.retry.timeout = 35 * US;
 	et_run(&m, 1, p, 1);
 	assert_int_equal(et_counts(&m, 0).timeouts, 0);
 	et_fini(&m);
@@ -119,10 +116,9 @@ static void time_outs_double_twice(void **state)
 	sim_time end;
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
-	m.params.retries = 4;
-	m.params.back_off = 1;
+	m.params.retry.limit = 4;
+	m.params.retry.back_off = 1;
 	m.faults = &plan;
 	et_start(&m, 1, 1);
 	program_start(m.host, p[0].node, 0, 0, p[0].run, p[0].arg);
@@ -145,7 +141,6 @@ static void dying_program(void *arg)
 	uint32_t n = et_packet(words, 1, ET_TARGET, 1, 512, 0, 0), i;
 	sim_time t;
 
-	(void)arg;
 	program_wait(10 * US);
 	/* all at once: what is stored ahead is known before it is stored */
 	t = program_now();
@@ -170,7 +165,6 @@ static void what_a_node_has_not_stored_dies_with_it(void **state)
 	const struct elan_queue *q;
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.faults = &plan;
 	m.params.half_packet = 900 * US;
@@ -195,7 +189,6 @@ static void note_route(void *arg, site_id s, const struct packet *p, sim_time t)
 	const struct elan_buffer *b = elan_buffer_of(p);
 	struct taken *x = arg;
 
-	(void)t;
 	x->routes[s] |= UINT64_C(1) << (b->route % ELAN_ROUTES);
 	x->disorder[s] += b->piece[0].address < x->last[s];
 	x->last[s] = b->piece[0].address;
@@ -251,7 +244,6 @@ static void qsn_g7_independent_packets_rotate_routes(void **state)
 {
 	struct taken x;
 
-	(void)state;
 	x = run_rotate(UPDOWN_SOURCE, 2);
 	assert_int_equal(x.routes[15], 1);
 	assert_int_equal(x.routes[0], 1);
@@ -267,15 +259,7 @@ static void qsn_g7_independent_packets_rotate_routes(void **state)
 	assert_int_equal(x.disorder[15], 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_g4_congestion_is_not_taken_for_loss),
-		cmocka_unit_test(the_longest_round_trip_is_forgotten),
-		cmocka_unit_test(time_outs_double_twice),
-		cmocka_unit_test(what_a_node_has_not_stored_dies_with_it),
-		cmocka_unit_test(qsn_g7_independent_packets_rotate_routes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_g4_congestion_is_not_taken_for_loss),
+	TEST(the_longest_round_trip_is_forgotten), TEST(time_outs_double_twice),
+	TEST(what_a_node_has_not_stored_dies_with_it),
+	TEST(qsn_g7_independent_packets_rotate_routes))

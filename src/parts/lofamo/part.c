@@ -62,6 +62,7 @@ const struct part_ops part_lofamo = {
 	.needs = "watchdogs",
 	.blocks = blocks,
 	.params_size = sizeof(struct lofamo_params),
+	.words = lofamo_parts,
 	.check = check,
 	.open = open_history,
 	.close = close_history,

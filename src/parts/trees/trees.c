@@ -1,14 +1,25 @@
 #include "parts/trees/trees.h"
 
-void trees_write(struct net *n, const struct class_register *v, size_t count)
+#include "coll/tree_proof.h"
+
+/* Past the kernel; none where nothing uses trees. */
+static void write_routes(const void *params, const struct part_place *at)
 {
-	struct tree *t = n->guest ? tree_of(n) : NULL;
+	struct tree *t = at->net->guest ? tree_of(at->net) : NULL;
+	const struct class_register *v = at->given.v;
 	size_t i;
 
-	for (i = 0; t && i < count; i++) {
+	(void)params;
+	for (i = 0; t && i < at->given.n; i++) {
 		tree_set_route(t, v[i].node, v[i].route, &v[i].is);
 		tree_take_route(t, v[i].node, v[i].route, true);
 	}
+}
+
+static void prove(
+	const void *params, const struct part_place *at, struct proof *p)
+{
+	tree_prove(p, at->topo, params, at->given.v, at->given.n);
 }
 
 static const struct part_block blocks[] = {
@@ -21,4 +32,6 @@ const struct part_ops part_trees = {
 	.needs = "class-routes",
 	.blocks = blocks,
 	.params_size = sizeof(struct tree_params),
+	.start = write_routes,
+	.prove = prove,
 };
