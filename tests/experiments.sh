@@ -2,8 +2,7 @@
 #
 # Every experiment on every machine, by the interface's own operations and by
 # messages.  A run fails by itself unless every byte is right; here each runs
-# on other numbers of threads, too, and old names do what new ones do.  With
-# $WEFT_SLOW only on three threads.
+# on other numbers of threads, too.  With $WEFT_SLOW only on three threads.
 set -u
 . "$(dirname "$0")/tap.sh"
 
@@ -76,30 +75,6 @@ for op in barrier broadcast allreduce; do
 	works torus --shape 3x2x2 collective op=$op
 done
 report 'collectives on every machine'
-
-# OLD -- NEW: both runs are the same
-same() {
-	old= new=
-	while [ "$1" != -- ]; do
-		old="$old $1"
-		shift
-	done
-	shift
-	works $old
-	one=$(value digest)
-	works "$@"
-	[ -n "$one" ] && [ "$(value digest)" = "$one" ] ||
-		complain "$old: not what $* is"
-}
-
-same qsnet2-16 ping bytes=64 rounds=3 -- \
-	qsnet2-16 pingpong via=nic by=sten bytes=64 rounds=3
-same qsnet2-16 ping op=dma mode=both bytes=64 rounds=3 -- \
-	qsnet2-16 stream by=dma both=yes places=1 bytes=64 rounds=3
-same qsnet2-16 ping op=get rounds=3 -- qsnet2-16 gets to=1 rounds=3
-same bgq-board put count=3 to=5 -- bgq-board stream bytes=1000 rounds=3 to=5
-same bgq-board neighbour bytes=99 -- bgq-board exchange bytes=99
-report 'old names do what they did'
 
 # --- mistakes ---
 

@@ -185,9 +185,9 @@ bad 'did you mean z-' '1 us connection 0,0,0 z-2 dies'
 bad 'no chip "4,0,0"' '1 us chip 4,0,0 dies'
 bad 'did you mean board' '1 us bord 0,0,0 leaves'
 bad 'want dies' '1 us link 0,0,0 x+5 leaves'
-refuses 'want dies, escapes or returns' run bgq put --set \
+refuses 'want dies, escapes or returns' run bgq stream --set \
 	'faults.events=1 us node 3 leaves'
-refuses 'not a parameter' run bgq put --set faults.chips=1e-9
+refuses 'not a parameter' run bgq stream --set faults.chips=1e-9
 report 'refused: plans that name what a machine does not have'
 
 exit $status

@@ -324,10 +324,6 @@ static int check_name(const char *name, struct err *e)
 static int perform(const struct cli_args *a, FILE *f, struct err *e)
 {
 	const struct load_ops *ops = a->n_words ? load_find(a->word[0]) : NULL;
-	struct load_words now;
-
-	if (a->n_words && load_translate(&now, a->word[0], NULL, 0))
-		ops = load_find(now.name);
 
 	if (a->n_words > 1)
 		return err_set(e,

@@ -424,7 +424,6 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 
 static void list_loads(char *text, size_t size)
 {
-	const struct load_alias *a;
 	size_t n = 0, i;
 
 	n += (size_t)snprintf(text, size,
@@ -434,13 +433,6 @@ static void list_loads(char *text, size_t size)
 	for (i = 0; load_registry[i] && n < size; i++)
 		n += (size_t)snprintf(text + n, size - n, "  %-13s %s\n",
 			load_registry[i]->name, load_registry[i]->help);
-	n += (size_t)snprintf(text + n, size - n,
-		"\nOld names, accepted in this release (see weft-run(1) for "
-		"their keys):\n");
-	for (a = load_aliases; a->name && n < size; a++)
-		n += (size_t)snprintf(text + n, size - n, "  %s %-*s%s %s\n",
-			a->name, (int)(17 - strlen(a->name)),
-			a->when ? a->when : "", a->now, a->keys);
 }
 
 /* A word that a shell has cut off another: load=5 GB/s. */

@@ -7,7 +7,7 @@
 #include "load/jobs.h"
 #include "out/figure.h"
 #include "out/table.h"
-#include "record/db.h"
+#include "record/tables.h"
 #include "sim/barrier.h"
 
 /* --- alone --- */
@@ -38,7 +38,7 @@ static void on_done(void *arg, size_t i, const struct batch_result *r)
 }
 
 /* "NAME.alone.FIGURE", beside the figures of the run. */
-static int put_alone(struct db_query *q, const struct jobs_part *p,
+static void put_alone(struct db *d, const struct jobs_part *p,
 	const struct batch_result *r, struct err *e)
 {
 	size_t n = strlen(p->name) + 1;
@@ -51,32 +51,29 @@ static int put_alone(struct db_query *q, const struct jobs_part *p,
 		if (strncmp(own, p->name, n - 1) != 0 || own[n - 1] != '.')
 			continue;
 		snprintf(name, sizeof(name), "%s.alone.%s", p->name, own + n);
-		db_bind_text(q, 1, name);
-		db_bind_real(q, 2, r->figure[i].value);
-		if (db_run(q, e))
-			return -1;
+		row_put_figure(d,
+			&(struct row_figure){
+				.name = name,
+				.value = r->figure[i].value,
+			},
+			e);
 	}
-	return 0;
 }
 
 static int record_alone(const char *path, const struct jobs *j,
 	const struct batch_result *r, struct err *e)
 {
 	struct db *d = db_reopen(path, e);
-	struct db_query *q = NULL;
-	int failed = !d || db_do(d, "BEGIN", e);
 	uint32_t i;
 
-	if (!failed)
-		q = db_prepare(d, "INSERT INTO figure VALUES(?, ?)", e);
-	failed |= !q;
-	for (i = 0; i < j->n && !failed; i++)
-		failed = put_alone(q, &j->part[i], &r[i], e);
-	db_finish(q);
-	if (!failed)
-		failed = db_do(d, "COMMIT", e);
+	if (d && !db_do(d, "BEGIN", e)) {
+		for (i = 0; i < j->n; i++)
+			put_alone(d, &j->part[i], &r[i], e);
+		if (!e->code)
+			db_do(d, "COMMIT", e);
+	}
 	db_close(d);
-	return failed ? -1 : 0;
+	return e->code ? -1 : 0;
 }
 
 struct batch_result *run_jobs_alone(

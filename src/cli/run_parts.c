@@ -13,7 +13,7 @@ void run_parts_text(FILE *f, const struct machine_run *r)
 	struct facts x;
 
 	find(r, &x);
-	facts_text_write(f, &x.root);
+	facts_text_write(f, &x.root, 0, false);
 	facts_fini(&x);
 }
 

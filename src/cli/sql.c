@@ -24,57 +24,54 @@ static int print_table(struct db_query *q, FILE *f, struct err *e)
 	struct table_column column[TABLE_MAX_COLUMNS] = { 0 };
 	const char *cells[TABLE_MAX_COLUMNS];
 	char text[TABLE_MAX_COLUMNS][32];
-	int n = db_n_columns(q), i, more;
+	int n = db_n_columns(q), i;
 	struct table t;
+	bool more;
 
 	if (n > TABLE_MAX_COLUMNS)
 		return err_set(e,
 			"%d columns are more than a table has room for (at "
 			"most %d); --json has room for all",
 			n, TABLE_MAX_COLUMNS);
-	more = db_next(q, e);
+	more = db_next(q);
 	for (i = 0; i < n; i++)
 		column[i] = (struct table_column){ db_column(q, i),
-			more > 0 && db_is_number(q, i) };
+			more && db_is_number(q, i) };
 	table_init(&t, column, (size_t)n);
-	for (; more > 0; more = db_next(q, e)) {
+	for (; more; more = db_next(q)) {
 		for (i = 0; i < n; i++)
 			cells[i] = cell(q, i, text[i], sizeof(text[i]));
 		table_add(&t, cells);
 	}
-	if (!more)
+	if (!e->code)
 		table_print(&t, f, cli_width(stdout), cli_colour(stdout));
 	table_fini(&t);
-	return more;
+	return e->code ? -1 : 0;
 }
 
-static int print_json(struct db_query *q, FILE *f, struct err *e)
+static int print_json(struct db_query *q, FILE *f, const struct err *e)
 {
-	int i, more;
 	struct json j;
+	int i;
 
 	json_init(&j, f);
 	json_array(&j, NULL);
-	while ((more = db_next(q, e)) > 0) {
+	while (db_next(q)) {
 		json_object(&j, NULL);
 		for (i = 0; i < db_n_columns(q); i++) {
 			const char *name = db_column(q, i);
 			char text[32];
 
-			if (db_is_null(q, i))
-				json_null(&j, name);
-			else if (db_is_whole(q, i))
-				json_int(&j, name, db_int(q, i));
-			else if (db_is_number(q, i))
-				json_real(&j, name, db_real(q, i));
-			else
+			if (db_is_bytes(q, i))
 				json_text(&j, name,
 					cell(q, i, text, sizeof(text)));
+			else
+				db_json(&j, name, q, i);
 		}
 		json_end(&j, '}');
 	}
 	json_end(&j, ']');
-	return more;
+	return e->code ? -1 : 0;
 }
 
 static int ask(const struct cli_args *a, FILE *f, struct err *e)

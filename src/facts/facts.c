@@ -1,6 +1,8 @@
 #include "facts/facts.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -30,10 +32,19 @@ static void drop_children(struct fact *x)
 static void drop(struct fact *x)
 {
 	drop_children(x);
-	if (x->type == FACT_TEXT || x->type == FACT_LINE)
+	if (x->type == FACT_TEXT)
 		mem_free(x->is.text);
 	if (x->type == FACT_HIST)
 		mem_free(x->is.hist);
+	if (x->type == FACT_LINE) {
+		mem_free(x->is.line.label);
+		mem_free(x->is.line.form);
+		mem_free(x->is.line.list);
+	}
+	if (x->type == FACT_TABLE) {
+		mem_free(x->is.table.column);
+		mem_free(x->is.table.list);
+	}
 	mem_free(x->key);
 }
 
@@ -133,12 +144,36 @@ struct fact *facts_real(struct facts *f, const char *key, double value)
 	return add_real(f->at, key, value);
 }
 
+struct fact *facts_real_if(
+	struct facts *f, const char *key, bool is_known, double value)
+{
+	return facts_real(f, key, is_known ? value : NAN);
+}
+
 struct fact *facts_text(struct facts *f, const char *key, const char *value)
 {
 	struct fact *x = add(f, key, value ? FACT_TEXT : FACT_NULL);
 
 	if (value)
 		x->is.text = mem_text(value);
+	return x;
+}
+
+struct fact *facts_print(
+	struct facts *f, const char *key, const char *format, ...)
+{
+	struct fact *x = add(f, key, FACT_TEXT);
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	BUG_IF(n < 0);
+	x->is.text = mem_alloc((size_t)n + 1, 1);
+	va_start(args, format);
+	vsnprintf(x->is.text, (size_t)n + 1, format, args);
+	va_end(args);
 	return x;
 }
 
@@ -180,21 +215,64 @@ struct fact *facts_hist(struct facts *f, const char *key, const struct hist *h,
 
 /* --- lines --- */
 
-void facts_line(struct facts *f, const char *form)
+void facts_place(struct facts *f, int place)
 {
-	add(f, NULL, FACT_LINE)->is.text = mem_text(form);
+	f->place = place;
 }
 
-void facts_table(struct facts *f, const struct fact *list,
-	const struct fact_column *column, uint32_t n_columns, uint32_t most)
+static char *text_or_none(const char *text)
+{
+	return text ? mem_text(text) : NULL;
+}
+
+void facts_each(struct facts *f, const char *list, uint32_t most,
+	const char *label, const char *form)
+{
+	struct fact *x = add(f, NULL, FACT_LINE);
+
+	x->place = f->place;
+	x->is.line.label = text_or_none(label);
+	x->is.line.form = mem_text(form);
+	x->is.line.list = text_or_none(list);
+	x->is.line.most = most;
+}
+
+void facts_line(struct facts *f, const char *label, const char *form)
+{
+	facts_each(f, NULL, 0, label, form);
+}
+
+struct fact *facts_figure(struct facts *f, const char *key, double value)
+{
+	struct fact *x = facts_real(f, key, value);
+	char label[80], form[80];
+
+	snprintf(label, sizeof(label), "{%s}", key);
+	snprintf(form, sizeof(form), "{%s:u}", key);
+	facts_line(f, label, form);
+	return x;
+}
+
+static void set_table(
+	struct fact *x, const char *list, const struct fact_column *columns)
+{
+	size_t n = 0;
+
+	while (columns[n++].head)
+		;
+	x->is.table.column = mem_alloc(n, sizeof(*columns));
+	memcpy(x->is.table.column, columns, n * sizeof(*columns));
+	x->is.table.list = mem_text(list);
+}
+
+void facts_table(struct facts *f, const char *list,
+	const struct fact_column *columns, uint32_t most)
 {
 	struct fact *x = add(f, NULL, FACT_TABLE);
 
-	BUG_IF(list->parent != f->at || list->type != FACT_LIST);
-	x->is.table.column = column;
-	x->is.table.n_columns = n_columns;
+	x->place = f->place;
 	x->is.table.most = most;
-	x->is.table.list = list;
+	set_table(x, list, columns);
 }
 
 /* --- looking --- */
@@ -272,19 +350,6 @@ static void copy_children(struct fact *to, const struct fact *from)
 		append(to, copy(c));
 }
 
-/* A table of a copied group shows the copied list. */
-static void aim_tables(struct fact *group)
-{
-	struct fact *x = group->first;
-
-	for (; x; x = x->next)
-		if (x->type == FACT_TABLE) {
-			const char *key = x->is.table.list->key;
-
-			x->is.table.list = child(group, key, strlen(key));
-		}
-}
-
 static struct fact *copy(const struct fact *x)
 {
 	struct fact *y = mem_alloc(1, sizeof(*y));
@@ -292,15 +357,20 @@ static struct fact *copy(const struct fact *x)
 	*y = *x;
 	y->next = y->first = y->last = NULL;
 	y->key = x->key ? mem_text(x->key) : NULL;
-	if (x->type == FACT_TEXT || x->type == FACT_LINE)
+	if (x->type == FACT_TEXT)
 		y->is.text = mem_text(x->is.text);
+	if (x->type == FACT_LINE) {
+		y->is.line.label = text_or_none(x->is.line.label);
+		y->is.line.form = mem_text(x->is.line.form);
+		y->is.line.list = text_or_none(x->is.line.list);
+	}
+	if (x->type == FACT_TABLE)
+		set_table(y, x->is.table.list, x->is.table.column);
 	if (x->type == FACT_HIST) {
 		y->is.hist = mem_alloc(1, sizeof(*y->is.hist));
 		*y->is.hist = *x->is.hist;
 	}
 	copy_children(y, x);
-	if (x->type == FACT_GROUP)
-		aim_tables(y);
 	return y;
 }
 

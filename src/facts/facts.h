@@ -8,10 +8,16 @@
  *
  * A unit is the end of a key: _ns, _us, _ms, _ps, _pct, _B, _MBps, _GBps.
  *
- * What people read is a line: a form that names values of its group, as in
- * "lost  {lost_packets} packet{lost_packets|s} on {link.name:-8}".  Behind a
- * colon stand width, precision and, of a real, f or g, as in printf(); "|s" is
- * an s unless the value is one.
+ * What people read are lines and tables.  A line is a label and a form that
+ * names values of its group, as in "{lost} packet{lost|s} on {link.name:-8}".
+ * Behind a colon stand flags, width and precision as in printf() and, of a
+ * number, f, g, or u for four digits and the unit that fits, "414.6 us", or v
+ * for the last u's unit without showing it; a key may be scaled: {use*100:.1f},
+ * {since_ns/1000:.3f}; {} is the group itself, such as a text in a list.  "|s"
+ * is an s unless the value is one.  A part in brackets is left out where a
+ * value that it names is missing or null; "[n? of {n}]" is, where n is 0, too.
+ * A line of which nothing is left is left out.  The label "{key}" is the key in
+ * words.
  */
 #ifndef FACTS_FACTS_H
 #define FACTS_FACTS_H
@@ -44,10 +50,11 @@ enum fact_merge {
 	FACT_ROWS, /* of lists: one after the other */
 };
 
-/* Of a table: the value's key in a row, and how its cells are written. */
+/* Of a table: what stands above it, and how its cells are written: a key in the
+ * row, or a form as of a line, of which "-" is shown if it is left out. */
 struct fact_column {
-	const char *head;
-	const char *form; /* as of a line */
+	const char *head; /* NULL behind the last */
+	const char *form;
 	bool is_number; /* flush right */
 };
 
@@ -56,17 +63,24 @@ struct fact {
 	enum fact_type type;
 	enum fact_merge merge;
 	bool is_hidden; /* only lines show it */
+	int place; /* of a line or table */
 	union {
 		bool flag;
 		uint64_t count;
 		int64_t integer;
 		double real;
-		char *text; /* of a line: its form */
+		char *text;
 		struct hist *hist; /* its own */
 		struct {
-			const struct fact_column *column;
-			uint32_t n_columns, most; /* rows; 0: all */
-			const struct fact *list; /* a child of the same group */
+			char *label; /* or NULL */
+			char *form;
+			char *list; /* a line for each of its values; or NULL */
+			uint32_t most; /* of these; 0: all */
+		} line;
+		struct {
+			struct fact_column *column;
+			char *list; /* its key in the same group */
+			uint32_t most; /* rows; 0: all */
 		} table;
 	} is;
 	struct fact *parent, *next, *first, *last;
@@ -75,6 +89,7 @@ struct fact {
 struct facts {
 	struct fact root; /* a group */
 	struct fact *at; /* the group or list that is open */
+	int place; /* of lines from now on */
 };
 
 void facts_init(struct facts *f);
@@ -94,19 +109,33 @@ struct fact *facts_count(struct facts *f, const char *key, uint64_t value);
 struct fact *facts_int(struct facts *f, const char *key, int64_t value);
 /* One that is not finite is null. */
 struct fact *facts_real(struct facts *f, const char *key, double value);
+/* Null where it is not known. */
+struct fact *facts_real_if(
+	struct facts *f, const char *key, bool is_known, double value);
 /* NULL is null. */
 struct fact *facts_text(struct facts *f, const char *key, const char *value);
+struct fact *facts_print(struct facts *f, const char *key, const char *format,
+	...) __attribute__((format(printf, 3, 4)));
 /* Times in ps; mean, p50, p99, max in ns and the number of values, called
  * unit.  Of none it is null. */
 struct fact *facts_hist(struct facts *f, const char *key, const struct hist *h,
 	const char *unit);
 
-/* A line of the open group. */
-void facts_line(struct facts *f, const char *form);
-/* A list of groups of the open group as a table, its first rows.  columns are
- * kept, not copied. */
-void facts_table(struct facts *f, const struct fact *list,
-	const struct fact_column *column, uint32_t n_columns, uint32_t most);
+/* A line of the open group.  Labels are in a column of their own; NULL: it has
+ * no label. */
+void facts_line(struct facts *f, const char *label, const char *form);
+/* A line for each of the first values of a list of the open group, of which the
+ * first one has the label; 0: of all. */
+void facts_each(struct facts *f, const char *list, uint32_t most,
+	const char *label, const char *form);
+/* A real with a line of its own. */
+struct fact *facts_figure(struct facts *f, const char *key, double value);
+/* A list of the open group as a table, its first rows.  What columns point to
+ * is kept, not copied. */
+void facts_table(struct facts *f, const char *list,
+	const struct fact_column *columns, uint32_t most);
+/* Lines are shown by their places and, of one place, in the tree's order. */
+void facts_place(struct facts *f, int place);
 
 /* The value of a path, "latency_ns.mean", in a group; or NULL. */
 const struct fact *facts_find(const struct fact *group, const char *path);

@@ -20,7 +20,6 @@
 
 #include <stdbool.h>
 
-#include "base/ring.h"
 #include "sim/sim.h"
 
 enum bus_way { BUS_OUT /* of the host, to the card */, BUS_IN };
@@ -47,29 +46,6 @@ struct bus_params {
 	int64_t header[BUS_KINDS]; /* bytes */
 	int64_t payload; /* of a packet, bytes; 0: as long as it likes */
 	int64_t wait; /* ps, from a request to its data at the bridge */
-	/* part of the time that reads have while writes wait, per cent; 0:
-	 * whoever comes first */
-	int64_t share;
-};
-
-/* What waits for the bus; what and id are the card's. */
-struct bus_burst {
-	uint32_t what, id, bytes;
-	enum bus_kind kind;
-};
-
-/* What bus_ask() calls; at is what that was given. */
-struct bus_card {
-	/* A burst has the bus, until end. */
-	void (*granted)(
-		const void *at, const struct bus_burst *b, sim_time end);
-	/* bus_on_free() is to be called at t. */
-	void (*post)(const void *at, sim_time t);
-};
-
-struct bus_line {
-	struct ring waiting; /* struct bus_burst */
-	int64_t had; /* of the bus's time, while the other waited */
 };
 
 /* One node's. */
@@ -84,23 +60,10 @@ struct bus {
 	sim_time busy; /* in all */
 	uint64_t bursts, bytes[2]; /* by way */
 	uint8_t last; /* way */
-	bool is_posted;
-	struct bus_line line[2]; /* by way */
 };
 
 /* The parameters are borrowed. */
 void bus_init(struct bus *b, const struct bus_params *p);
-void bus_fini(struct bus *b);
-uint64_t bus_memory(const struct bus *b); /* beside itself, bytes */
-
-/*
- * A burst is ready at t, which is now; card->granted() is called, now or
- * later.  Where reads have a share, bursts stand in line for the bus.
- */
-void bus_ask(struct bus *b, const struct bus_card *card, const void *at,
-	sim_time t, const struct bus_burst *x);
-void bus_on_free(
-	struct bus *b, const struct bus_card *card, const void *at, sim_time t);
 
 /* How long a packet takes. */
 static inline sim_time bus_packet(

@@ -2,23 +2,12 @@
  * A card in a bus: PCI-X, HyperTransport and PCI Express are tables of
  * parameters of one kind of bus.
  */
-#include "host/side.h"
+#include "host/side_bus.h"
 
 #include "base/mem.h"
-#include "host/bus.h"
 
 #define AT(field) offsetof(struct side_bus_params, field)
 #define MOST_STEP (PS_PER_S / 100000) /* 10 us */
-
-struct side_bus_params {
-	struct bus_params bus;
-	int64_t rate; /* bytes a second; 0: bus.clock says; -1: lanes do */
-	int64_t lanes, generation; /* of PCI Express */
-	int64_t request; /* bytes of a read */
-	int64_t reads; /* at a time */
-	int64_t store; /* ps, from the bus to the card */
-	int64_t see; /* ps, from the bus to where loads see a write */
-};
 
 struct side_bus {
 	struct side side;
@@ -195,6 +184,11 @@ static struct bus *bus_of(struct side *side, site_id node)
 	if (!b->params)
 		bus_init(b, &s->params.bus);
 	return b;
+}
+
+const struct bus *side_bus_at(struct side *side, site_id node)
+{
+	return bus_of(side, node);
 }
 
 /* The n requests behind one that was asked for at the same time. */

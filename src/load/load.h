@@ -32,6 +32,7 @@ struct load_figure {
 
 enum {
 	LOAD_MAX_FIGURES = 64,
+	LOAD_MOST_KEYS = 32,
 	LOAD_KNOT_TEXT = 4096,
 	LOAD_MAX_WAITING = 16,
 	LOAD_MAX_STUCK = 8
@@ -170,33 +171,6 @@ struct load_ops {
 
 const struct load_ops *load_find(const char *name);
 extern const struct load_ops *const load_registry[];
-
-/* --- old names --- */
-
-enum { LOAD_MOST_KEYS = 32, LOAD_KEY = 256, LOAD_RENAMES = 4 };
-
-/* A name that a workload had, and which one does the same now. */
-struct load_alias {
-	const char *name;
-	const char *when; /* only where this key is given; NULL: always */
-	const char *now;
-	const char *keys; /* where others are not given, between blanks */
-	struct {
-		const char *was, *is; /* how a key begins; is may be "" */
-	} renamed[LOAD_RENAMES];
-};
-
-struct load_words {
-	const char *name;
-	char key[LOAD_MOST_KEYS][LOAD_KEY];
-	size_t n;
-};
-
-extern const struct load_alias load_aliases[]; /* name is NULL at the end */
-
-/* False where it is no old name, and *w is left alone. */
-bool load_translate(struct load_words *w, const char *name,
-	const char *const *keys, size_t n);
 
 /* --- a run --- */
 

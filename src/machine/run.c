@@ -218,21 +218,16 @@ static struct load *make_load(const struct machine_run *r,
 {
 	const struct load_ops *ops = r->setup.load;
 	const char *place = j->place ? r->setup.jobs : "command line";
-	struct load_words old = { 0 };
 	struct load *l;
 	size_t i;
 
-	if (!ops && load_translate(&old, j->workload, j->keys, j->n_keys))
-		ops = load_find(old.name);
 	if (!ops)
 		ops = find_load(j->workload, e);
 	if (!ops)
 		return NULL;
 	l = new_load(r, j, ops, keys);
-	/* the keys as they are, or those that an old name stands for */
-	for (i = 0; i < (old.name ? old.n : j->n_keys); i++)
-		if (read_key(
-			    keys, old.name ? old.key[i] : j->keys[i], place, e))
+	for (i = 0; i < j->n_keys; i++)
+		if (read_key(keys, j->keys[i], place, e))
 			return l;
 	if (!check_keys(r->machine, keys, e) && !load_check_keys(keys, e))
 		ops->init(l, r->machine->topo, r->machine->route,

@@ -8,26 +8,38 @@ static void fill(struct facts *f)
 {
 	static const struct fact_column columns[] = {
 		{ "time", "{time_us:.3f} us", true },
-		{ "unit", "{unit}", false },
+		{ "unit", "unit", false },
+		{ "lanes", "[{lanes} of 4]", false },
+		{ NULL, NULL, false },
 	};
-	const struct fact *list;
 	uint32_t i;
 
 	facts_count(f, "packets", 1);
 	facts_real(f, "load_pct", 33.333);
 	facts_text(f, "name", "A+");
+	facts_real(f, "time_ns", 41234);
+	facts_null(f, "none")->is_hidden = true;
 	facts_text(f, "place", "board")->is_hidden = true;
-	facts_line(f, "sent        {packets} packet{packets|s} by {name:-4}|, "
-		      "{load_pct:.1f} %, on its {place}");
-	list = facts_list(f, "events");
+	facts_place(f, 1);
+	facts_line(f, "sent",
+		"{packets} packet{packets|s} by {name:-4}|, {load_pct:+7.1f} "
+		"%, on its {place}");
+	facts_place(f, 0);
+	facts_line(f, "long label of it", "{load_pct/100:.4f}, {time_ns:u}");
+	facts_line(f, NULL, "bare[, of {missing}][, {none}][, {name}]");
+	facts_line(f, "absent", "[{missing} of {name}]");
+	facts_list(f, "events");
 	for (i = 0; i < 3; i++) {
 		facts_group(f, NULL);
 		facts_real(f, "time_us", 0.5 + i);
-		facts_text(f, "unit", i ? "link" : "card");
+		facts_print(f, "unit", "%s %u", i ? "link" : "card", i);
+		if (i)
+			facts_count(f, "lanes", 3)->is_hidden = true;
 		facts_end(f);
 	}
 	facts_end(f);
-	facts_table(f, list, columns, 2, 2);
+	facts_each(f, "events", 2, "event", "{time_us}[lanes?, {lanes}]");
+	facts_table(f, "events", columns, 2);
 }
 
 static char *written(void (*write)(FILE *, const struct facts *))
@@ -47,7 +59,7 @@ static char *written(void (*write)(FILE *, const struct facts *))
 
 static void as_text(FILE *out, const struct facts *f)
 {
-	facts_text_write(out, &f->root);
+	facts_text_write(out, &f->root, 0, false);
 }
 
 static void as_json(FILE *out, const struct facts *f)
@@ -63,11 +75,16 @@ static void people_read_lines_and_tables(void **state)
 	char *text = written(as_text);
 
 	(void)state;
-	assert_string_equal(text, "sent        1 packet by A+  |, 33.3 %, on "
-				  "its board\n"
-				  "    time  unit\n"
-				  "0.500 us  card\n"
-				  "1.500 us  link\n");
+	assert_string_equal(text,
+		"long label of it 0.3333, 41.23 us\n"
+		"bare, A+\n"
+		"event       0.5\n"
+		"            1.5, 3\n"
+		"    time  unit    lanes\n"
+		"0.500 us  card 0  -\n"
+		"1.500 us  link 1  3 of 4\n"
+		"sent        1 packet by A+  |,   +33.3 %, on "
+		"its board\n");
 	mem_free(text);
 }
 
@@ -80,18 +97,19 @@ static void json_has_values_but_no_lines(void **state)
 				  "  \"packets\": 1,\n"
 				  "  \"load_pct\": 33.333,\n"
 				  "  \"name\": \"A+\",\n"
+				  "  \"time_ns\": 41234,\n"
 				  "  \"events\": [\n"
 				  "    {\n"
 				  "      \"time_us\": 0.5,\n"
-				  "      \"unit\": \"card\"\n"
+				  "      \"unit\": \"card 0\"\n"
 				  "    },\n"
 				  "    {\n"
 				  "      \"time_us\": 1.5,\n"
-				  "      \"unit\": \"link\"\n"
+				  "      \"unit\": \"link 1\"\n"
 				  "    },\n"
 				  "    {\n"
 				  "      \"time_us\": 2.5,\n"
-				  "      \"unit\": \"link\"\n"
+				  "      \"unit\": \"link 2\"\n"
 				  "    }\n"
 				  "  ]\n"
 				  "}\n");
@@ -114,7 +132,7 @@ static void merged_facts_are_written_as_well(void **state)
 	facts_end(&f);
 	facts_merge(&all, &f);
 	facts_fini(&f);
-	facts_text_write(out, &all.root);
+	facts_text_write(out, &all.root, 0, false);
 	facts_fini(&all);
 	fclose(out);
 	assert_string_equal(text, direct);

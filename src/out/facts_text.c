@@ -2,68 +2,110 @@
 #include "out/facts_text.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "out/figure.h"
 #include "out/table.h"
+
+/* --- forms --- */
 
 /* What stands between braces: a path and how its value is written. */
 struct blank {
 	char path[64];
+	double times, over; /* 0: not scaled */
 	bool is_plural;
-	int width, precision; /* -1: none */
-	bool is_left;
-	char as; /* f or g */
+	char how[16]; /* flags, width and precision, as of printf() */
+	char as; /* f, g, u, v; '\0': what the value is */
 };
 
-static struct blank read_blank(const char *s, size_t n)
-{
-	struct blank b = { .precision = -1, .as = 'g' };
-	size_t path = strcspn(s, ":|}");
-	const char *at = s + path, *end = s + n;
+struct writer {
+	FILE *out;
+	const struct fact *group;
+	struct figure_scale scale; /* of the last u */
+};
 
-	BUG_IF(path >= sizeof(b.path));
-	memcpy(b.path, s, path);
-	b.is_plural = *at == '|';
-	if (*at++ != ':')
+static struct blank read_blank(const char *s)
+{
+	struct blank b = { .as = '\0' };
+	size_t n = strcspn(s, "*/:|}");
+	char *end;
+
+	BUG_IF(n >= sizeof(b.path));
+	memcpy(b.path, s, n);
+	s += n;
+	if (*s == '*' || *s == '/') {
+		*(*s == '*' ? &b.times : &b.over) = strtod(s + 1, &end);
+		s = end;
+	}
+	b.is_plural = *s == '|';
+	if (*s++ != ':')
 		return b;
-	b.is_left = *at == '-';
-	at += b.is_left;
-	while (at < end && *at >= '0' && *at <= '9')
-		b.width = 10 * b.width + *at++ - '0';
-	if (*at == '.')
-		for (b.precision = 0, at++; *at >= '0' && *at <= '9'; at++)
-			b.precision = 10 * b.precision + *at - '0';
-	if (at < end)
-		b.as = *at;
+	n = strcspn(s, "fguv}");
+	BUG_IF(n >= sizeof(b.how));
+	memcpy(b.how, s, n);
+	b.as = s[n] == '}' ? '\0' : s[n];
 	return b;
 }
 
-static void write_value(FILE *out, const struct fact *x, const struct blank *b)
+static void write_text(
+	struct writer *w, const struct blank *b, const char *text)
 {
-	int width = b->is_left ? -b->width : b->width;
+	char format[32];
 
-	switch (x->type) {
-	case FACT_COUNT:
-		fprintf(out, "%*" PRIu64, width, x->is.count);
-		break;
-	case FACT_INT:
-		fprintf(out, "%*" PRId64, width, x->is.integer);
-		break;
-	case FACT_REAL:
-		if (b->as == 'f')
-			fprintf(out, "%*.*f", width, b->precision, x->is.real);
-		else
-			fprintf(out, "%*.*g", width, b->precision, x->is.real);
-		break;
-	case FACT_TEXT:
-		fprintf(out, "%*.*s", width, b->precision, x->is.text);
-		break;
-	default:
-		fprintf(out, "%*s", width, "-");
-		break;
+	snprintf(format, sizeof(format), "%%%ss", b->how);
+	fprintf(w->out, format, text);
+}
+
+/* With its unit, or in that of the last one. */
+static void write_figure(struct writer *w, const struct blank *b,
+	const struct fact *x, double value)
+{
+	bool is_part = x->parent->type == FACT_HIST;
+	char text[FIGURE_TEXT];
+	size_t n;
+
+	if (b->as == 'u')
+		w->scale =
+			figure_scale(is_part ? x->parent->key : x->key, value);
+	figure_scaled(value, w->scale, text);
+	n = strlen(text);
+	if (b->as == 'u' && *w->scale.unit)
+		snprintf(text + n, sizeof(text) - n, " %s", w->scale.unit);
+	write_text(w, b, text);
+}
+
+static void write_number(struct writer *w, const struct blank *b,
+	const struct fact *x, double value)
+{
+	char format[32];
+
+	if (b->times)
+		value *= b->times;
+	if (b->over)
+		value /= b->over;
+	if (b->as == 'u' || b->as == 'v') {
+		write_figure(w, b, x, value);
+		return;
 	}
+	snprintf(format, sizeof(format), "%%%s%c", b->how, b->as ? b->as : 'g');
+	fprintf(w->out, format, value);
+}
+
+static void write_whole(
+	struct writer *w, const struct blank *b, const struct fact *x)
+{
+	bool is_count = x->type == FACT_COUNT;
+	char format[32];
+
+	snprintf(format, sizeof(format), "%%%s%s", b->how,
+		is_count ? PRIu64 : PRId64);
+	if (is_count)
+		fprintf(w->out, format, x->is.count);
+	else
+		fprintf(w->out, format, x->is.integer);
 }
 
 static bool is_one(const struct fact *x)
@@ -73,45 +115,155 @@ static bool is_one(const struct fact *x)
 	return fact_number(x, &value) && value == 1;
 }
 
-void facts_form(FILE *out, const struct fact *group, const char *form)
+static void write_blank(struct writer *w, const char *at)
 {
-	const char *at = form;
+	struct blank b = read_blank(at);
+	const struct fact *x = facts_find(w->group, b.path);
+	double value;
+
+	BUG_IF(!x);
+	if (b.is_plural)
+		fputs(is_one(x) ? "" : "s", w->out);
+	else if (x->type == FACT_TEXT)
+		write_text(w, &b, x->is.text);
+	else if (!fact_number(x, &value))
+		write_text(w, &b, "-");
+	else if (x->type == FACT_REAL || b.as || b.times || b.over)
+		write_number(w, &b, x, value);
+	else
+		write_whole(w, &b, x);
+}
+
+static bool is_known(const struct fact *group, const char *path)
+{
+	const struct fact *x = facts_find(group, path);
+
+	return x && x->type != FACT_NULL;
+}
+
+/* "n?" at the beginning of a part in brackets, which may not be zero; its
+ * length, or 0. */
+static size_t condition(const struct fact *group, const char *at, bool *holds)
+{
+	size_t n = strcspn(at, "?{]");
+	char path[64];
+	double value = 0;
+
+	if (at[n] != '?')
+		return 0;
+	BUG_IF(n >= sizeof(path));
+	snprintf(path, sizeof(path), "%.*s", (int)n, at);
+	*holds = is_known(group, path) &&
+		 (!fact_number(facts_find(group, path), &value) || value != 0);
+	return n + 1;
+}
+
+/* Where a part in brackets goes on: inside it or behind it. */
+static const char *enter(const struct fact *group, const char *at)
+{
+	const char *end = at + strcspn(at, "]"), *p;
+	bool holds = true;
+	size_t n = condition(group, at, &holds);
+
+	for (p = at + n; p += strcspn(p, "{"), p < end; p++) {
+		struct blank b = read_blank(p + 1);
+
+		holds &= is_known(group, b.path);
+	}
+	return holds ? at + n : end + 1;
+}
+
+static void write_form(struct writer *w, const char *at)
+{
 	size_t n;
 
-	for (;; at += n + 2) {
-		const struct fact *x;
-		struct blank b;
-
-		n = strcspn(at, "{");
-		fwrite(at, 1, n, out);
+	while (*at) {
+		n = strcspn(at, "{[]");
+		fwrite(at, 1, n, w->out);
 		at += n;
-		if (!*at)
-			return;
-		n = strcspn(at + 1, "}");
-		b = read_blank(at + 1, n);
-		x = facts_find(group, b.path);
-		BUG_IF(!x);
-		if (!b.is_plural)
-			write_value(out, x, &b);
-		else if (!is_one(x))
-			fputc('s', out);
+		if (*at == '{') {
+			write_blank(w, at + 1);
+			at += strcspn(at, "}") + 1;
+		} else if (*at == '[') {
+			at = enter(w->group, at + 1);
+		} else if (*at) {
+			at++;
+		}
 	}
 }
 
-/* --- tables --- */
+/* A form filled in, to be freed; NULL where all of it is left out. */
+static char *fill(const struct fact *group, const char *form)
+{
+	struct writer w = { .group = group };
+	char *text = NULL;
+	size_t size;
+
+	w.out = open_memstream(&text, &size);
+	if (!w.out)
+		mem_give_up();
+	write_form(&w, form);
+	if (fclose(w.out))
+		mem_give_up();
+	if (*form != '[' || *text)
+		return text;
+	mem_free(text);
+	return NULL;
+}
+
+/* --- lines and tables --- */
+
+static void write_label(FILE *out, const char *label)
+{
+	char key[80], title[FIGURE_NAME];
+
+	if (*label == '{') {
+		snprintf(key, sizeof(key), "%.*s", (int)strlen(label) - 2,
+			label + 1);
+		figure_title(key, title);
+		label = title;
+	}
+	fprintf(out, "%-11s ", label);
+}
+
+static void write_line(FILE *out, const struct fact *group, const char *label,
+	const char *form)
+{
+	char *text = fill(group, form);
+
+	if (text && label)
+		write_label(out, label);
+	if (text)
+		fprintf(out, "%s\n", text);
+	mem_free(text);
+}
+
+static void write_lines(
+	FILE *out, const struct fact *group, const struct fact *line)
+{
+	const char *label = line->is.line.label, *form = line->is.line.form;
+	const struct fact *x;
+	uint32_t n = 0;
+
+	if (!line->is.line.list) {
+		write_line(out, group, label, form);
+		return;
+	}
+	x = facts_find(group, line->is.line.list);
+	BUG_IF(!x);
+	for (x = x->first; x && (!line->is.line.most || n < line->is.line.most);
+		x = x->next, n++)
+		write_line(out, x, n && label ? "" : label, form);
+}
 
 static char *cell_of(const struct fact *row, const char *form)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
+	char whole[80];
 
-	if (!f)
-		mem_give_up();
-	facts_form(f, row, form);
-	if (fclose(f))
-		mem_give_up();
-	return text;
+	if (strchr(form, '{'))
+		return fill(row, form);
+	snprintf(whole, sizeof(whole), "{%s}", form);
+	return fill(row, whole);
 }
 
 static void add_row(struct table *t, const struct fact *x,
@@ -127,38 +279,63 @@ static void add_row(struct table *t, const struct fact *x,
 		mem_free(cell[i]);
 }
 
-static void write_table(FILE *out, const struct fact *x)
+struct page {
+	FILE *out;
+	size_t width;
+	bool is_bold;
+	int place; /* whose lines are written */
+	bool has_more; /* lines of later places */
+};
+
+static void write_table(
+	struct page *p, const struct fact *group, const struct fact *x)
 {
 	const struct fact_column *c = x->is.table.column;
 	struct table_column column[TABLE_MAX_COLUMNS];
-	uint32_t i, n = x->is.table.n_columns, n_rows = 0;
-	const struct fact *row = x->is.table.list->first;
+	const struct fact *row = facts_find(group, x->is.table.list);
+	uint32_t n = 0, n_rows = 0;
 	struct table t;
 
-	BUG_IF(n > TABLE_MAX_COLUMNS);
-	for (i = 0; i < n; i++)
-		column[i] = (struct table_column){ c[i].head, c[i].is_number };
+	BUG_IF(!row);
+	for (; c[n].head; n++) {
+		BUG_IF(n == TABLE_MAX_COLUMNS);
+		column[n] = (struct table_column){ c[n].head, c[n].is_number };
+	}
 	table_init(&t, column, n);
-	for (; row && (!x->is.table.most || n_rows < x->is.table.most);
+	for (row = row->first;
+		row && (!x->is.table.most || n_rows < x->is.table.most);
 		row = row->next, n_rows++)
 		add_row(&t, row, c, n);
 	if (n_rows)
-		table_print(&t, out, 0, false);
+		table_print(&t, p->out, p->width, p->is_bold);
 	table_fini(&t);
 }
 
-void facts_text_write(FILE *out, const struct fact *group)
+static void write_place(struct page *p, const struct fact *group)
 {
 	const struct fact *x = group->first;
 
 	for (; x; x = x->next) {
-		if (x->type == FACT_LINE) {
-			facts_form(out, group, x->is.text);
-			fputc('\n', out);
-		} else if (x->type == FACT_TABLE) {
-			write_table(out, x);
-		} else if (x->type == FACT_GROUP || x->type == FACT_LIST) {
-			facts_text_write(out, x);
-		}
+		bool is_here = x->place == p->place;
+
+		if (x->type == FACT_GROUP || x->type == FACT_LIST)
+			write_place(p, x);
+		else if (x->type == FACT_LINE && is_here)
+			write_lines(p->out, group, x);
+		else if (x->type == FACT_TABLE && is_here)
+			write_table(p, group, x);
+		else if (x->type >= FACT_LINE)
+			p->has_more |= x->place > p->place;
+	}
+}
+
+void facts_text_write(
+	FILE *out, const struct fact *group, size_t width, bool is_bold)
+{
+	struct page p = { .out = out, .width = width, .is_bold = is_bold };
+
+	for (p.has_more = true; p.has_more; p.place++) {
+		p.has_more = false;
+		write_place(&p, group);
 	}
 }

@@ -6,9 +6,9 @@
 
 #include "facts/facts.h"
 
-/* Those of a group and of all groups and lists in it. */
-void facts_text_write(FILE *out, const struct fact *group);
-/* A form filled in with values of a group. */
-void facts_form(FILE *out, const struct fact *group, const char *form);
+/* Those of a group and of all groups and lists in it.  Tables fit into width,
+ * 0: any, with bold heads or not. */
+void facts_text_write(
+	FILE *out, const struct fact *group, size_t width, bool is_bold);
 
 #endif

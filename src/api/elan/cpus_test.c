@@ -144,11 +144,11 @@ static void qsn_f9_cpus_share_a_pci_x_bus(void **state)
 		et_run(&m, 1, p, n);
 		for (i = 0; i < n; i++)
 			end = end > x[i].end ? end : x[i].end;
-		sum = et_node(&m, 0)->bus.bytes[BUS_OUT];
+		sum = et_bus(&m, 0)->bytes[BUS_OUT];
 		assert_int_equal(sum, n * 100 * (24 + ELAN_PACKET));
 		rate = sum * 1000000 / (uint64_t)end;
 		assert_in_range(rate, 420, 455);
-		assert_true(et_node(&m, 0)->bus.busy <= end + US);
+		assert_true(et_bus(&m, 0)->busy <= end + US);
 		/* each has its share */
 		for (i = 0; i < n; i++)
 			assert_true(x[i].end > end * 9 / 10);

@@ -61,8 +61,8 @@ static void a_platform_has_its_burst(void **state)
 		et_init(&m, "4");
 		m.params.platform = cases[i].platform;
 		run_two(&m, stream_program, NULL, &took);
-		assert_int_equal(et_node(&m, 0)->bus.bytes[BUS_OUT], bytes);
-		assert_int_equal(et_node(&m, 0)->bus.bursts,
+		assert_int_equal(et_bus(&m, 0)->bytes[BUS_OUT], bytes);
+		assert_int_equal(et_bus(&m, 0)->bursts,
 			100 * ((each + cases[i].burst - 1) / cases[i].burst));
 		assert_in_range(INT64_C(1000000) * bytes / took, cases[i].low,
 			cases[i].high);

@@ -180,12 +180,16 @@ static bool unit_await(struct bench_end *x, uint32_t counter)
 	return spi_poll(counter_at(counter), 0);
 }
 
-/* A hint bit and a FIFO, both of one port; the header's order is A-, A+. */
-static void take_port(MUHWI_Descriptor_t *d, uint32_t port)
+/* A FIFO and, where the routing goes by them, a hint bit, both of one port; the
+ * header's order is A-, A+. */
+static void take_port(
+	const struct bench_end *x, MUHWI_Descriptor_t *d, uint32_t port)
 {
 	uint32_t hint = 0x200u >> (port ^ 1);
 
 	mu_set_fifo_map(d, (uint64_t)MU_MAP_A_MINUS >> (port ^ 1));
+	if (!x->bench->programs.load.net->route->tables)
+		return;
 	d->header.byte[1] = (uint8_t)(hint >> 2);
 	d->header.byte[2] |= (uint8_t)((hint & 3) << 6);
 }
@@ -230,7 +234,7 @@ static void unit_put(struct bench_end *x, const struct bench_put *p)
 		return;
 	}
 	if (p->port != BENCH_ANY)
-		take_port(d, p->port);
+		take_port(x, d, p->port);
 	else if (p->node == x->node)
 		mu_set_fifo_map(d, MU_MAP_LOCAL);
 	fifos_inject(

@@ -9,9 +9,9 @@
 #include "weft/hwi.h"
 
 /*
- * The unit's engines are numbered by the network FIFOs that they serve: one
- * for each link, two for collectives, two for the node itself, and one each for
- * high priority and system packets.
+ * The unit's engines, a pair of injection and reception for each of Blue
+ * Gene/Q's network FIFOs: one for each link, two for collectives, two for the
+ * node itself, and one each for high priority and system packets.
  */
 enum mu_net_fifo {
 	MU_NET_USER = 0,

@@ -76,6 +76,7 @@ enum mu_interrupt mu_collective_take(
 	f->engines = (uint16_t)(1u << (MU_NET_COLLECTIVE +
 					(is_system ? TREE_SYSTEM : TREE_USER)));
 	f->kind = is_system ? PACKET_SYSTEM : PACKET_DETERMINISTIC;
+	f->tag = is_system ? MU_TAG_SYSTEM : 0;
 	f->flags = 0;
 	f->hints = tree_word(mu_class_route(h),
 		channel_of[mu_channel(h) - MU_COMM_WORLD],

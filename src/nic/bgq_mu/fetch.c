@@ -147,13 +147,13 @@ void mu_fetch_take(const struct nic_at *a)
 /* --- what was fetched --- */
 
 /*
- * Network FIFOs by map; the router names a user FIFO for a port, of which
- * the even ones lead in the plus direction: so the pairs of a map from the
- * top down are those of FIFOs from the bottom up, and minus stays on top.
+ * Engines by map.  They are named for ports, of which the even ones lead in
+ * the plus direction: so the pairs of a map from the top down are those of
+ * engines from the bottom up, and minus stays on top.
  */
-static uint16_t engines_of(uint64_t map)
+static uint16_t engines_of(const struct mu *mu, uint64_t map)
 {
-	uint32_t m = (uint32_t)map, out;
+	uint32_t m = (uint32_t)map, out, able = 0;
 
 	out = (m >> 14 & 0x3) | (m >> 10 & 0xc) | (m >> 6 & 0x30) |
 	      (m >> 2 & 0xc0) | (m << 2 & 0x300);
@@ -161,7 +161,9 @@ static uint16_t engines_of(uint64_t map)
 	      (m >> 4 & 1) << (MU_NET_LOCAL + 1);
 	out |= (m & MU_MAP_HIGH ? 1u : 0) << MU_NET_HIGH;
 	out |= (m & MU_MAP_SYSTEM ? 1u : 0) << MU_NET_SYSTEM;
-	return (uint16_t)out;
+	for (; out; out &= out - 1)
+		able |= 1u << mu->worker_of[__builtin_ctz(out)];
+	return (uint16_t)able;
 }
 
 /* NO_SITE where there is no such node. */
@@ -236,6 +238,8 @@ static bool take_hints(const struct nic_at *a, struct mu_inj_fifo *f)
 		src = take_io(a, f);
 	if (src == NO_SITE || !given)
 		return src != NO_SITE;
+	if (!a->nic->net->route->tables) /* which does not go by hints */
+		return true;
 	for (i = 0; i < MU_DIMS; i++) {
 		int h = hints_of(mu_of(a)->torus, i,
 			given >> (2 * (MU_DIMS - 1 - i)) & 3, src, f->dst);
@@ -257,7 +261,7 @@ static bool may_deposit(const struct nic_at *a, const struct mu_inj_fifo *f)
 		n += f->hints >> 2 * i & 3 ||
 		     torus_coord(mu_of(a)->torus, a->s, i) !=
 			     torus_coord(mu_of(a)->torus, f->dst, i);
-	return n == 1 && !mu_is_dynamic(h) &&
+	return n == 1 && a->nic->net->route->tables && !mu_is_dynamic(h) &&
 	       (mu_packet_type(h) == MU_FIFO || mu_packet_type(h) == MU_PUT);
 }
 
@@ -299,6 +303,7 @@ static void take_fields(struct mu_inj_fifo *f)
 	struct mu_header *h = &f->descriptor.header;
 
 	f->kind = kind[mu_channel(h)];
+	f->tag = f->kind == PACKET_SYSTEM ? MU_TAG_SYSTEM : 0;
 	f->flags = (uint8_t)((mu_stays_on_bubble(h) ? PACKET_STAY : 0) |
 			     (mu_is_deposit(h) ? PACKET_DEPOSIT : 0));
 }
@@ -316,7 +321,7 @@ static __attribute__((noinline)) enum mu_interrupt take_kind(
 		return wrong;
 	if (mu_is_collective(h))
 		return mu_collective_take(a, f, inj);
-	f->engines = engines_of(map);
+	f->engines = engines_of(mu_of(a), map);
 	if (h->byte[0] != MU_PT2PT || !f->engines ||
 		map & ~(uint64_t)MU_MAP_ALL || map & MU_MAP_COLLECTIVE ||
 		mu_channel(h) > MU_SYSTEM ||

@@ -11,7 +11,7 @@
 
 static bool has_room(const struct mu *mu, site_id s, uint32_t engine)
 {
-	return net_has_room(mu->nic.net, s, engine);
+	return net_has_room(mu->nic.net, s, mu->fifo_of[engine]);
 }
 
 /* --- which message --- */
@@ -314,7 +314,8 @@ static packet_id make_packet(const struct nic_at *a,
 		.flags = f->flags,
 		.zone = (uint8_t)mu_zone(h),
 		.bytes = job->bytes,
-		.tag = job->packet + 1 == f->n_packets ? MU_TAG_LAST : 0,
+		.tag = f->tag |
+		       (job->packet + 1 == f->n_packets ? MU_TAG_LAST : 0u),
 		.load = payload_to_load(b),
 	};
 	return id;
@@ -363,7 +364,8 @@ void mu_inject_on_done(const struct nic_at *a, uint32_t engine)
 		if (__builtin_expect(mu_is_collective_fifo(engine), 0))
 			mu_collective_inject(a, engine, id);
 		else
-			net_inject(a->nic->net, a->w, a->s, engine, id, a->t);
+			net_inject(a->nic->net, a->w, a->s,
+				mu_of(a)->fifo_of[engine], id, a->t);
 		mu_here(a)->packets_in[engine]++;
 	}
 	f->in_flight--;

@@ -221,8 +221,10 @@ static void on_room(struct net *net, struct sim_worker *w, site_id s,
 {
 	struct nic_at a = nic_at(net->client_state, w, s, t);
 
-	mu_here(&a)->crowded &= (uint16_t) ~(1u << fifo);
-	mu_inject_go_on(&a, fifo);
+	uint32_t engine = mu_of(&a)->engine_of[fifo];
+
+	mu_here(&a)->crowded &= (uint16_t) ~(1u << engine);
+	mu_inject_go_on(&a, engine);
 }
 
 static void on_packet(struct net *net, struct sim_worker *w, site_id s,
@@ -230,7 +232,7 @@ static void on_packet(struct net *net, struct sim_worker *w, site_id s,
 {
 	struct nic_at a = nic_at(net->client_state, w, s, t);
 
-	mu_receive(&a, fifo, id, tail);
+	mu_receive(&a, mu_of(&a)->engine_of[fifo], id, tail);
 }
 
 /* A bit was flipped, and the hop has not found it.  What it changes of the
@@ -338,9 +340,6 @@ static int check(const struct mu *mu, struct err *e)
 			"router, "
 			"not %lld (want at most 1)",
 			(long long)t->nodes);
-	if (!mu_port_fits(mu->nic.net))
-		return err_set(e, "nic.kind: bgq-mu needs a direct network "
-				  "(want topology.kind: torus)");
 	if (mu->params.mmio_load < mu->params.mmio_store)
 		return err_set(e, "nic.mmio-load: shorter than nic.mmio-store, "
 				  "which is only one direction");
@@ -378,6 +377,44 @@ static void attach(struct mu *mu)
 	mu->port_of[MU_ASK_FETCH] = (uint8_t)last;
 }
 
+/*
+ * Which network FIFO an engine serves: one of its class.  Where a network has
+ * fewer of them than the unit has engines, the first engine of a FIFO works for
+ * the others.
+ */
+static void serve(struct mu *mu)
+{
+	static const struct {
+		enum net_class class;
+		uint32_t first, n;
+	} sets[] = {
+		{ NET_USER, MU_NET_USER, 2 * MU_DIMS },
+		{ NET_HIGH, MU_NET_HIGH, 1 },
+		{ NET_LOCAL, MU_NET_LOCAL, 2 },
+		{ NET_SYSTEM, MU_NET_SYSTEM, 1 },
+	};
+	uint32_t served = 0, i, k;
+
+	for (i = 0; i < MU_NET_FIFOS; i++)
+		mu->fifo_of[i] = mu->engine_of[i] = mu->worker_of[i] =
+			(uint8_t)i;
+	for (k = 0; k < N_NET_CLASSES; k++) {
+		struct net_fifos f = net_fifos(mu->nic.net, sets[k].class);
+
+		BUG_IF(f.first + f.most > MU_NET_FIFOS);
+		for (i = 0; i < sets[k].n; i++) {
+			uint32_t fifo = f.first + i % f.most;
+			uint32_t engine = sets[k].first + i;
+
+			if (!(served >> fifo & 1))
+				mu->engine_of[fifo] = (uint8_t)engine;
+			served |= 1u << fifo;
+			mu->fifo_of[engine] = (uint8_t)fifo;
+			mu->worker_of[engine] = mu->engine_of[fifo];
+		}
+	}
+}
+
 static int mu_init(struct nic *nic, struct err *e)
 {
 	struct mu *mu = (struct mu *)nic;
@@ -402,6 +439,7 @@ static int mu_init(struct nic *nic, struct err *e)
 	for (i = 0; i < MU_DRAINS; i++)
 		mu->drain[i] = mu_time(i * MU_CHUNK, mu->params.drain_rate);
 	attach(mu);
+	serve(mu);
 	mu_header_init(mu);
 	mu->trees = part_params(host_parts(nic->host), &part_trees);
 	topo_grid_of(net->topo, &mu->grid);

@@ -101,7 +101,7 @@ struct mu_inj_fifo {
 	uint32_t in_flight; /* packets that engines are at work on */
 	uint64_t next, n_packets; /* the next packet to be cut; of how many */
 	site_id dst;
-	uint8_t kind, flags; /* as struct packet has them */
+	uint8_t kind, flags, tag; /* as struct packet has them */
 	uint64_t payload, length; /* as the descriptor has them */
 	struct mu_descriptor descriptor;
 	uint64_t kin_map; /* of a descriptor that nothing was wrong with */
@@ -265,6 +265,10 @@ struct mu {
 	sim_time read_rest; /* of a read after the beats of a line */
 	bool is_plain; /* lines are as the ports': see calm() */
 	uint8_t port_of[MU_REQUESTERS];
+	/* An engine's network FIFO, and the other way round; who works for an
+	 * engine that has no FIFO of its own. */
+	uint8_t fifo_of[MU_NET_FIFOS], engine_of[MU_NET_FIFOS];
+	uint8_t worker_of[MU_NET_FIFOS];
 	/* what a coordinate adds to the number of its node */
 	uint64_t place[MU_DIMS][1 << MU_COORD_BITS];
 	sim_time drain[MU_DRAINS]; /* of a packet of so many chunks */
@@ -284,7 +288,13 @@ struct mu_buffer {
 /* The packet's tag: what the receiving unit would learn from the network. */
 enum mu_tag {
 	MU_TAG_LAST = 1, /* of its message */
+	MU_TAG_SYSTEM = 2, /* a routing may change the packet's kind */
 };
+
+static inline bool mu_is_system_packet(const struct packet *p)
+{
+	return p->tag & MU_TAG_SYSTEM;
+}
 
 static inline struct mu *mu_of(const struct nic_at *a)
 {
@@ -438,9 +448,6 @@ static inline bool mu_port_allows(const struct nic_at *a, uint64_t at,
 		return true;
 	return mu_port_allows_slow(a, at, bytes, right);
 }
-
-/* Whether a network's FIFOs are those that engines are numbered by. */
-bool mu_port_fits(const struct net *n);
 
 /*
  * Requests for [at, at + bytes), which the ranges allow, from the port that a

@@ -9,22 +9,6 @@
 #include "host/l2_burst.h"
 #include "nic/bgq_mu/mu.h"
 
-bool mu_port_fits(const struct net *n)
-{
-	static const uint32_t first[N_NET_CLASSES] = {
-		[NET_USER] = MU_NET_USER,
-		[NET_LOCAL] = MU_NET_LOCAL,
-		[NET_HIGH] = MU_NET_HIGH,
-		[NET_SYSTEM] = MU_NET_SYSTEM,
-	};
-	uint32_t i;
-
-	for (i = 0; i < N_NET_CLASSES; i++)
-		if (net_fifos(n, i).first != first[i])
-			return false;
-	return true;
-}
-
 enum { READ_UNIT = 32, LINE = MU_LINE, FULL = 4 /* lines of a packet */ };
 
 /* --- who is next --- */

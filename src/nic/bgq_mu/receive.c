@@ -130,7 +130,7 @@ static __attribute__((noinline)) bool refuse_base(
 	if (base >= MU_BASES)
 		why = MU_ERROR_PACKET;
 	else if (base >= MU_SYSTEM_SUBGROUP * MU_PER_SUBGROUP &&
-		 p->kind != PACKET_SYSTEM)
+		 !mu_is_system_packet(p))
 		why = MU_ERROR_PERMISSION;
 	mu_tell(a, why, base, UINT64_MAX);
 	return false;
@@ -141,7 +141,7 @@ static __attribute__((noinline)) bool refuse_base(
 static inline bool address(const struct nic_at *a, const struct packet *p,
 	uint32_t base, uint64_t offset, uint64_t *at)
 {
-	uint32_t most = p->kind == PACKET_SYSTEM
+	uint32_t most = mu_is_system_packet(p)
 				? MU_BASES
 				: MU_SYSTEM_SUBGROUP * MU_PER_SUBGROUP;
 	const struct mu_subgroup *g;
@@ -198,7 +198,7 @@ static inline __attribute__((always_inline)) bool find_target(
 		mu_tell(a, MU_ERROR_COUNTER, mu_put_base(h), *at);
 		return false;
 	}
-	if (!mu_port_allows(a, from, bytes, true, p->kind == PACKET_SYSTEM)) {
+	if (!mu_port_allows(a, from, bytes, true, mu_is_system_packet(p))) {
 		mu_tell(a, MU_ERROR_RANGE, mu_put_base(h), from);
 		return false;
 	}
@@ -303,7 +303,8 @@ static inline packet_id pop(
 	if (__builtin_expect(mu_is_collective_fifo(fifo), 0))
 		mu_collective_release(a, fifo, p->chunks);
 	else
-		net_release(a->nic->net, a->w, a->s, fifo, p->chunks, a->t);
+		net_release(a->nic->net, a->w, a->s, mu_of(a)->fifo_of[fifo],
+			p->chunks, a->t);
 	return packet_pop(mu_of(a)->packets, &r->in);
 }
 
@@ -398,8 +399,7 @@ static inline __attribute__((always_inline)) bool find_counter(
 		mu_tell(a, MU_ERROR_COUNTER, mu_counter_base(h), *at);
 		return false;
 	}
-	if (!mu_port_allows(
-		    a, word_of(*at), 8, true, p->kind == PACKET_SYSTEM)) {
+	if (!mu_port_allows(a, word_of(*at), 8, true, mu_is_system_packet(p))) {
 		mu_tell(a, MU_ERROR_RANGE, mu_counter_base(h), word_of(*at));
 		return false;
 	}

@@ -132,7 +132,7 @@ static enum mu_room reserve_rec(
 	struct mu_buffer *b = buffer_of(p);
 	uint32_t id = mu_rec_fifo(&b->header), bytes = stored_bytes(p);
 	struct mu_rec_fifo *f = mu_rec(mu_here(a), id);
-	bool is_system = p->kind == PACKET_SYSTEM;
+	bool is_system = mu_is_system_packet(p);
 	uint64_t free;
 
 	if (f && !is_system && id >= MU_SYSTEM_SUBGROUP * MU_REC_PER_SUBGROUP)
@@ -191,7 +191,7 @@ static enum mu_room reserve_get(
 	struct mu_buffer *b = buffer_of(p);
 	uint32_t id = mu_get_fifo(&b->header);
 	struct mu_inj_fifo *f = mu_inj(mu_here(a), id);
-	bool is_system = p->kind == PACKET_SYSTEM;
+	bool is_system = mu_is_system_packet(p);
 	struct circle c;
 
 	if (f && !is_system && mu_is_system(id))

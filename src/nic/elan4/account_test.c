@@ -221,7 +221,7 @@ static void a_queue_that_is_full_is_the_cards(void **state)
 
 	(void)state;
 	et_init(&m, "4");
-	m.params.ack_timeout = 1000 * US;
+	m.params.retry.timeout = 1000 * US;
 	m.params.input = 50 * US;
 	run(&m, &x, three_program, NULL);
 	assert_int_equal(x.n, 3);

@@ -107,8 +107,8 @@ static void qsn_f29_packets_append_commands(void **state)
 		assert_int_equal(et_counts(&m, 1).dmas, 1);
 		assert_int_equal(et_counts(&m, 1).packets, 1 + 6);
 		/* nothing of it crossed the bus on its way in */
-		assert_int_equal(et_node(&m, 1)->bus.bytes[BUS_OUT], 3000);
-		assert_int_equal(et_node(&m, 1)->bus.bytes[BUS_IN], 16);
+		assert_int_equal(et_bus(&m, 1)->bytes[BUS_OUT], 3000);
+		assert_int_equal(et_bus(&m, 1)->bytes[BUS_IN], 16);
 		assert_true(!digest || digest == et_digest(&m));
 		digest = et_digest(&m);
 		et_fini(&m);
@@ -345,9 +345,9 @@ static void a_full_queue_turns_packets_away(void **state)
 
 		et_init(&m, "4");
 		m.params.command_rate = 20000000;
-		m.params.ack_timeout = timeouts[i];
-		m.params.back_off = 10 * US;
-		m.params.retries = 255;
+		m.params.retry.timeout = timeouts[i];
+		m.params.retry.back_off = 10 * US;
+		m.params.retry.limit = 255;
 		et_run(&m, 1, p, 4);
 		for (k = 0; k < SENDERS; k++) {
 			nacks += et_counts(&m, k).nacks;

@@ -15,6 +15,8 @@
 
 #include <string.h>
 
+#include "nic/elan4/pcix.h"
+
 bool elan_ask_has_seen(
 	const struct nic_at *a, const struct packet *p, struct elan_buffer *b)
 {
@@ -49,11 +51,11 @@ bool elan_ask_begin(
 {
 	if (elan_ask_has_seen(a, p, b))
 		return false;
-	if (!reads_has_room(&elan_here(a)->reads)) {
+	if (!elan_can_read(a)) {
 		b->verdict = ELAN_BUSY;
 		return false;
 	}
-	reads_reserve(&elan_here(a)->reads);
+	elan_here(a)->n_reads++;
 	b->ask = ELAN_ASK_READS;
 	return true;
 }

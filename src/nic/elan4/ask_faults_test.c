@@ -63,7 +63,7 @@ static void check_count(struct et *m)
 		{ 1, listen_program, NULL } };
 	uint64_t word;
 
-	m->params.retries = 255;
+	m->params.retry.limit = 255;
 	et_run(m, 1, p, 2);
 	host_read(m->host, 1, WORD, &word, 8);
 	assert_int_equal(word, ASKED);
@@ -97,8 +97,8 @@ static void qsn_f36_hasty_senders_execute_nothing_twice(void **state)
 
 	(void)state;
 	et_init(&m, "4");
-	m.params.ack_timeout = 500 * SIM_NS;
-	m.params.back_off = 100 * SIM_NS;
+	m.params.retry.timeout = 500 * SIM_NS;
+	m.params.retry.back_off = 100 * SIM_NS;
 	check_count(&m);
 	assert_true(et_counts(&m, 0).resent > ASKED);
 	et_fini(&m);
@@ -151,9 +151,9 @@ static void qsn_f36_a_no_stays_a_no(void **state)
 
 	(void)state;
 	et_init(&m, "4");
-	m.params.ack_timeout = 300 * SIM_NS;
-	m.params.back_off = 50 * SIM_NS;
-	m.params.retries = 255;
+	m.params.retry.timeout = 300 * SIM_NS;
+	m.params.retry.back_off = 50 * SIM_NS;
+	m.params.retry.limit = 255;
 	et_run(&m, 1, p, 3);
 	for (k = 0; k < ASKED; k++) {
 		host_read(m.host, 1, PLACES + 8 * k, &word, 8);
@@ -199,9 +199,9 @@ static void word_program(void *arg)
 	store_word(WORD, me == x->not_here ? 4 : 5 + me);
 	if (me != x->busy)
 		return;
-	et_node(x->m, me)->reads.n += (uint32_t)x->m->params.reads;
+	et_node(x->m, me)->n_reads += (uint32_t)x->m->params.reads;
 	program_wait(40 * US);
-	et_node(x->m, me)->reads.n -= (uint32_t)x->m->params.reads;
+	et_node(x->m, me)->n_reads -= (uint32_t)x->m->params.reads;
 }
 
 static void run_query(struct et *m, struct query *x, uint32_t n_workers)
@@ -324,7 +324,7 @@ static void qsn_f87_a_query_survives_faults(void **state)
 
 			et_init(&m, "16");
 			m.faults = &plan;
-			m.params.retries = 255;
+			m.params.retry.limit = 255;
 			run_query(&m, &x, w);
 			assert_int_equal(x.is_yes, !i);
 			assert_true(et_counts(&m, ASKER).resent > 0);

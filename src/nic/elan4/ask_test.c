@@ -229,7 +229,7 @@ static void qsn_f36_a_test_keeps_its_place_in_its_queue(void **state)
 	et_init(&m, "4");
 	m.params.outstanding = 8;
 	m.params.host[0].see = 50 * US;
-	m.params.ack_timeout = 1000 * US;
+	m.params.retry.timeout = 1000 * US;
 	run_two(&m, order_program, NULL, &x);
 	assert_true(x.is_yes);
 	et_expect_at(&m, 1, WORD, 3, 8, true);
@@ -355,7 +355,7 @@ static void qsn_f36_a_test_needs_a_read(void **state)
 	et_init(&m, "4");
 	m.params.reads = 1;
 	m.params.read_latency = 20 * US;
-	m.params.ack_timeout = 1000 * US;
+	m.params.retry.timeout = 1000 * US;
 	run_two(&m, busy_program, reader_program, NULL);
 	assert_in_range(et_counts(&m, 0).nacks, 2, 5);
 	assert_int_equal(et_counts(&m, 0).acks, 1);

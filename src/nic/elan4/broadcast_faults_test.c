@@ -77,9 +77,9 @@ static void what_is_sent_again_is_executed_once(void **state)
 
 	(void)state;
 	et_init(&m, "16");
-	m.params.ack_timeout = 600 * SIM_NS;
-	m.params.back_off = 100 * SIM_NS;
-	m.params.retries = 255;
+	m.params.retry.timeout = 600 * SIM_NS;
+	m.params.retry.back_off = 100 * SIM_NS;
+	m.params.retry.limit = 255;
 	run_again(&m, 1);
 	check_again(&m);
 	c = et_counts(&m, 6);
@@ -147,7 +147,7 @@ static void run_hurt(struct et *m, uint32_t n_workers)
 		plan.rate[i] = UINT64_C(10000000000000); /* 1e-5 */
 	et_init(m, "16");
 	m->faults = &plan;
-	m->params.retries = 255;
+	m->params.retry.limit = 255;
 	run_again(m, n_workers);
 }
 
@@ -252,7 +252,7 @@ static void after_the_last_try_the_queue_stops(void **state)
 	(void)state;
 	et_init(&m, "16");
 	m.faults = &plan;
-	m.params.retries = 3;
+	m.params.retry.limit = 3;
 	et_run(&m, 1, &p, 1);
 	for (s = 0; s < 16; s++) {
 		et_expect_at(&m, s, ET_TARGET, 1, 512, s != 9);
@@ -296,7 +296,7 @@ static uint64_t run_everybody(uint32_t n_workers, const struct fault_plan *plan)
 		p[s] = (struct et_program){ s, everybody_program, &n };
 	et_init(&m, "64");
 	m.faults = plan;
-	m.params.retries = 255;
+	m.params.retry.limit = 255;
 	et_run(&m, n_workers, p, n);
 	for (from = 0; from < n; from++) {
 		for (k = 0; k < EACH; k++) {

@@ -31,9 +31,7 @@ void elan_buffer_set_times(const struct nic_at *a, struct elan_buffer *b,
 		sim_time come;
 
 		sum += b->piece[i].bytes;
-		come = since +
-		       (sum + p->bus.width - 1) / p->bus.width * p->bus.clock +
-		       p->command;
+		come = since + elan_bus_time(a, sum) + p->command;
 		b->left[i] = start + elan_ser(a, sum);
 		b->left[i] = b->left[i] > come ? b->left[i] : come;
 	}

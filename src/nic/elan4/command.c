@@ -10,6 +10,7 @@
 
 #include "nic/elan4/dma.h"
 #include "nic/elan4/event.h"
+#include "nic/elan4/pcix.h"
 #include "nic/elan4/queue.h"
 #include "nic/elan4/sten.h"
 #include "nic/elan4/thread.h"
@@ -233,12 +234,13 @@ void elan_command_go(const struct nic_at *a)
 		0);
 }
 
-void elan_command_on_free(const struct nic_at *a)
+void elan_command_on_free(const struct nic_at *a, uint32_t none)
 {
 	struct elan_commands *x = elan_here(a)->commands;
 	const struct elan_queue *q;
 	uint32_t used = 0;
 
+	(void)none;
 	x->is_posted = false;
 	while (!used && (q = elan_queue_next(elan_here(a)))) {
 		used = turn(a, q->id);

@@ -11,6 +11,6 @@ struct elan_commands {
 
 /* There is a queue with work. */
 void elan_command_go(const struct nic_at *a);
-void elan_command_on_free(const struct nic_at *a);
+void elan_command_on_free(const struct nic_at *a, uint32_t none);
 
 #endif

@@ -122,7 +122,7 @@ static void qsn_f31_guarded_commands_wait_for_acknowledgements(void **state)
 	(void)state;
 	et_init(&m, "4");
 	m.params.input = 100 * US;
-	m.params.ack_timeout = 1000 * US;
+	m.params.retry.timeout = 1000 * US;
 	run_two(&m, guard_program, NULL, NULL);
 	et_fini(&m);
 }
@@ -315,7 +315,7 @@ static void qsn_f37_two_packets_of_a_queue_are_outstanding(void **state)
 	(void)state;
 	et_init(&m, "4");
 	m.params.input = 100 * US;
-	m.params.ack_timeout = 1000 * US;
+	m.params.retry.timeout = 1000 * US;
 	run_two(&m, outstanding_program, NULL, &m);
 	et_fini(&m);
 }

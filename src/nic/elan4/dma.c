@@ -8,6 +8,7 @@
 #include "nic/elan4/dma.h"
 
 #include "nic/elan4/event.h"
+#include "nic/elan4/pcix.h"
 #include "nic/elan4/queue.h"
 #include "nic/elan4/send.h"
 
@@ -28,17 +29,20 @@ void elan_dmas_init(struct elan_dmas *x)
 {
 	ring_init(&x->waiting, sizeof(struct elan_run));
 	ring_init(&x->ready, sizeof(struct ready));
+	slots_init(&x->reads, sizeof(struct elan_read));
 }
 
 void elan_dmas_fini(struct elan_dmas *x)
 {
 	ring_fini(&x->waiting);
 	ring_fini(&x->ready);
+	slots_fini(&x->reads);
 }
 
 uint64_t elan_dmas_memory(const struct elan_dmas *x)
 {
-	return ring_memory(&x->waiting) + ring_memory(&x->ready);
+	return ring_memory(&x->waiting) + ring_memory(&x->ready) +
+	       slots_memory(&x->reads);
 }
 
 uint32_t elan_dmas_left(const struct elan_dmas *x)
@@ -118,7 +122,7 @@ static void build(
 	const struct nic_at *a, const struct elan_read *r, sim_time since)
 {
 	const struct elan_run *run = &dmas_of(a)->run[r->dma];
-	uint32_t id = elan_send_new(a), bytes = r->read.bytes;
+	uint32_t id = elan_send_new(a), bytes = r->bytes;
 	struct elan_sending *s = elan_sending(a, id);
 	struct ready *ready = ring_push(&dmas_of(a)->ready);
 	struct elan_buffer *b = s->copy;
@@ -154,25 +158,25 @@ static void build(
 /* --- reads --- */
 
 /* As a study: the packet goes while its data is still coming. */
-static void on_granted(const struct nic_at *a, struct read *x, sim_time end)
+void elan_dma_granted(const struct nic_at *a, uint32_t read, sim_time end)
 {
-	const struct bus_params *bus = &elan_params(a)->bus;
-	struct elan_read *r = (struct elan_read *)x;
+	struct elan_read *r = slots_at(&dmas_of(a)->reads, read);
 
 	r->is_built = elan_params(a)->cut_through &&
 		      !dmas_of(a)->run[r->dma].has_failed;
 	if (r->is_built)
-		build(a, r,
-			end - (x->bytes + bus->width - 1) / bus->width *
-					bus->clock);
+		build(a, r, end - elan_bus_time(a, r->bytes));
 }
 
-static void on_read(const struct nic_at *a, const struct read *x)
+static void on_read(const struct nic_at *a, const struct side_read *x)
 {
-	struct elan_read r = *(const struct elan_read *)x;
+	struct slots *reads = &dmas_of(a)->reads;
+	const struct elan_read r = *(struct elan_read *)slots_at(reads, x->id);
 
+	slots_give(reads, x->id);
+	elan_here(a)->n_reads--;
 	if (!r.is_built && dmas_of(a)->run[r.dma].has_failed) {
-		dmas_of(a)->read_bytes -= r.read.bytes;
+		dmas_of(a)->read_bytes -= r.bytes;
 		packet_done(a, r.dma, r.sequence);
 	} else if (!r.is_built) {
 		build(a, &r, 0);
@@ -180,13 +184,11 @@ static void on_read(const struct nic_at *a, const struct read *x)
 	elan_dma_go(a);
 }
 
-static const struct read_owner reader = { on_granted, on_read };
-
 static bool may_read(const struct nic_at *a, uint32_t bytes)
 {
 	uint32_t held = dmas_of(a)->read_bytes;
 
-	return reads_has_room(&elan_here(a)->reads) &&
+	return elan_can_read(a) &&
 	       (!held || held + bytes <= (uint32_t)elan_params(a)->read_buffer);
 }
 
@@ -194,16 +196,20 @@ static void start_read(const struct nic_at *a, uint32_t dma, uint32_t bytes)
 {
 	struct elan_dmas *x = dmas_of(a);
 	struct elan_run *run = &x->run[dma];
-	struct reads *reads = &elan_here(a)->reads;
-	sim_time from = run->ready > a->t ? run->ready : a->t;
-	struct elan_read *r;
+	uint32_t id = slots_take(&x->reads);
+	struct elan_read *r = slots_at(&x->reads, id);
+	struct nic_at then = *a;
 
-	reads_reserve(reads);
-	r = reads_begin(a, reads, &reader, bytes, from - a->t);
+	if (run->ready > a->t)
+		then.t = run->ready;
 	r->dma = dma;
+	r->bytes = bytes;
 	r->offset = run->read;
 	r->sequence = x->channel.next++;
-	r->from = from;
+	r->from = then.t;
+	elan_here(a)->n_reads++;
+	side_reads_begin(&then, &elan_here(a)->reads, run->d.from + run->read,
+		bytes, on_read, x, id);
 	run->read += bytes;
 	run->pending++;
 	x->read_bytes += bytes;

@@ -19,20 +19,20 @@ struct elan_run {
 	struct elan_account account;
 };
 
-/* A read, of a DMA or for a packet that came. */
+/* A read of one, for a packet. */
 struct elan_read {
-	struct read read;
-	uint32_t dma;
+	struct slot slot;
+	uint32_t dma, bytes;
 	uint64_t offset;
 	uint32_t sequence; /* of its packet */
 	sim_time from; /* it was asked for */
 	bool is_built; /* its packet is */
-	packet_id packet; /* the one that came: see input.c */
 };
 
 struct elan_dmas {
 	struct elan_run run[ELAN_DMAS]; /* that the engine works on */
 	struct ring waiting; /* struct elan_run */
+	struct slots reads; /* struct elan_read */
 	uint32_t read_bytes; /* in the buffers */
 	uint32_t next; /* whose turn it is */
 	struct window channel;
@@ -51,6 +51,8 @@ enum elan_error elan_dma_add(
 	const struct nic_at *a, uint32_t queue, const struct elan_dma *d);
 /* Goes on: somebody else's read is done, and left it a place. */
 void elan_dma_go(const struct nic_at *a);
+/* The data of a read has the bus, until end. */
+void elan_dma_granted(const struct nic_at *a, uint32_t read, sim_time end);
 /* A packet of so many bytes is in the network for the first time. */
 void elan_dma_on_left(const struct nic_at *a, uint32_t bytes);
 

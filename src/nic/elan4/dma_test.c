@@ -463,9 +463,9 @@ static void a_remote_dma_takes_its_steps(void **state)
 	assert_int_equal(b.writes, 2);
 	assert_int_equal(b.merged, 6);
 	/* ARM and descriptor, two reads; the words of the events */
-	assert_int_equal(et_node(&m, 0)->bus.bytes[BUS_OUT], 32 + 64 + 1024);
-	assert_int_equal(et_node(&m, 0)->bus.bytes[BUS_IN], 8);
-	assert_int_equal(et_node(&m, 1)->bus.bytes[BUS_IN], 1024 + 8);
+	assert_int_equal(et_bus(&m, 0)->bytes[BUS_OUT], 32 + 64 + 1024);
+	assert_int_equal(et_bus(&m, 0)->bytes[BUS_IN], 8);
+	assert_int_equal(et_bus(&m, 1)->bytes[BUS_IN], 1024 + 8);
 	et_fini(&m);
 }
 

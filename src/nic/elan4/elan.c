@@ -40,8 +40,7 @@ struct whole {
 struct cards {
 	struct elan x;
 	struct resend_how resend;
-	struct reads_how reads;
-	struct words_how words;
+	struct side_reads_how reads;
 };
 
 #define ERROR(what_, key_)                                                     \
@@ -103,49 +102,30 @@ static const struct elan_queue_calls queue_calls = {
 	.on_restart = elan_get_forget,
 };
 
-static void ask_word(const struct nic_at *a, uint32_t id, uint32_t bytes)
+static void read_granted(const struct nic_at *a, uint32_t piece, sim_time end)
 {
-	elan_bus_ask(a, ELAN_BURST_WORD, id, bytes);
+	struct side_reads *r = &elan_here(a)->reads;
+	const struct side_read *x = side_reads_whose(r, piece);
+
+	if (x->owner)
+		elan_dma_granted(a, x->id, end);
+	side_reads_granted(a, r, piece, end);
 }
 
-static void word_granted(const struct nic_at *a, uint32_t id, sim_time end)
+static void ask_read(
+	const struct nic_at *a, uint32_t piece, uint64_t at, uint32_t bytes)
 {
-	words_granted(a, &elan_here(a)->words, id, end);
-}
-
-static void ask_read(const struct nic_at *a, uint32_t id, uint32_t bytes)
-{
-	elan_bus_ask(a, ELAN_BURST_READ, id, bytes);
-}
-
-static void read_granted(const struct nic_at *a, uint32_t id, sim_time end)
-{
-	reads_granted(a, &elan_here(a)->reads, id, end);
+	elan_bus_read(a, at, bytes, read_granted, piece);
 }
 
 static void connect(struct cards *c)
 {
-	struct elan *x = &c->x;
-
-	elan_send_set_up(&c->resend, x);
-	c->reads = (struct reads_how){
-		.ready = ELAN_ENGINE_READ,
-		.done = ELAN_ENGINE_BLOCK,
-		.latency = x->params.read_latency,
-		.most = (uint32_t)x->params.reads,
+	elan_send_set_up(&c->resend, &c->x);
+	c->reads = (struct side_reads_how){
+		.first = ELAN_ENGINE_READ,
 		.ask = ask_read,
 	};
-	c->words = (struct words_how){
-		.in = ELAN_ENGINE_WORD_IN,
-		.see = x->host.see,
-		.ask = ask_word,
-		.on_had = elan_thread_on_word,
-	};
-	x->granted[ELAN_BURST_WORD] = word_granted;
-	x->granted[ELAN_BURST_WRITE] = elan_input_granted;
-	x->granted[ELAN_BURST_COPY] = elan_event_granted;
-	x->granted[ELAN_BURST_READ] = read_granted;
-	x->granted[ELAN_BURST_THREAD] = elan_thread_granted;
+	c->x.on_word = elan_thread_on_word;
 }
 
 /* --- a node's part --- */
@@ -165,9 +145,8 @@ static void node_init(struct nic *nic, void *node, site_id s)
 	n->answers = &x->answers;
 	n->input = &x->input;
 	n->commands = &x->commands;
-	bus_init(&n->bus, &c->x.params.bus);
-	words_init(&n->words, &c->words, &n->ticks);
-	reads_init(&n->reads, &c->reads, &n->ticks, sizeof(struct elan_read));
+	elan_bus_init(n);
+	side_reads_init(&n->reads, &c->reads, &n->ticks);
 	resend_init(&x->sender.resend, &c->resend, &n->ticks,
 		sizeof(struct elan_sending));
 	x->sender.on_left = elan_dma_on_left;
@@ -188,11 +167,10 @@ static void node_fini(struct nic *nic, void *node)
 	elan_dmas_fini(&x->dmas);
 	resend_fini(&x->sender.resend);
 	slots_fini(&x->gets.items);
-	words_fini(&x->n.words);
-	reads_fini(&x->n.reads);
+	side_reads_fini(&x->n.reads);
 	seen_fini(&x->n.seen);
 	ranges_fini(&x->n.contexts);
-	bus_fini(&x->n.bus);
+	elan_bus_fini(&x->n);
 }
 
 static uint64_t node_memory(const void *node)
@@ -204,9 +182,9 @@ static uint64_t node_memory(const void *node)
 	       elan_threads_memory(n->threads) +
 	       elan_events_memory(&x->events) + elan_dmas_memory(&x->dmas) +
 	       slots_memory(&x->sender.resend.items) +
-	       slots_memory(&x->gets.items) + slots_memory(&n->words.items) +
-	       slots_memory(&n->reads.items) + seen_memory(&n->seen) +
-	       ranges_memory(&n->contexts) + bus_memory(&n->bus);
+	       slots_memory(&x->gets.items) + side_reads_memory(&n->reads) +
+	       seen_memory(&n->seen) + ranges_memory(&n->contexts) +
+	       elan_bus_memory(n);
 }
 
 static int audit_node(const void *node, site_id s, struct err *e)
@@ -217,7 +195,7 @@ static int audit_node(const void *node, site_id s, struct err *e)
 	uint32_t inside = x->input.inside + (x->input.in.first ? 1u : 0u);
 	uint32_t sent = x->sender.resend.items.used;
 
-	if (sent || inside || x->n.reads.n || x->dmas.read_bytes ||
+	if (sent || inside || x->n.n_reads || x->dmas.read_bytes ||
 		x->dmas.assembling || dmas || x->gets.late.first || copies ||
 		elan_threads_busy(x->n.threads) || x->queues.run.first)
 		return err_set_code(e, EXIT_INTERNAL,
@@ -225,7 +203,7 @@ static int audit_node(const void *node, site_id s, struct err *e)
 			"acknowledged, %u to be executed, %u reads of %u "
 			"bytes, %u packets and %u DMAs to be sent, %u copies "
 			"of events; %s queue has work",
-			s, sent, inside, x->n.reads.n, x->dmas.read_bytes,
+			s, sent, inside, x->n.n_reads, x->dmas.read_bytes,
 			x->dmas.assembling, dmas, copies,
 			x->queues.run.first ? "a" : "no");
 	return 0;
@@ -262,68 +240,35 @@ static enum elan_engine engine_of(const struct sim_event *e)
 		ENGINE_CLIENT + (sim_number(e) - ENGINE_CLIENT) % ELAN_ENGINES);
 }
 
-static void on_engine(
-	const struct nic_at *a, const struct sim_event *e, uint32_t data)
+#define UNIT(engine_) [engine_ - ENGINE_CLIENT]
+
+/* By engine; the sender's and reads' are nic/util's. */
+static void (*const units[ELAN_ENGINES])(
+	const struct nic_at *a, uint32_t data) = {
+	UNIT(ELAN_ENGINE_EVENT) = elan_event_on_done,
+	UNIT(ELAN_ENGINE_STORE) = elan_queue_on_store,
+	UNIT(ELAN_ENGINE_HALF) = elan_sten_on_half,
+	UNIT(ELAN_ENGINE_INPUT) = elan_input_on_write,
+	UNIT(ELAN_ENGINE_WRITTEN) = elan_input_on_written,
+	UNIT(ELAN_ENGINE_ACK) = elan_input_on_tail,
+	UNIT(ELAN_ENGINE_WORD_IN) = elan_word_on_in,
+	UNIT(ELAN_ENGINE_BUS) = elan_bus_on_free,
+	UNIT(ELAN_ENGINE_THREAD) = elan_thread_on_go,
+	UNIT(ELAN_ENGINE_GET) = elan_get_on_late,
+	UNIT(ELAN_ENGINE_COPIED) = elan_event_on_copied,
+	UNIT(ELAN_ENGINE_COMMAND) = elan_command_on_free,
+};
+
+static void on_engine(const struct nic_at *a, const struct sim_event *e)
 {
-	struct resend *r = &elan_here(a)->sender->resend;
+	enum elan_engine engine = engine_of(e);
 
 	ticks_check(a, &elan_here(a)->ticks, e);
-	switch (engine_of(e)) {
-	case ELAN_ENGINE_STORE:
-		elan_queue_on_store(a, data);
-		break;
-	case ELAN_ENGINE_HALF:
-		elan_sten_on_half(a, data);
-		break;
-	case ELAN_ENGINE_LEAVE:
-		resend_on_leave(a, r, data);
-		break;
-	case ELAN_ENGINE_LATE:
-		resend_on_late(a, r);
-		break;
-	case ELAN_ENGINE_LATER:
-		resend_on_later(a, r, data);
-		break;
-	case ELAN_ENGINE_AGAIN:
-		resend_on_again(a, r, data);
-		break;
-	case ELAN_ENGINE_READ:
-		reads_on_ready(a, &elan_here(a)->reads, data);
-		break;
-	case ELAN_ENGINE_BLOCK:
-		reads_on_done(a, &elan_here(a)->reads, data);
-		break;
-	case ELAN_ENGINE_INPUT:
-		elan_input_on_write(a, data);
-		break;
-	case ELAN_ENGINE_WRITTEN:
-		elan_input_on_written(a, data);
-		break;
-	case ELAN_ENGINE_ACK:
-		elan_input_on_tail(a, data);
-		break;
-	case ELAN_ENGINE_WORD_IN:
-		words_on_in(a, &elan_here(a)->words, data);
-		break;
-	case ELAN_ENGINE_BUS:
-		elan_bus_on_free(a);
-		break;
-	case ELAN_ENGINE_THREAD:
-		elan_thread_on_go(a, data);
-		break;
-	case ELAN_ENGINE_GET:
-		elan_get_on_late(a);
-		break;
-	case ELAN_ENGINE_EVENT:
-		elan_event_on_done(a);
-		break;
-	case ELAN_ENGINE_COPIED:
-		elan_event_on_copied(a, data);
-		break;
-	case ELAN_ENGINE_COMMAND:
-		elan_command_on_free(a);
-		break;
-	}
+	if (units[engine - ENGINE_CLIENT])
+		units[engine - ENGINE_CLIENT](a, e->data);
+	else if (!resend_on_event(
+			 a, &elan_here(a)->sender->resend, engine, e->data))
+		side_reads_on_event(a, &elan_here(a)->reads, engine, e->data);
 }
 
 static void on_event(struct net *net, struct sim_worker *w, site_id s,
@@ -334,7 +279,7 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 	if (sim_phase(&e) == PHASE_PROGRAM)
 		host_event(a.nic->host, w, s, t, &e);
 	else
-		on_engine(&a, &e, e.data);
+		on_engine(&a, &e);
 }
 
 /* Time-outs of what has been answered since. */
@@ -366,13 +311,24 @@ static sim_time round_trip(const struct net *net)
 	return 2 * way;
 }
 
-static int check_net(const struct net *n, struct err *e)
+/* Units have FIFOs of their own where there are as many. */
+static int find_fifos(struct elan *x, struct err *e)
 {
-	if (net_fifos(n, NET_USER).most <= ELAN_FIFO_ANSWER ||
-		net_fifos(n, NET_HIGH).first != ELAN_FIFO_CAST ||
-		net_fifos(n, NET_SYSTEM).first != ELAN_FIFO_ACK)
-		return err_set(e,
-			"nic.kind: elan4 needs the FIFOs of a direct router");
+	const struct net *n = x->nic.net;
+	struct net_fifos user = net_fifos(n, NET_USER);
+	const uint32_t fifo[ELAN_FIFOS] = {
+		[ELAN_FIFO_STEN] = user.first,
+		[ELAN_FIFO_DMA] = user.first + 1 % user.most,
+		[ELAN_FIFO_ANSWER] = user.first + 2 % user.most,
+		[ELAN_FIFO_CAST] = net_fifos(n, NET_HIGH).first,
+		[ELAN_FIFO_ACK] = net_fifos(n, NET_SYSTEM).first,
+	};
+	uint32_t i;
+
+	for (i = 0; i < ELAN_FIFOS; i++) {
+		BUG_IF(fifo[i] >= OUTBOX_FIFOS);
+		x->fifo[i] = (uint8_t)fifo[i];
+	}
 	if (n->link.max_payload < ELAN_PACKET)
 		return err_set(e,
 			"nic.kind: elan4 needs a link.payload of %d bytes, not "
@@ -381,15 +337,14 @@ static int check_net(const struct net *n, struct err *e)
 	return 0;
 }
 
-static int check_times(const struct elan *x, struct err *e)
+static int check_times(const struct cards *c, struct err *e)
 {
-	const struct elan_params *p = &x->params;
-	sim_time trip = round_trip(x->nic.net);
+	sim_time trip = round_trip(c->x.nic.net);
 
-	if (p->command <= x->least)
+	if (c->x.params.command <= c->x.least)
 		return err_set(e, "nic.command: shorter than the time of the "
 				  "shortest packet on the link");
-	if (elan_timeout(x) < trip)
+	if (c->resend.timeout < trip)
 		return err_set(e,
 			"nic.retry.timeout: shorter than the longest round "
 			"trip, which takes %lld ns",
@@ -405,16 +360,20 @@ static int elan_init(struct nic *nic, struct err *e)
 
 	x->params = *elan_params_of(nic);
 	x->host = x->params.host[x->params.platform];
-	elan_bus_set_up(&x->params.bus, &x->host);
-	if (check_net(net, e))
-		return -1;
 	x->least = link_ser(&net->link, 8);
-	if (check_times(x, e))
-		return -1;
-	connect((struct cards *)nic);
 	x->rotates = routes && routes->spread == UPDOWN_ROTATE;
 	nic->load_size = sizeof(struct elan_buffer);
-	return 0;
+	connect((struct cards *)nic);
+	if (find_fifos(x, e) || check_times((struct cards *)nic, e))
+		return -1;
+	x->side = elan_bus_new(&x->params, nic->n_nodes, e);
+	((struct cards *)nic)->reads.side = x->side;
+	return x->side ? 0 : -1;
+}
+
+static void elan_fini(struct nic *nic)
+{
+	side_free(((struct elan *)nic)->side);
 }
 
 static size_t load_bytes(const struct packet *p)
@@ -445,6 +404,7 @@ const struct nic_ops elan4_ops = {
 	.client = &client,
 	.counters = counters,
 	.init = elan_init,
+	.fini = elan_fini,
 	.node_init = node_init,
 	.node_fini = node_fini,
 	.node_memory = node_memory,

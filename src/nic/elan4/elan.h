@@ -14,7 +14,7 @@
  *	send.c      sender: keeps a packet until it is acknowledged
  *	event.c     event processor: words, copies to memory or queues
  *	queue.c     command queues: order, depth
- *	pcix.c      the host's bus, which all that crosses it asks for a burst
+ *	pcix.c      the host's bus: bursts in line for it, words
  *
  * Where a unit has something to say to one above it, it calls back: elan.c,
  * which alone knows all units, has set that up.
@@ -22,12 +22,11 @@
 #ifndef NIC_ELAN4_ELAN_H
 #define NIC_ELAN4_ELAN_H
 
+#include "base/ring.h"
 #include "nic/elan4/elan4.h"
 #include "nic/util/ranges.h"
-#include "nic/util/reads.h"
 #include "nic/util/seen.h"
-#include "nic/util/ticks.h"
-#include "nic/util/words.h"
+#include "nic/util/side_reads.h"
 
 /* Numbers of events: ENGINE_CLIENT and above. */
 enum elan_engine {
@@ -35,6 +34,7 @@ enum elan_engine {
 	ELAN_ENGINE_EVENT = ENGINE_CLIENT, /* a copy's slot is over */
 	ELAN_ENGINE_STORE, /* a core's store; data: queue */
 	ELAN_ENGINE_HALF, /* a packet stays half built; data: queue */
+	/* the sender's, and reads': nic/util */
 	ELAN_ENGINE_LEAVE, /* data: a sending, whose packet is ready */
 	ELAN_ENGINE_LATE, /* a first try is perhaps not answered in time */
 	ELAN_ENGINE_LATER, /* data: a sending, one of its other tries is */
@@ -64,13 +64,14 @@ enum {
 	ELAN_FIRST_QUEUE
 };
 
-/* Network FIFOs by use. */
+/* Uses of the network's FIFOs. */
 enum elan_fifo {
-	ELAN_FIFO_STEN = 0,
+	ELAN_FIFO_STEN,
 	ELAN_FIFO_DMA,
 	ELAN_FIFO_ANSWER,
-	ELAN_FIFO_CAST = 14, /* broadcasts */
+	ELAN_FIFO_CAST, /* broadcasts */
 	ELAN_FIFO_ACK,
+	ELAN_FIFOS,
 };
 
 enum {
@@ -82,26 +83,40 @@ enum {
 	ELAN_SPAN = 32,
 };
 
-/* What asks for the host's bus. */
-enum elan_burst_what {
-	ELAN_BURST_WORD, /* id: a word */
-	ELAN_BURST_WRITE, /* id: packet */
-	ELAN_BURST_COPY, /* id: a copy */
-	/* from memory: */
-	ELAN_BURST_READ, /* id: a read */
-	ELAN_BURST_THREAD, /* id: one that reads */
-	ELAN_BURSTS,
+/* What asked for a burst has the bus: until then it is read, or from then on
+ * loads can see what was written. */
+typedef void elan_granted(const struct nic_at *a, uint32_t id, sim_time t);
+
+/* What crosses the host's bus. */
+struct elan_burst {
+	elan_granted *granted;
+	uint64_t at;
+	uint32_t id, bytes;
+	bool is_read;
 };
 
-/* What asked for a burst has the bus, until end. */
-typedef void elan_granted(const struct nic_at *a, uint32_t id, sim_time end);
+/* Bursts of one direction that wait for it. */
+struct elan_line {
+	struct ring waiting; /* struct elan_burst */
+	int64_t had; /* of the bus's time, while the other waited */
+};
+
+/* Words on their way to memory. */
+struct elan_words {
+	struct slots items;
+	struct slot_list out; /* in order */
+	uint32_t asked, had; /* ever: for the bus, and had it */
+	sim_time last_in; /* the last one that had the bus is in memory */
+};
 
 struct elan_node {
 	struct ticks ticks;
 	struct elan_counts counts;
-	struct bus bus;
-	struct words words; /* on their way to memory */
-	struct reads reads; /* of DMAs, gets and tests */
+	struct elan_line in, out; /* to memory, and from it */
+	bool is_bus_posted;
+	struct elan_words words;
+	struct side_reads reads; /* of DMAs, gets and tests */
+	uint32_t n_reads; /* of these, or a place is kept for them */
 	struct ranges contexts; /* flags: enum elan_order */
 	struct seen seen; /* packets that were executed, or denied */
 
@@ -123,8 +138,10 @@ struct elan {
 	struct elan_host host;
 	sim_time least; /* serialisation of the least packet */
 	bool rotates; /* routes of packets that need no order */
-	elan_granted
-		*granted[ELAN_BURSTS]; /* called when a burst has the bus */
+	struct side *side; /* the host's bus */
+	uint8_t fifo[ELAN_FIFOS]; /* of the network, by use */
+	/* A word has had the bus. */
+	void (*on_word)(const struct nic_at *a);
 };
 
 static inline struct elan *elan_of(const struct nic_at *a)
@@ -168,19 +185,18 @@ static inline sim_time elan_start(const struct nic_at *a)
 	return a->t + elan_of(a)->params.command - elan_of(a)->least;
 }
 
-/* Writes a word to the node's memory, over the bus. */
-static inline void elan_word_write(
-	const struct nic_at *a, uint64_t address, uint64_t value)
+/* How long the bus takes for so many bytes, once they are on it. */
+static inline sim_time elan_bus_time(const struct nic_at *a, uint32_t bytes)
 {
-	words_write(a, &elan_here(a)->words, address, value);
+	const struct bus_params *b = &elan_params(a)->bus;
+
+	return (bytes + b->width - 1) / b->width * b->clock;
 }
 
-/* Reads the node's memory, with words that are on their way there: on the bus
- * no read passes a write. */
-static inline void elan_read(
-	const struct nic_at *a, uint64_t at, void *to, uint32_t n)
+/* Whether one more may read by nic/util/side_reads.h, and so keep a place. */
+static inline bool elan_can_read(const struct nic_at *a)
 {
-	words_read(a, &elan_here(a)->words, at, to, n);
+	return elan_here(a)->n_reads < (uint32_t)elan_params(a)->reads;
 }
 
 /* --- context.c --- */

@@ -7,6 +7,7 @@
 
 #include "host/bus.h"
 #include "nic/nic.h"
+#include "nic/util/resend.h"
 #include "weft/elan4.h"
 
 enum elan_platform { ELAN_OPTERON, ELAN_XEON, ELAN_ITANIUM2, ELAN_PLATFORMS };
@@ -31,14 +32,14 @@ struct elan_params {
 	int64_t dma_window; /* packets under way */
 	int64_t cut_through; /* flag: of DMA packets */
 	int64_t merge, merge_wait; /* bytes of a merged write; how long */
-	int64_t ack_timeout, per_node, round_trips; /* see send.c */
-	int64_t retries, back_off;
+	struct resend_params retry;
 	int64_t get_timeout, get_retries;
 	int64_t event_slot, event_rate; /* of a copy */
 	int64_t software, dma_software, dma_after; /* of the library's calls */
 	int64_t cpus; /* of a node: thread n runs on CPU n % cpus */
 	int64_t poll_period, poll_load;
 	struct bus_params bus;
+	int64_t bus_reads; /* per cent of the time, while writes wait; or 0 */
 	int64_t thread_clock, thread_swap; /* ps */
 	int64_t threads; /* of a node */
 	struct elan_host host[ELAN_PLATFORMS];

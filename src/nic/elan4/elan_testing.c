@@ -22,7 +22,7 @@ void et_init(struct et *m, const char *nodes)
 	m->params = *(const struct elan_params *)x->nic_params;
 	machine_free(x);
 	/* A test's time-out is its time-out. */
-	m->params.per_node = m->params.round_trips = 0;
+	m->params.retry.per_node = m->params.retry.round_trips = 0;
 }
 
 static void on_delivered(
@@ -132,6 +132,11 @@ uint64_t et_digest(const struct et *m)
 struct elan_node *et_node(const struct et *m, site_id s)
 {
 	return nic_node(m->nic, s);
+}
+
+const struct bus *et_bus(const struct et *m, site_id s)
+{
+	return side_bus_at(((struct elan *)m->nic)->side, s);
 }
 
 struct elan_counts et_counts(const struct et *m, site_id s)

@@ -9,6 +9,7 @@
 
 #include "host/bytes_testing.h"
 #include "host/program.h"
+#include "host/side_bus.h"
 #include "nic/elan4/dma.h"
 #include "nic/elan4/event.h"
 #include "nic/elan4/get.h"
@@ -65,8 +66,9 @@ void et_run(struct et *m, uint32_t n_workers, const struct et_program *programs,
 void et_fini(struct et *m);
 uint64_t et_digest(const struct et *m);
 
-/* A node's insides; and its counts. */
+/* A node's insides, its bus, and its counts. */
 struct elan_node *et_node(const struct et *m, site_id s);
+const struct bus *et_bus(const struct et *m, site_id s);
 struct elan_counts et_counts(const struct et *m, site_id s);
 /* A count's sum over all nodes. */
 uint64_t et_sum(const struct et *m, size_t field);

@@ -151,6 +151,11 @@ static uint32_t next_burst(const struct nic_at *a, uint32_t left)
 	return left < most ? left : most;
 }
 
+static void granted(const struct nic_at *a, uint32_t copy, sim_time seen)
+{
+	elan_post(a, seen, ELAN_ENGINE_COPIED, copy);
+}
+
 static void to_memory(const struct nic_at *a, uint32_t id)
 {
 	uint32_t left = copy_of(events_of(a), id)->bytes, n;
@@ -158,13 +163,9 @@ static void to_memory(const struct nic_at *a, uint32_t id)
 	elan_count(a)->copied += left;
 	for (; left; left -= n) {
 		n = next_burst(a, left);
-		elan_bus_ask(a, ELAN_BURST_COPY, id, n);
+		elan_bus_write(
+			a, copy_of(events_of(a), id)->address, n, granted, id);
 	}
-}
-
-void elan_event_granted(const struct nic_at *a, uint32_t copy, sim_time end)
-{
-	elan_post(a, end + elan_of(a)->host.see, ELAN_ENGINE_COPIED, copy);
 }
 
 void elan_event_on_copied(const struct nic_at *a, uint32_t copy)
@@ -180,13 +181,14 @@ void elan_event_on_copied(const struct nic_at *a, uint32_t copy)
 		finish(events_of(a), copy);
 }
 
-void elan_event_on_done(const struct nic_at *a)
+void elan_event_on_done(const struct nic_at *a, uint32_t none)
 {
 	uint32_t id = slots_pop(&events_of(a)->copies, &events_of(a)->firing);
 	const struct elan_copy *c = copy_of(events_of(a), id);
 	uint32_t queue = elan_queue_mapped(
 		elan_here(a), c->context, c->address, c->bytes);
 
+	(void)none;
 	if (queue != ELAN_NO_QUEUE) {
 		to_queue(a, queue, id);
 	} else if (elan_may(elan_here(a), c->context, c->address, c->bytes)) {

@@ -41,8 +41,7 @@ enum elan_error elan_event_arm(const struct nic_at *a, uint32_t context,
 enum elan_error elan_event_arm_copy(const struct nic_at *a, uint32_t queue,
 	uint32_t event, uint32_t bytes, const uint64_t *word);
 /* The event processor is through with a copy. */
-void elan_event_on_done(const struct nic_at *a);
-elan_granted elan_event_granted;
+void elan_event_on_done(const struct nic_at *a, uint32_t none);
 void elan_event_on_copied(const struct nic_at *a, uint32_t copy);
 /* A queue has more room, or is stopped: copies that wait for it go on. */
 void elan_event_on_room(const struct nic_at *a, uint32_t queue);

@@ -194,8 +194,8 @@ static void copies_wait_for_acknowledgements(void **state)
 	(void)state;
 	et_init(&m, "4");
 	m.params.input = 10 * US;
-	m.params.ack_timeout = 1000 * US;
-	m.params.back_off = US;
+	m.params.retry.timeout = 1000 * US;
+	m.params.retry.back_off = US;
 	et_run(&m, 1, p, 3);
 	assert_int_equal(et_counts(&m, 0).interrupts, 1);
 	assert_true(et_counts(&m, 2).nacks > 0);
@@ -248,7 +248,7 @@ static void copies_wait_for_words_under_way(void **state)
 	(void)state;
 	et_init(&m, "4");
 	m.params.input = 10 * US;
-	m.params.ack_timeout = 1000 * US;
+	m.params.retry.timeout = 1000 * US;
 	et_run(&m, 1, p, 2);
 	et_fini(&m);
 }
@@ -523,7 +523,7 @@ static void any_chains_do_no_harm(void **state)
 		et_init(&m, "4");
 		m.params.event_slot = seed % 2 ? 1 : 200 * SIM_NS;
 		if (seed % 3 == 0)
-			m.params.bus.share = 50;
+			m.params.bus_reads = 50;
 		if (seed % 5 == 0)
 			m.params.command_rate = 30000000;
 		et_run(&m, 1 + seed % 2, p, 4);

@@ -78,7 +78,7 @@ static void qsn_f49_an_event_copies_up_to_2_kb(void **state)
 		run_one(&m, memory_program, &x);
 		assert_int_equal(et_counts(&m, 0).fired, 1);
 		assert_int_equal(et_counts(&m, 0).copied, bytes);
-		assert_int_equal(et_node(&m, 0)->bus.bytes[BUS_IN], bytes);
+		assert_int_equal(et_bus(&m, 0)->bytes[BUS_IN], bytes);
 		assert_int_equal(et_node(&m, 0)->events->bytes, 0);
 		/* slot, its own copy, bursts on the bus, visible */
 		bus = m.params.bus.turn +

@@ -218,11 +218,12 @@ static void ask(const struct nic_at *a, struct elan_get *g)
 	elan_send_at(a, id, start);
 }
 
-void elan_get_on_late(const struct nic_at *a)
+void elan_get_on_late(const struct nic_at *a, uint32_t none)
 {
 	struct elan_gets *x = gets_of(a);
 	struct elan_get *g;
 
+	(void)none;
 	x->is_posted = false;
 	while ((g = eldest(x)) && g->until <= a->t) {
 		if (g->tries == elan_params(a)->get_retries) {

@@ -30,6 +30,6 @@ bool elan_get_answered(const struct nic_at *a, const struct elan_cookie *c);
 void elan_get_done(const struct nic_at *a, const struct elan_cookie *c);
 /* Nobody waits for answers to a queue's gets any more. */
 void elan_get_forget(struct elan_node *n, uint32_t queue);
-void elan_get_on_late(const struct nic_at *a);
+void elan_get_on_late(const struct nic_at *a, uint32_t none);
 
 #endif

@@ -71,8 +71,8 @@ static void run_cut(
 
 	et_init(m, "4");
 	m->params.read_latency = 50 * US;
-	m->params.ack_timeout = 20 * US;
-	m->params.retries = 2;
+	m->params.retry.timeout = 20 * US;
+	m->params.retry.limit = 2;
 	m->params.get_timeout = 2000 * US;
 	m->faults = &plan;
 	et_run(m, 1, p, 2);
@@ -324,8 +324,8 @@ static void many_gets_wait_and_are_asked_again(void **state)
 		m.params.read_latency = 100 * US;
 		m.params.get_timeout = 40 * US;
 		m.params.get_retries = 255;
-		m.params.retries = 255;
-		m.params.back_off = 10 * US;
+		m.params.retry.limit = 255;
+		m.params.retry.back_off = 10 * US;
 		et_run(&m, workers, p, NODES + 1);
 		assert_int_equal(most, ELAN_SPAN);
 		assert_true(et_counts(&m, 0).asked_again > 100);
@@ -375,7 +375,7 @@ static void gets_wait_for_a_node_that_is_busy(void **state)
 	et_init(&m, "8");
 	m.params.reads = 1;
 	m.params.read_latency = 9 * US;
-	m.params.retries = 2;
+	m.params.retry.limit = 2;
 	et_run(&m, 1, p, CROWD);
 	assert_int_equal(et_counts(&m, 0).gets, (CROWD - 1) * EACH);
 	assert_int_equal(ET_SUM(&m, timeouts), 0);

@@ -112,8 +112,7 @@ static bool judge(
 	}
 	if (elan_has_test(b))
 		return elan_ask_begin(a, p, b);
-	if (elan_is_get(b) && (!reads_has_room(&elan_here(a)->reads) ||
-				      !elan_answer_has_room(a))) {
+	if (elan_is_get(b) && (!elan_can_read(a) || !elan_answer_has_room(a))) {
 		b->verdict = ELAN_BUSY;
 		return false;
 	}
@@ -130,7 +129,7 @@ static bool judge(
 		return false;
 	}
 	if (elan_is_get(b)) {
-		reads_reserve(&elan_here(a)->reads);
+		elan_here(a)->n_reads++;
 		b->answer = elan_answer_number(a);
 	}
 	append(a, b);
@@ -175,8 +174,8 @@ static uint32_t next_burst(
 	}
 	/* A burst that streams begins with its first word. */
 	if (b->streams)
-		*ready -= (b->piece[first].bytes - 1) / p->bus.width *
-			  p->bus.clock;
+		*ready -=
+			elan_bus_time(a, b->piece[first].bytes) - p->bus.clock;
 	*ready += p->input;
 	return k + 1;
 }
@@ -254,8 +253,8 @@ static void overlay_pieces(const struct elan_buffer *b, uint32_t i,
 		const struct elan_piece *p = &b->piece[i];
 
 		if (p->what == ELAN_WRITE)
-			words_overlay(data, get->address, get->bytes,
-				p->address, b->data + p->at, p->bytes);
+			elan_overlay(data, get->address, get->bytes, p->address,
+				b->data + p->at, p->bytes);
 	}
 }
 
@@ -279,6 +278,18 @@ static void overlay(const struct nic_at *a, packet_id get, uint8_t *data)
 	}
 }
 
+static void granted(const struct nic_at *a, packet_id id, sim_time seen)
+{
+	struct elan_buffer *b = elan_buffer(a, id);
+	uint32_t last = b->until[b->granted++] - 1u;
+	sim_time least =
+		b->left[last] + elan_params(a)->input + elan_of(a)->host.see;
+
+	/* One that streams ends when its last block does. */
+	elan_post(a, b->streams && seen < least ? least : seen,
+		ELAN_ENGINE_WRITTEN, id);
+}
+
 /* Gives the bus the next burst of a packet. */
 static void hand_on(const struct nic_at *a, packet_id id)
 {
@@ -299,7 +310,7 @@ static void hand_on(const struct nic_at *a, packet_id id)
 		elan_count(a)->network_ps += (uint64_t)(a->t - b->asked);
 		elan_count(a)->networked++;
 	}
-	elan_bus_ask(a, ELAN_BURST_WRITE, id, bytes);
+	elan_bus_write(a, b->piece[first].address, bytes, granted, id);
 }
 
 static void decide(const struct nic_at *a, packet_id id);
@@ -323,17 +334,6 @@ void elan_input_on_write(const struct nic_at *a, packet_id id)
 	go_on(a, next_write(b) < b->n_pieces
 			 ? id
 			 : find_before(a, elan_packet(a, id)->next, id));
-}
-
-void elan_input_granted(const struct nic_at *a, packet_id id, sim_time end)
-{
-	struct elan_buffer *b = elan_buffer(a, id);
-	uint32_t last = b->until[b->granted++] - 1u;
-
-	/* One that streams ends when its last block does. */
-	if (b->streams && end < b->left[last] + elan_params(a)->input)
-		end = b->left[last] + elan_params(a)->input;
-	elan_post(a, end + elan_of(a)->host.see, ELAN_ENGINE_WRITTEN, id);
 }
 
 /* --- its end --- */
@@ -483,10 +483,11 @@ static void on_asked(const struct nic_at *a, packet_id id)
 		decide(a, id);
 }
 
-static void on_read(const struct nic_at *a, const struct read *x)
+static void on_read(const struct nic_at *a, const struct side_read *x)
 {
-	packet_id id = ((const struct elan_read *)x)->packet;
+	packet_id id = x->id;
 
+	elan_here(a)->n_reads--;
 	if (elan_has_test(elan_buffer(a, id))) {
 		on_asked(a, id);
 	} else {
@@ -497,13 +498,12 @@ static void on_read(const struct nic_at *a, const struct read *x)
 }
 
 /* Reads memory for a get or a test; a place was kept for that. */
-static void read_for(const struct nic_at *a, packet_id id, uint32_t bytes)
+static void read_for(const struct nic_at *a, packet_id id)
 {
-	static const struct read_owner reader = { .done = on_read };
-	struct elan_read *r =
-		reads_begin(a, &elan_here(a)->reads, &reader, bytes, 0);
+	const struct elan_piece *p = &elan_buffer(a, id)->piece[0];
 
-	r->packet = id;
+	side_reads_begin(a, &elan_here(a)->reads, p->address, p->bytes, on_read,
+		NULL, id);
 	elan_count(a)->reads++;
 }
 
@@ -521,7 +521,7 @@ void elan_input_on_tail(const struct nic_at *a, packet_id id)
 		return;
 	}
 	if (b->ask) {
-		read_for(a, id, 8);
+		read_for(a, id);
 		return;
 	}
 	answer(a, id);
@@ -533,7 +533,7 @@ void elan_input_on_tail(const struct nic_at *a, packet_id id)
 		b->handed = 1;
 		b->todo++;
 		elan_count(a)->gets++;
-		read_for(a, id, b->piece[0].bytes);
+		read_for(a, id);
 	}
 	one_done(a, id);
 }

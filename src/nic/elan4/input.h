@@ -15,7 +15,6 @@ struct elan_input {
 void elan_input(
 	const struct nic_at *a, uint32_t fifo, packet_id id, sim_time tail);
 void elan_input_on_write(const struct nic_at *a, packet_id id);
-elan_granted elan_input_granted;
 void elan_input_on_written(const struct nic_at *a, packet_id id);
 void elan_input_on_tail(const struct nic_at *a, packet_id id);
 

@@ -61,7 +61,7 @@ static void qsn_f16_blocks_are_merged_to_longer_writes(void **state)
 		c = et_counts(&m, 1);
 		assert_int_equal(c.writes, cases[i].writes);
 		assert_int_equal(c.writes + c.merged, (bytes + 127) / 128);
-		assert_int_equal(et_node(&m, 1)->bus.bursts, c.writes);
+		assert_int_equal(et_bus(&m, 1)->bursts, c.writes);
 		et_fini(&m);
 	}
 }

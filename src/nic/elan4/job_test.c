@@ -158,10 +158,10 @@ static void qsn_f4_bytes_go_straight_from_memory_to_memory(void **state)
 	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, p, 4);
-	assert_int_equal(et_node(&m, 0)->bus.bytes[BUS_OUT], 64 + LONG);
-	assert_int_equal(et_node(&m, 0)->bus.bytes[BUS_IN], 0);
-	assert_int_equal(et_node(&m, 1)->bus.bytes[BUS_OUT], 0);
-	assert_int_equal(et_node(&m, 1)->bus.bytes[BUS_IN], LONG);
+	assert_int_equal(et_bus(&m, 0)->bytes[BUS_OUT], 64 + LONG);
+	assert_int_equal(et_bus(&m, 0)->bytes[BUS_IN], 0);
+	assert_int_equal(et_bus(&m, 1)->bytes[BUS_OUT], 0);
+	assert_int_equal(et_bus(&m, 1)->bytes[BUS_IN], LONG);
 	assert_in_range(x.most, 1024, 2048);
 	assert_in_range(x.first, 10 * US, 14 * US);
 	assert_in_range(x.last, 10 * US + 70 * US, 10 * US + 80 * US);
@@ -215,7 +215,7 @@ static void qsn_f11_nobody_is_needed_until_somebody_asks(void **state)
 	assert_in_range(x.issued, US, 3 * US);
 	assert_int_equal(x.looked, 0);
 	assert_int_equal(et_counts(&m, 1).gets, 1);
-	assert_int_equal(et_node(&m, 1)->bus.bytes[BUS_IN], LONG + 512);
+	assert_int_equal(et_bus(&m, 1)->bytes[BUS_IN], LONG + 512);
 	et_fini(&m);
 }
 

@@ -305,7 +305,7 @@ static void make_faults(struct hurts *f, uint64_t seed)
 static void set_params(struct et *m, uint64_t seed)
 {
 	m->params.event_slot = seed % 2 ? 1 : 200 * SIM_NS;
-	m->params.bus.share = seed % 3 ? 0 : 50;
+	m->params.bus_reads = seed % 3 ? 0 : 50;
 	m->params.threads = seed % 7 ? 256 : 1 + (int64_t)(seed % 5);
 	m->params.outstanding = 1 + (int64_t)(seed % 4);
 	m->params.get_timeout = 100 * US;
@@ -315,9 +315,9 @@ static void set_params(struct et *m, uint64_t seed)
 	if (seed % 7 > 2)
 		m->params.input = (int64_t)(seed % 7) * US;
 	if (seed % 6 == 1)
-		m->params.ack_timeout = 2 * US;
-	m->params.retries = 60;
-	m->params.back_off = 300 * SIM_NS;
+		m->params.retry.timeout = 2 * US;
+	m->params.retry.limit = 60;
+	m->params.retry.back_off = 300 * SIM_NS;
 	m->spread = seed % 2;
 }
 

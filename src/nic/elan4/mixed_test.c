@@ -295,7 +295,7 @@ static void what_was_appended_is_not_turned_away(void **state)
 
 		et_init(&m, "4");
 		m.params.threads = 1;
-		m.params.retries = 3;
+		m.params.retry.limit = 3;
 		m.faults = &plan;
 		run_on(&m, p, 2);
 		assert_int_equal(et_counts(&m, 1).appended, 64);

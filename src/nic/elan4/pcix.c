@@ -1,46 +1,178 @@
 /*
- * The interface to the host's bus (QSN-F16).  All bursts of the card pass
+ * The interface to the host's bus (QSN-F16).  All that the card moves crosses
  * here: reads that have come, threads' included, writes, words and copies of
- * events.
+ * events.  The bus is a side (host/side.h), which serves whoever comes first;
+ * where a machine file gives reads a part of the time, bursts stand in line
+ * here, and the side sees one at a time.
  */
 #include "nic/elan4/pcix.h"
 
-static void granted(const void *at, const struct bus_burst *b, sim_time end)
+#include "host/side_bus.h"
+
+struct side *elan_bus_new(
+	const struct elan_params *p, site_id n_nodes, struct err *e)
 {
-	const struct nic_at *a = at;
-
-	elan_of(a)->granted[b->what](a, b->id, end);
-}
-
-static void post(const void *at, sim_time t)
-{
-	elan_post(at, t, ELAN_ENGINE_BUS, 0);
-}
-
-static const struct bus_card card = { .granted = granted, .post = post };
-
-void elan_bus_ask(const struct nic_at *a, enum elan_burst_what what,
-	uint32_t id, uint32_t bytes)
-{
-	struct bus_burst b = {
-		.what = what,
-		.id = id,
-		.bytes = bytes,
-		.kind = what >= ELAN_BURST_READ ? BUS_DATA : BUS_WRITE,
+	const struct elan_host *h = &p->host[p->platform];
+	struct side_bus_params bus = {
+		.bus = p->bus,
+		.request = ELAN_PACKET,
+		.reads = p->reads,
+		.store = h->store,
+		.see = h->see,
 	};
 
-	bus_ask(&elan_here(a)->bus, &card, a, a->t, &b);
+	bus.bus.wait = p->read_latency;
+	bus.bus.overhead[BUS_STORE] = h->pio_overhead;
+	bus.bus.overhead[BUS_DATA] = h->dma_overhead;
+	bus.bus.overhead[BUS_WRITE] = h->dma_overhead;
+	return side_new(&side_pcix_ops, &bus, n_nodes, e);
 }
 
-void elan_bus_on_free(const struct nic_at *a)
+/* --- whose turn it is --- */
+
+static void grant(const struct nic_at *a, const struct elan_burst *b)
 {
-	bus_on_free(&elan_here(a)->bus, &card, a, a->t);
+	struct side *side = elan_of(a)->side;
+
+	b->granted(a, b->id,
+		(b->is_read ? side->ops->data : side->ops->write)(
+			side, a->s, a->t, b->at, b->bytes));
 }
 
-void elan_bus_set_up(struct bus_params *p, const struct elan_host *h)
+/* The direction whose turn it is: that which has had less of its share. */
+static struct elan_line *pick(const struct nic_at *a)
 {
-	p->cycles = 1;
-	p->overhead[BUS_STORE] = h->pio_overhead;
-	p->overhead[BUS_DATA] = h->dma_overhead;
-	p->overhead[BUS_WRITE] = h->dma_overhead;
+	struct elan_line *in = &elan_here(a)->in, *out = &elan_here(a)->out;
+	int64_t reads = elan_params(a)->bus_reads;
+
+	if (!in->waiting.n || !out->waiting.n)
+		return in->waiting.n ? in : out;
+	return out->had * (100 - reads) <= in->had * reads ? out : in;
+}
+
+void elan_bus_on_free(const struct nic_at *a, uint32_t none)
+{
+	struct elan_node *n = a->node;
+	const struct bus *bus = side_bus_at(elan_of(a)->side, a->s);
+	bool is_shared = n->in.waiting.n && n->out.waiting.n;
+	struct elan_line *l = pick(a);
+	sim_time busy = bus->busy;
+	struct elan_burst x;
+
+	(void)none;
+	n->is_bus_posted = l->waiting.n;
+	if (!n->is_bus_posted)
+		return;
+	x = *(struct elan_burst *)ring_pop(&l->waiting);
+	grant(a, &x); /* who asks now stands in line */
+	/* what a direction had alone is not held against it */
+	if (is_shared)
+		l->had += bus->busy - busy;
+	else
+		n->in.had = n->out.had = 0;
+	elan_post(a, bus->free_at[0], ELAN_ENGINE_BUS, 0);
+}
+
+static void ask(const struct nic_at *a, struct elan_burst b)
+{
+	struct elan_node *n = a->node;
+
+	if (!elan_params(a)->bus_reads) {
+		grant(a, &b);
+		return;
+	}
+	*(struct elan_burst *)ring_push(
+		b.is_read ? &n->out.waiting : &n->in.waiting) = b;
+	if (!n->is_bus_posted)
+		elan_bus_on_free(a, 0);
+}
+
+void elan_bus_read(const struct nic_at *a, uint64_t at, uint32_t bytes,
+	elan_granted *granted, uint32_t id)
+{
+	ask(a, (struct elan_burst){ granted, at, id, bytes, true });
+}
+
+void elan_bus_write(const struct nic_at *a, uint64_t at, uint32_t bytes,
+	elan_granted *granted, uint32_t id)
+{
+	ask(a, (struct elan_burst){ granted, at, id, bytes, false });
+}
+
+/* --- words --- */
+
+struct word {
+	struct slot slot;
+	uint64_t address, value;
+};
+
+void elan_bus_init(struct elan_node *n)
+{
+	ring_init(&n->in.waiting, sizeof(struct elan_burst));
+	ring_init(&n->out.waiting, sizeof(struct elan_burst));
+	slots_init(&n->words.items, sizeof(struct word));
+}
+
+void elan_bus_fini(struct elan_node *n)
+{
+	ring_fini(&n->in.waiting);
+	ring_fini(&n->out.waiting);
+	slots_fini(&n->words.items);
+}
+
+uint64_t elan_bus_memory(const struct elan_node *n)
+{
+	return sizeof(struct bus) + ring_memory(&n->in.waiting) +
+	       ring_memory(&n->out.waiting) + slots_memory(&n->words.items);
+}
+
+static void word_granted(const struct nic_at *a, uint32_t id, sim_time seen)
+{
+	struct elan_words *w = &elan_here(a)->words;
+
+	w->last_in = seen;
+	elan_post(a, seen, ELAN_ENGINE_WORD_IN, id);
+	w->had++;
+	elan_of(a)->on_word(a);
+}
+
+void elan_word_write(const struct nic_at *a, uint64_t address, uint64_t value)
+{
+	struct elan_words *w = &elan_here(a)->words;
+	uint32_t id = slots_take(&w->items);
+	struct word *x = slots_at(&w->items, id);
+
+	x->address = address;
+	x->value = value;
+	slots_push(&w->items, &w->out, id);
+	w->asked++;
+	elan_bus_write(a, address, sizeof(x->value), word_granted, id);
+}
+
+void elan_word_on_in(const struct nic_at *a, uint32_t id)
+{
+	struct elan_words *w = &elan_here(a)->words;
+	const struct word *x = slots_at(&w->items, id);
+
+	BUG_IF(w->out.first != id);
+	slots_pop(&w->items, &w->out);
+	host_write(a->nic->host, a->w, a->s, a->t, x->address, &x->value,
+		sizeof(x->value));
+	/* for those who wait for this or for something else */
+	host_poke(a->nic->host, a->w, a->s, a->t);
+	slots_give(&w->items, id);
+}
+
+void elan_read(const struct nic_at *a, uint64_t at, void *to, uint32_t n)
+{
+	const struct elan_words *w = &elan_here(a)->words;
+	const struct word *x;
+	uint32_t i;
+
+	host_read(a->nic->host, a->s, at, to, n);
+	for (i = w->out.first; i; i = x->slot.next) {
+		x = slots_at(&w->items, i);
+		elan_overlay(to, at, n, x->address, (const uint8_t *)&x->value,
+			sizeof(x->value));
+	}
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "nic/elan4/elan_testing.h"
+#include "nic/elan4/pcix.h"
 #include "testing/testing.h"
 
 enum { BYTES = 256 << 10 };
@@ -35,15 +36,16 @@ static void dma_program(void *arg)
 static void meter_program(void *arg)
 {
 	struct share *x = arg;
-	struct elan_node *n = nic_node(et_card(), 0);
+	const struct bus *bus =
+		side_bus_at(((struct elan *)et_card())->side, 0);
 	uint32_t i;
 
 	program_wait(150 * US);
 	for (i = 0; i < 2; i++)
-		x->bytes[i] = n->bus.bytes[i];
+		x->bytes[i] = bus->bytes[i];
 	program_wait(250 * US);
 	for (i = 0; i < 2; i++)
-		x->bytes[i] = n->bus.bytes[i] - x->bytes[i];
+		x->bytes[i] = bus->bytes[i] - x->bytes[i];
 }
 
 static void check_program(void *arg)
@@ -73,7 +75,7 @@ static struct share run_share(int64_t percent, bool reads, bool writes)
 		p[n++] = (struct et_program){ 0, check_program, NULL };
 	}
 	et_init(&m, "4");
-	m.params.bus.share = percent;
+	m.params.bus_reads = percent;
 	et_run(&m, 1, p, n);
 	et_fini(&m);
 	return x;
@@ -115,6 +117,69 @@ static void qsn_f16_who_is_alone_gets_the_bus(void **state)
 	}
 	assert_in_range(reads.bytes[BUS_OUT], 85000, 92000);
 	assert_in_range(writes.bytes[BUS_IN], 85000, 92000);
+}
+
+/* --- words on their way --- */
+
+static void words_program(void *arg)
+{
+	struct nic_at a = nic_at(
+		et_card(), program_worker(), program_node(), program_now());
+	const struct elan_words *w = &elan_here(&a)->words;
+	uint64_t seen[3] = { 9, 9, 9 };
+	uint32_t half;
+
+	(void)arg;
+	elan_word_write(&a, ET_FLAG, 11);
+	elan_word_write(&a, ET_FLAG + 8, 22);
+	elan_word_write(&a, ET_FLAG, 33);
+	elan_read(&a, ET_FLAG, seen, 24);
+	assert_int_equal(seen[0], 33);
+	assert_int_equal(seen[1], 22);
+	assert_int_equal(seen[2], 0);
+	/* a part of one, which lies over the end of what is read */
+	elan_read(&a, ET_FLAG + 4, &half, 4);
+	assert_int_equal(half, 0);
+	elan_read(&a, ET_FLAG + 8, &half, 4);
+	assert_int_equal(half, 22);
+	assert_int_equal(et_word(ET_FLAG), 0);
+	et_wait_word(ET_FLAG, 11);
+	assert_int_equal(et_word(ET_FLAG + 8), 0);
+	program_wait(w->last_in + 1);
+	assert_int_equal(et_word(ET_FLAG), 33);
+	assert_int_equal(et_word(ET_FLAG + 8), 22);
+	assert_int_equal(w->items.used, 0);
+	assert_int_equal(w->had, 3);
+}
+
+static void words_are_seen_before_they_are_in_memory(void **state)
+{
+	struct et_program p = { 0, words_program, NULL };
+	struct et m;
+
+	(void)state;
+	et_init(&m, "4");
+	et_run(&m, 1, &p, 1);
+	et_fini(&m);
+}
+
+static void an_overlay_is_what_both_have(void **state)
+{
+	uint32_t from, at, n = 8, k;
+
+	(void)state;
+	for (at = 0; at < 24; at++)
+		for (from = 8; from < 12; from++) {
+			uint8_t to[8] = { 0 };
+			const uint8_t data[4] = { 1, 2, 3, 4 };
+
+			elan_overlay(to, at, n, from, data, sizeof(data));
+			for (k = 0; k < n; k++)
+				assert_int_equal(to[k],
+					at + k >= from && at + k < from + 4
+						? data[at + k - from]
+						: 0);
+		}
 }
 
 /* --- byte orders --- */
@@ -182,6 +247,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(qsn_f16_reads_and_writes_get_their_parts),
 		cmocka_unit_test(qsn_f16_who_is_alone_gets_the_bus),
+		cmocka_unit_test(words_are_seen_before_they_are_in_memory),
+		cmocka_unit_test(an_overlay_is_what_both_have),
 		cmocka_unit_test(qsn_f16_words_are_of_either_byte_order),
 	};
 

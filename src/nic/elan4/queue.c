@@ -309,22 +309,22 @@ sim_time elan_store(struct nic *nic, struct sim_worker *w, site_id s,
 	struct elan *x = (struct elan *)nic;
 	struct nic_at a = nic_at(nic, w, s, t);
 	struct elan_queue *q = elan_queue(elan_here(&a), queue);
-	sim_time end = bus_store(&elan_here(&a)->bus, t, 8 * n);
+	sim_time came = x->side->ops->store(x->side, s, t, 8 * n);
+	sim_time end = came - x->host.store;
 	enum elan_error wrong;
 	uint64_t position;
 
 	BUG_IF(!n || 8 * n > ELAN_BLOCK);
 	/* Of a node that dies before it is in the card, nothing comes. */
-	if (!q || q->error || end + x->host.store >= host_dies_at(nic->host, s))
+	if (!q || q->error || came >= host_dies_at(nic->host, s))
 		return end;
 	wrong = misuse(q, offset, n, &position);
 	if (wrong == ELAN_FINE) {
 		copy_in(q, position, words, n);
-		elan_account_store(
-			&a, &q->births, position, 8 * n, end + x->host.store);
+		elan_account_store(&a, &q->births, position, 8 * n, came);
 	}
-	note_arrival(q, end + x->host.store, wrong);
-	elan_post(&a, end + x->host.store, ELAN_ENGINE_STORE, queue);
+	note_arrival(q, came, wrong);
+	elan_post(&a, came, ELAN_ENGINE_STORE, queue);
 	return end;
 }
 

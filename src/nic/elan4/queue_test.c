@@ -37,10 +37,10 @@ static void qsn_f17_cores_push_and_the_card_pulls(void **state)
 		et_init(&m, "4");
 		et_run(&m, 1, &p, 1);
 		/* OPEN, WRITE, address, 512 bytes, CLOSE; or a descriptor */
-		assert_int_equal(et_node(&m, 0)->bus.bytes[BUS_OUT],
+		assert_int_equal(et_bus(&m, 0)->bytes[BUS_OUT],
 			is_dma ? 64 + 512 : 32 + 512);
 		assert_int_equal(et_counts(&m, 0).reads, is_dma);
-		assert_int_equal(et_node(&m, 1)->bus.bytes[BUS_IN], 512);
+		assert_int_equal(et_bus(&m, 1)->bytes[BUS_IN], 512);
 		et_fini(&m);
 	}
 }
@@ -255,7 +255,7 @@ static void qsn_f25_room_comes_back_with_the_acknowledgement(void **state)
 	(void)state;
 	et_init(&m, "4");
 	m.params.input = 100 * US;
-	m.params.ack_timeout = 1000 * US;
+	m.params.retry.timeout = 1000 * US;
 	et_run(&m, 1, &p, 1);
 	et_fini(&m);
 }
@@ -285,7 +285,7 @@ static void qsn_f25_each_packet_is_kept_until_its_own(void **state)
 	(void)state;
 	et_init(&m, "4");
 	m.params.input = 100 * US;
-	m.params.ack_timeout = 1000 * US;
+	m.params.retry.timeout = 1000 * US;
 	et_run(&m, 1, &p, 1);
 	et_fini(&m);
 }
@@ -426,7 +426,7 @@ static void qsn_f24_there_are_four_depths(void **state)
 	(void)state;
 	et_init(&m, "4");
 	m.params.input = 10000 * US;
-	m.params.ack_timeout = 100000 * US;
+	m.params.retry.timeout = 100000 * US;
 	et_run(&m, 1, &p, 1);
 	et_fini(&m);
 }

@@ -37,9 +37,9 @@ static uint64_t run_mirror(int64_t per_node, int64_t round_trips)
 		p[i] = (struct et_program){ i, mirror_program, NULL };
 	et_init(&m, "16");
 	m.spread = UPDOWN_SINGLE;
-	m.params.ack_timeout = 5 * US;
-	m.params.per_node = per_node;
-	m.params.round_trips = round_trips;
+	m.params.retry.timeout = 5 * US;
+	m.params.retry.per_node = per_node;
+	m.params.retry.round_trips = round_trips;
 	et_run(&m, 1, p, NODES);
 	for (i = 0; i < NODES; i++)
 		resent += et_counts(&m, i).resent;
@@ -103,7 +103,7 @@ static void the_longest_round_trip_is_forgotten(void **state)
 	(void)state;
 	et_init(&m, "4");
 	m.params.input = 30 * US;
-	m.params.ack_timeout = 35 * US;
+	m.params.retry.timeout = 35 * US;
 	et_run(&m, 1, p, 1);
 	assert_int_equal(et_counts(&m, 0).timeouts, 0);
 	et_fini(&m);
@@ -121,8 +121,8 @@ static void time_outs_double_twice(void **state)
 
 	(void)state;
 	et_init(&m, "4");
-	m.params.retries = 4;
-	m.params.back_off = 1;
+	m.params.retry.limit = 4;
+	m.params.retry.back_off = 1;
 	m.faults = &plan;
 	et_start(&m, 1, 1);
 	program_start(m.host, p[0].node, 0, 0, p[0].run, p[0].arg);

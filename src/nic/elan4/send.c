@@ -61,7 +61,7 @@ static void put_off(const struct nic_at *a, struct elan_buffer *b)
 static void inject(const struct nic_at *a, uint32_t fifo, packet_id id)
 {
 	struct elan_buffer *b = elan_buffer(a, id);
-	bool frees = fifo == ELAN_FIFO_DMA && b->is_first;
+	bool frees = b->channel == ELAN_DMA_CHANNEL && b->is_first;
 	uint32_t bytes = b->data_bytes;
 
 	if (a->t > b->left_at)
@@ -84,7 +84,7 @@ static void set_cast(struct packet *p, const struct elan_buffer *what)
 	}
 }
 
-void elan_send_packet(const struct nic_at *a, uint32_t fifo, site_id dst,
+void elan_send_packet(const struct nic_at *a, enum elan_fifo use, site_id dst,
 	const struct elan_buffer *what, uint32_t route,
 	struct elan_account *account)
 {
@@ -99,7 +99,7 @@ void elan_send_packet(const struct nic_at *a, uint32_t fifo, site_id dst,
 		.dst = dst,
 		.number = sender_of(a)->number++,
 		.born = a->t,
-		.kind = fifo == ELAN_FIFO_ACK ? PACKET_SYSTEM : PACKET_DYNAMIC,
+		.kind = use == ELAN_FIFO_ACK ? PACKET_SYSTEM : PACKET_DYNAMIC,
 		.bytes = what->data_bytes,
 		.load = payload_to_load(b),
 	};
@@ -109,7 +109,8 @@ void elan_send_packet(const struct nic_at *a, uint32_t fifo, site_id dst,
 	if (what->cast)
 		set_cast(&net->packets[id], what);
 	elan_account_packet(a, id, account);
-	outbox_send(a, &sender_of(a)->outbox, fifo, id, inject);
+	outbox_send(
+		a, &sender_of(a)->outbox, elan_of(a)->fifo[use], id, inject);
 }
 
 void elan_send_on_room(const struct nic_at *a, uint32_t fifo)
@@ -189,27 +190,13 @@ static void on_late(const struct nic_at *a, uint32_t id)
 	elan_count(a)->timeouts++;
 }
 
-sim_time elan_timeout(const struct elan *x)
-{
-	return x->params.ack_timeout + x->params.per_node * x->nic.n_nodes;
-}
-
 void elan_send_set_up(struct resend_how *how, const struct elan *x)
 {
-	*how = (struct resend_how){
-		.leave = ELAN_ENGINE_LEAVE,
-		.late = ELAN_ENGINE_LATE,
-		.later = ELAN_ENGINE_LATER,
-		.again = ELAN_ENGINE_AGAIN,
-		.stride = ELAN_ENGINES,
-		.timeout = elan_timeout(x),
-		.round_trips = x->params.round_trips,
-		.retries = x->params.retries,
-		.back_off = x->params.back_off,
-		.send = send,
-		.on_late = on_late,
-		.give_up = give_up,
-	};
+	resend_set_up(how, &x->params.retry, x->nic.n_nodes, ELAN_ENGINE_LEAVE);
+	how->stride = ELAN_ENGINES;
+	how->send = send;
+	how->on_late = on_late;
+	how->give_up = give_up;
 }
 
 /* An answer to a broadcast that has been sent again since. */

@@ -33,7 +33,7 @@ struct elan_sending {
 	uint32_t event; /* set by the acknowledgement */
 	uint32_t no_event; /* or by a test's no */
 	uint32_t number; /* of the packet that was sent last */
-	uint8_t fifo;
+	enum elan_fifo fifo;
 	bool is_free; /* of any order with others to its node */
 	struct elan_account account;
 };
@@ -50,8 +50,6 @@ struct elan_sender {
 
 /* Fills in what is the sender's; times are the machine's. */
 void elan_send_set_up(struct resend_how *how, const struct elan *x);
-/* After which a packet without an answer is sent again, at the soonest. */
-sim_time elan_timeout(const struct elan *x);
 
 struct elan_sending *elan_sending(const struct nic_at *a, uint32_t id);
 /* A new one, with a buffer to fill; its packet leaves at t or later. */
@@ -62,7 +60,7 @@ void elan_send_on_answer(const struct nic_at *a, const struct elan_buffer *b);
  * Puts a packet into the network, or in line for it.  Its time is charged to
  * an account's message; NULL: to none.
  */
-void elan_send_packet(const struct nic_at *a, uint32_t fifo, site_id dst,
+void elan_send_packet(const struct nic_at *a, enum elan_fifo use, site_id dst,
 	const struct elan_buffer *what, uint32_t route,
 	struct elan_account *account);
 void elan_send_on_room(const struct nic_at *a, uint32_t fifo);

@@ -60,9 +60,9 @@ static void again_check(void *arg)
 static void run_again(struct et *m)
 {
 	et_init(m, "4");
-	m->params.ack_timeout = 600 * SIM_NS;
-	m->params.back_off = 100 * SIM_NS;
-	m->params.retries = 255;
+	m->params.retry.timeout = 600 * SIM_NS;
+	m->params.retry.back_off = 100 * SIM_NS;
+	m->params.retry.limit = 255;
 	run_two(m, again_program, again_check, NULL);
 }
 
@@ -81,7 +81,7 @@ static void qsn_f25_what_is_resent_is_not_stored_again(void **state)
 	assert_int_equal(c.acks, AGAIN + 6);
 	assert_int_equal(c.packets, AGAIN + 6 + c.resent);
 	/* ARMs, packets, the DMA's descriptor and its reads: once each */
-	assert_int_equal(et_node(&m, 0)->bus.bytes[BUS_OUT],
+	assert_int_equal(et_bus(&m, 0)->bytes[BUS_OUT],
 		2 * 32 + AGAIN * (40 + 512) + 64 + 3000);
 	et_fini(&m);
 }
@@ -108,8 +108,8 @@ static void an_acknowledgement_may_come_late(void **state)
 
 	(void)state;
 	et_init(&m, "4");
-	m.params.ack_timeout = 300 * SIM_NS;
-	m.params.back_off = 20 * US;
+	m.params.retry.timeout = 300 * SIM_NS;
+	m.params.retry.back_off = 20 * US;
 	run_two(&m, again_program, again_check, NULL);
 	assert_true(et_counts(&m, 0).timeouts > 0);
 	assert_int_equal(et_counts(&m, 0).resent, 0);
@@ -209,7 +209,7 @@ static struct elan_counts run_full(
 	et_init(&m, "4");
 	m.params.reads = 1;
 	m.params.read_latency = busy;
-	m.params.retries = retries;
+	m.params.retry.limit = retries;
 	et_run(&m, 1, p, 3);
 	c = et_counts(&m, 0);
 	et_fini(&m);
@@ -358,9 +358,9 @@ static uint64_t run_mixed(uint32_t n_workers, sim_time timeout,
 	for (i = 0; i < NODES; i++)
 		p[i] = (struct et_program){ i, mixed_program, NULL };
 	et_init(&m, "16");
-	m.params.ack_timeout = timeout;
+	m.params.retry.timeout = timeout;
 	m.params.dma_window = timeout < 10 * US ? 32 : 8;
-	m.params.retries = 255;
+	m.params.retry.limit = 255;
 	m.book = sums ? &book : NULL;
 	et_run(&m, n_workers, p, NODES);
 	digest = et_digest(&m);

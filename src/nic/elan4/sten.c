@@ -129,7 +129,7 @@ static bool is_range(uint64_t open)
 	return (open & 0xff) == ELAN_OPEN_RANGE;
 }
 
-static uint8_t fifo_of(uint64_t open)
+static enum elan_fifo fifo_of(uint64_t open)
 {
 	return is_range(open) ? ELAN_FIFO_CAST : ELAN_FIFO_STEN;
 }
@@ -220,8 +220,8 @@ static site_id destination(const struct nic_at *a, uint64_t open, uint64_t last)
 
 	if (!is_range(open))
 		last = to;
-	else if (!a->nic->net->route->ops->spread)
-		return NO_SITE; /* this network does not broadcast */
+	else if (!a->nic->net->coll)
+		return NO_SITE; /* this network's switches do not broadcast */
 	return to <= last && last < a->nic->n_nodes ? (site_id)to : NO_SITE;
 }
 

@@ -448,7 +448,7 @@ static void any_words_do_no_harm(void **state)
 			p[i] = (struct et_program){ i, any_program, &seed };
 		et_init(&m, "4");
 		if (seed % 3 == 0)
-			m.params.ack_timeout = 400 * SIM_NS;
+			m.params.retry.timeout = 400 * SIM_NS;
 		et_run(&m, 1, p, 4);
 		et_fini(&m);
 	}
@@ -484,9 +484,9 @@ static void the_audit_tells_what_is_left(void **state)
 	n->input->inside = 2;
 	fails_with(&m, "2 to be executed");
 	n->input->inside = 0;
-	n->reads.n = 1;
+	n->n_reads = 1;
 	fails_with(&m, "1 reads");
-	n->reads.n = 0;
+	n->n_reads = 0;
 	n->dmas->read_bytes = 512;
 	fails_with(&m, "512 bytes");
 	n->dmas->read_bytes = 0;

@@ -36,7 +36,7 @@ struct elan_thread {
 	uint32_t after; /* so many, ever */
 	bool has_claim; /* on room for its bytes, since it was woken */
 	uint32_t queue, bytes;
-	uint64_t at, value;
+	uint64_t at, value; /* or where it reads */
 	elan_code *run;
 	uint64_t reg[ELAN_REGISTERS];
 	struct card_thread *card; /* NULL until it runs */
@@ -324,6 +324,13 @@ void elan_thread_on_go(const struct nic_at *a, uint32_t id)
 	dispatch(a);
 }
 
+static void granted(const struct nic_at *a, uint32_t id, sim_time end)
+{
+	if (end < elan_here(a)->words.last_in)
+		end = elan_here(a)->words.last_in;
+	elan_post(a, end, ELAN_ENGINE_THREAD, id);
+}
+
 /* No read passes a write, one of the thread's own say: not in line for the bus,
  * nor behind it. */
 void elan_thread_on_word(const struct nic_at *a)
@@ -335,14 +342,7 @@ void elan_thread_on_word(const struct nic_at *a)
 		(int32_t)(elan_here(a)->words.had - x->after) < 0)
 		return;
 	x->is_behind = false;
-	elan_bus_ask(a, ELAN_BURST_THREAD, x->id, x->bytes);
-}
-
-void elan_thread_granted(const struct nic_at *a, uint32_t id, sim_time end)
-{
-	if (end < elan_here(a)->words.last_in)
-		end = elan_here(a)->words.last_in;
-	elan_post(a, end, ELAN_ENGINE_THREAD, id);
+	elan_bus_read(a, x->at, x->bytes, granted, x->id);
 }
 
 /* --- what threads call --- */
@@ -453,6 +453,7 @@ int elan_card_read(uint64_t at, void *to, uint32_t bytes)
 	if (!elan_may(elan_here(&a), x->context, at, bytes))
 		return EFAULT;
 	x->is_reading = true;
+	x->at = at;
 	x->after = elan_here(&a)->words.asked;
 	x->bytes = bytes;
 	elan_count(&a)->reads++;

@@ -15,8 +15,6 @@ bool elan_thread_has_room(const struct nic_at *a, uint32_t queue);
 enum elan_error elan_thread_begin(
 	const struct nic_at *a, uint32_t queue, const uint64_t *word);
 void elan_thread_on_go(const struct nic_at *a, uint32_t id);
-/* Its read has the bus, until end. */
-elan_granted elan_thread_granted;
 /* A word has had the bus: a read that stands behind it goes on. */
 void elan_thread_on_word(const struct nic_at *a);
 /* A queue has room, or has stopped: those that wait for that go on. */

@@ -53,12 +53,12 @@ static void reads_and_writes_take_the_bus(void **state)
 	(void)state;
 	for (i = 0; i < 2 * ELAN_PLATFORMS; i++) {
 		et_init(&m, "4");
-		m.params.bus.share = i % 2 ? 50 : 0;
+		m.params.bus_reads = i % 2 ? 50 : 0;
 		m.params.platform = i / 2;
 		et_run(&m, 1, &p, 1);
-		assert_int_equal(et_node(&m, 0)->bus.bytes[BUS_IN], 8);
-		assert_int_equal(et_node(&m, 0)->bus.bytes[BUS_OUT],
-			ELAN_BLOCK + 8 + 56);
+		assert_int_equal(et_bus(&m, 0)->bytes[BUS_IN], 8);
+		assert_int_equal(
+			et_bus(&m, 0)->bytes[BUS_OUT], ELAN_BLOCK + 8 + 56);
 		et_fini(&m);
 	}
 }
@@ -99,7 +99,7 @@ static void a_read_waits_for_words_before_it(void **state)
 	for (reads = 0; reads < 100; reads += 33) {
 		n_seen = 0;
 		et_init(&m, "4");
-		m.params.bus.share = reads;
+		m.params.bus_reads = reads;
 		et_run(&m, 1, &p, 1);
 		assert_int_equal(n_seen, 2);
 		et_fini(&m);

@@ -171,7 +171,7 @@ static void threads_die_with_their_node(void **state)
 	n_done = 0;
 	et_init(&m, "4");
 	m.faults = &plan;
-	m.params.retries = 2;
+	m.params.retry.limit = 2;
 	et_run(&m, 1, p, 2);
 	assert_in_range(n_done, 100, 120);
 	et_fini(&m);

@@ -112,7 +112,7 @@ void resend_answered(const struct nic_at *a, struct resend *r, uint32_t id)
 
 /* --- tries --- */
 
-void resend_on_leave(const struct nic_at *a, struct resend *r, uint32_t id)
+static void on_leave(const struct nic_at *a, struct resend *r, uint32_t id)
 {
 	struct resend_item *x = item(r, id);
 
@@ -152,7 +152,7 @@ void resend_excused(const struct nic_at *a, struct resend *r, uint32_t id)
 	resend_again(a, r, id);
 }
 
-void resend_on_again(const struct nic_at *a, struct resend *r, uint32_t id)
+static void on_again(const struct nic_at *a, struct resend *r, uint32_t id)
 {
 	struct resend_item *x = slots_find(&r->items, id);
 
@@ -160,7 +160,7 @@ void resend_on_again(const struct nic_at *a, struct resend *r, uint32_t id)
 	if (!x || x->again_at != a->t)
 		return;
 	x->again_at = 0;
-	resend_on_leave(a, r, id);
+	on_leave(a, r, id);
 }
 
 static void is_late(const struct nic_at *a, struct resend *r, uint32_t id)
@@ -173,7 +173,7 @@ static void is_late(const struct nic_at *a, struct resend *r, uint32_t id)
 	resend_again(a, r, id);
 }
 
-void resend_on_late(const struct nic_at *a, struct resend *r)
+static void on_late(const struct nic_at *a, struct resend *r)
 {
 	sim_time t;
 
@@ -197,7 +197,7 @@ static const struct resend_item *awaited(const struct resend *r, uint32_t id)
 	return x && x->tries && x->left_at ? x : NULL;
 }
 
-void resend_on_later(const struct nic_at *a, struct resend *r, uint32_t id)
+static void on_later(const struct nic_at *a, struct resend *r, uint32_t id)
 {
 	const struct resend_item *x = awaited(r, id);
 
@@ -213,13 +213,13 @@ bool resend_on_event(
 	const struct nic_at *a, struct resend *r, uint32_t number, uint32_t id)
 {
 	if (number == r->how->leave)
-		resend_on_leave(a, r, id);
+		on_leave(a, r, id);
 	else if (number == r->how->late)
-		resend_on_late(a, r);
+		on_late(a, r);
 	else if (number == r->how->later)
-		resend_on_later(a, r, id);
+		on_later(a, r, id);
 	else if (number == r->how->again)
-		resend_on_again(a, r, id);
+		on_again(a, r, id);
 	else
 		return false;
 	return true;

@@ -119,12 +119,7 @@ void resend_excused(const struct nic_at *a, struct resend *r, uint32_t id);
 /* It is done with. */
 void resend_give(struct resend *r, uint32_t id);
 
-/* The events of how->leave and so on; id is the event's data. */
-void resend_on_leave(const struct nic_at *a, struct resend *r, uint32_t id);
-void resend_on_late(const struct nic_at *a, struct resend *r);
-void resend_on_later(const struct nic_at *a, struct resend *r, uint32_t id);
-void resend_on_again(const struct nic_at *a, struct resend *r, uint32_t id);
-/* Whether an event is one of these, which is handled then. */
+/* Whether an event is one of how's, which is handled then; id is its data. */
 bool resend_on_event(
 	const struct nic_at *a, struct resend *r, uint32_t number, uint32_t id);
 /* Whether such an event is a clock that nobody waits for: see nic_ops. */

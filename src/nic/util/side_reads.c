@@ -59,6 +59,10 @@ static void ask(const struct nic_at *a, struct side_reads *r, uint32_t id)
 	struct piece *p = slots_at(&r->pieces, id);
 
 	r->n++;
+	if (!p->bytes) {
+		post(a, r, a->t, r->how->first + 1, id);
+		return;
+	}
 	p->t = side->ops->request(side, a->s, a->t, p->at, p->bytes);
 	if (r->how->is_settled)
 		post_ahead(a, r, p, id);
@@ -147,11 +151,22 @@ void side_reads_begin(const struct nic_at *a, struct side_reads *r, uint64_t at,
 		.id = id,
 	};
 
-	BUG_IF(!bytes);
 	if (bytes <= side->most_read && !r->line.first && r->n < side->n_reads)
 		begin_at_once(a, r, &x);
 	else
 		begin_in_line(a, r, &x);
+}
+
+const struct side_read *side_reads_whose(
+	const struct side_reads *r, uint32_t piece)
+{
+	return &((const struct piece *)slots_at(&r->pieces, piece))->read;
+}
+
+void side_reads_granted(const struct nic_at *a, struct side_reads *r,
+	uint32_t piece, sim_time end)
+{
+	post(a, r, end, r->how->first + 1, piece);
 }
 
 static void on_ready(
@@ -160,8 +175,11 @@ static void on_ready(
 	const struct piece *p = slots_at(&r->pieces, data);
 	struct side *side = r->how->side;
 
-	post(a, r, side->ops->data(side, a->s, a->t, p->at, p->bytes),
-		r->how->first + 1, data);
+	if (r->how->ask)
+		r->how->ask(a, data, p->at, p->bytes);
+	else
+		side_reads_granted(a, r, data,
+			side->ops->data(side, a->s, a->t, p->at, p->bytes));
 }
 
 /* A piece of an item is here; whether that is all. */

@@ -7,7 +7,8 @@
  *
  * That data is at the far end of the bus is an event, which does nothing but
  * ask for the bus.  An owner that calls side_reads_settle() before each event
- * of its node spares it.
+ * of its node spares it.  An owner whose reads stand in line for the bus with
+ * other things of its own (ask) says itself when they have it.
  */
 #ifndef NIC_UTIL_SIDE_READS_H
 #define NIC_UTIL_SIDE_READS_H
@@ -38,6 +39,11 @@ struct side_reads_how {
 	struct side *side;
 	uint32_t first; /* number of SIDE_READS_EVENTS events */
 	bool is_settled; /* by its owner; the side says how long data takes */
+	/* A piece's data is ready: asks for the bus, in place of the side's
+	 * data(); side_reads_granted() follows, now or later.  Not of those
+	 * that are settled.  NULL: the side is asked. */
+	void (*ask)(const struct nic_at *a, uint32_t piece, uint64_t at,
+		uint32_t bytes);
 };
 
 /* One node's. */
@@ -59,9 +65,16 @@ void side_reads_init(struct side_reads *r, const struct side_reads_how *how,
 void side_reads_fini(struct side_reads *r);
 uint64_t side_reads_memory(const struct side_reads *r);
 
-/* One byte or more. */
+/* Of no bytes there is nothing to wait for but a moment. */
 void side_reads_begin(const struct nic_at *a, struct side_reads *r, uint64_t at,
 	uint32_t bytes, side_read_done *done, void *owner, uint32_t id);
+
+/* For how->ask(): whose a piece is, where reads fit into one; it has the bus,
+ * until end. */
+const struct side_read *side_reads_whose(
+	const struct side_reads *r, uint32_t piece);
+void side_reads_granted(const struct nic_at *a, struct side_reads *r,
+	uint32_t piece, sim_time end);
 
 /* What is ready by t crosses the bus, before an event that is now. */
 void side_reads_settle(

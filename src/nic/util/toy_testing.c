@@ -8,9 +8,6 @@ enum {
 	TOY_LATE,
 	TOY_LATER,
 	TOY_AGAIN,
-	TOY_READY,
-	TOY_DONE,
-	TOY_IN,
 	TOY_EVENT,
 	TOY_STRIDE = 64,
 };
@@ -149,41 +146,6 @@ static void on_room(struct net *net, struct sim_worker *w, site_id s,
 	outbox_on_room(&a, &toy_node(&a)->outbox, fifo, leave);
 }
 
-/* --- the bus --- */
-
-static sim_time take_bus(const struct nic_at *a, uint32_t bytes)
-{
-	sim_time *free_at = &toy_node(a)->bus_free_at;
-
-	*free_at = (*free_at > a->t ? *free_at : a->t) + bytes * TOY_BYTE;
-	return *free_at;
-}
-
-static void ask_read(const struct nic_at *a, uint32_t id, uint32_t bytes)
-{
-	reads_granted(a, &toy_node(a)->reads, id, take_bus(a, bytes));
-}
-
-static void ask_word(const struct nic_at *a, uint32_t id, uint32_t bytes)
-{
-	words_granted(a, &toy_node(a)->words, id, take_bus(a, bytes));
-}
-
-static void on_had(const struct nic_at *a)
-{
-	assert_int_equal(toy_node(a)->words.had, ++toy_of(a)->had);
-}
-
-static void on_granted(const struct nic_at *a, struct read *x, sim_time end)
-{
-	note(&toy_of(a)->granted, a, x->bytes, (uint32_t)(end - a->t));
-}
-
-static void on_read(const struct nic_at *a, const struct read *x)
-{
-	note(&toy_of(a)->read, a, x->bytes, toy_node(a)->reads.n);
-}
-
 /* --- events --- */
 
 static void on_engine(const struct nic_at *a, const struct sim_event *e)
@@ -193,21 +155,7 @@ static void on_engine(const struct nic_at *a, const struct sim_event *e)
 		ENGINE_CLIENT + (sim_number(e) - ENGINE_CLIENT) % TOY_STRIDE;
 
 	ticks_check(a, &n->ticks, e);
-	if (number == TOY_LEAVE)
-		resend_on_leave(a, &n->resend, e->data);
-	else if (number == TOY_LATE)
-		resend_on_late(a, &n->resend);
-	else if (number == TOY_LATER)
-		resend_on_later(a, &n->resend, e->data);
-	else if (number == TOY_AGAIN)
-		resend_on_again(a, &n->resend, e->data);
-	else if (number == TOY_READY)
-		reads_on_ready(a, &n->reads, e->data);
-	else if (number == TOY_DONE)
-		reads_on_done(a, &n->reads, e->data);
-	else if (number == TOY_IN)
-		words_on_in(a, &n->words, e->data);
-	else
+	if (!resend_on_event(a, &n->resend, number, e->data))
 		note(&toy_of(a)->events, a, e->data, 0);
 }
 
@@ -239,8 +187,6 @@ static void node_init(struct nic *nic, void *node, site_id s)
 
 	(void)s;
 	resend_init(&n->resend, &t->resend, &n->ticks, sizeof(struct toy_item));
-	reads_init(&n->reads, &t->reads, &n->ticks, sizeof(struct read));
-	words_init(&n->words, &t->words, &n->ticks);
 }
 
 static void node_fini(struct nic *nic, void *node)
@@ -249,15 +195,13 @@ static void node_fini(struct nic *nic, void *node)
 
 	(void)nic;
 	resend_fini(&n->resend);
-	reads_fini(&n->reads);
-	words_fini(&n->words);
 }
 
 static int audit_node(const void *node, site_id s, struct err *e)
 {
 	const struct toy_node *n = node;
 
-	if (n->resend.items.used || n->reads.n || n->words.out.first)
+	if (n->resend.items.used)
 		return err_set_code(e, EXIT_INTERNAL, "node %u: not done", s);
 	return 0;
 }
@@ -308,19 +252,6 @@ struct toy *toy_new(void)
 		.on_late = on_late,
 		.give_up = give_up,
 	};
-	t->reads = (struct reads_how){
-		.ready = TOY_READY,
-		.done = TOY_DONE,
-		.latency = 100 * SIM_NS,
-		.most = 4,
-		.ask = ask_read,
-	};
-	t->words = (struct words_how){
-		.in = TOY_IN,
-		.see = 50 * SIM_NS,
-		.ask = ask_word,
-		.on_had = on_had,
-	};
 	return t;
 }
 
@@ -366,14 +297,4 @@ void toy_post(struct toy *t, sim_time due, uint32_t data)
 
 	(void)t;
 	ticks_post(&a, &toy_node(&a)->ticks, due, TOY_EVENT, data);
-}
-
-void toy_read(struct toy *t, uint32_t bytes)
-{
-	static const struct read_owner owner = { on_granted, on_read };
-	struct nic_at a = toy_at();
-
-	(void)t;
-	reads_reserve(&toy_node(&a)->reads);
-	reads_begin(&a, &toy_node(&a)->reads, &owner, bytes, 0);
 }

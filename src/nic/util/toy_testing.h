@@ -1,18 +1,15 @@
 /*
- * For tests of nic/util: a made-up interface that has one of each part, on a
- * small torus.  It sends numbers, which the test of its receiver takes, turns
- * away or loses; its bus takes TOY_BYTE for each byte, one burst at a time.
+ * For tests of nic/util: a made-up interface on a small torus.  It sends
+ * numbers, which the test of its receiver takes, turns away or loses.
  */
 #ifndef NIC_UTIL_TOY_TESTING_H
 #define NIC_UTIL_TOY_TESTING_H
 
 #include "nic/nic_testing.h"
 #include "nic/util/outbox.h"
-#include "nic/util/reads.h"
 #include "nic/util/resend.h"
-#include "nic/util/words.h"
 
-enum { TOY_BYTE = 10, TOY_MOST = 4096 };
+enum { TOY_MOST = 4096 };
 
 enum toy_verdict { TOY_NUMBER, TOY_TAKEN, TOY_TURNED_AWAY, TOY_LOST };
 
@@ -36,17 +33,12 @@ struct toy_node {
 	struct ticks ticks;
 	struct outbox outbox;
 	struct resend resend;
-	struct reads reads;
-	struct words words;
-	sim_time bus_free_at;
 	uint32_t sent; /* packets, ever */
 };
 
 struct toy {
 	struct nic_testing m;
 	struct resend_how resend;
-	struct reads_how reads;
-	struct words_how words;
 	/* what the receiver does with a number's try, from 0 on */
 	enum toy_verdict (*judge)(uint32_t number, uint32_t try);
 	struct toy_log came; /* at receivers: number, try */
@@ -54,8 +46,6 @@ struct toy {
 	struct toy_log acked, given_up; /* number, tries */
 	struct toy_log late; /* number, tries */
 	struct toy_log events; /* of TOY_EVENT: data */
-	struct toy_log granted, read; /* bytes */
-	uint32_t had; /* words that had the bus */
 };
 
 /* A test may change what it has set. */
@@ -72,7 +62,5 @@ struct toy_node *toy_node(const struct nic_at *a);
 void toy_send(struct toy *t, uint32_t number);
 /* An event that is due then: noted in events with its data. */
 void toy_post(struct toy *t, sim_time due, uint32_t data);
-/* Reads so many bytes; noted in read. */
-void toy_read(struct toy *t, uint32_t bytes);
 
 #endif

@@ -145,12 +145,8 @@ struct files *files_new(uint32_t n_io, uint32_t n_members,
 
 void files_free(struct files *f)
 {
-	uint32_t i;
-
 	if (!f)
 		return;
-	for (i = 0; i < f->n_io; i++)
-		bus_fini(&f->store[i].pcie);
 	pthread_mutex_destroy(&f->lock);
 	pthread_cond_destroy(&f->moved);
 	close(f->fd);

@@ -7,10 +7,10 @@ static double ms(sim_time t)
 	return (double)t / 1e9;
 }
 
-static void add(struct facts *f, const struct topo *t,
-	const struct lofamo_part *p, bool is_first)
+static void add(
+	struct facts *f, const struct topo *t, const struct lofamo_part *p)
 {
-	char name[64], form[160];
+	char name[64];
 
 	lofamo_name(t, p->kind, p->site, p->unit, name, sizeof(name));
 	facts_group(f, NULL);
@@ -22,12 +22,8 @@ static void add(struct facts *f, const struct topo *t,
 		facts_null(f, "by");
 	else
 		facts_count(f, "by", p->by);
-	snprintf(form, sizeof(form),
-		"%-11s {part:-14} {state:-8} since {since_ms:.3f} ms, known at "
-		"{known_ms:.3f} ms, by %s",
-		is_first ? "health" : "",
-		p->by == NO_ROUTER ? "a roll call" : "node {by}");
-	facts_line(f, form);
+	facts_text(f, "how", p->by == NO_ROUTER ? "a roll call" : "node ")
+		->is_hidden = true;
 	facts_end(f);
 }
 
@@ -47,9 +43,12 @@ void lofamo_facts(const void *params, const struct part_place *at, sim_time end,
 	lofamo_run(l, end);
 	facts_list(f, "health");
 	for (i = 0; lofamo_part(l, i, &p); i++)
-		add(f, at->topo, &p, !i);
+		add(f, at->topo, &p);
 	facts_end(f);
+	facts_each(f, "health", 0, "health",
+		"{part:-14} {state:-8} since {since_ms:.3f} ms, known at "
+		"{known_ms:.3f} ms, by {how}[{by}]");
 	if (!i)
-		facts_line(f, "health      all parts are taken to be normal");
+		facts_line(f, "health", "all parts are taken to be normal");
 	lofamo_free(l);
 }

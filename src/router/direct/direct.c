@@ -39,14 +39,18 @@ static bool is_staged(const struct net_params *p)
 	return own && !p->switches && own->arbiter == ARBITER_STAGES;
 }
 
+/* Whether switches are its, too. */
+static bool has_switches(const struct net_params *p)
+{
+	return !p->switches || p->switches == &direct_ops;
+}
+
 static int direct_check(
 	const struct net *n, const struct net_setup *s, struct err *e)
 {
 	int64_t capacity = s->router->packets * n->link.max_chunks;
-	bool has_switches =
-		!s->router->switches || s->router->switches == &direct_ops;
 
-	if (has_switches && s->topo->n_ports > DIRECT_PORTS)
+	if (has_switches(s->router) && s->topo->n_ports > DIRECT_PORTS)
 		return err_set(e,
 			"router.kind: direct supports at most %d ports, not %u",
 			DIRECT_PORTS, s->topo->n_ports);
@@ -185,7 +189,7 @@ static struct router *direct_make(struct net *n, const struct net_setup *s,
 				    : (uint32_t)d->full + 2 * (N_CHANNELS - 1);
 		d->rises = map_alloc(rises_bytes(d));
 	}
-	if (!n->coll)
+	if (!n->coll && has_switches(s->router))
 		n->coll = coll_new(s->route);
 	d->coll = n->coll;
 	return &d->router;
