@@ -3,6 +3,7 @@
  * for the logic and the link alone.  At the root they go into a slot in place
  * of a link, and turn.
  */
+#include "coll/legs.h"
 #include "coll/tree_node.h"
 
 uint32_t tree_place(uint32_t channel, uint32_t input)
@@ -175,8 +176,7 @@ static packet_id reduce(const struct tree_at *a, struct tree_route *r)
 	for (m = r->is.inputs; m; m &= m - 1)
 		tree_leave(a, place_of(r, (uint32_t)__builtin_ctz(m)), tail);
 	for (i = 1; i < n; i++)
-		a->net->client->on_absorbed(a->net, a->w, id[i]);
-	a->net->tally[a->w->id].absorbed += n - 1;
+		legs_absorb(a->net, a->w, id[i]);
 	a->node->up_until = tail + a->tree->params.turn;
 	return id[0];
 }
