@@ -331,7 +331,8 @@ static void write_table(
 	for (row = row->first;
 		row && (!x->is.table.most || t.n_rows < x->is.table.most);
 		row = row->next)
-		add_row(&t, row, form);
+		if (row->type < FACT_LINE)
+			add_row(&t, row, form);
 	if (t.n_rows)
 		table_print(&t, p->out, p->width, p->is_bold);
 	table_fini(&t);
