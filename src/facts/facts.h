@@ -141,6 +141,8 @@ void facts_place(struct facts *f, int place);
 
 /* The value of a path, "latency_ns.mean", in a group; or NULL. */
 const struct fact *facts_find(const struct fact *group, const char *path);
+/* The value of one key, which may have points in it; or NULL. */
+const struct fact *fact_of(const struct fact *group, const char *key);
 /* A text that is there. */
 const char *fact_text(const struct fact *group, const char *path);
 /* A number's value; false of anything else. */
