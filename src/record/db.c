@@ -32,6 +32,8 @@ struct db {
 	bool is_new; /* there was no such file */
 	struct guard guard;
 	struct db_query *kept[N_TABLES];
+	char **text; /* those of db_keep() */
+	size_t n_texts;
 };
 
 struct db_query {
@@ -96,6 +98,9 @@ void db_close(struct db *d)
 	/* after that, for its journal has gone */
 	if (d->lock >= 0)
 		close(d->lock);
+	while (d->n_texts)
+		mem_free(d->text[--d->n_texts]);
+	mem_free(d->text);
 	mem_free(d->path);
 	mem_free(d->target);
 	mem_free(d);
@@ -111,6 +116,13 @@ void db_discard(struct db *d)
 const char *db_path(const struct db *d)
 {
 	return d->path;
+}
+
+char *db_keep(struct db *d, const char *text)
+{
+	d->text = mem_grow(d->text, d->n_texts + 1, sizeof(*d->text));
+	d->text[d->n_texts] = mem_text(text);
+	return d->text[d->n_texts++];
 }
 
 int db_attach(struct db *d, const char *path, const char *name, struct err *e)
@@ -509,11 +521,6 @@ bool db_is_number(const struct db_query *q, int i)
 	return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
 }
 
-bool db_is_whole(const struct db_query *q, int i)
-{
-	return sqlite3_column_type(q->statement, i) == SQLITE_INTEGER;
-}
-
 bool db_is_bytes(const struct db_query *q, int i)
 {
 	return sqlite3_column_type(q->statement, i) == SQLITE_BLOB;
@@ -544,12 +551,17 @@ const void *db_bytes(const struct db_query *q, int i, size_t *n)
 
 void db_json(struct json *j, const char *key, struct db_query *q, int i)
 {
-	if (db_is_null(q, i))
+	switch (sqlite3_column_type(q->statement, i)) {
+	case SQLITE_NULL:
 		json_null(j, key);
-	else if (db_is_whole(q, i))
+		break;
+	case SQLITE_INTEGER:
 		json_int(j, key, db_int(q, i));
-	else if (db_is_number(q, i))
+		break;
+	case SQLITE_FLOAT:
 		json_real(j, key, db_real(q, i));
-	else
+		break;
+	default:
 		json_text(j, key, db_text(q, i));
+	}
 }

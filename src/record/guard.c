@@ -4,7 +4,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/mem.h"
 #include "record/tables.h"
 
 enum {

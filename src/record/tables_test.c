@@ -258,8 +258,7 @@ static void lists_have_the_scales_that_are_listed(void **state)
 	assert_int_equal(n, 9);
 }
 
-static void parameters_of_a_run_are_rows_of_a_sweep_without_machine(
-	void **state)
+static void parameters_of_runs_begin_as_those_of_sweeps(void **state)
 {
 	const struct record_table *run = &record_tables[TABLE_param];
 	const struct record_table *sweep = &record_tables[TABLE_swept_param];
@@ -306,8 +305,7 @@ int main(void)
 		cmocka_unit_test(an_older_file_lacks_nothing),
 		cmocka_unit_test(the_list_of_columns_is_in_order),
 		cmocka_unit_test(lists_have_the_scales_that_are_listed),
-		cmocka_unit_test(
-			parameters_of_a_run_are_rows_of_a_sweep_without_machine),
+		cmocka_unit_test(parameters_of_runs_begin_as_those_of_sweeps),
 		cmocka_unit_test(only_our_views_are_ours),
 	};
 
