@@ -145,24 +145,11 @@ int db_do(struct db *d, const char *sql, struct err *e)
 	return fail(d, e);
 }
 
-/* A number that the file's header has, -1 where it cannot be read. */
-static int64_t header(struct db *d, const char *pragma)
-{
-	struct err e = { 0 };
-	struct db_query *q = db_prepare(d, pragma, &e);
-	int64_t value = -1;
-
-	if (db_next(q))
-		value = db_int(q, 0);
-	db_finish(q);
-	return value;
-}
-
 /* A run that is killed before its first COMMIT leaves it so. */
 static bool is_empty(struct db *d)
 {
-	return !header(d, "PRAGMA application_id") &&
-	       !header(d, "PRAGMA schema_version");
+	return !guard_number(d->file, "PRAGMA application_id") &&
+	       !guard_number(d->file, "PRAGMA schema_version");
 }
 
 static int refuse_empty(const struct db *d, struct err *e)
@@ -179,9 +166,9 @@ static int check_ours(struct db *d, int64_t oldest, struct err *e)
 
 	if (is_empty(d))
 		return refuse_empty(d, e);
-	if (header(d, "PRAGMA application_id") != DB_APPLICATION)
+	if (guard_number(d->file, "PRAGMA application_id") != DB_APPLICATION)
 		return err_set(e, "%s: is not a run file", d->path);
-	schema = header(d, "PRAGMA user_version");
+	schema = guard_number(d->file, "PRAGMA user_version");
 	if (schema < oldest || schema > DB_SCHEMA)
 		return err_set(e,
 			"%s: is a run file of schema %lld, written by %s "
@@ -240,7 +227,7 @@ static int check_regular(const char *path, struct err *e)
 /* Readers need not know how old a file is. */
 static int complete(struct db *d, struct err *e)
 {
-	int64_t schema = header(d, "PRAGMA user_version");
+	int64_t schema = guard_number(d->file, "PRAGMA user_version");
 
 	return schema < DB_SCHEMA ? tables_complete(d, schema, e) : 0;
 }

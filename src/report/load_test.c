@@ -171,7 +171,7 @@ static void retries_are_of_the_links_that_have_most(void **state)
 		(struct row_list){ (const uint8_t *)none, 2 * N_LINKS };
 	row.retries = (struct row_list){ (const uint8_t *)some, 2 * N_LINKS };
 	row_put_sample(d, &row, &e);
-	has(d, "\"retries\":{\"links\":[\"u8\",\"AQA=\"],\"values\":[\"u8\","
+	has(d, "\"retries\":{\"links\":[\"u8\",\"AQA=\"],\"retries\":[\"u8\","
 	       "\"QCA=\"]}");
 }
 
