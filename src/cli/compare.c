@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "out/figure.h"
+#include "facts/figure.h"
 #include "out/json.h"
 #include "out/table.h"
 #include "record/read.h"

@@ -116,14 +116,6 @@ static void add_column(struct facts *f, const struct record_table *t,
 
 static int list(const struct cli_args *a, FILE *out, struct err *e)
 {
-	static const struct fact_column columns[] = {
-		{ "table", "{table}", false },
-		{ "files", "{files}", false },
-		{ "column", "{column}", false },
-		{ "unit", "{unit}", false },
-		{ "meaning", "{meaning}", false },
-		{ NULL, NULL, false },
-	};
 	struct facts f;
 	struct json j;
 	size_t i, k;
@@ -136,7 +128,7 @@ static int list(const struct cli_args *a, FILE *out, struct err *e)
 			add_column(&f, &record_tables[i],
 				&record_tables[i].column[k]);
 	facts_end(&f);
-	facts_table(&f, "columns", columns, 0);
+	facts_table(&f, "columns", "table|files|column|unit|meaning", 0);
 	json_init(&j, out);
 	if (a->is_json)
 		facts_json(&j, &f.root);

@@ -21,7 +21,6 @@ static struct elan_cq open_queue(uint32_t id)
 /* A node takes in what is for a job that it has. */
 static void join_program(void *arg)
 {
-	(void)arg;
 	open_queue(9);
 }
 
@@ -40,13 +39,11 @@ static void dma_to(uint32_t node)
 
 static void out_program(void *arg)
 {
-	(void)arg;
 	dma_to(1);
 }
 
 static void in_program(void *arg)
 {
-	(void)arg;
 	dma_to(0);
 }
 
@@ -56,7 +53,6 @@ static void store_program(void *arg)
 	uint8_t data[ELAN_PACKET];
 	uint32_t k;
 
-	(void)arg;
 	memset(data, 1, sizeof(data));
 	program_wait(10 * US);
 	for (k = 0; k < 100; k++)
@@ -102,7 +98,6 @@ static void qsn_f9_cpus_and_the_card_share_one_bus(void **state)
 {
 	uint64_t one = bus_rate(true, false, false);
 
-	(void)state;
 	assert_in_range(one, 860, 900);
 	assert_in_range(bus_rate(false, true, false), 860, 900);
 	assert_in_range(bus_rate(false, false, true), 390, 455);
@@ -159,7 +154,6 @@ static void qsn_f81_dmas_packets_are_whole_and_puts_need_not_be(void **state)
 		"nic.merge=128B", NULL };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		struct sighting x = { .is_dma = i };
 		struct kit k;
@@ -220,7 +214,6 @@ static void chain_program(void *arg)
 	uint64_t words[16], page = elan_memory_bytes();
 	uint32_t n = elan_dma_words(words, &d);
 
-	(void)arg;
 	page = (page + ELAN_PAGE - 1) / ELAN_PAGE * ELAN_PAGE;
 	assert_int_equal(elan_cq_map(&q, page), 0);
 	assert_int_equal(elan_arm_copy(&q, 1, BYTES, page, words, 8 * n), 0);
@@ -233,7 +226,6 @@ static void end_program(void *arg)
 {
 	struct elan_cq q = open_queue(0);
 
-	(void)arg;
 	arm(&q, 1, BYTES);
 	wait_flag(&q, 1);
 	bytes_are(TARGET, 5, BYTES);
@@ -279,7 +271,6 @@ static void elan4_stands_on_any_router(void **state)
 	};
 	uint32_t i, s;
 
-	(void)state;
 	for (i = 0; i < sizeof(on) / sizeof(on[0]); i++) {
 		struct world x = { .broadcasts = !i };
 		struct kit_how how = on[i];
@@ -298,14 +289,6 @@ static void elan4_stands_on_any_router(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f9_cpus_and_the_card_share_one_bus),
-		cmocka_unit_test(
-			qsn_f81_dmas_packets_are_whole_and_puts_need_not_be),
-		cmocka_unit_test(elan4_stands_on_any_router),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_f9_cpus_and_the_card_share_one_bus),
+	TEST(qsn_f81_dmas_packets_are_whole_and_puts_need_not_be),
+	TEST(elan4_stands_on_any_router))
