@@ -37,6 +37,8 @@ void db_close(struct db *d);
 /* Closes a file that was created, and removes it. */
 void db_discard(struct db *d);
 const char *db_path(const struct db *d);
+/* A copy of a text that stays until the file is closed. */
+char *db_keep(struct db *d, const char *text);
 /* Another run file beside it, whose tables are name.table; it was opened
  * before without an error. */
 int db_attach(struct db *d, const char *path, const char *name, struct err *e);
@@ -77,7 +79,6 @@ int db_n_columns(const struct db_query *q);
 const char *db_column(const struct db_query *q, int i);
 bool db_is_null(const struct db_query *q, int i);
 bool db_is_number(const struct db_query *q, int i);
-bool db_is_whole(const struct db_query *q, int i);
 bool db_is_bytes(const struct db_query *q, int i);
 int64_t db_int(const struct db_query *q, int i);
 double db_real(const struct db_query *q, int i);
