@@ -617,31 +617,40 @@ static sim_time unit_software(const struct bench *b)
 	return p->software;
 }
 
-static const char *const means[] = { "auto", "put", NULL };
+static const struct bench_tracking tracking = { .gets = unit_track_gets };
+
+static const struct bench_looks looks = {
+	.counter = unit_counter,
+	.address = unit_address,
+	.software = unit_software,
+};
+
+static const struct bench_means means[] = {
+	{ .name = "auto" },
+	{ .name = "put" },
+	{ 0 },
+};
 
 const struct bench_driver bench_mu = {
 	.name = "bgq-mu",
 	.means = means,
-	.grain = 1,
-	.n_counters = COUNTERS,
-	.most_queues = FIFOS_MOST,
-	.most_lanes = MOST_LANES,
-	.has_self = true,
-	/* where atomics begin, addresses of memory end */
+	.most = { .grain = 1,
+		.counters = COUNTERS,
+		.queues = FIFOS_MOST,
+		.lanes = MOST_LANES },
+	.is = BENCH_HAS_SELF,
 	.size = sizeof(struct own),
 	.open = unit_open,
-	.fini = unit_fini,
 	.expect = unit_expect,
 	.await = unit_await,
 	.put = unit_put,
 	.get = unit_get,
-	.track_gets = unit_track_gets,
 	.flush = unit_flush,
-	.counter = unit_counter,
+	.fini = unit_fini,
+	.tracking = &tracking,
 	.atomics = &atomics,
 	.channel = &blocks,
+	.looks = &looks,
 	.tree = &mu_tree,
-	.address = unit_address,
-	.software = unit_software,
 	.barrier = &mu_barrier,
 };
