@@ -1,8 +1,9 @@
 /*
- * Work that outlives a host: every node writes checkpoints into the memory of
- * the next one, and the last node is a spare.  Once the Master says that a host
- * is dead, it gets that one's checkpoint, for which no program need help.  Try
- * lofamo.period=1ms lofamo.service=50us faults.events="5 ms host 4 dies".
+ * Work that survives the failure of a host: every node writes checkpoints into
+ * the memory of the next one, and the last node is a spare.  When the Master
+ * reports a dead host, the spare gets its checkpoint, without the help of any
+ * program.  Try lofamo.period=1ms lofamo.service=50us faults.events="5 ms host
+ * 4 dies".
  */
 #include "ape_setup.h"
 

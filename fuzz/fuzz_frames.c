@@ -173,12 +173,12 @@ static void change_packet(const struct nic *nic, const struct packet *p)
 	}
 }
 
-static void on_packet(struct net *net, struct sim_worker *w, site_id s,
+static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
 	if (next_byte() % now.share == 0)
-		change_packet(net->client_state, &net->packets[id]);
-	now.client->on_packet(net, w, s, fifo, id, t, tail);
+		change_packet(me->state, &me->net->packets[id]);
+	now.client->on_packet(me, w, s, fifo, id, t, tail);
 }
 
 static void on_alarm(int number)
@@ -227,10 +227,10 @@ static void run_one(const struct what *what)
 	while (s.n_keys < MOST_KEYS && what->keys[s.n_keys])
 		s.n_keys++;
 	check(!machine_run_open(r, &s, &e), e.text);
-	now.client = r->system->net->client;
+	now.client = r->system->net->client[0]->from;
 	now.ops = *now.client;
 	now.ops.on_packet = on_packet;
-	net_attach(r->system->net, &now.ops, r->system->net->client_state);
+	net_attach(r->system->net, &now.ops, r->system->net->client[0]->state);
 	alarm(MOST_SECONDS);
 	machine_run_perform(r, &e);
 	alarm(0);

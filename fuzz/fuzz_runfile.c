@@ -9,7 +9,7 @@
 
 #include "record/db.h"
 #include "record/read.h"
-#include "record/schema.h"
+#include "record/tables.h"
 #include "report/report.h"
 #include "report/trace.h"
 
@@ -140,7 +140,7 @@ static uint8_t *make_good(size_t *size)
 	struct db *d = db_create(path, &e);
 	FILE *f;
 
-	check(d && !db_do(d, record_schema, &e) && !db_do(d, rows, &e) &&
+	check(d && !tables_create(d, IN_RUNS, &e) && !db_do(d, rows, &e) &&
 			!db_do(d, "COMMIT", &e),
 		e.text);
 	db_close(d);

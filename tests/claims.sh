@@ -51,7 +51,10 @@ describe_tests() {
 				text = substr(text, RSTART + RLENGTH)
 			}
 		}
-		BEGIN { unit = "cmocka_unit_test[a-z_]*[(][a-z0-9_]+[,)]" }
+		BEGIN {
+			unit = "(cmocka_unit_test[a-z_]*|TEST)[(]"
+			unit = unit "[a-z0-9_]+[,)]"
+		}
 		FNR == 1 {
 			runs()
 			text = above = ""
@@ -63,7 +66,7 @@ describe_tests() {
 			sub(/\(.*/, "", name)
 			print "has", program, name, above
 		}
-		/cmocka_unit_test/ { is_list = 1 }
+		/cmocka_unit_test|^TESTS\(/ { is_list = 1 }
 		is_list { line = $0; gsub(/[ \t]/, "", line); text = text line }
 		/^}/ { is_list = 0 }
 		/^(\/\*| \*)/ { above = above " " $0; next }

@@ -14,6 +14,8 @@ ends() { # CODE ARGUMENTS
 }
 
 holds() { # FILTERS of the JSON in $tmp/out, all true
+	[ "$(jq "$(printf '(%s) and ' "$@") true" "$tmp/out" 2>&1)" = true ] &&
+		return
 	for filter in "$@"; do
 		[ "$(jq "$filter" "$tmp/out" 2>"$tmp/jq")" = true ] ||
 			complain "not so: $filter $(cat "$tmp/jq")" \

@@ -5,6 +5,13 @@ weft=${WEFT:?}
 src=${SRC:-$(dirname "$0")/..}
 export WEFT_MACHINES="${WEFT_MACHINES:-$src/machines}"
 
+# It starts in 4 ms, jq 1.6 in 55.
+if command -v gojq >/dev/null; then
+	jq() {
+		gojq "$@"
+	}
+fi
+
 n=0
 status=0
 tmp=$(mktemp -d)

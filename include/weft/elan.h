@@ -1,40 +1,38 @@
 /*
  * QsNetII's programming interface: puts, gets, tests, DMAs and broadcasts by
- * command queues, and events that tell of completion.  The functions are
- * called from a program (weft/program.h) and work on the node that it runs
- * on.
+ * command queues, and events that report completion.  The functions are called
+ * from a program (weft/program.h) and work on the node that it runs on.  The
+ * man page is weft-elan(7).
  *
- * Addresses are of the nodes' memories, and a program names another process
- * by its node.  A program has no pointers into that memory: it reads and
- * writes it by the functions at the end.  What another node writes to, its
- * program has opened by opening a queue; packets for one that has not yet are
- * refused.
+ * Addresses are in the nodes' memories, and a program names another process by
+ * its node.  A program has no pointers into that memory: it reads and writes it
+ * with the functions at the end of this file.  A program opens its memory to
+ * other nodes by opening a queue; packets that arrive before are refused.
  *
- * Time.  A call that says nothing of it takes none.  One that sends commands
- * takes as long as its stores need on the host's bus, after what waits there,
- * and waits while the queue is full; puts, gets, tests, DMAs and broadcasts
- * take nic.software.command before, DMAs also nic.software.dma before and
- * nic.software.dma-after afterwards.  It returns when the bus has taken all.
- * A further CPU's stores and loads have a longer way (nic.cpus, nic.*.hop): a
- * thread n runs on CPU n % nic.cpus.
+ * Time.  A call takes no time unless its description says so.  A call that
+ * sends commands takes the time of its stores on the host's bus, after earlier
+ * stores, and waits while the queue is full.  Puts, gets, tests, DMAs and
+ * broadcasts take nic.software.command before, DMAs also nic.software.dma
+ * before and nic.software.dma-after afterwards.  A call returns when the bus
+ * has taken all its stores.  Thread n runs on CPU n % nic.cpus; stores and
+ * loads of CPUs other than the first have a longer path (nic.*.hop).
  *
- * Errors.  Where a call returns int that is 0, or the error number of what
- * was wrong, and then nothing was sent: EBADF for a queue that is not open,
- * EINVAL for a number that does not fit its command, an event from
- * ELAN_EVENTS on say, EFAULT for bytes to be read that this node does not
- * have.  All else the card judges, later: a command that cannot be, a node
- * that there is not, an address that the other side does not have, stop the
- * queue (elan_cq_error()) and no other.  What is sent to a stopped queue is
- * lost, and events that it would have set do not fire: who waits for one by
- * elan_wait_event() learns of it.
+ * Errors.  A call that returns int returns 0, or an error number, and then
+ * nothing was sent: EBADF for a queue that is not open, EINVAL for a number
+ * that does not fit the command, for example an event of ELAN_EVENTS or above,
+ * EFAULT for bytes to be read that are not in this node's memory.  The card
+ * detects other errors later: an invalid command, a node that does not exist,
+ * an address outside of the other node's memory.  They stop the queue
+ * (elan_cq_error()) and no other.  Commands to a stopped queue are lost, and
+ * events that they would have set do not fire: elan_wait_event() reports this.
  *
- * Ownership.  Structs are the caller's, and no call keeps a pointer.  A queue's
- * was filled in by elan_cq_open() before anything else is done with it.  What a
- * put is given may change when it returns; a DMA reads memory later, until
- * its source event has fired.  Threads that share a queue lock it.
+ * Ownership.  Structs belong to the caller, and no call keeps a pointer.  A
+ * queue must have been opened by elan_cq_open() before any other use.  The data
+ * of a put may change when the call returns; a DMA reads memory later, until
+ * its source event has fired.  Threads that share a queue must lock it.
  *
- * Called from outside a program, or on a machine without an Elan4, any of
- * these is an internal error, see weft/program.h.
+ * Calling any of these from outside a program, or on a machine without an
+ * Elan4, is an internal error, see weft/program.h.
  */
 #ifndef WEFT_ELAN_H
 #define WEFT_ELAN_H
@@ -53,121 +51,123 @@ extern "C" {
 
 /* --- command queues --- */
 
-enum { ELAN_CQ_WORDS = 80 }; /* more than a packet takes */
+enum { ELAN_CQ_WORDS = 80 }; /* more than a packet needs */
 
-/* A command queue, as its owner knows it: left alone between calls. */
+/* A command queue.  Programs must not change it. */
 struct elan_cq {
 	uint32_t id;
-	uint64_t stored; /* bytes, ever */
-	weft_time free_at; /* the bus has taken what was stored */
-	uint32_t n; /* words that wait to be stored */
+	uint64_t stored; /* bytes, since it was opened */
+	weft_time free_at; /* when the bus has taken all stores */
+	uint32_t n; /* number of words not yet stored */
 	uint64_t word[ELAN_CQ_WORDS];
 };
 
 /*
  * Opens queue id, below ELAN_QUEUES, for the program's job: context 1, all of
- * memory.  rights are bits of enum elan_right.  EINVAL for what cannot be,
- * EBUSY for a queue that is open; *q is then no queue, for which all calls
- * return EBADF or, those that close, restart or map one, EINVAL.
+ * memory. rights are bits of enum elan_right.  EINVAL for invalid arguments,
+ * EBUSY for a queue that is open; *q is then not a queue: calls that close,
+ * restart or map it return EINVAL, all others EBADF.
  */
 int elan_cq_open(
 	struct elan_cq *q, uint32_t id, enum elan_depth depth, uint32_t rights);
-/* EINVAL where it is not open, EBUSY while the card is at work on it. */
+/* EINVAL if it is not open, EBUSY while the card works on it. */
 int elan_cq_close(struct elan_cq *q);
 /*
- * Lets a queue go on, with nothing in it, that the card has stopped.  EINVAL
- * where it is not open, EBUSY where it is not stopped, or where the card still
- * is at work on what was sent.
+ * Restarts a queue that the card has stopped, with nothing in it.  EINVAL if it
+ * is not open, EBUSY if it is not stopped, or if the card still works on
+ * earlier commands.
  */
 int elan_cq_restart(struct elan_cq *q);
 /*
- * Why the card has stopped a queue; ELAN_FINE where it has not, or the queue
- * is not open.  What was sent just now may yet stop it.
+ * Returns the reason for which the card has stopped a queue; ELAN_FINE if it
+ * has not, or if the queue is not open.  Commands that were just sent may still
+ * stop it.
  */
 enum elan_error elan_cq_error(const struct elan_cq *q);
-/* In a few words; "unknown" where there is no such error.  Static. */
+/* Describes an error; "unknown" for other numbers.  A static string. */
 const char *elan_error_name(enum elan_error error);
 
 /*
- * Lets packets and events append to the queue: what nodes put into the page at
- * an address, or events copy there, whole words, is taken for commands,
- * wherever in the page it goes.
- * The address is a multiple of ELAN_PAGE, beyond the memory
- * (elan_memory_bytes()).  EINVAL where it is not, or the queue is not open;
- * EBUSY where the queue or the address has another.  Closing ends it.  Who has
- * mapped a queue sends nothing through it: its own stores would not know where
- * the end is, and stop it.
+ * Maps a queue to the page at an address, so that packets and events can append
+ * to it: whole words that nodes put into the page, or that events copy there,
+ * are commands, whatever their position in the page.  The address is a multiple
+ * of ELAN_PAGE, beyond the memory (elan_memory_bytes()).  EINVAL if it is not,
+ * or if the queue is not open; EBUSY if the queue has another address, or the
+ * address another queue.  Closing the queue ends the mapping.  The program that
+ * has mapped a queue must not send through it: its own stores would not know
+ * the end of the queue, and would stop it.
  */
 int elan_cq_map(struct elan_cq *q, uint64_t address);
 
 /*
- * Sends words as they are, up to ELAN_CQ_WORDS (EINVAL beyond): any commands
- * of weft/elan4.h, whole, or parts of a packet in several calls.  The card
- * judges.
+ * Sends words as they are, up to ELAN_CQ_WORDS (EINVAL beyond): any commands of
+ * weft/elan4.h, whole, or parts of a packet in several calls.  The card checks
+ * them.
  */
 int elan_issue(struct elan_cq *q, const uint64_t *words, uint32_t n);
 
 /* --- events --- */
 
 /*
- * Arms an event, 1 or above: after count has been taken away from it, value
- * is written to the word at address, a multiple of eight.  A count of 0
- * disarms it.  What else there is to be said of events is in weft/elan4.h.
+ * Arms an event, 1 or above: when count has been subtracted from it, value is
+ * written to the word at address, a multiple of eight.  A count of 0 disarms
+ * it.  See weft/elan4.h for the rules of events.
  */
 int elan_arm(struct elan_cq *q, uint32_t event, uint64_t count,
 	uint64_t address, uint64_t value);
 
 /*
- * Arms an event to copy bytes instead, 8 to ELAN_COPY_MOST, whole words, which
- * the card keeps until it fires.  They go to memory, or, where an address is
- * of a page that elan_cq_map() has given to a queue, are commands that the card
- * appends to that queue: so one operation's end starts others, and no CPU has
- * to see it.  EINVAL also for other lengths, and for more than fit into q,
- * with 24 bytes besides.
+ * Arms an event that copies 8 to ELAN_COPY_MOST bytes instead, in whole words,
+ * which the card keeps until the event fires.  They go to memory or, if the
+ * address is in a page to which elan_cq_map() has mapped a queue, are commands
+ * that the card appends to that queue.  So the end of one operation can start
+ * others without a CPU.  EINVAL also for other lengths, and for more bytes than
+ * fit into q together with 24 others.
  */
 int elan_arm_copy(struct elan_cq *q, uint32_t event, uint64_t count,
 	uint64_t to, const void *data, uint32_t bytes);
 
-/* Takes count away from an event of the node's own; of 0 and of one that is
- * not armed, nothing. */
+/* Subtracts count from an event of this node.  No effect if count is 0 or the
+ * event is not armed. */
 int elan_set(struct elan_cq *q, uint32_t event, uint32_t count);
 
 /* --- puts, broadcasts, gets --- */
 
 /*
- * Writes bytes into another node's memory by short packets.  Where they are
- * not 0, target_event of that node is set by the bytes that have come, and
- * source_event of this one by 1 for each packet acknowledged.  Without bytes a
- * packet goes, too, and sets target_event by 1.  Needs ELAN_MAY_STEN.
+ * Writes bytes into another node's memory by short packets.  Unless they are 0,
+ * target_event of that node is set by the number of bytes that have arrived,
+ * and source_event of this node by 1 for each acknowledged packet.  Without
+ * bytes a packet is sent, too, and sets target_event by 1.  Needs
+ * ELAN_MAY_STEN.
  */
 int elan_put(struct elan_cq *q, uint32_t node, uint64_t to, const void *data,
 	uint64_t bytes, uint32_t target_event, uint32_t source_event);
-/* The same of bytes in this node's memory. */
+/* The same for bytes in this node's memory. */
 int elan_put_from(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
 	uint64_t bytes, uint32_t target_event, uint32_t source_event);
-/* How many packets that takes. */
+/* Number of packets of such a put. */
 uint64_t elan_put_packets(uint64_t bytes);
 
 /*
  * Writes bytes to the same address of all nodes from first to last, which may
- * be this one, too, by short packets that the network copies on their way.
- * Where they are not 0, target_event of each of these nodes is set by the bytes
- * that have come, and source_event of this one by 1 for each packet that all
- * have acknowledged.  Needs a queue with ELAN_MAY_BROADCAST, which stops where
- * there are no such nodes, or where one of them refuses.
+ * include this one, by short packets that the network copies.  Unless they are
+ * 0, target_event of each of these nodes is set by the number of bytes that
+ * have arrived, and source_event of this node by 1 for each packet that all
+ * have acknowledged.  Needs a queue with ELAN_MAY_BROADCAST, which stops if
+ * these nodes do not exist, or if one of them refuses.
  */
 int elan_broadcast(struct elan_cq *q, uint32_t first, uint32_t last,
 	uint64_t to, const void *data, uint64_t bytes, uint32_t target_event,
 	uint32_t source_event);
-/* The same of bytes in this node's memory. */
+/* The same for bytes in this node's memory. */
 int elan_broadcast_from(struct elan_cq *q, uint32_t first, uint32_t last,
 	uint64_t to, uint64_t from, uint64_t bytes, uint32_t target_event,
 	uint32_t source_event);
 
 /*
- * Reads 1 to ELAN_PACKET bytes of another node's memory into this one's; event
- * is set by the bytes that have come.  None and more stop the queue, and from
- * 64 KiB on are EINVAL.  Needs ELAN_MAY_STEN.
+ * Reads 1 to ELAN_PACKET bytes of another node's memory into this node's; event
+ * is set by the number of bytes that have arrived. 0 bytes, or more, stop the
+ * queue; from 64 KiB they return EINVAL.  Needs ELAN_MAY_STEN.
  */
 int elan_get(struct elan_cq *q, uint32_t node, uint64_t from, uint64_t to,
 	uint32_t bytes, uint32_t event);
@@ -175,15 +175,14 @@ int elan_get(struct elan_cq *q, uint32_t node, uint64_t from, uint64_t to,
 /* --- tests --- */
 
 /*
- * What is asked of another node: whether the word at an address of its memory,
- * a multiple of eight, is to a value as an operation says.  An event of this
- * node is set by 1 when the answer is there: yes_event or no_event, or none
- * where that is 0.
+ * A test of a word at an address of another node's memory, a multiple of eight:
+ * an operation compares it with a value.  When the answer arrives, an event of
+ * this node is set by 1: yes_event or no_event; 0: none.
  *
- * A node answers when it is asked.  Where the network loses a question or an
- * answer, or a node has no time for it, all are asked again, but each tests
- * once.  A node that refuses, as the address is none of its, stops the queue,
- * and neither event is set.
+ * A node answers at once.  If the network loses a question or an answer, or a
+ * node is busy, all nodes are asked again, but each tests only once.  A node
+ * that refuses, because the address is not in its memory, stops the queue, and
+ * neither event is set.
  */
 struct elan_question {
 	uint64_t at, value;
@@ -191,28 +190,28 @@ struct elan_question {
 	uint32_t yes_event, no_event;
 };
 
-/* Asks a node, by one short packet.  EINVAL for an operation that there is
- * not.  Needs ELAN_MAY_STEN. */
+/* Tests a word of one node, by one short packet.  EINVAL for an invalid
+ * operation.  Needs ELAN_MAY_STEN. */
 int elan_test(
 	struct elan_cq *q, uint32_t node, const struct elan_question *ask);
 /*
- * The global query: asks all nodes from first to last, which may be this one,
- * too, and has one answer for all: yes where all say yes.  Needs
+ * The global query: tests a word of all nodes from first to last, which may
+ * include this one, with one answer for all: yes if all tests succeed.  Needs
  * ELAN_MAY_BROADCAST.
  */
 int elan_query(struct elan_cq *q, uint32_t first, uint32_t last,
 	const struct elan_question *ask);
 /*
- * Asks, and where the answer is yes writes up to ELAN_PACKET bytes (EINVAL
- * beyond) into that node's memory and sets its target_event as elan_put() does.
- * No other packet's write comes between: a test for 0 and a write of 1 to the
- * same word takes a lock.
+ * Tests a word; if the test succeeds, writes up to ELAN_PACKET bytes (EINVAL
+ * beyond) into that node's memory and sets its target_event like elan_put().
+ * No other packet writes in between: a test for 0 and a write of 1 to the same
+ * word take a lock.
  */
 int elan_put_if(struct elan_cq *q, uint32_t node,
 	const struct elan_question *ask, uint64_t to, const void *data,
 	uint32_t bytes, uint32_t target_event);
-/* The same of a range of nodes: those that say yes are written to, whatever
- * the others say. */
+/* The same for a range of nodes: the bytes are written to those whose test
+ * succeeds, whatever the result of the others. */
 int elan_broadcast_if(struct elan_cq *q, uint32_t first, uint32_t last,
 	const struct elan_question *ask, uint64_t to, const void *data,
 	uint32_t bytes, uint32_t target_event);
@@ -220,30 +219,30 @@ int elan_broadcast_if(struct elan_cq *q, uint32_t first, uint32_t last,
 /* --- DMAs --- */
 
 /*
- * Starts a DMA, of any length; its source event is set by 1, its target event
- * by bytes.  Needs ELAN_MAY_DMA.  The card looks at all of it: no EINVAL, no
- * EFAULT.
+ * Starts a DMA of any length.  Its source event is set by 1, its target event
+ * by the number of bytes.  Needs ELAN_MAY_DMA.  The card checks all of it: no
+ * EINVAL, no EFAULT.
  */
 int elan_dma(struct elan_cq *q, const struct elan_dma *d);
 
 /*
- * What a choice between puts and a DMA should save: time until the bytes are
- * there, or the CPU's.  A put takes the CPU as long as its stores do, a DMA
- * always the same (QSN-F83).
+ * The goal of a choice between puts and a DMA: to minimise the time until the
+ * bytes have arrived, or the time of the CPU.  A put takes the CPU as long as
+ * its stores do; a DMA always takes the same time (QSN-F83).
  */
 enum elan_goal { ELAN_FOR_LATENCY, ELAN_FOR_CPU };
 
-/* What calls take the CPU, where the bus is free; ps.  INT64_MAX for puts of
- * more than 4 GiB. */
+/* CPU time of the calls on an idle bus, ps.  INT64_MAX for puts of more than 4
+ * GiB. */
 weft_time elan_put_time(uint64_t bytes);
 weft_time elan_dma_time(void);
-/* Whether elan_write() would take the DMA engine: by what both would take on an
- * idle machine of these parameters. */
+/* Whether elan_write() would use a DMA: computed from the times of both on an
+ * idle machine with these parameters. */
 bool elan_write_is_dma(uint64_t bytes, enum elan_goal goal);
-/* How often it sets its source event. */
+/* Number of times that elan_write() sets its source event. */
 uint64_t elan_write_acks(uint64_t bytes, enum elan_goal goal);
-/* Writes bytes of this node's memory, by elan_put_from() or elan_dma(), with
- * the same errors in both cases. */
+/* Writes bytes of this node's memory by elan_put_from() or elan_dma(), with the
+ * same errors in both cases. */
 int elan_write(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
 	uint64_t bytes, uint32_t target_event, uint32_t source_event,
 	enum elan_goal goal);
@@ -251,11 +250,11 @@ int elan_write(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
 /* --- commands as words --- */
 
 /*
- * What elan_dma() and elan_put(), of up to ELAN_PACKET bytes, would send: for
- * elan_arm_copy(), elan_issue(), or a put into a page that is mapped.  Each
- * returns how many words it has written, 1 + ELAN_DMA_WORDS and up to
- * ELAN_PUT_WORDS; 0, and nothing written, for what does not fit.  Callers may
- * be outside of programs.
+ * The words that elan_dma(), and elan_put() of up to ELAN_PACKET bytes, would
+ * send: for elan_arm_copy(), elan_issue(), or a put into a mapped page.  Each
+ * returns the number of words that it has written, 1 + ELAN_DMA_WORDS and up to
+ * ELAN_PUT_WORDS; 0 if the arguments do not fit, with nothing written.  They
+ * may be called from outside of programs.
  */
 enum { ELAN_PUT_WORDS = 5 + ELAN_PACKET / 8 };
 
@@ -267,73 +266,72 @@ uint32_t elan_put_words(uint64_t *words, uint32_t node, uint64_t to,
 /* --- waiting --- */
 
 /*
- * A loop that loads the word at an address until it is a value: it looks every
- * nic.software.poll-period and goes on nic.software.poll-load after the look
- * that saw it.  When it first looks is random, within one period.  False, at
- * once, where there is no word at that address.
+ * Waits until the word at an address has a value, in a loop: it polls every
+ * nic.software.poll-period, and the program continues nic.software.poll-load
+ * after the poll that sees the value.  The first poll is at a random time
+ * within one period.  False, at once, if there is no word at that address.
  */
 bool elan_wait_word(uint64_t at, uint64_t value);
-/* The same of one that an event writes, or until the card has stopped the
- * queue: false then, and where the queue is not open. */
+/* The same for a word that an event writes.  False if the card has stopped the
+ * queue, or if the queue is not open. */
 bool elan_wait_event(const struct elan_cq *q, uint64_t at, uint64_t value);
 
 /* --- threads on the card --- */
 
 /*
- * The card runs threads beside the node's programs.  A thread is a C function
- * that a program has loaded under a number; a command starts it, of whoever
- * appends that to a queue: a program, a packet that comes to a mapped queue,
- * another thread.  It belongs to the job of that queue.  One thread runs at a
- * time, until it waits or ends; the next one is the one that has been ready
- * for longest, and runs nic.thread.swap later.
+ * The card runs threads in addition to the node's programs.  A thread is a C
+ * function that a program has loaded under a number.  A command starts it,
+ * appended to a queue by a program, a packet to a mapped queue, or another
+ * thread.  It belongs to the job of that queue.  One thread runs at a time,
+ * until it waits or ends; the next one is the thread that has been ready for
+ * longest, and runs nic.thread.swap later.
  *
- * Its C code takes no time but by the calls below, which are for threads alone
- * and hold the processor while they take it; nic.thread.clock is a cycle.  Of
- * other calls a thread may use weft_node(), weft_nodes() and weft_now(): those
- * for programs, and those below called by a program, end the run as an
- * internal error.  A thread has a stack as programs do, and knows what its
- * registers and its node's memory tell it.
+ * Its C code takes time only in the calls below, which are for threads only and
+ * occupy the processor meanwhile; nic.thread.clock is a cycle.  Of other calls
+ * a thread may use only weft_node(), weft_nodes() and weft_now(): calls for
+ * programs in a thread, and the calls below in a program, are internal errors
+ * and end the run.  A thread has a stack like programs, and gets its data from
+ * its registers and its node's memory.
  *
- * A thread that waits for ever does not keep the run from ending, and no
- * report tells of it.
+ * A run can end while threads wait, and no report mentions them.
  */
 
 /*
  * For programs: loads a function for this node's threads under a number below
- * ELAN_CODES, in place of what was there; NULL takes that away.  Threads that
- * have been started keep theirs.  EINVAL.
+ * ELAN_CODES, and replaces the previous one; NULL removes it.  Threads that
+ * have been started keep their function.  EINVAL.
  */
 int elan_thread_load(uint32_t code, elan_code *run);
-/* For programs: starts one by a command.  Needs ELAN_MAY_THREAD. */
+/* For programs: starts a thread by a command.  Needs ELAN_MAY_THREAD. */
 int elan_thread_start(
 	struct elan_cq *q, uint32_t code, const uint64_t reg[ELAN_REGISTERS]);
 
-/* Computes for so many cycles. */
+/* Computes for a number of cycles. */
 void elan_thread_work(uint32_t cycles);
 
 /*
- * Appends commands to the queue that is mapped at an address (elan_cq_map()):
- * n words, a word a cycle, all in that page; the card begins with them when
- * the last one is there.  So a thread sends packets, starts DMAs and threads,
- * and sets events.  Waits, and lets others run, while the queue has no room.
- * EINVAL for no words and for more than it could ever have room for, EFAULT
- * where the job has no queue there.  The queue can not be closed while
- * somebody waits for it.  A stopped queue takes all, and drops it.
+ * Appends commands to the queue that is mapped at an address (elan_cq_map()): n
+ * words, one per cycle, all in that page.  The card executes them when the last
+ * one is in the queue.  So a thread can send packets, start DMAs and threads,
+ * and set events.  While the queue has no room, the call waits and lets other
+ * threads run.  EINVAL for no words and for more than the queue can ever hold,
+ * EFAULT if the job has no queue there.  The queue cannot be closed while a
+ * thread waits for it.  A stopped queue accepts all words and drops them.
  */
 int elan_thread_append(uint64_t address, const uint64_t *words, uint32_t n);
 
 /*
- * Until a word of the node's memory, at a multiple of eight, has a value: a
- * cycle where it has, else others run until it is written.  Who is woken stands
- * behind those that are ready.  EFAULT.
+ * Waits until a word of the node's memory, at a multiple of eight, has a value.
+ * Takes a cycle if it has; otherwise other threads run until it is written.  A
+ * thread that is woken queues behind those that are ready.  EFAULT.
  */
 int elan_thread_wait_word(uint64_t at, uint64_t value);
 
 /*
- * Reads 1 to ELAN_BLOCK bytes of the node's memory, which takes
- * nic.dma.read-latency and then the host's bus; writes a word to a multiple
- * of eight, which takes a cycle, and its way over the bus after that.  EINVAL
- * for other numbers, EFAULT where there is no such memory.
+ * Read 1 to ELAN_BLOCK bytes of the node's memory, which takes
+ * nic.dma.read-latency and then the host's bus; write a word to a multiple of
+ * eight, which takes a cycle, and then crosses the bus.  EINVAL for other
+ * numbers, EFAULT for addresses outside of the memory.
  */
 int elan_thread_read(uint64_t at, void *to, uint32_t bytes);
 int elan_thread_write(uint64_t at, uint64_t value);
@@ -341,7 +339,8 @@ int elan_thread_write(uint64_t at, uint64_t value);
 /* --- the node's memory --- */
 
 uint64_t elan_memory_bytes(void);
-/* Bytes; false, and nothing done, where it does not have all of them. */
+/* Copy bytes from or to the node's memory.  False, with nothing done, if some
+ * of them are outside of it. */
 bool elan_load_bytes(uint64_t at, void *to, size_t n);
 bool elan_store_bytes(uint64_t at, const void *from, size_t n);
 

@@ -1,87 +1,87 @@
 /*
- * Elan4, the network interface of QsNetII, as software sees it: command
- * queues, the words that are written into them, descriptors and events.  The
- * layer below weft/elan.h, whose functions write most of these words.
+ * Elan4, the network interface of QsNetII, as software sees it: command queues,
+ * their words, descriptors and events.  It is the layer below weft/elan.h,
+ * whose functions write most of these words.
  *
  * A program owns command queues.  A queue is a page of the card's address
- * space: what is stored there, in any order, is taken out in order.  Words
- * are of 64 bits; the lowest eight are the command, the rest its operands:
+ * space: words stored there, in any order, are read in order.  Words have 64
+ * bits; the lowest eight are the command, the rest are its operands:
  *
- *	ELAN_OPEN       destination << 16 | route << 48: a packet begins
- *	ELAN_OPEN_RANGE first << 16 | route << 48; last: one that is broadcast
- *	                to all nodes from first to last, and has no get
+ *	ELAN_OPEN       destination << 16 | route << 48: starts a packet
+ *	ELAN_OPEN_RANGE first << 16 | route << 48; last: starts a broadcast
+ *	                to all nodes from first to last, without gets
  *	 ELAN_TEST      operation << 16; address; value: of a word there, see
  *	                below
  *	 ELAN_WRITE     bytes << 16; address; data: 1 to 512 bytes, whole words;
  *	                with ELAN_CLOSES the packet ends here
  *	 ELAN_GET       bytes << 16 | event << 32; from there; to here
- *	 ELAN_SET       event << 16 | count << 32: of the receiver's events
- *	ELAN_CLOSE      event << 16 | other << 32: it ends; the event is set
- *	                by its acknowledgement, the other by a test's no
+ *	 ELAN_SET       event << 16 | count << 32: an event of the receiver
+ *	ELAN_CLOSE      event << 16 | other << 32: ends the packet; its
+ *	                acknowledgement sets event, a test's no sets other
  *	ELAN_RUN_DMA    then the seven words of a descriptor
  *	ELAN_STORE      address; value: a word of the node's own memory
  *	ELAN_COPY       bytes << 16; from; to: up to 64 bytes of it
- *	ELAN_ADD        event << 16 | count << 32: of the node's own events
+ *	ELAN_ADD        event << 16 | count << 32: an event of the node itself
  *	ELAN_ARM        event << 16; count; address; value: see below
  *	ELAN_ARM_COPY   event << 16 | bytes << 32; count; address; data: 8 to
  *	                2,048 bytes, whole words: see below
  *	ELAN_GUARD      which << 16: waits until all packets of the queue are
  *	                acknowledged, and may skip the next command; see below
- *	ELAN_INTERRUPT  value << 16: tells the driver
+ *	ELAN_INTERRUPT  value << 16: interrupts the driver
  *	ELAN_RUN_THREAD code << 16; six words: starts a thread on the card with
  *	                these in its registers; see below
  *	ELAN_NOP
  *
- * An event has a count.  What sets it takes away from the count; when none is
- * left it fires: a value is written to an address, and programs poll that.
- * It is then not armed, and what sets it is lost.  It belongs to the context
- * that armed it, and packets and queues of no other set it.  Event 0 is none.
+ * An event has a count.  Setting an event subtracts from its count; at zero it
+ * fires: it writes a value to an address, which programs poll.  The event is
+ * then not armed, and setting it has no effect.  It belongs to the context that
+ * armed it; only packets and queues of this context set it.  Event 0 is none.
  *
- * One that was armed by ELAN_ARM_COPY copies bytes instead, which the card
- * keeps until then; arming it anew, by either command, replaces them.  They
- * are written to memory, as they are and in order, so that the last word can
- * be polled; or, where the address is of a page that a queue of the context is
- * mapped to, and all of them are in that page, appended to that queue, and are
- * commands.  The address is judged when the event is armed: one that is
- * neither stops the queue.  If it is neither any more when the event fires,
- * nothing is copied, and the card counts an error.
+ * An event that was armed by ELAN_ARM_COPY copies bytes instead, which the card
+ * keeps until then; arming it again, by either command, replaces them.  If the
+ * address is in memory, they are written there, as they are and in order, so
+ * that the last word can be polled.  If the address is in a page to which a
+ * queue of the context is mapped, and all bytes are in that page, they are
+ * appended to that queue as commands.  The address is checked when the event is
+ * armed; an address of neither kind stops the queue.  If it is of neither kind
+ * when the event fires, nothing is copied, and the card counts an error.
  *
- * The card's event processor does one copy after the other, as their events
- * fire; it takes nic.event.slot and the bytes at nic.event.rate for each.  (The
- * word of ELAN_ARM does not wait for it.)  A copy that its queue has no room
- * for waits, as do those to this queue that come after it, and packets that
- * would append there are turned away; copies to other places go on.  One that
- * can never fit stops that queue: it is longer than the queue is deep, or the
- * queue cannot go on without what the copy brings.  A stopped queue drops what
- * is copied to it.  A command that is longer than its queue is deep stops it.
+ * The card's event processor makes one copy after the other, as their events
+ * fire; each takes nic.event.slot and the bytes at nic.event.rate.  The word of
+ * ELAN_ARM does not wait for it.  If a queue has no room for a copy, the copy
+ * waits, as do later copies to this queue, and packets that would append there
+ * are refused; copies to other addresses continue.  A copy that can never fit
+ * stops the queue: it is longer than the depth of the queue, or the queue
+ * cannot continue without the words of the copy.  A stopped queue drops copies.
+ * A command that is longer than the depth of its queue stops it.
  *
- * A broadcast is acknowledged once, when all its receivers have executed it;
- * if one of them turns it away, it is sent to all again, and those that have
- * executed it do not do so twice.
+ * A broadcast is acknowledged once, when all its receivers have executed it.
+ * If one of them refuses it, it is sent to all again; receivers that have
+ * executed it do not execute it twice.
  *
- * In a packet a get stands alone, but for events; these are set when all its
- * writes are in memory, wherever they stand.
+ * A packet with a get may contain nothing else but events.  Events are set when
+ * all writes of the packet are in memory, wherever they are in the packet.
  *
- * A test stands before all else in its packet, which has no other one, and no
- * get.  The receiver compares the word at the address, a multiple of eight in
- * the packet's context, with the value.  Where that holds, the rest is executed
- * and acknowledged.  Where not, nothing of it is, and never will be: the sender
- * is told so, and does not try again.  From the test to the last write no
- * other packet's write comes between, so a test and a write of the same word
- * are one step; what the node's own cores and events write may.  A packet that
- * is sent again is not tested again where its node has done that before.
+ * A test must be the first command in its packet, which has no other test and
+ * no get.  The receiver compares the word at the address, a multiple of eight
+ * in the packet's context, with the value.  If the test succeeds, the rest is
+ * executed and acknowledged.  If not, nothing is executed: the sender learns
+ * it, and does not try again.  From the test to the last write no other packet
+ * writes, so a test and a write of the same word are one step; writes of the
+ * node's own cores and events may come in between.  If a packet is sent again,
+ * a node that has tested it before does not test it again.
  *
- * Of a broadcast with a test each node judges for itself and executes it or
- * not; the sender is told yes where all say so, and no where one says no.
+ * For a broadcast with a test, each node decides for itself whether it executes
+ * the packet.  The sender gets yes if all tests succeed, and no if one fails.
  *
- * A guard looks at what became of the queue's packets since the last one.
- * After ELAN_IF_YES the next command, a packet as a whole, is skipped where a
- * test of them said no; after ELAN_IF_NO where none did.
+ * A guard refers to the packets of the queue since the previous guard.  After
+ * ELAN_IF_YES the next command, or a whole packet, is skipped if one of their
+ * tests failed; after ELAN_IF_NO if none failed.
  *
- * The card's thread processor runs one thread at a time, of code that the
- * queue's context has loaded (weft/elan.h); one that is not loaded stops the
- * queue.  A thread that is started stands behind those that are ready.  Where
- * there are too many, the command waits in its queue.
+ * The card's thread processor runs one thread at a time, with code that the
+ * context of the queue has loaded (weft/elan.h); a number without code stops
+ * the queue.  A new thread queues behind those that are ready.  If there are
+ * too many threads, the command waits in its queue.
  */
 #ifndef WEFT_ELAN4_H
 #define WEFT_ELAN4_H
@@ -92,15 +92,15 @@ enum {
 	ELAN_QUEUES = 8192,
 	ELAN_EVENTS = 65536,
 	ELAN_CONTEXTS = 16384, /* QSN-N39 */
-	ELAN_BLOCK = 128, /* bytes of data in a transaction, at most */
-	ELAN_BLOCKS = 4, /* such transactions in a packet */
+	ELAN_BLOCK = 128, /* most bytes of data in a transaction */
+	ELAN_BLOCKS = 4, /* of these transactions in a packet */
 	ELAN_PACKET = ELAN_BLOCK * ELAN_BLOCKS,
 	ELAN_PAGE = 4096, /* of a command queue */
-	ELAN_WINDOW = 1024, /* how far writes may run ahead (QSN-G23) */
+	ELAN_WINDOW = 1024, /* bytes that writes may run ahead */
 	ELAN_DMA_WORDS = 7,
-	ELAN_COPY_MOST = 2048, /* bytes that an event copies (QSN-N37) */
-	ELAN_REGISTERS = 6, /* that a thread is started with */
-	ELAN_CODES = 1024, /* numbers of code, of each context */
+	ELAN_COPY_MOST = 2048, /* most bytes that an event copies */
+	ELAN_REGISTERS = 6, /* initial values for a thread */
+	ELAN_CODES = 1024, /* numbers of code per context */
 };
 
 enum elan_command {
@@ -124,7 +124,7 @@ enum elan_command {
 	ELAN_COMMANDS,
 };
 
-/* What a test says of a word and a value; numbers without a sign. */
+/* Comparisons of a word with a value, both unsigned. */
 enum elan_operation {
 	ELAN_EQUAL,
 	ELAN_NOT_EQUAL,
@@ -140,7 +140,7 @@ enum elan_guard { ELAN_ALWAYS, ELAN_IF_YES, ELAN_IF_NO, ELAN_GUARDS };
 
 #define ELAN_CLOSES (UINT64_C(1) << 32) /* of ELAN_WRITE */
 
-/* What a queue may do (QSN-G10). */
+/* Rights of a queue (QSN-G10). */
 enum elan_right {
 	ELAN_MAY_STEN = 1,
 	ELAN_MAY_DMA = 2,
@@ -155,13 +155,13 @@ enum elan_right {
 /* Depths of a queue: 1, 8, 64 and 512 KB (QSN-G9). */
 enum elan_depth { ELAN_1K, ELAN_8K, ELAN_64K, ELAN_512K, ELAN_DEPTHS };
 
-/* Why a queue is stopped. */
+/* Reasons for which a queue is stopped. */
 enum elan_error {
 	ELAN_FINE,
 	ELAN_ERROR_OVERFLOW, /* written beyond its depth */
 	ELAN_ERROR_WINDOW, /* written too far ahead */
-	ELAN_ERROR_COMMAND, /* one that cannot be */
-	ELAN_ERROR_RIGHT, /* one that it may not use */
+	ELAN_ERROR_COMMAND, /* invalid command */
+	ELAN_ERROR_RIGHT, /* command without the right for it */
 	ELAN_ERROR_ADDRESS, /* outside its context's memory */
 	ELAN_ERROR_REFUSED, /* the receiver has no such context or address */
 	ELAN_ERROR_RETRIES, /* too many */
@@ -171,13 +171,13 @@ enum elan_error {
 /* A DMA's descriptor: with its command 64 bytes, one burst (QSN-G12). */
 struct elan_dma {
 	uint64_t bytes;
-	uint64_t cookie; /* software's own */
+	uint64_t cookie; /* for software */
 	uint64_t destination; /* node, as a process number */
 	uint64_t from, to; /* addresses */
 	uint64_t source_event, target_event; /* or 0 */
 };
 
-/* What a thread on the card runs, with what its registers are at first. */
+/* Code of a thread on the card; reg has the initial values of its registers. */
 typedef void elan_code(const uint64_t reg[ELAN_REGISTERS]);
 
 static inline uint64_t elan_word(

@@ -1,8 +1,8 @@
 /*
- * Blue Gene/Q's message unit, bit by bit (BGQ-F132): how many it has of what,
- * the bits of its masks, and a descriptor's 64 bytes, of which the second
- * half is the header of its packets (BGQ-G9 to G12).  The layer below
- * weft/spi.h, whose functions build all of this from named fields.
+ * Blue Gene/Q's message unit, bit by bit (BGQ-F132): the numbers of its
+ * resources, the bits of its masks, and the 64 bytes of a descriptor, whose
+ * second half is the header of its packets (BGQ-G9 to G12).  It is the layer
+ * below weft/spi.h, whose functions build all of this from named fields.
  *
  * Descriptors and headers are the bytes that the hardware reads and that
  * cross the network: big-endian, whatever the host is.
@@ -14,7 +14,7 @@
  *	32  header: the network's part
  *	      0 0x55         1 hints A to D    2 hints E, toIO, dynamic, ...
  *	      3 channel, zone, stay on bubble  4 destination, 6 bits each
- *	      8 packet type, chunks            9 the hardware's
+ *	      8 packet type, chunks            9 for hardware
  *	32  header of a collective: the network's part
  *	      0 0x5a    1 op code: 4 bits, word's bytes: 2 to this power
  *	      2 class route: 4 bits, ...   3 channel: 3 bits, type: 2
@@ -25,7 +25,7 @@
  *	     20 bytes in this packet          24 offset of the counter
  *	    of a memory FIFO packet
  *	     12 reception FIFO: 9 bits, put offset: the lower 37 of 48
- *	     18 software's own, 14 bytes
+ *	     18 for software, 14 bytes
  *	    of a remote get
  *	     12 injection FIFO: 10 bits of 48
  */
@@ -35,20 +35,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* --- what there is --- */
+/* --- resources --- */
 
 /*
- * FIFOs and base addresses come in sub-groups; a global number is the
- * sub-group times the number of them in it, and the number in it (BGQ-F87,
- * BGQ-G17).  The last group of four sub-groups is the system's.
+ * FIFOs and base addresses come in sub-groups.  A global number is the number
+ * of the sub-group times its size, plus the number in the sub-group (BGQ-F87,
+ * BGQ-G17).  The last group of four sub-groups belongs to the system.
  */
 enum {
 	MU_SUBGROUPS = 68,
 	MU_SYSTEM_SUBGROUP = 64, /* and above */
-	MU_GI_SYSTEM = 14, /* and above: the system's classes of barriers */
+	MU_GI_SYSTEM = 14, /* and above: classes of barriers for the system */
 	MU_PER_SUBGROUP = 8, /* injection FIFOs, base addresses */
 	MU_REC_PER_SUBGROUP = 4,
-	MU_PER_GROUP = 32, /* injection FIFOs, four sub-groups of them */
+	MU_PER_GROUP = 32, /* injection FIFOs of four sub-groups */
 	MU_INJ_FIFOS = MU_SUBGROUPS * MU_PER_SUBGROUP,
 	MU_REC_FIFOS = MU_SUBGROUPS * MU_REC_PER_SUBGROUP,
 	MU_BASES = MU_SUBGROUPS * MU_PER_SUBGROUP,
@@ -68,34 +68,35 @@ enum mu_rights {
 	MU_SYSTEM_WRITE = 8,
 };
 
-/* What the unit tells of.  Up to MU_ERRORS: what it refused to do. */
+/* Interrupts of the unit.  Those below MU_ERRORS report operations that it
+ * refused. */
 enum mu_interrupt {
 	MU_ERROR_RANGE, /* an address that no range allows */
-	MU_ERROR_PERMISSION, /* a user touched what is the system's */
-	MU_ERROR_DESCRIPTOR, /* a field that cannot be */
-	MU_ERROR_OVERRUN, /* a tail or a head that passes the other one */
-	MU_ERROR_REGISTER, /* no such register, or a value it cannot take */
-	MU_ERROR_FIFO, /* a packet for a FIFO that is not there */
+	MU_ERROR_PERMISSION, /* a user accessed a resource of the system */
+	MU_ERROR_DESCRIPTOR, /* an invalid field */
+	MU_ERROR_OVERRUN, /* a tail or a head that passes the other */
+	MU_ERROR_REGISTER, /* an invalid register or value */
+	MU_ERROR_FIFO, /* a packet for a FIFO that is not enabled */
 	MU_ERROR_BASE, /* a packet for a base address that was never set */
-	MU_ERROR_COUNTER, /* a counter that is no word for an atomic */
-	MU_ERROR_PACKET, /* a packet that cannot be */
+	MU_ERROR_COUNTER, /* a counter address without a word for an atomic */
+	MU_ERROR_PACKET, /* an invalid packet */
 	MU_ERROR_MEMORY, /* two bad bits: the engine has stopped */
-	/* contributions that do not fit together, or a packet on a class route
-	 * that is not set for it: the route has stopped here */
+	/* contributions that do not match, or a packet on a class route that is
+	 * not set for it: the route has stopped here */
 	MU_ERROR_COLLECTIVE,
 	MU_ERRORS,
-	MU_INT_CORRECTED = MU_ERRORS, /* one bad bit, mended */
+	MU_INT_CORRECTED = MU_ERRORS, /* one bad bit, corrected */
 	MU_INT_INJ_THRESHOLD,
 	MU_INT_REC_THRESHOLD,
 	MU_INT_ARRIVAL,
 	MU_INT_REC_FULL, /* an engine holds a packet for a full FIFO */
-	MU_INT_GET_FULL, /* the same, of an injection FIFO */
+	MU_INT_GET_FULL, /* the same for an injection FIFO */
 	MU_INT_EXCEPTION, /* a NaN or an overflow in a reduction */
 	MU_INT_BARRIER, /* a global interrupt */
 	MU_INTERRUPTS,
 };
 
-/* Which bits are in which is programmable. */
+/* Software assigns interrupts to groups. */
 enum mu_group { MU_CRITICAL, MU_NON_CRITICAL, MU_MACHINE_CHECK };
 
 /* Events that the performance counters count. */
@@ -104,7 +105,7 @@ enum mu_event {
 	MU_UPC_MESSAGES_IN,
 	MU_UPC_PACKETS_OUT, /* of an engine: received */
 	MU_UPC_MESSAGES_OUT,
-	MU_UPC_REJECTED, /* packets that were thrown away */
+	MU_UPC_REJECTED, /* discarded packets */
 	MU_UPC_REQUESTS, /* of a master port */
 	MU_UPC_OUTSTANDING, /* of a master port: integral over time, ps */
 	MU_UPC_BYPASSED, /* of a master port: requests past its FIFO */
@@ -115,13 +116,13 @@ enum mu_event {
 };
 
 /*
- * Each sender of the torus, A+, A-, B+, ... E-, has four counters, and each
- * of these a set of channels, a bit per enum mu_channel, whose bytes it counts
- * (BGQ-F71).  Counter c of sender s is number s * MU_SENDER_COUNTERS + c.
+ * Each sender of the torus, A+, A-, B+, ...  E-, has four counters.  Each
+ * counts the bytes of a set of channels, a bit per enum mu_channel (BGQ-F71).
+ * Counter c of sender s is number s * MU_SENDER_COUNTERS + c.
  */
 enum { MU_SENDERS = 10, MU_SENDER_COUNTERS = 4 };
 
-/* A torus FIFO map: which network injection FIFOs may carry a message. */
+/* A torus FIFO map: the network injection FIFOs that may carry a message. */
 enum mu_map {
 	MU_MAP_A_MINUS = 0x8000, /* then A+, B-, ... E+, a bit each */
 	MU_MAP_TORUS = 0xffc0, /* all ten */
@@ -150,9 +151,9 @@ enum mu_atomic {
 	MU_ATOMIC_STORE_MAX = 6,
 };
 
-/* The same of a payload's address: what is sent of each word is what the load
- * answers.  A bound is the word behind the one that is incremented, in front
- * of the one that is decremented. */
+/* The same for the address of a payload: each word is sent as the result of the
+ * load.  The bound is the word after an incremented word, and the word before a
+ * decremented one. */
 enum mu_atomic_load {
 	MU_ATOMIC_LOAD = 0,
 	MU_ATOMIC_LOAD_CLEAR = 1,
@@ -168,7 +169,7 @@ enum {
 	MU_DESCRIPTOR_BYTES = 64,
 	MU_HEADER_BYTES = 32,
 	MU_CHUNK = 32,
-	MU_PAYLOAD = 512, /* the most in a packet */
+	MU_PAYLOAD = 512, /* per packet, at most */
 	MU_SOFTWARE_AT = 18, /* of a memory FIFO packet's header */
 	MU_DIMS = 5,
 	MU_COORD_BITS = 6,
@@ -187,11 +188,11 @@ enum mu_channel {
 	MU_SYSTEM_COLLECTIVE,
 };
 
-/* What becomes of what all members send. */
+/* The result of a collective. */
 enum mu_collective {
-	MU_BROADCAST, /* one member's, at all of them */
-	MU_REDUCE, /* combined, at one */
-	MU_ALLREDUCE, /* combined, at all */
+	MU_BROADCAST, /* one member's data, at all members */
+	MU_REDUCE, /* combined data, at one member */
+	MU_ALLREDUCE, /* combined data, at all members */
 };
 
 /* The upper two bits are the type: bits, unsigned, signed, floating point. */
@@ -219,8 +220,8 @@ struct mu_descriptor {
 	struct mu_header header;
 };
 
-/* Eight bytes, the first one on top, whatever the host's order; compilers
- * make one or two instructions of these. */
+/* Eight bytes, most significant first, in any host order; compilers make one or
+ * two instructions of these. */
 static inline uint64_t mu_get8(const uint8_t *at)
 {
 	uint64_t v;
@@ -272,7 +273,7 @@ static inline bool mu_is_prefetch(const struct mu_descriptor *d)
 	return d->byte[3] & 1;
 }
 
-/* Tells the receiving node's software after the last packet. */
+/* Interrupts the receiving node after the last packet. */
 static inline bool mu_interrupts(const struct mu_descriptor *d)
 {
 	return d->byte[7] & 1;
@@ -317,7 +318,7 @@ static inline void mu_set_fifo_map(struct mu_descriptor *d, uint64_t map)
 
 /* --- the network's part of the header --- */
 
-/* Two bits a dimension, from A- and A+ at the top down to E- and E+. */
+/* Two bits per dimension, from A- and A+ at the top down to E- and E+. */
 static inline unsigned mu_hints(const struct mu_header *h)
 {
 	return (unsigned)h->byte[1] << 2 | h->byte[2] >> 6;
@@ -328,13 +329,13 @@ static inline bool mu_is_for_io(const struct mu_header *h)
 	return h->byte[2] & 0x38;
 }
 
-/* It goes on to the IO node behind its destination. */
+/* The packet continues to the IO node of its destination. */
 static inline bool mu_is_to_io(const struct mu_header *h)
 {
 	return h->byte[2] & 0x20;
 }
 
-/* The link by which it leaves an IO node. */
+/* The link by which the packet leaves an IO node. */
 static inline unsigned mu_io_link(const struct mu_header *h)
 {
 	return h->byte[2] >> 3 & 3;
@@ -482,7 +483,7 @@ static inline unsigned mu_rec_fifo(const struct mu_header *h)
 	return (unsigned)mu_get(h->byte + 12, 2) >> 7;
 }
 
-/* What software wrote into the descriptor; the same in every packet. */
+/* Bytes that software wrote into the descriptor; the same in every packet. */
 static inline uint8_t *mu_software_bytes(struct mu_header *h)
 {
 	return h->byte + MU_SOFTWARE_AT;

@@ -1,7 +1,7 @@
 /*
- * The main program of a program that is written outside of Weft: it reads
- * the command line, builds the machine, starts a program on its nodes, runs
- * them to the end and says how it went.
+ * The main program for simulations that are built outside of Weft: it reads
+ * the command line, builds the machine, runs a program on its nodes to the end,
+ * and reports the result.
  *
  *	int main(int argc, char **argv)
  *	{
@@ -24,74 +24,75 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* How it went, for check(). */
+/* Result of a run, for check(). */
 struct weft_result {
 	uint32_t n_nodes;
-	uint32_t n_processes; /* of each node */
+	uint32_t n_processes; /* per node */
 	int64_t end; /* ps */
-	/* received; messages are counted by Blue Gene/Q's units only */
+	/* received; only Blue Gene/Q's units count messages */
 	uint64_t n_messages, n_packets;
-	uint64_t n_errors; /* that network interfaces told of */
-	const char *const *arguments; /* behind --, then NULL */
+	uint64_t n_errors; /* reported by network interfaces */
+	const char *const *arguments; /* those after --, then NULL */
 };
 
 struct weft_app {
 	const char *name;
 	const char *help; /* one line */
 	/*
-	 * Runs on thread 0 of each process of each node from time 0 on.  mine
-	 * is the process's own: node_bytes bytes, zero at first, which nobody
-	 * else touches while it runs.
+	 * Runs on thread 0 of each process of each node, from time 0.  mine is
+	 * the state of the process: node_bytes bytes, zero at first, which only
+	 * this process may touch while it runs.
 	 */
 	void (*run)(void *mine);
 	size_t node_bytes;
-	uint32_t n_nodes; /* the first ones; 0: all */
-	/* Of each node; 0: one.  They share its hardware threads and its
-	 * memory out among them. */
+	uint32_t n_nodes; /* nodes that run it, the first ones; 0: all */
+	/* Per node; 0: one.  They divide its hardware threads and its memory
+	 * among them. */
 	uint32_t n_processes;
-	uint32_t n_spawned; /* programs that a node can spawn besides, to 64 */
+	uint32_t n_spawned; /* further programs that a node can start, to 64 */
 	size_t stack_bytes; /* of each program; 0: 64 KiB */
-	bool is_system; /* it is system software */
+	bool is_system; /* whether it is system software */
 	/*
 	 * The machine's own interface that it uses: "spi" for Blue Gene/Q's
 	 * message unit (weft/spi.h), "elan" for QsNetII's Elan4
 	 * (weft/elan.h), "gni" for Gemini's (weft/gni.h), "ape" for
 	 * APEnet+'s card (weft/ape.h, weft/gpu.h).  A machine without
-	 * it is refused.  NULL: it uses none, only messages (weft/msg.h) say,
-	 * and runs on every machine.
+	 * it is refused.  NULL: none, for example only messages (weft/msg.h);
+	 * the program runs on every machine.
 	 */
 	const char *interface;
 	/*
-	 * When all programs have ended: whether what they did is right.  ranks
-	 * is the array of what each was given: process p of node n is rank
-	 * n * n_processes + p.  text is one line for the report.  May be NULL.
+	 * Called when all programs have ended; returns whether their results
+	 * are right.  ranks is the array of the states of all processes:
+	 * process p of node n is rank n * n_processes + p.  text is one line
+	 * for the report.  May be NULL.
 	 */
 	bool (*check)(const struct weft_result *result, const void *ranks,
 		char *text, size_t size);
 	/*
-	 * What it takes behind -- on the command line, for --help: "BYTES
-	 * [ROUNDS]", say.  NULL: nothing, and something is an error.
+	 * Describes the arguments after --, for --help: "BYTES [ROUNDS]", for
+	 * example.  NULL: there are none, and any argument is an error.
 	 */
 	const char *usage;
 	/*
-	 * Before anything is built: whether these arguments, NULL behind the
-	 * last one, make sense.  text is what is wrong.  May be NULL.  Programs
-	 * have them by weft_argument().
+	 * Called before anything is built; returns whether these arguments,
+	 * followed by NULL, are valid.  text describes the error.  May be NULL.
+	 * Programs read the arguments with weft_argument().
 	 */
 	bool (*accept)(const char *const *arguments, char *text, size_t size);
 };
 
 /*
- * Returns an exit code: 0, also where --until ended it; 1 where check() said
- * no; 2 for a command line, a machine or an app that cannot be; 3 where
- * programs wait for ever, or packets are left that nobody took; 4 for a limit
- * of the host; 5 for a call that a program may not make, or a mistake of
- * Weft's; 6 where SIGINT, SIGTERM or SIGHUP stopped it.  These, SIGPIPE and
- * SIGXFSZ are the caller's again afterwards, and so is the locale: all numbers
- * are read and written in the C locale.  It returns in all of these cases and
- * may be called again.  The process ends only where memory runs out or a
- * program overruns its stack (4), where a program calls exit(0) (2), or where
- * nobody reads the output any more (2).
+ * Returns an exit status: 0 on success, also if --until ended the run; 1 if
+ * check() returned false; 2 for an invalid command line, machine or app; 3 if
+ * programs wait forever, or packets remain unreceived; 4 for a limit of the
+ * host; 5 for a forbidden call of a program, or an error of Weft; 6 if SIGINT,
+ * SIGTERM or SIGHUP stopped the run.  It restores the handlers of these
+ * signals, of SIGPIPE and of SIGXFSZ, and the locale; all numbers are read and
+ * written in the C locale.  It returns in all of these cases and may be called
+ * again.  The process ends only if memory runs out or a program overruns its
+ * stack (4), if a program calls exit(0) (2), or if the output pipe is closed
+ * (2).
  */
 int weft_main(int argc, char **argv, const struct weft_app *app);
 

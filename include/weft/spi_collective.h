@@ -1,6 +1,6 @@
 /*
  * Blue Gene/Q's collectives, a part of its system programming interface
- * (weft/spi.h): class routes, and descriptors whose packets take them.
+ * (weft/spi.h): class routes, and descriptors for packets on them.
  */
 #ifndef WEFT_SPI_COLLECTIVE_H
 #define WEFT_SPI_COLLECTIVE_H
@@ -38,8 +38,8 @@ enum {
 	MUHWI_COLLECTIVE_OP_CODE_FLOATING_POINT_MAX = MU_OP_FLOAT_MAX,
 };
 
-/* Of a collective, which goes by Torus_FIFO_Map's MU_MAP_USER_COLLECTIVE, or
- * the system's. */
+/* Fields of a collective.  Its Torus_FIFO_Map is MU_MAP_USER_COLLECTIVE, or the
+ * system's. */
 typedef struct {
 	uint8_t Op_Code;
 	uint16_t Word_Length; /* bytes: 4, 8, ... 512; 8 for doubles */
@@ -60,7 +60,7 @@ typedef struct {
 	MUSPI_DirectPutDescriptorInfoFields_t DirectPut;
 } MUSPI_CollectiveDirectPutDescriptorInfo_t;
 
-/* A broadcast: every member's unit carries the descriptors out. */
+/* A broadcast: every member's unit executes the descriptors. */
 typedef struct {
 	MUSPI_BaseDescriptorInfoFields_t Base;
 	MUSPI_CollectiveDescriptorInfoFields_t Collective;
@@ -77,9 +77,9 @@ int32_t MUSPI_CreateCollectiveRemoteGetDescriptor(MUHWI_Descriptor_t *desc,
 /* --- class routes --- */
 
 /*
- * What a node knows of a tree (ClassRoute_t): the links by which contributions
- * come in on the way up, and the one by which what becomes of them leaves, none
- * at the root.  Its input also has the channel.
+ * A node's part of a tree (ClassRoute_t): the links by which contributions
+ * arrive on the way up, and the link by which their result leaves, none at the
+ * root.  Its input also has the channel.
  */
 enum {
 	BGQ_CLASS_INPUT_VC_USER = 0x0000, /* all nodes of the job */
@@ -87,42 +87,44 @@ enum {
 	BGQ_CLASS_INPUT_VC_SUBCOMM = 0x2000,
 	SPI_CLASS_ROUTES = 16,
 	SPI_CLASS_WORLD = 0, /* all nodes: set before programs start */
-	SPI_CLASS_SYSTEM = 14, /* and above: the system's */
+	SPI_CLASS_SYSTEM = 14, /* and above: for the system */
 };
 
-/* Numbers that are free on this node; takes one (EAGAIN where somebody has it),
- * gives it back and clears its route. */
+/* Return the free numbers on this node; allocate a number (EAGAIN if it is in
+ * use); free it and clear its route. */
 int32_t Kernel_QueryCollectiveClassRoutes(
 	uint32_t *n, uint32_t *ids, uint32_t most);
 int32_t Kernel_AllocateCollectiveClassRoute(uint32_t id);
 int32_t Kernel_DeallocateCollectiveClassRoute(uint32_t id);
 
-/* Sets a route that the caller has.  All members set it before any uses it.
- * Returns an error number, or what is wrong with the route: */
+/* Sets a route that the caller has allocated.  All members must set it
+ * before any uses it.  Returns an error number, or one of these errors of
+ * the route: */
 enum {
 	KERNEL_CLASS_TWO_OUTPUTS = 1,
 	KERNEL_CLASS_LOCAL_OUTPUT = 2,
 	KERNEL_CLASS_NO_LOCAL_INPUT = 3, /* every member contributes */
 	KERNEL_CLASS_BOTH_WAYS = 4, /* a link is input and output */
-	/* One of the system's and one for all nodes share a link. */
+	/* A route of the system and one for all nodes share a link. */
 	KERNEL_CLASS_SHARED_LINK = 5,
 };
 int32_t Kernel_SetCollectiveClassRoute(uint32_t id, const ClassRoute_t *route);
-/* EINVAL where it is not set. */
+/* EINVAL if it is not set. */
 int32_t Kernel_GetCollectiveClassRoute(uint32_t id, ClassRoute_t *route);
 
-/* A box of nodes, by coordinates: both corners belong to it. */
+/* A box of nodes, by the coordinates of its first and last node. */
 typedef struct {
 	uint8_t low[MU_DIMS], high[MU_DIMS];
 } MUSPI_Box_t;
 
-/* The node that all routes lead towards, so that those on boxes that overlap
- * cannot lock. */
+/* The node that all routes lead towards, so that routes of overlapping boxes
+ * cannot deadlock. */
 MUHWI_Destination_t MUSPI_PickWorldRoot(void);
-/* This node's route in the tree over a box; EINVAL where it is in none. */
+/* This node's route in the tree over a box; EINVAL if it is not in the box. */
 int32_t MUSPI_BuildNodeClassroute(
 	const MUSPI_Box_t *box, uint32_t channel, ClassRoute_t *route);
-/* A mask of free numbers, or EAGAIN; takes one and sets it; gives it back. */
+/* Return a mask of free numbers, or EAGAIN; allocate a number and set its
+ * route; free it. */
 int32_t MUSPI_GetClassrouteIds(uint32_t *mask);
 int32_t MUSPI_SetClassrouteId(uint32_t id, const ClassRoute_t *route);
 int32_t MUSPI_ReleaseClassrouteId(uint32_t id);

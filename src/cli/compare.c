@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "out/figure.h"
+#include "facts/figure.h"
 #include "out/json.h"
 #include "out/table.h"
 #include "record/read.h"
@@ -70,9 +70,8 @@ static int collect(
 	struct comparison *c, struct db *d, const char *sql, struct err *e)
 {
 	struct db_query *q = db_prepare(d, sql, e);
-	int more = -1;
 
-	while (q && (more = db_next(q, e)) > 0) {
+	while (db_next(q)) {
 		char change[32] = "";
 		const char *cells[] = { db_text(q, 0), NULL, NULL, change };
 		char first[128], second[128];
@@ -90,8 +89,7 @@ static int collect(
 		table_add(&c->table, cells);
 		c->n++;
 	}
-	db_finish(q);
-	return more;
+	return db_finish(q);
 }
 
 /* An array of what differs. */
@@ -99,10 +97,9 @@ static int json_rows(struct db *d, const char *key, const char *sql,
 	struct json *j, size_t *n, struct err *e)
 {
 	struct db_query *q = db_prepare(d, sql, e);
-	int more = -1;
 
 	json_array(j, key);
-	for (*n = 0; q && (more = db_next(q, e)) > 0; ++*n) {
+	for (*n = 0; db_next(q); ++*n) {
 		double a = db_real(q, 1), b = db_real(q, 2);
 
 		json_object(j, NULL);
@@ -114,20 +111,16 @@ static int json_rows(struct db *d, const char *key, const char *sql,
 		json_end(j, '}');
 	}
 	json_end(j, ']');
-	db_finish(q);
-	return more;
+	return db_finish(q);
 }
 
 static int json_noise(struct db *d, struct json *j, struct err *e)
 {
 	struct db_query *q = db_prepare(d, noise_query, e);
 
-	if (!q)
-		return -1;
-	if (db_next(q, e) > 0)
+	if (db_next(q))
 		json_real(j, "throughput_by_chance_pct", db_real(q, 0));
-	db_finish(q);
-	return e->code ? -1 : 0;
+	return db_finish(q);
 }
 
 static int compare_json(struct db *d, const struct cli_args *a, FILE *f,
@@ -173,15 +166,12 @@ static int tell_noise(struct db *d, FILE *f, struct err *e)
 {
 	struct db_query *q = db_prepare(d, noise_query, e);
 
-	if (!q)
-		return -1;
-	if (db_next(q, e) > 0)
+	if (db_next(q))
 		fprintf(f,
 			"The throughputs of two such runs differ by up to %.2f "
 			"%% by chance (95 %% confidence).\n",
 			db_real(q, 0));
-	db_finish(q);
-	return e->code ? -1 : 0;
+	return db_finish(q);
 }
 
 static int compare_text(struct db *d, FILE *f, size_t *n, struct err *e)

@@ -12,6 +12,7 @@
 #include "out/file.h"
 #include "out/plot.h"
 #include "record/read.h"
+#include "record/tables.h"
 
 /* A query gives curve, x and y; links have none. */
 struct picture {
@@ -24,17 +25,20 @@ static const struct picture pictures[] = {
 	{ "links", "time, us", "load of links, %", NULL, "samples", false,
 		false },
 	{ "latency", "latency, ns", "packets that took at most so long, %",
-		"SELECT 'latency', x, y FROM (SELECT to_ps / 1e3 x, 100.0 *"
+		"SELECT 'latency' curve, x, y FROM (SELECT to_ps / 1e3 x, "
+		"100.0 *"
 		" sum(count) OVER (ORDER BY from_ps) / sum(count) OVER () y"
 		" FROM latency) WHERE y <= 99.9",
 		"latencies", false, true },
 	{ "budget", "", "share of the time of messages, %",
-		"SELECT name, 0, 100.0 * ps / sum(ps) OVER () FROM cause"
+		"SELECT name curve, 0 x, 100.0 * ps / sum(ps) OVER () y FROM "
+		"cause"
 		" WHERE ps > 0",
 		"budget, which `weft run --budget` records", true, false },
 	{ "course", "time, us", "packets per us",
-		"SELECT 'delivered', (from_ps + to_ps) / 2e6, delivered * 1e6"
-		" / (to_ps - from_ps) FROM sample UNION ALL SELECT 'injected',"
+		"SELECT 'delivered' curve, (from_ps + to_ps) / 2e6 x, delivered"
+		" * 1e6 / (to_ps - from_ps) y FROM sample UNION ALL SELECT"
+		" 'injected',"
 		" (from_ps + to_ps) / 2e6, injected * 1e6 / (to_ps - from_ps)"
 		" FROM sample",
 		"samples", false, false },
@@ -76,20 +80,16 @@ static int collect(
 {
 	struct db_query *q = db_prepare(d, is->sql, e);
 	size_t n = 0;
-	int more = -1;
 
-	for (; q && (more = db_next(q, e)) > 0; n++) {
-		plot_add(p, record_cause(db_text(q, 0)), db_real(q, 1),
-			db_real(q, 2), 0);
-		if (check_room(d, plot_n_curves(p), e)) {
-			more = -1;
-			break;
-		}
+	for (; db_next(q); n++) {
+		plot_add(p, record_cause(db_text(q, db_find(q, "curve"))),
+			db_real(q, db_find(q, "x")),
+			db_real(q, db_find(q, "y")), 0);
+		check_room(d, plot_n_curves(p), e);
 	}
-	db_finish(q);
-	if (!more && !n)
-		return err_set(e, "%s: has no %s", db_path(d), is->needs);
-	return more;
+	if (!e->code && !n)
+		err_set(e, "%s: has no %s", db_path(d), is->needs);
+	return db_finish(q);
 }
 
 /* Links by kind: by direction where they have one, else by wire. */
@@ -113,10 +113,9 @@ static int read_kinds(struct kinds *k, struct db *d, struct err *e)
 		" '[A-Za-z][-+]*' THEN substr(l.name, 1, 2) ELSE wire END"
 		" FROM link l JOIN site s ON s.id = l.site ORDER BY l.id",
 		e);
-	int more = -1;
 	size_t i;
 
-	while (q && (more = db_next(q, e)) > 0) {
+	while (db_next(q)) {
 		for (i = 0; i < k->n; i++)
 			if (!strcmp(k->kind[i].name, db_text(q, 0)))
 				break;
@@ -126,16 +125,12 @@ static int read_kinds(struct kinds *k, struct db *d, struct err *e)
 				.name = mem_text(db_text(q, 0)),
 			};
 		}
-		if (check_room(d, k->n, e)) {
-			more = -1;
-			break;
-		}
+		check_room(d, k->n, e);
 		k->kind[i].n++;
 		k->of = mem_grow(k->of, k->n_links + 1, sizeof(*k->of));
 		k->of[k->n_links++] = i;
 	}
-	db_finish(q);
-	return more;
+	return db_finish(q);
 }
 
 /* The link that a mean of its kind hides. */
@@ -146,68 +141,67 @@ static int read_busiest(struct kinds *k, struct db *d, struct err *e)
 		" l JOIN site s ON s.id = l.site ORDER BY use DESC, l.id"
 		" LIMIT 1",
 		e);
-	int more = q ? db_next(q, e) : -1;
 
-	if (more > 0) {
+	if (db_next(q)) {
 		k->busiest_at = (size_t)db_int(q, 0);
 		k->busiest = mem_text(db_text(q, 1));
 	}
-	db_finish(q);
-	return more < 0 ? -1 : 0;
+	return db_finish(q);
 }
 
-static double use_at(const uint8_t *use, size_t link)
+/* In %. */
+static double use_at(const struct row_sample *s, size_t link)
 {
-	return (use[2 * link] | use[2 * link + 1] << 8) / 100.0;
+	return 100.0 * row_item(&s->use, link) / RECORD_USE_SCALE;
 }
 
-static int add_sample(
-	struct kinds *k, struct db_query *q, struct plot *p, struct err *e)
+static int add_sample(struct kinds *k, const struct row_sample *s,
+	struct plot *p, struct err *e)
 {
-	size_t n, i;
-	const uint8_t *use = db_bytes(q, 1, &n);
+	double at = ((double)s->from_ps + (double)s->to_ps) / 2e6;
+	size_t i;
 
-	if (n != 2 * k->n_links)
+	if (s->use.n != 2 * k->n_links)
 		return err_set(e, "a sample does not fit the links");
 	for (i = 0; i < k->n; i++)
 		k->kind[i].sum = 0;
 	for (i = 0; i < k->n_links; i++)
-		k->kind[k->of[i]].sum += use_at(use, i);
+		k->kind[k->of[i]].sum += use_at(s, i);
 	for (i = 0; i < k->n; i++)
-		plot_add(p, k->kind[i].name, db_real(q, 0),
+		plot_add(p, k->kind[i].name, at,
 			k->kind[i].sum / (double)k->kind[i].n, 0);
 	if (k->busiest && k->busiest_at < k->n_links)
-		plot_add(p, k->busiest, db_real(q, 0),
-			use_at(use, k->busiest_at), 0);
+		plot_add(p, k->busiest, at, use_at(s, k->busiest_at), 0);
 	return 0;
+}
+
+static int collect_samples(
+	struct kinds *k, struct db *d, struct plot *p, struct err *e)
+{
+	struct db_query *q = row_select(d, TABLE_sample, "ORDER BY n", e);
+	struct row_sample row;
+	size_t n = 0;
+
+	for (; k->n && row_next_sample(q, &row); n++)
+		add_sample(k, &row, p, e);
+	if (!e->code && !n)
+		err_set(e, "%s: has no samples", db_path(d));
+	return db_finish(q);
 }
 
 static int collect_links(struct db *d, struct plot *p, struct err *e)
 {
 	struct kinds k = { 0 };
-	struct db_query *q = NULL;
-	size_t n = 0, i;
-	int more = read_kinds(&k, d, e);
+	int failed = read_kinds(&k, d, e) || read_busiest(&k, d, e) ||
+		     collect_samples(&k, d, p, e);
+	size_t i;
 
-	if (!more)
-		more = read_busiest(&k, d, e);
-	if (!more)
-		q = db_prepare(d,
-			"SELECT (from_ps + to_ps) / 2e6, use FROM sample"
-			" ORDER BY n",
-			e);
-	for (; q && k.n && (more = db_next(q, e)) > 0; n++)
-		if (add_sample(&k, q, p, e))
-			break;
-	db_finish(q);
 	for (i = 0; i < k.n; i++)
 		mem_free(k.kind[i].name);
 	mem_free(k.kind);
 	mem_free(k.of);
 	mem_free(k.busiest);
-	if (!e->code && !n)
-		return err_set(e, "%s: has no samples", db_path(d));
-	return e->code ? -1 : 0;
+	return failed ? -1 : 0;
 }
 
 static int draw(const struct cli_args *a, FILE *f, struct err *e)

@@ -413,7 +413,7 @@ static int sweep(struct sweep *w, struct err *e)
 		code = e->code ? -1 : sweep_tell(w, e);
 	if (!code && w->is_stopped)
 		code = EXIT_STOPPED;
-	curves_close(w->curves);
+	db_close(w->curves);
 	mem_free(w->is_there);
 	mem_free(w->saturated);
 	return code;

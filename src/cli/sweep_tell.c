@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "cli/sweep.h"
-#include "out/figure.h"
+#include "facts/figure.h"
 #include "out/file.h"
 #include "out/json.h"
 #include "out/plot.h"
@@ -175,7 +175,7 @@ static void write_field(FILE *f, const char *text)
 static void json_figures(
 	const struct sweep *w, const char *group, struct json *j, struct err *e)
 {
-	struct db_query *q = db_prepare(curves_db(w->curves),
+	struct db_query *q = db_prepare(w->curves,
 		"SELECT v.name FROM point p JOIN value v ON v.point = p.id"
 		" WHERE p.grp = ? GROUP BY v.name ORDER BY min(v.rowid)",
 		e);
@@ -185,7 +185,7 @@ static void json_figures(
 		return;
 	db_bind_text(q, 1, group);
 	json_object(j, "figures");
-	while (db_next(q, e) > 0) {
+	while (db_next(q)) {
 		if (!curves_get(w->curves, group, db_text(q, 0), &v))
 			continue;
 		json_object(j, db_text(q, 0));
@@ -259,14 +259,14 @@ static int print_json(const struct sweep *w, FILE *f, struct err *e)
 static void write_csv(const struct sweep *w, FILE *f)
 {
 	struct err e = { 0 };
-	struct db_query *q = db_prepare(curves_db(w->curves),
+	struct db_query *q = db_prepare(w->curves,
 		"SELECT p.curve, p.x, p.seed, v.name, v.value FROM point p "
 		"JOIN value v ON v.point = p.id ORDER BY p.curve, "
 		"CAST(p.x AS REAL), CAST(p.seed AS INTEGER), v.rowid",
 		&e);
 
 	fputs("curve,x,seed,figure,value\n", f);
-	while (q && db_next(q, &e) > 0) {
+	while (db_next(q)) {
 		write_field(f, db_text(q, 0));
 		fprintf(f, ",%s,%s,%s,%.17g\n", db_text(q, 1), db_text(q, 2),
 			db_text(q, 3), db_real(q, 4));

@@ -110,11 +110,13 @@ static struct tree_at at(
 
 void tree_stop(const struct tree_at *a, struct tree_route *r)
 {
+	struct net_client *c = net_client(a->net, a->s);
+
 	if (!r->stop)
 		r->stop = TREE_STRAY;
-	if (!r->is_told && a->net->client->on_stopped)
-		a->net->client->on_stopped(a->net, a->w, a->s,
-			(uint32_t)(r - a->node->route), a->t);
+	if (!r->is_told && c->ops.combine->on_stopped)
+		c->ops.combine->on_stopped(
+			c, a->w, a->s, (uint32_t)(r - a->node->route), a->t);
 	r->is_told = true;
 }
 
@@ -281,6 +283,7 @@ static inline bool is_busy(const struct tree_node *n)
 static void on_left(const struct tree_at *a, uint32_t place, uint32_t chunks)
 {
 	uint32_t fifo = place - PLACE_INJECT;
+	struct net_client *c = net_client(a->net, a->s);
 
 	if (place >= PLACE_SLOT) {
 		a->node->slots_busy &= ~PLACE_BIT(place - PLACE_SLOT);
@@ -292,8 +295,7 @@ static void on_left(const struct tree_at *a, uint32_t place, uint32_t chunks)
 		return;
 	a->node->room[fifo] = (uint16_t)(a->node->room[fifo] + chunks);
 	if (a->node->room[fifo] >= a->net->full)
-		a->net->client->on_room(
-			a->net, a->w, a->s, a->tree->fifo + fifo, a->t);
+		c->ops.on_room(c, a->w, a->s, a->tree->fifo + fifo, a->t);
 }
 
 static __attribute__((noinline)) void on_own(struct tree *tree,

@@ -46,6 +46,7 @@ static void finish(const struct tree_at *a, sim_time tail)
 static packet_id take_leg(const struct tree_at *a, uint32_t leg)
 {
 	packet_id id = a->node->down, copy;
+	struct net_client *c = net_client(a->net, a->s);
 	struct packet *p = current(a);
 
 	p->ask &= (uint16_t) ~(1u << leg);
@@ -56,8 +57,8 @@ static packet_id take_leg(const struct tree_at *a, uint32_t leg)
 	copy = packet_take(a->net->pool, a->w->id);
 	a->net->packets[copy] = *p;
 	a->net->packets[copy].flags |= PACKET_COPY;
-	if (a->net->client->on_copy)
-		a->net->client->on_copy(a->net, a->w, copy);
+	if (c->ops.combine->on_copy)
+		c->ops.combine->on_copy(c, a->w, copy);
 	if (a->net->book)
 		book_add_copy(a->net->book, a->w->id, id, copy);
 	a->net->tally[a->w->id].copies++;
@@ -71,7 +72,7 @@ static bool may_receive(
 {
 	struct tree_reception *f = &a->node->reception[fifo];
 
-	if (!a->net->client->is_sink && f->chunks < p->chunks)
+	if (!net_client(a->net, a->s)->ops.is_sink && f->chunks < p->chunks)
 		return false;
 	if (f->free_at <= a->t)
 		return tree_reads(a,
@@ -92,13 +93,14 @@ static void receive(const struct tree_at *a)
 	uint32_t fifo = tree_is_system(p) ? TREE_SYSTEM : TREE_USER;
 	struct tree_reception *f = &a->node->reception[fifo];
 	struct net *n = a->net;
+	struct net_client *c = net_client(n, a->s);
 	sim_time tail;
 	packet_id id;
 
 	if (!may_receive(a, fifo, p))
 		return;
 	f->free_at = tail = tree_tail(a, p);
-	if (!n->client->is_sink)
+	if (!c->ops.is_sink)
 		f->chunks -= p->chunks;
 	id = take_leg(a, CLASS_LOCAL);
 	p = tree_packet(a, id);
@@ -107,8 +109,7 @@ static void receive(const struct tree_at *a)
 	if (n->book)
 		tree_book_receive(a, id, tail);
 	p->dst = a->s;
-	n->client->on_packet(
-		n, a->w, a->s, a->tree->fifo + fifo, id, a->t, tail);
+	c->ops.on_packet(c, a->w, a->s, a->tree->fifo + fifo, id, a->t, tail);
 }
 
 /* --- which packet --- */
@@ -131,10 +132,11 @@ static bool is_better(const struct tree_at *a, uint32_t place, uint32_t best)
 static void absorb(const struct tree_at *a)
 {
 	packet_id id = a->node->down;
+	struct net_client *c = net_client(a->net, a->s);
 
 	finish(a, tree_tail(a, current(a)));
 	a->net->tally[a->w->id].absorbed++;
-	a->net->client->on_absorbed(a->net, a->w, id);
+	c->ops.combine->on_absorbed(c, a->w, id);
 }
 
 static void begin(const struct tree_at *a)

@@ -76,6 +76,7 @@ static void write_different(
 	struct knot *k, const struct tree_route *r, const struct packet *p)
 {
 	struct net *net = k->t->guest.net;
+	const struct net_client *c;
 	char text[LINE] = "stopped, contributions differ:", header[128];
 	uint32_t i, input;
 
@@ -85,8 +86,9 @@ static void write_different(
 
 		snprintf(
 			header, sizeof(header), "%u B", net->packets[id].bytes);
-		if (net->client->describe)
-			net->client->describe(net, id, header, sizeof(header));
+		c = net_sender(net, id);
+		if (c->ops.look->describe)
+			c->ops.look->describe(c, id, header, sizeof(header));
 		name_add(text, LINE, i ? "; " : " ");
 		add_input(k, text, input);
 		name_add(text, LINE, " ");

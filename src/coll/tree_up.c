@@ -52,10 +52,11 @@ static void meet(const struct tree_at *a, struct tree_route *r)
 {
 	packet_id id[CLASS_LOCAL + 1];
 	uint32_t n = list_inputs(a, r, id), i;
+	struct net_client *c = net_client(a->net, a->s);
 
 	for (i = 0; i < n; i++)
 		book_wait(a->net->book, id[i], CAUSE_ARBITRATION, a->t);
-	if (a->net->client->combine(a->net, a->w, a->s, id, n, a->t)) {
+	if (c->ops.combine->combine(c, a->w, a->s, id, n, a->t)) {
 		a->node->whole |= 1u << (r - a->node->route);
 		return;
 	}
@@ -165,6 +166,7 @@ static packet_id reduce(const struct tree_at *a, struct tree_route *r)
 {
 	packet_id id[CLASS_LOCAL + 1];
 	uint32_t n = list_inputs(a, r, id), m, i;
+	struct net_client *c = net_client(a->net, a->s);
 	sim_time tail = tree_tail(a, tree_packet(a, id[0]));
 
 	if (a->net->book)
@@ -175,7 +177,7 @@ static packet_id reduce(const struct tree_at *a, struct tree_route *r)
 	for (m = r->is.inputs; m; m &= m - 1)
 		tree_leave(a, place_of(r, (uint32_t)__builtin_ctz(m)), tail);
 	for (i = 1; i < n; i++)
-		a->net->client->on_absorbed(a->net, a->w, id[i]);
+		c->ops.combine->on_absorbed(c, a->w, id[i]);
 	a->net->tally[a->w->id].absorbed += n - 1;
 	a->node->up_until = tail + a->tree->params.turn;
 	return id[0];

@@ -252,10 +252,10 @@ static void code_start(struct load *l)
 }
 
 /* A part of the work; what it takes is not simulated. */
-static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
-	struct sim_event e)
+static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
+	sim_time t, struct sim_event e)
 {
-	struct code *c = n->client_state;
+	struct code *c = me->state;
 	uint32_t i;
 
 	(void)e;

@@ -5,155 +5,10 @@
 
 #include "base/mem.h"
 
-/* --- on the network --- */
-
-/* Whose packets of a site, or from it, these are. */
-static struct net *view_of(struct net *n, site_id s)
-{
-	struct jobs *j = n->client_state;
-
-	return j->of[s] ? &j->of[s]->view : &j->nics;
-}
-
-static struct net *sender_of(struct net *n, packet_id p)
-{
-	return view_of(n, n->packets[p].src);
-}
-
-static void on_room(struct net *n, struct sim_worker *w, site_id s,
-	uint32_t fifo, sim_time t)
-{
-	struct net *v = view_of(n, s);
-
-	if (v->client)
-		v->client->on_room(v, w, s, fifo, t);
-}
-
-static void on_packet(struct net *n, struct sim_worker *w, site_id s,
-	uint32_t fifo, packet_id p, sim_time t, sim_time tail)
-{
-	struct net *v = view_of(n, s);
-
-	v->client->on_packet(v, w, s, fifo, p, t, tail);
-}
-
-/* Where others do not drain at once, who does gives the room back. */
-static void on_packet_mixed(struct net *n, struct sim_worker *w, site_id s,
-	uint32_t fifo, packet_id p, sim_time t, sim_time tail)
-{
-	struct net *v = view_of(n, s);
-	uint32_t chunks = n->packets[p].chunks;
-
-	v->client->on_packet(v, w, s, fifo, p, t, tail);
-	if (v->client->is_sink)
-		net_release(n, w, s, fifo, chunks, t);
-}
-
-static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
-	struct sim_event e)
-{
-	struct net *v = view_of(n, s);
-
-	v->client->on_event(v, w, s, t, e);
-}
-
-static void on_copy(struct net *n, struct sim_worker *w, packet_id p)
-{
-	struct net *v = sender_of(n, p);
-
-	if (v->client->on_copy)
-		v->client->on_copy(v, w, p);
-}
-
-static void on_hurt(struct net *n, struct sim_worker *w, packet_id p,
-	uint32_t bit, uint32_t bits)
-{
-	struct net *v = sender_of(n, p);
-
-	if (v->client->on_hurt)
-		v->client->on_hurt(v, w, p, bit, bits);
-}
-
-static bool is_dropped(struct net *n, struct sim_worker *w, packet_id p)
-{
-	struct net *v = sender_of(n, p);
-
-	return v->client->is_dropped && v->client->is_dropped(v, w, p);
-}
-
-static bool is_found(struct net *n, struct sim_worker *w, packet_id p,
-	const uint32_t *bit, uint32_t n_bits, uint32_t bits)
-{
-	struct net *v = sender_of(n, p);
-
-	return !v->client->is_found ||
-	       v->client->is_found(v, w, p, bit, n_bits, bits);
-}
-
-static void on_link(struct net *n, struct sim_worker *w, site_id s, port_id p,
-	bool is_up, sim_time t)
-{
-	struct net *v = view_of(n, s);
-
-	if (v->client->on_link)
-		v->client->on_link(v, w, s, p, is_up, t);
-}
-
-static void on_quiesce(struct net *n, struct sim_worker *w, site_id s,
-	bool is_stopped, sim_time t)
-{
-	struct net *v = view_of(n, s);
-
-	if (v->client->on_quiesce)
-		v->client->on_quiesce(v, w, s, is_stopped, t);
-}
-
-static void on_lost(struct net *n, struct sim_worker *w, packet_id p)
-{
-	struct net *v = sender_of(n, p);
-
-	v->client->on_lost(v, w, p);
-}
-
-static void on_absorbed(struct net *n, struct sim_worker *w, packet_id p)
-{
-	struct net *v = sender_of(n, p);
-
-	v->client->on_absorbed(v, w, p);
-}
-
-static uint32_t n_kept(
-	const struct net *n, site_id s, uint32_t fifo, uint32_t *by)
-{
-	const struct jobs *j = n->client_state;
-	const struct net *v = j->of[s] ? &j->of[s]->view : &j->nics;
-
-	return v->client->n_kept ? v->client->n_kept(v, s, fifo, by) : 0;
-}
-
-/* Of parts without programs alone: there are no interfaces. */
-static const struct net_client_ops packets_client = {
-	.on_room = on_room,
-	.on_packet = on_packet,
-	.on_event = on_event,
-	.on_hurt = on_hurt,
-	.on_lost = on_lost,
+/* Of nodes without a job, where there are no interfaces. */
+static const struct net_client_ops idle_client = {
+	.on_room = load_ignore_room,
 	.is_sink = true,
-};
-
-static const struct net_client_ops mixed_client = {
-	.on_room = on_room,
-	.on_packet = on_packet_mixed,
-	.on_event = on_event,
-	.on_copy = on_copy,
-	.on_hurt = on_hurt,
-	.is_dropped = is_dropped,
-	.is_found = is_found,
-	.on_link = on_link,
-	.on_quiesce = on_quiesce,
-	.on_lost = on_lost,
-	.on_absorbed = on_absorbed,
-	.n_kept = n_kept,
 };
 
 /* --- the course of a run --- */
@@ -187,27 +42,15 @@ static void lend(struct jobs *j, struct jobs_part *p)
 /* Who sends packets directly takes its nodes from the interfaces. */
 static void attach(struct jobs *j)
 {
-	struct net *n = j->load.net;
-	bool gives_up = n->gives_up, is_mixed = j->load.host != NULL;
-	uint32_t i, k, n_direct = 0;
+	uint32_t i;
 
-	j->of = mem_alloc(n->n_sites, sizeof(*j->of));
-	j->nics = *n;
 	for (i = 0; i < j->n; i++) {
-		struct jobs_part *p = &j->part[i];
+		const struct jobs_part *p = &j->part[i];
 
-		p->view = *n;
-		p->view.client = p->load->ops->client;
-		p->view.client_state = p->load;
-		for (k = 0; p->view.client && k < p->place.n; k++)
-			j->of[p->place.node[k]] = p;
-		n_direct += p->view.client != NULL;
+		if (p->load->ops->client)
+			net_attach_some(j->load.net, p->place.node, p->place.n,
+				p->load->ops->client, p->load);
 	}
-	if (!is_mixed)
-		j->nics.client = NULL; /* nodes without a part do nothing */
-	if (is_mixed && n_direct)
-		net_attach(n, &mixed_client, j);
-	n->gives_up = gives_up;
 }
 
 static void jobs_start(struct load *l)
@@ -356,7 +199,6 @@ static void jobs_fini(struct load *l)
 	struct jobs *j = of(l);
 
 	free_parts(j->part, j->n, l->net != NULL);
-	mem_free(j->of);
 	mem_free(j->worlds);
 }
 
@@ -367,8 +209,7 @@ static void jobs_fini(struct load *l)
 	.report = jobs_report, .check = jobs_check, .fini = jobs_fini,         \
 	.estimate = jobs_estimate
 
-static const struct load_ops packets_ops = { JOBS_OPS,
-	.client = &packets_client };
+static const struct load_ops packets_ops = { JOBS_OPS, .client = &idle_client };
 static const struct load_ops programs_ops = { JOBS_OPS };
 
 const struct jobs *jobs_of(const struct load *l)

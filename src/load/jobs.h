@@ -4,8 +4,8 @@
  * counted from 0 on, and knows nothing of the others; what they meet in is the
  * network.
  *
- * Packets go to the part whose node sends or gets them.  Nodes of parts whose
- * packets enter the network directly have no interface in use.
+ * A part whose packets enter the network directly is the client of its nodes,
+ * whose interfaces are not in use.
  *
  * The run is over when all parts are: traffic without an end goes on, after it
  * was measured, as long as any program runs.
@@ -24,15 +24,12 @@ struct jobs_part {
 	struct host_world place;
 	struct load_result *result; /* after the run */
 	sim_time until; /* when to ask it next */
-	struct net view; /* the network with it as its client */
 };
 
 struct jobs {
 	struct load load;
 	struct jobs_part *part;
 	uint32_t n;
-	struct jobs_part **of; /* [site] that sends packets directly, or NULL */
-	struct net nics; /* the network with the interfaces as its client */
 	const struct host_world **worlds; /* [node] */
 };
 

@@ -187,7 +187,7 @@ uint64_t load_digest(const struct load *l);
 /* --- for workloads --- */
 
 /* A client's on_room(), of one that looks for room when it has something. */
-void load_ignore_room(struct net *n, struct sim_worker *w, site_id s,
+void load_ignore_room(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t);
 
 void load_figure(struct load_result *r, const char *name, double value);

@@ -36,9 +36,11 @@ static const struct param keys[] = {
 		"number of faults, each on a machine that was well"),
 };
 
-static void on_packet(struct net *n, struct sim_worker *w, site_id s,
+static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id p, sim_time t, sim_time tail)
 {
+	struct net *n = me->net;
+
 	(void)fifo;
 	(void)s;
 	(void)t;
@@ -46,10 +48,10 @@ static void on_packet(struct net *n, struct sim_worker *w, site_id s,
 	packet_give(n->pool, w->id, p);
 }
 
-static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
-	struct sim_event e)
+static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
+	sim_time t, struct sim_event e)
 {
-	(void)n;
+	(void)me;
 	(void)w;
 	(void)s;
 	(void)t;

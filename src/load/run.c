@@ -14,10 +14,10 @@ uint64_t load_digest(const struct load *l)
 	return digest_fold(l->digest, l->net->n_nodes);
 }
 
-void load_ignore_room(struct net *n, struct sim_worker *w, site_id s,
+void load_ignore_room(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
-	(void)n;
+	(void)me;
 	(void)w;
 	(void)s;
 	(void)fifo;

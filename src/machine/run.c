@@ -261,11 +261,12 @@ static int read_load(struct machine_run *r, struct err *e)
 }
 
 /* Who loses a packet must be able to do without it, or to send it again. */
-static int check_faults(const struct machine_run *r, struct err *e)
+static int check_loss(
+	const struct machine_run *r, const struct load *l, struct err *e)
 {
-	const struct net_client_ops *client = r->load->ops->client;
+	const struct net_client_ops *client = l->ops->client;
 
-	if (machine_loses_nothing(r->machine) || (client && client->on_lost))
+	if (client && client->on_lost)
 		return 0;
 	if (!client)
 		return machine_check_faults(r->machine, e);
@@ -273,7 +274,20 @@ static int check_faults(const struct machine_run *r, struct err *e)
 		"faults: packets would be lost, and nothing resends those of "
 		"%s, which enter the network directly; only bit errors with "
 		"link.retry: replay lose none",
-		r->load->ops->name);
+		l->ops->name);
+}
+
+static int check_faults(const struct machine_run *r, struct err *e)
+{
+	const struct jobs *j = jobs_of(r->load);
+	uint32_t i;
+
+	if (machine_loses_nothing(r->machine))
+		return 0;
+	for (i = 0; j && i < j->n; i++)
+		if (check_loss(r, j->part[i].load, e))
+			return -1;
+	return j ? 0 : check_loss(r, r->load, e);
 }
 
 /* The messages of a node that dies are waited for without end. */

@@ -9,8 +9,7 @@
  * port, with the guest's own word as aux; all other numbers are its own.  A
  * link's time, its gap, its debt and its retry are those of any packet.
  *
- * Routers do not know these events from others: they go to the client, which
- * hands them on.
+ * Its router hands these events on, and they never come to a client.
  */
 #ifndef NET_GUEST_H
 #define NET_GUEST_H
@@ -73,15 +72,6 @@ static inline void net_guest_free(struct net_guest *g)
 static inline uint64_t net_guest_memory(const struct net_guest *g)
 {
 	return g ? g->ops->memory(g) : 0;
-}
-
-/* Of clients: an event of PHASE_GUEST. */
-static inline void net_on_guest(struct net *n, struct sim_worker *w, site_id s,
-	sim_time t, const struct sim_event *e)
-{
-	struct router *r = n->router[NET_NODES];
-
-	r->ops->on_guest(r, w, s, t, e);
 }
 
 #endif

@@ -218,10 +218,10 @@ static bool let_go(struct knot *k, struct place at)
 static uint32_t n_kept(
 	const struct knot *k, site_id s, uint32_t fifo, uint32_t *by)
 {
-	const struct net_client_ops *c = k->n->client;
+	const struct net_client *c = net_client(k->n, s);
 
-	return c && c->n_kept && s < k->n->n_nodes
-		       ? c->n_kept(k->n, s, fifo, by)
+	return c->ops.look->n_kept && s < k->n->n_nodes
+		       ? c->ops.look->n_kept(c, s, fifo, by)
 		       : 0;
 }
 

@@ -383,6 +383,7 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 		n->resent = map_alloc(net_channel_at(n, n->n_sites, 0, 0) *
 				      sizeof(*n->resent));
 	}
+	n->class_of = mem_alloc(n->n_sites, sizeof(*n->class_of));
 	make_tables(n);
 	make_routers(n, s);
 	net_attach(n, s->client, s->client_state);
@@ -432,11 +433,12 @@ void net_on_manage(struct net *n, struct sim_worker *w, site_id s, sim_time t,
 {
 	struct router *r = n->router[s < n->n_nodes ? NET_NODES : NET_SWITCHES];
 	const struct net_tables *x = &n->tables[e->data];
+	struct net_client *c = net_client(n, s);
 	bool is_load = sim_aux(e) == MANAGE_LOAD;
 
 	r->ops->manage(r, w, s, is_load ? x->route : NULL, t);
-	if (s < n->n_nodes && n->client->on_quiesce)
-		n->client->on_quiesce(n, w, s, !is_load, t);
+	if (s < n->n_nodes && c->ops.faults->on_quiesce)
+		c->ops.faults->on_quiesce(c, w, s, !is_load, t);
 	if (!is_load)
 		sim_post_self(w, s, x->load, manage_key, MANAGE_LOAD, e->data);
 	else if (e->data + 1 < n->n_tables)
@@ -447,10 +449,12 @@ void net_on_manage(struct net *n, struct sim_worker *w, site_id s, sim_time t,
 
 void net_drop(struct net *n, struct sim_worker *w, packet_id id)
 {
+	struct net_client *c = net_sender(n, id);
+
 	n->tally[w->id].dropped++;
 	if (n->book && book_is_networks(n->book, id))
 		book_drop(n->book, w->id, id);
-	n->client->on_lost(n, w, id);
+	c->ops.on_lost(c, w, id);
 }
 
 void net_on_link(struct net *n, struct sim_worker *w, site_id s, sim_time t,
@@ -458,30 +462,117 @@ void net_on_link(struct net *n, struct sim_worker *w, site_id s, sim_time t,
 {
 	struct router *r = n->router[s < n->n_nodes ? NET_NODES : NET_SWITCHES];
 	port_id p = sim_number(e) - NET_LINK;
+	struct net_client *c = net_client(n, s);
 	bool is_up = sim_aux(e);
 
 	if (r->ops->on_link)
 		r->ops->on_link(r, w, s, p, is_up, t);
-	if (n->client->on_link)
-		n->client->on_link(n, w, s, p, is_up, t);
+	if (c->ops.faults->on_link)
+		c->ops.faults->on_link(c, w, s, p, is_up, t);
 }
 
-void net_attach(struct net *n, const struct net_client_ops *client, void *state)
+/* A sink where others are none: routers see one kind of client, so it gives
+ * the room back as these do. */
+static void drain(struct net_client *me, struct sim_worker *w, site_id s,
+	uint32_t fifo, packet_id p, sim_time t, sim_time tail)
 {
-	bool is_asked = client && client->on_link;
+	uint32_t chunks = me->net->packets[p].chunks;
+
+	me->from->on_packet(me, w, s, fifo, p, t, tail);
+	net_release(me->net, w, s, fifo, chunks, t);
+}
+
+/* A copy with all of its tables. */
+static void set_client(struct net *n, uint32_t class,
+	const struct net_client_ops *ops, void *state)
+{
+	static const struct net_client_faults no_faults;
+	static const struct net_client_combine no_combine;
+	static const struct net_client_look no_look;
+	struct net_client *c = n->client[class];
+
+	*c = (struct net_client){ .from = ops, .net = n, .state = state };
+	if (ops)
+		c->ops = *ops;
+	if (!c->ops.faults)
+		c->ops.faults = &no_faults;
+	if (!c->ops.combine)
+		c->ops.combine = &no_combine;
+	if (!c->ops.look)
+		c->ops.look = &no_look;
+	if (c->ops.is_sink && !n->client[0]->ops.is_sink) {
+		c->ops.is_sink = false;
+		c->ops.on_packet = drain;
+	}
+}
+
+static void set_class(struct net *n, site_id s, uint32_t class)
+{
+	struct router *r = n->router[s < n->n_nodes ? NET_NODES : NET_SWITCHES];
+
+	n->class_of[s] = (uint16_t) class;
+	if (r->ops->attach)
+		r->ops->attach(r, s, class);
+}
+
+static uint32_t add_client(struct net *n)
+{
 	uint32_t i;
 
-	n->client = client;
-	n->client_state = state;
-	n->gives_up = client && client->on_lost;
-	for (i = 0; i < NET_KINDS; i++) {
-		n->router[i]->client = client;
+	BUG_IF(n->n_clients == UINT16_MAX);
+	n->client = mem_grow(n->client, n->n_clients + 1, sizeof(*n->client));
+	n->client[n->n_clients] = mem_alloc(1, sizeof(**n->client));
+	for (i = 0; i < NET_KINDS; i++)
+		n->router[i]->client = n->client;
+	return n->n_clients++;
+}
+
+/* Links tell when they die and return where anybody asks. */
+static void announce_links(struct net *n, const struct net_client *c)
+{
+	bool is_asked = c->ops.faults->on_link;
+	uint32_t i;
+
+	for (i = 0; i < NET_KINDS; i++)
 		is_asked |= n->router[i]->ops->on_link != NULL;
-	}
 	if (is_asked && n->faults && !n->is_announced) {
 		announce(n);
 		call_management(n);
 	}
+}
+
+void net_attach(struct net *n, const struct net_client_ops *client, void *state)
+{
+	site_id s;
+
+	if (!n->n_clients)
+		add_client(n);
+	set_client(n, 0, client, state);
+	n->gives_up = client && client->on_lost;
+	for (s = 0; s < n->n_sites; s++)
+		set_class(n, s, 0);
+	announce_links(n, n->client[0]);
+}
+
+void net_attach_some(struct net *n, const site_id *site, uint32_t count,
+	const struct net_client_ops *client, void *state)
+{
+	uint32_t class = add_client(n), i;
+
+	set_client(n, class, client, state);
+	for (i = 0; i < count; i++)
+		set_class(n, site[i], class);
+	announce_links(n, n->client[class]);
+}
+
+static void free_clients(struct net *n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n->n_clients; i++)
+		mem_free(n->client[i]);
+	mem_free(n->client);
+	mem_free(n->class_of);
 }
 
 static void free_retry(struct net *n)
@@ -511,6 +602,7 @@ void net_free(struct net *n)
 	if (!n)
 		return;
 	net_guest_free(n->guest);
+	free_clients(n);
 	free_retry(n);
 	free_tables(n);
 	if (n->router[NET_SWITCHES] != n->router[NET_NODES])

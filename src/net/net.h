@@ -56,86 +56,119 @@ extern const size_t net_params_n, net_every_n;
 /* Sets the defaults of both. */
 void net_params_defaults(struct net_params *p);
 
-struct net_client_ops {
-	/* An injection FIFO has got room for a full packet. */
-	void (*on_room)(struct net *n, struct sim_worker *w, site_id s,
-		uint32_t fifo, sim_time t);
-	/*
-	 * A packet's head entered a reception FIFO at t; its tail does at
-	 * tail.  The client owns the packet now, and gives the room back with
-	 * net_release(), unless it is a sink.
-	 */
-	void (*on_packet)(struct net *n, struct sim_worker *w, site_id s,
-		uint32_t fifo, packet_id p, sim_time t, sim_time tail);
-	/* An event of its own: ENGINE_CLIENT and above, and programs.  By
-	 * value, which is two registers. */
-	void (*on_event)(struct net *n, struct sim_worker *w, site_id s,
-		sim_time t, struct sim_event e);
-	/* A broadcast has made a copy of a packet, which shares the original's
-	 * load; may be NULL. */
-	void (*on_copy)(struct net *n, struct sim_worker *w, packet_id copy);
+struct net_client;
+
+/* What faults do to a client's packets and links; each entry may be NULL. */
+struct net_client_faults {
 	/* A bit of a packet was flipped on a wire, counted from the first one
 	 * of bits that it has there.  NULL: PACKET_HURT says enough. */
-	void (*on_hurt)(struct net *n, struct sim_worker *w, packet_id p,
-		uint32_t bit, uint32_t bits);
+	void (*on_hurt)(struct net_client *me, struct sim_worker *w,
+		packet_id p, uint32_t bit, uint32_t bits);
 	/* Of links that do not retry: some were, on this one; whether the
 	 * next router drops it therefore.  NULL: none does. */
-	bool (*is_dropped)(struct net *n, struct sim_worker *w, packet_id p);
+	bool (*is_dropped)(
+		struct net_client *me, struct sim_worker *w, packet_id p);
 	/*
 	 * Of links that retry: whether the far end's check finds some flipped
 	 * bits of a packet's copy, NET_FLIPS at most.  Where it does not, the
 	 * packet is what they have made of it from there on.  NULL: it finds
 	 * all.
 	 */
-	bool (*is_found)(struct net *n, struct sim_worker *w, packet_id p,
-		const uint32_t *bit, uint32_t n_bits, uint32_t bits);
-	/* A link of a site has died or returned; may be NULL, and is then no
-	 * event. */
-	void (*on_link)(struct net *n, struct sim_worker *w, site_id s,
+	bool (*is_found)(struct net_client *me, struct sim_worker *w,
+		packet_id p, const uint32_t *bit, uint32_t n_bits,
+		uint32_t bits);
+	/* A link of a site has died or returned.  NULL, for all clients: that
+	 * is no event. */
+	void (*on_link)(struct net_client *me, struct sim_worker *w, site_id s,
 		port_id p, bool is_up, sim_time t);
-	/* Management has stopped requests of a node, or lets them go on; may
-	 * be NULL. */
-	void (*on_quiesce)(struct net *n, struct sim_worker *w, site_id s,
-		bool is_stopped, sim_time t);
-	/* A packet was lost on a dead link, or dropped by management: the
-	 * client owns it now. */
-	void (*on_lost)(struct net *n, struct sim_worker *w, packet_id p);
+	/* Management has stopped requests of a node, or lets them go on. */
+	void (*on_quiesce)(struct net_client *me, struct sim_worker *w,
+		site_id s, bool is_stopped, sim_time t);
+};
+
+/* Packets that the network copies and combines on their way. */
+struct net_client_combine {
+	/* A broadcast has made a copy of a packet, which shares the original's
+	 * load; may be NULL. */
+	void (*on_copy)(
+		struct net_client *me, struct sim_worker *w, packet_id copy);
 	/* A packet has become part of another, or is nobody's: the client owns
 	 * it now.  Of those who send broadcasts, or reductions. */
-	void (*on_absorbed)(struct net *n, struct sim_worker *w, packet_id p);
+	void (*on_absorbed)(
+		struct net_client *me, struct sim_worker *w, packet_id p);
 	/*
 	 * Packets meet on the way up a tree: the first becomes what all of them
 	 * are together, and is what goes on.  False where they do not fit
 	 * together; then nothing has changed.  Of those with a guest.
 	 */
-	bool (*combine)(struct net *n, struct sim_worker *w, site_id s,
+	bool (*combine)(struct net_client *me, struct sim_worker *w, site_id s,
 		const packet_id *id, uint32_t n_ids, sim_time t);
 	/*
 	 * A route of the tree is stopped at a site by a packet that it is not
 	 * set for, or by registers that break a rule; may be NULL.
 	 */
-	void (*on_stopped)(struct net *n, struct sim_worker *w, site_id s,
-		uint32_t route, sim_time t);
-	/* What a packet is that waits there, in words; may be NULL. */
-	void (*describe)(
-		const struct net *n, packet_id p, char *text, size_t size);
+	void (*on_stopped)(struct net_client *me, struct sim_worker *w,
+		site_id s, uint32_t route, sim_time t);
+};
+
+/* What is seen of its packets from outside; each entry may be NULL. */
+struct net_client_look {
+	/* What a packet is that waits there, in words. */
+	void (*describe)(const struct net_client *me, packet_id p, char *text,
+		size_t size);
 	/*
 	 * What a packet's header is on a link by which it leaves a site, on a
 	 * channel and with that link's number: what is written into the book.
 	 * NULL: nobody knows.
 	 */
-	void (*header)(const struct net *n, packet_id p, uint32_t channel,
-		uint32_t number, uint8_t header[BOOK_HEADER]);
+	void (*header)(const struct net_client *me, packet_id p,
+		uint32_t channel, uint32_t number, uint8_t header[BOOK_HEADER]);
 	/*
 	 * How many packets a node keeps in a reception FIFO until others can
 	 * leave by an injection FIFO, *by; NULL: there are never any.
 	 */
-	uint32_t (*n_kept)(
-		const struct net *n, site_id s, uint32_t fifo, uint32_t *by);
+	uint32_t (*n_kept)(const struct net_client *me, site_id s,
+		uint32_t fifo, uint32_t *by);
+};
+
+struct net_client_ops {
+	/*
+	 * A packet's head entered a reception FIFO at t; its tail does at
+	 * tail.  The client owns the packet now, and gives the room back with
+	 * net_release(), unless it is a sink.
+	 */
+	void (*on_packet)(struct net_client *me, struct sim_worker *w,
+		site_id s, uint32_t fifo, packet_id p, sim_time t,
+		sim_time tail);
+	/* An event of its own: ENGINE_CLIENT and above, and programs.  By
+	 * value, which is two registers. */
+	void (*on_event)(struct net_client *me, struct sim_worker *w, site_id s,
+		sim_time t, struct sim_event e);
+	/* An injection FIFO has got room for a full packet. */
+	void (*on_room)(struct net_client *me, struct sim_worker *w, site_id s,
+		uint32_t fifo, sim_time t);
+	/* A packet was lost on a dead link, or dropped by management: the
+	 * client owns it now.  NULL: it can do without none. */
+	void (*on_lost)(
+		struct net_client *me, struct sim_worker *w, packet_id p);
+
+	/* What only some clients have; each may be NULL. */
+	const struct net_client_faults *faults;
+	const struct net_client_combine *combine;
+	const struct net_client_look *look;
+
 	bool is_sink; /* reception drains at once */
 	/* What finds no room waits in order, and on_room() does nothing but
 	 * inject it: how much a FIFO holds makes no difference. */
 	bool has_outbox;
+};
+
+/* A client of some sites, as the network knows it. */
+struct net_client {
+	struct net_client_ops ops; /* a copy, whose tables are all there */
+	const struct net_client_ops *from; /* of this */
+	struct net *net;
+	void *state; /* the client's own */
 };
 
 /* Per worker, so that nobody shares a line. */
@@ -173,8 +206,9 @@ struct net {
 	int32_t full; /* chunks of a full packet */
 	uint32_t n_ports; /* the most that a site has */
 
-	const struct net_client_ops *client;
-	void *client_state;
+	struct net_client **client; /* by class of sites; the first always is */
+	uint16_t *class_of; /* [site] */
+	uint32_t n_clients;
 	struct faults *faults; /* NULL: there are none */
 	struct link_retry *retry; /* [site * n_ports + port], or NULL */
 	uint64_t *resent; /* copies in vain, where links retry: by channel */
@@ -223,9 +257,24 @@ int net_check(const struct net_setup *s, struct err *e);
 struct net *net_new(const struct net_setup *s, struct err *e);
 void net_free(struct net *n);
 
-/* Another client, before anything runs. */
+/* Another client of all sites, in place of those before it; only before
+ * anything runs. */
 void net_attach(
 	struct net *n, const struct net_client_ops *client, void *state);
+/* A client for some sites; the others keep theirs. */
+void net_attach_some(struct net *n, const site_id *site, uint32_t count,
+	const struct net_client_ops *client, void *state);
+
+/* The client of a site; and of who has sent a packet. */
+static inline struct net_client *net_client(const struct net *n, site_id s)
+{
+	return n->client[n->class_of[s]];
+}
+
+static inline struct net_client *net_sender(const struct net *n, packet_id p)
+{
+	return net_client(n, n->packets[p].src);
+}
 
 /*
  * Puts a packet whose src, dst, kind, bytes, flags and zone are set into an

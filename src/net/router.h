@@ -26,7 +26,7 @@ enum { NET_MOST_CHANNELS = 8 };
 enum { NET_LINK = 128, NET_MANAGE = 4 * NET_LINK };
 
 struct net;
-struct net_client_ops;
+struct net_client;
 struct route;
 struct net_params;
 struct net_setup;
@@ -96,7 +96,7 @@ struct router {
 	const struct router_ops *ops;
 	const struct router_calls *calls;
 	struct net *net;
-	const struct net_client_ops *client;
+	struct net_client **client; /* the network's, by class of sites */
 	struct router_sites sites;
 	uint64_t lock_packets; /* fewer in a network never lock */
 };
@@ -151,6 +151,8 @@ struct router_ops {
 	struct router *(*make)(struct net *n, const struct net_setup *s,
 		const struct router_sites *sites);
 	void (*wire)(struct router *r);
+	/* A site has a client, of this class.  NULL: none has. */
+	void (*attach)(struct router *r, site_id s, uint32_t class);
 	void (*free)(struct router *r);
 	uint64_t (*memory)(const struct router *r); /* bytes held */
 
@@ -214,13 +216,10 @@ struct router_ops {
 	sim_time (*slip)(struct router *r, site_id s, port_id p, sim_time ser,
 		sim_time t);
 	/* A guest (net/guest.h) waits for these links of a site, and for no
-	 * others; w is needed where they are more than before.  NULL, as the
-	 * next: the router has no guests. */
+	 * others; w is needed where they are more than before.  NULL: the
+	 * router has no guests. */
 	void (*lend)(struct router *r, struct sim_worker *w, site_id s,
 		uint32_t ports, sim_time t);
-	/* An event of PHASE_GUEST: net_on_guest(). */
-	void (*on_guest)(struct router *r, struct sim_worker *w, site_id s,
-		sim_time t, const struct sim_event *e);
 	/* Checks of its own, while nothing runs; is_over: and nothing is left
 	 * to do.  May be NULL. */
 	int (*audit)(const struct router *r, bool is_over, struct err *e);

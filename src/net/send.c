@@ -37,13 +37,15 @@ void net_wire(const struct net *n, const struct router_ops *own, site_id s,
 static void lose(
 	struct net *n, struct sim_worker *w, const struct net_sending *x)
 {
+	struct net_client *c = net_sender(n, x->id);
+
 	n->tally[w->id].lost++;
 	sim_post_self(w, x->site, x->tail + 2 * n->link.latency[x->class],
 		SIM_KEY(PHASE_TOKEN, x->port), (uint16_t)x->channel, x->tokens);
 	/* Who opened it knows whether it comes again. */
 	if (n->book && book_is_networks(n->book, x->id))
 		book_drop(n->book, w->id, x->id);
-	n->client->on_lost(n, w, x->id);
+	c->ops.on_lost(c, w, x->id);
 }
 
 bool net_is_lost(
@@ -65,6 +67,7 @@ static void hurt(struct net *n, struct sim_worker *w,
 	uint32_t link = link_of(n, x);
 	struct fault_link *l = &n->faults->link[link];
 	struct fault_counts *c = &n->faults->tally[w->id].wire[x->class];
+	struct net_client *client = net_sender(n, x->id);
 	struct packet *p = &n->packets[x->id];
 
 	if (!(p->flags & PACKET_HURT))
@@ -72,8 +75,8 @@ static void hurt(struct net *n, struct sim_worker *w,
 	p->flags |= PACKET_HURT;
 	while (l->left < bits) {
 		c->bit_errors++;
-		if (n->client->on_hurt)
-			n->client->on_hurt(n, w, x->id,
+		if (client->ops.faults->on_hurt)
+			client->ops.faults->on_hurt(client, w, x->id,
 				faults_place(n->faults, link, x->class,
 					l->draws, (uint32_t)l->left, bits),
 				bits);
@@ -84,6 +87,7 @@ static void hurt(struct net *n, struct sim_worker *w,
 static bool send_once(
 	struct net *n, struct sim_worker *w, const struct net_sending *x)
 {
+	struct net_client *client = net_sender(n, x->id);
 	uint32_t link = link_of(n, x);
 	uint32_t bits = n->link.code->byte_bits * x->bytes;
 	bool is_hurt;
@@ -94,8 +98,8 @@ static bool send_once(
 	if (is_hurt)
 		hurt(n, w, x, bits);
 	n->faults->link[link].left -= bits;
-	if (!is_hurt || !n->client->is_dropped ||
-		!n->client->is_dropped(n, w, x->id))
+	if (!is_hurt || !client->ops.faults->is_dropped ||
+		!client->ops.faults->is_dropped(client, w, x->id))
 		return true;
 	n->faults->tally[w->id].wire[x->class].headless++;
 	lose(n, w, x);
@@ -223,21 +227,23 @@ static uint32_t escape(const struct copy *c, sim_time t, uint32_t *bit)
 /* It goes on as flipped bits have made it, and nobody has noticed. */
 static void let_pass(const struct copy *c, const uint32_t *bit, uint32_t n)
 {
-	const struct net_client_ops *client = c->net->client;
+	struct net_client *client = net_sender(c->net, c->id);
+	const struct net_client_faults *faults = client->ops.faults;
 	struct link_retry *q = &c->net->retry[c->link];
 	uint32_t i, bytes = c->bytes;
 
 	q->escaped++;
 	checks_escaped(&q->sums, q->good + bytes, bit, n, bytes);
 	c->net->packets[c->id].flags |= PACKET_HURT;
-	for (i = 0; client->on_hurt && i < n; i++)
-		client->on_hurt(c->net, c->w, c->id, bit[i], c->bits);
+	for (i = 0; faults->on_hurt && i < n; i++)
+		faults->on_hurt(client, c->w, c->id, bit[i], c->bits);
 }
 
 /* Whether the far end finds that bits of a copy were flipped. */
 static bool is_found(const struct copy *c, const uint32_t *bit, uint32_t n)
 {
-	const struct net_client_ops *client = c->net->client;
+	struct net_client *client = net_sender(c->net, c->id);
+	const struct net_client_faults *faults = client->ops.faults;
 	const struct link_checks *k = c->net->link.checks;
 
 	if (k) {
@@ -247,8 +253,8 @@ static bool is_found(const struct copy *c, const uint32_t *bit, uint32_t n)
 		if (found != CHECKS_NOTHING)
 			return true;
 		let_pass(c, bit, n);
-	} else if (!client->is_found ||
-		   client->is_found(c->net, c->w, c->id, bit, n, c->bits)) {
+	} else if (!faults->is_found ||
+		   faults->is_found(client, c->w, c->id, bit, n, c->bits)) {
 		return true;
 	}
 	counts_of(c)->escaped++;
@@ -574,10 +580,11 @@ void net_note_header(
 	struct net *n, site_id s, port_id p, uint32_t channel, packet_id id)
 {
 	uint32_t number = n->numbers[(size_t)s * n->n_ports + p]++;
+	const struct net_client *c = net_sender(n, id);
 	uint8_t header[BOOK_HEADER] = { 0 };
 
-	if (!n->client->header || !book_is_followed(n->book, id))
+	if (!c->ops.look->header || !book_is_followed(n->book, id))
 		return;
-	n->client->header(n, id, channel, number, header);
+	c->ops.look->header(c, id, channel, number, header);
 	book_set_header(n->book, id, header);
 }

@@ -107,20 +107,28 @@ uint64_t nic_unpack(
 	return payload_to_load(memcpy(load, from, n));
 }
 
-void nic_on_copy(struct net *net, struct sim_worker *w, packet_id id)
+void nic_on_copy(struct net_client *me, struct sim_worker *w, packet_id id)
 {
-	const struct nic *nic = net->client_state;
+	struct net *net = me->net;
+	const struct nic *nic = me->state;
 	struct packet *p = &net->packets[id];
 
 	p->load = nic_unpack(
 		nic, w->id, payload_of_load(p->load), nic->ops->load_bytes(p));
 }
 
-void nic_on_lost(struct net *net, struct sim_worker *w, packet_id id)
+void nic_lose(struct nic *nic, struct sim_worker *w, packet_id id)
 {
-	if (net->book && book_has(net->book, id))
-		book_forget(net->book, id);
-	nic_give(net->client_state, w, id);
+	struct book *book = nic->net->book;
+
+	if (book && book_has(book, id))
+		book_forget(book, id);
+	nic_give(nic, w, id);
+}
+
+void nic_on_lost(struct net_client *me, struct sim_worker *w, packet_id id)
+{
+	nic_lose(me->state, w, id);
 }
 
 /* --- after a run --- */

@@ -173,9 +173,11 @@ static inline void nic_give(struct nic *nic, struct sim_worker *w, packet_id id)
 }
 
 /* For a client's on_copy(): a copy has bytes of its own. */
-void nic_on_copy(struct net *net, struct sim_worker *w, packet_id id);
-/* For on_lost(), where it comes again: what it has spent is charged then. */
-void nic_on_lost(struct net *net, struct sim_worker *w, packet_id id);
+void nic_on_copy(struct net_client *me, struct sim_worker *w, packet_id id);
+/* Where it comes again: what it has spent is charged then; and for on_lost().
+ */
+void nic_lose(struct nic *nic, struct sim_worker *w, packet_id id);
+void nic_on_lost(struct net_client *me, struct sim_worker *w, packet_id id);
 
 /*
  * For a program of the machine: a poll loop in no step with anything, whose

@@ -74,11 +74,12 @@ static void on_delivered(
 	m->digest[s] = digest_add(m->digest[s], t, p->src, p->kind, p->bytes);
 }
 
-static void on_mail(struct net *net, struct sim_worker *w, site_id s,
+static void on_mail(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
-	const struct nic_mail *m = (const struct nic_mail *)net->client;
-	const struct nic *nic = net->client_state;
+	struct net *net = me->net;
+	const struct nic_mail *m = (const struct nic_mail *)me->from;
+	const struct nic *nic = me->state;
 	struct packet *p = &net->packets[id];
 	uint8_t bytes[MOST_LOAD];
 	size_t n;
@@ -88,15 +89,17 @@ static void on_mail(struct net *net, struct sim_worker *w, site_id s,
 	memset(payload_of_load(p->load), 0xa5, nic->load_size);
 	payload_give(nic->payloads, w->id, payload_of_load(p->load));
 	p->load = nic_unpack(nic, w->id, bytes, n);
-	m->to->on_packet(net, w, s, fifo, id, t, tail);
+	m->to->on_packet(me, w, s, fifo, id, t, tail);
 }
 
 void nic_testing_mail(struct nic_mail *m, struct net *net)
 {
-	m->ops = *net->client;
+	const struct net_client *c = net->client[0];
+
+	m->ops = *c->from;
 	m->ops.on_packet = on_mail;
-	m->to = net->client;
-	net_attach(net, &m->ops, net->client_state);
+	m->to = c->from;
+	net_attach(net, &m->ops, c->state);
 }
 
 static void build_net(struct nic_testing *m, uint32_t n_workers, struct err *e)

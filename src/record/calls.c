@@ -3,63 +3,63 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "record/tables.h"
 
 enum { CALL_TEXT = 96 };
 
 /* --- calls --- */
 
 struct calls {
-	struct db_query *q;
+	struct db *db;
 	const struct host *host;
 	int64_t id;
 	struct err *e;
 };
 
-static void put_call(struct calls *c, uint32_t node, uint32_t process,
-	uint32_t thread, const char *text, sim_time from, sim_time to)
-{
-	db_bind_int(c->q, 1, c->id++);
-	db_bind_int(c->q, 2, node);
-	db_bind_int(c->q, 3, process);
-	db_bind_int(c->q, 4, thread);
-	db_bind_text(c->q, 5, text);
-	db_bind_int(c->q, 6, from);
-	db_bind_int_if(c->q, 7, to != SIM_NEVER, to);
-	if (!c->e->code)
-		db_run(c->q, c->e);
-}
-
 /* It never came back. */
 static void put_waiting(void *arg, const struct host_waiting *w)
 {
-	const struct calls *c = arg;
+	struct calls *c = arg;
 	struct host_waiting told = *w;
 
 	host_describe(c->host, &told);
-	put_call(arg, w->node, w->process, w->thread, told.what, w->since,
-		SIM_NEVER);
+	row_put_call(c->db,
+		&(struct row_call){
+			.id = c->id++,
+			.node = w->node,
+			.process = w->process,
+			.thread = w->thread,
+			.name = told.what,
+			.from_ps = w->since,
+			.to_ps = ROW_NULL,
+		},
+		c->e);
 }
 
-static int put_calls(const struct host_log *l, const struct host *h,
+static void put_calls(const struct host_log *l, const struct host *h,
 	struct db *d, struct err *e)
 {
-	struct calls c = { .host = h, .e = e };
+	struct calls c = { .db = d, .host = h, .e = e };
 	char text[CALL_TEXT];
 	uint32_t i, k;
 
-	c.q = db_prepare(d, "INSERT INTO call VALUES(?, ?, ?, ?, ?, ?, ?)", e);
-	for (i = 0; c.q && i < l->n; i++)
-		for (k = 0; k < l->process[i].n_calls && !e->code; k++) {
+	for (i = 0; i < l->n; i++)
+		for (k = 0; k < l->process[i].n_calls; k++) {
 			const struct host_log_call *x = &l->process[i].call[k];
+			struct row_call row = {
+				.id = c.id++,
+				.node = i / l->n_processes,
+				.process = i % l->n_processes,
+				.thread = x->thread,
+				.name = text,
+				.from_ps = x->from,
+				.to_ps = x->to == SIM_NEVER ? ROW_NULL : x->to,
+			};
 
 			host_call_text(x->text, x->args, text, sizeof(text));
-			put_call(&c, i / l->n_processes, i % l->n_processes,
-				x->thread, text, x->from, x->to);
+			row_put_call(d, &row, e);
 		}
-	if (c.q)
-		host_each_waiting(h, put_waiting, &c);
-	db_finish(c.q);
-	return e->code ? -1 : 0;
+	host_each_waiting(h, put_waiting, &c);
 }
 
 /* --- messages --- */
@@ -121,52 +121,55 @@ static struct end *find_ends(const struct host_log *l, bool are_sent, size_t *n)
 }
 
 /* Either end may be missing, of those that were too many. */
-static int put_transfer(struct db_query *q, const struct host_log *l,
+static void put_transfer(struct db *d, const struct host_log *l,
 	const struct end *sent, const struct end *received, struct err *e)
 {
 	const struct end *x = sent ? sent : received;
+	struct row_transfer row = {
+		.id = ROW_NULL,
+		.from_node = x->from / l->n_processes,
+		.from_process = x->from % l->n_processes,
+		.to_node = x->to / l->n_processes,
+		.to_process = x->to % l->n_processes,
+		.tag = x->tag,
+		.bytes = (int64_t)x->is->bytes,
+		.sent_ps = sent ? sent->is->at : ROW_NULL,
+		.received_ps = ROW_NULL,
+	};
 
-	db_bind_int(q, 1, x->from / l->n_processes);
-	db_bind_int(q, 2, x->from % l->n_processes);
-	db_bind_int(q, 3, x->to / l->n_processes);
-	db_bind_int(q, 4, x->to % l->n_processes);
-	db_bind_int(q, 5, x->tag);
-	db_bind_int(q, 6, (int64_t)x->is->bytes);
-	db_bind_int_if(q, 7, sent, sent ? sent->is->at : 0);
-	db_bind_int_if(q, 8, received && received->is->at != SIM_NEVER,
-		received ? received->is->at : 0);
-	return db_run(q, e);
+	if (received && received->is->at != SIM_NEVER)
+		row.received_ps = received->is->at;
+	row_put_transfer(d, &row, e);
 }
 
-static int put_transfers(const struct host_log *l, struct db *d, struct err *e)
+static void put_transfers(const struct host_log *l, struct db *d, struct err *e)
 {
 	size_t n_sent, n_received, s = 0, r = 0;
 	struct end *sent = find_ends(l, true, &n_sent);
 	struct end *received = find_ends(l, false, &n_received);
-	struct db_query *q = db_prepare(d,
-		"INSERT INTO transfer VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?)", e);
-	int failed = !q;
 
-	while (!failed && (s < n_sent || r < n_received)) {
+	while (s < n_sent || r < n_received) {
 		int order = s == n_sent	      ? 1
 			    : r == n_received ? -1
 					      : compare(&sent[s], &received[r]);
 
-		failed = put_transfer(q, l, order <= 0 ? &sent[s] : NULL,
+		put_transfer(d, l, order <= 0 ? &sent[s] : NULL,
 			order >= 0 ? &received[r] : NULL, e);
 		s += order <= 0;
 		r += order >= 0;
 	}
-	db_finish(q);
 	mem_free(sent);
 	mem_free(received);
-	return failed ? -1 : 0;
 }
 
-int record_calls_write(const struct machine_run *r, struct db *d, struct err *e)
+void record_calls_write(
+	const struct machine_run *r, struct db *d, struct err *e)
 {
 	const struct host *h = r->system->host;
 	const struct host_log *l = h ? host_log(h) : NULL;
 
-	return l && (put_calls(l, h, d, e) || put_transfers(l, d, e)) ? -1 : 0;
+	if (!l)
+		return;
+	put_calls(l, h, d, e);
+	put_transfers(l, d, e);
 }

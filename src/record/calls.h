@@ -6,7 +6,7 @@
 #include "machine/run.h"
 #include "record/db.h"
 
-int record_calls_write(
+void record_calls_write(
 	const struct machine_run *r, struct db *d, struct err *e);
 
 #endif

@@ -10,211 +10,140 @@
 #include "meas/batches.h"
 #include "record/params.h"
 #include "record/read.h"
+#include "record/tables.h"
 
-static const char schema[] =
-	"CREATE TABLE meta(key TEXT PRIMARY KEY, value);"
-	"CREATE TABLE param(path TEXT, value TEXT, source TEXT, place TEXT,"
-	" machine TEXT);" RECORD_INPUTS_SCHEMA
-	"CREATE TABLE point(id INTEGER PRIMARY KEY, name TEXT UNIQUE,"
-	" grp TEXT, curve TEXT, x TEXT, seed TEXT, ending INTEGER, error TEXT,"
-	" digest TEXT, wall_s REAL);"
-	"CREATE TABLE value(point INTEGER, name TEXT, value REAL);"
-	"CREATE INDEX value_point ON value(point);"
-	"CREATE INDEX point_group ON point(grp);";
-
-struct curves {
-	struct db *db;
-	struct db_query *find, *point, *value, *look;
-};
-
-static int prepare(struct curves *c, struct err *e)
+static void put_meta(
+	struct db *d, const char *key, const char *value, struct err *e)
 {
-	c->find = db_prepare(c->db,
-		"SELECT ending FROM point WHERE name = ? AND error = ''", e);
-	c->point = db_prepare(c->db,
-		"INSERT OR REPLACE INTO point VALUES(NULL, ?, ?, ?, ?, ?, ?, "
-		"?, ?, ?)",
+	row_put_meta(d,
+		&(struct row_meta){ .key = key, .value = { .text = value } },
 		e);
-	c->value = db_prepare(c->db,
-		"INSERT INTO value SELECT id, ?, ? FROM point WHERE name = ?",
-		e);
-	c->look = db_prepare(c->db,
-		"SELECT count(*), avg(v.value), sum(v.value * v.value) FROM "
-		"point p JOIN value v ON v.point = p.id WHERE p.grp = ? AND "
-		"v.name = ?",
-		e);
-	return c->find && c->point && c->value && c->look ? 0 : -1;
 }
 
-static int put_params(
-	struct curves *c, const struct curves_about *a, struct err *e)
+static int begin(struct db *d, const struct curves_about *a, struct err *e)
 {
-	struct db_query *q =
-		db_prepare(c->db, "INSERT INTO param VALUES(?, ?, ?, ?, ?)", e);
-	int failed = !q;
 	size_t i;
 
-	for (i = 0; i < a->n_machines && !failed; i++) {
-		if (!a->machines[i])
-			continue;
-		db_bind_text(q, 5, a->machines[i]->header.name);
-		failed = record_params_write(q, a->machines[i], e);
-	}
-	db_finish(q);
-	return failed ? -1 : 0;
-}
-
-static int begin(struct curves *c, const struct curves_about *a, struct err *e)
-{
-	struct db_query *q;
-	int failed;
-
-	if (db_do(c->db, schema, e))
+	if (tables_create(d, IN_SWEEPS, e))
 		return -1;
-	q = db_prepare(c->db,
-		"INSERT INTO meta VALUES('kind', 'sweep'), ('what', ?),"
-		" ('command', ?), ('weft', ?)",
-		e);
-	if (!q)
-		return -1;
-	db_bind_text(q, 1, a->what);
-	db_bind_text(q, 2, a->command);
-	db_bind_text(q, 3, WEFT_VERSION);
-	failed = db_run(q, e);
-	db_finish(q);
-	return failed || put_params(c, a, e) ||
-			       record_inputs_write(a->inputs, c->db, e) ||
-			       db_do(c->db, "COMMIT", e)
-		       ? -1
-		       : 0;
+	put_meta(d, "kind", "sweep", e);
+	put_meta(d, "what", a->what, e);
+	put_meta(d, "command", a->command, e);
+	put_meta(d, "weft", WEFT_VERSION, e);
+	for (i = 0; i < a->n_machines; i++)
+		if (a->machines[i])
+			record_params_write(d, a->machines[i]->header.name,
+				a->machines[i], e);
+	return record_inputs_write(a->inputs, d, e) || db_do(d, "COMMIT", e);
 }
 
 /* A point that is run now must be comparable with those that are there. */
-static int check_inputs(struct curves *c, struct err *e)
+static int check_inputs(struct db *d, struct err *e)
 {
 	struct record_inputs in = { NULL, 0 };
 	char hash[INPUT_HASH];
 	size_t i;
 
-	record_inputs_read(&in, c->db, e);
+	record_inputs_read(&in, d, e);
 	for (i = 0; i < in.n && !e->code; i++) {
 		record_hash_file(in.of[i].path, hash);
 		if (strcmp(hash, in.of[i].hash) != 0)
 			err_set(e,
 				"%s: the sweep cannot go on: %.40s %.200s %s; "
 				"take another file",
-				db_path(c->db), in.of[i].kind, in.of[i].path,
+				db_path(d), in.of[i].kind, in.of[i].path,
 				*hash ? "has changed" : "is gone");
 	}
 	record_inputs_free(&in);
 	return e->code ? -1 : 0;
 }
 
-static int check_same(
-	struct curves *c, const struct curves_about *a, struct err *e)
+static int check_same(struct db *d, const struct curves_about *a, struct err *e)
 {
-	char *what = record_meta(c->db, "what", e);
-	char *weft = record_meta(c->db, "weft", e);
+	char *what = record_meta(d, "what", e);
+	char *weft = record_meta(d, "weft", e);
 
 	if (!e->code && !*what)
-		err_set(e, "%s: is not of a sweep", db_path(c->db));
+		err_set(e, "%s: is not of a sweep", db_path(d));
 	else if (!e->code && strcmp(what, a->what) != 0)
-		err_set(e, "%s: is of another sweep: \"%.200s\"",
-			db_path(c->db), what);
+		err_set(e, "%s: is of another sweep: \"%.200s\"", db_path(d),
+			what);
 	else if (!e->code && *weft && strcmp(weft, WEFT_VERSION) != 0)
 		err_set(e,
 			"%s: the sweep was begun by weft %.20s, and this is "
 			"%s; take another file",
-			db_path(c->db), weft, WEFT_VERSION);
+			db_path(d), weft, WEFT_VERSION);
 	mem_free(what);
 	mem_free(weft);
-	return e->code || check_inputs(c, e) ? -1 : 0;
+	return e->code || check_inputs(d, e) ? -1 : 0;
 }
 
-struct curves *curves_open(
+struct db *curves_open(
 	const char *path, const struct curves_about *a, struct err *e)
 {
-	struct curves *c = mem_alloc(1, sizeof(*c));
 	struct stat is;
 	bool is_new = !path || stat(path, &is) || !is.st_size;
-	int failed;
+	struct db *d = is_new ? db_create(path, e) : db_reopen(path, e);
 
-	c->db = is_new ? db_create(path, e) : db_reopen(path, e);
-	failed = !c->db || (is_new ? begin(c, a, e) : check_same(c, a, e));
-	if (!failed && !prepare(c, e))
-		return c;
-	if (is_new) {
-		db_discard(c->db); /* it holds nothing */
-		c->db = NULL;
-	}
-	curves_close(c);
+	if (d && !(is_new ? begin(d, a, e) : check_same(d, a, e)))
+		return d;
+	if (is_new)
+		db_discard(d); /* it holds nothing */
+	else
+		db_close(d);
 	return NULL;
 }
 
-void curves_close(struct curves *c)
-{
-	if (!c)
-		return;
-	db_finish(c->find);
-	db_finish(c->point);
-	db_finish(c->value);
-	db_finish(c->look);
-	db_close(c->db);
-	mem_free(c);
-}
-
-struct db *curves_db(struct curves *c)
-{
-	return c->db;
-}
-
-bool curves_has(struct curves *c, const struct curves_point *p,
-	enum load_ending *ending)
+bool curves_has(
+	struct db *d, const struct curves_point *p, enum load_ending *ending)
 {
 	struct err e = { 0 };
+	struct db_query *q =
+		row_select(d, TABLE_point, "WHERE name = ? AND error = ''", &e);
+	struct row_point row;
 	bool is;
 
-	db_bind_text(c->find, 1, p->name);
-	is = db_next(c->find, &e) > 0;
+	db_bind_text(q, 1, p->name);
+	is = row_next_point(q, &row);
 	if (is)
-		*ending = (enum load_ending)db_int(c->find, 0);
-	db_reset(c->find);
+		*ending = (enum load_ending)row.ending;
+	db_finish(q);
 	return is;
 }
 
-static int put_values(struct curves *c, const struct curves_point *p,
-	const struct batch_result *r, struct err *e)
+static int put_values(struct db *d, const struct batch_result *r, struct err *e)
 {
+	struct row_value row = { .point = db_last_id(d) };
 	uint32_t i;
 
 	for (i = 0; i < r->n_figures; i++) {
-		db_bind_text(c->value, 1, r->figure[i].name);
-		db_bind_real(c->value, 2, r->figure[i].value);
-		db_bind_text(c->value, 3, p->name);
-		if (db_run(c->value, e))
-			return -1;
+		row.name = r->figure[i].name;
+		row.value = r->figure[i].value;
+		row_put_value(d, &row, e);
 	}
-	return 0;
+	return e->code ? -1 : 0;
 }
 
-int curves_put(struct curves *c, const struct curves_point *p,
+int curves_put(struct db *d, const struct curves_point *p,
 	const struct batch_result *r, struct err *e)
 {
 	char digest[24];
+	struct row_point row = {
+		.id = ROW_NULL,
+		.name = p->name,
+		.grp = p->group,
+		.curve = p->curve,
+		.x = p->x,
+		.seed = p->seed,
+		.ending = r->ending,
+		.error = r->e.code ? r->e.text : "",
+		.digest = digest,
+		.wall_s = r->wall_s,
+	};
 
 	snprintf(digest, sizeof(digest), "%016" PRIx64, r->digest);
-	db_bind_text(c->point, 1, p->name);
-	db_bind_text(c->point, 2, p->group);
-	db_bind_text(c->point, 3, p->curve);
-	db_bind_text(c->point, 4, p->x);
-	db_bind_text(c->point, 5, p->seed);
-	db_bind_int(c->point, 6, r->ending);
-	db_bind_text(c->point, 7, r->e.code ? r->e.text : "");
-	db_bind_text(c->point, 8, digest);
-	db_bind_real(c->point, 9, r->wall_s);
-	return db_do(c->db, "BEGIN", e) || db_run(c->point, e) ||
-			       put_values(c, p, r, e) ||
-			       db_do(c->db, "COMMIT", e)
+	return db_do(d, "BEGIN", e) || row_put_point(d, &row, e) ||
+			       put_values(d, r, e) || db_do(d, "COMMIT", e)
 		       ? -1
 		       : 0;
 }
@@ -231,17 +160,22 @@ struct curves_value curves_spread(uint64_t n, double mean, double squares)
 	return v;
 }
 
-bool curves_get(struct curves *c, const char *group, const char *figure,
+bool curves_get(struct db *d, const char *group, const char *figure,
 	struct curves_value *v)
 {
 	struct err e = { 0 };
+	struct db_query *q = db_prepare(d,
+		"SELECT count(*), avg(v.value), sum(v.value * v.value) FROM "
+		"point p JOIN value v ON v.point = p.id WHERE p.grp = ? AND "
+		"v.name = ?",
+		&e);
 
 	*v = (struct curves_value){ 0 };
-	db_bind_text(c->look, 1, group);
-	db_bind_text(c->look, 2, figure);
-	if (db_next(c->look, &e) > 0 && db_int(c->look, 0) > 0)
-		*v = curves_spread((uint64_t)db_int(c->look, 0),
-			db_real(c->look, 1), db_real(c->look, 2));
-	db_reset(c->look);
+	db_bind_text(q, 1, group);
+	db_bind_text(q, 2, figure);
+	if (db_next(q) && db_int(q, 0) > 0)
+		*v = curves_spread(
+			(uint64_t)db_int(q, 0), db_real(q, 1), db_real(q, 2));
+	db_finish(q);
 	return v->n > 0;
 }

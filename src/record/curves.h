@@ -27,8 +27,6 @@ struct curves_value {
 	double half; /* width of its 95 % confidence interval; 0: not known */
 };
 
-struct curves;
-
 /* What a file says of its sweep. */
 struct curves_about {
 	/* The workload with all that does not vary: a file of another sweep is
@@ -43,20 +41,18 @@ struct curves_about {
 };
 
 /* No path: in memory. */
-struct curves *curves_open(
+struct db *curves_open(
 	const char *path, const struct curves_about *a, struct err *e);
-void curves_close(struct curves *c);
-struct db *curves_db(struct curves *c);
 
 /* Whether it is there, and then how it ended. */
-bool curves_has(struct curves *c, const struct curves_point *p,
-	enum load_ending *ending);
-int curves_put(struct curves *c, const struct curves_point *p,
+bool curves_has(
+	struct db *d, const struct curves_point *p, enum load_ending *ending);
+int curves_put(struct db *d, const struct curves_point *p,
 	const struct batch_result *r, struct err *e);
 /* Of n values, by their mean and the sum of their squares. */
 struct curves_value curves_spread(uint64_t n, double mean, double squares);
 /* False where no point of the group has the figure. */
-bool curves_get(struct curves *c, const char *group, const char *figure,
+bool curves_get(struct db *d, const char *group, const char *figure,
 	struct curves_value *v);
 
 #endif

@@ -14,11 +14,15 @@
 #include "out/file.h"
 #include "record/guard.h"
 #include "record/items.h"
+#include "record/tables.h"
 
 /* "weft", as the file's header says whose it is. */
 #define DB_APPLICATION 0x77656674
 
-enum { PATIENCE_MS = 5000 }; /* with others who read or write the file */
+enum {
+	PATIENCE_MS = 5000, /* with others who read or write the file */
+	ANY_SCHEMA = 1,
+};
 
 struct db {
 	sqlite3 *file;
@@ -27,11 +31,13 @@ struct db {
 	int lock; /* a descriptor that is locked, or -1 */
 	bool is_new; /* there was no such file */
 	struct guard guard;
+	struct db_query *kept[N_TABLES];
 };
 
 struct db_query {
 	sqlite3_stmt *statement;
 	struct db *db;
+	struct err *e;
 };
 
 static int fail(struct db *d, struct err *e)
@@ -71,10 +77,21 @@ static int open_database(
 	return fail(d, e);
 }
 
+static void release(struct db_query *q)
+{
+	if (q)
+		sqlite3_finalize(q->statement);
+	mem_free(q);
+}
+
 void db_close(struct db *d)
 {
+	size_t i;
+
 	if (!d)
 		return;
+	for (i = 0; i < N_TABLES; i++)
+		release(d->kept[i]);
 	sqlite3_close_v2(d->file);
 	/* after that, for its journal has gone */
 	if (d->lock >= 0)
@@ -99,18 +116,14 @@ const char *db_path(const struct db *d)
 int db_attach(struct db *d, const char *path, const char *name, struct err *e)
 {
 	struct db_query *q;
-	int failed = -1;
 
 	guard_pause(d->file);
 	q = db_prepare(d, "ATTACH ? AS ?", e);
-	if (q) {
-		db_bind_text(q, 1, path);
-		db_bind_text(q, 2, name);
-		failed = db_run(q, e);
-	}
-	db_finish(q);
+	db_bind_text(q, 1, path);
+	db_bind_text(q, 2, name);
+	db_run(q, e);
 	guard_reading(&d->guard, d->file);
-	return failed;
+	return db_finish(q);
 }
 
 int db_do(struct db *d, const char *sql, struct err *e)
@@ -127,7 +140,7 @@ static int64_t header(struct db *d, const char *pragma)
 	struct db_query *q = db_prepare(d, pragma, &e);
 	int64_t value = -1;
 
-	if (q && db_next(q, &e) > 0)
+	if (db_next(q))
 		value = db_int(q, 0);
 	db_finish(q);
 	return value;
@@ -160,9 +173,11 @@ static int check_ours(struct db *d, int64_t oldest, struct err *e)
 	if (schema < oldest || schema > DB_SCHEMA)
 		return err_set(e,
 			"%s: is a run file of schema %lld, written by %s "
-			"version of weft; this one reads schema %d",
+			"version of weft; this one %s schema %d",
 			d->path, (long long)schema,
 			schema > DB_SCHEMA ? "a later" : "an earlier",
+			oldest < DB_SCHEMA ? "reads schema 2 and"
+					   : "goes on with",
 			DB_SCHEMA);
 	return 0;
 }
@@ -196,7 +211,7 @@ static int open_ours(
 		SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, get_item, NULL, NULL);
 	sqlite3_create_module(d->file, "items", &items_module, NULL);
 	return check_ours(d, oldest, e) ||
-	       (oldest == DB_OLDEST && guard_check_schema(d->file, d->path, e));
+	       (oldest > ANY_SCHEMA && guard_check_schema(d->file, d->path, e));
 }
 
 static int check_regular(const char *path, struct err *e)
@@ -210,6 +225,14 @@ static int check_regular(const char *path, struct err *e)
 	return 0;
 }
 
+/* Readers need not know how old a file is. */
+static int complete(struct db *d, struct err *e)
+{
+	int64_t schema = header(d, "PRAGMA user_version");
+
+	return schema < DB_SCHEMA ? tables_complete(d, schema, e) : 0;
+}
+
 struct db *db_open(const char *path, struct err *e)
 {
 	struct db *d;
@@ -217,7 +240,7 @@ struct db *db_open(const char *path, struct err *e)
 	if (check_regular(path, e))
 		return NULL;
 	d = new_db(path);
-	if (!open_ours(d, path, DB_OLDEST, e) &&
+	if (!open_ours(d, path, DB_OLDEST, e) && !complete(d, e) &&
 		!db_do(d, "PRAGMA query_only = 1", e)) {
 		guard_reading(&d->guard, d->file);
 		return d;
@@ -276,7 +299,7 @@ struct db *db_reopen(const char *path, struct err *e)
 		return NULL;
 	d = new_db(path);
 	d->target = out_file_target(path);
-	if (!open_locked(d, 0, e) && !open_ours(d, d->target, DB_OLDEST, e) &&
+	if (!open_locked(d, 0, e) && !open_ours(d, d->target, DB_SCHEMA, e) &&
 		!db_do(d, "PRAGMA synchronous = OFF", e))
 		return d;
 	db_close(d);
@@ -287,7 +310,8 @@ static bool is_ours(const char *path)
 {
 	struct db *d = new_db(path);
 	struct err why = { 0 };
-	bool is = !open_ours(d, path, 1, &why) || (d->file && is_empty(d));
+	bool is = !open_ours(d, path, ANY_SCHEMA, &why) ||
+		  (d->file && is_empty(d));
 
 	db_close(d);
 	return is;
@@ -369,6 +393,7 @@ struct db_query *db_prepare(struct db *d, const char *sql, struct err *e)
 	const char *rest = "";
 
 	q->db = d;
+	q->e = e;
 	if (sqlite3_prepare_v2(d->file, sql, -1, &q->statement, &rest) !=
 		SQLITE_OK)
 		fail(d, e);
@@ -382,62 +407,84 @@ struct db_query *db_prepare(struct db *d, const char *sql, struct err *e)
 	return NULL;
 }
 
-void db_finish(struct db_query *q)
+int db_finish(struct db_query *q)
 {
-	if (!q)
-		return;
-	sqlite3_finalize(q->statement);
-	mem_free(q);
+	int failed = !q || q->e->code ? -1 : 0;
+
+	release(q);
+	return failed;
+}
+
+struct db_query **db_kept(struct db *d, uint32_t n)
+{
+	return &d->kept[n];
 }
 
 void db_bind_int(struct db_query *q, int at, int64_t value)
 {
-	sqlite3_bind_int64(q->statement, at, value);
-}
-
-void db_bind_int_if(struct db_query *q, int at, bool is_known, int64_t value)
-{
-	if (is_known)
+	if (q)
 		sqlite3_bind_int64(q->statement, at, value);
-	else
-		sqlite3_bind_null(q->statement, at);
 }
 
 void db_bind_real(struct db_query *q, int at, double value)
 {
-	sqlite3_bind_double(q->statement, at, value);
+	if (q)
+		sqlite3_bind_double(q->statement, at, value);
 }
 
 void db_bind_text(struct db_query *q, int at, const char *value)
 {
-	sqlite3_bind_text(q->statement, at, value, -1, SQLITE_STATIC);
+	if (q)
+		sqlite3_bind_text(q->statement, at, value, -1, SQLITE_STATIC);
 }
 
 void db_bind_bytes(struct db_query *q, int at, const void *value, size_t n)
 {
-	sqlite3_bind_blob64(q->statement, at, value, n, SQLITE_STATIC);
+	if (q)
+		sqlite3_bind_blob64(q->statement, at, value, n, SQLITE_STATIC);
 }
 
 int db_run(struct db_query *q, struct err *e)
 {
-	int code = sqlite3_step(q->statement);
+	int code;
 
+	if (!q)
+		return -1;
+	code = sqlite3_step(q->statement);
 	sqlite3_reset(q->statement);
 	return code == SQLITE_DONE ? 0 : fail(q->db, e);
 }
 
-int db_next(struct db_query *q, struct err *e)
+int64_t db_last_id(const struct db *d)
 {
-	int code = sqlite3_step(q->statement);
+	return sqlite3_last_insert_rowid(d->file);
+}
 
-	if (code == SQLITE_ROW)
-		return 1;
-	return code == SQLITE_DONE ? 0 : fail(q->db, e);
+bool db_next(struct db_query *q)
+{
+	int code;
+
+	if (!q || q->e->code)
+		return false;
+	code = sqlite3_step(q->statement);
+	if (code != SQLITE_ROW && code != SQLITE_DONE)
+		fail(q->db, q->e);
+	return code == SQLITE_ROW;
 }
 
 void db_reset(struct db_query *q)
 {
 	sqlite3_reset(q->statement);
+}
+
+int db_find(const struct db_query *q, const char *name)
+{
+	int i = 0;
+
+	while (i < db_n_columns(q) && strcmp(db_column(q, i), name) != 0)
+		i++;
+	BUG_IF(i == db_n_columns(q));
+	return i;
 }
 
 int db_n_columns(const struct db_query *q)

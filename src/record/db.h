@@ -13,7 +13,7 @@
 #include "out/json.h"
 
 /* The schema that is written, and the oldest that is read. */
-enum { DB_SCHEMA = 3, DB_OLDEST = 3 };
+enum { DB_SCHEMA = 3, DB_OLDEST = 2 };
 
 struct db;
 struct db_query;
@@ -29,8 +29,8 @@ struct db *db_create(const char *path, struct err *e);
 struct db *db_open(const char *path, struct err *e);
 /* They may take any time after that: a user has asked. */
 void db_be_patient(struct db *d);
-/* One that is to be gone on with.  Nobody else can write it meanwhile, nor one
- * that was created. */
+/* One of the present schema that is to be gone on with.  Nobody else can write
+ * it meanwhile, nor one that was created. */
 struct db *db_reopen(const char *path, struct err *e);
 /* NULL is fine, here and below.  What was not committed is lost. */
 void db_close(struct db *d);
@@ -44,23 +44,34 @@ int db_attach(struct db *d, const char *path, const char *name, struct err *e);
 /* Statements without values or results. */
 int db_do(struct db *d, const char *sql, struct err *e);
 
-struct db_query *db_prepare(struct db *d, const char *sql, struct err *e);
-void db_finish(struct db_query *q);
-
-/* Values of a statement, from 1 on; texts and bytes are kept until it is run.
+/*
+ * A statement.  What goes wrong with it is written to *e, until it is finished;
+ * in the place of one that cannot be prepared is NULL, which gives no rows.
  */
+struct db_query *db_prepare(struct db *d, const char *sql, struct err *e);
+/* -1 where *e is set. */
+int db_finish(struct db_query *q);
+/* A statement that is kept with the file, for db_run() alone: the n-th one, or
+ * NULL until the caller has prepared it. */
+struct db_query **db_kept(struct db *d, uint32_t n);
+
+/* Values of a statement, from 1 on; texts and bytes are kept until it is run,
+ * and NULL is fine. */
 void db_bind_int(struct db_query *q, int at, int64_t value);
-void db_bind_int_if(struct db_query *q, int at, bool is_known, int64_t value);
 void db_bind_real(struct db_query *q, int at, double value);
-void db_bind_text(struct db_query *q, int at, const char *value); /* or NULL */
+void db_bind_text(struct db_query *q, int at, const char *value);
 void db_bind_bytes(struct db_query *q, int at, const void *value, size_t n);
 
 /* Runs a statement that gives nothing; it can be given values again. */
 int db_run(struct db_query *q, struct err *e);
-/* The next row of one that gives rows: 1, or 0 after the last, or -1. */
-int db_next(struct db_query *q, struct err *e);
+/* The number of the row that was written last. */
+int64_t db_last_id(const struct db *d);
+/* The next row of one that gives rows; none where *e is set. */
+bool db_next(struct db_query *q);
 /* Ends it before its last row. */
 void db_reset(struct db_query *q);
+/* The column of a name, which it has. */
+int db_find(const struct db_query *q, const char *name);
 /* Of the row, columns from 0 on; until the next call. */
 int db_n_columns(const struct db_query *q);
 const char *db_column(const struct db_query *q, int i);

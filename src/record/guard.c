@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "record/schema.h"
+#include "record/tables.h"
 
 enum {
 	MOST_OBJECTS = 1000, /* of a schema */
@@ -31,18 +31,10 @@ void guard_init(struct guard *g, sqlite3 *file)
 
 /* --- what a file consists of --- */
 
-/* A view is ours if our schema has it, word by word. */
-static bool is_own_view(const char *sql)
-{
-	const char *at = sql ? strstr(record_schema, sql) : NULL;
-
-	return at && at[strlen(sql)] == ';';
-}
-
 static bool is_allowed(const char *type, const char *sql)
 {
 	if (!strcmp(type, "view"))
-		return is_own_view(sql);
+		return tables_has_view(sql);
 	if (!strcmp(type, "table"))
 		return !sql || strncasecmp(sql, "CREATE VIRTUAL", 14) != 0;
 	return !strcmp(type, "index");

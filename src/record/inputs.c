@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "load/jobs.h"
 #include "meas/digest.h"
+#include "record/tables.h"
 
 #define MOST_BYTES (UINT64_C(1) << 28)
 
@@ -120,44 +121,26 @@ void record_inputs_free(struct record_inputs *in)
 int record_inputs_write(
 	const struct record_inputs *in, struct db *d, struct err *e)
 {
-	struct db_query *q =
-		db_prepare(d, "INSERT INTO input VALUES(?, ?, ?)", e);
-	int failed = !q;
 	size_t i;
 
-	for (i = 0; i < in->n && !failed; i++) {
-		db_bind_text(q, 1, in->of[i].kind);
-		db_bind_text(q, 2, in->of[i].path);
-		db_bind_text(q, 3, in->of[i].hash);
-		failed = db_run(q, e);
-	}
-	db_finish(q);
-	return failed ? -1 : 0;
-}
-
-static bool has_table(struct db *d, struct err *e)
-{
-	struct db_query *q = db_prepare(d,
-		"SELECT 1 FROM sqlite_master WHERE type = 'table' AND"
-		" name = 'input'",
-		e);
-	bool has = q && db_next(q, e) > 0;
-
-	db_finish(q);
-	return has;
+	for (i = 0; i < in->n; i++)
+		row_put_input(d,
+			&(struct row_input){
+				.kind = in->of[i].kind,
+				.path = in->of[i].path,
+				.hash = in->of[i].hash,
+			},
+			e);
+	return e->code ? -1 : 0;
 }
 
 int record_inputs_read(struct record_inputs *in, struct db *d, struct err *e)
 {
-	struct db_query *q;
-	int more = 0;
+	struct db_query *q = row_select(d, TABLE_input, "", e);
+	struct row_input row;
 
-	if (!has_table(d, e))
-		return e->code ? -1 : 0;
-	q = db_prepare(d, "SELECT kind, path, hash FROM input", e);
-	while (q && (more = db_next(q, e)) > 0)
-		snprintf(push(in, db_text(q, 0), db_text(q, 1))->hash,
-			INPUT_HASH, "%.16s", db_text(q, 2));
-	db_finish(q);
-	return q && !more ? 0 : -1;
+	while (row_next_input(q, &row))
+		snprintf(push(in, row.kind, row.path)->hash, INPUT_HASH,
+			"%.16s", row.hash);
+	return db_finish(q);
 }

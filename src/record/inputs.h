@@ -36,9 +36,6 @@ void record_inputs_keys(
 void record_inputs_run(struct record_inputs *in, const struct machine_run *r);
 void record_inputs_free(struct record_inputs *in);
 
-/* The table input; files of older versions have none, and then it is empty. */
-#define RECORD_INPUTS_SCHEMA                                                   \
-	"CREATE TABLE input(kind TEXT, path TEXT, hash TEXT);"
 int record_inputs_write(
 	const struct record_inputs *in, struct db *d, struct err *e);
 int record_inputs_read(struct record_inputs *in, struct db *d, struct err *e);

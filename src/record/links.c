@@ -1,5 +1,6 @@
 #include "record/links.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -10,6 +11,7 @@ enum {
 	N_LONGEST = 1 + NET_MOST_CHANNELS,
 	LOOK_SITES = 256, /* about so many are looked at, of more */
 	LOOK_BUFFERS = 1 << 16, /* for each sample */
+	ALL_CHANNELS = NET_MOST_CHANNELS,
 };
 
 /* --- which there are --- */
@@ -297,21 +299,11 @@ uint64_t record_links_sample(
 	return hops;
 }
 
-static int put_channel(struct record_links *k, struct db_query *q,
-	const struct record_channel *x, int64_t n, struct err *e)
+struct row_list record_list(const struct record_links *k, const uint16_t *list)
 {
-	size_t bytes = k->links.n * sizeof(uint16_t);
+	size_t bytes = k->links.n * sizeof(*list);
 
-	db_bind_int(q, 1, n);
-	db_bind_text(q, 2, x->name);
-	db_bind_text(q, 3, x->kind == NET_NODES ? "nodes" : "switches");
-	db_bind_bytes(q, 4, x->now.use, bytes);
-	db_bind_bytes(q, 5, x->now.waiting, bytes);
-	if (x->now.tokens)
-		db_bind_bytes(q, 6, x->now.tokens, bytes);
-	if (x->now.retries)
-		db_bind_bytes(q, 7, x->now.retries, bytes);
-	return db_run(q, e);
+	return (struct row_list){ (const uint8_t *)list, list ? bytes : 0 };
 }
 
 const char *record_links_only(const struct record_links *k)
@@ -333,20 +325,25 @@ const char *record_links_only(const struct record_links *k)
 int record_channels_write(
 	struct record_links *k, struct db *d, int64_t n, struct err *e)
 {
-	struct db_query *q;
-	int failed;
+	bool is_one = record_links_only(k) != NULL;
 	uint32_t i;
 
-	if (record_links_only(k))
-		return 0;
-	q = db_prepare(
-		d, "INSERT INTO shared_sample VALUES(?, ?, ?, ?, ?, ?, ?)", e);
-	failed = !q;
-	for (i = 0; i < k->n_channels && !failed; i++)
-		if (k->channel[i].is_used)
-			failed = put_channel(k, q, &k->channel[i], n, e);
-	db_finish(q);
-	return failed ? -1 : 0;
+	for (i = 0; i < k->n_channels && !is_one; i++) {
+		const struct record_channel *x = &k->channel[i];
+		struct row_shared_sample row = {
+			.sample = n,
+			.channel = x->name,
+			.to_sites = x->kind == NET_NODES ? "nodes" : "switches",
+			.use = record_list(k, x->now.use),
+			.waiting = record_list(k, x->now.waiting),
+			.token_wait = record_list(k, x->now.tokens),
+			.retries = record_list(k, x->now.retries),
+		};
+
+		if (x->is_used)
+			row_put_shared_sample(d, &row, e);
+	}
+	return e->code ? -1 : 0;
 }
 
 /* --- what is waited for --- */
@@ -484,171 +481,146 @@ const uint16_t *record_links_wanted(struct record_links *k, int64_t n)
 int record_links_look(
 	struct record_links *k, struct db *d, int64_t n, struct err *e)
 {
-	struct db_query *q =
-		db_prepare(d, "INSERT INTO blocked VALUES(?, ?, ?, ?)", e);
 	size_t i, many = k->n_names + 1;
-	int failed = !q;
 
 	look(k);
-	for (i = 0; i < k->n_names * many && !failed; i++) {
+	for (i = 0; i < k->n_names * many; i++) {
 		size_t wanted = i % many;
+		struct row_blocked row = {
+			.sample = n,
+			.came_by = k->name[i / many],
+			.wants = wanted < k->n_names ? k->name[wanted]
+						     : "reception",
+			.packets = k->wants[i],
+		};
 
-		if (k->wants[i] <= 0)
-			continue;
-		db_bind_int(q, 1, n);
-		db_bind_text(q, 2, k->name[i / many]);
-		db_bind_text(q, 3,
-			wanted < k->n_names ? k->name[wanted] : "reception");
-		db_bind_real(q, 4, k->wants[i]);
-		failed = db_run(q, e);
+		if (row.packets > 0)
+			row_put_blocked(d, &row, e);
 	}
-	db_finish(q);
-	return failed ? -1 : 0;
+	return e->code ? -1 : 0;
 }
 
 /* --- the whole run --- */
 
-/* A link, or one of its channels. */
-struct row {
-	uint64_t bytes, packets, retries;
-	sim_time busy, waited, tokens;
-	uint32_t longest;
+/* A link's counters, and those of the port that it leads to. */
+struct ends {
+	struct net_counters own, far;
+	sim_time at; /* the run's end */
 };
-
-static void bind_row(const struct record_links *k, struct db_query *q, int at,
-	const struct row *x, sim_time end)
-{
-	double time = end > 0 ? (double)end : 1;
-
-	db_bind_int(q, at, (int64_t)x->bytes);
-	db_bind_int(q, at + 1, (int64_t)x->packets);
-	db_bind_real(q, at + 2, (double)x->busy / time);
-	db_bind_real(q, at + 3, (double)x->waited / time);
-	db_bind_int(q, at + 4, x->longest);
-	if (k->net->book)
-		db_bind_int(q, at + 5, x->tokens);
-	db_bind_int(q, at + 6, (int64_t)x->retries);
-}
 
 /* What routers do not count themselves; a guest's retries are on no channel of
  * theirs. */
-static void add_rest(const struct record_links *k, const struct net_link *l,
-	uint32_t channel, struct row *x)
+static void add_rest(
+	const struct record_links *k, uint32_t channel, struct row_shared *row)
 {
+	const struct net_link *l = &k->links.link[row->link];
 	size_t at = net_channel_at(k->net, l->site, l->port, channel);
 
-	x->tokens += k->net->book ? k->net->token_waits[at] : 0;
-	x->retries += k->net->retry ? k->net->resent[at] : 0;
+	if (k->net->book)
+		row->token_wait_ps += k->net->token_waits[at];
+	if (k->net->retry)
+		row->retries += (int64_t)k->net->resent[at];
 }
 
-/* A link's channels that carried anything, and what they are together. */
-struct rows {
-	struct row of[NET_MOST_CHANNELS], sum;
-	uint32_t channel[NET_MOST_CHANNELS], n;
-};
-
-static void find_rows(
-	const struct record_links *k, size_t i, sim_time end, struct rows *x)
+/* A link, or one of its channels. */
+static struct row_shared count_channel(const struct record_links *k, size_t i,
+	const struct ends *x, uint32_t channel)
 {
 	const struct net_link *l = &k->links.link[i];
-	const struct net_counters own =
-		net_counters(k->net, l->site, l->port, UINT32_MAX, end);
-	const struct net_counters far =
-		net_counters(k->net, l->to.router, l->to.port, UINT32_MAX, end);
-	uint32_t n = net_router(k->net, l->to.router)->ops->n_channels, c;
-
-	x->sum = (struct row){
-		.bytes = own.sent_bytes,
-		.packets = far.packets,
-		.busy = net_busy(k->net, l, own.sent_bytes, own.free_at, end),
-		.waited = far.waited,
-		.longest = k->longest[i * N_LONGEST],
+	bool is_all = channel == ALL_CHANNELS;
+	uint64_t bytes = is_all ? x->own.sent_bytes : x->own.sent[channel];
+	sim_time busy = net_busy(k->net, l, bytes, x->own.free_at, x->at);
+	sim_time waited = is_all ? x->far.waited : x->far.stayed[channel];
+	double time = x->at > 0 ? (double)x->at : 1;
+	struct row_shared row = {
+		.link = (int64_t)i,
+		.bytes = (int64_t)bytes,
+		.packets = (int64_t)(is_all ? x->far.packets
+					    : x->far.came[channel]),
+		.use = (double)busy / time,
+		.waiting = (double)waited / time,
+		.longest =
+			k->longest[i * N_LONGEST + (is_all ? 0 : 1 + channel)],
+		.token_wait_ps = k->net->book ? 0 : ROW_NULL,
 	};
-	for (c = 0; c < NET_MOST_CHANNELS; c++)
-		add_rest(k, l, c, &x->sum);
-	for (x->n = c = 0; c < n; c++) {
-		if (!own.sent[c] && !far.came[c])
-			continue;
-		x->of[x->n] = (struct row){
-			.bytes = own.sent[c],
-			.packets = far.came[c],
-			.busy = net_busy(
-				k->net, l, own.sent[c], own.free_at, end),
-			.waited = far.stayed[c],
-			.longest = k->longest[i * N_LONGEST + 1 + c],
-		};
-		add_rest(k, l, c, &x->of[x->n]);
-		x->channel[x->n++] = c;
-	}
-}
-
-/* Where there is but one, its row is that of the link. */
-static int put_channels(struct record_links *k, struct db_query *q, size_t i,
-	const struct rows *x, sim_time end, struct err *e)
-{
-	const struct net_link *l = &k->links.link[i];
-	const struct router_ops *far = net_router(k->net, l->to.router)->ops;
 	uint32_t c;
 
-	for (c = 0; x->n > 1 && c < x->n; c++) {
-		db_bind_int(q, 1, (int64_t)i);
-		db_bind_text(q, 2, far->channels[x->channel[c]]);
-		bind_row(k, q, 3, &x->of[c], end);
-		if (db_run(q, e))
-			return -1;
-	}
-	return 0;
+	for (c = 0; c < NET_MOST_CHANNELS; c++)
+		if (is_all || c == channel)
+			add_rest(k, c, &row);
+	return row;
 }
 
-static int put_link(struct record_links *k, struct db_query *q, size_t i,
-	const struct rows *x, sim_time end, struct err *e)
+/* Those that carried anything, where several did: where one did, its row is
+ * that of the link, and its name is returned. */
+static const char *put_channels(struct record_links *k, struct db *d, size_t i,
+	const struct ends *x, struct err *e)
 {
-	const struct net *n = k->net;
-	const struct net_link *l = &k->links.link[i];
-	const struct topo_wire *w = &n->topo->wire[l->class];
+	site_id to = k->links.link[i].to.router;
+	const struct router_ops *far = net_router(k->net, to)->ops;
+	const char *name = NULL;
+	uint32_t n = 0, c;
 
-	db_bind_int(q, 1, (int64_t)i);
-	db_bind_int(q, 2, l->site);
-	db_bind_int(q, 3, l->port);
-	db_bind_text(q, 4, k->name[k->name_of[i]]);
-	db_bind_int(q, 5, l->to.router);
-	db_bind_int(q, 6, l->to.port);
-	db_bind_text(q, 7, w->name);
-	db_bind_int(q, 8, w->latency);
-	db_bind_int(q, 9, (int64_t)n->link.bps[l->class]);
-	bind_row(k, q, 10, &x->sum, end);
-	db_bind_text(q, 17,
-		x->n == 1 ? net_router(n, l->to.router)
-				    ->ops->channels[x->channel[0]]
-			  : NULL);
-	if (k->n_wanted)
-		db_bind_real(q, 18, k->wanted_sum[i] / (double)k->n_wanted);
-	return db_run(q, e);
+	for (c = 0; c < far->n_channels; c++)
+		if (x->own.sent[c] || x->far.came[c]) {
+			name = far->channels[c];
+			n++;
+		}
+	for (c = 0; n > 1 && c < far->n_channels; c++) {
+		struct row_shared row = count_channel(k, i, x, c);
+
+		row.name = far->channels[c];
+		if (x->own.sent[c] || x->far.came[c])
+			row_put_shared(d, &row, e);
+	}
+	return n == 1 ? name : NULL;
 }
 
-int record_links_write(
+static void put_link(struct record_links *k, struct db *d, size_t i,
+	const struct ends *x, struct err *e)
+{
+	const struct net_link *l = &k->links.link[i];
+	const struct topo_wire *w = &k->net->topo->wire[l->class];
+	struct row_shared sum = count_channel(k, i, x, ALL_CHANNELS);
+	struct row_link row = {
+		.id = (int64_t)i,
+		.site = l->site,
+		.port = l->port,
+		.name = k->name[k->name_of[i]],
+		.to_site = l->to.router,
+		.to_port = l->to.port,
+		.wire = w->name,
+		.latency_ps = w->latency,
+		.rate_Bps = (int64_t)k->net->link.bps[l->class],
+		.bytes = sum.bytes,
+		.packets = sum.packets,
+		.use = sum.use,
+		.waiting = sum.waiting,
+		.longest = sum.longest,
+		.token_wait_ps = sum.token_wait_ps,
+		.retries = sum.retries,
+		.channel = put_channels(k, d, i, x, e),
+		.wanted = k->n_wanted ? k->wanted_sum[i] / (double)k->n_wanted
+				      : NAN,
+	};
+
+	row_put_link(d, &row, e);
+}
+
+void record_links_write(
 	struct record_links *k, struct db *d, sim_time end, struct err *e)
 {
-	struct db_query *channel = NULL,
-			*link = db_prepare(d,
-				"INSERT INTO link VALUES(?, ?, ?, ?, ?, ?, ?,"
-				" ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-				e);
-	struct rows x;
-	int failed;
 	size_t i;
 
-	if (link)
-		channel = db_prepare(d,
-			"INSERT INTO shared VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			e);
-	failed = !channel;
-	for (i = 0; i < k->links.n && !failed; i++) {
-		find_rows(k, i, end, &x);
-		failed = put_channels(k, channel, i, &x, end, e) ||
-			 put_link(k, link, i, &x, end, e);
+	for (i = 0; i < k->links.n; i++) {
+		const struct net_link *l = &k->links.link[i];
+		struct ends x = {
+			net_counters(k->net, l->site, l->port, UINT32_MAX, end),
+			net_counters(k->net, l->to.router, l->to.port,
+				UINT32_MAX, end),
+			end,
+		};
+
+		put_link(k, d, i, &x, e);
 	}
-	db_finish(link);
-	db_finish(channel);
-	return failed ? -1 : 0;
 }

@@ -7,13 +7,7 @@
 #define RECORD_LINKS_H
 
 #include "net/use.h"
-#include "record/db.h"
-
-enum {
-	RECORD_USE_SCALE = 10000, /* of a link's use, in a sample */
-	RECORD_WAITING_SCALE = 16, /* of packets that wait, in a sample */
-	RECORD_TOKENS_SCALE = 256, /* of those that wait for tokens */
-};
+#include "record/tables.h"
 
 /* Of links between two samples, or of one of their channels: [link]. */
 struct record_loads {
@@ -69,6 +63,8 @@ uint64_t record_links_sample(
  * looked at.  A packet waits in a buffer whose first one may take the link, or
  * to be injected. */
 const uint16_t *record_links_wanted(struct record_links *k, int64_t n);
+/* As a column has it; NULL where there is none. */
+struct row_list record_list(const struct record_links *k, const uint16_t *list);
 /* The name of the channel that all of a sample was sent on, "" where nothing
  * was, NULL where there were several. */
 const char *record_links_only(const struct record_links *k);
@@ -79,7 +75,7 @@ int record_channels_write(
 int record_links_look(
 	struct record_links *k, struct db *d, int64_t n, struct err *e);
 /* Writes all that links have carried until the end of a run. */
-int record_links_write(
+void record_links_write(
 	struct record_links *k, struct db *d, sim_time end, struct err *e);
 
 #endif

@@ -22,10 +22,10 @@ struct record_messages {
 };
 
 /* Writes them, and the slowest of all with their ways. */
-int record_messages_write(struct record_messages *m,
-	const struct record_links *links, struct db *db, struct err *e);
+void record_messages_write(struct record_messages *m,
+	const struct record_links *links, struct db *d, struct err *e);
 /* Writes what each class of messages spent. */
-int record_classes_write(
-	const struct book_class *class, struct db *db, struct err *e);
+void record_classes_write(
+	const struct book_class *class, struct db *d, struct err *e);
 
 #endif

@@ -2,8 +2,10 @@
 
 #include <stdio.h>
 
-int record_block_write(
-	struct db_query *q, const struct param_block *b, struct err *e)
+#include "record/tables.h"
+
+int record_block_write(struct db *d, const char *machine,
+	const struct param_block *b, struct err *e)
 {
 	char path[2 * PARAM_TEXT_MAX], value[PARAM_TEXT_MAX];
 	size_t i;
@@ -12,32 +14,32 @@ int record_block_write(
 		const struct param_origin *o =
 			b->origins ? &b->origins[i] : NULL;
 		const struct param *row = &b->rows[i];
+		const char *source = row->source ? row->source : "choice";
 		bool is_set = o && *o->place;
+		/* a run's begins as it does */
+		struct row_swept_param p = {
+			.path = path,
+			.value = value,
+			.source = is_set ? o->source : source,
+			.place = is_set ? o->place : "default",
+			.machine = machine,
+		};
 
 		snprintf(path, sizeof(path), "%s%s%s", b->section,
 			*b->section ? "." : "", row->name);
 		param_format(b, row, value, sizeof(value));
-		db_bind_text(q, 1, path);
-		db_bind_text(q, 2, value);
-		db_bind_text(q, 3,
-			is_set	      ? o->source
-			: row->source ? row->source
-				      : "choice");
-		db_bind_text(q, 4, is_set ? o->place : "default");
-		if (db_run(q, e))
-			return -1;
+		row_put(d, machine ? TABLE_swept_param : TABLE_param, &p, e);
 	}
-	return 0;
+	return e->code ? -1 : 0;
 }
 
 int record_params_write(
-	struct db_query *q, const struct machine *m, struct err *e)
+	struct db *d, const char *name, const struct machine *m, struct err *e)
 {
 	size_t i;
 
 	for (i = 0; i < m->n_blocks; i++)
-		if (machine_uses(m, i) &&
-			record_block_write(q, &m->block[i], e))
-			return -1;
-	return 0;
+		if (machine_uses(m, i))
+			record_block_write(d, name, &m->block[i], e);
+	return e->code ? -1 : 0;
 }

@@ -6,19 +6,18 @@
 #include "base/mem.h"
 #include "meas/budget.h"
 #include "meas/digest.h"
+#include "record/tables.h"
 
 char *record_meta(struct db *d, const char *key, struct err *e)
 {
 	struct db_query *q =
 		db_prepare(d, "SELECT value FROM meta WHERE key = ?", e);
-	char *value = NULL;
+	char *value;
 
-	if (q) {
-		db_bind_text(q, 1, key);
-		value = mem_text(db_next(q, e) > 0 ? db_text(q, 0) : "");
-	}
+	db_bind_text(q, 1, key);
+	value = mem_text(db_next(q) ? db_text(q, 0) : "");
 	db_finish(q);
-	return value ? value : mem_text("");
+	return value;
 }
 
 int record_is_sweep(struct db *d, struct err *e)
@@ -59,19 +58,17 @@ const char *record_cause(const char *key)
 static char **read_arguments(
 	struct db *d, const char *kind, size_t *n, struct err *e)
 {
-	struct db_query *q = db_prepare(
-		d, "SELECT value FROM argument WHERE kind = ? ORDER BY n", e);
-	char **value = NULL;
+	struct db_query *q =
+		row_select(d, TABLE_argument, "WHERE kind = ? ORDER BY n", e);
+	struct row_argument row;
+	char **value = mem_alloc(1, sizeof(*value));
 
-	*n = 0;
-	if (!q)
-		return NULL;
 	db_bind_text(q, 1, kind);
-	do {
-		value = mem_grow(value, *n + 1, sizeof(*value));
+	for (*n = 0; row_next_argument(q, &row);) {
+		value = mem_grow(value, *n + 2, sizeof(*value));
+		value[(*n)++] = mem_text(row.value);
 		value[*n] = NULL;
-	} while (
-		db_next(q, e) > 0 && (value[(*n)++] = mem_text(db_text(q, 0))));
+	}
 	db_finish(q);
 	return value;
 }

@@ -84,7 +84,8 @@ function classBars(run) {
 	const rows = names.map((name, k) => {
 		const parts = run.classes.filter(c => c.class === k);
 
-		return { name, parts: parts.map(c => [c.cause, c.ps]),
+		return { name, parts: parts.map(c =>
+			[run.cause_names[c.cause] || c.cause, c.ps]),
 			total: parts.reduce((sum, c) => sum + c.ps, 0) };
 	}).filter(r => r.total > 0);
 

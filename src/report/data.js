@@ -11,17 +11,20 @@ function bytesOf(text) {
 	return b;
 }
 
-function columns(from, types) {
-	const to = {};
+const types = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array,
+	f32: Float32Array, f64: Float64Array };
 
-	for (const name in types) {
-		const same = from[name].of;
-		const list = new types[name](bytesOf(same || from[name]).buffer);
+/* [type, text], or [type, text of one, how many] where all are the same. */
+function column([type, text, n]) {
+	const list = new types[type](bytesOf(text).buffer);
 
-		to[name] = same ? new types[name](from[name].n).fill(list[0])
-			: list;
-	}
-	return to;
+	return n ? new types[type](n).fill(list[0]) : list;
+}
+
+/* Those of an object; what is no column stays as it is. */
+function columns(from) {
+	return Object.fromEntries(Object.entries(from).map(([name, value]) =>
+		[name, Array.isArray(value) ? column(value) : value]));
 }
 
 /* A run, its arrays unpacked when it is first looked at. */
@@ -29,39 +32,17 @@ function unpack(run) {
 	if (run.isUnpacked || run.kind !== "run")
 		return run;
 	run.isUnpacked = true;
-	run.latency = columns(run.latency, { from: Float64Array,
-		to: Float64Array, count: Float64Array });
-	run.course = columns(run.course, { from: Float64Array,
-		to: Float64Array, injected: Float64Array,
-		delivered: Float64Array, hops: Float64Array,
-		latency: Float64Array });
-	run.place = columns(run.place, { is_node: Uint16Array, x0: Uint16Array,
-		x1: Uint16Array, x2: Uint16Array, x3: Uint16Array,
-		x4: Uint16Array, x5: Uint16Array });
-	run.links = columns(run.links, { site: Uint32Array,
-		to_site: Uint32Array, wire: Uint16Array, port: Uint32Array,
-		use: Float32Array, waiting: Float32Array, bytes: Float64Array,
-		packets: Float64Array, rate: Float64Array,
-		longest: Uint32Array, token_wait: Float64Array,
-		retries: Float64Array, wanted: Float32Array });
-	run.channels = columns(run.channels, { link: Uint32Array,
-		channel: Uint16Array, use: Float32Array,
-		waiting: Float32Array, longest: Uint32Array,
-		retries: Float64Array });
-	run.calls = columns(run.calls, { from: Float64Array, to: Float64Array,
-		row: Uint32Array, name: Uint32Array });
+	for (const name of ["latency", "course", "place", "links", "channels",
+		"calls"])
+		run[name] = columns(run[name]);
 	run.nLinks = run.links.site.length;
 	if (run.load) {
-		run.load.use = bytesOf(run.load.use);
-		run.load.waiting = bytesOf(run.load.waiting);
-		run.load.wanted = bytesOf(run.load.wanted);
+		for (const name of ["use", "waiting", "wanted"])
+			run.load[name] = column(run.load[name]);
 		for (const name of ["token_wait", "retries"])
 			if (run.load[name])
-				run.load[name] = columns(run.load[name], {
-					links: Uint32Array, values: Uint8Array });
-		run.load.channels = run.load.channels.map(c => ({
-			channel: c.channel, ...columns(c, { links: Uint32Array,
-				use: Uint8Array, waiting: Uint8Array }) }));
+				run.load[name] = columns(run.load[name]);
+		run.load.channels = run.load.channels.map(columns);
 	}
 	run.byLoad = busiest(run.links.use, 16);
 	run.nDims = countDims(run);
@@ -88,7 +69,7 @@ function busiest(use, n) {
 function countDims(run) {
 	let n = 0;
 
-	while (n < 6 && run.sites.length && run.place["x" + n][0] !== 65535)
+	while (n < 6 && run.sites.length && run.place["x" + n][0] >= 0)
 		n++;
 	return n;
 }

@@ -36,7 +36,7 @@ function dimSizes(run) {
 
 	for (let d = 0; d < run.nDims; d++)
 		size.push(1 + run.place["x" + d].reduce(
-			(most, x) => x === 65535 ? most : Math.max(most, x), 0));
+			(most, x) => Math.max(most, x), 0));
 	return size;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "record/tables.h"
 #include "report/pack.h"
 #include "report/report.h"
 
@@ -13,7 +14,6 @@ enum {
 	MOST_STEPS = 64,
 	FEW_STEPS = 16,
 	MOST_CELLS = 2 << 20, /* where it is too much for a page */
-	USE_SCALE = 10000,
 	MOST_SPARSE = 2048, /* links of which a page has what few have */
 };
 
@@ -43,20 +43,18 @@ static void empty(struct load *l)
 	l->looked = NULL;
 }
 
-static void add(float *sum, const uint8_t *sample, size_t n, double weight)
+static void add(
+	float *sum, const struct row_list *list, size_t n, double weight)
 {
 	size_t i;
 
-	for (i = 0; i < n; i++) {
-		int value = sample[2 * i] | sample[2 * i + 1] << 8;
-
-		sum[i] += (float)(value * weight);
-	}
+	for (i = 0; i < n; i++)
+		sum[i] += (float)(row_item(list, i) * weight);
 }
 
 /* Shares a sample's list out to the steps that it lies in: averages, but for
  * retries, which are counted. */
-static void spread(struct load *l, enum kind k, const uint8_t *list,
+static void spread(struct load *l, enum kind k, const struct row_list *list,
 	double from, double to)
 {
 	double of = k == RETRIES ? to - from : l->length;
@@ -79,33 +77,64 @@ static void spread(struct load *l, enum kind k, const uint8_t *list,
 	}
 }
 
-/* Columns: from_ps, to_ps, and the lists. */
-static int take(struct load *l, struct db_query *q, struct err *e)
+/* Lists of a time; those that are missing are not known. */
+static int take(struct load *l, const struct row_list *list, uint32_t n,
+	double from, double to, struct err *e)
 {
-	double from = db_real(q, 0), to = db_real(q, 1);
 	uint32_t k;
 
-	for (k = 0; k < N_KINDS && (int)(2 + k) < db_n_columns(q); k++) {
-		size_t n;
-		const uint8_t *list = db_bytes(q, (int)(2 + k), &n);
-
-		if (!list && k >= TOKENS)
+	for (k = 0; k < n; k++) {
+		if (!list[k].bytes && k >= TOKENS)
 			continue;
-		if (n != 2 * l->n || !(from >= 0) || !(from < to))
+		if (list[k].n != 2 * l->n || !(from >= 0) || !(from < to))
 			return err_set(e, "a sample does not fit the links");
-		spread(l, k, list, from, to);
+		spread(l, k, &list[k], from, to);
 	}
 	return 0;
 }
 
-static int take_all(struct load *l, struct db_query *q, struct err *e)
+static int take_samples(struct load *l, struct db *d, struct err *e)
 {
-	int more;
+	struct db_query *q = row_select(d, TABLE_sample, "ORDER BY n", e);
+	struct row_sample row;
 
-	while ((more = db_next(q, e)) > 0)
-		if (take(l, q, e))
-			return -1;
-	return more;
+	while (row_next_sample(q, &row)) {
+		const struct row_list list[N_KINDS] = {
+			[USE] = row.use,
+			[WAITING] = row.waiting,
+			[TOKENS] = row.token_wait,
+			[RETRIES] = row.retries,
+			[WANTED] = row.wanted,
+		};
+
+		take(l, list, N_KINDS, (double)row.from_ps, (double)row.to_ps,
+			e);
+	}
+	return db_finish(q);
+}
+
+/* Where the view channel_sample has the sample's times, too. */
+static int take_channel(
+	struct load *l, struct db *d, const char *channel, struct err *e)
+{
+	struct db_query *q = db_prepare(d,
+		"SELECT from_ps, to_ps, c.use, c.waiting, c.token_wait,"
+		" c.retries FROM channel_sample c JOIN sample ON n = c.sample"
+		" WHERE c.channel = ?",
+		e);
+	uint32_t k;
+
+	db_bind_text(q, 1, channel);
+	while (db_next(q)) {
+		struct row_list list[WANTED];
+
+		for (k = 0; k < WANTED; k++)
+			list[k].bytes =
+				db_bytes(q, db_find(q, names[k]), &list[k].n);
+		take(l, list, WANTED, db_real(q, db_find(q, "from_ps")),
+			db_real(q, db_find(q, "to_ps")), e);
+	}
+	return db_finish(q);
 }
 
 static uint32_t as_byte(double x)
@@ -116,8 +145,8 @@ static uint32_t as_byte(double x)
 /* Queues are of all lengths: their logarithm is kept. */
 static void pack_value(struct pack *p, enum kind k, double value)
 {
-	pack_u8(p, k == USE ? as_byte(255 * value / USE_SCALE)
-			    : as_byte(255 * log2(1 + value) / 16));
+	pack_add(p, k == USE ? as_byte(255 * value / RECORD_USE_SCALE)
+			     : as_byte(255 * log2(1 + value) / 16));
 }
 
 /* Of a step in which nothing was looked at, what the one before it had. */
@@ -183,7 +212,7 @@ static void write_links(const struct most *m, size_t n, struct json *j)
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		pack_u32(&p, (uint32_t)m[i].link);
+		pack_add(&p, (double)m[i].link);
 	pack_write(&p, j, "links");
 }
 
@@ -238,35 +267,19 @@ static void write_channel(
 static int write_channels(
 	struct db *d, struct load *l, struct json *j, struct err *e)
 {
-	struct db_query *all = db_prepare(d,
+	struct db_query *q = db_prepare(d,
 		"SELECT DISTINCT channel FROM shared_sample ORDER BY channel",
 		e);
-	struct db_query *one = !all ? NULL
-				    : db_prepare(d,
-					      "SELECT from_ps, to_ps, c.use, "
-					      "c.waiting, c.token_wait,"
-					      " c.retries FROM channel_sample "
-					      "c JOIN sample ON n = c.sample"
-					      " WHERE c.channel = ?",
-					      e);
-	int more = -1;
 
 	json_array(j, "channels");
-	while (one && (more = db_next(all, e)) > 0) {
-		db_bind_text(one, 1, db_text(all, 0));
-		if (take_all(l, one, e)) {
-			more = -1;
-			break;
-		}
-		db_reset(one);
+	while (db_next(q)) {
+		take_channel(l, d, db_text(q, 0), e);
 		if (l->of[USE])
-			write_channel(l, db_text(all, 0), j);
+			write_channel(l, db_text(q, 0), j);
 		empty(l);
 	}
 	json_end(j, ']');
-	db_finish(all);
-	db_finish(one);
-	return more;
+	return db_finish(q);
 }
 
 /* --- all --- */
@@ -275,14 +288,12 @@ static int find_end(struct db *d, size_t *n, double *end, struct err *e)
 {
 	struct db_query *q =
 		db_prepare(d, "SELECT count(*), max(to_ps) FROM sample", e);
-	int more = q ? db_next(q, e) : -1;
 
-	if (more > 0) {
+	if (db_next(q)) {
 		*n = (size_t)db_int(q, 0);
 		*end = db_real(q, 1);
 	}
-	db_finish(q);
-	return more > 0 ? 0 : -1;
+	return db_finish(q);
 }
 
 static size_t choose_steps(size_t n_samples, size_t n_links)
@@ -296,9 +307,7 @@ static size_t choose_steps(size_t n_samples, size_t n_links)
 int report_load(struct db *d, size_t n_links, struct json *j, struct err *e)
 {
 	struct load l = { .n = n_links };
-	struct db_query *q;
 	double end = 0;
-	int failed = -1;
 	uint32_t k;
 
 	if (find_end(d, &l.n_steps, &end, e))
@@ -309,27 +318,19 @@ int report_load(struct db *d, size_t n_links, struct json *j, struct err *e)
 		return err_set(e, "%s: a sample has no end", db_path(d));
 	l.n_steps = choose_steps(l.n_steps, n_links);
 	l.length = end / (double)l.n_steps;
-	q = db_prepare(d,
-		"SELECT from_ps, to_ps, use, waiting, token_wait, retries,"
-		" wanted FROM sample ORDER BY n",
-		e);
-	if (q)
-		failed = take_all(&l, q, e);
-	db_finish(q);
+	take_samples(&l, d, e);
 	json_object(j, "load");
 	json_count(j, "steps", l.n_steps);
 	json_real(j, "end_ps", end);
+	fill_wanted(&l);
 	write_all(&l, USE, j);
 	write_all(&l, WAITING, j);
-	fill_wanted(&l);
 	write_all(&l, WANTED, j);
 	for (k = TOKENS; k < WANTED; k++)
 		if (l.of[k])
 			write_rare(&l, k, j);
 	empty(&l);
-	if (!failed)
-		failed = write_channels(d, &l, j, e);
-	empty(&l);
+	write_channels(d, &l, j, e);
 	json_end(j, '}');
-	return failed;
+	return e->code ? -1 : 0;
 }

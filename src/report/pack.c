@@ -2,88 +2,106 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/mem.h"
 
-static void put(struct pack *p, uint64_t value, size_t bytes)
+enum pack_type { U8, U16, U32, F64, F32 };
+
+static const struct {
+	const char *name;
+	size_t bytes;
+	double most;
+} types[] = {
+	[U8] = { "u8", 1, UINT8_MAX },
+	[U16] = { "u16", 2, UINT16_MAX },
+	[U32] = { "u32", 4, UINT32_MAX },
+	[F64] = { "f64", 8, DBL_MAX },
+	[F32] = { "f32", 4, FLT_MAX },
+};
+
+void pack_add(struct pack *p, double value)
 {
+	if (p->n == p->room) {
+		p->room = 2 * p->room + 64;
+		p->value = mem_grow(p->value, p->room, sizeof(*p->value));
+	}
+	p->value[p->n++] = fmax(-DBL_MAX, fmin(value, DBL_MAX));
+}
+
+static enum pack_type choose_type(const struct pack *p)
+{
+	enum pack_type type = U8;
 	size_t i;
 
-	if (p->n + bytes > p->room) {
-		p->room = 2 * p->room + 64;
-		p->byte = mem_grow(p->byte, p->room, 1);
+	for (i = 0; i < p->n && type < F32; i++) {
+		double v = p->value[i];
+
+		while (type < F64 && (v < 0 || v > types[type].most))
+			type++;
+		if (v != floor(v))
+			type = F32;
 	}
-	for (i = 0; i < bytes; i++)
-		p->byte[p->n++] = (uint8_t)(value >> 8 * i);
+	return type;
 }
 
-void pack_u8(struct pack *p, uint32_t value)
+static uint64_t bits_of(enum pack_type type, double value)
 {
-	put(p, value, 1);
+	float small = (float)fmax(-FLT_MAX, fmin(value, FLT_MAX));
+	uint32_t bits32;
+	uint64_t bits64;
+
+	memcpy(&bits32, &small, sizeof(bits32));
+	memcpy(&bits64, &value, sizeof(bits64));
+	return type == F32 ? bits32 : type == F64 ? bits64 : (uint64_t)value;
 }
 
-void pack_u16(struct pack *p, uint32_t value)
+static void write_base64(const uint8_t *byte, size_t n, struct json *j)
 {
-	put(p, value, 2);
-}
+	static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "abcdefghijklmnopqrstuvwxyz0123456789+/";
+	char *text = mem_alloc((n + 2) / 3 * 4 + 1, 1), *to = text;
+	size_t i, k;
 
-void pack_u32(struct pack *p, uint32_t value)
-{
-	put(p, value, 4);
-}
+	for (i = 0; i < n; i += 3) {
+		uint32_t bits = 0;
 
-void pack_f32(struct pack *p, double value)
-{
-	float f = (float)fmax(-FLT_MAX, fmin(value, FLT_MAX));
-	uint32_t bits;
-
-	memcpy(&bits, &f, sizeof(bits));
-	put(p, bits, 4);
-}
-
-void pack_f64(struct pack *p, double value)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	put(p, bits, 8);
-}
-
-void pack_write_column(
-	struct pack *p, size_t size, struct json *j, const char *key)
-{
-	size_t n = p->n / size;
-
-	if (n < 2 || memcmp(p->byte, p->byte + size, p->n - size) != 0) {
-		pack_write(p, j, key);
-		return;
+		for (k = 0; k < 3; k++)
+			bits = bits << 8 | (i + k < n ? byte[i + k] : 0u);
+		for (k = 0; k < 4; k++)
+			*to++ = i + k > n ? '='
+					  : digit[bits >> (18 - 6 * k) & 63];
 	}
-	json_object(j, key);
-	json_count(j, "n", n);
-	p->n = size;
-	pack_write(p, j, "of");
-	json_end(j, '}');
+	json_text(j, NULL, text);
+	mem_free(text);
+}
+
+static bool is_constant(const struct pack *p)
+{
+	size_t i = 1;
+
+	while (i < p->n && p->value[i] == p->value[0])
+		i++;
+	return p->n > 1 && i == p->n;
 }
 
 void pack_write(struct pack *p, struct json *j, const char *key)
 {
-	static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "abcdefghijklmnopqrstuvwxyz0123456789+/";
-	char *text = mem_alloc((p->n + 2) / 3 * 4 + 1, 1), *to = text;
-	size_t i, k;
+	enum pack_type type = choose_type(p);
+	size_t n = is_constant(p) ? 1 : p->n, size = types[type].bytes, i;
+	uint8_t *byte = mem_alloc(n + 1, size);
 
-	for (i = 0; i < p->n; i += 3) {
-		uint32_t bits = 0;
-
-		for (k = 0; k < 3; k++)
-			bits = bits << 8 | (i + k < p->n ? p->byte[i + k] : 0u);
-		for (k = 0; k < 4; k++)
-			*to++ = i + k > p->n ? '='
-					     : digit[bits >> (18 - 6 * k) & 63];
-	}
-	json_text(j, key, text);
-	mem_free(text);
-	mem_free(p->byte);
+	for (i = 0; i < n * size; i++)
+		byte[i] = (uint8_t)(bits_of(type, p->value[i / size]) >>
+				    8 * (i % size));
+	json_array(j, key);
+	json_text(j, NULL, types[type].name);
+	write_base64(byte, n * size, j);
+	if (n < p->n)
+		json_count(j, NULL, p->n);
+	json_end(j, ']');
+	mem_free(byte);
+	mem_free(p->value);
 	*p = (struct pack){ 0 };
 }

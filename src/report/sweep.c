@@ -1,16 +1,9 @@
 /* A sweep's points: means over seeds, with their confidence. */
-#include <string.h>
-
+#include "base/mem.h"
 #include "record/axes.h"
 #include "record/curves.h"
+#include "record/read.h"
 #include "report/report.h"
-
-static const char query[] =
-	"SELECT p.curve, p.x, p.grp, v.name, count(*), avg(v.value),"
-	" sum(v.value * v.value), max(p.ending), max(p.ending = ?)"
-	" FROM point p"
-	" JOIN value v ON v.point = p.id GROUP BY p.grp, v.name"
-	" ORDER BY min(p.id), min(v.rowid)";
 
 /* As a number, where it is one; of a load, its unit is for each node. */
 static void write_x(const char *x, struct json *j)
@@ -26,41 +19,46 @@ static void write_x(const char *x, struct json *j)
 	json_text(j, "unit", axes_unit_name(unit));
 }
 
+static double number(const struct db_query *q, const char *name)
+{
+	return db_real(q, db_find(q, name));
+}
+
 static void write_point(struct db_query *q, struct json *j)
 {
-	struct curves_value v = curves_spread(
-		(uint64_t)db_int(q, 4), db_real(q, 5), db_real(q, 6));
+	struct curves_value v = curves_spread((uint64_t)number(q, "n"),
+		number(q, "mean"), number(q, "squares"));
 
 	json_object(j, NULL);
-	json_text(j, "curve", db_text(q, 0));
-	write_x(db_text(q, 1), j);
-	json_text(j, "group", db_text(q, 2));
-	json_text(j, "figure", db_text(q, 3));
+	db_json(j, "curve", q, db_find(q, "curve"));
+	write_x(db_text(q, db_find(q, "x")), j);
+	db_json(j, "group", q, db_find(q, "grp"));
+	db_json(j, "figure", q, db_find(q, "name"));
 	json_count(j, "n", v.n);
 	json_real(j, "mean", v.mean);
 	json_real(j, "half", v.half);
-	json_flag(j, "finished", db_int(q, 7) == LOAD_FINISHED);
-	json_flag(j, "saturated", db_int(q, 8));
+	json_flag(j, "finished", number(q, "worst") == LOAD_FINISHED);
+	json_flag(j, "saturated", number(q, "saturated") != 0);
 	json_end(j, '}');
 }
 
 int report_sweep(struct db *d, struct json *j, struct err *e)
 {
-	struct db_query *q =
-		db_prepare(d, "SELECT value FROM meta WHERE key = 'what'", e);
-	int more = -1;
+	struct db_query *q = db_prepare(d,
+		"SELECT p.curve, p.x, p.grp, v.name, count(*) n,"
+		" avg(v.value) mean, sum(v.value * v.value) squares,"
+		" max(p.ending) worst, max(p.ending = ?) saturated"
+		" FROM point p JOIN value v ON v.point = p.id"
+		" GROUP BY p.grp, v.name ORDER BY min(p.id), min(v.rowid)",
+		e);
+	char *what = record_meta(d, "what", e);
 
-	if (!q)
-		return -1;
-	json_text(j, "what", db_next(q, e) > 0 ? db_text(q, 0) : "");
-	db_finish(q);
-	q = db_prepare(d, query, e);
-	if (q)
-		db_bind_int(q, 1, LOAD_SATURATED);
+	json_text(j, "what", what);
+	mem_free(what);
+	db_bind_int(q, 1, LOAD_SATURATED);
 	json_array(j, "points");
-	while (q && (more = db_next(q, e)) > 0)
+	while (db_next(q))
 		write_point(q, j);
 	json_end(j, ']');
-	db_finish(q);
-	return more;
+	return db_finish(q);
 }

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "out/proto.h"
 #include "record/read.h"
+#include "record/tables.h"
 
 enum {
 	TRACE_PACKET = 1,
@@ -67,6 +68,7 @@ struct place {
 
 struct trace {
 	struct db *db;
+	struct err *e; /* once it is set, nothing more is read */
 	FILE *file;
 	struct proto all, packet, body, part;
 	uint64_t next; /* uuid */
@@ -75,6 +77,8 @@ struct trace {
 	char **site; /* names */
 	bool *is_node;
 	size_t n_sites;
+	char **link;
+	size_t n_links;
 };
 
 /* --- packets --- */
@@ -87,20 +91,8 @@ static void end_packet(struct trace *t)
 	t->all.n = 0;
 }
 
-/* Another track, of a parent where that is not 0. */
-static uint64_t add_track(struct trace *t, uint64_t parent, const char *name)
-{
-	uint64_t uuid = ++t->next;
-
-	proto_int(&t->body, TRACK_UUID, uuid);
-	proto_text(&t->body, TRACK_NAME, name);
-	proto_int(&t->body, TRACK_PARENT, parent);
-	proto_message(&t->packet, PACKET_TRACK, &t->body);
-	end_packet(t);
-	return uuid;
-}
-
-static uint64_t add_counter(
+/* Another track of a parent; one with a unit is a counter. */
+static uint64_t add_track(
 	struct trace *t, uint64_t parent, const char *name, const char *unit)
 {
 	uint64_t uuid = ++t->next;
@@ -108,8 +100,10 @@ static uint64_t add_counter(
 	proto_int(&t->body, TRACK_UUID, uuid);
 	proto_text(&t->body, TRACK_NAME, name);
 	proto_int(&t->body, TRACK_PARENT, parent);
-	proto_text(&t->part, COUNTER_UNIT, unit);
-	proto_message(&t->body, TRACK_COUNTER, &t->part);
+	if (unit) {
+		proto_text(&t->part, COUNTER_UNIT, unit);
+		proto_message(&t->body, TRACK_COUNTER, &t->part);
+	}
 	proto_message(&t->packet, PACKET_TRACK, &t->body);
 	end_packet(t);
 	return uuid;
@@ -199,7 +193,7 @@ static struct place *place_of(
 	if (!p->key) {
 		t->n_places++;
 		p->key = key;
-		p->track = add_track(t, parent, name);
+		p->track = add_track(t, parent, name, NULL);
 	}
 	return p;
 }
@@ -214,7 +208,8 @@ static uint64_t take_lane(struct trace *t, struct place *p, const char *name,
 		i++;
 	if (i == p->n_lanes) {
 		p->lane = mem_grow(p->lane, i + 1, sizeof(*p->lane));
-		p->lane[p->n_lanes++].track = add_track(t, p->track, name);
+		p->lane[p->n_lanes++].track =
+			add_track(t, p->track, name, NULL);
 	}
 	p->lane[i].busy_until = to;
 	return p->lane[i].track;
@@ -251,181 +246,195 @@ static struct place *part_of(struct trace *t, size_t site, const char *part)
 
 /* --- what a run file has --- */
 
-static int read_sites(struct trace *t, struct err *e)
+static void read_sites(struct trace *t)
 {
-	struct db_query *q = db_prepare(
-		t->db, "SELECT name, is_node FROM site ORDER BY id", e);
-	int more = -1;
+	struct db_query *q = row_select(t->db, TABLE_site, "ORDER BY id", t->e);
+	struct row_site row;
 
-	while (q && (more = db_next(q, e)) > 0) {
+	for (; row_next_site(q, &row); t->n_sites++) {
 		t->site = mem_grow(t->site, t->n_sites + 1, sizeof(*t->site));
 		t->is_node = mem_grow(
 			t->is_node, t->n_sites + 1, sizeof(*t->is_node));
-		t->is_node[t->n_sites] = db_int(q, 1) != 0;
-		t->site[t->n_sites++] = mem_text(db_text(q, 0));
+		t->is_node[t->n_sites] = row.is_node != 0;
+		t->site[t->n_sites] = mem_text(row.name);
 	}
 	db_finish(q);
-	return more;
 }
 
-/* A column that names a site. */
-static int site_in(const struct trace *t, const struct db_query *q, int i,
-	size_t *site, struct err *e)
+static bool is_site(const struct trace *t, int64_t site)
 {
-	int64_t n = db_int(q, i);
-
-	if (n < 0 || (uint64_t)n >= t->n_sites)
-		return err_set(e, "%s: its messages and sites do not fit",
-			db_path(t->db));
-	*site = (size_t)n;
-	return 0;
+	if (site >= 0 && (uint64_t)site < t->n_sites)
+		return true;
+	err_set(t->e, "%s: its messages and sites do not fit", db_path(t->db));
+	return false;
 }
 
-static int check_times(
-	const struct trace *t, int64_t from, int64_t to, struct err *e)
+static bool are_times(const struct trace *t, int64_t from, int64_t to)
 {
 	if (from >= 0 && from <= to)
-		return 0;
-	return err_set(
-		e, "%s: something ends before it begins", db_path(t->db));
+		return true;
+	err_set(t->e, "%s: something ends before it begins", db_path(t->db));
+	return false;
 }
 
-/* A message's time at its sender, and the instant at its receiver. */
-static int write_message(
-	struct trace *t, const struct db_query *q, struct err *e)
+/* A slice has a name, and what is noted of it; then its end. */
+static uint64_t begin_slice(struct trace *t, struct place *p, const char *lanes,
+	int64_t from, int64_t to, const char *name)
 {
-	int64_t from = db_int(q, 4), to = db_int(q, 5);
-	uint64_t flow = 1 + (uint64_t)db_int(q, 0), track;
-	size_t node = 0, to_node = 0;
-	char name[NAME_SIZE];
+	uint64_t track = take_lane(t, p, lanes, from, to);
 
-	if (site_in(t, q, 1, &node, e) || site_in(t, q, 3, &to_node, e) ||
-		check_times(t, from, to, e))
-		return -1;
-	track = take_lane(
-		t, part_of(t, node, "messages"), "messages", from, to);
-	snprintf(name, sizeof(name), "%s %lld.%lld", db_text(q, 6),
-		(long long)db_int(q, 1), (long long)db_int(q, 2));
 	begin_event(t, from, TYPE_BEGIN, track);
 	proto_text(&t->body, EVENT_NAME, name);
-	note(t, "to", t->site[to_node]);
-	proto_fixed(&t->body, EVENT_FLOW, flow);
+	return track;
+}
+
+static void end_slice(struct trace *t, int64_t to, uint64_t track)
+{
 	end_event(t);
 	begin_event(t, to, TYPE_END, track);
 	end_event(t);
-	track = part_of(t, to_node, "received")->track;
-	begin_event(t, to, TYPE_INSTANT, track);
-	proto_text(&t->body, EVENT_NAME, name);
-	note(t, "from", t->site[node]);
-	proto_fixed(&t->body, EVENT_FLOW_END, flow);
-	end_event(t);
-	return 0;
 }
 
-static struct place *process_of(struct trace *t, size_t node, int64_t process)
+/* An end of a flow: EVENT_FLOW or EVENT_FLOW_END. */
+static void write_instant(struct trace *t, const struct place *p, int64_t at,
+	const char *name, const char *from, uint32_t end, uint64_t flow)
+{
+	begin_event(t, at, TYPE_INSTANT, p->track);
+	proto_text(&t->body, EVENT_NAME, name);
+	if (from)
+		note(t, "from", from);
+	proto_fixed(&t->body, end, flow);
+	end_event(t);
+}
+
+/* A message's time at its sender, and the instant at its receiver. */
+static void write_message(struct trace *t, const struct row_message *m)
+{
+	uint64_t flow = 1 + (uint64_t)m->id, track;
+	char name[NAME_SIZE];
+
+	if (!is_site(t, m->node) || !is_site(t, m->to_node) ||
+		!are_times(t, m->start_ps, m->end_ps))
+		return;
+	snprintf(name, sizeof(name), "%s %lld.%lld", m->class,
+		(long long)m->node, (long long)m->number);
+	track = begin_slice(t, part_of(t, (size_t)m->node, "messages"),
+		"messages", m->start_ps, m->end_ps, name);
+	note(t, "to", t->site[m->to_node]);
+	proto_fixed(&t->body, EVENT_FLOW, flow);
+	end_slice(t, m->end_ps, track);
+	write_instant(t, part_of(t, (size_t)m->to_node, "received"), m->end_ps,
+		name, t->site[m->node], EVENT_FLOW_END, flow);
+}
+
+static void write_messages(struct trace *t)
+{
+	struct db_query *q =
+		row_select(t->db, TABLE_message, "ORDER BY start_ps, id", t->e);
+	struct row_message row;
+
+	while (row_next_message(q, &row))
+		write_message(t, &row);
+	db_finish(q);
+}
+
+static struct place *process_of(struct trace *t, int64_t node, int64_t process)
 {
 	char part[NAME_SIZE];
 
 	snprintf(part, sizeof(part), "process %lld", (long long)process);
-	return part_of(t, node, part);
+	return part_of(t, (size_t)node, part);
 }
 
-/* A call of a program; one that never came back has no end. */
-static int write_call(struct trace *t, const struct db_query *q, struct err *e)
+/* A call that never came back has no end. */
+static void write_calls(struct trace *t)
 {
-	int64_t from = db_int(q, 3);
-	int64_t to = db_is_null(q, 4) ? INT64_MAX : db_int(q, 4);
-	size_t node = 0;
-	uint64_t track;
+	struct db_query *q =
+		row_select(t->db, TABLE_call, "ORDER BY from_ps, id", t->e);
+	struct row_call c;
 
-	if (site_in(t, q, 0, &node, e) || check_times(t, from, to, e))
-		return -1;
-	track = take_lane(
-		t, process_of(t, node, db_int(q, 1)), "calls", from, to);
-	begin_event(t, from, TYPE_BEGIN, track);
-	proto_text(&t->body, EVENT_NAME, db_text(q, 2));
-	end_event(t);
-	if (to == INT64_MAX)
-		return 0;
-	begin_event(t, to, TYPE_END, track);
-	end_event(t);
-	return 0;
-}
+	while (row_next_call(q, &c)) {
+		int64_t to = c.to_ps == ROW_NULL ? INT64_MAX : c.to_ps;
+		uint64_t track;
 
-/* One end of a message between processes. */
-static void write_end(struct trace *t, const struct place *p, int64_t at,
-	const char *name, uint64_t flow, uint32_t field)
-{
-	begin_event(t, at, TYPE_INSTANT, p->track);
-	proto_text(&t->body, EVENT_NAME, name);
-	proto_fixed(&t->body, field, flow);
-	end_event(t);
+		if (!is_site(t, c.node) || !are_times(t, c.from_ps, to))
+			break;
+		track = begin_slice(t, process_of(t, c.node, c.process),
+			"calls", c.from_ps, to, c.name);
+		if (to == INT64_MAX)
+			end_event(t);
+		else
+			end_slice(t, to, track);
+	}
+	db_finish(q);
 }
 
 /* A flow leads from its sender to its receiver. */
-static int write_transfer(
-	struct trace *t, const struct db_query *q, struct err *e)
+static void write_transfer(struct trace *t, const struct row_transfer *x)
 {
-	uint64_t flow = UINT64_C(1) << 62 | (uint64_t)db_int(q, 0);
-	int64_t sent = db_int(q, 7), received = db_int(q, 8);
-	size_t from = 0, to = 0;
+	uint64_t flow = UINT64_C(1) << 62 | (uint64_t)x->id;
+	int64_t sent = x->sent_ps == ROW_NULL ? 0 : x->sent_ps;
+	bool has_come = x->received_ps != ROW_NULL;
 	char name[NAME_SIZE];
 
-	if (site_in(t, q, 1, &from, e) || site_in(t, q, 3, &to, e) ||
-		check_times(t, sent, db_is_null(q, 8) ? sent : received, e))
-		return -1;
-	snprintf(name, sizeof(name), "send to node %zu, tag %lld, %lld B", to,
-		(long long)db_int(q, 5), (long long)db_int(q, 6));
-	if (!db_is_null(q, 7))
-		write_end(t, process_of(t, from, db_int(q, 2)), sent, name,
-			flow, EVENT_FLOW);
-	snprintf(name, sizeof(name), "received from node %zu, tag %lld, %lld B",
-		from, (long long)db_int(q, 5), (long long)db_int(q, 6));
-	if (!db_is_null(q, 8))
-		write_end(t, process_of(t, to, db_int(q, 4)), received, name,
-			flow, EVENT_FLOW_END);
-	return 0;
+	if (!is_site(t, x->from_node) || !is_site(t, x->to_node) ||
+		!are_times(t, sent, has_come ? x->received_ps : sent))
+		return;
+	snprintf(name, sizeof(name), "send to node %lld, tag %lld, %lld B",
+		(long long)x->to_node, (long long)x->tag, (long long)x->bytes);
+	if (x->sent_ps != ROW_NULL)
+		write_instant(t, process_of(t, x->from_node, x->from_process),
+			sent, name, NULL, EVENT_FLOW, flow);
+	snprintf(name, sizeof(name),
+		"received from node %lld, tag %lld, %lld B",
+		(long long)x->from_node, (long long)x->tag,
+		(long long)x->bytes);
+	if (has_come)
+		write_instant(t, process_of(t, x->to_node, x->to_process),
+			x->received_ps, name, NULL, EVENT_FLOW_END, flow);
+}
+
+static void write_transfers(struct trace *t)
+{
+	struct db_query *q =
+		row_select(t->db, TABLE_transfer, "ORDER BY id", t->e);
+	struct row_transfer row;
+
+	while (row_next_transfer(q, &row))
+		write_transfer(t, &row);
+	db_finish(q);
 }
 
 /* A step of a slow message: in a part of a site, or on a link. */
-static int write_hop(struct trace *t, const struct db_query *q, struct err *e)
+static void write_hop(struct trace *t, const struct row_hop *h)
 {
-	int64_t from = db_int(q, 1), to = db_int(q, 2);
-	uint64_t flow = UINT64_C(1) << 32 | (uint64_t)db_int(q, 0), track;
-	const char *link = db_text(q, 6), *number = db_text(q, 8);
-	char part[NAME_SIZE];
-	size_t site = 0;
+	uint64_t flow = UINT64_C(1) << 32 | (uint64_t)h->message, track;
+	bool has_link = h->link >= 0 && (uint64_t)h->link < t->n_links;
+	const char *link = has_link ? t->link[h->link] : "";
+	char part[NAME_SIZE], number[24] = "";
 
-	if (site_in(t, q, 4, &site, e) || check_times(t, from, to, e))
-		return -1;
-	snprintf(part, sizeof(part), "%s%s%s%s%s", db_text(q, 5),
-		*number ? " " : "", number, *link ? " " : "", link);
-	track = take_lane(t, part_of(t, site, part), part, from, to);
-	begin_event(t, from, TYPE_BEGIN, track);
-	proto_text(&t->body, EVENT_NAME, record_cause(db_text(q, 3)));
-	note(t, "channel", db_text(q, 7));
+	if (!is_site(t, h->site) || !are_times(t, h->from_ps, h->to_ps))
+		return;
+	if (h->number != ROW_NULL)
+		snprintf(number, sizeof(number), " %lld", (long long)h->number);
+	snprintf(part, sizeof(part), "%s%s%s%s", h->what, number,
+		*link ? " " : "", link);
+	track = begin_slice(t, part_of(t, (size_t)h->site, part), part,
+		h->from_ps, h->to_ps, record_cause(h->cause));
+	note(t, "channel", h->channel);
 	proto_fixed(&t->body, EVENT_FLOW, flow);
-	end_event(t);
-	begin_event(t, to, TYPE_END, track);
-	end_event(t);
-	return 0;
+	end_slice(t, h->to_ps, track);
 }
 
-/* Rows of a query, one after the other. */
-static int write_each(struct trace *t, const char *sql,
-	int (*write)(struct trace *t, const struct db_query *q, struct err *e),
-	struct err *e)
+static void write_hops(struct trace *t)
 {
-	struct db_query *q = db_prepare(t->db, sql, e);
-	int more = -1;
+	struct db_query *q = row_select(
+		t->db, TABLE_hop, "ORDER BY from_ps, message, n", t->e);
+	struct row_hop row;
 
-	while (q && (more = db_next(q, e)) > 0)
-		if (write(t, q, e)) {
-			more = -1;
-			break;
-		}
+	while (row_next_hop(q, &row))
+		write_hop(t, &row);
 	db_finish(q);
-	return more;
 }
 
 /* --- counters --- */
@@ -435,98 +444,81 @@ struct counted_link {
 	uint64_t use, waiting; /* tracks */
 };
 
-static int add_link(struct trace *t, const struct db_query *q,
-	struct counted_link *l, struct err *e)
+static void read_links(struct trace *t)
 {
-	char name[NAME_SIZE];
-	size_t site = 0;
+	struct db_query *q = row_select(t->db, TABLE_link, "ORDER BY id", t->e);
+	struct row_link row;
 
-	if (site_in(t, q, 1, &site, e))
-		return -1;
-	snprintf(name, sizeof(name), "%s %s", t->site[site], db_text(q, 2));
-	l->id = (size_t)db_int(q, 0);
-	l->use = add_counter(t, OF_LINKS, name, "% busy");
-	snprintf(name, sizeof(name), "%s %s, waiting at its end", t->site[site],
-		db_text(q, 2));
-	l->waiting = add_counter(t, OF_LINKS, name, "packets");
-	return 0;
-}
-
-static int find_links(
-	struct trace *t, struct counted_link *l, size_t *n, struct err *e)
-{
-	struct db_query *q = db_prepare(t->db,
-		"SELECT id, site, name FROM link ORDER BY use DESC, id LIMIT ?",
-		e);
-	int more = -1;
-
-	if (q)
-		db_bind_int(q, 1, MOST_LINKS);
-	while (q && (more = db_next(q, e)) > 0)
-		if (add_link(t, q, &l[(*n)++], e)) {
-			more = -1;
-			break;
-		}
+	while (row_next_link(q, &row)) {
+		t->link = mem_grow(t->link, t->n_links + 1, sizeof(*t->link));
+		t->link[t->n_links++] = mem_text(row.name);
+	}
 	db_finish(q);
-	return more;
 }
 
-/* A number of a sample's list; lists are as long as they are. */
-static double item(const uint8_t *list, size_t bytes, size_t i, double scale)
+static size_t find_busiest(struct trace *t, struct counted_link *l)
 {
-	return 2 * i + 1 < bytes ? (list[2 * i] | list[2 * i + 1] << 8) / scale
-				 : 0;
+	struct db_query *q = row_select(
+		t->db, TABLE_link, "ORDER BY use DESC, id LIMIT ?", t->e);
+	char name[NAME_SIZE];
+	struct row_link row;
+	size_t n = 0;
+
+	db_bind_int(q, 1, MOST_LINKS);
+	for (; row_next_link(q, &row) && is_site(t, row.site); n++) {
+		snprintf(name, sizeof(name), "%s %s", t->site[row.site],
+			row.name);
+		l[n].id = (size_t)row.id;
+		l[n].use = add_track(t, OF_LINKS, name, "% busy");
+		snprintf(name, sizeof(name), "%s %s, waiting at its end",
+			t->site[row.site], row.name);
+		l[n].waiting = add_track(t, OF_LINKS, name, "packets");
+	}
+	db_finish(q);
+	return n;
 }
 
-static void count_links(struct trace *t, const struct db_query *q,
+static void count_links(struct trace *t, const struct row_sample *s,
 	const struct counted_link *l, size_t n)
 {
-	size_t n_use, n_waiting, i;
-	const uint8_t *use = db_bytes(q, 5, &n_use);
-	const uint8_t *waiting = db_bytes(q, 6, &n_waiting);
-	int64_t from = db_int(q, 0);
+	size_t i;
 
 	for (i = 0; i < n; i++) {
-		count(t, from, l[i].use, item(use, n_use, l[i].id, 100));
-		count(t, from, l[i].waiting,
-			item(waiting, n_waiting, l[i].id, 16));
+		count(t, s->from_ps, l[i].use,
+			100.0 * row_item(&s->use, l[i].id) / RECORD_USE_SCALE);
+		count(t, s->from_ps, l[i].waiting,
+			(double)row_item(&s->waiting, l[i].id) /
+				RECORD_WAITING_SCALE);
 	}
 }
 
-static int write_samples(struct trace *t, struct err *e)
+static void write_samples(struct trace *t)
 {
 	struct counted_link l[MOST_LINKS];
-	uint64_t injected = add_counter(t, OF_MACHINE, "injected", "per us");
-	uint64_t delivered = add_counter(t, OF_MACHINE, "delivered", "per us");
-	uint64_t latency = add_counter(t, OF_MACHINE, "mean latency", "ns");
-	struct db_query *q = NULL;
-	size_t n = 0;
-	int more = find_links(t, l, &n, e);
+	uint64_t injected = add_track(t, OF_MACHINE, "injected", "per us");
+	uint64_t delivered = add_track(t, OF_MACHINE, "delivered", "per us");
+	uint64_t latency = add_track(t, OF_MACHINE, "mean latency", "ns");
+	size_t n = find_busiest(t, l);
+	struct db_query *q =
+		row_select(t->db, TABLE_sample, "ORDER BY n", t->e);
+	struct row_sample s;
 
-	if (!more)
-		q = db_prepare(t->db,
-			"SELECT from_ps, to_ps, injected, delivered, "
-			"latency_ps,"
-			" use, waiting FROM sample ORDER BY n",
-			e);
-	while (q && (more = db_next(q, e)) > 0) {
-		int64_t from = db_int(q, 0), to = db_int(q, 1);
-		double us = ((double)to - (double)from) / 1e6;
-		double out = db_real(q, 3);
+	while (row_next_sample(q, &s)) {
+		double us = ((double)s.to_ps - (double)s.from_ps) / 1e6;
+		double out = (double)s.delivered;
 
 		/* none takes no time */
-		if (check_times(t, from, to > from ? to : -1, e)) {
-			more = -1;
+		if (!are_times(
+			    t, s.from_ps, s.to_ps > s.from_ps ? s.to_ps : -1))
 			break;
-		}
-		count(t, from, injected, db_real(q, 2) / us);
-		count(t, from, delivered, out / us);
+		count(t, s.from_ps, injected, (double)s.injected / us);
+		count(t, s.from_ps, delivered, out / us);
 		if (out > 0)
-			count(t, from, latency, db_real(q, 4) / out / 1000);
-		count_links(t, q, l, n);
+			count(t, s.from_ps, latency,
+				(double)s.latency_ps / out / 1000);
+		count_links(t, &s, l, n);
 	}
 	db_finish(q);
-	return q ? more : -1;
 }
 
 /* --- all --- */
@@ -537,9 +529,12 @@ static void fini(struct trace *t)
 
 	for (i = 0; i < t->n_sites; i++)
 		mem_free(t->site[i]);
+	for (i = 0; i < t->n_links; i++)
+		mem_free(t->link[i]);
 	for (i = 0; i < t->room; i++)
 		mem_free(t->place[i].lane);
 	mem_free(t->site);
+	mem_free(t->link);
 	mem_free(t->is_node);
 	mem_free(t->place);
 	proto_fini(&t->all);
@@ -550,31 +545,19 @@ static void fini(struct trace *t)
 
 int trace_write(struct db *d, FILE *f, struct err *e)
 {
-	struct trace t = { .db = d, .file = f, .next = OF_LINKS };
-	int failed;
+	struct trace t = { .db = d, .e = e, .file = f, .next = OF_LINKS };
 
 	add_group(&t, OF_MACHINE, "machine");
 	add_group(&t, OF_NODES, "nodes");
 	add_group(&t, OF_SWITCHES, "switches");
 	add_group(&t, OF_LINKS, "the busiest links");
-	failed =
-		read_sites(&t, e) || write_samples(&t, e) ||
-		write_each(&t,
-			"SELECT id, node, number, to_node, start_ps, end_ps,"
-			" class FROM message ORDER BY start_ps, id",
-			write_message, e) ||
-		write_each(&t,
-			"SELECT message, from_ps, to_ps, cause, hop.site, what,"
-			" link.name, hop.channel, hop.number FROM hop LEFT JOIN"
-			" link ON link.id = hop.link"
-			" ORDER BY from_ps, message, n",
-			write_hop, e) ||
-		write_each(&t,
-			"SELECT node, process, name, from_ps, to_ps FROM call"
-			" ORDER BY from_ps, id",
-			write_call, e) ||
-		write_each(&t, "SELECT * FROM transfer ORDER BY id",
-			write_transfer, e);
+	read_sites(&t);
+	read_links(&t);
+	write_samples(&t);
+	write_messages(&t);
+	write_hops(&t);
+	write_calls(&t);
+	write_transfers(&t);
 	fini(&t);
-	return failed ? -1 : 0;
+	return e->code ? -1 : 0;
 }

@@ -36,10 +36,11 @@ static uint32_t to_first(uint32_t src, uint32_t i)
 	return 0;
 }
 
-static void fill(struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
-	sim_time t)
+static void fill(struct net_client *me, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
 {
-	struct world *x = n->client_state;
+	struct net *n = me->net;
+	struct world *x = me->state;
 
 	while (x->sent[s] < x->n_sent && net_has_room(n, s, fifo)) {
 		uint32_t dst = x->to(s, x->sent[s]++) % n->n_nodes;
@@ -59,10 +60,11 @@ static void fill(struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
 	}
 }
 
-static void on_packet(struct net *n, struct sim_worker *w, site_id s,
+static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
-	struct world *x = n->client_state;
+	struct net *n = me->net;
+	struct world *x = me->state;
 	const struct packet *p = &n->packets[id];
 
 	(void)fifo;
@@ -76,11 +78,13 @@ static void on_packet(struct net *n, struct sim_worker *w, site_id s,
 	packet_give(n->pool, w->id, id);
 }
 
-static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
-	struct sim_event e)
+static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
+	sim_time t, struct sim_event e)
 {
+	struct net *n = me->net;
+
 	(void)e;
-	fill(n, w, s, net_fifos(n, NET_USER).first, t);
+	fill(me, w, s, net_fifos(n, NET_USER).first, t);
 }
 
 static const struct net_client_ops client = {
@@ -285,10 +289,14 @@ static void adaptive_packets_spread_over_all_up_links(void **state)
 		    empty("source", to_first) * 95);
 }
 
-static void absorb(struct net *n, struct sim_worker *w, packet_id id)
+static void absorb(struct net_client *me, struct sim_worker *w, packet_id id)
 {
+	struct net *n = me->net;
+
 	packet_give(n->pool, w->id, id);
 }
+
+static const struct net_client_combine absorbs = { .on_absorbed = absorb };
 
 static void what_it_cannot_do_is_refused(void **state)
 {
@@ -301,10 +309,10 @@ static void what_it_cannot_do_is_refused(void **state)
 	make(&x, "20", "source", 1);
 	s = setup_of(&x, &casts, 1);
 	assert_int_equal(net_check(&s, &e), 0);
-	casts.on_absorbed = absorb;
+	casts.combine = &absorbs;
 	assert_int_equal(net_check(&s, &e), -1);
 	assert_non_null(strstr(e.text, "broadcasts"));
-	casts.on_absorbed = NULL;
+	casts.combine = NULL;
 	e = (struct err){ 0 };
 	x.machine->route->bubble = 1;
 	x.machine->router.packets = 4;

@@ -94,32 +94,39 @@ static bool is_new(const struct kit_kinds *k, const struct kit_kind *x)
 	for (i = 0; i < k->n; i++)
 		if (k->kind[i].nic == x->nic &&
 			(is_slow || (k->kind[i].topo == x->topo &&
-					    k->kind[i].route == x->route)))
+					    k->kind[i].route == x->route &&
+					    k->kind[i].router == x->router)))
 			return false;
 	return x->nic && x->n_nodes >= 4 && x->n_nodes <= KIT_NODES;
 }
 
-/* What a machine may be asked for to be of another kind. */
-static const char *const variants[][KIT_SETS] = {
-	{ NULL },
-	{ "topology.nodes=2", "topology.links=2" },
+/* What a machine may be asked for to be of another kind: any, or one. */
+static const struct variant {
+	const char *machine;
+	const char *sets[KIT_SETS];
+} variants[] = {
+	{ NULL, { NULL } },
+	{ NULL, { "topology.nodes=2", "topology.links=2" } },
+	/* Elan4 without Elite4 */
+	{ "qsnet2", { "router.kind=crossbar" } },
 };
 
-static void add_variant(
-	struct kit_kinds *k, const char *name, const char *shape, uint32_t v)
+static void add_variant(struct kit_kinds *k, const char *name,
+	const char *shape, const struct variant *v)
 {
-	uint32_t n_sets = variants[v][0] ? KIT_SETS : 0;
 	struct kit_kind x = { .shape = shape };
 	struct err e = { 0 };
-	struct machine *m = machine_load(name, variants[v], n_sets, shape, &e);
+	struct machine *m;
 
+	memcpy(x.sets, v->sets, sizeof(v->sets));
+	m = machine_load(name, x.sets, kit_n_sets(&x), shape, &e);
 	if (!m)
 		return;
 	snprintf(x.machine, sizeof(x.machine), "%s", name);
-	memcpy(x.sets, variants[v], n_sets * sizeof(x.sets[0]));
 	x.nic = m->nic;
 	x.topo = m->topo->ops;
 	x.route = m->route->ops;
+	x.router = m->router.switches ? m->router.switches : m->router.kind;
 	x.n_nodes = m->topo->n_nodes;
 	if (is_new(k, &x)) {
 		assert_true(k->n < KIT_KINDS);
@@ -134,9 +141,14 @@ static void add_machine(void *arg, const char *name, const char *path)
 	uint32_t i, v;
 
 	(void)path;
-	for (v = 0; v < sizeof(variants) / sizeof(variants[0]); v++)
+	for (v = 0; v < sizeof(variants) / sizeof(variants[0]); v++) {
+		const char *only = variants[v].machine;
+
+		if (only && strcmp(only, name) != 0)
+			continue;
 		for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
-			add_variant(arg, name, shapes[i], v);
+			add_variant(arg, name, shapes[i], &variants[v]);
+	}
 }
 
 void kit_find_kinds(struct kit_kinds *k)

@@ -51,6 +51,7 @@ struct kit_kind {
 	const struct nic_ops *nic;
 	const struct topo_ops *topo;
 	const struct route_ops *route;
+	const struct router_ops *router; /* of switches, where there are any */
 	uint32_t n_nodes;
 };
 
@@ -68,8 +69,8 @@ struct kit_kinds {
 	uint32_t n;
 };
 
-/* The first machine file of each combination of interface, topology and
- * routing, as it is or with parameters that ask for another routing. */
+/* The first machine file of each combination of interface, topology, routing
+ * and router, as it is or with parameters that ask for another one. */
 void kit_find_kinds(struct kit_kinds *k);
 
 #endif

@@ -21,7 +21,6 @@ static struct elan_cq open_queue(uint32_t id)
 /* A node takes in what is for a job that it has. */
 static void join_program(void *arg)
 {
-	(void)arg;
 	open_queue(9);
 }
 
@@ -40,13 +39,11 @@ static void dma_to(uint32_t node)
 
 static void out_program(void *arg)
 {
-	(void)arg;
 	dma_to(1);
 }
 
 static void in_program(void *arg)
 {
-	(void)arg;
 	dma_to(0);
 }
 
@@ -56,7 +53,6 @@ static void store_program(void *arg)
 	uint8_t data[ELAN_PACKET];
 	uint32_t k;
 
-	(void)arg;
 	memset(data, 1, sizeof(data));
 	program_wait(10 * US);
 	for (k = 0; k < 100; k++)
@@ -102,7 +98,6 @@ static void qsn_f9_cpus_and_the_card_share_one_bus(void **state)
 {
 	uint64_t one = bus_rate(true, false, false);
 
-	(void)state;
 	assert_in_range(one, 860, 900);
 	assert_in_range(bus_rate(false, true, false), 860, 900);
 	assert_in_range(bus_rate(false, false, true), 390, 455);
@@ -159,7 +154,6 @@ static void qsn_f81_dmas_packets_are_whole_and_puts_need_not_be(void **state)
 		"nic.merge=128B", NULL };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		struct sighting x = { .is_dma = i };
 		struct kit k;
@@ -178,13 +172,123 @@ static void qsn_f81_dmas_packets_are_whole_and_puts_need_not_be(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f9_cpus_and_the_card_share_one_bus),
-		cmocka_unit_test(
-			qsn_f81_dmas_packets_are_whole_and_puts_need_not_be),
-	};
+/* --- other switches --- */
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+enum { FLAG = 0x1000, BYTES = 3000 };
+
+struct world {
+	bool broadcasts; /* its switches do */
+	bool is_done;
+};
+
+static void bytes_are(uint64_t at, uint8_t value, uint32_t n)
+{
+	uint8_t b[BYTES];
+	uint32_t i;
+
+	assert_true(program_read(at, b, n));
+	for (i = 0; i < n; i++)
+		assert_int_equal(b[i], value);
 }
+
+static void wait_flag(const struct elan_cq *q, uint32_t event)
+{
+	assert_true(elan_wait_event(q, FLAG + 8 * event, 1));
+}
+
+static void arm(struct elan_cq *q, uint32_t event, uint64_t count)
+{
+	assert_int_equal(elan_arm(q, event, count, FLAG + 8 * event, 1), 0);
+}
+
+/* A put, whose end starts a DMA from there to node 3. */
+static void chain_program(void *arg)
+{
+	struct elan_cq q = open_queue(0);
+	struct elan_dma d = { .bytes = BYTES,
+		.destination = 3,
+		.from = TARGET,
+		.to = TARGET,
+		.source_event = 2,
+		.target_event = 1 };
+	uint64_t words[16], page = elan_memory_bytes();
+	uint32_t n = elan_dma_words(words, &d);
+
+	page = (page + ELAN_PAGE - 1) / ELAN_PAGE * ELAN_PAGE;
+	assert_int_equal(elan_cq_map(&q, page), 0);
+	assert_int_equal(elan_arm_copy(&q, 1, BYTES, page, words, 8 * n), 0);
+	arm(&q, 2, 1);
+	wait_flag(&q, 2);
+	bytes_are(TARGET, 5, BYTES);
+}
+
+static void end_program(void *arg)
+{
+	struct elan_cq q = open_queue(0);
+
+	arm(&q, 1, BYTES);
+	wait_flag(&q, 1);
+	bytes_are(TARGET, 5, BYTES);
+}
+
+static void first_program(void *arg)
+{
+	struct world *x = arg;
+	struct elan_cq q = open_queue(0), other = open_queue(1);
+	uint8_t data[BYTES];
+
+	memset(data, 5, sizeof(data));
+	program_wait(20 * US);
+	arm(&q, 1, elan_put_packets(BYTES));
+	assert_int_equal(elan_put(&q, 2, TARGET, data, BYTES, 1, 1), 0);
+	wait_flag(&q, 1);
+	arm(&q, 2, ELAN_PACKET);
+	elan_get(&q, 2, TARGET, SOURCE, ELAN_PACKET, 2);
+	wait_flag(&q, 2);
+	bytes_are(SOURCE, 5, ELAN_PACKET);
+	/* what its switches cannot do stops a queue, and no other */
+	arm(&other, 3, 1);
+	elan_broadcast(&other, 4, 7, TARGET, data, 8, 0, 3);
+	if (x->broadcasts)
+		wait_flag(&other, 3);
+	else
+		program_wait(program_now() + 100 * US);
+	assert_int_equal(elan_cq_error(&other),
+		x->broadcasts ? ELAN_FINE : ELAN_ERROR_COMMAND);
+	assert_int_equal(elan_cq_error(&q), ELAN_FINE);
+	x->is_done = true;
+}
+
+static void elan4_stands_on_any_router(void **state)
+{
+	static const char *const crossbar[] = { "router.kind=crossbar", NULL };
+	static const char *const tiled[] = { "nic.kind=elan4",
+		"link.payload=512B", "link.header=3B", NULL };
+	static const struct kit_how on[] = {
+		{ .machine = "qsnet2-16" },
+		{ .machine = "qsnet2-16", .sets = crossbar },
+		{ .machine = "gemini", .shape = "2x2x2", .sets = tiled },
+	};
+	uint32_t i, s;
+
+	for (i = 0; i < sizeof(on) / sizeof(on[0]); i++) {
+		struct world x = { .broadcasts = !i };
+		struct kit_how how = on[i];
+		struct kit k;
+
+		how.needs.n_programs = 8;
+		kit_open(&k, &how);
+		program_start(k.host, 0, 0, 0, first_program, &x);
+		program_start(k.host, 2, 0, 0, chain_program, &x);
+		program_start(k.host, 3, 0, 0, end_program, &x);
+		for (s = 4; s < 8; s++)
+			program_start(k.host, s, 0, 0, join_program, &x);
+		kit_run(&k, !x.broadcasts);
+		assert_true(x.is_done);
+		kit_close(&k);
+	}
+}
+
+TESTS(TEST(qsn_f9_cpus_and_the_card_share_one_bus),
+	TEST(qsn_f81_dmas_packets_are_whole_and_puts_need_not_be),
+	TEST(elan4_stands_on_any_router))

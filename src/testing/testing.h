@@ -17,6 +17,16 @@
 #define US (INT64_C(1000) * SIM_NS)
 #define MS (INT64_C(1000) * US)
 
+/* What a file of tests ends with, its main(): TESTS(TEST(one), TEST(other)). */
+#define TEST(name) cmocka_unit_test(name)
+#define TESTS(...)                                                             \
+	int main(void)                                                         \
+	{                                                                      \
+		const struct CMUnitTest tests[] = { __VA_ARGS__ };             \
+                                                                               \
+		return cmocka_run_group_tests(tests, NULL, NULL);              \
+	}
+
 /* Below some number; *n counts the throws of a seed. */
 static inline uint32_t dice(uint64_t seed, uint64_t *n, uint32_t below)
 {

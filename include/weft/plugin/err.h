@@ -1,5 +1,5 @@
-/* A user's mistake: one line that says what is wrong and what would be right.
- */
+/* An error of the user: one line that says what is wrong and what would be
+ * right. */
 #ifndef WEFT_PLUGIN_ERR_H
 #define WEFT_PLUGIN_ERR_H
 
@@ -7,11 +7,11 @@
 #include <stdio.h>
 
 struct err {
-	int code; /* 0 while nothing went wrong, else an exit code */
+	int code; /* 0: no error; else an exit status */
 	char text[480];
 };
 
-/* For plugins: refuses what they were given.  Returns -1. */
+/* Reports an error from a plugin.  Returns -1. */
 static inline __attribute__((format(printf, 2, 3))) int weft_refuse(
 	struct err *e, const char *format, ...)
 {

@@ -1,13 +1,12 @@
 /*
- * Parameters as tables.  One row says all that is known of a parameter: its
- * name in a file, its type and unit, its default, its range, what it means
- * and where its value comes from.  The reader of machine files, --set, the
- * keys of a workload and `weft params` all work from these rows, so none of
- * them can disagree.
+ * Parameters as tables.  A row describes a parameter completely: its name in a
+ * file, type, unit, default, range, meaning and source.  The reader of machine
+ * files, --set, the keys of workloads and `weft params` all use these rows, so
+ * they always agree.
  *
- * A table describes one struct of values; every scalar field of it is an
- * int64_t, a text is char[PARAM_TEXT_MAX], a list is a struct param_list, and
- * lines are a struct param_lines.
+ * A table describes one struct of values.  Every scalar field is an int64_t, a
+ * text is char[PARAM_TEXT_MAX], a list is a struct param_list, and lines are a
+ * struct param_lines.
  */
 #ifndef WEFT_PLUGIN_PARAM_H
 #define WEFT_PLUGIN_PARAM_H
@@ -17,8 +16,8 @@
 
 enum { PARAM_LIST_MAX = 8, PARAM_TEXT_MAX = 128 };
 
-/* The least value of a row that takes any text, which changes nothing where it
- * is no number or none of the row's words. */
+/* As min, lets a row accept any text; a text that is neither a number nor one
+ * of the words changes nothing. */
 #define PARAM_LOOSE INT64_MIN
 
 enum param_type {
@@ -27,14 +26,14 @@ enum param_type {
 	PARAM_RATE, /* bytes per second: "2 GB/s" (10^9), "175 MB/s" */
 	PARAM_BYTES, /* "512", "512 B", "4 KB" (10^3), "4 KiB" (2^10) */
 	PARAM_FRACTION, /* parts per million: "0.25", "25 %", "1" */
-	PARAM_LOAD, /* UNIT_LOAD: "25 %", "5 GB/s"; the range is a fraction's */
+	PARAM_LOAD, /* UNIT_LOAD: "25 %", "5 GB/s"; the range applies to
+		       fractions */
 	PARAM_FLAG, /* "yes" or "no", "on" or "off", "true" or "false" */
 	PARAM_WORD, /* one of words; the value is its index */
 	PARAM_TEXT, /* anything that fits */
 	PARAM_COUNTS, /* whole numbers: [4, 4, 4, 4, 2] or 4x4x4x4x2 */
 	PARAM_WORDS, /* a list of words; the values are their indices */
-	PARAM_LINES, /* any number of lines, which their owner reads, or "none"
-		      */
+	PARAM_LINES, /* lines that their owner reads, or "none" */
 	PARAM_CLOCK, /* hertz: "1.6 GHz", "500 MHz" */
 };
 
@@ -46,7 +45,7 @@ struct param_list {
 /* The value of PARAM_LINES; its owner calls param_lines_free(). */
 struct param_line {
 	char *text;
-	char *place; /* where it stands: "file:3:5", or "" */
+	char *place; /* position of the line: "file:3:5", or "" */
 };
 
 struct param_lines {
@@ -58,26 +57,26 @@ struct param {
 	const char *name; /* kebab-case; "latency.board" below its section */
 	enum param_type type;
 	size_t offset; /* of the field in the struct of values */
-	const char *def; /* as it would be written in a file */
-	int64_t min, max; /* both allowed; of each element of a list */
+	const char *def; /* as written in a file */
+	int64_t min, max; /* inclusive; for each element of a list */
 	/*
-	 * Separated by '|'.  For PARAM_WORD and PARAM_WORDS the words that are
-	 * legal; for a number, words that may stand in its place, which read
-	 * as -1, -2, ... in this order ("max", "auto").
+	 * Separated by '|'.  For PARAM_WORD and PARAM_WORDS: the legal words.
+	 * For a number: words that may replace it, with the values -1, -2, ...
+	 * in this order ("max", "auto").
 	 */
 	const char *words;
 	const char *help;
-	const char *source; /* of the default: a datasheet id, "assumed: why",
-			     * "calibrated: on what", or NULL for a choice */
+	const char *source; /* of the default: an id of a paper, "assumed: why",
+			       "calibrated: on what", or NULL for a choice */
 };
 
-/* A row of a number. */
+/* A row for a number. */
 #define PARAM_ROW(type_, name_, offset_, def_, min_, max_, help_, source_)     \
 	{                                                                      \
 		.name = name_, .type = type_, .offset = offset_, .def = def_,  \
 		.min = min_, .max = max_, .help = help_, .source = source_     \
 	}
-/* And one of a word. */
+/* A row for a word. */
 #define PARAM_ONE_OF(name_, offset_, def_, words_, help_, source_)             \
 	{                                                                      \
 		.name = name_, .type = PARAM_WORD, .offset = offset_,          \

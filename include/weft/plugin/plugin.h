@@ -1,6 +1,7 @@
 /*
- * Parts of machines from outside of Weft: a shared object that is loaded by
- * `weft run --plugin ./mine.so ...` (also show, check, params and sweep).
+ * Plugins: topologies, routings and workloads in a shared object, loaded by
+ * `weft run --plugin ./mine.so ...` (also show, check, params and sweep).  The
+ * man page is weft-plugin(7).
  *
  *	static const struct topo_ops *const topologies[] = { &mine_ops, NULL };
  *
@@ -8,15 +9,15 @@
  *
  *	cc -shared -fPIC $(pkg-config --cflags weft) mine.c -o mine.so
  *
- * A topology and a routing are tables of operations, as those inside of Weft
- * are; a workload is a program (weft/run.h) that the words behind its name are
- * given to (weft_argument()).  Each is named in machine files and on the
- * command line like any other, and none may have a name that is taken.
+ * A topology and a routing are tables of operations, like those inside of Weft.
+ * A workload is a program (weft/run.h); it gets the words after its name as
+ * arguments (weft_argument()).  Their names are used in machine files and on
+ * the command line like any others, and must not be in use already.
  *
- * All calls come from several threads at once, and what they return may depend
- * on nothing but their arguments: a plugin has no state that changes during a
- * run.  Versions of these tables are not compatible with each other; Weft
- * refuses a plugin that was compiled for another one.
+ * Several threads call a plugin at once, and its results must depend only on
+ * the arguments: a plugin must have no state that changes during a run.  A
+ * plugin works only with the version of these tables that it was compiled for;
+ * Weft refuses any other.
  */
 #ifndef WEFT_PLUGIN_PLUGIN_H
 #define WEFT_PLUGIN_PLUGIN_H
@@ -29,15 +30,15 @@ enum { WEFT_PLUGIN_ABI = 1 };
 
 struct weft_plugin {
 	uint32_t abi;
-	/* of the structs that both sides know */
+	/* sizes of the common structs */
 	uint32_t topo, topo_ops, route, route_ops, packet, param, app;
-	/* each ends with NULL, and is NULL where there are none */
+	/* each ends with NULL, or is NULL if empty */
 	const struct topo_ops *const *topologies;
 	const struct route_ops *const *routings;
 	const struct weft_app *const *workloads;
 };
 
-/* What the plugin's only global name stands for. */
+/* Defines the only global name of a plugin. */
 #define WEFT_PLUGIN(...)                                                       \
 	extern const struct weft_plugin weft_plugin;                           \
 	__attribute__((visibility("default")))                                 \
@@ -51,8 +52,8 @@ struct weft_plugin {
 	.packet = sizeof(struct packet), .param = sizeof(struct param),        \
 	.app = sizeof(struct weft_app)
 
-/* Random bits that are a function of three numbers: a packet's source and
- * number, say, and what they are for. */
+/* Random bits that depend only on three numbers, for example the source and
+ * number of a packet, and the purpose. */
 static inline uint64_t weft_random(uint64_t a, uint64_t b, uint64_t c)
 {
 	uint64_t x = a * UINT64_C(0x9e3779b97f4a7c15) ^

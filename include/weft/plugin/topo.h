@@ -1,7 +1,7 @@
 /*
- * A topology knows which ports are wired together and what kind of wire it
- * is, and nothing else: no queues, no clock, nothing that changes during a
- * run.  So every call but init() is const, cannot fail, and may be made from
+ * A topology describes which ports are wired together, and the kind of each
+ * wire, and nothing else: no queues, no clock, nothing that changes during a
+ * run.  So every call except init() is const, cannot fail, and may come from
  * any thread.
  */
 #ifndef WEFT_PLUGIN_TOPO_H
@@ -31,13 +31,13 @@ enum {
 	TOPO_MAX_WIRES = 12,
 };
 
-/* Of a torus: what a wire crosses decides how long it is. */
+/* For a torus: the boundary that a wire crosses determines its length. */
 enum wire_class {
 	WIRE_BOARD, /* two routers on one board */
 	WIRE_BOARDS, /* from board to board inside a midplane */
 	WIRE_MIDPLANES, /* from midplane to midplane */
 	WIRE_LOOP, /* out of a midplane and back into it */
-	WIRE_INNER, /* of a dimension that never leaves the board */
+	WIRE_INNER, /* in a dimension that never leaves the board */
 	WIRE_IO, /* between a compute node and an IO node */
 	N_WIRE_CLASSES,
 };
@@ -47,12 +47,12 @@ struct topo_wire {
 	const char *name;
 	/* Grant to first effect, ps, and what of it is the router's. */
 	int64_t latency, logic;
-	int64_t rate; /* raw, bytes per second; 0: that of links */
-	bool is_fibre; /* there are link chips at both ends */
+	int64_t rate; /* raw, bytes per second; 0: the rate of links */
+	bool is_fibre; /* it has link chips at both ends */
 };
 
 struct topo_end {
-	router_id router; /* NO_ROUTER if nothing is plugged in */
+	router_id router; /* NO_ROUTER: there is no wire */
 	port_id port;
 };
 
@@ -61,10 +61,10 @@ struct topo_direction {
 };
 
 /*
- * Sites 0 .. n_nodes - 1 inject and receive.  In a direct network that is all
- * of them; in an indirect one switches follow, which only pass packets on.
- * Behind the nodes of a direct network there may be IO nodes, which inject and
- * receive, too, but run the system's programs and no others.
+ * Sites 0 .. n_nodes - 1 inject and receive.  In a direct network these are all
+ * sites; in an indirect one switches follow, which only forward packets.  A
+ * direct network may have IO nodes after the nodes, which inject and receive,
+ * too, but run only programs of the system.
  */
 struct topo {
 	const struct topo_ops *ops;
@@ -72,8 +72,8 @@ struct topo {
 	router_id n_io; /* IO nodes */
 	router_id n_routers; /* nodes, IO nodes and switches */
 	port_id n_ports; /* of every router */
-	/* the first ones, which nodes have wires at; of a direct network, those
-	 * to other nodes */
+	/* the number of ports of nodes, the first ones; in a direct network,
+	 * those to other nodes */
 	port_id node_ports;
 	uint32_t n_wires;
 	struct topo_wire wire[TOPO_MAX_WIRES]; /* by class */
@@ -86,64 +86,64 @@ static inline int topo_is_direct(const struct topo *t)
 
 struct part_kind;
 
-/* What links carry, for topo_ops.peak. */
+/* Rates of links, for topo_ops.peak. */
 struct topo_rates {
-	/* Payload bytes per second of a wire of some class, whose packets have
-	 * on average left / of switches still to pass. */
+	/* Payload bytes per second of a wire of a class, whose packets have on
+	 * average left / of switches still to pass. */
 	uint64_t (*rate)(const struct topo_rates *k, uint32_t wire,
 		uint64_t left, uint64_t of);
 };
 
-/* Where a plane halves the machine. */
+/* The bisection. */
 struct topo_cut {
-	uint64_t links; /* 0 where there is nothing to cut */
+	uint64_t links; /* 0: nothing to cut */
 	char where[TOPO_TEXT]; /* "across A" */
-	char dim[TOPO_TEXT]; /* "A"; empty where it has no dimensions */
+	char dim[TOPO_TEXT]; /* "A"; empty if there are no dimensions */
 };
 
-/* A part of a machine that is a machine by itself, since its links lead
- * nowhere else. */
+/* A part of a machine that is a separate machine, since its links lead nowhere
+ * else. */
 struct topo_partition {
-	/* What is joined to others, closed, or held in reset as a whole; and
-	 * how many routers it has along each dimension. */
+	/* The unit that is joined to others, closed, or held in reset as a
+	 * whole; and its number of routers in each dimension. */
 	const char *unit;
 	uint32_t length[TOPO_MAX_DIMS];
-	uint32_t leaving; /* a bit for each dimension that links leave it by */
-	bool is_whole; /* the partition is made of whole ones */
+	uint32_t leaving; /* a bit for each dimension in which links leave the
+			     unit */
+	bool is_whole; /* the partition consists of whole units */
 	uint32_t rings; /* a bit for each dimension whose ends are joined */
-	char joined[TOPO_TEXT]; /* these, by their letters */
-	/* "path=value" that make the machine so; empty where there are no more
-	 */
+	char joined[TOPO_TEXT]; /* their letters */
+	/* Settings "path=value" of this machine; empty: no more. */
 	char set[4][64];
 };
 
-/* A table of what a topology is made of: its columns, as they are called in
- * text and in JSON. */
+/* A table of the parts of a topology: its columns, with their titles in text
+ * and their keys in JSON. */
 struct topo_table {
 	const char *key; /* of the table, in JSON */
 	struct topo_column {
 		const char *title, *key;
 		bool is_count; /* else a text */
-		bool is_left; /* of counts: as texts are */
+		bool is_left; /* for counts: aligned like texts */
 	} column[TOPO_MAX_COLUMNS];
 };
 
 struct topo_cell {
-	uint64_t n; /* of a count */
+	uint64_t n; /* for a count */
 	bool is_blank; /* in text */
 	char text[PARAM_TEXT_MAX];
 };
 
-/* Parameters of a topology that stand in another section than its own, or that
- * only some machines have: those that have the word that they need. */
+/* Parameters of a topology in another section than its own, or only for
+ * machines with the word that they need. */
 struct topo_block {
 	const char *section, *needs;
 	const struct param *rows;
 	size_t n_rows;
 };
 
-/* What parameters of any section need that a topology has, in words with blanks
- * between them; and its routing where the machine file names none. */
+/* Capabilities that parameters of any section may need, words separated by
+ * spaces; and the routing if the machine file names none. */
 struct topo_words {
 	const char *has, *routing;
 };
@@ -159,34 +159,36 @@ struct topo_ops {
 	const struct param *params; /* of the variant's struct */
 	size_t n_params;
 	const char *shape_key; /* the parameter that --shape sets */
-	/* Further parameters of the variant's struct, ended by NULL; or NULL
-	 * where there are none. */
+	/* Further parameters of the variant's struct, ended by NULL; or NULL:
+	 * none. */
 	const struct topo_block *const *blocks;
 	const char *has, *routing; /* see struct topo_words; or: */
-	/* ... by the values read.  NULL: they do not depend on them. */
+	/* ... depending on the values read.  NULL: they do not depend on
+	 * them. */
 	struct topo_words (*words)(const struct topo *t);
 
 	/* Checks the values read and sets the rest of struct topo. */
 	int (*init)(struct topo *t, struct err *e);
 
-	/* The far end of the wire that leaves r by p. */
+	/* The other end of the wire that leaves r by p. */
 	struct topo_end (*peer)(const struct topo *t, router_id r, port_id p);
 
-	/* The port by which what came in at one goes straight on, whether or
-	 * not it has a wire; TOPO_NO_PORT if there is none.  NULL where no
-	 * port has one. */
+	/* The port opposite to another, by which a packet continues straight
+	 * on, even if it has no wire; TOPO_NO_PORT: none.  NULL: no port has
+	 * one. */
 	port_id (*straight)(const struct topo *t, router_id r, port_id in);
 
-	/* Of topologies with parallel links: the direction of a router's port,
-	 * and its number among the links of that direction.  NULL: there are
-	 * none. */
+	/* For topologies with parallel links: the direction of a router's port,
+	 * and its number among the links of that direction.  NULL: no parallel
+	 * links. */
 	struct topo_direction (*direction)(const struct topo *t, port_id p);
 
 	/* The class of a wire that exists. */
 	uint32_t (*wire)(const struct topo *t, router_id r, port_id p);
 
-	/* The node that a router is best simulated with: itself, or for a
-	 * switch one of those near it, in turn.  NULL: all are nodes. */
+	/* The node with which a router is best simulated: itself, or for a
+	 * switch one of the nodes near it, in turn.  NULL: all sites are
+	 * nodes. */
 	router_id (*home)(const struct topo *t, router_id r);
 
 	/* "(1,0,3)", "A+". */
@@ -199,16 +201,16 @@ struct topo_ops {
 	/* A picture of a few characters: o a node, # a switch, () a ring, [] a
 	 * line, "16#" many in a row; NULL: none. */
 	void (*sketch)(const struct topo *t, char *text, size_t size);
-	/* The kinds of parts that it has, up to a NULL (topo/parts.h); NULL:
-	 * links, switches and nodes. */
+	/* The kinds of its parts, ended by NULL (topo/parts.h); NULL: links,
+	 * switches and nodes. */
 	const struct part_kind *const *parts;
 
-	/* --- what follows from it; NULL: not known, or it has none --- */
+	/* --- properties; NULL: not known, or there are none --- */
 
 	/*
-	 * Of topologies whose routers have coordinates: how many, and how
-	 * many routers there are along each; where a node's router is; and
-	 * the first node of the router at some place.
+	 * For topologies whose routers have coordinates: the number of
+	 * dimensions and their sizes; the coordinates of a node's router; and
+	 * the first node of the router at coordinates.
 	 */
 	uint32_t (*grid)(const struct topo *t, uint32_t size[TOPO_MAX_DIMS]);
 	void (*place)(const struct topo *t, router_id node,
@@ -217,34 +219,34 @@ struct topo_ops {
 		const struct topo *t, const uint32_t x[TOPO_MAX_DIMS]);
 
 	/*
-	 * The rate, in payload bytes per second and node, at which the busiest
-	 * link is always busy when every node sends to all others uniformly
-	 * by balanced minimal routes; of at least two nodes.
+	 * The peak, in payload bytes per second and node: the busiest link is
+	 * always busy if every node sends uniformly to all others by balanced
+	 * minimal routes; for at least two nodes.
 	 */
 	uint64_t (*peak)(const struct topo *t, const struct topo_rates *k);
 
-	/* A box of routers, which lies inside, as a machine by itself; an error
-	 * says why it cannot be one. */
+	/* A box of routers inside the machine as a separate machine; an error
+	 * gives the reason why it cannot be one. */
 	int (*partition)(const struct topo *t,
 		const uint32_t from[TOPO_MAX_DIMS],
 		const uint32_t size[TOPO_MAX_DIMS], struct topo_partition *p,
 		struct err *e);
 
-	/* Links of a class, both directions counted as one. */
+	/* Number of links of a class, both directions counted as one. */
 	uint64_t (*links)(const struct topo *t, uint32_t wire);
-	/* What a class's wires cross, or how long they are. */
+	/* Boundary that the wires of a class cross, or their length. */
 	void (*where)(
 		const struct topo *t, uint32_t wire, char text[TOPO_TEXT]);
 	struct topo_cut (*cut)(const struct topo *t);
-	/* Tables, ended by one without a key; row i of one, false where there
-	 * are no more. */
+	/* Tables, ended by one without a key; row i of a table, false after the
+	 * last. */
 	const struct topo_table *tables;
 	bool (*row)(const struct topo *t, uint32_t table, uint32_t i,
 		struct topo_cell cell[TOPO_MAX_COLUMNS]);
 	/* A picture, or part of one. */
 	void (*draw)(const struct topo *t, FILE *out);
 
-	/* Frees what init() has taken; NULL: nothing. */
+	/* Frees the resources of init(); NULL: none. */
 	void (*fini)(struct topo *t);
 };
 

@@ -60,7 +60,6 @@ static void ask_program(void *arg)
 	uint8_t data[ELAN_PACKET];
 	uint32_t i;
 
-	(void)arg;
 	program_wait(10 * US);
 	for (i = 0; i < sizeof(data); i++)
 		data[i] = et_byte(3, i);
@@ -90,7 +89,6 @@ static void word_program(void *arg)
 {
 	struct elan_cq q = open_queue(0);
 
-	(void)arg;
 	set_word(WORD, 9);
 	elan_arm(&q, CAME, 1000000, ET_FLAG, 1);
 }
@@ -103,7 +101,6 @@ static void qsn_f36_a_put_may_hang_on_a_test(void **state)
 	struct et m;
 	uint32_t i;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, p, 2);
 	for (i = 1; i <= ELAN_PACKET; i += 73) {
@@ -161,7 +158,6 @@ static void qsn_f87_queries_make_a_barrier(void **state)
 	uint32_t i, k, round;
 	struct et m;
 
-	(void)state;
 	for (i = 0; i < NODES; i++)
 		p[i] = (struct et_program){ i, meet_program, &x };
 	et_init(&m, "16");
@@ -182,7 +178,6 @@ static void mixed_program(void *arg)
 	struct elan_cq q = open_queue(0);
 	uint64_t value = 77;
 
-	(void)arg;
 	set_word(WORD, program_node());
 	program_wait(10 * US);
 	if (program_node() != 4)
@@ -200,7 +195,6 @@ static void qsn_f36_each_node_judges_for_itself(void **state)
 	struct et m;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < NODES; i++)
 		p[i] = (struct et_program){ i, mixed_program, NULL };
 	et_init(&m, "16");
@@ -212,13 +206,6 @@ static void qsn_f36_each_node_judges_for_itself(void **state)
 	et_fini(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f36_a_put_may_hang_on_a_test),
-		cmocka_unit_test(qsn_f36_each_node_judges_for_itself),
-		cmocka_unit_test(qsn_f87_queries_make_a_barrier),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_f36_a_put_may_hang_on_a_test),
+	TEST(qsn_f36_each_node_judges_for_itself),
+	TEST(qsn_f87_queries_make_a_barrier))

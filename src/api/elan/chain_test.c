@@ -30,7 +30,6 @@ static void copy_program(void *arg)
 	uint64_t got[ELAN_COPY_MOST / 8];
 	uint32_t bytes, k = 0;
 
-	(void)arg;
 	small = open_queue(1, ELAN_1K);
 	memset(data, 0x5a, sizeof(data));
 	for (bytes = 8; bytes <= ELAN_COPY_MOST; bytes += 136, k++) {
@@ -59,7 +58,6 @@ static void copies_come_as_they_were_given(void **state)
 	static const struct et_program p = { 0, copy_program, NULL };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, &p, 1);
 	assert_int_equal(et_counts(&m, 0).fired, 16);
@@ -76,7 +74,6 @@ static void words_program(void *arg)
 	uint8_t data[MOST + 1];
 	uint32_t bytes, n;
 
-	(void)arg;
 	for (n = 0; n < sizeof(data); n++)
 		data[n] = et_byte(9, n);
 	assert_int_equal(elan_arm(&q, 1, 1, ET_FLAG, 1), 0);
@@ -104,7 +101,6 @@ static void words_check(void *arg)
 	struct elan_cq q = open_queue(0, ELAN_8K);
 	uint32_t bytes, sum = 1;
 
-	(void)arg;
 	for (bytes = 0; bytes <= MOST; bytes += 37)
 		sum += bytes;
 	assert_int_equal(elan_arm(&q, 7, sum, ET_FLAG, 1), 0);
@@ -121,7 +117,6 @@ static void words_are_what_puts_send(void **state)
 		{ 1, words_check, NULL } };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, p, 2);
 	et_fini(&m);
@@ -185,7 +180,6 @@ static void tree_program(void *arg)
 	uint32_t me = program_node(), i;
 	uint64_t word = 1000 + me, got[NODES];
 
-	(void)arg;
 	assert_int_equal(elan_cq_map(&mapped, page_of(0)), 0);
 	arm_tree(&q, me);
 	/* the last one is late */
@@ -207,7 +201,6 @@ static void qsn_f51_events_gather_and_send_to_several_nodes(void **state)
 	uint64_t digest = 0;
 	uint32_t i, workers;
 
-	(void)state;
 	for (i = 0; i < NODES; i++)
 		p[i] = (struct et_program){ i, tree_program, NULL };
 	for (workers = 1; workers < 3; workers++) {
@@ -224,14 +217,5 @@ static void qsn_f51_events_gather_and_send_to_several_nodes(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(copies_come_as_they_were_given),
-		cmocka_unit_test(words_are_what_puts_send),
-		cmocka_unit_test(
-			qsn_f51_events_gather_and_send_to_several_nodes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(copies_come_as_they_were_given), TEST(words_are_what_puts_send),
+	TEST(qsn_f51_events_gather_and_send_to_several_nodes))

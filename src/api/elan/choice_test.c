@@ -87,7 +87,6 @@ static void qsn_f83_puts_cost_the_cpu_by_length_and_dmas_do_not(void **state)
 	struct et m;
 	uint32_t k;
 
-	(void)state;
 	et_init(&m, "4");
 	run_two(&m, choose_program, NULL, &x);
 	for (k = 0; k < CHOICES; k++) {
@@ -196,7 +195,6 @@ static void qsn_f83_the_library_takes_what_is_faster(void **state)
 	int64_t platform;
 	struct et m;
 
-	(void)state;
 	for (platform = 0; platform < ELAN_PLATFORMS; platform++) {
 		et_init(&m, "4");
 		m.params.platform = platform;
@@ -235,7 +233,6 @@ static void the_choice_follows_the_machine(void **state)
 	struct et m;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		et_init(&m, "4");
 		*(int64_t *)((char *)&m.params + cases[i].field) =
@@ -244,14 +241,6 @@ static void the_choice_follows_the_machine(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			qsn_f83_puts_cost_the_cpu_by_length_and_dmas_do_not),
-		cmocka_unit_test(qsn_f83_the_library_takes_what_is_faster),
-		cmocka_unit_test(the_choice_follows_the_machine),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_f83_puts_cost_the_cpu_by_length_and_dmas_do_not),
+	TEST(qsn_f83_the_library_takes_what_is_faster),
+	TEST(the_choice_follows_the_machine))

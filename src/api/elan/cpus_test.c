@@ -43,7 +43,6 @@ static void cpu_peer(void *arg)
 	struct poll_loop loop = { .period = 1 };
 	uint64_t one = 1, word, i;
 
-	(void)arg;
 	for (i = 0; i < CPUS; i++) {
 		program_poll(ET_TARGET + 8 * i, WORD_IS, 1, loop, &word);
 		cpus[i].sent = program_now() - cpus[i].wrote;
@@ -79,7 +78,6 @@ static void qsn_f84_a_second_cpu_is_slightly_slower(void **state)
 	static const int64_t many[] = { 1, 2, 4 };
 	uint32_t i, k;
 
-	(void)state;
 	for (i = 0; i < 3; i++) {
 		run_cpus(ELAN_OPTERON, many[i]);
 		for (k = 0; k < CPUS; k++) {
@@ -125,7 +123,6 @@ static void qsn_f9_cpus_share_a_pci_x_bus(void **state)
 {
 	uint32_t n, i;
 
-	(void)state;
 	for (n = 1; n <= 4; n *= 2) {
 		struct busy x[4];
 		struct et_program p[4];
@@ -156,12 +153,5 @@ static void qsn_f9_cpus_share_a_pci_x_bus(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f84_a_second_cpu_is_slightly_slower),
-		cmocka_unit_test(qsn_f9_cpus_share_a_pci_x_bus),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_f84_a_second_cpu_is_slightly_slower),
+	TEST(qsn_f9_cpus_share_a_pci_x_bus))

@@ -53,7 +53,6 @@ static void a_platform_has_its_burst(void **state)
 	struct et m;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 3; i++) {
 		const uint32_t bytes = 100 * (ELAN_PACKET + 24), each = 536;
 		sim_time took;
@@ -116,7 +115,6 @@ static void sized_check(void *arg)
 	uint64_t sum = 1;
 	uint32_t k;
 
-	(void)arg;
 	for (k = 0; k < SIZES; k++)
 		sum += sizes[k];
 	elan_arm(&q, 2, sum, ET_FLAG, 1);
@@ -135,7 +133,6 @@ static void last_program(void *arg)
 	struct elan_cq q = open_queue(5, ELAN_64K);
 	uint64_t bytes, none = 0;
 
-	(void)arg;
 	et_fill(ET_SOURCE, 1, LAST_MOST);
 	for (bytes = 8; bytes <= LAST_MOST; bytes += 8) {
 		program_write(ET_SOURCE + bytes - 8, &bytes, 8);
@@ -151,7 +148,6 @@ static void last_check(void *arg)
 	struct elan_cq q = open_queue(5, ELAN_64K);
 	uint64_t bytes;
 
-	(void)arg;
 	for (bytes = 8; bytes <= LAST_MOST; bytes += 8) {
 		assert_true(elan_wait_word(ET_TARGET + bytes - 8, bytes));
 		et_expect(ET_TARGET, bytes > 8 ? bytes - 8 : 1, bytes - 8);
@@ -164,7 +160,6 @@ static void the_last_word_comes_last(void **state)
 	struct et m;
 	int64_t i;
 
-	(void)state;
 	for (i = ELAN_OPTERON; i <= ELAN_ITANIUM2; i++) {
 		et_init(&m, "4");
 		m.params.platform = i;
@@ -178,7 +173,6 @@ static void puts_of_any_size_fit_any_queue(void **state)
 	struct et m;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 2 * ELAN_DEPTHS; i++) {
 		struct sized x = { (enum elan_depth)(i / 2), i % 2 };
 
@@ -199,7 +193,6 @@ static void full_program(void *arg)
 		.source_event = 1 };
 	uint32_t k;
 
-	(void)arg;
 	et_fill(ET_SOURCE, 3, 200);
 	elan_arm(&q, 1, 100, ET_FLAG, 1);
 	elan_arm(&q, 2, 800, ET_FLAG + 8, 1);
@@ -220,7 +213,6 @@ static void full_check(void *arg)
 {
 	uint32_t k;
 
-	(void)arg;
 	et_fill(ET_SOURCE, 4, 800);
 	program_wait(900 * US);
 	for (k = 0; k < 100; k++)
@@ -231,7 +223,6 @@ static void qsn_f21_who_stores_waits_for_who_takes(void **state)
 {
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.command_rate = 50000000;
 	run_two(&m, full_program, full_check, NULL);
@@ -277,7 +268,6 @@ static void broadcasts_of_any_size_come_to_all(void **state)
 	uint32_t i;
 	site_id s;
 
-	(void)state;
 	for (i = 0; i < 2 * ELAN_DEPTHS; i++) {
 		struct sized x = { (enum elan_depth)(i / 2), i % 2 };
 
@@ -301,7 +291,6 @@ static void restart_program(void *arg)
 	uint8_t data[64];
 	uint32_t i;
 
-	(void)arg;
 	assert_int_equal(elan_cq_open(&p, 0, ELAN_1K, 0), EBUSY);
 	assert_int_equal(elan_cq_open(&p, ELAN_QUEUES, ELAN_1K, 0), EINVAL);
 	for (i = 0; i < 64; i++)
@@ -320,7 +309,6 @@ static void restart_program(void *arg)
 
 static void restart_check(void *arg)
 {
-	(void)arg;
 	program_wait(50 * US);
 	et_expect(ET_TARGET, 1, 64);
 }
@@ -329,23 +317,14 @@ static void a_stopped_queue_is_restarted(void **state)
 {
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	run_two(&m, restart_program, restart_check, NULL);
 	assert_int_equal(et_counts(&m, 0).errors[ELAN_ERROR_COMMAND], 1);
 	et_fini(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_platform_has_its_burst),
-		cmocka_unit_test(puts_of_any_size_fit_any_queue),
-		cmocka_unit_test(the_last_word_comes_last),
-		cmocka_unit_test(qsn_f21_who_stores_waits_for_who_takes),
-		cmocka_unit_test(broadcasts_of_any_size_come_to_all),
-		cmocka_unit_test(a_stopped_queue_is_restarted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_platform_has_its_burst), TEST(puts_of_any_size_fit_any_queue),
+	TEST(the_last_word_comes_last),
+	TEST(qsn_f21_who_stores_waits_for_who_takes),
+	TEST(broadcasts_of_any_size_come_to_all),
+	TEST(a_stopped_queue_is_restarted))

@@ -21,7 +21,6 @@ static struct elan_cq open_queue(uint32_t id, uint32_t rights)
 /* Node 0 runs a program; node 1 has opened its memory; others nothing. */
 static void idle_program(void *arg)
 {
-	(void)arg;
 	open_queue(0, ELAN_MAY_ALL);
 }
 
@@ -48,7 +47,6 @@ static void no_queue_program(void *arg)
 	struct elan_cq q, own = open_queue(9, ELAN_MAY_ALL);
 	uint32_t i;
 
-	(void)arg;
 	for (i = 0; i < 4; i++) {
 		assert_int_equal(elan_cq_open(&q,
 					 i == 3	 ? own.id
@@ -93,7 +91,6 @@ static void no_queue_program(void *arg)
 
 static void a_queue_that_is_not_open_does_nothing(void **state)
 {
-	(void)state;
 	run_program(no_queue_program, 1);
 }
 
@@ -170,7 +167,6 @@ static void numbers_program(void *arg)
 	uint64_t end = elan_memory_bytes();
 	sim_time begin = program_now();
 
-	(void)arg;
 	assert_int_equal(end, ET_MEMORY);
 	assert_int_equal(elan_cq_open(&other, 7, ELAN_8K, 0), EBUSY);
 	assert_int_equal(elan_cq_restart(&q), EBUSY);
@@ -190,14 +186,12 @@ static void numbers_program(void *arg)
 
 static void what_cannot_be_has_an_error_number(void **state)
 {
-	(void)state;
 	run_program(numbers_program, 0);
 }
 
 /* Sizes that nothing has are reckoned with, all the same. */
 static void sizes_program(void *arg)
 {
-	(void)arg;
 	assert_true(elan_put_packets(UINT64_MAX) == UINT64_C(1) << 55);
 	assert_int_equal(elan_put_packets(0), 1);
 	assert_int_equal(elan_put_packets(513), 2);
@@ -214,7 +208,6 @@ static void sizes_program(void *arg)
 
 static void sizes_have_no_end(void **state)
 {
-	(void)state;
 	run_program(sizes_program, 0);
 }
 
@@ -302,7 +295,6 @@ static void stop_program(void *arg)
 	uint64_t word = 5;
 	uint32_t i;
 
-	(void)arg;
 	elan_arm(&good, 1, 100, ET_FLAG, 1);
 	for (i = 0; (why = misdeed(&q, i)) != ELAN_FINE; i++) {
 		assert_false(elan_wait_event(&q, ET_FLAG, 1));
@@ -327,7 +319,6 @@ static void stop_program(void *arg)
 
 static void stop_check(void *arg)
 {
-	(void)arg;
 	program_wait(5000 * US);
 	et_expect_all(ET_TARGET, 0, 8);
 }
@@ -338,7 +329,6 @@ static void what_the_card_refuses_stops_the_queue(void **state)
 		{ 1, stop_check, NULL } };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, p, 2);
 	assert_int_equal(et_counts(&m, 0).errors[ELAN_ERROR_COMMAND], 12);
@@ -356,7 +346,6 @@ static void rights_program(void *arg)
 	uint64_t word = ELAN_INTERRUPT, reg[ELAN_REGISTERS] = { 0 };
 	uint32_t i;
 
-	(void)arg;
 	for (i = 0; i < sizeof(misses) / sizeof(misses[0]); i++) {
 		struct elan_cq q = open_queue(i, ELAN_MAY_ALL & ~misses[i]);
 
@@ -379,7 +368,6 @@ static void rights_program(void *arg)
 
 static void rights_are_those_that_it_was_opened_with(void **state)
 {
-	(void)state;
 	run_program(rights_program, 0);
 }
 
@@ -391,7 +379,6 @@ static void mapped_program(void *arg)
 	uint64_t store[] = { ELAN_STORE, ET_FLAG, 42 }, got = 0;
 	uint64_t page = elan_memory_bytes() + 2 * ELAN_PAGE;
 
-	(void)arg;
 	assert_int_equal(elan_issue(&q, store, 3), 0);
 	assert_true(elan_wait_word(ET_FLAG, 42));
 	assert_true(elan_load_bytes(ET_FLAG, &got, 8));
@@ -408,7 +395,6 @@ static void mapped_check(void *arg)
 	struct elan_cq q = open_queue(3, ELAN_MAY_STORE);
 	uint64_t page = elan_memory_bytes() + 2 * ELAN_PAGE, other = 9;
 
-	(void)arg;
 	assert_true(elan_store_bytes(ET_FLAG, &other, 8));
 	assert_int_equal(elan_cq_map(&q, page), 0);
 	assert_true(elan_wait_word(ET_FLAG, 43));
@@ -420,7 +406,6 @@ static void words_are_issued_and_appended(void **state)
 		{ 1, mapped_check, NULL } };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, p, 2);
 	assert_int_equal(et_counts(&m, 1).appended, 3);
@@ -503,7 +488,6 @@ static void anything_ends_well(void **state)
 {
 	uint32_t seed, workers;
 
-	(void)state;
 	for (seed = 0; seed < 8; seed++) {
 		uint64_t digest = 0;
 
@@ -524,17 +508,8 @@ static void anything_ends_well(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_queue_that_is_not_open_does_nothing),
-		cmocka_unit_test(what_cannot_be_has_an_error_number),
-		cmocka_unit_test(sizes_have_no_end),
-		cmocka_unit_test(what_the_card_refuses_stops_the_queue),
-		cmocka_unit_test(rights_are_those_that_it_was_opened_with),
-		cmocka_unit_test(words_are_issued_and_appended),
-		cmocka_unit_test(anything_ends_well),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_queue_that_is_not_open_does_nothing),
+	TEST(what_cannot_be_has_an_error_number), TEST(sizes_have_no_end),
+	TEST(what_the_card_refuses_stops_the_queue),
+	TEST(rights_are_those_that_it_was_opened_with),
+	TEST(words_are_issued_and_appended), TEST(anything_ends_well))

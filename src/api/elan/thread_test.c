@@ -45,7 +45,6 @@ static void sum_program(void *arg)
 	const uint64_t reg[ELAN_REGISTERS] = { 0 };
 	struct elan_cq q, mapped;
 
-	(void)arg;
 	assert_int_equal(elan_cq_open(&q, 0, ELAN_8K, ELAN_MAY_ALL), 0);
 	assert_int_equal(elan_cq_open(&mapped, 1, ELAN_8K, ELAN_MAY_ALL), 0);
 	assert_int_equal(elan_cq_map(&mapped, PAGE_AT), 0);
@@ -66,7 +65,6 @@ static void root_program(void *arg)
 
 	data[BYTES] = 1;
 	assert_int_equal(elan_cq_open(&q, 0, ELAN_8K, ELAN_MAY_ALL), 0);
-	(void)arg;
 	program_wait(100 * US);
 	for (i = 1; i < 4; i++) {
 		data[7] = (uint8_t)i;
@@ -84,7 +82,6 @@ static void threads_answer_messages(void **state)
 	uint64_t digest = 0;
 	uint32_t workers;
 
-	(void)state;
 	for (workers = 1; workers < 3; workers++) {
 		struct et m;
 
@@ -106,7 +103,6 @@ static void call_thread(const uint64_t *reg)
 	struct elan_cq q = { 0 };
 	uint64_t word = 0;
 
-	(void)reg;
 	switch (which) {
 	case 0:
 		elan_put(&q, 1, 0, &word, 8, 0, 0);
@@ -139,7 +135,6 @@ static void call_program(void *arg)
 	const uint64_t reg[ELAN_REGISTERS] = { 0 };
 	struct elan_cq q;
 
-	(void)arg;
 	assert_int_equal(elan_cq_open(&q, 0, ELAN_8K, ELAN_MAY_ALL), 0);
 	elan_thread_load(CALL, call_thread);
 	elan_thread_start(&q, CALL, reg);
@@ -173,18 +168,9 @@ static bool is_bug(void)
 
 static void threads_are_no_programs(void **state)
 {
-	(void)state;
 	for (which = 0; which < 9; which++)
 		assert_true(is_bug());
 	assert_false(is_bug());
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(threads_answer_messages),
-		cmocka_unit_test(threads_are_no_programs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(threads_answer_messages), TEST(threads_are_no_programs))

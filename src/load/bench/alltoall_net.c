@@ -108,23 +108,24 @@ static void pump(struct alltoall *a, struct sim_worker *w, site_id s,
 	}
 }
 
-static void on_room(struct net *n, struct sim_worker *w, site_id s,
+static void on_room(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
-	pump(n->client_state, w, s, fifo, t);
+	pump(me->state, w, s, fifo, t);
 }
 
-static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
-	struct sim_event e)
+static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
+	sim_time t, struct sim_event e)
 {
 	(void)e;
-	pump(n->client_state, w, s, 0, t);
+	pump(me->state, w, s, 0, t);
 }
 
-static void on_packet(struct net *n, struct sim_worker *w, site_id s,
+static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
-	struct alltoall *a = n->client_state;
+	struct net *n = me->net;
+	struct alltoall *a = me->state;
 	struct arrivals *r = &a->arrivals[w->id];
 	const struct packet *p = &n->packets[id];
 

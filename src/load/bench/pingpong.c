@@ -86,10 +86,11 @@ static struct pingpong *of(struct load *l)
 /* --- a packet --- */
 
 /* The node's turn: it sends a packet to the other one. */
-static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
-	struct sim_event e)
+static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
+	sim_time t, struct sim_event e)
 {
-	struct pingpong *g = n->client_state;
+	struct net *n = me->net;
+	struct pingpong *g = me->state;
 	packet_id id = packet_take(n->pool, w->id);
 
 	(void)e;
@@ -105,10 +106,11 @@ static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
 	net_inject(n, w, s, load_find_fifo(n, s, id, 0), id, t);
 }
 
-static void on_packet(struct net *n, struct sim_worker *w, site_id s,
+static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
-	struct pingpong *g = n->client_state;
+	struct net *n = me->net;
+	struct pingpong *g = me->state;
 	const struct packet *p = &n->packets[id];
 
 	(void)fifo;

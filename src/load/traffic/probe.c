@@ -173,10 +173,11 @@ static uint64_t n_packets(const struct probe *g, const struct prober *x)
 	return x->n_tries * (uint64_t)g->rounds;
 }
 
-static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
-	struct sim_event e)
+static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
+	sim_time t, struct sim_event e)
 {
-	struct probe *g = n->client_state;
+	struct net *n = me->net;
+	struct probe *g = me->state;
 	struct prober *x = &g->prober[g->of[s] - 1];
 	uint32_t number = (uint32_t)(x->next % x->n_tries);
 	struct attempt *y = &x->try[number];
@@ -206,10 +207,11 @@ static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
 			SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
 }
 
-static void on_packet(struct net *n, struct sim_worker *w, site_id s,
+static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
-	struct probe *g = n->client_state;
+	struct net *n = me->net;
+	struct probe *g = me->state;
 	const struct packet *p = &n->packets[id];
 	struct attempt *y = &g->prober[g->of[p->src] - 1].try[p->number];
 
@@ -224,8 +226,10 @@ static void on_packet(struct net *n, struct sim_worker *w, site_id s,
 	packet_give(n->pool, w->id, id);
 }
 
-static void on_lost(struct net *n, struct sim_worker *w, packet_id id)
+static void on_lost(struct net_client *me, struct sim_worker *w, packet_id id)
 {
+	struct net *n = me->net;
+
 	packet_give(n->pool, w->id, id);
 }
 

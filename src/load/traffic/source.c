@@ -172,10 +172,11 @@ static void pump(struct synthetic *y, struct sim_worker *w, site_id s,
 	}
 }
 
-static void on_room(struct net *n, struct sim_worker *w, site_id s,
+static void on_room(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
-	struct synthetic *y = n->client_state;
+	struct net *n = me->net;
+	struct synthetic *y = me->state;
 
 	if (y->source[s].due <= t)
 		y->source[s].is_timed = false;
@@ -187,10 +188,10 @@ static void on_room(struct net *n, struct sim_worker *w, site_id s,
 }
 
 /* A FIFO is to be filled for the first time, or a packet is due. */
-static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
-	struct sim_event e)
+static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
+	sim_time t, struct sim_event e)
 {
-	n->client->on_room(n, w, s, sim_aux(&e), t);
+	me->ops.on_room(me, w, s, sim_aux(&e), t);
 }
 
 static void grow_batches(struct meter *m, uint32_t i)
@@ -218,10 +219,11 @@ static void take_piece(struct synthetic *y, struct meter *m, site_id s,
 		hist_add(&m->whole, tail - born);
 }
 
-static void on_packet(struct net *n, struct sim_worker *w, site_id s,
+static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
-	struct synthetic *y = n->client_state;
+	struct net *n = me->net;
+	struct synthetic *y = me->state;
 	struct packet *p = &n->packets[id];
 	struct meter *m = &y->meter[w->id];
 	uint32_t i = (uint32_t)((tail + y->shift) / y->batch);
@@ -245,9 +247,10 @@ static void on_packet(struct net *n, struct sim_worker *w, site_id s,
 }
 
 /* Nobody resends it. */
-static void on_lost(struct net *n, struct sim_worker *w, packet_id id)
+static void on_lost(struct net_client *me, struct sim_worker *w, packet_id id)
 {
-	struct synthetic *y = n->client_state;
+	struct net *n = me->net;
+	struct synthetic *y = me->state;
 
 	y->meter[w->id].lost++;
 	packet_give(n->pool, w->id, id);

@@ -169,10 +169,10 @@ bool ape_gpu_is_dead(struct nic *nic, site_id s, uint32_t gpu, sim_time t)
 
 /* --- the network's client --- */
 
-static void on_room(struct net *net, struct sim_worker *w, site_id s,
+static void on_room(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
-	struct nic *nic = net->client_state;
+	struct nic *nic = me->state;
 	struct nic_at a;
 
 	if (!nic->nodes[s])
@@ -181,10 +181,11 @@ static void on_room(struct net *net, struct sim_worker *w, site_id s,
 	ape_send_on_room(&a, fifo);
 }
 
-static void on_packet(struct net *net, struct sim_worker *w, site_id s,
+static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
-	struct nic_at a = nic_at(net->client_state, w, s, t);
+	struct net *net = me->net;
+	struct nic_at a = nic_at(me->state, w, s, t);
 	struct ape_load *l = ape_load(&a, id);
 
 	l->fifo = fifo;
@@ -204,10 +205,10 @@ static void (*const on_card[])(const struct nic_at *a, uint32_t id) = {
 };
 
 /* Of programs, which may ring a doorbell, and around commands in memory. */
-static __attribute__((noinline)) void on_other(struct net *net,
+static __attribute__((noinline)) void on_other(struct net_client *me,
 	struct sim_worker *w, site_id s, sim_time t, struct sim_event e)
 {
-	struct nic *nic = net->client_state;
+	struct nic *nic = me->state;
 	struct nic_at a = { nic, nic->nodes[s], w, s, t };
 	uint32_t number = sim_number(&e);
 	bool is_program = sim_phase(&e) == PHASE_PROGRAM;
@@ -222,10 +223,10 @@ static __attribute__((noinline)) void on_other(struct net *net,
 		side_reads_on_event(&a, &ape_here(&a)->reads, number, e.data);
 }
 
-static void on_event(struct net *net, struct sim_worker *w, site_id s,
+static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
-	struct nic *nic = net->client_state;
+	struct nic *nic = me->state;
 	/* it has posted the event, so it is there */
 	struct nic_at a = { nic, nic->nodes[s], w, s, t };
 	uint32_t i = sim_key(&e) - SIM_KEY(PHASE_ENGINE, APE_NIOS);
@@ -235,18 +236,26 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 	if (i < sizeof(on_card) / sizeof(on_card[0]))
 		on_card[i](&a, e.data);
 	else
-		on_other(net, w, s, t, e);
+		on_other(me, w, s, t, e);
 }
+
+static const struct net_client_faults faults = {
+	.on_hurt = ape_frame_on_hurt,
+	.is_dropped = ape_frame_is_dropped,
+	.is_found = ape_frame_is_found,
+};
+
+static const struct net_client_combine combine = {
+	.on_copy = nic_on_copy,
+};
 
 static const struct net_client_ops client = {
 	.on_room = on_room,
 	.on_packet = on_packet,
 	.on_event = on_event,
-	.on_copy = nic_on_copy,
-	.on_hurt = ape_frame_on_hurt,
-	.is_dropped = ape_frame_is_dropped,
-	.is_found = ape_frame_is_found,
 	.on_lost = nic_on_lost,
+	.faults = &faults,
+	.combine = &combine,
 };
 
 /* --- life --- */

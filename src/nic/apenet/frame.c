@@ -263,9 +263,10 @@ void ape_frame_on_arrival(
 
 /* --- what the network says --- */
 
-void ape_frame_on_hurt(struct net *net, struct sim_worker *w, packet_id id,
-	uint32_t bit, uint32_t bits)
+void ape_frame_on_hurt(struct net_client *me, struct sim_worker *w,
+	packet_id id, uint32_t bit, uint32_t bits)
 {
+	struct net *net = me->net;
 	const struct packet *p = &net->packets[id];
 	struct ape_load *l = payload_of_load(p->load);
 	uint8_t plain[APE_PLAIN], frame[APE_FRAME];
@@ -278,8 +279,10 @@ void ape_frame_on_hurt(struct net *net, struct sim_worker *w, packet_id id,
 		ape_frame_write(plain, n, frame), bit, bits);
 }
 
-bool ape_frame_is_dropped(struct net *net, struct sim_worker *w, packet_id id)
+bool ape_frame_is_dropped(
+	struct net_client *me, struct sim_worker *w, packet_id id)
 {
+	struct net *net = me->net;
 	const struct packet *p = &net->packets[id];
 	uint8_t plain[APE_PLAIN];
 
@@ -289,9 +292,10 @@ bool ape_frame_is_dropped(struct net *net, struct sim_worker *w, packet_id id)
 }
 
 /* Links that replay check all of it, control words too. */
-bool ape_frame_is_found(struct net *net, struct sim_worker *w, packet_id id,
-	const uint32_t *bit, uint32_t n_bits, uint32_t bits)
+bool ape_frame_is_found(struct net_client *me, struct sim_worker *w,
+	packet_id id, const uint32_t *bit, uint32_t n_bits, uint32_t bits)
 {
+	struct net *net = me->net;
 	const struct packet *p = &net->packets[id];
 	struct ape_load *l = payload_of_load(p->load);
 	struct flips before = l->flips;
@@ -299,7 +303,7 @@ bool ape_frame_is_found(struct net *net, struct sim_worker *w, packet_id id,
 	uint32_t i;
 
 	for (i = 0; i < n_bits; i++)
-		ape_frame_on_hurt(net, w, id, bit[i], bits);
+		ape_frame_on_hurt(me, w, id, bit[i], bits);
 	if (ape_frame_judge(p, l, plain) == APE_ESCAPED)
 		return false;
 	l->flips = before;

@@ -62,10 +62,11 @@ void ape_frame_on_arrival(
 	const struct nic_at *a, const struct packet *p, struct ape_load *l);
 
 /* As the network's client has them. */
-void ape_frame_on_hurt(struct net *net, struct sim_worker *w, packet_id id,
-	uint32_t bit, uint32_t bits);
-bool ape_frame_is_dropped(struct net *net, struct sim_worker *w, packet_id id);
-bool ape_frame_is_found(struct net *net, struct sim_worker *w, packet_id id,
-	const uint32_t *bit, uint32_t n_bits, uint32_t bits);
+void ape_frame_on_hurt(struct net_client *me, struct sim_worker *w,
+	packet_id id, uint32_t bit, uint32_t bits);
+bool ape_frame_is_dropped(
+	struct net_client *me, struct sim_worker *w, packet_id id);
+bool ape_frame_is_found(struct net_client *me, struct sim_worker *w,
+	packet_id id, const uint32_t *bit, uint32_t n_bits, uint32_t bits);
 
 #endif

@@ -460,7 +460,7 @@ static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
 	if (ape_is_dead(a)) {
 		ape_here(a)->inside -= l->is_local;
 		ape_here(a)->lost++;
-		nic_on_lost(a->nic->net, a->w, id);
+		nic_lose(a->nic, a->w, id);
 		return;
 	}
 	ape_charge(a, id, CAUSE_CARD, a->t);

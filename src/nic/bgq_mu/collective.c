@@ -93,10 +93,10 @@ static struct mu_buffer *buffer_of(const struct net *n, packet_id id)
 
 /* The collective network acts after the programs of an instant, so these see it
  * in the next. */
-static void tell(struct net *n, struct sim_worker *w, site_id s, sim_time t,
+static void tell(struct nic *nic, struct sim_worker *w, site_id s, sim_time t,
 	enum mu_interrupt what, uint32_t route)
 {
-	struct nic_at a = nic_at(n->client_state, w, s, t + 1);
+	struct nic_at a = nic_at(nic, w, s, t + 1);
 
 	mu_tell(&a, what, route, UINT64_MAX);
 }
@@ -159,16 +159,17 @@ static bool is_like(const struct net *n, packet_id a, packet_id b)
 	       n->packets[a].bytes == n->packets[b].bytes;
 }
 
-void mu_collective_stopped(struct net *n, struct sim_worker *w, site_id s,
-	uint32_t route, sim_time t)
+void mu_collective_stopped(struct net_client *me, struct sim_worker *w,
+	site_id s, uint32_t route, sim_time t)
 {
-	tell(n, w, s, t, MU_ERROR_COLLECTIVE, route);
+	tell(me->state, w, s, t, MU_ERROR_COLLECTIVE, route);
 }
 
 /* "floating point add, words of 8 B, all-reduce, 64 B" */
 void mu_collective_describe(
-	const struct net *n, packet_id id, char *text, size_t size)
+	const struct net_client *me, packet_id id, char *text, size_t size)
 {
+	const struct net *n = me->net;
 	static const char *const op[] = { "AND", "OR", "XOR", "?",
 		"unsigned add", "unsigned min", "unsigned max", "?",
 		"signed add", "signed min", "signed max", "?",
@@ -184,9 +185,10 @@ void mu_collective_describe(
 		type[mu_collective_type(h) % 3], n->packets[id].bytes);
 }
 
-bool mu_collective_combine(struct net *n, struct sim_worker *w, site_id s,
-	const packet_id *id, uint32_t n_ids, sim_time t)
+bool mu_collective_combine(struct net_client *me, struct sim_worker *w,
+	site_id s, const packet_id *id, uint32_t n_ids, sim_time t)
 {
+	struct net *n = me->net;
 	const void *from[COLL_MAX_INPUTS];
 	struct coll_arith arith;
 	uint32_t i;
@@ -196,7 +198,7 @@ bool mu_collective_combine(struct net *n, struct sim_worker *w, site_id s,
 		from[i] = buffer_of(n, id[i])->payload;
 		if (is_like(n, id[0], id[i]))
 			continue;
-		mu_collective_stopped(n, w, s,
+		mu_collective_stopped(me, w, s,
 			mu_class_route(&buffer_of(n, id[0])->header), t);
 		return false;
 	}
@@ -204,14 +206,15 @@ bool mu_collective_combine(struct net *n, struct sim_worker *w, site_id s,
 	if (coll_combine(&arith, buffer_of(n, id[0])->payload, from, n_ids,
 		    n->packets[id[0]].bytes)) {
 		n->packets[id[0]].answer = true;
-		tell(n, w, s, t, MU_INT_EXCEPTION, 0);
+		tell(me->state, w, s, t, MU_INT_EXCEPTION, 0);
 	}
 	for (i = 1; i < n_ids; i++)
 		n->packets[id[0]].answer |= n->packets[id[i]].answer;
 	return true;
 }
 
-void mu_collective_absorbed(struct net *n, struct sim_worker *w, packet_id id)
+void mu_collective_absorbed(
+	struct net_client *me, struct sim_worker *w, packet_id id)
 {
-	nic_on_lost(n, w, id);
+	nic_on_lost(me, w, id);
 }

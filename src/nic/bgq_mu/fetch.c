@@ -239,7 +239,7 @@ static bool take_hints(const struct nic_at *a, struct mu_inj_fifo *f)
 	if (src == NO_SITE || !given)
 		return src != NO_SITE;
 	if (!a->nic->net->route->tables) /* which does not go by hints */
-		return false;
+		return true;
 	for (i = 0; i < MU_DIMS; i++) {
 		int h = hints_of(mu_of(a)->torus, i,
 			given >> (2 * (MU_DIMS - 1 - i)) & 3, src, f->dst);

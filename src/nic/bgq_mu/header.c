@@ -43,15 +43,16 @@ static void fill_pt2pt(const struct mu *mu, const struct packet *p,
 	mu_set(h + 4, 4, to);
 }
 
-void mu_header_on_link(const struct net *n, packet_id id, uint32_t channel,
-	uint32_t number, uint8_t header[BOOK_HEADER])
+void mu_header_on_link(const struct net_client *me, packet_id id,
+	uint32_t channel, uint32_t number, uint8_t header[BOOK_HEADER])
 {
+	const struct net *n = me->net;
 	const struct packet *p = &n->packets[id];
 	const struct mu_buffer *b = payload_of_load(p->load);
 
 	memcpy(header, b->header.byte, MU_NETWORK_BYTES);
 	if (!mu_is_collective(&b->header))
-		fill_pt2pt(n->client_state, p, channel, header);
+		fill_pt2pt(me->state, p, channel, header);
 	header[NUMBER] = (uint8_t)number;
 	header[NUMBER + 1] = 0;
 	header[CHECKS] = hamming_encode(header);

@@ -216,10 +216,10 @@ bool mu_pass_flips(const struct nic_at *a, uint32_t engine, uint64_t word)
 
 /* --- the network's client --- */
 
-static void on_room(struct net *net, struct sim_worker *w, site_id s,
+static void on_room(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
-	struct nic_at a = nic_at(net->client_state, w, s, t);
+	struct nic_at a = nic_at(me->state, w, s, t);
 
 	uint32_t engine = mu_of(&a)->engine_of[fifo];
 
@@ -227,10 +227,10 @@ static void on_room(struct net *net, struct sim_worker *w, site_id s,
 	mu_inject_go_on(&a, engine);
 }
 
-static void on_packet(struct net *net, struct sim_worker *w, site_id s,
+static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
-	struct nic_at a = nic_at(net->client_state, w, s, t);
+	struct nic_at a = nic_at(me->state, w, s, t);
 
 	mu_receive(&a, mu_of(&a)->engine_of[fifo], id, tail);
 }
@@ -238,9 +238,10 @@ static void on_packet(struct net *net, struct sim_worker *w, site_id s,
 /* A bit was flipped, and the hop has not found it.  What it changes of the
  * checks at the destination is kept where a place will be; a network header
  * that is wrong fits no check. */
-static void on_hurt(struct net *net, struct sim_worker *w, packet_id id,
+static void on_hurt(struct net_client *me, struct sim_worker *w, packet_id id,
 	uint32_t bit, uint32_t bits)
 {
+	struct net *net = me->net;
 	struct mu_buffer *b = payload_of_load(net->packets[id].load);
 	uint32_t byte = bit / 8, flip = 0x80u >> bit % 8;
 
@@ -290,24 +291,14 @@ static inline void on_engine(const struct nic_at *a, const struct sim_event *e)
 	}
 }
 
-/* A program's, or the collective network's. */
-static __attribute__((noinline)) void on_other(struct nic *nic,
-	struct sim_worker *w, site_id s, sim_time t, struct sim_event e)
-{
-	if (sim_phase(&e) == PHASE_PROGRAM)
-		host_event(nic->host, w, s, t, &e);
-	else
-		net_on_guest(nic->net, w, s, t, &e);
-}
-
-static void on_event(struct net *net, struct sim_worker *w, site_id s,
+static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
-	struct nic *nic = net->client_state;
+	struct nic *nic = me->state;
 	struct nic_at a;
 
 	if (sim_phase(&e) != PHASE_ENGINE) {
-		on_other(nic, w, s, t, e);
+		host_event(nic->host, w, s, t, &e);
 		return;
 	}
 	/* who posted it had the node, but for barriers */
@@ -584,17 +575,29 @@ static size_t load_bytes(const struct packet *p)
 	       (p->bytes + MU_CHUNK - 1u) / MU_CHUNK * MU_CHUNK;
 }
 
-static const struct net_client_ops client = {
-	.on_room = on_room,
-	.on_packet = on_packet,
-	.on_event = on_event,
+static const struct net_client_faults faults = {
+	.on_hurt = on_hurt,
+};
+
+static const struct net_client_combine combine = {
 	.on_copy = nic_on_copy,
 	.on_absorbed = mu_collective_absorbed,
 	.combine = mu_collective_combine,
 	.on_stopped = mu_collective_stopped,
+};
+
+static const struct net_client_look look = {
 	.describe = mu_collective_describe,
-	.on_hurt = on_hurt,
 	.header = mu_header_on_link,
+};
+
+static const struct net_client_ops client = {
+	.on_room = on_room,
+	.on_packet = on_packet,
+	.on_event = on_event,
+	.faults = &faults,
+	.combine = &combine,
+	.look = &look,
 };
 
 const struct nic_ops bgq_mu_ops = {

@@ -510,8 +510,8 @@ _Static_assert((int)MU_NETWORK_BYTES == (int)BOOK_HEADER, "all of it");
 
 /* Where coordinates in headers lead to. */
 void mu_header_init(struct mu *mu);
-void mu_header_on_link(const struct net *n, packet_id id, uint32_t channel,
-	uint32_t number, uint8_t header[BOOK_HEADER]);
+void mu_header_on_link(const struct net_client *me, packet_id id,
+	uint32_t channel, uint32_t number, uint8_t header[BOOK_HEADER]);
 
 /* --- collective.c --- */
 
@@ -532,13 +532,14 @@ void mu_collective_release(
 /* A packet was received. */
 void mu_collective_arrived(const struct nic_at *a, const struct packet *p);
 /* net_client_ops' own. */
-bool mu_collective_combine(struct net *n, struct sim_worker *w, site_id s,
-	const packet_id *id, uint32_t n_ids, sim_time t);
-void mu_collective_absorbed(struct net *n, struct sim_worker *w, packet_id id);
-void mu_collective_stopped(struct net *n, struct sim_worker *w, site_id s,
-	uint32_t route, sim_time t);
+bool mu_collective_combine(struct net_client *me, struct sim_worker *w,
+	site_id s, const packet_id *id, uint32_t n_ids, sim_time t);
+void mu_collective_absorbed(
+	struct net_client *me, struct sim_worker *w, packet_id id);
+void mu_collective_stopped(struct net_client *me, struct sim_worker *w,
+	site_id s, uint32_t route, sim_time t);
 void mu_collective_describe(
-	const struct net *n, packet_id id, char *text, size_t size);
+	const struct net_client *me, packet_id id, char *text, size_t size);
 
 /* --- inject.c --- */
 

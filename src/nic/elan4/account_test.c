@@ -62,7 +62,6 @@ static void put_program(void *arg)
 {
 	struct et_queue q = et_open(0);
 
-	(void)arg;
 	program_wait(10 * US);
 	born(&q);
 	et_put(&q, 1, ET_TARGET, 1, 8, 0, 0);
@@ -74,7 +73,6 @@ static void the_parts_of_a_put(void **state)
 	struct told x;
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	run(&m, &x, put_program, NULL);
 	e = (const struct elan *)m.nic;
@@ -100,7 +98,6 @@ static void dma_program(void *arg)
 		.from = ET_SOURCE,
 		.to = ET_TARGET };
 
-	(void)arg;
 	program_wait(10 * US);
 	born(&q);
 	et_dma(&q, &d);
@@ -112,7 +109,6 @@ static void the_parts_of_a_dma(void **state)
 	struct told x;
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.dispatch = 70 * SIM_NS;
 	run(&m, &x, dma_program, NULL);
@@ -136,7 +132,6 @@ static void get_program(void *arg)
 {
 	struct et_queue q = et_open(0);
 
-	(void)arg;
 	program_wait(10 * US);
 	born(&q);
 	et_get(&q, 1, ET_SOURCE, ET_TARGET, 8, 0);
@@ -148,7 +143,6 @@ static void the_parts_of_a_get(void **state)
 	struct told x;
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.bus.turn = 0; /* from the stores to the answer's write */
 	run(&m, &x, get_program, NULL);
@@ -174,7 +168,6 @@ static void busy_program(void *arg)
 		.bytes = 8, .destination = 2, .from = ET_SOURCE, .to = ET_TARGET
 	};
 
-	(void)arg;
 	et_dma(&q, &d);
 }
 
@@ -183,7 +176,6 @@ static void retries_are_charged(void **state)
 	struct told x;
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.reads = 1;
 	m.params.read_latency = 20 * US;
@@ -201,7 +193,6 @@ static void three_program(void *arg)
 	struct et_queue q = et_open(0);
 	uint64_t store[] = { ELAN_STORE, ET_FLAG, 1 };
 
-	(void)arg;
 	program_wait(10 * US);
 	/* Commands that are no messages, before and between. */
 	et_push(&q, store, 3);
@@ -219,7 +210,6 @@ static void a_queue_that_is_full_is_the_cards(void **state)
 	struct told x;
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.retry.timeout = 1000 * US;
 	m.params.input = 50 * US;
@@ -231,15 +221,6 @@ static void a_queue_that_is_full_is_the_cards(void **state)
 	et_fini(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_parts_of_a_put),
-		cmocka_unit_test(the_parts_of_a_dma),
-		cmocka_unit_test(the_parts_of_a_get),
-		cmocka_unit_test(retries_are_charged),
-		cmocka_unit_test(a_queue_that_is_full_is_the_cards),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(the_parts_of_a_put), TEST(the_parts_of_a_dma),
+	TEST(the_parts_of_a_get), TEST(retries_are_charged),
+	TEST(a_queue_that_is_full_is_the_cards))

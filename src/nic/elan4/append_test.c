@@ -48,7 +48,6 @@ static void start_program(void *arg)
 		.to = ET_TARGET,
 		.target_event = 1 };
 
-	(void)arg;
 	memcpy(dma + 1, &d, sizeof(d));
 	et_arm(&q, 1, 3000);
 	program_wait(50 * US);
@@ -67,7 +66,6 @@ static void start_owner(void *arg)
 {
 	struct et_queue q = et_open(QUEUE);
 
-	(void)arg;
 	et_fill(ET_SOURCE, 12, 3000);
 	map(&q, MAPPED);
 	et_wait_word(ET_TARGET, 42);
@@ -82,7 +80,6 @@ static void start_third(void *arg)
 	struct poll_loop loop = { .period = 1 };
 	uint64_t word;
 
-	(void)arg;
 	program_poll(ET_TARGET + 32, WORD_IS_NOT, 0, loop, &word);
 	et_expect(ET_TARGET, 11, 40);
 }
@@ -96,7 +93,6 @@ static void qsn_f29_packets_append_commands(void **state)
 	uint32_t workers;
 	uint64_t digest = 0;
 
-	(void)state;
 	for (workers = 1; workers < 4; workers++) {
 		struct et m;
 
@@ -161,7 +157,6 @@ static void qsn_f29_what_is_mapped_for_a_context_is_appended(void **state)
 	};
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct refused x = cases[i];
 		struct et_program p[] = { { 0, refused_program, &x },
@@ -181,7 +176,6 @@ static void driver_program(void *arg)
 	struct et_queue q = et_open(1), r = et_open(2);
 	struct et_queue o = et_open_as(3, ELAN_1K, 0, ET_OTHER);
 
-	(void)arg;
 	assert_int_equal(elan_queue_map(nic, 0, 4, MAPPED), EINVAL);
 	assert_int_equal(elan_queue_map(nic, 0, 1, MAPPED + 8), EINVAL);
 	assert_int_equal(elan_queue_map(nic, 0, 1, ET_SOURCE), EINVAL);
@@ -199,7 +193,6 @@ static void a_page_is_mapped_once_in_a_context(void **state)
 	struct et_program p = { 0, driver_program, NULL };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, &p, 1);
 	et_fini(&m);
@@ -214,7 +207,6 @@ static void mistake_program(void *arg)
 	uint64_t bad = 0xff, i;
 	uint64_t store[] = { ELAN_STORE, ET_TARGET, 0 };
 
-	(void)arg;
 	program_wait(50 * US);
 	put_words(&q, 1, MAPPED, dma, 8);
 	put_words(&q, 1, MAPPED + ELAN_PAGE, &bad, 1);
@@ -234,7 +226,6 @@ static void mistake_owner(void *arg)
 		1, ELAN_1K, ELAN_MAY_ALL & ~(uint32_t)ELAN_MAY_DMA, ET_CONTEXT);
 	struct et_queue r = et_open(2), good = et_open(3);
 
-	(void)arg;
 	map(&q, MAPPED);
 	map(&r, MAPPED + ELAN_PAGE);
 	map(&good, MAPPED + 2 * ELAN_PAGE);
@@ -251,7 +242,6 @@ static void qsn_f29_a_mistake_stops_the_queue_it_is_in(void **state)
 		{ 1, mistake_owner, NULL } };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, p, 2);
 	assert_int_equal(et_counts(&m, 1).errors[ELAN_ERROR_RIGHT], 1);
@@ -265,7 +255,6 @@ static void gap_owner(void *arg)
 	struct et_queue q = et_open(QUEUE);
 	uint64_t nop = ELAN_NOP;
 
-	(void)arg;
 	map(&q, MAPPED);
 	et_store(&q, 8, &nop, 1);
 	et_wait_error(&q, ELAN_ERROR_WINDOW);
@@ -276,7 +265,6 @@ static void gap_program(void *arg)
 	struct et_queue q = et_open(0);
 	uint64_t nop = ELAN_NOP;
 
-	(void)arg;
 	program_wait(50 * US);
 	put_words(&q, 1, MAPPED, &nop, 1);
 }
@@ -287,7 +275,6 @@ static void a_core_that_stores_ahead_does_not_share(void **state)
 		{ 1, gap_owner, NULL } };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, p, 2);
 	et_fini(&m);
@@ -304,7 +291,6 @@ static void full_program(void *arg)
 	uint64_t add[SOME];
 	uint32_t k;
 
-	(void)arg;
 	for (k = 0; k < SOME; k++)
 		add[k] = elan_word(ELAN_ADD, 9, 1);
 	program_wait(50 * US);
@@ -322,7 +308,6 @@ static void full_owner(void *arg)
 		et_open_as(QUEUE, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
 	struct et_queue r = et_open(0);
 
-	(void)arg;
 	map(&q, MAPPED);
 	et_arm(&r, 9, SENDERS * EACH * SOME);
 	et_wait_event(9);
@@ -338,7 +323,6 @@ static void a_full_queue_turns_packets_away(void **state)
 	static const sim_time timeouts[] = { 100 * US, US };
 	uint32_t i, k;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		uint64_t nacks = 0, resent = 0;
 		struct et m;
@@ -362,17 +346,9 @@ static void a_full_queue_turns_packets_away(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f29_packets_append_commands),
-		cmocka_unit_test(
-			qsn_f29_what_is_mapped_for_a_context_is_appended),
-		cmocka_unit_test(a_page_is_mapped_once_in_a_context),
-		cmocka_unit_test(qsn_f29_a_mistake_stops_the_queue_it_is_in),
-		cmocka_unit_test(a_core_that_stores_ahead_does_not_share),
-		cmocka_unit_test(a_full_queue_turns_packets_away),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_f29_packets_append_commands),
+	TEST(qsn_f29_what_is_mapped_for_a_context_is_appended),
+	TEST(a_page_is_mapped_once_in_a_context),
+	TEST(qsn_f29_a_mistake_stops_the_queue_it_is_in),
+	TEST(a_core_that_stores_ahead_does_not_share),
+	TEST(a_full_queue_turns_packets_away))

@@ -36,7 +36,6 @@ static void count_program(void *arg)
 	struct et_queue q = et_open(0);
 	uint64_t k;
 
-	(void)arg;
 	program_wait(10 * US);
 	for (k = 0; k < ASKED; k++) {
 		const uint64_t w[] = { W(ELAN_OPEN, 1, 0),
@@ -53,7 +52,6 @@ static void listen_program(void *arg)
 {
 	struct et_queue q = et_open(5);
 
-	(void)arg;
 	et_arm(&q, COUNT, 1000); /* counts down */
 }
 
@@ -80,7 +78,6 @@ static void qsn_f36_lost_answers_execute_nothing_twice(void **state)
 	struct et m;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 4; i++)
 		plan.rate[i] = UINT64_C(700000000000000); /* 7e-4 */
 	et_init(&m, "4");
@@ -95,7 +92,6 @@ static void qsn_f36_hasty_senders_execute_nothing_twice(void **state)
 {
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.retry.timeout = 500 * SIM_NS;
 	m.params.retry.back_off = 100 * SIM_NS;
@@ -149,7 +145,6 @@ static void qsn_f36_a_no_stays_a_no(void **state)
 	uint64_t word, k, n = 0;
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.retry.timeout = 300 * SIM_NS;
 	m.params.retry.back_off = 50 * SIM_NS;
@@ -230,7 +225,6 @@ static void qsn_f87_a_query_has_one_answer_of_all(void **state)
 {
 	uint32_t none = NODES, i, k;
 
-	(void)state;
 	for (i = 0; i <= none; i++) {
 		for (k = 0; k < 2; k++) {
 			struct query x = { k ? 3 : 0, k ? 12 : NODES - 1, i,
@@ -257,7 +251,6 @@ static void qsn_f36_one_that_is_busy_is_asked_again(void **state)
 {
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		struct query x = { 0, NODES - 1, i ? 3 : NODES, .busy = 9 };
 		struct et m;
@@ -281,7 +274,6 @@ static void refused_program(void *arg)
 	const uint64_t w[] = { W(ELAN_OPEN_RANGE, 0, 0), NODES - 1,
 		W(ELAN_TEST, ELAN_EQUAL, 0), WORD, 1, W(ELAN_CLOSE, YES, NO) };
 
-	(void)arg;
 	et_arm(&q, YES, 1);
 	et_arm(&q, NO, 1);
 	et_push(&q, w, 6);
@@ -295,7 +287,6 @@ static void qsn_f36_one_that_refuses_outweighs_a_no(void **state)
 {
 	struct et m;
 
-	(void)state;
 	et_init(&m, "16");
 	et_start(&m, 1, 1);
 	et_node(&m, 11)->contexts.range[0].number = 99;
@@ -311,7 +302,6 @@ static void qsn_f87_a_query_survives_faults(void **state)
 	static struct fault_plan plan;
 	uint32_t i, w;
 
-	(void)state;
 	for (i = 0; i < 4; i++)
 		plan.rate[i] = UINT64_C(100000000000000); /* 1e-4 */
 	for (i = 0; i < 2; i++) {
@@ -335,17 +325,10 @@ static void qsn_f87_a_query_survives_faults(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f36_lost_answers_execute_nothing_twice),
-		cmocka_unit_test(qsn_f36_hasty_senders_execute_nothing_twice),
-		cmocka_unit_test(qsn_f36_a_no_stays_a_no),
-		cmocka_unit_test(qsn_f87_a_query_has_one_answer_of_all),
-		cmocka_unit_test(qsn_f36_one_that_is_busy_is_asked_again),
-		cmocka_unit_test(qsn_f36_one_that_refuses_outweighs_a_no),
-		cmocka_unit_test(qsn_f87_a_query_survives_faults),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_f36_lost_answers_execute_nothing_twice),
+	TEST(qsn_f36_hasty_senders_execute_nothing_twice),
+	TEST(qsn_f36_a_no_stays_a_no),
+	TEST(qsn_f87_a_query_has_one_answer_of_all),
+	TEST(qsn_f36_one_that_is_busy_is_asked_again),
+	TEST(qsn_f36_one_that_refuses_outweighs_a_no),
+	TEST(qsn_f87_a_query_survives_faults))

@@ -84,7 +84,6 @@ static void misuse_program(void *arg)
 	struct et_queue good = et_open(99);
 	uint32_t i;
 
-	(void)arg;
 	program_wait(10 * US);
 	for (i = 0; i < MISUSES; i++) {
 		struct et_queue q = et_open_as(
@@ -103,7 +102,6 @@ static void misuse_program(void *arg)
 
 static void mapped_program(void *arg)
 {
-	(void)arg;
 	et_open(5);
 	assert_int_equal(elan_queue_map(et_card(), 1, 5, PAGE), 0);
 }
@@ -114,7 +112,6 @@ static void qsn_f36_tests_that_cannot_be_stop_their_queue(void **state)
 	uint64_t word;
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	run_two(&m, misuse_program, mapped_program);
 	c = et_counts(&m, 0);
@@ -137,7 +134,6 @@ static void append_program(void *arg)
 		1, W(ELAN_WRITE, 24, 0), PAGE, ELAN_STORE, ET_FLAG, 77,
 		W(ELAN_CLOSE, YES, NO) };
 
-	(void)arg;
 	program_wait(10 * US);
 	et_arm(&q, NO, 1);
 	et_push(&q, w, 10);
@@ -153,7 +149,6 @@ static void a_yes_appends_to_a_queue(void **state)
 	uint64_t word;
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	run_two(&m, append_program, mapped_program);
 	assert_int_equal(et_counts(&m, 1).appended, 3);
@@ -162,12 +157,5 @@ static void a_yes_appends_to_a_queue(void **state)
 	et_fini(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f36_tests_that_cannot_be_stop_their_queue),
-		cmocka_unit_test(a_yes_appends_to_a_queue),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_f36_tests_that_cannot_be_stop_their_queue),
+	TEST(a_yes_appends_to_a_queue))

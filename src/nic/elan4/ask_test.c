@@ -94,7 +94,6 @@ static void operations_program(void *arg)
 	struct et_queue q = et_open(0);
 	uint32_t i;
 
-	(void)arg;
 	program_wait(10 * US);
 	for (i = 0; i < CASES; i++) {
 		const uint64_t w[] = { W(ELAN_OPEN, 1, 0),
@@ -125,7 +124,6 @@ static void qsn_f36_each_test_says_yes_or_no(void **state)
 	struct et m;
 	uint32_t big;
 
-	(void)state;
 	for (big = 0; big < 2; big++) {
 		bool is_big = big;
 
@@ -164,7 +162,6 @@ static void whole_words(void *arg)
 {
 	struct et_queue q = et_open(0);
 
-	(void)arg;
 	store_word(WORD, 9);
 	et_arm(&q, SET, 1000);
 }
@@ -175,7 +172,6 @@ static void qsn_f36_a_no_executes_nothing(void **state)
 	struct et m;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		bool yes = i;
 
@@ -225,7 +221,6 @@ static void qsn_f36_a_test_keeps_its_place_in_its_queue(void **state)
 	struct order x = { 0 };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.outstanding = 8;
 	m.params.host[0].see = 50 * US;
@@ -300,7 +295,6 @@ static void qsn_f36_a_lock_has_one_owner(void **state)
 	uint32_t i, k, j, l;
 	struct et m;
 
-	(void)state;
 	for (i = 0; i < OWNERS; i++)
 		p[i] = (struct et_program){ i, lock_program, &x };
 	et_init(&m, "8");
@@ -329,7 +323,6 @@ static void reader_program(void *arg)
 		.bytes = 8, .destination = 2, .from = ET_SOURCE, .to = ET_TARGET
 	};
 
-	(void)arg;
 	program_wait(9 * US);
 	et_dma(&q, &d);
 }
@@ -338,7 +331,6 @@ static void busy_program(void *arg)
 {
 	struct et_queue q = et_open(0);
 
-	(void)arg;
 	program_wait(10 * US);
 	arm_both(&q);
 	push_swap(&q, 0, 5);
@@ -351,7 +343,6 @@ static void qsn_f36_a_test_needs_a_read(void **state)
 {
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.reads = 1;
 	m.params.read_latency = 20 * US;
@@ -379,7 +370,6 @@ static void booked_program(void *arg)
 {
 	struct et_queue q = et_open(0);
 
-	(void)arg;
 	program_wait(10 * US);
 	arm_both(&q);
 	push_swap(&q, 1, 2);
@@ -398,7 +388,6 @@ static void qsn_f36_the_time_of_a_test_is_a_read(void **state)
 	uint32_t c;
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.bus.turn = 0;
 	m.book = &how;
@@ -463,7 +452,6 @@ static void qsn_f31_guards_skip_by_what_tests_said(void **state)
 	struct et m;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		bool says_no = i;
 
@@ -481,17 +469,9 @@ static void qsn_f31_guards_skip_by_what_tests_said(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f36_each_test_says_yes_or_no),
-		cmocka_unit_test(qsn_f36_a_no_executes_nothing),
-		cmocka_unit_test(qsn_f36_a_test_keeps_its_place_in_its_queue),
-		cmocka_unit_test(qsn_f36_a_lock_has_one_owner),
-		cmocka_unit_test(qsn_f36_a_test_needs_a_read),
-		cmocka_unit_test(qsn_f36_the_time_of_a_test_is_a_read),
-		cmocka_unit_test(qsn_f31_guards_skip_by_what_tests_said),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_f36_each_test_says_yes_or_no),
+	TEST(qsn_f36_a_no_executes_nothing),
+	TEST(qsn_f36_a_test_keeps_its_place_in_its_queue),
+	TEST(qsn_f36_a_lock_has_one_owner), TEST(qsn_f36_a_test_needs_a_read),
+	TEST(qsn_f36_the_time_of_a_test_is_a_read),
+	TEST(qsn_f31_guards_skip_by_what_tests_said))

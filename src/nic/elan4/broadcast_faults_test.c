@@ -22,7 +22,6 @@ static void listen_program(void *arg)
 {
 	struct et_queue q = et_open(5);
 
-	(void)arg;
 	et_arm(&q, 2, 1000000); /* counts down */
 }
 
@@ -35,7 +34,6 @@ static void again_program(void *arg)
 	struct et_queue q = et_open(0);
 	uint32_t k;
 
-	(void)arg;
 	program_wait(5 * US);
 	et_arm(&q, 1, AGAIN);
 	for (k = 0; k < AGAIN; k++)
@@ -75,7 +73,6 @@ static void what_is_sent_again_is_executed_once(void **state)
 	struct elan_counts c;
 	struct et m;
 
-	(void)state;
 	et_init(&m, "16");
 	m.params.retry.timeout = 600 * SIM_NS;
 	m.params.retry.back_off = 100 * SIM_NS;
@@ -106,7 +103,6 @@ static void answers_to_the_first_try_come_late(void **state)
 	struct nic_at a;
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	et_start(&m, 1, 1);
 	a = nic_at(m.nic, sim_owner(m.net->sim, 0), 0, US);
@@ -156,7 +152,6 @@ static void hurt_copies_come_again(void **state)
 	uint64_t digest = 0;
 	uint32_t w;
 
-	(void)state;
 	for (w = 1; w <= 4; w *= 2) {
 		struct et m;
 
@@ -191,7 +186,6 @@ static void another_way_is_taken_round_a_dead_switch(void **state)
 	struct et m;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 4; i++) {
 		e[0] = (struct fault_event){ .at = 8 * US,
 			.site = 20 + i,
@@ -220,7 +214,6 @@ static void a_wire_that_returns_is_waited_for(void **state)
 	};
 	struct et m;
 
-	(void)state;
 	run_dead(&m, e, 2);
 	check_again(&m);
 	assert_true(et_counts(&m, 6).timeouts > 2);
@@ -233,7 +226,6 @@ static void give_up_program(void *arg)
 {
 	struct et_queue q = et_open(0);
 
-	(void)arg;
 	program_wait(5 * US);
 	et_cast(&q, 0, 15, ET_TARGET, 1, 512, 2, 1);
 	et_wait_error(&q, ELAN_ERROR_RETRIES);
@@ -249,7 +241,6 @@ static void after_the_last_try_the_queue_stops(void **state)
 	struct et m;
 	site_id s;
 
-	(void)state;
 	et_init(&m, "16");
 	m.faults = &plan;
 	m.params.retry.limit = 3;
@@ -324,7 +315,6 @@ static void qsn_f36_broadcasts_and_puts_of_all_nodes(void **state)
 {
 	uint64_t digest = run_everybody(1, NULL);
 
-	(void)state;
 	assert_true(run_everybody(2, NULL) == digest);
 	assert_true(run_everybody(4, NULL) == digest);
 }
@@ -347,7 +337,6 @@ static void all_nodes_broadcast_through_faults(void **state)
 	uint64_t digest;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 6; i++)
 		plan.rate[i] = UINT64_C(500000000000); /* 5e-7 */
 	digest = run_everybody(1, &plan);
@@ -355,18 +344,10 @@ static void all_nodes_broadcast_through_faults(void **state)
 	assert_true(run_everybody(4, &plan) == digest);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_sent_again_is_executed_once),
-		cmocka_unit_test(answers_to_the_first_try_come_late),
-		cmocka_unit_test(hurt_copies_come_again),
-		cmocka_unit_test(another_way_is_taken_round_a_dead_switch),
-		cmocka_unit_test(a_wire_that_returns_is_waited_for),
-		cmocka_unit_test(after_the_last_try_the_queue_stops),
-		cmocka_unit_test(qsn_f36_broadcasts_and_puts_of_all_nodes),
-		cmocka_unit_test(all_nodes_broadcast_through_faults),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(what_is_sent_again_is_executed_once),
+	TEST(answers_to_the_first_try_come_late), TEST(hurt_copies_come_again),
+	TEST(another_way_is_taken_round_a_dead_switch),
+	TEST(a_wire_that_returns_is_waited_for),
+	TEST(after_the_last_try_the_queue_stops),
+	TEST(qsn_f36_broadcasts_and_puts_of_all_nodes),
+	TEST(all_nodes_broadcast_through_faults))

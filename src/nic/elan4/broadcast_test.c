@@ -43,7 +43,6 @@ static void listen_program(void *arg)
 {
 	struct et_queue q = et_open(5);
 
-	(void)arg;
 	et_arm(&q, 2, 1000000); /* counts down */
 }
 
@@ -83,7 +82,6 @@ static void check_ranges(const char *nodes, site_id from, uint32_t n)
 
 static void qsn_f2_a_packet_goes_to_a_range_of_nodes(void **state)
 {
-	(void)state;
 	check_ranges("16", 5, 16);
 	check_ranges("30", 29, 30);
 	check_ranges("64", 21, 64);
@@ -134,7 +132,6 @@ static void qsn_f72_a_broadcast_takes_no_longer_than_a_put(void **state)
 	struct et m;
 	site_id s;
 
-	(void)state;
 	for (s = 1; s < 64; s++)
 		p[s - 1] = (struct et_program){ s, timed_listener, &x };
 	p[63] = (struct et_program){ 0, timed_sender, &x };
@@ -151,7 +148,6 @@ static void first_program(void *arg)
 {
 	struct et_queue q = et_open(0);
 
-	(void)arg;
 	et_arm(&q, 1, 1);
 	et_cast(&q, 0, 15, ET_TARGET + 512 * program_node(), program_node(),
 		512, 0, 1);
@@ -166,7 +162,6 @@ static void answers_find_the_sender_of_their_own(void **state)
 	struct et m;
 	site_id s, from;
 
-	(void)state;
 	for (s = 0; s < 16; s++)
 		p[s] = (struct et_program){ s, first_program, NULL };
 	et_init(&m, "16");
@@ -187,7 +182,6 @@ static void refused_program(void *arg)
 {
 	struct et_queue bad = et_open(0), good = et_open(1);
 
-	(void)arg;
 	et_arm(&good, 1, 1);
 	et_cast(&bad, 2, 13, ET_TARGET, 9, 100, 0, 0);
 	et_wait_error(&bad, ELAN_ERROR_REFUSED);
@@ -203,7 +197,6 @@ static void one_that_refuses_stops_the_queue_alone(void **state)
 	struct et m;
 	site_id s;
 
-	(void)state;
 	et_init(&m, "16");
 	et_start(&m, 1, 1);
 	et_node(&m, 11)->contexts.range[0].number = 99;
@@ -239,7 +232,6 @@ static void impossible_program(void *arg)
 	struct et_queue good = et_open(99);
 	uint32_t k;
 
-	(void)arg;
 	et_arm(&good, 1, IMPOSSIBLE);
 	for (k = 0; k < IMPOSSIBLE; k++) {
 		struct et_queue q = et_open(k);
@@ -256,7 +248,6 @@ static void ranges_that_cannot_be_stop_the_queue_alone(void **state)
 	static const struct et_program p = { 7, impossible_program, NULL };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "16");
 	et_run(&m, 1, &p, 1);
 	assert_int_equal(
@@ -273,7 +264,6 @@ static void half_program(void *arg)
 		W(ELAN_WRITE, 16, 0), ET_TARGET, 1, 2, ELAN_CLOSE };
 	struct et_queue q = et_open(0), shorter = et_open(1);
 
-	(void)arg;
 	et_push(&q, words, 5);
 	et_push(&shorter, words, 1);
 	program_wait(100 * US);
@@ -288,7 +278,6 @@ static void what_is_never_finished_is_dropped_by_all(void **state)
 	static const struct et_program p = { 0, half_program, NULL };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "16");
 	et_run(&m, 1, &p, 1);
 	assert_int_equal(et_counts(&m, 0).aborted, 2);
@@ -299,17 +288,9 @@ static void what_is_never_finished_is_dropped_by_all(void **state)
 	et_fini(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f2_a_packet_goes_to_a_range_of_nodes),
-		cmocka_unit_test(
-			qsn_f72_a_broadcast_takes_no_longer_than_a_put),
-		cmocka_unit_test(answers_find_the_sender_of_their_own),
-		cmocka_unit_test(one_that_refuses_stops_the_queue_alone),
-		cmocka_unit_test(ranges_that_cannot_be_stop_the_queue_alone),
-		cmocka_unit_test(what_is_never_finished_is_dropped_by_all),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_f2_a_packet_goes_to_a_range_of_nodes),
+	TEST(qsn_f72_a_broadcast_takes_no_longer_than_a_put),
+	TEST(answers_find_the_sender_of_their_own),
+	TEST(one_that_refuses_stops_the_queue_alone),
+	TEST(ranges_that_cannot_be_stop_the_queue_alone),
+	TEST(what_is_never_finished_is_dropped_by_all))

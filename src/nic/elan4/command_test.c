@@ -32,7 +32,6 @@ static void each_command(void *arg)
 		ET_TARGET + 256, 99 };
 	uint64_t nop = ELAN_NOP, interrupt = elan_word(ELAN_INTERRUPT, 9, 0);
 
-	(void)arg;
 	et_fill(ET_SOURCE, 4, 64);
 	et_push(&q, &nop, 1);
 	/* a packet and its acknowledgement */
@@ -72,7 +71,6 @@ static void each_command(void *arg)
 
 static void each_command_check(void *arg)
 {
-	(void)arg;
 	program_wait(100 * US);
 	et_expect(ET_TARGET, 4, 8);
 	et_expect_all(ET_TARGET + 8, 0, 56);
@@ -85,7 +83,6 @@ static void qsn_f31_each_command_does_its_work(void **state)
 	struct et m;
 	struct elan_counts c;
 
-	(void)state;
 	et_init(&m, "4");
 	run_two(&m, each_command, each_command_check, NULL);
 	c = et_counts(&m, 0);
@@ -104,7 +101,6 @@ static void guard_program(void *arg)
 	uint64_t store[4] = { ELAN_STORE, ET_FLAG, 1, ELAN_GUARD };
 	uint64_t again[3] = { ELAN_STORE, ET_FLAG, 2 };
 
-	(void)arg;
 	et_put(&q, 1, ET_TARGET, 1, 8, 0, 0);
 	et_push(&q, store, 4);
 	et_push(&q, again, 3);
@@ -119,7 +115,6 @@ static void qsn_f31_guarded_commands_wait_for_acknowledgements(void **state)
 {
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.input = 100 * US;
 	m.params.retry.timeout = 1000 * US;
@@ -134,7 +129,6 @@ static void composite_program(void *arg)
 	uint64_t w[200];
 	uint32_t n = 0, k;
 
-	(void)arg;
 	et_fill(ET_SOURCE, 30, 100);
 	et_arm(&q, 1, 3);
 	for (k = 0; k < 3; k++) {
@@ -161,7 +155,6 @@ static void composite_check(void *arg)
 {
 	uint32_t k;
 
-	(void)arg;
 	program_wait(100 * US);
 	for (k = 0; k < 3; k++) {
 		et_expect(ET_TARGET + 0x1000 * k, 30, 100);
@@ -173,7 +166,6 @@ static void qsn_f32_commands_stand_one_behind_the_other(void **state)
 {
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	run_two(&m, composite_program, composite_check, NULL);
 	assert_int_equal(et_counts(&m, 0).interrupts, 3);
@@ -222,7 +214,6 @@ static void qsn_f28_an_empty_queue_is_passed_at_once(void **state)
 	struct et m;
 	sim_time way;
 
-	(void)state;
 	et_init(&m, "4");
 	/* store, command, 2 x 5 m and a switch, input, bus, visible */
 	way = m.params.host[0].store + m.params.command + 61 * SIM_NS +
@@ -246,7 +237,6 @@ static void qsn_f34_the_head_is_there_before_the_tail_is_stored(void **state)
 	struct timing x = { .bytes = 512 };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.host[0].pio_overhead = 1000 * SIM_NS;
 	m.params.merge = 128;
@@ -264,7 +254,6 @@ static void short_program(void *arg)
 	struct et_queue q = et_open(0);
 	uint32_t bytes;
 
-	(void)arg;
 	for (bytes = 1; bytes <= 512; bytes += 7) {
 		et_arm(&q, 1, bytes);
 		et_arm(&q, 2, 1);
@@ -283,7 +272,6 @@ static void qsn_f36_short_puts_and_gets(void **state)
 {
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	run_two(&m, short_program, NULL, NULL);
 	assert_int_equal(et_counts(&m, 1).gets, 74);
@@ -312,7 +300,6 @@ static void qsn_f37_two_packets_of_a_queue_are_outstanding(void **state)
 {
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.input = 100 * US;
 	m.params.retry.timeout = 1000 * US;
@@ -351,7 +338,6 @@ static void half_program(void *arg)
 
 static void half_check(void *arg)
 {
-	(void)arg;
 	program_wait(22 * US);
 	et_expect_all(ET_TARGET, 0, 64);
 	program_wait(50 * US);
@@ -364,7 +350,6 @@ static void qsn_f38_half_a_packet_is_closed_by_a_time_out(void **state)
 {
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	run_two(&m, half_program, half_check, &m);
 	assert_int_equal(et_counts(&m, 0).aborted, 1);
@@ -381,7 +366,6 @@ static void halves_program(void *arg)
 	uint64_t w[ET_PACKET_WORDS];
 	uint32_t n = et_packet(w, 1, ET_TARGET, 6, 64, 0, 0);
 
-	(void)arg;
 	et_push(&q, w, 3);
 	program_charge(US);
 	et_push(&q, w + 3, n - 3);
@@ -393,7 +377,6 @@ static void qsn_f38_each_half_packet_has_a_time_out(void **state)
 {
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	run_two(&m, halves_program, NULL, NULL);
 	assert_int_equal(et_counts(&m, 0).packets, 1);
@@ -408,7 +391,6 @@ static void everywhere_program(void *arg)
 	struct et_queue q = et_open(0);
 	uint32_t k, route;
 
-	(void)arg;
 	for (k = 0; k < 17; k++) {
 		for (route = 0; route < 6; route++) {
 			uint64_t w[ET_PACKET_WORDS];
@@ -425,7 +407,6 @@ static void everywhere_check(void *arg)
 {
 	uint32_t route;
 
-	(void)arg;
 	program_wait(300 * US);
 	for (route = 0; route < 6; route++)
 		et_expect(ET_TARGET + 64 * route, program_node() + route, 64);
@@ -438,7 +419,6 @@ static void qsn_f39_the_card_adds_the_route(void **state)
 	struct et m;
 	uint32_t k;
 
-	(void)state;
 	for (k = 0; k < 17; k++)
 		p[k + 1] = (struct et_program){ k, everywhere_check, NULL };
 	et_init(&m, "17");
@@ -446,23 +426,13 @@ static void qsn_f39_the_card_adds_the_route(void **state)
 	et_fini(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f31_each_command_does_its_work),
-		cmocka_unit_test(
-			qsn_f31_guarded_commands_wait_for_acknowledgements),
-		cmocka_unit_test(qsn_f32_commands_stand_one_behind_the_other),
-		cmocka_unit_test(qsn_f28_an_empty_queue_is_passed_at_once),
-		cmocka_unit_test(
-			qsn_f34_the_head_is_there_before_the_tail_is_stored),
-		cmocka_unit_test(qsn_f36_short_puts_and_gets),
-		cmocka_unit_test(
-			qsn_f37_two_packets_of_a_queue_are_outstanding),
-		cmocka_unit_test(qsn_f38_half_a_packet_is_closed_by_a_time_out),
-		cmocka_unit_test(qsn_f38_each_half_packet_has_a_time_out),
-		cmocka_unit_test(qsn_f39_the_card_adds_the_route),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_f31_each_command_does_its_work),
+	TEST(qsn_f31_guarded_commands_wait_for_acknowledgements),
+	TEST(qsn_f32_commands_stand_one_behind_the_other),
+	TEST(qsn_f28_an_empty_queue_is_passed_at_once),
+	TEST(qsn_f34_the_head_is_there_before_the_tail_is_stored),
+	TEST(qsn_f36_short_puts_and_gets),
+	TEST(qsn_f37_two_packets_of_a_queue_are_outstanding),
+	TEST(qsn_f38_half_a_packet_is_closed_by_a_time_out),
+	TEST(qsn_f38_each_half_packet_has_a_time_out),
+	TEST(qsn_f39_the_card_adds_the_route))

@@ -78,7 +78,6 @@ static void qsn_f40_two_assemblers_share_one_prefetcher(void **state)
 	struct et m;
 	sim_time t;
 
-	(void)state;
 	et_init(&m, "4");
 	make_bus_fast(&m);
 	m.params.dma_window = 32;
@@ -93,7 +92,6 @@ static void qsn_f41_two_dmas_overlap(void **state)
 	struct et m;
 	sim_time one, two;
 
-	(void)state;
 	et_init(&m, "4");
 	one = time_of(&m, 1, 512);
 	et_init(&m, "4");
@@ -152,7 +150,6 @@ static void qsn_f42_an_idle_engine_takes_a_descriptor_at_once(void **state)
 	struct idle x = { .m = &m };
 	sim_time way;
 
-	(void)state;
 	et_init(&m, "4");
 	/* store, read, command, 2 x 5 m and a switch, input, write */
 	way = m.params.host[0].store + m.params.dispatch +
@@ -174,7 +171,6 @@ static void line_program(void *arg)
 	struct elan_dma d = dma(900);
 	uint32_t k;
 
-	(void)arg;
 	et_fill(ET_SOURCE, 3, 900 + LINE);
 	for (k = 0; k < LINE; k++) {
 		uint64_t arm[4] = { elan_word(ELAN_ARM, k + 1, 0), 1, ET_FLAG,
@@ -195,7 +191,6 @@ static void line_watch(void *arg)
 {
 	uint32_t k;
 
-	(void)arg;
 	for (k = 1; k <= LINE; k++)
 		et_wait_word(ET_FLAG, k);
 }
@@ -205,7 +200,6 @@ static void line_check(void *arg)
 	uint8_t byte;
 	uint32_t k, i;
 
-	(void)arg;
 	program_wait(200 * US);
 	for (k = 0; k < LINE; k++) {
 		for (i = 0; i < 900; i++) {
@@ -224,7 +218,6 @@ static void qsn_f42_more_dmas_wait_in_the_run_queue(void **state)
 	};
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, p, 3);
 	assert_int_equal(et_counts(&m, 0).dmas, LINE);
@@ -240,7 +233,6 @@ static void qsn_f16_twelve_reads_are_outstanding(void **state)
 	struct et m;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 3; i++) {
 		sim_time t, rounds = 96 / reads[i] * 75 * US;
 
@@ -263,7 +255,6 @@ static void qsn_f16_reads_have_2_kb_of_buffers(void **state)
 	struct et m;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		sim_time t, rounds = 32 / at_once[i] * 75 * US;
 
@@ -302,7 +293,6 @@ static void aligned_program(void *arg)
 	struct et_queue q = et_open(0);
 	uint32_t way, k;
 
-	(void)arg;
 	for (way = 0; way < WAYS; way++) {
 		et_fill(ET_SOURCE + 4096 * way + way % 8, way, 2000);
 		for (k = 0; k < SIZES; k++) {
@@ -325,7 +315,6 @@ static void aligned_check(void *arg)
 {
 	uint32_t way, k;
 
-	(void)arg;
 	program_wait(20000 * US);
 	for (way = 0; way < WAYS; way++) {
 		for (k = 0; k < SIZES; k++) {
@@ -343,7 +332,6 @@ static void qsn_f44_any_alignment_becomes_any_other(void **state)
 {
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	run_two(&m, aligned_program, aligned_check, NULL);
 	assert_int_equal(et_counts(&m, 0).dmas, WAYS * SIZES);
@@ -359,7 +347,6 @@ static void routed_program(void *arg)
 	struct et_queue q = et_open(0);
 	struct elan_dma d = { .bytes = 700, .from = ET_SOURCE };
 
-	(void)arg;
 	et_fill(ET_SOURCE, 6, 700 + ROUTED);
 	for (; d.destination < ROUTED; d.destination++, d.from++) {
 		d.to = ET_TARGET + 1024 * d.destination;
@@ -375,7 +362,6 @@ static void qsn_f44_the_route_is_found_by_the_process_number(void **state)
 	struct et m;
 	uint32_t s, k, i;
 
-	(void)state;
 	et_init(&m, "64");
 	et_run(&m, 1, &p, 1);
 	for (s = 0; s < ROUTED; s++) {
@@ -429,7 +415,6 @@ static void qsn_f46_an_event_is_set_at_both_ends(void **state)
 	struct et m;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 5; i++) {
 		struct ends x = { .bytes = sizes[i] };
 
@@ -450,7 +435,6 @@ static void a_remote_dma_takes_its_steps(void **state)
 	struct elan_counts a, b;
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	run_two(&m, ends_source, ends_target, &x);
 	a = et_counts(&m, 0);
@@ -477,7 +461,6 @@ static void own_word_program(void *arg)
 		24, 0, 1, ET_SOURCE, ET_TARGET, 0, 0, ELAN_STORE, ET_FLAG + 256,
 		78, elan_word(ELAN_COPY, 8, 0), ET_FLAG + 256, ET_FLAG + 264 };
 
-	(void)arg;
 	et_fill(ET_SOURCE, 8, 24);
 	program_wait(10 * US);
 	et_push(&q, words, sizeof(words) / 8);
@@ -489,7 +472,6 @@ static void own_word_check(void *arg)
 	uint64_t first = 0, last = 0;
 	uint32_t i;
 
-	(void)arg;
 	program_wait(100 * US);
 	for (i = 8; i--;) {
 		first = first << 8 | et_byte(8, i);
@@ -506,7 +488,6 @@ static void a_dma_reads_what_was_stored_before_it(void **state)
 	struct et m;
 	int64_t i;
 
-	(void)state;
 	for (i = 0; i < ELAN_PLATFORMS; i++) {
 		et_init(&m, "4");
 		m.params.platform = i;
@@ -524,7 +505,6 @@ static void seen_program(void *arg)
 	struct et_queue q = et_open(0);
 	struct elan_dma d = dma(512);
 
-	(void)arg;
 	d.source_event = 0;
 	et_fill(ET_SOURCE, 8, 512);
 	program_wait(10 * US);
@@ -550,7 +530,6 @@ static void qsn_f81_a_dma_packet_is_whole_before_it_leaves(void **state)
 	struct et m;
 	uint32_t cut;
 
-	(void)state;
 	for (cut = 0; cut < 2; cut++) {
 		et_init(&m, "4");
 		make_bus_fast(&m);
@@ -569,25 +548,15 @@ static void qsn_f81_a_dma_packet_is_whole_before_it_leaves(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f40_two_assemblers_share_one_prefetcher),
-		cmocka_unit_test(qsn_f41_two_dmas_overlap),
-		cmocka_unit_test(
-			qsn_f42_an_idle_engine_takes_a_descriptor_at_once),
-		cmocka_unit_test(qsn_f42_more_dmas_wait_in_the_run_queue),
-		cmocka_unit_test(qsn_f16_twelve_reads_are_outstanding),
-		cmocka_unit_test(qsn_f16_reads_have_2_kb_of_buffers),
-		cmocka_unit_test(qsn_f44_any_alignment_becomes_any_other),
-		cmocka_unit_test(
-			qsn_f44_the_route_is_found_by_the_process_number),
-		cmocka_unit_test(qsn_f46_an_event_is_set_at_both_ends),
-		cmocka_unit_test(a_remote_dma_takes_its_steps),
-		cmocka_unit_test(a_dma_reads_what_was_stored_before_it),
-		cmocka_unit_test(
-			qsn_f81_a_dma_packet_is_whole_before_it_leaves),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_f40_two_assemblers_share_one_prefetcher),
+	TEST(qsn_f41_two_dmas_overlap),
+	TEST(qsn_f42_an_idle_engine_takes_a_descriptor_at_once),
+	TEST(qsn_f42_more_dmas_wait_in_the_run_queue),
+	TEST(qsn_f16_twelve_reads_are_outstanding),
+	TEST(qsn_f16_reads_have_2_kb_of_buffers),
+	TEST(qsn_f44_any_alignment_becomes_any_other),
+	TEST(qsn_f44_the_route_is_found_by_the_process_number),
+	TEST(qsn_f46_an_event_is_set_at_both_ends),
+	TEST(a_remote_dma_takes_its_steps),
+	TEST(a_dma_reads_what_was_stored_before_it),
+	TEST(qsn_f81_a_dma_packet_is_whole_before_it_leaves))

@@ -218,18 +218,18 @@ struct elan_counts elan_counts(const struct nic *nic, site_id s)
 
 /* --- the network's client --- */
 
-static void on_room(struct net *net, struct sim_worker *w, site_id s,
+static void on_room(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
-	struct nic_at a = nic_at(net->client_state, w, s, t);
+	struct nic_at a = nic_at(me->state, w, s, t);
 
 	elan_send_on_room(&a, fifo);
 }
 
-static void on_packet(struct net *net, struct sim_worker *w, site_id s,
+static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
-	struct nic_at a = nic_at(net->client_state, w, s, t);
+	struct nic_at a = nic_at(me->state, w, s, t);
 
 	elan_input(&a, fifo, id, tail);
 }
@@ -271,10 +271,10 @@ static void on_engine(const struct nic_at *a, const struct sim_event *e)
 		side_reads_on_event(a, &elan_here(a)->reads, engine, e->data);
 }
 
-static void on_event(struct net *net, struct sim_worker *w, site_id s,
+static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
-	struct nic_at a = nic_at(net->client_state, w, s, t);
+	struct nic_at a = nic_at(me->state, w, s, t);
 
 	if (sim_phase(&e) == PHASE_PROGRAM)
 		host_event(a.nic->host, w, s, t, &e);
@@ -382,14 +382,22 @@ static size_t load_bytes(const struct packet *p)
 	       elan_buffer_of(p)->data_bytes;
 }
 
+static const struct net_client_faults faults = {
+	.on_hurt = elan_frame_on_hurt,
+};
+
+static const struct net_client_combine combine = {
+	.on_copy = nic_on_copy,
+	.on_absorbed = nic_on_lost,
+};
+
 static const struct net_client_ops client = {
 	.on_room = on_room,
 	.on_packet = on_packet,
 	.on_event = on_event,
-	.on_hurt = elan_frame_on_hurt,
 	.on_lost = nic_on_lost,
-	.on_copy = nic_on_copy,
-	.on_absorbed = nic_on_lost,
+	.faults = &faults,
+	.combine = &combine,
 };
 
 const struct nic_ops elan4_ops = {

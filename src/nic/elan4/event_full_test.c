@@ -62,7 +62,6 @@ static void events_build_over_four_million_packets_a_second(void **state)
 	sim_time took;
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	run_one(&m, rate_program, &took);
 	assert_int_equal(et_counts(&m, 0).packets, BURST);
@@ -120,7 +119,6 @@ static void copies_wait_for_a_full_queue(void **state)
 {
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.command_rate = 20000000;
 	run_one(&m, full_program, &m);
@@ -145,7 +143,6 @@ static void acks_program(void *arg)
 	uint64_t w[ET_PACKET_WORDS];
 	uint32_t k, n;
 
-	(void)arg;
 	et_map(&full, MAPPED);
 	et_arm(&q, 1, 30);
 	for (k = 0; k < 30; k++) {
@@ -167,7 +164,6 @@ static void acks_sender(void *arg)
 		elan_word(ELAN_WRITE, 8, 0), MAPPED, ELAN_INTERRUPT,
 		elan_word(ELAN_CLOSE, 1, 0) };
 
-	(void)arg;
 	et_arm(&q, 1, 1);
 	program_wait(225 * US);
 	et_push(&q, w, 5);
@@ -179,7 +175,6 @@ static void acks_check(void *arg)
 {
 	uint32_t k;
 
-	(void)arg;
 	program_wait(2000 * US);
 	for (k = 0; k < 30; k++)
 		et_expect(ET_TARGET + 512 * k, k, acks_bytes(k));
@@ -191,7 +186,6 @@ static void copies_wait_for_acknowledgements(void **state)
 		{ 1, acks_check, NULL }, { 2, acks_sender, NULL } };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.input = 10 * US;
 	m.params.retry.timeout = 1000 * US;
@@ -210,7 +204,6 @@ static void coming_program(void *arg)
 		et_open_as(QUEUE, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
 	uint64_t w[WORDS] = { elan_word(ELAN_ARM_COPY, 9, 720), 1, ET_TARGET };
 
-	(void)arg;
 	et_map(&full, MAPPED);
 	et_arm_copy(&q, 1, 1, MAPPED, w, 63);
 	memset(w, 0, sizeof(w));
@@ -233,7 +226,6 @@ static void coming_sender(void *arg)
 	uint64_t w[33] = { elan_word(ELAN_OPEN, 0, 0),
 		elan_word(ELAN_WRITE, 240, 0) | ELAN_CLOSES, MAPPED };
 
-	(void)arg;
 	w[32] = 77;
 	program_wait(102 * US);
 	et_push(&q, w, 33);
@@ -245,7 +237,6 @@ static void copies_wait_for_words_under_way(void **state)
 		{ 1, coming_sender, NULL } };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.input = 10 * US;
 	m.params.retry.timeout = 1000 * US;
@@ -263,7 +254,6 @@ static void stuck_program(void *arg)
 	uint64_t w[WORDS] = { 0 }, store[3];
 	uint32_t n = et_packet(w, 1, ET_TARGET, 1, 512, 0, 0), k;
 
-	(void)arg;
 	et_map(&full, MAPPED);
 	et_map(&r, MAPPED + ELAN_PAGE);
 	et_store_words(store, ET_FLAG, 1);
@@ -297,7 +287,6 @@ static void what_never_fits_stops_its_queue(void **state)
 {
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	run_one(&m, stuck_program, NULL);
 	assert_int_equal(et_counts(&m, 0).errors[ELAN_ERROR_OVERFLOW], 2);
@@ -315,7 +304,6 @@ static void gone_program(void *arg)
 	uint64_t w[WORDS] = { 0 }, store[3];
 	uint32_t k;
 
-	(void)arg;
 	et_map(&bad, MAPPED);
 	et_map(&r, MAPPED + ELAN_PAGE);
 	et_store_words(store, ET_FLAG, 1);
@@ -348,7 +336,6 @@ static void queues_may_go_away(void **state)
 {
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	run_one(&m, gone_program, NULL);
 	assert_int_equal(et_counts(&m, 0).errors[ELAN_ERROR_RIGHT], 1);
@@ -383,7 +370,6 @@ static void protected_program(void *arg)
 	};
 	uint32_t i;
 
-	(void)arg;
 	et_map(&mapped, at);
 	et_store_words(w, ET_FLAG, 5);
 	et_arm_copy(&q, 1, 1, at + ELAN_PAGE - 24, w, 3);
@@ -409,7 +395,6 @@ static void contexts_are_kept_apart(void **state)
 {
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	run_one(&m, protected_program, NULL);
 	et_fini(&m);
@@ -510,7 +495,6 @@ static void any_chains_do_no_harm(void **state)
 	uint64_t seed, copied = 0, overflows = 0;
 	struct any *x = mem_alloc(4, sizeof(*x));
 
-	(void)state;
 	for (seed = 0; seed < 100; seed++) {
 		struct et_program p[4];
 		struct et m;
@@ -538,19 +522,9 @@ static void any_chains_do_no_harm(void **state)
 	assert_true(overflows > 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			events_build_over_four_million_packets_a_second),
-		cmocka_unit_test(copies_wait_for_a_full_queue),
-		cmocka_unit_test(copies_wait_for_acknowledgements),
-		cmocka_unit_test(copies_wait_for_words_under_way),
-		cmocka_unit_test(what_never_fits_stops_its_queue),
-		cmocka_unit_test(queues_may_go_away),
-		cmocka_unit_test(contexts_are_kept_apart),
-		cmocka_unit_test(any_chains_do_no_harm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(events_build_over_four_million_packets_a_second),
+	TEST(copies_wait_for_a_full_queue),
+	TEST(copies_wait_for_acknowledgements),
+	TEST(copies_wait_for_words_under_way),
+	TEST(what_never_fits_stops_its_queue), TEST(queues_may_go_away),
+	TEST(contexts_are_kept_apart), TEST(any_chains_do_no_harm))

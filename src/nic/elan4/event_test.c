@@ -67,7 +67,6 @@ static void qsn_f49_an_event_copies_up_to_2_kb(void **state)
 	static const uint32_t words[] = { 1, 2, 63, 64, 65, 255, 256 };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 7; i++) {
 		struct copied x = { .words = words[i] };
 		uint32_t bytes = 8 * x.words, bursts = (bytes + 511) / 512;
@@ -100,7 +99,6 @@ static void more_program(void *arg)
 	uint32_t k;
 	static const uint64_t bytes[] = { 0, 4, 2052, 2056, 4096, 1u << 31 };
 
-	(void)arg;
 	for (k = 0; k < 6; k++) {
 		struct et_queue q = et_open(k);
 
@@ -117,7 +115,6 @@ static void qsn_f49_no_event_copies_more(void **state)
 {
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	run_one(&m, more_program, NULL);
 	et_fini(&m);
@@ -130,7 +127,6 @@ static void parts_program(void *arg)
 	struct et_queue small = et_open_as(1, ELAN_1K, 0x3f, ET_CONTEXT);
 	uint64_t w[128], k, i;
 
-	(void)arg;
 	w[0] = elan_word(ELAN_ARM_COPY, EVENT, 1000);
 	w[1] = 1;
 	for (k = 1; k < 20; k++) {
@@ -160,7 +156,6 @@ static void a_copy_may_be_as_long_as_its_queue(void **state)
 {
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	run_one(&m, parts_program, NULL);
 	et_fini(&m);
@@ -174,7 +169,6 @@ static void anew_program(void *arg)
 		none[] = { elan_word(ELAN_ARM, EVENT, 0), 0, ET_FLAG, 1 };
 	uint64_t memory;
 
-	(void)arg;
 	pattern(w, 1, 256);
 	et_arm_copy(&q, EVENT, 1, ET_TARGET, w, 256);
 	program_charge(10 * US);
@@ -208,7 +202,6 @@ static void arming_anew_drops_what_was_kept(void **state)
 {
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	run_one(&m, anew_program, NULL);
 	assert_int_equal(et_counts(&m, 0).fired, 2);
@@ -231,7 +224,6 @@ static void all_program(void *arg)
 	uint64_t w[WORDS];
 	uint32_t n;
 
-	(void)arg;
 	et_fill(ET_SOURCE, 12, 700);
 	et_map(&mapped, MAPPED);
 	et_arm(&q, 1, 1);
@@ -260,7 +252,6 @@ static void all_dma_end(void *arg)
 {
 	struct et_queue q = et_open(0);
 
-	(void)arg;
 	et_arm(&q, 2, 700);
 	et_wait_event(2);
 	et_expect(ET_TARGET, 12, 700);
@@ -270,7 +261,6 @@ static void all_packet_end(void *arg)
 {
 	struct et_queue q = et_open(0);
 
-	(void)arg;
 	et_arm(&q, 4, 200);
 	et_wait_event(4);
 	et_expect(ET_TARGET, 11, 200);
@@ -283,7 +273,6 @@ static void qsn_f50_what_is_copied_to_a_queue_is_executed(void **state)
 	uint64_t digest = 0;
 	uint32_t workers;
 
-	(void)state;
 	for (workers = 1; workers < 4; workers++) {
 		struct et m;
 
@@ -335,7 +324,6 @@ static void qsn_f50_the_commands_run_at_once(void **state)
 		{ 1, once_check, &x } };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, p, 2);
 	/* 40 bytes to copy; ADD took 8 ns of the command processor before */
@@ -353,7 +341,6 @@ static void way_in_program(void *arg)
 						ELAN_MAY_STORE, ET_CONTEXT);
 	uint64_t w[3];
 
-	(void)arg;
 	et_map(&mapped, MAPPED);
 	et_store_words(w, ET_FLAG, 3);
 	et_arm_copy(&q, 1, 1, MAPPED + 4072, w, 3);
@@ -369,7 +356,6 @@ static void qsn_f29_an_event_appends_commands(void **state)
 {
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	run_one(&m, way_in_program, NULL);
 	assert_int_equal(et_counts(&m, 0).appended, 4);
@@ -413,7 +399,6 @@ static void qsn_f52_events_write_memory_or_a_queue(void **state)
 	sim_time took;
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	run_one(&m, places_program, &took);
 	/* one after the other: 20 of 8 and 20 of 24 bytes */
@@ -430,7 +415,6 @@ static void word_program(void *arg)
 	uint64_t w[WORDS] = { 0 }, both[] = { elan_word(ELAN_ADD, EVENT, 1),
 		elan_word(ELAN_ADD, 1, 1) };
 
-	(void)arg;
 	w[255] = 1;
 	et_arm_copy(&q, EVENT, 1, ET_TARGET, w, 256);
 	et_arm(&q, 1, 1);
@@ -446,7 +430,6 @@ static void a_word_does_not_wait_for_copies(void **state)
 {
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	run_one(&m, word_program, NULL);
 	et_fini(&m);
@@ -468,7 +451,6 @@ static void ends_program(void *arg)
 	uint64_t w[WORDS];
 	uint32_t n = et_store_words(w, ET_FLAG, 1);
 
-	(void)arg;
 	et_map(&mapped, MAPPED);
 	/* two stores and a packet to a node that has a program of its own */
 	n += et_store_words(w + n, ET_FLAG + 8, 2);
@@ -490,7 +472,6 @@ static void ends_check(void *arg)
 	struct poll_loop loop = { .period = 1 };
 	uint64_t word;
 
-	(void)arg;
 	program_poll(ET_TARGET + 96, WORD_IS_NOT, 0, loop, &word);
 	et_expect(ET_TARGET, 5, 104);
 }
@@ -502,7 +483,6 @@ static void qsn_f46_a_dmas_end_runs_commands_at_both_ends(void **state)
 		{ 3, ends_check, NULL } };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, p, 4);
 	et_fini(&m);
@@ -549,7 +529,6 @@ static void qsn_f88_dmas_are_chained_without_a_cpu(void **state)
 	uint32_t i, workers;
 	uint64_t digest = 0;
 
-	(void)state;
 	for (workers = 1; workers < 3; workers++) {
 		sim_time done = 0;
 		struct et m;
@@ -573,21 +552,14 @@ static void qsn_f88_dmas_are_chained_without_a_cpu(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f49_an_event_copies_up_to_2_kb),
-		cmocka_unit_test(qsn_f49_no_event_copies_more),
-		cmocka_unit_test(a_copy_may_be_as_long_as_its_queue),
-		cmocka_unit_test(arming_anew_drops_what_was_kept),
-		cmocka_unit_test(qsn_f50_what_is_copied_to_a_queue_is_executed),
-		cmocka_unit_test(qsn_f50_the_commands_run_at_once),
-		cmocka_unit_test(qsn_f29_an_event_appends_commands),
-		cmocka_unit_test(qsn_f52_events_write_memory_or_a_queue),
-		cmocka_unit_test(a_word_does_not_wait_for_copies),
-		cmocka_unit_test(qsn_f46_a_dmas_end_runs_commands_at_both_ends),
-		cmocka_unit_test(qsn_f88_dmas_are_chained_without_a_cpu),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_f49_an_event_copies_up_to_2_kb),
+	TEST(qsn_f49_no_event_copies_more),
+	TEST(a_copy_may_be_as_long_as_its_queue),
+	TEST(arming_anew_drops_what_was_kept),
+	TEST(qsn_f50_what_is_copied_to_a_queue_is_executed),
+	TEST(qsn_f50_the_commands_run_at_once),
+	TEST(qsn_f29_an_event_appends_commands),
+	TEST(qsn_f52_events_write_memory_or_a_queue),
+	TEST(a_word_does_not_wait_for_copies),
+	TEST(qsn_f46_a_dmas_end_runs_commands_at_both_ends),
+	TEST(qsn_f88_dmas_are_chained_without_a_cpu))

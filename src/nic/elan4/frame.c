@@ -226,9 +226,10 @@ enum elan_harm elan_frame_judge(
 
 /* --- what the network says --- */
 
-void elan_frame_on_hurt(struct net *net, struct sim_worker *w, packet_id id,
-	uint32_t bit, uint32_t bits)
+void elan_frame_on_hurt(struct net_client *me, struct sim_worker *w,
+	packet_id id, uint32_t bit, uint32_t bits)
 {
+	struct net *net = me->net;
 	const struct packet *p = &net->packets[id];
 	struct elan_buffer *b = payload_of_load(p->load);
 	uint8_t frame[ELAN_FRAME_MOST];

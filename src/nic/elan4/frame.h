@@ -50,8 +50,8 @@ enum elan_harm elan_frame_judge(
 	struct elan_buffer *b, uint32_t src, bool *escaped);
 
 /* As the network's client has them. */
-void elan_frame_on_hurt(struct net *net, struct sim_worker *w, packet_id id,
-	uint32_t bit, uint32_t bits);
+void elan_frame_on_hurt(struct net_client *me, struct sim_worker *w,
+	packet_id id, uint32_t bit, uint32_t bits);
 /* A hurt packet is here: sets its harm. */
 void elan_frame_on_arrival(
 	const struct nic_at *a, const struct packet *p, struct elan_buffer *b);

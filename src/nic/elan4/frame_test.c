@@ -84,7 +84,6 @@ static void what_is_written_is_read(void **state)
 	uint8_t frame[ELAN_FRAME_MOST];
 	uint32_t form, src, n;
 
-	(void)state;
 	for (form = 0; form < FORMS; form++) {
 		make(&a, (enum form)form);
 		n = elan_frame_write(&a, SRC, frame);
@@ -104,7 +103,6 @@ static void qsn_f39_every_flipped_bit_is_seen(void **state)
 	uint32_t form, i, bits;
 	bool escaped;
 
-	(void)state;
 	for (form = 0; form < FORMS; form++) {
 		make(&was, (enum form)form);
 		bits = 8 * elan_frame_write(&was, SRC, frame);
@@ -162,7 +160,6 @@ static void qsn_f39_every_burst_of_32_bits_is_seen(void **state)
 	uint32_t k, n, src, x = 1;
 	bool is_hurt;
 
-	(void)state;
 	for (k = 0; k < 30000; k++) {
 		make(&was, (enum form)(k % FORMS));
 		n = elan_frame_write(&was, SRC, good);
@@ -187,7 +184,6 @@ static void qsn_f76_flips_of_symbols_are_seen(void **state)
 	uint32_t i, n, seen = 0;
 	bool escaped, bad;
 
-	(void)state;
 	make(&was, WRITTEN);
 	was.flips.code = CODED;
 	n = elan_frame_write(&was, SRC, frame);
@@ -218,7 +214,6 @@ static void qsn_f76_each_wire_codes_anew(void **state)
 	uint8_t frame[ELAN_FRAME_MOST];
 	bool escaped;
 
-	(void)state;
 	was.flips.code = CODED;
 	was.flips.n = 2;
 	elan_frame_write(&was, 1, frame);
@@ -245,7 +240,6 @@ static void an_acknowledgement_has_a_crc(void **state)
 	uint32_t i, bits = 8 * elan_frame_write(&b, SRC, frame);
 	bool escaped;
 
-	(void)state;
 	assert_int_equal(bits, 8 * ELAN_FRAME_HEADER);
 	b.flips.n = 1;
 	for (i = 0; i < bits; i++) {
@@ -266,7 +260,6 @@ static void what_no_crc_sees_comes_in_wrong(void **state)
 	uint32_t i, at = 8 * (ELAN_FRAME_HEADER + 12) + 100;
 	bool escaped;
 
-	(void)state;
 	make(&was, WRITTEN);
 	b = was;
 	/* the highest power is sent first, bytes with their lowest bit */
@@ -289,7 +282,6 @@ static void a_bit_that_is_flipped_back_is_none(void **state)
 	struct elan_buffer b;
 	bool escaped;
 
-	(void)state;
 	make(&b, WRITTEN);
 	b.flips.n = 2;
 	b.flips.place[0] = b.flips.place[1] = 300;
@@ -305,7 +297,6 @@ static void any_bytes_may_be_read(void **state)
 	uint8_t frame[ELAN_FRAME_MOST];
 	uint32_t k, i, src, x = 1;
 
-	(void)state;
 	for (k = 0; k < 20000; k++) {
 		for (i = 0; i < sizeof(frame); i++) {
 			x = x * 1664525 + 1013904223;
@@ -317,19 +308,9 @@ static void any_bytes_may_be_read(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_written_is_read),
-		cmocka_unit_test(qsn_f39_every_flipped_bit_is_seen),
-		cmocka_unit_test(qsn_f39_every_burst_of_32_bits_is_seen),
-		cmocka_unit_test(qsn_f76_flips_of_symbols_are_seen),
-		cmocka_unit_test(qsn_f76_each_wire_codes_anew),
-		cmocka_unit_test(an_acknowledgement_has_a_crc),
-		cmocka_unit_test(what_no_crc_sees_comes_in_wrong),
-		cmocka_unit_test(a_bit_that_is_flipped_back_is_none),
-		cmocka_unit_test(any_bytes_may_be_read),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(what_is_written_is_read), TEST(qsn_f39_every_flipped_bit_is_seen),
+	TEST(qsn_f39_every_burst_of_32_bits_is_seen),
+	TEST(qsn_f76_flips_of_symbols_are_seen),
+	TEST(qsn_f76_each_wire_codes_anew), TEST(an_acknowledgement_has_a_crc),
+	TEST(what_no_crc_sees_comes_in_wrong),
+	TEST(a_bit_that_is_flipped_back_is_none), TEST(any_bytes_may_be_read))

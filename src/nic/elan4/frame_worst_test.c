@@ -137,9 +137,10 @@ static bool is_it(const struct elan_buffer *b)
 	       (!now->first || (b->n_pieces && b->piece[0].what == now->first));
 }
 
-static void on_packet(struct net *net, struct sim_worker *w, site_id s,
+static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
+	struct net *net = me->net;
 	const struct packet *p = &net->packets[id];
 	struct elan_buffer *b = payload_of_load(p->load), other = *b;
 	uint8_t frame[ELAN_FRAME_MOST];
@@ -152,7 +153,7 @@ static void on_packet(struct net *net, struct sim_worker *w, site_id s,
 		assert_int_equal(b->harm != ELAN_SOUND, now->is_torn);
 		n_spoilt++;
 	}
-	client->on_packet(net, w, s, fifo, id, t, tail);
+	client->on_packet(me, w, s, fifo, id, t, tail);
 }
 
 /* Puts, and gets it back; a get that was spoilt may stop its queue. */
@@ -160,7 +161,6 @@ static void program(void *arg)
 {
 	struct et_queue q = et_open(0);
 
-	(void)arg;
 	et_push(&q, (const uint64_t[]){ W(ELAN_ARM, 2, 0), GOT, ET_FLAG, 1 },
 		4);
 	program_wait(10000 * SIM_NS);
@@ -173,7 +173,6 @@ static void program(void *arg)
 
 static void other_program(void *arg)
 {
-	(void)arg;
 	et_open(0);
 	et_fill(ET_SOURCE, 9, GOT);
 }
@@ -183,7 +182,6 @@ static void what_no_crc_sees_harms_no_card(void **state)
 	static struct net_client_ops ops;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct et m;
 
@@ -207,11 +205,4 @@ static void what_no_crc_sees_harms_no_card(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_no_crc_sees_harms_no_card),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(what_no_crc_sees_harms_no_card))

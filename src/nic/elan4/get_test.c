@@ -8,7 +8,6 @@ enum { BYTES = 200 };
 
 static void source_program(void *arg)
 {
-	(void)arg;
 	et_fill(ET_SOURCE, 5, BYTES);
 }
 
@@ -83,7 +82,6 @@ static void a_get_is_asked_again_when_its_answer_is_given_up(void **state)
 	struct asked x = { 0 };
 	struct et m;
 
-	(void)state;
 	run_cut(&m, 1000 * US, wait_program, &x);
 	assert_int_equal(et_counts(&m, 1).errors[ELAN_ERROR_RETRIES], 1);
 	assert_int_equal(et_counts(&m, 1).gets, 2);
@@ -99,7 +97,6 @@ static void a_get_without_an_answer_stops_its_queue(void **state)
 	struct asked x = { .error = ELAN_ERROR_RETRIES };
 	struct et m;
 
-	(void)state;
 	run_cut(&m, 0, get_program, &x);
 	assert_int_equal(et_counts(&m, 0).asked_again, 1);
 	assert_int_equal(et_counts(&m, 0).errors[ELAN_ERROR_RETRIES], 1);
@@ -117,7 +114,6 @@ static void one_answer_is_executed(void **state)
 		{ 1, source_program, NULL } };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.read_latency = 50 * US;
 	m.params.get_timeout = 20 * US;
@@ -161,7 +157,6 @@ static void late_answers_are_not_executed(void **state)
 		{ 1, source_program, NULL } };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.read_latency = 100 * US;
 	m.params.get_timeout = 20 * US;
@@ -178,7 +173,6 @@ static void restart_program(void *arg)
 	struct et_queue q = et_open(3);
 	uint64_t bad = 0xff;
 
-	(void)arg;
 	et_arm(&q, 1, BYTES);
 	program_wait(20 * US);
 	et_get(&q, 1, ET_SOURCE, ET_TARGET, BYTES, 1);
@@ -198,7 +192,6 @@ static void a_queue_that_restarts_waits_for_no_answers(void **state)
 		{ 1, source_program, NULL } };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.read_latency = 50 * US;
 	et_run(&m, 1, p, 2);
@@ -244,7 +237,6 @@ static void a_queue_restarts_when_an_answer_is_executed(void **state)
 {
 	uint32_t busy = 0, there = 0, i;
 
-	(void)state;
 	for (i = 0; i < 60; i++) {
 		struct stopped x = { .after = 50 * US + i * 40 * SIM_NS };
 		struct et_program p[] = { { 0, stopped_program, &x },
@@ -271,7 +263,6 @@ static void many_program(void *arg)
 	struct et_queue q[NODES];
 	uint32_t k, to;
 
-	(void)arg;
 	for (k = 1; k < NODES; k++)
 		q[k] = et_open(k);
 	et_arm(&q[1], 1, 8 * MANY);
@@ -287,7 +278,6 @@ static void many_program(void *arg)
 
 static void many_source(void *arg)
 {
-	(void)arg;
 	et_fill(ET_SOURCE, 6, 8 * MANY);
 }
 
@@ -313,7 +303,6 @@ static void many_gets_wait_and_are_asked_again(void **state)
 	uint64_t digest = 0;
 	uint32_t workers, most = 0, i;
 
-	(void)state;
 	for (i = 1; i < NODES; i++)
 		p[i] = (struct et_program){ i, many_source, NULL };
 	p[NODES] = (struct et_program){ 0, span_program, &most };
@@ -347,7 +336,6 @@ static void crowd_program(void *arg)
 	struct et_queue q[EACH];
 	uint32_t i;
 
-	(void)arg;
 	for (i = 0; i < EACH; i++)
 		q[i] = et_open(i);
 	et_arm(&q[0], 1, EACH * BYTES);
@@ -369,7 +357,6 @@ static void gets_wait_for_a_node_that_is_busy(void **state)
 	struct et m;
 	uint32_t i;
 
-	(void)state;
 	for (i = 1; i < CROWD; i++)
 		p[i] = (struct et_program){ i, crowd_program, NULL };
 	et_init(&m, "8");
@@ -383,19 +370,10 @@ static void gets_wait_for_a_node_that_is_busy(void **state)
 	et_fini(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			a_get_is_asked_again_when_its_answer_is_given_up),
-		cmocka_unit_test(a_get_without_an_answer_stops_its_queue),
-		cmocka_unit_test(one_answer_is_executed),
-		cmocka_unit_test(late_answers_are_not_executed),
-		cmocka_unit_test(a_queue_that_restarts_waits_for_no_answers),
-		cmocka_unit_test(a_queue_restarts_when_an_answer_is_executed),
-		cmocka_unit_test(many_gets_wait_and_are_asked_again),
-		cmocka_unit_test(gets_wait_for_a_node_that_is_busy),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_get_is_asked_again_when_its_answer_is_given_up),
+	TEST(a_get_without_an_answer_stops_its_queue),
+	TEST(one_answer_is_executed), TEST(late_answers_are_not_executed),
+	TEST(a_queue_that_restarts_waits_for_no_answers),
+	TEST(a_queue_restarts_when_an_answer_is_executed),
+	TEST(many_gets_wait_and_are_asked_again),
+	TEST(gets_wait_for_a_node_that_is_busy))

@@ -49,7 +49,6 @@ static void qsn_f16_blocks_are_merged_to_longer_writes(void **state)
 	struct et m;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		uint64_t bytes = cases[i].bytes;
 		struct elan_counts c;
@@ -86,7 +85,6 @@ static void scattered_program(void *arg)
 		33,
 	};
 
-	(void)arg;
 	program_wait(10 * US);
 	et_push(&q, w, sizeof(w) / 8);
 	et_wait_room(&q, 65536);
@@ -97,7 +95,6 @@ static void scattered_check(void *arg)
 {
 	struct et_queue q = et_open(0);
 
-	(void)arg;
 	et_arm(&q, 1, 1);
 	et_arm(&q, 2, 1);
 	et_wait_event(1);
@@ -114,7 +111,6 @@ static void writes_and_events_stand_in_any_order(void **state)
 {
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	run_two(&m, scattered_program, scattered_check, NULL);
 	et_fini(&m);
@@ -183,7 +179,6 @@ static void qsn_f53_a_context_selects_the_memory(void **state)
 	struct et m;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		et_init(&m, "4");
 		run_two(&m, foreign_program, foreign_check, &cases[i]);
@@ -232,7 +227,6 @@ static void qsn_f53_a_get_reads_its_contexts_memory(void **state)
 	struct et m;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		et_init(&m, "4");
 		run_two(&m, get_program, get_source, &cases[i]);
@@ -249,7 +243,6 @@ static void event_program(void *arg)
 	uint64_t set[] = { elan_word(ELAN_OPEN, 1, 0),
 		elan_word(ELAN_SET, 5, 1), elan_word(ELAN_CLOSE, 0, 0) };
 
-	(void)arg;
 	program_wait(10 * US);
 	et_push(&other, set, 3);
 	program_wait(30 * US);
@@ -263,7 +256,6 @@ static void event_check(void *arg)
 	uint64_t add = elan_word(ELAN_ADD, 5, 1);
 	uint64_t arm[4] = { elan_word(ELAN_ARM, 5, 0), 1, ET_OTHER_AT, 1 };
 
-	(void)arg;
 	et_arm(&q, 5, 1);
 	et_push(&other, &add, 1);
 	program_wait(29 * US);
@@ -278,7 +270,6 @@ static void qsn_f53_events_belong_to_contexts(void **state)
 {
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	run_two(&m, event_program, event_check, NULL);
 	et_fini(&m);
@@ -291,7 +282,6 @@ static void last_event_program(void *arg)
 	uint64_t arm[4] = { elan_word(ELAN_ARM, ELAN_EVENTS - 1, 0), 3, ET_FLAG,
 		7 };
 
-	(void)arg;
 	et_put(&q, 1, ET_TARGET, 1, 8, ELAN_EVENTS - 1, 0);
 	et_push(&q, arm, 4);
 	et_put(&q, 0, ET_TARGET, 1, 3, ELAN_EVENTS - 1, 0);
@@ -302,7 +292,6 @@ static void events_are_made_when_they_are_armed(void **state)
 {
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	run_two(&m, last_event_program, NULL, NULL);
 	assert_int_equal(et_node(&m, 0)->events->n, ELAN_EVENTS);
@@ -347,7 +336,6 @@ static void batch_source(void *arg)
 {
 	uint32_t k;
 
-	(void)arg;
 	for (k = 0; k < GETS; k++)
 		et_fill(ET_SOURCE + 64 * k, k, 8);
 }
@@ -358,7 +346,6 @@ static void qsn_f82_gets_are_batched(void **state)
 	struct et m;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		struct et_program p[] = {
 			{ 0, batch_program, &x[i] },
@@ -375,17 +362,10 @@ static void qsn_f82_gets_are_batched(void **state)
 	assert_true(x[1].took * 4 < x[0].took);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f16_blocks_are_merged_to_longer_writes),
-		cmocka_unit_test(writes_and_events_stand_in_any_order),
-		cmocka_unit_test(qsn_f53_a_context_selects_the_memory),
-		cmocka_unit_test(qsn_f53_a_get_reads_its_contexts_memory),
-		cmocka_unit_test(qsn_f53_events_belong_to_contexts),
-		cmocka_unit_test(events_are_made_when_they_are_armed),
-		cmocka_unit_test(qsn_f82_gets_are_batched),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_f16_blocks_are_merged_to_longer_writes),
+	TEST(writes_and_events_stand_in_any_order),
+	TEST(qsn_f53_a_context_selects_the_memory),
+	TEST(qsn_f53_a_get_reads_its_contexts_memory),
+	TEST(qsn_f53_events_belong_to_contexts),
+	TEST(events_are_made_when_they_are_armed),
+	TEST(qsn_f82_gets_are_batched))

@@ -68,7 +68,6 @@ static void dmas_stay_within_a_job(void **state)
 	};
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct job x = cases[i];
 		struct et_program p[] = { { 0, job_program, &x },
@@ -96,7 +95,6 @@ static void long_program(void *arg)
 		.to = ET_TARGET };
 	uint64_t i;
 
-	(void)arg;
 	for (i = 0; i < LONG; i += 4096)
 		et_fill(ET_SOURCE + i, i, 4096);
 	program_wait(10 * US);
@@ -136,7 +134,6 @@ static void check_target(void *arg)
 {
 	uint64_t i;
 
-	(void)arg;
 	program_wait(300 * US);
 	for (i = 0; i < LONG; i += 4096)
 		et_expect(ET_TARGET + i, i, 4096);
@@ -155,7 +152,6 @@ static void qsn_f4_bytes_go_straight_from_memory_to_memory(void **state)
 		{ 1, check_target, NULL } };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, p, 4);
 	assert_int_equal(et_bus(&m, 0)->bytes[BUS_OUT], 64 + LONG);
@@ -208,7 +204,6 @@ static void qsn_f11_nobody_is_needed_until_somebody_asks(void **state)
 	struct et_program p[] = { { 0, compute_program, &x } };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, p, 1);
 	/* of 75 us that it takes */
@@ -219,14 +214,6 @@ static void qsn_f11_nobody_is_needed_until_somebody_asks(void **state)
 	et_fini(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(dmas_stay_within_a_job),
-		cmocka_unit_test(
-			qsn_f4_bytes_go_straight_from_memory_to_memory),
-		cmocka_unit_test(qsn_f11_nobody_is_needed_until_somebody_asks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(dmas_stay_within_a_job),
+	TEST(qsn_f4_bytes_go_straight_from_memory_to_memory),
+	TEST(qsn_f11_nobody_is_needed_until_somebody_asks))

@@ -327,7 +327,6 @@ static void on_message(void *arg, const struct book_account *a)
 	sim_time sum = 0;
 	uint32_t i;
 
-	(void)arg;
 	for (i = 0; i < N_CAUSES; i++)
 		sum += a->budget.spent[i];
 	BUG_IF(sum != a->budget.at - a->budget.start);
@@ -376,7 +375,6 @@ static void any_mixture_does_no_harm(void **state)
 {
 	uint64_t seed;
 
-	(void)state;
 	for (seed = 0; seed < 24; seed++) {
 		uint64_t sum = run_any(seed, 1);
 
@@ -385,11 +383,4 @@ static void any_mixture_does_no_harm(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(any_mixture_does_no_harm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(any_mixture_does_no_harm))

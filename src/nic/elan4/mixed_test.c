@@ -33,7 +33,6 @@ static void append_thread(const uint64_t *reg)
 {
 	uint64_t nops[75] = { ELAN_NOP };
 
-	(void)reg;
 	assert_int_equal(elan_card_append(MAPPED, nops, 75), 0);
 	n_done++;
 }
@@ -67,7 +66,6 @@ static void a_skipped_packet_leaves_room(void **state)
 {
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		bool is_thread = i;
 		struct et_program p = { 0, skip_program, &is_thread };
@@ -93,7 +91,6 @@ static void bad_code_program(void *arg)
 		et_open(3) };
 	uint64_t guard = elan_word(ELAN_GUARD, ELAN_IF_NO, 0);
 
-	(void)arg;
 	et_load(ET_CONTEXT, CODE, wait_thread);
 	et_thread(&q[0], CODE, 1);
 	program_charge(10 * US);
@@ -116,7 +113,6 @@ static void whoever_starts_none_leaves_his_turn(void **state)
 	struct et_program p = { 0, bad_code_program, NULL };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.threads = 1;
 	run_on(&m, &p, 1);
@@ -130,7 +126,6 @@ static void skip_start_program(void *arg)
 	struct et_queue q = et_open(0);
 	uint64_t guard = elan_word(ELAN_GUARD, ELAN_IF_NO, 0), w[3];
 
-	(void)arg;
 	et_load(ET_CONTEXT, CODE, wait_thread);
 	et_thread(&q, CODE, 1);
 	et_push(&q, &guard, 1);
@@ -145,7 +140,6 @@ static void what_is_skipped_needs_no_room(void **state)
 	struct et_program p = { 0, skip_start_program, NULL };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.threads = 1;
 	run_on(&m, &p, 1);
@@ -159,7 +153,6 @@ static void stuck_program(void *arg)
 	struct et_queue r = et_open(0);
 	uint64_t nops[125] = { ELAN_NOP };
 
-	(void)arg;
 	et_map(&q, MAPPED);
 	et_load(ET_CONTEXT, CODE, wait_thread);
 	et_thread(&r, CODE, 1);
@@ -182,7 +175,6 @@ static void what_waits_for_ever_is_no_bug(void **state)
 	struct et_program p = { 0, stuck_program, NULL };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		struct et m;
 
@@ -214,7 +206,6 @@ static void asking_program(void *arg)
 		elan_word(ELAN_WRITE, 8, 0), MAPPED, ELAN_NOP,
 		elan_word(ELAN_SET, 9, 1), elan_word(ELAN_CLOSE, YES, NO) };
 
-	(void)arg;
 	et_arm(&q, YES, 1);
 	program_wait(10 * US);
 	et_push(&q, w, 9);
@@ -229,7 +220,6 @@ static void a_queue_that_goes_is_not_written_to(void **state)
 	uint32_t appended = 0, refused = 0;
 	sim_time pause;
 
-	(void)state;
 	for (pause = 100 * SIM_NS; pause < 3 * US; pause += 50 * SIM_NS) {
 		struct et_program p[] = { { 0, asking_program, NULL },
 			{ 1, closing_program, &pause } };
@@ -253,7 +243,6 @@ static void full_owner(void *arg)
 	struct et_queue r = et_open(0);
 	uint64_t w[64] = { ELAN_NOP };
 
-	(void)arg;
 	et_map(&q, MAPPED);
 	et_load(ET_CONTEXT, CODE, wait_thread);
 	et_thread(&r, CODE, 1);
@@ -268,7 +257,6 @@ static void full_program(void *arg)
 		elan_word(ELAN_WRITE, 512, 0) | ELAN_CLOSES, MAPPED };
 	struct et_queue q = et_open(0);
 
-	(void)arg;
 	program_wait(10 * US);
 	et_push(&q, w, 67);
 	program_wait(1000 * US);
@@ -282,7 +270,6 @@ static void what_was_appended_is_not_turned_away(void **state)
 	uint64_t resent = 0;
 	sim_time at;
 
-	(void)state;
 	for (at = 11 * US; at < 15 * US; at += 100 * SIM_NS) {
 		struct fault_event e[] = {
 			{ .at = at, .site = 0 },
@@ -305,16 +292,9 @@ static void what_was_appended_is_not_turned_away(void **state)
 	assert_true(resent > 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_skipped_packet_leaves_room),
-		cmocka_unit_test(whoever_starts_none_leaves_his_turn),
-		cmocka_unit_test(what_is_skipped_needs_no_room),
-		cmocka_unit_test(what_waits_for_ever_is_no_bug),
-		cmocka_unit_test(a_queue_that_goes_is_not_written_to),
-		cmocka_unit_test(what_was_appended_is_not_turned_away),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_skipped_packet_leaves_room),
+	TEST(whoever_starts_none_leaves_his_turn),
+	TEST(what_is_skipped_needs_no_room),
+	TEST(what_waits_for_ever_is_no_bug),
+	TEST(a_queue_that_goes_is_not_written_to),
+	TEST(what_was_appended_is_not_turned_away))

@@ -24,7 +24,6 @@ static void dma_program(void *arg)
 		.source_event = 1 };
 	uint64_t i;
 
-	(void)arg;
 	for (i = 0; i < BYTES; i += 4096)
 		et_fill(ET_SOURCE + i, program_node() + i, 4096);
 	et_arm(&q, 1, 1);
@@ -52,7 +51,6 @@ static void check_program(void *arg)
 {
 	uint64_t i;
 
-	(void)arg;
 	program_wait(2000 * US);
 	for (i = 0; i < BYTES; i += 4096)
 		et_expect(ET_TARGET + i, (program_node() ? 0 : 2) + i, 4096);
@@ -87,7 +85,6 @@ static void qsn_f16_reads_and_writes_get_their_parts(void **state)
 	static const int64_t percent[] = { 25, 40, 50, 60, 75 };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 5; i++) {
 		struct share x = run_share(percent[i], true, true);
 		uint64_t sum = x.bytes[BUS_OUT] + x.bytes[BUS_IN];
@@ -107,7 +104,6 @@ static void qsn_f16_who_is_alone_gets_the_bus(void **state)
 	struct share writes = run_share(0, false, true);
 	uint32_t i;
 
-	(void)state;
 	for (i = 10; i <= 90; i += 40) {
 		struct share x = run_share(i, true, false);
 
@@ -129,7 +125,6 @@ static void words_program(void *arg)
 	uint64_t seen[3] = { 9, 9, 9 };
 	uint32_t half;
 
-	(void)arg;
 	elan_word_write(&a, ET_FLAG, 11);
 	elan_word_write(&a, ET_FLAG + 8, 22);
 	elan_word_write(&a, ET_FLAG, 33);
@@ -157,7 +152,6 @@ static void words_are_seen_before_they_are_in_memory(void **state)
 	struct et_program p = { 0, words_program, NULL };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, &p, 1);
 	et_fini(&m);
@@ -167,7 +161,6 @@ static void an_overlay_is_what_both_have(void **state)
 {
 	uint32_t from, at, n = 8, k;
 
-	(void)state;
 	for (at = 0; at < 24; at++)
 		for (from = 8; from < 12; from++) {
 			uint8_t to[8] = { 0 };
@@ -206,7 +199,6 @@ static void order_program(void *arg)
 		ET_OTHER_AT + 24 };
 	uint64_t value = VALUE;
 
-	(void)arg;
 	assert_int_equal(elan_context_order(et_card(), 0, 99, true), EINVAL);
 	assert_int_equal(elan_context_order(et_card(), 0, ET_OTHER, true), 0);
 	et_fill(ET_OTHER_AT + 1024, 9, 1000);
@@ -225,7 +217,6 @@ static void order_program(void *arg)
 /* Here the same context's memory is little-endian. */
 static void order_check(void *arg)
 {
-	(void)arg;
 	program_wait(100 * US);
 	et_expect(ET_OTHER_AT + 1024, 9, 1000);
 }
@@ -236,21 +227,13 @@ static void qsn_f16_words_are_of_either_byte_order(void **state)
 		{ 1, order_check, NULL } };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, p, 2);
 	et_fini(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f16_reads_and_writes_get_their_parts),
-		cmocka_unit_test(qsn_f16_who_is_alone_gets_the_bus),
-		cmocka_unit_test(words_are_seen_before_they_are_in_memory),
-		cmocka_unit_test(an_overlay_is_what_both_have),
-		cmocka_unit_test(qsn_f16_words_are_of_either_byte_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_f16_reads_and_writes_get_their_parts),
+	TEST(qsn_f16_who_is_alone_gets_the_bus),
+	TEST(words_are_seen_before_they_are_in_memory),
+	TEST(an_overlay_is_what_both_have),
+	TEST(qsn_f16_words_are_of_either_byte_order))

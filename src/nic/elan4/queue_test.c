@@ -29,7 +29,6 @@ static void qsn_f17_cores_push_and_the_card_pulls(void **state)
 	bool is_dma;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		struct et_program p = { 0, two_ways, &is_dma };
 
@@ -91,7 +90,6 @@ static void qsn_f17_stores_are_early_and_reads_are_fast(void **state)
 	struct et m;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 4; i++) {
 		struct et_program p[] = { { 0, way_program, &x[i] },
 			{ 1, way_check, &x[i] } };
@@ -115,7 +113,6 @@ static void shuffled_program(void *arg)
 	uint64_t words[ET_PACKET_WORDS];
 	uint32_t k, i, j, n;
 
-	(void)arg;
 	for (k = 0; k < SHUFFLES; k++) {
 		uint32_t bytes = 1 + k * 17;
 
@@ -135,7 +132,6 @@ static void shuffled_check(void *arg)
 {
 	uint32_t k;
 
-	(void)arg;
 	program_wait(900 * US);
 	for (k = 0; k < SHUFFLES; k++) {
 		et_expect(ET_TARGET + 1024 * k, k, 1 + k * 17);
@@ -151,7 +147,6 @@ static void qsn_f19_stores_may_come_in_any_order(void **state)
 	};
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, p, 2);
 	assert_int_equal(et_counts(&m, 0).packets, SHUFFLES);
@@ -164,7 +159,6 @@ static void gap_program(void *arg)
 	uint64_t store[] = { ELAN_STORE, ET_FLAG, 5, ELAN_STORE, ET_FLAG + 8,
 		6 };
 
-	(void)arg;
 	/* All but the second word; the rest is not taken before it. */
 	et_store(&q, 0, store, 1);
 	et_store(&q, 16, store + 2, 4);
@@ -192,7 +186,6 @@ static void qsn_f19_gaps_are_waited_for_within_a_window(void **state)
 	static const struct et_program p = { 0, gap_program, NULL };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, &p, 1);
 	et_fini(&m);
@@ -205,7 +198,6 @@ static void page_program(void *arg)
 	struct et_queue q = et_open_as(9, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
 	uint64_t k;
 
-	(void)arg;
 	/* Thrice around the page, and twelve times around the ring. */
 	for (k = 1; q.stored < 3 * ELAN_PAGE; k++) {
 		uint64_t store[] = { ELAN_STORE, ET_FLAG, k };
@@ -223,7 +215,6 @@ static void qsn_f20_a_page_is_a_queue(void **state)
 	static const struct et_program p = { 0, page_program, NULL };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "1");
 	et_run(&m, 1, &p, 1);
 	et_fini(&m);
@@ -235,7 +226,6 @@ static void room_program(void *arg)
 	struct et_queue q = et_open_as(0, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
 	uint64_t nop[10] = { ELAN_NOP };
 
-	(void)arg;
 	et_arm(&q, 1, 1);
 	et_wait_room(&q, 1024);
 	et_put(&q, 1, ET_TARGET, 0, 16, 0, 1);
@@ -252,7 +242,6 @@ static void qsn_f25_room_comes_back_with_the_acknowledgement(void **state)
 	static const struct et_program p = { 0, room_program, NULL };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.input = 100 * US;
 	m.params.retry.timeout = 1000 * US;
@@ -265,7 +254,6 @@ static void one_by_one_program(void *arg)
 {
 	struct et_queue q = et_open_as(0, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
 
-	(void)arg;
 	et_put(&q, 1, ET_TARGET, 0, 64, 0, 0);
 	program_wait(50 * US);
 	et_put(&q, 1, ET_TARGET + 64, 1, 128, 0, 0);
@@ -282,7 +270,6 @@ static void qsn_f25_each_packet_is_kept_until_its_own(void **state)
 	static const struct et_program p = { 0, one_by_one_program, NULL };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.input = 100 * US;
 	m.params.retry.timeout = 1000 * US;
@@ -298,7 +285,6 @@ static void many_program(void *arg)
 	uint64_t before, after;
 	uint32_t k;
 
-	(void)arg;
 	before = nic_memory(et_card());
 	for (k = 0; k < MANY; k++)
 		et_open_as(k, ELAN_1K, ELAN_MAY_STEN, ET_CONTEXT);
@@ -319,7 +305,6 @@ static void many_check(void *arg)
 {
 	uint32_t k;
 
-	(void)arg;
 	program_wait(40000 * US);
 	for (k = 0; k < MANY; k++)
 		et_expect(ET_TARGET + 8 * k, k, 8);
@@ -333,7 +318,6 @@ static void eight_thousand_queues_are_active_at_once(void **state)
 	};
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.command_rate = 10000000;
 	et_run(&m, 1, p, 2);
@@ -355,7 +339,6 @@ static void share_program(void *arg)
 	struct et_queue q[SHARERS];
 	uint32_t i, k, done;
 
-	(void)arg;
 	for (i = 0; i < SHARERS; i++)
 		q[i] = et_open(100 * i);
 	for (i = 0; i < SHARERS; i++) {
@@ -380,7 +363,6 @@ static void qsn_f23_queues_with_work_take_turns(void **state)
 	static const struct et_program p = { 0, share_program, NULL };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "1");
 	m.params.command_rate = 1000000;
 	et_run(&m, 1, &p, 1);
@@ -395,7 +377,6 @@ static void depth_program(void *arg)
 	static const uint64_t nops[8] = { ELAN_NOP };
 	uint32_t i;
 
-	(void)arg;
 	for (i = 0; i < ELAN_DEPTHS; i++) {
 		struct et_queue q = et_open_as(
 			i, (enum elan_depth)i, ELAN_MAY_ALL, ET_CONTEXT);
@@ -423,7 +404,6 @@ static void qsn_f24_there_are_four_depths(void **state)
 	static const struct et_program p = { 0, depth_program, NULL };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.input = 10000 * US;
 	m.params.retry.timeout = 100000 * US;
@@ -462,7 +442,6 @@ static void units_program(void *arg)
 	uint64_t words[ET_PACKET_WORDS], thread[1 + ELAN_REGISTERS];
 	uint32_t k;
 
-	(void)arg;
 	for (k = 0; k < UNITS; k++) {
 		unit[k] = et_open(900 + k);
 		et_map(&unit[k], MAPPED + ELAN_PAGE * k);
@@ -483,7 +462,6 @@ static void sender_program(void *arg)
 	uint64_t words[ET_PACKET_WORDS];
 	uint32_t k, n;
 
-	(void)arg;
 	program_wait(20 * US);
 	for (k = 0; k < ROUNDS; k++) {
 		n = unit_packet(words + 3, 2, k);
@@ -499,7 +477,6 @@ static void producer(void *arg)
 	uint32_t me = program_thread(), k;
 	struct et_queue q = et_open(700 + me);
 
-	(void)arg;
 	program_wait(20 * US);
 	for (k = 0; k < ROUNDS; k++)
 		et_put(&q, 1, ET_TARGET + 0x10000 * me + 512 * k, me * 100 + k,
@@ -510,7 +487,6 @@ static void producer_check(void *arg)
 {
 	uint32_t i, k;
 
-	(void)arg;
 	program_wait(2000 * US);
 	for (i = 0; i < PRODUCERS; i++)
 		for (k = 0; k < ROUNDS; k++)
@@ -529,7 +505,6 @@ static void qsn_f30_cores_and_units_have_queues_of_their_own(void **state)
 	struct et m;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < PRODUCERS; i++)
 		p[i] = (struct et_program){ 0, producer, NULL };
 	p[PRODUCERS] = (struct et_program){ 1, producer_check, NULL };
@@ -542,23 +517,14 @@ static void qsn_f30_cores_and_units_have_queues_of_their_own(void **state)
 	et_fini(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f17_cores_push_and_the_card_pulls),
-		cmocka_unit_test(qsn_f17_stores_are_early_and_reads_are_fast),
-		cmocka_unit_test(qsn_f19_stores_may_come_in_any_order),
-		cmocka_unit_test(qsn_f19_gaps_are_waited_for_within_a_window),
-		cmocka_unit_test(qsn_f20_a_page_is_a_queue),
-		cmocka_unit_test(
-			qsn_f25_room_comes_back_with_the_acknowledgement),
-		cmocka_unit_test(qsn_f25_each_packet_is_kept_until_its_own),
-		cmocka_unit_test(eight_thousand_queues_are_active_at_once),
-		cmocka_unit_test(qsn_f23_queues_with_work_take_turns),
-		cmocka_unit_test(qsn_f24_there_are_four_depths),
-		cmocka_unit_test(
-			qsn_f30_cores_and_units_have_queues_of_their_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_f17_cores_push_and_the_card_pulls),
+	TEST(qsn_f17_stores_are_early_and_reads_are_fast),
+	TEST(qsn_f19_stores_may_come_in_any_order),
+	TEST(qsn_f19_gaps_are_waited_for_within_a_window),
+	TEST(qsn_f20_a_page_is_a_queue),
+	TEST(qsn_f25_room_comes_back_with_the_acknowledgement),
+	TEST(qsn_f25_each_packet_is_kept_until_its_own),
+	TEST(eight_thousand_queues_are_active_at_once),
+	TEST(qsn_f23_queues_with_work_take_turns),
+	TEST(qsn_f24_there_are_four_depths),
+	TEST(qsn_f30_cores_and_units_have_queues_of_their_own))

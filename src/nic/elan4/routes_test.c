@@ -15,7 +15,6 @@ static void mirror_program(void *arg)
 		.to = ET_TARGET,
 		.source_event = 1 };
 
-	(void)arg;
 	et_fill(ET_SOURCE, program_node(), BYTES);
 	program_wait(10 * US);
 	et_arm(&q, 1, 1);
@@ -51,7 +50,6 @@ static void qsn_g4_congestion_is_not_taken_for_loss(void **state)
 {
 	uint64_t bare = run_mirror(0, 0);
 
-	(void)state;
 	/* of 1,024 packets */
 	assert_true(bare > 100);
 	assert_true(run_mirror(0, 4) < bare / 2);
@@ -100,7 +98,6 @@ static void the_longest_round_trip_is_forgotten(void **state)
 	struct et_program p[] = { { 0, quicker_program, &x } };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.input = 30 * US;
 	m.params.retry.timeout = 35 * US;
@@ -119,7 +116,6 @@ static void time_outs_double_twice(void **state)
 	sim_time end;
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.retry.limit = 4;
 	m.params.retry.back_off = 1;
@@ -145,7 +141,6 @@ static void dying_program(void *arg)
 	uint32_t n = et_packet(words, 1, ET_TARGET, 1, 512, 0, 0), i;
 	sim_time t;
 
-	(void)arg;
 	program_wait(10 * US);
 	/* all at once: what is stored ahead is known before it is stored */
 	t = program_now();
@@ -170,7 +165,6 @@ static void what_a_node_has_not_stored_dies_with_it(void **state)
 	const struct elan_queue *q;
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.faults = &plan;
 	m.params.half_packet = 900 * US;
@@ -195,7 +189,6 @@ static void note_route(void *arg, site_id s, const struct packet *p, sim_time t)
 	const struct elan_buffer *b = elan_buffer_of(p);
 	struct taken *x = arg;
 
-	(void)t;
 	x->routes[s] |= UINT64_C(1) << (b->route % ELAN_ROUTES);
 	x->disorder[s] += b->piece[0].address < x->last[s];
 	x->last[s] = b->piece[0].address;
@@ -251,7 +244,6 @@ static void qsn_g7_independent_packets_rotate_routes(void **state)
 {
 	struct taken x;
 
-	(void)state;
 	x = run_rotate(UPDOWN_SOURCE, 2);
 	assert_int_equal(x.routes[15], 1);
 	assert_int_equal(x.routes[0], 1);
@@ -267,15 +259,7 @@ static void qsn_g7_independent_packets_rotate_routes(void **state)
 	assert_int_equal(x.disorder[15], 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_g4_congestion_is_not_taken_for_loss),
-		cmocka_unit_test(the_longest_round_trip_is_forgotten),
-		cmocka_unit_test(time_outs_double_twice),
-		cmocka_unit_test(what_a_node_has_not_stored_dies_with_it),
-		cmocka_unit_test(qsn_g7_independent_packets_rotate_routes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_g4_congestion_is_not_taken_for_loss),
+	TEST(the_longest_round_trip_is_forgotten), TEST(time_outs_double_twice),
+	TEST(what_a_node_has_not_stored_dies_with_it),
+	TEST(qsn_g7_independent_packets_rotate_routes))

@@ -28,7 +28,6 @@ static void again_program(void *arg)
 		.target_event = 3 };
 	uint32_t k;
 
-	(void)arg;
 	et_fill(ET_SOURCE, 7, 3000);
 	program_wait(10 * US);
 	et_arm(&q, 1, AGAIN);
@@ -45,7 +44,6 @@ static void again_check(void *arg)
 	struct et_queue q = et_open(0);
 	uint32_t k;
 
-	(void)arg;
 	/* one byte more than all of it: every duplicate would be seen */
 	et_arm(&q, 3, AGAIN * 512 + 3000 + 1);
 	program_wait(500 * US);
@@ -73,7 +71,6 @@ static void qsn_f25_what_is_resent_is_not_stored_again(void **state)
 	struct elan_counts c;
 	struct et m;
 
-	(void)state;
 	run_again(&m);
 	c = et_counts(&m, 0);
 	assert_true(c.resent >= AGAIN);
@@ -91,7 +88,6 @@ static void qsn_g3_duplicates_are_executed_once(void **state)
 	struct elan_counts c;
 	struct et m;
 
-	(void)state;
 	run_again(&m);
 	c = et_counts(&m, 1);
 	assert_true(c.duplicates >= AGAIN);
@@ -106,7 +102,6 @@ static void an_acknowledgement_may_come_late(void **state)
 {
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.retry.timeout = 300 * SIM_NS;
 	m.params.retry.back_off = 20 * US;
@@ -128,7 +123,6 @@ static void busy_program(void *arg)
 		.bytes = 8, .destination = 3, .from = ET_SOURCE, .to = ET_TARGET
 	};
 
-	(void)arg;
 	et_fill(ET_SOURCE, 5, 64);
 	et_dma(&q, &d);
 }
@@ -156,7 +150,6 @@ static void qsn_f33_packets_are_retried_without_the_program(void **state)
 	struct elan_counts c;
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.reads = 1;
 	m.params.read_latency = 30 * US;
@@ -178,7 +171,6 @@ static void full_program(void *arg)
 	struct et_queue q = et_open_as(5, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
 	uint32_t i;
 
-	(void)arg;
 	assert_int_equal(elan_queue_map(et_card(), 1, q.id, ET_MEMORY), 0);
 	for (i = 0; i < 2; i++)
 		et_get(&q, 2, ET_SOURCE, ET_TARGET, 64, 0);
@@ -228,7 +220,6 @@ static void qsn_g4_retries_have_a_back_off_and_a_limit(void **state)
 	};
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 3; i++) {
 		struct got x;
 		struct elan_counts c =
@@ -247,7 +238,6 @@ static void the_limit_may_be_255(void **state)
 {
 	struct got x;
 
-	(void)state;
 	assert_int_equal(run_full(255, 1000000 * US, &x).resent, 255);
 }
 
@@ -314,7 +304,6 @@ static void mixed_program(void *arg)
 	uint32_t me = program_node(), k;
 	struct et_queue q = et_open(me), g = et_open(100);
 
-	(void)arg;
 	for (k = 0; k < 100; k++)
 		et_fill(AREA + SLOT * k + k, me * 10 + k, 512);
 	for (k = 0; k < OPS; k++) {
@@ -388,7 +377,6 @@ static void all_operations_come_true_on_any_number_of_workers(void **state)
 	struct elan_counts one, many;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 3; i++) {
 		uint64_t d = run_mixed(1, timeouts[i], &one, NULL);
 
@@ -409,7 +397,6 @@ static void a_budget_changes_nothing_and_misses_none(void **state)
 	struct elan_counts c;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		uint64_t d = run_mixed(1, timeouts[i], &c, NULL);
 
@@ -425,20 +412,11 @@ static void a_budget_changes_nothing_and_misses_none(void **state)
 	mem_free(one);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f25_what_is_resent_is_not_stored_again),
-		cmocka_unit_test(qsn_g3_duplicates_are_executed_once),
-		cmocka_unit_test(an_acknowledgement_may_come_late),
-		cmocka_unit_test(
-			qsn_f33_packets_are_retried_without_the_program),
-		cmocka_unit_test(qsn_g4_retries_have_a_back_off_and_a_limit),
-		cmocka_unit_test(the_limit_may_be_255),
-		cmocka_unit_test(
-			all_operations_come_true_on_any_number_of_workers),
-		cmocka_unit_test(a_budget_changes_nothing_and_misses_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_f25_what_is_resent_is_not_stored_again),
+	TEST(qsn_g3_duplicates_are_executed_once),
+	TEST(an_acknowledgement_may_come_late),
+	TEST(qsn_f33_packets_are_retried_without_the_program),
+	TEST(qsn_g4_retries_have_a_back_off_and_a_limit),
+	TEST(the_limit_may_be_255),
+	TEST(all_operations_come_true_on_any_number_of_workers),
+	TEST(a_budget_changes_nothing_and_misses_none))

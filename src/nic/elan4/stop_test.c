@@ -97,7 +97,6 @@ static void bystander(void *arg)
 		.source_event = 2 };
 	uint32_t k;
 
-	(void)arg;
 	et_fill(ET_SOURCE, 77, 5000);
 	for (k = 0; k < 20; k++) {
 		et_arm(&q, 2, 1);
@@ -112,7 +111,6 @@ static void bystander_check(void *arg)
 {
 	uint32_t k;
 
-	(void)arg;
 	program_wait(3000 * US);
 	et_expect(ET_TARGET, 77, 5000);
 	for (k = 0; k < 20; k++)
@@ -155,7 +153,6 @@ static void qsn_f26_one_queue_stops_alone(void **state)
 	struct et m;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < N_MISUSES; i++) {
 		struct misuse x = misuses[i];
 		struct et_program p[] = {
@@ -182,7 +179,6 @@ static void flooder(void *arg)
 	struct et_queue q = et_open_as(ERRANT, ELAN_1K, 0, ET_CONTEXT);
 	uint64_t store[8] = { ELAN_STORE };
 
-	(void)arg;
 	while (program_now() < 1000 * US) {
 		et_push(&q, store, 8);
 		program_charge(US);
@@ -200,7 +196,6 @@ static void qsn_f27_nobody_need_react_to_an_errant_process(void **state)
 	};
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, p, 4);
 	assert_int_equal(et_counts(&m, 0).errors[ELAN_ERROR_RIGHT], 1);
@@ -231,14 +226,12 @@ static const struct needs needs[] = {
 
 static void needs_thread(const uint64_t *reg)
 {
-	(void)reg;
 }
 
 static void rights_program(void *arg)
 {
 	uint32_t i, k = 0, own;
 
-	(void)arg;
 	elan_code_load(et_card(), 0, ET_CONTEXT, 3, needs_thread);
 	for (i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
 		const struct needs *x = &needs[i];
@@ -265,7 +258,6 @@ static void qsn_g10_a_queue_needs_the_right(void **state)
 	static const struct et_program p = { 0, rights_program, NULL };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, &p, 1);
 	assert_int_equal(et_counts(&m, 0).interrupts, 1);
@@ -285,7 +277,6 @@ static void stop_with_work(void *arg)
 		.to = ET_TARGET,
 		.source_event = 1 };
 
-	(void)arg;
 	et_fill(ET_SOURCE, 5, 20000);
 	et_arm(&q, 1, 1);
 	et_arm(&more, 2, 2);
@@ -309,7 +300,6 @@ static void stop_with_work(void *arg)
 
 static void stop_check(void *arg)
 {
-	(void)arg;
 	program_wait(200 * US);
 	et_expect(ET_TARGET, 5, 20000);
 	et_expect(ET_TARGET + 0x10000, 6, 100);
@@ -326,7 +316,6 @@ static void qsn_f26_what_is_under_way_goes_on(void **state)
 	};
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, p, 2);
 	assert_int_equal(et_counts(&m, 1).duplicates, 0);
@@ -337,7 +326,6 @@ static void driver_program(void *arg)
 {
 	struct nic *nic = et_card();
 
-	(void)arg;
 	assert_int_equal(
 		elan_queue_open(nic, 0, ELAN_QUEUES, ELAN_1K, 0, 1), EINVAL);
 	assert_int_equal(
@@ -367,7 +355,6 @@ static void the_driver_refuses_what_cannot_be(void **state)
 	static const struct et_program p = { 0, driver_program, NULL };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, &p, 1);
 	et_fini(&m);
@@ -438,7 +425,6 @@ static void any_words_do_no_harm(void **state)
 {
 	uint64_t seed;
 
-	(void)state;
 	for (seed = 0; seed < 100; seed++) {
 		struct et_program p[4];
 		struct et m;
@@ -472,7 +458,6 @@ static void the_audit_tells_what_is_left(void **state)
 	struct err e = { 0 };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	et_start(&m, 1, 1);
 	n = et_node(&m, 2);
@@ -508,18 +493,9 @@ static void the_audit_tells_what_is_left(void **state)
 	et_fini(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f26_one_queue_stops_alone),
-		cmocka_unit_test(
-			qsn_f27_nobody_need_react_to_an_errant_process),
-		cmocka_unit_test(qsn_g10_a_queue_needs_the_right),
-		cmocka_unit_test(qsn_f26_what_is_under_way_goes_on),
-		cmocka_unit_test(the_driver_refuses_what_cannot_be),
-		cmocka_unit_test(any_words_do_no_harm),
-		cmocka_unit_test(the_audit_tells_what_is_left),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_f26_one_queue_stops_alone),
+	TEST(qsn_f27_nobody_need_react_to_an_errant_process),
+	TEST(qsn_g10_a_queue_needs_the_right),
+	TEST(qsn_f26_what_is_under_way_goes_on),
+	TEST(the_driver_refuses_what_cannot_be), TEST(any_words_do_no_harm),
+	TEST(the_audit_tells_what_is_left))

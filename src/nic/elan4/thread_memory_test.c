@@ -11,7 +11,6 @@ static void memory_thread(const uint64_t *reg)
 	sim_time t = program_now(), least;
 	uint32_t i;
 
-	(void)reg;
 	for (i = 0; i < ELAN_BLOCK; i++)
 		want[i] = et_byte(6, i + 3);
 	assert_int_equal(elan_card_read(ET_SOURCE + 3, data, ELAN_BLOCK), 0);
@@ -37,7 +36,6 @@ static void memory_program(void *arg)
 {
 	struct et_queue q = et_open(0);
 
-	(void)arg;
 	et_fill(ET_SOURCE, 6, 256);
 	et_load(ET_CONTEXT, CODE, memory_thread);
 	et_thread(&q, CODE, 0);
@@ -50,7 +48,6 @@ static void reads_and_writes_take_the_bus(void **state)
 	struct et m;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 2 * ELAN_PLATFORMS; i++) {
 		et_init(&m, "4");
 		m.params.bus_reads = i % 2 ? 50 : 0;
@@ -83,7 +80,6 @@ static void line_program(void *arg)
 {
 	struct et_queue q = et_open(0);
 
-	(void)arg;
 	et_load(ET_CONTEXT, CODE, line_thread);
 	et_thread(&q, CODE, 1000);
 	et_thread(&q, CODE, 2000);
@@ -95,7 +91,6 @@ static void a_read_waits_for_words_before_it(void **state)
 	int64_t reads;
 	struct et m;
 
-	(void)state;
 	for (reads = 0; reads < 100; reads += 33) {
 		n_seen = 0;
 		et_init(&m, "4");
@@ -118,7 +113,6 @@ static void big_program(void *arg)
 {
 	struct et_queue q = et_open(0);
 
-	(void)arg;
 	elan_context_order(et_card(), 0, ET_CONTEXT, true);
 	et_load(ET_CONTEXT, CODE, big_thread);
 	et_thread(&q, CODE, 0x0102);
@@ -130,7 +124,6 @@ static void words_have_their_contexts_order(void **state)
 	struct et_program p = { 0, big_program, NULL };
 	struct et m;
 
-	(void)state;
 	n_seen = 0;
 	et_init(&m, "4");
 	et_run(&m, 1, &p, 1);
@@ -138,13 +131,6 @@ static void words_have_their_contexts_order(void **state)
 	et_fini(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_and_writes_take_the_bus),
-		cmocka_unit_test(a_read_waits_for_words_before_it),
-		cmocka_unit_test(words_have_their_contexts_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(reads_and_writes_take_the_bus),
+	TEST(a_read_waits_for_words_before_it),
+	TEST(words_have_their_contexts_order))

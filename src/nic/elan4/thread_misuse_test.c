@@ -24,7 +24,6 @@ static void refused_thread(const uint64_t *reg)
 	uint64_t nop[ELAN_PAGE / 8 + 1] = { ELAN_NOP };
 	uint8_t data[2 * ELAN_BLOCK];
 
-	(void)reg;
 	/* there is a queue of the other context at the first, and the second
 	 * is mapped at nobody's */
 	assert_int_equal(elan_card_append(MAPPED, nop, 1), EFAULT);
@@ -61,7 +60,6 @@ static void refused_program(void *arg)
 	struct et_queue r = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_OTHER);
 	struct et_queue s = et_open_as(2, ELAN_1K, ELAN_MAY_ALL, ET_OTHER);
 
-	(void)arg;
 	et_map(&q, MAPPED);
 	et_map(&r, MAPPED + ELAN_PAGE);
 	et_load(ET_OTHER, CODE, refused_thread);
@@ -76,7 +74,6 @@ static void a_thread_is_its_contexts(void **state)
 	struct et_program p = { 0, refused_program, NULL };
 	struct et m;
 
-	(void)state;
 	n_done = 0;
 	et_init(&m, "4");
 	et_run(&m, 1, &p, 1);
@@ -102,7 +99,6 @@ static void forever_program(void *arg)
 {
 	struct et_queue q = et_open(0);
 
-	(void)arg;
 	et_load(ET_CONTEXT, CODE, forever_thread);
 	et_thread(&q, CODE, ET_FLAG);
 	et_thread(&q, CODE, ET_FLAG + 8);
@@ -115,7 +111,6 @@ static void who_waits_for_ever_keeps_nobody(void **state)
 	struct et_program p = { 0, forever_program, NULL };
 	struct et m;
 
-	(void)state;
 	n_done = 0;
 	et_init(&m, "4");
 	et_run(&m, 1, &p, 1); /* which fails where a program is left */
@@ -125,7 +120,6 @@ static void who_waits_for_ever_keeps_nobody(void **state)
 
 static void work_thread(const uint64_t *reg)
 {
-	(void)reg;
 	for (;;) {
 		elan_card_work(20);
 		n_done++;
@@ -137,7 +131,6 @@ static void dying_program(void *arg)
 	struct et_queue q = et_open(0);
 	uint32_t i;
 
-	(void)arg;
 	et_load(ET_CONTEXT, CODE, forever_thread);
 	et_thread(&q, CODE, ET_FLAG);
 	et_load(ET_CONTEXT, CODE, work_thread);
@@ -151,7 +144,6 @@ static void alive_program(void *arg)
 {
 	struct et_queue q = et_open(0);
 
-	(void)arg;
 	program_wait(11 * US + 500 * SIM_NS);
 	et_put(&q, 0, ET_FLAG, 1, 8, 0, 0);
 }
@@ -167,7 +159,6 @@ static void threads_die_with_their_node(void **state)
 		{ 1, alive_program, NULL } };
 	struct et m;
 
-	(void)state;
 	n_done = 0;
 	et_init(&m, "4");
 	m.faults = &plan;
@@ -195,19 +186,16 @@ static void deep_thread(const uint64_t *reg)
 {
 	volatile char frame[8] = { 1 };
 
-	(void)reg;
 	descend(frame);
 }
 
 static void program_thread_call(const uint64_t *reg)
 {
-	(void)reg;
 	program_charge(1);
 }
 
 static void core_calls(void *arg)
 {
-	(void)arg;
 	elan_card_work(1);
 }
 
@@ -254,7 +242,6 @@ static void mistakes_are_told(void **state)
 	char text[4096];
 	int status = ending(mistake_program, &deep, text, sizeof(text));
 
-	(void)state;
 	assert_non_null(strstr(text, "stack overflow"));
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), EXIT_LIMIT);
@@ -338,7 +325,6 @@ static void any_thread_does_no_harm(void **state)
 	uint64_t seed, digest;
 	uint32_t i, workers;
 
-	(void)state;
 	for (seed = 0; seed < 60; seed++) {
 		digest = 0;
 		for (workers = 1; workers < 3; workers++) {
@@ -358,16 +344,6 @@ static void any_thread_does_no_harm(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		/* the first: a process sets its handler of faults once */
-		cmocka_unit_test(mistakes_are_told),
-		cmocka_unit_test(a_thread_is_its_contexts),
-		cmocka_unit_test(who_waits_for_ever_keeps_nobody),
-		cmocka_unit_test(threads_die_with_their_node),
-		cmocka_unit_test(any_thread_does_no_harm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(mistakes_are_told), TEST(a_thread_is_its_contexts),
+	TEST(who_waits_for_ever_keeps_nobody),
+	TEST(threads_die_with_their_node), TEST(any_thread_does_no_harm))

@@ -30,7 +30,6 @@ static void many_program(void *arg)
 	uint64_t bad = 0xff;
 	uint32_t i;
 
-	(void)arg;
 	et_load(ET_CONTEXT, CODE, wait_thread);
 	for (i = 1; i <= 6; i++)
 		et_thread(&q, CODE, i);
@@ -66,7 +65,6 @@ static void more_than_fit_wait_in_their_queues(void **state)
 	struct et_program p = { 0, many_program, NULL };
 	struct et m;
 
-	(void)state;
 	n_done = 0;
 	et_init(&m, "4");
 	m.params.threads = 2;
@@ -80,7 +78,6 @@ static void crowd_program(void *arg)
 	struct et_queue q[3] = { et_open(0), et_open(1), et_open(2) };
 	uint32_t i;
 
-	(void)arg;
 	et_load(ET_CONTEXT, CODE, wait_thread);
 	for (i = 0; i < 300; i++)
 		et_thread(&q[i % 3], CODE, 1);
@@ -96,7 +93,6 @@ static void three_hundred_threads_all_end(void **state)
 	struct et_program p = { 0, crowd_program, NULL };
 	struct et m;
 
-	(void)state;
 	n_done = 0;
 	et_init(&m, "4");
 	et_run(&m, 1, &p, 1);
@@ -114,7 +110,6 @@ static void full_thread(const uint64_t *reg)
 	uint64_t add[SOME];
 	uint32_t k;
 
-	(void)reg;
 	for (k = 0; k < SOME; k++)
 		add[k] = elan_word(ELAN_ADD, 9, 1);
 	for (k = 0; k < EACH; k++)
@@ -128,7 +123,6 @@ static void full_program(void *arg)
 	struct et_queue r = et_open(0);
 	uint32_t i;
 
-	(void)arg;
 	et_map(&q, MAPPED);
 	et_load(ET_CONTEXT, CODE, full_thread);
 	et_arm(&r, 9, WRITERS * EACH * SOME);
@@ -147,7 +141,6 @@ static void who_appends_waits_for_room(void **state)
 	struct et_program p = { 0, full_program, NULL };
 	struct et m;
 
-	(void)state;
 	n_done = 0;
 	et_init(&m, "4");
 	m.params.command_rate = 50000000;
@@ -170,7 +163,6 @@ static void both_program(void *arg)
 	uint64_t add[SOME];
 	uint32_t i, k;
 
-	(void)arg;
 	et_map(&q, MAPPED);
 	et_load(ET_CONTEXT, CODE, full_thread);
 	for (k = 0; k < SOME; k++)
@@ -194,7 +186,6 @@ static void threads_and_copies_wait_for_room(void **state)
 {
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 8; i++) {
 		sim_time pause = (100 + 2900 * i) * SIM_NS;
 		struct et_program p = { 0, both_program, &pause };
@@ -217,7 +208,6 @@ static void blocked_program(void *arg)
 	uint64_t words[107] = { 0 }, add[70];
 	uint32_t k;
 
-	(void)arg;
 	et_map(&q, MAPPED);
 	et_load(ET_CONTEXT, CODE, wait_thread);
 	et_thread_words(words + 40, CODE, 2);
@@ -246,7 +236,6 @@ static void a_copy_waits_behind_a_thread_to_start(void **state)
 	struct et_program p = { 0, blocked_program, NULL };
 	struct et m;
 
-	(void)state;
 	n_done = 0;
 	et_init(&m, "4");
 	m.params.threads = 1;
@@ -281,7 +270,6 @@ static void turns_program(void *arg)
 	struct et_queue r = et_open(0);
 	uint32_t k;
 
-	(void)arg;
 	et_map(&q, MAPPED);
 	et_load(ET_CONTEXT, CODE, turns_thread);
 	et_thread(&r, CODE, 1);
@@ -298,7 +286,6 @@ static void nobody_overtakes_who_waits_for_room(void **state)
 	struct et_program p = { 0, turns_program, NULL };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	m.params.command_rate = 50000000;
 	et_run(&m, 1, &p, 1);
@@ -313,7 +300,6 @@ static void half_thread(const uint64_t *reg)
 {
 	uint64_t w[ET_PACKET_WORDS];
 
-	(void)reg;
 	et_packet(w, 1, ET_TARGET, 1, 512, 0, 0);
 	elan_card_append(MAPPED, w, 60);
 	elan_card_append(MAPPED, w, 69);
@@ -325,7 +311,6 @@ static void half_program(void *arg)
 	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
 	struct et_queue r = et_open(0);
 
-	(void)arg;
 	et_map(&q, MAPPED);
 	et_load(ET_CONTEXT, CODE, half_thread);
 	et_thread(&r, CODE, 0);
@@ -340,7 +325,6 @@ static void a_queue_that_is_waited_for_stays_open(void **state)
 	struct et_program p = { 0, half_program, NULL };
 	struct et m;
 
-	(void)state;
 	n_done = 0;
 	et_init(&m, "4");
 	et_run(&m, 1, &p, 1);
@@ -355,7 +339,6 @@ static void packets_thread(const uint64_t *reg)
 	uint64_t w[ET_PACKET_WORDS];
 	uint32_t k, n;
 
-	(void)reg;
 	for (k = 0; k < PACKETS; k++) {
 		n = et_packet(w, 1, ET_TARGET + 512 * k, k, 300, 0, 0);
 		assert_int_equal(elan_card_append(MAPPED, w, n), 0);
@@ -368,7 +351,6 @@ static void packets_program(void *arg)
 	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
 	struct et_queue r = et_open(0);
 
-	(void)arg;
 	et_map(&q, MAPPED);
 	et_load(ET_CONTEXT, CODE, packets_thread);
 	et_thread(&r, CODE, 0);
@@ -381,7 +363,6 @@ static void who_sends_waits_for_acknowledgements(void **state)
 	struct et m;
 	uint32_t k;
 
-	(void)state;
 	n_done = 0;
 	et_init(&m, "4");
 	et_run(&m, 1, &p, 1);
@@ -406,7 +387,6 @@ static void stopped_program(void *arg)
 	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
 	struct et_queue r = et_open(0);
 
-	(void)arg;
 	et_map(&q, MAPPED);
 	et_load(ET_CONTEXT, CODE, stopped_thread);
 	et_thread(&r, CODE, 0xff);
@@ -421,7 +401,6 @@ static void a_stopped_queue_drops_what_it_gets(void **state)
 	struct et_program p = { 0, stopped_program, NULL };
 	struct et m;
 
-	(void)state;
 	n_done = 0;
 	et_init(&m, "4");
 	et_run(&m, 1, &p, 1);
@@ -429,19 +408,11 @@ static void a_stopped_queue_drops_what_it_gets(void **state)
 	et_fini(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(more_than_fit_wait_in_their_queues),
-		cmocka_unit_test(three_hundred_threads_all_end),
-		cmocka_unit_test(who_appends_waits_for_room),
-		cmocka_unit_test(threads_and_copies_wait_for_room),
-		cmocka_unit_test(a_copy_waits_behind_a_thread_to_start),
-		cmocka_unit_test(nobody_overtakes_who_waits_for_room),
-		cmocka_unit_test(a_queue_that_is_waited_for_stays_open),
-		cmocka_unit_test(who_sends_waits_for_acknowledgements),
-		cmocka_unit_test(a_stopped_queue_drops_what_it_gets),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(more_than_fit_wait_in_their_queues),
+	TEST(three_hundred_threads_all_end), TEST(who_appends_waits_for_room),
+	TEST(threads_and_copies_wait_for_room),
+	TEST(a_copy_waits_behind_a_thread_to_start),
+	TEST(nobody_overtakes_who_waits_for_room),
+	TEST(a_queue_that_is_waited_for_stays_open),
+	TEST(who_sends_waits_for_acknowledgements),
+	TEST(a_stopped_queue_drops_what_it_gets))

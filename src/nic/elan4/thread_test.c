@@ -68,7 +68,6 @@ static void qsn_f65_a_core_starts_a_thread(void **state)
 	struct et_program p = { 0, core_program, &stored };
 	struct et m;
 
-	(void)state;
 	memset(seen, 0, sizeof(seen));
 	et_init(&m, "4");
 	et_run(&m, 1, &p, 1);
@@ -99,7 +98,6 @@ static void packet_program(void *arg)
 		MAPPED + 64,
 	};
 
-	(void)arg;
 	program_wait(50 * US);
 	et_push(&q, w, 3 + et_thread_words(w + 3, CODE, 500));
 }
@@ -112,7 +110,6 @@ static void qsn_f65_a_packet_starts_a_thread(void **state)
 		{ 1, owner_program, &run } };
 	struct et m;
 
-	(void)state;
 	memset(seen, 0, sizeof(seen));
 	et_init(&m, "4");
 	et_run(&m, 1, p, 2);
@@ -128,7 +125,6 @@ static void event_program(void *arg)
 	struct et_queue q = et_open(0);
 	uint64_t w[1 + ELAN_REGISTERS];
 
-	(void)arg;
 	open_mapped(QUEUE, ET_CONTEXT);
 	et_load(ET_CONTEXT, CODE, note_thread);
 	et_arm_copy(&q, 4, 2, MAPPED, w, et_thread_words(w, CODE, 300));
@@ -143,7 +139,6 @@ static void qsn_f65_an_event_starts_a_thread(void **state)
 	struct et_program p = { 0, event_program, NULL };
 	struct et m;
 
-	(void)state;
 	memset(seen, 0, sizeof(seen));
 	et_init(&m, "4");
 	et_run(&m, 1, &p, 1);
@@ -167,7 +162,6 @@ static void chain_program(void *arg)
 {
 	struct et_queue q = et_open(0);
 
-	(void)arg;
 	open_mapped(QUEUE, ET_CONTEXT);
 	et_load(ET_CONTEXT, CODE, chain_thread);
 	et_thread(&q, CODE, 0);
@@ -178,7 +172,6 @@ static void qsn_f65_a_thread_starts_a_thread(void **state)
 	struct et_program p = { 0, chain_program, NULL };
 	struct et m;
 
-	(void)state;
 	memset(seen, 0, sizeof(seen));
 	et_init(&m, "4");
 	et_run(&m, 1, &p, 1);
@@ -213,7 +206,6 @@ static void swap_program(void *arg)
 	struct et_queue q = et_open(0);
 	struct et_queue r = et_open_as(1, ELAN_8K, ELAN_MAY_ALL, ET_OTHER);
 
-	(void)arg;
 	et_load(ET_CONTEXT, CODE, span_thread);
 	et_load(ET_OTHER, CODE, span_thread);
 	et_thread(&q, CODE, 0);
@@ -228,7 +220,6 @@ static void qsn_f66_a_swap_takes_tens_of_nanoseconds(void **state)
 	struct et m;
 	uint32_t i;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, &p, 1);
 	for (i = 0; i < 3; i++)
@@ -278,7 +269,6 @@ static void qsn_f66_ready_threads_take_turns(void **state)
 	struct et_program p = { 0, turns_program, &n };
 	struct et m;
 
-	(void)state;
 	n_order = 0;
 	et_init(&m, "4");
 	et_run(&m, 1, &p, 1);
@@ -305,7 +295,6 @@ static void a_thread_alone_goes_on_without_a_swap(void **state)
 	struct et_program p = { 0, turns_program, &n };
 	struct et m;
 
-	(void)state;
 	n_order = 0;
 	et_init(&m, "4");
 	et_run(&m, 1, &p, 1);
@@ -336,7 +325,6 @@ static void load_program(void *arg)
 	struct et_queue o = et_open_as(1, ELAN_8K, ELAN_MAY_ALL, ET_OTHER);
 	uint64_t one = 1;
 
-	(void)arg;
 	program_wait(100 * US);
 	et_load(ET_CONTEXT, CODE, one_thread);
 	et_thread(&q, CODE, 0);
@@ -367,7 +355,6 @@ static void qsn_f12_code_is_loaded_while_the_machine_runs(void **state)
 	struct et_program p = { 0, load_program, NULL };
 	struct et m;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, &p, 1);
 	assert_int_equal(et_counts(&m, 0).threads, 2);
@@ -386,7 +373,6 @@ static void all_thread(const uint64_t *reg)
 	uint32_t n = et_packet(w, 2, ET_TARGET, 11, 40, 0, 0);
 	sim_time t = program_now();
 
-	(void)reg;
 	append(store, 3);
 	/* a word a cycle */
 	assert_int_equal(program_now() - t, 3 * 5 * SIM_NS);
@@ -402,7 +388,6 @@ static void all_owner(void *arg)
 {
 	struct et_queue q = et_open(0);
 
-	(void)arg;
 	et_fill(ET_SOURCE, 12, 3000);
 	open_mapped(QUEUE, ET_CONTEXT);
 	et_load(ET_CONTEXT, CODE, all_thread);
@@ -420,7 +405,6 @@ static void all_target(void *arg)
 {
 	struct et_queue q = et_open(0);
 
-	(void)arg;
 	et_arm(&q, 1, 3000);
 	et_wait_event(1);
 	et_expect(ET_TARGET, 12, 3000);
@@ -435,7 +419,6 @@ static void qsn_f29_a_thread_appends_commands(void **state)
 	uint64_t digest = 0;
 	uint32_t workers;
 
-	(void)state;
 	for (workers = 1; workers < 4; workers++) {
 		struct et m;
 
@@ -468,7 +451,6 @@ static void sten_program(void *arg)
 	uint64_t w[ET_PACKET_WORDS];
 	uint32_t n = et_packet(w + 3, 3, ET_TARGET + 512, 82, 200, 0, 0);
 
-	(void)arg;
 	open_mapped(QUEUE, ET_CONTEXT);
 	et_load(ET_CONTEXT, CODE, sten_thread);
 	program_wait(50 * US);
@@ -488,7 +470,6 @@ static void qsn_f35_packets_for_cores_the_input_and_threads(void **state)
 	struct et m;
 	uint32_t i;
 
-	(void)state;
 	et_init(&m, "4");
 	et_run(&m, 1, p, 2);
 	for (i = 0; i < 3; i++)
@@ -499,21 +480,13 @@ static void qsn_f35_packets_for_cores_the_input_and_threads(void **state)
 	et_fini(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f65_a_core_starts_a_thread),
-		cmocka_unit_test(qsn_f65_a_packet_starts_a_thread),
-		cmocka_unit_test(qsn_f65_an_event_starts_a_thread),
-		cmocka_unit_test(qsn_f65_a_thread_starts_a_thread),
-		cmocka_unit_test(qsn_f66_a_swap_takes_tens_of_nanoseconds),
-		cmocka_unit_test(qsn_f66_ready_threads_take_turns),
-		cmocka_unit_test(a_thread_alone_goes_on_without_a_swap),
-		cmocka_unit_test(qsn_f12_code_is_loaded_while_the_machine_runs),
-		cmocka_unit_test(qsn_f29_a_thread_appends_commands),
-		cmocka_unit_test(
-			qsn_f35_packets_for_cores_the_input_and_threads),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_f65_a_core_starts_a_thread),
+	TEST(qsn_f65_a_packet_starts_a_thread),
+	TEST(qsn_f65_an_event_starts_a_thread),
+	TEST(qsn_f65_a_thread_starts_a_thread),
+	TEST(qsn_f66_a_swap_takes_tens_of_nanoseconds),
+	TEST(qsn_f66_ready_threads_take_turns),
+	TEST(a_thread_alone_goes_on_without_a_swap),
+	TEST(qsn_f12_code_is_loaded_while_the_machine_runs),
+	TEST(qsn_f29_a_thread_appends_commands),
+	TEST(qsn_f35_packets_for_cores_the_input_and_threads))

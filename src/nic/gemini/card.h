@@ -269,9 +269,9 @@ void gem_harm_drop(const struct nic_at *a, packet_id id);
 /* A word of a table is read; false where it has two bad bits. */
 bool gem_harm_read(const struct nic_at *a, uint64_t word);
 /* As the network's client has them; the first is in frame.c. */
-bool gem_harm_is_found(struct net *net, struct sim_worker *w, packet_id id,
-	const uint32_t *bit, uint32_t n, uint32_t bits);
-void gem_harm_on_quiesce(struct net *net, struct sim_worker *w, site_id s,
+bool gem_harm_is_found(struct net_client *me, struct sim_worker *w,
+	packet_id id, const uint32_t *bit, uint32_t n, uint32_t bits);
+void gem_harm_on_quiesce(struct net_client *me, struct sim_worker *w, site_id s,
 	bool is_stopped, sim_time t);
 
 void gem_bte_init(struct gem_bte *b);

@@ -152,9 +152,10 @@ static void change(struct packet *p, struct gem_load *l, const struct frame *f,
 	p->flags |= PACKET_HURT;
 }
 
-bool gem_harm_is_found(struct net *net, struct sim_worker *w, packet_id id,
-	const uint32_t *bit, uint32_t n, uint32_t bits)
+bool gem_harm_is_found(struct net_client *me, struct sim_worker *w,
+	packet_id id, const uint32_t *bit, uint32_t n, uint32_t bits)
 {
+	struct net *net = me->net;
 	struct packet *p = &net->packets[id];
 	struct gem_load *l = payload_of_load(p->load);
 	struct frame was, f;

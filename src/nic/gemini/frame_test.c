@@ -103,7 +103,9 @@ static void set_up(struct wire *x)
 
 static bool is_found(struct wire *x, const uint32_t *bit, uint32_t n)
 {
-	return gem_harm_is_found(x->net, NULL, 1, bit, n, BITS);
+	struct net_client client = { .net = x->net };
+
+	return gem_harm_is_found(&client, NULL, 1, bit, n, BITS);
 }
 
 /* Each of 768 bits, any two and three, and bursts.  GEM-F52. */

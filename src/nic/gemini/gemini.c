@@ -204,10 +204,10 @@ void gem_send(const struct nic_at *a, packet_id id)
 
 /* --- the network's client --- */
 
-static void on_room(struct net *net, struct sim_worker *w, site_id s,
+static void on_room(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
-	struct nic *nic = net->client_state;
+	struct nic *nic = me->state;
 	struct nic_at a;
 
 	if (!nic->nodes[s])
@@ -257,10 +257,11 @@ static inline bool drop(
 	return true;
 }
 
-static void on_packet(struct net *net, struct sim_worker *w, site_id s,
+static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
-	struct nic_at a = nic_at(net->client_state, w, s, t);
+	struct net *net = me->net;
+	struct nic_at a = nic_at(me->state, w, s, t);
 	struct gem_load *l = gem_load(&a, id);
 
 	l->fifo = fifo;
@@ -286,10 +287,10 @@ static inline void settle(const struct nic_at *a, uint32_t number)
 		side_reads_settle(a, &n->reads, a->t - (number < GEM_READS));
 }
 
-static void on_event(struct net *net, struct sim_worker *w, site_id s,
+static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
-	struct nic *nic = net->client_state;
+	struct nic *nic = me->state;
 	struct nic_at a;
 	uint32_t number = sim_number(&e);
 
@@ -355,26 +356,34 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 	}
 }
 
+static const struct net_client_faults faults = {
+	.is_found = gem_harm_is_found,
+	.on_quiesce = gem_harm_on_quiesce,
+};
+
+static const struct net_client_combine combine = {
+	.on_copy = nic_on_copy,
+};
+
 static const struct net_client_ops client = {
 	.on_room = on_room,
 	.on_packet = on_packet,
 	.on_event = on_event,
-	.on_copy = nic_on_copy,
 	.on_lost = nic_on_lost,
-	.is_found = gem_harm_is_found,
-	.on_quiesce = gem_harm_on_quiesce,
 	.has_outbox = true,
+	.faults = &faults,
+	.combine = &combine,
 };
 
 /* --- the same where responses wait --- */
 
-static void on_room_in_line(struct net *net, struct sim_worker *w, site_id s,
-	uint32_t fifo, sim_time t)
+static void on_room_in_line(struct net_client *me, struct sim_worker *w,
+	site_id s, uint32_t fifo, sim_time t)
 {
-	struct nic *nic = net->client_state;
+	struct nic *nic = me->state;
 	struct nic_at a;
 
-	on_room(net, w, s, fifo, t);
+	on_room(me, w, s, fifo, t);
 	if (!nic->nodes[s])
 		return;
 	a = nic_at(nic, w, s, t);
@@ -382,10 +391,11 @@ static void on_room_in_line(struct net *net, struct sim_worker *w, site_id s,
 		gem_post(&a, t, GEM_LINE, NO_PACKET);
 }
 
-static void on_packet_in_line(struct net *net, struct sim_worker *w, site_id s,
-	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
+static void on_packet_in_line(struct net_client *me, struct sim_worker *w,
+	site_id s, uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
-	struct nic_at a = nic_at(net->client_state, w, s, t);
+	struct net *net = me->net;
+	struct nic_at a = nic_at(me->state, w, s, t);
 	struct gem_load *l = gem_load(&a, id);
 
 	l->fifo = fifo;
@@ -400,19 +410,19 @@ static void on_packet_in_line(struct net *net, struct sim_worker *w, site_id s,
 }
 
 /* What an event has finished may let others of the line go on. */
-static void on_event_in_line(struct net *net, struct sim_worker *w, site_id s,
-	sim_time t, struct sim_event e)
+static void on_event_in_line(struct net_client *me, struct sim_worker *w,
+	site_id s, sim_time t, struct sim_event e)
 {
-	struct nic_at a = nic_at(net->client_state, w, s, t);
+	struct nic_at a = nic_at(me->state, w, s, t);
 
-	on_event(net, w, s, t, e);
+	on_event(me, w, s, t, e);
 	gem_target_on_line(&a, NO_PACKET);
 }
 
 static uint32_t n_kept(
-	const struct net *net, site_id s, uint32_t fifo, uint32_t *by)
+	const struct net_client *me, site_id s, uint32_t fifo, uint32_t *by)
 {
-	struct nic *nic = net->client_state;
+	struct nic *nic = me->state;
 	const struct gem_node *n = nic->nodes[s];
 	const struct nic_at a = { .nic = nic, .s = s };
 	uint32_t i, sum = 0;
@@ -426,15 +436,27 @@ static uint32_t n_kept(
 	return sum;
 }
 
+static const struct net_client_faults faults_in_line = {
+	.is_found = gem_harm_is_found,
+	.on_quiesce = gem_harm_on_quiesce,
+};
+
+static const struct net_client_combine combine_in_line = {
+	.on_copy = nic_on_copy,
+};
+
+static const struct net_client_look look_in_line = {
+	.n_kept = n_kept,
+};
+
 static const struct net_client_ops client_in_line = {
 	.on_room = on_room_in_line,
 	.on_packet = on_packet_in_line,
 	.on_event = on_event_in_line,
-	.on_copy = nic_on_copy,
 	.on_lost = nic_on_lost,
-	.is_found = gem_harm_is_found,
-	.on_quiesce = gem_harm_on_quiesce,
-	.n_kept = n_kept,
+	.faults = &faults_in_line,
+	.combine = &combine_in_line,
+	.look = &look_in_line,
 };
 
 /* --- life --- */

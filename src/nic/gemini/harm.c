@@ -2,10 +2,10 @@
 #include "nic/gemini/card.h"
 
 /* Time-outs stand still while management has stopped the network. */
-void gem_harm_on_quiesce(struct net *net, struct sim_worker *w, site_id s,
+void gem_harm_on_quiesce(struct net_client *me, struct sim_worker *w, site_id s,
 	bool is_stopped, sim_time t)
 {
-	struct nic *nic = net->client_state;
+	struct nic *nic = me->state;
 	struct gem_node *n = nic->nodes[s];
 	struct nic_at a;
 
@@ -32,7 +32,7 @@ void gem_harm_drop(const struct nic_at *a, packet_id id)
 	gem_here(a)->marked++;
 	net_release(net, a->w, a->s, gem_load(a, id)->fifo,
 		net->packets[id].chunks, a->t);
-	nic_on_lost(net, a->w, id);
+	nic_lose(a->nic, a->w, id);
 }
 
 bool gem_harm_read(const struct nic_at *a, uint64_t word)

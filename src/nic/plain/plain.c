@@ -71,10 +71,10 @@ struct ranges *plain_keys(struct nic *nic, site_id s)
 	return &((struct plain_node *)nic_node(nic, s))->keys;
 }
 
-static void on_event(struct net *net, struct sim_worker *w, site_id s,
+static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
-	struct nic_at a = nic_at(net->client_state, w, s, t);
+	struct nic_at a = nic_at(me->state, w, s, t);
 	struct plain_node *n = a.node;
 	uint32_t number = asks_number(&n->asks, &e);
 
@@ -181,13 +181,21 @@ static int audit_node(const void *node, site_id s, struct err *e)
 		s, n->works.used, n->asks.resend.items.used, n->asks.inside);
 }
 
+static const struct net_client_faults faults = {
+	.on_hurt = asks_on_hurt,
+};
+
+static const struct net_client_combine combine = {
+	.on_copy = nic_on_copy,
+};
+
 static const struct net_client_ops client = {
 	.on_room = asks_on_room,
 	.on_packet = asks_on_packet,
 	.on_event = on_event,
-	.on_copy = nic_on_copy,
-	.on_hurt = asks_on_hurt,
 	.on_lost = nic_on_lost,
+	.faults = &faults,
+	.combine = &combine,
 };
 
 const struct nic_ops plain_ops = {

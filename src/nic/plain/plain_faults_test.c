@@ -157,9 +157,10 @@ static const struct net_client_ops *worst_client;
 static uint32_t n_spoilt;
 
 /* It happens to the first of its kind. */
-static void spoil(struct net *net, struct sim_worker *w, site_id s,
+static void spoil(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
+	struct net *net = me->net;
 	struct ask *x = payload_of_load(net->packets[id].load);
 
 	if (!n_spoilt && x->h.is_answer == worst->is_answer &&
@@ -168,7 +169,7 @@ static void spoil(struct net *net, struct sim_worker *w, site_id s,
 			worst->bytes);
 		n_spoilt++;
 	}
-	worst_client->on_packet(net, w, s, fifo, id, t, tail);
+	worst_client->on_packet(me, w, s, fifo, id, t, tail);
 }
 
 /* Each entry ends, well or not. */

@@ -187,10 +187,10 @@ static void send_try(const struct nic_at *a, uint32_t id)
 		leave);
 }
 
-void asks_on_room(struct net *net, struct sim_worker *w, site_id s,
+void asks_on_room(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
-	struct nic_at a = nic_at(net->client_state, w, s, t);
+	struct nic_at a = nic_at(me->state, w, s, t);
 
 	outbox_on_room(&a, &asks_of(&a)->out, fifo, leave);
 }
@@ -205,10 +205,11 @@ void asks_answered(const struct nic_at *a, uint32_t id)
 
 /* --- packets come --- */
 
-void asks_on_packet(struct net *net, struct sim_worker *w, site_id s,
+void asks_on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
-	struct nic_at a = nic_at(net->client_state, w, s, t);
+	struct net *net = me->net;
+	struct nic_at a = nic_at(me->state, w, s, t);
 	struct ask *x = ask_of(&a, id);
 
 	x->hold = (struct ask_hold){ fifo, net->packets[id].chunks };
@@ -217,9 +218,10 @@ void asks_on_packet(struct net *net, struct sim_worker *w, site_id s,
 		id);
 }
 
-void asks_on_hurt(struct net *net, struct sim_worker *w, packet_id id,
+void asks_on_hurt(struct net_client *me, struct sim_worker *w, packet_id id,
 	uint32_t bit, uint32_t bits)
 {
+	struct net *net = me->net;
 	const struct packet *p = &net->packets[id];
 	struct ask *x = payload_of_load(p->load);
 	uint32_t bytes = (uint32_t)sizeof(x->h) + x->h.bytes + FLIPS_CRC;

@@ -177,11 +177,11 @@ void asks_finish(const struct nic_at *a, packet_id id, bool is_done);
 void asks_complete(const struct nic_at *a, packet_id id, bool is_done);
 
 /* For the network's client. */
-void asks_on_packet(struct net *net, struct sim_worker *w, site_id s,
+void asks_on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail);
-void asks_on_room(struct net *net, struct sim_worker *w, site_id s,
+void asks_on_room(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t);
-void asks_on_hurt(struct net *net, struct sim_worker *w, packet_id id,
+void asks_on_hurt(struct net_client *me, struct sim_worker *w, packet_id id,
 	uint32_t bit, uint32_t bits);
 /* Whether an event is one of how's, which is handled then. */
 bool asks_on_event(const struct nic_at *a, uint32_t number, uint32_t data);

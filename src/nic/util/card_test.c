@@ -152,10 +152,10 @@ static void on_answered(const struct nic_at *a, packet_id id, struct ask *x,
 	asks_finish(a, id, true);
 }
 
-static void on_event(struct net *net, struct sim_worker *w, site_id s,
+static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
-	struct nic_at a = nic_at(net->client_state, w, s, t);
+	struct nic_at a = nic_at(me->state, w, s, t);
 	struct card_node *n = a.node;
 	uint32_t number = asks_number(&n->asks, &e);
 
@@ -226,12 +226,16 @@ static int audit_node(const void *node, site_id s, struct err *e)
 	return err_set_code(e, EXIT_INTERNAL, "node %u: not done", s);
 }
 
+static const struct net_client_faults faults = {
+	.on_hurt = asks_on_hurt,
+};
+
 static const struct net_client_ops client = {
 	.on_room = asks_on_room,
 	.on_packet = asks_on_packet,
 	.on_event = on_event,
-	.on_hurt = asks_on_hurt,
 	.on_lost = nic_on_lost,
+	.faults = &faults,
 };
 
 static const struct nic_counter no_counters[] = { { 0 } };

@@ -121,10 +121,11 @@ static void on_number(
 		send_load(a, src, &answer);
 }
 
-static void on_packet(struct net *net, struct sim_worker *w, site_id s,
+static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
-	struct nic_at a = nic_at(net->client_state, w, s, t);
+	struct net *net = me->net;
+	struct nic_at a = nic_at(me->state, w, s, t);
 	const struct packet *p = &net->packets[id];
 	struct toy_load l = *(const struct toy_load *)payload_of_load(p->load);
 	site_id src = p->src;
@@ -138,10 +139,10 @@ static void on_packet(struct net *net, struct sim_worker *w, site_id s,
 		on_answer(&a, &l);
 }
 
-static void on_room(struct net *net, struct sim_worker *w, site_id s,
+static void on_room(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
-	struct nic_at a = nic_at(net->client_state, w, s, t);
+	struct nic_at a = nic_at(me->state, w, s, t);
 
 	outbox_on_room(&a, &toy_node(&a)->outbox, fifo, leave);
 }
@@ -159,10 +160,10 @@ static void on_engine(const struct nic_at *a, const struct sim_event *e)
 		note(&toy_of(a)->events, a, e->data, 0);
 }
 
-static void on_event(struct net *net, struct sim_worker *w, site_id s,
+static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
-	struct nic_at a = nic_at(net->client_state, w, s, t);
+	struct nic_at a = nic_at(me->state, w, s, t);
 
 	if (sim_phase(&e) == PHASE_PROGRAM)
 		host_event(a.nic->host, w, s, t, &e);

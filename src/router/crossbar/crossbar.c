@@ -21,7 +21,7 @@ static int crossbar_check(
 			"router.kind: crossbar has no bubbles, planes or "
 			"escape channels, which routing.kind %s needs",
 			s->route->ops->name);
-	if (s->client && s->client->on_absorbed)
+	if (s->client && s->client->combine && s->client->combine->on_absorbed)
 		return err_set(e, "router.kind: crossbar makes no copies of "
 				  "broadcasts, which this nic.kind sends");
 	if (capacity > INT16_MAX)

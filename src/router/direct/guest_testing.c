@@ -7,7 +7,7 @@
 
 static struct guest_kit *kit_of(const struct net *n)
 {
-	return n->client_state;
+	return n->client[0]->state;
 }
 
 static void send_floods(
@@ -29,8 +29,10 @@ static void send_floods(
 		}
 }
 
-static void send(struct net *n, struct sim_worker *w, site_id s, sim_time t)
+static void send(
+	struct net_client *me, struct sim_worker *w, site_id s, sim_time t)
 {
+	struct net *n = me->net;
 	struct guest_kit *k = kit_of(n);
 	struct guest_member *m = &k->member[s];
 
@@ -57,20 +59,18 @@ static void send(struct net *n, struct sim_worker *w, site_id s, sim_time t)
 	}
 }
 
-static void on_room(struct net *n, struct sim_worker *w, site_id s,
+static void on_room(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
 	(void)fifo;
-	send(n, w, s, t);
+	send(me, w, s, t);
 }
 
-static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
-	struct sim_event e)
+static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
+	sim_time t, struct sim_event e)
 {
-	if (sim_phase(&e) == PHASE_GUEST)
-		net_on_guest(n, w, s, t, &e);
-	else
-		send(n, w, s, t);
+	(void)e;
+	send(me, w, s, t);
 }
 
 /* The others are none of these. */
@@ -79,9 +79,10 @@ static bool is_guest(const struct packet *p)
 	return p->kind == PACKET_DYNAMIC;
 }
 
-static void on_packet(struct net *n, struct sim_worker *w, site_id s,
+static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
+	struct net *n = me->net;
 	struct guest_got *g = &kit_of(n)->got[s];
 
 	static const char letter[] = { [PACKET_DYNAMIC] = 'g',
@@ -104,16 +105,20 @@ static void on_packet(struct net *n, struct sim_worker *w, site_id s,
 	packet_give(n->pool, w->id, id);
 }
 
-static void on_absorbed(struct net *n, struct sim_worker *w, packet_id id)
+static void on_absorbed(
+	struct net_client *me, struct sim_worker *w, packet_id id)
 {
+	struct net *n = me->net;
+
 	if (n->book && book_has(n->book, id))
 		book_forget(n->book, id);
 	packet_give(n->pool, w->id, id);
 }
 
-static bool combine(struct net *n, struct sim_worker *w, site_id s,
+static bool combine(struct net_client *me, struct sim_worker *w, site_id s,
 	const packet_id *id, uint32_t n_ids, sim_time t)
 {
+	struct net *n = me->net;
 	uint32_t i;
 
 	(void)w;
@@ -126,13 +131,17 @@ static bool combine(struct net *n, struct sim_worker *w, site_id s,
 	return true;
 }
 
+static const struct net_client_combine combines = {
+	.on_absorbed = on_absorbed,
+	.combine = combine,
+};
+
 static const struct net_client_ops client = {
 	.on_room = on_room,
 	.on_event = on_event,
 	.on_packet = on_packet,
-	.on_absorbed = on_absorbed,
-	.combine = combine,
 	.is_sink = true,
+	.combine = &combines,
 };
 
 struct guest_kit *guest_kit_on(

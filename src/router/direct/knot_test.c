@@ -56,10 +56,11 @@ static uint32_t any_kind(const struct world *w, uint32_t fifo, uint64_t bits)
 	return kind;
 }
 
-static void fill(struct net *n, struct sim_worker *worker, site_id s,
+static void fill(struct net_client *me, struct sim_worker *worker, site_id s,
 	uint32_t fifo, sim_time t)
 {
-	struct world *w = n->client_state;
+	struct net *n = me->net;
+	struct world *w = me->state;
 
 	while (!w->is_stopped && net_has_room(n, s, fifo)) {
 		struct random_bits r =
@@ -85,10 +86,11 @@ static void fill(struct net *n, struct sim_worker *worker, site_id s,
 	}
 }
 
-static void on_packet(struct net *n, struct sim_worker *worker, site_id s,
-	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
+static void on_packet(struct net_client *me, struct sim_worker *worker,
+	site_id s, uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
-	struct world *w = n->client_state;
+	struct net *n = me->net;
+	struct world *w = me->state;
 
 	(void)fifo;
 	(void)t;
@@ -98,14 +100,15 @@ static void on_packet(struct net *n, struct sim_worker *worker, site_id s,
 	packet_give(n->pool, worker->id, id);
 }
 
-static void on_event(struct net *n, struct sim_worker *worker, site_id s,
-	sim_time t, struct sim_event e)
+static void on_event(struct net_client *me, struct sim_worker *worker,
+	site_id s, sim_time t, struct sim_event e)
 {
+	struct net *n = me->net;
 	uint32_t f;
 
 	(void)e;
 	for (f = 0; f < n->n_ports; f++)
-		fill(n, worker, s, f, t);
+		fill(me, worker, s, f, t);
 }
 
 static const struct net_client_ops client = {

@@ -265,10 +265,10 @@ static struct news {
 } news[MOST_NEWS];
 static uint32_t n_news;
 
-static void on_link(struct net *n, struct sim_worker *w, site_id s, port_id p,
-	bool is_up, sim_time t)
+static void on_link(struct net_client *me, struct sim_worker *w, site_id s,
+	port_id p, bool is_up, sim_time t)
 {
-	(void)n;
+	(void)me;
 	(void)w;
 	assert_true(n_news < MOST_NEWS);
 	news[n_news++] = (struct news){ s, p, is_up, t };
@@ -286,12 +286,13 @@ static void both_ends_are_told_when_it_happens(void **state)
 	struct fault_plan p = { .event = e, .n_events = 2 };
 	struct rig *r = rig_new(&(struct rig_how){
 		.way = { .shape = "4", .wrap = "mesh" }, .faults = &p });
-	struct net_client_ops ops = *r->net->client;
+	const struct net_client_faults faults = { .on_link = on_link };
+	struct net_client_ops ops = *r->net->client[0]->from;
 	uint32_t i;
 
 	(void)state;
 	assert_false(r->net->is_announced); /* nobody has asked */
-	ops.on_link = on_link;
+	ops.faults = &faults;
 	net_attach(r->net, &ops, r);
 	net_attach(r->net, &ops, r);
 	n_news = 0;

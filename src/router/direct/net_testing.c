@@ -22,7 +22,7 @@ enum { FIFO_ANSWER = FIFO_LOCAL + 1 };
 
 static struct rig_end *end_of(const struct net *n, site_id s, uint32_t fifo)
 {
-	const struct rig *r = n->client_state;
+	const struct rig *r = n->client[0]->state;
 
 	return &r->node[s].end[fifo];
 }
@@ -41,10 +41,11 @@ static void inject(struct rig *r, struct sim_worker *w, site_id s,
 	net_inject(n, w, s, fifo, id, t);
 }
 
-static void pump(struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
-	sim_time t)
+static void pump(struct net_client *me, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
 {
-	struct rig *r = n->client_state;
+	struct net *n = me->net;
+	struct rig *r = me->state;
 	struct rig_end *end = end_of(n, s, fifo);
 
 	while (end->first) {
@@ -60,23 +61,26 @@ static void pump(struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
 	}
 }
 
-static void give_back(struct net *n, struct sim_worker *w, site_id s,
+static void give_back(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, uint32_t chunks, sim_time t)
 {
+	struct net *n = me->net;
+
 	end_of(n, s, fifo)->inside -= chunks;
 	net_release(n, w, s, fifo, chunks, t);
 }
 
-static void open_fifo(struct net *n, struct sim_worker *w, site_id s,
+static void open_fifo(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
+	struct net *n = me->net;
 	struct rig_end *end = end_of(n, s, fifo);
 	uint32_t chunks = end->kept;
 
 	end->is_closed = false;
 	end->kept = 0;
 	if (chunks)
-		give_back(n, w, s, fifo, chunks, t);
+		give_back(me, w, s, fifo, chunks, t);
 }
 
 /* --- answers to broadcasts --- */
@@ -84,7 +88,7 @@ static void open_fifo(struct net *n, struct sim_worker *w, site_id s,
 static void send_answers(
 	struct net *n, struct sim_worker *w, site_id s, sim_time t)
 {
-	struct rig_node *node = &((struct rig *)n->client_state)->node[s];
+	struct rig_node *node = &((struct rig *)n->client[0]->state)->node[s];
 
 	while (node->answers && direct_site(n, s)->inject[FIFO_ANSWER].chunks) {
 		packet_id id = node->answers;
@@ -94,10 +98,11 @@ static void send_answers(
 	}
 }
 
-static void answer(struct net *n, struct sim_worker *w, site_id s,
+static void answer(struct net_client *me, struct sim_worker *w, site_id s,
 	const struct packet *p, sim_time tail)
 {
-	const struct rig *r = n->client_state;
+	struct net *n = me->net;
+	const struct rig *r = me->state;
 	packet_id id = packet_take(n->pool, w->id);
 
 	n->packets[id] = (struct packet){
@@ -112,10 +117,11 @@ static void answer(struct net *n, struct sim_worker *w, site_id s,
 	sim_post_self(w, s, tail, SIM_KEY(PHASE_ENGINE, ANSWER), 0, id);
 }
 
-static void on_answer(struct net *n, struct sim_worker *w, site_id s,
+static void on_answer(struct net_client *me, struct sim_worker *w, site_id s,
 	packet_id id, sim_time t)
 {
-	struct rig_node *node = &((struct rig *)n->client_state)->node[s];
+	struct net *n = me->net;
+	struct rig_node *node = &((struct rig *)me->state)->node[s];
 
 	n->packets[id].next = NO_PACKET;
 	if (node->answers)
@@ -126,19 +132,19 @@ static void on_answer(struct net *n, struct sim_worker *w, site_id s,
 	send_answers(n, w, s, t);
 }
 
-static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
-	struct sim_event e)
+static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
+	sim_time t, struct sim_event e)
 {
 	uint32_t number = sim_number(&e), fifo = number % N_FIFOS;
 
 	if (number == ANSWER)
-		on_answer(n, w, s, e.data, t);
+		on_answer(me, w, s, e.data, t);
 	else if (number < GIVE_BACK)
-		pump(n, w, s, fifo, t);
+		pump(me, w, s, fifo, t);
 	else if (number < OPEN)
-		give_back(n, w, s, fifo, e.data, t);
+		give_back(me, w, s, fifo, e.data, t);
 	else
-		open_fifo(n, w, s, fifo, t);
+		open_fifo(me, w, s, fifo, t);
 }
 
 static void write_down(struct rig_node *node, const struct arrival *a)
@@ -153,10 +159,11 @@ static void write_down(struct rig_node *node, const struct arrival *a)
 }
 
 /* The client of a FIFO that fills up. */
-static void keep(struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
-	uint32_t chunks, sim_time t, sim_time tail)
+static void keep(struct net_client *me, struct sim_worker *w, site_id s,
+	uint32_t fifo, uint32_t chunks, sim_time t, sim_time tail)
 {
-	struct rig *r = n->client_state;
+	struct net *n = me->net;
+	struct rig *r = me->state;
 	struct rig_end *end = end_of(n, s, fifo);
 
 	end->inside += chunks;
@@ -165,16 +172,17 @@ static void keep(struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
 	if (end->is_closed)
 		end->kept += chunks;
 	else if (r->how.drain < 0)
-		give_back(n, w, s, fifo, chunks, t);
+		give_back(me, w, s, fifo, chunks, t);
 	else
 		sim_post_self(w, s, tail + r->how.drain,
 			SIM_KEY(PHASE_ENGINE, GIVE_BACK + fifo), 0, chunks);
 }
 
-static void on_packet(struct net *n, struct sim_worker *w, site_id s,
+static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
-	struct rig *r = n->client_state;
+	struct net *n = me->net;
+	struct rig *r = me->state;
 	struct arrival a = {
 		.site = s,
 		.fifo = fifo,
@@ -185,53 +193,66 @@ static void on_packet(struct net *n, struct sim_worker *w, site_id s,
 
 	write_down(&r->node[s], &a);
 	if (a.packet.flags & PACKET_RANGE)
-		answer(n, w, s, &a.packet, tail);
+		answer(me, w, s, &a.packet, tail);
 	packet_give(n->pool, w->id, id);
 	if (r->how.fills)
-		keep(n, w, s, fifo, a.packet.chunks, t, tail);
+		keep(me, w, s, fifo, a.packet.chunks, t, tail);
 }
 
-static void on_room(struct net *n, struct sim_worker *w, site_id s,
+static void on_room(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
-	const struct rig *r = n->client_state;
+	struct net *n = me->net;
+	const struct rig *r = me->state;
 	uint32_t i;
 
 	if (fifo == FIFO_ANSWER)
 		send_answers(n, w, s, t);
-	pump(n, w, s, fifo, t);
+	pump(me, w, s, fifo, t);
 	for (i = 0; i < N_FIFOS && r->how.looks_round; i++)
-		pump(n, w, s, i, t);
+		pump(me, w, s, i, t);
 }
 
-static void on_hurt(struct net *n, struct sim_worker *w, packet_id id,
+static void on_hurt(struct net_client *me, struct sim_worker *w, packet_id id,
 	uint32_t bit, uint32_t bits)
 {
+	struct net *n = me->net;
+
 	(void)w;
 	assert_true(bit < bits);
 	n->packets[id].load++;
 }
 
-static void on_lost(struct net *n, struct sim_worker *w, packet_id id)
+static void on_lost(struct net_client *me, struct sim_worker *w, packet_id id)
 {
+	struct net *n = me->net;
+
 	packet_give(n->pool, w->id, id);
 }
+
+static const struct net_client_faults faults = {
+	.on_hurt = on_hurt,
+};
+
+static const struct net_client_combine combine = {
+	.on_absorbed = on_lost,
+};
 
 static const struct net_client_ops sink = {
 	.on_room = on_room,
 	.on_packet = on_packet,
 	.on_event = on_event,
-	.on_hurt = on_hurt,
 	.on_lost = on_lost,
-	.on_absorbed = on_lost,
 	.is_sink = true,
+	.faults = &faults,
+	.combine = &combine,
 };
 
 static const struct net_client_ops filling = {
 	.on_room = on_room,
 	.on_packet = on_packet,
 	.on_event = on_event,
-	.on_absorbed = on_lost,
+	.combine = &combine,
 };
 
 /* --- life --- */

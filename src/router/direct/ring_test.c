@@ -65,10 +65,11 @@ struct world {
 	uint32_t last[NODES]; /* number that came from each */
 };
 
-static void fill(struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
-	sim_time t)
+static void fill(struct net_client *me, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
 {
-	struct world *x = n->client_state;
+	struct net *n = me->net;
+	struct world *x = me->state;
 
 	while (x->sent[s] < SENT && net_has_room(n, s, fifo)) {
 		packet_id id = packet_take(n->pool, w->id);
@@ -84,10 +85,11 @@ static void fill(struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
 	}
 }
 
-static void on_packet(struct net *n, struct sim_worker *w, site_id s,
+static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
-	struct world *x = n->client_state;
+	struct net *n = me->net;
+	struct world *x = me->state;
 	const struct packet *p = &n->packets[id];
 
 	(void)fifo;
@@ -99,11 +101,13 @@ static void on_packet(struct net *n, struct sim_worker *w, site_id s,
 	packet_give(n->pool, w->id, id);
 }
 
-static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
-	struct sim_event e)
+static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
+	sim_time t, struct sim_event e)
 {
+	struct net *n = me->net;
+
 	(void)e;
-	fill(n, w, s, net_fifos(n, NET_USER).first, t);
+	fill(me, w, s, net_fifos(n, NET_USER).first, t);
 }
 
 static const struct net_client_ops client = {

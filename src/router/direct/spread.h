@@ -18,11 +18,12 @@ static packet_id spread_copy(
 	struct direct *d, struct sim_worker *w, packet_id of)
 {
 	packet_id id = packet_take(d->router.net->pool, w->id);
+	struct net_client *c = net_sender(d->router.net, of);
 
 	d->packets[id] = d->packets[of];
 	d->packets[id].flags |= PACKET_COPY;
-	if (d->router.client->on_copy)
-		d->router.client->on_copy(d->router.net, w, id);
+	if (c->ops.combine->on_copy)
+		c->ops.combine->on_copy(c, w, id);
 	if (is_booked(d))
 		book_add_copy(d->book, w->id, of, id);
 	d->tally[w->id].copies++;
@@ -60,10 +61,12 @@ static __attribute__((noinline)) bool spread_grant(struct direct *d,
 /* A packet has become part of another. */
 static void spread_end(struct direct *d, struct sim_worker *w, packet_id id)
 {
+	struct net_client *c = net_sender(d->router.net, id);
+
 	d->tally[w->id].absorbed++;
 	if (is_booked(d))
 		book_drop(d->book, w->id, id);
-	d->router.client->on_absorbed(d->router.net, w, id);
+	c->ops.combine->on_absorbed(c, w, id);
 }
 
 /* An answer ends where it came in: its buffer is free when all of it is in. */

@@ -7,7 +7,7 @@
 
 static struct chips *of(const struct net *n)
 {
-	return n->client_state;
+	return n->client[0]->state;
 }
 
 static void send_one(struct chips *c, struct sim_worker *w, site_id s,
@@ -29,9 +29,10 @@ static void send_one(struct chips *c, struct sim_worker *w, site_id s,
 	net_inject(c->net, w, s, fifo, id, t);
 }
 
-static void on_room(struct net *n, struct sim_worker *w, site_id s,
+static void on_room(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
+	struct net *n = me->net;
 	struct chips_end *e = &of(n)->end[s][fifo];
 
 	while (e->at < e->n && net_has_room(n, s, fifo) &&
@@ -39,9 +40,10 @@ static void on_room(struct net *n, struct sim_worker *w, site_id s,
 		send_one(of(n), w, s, fifo, t);
 }
 
-static void on_packet(struct net *n, struct sim_worker *w, site_id s,
+static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
+	struct net *n = me->net;
 	struct chips *c = of(n);
 
 	if (c->n_log[s] == c->log_room[s]) {
@@ -63,13 +65,14 @@ static void on_packet(struct net *n, struct sim_worker *w, site_id s,
 			(uint16_t)(c->n_log[s]), 0);
 }
 
-static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
-	struct sim_event e)
+static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
+	sim_time t, struct sim_event e)
 {
+	struct net *n = me->net;
 	uint32_t number = sim_number(&e) - ENGINE_CLIENT;
 
 	if (number < TILED_CHANNELS)
-		on_room(n, w, s, number, t);
+		on_room(me, w, s, number, t);
 	else
 		net_release(n, w, s, number - 2, 0, t);
 }

@@ -78,9 +78,9 @@ static void send(struct tiled *d, struct sim_worker *w, struct tiled_node *s,
  * Those for which there are tokens leave one after the other, at times that are
  * known: that spares the events in between.
  */
-static inline bool is_ahead(const struct tiled *d)
+static inline bool is_ahead(const struct tiled *d, const struct tiled_node *s)
 {
-	return d->is_plain && d->router.client->has_outbox;
+	return d->is_plain && s->client->ops.has_outbox;
 }
 
 /* Whether there is a token, and few enough packets are to leave. */
@@ -163,13 +163,13 @@ static void on_sent(struct tiled *d, struct sim_worker *w, struct tiled_node *s,
 	uint32_t channel, sim_time t)
 {
 	s->fifo[channel].is_held &= (uint8_t)~TILED_BUSY;
-	if (is_ahead(d)) {
+	if (is_ahead(d, s)) {
 		send_ahead(d, w, s, channel, t);
 		return;
 	}
 	s->fifo[channel].room++;
 	send(d, w, s, channel, t);
-	d->router.client->on_room(d->router.net, w, s->id, channel, t);
+	s->client->ops.on_room(s->client, w, s->id, channel, t);
 }
 
 /* Gives the room of a packet back to the chip. */
@@ -199,12 +199,11 @@ static void on_arrival(struct tiled *d, struct sim_worker *w,
 	booked_receive(d, w, s->id, id, t, tail);
 	d->tally[w->id].delivered++;
 	d->tally[w->id].latency += (uint64_t)(tail - p->born);
-	if (d->router.client->is_sink)
+	if (s->client->ops.is_sink)
 		give_back(d, w, s, channel, tail);
 	else
 		s->held[channel]++;
-	d->router.client->on_packet(
-		d->router.net, w, s->id, channel, id, t, tail);
+	s->client->ops.on_packet(s->client, w, s->id, channel, id, t, tail);
 }
 
 /* A node that sends to itself has no next port, but a way. */
@@ -276,7 +275,7 @@ void tiled_node_manage(struct tiled *d, struct sim_worker *w, site_id site,
 		route_again(d, w, s, c, t);
 		send(d, w, s, c, t);
 		if (s->fifo[c].room)
-			d->router.client->on_room(d->router.net, w, site, c, t);
+			s->client->ops.on_room(s->client, w, site, c, t);
 	}
 }
 
@@ -311,11 +310,11 @@ static void inject(struct net *n, struct sim_worker *w, site_id site,
 	link_measure(d->link, p);
 	d->tally[w->id].injected++;
 	p->channel = (uint8_t)fifo;
-	if (d->router.client->is_sink) {
+	if (s->client->ops.is_sink) {
 		route_begin(s->route, p);
 	} else {
 		begin(s, &f->last, p);
-		if (is_ahead(d)) {
+		if (is_ahead(d, s)) {
 			inject_ahead(d, w, s, fifo, id, t);
 			return;
 		}
@@ -358,7 +357,7 @@ static void on_token(struct tiled *d, struct sim_worker *w,
 
 	sim_discount(w);
 	f->tokens = (int16_t)(f->tokens + (int)chunks / d->full);
-	if (is_ahead(d))
+	if (is_ahead(d, s))
 		send_ahead(d, w, s, channel, t);
 	else
 		send(d, w, s, channel, t);
@@ -387,8 +386,7 @@ static void visit(struct sim_worker *w, site_id site)
 		else if (phase == PHASE_ENGINE && number < ENGINE_CLIENT)
 			on_sent(d, w, s, number, t);
 		else
-			d->router.client->on_event(
-				d->router.net, w, site, t, e);
+			s->client->ops.on_event(s->client, w, site, t, e);
 	}
 }
 

@@ -563,6 +563,12 @@ static const char *const channels[TILED_CHANNELS] = {
 	[TILED_RESPONSES] = "response",
 };
 
+static void tiled_attach(struct router *r, site_id s, uint32_t class)
+{
+	if (s < r->net->n_nodes)
+		tiled_node(tiled_of(r), s)->client = r->client[class];
+}
+
 const struct router_ops tiled_ops = {
 	.name = "tiled",
 	.channels = channels,
@@ -575,6 +581,7 @@ const struct router_ops tiled_ops = {
 	.site_bytes = tiled_site_bytes,
 	.make = tiled_make,
 	.wire = tiled_wire_up,
+	.attach = tiled_attach,
 	.free = tiled_free,
 	.memory = tiled_memory,
 	.fifos = tiled_fifos,

@@ -216,6 +216,7 @@ struct tiled_node {
 	uint32_t held[TILED_CHANNELS]; /* of these, not given back */
 	const struct route *route; /* the tables */
 	struct tiled_wire wire;
+	struct net_client *client;
 	site_id id;
 };
 

@@ -259,12 +259,22 @@ static bool unit_await(struct bench_end *x, uint32_t counter)
 	return spi_poll(counter_at(counter), 0);
 }
 
-/* A hint bit and a FIFO, both of one port; the header's order is A-, A+. */
-static void take_port(MUHWI_Descriptor_t *d, uint32_t port)
+/* Whether the routing goes by hints. */
+static bool has_hints(const struct bench_end *x)
+{
+	return x->bench->programs.load.net->route->tables;
+}
+
+/* A FIFO and, where the routing goes by them, a hint bit, both of one port; the
+ * header's order is A-, A+. */
+static void take_port(
+	const struct bench_end *x, MUHWI_Descriptor_t *d, uint32_t port)
 {
 	uint32_t hint = 0x200u >> (port ^ 1);
 
 	mu_set_fifo_map(d, (uint64_t)MU_MAP_A_MINUS >> (port ^ 1));
+	if (!has_hints(x))
+		return;
 	d->header.byte[1] = (uint8_t)(hint >> 2);
 	d->header.byte[2] |= (uint8_t)((hint & 3) << 6);
 }
@@ -334,7 +344,7 @@ static void choose_way(const struct bench_end *x, MUHWI_Descriptor_t *d,
 	} else if (is_dynamic) {
 		map |= digest_mix(bits) & MU_MAP_TORUS;
 	}
-	if (route == ROUTE_HINTED)
+	if (route == ROUTE_HINTED && has_hints(x))
 		hints = draw_hints(
 			x->bench->programs.load.net->topo, from, to, bits >> 8);
 	mu_set_fifo_map(d, map);
@@ -410,7 +420,7 @@ static void unit_put(struct bench_end *x, const struct bench_transfer *p)
 		return;
 	}
 	if (p->port != BENCH_ANY)
-		take_port(d, p->port);
+		take_port(x, d, p->port);
 	else if (p->node == x->node)
 		mu_set_fifo_map(d, MU_MAP_LOCAL);
 	mu_inject(fifos_at(&o->fifos, p->queue == BENCH_ANY ? 0 : p->queue), d);
