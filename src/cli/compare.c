@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "out/figure.h"
+#include "facts/figure.h"
 #include "out/json.h"
 #include "out/table.h"
 #include "record/read.h"

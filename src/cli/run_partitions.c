@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "cli/run.h"
 #include "cli/run_jobs.h"
-#include "out/figure.h"
+#include "facts/figure.h"
 #include "out/table.h"
 #include "sim/barrier.h"
 

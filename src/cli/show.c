@@ -151,6 +151,16 @@ const char *show_router(const struct show *s)
 
 /* --- the command --- */
 
+static void print(const struct cli_args *a, const struct show *s, FILE *out)
+{
+	struct facts f;
+
+	facts_init(&f);
+	show_facts(s, &f, a->is_json);
+	cli_write(a, &f, CLI_BOLD, out);
+	facts_fini(&f);
+}
+
 static int perform(const struct cli_args *a, FILE *f, struct err *e)
 {
 	struct show s = { 0 };
@@ -175,10 +185,8 @@ static int perform(const struct cli_args *a, FILE *f, struct err *e)
 		show_svg(&s, f, e);
 	else if (a->is_dot)
 		show_dot(&s, f, e);
-	else if (a->is_json)
-		show_json(&s, f);
 	else
-		show_text(&s, f);
+		print(a, &s, f);
 	link_rules_fini(&s.rules);
 	machine_free(m);
 	return e->code ? -1 : 0;

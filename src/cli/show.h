@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
+#include "facts/facts.h"
 #include "machine/machine.h"
-#include "out/json.h"
 
 enum { SHOW_SIZES = 3, SHOW_TEXT = 48 };
 
@@ -56,10 +56,10 @@ static inline double show_gbps(int64_t bps)
 	return (double)bps / 1e9;
 }
 
-void show_text(const struct show *s, FILE *f);
-void show_json(const struct show *s, FILE *f);
+/* With all wires, or without. */
+void show_facts(const struct show *s, struct facts *f, bool has_edges);
 /* All wires, each once; null where they are too many for that. */
-void show_edges(struct json *j, const struct topo *t);
+void show_edges(struct facts *f, const struct topo *t);
 /* Sites and wires as a picture, and for graphviz. */
 int show_svg(const struct show *s, FILE *f, struct err *e);
 int show_dot(const struct show *s, FILE *f, struct err *e);

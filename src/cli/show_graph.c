@@ -64,42 +64,42 @@ static void name_link(
 	snprintf(text, size, "link %s %s", site, port);
 }
 
-static void json_end_of(struct json *j, const struct topo *t,
-	struct topo_end at, const char *site_key, const char *port_key)
+static void add_end(struct facts *f, const struct topo *t, struct topo_end at,
+	const char *site_key, const char *port_key)
 {
 	char text[NAME];
 
 	topo_name_site(t, at.router, text, sizeof(text));
-	json_text(j, site_key, text);
+	facts_text(f, site_key, text);
 	t->ops->name_port(t, at.router, at.port, text, sizeof(text));
-	json_text(j, port_key, text);
+	facts_text(f, port_key, text);
 }
 
-static void json_edge(void *arg, const struct topo *t, const struct wire *w)
+static void add_edge(void *arg, const struct topo *t, const struct wire *w)
 {
-	struct json *j = arg;
+	struct facts *f = arg;
 	char name[3 * NAME];
 
-	json_object(j, NULL);
+	facts_group(f, NULL);
 	name_link(t, w->a, name, sizeof(name));
-	json_text(j, "name", name);
-	json_end_of(j, t, w->a, "from", "port");
-	json_end_of(j, t, w->b, "to", "to_port");
-	json_text(j, "class", t->wire[w->class].name);
-	json_end(j, '}');
+	facts_text(f, "name", name);
+	add_end(f, t, w->a, "from", "port");
+	add_end(f, t, w->b, "to", "to_port");
+	facts_text(f, "class", t->wire[w->class].name);
+	facts_end(f);
 }
 
-void show_edges(struct json *j, const struct topo *t)
+void show_edges(struct facts *f, const struct topo *t)
 {
 	uint64_t n = each_wire(t, NULL, NULL);
 
 	if (n > MOST_WIRES) {
-		json_null(j, "edges");
+		facts_null(f, "edges");
 		return;
 	}
-	json_array(j, "edges");
-	each_wire(t, json_edge, j);
-	json_end(j, ']');
+	facts_list(f, "edges");
+	each_wire(t, add_edge, f);
+	facts_end(f);
 }
 
 /* --- graphviz --- */

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "cli/sweep.h"
-#include "out/figure.h"
+#include "facts/figure.h"
 #include "out/file.h"
 #include "out/json.h"
 #include "out/plot.h"

@@ -57,7 +57,7 @@ bool is_guarded(struct bench_end *x, uint32_t place, uint64_t bytes)
 void put(struct bench_end *x, uint32_t node, uint32_t place, uint64_t from,
 	uint64_t bytes)
 {
-	struct bench_put p = bench_put(x, node, bytes);
+	struct bench_transfer p = bench_transfer(x, node, bytes);
 
 	p.to = target(place);
 	p.from = from;
@@ -67,9 +67,13 @@ void put(struct bench_end *x, uint32_t node, uint32_t place, uint64_t from,
 bool get(struct bench_end *x, uint32_t node, uint64_t from, uint32_t place,
 	uint64_t bytes)
 {
+	struct bench_transfer g = bench_transfer(x, node, bytes);
+
+	g.to = target(place);
+	g.from = from;
+	g.is_tracked = true;
 	bench_track_gets(x, 1, bytes);
-	x->bench->driver->get(
-		x, node, from, target(place), bytes, BENCH_ANY, true);
+	x->bench->driver->get(x, &g);
 	return x->bench->driver->flush(x);
 }
 

@@ -139,7 +139,7 @@ static bool last_words(struct bench_end *x)
 	for (i = 0; i < SIZES; i++) {
 		uint64_t bytes = whole(x, sizes[i]), last = 1000 + i;
 		uint64_t at = source(i);
-		struct bench_put p = bench_put(x, to, bytes);
+		struct bench_transfer p = bench_transfer(x, to, bytes);
 
 		bench_make(x, number(x->node, to, i), at, bytes);
 		program_write(at + bytes - 8, &last, 8);
@@ -165,7 +165,7 @@ static bool put_long(struct bench_end *x)
 {
 	uint32_t n = contract_nodes(x), from = (x->node + n - 1) % n;
 	uint64_t bytes = whole(x, LONG), grain = x->bench->driver->grain;
-	struct bench_put p = bench_put(x, (x->node + 1) % n, bytes);
+	struct bench_transfer p = bench_transfer(x, (x->node + 1) % n, bytes);
 
 	p.from += grain;
 	p.to = target(LONG_PLACE) + 3 * grain;
@@ -204,7 +204,8 @@ static bool put_across(struct bench_end *x)
 			BENCH_SOURCE + (i + 1) * PAGE - 8 * i, bytes);
 	bench_ready(x, true);
 	for (i = 0; i < 5; i++) {
-		struct bench_put p = bench_put(x, (x->node + 1) % n, bytes);
+		struct bench_transfer p =
+			bench_transfer(x, (x->node + 1) % n, bytes);
 
 		p.from = BENCH_SOURCE + (i + 1) * PAGE - 8 * i;
 		p.to = BENCH_TARGET + (2 * i + 1) * PAGE - 32 + 8 * i;
@@ -230,7 +231,8 @@ static bool put_and_change(struct bench_end *x)
 	x->bench->driver->expect(x, 0, 4 * bytes);
 	bench_ready(x, true);
 	for (i = 0; i < 4; i++) {
-		struct bench_put p = bench_put(x, (x->node + 1) % n, bytes);
+		struct bench_transfer p =
+			bench_transfer(x, (x->node + 1) % n, bytes);
 
 		bench_make(x, number(x->node, 3, i), BENCH_SOURCE, bytes);
 		bench_track_puts(x, p.means, 1, bytes);
@@ -257,7 +259,7 @@ static bool put_and_look(struct bench_end *x)
 
 	bench_ready(x, true);
 	for (i = 0; i < 6; i++) {
-		struct bench_put p = bench_put(x, to, bytes);
+		struct bench_transfer p = bench_transfer(x, to, bytes);
 
 		bench_make(x, number(x->node, 4, i), BENCH_SOURCE, bytes);
 		bench_track_puts(x, p.means, 1, bytes);
@@ -286,7 +288,7 @@ static bool put_and_count(struct bench_end *x)
 	bench_make(x, 1, BENCH_SOURCE, 1000);
 	bench_ready(x, true);
 	for (i = 0; i < 6; i++) {
-		struct bench_put p = bench_put(
+		struct bench_transfer p = bench_transfer(
 			x, (x->node + 1) % n, whole(x, 100 * (i + 1)));
 
 		p.to = target(i);
@@ -311,7 +313,7 @@ static bool take_turns(struct bench_end *x)
 	x->bench->driver->expect(x, 0, bytes);
 	bench_ready(x, true);
 	for (i = 0; i < 12; i++) {
-		struct bench_put p = bench_put(x, other, bytes);
+		struct bench_transfer p = bench_transfer(x, other, bytes);
 
 		x->bench->driver->expect(x, (i + 1) % 2, bytes);
 		bench_make(x, number(x->node, 5, i), source(i % 2), bytes);
@@ -356,14 +358,17 @@ static bool put_to_one(struct bench_end *x)
 static bool get_from_one(struct bench_end *x)
 {
 	uint64_t bytes = whole(x, 400);
+	struct bench_transfer g = bench_transfer(x, 0, bytes);
 	uint32_t i;
 
 	bench_make(x, 77, BENCH_SOURCE, bytes);
 	bench_ready(x, true);
 	bench_track_gets(x, EACH, bytes);
-	for (i = 0; i < EACH; i++)
-		x->bench->driver->get(
-			x, 0, BENCH_SOURCE, target(i), bytes, BENCH_ANY, true);
+	g.is_tracked = true;
+	for (i = 0; i < EACH; i++) {
+		g.to = target(i);
+		x->bench->driver->get(x, &g);
+	}
 	if (!x->bench->driver->flush(x))
 		return false;
 	for (i = 0; i < EACH; i++)

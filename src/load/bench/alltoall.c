@@ -166,7 +166,7 @@ static void send_all(struct bench_end *x)
 	uint32_t n = (uint32_t)a->n_ranks, i;
 	uint32_t rounds = a->driver ? 1 : a->rounds, round;
 	uint64_t left = (uint64_t)a->bench.bytes, at = 0;
-	struct bench_put p = bench_put(x, 0, 0);
+	struct bench_transfer p = bench_transfer(x, 0, 0);
 	struct order order;
 
 	for (round = 0; round < rounds; round++) {

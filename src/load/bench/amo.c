@@ -71,7 +71,7 @@ static void send(void *arg)
 	struct bench_end *x = arg;
 	const struct bench_driver *d = x->bench->driver;
 	const struct amo *m = of(x);
-	struct bench_put done = bench_put(x, 0, NOTICE);
+	struct bench_transfer done = bench_transfer(x, 0, NOTICE);
 	uint64_t k, n = share(m, (uint64_t)(x - x->bench->ends));
 	uint64_t operand, variable;
 
@@ -81,7 +81,8 @@ static void send(void *arg)
 	x->start = program_now();
 	for (k = 0; k < n; k++) {
 		variable = draw(m, x->node, k, &operand);
-		d->add(x, 0, at_of(variable), operand, (uint32_t)m->window);
+		d->atomics->change(x, 0, at_of(variable), BENCH_ADD, operand,
+			(uint32_t)m->window);
 	}
 	if (!d->flush(x))
 		programs_fail(
@@ -104,8 +105,8 @@ static void collect(void *arg)
 		return;
 	d->expect(x, COUNTER, NOTICE * (uint64_t)of(x)->senders);
 	bench_ready(x, true);
-	of(x)->is_settled =
-		d->await(x, COUNTER) && (!d->settle || d->settle(x));
+	of(x)->is_settled = d->await(x, COUNTER) &&
+			    (!d->atomics->settle || d->atomics->settle(x));
 }
 
 /* --- the course of a run --- */
@@ -136,14 +137,17 @@ static int amo_init(struct load *l, const struct topo *t, struct route *r,
 		.is_for_rate = true,
 	};
 	uint32_t most = t->n_nodes - first_sender(t);
+	const struct bench_atomics *atomics;
 
 	(void)r;
 	(void)link;
 	if (bench_init(&m->bench, &n, t, e))
 		return -1;
-	if (!m->bench.driver->add)
-		return err_set(e, "amo: the %s has no atomic operations",
-			l->nic_ops->title);
+	atomics = m->bench.driver->atomics;
+	if (!atomics || !atomics->has_acks)
+		return err_set(e, "amo: the %s has no atomic operations%s",
+			l->nic_ops->title,
+			atomics ? " that it acknowledges" : "");
 	if (m->senders > most)
 		return err_set(e,
 			"senders: only %u nodes are at other routers than node "

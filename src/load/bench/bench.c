@@ -352,10 +352,10 @@ void bench_ready(struct bench_end *x, bool is_set)
 		program_wait(is_set ? PROGRAMS_START : PROGRAMS_START / 2);
 }
 
-struct bench_put bench_put(
+struct bench_transfer bench_transfer(
 	const struct bench_end *x, uint32_t node, uint64_t bytes)
 {
-	return (struct bench_put){
+	return (struct bench_transfer){
 		.node = node,
 		.to = BENCH_TARGET,
 		.from = BENCH_SOURCE,

@@ -52,6 +52,7 @@ struct bench_needs {
 	 * process each. */
 	bool is_for_all;
 	bool is_for_rate; /* what counts is the rate, not the latency */
+	bool has_chances; /* transfers may be left to chance */
 	/* Means will do that are drawn, or that drop what they read. */
 	bool draws, drops;
 };
@@ -100,14 +101,18 @@ struct bench_end {
 	void *own; /* the driver's */
 };
 
-struct bench_put {
+/* A put to a node, or a get from it. */
+struct bench_transfer {
 	uint32_t node; /* or rank */
 	uint64_t to, from, bytes;
-	uint32_t counter; /* of that node, or BENCH_NONE */
+	uint32_t counter; /* of that node, or BENCH_NONE; of puts only */
 	uint32_t means;
 	uint32_t queue; /* or BENCH_ANY */
-	uint32_t port; /* to leave by, or BENCH_ANY */
+	uint32_t port; /* to leave by, or BENCH_ANY; of puts only */
 	bool is_tracked;
+	/* Random bits that decide what else the interface lets software
+	 * choose, such as routes; 0: the driver's usual choice. */
+	uint64_t chance;
 };
 
 /*
@@ -155,9 +160,8 @@ struct bench_driver {
 	void (*expect)(struct bench_end *x, uint32_t counter, uint64_t bytes);
 	bool (*await)(struct bench_end *x, uint32_t counter);
 
-	void (*put)(struct bench_end *x, const struct bench_put *p);
-	void (*get)(struct bench_end *x, uint32_t node, uint64_t from,
-		uint64_t to, uint64_t bytes, uint32_t queue, bool is_tracked);
+	void (*put)(struct bench_end *x, const struct bench_transfer *p);
+	void (*get)(struct bench_end *x, const struct bench_transfer *g);
 	/* Waits for the end of all transfers that are tracked: of a put that
 	 * is when its source may change, of a get when the bytes are here.
 	 * False where any failed. */
@@ -173,14 +177,7 @@ struct bench_driver {
 	/* Waits for a word of memory, where a transfer's last word comes last:
 	 * then nobody needs a counter for a message. */
 	bool (*wait_word)(struct bench_end *x, uint64_t at, uint64_t value);
-	/*
-	 * Adds to a word of a node's memory, with at most so many under way,
-	 * which flush() waits for.  settle() waits until loads of a node see
-	 * what has been added to words of its own.
-	 */
-	void (*add)(struct bench_end *x, uint32_t node, uint64_t at,
-		uint64_t operand, uint32_t most);
-	bool (*settle)(struct bench_end *x);
+	const struct bench_atomics *atomics;
 	/* Messages that programs on both sides know of. */
 	bool (*send)(struct bench_end *x, uint32_t node, uint64_t bytes);
 	bool (*receive)(struct bench_end *x, uint32_t node, uint64_t bytes);
@@ -217,16 +214,42 @@ struct bench_driver {
 	const struct bench_channel *channel;
 };
 
-/* Blocks for programs that have offered places, wherever these are. */
+/* What can become of a word. */
+enum bench_atomic {
+	BENCH_ADD,
+	BENCH_STORE,
+	BENCH_MAX,
+	BENCH_XOR,
+	BENCH_OR,
+	BENCH_ATOMICS
+};
+
+struct bench_atomics {
+	uint32_t n; /* kinds that the interface has, the first ones */
+	bool has_acks; /* flush() of a change means that it was made */
+	/* Changes a word of a node's memory, with at most so many changes under
+	 * way, which flush() waits for. */
+	void (*change)(struct bench_end *x, uint32_t node, uint64_t at,
+		enum bench_atomic kind, uint64_t operand, uint32_t most);
+	/* Waits until loads of a node see all changes of words of its own;
+	 * NULL: they always do. */
+	bool (*settle)(struct bench_end *x);
+};
+
+/* Blocks for programs that take them, wherever they are put. */
 struct bench_channel {
-	uint32_t most_lanes; /* that can offer any */
-	const char *refusal; /* what an interface reports without a place */
-	bool (*offer)(struct bench_end *x, uint32_t place, uint64_t at,
-		uint32_t bytes);
-	/* The next place that was filled, and with how many bytes, or 0 where
-	 * some of them were lost; false where there is none. */
-	bool (*take)(struct bench_end *x, uint32_t *place, uint32_t *bytes);
-	/* What was offered and not filled is taken back. */
+	uint32_t most_lanes; /* that can take any */
+	uint32_t most_bytes; /* of a block; 0: any */
+	/* What an interface reports of a block that had no place; NULL: its
+	 * sender waits. */
+	const char *refusal;
+	/* Blocks of up to so many bytes may come, to places from an address
+	 * on. */
+	bool (*open)(struct bench_end *x, uint64_t at, uint32_t bytes);
+	/* The next block that has come whole: its bytes, and how many; 0:
+	 * none. */
+	uint32_t (*take)(struct bench_end *x, void *block);
+	/* No more may come; those that have can be taken.  NULL: nothing. */
 	void (*close)(struct bench_end *x);
 	/* To a lane of a node; flush() is false where it had no place. */
 	void (*send)(struct bench_end *x, uint32_t node, uint32_t lane,
@@ -365,8 +388,9 @@ static inline void bench_track_gets(
 		x->bench->driver->track_gets(x, n, bytes);
 }
 
-/* From BENCH_SOURCE to BENCH_TARGET, onto counter 0, by the key's means. */
-struct bench_put bench_put(
+/* From BENCH_SOURCE to BENCH_TARGET, onto counter 0, by the key's means; not
+ * tracked. */
+struct bench_transfer bench_transfer(
 	const struct bench_end *x, uint32_t node, uint64_t bytes);
 
 /* Where an experiment's address is in its program's node: of its source and its

@@ -174,7 +174,7 @@ static void send(
 	struct bench_end *x, uint64_t number, uint64_t bytes, uint32_t means)
 {
 	const struct bench_driver *d = x->bench->driver;
-	struct bench_put p = bench_put(x, x->peer, bytes);
+	struct bench_transfer p = bench_transfer(x, x->peer, bytes);
 	uint64_t end = end_of(bytes);
 
 	bench_make(x, number, BENCH_SOURCE, end);

@@ -168,8 +168,8 @@ static void send_round(struct bench_end *e, uint64_t round)
 	uint32_t i, buffer = (uint32_t)(round % x->n_depth);
 
 	for (i = 0; i < l->n; i++) {
-		struct bench_put p =
-			bench_put(e, l->peer[i], (uint64_t)x->bench.bytes);
+		struct bench_transfer p =
+			bench_transfer(e, l->peer[i], (uint64_t)x->bench.bytes);
 
 		p.to = target_at(x, buffer) + link_at(x, l->index[i]);
 		p.from += link_at(x, i);

@@ -93,7 +93,8 @@ static uint64_t buffer(const struct fan *f, uint32_t place, uint32_t lane)
 static bool send_all(struct bench_end *x)
 {
 	const struct fan *f = of(x);
-	struct bench_put p = bench_put(x, 0, (uint64_t)f->bench.bytes);
+	struct bench_transfer p =
+		bench_transfer(x, 0, (uint64_t)f->bench.bytes);
 	uint64_t k, n = (uint64_t)f->bench.rounds;
 	uint32_t i;
 

@@ -117,9 +117,13 @@ static bool ask(struct bench_end *x, uint64_t k, uint64_t n)
 		bench_track_gets(x, n, bytes);
 	for (i = 0; i < n; i++) {
 		struct spot s = spot(g, k + i);
+		struct bench_transfer t = bench_transfer(x, s.node, bytes);
 
-		d->get(x, s.node, SOURCE_AT + s.offset, place(g, i), bytes,
-			(uint32_t)(i % (uint64_t)g->queues), !d->wait_word);
+		t.from = SOURCE_AT + s.offset;
+		t.to = place(g, i);
+		t.queue = (uint32_t)(i % (uint64_t)g->queues);
+		t.is_tracked = !d->wait_word;
+		d->get(x, &t);
 	}
 	if (!d->wait_word && !d->flush(x))
 		return false;

@@ -175,7 +175,8 @@ static void send_all(struct bench_end *x)
 {
 	const struct stream *s = (struct stream *)x->bench;
 	const struct bench_driver *d = x->bench->driver;
-	struct bench_put p = bench_put(x, x->peer, (uint64_t)s->bench.bytes);
+	struct bench_transfer p =
+		bench_transfer(x, x->peer, (uint64_t)s->bench.bytes);
 	struct side *i = x->data;
 	uint64_t k, n = s->n_places;
 

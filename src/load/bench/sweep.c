@@ -101,9 +101,9 @@ static bool open_end(struct bench_end *x)
 	       bench_add_target(x, 0, target_of(x), bytes) && bench_open(x);
 }
 
-static struct bench_put put_of(const struct bench_end *x, uint64_t bytes)
+static struct bench_transfer put_of(const struct bench_end *x, uint64_t bytes)
 {
-	struct bench_put p = bench_put(x, x->peer, bytes);
+	struct bench_transfer p = bench_transfer(x, x->peer, bytes);
 
 	p.from = source_of(x);
 	p.to = target_of(x);
@@ -165,7 +165,7 @@ static bool put_burst(
 	struct bench_end *x, uint64_t bytes, uint32_t means, int64_t n)
 {
 	const struct bench_driver *d = x->bench->driver;
-	struct bench_put p = put_of(x, bytes);
+	struct bench_transfer p = put_of(x, bytes);
 
 	p.means = means;
 	d->expect(x, x->lane, ANSWER);
@@ -244,7 +244,7 @@ static void answer_program(void *arg)
 	struct bench_end *x = arg;
 	struct sweep *s = (struct sweep *)x->bench;
 	const struct bench_driver *d = x->bench->driver;
-	struct bench_put p = put_of(x, ANSWER);
+	struct bench_transfer p = put_of(x, ANSWER);
 	uint64_t k, sum = 0;
 
 	p.means = d->quick;
@@ -270,10 +270,12 @@ static bool get_burst(struct bench_end *x, uint64_t bytes, int64_t n)
 {
 	const struct bench_driver *d = x->bench->driver;
 
+	struct bench_transfer t = put_of(x, bytes);
+
+	t.is_tracked = true;
 	bench_track_gets(x, (uint64_t)n, bytes);
 	for (; n; n--)
-		d->get(x, x->peer, source_of(x), target_of(x), bytes, BENCH_ANY,
-			true);
+		d->get(x, &t);
 	return d->flush(x);
 }
 

@@ -41,11 +41,6 @@
 #ifndef DIRECT_TREE
 #define DIRECT_TREE DIRECT_FULL
 #endif
-/* Whether it is for rings alone (ring.h). */
-#ifndef DIRECT_RING
-#define DIRECT_RING 0
-#endif
-
 /* Whether senders' choices are made in stages (stages.h). */
 #ifndef DIRECT_STAGES
 #define DIRECT_STAGES 0
@@ -60,8 +55,6 @@ static inline bool is_staged(const struct direct *d)
 static inline int32_t charge_of(
 	const struct direct *d, const struct packet *p, uint32_t channel)
 {
-	if (DIRECT_RING)
-		return p->chunks;
 	if (DIRECT_TREE)
 		return direct_charge(d, p, channel);
 	return channel == CHANNEL_DYNAMIC ? p->chunks : d->full;

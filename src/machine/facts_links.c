@@ -1,11 +1,9 @@
-#include "cli/run.h"
-
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "machine/facts.h"
 #include "net/use.h"
-#include "out/file.h"
 
 enum { MOST_HOT = 5, NAME_SIZE = 96 };
 
@@ -45,43 +43,53 @@ static bool get_group(const struct machine_run *r, uint32_t i,
 	return true;
 }
 
-static void json_groups(struct json *j, const struct machine_run *r)
+/* A group's part of the line of all, "A+ 7 %  "; four in a row where there may
+ * be many. */
+static size_t write_group(const struct machine_run *r, uint32_t i,
+	const struct net_use *u, const char *name, char *text, size_t size)
 {
-	struct net_use u;
-	char name[16];
-	uint32_t i;
+	bool is_new = i && i % 4 == 0 && !topo_is_direct(r->machine->topo);
+	int n = snprintf(text, size, "%s", is_new ? "\n            " : "");
 
-	json_array(j, "links");
-	for (i = 0; get_group(r, i, &u, name); i++) {
-		if (!u.n_links)
-			continue;
-		json_object(j, NULL);
-		json_text(j, "port", name);
-		json_count(j, "links", u.n_links);
-		json_real(j, "mean_use", use(r, (double)u.busy, u.n_links));
-		json_real(j, "max_use", use(r, (double)u.most_busy, 1));
-		json_real(j, "mean_queue",
-			mean_waiting(r, u.waited) / (double)u.n_links);
-		json_end(j, '}');
-	}
-	json_end(j, ']');
+	if (u->n_links)
+		n += snprintf(text + n, size - (size_t)n, "%s %.0f %%  ", name,
+			use(r, (double)u->busy, u->n_links) * 100);
+	return (size_t)n;
 }
 
-static void print_groups(FILE *f, const struct machine_run *r)
+static void add_group(struct facts *f, const struct machine_run *r,
+	const struct net_use *u, const char *name)
 {
+	facts_group(f, NULL);
+	facts_text(f, "port", name);
+	facts_count(f, "links", u->n_links);
+	facts_real(f, "mean_use", use(r, (double)u->busy, u->n_links));
+	facts_real(f, "max_use", use(r, (double)u->most_busy, 1));
+	facts_real(f, "mean_queue",
+		mean_waiting(r, u->waited) / (double)u->n_links);
+	facts_end(f);
+}
+
+static void add_groups(struct facts *f, const struct machine_run *r)
+{
+	char name[16], text[64 * TOPO_MAX_WIRES] = "";
 	struct net_use u;
-	char name[16];
+	size_t used = 0;
 	uint32_t i;
 
-	fputs("links       ", f);
+	facts_list(f, "links");
 	for (i = 0; get_group(r, i, &u, name); i++) {
-		if (i && i % 4 == 0 && !topo_is_direct(r->system->net->topo))
-			fputs("\n            ", f);
 		if (u.n_links)
-			fprintf(f, "%s %.0f %%  ", name,
-				use(r, (double)u.busy, u.n_links) * 100);
+			add_group(f, r, &u, name);
+		if (used < sizeof(text))
+			used += write_group(r, i, &u, name, text + used,
+				sizeof(text) - used);
 	}
-	fputs("of the raw rate, including the warm-up\n", f);
+	facts_end(f);
+	facts_text(f, "_by_port", text);
+	if (r->hops)
+		facts_line(f, "links",
+			"{_by_port}of the raw rate, including the warm-up");
 }
 
 /* --- which ones --- */
@@ -152,83 +160,86 @@ static void name_link(const struct topo *t, site_id s, port_id p, char *text)
 	t->ops->name_port(t, s, p, text + n, NAME_SIZE - n);
 }
 
-void run_link_name(const struct machine_run *r, site_id s, port_id p,
-	char *text, size_t size)
+/* The router that stands beside it in its line. */
+static void add_router(
+	struct facts *f, const struct machine_run *r, const struct hot *h)
 {
-	char name[NAME_SIZE];
-
-	name_link(r->system->net->topo, s, p, name);
-	snprintf(text, size, "%s", name);
-}
-
-static void print_hot(
-	FILE *f, const struct machine_run *r, const struct heat *heat, size_t i)
-{
-	const struct topo *t = r->system->net->topo;
-	const struct hot *link = &heat->links.of[i];
-	const struct hot *router = &heat->routers.of[i];
 	char text[NAME_SIZE];
 
-	name_link(t, link->link.site, link->link.port, text);
-	fprintf(f, "%-12s%-27s %5.1f %%", i ? "" : "hottest", text,
-		use(r, (double)link->time, 1) * 100);
-	if (i < heat->routers.n) {
-		topo_name_site(t, router->link.site, text, sizeof(text));
-		fprintf(f, "   %s: %.3g waiting", text,
-			mean_waiting(r, router->time));
-	}
-	fputs("\n", f);
+	topo_name_site(r->system->net->topo, h->link.site, text, sizeof(text));
+	facts_text(f, "_router", text);
+	facts_real(f, "_waiting", mean_waiting(r, h->time));
 }
 
-void run_links_text(FILE *f, const struct machine_run *r)
+static void add_hottest(
+	struct facts *f, const struct machine_run *r, const struct heat *heat)
 {
-	struct heat heat = measure(r);
-	size_t i;
-
-	run_warnings_text(f, r);
-	print_groups(f, r);
-	for (i = 0; i < heat.links.n; i++)
-		print_hot(f, r, &heat, i);
-}
-
-static void json_hot(struct json *j, const struct machine_run *r)
-{
-	const struct topo *t = r->system->net->topo;
-	struct heat heat = measure(r);
 	char text[NAME_SIZE];
 	size_t i;
 
-	json_array(j, "hottest_links");
-	for (i = 0; i < heat.links.n; i++) {
-		const struct hot *h = &heat.links.of[i];
+	facts_list(f, "hottest_links");
+	for (i = 0; i < heat->links.n; i++) {
+		const struct hot *h = &heat->links.of[i];
 
-		json_object(j, NULL);
-		json_count(j, "site", h->link.site);
-		json_count(j, "port", h->link.port);
-		name_link(t, h->link.site, h->link.port, text);
-		json_text(j, "name", text);
-		json_real(j, "use", use(r, (double)h->time, 1));
-		json_end(j, '}');
+		facts_group(f, NULL);
+		facts_count(f, "site", h->link.site);
+		facts_count(f, "port", h->link.port);
+		name_link(
+			r->system->net->topo, h->link.site, h->link.port, text);
+		facts_text(f, "name", text);
+		facts_real(f, "use", use(r, (double)h->time, 1));
+		if (i < heat->routers.n)
+			add_router(f, r, &heat->routers.of[i]);
+		facts_end(f);
 	}
-	json_end(j, ']');
-	json_array(j, "fullest_routers");
-	for (i = 0; i < heat.routers.n; i++) {
-		const struct hot *h = &heat.routers.of[i];
-
-		json_object(j, NULL);
-		json_count(j, "site", h->link.site);
-		topo_name_site(t, h->link.site, text, sizeof(text));
-		json_text(j, "name", text);
-		json_real(j, "mean_waiting", mean_waiting(r, h->time));
-		json_end(j, '}');
-	}
-	json_end(j, ']');
+	facts_end(f);
+	if (r->hops)
+		facts_each(f, "hottest_links", 0, "hottest",
+			"{name:-27} {use*100:5.1f} %[   {_router}: "
+			"{_waiting:.3g} waiting]");
 }
 
-void run_links_json(struct json *j, const struct machine_run *r)
+static void add_fullest(
+	struct facts *f, const struct machine_run *r, const struct heat *heat)
 {
-	json_groups(j, r);
-	json_hot(j, r);
+	char text[NAME_SIZE];
+	size_t i;
+
+	facts_list(f, "fullest_routers");
+	for (i = 0; i < heat->routers.n; i++) {
+		const struct hot *h = &heat->routers.of[i];
+
+		facts_group(f, NULL);
+		facts_count(f, "site", h->link.site);
+		topo_name_site(
+			r->system->net->topo, h->link.site, text, sizeof(text));
+		facts_text(f, "name", text);
+		facts_real(f, "mean_waiting", mean_waiting(r, h->time));
+		facts_end(f);
+	}
+	facts_end(f);
+}
+
+bool facts_busiest(const struct machine_run *r, char *text, double *part)
+{
+	struct heat heat = measure(r);
+	const struct hot *h = heat.links.of;
+
+	if (!heat.links.n)
+		return false;
+	name_link(r->system->net->topo, h->link.site, h->link.port, text);
+	*part = use(r, (double)h->time, 1);
+	return true;
+}
+
+void facts_of_links(struct facts *f, const struct machine_run *r)
+{
+	struct heat heat = measure(r);
+
+	facts_place(f, FACTS_AT_LINKS);
+	add_groups(f, r);
+	add_hottest(f, r, &heat);
+	add_fullest(f, r, &heat);
 }
 
 /* --- all of them --- */
@@ -254,7 +265,7 @@ static void write_channel(FILE *f, const struct machine_run *r,
 		use(r, (double)c.busy, 1), mean_waiting(r, c.waited));
 }
 
-static void write_links(FILE *f, const struct machine_run *r)
+void facts_write_links(FILE *f, const struct machine_run *r)
 {
 	const struct net *n = r->system->net;
 	struct net_links all;
@@ -273,15 +284,4 @@ static void write_links(FILE *f, const struct machine_run *r)
 			write_channel(f, r, l, c);
 	}
 	net_links_fini(&all);
-}
-
-int run_links_write(
-	const char *path, const struct machine_run *r, struct err *e)
-{
-	struct out_file f;
-
-	if (out_file_open(&f, path, &out_links, e))
-		return -1;
-	write_links(f.stream, r);
-	return out_file_close(&f, e);
 }

@@ -77,7 +77,7 @@ static uint64_t address(const struct bench_end *x, uint64_t at)
 	return gpu_of(to) ? to : at;
 }
 
-static void msg_put(struct bench_end *x, const struct bench_put *p)
+static void msg_put(struct bench_end *x, const struct bench_transfer *p)
 {
 	struct own *o = own(x);
 
@@ -88,15 +88,14 @@ static void msg_put(struct bench_end *x, const struct bench_put *p)
 			next_done(o, p->is_tracked)));
 }
 
-static void msg_get(struct bench_end *x, uint32_t node, uint64_t from,
-	uint64_t to, uint64_t bytes, uint32_t queue, bool is_tracked)
+static void msg_get(struct bench_end *x, const struct bench_transfer *g)
 {
 	struct own *o = own(x);
 
-	(void)queue;
 	programs_did(&x->bench->programs, "weft_msg_get",
-		weft_msg_get(&o->msg, node, address(x, from), address(x, to),
-			bytes, next_done(o, is_tracked)));
+		weft_msg_get(&o->msg, g->node, address(x, g->from),
+			address(x, g->to), g->bytes,
+			next_done(o, g->is_tracked)));
 }
 
 static bool msg_flush(struct bench_end *x)

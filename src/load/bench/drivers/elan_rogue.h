@@ -2,8 +2,8 @@
  * A program that breaks the rules of its own command queue all the time: it
  * alone is stopped, and lets itself be restarted.
  */
-#ifndef LOAD_ELAN_ROGUE_H
-#define LOAD_ELAN_ROGUE_H
+#ifndef LOAD_BENCH_DRIVERS_ELAN_ROGUE_H
+#define LOAD_BENCH_DRIVERS_ELAN_ROGUE_H
 
 #include "api/elan/elan.h"
 #include "load/bench/bench.h"

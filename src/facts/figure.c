@@ -1,4 +1,4 @@
-#include "out/figure.h"
+#include "facts/figure.h"
 
 #include <math.h>
 #include <stdio.h>

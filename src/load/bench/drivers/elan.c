@@ -5,7 +5,7 @@
  */
 #include "api/elan/elan.h"
 #include "load/bench/bench.h"
-#include "load/elan/rogue.h"
+#include "load/bench/drivers/elan_rogue.h"
 
 enum { MEANS_AUTO, MEANS_STEN, MEANS_DMA };
 
@@ -85,7 +85,7 @@ static uint32_t choose(
 							  : MEANS_STEN;
 }
 
-static void elan_put_by(struct bench_end *x, const struct bench_put *p)
+static void elan_put_by(struct bench_end *x, const struct bench_transfer *p)
 {
 	struct elan_cq *q = queue(x, p->queue);
 	uint32_t come = p->counter == BENCH_NONE ? 0 : EVENT + p->counter;
@@ -106,15 +106,14 @@ static void elan_put_by(struct bench_end *x, const struct bench_put *p)
 				come, (uint32_t)d.source_event));
 }
 
-static void elan_get_by(struct bench_end *x, uint32_t node, uint64_t from,
-	uint64_t to, uint64_t bytes, uint32_t q, bool is_tracked)
+static void elan_get_by(struct bench_end *x, const struct bench_transfer *g)
 {
 	uint64_t at, n;
 
-	for (at = 0; at < bytes; at += n) {
-		n = bytes - at < ELAN_PACKET ? bytes - at : ELAN_PACKET;
-		elan_get(queue(x, q), node, from + at, to + at, (uint32_t)n,
-			is_tracked ? lane_event(x) : 0);
+	for (at = 0; at < g->bytes; at += n) {
+		n = g->bytes - at < ELAN_PACKET ? g->bytes - at : ELAN_PACKET;
+		elan_get(queue(x, g->queue), g->node, g->from + at, g->to + at,
+			(uint32_t)n, g->is_tracked ? lane_event(x) : 0);
 	}
 }
 

@@ -1,4 +1,4 @@
-#include "load/elan/rogue.h"
+#include "load/bench/drivers/elan_rogue.h"
 
 #include <errno.h>
 

@@ -118,7 +118,7 @@ static uint32_t find(const struct bench_end *x, uint64_t at, uint64_t *offset)
 	return ape_key(x->lane, gpu ? number | APE_GPU_KEY : number);
 }
 
-static void ape_put_by(struct bench_end *x, const struct bench_put *p)
+static void ape_put_by(struct bench_end *x, const struct bench_transfer *p)
 {
 	struct own *o = own(x);
 	bool counts = p->counter != BENCH_NONE;
@@ -142,19 +142,16 @@ static void ape_put_by(struct bench_end *x, const struct bench_put *p)
 			"by: transfers by p2p need nic.software.p2p=yes");
 }
 
-static void ape_get(struct bench_end *x, uint32_t node, uint64_t from,
-	uint64_t to, uint64_t bytes, uint32_t queue, bool is_tracked)
+static void ape_get(struct bench_end *x, const struct bench_transfer *g)
 {
 	struct own *o = own(x);
 	struct ape_command c = { .size = GET_TAG };
 
-	(void)queue;
-	(void)is_tracked;
-	c.key = find(x, from, &c.offset);
-	c.tag = find(x, to, &c.from);
+	c.key = find(x, g->from, &c.offset);
+	c.tag = find(x, g->to, &c.from);
 	o->gets++;
-	ape_user_send(
-		&o->stage.user, c, APE_GET, node, 0, bytes, program_now());
+	ape_user_send(&o->stage.user, c, APE_GET, g->node, 0, g->bytes,
+		program_now());
 }
 
 static bool ape_flush(struct bench_end *x)

@@ -15,7 +15,8 @@ enum {
 	MOST_LANES = GEMINI_CQS / 2 - 1,
 	ROGUE_CQ = GEMINI_CQS - 1,
 	WINDOW = 1024, /* transactions that are not complete */
-	PLACES = 8, /* for blocks */
+	PLACES = 4, /* for blocks */
+	MOST_FILLED = 8,
 };
 
 #define RINGS_AT UINT64_C(0x10000)
@@ -27,8 +28,11 @@ struct own {
 	struct gemini_queue done, came; /* here; from others */
 	uint64_t posted, ended, failed; /* transactions with an event */
 	int64_t left[COUNTERS]; /* bytes that a counter waits for */
-	uint64_t filled[PLACES]; /* events of blocks that were sent here */
+	uint64_t filled[MOST_FILLED]; /* events of blocks that came here */
 	uint32_t n_filled, n_taken;
+	uint64_t places_at;
+	uint32_t place_bytes;
+	bool is_closed;
 };
 
 static struct own *own(const struct bench_end *x)
@@ -76,7 +80,7 @@ static void take_all(struct bench_end *x)
 	}
 	while (gemini_queue_take(&o->came, &e))
 		if (e.data & BLOCK) /* or a part of one: none of its bytes */
-			o->filled[o->n_filled++ % PLACES] =
+			o->filled[o->n_filled++ % MOST_FILLED] =
 				e.status ? e.data >> 32 << 32 : e.data;
 		else
 			o->left[e.data >> 32] -= (int64_t)(uint32_t)e.data;
@@ -145,7 +149,7 @@ static struct gemini_post transaction(
 	};
 }
 
-static void gem_put(struct bench_end *x, const struct bench_put *p)
+static void gem_put(struct bench_end *x, const struct bench_transfer *p)
 {
 	struct gemini_post post_ =
 		transaction(x, GEMINI_PUT, p->node, p->bytes);
@@ -159,23 +163,22 @@ static void gem_put(struct bench_end *x, const struct bench_put *p)
 	post(x, p->means, &post_);
 }
 
-static void gem_get(struct bench_end *x, uint32_t node, uint64_t from,
-	uint64_t to, uint64_t bytes, uint32_t queue, bool is_tracked)
+static void gem_get(struct bench_end *x, const struct bench_transfer *g)
 {
-	struct gemini_post post_ = transaction(x, GEMINI_GET, node, bytes);
+	struct gemini_post post_ =
+		transaction(x, GEMINI_GET, g->node, g->bytes);
 
-	post_.offset = from;
-	post_.here = to;
-	(void)queue;
-	(void)is_tracked;
-	post(x, x->bench->means, &post_);
+	post_.offset = g->from;
+	post_.here = g->to;
+	post(x, g->means, &post_);
 }
 
-static void gem_add(struct bench_end *x, uint32_t node, uint64_t at,
-	uint64_t operand, uint32_t most)
+static void gem_change(struct bench_end *x, uint32_t node, uint64_t at,
+	enum bench_atomic kind, uint64_t operand, uint32_t most)
 {
 	struct gemini_post post_ = transaction(x, GEMINI_AMO, node, 8);
 
+	(void)kind;
 	post_.offset = at;
 	post_.amo = GEMINI_ADD;
 	post_.operand[0] = operand;
@@ -235,15 +238,26 @@ static bool gem_settle(struct bench_end *x)
 	       gem_flush(x);
 }
 
+static const struct bench_atomics atomics = {
+	.n = BENCH_ADD + 1,
+	.has_acks = true,
+	.change = gem_change,
+	.settle = gem_settle,
+};
+
 /* --- blocks for who has offered a place; a lane has a port --- */
 
-static bool gem_offer(
-	struct bench_end *x, uint32_t place, uint64_t at, uint32_t bytes)
+static uint64_t place_at(const struct own *o, uint32_t place)
+{
+	return o->places_at + (uint64_t)place * o->place_bytes;
+}
+
+static bool offer(struct bench_end *x, uint32_t place)
 {
 	struct gemini_buffer b = {
 		.port = x->lane,
-		.at = at,
-		.bytes = bytes,
+		.at = place_at(own(x), place),
+		.bytes = own(x)->place_bytes,
 		.cq = own(x)->came.cq,
 		.data = (uint32_t)(BLOCK >> 32) | place,
 	};
@@ -252,22 +266,41 @@ static bool gem_offer(
 		gemini_bte_receive(own(x)->came.nic, &b));
 }
 
-static bool gem_take(struct bench_end *x, uint32_t *place, uint32_t *bytes)
+static bool gem_open_channel(struct bench_end *x, uint64_t at, uint32_t bytes)
+{
+	uint32_t i;
+
+	own(x)->places_at = at;
+	own(x)->place_bytes = bytes;
+	for (i = 0; i < PLACES; i++)
+		if (!offer(x, i))
+			return false;
+	return true;
+}
+
+/* A place is offered again when its block was taken, or has come only in
+ * part. */
+static uint32_t gem_take(struct bench_end *x, void *block)
 {
 	struct own *o = own(x);
+	uint32_t place, bytes = 0;
 	uint64_t data;
 
 	take_all(x);
-	if (o->n_taken == o->n_filled)
-		return false;
-	data = o->filled[o->n_taken++ % PLACES];
-	*place = (uint32_t)((data ^ BLOCK) >> 32);
-	*bytes = (uint32_t)data;
-	return true;
+	while (!bytes && o->n_taken != o->n_filled) {
+		data = o->filled[o->n_taken++ % MOST_FILLED];
+		place = (uint32_t)((data ^ BLOCK) >> 32);
+		bytes = (uint32_t)data;
+		program_read(place_at(o, place), block, bytes);
+		if (!o->is_closed)
+			offer(x, place);
+	}
+	return bytes;
 }
 
 static void gem_close(struct bench_end *x)
 {
+	own(x)->is_closed = true;
 	gemini_bte_withdraw(own(x)->came.nic, x->node, x->lane);
 }
 
@@ -284,7 +317,7 @@ static void gem_send_block(struct bench_end *x, uint32_t node, uint32_t lane,
 static const struct bench_channel channel = {
 	.most_lanes = GEMINI_PORTS,
 	.refusal = "no buffer posted for a send",
-	.offer = gem_offer,
+	.open = gem_open_channel,
 	.take = gem_take,
 	.close = gem_close,
 	.send = gem_send_block,
@@ -377,6 +410,5 @@ const struct bench_driver bench_gemini = {
 	.rogue = gem_rogue,
 	.channel = &channel,
 	.is_open_ended = true,
-	.add = gem_add,
-	.settle = gem_settle,
+	.atomics = &atomics,
 };

@@ -3,8 +3,8 @@
  * digits, no exponents, and the unit in which they are shortest.  A figure's
  * name ends with the unit of its value: "latency_mean_ns".
  */
-#ifndef OUT_FIGURE_H
-#define OUT_FIGURE_H
+#ifndef FACTS_FIGURE_H
+#define FACTS_FIGURE_H
 
 #include <stddef.h>
 

@@ -1,14 +1,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/run.h"
+#include "facts/figure.h"
+#include "machine/facts.h"
 #include "machine/flow.h"
 #include "net/use.h"
-#include "out/figure.h"
 
 #define HOST_ENOUGH 0.9 /* of a link's rate */
-
-enum { NAME_SIZE = 96 };
 
 /* --- what was measured --- */
 
@@ -28,49 +26,21 @@ static void warn_short(const struct machine_run *r, char *text, size_t size)
 		(double)(l->least_time / (1000 * SIM_NS) + 1));
 }
 
-/* The busiest link; NULL where none carried anything. */
-static const struct net_link *busiest(const struct machine_run *r,
-	const struct net_links *all, sim_time *most)
-{
-	const struct net_link *found = NULL;
-	size_t i;
-
-	*most = 0;
-	for (i = 0; i < all->n; i++) {
-		struct net_carried c = net_carried(r->system->net,
-			&all->link[i], UINT32_MAX, r->result.end);
-
-		if (c.busy > *most) {
-			*most = c.busy;
-			found = &all->link[i];
-		}
-	}
-	return found;
-}
-
 /* Buffers may hide for a while that a link cannot carry what is offered. */
 static void warn_shortfall(const struct machine_run *r, char *text, size_t size)
 {
 	double offered = (double)r->result.offered_bps / 1e9;
 	double part = offered > 0 ? machine_run_throughput(r) / offered : 1;
-	const struct net_link *l;
-	struct net_links all;
-	char name[NAME_SIZE];
-	sim_time busy;
+	char name[RUN_WARNING];
+	double busy;
 
-	if (part > 0.9 || !r->result.has_throughput || r->result.message_time)
+	if (part > 0.9 || !r->result.has_throughput || r->result.message_time ||
+		!facts_busiest(r, name, &busy))
 		return;
-	net_links_init(&all, r->system->net);
-	l = busiest(r, &all, &busy);
-	if (l) {
-		run_link_name(r, l->site, l->port, name, sizeof(name));
-		snprintf(text, size,
-			"only %.0f %% of what is offered is delivered, and the "
-			"rest waits; %s is %.0f %% busy",
-			part * 100, name,
-			100 * (double)busy / (double)r->result.end);
-	}
-	net_links_fini(&all);
+	snprintf(text, size,
+		"only %.0f %% of what is offered is delivered, and the rest "
+		"waits; %.96s is %.0f %% busy",
+		part * 100, name, busy * 100);
 }
 
 /* --- the machine --- */
@@ -134,24 +104,16 @@ bool run_warning(const struct machine_run *r, enum run_warning which,
 	return *text;
 }
 
-void run_warnings_text(FILE *f, const struct machine_run *r)
+void facts_of_warnings(struct facts *f, const struct machine_run *r)
 {
 	char text[RUN_WARNING];
 	uint32_t i;
 
+	facts_place(f, FACTS_AT_LINKS);
+	facts_list(f, "warnings");
 	for (i = 0; i < N_RUN_WARNINGS; i++)
 		if (run_warning(r, i, text, sizeof(text)))
-			fprintf(f, "warning     %s\n", text);
-}
-
-void run_warnings_json(struct json *j, const struct machine_run *r)
-{
-	char text[RUN_WARNING];
-	uint32_t i;
-
-	json_array(j, "warnings");
-	for (i = 0; i < N_RUN_WARNINGS; i++)
-		if (run_warning(r, i, text, sizeof(text)))
-			json_text(j, NULL, text);
-	json_end(j, ']');
+			facts_text(f, NULL, text);
+	facts_end(f);
+	facts_each(f, "warnings", 0, NULL, "warning     {}");
 }

@@ -87,7 +87,7 @@ static bool card_await(struct bench_end *x, uint32_t counter)
 		workq_user_loop(user(x, 0)), &word);
 }
 
-static void card_put(struct bench_end *x, const struct bench_put *p)
+static void card_put(struct bench_end *x, const struct bench_transfer *p)
 {
 	struct plain_entry e = {
 		.op = PLAIN_PUT,
@@ -105,25 +105,23 @@ static void card_put(struct bench_end *x, const struct bench_put *p)
 	workq_user_post(user(x, p->queue), &e, program_now());
 }
 
-static void card_get(struct bench_end *x, uint32_t node, uint64_t from,
-	uint64_t to, uint64_t bytes, uint32_t queue, bool is_tracked)
+static void card_get(struct bench_end *x, const struct bench_transfer *g)
 {
 	struct plain_entry e = {
 		.op = PLAIN_GET,
-		.node = node,
+		.node = g->node,
 		.key = KEY,
 		.own_key = KEY,
-		.offset = from,
-		.own_offset = to,
-		.bytes = bytes,
+		.offset = g->from,
+		.own_offset = g->to,
+		.bytes = g->bytes,
 	};
 
-	(void)is_tracked;
-	workq_user_post(user(x, queue), &e, program_now());
+	workq_user_post(user(x, g->queue), &e, program_now());
 }
 
-static void card_add(struct bench_end *x, uint32_t node, uint64_t at,
-	uint64_t operand, uint32_t most)
+static void card_change(struct bench_end *x, uint32_t node, uint64_t at,
+	enum bench_atomic kind, uint64_t operand, uint32_t most)
 {
 	struct workq_user *u = user(x, 0);
 	struct plain_entry e = {
@@ -138,6 +136,7 @@ static void card_add(struct bench_end *x, uint32_t node, uint64_t at,
 	};
 	uint32_t next = workq_user_next(u);
 
+	(void)kind;
 	if (next >= most)
 		workq_user_wait(u, next - most);
 	workq_user_post(u, &e, program_now());
@@ -162,6 +161,12 @@ static uint64_t card_counter(const struct bench *b, site_id node, uint32_t i)
 	return word;
 }
 
+static const struct bench_atomics atomics = {
+	.n = BENCH_ADD + 1,
+	.has_acks = true,
+	.change = card_change,
+};
+
 static const char *const means[] = { "auto", NULL };
 
 const struct bench_driver bench_plain = {
@@ -179,6 +184,6 @@ const struct bench_driver bench_plain = {
 	.put = card_put,
 	.get = card_get,
 	.flush = card_flush,
-	.add = card_add,
+	.atomics = &atomics,
 	.counter = card_counter,
 };
