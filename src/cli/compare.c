@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "cli/cli.h"
 #include "facts/facts.h"
 #include "facts/figure.h"

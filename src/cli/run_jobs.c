@@ -52,9 +52,7 @@ static void put_alone(struct db *d, const struct jobs_part *p,
 		snprintf(name, sizeof(name), "%s.alone.%s", p->name, own + n);
 		row_put_figure(d,
 			&(struct row_figure){
-				.name = name,
-				.value = r->figure[i].value,
-			},
+				.name = name, .value = r->figure[i].value },
 			e);
 	}
 }
