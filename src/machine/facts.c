@@ -19,7 +19,6 @@ void facts_of_machine(struct facts *f, const struct machine *m)
 	machine_shape(m, shape, sizeof(shape));
 	facts_text(f, "machine", m->header.name);
 	facts_text(f, "shape", shape);
-	facts_count(f, "nodes", m->topo->n_nodes)->merge = FACT_FIRST;
 }
 
 void facts_of_params(

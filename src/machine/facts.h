@@ -21,7 +21,7 @@ enum facts_place {
 	FACTS_AT_BUDGET,
 };
 
-/* The keys weft, machine, shape and nodes, of which it has so many. */
+/* The keys machine and shape. */
 void facts_of_machine(struct facts *f, const struct machine *m);
 
 /* Parameters with their values, as texts. */
