@@ -52,7 +52,7 @@ describe_tests() {
 			}
 		}
 		BEGIN {
-			unit = "(cmocka_unit_test[a-z_]*|TEST)[(]"
+			unit = "(cmocka_unit_test[a-z_]*|(ET_)?TEST)[(]"
 			unit = unit "[a-z0-9_]+[,)]"
 		}
 		FNR == 1 {

@@ -52,9 +52,7 @@ static void put_alone(struct db *d, const struct jobs_part *p,
 		snprintf(name, sizeof(name), "%s.alone.%s", p->name, own + n);
 		row_put_figure(d,
 			&(struct row_figure){
-				.name = name,
-				.value = r->figure[i].value,
-			},
+				.name = name, .value = r->figure[i].value },
 			e);
 	}
 }
@@ -124,11 +122,6 @@ bool run_jobs_is_usual(const char *name)
 	return i < sizeof(usual) / sizeof(usual[0]);
 }
 
-static void add_figure(void *arg, const char *name, double value)
-{
-	facts_real(arg, name, value);
-}
-
 /* The end of a name that begins with a job's. */
 static void add_alone(struct facts *f, const struct batch_result *alone,
 	const struct jobs_part *p)
@@ -158,7 +151,7 @@ static void add_job(struct facts *f, const struct jobs_part *p,
 	facts_of_params(f, "params", &p->keys);
 	facts_text(f, "ending", run_ending_name(p->result->ending));
 	facts_group(f, "results");
-	machine_job_each(p, add_figure, f);
+	facts_of_job(f, p);
 	facts_end(f);
 	if (alone)
 		add_alone(f, alone, p);

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/mem.h"
 #include "meas/batches.h"
 #include "record/params.h"
 #include "record/read.h"
@@ -60,8 +59,8 @@ static int check_inputs(struct db *d, struct err *e)
 
 static int check_same(struct db *d, const struct curves_about *a, struct err *e)
 {
-	char *what = record_meta(d, "what", e);
-	char *weft = record_meta(d, "weft", e);
+	const char *what = record_meta(d, "what", e);
+	const char *weft = record_meta(d, "weft", e);
 
 	if (!e->code && !*what)
 		err_set(e, "%s: is not of a sweep", db_path(d));
@@ -73,8 +72,6 @@ static int check_same(struct db *d, const struct curves_about *a, struct err *e)
 			"%s: the sweep was begun by weft %.20s, and this is "
 			"%s; take another file",
 			db_path(d), weft, WEFT_VERSION);
-	mem_free(what);
-	mem_free(weft);
 	return e->code || check_inputs(d, e) ? -1 : 0;
 }
 

@@ -38,9 +38,7 @@ static void put_text(
 {
 	row_put_meta(d,
 		&(struct row_meta){
-			.key = key,
-			.value = { .text = value ? value : "" },
-		},
+			.key = key, .value = { .text = value ? value : "" } },
 		e);
 }
 
@@ -166,8 +164,7 @@ static void put_sites(struct db *d, const struct topo *t, struct err *e)
 		topo_name_site(t, s, name, sizeof(name));
 		find_place(t, s, x);
 		row_put_site(d,
-			&(struct row_site){
-				.id = s,
+			&(struct row_site){ .id = s,
 				.name = name,
 				.is_node = s < t->n_nodes,
 				.x0 = x[0],
@@ -175,8 +172,7 @@ static void put_sites(struct db *d, const struct topo *t, struct err *e)
 				.x2 = x[2],
 				.x3 = x[3],
 				.x4 = x[4],
-				.x5 = x[5],
-			},
+				.x5 = x[5] },
 			e);
 	}
 }
@@ -312,8 +308,7 @@ static void put_latency(struct record *k, struct err *e)
 					.from_ps =
 						i ? hist_upper(i - 1) + 1 : 0,
 					.to_ps = hist_upper(i),
-					.count = (int64_t)h->bucket[i],
-				},
+					.count = (int64_t)h->bucket[i] },
 				e);
 }
 
@@ -325,10 +320,8 @@ static void put_causes(struct record *k, struct err *e)
 	book_sum(k->run->system->net->book, s);
 	for (c = 0; c < N_CAUSES; c++)
 		row_put_cause(k->db,
-			&(struct row_cause){
-				.name = cause_keys[c],
-				.ps = (int64_t)s->spent[c],
-			},
+			&(struct row_cause){ .name = cause_keys[c],
+				.ps = (int64_t)s->spent[c] },
 			e);
 	record_classes_write(s->class, k->db, e);
 	mem_free(s);
@@ -341,10 +334,8 @@ static void put_counters(struct record *k, struct err *e)
 
 	for (; c && c->key; c++)
 		row_put_counter(k->db,
-			&(struct row_counter){
-				.name = c->key,
-				.value = (int64_t)nic_sum(nic, c->key),
-			},
+			&(struct row_counter){ .name = c->key,
+				.value = (int64_t)nic_sum(nic, c->key) },
 			e);
 }
 
