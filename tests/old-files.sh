@@ -102,7 +102,7 @@ sqlite3.connect("bad.db").execute(sys.argv[1])' "$sql"
 		complain "exit code $code: $(cat err)"
 done
 run sql run.db 'create temp view x as select 1'
-[ $code -eq 2 ] && grep -q 'queries only read' err || complain "$(cat err)"
+[ $code -eq 2 ] && grep -q 'queries can only read' err || complain "$(cat err)"
 report 'views and triggers of their own are refused'
 
 exit $status
