@@ -175,7 +175,7 @@ static void receive_whole(void *arg)
 	spi_test_bases(c->left);
 	assert_true(spi_poll(SPI_TEST_COUNTER, 0));
 	c->at = program_now();
-	assert_true(spi_test_is(SPI_TEST_TARGET, 9, 8000));
+	bytes_expect(SPI_TEST_TARGET, 9, 8000);
 }
 
 static void bgq_f136_complete_descriptors_have_left_memory(void **state)
@@ -289,7 +289,7 @@ static void check_packets(MUSPI_RecFifo_t *f, bool is_told)
 			assert_int_equal(
 				spi_software_bytes(&p.Header)[i], i + 60);
 		for (i = 0; i < sizes[k] && at < 1300; i++, at++)
-			assert_int_equal(p.Payload[i], spi_test_byte(4, at));
+			assert_int_equal(p.Payload[i], bytes_at(4, at));
 	}
 	assert_int_equal(MUSPI_getNextPacket(f, &p), 0);
 	MUSPI_syncRecFifoHwHead(f);

@@ -125,34 +125,6 @@ static void bgq_f87_one_subgroup_takes_little_memory(void **state)
 
 /* --- the slave port --- */
 
-static void store_in_order(void *arg)
-{
-	struct mu_descriptor d = sw_put(0, 8);
-	sim_time t = program_now();
-	uint64_t i;
-
-	(void)arg;
-	for (i = 1; i <= 20; i++)
-		sw_store(MU_INJ_THRESHOLD, 9, i);
-	program_wait(t + 55 * SIM_NS - 1);
-	assert_int_equal(sw_load(MU_INJ_THRESHOLD, 9), 0);
-	for (i = 1; i <= 20; i++) {
-		program_wait(t + (50 + 5 * (sim_time)i) * SIM_NS);
-		assert_int_equal(sw_load(MU_INJ_THRESHOLD, 9), i);
-		program_charge(5 * SIM_NS - 1);
-		assert_int_equal(sw_load(MU_INJ_THRESHOLD, 9), i);
-	}
-	/* A FIFO is set up and used by stores of one instant. */
-	assert_true(program_write(SW_FIFOS, &d, sizeof(d)));
-	sw_open_bases(8);
-	sw_open_at(9, 0, SW_FIFOS, 128);
-	sw_store(MU_INJ_TAIL, 9, SW_FIFOS + 64);
-	sw_wait_counter(SW_COUNTER);
-	assert_int_equal(sw_load(MU_ERROR_COUNT, MU_ERROR_REGISTER), 0);
-}
-
-SW_ALONE(stores_take_effect_in_order_one_at_a_time, "2", store_in_order)
-
 /* A FIFO's, another's, a base address, a barrier's. */
 static void store_each_kind(void *arg)
 {
@@ -481,7 +453,6 @@ int main(void)
 		cmocka_unit_test(bgq_f87_counts_of_fifos_and_bases),
 		cmocka_unit_test(bgq_f87_last_ones_carry_messages),
 		cmocka_unit_test(bgq_f87_one_subgroup_takes_little_memory),
-		cmocka_unit_test(stores_take_effect_in_order_one_at_a_time),
 		cmocka_unit_test(bgq_f103_all_registers_share_one_port),
 		cmocka_unit_test(traffic_goes_on_meanwhile),
 		cmocka_unit_test(bgq_f107_one_interrupt_per_crossing),
