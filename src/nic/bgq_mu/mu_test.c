@@ -154,14 +154,14 @@ static void leave_unsent(struct nic_testing *m)
 
 static void leave_unstored(struct nic_testing *m)
 {
-	mu_rec(node_3(m), 270)->order.next++;
+	mu_rec(node_3(m), 270)->order.window.next++;
 }
 
 static void leave_unstored_get(struct nic_testing *m)
 {
 	struct mu_order *o = mem_alloc(1, sizeof(*o));
 
-	o->next = 1;
+	o->window.next = 1;
 	mu_inj(node_3(m), 2)->gets = o;
 }
 
