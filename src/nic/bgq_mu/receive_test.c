@@ -1,5 +1,5 @@
 /* Direct puts. */
-#include "nic/bgq_mu/receive_testing.h"
+#include "nic/bgq_mu/mu_testing.h"
 #include "testing/testing.h"
 
 enum { LATER = 1000 * SIM_NS };
@@ -317,50 +317,6 @@ static void bgq_f117_the_counter_follows_the_payload(void **state)
 	assert_int_equal(n, 21);
 }
 
-static void send_word(void *arg)
-{
-	struct sw_fifo f = sw_open(0, 0);
-	struct mu_descriptor d = sw_put(1, 8);
-
-	(void)arg;
-	sw_fill(SW_SOURCE, 9, 8);
-	program_wait(LATER);
-	sw_inject(&f, &d);
-}
-
-static void watch_word(void *arg)
-{
-	struct poll_loop loop = { .period = 1 };
-	uint64_t word;
-
-	assert_true(program_poll(SW_TARGET, WORD_IS_NOT, 0, loop, &word));
-	*(sim_time *)arg = program_now();
-}
-
-static void wait_for_word(void *arg)
-{
-	sw_open_bases(8);
-	sw_wait_counter(SW_COUNTER);
-	*(sim_time *)arg = program_now();
-}
-
-/* An atomic takes its time, which begins when the payload is visible. */
-static void bgq_f117_an_atomic_lies_between_payload_and_counter(void **state)
-{
-	sim_time word = 0, counter = 0;
-	const struct sw_program programs[] = {
-		{ 0, send_word, NULL },
-		{ 1, watch_word, &word },
-		{ 1, wait_for_word, &counter },
-	};
-	struct host_params p;
-
-	(void)state;
-	host_params_defaults(&p);
-	sw_run_on("4", 1, programs, 3);
-	assert_int_equal(counter - word, p.l2.atomic);
-}
-
 /* --- no bytes --- */
 
 static void send_nothing(void *arg)
@@ -419,8 +375,6 @@ int main(void)
 		cmocka_unit_test(bgq_f92_words_are_changed_while_they_are_sent),
 		cmocka_unit_test(loads_that_cannot_be_are_refused),
 		cmocka_unit_test(bgq_f117_the_counter_follows_the_payload),
-		cmocka_unit_test(
-			bgq_f117_an_atomic_lies_between_payload_and_counter),
 		cmocka_unit_test(a_put_of_no_bytes_arrives_and_writes_nothing),
 	};
 
