@@ -339,23 +339,6 @@ bool fact_number(const struct fact *x, double *value)
 	return true;
 }
 
-const char *fact_unit(const char *key)
-{
-	static const char *const units[][2] = { { "_ns", "ns" },
-		{ "_us", "us" }, { "_ms", "ms" }, { "_ps", "ps" },
-		{ "_pct", "%" }, { "_GBps", "GB/s" }, { "_MBps", "MB/s" },
-		{ "_B", "B" } };
-	size_t i, n = strlen(key);
-
-	for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
-		size_t k = strlen(units[i][0]);
-
-		if (n > k && !strcmp(key + n - k, units[i][0]))
-			return units[i][1];
-	}
-	return "";
-}
-
 uint32_t fact_length(const struct fact *x)
 {
 	const struct fact *c = x->first;

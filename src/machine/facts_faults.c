@@ -83,8 +83,7 @@ static void add_event(
 
 	facts_group(f, NULL);
 	facts_real(f, "time_ns", (double)e->at / SIM_NS);
-	topo_name_site(n->topo, e->site, text, sizeof(text));
-	facts_text(f, "node", text);
+	facts_site(f, "node", n->topo, e->site);
 	ras_unit(e, n->topo, text, sizeof(text));
 	facts_text(f, "unit", text);
 	facts_text(f, "severity", ras_severity(e));
