@@ -11,24 +11,16 @@
 #include "record/read.h"
 #include "record/tables.h"
 
-static void put_meta(
-	struct db *d, const char *key, const char *value, struct err *e)
-{
-	row_put_meta(d,
-		&(struct row_meta){ .key = key, .value = { .text = value } },
-		e);
-}
-
 static int begin(struct db *d, const struct curves_about *a, struct err *e)
 {
 	size_t i;
 
 	if (tables_create(d, IN_SWEEPS, e))
 		return -1;
-	put_meta(d, "kind", "sweep", e);
-	put_meta(d, "what", a->what, e);
-	put_meta(d, "command", a->command, e);
-	put_meta(d, "weft", WEFT_VERSION, e);
+	record_put_text(d, "kind", "sweep", e);
+	record_put_text(d, "what", a->what, e);
+	record_put_text(d, "command", a->command, e);
+	record_put_text(d, "weft", WEFT_VERSION, e);
 	for (i = 0; i < a->n_machines; i++)
 		if (a->machines[i])
 			record_params_write(d, a->machines[i]->header.name,
