@@ -122,6 +122,14 @@ struct fact *facts_count(struct facts *f, const char *key, uint64_t value)
 	return x;
 }
 
+struct fact *facts_same(struct facts *f, const char *key, uint64_t value)
+{
+	struct fact *x = facts_count(f, key, value);
+
+	x->merge = FACT_FIRST;
+	return x;
+}
+
 struct fact *facts_int(struct facts *f, const char *key, int64_t value)
 {
 	struct fact *x = add(f, key, FACT_INT);

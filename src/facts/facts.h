@@ -101,6 +101,8 @@ void facts_end(struct facts *f);
 struct fact *facts_null(struct facts *f, const char *key);
 struct fact *facts_flag(struct facts *f, const char *key, bool value);
 struct fact *facts_count(struct facts *f, const char *key, uint64_t value);
+/* One that all processes find alike. */
+struct fact *facts_same(struct facts *f, const char *key, uint64_t value);
 struct fact *facts_int(struct facts *f, const char *key, int64_t value);
 /* One that is not finite is null. */
 struct fact *facts_real(struct facts *f, const char *key, double value);

@@ -162,7 +162,7 @@ static void add_more(
 	if (p->n_narrow)
 		facts_count(f, "narrow_links", p->n_narrow);
 	if (n->n_tables) {
-		facts_count(f, "reloads", n->n_tables);
+		facts_same(f, "reloads", n->n_tables);
 		facts_count(f, "dropped_packets", net_total(n).dropped);
 		facts_count(f, "stranded_packets", net_total(n).stranded);
 	}
