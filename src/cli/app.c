@@ -256,6 +256,7 @@ static void add_head(
 		facts_text(f, NULL, app->tells.arguments[i]);
 	facts_end(f);
 	facts_of_machine(f, r->machine);
+	facts_count(f, "nodes", app->tells.n_nodes);
 	facts_count(f, "seed", a->seed);
 	facts_count(f, "threads", r->threads);
 	facts_text(f, "ending", ending_of(r));

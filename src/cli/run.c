@@ -135,6 +135,7 @@ static void add_head(
 
 	facts_text(f, "weft", WEFT_VERSION);
 	facts_of_machine(f, r->machine);
+	facts_count(f, "nodes", r->machine->topo->n_nodes);
 	facts_text(f, "workload", r->load->ops->name);
 	facts_text(f, "via", r->result.via);
 	facts_of_params(f, "params", &r->keys);

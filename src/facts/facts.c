@@ -313,6 +313,11 @@ const struct fact *facts_find(const struct fact *group, const char *path)
 	return x;
 }
 
+const struct fact *fact_of(const struct fact *group, const char *key)
+{
+	return child(group, key, strlen(key));
+}
+
 const char *fact_text(const struct fact *group, const char *path)
 {
 	const struct fact *x = facts_find(group, path);

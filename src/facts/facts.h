@@ -14,7 +14,8 @@
  * Behind a colon stand flags, width and precision as in printf() and, of a
  * number, f, g, or u for four digits and the unit that fits, "414.6 us", or v
  * for the last u's unit without showing it; a key may be scaled: {use*100:.1f},
- * {since_ns/1000:.3f}; {} is the group itself, such as a text in a list.  "|s"
+ * {since_ns/1000:.3f}; {} is the group itself, such as a text in a list; texts
+ * of a list have commas between them.  "|s"
  * is an s unless the value is one.  A part in brackets is left out where a
  * value that it names is missing or null; "[n? of {n}]" is, where n is 0, too.
  * A line of which nothing is left is left out.  The label "{key}" is the key in
@@ -140,6 +141,8 @@ void facts_place(struct facts *f, int place);
 
 /* The value of a path, "latency_ns.mean", in a group; or NULL. */
 const struct fact *facts_find(const struct fact *group, const char *path);
+/* The value of one key, which may have points in it; or NULL. */
+const struct fact *fact_of(const struct fact *group, const char *key);
 /* A text that is there. */
 const char *fact_text(const struct fact *group, const char *path);
 /* A number's value; false of anything else. */

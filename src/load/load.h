@@ -177,10 +177,6 @@ extern const struct load_ops *const load_registry[];
 /* Runs it to its end, and audits the network. */
 int load_run(struct load *l, struct load_result *r, struct err *e);
 
-/* The figure of that name; false where there is none, and value is kept. */
-bool load_find_figure(
-	const struct load_result *r, const char *name, double *value);
-
 /* All sites' digests, in order. */
 uint64_t load_digest(const struct load *l);
 

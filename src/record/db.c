@@ -508,6 +508,11 @@ bool db_is_number(const struct db_query *q, int i)
 	return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
 }
 
+bool db_is_whole(const struct db_query *q, int i)
+{
+	return sqlite3_column_type(q->statement, i) == SQLITE_INTEGER;
+}
+
 bool db_is_bytes(const struct db_query *q, int i)
 {
 	return sqlite3_column_type(q->statement, i) == SQLITE_BLOB;

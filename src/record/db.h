@@ -79,6 +79,7 @@ int db_n_columns(const struct db_query *q);
 const char *db_column(const struct db_query *q, int i);
 bool db_is_null(const struct db_query *q, int i);
 bool db_is_number(const struct db_query *q, int i);
+bool db_is_whole(const struct db_query *q, int i);
 bool db_is_bytes(const struct db_query *q, int i);
 int64_t db_int(const struct db_query *q, int i);
 double db_real(const struct db_query *q, int i);

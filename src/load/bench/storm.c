@@ -141,7 +141,7 @@ static bool look(struct bench_end *x, const struct message *m)
 	const struct place *p = &l->place[m->partner];
 	uint64_t all = l->storm->area, from = p->is_unknown ? GUARD : 0;
 	uint64_t bytes = p->is_unknown ? m->bytes : all;
-	uint32_t looks = x->bench->driver->has_acks ? 1 : MOST_LOOKS;
+	uint32_t looks = x->bench->driver->is & BENCH_HAS_ACKS ? 1 : MOST_LOOKS;
 
 	while (looks--) {
 		if (!fetch(x, m->dst, place_at(l), all))
@@ -175,7 +175,8 @@ static bool settle(struct bench_end *x, const struct message *m)
 	struct lane *l = x->data;
 	struct place *p = &l->place[m->partner];
 	uint64_t all = l->storm->area, at = 0;
-	uint32_t tries = x->bench->driver->is_open_ended ? MOST_TRIES : 0;
+	uint32_t tries =
+		x->bench->driver->is & BENCH_OPEN_ENDED ? MOST_TRIES : 0;
 
 	if (p->is_unknown)
 		return false;
@@ -194,7 +195,7 @@ static uint32_t means_of(const struct bench *b, const struct message *m)
 {
 	uint32_t n = 1;
 
-	while (b->driver->means[n])
+	while (b->driver->means[n].name)
 		n++;
 	return n == 1 ? BENCH_AUTO : 1 + m->op % (n - 1);
 }
@@ -390,9 +391,8 @@ static void outlast(struct bench_end *x)
 		sends_close(x, &l->sends);
 }
 
-static void run_lane(void *arg)
+static void run_lane(struct bench_end *x)
 {
-	struct bench_end *x = arg;
 	struct lane *l = x->data;
 	uint64_t k, n = share(l->storm, l->stream);
 
@@ -402,7 +402,7 @@ static void run_lane(void *arg)
 		prepare(x);
 	if (l->storm->has_more && !sends_open(x, &l->sends))
 		return;
-	bench_ready(x, true);
+	bench_ready(x);
 	for (k = 0; k < n; k++) {
 		struct message m = storm_message(l, k);
 
@@ -412,8 +412,8 @@ static void run_lane(void *arg)
 		if (l->storm->has_more)
 			sends_take(x, &l->sends);
 	}
-	if (l->storm->has_more ||
-		(x->bench->driver->needs_target && bench_has_gpus(x->bench)))
+	if (l->storm->has_more || (bench_has_gpus(x->bench) &&
+					  x->bench->driver->gpus->needs_target))
 		outlast(x);
 	l->is_over = true;
 }
@@ -438,13 +438,13 @@ static int storm_init(struct load *l, const struct topo *t, struct route *r,
 	(void)link;
 	if (m->bench.bytes % 8)
 		return err_set(e, "bytes: want a multiple of 8");
-	if (d && m->lanes > d->most_lanes)
-		m->lanes = d->most_lanes;
+	if (d && m->lanes > d->most.lanes)
+		m->lanes = d->most.lanes;
 	m->has_more = d && d->atomics && d->channel &&
 		      m->lanes <= d->channel->most_lanes &&
 		      (m->kinds == KINDS_ALL || d->atomics->has_acks);
 	/* a node alone sends to itself, by every kind of message */
-	if (t->n_nodes < 2 && !(d && d->has_self && m->has_more))
+	if (t->n_nodes < 2 && !(d && d->is & BENCH_HAS_SELF && m->has_more))
 		return err_set(e, "storm: needs at least two nodes");
 	if (m->rogues > t->n_nodes)
 		return err_set(e,
@@ -487,6 +487,7 @@ static void start_rogues(struct storm *m)
 
 static void storm_start(struct load *l)
 {
+	static const struct bench_program program = { .run = run_lane };
 	struct storm *m = of(l);
 	uint32_t i;
 
@@ -508,7 +509,7 @@ static void storm_start(struct load *l)
 						  x->sends.most;
 		storm_choose_partners(x);
 		e->lane = x->number;
-		bench_run(&m->bench, i, x->node, x->number, run_lane);
+		bench_run(&m->bench, i, x->node, x->number, &program);
 	}
 	start_rogues(m);
 }

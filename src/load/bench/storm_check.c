@@ -27,7 +27,7 @@ static void expect(const struct lane *l, uint64_t *sure, uint64_t *perhaps)
  * counter. */
 static uint64_t count_bytes(const struct storm *m, site_id node)
 {
-	uint64_t left = m->bench.driver->counter(&m->bench, node, 0);
+	uint64_t left = m->bench.looks->counter(&m->bench, node, 0);
 
 	return left ? STORM_ARMED - left : 0;
 }
@@ -86,7 +86,7 @@ int storm_check(struct load *l, struct err *e)
 
 	if (programs_check(l, e) || check_sends(m, e))
 		return -1;
-	if (!m->bench.driver->counter)
+	if (!m->bench.looks->counter)
 		return 0;
 	sure = mem_alloc(m->n_nodes, sizeof(*sure));
 	perhaps = mem_alloc(m->n_nodes, sizeof(*perhaps));
