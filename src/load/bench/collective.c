@@ -289,12 +289,12 @@ static int find_hardware(struct collective *c, const struct topo *t,
 	return 0;
 }
 
-static int collective_init(struct load *l, const struct topo *t,
-	struct route *r, const struct link_params *link, struct err *e)
+static int collective_init(struct load *l, struct err *e)
 {
+	const struct topo *t = l->topo;
 	struct collective *c = (struct collective *)l;
 	struct bench_needs n = {
-		.n_programs = load_n_nodes(l, t),
+		.n_programs = load_n_nodes(l),
 		.memory = BENCH_MEMORY,
 		.touched = 2 * (uint64_t)c->bench.bytes,
 		.data = sizeof(struct member),
@@ -303,12 +303,11 @@ static int collective_init(struct load *l, const struct topo *t,
 		.is_for_all = true,
 	};
 
-	(void)link;
-	if (c->root >= load_n_nodes(l, t) * c->bench.procs)
+	if (c->root >= load_n_nodes(l) * c->bench.procs)
 		return err_set(e,
 			"root: out of range (want one of the %s 0 to %lld)",
 			c->bench.procs > 1 ? "ranks" : "nodes",
-			(long long)(load_n_nodes(l, t) * c->bench.procs - 1));
+			(long long)(load_n_nodes(l) * c->bench.procs - 1));
 	if (c->hardware && l->place)
 		return err_set(e, "by: what hardware does is for all nodes; "
 				  "want by=software");
@@ -325,7 +324,7 @@ static int collective_init(struct load *l, const struct topo *t,
 	if (c->channel != BENCH_TREE_SYSTEM && c->is_system)
 		return err_set(e, "as: system is only for channel=system");
 	if (programs_need_nic(&c->bench.programs, e) ||
-		find_hardware(c, t, r, e))
+		find_hardware(c, t, l->route, e))
 		return -1;
 	n.data += c->cast ? c->cast->size : 0;
 	n.is_msg = !c->tree;
@@ -334,7 +333,7 @@ static int collective_init(struct load *l, const struct topo *t,
 		n.is_msg = false;
 		n.memory = n.touched = 0;
 	}
-	return bench_init(&c->bench, &n, t, e);
+	return bench_init(&c->bench, &n, e);
 }
 
 static void collective_start(struct load *l)
