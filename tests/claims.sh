@@ -66,6 +66,11 @@ describe_tests() {
 			sub(/\(.*/, "", name)
 			print "has", program, name, above
 		}
+		/^[A-Z][A-Z_]*\([a-z0-9_]+,/ {
+			name = $1
+			gsub(/.*\(|,.*/, "", name)
+			print "has", program, name, above
+		}
 		/cmocka_unit_test|^TESTS\(/ { is_list = 1 }
 		is_list { line = $0; gsub(/[ \t]/, "", line); text = text line }
 		/^}/ { is_list = 0 }

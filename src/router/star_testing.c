@@ -142,10 +142,11 @@ static uint32_t fifo_of(const struct net *n, const struct packet *p)
 		.first;
 }
 
-static void fill(struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
-	sim_time t)
+static void fill(struct net_client *me, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
 {
-	struct star_rig *r = n->client_state;
+	struct star_rig *r = me->state;
+	struct net *n = me->net;
 	struct star_flow *f;
 
 	for (f = r->flow; f < r->flow + r->n_flows; f++) {
@@ -164,31 +165,31 @@ static void fill(struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
 	}
 }
 
-static void on_packet(struct net *n, struct sim_worker *w, site_id s,
+static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
-	struct star_rig *r = n->client_state;
-	const struct packet *p = &n->packets[id];
+	struct star_rig *r = me->state;
+	const struct packet *p = &me->net->packets[id];
 
 	(void)fifo;
 	assert_int_equal(p->dst, s);
 	r->got[p->number] = (struct star_arrival){ *p, t, tail };
 	atomic_fetch_add(&r->n_got, 1);
-	packet_give(n->pool, w->id, id);
+	packet_give(me->net->pool, w->id, id);
 }
 
-static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
-	struct sim_event e)
+static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
+	sim_time t, struct sim_event e)
 {
-	fill(n, w, s, e.data, t);
+	fill(me, w, s, e.data, t);
 }
 
-static void on_lost(struct net *n, struct sim_worker *w, packet_id id)
+static void on_lost(struct net_client *me, struct sim_worker *w, packet_id id)
 {
-	struct star_rig *r = n->client_state;
+	struct star_rig *r = me->state;
 
 	atomic_fetch_add(&r->n_lost, 1);
-	packet_give(n->pool, w->id, id);
+	packet_give(me->net->pool, w->id, id);
 }
 
 static const struct net_client_ops sink = { .on_room = fill,

@@ -345,6 +345,7 @@ static void check_copy(void)
 	nic_testing_fini(&m);
 }
 
+/* Also BGQ-F114: local copies take no link. */
 static void bgq_f22_loopback_fifos_copy_within_a_node(void **state)
 {
 	(void)state;
