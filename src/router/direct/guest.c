@@ -85,12 +85,12 @@ void direct_guest_send(struct direct *d, struct sim_worker *w,
 }
 
 void direct_on_guest(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, sim_time t, const struct sim_event *e)
+	struct direct_site *s, sim_time t, struct sim_event e)
 {
 	struct net_guest *g = d->router.net->guest;
-	uint32_t number = sim_number(e);
+	uint32_t number = sim_number(&e);
 
 	if (number < NET_GUEST_PORTS)
 		link_owe(&s->port[number].sender, d->link.owed, t);
-	g->ops->on_event(g, w, s->id, t, e);
+	g->ops->on_event(g, w, s->id, t, &e);
 }
