@@ -1,4 +1,4 @@
-# A front for meson: `make help` lists what there is.
+# A front end for meson: `make help` lists the targets.
 
 PREFIX = /usr/local
 MATRIX = release asan clang O0 tsan cross
@@ -12,25 +12,25 @@ build:
 
 help:
 	@echo 'make            build build/release/src/weft'
-	@echo 'make demo       build it, run the paper, write demo.html'
+	@echo 'make demo       build it, run a few experiments, write demo.html'
 	@echo 'make test       build it and run all tests'
-	@echo 'make sanitize   the tests under ASan and UBSan'
-	@echo 'make matrix     and with clang, -O0, TSan, another architecture'
-	@echo 'make bench      the benchmarks'
-	@echo 'make inside     what recording, pages and sweeps cost'
-	@echo 'make tutorial   weft-tutorial(7), on all of its 4,096 nodes'
-	@echo 'make campaign   the long test campaign'
-	@echo 'make mutants    do tests notice that a feature is taken away?'
-	@echo '                IDS="BGQ-F2 qsnet2" tries these alone'
-	@echo 'make chaos      random machines, workloads, faults and failures'
+	@echo 'make sanitize   run the tests under ASan and UBSan'
+	@echo 'make matrix     also with clang, -O0, TSan, another architecture'
+	@echo 'make bench      run the benchmarks'
+	@echo 'make inside     measure the cost of recording and reports'
+	@echo 'make tutorial   run weft-tutorial(7) on all its 4,096 nodes'
+	@echo 'make campaign   run the long tests'
+	@echo 'make mutants    remove features, and check that tests notice it'
+	@echo '                IDS="BGQ-F2 qsnet2" selects features'
+	@echo 'make chaos      try random machines, workloads, faults, failures'
 	@echo '                SEED=1 COUNT=200 VARIANT=release KIND=ends ...'
-	@echo 'make fuzz       each fuzz target for a minute'
-	@echo 'make sources    list new files in the meson.build files'
-	@echo 'make format     clang-format all C files'
-	@echo 'make install    into PREFIX=$(PREFIX), under DESTDIR if set'
+	@echo 'make fuzz       run each fuzz target for a minute'
+	@echo 'make sources    add new files to the meson.build files'
+	@echo 'make format     run clang-format on all C files'
+	@echo 'make install    install into PREFIX=$(PREFIX); DESTDIR works'
 	@echo 'make clean      remove build/'
 	@echo
-	@echo 'JOBS=N limits how much runs at once.'
+	@echo 'JOBS=N limits the number of concurrent jobs.'
 
 demo:
 	@scripts/deps

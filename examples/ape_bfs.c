@@ -1,9 +1,9 @@
 /*
- * Breadth-first search, level by level, on an R-MAT graph.  Vertices are dealt
- * out to the nodes, each of which has the edges of its own in its GPU.  In
- * every level a kernel marks the vertices that its edges lead to from the last
- * level in a map of bits, the maps go to all nodes' GPUs, and another kernel
- * takes from them what is new.
+ * Breadth-first search, level by level, on an R-MAT graph.  Vertices are
+ * distributed over the nodes; each node has the edges of its vertices in its
+ * GPU.  In every level a kernel marks the vertices that its edges reach from
+ * the last level in a bit map, the maps go to the GPUs of all nodes, and
+ * another kernel extracts the new vertices.
  */
 #include "ape_setup.h"
 

@@ -1,7 +1,7 @@
 /*
- * Work that outlives a host: every node writes checkpoints into the memory of
- * the next one, and the last node is a spare.  Once the Master says that a host
- * is dead, it gets that one's checkpoint, for which no program need help.  Try
+ * Work that survives the failure of a host: nodes write checkpoints into the
+ * next one's memory.  When the Master reports a dead host, the last node, a
+ * spare, gets that host's checkpoint, without the help of any program.  Try
  * lofamo.period=1ms lofamo.service=50us faults.events="5 ms host 4 dies".
  */
 #include "ape_setup.h"

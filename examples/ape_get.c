@@ -1,6 +1,6 @@
 /*
- * Gets: every node fetches a piece of a table that is spread over the GPUs of
- * all nodes, into its own host memory, while no other program does anything.
+ * Gets: every node fetches a part of a table that is spread over the GPUs of
+ * all nodes into its own host memory, without the programs of other nodes.
  */
 #include "ape_setup.h"
 

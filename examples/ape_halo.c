@@ -1,8 +1,8 @@
 /*
- * A halo exchange between GPUs: a ring of cells is cut into slabs, one in each
- * node's GPU.  In every step a slab's first and last cell go to the slabs on
- * either side, and a kernel replaces each cell by the sum of its neighbours and
- * itself; there are two copies of a slab, which take turns.
+ * A halo exchange between GPUs: a ring of cells is cut into slabs, one per GPU.
+ * In every step the first and last cell of a slab go to its two neighbours, and
+ * a kernel replaces each cell by the sum of itself and its neighbours.  Each
+ * slab has two copies, which take turns.
  */
 #include "ape_setup.h"
 

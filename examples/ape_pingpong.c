@@ -1,7 +1,7 @@
 /*
- * GPU ping-pong: two nodes put a block from one's GPU memory into the other's
- * and back, first directly (peer to peer), then through host memory.  A kernel
- * adds one to every word on the way.
+ * GPU ping-pong: two nodes put a block from one node's GPU memory into the
+ * other's and back, first directly (peer to peer), then through host memory.  A
+ * kernel adds one to every word on the way.
  */
 #include "ape_setup.h"
 

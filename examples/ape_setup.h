@@ -1,6 +1,6 @@
-/* What the examples for APEnet+ share.  A call that fails is a mistake of the
+/* Common code of the examples for APEnet+.  A call that fails is a bug in the
  * example and ends it.  All nodes register the same buffers in the same order,
- * so that their keys are the same. */
+ * so they have the same keys. */
 #ifndef APE_SETUP_H
 #define APE_SETUP_H
 

@@ -1,8 +1,8 @@
 /*
- * A spiking network: neurons collect what synapses bring them, lose a part of
- * it in every time step, and fire when they have enough.  A spike reaches the
- * other end of a synapse some steps later, so nodes need to hear of each
- * other's spikes but once per step: as maps of bits, from GPU to GPU.
+ * A spiking network: neurons add up the input of their synapses, lose a part of
+ * it in every time step, and fire above a threshold.  A spike reaches the other
+ * end of a synapse some steps later, so nodes need to exchange spikes only once
+ * per step: as bit maps, from GPU to GPU.
  */
 #include "ape_setup.h"
 

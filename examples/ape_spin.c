@@ -1,9 +1,9 @@
 /*
- * A 3D Heisenberg spin glass, over-relaxed: each spin is turned round the field
- * of its six neighbours, first those of even sites, then the others.  The
- * lattice is cut into slabs along z, one in each node's GPU.  A slab's first
- * and last plane are computed first and sent to the slabs on either side, while
- * the GPU computes the planes between them.
+ * A 3D Heisenberg spin glass, over-relaxed: each spin is rotated around the
+ * field of its six neighbours, first at even sites, then at odd ones.  The
+ * lattice is cut into slabs along z, one per GPU.  The first and last plane of
+ * a slab are computed first and sent to its neighbours, while the GPU computes
+ * the planes between them.
  */
 #include "ape_setup.h"
 

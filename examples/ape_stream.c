@@ -1,6 +1,6 @@
-/* Blocks stream from one node into the memory of another one's GPU, whose
- * kernel adds one up while the next ones arrive; it says when a place is free
- * again. */
+/* Blocks stream from one node into the memory of another node's GPU, whose
+ * kernel adds up one block while the next ones arrive; the receiver reports
+ * free buffers. */
 #include "ape_setup.h"
 
 enum { BLOCKS = 24, PLACES = 4, WORDS = 8192, BYTES = 8 * WORDS };

@@ -1,7 +1,7 @@
 /*
- * A barrier by atomic operations: each PE adds to a word of PE 0, and who finds
- * that all others have been there tells them by putting the round's number into
- * a word of each, which they poll.
+ * A barrier by atomic operations: each PE adds to a word of PE 0.  The last PE
+ * to arrive puts the number of the round into a word of every other PE, which
+ * they poll.
  */
 #include "dmapp_setup.h"
 

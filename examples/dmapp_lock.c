@@ -1,8 +1,8 @@
 /*
  * A lock by compare-and-swap: a word of PE 0 is 0, or 1 + the PE that holds the
- * lock.  Who holds it adds 1 to another word of PE 0 by a get and a put, which
- * would lose additions without a lock.  Who does not get it waits longer each
- * time.
+ * lock.  The holder adds 1 to another word of PE 0 by a get and a put, which
+ * would lose additions without a lock.  A PE that does not get the lock waits
+ * longer each time.
  */
 #include "dmapp_setup.h"
 

@@ -1,8 +1,8 @@
 /*
- * One stream of stores reaches every PE of a job: PE 0 scatters a table, a line
- * of 64 bytes for each PE.  The descriptor takes the PE from the address in the
- * window, so that no store but its own line is needed for a PE.  Then it does
- * the same by puts of their own, and compares.
+ * A single stream of stores reaches every PE of a job: PE 0 scatters a table, a
+ * line of 64 bytes for each PE.  The descriptor derives the PE from the address
+ * in the window, so each PE needs only the store of its own line.  Then PE 0
+ * does the same by separate puts, and compares.
  */
 #include "dmapp_setup.h"
 

@@ -1,4 +1,4 @@
-/* What the examples for DMAPP share.  A call that fails is a mistake of the
+/* Common code of the examples for DMAPP.  A call that fails is a bug in the
  * example and ends it. */
 #ifndef DMAPP_SETUP_H
 #define DMAPP_SETUP_H

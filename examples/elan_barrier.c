@@ -1,8 +1,8 @@
 /*
- * A barrier by the network's own means.  A node that has come writes the
- * round's number to a word of its memory; the first node asks all of them at
- * once whether theirs is at least that, again and again until the one answer
- * is yes, and then tells all by a broadcast.
+ * A barrier by global queries.  A node that arrives writes the number of the
+ * round to a word of its memory.  The first node queries all nodes at once
+ * whether their word is at least that, until the combined answer is yes, and
+ * then notifies all by a broadcast.
  */
 #include <errno.h>
 

@@ -1,8 +1,8 @@
 /*
- * A block goes round all nodes, from card to card: on every node an event, when
- * the block is there, has the card append a DMA to a command queue that sends
- * it on.  Each program arms that event and is done; after the first DMA no CPU
- * has any part in it, until the block is back at node 0.
+ * A block goes round all nodes, from card to card: on every node, an event that
+ * fires when the block has arrived makes the card append a DMA to a command
+ * queue, which sends the block on.  Each program arms its event and is done;
+ * after the first DMA no CPU is involved until the block is back at node 0.
  */
 #include "elan_setup.h"
 

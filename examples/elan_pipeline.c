@@ -1,7 +1,7 @@
 /*
- * A chain of nodes: the first one has blocks for all others, and each passes
- * a block on by a DMA while the next one comes in.  An event for each block
- * tells that it is there, and nobody asks anybody.
+ * A chain of nodes: the first one has blocks for all others, and each node
+ * forwards a block by a DMA while the next one arrives.  An event for each
+ * block reports its arrival, so no node has to ask.
  */
 #include "elan_setup.h"
 

@@ -1,7 +1,7 @@
 /*
- * Node 0 has a part of a table for every node.  It tells all of them at once,
- * by one broadcast that the network copies, where the table is; then each
- * gets its part, 512 bytes a packet, and says by an event that it has it.
+ * Node 0 has a part of a table for every node.  It sends the address of the
+ * table to all nodes by one broadcast that the network copies; then each node
+ * gets its part, 512 bytes per packet, and reports by an event that it has it.
  */
 #include "elan_setup.h"
 

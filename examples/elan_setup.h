@@ -1,4 +1,4 @@
-/* What the examples for QsNetII share.  A call that fails is a mistake of the
+/* Common code of the examples for QsNetII.  A call that fails is a bug in the
  * example and ends it. */
 #ifndef ELAN_SETUP_H
 #define ELAN_SETUP_H

@@ -1,8 +1,8 @@
 /*
- * A broadcast by threads on the cards.  A packet appends to the next node's
- * command queue what starts a thread there; the thread writes a word to its
- * node's memory and sends two such packets on.  No node's CPU has a part in
- * it: programs only wait for the word.
+ * A broadcast by threads on the cards.  A packet appends a command to the next
+ * node's command queue, which starts a thread there.  The thread writes a word
+ * to its node's memory and sends two such packets.  No CPU is involved:
+ * programs only wait for the word.
  */
 #include "elan_setup.h"
 

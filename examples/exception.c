@@ -1,6 +1,6 @@
 /*
- * A sum with a NaN in it: every node has an interrupt that says so, and a
- * result that shows where.  A sum without one interrupts nobody.
+ * A sum with a NaN: every node gets an interrupt, and the result shows the
+ * position of the NaN.  A sum without a NaN interrupts no node.
  */
 #include <math.h>
 

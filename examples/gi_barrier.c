@@ -1,6 +1,6 @@
 /*
- * Nodes meet ten times by barriers of the network: a store to a register enters
- * one, and a load says that all have.  Node 0 then interrupts all others.
+ * Ten barriers by the network: a store to a register enters a barrier, and a
+ * load shows that all nodes have entered.  Node 0 then interrupts all others.
  */
 #include "setup.h"
 

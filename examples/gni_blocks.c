@@ -1,8 +1,8 @@
 /*
- * System software on Gemini's channels: node 0 serves blocks of a file.  Others
- * ask for them by frames of 1,500 B, as IP has them.  Both are sends to ports,
- * into buffers that their receivers have posted: nobody knows an address of
- * another node.
+ * System software on Gemini: node 0 serves blocks of a file.  Other nodes
+ * request them by frames of 1,500 B, like those of IP.  Both are sends to
+ * ports, into buffers that their receivers have posted: no node knows an
+ * address of another.
  */
 #include <weft/kgni.h>
 

@@ -1,8 +1,8 @@
 /*
- * Puts by fast memory access: blocks go round all nodes.  Each node puts the
- * block that it has into the memory of the next one; an event there tells that
- * it has come, one here that it is there.  Each round has a place of its own,
- * so that no block is overwritten before it was passed on.
+ * Puts by fast memory access: blocks go round all nodes.  Each node puts its
+ * block into the memory of the next one; an event there reports the arrival,
+ * and a local event the completion.  Each round has its own buffer, so no block
+ * is overwritten before it was passed on.
  */
 #include "gni_setup.h"
 

@@ -1,8 +1,8 @@
 /*
- * A rendezvous: long messages that the receiver fetches.  Each node tells the
- * next one, by a value in its queue, where a message is; that one gets all
- * parts of it by block transfers, which end in any order.  With a fence, what
- * it then writes back, how many messages it has, comes after all of them.
+ * A rendezvous: the receiver fetches long messages.  Each node sends the
+ * position of a message to the next one, as a value in its queue.  The receiver
+ * gets all parts of it by block transfers, which end in any order.  With a
+ * fence, the number of received messages is written back after all of them.
  */
 #include "gni_setup.h"
 

@@ -1,6 +1,6 @@
-/* What the examples for Gemini share.  A call that fails is a mistake of the
- * example and ends it.  Processes tell each other where their memory is by
- * messages (weft/msg.h), as a launcher would. */
+/* Common code of the examples for Gemini.  A call that fails is a bug in the
+ * example and ends it.  Processes exchange the positions of their memory by
+ * messages (weft/msg.h), like a launcher would. */
 #ifndef GNI_SETUP_H
 #define GNI_SETUP_H
 

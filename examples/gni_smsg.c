@@ -1,6 +1,6 @@
 /*
- * Short messages: the first node hands out work to all others and collects what
- * they make of it.  Its queue tells which of its mailboxes has something new.
+ * Short messages: the first node hands out work to all others and collects
+ * their results.  Its queue shows which of its mailboxes has a new message.
  */
 #include "gni_setup.h"
 

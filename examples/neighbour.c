@@ -1,7 +1,7 @@
 /*
- * Every node puts a block into the memory of each of its neighbours, as
- * codes on a grid do with the edges of their domains.  All puts to a node
- * count down the same counter: at zero, every edge is there.
+ * Every node puts a block into the memory of each of its neighbours, as codes
+ * on a grid do with the edges of their domains.  All puts to a node decrement
+ * the same counter: at zero, every edge has arrived.
  */
 #include "setup.h"
 

@@ -1,7 +1,7 @@
 /*
- * Two nodes, the first and the last, put eight bytes into each other's
- * memory in turn.  Who waits polls a counter, which the message unit counts
- * down to zero when the bytes are in place.
+ * Two nodes, the first and the last, put eight bytes into each other's memory
+ * in turn.  The waiting node polls a counter, which the message unit decrements
+ * to zero when the bytes are in memory.
  */
 #include "setup.h"
 

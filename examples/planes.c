@@ -1,7 +1,7 @@
 /*
  * The nodes as a grid: dimensions A and B are its rows, the others its columns.
- * Each row has a class route of its own, and so has each column.  All rows sum
- * up at once, then all columns sum up what their rows have.
+ * Each row and each column has its own class route.  All rows compute their
+ * sums at once, then all columns add up the sums of the rows.
  */
 #include "setup.h"
 

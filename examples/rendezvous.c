@@ -1,6 +1,6 @@
 /*
- * Half of the nodes have data for the others, and say so by a packet.  The
- * receiver pulls: a remote get has the sender's message unit put the data.
+ * Half of the nodes have data for the others, and announce it by a packet.  The
+ * receiver pulls it: a remote get makes the sender's message unit put the data.
  */
 #include "setup.h"
 

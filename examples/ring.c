@@ -1,7 +1,7 @@
 /*
- * A token goes round all nodes, each adding its number, and each passes a
- * block on to the next one.  It knows no machine: the same program runs on
- * Blue Gene/Q and on QsNetII.
+ * A token goes round all nodes, and each adds its number; each node also passes
+ * a block on to the next one.  The program uses no interface of a machine, so
+ * it runs on all of them.
  */
 #include <stdio.h>
 #include <string.h>

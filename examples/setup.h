@@ -1,6 +1,6 @@
 /*
- * What the examples for Blue Gene/Q share, set-up mostly.  A call that fails
- * is a mistake of the example and ends it.
+ * Common code of the examples for Blue Gene/Q, mostly set-up.  A call that
+ * fails is a bug in the example and ends it.
  */
 #ifndef SETUP_H
 #define SETUP_H

@@ -1,8 +1,8 @@
 /*
- * Every node writes a record into a file of its own and one into a file that
- * all nodes of an IO node share, reads the shared one back, and finds there
- * what the others wrote.  Compute nodes have no file system: the calls are
- * shipped.
+ * Every node writes a record into its own file and one into a file that all
+ * nodes of an IO node share, reads the shared file back, and finds the records
+ * of the others.  Compute nodes have no file system: the calls are shipped to
+ * IO nodes.
  */
 #include <errno.h>
 

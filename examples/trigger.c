@@ -1,6 +1,6 @@
 /*
- * One node starts a reduction of all: it broadcasts a remote get, which carries
- * the descriptor that every node's message unit then injects.  The programs of
+ * One node starts a reduction of all nodes: it broadcasts a remote get with a
+ * descriptor, which every node's message unit then injects.  The programs of
  * the other nodes only wait for the sum.
  */
 #include "setup.h"

@@ -1,8 +1,8 @@
 /*
- * Each node has a queue of items and some threads that take from it.  The
- * queue is two words: the next item, and how many there are; the L2 gives
- * each thread that asks another item, so nobody locks.  Results go to node 0
- * by packets, each thread's from an injection FIFO of its own.
+ * Each node has a queue of items and some threads that take items from it.  The
+ * queue is two words: the next item, and the number of items.  The L2 gives
+ * each thread a different item, so no lock is needed.  Results go to node 0 in
+ * packets; each thread has its own injection FIFO.
  */
 #include "setup.h"
 

@@ -6,33 +6,47 @@
     f = weft.open("run.db")
     print(f.figures["latency_p99_ns"], f.hottest(5))
 
-It is pure Python over the program `weft` and its run files, which are SQLite
-databases (man weft-runfile).  Where pandas is installed, frame() gives tables
-as data frames.  The program is found in PATH, or named by $WEFT.
+It runs the program `weft` and reads its run files, which are SQLite databases
+(man weft-runfile).  If pandas is installed, frame() returns tables as data
+frames.  The program is searched for in PATH, or given by $WEFT.
 """
 
-import array
 import collections
 import json
 import os
 import sqlite3
 import subprocess
-import sys
 
-__all__ = ["Error", "Point", "RunFile", "machines", "open", "run", "sweep"]
+__all__ = ["Error", "Point", "RunFile", "Sample", "machines", "open", "run",
+           "sweep"]
 
 _APPLICATION = 0x77656674
-_SCHEMA = 3
+_SCHEMA, _OLDEST = 3, 2
 
-# Of a curve: the mean over n seeds, and half its confidence interval.
+# What each schema has brought, as `weft sql` lists it: columns by table, of
+# runs and of sweeps.
+_BROUGHT = {
+    3: ({"input": ("kind", "path", "hash"), "link": ("wanted",),
+         "sample": ("wanted",)},
+        {"input": ("kind", "path", "hash"),
+         "param": ("path", "value", "source", "place", "machine")}),
+}
+
+# Parts of one in the lists of samples.
+_USE, _WAITING = 10000, 16
+
+# A point of a curve: the mean over n seeds, and half its confidence interval.
 Point = collections.namedtuple("Point", "x mean n half")
 
-# What ends a run, as exit codes tell: all but these are errors.
+# A link between two times; wanted is None where it was not observed.
+Sample = collections.namedtuple("Sample", "from_ps to_ps use waiting wanted")
+
+# Exit codes of runs that have a result; all others are errors.
 _FINE = {0: None, 3: "deadlock", 4: "limit", 6: "stopped"}
 
 
 class Error(Exception):
-    """What weft said, and its exit code."""
+    """An error of weft: its message, and its exit code."""
 
     def __init__(self, text, code):
         super().__init__(text)
@@ -72,10 +86,10 @@ def _call(words):
 
 def run(machine, workload, *, seed=1, threads=None, set=None, shape=None,
         faults=None, output=None, budget=False, **keys):
-    """Runs a workload; returns what `weft run --json` prints as a dict.
+    """Runs a workload; returns the object of `weft run --json` as a dict.
 
-    set is a dict of machine parameters, keys are the workload's.  A run that
-    is saturated, deadlocked or stalled is a result: see its "ending".
+    set is a dict of machine parameters, keys are those of the workload.  A
+    saturated, deadlocked or stalled run is a result: check its "ending".
     """
     words = ["run", "--json", "--quiet", "--seed", str(seed)]
     words += _options(set, shape, faults, output)
@@ -92,7 +106,7 @@ def sweep(machines, workload, *, output, jobs=None, set=None, shape=None,
           past_saturation=False, **keys):
     """Runs every combination of values; returns the sweep's RunFile.
 
-    A value may be a list, or a text with a range: "0.1..1:0.1".
+    A value may be a list, or a string with a range: "0.1..1:0.1".
     """
     if not isinstance(machines, str):
         machines = ",".join(machines)
@@ -107,7 +121,7 @@ def sweep(machines, workload, *, output, jobs=None, set=None, shape=None,
 
 
 def machines():
-    """The machines that there are, with a line about each."""
+    """The available machines, each with a one-line description."""
     return json.loads(_call(["machines", "--json"]))["machines"]
 
 
@@ -127,21 +141,38 @@ class RunFile:
             ours = False
         if not ours:
             raise Error("%s: is not a run file" % path, 2)
-        if schema != _SCHEMA:
+        if not _OLDEST <= schema <= _SCHEMA:
             raise Error("%s: is a run file of schema %d" % (path, schema), 2)
+        for later in range(schema + 1, _SCHEMA + 1):
+            self._complete(_BROUGHT[later])
 
     def _one(self, query):
         return self._db.execute(query).fetchone()[0]
 
+    def _columns(self, table):
+        return [r["name"] for r in self._db.execute(
+            "SELECT name FROM pragma_table_info(?, 'main')", (table,))]
+
+    def _complete(self, brought):
+        """Gives an older file what it lacks, in views of this process."""
+        for table, columns in brought[bool(self._columns("point"))].items():
+            there = self._columns(table)
+            lacks = ["NULL AS " + c for c in columns if c not in there]
+            if lacks:
+                self._db.execute(
+                    "CREATE TEMP VIEW %s AS SELECT %s %s" % (
+                        table, ", ".join((["*"] if there else []) + lacks),
+                        "FROM main." + table if there else "WHERE 0"))
+
     def sql(self, query, *values):
-        """The rows that a query gives, as dicts."""
+        """The rows of a query, as dicts."""
         return [dict(row) for row in self._db.execute(query, values)]
 
     def table(self, name):
         return self.sql('SELECT * FROM "%s"' % name.replace('"', '""'))
 
     def frame(self, query):
-        """A table, or what a query gives, as a pandas data frame."""
+        """A table, or the result of a query, as a pandas data frame."""
         import pandas
         if " " not in query:
             query = 'SELECT * FROM "%s"' % query
@@ -165,26 +196,27 @@ class RunFile:
         return {r["name"]: r["value"] for r in self.table("figure")}
 
     def hottest(self, n=5):
-        """The busiest links: where they leave, their name and their use."""
+        """The busiest links: their site, name and use."""
         return self.sql("SELECT site.name AS site, link.name AS link, use "
                         "FROM link JOIN site ON site.id = link.site "
                         "ORDER BY use DESC, link.id LIMIT ?", n)
 
     def samples(self, link):
-        """A link over time: (from_ps, to_ps, use, waiting packets)."""
-        rows = []
-        for s in self._db.execute("SELECT from_ps, to_ps, use, waiting "
-                                  "FROM sample ORDER BY n"):
-            use, waiting = _numbers(s["use"]), _numbers(s["waiting"])
-            rows.append((s["from_ps"], s["to_ps"], use[link] / 10000,
-                         waiting[link] / 16))
-        return rows
+        """A link over time: [Sample(from_ps, to_ps, use, waiting, wanted)].
+
+        use is a part of one; waiting are packets at the link's far end, and
+        wanted those that wait for it.
+        """
+        return [Sample(s["from_ps"], s["to_ps"], _item(s["use"], link, _USE),
+                       _item(s["waiting"], link, _WAITING),
+                       _item(s["wanted"], link, _WAITING))
+                for s in self._db.execute("SELECT * FROM sample ORDER BY n")]
 
     def curves(self, figure):
-        """Of a sweep: {curve: [Point(x, mean, n, half)]}.
+        """The curves of a sweep: {curve: [Point(x, mean, n, half)]}.
 
         The mean is over n seeds; its 95 % confidence interval is from mean -
-        half to mean + half.  half is None of one seed.
+        half to mean + half.  half is None for one seed.
         """
         values = {}
         for r in self._db.execute(
@@ -214,11 +246,11 @@ def _half_width(values):
     return t * (sum((v - mean) ** 2 for v in values) / (n - 1) / n) ** 0.5
 
 
-def _numbers(blob):
-    numbers = array.array("H", blob)
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers
+def _item(blob, i, scale):
+    """A number of a sample's list, which may be NULL."""
+    if blob is None:
+        return None
+    return int.from_bytes(blob[2 * i:2 * i + 2], "little") / scale
 
 
 def open(path):

@@ -136,7 +136,8 @@ refused 'link.payload' show bgq --set link.payload=8000B \
 refused 'multiple of 64 B' run bgq-board stream --set link.payload=0
 refused 'multiple of 64 B' run bgq-board stream --set link.payload=100
 refused 'lines of at least 128 B' run bgq-board stream --set host.l2.line=64
-refused 'too slow' run bgq-board messages count=100 --set nic.slave=1ms
+refused 'too slow' run bgq-board storm kinds=all count=100 \
+	--set nic.slave=1ms
 refused 'nic.retry.timeout' run qsnet2-16 pingpong via=nic \
 	--set topology.cable.length=10000
 refused 'out of range' run qsnet2-16 pingpong via=nic --set nic.input=1ms
@@ -197,7 +198,6 @@ refused 'unknown unit (want a number with ns, us' run torus random --until 5sec
 refused 'there.yaml: exists' new torus there.yaml
 refused 'they can on gemini' run torus probe
 refused 'nic.kind bgq-mu, such as bgq-board' run torus files
-refused 'nic.kind bgq-mu, such as bgq-board' run fattree messages
 refused 'nic.kind elan4, such as qsnet2-16' run torus events
 refused 'bgq-io has some' run bgq files
 refused 'seed is an option, not a key of random; want --seed 5' \

@@ -99,7 +99,7 @@ shows "puts in one FIFO wait for each other" '.budget | .messages == 4 and
 	.causes.card_queue.ps > 0 and .causes.queue.ps >= 0 and
 	.ps == ([.causes[].ps] | add)'
 for load in "exchange bytes=5000 rounds=3 driver=pipelined" \
-	"messages count=2000" "alltoall via=nic bytes=700"; do
+	"storm kinds=all count=2000" "alltoall via=nic bytes=700"; do
 	# shellcheck disable=SC2086 # words
 	run run bgq-board $load --json
 	digest=$(jq -r .digest "$tmp/out")

@@ -52,7 +52,7 @@ describe_tests() {
 			}
 		}
 		BEGIN {
-			unit = "(cmocka_unit_test[a-z_]*|TEST)[(]"
+			unit = "(cmocka_unit_test[a-z_]*|(ET_)?TEST)[(]"
 			unit = unit "[a-z0-9_]+[,)]"
 		}
 		FNR == 1 {
@@ -64,6 +64,11 @@ describe_tests() {
 		/^static void [a-z0-9_]+\((void \*\*|$)/ {
 			name = $3
 			sub(/\(.*/, "", name)
+			print "has", program, name, above
+		}
+		/^[A-Z][A-Z_]*\([a-z0-9_]+,/ {
+			name = $1
+			gsub(/.*\(|,.*/, "", name)
 			print "has", program, name, above
 		}
 		/cmocka_unit_test|^TESTS\(/ { is_list = 1 }

@@ -14,7 +14,7 @@ machines=$(names name)
 run params --json
 workloads=$(names workload)
 [ "$(echo "$machines" | wc -l)" -ge 26 ] || complain "machines: $machines"
-[ "$(echo "$workloads" | wc -l)" -ge 29 ] || complain "workloads: $workloads"
+[ "$(echo "$workloads" | wc -l)" -ge 28 ] || complain "workloads: $workloads"
 report 'machines and workloads are listed'
 
 printf '0,1,1\n1,0,1\n' >"$tmp/matrix"
@@ -50,7 +50,7 @@ keys_of() { # WORKLOAD MACHINE
 	sweep) echo max=16 rounds=2 burst=2 ;;
 	alltoall) echo via=nic bytes=64 ;;
 	collective | pingpong) echo rounds=2 ;;
-	storm | messages) echo count=50 ;;
+	storm) echo count=50 ;;
 	files) echo bytes=4096 ;;
 	probe | lofamo | events) ;;
 	*) echo warmup=1us measure=2us ;;
@@ -60,10 +60,10 @@ keys_of() { # WORKLOAD MACHINE
 # Whether a machine lacks what a workload needs, by what it says then.
 refusal() { # WORKLOAD MACHINE
 	case "$1 $2" in
-	messages\ bgq-loop | lofamo\ apenet* | code\ bgq* | collective\ *) ;;
+	lofamo\ apenet* | code\ bgq* | collective\ *) ;;
 	replay\ * | exchange\ *) ;;
 	events\ qsnet2* | probe\ gemini* | files\ bgq-io) ;;
-	events\ * | messages\ [!b]* | files\ [!b]*) echo 'only on machines' ;;
+	events\ * | files\ [!b]*) echo 'only on machines' ;;
 	files\ *) echo 'has no IO nodes' ;;
 	probe\ *) echo 'cannot name their ports' ;;
 	lofamo\ *) echo 'nothing watches' ;;

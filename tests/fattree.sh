@@ -145,7 +145,7 @@ same qsnet2-16 alltoall bytes=1300
 
 refuses 'neighbours needs a torus' run qsnet2 neighbours
 refuses 'tornado needs a torus' run qsnet2 tornado
-refuses 'nic.kind bgq-mu' run qsnet2 messages
+refuses 'nic.kind bgq-mu' run qsnet2 files
 refuses 'nodes 0 to 63' run qsnet2 pingpong to=64
 refuses 'nodes 0 to 63' run qsnet2 pingpong --follow 64.0
 report "workloads that need more are refused"

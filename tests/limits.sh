@@ -36,7 +36,8 @@ else
 	for run in 'torus storm count=100 --shape 2x2' \
 		'fattree storm count=100 --shape 4' \
 		'dragonfly storm count=100 --shape 32' \
-		'qsnet2-16 storm count=100' 'bgq-board messages count=100' \
+		'qsnet2-16 storm count=100' \
+		'bgq-board storm kinds=all count=100' \
 		'bgq random --shape 2x2 warmup=1us measure=2us' \
 		'qsnet2-64 collective' 'torus alltoall --shape 4x4x4'; do
 		for budget in '' --budget; do

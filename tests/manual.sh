@@ -74,4 +74,27 @@ else
 	skip 'weft-machine(5) has every key of every machine, once' 'not built'
 fi
 
+# Every table of run files, and every column of it.
+page=$src/man/weft-runfile.5.scd
+"$weft" sql --json >"$tmp/columns"
+sed -n -e '/"table"/{s/.*: "\(.*\)",/\1/;h;}' \
+	-e '/"files"/{s/.*: "\(.*\)",/\1/;G;s/\n/ /;p;}' "$tmp/columns" |
+	sed -e 's/^both \(.*\)/runs \1\nsweeps \1/' | sort -u >"$tmp/want"
+sed -n 's/^@columns \(.*\)@$/\1/p' "$page" | sort >"$tmp/found"
+[ "$(wc -l <"$tmp/want")" -gt 20 ] || complain 'hardly a table'
+diff "$tmp/want" "$tmp/found" >"$tmp/out" || complain "$(cat "$tmp/out")"
+report 'weft-runfile(5) has the columns of every table'
+page=$(dirname "$(dirname "$weft")")/man/weft-runfile.5
+if [ -s "$page" ]; then
+	sed -e 's/\\&//g' -e 's/\\//g' "$page" >"$tmp/page"
+	sed -n 's/^ *"column": "\(.*\)",$/\1/p' "$tmp/columns" | sort |
+		uniq -c | while read -r n name; do
+		[ "$(grep -c "^fI${name}fR[: ]" "$tmp/page")" -ge "$n" ] ||
+			complain "$name is not there $n times"
+	done
+	report 'and its page lists them'
+else
+	skip 'and its page lists them' 'not built'
+fi
+
 exit $status

@@ -109,12 +109,12 @@ report 'setting up many FIFOs may take longer than others wait'
 
 # --- random messages ---
 
-works bgq-board messages count=$most
-works bgq messages count=$most --shape 3x4 --seed 2
-works bgq messages count=$((most / 4)) threads=5 --shape 5x2x3 --seed 3 \
+works bgq-board storm kinds=all count=$most
+works bgq storm kinds=all count=$most --shape 3x4 --seed 2
+works bgq storm kinds=all count=$((most / 4)) lanes=5 --shape 5x2x3 --seed 3 \
 	--set topology.wrap=torus,mesh
-works bgq-loop messages count=$((most / 4)) --seed 4
-works bgq messages count=$((most / 4)) --shape 2 threads=16 \
+works bgq-loop storm kinds=all count=$((most / 4)) --seed 4
+works bgq storm kinds=all count=$((most / 4)) --shape 2 lanes=16 \
 	--set link.payload=64
 report 'random messages of all kinds arrive whole'
 
@@ -137,7 +137,7 @@ same bgq alltoall via=nic bytes=700 --shape 4x3x2
 same bgq alltoall via=nic bytes=700 driver=messages --shape 4x3x2
 same bgq-board sweep op=get max=1KiB rounds=3
 same qsnet2-16 sweep max=4KiB rounds=3
-same bgq messages count=2000 --shape 4x3x2
+same bgq storm kinds=all count=2000 --shape 4x3x2
 report "$workers threads do the same to the picosecond"
 
 # --- mistakes ---
@@ -161,7 +161,7 @@ refused 2 '0 to 31' bgq-board sweep to=32
 refused 2 'no node' bgq exchange --shape 1
 refused 2 'host.memory' bgq-board exchange bytes=256MiB \
 	--set host.memory=1GiB
-refused 2 'host.memory' bgq-board messages --set host.memory=32MiB
+refused 2 'host.memory' bgq-board storm kinds=all --set host.memory=32MiB
 refused 2 'at least two' bgq alltoall via=nic --shape 1
 refused 2 '5 dimensions' bgq exchange --shape 2x2x2x2x2x2
 refused 2 'message unit addresses' bgq alltoall via=nic bytes=16MiB \

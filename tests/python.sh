@@ -28,9 +28,31 @@ with weft.open("run.db") as f:
     assert abs(hot["use"] - r["results"]["hottest_links"][0]["use"]) < 1e-6
     best = f.sql("select id from link order by use desc, id limit 1")[0]["id"]
     rows = f.samples(best)
-    mean = sum((b - a) * use for a, b, use, _ in rows) / rows[-1][1]
+    mean = sum((s.to_ps - s.from_ps) * s.use for s in rows) / rows[-1].to_ps
     assert abs(mean - hot["use"]) < 1e-3, (mean, hot)
+    link = f.sql("select * from link where id = ?", best)[0]
+    mean = sum(s.wanted for s in rows) / len(rows)
+    assert link["wanted"] > 0 and abs(mean - link["wanted"]) < 0.05, rows
+    mean = sum((s.to_ps - s.from_ps) * s.waiting for s in rows) / rows[-1][1]
+    assert abs(mean - link["waiting"]) < 0.05, (mean, link)
     assert rows[0][0] == 0 and all(a[1] == b[0] for a, b in zip(rows, rows[1:]))
+E
+
+try 'the module knows what schemas have brought, and the scales of lists' <<'E'
+import json
+import weft
+listed = json.loads(weft._call(["sql", "--json"]))["columns"]
+assert max(c["schema"] for c in listed) == weft._SCHEMA
+for schema in range(weft._OLDEST + 1, weft._SCHEMA + 1):
+    for files, brought in zip(("runs", "sweeps"), weft._BROUGHT[schema]):
+        want = {}
+        for c in listed:
+            if c["schema"] == schema and c["files"] in (files, "both"):
+                want.setdefault(c["table"], []).append(c["column"])
+        assert want == {t: list(c) for t, c in brought.items()}, want
+unit = {c["column"]: c["unit"] for c in listed if c["table"] == "sample"}
+assert unit["use"] == "1/%d" % weft._USE
+assert unit["waiting"] == unit["wanted"] == "1/%d" % weft._WAITING
 E
 
 try 'a sweep is a run file with curves' <<'E'

@@ -71,7 +71,7 @@ same bgq pingpong --shape 4x4x2 to=31 bytes=512 rounds=20
 same bgq-board stream rounds=1 bytes=3000 from=3 to=20
 same bgq alltoall --shape 3x3x2 bytes=1300 via=nic
 same bgq exchange --shape 3x2x2 bytes=3000 rounds=3
-same bgq messages --shape 3x3 count=1500
+same bgq storm --shape 3x3 kinds=all count=1500
 same bgq pingpong via=msg rounds=1 from=0 to=15 bytes=0 --shape 16 --seed 61
 same bgq storm --shape 3x2 count=30
 same qsnet2-16 random $short

@@ -6,9 +6,10 @@
  *	cc -O2 -shared -fPIC $(pkg-config --cflags weft) hyperx.c -o hyperx.so
  *	weft run --plugin ./hyperx.so ./hyperx.yaml random
  *
- * Sites: nodes come first, per-router of them at switch 0, and so on; then the
- * switches, the first dimension counting fastest.  Ports of a switch: its
- * nodes, then of each dimension those to all other places along it.
+ * Sites: nodes come first, those of switch 0, then those of switch 1, and so
+ *on; then the switches, the first dimension counting fastest.  Ports of a
+ *switch: its nodes, then for each dimension the ports to all other positions in
+ *it.
  */
 #include <string.h>
 

@@ -15,7 +15,6 @@
 #include "cli/process.h"
 #include "cli/run.h"
 #include "load/programs.h"
-#include "out/figure.h"
 
 #define MOST_BYTES (UINT64_C(1) << 60) /* far more than any host has */
 
@@ -244,94 +243,83 @@ static const char *ending_of(const struct machine_run *r)
 		       : run_ending_name(r->result.ending);
 }
 
-static void print_json(
-	const struct machine_run *r, const struct cli_args *args, FILE *f)
+static void add_head(
+	struct facts *f, const struct machine_run *r, const struct cli_args *a)
 {
-	const struct app *a = of(r->load);
-	char text[PARAM_TEXT_MAX];
-	struct json j;
+	const struct app *app = of(r->load);
 	size_t i;
 
-	json_init(&j, f);
-	json_object(&j, NULL);
-	json_text(&j, "weft", WEFT_VERSION);
-	json_text(&j, "program", app_of(a)->name);
-	json_array(&j, "arguments");
-	for (i = 0; a->tells.arguments && a->tells.arguments[i]; i++)
-		json_text(&j, NULL, a->tells.arguments[i]);
-	json_end(&j, ']');
-	json_text(&j, "machine", r->machine->header.name);
-	machine_shape(r->machine, text, sizeof(text));
-	json_text(&j, "shape", text);
-	json_count(&j, "nodes", a->tells.n_nodes);
-	json_count(&j, "seed", args->seed);
-	json_count(&j, "threads", r->threads);
-	json_text(&j, "ending", ending_of(r));
-	json_text(&j, "says", a->says);
-	run_waiting_json(&j, r);
-	snprintf(text, sizeof(text), "%016" PRIx64, r->digest);
-	json_text(&j, "digest", text);
-	json_real(&j, "sim_time_ns", (double)a->tells.end / SIM_NS);
-	json_count(&j, "messages", a->tells.n_messages);
-	json_count(&j, "packets", a->tells.n_packets);
-	json_count(&j, "errors", a->tells.n_errors);
-	if (args->is_histogram)
-		run_histogram_json(&j, &r->result.latency);
-	run_links_json(&j, r);
-	run_faults_json(&j, r->system->net, &r->result);
-	run_parts_json(&j, r);
-	run_budget_json(&j, args, r->system->net);
-	json_end(&j, '}');
+	facts_text(f, "weft", WEFT_VERSION);
+	facts_text(f, "program", app_of(app)->name);
+	facts_list(f, "arguments");
+	for (i = 0; app->tells.arguments && app->tells.arguments[i]; i++)
+		facts_text(f, NULL, app->tells.arguments[i]);
+	facts_end(f);
+	facts_of_machine(f, r->machine);
+	facts_count(f, "nodes", app->tells.n_nodes);
+	facts_count(f, "seed", a->seed);
+	facts_count(f, "threads", r->threads);
+	facts_text(f, "ending", ending_of(r));
+	facts_line(f, NULL,
+		"{machine} {shape}, {nodes} node{nodes|s}: {program}: "
+		"{ending}");
 }
 
-static void print_text(
-	const struct machine_run *r, const struct cli_args *args, FILE *f)
+static void add_counts(struct facts *f, const struct machine_run *r)
 {
-	const struct app *a = of(r->load);
-	char text[PARAM_TEXT_MAX], errors[256], time[FIGURE_TEXT];
+	const struct weft_result *t = &of(r->load)->tells;
+	char errors[256];
 
-	machine_shape(r->machine, text, sizeof(text));
-	fprintf(f, "%s %s, %u node%s: %s: %s\n", r->machine->header.name, text,
-		a->tells.n_nodes, cli_s(a->tells.n_nodes), app_of(a)->name,
-		ending_of(r));
-	run_knot_text(f, &r->result);
-	run_waiting_text(f, r);
-	if (a->says[0])
-		fprintf(f, "%s\n", a->says);
-	figure_time(sim_ns(a->tells.end), time);
-	fprintf(f, "simulated   %s: ", time);
-	if (a->tells.n_messages)
-		fprintf(f, "%" PRIu64 " message%s, ", a->tells.n_messages,
-			cli_s(a->tells.n_messages));
-	fprintf(f, "%" PRIu64 " packet%s\n", a->tells.n_packets,
-		cli_s(a->tells.n_packets));
-	if (a->tells.n_errors) {
-		describe_errors(r->load, errors, sizeof(errors));
-		fprintf(f, "errors      %" PRIu64 "%s\n", a->tells.n_errors,
-			errors);
-	}
-	if (args->is_histogram)
-		run_histogram_text(f, &r->result.latency);
-	if (r->hops)
-		run_links_text(f, r);
-	run_faults_text(f, r->system->net, &r->result);
-	run_parts_text(f, r);
-	fprintf(f, "digest      %016" PRIx64 "\n", r->digest);
-	run_budget_text(f, args, r->system->net);
+	facts_place(f, FACTS_AT_JOBS);
+	facts_print(f, "digest", "%016" PRIx64, r->digest);
+	facts_real(f, "sim_time_ns", (double)t->end / SIM_NS);
+	facts_count(f, "messages", t->n_messages);
+	facts_count(f, "packets", t->n_packets);
+	facts_count(f, "errors", t->n_errors);
+	facts_line(f, "simulated",
+		"{sim_time_ns:u}: [messages?{messages} message{messages|s}, "
+		"]{packets} packet{packets|s}");
+	describe_errors(r->load, errors, sizeof(errors));
+	facts_text(f, "_which", errors);
+	facts_line(f, "errors", "[errors?{errors}{_which}]");
+}
+
+static void add_all(
+	struct facts *f, const struct machine_run *r, const struct cli_args *a)
+{
+	struct book_how how;
+
+	run_book_how(a, &how);
+	add_head(f, r, a);
+	facts_group(f, "_knot");
+	facts_of_knot(f, &r->result);
+	facts_end(f);
+	facts_text(f, "says", of(r->load)->says);
+	facts_of_waiting(f, r);
+	if (*of(r->load)->says)
+		facts_line(f, NULL, "{says}");
+	add_counts(f, r);
+	if (a->is_histogram)
+		facts_of_histogram(f, &r->result.latency);
+	facts_group(f, "_warned");
+	facts_of_warnings(f, r);
+	facts_end(f);
+	facts_of_links(f, r);
+	facts_of_faults(f, r);
+	facts_place(f, FACTS_AT_END);
+	facts_line(f, "digest", "{digest}");
+	facts_of_budget(f, r->system->net, a->is_budget, &how);
 }
 
 int app_tell(
 	const struct machine_run *r, const struct cli_args *args, struct err *e)
 {
-	struct cli_out out;
+	struct facts f;
 	int code;
 
-	cli_out_open(&out);
-	if (args->is_json)
-		print_json(r, args, out.file);
-	else
-		print_text(r, args, out.file);
-	code = run_close(&out, args, r, e);
+	facts_init(&f);
+	add_all(&f, r, args);
+	code = run_tell(&f, args, r, e);
 	return !code && r->result.ending == LOAD_FINISHED &&
 			       !of(r->load)->is_right
 		       ? EXIT_ANSWER_NO

@@ -1,100 +1,59 @@
 #include "cli/cli.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "cli/run_partitions.h"
-#include "machine/system.h"
-#include "out/json.h"
+#include "machine/facts.h"
 #include "net/proof.h"
 
-static void json_step(
-	struct json *j, const struct machine *m, const struct proof_step *s)
+static void add_step(
+	struct facts *f, const struct machine *m, const struct proof_step *s)
 {
 	char text[256];
 	uint32_t i;
 
-	json_object(j, NULL);
-	snprintf(text, sizeof(text), "%c", s->letter);
-	json_text(j, "step", text);
-	json_text(j, "what", s->what);
-	json_flag(j, "holds", s->holds);
-	json_text(j, "why", s->why);
-	json_array(j, "cycle");
-	for (i = 0; i < s->n_cycle; i++) {
-		proof_name(m->topo, m->route, &s->cycle[i], text, sizeof(text));
-		json_text(j, NULL, text);
-	}
-	json_end(j, ']');
-	json_end(j, '}');
-}
-
-static void print_step(
-	const struct machine *m, const struct proof_step *s, FILE *f)
-{
-	char text[256];
-	uint32_t i;
-
-	fprintf(f, "%c  %s: %s\n   %s\n", s->letter, s->what,
-		s->holds ? "yes" : "NO", s->why);
+	facts_group(f, NULL);
+	facts_print(f, "step", "%c", s->letter);
+	facts_text(f, "what", s->what);
+	facts_flag(f, "holds", s->holds);
+	facts_text(f, "why", s->why);
+	facts_text(f, "_holds", s->holds ? "yes" : "NO");
+	facts_line(f, NULL, "{step}  {what}: {_holds}\n   {why}");
 	if (s->n_cycle)
-		fputs("   each of these waits for the next, and the last for "
-		      "the first:\n",
-			f);
+		facts_line(f, NULL,
+			"   each of these waits for the next, and the last for "
+			"the first:");
+	facts_list(f, "cycle");
 	for (i = 0; i < s->n_cycle; i++) {
 		proof_name(m->topo, m->route, &s->cycle[i], text, sizeof(text));
-		fprintf(f, "     %s\n", text);
+		facts_text(f, NULL, text);
 	}
+	facts_end(f);
+	facts_each(f, "cycle", 0, NULL, "     {}");
+	facts_end(f);
 }
 
-/* What is proved: the machine's own tables, or those that management loads
- * when some links are dead. */
-struct tables {
-	const struct machine *machine;
-	sim_time load;
-	uint32_t n_dead;
-};
-
-static void json_proof(
-	struct json *j, const struct tables *x, const struct proof *p)
+static void add_proof(
+	struct facts *f, const struct machine *m, const struct proof *p)
 {
 	uint32_t i;
 
-	json_flag(j, "proved", p->is_proved);
-	if (p->n_routes) {
-		json_count(j, "routes", p->n_routes);
-		json_count(j, "channels", p->n_channels);
-	} else {
-		json_count(j, "rings", p->n_rings);
-		json_count(j, "hint_sets", p->n_hint_sets);
-	}
-	json_count(j, "turns", p->n_turns);
-	json_array(j, "steps");
-	for (i = 0; i < p->n_steps; i++)
-		json_step(j, x->machine, &p->step[i]);
-	json_end(j, ']');
-}
-
-static void print_tables(
-	const struct tables *x, const struct proof *p, struct json *j, FILE *f)
-{
-	uint32_t i;
-
-	if (j) {
-		json_object(j, NULL);
-		json_real(j, "loaded_us", (double)x->load / SIM_NS / 1000);
-		json_count(j, "dead_links", x->n_dead);
-		json_count(j, "missing_pairs", p->n_missing);
-		json_proof(j, x, p);
-		json_end(j, '}');
-		return;
-	}
-	fprintf(f, "\ntables loaded at %.10g us, %u dead link%s: %s\n",
-		(double)x->load / SIM_NS / 1000, x->n_dead, cli_s(x->n_dead),
+	facts_flag(f, "proved", p->is_proved);
+	facts_text(f, "_proved",
 		p->is_proved ? "cannot deadlock"
 			     : "not proved to be free of deadlock");
+	if (p->n_routes) {
+		facts_count(f, "routes", p->n_routes);
+		facts_count(f, "channels", p->n_channels);
+	} else {
+		facts_count(f, "rings", p->n_rings);
+		facts_count(f, "hint_sets", p->n_hint_sets);
+	}
+	facts_count(f, "turns", p->n_turns);
+	facts_list(f, "steps");
 	for (i = 0; i < p->n_steps; i++)
-		print_step(x->machine, &p->step[i], f);
+		add_step(f, m, &p->step[i]);
+	facts_end(f);
 }
 
 /* What a channel's packets wait for at nodes, as channels. */
@@ -159,7 +118,7 @@ static void add_nodes(const struct machine *m, struct proof *p)
 }
 
 /* All sets of tables that the plan leads to, one after the other. */
-static bool check_tables(const struct machine *m, struct json *j, FILE *f)
+static bool add_tables(struct facts *f, const struct machine *m)
 {
 	struct faults *faults = faults_new(&m->faults, m->topo, 1, 1);
 	port_mask *dead = mem_alloc(m->topo->n_routers, sizeof(*dead));
@@ -167,62 +126,43 @@ static bool check_tables(const struct machine *m, struct json *j, FILE *f)
 	struct proof p;
 	size_t i;
 
+	facts_list(f, "reloads");
 	for (i = 0; i < faults->n_reloads; i++) {
-		struct tables x = { .machine = m,
-			.load = faults->reload[i].load,
-			.n_dead = faults_avoided(faults, m->topo, i, dead) };
+		uint32_t n_dead = faults_avoided(faults, m->topo, i, dead);
 		struct route *r =
 			m->route->ops->around(m->route, dead, (uint32_t)i);
 
 		prove(m, r, &p);
-		print_tables(&x, &p, j, f);
+		facts_group(f, NULL);
+		facts_real(f, "loaded_us",
+			(double)faults->reload[i].load / SIM_NS / 1000);
+		facts_count(f, "dead_links", n_dead);
+		facts_count(f, "missing_pairs", p.n_missing);
+		facts_line(f, NULL,
+			"\ntables loaded at {loaded_us:.10g} us, {dead_links} "
+			"dead link{dead_links|s}: {_proved}");
+		add_proof(f, m, &p);
+		facts_end(f);
 		is_proved &= p.is_proved;
 		proof_free(&p);
 		route_free(r);
 	}
+	facts_end(f);
 	mem_free(dead);
 	faults_free(faults);
 	return is_proved;
 }
 
-static bool print_json(const struct machine *m, const struct proof *p, FILE *f)
+static bool add_all(
+	struct facts *f, const struct machine *m, const struct proof *p)
 {
-	const struct tables x = { .machine = m };
-	char shape[PARAM_TEXT_MAX];
-	bool is_proved = p->is_proved;
-	struct json j;
-
-	machine_shape(m, shape, sizeof(shape));
-	json_init(&j, f);
-	json_object(&j, NULL);
-	json_text(&j, "weft", WEFT_VERSION);
-	json_text(&j, "machine", m->header.name);
-	json_text(&j, "shape", shape);
-	json_count(&j, "nodes", m->topo->n_nodes);
-	json_proof(&j, &x, p);
-	if (m->faults.is_managed) {
-		json_array(&j, "reloads");
-		is_proved &= check_tables(m, &j, f);
-		json_end(&j, ']');
-	}
-	json_end(&j, '}');
-	return is_proved;
-}
-
-static bool print_text(const struct machine *m, const struct proof *p, FILE *f)
-{
-	char shape[PARAM_TEXT_MAX];
-	uint32_t i;
-
-	machine_shape(m, shape, sizeof(shape));
-	fprintf(f, "%s %s, %u node%s: %s\n", m->header.name, shape,
-		m->topo->n_nodes, cli_s(m->topo->n_nodes),
-		p->is_proved ? "cannot deadlock"
-			     : "not proved to be free of deadlock");
-	for (i = 0; i < p->n_steps; i++)
-		print_step(m, &p->step[i], f);
-	return p->is_proved &
-	       (!m->faults.is_managed || check_tables(m, NULL, f));
+	facts_text(f, "weft", WEFT_VERSION);
+	facts_of_machine(f, m);
+	facts_count(f, "nodes", m->topo->n_nodes);
+	facts_line(
+		f, NULL, "{machine} {shape}, {nodes} node{nodes|s}: {_proved}");
+	add_proof(f, m, p);
+	return p->is_proved & (!m->faults.is_managed || add_tables(f, m));
 }
 
 static int check(const struct cli_args *a, const struct machine *m,
@@ -230,6 +170,7 @@ static int check(const struct cli_args *a, const struct machine *m,
 {
 	struct part_place at = machine_place(m, 0);
 	struct proof p;
+	struct facts all;
 	bool is_proved;
 
 	prove(m, m->route, &p);
@@ -237,7 +178,10 @@ static int check(const struct cli_args *a, const struct machine *m,
 		at.given = (struct part_given){ job->routes, job->n_routes };
 	parts_prove(&at, &p);
 	add_nodes(m, &p);
-	is_proved = a->is_json ? print_json(m, &p, f) : print_text(m, &p, f);
+	facts_init(&all);
+	is_proved = add_all(&all, m, &p);
+	cli_write(a, &all, CLI_PLAIN, f);
+	facts_fini(&all);
 	proof_free(&p);
 	return is_proved ? EXIT_FINISHED : EXIT_ANSWER_NO;
 }

@@ -88,10 +88,27 @@ int cli_out_close(struct cli_out *o, struct err *e);
 /* Instead: none of it is written. */
 void cli_out_drop(struct cli_out *o);
 
+/* Facts, as JSON where that is asked for; otherwise as text. */
+enum cli_look {
+	CLI_PLAIN,
+	CLI_BOLD, /* heads of tables on a terminal */
+	CLI_FITTED, /* and tables no wider than it is */
+};
+struct facts;
+void cli_write(const struct cli_args *a, const struct facts *f,
+	enum cli_look look, FILE *out);
+/* The same as a command's whole output; the facts are freed. */
+int cli_tell(const struct cli_args *a, struct facts *f, enum cli_look look,
+	struct err *e);
+
 /* The output of a command that only prints: whole, or not at all. */
 int cli_print(const struct cli_args *a,
 	int (*perform)(const struct cli_args *a, FILE *f, struct err *e),
 	struct err *e);
+/* The same of one that only finds facts. */
+int cli_facts(const struct cli_args *a,
+	int (*find)(const struct cli_args *a, struct facts *f, struct err *e),
+	enum cli_look look, struct err *e);
 
 /* The first that asks to stop sets what is returned from now on, the second one
  * kills. */

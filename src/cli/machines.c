@@ -1,113 +1,52 @@
 #include "cli/cli.h"
 
+#include "facts/facts.h"
 #include "machine/machine.h"
-#include "out/json.h"
-#include "out/table.h"
 
-/* One of the two is in use. */
-struct listing {
-	struct json *json;
-	struct table *table;
-};
-
-static const char *sketch(const struct machine *m, char *text, size_t size)
+static void add_machine(struct facts *f, const struct machine *m)
 {
-	text[0] = '\0';
-	if (m->topo->ops->sketch)
-		m->topo->ops->sketch(m->topo, text, size);
-	return text;
-}
+	char shape[PARAM_TEXT_MAX], picture[PARAM_TEXT_MAX] = "";
 
-static void add_json(struct json *j, const char *name, const char *path,
-	const struct machine *m, const struct err *e)
-{
-	char shape[PARAM_TEXT_MAX], picture[PARAM_TEXT_MAX];
-
-	json_object(j, NULL);
-	json_text(j, "name", name);
-	json_text(j, "file", path);
-	if (m) {
-		machine_shape(m, shape, sizeof(shape));
-		json_count(j, "nodes", m->topo->n_nodes);
-		json_text(j, "shape", shape);
-		json_text(j, "picture", sketch(m, picture, sizeof(picture)));
-		json_text(j, "title", m->header.title);
-	} else {
-		json_text(j, "error", e->text);
-	}
-	json_end(j, '}');
-}
-
-static void add_row(struct table *t, const char *name, const struct machine *m,
-	const struct err *e)
-{
-	char nodes[24], shape[PARAM_TEXT_MAX], picture[PARAM_TEXT_MAX];
-
-	if (!m) {
-		table_add(
-			t, (const char *[]){ name, NULL, NULL, NULL, e->text });
-		return;
-	}
-	snprintf(nodes, sizeof(nodes), "%u", m->topo->n_nodes);
 	machine_shape(m, shape, sizeof(shape));
-	table_add(t,
-		(const char *[]){ name, nodes, shape,
-			sketch(m, picture, sizeof(picture)), m->header.title });
+	if (m->topo->ops->sketch)
+		m->topo->ops->sketch(m->topo, picture, sizeof(picture));
+	facts_count(f, "nodes", m->topo->n_nodes);
+	facts_text(f, "shape", shape);
+	facts_text(f, "picture", picture);
+	facts_text(f, "title", m->header.title);
 }
 
 /* A file that cannot be read is listed with the reason, beside the others. */
 static void on_machine(void *arg, const char *name, const char *path)
 {
-	struct listing *l = arg;
+	struct facts *f = arg;
 	struct err e = { 0 };
 	struct machine *m = machine_look(path, &e);
 
-	if (l->json)
-		add_json(l->json, name, path, m, &e);
+	facts_group(f, NULL);
+	facts_text(f, "name", name);
+	facts_text(f, "file", path);
+	if (m)
+		add_machine(f, m);
 	else
-		add_row(l->table, name, m, &e);
+		facts_text(f, "error", e.text);
+	facts_end(f);
 	machine_free(m);
 }
 
-static int list_json(FILE *f, struct err *e)
+static int list(const struct cli_args *a, struct facts *f, struct err *e)
 {
-	struct json j;
-	struct listing l = { .json = &j };
-
-	json_init(&j, f);
-	json_object(&j, NULL);
-	json_array(&j, "machines");
-	if (machine_list(on_machine, &l, e))
-		return -1;
-	json_end(&j, ']');
-	json_end(&j, '}');
-	return 0;
-}
-
-static int list_text(FILE *f, struct err *e)
-{
-	static const struct table_column columns[] = {
-		{ "name", false },
-		{ "nodes", true },
-		{ "shape", false },
-		{ "picture", false },
-		{ "title", false },
-	};
-	struct table t;
-	struct listing l = { .table = &t };
+	static const char columns[] =
+		"name|>nodes=[{nodes}]|shape=[{shape}]|picture=[{picture}]|"
+		"title=[{title}][{error}]";
 	int failed;
 
-	table_init(&t, columns, 5);
-	failed = machine_list(on_machine, &l, e);
-	if (!failed)
-		table_print(&t, f, cli_width(stdout), cli_colour(stdout));
-	table_fini(&t);
+	(void)a;
+	facts_list(f, "machines");
+	failed = machine_list(on_machine, f, e);
+	facts_end(f);
+	facts_table(f, "machines", columns, 0);
 	return failed;
-}
-
-static int perform(const struct cli_args *a, FILE *f, struct err *e)
-{
-	return a->is_json ? list_json(f, e) : list_text(f, e);
 }
 
 int cli_machines(int argc, char **argv, struct err *e)
@@ -127,5 +66,5 @@ int cli_machines(int argc, char **argv, struct err *e)
 			"unexpected argument \"%.60s\" (`weft machines` takes "
 			"only options)",
 			args.word[0]);
-	return cli_print(&args, perform, e);
+	return cli_facts(&args, list, CLI_FITTED, e);
 }

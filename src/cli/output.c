@@ -8,6 +8,8 @@
 
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "out/facts_json.h"
+#include "out/facts_text.h"
 
 void cli_out_open(struct cli_out *o)
 {
@@ -50,6 +52,45 @@ int cli_print(const struct cli_args *a,
 	if (!perform(a, out.file, e))
 		return cli_out_close(&out, e);
 	cli_out_drop(&out);
+	return -1;
+}
+
+void cli_write(const struct cli_args *a, const struct facts *f,
+	enum cli_look look, FILE *out)
+{
+	struct json j;
+
+	if (!a->is_json) {
+		facts_text_write(out, &f->root,
+			look == CLI_FITTED ? cli_width(stdout) : 0,
+			look != CLI_PLAIN && cli_colour(stdout));
+		return;
+	}
+	json_init(&j, out);
+	facts_json(&j, &f->root);
+}
+
+int cli_tell(const struct cli_args *a, struct facts *f, enum cli_look look,
+	struct err *e)
+{
+	struct cli_out out;
+
+	cli_out_open(&out);
+	cli_write(a, f, look, out.file);
+	facts_fini(f);
+	return cli_out_close(&out, e);
+}
+
+int cli_facts(const struct cli_args *a,
+	int (*find)(const struct cli_args *a, struct facts *f, struct err *e),
+	enum cli_look look, struct err *e)
+{
+	struct facts f;
+
+	facts_init(&f);
+	if (!find(a, &f, e))
+		return cli_tell(a, &f, look, e);
+	facts_fini(&f);
 	return -1;
 }
 

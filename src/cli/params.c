@@ -4,95 +4,64 @@
 
 #include "base/mem.h"
 #include "base/name.h"
+#include "facts/facts.h"
 #include "load/load.h"
 #include "machine/machine.h"
-#include "out/json.h"
-#include "out/table.h"
 
 enum { MOST_NAMES = 320 };
 
-/* The text of one row, whichever way it is printed. */
-struct row {
-	char name[PARAM_TEXT_MAX];
-	char value[PARAM_TEXT_MAX];
-	char range[2 * PARAM_TEXT_MAX];
-	char source[2 * PARAM_TEXT_MAX];
-	const char *place;
-};
-
 /* A default without a source is a choice that a user is free to make. */
-static void read_row(
-	struct row *r, const struct param_block *b, const struct param *row)
+static const char *source_of(
+	const struct param *row, const struct param_origin *o)
+{
+	if (o && *o->place)
+		return *o->source ? o->source : "not given";
+	return row->source ? row->source : "choice";
+}
+
+/* A parameter; defaults is NULL where b itself has them, and has no rows where
+ * they are as the row says. */
+static void add_row(struct facts *f, const char *needs,
+	const struct param_block *b, const struct param_block *defaults,
+	const struct param *row)
 {
 	const struct param_origin *o =
 		b->origins ? &b->origins[row - b->rows] : NULL;
-	const char *source = row->source ? row->source : "choice";
+	char text[2 * PARAM_TEXT_MAX];
 
-	if (o && *o->place)
-		source = *o->source ? o->source : "not given";
-	snprintf(r->name, sizeof(r->name), "%s%s%s", b->section,
-		*b->section ? "." : "", row->name);
-	param_format(b, row, r->value, sizeof(r->value));
-	param_range(row, r->range, sizeof(r->range));
-	snprintf(r->source, sizeof(r->source), "%s", source);
-	r->place = o && *o->place ? o->place : "default";
+	facts_print(f, "name", "%s%s%s", b->section, *b->section ? "." : "",
+		row->name);
+	if (needs && *needs)
+		facts_text(f, "needs", needs);
+	param_format(b, row, text, PARAM_TEXT_MAX);
+	if (defaults)
+		facts_text(f, "value", text);
+	if (!defaults || defaults->rows)
+		param_format(
+			defaults ? defaults : b, row, text, PARAM_TEXT_MAX);
+	facts_text(f, "default", defaults && !defaults->rows ? row->def : text);
+	facts_text(f, "type", param_type_name(row->type));
+	param_range(row, text, sizeof(text));
+	facts_text(f, "range", text);
+	facts_text(f, "help", row->help);
+	facts_text(f, "source", source_of(row, o));
+	if (defaults)
+		facts_text(f, "from", o && *o->place ? o->place : "default");
 }
 
-/* --- as text --- */
-
-static const struct table_column machine_columns[] = {
-	{ "name", false },
-	{ "value", false },
-	{ "type", false },
-	{ "range", false },
-	{ "help", false },
-	{ "source", false },
-	{ "from", false },
-};
-
-static const struct table_column default_columns[] = {
-	{ "name", false },
-	{ "default", false },
-	{ "type", false },
-	{ "range", false },
-	{ "help", false },
-	{ "source", false },
-};
-
-static void add_rows(struct table *t, const struct param_block *b)
+static void add_rows(struct facts *f, const char *workload, const char *needs,
+	const struct param_block *b, const struct param_block *defaults)
 {
-	struct row r;
-
 	for (size_t i = 0; i < b->n_rows; i++) {
-		read_row(&r, b, &b->rows[i]);
-		table_add(t, (const char *[]){ r.name, r.value,
-				     param_type_name(b->rows[i].type), r.range,
-				     b->rows[i].help, r.source, r.place });
+		facts_group(f, NULL);
+		facts_text(f, "workload", workload);
+		add_row(f, needs, b, defaults, &b->rows[i]);
+		facts_end(f);
 	}
 }
 
-static void print_table(struct table *t, FILE *f)
-{
-	table_print(t, f, cli_width(stdout), cli_colour(stdout));
-	table_fini(t);
-}
-
-static void print_machine(const struct machine *m, bool is_loaded, FILE *f)
-{
-	struct table t;
-
-	if (is_loaded)
-		table_init(&t, machine_columns, 7);
-	else
-		table_init(&t, default_columns, 6);
-	for (size_t i = 0; i < m->n_blocks; i++)
-		if (machine_uses(m, i))
-			add_rows(&t, &m->block[i]);
-	print_table(&t, f);
-}
-
-/* The keys of a workload with their defaults; to be freed. */
-static struct param_block keys_of(const struct load_ops *ops)
+/* The keys of a workload with their defaults. */
+static void add_load(struct facts *f, const struct load_ops *ops)
 {
 	struct param_block b = {
 		.section = "",
@@ -102,19 +71,42 @@ static struct param_block keys_of(const struct load_ops *ops)
 	};
 
 	param_defaults(&b);
-	return b;
-}
-
-static void print_load(const struct load_ops *ops, FILE *f)
-{
-	struct param_block b = keys_of(ops);
-	struct table t;
-
-	table_init(&t, default_columns, 5); /* keys have no source */
-	add_rows(&t, &b);
-	print_table(&t, f);
+	add_rows(f, ops->name, NULL, &b, NULL);
 	mem_free(b.values);
 }
+
+/* Without rows where it is a plugin's. */
+static const struct param_block *default_block(
+	const struct machine *m, const struct machine *defaults, size_t i)
+{
+	static const struct param_block none;
+
+	if (!defaults)
+		return NULL;
+	return i < defaults->n_blocks &&
+			       defaults->block[i].rows == m->block[i].rows
+		       ? &defaults->block[i]
+		       : &none;
+}
+
+/* Those of a machine that it uses. */
+static void add_machine(struct facts *f, const struct machine *m,
+	const struct machine *defaults)
+{
+	for (size_t i = 0; i < m->n_blocks; i++)
+		if (machine_uses(m, i))
+			add_rows(f, NULL, m->use[i].needs, &m->block[i],
+				default_block(m, defaults, i));
+}
+
+/* --- tables --- */
+
+static const char machine_columns[] = "name|value|type|range|help|source|from";
+
+static const char default_columns[] = "name|default|type|range|help|source";
+
+/* Keys have no source. */
+static const char key_columns[] = "name|default|type|range|help";
 
 static bool has_same_keys(const struct load_ops *a, const struct load_ops *b)
 {
@@ -122,144 +114,77 @@ static bool has_same_keys(const struct load_ops *a, const struct load_ops *b)
 }
 
 /* Workloads that share their keys share a table. */
-static void print_loads(FILE *f)
+static void add_keys(struct facts *f, size_t i)
 {
-	for (size_t i = 0; load_registry[i]; i++) {
-		const struct load_ops *ops = load_registry[i];
-		size_t j = 0, k;
+	const struct load_ops *ops = load_registry[i];
+	char names[512];
+	size_t n, k = 0;
 
-		while (!has_same_keys(load_registry[j], ops))
-			j++;
-		if (j < i)
-			continue; /* printed with an earlier one */
-		fprintf(f, "\nkeys of %s", ops->name);
-		for (k = i + 1; load_registry[k]; k++)
-			if (has_same_keys(load_registry[k], ops))
-				fprintf(f, ", %s", load_registry[k]->name);
-		fputs(":\n", f);
-		print_load(ops, f);
-	}
-}
-
-/* --- as JSON --- */
-
-/* defaults is NULL where b itself has them. */
-static void json_rows(struct json *j, const char *workload, const char *needs,
-	const struct param_block *b, const struct param_block *defaults)
-{
-	char text[PARAM_TEXT_MAX];
-	struct row r;
-
-	for (size_t i = 0; i < b->n_rows; i++) {
-		read_row(&r, b, &b->rows[i]);
-		json_object(j, NULL);
-		json_text(j, "workload", workload);
-		json_text(j, "name", r.name);
-		if (needs && *needs)
-			json_text(j, "needs", needs);
-		if (defaults)
-			json_text(j, "value", r.value);
-		param_format(defaults ? defaults : b, &b->rows[i], text,
-			sizeof(text));
-		json_text(j, "default", text);
-		json_text(j, "type", param_type_name(b->rows[i].type));
-		json_text(j, "range", r.range);
-		json_text(j, "help", b->rows[i].help);
-		json_text(j, "source", r.source);
-		if (defaults)
-			json_text(j, "from", r.place);
-		json_end(j, '}');
-	}
-}
-
-static void json_load(struct json *j, const struct load_ops *ops)
-{
-	struct param_block b = keys_of(ops);
-
-	json_rows(j, ops->name, NULL, &b, NULL);
-	mem_free(b.values);
-}
-
-static void begin_json(struct json *j, FILE *f, const char *machine)
-{
-	json_init(j, f);
-	json_object(j, NULL);
-	json_text(j, "machine", machine);
-	json_array(j, "parameters");
-}
-
-static void end_json(struct json *j)
-{
-	json_end(j, ']');
-	json_end(j, '}');
-}
-
-static void json_machine(const struct machine *m, FILE *f)
-{
-	struct machine *d = machine_default();
-	struct json j;
-
-	begin_json(&j, f, m->header.name);
-	for (size_t i = 0; i < m->n_blocks; i++)
-		if (machine_uses(m, i))
-			json_rows(&j, NULL, m->use[i].needs, &m->block[i],
-				&d->block[i]);
-	end_json(&j);
-	machine_free(d);
-}
-
-static void json_all(const struct machine *m, FILE *f)
-{
-	struct json j;
-
-	begin_json(&j, f, NULL);
-	for (size_t i = 0; i < m->n_blocks; i++)
-		json_rows(&j, NULL, m->use[i].needs, &m->block[i], NULL);
-	for (size_t i = 0; load_registry[i]; i++)
-		json_load(&j, load_registry[i]);
-	end_json(&j);
+	while (!has_same_keys(load_registry[k], ops))
+		k++;
+	if (k < i)
+		return; /* shown with an earlier one */
+	n = (size_t)snprintf(names, sizeof(names), "%s", ops->name);
+	for (k = i + 1; load_registry[k]; k++)
+		if (has_same_keys(load_registry[k], ops) && n < sizeof(names))
+			n += (size_t)snprintf(names + n, sizeof(names) - n,
+				", %s", load_registry[k]->name);
+	facts_group(f, ops->name);
+	facts_say(f, NULL, "\nkeys of %s:", names);
+	facts_list(f, "parameters");
+	add_load(f, ops);
+	facts_end(f);
+	facts_table(f, "parameters", key_columns, 0);
+	facts_end(f);
 }
 
 /* --- the command --- */
 
-static int show_machine(const struct cli_args *a, FILE *f, struct err *e)
+static int show_machine(
+	const struct cli_args *a, struct facts *f, struct err *e)
 {
-	struct machine *m = cli_machine(a, e);
+	struct machine *m = cli_machine(a, e), *d;
 
 	if (!m)
 		return -1;
-	if (a->is_json)
-		json_machine(m, f);
-	else
-		print_machine(m, true, f);
+	d = machine_default();
+	facts_text(f, "machine", m->header.name);
+	facts_list(f, "parameters");
+	add_machine(f, m, d);
+	facts_end(f);
+	facts_table(f, "parameters", machine_columns, 0);
+	machine_free(d);
 	machine_free(m);
 	return 0;
 }
 
-static void show_load(
-	const struct cli_args *a, const struct load_ops *ops, FILE *f)
+static void show_load(struct facts *f, const struct load_ops *ops)
 {
-	struct json j;
-
-	if (!a->is_json) {
-		print_load(ops, f);
-		return;
-	}
-	begin_json(&j, f, NULL);
-	json_load(&j, ops);
-	end_json(&j);
+	facts_null(f, "machine");
+	facts_list(f, "parameters");
+	add_load(f, ops);
+	facts_end(f);
+	facts_table(f, "parameters", key_columns, 0);
 }
 
-static void show_all(const struct cli_args *a, FILE *f)
+/* In JSON one list with those of all machines; for people tables. */
+static void show_all(const struct cli_args *a, struct facts *f)
 {
 	struct machine *m = machine_default();
+	size_t i;
 
-	if (a->is_json) {
-		json_all(m, f);
-	} else {
-		print_machine(m, false, f);
-		print_loads(f);
-	}
+	facts_null(f, "machine");
+	facts_list(f, "parameters");
+	if (!a->is_json)
+		add_machine(f, m, NULL);
+	for (i = 0; a->is_json && i < m->n_blocks; i++)
+		add_rows(f, NULL, m->use[i].needs, &m->block[i], NULL);
+	for (i = 0; a->is_json && load_registry[i]; i++)
+		add_load(f, load_registry[i]);
+	facts_end(f);
+	facts_table(f, "parameters", default_columns, 0);
+	for (i = 0; !a->is_json && load_registry[i]; i++)
+		add_keys(f, i);
 	machine_free(m);
 }
 
@@ -321,7 +246,7 @@ static int check_name(const char *name, struct err *e)
 	return found ? 0 : -1;
 }
 
-static int perform(const struct cli_args *a, FILE *f, struct err *e)
+static int perform(const struct cli_args *a, struct facts *f, struct err *e)
 {
 	const struct load_ops *ops = a->n_words ? load_find(a->word[0]) : NULL;
 
@@ -336,7 +261,7 @@ static int perform(const struct cli_args *a, FILE *f, struct err *e)
 	if (!a->n_words)
 		show_all(a, f);
 	else if (ops)
-		show_load(a, ops, f);
+		show_load(f, ops);
 	else if (check_param(a->word[0], e) || check_name(a->word[0], e) ||
 		 show_machine(a, f, e))
 		return -1;
@@ -355,5 +280,5 @@ int cli_params(int argc, char **argv, struct err *e)
 
 	if (code)
 		return code < 0 ? -1 : 0;
-	return cli_print(&args, perform, e);
+	return cli_facts(&args, perform, CLI_FITTED, e);
 }

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/name.h"
 #include "cli/cli.h"
 #include "cli/run.h"
@@ -24,16 +23,6 @@ static void read_was(struct was *w, struct db *d, struct err *e)
 	w->program = record_meta(d, "program", e);
 	name_clean(w->weft, "");
 	name_clean(w->command, "");
-}
-
-static void free_was(struct was *w)
-{
-	mem_free(w->ending);
-	mem_free(w->hash);
-	mem_free(w->digest);
-	mem_free(w->weft);
-	mem_free(w->command);
-	mem_free(w->program);
 }
 
 /* The plugin that stands for one that the run used. */
@@ -158,7 +147,6 @@ static int rerun(const struct cli_args *a, struct machine_run *r, struct db *d,
 		machine_run_close(r);
 	}
 	record_setup_free(&s);
-	free_was(&w);
 	return code;
 }
 

@@ -11,11 +11,8 @@
 #include "cli/run_jobs.h"
 #include "cli/run_partitions.h"
 #include "out/file.h"
-#include "out/figure.h"
-#include "out/json.h"
 #include "record/record.h"
 
-enum { MANY_HOPS = 10000 }; /* whose cost says something */
 /* --- progress --- */
 
 void cli_progress(const char *line)
@@ -52,6 +49,46 @@ static void on_progress(void *arg, const struct load_progress *p)
 	cli_progress(line);
 }
 
+/* --- budgets --- */
+
+const struct book_how *run_book_how(
+	const struct cli_args *a, struct book_how *how)
+{
+	*how = (struct book_how){
+		.follows = a->follows,
+		.node = a->follow_node,
+		.number = a->follow_number,
+	};
+	return a->is_budget || a->follows ? how : NULL;
+}
+
+static int book_check(
+	const struct cli_args *a, const struct topo *t, struct err *e)
+{
+	if (a->follows && a->follow_node >= t->n_nodes)
+		return err_set(e, "--follow: the machine has nodes 0 to %u",
+			t->n_nodes - 1);
+	return 0;
+}
+
+static int book_missed(
+	const struct cli_args *a, const struct net *n, struct err *e)
+{
+	uint32_t sent;
+
+	if (!a->follows)
+		return 0;
+	sent = book_n_sent(n->book, a->follow_node);
+	if (a->follow_number < sent)
+		return 0;
+	if (!sent)
+		return err_set(
+			e, "--follow: node %u sent no message", a->follow_node);
+	return err_set(e,
+		"--follow: node %u sent only %u message%s, numbers 0 to %u",
+		a->follow_node, sent, sent > 1 ? "s" : "", sent - 1);
+}
+
 /* --- telling --- */
 
 static const char *const ending_name[] = {
@@ -77,239 +114,72 @@ const char *run_ending_name(enum load_ending e)
 	return ending_name[e];
 }
 
-static void json_latency(struct json *j, const struct hist *h)
+/* " load=max ..." */
+static void add_words(struct facts *f, const struct cli_args *a)
 {
-	if (!h->n) {
-		json_null(j, "latency_ns");
-		return;
-	}
-	json_object(j, "latency_ns");
-	json_real(j, "mean", sim_ns(hist_mean(h)));
-	json_real(j, "p50", sim_ns(hist_quantile(h, 500)));
-	json_real(j, "p99", sim_ns(hist_quantile(h, 990)));
-	json_real(j, "max", sim_ns(h->max));
-	json_count(j, "packets", h->n);
-	json_end(j, '}');
-}
-
-/* A text's lines as an array, without the blanks before them. */
-static void json_lines(struct json *j, const char *key, const char *text)
-{
-	char line[256];
-	size_t n;
-
-	json_array(j, key);
-	for (; *text; text += n + (text[n] == '\n')) {
-		text += strspn(text, " ");
-		n = strcspn(text, "\n");
-		snprintf(line, sizeof(line), "%.*s", (int)n, text);
-		json_text(j, NULL, line);
-	}
-	json_end(j, ']');
-}
-
-static void json_results(
-	struct json *j, const struct cli_args *a, const struct machine_run *r)
-{
-	const struct load_result *l = &r->result;
-	uint32_t i;
-
-	json_object(j, "results");
-	json_real_if(j, "fraction_of_peak", l->has_peak && l->has_throughput,
-		machine_run_fraction(r));
-	if (l->has_peak)
-		json_real(j, "peak_GBps_per_node", (double)l->peak_bps / 1e9);
-	json_real_if(j, "throughput_GBps_per_node", l->has_throughput,
-		machine_run_throughput(r));
-	if (l->offered_bps)
-		json_real(j, "offered_GBps_per_node",
-			(double)l->offered_bps / 1e9);
-	json_latency(j, &l->latency);
-	if (a->is_histogram)
-		run_histogram_json(j, &l->latency);
-	for (i = 0; i < l->n_figures; i++)
-		json_real(j, l->figure[i].name, l->figure[i].value);
-	if (l->knot[0]) {
-		json_count(j, "deadlocked_packets", l->n_knotted);
-		json_lines(j, l->is_guests ? "class_routes" : "cycle", l->knot);
-	}
-	run_waiting_json(j, r);
-	run_links_json(j, r);
-	json_end(j, '}');
-}
-
-static void json_work(struct json *j, const struct machine_run *r)
-{
-	json_object(j, "work");
-	json_count(j, "packets", r->packets);
-	json_count(j, "packet_hops", r->hops);
-	json_count(j, "events", r->events);
-	json_real(j, "wall_s", r->wall_s);
-	json_real(j, "cpu_s", r->cpu_s);
-	json_real(j, "ns_per_packet_hop",
-		r->hops ? r->cpu_s * 1e9 / (double)r->hops : 0);
-	json_real(j, "bytes_per_node",
-		(double)r->memory / r->system->net->n_nodes);
-	json_end(j, '}');
-}
-
-static void json_block(
-	struct json *j, const char *name, const struct param_block *b)
-{
-	char text[PARAM_TEXT_MAX];
+	struct cli_out o;
 	size_t i;
 
-	json_object(j, name);
-	for (i = 0; i < b->n_rows; i++) {
-		param_format(b, &b->rows[i], text, sizeof(text));
-		json_text(j, b->rows[i].name, text);
-	}
-	json_end(j, '}');
-}
-
-static void print_json(const struct cli_args *a, const struct machine_run *r,
-	const struct batch_result *alone, FILE *f)
-{
-	char text[PARAM_TEXT_MAX];
-	struct json j;
-	size_t i;
-
-	json_init(&j, f);
-	json_object(&j, NULL);
-	json_text(&j, "weft", WEFT_VERSION);
-	json_text(&j, "machine", r->machine->header.name);
-	machine_shape(r->machine, text, sizeof(text));
-	json_text(&j, "shape", text);
-	json_count(&j, "nodes", r->system->net->n_nodes);
-	json_text(&j, "workload", r->load->ops->name);
-	json_text(&j, "via", r->result.via);
-	json_block(&j, "params", &r->keys);
-	json_array(&j, "set");
-	for (i = 0; i < a->n_sets; i++)
-		json_text(&j, NULL, a->set[i]);
-	json_end(&j, ']');
-	json_count(&j, "seed", a->seed);
-	json_count(&j, "threads", r->threads);
-	if (*r->machine->advice)
-		json_text(&j, "warning", r->machine->advice);
-	json_text(&j, "ending", ending_name[r->result.ending]);
-	snprintf(text, sizeof(text), "%016" PRIx64, r->digest);
-	json_text(&j, "digest", text);
-	run_warnings_json(&j, r);
-	json_real(&j, "sim_time_ns", sim_ns(r->result.end));
-	json_results(&j, a, r);
-	run_jobs_json(&j, r, alone);
-	run_faults_json(&j, r->system->net, &r->result);
-	run_parts_json(&j, r);
-	run_budget_json(&j, a, r->system->net);
-	json_work(&j, r);
-	json_end(&j, '}');
-}
-
-static void print_figure(const struct load_figure *g, FILE *f)
-{
-	char name[FIGURE_NAME], text[FIGURE_TEXT];
-
-	figure_title(g->name, name);
-	figure_text(g->name, g->value, text);
-	fprintf(f, "%-11s %s\n", name, text);
-}
-
-/* All in the unit of the mean. */
-static void print_latency(const struct hist *h, FILE *f)
-{
-	const double ns[] = { sim_ns(hist_mean(h)),
-		sim_ns(hist_quantile(h, 500)), sim_ns(hist_quantile(h, 990)),
-		sim_ns(h->max) };
-	struct figure_scale s = figure_scale("latency_ns", ns[0]);
-	char text[4][FIGURE_TEXT];
-	uint32_t i;
-
-	for (i = 0; i < 4; i++)
-		figure_scaled(ns[i], s, text[i]);
-	fprintf(f, "latency     mean %s %s, median %s, p99 %s, max %s\n",
-		text[0], s.unit, text[1], text[2], text[3]);
-}
-
-static void print_throughput(const struct machine_run *r, FILE *f)
-{
-	const struct load_result *l = &r->result;
-
-	if (!l->has_throughput)
-		return;
-	fprintf(f, "throughput  %.4g GB/s per node", machine_run_throughput(r));
-	if (l->offered_bps)
-		fprintf(f, " of %.4g offered", (double)l->offered_bps / 1e9);
-	if (l->has_peak)
-		fprintf(f, ": %.1f %% of the peak of %.4g GB/s",
-			machine_run_fraction(r) * 100,
-			(double)l->peak_bps / 1e9);
-	fputs("\n", f);
-}
-
-static void print_figures(
-	const struct cli_args *a, const struct machine_run *r, FILE *f)
-{
-	const struct load_result *l = &r->result;
-	const struct hist *h = &l->latency;
-	uint32_t i;
-
-	print_throughput(r, f);
-	if (h->n)
-		print_latency(h, f);
-	if (a->is_histogram)
-		run_histogram_text(f, h);
-	for (i = 0; i < l->n_figures; i++)
-		print_figure(&l->figure[i], f);
-	if (r->hops)
-		run_links_text(f, r);
-	run_faults_text(f, r->system->net, &r->result);
-	run_parts_text(f, r);
-}
-
-void run_knot_text(FILE *f, const struct load_result *l)
-{
-	if (l->knot[0])
-		fprintf(f, "%" PRIu64 " packet%s %s:\n%s", l->n_knotted,
-			cli_s(l->n_knotted),
-			l->is_guests ? "of collectives cannot go on"
-				     : "wait only for each other; these "
-				       "buffers do",
-			l->knot);
-}
-
-static void print_text(const struct cli_args *a, const struct machine_run *r,
-	const struct batch_result *alone, FILE *f)
-{
-	const struct load_result *l = &r->result;
-	char shape[PARAM_TEXT_MAX], time[FIGURE_TEXT];
-	size_t i;
-
-	machine_shape(r->machine, shape, sizeof(shape));
-	fprintf(f, "%s %s, %u node%s: %s", r->machine->header.name, shape,
-		r->system->net->n_nodes, cli_s(r->system->net->n_nodes),
-		r->load->ops->name);
+	cli_out_open(&o);
 	for (i = 2; i < a->n_words; i++)
-		fprintf(f, " %s", a->word[i]);
-	fprintf(f, ": %s\n", ending_name[l->ending]);
+		fprintf(o.file, " %s", a->word[i]);
+	fflush(o.file);
+	facts_text(f, "_words", o.text);
+	cli_out_drop(&o);
+}
+
+static void add_head(
+	struct facts *f, const struct cli_args *a, const struct machine_run *r)
+{
+	size_t i;
+
+	facts_text(f, "weft", WEFT_VERSION);
+	facts_of_machine(f, r->machine);
+	facts_count(f, "nodes", r->machine->topo->n_nodes);
+	facts_text(f, "workload", r->load->ops->name);
+	facts_text(f, "via", r->result.via);
+	facts_of_params(f, "params", &r->keys);
+	facts_list(f, "set");
+	for (i = 0; i < a->n_sets; i++)
+		facts_text(f, NULL, a->set[i]);
+	facts_end(f);
+	facts_count(f, "seed", a->seed);
+	facts_count(f, "threads", r->threads);
 	if (*r->machine->advice)
-		fprintf(f, "warning     %s\n", r->machine->advice);
-	run_knot_text(f, l);
-	run_waiting_text(f, r);
-	run_jobs_text(f, r, alone);
-	print_figures(a, r, f);
-	figure_time(sim_ns(l->end), time);
-	fprintf(f,
-		"simulated   %s in %.2f s on %u thread%s: %" PRIu64
-		" packet%s, %" PRIu64 " packet-hop%s",
-		time, r->wall_s, r->threads, cli_s(r->threads), r->packets,
-		cli_s(r->packets), r->hops, cli_s(r->hops));
-	/* of a few it is what setting up takes */
-	if (r->hops >= MANY_HOPS)
-		fprintf(f, ", %.0f ns of CPU time each",
-			r->cpu_s * 1e9 / (double)r->hops);
-	fprintf(f, "\ndigest      %016" PRIx64 "\n", r->digest);
-	run_budget_text(f, a, r->system->net);
+		facts_text(f, "warning", r->machine->advice);
+	facts_text(f, "ending", ending_name[r->result.ending]);
+	add_words(f, a);
+	facts_line(f, NULL,
+		"{machine} {shape}, {nodes} node{nodes|s}: {workload}{_words}: "
+		"{ending}");
+	facts_line(f, "warning", "[{warning}]");
+}
+
+/* What `weft run` tells. */
+static void add_all(struct facts *f, const struct cli_args *a,
+	const struct machine_run *r, const struct batch_result *alone)
+{
+	struct book_how how;
+
+	run_book_how(a, &how);
+	add_head(f, a, r);
+	facts_print(f, "digest", "%016" PRIx64, r->digest);
+	facts_of_warnings(f, r);
+	facts_real(f, "sim_time_ns", sim_ns(r->result.end));
+	facts_group(f, "results");
+	facts_of_results(f, r, a->is_histogram);
+	facts_end(f);
+	run_jobs_facts(f, r, alone);
+	facts_of_faults(f, r);
+	facts_of_budget(f, r->system->net, a->is_budget, &how);
+	facts_of_work(f, r);
+	facts_place(f, FACTS_AT_END);
+	facts_line(f, "simulated",
+		"{sim_time_ns:u} in {work.wall_s:.2f} s on {threads} "
+		"thread{threads|s}: {work.packets} packet{work.packets|s}, "
+		"{work.packet_hops} packet-hop{work.packet_hops|s}[, "
+		"{work._ns_each:.0f} ns of CPU time each]");
+	facts_line(f, "digest", "{digest}");
 }
 
 int run_ending_code(enum load_ending e)
@@ -317,12 +187,23 @@ int run_ending_code(enum load_ending e)
 	return ending_code[e];
 }
 
-int run_close(struct cli_out *out, const struct cli_args *a,
+static int write_links(
+	const char *path, const struct machine_run *r, struct err *e)
+{
+	struct out_file f;
+
+	if (out_file_open(&f, path, &out_links, e))
+		return -1;
+	facts_write_links(f.stream, r);
+	return out_file_close(&f, e);
+}
+
+int run_tell(struct facts *f, const struct cli_args *a,
 	const struct machine_run *r, struct err *e)
 {
-	if (cli_out_close(out, e) ||
-		(a->links && run_links_write(a->links, r, e)) ||
-		run_book_missed(a, r->system->net, e))
+	if (cli_tell(a, f, CLI_PLAIN, e) ||
+		(a->links && write_links(a->links, r, e)) ||
+		book_missed(a, r->system->net, e))
 		return -1;
 	if (r->result.ending == LOAD_STALLED)
 		return err_set_code(e, EXIT_DEADLOCK, "%s", r->result.why);
@@ -333,18 +214,17 @@ static int tell(
 	const struct cli_args *a, const struct machine_run *r, struct err *e)
 {
 	struct batch_result *alone = run_jobs_alone(a, r, e);
-	struct cli_out out;
+	struct facts f;
 
 	if (e->code)
 		return -1;
-	cli_out_open(&out);
-	if (a->is_json)
-		print_json(a, r, alone, out.file);
-	else
-		print_text(a, r, alone, out.file);
+	facts_init(&f);
+	add_all(&f, a, r, alone);
 	mem_free(alone);
-	return run_close(&out, a, r, e);
+	return run_tell(&f, a, r, e);
 }
+
+/* --- running --- */
 
 /* Everything is told, whichever way it ended. */
 static int perform(struct machine_run *r, struct record *k, struct err *e)
@@ -411,8 +291,8 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 	s->book = run_book_how(a, &how);
 	if (a->output && s->book)
 		m = record_messages_new(&how);
-	failed = machine_run_open(r, s, e) ||
-		 run_book_check(a, r->machine->topo, e);
+	failed =
+		machine_run_open(r, s, e) || book_check(a, r->machine->topo, e);
 	k.start = machine_clock();
 	if (!failed)
 		failed = run_recorded(r, a, m, e);

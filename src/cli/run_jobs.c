@@ -5,8 +5,7 @@
 #include "base/mem.h"
 #include "cli/run.h"
 #include "load/jobs.h"
-#include "out/figure.h"
-#include "out/table.h"
+#include "facts/figure.h"
 #include "record/tables.h"
 #include "sim/barrier.h"
 
@@ -53,9 +52,7 @@ static void put_alone(struct db *d, const struct jobs_part *p,
 		snprintf(name, sizeof(name), "%s.alone.%s", p->name, own + n);
 		row_put_figure(d,
 			&(struct row_figure){
-				.name = name,
-				.value = r->figure[i].value,
-			},
+				.name = name, .value = r->figure[i].value },
 			e);
 	}
 }
@@ -108,27 +105,7 @@ struct batch_result *run_jobs_alone(
 	return NULL;
 }
 
-static bool find_alone(
-	const struct batch_result *alone, const char *name, double *value)
-{
-	size_t n = strlen(name), k;
-	uint32_t i;
-
-	/* "halo.time_ns", and of that the end */
-	for (i = 0; alone && i < alone->n_figures; i++) {
-		const char *own = alone->figure[i].name;
-
-		k = strlen(own);
-		if (k <= n || own[k - n - 1] != '.' ||
-			strcmp(own + k - n, name) != 0)
-			continue;
-		*value = alone->figure[i].value;
-		return true;
-	}
-	return false;
-}
-
-/* --- text --- */
+/* --- telling --- */
 
 /* What a job is judged by, the first that it has. */
 static const char *const usual[] = { "throughput_GBps_per_node", "time_ns",
@@ -136,7 +113,7 @@ static const char *const usual[] = { "throughput_GBps_per_node", "time_ns",
 	"message_mean_ns", "write_GBps", "read_GBps", "latency_mean_ns",
 	"latency_p99_ns" };
 
-bool run_jobs_is_usual(const char *name)
+static bool is_usual(const char *name)
 {
 	size_t i = 0;
 
@@ -145,129 +122,120 @@ bool run_jobs_is_usual(const char *name)
 	return i < sizeof(usual) / sizeof(usual[0]);
 }
 
-struct rows {
-	struct table table;
-	const struct jobs_part *part;
-	const struct batch_result *alone;
-	bool is_first;
-};
-
-static void add_row(void *arg, const char *name, double value)
-{
-	struct rows *r = arg;
-	char nodes[16], now[FIGURE_TEXT], was[FIGURE_TEXT] = "-";
-	char title[FIGURE_NAME], lost[32] = "-";
-	const char *cells[] = { "", "", "", title, now, was, lost };
-	double alone;
-
-	if (!run_jobs_is_usual(name))
-		return;
-	if (r->is_first) {
-		snprintf(nodes, sizeof(nodes), "%u", r->part->place.n);
-		cells[0] = r->part->name;
-		cells[1] = nodes;
-		cells[2] = r->part->load->ops->name;
-		r->is_first = false;
-	}
-	figure_title(name, title);
-	figure_text(name, value, now);
-	if (find_alone(r->alone, name, &alone)) {
-		figure_text(name, alone, was);
-		if (alone > 0)
-			snprintf(lost, sizeof(lost), "%+.1f %%",
-				(value / alone - 1) * 100);
-	}
-	table_add(&r->table, cells);
-}
-
-void run_jobs_text(
-	FILE *f, const struct machine_run *r, const struct batch_result *alone)
-{
-	static const struct table_column columns[] = { { "job", false },
-		{ "nodes", true }, { "workload", false }, { "figure", false },
-		{ "together", true }, { "alone", true }, { "change", true } };
-	const struct jobs *j = jobs_of(r->load);
-	struct rows rows = { .is_first = true };
-	uint32_t i;
-
-	if (!j)
-		return;
-	table_init(&rows.table, columns, sizeof(columns) / sizeof(columns[0]));
-	for (i = 0; i < j->n; i++) {
-		rows.part = &j->part[i];
-		rows.alone = alone ? &alone[i] : NULL;
-		rows.is_first = true;
-		machine_job_each(rows.part, add_row, &rows);
-	}
-	table_print(&rows.table, f, 0, false);
-	table_fini(&rows.table);
-	for (i = 0; i < j->n; i++)
-		if (j->part[i].result->ending != r->result.ending)
-			fprintf(f, "job %s: %s\n", j->part[i].name,
-				run_ending_name(j->part[i].result->ending));
-}
-
-/* --- JSON --- */
-
-static void add_figure(void *arg, const char *name, double value)
-{
-	json_real(arg, name, value);
-}
-
 /* The end of a name that begins with a job's. */
-static void json_alone(struct json *j, const struct batch_result *alone,
+static void add_alone(struct facts *f, const struct batch_result *alone,
 	const struct jobs_part *p)
 {
 	size_t n = strlen(p->name) + 1;
 	uint32_t i;
 
-	json_object(j, "alone");
-	json_text(j, "ending", run_ending_name(alone->ending));
+	facts_group(f, "alone");
+	facts_text(f, "ending", run_ending_name(alone->ending));
 	for (i = 0; i < alone->n_figures; i++)
 		if (!strncmp(alone->figure[i].name, p->name, n - 1) &&
 			alone->figure[i].name[n - 1] == '.')
-			json_real(j, alone->figure[i].name + n,
+			facts_real(f, alone->figure[i].name + n,
 				alone->figure[i].value);
-	json_end(j, '}');
+	facts_end(f);
 }
 
-static void json_job(struct json *j, const struct jobs_part *p,
+static void add_job(struct facts *f, const struct jobs_part *p,
 	const struct batch_result *alone)
 {
-	char text[PARAM_TEXT_MAX];
-	size_t i;
-
-	json_object(j, NULL);
-	json_text(j, "name", p->name);
-	json_text(j, "workload", p->load->ops->name);
-	json_count(j, "nodes", p->place.n);
-	json_count(j, "seed", p->load->seed);
-	json_real(j, "start_ns", (double)p->load->begin / SIM_NS);
-	json_object(j, "params");
-	for (i = 0; i < p->keys.n_rows; i++) {
-		param_format(&p->keys, &p->keys.rows[i], text, sizeof(text));
-		json_text(j, p->keys.rows[i].name, text);
-	}
-	json_end(j, '}');
-	json_text(j, "ending", run_ending_name(p->result->ending));
-	json_object(j, "results");
-	machine_job_each(p, add_figure, j);
-	json_end(j, '}');
+	facts_group(f, NULL);
+	facts_text(f, "name", p->name);
+	facts_text(f, "workload", p->load->ops->name);
+	facts_count(f, "nodes", p->place.n);
+	facts_print(f, "_nodes", "%u", p->place.n);
+	facts_count(f, "seed", p->load->seed);
+	facts_real(f, "start_ns", (double)p->load->begin / SIM_NS);
+	facts_of_params(f, "params", &p->keys);
+	facts_text(f, "ending", run_ending_name(p->result->ending));
+	facts_group(f, "results");
+	facts_of_job(f, p);
+	facts_end(f);
 	if (alone)
-		json_alone(j, alone, p);
-	json_end(j, '}');
+		add_alone(f, alone, p);
+	facts_end(f);
 }
 
-void run_jobs_json(struct json *j, const struct machine_run *r,
+/* What a job is stands in the first row of its figures. */
+static void add_row(struct facts *f, const struct fact *job,
+	const char *const *keys, const struct fact *figure, bool is_first)
+{
+	const struct fact *alone = facts_find(job, "alone");
+	double now, was;
+	char text[FIGURE_NAME];
+
+	facts_group(f, NULL);
+	for (; *keys; keys++)
+		facts_text(f, *keys, is_first ? fact_text(job, *keys) : "");
+	if (!figure) {
+		facts_end(f);
+		return;
+	}
+	now = figure->is.real;
+	figure_title(figure->key, text);
+	facts_text(f, "figure", text);
+	figure_text(figure->key, now, text);
+	facts_text(f, "value", text);
+	alone = alone ? facts_find(alone, figure->key) : NULL;
+	if (alone) {
+		was = alone->is.real;
+		figure_text(figure->key, was, text);
+		facts_text(f, "alone", text);
+		facts_real_if(f, "change_pct", was > 0, (now / was - 1) * 100);
+	}
+	facts_end(f);
+}
+
+void run_jobs_table(struct facts *f, const struct fact *jobs,
+	const char *const *keys, const char *columns, bool has_all)
+{
+	const struct fact *job = jobs->first, *x;
+	bool is_first;
+
+	facts_list(f, "_job_figures");
+	for (; job; job = job->next) {
+		is_first = true;
+		x = facts_find(job, "results")->first;
+		for (; x; x = x->next) {
+			if (!is_usual(x->key))
+				continue;
+			add_row(f, job, keys, x, is_first);
+			is_first = false;
+		}
+		if (is_first && has_all)
+			add_row(f, job, keys, NULL, true);
+	}
+	facts_end(f);
+	facts_table(f, "_job_figures", columns, 0);
+}
+
+void run_jobs_facts(struct facts *f, const struct machine_run *r,
 	const struct batch_result *alone)
 {
+	static const char *const keys[] = { "name", "_nodes", "workload",
+		NULL };
 	const struct jobs *all = jobs_of(r->load);
+	const struct fact *list;
 	uint32_t i;
 
 	if (!all)
 		return;
-	json_array(j, "jobs");
+	facts_place(f, FACTS_AT_JOBS);
+	list = facts_list(f, "jobs");
 	for (i = 0; i < all->n; i++)
-		json_job(j, &all->part[i], alone ? &alone[i] : NULL);
-	json_end(j, ']');
+		add_job(f, &all->part[i], alone ? &alone[i] : NULL);
+	facts_end(f);
+	run_jobs_table(f, list, keys,
+		"job=name|>nodes=_nodes|workload|figure|>together=value|"
+		">alone=[{alone}]|>change=[{change_pct:+.1f} %]",
+		false);
+	for (i = 0; i < all->n; i++) {
+		if (all->part[i].result->ending == r->result.ending)
+			continue;
+		facts_say(f, NULL, "job %s: %s", all->part[i].name,
+			run_ending_name(all->part[i].result->ending));
+	}
 }

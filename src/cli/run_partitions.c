@@ -6,8 +6,6 @@
 #include "base/mem.h"
 #include "cli/run.h"
 #include "cli/run_jobs.h"
-#include "out/figure.h"
-#include "out/table.h"
 #include "sim/barrier.h"
 
 enum { NAME_TEXT = 96 };
@@ -130,132 +128,83 @@ static int perform(struct runs *r, struct err *e)
 
 /* --- telling --- */
 
-static void add_rows(struct table *t, const struct machine_partition *p,
-	const struct batch_result *r)
+static void add_numbers(
+	struct facts *f, const char *key, const uint32_t *v, uint32_t n)
 {
-	char where[NAME_TEXT], digest[24], title[FIGURE_NAME];
-	char value[FIGURE_TEXT];
-	const char *cells[] = { p->name, where, p->cut.joined, p->workload, "-",
-		"-", digest };
-	const size_t n_cells = sizeof(cells) / sizeof(cells[0]);
-	bool is_first = true;
 	uint32_t i;
+
+	facts_list(f, key);
+	for (i = 0; i < n; i++)
+		facts_count(f, NULL, v[i]);
+	facts_end(f);
+}
+
+void partitions_facts(struct facts *f, const struct machine_partition *p)
+{
+	char where[NAME_TEXT];
 
 	machine_partition_name(p, where, sizeof(where));
-	snprintf(digest, sizeof(digest), "%016" PRIx64, r->digest);
-	for (i = 0; i < r->n_figures; i++) {
-		if (!run_jobs_is_usual(r->figure[i].name))
-			continue;
-		figure_title(r->figure[i].name, title);
-		figure_text(r->figure[i].name, r->figure[i].value, value);
-		cells[4] = title;
-		cells[5] = value;
-		table_add(t, cells);
-		if (is_first)
-			for (size_t k = 0; k < n_cells; k++)
-				cells[k] = "";
-		is_first = false;
-	}
-	if (is_first)
-		table_add(t, cells);
+	facts_text(f, "name", p->name);
+	add_numbers(f, "at", p->from, p->n_dims);
+	add_numbers(f, "shape", p->size, p->n_dims);
+	facts_text(f, "_where", where);
+	facts_text(f, "torus", p->cut.joined);
+	facts_text(f, "workload", p->workload);
 }
 
-static void print_text(const struct runs *r, FILE *f)
-{
-	static const struct table_column columns[] = { { "job", false },
-		{ "partition", false }, { "torus", false },
-		{ "workload", false }, { "figure", false }, { "value", true },
-		{ "digest", false } };
-	char shape[PARAM_TEXT_MAX];
-	struct table t;
-	uint32_t i;
-
-	machine_shape(r->machine, shape, sizeof(shape));
-	fprintf(f, "%s %s: %u partition%s\n", r->machine->header.name, shape,
-		r->list.n, cli_s(r->list.n));
-	table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
-	for (i = 0; i < r->list.n; i++)
-		add_rows(&t, &r->list.v[i], &r->result[i]);
-	table_print(&t, f, 0, false);
-	table_fini(&t);
-	for (i = 0; i < r->list.n; i++)
-		if (r->result[i].ending != LOAD_FINISHED)
-			fprintf(f, "job %s: %s\n", r->list.v[i].name,
-				run_ending_name(r->result[i].ending));
-}
-
-static void json_numbers(
-	struct json *j, const char *key, const uint32_t *v, uint32_t n)
-{
-	uint32_t i;
-
-	json_array(j, key);
-	for (i = 0; i < n; i++)
-		json_count(j, NULL, v[i]);
-	json_end(j, ']');
-}
-
-void partitions_json(struct json *j, const struct machine_partition *p)
-{
-	json_text(j, "name", p->name);
-	json_numbers(j, "at", p->from, p->n_dims);
-	json_numbers(j, "shape", p->size, p->n_dims);
-	json_text(j, "torus", p->cut.joined);
-	json_text(j, "workload", p->workload);
-}
-
-static void json_job(struct json *j, const struct machine_partition *p,
+static void add_job(struct facts *f, const struct machine_partition *p,
 	const struct batch_result *r)
 {
-	char digest[24];
 	uint32_t i;
 
-	json_object(j, NULL);
-	partitions_json(j, p);
-	json_count(j, "seed", p->seed);
-	json_real(j, "start_ns", (double)p->begin / SIM_NS);
-	json_text(j, "ending", run_ending_name(r->ending));
-	snprintf(digest, sizeof(digest), "%016" PRIx64, r->digest);
-	json_text(j, "digest", digest);
-	json_object(j, "results");
+	facts_group(f, NULL);
+	partitions_facts(f, p);
+	facts_count(f, "seed", p->seed);
+	facts_real(f, "start_ns", (double)p->begin / SIM_NS);
+	facts_text(f, "ending", run_ending_name(r->ending));
+	facts_print(f, "digest", "%016" PRIx64, r->digest);
+	facts_group(f, "results");
 	for (i = 0; i < r->n_figures; i++)
-		json_real(j, r->figure[i].name, r->figure[i].value);
-	json_end(j, '}');
-	json_end(j, '}');
+		facts_real(f, r->figure[i].name, r->figure[i].value);
+	facts_end(f);
+	facts_end(f);
 }
 
-static void print_json(const struct runs *r, FILE *f)
+static void add_all(struct facts *f, const struct runs *r)
 {
-	char shape[PARAM_TEXT_MAX];
-	struct json j;
+	static const char *const keys[] = { "name", "_where", "torus",
+		"workload", "digest", NULL };
+	const struct fact *jobs;
 	uint32_t i;
 
-	machine_shape(r->machine, shape, sizeof(shape));
-	json_init(&j, f);
-	json_object(&j, NULL);
-	json_text(&j, "weft", WEFT_VERSION);
-	json_text(&j, "machine", r->machine->header.name);
-	json_text(&j, "shape", shape);
-	json_array(&j, "jobs");
+	facts_text(f, "weft", WEFT_VERSION);
+	facts_of_machine(f, r->machine);
+	facts_count(f, "_n", r->list.n);
+	facts_line(f, NULL, "{machine} {shape}: {_n} partition{_n|s}");
+	jobs = facts_list(f, "jobs");
 	for (i = 0; i < r->list.n; i++)
-		json_job(&j, &r->list.v[i], &r->result[i]);
-	json_end(&j, ']');
-	json_end(&j, '}');
+		add_job(f, &r->list.v[i], &r->result[i]);
+	facts_end(f);
+	run_jobs_table(f, jobs, keys,
+		"job=name|partition=_where|torus|workload|figure=[{figure}]|"
+		">value=[{value}]|digest",
+		true);
+	for (i = 0; i < r->list.n; i++)
+		if (r->result[i].ending != LOAD_FINISHED)
+			facts_say(f, NULL, "job %s: %s", r->list.v[i].name,
+				run_ending_name(r->result[i].ending));
 }
 
 /* The worst of all. */
 static int tell(const struct runs *r, struct err *e)
 {
-	struct cli_out out;
+	struct facts f;
 	uint32_t i;
 	int code = 0;
 
-	cli_out_open(&out);
-	if (r->args->is_json)
-		print_json(r, out.file);
-	else
-		print_text(r, out.file);
-	if (cli_out_close(&out, e))
+	facts_init(&f);
+	add_all(&f, r);
+	if (cli_tell(r->args, &f, CLI_PLAIN, e))
 		return -1;
 	for (i = 0; i < r->list.n; i++) {
 		int own = run_ending_code(r->result[i].ending);

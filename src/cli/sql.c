@@ -1,10 +1,12 @@
-/* `weft sql`: a question to a run file. */
+/* `weft sql`: a question to a run file, or a list of what one can ask for. */
 #include <string.h>
 
 #include "cli/cli.h"
-#include "out/json.h"
+#include "facts/facts.h"
+#include "out/facts_json.h"
+#include "out/facts_text.h"
 #include "out/table.h"
-#include "record/db.h"
+#include "record/tables.h"
 
 static const char *cell(const struct db_query *q, int i, char *text, size_t n)
 {
@@ -90,18 +92,68 @@ static int ask(const struct cli_args *a, FILE *f, struct err *e)
 	return failed;
 }
 
+/* --- the columns that there are --- */
+
+static void add_column(struct facts *f, const struct record_table *t,
+	const struct record_column *c)
+{
+	static const char *const files[] = {
+		[IN_RUNS] = "runs",
+		[IN_SWEEPS] = "sweeps",
+		[IN_BOTH] = "both",
+	};
+
+	facts_group(f, NULL);
+	facts_text(f, "table", t->name);
+	facts_text(f, "files", files[t->files]);
+	facts_text(f, "column", c->name);
+	facts_text(f, "type", column_type_name(c->type));
+	facts_text(f, "unit", c->unit);
+	facts_int(f, "schema", c->since);
+	facts_text(f, "meaning", c->meaning);
+	facts_end(f);
+}
+
+static int list(const struct cli_args *a, FILE *out, struct err *e)
+{
+	struct facts f;
+	struct json j;
+	size_t i, k;
+
+	(void)e;
+	facts_init(&f);
+	facts_list(&f, "columns");
+	for (i = 0; i < N_TABLES; i++)
+		for (k = 0; k < record_tables[i].n; k++)
+			add_column(&f, &record_tables[i],
+				&record_tables[i].column[k]);
+	facts_end(&f);
+	facts_table(&f, "columns", "table|files|column|unit|meaning", 0);
+	json_init(&j, out);
+	if (a->is_json)
+		facts_json(&j, &f.root);
+	else
+		facts_text_write(
+			out, &f.root, cli_width(stdout), cli_colour(stdout));
+	facts_fini(&f);
+	return 0;
+}
+
 int cli_sql(int argc, char **argv, struct err *e)
 {
 	struct cli_args a;
-	int code = cli_parse(&a, argc, argv, CLI_JSON, "FILE QUERY",
+	int code = cli_parse(&a, argc, argv, CLI_JSON, "[FILE QUERY]",
 		"Asks a run file (see weft-run(1)) a question in SQL."
-		"\vThe tables are described in weft-runfile(5).  As in:\n"
+		"\vWithout a file it lists all columns that there are; "
+		"weft-runfile(5) describes the tables.  As in:\n"
 		"  weft sql run.db \"select name, use from link order by use "
 		"desc limit 5\"",
 		e);
 
 	if (code)
 		return code < 0 ? -1 : 0;
+	if (!a.n_words)
+		return cli_print(&a, list, e);
 	if (a.n_words != 2)
 		return err_set(e, "want a run file and a query, as in `weft "
 				  "sql run.db \"select * from figure\"`");

@@ -1,6 +1,11 @@
 /*
  * Collectives in the network: what switches remember of packets that pass, and
- * combine.  A router offers every such packet that comes to it, and does what
+ * combine.  Beside the links trees do the same (tree.h).  Both are made of a
+ * few things: operations that wait for inputs (contexts.h), arithmetic
+ * (combine.h), packets that become several or one (legs.h), and where their
+ * time goes (book.h).
+ *
+ * A router offers every such packet that comes to it, and does what
  * the answer says: sends it on by some ports, a copy each; keeps it; or lets it
  * end.  It knows nothing of what the packets mean.
  */

@@ -42,7 +42,7 @@ static void drop(struct fact *x)
 		mem_free(x->is.line.list);
 	}
 	if (x->type == FACT_TABLE) {
-		mem_free(x->is.table.column);
+		mem_free(x->is.table.columns);
 		mem_free(x->is.table.list);
 	}
 	mem_free(x->key);
@@ -71,6 +71,7 @@ static struct fact *add_to(
 	BUG_IF(parent->type == FACT_LIST ? key != NULL
 					 : !key && type < FACT_LINE);
 	x->key = key ? mem_text(key) : NULL;
+	x->is_hidden = key && *key == '_';
 	x->type = type;
 	append(parent, x);
 	return x;
@@ -159,20 +160,29 @@ struct fact *facts_text(struct facts *f, const char *key, const char *value)
 	return x;
 }
 
+static char *formatted(const char *format, va_list args)
+{
+	va_list again;
+	char *text;
+	int n;
+
+	va_copy(again, args);
+	n = vsnprintf(NULL, 0, format, args);
+	BUG_IF(n < 0);
+	text = mem_alloc((size_t)n + 1, 1);
+	vsnprintf(text, (size_t)n + 1, format, again);
+	va_end(again);
+	return text;
+}
+
 struct fact *facts_print(
 	struct facts *f, const char *key, const char *format, ...)
 {
 	struct fact *x = add(f, key, FACT_TEXT);
 	va_list args;
-	int n;
 
 	va_start(args, format);
-	n = vsnprintf(NULL, 0, format, args);
-	va_end(args);
-	BUG_IF(n < 0);
-	x->is.text = mem_alloc((size_t)n + 1, 1);
-	va_start(args, format);
-	vsnprintf(x->is.text, (size_t)n + 1, format, args);
+	x->is.text = formatted(format, args);
 	va_end(args);
 	return x;
 }
@@ -225,21 +235,37 @@ static char *text_or_none(const char *text)
 	return text ? mem_text(text) : NULL;
 }
 
-void facts_each(struct facts *f, const char *list, uint32_t most,
-	const char *label, const char *form)
+static struct fact *add_line(struct facts *f, const char *label, char *form)
 {
 	struct fact *x = add(f, NULL, FACT_LINE);
 
 	x->place = f->place;
 	x->is.line.label = text_or_none(label);
-	x->is.line.form = mem_text(form);
-	x->is.line.list = text_or_none(list);
-	x->is.line.most = most;
+	x->is.line.form = form;
+	return x;
 }
 
 void facts_line(struct facts *f, const char *label, const char *form)
 {
-	facts_each(f, NULL, 0, label, form);
+	add_line(f, label, mem_text(form));
+}
+
+void facts_say(struct facts *f, const char *label, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add_line(f, label, formatted(format, args))->is.line.is_plain = true;
+	va_end(args);
+}
+
+void facts_each(struct facts *f, const char *list, uint32_t most,
+	const char *label, const char *form)
+{
+	struct fact *x = add_line(f, label, mem_text(form));
+
+	x->is.line.list = mem_text(list);
+	x->is.line.most = most;
 }
 
 struct fact *facts_figure(struct facts *f, const char *key, double value)
@@ -253,26 +279,15 @@ struct fact *facts_figure(struct facts *f, const char *key, double value)
 	return x;
 }
 
-static void set_table(
-	struct fact *x, const char *list, const struct fact_column *columns)
-{
-	size_t n = 0;
-
-	while (columns[n++].head)
-		;
-	x->is.table.column = mem_alloc(n, sizeof(*columns));
-	memcpy(x->is.table.column, columns, n * sizeof(*columns));
-	x->is.table.list = mem_text(list);
-}
-
-void facts_table(struct facts *f, const char *list,
-	const struct fact_column *columns, uint32_t most)
+void facts_table(
+	struct facts *f, const char *list, const char *columns, uint32_t most)
 {
 	struct fact *x = add(f, NULL, FACT_TABLE);
 
 	x->place = f->place;
 	x->is.table.most = most;
-	set_table(x, list, columns);
+	x->is.table.list = mem_text(list);
+	x->is.table.columns = mem_text(columns);
 }
 
 /* --- looking --- */
@@ -296,6 +311,19 @@ const struct fact *facts_find(const struct fact *group, const char *path)
 		x = child(x, path, n);
 	}
 	return x;
+}
+
+const struct fact *fact_of(const struct fact *group, const char *key)
+{
+	return child(group, key, strlen(key));
+}
+
+const char *fact_text(const struct fact *group, const char *path)
+{
+	const struct fact *x = facts_find(group, path);
+
+	BUG_IF(!x || x->type != FACT_TEXT);
+	return x->is.text;
 }
 
 bool fact_number(const struct fact *x, double *value)
@@ -364,8 +392,10 @@ static struct fact *copy(const struct fact *x)
 		y->is.line.form = mem_text(x->is.line.form);
 		y->is.line.list = text_or_none(x->is.line.list);
 	}
-	if (x->type == FACT_TABLE)
-		set_table(y, x->is.table.list, x->is.table.column);
+	if (x->type == FACT_TABLE) {
+		y->is.table.list = mem_text(x->is.table.list);
+		y->is.table.columns = mem_text(x->is.table.columns);
+	}
 	if (x->type == FACT_HIST) {
 		y->is.hist = mem_alloc(1, sizeof(*y->is.hist));
 		*y->is.hist = *x->is.hist;

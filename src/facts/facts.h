@@ -6,14 +6,16 @@
  * of several processes merge by the rules that stand with them.  No producer
  * writes text or JSON, and no reader knows a producer.
  *
- * A unit is the end of a key: _ns, _us, _ms, _ps, _pct, _B, _MBps, _GBps.
+ * A unit is the end of a key: _ns, _us, _ms, _ps, _pct, _B, _MBps, _GBps.  What
+ * only lines show has a key that begins with _.
  *
  * What people read are lines and tables.  A line is a label and a form that
  * names values of its group, as in "{lost} packet{lost|s} on {link.name:-8}".
  * Behind a colon stand flags, width and precision as in printf() and, of a
  * number, f, g, or u for four digits and the unit that fits, "414.6 us", or v
  * for the last u's unit without showing it; a key may be scaled: {use*100:.1f},
- * {since_ns/1000:.3f}; {} is the group itself, such as a text in a list.  "|s"
+ * {since_ns/1000:.3f}; {} is the group itself, such as a text in a list; texts
+ * of a list have commas between them.  "|s"
  * is an s unless the value is one.  A part in brackets is left out where a
  * value that it names is missing or null; "[n? of {n}]" is, where n is 0, too.
  * A line of which nothing is left is left out.  The label "{key}" is the key in
@@ -50,14 +52,6 @@ enum fact_merge {
 	FACT_ROWS, /* of lists: one after the other */
 };
 
-/* Of a table: what stands above it, and how its cells are written: a key in the
- * row, or a form as of a line, of which "-" is shown if it is left out. */
-struct fact_column {
-	const char *head; /* NULL behind the last */
-	const char *form;
-	bool is_number; /* flush right */
-};
-
 struct fact {
 	char *key; /* NULL in lists, and of lines */
 	enum fact_type type;
@@ -74,11 +68,12 @@ struct fact {
 		struct {
 			char *label; /* or NULL */
 			char *form;
+			bool is_plain; /* and no form */
 			char *list; /* a line for each of its values; or NULL */
 			uint32_t most; /* of these; 0: all */
 		} line;
 		struct {
-			struct fact_column *column;
+			char *columns;
 			char *list; /* its key in the same group */
 			uint32_t most; /* rows; 0: all */
 		} table;
@@ -124,21 +119,32 @@ struct fact *facts_hist(struct facts *f, const char *key, const struct hist *h,
 /* A line of the open group.  Labels are in a column of their own; NULL: it has
  * no label. */
 void facts_line(struct facts *f, const char *label, const char *form);
+/* A line of text that is no form. */
+void facts_say(struct facts *f, const char *label, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 /* A line for each of the first values of a list of the open group, of which the
  * first one has the label; 0: of all. */
 void facts_each(struct facts *f, const char *list, uint32_t most,
 	const char *label, const char *form);
 /* A real with a line of its own. */
 struct fact *facts_figure(struct facts *f, const char *key, double value);
-/* A list of the open group as a table, its first rows.  What columns point to
- * is kept, not copied. */
-void facts_table(struct facts *f, const char *list,
-	const struct fact_column *columns, uint32_t most);
+/*
+ * A list of the open group as a table, its first rows; 0: all.  Columns are
+ * like "wire=class|>latency={latency_ns:.10g} ns|where": what stands above, and
+ * a key or a form if it is not the same; flush right behind a >.  A cell of
+ * which nothing is left is "-".
+ */
+void facts_table(
+	struct facts *f, const char *list, const char *columns, uint32_t most);
 /* Lines are shown by their places and, of one place, in the tree's order. */
 void facts_place(struct facts *f, int place);
 
 /* The value of a path, "latency_ns.mean", in a group; or NULL. */
 const struct fact *facts_find(const struct fact *group, const char *path);
+/* The value of one key, which may have points in it; or NULL. */
+const struct fact *fact_of(const struct fact *group, const char *key);
+/* A text that is there. */
+const char *fact_text(const struct fact *group, const char *path);
 /* A number's value; false of anything else. */
 bool fact_number(const struct fact *x, double *value);
 /* "ns" of "latency_ns"; "" where it has none. */

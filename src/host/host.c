@@ -103,7 +103,7 @@ void host_free(struct host *h)
 		free_kept(&h->nodes[i]);
 		memory_fini(&h->nodes[i].hot.memory);
 	}
-	l2_free(h->l2);
+	side_free(h->cache);
 	side_free(h->side);
 	mem_free(h->dies_at);
 	map_free(h->nodes, h->n_nodes * sizeof(*h->nodes));
@@ -170,11 +170,14 @@ const struct parts *host_parts(const struct host *h)
 	return h->parts;
 }
 
-struct l2 *host_l2(struct host *h)
+struct side *host_cache(struct host *h)
 {
-	if (!h->l2)
-		h->l2 = l2_new(&h->params.l2, h->n_nodes);
-	return h->l2;
+	struct err e;
+
+	if (!h->cache) /* its parameters were checked */
+		h->cache =
+			side_new(&side_l2_ops, &h->params.l2, h->n_nodes, &e);
+	return h->cache;
 }
 
 /* --- what is going on --- */
@@ -297,8 +300,8 @@ void host_describe_waiting(const struct host *h, char *text, size_t size)
 
 uint64_t host_held(const struct host *h)
 {
-	uint64_t n = h->n_nodes * sizeof(*h->nodes) + l2_memory(h->l2) +
-		     (h->side ? h->side->ops->memory(h->side) : 0);
+	uint64_t n = h->n_nodes * sizeof(*h->nodes) + side_memory(h->cache) +
+		     side_memory(h->side);
 	const struct program *p;
 	site_id i;
 

@@ -97,10 +97,10 @@ struct side *host_side(const struct host *h);
 const struct parts *host_parts(const struct host *h);
 
 /*
- * The nodes' caches, owned by the host: made when an interface that reads and
- * writes through them first asks.  Not once programs run.
+ * The processors' caches as a side, owned by the host: made when an interface
+ * on their chip first asks.  Not once programs run.
  */
-struct l2 *host_l2(struct host *h);
+struct side *host_cache(struct host *h);
 
 /*
  * Starts run(arg) at time t; only before the simulation runs.  A thread of

@@ -1,4 +1,4 @@
-#include "host/l2_burst.h"
+#include "host/l2_take.h"
 
 #include <string.h>
 
@@ -267,7 +267,10 @@ sim_time l2_look(
 struct l2_times l2_access(struct l2 *c, site_id node, sim_time t, uint64_t at,
 	uint32_t bytes, enum l2_op op)
 {
-	return l2_take(c, l2_node(c, node), t, at, bytes, op);
+	struct l2_node *n = l2_node(c, node);
+
+	l2_count(n, op, 1);
+	return l2_take(c, n, t, l2_slice_of(c, at), l2_busy(c, bytes), at, op);
 }
 
 struct l2_counts l2_counts(const struct l2 *c, site_id node)

@@ -1,6 +1,7 @@
 /*
- * The cache's insides, for ports: so that taking a request that hits is a
- * few instructions and no call.  Nobody else includes this.
+ * The cache's insides, for what stands at it: so that taking a request that
+ * hits is a few instructions and no call, and that requests of one kind which
+ * follow each other share what is looked up.
  */
 #ifndef HOST_L2_TAKE_H
 #define HOST_L2_TAKE_H
@@ -55,23 +56,57 @@ static inline struct l2_node *l2_node(struct l2 *c, site_id node)
 sim_time l2_look(struct l2 *c, struct l2_node *n, sim_time t, uint64_t at,
 	enum l2_op op);
 
-/* As l2_access(). */
+/* Where a page is first looked for in a node's table. */
+static inline uint32_t l2_hash(const struct l2_node *n, uint32_t page)
+{
+	return (page * 0x9e3779b1u) >> 7 & n->mask;
+}
+
+/*
+ * Whether all of the page of at is known to hit for a kind of request, and
+ * nothing is left to be noted of it; false where that takes a longer look.
+ */
+static inline bool l2_is_warm(
+	const struct l2_node *n, uint64_t at, enum l2_op op)
+{
+	uint32_t is_write = op != L2_READ, page = (uint32_t)(at / L2_PAGE);
+	uint32_t touched = page << 1 | is_write;
+
+	if (!((n->lately[page % L2_LATELY] ^ touched) >> !is_write))
+		return true;
+	return n->table &&
+	       !((n->table[l2_hash(n, page)] ^ touched) >> !is_write);
+}
+
+/* How long so many bytes keep a slice busy. */
+static inline sim_time l2_busy(const struct l2 *c, uint32_t bytes)
+{
+	return c->busy[(bytes + L2_WORD - 1) / L2_WORD];
+}
+
+/* A request that is not counted yet, at the slice of its address. */
 static inline struct l2_times l2_take(struct l2 *c, struct l2_node *n,
-	sim_time t, uint64_t at, uint32_t bytes, enum l2_op op)
+	sim_time t, uint32_t slice, sim_time busy, uint64_t at, enum l2_op op)
 {
 	uint32_t is_write = op != L2_READ;
 	uint32_t touched = (uint32_t)(at / L2_PAGE) << 1 | is_write;
-	sim_time *free = &n->free[l2_slice_of(c, at)];
+	sim_time free = n->free[slice];
 
-	if (t < *free)
-		t = *free;
-	*free = t + c->busy[(bytes + L2_WORD - 1) / L2_WORD];
-	(&n->counts.reads)[op]++;
+	t = t < free ? free : t;
+	n->free[slice] = t + busy;
 	/* lately is all ones where there are tags, and no page is that; that
 	 * a page was written before matters to writes only */
-	if ((n->lately[at / L2_PAGE % L2_LATELY] ^ touched) >> !is_write)
+	if (__builtin_expect((n->lately[at / L2_PAGE % L2_LATELY] ^ touched) >>
+				     !is_write,
+		    0))
 		return (struct l2_times){ t, l2_look(c, n, t, at, op) };
 	return (struct l2_times){ t, t + c->latency[op] };
+}
+
+/* Counts requests of a kind. */
+static inline void l2_count(struct l2_node *n, enum l2_op op, uint32_t requests)
+{
+	(&n->counts.reads)[op] += requests;
 }
 
 #endif

@@ -123,7 +123,7 @@ struct host {
 	struct fiber_pool *fibers;
 	struct sim *sim;
 	struct nic *nic;
-	struct l2 *l2;
+	struct side *cache;
 	struct side *side;
 	const struct parts *parts;
 	struct host_params params;

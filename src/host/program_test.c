@@ -176,7 +176,7 @@ static void what_is_held_counts_memory_and_caches(void **state)
 {
 	struct host_testing m = { 0 };
 	uint64_t held, word = 1;
-	struct l2 *l2;
+	struct side *s;
 	sim_time done;
 
 	(void)state;
@@ -186,12 +186,12 @@ static void what_is_held_counts_memory_and_caches(void **state)
 	assert_true(host_held(m.host) - held >= MEMORY_PAGE);
 	assert_true(host_held(m.host) - held < 2 * MEMORY_PAGE);
 	held = host_held(m.host);
-	l2 = host_l2(m.host); /* there is none until somebody asks */
-	assert_true(l2_memory(l2) > 6 * sizeof(void *));
-	assert_int_equal(host_held(m.host) - held, l2_memory(l2));
-	assert_ptr_equal(host_l2(m.host), l2);
+	s = host_cache(m.host); /* there is none until somebody asks */
+	assert_true(side_memory(s) > 6 * sizeof(void *));
+	assert_int_equal(host_held(m.host) - held, side_memory(s));
+	assert_ptr_equal(host_cache(m.host), s);
 	held = host_held(m.host);
-	done = l2_access(l2, 5, 0, 0, 128, L2_READ).done;
+	done = s->ops->request(s, 5, 0, 0, 128);
 	assert_int_equal(done, host_params(m.host)->l2.read);
 	assert_true(host_held(m.host) - held > 128);
 	assert_true(host_held(m.host) - held < 1024);

@@ -31,3 +31,8 @@ void side_free(struct side *s)
 	s->ops->fini(s);
 	mem_free(s);
 }
+
+uint64_t side_memory(const struct side *s)
+{
+	return s ? s->ops->memory(s) : 0;
+}

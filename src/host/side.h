@@ -6,7 +6,7 @@
  *
  * An interface that takes any side is given one by the machine file
  * (side.kind).  Those of real machines know what they stand at: the message
- * unit uses host/l2.h by itself, an Elan4 host/bus.h.
+ * unit at the processor's cache (host_cache()), an Elan4 in a bus.
  *
  * A read takes two calls, since other things happen on a bus between them:
  * request() now, and data() at the time that it returns.  A longer read may be
@@ -30,6 +30,45 @@ struct side {
 
 struct side_rates {
 	int64_t data, raw; /* 0: not known */
+};
+
+/*
+ * An interface on the processor's chip may have ports of its own into a side:
+ * requests of a line or less, one a cycle, each of which waits for its slice's
+ * slot in a look-up table.  An empty slot is filled at once, else the request
+ * goes by the slower FIFO, which keeps the order of each slice.  Who uses a
+ * port, and when, is the interface's to see to.
+ */
+enum { SIDE_SLOTS = 16 };
+
+struct side_port_how {
+	sim_time cycle; /* from one request to the next */
+	sim_time fifo; /* of a request that does not bypass it */
+	int64_t read_rate; /* of data that comes back, bytes a second */
+};
+
+/* One port of one node. */
+struct side_port {
+	sim_time free_at; /* for the next request */
+	sim_time data_at; /* the read data path is free */
+	sim_time slot[SIDE_SLOTS]; /* is empty */
+	sim_time calm_at; /* all of them are */
+	uint64_t requests, bypassed;
+	sim_time outstanding; /* integral */
+};
+
+/* What a side has for ports.  They ask for [at, at + bytes) from the time on
+ * that the port is free; each returns when the last request is done. */
+struct side_ports {
+	/* Of all ports; before they are used. */
+	void (*set)(struct side *s, const struct side_port_how *how);
+	sim_time (*read)(struct side *s, struct side_port *p, site_id node,
+		sim_time t, uint64_t at, uint32_t bytes);
+	sim_time (*write)(struct side *s, struct side_port *p, site_id node,
+		sim_time t, uint64_t at, uint32_t bytes);
+	/* Of words that the memory changes. */
+	sim_time (*atomic)(struct side *s, struct side_port *p, site_id node,
+		sim_time t, uint64_t at, uint32_t bytes);
 };
 
 struct side_ops {
@@ -64,6 +103,7 @@ struct side_ops {
 		struct side *s, site_id node, sim_time t, uint32_t bytes);
 
 	uint64_t (*memory)(const struct side *s); /* bytes that it holds */
+	const struct side_ports *ports; /* NULL: there are none */
 
 	/* By the parameters, bytes per second in each direction: what its line
 	 * code leaves, and with the code.  NULL: it has no rate. */
@@ -73,6 +113,7 @@ struct side_ops {
 struct side *side_new(const struct side_ops *ops, const void *params,
 	site_id n_nodes, struct err *e);
 void side_free(struct side *s);
+uint64_t side_memory(const struct side *s); /* of none, none */
 
 extern const struct side_ops side_l2_ops, side_pcix_ops, side_ht_ops,
 	side_pcie_ops;

@@ -196,10 +196,6 @@ int load_end(struct load_course *c, struct err *e);
 /* Runs it to its end, and audits the network. */
 int load_run(struct load *l, struct load_result *r, struct err *e);
 
-/* The figure of that name; false where there is none, and value is kept. */
-bool load_find_figure(
-	const struct load_result *r, const char *name, double *value);
-
 /* All sites' digests, in order. */
 uint64_t load_digest(const struct load *l);
 

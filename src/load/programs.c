@@ -397,12 +397,10 @@ void programs_give_up(struct programs *p, int code, const char *text)
 	note_wrong(p, code, text);
 }
 
-bool programs_begin(struct programs *p)
+bool programs_is_early(struct programs *p)
 {
-	if (program_now() <= PROGRAMS_START) {
-		program_wait(PROGRAMS_START);
+	if (program_now() <= PROGRAMS_START)
 		return true;
-	}
 	note_wrong(p, EXIT_BAD_INPUT,
 		"setting up takes longer than 10 us, after which other nodes "
 		"begin to send; the network interface's registers are too "

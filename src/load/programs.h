@@ -69,10 +69,10 @@ uint64_t programs_estimate(
 	uint64_t n_nodes, uint64_t programs_per_node, uint64_t bytes_per_node);
 
 /*
- * A program has set up what others send to, and waits until all have: false,
- * and the run will end with an error, where it is too late for that.
+ * A program has set up what others send to: false, and the run will end with an
+ * error, where they have begun to.
  */
-bool programs_begin(struct programs *p);
+bool programs_is_early(struct programs *p);
 
 /*
  * From a program: something is wrong, our own mistake.  Of all complaints

@@ -29,7 +29,6 @@ const struct load_ops *const load_registry[] = {
 	&load_replay,
 	&load_code,
 	&load_lofamo,
-	&load_messages,
 	&load_files,
 	&load_events,
 	NULL,

@@ -21,6 +21,6 @@ extern const struct load_ops load_replay;
 extern const struct load_ops load_code, load_lofamo;
 
 /* One machine's own: see spi/ and elan/. */
-extern const struct load_ops load_messages, load_files, load_events;
+extern const struct load_ops load_files, load_events;
 
 #endif

@@ -31,20 +31,6 @@ void load_figure(struct load_result *r, const char *name, double value)
 		(struct load_figure){ .name = name, .value = value };
 }
 
-bool load_find_figure(
-	const struct load_result *r, const char *name, double *value)
-{
-	uint32_t i;
-
-	for (i = 0; i < r->n_figures; i++) {
-		if (strcmp(r->figure[i].name, name) != 0)
-			continue;
-		*value = r->figure[i].value;
-		return true;
-	}
-	return false;
-}
-
 uint32_t load_own_fifo(const struct net *n, packet_id id)
 {
 	struct packet *p = &n->packets[id];

@@ -6,27 +6,28 @@
 
 static void fill(struct facts *f)
 {
-	static const struct fact_column columns[] = {
-		{ "time", "{time_us:.3f} us", true },
-		{ "unit", "unit", false },
-		{ "lanes", "[{lanes} of 4]", false },
-		{ NULL, NULL, false },
-	};
+	static const char columns[] =
+		">time={time_us:.3f} us|unit|lanes=[{_lanes} of 4]";
 	uint32_t i;
 
 	facts_count(f, "packets", 1);
 	facts_real(f, "load_pct", 33.333);
 	facts_text(f, "name", "A+");
 	facts_real(f, "time_ns", 41234);
-	facts_null(f, "none")->is_hidden = true;
-	facts_text(f, "place", "board")->is_hidden = true;
+	facts_null(f, "_none");
+	facts_text(f, "_place", "board");
 	facts_place(f, 1);
 	facts_line(f, "sent",
 		"{packets} packet{packets|s} by {name:-4}|, {load_pct:+7.1f} "
-		"%, on its {place}");
+		"%, on its {_place}");
 	facts_place(f, 0);
 	facts_line(f, "long label of it", "{load_pct/100:.4f}, {time_ns:u}");
-	facts_line(f, NULL, "bare[, of {missing}][, {none}][, {name}]");
+	facts_line(f, NULL, "bare[, of {missing}][, {_none}][, {name}]");
+	facts_list(f, "_names");
+	facts_text(f, NULL, "x");
+	facts_text(f, NULL, "y");
+	facts_end(f);
+	facts_line(f, NULL, "{_names}");
 	facts_line(f, "absent", "[{missing} of {name}]");
 	facts_list(f, "events");
 	for (i = 0; i < 3; i++) {
@@ -34,11 +35,11 @@ static void fill(struct facts *f)
 		facts_real(f, "time_us", 0.5 + i);
 		facts_print(f, "unit", "%s %u", i ? "link" : "card", i);
 		if (i)
-			facts_count(f, "lanes", 3)->is_hidden = true;
+			facts_count(f, "_lanes", 3);
 		facts_end(f);
 	}
 	facts_end(f);
-	facts_each(f, "events", 2, "event", "{time_us}[lanes?, {lanes}]");
+	facts_each(f, "events", 2, "event", "{time_us}[_lanes?, {_lanes}]");
 	facts_table(f, "events", columns, 2);
 }
 
@@ -78,6 +79,7 @@ static void people_read_lines_and_tables(void **state)
 	assert_string_equal(text,
 		"long label of it 0.3333, 41.23 us\n"
 		"bare, A+\n"
+		"x, y\n"
 		"event       0.5\n"
 		"            1.5, 3\n"
 		"    time  unit    lanes\n"

@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "out/figure.h"
+#include "facts/figure.h"
 #include "out/table.h"
 
 /* --- forms --- */
@@ -25,6 +25,7 @@ struct writer {
 	FILE *out;
 	const struct fact *group;
 	struct figure_scale scale; /* of the last u */
+	bool is_any; /* a part in brackets was not left out */
 };
 
 static struct blank read_blank(const char *s)
@@ -115,6 +116,16 @@ static bool is_one(const struct fact *x)
 	return fact_number(x, &value) && value == 1;
 }
 
+static void write_list(struct writer *w, const struct fact *x)
+{
+	const char *before = "";
+
+	for (x = x->first; x; x = x->next) {
+		fprintf(w->out, "%s%s", before, x->is.text);
+		before = ", ";
+	}
+}
+
 static void write_blank(struct writer *w, const char *at)
 {
 	struct blank b = read_blank(at);
@@ -126,6 +137,8 @@ static void write_blank(struct writer *w, const char *at)
 		fputs(is_one(x) ? "" : "s", w->out);
 	else if (x->type == FACT_TEXT)
 		write_text(w, &b, x->is.text);
+	else if (x->type == FACT_LIST)
+		write_list(w, x);
 	else if (!fact_number(x, &value))
 		write_text(w, &b, "-");
 	else if (x->type == FACT_REAL || b.as || b.times || b.over)
@@ -159,17 +172,18 @@ static size_t condition(const struct fact *group, const char *at, bool *holds)
 }
 
 /* Where a part in brackets goes on: inside it or behind it. */
-static const char *enter(const struct fact *group, const char *at)
+static const char *enter(struct writer *w, const char *at)
 {
 	const char *end = at + strcspn(at, "]"), *p;
 	bool holds = true;
-	size_t n = condition(group, at, &holds);
+	size_t n = condition(w->group, at, &holds);
 
 	for (p = at + n; p += strcspn(p, "{"), p < end; p++) {
 		struct blank b = read_blank(p + 1);
 
-		holds &= is_known(group, b.path);
+		holds &= is_known(w->group, b.path);
 	}
+	w->is_any |= holds;
 	return holds ? at + n : end + 1;
 }
 
@@ -185,7 +199,7 @@ static void write_form(struct writer *w, const char *at)
 			write_blank(w, at + 1);
 			at += strcspn(at, "}") + 1;
 		} else if (*at == '[') {
-			at = enter(w->group, at + 1);
+			at = enter(w, at + 1);
 		} else if (*at) {
 			at++;
 		}
@@ -205,7 +219,7 @@ static char *fill(const struct fact *group, const char *form)
 	write_form(&w, form);
 	if (fclose(w.out))
 		mem_give_up();
-	if (*form != '[' || *text)
+	if (*form != '[' || w.is_any || *text)
 		return text;
 	mem_free(text);
 	return NULL;
@@ -226,15 +240,20 @@ static void write_label(FILE *out, const char *label)
 	fprintf(out, "%-11s ", label);
 }
 
+static void write_plain(FILE *out, const char *label, const char *text)
+{
+	if (label)
+		write_label(out, label);
+	fprintf(out, "%s\n", text);
+}
+
 static void write_line(FILE *out, const struct fact *group, const char *label,
 	const char *form)
 {
 	char *text = fill(group, form);
 
-	if (text && label)
-		write_label(out, label);
 	if (text)
-		fprintf(out, "%s\n", text);
+		write_plain(out, label, text);
 	mem_free(text);
 }
 
@@ -245,6 +264,10 @@ static void write_lines(
 	const struct fact *x;
 	uint32_t n = 0;
 
+	if (line->is.line.is_plain) {
+		write_plain(out, label, form);
+		return;
+	}
 	if (!line->is.line.list) {
 		write_line(out, group, label, form);
 		return;
@@ -254,6 +277,26 @@ static void write_lines(
 	for (x = x->first; x && (!line->is.line.most || n < line->is.line.most);
 		x = x->next, n++)
 		write_line(out, x, n && label ? "" : label, form);
+}
+
+/* Cuts "wire=class|>latency={latency_ns} ns" into heads and forms; how many. */
+static uint32_t read_columns(
+	char *text, struct table_column *column, const char **form)
+{
+	uint32_t n = 0;
+	char *at, *save = NULL, *equals;
+
+	for (at = strtok_r(text, "|", &save); at;
+		at = strtok_r(NULL, "|", &save), n++) {
+		BUG_IF(n == TABLE_MAX_COLUMNS);
+		column[n].is_number = *at == '>';
+		column[n].head = at += *at == '>';
+		equals = strchr(at, '=');
+		form[n] = equals ? equals + 1 : at;
+		if (equals)
+			*equals = '\0';
+	}
+	return n;
 }
 
 static char *cell_of(const struct fact *row, const char *form)
@@ -266,16 +309,15 @@ static char *cell_of(const struct fact *row, const char *form)
 	return fill(row, whole);
 }
 
-static void add_row(struct table *t, const struct fact *x,
-	const struct fact_column *column, uint32_t n)
+static void add_row(struct table *t, const struct fact *x, const char **form)
 {
 	char *cell[TABLE_MAX_COLUMNS];
-	uint32_t i;
+	size_t i;
 
-	for (i = 0; i < n; i++)
-		cell[i] = cell_of(x, column[i].form);
+	for (i = 0; i < t->n_columns; i++)
+		cell[i] = cell_of(x, form[i]);
 	table_add(t, (const char *const *)cell);
-	for (i = 0; i < n; i++)
+	for (i = 0; i < t->n_columns; i++)
 		mem_free(cell[i]);
 }
 
@@ -290,25 +332,23 @@ struct page {
 static void write_table(
 	struct page *p, const struct fact *group, const struct fact *x)
 {
-	const struct fact_column *c = x->is.table.column;
-	struct table_column column[TABLE_MAX_COLUMNS];
 	const struct fact *row = facts_find(group, x->is.table.list);
-	uint32_t n = 0, n_rows = 0;
+	char *columns = mem_text(x->is.table.columns);
+	struct table_column column[TABLE_MAX_COLUMNS];
+	const char *form[TABLE_MAX_COLUMNS];
 	struct table t;
 
 	BUG_IF(!row);
-	for (; c[n].head; n++) {
-		BUG_IF(n == TABLE_MAX_COLUMNS);
-		column[n] = (struct table_column){ c[n].head, c[n].is_number };
-	}
-	table_init(&t, column, n);
+	table_init(&t, column, read_columns(columns, column, form));
 	for (row = row->first;
-		row && (!x->is.table.most || n_rows < x->is.table.most);
-		row = row->next, n_rows++)
-		add_row(&t, row, c, n);
-	if (n_rows)
+		row && (!x->is.table.most || t.n_rows < x->is.table.most);
+		row = row->next)
+		if (row->type < FACT_LINE)
+			add_row(&t, row, form);
+	if (t.n_rows)
 		table_print(&t, p->out, p->width, p->is_bold);
 	table_fini(&t);
+	mem_free(columns);
 }
 
 static void write_place(struct page *p, const struct fact *group)

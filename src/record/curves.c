@@ -6,19 +6,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/mem.h"
 #include "meas/batches.h"
 #include "record/params.h"
 #include "record/read.h"
 #include "record/tables.h"
-
-static void put_meta(
-	struct db *d, const char *key, const char *value, struct err *e)
-{
-	row_put_meta(d,
-		&(struct row_meta){ .key = key, .value = { .text = value } },
-		e);
-}
 
 static int begin(struct db *d, const struct curves_about *a, struct err *e)
 {
@@ -26,10 +17,10 @@ static int begin(struct db *d, const struct curves_about *a, struct err *e)
 
 	if (tables_create(d, IN_SWEEPS, e))
 		return -1;
-	put_meta(d, "kind", "sweep", e);
-	put_meta(d, "what", a->what, e);
-	put_meta(d, "command", a->command, e);
-	put_meta(d, "weft", WEFT_VERSION, e);
+	record_put_text(d, "kind", "sweep", e);
+	record_put_text(d, "what", a->what, e);
+	record_put_text(d, "command", a->command, e);
+	record_put_text(d, "weft", WEFT_VERSION, e);
 	for (i = 0; i < a->n_machines; i++)
 		if (a->machines[i])
 			record_params_write(d, a->machines[i]->header.name,
@@ -60,8 +51,8 @@ static int check_inputs(struct db *d, struct err *e)
 
 static int check_same(struct db *d, const struct curves_about *a, struct err *e)
 {
-	char *what = record_meta(d, "what", e);
-	char *weft = record_meta(d, "weft", e);
+	const char *what = record_meta(d, "what", e);
+	const char *weft = record_meta(d, "weft", e);
 
 	if (!e->code && !*what)
 		err_set(e, "%s: is not of a sweep", db_path(d));
@@ -73,8 +64,6 @@ static int check_same(struct db *d, const struct curves_about *a, struct err *e)
 			"%s: the sweep was begun by weft %.20s, and this is "
 			"%s; take another file",
 			db_path(d), weft, WEFT_VERSION);
-	mem_free(what);
-	mem_free(weft);
 	return e->code || check_inputs(d, e) ? -1 : 0;
 }
 

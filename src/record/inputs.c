@@ -125,11 +125,9 @@ int record_inputs_write(
 
 	for (i = 0; i < in->n; i++)
 		row_put_input(d,
-			&(struct row_input){
-				.kind = in->of[i].kind,
+			&(struct row_input){ .kind = in->of[i].kind,
 				.path = in->of[i].path,
-				.hash = in->of[i].hash,
-			},
+				.hash = in->of[i].hash },
 			e);
 	return e->code ? -1 : 0;
 }

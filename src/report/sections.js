@@ -250,7 +250,7 @@ function rareCharts(run, i) {
 	if (waits)
 		out.push(...timeChart(run, "Packets waiting for its tokens", [{
 			name: "waiting", isArea: true, points: timeSeries(run,
-				t => waits[t] / 256) }]));
+				t => waits[t] / data.scales.token_wait) }]));
 	if (again)
 		out.push(...timeChart(run, "Packets sent again", [{ name:
 			"sent again", isArea: true, points: timeSeries(run,

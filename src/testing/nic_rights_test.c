@@ -38,7 +38,7 @@ static bool serve_others(struct bench_end *x, void (*deed)(struct bench_end *x))
 	if (comes)
 		d->expect(x, 0, PLACES * bytes);
 	bench_make(x, number(x->node, to, 0), BENCH_SOURCE, bytes);
-	bench_ready(x, true);
+	bench_ready(x);
 	if (x->node == ROGUE)
 		deed(x);
 	for (i = 0; i < PLACES && (x->node == OTHER || x->node == FOURTH); i++)
@@ -55,7 +55,7 @@ static bool serve_others(struct bench_end *x, void (*deed)(struct bench_end *x))
 static void put_between(
 	struct bench_end *x, uint64_t to, uint64_t from, uint64_t bytes)
 {
-	struct bench_put p = bench_put(x, VICTIM, whole(x, bytes));
+	struct bench_transfer p = bench_transfer(x, VICTIM, whole(x, bytes));
 
 	p.to = to;
 	p.from = from;
@@ -78,16 +78,23 @@ static void put_from_beyond(struct bench_end *x)
 	put_between(x, target(PLACES), memory_end(x), 600);
 }
 
+static void get_between(struct bench_end *x, uint64_t from, uint64_t to)
+{
+	struct bench_transfer g = bench_transfer(x, VICTIM, whole(x, 200));
+
+	g.from = from;
+	g.to = to;
+	x->bench->driver->get(x, &g);
+}
+
 static void get_from_beyond(struct bench_end *x)
 {
-	x->bench->driver->get(x, VICTIM, memory_end(x), target(PLACES),
-		whole(x, 200), BENCH_ANY, false);
+	get_between(x, memory_end(x), target(PLACES));
 }
 
 static void get_to_beyond(struct bench_end *x)
 {
-	x->bench->driver->get(x, VICTIM, BENCH_SOURCE, memory_end(x),
-		whole(x, 200), BENCH_ANY, false);
+	get_between(x, BENCH_SOURCE, memory_end(x));
 }
 
 /* Nothing came of it. */
@@ -136,8 +143,7 @@ static void put_to_device(struct bench_end *x)
 
 static void get_from_device(struct bench_end *x)
 {
-	x->bench->driver->get(x, VICTIM, memory_end(x) + PLACE, target(PLACES),
-		whole(x, 200), BENCH_ANY, false);
+	get_between(x, memory_end(x) + PLACE, target(PLACES));
 }
 
 static bool beside_a_device(

@@ -138,13 +138,7 @@ static void load_program(void *arg)
 	assert_int_equal(program_now() - t, u->mmio_load + STORES * u->slave);
 }
 
-static void bgq_f89_loads_and_stores_share_a_port(void **state)
-{
-	const struct spi_test_program p[] = { { 0, 0, load_program, NULL } };
-
-	(void)state;
-	spi_test_run("2x2", 1, p, N(p), 0);
-}
+SPI_ALONE(bgq_f89_loads_and_stores_share_a_port, "2x2", load_program)
 
 struct completion {
 	uint64_t left;
@@ -320,16 +314,9 @@ static void stored_program(void *arg)
 	check_packets(f, true);
 }
 
-static void bgq_f116_packets_are_stored_whole(void **state)
-{
-	const struct spi_test_program p[] = {
-		{ 0, 0, message_program, NULL },
-		{ 1, 0, stored_program, NULL },
-	};
-
-	(void)state;
-	spi_test_run("2x2", 1, p, N(p), 0);
-}
+/* Also BGQ-F104: a message is what its descriptor says. */
+SPI_PAIR(bgq_f116_packets_are_stored_whole, "2x2", message_program, 1,
+	stored_program)
 
 /* Messages of many sizes through a FIFO of little more than a packet. */
 enum { MESSAGES = 120 };
@@ -427,9 +414,9 @@ static void threshold_program(void *arg)
 	uint32_t n;
 
 	(void)arg;
-	/* 4064 bytes of room: after the third packet 2432, after the fourth
-	 * 1888 */
-	MUSPI_SetRecFifoThreshold(f, 2000);
+	/* 4064 bytes of room: after the third packet 2432, which is not below
+	 * the threshold, after the fourth 1888 */
+	MUSPI_SetRecFifoThreshold(f, 2432);
 	assert_int_equal(spi_wait_interrupt(bit), bit);
 	/* space is reserved before the packet is stored */
 	n = (uint32_t)spi_rec_bytes(f) / 544;
@@ -446,16 +433,8 @@ static void threshold_program(void *arg)
 	assert_int_equal(MUSPI_getRecFifosCrossed(&g), 0);
 }
 
-static void bgq_f120_space_below_a_threshold_interrupts(void **state)
-{
-	const struct spi_test_program p[] = {
-		{ 0, 0, fill_up_program, NULL },
-		{ 1, 0, threshold_program, NULL },
-	};
-
-	(void)state;
-	spi_test_run("2x2", 1, p, N(p), 0);
-}
+SPI_PAIR(bgq_f120_space_below_a_threshold_interrupts, "2x2", fill_up_program, 1,
+	threshold_program)
 
 int main(void)
 {

@@ -426,16 +426,8 @@ static void counted_program(void *arg)
 	assert_int_equal(spi_upc(MU_UPC_SENT, 4), 0);
 }
 
-static void bgq_f71_a_program_reads_four_counters_of_a_sender(void **state)
-{
-	const struct spi_test_program p[] = {
-		{ 0, 0, counting_program, NULL },
-		{ 1, 0, counted_program, NULL },
-	};
-
-	(void)state;
-	spi_test_run("4x2", 1, p, N(p), 0);
-}
+SPI_PAIR(bgq_f71_a_program_reads_four_counters_of_a_sender, "4x2",
+	counting_program, 1, counted_program)
 
 /* --- errors --- */
 

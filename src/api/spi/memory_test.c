@@ -60,13 +60,7 @@ static void atomics_program(void *arg)
 	assert_false(L2_AtomicStoreAdd(WORD + 1, 1));
 }
 
-static void atomics_do_what_they_say(void **state)
-{
-	const struct spi_test_program p[] = { { 0, 0, atomics_program, NULL } };
-
-	(void)state;
-	spi_test_run("2x2", 1, p, N(p), 0);
-}
+SPI_ALONE(atomics_do_what_they_say, "2x2", atomics_program)
 
 /* Threads of a node that take numbers: each is taken once. */
 enum { TAKERS = 64, ITEMS = 1000 };

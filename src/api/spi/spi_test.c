@@ -1,20 +1,14 @@
 #include <errno.h>
 #include <string.h>
 
-#include "api/spi/spi.h"
-#include "base/mem.h"
-#include "host/program.h"
-#include "nic/nic_testing.h"
+#include "api/spi/spi_testing.h"
 #include "sim/random.h"
 #include "testing/testing.h"
 
 enum {
-	COUNTER_AT = 0x1000,
 	FIFO_AT = 0x10000,
 	FIFO_BYTES = 1024,
 	FIFOS = 3, /* of each node, in as many sub-groups */
-	SOURCE_AT = 0x1000000,
-	TARGET_AT = 0x2000000,
 	SLOT = 8192, /* bytes of memory for a message */
 	LONGEST = 5000,
 };
@@ -54,19 +48,6 @@ static struct message message(const struct traffic *t, uint32_t j)
 	};
 }
 
-static uint8_t byte_of(uint32_t j, uint32_t i)
-{
-	return (uint8_t)(j * 151 + i * 7 + i / 256 + 1);
-}
-
-static void fill(uint32_t j, uint8_t *bytes, uint32_t n)
-{
-	uint32_t i;
-
-	for (i = 0; i < n; i++)
-		bytes[i] = byte_of(j, i);
-}
-
 /* --- a node --- */
 
 struct fifos {
@@ -97,19 +78,6 @@ static void open_fifos(struct fifos *f)
 	}
 }
 
-static void open_bases(void)
-{
-	static const uint32_t ids[] = { 0, 7 };
-	MUSPI_BaseAddressTableSubGroup_t g;
-
-	assert_int_equal(Kernel_AllocateBaseAddressTable(20, &g, 2, ids, 0), 0);
-	assert_int_equal(MUSPI_SetBaseAddress(&g, 0, TARGET_AT), 0);
-	assert_int_equal(MUSPI_SetBaseAddress(&g, 7,
-				 MUSPI_GetAtomicAddress(
-					 COUNTER_AT, MU_ATOMIC_STORE_ADD)),
-		0);
-}
-
 static uint64_t map_of(const struct message *m)
 {
 	static const uint64_t map[] = {
@@ -128,15 +96,16 @@ static MUHWI_Descriptor_t describe(uint32_t j, const struct message *m)
 {
 	const uint8_t dynamic = MUHWI_PACKET_USE_DYNAMIC_ROUTING;
 	MUSPI_Pt2PtDirectPutDescriptorInfo_t i = {
-		.Base = { .Payload_Address = SOURCE_AT + j * SLOT + m->source,
+		.Base = { .Payload_Address =
+				  SPI_TEST_SOURCE + j * SLOT + m->source,
 			.Message_Length = m->bytes,
 			.Torus_FIFO_Map = map_of(m),
 			.Dest = spi_destination(m->to) },
 		.Pt2Pt = { .Misc1 = m->channel == MU_DYNAMIC ? dynamic : 0,
 			.Misc2 = (uint8_t)(m->channel << 5) },
-		.DirectPut = { .Rec_Payload_Base_Address_Id = 20 * 8,
+		.DirectPut = { .Rec_Payload_Base_Address_Id = SPI_TEST_BASE,
 			.Rec_Payload_Offset = (uint64_t)j * SLOT + m->target,
-			.Rec_Counter_Base_Address_Id = 20 * 8 + 7 },
+			.Rec_Counter_Base_Address_Id = SPI_TEST_BASE_COUNTER },
 	};
 	MUHWI_Descriptor_t d;
 
@@ -169,10 +138,10 @@ static void send_all(const struct traffic *t, struct fifos *f)
 static void check_message(uint32_t j, const struct message *m)
 {
 	uint8_t got[LONGEST + 64], want[LONGEST + 64];
-	uint64_t at = TARGET_AT + (uint64_t)j * SLOT + m->target;
+	uint64_t at = SPI_TEST_TARGET + (uint64_t)j * SLOT + m->target;
 
 	memset(want, 0, sizeof(want));
-	fill(j, want + 32, m->bytes);
+	spi_test_fill(j, want + 32, m->bytes);
 	assert_true(spi_load(at - 32, got, m->bytes + 64));
 	assert_memory_equal(got, want, m->bytes + 64);
 }
@@ -192,17 +161,17 @@ static void node_program(void *arg)
 			left += m.bytes;
 		if (m.from != program_node())
 			continue;
-		fill(j, bytes, m.bytes);
-		assert_true(spi_store(SOURCE_AT + (uint64_t)j * SLOT + m.source,
-			bytes, m.bytes));
+		spi_test_fill(j, bytes, m.bytes);
+		assert_true(spi_store(
+			SPI_TEST_SOURCE + (uint64_t)j * SLOT + m.source, bytes,
+			m.bytes));
 	}
-	assert_true(spi_store(COUNTER_AT, &left, sizeof(left)));
 	spi_become_system();
-	open_bases();
+	spi_test_bases(left);
 	open_fifos(&f);
 	program_wait(5000 * SIM_NS);
 	send_all(t, &f);
-	assert_true(spi_poll(COUNTER_AT, 0));
+	assert_true(spi_poll(SPI_TEST_COUNTER, 0));
 	for (j = 0; j < t->n_messages; j++) {
 		struct message m = message(t, j);
 
@@ -294,7 +263,7 @@ static void mistaken_program(void *arg)
 	assert_int_equal(
 		Kernel_AllocateBaseAddressTable(3, &b, 1, &id, 0), EBUSY);
 	assert_int_equal(MUSPI_SetBaseAddress(&b, 8, 0), EINVAL);
-	assert_false(spi_poll(COUNTER_AT + 4, 0));
+	assert_false(spi_poll(SPI_TEST_COUNTER + 4, 0));
 	assert_false(spi_load(NIC_TESTING_MEMORY, &id, 1));
 	*(bool *)arg = true;
 }

@@ -33,6 +33,27 @@ struct spi_test_program {
 uint64_t spi_test_run(const char *shape, uint32_t n_workers,
 	const struct spi_test_program *programs, uint32_t n, uint64_t n_errors);
 
+/* A test: programs of node 0 and of another, or of node 0 alone. */
+#define SPI_PAIR(name_, shape_, program_, node_, other_)                       \
+	static void name_(void **state)                                        \
+	{                                                                      \
+		const struct spi_test_program p[] = {                          \
+			{ 0, 0, program_, NULL }, { node_, 0, other_, NULL }   \
+		};                                                             \
+                                                                               \
+		(void)state;                                                   \
+		spi_test_run(shape_, 1, p, 2, 0);                              \
+	}
+
+#define SPI_ALONE(name_, shape_, program_)                                     \
+	static void name_(void **state)                                        \
+	{                                                                      \
+		const struct spi_test_program p = { 0, 0, program_, NULL };    \
+                                                                               \
+		(void)state;                                                   \
+		spi_test_run(shape_, 1, &p, 1, 0);                             \
+	}
+
 /* FIFO id of a sub-group, with places for so many descriptors, activated. */
 MUSPI_InjFifo_t *spi_test_inj(MUSPI_InjFifoSubGroup_t *g, uint32_t subgrpid,
 	uint32_t id, uint32_t places, const Kernel_InjFifoAttributes_t *attrs);

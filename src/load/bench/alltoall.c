@@ -166,7 +166,7 @@ static void send_all(struct bench_end *x)
 	uint32_t n = (uint32_t)a->n_ranks, i;
 	uint32_t rounds = a->driver ? 1 : a->rounds, round;
 	uint64_t left = (uint64_t)a->bench.bytes, at = 0;
-	struct bench_put p = bench_put(x, 0, 0);
+	struct bench_transfer p = bench_transfer(x, 0, 0);
 	struct order order;
 
 	for (round = 0; round < rounds; round++) {
@@ -190,27 +190,33 @@ static void send_all(struct bench_end *x)
 	}
 }
 
-static void run(void *arg)
+static bool prepare(struct bench_end *x)
 {
-	struct bench_end *x = arg;
-	bool is_synthetic = of(x)->is_synthetic;
-	uint64_t bytes = bytes_of(of(x));
+	if (!(of(x)->is_synthetic ? make_synthetic(x) : make_real(x)))
+		return false;
+	x->bench->driver->expect(x, 0, bytes_of(of(x)));
+	return true;
+}
 
-	if (!(is_synthetic ? make_synthetic(x) : make_real(x)) ||
-		!bench_open(x))
-		return;
-	x->bench->driver->expect(x, 0, bytes);
-	bench_ready(x, true);
-	x->start = program_now();
+static bool transfer(struct bench_end *x)
+{
 	send_all(x);
-	if (!x->bench->driver->await(x, 0))
-		return;
-	x->end = program_now();
-	if (is_synthetic)
-		bench_check_target(x, 0, bytes, 1);
+	return x->bench->driver->await(x, 0);
+}
+
+static void check(struct bench_end *x)
+{
+	if (of(x)->is_synthetic)
+		bench_check_target(x, 0, bytes_of(of(x)), 1);
 	else
 		check_real(x);
 }
+
+static const struct bench_program program = {
+	.prepare = prepare,
+	.transfer = transfer,
+	.check = check,
+};
 
 /* --- the course of a run --- */
 
@@ -248,7 +254,7 @@ static int init(struct load *l, const struct topo *t, struct route *r,
 
 static void start(struct load *l)
 {
-	bench_start_all((struct bench *)l, run);
+	bench_start_all((struct bench *)l, &program);
 }
 
 static void report(struct load *l, struct load_result *r)

@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "load/keys.h"
 #include "load/order.h"
-#include "route/hint.h"
 #include "sim/random.h"
 
 #define AT(field) offsetof(struct alltoall, field)

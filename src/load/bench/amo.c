@@ -66,27 +66,27 @@ static uint64_t draw(
 
 /* --- the programs --- */
 
-static void send(void *arg)
+static bool add_all(struct bench_end *x)
 {
-	struct bench_end *x = arg;
 	const struct bench_driver *d = x->bench->driver;
 	const struct amo *m = of(x);
-	struct bench_put done = bench_put(x, 0, NOTICE);
 	uint64_t k, n = share(m, (uint64_t)(x - x->bench->ends));
 	uint64_t operand, variable;
 
-	if (!bench_open(x))
-		return;
-	bench_ready(x, true);
-	x->start = program_now();
 	for (k = 0; k < n; k++) {
 		variable = draw(m, x->node, k, &operand);
-		d->add(x, 0, at_of(variable), operand, (uint32_t)m->window);
+		d->atomics->change(x, 0, at_of(variable), BENCH_ADD, operand,
+			(uint32_t)m->window);
 	}
-	if (!d->flush(x))
-		programs_fail(
-			&x->bench->programs, "not all additions were made");
-	x->end = program_now();
+	return d->flush(x) || programs_fail(&x->bench->programs,
+				      "not all additions were made");
+}
+
+static void tell_done(struct bench_end *x)
+{
+	const struct bench_driver *d = x->bench->driver;
+	struct bench_transfer done = bench_transfer(x, 0, NOTICE);
+
 	done.counter = COUNTER;
 	done.is_tracked = true;
 	bench_track_puts(x, x->bench->means, 1, NOTICE);
@@ -94,19 +94,23 @@ static void send(void *arg)
 	d->flush(x);
 }
 
-static void collect(void *arg)
+static void collect(struct bench_end *x)
 {
-	struct bench_end *x = arg;
 	const struct bench_driver *d = x->bench->driver;
 
-	x->is_sink = true;
 	if (!bench_open(x))
 		return;
 	d->expect(x, COUNTER, NOTICE * (uint64_t)of(x)->senders);
-	bench_ready(x, true);
-	of(x)->is_settled =
-		d->await(x, COUNTER) && (!d->settle || d->settle(x));
+	bench_ready(x);
+	of(x)->is_settled = d->await(x, COUNTER) &&
+			    (!d->atomics->settle || d->atomics->settle(x));
 }
+
+static const struct bench_program adding = {
+	.transfer = add_all,
+	.check = tell_done,
+};
+static const struct bench_program collecting = { .run = collect };
 
 /* --- the course of a run --- */
 
@@ -136,14 +140,17 @@ static int amo_init(struct load *l, const struct topo *t, struct route *r,
 		.is_for_rate = true,
 	};
 	uint32_t most = t->n_nodes - first_sender(t);
+	const struct bench_atomics *atomics;
 
 	(void)r;
 	(void)link;
 	if (bench_init(&m->bench, &n, t, e))
 		return -1;
-	if (!m->bench.driver->add)
-		return err_set(e, "amo: the %s has no atomic operations",
-			l->nic_ops->title);
+	atomics = m->bench.driver->atomics;
+	if (!atomics || !atomics->has_acks)
+		return err_set(e, "amo: the %s has no atomic operations%s",
+			l->nic_ops->title,
+			atomics ? " that it acknowledges" : "");
 	if (m->senders > most)
 		return err_set(e,
 			"senders: only %u nodes are at other routers than node "
@@ -160,9 +167,10 @@ static void amo_start(struct load *l)
 	site_id first = first_sender(l->net->topo);
 
 	bench_open_ends(b);
-	bench_run(b, 0, 0, (uint32_t)b->cpu, collect);
+	b->ends[0].is_sink = true;
+	bench_run(b, 0, 0, (uint32_t)b->cpu, &collecting);
 	for (i = 0; i < n; i++)
-		bench_run(b, i + 1, first + i, (uint32_t)b->cpu, send);
+		bench_run(b, i + 1, first + i, (uint32_t)b->cpu, &adding);
 }
 
 /* The first variable with another sum than that of all additions, or -1. */

@@ -188,9 +188,8 @@ static void pass(const struct collective *c, struct member *m)
  * barrier when they look, and if they entered the next one then, its time would
  * depend on when that was.
  */
-static void run_barriers(void *arg)
+static void run_barriers(struct bench_end *x)
 {
-	struct bench_end *x = arg;
 	const struct collective *c = of(x);
 	struct member *m = x->data;
 	int64_t round;
@@ -219,9 +218,8 @@ static void barrier_told(
 		m->done = t;
 }
 
-static void run(void *arg)
+static void run_messages(struct bench_end *x)
 {
-	struct bench_end *x = arg;
 	struct collective *c = of(x);
 	struct member *m = x->data;
 	struct weft_msg *msg = bench_messages(x);
@@ -341,11 +339,16 @@ static int collective_init(struct load *l, const struct topo *t,
 
 static void collective_start(struct load *l)
 {
+	static const struct bench_program barriers = { .run = run_barriers };
+	static const struct bench_program trees = {
+		.run = collective_tree_run
+	};
+	static const struct bench_program messages = { .run = run_messages };
 	struct collective *c = (struct collective *)l;
 
-	bench_start_all(&c->bench, c->barrier ? run_barriers
-				   : c->tree  ? collective_tree_run
-					      : run);
+	bench_start_all(&c->bench, c->barrier ? &barriers
+				   : c->tree  ? &trees
+					      : &messages);
 }
 
 static void collective_delivered(

@@ -44,7 +44,7 @@ struct collective {
 int collective_tree_check(
 	struct collective *c, const struct topo *t, struct err *e);
 /* The program. */
-void collective_tree_run(void *end);
+void collective_tree_run(struct bench_end *x);
 /* A packet's bytes are in memory. */
 void collective_tree_delivered(struct collective *c, site_id s, sim_time t);
 void collective_tree_report(const struct collective *c, struct load_result *r);

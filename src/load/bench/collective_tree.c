@@ -459,9 +459,8 @@ static void run_boxes(struct bench_end *x)
 	x->end = program_now();
 }
 
-void collective_tree_run(void *arg)
+void collective_tree_run(struct bench_end *x)
 {
-	struct bench_end *x = arg;
 	struct collective *c = of(x);
 	struct member *m = x->data;
 	const struct bench_tree_how how = how_of(c, &m->box, 0);

@@ -117,9 +117,13 @@ static bool ask(struct bench_end *x, uint64_t k, uint64_t n)
 		bench_track_gets(x, n, bytes);
 	for (i = 0; i < n; i++) {
 		struct spot s = spot(g, k + i);
+		struct bench_transfer t = bench_transfer(x, s.node, bytes);
 
-		d->get(x, s.node, SOURCE_AT + s.offset, place(g, i), bytes,
-			(uint32_t)(i % (uint64_t)g->queues), !d->wait_word);
+		t.from = SOURCE_AT + s.offset;
+		t.to = place(g, i);
+		t.queue = (uint32_t)(i % (uint64_t)g->queues);
+		t.is_tracked = !d->wait_word;
+		d->get(x, &t);
 	}
 	if (!d->wait_word && !d->flush(x))
 		return false;
@@ -130,24 +134,29 @@ static bool ask(struct bench_end *x, uint64_t k, uint64_t n)
 }
 
 /* The other nodes' interfaces answer, when they have been opened. */
-static void run(void *arg)
+static bool prepare(struct bench_end *x)
 {
-	struct bench_end *x = arg;
+	return bench_add_source(x, SOURCE_AT, SOURCE) &&
+	       x->node == (site_id)x->bench->from;
+}
+
+static bool ask_all(struct bench_end *x)
+{
 	uint64_t k, n, rounds = (uint64_t)x->bench->rounds;
 	uint64_t batch = (uint64_t)of(x)->batch;
 
-	if (!bench_add_source(x, SOURCE_AT, SOURCE) || !bench_open(x) ||
-		x->node != (site_id)x->bench->from)
-		return;
-	bench_ready(x, true);
-	x->start = program_now();
 	for (k = 0; k < rounds; k += n) {
 		n = rounds - k < batch ? rounds - k : batch;
 		if (!ask(x, k, n))
-			return;
+			return false;
 	}
-	x->end = program_now();
+	return true;
 }
+
+static const struct bench_program program = {
+	.prepare = prepare,
+	.transfer = ask_all,
+};
 
 /* --- the course of a run --- */
 
@@ -176,7 +185,7 @@ static int gets_init(struct load *l, const struct topo *t, struct route *r,
 		return -1;
 	b->piece = SOURCE;
 	b->owner = owner;
-	most = b->driver->get_most;
+	most = b->driver->most.get_bytes;
 	if (most && b->bytes > most)
 		return err_set(e, "bytes: a get reads at most %u", most);
 	return 0;
@@ -184,7 +193,7 @@ static int gets_init(struct load *l, const struct topo *t, struct route *r,
 
 static void gets_start(struct load *l)
 {
-	bench_start_all((struct bench *)l, run);
+	bench_start_all((struct bench *)l, &program);
 }
 
 static void gets_report(struct load *l, struct load_result *r)
@@ -195,8 +204,8 @@ static void gets_report(struct load *l, struct load_result *r)
 	if (!bench_report(b, r))
 		return;
 	took = (double)bench_time(b);
-	if (b->to >= 0 && b->driver->report)
-		b->driver->report(b, r, (site_id)b->from, (site_id)b->to);
+	if (b->to >= 0)
+		bench_report_own(b, r);
 	load_figure(r, "get_ns", took / SIM_NS / n);
 	load_figure(r, "gets_per_us", n * 1e6 / took);
 }

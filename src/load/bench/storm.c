@@ -8,8 +8,9 @@
  * of it back: the bytes must be those, and the guards and what lies behind the
  * bytes must be as before.  So what is lost, doubled late, or elsewhere is
  * seen.  Where nothing is acknowledged it reads until the bytes are there.
- * Where the interface has them it also adds to a word of that place, and sends
- * blocks to partners that have offered places for them.
+ * Where the interface has them it also changes a word of that place, and sends
+ * blocks that partners take.  What it leaves to software, such as routes, can
+ * be left to chance.
  * What has come to a node is counted besides, byte by byte, and must be what
  * was sent.
  *
@@ -44,6 +45,11 @@ static const struct param params[] = {
 		"total number of messages"),
 	KEY_BYTES("bytes", AT(bench.bytes), "2 KiB", 8, MOST_BYTES,
 		"length of the longest message; all are whole words"),
+	KEY_WORD("kinds", AT(kinds), "usual", "usual|all",
+		"kinds of messages; usual: puts and gets, and atomics and "
+		"blocks where the interface acknowledges them; all: on Blue "
+		"Gene/Q also atomics and messages into reception FIFOs, and "
+		"all routes"),
 	KEY_COUNT("lanes", AT(lanes), "2", 1, MOST_LANES,
 		"number of programs of each node, each with its own queue; "
 		"reduced to one where a node can have no more, as with "
@@ -85,14 +91,25 @@ static uint64_t place_at(const struct lane *l)
 				   l->storm->area;
 }
 
+static bool fetch_by(struct bench_end *x, site_id from, uint64_t at,
+	uint64_t bytes, uint64_t chance)
+{
+	const struct bench_driver *d = x->bench->driver;
+	struct bench_transfer g = bench_transfer(x, from, bytes);
+
+	g.from = at;
+	g.to = area_at(x->data, BACK_AT);
+	g.is_tracked = true;
+	g.chance = chance;
+	bench_track_gets(x, 1, bytes);
+	d->get(x, &g);
+	return d->flush(x);
+}
+
 static bool fetch(
 	struct bench_end *x, site_id from, uint64_t at, uint64_t bytes)
 {
-	const struct bench_driver *d = x->bench->driver;
-
-	bench_track_gets(x, 1, bytes);
-	d->get(x, from, at, area_at(x->data, BACK_AT), bytes, BENCH_ANY, true);
-	return d->flush(x);
+	return fetch_by(x, from, at, bytes, 0);
 }
 
 /* Whether the bytes that were fetched are the right ones. */
@@ -124,7 +141,7 @@ static bool look(struct bench_end *x, const struct message *m)
 	const struct place *p = &l->place[m->partner];
 	uint64_t all = l->storm->area, from = p->is_unknown ? GUARD : 0;
 	uint64_t bytes = p->is_unknown ? m->bytes : all;
-	uint32_t looks = x->bench->driver->has_acks ? 1 : MOST_LOOKS;
+	uint32_t looks = x->bench->driver->is & BENCH_HAS_ACKS ? 1 : MOST_LOOKS;
 
 	while (looks--) {
 		if (!fetch(x, m->dst, place_at(l), all))
@@ -158,7 +175,8 @@ static bool settle(struct bench_end *x, const struct message *m)
 	struct lane *l = x->data;
 	struct place *p = &l->place[m->partner];
 	uint64_t all = l->storm->area, at = 0;
-	uint32_t tries = x->bench->driver->is_open_ended ? MOST_TRIES : 0;
+	uint32_t tries =
+		x->bench->driver->is & BENCH_OPEN_ENDED ? MOST_TRIES : 0;
 
 	if (p->is_unknown)
 		return false;
@@ -177,7 +195,7 @@ static uint32_t means_of(const struct bench *b, const struct message *m)
 {
 	uint32_t n = 1;
 
-	while (b->driver->means[n])
+	while (b->driver->means[n].name)
 		n++;
 	return n == 1 ? BENCH_AUTO : 1 + m->op % (n - 1);
 }
@@ -187,12 +205,13 @@ static bool put(struct bench_end *x, const struct message *m)
 	const struct bench_driver *d = x->bench->driver;
 	struct lane *l = x->data;
 	struct place *p = &l->place[m->partner];
-	struct bench_put b = bench_put(x, m->dst, m->bytes);
+	struct bench_transfer b = bench_transfer(x, m->dst, m->bytes);
 
 	b.from = area_at(l, SOURCE_AT);
 	b.to = place_at(l) + GUARD;
 	b.means = means_of(x->bench, m);
 	b.is_tracked = true;
+	b.chance = m->chance;
 	memcpy(l->before, p->bytes, l->storm->area);
 	memory_fill_by(x->bench->programs.load.seed, m->number, 0,
 		p->bytes + GUARD, m->bytes);
@@ -202,19 +221,36 @@ static bool put(struct bench_end *x, const struct message *m)
 	return d->flush(x) ? look(x, m) : settle(x, m);
 }
 
+static uint64_t changed(enum bench_atomic kind, uint64_t word, uint64_t operand)
+{
+	switch (kind) {
+	case BENCH_STORE:
+		return operand;
+	case BENCH_MAX:
+		return word > operand ? word : operand;
+	case BENCH_XOR:
+		return word ^ operand;
+	case BENCH_OR:
+		return word | operand;
+	default:
+		return word + operand;
+	}
+}
+
 /* The last word of a place. */
-static bool add(struct bench_end *x, const struct message *m)
+static bool change(struct bench_end *x, const struct message *m)
 {
 	const struct bench_driver *d = x->bench->driver;
+	enum bench_atomic kind = (enum bench_atomic)(m->at / 8 % d->atomics->n);
 	struct lane *l = x->data;
 	struct place *p = &l->place[m->partner];
 	uint64_t at = l->storm->area - WORD, word;
 
 	memcpy(l->before, p->bytes, l->storm->area);
 	memcpy(&word, p->bytes + at, WORD);
-	word += m->number;
+	word = changed(kind, word, m->number);
 	memcpy(p->bytes + at, &word, WORD);
-	d->add(x, m->dst, place_at(l) + at, m->number, 1);
+	d->atomics->change(x, m->dst, place_at(l) + at, kind, m->number, 1);
 	if (!d->flush(x))
 		return settle(x, m);
 	return p->is_unknown || look(x, m);
@@ -239,7 +275,7 @@ static bool get(struct bench_end *x, const struct message *m)
 	struct lane *l = x->data;
 	uint8_t want[MOST_GET];
 
-	if (!fetch(x, m->dst, CONSTANT_AT + m->at, m->bytes))
+	if (!fetch_by(x, m->dst, CONSTANT_AT + m->at, m->bytes, m->chance))
 		return false;
 	constants(l->storm, m->dst, m->at, want, m->bytes);
 	if (is_same(x, want, 0, m->bytes))
@@ -254,8 +290,8 @@ static bool go(struct bench_end *x, const struct message *m)
 	switch (m->op) {
 	case OP_GET:
 		return get(x, m);
-	case OP_ADD:
-		return add(x, m);
+	case OP_CHANGE:
+		return change(x, m);
 	case OP_SEND:
 		return send(x, m);
 	default:
@@ -285,7 +321,7 @@ static void prepare(struct bench_end *x)
 	x->bench->driver->expect(x, 0, STORM_ARMED);
 }
 
-/* Where a program without additions says that it is over, at the first node. */
+/* Where a program without atomics says that it is over, at the first node. */
 static uint64_t over_at(const struct lane *l)
 {
 	return TARGET_AT + l->storm->n_lanes * l->storm->area + l->stream;
@@ -295,10 +331,10 @@ static void tell_over(struct bench_end *x)
 {
 	const struct bench_driver *d = x->bench->driver;
 	struct lane *l = x->data;
-	struct bench_put b = bench_put(x, 0, 1);
+	struct bench_transfer b = bench_transfer(x, 0, 1);
 
-	if (d->add) {
-		d->add(x, 0, OVER_AT, 1, 1);
+	if (d->atomics) {
+		d->atomics->change(x, 0, OVER_AT, BENCH_ADD, 1, 1);
 	} else {
 		b.from = area_at(l, SOURCE_AT);
 		b.to = over_at(l);
@@ -316,7 +352,7 @@ static uint64_t count_over(struct bench_end *x)
 	uint64_t n = 0, i;
 	uint8_t is_over;
 
-	if (x->bench->driver->add) {
+	if (x->bench->driver->atomics) {
 		if (fetch(x, 0, OVER_AT, WORD))
 			bench_read(x, area_at(l, BACK_AT), &n, WORD);
 		return n;
@@ -355,9 +391,8 @@ static void outlast(struct bench_end *x)
 		sends_close(x, &l->sends);
 }
 
-static void run_lane(void *arg)
+static void run_lane(struct bench_end *x)
 {
-	struct bench_end *x = arg;
 	struct lane *l = x->data;
 	uint64_t k, n = share(l->storm, l->stream);
 
@@ -367,7 +402,7 @@ static void run_lane(void *arg)
 		prepare(x);
 	if (l->storm->has_more && !sends_open(x, &l->sends))
 		return;
-	bench_ready(x, true);
+	bench_ready(x);
 	for (k = 0; k < n; k++) {
 		struct message m = storm_message(l, k);
 
@@ -377,8 +412,8 @@ static void run_lane(void *arg)
 		if (l->storm->has_more)
 			sends_take(x, &l->sends);
 	}
-	if (l->storm->has_more ||
-		(x->bench->driver->needs_target && bench_has_gpus(x->bench)))
+	if (l->storm->has_more || (bench_has_gpus(x->bench) &&
+					  x->bench->driver->gpus->needs_target))
 		outlast(x);
 	l->is_over = true;
 }
@@ -394,6 +429,7 @@ static int storm_init(struct load *l, const struct topo *t, struct route *r,
 		.is_msg = m->bench.via,
 		.has_gets = true,
 		.is_for_all = true,
+		.has_chances = m->kinds == KINDS_ALL,
 	};
 	const struct bench_driver *d =
 		m->bench.via ? &bench_msg : bench_find_driver(l->nic_ops);
@@ -402,7 +438,13 @@ static int storm_init(struct load *l, const struct topo *t, struct route *r,
 	(void)link;
 	if (m->bench.bytes % 8)
 		return err_set(e, "bytes: want a multiple of 8");
-	if (t->n_nodes < 2)
+	if (d && m->lanes > d->most.lanes)
+		m->lanes = d->most.lanes;
+	m->has_more = d && d->atomics && d->channel &&
+		      m->lanes <= d->channel->most_lanes &&
+		      (m->kinds == KINDS_ALL || d->atomics->has_acks);
+	/* a node alone sends to itself, by every kind of message */
+	if (t->n_nodes < 2 && !(d && d->is & BENCH_HAS_SELF && m->has_more))
 		return err_set(e, "storm: needs at least two nodes");
 	if (m->rogues > t->n_nodes)
 		return err_set(e,
@@ -412,12 +454,8 @@ static int storm_init(struct load *l, const struct topo *t, struct route *r,
 		return err_set(e,
 			"rogues: available only on Elan4, Gemini and APEnet+ "
 			"(want 0)");
-	if (d && m->lanes > d->most_lanes)
-		m->lanes = d->most_lanes;
 	m->n_nodes = t->n_nodes;
 	m->n_lanes = t->n_nodes * (uint32_t)m->lanes;
-	m->has_more =
-		d && d->add && d->channel && m->lanes <= d->channel->most_lanes;
 	m->area =
 		(uint64_t)m->bench.bytes + 2 * GUARD + (m->has_more ? WORD : 0);
 	m->bench.source_from = SOURCE_AT;
@@ -449,6 +487,7 @@ static void start_rogues(struct storm *m)
 
 static void storm_start(struct load *l)
 {
+	static const struct bench_program program = { .run = run_lane };
 	struct storm *m = of(l);
 	uint32_t i;
 
@@ -464,12 +503,13 @@ static void storm_start(struct load *l)
 			.number = i % (uint32_t)m->lanes,
 			.stream = i,
 		};
-		x->sends.most = (uint32_t)m->bench.bytes;
+		x->sends.most = (uint32_t)storm_most_send(m);
+		x->sends.block = mem_alloc(x->sends.most, 1);
 		x->sends.at = PLACES_AT + (uint64_t)x->number * SENDS_PLACES *
 						  x->sends.most;
 		storm_choose_partners(x);
 		e->lane = x->number;
-		bench_run(&m->bench, i, x->node, x->number, run_lane);
+		bench_run(&m->bench, i, x->node, x->number, &program);
 	}
 	start_rogues(m);
 }
@@ -508,6 +548,7 @@ static void storm_fini(struct load *l)
 		for (k = 0; k < PARTNERS; k++)
 			mem_free(x->place[k].bytes);
 		mem_free(x->before);
+		mem_free(x->sends.block);
 		mem_free(x->failed);
 	}
 	mem_free(m->rogue);

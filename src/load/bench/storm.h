@@ -21,7 +21,9 @@ enum {
 /* More than ever comes. */
 #define STORM_ARMED UINT64_C(0x4000000000000)
 
-enum { OP_PUT, OP_PUT_OTHERWISE, OP_GET, OP_ADD, OP_SEND };
+enum { OP_PUT, OP_PUT_OTHERWISE, OP_GET, OP_CHANGE, OP_SEND };
+
+enum { KINDS_USUAL, KINDS_ALL };
 
 struct storm;
 
@@ -50,13 +52,13 @@ struct lane {
 struct storm {
 	struct bench bench;
 	/* keys */
-	int64_t count, lanes, rogues, deeds;
+	int64_t count, lanes, rogues, deeds, kinds;
 
 	struct bench_rogue *rogue;
 	uint32_t n_lanes;
 	site_id n_nodes;
 	uint64_t area;
-	bool has_more; /* additions and sends */
+	bool has_more; /* changes of words, and blocks */
 };
 
 struct message {
@@ -64,12 +66,16 @@ struct message {
 	uint32_t op, partner;
 	site_id dst;
 	uint64_t bytes, at; /* at: of a get, in the constants */
+	uint64_t chance; /* as a transfer's */
 };
 
 /* Any nodes but its own; those that are the same share a place. */
 void storm_choose_partners(struct lane *l);
 /* The k-th of a program. */
 struct message storm_message(const struct lane *l, uint64_t k);
+
+/* Bytes of the longest block. */
+uint64_t storm_most_send(const struct storm *m);
 
 /* The load's check(). */
 int storm_check(struct load *l, struct err *e);

@@ -27,7 +27,7 @@ static void expect(const struct lane *l, uint64_t *sure, uint64_t *perhaps)
  * counter. */
 static uint64_t count_bytes(const struct storm *m, site_id node)
 {
-	uint64_t left = m->bench.driver->counter(&m->bench, node, 0);
+	uint64_t left = m->bench.looks->counter(&m->bench, node, 0);
 
 	return left ? STORM_ARMED - left : 0;
 }
@@ -36,6 +36,8 @@ static uint64_t count_bytes(const struct storm *m, site_id node)
 static int check_errors(const struct storm *m, struct err *e)
 {
 	const struct load *l = &m->bench.programs.load;
+	const char *refusal =
+		m->has_more ? m->bench.driver->channel->refusal : NULL;
 	uint64_t errors = 0;
 	site_id i;
 
@@ -43,7 +45,7 @@ static int check_errors(const struct storm *m, struct err *e)
 		return 0;
 	for (i = 0; i < m->n_nodes; i++)
 		errors += nic_errors(l->nic, i, NULL, 0);
-	if (errors == nic_sum(l->nic, m->bench.driver->channel->refusal))
+	if (errors == (refusal ? nic_sum(l->nic, refusal) : 0))
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
 		"the interfaces have refused more than blocks without a place");
@@ -84,7 +86,7 @@ int storm_check(struct load *l, struct err *e)
 
 	if (programs_check(l, e) || check_sends(m, e))
 		return -1;
-	if (!m->bench.driver->counter)
+	if (!m->bench.looks->counter)
 		return 0;
 	sure = mem_alloc(m->n_nodes, sizeof(*sure));
 	perhaps = mem_alloc(m->n_nodes, sizeof(*perhaps));

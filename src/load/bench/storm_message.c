@@ -23,6 +23,14 @@ void storm_choose_partners(struct lane *l)
 	l->before = mem_alloc(m->area, 1);
 }
 
+uint64_t storm_most_send(const struct storm *m)
+{
+	uint64_t most = m->has_more ? m->bench.driver->channel->most_bytes : 0;
+	uint64_t bytes = (uint64_t)m->bench.bytes;
+
+	return most && most < bytes ? most : bytes;
+}
+
 /* Sizes are spread over the powers of two. */
 static uint64_t size(uint64_t bits, uint64_t most)
 {
@@ -48,9 +56,16 @@ struct message storm_message(const struct lane *l, uint64_t k)
 
 	if (x.op == OP_GET && most > MOST_GET)
 		most = MOST_GET;
+	if (x.op == OP_SEND)
+		most = storm_most_send(m);
 	x.partner = l->place[x.partner].first;
 	x.dst = l->place[x.partner].node;
 	x.bytes = size(r.b, most);
 	x.at = (r.b >> 20) % ((CONSTANT - MOST_GET) / 8) * 8;
+	if (m->kinds == KINDS_ALL)
+		x.chance = random_draw(m->bench.programs.load.seed, l->stream,
+				   RANDOM_DATA, k)
+				   .a |
+			   1;
 	return x;
 }

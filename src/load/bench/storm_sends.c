@@ -19,26 +19,20 @@ static void make(const struct bench_end *x, uint64_t number, uint64_t at,
 
 bool sends_open(struct bench_end *x, struct sends *s)
 {
-	uint32_t i;
-
-	for (i = 0; i < SENDS_PLACES; i++)
-		if (!x->bench->driver->channel->offer(
-			    x, i, s->at + (uint64_t)i * s->most, s->most))
-			return false;
-	return true;
+	return x->bench->driver->channel->open(x, s->at, s->most);
 }
 
-static void look(struct bench_end *x, struct sends *s, uint64_t at, uint32_t n)
+static void look(struct bench_end *x, struct sends *s, uint32_t n)
 {
-	uint8_t want[BLOCK], got[BLOCK];
-	uint64_t number = 0, i, k;
+	uint8_t want[BLOCK];
+	uint64_t number = 0;
+	uint32_t i, k;
 
-	program_read(at, &number, sizeof(number));
+	memcpy(&number, s->block, sizeof(number));
 	for (i = 0; i < n; i += k) {
 		k = n - i < BLOCK ? n - i : BLOCK;
-		make(x, number, i, want, (uint32_t)k);
-		program_read(at + i, got, k);
-		if (memcmp(want, got, k) != 0)
+		make(x, number, i, want, k);
+		if (memcmp(want, s->block + i, k) != 0)
 			programs_complain(&x->bench->programs,
 				"message %llu: wrong bytes of a send",
 				(unsigned long long)number);
@@ -47,24 +41,12 @@ static void look(struct bench_end *x, struct sends *s, uint64_t at, uint32_t n)
 	s->bytes += n;
 }
 
-static void take(struct bench_end *x, struct sends *s, bool offers)
-{
-	const struct bench_channel *c = x->bench->driver->channel;
-	uint32_t place, bytes;
-
-	while (c->take(x, &place, &bytes)) {
-		uint64_t at = s->at + (uint64_t)place * s->most;
-
-		if (bytes) /* all of it has come */
-			look(x, s, at, bytes);
-		if (offers)
-			c->offer(x, place, at, s->most);
-	}
-}
-
 void sends_take(struct bench_end *x, struct sends *s)
 {
-	take(x, s, true);
+	uint32_t n;
+
+	while ((n = x->bench->driver->channel->take(x, s->block)))
+		look(x, s, n);
 }
 
 bool sends_send(struct bench_end *x, struct sends *s, uint32_t node,
@@ -95,7 +77,8 @@ bool sends_send(struct bench_end *x, struct sends *s, uint32_t node,
 
 void sends_close(struct bench_end *x, struct sends *s)
 {
-	x->bench->driver->channel->close(x);
+	if (x->bench->driver->channel->close)
+		x->bench->driver->channel->close(x);
 	program_charge(REST);
-	take(x, s, false);
+	sends_take(x, s);
 }

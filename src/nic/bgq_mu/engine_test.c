@@ -4,12 +4,6 @@
 #include "nic/bgq_mu/mu_testing.h"
 #include "testing/testing.h"
 
-static void open_only(void *arg)
-{
-	(void)arg;
-	sw_open_bases(0);
-}
-
 /* --- who gets an engine --- */
 
 struct share {
@@ -44,7 +38,7 @@ static uint64_t others(uint64_t a, uint64_t b)
 	struct share s = { .attributes = { a, b } };
 	const struct sw_program p[] = {
 		{ 0, send_two, &s },
-		{ 1, open_only, NULL },
+		{ 1, sw_open_only, NULL },
 	};
 
 	sw_run_on("3", 1, p, 2);
@@ -58,38 +52,6 @@ static void bgq_f112_each_packet_is_chosen_by_priority_and_lot(void **state)
 	assert_in_range(others(0, 0), 30, 80);
 	assert_in_range(others(MU_INJ_HIGH, MU_INJ_HIGH), 30, 80);
 	assert_in_range(others(MU_INJ_HIGH, 0), 150, 200);
-}
-
-/* --- the count --- */
-
-static void send_and_count(void *arg)
-{
-	struct mu_node *n = nic_node(host_nic(program_host()), program_node());
-	struct sw_fifo f = sw_open(7, 0);
-	struct mu_descriptor d = sw_put(1, 4 * MU_PAYLOAD);
-	uint64_t many = UINT32_MAX, k;
-
-	(void)arg;
-	mu_set_fifo_map(&d, 0x5000); /* two engines of one master port */
-	program_wait(1000 * SIM_NS);
-	mu_inj(n, 7)->count = many;
-	sw_inject(&f, &d);
-	for (k = 0; k < 4; program_charge(SIM_NS)) {
-		k = sw_upc(MU_UPC_PACKETS_IN, 0) + sw_upc(MU_UPC_PACKETS_IN, 2);
-		assert_int_equal(sw_load(MU_INJ_COUNT, 7), many + k / 4);
-	}
-	assert_int_equal(sw_load(MU_INJ_COUNT, 7), UINT64_C(1) << 32);
-}
-
-static void bgq_f136_a_64_bit_count_of_messages_injected_whole(void **state)
-{
-	const struct sw_program p[] = {
-		{ 1, open_only, NULL },
-		{ 0, send_and_count, NULL },
-	};
-
-	(void)state;
-	sw_run_on("3", 1, p, 2);
 }
 
 /* --- prefetching --- */
@@ -118,7 +80,7 @@ static void bgq_f115_prefetch_reads_and_sends_nothing(void **state)
 	(void)state;
 	nic_testing_machine(&m, "bgq", "2");
 	sw_run(&m, 1, &p, 1);
-	assert_int_equal(l2_counts(host_l2(m.host), 0).reads, 1 + 4096 / 128);
+	assert_int_equal(sw_l2_counts(m.host, 0).reads, 1 + 4096 / 128);
 	assert_int_equal(net_total(m.net).injected, 0);
 	assert_null(m.nic->nodes[1]);
 	nic_testing_fini(&m);
@@ -130,15 +92,15 @@ enum { CACHE = 128 << 10, SMALL = 16 << 10, LARGE = 4 * CACHE };
 static uint64_t read_lines(
 	struct sw_fifo *f, uint64_t at, uint64_t bytes, bool is_prefetch)
 {
-	const struct l2 *l2 = host_l2(program_host());
-	uint64_t was = l2_counts(l2, program_node()).misses;
+	struct host *h = program_host();
+	uint64_t was = sw_l2_counts(h, program_node()).misses;
 	struct mu_descriptor d = sw_put(1, 0);
 
 	mu_set_payload(&d, at, bytes);
 	mu_set_prefetch(&d, is_prefetch);
 	sw_inject(f, &d);
 	sw_wait_sent(f);
-	return l2_counts(l2, program_node()).misses - was;
+	return sw_l2_counts(h, program_node()).misses - was;
 }
 
 /* A cache that holds the small area, but not the large one with it. */
@@ -164,7 +126,7 @@ static void bgq_f115_what_is_prefetched_is_in_l2(void **state)
 {
 	const struct sw_program p[] = {
 		{ 0, prefetch_lines, NULL },
-		{ 1, open_only, NULL },
+		{ 1, sw_open_only, NULL },
 	};
 	struct nic_testing m;
 
@@ -302,8 +264,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			bgq_f112_each_packet_is_chosen_by_priority_and_lot),
-		cmocka_unit_test(
-			bgq_f136_a_64_bit_count_of_messages_injected_whole),
 		cmocka_unit_test(bgq_f115_prefetch_reads_and_sends_nothing),
 		cmocka_unit_test(bgq_f115_what_is_prefetched_is_in_l2),
 		cmocka_unit_test(bgq_f130_one_bad_bit_is_mended),

@@ -25,197 +25,90 @@ enum {
 
 /* --- one bad message --- */
 
+enum wrong_part { TARGET, COUNTER, INTO, GET_BY };
+
 struct wrong {
 	const char *name;
-	void (*spoil)(struct mu_descriptor *d);
 	enum mu_interrupt what;
-	uint64_t number;
+	enum wrong_part part; /* of the header that is wrong */
+	uint32_t number; /* of a base address or a FIFO */
+	uint64_t offset;
 	bool is_stored; /* not a packet's fault */
+	uint32_t less; /* bytes */
 };
 
-static void offset_outside(struct mu_descriptor *d)
-{
-	mu_set_put(&d->header, SW_BASE_TARGET, NIC_TESTING_MEMORY - SW_TARGET);
-}
+#define END (NIC_TESTING_MEMORY - SW_TARGET)
 
-static void offset_across_the_end(struct mu_descriptor *d)
-{
-	mu_set_put(&d->header, SW_BASE_TARGET,
-		NIC_TESTING_MEMORY - SW_TARGET - BYTES + 1);
-}
-
-static void base_never_set(struct mu_descriptor *d)
-{
-	mu_set_put(&d->header, SW_BASE_TARGET + 1, 0);
-}
-
-static void base_of_no_subgroup(struct mu_descriptor *d)
-{
-	mu_set_put(&d->header, MU_BASES, 0);
-}
-
-static void base_of_the_system(struct mu_descriptor *d)
-{
-	mu_set_put(&d->header, SW_SYSTEM_TARGET, 0);
-}
-
-static void counter_never_set(struct mu_descriptor *d)
-{
-	mu_set_counter(&d->header, SW_BASE_COUNTER - 1, 0);
-}
-
-static void counter_no_atomic(struct mu_descriptor *d)
-{
-	mu_set_counter(&d->header, SW_BASE_TARGET, 0);
-}
-
-static void counter_another_atomic(struct mu_descriptor *d)
-{
-	mu_set_counter(&d->header, SW_BASE_COUNTER,
-		MU_ATOMIC_STORE_OR - MU_ATOMIC_STORE_ADD);
-}
-
-static void counter_outside(struct mu_descriptor *d)
-{
-	mu_set_counter(&d->header, SW_BASE_COUNTER, NIC_TESTING_MEMORY);
-}
-
-static void counter_of_the_system(struct mu_descriptor *d)
-{
-	mu_set_counter(&d->header, SW_SYSTEM_COUNTER, 0);
-}
-
-static void payload_twin(struct mu_descriptor *d)
-{
-	mu_set_put(&d->header, SW_BASE_TARGET, MU_ATOMIC | 1);
-}
-
-static void payload_no_operation(struct mu_descriptor *d)
-{
-	mu_set_put(&d->header, SW_BASE_TARGET, MU_ATOMIC | 7);
-}
-
-static void payload_no_words(struct mu_descriptor *d)
-{
-	mu_set_put(&d->header, SW_BASE_TARGET, MU_ATOMIC | MU_ATOMIC_STORE_ADD);
-	mu_set_payload(d, SW_SOURCE, BYTES - 4);
-}
-
-static void into(struct mu_descriptor *d, unsigned rec)
-{
-	mu_set_packet(&d->header, MU_FIFO, 16);
-	mu_set_rec_fifo(&d->header, rec, 0);
-}
-
-static void fifo_not_open(struct mu_descriptor *d)
-{
-	into(d, REC + 10);
-}
-
-static void fifo_that_is_not(struct mu_descriptor *d)
-{
-	into(d, MU_REC_FIFOS);
-}
-
-static void fifo_too_small(struct mu_descriptor *d)
-{
-	into(d, SMALL_REC);
-}
-
-static void fifo_outside(struct mu_descriptor *d)
-{
-	into(d, OUTSIDE_REC);
-}
-
-static void fifo_of_the_system(struct mu_descriptor *d)
-{
-	into(d, SYSTEM_REC);
-}
-
-/* Not even whether it is open is a user's to know. */
-static void closed_fifo_of_the_system(struct mu_descriptor *d)
-{
-	into(d, SYSTEM_REC + 1);
-}
-
-static void by_get(struct mu_descriptor *d, unsigned inj)
-{
-	mu_set_packet(&d->header, MU_GET, 16);
-	mu_set_get_fifo(&d->header, inj);
-}
-
-static void get_not_open(struct mu_descriptor *d)
-{
-	by_get(d, GET + 10);
-}
-
-static void get_that_is_not(struct mu_descriptor *d)
-{
-	by_get(d, MU_INJ_FIFOS);
-}
-
-static void get_without_attribute(struct mu_descriptor *d)
-{
-	by_get(d, NO_GET);
-}
-
-static void get_too_small(struct mu_descriptor *d)
-{
-	by_get(d, SMALL_GET);
-}
-
-static void get_outside(struct mu_descriptor *d)
-{
-	by_get(d, OUTSIDE_GET);
-}
-
-static void get_of_the_system(struct mu_descriptor *d)
-{
-	by_get(d, SYSTEM_GET);
-}
-
-static void get_of_no_descriptors(struct mu_descriptor *d)
-{
-	by_get(d, GET);
-	mu_set_payload(d, SW_SOURCE + 65536, BYTES); /* zeros */
-}
-
-#define CASE(spoil_, what_, number_, is_stored_)                               \
+#define WRONG(name_, what_, part_, number_, offset_)                           \
 	{                                                                      \
-		.name = #spoil_, .spoil = spoil_, .what = what_,               \
-		.number = number_, .is_stored = is_stored_                     \
+		.name = name_, .what = what_, .part = part_,                   \
+		.number = number_, .offset = offset_                           \
 	}
 
 static const struct wrong wrongs[] = {
-	CASE(offset_outside, MU_ERROR_RANGE, SW_BASE_TARGET, false),
-	CASE(offset_across_the_end, MU_ERROR_RANGE, SW_BASE_TARGET, false),
-	CASE(base_never_set, MU_ERROR_BASE, SW_BASE_TARGET + 1, false),
-	CASE(base_of_no_subgroup, MU_ERROR_PACKET, MU_BASES, false),
-	CASE(base_of_the_system, MU_ERROR_PERMISSION, SW_SYSTEM_TARGET, false),
-	CASE(counter_never_set, MU_ERROR_BASE, SW_BASE_COUNTER - 1, false),
-	CASE(counter_no_atomic, MU_ERROR_COUNTER, SW_BASE_TARGET, false),
-	CASE(counter_another_atomic, MU_ERROR_COUNTER, SW_BASE_COUNTER, false),
-	CASE(counter_outside, MU_ERROR_RANGE, SW_BASE_COUNTER, false),
-	CASE(counter_of_the_system, MU_ERROR_PERMISSION, SW_SYSTEM_COUNTER,
-		false),
-	CASE(payload_twin, MU_ERROR_COUNTER, SW_BASE_TARGET, false),
-	CASE(payload_no_operation, MU_ERROR_COUNTER, SW_BASE_TARGET, false),
-	CASE(payload_no_words, MU_ERROR_COUNTER, SW_BASE_TARGET, false),
-	CASE(fifo_not_open, MU_ERROR_FIFO, REC + 10, false),
-	CASE(fifo_that_is_not, MU_ERROR_FIFO, MU_REC_FIFOS, false),
-	CASE(fifo_too_small, MU_ERROR_FIFO, SMALL_REC, false),
-	CASE(fifo_outside, MU_ERROR_RANGE, OUTSIDE_REC, false),
-	CASE(fifo_of_the_system, MU_ERROR_PERMISSION, SYSTEM_REC, false),
-	CASE(closed_fifo_of_the_system, MU_ERROR_PERMISSION, SYSTEM_REC + 1,
-		false),
-	CASE(get_not_open, MU_ERROR_FIFO, GET + 10, false),
-	CASE(get_that_is_not, MU_ERROR_FIFO, MU_INJ_FIFOS, false),
-	CASE(get_without_attribute, MU_ERROR_FIFO, NO_GET, false),
-	CASE(get_too_small, MU_ERROR_PACKET, SMALL_GET, false),
-	CASE(get_outside, MU_ERROR_RANGE, OUTSIDE_GET, false),
-	CASE(get_of_the_system, MU_ERROR_PERMISSION, SYSTEM_GET, false),
-	CASE(get_of_no_descriptors, MU_ERROR_DESCRIPTOR, GET, true),
+	WRONG("outside", MU_ERROR_RANGE, TARGET, SW_BASE_TARGET, END),
+	WRONG("across the end", MU_ERROR_RANGE, TARGET, SW_BASE_TARGET,
+		END - BYTES + 1),
+	WRONG("base not set", MU_ERROR_BASE, TARGET, SW_BASE_TARGET + 1, 0),
+	WRONG("no such base", MU_ERROR_PACKET, TARGET, MU_BASES, 0),
+	WRONG("system's base", MU_ERROR_PERMISSION, TARGET, SW_SYSTEM_TARGET,
+		0),
+	WRONG("twin", MU_ERROR_COUNTER, TARGET, SW_BASE_TARGET, MU_ATOMIC | 1),
+	WRONG("no operation", MU_ERROR_COUNTER, TARGET, SW_BASE_TARGET,
+		MU_ATOMIC | 7),
+	{ .name = "no words",
+		.what = MU_ERROR_COUNTER,
+		.part = TARGET,
+		.number = SW_BASE_TARGET,
+		.offset = MU_ATOMIC | MU_ATOMIC_STORE_ADD,
+		.less = 4 },
+	WRONG("counter not set", MU_ERROR_BASE, COUNTER, SW_BASE_COUNTER - 1,
+		0),
+	WRONG("no atomic", MU_ERROR_COUNTER, COUNTER, SW_BASE_TARGET, 0),
+	WRONG("another atomic", MU_ERROR_COUNTER, COUNTER, SW_BASE_COUNTER,
+		MU_ATOMIC_STORE_OR - MU_ATOMIC_STORE_ADD),
+	WRONG("counter outside", MU_ERROR_RANGE, COUNTER, SW_BASE_COUNTER,
+		NIC_TESTING_MEMORY),
+	WRONG("system's counter", MU_ERROR_PERMISSION, COUNTER,
+		SW_SYSTEM_COUNTER, 0),
+	WRONG("FIFO not open", MU_ERROR_FIFO, INTO, REC + 10, 0),
+	WRONG("no such FIFO", MU_ERROR_FIFO, INTO, MU_REC_FIFOS, 0),
+	WRONG("FIFO too small", MU_ERROR_FIFO, INTO, SMALL_REC, 0),
+	WRONG("FIFO outside", MU_ERROR_RANGE, INTO, OUTSIDE_REC, 0),
+	WRONG("system's FIFO", MU_ERROR_PERMISSION, INTO, SYSTEM_REC, 0),
+	/* not even whether it is open is a user's to know */
+	WRONG("closed one", MU_ERROR_PERMISSION, INTO, SYSTEM_REC + 1, 0),
+	WRONG("get not open", MU_ERROR_FIFO, GET_BY, GET + 10, 0),
+	WRONG("no such get", MU_ERROR_FIFO, GET_BY, MU_INJ_FIFOS, 0),
+	WRONG("not for gets", MU_ERROR_FIFO, GET_BY, NO_GET, 0),
+	WRONG("get too small", MU_ERROR_PACKET, GET_BY, SMALL_GET, 0),
+	WRONG("get outside", MU_ERROR_RANGE, GET_BY, OUTSIDE_GET, 0),
+	WRONG("system's get", MU_ERROR_PERMISSION, GET_BY, SYSTEM_GET, 0),
+	{ .name = "no descriptors",
+		.what = MU_ERROR_DESCRIPTOR,
+		.part = GET_BY,
+		.number = GET,
+		.is_stored = true },
 };
+
+static void spoil(const struct wrong *x, struct mu_descriptor *d)
+{
+	struct mu_header *h = &d->header;
+
+	if (x->part == TARGET)
+		mu_set_put(h, x->number, x->offset);
+	else if (x->part == COUNTER)
+		mu_set_counter(h, x->number, x->offset);
+	else
+		mu_set_packet(h, x->part == INTO ? MU_FIFO : MU_GET, 16);
+	if (x->part == INTO)
+		mu_set_rec_fifo(h, x->number, 0);
+	else if (x->part == GET_BY)
+		mu_set_get_fifo(h, x->number);
+	/* zeros, where it is to bring descriptors */
+	mu_set_payload(
+		d, SW_SOURCE + (x->is_stored ? 65536 : 0), BYTES - x->less);
+}
 
 enum { WRONGS = sizeof(wrongs) / sizeof(wrongs[0]) };
 
@@ -231,7 +124,7 @@ static void send_wrong(void *arg)
 	mu_set_fifo_map(&d, MU_MAP_A_MINUS);
 	good = d;
 	mu_set_put(&good.header, SW_BASE_TARGET, GOOD);
-	x->spoil(&d);
+	spoil(x, &d);
 	program_wait(2 * LATER);
 	sw_inject(&f, &d);
 	sw_inject(&f, &good);
@@ -368,16 +261,6 @@ static void what_is_thrown_away_makes_room(void **state)
 
 /* --- ranges --- */
 
-static void offset_into_a_hole(struct mu_descriptor *d)
-{
-	mu_set_put(&d->header, SW_BASE_TARGET, 4096 - BYTES + 1);
-}
-
-static void offset_to_what_is_for_reading(struct mu_descriptor *d)
-{
-	mu_set_put(&d->header, SW_BASE_TARGET, 8192);
-}
-
 static void set_range(
 	uint32_t i, uint64_t first, uint64_t bytes, uint64_t rights)
 {
@@ -405,9 +288,10 @@ static void receive_in_ranges(void *arg)
 static void bgq_f128_a_put_outside_the_ranges_changes_nothing(void **state)
 {
 	static const struct wrong cases[] = {
-		CASE(offset_into_a_hole, MU_ERROR_RANGE, SW_BASE_TARGET, false),
-		CASE(offset_to_what_is_for_reading, MU_ERROR_RANGE,
-			SW_BASE_TARGET, false),
+		WRONG("into a hole", MU_ERROR_RANGE, TARGET, SW_BASE_TARGET,
+			4096 - BYTES + 1),
+		WRONG("what is for reading", MU_ERROR_RANGE, TARGET,
+			SW_BASE_TARGET, 8192),
 	};
 	uint32_t i;
 
@@ -464,16 +348,7 @@ static void store_bad_heads(void *arg)
 	assert_int_equal(p.bytes, 64);
 }
 
-static void a_head_past_the_tail_is_refused(void **state)
-{
-	const struct sw_program programs[] = {
-		{ 0, send_two, NULL },
-		{ 1, store_bad_heads, NULL },
-	};
-
-	(void)state;
-	sw_run_on("2", 1, programs, 2);
-}
+SW_PAIR(a_head_past_the_tail_is_refused, "2", send_two, 1, store_bad_heads)
 
 /* --- packets that no unit sends --- */
 
@@ -543,16 +418,7 @@ static void receive_by_hand(void *arg)
 	assert_int_equal(sw_load(MU_INJ_TAIL, GET), sw_load(MU_INJ_HEAD, GET));
 }
 
-static void a_packet_is_no_longer_than_it_is(void **state)
-{
-	const struct sw_program programs[] = {
-		{ 0, send_by_hand, NULL },
-		{ 1, receive_by_hand, NULL },
-	};
-
-	(void)state;
-	sw_run_on("2", 1, programs, 2);
-}
+SW_PAIR(a_packet_is_no_longer_than_it_is, "2", send_by_hand, 1, receive_by_hand)
 
 int main(void)
 {

@@ -24,12 +24,6 @@ static uint64_t packets_in(uint32_t engine)
 	return sw_upc(MU_UPC_PACKETS_IN, engine);
 }
 
-static void open_and_wait(void *arg)
-{
-	sw_open_bases(*(uint64_t *)arg);
-	sw_wait_counter(SW_COUNTER);
-}
-
 /* --- network FIFOs --- */
 
 static void send_past(void *arg)
@@ -53,21 +47,23 @@ static void bgq_f17_routers_on_the_way_touch_no_memory(void **state)
 	uint64_t n = 5000;
 	const struct sw_program p[] = {
 		{ 0, send_past, NULL },
-		{ 3, open_and_wait, &n },
+		{ 3, sw_open_and_wait, &n },
 	};
 	struct nic_testing m;
-	const struct l2 *l2;
 
 	(void)state;
 	nic_testing_machine(&m, "bgq", "8");
 	sw_run(&m, 2, p, 2);
-	l2 = host_l2(m.host);
 	assert_int_equal(net_total(m.net).hops, 30);
 	assert_int_equal(net_total(m.net).injected, 10);
-	assert_int_equal(l2_counts(l2, 0).reads, 1 + 40);
-	assert_int_equal(l2_counts(l2, 3).writes, 40);
-	assert_int_equal(l2_counts(l2, 1).reads + l2_counts(l2, 1).writes, 0);
-	assert_int_equal(l2_counts(l2, 2).reads + l2_counts(l2, 2).writes, 0);
+	assert_int_equal(sw_l2_counts(m.host, 0).reads, 1 + 40);
+	assert_int_equal(sw_l2_counts(m.host, 3).writes, 40);
+	assert_int_equal(
+		sw_l2_counts(m.host, 1).reads + sw_l2_counts(m.host, 1).writes,
+		0);
+	assert_int_equal(
+		sw_l2_counts(m.host, 2).reads + sw_l2_counts(m.host, 2).writes,
+		0);
 	assert_null(m.nic->nodes[1]);
 	assert_null(m.nic->nodes[2]);
 	nic_testing_fini(&m);
@@ -196,7 +192,7 @@ static sim_time time_burst(bool is_spread, uint32_t n)
 	for (i = 0; i < n; i++)
 		p[1 + i] = (struct sw_program){
 			torus_ops.peer(&m.torus.topo, 0, (port_id)i).router,
-			open_and_wait,
+			sw_open_and_wait,
 			&each,
 		};
 	sw_run(&m, 1, p, 1 + n);
@@ -261,7 +257,7 @@ static void bgq_f20_a_fifo_is_not_bound_to_a_link(void **state)
 	for (i = 0; i < LINKS; i++)
 		p[1 + i] = (struct sw_program){
 			torus_ops.peer(&m.torus.topo, 0, (port_id)i).router,
-			open_and_wait,
+			sw_open_and_wait,
 			&n,
 		};
 	sw_run(&m, 1, p, 1 + LINKS);
@@ -296,7 +292,7 @@ static void send_spread(void *arg)
 
 static void receive_spread(void *arg)
 {
-	open_and_wait(arg);
+	sw_open_and_wait(arg);
 	sw_expect(SW_TARGET, 1, 100 * MU_PAYLOAD);
 }
 
@@ -349,84 +345,11 @@ static void check_copy(void)
 	nic_testing_fini(&m);
 }
 
+/* Also BGQ-F114: local copies take no link. */
 static void bgq_f22_loopback_fifos_copy_within_a_node(void **state)
 {
 	(void)state;
 	check_copy();
-}
-
-static void bgq_f114_local_copy_uses_no_link(void **state)
-{
-	(void)state;
-	check_copy();
-}
-
-/* --- alignment --- */
-
-static const uint64_t sizes[] = { 1, 31, 32, 33, 127, 128, 511, 512, 513,
-	1500 };
-
-enum { N_SIZES = sizeof(sizes) / sizeof(sizes[0]), OFFSETS = 128 };
-
-/* Where the message of an offset and a size goes: apart from others. */
-static uint64_t target_of(uint64_t offset, uint64_t k)
-{
-	return (offset * N_SIZES + k) * 2048 + offset * 37 % 128;
-}
-
-static void send_unaligned(void *arg)
-{
-	struct sw_fifo f = sw_open(0, 0);
-	uint64_t offset, k;
-
-	(void)arg;
-	sw_fill(SW_SOURCE, 0, 2048);
-	program_wait(1000 * SIM_NS);
-	for (offset = 0; offset < OFFSETS; offset++)
-		for (k = 0; k < N_SIZES; k++) {
-			struct mu_descriptor d = sw_put(1, 0);
-
-			mu_set_payload(&d, SW_SOURCE + offset, sizes[k]);
-			mu_set_put(&d.header, SW_BASE_TARGET,
-				target_of(offset, k));
-			sw_inject(&f, &d);
-			if (k % 5 == 4)
-				sw_wait_sent(&f);
-		}
-}
-
-static void receive_unaligned(void *arg)
-{
-	uint64_t offset, k, i, sum = 0;
-
-	(void)arg;
-	for (k = 0; k < N_SIZES; k++)
-		sum += OFFSETS * sizes[k];
-	sw_open_bases(sum);
-	sw_wait_counter(SW_COUNTER);
-	for (offset = 0; offset < OFFSETS; offset++)
-		for (k = 0; k < N_SIZES; k++) {
-			uint64_t at = SW_TARGET + target_of(offset, k);
-			uint8_t bytes[1500];
-
-			assert_true(program_read(at, bytes, sizes[k]));
-			for (i = 0; i < sizes[k]; i++)
-				if (bytes[i] != sw_byte(0, offset + i))
-					fail();
-			sw_expect_all(at - 1, 0, 1);
-			sw_expect_all(at + sizes[k], 0, 1);
-		}
-}
-
-static void bgq_f93_any_alignment(void **state)
-{
-	const struct sw_program p[] = {
-		{ 0, send_unaligned, NULL },
-		{ 1, receive_unaligned, NULL },
-	};
-
-	(void)state;
-	sw_run_on("2", 1, p, 2);
 }
 
 /* --- reading the payload --- */
@@ -477,25 +400,19 @@ static void count_reads(void *arg)
 	*(uint64_t *)arg = n;
 }
 
-static void open_only(void *arg)
-{
-	(void)arg;
-	sw_open_bases(0);
-}
-
 static void bgq_f113_read_sizes_follow_alignment(void **state)
 {
 	uint64_t n = 0;
 	const struct sw_program p[] = {
 		{ 0, count_reads, &n },
-		{ 1, open_only, NULL },
+		{ 1, sw_open_only, NULL },
 	};
 	struct nic_testing m;
 
 	(void)state;
 	nic_testing_machine(&m, "bgq", "2");
 	sw_run(&m, 1, p, 2);
-	assert_int_equal(l2_counts(host_l2(m.host), 0).reads, n);
+	assert_int_equal(sw_l2_counts(m.host, 0).reads, n);
 	nic_testing_fini(&m);
 }
 
@@ -532,16 +449,8 @@ static void receive_middle(void *arg)
 	sw_expect_all(at + 32 + 33, 0, 31);
 }
 
-static void bgq_f113_leading_bytes_dropped_tail_zeroed(void **state)
-{
-	const struct sw_program p[] = {
-		{ 0, send_middle, NULL },
-		{ 1, receive_middle, NULL },
-	};
-
-	(void)state;
-	sw_run_on("2", 1, p, 2);
-}
+SW_PAIR(bgq_f113_leading_bytes_dropped_tail_zeroed, "2", send_middle, 1,
+	receive_middle)
 
 int main(void)
 {
@@ -554,8 +463,6 @@ int main(void)
 		cmocka_unit_test(
 			bgq_f105_packets_spread_over_allowed_fifos_only),
 		cmocka_unit_test(bgq_f22_loopback_fifos_copy_within_a_node),
-		cmocka_unit_test(bgq_f114_local_copy_uses_no_link),
-		cmocka_unit_test(bgq_f93_any_alignment),
 		cmocka_unit_test(bgq_f113_read_sizes_follow_alignment),
 		cmocka_unit_test(bgq_f113_leading_bytes_dropped_tail_zeroed),
 	};

@@ -340,7 +340,7 @@ static int check(const struct mu *mu, struct err *e)
 			"multiple of %d B, the size of its descriptors, not %u "
 			"B",
 			MU_DESCRIPTOR_BYTES, payload);
-	if (l2_params(host_l2(mu->nic.host))->line < MU_LINE)
+	if (host_params(mu->nic.host)->l2.line < MU_LINE)
 		return err_set(e,
 			"host.l2.line: the message unit needs lines of at "
 			"least %d B",
@@ -421,12 +421,11 @@ static int mu_init(struct nic *nic, struct err *e)
 	mu->payload = net->link.max_payload;
 	if (mu->payload > MU_PAYLOAD)
 		mu->payload = MU_PAYLOAD;
-	mu->l2 = host_l2(nic->host);
-	mu->beat = mu_time(32, mu->params.read_rate);
-	mu->read_rest = l2_params(mu->l2)->read - 4 * mu->beat;
-	mu->is_plain = l2_params(mu->l2)->line == MU_LINE &&
-		       l2_params(mu->l2)->slices <= MU_SLICES &&
-		       4 * mu->beat >= mu->params.port_cycle;
+	mu->side = host_cache(nic->host);
+	mu->side->ops->ports->set(mu->side,
+		&(struct side_port_how){ .cycle = mu->params.port_cycle,
+			.fifo = mu->params.port_fifo,
+			.read_rate = mu->params.read_rate });
 	for (i = 0; i < MU_DRAINS; i++)
 		mu->drain[i] = mu_time(i * MU_CHUNK, mu->params.drain_rate);
 	attach(mu);

@@ -24,7 +24,7 @@
 #include "base/lfsr.h"
 #include "base/ring.h"
 #include "coll/barrier.h"
-#include "host/l2.h"
+#include "host/side.h"
 #include "nic/bgq_mu/bgq_mu.h"
 #include "nic/bgq_mu/descriptor.h"
 #include "topo/torus.h"
@@ -60,7 +60,6 @@ enum mu_requester {
 
 enum {
 	MU_MAX_PORTS = 3,
-	MU_SLICES = 16,
 	MU_NETWORK_BYTES = 12, /* of a header */
 	MU_LINE = 128,
 	MU_DRAINS = MU_PAYLOAD / MU_CHUNK + 2, /* with the header's */
@@ -168,14 +167,9 @@ struct mu_rme {
 };
 
 struct mu_port {
-	sim_time free_at; /* for the next request */
-	sim_time data_at; /* the read data path is free */
-	sim_time slot[MU_SLICES]; /* the look-up table's slot is empty */
-	sim_time calm_at; /* all of them are */
+	struct side_port side;
 	uint64_t asking; /* requesters */
 	bool is_posted;
-	uint64_t requests, bypassed;
-	sim_time outstanding; /* integral */
 };
 
 /* An access on its way to the slave port. */
@@ -256,14 +250,11 @@ struct mu {
 	struct tree *tree; /* the collective network; NULL: there is none */
 	struct packet *packets; /* the network's */
 	struct mu_params params;
-	struct l2 *l2;
+	struct side *side; /* with ports */
 	const struct torus *torus;
 	struct topo_grid grid; /* of one that is plain */
 	uint32_t payload; /* the most in a packet */
 	uint32_t n_dims;
-	sim_time beat; /* of 32 bytes on a read data path */
-	sim_time read_rest; /* of a read after the beats of a line */
-	bool is_plain; /* lines are as the ports': see calm() */
 	uint8_t port_of[MU_REQUESTERS];
 	/* An engine's network FIFO, and the other way round; who works for an
 	 * engine that has no FIFO of its own. */
@@ -409,16 +400,21 @@ void mu_account_pulled(const struct nic_at *a, uint32_t engine, packet_id id);
 
 /* --- port.c --- */
 
+static inline struct mu_port *mu_port(
+	const struct nic_at *a, uint32_t requester)
+{
+	return &mu_here(a)->port[mu_of(a)->port_of[requester]];
+}
+
 /*
  * A requester that has a job takes its port where that is free and nobody
  * waits for it; else it waits, and the port calls it.
  */
 static inline bool mu_port_is_free(const struct nic_at *a, uint32_t requester)
 {
-	const struct mu_port *p =
-		&mu_here(a)->port[mu_of(a)->port_of[requester]];
+	const struct mu_port *p = mu_port(a, requester);
 
-	return p->free_at <= a->t && !p->asking;
+	return p->side.free_at <= a->t && !p->asking;
 }
 
 void mu_port_wait(const struct nic_at *a, uint32_t requester);
@@ -453,12 +449,32 @@ static inline bool mu_port_allows(const struct nic_at *a, uint64_t at,
  * Requests for [at, at + bytes), which the ranges allow, from the port that a
  * requester took; returns when the last one is done.
  */
-sim_time mu_port_read(const struct nic_at *a, uint32_t requester, uint64_t at,
-	uint32_t bytes);
-sim_time mu_port_write(const struct nic_at *a, uint32_t requester, uint64_t at,
-	uint32_t bytes);
-sim_time mu_port_atomic(const struct nic_at *a, uint32_t requester, uint64_t at,
-	uint32_t words);
+static inline sim_time mu_port_read(
+	const struct nic_at *a, uint32_t requester, uint64_t at, uint32_t bytes)
+{
+	struct side *s = mu_of(a)->side;
+
+	return s->ops->ports->read(
+		s, &mu_port(a, requester)->side, a->s, a->t, at, bytes);
+}
+
+static inline sim_time mu_port_write(
+	const struct nic_at *a, uint32_t requester, uint64_t at, uint32_t bytes)
+{
+	struct side *s = mu_of(a)->side;
+
+	return s->ops->ports->write(
+		s, &mu_port(a, requester)->side, a->s, a->t, at, bytes);
+}
+
+static inline sim_time mu_port_atomic(
+	const struct nic_at *a, uint32_t requester, uint64_t at, uint32_t words)
+{
+	struct side *s = mu_of(a)->side;
+
+	return s->ops->ports->atomic(
+		s, &mu_port(a, requester)->side, a->s, a->t, at, 8 * words);
+}
 
 /* How many more descriptors fit behind a tail. */
 static inline uint64_t mu_inj_room(const struct mu_inj_fifo *f, uint64_t tail)

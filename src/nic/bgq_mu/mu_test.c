@@ -76,110 +76,6 @@ static void a_packet_takes_the_sum_of_its_stages(void **state)
 	}
 }
 
-/* --- order --- */
-
-/* Many descriptors, in a FIFO that wraps round. */
-static void send_many(void *arg)
-{
-	uint32_t n = *(uint32_t *)arg, i;
-	struct sw_fifo f = sw_open(5, 0);
-
-	sw_fill(SW_SOURCE, 0, n);
-	program_wait(1000 * SIM_NS);
-	for (i = 0; i < n; i++) {
-		struct mu_descriptor d = sw_put(1, 1);
-
-		mu_set_payload(&d, SW_SOURCE + i, 1);
-		mu_set_put(&d.header, SW_BASE_TARGET, i);
-		while (!sw_load(MU_INJ_FREE, 5))
-			program_charge(100 * SIM_NS);
-		sw_inject(&f, &d);
-		program_charge(60 * SIM_NS);
-	}
-	sw_wait_sent(&f);
-	assert_int_equal(sw_load(MU_INJ_HEAD, 5), sw_load(MU_INJ_TAIL, 5));
-	assert_int_equal(sw_load(MU_INJ_FREE, 5),
-		SW_FIFO_BYTES / MU_DESCRIPTOR_BYTES - 1);
-}
-
-static void receive_many(void *arg)
-{
-	uint64_t n = *(uint32_t *)arg;
-
-	sw_open_bases(n);
-	sw_wait_counter(SW_COUNTER);
-	sw_expect(SW_TARGET, 0, n);
-}
-
-/* BGQ-F108 */
-static void descriptors_are_taken_in_order_round_the_fifo(void **state)
-{
-	uint32_t n = 1000;
-	const struct sw_program programs[] = {
-		{ 0, send_many, &n },
-		{ 1, receive_many, &n },
-	};
-
-	(void)state;
-	sw_run_on("4", 2, programs, 2);
-}
-
-/* --- back-pressure --- */
-
-static void send_to_one(void *arg)
-{
-	struct mu_descriptor d = sw_put(0, 20000);
-	struct sw_fifo f = sw_open(9, 0);
-
-	(void)arg;
-	mu_set_put(&d.header, SW_BASE_TARGET, program_node() * 20000);
-	program_wait(2000 * SIM_NS);
-	sw_fill(SW_SOURCE, program_node(), 20000);
-	sw_inject(&f, &d);
-}
-
-static void receive_from_all(void *arg)
-{
-	uint64_t n = *(uint32_t *)arg, i;
-
-	sw_open_bases(n * 20000);
-	sw_wait_counter(SW_COUNTER);
-	for (i = 1; i <= n; i++)
-		sw_expect(SW_TARGET + i * 20000, i, 20000);
-}
-
-/* An engine that drains far more slowly than packets come loses none. */
-static uint64_t run_hotspot(uint32_t n_workers)
-{
-	struct nic_testing m;
-	struct mu_params *p;
-	uint32_t n, i;
-	uint64_t digest;
-
-	nic_testing_machine(&m, "bgq", "4x3x2");
-	p = m.params;
-	p->drain_rate = 100000000;
-	nic_testing_start(&m, n_workers, 24);
-	n = m.net->n_sites - 1;
-	program_start(m.host, 0, 0, 0, receive_from_all, &n);
-	for (i = 1; i <= n; i++)
-		program_start(m.host, i, 0, 0, send_to_one, NULL);
-	nic_testing_run(&m);
-	digest = nic_testing_digest(&m);
-	nic_testing_fini(&m);
-	return digest;
-}
-
-static void nothing_is_lost_where_reception_is_slow(void **state)
-{
-	uint64_t digest = run_hotspot(1);
-
-	(void)state;
-	assert_int_equal(run_hotspot(2), digest);
-	assert_int_equal(run_hotspot(3), digest);
-	assert_int_equal(run_hotspot(7), digest);
-}
-
 /* --- what it may be built on --- */
 
 static void a_torus_that_headers_cannot_name_is_refused(void **state)
@@ -353,8 +249,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_packet_takes_the_sum_of_its_stages),
-		cmocka_unit_test(descriptors_are_taken_in_order_round_the_fifo),
-		cmocka_unit_test(nothing_is_lost_where_reception_is_slow),
 		cmocka_unit_test(a_torus_that_headers_cannot_name_is_refused),
 		cmocka_unit_test(an_unused_node_costs_a_pointer),
 		cmocka_unit_test(an_audit_tells_what_is_left_and_where),

@@ -2,6 +2,7 @@
 
 #include "nic/bgq_mu/mu_testing.h"
 
+#include "host/side_l2.h"
 #include "testing/testing.h"
 
 /* --- registers --- */
@@ -184,135 +185,42 @@ void sw_inject(struct sw_fifo *f, const struct mu_descriptor *d)
 
 /* --- descriptors that cannot be --- */
 
-static void zero_type(struct mu_descriptor *d)
-{
-	d->header.byte[0] = 0;
-}
-
-static void no_map(struct mu_descriptor *d)
-{
-	mu_set_fifo_map(d, 0);
-}
-
-static void map_of_more(struct mu_descriptor *d)
-{
-	mu_set_fifo_map(d, 0x10000 | MU_MAP_TORUS);
-}
-
-static void collective_map(struct mu_descriptor *d)
-{
-	mu_set_fifo_map(d, MU_MAP_TORUS | 0x2);
-}
-
-static void local_map(struct mu_descriptor *d)
-{
-	mu_set_fifo_map(d, MU_MAP_TORUS | 0x20);
-}
-
-static void collective_channel(struct mu_descriptor *d)
-{
-	sw_set_channel(d, (enum mu_channel)5);
-}
-
-static void dynamic_on_deterministic(struct mu_descriptor *d)
-{
-	d->header.byte[3] = MU_DETERMINISTIC << 5;
-}
-
-static void static_on_dynamic(struct mu_descriptor *d)
-{
-	d->header.byte[2] = 0;
-}
-
-static void no_such_node(struct mu_descriptor *d)
-{
-	mu_set(d->header.byte + 4, 4, 4u << 24);
-}
-
-static void no_such_dimension(struct mu_descriptor *d)
-{
-	mu_set(d->header.byte + 4, 4, 1);
-}
-
-static void both_hints(struct mu_descriptor *d)
-{
-	d->header.byte[1] = 0xc0;
-}
-
-static void hint_beyond(struct mu_descriptor *d)
-{
-	d->header.byte[2] |= 0x40;
-}
-
-static void dynamic_deposit(struct mu_descriptor *d)
-{
-	d->header.byte[2] |= 0x02;
-}
-
-static void half_a_get(struct mu_descriptor *d)
-{
-	mu_set_packet(&d->header, MU_GET, 16);
-}
-
-static void empty_get(struct mu_descriptor *d)
-{
-	mu_set_packet(&d->header, MU_PACED_GET, 16);
-	mu_set_payload(d, SW_SOURCE, 0);
-}
-
-static void payload_outside(struct mu_descriptor *d)
-{
-	mu_set_payload(d, NIC_TESTING_MEMORY - 7, 8);
-}
-
-static void payload_wraps(struct mu_descriptor *d)
-{
-	mu_set_payload(d, UINT64_MAX - 511, 5000);
-}
-
-static void endless(struct mu_descriptor *d)
-{
-	mu_set_payload(d, 8, UINT64_MAX);
-}
-
-static void to_io(struct mu_descriptor *d)
-{
-	d->header.byte[2] |= 0x20;
-}
-
-static void system_channel(struct mu_descriptor *d)
-{
-	sw_set_channel(d, MU_SYSTEM);
-}
-
-static void system_map(struct mu_descriptor *d)
-{
-	mu_set_fifo_map(d, MU_MAP_TORUS | MU_MAP_SYSTEM);
-}
+enum { PAYLOAD = 8, LENGTH = 16, MAP = 24, HEAD = 32, KEEP = 0xff };
 
 const struct sw_bad sw_bads[SW_BADS] = {
-	{ zero_type, MU_ERROR_DESCRIPTOR },
-	{ no_map, MU_ERROR_DESCRIPTOR },
-	{ map_of_more, MU_ERROR_DESCRIPTOR },
-	{ collective_map, MU_ERROR_DESCRIPTOR },
-	{ local_map, MU_ERROR_DESCRIPTOR },
-	{ collective_channel, MU_ERROR_DESCRIPTOR },
-	{ dynamic_on_deterministic, MU_ERROR_DESCRIPTOR },
-	{ static_on_dynamic, MU_ERROR_DESCRIPTOR },
-	{ no_such_node, MU_ERROR_DESCRIPTOR },
-	{ no_such_dimension, MU_ERROR_DESCRIPTOR },
-	{ both_hints, MU_ERROR_DESCRIPTOR },
-	{ hint_beyond, MU_ERROR_DESCRIPTOR },
-	{ dynamic_deposit, MU_ERROR_DESCRIPTOR },
-	{ half_a_get, MU_ERROR_DESCRIPTOR },
-	{ empty_get, MU_ERROR_DESCRIPTOR },
-	{ endless, MU_ERROR_DESCRIPTOR },
-	{ payload_outside, MU_ERROR_RANGE },
-	{ payload_wraps, MU_ERROR_RANGE },
-	{ to_io, MU_ERROR_PERMISSION },
-	{ system_channel, MU_ERROR_PERMISSION },
-	{ system_map, MU_ERROR_PERMISSION },
+	{ MU_ERROR_DESCRIPTOR, HEAD, 1, 0, 0 }, /* of no type */
+	{ MU_ERROR_DESCRIPTOR, MAP, 8, 0, 0 },
+	{ MU_ERROR_DESCRIPTOR, MAP, 8, 0, 0x10000 | MU_MAP_TORUS },
+	{ MU_ERROR_DESCRIPTOR, MAP, 8, 0, MU_MAP_TORUS | 0x2 }, /* a tree's */
+	{ MU_ERROR_DESCRIPTOR, MAP, 8, 0, MU_MAP_TORUS | 0x20 }, /* local */
+	{ MU_ERROR_DESCRIPTOR, HEAD + 3, 1, 0x1f, 5 << 5 }, /* a tree's */
+	/* dynamic on the other channel, and the other way round */
+	{ MU_ERROR_DESCRIPTOR, HEAD + 3, 1, 0, MU_DETERMINISTIC << 5 },
+	{ MU_ERROR_DESCRIPTOR, HEAD + 2, 1, 0, 0 },
+	{ MU_ERROR_DESCRIPTOR, HEAD + 4, 4, 0, 4u << 24 }, /* no such node */
+	{ MU_ERROR_DESCRIPTOR, HEAD + 4, 4, 0, 1 }, /* nor such a dimension */
+	{ MU_ERROR_DESCRIPTOR, HEAD + 1, 1, 0, 0xc0 }, /* hints: both ways */
+	{ MU_ERROR_DESCRIPTOR, HEAD + 2, 1, KEEP, 0x40 }, /* beyond */
+	{ MU_ERROR_DESCRIPTOR, HEAD + 2, 1, KEEP, 0x02 }, /* deposits */
+	/* half a descriptor, and none */
+	{ MU_ERROR_DESCRIPTOR, HEAD + 8, 1, 0x3f, MU_GET << 6 },
+	{ MU_ERROR_DESCRIPTOR, HEAD + 8, 1, 0x3f, MU_PACED_GET << 6 },
+	{ MU_ERROR_DESCRIPTOR, LENGTH, 8, 0, UINT64_MAX },
+	{ MU_ERROR_RANGE, PAYLOAD, 8, 0, NIC_TESTING_MEMORY - 7 },
+	{ MU_ERROR_RANGE, PAYLOAD, 8, 0, UINT64_MAX - 50 }, /* round the end */
+	{ MU_ERROR_PERMISSION, HEAD + 2, 1, KEEP, 0x20 }, /* to an IO node */
+	{ MU_ERROR_PERMISSION, HEAD + 3, 1, 0x1f, MU_SYSTEM << 5 },
+	{ MU_ERROR_PERMISSION, MAP, 8, 0, MU_MAP_TORUS | MU_MAP_SYSTEM },
 };
+
+void sw_spoil(struct mu_descriptor *d, const struct sw_bad *b)
+{
+	uint8_t *at = (uint8_t *)d + b->at;
+
+	mu_set(at, b->bytes, (mu_get(at, b->bytes) & b->and) | b->or);
+	if (mu_packet_type(&d->header) == MU_PACED_GET)
+		mu_set(d->byte + LENGTH, 8, 0);
+}
 
 /* --- waiting --- */
 
@@ -357,6 +265,23 @@ void sw_wait_count(uint32_t inj, uint64_t count)
 void sw_wait_sent(const struct sw_fifo *f)
 {
 	sw_wait_count(f->id, f->n);
+}
+
+struct l2_counts sw_l2_counts(struct host *h, site_id node)
+{
+	return l2_counts(side_l2_of(host_cache(h))->l2, node);
+}
+
+void sw_open_and_wait(void *arg)
+{
+	sw_open_bases(*(uint64_t *)arg);
+	sw_wait_counter(SW_COUNTER);
+}
+
+void sw_open_only(void *arg)
+{
+	(void)arg;
+	sw_open_bases(0);
 }
 
 /* --- a whole run --- */

@@ -9,6 +9,7 @@
 #define NIC_BGQ_MU_MU_TESTING_H
 
 #include "host/bytes_testing.h"
+#include "host/l2.h"
 #include "host/program.h"
 #include "nic/bgq_mu/bgq_mu.h"
 #include "nic/bgq_mu/descriptor.h"
@@ -85,9 +86,14 @@ void sw_make_system(struct mu_descriptor *d);
  * torus of two to four dimensions of which the first has at most four nodes;
  * and what the unit says of it. */
 struct sw_bad {
-	void (*spoil)(struct mu_descriptor *d);
 	enum mu_interrupt why;
+	/* what becomes of some bytes of the descriptor, as a number; a
+	 * paced get has no payload besides */
+	uint32_t at, bytes;
+	uint64_t and, or ;
 };
+
+void sw_spoil(struct mu_descriptor *d, const struct sw_bad *b);
 
 enum {
 	SW_BADS = 21,
@@ -117,6 +123,9 @@ void sw_wait_counter(uint64_t at);
 void sw_wait_count(uint32_t inj, uint64_t count);
 void sw_wait_sent(const struct sw_fifo *f);
 
+/* Of a node's cache. */
+struct l2_counts sw_l2_counts(struct host *h, site_id node);
+
 /* --- a whole run --- */
 
 struct sw_program {
@@ -133,5 +142,30 @@ void sw_run(struct nic_testing *m, uint32_t n_workers,
  * digest of what was delivered. */
 uint64_t sw_run_on(const char *shape, uint32_t n_workers,
 	const struct sw_program *programs, uint32_t n);
+
+/* Programs that several tests have: open bases for a uint64_t of bytes, and
+ * wait for them; open bases for nothing that is counted. */
+void sw_open_and_wait(void *arg);
+void sw_open_only(void *arg);
+
+/* A test: programs of node 0 and of another, or of node 0 alone. */
+#define SW_PAIR(name_, shape_, program_, node_, other_)                        \
+	static void name_(void **state)                                        \
+	{                                                                      \
+		const struct sw_program p[] = { { 0, program_, NULL },         \
+			{ node_, other_, NULL } };                             \
+                                                                               \
+		(void)state;                                                   \
+		sw_run_on(shape_, 1, p, 2);                                    \
+	}
+
+#define SW_ALONE(name_, shape_, program_)                                      \
+	static void name_(void **state)                                        \
+	{                                                                      \
+		const struct sw_program p = { 0, program_, NULL };             \
+                                                                               \
+		(void)state;                                                   \
+		sw_run_on(shape_, 1, &p, 1);                                   \
+	}
 
 #endif

@@ -17,7 +17,7 @@ struct bench {
 	struct nic_at at;
 };
 
-static struct mu_port *open_bench(struct bench *b)
+static struct side_port *open_bench(struct bench *b)
 {
 	struct mu *mu;
 
@@ -26,7 +26,7 @@ static struct mu_port *open_bench(struct bench *b)
 	mu = (struct mu *)b->m.nic;
 	b->at = (struct nic_at){ .nic = &mu->nic,
 		.node = nic_node(&mu->nic, 0) };
-	return &mu_here(&b->at)->port[mu->port_of[MU_ASK_INJECT]];
+	return &mu_port(&b->at, MU_ASK_INJECT)->side;
 }
 
 static sim_time read_at(struct bench *b, uint64_t at, uint32_t bytes)
@@ -37,7 +37,7 @@ static sim_time read_at(struct bench *b, uint64_t at, uint32_t bytes)
 static void bgq_f95_one_request_a_cycle_either_way(void **state)
 {
 	struct bench b;
-	struct mu_port *p = open_bench(&b);
+	struct side_port *p = open_bench(&b);
 	uint32_t i;
 
 	(void)state;
@@ -59,7 +59,7 @@ static void bgq_f95_one_request_a_cycle_either_way(void **state)
 static void bgq_f102_data_returns_at_32_bytes_a_cycle(void **state)
 {
 	struct bench b;
-	struct mu_port *p = open_bench(&b);
+	struct side_port *p = open_bench(&b);
 	uint32_t i;
 
 	(void)state;
@@ -87,7 +87,7 @@ static void bgq_f102_data_returns_at_32_bytes_a_cycle(void **state)
 static void bgq_f99_order_in_a_slice_and_none_between(void **state)
 {
 	struct bench b;
-	struct mu_port *p = open_bench(&b);
+	struct side_port *p = open_bench(&b);
 	sim_time one, two, three, other;
 
 	(void)state;
@@ -106,7 +106,7 @@ static void bgq_f99_order_in_a_slice_and_none_between(void **state)
 static void bgq_f100_an_empty_slot_is_filled_past_the_fifo(void **state)
 {
 	struct bench b;
-	struct mu_port *p = open_bench(&b);
+	struct side_port *p = open_bench(&b);
 	const sim_time fifo = mu_of(&b.at)->params.port_fifo;
 
 	(void)state;
@@ -130,7 +130,7 @@ static void bgq_f100_an_empty_slot_is_filled_past_the_fifo(void **state)
 static void use_16(uint64_t stride, sim_time done[2], uint64_t *bypassed)
 {
 	struct bench b;
-	struct mu_port *p = open_bench(&b);
+	struct side_port *p = open_bench(&b);
 	uint32_t i;
 
 	for (i = 0; i < 16; i++) {
@@ -168,7 +168,7 @@ static void bgq_f101_striding_over_slices_is_best(void **state)
 static void bgq_f127_outstanding_over_requests_is_the_latency(void **state)
 {
 	struct bench b;
-	struct mu_port *p = open_bench(&b);
+	struct side_port *p = open_bench(&b);
 	sim_time sum = 0, issue;
 	uint32_t i;
 
@@ -230,24 +230,9 @@ static void receive_counted(void *arg)
 	assert_int_equal(sw_upc(MU_UPC_EVENTS, 0), 0);
 }
 
-static void bgq_f127_counters_count(void **state)
-{
-	const struct sw_program p[] = {
-		{ 0, send_counted, NULL },
-		{ 1, receive_counted, NULL },
-	};
-
-	(void)state;
-	sw_run_on("3", 1, p, 2);
-}
+SW_PAIR(bgq_f127_counters_count, "3", send_counted, 1, receive_counted)
 
 /* --- ranges --- */
-
-static void open_only(void *arg)
-{
-	(void)arg;
-	sw_open_bases(0);
-}
 
 static void close_ranges(uint64_t first, uint64_t last, uint64_t rights)
 {
@@ -306,16 +291,8 @@ static void send_ranged(void *arg)
 	assert_int_equal(sw_load(MU_INJ_STOPPED, 512), 1);
 }
 
-static void bgq_f128_reads_outside_the_ranges_are_rejected(void **state)
-{
-	const struct sw_program p[] = {
-		{ 0, send_ranged, NULL },
-		{ 1, open_only, NULL },
-	};
-
-	(void)state;
-	sw_run_on("2", 1, p, 2);
-}
+SW_PAIR(bgq_f128_reads_outside_the_ranges_are_rejected, "2", send_ranged, 1,
+	sw_open_only)
 
 enum { FAR = SW_TARGET + 0x100000, FAR_FIFO = 9 }; /* FIFOs out there */
 
@@ -353,16 +330,8 @@ static void receive_ranged(void *arg)
 	assert_int_equal(sw_load(MU_ERROR_COUNT, MU_ERROR_RANGE), 3);
 }
 
-static void bgq_f128_writes_outside_the_ranges_are_rejected(void **state)
-{
-	const struct sw_program p[] = {
-		{ 0, send_to_ranged, NULL },
-		{ 1, receive_ranged, NULL },
-	};
-
-	(void)state;
-	sw_run_on("2", 1, p, 2);
-}
+SW_PAIR(bgq_f128_writes_outside_the_ranges_are_rejected, "2", send_to_ranged, 1,
+	receive_ranged)
 
 int main(void)
 {

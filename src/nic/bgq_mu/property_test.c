@@ -136,7 +136,7 @@ static void send_plan(uint64_t seed, struct sw_fifo *fifo, uint32_t f)
 	}
 	if (p.is_spoilt) {
 		d = sw_put((program_node() + 1) % NODES, 101);
-		sw_bads[p.how].spoil(&d);
+		sw_spoil(&d, &sw_bads[p.how]);
 		sw_write(fifo, &d);
 		m = message_of(seed, program_node(), f, 0);
 		d = descriptor_of(&m, is_system);
@@ -164,10 +164,9 @@ static void check_plans(uint64_t seed, const struct sw_fifo *fifo)
 		assert_int_equal(sw_load(MU_ERROR_COUNT, i), want[i]);
 }
 
-static void take_part(void *arg)
+/* Sends by its plans and waits for what others' plans say. */
+static void follow_plans(uint64_t seed, struct sw_fifo *fifo)
 {
-	uint64_t seed = *(uint64_t *)arg;
-	struct sw_fifo fifo[FIFOS];
 	uint32_t f;
 
 	sw_open_bases(for_each(seed, program_node(), NULL));
@@ -179,8 +178,15 @@ static void take_part(void *arg)
 		send_plan(seed, &fifo[f], f);
 	sw_wait_counter(SW_COUNTER);
 	for_each(seed, program_node(), expect);
+}
+
+static void take_part(void *arg)
+{
+	struct sw_fifo fifo[FIFOS];
+
+	follow_plans(*(uint64_t *)arg, fifo);
 	program_wait(200000 * SIM_NS);
-	check_plans(seed, fifo);
+	check_plans(*(uint64_t *)arg, fifo);
 }
 
 static uint64_t run(
@@ -288,19 +294,9 @@ static void talk_nonsense(void *arg)
 
 static void speak_sense(void *arg)
 {
-	uint64_t seed = *(uint64_t *)arg;
 	struct sw_fifo fifo[FIFOS];
-	uint32_t f;
 
-	sw_open_bases(for_each(seed, program_node(), NULL));
-	sw_fill(SW_SOURCE, program_node(), 8192);
-	for (f = 0; f < FIFOS; f++)
-		fifo[f] = open_fifo(f);
-	program_wait(5000 * SIM_NS);
-	for (f = 0; f < FIFOS; f++)
-		send_plan(seed, &fifo[f], f);
-	sw_wait_counter(SW_COUNTER);
-	for_each(seed, program_node(), expect);
+	follow_plans(*(uint64_t *)arg, fifo);
 }
 
 static uint64_t run_nonsense(uint64_t seed, uint32_t n_workers)

@@ -83,47 +83,6 @@ static void bgq_f21_high_and_system_have_their_own_fifos(void **state)
 		assert_int_equal(n[i], i == MU_NET_SYSTEM ? 6 : 0);
 }
 
-static void count_one(void *arg)
-{
-	uint64_t *n = arg;
-	uint32_t i;
-
-	sw_open_bases(32);
-	sw_wait_counter(SW_COUNTER);
-	for (i = 0; i < MU_NET_FIFOS; i++)
-		n[i] = sw_upc(MU_UPC_PACKETS_OUT, i);
-}
-
-static void each_class_has_its_engines(void **state)
-{
-	uint64_t n[MU_NET_FIFOS];
-	uint32_t i, k;
-
-	(void)state;
-	for (k = 0; k < 6; k++) {
-		struct to_middle x = { 13, MU_DETERMINISTIC, 0 };
-		const struct sw_program programs[] = {
-			{ 13, count_one, n },
-			{ around[k], send_to_middle, &x },
-		};
-
-		sw_run_on("3x3x3", 1, programs, 2);
-		for (i = 0; i < MU_NET_FIFOS; i++)
-			assert_int_equal(n[i], i == k);
-	}
-	for (k = 0; k < 2; k++) {
-		struct to_middle x = { 13, MU_DYNAMIC, 0x20u >> k };
-		const struct sw_program programs[] = {
-			{ 13, count_one, n },
-			{ 13, send_to_middle, &x },
-		};
-
-		sw_run_on("3x3x3", 1, programs, 2);
-		for (i = 0; i < MU_NET_FIFOS; i++)
-			assert_int_equal(n[i], i == MU_NET_LOCAL + k);
-	}
-}
-
 /* --- all engines at once --- */
 
 enum { STREAM = 100 * MU_PAYLOAD };
@@ -233,7 +192,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bgq_f21_a_normal_packet_keeps_to_its_receiver),
 		cmocka_unit_test(bgq_f21_high_and_system_have_their_own_fifos),
-		cmocka_unit_test(each_class_has_its_engines),
 		cmocka_unit_test(bgq_f88_reception_engines_work_in_parallel),
 		cmocka_unit_test(
 			bgq_f42_each_node_on_the_line_has_its_own_copy),

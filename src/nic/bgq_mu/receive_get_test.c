@@ -41,55 +41,6 @@ static void serve(void *arg)
 	sw_open(GET, MU_INJ_REMOTE_GET);
 }
 
-/* --- the three kinds of message --- */
-
-static void use_all(void *arg)
-{
-	struct sw_fifo f = sw_open(0, 0);
-	struct mu_descriptor d = back(0, 0, 3000);
-	struct mu_descriptor get = get_list(1, 1);
-	struct mu_descriptor put = sw_put(1, 500);
-	struct mu_descriptor eager = sw_fifo_message(1, REC, 200);
-
-	(void)arg;
-	sw_fill(SW_SOURCE, 7, 500);
-	sw_open_bases(3000);
-	list(0, &d);
-	program_wait(LATER);
-	sw_inject(&f, &get);
-	sw_inject(&f, &put);
-	sw_inject(&f, &eager);
-	sw_wait_counter(SW_COUNTER);
-	sw_expect(SW_TARGET, 1, 3000);
-}
-
-static void be_used(void *arg)
-{
-	struct sw_reader r = sw_open_reader(REC, 1024);
-	struct sw_packet p;
-	uint32_t i;
-
-	serve(arg);
-	sw_open_bases(500);
-	sw_take(&r, &p);
-	for (i = 0; i < 200; i++)
-		assert_int_equal(p.payload[i], sw_byte(7, i));
-	sw_wait_counter(SW_COUNTER);
-	sw_expect(SW_TARGET, 7, 500);
-	assert_int_equal(sw_load(MU_INJ_COUNT, GET), 1);
-}
-
-static void bgq_f86_there_are_three_types_of_messages(void **state)
-{
-	const struct sw_program programs[] = {
-		{ 0, use_all, NULL },
-		{ 1, be_used, NULL },
-	};
-
-	(void)state;
-	sw_run_on("2", 1, programs, 2);
-}
-
 /* --- several descriptors --- */
 
 enum { SEVERAL = 8, PIECE = 700 };
@@ -134,16 +85,9 @@ static void serve_several(void *arg)
 		2);
 }
 
-static void bgq_f118_a_packet_brings_several_descriptors(void **state)
-{
-	const struct sw_program programs[] = {
-		{ 0, get_several, NULL },
-		{ 1, serve_several, NULL },
-	};
-
-	(void)state;
-	sw_run_on("2", 1, programs, 2);
-}
+/* Also BGQ-F86: a remote get is one of the three kinds. */
+SW_PAIR(bgq_f118_a_packet_brings_several_descriptors, "2", get_several, 1,
+	serve_several)
 
 /* --- order, of several getters --- */
 
@@ -257,16 +201,7 @@ static void get_paced(void *arg)
 	sw_expect(SW_TARGET, 1, 1000);
 }
 
-static void bgq_g43_a_paced_get_is_a_get(void **state)
-{
-	const struct sw_program programs[] = {
-		{ 0, get_paced, NULL },
-		{ 1, serve, NULL },
-	};
-
-	(void)state;
-	sw_run_on("2", 1, programs, 2);
-}
+SW_PAIR(bgq_g43_a_paced_get_is_a_get, "2", get_paced, 1, serve)
 
 /* --- a full FIFO --- */
 
@@ -371,21 +306,11 @@ static void get_after_use(void *arg)
 	sw_expect(SW_TARGET, 1, 100);
 }
 
-static void gets_go_on_where_software_ended(void **state)
-{
-	const struct sw_program programs[] = {
-		{ 0, get_after_use, NULL },
-		{ 1, serve_after_use, NULL },
-	};
-
-	(void)state;
-	sw_run_on("2", 1, programs, 2);
-}
+SW_PAIR(gets_go_on_where_software_ended, "2", get_after_use, 1, serve_after_use)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bgq_f86_there_are_three_types_of_messages),
 		cmocka_unit_test(bgq_f118_a_packet_brings_several_descriptors),
 		cmocka_unit_test(bgq_f118_several_get_from_one_fifo_in_order),
 		cmocka_unit_test(bgq_f118_a_get_may_bring_a_get),

@@ -57,44 +57,7 @@ static void read_telling(void *arg)
 	assert_int_equal(sw_load(MU_REC_ARRIVED, 1), 0);
 }
 
-static void bgq_f94_the_last_packet_interrupts(void **state)
-{
-	const struct sw_program programs[] = {
-		{ 0, send_telling, NULL },
-		{ 1, read_telling, NULL },
-	};
-
-	(void)state;
-	sw_run_on("2", 1, programs, 2);
-}
-
-/* Waits for the interrupt: all that was sent is in memory. */
-static void wait_told(void *arg)
-{
-	struct sw_reader r = sw_open_reader(6, 8192);
-	struct sw_packet p;
-	uint32_t i;
-
-	(void)arg;
-	sw_open_bases(1000);
-	sw_wait_register(MU_ERROR_COUNT, MU_INT_ARRIVAL, 1);
-	assert_int_equal(sw_available(&r), 2 * (3 * 544 + 32 + 480));
-	for (i = 0; i < 8; i++) {
-		sw_take(&r, &p);
-		assert_int_equal(p.bytes, i % 4 == 3 ? 480 : 512);
-	}
-}
-
-static void bgq_g41_an_interrupt_finds_all_stored(void **state)
-{
-	const struct sw_program programs[] = {
-		{ 0, send_telling, NULL },
-		{ 1, wait_told, NULL },
-	};
-
-	(void)state;
-	sw_run_on("2", 1, programs, 2);
-}
+SW_PAIR(bgq_f94_the_last_packet_interrupts, "2", send_telling, 1, read_telling)
 
 /* One that tells, and many that do not where its mark was. */
 static void send_one_telling(void *arg)
@@ -126,91 +89,14 @@ static void read_one_telling(void *arg)
 	assert_int_equal(arrivals(), 1);
 }
 
-static void bgq_f94_other_messages_do_not_interrupt(void **state)
-{
-	const struct sw_program programs[] = {
-		{ 0, send_one_telling, NULL },
-		{ 1, read_one_telling, NULL },
-	};
-
-	(void)state;
-	sw_run_on("2", 1, programs, 2);
-}
-
-/* --- thresholds --- */
-
-static void send_chunks(void *arg)
-{
-	uint32_t n = *(uint32_t *)arg, i;
-	struct sw_fifo f = sw_open(3, 0);
-
-	program_wait(LATER);
-	for (i = 0; i < n; i++) {
-		struct mu_descriptor d = sw_fifo_message(1, 6, 32);
-
-		sw_inject(&f, &d);
-		program_charge(LATER);
-	}
-}
-
-static uint64_t crossings(void)
-{
-	return sw_load(MU_ERROR_COUNT, MU_INT_REC_THRESHOLD);
-}
-
-/* Places of 64 bytes; the last chunk is never used. */
-static void read_low(void *arg)
-{
-	struct sw_reader r = sw_open_reader(6, 64 * 8);
-	struct sw_packet p;
-	uint32_t i;
-
-	(void)arg;
-	sw_store(MU_REC_THRESHOLD, 6, 64 * 4 + 32);
-	for (i = 0; i < 5; i++) {
-		sw_take(&r, &p);
-		/* free are 7.5 places less i + 1; 4.5 is not below 4.5 */
-		assert_int_equal(crossings(), i + 1 > 3);
-		assert_int_equal(
-			sw_load(MU_REC_FREE, 6), 64 * 8 - 32 - (i + 1) * 64);
-	}
-	assert_int_equal(sw_load(MU_REC_CROSSED, 1), 1 << 2);
-	assert_true(sw_is_pending(MU_NON_CRITICAL, MU_INT_REC_THRESHOLD));
-	sw_store(MU_REC_CROSSED, 1, 1 << 2);
-	sw_free(&r);
-	program_charge(100 * SIM_NS);
-	assert_int_equal(sw_load(MU_REC_CROSSED, 1), 0);
-	assert_int_equal(crossings(), 1);
-	for (i = 0; i < 4; i++) {
-		sw_take(&r, &p);
-		assert_int_equal(crossings(), i < 3 ? 1 : 2);
-	}
-	/* a threshold that is raised above the free space is no reception */
-	sw_store(MU_REC_THRESHOLD, 6, 64 * 8);
-	sw_take(&r, &p);
-	assert_int_equal(crossings(), 2);
-}
-
-static void bgq_f120_a_reception_below_the_threshold_interrupts(void **state)
-{
-	uint32_t n = 10;
-	const struct sw_program programs[] = {
-		{ 0, send_chunks, &n },
-		{ 1, read_low, NULL },
-	};
-
-	(void)state;
-	sw_run_on("2", 1, programs, 2);
-}
+SW_PAIR(bgq_f94_other_messages_do_not_interrupt, "2", send_one_telling, 1,
+	read_one_telling)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bgq_f94_the_last_packet_interrupts),
 		cmocka_unit_test(bgq_f94_other_messages_do_not_interrupt),
-		cmocka_unit_test(bgq_g41_an_interrupt_finds_all_stored),
-		cmocka_unit_test(
-			bgq_f120_a_reception_below_the_threshold_interrupts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

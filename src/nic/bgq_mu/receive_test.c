@@ -69,58 +69,6 @@ static void bgq_f91_counters_are_anywhere_in_memory(void **state)
 	assert_int_equal(sw_run_on("3x3x3", 3, programs, n), digest);
 }
 
-/* A counter is used, its place is used for data, and it is set again. */
-static void receive_twice(void *arg)
-{
-	uint64_t count;
-	uint32_t i;
-
-	(void)arg;
-	sw_open_bases(2 * 5000);
-	sw_wait_counter(SW_COUNTER);
-	program_charge(LATER);
-	for (i = 0; i < 2; i++)
-		sw_expect(SW_TARGET + i * 8192, 1 + i, 5000);
-	count = 1;
-	assert_true(program_read(SW_COUNTER, &count, 8));
-	assert_int_equal(count, 0);
-	count = 24;
-	assert_true(program_write(SW_COUNTER, &count, 8));
-	sw_wait_counter(SW_COUNTER);
-	sw_expect(SW_TARGET, 1, 24);
-	sw_expect_all(SW_COUNTER, 0, 8);
-}
-
-static void send_twice(void *arg)
-{
-	uint32_t id = program_node();
-	struct sw_fifo f = sw_open(4, 0);
-	struct mu_descriptor d = sw_put(0, 5000);
-
-	(void)arg;
-	sw_fill(SW_SOURCE, id, 5000);
-	mu_set_put(&d.header, SW_BASE_TARGET, (id - 1) * 8192);
-	program_wait(LATER);
-	sw_inject(&f, &d);
-	if (id != 1)
-		return;
-	program_wait(20 * LATER);
-	mu_set_payload(&d, SW_SOURCE, 24);
-	sw_inject(&f, &d);
-}
-
-static void bgq_f125_a_counter_counts_down_to_zero_and_again(void **state)
-{
-	const struct sw_program programs[] = {
-		{ 0, receive_twice, NULL },
-		{ 1, send_twice, NULL },
-		{ 2, send_twice, NULL },
-	};
-
-	(void)state;
-	sw_run_on("3", 1, programs, 3);
-}
-
 /* --- atomics on what is moved --- */
 
 enum { WORDS = 150 };
@@ -224,16 +172,8 @@ static void receive_atomics(void *arg)
 		}
 }
 
-static void bgq_f92_words_are_changed_while_they_are_moved(void **state)
-{
-	const struct sw_program programs[] = {
-		{ 0, send_atomics, NULL },
-		{ 1, receive_atomics, NULL },
-	};
-
-	(void)state;
-	sw_run_on("2", 1, programs, 2);
-}
+SW_PAIR(bgq_f92_words_are_changed_while_they_are_moved, "2", send_atomics, 1,
+	receive_atomics)
 
 /* Two words for each load, apart, with bounds that one of them is at. */
 static const struct {
@@ -325,8 +265,8 @@ static void bgq_f92_words_are_changed_while_they_are_sent(void **state)
 	(void)state;
 	nic_testing_machine(&m, "bgq", "2");
 	sw_run(&m, 1, programs, 2);
-	assert_int_equal(l2_counts(host_l2(m.host), 0).atomics, LOADS * 2);
-	assert_int_equal(l2_counts(host_l2(m.host), 0).reads, LOADS * 2);
+	assert_int_equal(sw_l2_counts(m.host, 0).atomics, LOADS * 2);
+	assert_int_equal(sw_l2_counts(m.host, 0).reads, LOADS * 2);
 	nic_testing_fini(&m);
 }
 
@@ -369,13 +309,7 @@ static void send_bad_loads(void *arg)
 	}
 }
 
-static void loads_that_cannot_be_are_refused(void **state)
-{
-	const struct sw_program p = { 0, send_bad_loads, NULL };
-
-	(void)state;
-	sw_run_on("2", 1, &p, 1);
-}
+SW_ALONE(loads_that_cannot_be_are_refused, "2", send_bad_loads)
 
 /* --- the payload, then the counter --- */
 
@@ -470,44 +404,6 @@ static void bgq_f117_an_atomic_lies_between_payload_and_counter(void **state)
 	assert_int_equal(counter - word, p.l2.atomic);
 }
 
-/* --- offsets --- */
-
-enum { FAR = 30000, OFFSET = 12345, SKEW = 7 };
-
-static void send_far(void *arg)
-{
-	struct sw_fifo f = sw_open(0, 0);
-	struct mu_descriptor d = sw_put(8, FAR);
-
-	(void)arg;
-	sw_fill(SW_SOURCE + SKEW, 5, FAR);
-	mu_set_payload(&d, SW_SOURCE + SKEW, FAR);
-	mu_set_put(&d.header, SW_BASE_TARGET, OFFSET);
-	program_wait(LATER);
-	sw_inject(&f, &d);
-}
-
-static void receive_far(void *arg)
-{
-	(void)arg;
-	sw_open_bases(FAR);
-	sw_wait_counter(SW_COUNTER);
-	sw_expect(SW_TARGET + OFFSET, 5, FAR);
-	sw_expect_all(SW_TARGET, 0, OFFSET);
-	sw_expect_all(SW_TARGET + OFFSET + FAR, 0, 1000);
-}
-
-static void bgq_f124_every_packet_has_an_offset_of_its_own(void **state)
-{
-	const struct sw_program programs[] = {
-		{ 0, send_far, NULL },
-		{ 8, receive_far, NULL },
-	};
-
-	(void)state;
-	sw_run_on("3x3", 1, programs, 2);
-}
-
 /* --- no bytes --- */
 
 static void send_nothing(void *arg)
@@ -562,16 +458,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bgq_f91_counters_are_anywhere_in_memory),
 		cmocka_unit_test(
-			bgq_f125_a_counter_counts_down_to_zero_and_again),
-		cmocka_unit_test(
 			bgq_f92_words_are_changed_while_they_are_moved),
 		cmocka_unit_test(bgq_f92_words_are_changed_while_they_are_sent),
 		cmocka_unit_test(loads_that_cannot_be_are_refused),
 		cmocka_unit_test(bgq_f117_the_counter_follows_the_payload),
 		cmocka_unit_test(
 			bgq_f117_an_atomic_lies_between_payload_and_counter),
-		cmocka_unit_test(
-			bgq_f124_every_packet_has_an_offset_of_its_own),
 		cmocka_unit_test(a_put_of_no_bytes_arrives_and_writes_nothing),
 	};
 

@@ -124,11 +124,11 @@ static uint64_t load_upc(const struct mu_node *n, uint32_t event, uint32_t unit)
 	case MU_UPC_MESSAGES_OUT:
 		return n->messages_out;
 	case MU_UPC_REQUESTS:
-		return is_port ? n->port[unit].requests : 0;
+		return is_port ? n->port[unit].side.requests : 0;
 	case MU_UPC_OUTSTANDING:
-		return is_port ? (uint64_t)n->port[unit].outstanding : 0;
+		return is_port ? (uint64_t)n->port[unit].side.outstanding : 0;
 	case MU_UPC_BYPASSED:
-		return is_port ? n->port[unit].bypassed : 0;
+		return is_port ? n->port[unit].side.bypassed : 0;
 	case MU_UPC_REJECTED:
 		return n->rejected;
 	case MU_UPC_SLAVE_READS:

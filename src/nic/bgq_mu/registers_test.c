@@ -86,16 +86,7 @@ static void receive_by_last(void *arg)
 	sw_expect(at + 32, 4, 100);
 }
 
-static void bgq_f87_last_ones_carry_messages(void **state)
-{
-	const struct sw_program p[] = {
-		{ 0, send_by_last, NULL },
-		{ 1, receive_by_last, NULL },
-	};
-
-	(void)state;
-	sw_run_on("2", 1, p, 2);
-}
+SW_PAIR(bgq_f87_last_ones_carry_messages, "2", send_by_last, 1, receive_by_last)
 
 static void use_one_subgroup(void *arg)
 {
@@ -160,13 +151,7 @@ static void store_in_order(void *arg)
 	assert_int_equal(sw_load(MU_ERROR_COUNT, MU_ERROR_REGISTER), 0);
 }
 
-static void stores_take_effect_in_order_one_at_a_time(void **state)
-{
-	const struct sw_program p = { 0, store_in_order, NULL };
-
-	(void)state;
-	sw_run_on("2", 1, &p, 1);
-}
+SW_ALONE(stores_take_effect_in_order_one_at_a_time, "2", store_in_order)
 
 /* A FIFO's, another's, a base address, a barrier's. */
 static void store_each_kind(void *arg)
@@ -189,13 +174,7 @@ static void store_each_kind(void *arg)
 	sw_store(MU_GI_CONTROL, 2, 0);
 }
 
-static void bgq_f103_all_registers_share_one_port(void **state)
-{
-	const struct sw_program p = { 0, store_each_kind, NULL };
-
-	(void)state;
-	sw_run_on("2", 1, &p, 1);
-}
+SW_ALONE(bgq_f103_all_registers_share_one_port, "2", store_each_kind)
 
 struct copy {
 	uint32_t n_stores;
@@ -240,44 +219,6 @@ static void traffic_goes_on_meanwhile(void **state)
 }
 
 /* --- an injection FIFO's registers --- */
-
-static void look_at_fifo(void *arg)
-{
-	struct mu_descriptor d = sw_put(0, 8);
-	struct sw_fifo f = sw_open(6, 0);
-	uint32_t i;
-
-	(void)arg;
-	sw_open_bases(4 * 8);
-	program_charge(1000 * SIM_NS);
-	assert_int_equal(sw_load(MU_INJ_START, 6), f.at);
-	assert_int_equal(sw_load(MU_INJ_SIZE, 6), 1024);
-	for (i = 0; i < 4; i++)
-		sw_write(&f, &d);
-	sw_advance(&f);
-	program_charge(56 * SIM_NS);
-	assert_int_equal(sw_load(MU_INJ_TAIL, 6), f.at + 4 * 64);
-	assert_int_equal(sw_load(MU_INJ_HEAD, 6), f.at);
-	assert_int_equal(sw_load(MU_INJ_FREE, 6), 11);
-	assert_int_equal(sw_load(MU_INJ_COUNT, 6), 0);
-	for (i = 1; i <= 4; i++) {
-		sw_wait_count(6, i);
-		assert_int_equal(sw_load(MU_INJ_COUNT, 6), i);
-		assert_int_equal(sw_load(MU_INJ_HEAD, 6), f.at + i * 64);
-		assert_int_equal(sw_load(MU_INJ_FREE, 6), 11 + i);
-		assert_int_equal(sw_load(MU_INJ_TAIL, 6), f.at + 4 * 64);
-	}
-	sw_wait_counter(SW_COUNTER);
-	assert_int_equal(sw_load(MU_INJ_FETCHED, 6), 4);
-}
-
-static void bgq_f106_registers_follow_the_fifo(void **state)
-{
-	const struct sw_program p = { 0, look_at_fifo, NULL };
-
-	(void)state;
-	sw_run_on("2", 1, &p, 1);
-}
 
 static void fill_to(struct sw_fifo *f, uint32_t n)
 {
@@ -324,13 +265,7 @@ static void cross(void *arg)
 	assert_int_equal(errors(MU_INT_INJ_THRESHOLD), 2);
 }
 
-static void bgq_f107_one_interrupt_per_crossing(void **state)
-{
-	const struct sw_program p = { 0, cross, NULL };
-
-	(void)state;
-	sw_run_on("2", 1, &p, 1);
-}
+SW_ALONE(bgq_f107_one_interrupt_per_crossing, "2", cross)
 
 /* --- rights --- */
 
@@ -538,13 +473,7 @@ static void overrun(void *arg)
 	sw_wait_counter(SW_COUNTER);
 }
 
-static void a_tail_does_not_pass_the_head(void **state)
-{
-	const struct sw_program p = { 0, overrun, NULL };
-
-	(void)state;
-	sw_run_on("2", 1, &p, 1);
-}
+SW_ALONE(a_tail_does_not_pass_the_head, "2", overrun)
 
 int main(void)
 {
@@ -555,7 +484,6 @@ int main(void)
 		cmocka_unit_test(stores_take_effect_in_order_one_at_a_time),
 		cmocka_unit_test(bgq_f103_all_registers_share_one_port),
 		cmocka_unit_test(traffic_goes_on_meanwhile),
-		cmocka_unit_test(bgq_f106_registers_follow_the_fifo),
 		cmocka_unit_test(bgq_f107_one_interrupt_per_crossing),
 		cmocka_unit_test(
 			bgq_f129_users_do_not_reach_what_is_the_systems),

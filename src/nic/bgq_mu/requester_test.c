@@ -162,7 +162,7 @@ static void run_exchange(uint32_t ports, struct traffic *x)
 	((struct mu_params *)m.params)->ports = ports;
 	sw_run(&m, 1, p, 4);
 	for (i = 0; i < 4; i++) {
-		struct l2_counts c = l2_counts(host_l2(m.host), i);
+		struct l2_counts c = sw_l2_counts(m.host, i);
 
 		assert_int_equal(c.reads + c.writes + c.atomics,
 			x[i].requests[0] + x[i].requests[1] + x[i].requests[2]);
@@ -197,66 +197,6 @@ static void bgq_f90_all_traffic_goes_through_l2(void **state)
 
 	(void)state;
 	run_exchange(3, x);
-}
-
-/* --- the slave port --- */
-
-enum { STORES = 10, AT = 2000 * SIM_NS };
-
-/* To registers of three sub-units, each by a thread of its own. */
-static void store_at_once(void *arg)
-{
-	static const enum mu_register kinds[] = { MU_INJ_THRESHOLD,
-		MU_REC_THRESHOLD, MU_BASE };
-	uint32_t i;
-
-	program_wait(AT);
-	for (i = 1; i <= STORES; i++)
-		sw_store(kinds[*(uint32_t *)arg], 9, i);
-}
-
-/* How many of them have taken effect. */
-static uint64_t n_stored(void)
-{
-	return sw_load(MU_INJ_THRESHOLD, 9) + sw_load(MU_REC_THRESHOLD, 9) +
-	       sw_load(MU_BASE, 9);
-}
-
-static void watch_stores(void *arg)
-{
-	const struct mu_params *p = mu_params_of(host_nic(program_host()));
-	sim_time first = AT + p->mmio_store, end = first + 30 * p->slave;
-	uint32_t i;
-
-	(void)arg;
-	program_wait(AT + 1);
-	/* a load comes behind all stores that were before it */
-	assert_int_equal(mu_registers_slot(host_nic(program_host()),
-				 program_node(), program_now()),
-		end);
-	assert_int_equal(mu_registers_slot(host_nic(program_host()),
-				 program_node(), program_now()),
-		end + p->slave);
-	for (i = 0; i < 3 * STORES; i++) {
-		program_wait(first + i * p->slave - 1);
-		assert_int_equal(n_stored(), i);
-		program_wait(first + i * p->slave);
-		assert_int_equal(n_stored(), i + 1);
-	}
-}
-
-static void bgq_f89_all_loads_and_stores_share_one_slave_port(void **state)
-{
-	uint32_t k[] = { 0, 1, 2 };
-	const struct sw_program p[] = {
-		{ 0, store_at_once, &k[0] },
-		{ 0, store_at_once, &k[1] },
-		{ 0, store_at_once, &k[2] },
-		{ 0, watch_stores, NULL },
-	};
-
-	(void)state;
-	sw_run_on("2", 1, p, 4);
 }
 
 /* --- priorities --- */
@@ -506,8 +446,6 @@ int main(void)
 		cmocka_unit_test(
 			bgq_f96_engines_keep_to_their_ports_and_are_spread),
 		cmocka_unit_test(bgq_f89_engines_and_fetch_share_several_ports),
-		cmocka_unit_test(
-			bgq_f89_all_loads_and_stores_share_one_slave_port),
 		cmocka_unit_test(bgq_f90_all_traffic_goes_through_l2),
 		cmocka_unit_test(bgq_f97_the_higher_level_goes_first_at_a_port),
 		cmocka_unit_test(bgq_f97_the_higher_level_is_received_first),

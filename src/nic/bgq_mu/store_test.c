@@ -18,150 +18,6 @@ static void poison(uint64_t at, uint64_t n)
 	}
 }
 
-/* --- header and payload --- */
-
-static void fill_own(struct mu_descriptor *d)
-{
-	uint32_t i;
-
-	for (i = 0; i < SW_OWN_BYTES; i++)
-		d->header.byte[SW_OWN + i] = sw_byte(77, i);
-}
-
-static void send_headed(void *arg)
-{
-	struct sw_fifo f = sw_open(3, 0);
-	struct mu_descriptor d = sw_fifo_message(1, 5, 1300);
-
-	(void)arg;
-	sw_fill(SW_SOURCE, 3, 1300);
-	mu_set_fifo_map(&d, MU_MAP_A_MINUS);
-	mu_set_rec_fifo(&d.header, 5, 0x123456789);
-	fill_own(&d);
-	program_wait(LATER);
-	sw_inject(&f, &d);
-	mu_set_payload(&d, 0, 0);
-	sw_inject(&f, &d);
-}
-
-static void expect_own(const struct mu_header *h)
-{
-	uint32_t i;
-
-	for (i = 0; i < SW_OWN_BYTES; i++)
-		assert_int_equal(h->byte[SW_OWN + i], sw_byte(77, i));
-}
-
-static void read_headed(void *arg)
-{
-	static const uint32_t bytes[] = { 512, 512, 276, 0 };
-	struct sw_reader r = sw_open_reader(5, 4096);
-	struct sw_packet p;
-	uint32_t i, j;
-
-	(void)arg;
-	poison(r.at, r.bytes);
-	for (i = 0; i < 4; i++) {
-		sw_take(&r, &p);
-		assert_int_equal(p.header.byte[0], MU_PT2PT);
-		assert_int_equal(mu_packet_type(&p.header), MU_FIFO);
-		assert_int_equal(mu_rec_fifo(&p.header), 5);
-		assert_int_equal(
-			mu_put_offset(&p.header), 0x123456789 + i % 3 * 512);
-		expect_own(&p.header);
-		assert_int_equal(p.bytes, (bytes[i] + 31) / 32 * 32);
-		for (j = 0; j < bytes[i]; j++)
-			assert_int_equal(p.payload[j], sw_byte(3, i * 512 + j));
-		for (; j < p.bytes; j++)
-			assert_int_equal(p.payload[j], 0);
-	}
-	program_charge(LATER);
-	assert_int_equal(sw_available(&r), 0);
-	assert_int_equal(r.head, 4 * 32 + 512 + 512 + 288);
-	sw_expect_all(r.at + r.head, POISON, r.bytes - r.head);
-}
-
-/* BGQ-F104, BGQ-F116: the descriptor's template is in each header. */
-static void bgq_f116_a_packet_is_stored_with_its_header(void **state)
-{
-	const struct sw_program programs[] = {
-		{ 0, send_headed, NULL },
-		{ 1, read_headed, NULL },
-	};
-
-	(void)state;
-	sw_run_on("2", 1, programs, 2);
-}
-
-/* --- round the end --- */
-
-enum { ROUNDS = 400, RING = 32 * 21 };
-
-/* Lengths that visit all places of the FIFO with all packets. */
-static uint32_t length_of(uint32_t i)
-{
-	return i * 29 % 513;
-}
-
-static void send_round(void *arg)
-{
-	struct sw_fifo f = sw_open(3, 0);
-	uint32_t i;
-
-	(void)arg;
-	sw_fill(SW_SOURCE, 0, 2048);
-	program_wait(LATER);
-	for (i = 0; i < ROUNDS; i++) {
-		struct mu_descriptor d = sw_fifo_message(1, 9, length_of(i));
-
-		mu_set_payload(&d, SW_SOURCE + i, length_of(i));
-		sw_set_own(&d, i);
-		while (!sw_load(MU_INJ_FREE, 3))
-			program_charge(50 * SIM_NS);
-		sw_inject(&f, &d);
-		program_charge(60 * SIM_NS);
-	}
-}
-
-static void read_round(void *arg)
-{
-	struct sw_reader r = sw_open_reader(9, RING);
-	uint32_t *starts = arg, i, j, k;
-	struct sw_packet p;
-
-	poison(r.at - 64, 64);
-	poison(r.at + r.bytes, 64);
-	for (i = 0; i < ROUNDS; i++) {
-		starts[r.head % RING / 32]++;
-		sw_take(&r, &p);
-		k = sw_own(&p.header);
-		assert_int_equal(p.bytes, (length_of(k) + 31) / 32 * 32);
-		for (j = 0; j < length_of(k); j++)
-			assert_int_equal(p.payload[j], sw_byte(0, k + j));
-		/* sometimes it frees several at once */
-		if (i % 3 || sw_load(MU_REC_FREE, 9) < 544)
-			sw_free(&r);
-	}
-	program_charge(LATER);
-	sw_expect_all(r.at - 64, POISON, 64);
-	sw_expect_all(r.at + r.bytes, POISON, 64);
-	assert_int_equal(sw_load(MU_REC_TAIL, 9), r.at + r.head % RING);
-}
-
-static void bgq_f121_a_fifo_wraps_at_every_place(void **state)
-{
-	uint32_t starts[RING / 32] = { 0 }, i;
-	const struct sw_program programs[] = {
-		{ 0, send_round, NULL },
-		{ 1, read_round, starts },
-	};
-
-	(void)state;
-	sw_run_on("2", 1, programs, 2);
-	for (i = 0; i < RING / 32; i++)
-		assert_true(starts[i] > 0);
-}
-
 /* --- many engines, one FIFO --- */
 
 enum { SENDERS = 26, EACH = 40, SHARED = 32 * 97 };
@@ -374,59 +230,15 @@ static void bgq_f43_only_dynamic_packets_overtake_each_other(void **state)
 	assert_int_equal(run_parts(false), 0);
 }
 
-/* --- either kind of completion --- */
-
-static void send_both(void *arg)
-{
-	struct sw_fifo f = sw_open(3, 0);
-	struct mu_descriptor d = sw_fifo_message(1, 9, 100);
-	struct mu_descriptor put = sw_put(1, 100);
-
-	(void)arg;
-	sw_fill(SW_SOURCE, 1, 100);
-	program_wait(LATER);
-	sw_inject(&f, &d);
-	sw_inject(&f, &put);
-}
-
-static void poll_both(void *arg)
-{
-	struct sw_reader r = sw_open_reader(9, 1024);
-	struct sw_packet p;
-	uint32_t i;
-
-	(void)arg;
-	sw_open_bases(100);
-	sw_take(&r, &p);
-	for (i = 0; i < 100; i++)
-		assert_int_equal(p.payload[i], sw_byte(1, i));
-	sw_wait_counter(SW_COUNTER);
-	sw_expect(SW_TARGET, 1, 100);
-}
-
-static void bgq_f137_software_polls_a_fifo_or_a_counter(void **state)
-{
-	const struct sw_program programs[] = {
-		{ 0, send_both, NULL },
-		{ 1, poll_both, NULL },
-	};
-
-	(void)state;
-	sw_run_on("2", 1, programs, 2);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bgq_f116_a_packet_is_stored_with_its_header),
-		cmocka_unit_test(bgq_f121_a_fifo_wraps_at_every_place),
 		cmocka_unit_test(
 			bgq_f122_the_tail_never_shows_what_is_not_stored),
 		cmocka_unit_test(
 			bgq_f123_dynamic_packets_are_stored_as_they_come),
 		cmocka_unit_test(
 			bgq_f43_only_dynamic_packets_overtake_each_other),
-		cmocka_unit_test(bgq_f137_software_polls_a_fifo_or_a_counter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,8 +22,7 @@ static void add(
 		facts_null(f, "by");
 	else
 		facts_count(f, "by", p->by);
-	facts_text(f, "how", p->by == NO_ROUTER ? "a roll call" : "node ")
-		->is_hidden = true;
+	facts_text(f, "_how", p->by == NO_ROUTER ? "a roll call" : "node ");
 	facts_end(f);
 }
 
@@ -47,7 +46,7 @@ void lofamo_facts(const void *params, const struct part_place *at, sim_time end,
 	facts_end(f);
 	facts_each(f, "health", 0, "health",
 		"{part:-14} {state:-8} since {since_ms:.3f} ms, known at "
-		"{known_ms:.3f} ms, by {how}[{by}]");
+		"{known_ms:.3f} ms, by {_how}[{by}]");
 	if (!i)
 		facts_line(f, "health", "all parts are taken to be normal");
 	lofamo_free(l);

@@ -7,7 +7,7 @@
 #ifndef ROUTER_DIRECT_AHEAD_H
 #define ROUTER_DIRECT_AHEAD_H
 
-#include "router/direct/pick.h"
+#include "router/direct/leave.h"
 
 /* The request masks that a packet will be in, and senders that may be idle. */
 static inline void ahead_requests(

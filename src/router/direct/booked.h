@@ -41,11 +41,6 @@
 #ifndef DIRECT_TREE
 #define DIRECT_TREE DIRECT_FULL
 #endif
-/* Whether it is for rings alone (ring.h). */
-#ifndef DIRECT_RING
-#define DIRECT_RING 0
-#endif
-
 /* Whether senders' choices are made in stages (stages.h). */
 #ifndef DIRECT_STAGES
 #define DIRECT_STAGES 0
@@ -60,8 +55,6 @@ static inline bool is_staged(const struct direct *d)
 static inline int32_t charge_of(
 	const struct direct *d, const struct packet *p, uint32_t channel)
 {
-	if (DIRECT_RING)
-		return p->chunks;
 	if (DIRECT_TREE)
 		return direct_charge(d, p, channel);
 	return channel == CHANNEL_DYNAMIC ? p->chunks : d->full;
@@ -274,17 +267,6 @@ static inline void booked_receive(const struct direct *d, struct sim_worker *w,
 	book_until(d->book, id, CAUSE_SERIALISATION, tail);
 	if (book_is_networks(d->book, id))
 		book_close(d->book, w->id, id, tail);
-}
-
-/* A line broadcast leaves a copy, whose tail comes at tail. */
-static inline void booked_copy(const struct direct *d, struct sim_worker *w,
-	const struct direct_site *s, const struct packet *p, packet_id copy,
-	uint32_t fifo, sim_time t, sim_time tail)
-{
-	if (!is_booked(d))
-		return;
-	book_add_copy(d->book, w->id, (packet_id)(p - d->packets), copy);
-	booked_receive(d, w, s, fifo, copy, t, tail);
 }
 
 #endif

@@ -102,7 +102,7 @@ static size_t direct_site_bytes(uint32_t n_ports)
 	       n_ports * sizeof(struct direct_port);
 }
 
-/* See ring.h. */
+/* See router/ring/visit.c. */
 static bool is_ring(const struct net *n, const struct net_setup *s)
 {
 	return s->route->rings && s->route->n_channels == 2 &&
@@ -114,23 +114,16 @@ static bool is_ring(const struct net *n, const struct net_setup *s)
 static const struct direct_build *pick_build(
 	const struct net *n, const struct net_setup *s)
 {
-	enum { TORUS, RING, TREE, STAGES, FULL };
-	static const struct direct_build *const build[] = {
-		[TORUS] = &direct_torus,
-		[RING] = &direct_ring,
-		[TREE] = &direct_tree,
-		[STAGES] = &direct_stages,
-		[FULL] = &direct_full,
-	};
+	bool is_full = n->faults || n->retry || n->book || n->link.n_rates > 1;
 
-	if (n->faults || n->retry || n->book || n->link.n_rates > 1)
-		return build[FULL];
-	if (is_staged(s->router))
-		return build[STAGES];
 	if (is_ring(n, s))
-		return build[RING];
-	return build[topo_is_direct(s->topo) && s->route->tables ? TORUS
-								 : TREE];
+		return is_full ? &ring_full : &ring_plain;
+	if (is_full)
+		return &direct_full;
+	if (is_staged(s->router))
+		return &direct_stages;
+	return topo_is_direct(s->topo) && s->route->tables ? &direct_torus
+							   : &direct_tree;
 }
 
 static uint32_t n_sites(const struct direct *d)
@@ -184,7 +177,6 @@ static struct router *direct_make(struct net *n, const struct net_setup *s,
 	d->transit = (uint32_t)s->router->transit;
 	if (s->route->n_channels > 1)
 		d->channel_bits = d->n_queues;
-	d->is_ring = is_ring(n, s);
 	d->is_exact = s->route->is_exact;
 	d->is_staged = is_staged(s->router);
 	d->capacity = (uint32_t)n->full * (uint32_t)s->router->packets;
@@ -214,8 +206,7 @@ static void wire_port(struct direct *d, struct direct_site *s, port_id p)
 	if (l->tokens[CHANNEL_DYNAMIC] >= d->full)
 		s->roomy |= 1u << p;
 	/* where it is never 0, no head is picked the short way */
-	s->port[p].requests.n_rare =
-		!d->is_ring && (d->transit != 0 || d->channel_bits);
+	s->port[p].requests.n_rare = d->transit != 0 || d->channel_bits;
 }
 
 /* Which ports lie opposite each other. */

@@ -80,6 +80,9 @@ enum direct_injection {
 	N_INJECTIONS,
 };
 
+/* Classes of packets: senders keep a count of each. */
+enum { STREAK_USER, STREAK_HIGH, STREAK_SYSTEM, N_STREAKS };
+
 /* What waits for one sender: one cache line. */
 struct direct_requests {
 	uint64_t head[N_REQUESTS]; /* bit per queue head */
@@ -90,9 +93,9 @@ struct direct_requests {
 					  * packets, and one where no head is
 					  * picked the short way */
 			uint16_t inject[N_INJECTIONS]; /* bit per FIFO */
-			uint8_t streak[3]; /* transit grants since the last
-					    * injection, by class: user, high,
-					    * system */
+			uint8_t streak[N_STREAKS]; /* transit grants since the
+						    * last injection, by class:
+						    * user, high, system */
 			uint8_t straight; /* the port that packets come in by
 					   * which go straight on by this
 					   * one */
@@ -173,12 +176,13 @@ struct direct_build {
 };
 
 /*
- * For a torus and nothing else, also with arbitration in stages; for rings with
- * datelines (ring.h); with packets that carry their routes and go to many
- * nodes; with all of that, time budgets and faults.
+ * For a torus and nothing else, also with arbitration in stages; with packets
+ * that carry their routes and go to many nodes; with all of that, time budgets
+ * and faults.  Rings with datelines have an arbiter of their own (router/ring),
+ * without and with budgets and faults.
  */
-extern const struct direct_build direct_torus, direct_ring, direct_tree,
-	direct_stages, direct_full;
+extern const struct direct_build direct_torus, direct_tree, direct_stages,
+	direct_full, ring_plain, ring_full;
 
 /* What a machine file says of this router alone. */
 struct direct_params {
@@ -205,7 +209,6 @@ struct direct {
 	int32_t full, entry; /* chunks: a full packet, to enter a ring */
 	uint32_t transit;
 	uint32_t channel_bits; /* of a stepped routing, see stepped.h; or 0 */
-	bool is_ring; /* see ring.h */
 	bool is_exact; /* as route.is_exact */
 	bool is_staged; /* see stages.h */
 	site_id n_nodes;

@@ -29,7 +29,7 @@ static __attribute__((noinline, unused)) bool faulty_send(struct direct *d,
 		.class = l->wire,
 		.channel = channel,
 		.bytes = stripped_bytes(d, p),
-		.tokens = (uint32_t)charge_of(d, p, channel),
+		.tokens = (uint32_t)direct_charge(d, p, channel),
 		.t = t,
 		.tail = tail,
 		.gap = rates_of(d, s, port, t).gap };

@@ -6,7 +6,7 @@
 #ifndef ROUTER_DIRECT_GRANT_H
 #define ROUTER_DIRECT_GRANT_H
 
-#include "router/direct/faulty.h"
+#include "coll/legs.h"
 #include "router/direct/heads.h"
 
 static const uint8_t source_of[N_REQUESTS] = {
@@ -43,14 +43,13 @@ static inline __attribute__((always_inline)) bool depart(struct direct *d,
 	sim_time tail)
 {
 	struct link_sender *l = &s->port[port].sender;
-	uint16_t key = SIM_KEY(PHASE_ARRIVAL, l->peer_port);
 	sim_time arrival = t + d->link.latency[l->wire];
 	bool lost = false;
 
 	booked_depart(d, s, port, channel, id, t, arrival);
 	l->tokens[channel] =
 		(int16_t)(l->tokens[channel] - charge_of(d, p, channel));
-	if (channel == CHANNEL_DYNAMIC && !is_ring(d) &&
+	if (channel == CHANNEL_DYNAMIC &&
 		__builtin_expect(l->tokens[CHANNEL_DYNAMIC] < d->full, 0)) {
 		take_in(d, s, port, t);
 		if (l->tokens[CHANNEL_DYNAMIC] < d->full) {
@@ -58,72 +57,13 @@ static inline __attribute__((always_inline)) bool depart(struct direct *d,
 			s->roomy &= ~(1u << port);
 		}
 	}
-	if (DIRECT_RING)
-		l->free_at = tail + d->link.gap; /* nothing is owed */
-	else
-		link_take(l, rates_of(d, s, port, t).gap, t, tail);
+	link_take(l, rates_of(d, s, port, t).gap, t, tail);
 	l->count[channel] += stripped_bytes(d, p);
 	rates_depart(d, s, port, id, t);
-	if (faulty_depart(d, w, s, port, channel, id, t, tail, &arrival))
-		; /* it arrives nowhere */
-	else if (__builtin_expect(l->is_far, 0) || faulty_is_late(d))
-		sim_post(w, l->peer, arrival, key, (uint16_t)channel, id);
-	else
-		sim_post_near(w, l->peer, arrival, key, (uint16_t)channel, id);
-	if (heads_any(&s->port[port].requests)) {
-		s->timed |= 1u << port;
-		sim_post_self(w, s->id, l->free_at,
-			SIM_KEY(PHASE_ENGINE, ENGINE_LINK_FREE + port), 0, 0);
-	}
+	post_arrival(d, w, s, port, channel, id, t, tail, arrival);
+	if (heads_any(&s->port[port].requests))
+		post_link_free(w, s, port);
 	return lost;
-}
-
-/* The site at a wire's other end, where that is a direct router's too. */
-static inline struct direct_site *direct_peer(
-	const struct direct *d, site_id peer)
-{
-	return direct_at(DIRECT_TREE ? d->kind[peer >= d->n_nodes] : d, peer);
-}
-
-/* Gives a buffer's tokens back to the sender at the wire's other end. */
-static inline void give_back(struct direct *d, struct sim_worker *w,
-	const struct link_sender *l, uint32_t channel, uint32_t chunks,
-	sim_time tail)
-{
-	sim_time t = tail + d->link.latency[l->wire];
-	struct link_returns *r =
-		&direct_peer(d, l->peer)->port[l->peer_port].returns;
-
-	/*
-	 * Of another worker, or full, or awaited: an event.  Whether it is
-	 * awaited may depend on which of the two sites was visited first,
-	 * but then the stamp is later than either's window, and whoever
-	 * comes second sees what the first one did.
-	 */
-	if (__builtin_expect(
-		    l->is_far || r->n == LINK_RETURNS || r->is_starving, 0))
-		sim_post(w, l->peer, t, SIM_KEY(PHASE_TOKEN, l->peer_port),
-			(uint16_t)channel, chunks);
-	else
-		r->stamp[r->n++] = link_stamp(t, channel, chunks);
-}
-
-/* The head of a queue is leaving: its tail will have left at tail. */
-static inline __attribute__((always_inline)) void quit_queue(struct direct *d,
-	struct sim_worker *w, struct direct_site *s, uint32_t channel,
-	uint32_t bit, const struct packet *p, sim_time t, sim_time tail)
-{
-	uint32_t in = bit / DIRECT_QUEUES;
-	struct direct_queue *q = direct_queue(s, channel, bit);
-
-	s->port[in].receiver.packets[channel]++;
-	s->port[in].receiver.waited[channel] += t - p->head;
-	give_back(d, w, &s->port[in].sender, channel,
-		(uint32_t)charge_of(d, p, channel),
-		DIRECT_FULL ? faulty_return(d, w, s, in, tail) : tail);
-	q->head = p->next;
-	q->busy_until = tail;
-	q->count--;
 }
 
 /* ... and the next one follows it. */
@@ -141,7 +81,7 @@ static inline __attribute__((always_inline)) void leave_queue(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, uint32_t channel,
 	uint32_t bit, const struct packet *p, sim_time t, sim_time tail)
 {
-	quit_queue(d, w, s, channel, bit, p, t, tail);
+	quit_queue(d, w, s, channel, bit, p, charge_of(d, p, channel), t, tail);
 	follow(d, w, s, channel, bit, t, tail);
 }
 
@@ -152,26 +92,14 @@ static void deposit(struct direct *d, struct sim_worker *w,
 	sim_time tail)
 {
 	uint32_t fifo = direct_reception_of(p, in);
-	packet_id id = packet_take(d->router.net->pool, w->id);
-	struct packet *c = &d->packets[id];
-	struct net_client *from = net_client(d->router.net, p->src);
 	struct net_client *here = direct_client(d, s);
+	packet_id id = legs_copy(d->router.net, w, (packet_id)(p - d->packets));
 
-	*c = *p;
-	c->flags |= PACKET_COPY;
-	c->dst = s->id;
-	if (from->ops.combine->on_copy)
-		from->ops.combine->on_copy(from, w, id);
-	booked_copy(d, w, s, p, id, fifo, t, tail);
-	d->tally[w->id].copies++;
+	d->packets[id].dst = s->id;
+	booked_receive(d, w, s, fifo, id, t, tail);
 	d->tally[w->id].delivered++;
 	d->tally[w->id].latency += (uint64_t)(tail - p->born);
 	here->ops.on_packet(here, w, s->id, fifo, id, t, tail);
-}
-
-static inline uint64_t receiver_bits(uint32_t bit)
-{
-	return (BIT(DIRECT_QUEUES) - 1) << (bit - bit % DIRECT_QUEUES);
 }
 
 /* Heads that would go straight on by a sender. */
@@ -209,7 +137,7 @@ static inline __attribute__((always_inline)) bool grant_request(
 	heads_hide(d, s, channel, bit, p);
 	if (channel != CHANNEL_DYNAMIC && p->flags & PACKET_DEPOSIT)
 		deposit(d, w, s, p, bit / DIRECT_QUEUES, t, tail);
-	quit_queue(d, w, s, channel, bit, p, t, tail);
+	quit_queue(d, w, s, channel, bit, p, charge_of(d, p, channel), t, tail);
 	lost = depart(d, w, s, port, target_of[request], id, p, t, tail);
 	follow(d, w, s, channel, bit, t, tail);
 	/* only packets that keep their order are ever held */
@@ -274,19 +202,6 @@ static inline __attribute__((always_inline)) bool grant_head(struct direct *d,
 	if (request == REQ_DYNAMIC)
 		return grant_request(d, w, s, port, REQ_DYNAMIC, bit, t);
 	return grant_rare(d, w, s, port, request, bit, t);
-}
-
-static void leave_injection(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, uint32_t fifo, sim_time tail)
-{
-	struct direct_fifo *f = &s->inject[fifo];
-	const struct packet *p = &d->packets[f->head];
-
-	f->head = p->next;
-	f->n--;
-	f->is_busy = true;
-	sim_post_self(w, s->id, tail,
-		SIM_KEY(PHASE_ENGINE, ENGINE_INJECTED + fifo), p->chunks, 0);
 }
 
 static __attribute__((noinline)) bool grant_injection(struct direct *d,

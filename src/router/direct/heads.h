@@ -13,24 +13,14 @@
 _Static_assert(INJ_DYNAMIC == 0 && INJ_DETERMINISTIC == 2,
 	"as direct_requests.others and some have them");
 
-#define BIT(i) (UINT64_C(1) << (i))
-
-static inline bool heads_arrived(const struct packet *p)
-{
-	return p->escape == PACKET_NO_PORT;
-}
-
-/* On rings all requests are plain. */
 static inline bool is_rare(uint32_t request)
 {
-	return !DIRECT_RING && request != REQ_DYNAMIC &&
-	       request != REQ_DETERMINISTIC;
+	return request != REQ_DYNAMIC && request != REQ_DETERMINISTIC;
 }
 
 static inline bool is_rare_injection(uint32_t request)
 {
-	return !DIRECT_RING && request != INJ_DYNAMIC &&
-	       request != INJ_DETERMINISTIC;
+	return request != INJ_DYNAMIC && request != INJ_DETERMINISTIC;
 }
 
 static inline void heads_ask(
@@ -66,9 +56,8 @@ static inline void heads_unask(
 
 static inline bool heads_any(const struct direct_requests *r)
 {
-	uint32_t second = DIRECT_RING ? 1 : REQ_DETERMINISTIC;
-
-	return (r->head[REQ_DYNAMIC] | r->head[second] | r->some) != 0;
+	return (r->head[REQ_DYNAMIC] | r->head[REQ_DETERMINISTIC] | r->some) !=
+	       0;
 }
 
 /* Whether any but deterministic packets ask. */
@@ -300,8 +289,6 @@ static void heads_show(struct direct *d, struct sim_worker *w,
 static inline bool heads_is_alone(
 	const struct direct *d, const struct packet *p)
 {
-	if (DIRECT_RING)
-		return !heads_arrived(p);
 	return !DIRECT_FULL && d->n_queues == 1 && !heads_arrived(p) &&
 	       p->kind == PACKET_DETERMINISTIC &&
 	       !(p->flags & PACKET_DEPOSIT) && !is_stepped(d);
@@ -312,9 +299,7 @@ static inline void heads_show_alone(struct sim_worker *w, struct direct_site *s,
 {
 	uint32_t port = p->escape;
 
-	s->port[port]
-		.requests.head[DIRECT_RING ? p->channel : REQ_DETERMINISTIC] |=
-		BIT(bit);
+	s->port[port].requests.head[REQ_DETERMINISTIC] |= BIT(bit);
 	if (!((s->timed | s->dirty) >> port & 1))
 		direct_want_one(w, s, port, t);
 }
@@ -333,10 +318,7 @@ static inline __attribute__((always_inline)) void heads_follow(struct direct *d,
 	if (heads_is_alone(d, p) && s->port[p->escape].sender.free_at >= tail)
 		heads_show_alone(w, s, bit, p, t);
 	else
-		sim_post_self(w, s->id, tail,
-			SIM_KEY(PHASE_ENGINE,
-				ENGINE_QUEUE + bit / DIRECT_QUEUES),
-			(uint16_t)(channel << 8 | bit), id);
+		post_follower(w, s, channel, bit, id, tail);
 }
 
 /* Some heads of a channel that were held may have become the eldest. */

@@ -6,7 +6,6 @@
 #ifndef ROUTER_DIRECT_PICK_H
 #define ROUTER_DIRECT_PICK_H
 
-#include "base/lfsr.h"
 #include "router/direct/grant.h"
 
 /* Who is to get a sender: a queue's head, or an injection FIFO's. */
@@ -20,23 +19,6 @@ struct winner {
 enum { RANK_SYSTEM, RANK_HIGH = 2, RANK_USER = 4, NO_WINNER = 127 };
 
 static const struct winner nobody = { .rank = NO_WINNER };
-
-static inline uint32_t roll(struct direct_site *s)
-{
-	return s->lfsr = lfsr_step(s->lfsr);
-}
-
-/* One of the bits of m, from a pseudo-random place on. */
-static inline uint32_t choose(
-	struct direct_site *s, uint64_t m, uint32_t n_bits)
-{
-	uint64_t high;
-
-	if (!(m & (m - 1)))
-		return (uint32_t)__builtin_ctzll(m);
-	high = m & (~UINT64_C(0) << (roll(s) * n_bits >> 16));
-	return (uint32_t)__builtin_ctzll(high ? high : m);
-}
 
 /* Takes in the tokens that have come back to a sender by t. */
 static void collect(const struct direct *d, struct direct_site *s,
@@ -237,8 +219,6 @@ static struct winner pick_injection(
 	return w;
 }
 
-enum { CLASS_USER, CLASS_HIGH, CLASS_SYSTEM };
-
 static inline bool injection_is_due(const struct direct *d,
 	const struct direct_site *s, uint32_t port, uint32_t class)
 {
@@ -253,8 +233,8 @@ static void count_streak(
 		w->is_injection ? (uint32_t)INJ_HIGH : (uint32_t)REQ_HIGH;
 	uint8_t *streak =
 		&s->port[port].requests.streak
-			 [w->request < high ? CLASS_USER
-					    : CLASS_HIGH + w->request - high];
+			 [w->request < high ? STREAK_USER
+					    : STREAK_HIGH + w->request - high];
 
 	if (w->request == REQ_GUEST && !w->is_injection)
 		return;
@@ -268,7 +248,7 @@ static struct winner pick_class(const struct direct *d, struct direct_site *s,
 	uint64_t m = to_ring(d, s, port, request);
 	uint32_t i = inject_ring(d, s, port, injection);
 	bool due = injection_is_due(
-		d, s, port, rank == RANK_HIGH ? CLASS_HIGH : CLASS_SYSTEM);
+		d, s, port, rank == RANK_HIGH ? STREAK_HIGH : STREAK_SYSTEM);
 
 	if (m && !(i && due))
 		return (struct winner){
@@ -291,7 +271,7 @@ static struct winner pick_user(
 {
 	struct winner w;
 
-	if (injection_is_due(d, s, port, CLASS_USER)) {
+	if (injection_is_due(d, s, port, STREAK_USER)) {
 		w = pick_injection(d, s, port);
 		if (w.rank != NO_WINNER) {
 			w.rank = RANK_USER;
@@ -448,7 +428,7 @@ static __attribute__((noinline)) struct winner pick_stepped(
 	}
 	if (!m && !i)
 		return nobody;
-	w.is_injection = !m || (i && injection_is_due(d, s, port, CLASS_USER));
+	w.is_injection = !m || (i && injection_is_due(d, s, port, STREAK_USER));
 	w.bit = w.is_injection ? choose(s, i, N_FIFOS)
 			       : choose(s, m, d->n_bits);
 	while (!(stepped_fit(d, s, port, &w) >> w.bit & 1))
@@ -527,21 +507,6 @@ static uint32_t best_port(const struct direct *d, struct direct_site *s,
 		}
 	}
 	return choose(s, alike, d->n_outputs);
-}
-
-/* Tokens on their way to a sender become events. */
-static __attribute__((noinline)) void post_tokens(
-	struct sim_worker *w, struct direct_site *s, uint32_t port)
-{
-	struct link_returns *r = &s->port[port].returns;
-
-	for (; r->n; r->n--) {
-		uint64_t x = r->stamp[r->n - 1];
-
-		sim_post_self(w, s->id, link_stamp_time(x),
-			SIM_KEY(PHASE_TOKEN, port),
-			(uint16_t)link_stamp_channel(x), link_stamp_chunks(x));
-	}
 }
 
 /*

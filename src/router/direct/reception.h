@@ -1,11 +1,12 @@
 /*
  * Heads that have arrived, and packets of a node to itself: into the reception
- * FIFOs.  Private to visit.c, of which this is a part.
+ * FIFOs.  Private to the copies of visit.c here and in router/ring, of which
+ * this is a part; they have leave_queue() and heads_retry().
  */
 #ifndef ROUTER_DIRECT_RECEPTION_H
 #define ROUTER_DIRECT_RECEPTION_H
 
-#include "router/direct/pick.h"
+#include "router/direct/leave.h"
 
 /* Whether a reception FIFO can take a packet now; sees to it that somebody
  * asks again if it is only busy. */
@@ -42,6 +43,36 @@ static void receive(struct direct *d, struct sim_worker *w,
 	booked_receive(d, w, s, fifo, id, t, tail);
 	c = direct_client(d, s);
 	c->ops.on_packet(c, w, s->id, fifo, id, t, tail);
+}
+
+/* Heads or injection FIFOs that wait for reception. */
+static inline bool is_awaited(const struct direct_site *s)
+{
+	return (s->local[CHANNEL_DYNAMIC] | s->local[CHANNEL_DETERMINISTIC] |
+		       s->local[CHANNEL_HIGH] | s->local[CHANNEL_SYSTEM] |
+		       s->local_inject) != 0;
+}
+
+/*
+ * Nobody could dispute a reception FIFO with a packet now; where that may be
+ * full, or its order matters, nothing else is to happen at this instant
+ * either.
+ */
+static inline bool is_unrivalled(const struct direct *d,
+	const struct sim_worker *w, const struct direct_site *s, uint32_t in,
+	const struct packet *p, const struct sim_event *e, sim_time t)
+{
+	const struct direct_reception *f = &s->reception[FIFO_USER + in];
+
+	if (p->kind > PACKET_DETERMINISTIC || f->free_at > t)
+		return false;
+	if (s->is_sink && p->kind == PACKET_DYNAMIC)
+		return !(s->local[CHANNEL_DYNAMIC] |
+			 s->local[CHANNEL_DETERMINISTIC]);
+	if (p->kind != PACKET_DYNAMIC && d->n_queues > 1)
+		return false; /* it may have to wait for an elder */
+	return !is_booked(d) && f->chunks >= p->chunks && !s->dirty &&
+	       !is_awaited(s) && !sim_more(w, e);
 }
 
 /* What a head that has arrived does where nothing else waits for reception. */

@@ -11,24 +11,8 @@
 #define ROUTER_DIRECT_SPREAD_H
 
 #include "coll/coll.h"
+#include "coll/legs.h"
 #include "router/direct/grant.h"
-
-/* A copy for a leg of a broadcast whose other legs are still to go. */
-static packet_id spread_copy(
-	struct direct *d, struct sim_worker *w, packet_id of)
-{
-	packet_id id = packet_take(d->router.net->pool, w->id);
-	struct net_client *c = net_sender(d->router.net, of);
-
-	d->packets[id] = d->packets[of];
-	d->packets[id].flags |= PACKET_COPY;
-	if (c->ops.combine->on_copy)
-		c->ops.combine->on_copy(c, w, id);
-	if (is_booked(d))
-		book_add_copy(d->book, w->id, of, id);
-	d->tally[w->id].copies++;
-	return id;
-}
 
 /* The same as grant_request(), of a broadcast. */
 static __attribute__((noinline)) bool spread_grant(struct direct *d,
@@ -42,12 +26,10 @@ static __attribute__((noinline)) bool spread_grant(struct direct *d,
 	bool is_last, lost;
 
 	heads_unask(s, 1u << port, request, BIT(bit));
-	p->ask &= (uint16_t) ~(1u << port);
+	id = legs_take(d->router.net, w, id, port);
 	is_last = !p->ask;
-	if (!is_last) {
+	if (!is_last)
 		p->escape = (uint8_t)__builtin_ctz(p->ask);
-		id = spread_copy(d, w, id);
-	}
 	booked_grant(d, s, port, channel, id,
 		needed(d, s, request, port, bit, p), t);
 	if (is_last)
@@ -61,12 +43,9 @@ static __attribute__((noinline)) bool spread_grant(struct direct *d,
 /* A packet has become part of another. */
 static void spread_end(struct direct *d, struct sim_worker *w, packet_id id)
 {
-	struct net_client *c = net_sender(d->router.net, id);
-
-	d->tally[w->id].absorbed++;
 	if (is_booked(d))
 		book_drop(d->book, w->id, id);
-	c->ops.combine->on_absorbed(c, w, id);
+	legs_absorb(d->router.net, w, id);
 }
 
 /* An answer ends where it came in: its buffer is free when all of it is in. */

@@ -217,9 +217,9 @@ static struct winner granted(const struct direct *d, struct direct_site *s,
 	uint32_t r, f;
 	uint32_t in = highest(g->from, g->receivers[port], &r);
 	uint32_t fifos = highest(g->into, g->fifos[port], &f);
-	uint32_t class = f == RANK_USER	  ? CLASS_USER
-			 : f == RANK_HIGH ? CLASS_HIGH
-					  : CLASS_SYSTEM;
+	uint32_t class = f == RANK_USER	  ? STREAK_USER
+			 : f == RANK_HIGH ? STREAK_HIGH
+					  : STREAK_SYSTEM;
 	bool is_due = f == r && fifos && injection_is_due(d, s, port, class);
 
 	if (!in && !fifos)

@@ -9,23 +9,17 @@
 #ifndef ROUTER_DIRECT_STEPPED_H
 #define ROUTER_DIRECT_STEPPED_H
 
-#include "router/direct/faulty.h"
+#include "router/direct/leave.h"
 
 static inline bool is_stepped(const struct direct *d)
 {
-	return DIRECT_RING || (DIRECT_TREE && d->channel_bits);
-}
-
-/* See ring.h. */
-static inline bool is_ring(const struct direct *d)
-{
-	return DIRECT_RING || (DIRECT_FULL && d->is_ring);
+	return DIRECT_TREE && d->channel_bits;
 }
 
 /* The channel that a head is in. */
 static inline uint32_t stepped_source(const struct direct *d, uint32_t bit)
 {
-	return bit % DIRECT_QUEUES / (DIRECT_RING ? 1 : d->channel_bits);
+	return bit % DIRECT_QUEUES / d->channel_bits;
 }
 
 /* Of some heads that ask for a channel, those that there are tokens for. */
@@ -41,7 +35,7 @@ static inline uint64_t stepped_heads(const struct direct *d,
 			direct_queue(s, stepped_source(d, bit), bit)->head;
 
 		if (charge_of(d, &d->packets[id], channel) <= tokens)
-			fit |= UINT64_C(1) << bit;
+			fit |= BIT(bit);
 	}
 	return fit;
 }

@@ -7,11 +7,11 @@
  * idle senders with heads that ask for them; an adaptive head takes the idle
  * sender with the most tokens.
  *
- * Compiled several times: visit_ring.c, visit_tree.c, visit_stages.c and
- * visit_full.c include this file.
+ * Compiled several times: visit_tree.c, visit_stages.c and visit_full.c include
+ * this file.
  */
-#include "router/direct/ahead.h"
-#include "router/direct/ring.h"
+#include "router/direct/pick.h"
+#include "router/direct/reception.h"
 #if DIRECT_TREE
 #include "router/direct/spread.h"
 #endif
@@ -19,12 +19,6 @@
 #ifndef DIRECT_BUILD
 #define DIRECT_BUILD direct_torus
 #endif
-
-/* The router of a site; on a torus all are nodes. */
-static inline struct direct *router_of(const struct net *n, site_id s)
-{
-	return DIRECT_TREE ? direct_of(n, s) : direct_nodes(n);
-}
 
 /* --- senders --- */
 
@@ -165,8 +159,7 @@ static void check_idle(struct net *n, site_id site, sim_time t)
 			s->port[o].sender.free_at > t)
 			continue;
 		collect(d, s, o, t);
-		if (is_ring(d) ? !ring_is_idle(d, s, o)
-			       : pick(d, s, o, t).rank != NO_WINNER)
+		if (pick(d, s, o, t).rank != NO_WINNER)
 			BUG("site %u at %lld ps: port %u is free, but a packet "
 			    "waits for it",
 				s->id, (long long)t, o);
@@ -218,36 +211,6 @@ static inline uint32_t join(const struct direct *d, struct direct_port *port,
 	return i;
 }
 
-/* Heads or injection FIFOs that wait for reception. */
-static inline bool is_awaited(const struct direct_site *s)
-{
-	return (s->local[CHANNEL_DYNAMIC] | s->local[CHANNEL_DETERMINISTIC] |
-		       s->local[CHANNEL_HIGH] | s->local[CHANNEL_SYSTEM] |
-		       s->local_inject) != 0;
-}
-
-/*
- * Nobody could dispute a reception FIFO with a packet now; where that may be
- * full, or its order matters, nothing else is to happen at this instant
- * either.
- */
-static inline bool is_unrivalled(const struct direct *d,
-	const struct sim_worker *w, const struct direct_site *s, uint32_t in,
-	const struct packet *p, const struct sim_event *e, sim_time t)
-{
-	const struct direct_reception *f = &s->reception[FIFO_USER + in];
-
-	if (p->kind > PACKET_DETERMINISTIC || f->free_at > t)
-		return false;
-	if (s->is_sink && p->kind == PACKET_DYNAMIC)
-		return !(s->local[CHANNEL_DYNAMIC] |
-			 s->local[CHANNEL_DETERMINISTIC]);
-	if (p->kind != PACKET_DYNAMIC && d->n_queues > 1)
-		return false; /* it may have to wait for an elder */
-	return !is_booked(d) && f->chunks >= p->chunks && !s->dirty &&
-	       !is_awaited(s) && !sim_more(w, e);
-}
-
 static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, sim_time t,
 	const struct sim_event *e)
@@ -255,9 +218,7 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	uint32_t in = sim_number(e), channel = sim_aux(e), bit;
 	packet_id id = e->data;
 	struct packet *p = &d->packets[id];
-	uint32_t first = DIRECT_RING	 ? channel
-			 : is_stepped(d) ? channel * d->channel_bits
-					 : 0;
+	uint32_t first = is_stepped(d) ? channel * d->channel_bits : 0;
 	struct direct_queue *q = direct_queues(s, in, channel) + first;
 	struct route_step step = { .is_ordered = false };
 
@@ -265,8 +226,7 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	p->head = t;
 	p->next = NO_PACKET;
 	booked_arrival(d, s, in, channel, id, t);
-	if (!DIRECT_RING)
-		link_owe(&s->port[in].sender, rates_of(d, s, in, t).owed, t);
+	link_owe(&s->port[in].sender, rates_of(d, s, in, t).owed, t);
 #if DIRECT_TREE
 	if (d->coll && p->flags & d->coll->ops->flags) {
 		bool ends = spread_arrive(d, w, s, in, channel, id, t);
@@ -279,15 +239,11 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	} else {
 		route_hop(d->tables, p, in);
 	}
-#elif DIRECT_RING
-	if (!route_runs_on(d->rings, p, s->id, in))
-		route_turns(d->rings, p, s->id);
 #else
 	route_hop(d->tables, p, in);
 #endif
-	bit = DIRECT_RING || (is_stepped(d) && step.is_ordered)
-		      ? 0
-		      : join(d, &s->port[in], q, t);
+	bit = is_stepped(d) && step.is_ordered ? 0
+					       : join(d, &s->port[in], q, t);
 	q += bit;
 	bit += in * DIRECT_QUEUES + first;
 	if (q->count++) {
@@ -322,23 +278,6 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 		heads_follow(d, w, s, channel, bit, id, t, q->busy_until);
 }
 
-/* Tokens from a neighbour of another worker, or that somebody waits for:
- * mostly they are none of the kernel's events. */
-static void on_token(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, uint32_t port, uint32_t channel, uint32_t chunks,
-	sim_time t)
-{
-	struct link_sender *l = &s->port[port].sender;
-
-	sim_discount(w);
-	booked_token(d, s, port, channel, chunks, t);
-	l->tokens[channel] = (int16_t)(l->tokens[channel] + (int)chunks);
-	if (!is_ring(d) && l->tokens[CHANNEL_DYNAMIC] >= d->full)
-		s->roomy |= 1u << port;
-	if (s->port[port].returns.is_starving)
-		s->dirty |= 1u << port;
-}
-
 /* A packet's way, and its first step. */
 static inline void begin(const struct direct *d, struct packet *p)
 {
@@ -349,101 +288,7 @@ static inline void begin(const struct direct *d, struct packet *p)
 		return;
 	}
 	d->route->ops->start(d->route, p);
-	if (DIRECT_RING) {
-		route_turns(d->rings, p, p->src);
-		return;
-	}
 	route_look_up(d->tables, p);
-}
-
-/* Tokens, or a link that has died or returned. */
-static inline void on_link(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, sim_time t, const struct sim_event *e)
-{
-	if (DIRECT_FULL && sim_number(e) >= NET_LINK)
-		net_on_link(d->router.net, w, s->id, t, e);
-	else
-		on_token(d, w, s, sim_number(e), sim_aux(e), e->data, t);
-}
-
-#if DIRECT_FULL
-/* An injection FIFO that has stopped is busy for good. */
-static void show_injection(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, uint32_t fifo, const struct packet *p,
-	sim_time t)
-{
-	if (faulty_reads(d, w, s, FAULT_INJECTION, fifo, 0, p, t))
-		heads_show_injection(d, w, s, fifo, p, t);
-	else
-		s->inject[fifo].is_busy = true;
-}
-#else
-#define show_injection heads_show_injection
-#endif
-
-static void inject(struct net *n, struct sim_worker *w, site_id site,
-	uint32_t fifo, packet_id id, sim_time t)
-{
-	struct direct *d = direct_nodes(n);
-	struct direct_site *s = direct_at(d, site);
-	struct direct_fifo *f = &s->inject[fifo];
-	struct packet *p = &d->packets[id];
-
-	booked_inject(d, s, fifo, id, p, t);
-	link_measure(&d->link, p);
-	BUG_IF(f->chunks < p->chunks);
-	d->tally[w->id].injected++;
-	begin(d, p);
-	p->next = NO_PACKET;
-	p->head = t;
-	f->chunks = (uint16_t)(f->chunks - p->chunks);
-	if (f->n++) {
-		d->packets[f->tail].next = id;
-		f->tail = id;
-		return;
-	}
-	f->head = f->tail = id;
-	if (!f->is_busy)
-		show_injection(d, w, s, fifo, p, t);
-}
-
-/* The tail of an injection FIFO's packet has left it. */
-static void on_injected(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, sim_time t, uint32_t fifo, uint32_t chunks)
-{
-	struct direct_fifo *f = &s->inject[fifo];
-	struct net_client *c;
-
-	f->is_busy = false;
-	f->chunks = (uint16_t)(f->chunks + chunks);
-	if (f->n)
-		show_injection(d, w, s, fifo, &d->packets[f->head], t);
-	if (f->chunks < d->full)
-		return;
-	c = direct_client(d, s);
-	c->ops.on_room(c, w, s->id, fifo, t);
-}
-
-static bool has_room(const struct net *n, site_id site, uint32_t fifo)
-{
-	const struct direct *d = direct_nodes(n);
-
-	return direct_at(d, site)->inject[fifo].chunks >= d->full;
-}
-
-static void release(struct net *n, struct sim_worker *w, site_id site,
-	uint32_t fifo, uint32_t chunks, sim_time t)
-{
-	struct direct *d = direct_nodes(n);
-	struct direct_site *s = direct_at(d, site);
-	uint32_t channel;
-
-	s->reception[fifo].chunks += (int32_t)chunks;
-	if (is_awaited(s))
-		s->dirty |= DIRTY_RECEPTION;
-	for (channel = 0; s->held_any && channel < N_CHANNELS; channel++)
-		if (s->held_any >> channel & 1)
-			heads_retry(d, w, s, channel, ~UINT64_C(0), t);
 }
 
 /* The packet in front has left: the next one comes to the head.  It was that
@@ -467,46 +312,6 @@ static void on_queue(struct direct *d, struct sim_worker *w,
 		heads_show(d, w, s, channel, bit, p, t);
 }
 
-/* Events go out by value: one whose address is known would have to be in
- * memory for all that visit() does with it. */
-static inline void client_event(struct direct *d, struct sim_worker *w,
-	const struct direct_site *s, sim_time t, const struct sim_event *e)
-{
-	struct sim_event x = { .rank = e->rank, .data = e->data };
-	struct net_client *c = direct_client(d, s);
-
-	c->ops.on_event(c, w, s->id, t, x);
-}
-
-static inline void guest_event(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, sim_time t, const struct sim_event *e)
-{
-	struct sim_event x = { .rank = e->rank, .data = e->data };
-
-	direct_on_guest(d, w, s, t, x);
-}
-
-static inline void on_engine(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, sim_time t, const struct sim_event *e)
-{
-	uint32_t number = sim_number(e);
-
-	if (number >= ENGINE_CLIENT) {
-		client_event(d, w, s, t, e);
-	} else if (number < ENGINE_QUEUE) {
-		s->timed &= ~(1u << number);
-		s->dirty |= 1u << number;
-	} else if (number < ENGINE_INJECTED) {
-		on_queue(d, w, s, e, t);
-	} else if (number < ENGINE_RECEPTION) {
-		on_injected(d, w, s, t, number - ENGINE_INJECTED, sim_aux(e));
-	} else {
-		number -= ENGINE_RECEPTION;
-		s->rx_timed &= (uint16_t) ~(1u << number);
-		s->dirty |= DIRTY_RECEPTION;
-	}
-}
-
 /* All that is to be looked at; held heads may be let loose on the way. */
 static __attribute__((noinline)) void arbitrate(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, sim_time t)
@@ -528,10 +333,6 @@ static inline __attribute__((always_inline)) void end_instant(struct direct *d,
 {
 	uint32_t dirty = s->dirty;
 
-	if (is_ring(d)) {
-		end_ring(d, w, s, t);
-		return;
-	}
 	if (!(dirty & (dirty - 1)) && dirty != DIRTY_RECEPTION &&
 		!is_staged(d)) {
 		s->dirty = 0;
@@ -541,64 +342,4 @@ static inline __attribute__((always_inline)) void end_instant(struct direct *d,
 		arbitrate(d, w, s, t);
 }
 
-static void visit(struct sim_worker *w, site_id site)
-{
-	struct direct *d = router_of(w->model, site);
-	struct direct_site *s = direct_at(d, site);
-	const struct sim_event *next;
-	sim_time t;
-
-	while ((next = sim_next(w, &t))) {
-		/* a copy: posts may move the batch */
-		struct sim_event e = { .rank = next->rank, .data = next->data };
-		unsigned phase = sim_phase(&e);
-
-		if (phase == PHASE_ARRIVAL)
-			on_arrival(d, w, s, t, &e);
-		else if (phase == PHASE_ENGINE)
-			on_engine(d, w, s, t, &e);
-		else if (phase == PHASE_TOKEN)
-			on_link(d, w, s, t, &e);
-		else if (phase == PHASE_PROGRAM)
-			client_event(d, w, s, t, &e);
-		else
-			guest_event(d, w, s, t, &e);
-		if (s->dirty && !sim_more(w, &e))
-			end_instant(d, w, s, t);
-#ifdef WEFT_CHECK
-		/* dear, so at about every fourth instant */
-		if (!sim_more(w, &e) && (t / 500 + site) % 4 == 0)
-			check_idle(d->router.net, site, t);
-#endif
-	}
-}
-
-static void prefetch(const struct sim_worker *w, site_id site,
-	struct sim_waiting list, uint32_t step)
-{
-	const struct direct *d = router_of(w->model, site);
-	struct direct_site *s = direct_at(d, site);
-	const struct sim_event *e;
-
-	if (!step)
-		mem_prefetch(s);
-	while ((e = sim_waiting(&list))) {
-		if (step == 0)
-			ahead_first(d, s, e);
-		else if (step == 1)
-			ahead_second(d, s, e);
-		else
-			ahead_third(d, s, e);
-	}
-}
-
-const struct direct_build DIRECT_BUILD = {
-	.calls = {
-		.visit = visit,
-		.prefetch = prefetch,
-		.inject = inject,
-		.release = release,
-		.has_room = has_room,
-	},
-	.check_idle = check_idle,
-};
+#include "router/direct/frame.h"

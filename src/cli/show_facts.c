@@ -1,0 +1,618 @@
+/* What `weft show` tells, in the order of JSON, which is that of text, too. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/show.h"
+#include "facts/figure.h"
+#include "load/load.h"
+#include "machine/facts.h"
+#include "machine/flow.h"
+#include "net/use.h"
+
+struct show {
+	const struct machine *m;
+	struct link_rules rules;
+	struct route_way latency, hops; /* all 0 where not known */
+};
+
+static double gbps(int64_t bps)
+{
+	return (double)bps / 1e9;
+}
+
+/* Closes a list and shows it as a table, with an empty line behind it. */
+static void end_table(struct facts *f, const char *key, const char *columns)
+{
+	bool has_rows = f->at->first;
+
+	facts_end(f);
+	facts_table(f, key, columns, 0);
+	if (has_rows)
+		facts_line(f, NULL, "");
+}
+
+/* What others write, as lines. */
+static void add_written(struct facts *f, struct cli_out *o)
+{
+	fflush(o->file);
+	if (o->size)
+		facts_say(f, NULL, "%.*s", (int)o->size - 1, o->text);
+	cli_out_drop(o);
+}
+
+/* --- topology --- */
+
+/* Cells are texts called _0 to _3 for people. */
+static const char *const cell_names[TOPO_MAX_COLUMNS] = { "_0", "_1", "_2",
+	"_3" };
+
+static void add_row(struct facts *f, const struct topo_table *table,
+	const struct topo_cell *cell)
+{
+	uint32_t i;
+
+	facts_group(f, NULL);
+	for (i = 0; i < TOPO_MAX_COLUMNS && table->column[i].key; i++) {
+		const struct topo_cell *c = &cell[i];
+		bool is_count = table->column[i].is_count;
+
+		if (is_count)
+			facts_count(f, table->column[i].key, c->n);
+		else
+			facts_text(f, table->column[i].key, c->text);
+		if (c->is_blank)
+			facts_text(f, cell_names[i], "-");
+		else if (is_count)
+			facts_count(f, cell_names[i], c->n);
+		else
+			facts_text(f, cell_names[i], c->text);
+	}
+	facts_end(f);
+}
+
+/* What the topology is made of. */
+static void add_tables(struct facts *f, const struct topo *t)
+{
+	struct topo_cell cell[TOPO_MAX_COLUMNS];
+	char columns[256];
+	uint32_t k, i;
+	size_t n;
+
+	for (k = 0; t->ops->tables && t->ops->tables[k].key; k++) {
+		const struct topo_table *table = &t->ops->tables[k];
+		const struct topo_column *c = table->column;
+
+		for (i = 0, n = 0; i < TOPO_MAX_COLUMNS && c[i].key; i++)
+			n += (size_t)snprintf(columns + n, sizeof(columns) - n,
+				"|%s%s=%s",
+				c[i].is_count && !c[i].is_left ? ">" : "",
+				c[i].title, cell_names[i]);
+		facts_list(f, table->key);
+		for (i = 0; t->ops->row(t, k, i, cell); i++)
+			add_row(f, table, cell);
+		end_table(f, table->key, columns);
+	}
+}
+
+/* Links of a class of wires. */
+static uint64_t n_links(const struct topo *t, uint32_t class)
+{
+	return t->ops->links ? t->ops->links(t, class) : 0;
+}
+
+static void add_wires(struct facts *f, const struct show *s)
+{
+	static const char columns[] =
+		"wire=class|>links|>latency={latency_ns:.10g} ns|where";
+	const struct topo *t = s->m->topo;
+	char where[TOPO_TEXT];
+	uint64_t links;
+
+	facts_list(f, "wires");
+	for (uint32_t c = 0; c < t->n_wires; c++) {
+		links = n_links(t, c);
+		if (!links)
+			continue;
+		facts_group(f, NULL);
+		facts_text(f, "class", t->wire[c].name);
+		facts_count(f, "links", links);
+		facts_real(f, "latency_ns", sim_ns(s->rules.latency[c]));
+		if (t->ops->where)
+			t->ops->where(t, c, where);
+		facts_text(f, "where", t->ops->where ? where : "");
+		facts_end(f);
+	}
+	end_table(f, "wires", columns);
+}
+
+/* --- links --- */
+
+/* What only some links have. */
+static void add_formats(struct facts *f, const struct link_params *l)
+{
+	uint32_t i;
+
+	if (l->route)
+		facts_say(f, "",
+			"%" PRId64 " B of route in front of it for each switch "
+			"on the way",
+			l->route);
+	if (l->transaction)
+		facts_say(f, "",
+			"%" PRId64 " B of overhead for each %" PRId64
+			" B of payload",
+			l->per_transaction, l->transaction);
+	for (i = 0; i < l->n_formats; i++)
+		facts_say(f, "",
+			"%s: header %" PRId64 " B, %" PRId64
+			" B for each word, trailer %" PRId64 " B",
+			l->formats[i].name, l->formats[i].header,
+			l->formats[i].word, l->formats[i].trailer);
+	if (l->lanes > 1)
+		facts_say(f, "lanes", "%" PRId64 " of %.10g Gb/s", l->lanes,
+			(double)l->rate * 8 / 1e9 / (double)l->lanes);
+	if (l->word && l->word != l->chunk)
+		facts_say(f, "words", "%" PRId64 " B on the wire", l->word);
+	if (l->control)
+		facts_say(f, "control",
+			"%" PRId64 " words after every %" PRId64, l->control,
+			l->control_every);
+}
+
+/* The time-out follows from a wire's latency. */
+static void add_retry(struct facts *f, const struct show *s)
+{
+	static const struct link_retry none;
+	const struct retry_params *r = &s->m->link.retry;
+	sim_time least = SIM_NEVER, most = 0, t;
+	uint32_t i;
+
+	for (i = 0; i < s->m->topo->n_wires; i++) {
+		if (!n_links(s->m->topo, i))
+			continue;
+		t = retry_timeout(&none, r, s->rules.latency[i]);
+		least = t < least ? t : least;
+		most = t > most ? t : most;
+	}
+	if (r->kind != RETRY_REPLAY || !most)
+		return;
+	facts_group(f, "retry_timeout_ns");
+	facts_real(f, "min", sim_ns(least));
+	facts_real(f, "max", sim_ns(most));
+	if (most > least)
+		facts_real(f, "_most", sim_ns(most));
+	facts_int(f, "_trips", r->timeout);
+	facts_say(f, "retry", "by replay: %" PRId64 " %s, again after %s",
+		r->window, r->unit == RETRY_PACKETS ? "packets" : "chunks",
+		r->by == RETRY_BY_NACK ? "a nack" : "a time-out");
+	facts_line(f, "",
+		"time-out of {min:.10g}[ to {_most:.10g}] ns, {_trips} round "
+		"trips of the wire");
+	facts_end(f);
+}
+
+static void add_link(struct facts *f, const struct show *s)
+{
+	const struct link_params *l = &s->m->link;
+	int64_t rate = link_data_rate(l);
+	char code[48] = "";
+
+	if (rate != l->rate)
+		snprintf(code, sizeof(code), " (%s)", link_codes[l->code].name);
+	facts_group(f, "link");
+	facts_text(f, "code", link_codes[l->code].name);
+	facts_int(f, "lanes", l->lanes);
+	facts_real(f, "raw_Gbps", 8 * gbps(l->rate));
+	facts_real(f, "data_GBps", gbps(rate));
+	facts_say(f, "link",
+		"%.10g GB/s each way%s; protocol %" PRId64
+		" B per packet, gap %" PRId64 " B",
+		gbps(rate), code, l->protocol, l->gap);
+	facts_say(f, "packet",
+		"header %" PRId64 " B, payload 0 to %" PRId64
+		" B in chunks of %" PRId64 " B, trailer %" PRId64 " B",
+		l->header, l->payload, l->chunk, l->trailer);
+	add_formats(f, l);
+	add_retry(f, s);
+	facts_end(f);
+}
+
+static void add_lines(struct facts *f, const struct machine *m)
+{
+	const struct training_params *p = &m->lines;
+	int64_t bit = training_bit(m->link.rate);
+
+	if (!p->lines)
+		return;
+	facts_group(f, "lines");
+	facts_int(f, "n", p->lines);
+	facts_int(f, "data", TRAINING_DATA);
+	facts_int(f, "bit_ps", bit);
+	facts_int(f, "skew_ps", p->skew);
+	facts_int(f, "eye_ps", p->eye);
+	facts_flag(f, "training", p->is_on != 0);
+	facts_int(f, "taps", p->taps);
+	facts_int(f, "step_ps", p->step);
+	facts_real(f, "training_ns", sim_ns(training_time(p, bit)));
+	facts_line(f, "lines",
+		"{n} each way ({data} for data), a bit lasts {bit_ps} ps, skew "
+		"up to {skew_ps} ps");
+	facts_line(f, "training",
+		p->is_on ? "{taps} taps of {step_ps} ps, an eye of {eye_ps} "
+			   "ps, {training_ns/1e3:.10g} us"
+			 : "none");
+	facts_end(f);
+}
+
+static void add_io(struct facts *f, const struct machine *m)
+{
+	const struct topo *t = m->topo;
+	double rate = (double)m->link.rate * (t->n_ports - t->node_ports);
+
+	if (!t->n_io)
+		return;
+	facts_real(f, "io_GBps", rate / 1e9);
+	facts_real(f, "pcie_GBps",
+		(double)machine_value(m, "nic", "pcie.rate") / 1e9);
+}
+
+static void add_bisection(struct facts *f, const struct machine *m)
+{
+	const struct link_params *l = &m->link;
+	const struct topo *t = m->topo;
+	struct topo_cut cut = { .links = 0 };
+	double n;
+
+	if (t->ops->cut)
+		cut = t->ops->cut(t);
+	n = (double)cut.links;
+	if (!cut.links) {
+		facts_null(f, "bisection");
+		return;
+	}
+	facts_group(f, "bisection");
+	if (cut.dim[0])
+		facts_text(f, "dimension", cut.dim);
+	facts_count(f, "links", cut.links);
+	facts_text(f, "_where", cut.where);
+	facts_real(f, "raw_GBps", gbps(link_data_rate(l)) * n);
+	facts_real(f, "payload_GBps",
+		gbps(load_link_rate(l, (uint32_t)l->payload)) * n);
+	facts_line(f, "bisection",
+		"{links} links {_where}: {raw_GBps:.5g} GB/s each way, "
+		"{payload_GBps:.5g} of payload");
+	facts_end(f);
+}
+
+/* --- packets --- */
+
+static void add_latency(struct facts *f, const struct show *s, int64_t time)
+{
+	if (!s->hops.max) {
+		facts_null(f, "zero_load_ns");
+		return;
+	}
+	facts_group(f, "zero_load_ns");
+	facts_real(f, "min", sim_ns(s->latency.min + time));
+	facts_real(f, "mean", sim_ns(time) + s->latency.mean / SIM_NS);
+	facts_real(f, "max", sim_ns(s->latency.max + time));
+	facts_end(f);
+}
+
+static const char size_columns[] =
+	">payload={bytes} B|>packet={serialisation_ns:.10g} ns|"
+	">one way=[bytes?{one_way_GBps:.4g} GB/s]|"
+	">both ways=[bytes?{both_ways_GBps:.4g} GB/s]|"
+	">random peak per node=[{random_peak_GBps_per_node:.4g} GB/s]";
+
+static const char latency_columns[] =
+	">zero load={bytes} B|>least={zero_load_ns.min:.10g} ns|"
+	">mean={zero_load_ns.mean:.1f} ns|"
+	">most={zero_load_ns.max:.10g} ns";
+
+static void add_size(struct facts *f, const struct show *s, uint32_t bytes)
+{
+	const struct link_params *l = &s->m->link;
+	double wire = (double)(link_wire_bytes(l, bytes) + l->gap);
+	double data = (double)link_data_rate(l) * bytes;
+	int64_t peak = bytes ? load_peak(s->m->topo, l, bytes) : 0;
+
+	facts_group(f, NULL);
+	facts_count(f, "bytes", bytes);
+	facts_real(f, "serialisation_ns", sim_ns(link_ser(&s->rules, bytes)));
+	facts_real(f, "one_way_GBps", gbps((int64_t)(data / wire)));
+	facts_real(f, "both_ways_GBps",
+		gbps((int64_t)(data / (wire + (double)l->protocol))));
+	facts_real_if(f, "random_peak_GBps_per_node", peak > 0, gbps(peak));
+	add_latency(f, s, link_ser(&s->rules, bytes));
+	facts_end(f);
+}
+
+/* A header alone, a chunk and a full packet: those that differ. */
+static void add_packets(struct facts *f, const struct show *s)
+{
+	const struct link_params *l = &s->m->link;
+	const int64_t sizes[] = { 0, l->chunk, l->payload };
+
+	facts_group(f, "hops");
+	facts_real(f, "mean", s->hops.mean);
+	facts_int(f, "max", s->hops.max);
+	if (s->m->route->ops->way)
+		facts_line(f, "paths",
+			"{mean:.4g} hops on average, at most {max}");
+	facts_line(f, NULL, "");
+	facts_end(f);
+	facts_list(f, "packets");
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		if (!i || (sizes[i] > sizes[i - 1] && sizes[i] <= l->payload))
+			add_size(f, s, (uint32_t)sizes[i]);
+	end_table(f, "packets", size_columns);
+	if (s->hops.max) {
+		facts_table(f, "packets", latency_columns, 0);
+		facts_line(f, NULL, "");
+	}
+}
+
+/* --- routers --- */
+
+static void name_channels(struct facts *f, const struct route_ops *ops)
+{
+	struct cli_out o;
+
+	cli_out_open(&o);
+	for (uint32_t c = 0; c < ops->n_channels; c++)
+		fprintf(o.file, "%s%s", c ? ", " : "", ops->channels[c]);
+	fflush(o.file);
+	facts_say(f, "channels", "%s", o.text);
+	cli_out_drop(&o);
+}
+
+/* Buffers that cannot keep a link busy. */
+static void add_room(struct facts *f, const struct show *s)
+{
+	const struct topo *t = s->m->topo;
+	uint32_t wire = net_short_of_room(t, &s->rules, &s->m->router);
+
+	if (wire == TOPO_MAX_WIRES) {
+		facts_null(f, "needs_packets");
+		return;
+	}
+	facts_int(f, "needs_packets", link_round_trip(&s->rules, wire));
+	facts_text(f, "_wire", t->wire[wire].name);
+	facts_line(f, "warning",
+		"one flow cannot keep a link busy: a round trip takes "
+		"{needs_packets} packets (wire: {_wire})");
+}
+
+/* Ports of a router that is no IO node's, which are its links alone. */
+static uint32_t n_ports(const struct topo *t)
+{
+	return t->n_io ? t->node_ports + 1 : t->n_ports;
+}
+
+/* What its router tells. */
+static void add_describe(struct facts *f, const struct machine *m)
+{
+	const struct net_params *r = &m->router;
+	struct cli_out o;
+
+	cli_out_open(&o);
+	(r->switches ? r->switches : r->kind)->describe(r, m->topo, o.file);
+	add_written(f, &o);
+}
+
+/* Those per channel hold so many bytes.  A link has places for the payload of
+ * all channels of its receiver, and of the FIFO that feeds its sender. */
+static void add_buffers(struct facts *f, const struct show *s)
+{
+	const struct net_params *r = &s->m->router;
+	const char *router = topo_is_direct(s->m->topo) ? "node" : "switch";
+	uint64_t bytes =
+		(uint64_t)r->packets * s->rules.max_chunks * s->rules.chunk;
+	uint32_t n = s->m->route->ops->n_channels;
+	uint64_t all = bytes * n * n_ports(s->m->topo);
+	uint64_t payload = (uint64_t)(n * r->packets + r->injection) *
+			   s->rules.max_payload;
+	char key[TOPO_TEXT];
+
+	name_channels(f, s->m->route->ops);
+	facts_group(f, "buffers");
+	facts_count(f, "channels", n);
+	facts_int(f, "queues", r->queues);
+	facts_int(f, "packets", r->packets);
+	facts_count(f, "bytes", bytes);
+	snprintf(key, sizeof(key), "bytes_per_%s", router);
+	facts_count(f, key, all);
+	facts_count(f, "payload_bytes_per_link", payload);
+	facts_say(f, "buffers",
+		"per port and channel %" PRId64 " packets (%" PRIu64
+		" B); %.4g KiB a %s",
+		r->packets, bytes, (double)all / 1024, router);
+	if (s->m->route->n_channels > 1)
+		facts_say(f, "",
+			"per link %" PRId64 " packets to receive and %" PRId64
+			" to send: %.4g KiB of payload",
+			n * r->packets, r->injection, (double)payload / 1024);
+	add_describe(f, s->m);
+	add_room(f, s);
+	facts_end(f);
+}
+
+/* What else is on a flow's way; of what carries less than a link, what to
+ * set. */
+static void add_bounds(
+	struct facts *f, const struct flow_bound *bound, uint32_t n, bool shows)
+{
+	char text[FIGURE_TEXT];
+	uint32_t i;
+
+	facts_group(f, "bounds_GBps");
+	for (i = 0; i < n; i++) {
+		const char *set = bound[i].remedy;
+
+		facts_real(f, bound[i].what, bound[i].rate / 1e9);
+		figure_text("rate_GBps", bound[i].rate / 1e9, text);
+		if (shows)
+			facts_say(f, "", "%s: %s%s%s%s", bound[i].what, text,
+				*set ? " (--set " : "", set, *set ? ")" : "");
+	}
+	facts_end(f);
+}
+
+static void add_flow(struct facts *f, const struct machine *m)
+{
+	struct flow_bound bound[FLOW_BOUNDS];
+	uint32_t n = flow_bounds(m, bound);
+	struct flow_bound least = flow_least(bound, n);
+	bool knows = flow_knows_host(bound);
+
+	facts_group(f, "one_flow");
+	facts_real(f, "GBps", least.rate / 1e9);
+	facts_real(f, "_rate_GBps", least.rate / 1e9);
+	facts_text(f, "bound_by", least.what);
+	facts_text(f, "set", least.remedy);
+	facts_flag(f, "has_interface", knows);
+	facts_line(f, "one flow",
+		knows ? "{_rate_GBps:u} of payload, bound by {bound_by}"
+		      : "at most {_rate_GBps:u} of payload on a link; the "
+			"interface not counted");
+	add_bounds(f, bound, n, knows && n > 1);
+	facts_end(f);
+}
+
+static void add_routing(struct facts *f, const struct route *r)
+{
+	struct route_fact is;
+	bool is_listing = false;
+	struct cli_out o;
+	uint32_t i;
+
+	facts_group(f, "routing");
+	for (i = 0;; i++) {
+		is = (struct route_fact){ 0 };
+		if (!r->ops->fact || !r->ops->fact(r, i, &is))
+			break;
+		if (is.kind == ROUTE_FACT_LISTED && !is_listing)
+			facts_list(f, is.key);
+		else if (is.kind != ROUTE_FACT_LISTED && is_listing)
+			facts_end(f);
+		is_listing = is.kind == ROUTE_FACT_LISTED;
+		if (is.kind == ROUTE_FACT_FLAG)
+			facts_flag(f, is.key, is.flag);
+		else
+			facts_text(f, is_listing ? NULL : is.key, is.text);
+	}
+	if (is_listing)
+		facts_end(f);
+	cli_out_open(&o);
+	if (r->ops->describe)
+		r->ops->describe(r, o.file);
+	add_written(f, &o);
+	facts_end(f);
+}
+
+static void add_simulation(struct facts *f, const struct machine *m)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+	const struct topo *t = m->topo;
+	const struct net_setup setup = {
+		.topo = t,
+		.route = m->route,
+		.link = &m->link,
+		.router = &m->router,
+	};
+	uint64_t bytes = net_estimate(&setup);
+	double size = (double)bytes;
+	size_t i = 0;
+
+	for (; size >= 1024 && i < 4; i++)
+		size /= 1024;
+	facts_group(f, "simulation");
+	facts_count(f, "bytes_per_node",
+		m->router.kind->site_bytes(
+			t->n_io ? t->n_ports : t->node_ports));
+	facts_count(f, "estimated_bytes", bytes);
+	facts_real(f, "_size", size);
+	facts_text(f, "_unit", units[i]);
+	facts_line(f, "simulation",
+		"{bytes_per_node} B of state per node; a saturated run needs "
+		"about {_size:.4g} {_unit}\n");
+	facts_end(f);
+}
+
+/* --- all --- */
+
+static void add_head(struct facts *f, const struct machine *m)
+{
+	char shape[PARAM_TEXT_MAX];
+
+	machine_shape(m, shape, sizeof(shape));
+	facts_text(f, "machine", m->header.name);
+	facts_text(f, "title", m->header.title);
+	facts_say(f, NULL, "%s%s%s", m->header.name,
+		m->header.title[0] ? ": " : "", m->header.title);
+	facts_text(f, "shape", shape);
+	facts_count(f, "nodes", m->topo->n_nodes);
+	if (!topo_is_direct(m->topo))
+		facts_count(
+			f, "switches", m->topo->n_routers - m->topo->n_nodes);
+	if (m->topo->n_io)
+		facts_count(f, "io_nodes", m->topo->n_io);
+	facts_count(f, "ports", n_ports(m->topo));
+	facts_line(f, NULL,
+		"{shape}, {nodes} node{nodes|s}[, {switches} switches] of "
+		"{ports} ports[, {io_nodes} IO node{io_nodes|s}]");
+	if (*m->advice)
+		facts_say(f, "warning", "%s", m->advice);
+	facts_line(f, NULL, "");
+}
+
+static void add_all(struct facts *f, const struct show *s, bool has_edges)
+{
+	const struct machine *m = s->m;
+	struct cli_out o;
+
+	add_head(f, m);
+	add_tables(f, m->topo);
+	add_wires(f, s);
+	facts_line(f, "IO nodes",
+		"[each with links of {io_GBps:.4g} GB/s each way, and "
+		"{pcie_GBps:.4g} GB/s over PCIe]");
+	if (has_edges)
+		show_edges(f, m->topo);
+	add_link(f, s);
+	add_lines(f, m);
+	add_io(f, m);
+	add_bisection(f, m);
+	add_packets(f, s);
+	add_buffers(f, s);
+	add_flow(f, m);
+	add_routing(f, m->route);
+	add_simulation(f, m);
+	cli_out_open(&o);
+	if (m->topo->ops->draw)
+		m->topo->ops->draw(m->topo, o.file);
+	add_written(f, &o);
+}
+
+int show_facts(
+	struct facts *f, const struct machine *m, bool has_edges, struct err *e)
+{
+	const struct route *r = m->route;
+	struct show s = { .m = m };
+	int64_t one[TOPO_MAX_WIRES];
+	uint32_t i;
+
+	if (link_rules_init(&s.rules, &m->link, m->topo, e))
+		return -1;
+	for (i = 0; i < TOPO_MAX_WIRES; i++)
+		one[i] = 1;
+	if (r->ops->way) {
+		s.latency = r->ops->way(r, s.rules.latency);
+		s.hops = r->ops->way(r, one);
+	}
+	add_all(f, &s, has_edges);
+	link_rules_fini(&s.rules);
+	return 0;
+}

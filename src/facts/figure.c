@@ -1,0 +1,156 @@
+#include "facts/figure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DIGITS = 4 };
+
+struct unit {
+	const char *name;
+	double size; /* in the unit of the figure's name */
+};
+
+/* From small to large. */
+static const struct unit times[] = { { "ps", 1e-3 }, { "ns", 1 }, { "us", 1e3 },
+	{ "ms", 1e6 }, { "s", 1e9 }, { NULL, 0 } };
+static const struct unit megabytes[] = { { "MB/s", 1 }, { "GB/s", 1e3 },
+	{ "TB/s", 1e6 }, { NULL, 0 } };
+static const struct unit gigabytes[] = { { "MB/s", 1e-3 }, { "GB/s", 1 },
+	{ "TB/s", 1e3 }, { NULL, 0 } };
+static const struct unit per_cent[] = { { "%", 1 }, { NULL, 0 } };
+static const struct unit bytes[] = { { "B", 1 }, { NULL, 0 } };
+static const struct unit millions[] = { { "million/s", 1 }, { NULL, 0 } };
+
+static const struct {
+	const char *suffix;
+	const struct unit *units;
+} suffixes[] = {
+	{ "_ns", times },
+	{ "_GBps_per_node", gigabytes },
+	{ "_GBps", gigabytes },
+	{ "_MBps", megabytes },
+	{ "_pct", per_cent },
+	{ "_Mps", millions },
+	{ "_B", bytes },
+};
+
+enum { N_SUFFIXES = sizeof(suffixes) / sizeof(suffixes[0]) };
+
+/* Which suffix a name ends with, or N_SUFFIXES. */
+static size_t find_suffix(const char *name)
+{
+	size_t n = strlen(name), i;
+
+	for (i = 0; i < N_SUFFIXES; i++) {
+		size_t k = strlen(suffixes[i].suffix);
+
+		if (n > k && !strcmp(name + n - k, suffixes[i].suffix))
+			break;
+	}
+	return i;
+}
+
+struct figure_scale figure_scale(const char *name, double value)
+{
+	size_t i = find_suffix(name);
+	const struct unit *u, *best;
+
+	if (i == N_SUFFIXES)
+		return (struct figure_scale){ 1, "" };
+	/* what rounds to 1000 is 1 of the next */
+	best = suffixes[i].units;
+	for (u = best + 1; u->name; u++)
+		if (fabs(value) >= u->size * 0.99995)
+			best = u;
+	if (value == 0)
+		for (best = suffixes[i].units; best->size < 1;)
+			best++;
+	return (struct figure_scale){ 1 / best->size, best->name };
+}
+
+void figure_title(const char *name, char text[FIGURE_NAME])
+{
+	size_t i = find_suffix(name), n = strlen(name), k;
+
+	if (i < N_SUFFIXES)
+		n -= strlen(suffixes[i].suffix);
+	snprintf(text, FIGURE_NAME, "%.*s", (int)n, name);
+	if (i < N_SUFFIXES && strstr(suffixes[i].suffix, "_per_node"))
+		snprintf(text + n, FIGURE_NAME - n, " per node");
+	for (k = 0; text[k]; k++)
+		if (text[k] == '_')
+			text[k] = ' ';
+}
+
+/* So many digits behind the point that all significant ones are there. */
+static int decimals(double value)
+{
+	int whole = value == 0 ? 1 : (int)floor(log10(fabs(value))) + 1;
+
+	return whole >= DIGITS ? 0 : DIGITS - whole;
+}
+
+static void trim(char *text)
+{
+	size_t n = strlen(text);
+
+	if (!strchr(text, '.'))
+		return;
+	while (text[n - 1] == '0')
+		text[--n] = '\0';
+	if (text[n - 1] == '.')
+		text[--n] = '\0';
+}
+
+/* Digits beyond the significant ones are zeros. */
+static double rounded(double value)
+{
+	double unit = pow(10, floor(log10(fabs(value))) - (DIGITS - 1));
+
+	return unit > 1 ? round(value / unit) * unit : value;
+}
+
+static void write_number(double value, char text[FIGURE_TEXT])
+{
+	if (!isfinite(value) || fabs(value) >= 1e15 ||
+		(value != 0 && fabs(value) < 1e-6)) {
+		snprintf(text, FIGURE_TEXT, "%.*g", DIGITS, value);
+		return;
+	}
+	snprintf(text, FIGURE_TEXT, "%.*f", decimals(value),
+		value == 0 ? 0 : rounded(value));
+	trim(text);
+}
+
+void figure_number(double value, char text[FIGURE_TEXT])
+{
+	if (fabs(value) < 1e15 && value == floor(value))
+		snprintf(text, FIGURE_TEXT, "%.0f", value);
+	else
+		write_number(value, text);
+}
+
+void figure_scaled(double value, struct figure_scale s, char text[FIGURE_TEXT])
+{
+	if (*s.unit)
+		write_number(value * s.by, text);
+	else
+		figure_number(value, text);
+}
+
+void figure_text(const char *name, double value, char text[FIGURE_TEXT])
+{
+	struct figure_scale s = figure_scale(name, value);
+	size_t n;
+
+	figure_scaled(value, s, text);
+	n = strlen(text);
+	if (*s.unit)
+		snprintf(text + n, FIGURE_TEXT - n, " %s", s.unit);
+}
+
+void figure_time(double ns, char text[FIGURE_TEXT])
+{
+	figure_text("time_ns", ns, text);
+}

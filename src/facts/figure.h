@@ -1,0 +1,35 @@
+/*
+ * How figures read, wherever they are printed as text: four significant
+ * digits, no exponents, and the unit in which they are shortest.  A figure's
+ * name ends with the unit of its value: "latency_mean_ns".
+ */
+#ifndef FACTS_FIGURE_H
+#define FACTS_FIGURE_H
+
+#include <stddef.h>
+
+enum { FIGURE_TEXT = 48, FIGURE_NAME = 96 };
+
+/* What a value is multiplied by to be in a unit, and that unit; "" of what has
+ * none. */
+struct figure_scale {
+	double by;
+	const char *unit;
+};
+
+/* For a figure whose value is about so much; one scale serves many values, such
+ * as a column's, which are to be compared. */
+struct figure_scale figure_scale(const char *name, double value);
+
+/* "latency_mean_ns": "latency mean". */
+void figure_title(const char *name, char text[FIGURE_NAME]);
+
+/* "414.6"; whole numbers are written in full where they have no unit. */
+void figure_number(double value, char text[FIGURE_TEXT]);
+/* A value in a unit, without it: "3.965". */
+void figure_scaled(double value, struct figure_scale s, char text[FIGURE_TEXT]);
+/* "414.6 us" */
+void figure_text(const char *name, double value, char text[FIGURE_TEXT]);
+void figure_time(double ns, char text[FIGURE_TEXT]);
+
+#endif

@@ -1,0 +1,277 @@
+/*
+ * QsNetII's Elan4: puts are short packets that the core writes itself (STEN),
+ * or DMAs; gets are short packets that ask.  Events count what is waited for,
+ * and write a number when all has come: another one each time.
+ */
+#include "api/elan/elan.h"
+#include "load/bench/bench.h"
+#include "load/bench/drivers/elan_rogue.h"
+
+enum { MEANS_AUTO, MEANS_STEN, MEANS_DMA };
+
+enum {
+	MOST_QUEUES = 64,
+	MOST_LANES = 16,
+	COUNTERS = 96,
+	EVENT = 1, /* of counter 0; those of lanes follow */
+	EVENT_LANE = EVENT + COUNTERS,
+	CAST_QUEUE = 100, /* beyond those of messages */
+	CAST_EVENT = 60000,
+};
+
+#define WORDS_AT UINT64_C(0x1000) /* by event */
+
+struct own {
+	uint64_t value[COUNTERS]; /* that were expected last */
+	uint64_t lane_value;
+	uint32_t next; /* queue, of those that will do */
+	struct elan_cq queue[];
+};
+
+static struct own *own(const struct bench_end *x)
+{
+	return x->own;
+}
+
+static uint64_t word_at(uint32_t event)
+{
+	return WORDS_AT + 64 * (uint64_t)event;
+}
+
+static uint32_t lane_event(const struct bench_end *x)
+{
+	return EVENT_LANE + x->lane;
+}
+
+static struct elan_cq *queue(const struct bench_end *x, uint32_t i)
+{
+	if (i == BENCH_ANY)
+		i = own(x)->next++ % x->bench->needs.queues;
+	return &own(x)->queue[i];
+}
+
+static bool elan_open(struct bench_end *x)
+{
+	uint32_t i, n = x->bench->needs.queues;
+
+	for (i = 0; i < n; i++)
+		if (!programs_did(&x->bench->programs, "elan_cq_open",
+			    elan_cq_open(queue(x, i), x->lane * n + i, ELAN_64K,
+				    ELAN_MAY_ALL)))
+			return false;
+	return true;
+}
+
+static void elan_expect(struct bench_end *x, uint32_t counter, uint64_t bytes)
+{
+	elan_arm(queue(x, 0), EVENT + counter, bytes, word_at(EVENT + counter),
+		++own(x)->value[counter]);
+}
+
+static bool elan_await(struct bench_end *x, uint32_t counter)
+{
+	return elan_wait_word(word_at(EVENT + counter), own(x)->value[counter]);
+}
+
+/* What the library would choose, where the rate does not count. */
+static uint32_t choose(
+	const struct bench_end *x, uint32_t means, uint64_t bytes)
+{
+	if (means != MEANS_AUTO)
+		return means;
+	if (x->bench->needs.is_for_rate)
+		return MEANS_DMA;
+	return elan_write_is_dma(bytes, ELAN_FOR_LATENCY) ? MEANS_DMA
+							  : MEANS_STEN;
+}
+
+static void elan_put_by(struct bench_end *x, const struct bench_transfer *p)
+{
+	struct elan_cq *q = queue(x, p->queue);
+	uint32_t come = p->counter == BENCH_NONE ? 0 : EVENT + p->counter;
+	struct elan_dma d = {
+		.bytes = p->bytes,
+		.destination = p->node,
+		.from = p->from,
+		.to = p->to,
+		.source_event = p->is_tracked ? lane_event(x) : 0,
+		.target_event = come,
+	};
+
+	if (choose(x, p->means, p->bytes) == MEANS_DMA)
+		programs_did(&x->bench->programs, "elan_dma", elan_dma(q, &d));
+	else
+		programs_did(&x->bench->programs, "elan_put_from",
+			elan_put_from(q, p->node, p->to, p->from, p->bytes,
+				come, (uint32_t)d.source_event));
+}
+
+static void elan_get_by(struct bench_end *x, const struct bench_transfer *g)
+{
+	uint64_t at, n;
+
+	for (at = 0; at < g->bytes; at += n) {
+		n = g->bytes - at < ELAN_PACKET ? g->bytes - at : ELAN_PACKET;
+		elan_get(queue(x, g->queue), g->node, g->from + at, g->to + at,
+			(uint32_t)n, g->is_tracked ? lane_event(x) : 0);
+	}
+}
+
+static void track(struct bench_end *x, uint64_t count)
+{
+	elan_arm(queue(x, 0), lane_event(x), count, word_at(lane_event(x)),
+		++own(x)->lane_value);
+}
+
+static void elan_track_puts(
+	struct bench_end *x, uint32_t means, uint64_t n, uint64_t bytes)
+{
+	bool is_dma = choose(x, means, bytes) == MEANS_DMA;
+
+	track(x, n * (is_dma ? 1 : elan_put_packets(bytes)));
+}
+
+static void elan_track_gets(struct bench_end *x, uint64_t n, uint64_t bytes)
+{
+	track(x, n * bytes);
+}
+
+/* A queue that the card has stopped is restarted. */
+static bool elan_flush_all(struct bench_end *x)
+{
+	if (elan_wait_event(
+		    queue(x, 0), word_at(lane_event(x)), own(x)->lane_value))
+		return true;
+	rogue_restart(&x->bench->programs, queue(x, 0));
+	return false;
+}
+
+static bool elan_wait(struct bench_end *x, uint64_t at, uint64_t value)
+{
+	(void)x;
+	return elan_wait_word(at, value);
+}
+
+static uint64_t elan_counter(const struct bench *b, site_id node, uint32_t i)
+{
+	return (uint64_t)elan_event_count(
+		b->programs.load.nic, node, EVENT + i);
+}
+
+static uint64_t elan_stored(const struct bench_end *x, sim_time *at)
+{
+	*at = queue(x, 0)->free_at;
+	return x->bench->means == MEANS_STEN ? queue(x, 0)->stored : 0;
+}
+
+static int64_t elan_cpus(const struct bench *b)
+{
+	const struct elan_params *p = b->programs.load.nic_params;
+
+	return p->cpus;
+}
+
+/* From the card that sends to the bus behind the one that receives. */
+static void elan_report(
+	const struct bench *b, struct load_result *r, site_id from, site_id to)
+{
+	struct elan_counts x = elan_counts(b->programs.load.nic, to);
+	struct elan_counts y = elan_counts(b->programs.load.nic, from);
+	uint64_t n = x.networked + y.networked;
+
+	if (n)
+		load_figure(r, "network_ns",
+			(double)(x.network_ps + y.network_ps) / SIM_NS /
+				(double)n);
+}
+
+/* What reads and writes of memory carried on the bus, on average. */
+static void elan_report_rate(const struct bench *b, struct load_result *r,
+	site_id from, site_id to, double bytes)
+{
+	struct elan_counts x = elan_counts(b->programs.load.nic, from);
+	struct elan_counts y = elan_counts(b->programs.load.nic, to);
+
+	if (b->means != MEANS_STEN && x.reads)
+		load_figure(r, "read_B", bytes / (double)x.reads);
+	if (y.writes)
+		load_figure(r, "write_B", bytes / (double)y.writes);
+}
+
+/* --- broadcasts by the network --- */
+
+static bool cast_open(struct programs *p, void *own)
+{
+	return programs_did(p, "elan_cq_open",
+		elan_cq_open(own, CAST_QUEUE, ELAN_8K,
+			ELAN_MAY_EVENT | ELAN_MAY_BROADCAST));
+}
+
+static void cast_expect(
+	void *own, uint64_t bytes, uint64_t done, uint64_t round)
+{
+	elan_arm(own, CAST_EVENT, bytes ? bytes : 1, done, round);
+}
+
+/* The root's own bytes come, too: it may not change them before. */
+static void cast_send(void *own, uint32_t n_nodes, uint64_t at, uint64_t bytes)
+{
+	elan_broadcast_from(own, 0, n_nodes - 1, at, at, bytes, CAST_EVENT, 0);
+}
+
+static bool cast_await(void *own, uint64_t done, uint64_t round)
+{
+	return elan_wait_event(own, done, round);
+}
+
+static const struct bench_cast cast = {
+	.size = sizeof(struct elan_cq),
+	.open = cast_open,
+	.expect = cast_expect,
+	.send = cast_send,
+	.await = cast_await,
+};
+
+static const struct bench_tracking tracking = {
+	.puts = elan_track_puts,
+	.gets = elan_track_gets,
+};
+
+static const struct bench_looks looks = {
+	.counter = elan_counter,
+	.stored = elan_stored,
+	.cpus = elan_cpus,
+	.report = elan_report,
+	.report_rate = elan_report_rate,
+};
+
+static const struct bench_means means[] = {
+	[MEANS_AUTO] = { .name = "auto" },
+	[MEANS_STEN] = { .name = "sten", .label = "put", .is_quick = true },
+	[MEANS_DMA] = { .name = "dma" },
+	{ 0 },
+};
+
+const struct bench_driver bench_elan = {
+	.name = "elan4",
+	.means = means,
+	.most = { .grain = 8,
+		.counters = COUNTERS,
+		.queues = MOST_QUEUES,
+		.lanes = MOST_LANES,
+		.get_bytes = ELAN_PACKET },
+	.is = BENCH_SETS_LATER | BENCH_HAS_ACKS,
+	.size = sizeof(struct own),
+	.queue_size = sizeof(struct elan_cq),
+	.open = elan_open,
+	.expect = elan_expect,
+	.await = elan_await,
+	.put = elan_put_by,
+	.get = elan_get_by,
+	.flush = elan_flush_all,
+	.wait_word = elan_wait,
+	.rogue = rogue_run,
+	.tracking = &tracking,
+	.looks = &looks,
+	.cast = &cast,
+};

@@ -1,0 +1,259 @@
+#include "machine/facts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "load/jobs.h"
+
+enum {
+	BAR = 40,
+	MOST_BARS = 24,
+	MANY_HOPS = 10000 /* whose cost says something */
+};
+
+void facts_of_machine(struct facts *f, const struct machine *m)
+{
+	char shape[PARAM_TEXT_MAX];
+
+	machine_shape(m, shape, sizeof(shape));
+	facts_text(f, "machine", m->header.name);
+	facts_text(f, "shape", shape);
+}
+
+void facts_of_params(
+	struct facts *f, const char *key, const struct param_block *b)
+{
+	char text[PARAM_TEXT_MAX];
+	size_t i;
+
+	facts_group(f, key);
+	for (i = 0; i < b->n_rows; i++) {
+		param_format(b, &b->rows[i], text, sizeof(text));
+		facts_text(f, b->rows[i].name, text);
+	}
+	facts_end(f);
+}
+
+/* --- the histogram --- */
+
+static uint64_t sum(const struct hist *h, uint32_t first, uint32_t n)
+{
+	uint64_t all = 0;
+	uint32_t i;
+
+	for (i = first; i < first + n && i < HIST_BUCKETS; i++)
+		all += h->bucket[i];
+	return all;
+}
+
+static double begin_of(uint32_t bucket)
+{
+	return sim_ns(bucket ? hist_upper(bucket - 1) + 1 : 0);
+}
+
+static void draw_bar(struct facts *f, const struct hist *h, uint32_t first,
+	uint32_t width, uint64_t most)
+{
+	static const char bar[BAR + 1] =
+		"########################################";
+	uint64_t n = sum(h, first, width);
+
+	facts_say(f, "", "%9.1f ns %6.2f %% %.*s", begin_of(first),
+		(double)n * 100 / (double)h->n, (int)(n * BAR / most), bar);
+}
+
+static void draw_bars(struct facts *f, const struct hist *h)
+{
+	uint32_t first = hist_bucket(h->min), last = hist_bucket(h->max);
+	uint32_t width = 1, i;
+	uint64_t most = 1;
+
+	while ((last / width) - (first / width) >= MOST_BARS)
+		width *= 2;
+	for (i = first / width; i <= last / width; i++)
+		if (sum(h, i * width, width) > most)
+			most = sum(h, i * width, width);
+	for (i = first / width; i <= last / width; i++)
+		draw_bar(f, h, i * width, width, most);
+}
+
+void facts_of_histogram(struct facts *f, const struct hist *h)
+{
+	uint32_t i;
+
+	facts_place(f, FACTS_AT_RESULTS);
+	facts_list(f, "latency_histogram");
+	for (i = 0; i < HIST_BUCKETS; i++) {
+		if (!h->bucket[i])
+			continue;
+		facts_group(f, NULL);
+		facts_real(f, "from_ns", begin_of(i));
+		facts_real(f, "to_ns", sim_ns(hist_upper(i)));
+		facts_count(f, "count", h->bucket[i]);
+		facts_end(f);
+	}
+	facts_end(f);
+	if (!h->n)
+		return;
+	facts_say(f, "histogram", "of %" PRIu64 ", each bar from a time on",
+		h->n);
+	draw_bars(f, h);
+}
+
+/* --- figures --- */
+
+static void add_latency(struct facts *f, const struct hist *h)
+{
+	if (!h->n)
+		return;
+	facts_real(f, "latency_mean_ns", sim_ns(hist_mean(h)));
+	facts_real(f, "latency_p50_ns", sim_ns(hist_quantile(h, 500)));
+	facts_real(f, "latency_p99_ns", sim_ns(hist_quantile(h, 990)));
+	facts_real(f, "latency_max_ns", sim_ns(h->max));
+}
+
+/* hops per packet; 0: not known. */
+static void add_figures(struct facts *f, const struct load_result *l,
+	uint32_t n_nodes, double hops)
+{
+	double got = machine_throughput(l, n_nodes);
+	uint32_t i;
+
+	if (l->has_throughput)
+		facts_real(f, "throughput_GBps_per_node", got);
+	if (l->has_throughput && l->has_peak)
+		facts_real(
+			f, "fraction_of_peak", got * 1e9 / (double)l->peak_bps);
+	if (hops > 0)
+		facts_real(f, "hops_per_packet", hops);
+	if (l->has_peak)
+		facts_real(f, "peak_GBps_per_node", (double)l->peak_bps / 1e9);
+	if (l->offered_bps)
+		facts_real(f, "offered_GBps_per_node",
+			(double)l->offered_bps / 1e9);
+	add_latency(f, &l->latency);
+	for (i = 0; i < l->n_figures; i++)
+		facts_real(f, l->figure[i].name, l->figure[i].value);
+}
+
+void facts_of_job(struct facts *f, const struct jobs_part *p)
+{
+	add_figures(f, p->result, p->place.n, 0);
+}
+
+void facts_of_figures(struct facts *f, const struct machine_run *r)
+{
+	const struct jobs *j = jobs_of(r->load);
+	uint32_t i;
+
+	add_figures(f, &r->result, r->system->net->n_nodes,
+		r->packets ? (double)r->delivered_hops / (double)r->packets
+			   : 0);
+	for (i = 0; j && i < j->n; i++) {
+		facts_group(f, j->part[i].name);
+		facts_of_job(f, &j->part[i]);
+		facts_end(f);
+	}
+	facts_real(f, "sim_time_ns", sim_ns(r->result.end));
+}
+
+static void tell_each(const struct fact *group, const char *before,
+	void (*f)(void *arg, const char *name, double value), void *arg)
+{
+	const struct fact *x = group->first;
+	char name[2 * JOBS_NAME];
+	double value;
+
+	for (; x; x = x->next) {
+		snprintf(name, sizeof(name), "%s%s%s", before,
+			*before ? "." : "", x->key);
+		value = NAN;
+		fact_number(x, &value);
+		if (x->type == FACT_GROUP)
+			tell_each(x, name, f, arg);
+		else
+			f(arg, name, value);
+	}
+}
+
+void machine_run_each(const struct machine_run *r,
+	void (*f)(void *arg, const char *name, double value), void *arg)
+{
+	struct facts all;
+
+	facts_init(&all);
+	facts_of_figures(&all, r);
+	tell_each(&all.root, "", f, arg);
+	facts_fini(&all);
+}
+
+bool machine_run_figure(
+	const struct machine_run *r, const char *name, double *value)
+{
+	const struct fact *x;
+	struct facts all;
+	bool is;
+
+	facts_init(&all);
+	facts_of_figures(&all, r);
+	x = facts_find(&all.root, name);
+	is = x && fact_number(x, value);
+	facts_fini(&all);
+	return is;
+}
+
+/* --- results --- */
+
+void facts_of_results(
+	struct facts *f, const struct machine_run *r, bool has_histogram)
+{
+	const struct load_result *l = &r->result;
+	double got = machine_throughput(l, r->system->net->n_nodes);
+	uint32_t i;
+
+	facts_place(f, FACTS_AT_RESULTS);
+	facts_real_if(f, "fraction_of_peak", l->has_peak && l->has_throughput,
+		got * 1e9 / (double)l->peak_bps);
+	if (l->has_peak)
+		facts_real(f, "peak_GBps_per_node", (double)l->peak_bps / 1e9);
+	facts_real_if(f, "throughput_GBps_per_node", l->has_throughput, got);
+	if (l->offered_bps)
+		facts_real(f, "offered_GBps_per_node",
+			(double)l->offered_bps / 1e9);
+	facts_hist(f, "latency_ns", &l->latency, "packets");
+	if (l->has_throughput)
+		facts_line(f, "throughput",
+			"{throughput_GBps_per_node:.4g} GB/s per node[ of "
+			"{offered_GBps_per_node:.4g} offered][: "
+			"{fraction_of_peak*100:.1f} % of the peak of "
+			"{peak_GBps_per_node:.4g} GB/s]");
+	facts_line(f, "latency",
+		"[mean {latency_ns.mean:u}, median {latency_ns.p50:v}, p99 "
+		"{latency_ns.p99:v}, max {latency_ns.max:v}]");
+	if (has_histogram)
+		facts_of_histogram(f, &l->latency);
+	for (i = 0; i < l->n_figures; i++)
+		facts_figure(f, l->figure[i].name, l->figure[i].value);
+	facts_of_knot(f, l);
+	facts_of_waiting(f, r);
+	facts_of_links(f, r);
+}
+
+void facts_of_work(struct facts *f, const struct machine_run *r)
+{
+	double each = r->hops ? r->cpu_s * 1e9 / (double)r->hops : 0;
+
+	facts_group(f, "work");
+	facts_count(f, "packets", r->packets);
+	facts_count(f, "packet_hops", r->hops);
+	facts_count(f, "events", r->events);
+	facts_real(f, "wall_s", r->wall_s)->merge = FACT_MAX;
+	facts_real(f, "cpu_s", r->cpu_s)->merge = FACT_SUM;
+	facts_real(f, "ns_per_packet_hop", each);
+	/* of a few it is what setting up takes */
+	facts_real_if(f, "_ns_each", r->hops >= MANY_HOPS, each);
+	facts_real(f, "bytes_per_node",
+		(double)r->memory / r->system->net->n_nodes);
+	facts_end(f);
+}

@@ -1,0 +1,287 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "machine/facts.h"
+#include "net/use.h"
+
+enum { MOST_HOT = 5, NAME_SIZE = 96 };
+
+/* Part of the data rate, over the whole run, warm-up included. */
+static double use(const struct machine_run *r, double busy, uint64_t n_links)
+{
+	double most = (double)r->result.end * (double)n_links;
+
+	return most > 0 ? busy / most : 0;
+}
+
+/* Packets on average, of the sum of the times that packets waited. */
+static double mean_waiting(const struct machine_run *r, sim_time waited)
+{
+	return r->result.end ? (double)waited / (double)r->result.end : 0;
+}
+
+/*
+ * Links that are told of together: of a direct network those that leave by
+ * the same port, of others those of the same class.  False after the last.
+ */
+static bool get_group(const struct machine_run *r, uint32_t i,
+	struct net_use *u, char name[16])
+{
+	const struct topo *t = r->system->net->topo;
+	bool is_direct = topo_is_direct(t);
+
+	if (i == (is_direct ? t->n_ports : t->n_wires))
+		return false;
+	if (is_direct) {
+		*u = net_port_use(r->system->net, i, r->result.end);
+		t->ops->name_port(t, 0, i, name, 16);
+	} else {
+		*u = net_wire_use(r->system->net, i, r->result.end);
+		snprintf(name, 16, "%s", t->wire[i].name);
+	}
+	return true;
+}
+
+/* A group's part of the line of all, "A+ 7 %  "; four in a row where there may
+ * be many. */
+static size_t write_group(const struct machine_run *r, uint32_t i,
+	const struct net_use *u, const char *name, char *text, size_t size)
+{
+	bool is_new = i && i % 4 == 0 && !topo_is_direct(r->machine->topo);
+	int n = snprintf(text, size, "%s", is_new ? "\n            " : "");
+
+	if (u->n_links)
+		n += snprintf(text + n, size - (size_t)n, "%s %.0f %%  ", name,
+			use(r, (double)u->busy, u->n_links) * 100);
+	return (size_t)n;
+}
+
+static void add_group(struct facts *f, const struct machine_run *r,
+	const struct net_use *u, const char *name)
+{
+	facts_group(f, NULL);
+	facts_text(f, "port", name);
+	facts_count(f, "links", u->n_links);
+	facts_real(f, "mean_use", use(r, (double)u->busy, u->n_links));
+	facts_real(f, "max_use", use(r, (double)u->most_busy, 1));
+	facts_real(f, "mean_queue",
+		mean_waiting(r, u->waited) / (double)u->n_links);
+	facts_end(f);
+}
+
+static void add_groups(struct facts *f, const struct machine_run *r)
+{
+	char name[16], text[64 * TOPO_MAX_WIRES] = "";
+	struct net_use u;
+	size_t used = 0;
+	uint32_t i;
+
+	facts_list(f, "links");
+	for (i = 0; get_group(r, i, &u, name); i++) {
+		if (u.n_links)
+			add_group(f, r, &u, name);
+		if (used < sizeof(text))
+			used += write_group(r, i, &u, name, text + used,
+				sizeof(text) - used);
+	}
+	facts_end(f);
+	facts_text(f, "_by_port", text);
+	if (r->hops)
+		facts_line(f, "links",
+			"{_by_port}of the raw rate, including the warm-up");
+}
+
+/* --- which ones --- */
+
+struct hot {
+	struct net_link link; /* or only its site, of a router */
+	sim_time time; /* busy, or waited */
+};
+
+/* The first ones of all, the longest times first. */
+struct hottest {
+	struct hot of[MOST_HOT];
+	size_t n;
+};
+
+static void hottest_add(
+	struct hottest *h, const struct net_link *l, sim_time time)
+{
+	size_t i = h->n < MOST_HOT ? h->n++ : MOST_HOT;
+
+	for (; i && time > h->of[i - 1].time; i--)
+		if (i < MOST_HOT)
+			h->of[i] = h->of[i - 1];
+	if (i < MOST_HOT)
+		h->of[i] = (struct hot){ *l, time };
+}
+
+struct heat {
+	struct hottest links, routers;
+};
+
+/* Routers by the packets that wait in them, whichever way these came. */
+static struct heat measure(const struct machine_run *r)
+{
+	const struct net *n = r->system->net;
+	sim_time *waited = mem_alloc(n->n_sites, sizeof(*waited));
+	struct heat heat = { 0 };
+	struct net_links all;
+	site_id s;
+	size_t i;
+
+	net_links_init(&all, n);
+	for (i = 0; i < all.n; i++) {
+		struct net_carried c =
+			net_carried(n, &all.link[i], UINT32_MAX, r->result.end);
+
+		waited[all.link[i].to.router] += c.waited;
+		if (c.busy)
+			hottest_add(&heat.links, &all.link[i], c.busy);
+	}
+	for (s = 0; s < n->n_sites; s++)
+		if (waited[s])
+			hottest_add(&heat.routers,
+				&(struct net_link){ .site = s }, waited[s]);
+	net_links_fini(&all);
+	mem_free(waited);
+	return heat;
+}
+
+static void name_link(const struct topo *t, site_id s, port_id p, char *text)
+{
+	size_t n;
+
+	topo_name_site(t, s, text, NAME_SIZE);
+	n = strlen(text);
+	snprintf(text + n, NAME_SIZE - n, " ");
+	n += n < NAME_SIZE - 1;
+	t->ops->name_port(t, s, p, text + n, NAME_SIZE - n);
+}
+
+/* The router that stands beside it in its line. */
+static void add_router(
+	struct facts *f, const struct machine_run *r, const struct hot *h)
+{
+	char text[NAME_SIZE];
+
+	topo_name_site(r->system->net->topo, h->link.site, text, sizeof(text));
+	facts_text(f, "_router", text);
+	facts_real(f, "_waiting", mean_waiting(r, h->time));
+}
+
+static void add_hottest(
+	struct facts *f, const struct machine_run *r, const struct heat *heat)
+{
+	char text[NAME_SIZE];
+	size_t i;
+
+	facts_list(f, "hottest_links");
+	for (i = 0; i < heat->links.n; i++) {
+		const struct hot *h = &heat->links.of[i];
+
+		facts_group(f, NULL);
+		facts_count(f, "site", h->link.site);
+		facts_count(f, "port", h->link.port);
+		name_link(
+			r->system->net->topo, h->link.site, h->link.port, text);
+		facts_text(f, "name", text);
+		facts_real(f, "use", use(r, (double)h->time, 1));
+		if (i < heat->routers.n)
+			add_router(f, r, &heat->routers.of[i]);
+		facts_end(f);
+	}
+	facts_end(f);
+	if (r->hops)
+		facts_each(f, "hottest_links", 0, "hottest",
+			"{name:-27} {use*100:5.1f} %[   {_router}: "
+			"{_waiting:.3g} waiting]");
+}
+
+static void add_fullest(
+	struct facts *f, const struct machine_run *r, const struct heat *heat)
+{
+	char text[NAME_SIZE];
+	size_t i;
+
+	facts_list(f, "fullest_routers");
+	for (i = 0; i < heat->routers.n; i++) {
+		const struct hot *h = &heat->routers.of[i];
+
+		facts_group(f, NULL);
+		facts_count(f, "site", h->link.site);
+		topo_name_site(
+			r->system->net->topo, h->link.site, text, sizeof(text));
+		facts_text(f, "name", text);
+		facts_real(f, "mean_waiting", mean_waiting(r, h->time));
+		facts_end(f);
+	}
+	facts_end(f);
+}
+
+bool facts_busiest(const struct machine_run *r, char *text, double *part)
+{
+	struct heat heat = measure(r);
+	const struct hot *h = heat.links.of;
+
+	if (!heat.links.n)
+		return false;
+	name_link(r->system->net->topo, h->link.site, h->link.port, text);
+	*part = use(r, (double)h->time, 1);
+	return true;
+}
+
+void facts_of_links(struct facts *f, const struct machine_run *r)
+{
+	struct heat heat = measure(r);
+
+	facts_place(f, FACTS_AT_LINKS);
+	add_groups(f, r);
+	add_hottest(f, r, &heat);
+	add_fullest(f, r, &heat);
+}
+
+/* --- all of them --- */
+
+/* A channel that no packet can take has no line. */
+static void write_channel(FILE *f, const struct machine_run *r,
+	const struct net_link *l, uint32_t channel)
+{
+	const struct net *n = r->system->net;
+	const struct topo *t = n->topo;
+	struct net_carried c =
+		net_carried(n, l, (uint32_t)1 << channel, r->result.end);
+	char from[NAME_SIZE], to[NAME_SIZE];
+
+	if (!c.bytes && !net_uses_channel(n, l->to.router, channel))
+		return;
+	name_link(t, l->site, l->port, from);
+	name_link(t, l->to.router, l->to.port, to);
+	fprintf(f, "%u,%u,\"%s\",%u,%u,\"%s\",%s,%s,", l->site, l->port, from,
+		l->to.router, l->to.port, to, t->wire[l->class].name,
+		net_router(n, l->to.router)->ops->channels[channel]);
+	fprintf(f, "%" PRIu64 ",%" PRIu64 ",%.6f,%.6f\n", c.bytes, c.packets,
+		use(r, (double)c.busy, 1), mean_waiting(r, c.waited));
+}
+
+void facts_write_links(FILE *f, const struct machine_run *r)
+{
+	const struct net *n = r->system->net;
+	struct net_links all;
+	uint32_t c;
+	size_t i;
+
+	fputs("site,port,name,to_site,to_port,to_name,wire,channel,bytes,"
+	      "packets,use,mean_waiting\n",
+		f);
+	net_links_init(&all, n);
+	for (i = 0; i < all.n; i++) {
+		const struct net_link *l = &all.link[i];
+
+		for (c = 0; c < net_router(n, l->to.router)->ops->n_channels;
+			c++)
+			write_channel(f, r, l, c);
+	}
+	net_links_fini(&all);
+}

@@ -1,0 +1,120 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "facts/figure.h"
+#include "machine/facts.h"
+#include "machine/flow.h"
+#include "net/use.h"
+
+#define HOST_ENOUGH 0.9 /* of a link's rate */
+
+/* --- what was measured --- */
+
+/* With the time to set in whole microseconds. */
+static void warn_short(const struct machine_run *r, char *text, size_t size)
+{
+	const struct load_result *l = &r->result;
+	char time[FIGURE_TEXT];
+
+	if (!l->message_time)
+		return;
+	figure_time(sim_ns(l->message_time), time);
+	snprintf(text, size,
+		"measure is too short: %s takes %s (want measure=%.0fus or "
+		"more)",
+		l->message_what, time,
+		(double)(l->least_time / (1000 * SIM_NS) + 1));
+}
+
+/* Buffers may hide for a while that a link cannot carry what is offered. */
+static void warn_shortfall(const struct machine_run *r, char *text, size_t size)
+{
+	double offered = (double)r->result.offered_bps / 1e9;
+	double got = machine_throughput(&r->result, r->machine->topo->n_nodes);
+	double part = offered > 0 ? got / offered : 1;
+	char name[RUN_WARNING];
+	double busy;
+
+	if (part > 0.9 || !r->result.has_throughput || r->result.message_time ||
+		!facts_busiest(r, name, &busy))
+		return;
+	snprintf(text, size,
+		"only %.0f %% of what is offered is delivered, and the rest "
+		"waits; %.96s is %.0f %% busy",
+		part * 100, name, busy * 100);
+}
+
+/* --- the machine --- */
+
+/* Why links may be idle although there is something to send. */
+static void warn_room(const struct machine_run *r, char *text, size_t size)
+{
+	const struct net *n = r->system->net;
+	uint32_t wire = net_short_of_room(n->topo, &n->link, &n->params);
+
+	if (wire == TOPO_MAX_WIRES)
+		return;
+	snprintf(text, size,
+		"buffers of %lld packets are less than a round trip takes "
+		"(wire: %s); one flow fills a link with --set "
+		"router.packets=%lld",
+		(long long)n->params.packets, n->topo->wire[wire].name,
+		(long long)link_round_trip(&n->link, wire));
+}
+
+/* A bus or card that no link can be filled from. */
+static void warn_host(const struct machine_run *r, char *text, size_t size)
+{
+	struct flow_bound bound[FLOW_BOUNDS];
+	uint32_t i = 0;
+	char low[FIGURE_TEXT], high[FIGURE_TEXT];
+	struct flow_bound least;
+	double link;
+
+	flow_bounds(r->machine, bound);
+	while (strcmp(bound[i].what, "the link") != 0)
+		i++;
+	link = bound[i].rate;
+	if (!i || !strcmp(r->result.via, "net"))
+		return;
+	least = flow_least(bound, i);
+	if (least.rate > HOST_ENOUGH * link)
+		return;
+	figure_text("rate_GBps", least.rate / 1e9, low);
+	figure_text("rate_GBps", link / 1e9, high);
+	snprintf(text, size,
+		"%s: %s at most, where a link carries %s (as much with --set "
+		"%s)",
+		least.what, low, high, least.remedy);
+}
+
+static void (*const warnings[N_RUN_WARNINGS])(
+	const struct machine_run *r, char *text, size_t size) = {
+	[RUN_SHORT] = warn_short,
+	[RUN_ROOM] = warn_room,
+	[RUN_HOST] = warn_host,
+	[RUN_SHORTFALL] = warn_shortfall,
+};
+
+bool run_warning(const struct machine_run *r, enum run_warning which,
+	char *text, size_t size)
+{
+	*text = '\0';
+	if (r->hops)
+		warnings[which](r, text, size);
+	return *text;
+}
+
+void facts_of_warnings(struct facts *f, const struct machine_run *r)
+{
+	char text[RUN_WARNING];
+	uint32_t i;
+
+	facts_place(f, FACTS_AT_LINKS);
+	facts_list(f, "warnings");
+	for (i = 0; i < N_RUN_WARNINGS; i++)
+		if (run_warning(r, i, text, sizeof(text)))
+			facts_text(f, NULL, text);
+	facts_end(f);
+	facts_each(f, "warnings", 0, NULL, "warning     {}");
+}

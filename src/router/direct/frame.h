@@ -1,0 +1,228 @@
+/*
+ * A visit without its arbiter: events of all kinds, injection and reception, as
+ * far as they are alike in all copies of visit.c here and in router/ring.  The
+ * file that includes this as its last has
+ *
+ *	begin()                  a packet's way, and its first step
+ *	heads_show_injection()   the head of an injection FIFO asks
+ *	heads_retry()            held heads may ask again
+ *	on_arrival(), on_queue() a packet comes, and comes to the head
+ *	end_instant()            arbitration, once per instant
+ *	check_idle()             see struct direct_build
+ */
+#ifndef ROUTER_DIRECT_FRAME_H
+#define ROUTER_DIRECT_FRAME_H
+
+#include "router/direct/ahead.h"
+#include "router/direct/reception.h"
+
+/* Tokens from a neighbour of another worker, or that somebody waits for:
+ * mostly they are none of the kernel's events. */
+static void on_token(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t port, uint32_t channel, uint32_t chunks,
+	sim_time t)
+{
+	struct link_sender *l = &s->port[port].sender;
+
+	sim_discount(w);
+	booked_token(d, s, port, channel, chunks, t);
+	l->tokens[channel] = (int16_t)(l->tokens[channel] + (int)chunks);
+	if (l->tokens[CHANNEL_DYNAMIC] >= d->full)
+		s->roomy |= 1u << port;
+	if (s->port[port].returns.is_starving)
+		s->dirty |= 1u << port;
+}
+
+/* Tokens, or a link that has died or returned. */
+static inline void on_link(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, sim_time t, const struct sim_event *e)
+{
+	if (DIRECT_FULL && sim_number(e) >= NET_LINK)
+		net_on_link(d->router.net, w, s->id, t, e);
+	else
+		on_token(d, w, s, sim_number(e), sim_aux(e), e->data, t);
+}
+
+#if DIRECT_FULL
+/* An injection FIFO that has stopped is busy for good. */
+static void show_injection(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t fifo, const struct packet *p,
+	sim_time t)
+{
+	if (faulty_reads(d, w, s, FAULT_INJECTION, fifo, 0, p, t))
+		heads_show_injection(d, w, s, fifo, p, t);
+	else
+		s->inject[fifo].is_busy = true;
+}
+#else
+#define show_injection heads_show_injection
+#endif
+
+static void inject(struct net *n, struct sim_worker *w, site_id site,
+	uint32_t fifo, packet_id id, sim_time t)
+{
+	struct direct *d = direct_nodes(n);
+	struct direct_site *s = direct_at(d, site);
+	struct direct_fifo *f = &s->inject[fifo];
+	struct packet *p = &d->packets[id];
+
+	booked_inject(d, s, fifo, id, p, t);
+	link_measure(&d->link, p);
+	BUG_IF(f->chunks < p->chunks);
+	d->tally[w->id].injected++;
+	begin(d, p);
+	p->next = NO_PACKET;
+	p->head = t;
+	f->chunks = (uint16_t)(f->chunks - p->chunks);
+	if (f->n++) {
+		d->packets[f->tail].next = id;
+		f->tail = id;
+		return;
+	}
+	f->head = f->tail = id;
+	if (!f->is_busy)
+		show_injection(d, w, s, fifo, p, t);
+}
+
+/* The tail of an injection FIFO's packet has left it. */
+static void on_injected(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, sim_time t, uint32_t fifo, uint32_t chunks)
+{
+	struct direct_fifo *f = &s->inject[fifo];
+	struct net_client *c;
+
+	f->is_busy = false;
+	f->chunks = (uint16_t)(f->chunks + chunks);
+	if (f->n)
+		show_injection(d, w, s, fifo, &d->packets[f->head], t);
+	if (f->chunks < d->full)
+		return;
+	c = direct_client(d, s);
+	c->ops.on_room(c, w, s->id, fifo, t);
+}
+
+static bool has_room(const struct net *n, site_id site, uint32_t fifo)
+{
+	const struct direct *d = direct_nodes(n);
+
+	return direct_at(d, site)->inject[fifo].chunks >= d->full;
+}
+
+static void release(struct net *n, struct sim_worker *w, site_id site,
+	uint32_t fifo, uint32_t chunks, sim_time t)
+{
+	struct direct *d = direct_nodes(n);
+	struct direct_site *s = direct_at(d, site);
+	uint32_t channel;
+
+	s->reception[fifo].chunks += (int32_t)chunks;
+	if (is_awaited(s))
+		s->dirty |= DIRTY_RECEPTION;
+	for (channel = 0; s->held_any && channel < N_CHANNELS; channel++)
+		if (s->held_any >> channel & 1)
+			heads_retry(d, w, s, channel, ~UINT64_C(0), t);
+}
+
+/* Events go out by value: one whose address is known would have to be in
+ * memory for all that visit() does with it. */
+static inline void client_event(struct direct *d, struct sim_worker *w,
+	const struct direct_site *s, sim_time t, const struct sim_event *e)
+{
+	struct sim_event x = { .rank = e->rank, .data = e->data };
+	struct net_client *c = direct_client(d, s);
+
+	c->ops.on_event(c, w, s->id, t, x);
+}
+
+static inline void guest_event(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, sim_time t, const struct sim_event *e)
+{
+	struct sim_event x = { .rank = e->rank, .data = e->data };
+
+	direct_on_guest(d, w, s, t, x);
+}
+
+static inline void on_engine(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, sim_time t, const struct sim_event *e)
+{
+	uint32_t number = sim_number(e);
+
+	if (number >= ENGINE_CLIENT) {
+		client_event(d, w, s, t, e);
+	} else if (number < ENGINE_QUEUE) {
+		s->timed &= ~(1u << number);
+		s->dirty |= 1u << number;
+	} else if (number < ENGINE_INJECTED) {
+		on_queue(d, w, s, e, t);
+	} else if (number < ENGINE_RECEPTION) {
+		on_injected(d, w, s, t, number - ENGINE_INJECTED, sim_aux(e));
+	} else {
+		number -= ENGINE_RECEPTION;
+		s->rx_timed &= (uint16_t) ~(1u << number);
+		s->dirty |= DIRTY_RECEPTION;
+	}
+}
+
+static void visit(struct sim_worker *w, site_id site)
+{
+	struct direct *d = router_of(w->model, site);
+	struct direct_site *s = direct_at(d, site);
+	const struct sim_event *next;
+	sim_time t;
+
+	while ((next = sim_next(w, &t))) {
+		/* a copy: posts may move the batch */
+		struct sim_event e = { .rank = next->rank, .data = next->data };
+		unsigned phase = sim_phase(&e);
+
+		if (phase == PHASE_ARRIVAL)
+			on_arrival(d, w, s, t, &e);
+		else if (phase == PHASE_ENGINE)
+			on_engine(d, w, s, t, &e);
+		else if (phase == PHASE_TOKEN)
+			on_link(d, w, s, t, &e);
+		else if (phase == PHASE_PROGRAM)
+			client_event(d, w, s, t, &e);
+		else
+			guest_event(d, w, s, t, &e);
+		if (s->dirty && !sim_more(w, &e))
+			end_instant(d, w, s, t);
+#ifdef WEFT_CHECK
+		/* dear, so at about every fourth instant */
+		if (!sim_more(w, &e) && (t / 500 + site) % 4 == 0)
+			check_idle(d->router.net, site, t);
+#endif
+	}
+}
+
+static void prefetch(const struct sim_worker *w, site_id site,
+	struct sim_waiting list, uint32_t step)
+{
+	const struct direct *d = router_of(w->model, site);
+	struct direct_site *s = direct_at(d, site);
+	const struct sim_event *e;
+
+	if (!step)
+		mem_prefetch(s);
+	while ((e = sim_waiting(&list))) {
+		if (step == 0)
+			ahead_first(d, s, e);
+		else if (step == 1)
+			ahead_second(d, s, e);
+		else
+			ahead_third(d, s, e);
+	}
+}
+
+const struct direct_build DIRECT_BUILD = {
+	.calls = {
+		.visit = visit,
+		.prefetch = prefetch,
+		.inject = inject,
+		.release = release,
+		.has_room = has_room,
+	},
+	.check_idle = check_idle,
+};
+
+#endif

@@ -1,0 +1,165 @@
+/*
+ * How packets leave a buffer for a link, whichever arbiter has chosen them: the
+ * arrival at the other end, the tokens of the buffer that they leave, and who
+ * comes next.  Private to the copies of visit.c here and in router/ring, of
+ * which this is a part.
+ */
+#ifndef ROUTER_DIRECT_LEAVE_H
+#define ROUTER_DIRECT_LEAVE_H
+
+#include "base/lfsr.h"
+#include "router/direct/faulty.h"
+
+#define BIT(i) (UINT64_C(1) << (i))
+
+static inline bool heads_arrived(const struct packet *p)
+{
+	return p->escape == PACKET_NO_PORT;
+}
+
+/* The router of a site; on a torus all are nodes. */
+static inline struct direct *router_of(const struct net *n, site_id s)
+{
+	return DIRECT_TREE ? direct_of(n, s) : direct_nodes(n);
+}
+
+/* All queues of the receiver that a head is in. */
+static inline uint64_t receiver_bits(uint32_t bit)
+{
+	return (BIT(DIRECT_QUEUES) - 1) << (bit - bit % DIRECT_QUEUES);
+}
+
+/* --- arbiters --- */
+
+static inline uint32_t roll(struct direct_site *s)
+{
+	return s->lfsr = lfsr_step(s->lfsr);
+}
+
+/* One of the bits of m, from a pseudo-random place on. */
+static inline uint32_t choose(
+	struct direct_site *s, uint64_t m, uint32_t n_bits)
+{
+	uint64_t high;
+
+	if (!(m & (m - 1)))
+		return (uint32_t)__builtin_ctzll(m);
+	high = m & (~UINT64_C(0) << (roll(s) * n_bits >> 16));
+	return (uint32_t)__builtin_ctzll(high ? high : m);
+}
+
+/* Tokens on their way to a sender become events. */
+static __attribute__((noinline)) void post_tokens(
+	struct sim_worker *w, struct direct_site *s, uint32_t port)
+{
+	struct link_returns *r = &s->port[port].returns;
+
+	for (; r->n; r->n--) {
+		uint64_t x = r->stamp[r->n - 1];
+
+		sim_post_self(w, s->id, link_stamp_time(x),
+			SIM_KEY(PHASE_TOKEN, port),
+			(uint16_t)link_stamp_channel(x), link_stamp_chunks(x));
+	}
+}
+
+/* --- departures --- */
+
+/* The head of a packet that takes a link will be at its other end at arrival,
+ * unless it is lost. */
+static inline __attribute__((always_inline)) void post_arrival(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t port,
+	uint32_t channel, packet_id id, sim_time t, sim_time tail,
+	sim_time arrival)
+{
+	const struct link_sender *l = &s->port[port].sender;
+	uint16_t key = SIM_KEY(PHASE_ARRIVAL, l->peer_port);
+
+	if (faulty_depart(d, w, s, port, channel, id, t, tail, &arrival))
+		; /* it arrives nowhere */
+	else if (__builtin_expect(l->is_far, 0) || faulty_is_late(d))
+		sim_post(w, l->peer, arrival, key, (uint16_t)channel, id);
+	else
+		sim_post_near(w, l->peer, arrival, key, (uint16_t)channel, id);
+}
+
+/* Somebody waits for a sender that is busy. */
+static inline void post_link_free(
+	struct sim_worker *w, struct direct_site *s, uint32_t port)
+{
+	s->timed |= 1u << port;
+	sim_post_self(w, s->id, s->port[port].sender.free_at,
+		SIM_KEY(PHASE_ENGINE, ENGINE_LINK_FREE + port), 0, 0);
+}
+
+/* The site at a wire's other end, where that is a direct router's too. */
+static inline struct direct_site *direct_peer(
+	const struct direct *d, site_id peer)
+{
+	return direct_at(DIRECT_TREE ? d->kind[peer >= d->n_nodes] : d, peer);
+}
+
+/* Gives a buffer's tokens back to the sender at the wire's other end. */
+static inline void give_back(struct direct *d, struct sim_worker *w,
+	const struct link_sender *l, uint32_t channel, uint32_t chunks,
+	sim_time tail)
+{
+	sim_time t = tail + d->link.latency[l->wire];
+	struct link_returns *r =
+		&direct_peer(d, l->peer)->port[l->peer_port].returns;
+
+	/*
+	 * Of another worker, or full, or awaited: an event.  Whether it is
+	 * awaited may depend on which of the two sites was visited first,
+	 * but then the stamp is later than either's window, and whoever
+	 * comes second sees what the first one did.
+	 */
+	if (__builtin_expect(
+		    l->is_far || r->n == LINK_RETURNS || r->is_starving, 0))
+		sim_post(w, l->peer, t, SIM_KEY(PHASE_TOKEN, l->peer_port),
+			(uint16_t)channel, chunks);
+	else
+		r->stamp[r->n++] = link_stamp(t, channel, chunks);
+}
+
+/* The head of a queue is leaving: its tail will have left at tail. */
+static inline __attribute__((always_inline)) void quit_queue(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t channel,
+	uint32_t bit, const struct packet *p, int32_t charge, sim_time t,
+	sim_time tail)
+{
+	uint32_t in = bit / DIRECT_QUEUES;
+	struct direct_queue *q = direct_queue(s, channel, bit);
+
+	s->port[in].receiver.packets[channel]++;
+	s->port[in].receiver.waited[channel] += t - p->head;
+	give_back(d, w, &s->port[in].sender, channel, (uint32_t)charge,
+		DIRECT_FULL ? faulty_return(d, w, s, in, tail) : tail);
+	q->head = p->next;
+	q->busy_until = tail;
+	q->count--;
+}
+
+/* A packet comes to the head of its queue when the last one's tail has left. */
+static inline void post_follower(struct sim_worker *w, struct direct_site *s,
+	uint32_t channel, uint32_t bit, packet_id id, sim_time tail)
+{
+	sim_post_self(w, s->id, tail,
+		SIM_KEY(PHASE_ENGINE, ENGINE_QUEUE + bit / DIRECT_QUEUES),
+		(uint16_t)(channel << 8 | bit), id);
+}
+
+static void leave_injection(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t fifo, sim_time tail)
+{
+	struct direct_fifo *f = &s->inject[fifo];
+	const struct packet *p = &d->packets[f->head];
+
+	f->head = p->next;
+	f->n--;
+	f->is_busy = true;
+	sim_post_self(w, s->id, tail,
+		SIM_KEY(PHASE_ENGINE, ENGINE_INJECTED + fifo), p->chunks, 0);
+}
+
+#endif

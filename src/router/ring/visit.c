@@ -1,0 +1,384 @@
+/*
+ * The life of a packet on rings with datelines (APEnet+'s tori), at the sites
+ * of the direct router: a routing that names one of two channels for each hop,
+ * one queue for each channel, packets that are charged for what they are, and
+ * links that owe nothing for arrivals (direct.c: is_ring()).
+ *
+ *	arrival: on_arrival()   the routing's step; the packet joins the queue
+ *	                        of the channel that it came by
+ *	head:    show()         asks one sender for one channel
+ *	grant:   arbitrate()    a sender picks one of the heads that its tokens
+ *	                        are enough for; FIFOs when no head can go, or
+ *	                        by router.transit
+ *	         depart()       to the next site, or receive(): into the node
+ *
+ * A head asks for one channel of one sender, so senders do not compete for
+ * heads: each is arbitrated by itself, and tokens that it does not lack are not
+ * looked at.  In a site's masks requests.head[] and requests.inject[] the
+ * number of a request is the channel that is asked for, and a head's bit names
+ * its receiver and, as the queue, the channel that it is in.  Nothing is ever
+ * held, since one queue keeps order by itself.
+ *
+ * Compiled twice: visit_full.c includes this file for networks with time
+ * budgets, faults, or links of several rates.  Both are alike in what they do.
+ */
+#include "router/direct/leave.h"
+
+#ifndef DIRECT_BUILD
+#define DIRECT_BUILD ring_plain
+#endif
+
+/* --- heads --- */
+
+/* The channel that a head is in. */
+static inline uint32_t channel_of(uint32_t bit)
+{
+	return bit % DIRECT_QUEUES;
+}
+
+/* A head that has some way to go asks for it. */
+static inline void ask(struct sim_worker *w, struct direct_site *s,
+	uint32_t bit, const struct packet *p, sim_time t)
+{
+	uint32_t port = p->escape;
+
+	s->port[port].requests.head[p->channel] |= BIT(bit);
+	if (!((s->timed | s->dirty) >> port & 1))
+		direct_want_one(w, s, port, t);
+}
+
+/* A packet came to the head of a queue whose way out is free. */
+static inline void show(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t channel, uint32_t bit,
+	const struct packet *p, sim_time t)
+{
+	booked_wait(d, p, heads_arrived(p) ? CAUSE_RECEIVER : CAUSE_TOKENS, t);
+	if (!heads_arrived(p)) {
+		ask(w, s, bit, p, t);
+		return;
+	}
+	s->local[channel] |= BIT(bit);
+	s->dirty |= DIRTY_RECEPTION;
+}
+
+/*
+ * A packet comes to the head of its queue when the last one's tail has left,
+ * at a later time than t.  Where its sender is not free before that it asks at
+ * once, so nothing has to happen then; unless buffers are read, or a book wants
+ * to know.
+ */
+static inline __attribute__((always_inline)) void follow(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t channel,
+	uint32_t bit, packet_id id, sim_time t, sim_time tail)
+{
+	const struct packet *p = &d->packets[id];
+
+	if (!DIRECT_FULL && !heads_arrived(p) &&
+		s->port[p->escape].sender.free_at >= tail)
+		ask(w, s, bit, p, t);
+	else
+		post_follower(w, s, channel, bit, id, tail);
+}
+
+/* The head of a queue leaves it: its tail will have left at tail. */
+static inline __attribute__((always_inline)) void leave_queue(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t channel,
+	uint32_t bit, const struct packet *p, sim_time t, sim_time tail)
+{
+	const struct direct_queue *q = direct_queue(s, channel, bit);
+
+	quit_queue(d, w, s, channel, bit, p, p->chunks, t, tail);
+	if (q->count)
+		follow(d, w, s, channel, bit, q->head, t, tail);
+}
+
+static inline void heads_retry(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t channel, uint64_t bits, sim_time t)
+{
+	(void)d, (void)w, (void)s, (void)channel, (void)bits, (void)t;
+}
+
+static void heads_show_injection(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t fifo, const struct packet *p,
+	sim_time t)
+{
+	booked_wait(d, p, heads_arrived(p) ? CAUSE_RECEIVER : CAUSE_TOKENS, t);
+	if (heads_arrived(p)) {
+		s->local_inject |= (uint16_t)(1u << fifo);
+		s->dirty |= DIRTY_RECEPTION;
+		return;
+	}
+	s->port[p->escape].requests.inject[p->channel] |=
+		(uint16_t)(1u << fifo);
+	direct_want(w, s, 1u << p->escape, t);
+}
+
+/* --- who can go --- */
+
+/* Of the heads that ask for a channel, those that there are tokens for. */
+static uint64_t fitting(const struct direct *d, const struct direct_site *s,
+	uint64_t m, int32_t tokens)
+{
+	uint64_t fit = 0;
+
+	for (; m && tokens > 0; m &= m - 1) {
+		uint32_t bit = (uint32_t)__builtin_ctzll(m);
+		packet_id id = direct_queue(s, channel_of(bit), bit)->head;
+
+		if (d->packets[id].chunks <= tokens)
+			fit |= BIT(bit);
+	}
+	return fit;
+}
+
+/* The same of injection FIFOs. */
+static uint32_t fitting_fifos(const struct direct *d,
+	const struct direct_site *s, uint32_t m, int32_t tokens)
+{
+	uint32_t fit = 0;
+
+	for (; m && tokens > 0; m &= m - 1) {
+		uint32_t f = (uint32_t)__builtin_ctz(m);
+
+		if (d->packets[s->inject[f].head].chunks <= tokens)
+			fit |= 1u << f;
+	}
+	return fit;
+}
+
+static inline uint64_t heads(const struct direct *d,
+	const struct direct_site *s, uint32_t port, uint32_t channel)
+{
+	uint64_t m = s->port[port].requests.head[channel];
+	int32_t tokens = s->port[port].sender.tokens[channel];
+
+	return !m || tokens >= d->full ? m : fitting(d, s, m, tokens);
+}
+
+static inline uint32_t fifos(const struct direct *d,
+	const struct direct_site *s, uint32_t port, uint32_t channel)
+{
+	uint32_t m = s->port[port].requests.inject[channel];
+	int32_t tokens = s->port[port].sender.tokens[channel];
+
+	return !m || tokens >= d->full ? m : fitting_fifos(d, s, m, tokens);
+}
+
+static inline bool is_asked(const struct direct_requests *r)
+{
+	return (r->head[0] | r->head[1] | r->inject[0] | r->inject[1]) != 0;
+}
+
+/* Stamps could make a difference, or there is no place for more of them. */
+static inline bool is_short(const struct direct *d, const struct direct_port *p)
+{
+	const struct direct_requests *r = &p->requests;
+
+	return ((r->head[0] | r->inject[0]) && p->sender.tokens[0] < d->full) ||
+	       ((r->head[1] | r->inject[1]) && p->sender.tokens[1] < d->full) ||
+	       p->returns.n >= LINK_RETURNS - 1;
+}
+
+/* A FIFO has its turn, and can go. */
+static inline bool injection_is_due(
+	const struct direct *d, struct direct_site *s, uint32_t port)
+{
+	uint8_t *streak = &s->port[port].requests.streak[STREAK_USER];
+
+	if (!d->transit)
+		return false;
+	*streak = (uint8_t)(*streak + (*streak < 255));
+	return *streak > d->transit &&
+	       (fifos(d, s, port, 0) | fifos(d, s, port, 1));
+}
+
+/* --- grants --- */
+
+/* Sends a packet by a sender. */
+static inline __attribute__((always_inline)) void depart(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t port,
+	uint32_t channel, packet_id id, const struct packet *p, sim_time t,
+	sim_time tail)
+{
+	struct link_sender *l = &s->port[port].sender;
+	sim_time arrival = t + d->link.latency[l->wire];
+
+	booked_depart(d, s, port, channel, id, t, arrival);
+	l->tokens[channel] = (int16_t)(l->tokens[channel] - p->chunks);
+	if (DIRECT_FULL)
+		link_take(l, rates_of(d, s, port, t).gap, t, tail);
+	else
+		l->free_at = tail + d->link.gap; /* nothing is owed */
+	l->count[channel] += stripped_bytes(d, p);
+	rates_depart(d, s, port, id, t);
+	post_arrival(d, w, s, port, channel, id, t, tail, arrival);
+	if (is_asked(&s->port[port].requests))
+		post_link_free(w, s, port);
+}
+
+static inline __attribute__((always_inline)) void grant_head(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t port, uint32_t to,
+	uint32_t bit, sim_time t)
+{
+	uint32_t channel = channel_of(bit);
+	struct direct_queue *q = direct_queue(s, channel, bit);
+	packet_id id = q->head;
+	const struct packet *p = &d->packets[id];
+	sim_time tail = sent_tail(d, s, port, p, t);
+
+	booked_grant(d, s, port, to, id, p->chunks, t);
+	s->port[port].requests.head[to] &= ~BIT(bit);
+	quit_queue(d, w, s, channel, bit, p, p->chunks, t, tail);
+	depart(d, w, s, port, to, id, p, t, tail);
+	if (q->count)
+		follow(d, w, s, channel, bit, q->head, t, tail);
+}
+
+static __attribute__((noinline)) void grant_injection(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t port, uint32_t to,
+	uint32_t fifo, sim_time t)
+{
+	packet_id id = s->inject[fifo].head;
+	const struct packet *p = &d->packets[id];
+	sim_time tail = sent_tail(d, s, port, p, t);
+
+	booked_grant(d, s, port, to, id, p->chunks, t);
+	s->port[port].requests.inject[to] &= (uint16_t) ~(1u << fifo);
+	leave_injection(d, w, s, fifo, tail);
+	depart(d, w, s, port, to, id, p, t, tail);
+}
+
+/* Nothing in transit can go: a FIFO, or tokens come as events from now on. */
+static __attribute__((noinline)) void arbitrate_injection(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t port, sim_time t)
+{
+	struct direct_port *o = &s->port[port];
+	uint32_t zero = fifos(d, s, port, 0), one = fifos(d, s, port, 1), fifo;
+
+	if (!(zero | one)) {
+		o->returns.is_starving = is_asked(&o->requests);
+		if (o->returns.is_starving)
+			post_tokens(w, s, port);
+		return;
+	}
+	o->returns.is_starving = 0;
+	o->requests.streak[STREAK_USER] = 0;
+	fifo = choose(s, zero | one, d->n_fifos);
+	grant_injection(d, w, s, port, one >> fifo & 1, fifo, t);
+}
+
+/* A sender is idle. */
+static inline __attribute__((always_inline)) void arbitrate(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t port, sim_time t)
+{
+	uint64_t zero, one;
+	uint32_t bit;
+
+	if (is_short(d, &s->port[port]))
+		take_in(d, s, port, t);
+	zero = heads(d, s, port, 0);
+	one = heads(d, s, port, 1);
+	if (!(zero | one) ||
+		__builtin_expect(injection_is_due(d, s, port), 0)) {
+		arbitrate_injection(d, w, s, port, t);
+		return;
+	}
+	s->port[port].returns.is_starving = 0;
+	bit = choose(s, zero | one, d->n_bits);
+	grant_head(d, w, s, port, one >> bit & 1, bit, t);
+}
+
+/* --- what comes --- */
+
+#include "router/direct/reception.h"
+
+static inline void begin(const struct direct *d, struct packet *p)
+{
+	if (p->flags & PACKET_BEGUN)
+		return;
+	d->route->ops->start(d->route, p);
+	route_turns(d->rings, p, p->src);
+}
+
+static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, sim_time t,
+	const struct sim_event *e)
+{
+	uint32_t in = sim_number(e), channel = sim_aux(e);
+	uint32_t bit = in * DIRECT_QUEUES + channel;
+	packet_id id = e->data;
+	struct packet *p = &d->packets[id];
+	struct direct_queue *q = direct_queue(s, channel, bit);
+
+	p->head = t;
+	p->next = NO_PACKET;
+	booked_arrival(d, s, in, channel, id, t);
+	if (!route_runs_on(d->rings, p, s->id, in))
+		route_turns(d->rings, p, s->id);
+	if (q->count++) {
+		d->packets[q->tail].next = id;
+		q->tail = id;
+		return;
+	}
+	q->head = q->tail = id;
+	if (q->busy_until > t)
+		follow(d, w, s, channel, bit, id, t, q->busy_until);
+	else if (!faulty_reads(d, w, s, FAULT_RECEIVER, in, channel, p, t))
+		;
+	else if (heads_arrived(p) && is_unrivalled(d, w, s, in, p, e, t) &&
+		 faulty_reads(d, w, s, FAULT_RECEPTION,
+			 direct_reception_at(d, s, p, in), 0, p, t))
+		arbitrate_direct(d, w, s, channel, bit, id, p, t);
+	else
+		show(d, w, s, channel, bit, p, t);
+}
+
+/* The packet in front has left: the next one comes to the head. */
+static void on_queue(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, const struct sim_event *e, sim_time t)
+{
+	uint32_t channel = sim_aux(e) >> 8, bit = sim_aux(e) & 0xff;
+	const struct packet *p = &d->packets[e->data];
+
+	if (faulty_reads(d, w, s, FAULT_RECEIVER, bit / DIRECT_QUEUES, channel,
+		    p, t))
+		show(d, w, s, channel, bit, p, t);
+}
+
+/* --- the end of an instant --- */
+
+static inline void end_instant(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, sim_time t)
+{
+	while (s->dirty) {
+		uint32_t port = (uint32_t)__builtin_ctz(s->dirty);
+
+		if (__builtin_expect(s->dirty & DIRTY_RECEPTION, 0)) {
+			arbitrate_reception(d, w, s, t);
+			continue;
+		}
+		s->dirty &= s->dirty - 1;
+		arbitrate(d, w, s, port, t);
+	}
+}
+
+static void check_idle(struct net *n, site_id site, sim_time t)
+{
+	struct direct *d = router_of(n, site);
+	struct direct_site *s = direct_at(d, site);
+	uint32_t o;
+
+	for (o = 0; o < d->n_ports; o++) {
+		if (s->port[o].sender.peer == NO_ROUTER ||
+			s->port[o].sender.free_at > t)
+			continue;
+		take_in(d, s, o, t);
+		if (heads(d, s, o, 0) | heads(d, s, o, 1) | fifos(d, s, o, 0) |
+			fifos(d, s, o, 1))
+			BUG("site %u at %lld ps: port %u is free, but a packet "
+			    "waits for it",
+				s->id, (long long)t, o);
+	}
+}
+
+#include "router/direct/frame.h"
