@@ -122,7 +122,7 @@ static __attribute__((noinline)) void arbitrate_ordered(struct direct *d,
 		return;
 	}
 	s->port[port].returns.is_starving = 1;
-	post_tokens(w, s, port);
+	net_post_returns(w, s->id, port, &s->port[port].returns);
 }
 
 /* One sender is idle, and nothing else is to be looked at. */
