@@ -153,7 +153,7 @@ void mu_fetch_take(const struct nic_at *a)
  */
 static uint16_t engines_of(const struct mu *mu, uint64_t map)
 {
-	uint32_t m = (uint32_t)map, out, able = 0;
+	uint32_t m = (uint32_t)map, out, able;
 
 	out = (m >> 14 & 0x3) | (m >> 10 & 0xc) | (m >> 6 & 0x30) |
 	      (m >> 2 & 0xc0) | (m << 2 & 0x300);
@@ -161,7 +161,8 @@ static uint16_t engines_of(const struct mu *mu, uint64_t map)
 	      (m >> 4 & 1) << (MU_NET_LOCAL + 1);
 	out |= (m & MU_MAP_HIGH ? 1u : 0) << MU_NET_HIGH;
 	out |= (m & MU_MAP_SYSTEM ? 1u : 0) << MU_NET_SYSTEM;
-	for (; out; out &= out - 1)
+	able = out & mu->serving;
+	for (out &= ~able; out; out &= out - 1)
 		able |= 1u << mu->worker_of[__builtin_ctz(out)];
 	return (uint16_t)able;
 }

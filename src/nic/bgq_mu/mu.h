@@ -250,7 +250,8 @@ struct mu {
 	struct tree *tree; /* the collective network; NULL: there is none */
 	struct packet *packets; /* the network's */
 	struct mu_params params;
-	struct side *side; /* with ports */
+	struct side *side;
+	struct side_ports ports; /* the side's */
 	const struct torus *torus;
 	struct topo_grid grid; /* of one that is plain */
 	uint32_t payload; /* the most in a packet */
@@ -260,6 +261,7 @@ struct mu {
 	 * engine that has no FIFO of its own. */
 	uint8_t fifo_of[MU_NET_FIFOS], engine_of[MU_NET_FIFOS];
 	uint8_t worker_of[MU_NET_FIFOS];
+	uint16_t serving; /* engines that have one */
 	/* what a coordinate adds to the number of its node */
 	uint64_t place[MU_DIMS][1 << MU_COORD_BITS];
 	sim_time drain[MU_DRAINS]; /* of a packet of so many chunks */
@@ -442,28 +444,28 @@ static inline bool mu_port_allows(const struct nic_at *a, uint64_t at,
 static inline sim_time mu_port_read(
 	const struct nic_at *a, uint32_t requester, uint64_t at, uint32_t bytes)
 {
-	struct side *s = mu_of(a)->side;
+	const struct mu *mu = mu_of(a);
 
-	return s->ops->ports->read(
-		s, &mu_port(a, requester)->side, a->s, a->t, at, bytes);
+	return mu->ports.read(
+		mu->side, &mu_port(a, requester)->side, a->s, a->t, at, bytes);
 }
 
 static inline sim_time mu_port_write(
 	const struct nic_at *a, uint32_t requester, uint64_t at, uint32_t bytes)
 {
-	struct side *s = mu_of(a)->side;
+	const struct mu *mu = mu_of(a);
 
-	return s->ops->ports->write(
-		s, &mu_port(a, requester)->side, a->s, a->t, at, bytes);
+	return mu->ports.write(
+		mu->side, &mu_port(a, requester)->side, a->s, a->t, at, bytes);
 }
 
 static inline sim_time mu_port_atomic(
 	const struct nic_at *a, uint32_t requester, uint64_t at, uint32_t words)
 {
-	struct side *s = mu_of(a)->side;
+	const struct mu *mu = mu_of(a);
 
-	return s->ops->ports->atomic(
-		s, &mu_port(a, requester)->side, a->s, a->t, at, 8 * words);
+	return mu->ports.atomic(mu->side, &mu_port(a, requester)->side, a->s,
+		a->t, at, 8 * words);
 }
 
 /* How many more descriptors fit behind a tail. */
