@@ -17,7 +17,7 @@ help:
 	@echo 'make sanitize   run the tests under ASan and UBSan'
 	@echo 'make matrix     also with clang, -O0, TSan, another architecture'
 	@echo 'make bench      run the benchmarks'
-	@echo 'make inside     measure the cost of recording, reports and sweeps'
+	@echo 'make inside     measure the cost of recording and reports'
 	@echo 'make tutorial   run weft-tutorial(7) on all its 4,096 nodes'
 	@echo 'make campaign   run the long tests'
 	@echo 'make mutants    remove features, and check that tests notice it'
@@ -27,7 +27,7 @@ help:
 	@echo 'make fuzz       run each fuzz target for a minute'
 	@echo 'make sources    add new files to the meson.build files'
 	@echo 'make format     run clang-format on all C files'
-	@echo 'make install    install into PREFIX=$(PREFIX), under DESTDIR if set'
+	@echo 'make install    install into PREFIX=$(PREFIX); DESTDIR works'
 	@echo 'make clean      remove build/'
 	@echo
 	@echo 'JOBS=N limits the number of concurrent jobs.'

@@ -113,7 +113,7 @@ static void facts(const void *params, const struct part_place *at, sim_time end,
 	(void)params;
 	(void)end;
 	facts_count(f, "lamps_lit", m->lit);
-	facts_line(f, "lamps       {lamps_lit} are lit");
+	facts_line(f, "lamps", "{lamps_lit} are lit");
 }
 
 static int audit(const void *state, struct err *e)

@@ -2,14 +2,15 @@
 #
 # What commands print stays as it is, byte for byte.
 #
-#   tests/printed.sh            says which commands print something else
-#   tests/printed.sh --write    renews the sums in golden/printed.txt
-#   tests/printed.sh --keep DIR writes what is printed to files in DIR, so that
-#                               those of two builds can be compared by diff -r
+#   tests/printed.sh             says which commands print something else
+#   tests/printed.sh --write     renews the sums in golden/printed.txt
+#   tests/printed.sh --keep DIR  writes outputs to files in DIR, so that those
+#                                of two builds can be compared by diff -r
 #
 # A line of the file is a sum and a piece of shell in which weft is the program;
 # it is run once as it is and once with --json.  A new one is entered with "-"
-# for its sum.  Times of the host and what depends on it do not count.
+# for its sum.  Times of the host and what depends on it do not count, nor do
+# the keys that a workload has.
 set -u
 . "$(dirname "$0")/tap.sh"
 golden=$src/tests/golden/printed.txt
@@ -31,6 +32,7 @@ weft() {
 normalise() {
 	sed -e 's/ in [0-9.]* s on [0-9]* threads*:/ in T:/' \
 		-e 's/, [0-9]* ns of CPU time each//' \
+		-e '/^ *"params": {/,/}/d' \
 		-e '/^ *"\(wall_s\|cpu_s\|ns_per_packet_hop\|weft\)":/d' \
 		-e '/^ *"\(bytes_per_node\|estimated_bytes\)":/d' \
 		-e '/^ *"\(threads\|events\)": [0-9]/d' \

@@ -4,9 +4,8 @@
 
 #include "base/mem.h"
 #include "base/name.h"
+#include "facts/facts.h"
 #include "machine/machine.h"
-#include "out/json.h"
-#include "out/table.h"
 #include "paper/claims.h"
 
 enum { MOST_SYSTEMS = 32 };
@@ -65,119 +64,89 @@ static int keep_one(struct library *l, const char *name, struct err *e)
 
 /* A mutant's own name: that of its feature, with a number where there are
  * several. */
-static void json_mutant_id(struct json *j, const struct claim *c, size_t k)
+static void add_mutant_id(struct facts *f, const struct claim *c, size_t k)
 {
-	char text[64];
-
-	snprintf(text, sizeof(text), "%.40s/%zu", c->id, k + 1);
-	json_text(j, "id", c->n_mutants > 1 ? text : c->id);
+	if (c->n_mutants > 1)
+		facts_print(f, "id", "%.40s/%zu", c->id, k + 1);
+	else
+		facts_text(f, "id", c->id);
 }
 
-static void json_edits(struct json *j, const struct claim_mutant *m)
+static void add_edits(struct facts *f, const struct claim_mutant *m)
 {
 	size_t i;
 
-	json_array(j, "edits");
+	facts_list(f, "edits");
 	for (i = 0; i < m->n_edits; i++) {
-		json_object(j, NULL);
-		json_text(j, "file", m->edit[i].file);
-		json_text(j, "find", m->edit[i].find);
-		json_text(j, "put", m->edit[i].put);
-		json_end(j, '}');
+		facts_group(f, NULL);
+		facts_text(f, "file", m->edit[i].file);
+		facts_text(f, "find", m->edit[i].find);
+		facts_text(f, "put", m->edit[i].put);
+		facts_end(f);
 	}
-	json_end(j, ']');
+	facts_end(f);
 }
 
-static void json_mutant(struct json *j, const struct claim *c, size_t k)
+static void add_mutant(struct facts *f, const struct claim *c, size_t k)
 {
 	size_t i;
 
-	json_object(j, NULL);
-	json_mutant_id(j, c, k);
-	json_text(j, "feature", c->id);
-	json_text(j, "what", c->what);
+	facts_group(f, NULL);
+	add_mutant_id(f, c, k);
+	facts_text(f, "feature", c->id);
+	facts_text(f, "what", c->what);
 	if (c->mutant[k].part)
-		json_text(j, "part", c->mutant[k].part);
-	json_array(j, "tests");
+		facts_text(f, "part", c->mutant[k].part);
+	facts_list(f, "tests");
 	for (i = 0; i < c->n_tests; i++)
-		json_text(j, NULL, c->tests[i]);
-	json_end(j, ']');
-	json_edits(j, &c->mutant[k]);
-	json_end(j, '}');
+		facts_text(f, NULL, c->tests[i]);
+	facts_end(f);
+	add_edits(f, &c->mutant[k]);
+	facts_end(f);
 }
 
-static void json_in_part(struct json *j, const struct claims *c)
+static void add_in_part(struct facts *f, const struct claims *c)
 {
 	size_t i;
 
-	json_array(j, "in_part");
+	facts_list(f, "in_part");
 	for (i = 0; i < c->n; i++) {
 		if (c->v[i].status != CLAIM_IN_PART)
 			continue;
-		json_object(j, NULL);
-		json_text(j, "id", c->v[i].id);
-		json_text(j, "lacks", c->v[i].lacks);
-		json_end(j, '}');
+		facts_group(f, NULL);
+		facts_text(f, "id", c->v[i].id);
+		facts_text(f, "lacks", c->v[i].lacks);
+		facts_end(f);
 	}
-	json_end(j, ']');
-}
-
-static void json_system(
-	struct json *j, const char *name, const struct claims *c)
-{
-	size_t i, k;
-
-	json_object(j, name);
-	json_count(j, "features", c->n);
-	json_count(j, "covered", claims_count(c, CLAIM_COVERED));
-	json_in_part(j, c);
-	json_array(j, "missing");
-	for (i = 0; i < c->n; i++)
-		if (c->v[i].status < CLAIM_IN_PART)
-			json_text(j, NULL, c->v[i].id);
-	json_end(j, ']');
-	json_array(j, "mutants");
-	for (i = 0; i < c->n; i++)
-		for (k = 0; k < c->v[i].n_mutants; k++)
-			json_mutant(j, &c->v[i], k);
-	json_end(j, ']');
-	json_end(j, '}');
+	facts_end(f);
 }
 
 static void add_system(
-	struct table *t, const char *name, const struct claims *c)
+	struct facts *f, const char *name, const struct claims *c)
 {
-	char covered[24], in_part[24], features[24];
+	size_t i, k;
 
-	snprintf(covered, sizeof(covered), "%zu",
-		claims_count(c, CLAIM_COVERED));
-	snprintf(in_part, sizeof(in_part), "%zu",
-		claims_count(c, CLAIM_IN_PART));
-	snprintf(features, sizeof(features), "%zu", c->n);
-	table_add(t,
-		(const char *[]){ name, covered, in_part, features, c->title });
+	facts_group(f, name);
+	facts_count(f, "features", c->n);
+	facts_count(f, "covered", claims_count(c, CLAIM_COVERED));
+	facts_text(f, "_name", name);
+	facts_text(f, "_title", c->title);
+	facts_count(f, "_in_part", claims_count(c, CLAIM_IN_PART));
+	add_in_part(f, c);
+	facts_list(f, "missing");
+	for (i = 0; i < c->n; i++)
+		if (c->v[i].status < CLAIM_IN_PART)
+			facts_text(f, NULL, c->v[i].id);
+	facts_end(f);
+	facts_list(f, "mutants");
+	for (i = 0; i < c->n; i++)
+		for (k = 0; k < c->v[i].n_mutants; k++)
+			add_mutant(f, &c->v[i], k);
+	facts_end(f);
+	facts_end(f);
 }
 
-static void print_systems(const struct library *l, size_t n, FILE *f)
-{
-	static const struct table_column columns[] = {
-		{ "system", false },
-		{ "covered", true },
-		{ "in part", true },
-		{ "features", true },
-		{ "title", false },
-	};
-	struct table t;
-	size_t i;
-
-	table_init(&t, columns, 5);
-	for (i = 0; i < n; i++)
-		add_system(&t, l->name[i], &l->claims[i]);
-	table_print(&t, f, cli_width(stdout), cli_colour(stdout));
-	table_fini(&t);
-}
-
-static void print_features(const struct claims *c, FILE *f)
+static void add_features(struct facts *f, const struct claims *c)
 {
 	static const char *const status[] = { [CLAIM_NONE] = "missing",
 		[CLAIM_MISSING] = "missing",
@@ -188,12 +157,14 @@ static void print_features(const struct claims *c, FILE *f)
 	for (i = 0; i < c->n; i++) {
 		const struct claim *v = &c->v[i];
 
-		fprintf(f, "\n%-9s %-8s %s\n", v->id, status[v->status],
+		facts_say(f, NULL, "\n%-9s %-8s %s", v->id, status[v->status],
 			v->what);
 		if (v->lacks)
-			fprintf(f, "                   lacks: %s\n", v->lacks);
+			facts_say(f, NULL, "                   lacks: %s",
+				v->lacks);
 		for (k = 0; k < v->n_tests; k++)
-			fprintf(f, "                   %s\n", v->tests[k]);
+			facts_say(
+				f, NULL, "                   %s", v->tests[k]);
 	}
 }
 
@@ -201,22 +172,18 @@ static int print(
 	const struct cli_args *a, const struct library *l, struct err *e)
 {
 	size_t n = a->n_words ? 1 : l->n, i;
-	struct cli_out out;
-	struct json j;
+	struct facts f;
 
-	cli_out_open(&out);
-	if (a->is_json) {
-		json_init(&j, out.file);
-		json_object(&j, NULL);
-		for (i = 0; i < n; i++)
-			json_system(&j, l->name[i], &l->claims[i]);
-		json_end(&j, '}');
-	} else {
-		print_systems(l, n, out.file);
-		if (a->n_words)
-			print_features(&l->claims[0], out.file);
-	}
-	return cli_out_close(&out, e);
+	facts_init(&f);
+	for (i = 0; i < n; i++)
+		add_system(&f, l->name[i], &l->claims[i]);
+	facts_table(&f, "",
+		"system=_name|>covered|>in part=_in_part|>features|"
+		"title=_title",
+		0);
+	if (a->n_words)
+		add_features(&f, &l->claims[0]);
+	return cli_tell(a, &f, CLI_FITTED, e);
 }
 
 static int perform(const struct cli_args *a, struct library *l, struct err *e)

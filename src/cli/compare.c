@@ -3,19 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "cli/cli.h"
+#include "facts/facts.h"
 #include "facts/figure.h"
-#include "out/json.h"
-#include "out/table.h"
 #include "record/read.h"
-
-static const struct table_column columns[] = {
-	{ "what", false },
-	{ "first", true },
-	{ "second", true },
-	{ "change", true },
-};
 
 /* Names and values of both files, of any table that has them. */
 static const char setup_query[] =
@@ -46,164 +37,108 @@ static const char noise_query[] =
 	" FROM main.figure a JOIN other.figure b USING(name)"
 	" WHERE name = 'confidence_95_half_width_pct'";
 
-struct comparison {
-	struct table table;
-	size_t n;
-};
-
 /* A value as it is, or, of a figure with a unit, with four digits in the unit
  * that fits the larger of both. */
-static void format(struct db_query *q, int i, char text[FIGURE_TEXT + 80])
+static void add_text(
+	struct facts *f, const char *key, struct db_query *q, int i)
 {
 	struct figure_scale s = figure_scale(
 		db_text(q, 0), fmax(fabs(db_real(q, 1)), fabs(db_real(q, 2))));
+	char text[FIGURE_TEXT];
 
 	if (!*s.unit || !db_is_number(q, i)) {
-		snprintf(text, FIGURE_TEXT + 80, "%s", db_text(q, i));
+		facts_text(f, key, db_is_null(q, i) ? NULL : db_text(q, i));
 		return;
 	}
 	figure_scaled(db_real(q, i), s, text);
-	snprintf(text + strlen(text), 16, " %s", s.unit);
+	facts_print(f, key, "%s %s", text, s.unit);
 }
 
-static int collect(
-	struct comparison *c, struct db *d, const char *sql, struct err *e)
+static void add_value(
+	struct facts *f, const char *key, struct db_query *q, int i)
+{
+	if (db_is_null(q, i))
+		facts_null(f, key);
+	else if (db_is_whole(q, i))
+		facts_int(f, key, db_int(q, i));
+	else if (db_is_number(q, i))
+		facts_real(f, key, db_real(q, i));
+	else
+		facts_text(f, key, db_text(q, i));
+}
+
+static void add_difference(struct facts *f, struct db_query *q)
+{
+	double a = db_real(q, 1), b = db_real(q, 2);
+	double change = (b - a) / fabs(a) * 100;
+
+	facts_group(f, NULL);
+	facts_text(f, "name", db_text(q, 0));
+	add_value(f, "first", q, 1);
+	add_value(f, "second", q, 2);
+	add_text(f, "_first", q, 1);
+	add_text(f, "_second", q, 2);
+	if (db_is_number(q, 1) && db_is_number(q, 2) && a != 0) {
+		facts_real(f, "change_pct", change);
+		facts_print(f, "_change", "%+.2f %%", change);
+	} else {
+		facts_text(f, "_change", "");
+	}
+	facts_end(f);
+}
+
+/* What a query finds, behind a title; whether that is anything. */
+static bool add_differences(struct facts *f, struct db *d, const char *key,
+	const char *sql, const char *title, const char *same, struct err *e)
 {
 	struct db_query *q = db_prepare(d, sql, e);
+	const struct fact *list = facts_list(f, key);
 
-	while (db_next(q)) {
-		char change[32] = "";
-		const char *cells[] = { db_text(q, 0), NULL, NULL, change };
-		char first[128], second[128];
-		double a = db_real(q, 1), b = db_real(q, 2);
-
-		format(q, 1, first);
-		format(q, 2, second);
-		if (!db_is_null(q, 1))
-			cells[1] = first;
-		if (!db_is_null(q, 2))
-			cells[2] = second;
-		if (db_is_number(q, 1) && db_is_number(q, 2) && a != 0)
-			snprintf(change, sizeof(change), "%+.2f %%",
-				(b - a) / fabs(a) * 100);
-		table_add(&c->table, cells);
-		c->n++;
-	}
-	return db_finish(q);
+	while (db_next(q))
+		add_difference(f, q);
+	db_finish(q);
+	facts_end(f);
+	facts_line(f, NULL, list->first ? title : same);
+	facts_table(f, key,
+		"what=name|>first=_first|>second=_second|>change=_change", 0);
+	return list->first;
 }
 
-/* An array of what differs. */
-static int json_rows(struct db *d, const char *key, const char *sql,
-	struct json *j, size_t *n, struct err *e)
-{
-	struct db_query *q = db_prepare(d, sql, e);
-
-	json_array(j, key);
-	for (*n = 0; db_next(q); ++*n) {
-		double a = db_real(q, 1), b = db_real(q, 2);
-
-		json_object(j, NULL);
-		json_text(j, "name", db_text(q, 0));
-		db_json(j, "first", q, 1);
-		db_json(j, "second", q, 2);
-		if (db_is_number(q, 1) && db_is_number(q, 2) && a != 0)
-			json_real(j, "change_pct", (b - a) / fabs(a) * 100);
-		json_end(j, '}');
-	}
-	json_end(j, ']');
-	return db_finish(q);
-}
-
-static int json_noise(struct db *d, struct json *j, struct err *e)
+static void add_noise(
+	struct facts *f, struct db *d, bool differs, struct err *e)
 {
 	struct db_query *q = db_prepare(d, noise_query, e);
 
 	if (db_next(q))
-		json_real(j, "throughput_by_chance_pct", db_real(q, 0));
-	return db_finish(q);
-}
-
-static int compare_json(struct db *d, const struct cli_args *a, FILE *f,
-	size_t *n, struct err *e)
-{
-	struct json j;
-	size_t set_up;
-	int failed;
-
-	json_init(&j, f);
-	json_object(&j, NULL);
-	json_text(&j, "weft", WEFT_VERSION);
-	json_text(&j, "first", a->word[0]);
-	json_text(&j, "second", a->word[1]);
-	failed = json_rows(d, "set_up", setup_query, &j, &set_up, e) ||
-		 json_rows(d, "results", result_query, &j, n, e) ||
-		 json_noise(d, &j, e);
-	json_flag(&j, "same_results", !*n);
-	json_end(&j, '}');
-	return failed ? -1 : 0;
-}
-
-static int tell(struct db *d, const char *title, const char *same,
-	const char *sql, FILE *f, size_t *n, struct err *e)
-{
-	struct comparison c = { .n = 0 };
-	int failed;
-
-	table_init(&c.table, columns, 4);
-	failed = collect(&c, d, sql, e);
-	if (!failed && !c.n)
-		fprintf(f, "%s\n", same);
-	if (!failed && c.n) {
-		fprintf(f, "%s\n", title);
-		table_print(&c.table, f, cli_width(stdout), cli_colour(stdout));
-	}
-	table_fini(&c.table);
-	*n = c.n;
-	return failed;
-}
-
-static int tell_noise(struct db *d, FILE *f, struct err *e)
-{
-	struct db_query *q = db_prepare(d, noise_query, e);
-
-	if (db_next(q))
-		fprintf(f,
-			"The throughputs of two such runs differ by up to %.2f "
-			"%% by chance (95 %% confidence).\n",
-			db_real(q, 0));
-	return db_finish(q);
-}
-
-static int compare_text(struct db *d, FILE *f, size_t *n, struct err *e)
-{
-	size_t set_up;
-
-	return tell(d, "Set up differently:", "Set up alike.", setup_query, f,
-		       &set_up, e) ||
-			       tell(d, "Results that differ:",
-				       "All results are the same.",
-				       result_query, f, n, e) ||
-			       (*n && tell_noise(d, f, e))
-		       ? -1
-		       : 0;
+		facts_real(f, "throughput_by_chance_pct", db_real(q, 0));
+	db_finish(q);
+	if (differs)
+		facts_line(f, NULL,
+			"[The throughputs of two such runs differ by up to "
+			"{throughput_by_chance_pct:.2f} % by chance (95 % "
+			"confidence).]");
 }
 
 static int compare(struct db *d, const struct cli_args *a, struct err *e)
 {
-	size_t results = 0;
-	struct cli_out out;
-	int failed;
+	struct facts f;
+	bool differs;
 
-	cli_out_open(&out);
-	failed = a->is_json ? compare_json(d, a, out.file, &results, e)
-			    : compare_text(d, out.file, &results, e);
-	if (failed) {
-		cli_out_drop(&out);
-		return -1;
-	}
-	if (cli_out_close(&out, e))
-		return -1;
-	return results ? EXIT_ANSWER_NO : EXIT_FINISHED;
+	facts_init(&f);
+	facts_text(&f, "weft", WEFT_VERSION);
+	facts_text(&f, "first", a->word[0]);
+	facts_text(&f, "second", a->word[1]);
+	add_differences(&f, d, "set_up", setup_query,
+		"Set up differently:", "Set up alike.", e);
+	differs = add_differences(&f, d, "results", result_query,
+		"Results that differ:", "All results are the same.", e);
+	add_noise(&f, d, differs, e);
+	facts_flag(&f, "same_results", !differs);
+	if (!e->code)
+		cli_tell(a, &f, CLI_FITTED, e);
+	else
+		facts_fini(&f);
+	return e->code ? -1 : differs ? EXIT_ANSWER_NO : EXIT_FINISHED;
 }
 
 int cli_compare(int argc, char **argv, struct err *e)

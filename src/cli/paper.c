@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "out/json.h"
+#include "facts/facts.h"
 #include "paper/paper.h"
 
 enum { WHAT_WIDTH = 36 };
@@ -20,7 +20,7 @@ struct session {
 	bool *chosen; /* [row] */
 	enum paper_state *state; /* [row] */
 	struct paper_lab *lab;
-	struct json json;
+	struct facts facts;
 	size_t next; /* row that is to be printed */
 	bool is_red; /* colours on stdout */
 	bool talks; /* on a terminal at stderr */
@@ -62,33 +62,6 @@ static bool has_error(const struct paper_row *row)
 	return is_compared(row) && !paper_is_bound(row);
 }
 
-static void json_row(struct session *s, const struct paper_row *row,
-	const struct paper_result *r)
-{
-	char text[PAPER_COMMAND_MAX];
-	struct json *j = &s->json;
-
-	json_object(j, NULL);
-	json_text(j, "id", row->id);
-	json_text(j, "what", row->what);
-	json_text(j, "unit", row->unit);
-	json_real_if(j, "paper", is_compared(row), row->paper);
-	json_text(j, "rule", paper_rule_names[row->rule]);
-	json_real_if(j, "model", r->is_measured, r->model);
-	json_real_if(
-		j, "error_pct", r->is_measured && has_error(row), r->error_pct);
-	json_real_if(j, "tolerance_pct", has_error(row), r->tolerance_pct);
-	paper_tolerance(row, text, sizeof(text));
-	json_text(j, "tolerance", text);
-	json_text(j, "kind", paper_kind_names[row->kind]);
-	json_text(j, "repeats", row->repeats);
-	json_flag(j, "pass", r->pass);
-	json_text(j, "note", r->is_measured ? row->note : r->why);
-	paper_command(s->system, row, text, sizeof(text));
-	json_text(j, "command", text);
-	json_end(j, '}');
-}
-
 static void print_head(const struct session *s)
 {
 	const char *on = s->is_red ? "\033[1m" : "";
@@ -99,47 +72,96 @@ static void print_head(const struct session *s)
 		s->is_red ? "\033[0m" : "");
 }
 
-static void print_notes(struct session *s, const struct paper_row *row,
-	const struct paper_result *r)
+static const char *verdict(
+	const struct paper_row *row, const struct paper_result *r)
+{
+	return !r->is_measured	   ? "FAILS"
+	       : !is_compared(row) ? "-"
+	       : r->pass	   ? "ok"
+				   : "MISSES";
+}
+
+static void add_notes(struct facts *f, struct session *s,
+	const struct paper_row *row, const struct paper_result *r)
+{
+	if (!r->is_measured)
+		facts_line(f, NULL, "           {note}");
+	else if (row->note && row->note != s->note &&
+		 (!r->pass || s->args->is_verbose)) {
+		s->note = row->note;
+		facts_line(f, NULL, "           {note}");
+	}
+	if (s->args->is_verbose)
+		facts_line(
+			f, NULL, "           tolerance {tolerance}; {command}");
+}
+
+/* What is written in another way for people, and the line. */
+static void add_line(struct facts *f, const struct session *s,
+	const struct paper_row *row, const struct paper_result *r)
+{
+	bool is_red = s->is_red && !r->pass;
+	char text[32];
+
+	paper_value(row, text, sizeof(text));
+	facts_text(f, "_paper", text);
+	if (r->is_measured)
+		paper_digits(r->model, text, sizeof(text));
+	facts_text(f, "_model", r->is_measured ? text : "-");
+	if (r->is_measured && has_error(row))
+		facts_print(f, "_error", "%+5.1f %%", r->error_pct);
+	else
+		facts_text(f, "_error", "-");
+	facts_text(f, "_verdict", verdict(row, r));
+	facts_text(f, "_on", is_red ? "\033[31m" : "");
+	facts_text(f, "_off", is_red ? "\033[0m" : "");
+	facts_line(f, NULL,
+		"{_on}{id:-9}  {what:-36} {_paper:9} {_model:8} {unit:-5} "
+		"{_error:7}  {kind:-11} {_verdict}{_off}");
+}
+
+static void add_row(struct facts *f, struct session *s,
+	const struct paper_row *row, const struct paper_result *r)
 {
 	char text[PAPER_COMMAND_MAX];
 
-	if (!r->is_measured)
-		printf("           %s\n", r->why);
-	else if (row->note && row->note != s->note &&
-		 (!r->pass || s->args->is_verbose))
-		printf("           %s\n", s->note = row->note);
-	if (!s->args->is_verbose)
-		return;
+	facts_text(f, "id", row->id);
+	facts_text(f, "what", row->what);
+	facts_text(f, "unit", row->unit);
+	facts_real_if(f, "paper", is_compared(row), row->paper);
+	facts_text(f, "rule", paper_rule_names[row->rule]);
+	facts_real_if(f, "model", r->is_measured, r->model);
+	facts_real_if(
+		f, "error_pct", r->is_measured && has_error(row), r->error_pct);
+	facts_real_if(f, "tolerance_pct", has_error(row), r->tolerance_pct);
 	paper_tolerance(row, text, sizeof(text));
-	printf("           tolerance %s; ", text);
+	facts_text(f, "tolerance", text);
+	facts_text(f, "kind", paper_kind_names[row->kind]);
+	facts_text(f, "repeats", row->repeats);
+	facts_flag(f, "pass", r->pass);
+	facts_text(f, "note", r->is_measured ? row->note : r->why);
 	paper_command(s->system, row, text, sizeof(text));
-	printf("%s\n", text);
+	facts_text(f, "command", text);
+	add_line(f, s, row, r);
+	add_notes(f, s, row, r);
 }
 
-static void print_row(struct session *s, const struct paper_row *row,
+/* People see it at once. */
+static void tell_row(struct session *s, const struct paper_row *row,
 	const struct paper_result *r)
 {
-	char paper[32], model[32] = "-";
+	struct facts f;
 
-	paper_value(row, paper, sizeof(paper));
-	if (r->is_measured)
-		paper_digits(r->model, model, sizeof(model));
-	if (s->is_red && !r->pass)
-		fputs("\033[31m", stdout);
-	printf("%-9s  %-*s %9s %8s %-5s", row->id, WHAT_WIDTH, row->what, paper,
-		model, row->unit);
-	if (r->is_measured && has_error(row))
-		printf(" %+5.1f %%", r->error_pct);
-	else
-		printf(" %7s", "-");
-	printf("  %-11s %s%s\n", paper_kind_names[row->kind],
-		!r->is_measured	    ? "FAILS"
-		: !is_compared(row) ? "-"
-		: r->pass	    ? "ok"
-				    : "MISSES",
-		s->is_red && !r->pass ? "\033[0m" : "");
-	print_notes(s, row, r);
+	if (s->args->is_json) {
+		facts_group(&s->facts, NULL);
+		add_row(&s->facts, s, row, r);
+		facts_end(&s->facts);
+		return;
+	}
+	facts_init(&f);
+	add_row(&f, s, row, r);
+	cli_write(s->args, &f, CLI_PLAIN, stdout);
+	facts_fini(&f);
 	fflush(stdout);
 }
 
@@ -162,10 +184,7 @@ static void measure_row(struct session *s, size_t i)
 		return;
 	}
 	s->state[i] = r.pass ? PAPER_PASSED : PAPER_MISSED;
-	if (s->args->is_json)
-		json_row(s, row, &r);
-	else
-		print_row(s, row, &r);
+	tell_row(s, row, &r);
 }
 
 /* Up to the first row that still waits for an experiment. */
@@ -204,31 +223,42 @@ static int measure_all(struct session *s, struct err *e)
 
 /* --- what stands around them --- */
 
-static void json_missing(struct session *s)
+static void add_missing(struct facts *f, const struct paper_system *p)
 {
-	const struct paper_missing *m = s->system->missing;
-	char id[PAPER_ID_MAX];
-	uint32_t k;
-	size_t i;
+	const struct paper_missing *m = p->missing;
+	size_t i, k;
 
-	json_array(&s->json, "missing");
-	for (i = 0; i < s->system->n_missing; i++)
-		for (k = m[i].first; k <= m[i].last; k++) {
-			snprintf(id, sizeof(id), "%sN%u", s->system->prefix, k);
-			json_text(&s->json, NULL, id);
-		}
-	json_end(&s->json, ']');
+	facts_list(f, "missing");
+	for (i = 0; i < p->n_missing; i++)
+		for (k = m[i].first; k <= m[i].last; k++)
+			facts_print(f, NULL, "%sN%zu", p->prefix, k);
+	facts_end(f);
+	facts_list(f, "_waits_for");
+	for (i = 0; i < p->n_missing; i++) {
+		for (k = 0; strcmp(m[k].what, m[i].what) != 0; k++)
+			;
+		if (k == i)
+			facts_text(f, NULL, m[i].what);
+	}
+	facts_end(f);
+	facts_count(f, "_missing", fact_length(facts_find(f->at, "missing")));
+	facts_line(f, NULL,
+		"[_missing?not measured yet: {_missing} number{_missing|s}, "
+		"waiting for {_waits_for}]");
 }
 
-static void json_skipped(struct session *s)
+static void add_skipped(struct facts *f, const struct session *s)
 {
 	size_t i;
 
-	json_array(&s->json, "skipped");
+	facts_list(f, "skipped");
 	for (i = 0; i < s->system->n_rows; i++)
 		if (s->chosen[i] && !is_left(s, i))
-			json_text(&s->json, NULL, s->system->rows[i].id);
-	json_end(&s->json, ']');
+			facts_text(f, NULL, s->system->rows[i].id);
+	facts_end(f);
+	facts_count(f, "_skipped", fact_length(facts_find(f->at, "skipped")));
+	facts_line(f, NULL,
+		"[_skipped?left out by --quick: {_skipped} row{_skipped|s}]");
 }
 
 /* Of values that the paper printed. */
@@ -241,178 +271,89 @@ static uint32_t sum(const uint32_t *n)
 	return all;
 }
 
-static void json_counts(
-	struct json *j, const char *name, uint32_t n, uint32_t passed)
+static void add_counts(
+	struct facts *f, const char *name, uint32_t n, uint32_t passed)
 {
-	json_object(j, name);
-	json_count(j, "passed", passed);
-	json_count(j, "missed", n - passed);
-	json_end(j, '}');
+	facts_group(f, name);
+	facts_count(f, "passed", passed);
+	facts_count(f, "missed", n - passed);
+	facts_count(f, "_n", n);
+	facts_end(f);
 }
 
-static void json_sums(struct session *s)
+static void add_sums(struct facts *f, const struct session *s)
 {
 	struct paper_sums x = paper_sum(s->system, s->state);
-	struct json *j = &s->json;
 	int k;
 
-	json_object(j, "values");
+	facts_group(f, "values");
 	for (k = 0; k < PAPER_QUALITATIVE; k++)
-		json_counts(j, paper_kind_names[k], x.n[k], x.passed[k]);
-	json_end(j, '}');
-	json_count(j, "passed", sum(x.passed));
-	json_count(j, "missed", sum(x.n) - sum(x.passed));
-	json_counts(j, "bounds", x.n_bounds, x.bounds_passed);
+		add_counts(f, paper_kind_names[k], x.n[k], x.passed[k]);
+	facts_end(f);
+	facts_count(f, "passed", sum(x.passed));
+	facts_count(f, "missed", sum(x.n) - sum(x.passed));
+	add_counts(f, "bounds", x.n_bounds, x.bounds_passed);
+	facts_count(f, "_n", sum(x.n));
+	facts_count(f, "_repeats", x.n_repeats);
+	facts_list(f, "_kinds");
+	for (k = 0; k < PAPER_QUALITATIVE; k++)
+		if (x.n[k])
+			facts_print(f, NULL, "%s %u of %u", paper_kind_names[k],
+				x.passed[k], x.n[k]);
+	facts_end(f);
+	facts_line(f, NULL, "");
+	facts_line(f, NULL,
+		"[_n?{passed} of {_n} independent values within tolerance: "
+		"{_kinds}]");
+	facts_line(f, NULL,
+		"[bounds._n?{bounds.passed} of {bounds._n} bounds and orders "
+		"hold]");
+	facts_line(f, NULL,
+		"[_repeats?not counted, as they follow from others: {_repeats} "
+		"row{_repeats|s}]");
 }
 
-static void json_misses(struct session *s)
+/* Whether there are any. */
+static bool add_misses(struct facts *f, const struct session *s)
 {
-	size_t i;
-
-	json_array(&s->json, "misses");
-	for (i = 0; i < s->system->n_rows; i++)
-		if (s->state[i] == PAPER_MISSED)
-			json_text(&s->json, NULL, s->system->rows[i].id);
-	json_end(&s->json, ']');
-}
-
-static int json_session(struct session *s, FILE *f, struct err *e)
-{
-	int code;
-
-	json_init(&s->json, f);
-	json_object(&s->json, NULL);
-	json_text(&s->json, "weft", WEFT_VERSION);
-	json_text(&s->json, "system", s->system->name);
-	json_text(&s->json, "citation", s->system->citation);
-	json_count(&s->json, "seed", s->args->seed);
-	json_array(&s->json, "rows");
-	code = measure_all(s, e);
-	json_end(&s->json, ']');
-	json_sums(s);
-	json_misses(s);
-	json_skipped(s);
-	json_missing(s);
-	json_text(&s->json, "ending", s->is_stopped ? "stopped" : "finished");
-	json_end(&s->json, '}');
-	return code;
-}
-
-static void print_missing(const struct paper_system *p)
-{
-	const struct paper_missing *m = p->missing;
-	uint32_t n = 0;
-	size_t i, k;
-
-	for (i = 0; i < p->n_missing; i++)
-		n += m[i].last - m[i].first + 1;
-	if (!n)
-		return;
-	printf("not measured yet: %u number%s, waiting for ", n, cli_s(n));
-	for (i = 0; i < p->n_missing; i++) {
-		for (k = 0; strcmp(m[k].what, m[i].what) != 0; k++)
-			;
-		if (k == i)
-			printf("%s%s", i ? ", " : "", m[i].what);
-	}
-	fputs("\n", stdout);
-}
-
-static void print_skipped(const struct session *s)
-{
-	uint32_t n = 0;
-	size_t i;
-
-	for (i = 0; i < s->system->n_rows; i++)
-		n += s->chosen[i] && !is_left(s, i);
-	if (n)
-		printf("left out by --quick: %u row%s\n", n, n == 1 ? "" : "s");
-}
-
-static void print_sums(const struct session *s)
-{
-	struct paper_sums x = paper_sum(s->system, s->state);
-	const char *before = ": ";
-	int k;
-
-	fputs("\n", stdout);
-	if (sum(x.n))
-		printf("%u of %u independent values within tolerance",
-			sum(x.passed), sum(x.n));
-	for (k = 0; k < PAPER_QUALITATIVE; k++) {
-		if (!x.n[k])
-			continue;
-		printf("%s%s %u of %u", before, paper_kind_names[k],
-			x.passed[k], x.n[k]);
-		before = ", ";
-	}
-	if (sum(x.n))
-		fputs("\n", stdout);
-	if (x.n_bounds)
-		printf("%u of %u bounds and orders hold\n", x.bounds_passed,
-			x.n_bounds);
-	if (x.n_repeats)
-		printf("not counted, as they follow from others: %u row%s\n",
-			x.n_repeats, x.n_repeats == 1 ? "" : "s");
-}
-
-static bool has_missed(const struct session *s)
-{
+	const struct fact *list = facts_list(f, "misses");
 	size_t i;
 
 	for (i = 0; i < s->system->n_rows; i++)
 		if (s->state[i] == PAPER_MISSED)
-			return true;
-	return false;
-}
-
-static void print_misses(const struct session *s)
-{
-	const char *before = "misses: ";
-	size_t i;
-
-	if (!has_missed(s))
-		return;
-	for (i = 0; i < s->system->n_rows; i++) {
-		if (s->state[i] != PAPER_MISSED)
-			continue;
-		printf("%s%s", before, s->system->rows[i].id);
-		before = ", ";
-	}
-	fputs("; see the notes above\n", stdout);
-}
-
-static int print_session(struct session *s, struct err *e)
-{
-	int code;
-
-	print_head(s);
-	code = measure_all(s, e);
-	print_sums(s);
-	print_misses(s);
-	print_skipped(s);
-	print_missing(s->system);
-	return code;
+			facts_text(f, NULL, s->system->rows[i].id);
+	facts_end(f);
+	if (list->first)
+		facts_line(f, NULL, "misses: {misses}; see the notes above");
+	return list->first;
 }
 
 static int report(struct session *s, struct err *e)
 {
-	struct cli_out out;
+	struct facts *f = &s->facts;
+	bool misses;
 	int code;
 
-	if (!s->args->is_json) {
-		code = print_session(s, e);
-	} else {
-		cli_out_open(&out);
-		code = json_session(s, out.file, e);
-		if (cli_out_close(&out, e))
-			return -1;
-	}
-	if (code)
+	facts_init(f);
+	facts_text(f, "weft", WEFT_VERSION);
+	facts_text(f, "system", s->system->name);
+	facts_text(f, "citation", s->system->citation);
+	facts_count(f, "seed", s->args->seed);
+	facts_list(f, "rows");
+	if (!s->args->is_json)
+		print_head(s);
+	code = measure_all(s, e);
+	facts_end(f);
+	add_sums(f, s);
+	misses = add_misses(f, s);
+	add_skipped(f, s);
+	add_missing(f, s->system);
+	facts_text(f, "ending", s->is_stopped ? "stopped" : "finished");
+	if (cli_tell(s->args, f, CLI_PLAIN, e) || code)
 		return -1;
 	if (s->is_stopped)
 		return EXIT_STOPPED;
-	return has_missed(s) ? EXIT_ANSWER_NO : EXIT_FINISHED;
+	return misses ? EXIT_ANSWER_NO : EXIT_FINISHED;
 }
 
 static int choose(struct session *s, struct err *e)

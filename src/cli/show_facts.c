@@ -1,5 +1,4 @@
 /* What `weft show` tells, in the order of JSON, which is that of text, too. */
-#define _GNU_SOURCE
 #include <inttypes.h>
 #include <string.h>
 
@@ -10,6 +9,17 @@
 #include "machine/facts.h"
 #include "machine/flow.h"
 #include "net/use.h"
+
+struct show {
+	const struct machine *m;
+	struct link_rules rules;
+	struct route_way latency, hops; /* all 0 where not known */
+};
+
+static double gbps(int64_t bps)
+{
+	return (double)bps / 1e9;
+}
 
 /* Closes a list and shows it as a table, with an empty line behind it. */
 static void end_table(struct facts *f, const char *key, const char *columns)
@@ -85,6 +95,12 @@ static void add_tables(struct facts *f, const struct topo *t)
 	}
 }
 
+/* Links of a class of wires. */
+static uint64_t n_links(const struct topo *t, uint32_t class)
+{
+	return t->ops->links ? t->ops->links(t, class) : 0;
+}
+
 static void add_wires(struct facts *f, const struct show *s)
 {
 	static const char columns[] =
@@ -95,14 +111,16 @@ static void add_wires(struct facts *f, const struct show *s)
 
 	facts_list(f, "wires");
 	for (uint32_t c = 0; c < t->n_wires; c++) {
-		if (!show_links(s, c, &links))
+		links = n_links(t, c);
+		if (!links)
 			continue;
 		facts_group(f, NULL);
 		facts_text(f, "class", t->wire[c].name);
 		facts_count(f, "links", links);
 		facts_real(f, "latency_ns", sim_ns(s->rules.latency[c]));
-		show_wire(s, c, where);
-		facts_text(f, "where", where);
+		if (t->ops->where)
+			t->ops->where(t, c, where);
+		facts_text(f, "where", t->ops->where ? where : "");
 		facts_end(f);
 	}
 	end_table(f, "wires", columns);
@@ -145,10 +163,19 @@ static void add_formats(struct facts *f, const struct link_params *l)
 /* The time-out follows from a wire's latency. */
 static void add_retry(struct facts *f, const struct show *s)
 {
+	static const struct link_retry none;
 	const struct retry_params *r = &s->m->link.retry;
-	sim_time least, most;
+	sim_time least = SIM_NEVER, most = 0, t;
+	uint32_t i;
 
-	if (!show_timeout(s, &least, &most))
+	for (i = 0; i < s->m->topo->n_wires; i++) {
+		if (!n_links(s->m->topo, i))
+			continue;
+		t = retry_timeout(&none, r, s->rules.latency[i]);
+		least = t < least ? t : least;
+		most = t > most ? t : most;
+	}
+	if (r->kind != RETRY_REPLAY || !most)
 		return;
 	facts_group(f, "retry_timeout_ns");
 	facts_real(f, "min", sim_ns(least));
@@ -169,19 +196,19 @@ static void add_link(struct facts *f, const struct show *s)
 {
 	const struct link_params *l = &s->m->link;
 	int64_t rate = link_data_rate(l);
-	char code[SHOW_TEXT] = "";
+	char code[48] = "";
 
 	if (rate != l->rate)
 		snprintf(code, sizeof(code), " (%s)", link_codes[l->code].name);
 	facts_group(f, "link");
 	facts_text(f, "code", link_codes[l->code].name);
 	facts_int(f, "lanes", l->lanes);
-	facts_real(f, "raw_Gbps", 8 * show_gbps(l->rate));
-	facts_real(f, "data_GBps", show_gbps(rate));
+	facts_real(f, "raw_Gbps", 8 * gbps(l->rate));
+	facts_real(f, "data_GBps", gbps(rate));
 	facts_say(f, "link",
 		"%.10g GB/s each way%s; protocol %" PRId64
 		" B per packet, gap %" PRId64 " B",
-		show_gbps(rate), code, l->protocol, l->gap);
+		gbps(rate), code, l->protocol, l->gap);
 	facts_say(f, "packet",
 		"header %" PRId64 " B, payload 0 to %" PRId64
 		" B in chunks of %" PRId64 " B, trailer %" PRId64 " B",
@@ -191,10 +218,10 @@ static void add_link(struct facts *f, const struct show *s)
 	facts_end(f);
 }
 
-static void add_lines(struct facts *f, const struct show *s)
+static void add_lines(struct facts *f, const struct machine *m)
 {
-	const struct training_params *p = &s->m->lines;
-	int64_t bit = training_bit(s->m->link.rate);
+	const struct training_params *p = &m->lines;
+	int64_t bit = training_bit(m->link.rate);
 
 	if (!p->lines)
 		return;
@@ -218,32 +245,40 @@ static void add_lines(struct facts *f, const struct show *s)
 	facts_end(f);
 }
 
-static void add_io(struct facts *f, const struct show *s)
+static void add_io(struct facts *f, const struct machine *m)
 {
-	if (!s->m->topo->n_io)
+	const struct topo *t = m->topo;
+	double rate = (double)m->link.rate * (t->n_ports - t->node_ports);
+
+	if (!t->n_io)
 		return;
-	facts_real(f, "io_GBps", show_io_rate(s) / 1e9);
+	facts_real(f, "io_GBps", rate / 1e9);
 	facts_real(f, "pcie_GBps",
-		(double)machine_value(s->m, "nic", "pcie.rate") / 1e9);
+		(double)machine_value(m, "nic", "pcie.rate") / 1e9);
 }
 
-static void add_bisection(struct facts *f, const struct show *s)
+static void add_bisection(struct facts *f, const struct machine *m)
 {
-	const struct link_params *l = &s->m->link;
-	double n = (double)s->cut.links;
+	const struct link_params *l = &m->link;
+	const struct topo *t = m->topo;
+	struct topo_cut cut = { .links = 0 };
+	double n;
 
-	if (!s->cut.links) {
+	if (t->ops->cut)
+		cut = t->ops->cut(t);
+	n = (double)cut.links;
+	if (!cut.links) {
 		facts_null(f, "bisection");
 		return;
 	}
 	facts_group(f, "bisection");
-	if (s->cut.dim[0])
-		facts_text(f, "dimension", s->cut.dim);
-	facts_count(f, "links", s->cut.links);
-	facts_text(f, "_where", s->cut.where);
-	facts_real(f, "raw_GBps", show_gbps(link_data_rate(l)) * n);
+	if (cut.dim[0])
+		facts_text(f, "dimension", cut.dim);
+	facts_count(f, "links", cut.links);
+	facts_text(f, "_where", cut.where);
+	facts_real(f, "raw_GBps", gbps(link_data_rate(l)) * n);
 	facts_real(f, "payload_GBps",
-		show_gbps(load_link_rate(l, (uint32_t)l->payload)) * n);
+		gbps(load_link_rate(l, (uint32_t)l->payload)) * n);
 	facts_line(f, "bisection",
 		"{links} links {_where}: {raw_GBps:.5g} GB/s each way, "
 		"{payload_GBps:.5g} of payload");
@@ -276,8 +311,30 @@ static const char latency_columns[] =
 	">mean={zero_load_ns.mean:.1f} ns|"
 	">most={zero_load_ns.max:.10g} ns";
 
+static void add_size(struct facts *f, const struct show *s, uint32_t bytes)
+{
+	const struct link_params *l = &s->m->link;
+	double wire = (double)(link_wire_bytes(l, bytes) + l->gap);
+	double data = (double)link_data_rate(l) * bytes;
+	int64_t peak = bytes ? load_peak(s->m->topo, l, bytes) : 0;
+
+	facts_group(f, NULL);
+	facts_count(f, "bytes", bytes);
+	facts_real(f, "serialisation_ns", sim_ns(link_ser(&s->rules, bytes)));
+	facts_real(f, "one_way_GBps", gbps((int64_t)(data / wire)));
+	facts_real(f, "both_ways_GBps",
+		gbps((int64_t)(data / (wire + (double)l->protocol))));
+	facts_real_if(f, "random_peak_GBps_per_node", peak > 0, gbps(peak));
+	add_latency(f, s, link_ser(&s->rules, bytes));
+	facts_end(f);
+}
+
+/* A header alone, a chunk and a full packet: those that differ. */
 static void add_packets(struct facts *f, const struct show *s)
 {
+	const struct link_params *l = &s->m->link;
+	const int64_t sizes[] = { 0, l->chunk, l->payload };
+
 	facts_group(f, "hops");
 	facts_real(f, "mean", s->hops.mean);
 	facts_int(f, "max", s->hops.max);
@@ -287,19 +344,9 @@ static void add_packets(struct facts *f, const struct show *s)
 	facts_line(f, NULL, "");
 	facts_end(f);
 	facts_list(f, "packets");
-	for (size_t i = 0; i < s->n_sizes; i++) {
-		const struct show_size *z = &s->size[i];
-
-		facts_group(f, NULL);
-		facts_count(f, "bytes", z->bytes);
-		facts_real(f, "serialisation_ns", sim_ns(z->time));
-		facts_real(f, "one_way_GBps", show_gbps(z->one_way));
-		facts_real(f, "both_ways_GBps", show_gbps(z->both_ways));
-		facts_real_if(f, "random_peak_GBps_per_node", z->peak > 0,
-			show_gbps(z->peak));
-		add_latency(f, s, z->time);
-		facts_end(f);
-	}
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		if (!i || (sizes[i] > sizes[i - 1] && sizes[i] <= l->payload))
+			add_size(f, s, (uint32_t)sizes[i]);
 	end_table(f, "packets", size_columns);
 	if (s->hops.max) {
 		facts_table(f, "packets", latency_columns, 0);
@@ -311,14 +358,11 @@ static void add_packets(struct facts *f, const struct show *s)
 
 static void name_channels(struct facts *f, const struct route_ops *ops)
 {
-	struct cli_out o;
-
-	cli_out_open(&o);
+	facts_list(f, "_channels");
 	for (uint32_t c = 0; c < ops->n_channels; c++)
-		fprintf(o.file, "%s%s", c ? ", " : "", ops->channels[c]);
-	fflush(o.file);
-	facts_say(f, "channels", "%s", o.text);
-	cli_out_drop(&o);
+		facts_text(f, NULL, ops->channels[c]);
+	facts_end(f);
+	facts_line(f, "channels", "{_channels}");
 }
 
 /* Buffers that cannot keep a link busy. */
@@ -338,14 +382,36 @@ static void add_room(struct facts *f, const struct show *s)
 		"{needs_packets} packets (wire: {_wire})");
 }
 
+/* Ports of a router that is no IO node's, which are its links alone. */
+static uint32_t n_ports(const struct topo *t)
+{
+	return t->n_io ? t->node_ports + 1 : t->n_ports;
+}
+
+/* What its router tells. */
+static void add_describe(struct facts *f, const struct machine *m)
+{
+	const struct net_params *r = &m->router;
+	struct cli_out o;
+
+	cli_out_open(&o);
+	(r->switches ? r->switches : r->kind)->describe(r, m->topo, o.file);
+	add_written(f, &o);
+}
+
+/* Those per channel hold so many bytes.  A link has places for the payload of
+ * all channels of its receiver, and of the FIFO that feeds its sender. */
 static void add_buffers(struct facts *f, const struct show *s)
 {
 	const struct net_params *r = &s->m->router;
-	uint64_t bytes = show_buffer(s);
+	const char *router = topo_is_direct(s->m->topo) ? "node" : "switch";
+	uint64_t bytes =
+		(uint64_t)r->packets * s->rules.max_chunks * s->rules.chunk;
 	uint32_t n = s->m->route->ops->n_channels;
-	uint64_t all = bytes * n * show_ports(s);
+	uint64_t all = bytes * n * n_ports(s->m->topo);
+	uint64_t payload = (uint64_t)(n * r->packets + r->injection) *
+			   s->rules.max_payload;
 	char key[TOPO_TEXT];
-	struct cli_out o;
 
 	name_channels(f, s->m->route->ops);
 	facts_group(f, "buffers");
@@ -353,22 +419,19 @@ static void add_buffers(struct facts *f, const struct show *s)
 	facts_int(f, "queues", r->queues);
 	facts_int(f, "packets", r->packets);
 	facts_count(f, "bytes", bytes);
-	snprintf(key, sizeof(key), "bytes_per_%s", show_router(s));
+	snprintf(key, sizeof(key), "bytes_per_%s", router);
 	facts_count(f, key, all);
-	facts_count(f, "payload_bytes_per_link", show_link_memory(s));
+	facts_count(f, "payload_bytes_per_link", payload);
 	facts_say(f, "buffers",
 		"per port and channel %" PRId64 " packets (%" PRIu64
 		" B); %.4g KiB a %s",
-		r->packets, bytes, (double)all / 1024, show_router(s));
+		r->packets, bytes, (double)all / 1024, router);
 	if (s->m->route->n_channels > 1)
 		facts_say(f, "",
 			"per link %" PRId64 " packets to receive and %" PRId64
 			" to send: %.4g KiB of payload",
-			n * r->packets, r->injection,
-			(double)show_link_memory(s) / 1024);
-	cli_out_open(&o);
-	(r->switches ? r->switches : r->kind)->describe(r, s->m->topo, o.file);
-	add_written(f, &o);
+			n * r->packets, r->injection, (double)payload / 1024);
+	add_describe(f, s->m);
 	add_room(f, s);
 	facts_end(f);
 }
@@ -446,29 +509,39 @@ static void add_routing(struct facts *f, const struct route *r)
 	facts_end(f);
 }
 
-static void add_simulation(struct facts *f, const struct show *s)
+static void add_simulation(struct facts *f, const struct machine *m)
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
-	double size = (double)s->memory;
+	const struct topo *t = m->topo;
+	const struct net_setup setup = {
+		.topo = t,
+		.route = m->route,
+		.link = &m->link,
+		.router = &m->router,
+	};
+	uint64_t bytes = net_estimate(&setup);
+	double size = (double)bytes;
 	size_t i = 0;
 
 	for (; size >= 1024 && i < 4; i++)
 		size /= 1024;
 	facts_group(f, "simulation");
-	facts_count(f, "bytes_per_node", show_site_bytes(s));
-	facts_count(f, "estimated_bytes", s->memory);
-	facts_say(f, "simulation",
-		"%zu B of state per node; a saturated run needs about %.4g "
-		"%s\n",
-		show_site_bytes(s), size, units[i]);
+	facts_count(f, "bytes_per_node",
+		m->router.kind->site_bytes(
+			t->n_io ? t->n_ports : t->node_ports));
+	facts_count(f, "estimated_bytes", bytes);
+	facts_real(f, "_size", size);
+	facts_text(f, "_unit", units[i]);
+	facts_line(f, "simulation",
+		"{bytes_per_node} B of state per node; a saturated run needs "
+		"about {_size:.4g} {_unit}\n");
 	facts_end(f);
 }
 
 /* --- all --- */
 
-static void add_head(struct facts *f, const struct show *s)
+static void add_head(struct facts *f, const struct machine *m)
 {
-	const struct machine *m = s->m;
 	char shape[PARAM_TEXT_MAX];
 
 	machine_shape(m, shape, sizeof(shape));
@@ -483,7 +556,7 @@ static void add_head(struct facts *f, const struct show *s)
 			f, "switches", m->topo->n_routers - m->topo->n_nodes);
 	if (m->topo->n_io)
 		facts_count(f, "io_nodes", m->topo->n_io);
-	facts_count(f, "ports", show_ports(s));
+	facts_count(f, "ports", n_ports(m->topo));
 	facts_line(f, NULL,
 		"{shape}, {nodes} node{nodes|s}[, {switches} switches] of "
 		"{ports} ports[, {io_nodes} IO node{io_nodes|s}]");
@@ -492,12 +565,12 @@ static void add_head(struct facts *f, const struct show *s)
 	facts_line(f, NULL, "");
 }
 
-void show_facts(const struct show *s, struct facts *f, bool has_edges)
+static void add_all(struct facts *f, const struct show *s, bool has_edges)
 {
 	const struct machine *m = s->m;
 	struct cli_out o;
 
-	add_head(f, s);
+	add_head(f, m);
 	add_tables(f, m->topo);
 	add_wires(f, s);
 	facts_line(f, "IO nodes",
@@ -506,16 +579,37 @@ void show_facts(const struct show *s, struct facts *f, bool has_edges)
 	if (has_edges)
 		show_edges(f, m->topo);
 	add_link(f, s);
-	add_lines(f, s);
-	add_io(f, s);
-	add_bisection(f, s);
+	add_lines(f, m);
+	add_io(f, m);
+	add_bisection(f, m);
 	add_packets(f, s);
 	add_buffers(f, s);
 	add_flow(f, m);
 	add_routing(f, m->route);
-	add_simulation(f, s);
+	add_simulation(f, m);
 	cli_out_open(&o);
 	if (m->topo->ops->draw)
 		m->topo->ops->draw(m->topo, o.file);
 	add_written(f, &o);
+}
+
+int show_facts(
+	struct facts *f, const struct machine *m, bool has_edges, struct err *e)
+{
+	const struct route *r = m->route;
+	struct show s = { .m = m };
+	int64_t one[TOPO_MAX_WIRES];
+	uint32_t i;
+
+	if (link_rules_init(&s.rules, &m->link, m->topo, e))
+		return -1;
+	for (i = 0; i < TOPO_MAX_WIRES; i++)
+		one[i] = 1;
+	if (r->ops->way) {
+		s.latency = r->ops->way(r, s.rules.latency);
+		s.hops = r->ops->way(r, one);
+	}
+	add_all(f, &s, has_edges);
+	link_rules_fini(&s.rules);
+	return 0;
 }

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "cli/show.h"
+#include "machine/facts.h"
 
 enum {
 	MOST_SITES = 1 << 17, /* in a picture */
@@ -64,17 +65,6 @@ static void name_link(
 	snprintf(text, size, "link %s %s", site, port);
 }
 
-static void add_end(struct facts *f, const struct topo *t, struct topo_end at,
-	const char *site_key, const char *port_key)
-{
-	char text[NAME];
-
-	topo_name_site(t, at.router, text, sizeof(text));
-	facts_text(f, site_key, text);
-	t->ops->name_port(t, at.router, at.port, text, sizeof(text));
-	facts_text(f, port_key, text);
-}
-
 static void add_edge(void *arg, const struct topo *t, const struct wire *w)
 {
 	struct facts *f = arg;
@@ -83,8 +73,10 @@ static void add_edge(void *arg, const struct topo *t, const struct wire *w)
 	facts_group(f, NULL);
 	name_link(t, w->a, name, sizeof(name));
 	facts_text(f, "name", name);
-	add_end(f, t, w->a, "from", "port");
-	add_end(f, t, w->b, "to", "to_port");
+	facts_site(f, "from", t, w->a.router);
+	facts_port(f, "port", t, w->a.router, w->a.port);
+	facts_site(f, "to", t, w->b.router);
+	facts_port(f, "to_port", t, w->b.router, w->b.port);
 	facts_text(f, "class", t->wire[w->class].name);
 	facts_end(f);
 }
@@ -118,9 +110,9 @@ static void dot_edge(void *arg, const struct topo *t, const struct wire *w)
 		t->wire[w->class].name);
 }
 
-int show_dot(const struct show *s, FILE *f, struct err *e)
+int show_dot(const struct machine *m, FILE *f, struct err *e)
 {
-	const struct topo *t = s->m->topo;
+	const struct topo *t = m->topo;
 	char name[NAME];
 	router_id r;
 
@@ -128,9 +120,8 @@ int show_dot(const struct show *s, FILE *f, struct err *e)
 		return err_set(e,
 			"%s has more than %d links, too many for a graph "
 			"(--shape takes fewer)",
-			s->m->header.name, MOST_WIRES);
-	fprintf(f, "graph \"%s\" {\n\tnode [fontsize=10];\n",
-		s->m->header.name);
+			m->header.name, MOST_WIRES);
+	fprintf(f, "graph \"%s\" {\n\tnode [fontsize=10];\n", m->header.name);
 	fputs("\tedge [fontsize=7];\n", f);
 	for (r = 0; r < t->n_routers; r++) {
 		topo_name_site(t, r, name, sizeof(name));
@@ -418,9 +409,9 @@ static void draw_each(const struct topo *t, struct drawing *d)
 	fputs("</g>\n", d->file);
 }
 
-int show_svg(const struct show *s, FILE *f, struct err *e)
+int show_svg(const struct machine *m, FILE *f, struct err *e)
 {
-	const struct topo *t = s->m->topo;
+	const struct topo *t = m->topo;
 	struct drawing d = { .file = f };
 	double wide;
 
@@ -428,7 +419,7 @@ int show_svg(const struct show *s, FILE *f, struct err *e)
 		return err_set(e,
 			"%s has %u nodes and switches, too many for a picture: "
 			"at most %d can be drawn (--shape takes fewer)",
-			s->m->header.name, t->n_routers, MOST_SITES);
+			m->header.name, t->n_routers, MOST_SITES);
 	d.at = mem_alloc(t->n_routers, sizeof(*d.at));
 	lay(t, &d);
 	shift(t, &d);
@@ -437,7 +428,7 @@ int show_svg(const struct show *s, FILE *f, struct err *e)
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f "
 		"%.0f\" font-family=\"sans-serif\">\n<title>%s</title>\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-		wide, d.height + MARGIN, s->m->header.title);
+		wide, d.height + MARGIN, m->header.title);
 	if (t->n_routers > DENSE_SITES)
 		draw_dense(t, &d);
 	else

@@ -7,9 +7,7 @@
 #include "cli/sweep.h"
 #include "facts/figure.h"
 #include "out/file.h"
-#include "out/json.h"
 #include "out/plot.h"
-#include "out/table.h"
 
 enum { MOST_FIGURES = 4 };
 
@@ -18,96 +16,41 @@ static const char *const usual[] = { "throughput_GBps_per_node",
 	"latency_mean_ns", "latency_p99_ns", "fraction_of_peak", "one_way_ns",
 	"total_MBps", "rate_Mps", "time_ns", "rate_GBps", "sim_time_ns" };
 
-struct figures {
-	const char *name[MOST_FIGURES];
+struct told {
+	const struct sweep *sweep;
+	struct facts facts;
+	const struct fact *points; /* of the facts */
+	const char *figure[MOST_FIGURES];
 	/* a column has one unit, which fits its largest value */
 	struct figure_scale scale[MOST_FIGURES];
-	char head[MOST_FIGURES][FIGURE_NAME + FIGURE_TEXT];
 	size_t n;
 };
 
-/* Of a text with commas, which is cut into pieces. */
-static void split_figures(struct figures *f, char *text)
-{
-	char *at;
+/* --- points --- */
 
-	for (at = strtok(text, ","); at && f->n < MOST_FIGURES;
-		at = strtok(NULL, ","))
-		f->name[f->n++] = at;
-}
-
-static bool some_has(const struct sweep *w, const char *name)
+static void add_figures(
+	struct facts *f, struct db *curves, const char *group, struct err *e)
 {
-	struct curves_point p;
+	struct db_query *q = db_prepare(curves,
+		"SELECT v.name, count(*), avg(v.value), sum(v.value * v.value) "
+		"FROM point p JOIN value v ON v.point = p.id WHERE p.grp = ? "
+		"GROUP BY v.name ORDER BY min(v.rowid)",
+		e);
 	struct curves_value v;
-	size_t i;
 
-	for (i = 0; i < w->n; i++) {
-		sweep_name_point(w, i, &p);
-		if (w->is_there[i] && curves_get(w->curves, p.group, name, &v))
-			return true;
+	db_bind_text(q, 1, group);
+	facts_group(f, "figures");
+	while (db_next(q)) {
+		v = curves_spread(
+			(uint64_t)db_int(q, 1), db_real(q, 2), db_real(q, 3));
+		facts_group(f, db_text(q, 0));
+		facts_real(f, "mean", v.mean);
+		facts_real_if(f, "half_width_95", v.n > 1, v.half);
+		facts_count(f, "seeds", v.n);
+		facts_end(f);
 	}
-	return false;
-}
-
-static int choose_figures(
-	const struct sweep *w, struct figures *f, char *text, struct err *e)
-{
-	size_t i;
-
-	if (*text) {
-		split_figures(f, text);
-		for (i = 0; i < f->n; i++)
-			if (!some_has(w, f->name[i]))
-				return err_set(e,
-					"no point has a figure \"%.40s\"; "
-					"`weft run --json` shows their names",
-					f->name[i]);
-		return 0;
-	}
-	for (i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-		if (f->n < MOST_FIGURES && some_has(w, usual[i]))
-			f->name[f->n++] = usual[i];
-	return 0;
-}
-
-static void choose_scales(const struct sweep *w, struct figures *f)
-{
-	struct curves_point p;
-	struct curves_value v;
-	size_t i, k;
-
-	for (k = 0; k < f->n; k++) {
-		char title[FIGURE_NAME];
-		double most = 0;
-
-		for (i = 0; i < w->n; i++) {
-			sweep_name_point(w, i, &p);
-			if (w->is_there[i] &&
-				curves_get(w->curves, p.group, f->name[k], &v))
-				most = fmax(most, fabs(v.mean));
-		}
-		f->scale[k] = figure_scale(f->name[k], most);
-		figure_title(f->name[k], title);
-		snprintf(f->head[k], sizeof(f->head[k]), "%s%s%s", title,
-			*f->scale[k].unit ? ", " : "", f->scale[k].unit);
-	}
-}
-
-static void format_value(const struct curves_value *v, struct figure_scale s,
-	char *text, size_t size)
-{
-	char mean[FIGURE_TEXT];
-
-	figure_scaled(v->mean, s, mean);
-	if (!v->n)
-		snprintf(text, size, "-");
-	else if (v->half > 0)
-		snprintf(text, size,
-			v->half * s.by < 100 ? "%s ± %.2g" : "%s ± %.0f", mean,
-			v->half * s.by);
-	else
-		snprintf(text, size, "%s", mean);
+	facts_end(f);
+	db_finish(q);
 }
 
 /* With its first seed, or as the first of its curve with any. */
@@ -123,100 +66,28 @@ static bool is_saturated(
 	       (curves_has(w->curves, p, &ending) && ending != LOAD_FINISHED);
 }
 
-/* One row for each group, in the order of points: seeds are averaged. */
-static void print_table(
-	const struct sweep *w, const struct figures *f, FILE *out)
-{
-	struct table_column column[MOST_FIGURES + 3] = {
-		{ "curve", false },
-		{ w->x < w->seed ? w->axes.axis[w->x].name : "", true },
-	};
-	size_t step = w->axes.axis[w->seed].n, i, k;
-	struct table t;
-
-	for (k = 0; k < f->n; k++)
-		column[2 + k] = (struct table_column){ f->head[k], true };
-	column[2 + f->n] = (struct table_column){ "", false };
-	table_init(&t, column, f->n + 3);
-	for (i = 0; i < w->n; i += step) {
-		const char *cells[MOST_FIGURES + 3];
-		char text[MOST_FIGURES][2 * FIGURE_TEXT];
-		struct curves_point p;
-		struct curves_value v;
-		bool has = false;
-
-		sweep_name_point(w, i, &p);
-		cells[0] = p.curve;
-		cells[1] = *p.x ? p.x : "";
-		for (k = 0; k < f->n; k++) {
-			has |= curves_get(w->curves, p.group, f->name[k], &v);
-			format_value(&v, f->scale[k], text[k], sizeof(text[k]));
-			cells[2 + k] = text[k];
-		}
-		cells[2 + f->n] = is_saturated(w, i, &p) ? "saturated" : "";
-		if (has && !sweep_is_past(w, i))
-			table_add(&t, cells);
-	}
-	table_print(&t, out, cli_width(stdout), cli_colour(stdout));
-	table_fini(&t);
-}
-
-/* Between quotes, of which there are two where there was one. */
-static void write_field(FILE *f, const char *text)
-{
-	fputc('"', f);
-	for (; *text; text++)
-		fprintf(f, *text == '"' ? "%c\"" : "%c", *text);
-	fputc('"', f);
-}
-
-/* --- JSON --- */
-
-static void json_figures(
-	const struct sweep *w, const char *group, struct json *j, struct err *e)
-{
-	struct db_query *q = db_prepare(w->curves,
-		"SELECT v.name FROM point p JOIN value v ON v.point = p.id"
-		" WHERE p.grp = ? GROUP BY v.name ORDER BY min(v.rowid)",
-		e);
-	struct curves_value v;
-
-	if (!q)
-		return;
-	db_bind_text(q, 1, group);
-	json_object(j, "figures");
-	while (db_next(q)) {
-		if (!curves_get(w->curves, group, db_text(q, 0), &v))
-			continue;
-		json_object(j, db_text(q, 0));
-		json_real(j, "mean", v.mean);
-		json_real_if(j, "half_width_95", v.n > 1, v.half);
-		json_count(j, "seeds", v.n);
-		json_end(j, '}');
-	}
-	json_end(j, '}');
-	db_finish(q);
-}
-
 /* A group of points that differ by their seeds. */
-static void json_group(
-	const struct sweep *w, size_t i, struct json *j, struct err *e)
+static void add_point(
+	struct facts *f, const struct sweep *w, size_t i, struct err *e)
 {
 	const struct axes *x = &w->axes;
 	struct curves_point p;
 	size_t k;
 
 	sweep_name_point(w, i, &p);
-	json_object(j, NULL);
-	json_text(j, "curve", p.curve);
-	json_object(j, "values");
+	facts_group(f, NULL);
+	facts_text(f, "curve", p.curve);
+	facts_group(f, "values");
 	for (k = 0; k < x->n; k++)
 		if (k != w->seed)
-			json_text(j, x->axis[k].name, axes_value(x, i, k));
-	json_end(j, '}');
-	json_flag(j, "saturated", is_saturated(w, i, &p));
-	json_figures(w, p.group, j, e);
-	json_end(j, '}');
+			facts_text(f, x->axis[k].name, axes_value(x, i, k));
+	facts_end(f);
+	facts_flag(f, "saturated", is_saturated(w, i, &p));
+	facts_text(f, "_x", p.x);
+	facts_count(f, "_i", i);
+	facts_flag(f, "_past", sweep_is_past(w, i));
+	add_figures(f, w->curves, p.group, e);
+	facts_end(f);
 }
 
 static bool has_group(const struct sweep *w, size_t first)
@@ -229,32 +100,158 @@ static bool has_group(const struct sweep *w, size_t first)
 	return false;
 }
 
-static int print_json(const struct sweep *w, FILE *f, struct err *e)
+/* One point for each group, in their order: seeds are averaged. */
+static void add_points(struct told *t, struct err *e)
 {
-	size_t step = w->axes.axis[w->seed].n, i;
-	char *command = run_sweep_command(w->args);
-	struct json j;
+	const struct sweep *w = t->sweep;
+	size_t i;
 
-	json_init(&j, f);
-	json_object(&j, NULL);
-	json_text(&j, "weft", WEFT_VERSION);
-	json_text(&j, "command", command);
-	json_text(&j, "workload", w->args->word[1]);
-	json_text(&j, "x", w->x < w->seed ? w->axes.axis[w->x].name : NULL);
-	json_text(&j, "ending", w->is_stopped ? "stopped" : "finished");
-	json_count(&j, "runs", w->n);
-	json_count(&j, "done", w->done);
-	json_count(&j, "failed", w->failed);
-	json_count(&j, "beyond_saturation", w->skipped);
-	json_array(&j, "points");
-	for (i = 0; i < w->n; i += step)
+	t->points = facts_list(&t->facts, "points");
+	for (i = 0; i < w->n; i += w->axes.axis[w->seed].n)
 		if (has_group(w, i))
-			json_group(w, i, &j, e);
-	json_end(&j, ']');
-	json_end(&j, '}');
-	mem_free(command);
-	return e->code ? -1 : 0;
+			add_point(&t->facts, w, i, e);
+	facts_end(&t->facts);
 }
+
+/* --- figures --- */
+
+/* A figure of a point: false where it has none. */
+static bool get(
+	const struct fact *point, const char *figure, struct curves_value *v)
+{
+	const struct fact *x = fact_of(facts_find(point, "figures"), figure);
+
+	*v = (struct curves_value){ 0 };
+	if (!x)
+		return false;
+	v->n = facts_find(x, "seeds")->is.count;
+	fact_number(facts_find(x, "mean"), &v->mean);
+	fact_number(facts_find(x, "half_width_95"), &v->half);
+	return true;
+}
+
+/* Of a text with commas, which is cut into pieces. */
+static void split_figures(struct told *t, char *text)
+{
+	char *at;
+
+	for (at = strtok(text, ","); at && t->n < MOST_FIGURES;
+		at = strtok(NULL, ","))
+		t->figure[t->n++] = at;
+}
+
+/* The greatest value that a figure has; less than 0 where no point has it. */
+static double most_of(const struct told *t, const char *figure)
+{
+	const struct fact *x = t->points->first;
+	struct curves_value v;
+	double most = -1;
+
+	for (; x; x = x->next)
+		if (get(x, figure, &v))
+			most = fmax(most, fabs(v.mean));
+	return most;
+}
+
+static int choose_figures(struct told *t, char *text, struct err *e)
+{
+	size_t i;
+
+	split_figures(t, text);
+	for (i = 0; i < t->n; i++)
+		if (most_of(t, t->figure[i]) < 0)
+			return err_set(e,
+				"no point has a figure \"%.40s\"; `weft run "
+				"--json` shows their names",
+				t->figure[i]);
+	if (*text)
+		return 0;
+	for (i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+		if (t->n < MOST_FIGURES && most_of(t, usual[i]) >= 0)
+			t->figure[t->n++] = usual[i];
+	return 0;
+}
+
+/* --- the table --- */
+
+static void add_cell(struct facts *f, const char *key,
+	const struct curves_value *v, struct figure_scale s)
+{
+	char mean[FIGURE_TEXT];
+
+	figure_scaled(v->mean, s, mean);
+	if (!v->n)
+		facts_null(f, key);
+	else if (v->half > 0)
+		facts_print(f, key,
+			v->half * s.by < 100 ? "%s ± %.2g" : "%s ± %.0f", mean,
+			v->half * s.by);
+	else
+		facts_text(f, key, mean);
+}
+
+static const char *const cell_names[MOST_FIGURES] = { "0", "1", "2", "3" };
+
+static void add_rows(struct told *t)
+{
+	const struct fact *x = t->points->first;
+	struct facts *f = &t->facts;
+	struct curves_value v;
+	size_t k;
+
+	for (; x; x = x->next) {
+		bool has = false;
+
+		for (k = 0; k < t->n; k++)
+			has |= get(x, t->figure[k], &v);
+		if (!has || facts_find(x, "_past")->is.flag)
+			continue;
+		facts_group(f, NULL);
+		facts_text(f, "curve", fact_text(x, "curve"));
+		facts_text(f, "x", fact_text(x, "_x"));
+		for (k = 0; k < t->n; k++) {
+			get(x, t->figure[k], &v);
+			add_cell(f, cell_names[k], &v, t->scale[k]);
+		}
+		facts_text(f, "note",
+			facts_find(x, "saturated")->is.flag ? "saturated" : "");
+		facts_end(f);
+	}
+}
+
+static void add_table(struct told *t)
+{
+	const struct sweep *w = t->sweep;
+	char columns[1024], title[FIGURE_NAME];
+	size_t k, n;
+
+	n = (size_t)snprintf(columns, sizeof(columns), "curve|>%s=x",
+		w->x < w->seed ? w->axes.axis[w->x].name : "");
+	for (k = 0; k < t->n; k++) {
+		t->scale[k] = figure_scale(
+			t->figure[k], fmax(most_of(t, t->figure[k]), 0));
+		figure_title(t->figure[k], title);
+		n += (size_t)snprintf(columns + n, sizeof(columns) - n,
+			"|>%s%s%s=%s", title, *t->scale[k].unit ? ", " : "",
+			t->scale[k].unit, cell_names[k]);
+	}
+	snprintf(columns + n, sizeof(columns) - n, "|=note");
+	facts_list(&t->facts, "_rows");
+	add_rows(t);
+	facts_end(&t->facts);
+	facts_table(&t->facts, "_rows", columns, 0);
+}
+
+/* Between quotes, of which there are two where there was one. */
+static void write_field(FILE *f, const char *text)
+{
+	fputc('"', f);
+	for (; *text; text++)
+		fprintf(f, *text == '"' ? "%c\"" : "%c", *text);
+	fputc('"', f);
+}
+
+/* --- files --- */
 
 static void write_csv(const struct sweep *w, FILE *f)
 {
@@ -274,10 +271,12 @@ static void write_csv(const struct sweep *w, FILE *f)
 	db_finish(q);
 }
 
-static void draw(const struct sweep *w, const char *figure, FILE *f)
+static void draw(const struct told *t, FILE *f)
 {
+	const struct sweep *w = t->sweep;
+	const struct fact *at = t->points->first;
 	const char *unit = axes_unit_name(w->unit);
-	size_t step = w->axes.axis[w->seed].n, i;
+	struct curves_value v;
 	struct plot *p;
 	char name[64];
 	double x;
@@ -288,58 +287,54 @@ static void draw(const struct sweep *w, const char *figure, FILE *f)
 		snprintf(name, sizeof(name), "%s%s%s%s",
 			w->axes.axis[w->x].name, *unit ? ", " : "", unit,
 			w->unit == AXIS_RATE ? " per node" : "");
-	p = plot_new(name, figure);
-
-	for (i = 0; i < w->n; i += step) {
-		struct curves_point at;
-		struct curves_value v;
-
-		sweep_name_point(w, i, &at);
-		if (*at.x)
-			axes_number(at.x, &x);
+	p = plot_new(name, t->figure[0]);
+	for (; at; at = at->next) {
+		if (*fact_text(at, "_x"))
+			axes_number(fact_text(at, "_x"), &x);
 		else
-			x = (double)i;
-		if (!sweep_is_past(w, i) &&
-			curves_get(w->curves, at.group, figure, &v))
-			plot_add(p, at.curve, x, v.mean, v.half);
+			fact_number(facts_find(at, "_i"), &x);
+		if (!facts_find(at, "_past")->is.flag &&
+			get(at, t->figure[0], &v))
+			plot_add(p, fact_text(at, "curve"), x, v.mean, v.half);
 	}
 	plot_write(p, f);
 	plot_free(p);
 }
 
-static int write_file(const struct sweep *w, const char *path,
-	const char *figure, struct err *e)
+static int write_file(const struct told *t, const char *path,
+	const struct out_kind *kind, struct err *e)
 {
 	struct out_file f;
 
-	if (out_file_open(&f, path, figure ? &out_picture : &out_points, e))
+	if (out_file_open(&f, path, kind, e))
 		return -1;
-	if (figure)
-		draw(w, figure, f.stream);
+	if (kind == &out_picture)
+		draw(t, f.stream);
 	else
-		write_csv(w, f.stream);
+		write_csv(t->sweep, f.stream);
 	return out_file_close(&f, e);
 }
 
-static void print_warnings(const struct sweep *w, FILE *f)
+/* --- what is to be said of it --- */
+
+static void add_warnings(struct facts *f, const struct sweep *w)
 {
 	uint32_t i;
 
 	for (i = 0; i < N_RUN_WARNINGS; i++) {
+		const char *text = w->warning[i].text;
 		size_t n = w->warning[i].n;
 
-		if (!n)
-			continue;
-		fprintf(f, "warning: %s", w->warning[i].text);
 		if (n > 1)
-			fprintf(f, "; and %zu other point%s", n - 1,
-				cli_s(n - 1));
-		fputc('\n', f);
+			facts_say(f, NULL, "warning: %s; and %zu other point%s",
+				text, n - 1, cli_s(n - 1));
+		else if (n)
+			facts_say(f, NULL, "warning: %s", text);
 	}
 }
 
 /* Of machines and shapes, each pair once. */
-static void print_advice(const struct sweep *w, FILE *f)
+static void add_advice(struct facts *f, const struct sweep *w)
 {
 	const struct axis *shapes = &w->axes.axis[1];
 	size_t i, k;
@@ -356,52 +351,79 @@ static void print_advice(const struct sweep *w, FILE *f)
 			struct machine *m = machine_load_from(&s, &none);
 
 			if (m && *m->advice)
-				fprintf(f, "warning     %s\n", m->advice);
+				facts_say(f, "warning", "%s", m->advice);
 			machine_free(m);
 		}
 }
 
-/* The table, and what is to be said of it. */
-static void print_text(struct sweep *w, const struct figures *f, FILE *out)
+static void add_head(struct facts *f, const struct sweep *w)
 {
-	if (w->done)
-		print_table(w, f, out);
-	print_advice(w, out);
-	print_warnings(w, out);
+	char *command = run_sweep_command(w->args);
+
+	facts_text(f, "weft", WEFT_VERSION);
+	facts_text(f, "command", command);
+	facts_text(f, "workload", w->args->word[1]);
+	facts_text(f, "x", w->x < w->seed ? w->axes.axis[w->x].name : NULL);
+	facts_text(f, "ending", w->is_stopped ? "stopped" : "finished");
+	facts_count(f, "runs", w->n);
+	facts_count(f, "done", w->done);
+	facts_count(f, "failed", w->failed);
+	facts_count(f, "beyond_saturation", w->skipped);
+	mem_free(command);
+}
+
+static void add_end(struct facts *f, const struct sweep *w)
+{
+	add_advice(f, w);
+	add_warnings(f, w);
 	if (w->is_stopped)
-		fprintf(out, "stopped after %zu of %zu points%s\n", w->done,
-			w->n,
-			w->args->output ? "; the same command goes on from here"
-					: "");
-	if (w->skipped)
-		fprintf(out,
-			"%zu point%s beyond saturation left out "
-			"(--past-saturation runs them)\n",
-			w->skipped, cli_s(w->skipped));
+		facts_line(f, NULL,
+			w->args->output ? "stopped after {done} of {runs} "
+					  "points; the same command goes on "
+					  "from here"
+					: "stopped after {done} of {runs} "
+					  "points");
+	facts_line(f, NULL,
+		"[beyond_saturation?{beyond_saturation} "
+		"point{beyond_saturation|s} beyond saturation left out "
+		"(--past-saturation runs them)]");
+}
+
+static int tell(struct told *t, struct err *e)
+{
+	const struct sweep *w = t->sweep;
+	struct cli_out out;
+	char names[512];
+
+	snprintf(names, sizeof(names), "%s",
+		w->args->figures ? w->args->figures : "");
+	add_head(&t->facts, w);
+	add_points(t, e);
+	if (e->code ||
+		(!(w->is_stopped && !w->done) && choose_figures(t, names, e)))
+		return -1;
+	if (w->done)
+		add_table(t);
+	add_end(&t->facts, w);
+	cli_out_open(&out);
+	cli_write(w->args, &t->facts, CLI_FITTED, out.file);
+	if (cli_out_close(&out, e) ||
+		(w->args->csv && write_file(t, w->args->csv, &out_points, e)) ||
+		(w->args->svg && t->n &&
+			write_file(t, w->args->svg, &out_picture, e)))
+		return -1;
+	return 0;
 }
 
 int sweep_tell(struct sweep *w, struct err *e)
 {
-	struct figures f = { .n = 0 };
-	char names[512];
-	struct cli_out out;
+	struct told t = { .sweep = w };
+	int failed;
 
-	snprintf(names, sizeof(names), "%s",
-		w->args->figures ? w->args->figures : "");
-	if (!(w->is_stopped && !w->done) && choose_figures(w, &f, names, e))
-		return -1;
-	choose_scales(w, &f);
-	cli_out_open(&out);
-	if (!w->args->is_json)
-		print_text(w, &f, out.file);
-	else if (print_json(w, out.file, e)) {
-		cli_out_drop(&out);
-		return -1;
-	}
-	if (cli_out_close(&out, e) ||
-		(w->args->csv && write_file(w, w->args->csv, NULL, e)) ||
-		(w->args->svg && f.n &&
-			write_file(w, w->args->svg, f.name[0], e)))
+	facts_init(&t.facts);
+	failed = tell(&t, e);
+	facts_fini(&t.facts);
+	if (failed)
 		return -1;
 	if (w->failed)
 		return err_set(e, "%zu of %zu points failed; %s", w->failed,

@@ -2,6 +2,7 @@
  * The way down: one packet at a time, to all of its route's inputs, each of
  * which is a leg.  The packet's ask has the legs that it has not left by.
  */
+#include "coll/legs.h"
 #include "coll/tree_node.h"
 
 static packet_id head_of(const struct tree_at *a, uint32_t place)
@@ -45,24 +46,12 @@ static void finish(const struct tree_at *a, sim_time tail)
 /* The packet itself by its last leg, a copy by all others. */
 static packet_id take_leg(const struct tree_at *a, uint32_t leg)
 {
-	packet_id id = a->node->down, copy;
-	struct net_client *c = net_client(a->net, a->s);
-	struct packet *p = current(a);
+	packet_id id = a->node->down;
+	packet_id leaves = legs_take(a->net, a->w, id, leg);
 
-	p->ask &= (uint16_t) ~(1u << leg);
-	if (!p->ask) {
-		finish(a, tree_tail(a, p));
-		return id;
-	}
-	copy = packet_take(a->net->pool, a->w->id);
-	a->net->packets[copy] = *p;
-	a->net->packets[copy].flags |= PACKET_COPY;
-	if (c->ops.combine->on_copy)
-		c->ops.combine->on_copy(c, a->w, copy);
-	if (a->net->book)
-		book_add_copy(a->net->book, a->w->id, id, copy);
-	a->net->tally[a->w->id].copies++;
-	return copy;
+	if (leaves == id)
+		finish(a, tree_tail(a, current(a)));
+	return leaves;
 }
 
 /* --- into the node --- */
@@ -132,11 +121,9 @@ static bool is_better(const struct tree_at *a, uint32_t place, uint32_t best)
 static void absorb(const struct tree_at *a)
 {
 	packet_id id = a->node->down;
-	struct net_client *c = net_client(a->net, a->s);
 
 	finish(a, tree_tail(a, current(a)));
-	a->net->tally[a->w->id].absorbed++;
-	c->ops.combine->on_absorbed(c, a->w, id);
+	legs_absorb(a->net, a->w, id);
 }
 
 static void begin(const struct tree_at *a)

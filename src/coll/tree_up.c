@@ -3,6 +3,7 @@
  * for the logic and the link alone.  At the root they go into a slot in place
  * of a link, and turn.
  */
+#include "coll/legs.h"
 #include "coll/tree_node.h"
 
 uint32_t tree_place(uint32_t channel, uint32_t input)
@@ -166,7 +167,6 @@ static packet_id reduce(const struct tree_at *a, struct tree_route *r)
 {
 	packet_id id[CLASS_LOCAL + 1];
 	uint32_t n = list_inputs(a, r, id), m, i;
-	struct net_client *c = net_client(a->net, a->s);
 	sim_time tail = tree_tail(a, tree_packet(a, id[0]));
 
 	if (a->net->book)
@@ -177,8 +177,7 @@ static packet_id reduce(const struct tree_at *a, struct tree_route *r)
 	for (m = r->is.inputs; m; m &= m - 1)
 		tree_leave(a, place_of(r, (uint32_t)__builtin_ctz(m)), tail);
 	for (i = 1; i < n; i++)
-		c->ops.combine->on_absorbed(c, a->w, id[i]);
-	a->net->tally[a->w->id].absorbed += n - 1;
+		legs_absorb(a->net, a->w, id[i]);
 	a->node->up_until = tail + a->tree->params.turn;
 	return id[0];
 }

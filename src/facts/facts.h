@@ -6,15 +6,16 @@
  * of several processes merge by the rules that stand with them.  No producer
  * writes text or JSON, and no reader knows a producer.
  *
- * A unit is the end of a key: _ns, _us, _ms, _ps, _pct, _B, _MBps, _GBps.  What
- * only lines show has a key that begins with _.
+ * A unit is the end of a key (facts/figure.h).  What only lines show has a key
+ * that begins with _.
  *
  * What people read are lines and tables.  A line is a label and a form that
  * names values of its group, as in "{lost} packet{lost|s} on {link.name:-8}".
  * Behind a colon stand flags, width and precision as in printf() and, of a
  * number, f, g, or u for four digits and the unit that fits, "414.6 us", or v
  * for the last u's unit without showing it; a key may be scaled: {use*100:.1f},
- * {since_ns/1000:.3f}; {} is the group itself, such as a text in a list.  "|s"
+ * {since_ns/1000:.3f}; {} is the group itself, such as a text in a list; texts
+ * of a list have commas between them.  "|s"
  * is an s unless the value is one.  A part in brackets is left out where a
  * value that it names is missing or null; "[n? of {n}]" is, where n is 0, too.
  * A line of which nothing is left is left out.  The label "{key}" is the key in
@@ -100,6 +101,8 @@ void facts_end(struct facts *f);
 struct fact *facts_null(struct facts *f, const char *key);
 struct fact *facts_flag(struct facts *f, const char *key, bool value);
 struct fact *facts_count(struct facts *f, const char *key, uint64_t value);
+/* One that all processes find alike. */
+struct fact *facts_same(struct facts *f, const char *key, uint64_t value);
 struct fact *facts_int(struct facts *f, const char *key, int64_t value);
 /* One that is not finite is null. */
 struct fact *facts_real(struct facts *f, const char *key, double value);
@@ -140,12 +143,12 @@ void facts_place(struct facts *f, int place);
 
 /* The value of a path, "latency_ns.mean", in a group; or NULL. */
 const struct fact *facts_find(const struct fact *group, const char *path);
+/* The value of one key, which may have points in it; or NULL. */
+const struct fact *fact_of(const struct fact *group, const char *key);
 /* A text that is there. */
 const char *fact_text(const struct fact *group, const char *path);
 /* A number's value; false of anything else. */
 bool fact_number(const struct fact *x, double *value);
-/* "ns" of "latency_ns"; "" where it has none. */
-const char *fact_unit(const char *key);
 /* The number of values of a group or list. */
 uint32_t fact_length(const struct fact *x);
 

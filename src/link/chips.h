@@ -27,7 +27,7 @@ enum {
 	CHIP_DATA = 8,
 	CHIP_SYMBOL = 10, /* bits of a word */
 	CHIP_ROW = CHIP_FIBRES * CHIP_SYMBOL,
-	CHIP_MOST = 64, /* errors that a threshold may be */
+	CHIP_MOST = 64, /* largest threshold */
 	CHIP_NONE = -1,
 };
 
@@ -39,7 +39,7 @@ struct chip_params {
 extern const struct param chip_params_table[];
 extern const size_t chip_params_n;
 
-/* The word of a byte, of which some have a second form, and what stands for one
+/* The word of a byte, some of which have a second form; and the byte of a word,
  * or CHIP_NONE. */
 uint32_t chip_encode(uint32_t byte, bool second);
 int32_t chip_decode(uint32_t word);
@@ -55,22 +55,22 @@ struct link_chips {
 	sim_time at[CHIP_FIBRES][CHIP_MOST]; /* when, in turn */
 };
 
-/* What became of what was sent. */
+/* The result of a transfer. */
 struct chip_done {
-	uint32_t n_bits; /* of the bytes that are wrong */
+	uint32_t n_bits; /* wrong bits of the bytes */
 	uint32_t rebuilt; /* words */
 	bool is_replaced; /* a fibre, just now */
 };
 
-/* Bits of rows that were flipped at some time, in order; what they make of the
- * bytes, of which there are so many.  Random bits say what was sent. */
+/* Bits of rows that were flipped at some time, in order; computes their effect
+ * on the bytes, whose number is given.  The sent bytes are random. */
 struct chip_done chip_pass(struct link_chips *c, const struct chip_params *p,
 	sim_time t, const uint32_t *flip, uint32_t n, uint32_t bytes,
 	uint64_t random, uint32_t *bit, uint32_t most);
 
-/* A fibre fails; false where there is no parity left for it. */
+/* A fibre fails; false if there is no parity left for it. */
 bool chip_fail(struct link_chips *c, uint32_t fibre);
-/* Fibres that have failed and that nothing has replaced. */
+/* Failed fibres that have not been replaced. */
 static inline uint32_t chip_missing(const struct link_chips *c)
 {
 	return c->failed & ~(c->is_replaced ? 1u << c->fibre : 0);

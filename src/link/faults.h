@@ -1,22 +1,21 @@
 /*
- * Faults: a plan of what goes wrong, and what follows from it for each
- * directed link.
+ * Faults: a plan of failures, and its effect on each directed link.
  *
- * Bit errors come at random, each bit on its own: for each link the number
- * of good bits until the next bad one is drawn, as a function of (seed, link,
- * count), and what is sent is taken off it.  So a frame that is not hit costs
- * one comparison, and no thread's course can change who is hit.
+ * Bit errors are random and independent.  For each link the number of good bits
+ * until the next bad one is drawn, as a function of (seed, link, count), and
+ * the bits of each packet are subtracted from it.  So an undamaged frame costs
+ * one comparison, and the result does not depend on threads.
  *
- * Links that die are known before the run, so there is nothing to be told to
- * anybody at that time: a link has a list of outages, and a packet that would
- * not be through before the next one begins is lost.  Where links have lines
- * (training.h), one that comes up carries nothing before both its directions
- * are trained, and one that cannot be trained never does.
+ * Failures of links are known before the run, so they need no events: a link
+ * has a list of outages, and a packet that would not arrive before the next one
+ * is lost.  A link that has lines (training.h) and comes up carries nothing
+ * before both its directions are trained; a link that cannot be trained never
+ * comes up.
  *
- * So is what a management does about it (reloads.c): some time after links die
- * or return it stops injection, and some time later loads new tables.  What
- * leaves is announced: injection stops at once, and it leaves when the tables
- * are loaded.
+ * The actions of a management are known, too (reloads.c): some time after links
+ * die or return it stops injection, and some time later it loads new tables.  A
+ * part that leaves is announced: injection stops at once, and it leaves when
+ * the tables are loaded.
  */
 #ifndef LINK_FAULTS_H
 #define LINK_FAULTS_H
@@ -31,7 +30,7 @@
 #include "sim/sim.h"
 #include "topo/parts.h"
 
-/* The section "faults" of a machine file, or of one of its own. */
+/* The section "faults" of a machine file, or of a separate file. */
 struct fault_params {
 	/* "1e-9" of all bits, "node up 2.5e-7" of those on a class of wires */
 	struct param_lines bit_errors;
@@ -39,16 +38,15 @@ struct fault_params {
 	struct param_lines events;
 	/* "link 1.0 up 2 line 3 skew 900 ps", "link 7 line clock closed" */
 	struct param_lines lines;
-	int64_t cold_start; /* all links are trained when the run begins */
-	/* "1e-9" of all packets that pass a chip; of all words that are read
-	 * of memories, and with two bad bits "double 1e-12" */
+	int64_t cold_start; /* all links are trained at the start of the run */
+	/* "1e-9" of all packets that pass a chip; of all words read from
+	 * memories, and with two bad bits "double 1e-12" */
 	struct param_lines chips, memories;
 	struct param_lines fast_lanes; /* as bit_errors */
 };
 
-/* Of all machines; of those with links whose lines are known; of those whose
- * chips are checked, or whose memories are; of those whose lanes are
- * transceivers. */
+/* For all machines; for those with links whose lines are known; for those whose
+ * chips or memories are checked; for those whose lanes are transceivers. */
 extern const struct param fault_params_table[], fault_lines_table[],
 	fault_chips_table[], fault_memories_table[], fault_lanes_table[];
 extern const size_t fault_params_n, fault_lines_n, fault_chips_n,
@@ -56,8 +54,8 @@ extern const size_t fault_params_n, fault_lines_n, fault_chips_n,
 
 enum { FAULT_SITE = PART_SITE };
 
-/* A lane of a link, of which it has several; its unit is its number.  A buffer,
- * which is its unit (memories.h). */
+/* A lane of a link; its unit is its number.  A buffer, which is its own unit
+ * (memories.h). */
 extern const struct part_kind fault_lane, fault_fibre, fault_buffer;
 
 struct fault_event {
@@ -72,27 +70,27 @@ struct fault_event {
 		};
 	};
 	bool returns; /* it dies otherwise */
-	bool is_announced; /* it leaves, or what left returns */
+	bool is_announced; /* it leaves, or returns after it has left */
 	bool is_sick; /* it does not die */
 	bool fails; /* a fibre, for good */
-	bool escapes; /* nor does it: see struct fault_escape */
+	bool escapes; /* the link stays up: see struct fault_escape */
 	uint32_t flips; /* bits of a buffer's word; 0: none */
 	const char *place, *text; /* borrowed from the parameters */
 };
 
-/* A line of a directed link that is not as the others. */
+/* A defective line of a directed link. */
 struct fault_line {
 	uint32_t link; /* site * n_ports + port that it leaves by */
 	uint32_t line;
 	bool is_closed;
-	int64_t skew; /* ps, where it is not */
+	int64_t skew; /* ps, unless it is closed */
 	const char *place, *text;
 };
 
-/* A link's next packet is to be hit by errors that the hop does not find. */
+/* The next packet of a link gets errors that the hop does not detect. */
 struct fault_escape {
 	uint32_t link; /* as above */
-	uint32_t unit; /* of fibres that fail: which */
+	uint32_t unit; /* for fibres that fail: its number */
 	sim_time at;
 };
 
@@ -102,7 +100,7 @@ extern const char *const fault_line_names[]; /* [TRAINING_LINES] */
 struct fault_plan {
 	/* bit errors in 10^18 bits, at most a hundredth of them, by class */
 	uint64_t rate[TOPO_MAX_WIRES];
-	/* the same of packets in a chip, and of words with one bad bit, with
+	/* the same for packets in a chip, and for words with one bad bit, with
 	 * two */
 	uint64_t chips, memories[2];
 	struct fault_event *event; /* by site, port and time */
@@ -114,16 +112,17 @@ struct fault_plan {
 	struct fault_flip *flip; /* by site and time */
 	size_t n_escapes, n_fibres, n_flips;
 	bool cold_start;
-	/* Set before it is read, all but the last by fault_plan_set_links(): */
+	/* Set before the plan is read, all but the last by
+	 * fault_plan_set_links(): */
 	struct training_params training;
-	int64_t bit; /* what one lasts on a line, ps */
+	int64_t bit; /* duration on a line, ps */
 	int64_t lanes, least_lanes; /* of a link; with fewer it is dead */
-	bool is_fast; /* lanes make errors by their rate */
-	bool is_checked; /* links have codes of their own (checks.h) */
-	bool has_buffers; /* so have the routers' buffers (memories.h) */
-	sim_time retrain; /* how long one is dead that loses or gets a lane */
-	/* Of a machine with a management (struct route): it hears of what is
-	 * dead for longer than notice. */
+	bool is_fast; /* lanes have errors because of their rate */
+	bool is_checked; /* links have codes */
+	bool has_buffers; /* buffers of routers have codes */
+	sim_time retrain; /* outage of a link that loses or gets a lane */
+	/* For a machine with a management (struct route): it ignores outages no
+	 * longer than notice. */
 	bool is_managed;
 	sim_time notice, reload, drain;
 	const struct part_kind *const *parts; /* the machine's own, up to a
@@ -132,33 +131,34 @@ struct fault_plan {
 
 void fault_plan_set_links(struct fault_plan *p, const struct link_params *l,
 	const struct training_params *t);
-/* The parameters must outlive the plan.  On an error, too, the plan is to be
- * freed. */
+/* The parameters must outlive the plan.  The plan must be freed even after an
+ * error. */
 int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 	const struct topo *t, struct err *e);
 void fault_plan_free(struct fault_plan *p);
-/* Of its reader: sorts events, and looks whether what dies is alive. */
+/* For the reader: sorts events, and checks that dying parts are alive. */
 int fault_plan_order(struct fault_plan *p, const struct topo *t, struct err *e);
 int fault_refuse(
 	const char *place, const char *text, const char *why, struct err *e);
 bool fault_plan_is_empty(const struct fault_plan *p);
-/* Whether no packet is lost: links retry, of full packets one in three is not
- * hit, and what dies returns, or links never give up. */
+/* Whether no packet is lost: links retry, at least one in three full packets is
+ * undamaged, and failed parts return, or links never give up. */
 bool fault_plan_passes(
 	const struct fault_plan *p, const struct link_params *l, bool gives_up);
 
 /* --- in a run --- */
 
-/* A link is dead in [from, until), and trains in [trains, until).  One that
- * leaves has been announced; known is when it is, or dies. */
+/* A link is dead in [from, until), and trains in [trains, until).  A link
+ * that leaves is announced; known is the time of the announcement, or of the
+ * death. */
 struct fault_outage {
 	uint32_t link;
 	bool is_announced;
 	sim_time from, trains, until, known;
 };
 
-/* Injection is stopped from one time until new tables are loaded, which know
- * what was known at the first. */
+/* Injection is stopped from one time until new tables are loaded, which avoid
+ * the parts known to be dead at the first. */
 struct fault_reload {
 	sim_time stop, load;
 };
@@ -170,46 +170,46 @@ struct fault_untrained {
 	uint32_t link, lines;
 };
 
-/* From some time on a link lacks so many lanes. */
+/* From some time on a link lacks some lanes. */
 struct fault_width {
 	uint32_t link, dead;
 	sim_time from;
 };
 
-/* What came of training, all through the run. */
+/* Results of training in the whole run. */
 struct fault_trainings {
-	uint64_t n; /* wires that came up after it */
+	uint64_t n; /* number of trained wires */
 	sim_time time; /* that each took */
-	int64_t margin; /* the least, ps; 0: none was trained */
+	int64_t margin; /* smallest, ps; 0: none was trained */
 	struct fault_untrained *untrained; /* by link */
 	size_t n_untrained;
-	uint32_t n_blind; /* links with lines that are sampled wrong */
+	uint32_t n_blind; /* links with lines sampled outside of their eyes */
 };
 
 struct fault_link {
 	uint64_t left; /* good bits until the next bad one */
 	uint32_t draws;
 	uint32_t outage; /* the first that is not over */
-	uint32_t escape; /* the first that has not been */
+	uint32_t escape; /* the first that has not happened */
 	uint32_t fibre; /* the first that has not failed */
 };
 
 struct fault_counts {
 	uint64_t bit_errors;
-	uint64_t hurt; /* packets that were hit first on such a wire */
+	uint64_t hurt; /* packets that were first damaged on such a wire */
 	uint64_t lost; /* by a dead link */
-	uint64_t headless; /* dropped, since their headers were damaged */
+	uint64_t headless; /* dropped because of damaged headers */
 	/* by links that retry (retry.h) */
-	uint64_t resent; /* copies that were in vain */
-	uint64_t echoes; /* copies of what had come already */
+	uint64_t resent; /* wasted copies */
+	uint64_t echoes; /* duplicates */
 	uint64_t shorts; /* of short packets: tokens, barriers */
 	uint64_t reported; /* times that a link seemed dead */
-	uint64_t escaped; /* copies that were wrong, and not found to be */
+	uint64_t escaped; /* damaged copies that were not detected */
 	uint64_t rebuilt; /* words on fibres (chips.h) */
-	uint64_t headers; /* copies that were dropped for their header */
+	uint64_t headers; /* copies dropped because of their header */
 };
 
-/* Adds up what was counted. */
+/* Adds counts to a sum. */
 void fault_counts_add(struct fault_counts *sum, const struct fault_counts *c);
 
 /* Per worker. */
@@ -221,7 +221,7 @@ struct fault_tally {
 	size_t n_ras, ras_room;
 };
 
-/* A site that dies: when it first does. */
+/* The first death of a site. */
 struct fault_death {
 	router_id site;
 	sim_time at;
@@ -237,25 +237,27 @@ struct faults {
 	/* by link and time, the last one of no link; NULL: all have all */
 	struct fault_width *width;
 	uint32_t *first_width; /* [link] */
-	uint32_t n_narrow; /* links that ever lack lanes */
+	uint32_t n_narrow; /* links that lack lanes at some time */
 	struct fault_tally *tally; /* [worker] */
 	struct fault_death *death; /* by site */
 	struct fault_reload *reload; /* in order */
 	size_t n_links, n_outages, n_widths, n_deaths, n_reloads, n_chips;
 	size_t n_memories;
-	/* Packets wait in their link for it to return, unless it is dead for
-	 * longer than this. */
+	/* Packets wait for their link to return, unless its outage is longer
+	 * than this. */
 	sim_time patience;
 	uint64_t rate[TOPO_MAX_WIRES];
 	uint64_t chips, memories[2]; /* as in the plan */
 	struct fault_memory *memory; /* [site], or NULL: all words are good */
 	struct fault_flip *flip; /* by site and time, the last one of none */
 	bool has_buffers;
-	/* Bytes at the address that a packet's load is; NULL: loads are none */
+	/* Bytes at the address in a packet's load; NULL: loads are no
+	 * addresses */
 	size_t (*load_bytes)(const struct packet *p);
-	struct fault_link *chip; /* [site], packets in place of bits; or NULL */
+	struct fault_link
+		*chip; /* [site], in packets instead of bits; or NULL */
 	struct fault_trainings trainings;
-	/* [link] lines that are not sampled in their eye; or NULL */
+	/* [link] lines sampled outside of their eyes; or NULL */
 	uint16_t *blind;
 	uint64_t seed;
 	uint32_t n_workers;
@@ -280,20 +282,20 @@ void faults_set_memories(
 	struct faults *f, const struct fault_plan *p, const struct topo *t);
 void faults_free_memories(struct faults *f);
 
-/* Words of a site's memories are read, one of which is word: how many had one
- * bad bit, which was mended, or two.  Only where there is f->memory. */
+/* Reads words of a site's memories, one of which is word: returns how many had
+ * one bad bit, which was corrected, or two.  Only if f->memory is set. */
 struct fault_words faults_words(
 	struct faults *f, router_id site, uint32_t n, uint64_t word);
-/* A packet comes to the head of a buffer, and is read as it lies there: false
- * where that has stopped. */
+/* A packet reaches the head of a buffer and is read: false if the buffer has
+ * stopped. */
 bool faults_read_buffer(struct faults *f, uint32_t worker, router_id site,
 	uint32_t buffer, const struct packet *p, uint32_t bytes, sim_time t);
-/* Words that were mended; units that have stopped, and the first of them.  Only
- * while nothing runs. */
+/* Corrected words; stopped units, and the first of them.  Only while nothing
+ * runs. */
 uint64_t faults_mended(const struct faults *f);
 uint64_t faults_stopped(const struct faults *f, struct ras_event *first);
 
-/* The same as faults_read_buffer(), where buffers have no errors nothing. */
+/* As faults_read_buffer(), but cheap if buffers have no errors. */
 static inline bool faults_reads(struct faults *f, uint32_t worker,
 	router_id site, uint32_t buffer, const struct packet *p, uint32_t bytes,
 	sim_time t)
@@ -304,52 +306,52 @@ static inline bool faults_reads(struct faults *f, uint32_t worker,
 
 /* --- reloads.c --- */
 
-/* Plans what management does, and when what was announced leaves. */
+/* Plans the actions of management, and when announced parts leave. */
 void faults_plan_reloads(
 	struct faults *f, const struct fault_plan *p, const struct topo *t);
-/* Then: when sites die. */
+/* Then finds the deaths of sites. */
 void faults_note_deaths(
 	struct faults *f, const struct fault_plan *p, const struct topo *t);
-/* The links that the tables of reload i avoid, by router: a mask of ports each.
- * Returns how many are there, with both directions counted as one. */
+/* The links that the tables of reload i avoid, a mask of ports per router.
+ * Returns their number, both directions counted as one. */
 uint32_t faults_avoided(const struct faults *f, const struct topo *t, size_t i,
 	port_mask *dead);
 
-/* Sums over the workers, of a class; only while nothing runs. */
+/* Sums over the workers, for a class of wires; only while nothing runs. */
 struct fault_counts faults_total(const struct faults *f, uint32_t wire);
 
-/* Of a link at a time; looks at all outages, so not in a run. */
+/* State of a link at a time; searches all outages, so not for use in a run. */
 enum fault_state faults_state(
 	const struct faults *f, uint32_t link, sim_time t);
 
 /*
- * The bit that the link's error n hits, where the count says bit: one of a
- * line that is sampled outside of its eye, if it is such a line's error.
+ * The bit that error n of the link hits, if the count gives bit: a bit of a
+ * line that is sampled outside of its eye, if the error belongs to such a line.
  */
 uint32_t faults_place(const struct faults *f, uint32_t link, uint32_t wire,
 	uint64_t n, uint32_t bit, uint32_t bits);
 
-/* Good bits before error n of a link whose wire is of a class. */
+/* Good bits before error n of a link with a class of wire. */
 uint64_t faults_gap(
 	const struct faults *f, uint32_t link, uint32_t wire, uint64_t n);
 
-/* The distance to error n of something that has a rate of errors. */
+/* Distance to error n for some rate of errors. */
 uint64_t faults_distance(const struct faults *f, uint64_t rate,
 	uint32_t purpose, uint32_t who, uint64_t n);
 /* A packet leaves a chip: whether it was damaged there. */
 bool faults_is_marked(struct faults *f, uint32_t worker, router_id chip);
-/* Packets that were, in all; only while nothing runs. */
+/* Total number of these packets; only while nothing runs. */
 uint64_t faults_marked(const struct faults *f);
 
-/* Notes an event for the report at the end of a run. */
+/* Records an event for the report at the end of a run. */
 void faults_report(
 	struct faults *f, uint32_t worker, const struct ras_event *e);
 /* The chips of a link over fibres. */
 struct link_chips *faults_chips(struct faults *f, uint32_t link);
-/* All of them, in order; *n is how many.  Only while nothing runs. */
+/* All events in order; *n is their number.  Only while nothing runs. */
 struct ras_event *faults_events(const struct faults *f, size_t *n);
 
-/* The link is hit: takes the next error's distance. */
+/* The link is hit: draws the distance to the next error. */
 static inline void faults_draw(struct faults *f, uint32_t link, uint32_t wire)
 {
 	struct fault_link *l = &f->link[link];
@@ -357,7 +359,7 @@ static inline void faults_draw(struct faults *f, uint32_t link, uint32_t wire)
 	l->left += 1 + faults_gap(f, link, wire, l->draws++);
 }
 
-/* The lanes that a link lacks at a time; from either end. */
+/* Number of missing lanes of a link at a time; from either end. */
 static inline uint32_t faults_dead_lanes(
 	const struct faults *f, uint32_t link, sim_time t)
 {

@@ -1,12 +1,12 @@
 /*
- * A link: how long a packet occupies it, how long the wire is, and how many
- * tokens its far end has given.  It does not know who may use it next; that
- * is the router's business.
+ * A link: the time that a packet occupies it, the length of the wire, and the
+ * tokens of its receiving end.  It does not know who may use it next; that is
+ * up to the router.
  *
- * The sender's whole state is time stamps.  The link is free from free_at;
- * the protocol bytes it owes (acknowledgements and tokens for what arrived
- * at its own port) will be paid by owed_until if it stays idle, and what is
- * not paid by the next grant lengthens the busy time after that packet.
+ * The sender's whole state is time stamps.  The link is free from free_at.  It
+ * owes protocol bytes (acknowledgements and tokens for packets that arrived at
+ * its own port), which will be paid by owed_until if it stays idle; the rest
+ * extends the busy time after the next granted packet.
  */
 #ifndef LINK_LINK_H
 #define LINK_LINK_H
@@ -27,40 +27,41 @@ enum {
 	LINK_FORMATS = 8,
 	LINK_CHANNELS = 4,
 	LINK_RETURNS = 7,
-	LINK_MAX_ROUTE = 15, /* switches that a carried route names */
+	LINK_MAX_ROUTE = 15, /* longest carried route, in switches */
 };
 
 /*
- * What a kind of packets (requests, responses) is on the wire, where they are
- * not all alike; an interface declares them.  A packet's own is
- * packet.format.  It takes as many chunks as its bytes on the wire fill.
+ * The format of a kind of packets on the wire (requests, responses), if they
+ * differ; an interface declares formats. packet.format selects one.  A packet
+ * takes as many chunks as its bytes on the wire fill.
  */
 struct link_format {
 	const char *name;
 	int64_t header, trailer; /* bytes */
-	int64_t word; /* bytes that a word of payload becomes */
+	int64_t word; /* bytes of a word of payload on the wire */
 };
 
 struct link_params {
-	int64_t rate; /* bytes per second; what its lanes carry together */
-	int64_t lanes, lane_rate; /* the latter is 0 where rate is given */
+	int64_t rate; /* bytes per second, of all lanes together */
+	int64_t lanes, lane_rate; /* the latter is 0 if rate is given */
 	int64_t lane_limit, lane_reliable; /* of lane_rate; 0: none */
 	int64_t least_lanes; /* with fewer a link is dead */
-	int64_t retrain; /* it is dead so long when it loses or gets one, ps */
+	int64_t retrain; /* outage when it loses or gets a lane, ps */
 	int64_t code; /* an index of link_codes */
 	int64_t header, trailer; /* bytes */
-	int64_t route; /* bytes for each switch that is still to be passed */
+	int64_t route; /* bytes for each switch still to pass */
 	int64_t payload; /* the most, bytes */
-	int64_t chunk; /* bytes a token stands for */
-	int64_t word; /* that payload is rounded up to on the wire, bytes; 0: a
-		       * chunk */
-	/* So many control words follow every so many words. */
+	int64_t chunk; /* bytes per token */
+	int64_t word; /* payload is rounded up to this on the wire, bytes; 0: a
+			 chunk */
+	/* Control words after every control_every words. */
 	int64_t control, control_every;
 	const struct link_format *formats; /* NULL: header and trailer */
 	uint32_t n_formats;
-	/* Payload is cut into transactions with a head each; 0: it is not. */
+	/* Payload is divided into transactions with a head each; 0: it is
+	 * not. */
 	int64_t transaction, per_transaction; /* bytes */
-	int64_t protocol; /* bytes owed for each packet that arrives */
+	int64_t protocol; /* bytes owed for each arriving packet */
 	int64_t gap; /* bytes between packets */
 	struct retry_params retry;
 	struct chip_params chips; /* of wires that are fibres */
@@ -69,7 +70,7 @@ struct link_params {
 	int64_t check_hop, check_end, check_header;
 };
 
-/* Of all links; of networks whose packets carry their routes; of lanes that are
+/* For all links; for networks whose packets carry routes; for lanes that are
  * transceivers. */
 extern const struct param link_checks_table[];
 extern const size_t link_checks_n;
@@ -77,7 +78,7 @@ extern const struct param link_params_table[], link_carried_table[],
 	link_lane_table[];
 extern const size_t link_params_n, link_carried_n, link_lane_n;
 
-/* Lanes that make bit errors by their rate. */
+/* Whether lanes have bit errors because of their rate. */
 static inline bool link_is_fast(const struct link_params *p)
 {
 	return p->lane_reliable && p->lane_rate > p->lane_reliable;
@@ -93,11 +94,12 @@ struct link_rate {
 };
 
 /*
- * What follows from the parameters; the same for all links of a machine.
- * Costs are a row for each rate at which a link may run: first by the lanes
- * that it has lost, then by the class of its wire.  In a row they are by
- * packet.size: a format after the other, each by words.  Where all links run
- * at one rate, the first row is all there is.
+ * Derived from the parameters; the same for all links of a machine.
+ *
+ * Costs are a row for each rate at which a link may run: first by lost lanes,
+ * then by the class of wire.  A row is indexed by packet.size: one format after
+ * the other, each by words.  If all links run at one rate, there is only the
+ * first row.
  */
 struct link_rules {
 	sim_time *ser; /* serialisation, trailer included */
@@ -105,60 +107,58 @@ struct link_rules {
 	uint16_t *chunks; /* of the first row */
 	sim_time gap, owed; /* of the first rate */
 	sim_time latency[TOPO_MAX_WIRES]; /* by class of wire */
-	sim_time logic[TOPO_MAX_WIRES]; /* what of it is the router's */
+	sim_time logic[TOPO_MAX_WIRES]; /* the router's part of it */
 	uint32_t max_chunks; /* of a full packet */
 	uint32_t max_payload, chunk, word;
 	uint32_t first[LINK_FORMATS]; /* of a row, by format */
-	uint32_t extra; /* words that a packet may have beyond its payload */
+	uint32_t extra; /* additional words that a packet may have */
 	uint32_t row; /* costs in one */
 	uint32_t n_rates; /* of links that have all their lanes */
 	uint8_t rate_of[TOPO_MAX_WIRES]; /* by class of wire */
 	int64_t bps[TOPO_MAX_WIRES]; /* the same, without the line code */
 	uint32_t lanes;
-	struct link_rate *rate; /* as the rows of cost */
+	struct link_rate *rate; /* like the rows of costs */
 	sim_time longest; /* serialisation, of links that lack no lane */
 	const struct link_code *code;
-	uint32_t route; /* bytes in front for each switch to pass */
+	uint32_t route; /* bytes in front for each switch still to pass */
 	uint32_t header; /* bytes */
 	uint32_t protocol; /* bytes owed for an arrival */
 	struct retry_params retry;
 	struct chip_params chips;
-	struct link_checks *checks; /* NULL: links have none of their own */
+	struct link_checks *checks; /* NULL: links have none */
 	sim_time route_ser[LINK_MAX_ROUTE + 1]; /* by switches */
 };
 
-/* Latencies and rates that the topology gives go before those of links; it may
- * be NULL. */
+/* Latencies and rates of the topology override those of links; it may be
+ * NULL. */
 int link_rules_init(struct link_rules *r, const struct link_params *p,
 	const struct topo *t, struct err *e);
 void link_rules_fini(struct link_rules *r);
-/* Whether replay buffers are so small that links wait without any error, of
- * senders that have tokens for so many packets. */
+/* Whether replay buffers are so small that links wait even without errors, if
+ * senders have tokens for some number of packets. */
 bool link_retry_binds(const struct link_rules *r, int64_t packets);
 
 /*
- * Full packets that a channel has to hold if one link of a class is to be busy
- * with nothing else: what is sent until the first one's room is known to be
- * free again.
+ * Number of full packets that a channel must hold to keep one link of a class
+ * busy: packets sent until the space of the first is known to be free again.
  */
 int64_t link_round_trip(const struct link_rules *r, uint32_t wire);
 
-/* What a payload takes on the wire: whole words, and all that goes with
- * them, but no gap. */
+/* Bytes of a payload on the wire: whole words and all overhead, but no gap. */
 int64_t link_wire_bytes(const struct link_params *p, int64_t payload);
-/* The rate that its code leaves of a link's raw rate. */
+/* Data rate: the raw rate less its line code. */
 int64_t link_data_rate(const struct link_params *p);
-/* From one group of control words to the next, ps; 0: there are none. */
+/* Interval between groups of control words, ps; 0: there are none. */
 sim_time link_control_slot(const struct link_params *p);
 
-/* The place of a payload's costs in a row. */
+/* Index of the costs of a payload in a row. */
 static inline uint32_t link_place(
 	const struct link_rules *r, uint32_t format, uint32_t bytes)
 {
 	return r->first[format] + (bytes + r->word - 1) / r->word;
 }
 
-/* Header and payload in chunks; how long they take; in the first format. */
+/* Header and payload in chunks; their time; in the first format. */
 static inline uint32_t link_chunks(const struct link_rules *r, uint32_t bytes)
 {
 	return r->chunks[link_place(r, 0, bytes)];
@@ -169,7 +169,7 @@ static inline sim_time link_ser(const struct link_rules *r, uint32_t bytes)
 	return r->ser[link_place(r, 0, bytes)];
 }
 
-/* How long a packet of the link's own takes, of so many bytes in all. */
+/* Time of a packet of the link itself, with a total number of bytes. */
 static inline sim_time link_short(
 	const struct link_rules *r, uint32_t wire, uint32_t bytes)
 {
@@ -185,7 +185,7 @@ static inline void link_measure(const struct link_rules *r, struct packet *p)
 	p->size = (uint16_t)(p->size + i);
 }
 
-/* The row of a link whose wire is of a class and that lacks so many lanes. */
+/* The row of a link with a class of wire and a number of missing lanes. */
 static inline uint32_t link_row(
 	const struct link_rules *r, uint32_t wire, uint32_t dead)
 {
@@ -211,14 +211,14 @@ struct link_sender {
 _Static_assert(sizeof(struct link_sender) == 64, "one cache line");
 
 /*
- * Tokens on their way back to a sender: time stamps that are looked at when
- * tokens are needed, in place of events.  Unordered, since packets of
- * different sizes leave a buffer each in its own time.  The far end writes
- * here, so all that it touches is one cache line.
+ * Tokens on their way back to a sender: time stamps that are read when tokens
+ * are needed, instead of events.  Unordered, since packets of different sizes
+ * leave a buffer at different times.  The other end writes here, so everything
+ * that it touches is in one cache line.
  */
 struct link_returns {
 	uint32_t n;
-	uint32_t is_starving; /* somebody waits for tokens */
+	uint32_t is_starving; /* a packet waits for tokens */
 	uint64_t stamp[LINK_RETURNS]; /* see link_stamp() */
 };
 
@@ -228,8 +228,8 @@ struct link_returns {
 
 _Static_assert(sizeof(struct link_returns) == 64, "one cache line");
 
-/* The low bits are where and what to add to the tokens as one number; times
- * have 48 bits, 281 s. */
+/* The low bits are the position and the amount to add to the tokens as one
+ * number; times have 48 bits, 281 s. */
 #define LINK_MAX_TIME ((sim_time)1 << 48)
 
 static inline uint64_t link_stamp(sim_time t, uint32_t channel, uint32_t chunks)
@@ -265,7 +265,7 @@ static inline int32_t link_returning(
 	return sum;
 }
 
-/* Takes in the tokens that have come by t. */
+/* Collects the tokens that have returned by t. */
 static inline void link_collect(
 	struct link_sender *l, struct link_returns *r, sim_time t)
 {
@@ -286,7 +286,7 @@ static inline void link_collect(
 	l->all_tokens += sum; /* no channel overflows into the next */
 }
 
-/* A data packet came in at this port: its acknowledgement is owed. */
+/* A data packet arrived at this port: its acknowledgement is owed. */
 static inline void link_owe(struct link_sender *l, sim_time owed, sim_time t)
 {
 	l->owed_until = (l->owed_until > t ? l->owed_until : t) + owed;

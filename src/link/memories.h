@@ -1,15 +1,15 @@
 /*
- * Memories whose words have check bits (base/secded.h): one bad bit is mended,
- * two are noticed.  In a router each buffer is such a memory, and a packet is
- * read when it comes to the buffer's head.  A word with two bad bits is a
- * machine check: the unit that the buffer belongs to stops, and passes nothing
- * on any more but what had come to a head before; all others go on.
+ * Memories whose words have check bits (base/secded.h): one bad bit is
+ * corrected, two are detected.  In a router each buffer is such a memory, and a
+ * packet is read when it reaches the head of the buffer.  A word with two bad
+ * bits is a machine check: the unit of the buffer stops, and forwards only
+ * packets that had reached a head before; all other units continue.
  *
- *	unit             its buffers                 where it has stopped
- *	receiver B-      one for each channel        tokens do not come back
- *	sender B-        what may be sent again      as a link that is dead
+ *	unit             its buffers                 after it has stopped
+ *	receiver B-      one for each channel        tokens do not return
+ *	sender B-        packets for retransmission  like a dead link
  *	injection FIFO   itself                      it fills up
- *	reception FIFO   itself                      it takes no packet
+ *	reception FIFO   itself                      it accepts no packet
  */
 #ifndef LINK_MEMORIES_H
 #define LINK_MEMORIES_H
@@ -30,12 +30,13 @@ enum fault_unit {
 enum {
 	FAULT_CHANNELS = 6, /* those of guests are the last two */
 	FAULT_GUEST = 4,
-	FAULT_OTHERS = 10, /* FIFOs of no port, from here on */
+	FAULT_OTHERS = 10, /* FIFOs without a port start here */
 	FAULT_FIFOS = 16,
 	FAULT_WORD = 8, /* bytes */
 };
 
-/* A unit's number is its port's, or its own; channels are a receiver's. */
+/* The number of a unit is its port, or its own number; channels are for
+ * receivers. */
 static inline uint32_t fault_buffer_of(
 	enum fault_unit unit, uint32_t number, uint32_t channel)
 {
@@ -57,14 +58,14 @@ void fault_unit_name(uint32_t buffer, const struct topo *t, router_id site,
 	char *text, size_t size);
 const char *fault_channel_name(uint32_t buffer);
 
-/* From some time on the next word that is read of a buffer has bad bits. */
+/* From some time on, the next word that is read from a buffer has bad bits. */
 struct fault_flip {
-	router_id site; /* NO_ROUTER: it has been */
+	router_id site; /* NO_ROUTER: it has happened */
 	uint32_t buffer, bits;
 	sim_time at;
 };
 
-/* Of a site: good words until the next one with one bad bit, with two. */
+/* For a site: good words until the next word with one bad bit, with two. */
 struct fault_memory {
 	uint64_t left[2];
 	uint32_t draws[2];

@@ -1,8 +1,7 @@
 /*
- * A packet, and where packets come from.
- *
- * Packets are named by 32-bit indices into one mapping that all workers
- * share, a pool (base/pool.h).  Nothing may depend on the value of an index.
+ * A packet, and the pool of packets.  Packets are named by 32-bit indices into
+ * one mapping that all workers share (base/pool.h).  Nothing may depend on the
+ * value of an index.
  */
 #ifndef LINK_PACKET_H
 #define LINK_PACKET_H
@@ -27,7 +26,7 @@ _Static_assert(offsetof(struct packet, next) == 0, "the pool's word");
 struct packet_pool *packet_pool_new(uint32_t n_workers, uint32_t most);
 void packet_pool_free(struct packet_pool *p);
 
-/* A packet whose fields hold anything. */
+/* Returns a packet with undefined fields. */
 static inline packet_id packet_take(struct packet_pool *p, uint32_t worker)
 {
 	return pool_take(&p->pool, worker);
@@ -39,11 +38,11 @@ static inline void packet_give(
 	pool_give(&p->pool, worker, id, PACKET_MAGAZINE);
 }
 
-/* How many are taken and not given back; only while nothing runs. */
+/* Number of packets in use; only while nothing runs. */
 uint64_t packet_pool_used(const struct packet_pool *p);
 uint64_t packet_pool_memory(const struct packet_pool *p);
 
-/* Packets in order, by next; first is NO_PACKET where there are none. */
+/* Packets in order, by next; first is NO_PACKET if empty. */
 struct packet_list {
 	packet_id first, last;
 };
@@ -59,7 +58,7 @@ static inline void packet_push(
 	l->last = id;
 }
 
-/* Takes out the first of a list that is not empty. */
+/* Removes the first packet of a nonempty list. */
 static inline packet_id packet_pop(
 	const struct packet *packets, struct packet_list *l)
 {

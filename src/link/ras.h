@@ -1,7 +1,7 @@
 /*
- * What a machine reports of its own failures (reliability, availability,
- * serviceability): when, where, how bad, and what.  Rare events alone; what is
- * mended or resent is counted elsewhere.
+ * Reports of a machine about its failures (reliability, availability,
+ * serviceability): time, place, severity, and description.  Only rare events;
+ * corrected and retransmitted packets are counted elsewhere.
  */
 #ifndef LINK_RAS_H
 #define LINK_RAS_H
@@ -39,7 +39,7 @@ void ras_describe(const struct ras_event *e, char *text, size_t size);
 void ras_unit(const struct ras_event *e, const struct topo *t, char *text,
 	size_t size);
 
-/* By time, place and what: an order for qsort(). */
+/* Order by time, place and kind, for qsort(). */
 int ras_compare(const void *a, const void *b);
 
 #endif

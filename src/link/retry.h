@@ -34,24 +34,24 @@ enum { RETRY_NONE, RETRY_REPLAY };
 enum { RETRY_CHUNKS, RETRY_PACKETS };
 enum { RETRY_BY_TIMEOUT, RETRY_BY_NACK };
 
-/* Of links: link.retry and what is below it. */
+/* The parameters link.retry.*. */
 struct retry_params {
 	int64_t kind;
-	int64_t window, unit; /* that the replay buffer holds */
+	int64_t window, unit; /* capacity of the replay buffer */
 	int64_t numbers; /* bits of a sequence number */
-	int64_t by; /* what makes a sender go back */
+	int64_t by; /* the trigger of a retransmission */
 	int64_t timeout; /* round trips of the wire, from a packet's tail on */
-	int64_t tries; /* in a row, after which a link is reported */
+	int64_t tries; /* in a row, before a link is reported */
 };
 
-/* Whether there is any; and of links that replay. */
+/* The kind of retry; and the parameters of links that replay. */
 extern const struct param retry_kind_table[], retry_params_table[];
 extern const size_t retry_kind_n, retry_params_n;
 
 /* A packet with a cost of full chunks must fit the window. */
 int retry_check(const struct retry_params *p, uint32_t full, struct err *e);
 
-/* A packet that is granted. */
+/* A granted packet. */
 struct retry_packet {
 	sim_time t, ser, gap, latency;
 	uint32_t chunks;
@@ -61,27 +61,28 @@ struct retry_packet {
 enum retry_fate {
 	RETRY_PASSES,
 	RETRY_FAILS,
-	RETRY_IS_CUT, /* by a link that is dead for some time */
-	RETRY_IS_DEAD, /* by one that never returns */
+	RETRY_IS_CUT, /* by a link that returns */
+	RETRY_IS_DEAD, /* by a link that never returns */
 };
 
-/* What happens to what is sent. */
+/* Random events on the wire. */
 struct retry_luck {
-	/* To a packet; where it is cut, *back is when the link returns. */
+	/* The fate of a packet; if it is cut, *back is when the link
+	 * returns. */
 	enum retry_fate (*packet)(
 		void *arg, sim_time from, sim_time until, sim_time *back);
 	/* Whether an acknowledgement is lost. */
 	bool (*is_ack_lost)(void *arg);
 	void *arg;
-	bool gives_up; /* a packet after that many tries; or it goes on */
+	bool gives_up; /* whether it gives a packet up after that many tries */
 };
 
-/* What came of it. */
+/* The result. */
 struct retry_done {
-	sim_time start; /* of the copy that the far end takes */
+	sim_time start; /* of the copy that the receiver accepts */
 	sim_time free_at; /* the link can take another packet */
 	uint32_t resent; /* copies that were in vain */
-	uint32_t echoes; /* packets that came again, and were dropped */
+	uint32_t echoes; /* duplicates, dropped by the receiver */
 	bool is_lost, is_reported;
 };
 
@@ -90,8 +91,8 @@ struct retry_entry {
 	uint32_t chunks;
 };
 
-/* Copies that a sender will send, or does: so many, the first from start on,
- * and one every step. */
+/* Copies that a sender is sending or will send: a number of them, the first at
+ * start, then one every step. */
 struct retry_copies {
 	sim_time start, step, ser;
 	uint32_t n, bytes, channel;
@@ -100,25 +101,25 @@ struct retry_copies {
 /* The sender of one directed link; all zero when nothing was sent. */
 struct link_retry {
 	sim_time back; /* when it last goes back */
-	sim_time clear; /* when all is sent that it has got */
+	sim_time clear; /* when it has sent all its packets */
 	sim_time echo, echo_until; /* that it will send; 0: none */
 	struct retry_entry *entry; /* a ring, in order */
 	uint32_t first, n, room;
 	uint32_t chunks; /* of all entries */
-	/* Those that do not leave at their grant, by start. */
+	/* Copies that do not leave at their grant, by start. */
 	struct retry_copies *copies;
 	uint32_t n_copies, copies_room;
-	sim_time sent; /* the tail of the last that did */
+	sim_time sent; /* the tail of the last that left at its grant */
 	uint32_t next; /* number of the next packet */
 	uint32_t timeout; /* its own, in round trips; 0: that of all links */
-	/* One that waits, since some time, for a link that never returns; 0:
-	 * none does.  It may be a guest's (net/guest.h). */
+	/* A packet that waits, since some time, for a link that never returns;
+	 * 0: none.  It may belong to a guest (net/guest.h). */
 	uint32_t held;
 	bool is_guest;
 	sim_time since;
 	sim_time short_since; /* the same of a short packet; 0: none */
-	/* Of what the far end has taken: bytes, packets that were bad and not
-	 * found to be, and by what the two ends' sums differ. */
+	/* For the packets that the receiver has accepted: bytes, undetected
+	 * damaged packets, and the difference of the sums of the two ends. */
 	uint64_t good, escaped;
 	struct checks_sums sums;
 };
@@ -133,8 +134,8 @@ uint64_t retry_unsent(
 	const struct link_retry *q, uint32_t channels, sim_time now);
 enum { RETRY_MOST_TRIPS = 1000000 }; /* of a time-out */
 
-/* A sender's time-out on a wire of some latency; and the time from one copy of
- * a packet to the next, where that makes it. */
+/* The time-out of a sender on a wire of some latency; and the interval between
+ * copies of a packet if the time-out causes them. */
 static inline sim_time retry_timeout(const struct link_retry *q,
 	const struct retry_params *p, sim_time latency)
 {
@@ -144,15 +145,15 @@ static inline sim_time retry_timeout(const struct link_retry *q,
 sim_time retry_each(const struct link_retry *q, const struct retry_params *p,
 	const struct retry_packet *x);
 
-/* Packets that a sender has tokens for, and the least time after which the
- * token of one is back. */
+/* Number of packets for which a sender has tokens, and the shortest time until
+ * the token of one returns. */
 struct retry_tokens {
 	int64_t packets;
 	sim_time back;
 };
 
 /* Whether packets of some size on some wire would ever wait for the window
- * where none is hit; longest is the longest serialisation. */
+ * without errors; longest is the longest serialisation. */
 bool retry_binds(const struct retry_params *p, uint32_t full,
 	const struct retry_packet *x, sim_time longest,
 	const struct retry_tokens *k);

@@ -1,7 +1,10 @@
 #include "machine/facts.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+
+#include "load/jobs.h"
 
 enum {
 	BAR = 40,
@@ -16,7 +19,24 @@ void facts_of_machine(struct facts *f, const struct machine *m)
 	machine_shape(m, shape, sizeof(shape));
 	facts_text(f, "machine", m->header.name);
 	facts_text(f, "shape", shape);
-	facts_count(f, "nodes", m->topo->n_nodes)->merge = FACT_FIRST;
+}
+
+void facts_site(
+	struct facts *f, const char *key, const struct topo *t, router_id r)
+{
+	char text[96];
+
+	topo_name_site(t, r, text, sizeof(text));
+	facts_text(f, key, text);
+}
+
+void facts_port(struct facts *f, const char *key, const struct topo *t,
+	router_id r, port_id p)
+{
+	char text[96];
+
+	t->ops->name_port(t, r, p, text, sizeof(text));
+	facts_text(f, key, text);
 }
 
 void facts_of_params(
@@ -99,21 +119,123 @@ void facts_of_histogram(struct facts *f, const struct hist *h)
 	draw_bars(f, h);
 }
 
+/* --- figures --- */
+
+static void add_latency(struct facts *f, const struct hist *h)
+{
+	if (!h->n)
+		return;
+	facts_real(f, "latency_mean_ns", sim_ns(hist_mean(h)));
+	facts_real(f, "latency_p50_ns", sim_ns(hist_quantile(h, 500)));
+	facts_real(f, "latency_p99_ns", sim_ns(hist_quantile(h, 990)));
+	facts_real(f, "latency_max_ns", sim_ns(h->max));
+}
+
+/* hops per packet; 0: not known. */
+static void add_figures(struct facts *f, const struct load_result *l,
+	uint32_t n_nodes, double hops)
+{
+	double got = machine_throughput(l, n_nodes);
+	uint32_t i;
+
+	if (l->has_throughput)
+		facts_real(f, "throughput_GBps_per_node", got);
+	if (l->has_throughput && l->has_peak)
+		facts_real(
+			f, "fraction_of_peak", got * 1e9 / (double)l->peak_bps);
+	if (hops > 0)
+		facts_real(f, "hops_per_packet", hops);
+	if (l->has_peak)
+		facts_real(f, "peak_GBps_per_node", (double)l->peak_bps / 1e9);
+	if (l->offered_bps)
+		facts_real(f, "offered_GBps_per_node",
+			(double)l->offered_bps / 1e9);
+	add_latency(f, &l->latency);
+	for (i = 0; i < l->n_figures; i++)
+		facts_real(f, l->figure[i].name, l->figure[i].value);
+}
+
+void facts_of_job(struct facts *f, const struct jobs_part *p)
+{
+	add_figures(f, p->result, p->place.n, 0);
+}
+
+void facts_of_figures(struct facts *f, const struct machine_run *r)
+{
+	const struct jobs *j = jobs_of(r->load);
+	uint32_t i;
+
+	add_figures(f, &r->result, r->system->net->n_nodes,
+		r->packets ? (double)r->delivered_hops / (double)r->packets
+			   : 0);
+	for (i = 0; j && i < j->n; i++) {
+		facts_group(f, j->part[i].name);
+		facts_of_job(f, &j->part[i]);
+		facts_end(f);
+	}
+	facts_real(f, "sim_time_ns", sim_ns(r->result.end));
+}
+
+static void tell_each(const struct fact *group, const char *before,
+	void (*f)(void *arg, const char *name, double value), void *arg)
+{
+	const struct fact *x = group->first;
+	char name[2 * JOBS_NAME];
+	double value;
+
+	for (; x; x = x->next) {
+		snprintf(name, sizeof(name), "%s%s%s", before,
+			*before ? "." : "", x->key);
+		value = NAN;
+		fact_number(x, &value);
+		if (x->type == FACT_GROUP)
+			tell_each(x, name, f, arg);
+		else
+			f(arg, name, value);
+	}
+}
+
+void machine_run_each(const struct machine_run *r,
+	void (*f)(void *arg, const char *name, double value), void *arg)
+{
+	struct facts all;
+
+	facts_init(&all);
+	facts_of_figures(&all, r);
+	tell_each(&all.root, "", f, arg);
+	facts_fini(&all);
+}
+
+bool machine_run_figure(
+	const struct machine_run *r, const char *name, double *value)
+{
+	const struct fact *x;
+	struct facts all;
+	bool is;
+
+	facts_init(&all);
+	facts_of_figures(&all, r);
+	x = facts_find(&all.root, name);
+	is = x && fact_number(x, value);
+	facts_fini(&all);
+	return is;
+}
+
 /* --- results --- */
 
 void facts_of_results(
 	struct facts *f, const struct machine_run *r, bool has_histogram)
 {
 	const struct load_result *l = &r->result;
+	double got = machine_throughput(l, r->system->net->n_nodes);
 	uint32_t i;
 
 	facts_place(f, FACTS_AT_RESULTS);
 	facts_real_if(f, "fraction_of_peak", l->has_peak && l->has_throughput,
-		machine_run_fraction(r));
+		got * 1e9 / (double)l->peak_bps);
 	if (l->has_peak)
 		facts_real(f, "peak_GBps_per_node", (double)l->peak_bps / 1e9);
-	facts_real_if(f, "throughput_GBps_per_node", l->has_throughput,
-		machine_run_throughput(r));
+	facts_real_if(f, "throughput_GBps_per_node", l->has_throughput, got);
 	if (l->offered_bps)
 		facts_real(f, "offered_GBps_per_node",
 			(double)l->offered_bps / 1e9);

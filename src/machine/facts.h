@@ -21,12 +21,24 @@ enum facts_place {
 	FACTS_AT_BUDGET,
 };
 
-/* The keys weft, machine, shape and nodes, of which it has so many. */
+/* The keys machine and shape. */
 void facts_of_machine(struct facts *f, const struct machine *m);
+
+/* The name of a site, or of a port of it. */
+void facts_site(
+	struct facts *f, const char *key, const struct topo *t, router_id r);
+void facts_port(struct facts *f, const char *key, const struct topo *t,
+	router_id r, port_id p);
 
 /* Parameters with their values, as texts. */
 void facts_of_params(
 	struct facts *f, const char *key, const struct param_block *b);
+
+/* What sweeps and run files keep of a run and of a job: numbers, flat but for a
+ * group for each job. */
+struct jobs_part;
+void facts_of_figures(struct facts *f, const struct machine_run *r);
+void facts_of_job(struct facts *f, const struct jobs_part *p);
 
 /* Throughput, latency and the workload's own figures. */
 void facts_of_results(

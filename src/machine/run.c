@@ -196,6 +196,9 @@ static struct load *new_load(const struct machine_run *r,
 	l->begin = j->begin;
 	l->until = r->setup.until;
 	l->needs.arguments = r->setup.arguments;
+	l->topo = r->machine->topo;
+	l->route = r->machine->route;
+	l->link = &r->machine->link;
 	l->nic_ops = r->machine->nic;
 	l->parts = &r->machine->parts;
 	l->nic_params = r->machine->nic_params;
@@ -230,8 +233,7 @@ static struct load *make_load(const struct machine_run *r,
 		if (read_key(keys, j->keys[i], place, e))
 			return l;
 	if (!check_keys(r->machine, keys, e) && !load_check_keys(keys, e))
-		ops->init(l, r->machine->topo, r->machine->route,
-			&r->machine->link, e);
+		ops->init(l, e);
 	return l;
 }
 
@@ -324,7 +326,7 @@ static int build(struct machine_run *r, struct err *e)
 	};
 
 	if (l->ops->estimate)
-		s.bytes = l->ops->estimate(l, r->machine->topo);
+		s.bytes = l->ops->estimate(l);
 	r->system = system_new(r->machine, &s, e);
 	if (!r->system)
 		return -1;
@@ -368,26 +370,40 @@ int machine_run_open(
 	return -1;
 }
 
-int machine_run_perform(struct machine_run *r, struct err *e)
+static void note_result(struct machine_run *r)
 {
-	double start = machine_clock(), cpu = machine_cpu();
-	int failed;
-
-	r->is_performed = true;
-	failed = load_run(r->load, &r->result, e);
-	if (!failed && r->result.ending == LOAD_FINISHED)
-		failed = parts_audit(&r->system->parts, e);
-	r->wall_s = machine_clock() - start;
-	r->cpu_s = machine_cpu() - cpu;
-	if (failed)
-		return -1;
+	r->wall_s = machine_clock() - r->wall_s;
+	r->cpu_s = machine_cpu() - r->cpu_s;
 	r->digest = load_digest(r->load);
 	r->hops = net_total(r->system->net).hops;
 	r->delivered_hops = r->hops - net_hops_inside(r->system->net);
 	r->packets = net_total(r->system->net).delivered;
 	r->events = sim_n_events(r->system->net->sim);
 	r->memory = system_memory(r->system);
-	return 0;
+}
+
+int machine_run_go(struct machine_run *r, sim_time pause, struct err *e)
+{
+	int code;
+
+	if (!r->is_performed) {
+		r->is_performed = true;
+		r->wall_s = machine_clock();
+		r->cpu_s = machine_cpu();
+		load_begin(&r->course, r->load, &r->result);
+	}
+	code = load_go(&r->course, pause, e);
+	if (code <= 0)
+		return code;
+	if (load_end(&r->course, e))
+		return -1;
+	note_result(r);
+	return 1;
+}
+
+int machine_run_perform(struct machine_run *r, struct err *e)
+{
+	return machine_run_go(r, SIM_NEVER, e) < 0 ? -1 : 0;
 }
 
 void machine_run_close(struct machine_run *r)
@@ -406,121 +422,9 @@ void machine_run_close(struct machine_run *r)
 	machine_free(r->machine);
 }
 
-static double throughput(const struct load_result *l, uint32_t n_nodes)
+double machine_throughput(const struct load_result *l, uint32_t n_nodes)
 {
 	if (!l->has_throughput || !l->measured)
 		return 0;
 	return (double)l->bytes * 1e3 / (double)l->measured / n_nodes;
-}
-
-double machine_run_throughput(const struct machine_run *r)
-{
-	return throughput(&r->result, r->system->net->n_nodes);
-}
-
-double machine_run_fraction(const struct machine_run *r)
-{
-	return machine_run_throughput(r) * 1e9 / (double)r->result.peak_bps;
-}
-
-bool machine_run_figure(
-	const struct machine_run *r, const char *name, double *value)
-{
-	const struct load_result *l = &r->result;
-
-	if (!strcmp(name, "fraction_of_peak")) {
-		if (l->has_peak && l->has_throughput)
-			*value = machine_run_fraction(r);
-		return l->has_peak && l->has_throughput;
-	}
-	if (!strcmp(name, "throughput_GBps_per_node")) {
-		if (l->has_throughput)
-			*value = machine_run_throughput(r);
-		return l->has_throughput;
-	}
-	if (!strcmp(name, "hops_per_packet")) {
-		if (r->packets)
-			*value = (double)r->delivered_hops / (double)r->packets;
-		return r->packets > 0;
-	}
-	return load_find_figure(l, name, value);
-}
-
-static void each_latency(const struct hist *h,
-	void (*f)(void *arg, const char *name, double value), void *arg)
-{
-	if (!h->n)
-		return;
-	f(arg, "latency_mean_ns", sim_ns(hist_mean(h)));
-	f(arg, "latency_p50_ns", sim_ns(hist_quantile(h, 500)));
-	f(arg, "latency_p99_ns", sim_ns(hist_quantile(h, 990)));
-	f(arg, "latency_max_ns", sim_ns(h->max));
-}
-
-/* What is the same for a job and for a whole run. */
-static void each_rate(const struct load_result *l, uint32_t n_nodes,
-	void (*f)(void *arg, const char *name, double value), void *arg)
-{
-	double got = throughput(l, n_nodes);
-
-	if (l->has_throughput)
-		f(arg, "throughput_GBps_per_node", got);
-	if (l->has_throughput && l->has_peak)
-		f(arg, "fraction_of_peak", got * 1e9 / (double)l->peak_bps);
-}
-
-static void each_more(const struct load_result *l,
-	void (*f)(void *arg, const char *name, double value), void *arg)
-{
-	uint32_t i;
-
-	if (l->has_peak)
-		f(arg, "peak_GBps_per_node", (double)l->peak_bps / 1e9);
-	if (l->offered_bps)
-		f(arg, "offered_GBps_per_node", (double)l->offered_bps / 1e9);
-	each_latency(&l->latency, f, arg);
-	for (i = 0; i < l->n_figures; i++)
-		f(arg, l->figure[i].name, l->figure[i].value);
-}
-
-void machine_job_each(const struct jobs_part *p,
-	void (*f)(void *arg, const char *name, double value), void *arg)
-{
-	each_rate(p->result, p->place.n, f, arg);
-	each_more(p->result, f, arg);
-}
-
-/* A figure of a job, with the job's name before it. */
-struct named {
-	const char *name;
-	void (*f)(void *arg, const char *name, double value);
-	void *arg;
-};
-
-static void add_named(void *arg, const char *name, double value)
-{
-	struct named *n = arg;
-	char text[2 * JOBS_NAME];
-
-	snprintf(text, sizeof(text), "%s.%s", n->name, name);
-	n->f(n->arg, text, value);
-}
-
-void machine_run_each(const struct machine_run *r,
-	void (*f)(void *arg, const char *name, double value), void *arg)
-{
-	const struct jobs *j = jobs_of(r->load);
-	double value;
-	uint32_t i;
-
-	each_rate(&r->result, r->system->net->n_nodes, f, arg);
-	if (machine_run_figure(r, "hops_per_packet", &value))
-		f(arg, "hops_per_packet", value);
-	each_more(&r->result, f, arg);
-	for (i = 0; j && i < j->n; i++) {
-		struct named n = { j->part[i].name, f, arg };
-
-		machine_job_each(&j->part[i], add_named, &n);
-	}
-	f(arg, "sim_time_ns", sim_ns(r->result.end));
 }

@@ -60,6 +60,7 @@ struct machine_run {
 	struct system *system;
 	uint32_t threads; /* that it runs on */
 	bool is_performed; /* or was begun to be */
+	struct load_course course;
 	/* set by machine_run_perform() */
 	struct load_result result;
 	uint64_t digest, hops, packets, events, memory;
@@ -75,6 +76,8 @@ int machine_run_open(struct machine_run *r, const struct machine_run_setup *s,
 	struct err *e);
 /* Runs it to its end, once.  A deadlock is a result, not an error. */
 int machine_run_perform(struct machine_run *r, struct err *e);
+/* The same in pieces: load_go(). */
+int machine_run_go(struct machine_run *r, sim_time pause, struct err *e);
 /* Takes a zeroed one, too. */
 void machine_run_close(struct machine_run *r);
 
@@ -83,24 +86,13 @@ double machine_clock(void);
 double machine_cpu(void);
 
 /* Payload GB/s of each node; 0 where nothing was measured. */
-double machine_run_throughput(const struct machine_run *r);
-/* Of the peak; only where the result has one. */
-double machine_run_fraction(const struct machine_run *r);
+double machine_throughput(const struct load_result *l, uint32_t n_nodes);
 
-/* Every figure of a run that has ended, those that all workloads have too. */
+/* Every figure of a run that has ended (machine/facts.h), those of a job with
+ * its name before them, "job.time_ns". */
 void machine_run_each(const struct machine_run *r,
 	void (*f)(void *arg, const char *name, double value), void *arg);
-
-/* The same of one of several workloads. */
-struct jobs_part;
-void machine_job_each(const struct jobs_part *p,
-	void (*f)(void *arg, const char *name, double value), void *arg);
-
-/*
- * What `weft run --json` has under a name among its results: a figure of the
- * workload, fraction_of_peak, throughput_GBps_per_node; or hops_per_packet.
- * False where this run has none, and value is kept.
- */
+/* One of them.  False where this run has none, and value is kept. */
 bool machine_run_figure(
 	const struct machine_run *r, const char *name, double *value);
 

@@ -30,7 +30,8 @@ static void warn_short(const struct machine_run *r, char *text, size_t size)
 static void warn_shortfall(const struct machine_run *r, char *text, size_t size)
 {
 	double offered = (double)r->result.offered_bps / 1e9;
-	double part = offered > 0 ? machine_run_throughput(r) / offered : 1;
+	double got = machine_throughput(&r->result, r->machine->topo->n_nodes);
+	double part = offered > 0 ? got / offered : 1;
 	char name[RUN_WARNING];
 	double busy;
 

@@ -1,15 +1,13 @@
 /*
- * A guest of a network: something with buffers, tokens and decisions of its
- * own, a collective network say, that shares the routers' links and nothing
- * else of them.
+ * A guest of a network has its own buffers, tokens and decisions, for example a
+ * collective network, and shares only the links with the routers.  It requests
+ * links with router_ops.lend(), and is called when it gets one of them.  Its
+ * packets arrive as events of PHASE_GUEST, as do all of its events: numbers
+ * below NET_MOST_PORTS are heads of packets, by port, with the guest's own word
+ * as aux; all other numbers belong to the guest.  The time, gap, debt and retry
+ * of a link apply to its packets as to any other.
  *
- * It asks for links with router_ops.lend(), and is called when one of them is
- * its own.  What is sent arrives as an event of PHASE_GUEST, as do all of the
- * guest's events: with numbers below NET_MOST_PORTS the heads of packets, by
- * port, with the guest's own word as aux; all other numbers are its own.  A
- * link's time, its gap, its debt and its retry are those of any packet.
- *
- * Its router hands these events on, and they never come to a client.
+ * The router hands these events to the guest; clients never see them.
  */
 #ifndef NET_GUEST_H
 #define NET_GUEST_H
@@ -21,9 +19,9 @@ enum { NET_GUEST_PORTS = 16 };
 /* A packet that takes a link. */
 struct net_guest_packet {
 	packet_id id;
-	uint16_t aux; /* of the event at the far end */
-	uint16_t ports; /* links that the guest waits for from now on */
-	/* Between the router's part of a wire and its end. */
+	uint16_t aux; /* of the event at the receiving end */
+	uint16_t ports; /* links that the guest waits for now */
+	/* Time between the router's part of a wire and its end. */
 	sim_time logic;
 };
 
@@ -36,29 +34,29 @@ struct net_guest_ops {
 	void (*free)(struct net_guest *g);
 	void (*on_event)(struct net_guest *g, struct sim_worker *w, site_id s,
 		sim_time t, const struct sim_event *e);
-	/* A link that it asked for is its own, and has had no other packet
-	 * since free: what goes. */
+	/* The guest gets a link that it requested, which has been idle since
+	 * free: returns the packet to send. */
 	struct net_guest_packet (*send)(struct net_guest *g,
 		struct sim_worker *w, site_id s, port_id p, sim_time free,
 		sim_time t);
-	/* Chunks of a reception FIFO of its own are given back. */
+	/* Chunks of one of its reception FIFOs were freed. */
 	void (*release)(struct net_guest *g, struct sim_worker *w, site_id s,
 		uint32_t fifo, uint32_t chunks, sim_time t);
 
 	/* Only while nothing runs. */
 	uint64_t (*inside)(const struct net_guest *g); /* packets */
-	/* is_over: nothing is left to do. */
+	/* is_over: no events are left. */
 	int (*audit)(const struct net_guest *g, bool is_over, struct err *e);
 	/*
-	 * Packets that wait, when nothing can happen any more: how many, and
-	 * in lines which of them wait where, for what and since when.
+	 * Packets that wait forever: returns their number, and describes in
+	 * lines which of them wait where, for what and since when.
 	 */
 	uint64_t (*knot)(const struct net_guest *g, char *text, size_t size);
 	uint64_t (*memory)(const struct net_guest *g); /* bytes held */
 	/* "a packet of class route 3 from node 5" */
 	void (*name)(const struct net_guest *g, packet_id id, char *text,
 		size_t size);
-	/* What it sent by a port and received there. */
+	/* Counters of a port. */
 	struct net_counters (*counters)(
 		const struct net_guest *g, site_id s, port_id p);
 };

@@ -111,10 +111,10 @@ struct nic_ops {
 	 * receiver needs: they hold no pointers.
 	 */
 	size_t (*load_bytes)(const struct packet *p);
-	/* Where programs wait for good: what nodes have not done that others
-	 * wait for; NULL: it knows nothing.  Only while nothing runs. */
+	/* Explains a deadlock of programs: what nodes have not done that others
+	 * wait for; optional.  Only while nothing runs. */
 	void (*describe_stall)(const struct nic *nic, char *text, size_t size);
-	/* Whether an event is a clock for which nobody waits any more; NULL:
+	/* Whether an event is a clock that nothing waits for any more; NULL:
 	 * there are none.  Only while nothing runs. */
 	bool (*is_stale)(const struct nic *nic, const struct sim_event *e);
 	/*

@@ -23,6 +23,11 @@ static void fill(struct facts *f)
 	facts_place(f, 0);
 	facts_line(f, "long label of it", "{load_pct/100:.4f}, {time_ns:u}");
 	facts_line(f, NULL, "bare[, of {missing}][, {_none}][, {name}]");
+	facts_list(f, "_names");
+	facts_text(f, NULL, "x");
+	facts_text(f, NULL, "y");
+	facts_end(f);
+	facts_line(f, NULL, "{_names}");
 	facts_line(f, "absent", "[{missing} of {name}]");
 	facts_list(f, "events");
 	for (i = 0; i < 3; i++) {
@@ -74,6 +79,7 @@ static void people_read_lines_and_tables(void **state)
 	assert_string_equal(text,
 		"long label of it 0.3333, 41.23 us\n"
 		"bare, A+\n"
+		"x, y\n"
 		"event       0.5\n"
 		"            1.5, 3\n"
 		"    time  unit    lanes\n"

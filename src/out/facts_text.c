@@ -116,6 +116,16 @@ static bool is_one(const struct fact *x)
 	return fact_number(x, &value) && value == 1;
 }
 
+static void write_list(struct writer *w, const struct fact *x)
+{
+	const char *before = "";
+
+	for (x = x->first; x; x = x->next) {
+		fprintf(w->out, "%s%s", before, x->is.text);
+		before = ", ";
+	}
+}
+
 static void write_blank(struct writer *w, const char *at)
 {
 	struct blank b = read_blank(at);
@@ -127,6 +137,8 @@ static void write_blank(struct writer *w, const char *at)
 		fputs(is_one(x) ? "" : "s", w->out);
 	else if (x->type == FACT_TEXT)
 		write_text(w, &b, x->is.text);
+	else if (x->type == FACT_LIST)
+		write_list(w, x);
 	else if (!fact_number(x, &value))
 		write_text(w, &b, "-");
 	else if (x->type == FACT_REAL || b.as || b.times || b.over)
@@ -331,7 +343,8 @@ static void write_table(
 	for (row = row->first;
 		row && (!x->is.table.most || t.n_rows < x->is.table.most);
 		row = row->next)
-		add_row(&t, row, form);
+		if (row->type < FACT_LINE)
+			add_row(&t, row, form);
 	if (t.n_rows)
 		table_print(&t, p->out, p->width, p->is_bold);
 	table_fini(&t);

@@ -24,15 +24,13 @@ static void put_waiting(void *arg, const struct host_waiting *w)
 
 	host_describe(c->host, &told);
 	row_put_call(c->db,
-		&(struct row_call){
-			.id = c->id++,
+		&(struct row_call){ .id = c->id++,
 			.node = w->node,
 			.process = w->process,
 			.thread = w->thread,
 			.name = told.what,
 			.from_ps = w->since,
-			.to_ps = ROW_NULL,
-		},
+			.to_ps = ROW_NULL },
 		c->e);
 }
 

@@ -32,6 +32,8 @@ struct db {
 	bool is_new; /* there was no such file */
 	struct guard guard;
 	struct db_query *kept[N_TABLES];
+	char **text; /* those of db_keep() */
+	size_t n_texts;
 };
 
 struct db_query {
@@ -96,6 +98,9 @@ void db_close(struct db *d)
 	/* after that, for its journal has gone */
 	if (d->lock >= 0)
 		close(d->lock);
+	while (d->n_texts)
+		mem_free(d->text[--d->n_texts]);
+	mem_free(d->text);
 	mem_free(d->path);
 	mem_free(d->target);
 	mem_free(d);
@@ -111,6 +116,13 @@ void db_discard(struct db *d)
 const char *db_path(const struct db *d)
 {
 	return d->path;
+}
+
+char *db_keep(struct db *d, const char *text)
+{
+	d->text = mem_grow(d->text, d->n_texts + 1, sizeof(*d->text));
+	d->text[d->n_texts] = mem_text(text);
+	return d->text[d->n_texts++];
 }
 
 int db_attach(struct db *d, const char *path, const char *name, struct err *e)
@@ -133,24 +145,11 @@ int db_do(struct db *d, const char *sql, struct err *e)
 	return fail(d, e);
 }
 
-/* A number that the file's header has, -1 where it cannot be read. */
-static int64_t header(struct db *d, const char *pragma)
-{
-	struct err e = { 0 };
-	struct db_query *q = db_prepare(d, pragma, &e);
-	int64_t value = -1;
-
-	if (db_next(q))
-		value = db_int(q, 0);
-	db_finish(q);
-	return value;
-}
-
 /* A run that is killed before its first COMMIT leaves it so. */
 static bool is_empty(struct db *d)
 {
-	return !header(d, "PRAGMA application_id") &&
-	       !header(d, "PRAGMA schema_version");
+	return !guard_number(d->file, "PRAGMA application_id") &&
+	       !guard_number(d->file, "PRAGMA schema_version");
 }
 
 static int refuse_empty(const struct db *d, struct err *e)
@@ -167,9 +166,9 @@ static int check_ours(struct db *d, int64_t oldest, struct err *e)
 
 	if (is_empty(d))
 		return refuse_empty(d, e);
-	if (header(d, "PRAGMA application_id") != DB_APPLICATION)
+	if (guard_number(d->file, "PRAGMA application_id") != DB_APPLICATION)
 		return err_set(e, "%s: is not a run file", d->path);
-	schema = header(d, "PRAGMA user_version");
+	schema = guard_number(d->file, "PRAGMA user_version");
 	if (schema < oldest || schema > DB_SCHEMA)
 		return err_set(e,
 			"%s: is a run file of schema %lld, written by %s "
@@ -228,7 +227,7 @@ static int check_regular(const char *path, struct err *e)
 /* Readers need not know how old a file is. */
 static int complete(struct db *d, struct err *e)
 {
-	int64_t schema = header(d, "PRAGMA user_version");
+	int64_t schema = guard_number(d->file, "PRAGMA user_version");
 
 	return schema < DB_SCHEMA ? tables_complete(d, schema, e) : 0;
 }
@@ -544,12 +543,17 @@ const void *db_bytes(const struct db_query *q, int i, size_t *n)
 
 void db_json(struct json *j, const char *key, struct db_query *q, int i)
 {
-	if (db_is_null(q, i))
+	switch (sqlite3_column_type(q->statement, i)) {
+	case SQLITE_NULL:
 		json_null(j, key);
-	else if (db_is_whole(q, i))
+		break;
+	case SQLITE_INTEGER:
 		json_int(j, key, db_int(q, i));
-	else if (db_is_number(q, i))
+		break;
+	case SQLITE_FLOAT:
 		json_real(j, key, db_real(q, i));
-	else
+		break;
+	default:
 		json_text(j, key, db_text(q, i));
+	}
 }

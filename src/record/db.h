@@ -37,6 +37,8 @@ void db_close(struct db *d);
 /* Closes a file that was created, and removes it. */
 void db_discard(struct db *d);
 const char *db_path(const struct db *d);
+/* A copy of a text that stays until the file is closed. */
+char *db_keep(struct db *d, const char *text);
 /* Another run file beside it, whose tables are name.table; it was opened
  * before without an error. */
 int db_attach(struct db *d, const char *path, const char *name, struct err *e);

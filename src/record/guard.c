@@ -4,7 +4,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/mem.h"
 #include "record/tables.h"
 
 enum {
@@ -40,20 +39,25 @@ static bool is_allowed(const char *type, const char *sql)
 	return !strcmp(type, "index");
 }
 
+int64_t guard_number(sqlite3 *file, const char *sql)
+{
+	sqlite3_stmt *q = NULL;
+	int64_t n = -1;
+
+	if (sqlite3_prepare_v2(file, sql, -1, &q, NULL) == SQLITE_OK &&
+		sqlite3_step(q) == SQLITE_ROW)
+		n = sqlite3_column_int64(q, 0);
+	sqlite3_finalize(q);
+	return n;
+}
+
 /* Columns that are computed when they are read. */
 static bool has_computed(sqlite3 *file)
 {
-	sqlite3_stmt *q = NULL;
-	bool has = false;
-
-	if (sqlite3_prepare_v2(file,
-		    "SELECT 1 FROM sqlite_schema s JOIN pragma_table_xinfo("
-		    "s.name) x WHERE s.type = 'table' AND x.hidden <> 0"
-		    " LIMIT 1",
-		    -1, &q, NULL) == SQLITE_OK)
-		has = sqlite3_step(q) == SQLITE_ROW;
-	sqlite3_finalize(q);
-	return has;
+	return guard_number(file,
+		       "SELECT 1 FROM sqlite_schema s JOIN pragma_table_xinfo("
+		       "s.name) x WHERE s.type = 'table' AND x.hidden <> 0"
+		       " LIMIT 1") > 0;
 }
 
 static const char *text_of(sqlite3_stmt *q, int i)
@@ -157,19 +161,6 @@ static int on_step(void *arg)
 	return g->most && g->spent > g->most;
 }
 
-static int64_t count_pages(sqlite3 *file)
-{
-	sqlite3_stmt *q = NULL;
-	int64_t n = 0;
-
-	if (sqlite3_prepare_v2(file, "PRAGMA page_count", -1, &q, NULL) ==
-			SQLITE_OK &&
-		sqlite3_step(q) == SQLITE_ROW)
-		n = sqlite3_column_int64(q, 0);
-	sqlite3_finalize(q);
-	return n;
-}
-
 /* A function that gives rows declares a table when it is first named, which
  * looks like writing. */
 static void connect_functions(sqlite3 *file)
@@ -190,7 +181,8 @@ static void connect_functions(sqlite3 *file)
 void guard_reading(struct guard *g, sqlite3 *file)
 {
 	connect_functions(file);
-	g->most = LEAST_WORK + WORK_PER_PAGE * count_pages(file);
+	g->most = LEAST_WORK +
+		  WORK_PER_PAGE * guard_number(file, "PRAGMA page_count");
 	sqlite3_progress_handler(file, STEP, on_step, g);
 	sqlite3_set_authorizer(file, authorize, g);
 }

@@ -19,6 +19,9 @@ struct guard {
 /* Before anything of the file is read: it is data and runs nothing. */
 void guard_init(struct guard *g, sqlite3 *file);
 
+/* The one number that a question of our own gives; -1 where there is none. */
+int64_t guard_number(sqlite3 *file, const char *sql);
+
 /* Refuses a file that has what no run file has: triggers, views and columns
  * that compute, tables of modules. */
 int guard_check_schema(sqlite3 *file, const char *path, struct err *e);

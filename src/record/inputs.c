@@ -125,22 +125,9 @@ int record_inputs_write(
 
 	for (i = 0; i < in->n; i++)
 		row_put_input(d,
-			&(struct row_input){
-				.kind = in->of[i].kind,
+			&(struct row_input){ .kind = in->of[i].kind,
 				.path = in->of[i].path,
-				.hash = in->of[i].hash,
-			},
+				.hash = in->of[i].hash },
 			e);
 	return e->code ? -1 : 0;
-}
-
-int record_inputs_read(struct record_inputs *in, struct db *d, struct err *e)
-{
-	struct db_query *q = row_select(d, TABLE_input, "", e);
-	struct row_input row;
-
-	while (row_next_input(q, &row))
-		snprintf(push(in, row.kind, row.path)->hash, INPUT_HASH,
-			"%.16s", row.hash);
-	return db_finish(q);
 }

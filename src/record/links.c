@@ -29,22 +29,24 @@ static uint32_t find_name(struct record_links *k, const char *name)
 	return i;
 }
 
-static struct record_loads new_loads(const struct net *n, size_t most)
+/* Zeroed, and its own until the end. */
+static void *take(struct record_links *k, size_t n, size_t size)
 {
-	return (struct record_loads){
-		.use = mem_alloc(most, sizeof(uint16_t)),
-		.waiting = mem_alloc(most, sizeof(uint16_t)),
-		.tokens = n->book ? mem_alloc(most, sizeof(uint16_t)) : NULL,
-		.retries = n->retry ? mem_alloc(most, sizeof(uint16_t)) : NULL,
-	};
+	k->mine = mem_grow(k->mine, k->n_mine + 1, sizeof(*k->mine));
+	k->mine[k->n_mine] = mem_alloc(n, size);
+	return k->mine[k->n_mine++];
 }
 
-static void free_loads(struct record_loads *l)
+static struct record_loads new_loads(struct record_links *k, size_t most)
 {
-	mem_free(l->use);
-	mem_free(l->waiting);
-	mem_free(l->tokens);
-	mem_free(l->retries);
+	uint16_t *all = take(k, 4 * most, sizeof(*all));
+
+	return (struct record_loads){
+		.use = all,
+		.waiting = all + most,
+		.tokens = k->net->book ? all + 2 * most : NULL,
+		.retries = k->net->retry ? all + 3 * most : NULL,
+	};
 }
 
 static void add_channel(
@@ -56,11 +58,8 @@ static void add_channel(
 		.name = k->net->router[kind]->ops->channels[c],
 		.kind = kind,
 		.number = c,
-		.sent = mem_alloc(most, sizeof(*x->sent)),
-		.stayed = mem_alloc(most, sizeof(*x->stayed)),
-		.token_wait = mem_alloc(most, sizeof(*x->token_wait)),
-		.resent = mem_alloc(most, sizeof(*x->resent)),
-		.now = new_loads(k->net, most),
+		.past = take(k, most, sizeof(*x->past)),
+		.now = new_loads(k, most),
 	};
 }
 
@@ -85,8 +84,8 @@ void record_links_init(struct record_links *k, const struct net *n)
 	*k = (struct record_links){ .net = n };
 	net_links_init(&k->links, n);
 	most = k->links.n + 1;
-	k->at = mem_alloc((size_t)n->n_sites * n->n_ports, sizeof(*k->at));
-	k->name_of = mem_alloc(most, sizeof(*k->name_of));
+	k->at = take(k, (size_t)n->n_sites * n->n_ports, sizeof(*k->at));
+	k->name_of = take(k, most, sizeof(*k->name_of));
 	for (i = 0; i < k->links.n; i++) {
 		const struct net_link *l = &k->links.link[i];
 		char name[NAME_SIZE];
@@ -96,49 +95,28 @@ void record_links_init(struct record_links *k, const struct net *n)
 		k->at[(size_t)l->site * n->n_ports + l->port] = (uint32_t)i;
 		k->name_of[i] = find_name(k, name);
 	}
-	k->ps_per_byte = mem_alloc(n->topo->n_wires, sizeof(*k->ps_per_byte));
+	k->ps_per_byte = take(k, n->topo->n_wires, sizeof(*k->ps_per_byte));
 	for (i = 0; i < n->topo->n_wires; i++)
 		k->ps_per_byte[i] = 1e12 / (double)n->link.bps[i];
-	k->carried = mem_alloc(most, sizeof(*k->carried));
-	k->longest = mem_alloc(most * N_LONGEST, sizeof(*k->longest));
-	k->now = new_loads(n, most);
-	k->resent = mem_alloc(most, sizeof(*k->resent));
+	k->past = take(k, most, sizeof(*k->past));
+	k->longest = take(k, most * N_LONGEST, sizeof(*k->longest));
+	k->now = new_loads(k, most);
 	find_channels(k, most);
-	k->wanted = mem_alloc(most, sizeof(*k->wanted));
-	k->wanted_sum = mem_alloc(most, sizeof(*k->wanted_sum));
-	k->wanted_now = mem_alloc(most, sizeof(*k->wanted_now));
-	k->wants = mem_alloc(
-		(size_t)k->n_names * (k->n_names + 1) + 1, sizeof(*k->wants));
+	k->wanted = take(k, most, sizeof(*k->wanted));
+	k->wanted_now = take(k, most, sizeof(*k->wanted_now));
+	k->wants = take(k, (size_t)k->n_names * (k->n_names + 1) + 1,
+		sizeof(*k->wants));
 }
 
 void record_links_fini(struct record_links *k)
 {
-	uint32_t i;
-
-	for (i = 0; i < k->n_names; i++)
-		mem_free(k->name[i]);
+	while (k->n_names)
+		mem_free(k->name[--k->n_names]);
+	while (k->n_mine)
+		mem_free(k->mine[--k->n_mine]);
 	net_links_fini(&k->links);
 	mem_free(k->name);
-	mem_free(k->at);
-	mem_free(k->name_of);
-	mem_free(k->ps_per_byte);
-	mem_free(k->carried);
-	mem_free(k->longest);
-	free_loads(&k->now);
-	mem_free(k->resent);
-	while (k->n_channels) {
-		struct record_channel *x = &k->channel[--k->n_channels];
-
-		mem_free(x->sent);
-		mem_free(x->stayed);
-		mem_free(x->token_wait);
-		mem_free(x->resent);
-		free_loads(&x->now);
-	}
-	mem_free(k->wants);
-	mem_free(k->wanted);
-	mem_free(k->wanted_sum);
-	mem_free(k->wanted_now);
+	mem_free(k->mine);
 }
 
 /* --- samples --- */
@@ -193,17 +171,17 @@ static void sample_channel(struct record_links *k, struct record_channel *x,
 	if (!c->sent[at] && !c->stayed[at])
 		return; /* as before */
 	if (leads_to(x, k->net, l->to.router)) {
-		ps = (double)(c->sent[at] - x->sent[i]) *
+		ps = (double)(c->sent[at] - x->past[i].sent) *
 		     k->ps_per_byte[l->class];
 		x->now.use[i] = scaled(ps / span, RECORD_USE_SCALE);
-		x->is_used |= c->sent[at] != x->sent[i];
-		x->sent[i] = c->sent[at];
+		x->is_used |= c->sent[at] != x->past[i].sent;
+		x->past[i].sent = c->sent[at];
 	}
 	if (leads_to(x, k->net, l->site)) {
-		ps = (double)(c->stayed[at] - x->stayed[l->back]);
+		ps = (double)(c->stayed[at] - x->past[l->back].stayed);
 		x->now.waiting[l->back] =
 			scaled(ps / span, RECORD_WAITING_SCALE);
-		x->stayed[l->back] = c->stayed[at];
+		x->past[l->back].stayed = c->stayed[at];
 	}
 }
 
@@ -222,10 +200,10 @@ static void sample_tokens(struct record_links *k, size_t i, double span)
 		if (!leads_to(x, k->net, l->to.router))
 			continue;
 		x->now.tokens[i] =
-			scaled((double)(now - x->token_wait[i]) / span,
+			scaled((double)(now - x->past[i].token_wait) / span,
 				RECORD_TOKENS_SCALE);
-		sum += now - x->token_wait[i];
-		x->token_wait[i] = now;
+		sum += now - x->past[i].token_wait;
+		x->past[i].token_wait = now;
 	}
 	k->now.tokens[i] = scaled((double)sum / span, RECORD_TOKENS_SCALE);
 }
@@ -244,14 +222,14 @@ static void sample_retries(struct record_links *k, size_t i)
 		if (!leads_to(x, k->net, l->to.router))
 			continue;
 		x->now.retries[i] =
-			scaled((double)(now[x->number] - x->resent[i]), 1);
-		x->resent[i] = now[x->number];
+			scaled((double)(now[x->number] - x->past[i].resent), 1);
+		x->past[i].resent = now[x->number];
 	}
 	/* also a guest's, which are on none of these */
 	for (n = 0; n < NET_MOST_CHANNELS; n++)
 		sum += now[n];
-	k->now.retries[i] = scaled((double)(sum - k->resent[i]), 1);
-	k->resent[i] = sum;
+	k->now.retries[i] = scaled((double)(sum - k->past[i].resent), 1);
+	k->past[i].resent = sum;
 }
 
 /* A port's counters are of the link that leaves by it, and of the packets that
@@ -260,7 +238,8 @@ static uint64_t sample_port(
 	struct record_links *k, size_t i, double span, sim_time now)
 {
 	const struct net_link *l = &k->links.link[i];
-	struct net_carried *out = &k->carried[i], *in = &k->carried[l->back];
+	struct net_carried *out = &k->past[i].carried,
+			   *in = &k->past[l->back].carried;
 	struct net_counters c;
 	sim_time busy;
 	uint64_t came;
@@ -471,7 +450,7 @@ const uint16_t *record_links_wanted(struct record_links *k, int64_t n)
 	for (s = 0; s < k->net->n_sites; s++)
 		add_wanted(k, s);
 	for (i = 0; i < k->links.n; i++) {
-		k->wanted_sum[i] += k->wanted[i];
+		k->past[i].wanted += k->wanted[i];
 		k->wanted_now[i] = scaled(k->wanted[i], RECORD_WAITING_SCALE);
 	}
 	k->n_wanted++;
@@ -600,7 +579,7 @@ static void put_link(struct record_links *k, struct db *d, size_t i,
 		.token_wait_ps = sum.token_wait_ps,
 		.retries = sum.retries,
 		.channel = put_channels(k, d, i, x, e),
-		.wanted = k->n_wanted ? k->wanted_sum[i] / (double)k->n_wanted
+		.wanted = k->n_wanted ? k->past[i].wanted / (double)k->n_wanted
 				      : NAN,
 	};
 

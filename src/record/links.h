@@ -21,9 +21,10 @@ struct record_channel {
 	const char *name;
 	uint32_t kind, number;
 	bool is_used; /* in the sample */
-	uint64_t *sent; /* until the last sample: [link] */
-	sim_time *stayed, *token_wait;
-	uint64_t *resent;
+	struct record_past {
+		uint64_t sent, resent;
+		sim_time stayed, token_wait;
+	} * past; /* until the last sample: [link] */
 	struct record_loads now;
 };
 
@@ -35,19 +36,24 @@ struct record_links {
 	uint32_t n_names;
 	uint32_t *name_of; /* [link] */
 	double *ps_per_byte; /* [class of wires] */
-	struct net_carried *carried; /* [link] until the last sample */
+	struct record_link_past {
+		struct net_carried carried;
+		uint64_t resent;
+		/* packets that wait for it, of all samples that were looked at:
+		 * of many buffers not all are */
+		double wanted;
+	} * past; /* until the last sample: [link] */
 	/* Of all channels together, then of each: of both, packets. */
 	uint32_t *longest; /* [link * (1 + NET_MOST_CHANNELS)] */
 	struct record_loads now; /* of one sample */
-	uint64_t *resent; /* [link] until it */
 	struct record_channel channel[NET_KINDS * NET_MOST_CHANNELS];
 	uint32_t n_channels;
 	double *wants; /* [n_names][n_names + 1], of one look */
-	/* Packets that wait for each link, of all samples that were looked at:
-	 * of many buffers not all are. */
-	double *wanted_sum, *wanted; /* [link] */
+	double *wanted; /* [link] of one sample */
 	uint16_t *wanted_now;
 	uint64_t n_wanted, wanted_every;
+	void **mine; /* all of these arrays */
+	size_t n_mine;
 };
 
 void record_links_init(struct record_links *k, const struct net *n);

@@ -183,14 +183,12 @@ void record_classes_write(
 		for (c = 0; c < N_CAUSES; c++)
 			if (class[i].spent[c])
 				row_put_budget(d,
-					&(struct row_budget){
-						.class = name,
+					&(struct row_budget){ .class = name,
 						.messages =
 							(int64_t) class[i].n,
 						.cause = cause_keys[c],
 						.ps = (int64_t) class[i]
-							      .spent[c],
-					},
+							      .spent[c] },
 					e);
 	}
 }

@@ -15,17 +15,24 @@ char *record_meta(struct db *d, const char *key, struct err *e)
 	char *value;
 
 	db_bind_text(q, 1, key);
-	value = mem_text(db_next(q) ? db_text(q, 0) : "");
+	value = db_keep(d, db_next(q) ? db_text(q, 0) : "");
 	db_finish(q);
 	return value;
 }
 
+void record_put_text(
+	struct db *d, const char *key, const char *value, struct err *e)
+{
+	row_put_meta(d,
+		&(struct row_meta){
+			.key = key, .value = { .text = value ? value : "" } },
+		e);
+}
+
 int record_is_sweep(struct db *d, struct err *e)
 {
-	char *kind = record_meta(d, "kind", e);
-	bool is = !strcmp(kind, "sweep");
+	bool is = !strcmp(record_meta(d, "kind", e), "sweep");
 
-	mem_free(kind);
 	return e->code ? -1 : is;
 }
 
@@ -66,62 +73,46 @@ static char **read_arguments(
 	db_bind_text(q, 1, kind);
 	for (*n = 0; row_next_argument(q, &row);) {
 		value = mem_grow(value, *n + 2, sizeof(*value));
-		value[(*n)++] = mem_text(row.value);
+		value[(*n)++] = db_keep(d, row.value);
 		value[*n] = NULL;
 	}
 	db_finish(q);
 	return value;
 }
 
-static void free_texts(char **text, size_t n)
+/* NULL where it is empty. */
+static const char *option(struct db *d, const char *key, struct err *e)
 {
-	size_t i;
+	const char *value = record_meta(d, key, e);
 
-	for (i = 0; i < n; i++)
-		mem_free(text[i]);
-	mem_free(text);
+	return *value ? value : NULL;
 }
 
 int record_setup_read(struct record_setup *s, struct db *d, struct err *e)
 {
-	char *seed = record_meta(d, "seed", e);
-	char *until = record_meta(d, "until_ps", e);
-
 	memset(s, 0, sizeof(*s));
-	s->machine = record_meta(d, "machine", e);
-	s->shape = record_meta(d, "shape_given", e);
-	s->faults = record_meta(d, "faults", e);
-	s->workload = record_meta(d, "workload", e);
-	s->jobs = record_meta(d, "jobs", e);
 	s->plugins = read_arguments(d, "plugin", &s->n_plugins, e);
 	s->sets = read_arguments(d, "set", &s->setup.n_sets, e);
 	s->keys = read_arguments(d, "key", &s->setup.n_keys, e);
-	s->setup.machine = s->machine;
-	s->setup.shape = *s->shape ? s->shape : NULL;
-	s->setup.faults = *s->faults ? s->faults : NULL;
-	s->setup.workload = s->workload;
-	s->setup.jobs = *s->jobs ? s->jobs : NULL;
 	s->setup.sets = (const char *const *)s->sets;
 	s->setup.keys = (const char *const *)s->keys;
-	s->setup.seed = strtoull(seed, NULL, 10);
-	s->setup.until = strtoll(until, NULL, 10);
-	mem_free(seed);
-	mem_free(until);
-	if (!e->code && (!*s->machine || !*s->workload))
+	s->setup.machine = option(d, "machine", e);
+	s->setup.shape = option(d, "shape_given", e);
+	s->setup.faults = option(d, "faults", e);
+	s->setup.workload = option(d, "workload", e);
+	s->setup.jobs = option(d, "jobs", e);
+	s->setup.seed = strtoull(record_meta(d, "seed", e), NULL, 10);
+	s->setup.until = strtoll(record_meta(d, "until_ps", e), NULL, 10);
+	if (!s->setup.machine || !s->setup.workload)
 		err_set(e, "%s: does not say what was run", db_path(d));
 	return e->code ? -1 : 0;
 }
 
 void record_setup_free(struct record_setup *s)
 {
-	mem_free(s->machine);
-	mem_free(s->shape);
-	mem_free(s->faults);
-	mem_free(s->workload);
-	mem_free(s->jobs);
-	free_texts(s->plugins, s->n_plugins);
-	free_texts(s->sets, s->setup.n_sets);
-	free_texts(s->keys, s->setup.n_keys);
+	mem_free(s->plugins);
+	mem_free(s->sets);
+	mem_free(s->keys);
 }
 
 static uint64_t hash_block(uint64_t h, const struct param_block *b)

@@ -5,8 +5,12 @@
 #include "machine/run.h"
 #include "record/db.h"
 
-/* A value of the table meta; to be freed.  "" where it has none. */
+/* A value of the table meta, until the file is closed; "" where it has none. */
 char *record_meta(struct db *d, const char *key, struct err *e);
+
+/* Writes one; NULL is "". */
+void record_put_text(
+	struct db *d, const char *key, const char *value, struct err *e);
 
 /* Whether a file is one of a sweep: 1, 0, or -1 with the error. */
 int record_is_sweep(struct db *d, struct err *e);
@@ -16,11 +20,10 @@ struct db *record_open(const char *path, struct err *e);
 /* What people call a cause of the tables cause and spent. */
 const char *record_cause(const char *key);
 
-/* A run as it was asked for. */
+/* A run as it was asked for; texts stay until the file is closed. */
 struct record_setup {
 	struct machine_run_setup setup;
-	char *machine, *shape, *faults, *workload, *jobs; /* pointed to */
-	char **sets, **keys;
+	char **sets, **keys; /* pointed to */
 	/* What it was run with; setup has none of them, since whoever wrote the
 	 * file must not choose what is loaded. */
 	char **plugins;

@@ -33,17 +33,6 @@ struct record {
 
 /* --- what is known before --- */
 
-static void put_text(
-	struct db *d, const char *key, const char *value, struct err *e)
-{
-	row_put_meta(d,
-		&(struct row_meta){
-			.key = key,
-			.value = { .text = value ? value : "" },
-		},
-		e);
-}
-
 static void put_number(
 	struct db *d, const char *key, int64_t value, struct err *e)
 {
@@ -58,7 +47,7 @@ static void put_hash(
 	char text[24];
 
 	snprintf(text, sizeof(text), "%016" PRIx64, value);
-	put_text(d, key, text, e);
+	record_put_text(d, key, text, e);
 }
 
 /* All of a file, or "" where it cannot be read. */
@@ -80,7 +69,7 @@ static void put_file(
 {
 	char *text = read_text(path);
 
-	put_text(d, key, text, e);
+	record_put_text(d, key, text, e);
 	mem_free(text);
 }
 
@@ -111,27 +100,27 @@ static void put_setup(struct db *d, const struct machine_run *r,
 	char shape[PARAM_TEXT_MAX];
 
 	machine_shape(r->machine, shape, sizeof(shape));
-	put_text(d, "weft", WEFT_VERSION, e);
-	put_text(d, "ending", "stopped", e);
-	put_text(d, "command", command, e);
-	put_text(d, "machine", s->machine, e);
-	put_text(d, "machine_name", r->machine->header.name, e);
+	record_put_text(d, "weft", WEFT_VERSION, e);
+	record_put_text(d, "ending", "stopped", e);
+	record_put_text(d, "command", command, e);
+	record_put_text(d, "machine", s->machine, e);
+	record_put_text(d, "machine_name", r->machine->header.name, e);
 	put_file(d, "machine_file", r->machine->path, e);
-	put_text(d, "topology", r->machine->topo->ops->name, e);
-	put_text(d, "shape", shape, e);
-	put_text(d, "shape_given", s->shape, e);
-	put_text(d, "faults", s->faults, e);
+	record_put_text(d, "topology", r->machine->topo->ops->name, e);
+	record_put_text(d, "shape", shape, e);
+	record_put_text(d, "shape_given", s->shape, e);
+	record_put_text(d, "faults", s->faults, e);
 	put_file(d, "faults_file", s->faults, e);
-	put_text(d, "workload",
+	record_put_text(d, "workload",
 		s->load_arg && !s->program ? s->workload : r->load->ops->name,
 		e);
-	put_text(d, "jobs", s->jobs, e);
+	record_put_text(d, "jobs", s->jobs, e);
 	put_file(d, "jobs_file", s->jobs, e);
 	put_number(d, "nodes", r->system->net->n_nodes, e);
 	put_number(d, "seed", (int64_t)s->seed, e);
 	put_number(d, "until_ps", s->until, e);
 	put_number(d, "threads", r->threads, e);
-	put_text(d, "program", s->program, e);
+	record_put_text(d, "program", s->program, e);
 	put_arguments(d, "plugin", s->plugins, s->n_plugins, e);
 	put_arguments(d, "set", s->sets, s->n_sets, e);
 	put_arguments(d, "key", s->keys, s->n_keys, e);
@@ -166,8 +155,7 @@ static void put_sites(struct db *d, const struct topo *t, struct err *e)
 		topo_name_site(t, s, name, sizeof(name));
 		find_place(t, s, x);
 		row_put_site(d,
-			&(struct row_site){
-				.id = s,
+			&(struct row_site){ .id = s,
 				.name = name,
 				.is_node = s < t->n_nodes,
 				.x0 = x[0],
@@ -175,8 +163,7 @@ static void put_sites(struct db *d, const struct topo *t, struct err *e)
 				.x2 = x[2],
 				.x3 = x[3],
 				.x4 = x[4],
-				.x5 = x[5],
-			},
+				.x5 = x[5] },
 			e);
 	}
 }
@@ -312,8 +299,7 @@ static void put_latency(struct record *k, struct err *e)
 					.from_ps =
 						i ? hist_upper(i - 1) + 1 : 0,
 					.to_ps = hist_upper(i),
-					.count = (int64_t)h->bucket[i],
-				},
+					.count = (int64_t)h->bucket[i] },
 				e);
 }
 
@@ -325,10 +311,8 @@ static void put_causes(struct record *k, struct err *e)
 	book_sum(k->run->system->net->book, s);
 	for (c = 0; c < N_CAUSES; c++)
 		row_put_cause(k->db,
-			&(struct row_cause){
-				.name = cause_keys[c],
-				.ps = (int64_t)s->spent[c],
-			},
+			&(struct row_cause){ .name = cause_keys[c],
+				.ps = (int64_t)s->spent[c] },
 			e);
 	record_classes_write(s->class, k->db, e);
 	mem_free(s);
@@ -341,10 +325,8 @@ static void put_counters(struct record *k, struct err *e)
 
 	for (; c && c->key; c++)
 		row_put_counter(k->db,
-			&(struct row_counter){
-				.name = c->key,
-				.value = (int64_t)nic_sum(nic, c->key),
-			},
+			&(struct row_counter){ .name = c->key,
+				.value = (int64_t)nic_sum(nic, c->key) },
 			e);
 }
 
@@ -369,13 +351,13 @@ static int put_result(struct record *k, const char *ending, struct err *e)
 		put_causes(k, e);
 	if (k->messages)
 		put_messages(k, e);
-	put_text(k->db, "via", r->result.via, e);
-	put_text(k->db, "cycle", r->result.knot, e);
+	record_put_text(k->db, "via", r->result.via, e);
+	record_put_text(k->db, "cycle", r->result.knot, e);
 	put_hash(k->db, "digest", r->digest, e);
 	put_number(k->db, "end_ps", r->result.end, e);
 	put_number(k->db, "packets", (int64_t)r->packets, e);
 	put_number(k->db, "packet_hops", (int64_t)r->hops, e);
-	put_text(k->db, "ending", ending, e);
+	record_put_text(k->db, "ending", ending, e);
 	return e->code ? -1 : 0;
 }
 
@@ -397,6 +379,6 @@ void record_fail(struct record *k, const char *why)
 
 	if (k->n % SAMPLES_PER_BATCH)
 		db_do(k->db, "COMMIT", &e);
-	put_text(k->db, "ending", "failed", &e);
-	put_text(k->db, "error", why, &e);
+	record_put_text(k->db, "ending", "failed", &e);
+	record_put_text(k->db, "error", why, &e);
 }

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
-
 enum { SQL_SIZE = 2048 };
 
 #define END                                                                    \

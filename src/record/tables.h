@@ -90,6 +90,14 @@ enum table_number {
 	N_TABLES
 };
 
+/* Of any table. */
+#define END
+#define TABLE(row, ...) struct row_##row row;
+#define COLUMN(row, ...)
+union row {
+#include "record/columns.def"
+};
+
 extern const struct record_table record_tables[N_TABLES];
 
 /* Makes the tables, views and indices of one kind of files. */

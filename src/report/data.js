@@ -81,7 +81,7 @@ function useAt(run, link, step) {
 }
 
 const waitingTable = Float32Array.from({ length: 256 },
-	(_, i) => (Math.pow(2, i * 16 / 255) - 1) / 16);
+	(_, i) => (Math.pow(2, i * 16 / 255) - 1) / data.scales.waiting);
 
 function waitingAt(run, link, step) {
 	return step < 0 ? run.links.waiting[link]
@@ -99,7 +99,7 @@ function rareOf(run, name, link) {
 	const of = run.load[name], steps = run.load.steps;
 	const k = of ? of.links.indexOf(link) : -1;
 
-	return k < 0 ? null : Array.from(of.values.subarray(k * steps,
+	return k < 0 ? null : Array.from(of[name].subarray(k * steps,
 		(k + 1) * steps), v => Math.pow(2, v * 16 / 255) - 1);
 }
 
@@ -127,7 +127,7 @@ const quantities = {
 		top: run => topOf(run, "wanted"), table: waitingTable,
 		bytes: run => run.load.wanted,
 		text: v => round(v, 3) + " packets" },
-	waiting: { title: "packets waiting at its far end", at: waitingAt,
+	waiting: { title: "packets at its receiving end", at: waitingAt,
 		top: run => topOf(run, "waiting"), table: waitingTable,
 		bytes: run => run.load.waiting,
 		text: v => round(v, 3) + " packets" },

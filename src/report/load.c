@@ -17,7 +17,7 @@ enum {
 	MOST_SPARSE = 2048, /* links of which a page has what few have */
 };
 
-/* What channels have ends before WANTED. */
+/* A page has the first two of channels. */
 enum kind { USE, WAITING, TOKENS, RETRIES, WANTED, N_KINDS };
 
 static const char *const names[N_KINDS] = { "use", "waiting", "token_wait",
@@ -113,26 +113,20 @@ static int take_samples(struct load *l, struct db *d, struct err *e)
 	return db_finish(q);
 }
 
-/* Where the view channel_sample has the sample's times, too. */
 static int take_channel(
 	struct load *l, struct db *d, const char *channel, struct err *e)
 {
 	struct db_query *q = db_prepare(d,
-		"SELECT from_ps, to_ps, c.use, c.waiting, c.token_wait,"
-		" c.retries FROM channel_sample c JOIN sample ON n = c.sample"
-		" WHERE c.channel = ?",
+		"SELECT from_ps, to_ps, c.use, c.waiting FROM channel_sample c"
+		" JOIN sample ON n = c.sample WHERE c.channel = ?",
 		e);
-	uint32_t k;
+	struct row_list list[TOKENS];
 
 	db_bind_text(q, 1, channel);
 	while (db_next(q)) {
-		struct row_list list[WANTED];
-
-		for (k = 0; k < WANTED; k++)
-			list[k].bytes =
-				db_bytes(q, db_find(q, names[k]), &list[k].n);
-		take(l, list, WANTED, db_real(q, db_find(q, "from_ps")),
-			db_real(q, db_find(q, "to_ps")), e);
+		list[USE].bytes = db_bytes(q, 2, &list[USE].n);
+		list[WAITING].bytes = db_bytes(q, 3, &list[WAITING].n);
+		take(l, list, TOKENS, db_real(q, 0), db_real(q, 1), e);
 	}
 	return db_finish(q);
 }
@@ -206,18 +200,8 @@ static struct most *find_most(const struct load *l, enum kind k, size_t *n)
 	return m;
 }
 
-static void write_links(const struct most *m, size_t n, struct json *j)
-{
-	struct pack p = { 0 };
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		pack_add(&p, (double)m[i].link);
-	pack_write(&p, j, "links");
-}
-
 static void write_values(const struct load *l, enum kind k,
-	const struct most *m, size_t n, const char *key, struct json *j)
+	const struct most *m, size_t n, struct json *j)
 {
 	struct pack p = { 0 };
 	size_t i, t;
@@ -226,40 +210,34 @@ static void write_values(const struct load *l, enum kind k,
 		for (t = 0; t < l->n_steps; t++)
 			pack_value(
 				&p, k, (double)l->of[k][t * l->n + m[i].link]);
-	pack_write(&p, j, key);
+	pack_write(&p, j, names[k]);
+}
+
+/* Some kinds of the links that have most of the first one, into an object that
+ * is open. */
+static void write_some(
+	const struct load *l, enum kind first, enum kind end, struct json *j)
+{
+	struct pack links = { 0 };
+	size_t n, i;
+	struct most *m = find_most(l, first, &n);
+	uint32_t k;
+
+	for (i = 0; i < n; i++)
+		pack_add(&links, (double)m[i].link);
+	pack_write(&links, j, "links");
+	for (k = first; k < end; k++)
+		write_values(l, k, m, n, j);
+	mem_free(m);
 }
 
 static void write_rare(const struct load *l, enum kind k, struct json *j)
 {
-	size_t n;
-	struct most *m = find_most(l, k, &n);
-
-	if (n) {
-		json_object(j, names[k]);
-		write_links(m, n, j);
-		write_values(l, k, m, n, "values", j);
-		json_end(j, '}');
-	}
-	mem_free(m);
-}
-
-/* --- of channels --- */
-
-static void write_channel(
-	const struct load *l, const char *name, struct json *j)
-{
-	size_t n;
-	struct most *m = find_most(l, USE, &n);
-	uint32_t k;
-
-	json_object(j, NULL);
-	json_text(j, "channel", name);
-	write_links(m, n, j);
-	for (k = 0; k < N_KINDS; k++)
-		if (l->of[k])
-			write_values(l, k, m, n, names[k], j);
+	if (!l->of[k])
+		return;
+	json_object(j, names[k]);
+	write_some(l, k, k + 1, j);
 	json_end(j, '}');
-	mem_free(m);
 }
 
 /* Where several have been used; each has a list of its own, as links lead to
@@ -274,8 +252,12 @@ static int write_channels(
 	json_array(j, "channels");
 	while (db_next(q)) {
 		take_channel(l, d, db_text(q, 0), e);
-		if (l->of[USE])
-			write_channel(l, db_text(q, 0), j);
+		if (l->of[USE]) {
+			json_object(j, NULL);
+			json_text(j, "channel", db_text(q, 0));
+			write_some(l, USE, TOKENS, j);
+			json_end(j, '}');
+		}
 		empty(l);
 	}
 	json_end(j, ']');
@@ -308,7 +290,6 @@ int report_load(struct db *d, size_t n_links, struct json *j, struct err *e)
 {
 	struct load l = { .n = n_links };
 	double end = 0;
-	uint32_t k;
 
 	if (find_end(d, &l.n_steps, &end, e))
 		return -1;
@@ -326,9 +307,8 @@ int report_load(struct db *d, size_t n_links, struct json *j, struct err *e)
 	write_all(&l, USE, j);
 	write_all(&l, WAITING, j);
 	write_all(&l, WANTED, j);
-	for (k = TOKENS; k < WANTED; k++)
-		if (l.of[k])
-			write_rare(&l, k, j);
+	write_rare(&l, TOKENS, j);
+	write_rare(&l, RETRIES, j);
 	empty(&l);
 	write_channels(d, &l, j, e);
 	json_end(j, '}');

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "record/read.h"
+#include "record/tables.h"
 
 static int write_file(struct db *d, struct json *j, struct err *e)
 {
@@ -19,6 +20,15 @@ static int write_file(struct db *d, struct json *j, struct err *e)
 	failed = is_sweep ? report_sweep(d, j, e) : report_run(d, j, e);
 	json_end(j, '}');
 	return failed ? -1 : 0;
+}
+
+/* Parts of one packet in what a page has over time. */
+static void write_scales(struct json *j)
+{
+	json_object(j, "scales");
+	json_int(j, "waiting", RECORD_WAITING_SCALE);
+	json_int(j, "token_wait", RECORD_TOKENS_SCALE);
+	json_end(j, '}');
 }
 
 /* No text of a file may end the element that the data stand in. */
@@ -48,6 +58,7 @@ int report_write(struct db *const *file, size_t n, FILE *out, struct err *e)
 	json_init(&j, data);
 	json_object(&j, NULL);
 	json_text(&j, "weft", WEFT_VERSION);
+	write_scales(&j);
 	json_array(&j, "files");
 	for (i = 0; i < n && !failed; i++)
 		failed = write_file(file[i], &j, e);

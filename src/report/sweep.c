@@ -1,5 +1,4 @@
 /* A sweep's points: means over seeds, with their confidence. */
-#include "base/mem.h"
 #include "record/axes.h"
 #include "record/curves.h"
 #include "record/read.h"
@@ -51,10 +50,8 @@ int report_sweep(struct db *d, struct json *j, struct err *e)
 		" FROM point p JOIN value v ON v.point = p.id"
 		" GROUP BY p.grp, v.name ORDER BY min(p.id), min(v.rowid)",
 		e);
-	char *what = record_meta(d, "what", e);
 
-	json_text(j, "what", what);
-	mem_free(what);
+	json_text(j, "what", record_meta(d, "what", e));
 	db_bind_int(q, 1, LOAD_SATURATED);
 	json_array(j, "points");
 	while (db_next(q))

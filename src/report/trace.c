@@ -246,19 +246,34 @@ static struct place *part_of(struct trace *t, size_t site, const char *part)
 
 /* --- what a run file has --- */
 
-static void read_sites(struct trace *t)
+/* Rows of a table, one after the other. */
+static void write_each(struct trace *t, enum table_number table,
+	const char *order, void (*write)(struct trace *t, const void *row))
 {
-	struct db_query *q = row_select(t->db, TABLE_site, "ORDER BY id", t->e);
-	struct row_site row;
+	struct db_query *q = row_select(t->db, table, order, t->e);
+	union row row;
 
-	for (; row_next_site(q, &row); t->n_sites++) {
-		t->site = mem_grow(t->site, t->n_sites + 1, sizeof(*t->site));
-		t->is_node = mem_grow(
-			t->is_node, t->n_sites + 1, sizeof(*t->is_node));
-		t->is_node[t->n_sites] = row.is_node != 0;
-		t->site[t->n_sites] = mem_text(row.name);
-	}
+	while (row_next(q, table, &row))
+		write(t, &row);
 	db_finish(q);
+}
+
+static void add_site(struct trace *t, const void *row)
+{
+	const struct row_site *s = row;
+
+	t->site = mem_grow(t->site, t->n_sites + 1, sizeof(*t->site));
+	t->is_node = mem_grow(t->is_node, t->n_sites + 1, sizeof(*t->is_node));
+	t->is_node[t->n_sites] = s->is_node != 0;
+	t->site[t->n_sites++] = mem_text(s->name);
+}
+
+static void add_link(struct trace *t, const void *row)
+{
+	const struct row_link *l = row;
+
+	t->link = mem_grow(t->link, t->n_links + 1, sizeof(*t->link));
+	t->link[t->n_links++] = mem_text(l->name);
 }
 
 static bool is_site(const struct trace *t, int64_t site)
@@ -308,8 +323,9 @@ static void write_instant(struct trace *t, const struct place *p, int64_t at,
 }
 
 /* A message's time at its sender, and the instant at its receiver. */
-static void write_message(struct trace *t, const struct row_message *m)
+static void write_message(struct trace *t, const void *row)
 {
+	const struct row_message *m = row;
 	uint64_t flow = 1 + (uint64_t)m->id, track;
 	char name[NAME_SIZE];
 
@@ -327,17 +343,6 @@ static void write_message(struct trace *t, const struct row_message *m)
 		name, t->site[m->node], EVENT_FLOW_END, flow);
 }
 
-static void write_messages(struct trace *t)
-{
-	struct db_query *q =
-		row_select(t->db, TABLE_message, "ORDER BY start_ps, id", t->e);
-	struct row_message row;
-
-	while (row_next_message(q, &row))
-		write_message(t, &row);
-	db_finish(q);
-}
-
 static struct place *process_of(struct trace *t, int64_t node, int64_t process)
 {
 	char part[NAME_SIZE];
@@ -347,31 +352,26 @@ static struct place *process_of(struct trace *t, int64_t node, int64_t process)
 }
 
 /* A call that never came back has no end. */
-static void write_calls(struct trace *t)
+static void write_call(struct trace *t, const void *row)
 {
-	struct db_query *q =
-		row_select(t->db, TABLE_call, "ORDER BY from_ps, id", t->e);
-	struct row_call c;
+	const struct row_call *c = row;
+	int64_t to = c->to_ps == ROW_NULL ? INT64_MAX : c->to_ps;
+	uint64_t track;
 
-	while (row_next_call(q, &c)) {
-		int64_t to = c.to_ps == ROW_NULL ? INT64_MAX : c.to_ps;
-		uint64_t track;
-
-		if (!is_site(t, c.node) || !are_times(t, c.from_ps, to))
-			break;
-		track = begin_slice(t, process_of(t, c.node, c.process),
-			"calls", c.from_ps, to, c.name);
-		if (to == INT64_MAX)
-			end_event(t);
-		else
-			end_slice(t, to, track);
-	}
-	db_finish(q);
+	if (!is_site(t, c->node) || !are_times(t, c->from_ps, to))
+		return;
+	track = begin_slice(t, process_of(t, c->node, c->process), "calls",
+		c->from_ps, to, c->name);
+	if (to == INT64_MAX)
+		end_event(t);
+	else
+		end_slice(t, to, track);
 }
 
 /* A flow leads from its sender to its receiver. */
-static void write_transfer(struct trace *t, const struct row_transfer *x)
+static void write_transfer(struct trace *t, const void *row)
 {
+	const struct row_transfer *x = row;
 	uint64_t flow = UINT64_C(1) << 62 | (uint64_t)x->id;
 	int64_t sent = x->sent_ps == ROW_NULL ? 0 : x->sent_ps;
 	bool has_come = x->received_ps != ROW_NULL;
@@ -394,20 +394,10 @@ static void write_transfer(struct trace *t, const struct row_transfer *x)
 			x->received_ps, name, NULL, EVENT_FLOW_END, flow);
 }
 
-static void write_transfers(struct trace *t)
-{
-	struct db_query *q =
-		row_select(t->db, TABLE_transfer, "ORDER BY id", t->e);
-	struct row_transfer row;
-
-	while (row_next_transfer(q, &row))
-		write_transfer(t, &row);
-	db_finish(q);
-}
-
 /* A step of a slow message: in a part of a site, or on a link. */
-static void write_hop(struct trace *t, const struct row_hop *h)
+static void write_hop(struct trace *t, const void *row)
 {
+	const struct row_hop *h = row;
 	uint64_t flow = UINT64_C(1) << 32 | (uint64_t)h->message, track;
 	bool has_link = h->link >= 0 && (uint64_t)h->link < t->n_links;
 	const char *link = has_link ? t->link[h->link] : "";
@@ -426,35 +416,12 @@ static void write_hop(struct trace *t, const struct row_hop *h)
 	end_slice(t, h->to_ps, track);
 }
 
-static void write_hops(struct trace *t)
-{
-	struct db_query *q = row_select(
-		t->db, TABLE_hop, "ORDER BY from_ps, message, n", t->e);
-	struct row_hop row;
-
-	while (row_next_hop(q, &row))
-		write_hop(t, &row);
-	db_finish(q);
-}
-
 /* --- counters --- */
 
 struct counted_link {
 	size_t id;
 	uint64_t use, waiting; /* tracks */
 };
-
-static void read_links(struct trace *t)
-{
-	struct db_query *q = row_select(t->db, TABLE_link, "ORDER BY id", t->e);
-	struct row_link row;
-
-	while (row_next_link(q, &row)) {
-		t->link = mem_grow(t->link, t->n_links + 1, sizeof(*t->link));
-		t->link[t->n_links++] = mem_text(row.name);
-	}
-	db_finish(q);
-}
 
 static size_t find_busiest(struct trace *t, struct counted_link *l)
 {
@@ -551,13 +518,13 @@ int trace_write(struct db *d, FILE *f, struct err *e)
 	add_group(&t, OF_NODES, "nodes");
 	add_group(&t, OF_SWITCHES, "switches");
 	add_group(&t, OF_LINKS, "the busiest links");
-	read_sites(&t);
-	read_links(&t);
+	write_each(&t, TABLE_site, "ORDER BY id", add_site);
+	write_each(&t, TABLE_link, "ORDER BY id", add_link);
 	write_samples(&t);
-	write_messages(&t);
-	write_hops(&t);
-	write_calls(&t);
-	write_transfers(&t);
+	write_each(&t, TABLE_message, "ORDER BY start_ps, id", write_message);
+	write_each(&t, TABLE_hop, "ORDER BY from_ps, message, n", write_hop);
+	write_each(&t, TABLE_call, "ORDER BY from_ps, id", write_call);
+	write_each(&t, TABLE_transfer, "ORDER BY id", write_transfer);
 	fini(&t);
 	return e->code ? -1 : 0;
 }

@@ -1,9 +1,8 @@
 /*
- * A channel dependency graph: an edge leads from a channel to each channel
- * that a packet in it may wait for.  Packets can wait for each other in a
- * circle only along a cycle of it.  What a vertex stands for (a channel, a
- * whole ring) is the caller's business, and so are the edges: they are asked
- * for one by one and never stored.
+ * A channel dependency graph: an edge leads from a channel to each channel that
+ * a packet in it may wait for.  Packets can wait for each other in a circle
+ * only along a cycle of it.  The caller defines vertices (channels, whole
+ * rings) and edges, which are requested one by one and never stored.
  */
 #ifndef ROUTE_CDG_H
 #define ROUTE_CDG_H
@@ -16,9 +15,8 @@ struct cdg {
 	uint32_t n; /* vertices */
 	const void *arg;
 	/*
-	 * A vertex that v may wait for, each once or more, and CDG_NONE after
-	 * the last.  *at says how far the answers have come: it is 0 at first,
-	 * and the function keeps there what it likes.
+	 * Returns the vertices that v may wait for, each once or more, and then
+	 * CDG_NONE. *at is 0 at first; the function keeps its position there.
 	 */
 	uint32_t (*next)(const void *arg, uint32_t v, uint32_t *at);
 };
@@ -27,7 +25,7 @@ struct cdg {
 struct cdg_cycle {
 	uint32_t *vertex; /* to be freed with mem_free() */
 	uint32_t n; /* 0: there is no cycle */
-	uint64_t n_edges; /* looked at: all of them where there is no cycle */
+	uint64_t n_edges; /* visited: all of them if there is no cycle */
 };
 
 /* Finds one cycle, the shortest of those through some vertex of it. */

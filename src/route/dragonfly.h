@@ -1,23 +1,22 @@
 /*
- * Ways through a dragonfly.
+ * Routes through a dragonfly.
  *
- * The minimal way between two groups is a local hop to the router with a
+ * The minimal route between two groups is a local hop to the router with a
  * global link to the other group, that link, and a local hop to the
- * destination's router; a local hop is left out where it leads nowhere.
- * Valiant's way goes to a group first that is drawn at random, and minimally
- * from there on, so that no pattern of traffic is worse than another.  Inside
- * a group all ways are minimal.
+ * destination's router; unnecessary local hops are left out.  A Valiant route
+ * first goes to a random group, and minimally from there, so that no traffic
+ * pattern is worse than another.  Inside a group all routes are minimal.
  *
- * A sender names a way by a number: of m links between two groups that is the
- * one to take, and for Valiant also the group, number / m.  Where it names
- * none the number is drawn: for each packet, or for packets that keep their
- * order by source and destination, so that all of a flow go one way.
+ * A sender names a route by a number: it selects one of the m links between two
+ * groups, and for Valiant also the group, number / m.  If the sender names
+ * none, the number is random: for each packet, or, for packets that keep their
+ * order, a function of source and destination.
  *
- * A packet's channel is the number of global links that it has passed.  On
- * one channel a local hop is followed by a global one and that by a hop of the
- * next channel, so no channel waits for itself: minimal ways need two, and
- * Valiant's three.  Answers of a network interface share them with requests,
- * for interfaces take in what comes whether or not they can send.
+ * A packet's channel is the number of global links that it has passed.  On one
+ * channel a local hop is followed by a global hop, and that by a hop of the
+ * next channel, so no channel waits for itself: minimal routes need two
+ * channels, Valiant routes three.  Answers of a network interface share them
+ * with requests, since interfaces accept packets whether or not they can send.
  */
 #ifndef ROUTE_DRAGONFLY_H
 #define ROUTE_DRAGONFLY_H

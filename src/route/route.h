@@ -1,5 +1,4 @@
-/* What routings and routers share; what a routing is is in
- * weft/plugin/route.h. */
+/* Common code of routings and routers; weft/plugin/route.h defines routings. */
 #ifndef ROUTE_ROUTE_H
 #define ROUTE_ROUTE_H
 
@@ -13,30 +12,29 @@
 enum { ROUTE_TABLE_PORTS = 16, ROUTE_COORDS = 8 };
 
 /*
- * Where what a packet may do follows from its hint bits: tables over all sets
- * of bits, so that a hop needs no call.
+ * For routings whose steps depend on hint bits: tables over all sets of bits,
+ * so that a hop needs no call.
  */
 struct route_tables {
 	const uint8_t *first; /* the deterministic port */
 	const uint16_t *const *allowed; /* [zone] of a dynamic packet */
-	/* A hop that came in at a port is one of a dimension; when that is
-	 * done, these bits are left. */
+	/* The dimension of a hop that arrived at a port; when it is finished,
+	 * these bits remain. */
 	uint8_t dim[ROUTE_TABLE_PORTS];
 	uint16_t rest[ROUTE_TABLE_PORTS];
 };
 
 /*
- * Where packets go round rings of nodes in an order of directions, which are
- * ports, and change from channel 0 to 1 where a ring closes.  A packet's way
- * has the directions that it has still to go in, by their places in the order,
- * the one that it goes in, and the hops that are left in that, from these bits
- * on.
+ * For packets on rings of nodes in an order of directions, which are ports,
+ * that change from channel 0 to 1 where a ring closes.  A packet's way has its
+ * remaining directions, by their positions in the order, the current direction,
+ * and the remaining hops in it, from these bits on.
  */
 struct route_rings {
 	uint16_t *closing; /* [router] ports whose links close a ring */
 	uint16_t (*coord)[ROUTE_COORDS]; /* [router] */
 	uint16_t dim[PACKET_DIMS]; /* routers along each */
-	uint8_t dir[2 * PACKET_DIMS]; /* by place in the order */
+	uint8_t dir[2 * PACKET_DIMS]; /* by position in the order */
 };
 
 enum {
@@ -47,8 +45,8 @@ enum {
 };
 
 /*
- * Which channels packets may ask for behind each: after[] has, for a router,
- * port and channel, and for each channel, the ports of the next router.
+ * Dependencies of channels: after[] has, for a router, port and channel, and
+ * for each next channel, the ports of the next router.
  */
 struct route_graph {
 	const struct topo *topo;
@@ -56,24 +54,24 @@ struct route_graph {
 	port_mask *after; /* [router][port][channel][next channel] */
 };
 
-/* What a walk along a routing's ways found. */
+/* The result of a walk along the routes of a routing. */
 struct route_walks {
 	uint64_t n_routes; /* walked */
-	uint64_t n_missing; /* pairs of nodes without any, such as: */
+	uint64_t n_missing; /* pairs of nodes without a route, such as: */
 	uint32_t src, dst;
-	bool is_broken; /* or: this one does not lead to its end */
+	bool is_broken; /* or: this route does not reach its destination */
 	uint32_t number;
 	const char *how;
 };
 
-/* What a router keeps of it in the packet. */
+/* Stores a step in the packet. */
 static inline void route_keep(struct packet *p, struct route_step s)
 {
 	p->escape = (uint8_t)s.escape;
 	p->ask = (uint16_t)s.ports;
 }
 
-/* Sets escape and ask by a packet's hints. */
+/* Sets escape and ask from a packet's hints. */
 static inline void route_look_up(const struct route_tables *t, struct packet *p)
 {
 	p->escape = t->first[p->hints];
@@ -81,18 +79,19 @@ static inline void route_look_up(const struct route_tables *t, struct packet *p)
 					   : (uint16_t)0;
 }
 
-/* The same after a hop that came in at a port. */
+/* The same after a hop that arrived at a port. */
 static inline void route_hop(
 	const struct route_tables *t, struct packet *p, port_id in)
 {
 	/* It left its last router by the port opposite to this one. */
 	if (--p->left[t->dim[in]])
-		return; /* as before: the dimension is not done */
+		return; /* unchanged: the dimension is not finished */
 	p->hints &= t->rest[in];
 	route_look_up(t, p);
 }
 
-/* A packet on rings that goes straight on; false where it turns or is there. */
+/* Handles a packet on rings that continues straight on; false if it turns or
+ * has arrived. */
 static inline bool route_runs_on(
 	const struct route_rings *r, struct packet *p, router_id at, port_id in)
 {
@@ -103,7 +102,7 @@ static inline bool route_runs_on(
 	return true;
 }
 
-/* One that does not: sets escape, ask and channel. */
+/* Handles a packet that does not: sets escape, ask and channel. */
 static inline void route_turns(
 	const struct route_rings *r, struct packet *p, router_id at)
 {
@@ -128,23 +127,24 @@ static inline void route_turns(
 	p->channel = r->closing[at] >> dir & 1;
 }
 
-/* Switches that a packet which carries its route has still to pass, beyond
- * the one that it is in. */
+/* Number of switches that a packet with a carried route has still to pass,
+ * beyond the current one. */
 static inline uint32_t route_left(const struct packet *p)
 {
 	return (uint32_t)(p->way >> 60);
 }
 
-/* What around() made. */
+/* Frees a routing of around(). */
 void route_free(struct route *r);
 
-/* By tables or not: a packet at its source, and one that has come in. */
+/* With or without tables: a packet at its source, and one that has arrived at a
+ * router. */
 void route_begin(const struct route *r, struct packet *p);
 struct route_step route_arrive(
 	const struct route *r, struct packet *p, router_id at, port_id in);
 
-/* Whether requests and answers, which are PACKET_HIGH, go by the same channels:
- * the routing names these, or makes both packets of one kind. */
+/* Whether requests and answers, which are PACKET_HIGH, use the same channels:
+ * the routing names the channels, or gives both packets one kind. */
 bool route_merges(const struct route *r, const struct topo *t);
 
 /* Makes a graph without edges; to be freed with route_graph_fini(). */
@@ -152,14 +152,14 @@ void route_graph_init(
 	struct route_graph *g, const struct topo *t, uint32_t n_channels);
 void route_graph_fini(struct route_graph *g);
 
-/* A channel as a number: one of n_routers * n_ports * n_channels. */
+/* Number of a channel, below n_routers * n_ports * n_channels. */
 static inline uint32_t route_vertex(
 	const struct route_graph *g, router_id r, port_id p, uint32_t channel)
 {
 	return (r * g->topo->n_ports + p) * g->n_channels + channel;
 }
 
-/* Behind a channel some ports of the next router may be asked for. */
+/* Adds dependencies of a channel on some ports of the next router. */
 static inline void route_add(const struct route_graph *g, uint32_t vertex,
 	port_mask ports, uint32_t channel)
 {
@@ -167,16 +167,16 @@ static inline void route_add(const struct route_graph *g, uint32_t vertex,
 }
 
 /*
- * Follows every way that next() offers, from every node to every other one,
- * by each way that a sender can name.
+ * Follows every route that next() offers, from every node to every other, by
+ * each route that a sender can name.
  */
 void route_follow(
 	const struct route *r, struct route_graph *g, struct route_walks *w);
 
 /*
- * After init(), for routings from outside: follows ways of many pairs of nodes,
- * and says what is wrong with the steps that next() gives.  No more channels
- * than the router has are right.
+ * After init(), for routings of plugins: follows the routes of many pairs of
+ * nodes, and reports errors in the steps of next(), including more channels
+ * than the router has.
  */
 int route_look(const struct route *r, uint32_t most_channels, struct err *e);
 

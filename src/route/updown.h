@@ -1,23 +1,23 @@
 /*
- * Source routes on a fat tree: up to a switch that is above both nodes, then
- * down.  A packet carries the output port of every switch that it will pass;
- * each takes the first off.
+ * Source routes on a fat tree: up to a switch above both nodes, then down.  A
+ * packet carries the output port of every switch on its route; each switch
+ * removes the first one.
  *
- * A node stores up to 64 routes to each other one, which differ in the
- * up-links that they take: route n adds n's digits, the lowest first, to those
- * of the node's own number.  So route 0 of each node goes up by links that no
- * other node's route 0 uses (in a full tree), and wherever low digits of the
- * source follow from those of the destination, as in shifts and complements,
- * down by such links, too.
+ * A node stores up to 64 routes to each other node, with different up-links:
+ * route n adds the digits of n, the lowest first, to those of the node's own
+ * number.  So route 0 of each node goes up by links that no other node's route
+ * 0 uses (in a full tree).  If low digits of the source follow from those of
+ * the destination, as in shifts and complements, this holds for the way down,
+ * too.
  *
- * A broadcast goes up to a switch that is above its sender and all nodes of its
- * range, by one of as many ways as there are such switches; there and below
- * every switch sends it by all ports that lead to nodes of the range.  The
- * nodes may be any that follow each other, the sender among them or not.
+ * A broadcast goes up to a switch above its sender and all nodes of its range,
+ * by one of as many routes as there are such switches.  From there every switch
+ * sends it by all ports that lead to nodes of the range.  The range may be any
+ * consecutive nodes, with or without the sender.
  *
- * All packets go by one of two channels: high priority and system packets by
- * the high one, all others by the dynamic one, in their order.  The two share a
- * link: while both have something to send, they take turns.
+ * Packets use two channels: high priority and system packets the high one, all
+ * others the dynamic one, in their order.  The two share a link: if both have
+ * packets to send, they take turns.
  */
 #ifndef ROUTE_UPDOWN_H
 #define ROUTE_UPDOWN_H
@@ -27,12 +27,12 @@
 
 enum { UPDOWN_ROUTES = 64 };
 
-/* Which route a packet takes whose sender names none. */
+/* The route of a packet whose sender names none. */
 enum updown_spread {
 	UPDOWN_SOURCE, /* route 0 */
 	UPDOWN_ROTATE, /* the next one for each packet of a node */
 	UPDOWN_SINGLE, /* up-link 0 everywhere; for comparison */
-	UPDOWN_ADAPTIVE, /* none: any up-link of each switch */
+	UPDOWN_ADAPTIVE, /* any up-link of each switch */
 };
 
 struct updown {
@@ -52,28 +52,28 @@ static inline const struct updown *updown_of(const struct route *r)
 	return (const struct updown *)r;
 }
 
-/* NULL where it is none. */
+/* NULL: another routing. */
 static inline const struct updown *updown_find(const struct route *r)
 {
 	return r->ops == &updown_ops ? updown_of(r) : NULL;
 }
 
-/* How many routes a node stores to another one; 1 to itself. */
+/* Number of routes that a node stores to another; 1 to itself. */
 uint32_t updown_n_routes(const struct updown *u, uint32_t src, uint32_t dst);
 
-/* How many ways up a broadcast has; of its src, dst and last. */
+/* Number of routes up for a broadcast, from its src, dst and last. */
 uint32_t updown_n_climbs(const struct updown *u, const struct packet *p);
 
 /*
- * A route: output ports of switches, four bits each, or six where they have
- * more than 16 ports; the first one lowest, and above 44 bits their number.
+ * A route: output ports of switches, four bits each, or six if they have more
+ * than 16 ports; the first one lowest, and above 44 bits their number.
  */
 uint64_t updown_route(
 	const struct updown *u, uint32_t src, uint32_t dst, uint32_t number);
 
 /*
- * The number of the route back from dst to src, over the same switches; where
- * nodes have more routes than they store, over the same low ones.
+ * Number of the route back from dst to src over the same switches; if nodes
+ * have more routes than they store, over the same low switches.
  */
 uint32_t updown_back(
 	const struct updown *u, uint32_t src, uint32_t dst, uint32_t number);

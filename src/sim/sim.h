@@ -1,10 +1,10 @@
 /*
  * The kernel: sites, windows and mail.  It knows nothing of networks.
  *
- * A site is simulated as a whole and touches other sites only by mail that
- * takes at least one window.  So within a window every site can be run to
- * the window's end without looking at any other, in any order, on any
- * thread: the result is the same to the last bit.
+ * A site is the unit of simulation.  Sites interact only by mail, which takes
+ * at least one window.  So within a window every site can run to the end of
+ * the window independently of all others, in any order, on any thread: the
+ * result is the same to the last bit.
  *
  *	window k covers [k * width, (k + 1) * width)
  *
@@ -16,15 +16,15 @@
  *	        v
  *	batch, sorted           by time, then key, then aux; visit() runs it
  *
- * An event's key is phase and number (SIM_KEY); the phases give the one
- * order of things that happen at a site in one instant.  Events of one site
- * that agree in time, key and aux must commute.
+ * An event's key is phase and number (SIM_KEY); the phases define the order of
+ * events at a site in one instant.  Events of one site with equal time, key
+ * and aux must commute.
  *
  * Lazy state.  Events are saved by letting state lag behind time.  The rules:
  *
- * - Only a site's own state may lag.  What a neighbour writes into it is a
- *   time stamp later than the current window, which readers in that window
- *   ignore (link_returns); between workers it is mail.
+ * - Only a site's own state may lag.  A neighbour may write only time stamps
+ *   into it, later than the current window, which readers in that window
+ *   ignore (link_returns); between workers they are mail.
  * - A unit whose state lags has one function that brings it up to a time,
  *   called x_settle().  Whatever reads or changes that state, on an event, a
  *   program's call, a report or the audit, calls it first.
@@ -55,7 +55,7 @@ typedef uint32_t site_id;
 
 enum {
 	SIM_NS = 1000, /* picoseconds */
-	SIM_MIN_WINDOW = 5 * SIM_NS, /* a shorter one is refused */
+	SIM_MIN_WINDOW = 5 * SIM_NS, /* shorter windows are refused */
 	SIM_MAX_WORKERS = 256,
 	SIM_STEPS = 3, /* of prefetching */
 	SIM_PARTS_LOG = 5,
@@ -115,8 +115,8 @@ static inline unsigned sim_aux(const struct sim_event *e)
 	return (unsigned)e->rank & 0xffff;
 }
 
-/* Events of one window for one worker's sites; where they begin stands in
- * another array, which posting does not touch. */
+/* Events of one window for one worker's sites; another array has their start,
+ * which posting does not touch. */
 struct sim_mail {
 	struct sim_event *next, *end;
 };
@@ -130,8 +130,8 @@ struct sim_heap {
 struct sim;
 
 /*
- * One thread's share.  The fields that posting touches come first; a model
- * reads id and model and leaves the rest to the functions below.
+ * One thread's share.  The fields that posting touches come first; a model may
+ * read id and model, and uses the functions below for the rest.
  */
 struct sim_worker {
 	sim_time start; /* of the window that is running */
@@ -146,15 +146,15 @@ struct sim_worker {
 	uint32_t n_workers;
 	uint64_t reach; /* first dt too far for a slot */
 
-	/* the batch of the site that is visited */
-	struct sim_event *at, *end; /* what is left of it */
+	/* the batch of the visited site */
+	struct sim_event *at, *end; /* the rest of it */
 	struct sim_event *batch;
 	uint32_t batch_room;
 	struct sim_event **first; /* [owning worker][slot] */
 
 	/* sorting by site */
-	uint32_t part[SIM_PARTS]; /* of the window: as head, while a site's
-				   * events are sorted */
+	uint32_t part[SIM_PARTS]; /* of the window; like head, while a site's
+				     events are sorted */
 	uint32_t part_shift;
 	uint32_t *head; /* [site] 1 + index of its first event, or 0 */
 	site_id *order; /* sites with mail */
@@ -162,37 +162,38 @@ struct sim_worker {
 	struct sim_event *inbox; /* of several workers */
 	uint32_t inbox_room;
 
-	/* own events too far for a slot: a binary heap by time; and others',
-	 * see mail.c */
+	/* own events too far for a slot, a binary heap by time; and those of
+	 * others, see mail.c */
 	struct sim_heap far;
 	struct sim_heap *away; /* [2][owning worker] */
-	sim_time away_next; /* the first of those of this window */
+	sim_time away_next; /* the first of them in this window */
 
-	site_id visited; /* the site that is being visited, or NO_SITE */
+	site_id visited; /* the visited site, or NO_SITE */
 	uint64_t n_events, n_visits, n_windows;
-	/* Of these events, those that sim_discount() was told of; how many
-	 * others there were, and when the last window that had one ended. */
+	/* Events that sim_discount() excluded; the number of all others, and
+	 * the end of the last window with one of them. */
 	uint64_t n_discounted, n_counted;
 	sim_time last;
-	unsigned turn; /* of notices, while workers run together */
-	struct err failure; /* what ended its part of the run */
+	unsigned turn; /* of notices, while workers run in parallel */
+	struct err failure; /* the error that ended its part of the run */
 	struct sim *sim;
 };
 
-/* Events of a site that wait for its visit, in no order: sim_waiting(). */
+/* Events that wait for the visit of a site, in no order: sim_waiting(). */
 struct sim_waiting {
 	const struct sim_event *all;
 	uint32_t i; /* 1 + index of the first of them, or 0 */
 };
 
 struct sim_ops {
-	/* Runs the worker's batch: take events with sim_next(). */
+	/* Runs the worker's batch: read events with sim_next(). */
 	void (*visit)(struct sim_worker *w, site_id site);
 
 	/*
-	 * Called with a site's events some visits ahead, in SIM_STEPS steps
-	 * from 0 on, each some visits after the one before: what one has asked
-	 * for, the next one may look at.  Must change nothing; may be NULL.
+	 * Called with the events of a site some visits ahead, in SIM_STEPS
+	 * steps from 0, each some visits after the previous one: a step may
+	 * read the data that the previous one has prefetched.  Must change
+	 * nothing; may be NULL.
 	 */
 	void (*prefetch)(const struct sim_worker *w, site_id site,
 		struct sim_waiting list, uint32_t step);
@@ -201,49 +202,48 @@ struct sim_ops {
 struct sim_params {
 	site_id n_sites;
 	uint32_t n_workers;
-	/* [site] the worker of each, which is copied; NULL: equal shares,
-	 * by number */
+	/* [site] its worker, copied; NULL: equal shares by number */
 	const uint8_t *owner;
-	sim_time window; /* the least delay of mail to another site */
-	sim_time reach; /* the longest that is usual */
+	sim_time window; /* smallest delay of mail to another site */
+	sim_time reach; /* longest usual delay */
 	const struct sim_ops *ops;
 	void *model;
-	bool prefetches; /* worth it where the sites do not fit a cache */
-	const atomic_int *stop; /* not 0: end at the next window; or NULL */
+	bool prefetches; /* useful if the sites do not fit a cache */
+	const atomic_int *stop; /* nonzero: end at the next window; or NULL */
 };
 
 enum sim_ending { SIM_REACHED, SIM_IDLE, SIM_STOPPED };
 
-/* Whether there can be one. */
+/* Checks the parameters. */
 int sim_check(const struct sim_params *p, struct err *e);
 struct sim *sim_new(const struct sim_params *p, struct err *e);
 void sim_free(struct sim *s);
 
 /*
- * Runs every window that starts before until, or until nothing is left to do
- * (SIM_IDLE), or somebody set stop.  Where it ends, unless it was stopped,
- * does not depend on the number of workers.  A guarded caller (base/err.h)
- * gets any worker's BUG(), when all workers have left the window that it was
- * in; nothing may be run after that.
+ * Runs every window that starts before until, or until no events are left
+ * (SIM_IDLE), or until stop is set.  Unless it was stopped, its end does not
+ * depend on the number of workers.  A guarded caller (base/err.h) gets the
+ * BUG() of any worker, after all workers have left that window; nothing may be
+ * run afterwards.
  */
 enum sim_ending sim_run(struct sim *s, sim_time until);
 
-/* Of one worker: has f called before each window that is run, with its start.
- * All that is due before that has been done. */
+/* For one worker: calls f before each window that is run, with its start.  All
+ * earlier events have been run. */
 void sim_on_window(
 	struct sim *s, void (*f)(void *arg, sim_time start), void *arg);
 
-/* The start of the first window that has not run, and of the first one that has
- * an event; SIM_NEVER where there is none. */
+/* Start of the first window that has not run, and of the first window with an
+ * event; SIM_NEVER if there is none. */
 sim_time sim_now(const struct sim *s);
 sim_time sim_next_time(const struct sim *s);
 
-/* The end of the last window in which anything happened that counts. */
+/* End of the last window with an event that counts. */
 sim_time sim_last_time(const struct sim *s);
 
 /*
- * For runs in slices of a length, one after the other from now on: the end of
- * the first one in which anything happens, or of the first where nothing does.
+ * For runs in slices of a length, one after the other from now: the end of the
+ * first slice with an event, or of the next one if there is none.
  */
 sim_time sim_slice(const struct sim *s, sim_time length);
 
@@ -253,17 +253,17 @@ struct sim_worker *sim_owner(struct sim *s, site_id site);
 uint64_t sim_n_events(const struct sim *s); /* that count */
 uint64_t sim_memory(const struct sim *s);
 
-/* Hands every event that waits to f, with its time. */
+/* Calls f for every waiting event, with its time. */
 void sim_each_event(struct sim *s,
 	void (*f)(void *arg, sim_time t, const struct sim_event *e), void *arg);
 
 void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,
 	uint64_t rank, uint32_t data);
-/* To the site that is being visited, within the window. */
+/* To the visited site, within the window. */
 void sim_post_soon(struct sim_worker *w, uint64_t rank, uint32_t data);
 void sim_mail_grow(struct sim_worker *w, struct sim_mail *m);
 
-/* dt after the window's start, and past its end. */
+/* At dt after the start of the window, past its end. */
 static inline void sim_put(struct sim_worker *w, site_id site, uint32_t dt,
 	uint16_t key, uint16_t aux, uint32_t data)
 {
@@ -280,9 +280,9 @@ static inline void sim_put(struct sim_worker *w, site_id site, uint32_t dt,
 }
 
 /*
- * Posts an event.  To the worker's site that is being visited: at any later
- * time, or now with a later key.  To any other site: one window from now or
- * later; beyond the reach that costs more.
+ * Posts an event.  To the visited site: at any later time, or now with a later
+ * key.  To any other site: at least one window from now; beyond the reach it
+ * costs more.
  */
 static inline void sim_post(struct sim_worker *w, site_id site, sim_time t,
 	uint16_t key, uint16_t aux, uint32_t data)
@@ -296,7 +296,7 @@ static inline void sim_post(struct sim_worker *w, site_id site, sim_time t,
 		sim_post_slow(w, site, t, SIM_RANK(0, key, aux), data);
 }
 
-/* The same to the site that is being visited. */
+/* The same to the visited site. */
 static inline void sim_post_self(struct sim_worker *w, site_id site, sim_time t,
 	uint16_t key, uint16_t aux, uint32_t data)
 {
@@ -317,7 +317,7 @@ static inline void sim_post_near(struct sim_worker *w, site_id site, sim_time t,
 	sim_put(w, site, (uint32_t)(t - w->start), key, aux, data);
 }
 
-/* Whether a site is this worker's own. */
+/* Whether a site belongs to this worker. */
 static inline bool sim_is_own(const struct sim_worker *w, site_id site)
 {
 	return w->owner[site] == w->id;
@@ -336,7 +336,7 @@ static inline const struct sim_event *sim_next(
 	return e;
 }
 
-/* The next one of those that wait, or NULL; it does not tell its site. */
+/* The next waiting event, or NULL; its site is not valid. */
 static inline const struct sim_event *sim_waiting(struct sim_waiting *list)
 {
 	const struct sim_event *e;
@@ -349,9 +349,8 @@ static inline const struct sim_event *sim_waiting(struct sim_waiting *list)
 }
 
 /*
- * The event that runs would be none if sites were visited in another order or
- * shared out otherwise: it does not count, so that what is counted depends on
- * neither.
+ * Do not count the running event: whether it exists depends on the visiting
+ * order or on the number of workers.
  */
 static inline void sim_discount(struct sim_worker *w)
 {
@@ -359,8 +358,8 @@ static inline void sim_discount(struct sim_worker *w)
 }
 
 /*
- * Whether an event of the visited site at t, which is now or later, would be
- * the visit's next: then it may be run at once in place of posting it, and
+ * Whether an event of the visited site at t, now or later, would be the next
+ * event of the visit: then it may be run at once instead of being posted, and
  * counts as one.
  */
 static inline bool sim_is_next(
@@ -377,7 +376,7 @@ static inline void sim_count(struct sim_worker *w)
 	w->n_events++;
 }
 
-/* Whether another event of this visit happens at the time of e too. */
+/* Whether this visit has another event at the time of e. */
 static inline bool sim_more(
 	const struct sim_worker *w, const struct sim_event *e)
 {

@@ -26,7 +26,7 @@ uint32_t contract_nodes(const struct bench_end *x)
 
 uint64_t whole(const struct bench_end *x, uint64_t bytes)
 {
-	uint64_t grain = x->bench->driver->grain;
+	uint64_t grain = x->bench->driver->most.grain;
 
 	return (bytes + grain - 1) / grain * grain;
 }
@@ -98,7 +98,7 @@ bool put_to_all(struct bench_end *x)
 			length(x, x->node, i));
 	}
 	d->expect(x, 0, sum);
-	bench_ready(x, true);
+	bench_ready(x);
 	for (i = (x->node + 1) % n; i != x->node; i = (i + 1) % n)
 		put(x, i, x->node, source(i), length(x, x->node, i));
 	if (!d->await(x, 0))
@@ -114,9 +114,8 @@ bool put_to_all(struct bench_end *x)
 
 /* --- the workload that runs a clause --- */
 
-static void program(void *arg)
+static void run(struct bench_end *x)
 {
-	struct bench_end *x = arg;
 	const struct contract *c = (const struct contract *)x->bench;
 
 	if (bench_open(x) && !c->clause->run(x))
@@ -124,9 +123,9 @@ static void program(void *arg)
 			"node %u: not as promised", x->node);
 }
 
-static int contract_init(struct load *l, const struct topo *t, struct route *r,
-	const struct link_params *link, struct err *e)
+static int contract_init(struct load *l, struct err *e)
 {
+	const struct topo *t = l->topo;
 	struct contract *c = (struct contract *)l;
 	const struct contract_arg *arg = l->arg;
 	const struct bench_needs n = {
@@ -140,20 +139,19 @@ static int contract_init(struct load *l, const struct topo *t, struct route *r,
 		.is_msg = !bench_find_driver(l->nic_ops),
 	};
 
-	(void)r;
-	(void)link;
 	c->clause = arg->clause;
 	c->bench.to = 1;
 	snprintf(c->bench.by, sizeof(c->bench.by), "%s", arg->by);
-	return bench_init(&c->bench, &n, t, e);
+	return bench_init(&c->bench, &n, e);
 }
 
 static void contract_start(struct load *l)
 {
+	static const struct bench_program program = { .run = run };
 	struct contract *c = (struct contract *)l;
 
 	c->bench.programs.may_err = c->clause->errs;
-	bench_start_all(&c->bench, program);
+	bench_start_all(&c->bench, &program);
 }
 
 static void contract_report(struct load *l, struct load_result *r)
@@ -250,9 +248,10 @@ bool contract_applies(const struct clause *c, const struct kit_kind *k)
 {
 	const struct bench_driver *d = driver_of(k);
 
-	return (!c->needs_self || d->has_self) &&
+	return (!c->needs_self || d->is & BENCH_HAS_SELF) &&
 	       (!c->needs_words || d->wait_word) &&
-	       (!c->needs_acks || d->has_acks) && c->queues <= d->most_queues;
+	       (!c->needs_acks || d->is & BENCH_HAS_ACKS) &&
+	       c->queues <= d->most.queues;
 }
 
 /* By the interface, or by the call that was to give it something to do. */
@@ -286,17 +285,17 @@ void contract_everywhere(
 
 	for (i = 0; i < kinds->n; i++) {
 		const struct kit_kind *k = &kinds->kind[i];
-		const char *const *means = driver_of(k)->means;
-		uint32_t n = driver_of(k)->n_host_means;
+		const struct bench_means *means = driver_of(k)->means;
 		struct contract_how how = {
 			.sets = sets,
 			.threads = getenv("WEFT_SLOW") && i % 3 == 0 ? 3 : 1,
 		};
 
-		for (m = 0; means[m] && (!n || m < n) && contract_applies(c, k);
-			m++) {
-			how.by = means[m];
-			on_kind(c, k, &how);
+		for (m = 0; means[m].name && contract_applies(c, k); m++) {
+			how.by = means[m].name;
+			if (!means[m].is_for_gpus && !means[m].is_dropped &&
+				!means[m].drawn)
+				on_kind(c, k, &how);
 		}
 	}
 }

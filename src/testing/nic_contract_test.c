@@ -33,7 +33,7 @@ static bool put_sizes(struct bench_end *x)
 		bench_make(x, number(x->node, to, i), source(i),
 			whole(x, sizes[i]));
 	}
-	bench_ready(x, true);
+	bench_ready(x);
 	for (i = 0; i < SIZES; i++)
 		put(x, to, i, source(i), whole(x, sizes[i]));
 	if (!d->await(x, 0))
@@ -56,11 +56,11 @@ static bool get_sizes(struct bench_end *x)
 		bench_make(x, number(x->node, 0, i), source(i),
 			whole(x, sizes[i]));
 	}
-	bench_ready(x, true);
+	bench_ready(x);
 	for (i = 0; i < SIZES; i++) {
 		uint64_t bytes = whole(x, sizes[i]);
 
-		if (d->get_most && bytes > d->get_most)
+		if (d->most.get_bytes && bytes > d->most.get_bytes)
 			continue;
 		if (!get(x, from, source(i), i, bytes) ||
 			!bench_check(x, number(from, 0, i), target(i), bytes) ||
@@ -79,7 +79,7 @@ static bool put_to_self(struct bench_end *x)
 	for (i = 0; i < SIZES; i++)
 		bench_make(x, number(x->node, 7, i), source(i),
 			whole(x, sizes[i]));
-	bench_ready(x, true);
+	bench_ready(x);
 	for (i = 0; i < SIZES; i++)
 		put(x, x->node, i, source(i), whole(x, sizes[i]));
 	if (!d->await(x, 0))
@@ -100,7 +100,7 @@ static bool put_many(struct bench_end *x)
 
 	d->expect(x, 0, MANY * bytes);
 	bench_make(x, number(x->node, to, 0), BENCH_SOURCE, bytes);
-	bench_ready(x, true);
+	bench_ready(x);
 	for (i = 0; i < MANY; i++)
 		put(x, to, i % 8, BENCH_SOURCE, bytes);
 	return d->await(x, 0) &&
@@ -113,7 +113,7 @@ static bool put_and_get(struct bench_end *x)
 {
 	const struct bench_driver *d = x->bench->driver;
 	uint32_t n = contract_nodes(x), from = (x->node + n / 2) % n, i;
-	uint64_t most = d->get_most ? d->get_most : 2000;
+	uint64_t most = d->most.get_bytes ? d->most.get_bytes : 2000;
 	uint64_t bytes = whole(x, most < 2000 ? most : 2000);
 
 	bench_make(x, number(x->node, 0, 9), source(64), bytes);
@@ -135,7 +135,7 @@ static bool last_words(struct bench_end *x)
 	uint32_t n = contract_nodes(x), to = (x->node + 1) % n, i;
 	uint32_t from = (x->node + n - 1) % n;
 
-	bench_ready(x, true);
+	bench_ready(x);
 	for (i = 0; i < SIZES; i++) {
 		uint64_t bytes = whole(x, sizes[i]), last = 1000 + i;
 		uint64_t at = source(i);
@@ -164,7 +164,7 @@ enum { LONG = 40000, LONG_PLACE = 64, PAGE = 4096 };
 static bool put_long(struct bench_end *x)
 {
 	uint32_t n = contract_nodes(x), from = (x->node + n - 1) % n;
-	uint64_t bytes = whole(x, LONG), grain = x->bench->driver->grain;
+	uint64_t bytes = whole(x, LONG), grain = x->bench->driver->most.grain;
 	struct bench_transfer p = bench_transfer(x, (x->node + 1) % n, bytes);
 
 	p.from += grain;
@@ -172,7 +172,7 @@ static bool put_long(struct bench_end *x)
 	p.counter = 0;
 	x->bench->driver->expect(x, 0, bytes);
 	bench_make(x, number(x->node, 1, 1), p.from, bytes);
-	bench_ready(x, true);
+	bench_ready(x);
 	x->bench->driver->put(x, &p);
 	return x->bench->driver->await(x, 0) &&
 	       bench_check(x, number(from, 1, 1), p.to, bytes);
@@ -180,14 +180,14 @@ static bool put_long(struct bench_end *x)
 
 static bool get_long(struct bench_end *x)
 {
-	uint64_t bytes = whole(x, LONG), grain = x->bench->driver->grain;
+	uint64_t bytes = whole(x, LONG), grain = x->bench->driver->most.grain;
 	uint32_t from = (x->node + 1) % contract_nodes(x);
 	uint64_t at = BENCH_SOURCE + 5 * grain;
 
-	if (x->bench->driver->get_most)
-		bytes = x->bench->driver->get_most;
+	if (x->bench->driver->most.get_bytes)
+		bytes = x->bench->driver->most.get_bytes;
 	bench_make(x, number(x->node, 1, 1), at, bytes);
-	bench_ready(x, true);
+	bench_ready(x);
 	return get(x, from, at, LONG_PLACE, bytes) &&
 	       bench_check(x, number(from, 1, 1), target(LONG_PLACE), bytes);
 }
@@ -202,7 +202,7 @@ static bool put_across(struct bench_end *x)
 	for (i = 0; i < 5; i++)
 		bench_make(x, number(x->node, 2, i),
 			BENCH_SOURCE + (i + 1) * PAGE - 8 * i, bytes);
-	bench_ready(x, true);
+	bench_ready(x);
 	for (i = 0; i < 5; i++) {
 		struct bench_transfer p =
 			bench_transfer(x, (x->node + 1) % n, bytes);
@@ -229,7 +229,7 @@ static bool put_and_change(struct bench_end *x)
 	uint64_t bytes = whole(x, 3000);
 
 	x->bench->driver->expect(x, 0, 4 * bytes);
-	bench_ready(x, true);
+	bench_ready(x);
 	for (i = 0; i < 4; i++) {
 		struct bench_transfer p =
 			bench_transfer(x, (x->node + 1) % n, bytes);
@@ -257,7 +257,7 @@ static bool put_and_look(struct bench_end *x)
 	uint32_t to = (x->node + 1) % contract_nodes(x), i;
 	uint64_t bytes = whole(x, 256);
 
-	bench_ready(x, true);
+	bench_ready(x);
 	for (i = 0; i < 6; i++) {
 		struct bench_transfer p = bench_transfer(x, to, bytes);
 
@@ -286,7 +286,7 @@ static bool put_and_count(struct bench_end *x)
 	for (i = 0; i < 6; i++)
 		x->bench->driver->expect(x, i, whole(x, 100 * (i + 1)));
 	bench_make(x, 1, BENCH_SOURCE, 1000);
-	bench_ready(x, true);
+	bench_ready(x);
 	for (i = 0; i < 6; i++) {
 		struct bench_transfer p = bench_transfer(
 			x, (x->node + 1) % n, whole(x, 100 * (i + 1)));
@@ -311,7 +311,7 @@ static bool take_turns(struct bench_end *x)
 	if (other >= contract_nodes(x))
 		return true;
 	x->bench->driver->expect(x, 0, bytes);
-	bench_ready(x, true);
+	bench_ready(x);
 	for (i = 0; i < 12; i++) {
 		struct bench_transfer p = bench_transfer(x, other, bytes);
 
@@ -341,7 +341,7 @@ static bool put_to_one(struct bench_end *x)
 
 	x->bench->driver->expect(x, 0, (n - 1) * EACH * bytes);
 	bench_make(x, number(x->node, 0, 6), BENCH_SOURCE, bytes);
-	bench_ready(x, true);
+	bench_ready(x);
 	for (i = 0; i < EACH && x->node; i++)
 		put(x, 0, x->node, BENCH_SOURCE, bytes);
 	if (x->node)
@@ -362,7 +362,7 @@ static bool get_from_one(struct bench_end *x)
 	uint32_t i;
 
 	bench_make(x, 77, BENCH_SOURCE, bytes);
-	bench_ready(x, true);
+	bench_ready(x);
 	bench_track_gets(x, EACH, bytes);
 	g.is_tracked = true;
 	for (i = 0; i < EACH; i++) {

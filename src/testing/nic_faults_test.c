@@ -24,7 +24,7 @@ static bool get_many(struct bench_end *x)
 	uint64_t bytes = whole(x, 296);
 
 	bench_make(x, number(x->node, 0, 0), BENCH_SOURCE, bytes);
-	bench_ready(x, true);
+	bench_ready(x);
 	for (i = 0; i < GETS; i++) {
 		uint32_t from = (x->node + 1 + i) % n;
 

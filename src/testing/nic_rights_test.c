@@ -38,7 +38,7 @@ static bool serve_others(struct bench_end *x, void (*deed)(struct bench_end *x))
 	if (comes)
 		d->expect(x, 0, PLACES * bytes);
 	bench_make(x, number(x->node, to, 0), BENCH_SOURCE, bytes);
-	bench_ready(x, true);
+	bench_ready(x);
 	if (x->node == ROGUE)
 		deed(x);
 	for (i = 0; i < PLACES && (x->node == OTHER || x->node == FOURTH); i++)

@@ -95,22 +95,18 @@ static void word_program(void *arg)
 
 static void qsn_f36_a_put_may_hang_on_a_test(void **state)
 {
-	struct et_program p[] = { { 0, ask_program, NULL },
-		{ 1, word_program, NULL } };
+	struct et *m = *state;
 	int64_t left = 1000000 - ELAN_PACKET;
-	struct et m;
 	uint32_t i;
 
-	et_init(&m, "4");
-	et_run(&m, 1, p, 2);
+	et_run_two(m, ask_program, word_program, NULL);
 	for (i = 1; i <= ELAN_PACKET; i += 73) {
-		et_expect_at(&m, 1, DATA + 1024 * i, 3, i, true);
+		et_expect_at(m, 1, DATA + 1024 * i, 3, i, true);
 		left -= i;
 	}
-	et_expect_at(&m, 1, DATA, 3, ELAN_PACKET, true);
-	assert_int_equal(elan_event_count(m.nic, 1, CAME), left);
-	assert_int_equal(et_counts(&m, 0).denied, 2);
-	et_fini(&m);
+	et_expect_at(m, 1, DATA, 3, ELAN_PACKET, true);
+	assert_int_equal(elan_event_count(m->nic, 1, CAME), left);
+	assert_int_equal(et_counts(m, 0).denied, 2);
 }
 
 /* --- all nodes --- */
@@ -153,23 +149,22 @@ static void meet_program(void *arg)
 
 static void qsn_f87_queries_make_a_barrier(void **state)
 {
+	struct et *m = *state;
 	struct et_program p[NODES];
 	struct meeting x = { 0 };
 	uint32_t i, k, round;
-	struct et m;
 
 	for (i = 0; i < NODES; i++)
 		p[i] = (struct et_program){ i, meet_program, &x };
-	et_init(&m, "16");
-	et_run(&m, 1, p, NODES);
+	m->nodes = "16";
+	et_run(m, 1, p, NODES);
 	for (round = 0; round < ROUNDS; round++)
 		for (i = 0; i < NODES; i++)
 			for (k = 0; k < NODES; k++)
 				assert_true(
 					x.went[round][i] > x.came[round][k]);
-	assert_int_equal(et_counts(&m, 0).acks, 2 * ROUNDS);
-	assert_true(et_counts(&m, 0).denied > ROUNDS);
-	et_fini(&m);
+	assert_int_equal(et_counts(m, 0).acks, 2 * ROUNDS);
+	assert_true(et_counts(m, 0).denied > ROUNDS);
 }
 
 static void mixed_program(void *arg)
@@ -190,22 +185,21 @@ static void mixed_program(void *arg)
 /* Who says yes is written to, though others say no. */
 static void qsn_f36_each_node_judges_for_itself(void **state)
 {
+	struct et *m = *state;
 	struct et_program p[NODES];
 	uint64_t word;
-	struct et m;
 	uint32_t i;
 
 	for (i = 0; i < NODES; i++)
 		p[i] = (struct et_program){ i, mixed_program, NULL };
-	et_init(&m, "16");
-	et_run(&m, 1, p, NODES);
+	m->nodes = "16";
+	et_run(m, 1, p, NODES);
 	for (i = 0; i < NODES; i++) {
-		host_read(m.host, i, DATA, &word, 8);
+		host_read(m->host, i, DATA, &word, 8);
 		assert_int_equal(word, i % 2 ? 77 : 0);
 	}
-	et_fini(&m);
 }
 
-TESTS(TEST(qsn_f36_a_put_may_hang_on_a_test),
-	TEST(qsn_f36_each_node_judges_for_itself),
-	TEST(qsn_f87_queries_make_a_barrier))
+TESTS(ET_TEST(qsn_f36_a_put_may_hang_on_a_test),
+	ET_TEST(qsn_f36_each_node_judges_for_itself),
+	ET_TEST(qsn_f87_queries_make_a_barrier))

@@ -55,13 +55,10 @@ static void copy_program(void *arg)
 
 static void copies_come_as_they_were_given(void **state)
 {
-	static const struct et_program p = { 0, copy_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
-	assert_int_equal(et_counts(&m, 0).fired, 16);
-	et_fini(&m);
+	et_run_two(m, copy_program, NULL, NULL);
+	assert_int_equal(et_counts(m, 0).fired, 16);
 }
 
 /* --- words --- */
@@ -113,13 +110,9 @@ static void words_check(void *arg)
 
 static void words_are_what_puts_send(void **state)
 {
-	struct et_program p[] = { { 0, words_program, NULL },
-		{ 1, words_check, NULL } };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, p, 2);
-	et_fini(&m);
+	et_run_two(m, words_program, words_check, NULL);
 }
 
 /* --- trees --- */
@@ -217,5 +210,6 @@ static void qsn_f51_events_gather_and_send_to_several_nodes(void **state)
 	}
 }
 
-TESTS(TEST(copies_come_as_they_were_given), TEST(words_are_what_puts_send),
+TESTS(ET_TEST(copies_come_as_they_were_given),
+	ET_TEST(words_are_what_puts_send),
 	TEST(qsn_f51_events_gather_and_send_to_several_nodes))

@@ -5,14 +5,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-static void run_two(
-	struct et *m, void (*a)(void *), void (*b)(void *), void *arg)
-{
-	struct et_program p[] = { { 0, a, arg }, { 1, b, arg } };
-
-	et_run(m, 1, p, b ? 2 : 1);
-}
-
 static struct elan_cq open_queue(void)
 {
 	struct elan_cq q;
@@ -83,12 +75,11 @@ static void choose_program(void *arg)
  * QSN-N80). */
 static void qsn_f83_puts_cost_the_cpu_by_length_and_dmas_do_not(void **state)
 {
+	struct et *m = *state;
 	struct chosen x = { .goal = ELAN_FOR_CPU };
-	struct et m;
 	uint32_t k;
 
-	et_init(&m, "4");
-	run_two(&m, choose_program, NULL, &x);
+	et_run_two(m, choose_program, NULL, &x);
 	for (k = 0; k < CHOICES; k++) {
 		sim_time least = choices[k] * 1000 / 450 * SIM_NS;
 
@@ -101,7 +92,6 @@ static void qsn_f83_puts_cost_the_cpu_by_length_and_dmas_do_not(void **state)
 	}
 	assert_true(x.put[0] < x.dma[0]);
 	assert_true(x.put[CHOICES - 1] > 30 * x.dma[CHOICES - 1]);
-	et_fini(&m);
 }
 
 /* --- latency --- */
@@ -170,11 +160,9 @@ static void come_program(void *arg)
 static uint32_t check_choices(struct et *m, uint32_t node, int64_t percent)
 {
 	struct latencies x = { .node = node };
-	struct et_program p[] = { { 0, send_program, &x },
-		{ node, come_program, &x } };
 	uint32_t k, n_dmas = 0;
 
-	et_run(m, 1, p, 2);
+	ET_RUN(m, 1, { 0, send_program, &x }, { node, come_program, &x });
 	for (k = 0; k < SIZES; k++) {
 		sim_time taken = x.took[k][x.is_dma[k]];
 		sim_time other = x.took[k][!x.is_dma[k]];
@@ -241,6 +229,6 @@ static void the_choice_follows_the_machine(void **state)
 	}
 }
 
-TESTS(TEST(qsn_f83_puts_cost_the_cpu_by_length_and_dmas_do_not),
+TESTS(ET_TEST(qsn_f83_puts_cost_the_cpu_by_length_and_dmas_do_not),
 	TEST(qsn_f83_the_library_takes_what_is_faster),
 	TEST(the_choice_follows_the_machine))

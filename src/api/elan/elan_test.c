@@ -7,14 +7,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-static void run_two(
-	struct et *m, void (*a)(void *), void (*b)(void *), void *arg)
-{
-	struct et_program p[] = { { 0, a, arg }, { 1, b, arg } };
-
-	et_run(m, 1, p, b ? 2 : 1);
-}
-
 static struct elan_cq open_queue(uint32_t id, enum elan_depth depth)
 {
 	struct elan_cq q;
@@ -22,54 +14,6 @@ static struct elan_cq open_queue(uint32_t id, enum elan_depth depth)
 	assert_int_equal(elan_cq_open(&q, id, depth, ELAN_MAY_ALL), 0);
 	return q;
 }
-
-/* --- platforms --- */
-
-static void stream_program(void *arg)
-{
-	struct elan_cq q = open_queue(0, ELAN_512K);
-	sim_time *took = arg;
-	uint8_t data[ELAN_PACKET];
-	uint32_t k;
-
-	memset(data, 7, sizeof(data));
-	program_wait(10 * US);
-	for (k = 0; k < 100; k++)
-		elan_put(&q, 1, ET_TARGET, data, sizeof(data), 0, 0);
-	*took = program_now() - 10 * US;
-}
-
-/* QSN-N29, QSN-N30: 128 bytes give 600 MB/s, 64 give 450. */
-static void a_platform_has_its_burst(void **state)
-{
-	static const struct {
-		enum elan_platform platform;
-		uint32_t burst, low, high; /* MB/s */
-	} cases[] = {
-		{ ELAN_OPTERON, 64, 400, 460 },
-		{ ELAN_XEON, 64, 400, 460 },
-		{ ELAN_ITANIUM2, 128, 520, 610 },
-	};
-	struct et m;
-	uint32_t i;
-
-	for (i = 0; i < 3; i++) {
-		const uint32_t bytes = 100 * (ELAN_PACKET + 24), each = 536;
-		sim_time took;
-
-		et_init(&m, "4");
-		m.params.platform = cases[i].platform;
-		run_two(&m, stream_program, NULL, &took);
-		assert_int_equal(et_bus(&m, 0)->bytes[BUS_OUT], bytes);
-		assert_int_equal(et_bus(&m, 0)->bursts,
-			100 * ((each + cases[i].burst - 1) / cases[i].burst));
-		assert_in_range(INT64_C(1000000) * bytes / took, cases[i].low,
-			cases[i].high);
-		et_fini(&m);
-	}
-}
-
-/* --- all sizes, all depths --- */
 
 struct sized {
 	enum elan_depth depth;
@@ -80,34 +24,6 @@ enum { SIZES = 12 };
 
 static const uint32_t sizes[SIZES] = { 1, 7, 8, 100, 511, 512, 513, 1023, 1024,
 	1025, 5000, 20000 };
-
-static void sized_program(void *arg)
-{
-	const struct sized *x = arg;
-	struct elan_cq q = open_queue(77, x->depth);
-	uint64_t one = 1;
-	uint32_t k, i;
-
-	for (k = 0; k < SIZES; k++) {
-		uint8_t data[20000];
-		uint64_t to = ET_TARGET + 0x8000 * k + 3;
-
-		for (i = 0; i < sizes[k]; i++)
-			data[i] = et_byte(k, i);
-		et_fill(ET_SOURCE + 1, k, sizes[k]);
-		elan_arm(&q, 1, elan_put_packets(sizes[k]), ET_FLAG, k + 1);
-		if (x->by_address)
-			elan_put_from(&q, 1, to, ET_SOURCE + 1, sizes[k], 2, 1);
-		else
-			elan_put(&q, 1, to, data, sizes[k], 2, 1);
-		memset(data, 0, sizeof(data));
-		assert_true(elan_wait_word(ET_FLAG, k + 1));
-	}
-	/* none, but its event */
-	elan_put(&q, 1, 0, &one, 0, 2, 0);
-	while (elan_cq_close(&q) == EBUSY)
-		program_charge(US);
-}
 
 static void sized_check(void *arg)
 {
@@ -122,64 +38,6 @@ static void sized_check(void *arg)
 	for (k = 0; k < SIZES; k++) {
 		et_expect(ET_TARGET + 0x8000 * k + 3, k, sizes[k]);
 		et_expect_all(ET_TARGET + 0x8000 * k + 3 + sizes[k], 0, 64);
-	}
-}
-
-/* Who sees the last word of a put sees all of it. */
-enum { LAST_MOST = 2000 };
-
-static void last_program(void *arg)
-{
-	struct elan_cq q = open_queue(5, ELAN_64K);
-	uint64_t bytes, none = 0;
-
-	et_fill(ET_SOURCE, 1, LAST_MOST);
-	for (bytes = 8; bytes <= LAST_MOST; bytes += 8) {
-		program_write(ET_SOURCE + bytes - 8, &bytes, 8);
-		program_write(ET_FLAG, &none, 8);
-		elan_put_from(&q, 1, ET_TARGET, ET_SOURCE, bytes, 0, 0);
-		assert_true(elan_wait_word(ET_FLAG, bytes));
-		et_fill(ET_SOURCE, bytes, LAST_MOST);
-	}
-}
-
-static void last_check(void *arg)
-{
-	struct elan_cq q = open_queue(5, ELAN_64K);
-	uint64_t bytes;
-
-	for (bytes = 8; bytes <= LAST_MOST; bytes += 8) {
-		assert_true(elan_wait_word(ET_TARGET + bytes - 8, bytes));
-		et_expect(ET_TARGET, bytes > 8 ? bytes - 8 : 1, bytes - 8);
-		elan_put(&q, 0, ET_FLAG, &bytes, 8, 0, 0);
-	}
-}
-
-static void the_last_word_comes_last(void **state)
-{
-	struct et m;
-	int64_t i;
-
-	for (i = ELAN_OPTERON; i <= ELAN_ITANIUM2; i++) {
-		et_init(&m, "4");
-		m.params.platform = i;
-		run_two(&m, last_program, last_check, NULL);
-		et_fini(&m);
-	}
-}
-
-static void puts_of_any_size_fit_any_queue(void **state)
-{
-	struct et m;
-	uint32_t i;
-
-	for (i = 0; i < 2 * ELAN_DEPTHS; i++) {
-		struct sized x = { (enum elan_depth)(i / 2), i % 2 };
-
-		et_init(&m, "4");
-		run_two(&m, sized_program, sized_check, &x);
-		assert_int_equal(et_counts(&m, 0).packets, 66);
-		et_fini(&m);
 	}
 }
 
@@ -221,12 +79,10 @@ static void full_check(void *arg)
 
 static void qsn_f21_who_stores_waits_for_who_takes(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	m.params.command_rate = 50000000;
-	run_two(&m, full_program, full_check, NULL);
-	et_fini(&m);
+	m->params.command_rate = 50000000;
+	et_run_two(m, full_program, full_check, NULL);
 }
 
 /* --- broadcasts --- */
@@ -315,16 +171,12 @@ static void restart_check(void *arg)
 
 static void a_stopped_queue_is_restarted(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	run_two(&m, restart_program, restart_check, NULL);
-	assert_int_equal(et_counts(&m, 0).errors[ELAN_ERROR_COMMAND], 1);
-	et_fini(&m);
+	et_run_two(m, restart_program, restart_check, NULL);
+	assert_int_equal(et_counts(m, 0).errors[ELAN_ERROR_COMMAND], 1);
 }
 
-TESTS(TEST(a_platform_has_its_burst), TEST(puts_of_any_size_fit_any_queue),
-	TEST(the_last_word_comes_last),
-	TEST(qsn_f21_who_stores_waits_for_who_takes),
+TESTS(ET_TEST(qsn_f21_who_stores_waits_for_who_takes),
 	TEST(broadcasts_of_any_size_come_to_all),
-	TEST(a_stopped_queue_is_restarted))
+	ET_TEST(a_stopped_queue_is_restarted))

@@ -76,9 +76,6 @@ static void root_program(void *arg)
 
 static void threads_answer_messages(void **state)
 {
-	struct et_program p[] = { { 0, root_program, NULL },
-		{ 1, sum_program, NULL }, { 2, sum_program, NULL },
-		{ 3, sum_program, NULL } };
 	uint64_t digest = 0;
 	uint32_t workers;
 
@@ -86,7 +83,9 @@ static void threads_answer_messages(void **state)
 		struct et m;
 
 		et_init(&m, "4");
-		et_run(&m, workers, p, 4);
+		ET_RUN(&m, workers, { 0, root_program, NULL },
+			{ 1, sum_program, NULL }, { 2, sum_program, NULL },
+			{ 3, sum_program, NULL });
 		assert_int_equal(ET_SUM(&m, threads), 3);
 		assert_true(!digest || digest == et_digest(&m));
 		digest = et_digest(&m);
@@ -148,7 +147,6 @@ static void call_program(void *arg)
 /* Whether a child ends with an internal error. */
 static bool is_bug(void)
 {
-	struct et_program p = { 0, call_program, NULL };
 	int status = 0;
 	pid_t child = fork();
 	struct et m;
@@ -158,7 +156,7 @@ static bool is_bug(void)
 		signal(SIGABRT, SIG_DFL);
 		dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
 		et_init(&m, "4");
-		et_run(&m, 1, &p, 1);
+		et_run_two(&m, call_program, NULL, NULL);
 		_exit(0);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);

@@ -282,6 +282,7 @@ static void routes_program(void *arg)
 	assert_int_equal(MUSPI_GetClassrouteIds(&mask), EAGAIN);
 }
 
+/* Also BGQ-F133. */
 static void bgq_f47_the_kernel_looks_at_class_routes(void **state)
 {
 	(void)state;

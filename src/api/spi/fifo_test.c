@@ -263,6 +263,7 @@ static void stored_program(void *arg)
 	check_packets(f, true);
 }
 
+/* Also BGQ-F104: a message is what its descriptor says. */
 SPI_PAIR(bgq_f116_packets_are_stored_whole, "2x2", message_program, 1,
 	stored_program)
 

@@ -120,6 +120,7 @@ static void bases_program(void *arg)
 	assert_int_equal(spi_physical(&r, 0x4fff, &pa), EINVAL);
 }
 
+/* BGQ-F133 */
 static void the_kernel_gives_out_and_takes_back(void **state)
 {
 	(void)state;

@@ -69,6 +69,7 @@ static void bgq_f132_headers_are_built_bit_by_bit(void **state)
 	assert_int_equal(mu_coord(&d.header, 4), 5);
 }
 
+/* BGQ-F86 */
 static void there_are_three_kinds(void **state)
 {
 	MUSPI_Pt2PtMemoryFIFODescriptorInfo_t f = {

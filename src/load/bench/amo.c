@@ -66,28 +66,27 @@ static uint64_t draw(
 
 /* --- the programs --- */
 
-static void send(void *arg)
+static bool add_all(struct bench_end *x)
 {
-	struct bench_end *x = arg;
 	const struct bench_driver *d = x->bench->driver;
 	const struct amo *m = of(x);
-	struct bench_transfer done = bench_transfer(x, 0, NOTICE);
 	uint64_t k, n = share(m, (uint64_t)(x - x->bench->ends));
 	uint64_t operand, variable;
 
-	if (!bench_open(x))
-		return;
-	bench_ready(x, true);
-	x->start = program_now();
 	for (k = 0; k < n; k++) {
 		variable = draw(m, x->node, k, &operand);
 		d->atomics->change(x, 0, at_of(variable), BENCH_ADD, operand,
 			(uint32_t)m->window);
 	}
-	if (!d->flush(x))
-		programs_fail(
-			&x->bench->programs, "not all additions were made");
-	x->end = program_now();
+	return d->flush(x) || programs_fail(&x->bench->programs,
+				      "not all additions were made");
+}
+
+static void tell_done(struct bench_end *x)
+{
+	const struct bench_driver *d = x->bench->driver;
+	struct bench_transfer done = bench_transfer(x, 0, NOTICE);
+
 	done.counter = COUNTER;
 	done.is_tracked = true;
 	bench_track_puts(x, x->bench->means, 1, NOTICE);
@@ -95,19 +94,23 @@ static void send(void *arg)
 	d->flush(x);
 }
 
-static void collect(void *arg)
+static void collect(struct bench_end *x)
 {
-	struct bench_end *x = arg;
 	const struct bench_driver *d = x->bench->driver;
 
-	x->is_sink = true;
 	if (!bench_open(x))
 		return;
 	d->expect(x, COUNTER, NOTICE * (uint64_t)of(x)->senders);
-	bench_ready(x, true);
+	bench_ready(x);
 	of(x)->is_settled = d->await(x, COUNTER) &&
 			    (!d->atomics->settle || d->atomics->settle(x));
 }
+
+static const struct bench_program adding = {
+	.transfer = add_all,
+	.check = tell_done,
+};
+static const struct bench_program collecting = { .run = collect };
 
 /* --- the course of a run --- */
 
@@ -126,9 +129,9 @@ static site_id first_sender(const struct topo *t)
 	return s;
 }
 
-static int amo_init(struct load *l, const struct topo *t, struct route *r,
-	const struct link_params *link, struct err *e)
+static int amo_init(struct load *l, struct err *e)
 {
+	const struct topo *t = l->topo;
 	struct amo *m = (struct amo *)l;
 	struct bench_needs n = {
 		.n_programs = 1 + (uint32_t)m->senders,
@@ -139,9 +142,7 @@ static int amo_init(struct load *l, const struct topo *t, struct route *r,
 	uint32_t most = t->n_nodes - first_sender(t);
 	const struct bench_atomics *atomics;
 
-	(void)r;
-	(void)link;
-	if (bench_init(&m->bench, &n, t, e))
+	if (bench_init(&m->bench, &n, e))
 		return -1;
 	atomics = m->bench.driver->atomics;
 	if (!atomics || !atomics->has_acks)
@@ -164,9 +165,10 @@ static void amo_start(struct load *l)
 	site_id first = first_sender(l->net->topo);
 
 	bench_open_ends(b);
-	bench_run(b, 0, 0, (uint32_t)b->cpu, collect);
+	b->ends[0].is_sink = true;
+	bench_run(b, 0, 0, (uint32_t)b->cpu, &collecting);
 	for (i = 0; i < n; i++)
-		bench_run(b, i + 1, first + i, (uint32_t)b->cpu, send);
+		bench_run(b, i + 1, first + i, (uint32_t)b->cpu, &adding);
 }
 
 /* The first variable with another sum than that of all additions, or -1. */

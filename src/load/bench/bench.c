@@ -5,7 +5,6 @@
 
 #include "api/msg/msg.h"
 #include "base/mem.h"
-#include "parts/gpus/gpus.h"
 #include "weft/msg.h"
 
 /* What else a node takes that uses messages: stages, FIFOs or queues, and
@@ -19,12 +18,12 @@ static void list_means(const struct bench_driver *d, char *text, size_t size)
 {
 	size_t i, n = 0;
 
-	for (i = 0; d->means[i] && n < size; i++)
+	for (i = 0; d->means[i].name && n < size; i++)
 		n += (size_t)snprintf(text + n, size - n, "%s%s",
-			!i		  ? ""
-			: d->means[i + 1] ? ", "
-					  : " or ",
-			d->means[i]);
+			!i		       ? ""
+			: d->means[i + 1].name ? ", "
+					       : " or ",
+			d->means[i].name);
 }
 
 static int find_means(struct bench *b, const char *title, struct err *e)
@@ -32,37 +31,37 @@ static int find_means(struct bench *b, const char *title, struct err *e)
 	const struct bench_driver *d = b->driver;
 	char text[128];
 
-	for (b->means = 0; d->means[b->means]; b->means++)
-		if (!b->by[0] || !strcmp(d->means[b->means], b->by))
+	for (b->means = 0; d->means[b->means].name; b->means++)
+		if (!b->by[0] || !strcmp(d->means[b->means].name, b->by))
 			return 0;
 	list_means(d, text, sizeof(text));
 	return err_set(
 		e, "by: the %s has no \"%.40s\" (want %s)", title, b->by, text);
 }
 
-static bool is_drawn(const struct bench *b, uint32_t means)
+uint32_t bench_quick(const struct bench *b)
 {
-	return b->driver->drawn && b->driver->drawn(b, means, 1);
-}
+	const struct bench_means *m = b->driver->means;
+	uint32_t i = 0;
 
-static bool is_dropped(const struct bench *b, uint32_t means)
-{
-	return b->driver->dropped && means == b->driver->dropped;
+	while (m[i].name && !m[i].is_quick)
+		i++;
+	return m[i].name ? i : BENCH_AUTO;
 }
 
 static int check_means(const struct bench *b, struct err *e)
 {
-	const char *name = b->driver->means[b->means];
+	const struct bench_means *m = &b->driver->means[b->means];
 
-	if (is_drawn(b, b->means) && !b->needs.draws)
+	if (m->drawn && !b->needs.draws)
 		return err_set(e,
 			"by: %s is a curve that is drawn, for pingpong and "
 			"crossover only",
-			name);
-	if (is_dropped(b, b->means) && !b->needs.drops)
+			m->name);
+	if (m->is_dropped && !b->needs.drops)
 		return err_set(e,
 			"by: %s delivers nothing, and is for stream only",
-			name);
+			m->name);
 	return 0;
 }
 
@@ -84,30 +83,31 @@ static int check_memory(const struct bench *b, uint64_t memory, struct err *e)
 static int check_memories(const struct bench *b, struct err *e)
 {
 	int64_t most = b->source > b->target ? b->source : b->target;
+	const struct bench_gpus *gpus = b->driver->gpus;
+	int64_t count;
 
 	if (!bench_has_gpus(b))
 		return 0;
-	if (!b->driver->has_gpus)
+	if (!gpus)
 		return err_set(e,
 			"source and target: only host memory is transferred "
 			"here");
-	if (most > gpus_count(b->programs.load.parts))
+	count = gpus->count(&b->programs.load);
+	if (most > count)
 		return err_set(e,
 			"source and target: no gpu%lld, since a node has %lld "
 			"GPUs, counted from 0 (gpu.count)",
-			(long long)most - 1,
-			(long long)gpus_count(b->programs.load.parts));
+			(long long)most - 1, (long long)count);
 	return 0;
 }
 
-static int check_keys(
-	const struct bench *b, const struct topo *t, struct err *e)
+static int check_keys(const struct bench *b, struct err *e)
 {
-	int64_t cpus = b->driver->cpus ? b->driver->cpus(b) : HOST_THREADS;
+	int64_t cpus = b->looks->cpus ? b->looks->cpus(b) : HOST_THREADS;
 	const struct load *l = &b->programs.load;
 
-	if (load_check_node(l, t, "from", b->from, e) ||
-		load_check_node(l, t, "to", b->to, e) ||
+	if (load_check_node(l, "from", b->from, e) ||
+		load_check_node(l, "to", b->to, e) ||
 		bench_check_bytes(b, "bytes", b->bytes, e))
 		return -1;
 	if (!b->needs.n_programs && b->from == b->to)
@@ -133,23 +133,23 @@ static int check_processes(struct bench *b, struct err *e)
 	if (b->procs > 1 && !b->needs.is_msg)
 		return err_set(
 			e, "procs: several processes per node need via=msg");
-	if (b->needs.lanes > b->driver->most_lanes && b->needs.is_msg)
+	if (b->needs.lanes > b->driver->most.lanes && b->needs.is_msg)
 		return err_set(e,
 			"procs: with messages this experiment has one program "
 			"per node, since the programs of a node would share "
 			"its rank (want via=nic)");
-	if (b->needs.lanes > b->driver->most_lanes)
+	if (b->needs.lanes > b->driver->most.lanes)
 		return err_set(e, "procs: the %s serves at most %u processes",
-			l->nic_ops->title, b->driver->most_lanes);
+			l->nic_ops->title, b->driver->most.lanes);
 	if (most && b->procs > most)
 		return err_set(e, "procs: the %s serves at most %u processes",
 			l->nic_ops->title, most);
 	return 0;
 }
 
-int bench_init(struct bench *b, const struct bench_needs *n,
-	const struct topo *t, struct err *e)
+int bench_init(struct bench *b, const struct bench_needs *n, struct err *e)
 {
+	static const struct bench_looks none;
 	struct load *l = &b->programs.load;
 	const struct bench_driver *own = bench_find_driver(l->nic_ops);
 	const char *title;
@@ -167,6 +167,7 @@ int bench_init(struct bench *b, const struct bench_needs *n,
 		return err_set(e,
 			"%s: not available through the %s itself; use via=msg",
 			l->ops->name, title);
+	b->looks = b->driver->looks ? b->driver->looks : &none;
 	if (check_processes(b, e))
 		return -1;
 	if (l->place && !n->is_msg)
@@ -174,14 +175,13 @@ int bench_init(struct bench *b, const struct bench_needs *n,
 			l->ops->name);
 	if (n->is_msg)
 		memory += weft_msg_memory(
-			load_n_nodes(l, t) * (uint32_t)b->procs, NULL);
+			load_n_nodes(l) * (uint32_t)b->procs, NULL);
 	memory *= (uint64_t)b->procs;
-	if (b->needs.queues > b->driver->most_queues)
+	if (b->needs.queues > b->driver->most.queues)
 		return err_set(e, "%s: more than %u queues", l->ops->name,
-			b->driver->most_queues);
-	if (find_means(b, title, e) || check_keys(b, t, e) ||
-		check_means(b, e) || check_memories(b, e) ||
-		check_memory(b, memory, e))
+			b->driver->most.queues);
+	if (find_means(b, title, e) || check_keys(b, e) || check_means(b, e) ||
+		check_memories(b, e) || check_memory(b, memory, e))
 		return -1;
 	if (!n->n_programs)
 		b->needs.n_programs = 2;
@@ -195,9 +195,9 @@ int bench_init(struct bench *b, const struct bench_needs *n,
 int bench_check_bytes(
 	const struct bench *b, const char *key, int64_t bytes, struct err *e)
 {
-	if (bytes % b->driver->grain)
+	if (bytes % b->driver->most.grain)
 		return err_set(e, "%s: want a multiple of %u bytes", key,
-			b->driver->grain);
+			b->driver->most.grain);
 	return 0;
 }
 
@@ -205,9 +205,11 @@ static void list_addresses(struct bench *b, const struct net *n)
 {
 	site_id s;
 
+	if (!b->looks->address)
+		return;
 	b->address = mem_alloc(n->n_nodes, sizeof(*b->address));
 	for (s = 0; s < n->n_nodes; s++)
-		b->address[s] = b->driver->address(n->topo, s);
+		b->address[s] = b->looks->address(n->topo, s);
 }
 
 static size_t own_size(const struct bench *b)
@@ -224,7 +226,7 @@ void bench_open_ends(struct bench *b)
 	b->ends = mem_alloc(n, sizeof(*b->ends));
 	b->own = mem_alloc(n, size);
 	b->data = data ? mem_alloc(n, data) : NULL;
-	if (b->driver->address && b->needs.is_for_all)
+	if (b->needs.is_for_all)
 		list_addresses(b, b->programs.load.net);
 	for (i = 0; i < n; i++) {
 		b->ends[i].bench = b;
@@ -233,21 +235,42 @@ void bench_open_ends(struct bench *b)
 	}
 }
 
-void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
-	void (*run)(void *end))
+static void run_end(void *end)
 {
-	const struct load *l = &b->programs.load;
+	struct bench_end *x = end;
+	const struct bench_program *p = x->program;
 
-	b->ends[i].node = load_node(l, node);
-	b->ends[i].rank = node;
-	if (bench_has_gpus(b))
-		gpu_open(l->host, load_node(l, node));
-	program_start(l->host, load_node(l, node), thread, l->begin, run,
-		&b->ends[i]);
+	if (p->run) {
+		p->run(x);
+		return;
+	}
+	if (!bench_open(x) || (p->prepare && !p->prepare(x)))
+		return;
+	bench_ready(x);
+	x->start = x->is_sink ? SIM_NEVER : program_now();
+	if (!p->transfer(x))
+		return;
+	x->end = program_now();
+	if (p->check)
+		p->check(x);
 }
 
-void bench_start_pair(
-	struct bench *b, void (*begin)(void *end), void (*answer)(void *end))
+void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
+	const struct bench_program *program)
+{
+	struct load *l = &b->programs.load;
+	struct bench_end *x = &b->ends[i];
+
+	x->program = program;
+	x->node = load_node(l, node);
+	x->rank = node;
+	if (bench_has_gpus(b))
+		b->driver->gpus->open(l, x->node);
+	program_start(l->host, x->node, thread, l->begin, run_end, x);
+}
+
+void bench_start_pair(struct bench *b, const struct bench_program *begin,
+	const struct bench_program *answer)
 {
 	uint32_t lanes = b->needs.lanes ? b->needs.lanes : 1, i;
 
@@ -263,7 +286,7 @@ void bench_start_pair(
 	}
 }
 
-void bench_start_all(struct bench *b, void (*run)(void *end))
+void bench_start_all(struct bench *b, const struct bench_program *program)
 {
 	uint32_t procs = (uint32_t)b->procs, i;
 	uint32_t threads = host_threads_each(b->programs.load.host);
@@ -271,7 +294,7 @@ void bench_start_all(struct bench *b, void (*run)(void *end))
 	bench_open_ends(b);
 	for (i = 0; i < b->needs.n_programs; i++) {
 		bench_run(b, i, i / procs,
-			i % procs * threads + (uint32_t)b->cpu, run);
+			i % procs * threads + (uint32_t)b->cpu, program);
 		b->ends[i].rank = i;
 	}
 }
@@ -281,6 +304,12 @@ bool bench_report(const struct bench *b, struct load_result *r)
 	programs_report(&b->programs, r);
 	r->via = b->needs.is_msg ? "msg" : "nic";
 	return r->ending == LOAD_FINISHED && bench_time(b) > 0;
+}
+
+void bench_report_own(const struct bench *b, struct load_result *r)
+{
+	if (b->looks->report)
+		b->looks->report(b, r, (site_id)b->from, (site_id)b->to);
 }
 
 sim_time bench_time(const struct bench *b)
@@ -308,12 +337,11 @@ uint64_t bench_synthetic(const struct bench *b, uint64_t bytes)
 	return bytes < most ? bytes / 256 : 4 * most / (uint64_t)p->line;
 }
 
-uint64_t bench_estimate(const struct load *l, const struct topo *t)
+uint64_t bench_estimate(const struct load *l)
 {
 	const struct bench *b = (const struct bench *)l;
 	const struct bench_needs *n = &b->needs;
 
-	(void)t;
 	return programs_estimate(n->n_programs, 1 + n->is_msg,
 		n->touched + own_size(b) + (n->is_msg ? MSG_BYTES : 0));
 }
@@ -334,22 +362,18 @@ void bench_fini(struct load *l)
 
 /* --- for programs --- */
 
-bool bench_open(struct bench_end *x)
-{
-	return x->bench->driver->open(x);
-}
-
-void bench_ready(struct bench_end *x, bool is_set)
+void bench_ready(struct bench_end *x)
 {
 	const struct bench_driver *d = x->bench->driver;
+	bool is_early = x->bench->needs.is_early;
 
 	/* who only waits for counters goes on at once, if they are set */
-	if (x->is_sink && !d->sets_later)
+	if (x->is_sink && !(d->is & BENCH_SETS_LATER))
 		return;
-	if (d->ready && is_set)
+	if (d->ready && !is_early)
 		d->ready(x);
 	else if (!d->ready)
-		program_wait(is_set ? PROGRAMS_START : PROGRAMS_START / 2);
+		program_wait(is_early ? PROGRAMS_START / 2 : PROGRAMS_START);
 }
 
 struct bench_transfer bench_transfer(

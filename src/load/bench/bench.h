@@ -53,6 +53,7 @@ struct bench_needs {
 	bool is_for_all;
 	bool is_for_rate; /* what counts is the rate, not the latency */
 	bool has_chances; /* transfers may be left to chance */
+	bool is_early; /* nobody waits for counters: all are ready sooner */
 	/* Means will do that are drawn, or that drop what they read. */
 	bool draws, drops;
 };
@@ -68,6 +69,7 @@ struct bench {
 	uint64_t source_from, target_from;
 
 	const struct bench_driver *driver;
+	const struct bench_looks *looks; /* the driver's, or an empty one */
 	uint32_t means;
 	struct bench_needs needs;
 	struct bench_end *ends; /* [program] */
@@ -89,6 +91,7 @@ enum { BENCH_REGIONS = 4 };
 /* A program's end of the transfers. */
 struct bench_end {
 	struct bench *bench;
+	const struct bench_program *program;
 	site_id node;
 	uint32_t rank; /* the node, where each has one process */
 	uint32_t peer; /* of two nodes */
@@ -115,6 +118,38 @@ struct bench_transfer {
 	uint64_t chance;
 };
 
+/* One of a driver's ways to transfer bytes. */
+struct bench_means {
+	const char *name;
+	const char *label; /* in names of figures; NULL: the name */
+	bool is_quick; /* the best one for a few bytes */
+	bool is_dropped; /* its bytes go nowhere */
+	bool is_for_gpus; /* between host memories it is like others */
+	/* What a transfer takes one way, from program to program, by means that
+	 * are drawn; NULL: they are simulated. */
+	sim_time (*drawn)(const struct bench *b, uint64_t bytes);
+};
+
+struct bench_limits {
+	uint32_t grain; /* transfers are multiples of so many bytes */
+	uint32_t counters;
+	uint32_t queues; /* of a program */
+	uint32_t lanes; /* programs of a node */
+	uint32_t get_bytes; /* of one get; 0: any */
+};
+
+/* What holds for a driver. */
+enum {
+	BENCH_SETS_LATER = 1, /* counters are set by a command, in time */
+	BENCH_HAS_SELF = 2, /* a node can put into its own memory */
+	BENCH_HAS_ACKS =
+		4, /* flush() of a put means that the bytes are there */
+	/* What has failed may have been done, all or a part of it, and another
+	 * try may succeed. */
+	BENCH_OPEN_ENDED = 8,
+	BENCH_GETS_BY_MEANS = 16, /* gets have a choice, too: the key's */
+};
+
 /*
  * Calls are from a program, unless it says so.  Those that return bool
  * return false where the program can only give up; they have complained
@@ -122,44 +157,16 @@ struct bench_transfer {
  */
 struct bench_driver {
 	const char *name; /* the network interface's word, or "msg" */
-	const char *const *means; /* "auto" first, NULL last */
-	const char *const *labels; /* in names of figures; NULL: the same */
-	uint32_t quick; /* of means, the best one for a few bytes */
-	uint32_t grain; /* transfers are multiples of so many bytes */
-	uint32_t n_counters;
-	uint32_t most_queues; /* of a program */
-	uint32_t most_lanes; /* programs of a node */
-	uint32_t get_most; /* bytes of one get; 0: any */
-	/* Counters are set by a command, which takes its time. */
-	bool sets_later;
-	bool has_self; /* a node can put into its own memory */
-	bool has_gpus; /* it transfers from and to their memories */
-	/* Puts from or to these may need the program at the target. */
-	bool needs_target;
-	/* Of means, the first ones, that differ between host memories; 0: all
-	 * do. */
-	uint32_t n_host_means;
-	uint32_t dropped; /* of means, one whose bytes go nowhere; 0: none */
-	/* flush() of a put means that the bytes are there. */
-	bool has_acks;
-	/* What has failed may have been done, all or a part of it, and another
-	 * try may succeed. */
-	bool is_open_ended;
-	bool gets_by_means; /* gets have a choice, too: the key's */
-
+	const struct bench_means *means; /* "auto" first; no name last */
+	struct bench_limits most;
+	uint32_t is; /* BENCH_... */
 	size_t size; /* of what an end keeps, ... */
 	size_t queue_size; /* ... and for each queue besides */
-	bool (*open)(struct bench_end *x);
-	/* Frees what open() made, or what an end that was never opened has;
-	 * outside of programs.  NULL: nothing. */
-	void (*fini)(struct bench_end *x);
-	/* Until all are ready; NULL: until PROGRAMS_START. */
-	void (*ready)(struct bench_end *x);
 
+	bool (*open)(struct bench_end *x);
 	/* A counter becomes zero when so many bytes have come. */
 	void (*expect)(struct bench_end *x, uint32_t counter, uint64_t bytes);
 	bool (*await)(struct bench_end *x, uint32_t counter);
-
 	void (*put)(struct bench_end *x, const struct bench_transfer *p);
 	void (*get)(struct bench_end *x, const struct bench_transfer *g);
 	/* Waits for the end of all transfers that are tracked: of a put that
@@ -169,49 +176,73 @@ struct bench_driver {
 
 	/* --- what may be NULL --- */
 
-	/* Before the first of n transfers of so many bytes that are tracked. */
-	void (*track_puts)(struct bench_end *x, uint32_t means, uint64_t n,
-		uint64_t bytes);
-	void (*track_gets)(struct bench_end *x, uint64_t n, uint64_t bytes);
-
+	/* Frees what open() made, or what an end that was never opened has;
+	 * outside of programs. */
+	void (*fini)(struct bench_end *x);
+	/* Until all are ready; NULL: until PROGRAMS_START. */
+	void (*ready)(struct bench_end *x);
 	/* Waits for a word of memory, where a transfer's last word comes last:
 	 * then nobody needs a counter for a message. */
 	bool (*wait_word)(struct bench_end *x, uint64_t at, uint64_t value);
+	/* A program that breaks the rules of a queue of its own all the time:
+	 * arg is a struct bench_rogue. */
+	void (*rogue)(void *arg);
+	const struct bench_tracking *tracking;
+	const struct bench_gpus *gpus;
 	const struct bench_atomics *atomics;
-	/* Messages that programs on both sides know of. */
+	const struct bench_messages *messages;
+	const struct bench_channel *channel;
+	const struct bench_looks *looks;
+	/* What the network does for all nodes: it copies one's packets, ... */
+	const struct bench_cast *cast;
+	const struct bench_tree *tree; /* combines and copies those of all, */
+	const struct bench_barrier *barrier; /* and has barriers */
+};
+
+/* Before the first of n transfers of so many bytes that are tracked. */
+struct bench_tracking {
+	void (*puts)(struct bench_end *x, uint32_t means, uint64_t n,
+		uint64_t bytes); /* or NULL */
+	void (*gets)(struct bench_end *x, uint64_t n, uint64_t bytes);
+};
+
+/* Transfers from and to memories of GPUs, which are numbered from 0 on. */
+struct bench_gpus {
+	bool needs_target; /* puts may need the program at the target */
+	int64_t (*count)(const struct load *l); /* of a node */
+	void (*open)(struct load *l, site_id node); /* before programs run */
+	uint64_t (*at)(uint32_t gpu); /* where its memory begins */
+	void (*write)(const struct bench_end *x, uint64_t to, const void *from,
+		size_t n);
+	void (*read)(
+		const struct bench_end *x, uint64_t from, void *to, size_t n);
+};
+
+/* Messages that programs on both sides know of. */
+struct bench_messages {
 	bool (*send)(struct bench_end *x, uint32_t node, uint64_t bytes);
 	bool (*receive)(struct bench_end *x, uint32_t node, uint64_t bytes);
-	/* A node's counter's value; not from a program. */
+};
+
+/* What a driver knows of its interface; not from a program.  Each may be
+ * NULL. */
+struct bench_looks {
+	/* A node's counter's value. */
 	uint64_t (*counter)(const struct bench *b, site_id node, uint32_t i);
 	/* Bytes that the program's core has stored for its puts, ever, and
-	 * when that was over. */
+	 * when that was over; from a program. */
 	uint64_t (*stored)(const struct bench_end *x, sim_time *at);
-	/* How a node is addressed; not from a program. */
+	/* How a node is addressed. */
 	uint32_t (*address)(const struct topo *t, site_id node);
-	/* CPUs that a node's programs may run on; not from a program. */
+	/* CPUs that a node's programs may run on. */
 	int64_t (*cpus)(const struct bench *b);
-	/* The driver's own figures of transfers from one node to another; not
-	 * from a program. */
+	/* Software's part of a latency. */
+	sim_time (*software)(const struct bench *b);
+	/* Its own figures of transfers from one node to another. */
 	void (*report)(const struct bench *b, struct load_result *r,
 		site_id from, site_id to);
 	void (*report_rate)(const struct bench *b, struct load_result *r,
 		site_id from, site_id to, double bytes);
-	/* What a transfer takes one way by means that are drawn, not
-	 * simulated, from program to program; 0: they are simulated. */
-	sim_time (*drawn)(
-		const struct bench *b, uint32_t means, uint64_t bytes);
-	/* Software's part of a latency; not from a program. */
-	sim_time (*software)(const struct bench *b);
-	/* A program that breaks the rules of a queue of its own all the time:
-	 * arg is a struct bench_rogue. */
-	void (*rogue)(void *arg);
-	/* One node's packets are copied for all by the network. */
-	const struct bench_cast *cast;
-	/* All nodes' packets are combined and copied by the network. */
-	const struct bench_tree *tree;
-	/* The network has barriers of all nodes. */
-	const struct bench_barrier *barrier;
-	const struct bench_channel *channel;
 };
 
 /* What can become of a word. */
@@ -321,11 +352,22 @@ extern const struct bench_driver bench_msg, bench_mu, bench_elan, bench_plain,
 /* The driver of a network interface, or NULL. */
 const struct bench_driver *bench_find_driver(const struct nic_ops *nic);
 
+/*
+ * What a program does.  Most open their end, prepare, transfer and check: they
+ * time their transfers, from when all are ready, except for those that send
+ * nothing.  A call that returns false ends them.
+ */
+struct bench_program {
+	void (*run)(struct bench_end *x); /* all of that itself; or: */
+	bool (*prepare)(struct bench_end *x); /* bytes and counters; or NULL */
+	bool (*transfer)(struct bench_end *x); /* what is timed */
+	void (*check)(struct bench_end *x); /* what has come; or NULL */
+};
+
 /* --- the course of a run --- */
 
 /* In init(): picks the driver, and looks whether keys and needs can be met. */
-int bench_init(struct bench *b, const struct bench_needs *n,
-	const struct topo *t, struct err *e);
+int bench_init(struct bench *b, const struct bench_needs *n, struct err *e);
 /* An error where a key's bytes are none that the driver transfers. */
 int bench_check_bytes(
 	const struct bench *b, const char *key, int64_t bytes, struct err *e);
@@ -333,15 +375,17 @@ int bench_check_bytes(
 void bench_open_ends(struct bench *b);
 /* The i-th program, on a thread of a node. */
 void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
-	void (*run)(void *end));
+	const struct bench_program *program);
 /* In start(): one on each of two nodes, or as many as needs.lanes says, each
  * with its peer, first those that begin; or one on each node. */
-void bench_start_pair(
-	struct bench *b, void (*begin)(void *end), void (*answer)(void *end));
-void bench_start_all(struct bench *b, void (*run)(void *end));
+void bench_start_pair(struct bench *b, const struct bench_program *begin,
+	const struct bench_program *answer);
+void bench_start_all(struct bench *b, const struct bench_program *program);
 /* In report(): the layer and what programs_report() fills in; false where
  * there is no more to report. */
 bool bench_report(const struct bench *b, struct load_result *r);
+/* The driver's own figures of transfers between nodes from and to. */
+void bench_report_own(const struct bench *b, struct load_result *r);
 /* From the first program's start to the last one's end. */
 sim_time bench_time(const struct bench *b);
 /* What so many synthetic bytes of a node take: pages that its cache has
@@ -349,21 +393,21 @@ sim_time bench_time(const struct bench *b);
 uint64_t bench_synthetic(const struct bench *b, uint64_t bytes);
 
 /* load_ops' own. */
-uint64_t bench_estimate(const struct load *l, const struct topo *t);
+uint64_t bench_estimate(const struct load *l);
 void bench_fini(struct load *l);
 
 #define BENCH_OPS PROGRAMS_OPS, .estimate = bench_estimate, .fini = bench_fini
 
 /* --- for programs --- */
 
-bool bench_open(struct bench_end *x);
+static inline bool bench_open(struct bench_end *x)
+{
+	return x->bench->driver->open(x);
+}
 /* Of an end by messages: the messages themselves. */
 struct weft_msg *bench_messages(struct bench_end *x);
-/*
- * Until all are ready, whose counters were set before, or not: where nobody
- * waits for a counter they are ready sooner.
- */
-void bench_ready(struct bench_end *x, bool is_set);
+/* Until all are ready. */
+void bench_ready(struct bench_end *x);
 
 /* Synthetic memory; those that are written to are numbered. */
 bool bench_add_source(struct bench_end *x, uint64_t at, uint64_t bytes);
@@ -377,15 +421,19 @@ bool bench_check_target(
 static inline void bench_track_puts(
 	struct bench_end *x, uint32_t means, uint64_t n, uint64_t bytes)
 {
-	if (x->bench->driver->track_puts)
-		x->bench->driver->track_puts(x, means, n, bytes);
+	const struct bench_tracking *t = x->bench->driver->tracking;
+
+	if (t && t->puts)
+		t->puts(x, means, n, bytes);
 }
 
 static inline void bench_track_gets(
 	struct bench_end *x, uint64_t n, uint64_t bytes)
 {
-	if (x->bench->driver->track_gets)
-		x->bench->driver->track_gets(x, n, bytes);
+	const struct bench_tracking *t = x->bench->driver->tracking;
+
+	if (t)
+		t->gets(x, n, bytes);
 }
 
 /* From BENCH_SOURCE to BENCH_TARGET, onto counter 0, by the key's means; not
@@ -401,6 +449,13 @@ static inline bool bench_has_gpus(const struct bench *b)
 {
 	return b->source || b->target;
 }
+/* The best of the driver's means for a few bytes. */
+uint32_t bench_quick(const struct bench *b);
+/* Whether the key's means are those whose bytes go nowhere. */
+static inline bool bench_drops(const struct bench *b)
+{
+	return b->driver->means[b->means].is_dropped;
+}
 /* Its memory, as the program that is there would: a core, or a GPU's. */
 void bench_write(
 	const struct bench_end *x, uint64_t at, const void *from, size_t n);
@@ -411,15 +466,5 @@ void bench_make(const struct bench_end *x, uint64_t number, uint64_t at,
 	uint64_t bytes);
 bool bench_check(
 	struct bench_end *x, uint64_t number, uint64_t at, uint64_t bytes);
-
-/*
- * A message there and back between two nodes, from BENCH_SOURCE to
- * BENCH_TARGET, with bytes that depend on its number; next are the bytes of
- * the following one.  The first is to be expected before all are ready.
- */
-void bench_expect(struct bench_end *x, uint64_t bytes);
-bool bench_counts(const struct bench_end *x); /* whether it sets a counter */
-bool bench_rally(struct bench_end *x, uint64_t number, uint64_t bytes,
-	uint64_t next, uint32_t means);
 
 #endif

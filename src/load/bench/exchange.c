@@ -175,7 +175,7 @@ static void send_round(struct bench_end *e, uint64_t round)
 		p.from += link_at(x, i);
 		p.counter = counter_of(x, round, l->index[i]);
 		/* what is set by a command goes the same way as puts */
-		p.queue = e->bench->driver->sets_later ? 0 : i;
+		p.queue = e->bench->driver->is & BENCH_SETS_LATER ? 0 : i;
 		p.port = l->port[i];
 		p.is_tracked = is_mirror(x);
 		e->bench->driver->put(e, &p);
@@ -194,64 +194,74 @@ static bool end_round(struct bench_end *e, uint64_t round)
 	return true;
 }
 
-static void exchange_rounds(struct bench_end *e)
+/* A node without partners comes to the barrier that others may have. */
+static bool prepare(struct bench_end *e)
+{
+	struct exchange *x = of(e);
+	uint64_t k, rounds = (uint64_t)x->bench.rounds;
+	uint64_t bytes = (uint64_t)x->bench.bytes;
+
+	if (!((struct links *)e->data)->n)
+		return true;
+	if (is_mirror(x)) {
+		e->bench->driver->expect(e, 0, rounds * bytes);
+		bench_track_puts(e, e->bench->means, rounds, bytes);
+	}
+	for (k = 0; k < 2 * x->n_depth && !is_mirror(x); k++)
+		set_counters(e, k);
+	return add_regions(e);
+}
+
+static bool exchange_rounds(struct bench_end *e)
 {
 	struct exchange *x = of(e);
 	uint64_t rounds = (uint64_t)x->bench.rounds, sent = 0, k;
-	uint32_t i;
 
-	for (k = 0; k < 2 * x->n_depth; k++)
-		set_counters(e, k);
-	bench_ready(e, true);
-	e->start = program_now();
 	for (k = 0; k < rounds; k++) {
 		for (; sent < rounds && sent < k + x->n_depth; sent++)
 			send_round(e, sent);
 		if (!end_round(e, k))
-			return;
+			return false;
 		if (!x->driver)
 			program_charge(x->resync);
 	}
-	e->end = program_now();
+	return true;
+}
+
+static bool exchange_all(struct bench_end *e)
+{
+	int64_t k;
+
+	for (k = 0; k < e->bench->rounds; k++)
+		send_round(e, 0);
+	return e->bench->driver->await(e, 0);
+}
+
+static bool transfer(struct bench_end *e)
+{
+	if (!((struct links *)e->data)->n)
+		return false;
+	return is_mirror(of(e)) ? exchange_all(e) : exchange_rounds(e);
+}
+
+static void check(struct bench_end *e)
+{
+	const struct exchange *x = of(e);
+	uint64_t rounds = (uint64_t)x->bench.rounds;
+	uint32_t i;
+
+	if (is_mirror(x) && !e->bench->driver->flush(e))
+		return;
 	for (i = 0; i < x->n_depth; i++)
 		check_region(e, i, (rounds + x->n_depth - 1 - i) / x->n_depth);
 	program_charge(x->idle);
 }
 
-static void exchange_all(struct bench_end *e)
-{
-	const struct bench_driver *d = e->bench->driver;
-	uint64_t k, rounds = (uint64_t)e->bench->rounds;
-	uint64_t bytes = (uint64_t)e->bench->bytes;
-
-	d->expect(e, 0, rounds * bytes);
-	bench_track_puts(e, e->bench->means, rounds, bytes);
-	bench_ready(e, true);
-	e->start = program_now();
-	for (k = 0; k < rounds; k++)
-		send_round(e, 0);
-	if (!d->await(e, 0))
-		return;
-	e->end = program_now();
-	if (d->flush(e))
-		check_region(e, 0, rounds);
-}
-
-/* A node without partners comes to the barrier that others may have. */
-static void run(void *arg)
-{
-	struct bench_end *e = arg;
-	bool has_any = ((struct links *)e->data)->n;
-
-	if ((has_any && !add_regions(e)) || !bench_open(e))
-		return;
-	if (!has_any)
-		bench_ready(e, true);
-	else if (is_mirror(of(e)))
-		exchange_all(e);
-	else
-		exchange_rounds(e);
-}
+static const struct bench_program program = {
+	.prepare = prepare,
+	.transfer = transfer,
+	.check = check,
+};
 
 /* --- partners --- */
 
@@ -358,9 +368,9 @@ static int count_links(struct exchange *x, const struct topo *t, struct err *e)
 	return 0;
 }
 
-static int exchange_init(struct load *l, const struct topo *t, struct route *r,
-	const struct link_params *link, struct err *e)
+static int exchange_init(struct load *l, struct err *e)
 {
+	const struct topo *t = l->topo;
 	struct exchange *x = (struct exchange *)l;
 	struct bench *b = &x->bench;
 	struct bench_needs n = {
@@ -371,10 +381,10 @@ static int exchange_init(struct load *l, const struct topo *t, struct route *r,
 		.is_for_all = true,
 		.is_for_rate = true,
 	};
-	uint64_t packet = (uint64_t)link->payload, bytes = (uint64_t)b->bytes;
+	uint64_t packet = (uint64_t)l->link->payload,
+		 bytes = (uint64_t)b->bytes;
 	uint32_t most = topo_ports(t) < MOST_LINKS ? topo_ports(t) : MOST_LINKS;
 
-	(void)r;
 	if (count_links(x, t, e))
 		return -1;
 	x->stride = most > LINKS ? most : LINKS;
@@ -383,11 +393,11 @@ static int exchange_init(struct load *l, const struct topo *t, struct route *r,
 	n.memory = target_at(x, x->n_depth);
 	n.queues = is_mirror(x) ? 1 : most;
 	n.touched = bench_synthetic(b, (1 + x->n_depth) * link_at(x, n.queues));
-	if (bench_init(b, &n, t, e))
+	if (bench_init(b, &n, e))
 		return -1;
 	b->piece = bytes;
 	b->owner = owner;
-	x->is_split = 2 * x->n_depth * x->stride <= b->driver->n_counters;
+	x->is_split = 2 * x->n_depth * x->stride <= b->driver->most.counters;
 	if (packet)
 		b->programs.expected = x->n_links * (uint64_t)b->rounds *
 				       ((bytes + packet - 1) / packet);
@@ -399,7 +409,7 @@ static void exchange_start(struct load *l)
 	struct exchange *x = (struct exchange *)l;
 	site_id s;
 
-	bench_start_all(&x->bench, run);
+	bench_start_all(&x->bench, &program);
 	for (s = 0; s < l->net->n_nodes; s++)
 		*(struct links *)x->bench.ends[s].data =
 			find_partners(x, l->net->topo, s);

@@ -134,30 +134,35 @@ static bool ask(struct bench_end *x, uint64_t k, uint64_t n)
 }
 
 /* The other nodes' interfaces answer, when they have been opened. */
-static void run(void *arg)
+static bool prepare(struct bench_end *x)
 {
-	struct bench_end *x = arg;
+	return bench_add_source(x, SOURCE_AT, SOURCE) &&
+	       x->node == (site_id)x->bench->from;
+}
+
+static bool ask_all(struct bench_end *x)
+{
 	uint64_t k, n, rounds = (uint64_t)x->bench->rounds;
 	uint64_t batch = (uint64_t)of(x)->batch;
 
-	if (!bench_add_source(x, SOURCE_AT, SOURCE) || !bench_open(x) ||
-		x->node != (site_id)x->bench->from)
-		return;
-	bench_ready(x, true);
-	x->start = program_now();
 	for (k = 0; k < rounds; k += n) {
 		n = rounds - k < batch ? rounds - k : batch;
 		if (!ask(x, k, n))
-			return;
+			return false;
 	}
-	x->end = program_now();
+	return true;
 }
+
+static const struct bench_program program = {
+	.prepare = prepare,
+	.transfer = ask_all,
+};
 
 /* --- the course of a run --- */
 
-static int gets_init(struct load *l, const struct topo *t, struct route *r,
-	const struct link_params *link, struct err *e)
+static int gets_init(struct load *l, struct err *e)
 {
+	const struct topo *t = l->topo;
 	struct gets *g = (struct gets *)l;
 	struct bench *b = &g->bench;
 	struct bench_needs n = {
@@ -170,17 +175,15 @@ static int gets_init(struct load *l, const struct topo *t, struct route *r,
 	};
 	uint32_t most;
 
-	(void)r;
-	(void)link;
 	if (t->n_nodes < 2)
 		return err_set(e, "gets: needs at least two nodes");
 	if (b->from == b->to)
 		return err_set(e, "from and to are the same node");
-	if (bench_init(b, &n, t, e))
+	if (bench_init(b, &n, e))
 		return -1;
 	b->piece = SOURCE;
 	b->owner = owner;
-	most = b->driver->get_most;
+	most = b->driver->most.get_bytes;
 	if (most && b->bytes > most)
 		return err_set(e, "bytes: a get reads at most %u", most);
 	return 0;
@@ -188,7 +191,7 @@ static int gets_init(struct load *l, const struct topo *t, struct route *r,
 
 static void gets_start(struct load *l)
 {
-	bench_start_all((struct bench *)l, run);
+	bench_start_all((struct bench *)l, &program);
 }
 
 static void gets_report(struct load *l, struct load_result *r)
@@ -199,8 +202,8 @@ static void gets_report(struct load *l, struct load_result *r)
 	if (!bench_report(b, r))
 		return;
 	took = (double)bench_time(b);
-	if (b->to >= 0 && b->driver->report)
-		b->driver->report(b, r, (site_id)b->from, (site_id)b->to);
+	if (b->to >= 0)
+		bench_report_own(b, r);
 	load_figure(r, "get_ns", took / SIM_NS / n);
 	load_figure(r, "gets_per_us", n * 1e6 / took);
 }

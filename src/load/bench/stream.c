@@ -1,11 +1,20 @@
 /*
- * Many messages from one node to another, one after the other, or in both
- * directions at once, by one process of each node or by several.
+ * Streams: many messages from some programs to others, one after the other.
  *
- * Message k is read from place k of the sender's memory and written to place k
- * of the receiver's, or, where there are fewer places, to the place whose turn
- * it is.  What a place's bytes are is a function of its number; around them
- * the receiver's memory holds guards that must not change.
+ * stream   From one node to another, or in both directions at once, by one
+ *          process of each node or by several.
+ *
+ * fan      A node and its neighbours: it sends to all of them in turn, or all
+ *          of them send to it.  Neighbours are the nodes of routers one link
+ *          away, one of each; where a router is a node, they are the routers
+ *          themselves.  A program's messages go to the program of the same
+ *          number: so each of them has a counter of its own.
+ *
+ * A sender's message k is read from place k of its memory and written to place
+ * k of those that the receiver has for it, or, where there are fewer places, to
+ * the place whose turn it is.  What a place's bytes are is a function of its
+ * number; around them the receiver's memory may hold guards that must not
+ * change.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -22,19 +31,31 @@ enum {
 	BLOCK = 4096, /* bytes that programs handle at a time */
 };
 
+enum { STREAM, FAN };
+enum { WAY_OUT, WAY_IN };
+
 /* What a program's core stored for its puts, and when that was over. */
 struct side {
 	uint64_t stored;
 	sim_time stored_at;
 };
 
+/* In bytes: from one lane's places to the next one's, from one sender's, and
+ * from one place to the next. */
+struct layout {
+	uint64_t lane, sender, slot;
+};
+
 struct stream {
 	struct bench bench;
 	/* keys */
 	int64_t both, places, source_offset, target_offset, procs;
+	int64_t node, way; /* fan's */
 
-	uint64_t n_places, source_slot, target_slot; /* slots in bytes */
-	uint64_t part; /* of the memory of places, a process's, in bytes */
+	uint64_t n_places, guard;
+	struct layout source, target;
+	uint32_t n; /* neighbours */
+	site_id neighbour[TOPO_MAX_PORTS];
 };
 
 static const struct param params[] = {
@@ -60,47 +81,114 @@ static const struct param params[] = {
 	KEY_CPU(AT(bench.cpu)),
 };
 
-static struct stream *of(struct load *l)
+static const struct param fan_params[] = {
+	KEY_VIA(AT(bench.via)),
+	KEY_BY(AT(bench.by)),
+	KEY_NODE("node", AT(node), "0", "node in the middle"),
+	KEY_WORD("way", AT(way), "out", "out|in",
+		"direction; out: the node sends to its neighbours; in: they "
+		"send to it"),
+	KEY_BYTES("bytes", AT(bench.bytes), "64 KiB", 8, 1 << 20,
+		"length of a message"),
+	KEY_COUNT("rounds", AT(bench.rounds), "4", 1, 1000000,
+		"number of messages from each program to each of its partners"),
+	KEY_LANES(AT(procs)),
+};
+
+static struct stream *of(const struct bench_end *x)
 {
-	return (struct stream *)l;
+	return (struct stream *)x->bench;
+}
+
+static bool is_fan(const struct stream *s)
+{
+	return s->bench.programs.load.ops->variant == FAN;
+}
+
+/* --- who is who: the programs of a node follow each other --- */
+
+static uint32_t lanes(const struct stream *s)
+{
+	return (uint32_t)s->procs;
+}
+
+/* 0: the first of two nodes, or the middle; others from 1 on. */
+static uint32_t place_of(const struct bench_end *x)
+{
+	return (uint32_t)(x - x->bench->ends) / lanes(of(x));
+}
+
+static bool is_middle(const struct bench_end *x)
+{
+	return is_fan(of(x)) && !place_of(x);
+}
+
+/* Who sends to it, or whom it sends to. */
+static uint32_t n_partners(const struct bench_end *x)
+{
+	return is_middle(x) ? of(x)->n : 1;
+}
+
+/* In turn, and each program of a node begins with another one. */
+static site_id partner(const struct bench_end *x, uint32_t i)
+{
+	const struct stream *s = of(x);
+
+	return is_middle(x) ? s->neighbour[(i + x->lane) % s->n] : x->peer;
+}
+
+static bool receives(const struct bench_end *x)
+{
+	if (bench_drops(x->bench))
+		return false;
+	return x->is_sink || of(x)->both || x->peer == x->node;
+}
+
+/* As a sender it is known by its place, where there are several. */
+static uint32_t sender_of(const struct bench_end *x)
+{
+	return is_fan(of(x)) ? place_of(x) : 0;
+}
+
+/* The i-th of those who send to it. */
+static uint32_t sender_to(const struct bench_end *x, uint32_t i)
+{
+	return is_middle(x) ? 1 + i : 0;
 }
 
 /* --- bytes --- */
 
-static const struct stream *stream_of(const struct bench_end *x)
-{
-	return (const struct stream *)x->bench;
-}
-
-/* Where the places of a process begin, and those of its peer. */
-static uint64_t part_of(const struct bench_end *x)
-{
-	return x->lane * stream_of(x)->part;
-}
-
 static uint64_t source_of(const struct bench_end *x, uint64_t place)
 {
-	const struct stream *s = stream_of(x);
+	const struct stream *s = of(x);
 
-	return BENCH_SOURCE + part_of(x) + place * s->source_slot +
-	       (uint64_t)s->source_offset;
+	return BENCH_SOURCE + x->lane * s->source.lane +
+	       place * s->source.slot + (uint64_t)s->source_offset;
 }
 
-static uint64_t slot_of(const struct bench_end *x, uint64_t place)
+/* At the receiver. */
+static uint64_t slot_of(
+	const struct bench_end *x, uint32_t sender, uint64_t place)
 {
-	return BENCH_TARGET + part_of(x) + place * stream_of(x)->target_slot;
+	const struct layout *t = &of(x)->target;
+
+	return BENCH_TARGET + x->lane * t->lane + sender * t->sender +
+	       place * t->slot;
 }
 
-static uint64_t target_of(const struct bench_end *x, uint64_t place)
+static uint64_t target_of(
+	const struct bench_end *x, uint32_t sender, uint64_t place)
 {
-	return slot_of(x, place) + GUARD +
-	       (uint64_t)stream_of(x)->target_offset;
+	return slot_of(x, sender, place) + of(x)->guard +
+	       (uint64_t)of(x)->target_offset;
 }
 
 /* What a place's bytes are a function of. */
-static uint64_t number_of(const struct bench_end *x, uint64_t place)
+static uint64_t number_of(
+	const struct bench_end *x, uint32_t sender, uint64_t place)
 {
-	return x->lane * stream_of(x)->n_places + place + 1;
+	return (sender * (uint64_t)HOST_THREADS + x->lane) * of(x)->n_places +
+	       place + 1;
 }
 
 static size_t block_of(uint64_t at, uint64_t end)
@@ -110,11 +198,11 @@ static size_t block_of(uint64_t at, uint64_t end)
 
 static void fill_guards(const struct bench_end *x)
 {
-	uint64_t at = slot_of(x, 0), end = slot_of(x, stream_of(x)->n_places);
+	uint64_t at = slot_of(x, 0, 0), end = slot_of(x, 0, of(x)->n_places);
 	uint8_t block[BLOCK];
 
 	memset(block, GUARD_BYTE, sizeof(block));
-	for (; at < end; at += BLOCK)
+	for (; of(x)->guard && at < end; at += BLOCK)
 		bench_write(x, at, block, block_of(at, end));
 }
 
@@ -134,110 +222,121 @@ static bool check_guard(
 					" outside its destination has changed",
 					place,
 					(int64_t)(at + i -
-						  target_of(x, place)));
+						  target_of(x, 0, place)));
 	}
 	return true;
 }
 
-static void check_places(struct bench_end *x)
+static bool check_places(struct bench_end *x, uint32_t sender)
 {
 	uint64_t i, at, bytes = (uint64_t)x->bench->bytes;
 
-	for (i = 0; i < stream_of(x)->n_places; i++) {
-		at = target_of(x, i);
-		if (!bench_check(x, number_of(x, i), at, bytes) ||
-			!check_guard(x, i, slot_of(x, i), at) ||
-			!check_guard(x, i, at + bytes, slot_of(x, i + 1)))
-			return;
+	for (i = 0; i < of(x)->n_places; i++) {
+		at = target_of(x, sender, i);
+		if (!bench_check(x, number_of(x, sender, i), at, bytes))
+			return false;
+		if (of(x)->guard &&
+			(!check_guard(x, i, slot_of(x, sender, i), at) ||
+				!check_guard(x, i, at + bytes,
+					slot_of(x, sender, i + 1))))
+			return false;
 	}
+	return true;
 }
 
 /* --- the program --- */
 
-static void prepare(struct bench_end *x, bool receives)
+static bool prepare(struct bench_end *x)
 {
-	const struct stream *s = (struct stream *)x->bench;
-	const struct bench_driver *d = x->bench->driver;
-	uint64_t rounds = (uint64_t)s->bench.rounds, i;
+	const struct stream *s = of(x);
+	uint64_t n = n_partners(x) * (uint64_t)s->bench.rounds, i;
 	uint64_t bytes = (uint64_t)s->bench.bytes;
 
 	for (i = 0; !x->is_sink && i < s->n_places; i++)
-		bench_make(x, number_of(x, i), source_of(x, i), bytes);
-	if (receives) {
+		bench_make(x, number_of(x, sender_of(x), i), source_of(x, i),
+			bytes);
+	if (receives(x)) {
 		fill_guards(x);
-		d->expect(x, x->lane, rounds * bytes);
+		x->bench->driver->expect(x, x->lane, n * bytes);
 	}
 	if (!x->is_sink)
-		bench_track_puts(x, x->bench->means, rounds, bytes);
+		bench_track_puts(x, x->bench->means, n, bytes);
+	return true;
 }
 
 static void send_all(struct bench_end *x)
 {
-	const struct stream *s = (struct stream *)x->bench;
-	const struct bench_driver *d = x->bench->driver;
+	const struct stream *s = of(x);
 	struct bench_transfer p =
-		bench_transfer(x, x->peer, (uint64_t)s->bench.bytes);
-	struct side *i = x->data;
+		bench_transfer(x, 0, (uint64_t)s->bench.bytes);
 	uint64_t k, n = s->n_places;
+	uint32_t i;
 
-	if (d->stored)
-		i->stored = d->stored(x, &i->stored_at);
 	p.is_tracked = true;
 	p.counter = x->lane;
 	for (k = 0; k < (uint64_t)s->bench.rounds; k++) {
 		p.from = source_of(x, k % n);
-		p.to = target_of(x, k % n);
-		d->put(x, &p);
+		p.to = target_of(x, sender_of(x), k % n);
+		for (i = 0; i < n_partners(x); i++) {
+			p.node = partner(x, i);
+			x->bench->driver->put(x, &p);
+		}
 	}
-	if (d->stored)
-		i->stored = d->stored(x, &i->stored_at) - i->stored;
 }
 
-static void run(void *arg)
+static bool transfer(struct bench_end *x)
 {
-	struct bench_end *x = arg;
+	uint64_t (*stored)(const struct bench_end *x, sim_time *at) =
+		x->bench->looks->stored;
 	const struct bench_driver *d = x->bench->driver;
-	bool both = ((struct stream *)x->bench)->both;
-	bool is_dropped = d->dropped && x->bench->means == d->dropped;
-	bool receives =
-		(!x->begins || both || x->peer == x->node) && !is_dropped;
+	struct side *i = x->data;
 
-	x->is_sink = !x->begins && !both;
-	if (!bench_open(x))
-		return;
-	prepare(x, receives);
-	bench_ready(x, true);
-	x->start = program_now();
-	if (!x->is_sink)
+	if (!x->is_sink) {
+		i->stored = stored ? stored(x, &i->stored_at) : 0;
 		send_all(x);
-	if (receives && !d->await(x, x->lane))
-		return;
-	if (is_dropped && !x->is_sink)
+		if (stored)
+			i->stored = stored(x, &i->stored_at) - i->stored;
+	}
+	if (bench_drops(x->bench) && !x->is_sink)
 		d->flush(x);
-	x->end = program_now();
-	if (receives)
-		check_places(x);
-	if (!x->is_sink && !d->flush(x))
+	return !receives(x) || d->await(x, x->lane);
+}
+
+static void check(struct bench_end *x)
+{
+	uint32_t i, n = receives(x) ? n_partners(x) : 0;
+
+	for (i = 0; i < n && check_places(x, sender_to(x, i)); i++)
+		;
+	if (!x->is_sink && !x->bench->driver->flush(x))
 		programs_fail(
 			&x->bench->programs, "not all messages were sent");
 }
 
-/* --- the course of a run --- */
+static const struct bench_program program = {
+	.prepare = prepare,
+	.transfer = transfer,
+	.check = check,
+};
+
+/* --- stream --- */
 
 static int set_places(struct stream *s, struct err *e)
 {
 	uint64_t bytes = (uint64_t)s->bench.bytes;
+	uint64_t part = (BENCH_TARGET - BENCH_SOURCE) / (uint64_t)s->procs;
 
-	s->part = (BENCH_TARGET - BENCH_SOURCE) / (uint64_t)s->procs;
-	s->part -= s->part % BLOCK;
-	s->source_slot = (uint64_t)s->source_offset + bytes;
-	s->source_slot = (s->source_slot + GUARD - 1) / GUARD * GUARD;
-	s->target_slot = (uint64_t)s->target_offset + bytes + 2 * GUARD;
-	s->target_slot = (s->target_slot + GUARD - 1) / GUARD * GUARD;
+	part -= part % BLOCK;
+	s->source.lane = s->target.lane = part;
+	s->source.slot = (uint64_t)s->source_offset + bytes;
+	s->source.slot = (s->source.slot + GUARD - 1) / GUARD * GUARD;
+	s->target.slot = (uint64_t)s->target_offset + bytes + 2 * GUARD;
+	s->target.slot = (s->target.slot + GUARD - 1) / GUARD * GUARD;
+	s->guard = GUARD;
 	s->n_places = (uint64_t)(s->places < 0 || s->places > s->bench.rounds
 					 ? s->bench.rounds
 					 : s->places);
-	if (s->n_places * s->target_slot > s->part)
+	if (s->n_places * s->target.slot > part)
 		return err_set(e,
 			"places: %" PRIu64 " messages of %" PRIu64
 			" bytes for each process need more than the 1 GiB "
@@ -246,10 +345,9 @@ static int set_places(struct stream *s, struct err *e)
 	return 0;
 }
 
-static int stream_init(struct load *l, const struct topo *t, struct route *r,
-	const struct link_params *link, struct err *e)
+static int stream_init(struct load *l, struct err *e)
 {
-	struct stream *s = of(l);
+	struct stream *s = (struct stream *)l;
 	struct bench *b = &s->bench;
 	struct bench_needs n = {
 		.n_programs = (uint32_t)s->procs * (b->from == b->to ? 1 : 2),
@@ -261,14 +359,12 @@ static int stream_init(struct load *l, const struct topo *t, struct route *r,
 		.drops = true,
 	};
 
-	(void)r;
-	(void)link;
 	if (set_places(s, e))
 		return -1;
-	n.touched = (s->source_slot + s->target_slot) * s->n_places;
-	if (bench_init(b, &n, t, e))
+	n.touched = (s->source.slot + s->target.slot) * s->n_places;
+	if (bench_init(b, &n, e))
 		return -1;
-	if (b->from == b->to && !b->driver->has_self)
+	if (b->from == b->to && !(b->driver->is & BENCH_HAS_SELF))
 		return err_set(e, "from and to are the same node");
 	return 0;
 }
@@ -276,8 +372,11 @@ static int stream_init(struct load *l, const struct topo *t, struct route *r,
 static void stream_start(struct load *l)
 {
 	struct bench *b = (struct bench *)l;
+	uint32_t i;
 
-	bench_start_pair(b, run, run);
+	bench_start_pair(b, &program, &program);
+	for (i = 0; i < b->needs.n_programs; i++)
+		b->ends[i].is_sink = !b->ends[i].begins && !of(b->ends)->both;
 }
 
 /* From the first one's start to the last one's end, of so many programs from
@@ -306,7 +405,7 @@ static void report_rates(const struct stream *s, struct load_result *r)
 
 	time_of(b, 0, &start, &back);
 	time_of(b, b->needs.n_programs - b->needs.lanes, &begun, &out);
-	if (b->driver->dropped && b->means == b->driver->dropped)
+	if (bench_drops(b))
 		out = back;
 	end = back > out ? back : out;
 	if (s->both) {
@@ -329,18 +428,16 @@ static void report_rates(const struct stream *s, struct load_result *r)
 
 static void stream_report(struct load *l, struct load_result *r)
 {
-	struct bench *b = (struct bench *)l;
-	const struct bench_driver *d = b->driver;
-	site_id from = (site_id)b->from, to = (site_id)b->to;
+	const struct stream *s = (const struct stream *)l;
+	const struct bench *b = &s->bench;
 
 	if (!bench_report(b, r) || !b->bytes)
 		return;
-	if (d->report)
-		d->report(b, r, from, to);
-	report_rates(of(l), r);
-	if (d->report_rate)
-		d->report_rate(b, r, from, to,
-			(double)(of(l)->procs * b->rounds) * (double)b->bytes);
+	bench_report_own(b, r);
+	report_rates(s, r);
+	if (b->looks->report_rate)
+		b->looks->report_rate(b, r, (site_id)b->from, (site_id)b->to,
+			(double)(s->procs * b->rounds) * (double)b->bytes);
 }
 
 const struct load_ops load_stream = {
@@ -349,8 +446,131 @@ const struct load_ops load_stream = {
 	.help = "many messages from one node to another, or both ways",
 	.size = sizeof(struct stream),
 	PARAMS(params),
+	.variant = STREAM,
 	BENCH_OPS,
 	.init = stream_init,
 	.start = stream_start,
 	.report = stream_report,
+};
+
+/* --- fan --- */
+
+/* The first node of a router, or NO_ROUTER. */
+static router_id first_node(const struct topo *t, router_id r)
+{
+	port_id p;
+
+	for (p = 0; r >= t->n_nodes && p < t->n_ports; p++) {
+		router_id far = t->ops->peer(t, r, p).router;
+
+		if (far < t->n_nodes)
+			return far;
+	}
+	return r < t->n_nodes ? r : NO_ROUTER;
+}
+
+static void find_neighbours(struct stream *s, const struct topo *t)
+{
+	site_id middle = (site_id)s->node;
+	router_id own =
+		topo_is_direct(t) ? middle : t->ops->peer(t, middle, 0).router;
+	port_id p;
+	uint32_t i;
+
+	for (p = 0; p < topo_ports(t); p++) {
+		router_id far = t->ops->peer(t, own, p).router, node;
+
+		if (far == NO_ROUTER || far == own ||
+			(!topo_is_direct(t) && far < t->n_nodes))
+			continue;
+		node = first_node(t, far);
+		for (i = 0; i < s->n && s->neighbour[i] != node; i++)
+			;
+		if (i == s->n && node != NO_ROUTER)
+			s->neighbour[s->n++] = node;
+	}
+}
+
+/* One place for each sender's messages, without guards. */
+static void set_buffers(struct stream *s)
+{
+	s->n_places = 1;
+	s->source.lane = s->target.lane = (uint64_t)s->bench.bytes;
+	s->target.sender = lanes(s) * (uint64_t)s->bench.bytes;
+}
+
+static int fan_init(struct load *l, struct err *e)
+{
+	const struct topo *t = l->topo;
+	struct stream *s = (struct stream *)l;
+	struct bench *b = &s->bench;
+	struct bench_needs n = {
+		.memory = BENCH_MEMORY,
+		.data = sizeof(struct side),
+		.is_msg = b->via,
+		.is_for_rate = true,
+	};
+
+	if (load_check_node(l, "node", s->node, e))
+		return -1;
+	find_neighbours(s, t);
+	if (!s->n)
+		return err_set(e,
+			"fan: node %lld has no neighbours (want a topology "
+			"whose routers with nodes have links to each other)",
+			(long long)s->node);
+	set_buffers(s);
+	if ((s->n + 1) * s->target.sender > BENCH_TARGET - BENCH_SOURCE)
+		return err_set(e,
+			"bytes: messages of %u neighbours and %u programs "
+			"each need more than the 1 GiB available",
+			s->n, lanes(s));
+	n.n_programs = (s->n + 1) * lanes(s);
+	n.lanes = lanes(s);
+	n.touched = 2 * s->target.sender;
+	return bench_init(b, &n, e);
+}
+
+static void fan_start(struct load *l)
+{
+	struct stream *s = (struct stream *)l;
+	struct bench *b = &s->bench;
+	uint32_t i;
+
+	bench_open_ends(b);
+	for (i = 0; i < b->needs.n_programs; i++) {
+		struct bench_end *x = &b->ends[i];
+		uint32_t place = place_of(x);
+
+		x->lane = i % lanes(s);
+		x->peer = place ? (uint32_t)s->node : s->neighbour[0];
+		x->is_sink = !place == (s->way == WAY_IN);
+		bench_run(b, i,
+			place ? s->neighbour[place - 1] : (site_id)s->node,
+			x->lane, &program);
+	}
+}
+
+static void fan_report(struct load *l, struct load_result *r)
+{
+	const struct stream *s = (const struct stream *)l;
+	const struct bench *b = &s->bench;
+	double bytes = (double)b->rounds * (double)b->bytes * lanes(s) * s->n;
+
+	if (!bench_report(b, r))
+		return;
+	load_figure(r, "neighbours", s->n);
+	load_figure(r, "total_MBps", bytes * 1e6 / (double)bench_time(b));
+}
+
+const struct load_ops load_fan = {
+	.name = "fan",
+	.help = "a node sends to all its neighbours, or they to it",
+	.size = sizeof(struct stream),
+	PARAMS(fan_params),
+	.variant = FAN,
+	BENCH_OPS,
+	.init = fan_init,
+	.start = fan_start,
+	.report = fan_report,
 };

@@ -69,9 +69,9 @@ static const struct param params[] = {
 	KEY_LANES(AT(procs)),
 };
 
-static struct sweep *of(struct load *l)
+static struct sweep *of(const struct bench_end *x)
 {
-	return (struct sweep *)l;
+	return (struct sweep *)x->bench;
 }
 
 static uint64_t owner(const struct bench_end *x, uint64_t i, bool is_source)
@@ -93,15 +93,16 @@ static uint64_t target_of(const struct bench_end *x)
 	return BENCH_TARGET + x->lane * x->bench->piece;
 }
 
-static bool open_end(struct bench_end *x)
+static bool add_memory(struct bench_end *x)
 {
 	uint64_t bytes = x->bench->piece;
 
 	return bench_add_source(x, source_of(x), bytes) &&
-	       bench_add_target(x, 0, target_of(x), bytes) && bench_open(x);
+	       bench_add_target(x, 0, target_of(x), bytes);
 }
 
-static struct bench_transfer put_of(const struct bench_end *x, uint64_t bytes)
+static struct bench_transfer transfer_of(
+	const struct bench_end *x, uint64_t bytes)
 {
 	struct bench_transfer p = bench_transfer(x, x->peer, bytes);
 
@@ -137,7 +138,7 @@ static void open_meeting(struct meeting *m)
 /* Until all are here, or have left. */
 static void meet(struct bench_end *x)
 {
-	struct meeting *m = &((struct sweep *)x->bench)->meeting;
+	struct meeting *m = &of(x)->meeting;
 	struct wait w = { m, m->held };
 	uint64_t seen;
 
@@ -152,20 +153,20 @@ static void meet(struct bench_end *x)
 /* One that ends early is not waited for. */
 static void leave(struct bench_end *x)
 {
-	struct meeting *m = &((struct sweep *)x->bench)->meeting;
+	struct meeting *m = &of(x)->meeting;
 
 	if (--m->n && m->waiting == m->n)
 		open_meeting(m);
 }
 
-/* --- puts --- */
+/* --- the programs --- */
 
 /* n puts of one size after the other, and the answer. */
 static bool put_burst(
 	struct bench_end *x, uint64_t bytes, uint32_t means, int64_t n)
 {
 	const struct bench_driver *d = x->bench->driver;
-	struct bench_transfer p = put_of(x, bytes);
+	struct bench_transfer p = transfer_of(x, bytes);
 
 	p.means = means;
 	d->expect(x, x->lane, ANSWER);
@@ -174,53 +175,94 @@ static bool put_burst(
 	return d->await(x, x->lane);
 }
 
-/* What one put of many takes, there and back; or -1. */
-static sim_time put_singles(struct bench_end *x, uint64_t bytes, uint32_t means)
+static bool get_burst(struct bench_end *x, uint64_t bytes, int64_t n)
+{
+	const struct bench_driver *d = x->bench->driver;
+	struct bench_transfer g = transfer_of(x, bytes);
+
+	g.is_tracked = true;
+	bench_track_gets(x, (uint64_t)n, bytes);
+	for (; n; n--)
+		d->get(x, &g);
+	return d->flush(x);
+}
+
+static bool burst(
+	struct bench_end *x, uint64_t bytes, uint32_t means, int64_t n)
+{
+	return of(x)->op == OP_PUT ? put_burst(x, bytes, means, n)
+				   : get_burst(x, bytes, n);
+}
+
+/* What one of many takes, until it is seen; or -1. */
+static sim_time single(struct bench_end *x, uint64_t bytes, uint32_t means)
 {
 	int64_t k, rounds = x->bench->rounds;
 	sim_time start = program_now();
 
 	for (k = 0; k < rounds; k++)
-		if (!put_burst(x, bytes, means, 1))
+		if (!burst(x, bytes, means, 1))
 			return -1;
 	return (program_now() - start) / rounds;
 }
 
-static bool put_all(struct bench_end *x)
+/* Of the i-th size; an answer takes so long. */
+static bool measure(struct bench_end *x, uint32_t i, sim_time answer)
 {
-	struct sweep *s = (struct sweep *)x->bench;
-	uint32_t i, means = x->bench->means;
-	sim_time both = put_singles(x, ANSWER, x->bench->driver->quick);
+	uint64_t bytes = of(x)->size[i].bytes;
+	uint32_t means = x->bench->means;
 	struct times *t = x->data;
 
-	for (i = 0; both >= 0 && i < s->n_sizes; i++) {
-		uint64_t bytes = s->size[i].bytes;
-
-		t->one[i] = put_singles(x, bytes, means);
-		if (t->one[i] < 0)
-			return false;
-		t->one[i] -= both / 2;
-		meet(x);
-		t->start[i] = program_now();
-		if (!put_burst(x, bytes, means, s->burst))
-			return false;
-		t->end[i] = program_now() - both / 2;
-	}
-	return both >= 0;
+	t->one[i] = single(x, bytes, means);
+	if (t->one[i] < 0)
+		return false;
+	t->one[i] -= answer;
+	meet(x);
+	t->start[i] = program_now();
+	if (!burst(x, bytes, means, of(x)->burst))
+		return false;
+	t->end[i] = program_now() - answer;
+	return true;
 }
 
-static void put_program(void *arg)
+/* Half of what eight bytes back and forth take, or -1. */
+static sim_time answer_time(struct bench_end *x)
 {
-	struct bench_end *x = arg;
+	sim_time both = single(x, ANSWER, bench_quick(x->bench));
 
-	if (open_end(x)) {
-		bench_ready(x, true);
-		x->start = program_now();
-		if (put_all(x))
-			x->end = program_now();
-	}
-	leave(x);
+	return both < 0 ? both : both / 2;
 }
+
+static bool measure_sizes(struct bench_end *x)
+{
+	const struct sweep *s = of(x);
+	sim_time answer = s->op == OP_PUT ? answer_time(x) : 0;
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; answer >= 0 && i < s->n_sizes; i++) {
+		if (!measure(x, i, answer))
+			return false;
+		sum += s->size[i].bytes *
+		       (uint64_t)(x->bench->rounds + s->burst);
+		if (s->op == OP_GET && !bench_check_target(x, 0, sum, 0))
+			return false;
+	}
+	return answer >= 0;
+}
+
+static bool measure_all(struct bench_end *x)
+{
+	bool is_good = measure_sizes(x);
+
+	leave(x);
+	return is_good;
+}
+
+static const struct bench_program measuring = {
+	.prepare = add_memory,
+	.transfer = measure_all,
+};
 
 /* Bytes of what comes k-th: eight, then of each size single ones and a
  * burst; 0 where there is no more. */
@@ -238,17 +280,17 @@ static uint64_t expected(const struct sweep *s, uint64_t k)
 	       (k % (rounds + 1) == rounds ? (uint64_t)s->burst : 1);
 }
 
-/* Answers when all of what comes next has come, and expects what follows. */
-static void answer_program(void *arg)
+/* Answers when all of what comes next has come, and expects what follows.
+ * Gets are answered by the interface. */
+static void answer_all(struct bench_end *x)
 {
-	struct bench_end *x = arg;
-	struct sweep *s = (struct sweep *)x->bench;
+	const struct sweep *s = of(x);
 	const struct bench_driver *d = x->bench->driver;
-	struct bench_transfer p = put_of(x, ANSWER);
+	struct bench_transfer p = transfer_of(x, ANSWER);
 	uint64_t k, sum = 0;
 
-	p.means = d->quick;
-	if (!open_end(x))
+	p.means = bench_quick(x->bench);
+	if (!bench_open(x) || !add_memory(x) || s->op == OP_GET)
 		return;
 	d->expect(x, x->lane, expected(s, 0));
 	for (k = 0; expected(s, k); k++) {
@@ -264,84 +306,13 @@ static void answer_program(void *arg)
 	d->flush(x);
 }
 
-/* --- gets --- */
-
-static bool get_burst(struct bench_end *x, uint64_t bytes, int64_t n)
-{
-	const struct bench_driver *d = x->bench->driver;
-
-	struct bench_transfer t = put_of(x, bytes);
-
-	t.is_tracked = true;
-	bench_track_gets(x, (uint64_t)n, bytes);
-	for (; n; n--)
-		d->get(x, &t);
-	return d->flush(x);
-}
-
-/* Of the i-th size. */
-static bool get_size(struct bench_end *x, uint32_t i)
-{
-	struct sweep *s = (struct sweep *)x->bench;
-	uint64_t bytes = s->size[i].bytes;
-	struct times *t = x->data;
-	sim_time start = program_now();
-	int64_t k;
-
-	for (k = 0; k < x->bench->rounds; k++)
-		if (!get_burst(x, bytes, 1))
-			return false;
-	t->one[i] = (program_now() - start) / x->bench->rounds;
-	meet(x);
-	t->start[i] = program_now();
-	if (!get_burst(x, bytes, s->burst))
-		return false;
-	t->end[i] = program_now();
-	return true;
-}
-
-static bool get_all(struct bench_end *x)
-{
-	struct sweep *s = (struct sweep *)x->bench;
-	uint64_t sum = 0;
-	uint32_t i;
-
-	for (i = 0; i < s->n_sizes; i++) {
-		if (!get_size(x, i))
-			return false;
-		sum += s->size[i].bytes *
-		       (uint64_t)(x->bench->rounds + s->burst);
-		if (!bench_check_target(x, 0, sum, 0))
-			return false;
-	}
-	return true;
-}
-
-static void get_program(void *arg)
-{
-	struct bench_end *x = arg;
-
-	if (open_end(x)) {
-		bench_ready(x, true);
-		x->start = program_now();
-		if (get_all(x))
-			x->end = program_now();
-	}
-	leave(x);
-}
-
-/* The other end's interface answers by itself. */
-static void give_program(void *arg)
-{
-	open_end(arg);
-}
+static const struct bench_program answering = { .run = answer_all };
 
 /* --- the course of a run --- */
 
-static int sweep_init(struct load *l, const struct topo *t, struct route *r,
-	const struct link_params *link, struct err *e)
+static int sweep_init(struct load *l, struct err *e)
 {
-	struct sweep *s = of(l);
+	struct sweep *s = (struct sweep *)l;
 	struct bench_needs n = {
 		.n_programs = s->bench.from == s->bench.to
 				      ? 0
@@ -355,22 +326,20 @@ static int sweep_init(struct load *l, const struct topo *t, struct route *r,
 	};
 	int64_t bytes;
 
-	(void)r;
-	(void)link;
 	if (s->min > s->max)
 		return err_set(e, "min: larger than max");
 	for (bytes = s->min; bytes <= s->max; bytes *= 2) {
 		BUG_IF(s->n_sizes == MOST_SIZES);
 		s->size[s->n_sizes++].bytes = (uint64_t)bytes;
 	}
-	if (bench_init(&s->bench, &n, t, e))
+	if (bench_init(&s->bench, &n, e))
 		return -1;
 	s->bench.piece = s->size[s->n_sizes - 1].bytes;
 	if (s->bench.piece < ANSWER)
 		s->bench.piece = ANSWER;
 	s->bench.owner = owner;
 	if (s->op == OP_GET && s->bench.means != BENCH_AUTO &&
-		!s->bench.driver->gets_by_means)
+		!(s->bench.driver->is & BENCH_GETS_BY_MEANS))
 		return err_set(e,
 			"by: gets have only one means of transfer (want auto)");
 	return 0;
@@ -378,12 +347,10 @@ static int sweep_init(struct load *l, const struct topo *t, struct route *r,
 
 static void sweep_start(struct load *l)
 {
-	struct sweep *s = of(l);
-	bool is_put = s->op == OP_PUT;
+	struct sweep *s = (struct sweep *)l;
 
 	s->meeting.n = (uint32_t)s->procs;
-	bench_start_pair(&s->bench, is_put ? put_program : get_program,
-		is_put ? answer_program : give_program);
+	bench_start_pair(&s->bench, &measuring, &answering);
 }
 
 /* All processes' together: their latencies on average, and the rate of all
@@ -412,7 +379,7 @@ static bool sum_up(
 
 static void sweep_report(struct load *l, struct load_result *r)
 {
-	struct sweep *s = of(l);
+	struct sweep *s = (struct sweep *)l;
 	double latency, rate;
 	uint32_t i;
 

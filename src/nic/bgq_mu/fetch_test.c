@@ -139,6 +139,7 @@ static void watch_head(void *arg)
 	}
 }
 
+/* Also BGQ-F136: the head shows which descriptors are complete. */
 SW_PAIR(bgq_f108_the_head_moves_when_all_is_sent, "3", watch_head, 1,
 	sw_open_only)
 

@@ -88,6 +88,7 @@ static void serve_several(void *arg)
 		2);
 }
 
+/* Also BGQ-F86: a remote get is one of the three kinds. */
 SW_PAIR(bgq_f118_a_packet_brings_several_descriptors, "2", get_several, 1,
 	serve_several)
 

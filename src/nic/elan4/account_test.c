@@ -69,34 +69,29 @@ static void put_program(void *arg)
 
 static void the_parts_of_a_put(void **state)
 {
+	struct et *m = *state;
 	const struct elan *e;
 	struct told x;
-	struct et m;
 
-	et_init(&m, "4");
-	run(&m, &x, put_program, NULL);
-	e = (const struct elan *)m.nic;
+	run(m, &x, put_program, NULL);
+	e = (const struct elan *)m->nic;
 	assert_int_equal(x.n, 1);
 	assert_int_equal(x.last.budget.start, 10 * US);
 	expect(&x, CAUSE_SOFTWARE, 33 * SIM_NS);
 	/* five words on the bus, and to the card */
 	expect(&x, CAUSE_DESCRIPTOR,
-		m.params.host[0].pio_overhead + 5 * 7500 +
-			m.params.host[0].store);
+		m->params.host[0].pio_overhead + 5 * 7500 +
+			m->params.host[0].store);
 	expect(&x, CAUSE_ENGINE, 0);
-	expect(&x, CAUSE_PACKET, m.params.command - e->least);
+	expect(&x, CAUSE_PACKET, m->params.command - e->least);
 	expect(&x, CAUSE_SERIALISATION, e->least);
-	expect_way(&m, &x, 1, 8);
-	et_fini(&m);
+	expect_way(m, &x, 1, 8);
 }
 
 static void dma_program(void *arg)
 {
 	struct et_queue q = et_open(0);
-	struct elan_dma d = { .bytes = 512,
-		.destination = 1,
-		.from = ET_SOURCE,
-		.to = ET_TARGET };
+	struct elan_dma d = et_dma_to(1, 512, 0, 0);
 
 	program_wait(10 * US);
 	born(&q);
@@ -105,27 +100,25 @@ static void dma_program(void *arg)
 
 static void the_parts_of_a_dma(void **state)
 {
+	struct et *m = *state;
 	const struct elan *e;
 	struct told x;
-	struct et m;
 
-	et_init(&m, "4");
-	m.params.dispatch = 70 * SIM_NS;
-	run(&m, &x, dma_program, NULL);
-	e = (const struct elan *)m.nic;
+	m->params.dispatch = 70 * SIM_NS;
+	run(m, &x, dma_program, NULL);
+	e = (const struct elan *)m->nic;
 	assert_int_equal(x.n, 1);
 	expect(&x, CAUSE_SOFTWARE, 33 * SIM_NS);
 	expect(&x, CAUSE_DESCRIPTOR,
-		m.params.host[0].pio_overhead + 8 * 7500 +
-			m.params.host[0].store);
+		m->params.host[0].pio_overhead + 8 * 7500 +
+			m->params.host[0].store);
 	expect(&x, CAUSE_ENGINE, 70 * SIM_NS);
 	expect(&x, CAUSE_MEMORY_READ,
-		m.params.read_latency + m.params.host[0].dma_overhead +
+		m->params.read_latency + m->params.host[0].dma_overhead +
 			64 * 7500);
-	expect(&x, CAUSE_PACKET, m.params.command - e->least);
+	expect(&x, CAUSE_PACKET, m->params.command - e->least);
 	expect(&x, CAUSE_SERIALISATION, link_ser(&e->nic.net->link, 512));
-	expect_way(&m, &x, 1, 512);
-	et_fini(&m);
+	expect_way(m, &x, 1, 512);
 }
 
 static void get_program(void *arg)
@@ -139,53 +132,47 @@ static void get_program(void *arg)
 
 static void the_parts_of_a_get(void **state)
 {
+	struct et *m = *state;
 	const struct elan *e;
 	struct told x;
-	struct et m;
 
-	et_init(&m, "4");
-	m.params.bus.turn = 0; /* from the stores to the answer's write */
-	run(&m, &x, get_program, NULL);
-	e = (const struct elan *)m.nic;
+	m->params.bus.turn = 0; /* from the stores to the answer's write */
+	run(m, &x, get_program, NULL);
+	e = (const struct elan *)m->nic;
 	assert_int_equal(x.n, 1);
 	assert_int_equal(x.last.src, 0);
 	expect(&x, CAUSE_SOFTWARE, 33 * SIM_NS);
 	expect(&x, CAUSE_MEMORY_READ,
-		m.params.input + m.params.read_latency +
-			m.params.host[0].dma_overhead + 7500);
-	expect(&x, CAUSE_PACKET, 2 * (m.params.command - e->least));
+		m->params.input + m->params.read_latency +
+			m->params.host[0].dma_overhead + 7500);
+	expect(&x, CAUSE_PACKET, 2 * (m->params.command - e->least));
 	expect(&x, CAUSE_SERIALISATION,
 		link_ser(&e->nic.net->link, 0) + e->least);
-	expect_way(&m, &x, 2, 8);
-	et_fini(&m);
+	expect_way(m, &x, 2, 8);
 }
 
 /* Turned away while the only read is in use, and sent again. */
 static void busy_program(void *arg)
 {
 	struct et_queue q = et_open(0);
-	struct elan_dma d = {
-		.bytes = 8, .destination = 2, .from = ET_SOURCE, .to = ET_TARGET
-	};
+	struct elan_dma d = et_dma_to(2, 8, 0, 0);
 
 	et_dma(&q, &d);
 }
 
 static void retries_are_charged(void **state)
 {
+	struct et *m = *state;
 	struct told x;
-	struct et m;
 
-	et_init(&m, "4");
-	m.params.reads = 1;
-	m.params.read_latency = 20 * US;
-	run(&m, &x, get_program, busy_program);
+	m->params.reads = 1;
+	m->params.read_latency = 20 * US;
+	run(m, &x, get_program, busy_program);
 	assert_int_equal(x.n, 2);
 	assert_int_equal(x.last.src, 0);
-	assert_int_equal(et_counts(&m, 0).resent, 4);
+	assert_int_equal(et_counts(m, 0).resent, 4);
 	/* 1, 2, 4 and 8 us, and the ways that it went in vain */
 	assert_in_range(x.last.budget.spent[CAUSE_RETRY], 15 * US, 17 * US);
-	et_fini(&m);
 }
 
 static void three_program(void *arg)
@@ -207,20 +194,18 @@ static void three_program(void *arg)
 /* The third one waits for an acknowledgement of the first. */
 static void a_queue_that_is_full_is_the_cards(void **state)
 {
+	struct et *m = *state;
 	struct told x;
-	struct et m;
 
-	et_init(&m, "4");
-	m.params.retry.timeout = 1000 * US;
-	m.params.input = 50 * US;
-	run(&m, &x, three_program, NULL);
+	m->params.retry.timeout = 1000 * US;
+	m->params.input = 50 * US;
+	run(m, &x, three_program, NULL);
 	assert_int_equal(x.n, 3);
 	assert_int_equal(x.last.number, 2);
 	expect(&x, CAUSE_SOFTWARE, 33 * SIM_NS);
 	assert_in_range(x.last.budget.spent[CAUSE_CARD], 46 * US, 50 * US);
-	et_fini(&m);
 }
 
-TESTS(TEST(the_parts_of_a_put), TEST(the_parts_of_a_dma),
-	TEST(the_parts_of_a_get), TEST(retries_are_charged),
-	TEST(a_queue_that_is_full_is_the_cards))
+TESTS(ET_TEST(the_parts_of_a_put), ET_TEST(the_parts_of_a_dma),
+	ET_TEST(the_parts_of_a_get), ET_TEST(retries_are_charged),
+	ET_TEST(a_queue_that_is_full_is_the_cards))

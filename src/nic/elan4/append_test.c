@@ -8,8 +8,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-#define MAPPED UINT64_C(0xffff000000000000)
-
 enum { QUEUE = 5 };
 
 /* A packet that writes words to an address of a node. */
@@ -42,22 +40,18 @@ static void start_program(void *arg)
 	uint64_t add = elan_word(ELAN_ADD, 9, 1);
 	uint64_t packet[ET_PACKET_WORDS];
 	uint32_t n = et_packet(packet, 2, ET_TARGET, 11, 40, 0, 0);
-	struct elan_dma d = { .bytes = 3000,
-		.destination = 0,
-		.from = ET_SOURCE,
-		.to = ET_TARGET,
-		.target_event = 1 };
+	struct elan_dma d = et_dma_to(0, 3000, 0, 1);
 
 	memcpy(dma + 1, &d, sizeof(d));
 	et_arm(&q, 1, 3000);
 	program_wait(50 * US);
-	put_words(&q, 1, MAPPED, store, 3);
+	put_words(&q, 1, ET_MAPPED, store, 3);
 	/* anywhere in the page, and in parts */
-	put_words(&q, 1, MAPPED + 4000, packet, 4);
-	put_words(&q, 1, MAPPED + 8, packet + 4, n - 4);
-	put_words(&q, 1, MAPPED + 64, arm, 4);
-	put_words(&q, 1, MAPPED + 64, &add, 1);
-	put_words(&q, 1, MAPPED + 2048, dma, 8);
+	put_words(&q, 1, ET_MAPPED + 4000, packet, 4);
+	put_words(&q, 1, ET_MAPPED + 8, packet + 4, n - 4);
+	put_words(&q, 1, ET_MAPPED + 64, arm, 4);
+	put_words(&q, 1, ET_MAPPED + 64, &add, 1);
+	put_words(&q, 1, ET_MAPPED + 2048, dma, 8);
 	et_wait_event(1);
 	et_expect(ET_TARGET, 12, 3000);
 }
@@ -67,7 +61,7 @@ static void start_owner(void *arg)
 	struct et_queue q = et_open(QUEUE);
 
 	et_fill(ET_SOURCE, 12, 3000);
-	map(&q, MAPPED);
+	map(&q, ET_MAPPED);
 	et_wait_word(ET_TARGET, 42);
 	et_wait_word(ET_FLAG, 7);
 	program_charge(100 * US);
@@ -88,8 +82,6 @@ static void start_third(void *arg)
  * needs no program for it. */
 static void qsn_f29_packets_append_commands(void **state)
 {
-	struct et_program p[] = { { 0, start_program, NULL },
-		{ 1, start_owner, NULL }, { 2, start_third, NULL } };
 	uint32_t workers;
 	uint64_t digest = 0;
 
@@ -97,7 +89,8 @@ static void qsn_f29_packets_append_commands(void **state)
 		struct et m;
 
 		et_init(&m, "4");
-		et_run(&m, workers, p, 3);
+		ET_RUN(&m, workers, { 0, start_program, NULL },
+			{ 1, start_owner, NULL }, { 2, start_third, NULL });
 		assert_int_equal(et_counts(&m, 1).appended, 3 + 9 + 4 + 1 + 8);
 		assert_int_equal(et_counts(&m, 1).commands, 5);
 		assert_int_equal(et_counts(&m, 1).dmas, 1);
@@ -137,7 +130,7 @@ static void refused_owner(void *arg)
 	const struct refused *x = arg;
 	struct et_queue q = et_open(QUEUE);
 
-	map(&q, MAPPED);
+	map(&q, ET_MAPPED);
 	program_wait(150 * US);
 	assert_int_equal(et_word(ET_TARGET), x->error ? 0 : 42);
 	assert_int_equal(et_error(&q), ELAN_FINE);
@@ -147,24 +140,23 @@ static void refused_owner(void *arg)
 static void qsn_f29_what_is_mapped_for_a_context_is_appended(void **state)
 {
 	static const struct refused cases[] = {
-		{ ET_CONTEXT, MAPPED, 3, ELAN_FINE },
-		{ ET_CONTEXT, MAPPED + ELAN_PAGE - 24, 3, ELAN_FINE },
-		{ ET_CONTEXT, MAPPED + ELAN_PAGE, 3, ELAN_ERROR_REFUSED },
-		{ ET_CONTEXT, MAPPED - 8, 3, ELAN_ERROR_REFUSED },
-		{ ET_CONTEXT, MAPPED + ELAN_PAGE - 16, 3, ELAN_ERROR_REFUSED },
-		{ ET_CONTEXT, MAPPED + 4, 3, ELAN_ERROR_REFUSED },
-		{ ET_OTHER, MAPPED, 3, ELAN_ERROR_REFUSED },
+		{ ET_CONTEXT, ET_MAPPED, 3, ELAN_FINE },
+		{ ET_CONTEXT, ET_MAPPED + ELAN_PAGE - 24, 3, ELAN_FINE },
+		{ ET_CONTEXT, ET_MAPPED + ELAN_PAGE, 3, ELAN_ERROR_REFUSED },
+		{ ET_CONTEXT, ET_MAPPED - 8, 3, ELAN_ERROR_REFUSED },
+		{ ET_CONTEXT, ET_MAPPED + ELAN_PAGE - 16, 3,
+			ELAN_ERROR_REFUSED },
+		{ ET_CONTEXT, ET_MAPPED + 4, 3, ELAN_ERROR_REFUSED },
+		{ ET_OTHER, ET_MAPPED, 3, ELAN_ERROR_REFUSED },
 	};
 	uint32_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct refused x = cases[i];
-		struct et_program p[] = { { 0, refused_program, &x },
-			{ 1, refused_owner, &x } };
 		struct et m;
 
 		et_init(&m, "4");
-		et_run(&m, 1, p, 2);
+		et_run_two(&m, refused_program, refused_owner, &x);
 		assert_int_equal(et_counts(&m, 1).appended, x.error ? 0 : 3);
 		et_fini(&m);
 	}
@@ -176,26 +168,24 @@ static void driver_program(void *arg)
 	struct et_queue q = et_open(1), r = et_open(2);
 	struct et_queue o = et_open_as(3, ELAN_1K, 0, ET_OTHER);
 
-	assert_int_equal(elan_queue_map(nic, 0, 4, MAPPED), EINVAL);
-	assert_int_equal(elan_queue_map(nic, 0, 1, MAPPED + 8), EINVAL);
+	assert_int_equal(elan_queue_map(nic, 0, 4, ET_MAPPED), EINVAL);
+	assert_int_equal(elan_queue_map(nic, 0, 1, ET_MAPPED + 8), EINVAL);
 	assert_int_equal(elan_queue_map(nic, 0, 1, ET_SOURCE), EINVAL);
-	map(&q, MAPPED);
-	assert_int_equal(elan_queue_map(nic, 0, 1, MAPPED + ELAN_PAGE), EBUSY);
-	assert_int_equal(elan_queue_map(nic, 0, 2, MAPPED), EBUSY);
+	map(&q, ET_MAPPED);
+	assert_int_equal(
+		elan_queue_map(nic, 0, 1, ET_MAPPED + ELAN_PAGE), EBUSY);
+	assert_int_equal(elan_queue_map(nic, 0, 2, ET_MAPPED), EBUSY);
 	/* another context's address space is another one */
-	map(&o, MAPPED);
+	map(&o, ET_MAPPED);
 	assert_int_equal(elan_queue_close(nic, 0, 1), 0);
-	map(&r, MAPPED);
+	map(&r, ET_MAPPED);
 }
 
 static void a_page_is_mapped_once_in_a_context(void **state)
 {
-	struct et_program p = { 0, driver_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
-	et_fini(&m);
+	et_run_two(m, driver_program, NULL, NULL);
 }
 
 /* --- mistakes --- */
@@ -208,13 +198,13 @@ static void mistake_program(void *arg)
 	uint64_t store[] = { ELAN_STORE, ET_TARGET, 0 };
 
 	program_wait(50 * US);
-	put_words(&q, 1, MAPPED, dma, 8);
-	put_words(&q, 1, MAPPED + ELAN_PAGE, &bad, 1);
+	put_words(&q, 1, ET_MAPPED, dma, 8);
+	put_words(&q, 1, ET_MAPPED + ELAN_PAGE, &bad, 1);
 	for (i = 0; i < 100; i++) {
 		store[2] = i + 1;
-		put_words(&q, 1, MAPPED + 2 * ELAN_PAGE, store, 3);
+		put_words(&q, 1, ET_MAPPED + 2 * ELAN_PAGE, store, 3);
 		/* dropped, as a core's stores would be */
-		put_words(&q, 1, MAPPED, store, 3);
+		put_words(&q, 1, ET_MAPPED, store, 3);
 	}
 	program_charge(50 * US);
 	assert_int_equal(et_error(&q), ELAN_FINE);
@@ -226,9 +216,9 @@ static void mistake_owner(void *arg)
 		1, ELAN_1K, ELAN_MAY_ALL & ~(uint32_t)ELAN_MAY_DMA, ET_CONTEXT);
 	struct et_queue r = et_open(2), good = et_open(3);
 
-	map(&q, MAPPED);
-	map(&r, MAPPED + ELAN_PAGE);
-	map(&good, MAPPED + 2 * ELAN_PAGE);
+	map(&q, ET_MAPPED);
+	map(&r, ET_MAPPED + ELAN_PAGE);
+	map(&good, ET_MAPPED + 2 * ELAN_PAGE);
 	et_wait_word(ET_TARGET, 100);
 	assert_int_equal(et_error(&q), ELAN_ERROR_RIGHT);
 	assert_int_equal(et_error(&r), ELAN_ERROR_COMMAND);
@@ -238,16 +228,12 @@ static void mistake_owner(void *arg)
 
 static void qsn_f29_a_mistake_stops_the_queue_it_is_in(void **state)
 {
-	struct et_program p[] = { { 0, mistake_program, NULL },
-		{ 1, mistake_owner, NULL } };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, p, 2);
-	assert_int_equal(et_counts(&m, 1).errors[ELAN_ERROR_RIGHT], 1);
-	assert_in_range(et_counts(&m, 1).appended, 9 + 300, 9 + 300 + 30);
-	assert_int_equal(et_counts(&m, 1).errors[ELAN_ERROR_COMMAND], 1);
-	et_fini(&m);
+	et_run_two(m, mistake_program, mistake_owner, NULL);
+	assert_int_equal(et_counts(m, 1).errors[ELAN_ERROR_RIGHT], 1);
+	assert_in_range(et_counts(m, 1).appended, 9 + 300, 9 + 300 + 30);
+	assert_int_equal(et_counts(m, 1).errors[ELAN_ERROR_COMMAND], 1);
 }
 
 static void gap_owner(void *arg)
@@ -255,7 +241,7 @@ static void gap_owner(void *arg)
 	struct et_queue q = et_open(QUEUE);
 	uint64_t nop = ELAN_NOP;
 
-	map(&q, MAPPED);
+	map(&q, ET_MAPPED);
 	et_store(&q, 8, &nop, 1);
 	et_wait_error(&q, ELAN_ERROR_WINDOW);
 }
@@ -266,18 +252,14 @@ static void gap_program(void *arg)
 	uint64_t nop = ELAN_NOP;
 
 	program_wait(50 * US);
-	put_words(&q, 1, MAPPED, &nop, 1);
+	put_words(&q, 1, ET_MAPPED, &nop, 1);
 }
 
 static void a_core_that_stores_ahead_does_not_share(void **state)
 {
-	struct et_program p[] = { { 0, gap_program, NULL },
-		{ 1, gap_owner, NULL } };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, p, 2);
-	et_fini(&m);
+	et_run_two(m, gap_program, gap_owner, NULL);
 }
 
 /* --- full --- */
@@ -296,7 +278,7 @@ static void full_program(void *arg)
 	program_wait(50 * US);
 	for (k = 0; k < EACH; k++) {
 		et_wait_room(&q, 8 * (3 + SOME));
-		put_words(&q, 3, MAPPED, add, SOME);
+		put_words(&q, 3, ET_MAPPED, add, SOME);
 	}
 	program_charge(20000 * US);
 	assert_int_equal(et_error(&q), ELAN_FINE);
@@ -308,7 +290,7 @@ static void full_owner(void *arg)
 		et_open_as(QUEUE, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
 	struct et_queue r = et_open(0);
 
-	map(&q, MAPPED);
+	map(&q, ET_MAPPED);
 	et_arm(&r, 9, SENDERS * EACH * SOME);
 	et_wait_event(9);
 	assert_int_equal(et_error(&q), ELAN_FINE);
@@ -317,9 +299,6 @@ static void full_owner(void *arg)
 /* What does not fit is turned away and comes again, and once. */
 static void a_full_queue_turns_packets_away(void **state)
 {
-	struct et_program p[] = { { 0, full_program, NULL },
-		{ 1, full_program, NULL }, { 2, full_program, NULL },
-		{ 3, full_owner, NULL } };
 	static const sim_time timeouts[] = { 100 * US, US };
 	uint32_t i, k;
 
@@ -332,7 +311,9 @@ static void a_full_queue_turns_packets_away(void **state)
 		m.params.retry.timeout = timeouts[i];
 		m.params.retry.back_off = 10 * US;
 		m.params.retry.limit = 255;
-		et_run(&m, 1, p, 4);
+		ET_RUN(&m, 1, { 0, full_program, NULL },
+			{ 1, full_program, NULL }, { 2, full_program, NULL },
+			{ 3, full_owner, NULL });
 		for (k = 0; k < SENDERS; k++) {
 			nacks += et_counts(&m, k).nacks;
 			resent += et_counts(&m, k).resent;
@@ -348,7 +329,7 @@ static void a_full_queue_turns_packets_away(void **state)
 
 TESTS(TEST(qsn_f29_packets_append_commands),
 	TEST(qsn_f29_what_is_mapped_for_a_context_is_appended),
-	TEST(a_page_is_mapped_once_in_a_context),
-	TEST(qsn_f29_a_mistake_stops_the_queue_it_is_in),
-	TEST(a_core_that_stores_ahead_does_not_share),
+	ET_TEST(a_page_is_mapped_once_in_a_context),
+	ET_TEST(qsn_f29_a_mistake_stops_the_queue_it_is_in),
+	ET_TEST(a_core_that_stores_ahead_does_not_share),
 	TEST(a_full_queue_turns_packets_away))

@@ -57,12 +57,10 @@ static void listen_program(void *arg)
 
 static void check_count(struct et *m)
 {
-	struct et_program p[] = { { 0, count_program, NULL },
-		{ 1, listen_program, NULL } };
 	uint64_t word;
 
 	m->params.retry.limit = 255;
-	et_run(m, 1, p, 2);
+	et_run_two(m, count_program, listen_program, NULL);
 	host_read(m->host, 1, WORD, &word, 8);
 	assert_int_equal(word, ASKED);
 	assert_int_equal(elan_event_count(m->nic, 1, COUNT), 1000 - ASKED);
@@ -74,30 +72,26 @@ static void check_count(struct et *m)
 /* Each is executed once, and the one that finds it done is denied. */
 static void qsn_f36_lost_answers_execute_nothing_twice(void **state)
 {
+	struct et *m = *state;
 	static struct fault_plan plan;
-	struct et m;
 	uint32_t i;
 
 	for (i = 0; i < 4; i++)
 		plan.rate[i] = UINT64_C(700000000000000); /* 7e-4 */
-	et_init(&m, "4");
-	m.faults = &plan;
-	check_count(&m);
-	assert_true(et_counts(&m, 0).timeouts > 10);
-	assert_true(et_counts(&m, 0).nacks > 3);
-	et_fini(&m);
+	m->faults = &plan;
+	check_count(m);
+	assert_true(et_counts(m, 0).timeouts > 10);
+	assert_true(et_counts(m, 0).nacks > 3);
 }
 
 static void qsn_f36_hasty_senders_execute_nothing_twice(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	m.params.retry.timeout = 500 * SIM_NS;
-	m.params.retry.back_off = 100 * SIM_NS;
-	check_count(&m);
-	assert_true(et_counts(&m, 0).resent > ASKED);
-	et_fini(&m);
+	m->params.retry.timeout = 500 * SIM_NS;
+	m->params.retry.back_off = 100 * SIM_NS;
+	check_count(m);
+	assert_true(et_counts(m, 0).resent > ASKED);
 }
 
 struct answers {
@@ -139,26 +133,23 @@ static void answers_program(void *arg)
  * its sender is told is true for good. */
 static void qsn_f36_a_no_stays_a_no(void **state)
 {
+	struct et *m = *state;
 	struct answers x = { 0 };
-	struct et_program p[] = { { 0, answers_program, &x },
-		{ 1, flip_program, &x }, { 1, listen_program, NULL } };
 	uint64_t word, k, n = 0;
-	struct et m;
 
-	et_init(&m, "4");
-	m.params.retry.timeout = 300 * SIM_NS;
-	m.params.retry.back_off = 50 * SIM_NS;
-	m.params.retry.limit = 255;
-	et_run(&m, 1, p, 3);
+	m->params.retry.timeout = 300 * SIM_NS;
+	m->params.retry.back_off = 50 * SIM_NS;
+	m->params.retry.limit = 255;
+	ET_RUN(m, 1, { 0, answers_program, &x }, { 1, flip_program, &x },
+		{ 1, listen_program, NULL });
 	for (k = 0; k < ASKED; k++) {
-		host_read(m.host, 1, PLACES + 8 * k, &word, 8);
+		host_read(m->host, 1, PLACES + 8 * k, &word, 8);
 		assert_int_equal(word, x.is_yes[k]);
 		n += word;
 	}
-	assert_int_equal(elan_event_count(m.nic, 1, COUNT), 1000 - (int64_t)n);
+	assert_int_equal(elan_event_count(m->nic, 1, COUNT), 1000 - (int64_t)n);
 	assert_in_range(n, ASKED / 4, 3 * ASKED / 4);
-	assert_true(et_counts(&m, 0).resent > ASKED);
-	et_fini(&m);
+	assert_true(et_counts(m, 0).resent > ASKED);
 }
 
 /* --- ranges --- */
@@ -285,15 +276,14 @@ static void refused_program(void *arg)
 
 static void qsn_f36_one_that_refuses_outweighs_a_no(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "16");
-	et_start(&m, 1, 1);
-	et_node(&m, 11)->contexts.range[0].number = 99;
-	program_start(m.host, ASKER, 0, 0, refused_program, NULL);
-	et_go(&m);
-	assert_int_equal(et_counts(&m, ASKER).denied, 0);
-	et_fini(&m);
+	m->nodes = "16";
+	et_start(m, 1, 1);
+	et_node(m, 11)->contexts.range[0].number = 99;
+	program_start(m->host, ASKER, 0, 0, refused_program, NULL);
+	et_go(m);
+	assert_int_equal(et_counts(m, ASKER).denied, 0);
 }
 
 /* Through flipped bits, by any number of workers. */
@@ -325,10 +315,10 @@ static void qsn_f87_a_query_survives_faults(void **state)
 	}
 }
 
-TESTS(TEST(qsn_f36_lost_answers_execute_nothing_twice),
-	TEST(qsn_f36_hasty_senders_execute_nothing_twice),
-	TEST(qsn_f36_a_no_stays_a_no),
+TESTS(ET_TEST(qsn_f36_lost_answers_execute_nothing_twice),
+	ET_TEST(qsn_f36_hasty_senders_execute_nothing_twice),
+	ET_TEST(qsn_f36_a_no_stays_a_no),
 	TEST(qsn_f87_a_query_has_one_answer_of_all),
 	TEST(qsn_f36_one_that_is_busy_is_asked_again),
-	TEST(qsn_f36_one_that_refuses_outweighs_a_no),
+	ET_TEST(qsn_f36_one_that_refuses_outweighs_a_no),
 	TEST(qsn_f87_a_query_survives_faults))

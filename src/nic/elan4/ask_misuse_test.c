@@ -6,13 +6,6 @@
 
 enum { YES = 1, NO, WORD = ET_TARGET + 0x800 };
 
-static void run_two(struct et *m, void (*a)(void *), void (*b)(void *))
-{
-	struct et_program p[] = { { 0, a, NULL }, { 1, b, NULL } };
-
-	et_run(m, 1, p, 2);
-}
-
 /* A packet that tests WORD of node 1, and then writes to it. */
 static void push_swap(struct et_queue *q, uint64_t from, uint64_t to)
 {
@@ -108,20 +101,18 @@ static void mapped_program(void *arg)
 
 static void qsn_f36_tests_that_cannot_be_stop_their_queue(void **state)
 {
+	struct et *m = *state;
 	struct elan_counts c;
 	uint64_t word;
-	struct et m;
 
-	et_init(&m, "4");
-	run_two(&m, misuse_program, mapped_program);
-	c = et_counts(&m, 0);
+	et_run_two(m, misuse_program, mapped_program, NULL);
+	c = et_counts(m, 0);
 	assert_int_equal(c.errors[ELAN_ERROR_COMMAND], 9);
 	assert_int_equal(c.errors[ELAN_ERROR_ADDRESS], 1);
 	assert_int_equal(c.errors[ELAN_ERROR_REFUSED], 6);
 	assert_int_equal(c.acks, MISUSES + 1);
-	host_read(m.host, 1, WORD, &word, 8);
+	host_read(m->host, 1, WORD, &word, 8);
 	assert_int_equal(word, MISUSES);
-	et_fini(&m);
 }
 
 /* --- appended --- */
@@ -146,16 +137,14 @@ static void append_program(void *arg)
 
 static void a_yes_appends_to_a_queue(void **state)
 {
+	struct et *m = *state;
 	uint64_t word;
-	struct et m;
 
-	et_init(&m, "4");
-	run_two(&m, append_program, mapped_program);
-	assert_int_equal(et_counts(&m, 1).appended, 3);
-	host_read(m.host, 1, ET_FLAG, &word, 8);
+	et_run_two(m, append_program, mapped_program, NULL);
+	assert_int_equal(et_counts(m, 1).appended, 3);
+	host_read(m->host, 1, ET_FLAG, &word, 8);
 	assert_int_equal(word, 77);
-	et_fini(&m);
 }
 
-TESTS(TEST(qsn_f36_tests_that_cannot_be_stop_their_queue),
-	TEST(a_yes_appends_to_a_queue))
+TESTS(ET_TEST(qsn_f36_tests_that_cannot_be_stop_their_queue),
+	ET_TEST(a_yes_appends_to_a_queue))

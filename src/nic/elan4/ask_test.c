@@ -6,14 +6,6 @@
 
 enum { YES = 1, NO, SET, WORD = ET_TARGET + 0x800 };
 
-static void run_two(
-	struct et *m, void (*a)(void *), void (*b)(void *), void *arg)
-{
-	struct et_program p[] = { { 0, a, arg }, { 1, b, arg } };
-
-	et_run(m, 1, p, b ? 2 : 1);
-}
-
 static void store_word(uint64_t at, uint64_t value)
 {
 	assert_true(program_write(at, &value, 8));
@@ -128,7 +120,7 @@ static void qsn_f36_each_test_says_yes_or_no(void **state)
 		bool is_big = big;
 
 		et_init(&m, "4");
-		run_two(&m, operations_program, operations_words, &is_big);
+		et_run_two(&m, operations_program, operations_words, &is_big);
 		assert_int_equal(et_counts(&m, 0).packets, CASES);
 		assert_int_equal(et_counts(&m, 0).acks, 7);
 		assert_int_equal(et_counts(&m, 0).denied, CASES - 7);
@@ -176,7 +168,7 @@ static void qsn_f36_a_no_executes_nothing(void **state)
 		bool yes = i;
 
 		et_init(&m, "4");
-		run_two(&m, whole_program, whole_words, &yes);
+		et_run_two(&m, whole_program, whole_words, &yes);
 		et_expect_at(&m, 1, ET_TARGET, 5, 512, yes);
 		et_expect_at(&m, 1, ET_TARGET + 0x1000, 6, 100, true);
 		assert_int_equal(
@@ -218,18 +210,16 @@ static void order_program(void *arg)
  * the first one's write, and neither the put behind them. */
 static void qsn_f36_a_test_keeps_its_place_in_its_queue(void **state)
 {
+	struct et *m = *state;
 	struct order x = { 0 };
-	struct et m;
 
-	et_init(&m, "4");
-	m.params.outstanding = 8;
-	m.params.host[0].see = 50 * US;
-	m.params.retry.timeout = 1000 * US;
-	run_two(&m, order_program, NULL, &x);
+	m->params.outstanding = 8;
+	m->params.host[0].see = 50 * US;
+	m->params.retry.timeout = 1000 * US;
+	et_run_two(m, order_program, NULL, &x);
 	assert_true(x.is_yes);
-	et_expect_at(&m, 1, WORD, 3, 8, true);
-	assert_int_equal(et_counts(&m, 0).acks, 5);
-	et_fini(&m);
+	et_expect_at(m, 1, WORD, 3, 8, true);
+	assert_int_equal(et_counts(m, 0).acks, 5);
 }
 
 /* --- locks --- */
@@ -290,16 +280,16 @@ static void lock_program(void *arg)
 
 static void qsn_f36_a_lock_has_one_owner(void **state)
 {
+	struct et *m = *state;
 	struct et_program p[OWNERS];
 	struct lock x = { 0 };
 	uint32_t i, k, j, l;
-	struct et m;
 
 	for (i = 0; i < OWNERS; i++)
 		p[i] = (struct et_program){ i, lock_program, &x };
-	et_init(&m, "8");
-	m.params.host[0].see = 3 * US;
-	et_run(&m, 1, p, OWNERS);
+	m->nodes = "8";
+	m->params.host[0].see = 3 * US;
+	et_run(m, 1, p, OWNERS);
 	for (i = 0; i < OWNERS; i++)
 		for (k = 0; k < TIMES; k++)
 			for (j = 0; j < OWNERS; j++)
@@ -310,8 +300,7 @@ static void qsn_f36_a_lock_has_one_owner(void **state)
 							x.held[j][l].until ||
 						x.held[j][l].from >
 							x.held[i][k].until);
-	assert_true(ET_SUM(&m, denied) > OWNERS);
-	et_fini(&m);
+	assert_true(ET_SUM(m, denied) > OWNERS);
 }
 
 /* --- the host's bus --- */
@@ -319,9 +308,7 @@ static void qsn_f36_a_lock_has_one_owner(void **state)
 static void reader_program(void *arg)
 {
 	struct et_queue q = et_open(0);
-	struct elan_dma d = {
-		.bytes = 8, .destination = 2, .from = ET_SOURCE, .to = ET_TARGET
-	};
+	struct elan_dma d = et_dma_to(2, 8, 0, 0);
 
 	program_wait(9 * US);
 	et_dma(&q, &d);
@@ -341,16 +328,14 @@ static void busy_program(void *arg)
 /* The only read is in use: it is turned away, and comes again. */
 static void qsn_f36_a_test_needs_a_read(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	m.params.reads = 1;
-	m.params.read_latency = 20 * US;
-	m.params.retry.timeout = 1000 * US;
-	run_two(&m, busy_program, reader_program, NULL);
-	assert_in_range(et_counts(&m, 0).nacks, 2, 5);
-	assert_int_equal(et_counts(&m, 0).acks, 1);
-	et_fini(&m);
+	m->params.reads = 1;
+	m->params.read_latency = 20 * US;
+	m->params.retry.timeout = 1000 * US;
+	et_run_two(m, busy_program, reader_program, NULL);
+	assert_in_range(et_counts(m, 0).nacks, 2, 5);
+	assert_int_equal(et_counts(m, 0).acks, 1);
 }
 
 struct told {
@@ -382,26 +367,24 @@ static void booked_program(void *arg)
 /* A yes is a message, whose test is a read; a no is none. */
 static void qsn_f36_the_time_of_a_test_is_a_read(void **state)
 {
+	struct et *m = *state;
 	struct told x = { 0 };
 	struct book_how how = { .on_message = on_message, .arg = &x };
 	sim_time sum = 0;
 	uint32_t c;
-	struct et m;
 
-	et_init(&m, "4");
-	m.params.bus.turn = 0;
-	m.book = &how;
-	run_two(&m, booked_program, NULL, NULL);
+	m->params.bus.turn = 0;
+	m->book = &how;
+	et_run_two(m, booked_program, NULL, NULL);
 	assert_int_equal(x.n, 1);
 	assert_int_equal(x.last.budget.spent[CAUSE_MEMORY_READ],
-		m.params.input + m.params.read_latency +
-			m.params.host[0].dma_overhead + 7500);
+		m->params.input + m->params.read_latency +
+			m->params.host[0].dma_overhead + 7500);
 	assert_int_equal(x.last.budget.spent[CAUSE_MEMORY_WRITE],
-		m.params.host[0].dma_overhead + 7500 + m.params.host[0].see);
+		m->params.host[0].dma_overhead + 7500 + m->params.host[0].see);
 	for (c = 0; c < N_CAUSES; c++)
 		sum += x.last.budget.spent[c];
 	assert_int_equal(sum, x.last.budget.at - x.last.budget.start);
-	et_fini(&m);
 }
 
 /* --- guards --- */
@@ -456,7 +439,7 @@ static void qsn_f31_guards_skip_by_what_tests_said(void **state)
 		bool says_no = i;
 
 		et_init(&m, "4");
-		run_two(&m, guard_program, NULL, &says_no);
+		et_run_two(&m, guard_program, NULL, &says_no);
 		et_expect_at(&m, 1, ET_TARGET + 0x1000, 4, 40, true);
 		et_expect_at(
 			&m, 1, ET_TARGET + 0x2000, says_no ? 4 : 1, 40, true);
@@ -471,7 +454,8 @@ static void qsn_f31_guards_skip_by_what_tests_said(void **state)
 
 TESTS(TEST(qsn_f36_each_test_says_yes_or_no),
 	TEST(qsn_f36_a_no_executes_nothing),
-	TEST(qsn_f36_a_test_keeps_its_place_in_its_queue),
-	TEST(qsn_f36_a_lock_has_one_owner), TEST(qsn_f36_a_test_needs_a_read),
-	TEST(qsn_f36_the_time_of_a_test_is_a_read),
+	ET_TEST(qsn_f36_a_test_keeps_its_place_in_its_queue),
+	ET_TEST(qsn_f36_a_lock_has_one_owner),
+	ET_TEST(qsn_f36_a_test_needs_a_read),
+	ET_TEST(qsn_f36_the_time_of_a_test_is_a_read),
 	TEST(qsn_f31_guards_skip_by_what_tests_said))

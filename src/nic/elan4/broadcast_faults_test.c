@@ -70,19 +70,18 @@ static void check_again(const struct et *m)
 /* The sender is impatient: what has come comes again, and counts once. */
 static void what_is_sent_again_is_executed_once(void **state)
 {
+	struct et *m = *state;
 	struct elan_counts c;
-	struct et m;
 
-	et_init(&m, "16");
-	m.params.retry.timeout = 600 * SIM_NS;
-	m.params.retry.back_off = 100 * SIM_NS;
-	m.params.retry.limit = 255;
-	run_again(&m, 1);
-	check_again(&m);
-	c = et_counts(&m, 6);
+	m->nodes = "16";
+	m->params.retry.timeout = 600 * SIM_NS;
+	m->params.retry.back_off = 100 * SIM_NS;
+	m->params.retry.limit = 255;
+	run_again(m, 1);
+	check_again(m);
+	c = et_counts(m, 6);
 	assert_true(c.resent >= AGAIN);
-	assert_int_equal(ET_SUM(&m, duplicates), 16 * c.resent);
-	et_fini(&m);
+	assert_int_equal(ET_SUM(m, duplicates), 16 * c.resent);
 }
 
 /* Of a broadcast that was sent twice: what the first one's receivers turned
@@ -97,15 +96,14 @@ static void on_acked(
 
 static void answers_to_the_first_try_come_late(void **state)
 {
+	struct et *m = *state;
 	struct elan_buffer b = { .cast = ELAN_CAST_BACK, .kind = ELAN_NACKED };
 	static const struct elan_owner nobody = { .done = on_acked };
 	struct elan_sending *s;
 	struct nic_at a;
-	struct et m;
 
-	et_init(&m, "4");
-	et_start(&m, 1, 1);
-	a = nic_at(m.nic, sim_owner(m.net->sim, 0), 0, US);
+	et_start(m, 1, 1);
+	a = nic_at(m->nic, sim_owner(m->net->sim, 0), 0, US);
 	b.sending = elan_send_new(&a);
 	b.sequence = 5;
 	s = elan_sending(&a, b.sending);
@@ -127,8 +125,7 @@ static void answers_to_the_first_try_come_late(void **state)
 	elan_send_on_answer(&a, &b);
 	assert_int_equal(elan_here(&a)->counts.acks, 1);
 	assert_false(s->item.slot.is_used);
-	et_go(&m);
-	et_fini(&m);
+	et_go(m);
 }
 
 /* --- faults --- */
@@ -235,22 +232,20 @@ static void give_up_program(void *arg)
  * try the queue stops. */
 static void after_the_last_try_the_queue_stops(void **state)
 {
-	static const struct et_program p = { 6, give_up_program, NULL };
+	struct et *m = *state;
 	struct fault_event e = { .site = 9, .port = FAULT_SITE, .place = "" };
 	struct fault_plan plan = { .event = &e, .n_events = 1 };
-	struct et m;
 	site_id s;
 
-	et_init(&m, "16");
-	m.faults = &plan;
-	m.params.retry.limit = 3;
-	et_run(&m, 1, &p, 1);
+	m->nodes = "16";
+	m->faults = &plan;
+	m->params.retry.limit = 3;
+	ET_RUN(m, 1, { 6, give_up_program, NULL });
 	for (s = 0; s < 16; s++) {
-		et_expect_at(&m, s, ET_TARGET, 1, 512, s != 9);
-		assert_int_equal(et_counts(&m, s).duplicates, s == 9 ? 0 : 3);
+		et_expect_at(m, s, ET_TARGET, 1, 512, s != 9);
+		assert_int_equal(et_counts(m, s).duplicates, s == 9 ? 0 : 3);
 	}
-	assert_int_equal(et_counts(&m, 6).timeouts, 4);
-	et_fini(&m);
+	assert_int_equal(et_counts(m, 6).timeouts, 4);
 }
 
 /* --- everybody --- */
@@ -344,10 +339,11 @@ static void all_nodes_broadcast_through_faults(void **state)
 	assert_true(run_everybody(4, &plan) == digest);
 }
 
-TESTS(TEST(what_is_sent_again_is_executed_once),
-	TEST(answers_to_the_first_try_come_late), TEST(hurt_copies_come_again),
+TESTS(ET_TEST(what_is_sent_again_is_executed_once),
+	ET_TEST(answers_to_the_first_try_come_late),
+	TEST(hurt_copies_come_again),
 	TEST(another_way_is_taken_round_a_dead_switch),
 	TEST(a_wire_that_returns_is_waited_for),
-	TEST(after_the_last_try_the_queue_stops),
+	ET_TEST(after_the_last_try_the_queue_stops),
 	TEST(qsn_f36_broadcasts_and_puts_of_all_nodes),
 	TEST(all_nodes_broadcast_through_faults))

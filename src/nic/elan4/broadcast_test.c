@@ -127,21 +127,20 @@ static void timed_sender(void *arg)
  * is there when that of a put to the farthest would be. */
 static void qsn_f72_a_broadcast_takes_no_longer_than_a_put(void **state)
 {
+	struct et *m = *state;
 	struct et_program p[64];
 	struct timed x = { 0 };
-	struct et m;
 	site_id s;
 
 	for (s = 1; s < 64; s++)
 		p[s - 1] = (struct et_program){ s, timed_listener, &x };
 	p[63] = (struct et_program){ 0, timed_sender, &x };
-	et_init(&m, "64");
-	et_run(&m, 1, p, 64);
+	m->nodes = "64";
+	et_run(m, 1, p, 64);
 	for (s = 1; s < 64; s++)
 		assert_true(x.came[s] == x.came[1]);
 	/* the broadcast has a word and an event more to store and decode */
 	assert_in_range(x.answered, x.put, x.put + 60 * SIM_NS);
-	et_fini(&m);
 }
 
 static void first_program(void *arg)
@@ -158,22 +157,21 @@ static void first_program(void *arg)
  * number and meet in the same switches, and are not mixed up. */
 static void answers_find_the_sender_of_their_own(void **state)
 {
+	struct et *m = *state;
 	struct et_program p[16];
-	struct et m;
 	site_id s, from;
 
 	for (s = 0; s < 16; s++)
 		p[s] = (struct et_program){ s, first_program, NULL };
-	et_init(&m, "16");
-	et_run(&m, 1, p, 16);
+	m->nodes = "16";
+	et_run(m, 1, p, 16);
 	for (s = 0; s < 16; s++) {
-		assert_int_equal(et_counts(&m, s).acks, 1);
-		assert_int_equal(et_counts(&m, s).resent, 0);
+		assert_int_equal(et_counts(m, s).acks, 1);
+		assert_int_equal(et_counts(m, s).resent, 0);
 		for (from = 0; from < 16; from++)
 			et_expect_at(
-				&m, s, ET_TARGET + 512 * from, from, 512, true);
+				m, s, ET_TARGET + 512 * from, from, 512, true);
 	}
-	et_fini(&m);
 }
 
 /* --- what is refused --- */
@@ -193,22 +191,21 @@ static void refused_program(void *arg)
  * told once. */
 static void one_that_refuses_stops_the_queue_alone(void **state)
 {
+	struct et *m = *state;
 	static const struct et_program p = { 4, refused_program, NULL };
-	struct et m;
 	site_id s;
 
-	et_init(&m, "16");
-	et_start(&m, 1, 1);
-	et_node(&m, 11)->contexts.range[0].number = 99;
-	program_start(m.host, 4, 0, 0, p.run, p.arg);
-	et_go(&m);
+	m->nodes = "16";
+	et_start(m, 1, 1);
+	et_node(m, 11)->contexts.range[0].number = 99;
+	program_start(m->host, 4, 0, 0, p.run, p.arg);
+	et_go(m);
 	for (s = 0; s < 16; s++) {
 		et_expect_at(
-			&m, s, ET_TARGET, 9, 100, s >= 2 && s <= 13 && s != 11);
-		et_expect_at(&m, s, ET_TARGET + 512, 10, 100, s >= 2 && s <= 9);
+			m, s, ET_TARGET, 9, 100, s >= 2 && s <= 13 && s != 11);
+		et_expect_at(m, s, ET_TARGET + 512, 10, 100, s >= 2 && s <= 9);
 	}
-	assert_int_equal(et_counts(&m, 4).errors[ELAN_ERROR_REFUSED], 1);
-	et_fini(&m);
+	assert_int_equal(et_counts(m, 4).errors[ELAN_ERROR_REFUSED], 1);
 }
 
 static const struct {
@@ -245,15 +242,13 @@ static void impossible_program(void *arg)
 
 static void ranges_that_cannot_be_stop_the_queue_alone(void **state)
 {
-	static const struct et_program p = { 7, impossible_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "16");
-	et_run(&m, 1, &p, 1);
+	m->nodes = "16";
+	ET_RUN(m, 1, { 7, impossible_program, NULL });
 	assert_int_equal(
-		et_counts(&m, 7).errors[ELAN_ERROR_COMMAND], IMPOSSIBLE);
-	assert_int_equal(et_counts(&m, 7).acks, IMPOSSIBLE);
-	et_fini(&m);
+		et_counts(m, 7).errors[ELAN_ERROR_COMMAND], IMPOSSIBLE);
+	assert_int_equal(et_counts(m, 7).acks, IMPOSSIBLE);
 }
 
 /* --- half packets --- */
@@ -275,22 +270,20 @@ static void half_program(void *arg)
  * the rest comes it is sent as one. */
 static void what_is_never_finished_is_dropped_by_all(void **state)
 {
-	static const struct et_program p = { 0, half_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "16");
-	et_run(&m, 1, &p, 1);
-	assert_int_equal(et_counts(&m, 0).aborted, 2);
-	assert_int_equal(ET_SUM(&m, dropped), 10);
-	assert_int_equal(ET_SUM(&m, acks), 2);
-	assert_int_equal(ET_SUM(&m, nacks), 0);
-	assert_int_equal(m.net->coll->ops->waiting(m.net->coll), 0);
-	et_fini(&m);
+	m->nodes = "16";
+	et_run_two(m, half_program, NULL, NULL);
+	assert_int_equal(et_counts(m, 0).aborted, 2);
+	assert_int_equal(ET_SUM(m, dropped), 10);
+	assert_int_equal(ET_SUM(m, acks), 2);
+	assert_int_equal(ET_SUM(m, nacks), 0);
+	assert_int_equal(m->net->coll->ops->waiting(m->net->coll), 0);
 }
 
 TESTS(TEST(qsn_f2_a_packet_goes_to_a_range_of_nodes),
-	TEST(qsn_f72_a_broadcast_takes_no_longer_than_a_put),
-	TEST(answers_find_the_sender_of_their_own),
-	TEST(one_that_refuses_stops_the_queue_alone),
-	TEST(ranges_that_cannot_be_stop_the_queue_alone),
-	TEST(what_is_never_finished_is_dropped_by_all))
+	ET_TEST(qsn_f72_a_broadcast_takes_no_longer_than_a_put),
+	ET_TEST(answers_find_the_sender_of_their_own),
+	ET_TEST(one_that_refuses_stops_the_queue_alone),
+	ET_TEST(ranges_that_cannot_be_stop_the_queue_alone),
+	ET_TEST(what_is_never_finished_is_dropped_by_all))

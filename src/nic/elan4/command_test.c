@@ -4,14 +4,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-static void run_two(
-	struct et *m, void (*a)(void *), void (*b)(void *), void *arg)
-{
-	struct et_program p[] = { { 0, a, arg }, { 1, b, arg } };
-
-	et_run(m, 1, p, b ? 2 : 1);
-}
-
 /* --- each command --- */
 
 /* Writes its second register to where the first says. */
@@ -80,18 +72,16 @@ static void each_command_check(void *arg)
 
 static void qsn_f31_each_command_does_its_work(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 	struct elan_counts c;
 
-	et_init(&m, "4");
-	run_two(&m, each_command, each_command_check, NULL);
-	c = et_counts(&m, 0);
+	et_run_two(m, each_command, each_command_check, NULL);
+	c = et_counts(m, 0);
 	assert_int_equal(c.interrupts, 1);
 	assert_int_equal(c.dmas, 1);
 	assert_int_equal(c.fired, 3);
 	assert_int_equal(c.threads, 1);
 	assert_int_equal(c.commands, 13);
-	et_fini(&m);
 }
 
 /* A guard holds what follows until the packets before are acknowledged. */
@@ -113,13 +103,11 @@ static void guard_program(void *arg)
 
 static void qsn_f31_guarded_commands_wait_for_acknowledgements(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	m.params.input = 100 * US;
-	m.params.retry.timeout = 1000 * US;
-	run_two(&m, guard_program, NULL, NULL);
-	et_fini(&m);
+	m->params.input = 100 * US;
+	m->params.retry.timeout = 1000 * US;
+	et_run_two(m, guard_program, NULL, NULL);
 }
 
 /* One string of words: a store, a packet, a guard, a DMA, an interrupt. */
@@ -164,12 +152,10 @@ static void composite_check(void *arg)
 
 static void qsn_f32_commands_stand_one_behind_the_other(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	run_two(&m, composite_program, composite_check, NULL);
-	assert_int_equal(et_counts(&m, 0).interrupts, 3);
-	et_fini(&m);
+	et_run_two(m, composite_program, composite_check, NULL);
+	assert_int_equal(et_counts(m, 0).interrupts, 3);
 }
 
 /* --- short packets --- */
@@ -219,13 +205,13 @@ static void qsn_f28_an_empty_queue_is_passed_at_once(void **state)
 	way = m.params.host[0].store + m.params.command + 61 * SIM_NS +
 	      m.params.input + m.params.host[0].dma_overhead + 7500 +
 	      m.params.host[0].see;
-	run_two(&m, timed_put, timed_see, &x);
+	et_run_two(&m, timed_put, timed_see, &x);
 	et_fini(&m);
 	et_init(&m, "4");
-	run_two(&m, timed_put, timed_see, &y);
+	et_run_two(&m, timed_put, timed_see, &y);
 	et_fini(&m);
 	et_init(&m, "4");
-	run_two(&m, timed_put, timed_see, &z);
+	et_run_two(&m, timed_put, timed_see, &z);
 	et_fini(&m);
 	assert_int_equal(x.seen_first, x.sent + way);
 	assert_int_equal(y.seen_first, x.seen_first);
@@ -234,18 +220,16 @@ static void qsn_f28_an_empty_queue_is_passed_at_once(void **state)
 
 static void qsn_f34_the_head_is_there_before_the_tail_is_stored(void **state)
 {
+	struct et *m = *state;
 	struct timing x = { .bytes = 512 };
-	struct et m;
 
-	et_init(&m, "4");
-	m.params.host[0].pio_overhead = 1000 * SIM_NS;
-	m.params.merge = 128;
-	run_two(&m, timed_put, timed_see, &x);
+	m->params.host[0].pio_overhead = 1000 * SIM_NS;
+	m->params.merge = 128;
+	et_run_two(m, timed_put, timed_see, &x);
 	/* Nine bursts; the first block is in the third. */
 	assert_true(x.seen_first < x.sent - 4 * US);
 	assert_true(x.seen_last > x.sent);
 	assert_true(x.seen_last < x.sent + US);
-	et_fini(&m);
 }
 
 /* QSN-F35, QSN-F36: puts by the core, and answers by the input. */
@@ -270,13 +254,11 @@ static void short_program(void *arg)
 
 static void qsn_f36_short_puts_and_gets(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	run_two(&m, short_program, NULL, NULL);
-	assert_int_equal(et_counts(&m, 1).gets, 74);
-	assert_int_equal(et_counts(&m, 1).packets, 74);
-	et_fini(&m);
+	et_run_two(m, short_program, NULL, NULL);
+	assert_int_equal(et_counts(m, 1).gets, 74);
+	assert_int_equal(et_counts(m, 1).packets, 74);
 }
 
 static void outstanding_program(void *arg)
@@ -298,13 +280,11 @@ static void outstanding_program(void *arg)
 
 static void qsn_f37_two_packets_of_a_queue_are_outstanding(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	m.params.input = 100 * US;
-	m.params.retry.timeout = 1000 * US;
-	run_two(&m, outstanding_program, NULL, &m);
-	et_fini(&m);
+	m->params.input = 100 * US;
+	m->params.retry.timeout = 1000 * US;
+	et_run_two(m, outstanding_program, NULL, m);
 }
 
 /* --- half a packet --- */
@@ -348,15 +328,13 @@ static void half_check(void *arg)
 
 static void qsn_f38_half_a_packet_is_closed_by_a_time_out(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	run_two(&m, half_program, half_check, &m);
-	assert_int_equal(et_counts(&m, 0).aborted, 1);
-	assert_int_equal(et_counts(&m, 1).dropped, 1);
-	assert_int_equal(et_counts(&m, 0).packets, 3);
-	assert_int_equal(et_counts(&m, 0).acks, 3);
-	et_fini(&m);
+	et_run_two(m, half_program, half_check, m);
+	assert_int_equal(et_counts(m, 0).aborted, 1);
+	assert_int_equal(et_counts(m, 1).dropped, 1);
+	assert_int_equal(et_counts(m, 0).packets, 3);
+	assert_int_equal(et_counts(m, 0).acks, 3);
 }
 
 /* Two half packets, one soon after the other, each have their time-out. */
@@ -375,13 +353,11 @@ static void halves_program(void *arg)
 
 static void qsn_f38_each_half_packet_has_a_time_out(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	run_two(&m, halves_program, NULL, NULL);
-	assert_int_equal(et_counts(&m, 0).packets, 1);
-	assert_int_equal(et_counts(&m, 0).aborted, 1);
-	et_fini(&m);
+	et_run_two(m, halves_program, NULL, NULL);
+	assert_int_equal(et_counts(m, 0).packets, 1);
+	assert_int_equal(et_counts(m, 0).aborted, 1);
 }
 
 /* --- routes --- */
@@ -415,24 +391,23 @@ static void everywhere_check(void *arg)
 /* The process names a node; the way there and the checks are the card's. */
 static void qsn_f39_the_card_adds_the_route(void **state)
 {
+	struct et *m = *state;
 	struct et_program p[18] = { { 16, everywhere_program, NULL } };
-	struct et m;
 	uint32_t k;
 
 	for (k = 0; k < 17; k++)
 		p[k + 1] = (struct et_program){ k, everywhere_check, NULL };
-	et_init(&m, "17");
-	et_run(&m, 1, p, 18);
-	et_fini(&m);
+	m->nodes = "17";
+	et_run(m, 1, p, 18);
 }
 
-TESTS(TEST(qsn_f31_each_command_does_its_work),
-	TEST(qsn_f31_guarded_commands_wait_for_acknowledgements),
-	TEST(qsn_f32_commands_stand_one_behind_the_other),
+TESTS(ET_TEST(qsn_f31_each_command_does_its_work),
+	ET_TEST(qsn_f31_guarded_commands_wait_for_acknowledgements),
+	ET_TEST(qsn_f32_commands_stand_one_behind_the_other),
 	TEST(qsn_f28_an_empty_queue_is_passed_at_once),
-	TEST(qsn_f34_the_head_is_there_before_the_tail_is_stored),
-	TEST(qsn_f36_short_puts_and_gets),
-	TEST(qsn_f37_two_packets_of_a_queue_are_outstanding),
-	TEST(qsn_f38_half_a_packet_is_closed_by_a_time_out),
-	TEST(qsn_f38_each_half_packet_has_a_time_out),
-	TEST(qsn_f39_the_card_adds_the_route))
+	ET_TEST(qsn_f34_the_head_is_there_before_the_tail_is_stored),
+	ET_TEST(qsn_f36_short_puts_and_gets),
+	ET_TEST(qsn_f37_two_packets_of_a_queue_are_outstanding),
+	ET_TEST(qsn_f38_half_a_packet_is_closed_by_a_time_out),
+	ET_TEST(qsn_f38_each_half_packet_has_a_time_out),
+	ET_TEST(qsn_f39_the_card_adds_the_route))

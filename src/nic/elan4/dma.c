@@ -162,8 +162,7 @@ void elan_dma_granted(const struct nic_at *a, uint32_t read, sim_time end)
 {
 	struct elan_read *r = slots_at(&dmas_of(a)->reads, read);
 
-	r->is_built = elan_params(a)->cut_through &&
-		      !dmas_of(a)->run[r->dma].has_failed;
+	r->is_built = !dmas_of(a)->run[r->dma].has_failed;
 	if (r->is_built)
 		build(a, r, end - elan_bus_time(a, r->bytes));
 }
@@ -196,7 +195,7 @@ static void start_read(const struct nic_at *a, uint32_t dma, uint32_t bytes)
 {
 	struct elan_dmas *x = dmas_of(a);
 	struct elan_run *run = &x->run[dma];
-	uint32_t id = slots_take(&x->reads);
+	uint32_t id = slots_take_any(&x->reads);
 	struct elan_read *r = slots_at(&x->reads, id);
 	struct nic_at then = *a;
 
@@ -207,6 +206,7 @@ static void start_read(const struct nic_at *a, uint32_t dma, uint32_t bytes)
 	r->offset = run->read;
 	r->sequence = x->channel.next++;
 	r->from = then.t;
+	r->is_built = false;
 	elan_here(a)->n_reads++;
 	side_reads_begin(&then, &elan_here(a)->reads, run->d.from + run->read,
 		bytes, on_read, x, id);

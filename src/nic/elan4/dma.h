@@ -51,7 +51,8 @@ enum elan_error elan_dma_add(
 	const struct nic_at *a, uint32_t queue, const struct elan_dma *d);
 /* Goes on: somebody else's read is done, and left it a place. */
 void elan_dma_go(const struct nic_at *a);
-/* The data of a read has the bus, until end. */
+/* Where packets go while their data comes: that of a read has the bus, until
+ * end. */
 void elan_dma_granted(const struct nic_at *a, uint32_t read, sim_time end);
 /* A packet of so many bytes is in the network for the first time. */
 void elan_dma_on_left(const struct nic_at *a, uint32_t bytes);

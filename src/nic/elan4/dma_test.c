@@ -4,14 +4,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-static void run_two(
-	struct et *m, void (*a)(void *), void (*b)(void *), void *arg)
-{
-	struct et_program p[] = { { 0, a, arg }, { 1, b, arg } };
-
-	et_run(m, 1, p, b ? 2 : 1);
-}
-
 static struct elan_dma dma(uint64_t bytes)
 {
 	return (struct elan_dma){ .bytes = bytes,
@@ -54,7 +46,7 @@ static sim_time time_of(struct et *m, uint64_t n, uint64_t bytes)
 {
 	struct many x = { .n = n, .bytes = bytes };
 
-	run_two(m, many_program, NULL, &x);
+	et_run_two(m, many_program, NULL, &x);
 	et_fini(m);
 	return x.took;
 }
@@ -146,21 +138,19 @@ static void idle_check(void *arg)
 /* It begins to read when the descriptor's store has come; of four, two. */
 static void qsn_f42_an_idle_engine_takes_a_descriptor_at_once(void **state)
 {
-	struct et m;
-	struct idle x = { .m = &m };
+	struct et *m = *state;
+	struct idle x = { .m = m };
 	sim_time way;
 
-	et_init(&m, "4");
 	/* store, read, command, 2 x 5 m and a switch, input, write */
-	way = m.params.host[0].store + m.params.dispatch +
-	      m.params.read_latency + m.params.command + 61 * SIM_NS +
-	      m.params.input + m.params.host[0].see +
-	      2 * (m.params.host[0].dma_overhead + m.params.bus.clock);
-	run_two(&m, idle_program, idle_check, &x);
+	way = m->params.host[0].store + m->params.dispatch +
+	      m->params.read_latency + m->params.command + 61 * SIM_NS +
+	      m->params.input + m->params.host[0].see +
+	      2 * (m->params.host[0].dma_overhead + m->params.bus.clock);
+	et_run_two(m, idle_program, idle_check, &x);
 	assert_int_equal(x.seen, x.stored + way);
 	assert_int_equal(x.reads[0], 2);
 	assert_int_equal(x.reads[1], 4);
-	et_fini(&m);
 }
 
 enum { LINE = 40 };
@@ -211,17 +201,11 @@ static void line_check(void *arg)
 
 static void qsn_f42_more_dmas_wait_in_the_run_queue(void **state)
 {
-	static const struct et_program p[] = {
-		{ 0, line_program, NULL },
-		{ 0, line_watch, NULL },
-		{ 1, line_check, NULL },
-	};
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, p, 3);
-	assert_int_equal(et_counts(&m, 0).dmas, LINE);
-	et_fini(&m);
+	ET_RUN(m, 1, { 0, line_program, NULL }, { 0, line_watch, NULL },
+		{ 1, line_check, NULL });
+	assert_int_equal(et_counts(m, 0).dmas, LINE);
 }
 
 /* --- reads --- */
@@ -330,12 +314,10 @@ static void aligned_check(void *arg)
 
 static void qsn_f44_any_alignment_becomes_any_other(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	run_two(&m, aligned_program, aligned_check, NULL);
-	assert_int_equal(et_counts(&m, 0).dmas, WAYS * SIZES);
-	et_fini(&m);
+	et_run_two(m, aligned_program, aligned_check, NULL);
+	assert_int_equal(et_counts(m, 0).dmas, WAYS * SIZES);
 }
 
 /* --- routes --- */
@@ -357,22 +339,20 @@ static void routed_program(void *arg)
 /* The descriptor says who it is for, and nothing of the way there. */
 static void qsn_f44_the_route_is_found_by_the_process_number(void **state)
 {
-	struct et_program p = { 21, routed_program, NULL };
+	struct et *m = *state;
 	uint8_t bytes[700];
-	struct et m;
 	uint32_t s, k, i;
 
-	et_init(&m, "64");
-	et_run(&m, 1, &p, 1);
+	m->nodes = "64";
+	ET_RUN(m, 1, { 21, routed_program, NULL });
 	for (s = 0; s < ROUTED; s++) {
 		for (k = 0; k < ROUTED; k++) {
-			host_read(m.host, s, ET_TARGET + 1024 * k, bytes, 700);
+			host_read(m->host, s, ET_TARGET + 1024 * k, bytes, 700);
 			for (i = 0; i < 700; i++)
 				assert_int_equal(bytes[i],
 					k == s ? et_byte(6, k + i) : 0);
 		}
 	}
-	et_fini(&m);
 }
 
 /* --- completion --- */
@@ -419,7 +399,7 @@ static void qsn_f46_an_event_is_set_at_both_ends(void **state)
 		struct ends x = { .bytes = sizes[i] };
 
 		et_init(&m, "4");
-		run_two(&m, ends_source, ends_target, &x);
+		et_run_two(&m, ends_source, ends_target, &x);
 		assert_true(x.source > 50 * US && x.target > 50 * US);
 		assert_int_equal(et_counts(&m, 0).fired, 1);
 		assert_int_equal(et_counts(&m, 1).fired, 1);
@@ -431,14 +411,13 @@ static void qsn_f46_an_event_is_set_at_both_ends(void **state)
  * merged writes, events, and no processor in between. */
 static void a_remote_dma_takes_its_steps(void **state)
 {
+	struct et *m = *state;
 	struct ends x = { .bytes = 1024 };
 	struct elan_counts a, b;
-	struct et m;
 
-	et_init(&m, "4");
-	run_two(&m, ends_source, ends_target, &x);
-	a = et_counts(&m, 0);
-	b = et_counts(&m, 1);
+	et_run_two(m, ends_source, ends_target, &x);
+	a = et_counts(m, 0);
+	b = et_counts(m, 1);
 	assert_int_equal(a.commands, 2);
 	assert_int_equal(a.dmas, 1);
 	assert_int_equal(a.reads, 2);
@@ -447,10 +426,9 @@ static void a_remote_dma_takes_its_steps(void **state)
 	assert_int_equal(b.writes, 2);
 	assert_int_equal(b.merged, 6);
 	/* ARM and descriptor, two reads; the words of the events */
-	assert_int_equal(et_bus(&m, 0)->bytes[BUS_OUT], 32 + 64 + 1024);
-	assert_int_equal(et_bus(&m, 0)->bytes[BUS_IN], 8);
-	assert_int_equal(et_bus(&m, 1)->bytes[BUS_IN], 1024 + 8);
-	et_fini(&m);
+	assert_int_equal(et_bus(m, 0)->bytes[BUS_OUT], 32 + 64 + 1024);
+	assert_int_equal(et_bus(m, 0)->bytes[BUS_IN], 8);
+	assert_int_equal(et_bus(m, 1)->bytes[BUS_IN], 1024 + 8);
 }
 
 /* A word that the card itself writes, and then reads. */
@@ -491,7 +469,7 @@ static void a_dma_reads_what_was_stored_before_it(void **state)
 	for (i = 0; i < ELAN_PLATFORMS; i++) {
 		et_init(&m, "4");
 		m.params.platform = i;
-		run_two(&m, own_word_program, own_word_check, NULL);
+		et_run_two(&m, own_word_program, own_word_check, NULL);
 		et_fini(&m);
 	}
 }
@@ -536,7 +514,7 @@ static void qsn_f81_a_dma_packet_is_whole_before_it_leaves(void **state)
 		m.params.bus.clock = 100 * SIM_NS;
 		m.params.merge = 128;
 		m.params.cut_through = cut;
-		run_two(&m, seen_program, seen_check, &x);
+		et_run_two(&m, seen_program, seen_check, &x);
 		/* descriptor, latency, the read, a block's write */
 		if (cut)
 			assert_in_range(x.first, 0, 4500 * SIM_NS);
@@ -550,13 +528,13 @@ static void qsn_f81_a_dma_packet_is_whole_before_it_leaves(void **state)
 
 TESTS(TEST(qsn_f40_two_assemblers_share_one_prefetcher),
 	TEST(qsn_f41_two_dmas_overlap),
-	TEST(qsn_f42_an_idle_engine_takes_a_descriptor_at_once),
-	TEST(qsn_f42_more_dmas_wait_in_the_run_queue),
+	ET_TEST(qsn_f42_an_idle_engine_takes_a_descriptor_at_once),
+	ET_TEST(qsn_f42_more_dmas_wait_in_the_run_queue),
 	TEST(qsn_f16_twelve_reads_are_outstanding),
 	TEST(qsn_f16_reads_have_2_kb_of_buffers),
-	TEST(qsn_f44_any_alignment_becomes_any_other),
-	TEST(qsn_f44_the_route_is_found_by_the_process_number),
+	ET_TEST(qsn_f44_any_alignment_becomes_any_other),
+	ET_TEST(qsn_f44_the_route_is_found_by_the_process_number),
 	TEST(qsn_f46_an_event_is_set_at_both_ends),
-	TEST(a_remote_dma_takes_its_steps),
+	ET_TEST(a_remote_dma_takes_its_steps),
 	TEST(a_dma_reads_what_was_stored_before_it),
 	TEST(qsn_f81_a_dma_packet_is_whole_before_it_leaves))

@@ -107,7 +107,7 @@ static void read_granted(const struct nic_at *a, uint32_t piece, sim_time end)
 	struct side_reads *r = &elan_here(a)->reads;
 	const struct side_read *x = side_reads_whose(r, piece);
 
-	if (x->owner)
+	if (elan_params(a)->cut_through && x->owner)
 		elan_dma_granted(a, x->id, end);
 	side_reads_granted(a, r, piece, end);
 }
@@ -242,12 +242,24 @@ static enum elan_engine engine_of(const struct sim_event *e)
 
 #define UNIT(engine_) [engine_ - ENGINE_CLIENT]
 
-/* By engine; the sender's and reads' are nic/util's. */
+static void on_read(const struct nic_at *a, uint32_t piece)
+{
+	side_reads_on_event(a, &elan_here(a)->reads, ELAN_ENGINE_READ, piece);
+}
+
+static void on_block(const struct nic_at *a, uint32_t piece)
+{
+	side_reads_on_event(a, &elan_here(a)->reads, ELAN_ENGINE_BLOCK, piece);
+}
+
+/* By engine; others are the sender's. */
 static void (*const units[ELAN_ENGINES])(
 	const struct nic_at *a, uint32_t data) = {
 	UNIT(ELAN_ENGINE_EVENT) = elan_event_on_done,
 	UNIT(ELAN_ENGINE_STORE) = elan_queue_on_store,
 	UNIT(ELAN_ENGINE_HALF) = elan_sten_on_half,
+	UNIT(ELAN_ENGINE_READ) = on_read,
+	UNIT(ELAN_ENGINE_BLOCK) = on_block,
 	UNIT(ELAN_ENGINE_INPUT) = elan_input_on_write,
 	UNIT(ELAN_ENGINE_WRITTEN) = elan_input_on_written,
 	UNIT(ELAN_ENGINE_ACK) = elan_input_on_tail,
@@ -266,9 +278,9 @@ static void on_engine(const struct nic_at *a, const struct sim_event *e)
 	ticks_check(a, &elan_here(a)->ticks, e);
 	if (units[engine - ENGINE_CLIENT])
 		units[engine - ENGINE_CLIENT](a, e->data);
-	else if (!resend_on_event(
-			 a, &elan_here(a)->sender->resend, engine, e->data))
-		side_reads_on_event(a, &elan_here(a)->reads, engine, e->data);
+	else
+		resend_on_event(
+			a, &elan_here(a)->sender->resend, engine, e->data);
 }
 
 static void on_event(struct net_client *me, struct sim_worker *w, site_id s,

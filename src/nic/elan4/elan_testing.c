@@ -116,12 +116,33 @@ void et_run(struct et *m, uint32_t n_workers, const struct et_program *programs,
 	et_go(m);
 }
 
+void et_run_two(struct et *m, void (*a)(void *), void (*b)(void *), void *arg)
+{
+	const struct et_program p[] = { { 0, a, arg }, { 1, b, arg } };
+
+	et_run(m, 1, p, b ? 2 : 1);
+}
+
 void et_fini(struct et *m)
 {
 	nic_free(m->nic);
 	host_free(m->host);
 	net_free(m->net);
 	mem_free(m->digest);
+}
+
+int et_set_up(void **state)
+{
+	*state = mem_alloc(1, sizeof(struct et));
+	et_init(*state, "4");
+	return 0;
+}
+
+int et_tear_down(void **state)
+{
+	et_fini(*state);
+	mem_free(*state);
+	return 0;
 }
 
 uint64_t et_digest(const struct et *m)
@@ -163,6 +184,14 @@ struct et_queue et_open_as(
 struct et_queue et_open(uint32_t id)
 {
 	return et_open_as(id, ELAN_64K, ELAN_MAY_ALL, ET_CONTEXT);
+}
+
+struct et_queue et_open_mapped(uint32_t id, enum elan_depth depth, uint64_t at)
+{
+	struct et_queue q = et_open_as(id, depth, ELAN_MAY_ALL, ET_CONTEXT);
+
+	et_map(&q, at);
+	return q;
 }
 
 enum elan_error et_error(const struct et_queue *q)
@@ -288,6 +317,17 @@ void et_get(struct et_queue *q, site_id node, uint64_t from, uint64_t to,
 	};
 
 	et_push(q, words, 5);
+}
+
+struct elan_dma et_dma_to(site_id node, uint64_t bytes, uint32_t source_event,
+	uint32_t target_event)
+{
+	return (struct elan_dma){ .bytes = bytes,
+		.destination = node,
+		.from = ET_SOURCE,
+		.to = ET_TARGET,
+		.source_event = source_event,
+		.target_event = target_event };
 }
 
 void et_dma(struct et_queue *q, const struct elan_dma *d)

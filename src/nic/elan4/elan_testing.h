@@ -63,7 +63,20 @@ void et_go(struct et *m);
 /* Both, with programs from time 0 on, each on a thread of its own. */
 void et_run(struct et *m, uint32_t n_workers, const struct et_program *programs,
 	uint32_t n);
+#define ET_RUN(m, n_workers, ...)                                              \
+	et_run(m, n_workers, (const struct et_program[]){ __VA_ARGS__ },       \
+		sizeof((const struct et_program[]){ __VA_ARGS__ }) /           \
+			sizeof(struct et_program))
+/* One for node 0, and one for node 1, or NULL; by one worker. */
+void et_run_two(struct et *m, void (*a)(void *), void (*b)(void *), void *arg);
 void et_fini(struct et *m);
+
+/* A test whose state is a machine of four nodes, unless it sets m->nodes. */
+int et_set_up(void **state);
+int et_tear_down(void **state);
+#define ET_TEST(name)                                                          \
+	cmocka_unit_test_setup_teardown(name, et_set_up, et_tear_down)
+
 uint64_t et_digest(const struct et *m);
 
 /* A node's insides, its bus, and its counts. */
@@ -91,6 +104,10 @@ struct nic *et_card(void);
 struct et_queue et_open(uint32_t id);
 struct et_queue et_open_as(
 	uint32_t id, enum elan_depth depth, uint32_t rights, uint32_t context);
+/* The same with all rights, to which units of the card append at an address,
+ * ET_MAPPED say. */
+#define ET_MAPPED UINT64_C(0xffff000000000000)
+struct et_queue et_open_mapped(uint32_t id, enum elan_depth depth, uint64_t at);
 enum elan_error et_error(const struct et_queue *q);
 /* Until the queue is stopped by that; the test fails where it is another. */
 void et_wait_error(const struct et_queue *q, enum elan_error why);
@@ -120,6 +137,9 @@ void et_cast(struct et_queue *q, uint32_t first, uint32_t last, uint64_t to,
 	uint32_t source_event);
 void et_get(struct et_queue *q, site_id node, uint64_t from, uint64_t to,
 	uint32_t bytes, uint32_t event);
+/* From ET_SOURCE to a node's ET_TARGET. */
+struct elan_dma et_dma_to(site_id node, uint64_t bytes, uint32_t source_event,
+	uint32_t target_event);
 void et_dma(struct et_queue *q, const struct elan_dma *d);
 /* Loads code for threads. */
 void et_load(uint32_t context, uint32_t code, elan_code *run);

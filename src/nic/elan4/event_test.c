@@ -4,8 +4,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-#define MAPPED UINT64_C(0xffff000000000000)
-
 enum { QUEUE = 5, EVENT = 9, WORDS = ELAN_COPY_MOST / 8 };
 
 static void pattern(uint64_t *words, uint64_t seed, uint32_t n)
@@ -17,13 +15,6 @@ static void pattern(uint64_t *words, uint64_t seed, uint32_t n)
 		byte = et_byte(seed, i);
 		memcpy((uint8_t *)words + i, &byte, 1);
 	}
-}
-
-static void run_one(struct et *m, void (*program)(void *), void *arg)
-{
-	struct et_program p = { 0, program, arg };
-
-	et_run(m, 1, &p, 1);
 }
 
 /* --- to memory --- */
@@ -74,7 +65,7 @@ static void qsn_f49_an_event_copies_up_to_2_kb(void **state)
 		struct et m;
 
 		et_init(&m, "4");
-		run_one(&m, memory_program, &x);
+		et_run_two(&m, memory_program, NULL, &x);
 		assert_int_equal(et_counts(&m, 0).fired, 1);
 		assert_int_equal(et_counts(&m, 0).copied, bytes);
 		assert_int_equal(et_bus(&m, 0)->bytes[BUS_IN], bytes);
@@ -113,11 +104,9 @@ static void more_program(void *arg)
 
 static void qsn_f49_no_event_copies_more(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	run_one(&m, more_program, NULL);
-	et_fini(&m);
+	et_run_two(m, more_program, NULL, NULL);
 }
 
 /* A command that comes in parts, through the whole ring of a small queue. */
@@ -154,11 +143,9 @@ static void parts_program(void *arg)
 
 static void a_copy_may_be_as_long_as_its_queue(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	run_one(&m, parts_program, NULL);
-	et_fini(&m);
+	et_run_two(m, parts_program, NULL, NULL);
 }
 
 /* The same event armed anew, in all ways: what was kept is dropped. */
@@ -200,13 +187,11 @@ static void anew_program(void *arg)
 
 static void arming_anew_drops_what_was_kept(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	run_one(&m, anew_program, NULL);
-	assert_int_equal(et_counts(&m, 0).fired, 2);
-	assert_int_equal(et_node(&m, 0)->events->bytes, 2048);
-	et_fini(&m);
+	et_run_two(m, anew_program, NULL, NULL);
+	assert_int_equal(et_counts(m, 0).fired, 2);
+	assert_int_equal(et_node(m, 0)->events->bytes, 2048);
 }
 
 /* --- to a queue --- */
@@ -215,17 +200,12 @@ static void arming_anew_drops_what_was_kept(void **state)
 static void all_program(void *arg)
 {
 	struct et_queue q = et_open(0), mapped = et_open(QUEUE);
-	struct elan_dma d = { .bytes = 700,
-		.destination = 1,
-		.from = ET_SOURCE,
-		.to = ET_TARGET,
-		.source_event = 1,
-		.target_event = 2 };
+	struct elan_dma d = et_dma_to(1, 700, 1, 2);
 	uint64_t w[WORDS];
 	uint32_t n;
 
 	et_fill(ET_SOURCE, 12, 700);
-	et_map(&mapped, MAPPED);
+	et_map(&mapped, ET_MAPPED);
 	et_arm(&q, 1, 1);
 	n = et_store_words(w, ET_FLAG + 0x100, 77);
 	n += et_packet(w + n, 2, ET_TARGET, 11, 200, 4, 0);
@@ -237,7 +217,7 @@ static void all_program(void *arg)
 	w[n++] = elan_word(ELAN_ADD, 3, 1);
 	w[n++] = ELAN_GUARD;
 	w[n++] = ELAN_INTERRUPT;
-	et_arm_copy(&q, EVENT, 1, MAPPED + 1024, w, n);
+	et_arm_copy(&q, EVENT, 1, ET_MAPPED + 1024, w, n);
 	program_wait(100 * US);
 	assert_int_equal(et_word(ET_FLAG + 0x100), 0);
 	et_add(&q, EVENT, 1);
@@ -268,8 +248,6 @@ static void all_packet_end(void *arg)
 
 static void qsn_f50_what_is_copied_to_a_queue_is_executed(void **state)
 {
-	struct et_program p[] = { { 0, all_program, NULL },
-		{ 1, all_dma_end, NULL }, { 2, all_packet_end, NULL } };
 	uint64_t digest = 0;
 	uint32_t workers;
 
@@ -277,7 +255,8 @@ static void qsn_f50_what_is_copied_to_a_queue_is_executed(void **state)
 		struct et m;
 
 		et_init(&m, "4");
-		et_run(&m, workers, p, 3);
+		ET_RUN(&m, workers, { 0, all_program, NULL },
+			{ 1, all_dma_end, NULL }, { 2, all_packet_end, NULL });
 		assert_int_equal(et_counts(&m, 0).interrupts, 1);
 		assert_int_equal(et_counts(&m, 0).dmas, 1);
 		assert_int_equal(
@@ -300,8 +279,8 @@ static void once_program(void *arg)
 	uint64_t w[ET_PACKET_WORDS];
 	uint32_t n = et_packet(w, 1, ET_TARGET, 1, 8, 0, 0);
 
-	et_map(&mapped, MAPPED);
-	et_arm_copy(&q, EVENT, 1, MAPPED, w, n);
+	et_map(&mapped, ET_MAPPED);
+	et_arm_copy(&q, EVENT, 1, ET_MAPPED, w, n);
 	program_wait(50 * US);
 	et_add(&q, EVENT, 1);
 	x->came = program_now() + ((struct elan *)et_card())->host.store;
@@ -319,19 +298,15 @@ static void once_check(void *arg)
 
 static void qsn_f50_the_commands_run_at_once(void **state)
 {
+	struct et *m = *state;
 	struct at_once x;
-	struct et_program p[] = { { 0, once_program, &x },
-		{ 1, once_check, &x } };
-	struct et m;
 
-	et_init(&m, "4");
-	et_run(&m, 1, p, 2);
+	et_run_two(m, once_program, once_check, &x);
 	/* 40 bytes to copy; ADD took 8 ns of the command processor before */
 	assert_int_equal(x.seen - x.came,
-		200 * SIM_NS + 40 * 625 + m.params.command + 61 * SIM_NS +
-			m.params.input + m.params.host[0].dma_overhead + 7500 +
-			m.params.host[0].see);
-	et_fini(&m);
+		200 * SIM_NS + 40 * 625 + m->params.command + 61 * SIM_NS +
+			m->params.input + m->params.host[0].dma_overhead +
+			7500 + m->params.host[0].see);
 }
 
 /* The one way in: at the queue's address, with its rights, and as it is. */
@@ -341,11 +316,11 @@ static void way_in_program(void *arg)
 						ELAN_MAY_STORE, ET_CONTEXT);
 	uint64_t w[3];
 
-	et_map(&mapped, MAPPED);
+	et_map(&mapped, ET_MAPPED);
 	et_store_words(w, ET_FLAG, 3);
-	et_arm_copy(&q, 1, 1, MAPPED + 4072, w, 3);
+	et_arm_copy(&q, 1, 1, ET_MAPPED + 4072, w, 3);
 	w[0] = ELAN_INTERRUPT;
-	et_arm_copy(&q, 2, 1, MAPPED, w, 1);
+	et_arm_copy(&q, 2, 1, ET_MAPPED, w, 1);
 	et_add(&q, 1, 1);
 	et_wait_word(ET_FLAG, 3);
 	et_add(&q, 2, 1);
@@ -354,13 +329,11 @@ static void way_in_program(void *arg)
 
 static void qsn_f29_an_event_appends_commands(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	run_one(&m, way_in_program, NULL);
-	assert_int_equal(et_counts(&m, 0).appended, 4);
-	assert_int_equal(et_counts(&m, 0).interrupts, 0);
-	et_fini(&m);
+	et_run_two(m, way_in_program, NULL, NULL);
+	assert_int_equal(et_counts(m, 0).appended, 4);
+	assert_int_equal(et_counts(m, 0).interrupts, 0);
 }
 
 /* Both kinds of places, by one event processor and in the order of firing. */
@@ -373,11 +346,11 @@ static void places_program(void *arg)
 	sim_time *took = arg;
 	uint32_t k;
 
-	et_map(&mapped, MAPPED);
+	et_map(&mapped, ET_MAPPED);
 	for (k = 1; k <= KINDS; k++) {
 		et_store_words(w, ET_TARGET + 8, k);
 		if (k % 2)
-			et_arm_copy(&q, k, 1, MAPPED, w, 3);
+			et_arm_copy(&q, k, 1, ET_MAPPED, w, 3);
 		else
 			et_arm_copy(&q, k, 1, ET_TARGET, w + 2, 1);
 		words[k - 1] = elan_word(ELAN_ADD, k, 1);
@@ -396,16 +369,14 @@ static void places_program(void *arg)
 
 static void qsn_f52_events_write_memory_or_a_queue(void **state)
 {
+	struct et *m = *state;
 	sim_time took;
-	struct et m;
 
-	et_init(&m, "4");
-	run_one(&m, places_program, &took);
+	et_run_two(m, places_program, NULL, &took);
 	/* one after the other: 20 of 8 and 20 of 24 bytes */
 	assert_in_range(took, 40 * 200 * SIM_NS + 20 * (5 + 15) * SIM_NS - US,
 		40 * 200 * SIM_NS + 20 * (5 + 15) * SIM_NS + US);
-	assert_int_equal(et_counts(&m, 0).copied, 20 * 8 + 20 * 24);
-	et_fini(&m);
+	assert_int_equal(et_counts(m, 0).copied, 20 * 8 + 20 * 24);
 }
 
 /* The word that ELAN_ARM writes does not wait for the event processor. */
@@ -428,11 +399,9 @@ static void word_program(void *arg)
 
 static void a_word_does_not_wait_for_copies(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	run_one(&m, word_program, NULL);
-	et_fini(&m);
+	et_run_two(m, word_program, NULL, NULL);
 }
 
 /* --- DMAs' ends --- */
@@ -441,21 +410,16 @@ static void a_word_does_not_wait_for_copies(void **state)
 static void ends_program(void *arg)
 {
 	struct et_queue q = et_open(0), mapped = et_open(QUEUE);
-	struct elan_dma d = { .bytes = 3000,
-		.destination = 1,
-		.from = ET_SOURCE,
-		.to = ET_TARGET,
-		.source_event = EVENT,
-		.target_event = EVENT };
+	struct elan_dma d = et_dma_to(1, 3000, EVENT, EVENT);
 	bool is_target = program_node() == 1;
 	uint64_t w[WORDS];
 	uint32_t n = et_store_words(w, ET_FLAG, 1);
 
-	et_map(&mapped, MAPPED);
+	et_map(&mapped, ET_MAPPED);
 	/* two stores and a packet to a node that has a program of its own */
 	n += et_store_words(w + n, ET_FLAG + 8, 2);
 	n += et_packet(w + n, is_target ? 3 : 2, ET_TARGET, 5, 104, 0, 0);
-	et_arm_copy(&q, EVENT, is_target ? 3000 : 1, MAPPED, w, n);
+	et_arm_copy(&q, EVENT, is_target ? 3000 : 1, ET_MAPPED, w, n);
 	et_fill(ET_SOURCE, 6, 3000);
 	program_wait(50 * US);
 	if (!is_target)
@@ -478,14 +442,10 @@ static void ends_check(void *arg)
 
 static void qsn_f46_a_dmas_end_runs_commands_at_both_ends(void **state)
 {
-	struct et_program p[] = { { 0, ends_program, NULL },
-		{ 1, ends_program, NULL }, { 2, ends_check, NULL },
-		{ 3, ends_check, NULL } };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, p, 4);
-	et_fini(&m);
+	ET_RUN(m, 1, { 0, ends_program, NULL }, { 1, ends_program, NULL },
+		{ 2, ends_check, NULL }, { 3, ends_check, NULL });
 }
 
 /* A block goes round all nodes, twice; only the first DMA is asked for. */
@@ -498,7 +458,7 @@ static void chain_program(void *arg)
 	sim_time *done = arg;
 	uint64_t w[WORDS];
 
-	et_map(&mapped, MAPPED);
+	et_map(&mapped, ET_MAPPED);
 	for (k = 0; k < ROUNDS; k++) {
 		/* what arrives in a round goes on, in the next one from 0 */
 		uint32_t to = me == RING - 1 ? k + 1 : k;
@@ -509,7 +469,7 @@ static void chain_program(void *arg)
 			.target_event = 1 + to };
 
 		et_dma_words(w, &d);
-		et_arm_copy(&q, 1 + k, k || me ? BLOCK : 1, MAPPED, w, 8);
+		et_arm_copy(&q, 1 + k, k || me ? BLOCK : 1, ET_MAPPED, w, 8);
 	}
 	if (!me)
 		et_arm(&q, 1 + ROUNDS, BLOCK);
@@ -553,13 +513,13 @@ static void qsn_f88_dmas_are_chained_without_a_cpu(void **state)
 }
 
 TESTS(TEST(qsn_f49_an_event_copies_up_to_2_kb),
-	TEST(qsn_f49_no_event_copies_more),
-	TEST(a_copy_may_be_as_long_as_its_queue),
-	TEST(arming_anew_drops_what_was_kept),
+	ET_TEST(qsn_f49_no_event_copies_more),
+	ET_TEST(a_copy_may_be_as_long_as_its_queue),
+	ET_TEST(arming_anew_drops_what_was_kept),
 	TEST(qsn_f50_what_is_copied_to_a_queue_is_executed),
-	TEST(qsn_f50_the_commands_run_at_once),
-	TEST(qsn_f29_an_event_appends_commands),
-	TEST(qsn_f52_events_write_memory_or_a_queue),
-	TEST(a_word_does_not_wait_for_copies),
-	TEST(qsn_f46_a_dmas_end_runs_commands_at_both_ends),
+	ET_TEST(qsn_f50_the_commands_run_at_once),
+	ET_TEST(qsn_f29_an_event_appends_commands),
+	ET_TEST(qsn_f52_events_write_memory_or_a_queue),
+	ET_TEST(a_word_does_not_wait_for_copies),
+	ET_TEST(qsn_f46_a_dmas_end_runs_commands_at_both_ends),
 	TEST(qsn_f88_dmas_are_chained_without_a_cpu))

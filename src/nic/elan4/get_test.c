@@ -66,7 +66,6 @@ static void run_cut(
 		{ .at = until, .site = 1, .returns = true },
 	};
 	struct fault_plan plan = { .event = cut, .n_events = until ? 2 : 1 };
-	struct et_program p[] = { { 0, run, x }, { 1, source_program, NULL } };
 
 	et_init(m, "4");
 	m->params.read_latency = 50 * US;
@@ -74,7 +73,7 @@ static void run_cut(
 	m->params.retry.limit = 2;
 	m->params.get_timeout = 2000 * US;
 	m->faults = &plan;
-	et_run(m, 1, p, 2);
+	ET_RUN(m, 1, { 0, run, x }, { 1, source_program, NULL });
 }
 
 static void a_get_is_asked_again_when_its_answer_is_given_up(void **state)
@@ -109,23 +108,19 @@ static void a_get_without_an_answer_stops_its_queue(void **state)
 /* An answer takes two and a half time-outs: three are asked for, and come. */
 static void one_answer_is_executed(void **state)
 {
+	struct et *m = *state;
 	struct asked x = { 0 };
-	struct et_program p[] = { { 0, wait_program, &x },
-		{ 1, source_program, NULL } };
-	struct et m;
 
-	et_init(&m, "4");
-	m.params.read_latency = 50 * US;
-	m.params.get_timeout = 20 * US;
-	m.params.get_retries = 5;
-	et_run(&m, 1, p, 2);
-	assert_int_equal(et_counts(&m, 0).asked_again, 2);
-	assert_int_equal(et_counts(&m, 1).gets, 3);
-	assert_int_equal(et_counts(&m, 0).duplicates, 2);
+	m->params.read_latency = 50 * US;
+	m->params.get_timeout = 20 * US;
+	m->params.get_retries = 5;
+	ET_RUN(m, 1, { 0, wait_program, &x }, { 1, source_program, NULL });
+	assert_int_equal(et_counts(m, 0).asked_again, 2);
+	assert_int_equal(et_counts(m, 1).gets, 3);
+	assert_int_equal(et_counts(m, 0).duplicates, 2);
 	/* the answer's two blocks as one */
-	assert_int_equal(et_counts(&m, 0).writes, 1);
+	assert_int_equal(et_counts(m, 0).writes, 1);
 	assert_in_range(x.took, 50 * US, 55 * US);
-	et_fini(&m);
 }
 
 static void limit_program(void *arg)
@@ -152,20 +147,16 @@ static void limit_program(void *arg)
 /* What was given up does not come after all. */
 static void late_answers_are_not_executed(void **state)
 {
+	struct et *m = *state;
 	struct asked x = { 0 };
-	struct et_program p[] = { { 0, limit_program, &x },
-		{ 1, source_program, NULL } };
-	struct et m;
 
-	et_init(&m, "4");
-	m.params.read_latency = 100 * US;
-	m.params.get_timeout = 20 * US;
-	m.params.get_retries = 1;
-	et_run(&m, 1, p, 2);
-	assert_int_equal(et_counts(&m, 0).asked_again, 1);
-	assert_int_equal(et_counts(&m, 0).duplicates, 2);
+	m->params.read_latency = 100 * US;
+	m->params.get_timeout = 20 * US;
+	m->params.get_retries = 1;
+	ET_RUN(m, 1, { 0, limit_program, &x }, { 1, source_program, NULL });
+	assert_int_equal(et_counts(m, 0).asked_again, 1);
+	assert_int_equal(et_counts(m, 0).duplicates, 2);
 	assert_in_range(x.took, 40 * US, 45 * US);
-	et_fini(&m);
 }
 
 static void restart_program(void *arg)
@@ -188,16 +179,12 @@ static void restart_program(void *arg)
 
 static void a_queue_that_restarts_waits_for_no_answers(void **state)
 {
-	struct et_program p[] = { { 0, restart_program, NULL },
-		{ 1, source_program, NULL } };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	m.params.read_latency = 50 * US;
-	et_run(&m, 1, p, 2);
-	assert_int_equal(et_counts(&m, 1).gets, 1);
-	assert_int_equal(et_counts(&m, 0).duplicates, 1);
-	et_fini(&m);
+	m->params.read_latency = 50 * US;
+	et_run_two(m, restart_program, source_program, NULL);
+	assert_int_equal(et_counts(m, 1).gets, 1);
+	assert_int_equal(et_counts(m, 0).duplicates, 1);
 }
 
 struct stopped {
@@ -239,13 +226,12 @@ static void a_queue_restarts_when_an_answer_is_executed(void **state)
 
 	for (i = 0; i < 60; i++) {
 		struct stopped x = { .after = 50 * US + i * 40 * SIM_NS };
-		struct et_program p[] = { { 0, stopped_program, &x },
-			{ 1, source_program, NULL } };
 		struct et m;
 
 		et_init(&m, "4");
 		m.params.read_latency = 50 * US;
-		et_run(&m, 1, p, 2);
+		ET_RUN(&m, 1, { 0, stopped_program, &x },
+			{ 1, source_program, NULL });
 		busy += x.busy > 1;
 		there += x.is_there;
 		et_fini(&m);
@@ -353,27 +339,26 @@ static void crowd_program(void *arg)
  * no failure. */
 static void gets_wait_for_a_node_that_is_busy(void **state)
 {
+	struct et *m = *state;
 	struct et_program p[CROWD] = { { 0, source_program, NULL } };
-	struct et m;
 	uint32_t i;
 
 	for (i = 1; i < CROWD; i++)
 		p[i] = (struct et_program){ i, crowd_program, NULL };
-	et_init(&m, "8");
-	m.params.reads = 1;
-	m.params.read_latency = 9 * US;
-	m.params.retry.limit = 2;
-	et_run(&m, 1, p, CROWD);
-	assert_int_equal(et_counts(&m, 0).gets, (CROWD - 1) * EACH);
-	assert_int_equal(ET_SUM(&m, timeouts), 0);
-	assert_true(ET_SUM(&m, nacks) > 3 * (CROWD - 1) * EACH);
-	et_fini(&m);
+	m->nodes = "8";
+	m->params.reads = 1;
+	m->params.read_latency = 9 * US;
+	m->params.retry.limit = 2;
+	et_run(m, 1, p, CROWD);
+	assert_int_equal(et_counts(m, 0).gets, (CROWD - 1) * EACH);
+	assert_int_equal(ET_SUM(m, timeouts), 0);
+	assert_true(ET_SUM(m, nacks) > 3 * (CROWD - 1) * EACH);
 }
 
 TESTS(TEST(a_get_is_asked_again_when_its_answer_is_given_up),
 	TEST(a_get_without_an_answer_stops_its_queue),
-	TEST(one_answer_is_executed), TEST(late_answers_are_not_executed),
-	TEST(a_queue_that_restarts_waits_for_no_answers),
+	ET_TEST(one_answer_is_executed), ET_TEST(late_answers_are_not_executed),
+	ET_TEST(a_queue_that_restarts_waits_for_no_answers),
 	TEST(a_queue_restarts_when_an_answer_is_executed),
 	TEST(many_gets_wait_and_are_asked_again),
-	TEST(gets_wait_for_a_node_that_is_busy))
+	ET_TEST(gets_wait_for_a_node_that_is_busy))

@@ -4,23 +4,12 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-static void run_two(
-	struct et *m, void (*a)(void *), void (*b)(void *), void *arg)
-{
-	struct et_program p[] = { { 0, a, arg }, { 1, b, arg } };
-
-	et_run(m, 1, p, b ? 2 : 1);
-}
-
 /* --- writes --- */
 
 static void dma_program(void *arg)
 {
 	struct et_queue q = et_open(0);
-	struct elan_dma d = { .bytes = *(uint64_t *)arg,
-		.destination = 1,
-		.from = ET_SOURCE,
-		.to = ET_TARGET };
+	struct elan_dma d = et_dma_to(1, *(uint64_t *)arg, 0, 0);
 
 	et_fill(ET_SOURCE, 2, d.bytes);
 	et_dma(&q, &d);
@@ -56,7 +45,7 @@ static void qsn_f16_blocks_are_merged_to_longer_writes(void **state)
 		et_init(&m, "4");
 		m.params.merge = cases[i].merge;
 		m.params.merge_wait = cases[i].wait;
-		run_two(&m, dma_program, dma_check, &bytes);
+		et_run_two(&m, dma_program, dma_check, &bytes);
 		c = et_counts(&m, 1);
 		assert_int_equal(c.writes, cases[i].writes);
 		assert_int_equal(c.writes + c.merged, (bytes + 127) / 128);
@@ -109,11 +98,9 @@ static void scattered_check(void *arg)
 
 static void writes_and_events_stand_in_any_order(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	run_two(&m, scattered_program, scattered_check, NULL);
-	et_fini(&m);
+	et_run_two(m, scattered_program, scattered_check, NULL);
 }
 
 /* --- contexts --- */
@@ -181,7 +168,7 @@ static void qsn_f53_a_context_selects_the_memory(void **state)
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		et_init(&m, "4");
-		run_two(&m, foreign_program, foreign_check, &cases[i]);
+		et_run_two(&m, foreign_program, foreign_check, &cases[i]);
 		assert_int_equal(et_counts(&m, 0).errors[ELAN_ERROR_REFUSED],
 			!cases[i].is_fine);
 		et_fini(&m);
@@ -229,7 +216,7 @@ static void qsn_f53_a_get_reads_its_contexts_memory(void **state)
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		et_init(&m, "4");
-		run_two(&m, get_program, get_source, &cases[i]);
+		et_run_two(&m, get_program, get_source, &cases[i]);
 		assert_int_equal(et_counts(&m, 1).gets, cases[i].is_fine);
 		et_fini(&m);
 	}
@@ -268,11 +255,9 @@ static void event_check(void *arg)
 
 static void qsn_f53_events_belong_to_contexts(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	run_two(&m, event_program, event_check, NULL);
-	et_fini(&m);
+	et_run_two(m, event_program, event_check, NULL);
 }
 
 /* The last number of an event; and one that nobody armed makes no table. */
@@ -290,13 +275,11 @@ static void last_event_program(void *arg)
 
 static void events_are_made_when_they_are_armed(void **state)
 {
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	run_two(&m, last_event_program, NULL, NULL);
-	assert_int_equal(et_node(&m, 0)->events->n, ELAN_EVENTS);
-	assert_int_equal(et_node(&m, 1)->events->n, 0);
-	et_fini(&m);
+	et_run_two(m, last_event_program, NULL, NULL);
+	assert_int_equal(et_node(m, 0)->events->n, ELAN_EVENTS);
+	assert_int_equal(et_node(m, 1)->events->n, 0);
 }
 
 /* --- gets --- */
@@ -347,15 +330,10 @@ static void qsn_f82_gets_are_batched(void **state)
 	uint32_t i;
 
 	for (i = 0; i < 2; i++) {
-		struct et_program p[] = {
-			{ 0, batch_program, &x[i] },
-			{ 1, batch_source, NULL },
-			{ 2, batch_source, NULL },
-			{ 3, batch_source, NULL },
-		};
-
 		et_init(&m, "4");
-		et_run(&m, 1, p, 4);
+		ET_RUN(&m, 1, { 0, batch_program, &x[i] },
+			{ 1, batch_source, NULL }, { 2, batch_source, NULL },
+			{ 3, batch_source, NULL });
 		et_fini(&m);
 	}
 	assert_in_range(x[0].took / GETS, 1900 * SIM_NS, 2600 * SIM_NS);
@@ -363,9 +341,9 @@ static void qsn_f82_gets_are_batched(void **state)
 }
 
 TESTS(TEST(qsn_f16_blocks_are_merged_to_longer_writes),
-	TEST(writes_and_events_stand_in_any_order),
+	ET_TEST(writes_and_events_stand_in_any_order),
 	TEST(qsn_f53_a_context_selects_the_memory),
 	TEST(qsn_f53_a_get_reads_its_contexts_memory),
-	TEST(qsn_f53_events_belong_to_contexts),
-	TEST(events_are_made_when_they_are_armed),
+	ET_TEST(qsn_f53_events_belong_to_contexts),
+	ET_TEST(events_are_made_when_they_are_armed),
 	TEST(qsn_f82_gets_are_batched))

@@ -1,86 +1,6 @@
-/* DMAs between processes of a job: whose memory, and who has work with it. */
+/* DMAs between processes: what they touch, and who has work with it. */
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
-
-/* --- jobs --- */
-
-enum {
-	MINE = ET_OTHER_AT, /* of job ET_OTHER, on every node */
-	END = ET_OTHER_AT + ET_OTHER_BYTES,
-	ABSENT = 12, /* a job that node 1 has not */
-	BYTES = 1200,
-};
-
-struct job {
-	uint32_t context;
-	uint64_t from, to;
-	enum elan_error error;
-};
-
-static void job_program(void *arg)
-{
-	const struct job *x = arg;
-	struct et_queue q = et_open(0);
-	struct et_queue r = et_open_as(1, ELAN_8K, ELAN_MAY_ALL, x->context);
-	struct elan_dma d = {
-		.bytes = BYTES, .destination = 1, .from = x->from, .to = x->to
-	};
-
-	elan_context_set(et_card(), 0, ABSENT, ET_SOURCE, ET_SOURCE + 0xffff);
-	et_fill(x->from, 4, BYTES);
-	program_wait(10 * US);
-	et_dma(&r, &d);
-	if (x->error)
-		et_wait_error(&r, x->error);
-	program_wait(200 * US);
-	assert_int_equal(et_error(&r), x->error);
-	/* nobody else's queue has anything to do with it */
-	assert_int_equal(et_error(&q), ELAN_FINE);
-}
-
-static void job_check(void *arg)
-{
-	const struct job *x = arg;
-
-	program_wait(300 * US);
-	if (x->error)
-		et_expect_all(x->to, 0, BYTES);
-	else
-		et_expect(x->to, 4, BYTES);
-	et_expect_all(x->to - 64, 0, 64);
-	et_expect_all(x->to + BYTES, 0, 64);
-}
-
-/* Between any two addresses of the two processes, and of no others. */
-static void dmas_stay_within_a_job(void **state)
-{
-	static const struct job cases[] = {
-		{ ET_OTHER, MINE, MINE, ELAN_FINE },
-		{ ET_OTHER, MINE + 1, END - BYTES, ELAN_FINE },
-		{ ET_OTHER, END - BYTES, MINE + 5, ELAN_FINE },
-		{ ET_CONTEXT, ET_SOURCE + 3, MINE, ELAN_FINE },
-		/* another one's memory: here, there, or partly */
-		{ ET_OTHER, ET_SOURCE, MINE, ELAN_ERROR_ADDRESS },
-		{ ET_OTHER, END - BYTES + 1, MINE, ELAN_ERROR_ADDRESS },
-		{ ET_OTHER, MINE - 1, MINE, ELAN_ERROR_ADDRESS },
-		{ ET_OTHER, MINE, ET_TARGET, ELAN_ERROR_REFUSED },
-		{ ABSENT, ET_SOURCE, ET_SOURCE, ELAN_ERROR_REFUSED },
-	};
-	uint32_t i;
-
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct job x = cases[i];
-		struct et_program p[] = { { 0, job_program, &x },
-			{ 1, job_check, &x } };
-		struct et m;
-
-		et_init(&m, "4");
-		et_run(&m, 1, p, 2);
-		assert_int_equal(et_counts(&m, 1).writes,
-			x.error ? 0 : (BYTES + 511) / 512);
-		et_fini(&m);
-	}
-}
 
 /* --- without a copy, and without a processor --- */
 
@@ -89,10 +9,7 @@ enum { LONG = 64 << 10 };
 static void long_program(void *arg)
 {
 	struct et_queue q = et_open(0);
-	struct elan_dma d = { .bytes = LONG,
-		.destination = 1,
-		.from = ET_SOURCE,
-		.to = ET_TARGET };
+	struct elan_dma d = et_dma_to(1, LONG, 0, 0);
 	uint64_t i;
 
 	for (i = 0; i < LONG; i += 4096)
@@ -146,22 +63,18 @@ static void check_target(void *arg)
  */
 static void qsn_f4_bytes_go_straight_from_memory_to_memory(void **state)
 {
+	struct et *m = *state;
 	struct watched x = { 0 };
-	struct et_program p[] = { { 0, long_program, NULL },
-		{ 0, watch_card, &x }, { 1, watch_target, &x },
-		{ 1, check_target, NULL } };
-	struct et m;
 
-	et_init(&m, "4");
-	et_run(&m, 1, p, 4);
-	assert_int_equal(et_bus(&m, 0)->bytes[BUS_OUT], 64 + LONG);
-	assert_int_equal(et_bus(&m, 0)->bytes[BUS_IN], 0);
-	assert_int_equal(et_bus(&m, 1)->bytes[BUS_OUT], 0);
-	assert_int_equal(et_bus(&m, 1)->bytes[BUS_IN], LONG);
+	ET_RUN(m, 1, { 0, long_program, NULL }, { 0, watch_card, &x },
+		{ 1, watch_target, &x }, { 1, check_target, NULL });
+	assert_int_equal(et_bus(m, 0)->bytes[BUS_OUT], 64 + LONG);
+	assert_int_equal(et_bus(m, 0)->bytes[BUS_IN], 0);
+	assert_int_equal(et_bus(m, 1)->bytes[BUS_OUT], 0);
+	assert_int_equal(et_bus(m, 1)->bytes[BUS_IN], LONG);
 	assert_in_range(x.most, 1024, 2048);
 	assert_in_range(x.first, 10 * US, 14 * US);
 	assert_in_range(x.last, 10 * US + 70 * US, 10 * US + 80 * US);
-	et_fini(&m);
 }
 
 /* --- while CPUs compute --- */
@@ -174,11 +87,7 @@ static void compute_program(void *arg)
 {
 	struct overlap *x = arg;
 	struct et_queue q = et_open(0);
-	struct elan_dma d = { .bytes = LONG,
-		.destination = 1,
-		.from = ET_SOURCE,
-		.to = ET_TARGET,
-		.source_event = 1 };
+	struct elan_dma d = et_dma_to(1, LONG, 1, 0);
 	sim_time t;
 
 	et_arm(&q, 1, 1);
@@ -200,20 +109,16 @@ static void compute_program(void *arg)
 /* The other node's CPU computes all the time: it has no program. */
 static void qsn_f11_nobody_is_needed_until_somebody_asks(void **state)
 {
+	struct et *m = *state;
 	struct overlap x = { 0 };
-	struct et_program p[] = { { 0, compute_program, &x } };
-	struct et m;
 
-	et_init(&m, "4");
-	et_run(&m, 1, p, 1);
+	et_run_two(m, compute_program, NULL, &x);
 	/* of 75 us that it takes */
 	assert_in_range(x.issued, US, 3 * US);
 	assert_int_equal(x.looked, 0);
-	assert_int_equal(et_counts(&m, 1).gets, 1);
-	assert_int_equal(et_bus(&m, 1)->bytes[BUS_IN], LONG + 512);
-	et_fini(&m);
+	assert_int_equal(et_counts(m, 1).gets, 1);
+	assert_int_equal(et_bus(m, 1)->bytes[BUS_IN], LONG + 512);
 }
 
-TESTS(TEST(dmas_stay_within_a_job),
-	TEST(qsn_f4_bytes_go_straight_from_memory_to_memory),
-	TEST(qsn_f11_nobody_is_needed_until_somebody_asks))
+TESTS(ET_TEST(qsn_f4_bytes_go_straight_from_memory_to_memory),
+	ET_TEST(qsn_f11_nobody_is_needed_until_somebody_asks))

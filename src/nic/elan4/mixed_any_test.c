@@ -3,8 +3,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-#define MAPPED UINT64_C(0xffff000000000000)
-
 enum {
 	NODES = 16,
 	PAGES = 4, /* that queues are mapped to */
@@ -44,7 +42,7 @@ static uint64_t any_address(uint64_t *dice)
 	if (roll(dice, 40))
 		return ET_FLAG + 8 * roll(dice, 20);
 	if (roll(dice, 2))
-		return MAPPED + ELAN_PAGE * roll(dice, PAGES + 1) +
+		return ET_MAPPED + ELAN_PAGE * roll(dice, PAGES + 1) +
 		       8 * roll(dice, 3) * roll(dice, 250);
 	return place[roll(dice, 8)] + 4 * roll(dice, 3);
 }
@@ -61,7 +59,7 @@ static uint32_t any_piece(uint64_t *dice, uint64_t *w, uint32_t depth)
 		return 1;
 	case 1:
 		if (depth) {
-			w[1] = MAPPED + ELAN_PAGE * roll(dice, PAGES);
+			w[1] = ET_MAPPED + ELAN_PAGE * roll(dice, PAGES);
 			for (k = roll(dice, 3) + 1; k; k--)
 				n += any_words(dice, w + n, depth - 1);
 			w[0] = elan_word(ELAN_WRITE, 8 * (n - 2), 0);
@@ -116,11 +114,41 @@ static uint32_t any_copy(uint64_t *dice, uint64_t *w, uint32_t depth)
 	n -= n > 4 && !roll(dice, 40);
 	w[0] = elan_word(ELAN_ARM_COPY, 1 + roll(dice, 19), 8 * n - 24);
 	w[1] = roll(dice, 3);
-	w[2] = roll(dice, 4) ? MAPPED + ELAN_PAGE * roll(dice, PAGES)
+	w[2] = roll(dice, 4) ? ET_MAPPED + ELAN_PAGE * roll(dice, PAGES)
 			     : any_address(dice);
 	/* often set at once */
 	if (roll(dice, 3))
 		w[n++] = elan_word(ELAN_ADD, w[0] >> 16 & 0xffff, 2);
+	return n;
+}
+
+/* Words that often begin something that could be; few, except of the wild. */
+static uint64_t wild_word(uint64_t *dice)
+{
+	switch (roll(dice, 6)) {
+	case 0:
+		return any_address(dice) + roll(dice, 20);
+	case 1:
+		return (uint64_t)roll(dice, 1u << 31) << roll(dice, 33);
+	case 2:
+		return elan_word(ELAN_OPEN, roll(dice, NODES + 1), 0);
+	case 3:
+		return elan_word(ELAN_WRITE, roll(dice, 40), roll(dice, 2));
+	default:
+		return elan_word((enum elan_command)roll(dice, ELAN_COMMANDS),
+			roll(dice, 70), roll(dice, 3));
+	}
+}
+
+static uint32_t wild_words(uint64_t *dice, uint64_t *w)
+{
+	bool is_wild = any[program_node()].seed % 5 == 4;
+	uint32_t n = roll(dice, is_wild ? 9 : 60), i;
+
+	if (!is_wild)
+		n = !n;
+	for (i = 0; i < n; i++)
+		w[i] = wild_word(dice);
 	return n;
 }
 
@@ -155,11 +183,7 @@ static uint32_t any_words(uint64_t *dice, uint64_t *w, uint32_t depth)
 		w[3] = roll(dice, 3);
 		return 4;
 	case 9:
-		w[0] = !roll(dice, 3) ? roll(dice, 1u << 31)
-				      : elan_word((enum elan_command)roll(
-							  dice, ELAN_COMMANDS),
-						roll(dice, 20), roll(dice, 3));
-		return roll(dice, 60) ? 0 : 1;
+		return wild_words(dice, w);
 	case 10:
 	case 11:
 		if (depth)
@@ -200,7 +224,7 @@ static void any_thread(const uint64_t *reg)
 		default:
 			n = any_words(&dice, w, 0);
 			elan_card_append(
-				MAPPED + ELAN_PAGE * roll(&dice, PAGES), w,
+				ET_MAPPED + ELAN_PAGE * roll(&dice, PAGES), w,
 				n ? n : roll(&dice, 513));
 		}
 	}
@@ -215,7 +239,7 @@ static void open_page(uint64_t *dice, uint32_t k, uint32_t context)
 		roll(dice, 4) ? ELAN_MAY_ALL : roll(dice, ELAN_MAY_ALL + 1),
 		context);
 
-	et_map(&q, MAPPED + ELAN_PAGE * k);
+	et_map(&q, ET_MAPPED + ELAN_PAGE * k);
 }
 
 static void any_program(void *arg)

@@ -4,8 +4,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-#define MAPPED UINT64_C(0xffff000000000000)
-
 enum { CODE = 3, BAD_CODE, YES = 1, NO, COPY, WORD = ET_TARGET + 0x800 };
 
 static uint32_t n_done;
@@ -33,20 +31,19 @@ static void append_thread(const uint64_t *reg)
 {
 	uint64_t nops[75] = { ELAN_NOP };
 
-	assert_int_equal(elan_card_append(MAPPED, nops, 75), 0);
+	assert_int_equal(elan_card_append(ET_MAPPED, nops, 75), 0);
 	n_done++;
 }
 
 /* A packet, and one that is skipped when that is acknowledged. */
 static void skip_program(void *arg)
 {
-	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	struct et_queue q = et_open_mapped(1, ELAN_1K, ET_MAPPED);
 	struct et_queue r = et_open(0);
 	uint64_t nops[75] = { ELAN_NOP }, guard;
 
-	et_map(&q, MAPPED);
 	et_load(ET_CONTEXT, CODE, append_thread);
-	et_arm_copy(&r, COPY, 1, MAPPED, nops, 75);
+	et_arm_copy(&r, COPY, 1, ET_MAPPED, nops, 75);
 	program_charge(10 * US);
 	et_put(&q, 1, ET_TARGET, 1, 8, 0, 0);
 	guard = elan_word(ELAN_GUARD, ELAN_IF_NO, 0);
@@ -110,14 +107,12 @@ static void bad_code_program(void *arg)
 
 static void whoever_starts_none_leaves_his_turn(void **state)
 {
+	struct et *m = *state;
 	struct et_program p = { 0, bad_code_program, NULL };
-	struct et m;
 
-	et_init(&m, "4");
-	m.params.threads = 1;
-	run_on(&m, &p, 1);
-	assert_int_equal(et_counts(&m, 0).threads, 2);
-	et_fini(&m);
+	m->params.threads = 1;
+	run_on(m, &p, 1);
+	assert_int_equal(et_counts(m, 0).threads, 2);
 }
 
 /* The thread before it waits for what comes after the command. */
@@ -137,27 +132,24 @@ static void skip_start_program(void *arg)
 
 static void what_is_skipped_needs_no_room(void **state)
 {
+	struct et *m = *state;
 	struct et_program p = { 0, skip_start_program, NULL };
-	struct et m;
 
-	et_init(&m, "4");
-	m.params.threads = 1;
-	run_on(&m, &p, 1);
-	et_fini(&m);
+	m->params.threads = 1;
+	run_on(m, &p, 1);
 }
 
 /* A copy waits for a queue, that for a thread, and it for nothing. */
 static void stuck_program(void *arg)
 {
-	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	struct et_queue q = et_open_mapped(1, ELAN_1K, ET_MAPPED);
 	struct et_queue r = et_open(0);
 	uint64_t nops[125] = { ELAN_NOP };
 
-	et_map(&q, MAPPED);
 	et_load(ET_CONTEXT, CODE, wait_thread);
 	et_thread(&r, CODE, 1);
 	program_charge(10 * US);
-	et_arm_copy(&r, COPY, 1, MAPPED, nops, 125);
+	et_arm_copy(&r, COPY, 1, ET_MAPPED, nops, 125);
 	et_thread(&q, CODE, 1);
 	et_add(&r, COPY, 1);
 	program_charge(10 * US);
@@ -192,7 +184,7 @@ static void what_waits_for_ever_is_no_bug(void **state)
 static void closing_program(void *arg)
 {
 	et_open(5);
-	assert_int_equal(elan_queue_map(et_card(), 1, 5, MAPPED), 0);
+	assert_int_equal(elan_queue_map(et_card(), 1, 5, ET_MAPPED), 0);
 	program_wait(10 * US + *(sim_time *)arg);
 	while (elan_queue_close(et_card(), 1, 5))
 		program_charge(10 * SIM_NS);
@@ -203,7 +195,7 @@ static void asking_program(void *arg)
 	struct et_queue q = et_open(0);
 	uint64_t w[] = { elan_word(ELAN_OPEN, 1, 0),
 		elan_word(ELAN_TEST, ELAN_EQUAL, 0), WORD, 0,
-		elan_word(ELAN_WRITE, 8, 0), MAPPED, ELAN_NOP,
+		elan_word(ELAN_WRITE, 8, 0), ET_MAPPED, ELAN_NOP,
 		elan_word(ELAN_SET, 9, 1), elan_word(ELAN_CLOSE, YES, NO) };
 
 	et_arm(&q, YES, 1);
@@ -239,11 +231,10 @@ static void a_queue_that_goes_is_not_written_to(void **state)
 
 static void full_owner(void *arg)
 {
-	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	struct et_queue q = et_open_mapped(1, ELAN_1K, ET_MAPPED);
 	struct et_queue r = et_open(0);
 	uint64_t w[64] = { ELAN_NOP };
 
-	et_map(&q, MAPPED);
 	et_load(ET_CONTEXT, CODE, wait_thread);
 	et_thread(&r, CODE, 1);
 	program_charge(5 * US);
@@ -254,7 +245,7 @@ static void full_owner(void *arg)
 static void full_program(void *arg)
 {
 	uint64_t w[ET_PACKET_WORDS] = { elan_word(ELAN_OPEN, 1, 0),
-		elan_word(ELAN_WRITE, 512, 0) | ELAN_CLOSES, MAPPED };
+		elan_word(ELAN_WRITE, 512, 0) | ELAN_CLOSES, ET_MAPPED };
 	struct et_queue q = et_open(0);
 
 	program_wait(10 * US);
@@ -293,8 +284,8 @@ static void what_was_appended_is_not_turned_away(void **state)
 }
 
 TESTS(TEST(a_skipped_packet_leaves_room),
-	TEST(whoever_starts_none_leaves_his_turn),
-	TEST(what_is_skipped_needs_no_room),
+	ET_TEST(whoever_starts_none_leaves_his_turn),
+	ET_TEST(what_is_skipped_needs_no_room),
 	TEST(what_waits_for_ever_is_no_bug),
 	TEST(a_queue_that_goes_is_not_written_to),
 	TEST(what_was_appended_is_not_turned_away))

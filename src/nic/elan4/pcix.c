@@ -139,7 +139,7 @@ static void word_granted(const struct nic_at *a, uint32_t id, sim_time seen)
 void elan_word_write(const struct nic_at *a, uint64_t address, uint64_t value)
 {
 	struct elan_words *w = &elan_here(a)->words;
-	uint32_t id = slots_take(&w->items);
+	uint32_t id = slots_take_any(&w->items);
 	struct word *x = slots_at(&w->items, id);
 
 	x->address = address;

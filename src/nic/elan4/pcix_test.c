@@ -17,11 +17,7 @@ struct share {
 static void dma_program(void *arg)
 {
 	struct et_queue q = et_open(0);
-	struct elan_dma d = { .bytes = BYTES,
-		.destination = program_node() ? 0 : 1,
-		.from = ET_SOURCE,
-		.to = ET_TARGET,
-		.source_event = 1 };
+	struct elan_dma d = et_dma_to(program_node() ? 0 : 1, BYTES, 1, 0);
 	uint64_t i;
 
 	for (i = 0; i < BYTES; i += 4096)
@@ -149,12 +145,9 @@ static void words_program(void *arg)
 
 static void words_are_seen_before_they_are_in_memory(void **state)
 {
-	struct et_program p = { 0, words_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
-	et_fini(&m);
+	et_run_two(m, words_program, NULL, NULL);
 }
 
 static void an_overlay_is_what_both_have(void **state)
@@ -223,17 +216,13 @@ static void order_check(void *arg)
 
 static void qsn_f16_words_are_of_either_byte_order(void **state)
 {
-	struct et_program p[] = { { 0, order_program, NULL },
-		{ 1, order_check, NULL } };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, p, 2);
-	et_fini(&m);
+	et_run_two(m, order_program, order_check, NULL);
 }
 
 TESTS(TEST(qsn_f16_reads_and_writes_get_their_parts),
 	TEST(qsn_f16_who_is_alone_gets_the_bus),
-	TEST(words_are_seen_before_they_are_in_memory),
+	ET_TEST(words_are_seen_before_they_are_in_memory),
 	TEST(an_overlay_is_what_both_have),
-	TEST(qsn_f16_words_are_of_either_byte_order))
+	ET_TEST(qsn_f16_words_are_of_either_byte_order))

@@ -11,11 +11,7 @@
 static void two_ways(void *arg)
 {
 	struct et_queue q = et_open(0);
-	struct elan_dma d = { .bytes = 512,
-		.destination = 1,
-		.from = ET_SOURCE,
-		.to = ET_TARGET,
-		.target_event = 3 };
+	struct elan_dma d = et_dma_to(1, 512, 0, 3);
 
 	if (*(bool *)arg)
 		et_dma(&q, &d);
@@ -30,11 +26,9 @@ static void qsn_f17_cores_push_and_the_card_pulls(void **state)
 	uint32_t i;
 
 	for (i = 0; i < 2; i++) {
-		struct et_program p = { 0, two_ways, &is_dma };
-
 		is_dma = i;
 		et_init(&m, "4");
-		et_run(&m, 1, &p, 1);
+		et_run_two(&m, two_ways, NULL, &is_dma);
 		/* OPEN, WRITE, address, 512 bytes, CLOSE; or a descriptor */
 		assert_int_equal(et_bus(&m, 0)->bytes[BUS_OUT],
 			is_dma ? 64 + 512 : 32 + 512);
@@ -54,10 +48,7 @@ static void way_program(void *arg)
 {
 	const struct way *x = arg;
 	struct et_queue q = et_open(0);
-	struct elan_dma d = { .bytes = x->bytes,
-		.destination = 1,
-		.from = ET_SOURCE,
-		.to = ET_TARGET };
+	struct elan_dma d = et_dma_to(1, x->bytes, 0, 0);
 	uint32_t at;
 
 	for (at = 0; at < x->bytes; at += 512)
@@ -91,11 +82,8 @@ static void qsn_f17_stores_are_early_and_reads_are_fast(void **state)
 	uint32_t i;
 
 	for (i = 0; i < 4; i++) {
-		struct et_program p[] = { { 0, way_program, &x[i] },
-			{ 1, way_check, &x[i] } };
-
 		et_init(&m, "4");
-		et_run(&m, 1, p, 2);
+		et_run_two(&m, way_program, way_check, &x[i]);
 		et_fini(&m);
 	}
 	/* a read's latency; and 450 MB/s against 880 */
@@ -141,16 +129,10 @@ static void shuffled_check(void *arg)
 
 static void qsn_f19_stores_may_come_in_any_order(void **state)
 {
-	static const struct et_program p[] = {
-		{ 0, shuffled_program, NULL },
-		{ 1, shuffled_check, NULL },
-	};
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, p, 2);
-	assert_int_equal(et_counts(&m, 0).packets, SHUFFLES);
-	et_fini(&m);
+	et_run_two(m, shuffled_program, shuffled_check, NULL);
+	assert_int_equal(et_counts(m, 0).packets, SHUFFLES);
 }
 
 static void gap_program(void *arg)
@@ -183,12 +165,9 @@ static void gap_program(void *arg)
 
 static void qsn_f19_gaps_are_waited_for_within_a_window(void **state)
 {
-	static const struct et_program p = { 0, gap_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
-	et_fini(&m);
+	et_run_two(m, gap_program, NULL, NULL);
 }
 
 /* --- a page, many queues --- */
@@ -212,12 +191,10 @@ static void page_program(void *arg)
 
 static void qsn_f20_a_page_is_a_queue(void **state)
 {
-	static const struct et_program p = { 0, page_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "1");
-	et_run(&m, 1, &p, 1);
-	et_fini(&m);
+	m->nodes = "1";
+	et_run_two(m, page_program, NULL, NULL);
 }
 
 /* QSN-F21, QSN-F25: what is in a queue that is not acknowledged. */
@@ -239,14 +216,11 @@ static void room_program(void *arg)
 
 static void qsn_f25_room_comes_back_with_the_acknowledgement(void **state)
 {
-	static const struct et_program p = { 0, room_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	m.params.input = 100 * US;
-	m.params.retry.timeout = 1000 * US;
-	et_run(&m, 1, &p, 1);
-	et_fini(&m);
+	m->params.input = 100 * US;
+	m->params.retry.timeout = 1000 * US;
+	et_run_two(m, room_program, NULL, NULL);
 }
 
 /* Two packets, 50 us apart: each gives its own room back. */
@@ -267,14 +241,11 @@ static void one_by_one_program(void *arg)
 
 static void qsn_f25_each_packet_is_kept_until_its_own(void **state)
 {
-	static const struct et_program p = { 0, one_by_one_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	m.params.input = 100 * US;
-	m.params.retry.timeout = 1000 * US;
-	et_run(&m, 1, &p, 1);
-	et_fini(&m);
+	m->params.input = 100 * US;
+	m->params.retry.timeout = 1000 * US;
+	et_run_two(m, one_by_one_program, NULL, NULL);
 }
 
 enum { MANY = 8000 };
@@ -312,17 +283,11 @@ static void many_check(void *arg)
 
 static void eight_thousand_queues_are_active_at_once(void **state)
 {
-	static const struct et_program p[] = {
-		{ 0, many_program, NULL },
-		{ 1, many_check, NULL },
-	};
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	m.params.command_rate = 10000000;
-	et_run(&m, 1, p, 2);
-	assert_int_equal(et_counts(&m, 0).packets, MANY);
-	et_fini(&m);
+	m->params.command_rate = 10000000;
+	et_run_two(m, many_program, many_check, NULL);
+	assert_int_equal(et_counts(m, 0).packets, MANY);
 }
 
 /* --- turns --- */
@@ -360,13 +325,11 @@ static void share_program(void *arg)
 
 static void qsn_f23_queues_with_work_take_turns(void **state)
 {
-	static const struct et_program p = { 0, share_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "1");
-	m.params.command_rate = 1000000;
-	et_run(&m, 1, &p, 1);
-	et_fini(&m);
+	m->nodes = "1";
+	m->params.command_rate = 1000000;
+	et_run_two(m, share_program, NULL, NULL);
 }
 
 /* --- depths --- */
@@ -401,21 +364,16 @@ static void depth_program(void *arg)
 
 static void qsn_f24_there_are_four_depths(void **state)
 {
-	static const struct et_program p = { 0, depth_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	m.params.input = 10000 * US;
-	m.params.retry.timeout = 100000 * US;
-	et_run(&m, 1, &p, 1);
-	et_fini(&m);
+	m->params.input = 10000 * US;
+	m->params.retry.timeout = 100000 * US;
+	et_run_two(m, depth_program, NULL, NULL);
 }
 
 /* --- several producers --- */
 
 enum { PRODUCERS = 12, ROUNDS = 20, UNITS = 3 };
-
-#define MAPPED UINT64_C(0xffff000000000000)
 
 /* Words of a packet that a unit appends: it is for node 1. */
 static uint32_t unit_packet(uint64_t *words, uint32_t unit, uint32_t k)
@@ -444,13 +402,13 @@ static void units_program(void *arg)
 
 	for (k = 0; k < UNITS; k++) {
 		unit[k] = et_open(900 + k);
-		et_map(&unit[k], MAPPED + ELAN_PAGE * k);
+		et_map(&unit[k], ET_MAPPED + ELAN_PAGE * k);
 	}
 	et_load(ET_CONTEXT, 1, unit_thread);
 	program_wait(20 * US);
-	et_push(&q, thread, et_thread_words(thread, 1, MAPPED));
+	et_push(&q, thread, et_thread_words(thread, 1, ET_MAPPED));
 	for (k = 0; k < ROUNDS; k++) {
-		et_arm_copy(&q, 1 + k, 1, MAPPED + ELAN_PAGE, words,
+		et_arm_copy(&q, 1 + k, 1, ET_MAPPED + ELAN_PAGE, words,
 			unit_packet(words, 1, k));
 		et_add(&q, 1 + k, 1);
 	}
@@ -467,7 +425,7 @@ static void sender_program(void *arg)
 		n = unit_packet(words + 3, 2, k);
 		words[0] = elan_word(ELAN_OPEN, 0, 0);
 		words[1] = elan_word(ELAN_WRITE, 8 * n, 0) | ELAN_CLOSES;
-		words[2] = MAPPED + ELAN_PAGE * 2;
+		words[2] = ET_MAPPED + ELAN_PAGE * 2;
 		et_push(&q, words, 3 + n);
 	}
 }
@@ -501,8 +459,8 @@ static void producer_check(void *arg)
 /* Cores, and at the same time the card's units. */
 static void qsn_f30_cores_and_units_have_queues_of_their_own(void **state)
 {
+	struct et *m = *state;
 	struct et_program p[PRODUCERS + 3];
-	struct et m;
 	uint32_t i;
 
 	for (i = 0; i < PRODUCERS; i++)
@@ -510,21 +468,18 @@ static void qsn_f30_cores_and_units_have_queues_of_their_own(void **state)
 	p[PRODUCERS] = (struct et_program){ 1, producer_check, NULL };
 	p[PRODUCERS + 1] = (struct et_program){ 0, units_program, NULL };
 	p[PRODUCERS + 2] = (struct et_program){ 2, sender_program, NULL };
-	et_init(&m, "4");
-	et_run(&m, 1, p, PRODUCERS + 3);
-	assert_int_equal(
-		et_counts(&m, 0).packets, (PRODUCERS + UNITS) * ROUNDS);
-	et_fini(&m);
+	et_run(m, 1, p, PRODUCERS + 3);
+	assert_int_equal(et_counts(m, 0).packets, (PRODUCERS + UNITS) * ROUNDS);
 }
 
 TESTS(TEST(qsn_f17_cores_push_and_the_card_pulls),
 	TEST(qsn_f17_stores_are_early_and_reads_are_fast),
-	TEST(qsn_f19_stores_may_come_in_any_order),
-	TEST(qsn_f19_gaps_are_waited_for_within_a_window),
-	TEST(qsn_f20_a_page_is_a_queue),
-	TEST(qsn_f25_room_comes_back_with_the_acknowledgement),
-	TEST(qsn_f25_each_packet_is_kept_until_its_own),
-	TEST(eight_thousand_queues_are_active_at_once),
-	TEST(qsn_f23_queues_with_work_take_turns),
-	TEST(qsn_f24_there_are_four_depths),
-	TEST(qsn_f30_cores_and_units_have_queues_of_their_own))
+	ET_TEST(qsn_f19_stores_may_come_in_any_order),
+	ET_TEST(qsn_f19_gaps_are_waited_for_within_a_window),
+	ET_TEST(qsn_f20_a_page_is_a_queue),
+	ET_TEST(qsn_f25_room_comes_back_with_the_acknowledgement),
+	ET_TEST(qsn_f25_each_packet_is_kept_until_its_own),
+	ET_TEST(eight_thousand_queues_are_active_at_once),
+	ET_TEST(qsn_f23_queues_with_work_take_turns),
+	ET_TEST(qsn_f24_there_are_four_depths),
+	ET_TEST(qsn_f30_cores_and_units_have_queues_of_their_own))

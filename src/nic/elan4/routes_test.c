@@ -9,11 +9,7 @@ enum { NODES = 16, BYTES = 32 << 10 };
 static void mirror_program(void *arg)
 {
 	struct et_queue q = et_open(0);
-	struct elan_dma d = { .bytes = BYTES,
-		.destination = NODES - 1 - program_node(),
-		.from = ET_SOURCE,
-		.to = ET_TARGET,
-		.source_event = 1 };
+	struct elan_dma d = et_dma_to(NODES - 1 - program_node(), BYTES, 1, 0);
 
 	et_fill(ET_SOURCE, program_node(), BYTES);
 	program_wait(10 * US);
@@ -94,42 +90,13 @@ static void quicker_program(void *arg)
 /* A receiver that takes 30 us is waited for longer, until it is quicker. */
 static void the_longest_round_trip_is_forgotten(void **state)
 {
+	struct et *m = *state;
 	struct slow x = { .n = 250 };
-	struct et_program p[] = { { 0, quicker_program, &x } };
-	struct et m;
 
-	et_init(&m, "4");
-	m.params.input = 30 * US;
-	m.params.retry.timeout = 35 * US;
-	et_run(&m, 1, p, 1);
-	assert_int_equal(et_counts(&m, 0).timeouts, 0);
-	et_fini(&m);
-}
-
-/* Nothing comes back: after 20, 40, 80 and then always 80 us. */
-static void time_outs_double_twice(void **state)
-{
-	struct fault_event cut = { .at = 0, .site = 1 };
-	struct fault_plan plan = { .event = &cut, .n_events = 1 };
-	struct slow x = { .n = 1 };
-	struct et_program p[] = { { 0, slow_program, &x } };
-	sim_time end;
-	struct et m;
-
-	et_init(&m, "4");
-	m.params.retry.limit = 4;
-	m.params.retry.back_off = 1;
-	m.faults = &plan;
-	et_start(&m, 1, 1);
-	program_start(m.host, p[0].node, 0, 0, p[0].run, p[0].arg);
-	assert_int_equal(sim_run(m.net->sim, SIM_NEVER - 1), SIM_IDLE);
-	assert_int_equal(et_counts(&m, 0).resent, 4);
-	assert_int_equal(et_counts(&m, 0).timeouts, 5);
-	assert_int_equal(et_counts(&m, 0).errors[ELAN_ERROR_RETRIES], 1);
-	end = sim_now(m.net->sim);
-	assert_in_range(end, (10 + 20 + 40 + 3 * 80) * US,
-		(10 + 20 + 40 + 3 * 80 + 2) * US);
-	et_fini(&m);
+	m->params.input = 30 * US;
+	m->params.retry.timeout = 35 * US;
+	et_run_two(m, quicker_program, NULL, &x);
+	assert_int_equal(et_counts(m, 0).timeouts, 0);
 }
 
 /* --- death --- */
@@ -157,23 +124,20 @@ static void dying_program(void *arg)
 /* Stores that a core has handed over ahead do not come from a dead node. */
 static void what_a_node_has_not_stored_dies_with_it(void **state)
 {
+	struct et *m = *state;
 	struct fault_event death = {
 		.at = 12 * US, .site = 0, .port = FAULT_SITE
 	};
 	struct fault_plan plan = { .event = &death, .n_events = 1 };
-	struct et_program p[] = { { 0, dying_program, NULL } };
 	const struct elan_queue *q;
-	struct et m;
 
-	et_init(&m, "4");
-	m.faults = &plan;
-	m.params.half_packet = 900 * US;
-	et_run(&m, 1, p, 1);
-	assert_int_equal(host_n_dead(m.host), 1);
+	m->faults = &plan;
+	m->params.half_packet = 900 * US;
+	et_run_two(m, dying_program, NULL, NULL);
+	assert_int_equal(host_n_dead(m->host), 1);
 	/* a store of 64 bytes takes 142.5 ns, and 200 ns to the card */
-	q = elan_queue(et_node(&m, 0), 0);
+	q = elan_queue(et_node(m, 0), 0);
 	assert_int_equal(q->announced, (2000 - 200) / 142 * 64);
-	et_fini(&m);
 }
 
 /* --- rotation --- */
@@ -198,12 +162,7 @@ static void rotate_program(void *arg)
 {
 	const uint32_t *event = arg;
 	struct et_queue q = et_open(0);
-	struct elan_dma d = { .bytes = 64 * 512,
-		.destination = 15,
-		.from = ET_SOURCE,
-		.to = ET_TARGET,
-		.source_event = 1,
-		.target_event = *event };
+	struct elan_dma d = et_dma_to(15, 64 * 512, 1, *event);
 	uint32_t k;
 
 	et_fill(ET_SOURCE, 3, d.bytes);
@@ -260,6 +219,6 @@ static void qsn_g7_independent_packets_rotate_routes(void **state)
 }
 
 TESTS(TEST(qsn_g4_congestion_is_not_taken_for_loss),
-	TEST(the_longest_round_trip_is_forgotten), TEST(time_outs_double_twice),
-	TEST(what_a_node_has_not_stored_dies_with_it),
+	ET_TEST(the_longest_round_trip_is_forgotten),
+	ET_TEST(what_a_node_has_not_stored_dies_with_it),
 	TEST(qsn_g7_independent_packets_rotate_routes))

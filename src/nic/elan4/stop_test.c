@@ -90,11 +90,7 @@ enum { N_MISUSES = sizeof(misuses) / sizeof(misuses[0]) };
 static void bystander(void *arg)
 {
 	struct et_queue q = et_open(GOOD);
-	struct elan_dma d = { .bytes = 5000,
-		.destination = 1,
-		.from = ET_SOURCE,
-		.to = ET_TARGET,
-		.source_event = 2 };
+	struct elan_dma d = et_dma_to(1, 5000, 2, 0);
 	uint32_t k;
 
 	et_fill(ET_SOURCE, 77, 5000);
@@ -155,16 +151,12 @@ static void qsn_f26_one_queue_stops_alone(void **state)
 
 	for (i = 0; i < N_MISUSES; i++) {
 		struct misuse x = misuses[i];
-		struct et_program p[] = {
-			{ 0, bystander, NULL },
-			{ 0, misuser, &x },
-			{ 1, bystander_check, NULL },
-		};
 		struct elan_counts c;
 		char text[200];
 
 		et_init(&m, "4");
-		et_run(&m, 1, p, 3);
+		ET_RUN(&m, 1, { 0, bystander, NULL }, { 0, misuser, &x },
+			{ 1, bystander_check, NULL });
 		c = et_counts(&m, 0);
 		assert_int_equal(c.errors[x.why], 1);
 		assert_int_equal(nic_errors(m.nic, 0, text, sizeof(text)), 1);
@@ -188,18 +180,12 @@ static void flooder(void *arg)
 
 static void qsn_f27_nobody_need_react_to_an_errant_process(void **state)
 {
-	static const struct et_program p[] = {
-		{ 0, bystander, NULL },
-		{ 0, flooder, NULL },
-		{ 0, misuser, (void *)(uintptr_t)&misuses[0] },
-		{ 1, bystander_check, NULL },
-	};
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, p, 4);
-	assert_int_equal(et_counts(&m, 0).errors[ELAN_ERROR_RIGHT], 1);
-	et_fini(&m);
+	ET_RUN(m, 1, { 0, bystander, NULL }, { 0, flooder, NULL },
+		{ 0, misuser, (void *)(uintptr_t)&misuses[0] },
+		{ 1, bystander_check, NULL });
+	assert_int_equal(et_counts(m, 0).errors[ELAN_ERROR_RIGHT], 1);
 }
 
 /* --- rights --- */
@@ -255,13 +241,10 @@ static void rights_program(void *arg)
 
 static void qsn_g10_a_queue_needs_the_right(void **state)
 {
-	static const struct et_program p = { 0, rights_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
-	assert_int_equal(et_counts(&m, 0).interrupts, 1);
-	et_fini(&m);
+	et_run_two(m, rights_program, NULL, NULL);
+	assert_int_equal(et_counts(m, 0).interrupts, 1);
 }
 
 /* --- closing --- */
@@ -271,11 +254,7 @@ static void stop_with_work(void *arg)
 {
 	static const uint64_t bad = ELAN_COMMANDS;
 	struct et_queue q = et_open(BAD), more = et_open(GOOD);
-	struct elan_dma d = { .bytes = 20000,
-		.destination = 1,
-		.from = ET_SOURCE,
-		.to = ET_TARGET,
-		.source_event = 1 };
+	struct elan_dma d = et_dma_to(1, 20000, 1, 0);
 
 	et_fill(ET_SOURCE, 5, 20000);
 	et_arm(&q, 1, 1);
@@ -310,16 +289,10 @@ static void stop_check(void *arg)
 
 static void qsn_f26_what_is_under_way_goes_on(void **state)
 {
-	static const struct et_program p[] = {
-		{ 0, stop_with_work, NULL },
-		{ 1, stop_check, NULL },
-	};
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, p, 2);
-	assert_int_equal(et_counts(&m, 1).duplicates, 0);
-	et_fini(&m);
+	et_run_two(m, stop_with_work, stop_check, NULL);
+	assert_int_equal(et_counts(m, 1).duplicates, 0);
 }
 
 static void driver_program(void *arg)
@@ -352,92 +325,9 @@ static void driver_program(void *arg)
 
 static void the_driver_refuses_what_cannot_be(void **state)
 {
-	static const struct et_program p = { 0, driver_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
-	et_fini(&m);
-}
-
-/* --- anything --- */
-
-struct dice {
-	uint64_t state;
-};
-
-static uint32_t roll(struct dice *d, uint32_t n)
-{
-	d->state =
-		d->state * UINT64_C(6364136223846793005) + 1442695040888963407;
-	return (uint32_t)(d->state >> 33) % n;
-}
-
-/* Words that often begin something that could be. */
-static uint64_t any_word(struct dice *d)
-{
-	static const uint64_t place[] = { ET_SOURCE, ET_TARGET, ET_OTHER_AT,
-		ET_MEMORY - 8, OUTSIDE, ET_FLAG, UINT64_MAX - 7 };
-
-	switch (roll(d, 8)) {
-	case 0:
-		return place[roll(d, 7)] + roll(d, 20);
-	case 1:
-		return (uint64_t)roll(d, 1u << 31) << roll(d, 33);
-	case 2:
-		return W(ELAN_OPEN, roll(d, 5), 0);
-	case 3:
-		return W(ELAN_WRITE, roll(d, 40), roll(d, 2));
-	case 4:
-		return W(ELAN_CLOSE, roll(d, 4), 0);
-	case 5:
-		if (!roll(d, 4))
-			return W(ELAN_ARM_COPY, roll(d, 4), 8 * roll(d, 9));
-		/* fall through */
-	default:
-		return W(roll(d, ELAN_COMMANDS), roll(d, 70), roll(d, 3));
-	}
-}
-
-static void any_program(void *arg)
-{
-	struct dice d = { *(uint64_t *)arg * 1000 + program_node() };
-	struct et_queue q = et_open_as(1, (enum elan_depth)roll(&d, 2),
-		ELAN_MAY_ALL, roll(&d, 3) ? ET_CONTEXT : ET_OTHER);
-	uint64_t w[8];
-	uint32_t k, i, n;
-
-	for (k = 0; k < 60; k++) {
-		n = 1 + roll(&d, 8);
-		for (i = 0; i < n; i++)
-			w[i] = any_word(&d);
-		et_push(&q, w, n);
-		program_charge(roll(&d, 4) ? roll(&d, 1000) : 4 * US);
-		if (et_error(&q))
-			restart(&q);
-	}
-	/* What is left in it is no hindrance. */
-	while (elan_queue_close(et_card(), program_node(), 1) == EBUSY)
-		program_charge(US);
-}
-
-static void any_words_do_no_harm(void **state)
-{
-	uint64_t seed;
-
-	for (seed = 0; seed < 100; seed++) {
-		struct et_program p[4];
-		struct et m;
-		uint32_t i;
-
-		for (i = 0; i < 4; i++)
-			p[i] = (struct et_program){ i, any_program, &seed };
-		et_init(&m, "4");
-		if (seed % 3 == 0)
-			m.params.retry.timeout = 400 * SIM_NS;
-		et_run(&m, 1, p, 4);
-		et_fini(&m);
-	}
+	et_run_two(m, driver_program, NULL, NULL);
 }
 
 /* --- the audit --- */
@@ -453,49 +343,46 @@ static void fails_with(struct et *m, const char *text)
 
 static void the_audit_tells_what_is_left(void **state)
 {
+	struct et *m = *state;
 	struct list_link link = { 0 };
 	struct elan_node *n;
 	struct err e = { 0 };
-	struct et m;
 
-	et_init(&m, "4");
-	et_start(&m, 1, 1);
-	n = et_node(&m, 2);
-	assert_int_equal(nic_audit(m.nic, &e), 0);
+	et_start(m, 1, 1);
+	n = et_node(m, 2);
+	assert_int_equal(nic_audit(m->nic, &e), 0);
 	n->sender->resend.items.used = 3;
-	fails_with(
-		&m, "node 2: still to be done: 3 packets to be acknowledged");
+	fails_with(m, "node 2: still to be done: 3 packets to be acknowledged");
 	n->sender->resend.items.used = 0;
 	n->input->inside = 2;
-	fails_with(&m, "2 to be executed");
+	fails_with(m, "2 to be executed");
 	n->input->inside = 0;
 	n->n_reads = 1;
-	fails_with(&m, "1 reads");
+	fails_with(m, "1 reads");
 	n->n_reads = 0;
 	n->dmas->read_bytes = 512;
-	fails_with(&m, "512 bytes");
+	fails_with(m, "512 bytes");
 	n->dmas->read_bytes = 0;
 	n->dmas->assembling = 1;
-	fails_with(&m, "1 packets and 0 DMAs");
+	fails_with(m, "1 packets and 0 DMAs");
 	n->dmas->assembling = 0;
 	n->dmas->waiting.n = 4;
 	n->dmas->run[1].is_used = true;
-	fails_with(&m, "5 DMAs");
+	fails_with(m, "5 DMAs");
 	n->dmas->waiting.n = 0;
 	n->dmas->run[1].is_used = false;
 	n->events->inside = 6;
-	fails_with(&m, "6 copies of events");
+	fails_with(m, "6 copies of events");
 	n->events->inside = 0;
 	n->queues->run.first = &link;
-	fails_with(&m, "a queue has work");
+	fails_with(m, "a queue has work");
 	n->queues->run.first = NULL;
-	assert_int_equal(nic_audit(m.nic, &e), 0);
-	et_fini(&m);
+	assert_int_equal(nic_audit(m->nic, &e), 0);
 }
 
 TESTS(TEST(qsn_f26_one_queue_stops_alone),
-	TEST(qsn_f27_nobody_need_react_to_an_errant_process),
-	TEST(qsn_g10_a_queue_needs_the_right),
-	TEST(qsn_f26_what_is_under_way_goes_on),
-	TEST(the_driver_refuses_what_cannot_be), TEST(any_words_do_no_harm),
-	TEST(the_audit_tells_what_is_left))
+	ET_TEST(qsn_f27_nobody_need_react_to_an_errant_process),
+	ET_TEST(qsn_g10_a_queue_needs_the_right),
+	ET_TEST(qsn_f26_what_is_under_way_goes_on),
+	ET_TEST(the_driver_refuses_what_cannot_be),
+	ET_TEST(the_audit_tells_what_is_left))

@@ -44,7 +44,6 @@ static void memory_program(void *arg)
 
 static void reads_and_writes_take_the_bus(void **state)
 {
-	struct et_program p = { 0, memory_program, NULL };
 	struct et m;
 	uint32_t i;
 
@@ -52,7 +51,7 @@ static void reads_and_writes_take_the_bus(void **state)
 		et_init(&m, "4");
 		m.params.bus_reads = i % 2 ? 50 : 0;
 		m.params.platform = i / 2;
-		et_run(&m, 1, &p, 1);
+		et_run_two(&m, memory_program, NULL, NULL);
 		assert_int_equal(et_bus(&m, 0)->bytes[BUS_IN], 8);
 		assert_int_equal(
 			et_bus(&m, 0)->bytes[BUS_OUT], ELAN_BLOCK + 8 + 56);
@@ -87,7 +86,6 @@ static void line_program(void *arg)
 
 static void a_read_waits_for_words_before_it(void **state)
 {
-	struct et_program p = { 0, line_program, NULL };
 	int64_t reads;
 	struct et m;
 
@@ -95,7 +93,7 @@ static void a_read_waits_for_words_before_it(void **state)
 		n_seen = 0;
 		et_init(&m, "4");
 		m.params.bus_reads = reads;
-		et_run(&m, 1, &p, 1);
+		et_run_two(&m, line_program, NULL, NULL);
 		assert_int_equal(n_seen, 2);
 		et_fini(&m);
 	}
@@ -121,16 +119,13 @@ static void big_program(void *arg)
 
 static void words_have_their_contexts_order(void **state)
 {
-	struct et_program p = { 0, big_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
 	n_seen = 0;
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
+	et_run_two(m, big_program, NULL, NULL);
 	assert_int_equal(n_seen, 1);
-	et_fini(&m);
 }
 
 TESTS(TEST(reads_and_writes_take_the_bus),
 	TEST(a_read_waits_for_words_before_it),
-	TEST(words_have_their_contexts_order))
+	ET_TEST(words_have_their_contexts_order))

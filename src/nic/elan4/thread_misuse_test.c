@@ -11,8 +11,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-#define MAPPED UINT64_C(0xffff000000000000)
-
 enum { CODE = 3 };
 
 /* --- other contexts, other memory --- */
@@ -26,20 +24,22 @@ static void refused_thread(const uint64_t *reg)
 
 	/* there is a queue of the other context at the first, and the second
 	 * is mapped at nobody's */
-	assert_int_equal(elan_card_append(MAPPED, nop, 1), EFAULT);
+	assert_int_equal(elan_card_append(ET_MAPPED, nop, 1), EFAULT);
 	assert_int_equal(
-		elan_card_append(MAPPED + 2 * ELAN_PAGE, nop, 1), EFAULT);
+		elan_card_append(ET_MAPPED + 2 * ELAN_PAGE, nop, 1), EFAULT);
 	assert_int_equal(
-		elan_card_append(MAPPED + ELAN_PAGE + 4, nop, 1), EFAULT);
+		elan_card_append(ET_MAPPED + ELAN_PAGE + 4, nop, 1), EFAULT);
 	assert_int_equal(
-		elan_card_append(MAPPED + 2 * ELAN_PAGE - 8, nop, 2), EFAULT);
-	assert_int_equal(elan_card_append(MAPPED + ELAN_PAGE, nop, 0), EINVAL);
+		elan_card_append(ET_MAPPED + 2 * ELAN_PAGE - 8, nop, 2),
+		EFAULT);
 	assert_int_equal(
-		elan_card_append(MAPPED + ELAN_PAGE, nop, 513), EINVAL);
+		elan_card_append(ET_MAPPED + ELAN_PAGE, nop, 0), EINVAL);
+	assert_int_equal(
+		elan_card_append(ET_MAPPED + ELAN_PAGE, nop, 513), EINVAL);
 	/* more than 1 KB never fits */
 	assert_int_equal(
-		elan_card_append(MAPPED + ELAN_PAGE, nop, 129), EINVAL);
-	assert_int_equal(elan_card_append(MAPPED + ELAN_PAGE, nop, 128), 0);
+		elan_card_append(ET_MAPPED + ELAN_PAGE, nop, 129), EINVAL);
+	assert_int_equal(elan_card_append(ET_MAPPED + ELAN_PAGE, nop, 128), 0);
 	assert_int_equal(elan_card_wait(ET_TARGET, 0), EFAULT);
 	assert_int_equal(elan_card_wait(ET_OTHER_AT + 4, 0), EFAULT);
 	assert_int_equal(elan_card_wait(ET_OTHER_AT, 0), 0);
@@ -60,8 +60,8 @@ static void refused_program(void *arg)
 	struct et_queue r = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_OTHER);
 	struct et_queue s = et_open_as(2, ELAN_1K, ELAN_MAY_ALL, ET_OTHER);
 
-	et_map(&q, MAPPED);
-	et_map(&r, MAPPED + ELAN_PAGE);
+	et_map(&q, ET_MAPPED);
+	et_map(&r, ET_MAPPED + ELAN_PAGE);
 	et_load(ET_OTHER, CODE, refused_thread);
 	et_thread(&s, CODE, 0);
 	program_charge(100 * US);
@@ -71,15 +71,12 @@ static void refused_program(void *arg)
 
 static void a_thread_is_its_contexts(void **state)
 {
-	struct et_program p = { 0, refused_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
 	n_done = 0;
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
+	et_run_two(m, refused_program, NULL, NULL);
 	assert_int_equal(n_done, 1);
-	assert_int_equal(et_counts(&m, 0).appended, 128);
-	et_fini(&m);
+	assert_int_equal(et_counts(m, 0).appended, 128);
 }
 
 /* --- not to their end --- */
@@ -108,14 +105,13 @@ static void forever_program(void *arg)
 
 static void who_waits_for_ever_keeps_nobody(void **state)
 {
-	struct et_program p = { 0, forever_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
 	n_done = 0;
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1); /* which fails where a program is left */
+	ET_RUN(m, 1,
+		{ 0, forever_program,
+			NULL }); /* which fails where a program is left */
 	assert_int_equal(n_done, 1);
-	et_fini(&m);
 }
 
 static void work_thread(const uint64_t *reg)
@@ -151,21 +147,17 @@ static void alive_program(void *arg)
 /* One that computes, others that are ready, one that waits. */
 static void threads_die_with_their_node(void **state)
 {
+	struct et *m = *state;
 	struct fault_event death = {
 		.at = 12 * US, .site = 0, .port = FAULT_SITE
 	};
 	struct fault_plan plan = { .event = &death, .n_events = 1 };
-	struct et_program p[] = { { 0, dying_program, NULL },
-		{ 1, alive_program, NULL } };
-	struct et m;
 
 	n_done = 0;
-	et_init(&m, "4");
-	m.faults = &plan;
-	m.params.retry.limit = 2;
-	et_run(&m, 1, p, 2);
+	m->faults = &plan;
+	m->params.retry.limit = 2;
+	et_run_two(m, dying_program, alive_program, NULL);
 	assert_in_range(n_done, 100, 120);
-	et_fini(&m);
 }
 
 /* --- mistakes that end the run --- */
@@ -211,7 +203,6 @@ static void mistake_program(void *arg)
 /* What a child says that runs a program. */
 static int ending(void (*run)(void *), void *arg, char *text, size_t size)
 {
-	struct et_program p = { 0, run, arg };
 	int fd[2], status;
 	struct et m;
 	ssize_t n;
@@ -225,7 +216,7 @@ static int ending(void (*run)(void *), void *arg, char *text, size_t size)
 		signal(SIGABRT, SIG_DFL);
 		dup2(fd[1], STDERR_FILENO);
 		et_init(&m, "4");
-		et_run(&m, 1, &p, 1);
+		et_run_two(&m, run, NULL, arg);
 		_exit(0);
 	}
 	close(fd[1]);
@@ -252,98 +243,6 @@ static void mistakes_are_told(void **state)
 	assert_non_null(strstr(text, "internal error"));
 }
 
-/* --- anything --- */
-
-static uint64_t draw(uint64_t *state)
-{
-	*state = *state * UINT64_C(6364136223846793005) + 1442695040888963407;
-	return *state >> 33;
-}
-
-static uint64_t any_word(uint64_t *d)
-{
-	switch (draw(d) % 4) {
-	case 0:
-		return ET_TARGET + draw(d) % 64;
-	case 1:
-		return elan_word(ELAN_RUN_THREAD, CODE, 0);
-	default:
-		return elan_word((enum elan_command)(draw(d) % ELAN_COMMANDS),
-			draw(d) % 70, draw(d) % 3);
-	}
-}
-
-static void any_thread(const uint64_t *reg)
-{
-	uint64_t d = reg[0] ^ reg[3], w[16];
-	uint32_t i, k, n;
-
-	for (k = 0; k < 3; k++) {
-		n = (uint32_t)(draw(&d) % 16);
-		for (i = 0; i < 16; i++)
-			w[i] = any_word(&d);
-		switch (draw(&d) % 6) {
-		case 0:
-			elan_card_wait(any_word(&d), 0);
-			break;
-		case 1:
-			elan_card_write(any_word(&d), d);
-			break;
-		case 2:
-			elan_card_read(any_word(&d), w, n);
-			break;
-		case 3:
-			elan_card_work(n);
-			break;
-		default:
-			elan_card_append(MAPPED + draw(&d) % 3 * 8, w, n);
-		}
-	}
-}
-
-static void any_program(void *arg)
-{
-	uint64_t d = *(uint64_t *)arg * 1000 + program_node();
-	struct et_queue q = et_open_as(0, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
-	struct et_queue r = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
-	uint32_t k;
-
-	et_map(&r, MAPPED);
-	et_load(ET_CONTEXT, CODE, any_thread);
-	for (k = 0; k < 40; k++) {
-		et_wait_room(&q, 56);
-		et_thread(&q, CODE, draw(&d));
-		program_charge((int64_t)(draw(&d) % 4000000));
-		if (et_error(&r))
-			elan_queue_restart(et_card(), program_node(), 1);
-	}
-	store_word(ET_TARGET, 0);
-}
-
-static void any_thread_does_no_harm(void **state)
-{
-	uint64_t seed, digest;
-	uint32_t i, workers;
-
-	for (seed = 0; seed < 60; seed++) {
-		digest = 0;
-		for (workers = 1; workers < 3; workers++) {
-			struct et_program p[4];
-			struct et m;
-
-			for (i = 0; i < 4; i++)
-				p[i] = (struct et_program){ i, any_program,
-					&seed };
-			et_init(&m, "4");
-			m.params.threads = seed % 2 ? 256 : 40;
-			et_run(&m, workers, p, 4);
-			assert_true(!digest || digest == et_digest(&m));
-			digest = et_digest(&m);
-			et_fini(&m);
-		}
-	}
-}
-
-TESTS(TEST(mistakes_are_told), TEST(a_thread_is_its_contexts),
-	TEST(who_waits_for_ever_keeps_nobody),
-	TEST(threads_die_with_their_node), TEST(any_thread_does_no_harm))
+TESTS(TEST(mistakes_are_told), ET_TEST(a_thread_is_its_contexts),
+	ET_TEST(who_waits_for_ever_keeps_nobody),
+	ET_TEST(threads_die_with_their_node))

@@ -4,8 +4,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-#define MAPPED UINT64_C(0xffff000000000000)
-
 enum { CODE = 3 };
 
 static uint32_t n_done;
@@ -62,43 +60,12 @@ static void many_program(void *arg)
 /* What is too much waits in its queue, and nothing of it is lost. */
 static void more_than_fit_wait_in_their_queues(void **state)
 {
-	struct et_program p = { 0, many_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
 	n_done = 0;
-	et_init(&m, "4");
-	m.params.threads = 2;
-	et_run(&m, 1, &p, 1);
-	assert_int_equal(et_counts(&m, 0).threads, 6);
-	et_fini(&m);
-}
-
-static void crowd_program(void *arg)
-{
-	struct et_queue q[3] = { et_open(0), et_open(1), et_open(2) };
-	uint32_t i;
-
-	et_load(ET_CONTEXT, CODE, wait_thread);
-	for (i = 0; i < 300; i++)
-		et_thread(&q[i % 3], CODE, 1);
-	program_charge(50 * US);
-	assert_int_equal(et_room(&q[0]) + et_room(&q[1]) + et_room(&q[2]),
-		3 * 65536 - 44 * 56);
-	store_word(ET_FLAG, 1);
-	program_charge(50 * US);
-}
-
-static void three_hundred_threads_all_end(void **state)
-{
-	struct et_program p = { 0, crowd_program, NULL };
-	struct et m;
-
-	n_done = 0;
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
-	assert_int_equal(n_done, 300);
-	assert_int_equal(et_counts(&m, 0).threads, 300);
-	et_fini(&m);
+	m->params.threads = 2;
+	et_run_two(m, many_program, NULL, NULL);
+	assert_int_equal(et_counts(m, 0).threads, 6);
 }
 
 /* --- a full queue --- */
@@ -113,17 +80,16 @@ static void full_thread(const uint64_t *reg)
 	for (k = 0; k < SOME; k++)
 		add[k] = elan_word(ELAN_ADD, 9, 1);
 	for (k = 0; k < EACH; k++)
-		assert_int_equal(elan_card_append(MAPPED, add, SOME), 0);
+		assert_int_equal(elan_card_append(ET_MAPPED, add, SOME), 0);
 	n_done++;
 }
 
 static void full_program(void *arg)
 {
-	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	struct et_queue q = et_open_mapped(1, ELAN_1K, ET_MAPPED);
 	struct et_queue r = et_open(0);
 	uint32_t i;
 
-	et_map(&q, MAPPED);
 	et_load(ET_CONTEXT, CODE, full_thread);
 	et_arm(&r, 9, WRITERS * EACH * SOME);
 	for (i = 0; i < WRITERS; i++)
@@ -138,18 +104,15 @@ static void full_program(void *arg)
 
 static void who_appends_waits_for_room(void **state)
 {
-	struct et_program p = { 0, full_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
 	n_done = 0;
-	et_init(&m, "4");
-	m.params.command_rate = 50000000;
-	et_run(&m, 1, &p, 1);
-	assert_int_equal(et_counts(&m, 0).appended, WRITERS * EACH * SOME);
+	m->params.command_rate = 50000000;
+	et_run_two(m, full_program, NULL, NULL);
+	assert_int_equal(et_counts(m, 0).appended, WRITERS * EACH * SOME);
 	/* those that wait let others run, and are not woken in vain */
 	assert_in_range(
-		et_counts(&m, 0).swaps, 3 * WRITERS, WRITERS * (EACH + 1));
-	et_fini(&m);
+		et_counts(m, 0).swaps, 3 * WRITERS, WRITERS * (EACH + 1));
 }
 
 /* --- with copies of events --- */
@@ -158,18 +121,17 @@ enum { COPIES = 12 };
 
 static void both_program(void *arg)
 {
-	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	struct et_queue q = et_open_mapped(1, ELAN_1K, ET_MAPPED);
 	struct et_queue r = et_open(0);
 	uint64_t add[SOME];
 	uint32_t i, k;
 
-	et_map(&q, MAPPED);
 	et_load(ET_CONTEXT, CODE, full_thread);
 	for (k = 0; k < SOME; k++)
 		add[k] = elan_word(ELAN_ADD, 9, 1);
 	et_arm(&r, 9, (COPIES + WRITERS * EACH) * SOME);
 	for (i = 0; i < COPIES; i++)
-		et_arm_copy(&r, 100 + i, 1, MAPPED, add, SOME);
+		et_arm_copy(&r, 100 + i, 1, ET_MAPPED, add, SOME);
 	for (i = 0; i < WRITERS; i++)
 		et_thread(&r, CODE, 0);
 	for (i = 0; i < COPIES; i++) {
@@ -188,13 +150,12 @@ static void threads_and_copies_wait_for_room(void **state)
 
 	for (i = 0; i < 8; i++) {
 		sim_time pause = (100 + 2900 * i) * SIM_NS;
-		struct et_program p = { 0, both_program, &pause };
 		struct et m;
 
 		n_done = 0;
 		et_init(&m, "4");
 		m.params.command_rate = 50000000;
-		et_run(&m, 1, &p, 1);
+		et_run_two(&m, both_program, NULL, &pause);
 		assert_int_equal(et_counts(&m, 0).appended,
 			(COPIES + WRITERS * EACH) * SOME);
 		et_fini(&m);
@@ -203,19 +164,18 @@ static void threads_and_copies_wait_for_room(void **state)
 
 static void blocked_program(void *arg)
 {
-	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	struct et_queue q = et_open_mapped(1, ELAN_1K, ET_MAPPED);
 	struct et_queue r = et_open(0);
 	uint64_t words[107] = { 0 }, add[70];
 	uint32_t k;
 
-	et_map(&q, MAPPED);
 	et_load(ET_CONTEXT, CODE, wait_thread);
 	et_thread_words(words + 40, CODE, 2);
 	for (k = 0; k < 70; k++)
 		add[k] = elan_word(ELAN_ADD, 9, 1);
 	et_arm(&r, 9, 70);
-	et_arm_copy(&r, 100, 1, MAPPED, words, 107);
-	et_arm_copy(&r, 101, 1, MAPPED, add, 70);
+	et_arm_copy(&r, 100, 1, ET_MAPPED, words, 107);
+	et_arm_copy(&r, 101, 1, ET_MAPPED, add, 70);
 	et_thread(&r, CODE, 1);
 	program_charge(10 * US);
 	et_add(&r, 100, 1);
@@ -233,15 +193,12 @@ static void blocked_program(void *arg)
 /* A queue that waits for a thread's end does not wait for ever. */
 static void a_copy_waits_behind_a_thread_to_start(void **state)
 {
-	struct et_program p = { 0, blocked_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
 	n_done = 0;
-	et_init(&m, "4");
-	m.params.threads = 1;
-	m.params.command_rate = 50000000;
-	et_run(&m, 1, &p, 1);
-	et_fini(&m);
+	m->params.threads = 1;
+	m->params.command_rate = 50000000;
+	et_run_two(m, blocked_program, NULL, NULL);
 }
 
 static sim_time ended[2];
@@ -257,20 +214,19 @@ static void turns_thread(const uint64_t *reg)
 
 	for (k = 0; reg[0] && k < STEPS; k++) {
 		elan_card_wait(ET_FLAG + 8 * k, 1);
-		elan_card_append(MAPPED, nops, 2);
+		elan_card_append(ET_MAPPED, nops, 2);
 	}
 	if (!reg[0])
-		elan_card_append(MAPPED, nops, 128);
+		elan_card_append(ET_MAPPED, nops, 128);
 	ended[reg[0]] = program_now();
 }
 
 static void turns_program(void *arg)
 {
-	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
 	struct et_queue r = et_open(0);
 	uint32_t k;
 
-	et_map(&q, MAPPED);
+	et_open_mapped(1, ELAN_1K, ET_MAPPED);
 	et_load(ET_CONTEXT, CODE, turns_thread);
 	et_thread(&r, CODE, 1);
 	for (k = 0; k < STEPS; k++) {
@@ -283,16 +239,13 @@ static void turns_program(void *arg)
 
 static void nobody_overtakes_who_waits_for_room(void **state)
 {
-	struct et_program p = { 0, turns_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	m.params.command_rate = 50000000;
-	et_run(&m, 1, &p, 1);
-	assert_int_equal(et_counts(&m, 0).appended, 128 + 2 * STEPS);
+	m->params.command_rate = 50000000;
+	et_run_two(m, turns_program, NULL, NULL);
+	assert_int_equal(et_counts(m, 0).appended, 128 + 2 * STEPS);
 	assert_in_range(ended[0], 15 * US, 25 * US);
 	assert_true(ended[1] > 60 * US);
-	et_fini(&m);
 }
 
 /* Half a packet, and then more than fits behind it. */
@@ -301,17 +254,16 @@ static void half_thread(const uint64_t *reg)
 	uint64_t w[ET_PACKET_WORDS];
 
 	et_packet(w, 1, ET_TARGET, 1, 512, 0, 0);
-	elan_card_append(MAPPED, w, 60);
-	elan_card_append(MAPPED, w, 69);
+	elan_card_append(ET_MAPPED, w, 60);
+	elan_card_append(ET_MAPPED, w, 69);
 	n_done++;
 }
 
 static void half_program(void *arg)
 {
-	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	struct et_queue q = et_open_mapped(1, ELAN_1K, ET_MAPPED);
 	struct et_queue r = et_open(0);
 
-	et_map(&q, MAPPED);
 	et_load(ET_CONTEXT, CODE, half_thread);
 	et_thread(&r, CODE, 0);
 	program_charge(50 * US);
@@ -322,14 +274,11 @@ static void half_program(void *arg)
 
 static void a_queue_that_is_waited_for_stays_open(void **state)
 {
-	struct et_program p = { 0, half_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
 	n_done = 0;
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
+	et_run_two(m, half_program, NULL, NULL);
 	assert_int_equal(n_done, 0);
-	et_fini(&m);
 }
 
 enum { PACKETS = 20 };
@@ -341,17 +290,16 @@ static void packets_thread(const uint64_t *reg)
 
 	for (k = 0; k < PACKETS; k++) {
 		n = et_packet(w, 1, ET_TARGET + 512 * k, k, 300, 0, 0);
-		assert_int_equal(elan_card_append(MAPPED, w, n), 0);
+		assert_int_equal(elan_card_append(ET_MAPPED, w, n), 0);
 	}
 	n_done++;
 }
 
 static void packets_program(void *arg)
 {
-	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
 	struct et_queue r = et_open(0);
 
-	et_map(&q, MAPPED);
+	et_open_mapped(1, ELAN_1K, ET_MAPPED);
 	et_load(ET_CONTEXT, CODE, packets_thread);
 	et_thread(&r, CODE, 0);
 }
@@ -359,17 +307,14 @@ static void packets_program(void *arg)
 /* Room comes back when packets are acknowledged. */
 static void who_sends_waits_for_acknowledgements(void **state)
 {
-	struct et_program p = { 0, packets_program, NULL };
-	struct et m;
+	struct et *m = *state;
 	uint32_t k;
 
 	n_done = 0;
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
+	et_run_two(m, packets_program, NULL, NULL);
 	assert_int_equal(n_done, 1);
 	for (k = 0; k < PACKETS; k++)
-		et_expect_at(&m, 1, ET_TARGET + 512 * k, k, 300, true);
-	et_fini(&m);
+		et_expect_at(m, 1, ET_TARGET + 512 * k, k, 300, true);
 }
 
 static void stopped_thread(const uint64_t *reg)
@@ -378,16 +323,15 @@ static void stopped_thread(const uint64_t *reg)
 	uint32_t k;
 
 	for (k = 0; k < 10; k++)
-		assert_int_equal(elan_card_append(MAPPED, words, 100), 0);
+		assert_int_equal(elan_card_append(ET_MAPPED, words, 100), 0);
 	n_done++;
 }
 
 static void stopped_program(void *arg)
 {
-	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	struct et_queue q = et_open_mapped(1, ELAN_1K, ET_MAPPED);
 	struct et_queue r = et_open(0);
 
-	et_map(&q, MAPPED);
 	et_load(ET_CONTEXT, CODE, stopped_thread);
 	et_thread(&r, CODE, 0xff);
 	et_wait_error(&q, ELAN_ERROR_COMMAND);
@@ -398,21 +342,18 @@ static void stopped_program(void *arg)
 /* What it appended stops that queue; the thread goes on. */
 static void a_stopped_queue_drops_what_it_gets(void **state)
 {
-	struct et_program p = { 0, stopped_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
 	n_done = 0;
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
+	et_run_two(m, stopped_program, NULL, NULL);
 	assert_int_equal(n_done, 1);
-	et_fini(&m);
 }
 
-TESTS(TEST(more_than_fit_wait_in_their_queues),
-	TEST(three_hundred_threads_all_end), TEST(who_appends_waits_for_room),
+TESTS(ET_TEST(more_than_fit_wait_in_their_queues),
+	ET_TEST(who_appends_waits_for_room),
 	TEST(threads_and_copies_wait_for_room),
-	TEST(a_copy_waits_behind_a_thread_to_start),
-	TEST(nobody_overtakes_who_waits_for_room),
-	TEST(a_queue_that_is_waited_for_stays_open),
-	TEST(who_sends_waits_for_acknowledgements),
-	TEST(a_stopped_queue_drops_what_it_gets))
+	ET_TEST(a_copy_waits_behind_a_thread_to_start),
+	ET_TEST(nobody_overtakes_who_waits_for_room),
+	ET_TEST(a_queue_that_is_waited_for_stays_open),
+	ET_TEST(who_sends_waits_for_acknowledgements),
+	ET_TEST(a_stopped_queue_drops_what_it_gets))

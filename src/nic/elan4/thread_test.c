@@ -5,8 +5,6 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-#define MAPPED UINT64_C(0xffff000000000000)
-
 enum { CODE = 3, QUEUE = 5 };
 
 /* A queue of a context, mapped for units of the card. */
@@ -14,13 +12,13 @@ static struct et_queue open_mapped(uint32_t id, uint32_t context)
 {
 	struct et_queue q = et_open_as(id, ELAN_8K, ELAN_MAY_ALL, context);
 
-	et_map(&q, MAPPED);
+	et_map(&q, ET_MAPPED);
 	return q;
 }
 
 static void append(const uint64_t *words, uint32_t n)
 {
-	assert_int_equal(elan_card_append(MAPPED, words, n), 0);
+	assert_int_equal(elan_card_append(ET_MAPPED, words, n), 0);
 }
 
 /* --- who starts one --- */
@@ -64,20 +62,17 @@ static void core_program(void *arg)
 /* With its code and six registers, a swap after the command came. */
 static void qsn_f65_a_core_starts_a_thread(void **state)
 {
+	struct et *m = *state;
 	sim_time stored;
-	struct et_program p = { 0, core_program, &stored };
-	struct et m;
 
 	memset(seen, 0, sizeof(seen));
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
+	et_run_two(m, core_program, NULL, &stored);
 	assert_int_equal(seen[0].n, 1);
 	expect_seen(0, 70);
 	assert_int_equal(seen[0].at,
-		stored + m.params.host[0].store + m.params.thread_swap);
-	assert_int_equal(et_counts(&m, 0).threads, 1);
-	assert_int_equal(et_counts(&m, 0).swaps, 1);
-	et_fini(&m);
+		stored + m->params.host[0].store + m->params.thread_swap);
+	assert_int_equal(et_counts(m, 0).threads, 1);
+	assert_int_equal(et_counts(m, 0).swaps, 1);
 }
 
 static void owner_program(void *arg)
@@ -95,7 +90,7 @@ static void packet_program(void *arg)
 		elan_word(ELAN_OPEN, 1, 0),
 		elan_word(ELAN_WRITE, 8 * (1 + ELAN_REGISTERS), 0) |
 			ELAN_CLOSES,
-		MAPPED + 64,
+		ET_MAPPED + 64,
 	};
 
 	program_wait(50 * US);
@@ -105,19 +100,15 @@ static void packet_program(void *arg)
 /* No program of that node has a part in it: none is there any more. */
 static void qsn_f65_a_packet_starts_a_thread(void **state)
 {
+	struct et *m = *state;
 	elan_code *run = note_thread;
-	struct et_program p[] = { { 0, packet_program, NULL },
-		{ 1, owner_program, &run } };
-	struct et m;
 
 	memset(seen, 0, sizeof(seen));
-	et_init(&m, "4");
-	et_run(&m, 1, p, 2);
+	ET_RUN(m, 1, { 0, packet_program, NULL }, { 1, owner_program, &run });
 	assert_int_equal(seen[1].n, 1);
 	expect_seen(1, 500);
-	assert_int_equal(et_counts(&m, 1).threads, 1);
-	assert_int_equal(et_counts(&m, 0).threads, 0);
-	et_fini(&m);
+	assert_int_equal(et_counts(m, 1).threads, 1);
+	assert_int_equal(et_counts(m, 0).threads, 0);
 }
 
 static void event_program(void *arg)
@@ -127,7 +118,7 @@ static void event_program(void *arg)
 
 	open_mapped(QUEUE, ET_CONTEXT);
 	et_load(ET_CONTEXT, CODE, note_thread);
-	et_arm_copy(&q, 4, 2, MAPPED, w, et_thread_words(w, CODE, 300));
+	et_arm_copy(&q, 4, 2, ET_MAPPED, w, et_thread_words(w, CODE, 300));
 	et_add(&q, 4, 1);
 	program_wait(50 * US);
 	assert_int_equal(seen[0].n, 0);
@@ -136,16 +127,13 @@ static void event_program(void *arg)
 
 static void qsn_f65_an_event_starts_a_thread(void **state)
 {
-	struct et_program p = { 0, event_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
 	memset(seen, 0, sizeof(seen));
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
+	et_run_two(m, event_program, NULL, NULL);
 	assert_int_equal(seen[0].n, 1);
 	expect_seen(0, 300);
-	assert_int_equal(et_counts(&m, 0).threads, 1);
-	et_fini(&m);
+	assert_int_equal(et_counts(m, 0).threads, 1);
 }
 
 /* Starts its like with one more in each register, until there are 20. */
@@ -169,19 +157,16 @@ static void chain_program(void *arg)
 
 static void qsn_f65_a_thread_starts_a_thread(void **state)
 {
-	struct et_program p = { 0, chain_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
 	memset(seen, 0, sizeof(seen));
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
+	et_run_two(m, chain_program, NULL, NULL);
 	assert_int_equal(seen[0].n, 20);
 	expect_seen(0, 19);
-	assert_int_equal(et_counts(&m, 0).threads, 20);
-	assert_int_equal(et_counts(&m, 0).appended, 19 * 7);
+	assert_int_equal(et_counts(m, 0).threads, 20);
+	assert_int_equal(et_counts(m, 0).appended, 19 * 7);
 	/* each is another one than the one before */
-	assert_int_equal(et_counts(&m, 0).swaps, 20);
-	et_fini(&m);
+	assert_int_equal(et_counts(m, 0).swaps, 20);
 }
 
 /* --- swaps --- */
@@ -216,18 +201,15 @@ static void swap_program(void *arg)
 /* One at a time, and 65 ns from one context's to the other's. */
 static void qsn_f66_a_swap_takes_tens_of_nanoseconds(void **state)
 {
-	struct et_program p = { 0, swap_program, NULL };
-	struct et m;
+	struct et *m = *state;
 	uint32_t i;
 
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
+	et_run_two(m, swap_program, NULL, NULL);
 	for (i = 0; i < 3; i++)
 		assert_int_equal(spans[i].to - spans[i].from, 5 * US);
 	assert_int_equal(spans[1].from - spans[0].to, 65 * SIM_NS);
 	assert_int_equal(spans[2].from - spans[1].to, 65 * SIM_NS);
-	assert_int_equal(et_counts(&m, 0).swaps, 3);
-	et_fini(&m);
+	assert_int_equal(et_counts(m, 0).swaps, 3);
 }
 
 enum { TURNS = 6, ROUNDS = 5 };
@@ -265,13 +247,11 @@ static void turns_program(void *arg)
 /* Whoever is ready for longest is next: all have their turn in every round. */
 static void qsn_f66_ready_threads_take_turns(void **state)
 {
+	struct et *m = *state;
 	uint32_t n = TURNS, i;
-	struct et_program p = { 0, turns_program, &n };
-	struct et m;
 
 	n_order = 0;
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
+	et_run_two(m, turns_program, NULL, &n);
 	assert_int_equal(n_order, TURNS * ROUNDS);
 	for (i = 0; i < TURNS * ROUNDS; i++) {
 		bool is_last = i / TURNS == ROUNDS - 1;
@@ -284,25 +264,21 @@ static void qsn_f66_ready_threads_take_turns(void **state)
 			       (order[i - 1] + !is_last) * 5 * SIM_NS;
 		assert_int_equal(ran[i], from + 65 * SIM_NS);
 	}
-	assert_int_equal(et_counts(&m, 0).swaps, TURNS + TURNS * ROUNDS);
-	et_fini(&m);
+	assert_int_equal(et_counts(m, 0).swaps, TURNS + TURNS * ROUNDS);
 }
 
 /* Who goes on where nobody else has run is not swapped. */
 static void a_thread_alone_goes_on_without_a_swap(void **state)
 {
+	struct et *m = *state;
 	uint32_t n = 1, i;
-	struct et_program p = { 0, turns_program, &n };
-	struct et m;
 
 	n_order = 0;
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
+	et_run_two(m, turns_program, NULL, &n);
 	assert_int_equal(n_order, ROUNDS);
 	for (i = 0; i < ROUNDS; i++)
 		assert_int_equal(ran[i], 20 * US * (i + 1) + 5 * SIM_NS);
-	assert_int_equal(et_counts(&m, 0).swaps, 1);
-	et_fini(&m);
+	assert_int_equal(et_counts(m, 0).swaps, 1);
 }
 
 /* --- code --- */
@@ -352,13 +328,10 @@ static void load_program(void *arg)
 
 static void qsn_f12_code_is_loaded_while_the_machine_runs(void **state)
 {
-	struct et_program p = { 0, load_program, NULL };
-	struct et m;
+	struct et *m = *state;
 
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
-	assert_int_equal(et_counts(&m, 0).threads, 2);
-	et_fini(&m);
+	et_run_two(m, load_program, NULL, NULL);
+	assert_int_equal(et_counts(m, 0).threads, 2);
 }
 
 /* --- what they append --- */
@@ -414,8 +387,6 @@ static void all_target(void *arg)
  * workers. */
 static void qsn_f29_a_thread_appends_commands(void **state)
 {
-	struct et_program p[] = { { 0, all_target, NULL },
-		{ 1, all_owner, NULL } };
 	uint64_t digest = 0;
 	uint32_t workers;
 
@@ -424,7 +395,8 @@ static void qsn_f29_a_thread_appends_commands(void **state)
 
 		memset(seen, 0, sizeof(seen));
 		et_init(&m, "4");
-		et_run(&m, workers, p, 2);
+		ET_RUN(&m, workers, { 0, all_target, NULL },
+			{ 1, all_owner, NULL });
 		assert_int_equal(
 			et_counts(&m, 1).appended, 3 + 9 + 4 + 1 + 8 + 7);
 		assert_int_equal(et_counts(&m, 1).dmas, 1);
@@ -457,36 +429,32 @@ static void sten_program(void *arg)
 	et_put(&q, 3, ET_TARGET, 81, 200, 0, 0);
 	w[0] = elan_word(ELAN_OPEN, 1, 0);
 	w[1] = elan_word(ELAN_WRITE, 8 * n, 0) | ELAN_CLOSES;
-	w[2] = MAPPED;
+	w[2] = ET_MAPPED;
 	et_push(&q, w, n + 3);
 	et_thread(&q, CODE, 83);
 }
 
 static void qsn_f35_packets_for_cores_the_input_and_threads(void **state)
 {
+	struct et *m = *state;
 	elan_code *run = sten_thread;
-	struct et_program p[] = { { 0, sten_program, NULL },
-		{ 1, owner_program, &run } };
-	struct et m;
 	uint32_t i;
 
-	et_init(&m, "4");
-	et_run(&m, 1, p, 2);
+	ET_RUN(m, 1, { 0, sten_program, NULL }, { 1, owner_program, &run });
 	for (i = 0; i < 3; i++)
-		et_expect_at(&m, 3, ET_TARGET + 512 * i, 81 + i, 200, true);
-	assert_int_equal(et_counts(&m, 0).packets, 3);
-	assert_int_equal(et_counts(&m, 1).packets, 1);
-	assert_int_equal(ET_SUM(&m, dmas), 0);
-	et_fini(&m);
+		et_expect_at(m, 3, ET_TARGET + 512 * i, 81 + i, 200, true);
+	assert_int_equal(et_counts(m, 0).packets, 3);
+	assert_int_equal(et_counts(m, 1).packets, 1);
+	assert_int_equal(ET_SUM(m, dmas), 0);
 }
 
-TESTS(TEST(qsn_f65_a_core_starts_a_thread),
-	TEST(qsn_f65_a_packet_starts_a_thread),
-	TEST(qsn_f65_an_event_starts_a_thread),
-	TEST(qsn_f65_a_thread_starts_a_thread),
-	TEST(qsn_f66_a_swap_takes_tens_of_nanoseconds),
-	TEST(qsn_f66_ready_threads_take_turns),
-	TEST(a_thread_alone_goes_on_without_a_swap),
-	TEST(qsn_f12_code_is_loaded_while_the_machine_runs),
+TESTS(ET_TEST(qsn_f65_a_core_starts_a_thread),
+	ET_TEST(qsn_f65_a_packet_starts_a_thread),
+	ET_TEST(qsn_f65_an_event_starts_a_thread),
+	ET_TEST(qsn_f65_a_thread_starts_a_thread),
+	ET_TEST(qsn_f66_a_swap_takes_tens_of_nanoseconds),
+	ET_TEST(qsn_f66_ready_threads_take_turns),
+	ET_TEST(a_thread_alone_goes_on_without_a_swap),
+	ET_TEST(qsn_f12_code_is_loaded_while_the_machine_runs),
 	TEST(qsn_f29_a_thread_appends_commands),
-	TEST(qsn_f35_packets_for_cores_the_input_and_threads))
+	ET_TEST(qsn_f35_packets_for_cores_the_input_and_threads))

@@ -1,5 +1,5 @@
 /*
- * A plain RDMA card, for machines that are nobody's in particular.
+ * A generic RDMA card, for machines that you define yourself.
  *
  * A process of a node has queues of work (nic/util/workq.h).  Their entries
  * put, get, or change a word of another node's memory.  That is named by a

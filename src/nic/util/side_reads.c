@@ -117,11 +117,13 @@ static void pump(const struct nic_at *a, struct side_reads *r)
 static void begin_at_once(
 	const struct nic_at *a, struct side_reads *r, const struct side_read *x)
 {
-	uint32_t id = slots_take(&r->pieces);
+	uint32_t id = slots_take_any(&r->pieces);
 	struct piece *p = slots_at(&r->pieces, id);
 
+	p->item = 0;
 	p->at = x->at;
 	p->bytes = x->bytes;
+	p->t = 0;
 	p->read = *x;
 	ask(a, r, id);
 }

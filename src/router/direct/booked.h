@@ -269,15 +269,4 @@ static inline void booked_receive(const struct direct *d, struct sim_worker *w,
 		book_close(d->book, w->id, id, tail);
 }
 
-/* A line broadcast leaves a copy, whose tail comes at tail. */
-static inline void booked_copy(const struct direct *d, struct sim_worker *w,
-	const struct direct_site *s, const struct packet *p, packet_id copy,
-	uint32_t fifo, sim_time t, sim_time tail)
-{
-	if (!is_booked(d))
-		return;
-	book_add_copy(d->book, w->id, (packet_id)(p - d->packets), copy);
-	booked_receive(d, w, s, fifo, copy, t, tail);
-}
-
 #endif

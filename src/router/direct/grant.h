@@ -6,6 +6,7 @@
 #ifndef ROUTER_DIRECT_GRANT_H
 #define ROUTER_DIRECT_GRANT_H
 
+#include "coll/legs.h"
 #include "router/direct/heads.h"
 
 static const uint8_t source_of[N_REQUESTS] = {
@@ -91,18 +92,11 @@ static void deposit(struct direct *d, struct sim_worker *w,
 	sim_time tail)
 {
 	uint32_t fifo = direct_reception_of(p, in);
-	packet_id id = packet_take(d->router.net->pool, w->id);
-	struct packet *c = &d->packets[id];
-	struct net_client *from = net_client(d->router.net, p->src);
 	struct net_client *here = direct_client(d, s);
+	packet_id id = legs_copy(d->router.net, w, (packet_id)(p - d->packets));
 
-	*c = *p;
-	c->flags |= PACKET_COPY;
-	c->dst = s->id;
-	if (from->ops.combine->on_copy)
-		from->ops.combine->on_copy(from, w, id);
-	booked_copy(d, w, s, p, id, fifo, t, tail);
-	d->tally[w->id].copies++;
+	d->packets[id].dst = s->id;
+	booked_receive(d, w, s, fifo, id, t, tail);
 	d->tally[w->id].delivered++;
 	d->tally[w->id].latency += (uint64_t)(tail - p->born);
 	here->ops.on_packet(here, w, s->id, fifo, id, t, tail);

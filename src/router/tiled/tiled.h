@@ -93,7 +93,8 @@ struct tiled_queue {
 struct tiled_returns {
 	uint64_t stamp[TILED_RETURNS]; /* a ring */
 	sim_time next; /* the first one's time, or SIM_NEVER */
-	uint16_t first, n; /* no chars, which could be anything's */
+	uint16_t first, n; /* not uint8_t: stores through char types may alias
+			      everything, so the compiler would reload */
 	bool is_awaited;
 };
 

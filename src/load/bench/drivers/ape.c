@@ -7,8 +7,8 @@
 #include <errno.h>
 
 #include "api/ape/stage.h"
+#include "load/bench/drivers/gpus.h"
 #include "parts/gpus/gpus.h"
-#include "load/bench/bench.h"
 #include "sim/random.h"
 
 enum {
@@ -168,14 +168,12 @@ static bool ape_flush(struct bench_end *x)
 	return is_good;
 }
 
-static sim_time ape_drawn(const struct bench *b, uint32_t means, uint64_t bytes)
+static sim_time ape_drawn(const struct bench *b, uint64_t bytes)
 {
 	const struct ape_params *p = b->programs.load.nic_params;
 
-	return means == BY_RIVAL
-		       ? p->rival_latency + (sim_time)bytes * 1000000 /
-						    (p->rival_rate / 1000000)
-		       : 0;
+	return p->rival_latency +
+	       (sim_time)bytes * 1000000 / (p->rival_rate / 1000000);
 }
 
 static void ape_report(
@@ -266,32 +264,41 @@ static void ape_rogue(void *arg)
 	}
 }
 
-static const char *const means[] = { "auto", "p2p", "staged", "copied", "rival",
-	"flush", NULL };
+static const struct bench_gpus gpus = { DRIVER_GPUS, .needs_target = true };
+
+static const struct bench_looks looks = {
+	.report = ape_report,
+	.report_rate = ape_report_rate,
+};
+
+static const struct bench_means means[] = {
+	{ .name = "auto" },
+	{ .name = "p2p", .is_for_gpus = true },
+	{ .name = "staged", .is_for_gpus = true },
+	{ .name = "copied", .is_for_gpus = true },
+	[BY_RIVAL] = { .name = "rival", .drawn = ape_drawn, },
+	[BY_FLUSH] = { .name = "flush", .is_dropped = true },
+	{ 0 },
+};
 
 const struct bench_driver bench_ape = {
 	.name = "apenet",
 	.means = means,
-	.grain = 1,
-	.n_counters = COUNTERS,
-	.most_queues = 16, /* which are one */
-	.most_lanes = MOST_LANES,
-	.has_self = true,
-	.has_gpus = true,
-	.needs_target = true,
-	.n_host_means = 1,
-	.dropped = BY_FLUSH,
+	.most = { .grain = 1,
+		.counters = COUNTERS,
+		.queues = 16, /* which are one */
+		.lanes = MOST_LANES },
+	.is = BENCH_HAS_SELF,
 	.size = sizeof(struct own),
 	.open = ape_open,
-	.fini = ape_fini,
-	.ready = ape_ready,
 	.expect = ape_expect,
 	.await = ape_await,
 	.put = ape_put_by,
 	.get = ape_get,
 	.flush = ape_flush,
-	.drawn = ape_drawn,
-	.report = ape_report,
+	.fini = ape_fini,
+	.ready = ape_ready,
 	.rogue = ape_rogue,
-	.report_rate = ape_report_rate,
+	.gpus = &gpus,
+	.looks = &looks,
 };

@@ -232,21 +232,35 @@ static const struct bench_cast cast = {
 	.await = cast_await,
 };
 
-static const char *const means[] = { "auto", "sten", "dma", NULL };
-static const char *const labels[] = { "auto", "put", "dma" };
+static const struct bench_tracking tracking = {
+	.puts = elan_track_puts,
+	.gets = elan_track_gets,
+};
+
+static const struct bench_looks looks = {
+	.counter = elan_counter,
+	.stored = elan_stored,
+	.cpus = elan_cpus,
+	.report = elan_report,
+	.report_rate = elan_report_rate,
+};
+
+static const struct bench_means means[] = {
+	[MEANS_AUTO] = { .name = "auto" },
+	[MEANS_STEN] = { .name = "sten", .label = "put", .is_quick = true },
+	[MEANS_DMA] = { .name = "dma" },
+	{ 0 },
+};
 
 const struct bench_driver bench_elan = {
 	.name = "elan4",
 	.means = means,
-	.labels = labels,
-	.quick = MEANS_STEN,
-	.grain = 8,
-	.n_counters = COUNTERS,
-	.most_queues = MOST_QUEUES,
-	.most_lanes = MOST_LANES,
-	.get_most = ELAN_PACKET,
-	.sets_later = true,
-	.has_acks = true,
+	.most = { .grain = 8,
+		.counters = COUNTERS,
+		.queues = MOST_QUEUES,
+		.lanes = MOST_LANES,
+		.get_bytes = ELAN_PACKET },
+	.is = BENCH_SETS_LATER | BENCH_HAS_ACKS,
 	.size = sizeof(struct own),
 	.queue_size = sizeof(struct elan_cq),
 	.open = elan_open,
@@ -254,15 +268,10 @@ const struct bench_driver bench_elan = {
 	.await = elan_await,
 	.put = elan_put_by,
 	.get = elan_get_by,
-	.track_puts = elan_track_puts,
-	.track_gets = elan_track_gets,
 	.flush = elan_flush_all,
 	.wait_word = elan_wait,
-	.counter = elan_counter,
-	.stored = elan_stored,
-	.cpus = elan_cpus,
-	.report = elan_report,
-	.report_rate = elan_report_rate,
 	.rogue = rogue_run,
+	.tracking = &tracking,
+	.looks = &looks,
 	.cast = &cast,
 };

@@ -387,18 +387,24 @@ static void gem_rogue(void *arg)
 	}
 }
 
-static const char *const means[] = { "auto", "fma", "bte", NULL };
+static const struct bench_looks looks = { .report = gem_report };
+
+static const struct bench_means means[] = {
+	{ .name = "auto" },
+	[BY_FMA] = { .name = "fma" },
+	[BY_BTE] = { .name = "bte" },
+	{ 0 },
+};
 
 const struct bench_driver bench_gemini = {
 	.name = "gemini",
 	.means = means,
-	.grain = 1,
-	.n_counters = COUNTERS,
-	.most_queues = 16, /* which are one */
-	.most_lanes = MOST_LANES,
-	.has_self = true,
-	.has_acks = true,
-	.gets_by_means = true,
+	.most = { .grain = 1,
+		.counters = COUNTERS,
+		.queues = 16, /* which are one */
+		.lanes = MOST_LANES },
+	.is = BENCH_HAS_SELF | BENCH_HAS_ACKS | BENCH_OPEN_ENDED |
+	      BENCH_GETS_BY_MEANS,
 	.size = sizeof(struct own),
 	.open = gem_open,
 	.expect = gem_expect,
@@ -406,9 +412,8 @@ const struct bench_driver bench_gemini = {
 	.put = gem_put,
 	.get = gem_get,
 	.flush = gem_flush,
-	.report = gem_report,
 	.rogue = gem_rogue,
-	.channel = &channel,
-	.is_open_ended = true,
 	.atomics = &atomics,
+	.channel = &channel,
+	.looks = &looks,
 };

@@ -1,6 +1,6 @@
 /* Messages, on any machine: puts, gets and sends of weft/msg.h. */
+#include "load/bench/drivers/gpus.h"
 #include "parts/gpus/gpus.h"
-#include "load/bench/bench.h"
 #include "weft/msg.h"
 
 enum { TAG = 1 };
@@ -119,25 +119,31 @@ static bool msg_receive(struct bench_end *x, uint32_t node, uint64_t bytes)
 			address(x, BENCH_TARGET), bytes, NULL));
 }
 
-static const char *const means[] = { "auto", NULL };
+static const struct bench_gpus gpus = { DRIVER_GPUS };
+
+static const struct bench_messages messages = {
+	.send = msg_send,
+	.receive = msg_receive,
+};
+
+static const struct bench_means means[] = { { .name = "auto" }, { 0 } };
 
 const struct bench_driver bench_msg = {
 	.name = "msg",
 	.means = means,
-	.grain = 1,
-	.n_counters = WEFT_MSG_COUNTERS,
-	.most_queues = UINT32_MAX,
-	.most_lanes = 1,
-	.has_self = true,
-	.has_gpus = true,
+	.most = { .grain = 1,
+		.counters = WEFT_MSG_COUNTERS,
+		.queues = UINT32_MAX,
+		.lanes = 1 },
+	.is = BENCH_HAS_SELF,
 	.size = sizeof(struct own),
 	.open = msg_open,
-	.ready = msg_ready,
 	.expect = msg_expect,
 	.await = msg_await,
 	.put = msg_put,
 	.get = msg_get,
 	.flush = msg_flush,
-	.send = msg_send,
-	.receive = msg_receive,
+	.ready = msg_ready,
+	.gpus = &gpus,
+	.messages = &messages,
 };

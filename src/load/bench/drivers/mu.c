@@ -259,6 +259,12 @@ static bool unit_await(struct bench_end *x, uint32_t counter)
 	return spi_poll(counter_at(counter), 0);
 }
 
+/* Whether the routing goes by hints. */
+static bool has_hints(const struct bench_end *x)
+{
+	return x->bench->programs.load.net->route->tables;
+}
+
 /* A FIFO and, where the routing goes by them, a hint bit, both of one port; the
  * header's order is A-, A+. */
 static void take_port(
@@ -267,7 +273,7 @@ static void take_port(
 	uint32_t hint = 0x200u >> (port ^ 1);
 
 	mu_set_fifo_map(d, (uint64_t)MU_MAP_A_MINUS >> (port ^ 1));
-	if (!x->bench->programs.load.net->route->tables)
+	if (!has_hints(x))
 		return;
 	d->header.byte[1] = (uint8_t)(hint >> 2);
 	d->header.byte[2] |= (uint8_t)((hint & 3) << 6);
@@ -338,7 +344,7 @@ static void choose_way(const struct bench_end *x, MUHWI_Descriptor_t *d,
 	} else if (is_dynamic) {
 		map |= digest_mix(bits) & MU_MAP_TORUS;
 	}
-	if (route == ROUTE_HINTED)
+	if (route == ROUTE_HINTED && has_hints(x))
 		hints = draw_hints(
 			x->bench->programs.load.net->topo, from, to, bits >> 8);
 	mu_set_fifo_map(d, map);
@@ -621,31 +627,40 @@ static sim_time unit_software(const struct bench *b)
 	return p->software;
 }
 
-static const char *const means[] = { "auto", "put", NULL };
+static const struct bench_tracking tracking = { .gets = unit_track_gets };
+
+static const struct bench_looks looks = {
+	.counter = unit_counter,
+	.address = unit_address,
+	.software = unit_software,
+};
+
+static const struct bench_means means[] = {
+	{ .name = "auto" },
+	{ .name = "put" },
+	{ 0 },
+};
 
 const struct bench_driver bench_mu = {
 	.name = "bgq-mu",
 	.means = means,
-	.grain = 1,
-	.n_counters = COUNTERS,
-	.most_queues = FIFOS_MOST,
-	.most_lanes = MOST_LANES,
-	.has_self = true,
-	/* where atomics begin, addresses of memory end */
+	.most = { .grain = 1,
+		.counters = COUNTERS,
+		.queues = FIFOS_MOST,
+		.lanes = MOST_LANES },
+	.is = BENCH_HAS_SELF,
 	.size = sizeof(struct own),
 	.open = unit_open,
-	.fini = unit_fini,
 	.expect = unit_expect,
 	.await = unit_await,
 	.put = unit_put,
 	.get = unit_get,
-	.track_gets = unit_track_gets,
 	.flush = unit_flush,
-	.counter = unit_counter,
+	.fini = unit_fini,
+	.tracking = &tracking,
 	.atomics = &atomics,
 	.channel = &blocks,
+	.looks = &looks,
 	.tree = &mu_tree,
-	.address = unit_address,
-	.software = unit_software,
 	.barrier = &mu_barrier,
 };

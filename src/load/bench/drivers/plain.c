@@ -167,15 +167,17 @@ static const struct bench_atomics atomics = {
 	.change = card_change,
 };
 
-static const char *const means[] = { "auto", NULL };
+static const struct bench_looks looks = { .counter = card_counter };
+
+static const struct bench_means means[] = { { .name = "auto" }, { 0 } };
 
 const struct bench_driver bench_plain = {
 	.name = "plain",
 	.means = means,
-	.grain = 1,
-	.n_counters = COUNTERS,
-	.most_queues = MOST_QUEUES,
-	.most_lanes = MOST_LANES,
+	.most = { .grain = 1,
+		.counters = COUNTERS,
+		.queues = MOST_QUEUES,
+		.lanes = MOST_LANES },
 	.size = sizeof(struct own),
 	.queue_size = sizeof(struct workq_user),
 	.open = card_open,
@@ -185,5 +187,5 @@ const struct bench_driver bench_plain = {
 	.get = card_get,
 	.flush = card_flush,
 	.atomics = &atomics,
-	.counter = card_counter,
+	.looks = &looks,
 };
