@@ -7,7 +7,7 @@
 
 #include "coll/combine.h"
 #include "coll/tree.h"
-#include "nic/bgq_mu/mu.h"
+#include "nic/bgq_mu/units.h"
 
 /* --- descriptors --- */
 

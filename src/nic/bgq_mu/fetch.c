@@ -5,7 +5,7 @@
  * be stops its FIFO, and nobody else's.
  */
 #include "base/mem.h"
-#include "nic/bgq_mu/mu.h"
+#include "nic/bgq_mu/units.h"
 #include "route/hint.h"
 
 /* --- who is next --- */

@@ -1,4 +1,4 @@
-#include "nic/bgq_mu/mu.h"
+#include "nic/bgq_mu/units.h"
 
 #include <stdio.h>
 #include <string.h>

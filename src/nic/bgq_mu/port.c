@@ -4,7 +4,7 @@
  * equals.  A turn is all requests of one packet, or one descriptor: how long
  * they take is the side's business.
  */
-#include "nic/bgq_mu/mu.h"
+#include "nic/bgq_mu/units.h"
 
 /* --- who is next --- */
 

@@ -8,7 +8,7 @@
  * Of a put the payload is written first and the counter changed after it, so
  * whoever sees a counter at zero finds all bytes in place.
  */
-#include "nic/bgq_mu/mu.h"
+#include "nic/bgq_mu/units.h"
 
 #include "base/units.h"
 #include "host/atomic.h"

@@ -4,7 +4,7 @@
  * injection FIFO.  Engines reserve places in order, store in any order, and
  * the tail moves in order (BGQ-F122).
  */
-#include "nic/bgq_mu/mu.h"
+#include "nic/bgq_mu/units.h"
 
 #include "base/mem.h"
 
