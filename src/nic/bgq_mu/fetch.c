@@ -103,14 +103,6 @@ static inline __attribute__((always_inline)) void fetch(
 		SIM_KEY(PHASE_ENGINE, MU_ENGINE_FETCHED + inj), 0, 0);
 }
 
-static void ask(const struct nic_at *a)
-{
-	if (mu_port_is_free(a, MU_ASK_FETCH))
-		mu_fetch_take(a);
-	else
-		mu_port_wait(a, MU_ASK_FETCH);
-}
-
 void mu_fetch_want(const struct nic_at *a, uint32_t inj)
 {
 	struct mu_inj_fifo *f = mu_inj_used(mu_here(a), inj);
@@ -127,7 +119,7 @@ void mu_fetch_want(const struct nic_at *a, uint32_t inj)
 		return;
 	}
 	turn_wanting(mu_here(a), f, inj, 1);
-	ask(a);
+	mu_port_ask(a, MU_ASK_FETCH);
 }
 
 void mu_fetch_take(const struct nic_at *a)
@@ -141,7 +133,7 @@ void mu_fetch_take(const struct nic_at *a)
 	else /* software has thought better of it */
 		f->state = MU_INJ_IDLE;
 	if (wants_any(mu_here(a)))
-		ask(a);
+		mu_port_ask(a, MU_ASK_FETCH);
 }
 
 /* --- what was fetched --- */

@@ -235,7 +235,7 @@ static void on_hurt(struct net_client *me, struct sim_worker *w, packet_id id,
 	uint32_t bit, uint32_t bits)
 {
 	struct net *net = me->net;
-	struct mu_buffer *b = payload_of_load(net->packets[id].load);
+	struct mu_buffer *b = mu_buffer_of(&net->packets[id]);
 	uint32_t byte = bit / 8, flip = 0x80u >> bit % 8;
 
 	(void)w;

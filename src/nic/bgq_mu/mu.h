@@ -28,7 +28,6 @@
 #include "coll/barrier.h"
 #include "host/side.h"
 #include "nic/bgq_mu/bgq_mu.h"
-#include "nic/bgq_mu/descriptor.h"
 #include "nic/util/window.h"
 #include "topo/torus.h"
 
@@ -279,6 +278,11 @@ struct mu_buffer {
 	struct mu_header header;
 	uint8_t payload[];
 };
+
+static inline struct mu_buffer *mu_buffer_of(const struct packet *p)
+{
+	return payload_of_load(p->load);
+}
 
 /* The packet's tag: what the receiving unit would learn from the network. */
 enum mu_tag {

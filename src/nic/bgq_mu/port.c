@@ -80,6 +80,14 @@ void mu_port_wait(const struct nic_at *a, uint32_t requester)
 	await(a, p, port);
 }
 
+void mu_port_ask(const struct nic_at *a, uint32_t requester)
+{
+	if (mu_port_is_free(a, requester))
+		take(a, requester);
+	else
+		mu_port_wait(a, requester);
+}
+
 void mu_port_on_free(const struct nic_at *a, uint32_t port)
 {
 	struct mu_port *p = &mu_here(a)->port[port];

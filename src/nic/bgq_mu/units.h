@@ -83,6 +83,8 @@ static inline bool mu_port_is_free(const struct nic_at *a, uint32_t requester)
 }
 
 void mu_port_wait(const struct nic_at *a, uint32_t requester);
+/* Either of these. */
+void mu_port_ask(const struct nic_at *a, uint32_t requester);
 void mu_port_on_free(const struct nic_at *a, uint32_t port);
 
 bool mu_port_allows_slow(
