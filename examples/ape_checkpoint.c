@@ -1,9 +1,8 @@
 /*
- * Work that survives the failure of a host: every node writes checkpoints into
- * the memory of the next one, and the last node is a spare.  When the Master
- * reports a dead host, the spare gets its checkpoint, without the help of any
- * program.  Try lofamo.period=1ms lofamo.service=50us faults.events="5 ms host
- * 4 dies".
+ * Work that survives the failure of a host: nodes write checkpoints into the
+ * next one's memory.  When the Master reports a dead host, the last node, a
+ * spare, gets that host's checkpoint, without the help of any program.  Try
+ * lofamo.period=1ms lofamo.service=50us faults.events="5 ms host 4 dies".
  */
 #include "ape_setup.h"
 

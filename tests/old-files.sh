@@ -4,6 +4,7 @@
 # they lack is missing, not wrong.
 set -u
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/look.sh"
 command -v python3 >/dev/null && python3 -c 'import sqlite3' || exit 77
 cd "$tmp" || exit 1
 
@@ -48,6 +49,7 @@ assert run["load"]["wanted"] == ["u8", "AA==", 32], run["load"]["wanted"]
 assert run["links"]["use"][0] == "f32" and len(run["slowest"]) == 20
 assert [p["mean"] for p in sweep["points"] if p["x"] == "0.2"]
 E
+can_look && look "$PWD/page.html"
 report 'a report has them, without what nobody looked at'
 
 works trace run.db -o run.pftrace

@@ -253,7 +253,8 @@ static void add_head(
 		facts_text(f, NULL, app->tells.arguments[i]);
 	facts_end(f);
 	facts_of_machine(f, r->machine);
-	facts_count(f, "seed", a->seed);
+	facts_same(f, "nodes", app->tells.n_nodes);
+	facts_same(f, "seed", a->seed);
 	facts_count(f, "threads", r->threads);
 	facts_text(f, "ending", ending_of(r));
 	facts_line(f, NULL,

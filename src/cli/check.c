@@ -158,6 +158,7 @@ static bool add_all(
 {
 	facts_text(f, "weft", WEFT_VERSION);
 	facts_of_machine(f, m);
+	facts_count(f, "nodes", m->topo->n_nodes);
 	facts_line(
 		f, NULL, "{machine} {shape}, {nodes} node{nodes|s}: {_proved}");
 	add_proof(f, m, p);

@@ -19,7 +19,8 @@ static const char *source_of(
 	return row->source ? row->source : "choice";
 }
 
-/* A parameter; defaults is NULL where b itself has them. */
+/* A parameter; defaults is NULL where b itself has them, and has no rows where
+ * they are as the row says. */
 static void add_row(struct facts *f, const char *needs,
 	const struct param_block *b, const struct param_block *defaults,
 	const struct param *row)
@@ -35,8 +36,10 @@ static void add_row(struct facts *f, const char *needs,
 	param_format(b, row, text, PARAM_TEXT_MAX);
 	if (defaults)
 		facts_text(f, "value", text);
-	param_format(defaults ? defaults : b, row, text, PARAM_TEXT_MAX);
-	facts_text(f, "default", text);
+	if (!defaults || defaults->rows)
+		param_format(
+			defaults ? defaults : b, row, text, PARAM_TEXT_MAX);
+	facts_text(f, "default", defaults && !defaults->rows ? row->def : text);
 	facts_text(f, "type", param_type_name(row->type));
 	param_range(row, text, sizeof(text));
 	facts_text(f, "range", text);
@@ -72,6 +75,20 @@ static void add_load(struct facts *f, const struct load_ops *ops)
 	mem_free(b.values);
 }
 
+/* Without rows where it is a plugin's. */
+static const struct param_block *default_block(
+	const struct machine *m, const struct machine *defaults, size_t i)
+{
+	static const struct param_block none;
+
+	if (!defaults)
+		return NULL;
+	return i < defaults->n_blocks &&
+			       defaults->block[i].rows == m->block[i].rows
+		       ? &defaults->block[i]
+		       : &none;
+}
+
 /* Those of a machine that it uses. */
 static void add_machine(struct facts *f, const struct machine *m,
 	const struct machine *defaults)
@@ -79,7 +96,7 @@ static void add_machine(struct facts *f, const struct machine *m,
 	for (size_t i = 0; i < m->n_blocks; i++)
 		if (machine_uses(m, i))
 			add_rows(f, NULL, m->use[i].needs, &m->block[i],
-				defaults ? &defaults->block[i] : NULL);
+				default_block(m, defaults, i));
 }
 
 /* --- tables --- */

@@ -113,7 +113,7 @@ static const char *const usual[] = { "throughput_GBps_per_node", "time_ns",
 	"message_mean_ns", "write_GBps", "read_GBps", "latency_mean_ns",
 	"latency_p99_ns" };
 
-bool run_jobs_is_usual(const char *name)
+static bool is_usual(const char *name)
 {
 	size_t i = 0;
 
@@ -146,6 +146,7 @@ static void add_job(struct facts *f, const struct jobs_part *p,
 	facts_text(f, "name", p->name);
 	facts_text(f, "workload", p->load->ops->name);
 	facts_count(f, "nodes", p->place.n);
+	facts_print(f, "_nodes", "%u", p->place.n);
 	facts_count(f, "seed", p->load->seed);
 	facts_real(f, "start_ns", (double)p->load->begin / SIM_NS);
 	facts_of_params(f, "params", &p->keys);
@@ -158,25 +159,26 @@ static void add_job(struct facts *f, const struct jobs_part *p,
 	facts_end(f);
 }
 
-/* A figure of a job as a row; what the job is stands in its first. */
+/* What a job is stands in the first row of its figures. */
 static void add_row(struct facts *f, const struct fact *job,
-	const struct fact *figure, bool is_first)
+	const char *const *keys, const struct fact *figure, bool is_first)
 {
 	const struct fact *alone = facts_find(job, "alone");
-	double now = figure->is.real, was;
+	double now, was;
 	char text[FIGURE_NAME];
 
 	facts_group(f, NULL);
-	facts_text(f, "job", is_first ? fact_text(job, "name") : "");
-	facts_text(f, "workload", is_first ? fact_text(job, "workload") : "");
-	if (is_first)
-		facts_count(f, "nodes", facts_find(job, "nodes")->is.count);
-	else
-		facts_text(f, "nodes", "");
+	for (; *keys; keys++)
+		facts_text(f, *keys, is_first ? fact_text(job, *keys) : "");
+	if (!figure) {
+		facts_end(f);
+		return;
+	}
+	now = figure->is.real;
 	figure_title(figure->key, text);
 	facts_text(f, "figure", text);
 	figure_text(figure->key, now, text);
-	facts_text(f, "together", text);
+	facts_text(f, "value", text);
 	alone = alone ? facts_find(alone, figure->key) : NULL;
 	if (alone) {
 		was = alone->is.real;
@@ -187,12 +189,10 @@ static void add_row(struct facts *f, const struct fact *job,
 	facts_end(f);
 }
 
-static void add_rows(struct facts *f, const struct fact *job)
+void run_jobs_table(struct facts *f, const struct fact *jobs,
+	const char *const *keys, const char *columns, bool has_all)
 {
-	static const char columns[] =
-		"job|>nodes|workload|figure|>together|>alone=[{alone}]|"
-		">change=[{change_pct:+.1f} %]";
-	const struct fact *x;
+	const struct fact *job = jobs->first, *x;
 	bool is_first;
 
 	facts_list(f, "_job_figures");
@@ -200,11 +200,13 @@ static void add_rows(struct facts *f, const struct fact *job)
 		is_first = true;
 		x = facts_find(job, "results")->first;
 		for (; x; x = x->next) {
-			if (!run_jobs_is_usual(x->key))
+			if (!is_usual(x->key))
 				continue;
-			add_row(f, job, x, is_first);
+			add_row(f, job, keys, x, is_first);
 			is_first = false;
 		}
+		if (is_first && has_all)
+			add_row(f, job, keys, NULL, true);
 	}
 	facts_end(f);
 	facts_table(f, "_job_figures", columns, 0);
@@ -213,6 +215,8 @@ static void add_rows(struct facts *f, const struct fact *job)
 void run_jobs_facts(struct facts *f, const struct machine_run *r,
 	const struct batch_result *alone)
 {
+	static const char *const keys[] = { "name", "_nodes", "workload",
+		NULL };
 	const struct jobs *all = jobs_of(r->load);
 	const struct fact *list;
 	uint32_t i;
@@ -224,7 +228,10 @@ void run_jobs_facts(struct facts *f, const struct machine_run *r,
 	for (i = 0; i < all->n; i++)
 		add_job(f, &all->part[i], alone ? &alone[i] : NULL);
 	facts_end(f);
-	add_rows(f, list->first);
+	run_jobs_table(f, list, keys,
+		"job=name|>nodes=_nodes|workload|figure|>together=value|"
+		">alone=[{alone}]|>change=[{change_pct:+.1f} %]",
+		false);
 	for (i = 0; i < all->n; i++) {
 		if (all->part[i].result->ending == r->result.ending)
 			continue;

@@ -13,8 +13,11 @@
 struct batch_result *run_jobs_alone(
 	const struct cli_args *a, const struct machine_run *r, struct err *e);
 
-/* Whether a job is judged by a figure. */
-bool run_jobs_is_usual(const char *name);
+/* A table of what each job of a list is judged by; keys, NULL behind the last,
+ * are texts that say what a job is, of which there are columns.  has_all: with
+ * jobs that are judged by nothing. */
+void run_jobs_table(struct facts *f, const struct fact *jobs,
+	const char *const *keys, const char *columns, bool has_all);
 /* The key jobs; alone may be NULL. */
 void run_jobs_facts(struct facts *f, const struct machine_run *r,
 	const struct batch_result *alone);

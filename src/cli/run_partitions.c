@@ -6,8 +6,6 @@
 #include "base/mem.h"
 #include "cli/run.h"
 #include "cli/run_jobs.h"
-#include "facts/figure.h"
-#include "out/table.h"
 #include "sim/barrier.h"
 
 enum { NAME_TEXT = 96 };
@@ -45,21 +43,14 @@ struct runs {
 	const struct cli_args *args;
 	struct machine *machine;
 	struct machine_partitions list;
-	struct cli_args *own; /* [partition] */
-	struct batch_result *result; /* the same */
-	struct files *files; /* that some of them share, or NULL */
-	struct files_seat *seat; /* [partition] where there are some */
-	size_t n_done;
+	struct batch_result *result; /* [partition] */
 	bool talks;
 };
 
-static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
+static struct machine_run_setup setup_of(
+	const struct machine_partition *p, const struct cli_args *a)
 {
-	const struct runs *r = arg;
-	const struct machine_partition *p = &r->list.v[i];
-	const struct cli_args *a = &r->own[i];
-
-	*s = (struct machine_run_setup){
+	return (struct machine_run_setup){
 		.machine = a->word[0],
 		.sets = a->set,
 		.n_sets = a->n_sets,
@@ -72,208 +63,148 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 		.n_keys = p->n_keys,
 		.seed = p->seed,
 		.until = a->until,
-		.threads = 1,
+		.stop = cli_stop_flag(),
 		.routes = p->routes,
 		.n_routes = p->n_routes,
-		.files = r->seat ? &r->seat[i] : NULL,
 	};
-	return true;
 }
 
-static void on_done(void *arg, size_t i, const struct batch_result *result)
+static void on_done(void *arg, uint32_t n)
 {
-	struct runs *r = arg;
+	const struct runs *r = arg;
 	char line[64];
 
-	r->result[i] = *result;
-	r->n_done++;
-	if (r->files)
-		files_leave(r->files, (uint32_t)i);
-	snprintf(line, sizeof(line), "%zu of %u jobs", r->n_done, r->list.n);
+	snprintf(line, sizeof(line), "%u of %u jobs", n, r->list.n);
 	if (r->talks)
 		cli_progress(line);
 }
 
-/* Those who share files wait for each other, so all must run. */
-static int open_files(struct runs *r, struct batch *b, struct err *e)
+/* The first error of any, if it was not stopped. */
+static int find_error(const struct runs *r, struct err *e)
 {
 	uint32_t i;
 
-	r->files = machine_partitions_files(&r->list, r->machine, e);
-	if (!r->files)
-		return e->code ? -1 : 0;
-	r->seat = mem_alloc(r->list.n, sizeof(*r->seat));
+	if (atomic_load(cli_stop_flag()))
+		return err_set_code(
+			e, EXIT_STOPPED, "stopped before all jobs ended");
 	for (i = 0; i < r->list.n; i++)
-		r->seat[i] = (struct files_seat){ .files = r->files,
-			.is_shared = true,
-			.member = i,
-			.begin = r->list.v[i].begin };
-	if (b->at_a_time < r->list.n)
-		b->at_a_time = r->list.n;
+		if (r->result[i].e.code)
+			return err_set_code(e, r->result[i].e.code,
+				"job %s: %.400s", r->list.v[i].name,
+				r->result[i].e.text);
 	return 0;
 }
 
 static int perform(struct runs *r, struct err *e)
 {
 	const struct cli_args *a = r->args;
-	struct batch b = {
-		.setup = set_up,
+	uint32_t n = r->list.n, i;
+	struct cli_args *own = mem_alloc(n, sizeof(*own));
+	struct machine_run_setup *setup = mem_alloc(n, sizeof(*setup));
+	const struct machine_partitions_run how = {
+		.list = &r->list,
+		.machine = r->machine,
+		.setup = setup,
+		.result = r->result = mem_alloc(n, sizeof(*r->result)),
+		.threads = a->threads ? a->threads : barrier_cpus(),
 		.on_done = on_done,
 		.arg = r,
-		.n = r->list.n,
-		.at_a_time = a->threads ? a->threads : barrier_cpus(),
-		.stop = cli_stop_flag(),
 	};
-	uint32_t i;
-	int code;
 
-	r->own = mem_alloc(r->list.n, sizeof(*r->own));
-	r->result = mem_alloc(r->list.n, sizeof(*r->result));
-	for (i = 0; i < r->list.n; i++)
-		if (partitions_args(a, &r->list.v[i], &r->own[i], e))
-			return -1;
-	if (open_files(r, &b, e))
-		return -1;
-	code = batch_run(&b, e);
+	for (i = 0; i < n && !e->code; i++) {
+		partitions_args(a, &r->list.v[i], &own[i], e);
+		setup[i] = setup_of(&r->list.v[i], &own[i]);
+	}
+	cli_guard_exit(true);
+	if (!e->code && !machine_partitions_run(&how, e))
+		find_error(r, e);
+	cli_guard_exit(false);
 	if (r->talks)
 		cli_progress(NULL);
-	if (code > 0)
-		err_set_code(e, EXIT_STOPPED, "stopped before all jobs ended");
-	for (i = 0; i < r->list.n && !e->code; i++)
-		if (r->result[i].e.code)
-			err_set_code(e, r->result[i].e.code, "job %s: %.400s",
-				r->list.v[i].name, r->result[i].e.text);
+	mem_free(own);
+	mem_free(setup);
 	return e->code ? -1 : 0;
 }
 
 /* --- telling --- */
 
-static void add_rows(struct table *t, const struct machine_partition *p,
-	const struct batch_result *r)
+static void add_numbers(
+	struct facts *f, const char *key, const uint32_t *v, uint32_t n)
 {
-	char where[NAME_TEXT], digest[24], title[FIGURE_NAME];
-	char value[FIGURE_TEXT];
-	const char *cells[] = { p->name, where, p->cut.joined, p->workload, "-",
-		"-", digest };
-	const size_t n_cells = sizeof(cells) / sizeof(cells[0]);
-	bool is_first = true;
 	uint32_t i;
+
+	facts_list(f, key);
+	for (i = 0; i < n; i++)
+		facts_count(f, NULL, v[i]);
+	facts_end(f);
+}
+
+void partitions_facts(struct facts *f, const struct machine_partition *p)
+{
+	char where[NAME_TEXT];
 
 	machine_partition_name(p, where, sizeof(where));
-	snprintf(digest, sizeof(digest), "%016" PRIx64, r->digest);
-	for (i = 0; i < r->n_figures; i++) {
-		if (!run_jobs_is_usual(r->figure[i].name))
-			continue;
-		figure_title(r->figure[i].name, title);
-		figure_text(r->figure[i].name, r->figure[i].value, value);
-		cells[4] = title;
-		cells[5] = value;
-		table_add(t, cells);
-		if (is_first)
-			for (size_t k = 0; k < n_cells; k++)
-				cells[k] = "";
-		is_first = false;
-	}
-	if (is_first)
-		table_add(t, cells);
+	facts_text(f, "name", p->name);
+	add_numbers(f, "at", p->from, p->n_dims);
+	add_numbers(f, "shape", p->size, p->n_dims);
+	facts_text(f, "_where", where);
+	facts_text(f, "torus", p->cut.joined);
+	facts_text(f, "workload", p->workload);
 }
 
-static void print_text(const struct runs *r, FILE *f)
-{
-	static const struct table_column columns[] = { { "job", false },
-		{ "partition", false }, { "torus", false },
-		{ "workload", false }, { "figure", false }, { "value", true },
-		{ "digest", false } };
-	char shape[PARAM_TEXT_MAX];
-	struct table t;
-	uint32_t i;
-
-	machine_shape(r->machine, shape, sizeof(shape));
-	fprintf(f, "%s %s: %u partition%s\n", r->machine->header.name, shape,
-		r->list.n, cli_s(r->list.n));
-	table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
-	for (i = 0; i < r->list.n; i++)
-		add_rows(&t, &r->list.v[i], &r->result[i]);
-	table_print(&t, f, 0, false);
-	table_fini(&t);
-	for (i = 0; i < r->list.n; i++)
-		if (r->result[i].ending != LOAD_FINISHED)
-			fprintf(f, "job %s: %s\n", r->list.v[i].name,
-				run_ending_name(r->result[i].ending));
-}
-
-static void json_numbers(
-	struct json *j, const char *key, const uint32_t *v, uint32_t n)
-{
-	uint32_t i;
-
-	json_array(j, key);
-	for (i = 0; i < n; i++)
-		json_count(j, NULL, v[i]);
-	json_end(j, ']');
-}
-
-void partitions_json(struct json *j, const struct machine_partition *p)
-{
-	json_text(j, "name", p->name);
-	json_numbers(j, "at", p->from, p->n_dims);
-	json_numbers(j, "shape", p->size, p->n_dims);
-	json_text(j, "torus", p->cut.joined);
-	json_text(j, "workload", p->workload);
-}
-
-static void json_job(struct json *j, const struct machine_partition *p,
+static void add_job(struct facts *f, const struct machine_partition *p,
 	const struct batch_result *r)
 {
-	char digest[24];
 	uint32_t i;
 
-	json_object(j, NULL);
-	partitions_json(j, p);
-	json_count(j, "seed", p->seed);
-	json_real(j, "start_ns", (double)p->begin / SIM_NS);
-	json_text(j, "ending", run_ending_name(r->ending));
-	snprintf(digest, sizeof(digest), "%016" PRIx64, r->digest);
-	json_text(j, "digest", digest);
-	json_object(j, "results");
+	facts_group(f, NULL);
+	partitions_facts(f, p);
+	facts_count(f, "seed", p->seed);
+	facts_real(f, "start_ns", (double)p->begin / SIM_NS);
+	facts_text(f, "ending", run_ending_name(r->ending));
+	facts_print(f, "digest", "%016" PRIx64, r->digest);
+	facts_group(f, "results");
 	for (i = 0; i < r->n_figures; i++)
-		json_real(j, r->figure[i].name, r->figure[i].value);
-	json_end(j, '}');
-	json_end(j, '}');
+		facts_real(f, r->figure[i].name, r->figure[i].value);
+	facts_end(f);
+	facts_end(f);
 }
 
-static void print_json(const struct runs *r, FILE *f)
+static void add_all(struct facts *f, const struct runs *r)
 {
-	char shape[PARAM_TEXT_MAX];
-	struct json j;
+	static const char *const keys[] = { "name", "_where", "torus",
+		"workload", "digest", NULL };
+	const struct fact *jobs;
 	uint32_t i;
 
-	machine_shape(r->machine, shape, sizeof(shape));
-	json_init(&j, f);
-	json_object(&j, NULL);
-	json_text(&j, "weft", WEFT_VERSION);
-	json_text(&j, "machine", r->machine->header.name);
-	json_text(&j, "shape", shape);
-	json_array(&j, "jobs");
+	facts_text(f, "weft", WEFT_VERSION);
+	facts_of_machine(f, r->machine);
+	facts_count(f, "_n", r->list.n);
+	facts_line(f, NULL, "{machine} {shape}: {_n} partition{_n|s}");
+	jobs = facts_list(f, "jobs");
 	for (i = 0; i < r->list.n; i++)
-		json_job(&j, &r->list.v[i], &r->result[i]);
-	json_end(&j, ']');
-	json_end(&j, '}');
+		add_job(f, &r->list.v[i], &r->result[i]);
+	facts_end(f);
+	run_jobs_table(f, jobs, keys,
+		"job=name|partition=_where|torus|workload|figure=[{figure}]|"
+		">value=[{value}]|digest",
+		true);
+	for (i = 0; i < r->list.n; i++)
+		if (r->result[i].ending != LOAD_FINISHED)
+			facts_say(f, NULL, "job %s: %s", r->list.v[i].name,
+				run_ending_name(r->result[i].ending));
 }
 
 /* The worst of all. */
 static int tell(const struct runs *r, struct err *e)
 {
-	struct cli_out out;
+	struct facts f;
 	uint32_t i;
 	int code = 0;
 
-	cli_out_open(&out);
-	if (r->args->is_json)
-		print_json(r, out.file);
-	else
-		print_text(r, out.file);
-	if (cli_out_close(&out, e))
+	facts_init(&f);
+	add_all(&f, r);
+	if (cli_tell(r->args, &f, CLI_PLAIN, e))
 		return -1;
 	for (i = 0; i < r->list.n; i++) {
 		int own = run_ending_code(r->result[i].ending);
@@ -324,10 +255,7 @@ int run_partitions(const struct cli_args *a, struct machine **shared,
 	*is_done = code || r.list.n;
 	if (!code && r.list.n)
 		code = check_options(a, e) || perform(&r, e) ? -1 : tell(&r, e);
-	mem_free(r.own);
 	mem_free(r.result);
-	mem_free(r.seat);
-	files_free(r.files);
 	machine_partitions_free(&r.list);
 	if (*is_done)
 		machine_free(r.machine);

@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "machine/machine.h"
 #include "machine/partitions.h"
-#include "out/json.h"
+#include "facts/facts.h"
 
 /* The jobs of a command line that names a file of them; none, which is no
  * error, where it names none or they share the machine. */
@@ -21,7 +21,7 @@ int partitions_args(const struct cli_args *a, const struct machine_partition *p,
 int run_partitions(const struct cli_args *a, struct machine **shared,
 	bool *is_done, struct err *e);
 
-/* Where it is, and what runs there; inside an object. */
-void partitions_json(struct json *j, const struct machine_partition *p);
+/* Where it is, and what runs there, added to the open group. */
+void partitions_facts(struct facts *f, const struct machine_partition *p);
 
 #endif

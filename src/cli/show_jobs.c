@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "cli/run_partitions.h"
-#include "out/table.h"
 
 static const char *const surfaces[] = {
 	[SURFACE_RESET] = "reset",
@@ -99,143 +98,88 @@ static bool name_sharers(const struct units *u, const struct machine *m,
 	return of > 1;
 }
 
-/* --- text --- */
+/* --- telling --- */
 
-static void add_unit(const struct units *u, const uint32_t *at, struct table *t)
+/* Whether links that leave a unit by a port have a surface. */
+static bool leaves(const struct units *u, uint32_t port)
 {
-	char text[TABLE_MAX_COLUMNS][128];
-	const char *cells[TABLE_MAX_COLUMNS];
-	uint32_t i, n = 2;
-
-	name_unit(u, at, text[0], sizeof(text[0]));
-	name_jobs(u, at, text[1], sizeof(text[1]));
-	for (i = 0; i < u->n_dims; i++) {
-		if (!(u->cut->leaving >> i & 1))
-			continue;
-		snprintf(text[n++], sizeof(text[0]), "%s",
-			surface(u, at, i, false));
-		snprintf(text[n++], sizeof(text[0]), "%s",
-			surface(u, at, i, true));
-	}
-	for (i = 0; i < n; i++)
-		cells[i] = text[i];
-	table_add(t, cells);
+	return u->cut->leaving >> port / 2 & 1;
 }
 
-static void show_units(const struct units *u, const struct machine *m, FILE *f)
-{
-	struct table_column columns[TABLE_MAX_COLUMNS] = { { u->cut->unit, 0 },
-		{ "job", 0 } };
-	char head[TABLE_MAX_COLUMNS][16];
-	uint32_t at[TOPO_MAX_DIMS] = { 0 }, i, n = 2;
-	struct table t;
-
-	for (i = 0; i < 2 * u->n_dims; i++) {
-		if (!(u->cut->leaving >> i / 2 & 1))
-			continue;
-		/* downwards first */
-		m->topo->ops->name_port(
-			m->topo, 0, i ^ 1, head[n], sizeof(head[n]));
-		columns[n].head = head[n];
-		n++;
-	}
-	table_init(&t, columns, n);
-	do
-		add_unit(u, at, &t);
-	while (next_unit(u, at));
-	table_print(&t, f, 0, false);
-	table_fini(&t);
-}
-
-static void show_partitions(const struct machine_partitions *list, FILE *f)
-{
-	static const struct table_column columns[] = { { "job", false },
-		{ "partition", false }, { "torus", false },
-		{ "workload", false } };
-	char where[96];
-	struct table t;
-	uint32_t i;
-
-	table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
-	for (i = 0; i < list->n; i++) {
-		const struct machine_partition *p = &list->v[i];
-		const char *cells[] = { p->name, where, p->cut.joined,
-			p->workload };
-
-		machine_partition_name(p, where, sizeof(where));
-		table_add(&t, cells);
-	}
-	table_print(&t, f, 0, false);
-	table_fini(&t);
-}
-
-static void show_sharers(
-	const struct units *u, const struct machine *m, FILE *f)
-{
-	char text[256];
-	uint32_t io;
-
-	for (io = 0; io < m->topo->n_io; io++)
-		if (name_sharers(u, m, io, text, sizeof(text)))
-			fprintf(f, "IO node %u is shared by %s\n", io, text);
-}
-
-/* --- JSON --- */
-
-static void json_unit(struct json *j, const struct units *u,
+static void add_unit(struct facts *f, const struct units *u,
 	const struct machine *m, const uint32_t *at)
 {
 	char text[128];
 	uint32_t i;
 
-	json_object(j, NULL);
+	facts_group(f, NULL);
 	name_unit(u, at, text, sizeof(text));
-	json_text(j, "at", text);
+	facts_text(f, "at", text);
 	name_jobs(u, at, text, sizeof(text));
-	json_text(j, "jobs", text);
+	facts_text(f, "jobs", text);
 	for (i = 0; i < 2 * u->n_dims; i++) {
-		if (!(u->cut->leaving >> i / 2 & 1))
+		if (!leaves(u, i))
 			continue;
+		/* downwards first */
 		m->topo->ops->name_port(m->topo, 0, i ^ 1, text, sizeof(text));
-		json_text(j, text, surface(u, at, i / 2, i & 1));
+		facts_text(f, text, surface(u, at, i / 2, i & 1));
 	}
-	json_end(j, '}');
+	facts_end(f);
 }
 
-static void json_units(const struct units *u, const struct machine *m, FILE *f)
+static void add_units(
+	struct facts *f, const struct units *u, const struct machine *m)
 {
+	char columns[256], name[16];
 	uint32_t at[TOPO_MAX_DIMS] = { 0 }, i;
-	struct json j;
+	size_t n;
 
-	json_init(&j, f);
-	json_object(&j, NULL);
-	json_text(&j, "weft", WEFT_VERSION);
-	json_text(&j, "machine", m->header.name);
-	json_array(&j, "jobs");
-	for (i = 0; i < u->list->n; i++) {
-		json_object(&j, NULL);
-		partitions_json(&j, &u->list->v[i]);
-		json_end(&j, '}');
+	n = (size_t)snprintf(
+		columns, sizeof(columns), "%s=at|job=jobs", u->cut->unit);
+	for (i = 0; i < 2 * u->n_dims && n < sizeof(columns); i++) {
+		if (!leaves(u, i))
+			continue;
+		m->topo->ops->name_port(m->topo, 0, i ^ 1, name, sizeof(name));
+		n += (size_t)snprintf(
+			columns + n, sizeof(columns) - n, "|%s", name);
 	}
-	json_end(&j, ']');
-	json_array(&j, "units");
+	facts_list(f, "units");
 	do
-		json_unit(&j, u, m, at);
+		add_unit(f, u, m, at);
 	while (next_unit(u, at));
-	json_end(&j, ']');
-	json_array(&j, "shared_io");
-	for (i = 0; i < m->topo->n_io; i++) {
-		char text[256];
+	facts_end(f);
+	facts_table(f, "units", columns, 0);
+}
 
+static void add_all(
+	struct facts *f, const struct units *u, const struct machine *m)
+{
+	char text[256];
+	uint32_t i;
+
+	facts_text(f, "weft", WEFT_VERSION);
+	facts_text(f, "machine", m->header.name);
+	facts_list(f, "jobs");
+	for (i = 0; i < u->list->n; i++) {
+		facts_group(f, NULL);
+		partitions_facts(f, &u->list->v[i]);
+		facts_end(f);
+	}
+	facts_end(f);
+	facts_table(f, "jobs", "job=name|partition=_where|torus|workload", 0);
+	facts_line(f, NULL, "");
+	add_units(f, u, m);
+	facts_list(f, "shared_io");
+	for (i = 0; i < m->topo->n_io; i++) {
 		if (!name_sharers(u, m, i, text, sizeof(text)))
 			continue;
-		json_object(&j, NULL);
-		json_count(&j, "io", i);
-		json_text(&j, "jobs", text);
-		json_end(&j, '}');
+		facts_group(f, NULL);
+		facts_count(f, "io", i);
+		facts_text(f, "jobs", text);
+		facts_end(f);
 	}
-	json_end(&j, ']');
-	json_end(&j, '}');
+	facts_end(f);
+	facts_each(f, "shared_io", 0, NULL, "IO node {io} is shared by {jobs}");
 }
 
 int show_jobs(const struct cli_args *a, const struct machine *m, FILE *f,
@@ -243,6 +187,7 @@ int show_jobs(const struct cli_args *a, const struct machine *m, FILE *f,
 {
 	struct machine_partitions list;
 	struct units u = { .list = &list };
+	struct facts all;
 	int code = partitions_of(a, m, &list, e);
 
 	if (!code && !list.n)
@@ -251,14 +196,10 @@ int show_jobs(const struct cli_args *a, const struct machine *m, FILE *f,
 	if (!code) {
 		u.cut = &list.v[0].cut;
 		u.n_dims = m->topo->ops->grid(m->topo, u.grid);
-		if (a->is_json) {
-			json_units(&u, m, f);
-		} else {
-			show_partitions(&list, f);
-			fputc('\n', f);
-			show_units(&u, m, f);
-			show_sharers(&u, m, f);
-		}
+		facts_init(&all);
+		add_all(&all, &u, m);
+		cli_write(a, &all, CLI_PLAIN, f);
+		facts_fini(&all);
 	}
 	machine_partitions_free(&list);
 	return code;

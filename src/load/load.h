@@ -176,6 +176,25 @@ extern const struct load_ops *const load_registry[];
 
 /* --- a run --- */
 
+/* How far it has come. */
+struct load_course {
+	struct load *load;
+	struct load_result *result;
+	/* When to ask it, to look for stalls, to let others look; and to
+	 * pause. */
+	sim_time until, look, sample, pause;
+	bool has_begun, is_over;
+};
+
+/*
+ * For runs that keep time with others: it goes on until some time, and pauses
+ * there (0), unless it is over (1) or has failed (-1).  load_end() audits the
+ * network of one that is over.
+ */
+void load_begin(struct load_course *c, struct load *l, struct load_result *r);
+int load_go(struct load_course *c, sim_time pause, struct err *e);
+int load_end(struct load_course *c, struct err *e);
+
 /* Runs it to its end, and audits the network. */
 int load_run(struct load *l, struct load_result *r, struct err *e);
 

@@ -21,8 +21,14 @@ enum facts_place {
 	FACTS_AT_BUDGET,
 };
 
-/* The keys weft, machine, shape and nodes, of which it has so many. */
+/* The keys machine and shape. */
 void facts_of_machine(struct facts *f, const struct machine *m);
+
+/* The name of a site, or of a port of it. */
+void facts_site(
+	struct facts *f, const char *key, const struct topo *t, router_id r);
+void facts_port(struct facts *f, const char *key, const struct topo *t,
+	router_id r, port_id p);
 
 /* Parameters with their values, as texts. */
 void facts_of_params(

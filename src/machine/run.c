@@ -370,26 +370,40 @@ int machine_run_open(
 	return -1;
 }
 
-int machine_run_perform(struct machine_run *r, struct err *e)
+static void note_result(struct machine_run *r)
 {
-	double start = machine_clock(), cpu = machine_cpu();
-	int failed;
-
-	r->is_performed = true;
-	failed = load_run(r->load, &r->result, e);
-	if (!failed && r->result.ending == LOAD_FINISHED)
-		failed = parts_audit(&r->system->parts, e);
-	r->wall_s = machine_clock() - start;
-	r->cpu_s = machine_cpu() - cpu;
-	if (failed)
-		return -1;
+	r->wall_s = machine_clock() - r->wall_s;
+	r->cpu_s = machine_cpu() - r->cpu_s;
 	r->digest = load_digest(r->load);
 	r->hops = net_total(r->system->net).hops;
 	r->delivered_hops = r->hops - net_hops_inside(r->system->net);
 	r->packets = net_total(r->system->net).delivered;
 	r->events = sim_n_events(r->system->net->sim);
 	r->memory = system_memory(r->system);
-	return 0;
+}
+
+int machine_run_go(struct machine_run *r, sim_time pause, struct err *e)
+{
+	int code;
+
+	if (!r->is_performed) {
+		r->is_performed = true;
+		r->wall_s = machine_clock();
+		r->cpu_s = machine_cpu();
+		load_begin(&r->course, r->load, &r->result);
+	}
+	code = load_go(&r->course, pause, e);
+	if (code <= 0)
+		return code;
+	if (load_end(&r->course, e))
+		return -1;
+	note_result(r);
+	return 1;
+}
+
+int machine_run_perform(struct machine_run *r, struct err *e)
+{
+	return machine_run_go(r, SIM_NEVER, e) < 0 ? -1 : 0;
 }
 
 void machine_run_close(struct machine_run *r)

@@ -11,24 +11,16 @@
 #include "record/read.h"
 #include "record/tables.h"
 
-static void put_meta(
-	struct db *d, const char *key, const char *value, struct err *e)
-{
-	row_put_meta(d,
-		&(struct row_meta){ .key = key, .value = { .text = value } },
-		e);
-}
-
 static int begin(struct db *d, const struct curves_about *a, struct err *e)
 {
 	size_t i;
 
 	if (tables_create(d, IN_SWEEPS, e))
 		return -1;
-	put_meta(d, "kind", "sweep", e);
-	put_meta(d, "what", a->what, e);
-	put_meta(d, "command", a->command, e);
-	put_meta(d, "weft", WEFT_VERSION, e);
+	record_put_text(d, "kind", "sweep", e);
+	record_put_text(d, "what", a->what, e);
+	record_put_text(d, "command", a->command, e);
+	record_put_text(d, "weft", WEFT_VERSION, e);
 	for (i = 0; i < a->n_machines; i++)
 		if (a->machines[i])
 			record_params_write(d, a->machines[i]->header.name,
@@ -39,22 +31,20 @@ static int begin(struct db *d, const struct curves_about *a, struct err *e)
 /* A point that is run now must be comparable with those that are there. */
 static int check_inputs(struct db *d, struct err *e)
 {
-	struct record_inputs in = { NULL, 0 };
+	struct db_query *q = row_select(d, TABLE_input, "", e);
 	char hash[INPUT_HASH];
-	size_t i;
+	struct row_input row;
 
-	record_inputs_read(&in, d, e);
-	for (i = 0; i < in.n && !e->code; i++) {
-		record_hash_file(in.of[i].path, hash);
-		if (strcmp(hash, in.of[i].hash) != 0)
+	while (row_next_input(q, &row)) {
+		record_hash_file(row.path, hash);
+		if (strcmp(hash, row.hash) != 0)
 			err_set(e,
 				"%s: the sweep cannot go on: %.40s %.200s %s; "
 				"take another file",
-				db_path(d), in.of[i].kind, in.of[i].path,
+				db_path(d), row.kind, row.path,
 				*hash ? "has changed" : "is gone");
 	}
-	record_inputs_free(&in);
-	return e->code ? -1 : 0;
+	return db_finish(q);
 }
 
 static int check_same(struct db *d, const struct curves_about *a, struct err *e)

@@ -20,6 +20,15 @@ char *record_meta(struct db *d, const char *key, struct err *e)
 	return value;
 }
 
+void record_put_text(
+	struct db *d, const char *key, const char *value, struct err *e)
+{
+	row_put_meta(d,
+		&(struct row_meta){
+			.key = key, .value = { .text = value ? value : "" } },
+		e);
+}
+
 int record_is_sweep(struct db *d, struct err *e)
 {
 	bool is = !strcmp(record_meta(d, "kind", e), "sweep");

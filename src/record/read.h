@@ -8,6 +8,10 @@
 /* A value of the table meta, until the file is closed; "" where it has none. */
 char *record_meta(struct db *d, const char *key, struct err *e);
 
+/* Writes one; NULL is "". */
+void record_put_text(
+	struct db *d, const char *key, const char *value, struct err *e);
+
 /* Whether a file is one of a sweep: 1, 0, or -1 with the error. */
 int record_is_sweep(struct db *d, struct err *e);
 /* Opens the file of one run. */

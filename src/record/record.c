@@ -33,15 +33,6 @@ struct record {
 
 /* --- what is known before --- */
 
-static void put_text(
-	struct db *d, const char *key, const char *value, struct err *e)
-{
-	row_put_meta(d,
-		&(struct row_meta){
-			.key = key, .value = { .text = value ? value : "" } },
-		e);
-}
-
 static void put_number(
 	struct db *d, const char *key, int64_t value, struct err *e)
 {
@@ -56,7 +47,7 @@ static void put_hash(
 	char text[24];
 
 	snprintf(text, sizeof(text), "%016" PRIx64, value);
-	put_text(d, key, text, e);
+	record_put_text(d, key, text, e);
 }
 
 /* All of a file, or "" where it cannot be read. */
@@ -78,7 +69,7 @@ static void put_file(
 {
 	char *text = read_text(path);
 
-	put_text(d, key, text, e);
+	record_put_text(d, key, text, e);
 	mem_free(text);
 }
 
@@ -109,27 +100,27 @@ static void put_setup(struct db *d, const struct machine_run *r,
 	char shape[PARAM_TEXT_MAX];
 
 	machine_shape(r->machine, shape, sizeof(shape));
-	put_text(d, "weft", WEFT_VERSION, e);
-	put_text(d, "ending", "stopped", e);
-	put_text(d, "command", command, e);
-	put_text(d, "machine", s->machine, e);
-	put_text(d, "machine_name", r->machine->header.name, e);
+	record_put_text(d, "weft", WEFT_VERSION, e);
+	record_put_text(d, "ending", "stopped", e);
+	record_put_text(d, "command", command, e);
+	record_put_text(d, "machine", s->machine, e);
+	record_put_text(d, "machine_name", r->machine->header.name, e);
 	put_file(d, "machine_file", r->machine->path, e);
-	put_text(d, "topology", r->machine->topo->ops->name, e);
-	put_text(d, "shape", shape, e);
-	put_text(d, "shape_given", s->shape, e);
-	put_text(d, "faults", s->faults, e);
+	record_put_text(d, "topology", r->machine->topo->ops->name, e);
+	record_put_text(d, "shape", shape, e);
+	record_put_text(d, "shape_given", s->shape, e);
+	record_put_text(d, "faults", s->faults, e);
 	put_file(d, "faults_file", s->faults, e);
-	put_text(d, "workload",
+	record_put_text(d, "workload",
 		s->load_arg && !s->program ? s->workload : r->load->ops->name,
 		e);
-	put_text(d, "jobs", s->jobs, e);
+	record_put_text(d, "jobs", s->jobs, e);
 	put_file(d, "jobs_file", s->jobs, e);
 	put_number(d, "nodes", r->system->net->n_nodes, e);
 	put_number(d, "seed", (int64_t)s->seed, e);
 	put_number(d, "until_ps", s->until, e);
 	put_number(d, "threads", r->threads, e);
-	put_text(d, "program", s->program, e);
+	record_put_text(d, "program", s->program, e);
 	put_arguments(d, "plugin", s->plugins, s->n_plugins, e);
 	put_arguments(d, "set", s->sets, s->n_sets, e);
 	put_arguments(d, "key", s->keys, s->n_keys, e);
@@ -360,13 +351,13 @@ static int put_result(struct record *k, const char *ending, struct err *e)
 		put_causes(k, e);
 	if (k->messages)
 		put_messages(k, e);
-	put_text(k->db, "via", r->result.via, e);
-	put_text(k->db, "cycle", r->result.knot, e);
+	record_put_text(k->db, "via", r->result.via, e);
+	record_put_text(k->db, "cycle", r->result.knot, e);
 	put_hash(k->db, "digest", r->digest, e);
 	put_number(k->db, "end_ps", r->result.end, e);
 	put_number(k->db, "packets", (int64_t)r->packets, e);
 	put_number(k->db, "packet_hops", (int64_t)r->hops, e);
-	put_text(k->db, "ending", ending, e);
+	record_put_text(k->db, "ending", ending, e);
 	return e->code ? -1 : 0;
 }
 
@@ -388,6 +379,6 @@ void record_fail(struct record *k, const char *why)
 
 	if (k->n % SAMPLES_PER_BATCH)
 		db_do(k->db, "COMMIT", &e);
-	put_text(k->db, "ending", "failed", &e);
-	put_text(k->db, "error", why, &e);
+	record_put_text(k->db, "ending", "failed", &e);
+	record_put_text(k->db, "error", why, &e);
 }

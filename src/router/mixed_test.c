@@ -11,100 +11,10 @@
 #include "link/link_testing.h"
 #include "net/use.h"
 #include "router/direct/direct.h"
+#include "router/star_testing.h"
 #include "testing/testing.h"
 
 enum { NODES = 40, SWITCH = NODES, HOLDS = 3 /* packets */, SENT = 50 };
-
-/* --- a star, and the only routes that it has --- */
-
-static struct topo_end star_peer(const struct topo *t, router_id r, port_id p)
-{
-	(void)t;
-	if (r == SWITCH)
-		return (struct topo_end){ p, 0 };
-	return p ? (struct topo_end){ .router = NO_ROUTER }
-		 : (struct topo_end){ SWITCH, r };
-}
-
-static uint32_t star_wire(const struct topo *t, router_id r, port_id p)
-{
-	(void)t;
-	(void)r;
-	(void)p;
-	return 0;
-}
-
-static router_id star_home(const struct topo *t, router_id r)
-{
-	(void)t;
-	return r == SWITCH ? 0 : r;
-}
-
-static void star_name(
-	const struct topo *t, router_id r, char *text, size_t size)
-{
-	(void)t;
-	snprintf(text, size, "%u", r);
-}
-
-static void star_name_port(
-	const struct topo *t, router_id r, port_id p, char *text, size_t size)
-{
-	(void)t;
-	(void)r;
-	snprintf(text, size, "%u", p);
-}
-
-static const struct topo_ops star_ops = {
-	.name = "star",
-	.peer = star_peer,
-	.wire = star_wire,
-	.home = star_home,
-	.name_router = star_name,
-	.name_port = star_name_port,
-};
-
-static const struct topo star = {
-	.ops = &star_ops,
-	.n_nodes = NODES,
-	.n_routers = NODES + 1,
-	.n_ports = NODES,
-	.node_ports = 1,
-	.n_wires = 1,
-	.wire = { { .name = "wire", .latency = 50000, .logic = 20000 } },
-};
-
-static void start(const struct route *r, struct packet *p)
-{
-	(void)r;
-	p->way = 0;
-}
-
-static struct route_step next(
-	const struct route *r, struct packet *p, router_id at, port_id in)
-{
-	port_id port = at == SWITCH ? p->dst : 0;
-
-	(void)r;
-	(void)in;
-	if (at == p->dst)
-		return (struct route_step){ .escape = PACKET_NO_PORT };
-	return (struct route_step){
-		.ports = (port_mask)1 << port,
-		.escape = port,
-		.is_ordered = true,
-	};
-}
-
-static const char *const names[] = { "only" };
-
-static const struct route_ops route_ops = {
-	.name = "star",
-	.channels = names,
-	.n_channels = 1,
-	.start = start,
-	.next = next,
-};
 
 /* --- the switch --- */
 
@@ -331,7 +241,7 @@ static const struct router_calls toy_calls = {
 
 static const struct router_ops toy_ops = {
 	.name = "toy",
-	.channels = names,
+	.channels = (const char *const[]){ "only" },
 	.n_channels = 1,
 	.check = toy_check,
 	.site_bytes = toy_site_bytes,
@@ -353,7 +263,7 @@ static const struct router_ops toy_ops = {
 /* --- traffic --- */
 
 struct world {
-	struct route route;
+	struct star star;
 	struct link_params link;
 	struct net_params router;
 	struct net *net;
@@ -413,15 +323,14 @@ static const struct net_client_ops client = {
 
 static void setup(struct world *x, struct net_setup *s)
 {
-
-	x->route = (struct route){ .ops = &route_ops, .topo = &star };
+	star_init(&x->star, NODES, 1, 0, 1);
 	net_params_defaults(&x->router);
 	x->link = link_test_defaults();
 	x->router.kind = &direct_ops;
 	x->router.switches = &toy_ops;
 	*s = (struct net_setup){
-		.topo = &star,
-		.route = &x->route,
+		.topo = &x->star.topo,
+		.route = &x->star.route,
 		.link = &x->link,
 		.router = &x->router,
 		.client = &client,

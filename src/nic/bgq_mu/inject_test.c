@@ -114,7 +114,7 @@ static void receive_class(void *arg)
 	}
 }
 
-/* BGQ-F18 */
+/* BGQ-F18, BGQ-F104 */
 static void fifos_are_split_by_class(void **state)
 {
 	/* packets that go in the plus direction come in by the minus port */
@@ -345,6 +345,7 @@ static void check_copy(void)
 	nic_testing_fini(&m);
 }
 
+/* Also BGQ-F114: local copies take no link. */
 static void bgq_f22_loopback_fifos_copy_within_a_node(void **state)
 {
 	(void)state;

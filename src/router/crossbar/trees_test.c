@@ -1,4 +1,4 @@
-/* Switches of many ports, in fat trees with a bare network on top. */
+/* Crossbars of many ports, in fat trees with a bare network on top. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,6 @@ struct world {
 	uint32_t bytes;
 	uint32_t (*to)(uint32_t src, uint32_t i);
 	uint32_t sent[MOST], got[MOST];
-	uint32_t from[MOST]; /* got by node 0, by source */
 	sim_time last; /* arrival of a tail */
 };
 
@@ -71,8 +70,6 @@ static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	(void)t;
 	assert_int_equal(p->dst, s);
 	x->got[s]++;
-	if (!s)
-		x->from[p->src]++;
 	if (n->n_workers == 1)
 		x->last = tail > x->last ? tail : x->last;
 	packet_give(n->pool, w->id, id);
@@ -190,72 +187,6 @@ static void every_packet_arrives_in_trees_of_any_radix(void **state)
 	}
 }
 
-/* From node 1 to node 0, and to one in another subtree. */
-static void a_packet_alone_takes_its_wires_and_one_serialisation(void **state)
-{
-	static const char *const spread[] = { "source", "adaptive" };
-	uint32_t i, way;
-
-	(void)state;
-	for (i = 0; i < 4; i++) {
-		struct world x = { .n_sent = 1, .bytes = 512, .to = to_first };
-		uint32_t src = i / 2 ? 399 : 1;
-		sim_time want;
-
-		make(&x, "20", spread[i % 2], 1);
-		want = link_ser(&x.net->link, 512);
-		for (way = 0; way < (i / 2 ? 4 : 2); way++)
-			want += x.machine->topo->wire[way].latency;
-		start(&x, src, src + 1);
-		sim_run(x.net->sim, SIM_NEVER);
-		assert_int_equal(x.last, want);
-		drop(&x);
-	}
-}
-
-/* Nodes 1 to 20 are at one switch but for the last. */
-static void inputs_that_want_one_output_have_it_in_turn(void **state)
-{
-	struct world x = { .n_sent = 1000, .bytes = 512, .to = to_first };
-	uint32_t i, least = UINT32_MAX, most = 0;
-
-	(void)state;
-	make(&x, "20", "source", 1);
-	start(&x, 1, 20);
-	sim_run(x.net->sim, 500 * link_ser(&x.net->link, 512));
-	for (i = 1; i < 20; i++) {
-		least = x.from[i] < least ? x.from[i] : least;
-		most = x.from[i] > most ? x.from[i] : most;
-	}
-	assert_true(least > 20 && most <= least + 1);
-	drop(&x);
-}
-
-static uint32_t hot_or_own(uint32_t src, uint32_t i)
-{
-	return src == 19 && i % 2 ? 18 : 0;
-}
-
-/*
- * Node 19 sends in turn to node 0, which 18 others send to, and to node 18,
- * which nobody does.  What waits for node 0 fills its buffer, but the way to
- * node 18 is its own.
- */
-static void what_waits_for_one_output_is_passed_by_others(void **state)
-{
-	struct world x = { .n_sent = 8, .bytes = 512, .to = hot_or_own };
-
-	(void)state;
-	make(&x, "20", "source", 1);
-	start(&x, 1, 18);
-	start(&x, 19, 20);
-	/* its eight packets come one behind the other, and no more pass */
-	sim_run(x.net->sim, 12 * link_ser(&x.net->link, 512));
-	assert_int_equal(x.got[18], 4);
-	assert_in_range(x.from[19], 0, 2);
-	drop(&x);
-}
-
 static uint32_t across(uint32_t src, uint32_t i)
 {
 	(void)i;
@@ -325,10 +256,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_packet_arrives_in_trees_of_any_radix),
-		cmocka_unit_test(
-			a_packet_alone_takes_its_wires_and_one_serialisation),
-		cmocka_unit_test(inputs_that_want_one_output_have_it_in_turn),
-		cmocka_unit_test(what_waits_for_one_output_is_passed_by_others),
 		cmocka_unit_test(adaptive_packets_spread_over_all_up_links),
 		cmocka_unit_test(what_it_cannot_do_is_refused),
 	};
