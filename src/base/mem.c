@@ -53,24 +53,14 @@ void mem_free(void *p)
 	free(p);
 }
 
-static void *map(size_t bytes, int how)
+void *map_alloc(size_t bytes)
 {
 	void *p = mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE,
-		how | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (p == MAP_FAILED)
 		out_of_memory(1, bytes);
 	return p;
-}
-
-void *map_alloc(size_t bytes)
-{
-	return map(bytes, MAP_PRIVATE);
-}
-
-void *map_alloc_shared(size_t bytes)
-{
-	return map(bytes, MAP_SHARED);
 }
 
 void *map_alloc_dense(size_t bytes)

@@ -28,8 +28,6 @@ _Noreturn void mem_give_up(void);
  */
 void *map_alloc(size_t bytes);
 void *map_alloc_dense(size_t bytes);
-/* One that processes that are made from now on share. */
-void *map_alloc_shared(size_t bytes);
 void map_free(void *p, size_t bytes);
 
 /*

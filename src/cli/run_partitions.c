@@ -43,21 +43,14 @@ struct runs {
 	const struct cli_args *args;
 	struct machine *machine;
 	struct machine_partitions list;
-	struct cli_args *own; /* [partition] */
-	struct batch_result *result; /* the same */
-	struct files *files; /* that some of them share, or NULL */
-	struct files_seat *seat; /* [partition] where there are some */
-	size_t n_done;
+	struct batch_result *result; /* [partition] */
 	bool talks;
 };
 
-static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
+static struct machine_run_setup setup_of(
+	const struct machine_partition *p, const struct cli_args *a)
 {
-	const struct runs *r = arg;
-	const struct machine_partition *p = &r->list.v[i];
-	const struct cli_args *a = &r->own[i];
-
-	*s = (struct machine_run_setup){
+	return (struct machine_run_setup){
 		.machine = a->word[0],
 		.sets = a->set,
 		.n_sets = a->n_sets,
@@ -70,77 +63,66 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 		.n_keys = p->n_keys,
 		.seed = p->seed,
 		.until = a->until,
-		.threads = 1,
+		.stop = cli_stop_flag(),
 		.routes = p->routes,
 		.n_routes = p->n_routes,
-		.files = r->seat ? &r->seat[i] : NULL,
 	};
-	return true;
 }
 
-static void on_done(void *arg, size_t i, const struct batch_result *result)
+static void on_done(void *arg, uint32_t n)
 {
-	struct runs *r = arg;
+	const struct runs *r = arg;
 	char line[64];
 
-	r->result[i] = *result;
-	r->n_done++;
-	if (r->files)
-		files_leave(r->files, (uint32_t)i);
-	snprintf(line, sizeof(line), "%zu of %u jobs", r->n_done, r->list.n);
+	snprintf(line, sizeof(line), "%u of %u jobs", n, r->list.n);
 	if (r->talks)
 		cli_progress(line);
 }
 
-/* Those who share files wait for each other, so all must run. */
-static int open_files(struct runs *r, struct batch *b, struct err *e)
+/* The first error of any, if it was not stopped. */
+static int find_error(const struct runs *r, struct err *e)
 {
 	uint32_t i;
 
-	r->files = machine_partitions_files(&r->list, r->machine, e);
-	if (!r->files)
-		return e->code ? -1 : 0;
-	r->seat = mem_alloc(r->list.n, sizeof(*r->seat));
+	if (atomic_load(cli_stop_flag()))
+		return err_set_code(
+			e, EXIT_STOPPED, "stopped before all jobs ended");
 	for (i = 0; i < r->list.n; i++)
-		r->seat[i] = (struct files_seat){ .files = r->files,
-			.is_shared = true,
-			.member = i,
-			.begin = r->list.v[i].begin };
-	if (b->at_a_time < r->list.n)
-		b->at_a_time = r->list.n;
+		if (r->result[i].e.code)
+			return err_set_code(e, r->result[i].e.code,
+				"job %s: %.400s", r->list.v[i].name,
+				r->result[i].e.text);
 	return 0;
 }
 
 static int perform(struct runs *r, struct err *e)
 {
 	const struct cli_args *a = r->args;
-	struct batch b = {
-		.setup = set_up,
+	uint32_t n = r->list.n, i;
+	struct cli_args *own = mem_alloc(n, sizeof(*own));
+	struct machine_run_setup *setup = mem_alloc(n, sizeof(*setup));
+	const struct machine_partitions_run how = {
+		.list = &r->list,
+		.machine = r->machine,
+		.setup = setup,
+		.result = r->result = mem_alloc(n, sizeof(*r->result)),
+		.threads = a->threads ? a->threads : barrier_cpus(),
 		.on_done = on_done,
 		.arg = r,
-		.n = r->list.n,
-		.at_a_time = a->threads ? a->threads : barrier_cpus(),
-		.stop = cli_stop_flag(),
 	};
-	uint32_t i;
-	int code;
 
-	r->own = mem_alloc(r->list.n, sizeof(*r->own));
-	r->result = mem_alloc(r->list.n, sizeof(*r->result));
-	for (i = 0; i < r->list.n; i++)
-		if (partitions_args(a, &r->list.v[i], &r->own[i], e))
-			return -1;
-	if (open_files(r, &b, e))
-		return -1;
-	code = batch_run(&b, e);
+	for (i = 0; i < n && !e->code; i++) {
+		partitions_args(a, &r->list.v[i], &own[i], e);
+		setup[i] = setup_of(&r->list.v[i], &own[i]);
+	}
+	cli_guard_exit(true);
+	if (!e->code && !machine_partitions_run(&how, e))
+		find_error(r, e);
+	cli_guard_exit(false);
 	if (r->talks)
 		cli_progress(NULL);
-	if (code > 0)
-		err_set_code(e, EXIT_STOPPED, "stopped before all jobs ended");
-	for (i = 0; i < r->list.n && !e->code; i++)
-		if (r->result[i].e.code)
-			err_set_code(e, r->result[i].e.code, "job %s: %.400s",
-				r->list.v[i].name, r->result[i].e.text);
+	mem_free(own);
+	mem_free(setup);
 	return e->code ? -1 : 0;
 }
 
@@ -273,10 +255,7 @@ int run_partitions(const struct cli_args *a, struct machine **shared,
 	*is_done = code || r.list.n;
 	if (!code && r.list.n)
 		code = check_options(a, e) || perform(&r, e) ? -1 : tell(&r, e);
-	mem_free(r.own);
 	mem_free(r.result);
-	mem_free(r.seat);
-	files_free(r.files);
 	machine_partitions_free(&r.list);
 	if (*is_done)
 		machine_free(r.machine);

@@ -180,15 +180,15 @@ static void add_retry(struct facts *f, const struct show *s)
 	facts_group(f, "retry_timeout_ns");
 	facts_real(f, "min", sim_ns(least));
 	facts_real(f, "max", sim_ns(most));
-	if (most > least)
-		facts_real(f, "_most", sim_ns(most));
-	facts_int(f, "_trips", r->timeout);
 	facts_say(f, "retry", "by replay: %" PRId64 " %s, again after %s",
 		r->window, r->unit == RETRY_PACKETS ? "packets" : "chunks",
 		r->by == RETRY_BY_NACK ? "a nack" : "a time-out");
+	facts_int(f, "_trips", r->timeout);
 	facts_line(f, "",
-		"time-out of {min:.10g}[ to {_most:.10g}] ns, {_trips} round "
-		"trips of the wire");
+		most > least ? "time-out of {min:.10g} to {max:.10g} ns, "
+			       "{_trips} round trips of the wire"
+			     : "time-out of {min:.10g} ns, {_trips} round "
+			       "trips of the wire");
 	facts_end(f);
 }
 
@@ -358,14 +358,11 @@ static void add_packets(struct facts *f, const struct show *s)
 
 static void name_channels(struct facts *f, const struct route_ops *ops)
 {
-	struct cli_out o;
-
-	cli_out_open(&o);
+	facts_list(f, "_channels");
 	for (uint32_t c = 0; c < ops->n_channels; c++)
-		fprintf(o.file, "%s%s", c ? ", " : "", ops->channels[c]);
-	fflush(o.file);
-	facts_say(f, "channels", "%s", o.text);
-	cli_out_drop(&o);
+		facts_text(f, NULL, ops->channels[c]);
+	facts_end(f);
+	facts_line(f, "channels", "{_channels}");
 }
 
 /* Buffers that cannot keep a link busy. */

@@ -69,20 +69,20 @@ int load_set_zones(struct route *r, const char *zones, struct err *e)
 	return r->ops->set_zones ? r->ops->set_zones(r, 0, zones, e) : 0;
 }
 
-int load_check_node(const struct load *l, const struct topo *t, const char *key,
-	int64_t node, struct err *e)
+int load_check_node(
+	const struct load *l, const char *key, int64_t node, struct err *e)
 {
-	if (node >= load_n_nodes(l, t))
+	if (node >= load_n_nodes(l))
 		return err_set(e, "%s: the %s has nodes 0 to %u", key,
-			l->place ? "job" : "machine", load_n_nodes(l, t) - 1);
+			l->place ? "job" : "machine", load_n_nodes(l) - 1);
 	return 0;
 }
 
-int load_check_pair(const struct load *l, const struct topo *t, int64_t from,
-	int64_t to, struct err *e)
+int load_check_pair(
+	const struct load *l, int64_t from, int64_t to, struct err *e)
 {
-	if (load_check_node(l, t, "from", from, e) ||
-		load_check_node(l, t, "to", to, e))
+	if (load_check_node(l, "from", from, e) ||
+		load_check_node(l, "to", to, e))
 		return -1;
 	if (from == to)
 		return err_set(e, "from and to are the same node");
@@ -273,50 +273,61 @@ static sim_time earliest(sim_time a, sim_time b, sim_time c)
 
 /*
  * In slices, so that a deadlock of some nodes is found, while others go on,
- * before twice the time is over after which a packet is looked at.
+ * before twice the time is over after which a packet is looked at.  False
+ * where it pauses; otherwise the result says how it has ended.
  */
-static enum load_ending run_slices(struct load *l, struct load_result *r)
+static bool run_slices(struct load_course *c)
 {
+	struct load *l = c->load;
+	struct load_result *r = c->result;
 	struct sim *sim = l->net->sim;
-	sim_time until = l->ops->next(l), look = next_look(l);
-	sim_time sample = next_sample(l);
 	sim_time end = l->until ? l->until : SIM_NEVER;
 
-	while (until != SIM_NEVER) {
-		sim_time next = earliest(until, look, sample);
-		enum sim_ending e = sim_run(sim, next < end ? next : end);
+	while (c->until != SIM_NEVER) {
+		sim_time next = earliest(c->until, c->look, c->sample);
+		enum sim_ending e = sim_run(sim, earliest(next, end, c->pause));
 
+		r->ending = LOAD_STOPPED;
 		if (e == SIM_STOPPED)
-			return LOAD_STOPPED;
+			return true;
+		r->ending = LOAD_ENDLESS;
 		if (sim_now(sim) > MOST_TIME)
-			return LOAD_ENDLESS;
+			return true;
 		if (e == SIM_IDLE)
 			break;
+		r->ending = LOAD_TIMEOUT;
 		if (sim_now(sim) >= end)
-			return LOAD_TIMEOUT;
-		if (sim_now(sim) >= sample) {
+			return true;
+		if (sim_now(sim) >= c->sample) {
 			l->on_sample(l->sample_arg, sim_now(sim));
-			sample = next_sample(l);
+			c->sample = next_sample(l);
 		}
-		if (sim_now(sim) >= look) {
+		if (sim_now(sim) >= c->look) {
+			r->ending = LOAD_STALLED;
 			if (is_stuck(l, r, sim_now(sim) - l->net->params.stall))
-				return LOAD_STALLED;
+				return true;
+			r->ending = LOAD_DEADLOCKED;
 			if (is_stalled(l, sim_now(sim)) && is_locked(l, r))
-				return LOAD_DEADLOCKED;
-			look = next_look(l);
+				return true;
+			c->look = next_look(l);
 		}
-		if (sim_now(sim) >= until)
-			until = l->ops->next(l);
+		if (sim_now(sim) >= c->until)
+			c->until = l->ops->next(l);
+		if (c->until != SIM_NEVER && sim_now(sim) >= c->pause)
+			return false;
 	}
-	l->is_idle = until != SIM_NEVER;
+	l->is_idle = c->until != SIM_NEVER;
+	r->ending = LOAD_DEADLOCKED;
 	if (is_locked(l, r))
-		return LOAD_DEADLOCKED;
-	if (until == SIM_NEVER || l->ops->next(l) == SIM_NEVER)
-		return LOAD_FINISHED;
+		return true;
+	r->ending = LOAD_FINISHED;
+	if (c->until == SIM_NEVER || l->ops->next(l) == SIM_NEVER)
+		return true;
 	if (!l->net->faults || !faults_stopped(l->net->faults, NULL))
 		BUG("nothing is left to do, but the workload is still waiting");
 	tell_why(l, r, "packets wait for it");
-	return LOAD_STALLED;
+	r->ending = LOAD_STALLED;
+	return true;
 }
 
 /* Packets of the network's guest that wait for good: nothing happens any more,
@@ -332,28 +343,40 @@ static bool are_guests_left(const struct load *l, struct load_result *r)
 	return r->n_knotted != 0;
 }
 
-struct run {
-	struct load *load;
-	struct load_result *result;
-};
-
-static void run(void *arg)
+static void go(void *arg)
 {
-	struct run *r = arg;
+	struct load_course *c = arg;
+	struct load *l = c->load;
 
-	r->load->ops->start(r->load);
-	r->result->ending = run_slices(r->load, r->result);
+	if (!c->has_begun) {
+		l->ops->start(l);
+		c->until = l->ops->next(l);
+		c->look = next_look(l);
+		c->sample = next_sample(l);
+		c->has_begun = true;
+	}
+	c->is_over = run_slices(c);
 }
 
-int load_run(struct load *l, struct load_result *r, struct err *e)
+void load_begin(struct load_course *c, struct load *l, struct load_result *r)
 {
-	struct run all = { .load = l, .result = r };
-
+	*c = (struct load_course){ .load = l, .result = r };
 	memset(r, 0, sizeof(*r));
 	r->via = "net";
 	l->digest = mem_alloc(l->net->n_sites, sizeof(*l->digest));
-	if (err_guard(run, &all, e))
-		return -1;
+}
+
+int load_go(struct load_course *c, sim_time pause, struct err *e)
+{
+	c->pause = pause;
+	return err_guard(go, c, e) ? -1 : c->is_over;
+}
+
+int load_end(struct load_course *c, struct err *e)
+{
+	struct load *l = c->load;
+	struct load_result *r = c->result;
+
 	r->end = sim_last_time(l->net->sim);
 	if (r->ending == LOAD_FINISHED && is_stuck(l, r, r->end))
 		r->ending = LOAD_STALLED;
@@ -376,4 +399,12 @@ int load_run(struct load *l, struct load_result *r, struct err *e)
 	tell_why(l, r, e->text);
 	*e = (struct err){ 0 };
 	return 0;
+}
+
+int load_run(struct load *l, struct load_result *r, struct err *e)
+{
+	struct load_course c;
+
+	load_begin(&c, l, r);
+	return load_go(&c, SIM_NEVER, e) < 0 ? -1 : load_end(&c, e);
 }

@@ -38,6 +38,15 @@ static void add(void *arg, const char *name, double value)
 	b->n_figures++;
 }
 
+void batch_note(const struct machine_run *r, struct batch_result *result)
+{
+	result->ending = r->result.ending;
+	memcpy(result->why, r->result.why, sizeof(result->why));
+	result->digest = r->digest;
+	result->wall_s = r->wall_s;
+	machine_run_each(r, add, result);
+}
+
 static void run_one(const struct batch *b, const struct machine_run_setup *s,
 	struct batch_result *result)
 {
@@ -45,11 +54,7 @@ static void run_one(const struct batch *b, const struct machine_run_setup *s,
 
 	if (!machine_run_open(r, s, &result->e) &&
 		!machine_run_perform(r, &result->e)) {
-		result->ending = r->result.ending;
-		memcpy(result->why, r->result.why, sizeof(result->why));
-		result->digest = r->digest;
-		result->wall_s = r->wall_s;
-		machine_run_each(r, add, result);
+		batch_note(r, result);
 		if (b->look)
 			b->look(r, result);
 	}

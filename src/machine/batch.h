@@ -49,4 +49,7 @@ struct batch {
  * made, or 1 where it was stopped. */
 int batch_run(const struct batch *b, struct err *e);
 
+/* What came of a run that has ended. */
+void batch_note(const struct machine_run *r, struct batch_result *result);
+
 #endif

@@ -8,6 +8,7 @@
 
 #include "coll/class_route.h"
 #include "parts/files/files.h"
+#include "machine/batch.h"
 #include "machine/jobs.h"
 
 struct machine_partition {
@@ -42,6 +43,22 @@ uint32_t machine_partitions_of_io(const struct machine_partitions *p,
  * error. */
 struct files *machine_partitions_files(const struct machine_partitions *p,
 	const struct machine *m, struct err *e);
+
+/* What to run, and what came of it. */
+struct machine_partitions_run {
+	const struct machine_partitions *list;
+	const struct machine *machine; /* that they are parts of */
+	const struct machine_run_setup *setup; /* [partition] */
+	struct batch_result *result; /* [partition], zeroed */
+	uint32_t threads; /* that run partitions, one each */
+	/* So many have ended; may be NULL. */
+	void (*on_done)(void *arg, uint32_t n);
+	void *arg;
+};
+
+/* Runs all of them to their ends.  Their own errors are results. */
+int machine_partitions_run(
+	const struct machine_partitions_run *how, struct err *e);
 
 /* "4x4x4x4x2 at 0,0,0,4,0" */
 void machine_partition_name(

@@ -196,6 +196,9 @@ static struct load *new_load(const struct machine_run *r,
 	l->begin = j->begin;
 	l->until = r->setup.until;
 	l->needs.arguments = r->setup.arguments;
+	l->topo = r->machine->topo;
+	l->route = r->machine->route;
+	l->link = &r->machine->link;
 	l->nic_ops = r->machine->nic;
 	l->parts = &r->machine->parts;
 	l->nic_params = r->machine->nic_params;
@@ -230,8 +233,7 @@ static struct load *make_load(const struct machine_run *r,
 		if (read_key(keys, j->keys[i], place, e))
 			return l;
 	if (!check_keys(r->machine, keys, e) && !load_check_keys(keys, e))
-		ops->init(l, r->machine->topo, r->machine->route,
-			&r->machine->link, e);
+		ops->init(l, e);
 	return l;
 }
 
@@ -324,7 +326,7 @@ static int build(struct machine_run *r, struct err *e)
 	};
 
 	if (l->ops->estimate)
-		s.bytes = l->ops->estimate(l, r->machine->topo);
+		s.bytes = l->ops->estimate(l);
 	r->system = system_new(r->machine, &s, e);
 	if (!r->system)
 		return -1;
@@ -368,26 +370,42 @@ int machine_run_open(
 	return -1;
 }
 
-int machine_run_perform(struct machine_run *r, struct err *e)
+static void note_result(struct machine_run *r)
 {
-	double start = machine_clock(), cpu = machine_cpu();
-	int failed;
-
-	r->is_performed = true;
-	failed = load_run(r->load, &r->result, e);
-	if (!failed && r->result.ending == LOAD_FINISHED)
-		failed = parts_audit(&r->system->parts, e);
-	r->wall_s = machine_clock() - start;
-	r->cpu_s = machine_cpu() - cpu;
-	if (failed)
-		return -1;
+	r->wall_s = machine_clock() - r->wall_s;
+	r->cpu_s = machine_cpu() - r->cpu_s;
 	r->digest = load_digest(r->load);
 	r->hops = net_total(r->system->net).hops;
 	r->delivered_hops = r->hops - net_hops_inside(r->system->net);
 	r->packets = net_total(r->system->net).delivered;
 	r->events = sim_n_events(r->system->net->sim);
 	r->memory = system_memory(r->system);
-	return 0;
+}
+
+int machine_run_go(struct machine_run *r, sim_time pause, struct err *e)
+{
+	int code;
+
+	if (!r->is_performed) {
+		r->is_performed = true;
+		r->wall_s = machine_clock();
+		r->cpu_s = machine_cpu();
+		load_begin(&r->course, r->load, &r->result);
+	}
+	code = load_go(&r->course, pause, e);
+	if (code <= 0)
+		return code;
+	if (load_end(&r->course, e) ||
+		(r->result.ending == LOAD_FINISHED &&
+			parts_audit(&r->system->parts, e)))
+		return -1;
+	note_result(r);
+	return 1;
+}
+
+int machine_run_perform(struct machine_run *r, struct err *e)
+{
+	return machine_run_go(r, SIM_NEVER, e) < 0 ? -1 : 0;
 }
 
 void machine_run_close(struct machine_run *r)

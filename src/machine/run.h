@@ -60,6 +60,7 @@ struct machine_run {
 	struct system *system;
 	uint32_t threads; /* that it runs on */
 	bool is_performed; /* or was begun to be */
+	struct load_course course;
 	/* set by machine_run_perform() */
 	struct load_result result;
 	uint64_t digest, hops, packets, events, memory;
@@ -75,6 +76,8 @@ int machine_run_open(struct machine_run *r, const struct machine_run_setup *s,
 	struct err *e);
 /* Runs it to its end, once.  A deadlock is a result, not an error. */
 int machine_run_perform(struct machine_run *r, struct err *e);
+/* The same in pieces: load_go(). */
+int machine_run_go(struct machine_run *r, sim_time pause, struct err *e);
 /* Takes a zeroed one, too. */
 void machine_run_close(struct machine_run *r);
 

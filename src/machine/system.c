@@ -111,11 +111,8 @@ static int start_daemons(struct system *x, const struct machine *m,
 	uint32_t n = m->topo->n_io ? n_daemons(m, setup) : 0, i;
 	site_id s;
 
-	if (!n) {
-		if (setup->files)
-			files_leave(setup->files->files, setup->files->member);
+	if (!n)
 		return 0;
-	}
 	if (open_files(x, m, setup, e))
 		return -1;
 	for (s = 0; s < m->topo->n_io; s++)

@@ -31,22 +31,20 @@ static int begin(struct db *d, const struct curves_about *a, struct err *e)
 /* A point that is run now must be comparable with those that are there. */
 static int check_inputs(struct db *d, struct err *e)
 {
-	struct record_inputs in = { NULL, 0 };
+	struct db_query *q = row_select(d, TABLE_input, "", e);
 	char hash[INPUT_HASH];
-	size_t i;
+	struct row_input row;
 
-	record_inputs_read(&in, d, e);
-	for (i = 0; i < in.n && !e->code; i++) {
-		record_hash_file(in.of[i].path, hash);
-		if (strcmp(hash, in.of[i].hash) != 0)
+	while (row_next_input(q, &row)) {
+		record_hash_file(row.path, hash);
+		if (strcmp(hash, row.hash) != 0)
 			err_set(e,
 				"%s: the sweep cannot continue: %.40s %.200s "
 				"%s; use another file",
-				db_path(d), in.of[i].kind, in.of[i].path,
+				db_path(d), row.kind, row.path,
 				*hash ? "has changed" : "is gone");
 	}
-	record_inputs_free(&in);
-	return e->code ? -1 : 0;
+	return db_finish(q);
 }
 
 static int check_same(struct db *d, const struct curves_about *a, struct err *e)
@@ -149,22 +147,25 @@ struct curves_value curves_spread(uint64_t n, double mean, double squares)
 	return v;
 }
 
-bool curves_get(struct db *d, const char *group, const char *figure,
-	struct curves_value *v)
+void curves_facts(
+	struct facts *f, struct db *d, const char *group, struct err *e)
 {
-	struct err e = { 0 };
 	struct db_query *q = db_prepare(d,
-		"SELECT count(*), avg(v.value), sum(v.value * v.value) FROM "
-		"point p JOIN value v ON v.point = p.id WHERE p.grp = ? AND "
-		"v.name = ?",
-		&e);
+		"SELECT v.name, count(*), avg(v.value), sum(v.value * v.value) "
+		"FROM point p JOIN value v ON v.point = p.id WHERE p.grp = ? "
+		"GROUP BY v.name ORDER BY min(v.rowid)",
+		e);
+	struct curves_value v;
 
-	*v = (struct curves_value){ 0 };
 	db_bind_text(q, 1, group);
-	db_bind_text(q, 2, figure);
-	if (db_next(q) && db_int(q, 0) > 0)
-		*v = curves_spread(
-			(uint64_t)db_int(q, 0), db_real(q, 1), db_real(q, 2));
+	while (db_next(q)) {
+		v = curves_spread(
+			(uint64_t)db_int(q, 1), db_real(q, 2), db_real(q, 3));
+		facts_group(f, db_text(q, 0));
+		facts_real(f, "mean", v.mean);
+		facts_real_if(f, "half_width_95", v.n > 1, v.half);
+		facts_count(f, "seeds", v.n);
+		facts_end(f);
+	}
 	db_finish(q);
-	return v->n > 0;
 }

@@ -4,29 +4,21 @@
  * injection FIFO.  Engines reserve places in order, store in any order, and
  * the tail moves in order (BGQ-F122).
  */
-#include "nic/bgq_mu/mu.h"
+#include "nic/bgq_mu/units.h"
 
 #include "base/mem.h"
-
-static struct mu_buffer *buffer_of(const struct packet *p)
-{
-	return payload_of_load(p->load);
-}
 
 /* --- order --- */
 
 static bool is_order_full(const struct mu_order *o)
 {
-	return o->next - o->visible == MU_ORDER;
+	return window_span(&o->window) == MU_ORDER;
 }
 
 static uint32_t enter(struct mu_order *o, uint32_t bytes)
 {
-	uint32_t number = o->next++;
-	uint64_t bit = UINT64_C(1) << number % MU_ORDER;
+	uint32_t number = o->window.next++;
 
-	o->stored &= ~bit;
-	o->marked &= ~bit;
 	o->bytes[number % MU_ORDER] = (uint16_t)bytes;
 	return number;
 }
@@ -38,18 +30,15 @@ static uint32_t enter(struct mu_order *o, uint32_t bytes)
 static uint64_t complete(
 	struct mu_order *o, uint32_t number, bool is_marked, bool *any)
 {
-	uint64_t sum = 0, bit = UINT64_C(1) << number % MU_ORDER;
+	uint32_t i = o->window.oldest;
+	uint64_t sum = 0;
 
-	o->stored |= bit;
-	o->marked |= is_marked ? bit : 0;
+	o->marked |= (uint64_t)is_marked << number % MU_ORDER;
 	*any = false;
-	while (o->visible != o->next) {
-		bit = UINT64_C(1) << o->visible % MU_ORDER;
-		if (!(o->stored & bit))
-			break;
-		sum += o->bytes[o->visible % MU_ORDER];
-		*any |= !!(o->marked & bit);
-		o->visible++;
+	for (window_done(&o->window, number); i != o->window.oldest; i++) {
+		sum += o->bytes[i % MU_ORDER];
+		*any |= o->marked >> i % MU_ORDER & 1;
+		o->marked &= ~(UINT64_C(1) << i % MU_ORDER);
 	}
 	return sum;
 }
@@ -129,7 +118,7 @@ static enum mu_room refuse(const struct nic_at *a, enum mu_interrupt why,
 static enum mu_room reserve_rec(
 	const struct nic_at *a, const struct packet *p, bool is_behind)
 {
-	struct mu_buffer *b = buffer_of(p);
+	struct mu_buffer *b = mu_buffer_of(p);
 	uint32_t id = mu_rec_fifo(&b->header), bytes = stored_bytes(p);
 	struct mu_rec_fifo *f = mu_rec(mu_here(a), id);
 	bool is_system = mu_is_system_packet(p);
@@ -159,7 +148,7 @@ static enum mu_room reserve_rec(
 
 static void done_rec(const struct nic_at *a, const struct packet *p)
 {
-	const struct mu_buffer *b = buffer_of(p);
+	const struct mu_buffer *b = mu_buffer_of(p);
 	uint32_t id = mu_rec_fifo(&b->header);
 	struct mu_rec_fifo *f = mu_rec(mu_here(a), id);
 	bool was_full = is_order_full(&f->order), interrupts;
@@ -188,7 +177,7 @@ static void done_rec(const struct nic_at *a, const struct packet *p)
 static enum mu_room reserve_get(
 	const struct nic_at *a, const struct packet *p, bool is_behind)
 {
-	struct mu_buffer *b = buffer_of(p);
+	struct mu_buffer *b = mu_buffer_of(p);
 	uint32_t id = mu_get_fifo(&b->header);
 	struct mu_inj_fifo *f = mu_inj(mu_here(a), id);
 	bool is_system = mu_is_system_packet(p);
@@ -219,7 +208,7 @@ static enum mu_room reserve_get(
 
 static void done_get(const struct nic_at *a, const struct packet *p)
 {
-	const struct mu_buffer *b = buffer_of(p);
+	const struct mu_buffer *b = mu_buffer_of(p);
 	uint32_t id = mu_get_fifo(&b->header);
 	struct mu_inj_fifo *f = mu_inj(mu_here(a), id);
 	bool was_full = is_order_full(f->gets), none;
@@ -240,7 +229,7 @@ static void done_get(const struct nic_at *a, const struct packet *p)
 enum mu_room mu_store_reserve(
 	const struct nic_at *a, const struct packet *p, bool is_behind)
 {
-	if (mu_packet_type(&buffer_of(p)->header) == MU_FIFO)
+	if (mu_packet_type(&mu_buffer_of(p)->header) == MU_FIFO)
 		return reserve_rec(a, p, is_behind);
 	return reserve_get(a, p, is_behind);
 }
@@ -248,7 +237,8 @@ enum mu_room mu_store_reserve(
 sim_time mu_store_write(
 	const struct nic_at *a, uint32_t requester, const struct packet *p)
 {
-	const struct mu_buffer *b = buffer_of(p);
+	const struct mu_buffer *b = mu_buffer_of(p);
+	const struct mu_inj_fifo *g;
 
 	if (mu_packet_type(&b->header) == MU_FIFO) {
 		const struct mu_rec_fifo *f =
@@ -256,18 +246,15 @@ sim_time mu_store_write(
 
 		return ask(a, requester, (struct circle){ f->start, f->size },
 			b->place, stored_bytes(p));
-	} else {
-		const struct mu_inj_fifo *f =
-			mu_inj(mu_here(a), mu_get_fifo(&b->header));
-
-		return ask(a, requester, (struct circle){ f->start, f->size },
-			b->place, p->bytes);
 	}
+	g = mu_inj(mu_here(a), mu_get_fifo(&b->header));
+	return ask(a, requester, (struct circle){ g->start, g->size }, b->place,
+		p->bytes);
 }
 
 void mu_store_done(const struct nic_at *a, const struct packet *p)
 {
-	if (mu_packet_type(&buffer_of(p)->header) == MU_FIFO)
+	if (mu_packet_type(&mu_buffer_of(p)->header) == MU_FIFO)
 		done_rec(a, p);
 	else
 		done_get(a, p);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -37,55 +36,19 @@ struct store {
 	struct turn turn[FILES_MEMBERS][FILES_THREADS];
 };
 
-struct member {
-	_Atomic sim_time clock; /* all before it is over */
-	sim_time awaits; /* of others, under the lock; 0: nothing */
-	uint64_t n_calls;
-};
-
-/* All of it is in memory that processes share, at the same address. */
 struct files {
-	size_t bytes; /* of all */
 	int fd; /* the bytes of files, FILES_BYTES for each */
-	uint32_t n_io, n_members;
+	uint32_t n_io, n_places; /* the latter for members, of an IO node */
 	struct bus_params pcie;
-	pthread_mutex_t lock;
-	pthread_cond_t moved;
-	_Atomic sim_time wanted; /* the least that a member awaits */
-	bool *shares; /* [member][member] */
-	struct member *member;
 	struct store *store; /* [IO node] */
 	uint8_t *data; /* [IO node][place][thread][FILES_PIECE] */
 };
 
 /* --- life --- */
 
-static void init_lock(struct files *f)
+static size_t data_bytes(const struct files *f)
 {
-	pthread_mutexattr_t m;
-	pthread_condattr_t c;
-
-	pthread_mutexattr_init(&m);
-	pthread_mutexattr_setpshared(&m, PTHREAD_PROCESS_SHARED);
-	pthread_mutexattr_setrobust(&m, PTHREAD_MUTEX_ROBUST);
-	pthread_mutex_init(&f->lock, &m);
-	pthread_mutexattr_destroy(&m);
-	pthread_condattr_init(&c);
-	pthread_condattr_setpshared(&c, PTHREAD_PROCESS_SHARED);
-	pthread_cond_init(&f->moved, &c);
-	pthread_condattr_destroy(&c);
-}
-
-/* Who holds it may have been killed; what that one did is lost with it. */
-static void lock(struct files *f)
-{
-	if (pthread_mutex_lock(&f->lock) == EOWNERDEAD)
-		pthread_mutex_consistent(&f->lock);
-}
-
-static void unlock(struct files *f)
-{
-	pthread_mutex_unlock(&f->lock);
+	return (size_t)f->n_io * f->n_places * FILES_THREADS * FILES_PIECE;
 }
 
 static void init_store(struct files *f, uint32_t io)
@@ -101,12 +64,6 @@ static void init_store(struct files *f, uint32_t io)
 struct files *files_new(uint32_t n_io, uint32_t n_members,
 	const struct files_params *p, struct err *e)
 {
-	size_t members = n_members * sizeof(struct member),
-	       stores = n_io * sizeof(struct store),
-	       data = (size_t)n_io * FILES_THREADS * FILES_PIECE *
-		      (n_members < FILES_MEMBERS ? n_members : FILES_MEMBERS),
-	       bytes = sizeof(struct files) + members + stores + data +
-		       (size_t)n_members * n_members;
 	struct files *f;
 	uint32_t i;
 	int fd;
@@ -123,21 +80,16 @@ struct files *files_new(uint32_t n_io, uint32_t n_members,
 			strerror(errno));
 		return NULL;
 	}
-	f = map_alloc_shared(bytes);
-	f->bytes = bytes;
+	f = mem_alloc(1, sizeof(*f));
 	f->fd = fd;
 	f->n_io = n_io;
-	f->n_members = n_members;
+	f->n_places = n_members < FILES_MEMBERS ? n_members : FILES_MEMBERS;
 	f->pcie = (struct bus_params){ .width = 4,
 		.clock = 4 * PS_PER_S,
 		.cycles = p->pcie_rate,
 		.is_duplex = true };
-	init_lock(f);
-	atomic_init(&f->wanted, SIM_NEVER);
-	f->member = (struct member *)(f + 1);
-	f->store = (struct store *)(f->member + n_members);
-	f->data = (uint8_t *)(f->store + n_io);
-	f->shares = (bool *)(f->data + data);
+	f->store = map_alloc(n_io * sizeof(*f->store));
+	f->data = map_alloc(data_bytes(f));
 	for (i = 0; i < n_io; i++)
 		init_store(f, i);
 	return f;
@@ -147,24 +99,17 @@ void files_free(struct files *f)
 {
 	if (!f)
 		return;
-	pthread_mutex_destroy(&f->lock);
-	pthread_cond_destroy(&f->moved);
+	map_free(f->store, f->n_io * sizeof(*f->store));
+	map_free(f->data, data_bytes(f));
 	close(f->fd);
-	map_free(f, f->bytes);
+	mem_free(f);
 }
 
 void files_join(struct files *f, uint32_t io, uint32_t member)
 {
 	struct store *s = &f->store[io];
-	uint32_t i;
 
-	for (i = 0; i < s->n_members; i++) {
-		if (s->member[i] == member)
-			return;
-		f->shares[s->member[i] * f->n_members + member] = true;
-		f->shares[member * f->n_members + s->member[i]] = true;
-	}
-	BUG_IF(i == FILES_MEMBERS);
+	BUG_IF(s->n_members == FILES_MEMBERS);
 	s->member[s->n_members++] = member;
 }
 
@@ -322,12 +267,9 @@ struct files_call *files_call(
 uint8_t *files_data(const struct files_seat *s, uint32_t io, uint32_t thread)
 {
 	const struct files *f = s->files;
-	uint32_t n =
-		f->n_members < FILES_MEMBERS ? f->n_members : FILES_MEMBERS;
+	size_t place = (size_t)io * f->n_places + place_of(s, io);
 
-	return f->data +
-	       (((size_t)io * n + place_of(s, io)) * FILES_THREADS + thread) *
-		       FILES_PIECE;
+	return f->data + (place * FILES_THREADS + thread) * FILES_PIECE;
 }
 
 static bool is_before(const struct store *s, uint32_t k, const struct turn *a,
@@ -382,85 +324,22 @@ void files_hand_over(
 		turn->call.result = carry_out(f, x, k, thread, t + s->begin);
 		return;
 	}
-	lock(f);
 	turn->at = t + s->begin;
-	turn->number = f->member[s->member].n_calls++;
-	unlock(f);
+	turn->number = s->n_calls++;
 	s->n_waiting++;
-}
-
-static bool is_behind(const struct files *f, uint32_t member, sim_time now)
-{
-	uint32_t i;
-
-	for (i = 0; i < f->n_members; i++)
-		if (f->shares[member * f->n_members + i] &&
-			atomic_load(&f->member[i].clock) < now)
-			return true;
-	return false;
-}
-
-/* Those who wait for it look again. */
-static void move_clock(struct files *f, uint32_t member, sim_time now)
-{
-	sim_time was = atomic_exchange(&f->member[member].clock, now);
-	sim_time wanted = atomic_load(&f->wanted);
-
-	if (was >= wanted || now < wanted)
-		return;
-	lock(f);
-	pthread_cond_broadcast(&f->moved);
-	unlock(f);
-}
-
-void files_leave(struct files *f, uint32_t member)
-{
-	move_clock(f, member, SIM_NEVER);
-}
-
-static void set_awaited(struct files *f, uint32_t member, sim_time t)
-{
-	sim_time least = SIM_NEVER;
-	uint32_t i;
-
-	f->member[member].awaits = t;
-	for (i = 0; i < f->n_members; i++)
-		if (f->member[i].awaits && f->member[i].awaits < least)
-			least = f->member[i].awaits;
-	atomic_store(&f->wanted, least);
-}
-
-/* The lock is held. */
-static void await_others(struct files *f, uint32_t member, sim_time now)
-{
-	if (!is_behind(f, member, now))
-		return;
-	set_awaited(f, member, now);
-	while (is_behind(f, member, now))
-		if (pthread_cond_wait(&f->moved, &f->lock) == EOWNERDEAD)
-			pthread_mutex_consistent(&f->lock);
-	set_awaited(f, member, 0);
-	/* who awaits more than this one did may have missed it */
-	pthread_cond_broadcast(&f->moved);
 }
 
 void files_pass(void *arg, sim_time start)
 {
 	struct files_seat *s = arg;
 	struct files *f = s->files;
-	sim_time now = start + s->begin;
 	uint32_t i, k;
 
-	move_clock(f, s->member, now);
-	if (!s->n_waiting)
-		return;
-	lock(f);
-	await_others(f, s->member, now);
-	for (i = 0; i < f->n_io; i++)
+	for (i = 0; s->n_waiting && i < f->n_io; i++)
 		for (k = 0; k < f->store[i].n_members; k++)
 			if (f->store[i].member[k] == s->member)
-				carry_out_all(f, &f->store[i], now);
-	unlock(f);
+				carry_out_all(
+					f, &f->store[i], start + s->begin);
 	s->n_waiting = 0;
 }
 

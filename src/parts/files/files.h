@@ -3,14 +3,11 @@
  * there.  Nobody waits in here: a call is handed over, and its answer is there
  * one window later.
  *
- * An IO node may have several members: machines that are simulated apart, each
- * in a process of its own, with time of their own.  Before one begins a window
- * it says so (files_pass()), and if it has handed over calls it waits until
- * those that it shares IO nodes with have come as far.  Then nobody can hand
- * over an earlier call any more, and calls are carried out in the order of
- * their times; at the same time, of members.  So the result does not depend on
- * how fast each of them is simulated, and the one that is behind all others
- * never waits.
+ * An IO node may have several members: machines with time of their own, such as
+ * partitions of one.  Whoever runs them begins a window of one of them only
+ * when the others have come as far.  Then nobody can hand over an earlier call
+ * any more, and calls are carried out in the order of their times; at the same
+ * time, of members (files_pass()).
  */
 #ifndef PARTS_FILES_FILES_H
 #define PARTS_FILES_FILES_H
@@ -71,16 +68,15 @@ struct files_seat {
 	uint32_t member;
 	sim_time begin; /* of its time, in that of all */
 	uint32_t n_waiting; /* calls that it has handed over */
+	uint64_t n_calls;
 };
 
-/* For so many IO nodes, in memory that processes made from now on share. */
+/* For so many IO nodes. */
 struct files *files_new(uint32_t n_io, uint32_t n_members,
 	const struct files_params *p, struct err *e);
 void files_free(struct files *f);
-/* An IO node is a member's, too; only before anything runs. */
+/* An IO node is a member's, too, who is none yet; only before anything runs. */
 void files_join(struct files *f, uint32_t io, uint32_t member);
-/* A member makes no calls any more. */
-void files_leave(struct files *f, uint32_t member);
 
 /* The call of a thread, and FILES_PIECE bytes that are to cross or have. */
 struct files_call *files_call(

@@ -235,7 +235,7 @@ extern const struct router_ops direct_ops;
 
 /* An event of PHASE_GUEST. */
 void direct_on_guest(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, sim_time t, const struct sim_event *e);
+	struct direct_site *s, sim_time t, struct sim_event e);
 /* As in router_ops. */
 void direct_lend(struct router *r, struct sim_worker *w, site_id s,
 	uint32_t ports, sim_time t);

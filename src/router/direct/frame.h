@@ -89,14 +89,16 @@ static void on_injected(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, sim_time t, uint32_t fifo, uint32_t chunks)
 {
 	struct direct_fifo *f = &s->inject[fifo];
-	struct net_client *c = direct_client(d, s);
+	struct net_client *c;
 
 	f->is_busy = false;
 	f->chunks = (uint16_t)(f->chunks + chunks);
 	if (f->n)
 		show_injection(d, w, s, fifo, &d->packets[f->head], t);
-	if (f->chunks >= d->full)
-		c->ops.on_room(c, w, s->id, fifo, t);
+	if (f->chunks < d->full)
+		return;
+	c = direct_client(d, s);
+	c->ops.on_room(c, w, s->id, fifo, t);
 }
 
 static bool has_room(const struct net *n, site_id site, uint32_t fifo)
@@ -121,6 +123,8 @@ static void release(struct net *n, struct sim_worker *w, site_id site,
 			heads_retry(d, w, s, channel, ~UINT64_C(0), t);
 }
 
+/* Events go out by value: one whose address is known would have to be in
+ * memory for all that visit() does with it. */
 static inline void client_event(struct direct *d, struct sim_worker *w,
 	const struct direct_site *s, sim_time t, const struct sim_event *e)
 {
@@ -128,6 +132,14 @@ static inline void client_event(struct direct *d, struct sim_worker *w,
 	struct net_client *c = direct_client(d, s);
 
 	c->ops.on_event(c, w, s->id, t, x);
+}
+
+static inline void guest_event(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, sim_time t, const struct sim_event *e)
+{
+	struct sim_event x = { .rank = e->rank, .data = e->data };
+
+	direct_on_guest(d, w, s, t, x);
 }
 
 static inline void on_engine(struct direct *d, struct sim_worker *w,
@@ -172,7 +184,7 @@ static void visit(struct sim_worker *w, site_id site)
 		else if (phase == PHASE_PROGRAM)
 			client_event(d, w, s, t, &e);
 		else
-			direct_on_guest(d, w, s, t, &e);
+			guest_event(d, w, s, t, &e);
 		if (s->dirty && !sim_more(w, &e))
 			end_instant(d, w, s, t);
 #ifdef WEFT_CHECK

@@ -33,7 +33,7 @@ static void receive(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, uint32_t fifo, packet_id id, sim_time t,
 	sim_time tail)
 {
-	struct net_client *c = direct_client(d, s);
+	struct net_client *c;
 
 	s->reception[fifo].free_at = tail;
 	if (!s->is_sink)
@@ -41,6 +41,7 @@ static void receive(struct direct *d, struct sim_worker *w,
 	d->tally[w->id].delivered++;
 	d->tally[w->id].latency += (uint64_t)(tail - d->packets[id].born);
 	booked_receive(d, w, s, fifo, id, t, tail);
+	c = direct_client(d, s);
 	c->ops.on_packet(c, w, s->id, fifo, id, t, tail);
 }
 
