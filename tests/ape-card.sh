@@ -116,7 +116,7 @@ report 'programs that break all rules disturb nobody'
 refuses 'since a node has 2 GPUs' run apenet-pair stream source=gpu2
 refuses 'only host memory' run torus --shape 2x2 stream target=gpu0
 refuses 'a node has 0 GPUs' run torus --shape 2x2 mirror via=msg target=gpu0
-refuses 'no memories with via=net' run apenet alltoall target=gpu0
+refuses 'via=net has no memories' run apenet alltoall target=gpu0
 refuses 'does not name two' run apenet-pair crossover between=p2p,p3p
 refuses 'nic.tlb.entries' run apenet-pair stream --set nic.tlb.entries=100
 refuses 'power of two' run apenet-pair stream --set side.payload=100

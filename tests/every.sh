@@ -65,8 +65,8 @@ refusal() { # WORKLOAD MACHINE
 	events\ qsnet2* | probe\ gemini* | files\ bgq-io) ;;
 	events\ * | files\ [!b]*) echo 'only on machines' ;;
 	files\ *) echo 'has no IO nodes' ;;
-	probe\ *) echo 'cannot name their ports' ;;
-	lofamo\ *) echo 'nothing watches' ;;
+	probe\ *) echo 'cannot carry their route' ;;
+	lofamo\ *) echo 'has no watchdogs' ;;
 	code\ *) echo 'no symbols' ;;
 	amo\ [abq]*) echo 'no atomic operations' ;;
 	neighbours\ [dfq]* | tornado\ [dfq]*) echo 'needs a torus' ;;

@@ -89,15 +89,15 @@ refused() { # TEXT ARGUMENTS
 refused 'want auto, sten or dma' qsnet2-16 stream by=put
 refused 'want auto or put' bgq-board exchange by=dma
 refused 'want auto)$' torus exchange by=dma
-refused 'by: means nothing with via=msg (want via=nic)' \
+refused 'by: has no effect with via=msg (want via=nic)' \
 	qsnet2-16 stream via=msg by=dma
-refused 'by: means nothing with via=net' qsnet2-16 pingpong by=dma
-refused 'cpu: means nothing with via=net' bgq-board pingpong cpu=1
-refused 'fifos: means nothing with via=msg' bgq-board alltoall via=msg fifos=2
-refused 'driver: means nothing with via=net' bgq-board alltoall driver=messages
-refused 'routing: means nothing' bgq-board alltoall via=msg routing=dynamic
-refused 'queues: means nothing' torus gets via=msg queues=2
-refused 'depth: means nothing with driver=serial' bgq-board exchange depth=2
+refused 'by: has no effect with via=net' qsnet2-16 pingpong by=dma
+refused 'cpu: has no effect with via=net' bgq-board pingpong cpu=1
+refused 'fifos: has no effect with via=msg' bgq-board alltoall via=msg fifos=2
+refused 'driver: has no effect with via=net' bgq-board alltoall driver=messages
+refused 'routing: has no effect' bgq-board alltoall via=msg routing=dynamic
+refused 'queues: has no effect' torus gets via=msg queues=2
+refused 'depth: has no effect with driver=serial' bgq-board exchange depth=2
 refused 'a multiple of 8' qsnet2-16 exchange bytes=9
 refused 'same node' qsnet2-16 stream to=0
 refused 'same node' bgq-board gets to=0

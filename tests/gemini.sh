@@ -128,7 +128,7 @@ near 'a probe' "$(figure latency_ns.max)" 685.9 686
 	"$(printf 'switch %s/' '1,0,0 x+0' '2,0,0 x+3' '3,0,0 y-1' \
 		'3,3,0 z+7' '3,3,1 x-0')" ] || complain 'it took other links'
 refuses 'router 2,0,0 has no link y+4' run gemini probe route=x+0,x+3,y+4
-refuses 'cannot name their ports' run bgq probe
+refuses 'cannot carry their route' run bgq probe
 report 'GEM-F45: a packet takes the ports that its payload names'
 
 # Two nodes out of 2 x 2 x 2 chips are beside the link; neither tables nor

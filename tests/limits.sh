@@ -181,7 +181,7 @@ for workload in matrix replay; do
 	quickly 2 run torus $workload --shape 2x2 file=/dev/zero
 	case $workload in
 	matrix) judge 2 '/dev/zero:1: is not text' ;;
-	*) judge 2 '/dev/zero:1: neither form of GOAL' ;;
+	*) judge 2 '/dev/zero:1: not GOAL, neither text nor binary' ;;
 	esac
 	report "/dev/zero as the file of $workload"
 	tr '\0' 7 </dev/zero >"$tmp/endless" 2>/dev/null &

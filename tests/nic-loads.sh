@@ -156,7 +156,7 @@ refused 2 'same node' bgq-board pingpong via=nic to=0
 refused 2 'same node' bgq-board sweep to=0
 refused 2 'min: larger' bgq-board sweep min=16 max=8
 refused 2 'want auto or put' bgq-board sweep by=dma
-refused 2 'only one means' qsnet2-16 sweep op=get by=dma
+refused 2 'only one transfer method' qsnet2-16 sweep op=get by=dma
 refused 2 '0 to 31' bgq-board sweep to=32
 refused 2 'no node' bgq exchange --shape 1
 refused 2 'host.memory' bgq-board exchange bytes=256MiB \

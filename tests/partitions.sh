@@ -162,7 +162,7 @@ run run $slow --jobs "$jobs" --json
 report 'an IO node is shared by the files of two partitions, and nothing else'
 
 machine=$io
-refused 'its file is not there' "$(on a 0,0 'calls: write, name: /x/')" \
+refused 'its file does not exist' "$(on a 0,0 'calls: write, name: /x/')" \
 	"$(on b 2,0 'calls: read, name: /x/')"
 refused 'more than 53 characters' \
 	"$(on a 0,0 "name: $(printf %60s | tr ' ' x)")"

@@ -234,7 +234,7 @@ refuses 'at most 512' run qsnet2-16 gets to=1 bytes=1KiB
 refuses 'unknown key "mode"' run qsnet2-16 gets to=1 mode=stream
 refuses 'unknown key "batch"' run qsnet2-16 $ping batch=2
 refuses 'message unit has no "sten" (want auto or put)' run bgq-board $ping
-refuses 'two means of transfer' run bgq-board crossover
+refuses 'two transfer methods' run bgq-board crossover
 refuses 'host.memory of' run qsnet2-16 $ping --set host.memory=1GiB
 refuses 'larger than max' run qsnet2-16 crossover min=2KiB max=1KiB
 refuses 'a multiple of' run qsnet2-16 crossover step=12

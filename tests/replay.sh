@@ -182,11 +182,11 @@ for n in 1 13 14 20 900; do
 done
 report 'refused: a truncated binary schedule'
 bytes 7f 45 4c 46 2 1 1 0 0 0 0 0 0 0 0 0
-refused_bytes 'x.bin: neither form of GOAL'
+refused_bytes 'x.bin: not GOAL, neither text nor binary'
 bytes 6e 75 6d 0 5f
-refused_bytes 'x.bin:1: neither form of GOAL'
+refused_bytes 'x.bin:1: not GOAL, neither text nor binary'
 bytes 26 9 0 0 0 0 0 0 1 0 0 0 0 0 16
-refused_bytes 'x.bin: a simulator has used this file up'
+refused_bytes 'x.bin: a simulator has overwritten this file'
 bytes $magic 0 ca 9a 3b 0 0
 refused_bytes 'x.bin: more than 1048576 ranks'
 bytes $one 49 0 0 0 0 0 0 0 1 0 0 0 0 0 0 0 \
@@ -194,7 +194,7 @@ bytes $one 49 0 0 0 0 0 0 0 1 0 0 0 0 0 0 0 \
 refused_bytes 'x.bin: rank 0, operation 0: this operation waits for itself'
 bytes $one 49 0 0 0 0 0 0 0 1 0 0 0 0 0 0 0 \
 	1 0 0 0 $calc 0 0 2 0 0 0 0 0 0 0 0 0 0 0 1 0 0 0 0 0 0 0
-refused_bytes 'operation 0: more wait for it than are listed'
+refused_bytes 'operation 0: has more dependants than the file lists'
 bytes $one 49 0 0 0 0 0 0 0 1 0 0 0 1 0 0 0 0 0 0 0 \
 	2 0 0 0 $calc 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
 refused_bytes 'operation 0: waits for more or fewer than it says'
@@ -234,18 +234,18 @@ schedule 'num_ranks 3' 'rank 0 {' 'a: recv 8b from 1 tag 9' \
 	'b: send 8b to 1 tag 3' 'c: recv 64b from 1 tag 7' 'b requires a' \
 	'c requires b' '}' 'rank 1 {' 'a: send 64b to 0 tag 7' \
 	'b: recv 8b from 0 tag 3' 'c: send 8b to 0 tag 9' 'c requires b' '}'
-hangs ':3: rank 0 receives 8 B from rank 1 with tag 9; rank 1 has not begun to
+hangs ':3: rank 0 receives 8 B from rank 1 with tag 9; rank 1 has not started to
  send it (line 12), but sent 64 B with tag 7 (line 10)' \
-	':11: rank 1 receives 8 B from rank 0 with tag 3; rank 0 has not begun
+	':11: rank 1 receives 8 B from rank 0 with tag 3; rank 0 has not started
  to send it (line 4)'
 schedule 'num_ranks 2' 'rank 0 {' 'a: send 80000b to 1 tag 9' \
 	'b: send 70000b to 1 tag 3' 'b requires a' '}' 'rank 1 {' \
 	'a: recv 70000b from 0 tag 3' 'b: recv 80000b from 0 tag 9' \
 	'b requires a' '}'
-hangs ':3: rank 0 sends 80000 B to rank 1 with tag 9; rank 1 has not begun to
+hangs ':3: rank 0 sends 80000 B to rank 1 with tag 9; rank 1 has not started to
  receive it (line 9), but receives 70000 B with tag 3 (line 8)' \
 	':8: rank 1 receives 70000 B from rank 0 with tag 3; rank 0 has not
- begun to send it (line 4), but sent 80000 B with tag 9 (line 3)'
+ started to send it (line 4), but sent 80000 B with tag 9 (line 3)'
 report 'a schedule that hangs names operations, their lines and their peers'
 
 run run torus --shape 2x2 replay

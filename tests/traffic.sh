@@ -104,7 +104,7 @@ near offered "$(awk 'BEGIN { print 5 * 2048 / 20e3 / 27 }')" \
 report 'an incast comes once in a period'
 refused 'fan: only 8' run torus incast fan=9 --shape 3x3
 refused 'hot: node 9 is out of range' run torus incast hot=9 --shape 3x3
-refused 'period: so short' run torus incast period=1ns --shape 3x3
+refused 'period: too short' run torus incast period=1ns --shape 3x3
 
 # --- messages and bursts ---
 
@@ -125,7 +125,7 @@ for machine in 'bgq 2x2x2' 'qsnet2 16' 'gemini 2x2x2' 'torus 3x3' \
 		complain 'bursts do not wait'
 	report "${machine% *}: messages of many packets, and bursts"
 done
-refused 'burst: means nothing with load=max' run torus random burst=2
+refused 'burst: has no effect with load=max' run torus random burst=2
 refused 'carry no message' run torus random bytes=0 message=5
 
 # --- saturated or not ---

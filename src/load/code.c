@@ -37,21 +37,22 @@ struct code {
 
 static const struct param params[] = {
 	KEY(PARAM_COUNT, "symbols", AT(symbols), "0", 0, RS10_PLACES, "all",
-		"wrong symbols of ten bits in each pattern, at random places; "
-		"all: every symbol is drawn"),
+		"number of wrong ten-bit symbols in each pattern, at random "
+		"positions; all: every symbol is random"),
 	KEY_COUNT("bursts", AT(bursts), "0", 0, 64,
-		"bursts of errors in each pattern, of up to eight bits, as one "
-		"wrong bit on a coded fibre becomes"),
+		"number of bursts of errors in each pattern, of up to eight "
+		"bits each, the effect of one wrong bit on a coded fibre"),
 	KEY_WORD("pairs", AT(all_pairs), "none", "none|all",
-		"all: one pattern for every pair of places that two bursts can "
-		"have"),
+		"patterns of two bursts; all: one pattern for every pair of "
+		"bytes that the bursts can hit"),
 	KEY_COUNT("header", AT(header), "0", 0, 4,
-		"wrong bits of a header: all patterns that there are"),
+		"number of wrong bits in a header, in all possible patterns"),
 	KEY(PARAM_COUNT, "checks", AT(checks), "machine", 0, RS10_CHECKS,
 		"machine",
-		"check symbols; machine: as many as it has on each hop"),
+		"number of check symbols; machine: the number that the machine "
+		"has on each hop"),
 	KEY_COUNT("count", AT(count), "100000", 1, 10000000000,
-		"number of patterns that are drawn"),
+		"number of random patterns"),
 };
 
 static struct code *of(struct load *l)

@@ -216,8 +216,8 @@ static int add_needs(
 		return 0;
 	if (all->n_processes && all->n_processes != n->n_processes)
 		return err_set(e,
-			"job %s: has %u processes per node, and a job before "
-			"it %u (want the same)",
+			"job %s: has %u processes per node, but a job before "
+			"it has %u (want the same)",
 			p->name, n->n_processes, all->n_processes);
 	all->n_processes = n->n_processes;
 	all->n_programs += n->n_programs;
@@ -239,8 +239,8 @@ struct load *jobs_new(struct jobs_part *part, uint32_t n, struct err *e)
 
 		if (l && !l->ops->can_share)
 			err_set(e,
-				"job %s: %s cannot share a machine (traffic, "
-				"and programs by messages, via=msg, can)",
+				"job %s: %s cannot share a machine; want "
+				"synthetic traffic, or programs with via=msg",
 				part[i].name, l->ops->name);
 	}
 	if (e->code) {

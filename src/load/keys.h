@@ -57,7 +57,7 @@
 /* ... one of its means, ... */
 #define KEY_BY(at)                                                             \
 	KEY_TEXT("by", at, "auto",                                             \
-		"means of transfer of the network interface, for example "     \
+		"transfer method of the network interface, for example "       \
 		"sten (short packets written by the core) or dma on Elan4; "   \
 		"auto: the driver's choice")
 

@@ -30,10 +30,10 @@ struct trials {
 static const struct param keys[] = {
 	KEY_WORD("fault", AT(fault), "host",
 		"host|card|node|link|gpu|service|sick",
-		"what fails: a part, a host with its card (node), or a host "
+		"part that fails; node: a host with its card; sick: a host "
 		"that becomes sick"),
 	KEY_COUNT("trials", AT(count), "60", 1, 100000,
-		"number of faults, each on a machine that was well"),
+		"number of faults, each on a healthy machine"),
 };
 
 static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
@@ -76,8 +76,8 @@ static int trials_init(struct load *l, struct err *e)
 	x->watch = part_params(l->parts, &part_lofamo);
 	x->n_gpus = gpus_count(l->parts);
 	if (!x->watch || !x->watch->is_on)
-		return err_set(e, "lofamo: nothing watches the nodes of this "
-				  "machine (lofamo.on)");
+		return err_set(e, "lofamo: this machine has no watchdogs (want "
+				  "lofamo.on: yes)");
 	if (x->fault == GPU && !x->n_gpus)
 		return err_set(e, "fault: this machine has no GPUs");
 	if (x->fault == LINK && t->n_nodes < 2)
@@ -226,7 +226,7 @@ static void trials_report(struct load *l, struct load_result *r)
 
 const struct load_ops load_lofamo = {
 	.name = "lofamo",
-	.help = "time until the Master knows of a fault (LO|FA|MO)",
+	.help = "time until LO|FA|MO's Master learns of a fault, on APEnet+",
 	.size = sizeof(struct trials),
 	PARAMS(keys),
 	.client = &client,

@@ -142,7 +142,7 @@ static int read_entry(struct reader *r)
 	if (!x.value)
 		return 0;
 	if (x.from == x.to)
-		return wrong(r, "a node does not send to itself", NULL);
+		return wrong(r, "a node cannot send to itself", NULL);
 	if (r->n == MATRIX_MOST)
 		return wrong(r, "too many lines", NULL);
 	if (r->n == r->entry_room) {
@@ -211,8 +211,8 @@ static int sort(struct reader *r)
 
 		if (x[-1].from == x->from && x[-1].to == x->to)
 			return err_set(r->e,
-				"%s:%u: what %u sends to %u is given twice, "
-				"first in line %u",
+				"%s:%u: the traffic from %u to %u is given "
+				"twice, first in line %u",
 				r->path, x->line, x->from, x->to, x[-1].line);
 	}
 	return 0;

@@ -89,9 +89,9 @@ static void a_mistake_is_named_with_its_line(void **state)
 		{ "0,1,1\n0,2,1GB/s\n", ":2: want a weight" },
 		{ "source,destination,rate\n0,1,5\n", ":2: want a rate" },
 		{ "from,to,weight\n0,1,1\n", ":1: want the columns source" },
-		{ "3,3,1\n", ":1: a node does not send to itself" },
-		{ "0,1,1\n1,2,1\n0,1,2\n", ":3: what 0 sends to 1 is given "
-					   "twice, first in line 1" },
+		{ "3,3,1\n", ":1: a node cannot send to itself" },
+		{ "0,1,1\n1,2,1\n0,1,2\n", ":3: the traffic from 0 to 1 is "
+					   "given twice, first in line 1" },
 		{ "0,1,0\n", "no node sends anything" },
 		{ "", "no node sends anything" },
 	};

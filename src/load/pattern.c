@@ -132,7 +132,7 @@ int pattern_init(
 	if (sends)
 		return 0;
 	return err_set(e, "in this shape the pattern maps every node to "
-			  "itself, so that no node would send");
+			  "itself, so no node would send");
 }
 
 void pattern_fini(struct pattern *p)

@@ -35,8 +35,8 @@ int programs_need_nic(const struct programs *p, struct err *e)
 {
 	if (!p->load.nic_ops)
 		return err_set(e,
-			"%s: needs a network interface, and nic.kind is none "
-			"on this machine; plain is one that fits any",
+			"%s: needs a network interface, but nic.kind is none "
+			"on this machine (plain fits any machine)",
 			p->load.ops->name);
 	return 0;
 }
@@ -304,7 +304,7 @@ static int tell_wrong(
 	}
 	return err_set_code(e, EXIT_DEADLOCK,
 		"%s, since %llu packets were lost or corrupted and nothing "
-		"resends them (link.retry)",
+		"retransmits them (link.retry)",
 		wrong->text, (unsigned long long)lost);
 }
 
@@ -403,8 +403,8 @@ bool programs_is_early(struct programs *p)
 	if (program_now() <= PROGRAMS_START)
 		return true;
 	note_wrong(p, EXIT_BAD_INPUT,
-		"setting up takes longer than 10 us, after which other nodes "
-		"begin to send; the network interface's registers are too "
+		"the set-up takes longer than 10 us, after which other nodes "
+		"start to send; the network interface's registers are too "
 		"slow");
 	return false;
 }

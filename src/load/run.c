@@ -143,7 +143,7 @@ int load_check_keys(const struct param_block *keys, struct err *e)
 		param_format(keys, on, word, sizeof(word));
 		if (!has_word(rules[i][2], word))
 			return err_set(e,
-				"%s: means nothing with %s=%s (want %s=%s)",
+				"%s: has no effect with %s=%s (want %s=%s)",
 				row->name, on->name, word, on->name,
 				rules[i][2]);
 	}
@@ -234,8 +234,8 @@ static bool is_stuck(
 	topo_name_site(t, s->site, site, sizeof(site));
 	t->ops->name_port(t, s->site, s->port, port, sizeof(port));
 	snprintf(text, sizeof(text),
-		"%s %s is dead and never returns, and %s waits for it since "
-		"%.3f us; %" PRIu64 " such link%s, %" PRIu64
+		"%s %s is dead and never returns, and %s has waited for it "
+		"since %.3f us; %" PRIu64 " such link%s, %" PRIu64
 		" packets inside the network",
 		site, port, s->what, us(s->since), r->n_stuck,
 		r->n_stuck > 1 ? "s" : "",

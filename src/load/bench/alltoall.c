@@ -62,21 +62,21 @@ static const struct param params[] = {
 	KEY_BYTES("bytes", AT(bench.bytes), "512", 1, 1 << 24,
 		"length of each message"),
 	KEY_WORD("via", AT(bench.via), "net", "net|nic|msg",
-		"layer; net: packets that enter the injection FIFOs directly "
-		"and are received at once; nic: programs that use the network "
-		"interface; msg: programs that use weft/msg.h, on any machine"),
+		"layer; net: packets that enter the injection FIFOs directly; "
+		"nic: programs that use the network interface; msg: programs "
+		"that use weft/msg.h, on any machine"),
 	KEY_PROCS(AT(bench.procs)),
 	KEY_BY(AT(bench.by)),
 	KEY_MEMORIES(AT(bench.source), AT(bench.target)),
 	KEY_ROUTING(AT(routing), "dynamic"),
 	KEY_ZONES(AT(zones)),
 	KEY_WORD("driver", AT(driver), "rounds", "rounds|messages",
-		"order of the programs' puts; rounds: a put per packet, to one "
-		"destination after another, as with via=net; messages: a put "
-		"per message, to one destination after another"),
+		"order of the programs' puts, to one destination after "
+		"another; rounds: a put for each packet, as with via=net; "
+		"messages: a put for each message"),
 	KEY_COUNT("fifos", AT(fifos), "16", 1, 128,
-		"number of injection FIFOs or command queues of each node that "
-		"via=nic spreads its puts over"),
+		"number of injection FIFOs or command queues over which a node "
+		"spreads its puts, with via=nic"),
 	KEY_WORD("data", AT(data), "auto", "auto|real|synthetic",
 		"data of programs; real: bytes in memory; synthetic: bytes "
 		"that are generated when read and checked when written; auto: "
@@ -533,11 +533,11 @@ static int alltoall_init(struct load *l, struct err *e)
 		a->bench.bytes < l->link->payload ? (uint32_t)a->bench.bytes
 						  : a->full_bytes);
 	if (!a->bench.via && a->bench.procs > 1)
-		return err_set(e, "procs: there are no processes with via=net "
-				  "(want via=nic or via=msg)");
+		return err_set(e, "procs: via=net has no processes (want "
+				  "via=nic or via=msg)");
 	if (!a->bench.via && bench_has_gpus(&a->bench))
-		return err_set(e, "source and target: there are no memories "
-				  "with via=net (want via=nic or via=msg)");
+		return err_set(e, "source and target: via=net has no memories "
+				  "(want via=nic or via=msg)");
 	n *= (uint64_t)a->bench.procs;
 	a->expected = n * (n - 1) * a->rounds;
 	if (a->bench.via) {

@@ -26,8 +26,8 @@ static const struct param params[] = {
 	KEY_COUNT("variables", AT(variables), "1", 1, MOST_WORDS,
 		"number of words that are added to"),
 	KEY_COUNT("senders", AT(senders), "32", 1, MOST_SENDERS,
-		"number of nodes that add to words of node 0, on routers other "
-		"than its own"),
+		"number of nodes that add to words of node 0, at routers other "
+		"than node 0's"),
 	KEY_COUNT("rounds", AT(bench.rounds), "32000", 1, 1000000000,
 		"total number of additions"),
 	KEY_COUNT("window", AT(window), "64", 1, 64,
@@ -151,7 +151,7 @@ static int amo_init(struct load *l, struct err *e)
 			atomics ? " that it acknowledges" : "");
 	if (m->senders > most)
 		return err_set(e,
-			"senders: only %u nodes are at other routers than node "
+			"senders: only %u nodes are at routers other than node "
 			"0's",
 			most);
 	return 0;
@@ -220,7 +220,7 @@ static void amo_report(struct load *l, struct load_result *r)
 
 const struct load_ops load_amo = {
 	.name = "amo",
-	.help = "atomic additions of many nodes to words of one",
+	.help = "atomic additions of many nodes to words of one node",
 	.size = sizeof(struct amo),
 	PARAMS(params),
 	.on_delivered = programs_delivered,

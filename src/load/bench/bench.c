@@ -55,12 +55,12 @@ static int check_means(const struct bench *b, struct err *e)
 
 	if (m->drawn && !b->needs.draws)
 		return err_set(e,
-			"by: %s is a curve that is drawn, for pingpong and "
+			"by: %s is a calculated curve, for pingpong and "
 			"crossover only",
 			m->name);
 	if (m->is_dropped && !b->needs.drops)
 		return err_set(e,
-			"by: %s delivers nothing, and is for stream only",
+			"by: %s delivers nothing and is for stream only",
 			m->name);
 	return 0;
 }
@@ -73,8 +73,8 @@ static int check_memory(const struct bench *b, uint64_t memory, struct err *e)
 
 	if (reach && memory > reach)
 		return err_set(e,
-			"%s: needs %.1f GiB of memory per node, and the %s "
-			"addresses only %.0f",
+			"%s: needs %.1f GiB of memory per node, but the %s "
+			"addresses only %.0f GiB",
 			l->ops->name, (double)memory / (1 << 30),
 			l->nic_ops->title, (double)reach / (1 << 30));
 	return programs_need_memory(&b->programs, memory, e);
@@ -89,9 +89,8 @@ static int check_memories(const struct bench *b, struct err *e)
 	if (!bench_has_gpus(b))
 		return 0;
 	if (!gpus)
-		return err_set(e,
-			"source and target: only host memory is transferred "
-			"here");
+		return err_set(e, "source and target: this workload transfers "
+				  "only host memory");
 	count = gpus->count(&b->programs.load);
 	if (most > count)
 		return err_set(e,
@@ -134,10 +133,9 @@ static int check_processes(struct bench *b, struct err *e)
 		return err_set(
 			e, "procs: several processes per node need via=msg");
 	if (b->needs.lanes > b->driver->most.lanes && b->needs.is_msg)
-		return err_set(e,
-			"procs: with messages this experiment has one program "
-			"per node, since the programs of a node would share "
-			"its rank (want via=nic)");
+		return err_set(e, "procs: with messages this workload has one "
+				  "program per node, since the programs of a "
+				  "node would share its rank (want via=nic)");
 	if (b->needs.lanes > b->driver->most.lanes)
 		return err_set(e, "procs: the %s serves at most %u processes",
 			l->nic_ops->title, b->driver->most.lanes);

@@ -23,48 +23,49 @@ enum { KINDS = 16, MOST_WORD = 512 };
 
 static const struct param params[] = {
 	KEY_WORD("op", AT(op), "barrier", "barrier|broadcast|reduce|allreduce",
-		"operation of all nodes; reductions are sums of integers"),
+		"operation; reductions are sums of integers, unless by "
+		"hardware"),
 	KEY_WORD("by", AT(hardware), "software", "software|hardware",
-		"how it is done; software: by messages between nodes; "
-		"hardware: by packets that the network combines and copies, or "
-		"a barrier by bits that it combines, as Blue Gene/Q's does; by "
-		"packets that it copies, as QsNetII's does"),
+		"implementation; software: messages between nodes; hardware: "
+		"the network copies packets (QsNetII), or combines and copies "
+		"packets and bits of barriers (Blue Gene/Q)"),
 	KEY_FLAG("apart", AT(apart), "no",
-		"whether a barrier, whose time is not counted, separates the "
-		"rounds of a broadcast; always yes with by=hardware"),
+		"whether a barrier separates the rounds of a broadcast, "
+		"without counting its time; always yes with by=hardware"),
 	KEY_BYTES("bytes", AT(bench.bytes), "8", 0, 1 << 24,
-		"length of a broadcast or reduction, a multiple of 8 bytes; 0 "
-		"by Blue Gene/Q's hardware: packets that are headers alone"),
+		"length of a broadcast or reduction, a multiple of 8 bytes; 0: "
+		"headers alone, by Blue Gene/Q's hardware"),
 	KEY_COUNT("rounds", AT(bench.rounds), "10", 1, 1000000,
 		"number of back-to-back repetitions"),
 	KEY_NODE("root", AT(root), "0",
-		"node (or rank, if nodes have several processes) that "
+		"node, or rank if nodes have several processes, that "
 		"broadcasts or receives the sum"),
 	KEY_PROCS(AT(bench.procs)),
 	KEY_WORD("type", AT(type), "double", "double|signed|unsigned|bits",
-		"type of what is reduced by Blue Gene/Q's hardware"),
+		"type of the words of a reduction, by Blue Gene/Q's hardware"),
 	KEY_WORD("combine", AT(combine), "add", "add|min|max|and|or|xor",
-		"operation of such a reduction"),
-	KEY_BYTES("word", AT(word), "8", 4, 512, "length of its words"),
+		"operation of a reduction, by Blue Gene/Q's hardware"),
+	KEY_BYTES("word", AT(word), "8", 4, 512,
+		"length of the words of a reduction, by Blue Gene/Q's "
+		"hardware"),
 	KEY(PARAM_COUNTS, "box", AT(shape), "0", 0, TOPO_MAX_ROUTERS, NULL,
-		"shape of the box of nodes that take part in it; 0: all "
-		"nodes"),
+		"shape of the box of nodes that take part, by Blue Gene/Q's "
+		"hardware; 0: all nodes"),
 	KEY(PARAM_COUNTS, "at", AT(at), "0", 0, TOPO_MAX_ROUTERS, NULL,
 		"coordinates of the first node of the box"),
 	KEY_COUNT("boxes", AT(boxes), "1", 1, 16,
-		"number of boxes of this shape, which overlap: each is one "
-		"node further on than the one before in every dimension that "
-		"has room; if more than 1, all nodes of all boxes broadcast "
-		"at once"),
+		"number of overlapping boxes, each shifted by one node from "
+		"the previous one in every dimension with room; if more than "
+		"1, all nodes of all boxes broadcast at once"),
 	KEY_TEXT("split", AT(split), "none",
-		"dimensions, such as AB, that each of several trees spans, "
-		"one for each position in the other dimensions"),
+		"dimensions of a tree, such as AB; there is one tree for each "
+		"position in the other dimensions"),
 	KEY_WORD("channel", AT(channel), "world", "world|sub|system",
-		"virtual channel of the collective network; world is sub where "
-		"not all nodes take part, or in several trees; system: only "
-		"with as=system"),
+		"virtual channel of the collective network; world becomes sub "
+		"if not all nodes take part or there are several trees; system "
+		"needs as=system"),
 	KEY_WORD("as", AT(is_system), "user", "user|system",
-		"whose software the programs are; channel=system is refused to "
+		"privilege of the programs; channel=system is refused to "
 		"users"),
 };
 
@@ -362,13 +363,13 @@ static int find_hardware(struct collective *c, struct err *e)
 		return collective_tree_check(c, l->topo, e);
 	if (!c->barrier && !c->cast)
 		return err_set(e,
-			"by: hardware %s need a network that %s, and that of "
-			"the %s does not; want by=software",
+			"by: hardware %s need a network that %s, and the "
+			"network of the %s does not (want by=software)",
 			what[c->op], how[c->op], nic->title);
 	if (c->cast && !l->route->ops->spread)
 		return err_set(e,
 			"by: hardware broadcasts need a fat tree, not "
-			"routing.kind %s; want by=software",
+			"routing.kind %s (want by=software)",
 			l->route->ops->name);
 	c->apart |= c->cast != NULL;
 	return 0;
@@ -393,8 +394,8 @@ static int collective_init(struct load *l, struct err *e)
 			c->bench.procs > 1 ? "ranks" : "nodes",
 			(long long)(load_n_nodes(l) * c->bench.procs - 1));
 	if (c->hardware && l->place)
-		return err_set(e, "by: what hardware does is for all nodes; "
-				  "want by=software");
+		return err_set(e, "by: hardware collectives are for all nodes "
+				  "(want by=software)");
 	if (c->hardware && c->bench.procs > 1)
 		return err_set(e,
 			"procs: several processes per node need by=software");
@@ -523,7 +524,7 @@ static int collective_check(struct load *l, struct err *e)
 	if ((c->op == OP_BARRIER || c->op == OP_ALLREDUCE) &&
 		(c->bench.bytes || c->tree) && !c->split_dims && left < came)
 		return err_set_code(e, EXIT_INTERNAL,
-			"a node left the barrier before the last one had "
+			"a node left the barrier before the last node had "
 			"entered it");
 	return 0;
 }

@@ -107,7 +107,7 @@ bool bench_check_target(
 			(unsigned long long)r->wrong);
 	return !times || memory_region_is_whole(r, times) ||
 	       programs_complain(&x->bench->programs,
-		       "some bytes did not arrive %llu times",
+		       "some bytes arrived fewer or more than %llu times",
 		       (unsigned long long)times);
 }
 

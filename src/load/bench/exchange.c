@@ -74,7 +74,9 @@ static const struct param params[] = {
 	KEY_COUNT("depth", AT(depth), "2", 1, MOST_DEPTH,
 		"number of rounds in flight with the pipelined driver"),
 	KEY(PARAM_TIME, "idle", AT(idle), "0 ns", 0, INT64_C(10000000000000),
-		NULL, "time that programs wait after the last round"),
+		NULL,
+		"time that programs wait after the last round, before they "
+		"end"),
 };
 
 static const struct param mirror_params[] = {

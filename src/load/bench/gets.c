@@ -37,13 +37,14 @@ static const struct param params[] = {
 	KEY_VIA(AT(bench.via)),
 	KEY_NODE("from", AT(bench.from), "0", "node that issues the gets"),
 	KEY(PARAM_COUNT, "to", AT(bench.to), "any", 0, TOPO_MAX_ROUTERS, "any",
-		"node that is read from; any: the other nodes, at random"),
+		"node whose memory is read; any: a random other node for each "
+		"get"),
 	KEY_BYTES("bytes", AT(bench.bytes), "8", 8, MOST_BYTES,
 		"length of a get"),
 	KEY_COUNT("rounds", AT(bench.rounds), "400", 1, 1000000,
 		"total number of gets"),
 	KEY_COUNT("batch", AT(batch), "1", 1, MOST_BATCH,
-		"number of gets issued at a time"),
+		"number of gets in flight at a time"),
 	KEY_COUNT("queues", AT(queues), "1", 1, MOST_QUEUES,
 		"number of queues that a batch is spread over"),
 	KEY_CPU(AT(bench.cpu)),
@@ -185,7 +186,7 @@ static int gets_init(struct load *l, struct err *e)
 	b->owner = owner;
 	most = b->driver->most.get_bytes;
 	if (most && b->bytes > most)
-		return err_set(e, "bytes: a get reads at most %u", most);
+		return err_set(e, "bytes: a get reads at most %u bytes", most);
 	return 0;
 }
 

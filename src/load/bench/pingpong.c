@@ -50,7 +50,7 @@ struct pingpong {
 static const struct param params[] = {
 	KEY_PAIR(pingpong),
 	KEY_BYTES("bytes", AT(bench.bytes), "8", 0, 64 << 20,
-		"payload of a message, or of the packet of via=net"),
+		"payload of a message, or of the packet with via=net"),
 	KEY_COUNT("rounds", AT(bench.rounds), "1000", 1, 1000000000,
 		"number of round trips"),
 	KEY_WORD("via", AT(bench.via), "net", "net|nic|msg",
@@ -68,8 +68,8 @@ static const struct param crossover_params[] = {
 	KEY_PAIR(pingpong),
 	KEY_MEMORIES(AT(bench.source), AT(bench.target)),
 	KEY_TEXT("between", AT(between), "auto",
-		"two means of transfer, with a comma between them; auto: the "
-		"network interface's first two"),
+		"two transfer methods, separated by a comma; auto: the network "
+		"interface's first two"),
 	KEY_BYTES("min", AT(min), "8", 8, MOST_BYTES, "smallest size"),
 	KEY_BYTES("max", AT(max), "4 KiB", 8, MOST_BYTES, "largest size"),
 	KEY_BYTES("step", AT(step), "8", 8, MOST_BYTES,
@@ -456,8 +456,8 @@ static int set_means(struct pingpong *c, struct err *e)
 	return c->means[0] && c->means[1] && c->means[0] != c->means[1]
 		       ? 0
 		       : err_set(e,
-				 "between: \"%.60s\" does not name two means "
-				 "of transfer of the %s (want for example "
+				 "between: \"%.60s\" does not name two "
+				 "transfer methods of the %s (want for example "
 				 "%s,%s)",
 				 c->between,
 				 c->bench.programs.load.nic_ops->title,
@@ -475,7 +475,7 @@ static int crossover_init(struct load *l, struct err *e)
 		return -1;
 	if (!c->bench.driver->means[1].name || !c->bench.driver->means[2].name)
 		return err_set(e,
-			"crossover: compares two means of transfer, and the %s "
+			"crossover: compares two transfer methods, but the %s "
 			"has only one",
 			l->nic_ops->title);
 	if (set_means(c, e))
@@ -544,8 +544,7 @@ static void crossover_report(struct load *l, struct load_result *r)
 
 const struct load_ops load_crossover = {
 	.name = "crossover",
-	.help = "smallest size at which one means of transfer is faster than "
-		"another",
+	.help = "size from which one transfer method is faster than another",
 	.size = sizeof(struct pingpong),
 	PARAMS(crossover_params),
 	.init = crossover_init,

@@ -44,22 +44,21 @@ static const struct param params[] = {
 	KEY_COUNT("count", AT(count), "10000", 1, INT64_C(1000000000),
 		"total number of messages"),
 	KEY_BYTES("bytes", AT(bench.bytes), "2 KiB", 8, MOST_BYTES,
-		"length of the longest message; all are whole words"),
+		"length of the longest message; all messages are whole words"),
 	KEY_WORD("kinds", AT(kinds), "usual", "usual|all",
 		"kinds of messages; usual: puts and gets, and atomics and "
-		"blocks where the interface acknowledges them; all: on Blue "
-		"Gene/Q also atomics and messages into reception FIFOs, and "
-		"all routes"),
+		"blocks if the interface acknowledges them; all: on Blue "
+		"Gene/Q also atomics, messages into reception FIFOs, and all "
+		"routes"),
 	KEY_COUNT("lanes", AT(lanes), "2", 1, MOST_LANES,
 		"number of programs of each node, each with its own queue; "
-		"reduced to one where a node can have no more, as with "
-		"via=msg"),
+		"reduced to one if a node cannot have more, as with via=msg"),
 	KEY_COUNT("rogues", AT(rogues), "0", 0, TOPO_MAX_ROUTERS,
-		"number of nodes, the last ones, with an additional program "
-		"that breaks the rules of its queue; only on Elan4, Gemini and "
-		"APEnet+"),
+		"number of nodes, counted from the last, with an additional "
+		"rogue program that breaks the rules of its queue; only on "
+		"Elan4, Gemini and APEnet+"),
 	KEY_COUNT("deeds", AT(deeds), "20", 1, 1000000,
-		"number of times that each of these programs does so"),
+		"number of times that each rogue program breaks a rule"),
 };
 
 static struct storm *of(struct load *l)

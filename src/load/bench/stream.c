@@ -71,8 +71,8 @@ static const struct param params[] = {
 	KEY_COUNT("rounds", AT(bench.rounds), "16", 1, 1000000,
 		"number of messages from each sending node"),
 	KEY(PARAM_COUNT, "places", AT(places), "all", 1, 1000000, "all",
-		"number of places that messages are written to in turn; all: "
-		"one for each message"),
+		"number of target buffers that messages are written to in "
+		"turn; all: one for each message"),
 	KEY_BYTES("source-offset", AT(source_offset), "0", 0, 4095,
 		"offset of the source from an aligned address"),
 	KEY_BYTES("target-offset", AT(target_offset), "0", 0, 4095,
@@ -86,8 +86,8 @@ static const struct param fan_params[] = {
 	KEY_BY(AT(bench.by)),
 	KEY_NODE("node", AT(node), "0", "node in the middle"),
 	KEY_WORD("way", AT(way), "out", "out|in",
-		"direction; out: the node sends to its neighbours; in: they "
-		"send to it"),
+		"direction of the messages; out: the node sends to its "
+		"neighbours; in: they send to it"),
 	KEY_BYTES("bytes", AT(bench.bytes), "64 KiB", 8, 1 << 20,
 		"length of a message"),
 	KEY_COUNT("rounds", AT(bench.rounds), "4", 1, 1000000,

@@ -55,7 +55,7 @@ static const struct param params[] = {
 	KEY_BY(AT(bench.by)),
 	KEY_MEMORIES(AT(bench.source), AT(bench.target)),
 	KEY_WORD("op", AT(op), "put", "put|get",
-		"operation: put writes to the other node's memory, get reads "
+		"operation; put: writes to the other node's memory; get: reads "
 		"from it"),
 	KEY_PAIR(sweep),
 	KEY_BYTES("min", AT(min), "8", 1, 4 << 20, "smallest size"),
@@ -341,7 +341,7 @@ static int sweep_init(struct load *l, struct err *e)
 	if (s->op == OP_GET && s->bench.means != BENCH_AUTO &&
 		!(s->bench.driver->is & BENCH_GETS_BY_MEANS))
 		return err_set(e,
-			"by: gets have only one means of transfer (want auto)");
+			"by: gets have only one transfer method (want auto)");
 	return 0;
 }
 

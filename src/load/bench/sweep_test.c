@@ -85,7 +85,8 @@ static void mistakes_are_named(void **state)
 	trial_refused(TORUS, "sweep min=16 max=8", "min: larger than max");
 	trial_refused(TORUS, "sweep procs=9", "serves at most 8 processes");
 	trial_refused(TORUS, "sweep via=msg procs=2", "share its rank");
-	trial_refused("qsnet2-16", "sweep op=get by=dma", "only one means");
+	trial_refused(
+		"qsnet2-16", "sweep op=get by=dma", "only one transfer method");
 	trial_refused("qsnet2-16", "sweep procs=3", "a node has only 2 CPUs");
 	trial_refused(TORUS, "sweep to=0", "the same node");
 	trial_refused(TORUS, "sweep to=4", "nodes 0 to 3");

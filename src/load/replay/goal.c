@@ -119,8 +119,8 @@ static int check_order(struct goal_build *b)
 	for (i = 0; i < k->n_ops && done < k->n_ops && !failed; i++)
 		if (left[i])
 			failed = err_set(b->e,
-				"%s%s: this operation waits for itself, by way "
-				"of what it requires",
+				"%s%s: this operation waits for itself, "
+				"through the operations that it requires",
 				b->path, goal_where(b->goal, k, i, where));
 	mem_free(left);
 	mem_free(ready);

@@ -148,7 +148,7 @@ static const char *check_op(const struct reader *r, const struct goal_op *op)
 		return op->size > GOAL_CALC_NS ? "computes for more than 200 s"
 					       : NULL;
 	if (op->peer >= r->b->goal->n_ranks)
-		return "sends to or receives from a rank that is not there";
+		return "sends to or receives from a rank that does not exist";
 	if (op->tag > GOAL_TAG)
 		return "want a tag below 2^32 - 1";
 	return op->size > GOAL_BYTES ? "a message of more than 1 TiB" : NULL;
@@ -214,10 +214,12 @@ static int add_pairs(struct reader *r, uint32_t op, bool is_start)
 	if (!n)
 		return 0;
 	if (first + n > r->n_edges || n > r->n_edges - r->b->n_pairs)
-		return wrong_op(r, op, "more wait for it than are listed");
+		return wrong_op(
+			r, op, "has more dependants than the file lists");
 	for (i = 0; i < n; i++) {
 		if (r->edge[first + i] >= r->n_ops)
-			return wrong_op(r, op, "who waits for it is not there");
+			return wrong_op(
+				r, op, "has a dependant that does not exist");
 		goal_build_pair(r->b, r->edge[first + i], op, is_start);
 	}
 	return 0;
@@ -232,12 +234,13 @@ static int check_needs(const struct reader *r)
 	for (i = 0; i < r->n_ops; i++) {
 		n_free += !op[i].needs;
 		if (op[i].needs != r->reach[i].needs)
-			return wrong_op(
-				r, i, "waits for more or fewer than it says");
+			return wrong_op(r, i,
+				"waits for more or fewer operations than it "
+				"says");
 	}
 	for (i = 0; i < r->n_roots; i++)
 		if (r->root[i] >= r->n_ops || op[r->root[i]].needs)
-			return wrong(r, "a root waits for others");
+			return wrong(r, "a root waits for other operations");
 	return n_free != r->n_roots ? wrong(r, "not all roots are listed") : 0;
 }
 
@@ -261,7 +264,7 @@ static int take_sizes(struct reader *r, uint64_t size)
 	uint64_t fixed;
 
 	if (size < sizeof(head))
-		return wrong(r, "its part is too short");
+		return wrong(r, "its part of the file is too short");
 	if (take(r, head, sizeof(head)))
 		return -1;
 	r->n_ops = get_word(head);
@@ -272,8 +275,8 @@ static int take_sizes(struct reader *r, uint64_t size)
 		return wrong(r, "too many operations");
 	if (r->n_roots > r->n_ops || fixed > size || (size - fixed) % 4 ||
 		(size - fixed) / 4 > UINT32_MAX)
-		return wrong(r, "its operations do not fill its part: not "
-				"written by LogGOPSim's txt2bin?");
+		return wrong(r, "its operations do not fill its part of the "
+				"file; was it written by LogGOPSim's txt2bin?");
 	r->n_edges = (uint32_t)((size - fixed) / 4);
 	return 0;
 }
@@ -284,7 +287,8 @@ static int take_part(struct reader *r, const uint8_t *range)
 	int failed;
 
 	if (begin > end || end > INT64_MAX || begin < r->at - ORIGIN)
-		return wrong(r, "its part is not behind what comes before it");
+		return wrong(r,
+			"its part of the file overlaps what comes before it");
 	goal_build_rank(r->b, r->number);
 	failed = skip_to(r, begin + ORIGIN) || take_sizes(r, end - begin) ||
 		 take_lists(r);
@@ -317,12 +321,12 @@ int goal_read_binary(struct goal_build *b, FILE *f)
 		return -1;
 	if (get(head, 8) == USED_UP)
 		return err_set(b->e,
-			"%s: a simulator has used this file up; "
-			"make it from its text again",
+			"%s: a simulator has overwritten this file; convert "
+			"its text form again",
 			b->path);
 	if (get(head, 8) != MAGIC)
-		return err_set(b->e, "%s: neither form of GOAL, text or binary",
-			b->path);
+		return err_set(
+			b->e, "%s: not GOAL, neither text nor binary", b->path);
 	return goal_build_ranks(b, get(head + 8, 4)) || take_parts(&r) ? -1 : 0;
 }
 

@@ -218,8 +218,8 @@ static int say_too_short(struct pairs *p, const struct goal_rank *r,
 
 	goal_describe(p->goal, to, got, what, sizeof(what));
 	return err_set(p->e,
-		"%s%s: %s, but rank %u sends it %s %" PRIu64 " B (%s): the "
-		"message is longer than its place",
+		"%s%s: %s, but rank %u sends it %s %" PRIu64
+		" B (%s): the message is longer than its buffer",
 		p->path, goal_where(p->goal, to, got, where), what,
 		rank_of(p->goal, from), is_most ? "a message of" : "at least",
 		from->op[sent].size, goal_ref(p->goal, from, sent, ref));

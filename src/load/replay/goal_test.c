@@ -105,18 +105,18 @@ static void words_that_are_wrong_are_named_with_their_line(void **state)
 	bad("", "x:0: want \"num_ranks\"");
 	bad("num_ranks 0\n", "no ranks");
 	bad("num_ranks 2000000\n", "more than 1048576 ranks");
-	bad("num_ranks 2\nrank 2 {\n", "x:2: there are ranks 0 to 1");
-	bad(TWO "}\nrank 0 {\n}\n", "x:4: this rank is there twice");
+	bad("num_ranks 2\nrank 2 {\n", "x:2: want a rank from 0 to 1");
+	bad(TWO "}\nrank 0 {\n}\n", "x:4: this rank is defined twice");
 	bad(TWO "calc 5\n", "ends inside a rank");
 	bad(TWO "wait 5\n}\n", "x:3: want send, recv, calc");
 	bad(TWO "calc 5us\n}\n", "x:3: want a time in nanoseconds");
 	bad(TWO "send 5k to 1\n}\n", "x:3: want a number of bytes");
 	bad(TWO "send 5b at 1\n}\n", "want \"to\" and a rank");
 	bad(TWO "recv 5b to 1\n}\n", "want \"from\" and a rank");
-	bad(TWO "send 5b to 2\n}\n", "ranks 0 to 1");
+	bad(TWO "send 5b to 2\n}\n", "a rank from 0 to 1");
 	bad(TWO "calc 5 gpu 1\n}\n", "want tag, cpu or nic");
 	bad(TWO "calc 5 cpu 64\n}\n", "from 0 to 63");
-	bad(TWO "a: calc 5\na: calc 6\n}\n", "x:4: \"a\" is there twice");
+	bad(TWO "a: calc 5\na: calc 6\n}\n", "x:4: \"a\" is defined twice");
 	bad(TWO "a: calc 5\na requires b\n}\n", "called \"b\"");
 }
 

@@ -29,7 +29,7 @@ struct reader {
 static int wrong(struct reader *r, const char *what)
 {
 	return err_set(r->b->e, "%s:%u: %s", r->b->path, r->line,
-		r->is_binary	 ? "neither form of GOAL, text or binary"
+		r->is_binary	 ? "not GOAL, neither text nor binary"
 		: r->is_too_long ? "the line is longer than 1 MiB"
 				 : what);
 }
@@ -141,7 +141,7 @@ static int read_message(struct reader *r, enum goal_kind kind)
 						  : "want \"from\" and a rank");
 	if (!read_number(next_word(r), 0, UINT32_MAX, &v) ||
 		v >= r->b->goal->n_ranks)
-		return err_set(r->b->e, "%s:%u: there are ranks 0 to %u",
+		return err_set(r->b->e, "%s:%u: want a rank from 0 to %u",
 			r->b->path, r->line, r->b->goal->n_ranks - 1);
 	op->peer = (uint32_t)v;
 	return read_options(r, op);
@@ -198,8 +198,9 @@ static int read_statement(struct reader *r)
 	next_word(r);
 	if (*r->word == ':') {
 		if (index_find(&r->labels, digest_text(0, label)))
-			return err_set(r->b->e, "%s:%u: \"%s\" is there twice",
-				r->b->path, r->line, label);
+			return err_set(r->b->e,
+				"%s:%u: \"%s\" is defined twice", r->b->path,
+				r->line, label);
 		index_add(&r->labels, digest_text(0, label),
 			r->b->rank->n_ops + 1);
 		next_word(r);
@@ -225,10 +226,10 @@ static int read_rank(struct reader *r)
 		return wrong(r, "want \"rank\"");
 	if (!read_number(next_word(r), 0, UINT32_MAX, &v) ||
 		v >= r->b->goal->n_ranks)
-		return err_set(r->b->e, "%s:%u: there are ranks 0 to %u",
+		return err_set(r->b->e, "%s:%u: want a rank from 0 to %u",
 			r->b->path, r->line, r->b->goal->n_ranks - 1);
 	if (r->b->goal->rank[v].edge)
-		return wrong(r, "this rank is there twice");
+		return wrong(r, "this rank is defined twice");
 	goal_build_rank(r->b, (uint32_t)v);
 	if (*next_word(r) != '{')
 		return wrong(r, "want \"{\"");

@@ -19,7 +19,7 @@
 	{                                                                      \
 		.name = "rounds", .type = PARAM_COUNT, .offset = AT(rounds),   \
 		.def = "1", .min = 1, .max = 100000,                           \
-		.help = "how often all of it is done"                          \
+		.help = "number of repetitions of the whole schedule"          \
 	}
 #define COMPUTE(text)                                                          \
 	{                                                                      \
@@ -116,7 +116,7 @@ static int check_allreduce(const struct goal_make *m, struct err *e)
 {
 	if (m->algorithm && m->ranks & (m->ranks - 1))
 		return err_set(e,
-			"ranks: doubling wants a power of two, not %lld",
+			"ranks: doubling needs a power of two, not %lld",
 			(long long)m->ranks);
 	return 0;
 }
@@ -290,45 +290,47 @@ static void write_training(const struct goal_make *m, FILE *f)
 
 static const struct param allreduce_params[] = {
 	RANKS,
-	BYTES("bytes that each rank contributes"),
+	BYTES("number of bytes that each rank contributes"),
 	ROUNDS,
-	COMPUTE("time of adding a message's bytes, with doubling"),
+	COMPUTE("time to add the bytes of a message, with doubling"),
 	{ .name = "algorithm",
 		.type = PARAM_WORD,
 		.offset = AT(algorithm),
 		.def = "ring",
 		.words = "ring|doubling",
-		.help = "ring of pieces, or recursive doubling" },
+		.help = "algorithm; ring: a ring of pieces; doubling: "
+			"recursive doubling" },
 };
 
 static const struct param alltoall_params[] = { RANKS,
-	BYTES("bytes from each rank to each other"), ROUNDS };
+	BYTES("number of bytes from each rank to each other rank"), ROUNDS };
 
 static const struct param stencil_params[] = { RANKS,
-	BYTES("bytes of each of four messages"), ROUNDS,
-	COMPUTE("time of each round") };
+	BYTES("number of bytes of each of the four messages of a round"),
+	ROUNDS, COMPUTE("time that a rank computes in each round") };
 
 static const struct param training_params[] = {
 	RANKS,
-	BYTES("bytes from stage to stage, and of a stage's gradients"),
+	BYTES("number of bytes from stage to stage, and of a stage's "
+	      "gradients"),
 	ROUNDS,
-	COMPUTE("time of a stage for a micro-batch forwards; backwards it is "
-		"twice that"),
+	COMPUTE("time that a stage computes for a micro-batch forwards; "
+		"backwards it takes twice as long"),
 	{ .name = "stages",
 		.type = PARAM_COUNT,
 		.offset = AT(stages),
 		.def = "4",
 		.min = 1,
 		.max = GOAL_RANKS,
-		.help = "stages of the pipeline, one behind the other; the "
-			"rest of the ranks are replicas" },
+		.help = "number of stages of the pipeline; further ranks are "
+			"replicas of it" },
 	{ .name = "batches",
 		.type = PARAM_COUNT,
 		.offset = AT(batches),
 		.def = "4",
 		.min = 1,
 		.max = 10000,
-		.help = "micro-batches of a step" },
+		.help = "number of micro-batches in a step" },
 };
 
 static const struct param convert_params[] = {
@@ -336,23 +338,24 @@ static const struct param convert_params[] = {
 		.type = PARAM_TEXT,
 		.offset = AT(file),
 		.def = "none",
-		.help = "schedule in either form" },
+		.help = "file with a schedule in text or binary form" },
 };
 
 #define N(table) sizeof(table) / sizeof((table)[0])
 
 const struct goal_pattern goal_patterns[] = {
-	{ "allreduce", "everybody gets the sum of what all contribute",
+	{ "allreduce", "every rank gets the sum of all contributions",
 		allreduce_params, N(allreduce_params), check_allreduce,
 		write_allreduce },
-	{ "alltoall", "everybody sends to everybody else", alltoall_params,
+	{ "alltoall", "every rank sends to every other rank", alltoall_params,
 		N(alltoall_params), NULL, write_alltoall },
-	{ "stencil", "a grid whose ranks exchange their borders",
+	{ "stencil", "the ranks of a grid exchange their borders",
 		stencil_params, N(stencil_params), NULL, write_stencil },
-	{ "training", "steps of training in a pipeline with replicas",
+	{ "training",
+		"training of a neural network in a pipeline with replicas",
 		training_params, N(training_params), check_training,
 		write_training },
-	{ "convert", "a schedule that is in a file already", convert_params,
-		N(convert_params), NULL, NULL },
+	{ "convert", "an existing schedule, converted to text or binary form",
+		convert_params, N(convert_params), NULL, NULL },
 	{ 0 },
 };

@@ -70,13 +70,14 @@ static const struct param params[] = {
 		.type = PARAM_TEXT,
 		.offset = AT(file),
 		.def = "none",
-		.help = "schedule in either form of GOAL: see weft-goal(1)" },
+		.help = "file with a schedule in GOAL's text or binary form: "
+			"see weft-goal(1)" },
 	{ .name = "place",
 		.type = PARAM_TEXT,
 		.offset = AT(place),
 		.def = "linear",
-		.help = "where ranks are: linear, random, or a file with the "
-			"number of a process for each rank" },
+		.help = "mapping of ranks to processes: linear, random, or a "
+			"file with the number of a process for each rank" },
 };
 
 static struct replay *of(struct load *l)
@@ -380,13 +381,13 @@ static void explain_peer(
 
 	if (n_begun(peer, kind, rank, o->tag, &next) >=
 		n_begun(p, o->kind, o->peer, o->tag, &other)) {
-		snprintf(text, size, "rank %u has begun to %s it, but %s",
+		snprintf(text, size, "rank %u has started to %s it, but %s",
 			o->peer, is_send ? "receive" : "send",
-			is_send ? "has not got all of it"
-				: "not all of it has come");
+			is_send ? "has not received all of it"
+				: "not all of it has arrived");
 		return;
 	}
-	n = snprintf(text, size, "rank %u has not begun to %s it", o->peer,
+	n = snprintf(text, size, "rank %u has not started to %s it", o->peer,
 		is_send ? "receive" : "send");
 	if (next != UINT32_MAX)
 		n += snprintf(text + n, size - (size_t)n, " (%s)",
@@ -503,7 +504,7 @@ static int place_by_file(struct replay *r, struct err *e)
 				"%s: rank %u cannot be at process %llu: %s",
 				r->place, i, v,
 				v >= r->n_ranks ? "there is none"
-						: "another one is there");
+						: "another rank is there");
 		}
 		r->at[i] = (uint32_t)v;
 		r->which[v] = i + 1;
@@ -563,8 +564,8 @@ static int replay_init(struct load *l, struct err *e)
 	if (programs_need_nic(&r->programs, e))
 		return -1;
 	if (!*r->file || !strcmp(r->file, "none"))
-		return err_set(e, "file: want a schedule, as `weft goal` "
-				  "writes it");
+		return err_set(e, "file: want the file of a schedule, such as "
+				  "`weft goal` writes");
 	if (goal_read(&r->goal, r->file, e) ||
 		goal_check_pairs(&r->goal, r->file, e))
 		return -1;
@@ -670,7 +671,7 @@ static uint64_t replay_estimate(const struct load *l)
 const struct load_ops load_replay = {
 	.name = "replay",
 	.can_share = true,
-	.help = "a schedule in GOAL: what ranks compute, send and receive",
+	.help = "a schedule in GOAL: computation, sends and receives of ranks",
 	.size = sizeof(struct replay),
 	PARAMS(params),
 	.init = replay_init,

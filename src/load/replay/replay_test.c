@@ -114,7 +114,7 @@ static void ranks_are_placed_by_a_file(void **state)
 	trial_file(place, "0 5\n");
 	trial_refused("torus 5x1", replay(far, keys), "there is none");
 	trial_file(place, "3 3\n");
-	trial_refused("torus 5x1", replay(far, keys), "another one is there");
+	trial_refused("torus 5x1", replay(far, keys), "another rank is there");
 	trial_file(place, "3\n");
 	trial_refused("torus 5x1", replay(far, keys), "no number for rank 1");
 	remove(place);
@@ -135,8 +135,8 @@ static void ranks_wait_for_each_other_for_ever(void **state)
 	assert_int_equal(t.run->result.ending, LOAD_STALLED);
 	/* and at the end the nodes without a rank */
 	assert_int_equal(t.run->result.n_waiters, 4);
-	assert_non_null(strstr(
-		t.run->result.why, "rank 1 has not begun to send it (line 9)"));
+	assert_non_null(strstr(t.run->result.why,
+		"rank 1 has not started to send it (line 9)"));
 	trial_close(&t);
 	remove(path);
 }
@@ -144,7 +144,7 @@ static void ranks_wait_for_each_other_for_ever(void **state)
 static void a_schedule_must_fit_the_machine(void **state)
 {
 	(void)state;
-	trial_refused(TORUS, "replay", "file: want a schedule");
+	trial_refused(TORUS, "replay", "file: want the file of a schedule");
 	trial_refused(TORUS, "replay file=/nowhere/x", "/nowhere/x: No such");
 	trial_refused(TORUS, replay("num_ranks 300\n", ""),
 		"300 ranks are more than 64 on each");

@@ -43,18 +43,19 @@ enum calls { CALLS_BOTH, CALLS_WRITE, CALLS_READ };
 
 static const struct param params[] = {
 	KEY_COUNT("clients", AT(clients), "0", 0, TOPO_MAX_ROUTERS,
-		"number of nodes that have a file, the first ones; 0: all"),
+		"number of nodes with a file, counted from the first; 0: all "
+		"nodes"),
 	KEY_BYTES("bytes", AT(bytes), "64KiB", 1, MOST_BYTES,
 		"length of a write and of a read"),
 	KEY_COUNT("rounds", AT(rounds), "1", 1, MOST_ROUNDS,
-		"number of writes of each client, one behind the other in its "
-		"file, and then of reads"),
+		"number of consecutive writes of each client to its file, and "
+		"then of reads"),
 	KEY_WORD("calls", AT(calls), "both", "both|write|read",
-		"what clients do with their files; read: they are another "
-		"job's, which has written them with the same seed"),
+		"calls of the clients; both: writes and then reads; read: of "
+		"files that another job has written with the same seed"),
 	KEY_TEXT("name", AT(name), "auto",
-		"beginning of the files' names, which end with the client's "
-		"number; auto: named after the client's place in the machine"),
+		"start of the names of files, which end with the number of the "
+		"client; auto: names by the client's position in the machine"),
 };
 
 static struct files *of(struct load *l)
@@ -77,9 +78,9 @@ static bool fail(struct files *g, const char *call, const char *why)
 	if (g->calls != CALLS_READ)
 		return programs_complain(&g->programs, "%s: %s", call, why);
 	programs_give_up(&g->programs, EXIT_BAD_INPUT,
-		"calls: its file is not there, or is another; a job with this "
-		"name, seed and length must have written it, by the same IO "
-		"node and before this one starts");
+		"calls: its file does not exist or has other bytes; a job with "
+		"this name, seed and length must have written it, through the "
+		"same IO node and before this job starts");
 	return false;
 }
 
@@ -195,8 +196,8 @@ static int files_init(struct load *l, struct err *e)
 			(unsigned long long)(CNK_BYTES >> 30));
 	if (t->n_nodes / t->n_io > CNK_FILES)
 		return err_set(e,
-			"files: %u clients of an IO node cannot all have a "
-			"file (topology.io.every; want at most %d)",
+			"files: an IO node has %u clients, more than the %d "
+			"that can have a file (topology.io.every)",
 			t->n_nodes / t->n_io, CNK_FILES);
 	l->needs.n_programs = g->n_clients;
 	l->needs.has_files = true;
@@ -268,8 +269,7 @@ static uint64_t files_estimate(const struct load *l)
 
 const struct load_ops load_files = {
 	.name = "files",
-	.help = "files that compute nodes write and read back by IO nodes, on "
-		"Blue Gene/Q",
+	.help = "files that nodes write and read by IO nodes, on Blue Gene/Q",
 	.size = sizeof(struct files),
 	PARAMS(params),
 	PROGRAMS_OPS,

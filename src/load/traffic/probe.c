@@ -52,16 +52,16 @@ struct probe {
 
 static const struct param params[] = {
 	KEY_TEXT("route", AT(route), "links",
-		"ports that the packet takes, one at each router, such as "
-		"x+0,x+3,z-1; links: every link of the machine in turn, there "
+		"ports that a packet takes, one at each router, such as "
+		"x+0,x+3,z-1; links: each link of the machine in turn, there "
 		"and back"),
-	KEY_NODE("from", AT(from), "0", "node that sends, with a route"),
+	KEY_NODE("from", AT(from), "0", "node that sends, if ports are given"),
 	KEY_BYTES("bytes", AT(bytes), "64", 1, 65535,
 		"payload, which contains the ports, a byte each"),
 	KEY_COUNT("rounds", AT(rounds), "1", 1, 1000000,
 		"number of packets for each link or route"),
 	KEY(PARAM_TIME, "every", AT(every), "5 us", 1000000, PS_PER_S, NULL,
-		"time from one packet of a node to its next"),
+		"interval between packets of a node"),
 };
 
 static struct probe *of(struct load *l)
@@ -145,9 +145,9 @@ static int probe_init(struct load *l, struct err *e)
 
 	if (!l->route->has_vectors)
 		return err_set(e,
-			"probe: packets cannot name their ports on this "
-			"machine; they can on gemini (routing.kind: order with "
-			"planes, and nodes apart from routers)");
+			"probe: packets cannot carry their route on this "
+			"machine; they can on gemini (routing.kind: order "
+			"with planes, and routers with nodes of their own)");
 	if (g->bytes > l->link->payload)
 		return err_set(e,
 			"bytes: %lld is more than a packet carries (want at "
@@ -159,9 +159,8 @@ static int probe_init(struct load *l, struct err *e)
 		return read_route(g, t, e);
 	if (g->bytes < 3)
 		return err_set(e,
-			"bytes: %lld do not hold the three ports of "
-			"a way over a link and back (want at least "
-			"3)",
+			"bytes: %lld do not hold the three ports of a route "
+			"over a link and back (want at least 3)",
 			(long long)g->bytes);
 	return 0;
 }
@@ -374,8 +373,7 @@ static void probe_fini(struct load *l)
 
 const struct load_ops load_probe = {
 	.name = "probe",
-	.help = "packets that name the links they take, to find those that "
-		"do not work",
+	.help = "packets that carry their route, to find links that fail",
 	.size = sizeof(struct probe),
 	PARAMS(params),
 	.client = &client,

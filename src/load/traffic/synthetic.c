@@ -53,7 +53,7 @@ enum {
 			"dynamic|deterministic|mixed",                         \
 			"routing of packets; dynamic: adaptive; "              \
 			"deterministic: "                                      \
-			"always by the same way; mixed: a share of them "      \
+			"always the same route; mixed: a share of them "       \
 			"deterministic"),                                      \
 		KEY(PARAM_FRACTION, "hashed", AT(hashed), "50 %", 0, 1000000,  \
 			NULL,                                                  \
@@ -77,7 +77,8 @@ enum {
 /* Of those that generate at random times. */
 #define KEY_BURST                                                              \
 	KEY_COUNT("burst", AT(burst), "1", 1, MOST_BURST,                      \
-		"messages that a node generates at once; the mean load is "    \
+		"number of messages that a node generates at once; the "       \
+		"average load stays "                                          \
 		"the same")
 
 static const struct param params[] = {
@@ -101,11 +102,11 @@ static const struct param matrix_params[] = {
 static const struct param incast_params[] = {
 	KEY_HOT("node that receives"),
 	KEY(PARAM_COUNT, "fan", AT(fan), "all", 1, TOPO_MAX_ROUTERS, "all",
-		"nodes that send a message at the same time, chosen at random "
-		"each time"),
+		"number of nodes that send a message at the same time, chosen "
+		"at random each time"),
 	KEY(PARAM_TIME, "period", AT(period), "auto", 1000, PS_PER_S, "auto",
-		"time from one such time to the next; auto: twice what the "
-		"receiver's link needs for the messages"),
+		"interval between incasts; auto: twice the time that the "
+		"receiver's link needs for the messages of one"),
 	KEYS,
 };
 
@@ -183,7 +184,7 @@ static int set_load(struct synthetic *y, struct err *e)
 			"carry (want at most %.4g GB/s)",
 			MOST_LOAD, (double)most / 1e9);
 	if ((int128)unit_bytes(y) * PS_PER_S * PPM > ppm * MOST_GAP)
-		return err_set(e, "load: so small that a node would send less "
+		return err_set(e, "load: too small: a node would send less "
 				  "than once in 100 s");
 	y->offered = (int64_t)(ppm / PPM);
 	y->gap = (sim_time)((int128)unit_bytes(y) * PS_PER_S * 256 * PPM / ppm);
@@ -234,7 +235,7 @@ static int set_incast(struct synthetic *y, struct err *e)
 	if (y->fan > others)
 		return err_set(e, "fan: only %u other nodes can send", others);
 	if (!y->bytes)
-		return err_set(e, "bytes: packets of an incast have payload");
+		return err_set(e, "bytes: packets of an incast need a payload");
 	rate = load_link_rate(y->load.link, (uint32_t)y->bytes);
 	bytes = y->fan * y->message;
 	if (y->period == AUTO)
@@ -242,8 +243,8 @@ static int set_incast(struct synthetic *y, struct err *e)
 	if ((int128)bytes * PS_PER_S >
 		(int128)y->period * rate * y->load.topo->n_ports * MOST_LOAD)
 		return err_set(e,
-			"period: so short that more than %d times what all "
-			"links of a router carry would be sent",
+			"period: too short: nodes would send more than %d "
+			"times what all links of a router carry",
 			MOST_LOAD);
 	y->whole = y->per_message * (uint32_t)y->fan;
 	y->rate = UNIT_ABSOLUTE;
@@ -260,8 +261,9 @@ static int read_matrix(struct synthetic *y, struct err *e)
 	if (matrix_read(&y->matrix, y->file, load_n_nodes(&y->load), e))
 		return -1;
 	if (y->matrix.is_rates && y->rate != LOAD_MAX)
-		return err_set(
-			e, "load: %s has rates, which are the load", y->file);
+		return err_set(e,
+			"load: %s has rates, so the load cannot be given",
+			y->file);
 	return 0;
 }
 
@@ -294,7 +296,7 @@ static int synthetic_init(struct load *l, struct err *e)
 	y->packet_time = load_packet_time(l->link, (uint32_t)y->bytes);
 	set_batches(y);
 	if (!y->is_open && y->burst > 1)
-		return err_set(e, "burst: means nothing with load=max, where a "
+		return err_set(e, "burst: has no effect with load=max, where a "
 				  "node always sends");
 	if (!y->is_open || y->pattern.kind == PATTERN_INCAST)
 		return 0;
@@ -661,11 +663,12 @@ PLAIN(load_tornado, PATTERN_TORNADO, "tornado",
 PLAIN(load_complement, PATTERN_COMPLEMENT, "complement",
 	"packets to the node's mirror image");
 PLAIN(load_permutation, PATTERN_PERMUTATION, "permutation",
-	"packets according to a random permutation of the nodes");
+	"packets that follow a random permutation of the nodes");
 SYNTHETIC(load_hotspot, PATTERN_HOTSPOT, "hotspot",
-	"random packets, a share of which go to one node", params, N_PARAMS);
+	"random packets, of which one node receives a given share", params,
+	N_PARAMS);
 SYNTHETIC(load_matrix, PATTERN_MATRIX, "matrix",
-	"packets as a traffic matrix says", matrix_params, N_MATRIX);
+	"packets that follow a traffic matrix", matrix_params, N_MATRIX);
 SYNTHETIC(load_incast, PATTERN_INCAST, "incast",
 	"messages from many nodes to one at the same time", incast_params,
 	N_INCAST);
