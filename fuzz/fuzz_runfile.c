@@ -131,8 +131,16 @@ static const char rows[] =
 	"INSERT INTO transfer VALUES(1, 0, 0, 1, 0, 7, 64, 12, 18),"
 	" (2, 0, 0, 1, 0, 7, 64, 13, NULL);";
 
-/* A good file, as bytes; to be freed. */
-static uint8_t *make_good(size_t *size)
+/* What makes an older file of one. */
+static const char older[] =
+	"CREATE TEMP TABLE newer AS SELECT * FROM link; DROP TABLE link;"
+	"CREATE TABLE link AS SELECT id, site, port, name, to_site, to_port,"
+	" wire, latency_ps, rate_Bps, bytes, packets, use, waiting, longest,"
+	" token_wait_ps, retries, channel FROM newer;"
+	"DROP TABLE input; PRAGMA user_version = 2;";
+
+/* A good file of a schema, as bytes; to be freed. */
+static uint8_t *make_good(int schema, size_t *size)
 {
 	const char *path = write_file(NULL, 0);
 	uint8_t *data = mem_alloc(FUZZ_FILE_MAX, 1);
@@ -141,6 +149,7 @@ static uint8_t *make_good(size_t *size)
 	FILE *f;
 
 	check(d && !tables_create(d, IN_RUNS, &e) && !db_do(d, rows, &e) &&
+			(schema == DB_SCHEMA || !db_do(d, older, &e)) &&
 			!db_do(d, "COMMIT", &e),
 		e.text);
 	db_close(d);
@@ -184,8 +193,8 @@ static void damage(uint8_t *data, size_t *size, uint64_t *seed)
 int main(int argc, char **argv)
 {
 	uint64_t runs = 300, seed = 1, n_read = 0, i;
-	uint8_t *good, *data;
-	size_t size;
+	uint8_t *good[2], *data;
+	size_t size[2];
 	int k;
 
 	for (k = 1; k + 1 < argc; k += 2) {
@@ -194,17 +203,20 @@ int main(int argc, char **argv)
 		else if (!strcmp(argv[k], "--seed"))
 			seed = strtoull(argv[k + 1], NULL, 10);
 	}
-	good = make_good(&size);
-	data = mem_alloc(size, 1);
-	check(try(good, size), "a good file is refused");
+	for (k = 0; k < 2; k++) {
+		good[k] = make_good(k ? DB_OLDEST : DB_SCHEMA, &size[k]);
+		check(try(good[k], size[k]), "a good file is refused");
+	}
+	data = mem_alloc(FUZZ_FILE_MAX, 1);
 	for (i = 0; i < runs; i++) {
-		size_t n = size;
+		size_t n = size[i % 2];
 
-		memcpy(data, good, size);
+		memcpy(data, good[i % 2], n);
 		damage(data, &n, &seed);
 		n_read += try(data, n);
 	}
-	mem_free(good);
+	mem_free(good[0]);
+	mem_free(good[1]);
 	mem_free(data);
 	check(!runs || n_read, "no damaged file is read");
 	printf("%llu damaged files, %llu of them read\n",

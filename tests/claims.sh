@@ -52,7 +52,7 @@ describe_tests() {
 			}
 		}
 		BEGIN {
-			unit = "(cmocka_unit_test[a-z_]*|(ET_)?TEST)[(]"
+			unit = "(cmocka_unit_test[a-z_]*|[A-Z_]+)[(]"
 			unit = unit "[a-z0-9_]+[,)]"
 		}
 		FNR == 1 {
@@ -71,7 +71,7 @@ describe_tests() {
 			gsub(/.*\(|,.*/, "", name)
 			print "has", program, name, above
 		}
-		/cmocka_unit_test|^TESTS\(/ { is_list = 1 }
+		/cmocka_unit_test|struct CMUnitTest|^TESTS\(/ { is_list = 1 }
 		is_list { line = $0; gsub(/[ \t]/, "", line); text = text line }
 		/^}/ { is_list = 0 }
 		/^(\/\*| \*)/ { above = above " " $0; next }

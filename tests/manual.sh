@@ -83,7 +83,12 @@ sed -n -e '/"table"/{s/.*: "\(.*\)",/\1/;h;}' \
 sed -n 's/^@columns \(.*\)@$/\1/p' "$page" | sort >"$tmp/found"
 [ "$(wc -l <"$tmp/want")" -gt 20 ] || complain 'hardly a table'
 diff "$tmp/want" "$tmp/found" >"$tmp/out" || complain "$(cat "$tmp/out")"
-report 'weft-runfile(5) has the columns of every table'
+run run torus --shape 2 random warmup=0us measure=1us -o "$tmp/run.db"
+"$weft" sql "$tmp/run.db" 'select key from meta' | sed 1d | tr -d ' ' |
+	while read -r key; do
+		grep -qF "*$key*" "$page" || complain "no key $key"
+	done
+report 'weft-runfile(5) has the columns of every table, and every key'
 page=$(dirname "$(dirname "$weft")")/man/weft-runfile.5
 if [ -s "$page" ]; then
 	sed -e 's/\\&//g' -e 's/\\//g' "$page" >"$tmp/page"

@@ -319,3 +319,8 @@ int64_t units_cycles(int64_t cycles, int64_t hz)
 {
 	return (int64_t)(((int128)cycles * PS_PER_S + hz / 2) / hz);
 }
+
+int64_t units_time(uint64_t bytes, int64_t rate)
+{
+	return (int64_t)(((int128)bytes * PS_PER_S + rate - 1) / rate);
+}

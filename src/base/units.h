@@ -35,6 +35,8 @@ void units_format(enum unit_kind kind, int64_t value, char *text, size_t size);
 
 /* The time of so many cycles of a clock, in ps, to the nearest one. */
 int64_t units_cycles(int64_t cycles, int64_t hz);
+/* The time of so many bytes at a rate, up to the next picosecond. */
+int64_t units_time(uint64_t bytes, int64_t rate);
 
 /* Whether a word is the unit of anything, without a number. */
 bool units_is_unit(const char *text);

@@ -72,15 +72,13 @@ static int check_arguments(
 		is->usage ? is->usage : "");
 }
 
-static int app_init(struct load *l, const struct topo *t, struct route *r,
-	const struct link_params *link, struct err *e)
+static int app_init(struct load *l, struct err *e)
 {
+	const struct topo *t = l->topo;
 	const struct weft_app *is = l->arg;
 	const struct api *api = NULL;
 	struct app *a = of(l);
 
-	(void)r;
-	(void)link;
 	if (is->interface && !(api = api_find(is->interface, e)))
 		return -1;
 	if (api && l->nic_ops != api->nic)
@@ -120,11 +118,10 @@ static int app_init(struct load *l, const struct topo *t, struct route *r,
 	return 0;
 }
 
-static uint64_t app_estimate(const struct load *l, const struct topo *t)
+static uint64_t app_estimate(const struct load *l)
 {
 	const struct weft_app *is = l->arg;
 
-	(void)t;
 	return programs_estimate(
 		l->needs.n_programs, 1 + is->n_spawned, is->node_bytes);
 }
@@ -256,8 +253,8 @@ static void add_head(
 		facts_text(f, NULL, app->tells.arguments[i]);
 	facts_end(f);
 	facts_of_machine(f, r->machine);
-	facts_count(f, "nodes", app->tells.n_nodes);
-	facts_count(f, "seed", a->seed);
+	facts_same(f, "nodes", app->tells.n_nodes);
+	facts_same(f, "seed", a->seed);
 	facts_count(f, "threads", r->threads);
 	facts_text(f, "ending", ending_of(r));
 	facts_line(f, NULL,

@@ -7,6 +7,7 @@
 #include "cli/run.h"
 #include "record/inputs.h"
 #include "record/read.h"
+#include "record/tables.h"
 
 /* What a file says of its run. */
 struct was {
@@ -26,8 +27,7 @@ static void read_was(struct was *w, struct db *d, struct err *e)
 }
 
 /* The plugin that stands for one that the run used. */
-static const char *path_now(
-	const struct cli_args *a, const struct record_input *i)
+static const char *path_now(const struct cli_args *a, const struct row_input *i)
 {
 	size_t k;
 
@@ -41,24 +41,22 @@ static const char *path_now(
 static int tell_inputs(
 	const struct cli_args *a, struct db *d, FILE *f, struct err *e)
 {
-	struct record_inputs in = { NULL, 0 };
+	struct db_query *q = row_select(d, TABLE_input, "", e);
 	char hash[INPUT_HASH], line[512];
-	size_t i;
+	struct row_input row;
 
-	record_inputs_read(&in, d, e);
-	for (i = 0; i < in.n; i++) {
-		const char *path = path_now(a, &in.of[i]);
+	while (row_next_input(q, &row)) {
+		const char *path = path_now(a, &row);
 
 		record_hash_file(path, hash);
-		if (!strcmp(hash, in.of[i].hash))
+		if (!strcmp(hash, row.hash))
 			continue;
 		snprintf(line, sizeof(line), "%-11s %.40s %.400s",
-			*hash ? "changed" : "gone", in.of[i].kind, path);
+			*hash ? "changed" : "gone", row.kind, path);
 		name_clean(line, "");
 		fprintf(f, "%s\n", line);
 	}
-	record_inputs_free(&in);
-	return e->code ? -1 : 0;
+	return db_finish(q);
 }
 
 static int compare(const struct cli_args *a, const struct was *w,

@@ -135,7 +135,7 @@ static void add_head(
 
 	facts_text(f, "weft", WEFT_VERSION);
 	facts_of_machine(f, r->machine);
-	facts_count(f, "nodes", r->machine->topo->n_nodes);
+	facts_same(f, "nodes", r->machine->topo->n_nodes);
 	facts_text(f, "workload", r->load->ops->name);
 	facts_text(f, "via", r->result.via);
 	facts_of_params(f, "params", &r->keys);
@@ -143,7 +143,7 @@ static void add_head(
 	for (i = 0; i < a->n_sets; i++)
 		facts_text(f, NULL, a->set[i]);
 	facts_end(f);
-	facts_count(f, "seed", a->seed);
+	facts_same(f, "seed", a->seed);
 	facts_count(f, "threads", r->threads);
 	if (*r->machine->advice)
 		facts_text(f, "warning", r->machine->advice);
@@ -165,7 +165,7 @@ static void add_all(struct facts *f, const struct cli_args *a,
 	add_head(f, a, r);
 	facts_print(f, "digest", "%016" PRIx64, r->digest);
 	facts_of_warnings(f, r);
-	facts_real(f, "sim_time_ns", sim_ns(r->result.end));
+	facts_real(f, "sim_time_ns", sim_ns(r->result.end))->merge = FACT_MAX;
 	facts_group(f, "results");
 	facts_of_results(f, r, a->is_histogram);
 	facts_end(f);

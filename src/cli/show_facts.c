@@ -358,14 +358,11 @@ static void add_packets(struct facts *f, const struct show *s)
 
 static void name_channels(struct facts *f, const struct route_ops *ops)
 {
-	struct cli_out o;
-
-	cli_out_open(&o);
+	facts_list(f, "_channels");
 	for (uint32_t c = 0; c < ops->n_channels; c++)
-		fprintf(o.file, "%s%s", c ? ", " : "", ops->channels[c]);
-	fflush(o.file);
-	facts_say(f, "channels", "%s", o.text);
-	cli_out_drop(&o);
+		facts_text(f, NULL, ops->channels[c]);
+	facts_end(f);
+	facts_line(f, "channels", "{_channels}");
 }
 
 /* Buffers that cannot keep a link busy. */

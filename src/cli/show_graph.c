@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "cli/show.h"
+#include "machine/facts.h"
 
 enum {
 	MOST_SITES = 1 << 17, /* in a picture */
@@ -64,17 +65,6 @@ static void name_link(
 	snprintf(text, size, "link %s %s", site, port);
 }
 
-static void add_end(struct facts *f, const struct topo *t, struct topo_end at,
-	const char *site_key, const char *port_key)
-{
-	char text[NAME];
-
-	topo_name_site(t, at.router, text, sizeof(text));
-	facts_text(f, site_key, text);
-	t->ops->name_port(t, at.router, at.port, text, sizeof(text));
-	facts_text(f, port_key, text);
-}
-
 static void add_edge(void *arg, const struct topo *t, const struct wire *w)
 {
 	struct facts *f = arg;
@@ -83,8 +73,10 @@ static void add_edge(void *arg, const struct topo *t, const struct wire *w)
 	facts_group(f, NULL);
 	name_link(t, w->a, name, sizeof(name));
 	facts_text(f, "name", name);
-	add_end(f, t, w->a, "from", "port");
-	add_end(f, t, w->b, "to", "to_port");
+	facts_site(f, "from", t, w->a.router);
+	facts_port(f, "port", t, w->a.router, w->a.port);
+	facts_site(f, "to", t, w->b.router);
+	facts_port(f, "to_port", t, w->b.router, w->b.port);
 	facts_text(f, "class", t->wire[w->class].name);
 	facts_end(f);
 }

@@ -63,7 +63,7 @@ static struct coll_step casts_arrive(
 	struct coll *c, site_id s, struct packet *p, port_id in, sim_time t)
 {
 	struct notes *x = &of(c)->site[s];
-	struct coll_step step = { .what = COLL_PASS };
+	struct coll_step step = { 0 };
 
 	if (p->flags & PACKET_RANGE) {
 		step.ports = c->route->ops->spread(c->route, p, s);
@@ -71,8 +71,7 @@ static struct coll_step casts_arrive(
 			take_note(c, x, p, in, step.ports, t);
 	} else if (s >= c->n_nodes) {
 		step.ports = answer(c, x, p, in, t);
-		if (!step.ports)
-			step.what = COLL_ABSORB;
+		step.ends = !step.ports;
 	}
 	return step;
 }

@@ -5,9 +5,9 @@
  * (combine.h), packets that become several or one (legs.h), and where their
  * time goes (book.h).
  *
- * A router offers every such packet that comes to it, and does what
- * the answer says: sends it on by some ports, a copy each; keeps it; or lets it
- * end.  It knows nothing of what the packets mean.
+ * A router offers every such packet that comes to it, and does what the answer
+ * says: sends it on by some ports, a copy each, or lets it end.  It knows
+ * nothing of what the packets mean.
  */
 #ifndef COLL_COLL_H
 #define COLL_COLL_H
@@ -17,15 +17,9 @@
 #include "link/packet.h"
 #include "route/route.h"
 
-enum coll_what {
-	COLL_PASS, /* goes on by all of some ports; by none: it has arrived */
-	COLL_HOLD, /* waits in its buffer until more has come to this site */
-	COLL_ABSORB, /* ends here: it has become part of something else */
-};
-
 struct coll_step {
-	enum coll_what what;
-	port_mask ports; /* where it passes */
+	bool ends; /* it has become part of something else */
+	port_mask ports; /* or goes on by all of these; by none: it is there */
 };
 
 struct coll {
@@ -41,11 +35,8 @@ struct coll_ops {
 
 	void (*init)(struct coll *c);
 	void (*fini)(struct coll *c);
-	/*
-	 * A packet's head came to a site at a port; the packet may be changed.
-	 * One that is held is offered again, with PACKET_HELD set, when it is
-	 * first in its buffer and others have come.
-	 */
+	/* A packet's head came to a site at a port; the packet may be
+	 * changed. */
 	struct coll_step (*arrive)(struct coll *c, site_id s, struct packet *p,
 		port_id in, sim_time t);
 	/* What all sites together wait for, and what came in vain. */
@@ -56,8 +47,6 @@ struct coll_ops {
 
 /* What a routing's packets need; NULL where they need nothing. */
 struct coll *coll_new(const struct route *r);
-/* The same of one kind. */
-struct coll *coll_make(const struct coll_ops *ops, const struct route *r);
 void coll_free(struct coll *c);
 
 /* 0 where there is none. */

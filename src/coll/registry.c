@@ -2,21 +2,20 @@
 
 #include "base/mem.h"
 
-struct coll *coll_make(const struct coll_ops *ops, const struct route *r)
+struct coll *coll_new(const struct route *r)
 {
-	struct coll *c = mem_alloc(1, ops->size);
+	const struct coll_ops *ops = r->ops->spread ? &casts_ops : NULL;
+	struct coll *c;
 
+	if (!ops)
+		return NULL;
+	c = mem_alloc(1, ops->size);
 	c->ops = ops;
 	c->route = r;
 	c->n_sites = r->topo->n_routers;
 	c->n_nodes = r->topo->n_nodes;
 	ops->init(c);
 	return c;
-}
-
-struct coll *coll_new(const struct route *r)
-{
-	return r->ops->spread ? coll_make(&casts_ops, r) : NULL;
 }
 
 void coll_free(struct coll *c)

@@ -122,6 +122,14 @@ struct fact *facts_count(struct facts *f, const char *key, uint64_t value)
 	return x;
 }
 
+struct fact *facts_same(struct facts *f, const char *key, uint64_t value)
+{
+	struct fact *x = facts_count(f, key, value);
+
+	x->merge = FACT_FIRST;
+	return x;
+}
+
 struct fact *facts_int(struct facts *f, const char *key, int64_t value)
 {
 	struct fact *x = add(f, key, FACT_INT);
@@ -337,23 +345,6 @@ bool fact_number(const struct fact *x, double *value)
 	else
 		return false;
 	return true;
-}
-
-const char *fact_unit(const char *key)
-{
-	static const char *const units[][2] = { { "_ns", "ns" },
-		{ "_us", "us" }, { "_ms", "ms" }, { "_ps", "ps" },
-		{ "_pct", "%" }, { "_GBps", "GB/s" }, { "_MBps", "MB/s" },
-		{ "_B", "B" } };
-	size_t i, n = strlen(key);
-
-	for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
-		size_t k = strlen(units[i][0]);
-
-		if (n > k && !strcmp(key + n - k, units[i][0]))
-			return units[i][1];
-	}
-	return "";
 }
 
 uint32_t fact_length(const struct fact *x)

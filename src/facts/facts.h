@@ -6,8 +6,8 @@
  * of several processes merge by the rules that stand with them.  No producer
  * writes text or JSON, and no reader knows a producer.
  *
- * A unit is the end of a key: _ns, _us, _ms, _ps, _pct, _B, _MBps, _GBps.  What
- * only lines show has a key that begins with _.
+ * A unit is the end of a key (facts/figure.h).  What only lines show has a key
+ * that begins with _.
  *
  * What people read are lines and tables.  A line is a label and a form that
  * names values of its group, as in "{lost} packet{lost|s} on {link.name:-8}".
@@ -101,6 +101,8 @@ void facts_end(struct facts *f);
 struct fact *facts_null(struct facts *f, const char *key);
 struct fact *facts_flag(struct facts *f, const char *key, bool value);
 struct fact *facts_count(struct facts *f, const char *key, uint64_t value);
+/* One that all processes find alike. */
+struct fact *facts_same(struct facts *f, const char *key, uint64_t value);
 struct fact *facts_int(struct facts *f, const char *key, int64_t value);
 /* One that is not finite is null. */
 struct fact *facts_real(struct facts *f, const char *key, double value);
@@ -147,8 +149,6 @@ const struct fact *fact_of(const struct fact *group, const char *key);
 const char *fact_text(const struct fact *group, const char *path);
 /* A number's value; false of anything else. */
 bool fact_number(const struct fact *x, double *value);
-/* "ns" of "latency_ns"; "" where it has none. */
-const char *fact_unit(const char *key);
 /* The number of values of a group or list. */
 uint32_t fact_length(const struct fact *x);
 

@@ -38,16 +38,6 @@ static void values_that_are_not_numbers_are_null(void **state)
 	facts_fini(&f);
 }
 
-static void a_unit_is_the_end_of_a_key(void **state)
-{
-	(void)state;
-	assert_string_equal(fact_unit("latency_ns"), "ns");
-	assert_string_equal(fact_unit("rate_GBps"), "GB/s");
-	assert_string_equal(fact_unit("size_B"), "B");
-	assert_string_equal(fact_unit("packets"), "");
-	assert_string_equal(fact_unit("_ns"), "");
-}
-
 /* What one of several processes has found. */
 static void find_some(struct facts *f, uint32_t k)
 {
@@ -122,7 +112,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_are_found_by_their_paths),
 		cmocka_unit_test(values_that_are_not_numbers_are_null),
-		cmocka_unit_test(a_unit_is_the_end_of_a_key),
 		cmocka_unit_test(facts_of_processes_merge_by_their_rules),
 		cmocka_unit_test(what_one_process_knows_is_kept),
 	};

@@ -4,7 +4,7 @@
  */
 #include "host/side_l2.h"
 
-#include "base/wide.h"
+#include "base/units.h"
 #include "host/params.h"
 
 enum {
@@ -334,18 +334,13 @@ static sim_time port_atomic(struct side *side, struct side_port *p,
 	return r.issue + hit;
 }
 
-static sim_time time_of(uint64_t bytes, int64_t rate)
-{
-	return (sim_time)(((int128)bytes * PS_PER_S + rate - 1) / rate);
-}
-
 static void port_set(struct side *side, const struct side_port_how *how)
 {
 	struct side_l2 *s = (struct side_l2 *)side;
 	const struct l2_params *p = l2_params(s->l2);
 
 	s->how = *how;
-	s->beat = time_of(READ_UNIT, how->read_rate);
+	s->beat = units_time(READ_UNIT, how->read_rate);
 	s->read_rest = p->read - LINE / READ_UNIT * s->beat;
 	s->is_plain = p->line == LINE && p->slices <= SIDE_SLOTS &&
 		      LINE / READ_UNIT * s->beat >= how->cycle;

@@ -204,21 +204,18 @@ static int check_keys(
 	return 0;
 }
 
-static int code_init(struct load *l, const struct topo *t, struct route *r,
-	const struct link_params *link, struct err *e)
+static int code_init(struct load *l, struct err *e)
 {
 	struct code *c = of(l);
 
-	(void)t;
-	(void)r;
-	c->n_bits = (uint32_t)link_wire_bytes(link, link->payload) * 8;
+	c->n_bits = (uint32_t)link_wire_bytes(l->link, l->link->payload) * 8;
 	c->n_places = c->n_bits / RS10_BITS;
 	if (c->n_places > RS10_PLACES)
 		c->n_places = RS10_PLACES;
-	if (check_keys(c, link, e))
+	if (check_keys(c, l->link, e))
 		return -1;
 	rs10_init(&c->rs, 0,
-		(uint32_t)(c->checks == FROM_MACHINE ? link->check_hop
+		(uint32_t)(c->checks == FROM_MACHINE ? l->link->check_hop
 						     : c->checks));
 	c->n_patterns = (uint64_t)c->count;
 	if (c->all_pairs)

@@ -18,18 +18,6 @@ static struct jobs *of(struct load *l)
 	return (struct jobs *)l;
 }
 
-/* Parts are initialised by whoever made them. */
-static int jobs_init(struct load *l, const struct topo *t, struct route *r,
-	const struct link_params *link, struct err *e)
-{
-	(void)l;
-	(void)t;
-	(void)r;
-	(void)link;
-	(void)e;
-	return 0;
-}
-
 /* The part gets what the whole has. */
 static void lend(struct jobs *j, struct jobs_part *p)
 {
@@ -159,7 +147,7 @@ static int jobs_check(struct load *l, struct err *e)
 	return l->nic ? nic_audit(l->nic, e) : 0;
 }
 
-static uint64_t jobs_estimate(const struct load *l, const struct topo *t)
+static uint64_t jobs_estimate(const struct load *l)
 {
 	const struct jobs *j = jobs_of(l);
 	uint64_t bytes = 0;
@@ -167,8 +155,8 @@ static uint64_t jobs_estimate(const struct load *l, const struct topo *t)
 
 	for (i = 0; i < j->n; i++)
 		if (j->part[i].load->ops->estimate)
-			bytes += j->part[i].load->ops->estimate(
-				j->part[i].load, t);
+			bytes +=
+				j->part[i].load->ops->estimate(j->part[i].load);
 	return bytes;
 }
 
@@ -205,9 +193,8 @@ static void jobs_fini(struct load *l)
 #define JOBS_OPS                                                               \
 	.name = "jobs", .help = "several workloads at once",                   \
 	.size = sizeof(struct jobs), .on_delivered = jobs_delivered,           \
-	.init = jobs_init, .start = jobs_start, .next = jobs_next,             \
-	.report = jobs_report, .check = jobs_check, .fini = jobs_fini,         \
-	.estimate = jobs_estimate
+	.start = jobs_start, .next = jobs_next, .report = jobs_report,         \
+	.check = jobs_check, .fini = jobs_fini, .estimate = jobs_estimate
 
 static const struct load_ops packets_ops = { JOBS_OPS, .client = &idle_client };
 static const struct load_ops programs_ops = { JOBS_OPS };

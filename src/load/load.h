@@ -99,6 +99,9 @@ struct load {
 	const struct load_ops *ops;
 	const void *arg; /* of a workload that is not in the registry */
 	/* the machine's, from init() on */
+	const struct topo *topo;
+	struct route *route;
+	const struct link_params *link;
 	const struct nic_ops *nic_ops; /* NULL: none */
 	const void *nic_params;
 	const struct parts *parts;
@@ -147,8 +150,7 @@ struct load_ops {
 	 * Before the network is built: checks the keys against the machine,
 	 * and programs the routing's zones where a key asks for it.
 	 */
-	int (*init)(struct load *l, const struct topo *t, struct route *r,
-		const struct link_params *link, struct err *e);
+	int (*init)(struct load *l, struct err *e);
 	/* The system stands: makes the state, posts the first events. */
 	void (*start)(struct load *l);
 	/*
@@ -166,7 +168,7 @@ struct load_ops {
 	void (*fini)(struct load *l); /* NULL: there is nothing to free */
 	/* Bytes that it will take beside the network, about, asked after
 	 * init().  NULL: next to nothing. */
-	uint64_t (*estimate)(const struct load *l, const struct topo *t);
+	uint64_t (*estimate)(const struct load *l);
 };
 
 const struct load_ops *load_find(const char *name);
@@ -233,9 +235,9 @@ uint32_t load_find_fifo(
 int load_set_zones(struct route *r, const char *zones, struct err *e);
 
 /* How many nodes it has, and which one a rank is. */
-static inline uint32_t load_n_nodes(const struct load *l, const struct topo *t)
+static inline uint32_t load_n_nodes(const struct load *l)
 {
-	return l->place ? l->place->n : t->n_nodes;
+	return l->place ? l->place->n : l->topo->n_nodes;
 }
 
 static inline site_id load_node(const struct load *l, uint32_t rank)
@@ -249,11 +251,11 @@ static inline uint32_t load_rank(const struct load *l, site_id node)
 }
 
 /* In init(), of a key's value: an error where the machine has no such node. */
-int load_check_node(const struct load *l, const struct topo *t, const char *key,
-	int64_t node, struct err *e);
+int load_check_node(
+	const struct load *l, const char *key, int64_t node, struct err *e);
 /* The same of the keys from and to, which must not be the same node, either. */
-int load_check_pair(const struct load *l, const struct topo *t, int64_t from,
-	int64_t to, struct err *e);
+int load_check_pair(
+	const struct load *l, int64_t from, int64_t to, struct err *e);
 
 /* What the machine must have for a key to mean anything, as machine_has() knows
  * it; NULL: nothing. */

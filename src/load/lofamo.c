@@ -68,12 +68,11 @@ static struct trials *of(struct load *l)
 	return (struct trials *)l;
 }
 
-static int trials_init(struct load *l, const struct topo *t, struct route *r,
-	const struct link_params *link, struct err *e)
+static int trials_init(struct load *l, struct err *e)
 {
+	const struct topo *t = l->topo;
 	struct trials *x = of(l);
 
-	(void)r;
 	x->watch = part_params(l->parts, &part_lofamo);
 	x->n_gpus = gpus_count(l->parts);
 	if (!x->watch || !x->watch->is_on)
@@ -85,7 +84,7 @@ static int trials_init(struct load *l, const struct topo *t, struct route *r,
 		return err_set(e, "fault: a single node has no neighbours");
 	x->topo = t;
 	x->latency = t->wire[0].latency;
-	x->slot = link_control_slot(link);
+	x->slot = link_control_slot(l->link);
 	return 0;
 }
 

@@ -256,7 +256,7 @@ static int check_nics(const struct programs *p, struct err *e)
 	const struct nic *nic = p->load.nic;
 	char text[256];
 	const struct topo *t = p->load.net->topo;
-	uint32_t i, n = load_n_nodes(&p->load, t);
+	uint32_t i, n = load_n_nodes(&p->load);
 	bool is_late = nic_is_late(nic);
 	site_id s;
 

@@ -69,20 +69,20 @@ int load_set_zones(struct route *r, const char *zones, struct err *e)
 	return r->ops->set_zones ? r->ops->set_zones(r, 0, zones, e) : 0;
 }
 
-int load_check_node(const struct load *l, const struct topo *t, const char *key,
-	int64_t node, struct err *e)
+int load_check_node(
+	const struct load *l, const char *key, int64_t node, struct err *e)
 {
-	if (node >= load_n_nodes(l, t))
+	if (node >= load_n_nodes(l))
 		return err_set(e, "%s: the %s has nodes 0 to %u", key,
-			l->place ? "job" : "machine", load_n_nodes(l, t) - 1);
+			l->place ? "job" : "machine", load_n_nodes(l) - 1);
 	return 0;
 }
 
-int load_check_pair(const struct load *l, const struct topo *t, int64_t from,
-	int64_t to, struct err *e)
+int load_check_pair(
+	const struct load *l, int64_t from, int64_t to, struct err *e)
 {
-	if (load_check_node(l, t, "from", from, e) ||
-		load_check_node(l, t, "to", to, e))
+	if (load_check_node(l, "from", from, e) ||
+		load_check_node(l, "to", to, e))
 		return -1;
 	if (from == to)
 		return err_set(e, "from and to are the same node");

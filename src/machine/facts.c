@@ -21,6 +21,24 @@ void facts_of_machine(struct facts *f, const struct machine *m)
 	facts_text(f, "shape", shape);
 }
 
+void facts_site(
+	struct facts *f, const char *key, const struct topo *t, router_id r)
+{
+	char text[96];
+
+	topo_name_site(t, r, text, sizeof(text));
+	facts_text(f, key, text);
+}
+
+void facts_port(struct facts *f, const char *key, const struct topo *t,
+	router_id r, port_id p)
+{
+	char text[96];
+
+	t->ops->name_port(t, r, p, text, sizeof(text));
+	facts_text(f, key, text);
+}
+
 void facts_of_params(
 	struct facts *f, const char *key, const struct param_block *b)
 {

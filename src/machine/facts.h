@@ -24,6 +24,12 @@ enum facts_place {
 /* The keys machine and shape. */
 void facts_of_machine(struct facts *f, const struct machine *m);
 
+/* The name of a site, or of a port of it. */
+void facts_site(
+	struct facts *f, const char *key, const struct topo *t, router_id r);
+void facts_port(struct facts *f, const char *key, const struct topo *t,
+	router_id r, port_id p);
+
 /* Parameters with their values, as texts. */
 void facts_of_params(
 	struct facts *f, const char *key, const struct param_block *b);

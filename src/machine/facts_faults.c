@@ -83,8 +83,7 @@ static void add_event(
 
 	facts_group(f, NULL);
 	facts_real(f, "time_ns", (double)e->at / SIM_NS);
-	topo_name_site(n->topo, e->site, text, sizeof(text));
-	facts_text(f, "node", text);
+	facts_site(f, "node", n->topo, e->site);
 	ras_unit(e, n->topo, text, sizeof(text));
 	facts_text(f, "unit", text);
 	facts_text(f, "severity", ras_severity(e));
@@ -163,7 +162,7 @@ static void add_more(
 	if (p->n_narrow)
 		facts_count(f, "narrow_links", p->n_narrow);
 	if (n->n_tables) {
-		facts_count(f, "reloads", n->n_tables);
+		facts_same(f, "reloads", n->n_tables);
 		facts_count(f, "dropped_packets", net_total(n).dropped);
 		facts_count(f, "stranded_packets", net_total(n).stranded);
 	}

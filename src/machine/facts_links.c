@@ -160,20 +160,10 @@ static void name_link(const struct topo *t, site_id s, port_id p, char *text)
 	t->ops->name_port(t, s, p, text + n, NAME_SIZE - n);
 }
 
-/* The router that stands beside it in its line. */
-static void add_router(
-	struct facts *f, const struct machine_run *r, const struct hot *h)
-{
-	char text[NAME_SIZE];
-
-	topo_name_site(r->system->net->topo, h->link.site, text, sizeof(text));
-	facts_text(f, "_router", text);
-	facts_real(f, "_waiting", mean_waiting(r, h->time));
-}
-
 static void add_hottest(
 	struct facts *f, const struct machine_run *r, const struct heat *heat)
 {
+	const struct topo *t = r->system->net->topo;
 	char text[NAME_SIZE];
 	size_t i;
 
@@ -184,12 +174,14 @@ static void add_hottest(
 		facts_group(f, NULL);
 		facts_count(f, "site", h->link.site);
 		facts_count(f, "port", h->link.port);
-		name_link(
-			r->system->net->topo, h->link.site, h->link.port, text);
+		name_link(t, h->link.site, h->link.port, text);
 		facts_text(f, "name", text);
 		facts_real(f, "use", use(r, (double)h->time, 1));
-		if (i < heat->routers.n)
-			add_router(f, r, &heat->routers.of[i]);
+		if (i < heat->routers.n) { /* which stands beside it */
+			h = &heat->routers.of[i];
+			facts_site(f, "_router", t, h->link.site);
+			facts_real(f, "_waiting", mean_waiting(r, h->time));
+		}
 		facts_end(f);
 	}
 	facts_end(f);
@@ -202,7 +194,6 @@ static void add_hottest(
 static void add_fullest(
 	struct facts *f, const struct machine_run *r, const struct heat *heat)
 {
-	char text[NAME_SIZE];
 	size_t i;
 
 	facts_list(f, "fullest_routers");
@@ -211,9 +202,7 @@ static void add_fullest(
 
 		facts_group(f, NULL);
 		facts_count(f, "site", h->link.site);
-		topo_name_site(
-			r->system->net->topo, h->link.site, text, sizeof(text));
-		facts_text(f, "name", text);
+		facts_site(f, "name", r->system->net->topo, h->link.site);
 		facts_real(f, "mean_waiting", mean_waiting(r, h->time));
 		facts_end(f);
 	}

@@ -68,7 +68,6 @@ static void add_stuck(struct facts *f, const struct machine_run *r)
 {
 	const struct load_result *l = &r->result;
 	const struct topo *t = r->machine->topo;
-	char text[64];
 	uint64_t i;
 
 	if (!l->n_stuck)
@@ -79,10 +78,8 @@ static void add_stuck(struct facts *f, const struct machine_run *r)
 		const struct net_stuck *s = &l->stuck[i];
 
 		facts_group(f, NULL);
-		topo_name_site(t, s->site, text, sizeof(text));
-		facts_text(f, "site", text);
-		t->ops->name_port(t, s->site, s->port, text, sizeof(text));
-		facts_text(f, "link", text);
+		facts_site(f, "site", t, s->site);
+		facts_port(f, "link", t, s->site, s->port);
 		facts_text(f, "holds", s->what);
 		facts_real(f, "since_ns", sim_ns(s->since));
 		facts_end(f);

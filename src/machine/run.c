@@ -196,6 +196,9 @@ static struct load *new_load(const struct machine_run *r,
 	l->begin = j->begin;
 	l->until = r->setup.until;
 	l->needs.arguments = r->setup.arguments;
+	l->topo = r->machine->topo;
+	l->route = r->machine->route;
+	l->link = &r->machine->link;
 	l->nic_ops = r->machine->nic;
 	l->parts = &r->machine->parts;
 	l->nic_params = r->machine->nic_params;
@@ -230,8 +233,7 @@ static struct load *make_load(const struct machine_run *r,
 		if (read_key(keys, j->keys[i], place, e))
 			return l;
 	if (!check_keys(r->machine, keys, e) && !load_check_keys(keys, e))
-		ops->init(l, r->machine->topo, r->machine->route,
-			&r->machine->link, e);
+		ops->init(l, e);
 	return l;
 }
 
@@ -324,7 +326,7 @@ static int build(struct machine_run *r, struct err *e)
 	};
 
 	if (l->ops->estimate)
-		s.bytes = l->ops->estimate(l, r->machine->topo);
+		s.bytes = l->ops->estimate(l);
 	r->system = system_new(r->machine, &s, e);
 	if (!r->system)
 		return -1;

@@ -403,6 +403,31 @@ struct net_sent net_send(
 	};
 }
 
+sim_time net_send_by(struct net *n, struct sim_worker *w, struct link_sender *l,
+	const struct net_sending *x)
+{
+	struct net_sent sent = net_send(n, w, x);
+
+	if (!x->is_guest)
+		l->count[x->channel] += (uint64_t)sent.resent * x->bytes;
+	if (l->free_at < sent.free_at)
+		l->free_at = sent.free_at;
+	if (l->owed_until < l->free_at)
+		l->owed_until = l->free_at;
+	return sent.is_lost ? SIM_NEVER : sent.arrival;
+}
+
+void net_post_returns(
+	struct sim_worker *w, site_id s, port_id p, struct link_returns *r)
+{
+	for (; r->n; r->n--) {
+		uint64_t x = r->stamp[r->n - 1];
+
+		sim_post_self(w, s, link_stamp_time(x), SIM_KEY(PHASE_TOKEN, p),
+			(uint16_t)link_stamp_channel(x), link_stamp_chunks(x));
+	}
+}
+
 /* --- short packets --- */
 
 /* When the copy that leaves at t is known to be in vain; 0: it comes through.

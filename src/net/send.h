@@ -60,6 +60,34 @@ bool net_is_lost(
 
 struct net_sent net_send(
 	struct net *n, struct sim_worker *w, const struct net_sending *x);
+/* The same by a link's sender, which it occupies: when the head arrives, or
+ * SIM_NEVER. */
+sim_time net_send_by(struct net *n, struct sim_worker *w, struct link_sender *l,
+	const struct net_sending *x);
+
+/*
+ * Gives tokens back at t to the sender at a link's other end, whose returns are
+ * r, which is not looked at if that is far.  They go as a stamp; as an event if
+ * the other end is another worker's or another kind of router, has no place for
+ * stamps, or waits for tokens.  Whether it waits may depend on which of the two
+ * sites was visited first, but then the stamp is later than the window of
+ * either, and the second sees what the first one did.
+ */
+static inline void net_give_back(struct sim_worker *w,
+	const struct link_sender *l, struct link_returns *r, sim_time t,
+	uint32_t channel, uint32_t chunks)
+{
+	if (__builtin_expect(
+		    l->is_far || r->n == LINK_RETURNS || r->is_starving, 0))
+		sim_post(w, l->peer, t, SIM_KEY(PHASE_TOKEN, l->peer_port),
+			(uint16_t)channel, chunks);
+	else
+		r->stamp[r->n++] = link_stamp(t, channel, chunks);
+}
+
+/* Tokens on their way to a sender become events. */
+void net_post_returns(
+	struct sim_worker *w, site_id s, port_id p, struct link_returns *r);
 
 /*
  * Sends a packet of a few bytes between others, without tokens or an

@@ -31,22 +31,20 @@ static int begin(struct db *d, const struct curves_about *a, struct err *e)
 /* A point that is run now must be comparable with those that are there. */
 static int check_inputs(struct db *d, struct err *e)
 {
-	struct record_inputs in = { NULL, 0 };
+	struct db_query *q = row_select(d, TABLE_input, "", e);
 	char hash[INPUT_HASH];
-	size_t i;
+	struct row_input row;
 
-	record_inputs_read(&in, d, e);
-	for (i = 0; i < in.n && !e->code; i++) {
-		record_hash_file(in.of[i].path, hash);
-		if (strcmp(hash, in.of[i].hash) != 0)
+	while (row_next_input(q, &row)) {
+		record_hash_file(row.path, hash);
+		if (strcmp(hash, row.hash) != 0)
 			err_set(e,
 				"%s: the sweep cannot go on: %.40s %.200s %s; "
 				"take another file",
-				db_path(d), in.of[i].kind, in.of[i].path,
+				db_path(d), row.kind, row.path,
 				*hash ? "has changed" : "is gone");
 	}
-	record_inputs_free(&in);
-	return e->code ? -1 : 0;
+	return db_finish(q);
 }
 
 static int check_same(struct db *d, const struct curves_about *a, struct err *e)

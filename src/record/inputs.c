@@ -131,14 +131,3 @@ int record_inputs_write(
 			e);
 	return e->code ? -1 : 0;
 }
-
-int record_inputs_read(struct record_inputs *in, struct db *d, struct err *e)
-{
-	struct db_query *q = row_select(d, TABLE_input, "", e);
-	struct row_input row;
-
-	while (row_next_input(q, &row))
-		snprintf(push(in, row.kind, row.path)->hash, INPUT_HASH,
-			"%.16s", row.hash);
-	return db_finish(q);
-}

@@ -38,6 +38,5 @@ void record_inputs_free(struct record_inputs *in);
 
 int record_inputs_write(
 	const struct record_inputs *in, struct db *d, struct err *e);
-int record_inputs_read(struct record_inputs *in, struct db *d, struct err *e);
 
 #endif

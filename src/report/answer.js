@@ -27,7 +27,7 @@ function listOf(words) {
 function sayWhat(run) {
 	const m = run.meta;
 	const ends = { finished: "and finished", saturated: "and saturated "
-		+ "the network, which was offered more than it carries",
+		+ "the network: more was offered than it can carry",
 	deadlocked: "until it deadlocked", stopped: "until it was stopped",
 	failed: "until it failed" };
 
@@ -50,8 +50,8 @@ function sayHowMuch(run) {
 			out.push(", ", make("b", null,
 				percent(f.fraction_of_peak) + " of the peak"));
 		if (f.offered_GBps_per_node !== undefined)
-			out.push(", of " + round(f.offered_GBps_per_node, 4)
-				+ " GB/s offered");
+			out.push("; " + round(f.offered_GBps_per_node, 4)
+				+ " GB/s were offered");
 		out.push(".");
 	} else if (f.one_way_ns !== undefined) {
 		out.push(" A message took ", make("b", null,
@@ -62,9 +62,8 @@ function sayHowMuch(run) {
 	}
 	if (f.latency_mean_ns !== undefined)
 		out.push(` Packets took ${time(1000 * f.latency_mean_ns)} on `
-			+ `average; half of them less than `
-			+ `${time(1000 * f.latency_p50_ns)}, one in a hundred `
-			+ `more than ${time(1000 * f.latency_p99_ns)}.`);
+			+ `average (median ${time(1000 * f.latency_p50_ns)}, `
+			+ `99 % below ${time(1000 * f.latency_p99_ns)}).`);
 	return out;
 }
 
@@ -100,21 +99,22 @@ function sayWhichLink(run) {
 	if (lead)
 		return [" ", make("b", null, `The ${lead.name} links are the `
 			+ "busiest"), `, ${percent(lead.mean)} on average, while `
-			+ `the others are at ${percent(lead.rest)}; first of `
-			+ "all ", linkButton(run, load.top), ` at ${percent(
-			use)}.`];
+			+ `the others are at ${percent(lead.rest)}; the `
+			+ "busiest is ", linkButton(run, load.top), ` (${percent(
+			use)}).`];
 	if (use >= fullLink && load.full <= run.nLinks / 10)
 		return [" ", make("b", null, load.full === 1
-			? "One link is the bottleneck: " : `${load.full} of `
-				+ `${count(run.nLinks)} links are full, first `
-				+ "of all "), linkButton(run, load.top),
+			? "One link is the bottleneck" : `${load.full} of `
+				+ `${count(run.nLinks)} links are full`),
+		load.full === 1 ? ": " : "; the busiest is ",
+		linkButton(run, load.top),
 		` (to ${run.sites[run.links.to_site[load.top]]}), busy `
 			+ `${percent(use)} of the time, while the average link `
 			+ `is at ${percent(load.mean)}.`];
 	if (use >= fullLink)
 		return [` ${count(load.full)} of ${count(run.nLinks)} links `
-			+ "are full, first of all ", linkButton(run, load.top),
-		` at ${percent(use)}.`];
+			+ "are full; the busiest is ", linkButton(run, load.top),
+		` (${percent(use)}).`];
 	return [" No link is full: the busiest, ", linkButton(run, load.top),
 		`, is busy ${percent(use)} of the time.`];
 }
@@ -127,7 +127,7 @@ function sayCauses(run) {
 
 	if (!best.length)
 		return [];
-	return [" Messages spent most of their time in ", make("b", null,
+	return [" Most of the messages' time went to ", make("b", null,
 		listOf(best.map(p => `${p[0]} (${percent(p[1] / total)})`))),
 	"."];
 }
@@ -145,7 +145,7 @@ function linkButton(run, i) {
 	} }, name);
 }
 
-/* Where most packets inside wait for links of one kind. */
+/* If most packets in the network wait for links of one kind. */
 function sayWaiting(run) {
 	const b = blockedOf(run);
 
@@ -154,7 +154,7 @@ function sayWaiting(run) {
 	const top = topWanted(b);
 
 	return top.part < 0.5 || top.name === "reception" ? []
-		: [" Of the packets inside, " + sayBlocked(b)];
+		: [" " + sayBlocked(b)];
 }
 
 function answer(run) {

@@ -1,8 +1,8 @@
-/* What messages and packets spent their time on, and waited for. */
+/* Where the time of messages and packets went, and what they waited for. */
 
 /* --- what packets wait for --- */
 
-/* "A+" and "A+3" are ways along A. */
+/* "A+" and "A+3" are links in dimension A. */
 function wayName(run, name) {
 	const m = run.nDims && name.match(/^([A-Za-z])([+-])\d*$/);
 
@@ -41,8 +41,8 @@ function blockedRow(b, from) {
 	}), make("td", null, round(sum, 4)));
 }
 
-/* What most packets inside wait for: {name, part, others}, where others are the
- * links whose buffers it fills, too. */
+/* The links that most packets in the network wait for: {name, part, others},
+ * where others are links whose buffers these packets also block. */
 function topWanted(b) {
 	const sums = b.wants.map(to => [to, b.names.reduce((sum, from) => sum
 		+ (b.at.get(from + "\n" + to) || 0), 0)]);
@@ -53,13 +53,25 @@ function topWanted(b) {
 		&& (b.at.get(n + "\n" + name) || 0) > 0.4 * b.sums.get(n)) };
 }
 
+/* "A and B links, links up and links of nodes" */
+function linksOf(names) {
+	const special = { up: "links up", down: "links down",
+		link: "links of nodes" };
+	const plain = names.filter(n => !special[n]);
+
+	return listOf([...plain.length ? [listOf(plain) + " links"] : [],
+		...names.filter(n => special[n]).map(n => special[n])]);
+}
+
 function sayBlocked(b) {
 	const top = topWanted(b);
 
-	return top.name === "reception" ? "most wait to be received."
-		: `${percent(top.part)} wait for ${top.name}`
-			+ (top.others.length ? `, also in the buffers of ${
-				listOf(top.others)}` : "") + ".";
+	return top.name === "reception"
+		? "Most packets in the network are waiting to be received."
+		: `${percent(top.part)} of the packets in the network are `
+			+ `waiting for ${linksOf([top.name])}`
+			+ (top.others.length ? "; they also block buffers of "
+				+ linksOf(top.others) : "") + ".";
 }
 
 function blockedCard(run) {
@@ -67,11 +79,11 @@ function blockedCard(run) {
 
 	if (!b.names.length)
 		return null;
-	return card("What packets wait for", "The first packets of buffers, by "
-		+ "the links that they came by (rows) and the links that they "
-		+ "wait for: " + sayBlocked(b), make("div", { class: "scroll" },
+	return card("What packets wait for", "Packets at the head of a buffer: "
+		+ "the link they arrived on (rows) and the link they wait for "
+		+ "(columns). " + sayBlocked(b), make("div", { class: "scroll" },
 		make("table", { class: "matrix", id: "blocked" }, make("tr",
-			null, make("th", null, "came by"), ...b.wants.map(w =>
+			null, make("th", null, "arrived on"), ...b.wants.map(w =>
 				make("th", null, w)), make("th", null,
 				"packets")), ...b.names.map(n => blockedRow(b,
 			n)))));
@@ -125,7 +137,7 @@ function waterfallCard(run, all) {
 		list[i].parts, Math.max(1, list[i].n)));
 
 	draw(0);
-	return card("What time was spent on", null, list.length < 2 ? null
+	return card("Where the time went", null, list.length < 2 ? null
 		: make("div", { class: "bar" }, make("select", { id: "kinds",
 			onchange: e => draw(e.target.value) }, ...list.map(
 			(k, i) => make("option", { value: i }, k.name)))),
@@ -136,14 +148,14 @@ function budgetCards(run) {
 	const parts = Object.entries(run.causes || {});
 
 	if (!parts.length)
-		return [card("What time was spent on", "This run was recorded "
+		return [card("Where the time went", "This run was recorded "
 			+ "without --budget, which charges every picosecond of "
 			+ "a message to a cause.")];
 	return [make("div", { class: "two" }, waterfallCard(run, parts),
-		card("Fast and slow messages", "What they spent their time on.",
+		card("Fast and slow messages", "Where their time went.",
 			classBars(run), causeKeys(parts))),
-	run.slowest.length ? card("The slowest messages", "Click one for its "
-		+ "way.", make("div", { class: "scroll" }, slowTable(run)))
+	run.slowest.length ? card("The slowest messages", "Click one to see "
+		+ "its hops.", make("div", { class: "scroll" }, slowTable(run)))
 		: null];
 }
 

@@ -127,7 +127,7 @@ const quantities = {
 		top: run => topOf(run, "wanted"), table: waitingTable,
 		bytes: run => run.load.wanted,
 		text: v => round(v, 3) + " packets" },
-	waiting: { title: "packets waiting at its far end", at: waitingAt,
+	waiting: { title: "packets at its receiving end", at: waitingAt,
 		top: run => topOf(run, "waiting"), table: waitingTable,
 		bytes: run => run.load.waiting,
 		text: v => round(v, 3) + " packets" },

@@ -6,8 +6,8 @@ function machineCard(run) {
 	const detail = make("aside", { id: "detail", "aria-live": "polite" });
 	const machine = new Machine(run, at => showDetail(run, at, detail));
 	const words = run.nDims ? "Planes of a torus: links inside a plane run "
-		+ "between nodes, those to other planes are stubs."
-		: "Every line is a link; both directions lie beside each other.";
+		+ "between nodes, links to other planes are stubs."
+		: "Every line is a link; its two directions are side by side.";
 
 	run.machine = machine;
 	run.heats = run.heats || [];
@@ -193,12 +193,12 @@ function linkDetail(run, i) {
 			["packets", count(l.packets[i])],
 			["waiting for it", round(l.wanted[i], 3)
 				+ " packets on average"],
-			["waiting at its far end", round(l.waiting[i], 3)
-				+ " on average"],
-			["longest queue at its far end", l.longest[i] + " packets"],
+			["queued at its receiving end", round(l.waiting[i], 3)
+				+ " packets on average"],
+			["longest queue there", l.longest[i] + " packets"],
 			...l.token_wait[i] < 0 ? [] : [["waits for tokens",
 				time(l.token_wait[i])]],
-			...l.retries[i] ? [["sent again", count(
+			...l.retries[i] ? [["retransmitted", count(
 				l.retries[i])]] : []])];
 	const own = [];
 
@@ -207,7 +207,7 @@ function linkDetail(run, i) {
 			own.push(["channel " + run.channel_names[
 				run.channels.channel[c]], percent(
 				run.channels.use[c]) + (run.channels.retries[c]
-				? ", sent again " + count(
+				? ", retransmitted " + count(
 					run.channels.retries[c]) : "")]);
 	if (own.length > 1)
 		out.push(facts(own));
@@ -218,7 +218,7 @@ function linkDetail(run, i) {
 		...timeChart(run, "Packets waiting", [{ name: "for it",
 			isArea: true, points: timeSeries(run,
 				t => wantedAt(run, i, t)) },
-		{ name: "at its far end", points: timeSeries(run,
+		{ name: "at its receiving end", points: timeSeries(run,
 			t => waitingAt(run, i, t)) }]),
 		...channelCharts(run, i), ...rareCharts(run, i));
 	out.push(make("p", null, siteButton(run, l.site[i]), " ",
@@ -252,8 +252,8 @@ function rareCharts(run, i) {
 			name: "waiting", isArea: true, points: timeSeries(run,
 				t => waits[t] / data.scales.token_wait) }]));
 	if (again)
-		out.push(...timeChart(run, "Packets sent again", [{ name:
-			"sent again", isArea: true, points: timeSeries(run,
+		out.push(...timeChart(run, "Retransmitted packets", [{ name:
+			"retransmitted", isArea: true, points: timeSeries(run,
 			t => again[t]) }]));
 	return out;
 }
@@ -330,9 +330,9 @@ function heatCard(run, name) {
 	heat.redraw = redraw;
 	return card(name === "use" ? "Load of links over time"
 		: "Packets waiting over time", name === "use"
-		? "Part of the time that links are busy, by kind of link."
-		: "Packets that wait for a link, in buffers whose first packet "
-			+ "may take it or to be injected, by kind of link.",
+		? "Fraction of time that links are busy, by kind of link."
+		: "Packets waiting for a link, in buffers whose first packet "
+			+ "may take it or in injection FIFOs, by kind of link.",
 	bar, heat.canvas);
 }
 
@@ -405,8 +405,8 @@ function latencyCards(runs) {
 		return [];
 	return [make("div", { class: "two" }, both("Latency", "Share of "
 		+ "packets, on a logarithmic scale of time.", histogram),
-	both("Latency, cumulative", "Share of packets that took at most "
-		+ "so long.", cdf, 1))];
+	both("Latency, cumulative", "Share of packets with at most this "
+		+ "latency.", cdf, 1))];
 }
 
 /* Samples put together to at most n steps. */
@@ -454,8 +454,8 @@ function courseCards(runs) {
 				"injected", points: courseOf(some[0],
 				"injected", 100) }]
 			: each(r => courseOf(r, "delivered", 100))),
-	course("Latency over time", "The mean of the packets that were "
-		+ "delivered, from when they were made.", isOne
+	course("Latency over time", "Mean latency of delivered packets, "
+		+ "since their generation.", isOne
 		? [{ name: "latency", isArea: true, points: latencyOverTime(
 			some[0], 100) }]
 		: each(r => latencyOverTime(r, 100)), time));

@@ -98,7 +98,7 @@ function budgetTable(runs) {
 
 	if (!some.length)
 		return null;
-	return card("What time was spent on", null, make("table", null,
+	return card("Where the time went", null, make("table", null,
 		...some.map(r => {
 			const parts = Object.entries(r.causes);
 

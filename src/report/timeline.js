@@ -40,8 +40,8 @@ function timelineCard(run) {
 		make("h2", null, "Programs over time"),
 		make("p", { class: "sub" }, "Each row is a process"
 			+ (run.call_rows.length === mostRows ? ", the first "
-			+ mostRows + " of them" : "") + ". What never ended "
-			+ "lasts until the end of the run."),
+			+ mostRows + " of them" : "") + ". Calls that never "
+			+ "returned last until the end of the run."),
 		timeline(run, list, used),
 		keys(used.map(k => ({ name: doings[k][0], colour: thing(k) }))));
 }
@@ -54,7 +54,7 @@ function timeline(run, list, used) {
 	const px = t => left + (t - from) / (to - from) * (w - left - 10);
 	const py = x => x.row * row + used.indexOf(x.kind) * lane + 2;
 	const root = svg("svg", { viewBox: `0 0 ${w} ${h}`, role: "img",
-		"aria-label": "what programs did over time" });
+		"aria-label": "programs over time" });
 	const paths = used.map(() => []);
 
 	for (let i = 0; i < rows; i++)

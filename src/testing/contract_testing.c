@@ -123,9 +123,9 @@ static void run(struct bench_end *x)
 			"node %u: not as promised", x->node);
 }
 
-static int contract_init(struct load *l, const struct topo *t, struct route *r,
-	const struct link_params *link, struct err *e)
+static int contract_init(struct load *l, struct err *e)
 {
+	const struct topo *t = l->topo;
 	struct contract *c = (struct contract *)l;
 	const struct contract_arg *arg = l->arg;
 	const struct bench_needs n = {
@@ -139,12 +139,10 @@ static int contract_init(struct load *l, const struct topo *t, struct route *r,
 		.is_msg = !bench_find_driver(l->nic_ops),
 	};
 
-	(void)r;
-	(void)link;
 	c->clause = arg->clause;
 	c->bench.to = 1;
 	snprintf(c->bench.by, sizeof(c->bench.by), "%s", arg->by);
-	return bench_init(&c->bench, &n, t, e);
+	return bench_init(&c->bench, &n, e);
 }
 
 static void contract_start(struct load *l)

@@ -31,7 +31,6 @@ enum packet_flags {
 	/* Answers a packet with PACKET_RANGE: returns to its sender dst by the
 	 * same route; number is that packet's. */
 	PACKET_ANSWER = 32,
-	PACKET_HELD = 64, /* waits in a switch for other packets */
 	PACKET_BEGUN = 128, /* got its route before it is injected */
 };
 

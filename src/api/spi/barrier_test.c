@@ -316,41 +316,6 @@ static void bgq_f60_sixteen_classes_are_barriers_of_their_own(void **state)
 	}
 }
 
-static void use_one_class(void *arg)
-{
-	uint32_t node = *(uint32_t *)arg;
-	MUSPI_GIBarrier_t one = barrier(0), b;
-
-	if (node < 2) {
-		ClassRoute_t r = route_of(node, 9);
-
-		Kernel_AllocateGlobalInterruptClassRoute(9, NULL);
-		Kernel_SetGlobalInterruptClassRoute(9, &r);
-		MUSPI_GIBarrierInitMU1(9);
-	}
-	MUSPI_GIBarrierEnterAndWait(&one);
-	if (node == 0) { /* node 2 never enters class 0 again */
-		b = barrier(9);
-		assert_int_equal(MUSPI_GIBarrierInitMU2(9, 1600), 0);
-		MUSPI_GIBarrierEnterAndWait(&b);
-		world->left[0][0] = program_now();
-	} else if (node == 1) {
-		b = barrier(9);
-		program_wait(LATE);
-		MUSPI_GIBarrierEnter(&b);
-	}
-}
-
-static void members_of_a_class_wait_for_nobody_else(void **state)
-{
-	(void)state;
-	begin("2x2", 1);
-	start_all(use_one_class);
-	end();
-	assert_true(world->left[0][0] > LATE &&
-		    world->left[0][0] < LATE + 1000 * NS);
-}
-
 /* --- what the kernel refuses --- */
 
 static void ask_for_nonsense(void *arg)
@@ -489,33 +454,19 @@ static int open_world(void **state)
 	return 0;
 }
 
+#define IN_WORLD(test_) cmocka_unit_test_setup(test_, open_world)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(
-			bgq_f62_a_barrier_is_a_store_a_tree_and_a_load,
-			open_world),
-		cmocka_unit_test_setup(
-			nobody_leaves_a_barrier_before_all_have_come,
-			open_world),
-		cmocka_unit_test_setup(
-			bgq_f61_each_change_is_one_packet_and_nothing_else_is,
-			open_world),
-		cmocka_unit_test_setup(
-			without_a_change_there_is_no_packet_and_no_end,
-			open_world),
-		cmocka_unit_test_setup(
-			bgq_f60_sixteen_classes_are_barriers_of_their_own,
-			open_world),
-		cmocka_unit_test_setup(
-			members_of_a_class_wait_for_nobody_else, open_world),
-		cmocka_unit_test_setup(
-			bgq_f60_what_cannot_be_a_class_is_refused, open_world),
-		cmocka_unit_test_setup(
-			bgq_f63_one_node_interrupts_all_of_them, open_world),
-		cmocka_unit_test_setup(
-			a_bit_that_is_not_enabled_interrupts_nobody,
-			open_world),
+		IN_WORLD(bgq_f62_a_barrier_is_a_store_a_tree_and_a_load),
+		IN_WORLD(nobody_leaves_a_barrier_before_all_have_come),
+		IN_WORLD(bgq_f61_each_change_is_one_packet_and_nothing_else_is),
+		IN_WORLD(without_a_change_there_is_no_packet_and_no_end),
+		IN_WORLD(bgq_f60_sixteen_classes_are_barriers_of_their_own),
+		IN_WORLD(bgq_f60_what_cannot_be_a_class_is_refused),
+		IN_WORLD(bgq_f63_one_node_interrupts_all_of_them),
+		IN_WORLD(a_bit_that_is_not_enabled_interrupts_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@ enum { NODES = 4, CLASS = 3 };
 
 /* What a member sends, and what it got. */
 struct member {
-	const uint8_t *sent;
+	const void *sent;
 	uint32_t bytes;
 	MUSPI_CollectiveDirectPutDescriptorInfo_t info;
 	bool is_silent;
@@ -48,12 +48,15 @@ static void take_part(void *arg)
 
 static void run_members(struct member m[NODES], uint64_t n_errors)
 {
-	struct spi_test_program p[NODES];
-	uint32_t i;
+	spi_test_each("2x2", NODES, take_part, m, sizeof(*m), n_errors);
+}
 
-	for (i = 0; i < NODES; i++)
-		p[i] = (struct spi_test_program){ i, 0, take_part, &m[i] };
-	spi_test_run("2x2", 1, p, NODES, n_errors);
+/* Of words of eight bytes. */
+static struct member member(const void *sent, uint32_t bytes, uint8_t op)
+{
+	return (struct member){ .sent = sent,
+		.bytes = bytes,
+		.info = spi_test_reduction(op, bytes) };
 }
 
 /* Sends doubles; returns bits of node 2's result. */
@@ -63,11 +66,8 @@ static uint64_t sum_of(struct member m[NODES], const double v[NODES])
 	uint32_t i;
 
 	for (i = 0; i < NODES; i++)
-		m[i] = (struct member){ .sent = (const uint8_t *)&v[i],
-			.bytes = 8,
-			.info = spi_test_reduction(
-				MUHWI_COLLECTIVE_OP_CODE_FLOATING_POINT_ADD,
-				8) };
+		m[i] = member(
+			&v[i], 8, MUHWI_COLLECTIVE_OP_CODE_FLOATING_POINT_ADD);
 	run_members(m, 0);
 	for (i = 1; i < NODES; i++)
 		assert_memory_equal(m[i].got, m[0].got, 8);
@@ -110,7 +110,6 @@ enum { LINE = 5 };
  */
 static void bgq_f57_an_overflow_below_the_root_is_told_of(void **state)
 {
-	struct spi_test_program p[LINE];
 	struct member m[LINE];
 	uint32_t end, i;
 	uint64_t got;
@@ -122,16 +121,10 @@ static void bgq_f57_an_overflow_below_the_root_is_told_of(void **state)
 		if (end < 2)
 			v[4 * end] = v[4 * end + 1 - 2 * end] = UINT64_C(1)
 								<< 63;
-		for (i = 0; i < LINE; i++) {
-			m[i] = (struct member){ .sent = (const uint8_t *)&v[i],
-				.bytes = 8,
-				.info = spi_test_reduction(
-					MUHWI_COLLECTIVE_OP_CODE_UNSIGNED_ADD,
-					8) };
-			p[i] = (struct spi_test_program){ i, 0, take_part,
-				&m[i] };
-		}
-		spi_test_run("5", 1, p, LINE, 0);
+		for (i = 0; i < LINE; i++)
+			m[i] = member(&v[i], 8,
+				MUHWI_COLLECTIVE_OP_CODE_UNSIGNED_ADD);
+		spi_test_each("5", LINE, take_part, m, sizeof(*m), 0);
 		for (i = 0; i < LINE; i++) {
 			memcpy(&got, m[i].got, 8);
 			assert_int_equal(got, end < 2 ? 3 : 5);
@@ -162,11 +155,8 @@ static void bgq_f57_an_exception_wakes_programs_of_all_members(void **state)
 
 	(void)state;
 	for (i = 0; i < NODES; i++) {
-		m[i] = (struct member){ .sent = (const uint8_t *)&v[i],
-			.bytes = 8,
-			.info = spi_test_reduction(
-				MUHWI_COLLECTIVE_OP_CODE_FLOATING_POINT_ADD,
-				8) };
+		m[i] = member(
+			&v[i], 8, MUHWI_COLLECTIVE_OP_CODE_FLOATING_POINT_ADD);
 		p[i] = (struct spi_test_program){ i, 0, take_part, &m[i] };
 		p[NODES + i] = (struct spi_test_program){ i, 1,
 			wait_for_exception, &woken[i] };
@@ -203,11 +193,7 @@ static void bgq_f45_every_op_code_does_what_it_says(void **state)
 		for (i = 0; i < NODES; i++) {
 			for (k = 0; k < 75; k++)
 				words[i][k] = value[i];
-			m[i] = (struct member){
-				.sent = (const uint8_t *)words[i],
-				.bytes = 600,
-				.info = spi_test_reduction(ops[o].op, 600)
-			};
+			m[i] = member(words[i], 600, ops[o].op);
 		}
 		run_members(m, 0);
 		for (i = 0; i < NODES; i++)
@@ -226,11 +212,8 @@ static void one_members_bytes_reach_all(void **state)
 
 	(void)state;
 	for (i = 0; i < NODES; i++) {
-		m[i] = (struct member){ .sent = bytes,
-			.bytes = 600,
-			.is_silent = i != 1,
-			.info = spi_test_reduction(
-				MUHWI_COLLECTIVE_OP_CODE_OR, 600) };
+		m[i] = member(bytes, 600, MUHWI_COLLECTIVE_OP_CODE_OR);
+		m[i].is_silent = i != 1;
 		m[i].info.Collective.Misc =
 			MUHWI_PACKET_VIRTUAL_CHANNEL_USER_COMM_WORLD |
 			MUHWI_COLLECTIVE_TYPE_BROADCAST;
@@ -299,12 +282,11 @@ static void routes_program(void *arg)
 	assert_int_equal(MUSPI_GetClassrouteIds(&mask), EAGAIN);
 }
 
+/* Also BGQ-F133. */
 static void bgq_f47_the_kernel_looks_at_class_routes(void **state)
 {
-	const struct spi_test_program p[] = { { 1, 0, routes_program, NULL } };
-
 	(void)state;
-	spi_test_run("2x2", 1, p, 1, 0);
+	spi_test_alone(routes_program, 0);
 }
 
 /* --- descriptors that the unit rejects --- */
@@ -364,10 +346,8 @@ static void reject_program(void *arg)
 
 static void bad_collectives_stop_their_fifo_alone(void **state)
 {
-	const struct spi_test_program p[] = { { 1, 0, reject_program, NULL } };
-
 	(void)state;
-	spi_test_run("2x2", 1, p, 1, 11);
+	spi_test_alone(reject_program, 11);
 }
 
 /* --- one node starts a reduction of all --- */
@@ -412,22 +392,17 @@ static void trigger_program(void *arg)
 static void bgq_f58_one_node_starts_a_reduction_of_all(void **state)
 {
 	uint64_t word[NODES], want = 1 + 2 + 4 + 8;
-	struct spi_test_program p[NODES];
 	struct member m[NODES];
 	uint32_t i;
 
 	(void)state;
 	for (i = 0; i < NODES; i++) {
 		word[i] = 1u << i;
-		m[i] = (struct member){ .sent = (const uint8_t *)&word[i],
-			.bytes = 8,
-			.is_silent = i != 2,
-			.info = spi_test_reduction(
-				MUHWI_COLLECTIVE_OP_CODE_UNSIGNED_ADD, 8) };
-		p[i] = (struct spi_test_program){ i, 0, trigger_program,
-			&m[i] };
+		m[i] = member(
+			&word[i], 8, MUHWI_COLLECTIVE_OP_CODE_UNSIGNED_ADD);
+		m[i].is_silent = i != 2;
 	}
-	spi_test_run("2x2", 1, p, NODES, 0);
+	spi_test_each("2x2", NODES, trigger_program, m, sizeof(*m), 0);
 	for (i = 0; i < NODES; i++)
 		assert_memory_equal(m[i].got, &want, 8);
 }

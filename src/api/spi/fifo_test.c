@@ -140,57 +140,6 @@ static void load_program(void *arg)
 
 SPI_ALONE(bgq_f89_loads_and_stores_share_a_port, "2x2", load_program)
 
-struct completion {
-	uint64_t left;
-	sim_time at;
-};
-
-/* The memory may change once the descriptor is complete. */
-static void completion_program(void *arg)
-{
-	MUSPI_Pt2PtDirectPutDescriptorInfo_t i = spi_test_put(1, 8000, 0);
-	MUSPI_InjFifoSubGroup_t g;
-	MUSPI_InjFifo_t *f = spi_test_inj(&g, 0, 0, 8, NULL);
-	sim_time sent;
-	uint64_t n;
-
-	(void)arg;
-	spi_test_store(SPI_TEST_SOURCE, 9, 8000);
-	program_wait(SPI_TEST_START);
-	n = spi_test_send_put(f, &i);
-	sent = program_now();
-	assert_false(MUSPI_CheckDescComplete(f, n));
-	wait_sent(f, n);
-	/* 16 packets do not fit into the network's FIFOs at once */
-	assert_in_range(program_now() - sent, 300 * SIM_NS, 9000 * SIM_NS);
-	assert_int_equal(MUSPI_getHwDescCount(f), n + 1);
-	assert_false(MUSPI_CheckDescComplete(f, n + 1));
-	spi_test_store(SPI_TEST_SOURCE, 200, 8000);
-}
-
-static void receive_whole(void *arg)
-{
-	struct completion *c = arg;
-
-	spi_test_bases(c->left);
-	assert_true(spi_poll(SPI_TEST_COUNTER, 0));
-	c->at = program_now();
-	assert_true(spi_test_is(SPI_TEST_TARGET, 9, 8000));
-}
-
-static void bgq_f136_complete_descriptors_have_left_memory(void **state)
-{
-	struct completion c = { .left = 8000 };
-	const struct spi_test_program p[] = {
-		{ 0, 0, completion_program, NULL },
-		{ 1, 0, receive_whole, &c },
-	};
-
-	(void)state;
-	spi_test_run("2x2", 1, p, N(p), 0);
-	assert_true(c.at > SPI_TEST_START);
-}
-
 /* --- order --- */
 
 enum { THREADS = 64, EACH = 6 };
@@ -289,7 +238,7 @@ static void check_packets(MUSPI_RecFifo_t *f, bool is_told)
 			assert_int_equal(
 				spi_software_bytes(&p.Header)[i], i + 60);
 		for (i = 0; i < sizes[k] && at < 1300; i++, at++)
-			assert_int_equal(p.Payload[i], spi_test_byte(4, at));
+			assert_int_equal(p.Payload[i], bytes_at(4, at));
 	}
 	assert_int_equal(MUSPI_getNextPacket(f, &p), 0);
 	MUSPI_syncRecFifoHwHead(f);
@@ -442,8 +391,6 @@ int main(void)
 		cmocka_unit_test(bgq_f106_registers_follow_the_circle),
 		cmocka_unit_test(bgq_f108_the_tail_lets_the_unit_send),
 		cmocka_unit_test(bgq_f89_loads_and_stores_share_a_port),
-		cmocka_unit_test(
-			bgq_f136_complete_descriptors_have_left_memory),
 		cmocka_unit_test(bgq_f109_every_thread_has_its_own_order),
 		cmocka_unit_test(bgq_f116_packets_are_stored_whole),
 		cmocka_unit_test(bgq_f121_software_consumes_round_the_circle),

@@ -7,13 +7,6 @@
 #define N(a)   (sizeof(a) / sizeof((a)[0]))
 #define BIT(i) (UINT64_C(1) << (i))
 
-static void run_one(void (*run)(void *arg), uint64_t n_errors)
-{
-	const struct spi_test_program p[] = { { 1, 7, run, NULL } };
-
-	spi_test_run("2x2", 1, p, N(p), n_errors);
-}
-
 static Kernel_MemoryRegion_t region(uint64_t va, uint64_t bytes)
 {
 	Kernel_MemoryRegion_t r;
@@ -127,12 +120,13 @@ static void bases_program(void *arg)
 	assert_int_equal(spi_physical(&r, 0x4fff, &pa), EINVAL);
 }
 
+/* BGQ-F133 */
 static void the_kernel_gives_out_and_takes_back(void **state)
 {
 	(void)state;
-	run_one(inj_program, 0);
-	run_one(rec_program, 1);
-	run_one(bases_program, 0);
+	spi_test_alone(inj_program, 0);
+	spi_test_alone(rec_program, 1);
+	spi_test_alone(bases_program, 0);
 }
 
 /* --- users and the system --- */
@@ -216,7 +210,7 @@ static void bgq_f134_users_and_the_system_use_the_same_calls(void **state)
 	};
 
 	(void)state;
-	run_one(user_program, 3);
+	spi_test_alone(user_program, 3);
 	spi_test_run("2x2", 1, p, N(p), 0);
 }
 
@@ -335,8 +329,8 @@ static void bgq_f107_a_masked_interrupt_wakes_nobody(void **state)
 static void bgq_f107_space_above_a_threshold_interrupts(void **state)
 {
 	(void)state;
-	run_one(threshold_program, 0);
-	run_one(masked_program, 0);
+	spi_test_alone(threshold_program, 0);
+	spi_test_alone(masked_program, 0);
 }
 
 /* --- counters of senders --- */
@@ -468,7 +462,7 @@ static void error_program(void *arg)
 static void errors_are_told_and_mended(void **state)
 {
 	(void)state;
-	run_one(error_program, 1);
+	spi_test_alone(error_program, 1);
 }
 
 static void range_program(void *arg)
@@ -506,7 +500,7 @@ static void range_program(void *arg)
 static void ranges_close_memory(void **state)
 {
 	(void)state;
-	run_one(range_program, 1);
+	spi_test_alone(range_program, 1);
 }
 
 /* --- the ring of configuration registers --- */

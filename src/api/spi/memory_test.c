@@ -62,51 +62,6 @@ static void atomics_program(void *arg)
 
 SPI_ALONE(atomics_do_what_they_say, "2x2", atomics_program)
 
-/* Threads of a node that take numbers: each is taken once. */
-enum { TAKERS = 64, ITEMS = 1000 };
-
-struct taken {
-	uint32_t n, by[ITEMS];
-};
-
-static void taker_program(void *arg)
-{
-	struct taken *t = arg;
-	uint64_t i;
-
-	for (;;) {
-		i = L2_AtomicLoadIncrementBounded(WORD);
-		if (i == L2_ATOMIC_EMPTY)
-			return;
-		assert_true(i < ITEMS);
-		t->by[i]++;
-		t->n++;
-		weft_compute(program_thread() * 10 * SIM_NS);
-	}
-}
-
-static void first_taker(void *arg)
-{
-	assert_true(L2_AtomicStore(WORD + 8, ITEMS));
-	taker_program(arg);
-}
-
-static void threads_share_by_atomics(void **state)
-{
-	struct spi_test_program p[TAKERS];
-	struct taken t = { 0 };
-	uint32_t i;
-
-	(void)state;
-	for (i = 0; i < TAKERS; i++)
-		p[i] = (struct spi_test_program){ 2, i,
-			i ? taker_program : first_taker, &t };
-	spi_test_run("2x2", 1, p, TAKERS, 0);
-	assert_int_equal(t.n, ITEMS);
-	for (i = 0; i < ITEMS; i++)
-		assert_int_equal(t.by[i], 1);
-}
-
 /* --- polling --- */
 
 enum { POLLS = 400 };
@@ -152,46 +107,6 @@ static void polls_are_in_no_step(void **state)
 	/* 80 on average, of a deviation of 17.3 / sqrt(400) */
 	assert_in_range(sum / POLLS, 76 * SIM_NS, 84 * SIM_NS);
 	assert_true(same < 4);
-}
-
-struct look {
-	sim_time set, seen;
-};
-
-static void setter_program(void *arg)
-{
-	struct look *l = arg;
-	uint64_t one = 1;
-
-	program_wait(l->set);
-	assert_true(spi_store(WORD, &one, 8));
-}
-
-static void looker_program(void *arg)
-{
-	struct look *l = arg;
-
-	assert_true(spi_poll(WORD, 1));
-	l->seen = program_now();
-}
-
-/* What changes is seen by the next look, whenever that is; also where it
- * changes before the first. */
-static void polls_see_the_next_look(void **state)
-{
-	sim_time set;
-
-	(void)state;
-	for (set = 1; set < 200 * SIM_NS; set += 3777) {
-		struct look l = { .set = set };
-		const struct spi_test_program p[] = {
-			{ 0, 0, looker_program, &l },
-			{ 0, 1, setter_program, &l },
-		};
-
-		spi_test_run("2x2", 1, p, N(p), 0);
-		assert_in_range(l.seen - l.set, 50 * SIM_NS, 110 * SIM_NS);
-	}
 }
 
 /* --- what a program may ask of its machine --- */
@@ -241,9 +156,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(atomics_do_what_they_say),
-		cmocka_unit_test(threads_share_by_atomics),
 		cmocka_unit_test(polls_are_in_no_step),
-		cmocka_unit_test(polls_see_the_next_look),
 		cmocka_unit_test(programs_know_where_they_are),
 	};
 

@@ -135,7 +135,7 @@ static void waiting_program(void *arg)
 	spi_test_bases(40);
 	assert_int_equal(MUSPI_getNextPacket(f, &p), 0);
 	assert_true(spi_poll(SPI_TEST_COUNTER, 0));
-	assert_true(spi_test_is(SPI_TEST_TARGET, 5, 40));
+	bytes_expect(SPI_TEST_TARGET, 5, 40);
 	assert_in_range(
 		program_now() - SPI_TEST_START, 500 * SIM_NS, 1500 * SIM_NS);
 	spi_wait_packet(f);
@@ -146,7 +146,7 @@ static void waiting_program(void *arg)
 	assert_int_equal(program_now(), at);
 	assert_int_equal(MUSPI_getNextPacket(f, &p), 96);
 	assert_int_equal(program_now(), at);
-	assert_int_equal(p.Payload[39], spi_test_byte(5, 39));
+	assert_int_equal(p.Payload[39], bytes_at(5, 39));
 }
 
 SPI_PAIR(bgq_f137_receivers_poll_a_fifo_or_a_counter, "2x2", both_program, 1,

@@ -189,21 +189,12 @@ static void node_program(void *arg)
 static uint64_t run_traffic(
 	struct traffic *t, const char *shape, uint32_t n_workers)
 {
-	struct nic_testing m;
-	uint64_t digest;
-	site_id i;
+	struct spi_test_program p[HOST_THREADS];
+	uint32_t i;
 
-	nic_testing_machine(&m, "bgq", shape);
-	nic_testing_start(&m, n_workers, t->n_nodes);
-	assert_int_equal(m.net->n_sites, t->n_nodes);
 	for (i = 0; i < t->n_nodes; i++)
-		program_start(m.host, i, 0, 0, node_program, t);
-	nic_testing_run(&m);
-	for (i = 0; i < t->n_nodes; i++)
-		assert_int_equal(nic_errors(m.nic, i, NULL, 0), 0);
-	digest = nic_testing_digest(&m);
-	nic_testing_fini(&m);
-	return digest;
+		p[i] = (struct spi_test_program){ i, 0, node_program, t };
+	return spi_test_run(shape, n_workers, p, t->n_nodes, 0);
 }
 
 /* BGQ-F93, BGQ-F114, BGQ-F117, BGQ-F124, BGQ-F125 */
@@ -238,6 +229,7 @@ static void mistaken_program(void *arg)
 	MUSPI_BaseAddressTableSubGroup_t b;
 	Kernel_MemoryRegion_t r;
 
+	(void)arg;
 	assert_int_equal(Kernel_AllocateInjFifos(68, &g, 1, &id, NULL), EINVAL);
 	assert_int_equal(Kernel_AllocateInjFifos(1, &g, 1, &id8, NULL), EINVAL);
 	assert_int_equal(Kernel_AllocateInjFifos(1, &g, 2, ids, NULL), EINVAL);
@@ -265,21 +257,12 @@ static void mistaken_program(void *arg)
 	assert_int_equal(MUSPI_SetBaseAddress(&b, 8, 0), EINVAL);
 	assert_false(spi_poll(SPI_TEST_COUNTER + 4, 0));
 	assert_false(spi_load(NIC_TESTING_MEMORY, &id, 1));
-	*(bool *)arg = true;
 }
 
 static void mistakes_are_told_to_the_program(void **state)
 {
-	struct nic_testing m;
-	bool is_done = false;
-
 	(void)state;
-	nic_testing_machine(&m, "bgq", "2x2");
-	nic_testing_start(&m, 1, 1);
-	program_start(m.host, 3, 5, 0, mistaken_program, &is_done);
-	nic_testing_run(&m);
-	assert_true(is_done);
-	nic_testing_fini(&m);
+	spi_test_alone(mistaken_program, 0);
 }
 
 static void fields_that_do_not_fit_are_refused(void **state)
@@ -337,19 +320,14 @@ static void costly_program(void *arg)
 
 static void calls_cost_what_the_machine_says(void **state)
 {
-	struct nic_testing m;
 	struct costs c;
 
 	(void)state;
-	nic_testing_machine(&m, "bgq", "2x2");
-	nic_testing_start(&m, 1, 1);
-	program_start(m.host, 0, 0, 0, costly_program, &c);
-	nic_testing_run(&m);
+	spi_test_each("2x2", 1, costly_program, &c, 0, 0);
 	assert_int_equal(c.inject, 98 * SIM_NS);
 	/* behind the store of the tail, which the port is busy with */
 	assert_int_equal(c.check, 135 * SIM_NS);
 	assert_int_equal(c.full, 130 * SIM_NS); /* that it is full */
-	nic_testing_fini(&m);
 }
 
 int main(void)

@@ -25,6 +25,26 @@ uint64_t spi_test_run(const char *shape, uint32_t n_workers,
 	return digest;
 }
 
+void spi_test_alone(void (*run)(void *arg), uint64_t n_errors)
+{
+	const struct spi_test_program p = { 1, 7, run, NULL };
+
+	spi_test_run("2x2", 1, &p, 1, n_errors);
+}
+
+uint64_t spi_test_each(const char *shape, uint32_t n, void (*run)(void *arg),
+	void *args, size_t size, uint64_t n_errors)
+{
+	struct spi_test_program p[HOST_THREADS];
+	uint32_t i;
+
+	assert_true(n <= HOST_THREADS);
+	for (i = 0; i < n; i++)
+		p[i] = (struct spi_test_program){ i, 0, run,
+			(char *)args + i * size };
+	return spi_test_run(shape, 1, p, n, n_errors);
+}
+
 MUSPI_InjFifo_t *spi_test_inj(MUSPI_InjFifoSubGroup_t *g, uint32_t subgrpid,
 	uint32_t id, uint32_t places, const Kernel_InjFifoAttributes_t *attrs)
 {
@@ -74,41 +94,12 @@ void spi_test_bases(uint64_t counter)
 		0);
 }
 
-uint8_t spi_test_byte(uint32_t j, uint64_t i)
-{
-	return (uint8_t)(j * 151 + i * 7 + i / 256 + 1);
-}
-
 void spi_test_fill(uint32_t j, uint8_t *bytes, uint64_t n)
 {
 	uint64_t i;
 
 	for (i = 0; i < n; i++)
-		bytes[i] = spi_test_byte(j, i);
-}
-
-void spi_test_store(uint64_t at, uint32_t j, uint64_t n)
-{
-	uint8_t byte;
-	uint64_t i;
-
-	for (i = 0; i < n; i++) {
-		byte = spi_test_byte(j, i);
-		assert_true(spi_store(at + i, &byte, 1));
-	}
-}
-
-bool spi_test_is(uint64_t at, uint32_t j, uint64_t n)
-{
-	uint8_t byte;
-	uint64_t i;
-
-	for (i = 0; i < n; i++) {
-		assert_true(spi_load(at + i, &byte, 1));
-		if (byte != spi_test_byte(j, i))
-			return false;
-	}
-	return true;
+		bytes[i] = bytes_at(j, i);
 }
 
 static MUSPI_BaseDescriptorInfoFields_t base(uint32_t to, uint64_t bytes)

@@ -3,6 +3,7 @@
 #define API_SPI_SPI_TESTING_H
 
 #include "api/spi/spi.h"
+#include "host/bytes_testing.h"
 #include "host/program.h"
 #include "nic/nic_testing.h"
 
@@ -33,6 +34,13 @@ struct spi_test_program {
 uint64_t spi_test_run(const char *shape, uint32_t n_workers,
 	const struct spi_test_program *programs, uint32_t n, uint64_t n_errors);
 
+/* The same of one program, on a thread of node 1 of 2x2. */
+void spi_test_alone(void (*run)(void *arg), uint64_t n_errors);
+/* The same of one program on each of the first nodes, with an argument of its
+ * own, of an array. */
+uint64_t spi_test_each(const char *shape, uint32_t n, void (*run)(void *arg),
+	void *args, size_t size, uint64_t n_errors);
+
 /* A test: programs of node 0 and of another, or of node 0 alone. */
 #define SPI_PAIR(name_, shape_, program_, node_, other_)                       \
 	static void name_(void **state)                                        \
@@ -62,12 +70,10 @@ MUSPI_RecFifo_t *spi_test_rec(MUSPI_RecFifoSubGroup_t *g, uint32_t subgrpid,
 /* The two base addresses, and the counter's first value. */
 void spi_test_bases(uint64_t counter);
 
-/* Byte i of message j, and n of them. */
-uint8_t spi_test_byte(uint32_t j, uint64_t i);
+/* Bytes of a pattern, as host/bytes_testing.h has them in memory; whether they
+ * are there. */
+#define spi_test_store bytes_fill
 void spi_test_fill(uint32_t j, uint8_t *bytes, uint64_t n);
-/* Stores them; whether they are there. */
-void spi_test_store(uint64_t at, uint32_t j, uint64_t n);
-bool spi_test_is(uint64_t at, uint32_t j, uint64_t n);
 
 /* Of bytes at SPI_TEST_SOURCE; one network FIFO keeps their order. */
 MUSPI_Pt2PtMemoryFIFODescriptorInfo_t spi_test_packet(

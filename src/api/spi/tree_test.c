@@ -61,12 +61,7 @@ static void listen(void *arg)
 
 static void run_listeners(struct listener m[NODES])
 {
-	struct spi_test_program p[NODES];
-	uint32_t i;
-
-	for (i = 0; i < NODES; i++)
-		p[i] = (struct spi_test_program){ i, 0, listen, &m[i] };
-	spi_test_run("2x2", 1, p, NODES, 0);
+	spi_test_each("2x2", NODES, listen, m, sizeof(*m), 0);
 }
 
 /* A broadcast, and a barrier of software's: nobody has the packet before the
@@ -173,14 +168,11 @@ static void use_classes(void *arg)
 
 static void bgq_f18_users_collectives_hold_up_none_of_the_systems(void **state)
 {
-	struct spi_test_program p[NODES];
 	struct classes m[NODES] = { 0 };
 	uint32_t i;
 
 	(void)state;
-	for (i = 0; i < NODES; i++)
-		p[i] = (struct spi_test_program){ i, 0, use_classes, &m[i] };
-	spi_test_run("2x2", 1, p, NODES, 0);
+	spi_test_each("2x2", NODES, use_classes, m, sizeof(*m), 0);
 	for (i = 0; i < NODES; i++) {
 		assert_true(m[i].system < SPI_TEST_START + LATE * SIM_NS);
 		assert_true(m[i].user > SPI_TEST_START + LATE * SIM_NS);
@@ -220,61 +212,15 @@ static void sum_elsewhere(void *arg)
 
 static void bgq_f138_members_have_the_sum_wherever_they_want_it(void **state)
 {
-	struct spi_test_program p[NODES];
 	struct place m[NODES] = { 0 };
 	uint32_t i;
 
 	(void)state;
-	for (i = 0; i < NODES; i++) {
+	for (i = 0; i < NODES; i++)
 		m[i].at = TARGET + 4096 * i + 8 * i;
-		p[i] = (struct spi_test_program){ i, 0, sum_elsewhere, &m[i] };
-	}
-	spi_test_run("2x2", 1, p, NODES, 0);
+	spi_test_each("2x2", NODES, sum_elsewhere, m, sizeof(*m), 0);
 	for (i = 0; i < NODES; i++)
 		assert_int_equal(m[i].sum, 15);
-}
-
-/* Takes, is refused what it has, gives back, and takes again. */
-static void take_all(void *arg)
-{
-	static const uint32_t id[] = { 0 };
-	MUSPI_BaseAddressTableSubGroup_t b;
-	MUSPI_InjFifoSubGroup_t g;
-	MUSPI_RecFifoSubGroup_t r;
-	Kernel_MemoryRegion_t m;
-	uint32_t i;
-
-	(void)arg;
-	assert_int_equal(Kernel_CreateMemoryRegion(&m, 0x1000, 0x1000), 0);
-	assert_true(Kernel_CreateMemoryRegion(&m, UINT64_MAX - 8, 0x1000));
-	for (i = 0; i < 2; i++) {
-		assert_int_equal(
-			Kernel_AllocateInjFifos(1, &g, 1, id, NULL), 0);
-		assert_true(Kernel_AllocateInjFifos(1, &g, 1, id, NULL));
-		assert_int_equal(Kernel_DeallocateInjFifos(&g, 1, id), 0);
-		assert_int_equal(
-			Kernel_AllocateRecFifos(1, &r, 1, id, NULL), 0);
-		assert_true(Kernel_AllocateRecFifos(1, &r, 1, id, NULL));
-		assert_int_equal(Kernel_DeallocateRecFifos(&r, 1, id), 0);
-		assert_int_equal(
-			Kernel_AllocateBaseAddressTable(1, &b, 1, id, 0), 0);
-		assert_true(Kernel_AllocateBaseAddressTable(1, &b, 1, id, 0));
-		assert_int_equal(
-			Kernel_DeallocateBaseAddressTable(&b, 1, id), 0);
-		assert_int_equal(Kernel_AllocateCollectiveClassRoute(CLASS), 0);
-		assert_int_equal(
-			Kernel_AllocateCollectiveClassRoute(CLASS), EAGAIN);
-		assert_int_equal(
-			Kernel_DeallocateCollectiveClassRoute(CLASS), 0);
-	}
-}
-
-static void bgq_f133_the_kernel_gives_out_fifos_bases_and_routes(void **state)
-{
-	const struct spi_test_program p[] = { { 0, 0, take_all, NULL } };
-
-	(void)state;
-	spi_test_run("2x2", 1, p, 1, 0);
 }
 
 /* --- the same bits --- */
@@ -322,18 +268,15 @@ static double add_up(uint32_t order, uint32_t delays, bool is_chain)
 	static const uint8_t orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 },
 		{ 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
 	static const double value[] = { 1, 0x1p-53, 0x1.8p-53 };
-	struct spi_test_program p[3];
 	struct adder m[3];
 	double sum;
 	uint32_t i;
 
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < 3; i++)
 		m[i] = (struct adder){ .value = value[orders[order][i]],
 			.is_chain = is_chain,
 			.delay = 400u * orders[delays][i] };
-		p[i] = (struct spi_test_program){ i, 0, add, &m[i] };
-	}
-	spi_test_run("3", 1, p, 3, 0);
+	spi_test_each("3", 3, add, m, sizeof(*m), 0);
 	assert_true(m[1].sum == m[0].sum && m[2].sum == m[0].sum);
 	memcpy(&sum, &m[0].sum, 8);
 	return sum;
@@ -400,14 +343,11 @@ static void share_link(void *arg)
 
 static void sums_have_every_other_packet_of_a_busy_link(void **state)
 {
-	struct spi_test_program p[2];
 	struct sharer m[2] = { 0 };
 	uint32_t i;
 
 	(void)state;
-	for (i = 0; i < 2; i++)
-		p[i] = (struct spi_test_program){ i, 0, share_link, &m[i] };
-	spi_test_run("2", 1, p, 2, 0);
+	spi_test_each("2", 2, share_link, m, sizeof(*m), 0);
 	for (i = 0; i < 2; i++) {
 		double sum = SHARED * 1e12 / (double)m[i].sum;
 		double put = SHARED * 1e12 / (double)m[i].put;
@@ -426,8 +366,6 @@ int main(void)
 			bgq_f18_users_collectives_hold_up_none_of_the_systems),
 		cmocka_unit_test(
 			bgq_f138_members_have_the_sum_wherever_they_want_it),
-		cmocka_unit_test(
-			bgq_f133_the_kernel_gives_out_fifos_bases_and_routes),
 		cmocka_unit_test(sums_have_every_other_packet_of_a_busy_link),
 		cmocka_unit_test(
 			bgq_f56_a_tree_and_its_inputs_decide_every_bit),

@@ -129,9 +129,9 @@ static site_id first_sender(const struct topo *t)
 	return s;
 }
 
-static int amo_init(struct load *l, const struct topo *t, struct route *r,
-	const struct link_params *link, struct err *e)
+static int amo_init(struct load *l, struct err *e)
 {
+	const struct topo *t = l->topo;
 	struct amo *m = (struct amo *)l;
 	struct bench_needs n = {
 		.n_programs = 1 + (uint32_t)m->senders,
@@ -142,9 +142,7 @@ static int amo_init(struct load *l, const struct topo *t, struct route *r,
 	uint32_t most = t->n_nodes - first_sender(t);
 	const struct bench_atomics *atomics;
 
-	(void)r;
-	(void)link;
-	if (bench_init(&m->bench, &n, t, e))
+	if (bench_init(&m->bench, &n, e))
 		return -1;
 	atomics = m->bench.driver->atomics;
 	if (!atomics || !atomics->has_acks)

@@ -101,14 +101,13 @@ static int check_memories(const struct bench *b, struct err *e)
 	return 0;
 }
 
-static int check_keys(
-	const struct bench *b, const struct topo *t, struct err *e)
+static int check_keys(const struct bench *b, struct err *e)
 {
 	int64_t cpus = b->looks->cpus ? b->looks->cpus(b) : HOST_THREADS;
 	const struct load *l = &b->programs.load;
 
-	if (load_check_node(l, t, "from", b->from, e) ||
-		load_check_node(l, t, "to", b->to, e) ||
+	if (load_check_node(l, "from", b->from, e) ||
+		load_check_node(l, "to", b->to, e) ||
 		bench_check_bytes(b, "bytes", b->bytes, e))
 		return -1;
 	if (!b->needs.n_programs && b->from == b->to)
@@ -148,8 +147,7 @@ static int check_processes(struct bench *b, struct err *e)
 	return 0;
 }
 
-int bench_init(struct bench *b, const struct bench_needs *n,
-	const struct topo *t, struct err *e)
+int bench_init(struct bench *b, const struct bench_needs *n, struct err *e)
 {
 	static const struct bench_looks none;
 	struct load *l = &b->programs.load;
@@ -177,14 +175,13 @@ int bench_init(struct bench *b, const struct bench_needs *n,
 			l->ops->name);
 	if (n->is_msg)
 		memory += weft_msg_memory(
-			load_n_nodes(l, t) * (uint32_t)b->procs, NULL);
+			load_n_nodes(l) * (uint32_t)b->procs, NULL);
 	memory *= (uint64_t)b->procs;
 	if (b->needs.queues > b->driver->most.queues)
 		return err_set(e, "%s: more than %u queues", l->ops->name,
 			b->driver->most.queues);
-	if (find_means(b, title, e) || check_keys(b, t, e) ||
-		check_means(b, e) || check_memories(b, e) ||
-		check_memory(b, memory, e))
+	if (find_means(b, title, e) || check_keys(b, e) || check_means(b, e) ||
+		check_memories(b, e) || check_memory(b, memory, e))
 		return -1;
 	if (!n->n_programs)
 		b->needs.n_programs = 2;
@@ -340,12 +337,11 @@ uint64_t bench_synthetic(const struct bench *b, uint64_t bytes)
 	return bytes < most ? bytes / 256 : 4 * most / (uint64_t)p->line;
 }
 
-uint64_t bench_estimate(const struct load *l, const struct topo *t)
+uint64_t bench_estimate(const struct load *l)
 {
 	const struct bench *b = (const struct bench *)l;
 	const struct bench_needs *n = &b->needs;
 
-	(void)t;
 	return programs_estimate(n->n_programs, 1 + n->is_msg,
 		n->touched + own_size(b) + (n->is_msg ? MSG_BYTES : 0));
 }

@@ -367,8 +367,7 @@ struct bench_program {
 /* --- the course of a run --- */
 
 /* In init(): picks the driver, and looks whether keys and needs can be met. */
-int bench_init(struct bench *b, const struct bench_needs *n,
-	const struct topo *t, struct err *e);
+int bench_init(struct bench *b, const struct bench_needs *n, struct err *e);
 /* An error where a key's bytes are none that the driver transfers. */
 int bench_check_bytes(
 	const struct bench *b, const char *key, int64_t bytes, struct err *e);
@@ -394,7 +393,7 @@ sim_time bench_time(const struct bench *b);
 uint64_t bench_synthetic(const struct bench *b, uint64_t bytes);
 
 /* load_ops' own. */
-uint64_t bench_estimate(const struct load *l, const struct topo *t);
+uint64_t bench_estimate(const struct load *l);
 void bench_fini(struct load *l);
 
 #define BENCH_OPS PROGRAMS_OPS, .estimate = bench_estimate, .fini = bench_fini

@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "load/bench/collective.h"
 #include "load/keys.h"
@@ -17,6 +18,8 @@
 #include "weft/msg.h"
 
 #define AT(field) offsetof(struct collective, field)
+
+enum { KINDS = 16, MOST_WORD = 512 };
 
 static const struct param params[] = {
 	KEY_WORD("op", AT(op), "barrier", "barrier|broadcast|reduce|allreduce",
@@ -75,57 +78,134 @@ static bool is_root(const struct bench_end *x)
 	return x->rank == (uint32_t)of(x)->root;
 }
 
-/* --- data --- */
+/* --- data: small numbers, whose sums have no end to be rounded --- */
 
-/* Element i of a rank in a round; broadcasts are rank 0's. */
-static uint64_t element(
-	const struct collective *c, uint32_t rank, int64_t round, uint64_t i)
+static int64_t base(const struct collective *c, int64_t round, uint64_t i)
 {
-	return (c->bench.programs.load.seed + (uint64_t)round) * 1000003 +
-	       i * (rank + UINT64_C(1)) + rank;
+	return (int64_t)((c->bench.programs.load.seed + (uint64_t)round + i) %
+			 1000);
 }
 
-/* The sum over all ranks. */
-static uint64_t sum(const struct collective *c, int64_t round, uint64_t i)
+static bool is_bits(const struct collective *c)
 {
-	uint64_t n = c->bench.needs.n_programs;
-
-	return n * element(c, 0, round, 0) + i * (n * (n + 1) / 2) +
-	       n * (n - 1) / 2;
+	return c->arith.op >= COLL_AND;
 }
 
-static void fill(const struct bench_end *x, int64_t round)
+/* Those with one index of KINDS are alike. */
+static int64_t value(
+	const struct collective *c, int64_t round, uint64_t i, uint32_t index)
+{
+	int64_t b = base(c, round, i);
+
+	if (is_bits(c))
+		return b * KINDS | (index % KINDS);
+	return b - 500 * (c->arith.type == COLL_SIGNED) + index % KINDS;
+}
+
+/* What all members together make of it. */
+static int64_t combined(const struct collective *c, const struct member *m,
+	int64_t round, uint64_t i)
+{
+	uint32_t n = m->count, k;
+	int64_t all = c->arith.op == COLL_ADD ? 0 : value(c, round, i, 0);
+
+	for (k = 0; k < KINDS && k < n; k++) {
+		int64_t v = value(c, round, i, k);
+		uint32_t alike = (n - 1 - k) / KINDS + 1;
+
+		switch (c->arith.op) {
+		case COLL_ADD:
+			all += v * alike;
+			break;
+		case COLL_MIN:
+			all = v < all ? v : all;
+			break;
+		case COLL_MAX:
+			all = v > all ? v : all;
+			break;
+		case COLL_AND:
+			all &= v;
+			break;
+		case COLL_OR:
+			all |= v;
+			break;
+		default:
+			all = (k ? all : 0) ^ (alike % 2 ? v : 0);
+		}
+	}
+	return all;
+}
+
+static void to_word(
+	const struct collective *c, int64_t v, uint8_t word[MOST_WORD])
+{
+	double d = (double)v;
+
+	memset(word, v < 0 ? 0xff : 0, c->arith.word);
+	if (c->arith.type == COLL_DOUBLE)
+		memcpy(word, &d, 8);
+	else
+		memcpy(word, &v, c->arith.word < 8 ? c->arith.word : 8);
+}
+
+static uint64_t n_words(const struct collective *c)
+{
+	return (uint64_t)c->bench.bytes / c->arith.word;
+}
+
+void collective_fill(
+	const struct bench_end *x, uint64_t at, int64_t round, uint32_t index)
 {
 	const struct collective *c = of(x);
-	uint64_t i, n = (uint64_t)c->bench.bytes / 8, word;
-	bool is_broadcast = c->op == OP_BROADCAST;
+	uint8_t word[MOST_WORD];
+	uint64_t i;
 
-	if (is_broadcast && !is_root(x))
-		return;
-	for (i = 0; i < n; i++) {
-		word = element(c, is_broadcast ? 0 : x->rank, round, i);
-		weft_msg_store(BENCH_SOURCE + 8 * i, &word, 8);
+	for (i = 0; i < n_words(c); i++) {
+		to_word(c, value(c, round, i, index), word);
+		bench_write(x, at + i * c->arith.word, word, c->arith.word);
 	}
 }
 
-static bool check(struct bench_end *x, int64_t round)
+static bool is_right(const struct bench_end *x, uint64_t at, int64_t round,
+	uint64_t i, int64_t v)
 {
 	struct collective *c = of(x);
-	uint64_t i, n = (uint64_t)c->bench.bytes / 8, got = 0, want;
-	uint64_t at = c->op == OP_BROADCAST ? BENCH_SOURCE : BENCH_TARGET;
+	uint8_t want[MOST_WORD], got[MOST_WORD];
+
+	to_word(c, v, want);
+	bench_read(x, at + i * c->arith.word, got, c->arith.word);
+	return memcmp(want, got, c->arith.word) == 0 ||
+	       programs_complain(&c->bench.programs,
+		       "round %" PRId64 ": element %" PRIu64
+		       " is not what all members make of it",
+		       round, i);
+}
+
+bool collective_is_from(
+	const struct bench_end *x, uint64_t at, int64_t round, uint32_t index)
+{
+	const struct collective *c = of(x);
+	uint64_t i;
+
+	for (i = 0; i < n_words(c); i++)
+		if (!is_right(x, at, round, i, value(c, round, i, index)))
+			return false;
+	return true;
+}
+
+bool collective_is_right(const struct bench_end *x, uint64_t at, int64_t round)
+{
+	const struct collective *c = of(x);
+	const struct member *root = c->bench.ends[c->root].data;
+	uint64_t i;
 
 	if (c->op == OP_BARRIER || (c->op == OP_REDUCE && !is_root(x)))
 		return true;
-	for (i = 0; i < n; i++) {
-		want = c->op == OP_BROADCAST ? element(c, 0, round, i)
-					     : sum(c, round, i);
-		weft_msg_load(at + 8 * i, &got, 8);
-		if (got != want)
-			return programs_complain(&c->bench.programs,
-				"round %" PRId64 ": element %" PRIu64
-				" is %" PRIu64 " and should be %" PRIu64,
-				round, i, got, want);
-	}
+	if (c->op == OP_BROADCAST)
+		return collective_is_from(x, at, round, root->index);
+	for (i = 0; i < n_words(c); i++)
+		if (!is_right(x, at, round, i, combined(c, x->data, round, i)))
+			return false;
 	return true;
 }
 
@@ -233,7 +313,8 @@ static void run_messages(struct bench_end *x)
 	weft_msg_barrier(msg);
 	x->start = program_now();
 	for (round = 0; round < c->bench.rounds; round++) {
-		fill(x, round);
+		if (c->op != OP_BROADCAST || is_root(x))
+			collective_fill(x, BENCH_SOURCE, round, m->index);
 		if (c->cast)
 			c->cast->expect(m->own, (uint64_t)c->bench.bytes,
 				BENCH_TARGET, (uint64_t)round + 1);
@@ -245,7 +326,9 @@ static void run_messages(struct bench_end *x)
 			!programs_did(&c->bench.programs, "collective", code))
 			return;
 		count(m, came);
-		if (!check(x, round))
+		if (!collective_is_right(x,
+			    c->op == OP_BROADCAST ? BENCH_SOURCE : BENCH_TARGET,
+			    round))
 			return;
 	}
 	x->end = program_now();
@@ -254,47 +337,48 @@ static void run_messages(struct bench_end *x)
 /* --- the course of a run --- */
 
 /* What of the machine does it, where it is not messages. */
-static int find_hardware(struct collective *c, const struct topo *t,
-	const struct route *r, struct err *e)
+static int find_hardware(struct collective *c, struct err *e)
 {
 	static const char *const what[] = { "barriers", "broadcasts",
 		"reductions", "reductions" };
 	static const char *const how[] = { "combines bits", "copies packets",
 		"combines packets", "combines packets" };
-	const struct nic_ops *nic = c->bench.programs.load.nic_ops;
+	const struct load *l = &c->bench.programs.load;
+	const struct nic_ops *nic = l->nic_ops;
 	const struct bench_driver *d = bench_find_driver(nic);
 
 	if (c->boxes > 1 &&
 		(!c->hardware || c->op != OP_BROADCAST || !d || !d->tree))
 		return err_set(e, "boxes: only for op=broadcast by=hardware "
 				  "on Blue Gene/Q");
+	/* by messages: sums of integers */
+	c->arith = (struct coll_arith){ COLL_ADD, COLL_UNSIGNED, 8 };
 	if (!c->hardware)
 		return 0;
 	c->barrier = c->op == OP_BARRIER && d ? d->barrier : NULL;
 	c->tree = c->op != OP_BARRIER && d ? d->tree : NULL;
 	c->cast = c->op == OP_BROADCAST && !c->tree && d ? d->cast : NULL;
 	if (c->tree)
-		return collective_tree_check(c, t, e);
+		return collective_tree_check(c, l->topo, e);
 	if (!c->barrier && !c->cast)
 		return err_set(e,
 			"by: hardware %s need a network that %s, and that of "
 			"the %s does not; want by=software",
 			what[c->op], how[c->op], nic->title);
-	if (c->cast && !r->ops->spread)
+	if (c->cast && !l->route->ops->spread)
 		return err_set(e,
 			"by: hardware broadcasts need a fat tree, not "
 			"routing.kind %s; want by=software",
-			r->ops->name);
+			l->route->ops->name);
 	c->apart |= c->cast != NULL;
 	return 0;
 }
 
-static int collective_init(struct load *l, const struct topo *t,
-	struct route *r, const struct link_params *link, struct err *e)
+static int collective_init(struct load *l, struct err *e)
 {
 	struct collective *c = (struct collective *)l;
 	struct bench_needs n = {
-		.n_programs = load_n_nodes(l, t),
+		.n_programs = load_n_nodes(l),
 		.memory = BENCH_MEMORY,
 		.touched = 2 * (uint64_t)c->bench.bytes,
 		.data = sizeof(struct member),
@@ -303,12 +387,11 @@ static int collective_init(struct load *l, const struct topo *t,
 		.is_for_all = true,
 	};
 
-	(void)link;
-	if (c->root >= load_n_nodes(l, t) * c->bench.procs)
+	if (c->root >= load_n_nodes(l) * c->bench.procs)
 		return err_set(e,
 			"root: out of range (want one of the %s 0 to %lld)",
 			c->bench.procs > 1 ? "ranks" : "nodes",
-			(long long)(load_n_nodes(l, t) * c->bench.procs - 1));
+			(long long)(load_n_nodes(l) * c->bench.procs - 1));
 	if (c->hardware && l->place)
 		return err_set(e, "by: what hardware does is for all nodes; "
 				  "want by=software");
@@ -324,8 +407,7 @@ static int collective_init(struct load *l, const struct topo *t,
 				  "programs (want world or sub, or as=system)");
 	if (c->channel != BENCH_TREE_SYSTEM && c->is_system)
 		return err_set(e, "as: system is only for channel=system");
-	if (programs_need_nic(&c->bench.programs, e) ||
-		find_hardware(c, t, r, e))
+	if (programs_need_nic(&c->bench.programs, e) || find_hardware(c, e))
 		return -1;
 	n.data += c->cast ? c->cast->size : 0;
 	n.is_msg = !c->tree;
@@ -334,7 +416,7 @@ static int collective_init(struct load *l, const struct topo *t,
 		n.is_msg = false;
 		n.memory = n.touched = 0;
 	}
-	return bench_init(&c->bench, &n, t, e);
+	return bench_init(&c->bench, &n, e);
 }
 
 static void collective_start(struct load *l)
@@ -345,10 +427,17 @@ static void collective_start(struct load *l)
 	};
 	static const struct bench_program messages = { .run = run_messages };
 	struct collective *c = (struct collective *)l;
+	uint32_t i;
 
 	bench_start_all(&c->bench, c->barrier ? &barriers
 				   : c->tree  ? &trees
 					      : &messages);
+	for (i = 0; i < c->bench.needs.n_programs; i++) {
+		struct member *m = c->bench.ends[i].data;
+
+		m->index = i;
+		m->count = c->bench.needs.n_programs;
+	}
 }
 
 static void collective_delivered(

@@ -15,7 +15,7 @@ struct member {
 	 * have */
 	sim_time stored, done, all_stored, all_done;
 	struct topo_box box; /* its tree's */
-	uint32_t index, count; /* among the members of its tree, and of them */
+	uint32_t index, count; /* among those that take part, and of them */
 	uint64_t own[]; /* of what else the network does */
 };
 
@@ -28,6 +28,7 @@ struct collective {
 	int64_t boxes;
 	char split[PARAM_TEXT_MAX];
 
+	struct coll_arith arith;
 	const struct bench_cast *cast;
 	const struct bench_barrier *barrier;
 	const struct bench_tree *tree;
@@ -39,6 +40,14 @@ struct collective {
 /* From one round's start to the next, where rounds begin at the same time
  * everywhere: longer than any takes. */
 #define COLLECTIVE_PERIOD (50000 * (sim_time)SIM_NS)
+
+/* What a member contributes in a round; whether what it has is a member's, or
+ * what the operation makes of all members'. */
+void collective_fill(
+	const struct bench_end *x, uint64_t at, int64_t round, uint32_t index);
+bool collective_is_from(
+	const struct bench_end *x, uint64_t at, int64_t round, uint32_t index);
+bool collective_is_right(const struct bench_end *x, uint64_t at, int64_t round);
 
 /* In init(): whether the keys fit the machine. */
 int collective_tree_check(

@@ -5,10 +5,7 @@
  */
 #include "load/bench/collective.h"
 
-#include <inttypes.h>
 #include <string.h>
-
-enum { KINDS = 16, MOST_WORD = 512 };
 
 static struct collective *of(const struct bench_end *x)
 {
@@ -79,11 +76,9 @@ static int check_split(
 
 static int check_arith(const struct collective *c, struct err *e)
 {
-	const struct coll_arith a = { (uint8_t)(COLL_ADD + c->combine),
-		(uint8_t)(COLL_DOUBLE - c->type), (uint16_t)c->word };
 	struct err why = { 0 };
 
-	if (c->op == OP_BROADCAST || !coll_arith_check(&a, 0, &why))
+	if (c->op == OP_BROADCAST || !coll_arith_check(&c->arith, 0, &why))
 		return c->bench.bytes % c->word
 			       ? err_set(e,
 					 "bytes: want a multiple of the word's "
@@ -125,6 +120,8 @@ int collective_tree_check(
 {
 	const struct topo_grid *g = &c->grid;
 
+	c->arith = (struct coll_arith){ (uint8_t)(COLL_ADD + c->combine),
+		(uint8_t)(COLL_DOUBLE - c->type), (uint16_t)c->word };
 	if (!topo_grid_of(topo, &c->grid))
 		return err_set(e, "by: trees need a torus");
 	if (check_shape(c, g, e) || check_split(c, g, e) || check_arith(c, e))
@@ -188,123 +185,6 @@ static bool nth_box(const struct bench_end *x, uint32_t n, struct topo_box *box)
 	return topo_box_has(box, g, x->node);
 }
 
-/* --- data: small numbers, whose sums have no end to be rounded --- */
-
-static int64_t base(const struct collective *c, int64_t round, uint64_t i)
-{
-	return (int64_t)((c->bench.programs.load.seed + (uint64_t)round + i) %
-			 1000);
-}
-
-static bool is_bits(const struct collective *c)
-{
-	return c->combine >= COLL_AND - COLL_ADD;
-}
-
-/* Those with one index of KINDS are alike. */
-static int64_t value(
-	const struct collective *c, int64_t round, uint64_t i, uint32_t index)
-{
-	int64_t b = base(c, round, i);
-
-	if (is_bits(c))
-		return b * KINDS | (index % KINDS);
-	return b - 500 * (c->type == COLL_DOUBLE - COLL_SIGNED) + index % KINDS;
-}
-
-/* What all members together make of it. */
-static int64_t combined(const struct collective *c, const struct member *m,
-	int64_t round, uint64_t i)
-{
-	uint32_t n = m->count, k;
-	int64_t all = c->combine ? value(c, round, i, 0) : 0;
-
-	for (k = 0; k < KINDS && k < n; k++) {
-		int64_t v = value(c, round, i, k);
-		uint32_t alike = (n - 1 - k) / KINDS + 1;
-
-		switch (c->combine + COLL_ADD) {
-		case COLL_ADD:
-			all += v * alike;
-			break;
-		case COLL_MIN:
-			all = v < all ? v : all;
-			break;
-		case COLL_MAX:
-			all = v > all ? v : all;
-			break;
-		case COLL_AND:
-			all &= v;
-			break;
-		case COLL_OR:
-			all |= v;
-			break;
-		default:
-			all = (k ? all : 0) ^ (alike % 2 ? v : 0);
-		}
-	}
-	return all;
-}
-
-static void to_word(
-	const struct collective *c, int64_t v, uint8_t word[MOST_WORD])
-{
-	bool is_double = c->type == COLL_DOUBLE - COLL_DOUBLE;
-	double d = (double)v;
-
-	memset(word, v < 0 ? 0xff : 0, (size_t)c->word);
-	if (is_double)
-		memcpy(word, &d, 8);
-	else
-		memcpy(word, &v, c->word < 8 ? (size_t)c->word : 8);
-}
-
-/* What a member contributes. */
-static void fill(
-	const struct collective *c, uint64_t at, int64_t round, uint32_t index)
-{
-	uint64_t i, n = (uint64_t)(c->bench.bytes / c->word);
-	uint8_t word[MOST_WORD];
-
-	for (i = 0; i < n; i++) {
-		to_word(c, value(c, round, i, index), word);
-		program_write(
-			at + i * (uint64_t)c->word, word, (size_t)c->word);
-	}
-}
-
-static bool is_right(
-	struct collective *c, uint64_t at, int64_t round, uint64_t i, int64_t v)
-{
-	uint8_t want[MOST_WORD], got[MOST_WORD];
-
-	to_word(c, v, want);
-	program_read(at + i * (uint64_t)c->word, got, (size_t)c->word);
-	return memcmp(want, got, (size_t)c->word) == 0 ||
-	       programs_complain(&c->bench.programs,
-		       "round %" PRId64 ": element %" PRIu64
-		       " is not what all members make of it",
-		       round, i);
-}
-
-static bool check(struct bench_end *x, int64_t round)
-{
-	struct collective *c = of(x);
-	const struct member *m = x->data;
-	const struct member *root = c->bench.ends[c->root].data;
-	uint64_t i, n = (uint64_t)(c->bench.bytes / c->word);
-
-	if (c->op == OP_REDUCE && x->rank != (uint32_t)c->root)
-		return true;
-	for (i = 0; i < n; i++)
-		if (!is_right(c, BENCH_TARGET, round, i,
-			    c->op == OP_BROADCAST
-				    ? value(c, round, i, root->index)
-				    : combined(c, m, round, i)))
-			return false;
-	return true;
-}
-
 /* --- the program --- */
 
 static sim_time period(const struct collective *c)
@@ -321,8 +201,7 @@ static struct bench_tree_how how_of(
 {
 	return (struct bench_tree_how){
 		.what = (uint32_t)(c->op - OP_BROADCAST),
-		.arith = { (uint8_t)(COLL_ADD + c->combine),
-			(uint8_t)(COLL_DOUBLE - c->type), (uint16_t)c->word },
+		.arith = c->arith,
 		.channel = (uint32_t)c->channel,
 		.box = box,
 		.number = n,
@@ -350,7 +229,7 @@ static bool take_part(struct bench_end *x, int64_t round)
 	bool sends = c->op != OP_BROADCAST || x->rank == (uint32_t)c->root;
 
 	if (sends)
-		fill(c, BENCH_SOURCE, round, m->index);
+		collective_fill(x, BENCH_SOURCE, round, m->index);
 	if (receives)
 		c->tree->expect(x, (uint64_t)c->bench.bytes);
 	program_wait(PROGRAMS_START + round * period(c));
@@ -363,7 +242,7 @@ static bool take_part(struct bench_end *x, int64_t round)
 	if (!receives)
 		m->done = program_now();
 	count(m);
-	return check(x, round);
+	return collective_is_right(x, BENCH_TARGET, round);
 }
 
 /* --- several boxes --- */
@@ -392,7 +271,7 @@ static bool cast_all(struct bench_end *x, int64_t round)
 
 	for (i = 0; i < c->boxes; i++)
 		if (nth_box(x, i, &box)) {
-			fill(c, source_at(c, i), round,
+			collective_fill(x, source_at(c, i), round,
 				index_in(&box, g, x->node));
 			in++;
 		}
@@ -420,17 +299,15 @@ static bool cast_all(struct bench_end *x, int64_t round)
 static bool check_all(struct bench_end *x, int64_t round)
 {
 	struct collective *c = of(x);
-	uint64_t k, n = (uint64_t)(c->bench.bytes / c->word);
 	uint32_t i, index;
 	struct topo_box box;
 
 	for (i = 0; i < c->boxes; i++)
 		for (index = 0; nth_box(x, i, &box) && index < n_nodes(&box);
 			index++)
-			for (k = 0; k < n; k++)
-				if (!is_right(c, target_at(c, i, index), round,
-					    k, value(c, round, k, index)))
-					return false;
+			if (!collective_is_from(
+				    x, target_at(c, i, index), round, index))
+				return false;
 	return true;
 }
 

@@ -368,9 +368,9 @@ static int count_links(struct exchange *x, const struct topo *t, struct err *e)
 	return 0;
 }
 
-static int exchange_init(struct load *l, const struct topo *t, struct route *r,
-	const struct link_params *link, struct err *e)
+static int exchange_init(struct load *l, struct err *e)
 {
+	const struct topo *t = l->topo;
 	struct exchange *x = (struct exchange *)l;
 	struct bench *b = &x->bench;
 	struct bench_needs n = {
@@ -381,10 +381,10 @@ static int exchange_init(struct load *l, const struct topo *t, struct route *r,
 		.is_for_all = true,
 		.is_for_rate = true,
 	};
-	uint64_t packet = (uint64_t)link->payload, bytes = (uint64_t)b->bytes;
+	uint64_t packet = (uint64_t)l->link->payload,
+		 bytes = (uint64_t)b->bytes;
 	uint32_t most = topo_ports(t) < MOST_LINKS ? topo_ports(t) : MOST_LINKS;
 
-	(void)r;
 	if (count_links(x, t, e))
 		return -1;
 	x->stride = most > LINKS ? most : LINKS;
@@ -393,7 +393,7 @@ static int exchange_init(struct load *l, const struct topo *t, struct route *r,
 	n.memory = target_at(x, x->n_depth);
 	n.queues = is_mirror(x) ? 1 : most;
 	n.touched = bench_synthetic(b, (1 + x->n_depth) * link_at(x, n.queues));
-	if (bench_init(b, &n, t, e))
+	if (bench_init(b, &n, e))
 		return -1;
 	b->piece = bytes;
 	b->owner = owner;

@@ -160,9 +160,9 @@ static const struct bench_program program = {
 
 /* --- the course of a run --- */
 
-static int gets_init(struct load *l, const struct topo *t, struct route *r,
-	const struct link_params *link, struct err *e)
+static int gets_init(struct load *l, struct err *e)
 {
+	const struct topo *t = l->topo;
 	struct gets *g = (struct gets *)l;
 	struct bench *b = &g->bench;
 	struct bench_needs n = {
@@ -175,13 +175,11 @@ static int gets_init(struct load *l, const struct topo *t, struct route *r,
 	};
 	uint32_t most;
 
-	(void)r;
-	(void)link;
 	if (t->n_nodes < 2)
 		return err_set(e, "gets: needs at least two nodes");
 	if (b->from == b->to)
 		return err_set(e, "from and to are the same node");
-	if (bench_init(b, &n, t, e))
+	if (bench_init(b, &n, e))
 		return -1;
 	b->piece = SOURCE;
 	b->owner = owner;

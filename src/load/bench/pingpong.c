@@ -336,8 +336,7 @@ static void pair_fini(struct load *l)
 
 /* --- pingpong --- */
 
-static int pair_init(struct load *l, const struct topo *t, struct route *r,
-	const struct link_params *link, struct err *e)
+static int pair_init(struct load *l, struct err *e)
 {
 	struct pingpong *g = of(l);
 	struct bench *b = &g->bench;
@@ -349,10 +348,8 @@ static int pair_init(struct load *l, const struct topo *t, struct route *r,
 		.draws = true,
 	};
 
-	(void)r;
-	(void)link;
 	b->programs.expected = 2 * (uint64_t)b->rounds;
-	if (bench_init(b, &n, t, e))
+	if (bench_init(b, &n, e))
 		return -1;
 	if (!b->bytes && !b->driver->messages)
 		return err_set(e,
@@ -397,22 +394,21 @@ static const struct load_ops load_pingpong_programs = {
 	.fini = pair_fini,
 };
 
-static int pingpong_init(struct load *l, const struct topo *t, struct route *r,
-	const struct link_params *link, struct err *e)
+static int pingpong_init(struct load *l, struct err *e)
 {
 	struct pingpong *g = of(l);
 
-	if (load_check_pair(l, t, g->bench.from, g->bench.to, e))
+	if (load_check_pair(l, g->bench.from, g->bench.to, e))
 		return -1;
 	if (g->bench.via) {
 		l->ops = &load_pingpong_programs;
-		return l->ops->init(l, t, r, link, e);
+		return l->ops->init(l, e);
 	}
-	if (g->bench.bytes > link->payload)
+	if (g->bench.bytes > l->link->payload)
 		return err_set(e,
 			"bytes: %lld is more than a packet carries (want at "
 			"most %lld, or via=msg)",
-			(long long)g->bench.bytes, (long long)link->payload);
+			(long long)g->bench.bytes, (long long)l->link->payload);
 	g->kind = load_kind(0, g->routing);
 	return 0;
 }
@@ -468,15 +464,12 @@ static int set_means(struct pingpong *c, struct err *e)
 				 d->means[1].name, d->means[2].name);
 }
 
-static int crossover_init(struct load *l, const struct topo *t, struct route *r,
-	const struct link_params *link, struct err *e)
+static int crossover_init(struct load *l, struct err *e)
 {
 	struct pingpong *c = of(l);
 	struct bench_needs n = { .memory = BENCH_MEMORY, .draws = true };
 
-	(void)r;
-	(void)link;
-	if (bench_init(&c->bench, &n, t, e) ||
+	if (bench_init(&c->bench, &n, e) ||
 		bench_check_bytes(&c->bench, "min", c->min, e) ||
 		bench_check_bytes(&c->bench, "step", c->step, e))
 		return -1;

@@ -69,6 +69,74 @@ static struct storm *of(struct load *l)
 
 /* --- messages --- */
 
+static void choose_partners(struct lane *l)
+{
+	const struct storm *m = l->storm;
+	uint32_t i;
+
+	for (i = 0; i < PARTNERS; i++) {
+		struct place *p = &l->place[i];
+		uint64_t x = random_draw(m->bench.programs.load.seed, l->stream,
+			RANDOM_PATTERN, i)
+				     .a;
+
+		p->node = (site_id)((l->node + 1 +
+					    random_below(x, m->n_nodes - 1)) %
+				    m->n_nodes);
+		while (l->place[p->first].node != p->node)
+			p->first++;
+		p->bytes = mem_alloc(m->area, 1);
+	}
+	l->before = mem_alloc(m->area, 1);
+}
+
+static uint64_t most_send(const struct storm *m)
+{
+	uint64_t most = m->has_more ? m->bench.driver->channel->most_bytes : 0;
+	uint64_t bytes = (uint64_t)m->bench.bytes;
+
+	return most && most < bytes ? most : bytes;
+}
+
+/* Sizes are spread over the powers of two. */
+static uint64_t size(uint64_t bits, uint64_t most)
+{
+	uint32_t steps = 64 - (uint32_t)__builtin_clzll(most / 8);
+	uint64_t top = UINT64_C(8) << bits % steps;
+	uint64_t n = top / 2 + random_below(bits << 8, top / 2 + 1);
+
+	n = (n + 7) / 8 * 8;
+	return n < most ? n : most;
+}
+
+static struct message message_of(const struct lane *l, uint64_t k)
+{
+	const struct storm *m = l->storm;
+	struct random_bits r = random_draw(
+		m->bench.programs.load.seed, l->stream, RANDOM_TARGET, k);
+	struct message x = {
+		.number = (uint64_t)l->stream << 32 | k,
+		.op = (uint32_t)(r.a % (m->has_more ? 10 : 5) / 2),
+		.partner = (uint32_t)(r.a >> 8) % PARTNERS,
+	};
+	uint64_t most = (uint64_t)m->bench.bytes;
+
+	if (x.op == OP_GET && most > MOST_GET)
+		most = MOST_GET;
+	if (x.op == OP_SEND)
+		most = most_send(m);
+	x.partner = l->place[x.partner].first;
+	x.dst = l->place[x.partner].node;
+	x.bytes = size(r.b, most);
+	x.at = (r.b >> 20) % ((CONSTANT - MOST_GET) / 8) * 8;
+	if (m->kinds == KINDS_ALL)
+		x.chance = random_draw(m->bench.programs.load.seed, l->stream,
+				   RANDOM_DATA, k)
+				   .a |
+			   1;
+	return x;
+}
+
 /* How many a lane has. */
 static uint64_t share(const struct storm *m, uint32_t lane)
 {
@@ -404,7 +472,7 @@ static void run_lane(struct bench_end *x)
 		return;
 	bench_ready(x);
 	for (k = 0; k < n; k++) {
-		struct message m = storm_message(l, k);
+		struct message m = message_of(l, k);
 
 		l->sent++;
 		if (!go(x, &m))
@@ -420,9 +488,9 @@ static void run_lane(struct bench_end *x)
 
 /* --- the course of a run --- */
 
-static int storm_init(struct load *l, const struct topo *t, struct route *r,
-	const struct link_params *link, struct err *e)
+static int storm_init(struct load *l, struct err *e)
 {
+	const struct topo *t = l->topo;
 	struct storm *m = of(l);
 	struct bench_needs n = {
 		.data = sizeof(struct lane),
@@ -434,8 +502,6 @@ static int storm_init(struct load *l, const struct topo *t, struct route *r,
 	const struct bench_driver *d =
 		m->bench.via ? &bench_msg : bench_find_driver(l->nic_ops);
 
-	(void)r;
-	(void)link;
 	if (m->bench.bytes % 8)
 		return err_set(e, "bytes: want a multiple of 8");
 	if (d && m->lanes > d->most.lanes)
@@ -464,7 +530,7 @@ static int storm_init(struct load *l, const struct topo *t, struct route *r,
 	n.n_programs = m->n_lanes + (uint32_t)m->rogues;
 	n.touched = (2 * PARTNERS + 2) * m->area;
 	l->needs.all_live = m->bench.via;
-	return bench_init(&m->bench, &n, t, e);
+	return bench_init(&m->bench, &n, e);
 }
 
 static void start_rogues(struct storm *m)
@@ -503,15 +569,123 @@ static void storm_start(struct load *l)
 			.number = i % (uint32_t)m->lanes,
 			.stream = i,
 		};
-		x->sends.most = (uint32_t)storm_most_send(m);
+		x->sends.most = (uint32_t)most_send(m);
 		x->sends.block = mem_alloc(x->sends.most, 1);
 		x->sends.at = PLACES_AT + (uint64_t)x->number * SENDS_PLACES *
 						  x->sends.most;
-		storm_choose_partners(x);
+		choose_partners(x);
 		e->lane = x->number;
 		bench_run(&m->bench, i, x->node, x->number, &program);
 	}
 	start_rogues(m);
+}
+
+/* --- whether everything is as it should be --- */
+
+/* What was to come to each node, and what may have. */
+static void expect(const struct lane *l, uint64_t *sure, uint64_t *perhaps)
+{
+	uint32_t f = 0;
+	uint64_t k;
+
+	for (k = 0; k < l->sent; k++) {
+		struct message x = message_of(l, k);
+		bool failed = f < l->n_failed && l->failed[f] == k;
+		/* of the last one of a program that died nothing is known */
+		bool hangs = k + 1 == l->sent && !l->is_over;
+
+		f += failed;
+		if (x.op >= OP_GET)
+			continue;
+		if (!failed && !hangs)
+			sure[x.dst] += x.bytes;
+		perhaps[x.dst] += x.bytes;
+	}
+}
+
+/* Bytes that have come to a node, which may have died before it armed its
+ * counter. */
+static uint64_t count_bytes(const struct storm *m, site_id node)
+{
+	uint64_t left = m->bench.looks->counter(&m->bench, node, 0);
+
+	return left ? STORM_ARMED - left : 0;
+}
+
+/* Where nothing goes wrong nothing is refused but blocks without a place. */
+static int check_errors(const struct storm *m, struct err *e)
+{
+	const struct load *l = &m->bench.programs.load;
+	const char *refusal =
+		m->has_more ? m->bench.driver->channel->refusal : NULL;
+	uint64_t errors = 0;
+	site_id i;
+
+	if (!m->has_more || m->rogues || l->net->faults)
+		return 0;
+	for (i = 0; i < m->n_nodes; i++)
+		errors += nic_errors(l->nic, i, NULL, 0);
+	if (errors == (refusal ? nic_sum(l->nic, refusal) : 0))
+		return 0;
+	return err_set_code(e, EXIT_INTERNAL,
+		"the interfaces have refused more than blocks without a place");
+}
+
+/* Blocks that were sent have come, unless their receiver died before it looked,
+ * and each attempt at most once. */
+static int check_sends(const struct storm *m, struct err *e)
+{
+	uint64_t sent = 0, tried = 0, came = 0;
+	bool is_whole = true;
+	uint32_t i;
+
+	for (i = 0; i < m->n_lanes; i++) {
+		const struct lane *l = m->bench.ends[i].data;
+
+		sent += l->sends.sent;
+		tried += l->sends.tried;
+		came += l->sends.came;
+		is_whole &= l->is_over;
+	}
+	if (check_errors(m, e))
+		return -1;
+	if ((sent <= came || !is_whole) && came <= tried)
+		return 0;
+	return err_set_code(e, EXIT_INTERNAL,
+		"%llu blocks were sent in %llu attempts, and %llu came",
+		(unsigned long long)sent, (unsigned long long)tried,
+		(unsigned long long)came);
+}
+
+static int storm_check(struct load *l, struct err *e)
+{
+	const struct storm *m = (const struct storm *)l;
+	uint64_t *sure, *perhaps;
+	int failed = 0;
+	uint32_t i;
+
+	if (programs_check(l, e) || check_sends(m, e))
+		return -1;
+	if (!m->bench.looks->counter)
+		return 0;
+	sure = mem_alloc(m->n_nodes, sizeof(*sure));
+	perhaps = mem_alloc(m->n_nodes, sizeof(*perhaps));
+	for (i = 0; i < m->n_lanes; i++)
+		expect(m->bench.ends[i].data, sure, perhaps);
+	for (i = 0; i < m->n_nodes && !failed; i++) {
+		uint64_t came = count_bytes(m, i);
+
+		if (came < sure[i] || came > perhaps[i])
+			failed = err_set_code(e, EXIT_INTERNAL,
+				"node %u: its counter counted %llu bytes, but "
+				"%llu to %llu were sent",
+				i, (unsigned long long)came,
+				(unsigned long long)sure[i],
+				(unsigned long long)perhaps[i]);
+	}
+	mem_free(sure);
+	mem_free(perhaps);
+	return failed;
 }
 
 static void storm_report(struct load *l, struct load_result *r)

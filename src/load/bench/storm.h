@@ -69,15 +69,4 @@ struct message {
 	uint64_t chance; /* as a transfer's */
 };
 
-/* Any nodes but its own; those that are the same share a place. */
-void storm_choose_partners(struct lane *l);
-/* The k-th of a program. */
-struct message storm_message(const struct lane *l, uint64_t k);
-
-/* Bytes of the longest block. */
-uint64_t storm_most_send(const struct storm *m);
-
-/* The load's check(). */
-int storm_check(struct load *l, struct err *e);
-
 #endif

@@ -345,8 +345,7 @@ static int set_places(struct stream *s, struct err *e)
 	return 0;
 }
 
-static int stream_init(struct load *l, const struct topo *t, struct route *r,
-	const struct link_params *link, struct err *e)
+static int stream_init(struct load *l, struct err *e)
 {
 	struct stream *s = (struct stream *)l;
 	struct bench *b = &s->bench;
@@ -360,12 +359,10 @@ static int stream_init(struct load *l, const struct topo *t, struct route *r,
 		.drops = true,
 	};
 
-	(void)r;
-	(void)link;
 	if (set_places(s, e))
 		return -1;
 	n.touched = (s->source.slot + s->target.slot) * s->n_places;
-	if (bench_init(b, &n, t, e))
+	if (bench_init(b, &n, e))
 		return -1;
 	if (b->from == b->to && !(b->driver->is & BENCH_HAS_SELF))
 		return err_set(e, "from and to are the same node");
@@ -502,9 +499,9 @@ static void set_buffers(struct stream *s)
 	s->target.sender = lanes(s) * (uint64_t)s->bench.bytes;
 }
 
-static int fan_init(struct load *l, const struct topo *t, struct route *r,
-	const struct link_params *link, struct err *e)
+static int fan_init(struct load *l, struct err *e)
 {
+	const struct topo *t = l->topo;
 	struct stream *s = (struct stream *)l;
 	struct bench *b = &s->bench;
 	struct bench_needs n = {
@@ -514,9 +511,7 @@ static int fan_init(struct load *l, const struct topo *t, struct route *r,
 		.is_for_rate = true,
 	};
 
-	(void)r;
-	(void)link;
-	if (load_check_node(l, t, "node", s->node, e))
+	if (load_check_node(l, "node", s->node, e))
 		return -1;
 	find_neighbours(s, t);
 	if (!s->n)
@@ -533,7 +528,7 @@ static int fan_init(struct load *l, const struct topo *t, struct route *r,
 	n.n_programs = (s->n + 1) * lanes(s);
 	n.lanes = lanes(s);
 	n.touched = 2 * s->target.sender;
-	return bench_init(b, &n, t, e);
+	return bench_init(b, &n, e);
 }
 
 static void fan_start(struct load *l)

@@ -310,8 +310,7 @@ static const struct bench_program answering = { .run = answer_all };
 
 /* --- the course of a run --- */
 
-static int sweep_init(struct load *l, const struct topo *t, struct route *r,
-	const struct link_params *link, struct err *e)
+static int sweep_init(struct load *l, struct err *e)
 {
 	struct sweep *s = (struct sweep *)l;
 	struct bench_needs n = {
@@ -327,15 +326,13 @@ static int sweep_init(struct load *l, const struct topo *t, struct route *r,
 	};
 	int64_t bytes;
 
-	(void)r;
-	(void)link;
 	if (s->min > s->max)
 		return err_set(e, "min: larger than max");
 	for (bytes = s->min; bytes <= s->max; bytes *= 2) {
 		BUG_IF(s->n_sizes == MOST_SIZES);
 		s->size[s->n_sizes++].bytes = (uint64_t)bytes;
 	}
-	if (bench_init(&s->bench, &n, t, e))
+	if (bench_init(&s->bench, &n, e))
 		return -1;
 	s->bench.piece = s->size[s->n_sizes - 1].bytes;
 	if (s->bench.piece < ANSWER)

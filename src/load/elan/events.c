@@ -145,19 +145,17 @@ static void run(void *arg)
 
 /* --- the course of a run --- */
 
-static int events_init(struct load *l, const struct topo *t, struct route *r,
-	const struct link_params *link, struct err *e)
+static int events_init(struct load *l, struct err *e)
 {
+	const struct topo *t = l->topo;
 	struct events *g = of(l);
 
-	(void)r;
-	(void)link;
 	l->needs.n_programs = 1;
 	if (programs_need(&g->programs, "elan4", MEMORY, e))
 		return -1;
 	if (t->n_nodes < 2)
 		return err_set(e, "events: needs at least two nodes");
-	if (load_check_node(l, t, "from", g->from, e))
+	if (load_check_node(l, "from", g->from, e))
 		return -1;
 	if (g->bytes % 8)
 		return err_set(e, "bytes: want a multiple of 8");

@@ -554,15 +554,12 @@ static uint64_t longest(const struct goal *g)
 	return most;
 }
 
-static int replay_init(struct load *l, const struct topo *t, struct route *k,
-	const struct link_params *link, struct err *e)
+static int replay_init(struct load *l, struct err *e)
 {
 	struct replay *r = of(l);
 	uint32_t each, nodes;
 	uint64_t most;
 
-	(void)k;
-	(void)link;
 	if (programs_need_nic(&r->programs, e))
 		return -1;
 	if (!*r->file || !strcmp(r->file, "none"))
@@ -571,7 +568,7 @@ static int replay_init(struct load *l, const struct topo *t, struct route *k,
 	if (goal_read(&r->goal, r->file, e) ||
 		goal_check_pairs(&r->goal, r->file, e))
 		return -1;
-	nodes = load_n_nodes(l, t);
+	nodes = load_n_nodes(l);
 	each = (r->goal.n_ranks + nodes - 1) / nodes;
 	if (each > HOST_THREADS)
 		return err_set(e,
@@ -664,10 +661,10 @@ static void replay_fini(struct load *l)
 	goal_free(&r->goal);
 }
 
-static uint64_t replay_estimate(const struct load *l, const struct topo *t)
+static uint64_t replay_estimate(const struct load *l)
 {
 	return programs_estimate(
-		t->n_nodes, l->needs.n_processes, sizeof(struct player));
+		l->topo->n_nodes, l->needs.n_processes, sizeof(struct player));
 }
 
 const struct load_ops load_replay = {

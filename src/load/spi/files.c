@@ -169,13 +169,11 @@ static void run(void *arg)
 
 /* --- the course of a run --- */
 
-static int files_init(struct load *l, const struct topo *t, struct route *r,
-	const struct link_params *link, struct err *e)
+static int files_init(struct load *l, struct err *e)
 {
+	const struct topo *t = l->topo;
 	struct files *g = of(l);
 
-	(void)r;
-	(void)link;
 	if (programs_need(&g->programs, "bgq-mu", MEMORY, e))
 		return -1;
 	if (!t->n_io)
@@ -260,11 +258,10 @@ static void files_fini(struct load *l)
 	mem_free(of(l)->client);
 }
 
-static uint64_t files_estimate(const struct load *l, const struct topo *t)
+static uint64_t files_estimate(const struct load *l)
 {
 	const struct files *g = (const struct files *)l;
 
-	(void)t;
 	return programs_estimate(g->n_clients, 1,
 		(uint64_t)g->bytes * (2 + (uint64_t)g->rounds));
 }

@@ -138,22 +138,22 @@ static int read_route(struct probe *g, const struct topo *t, struct err *e)
 	return add_port(g, p, e);
 }
 
-static int probe_init(struct load *l, const struct topo *t, struct route *r,
-	const struct link_params *link, struct err *e)
+static int probe_init(struct load *l, struct err *e)
 {
+	const struct topo *t = l->topo;
 	struct probe *g = of(l);
 
-	if (!r->has_vectors)
+	if (!l->route->has_vectors)
 		return err_set(e,
 			"probe: packets cannot name their ports on this "
 			"machine; they can on gemini (routing.kind: order with "
 			"planes, and nodes apart from routers)");
-	if (g->bytes > link->payload)
+	if (g->bytes > l->link->payload)
 		return err_set(e,
 			"bytes: %lld is more than a packet carries (want at "
 			"most %lld)",
-			(long long)g->bytes, (long long)link->payload);
-	if (load_check_node(l, t, "from", g->from, e))
+			(long long)g->bytes, (long long)l->link->payload);
+	if (load_check_node(l, "from", g->from, e))
 		return -1;
 	if (strcmp(g->route, "links") != 0)
 		return read_route(g, t, e);

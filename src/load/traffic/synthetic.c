@@ -120,12 +120,11 @@ static struct synthetic *of(struct load *l)
 
 /* --- the course of a run --- */
 
-static int64_t peak_of(const struct synthetic *y, const struct topo *t,
-	const struct link_params *link)
+static int64_t peak_of(const struct synthetic *y)
 {
 	if (!y->bytes || y->pattern.kind != PATTERN_RANDOM)
 		return 0;
-	return load_peak(t, link, (uint32_t)y->bytes);
+	return load_peak(y->load.topo, y->load.link, (uint32_t)y->bytes);
 }
 
 /* The time that a link needs for what is sent at once. */
@@ -168,16 +167,15 @@ static int128 offered(const struct synthetic *y, int128 link)
 	return (y->peak ? y->peak : link) * y->rate;
 }
 
-static int set_load(struct synthetic *y, const struct topo *t,
-	const struct link_params *link, struct err *e)
+static int set_load(struct synthetic *y, struct err *e)
 {
 	int128 one, most, ppm;
 
 	if (!y->bytes)
 		return err_set(e, "load: packets without payload have no rate "
 				  "(want load=max with bytes=0)");
-	one = load_link_rate(link, (uint32_t)y->bytes);
-	most = one * t->n_ports * MOST_LOAD;
+	one = load_link_rate(y->load.link, (uint32_t)y->bytes);
+	most = one * y->load.topo->n_ports * MOST_LOAD;
 	ppm = offered(y, one);
 	if (ppm > most * PPM && !(y->rate > 0 && y->rate < UNIT_ABSOLUTE))
 		return err_set(e,
@@ -193,17 +191,18 @@ static int set_load(struct synthetic *y, const struct topo *t,
 }
 
 /* A message's packets are full but for the last one. */
-static int cut_messages(
-	struct synthetic *y, const struct link_params *link, struct err *e)
+static int cut_messages(struct synthetic *y, struct err *e)
 {
+	int64_t most = y->load.link->payload;
+
 	if (y->bytes == AUTO)
-		y->bytes = link->payload < USUAL ? link->payload : USUAL;
-	if (y->bytes > link->payload)
+		y->bytes = most < USUAL ? most : USUAL;
+	if (y->bytes > most)
 		return err_set(e,
 			"bytes: %lld is more than a packet carries (want at "
 			"most %lld, or message=%lld for messages of several "
 			"packets)",
-			(long long)y->bytes, (long long)link->payload,
+			(long long)y->bytes, (long long)most,
 			(long long)y->bytes);
 	if (!y->bytes && y->message != AUTO)
 		return err_set(e, "message: packets without payload carry no "
@@ -225,10 +224,9 @@ static int cut_messages(
 }
 
 /* All that comes to one node at once, and how often. */
-static int set_incast(struct synthetic *y, const struct topo *t,
-	const struct link_params *link, struct err *e)
+static int set_incast(struct synthetic *y, struct err *e)
 {
-	uint32_t others = load_n_nodes(&y->load, t) - 1;
+	uint32_t others = load_n_nodes(&y->load) - 1;
 	int64_t rate, bytes;
 
 	if (y->fan == AUTO)
@@ -237,12 +235,12 @@ static int set_incast(struct synthetic *y, const struct topo *t,
 		return err_set(e, "fan: only %u other nodes can send", others);
 	if (!y->bytes)
 		return err_set(e, "bytes: packets of an incast have payload");
-	rate = load_link_rate(link, (uint32_t)y->bytes);
+	rate = load_link_rate(y->load.link, (uint32_t)y->bytes);
 	bytes = y->fan * y->message;
 	if (y->period == AUTO)
 		y->period = (sim_time)((int128)bytes * 2 * PS_PER_S / rate);
 	if ((int128)bytes * PS_PER_S >
-		(int128)y->period * rate * t->n_ports * MOST_LOAD)
+		(int128)y->period * rate * y->load.topo->n_ports * MOST_LOAD)
 		return err_set(e,
 			"period: so short that more than %d times what all "
 			"links of a router carry would be sent",
@@ -254,12 +252,12 @@ static int set_incast(struct synthetic *y, const struct topo *t,
 	return 0;
 }
 
-static int read_matrix(struct synthetic *y, const struct topo *t, struct err *e)
+static int read_matrix(struct synthetic *y, struct err *e)
 {
 	if (!*y->file || !strcmp(y->file, "none"))
 		return err_set(e, "file: want a traffic matrix (see "
 				  "weft-run(1))");
-	if (matrix_read(&y->matrix, y->file, load_n_nodes(&y->load, t), e))
+	if (matrix_read(&y->matrix, y->file, load_n_nodes(&y->load), e))
 		return -1;
 	if (y->matrix.is_rates && y->rate != LOAD_MAX)
 		return err_set(
@@ -267,41 +265,40 @@ static int read_matrix(struct synthetic *y, const struct topo *t, struct err *e)
 	return 0;
 }
 
-static int set_pattern(struct synthetic *y, const struct topo *t, struct err *e)
+static int set_pattern(struct synthetic *y, struct err *e)
 {
 	y->pattern.kind = (enum pattern_kind)y->load.ops->variant;
-	y->pattern.n = load_n_nodes(&y->load, t);
+	y->pattern.n = load_n_nodes(&y->load);
 	y->pattern.is_part = y->load.place != NULL;
 	y->pattern.matrix = &y->matrix;
 	y->pattern.hot = (site_id)y->hot;
 	y->pattern.share_ppm = (uint32_t)y->share;
-	return pattern_init(&y->pattern, t, y->load.seed, e);
+	return pattern_init(&y->pattern, y->load.topo, y->load.seed, e);
 }
 
-static int synthetic_init(struct load *l, const struct topo *t, struct route *r,
-	const struct link_params *link, struct err *e)
+static int synthetic_init(struct load *l, struct err *e)
 {
 	struct synthetic *y = of(l);
 
-	if (cut_messages(y, link, e) || load_set_zones(r, y->zones, e) ||
-		set_pattern(y, t, e))
+	if (cut_messages(y, e) || load_set_zones(l->route, y->zones, e) ||
+		set_pattern(y, e))
 		return -1;
-	if (y->pattern.kind == PATTERN_MATRIX && read_matrix(y, t, e))
+	if (y->pattern.kind == PATTERN_MATRIX && read_matrix(y, e))
 		return -1;
-	if (y->pattern.kind == PATTERN_INCAST && set_incast(y, t, link, e))
+	if (y->pattern.kind == PATTERN_INCAST && set_incast(y, e))
 		return -1;
 	y->kind = load_kind(y->class, y->routing == 1);
 	y->is_mixed = y->routing == MIXED && !y->class;
 	y->is_open = y->rate != LOAD_MAX || y->matrix.is_rates;
-	y->peak = peak_of(y, t, link);
-	y->packet_time = load_packet_time(link, (uint32_t)y->bytes);
+	y->peak = peak_of(y);
+	y->packet_time = load_packet_time(l->link, (uint32_t)y->bytes);
 	set_batches(y);
 	if (!y->is_open && y->burst > 1)
 		return err_set(e, "burst: means nothing with load=max, where a "
 				  "node always sends");
 	if (!y->is_open || y->pattern.kind == PATTERN_INCAST)
 		return 0;
-	return set_load(y, t, link, e);
+	return set_load(y, e);
 }
 
 static void synthetic_start(struct load *l)

@@ -212,9 +212,3 @@ bool mu_collective_combine(struct net_client *me, struct sim_worker *w,
 		n->packets[id[0]].answer |= n->packets[id[i]].answer;
 	return true;
 }
-
-void mu_collective_absorbed(
-	struct net_client *me, struct sim_worker *w, packet_id id)
-{
-	nic_on_lost(me, w, id);
-}

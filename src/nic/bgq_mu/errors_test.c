@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "nic/bgq_mu/mu.h"
-#include "nic/bgq_mu/receive_testing.h"
+#include "nic/bgq_mu/mu_testing.h"
 #include "testing/testing.h"
 
 enum {

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/secded.h"
-#include "base/wide.h"
+#include "base/units.h"
 #include "parts/trees/trees.h"
 
 _Static_assert(sizeof(struct mu_descriptor) == MU_DESCRIPTOR_BYTES, "packed");
@@ -126,13 +126,6 @@ static const struct nic_counter counters[] = {
 		offsetof(struct mu_node, barrier_packets), false },
 	{ 0 },
 };
-
-sim_time mu_time(uint64_t bytes, int64_t rate)
-{
-	int128 ps = (int128)bytes * PS_PER_S;
-
-	return (sim_time)((ps + rate - 1) / rate);
-}
 
 /* --- a node's part --- */
 
@@ -427,7 +420,7 @@ static int mu_init(struct nic *nic, struct err *e)
 			.fifo = mu->params.port_fifo,
 			.read_rate = mu->params.read_rate });
 	for (i = 0; i < MU_DRAINS; i++)
-		mu->drain[i] = mu_time(i * MU_CHUNK, mu->params.drain_rate);
+		mu->drain[i] = units_time(i * MU_CHUNK, mu->params.drain_rate);
 	attach(mu);
 	serve(mu);
 	mu_header_init(mu);
@@ -503,7 +496,7 @@ static int audit_engines(const struct mu_node *n, site_id s, struct err *e)
 
 static bool is_unfinished(const struct mu_order *o)
 {
-	return o && o->next != o->visible;
+	return o && window_span(&o->window);
 }
 
 static int audit_fifos(const struct mu_node *n, site_id s, struct err *e)
@@ -580,7 +573,7 @@ static const struct net_client_faults faults = {
 
 static const struct net_client_combine combine = {
 	.on_copy = nic_on_copy,
-	.on_absorbed = mu_collective_absorbed,
+	.on_absorbed = nic_on_lost,
 	.combine = mu_collective_combine,
 	.on_stopped = mu_collective_stopped,
 };

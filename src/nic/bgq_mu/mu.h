@@ -27,6 +27,7 @@
 #include "host/side.h"
 #include "nic/bgq_mu/bgq_mu.h"
 #include "nic/bgq_mu/descriptor.h"
+#include "nic/util/window.h"
 #include "topo/torus.h"
 
 /* Numbers of events: ENGINE_CLIENT and above. */
@@ -119,9 +120,8 @@ _Static_assert(sizeof(struct mu_inj_fifo) == 256, "found by a shift");
 enum { MU_ORDER = 64 };
 
 struct mu_order {
-	uint32_t next; /* of the next packet that reserves */
-	uint32_t visible; /* of the first one that is not stored */
-	uint64_t stored, marked; /* a bit per packet, by number */
+	struct window window; /* of packets that are done when stored */
+	uint64_t marked; /* a bit per packet, by number */
 	uint16_t bytes[MU_ORDER]; /* the same */
 };
 
@@ -338,9 +338,6 @@ static inline void mu_mark(
 		(uint8_t)(1u << fifo % per);
 }
 
-/* The time of so many bytes at a rate, to the next picosecond. */
-sim_time mu_time(uint64_t bytes, int64_t rate);
-
 /* Records what happened, and interrupts. */
 void mu_tell(const struct nic_at *a, enum mu_interrupt what, uint64_t number,
 	uint64_t address);
@@ -422,13 +419,6 @@ void mu_port_on_free(const struct nic_at *a, uint32_t port);
 
 bool mu_port_allows_slow(
 	const struct nic_at *a, uint64_t at, uint64_t bytes, uint32_t right);
-
-static inline bool mu_is_inside(
-	const struct mu_range *r, uint32_t right, uint64_t at, uint64_t bytes)
-{
-	return r->rights & right && at >= r->first && at <= r->last &&
-	       bytes - 1 <= r->last - at;
-}
 
 /* Whether the ranges allow it; most often the first one does. */
 static inline bool mu_port_allows(const struct nic_at *a, uint64_t at,
@@ -550,8 +540,6 @@ void mu_collective_arrived(const struct nic_at *a, const struct packet *p);
 /* net_client_ops' own. */
 bool mu_collective_combine(struct net_client *me, struct sim_worker *w,
 	site_id s, const packet_id *id, uint32_t n_ids, sim_time t);
-void mu_collective_absorbed(
-	struct net_client *me, struct sim_worker *w, packet_id id);
 void mu_collective_stopped(struct net_client *me, struct sim_worker *w,
 	site_id s, uint32_t route, sim_time t);
 void mu_collective_describe(

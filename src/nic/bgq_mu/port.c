@@ -98,6 +98,13 @@ void mu_port_on_free(const struct nic_at *a, uint32_t port)
 
 /* --- protection --- */
 
+static bool is_inside(
+	const struct mu_range *r, uint32_t right, uint64_t at, uint64_t bytes)
+{
+	return r->rights & right && at >= r->first && at <= r->last &&
+	       bytes - 1 <= r->last - at;
+}
+
 bool mu_port_allows_slow(
 	const struct nic_at *a, uint64_t at, uint64_t bytes, uint32_t right)
 {
@@ -106,7 +113,7 @@ bool mu_port_allows_slow(
 	if (!bytes)
 		return true;
 	for (i = 0; i < MU_RANGES; i++)
-		if (mu_is_inside(&mu_here(a)->range[i], right, at, bytes))
+		if (is_inside(&mu_here(a)->range[i], right, at, bytes))
 			return true;
 	/* Not as a whole; but every request is looked at by itself. */
 	while (bytes) {
@@ -114,8 +121,7 @@ bool mu_port_allows_slow(
 
 		part = part < bytes ? part : bytes;
 		for (i = 0; i < MU_RANGES; i++)
-			if (mu_is_inside(
-				    &mu_here(a)->range[i], right, at, part))
+			if (is_inside(&mu_here(a)->range[i], right, at, part))
 				break;
 		if (i == MU_RANGES)
 			return false;

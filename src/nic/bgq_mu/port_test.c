@@ -294,45 +294,6 @@ static void send_ranged(void *arg)
 SW_PAIR(bgq_f128_reads_outside_the_ranges_are_rejected, "2", send_ranged, 1,
 	sw_open_only)
 
-enum { FAR = SW_TARGET + 0x100000, FAR_FIFO = 9 }; /* FIFOs out there */
-
-static void send_to_ranged(void *arg)
-{
-	struct mu_descriptor d = sw_put(1, 100);
-	struct sw_fifo f = sw_open(0, 0);
-
-	(void)arg;
-	sw_fill(SW_SOURCE, 3, 100);
-	program_wait(2000 * SIM_NS);
-	sw_inject(&f, &d);
-	mu_set_put(&d.header, SW_BASE_TARGET, 5000 - 50);
-	sw_inject(&f, &d);
-	d = sw_fifo_message(1, FAR_FIFO, 100);
-	sw_inject(&f, &d);
-	d = sw_get(1, FAR_FIFO, MU_DESCRIPTOR_BYTES);
-	sw_inject(&f, &d);
-	sw_wait_sent(&f);
-}
-
-static void receive_ranged(void *arg)
-{
-	(void)arg;
-	sw_open_bases(200);
-	sw_open_at(FAR_FIFO, MU_INJ_REMOTE_GET, FAR, 1024);
-	sw_open_rec(FAR_FIFO, 1024);
-	close_ranges(0, SW_TARGET + 5000 - 1,
-		MU_USER_READ | MU_USER_WRITE | MU_SYSTEM_READ);
-	program_wait(9000 * SIM_NS);
-	sw_expect(SW_TARGET, 3, 100);
-	sw_expect_all(SW_TARGET + 4900, 0, 200);
-	sw_expect_all(FAR, 0, 1024);
-	sw_expect_all(sw_load(MU_REC_START, FAR_FIFO), 0, 1024);
-	assert_int_equal(sw_load(MU_ERROR_COUNT, MU_ERROR_RANGE), 3);
-}
-
-SW_PAIR(bgq_f128_writes_outside_the_ranges_are_rejected, "2", send_to_ranged, 1,
-	receive_ranged)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -347,8 +308,6 @@ int main(void)
 		cmocka_unit_test(bgq_f127_counters_count),
 		cmocka_unit_test(
 			bgq_f128_reads_outside_the_ranges_are_rejected),
-		cmocka_unit_test(
-			bgq_f128_writes_outside_the_ranges_are_rejected),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
  */
 #include "nic/bgq_mu/mu.h"
 
+#include "base/units.h"
 #include "host/atomic.h"
 
 static struct packet *packet_of(const struct nic_at *a, packet_id id)
@@ -61,7 +62,7 @@ static inline sim_time drain_time(const struct mu *mu, uint32_t chunks)
 {
 	return chunks < MU_DRAINS
 		       ? mu->drain[chunks]
-		       : mu_time(chunks * MU_CHUNK, mu->params.drain_rate);
+		       : units_time(chunks * MU_CHUNK, mu->params.drain_rate);
 }
 
 static inline void pull(const struct nic_at *a, uint32_t fifo, struct mu_rme *r)

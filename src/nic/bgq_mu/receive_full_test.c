@@ -1,5 +1,5 @@
 /* FIFOs that are full, and how fast engines are. */
-#include "nic/bgq_mu/receive_testing.h"
+#include "nic/bgq_mu/mu_testing.h"
 #include "testing/testing.h"
 
 enum { LATER = 1000 * SIM_NS };

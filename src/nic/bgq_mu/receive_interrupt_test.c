@@ -1,5 +1,5 @@
 /* What a memory FIFO message interrupts for. */
-#include "nic/bgq_mu/receive_testing.h"
+#include "nic/bgq_mu/mu_testing.h"
 #include "testing/testing.h"
 
 enum { LATER = 1000 * SIM_NS };

@@ -8,7 +8,7 @@
 #include "host/node.h"
 #include "meas/digest.h"
 #include "nic/bgq_mu/mu.h"
-#include "nic/bgq_mu/receive_testing.h"
+#include "nic/bgq_mu/mu_testing.h"
 #include "testing/testing.h"
 
 enum {

@@ -232,7 +232,7 @@ uint64_t mu_registers_load(struct nic *nic, site_id s, uint32_t reg)
 static bool is_quiet(const struct mu_inj_fifo *f)
 {
 	return f->state == MU_INJ_IDLE && !f->is_enabled &&
-	       !(f->gets && f->gets->next != f->gets->visible);
+	       !(f->gets && window_span(&f->gets->window));
 }
 
 static enum mu_interrupt store_place(
@@ -337,7 +337,7 @@ static enum mu_interrupt store_head(struct mu_rec_fifo *f, uint64_t value)
 static enum mu_interrupt store_rec(
 	struct mu_rec_fifo *f, uint32_t kind, uint64_t value)
 {
-	bool is_quiet = !f->is_enabled && f->order.next == f->order.visible;
+	bool is_quiet = !f->is_enabled && !window_span(&f->order.window);
 
 	switch (kind) {
 	case MU_REC_START:

@@ -56,102 +56,7 @@ static void bgq_f87_counts_of_fifos_and_bases(void **state)
 	run_one(use_all);
 }
 
-/* The last ones carry messages: a put and a packet for the last FIFO. */
-static void send_by_last(void *arg)
-{
-	struct sw_fifo f = sw_open(543, 0);
-	struct mu_descriptor d = sw_put(1, 700);
-
-	(void)arg;
-	sw_fill(SW_SOURCE, 4, 700);
-	program_wait(1000 * SIM_NS);
-	sw_make_system(&d);
-	sw_inject(&f, &d);
-	d = sw_fifo_message(1, 271, 100);
-	sw_make_system(&d);
-	sw_inject(&f, &d);
-	sw_wait_sent(&f);
-}
-
-static void receive_by_last(void *arg)
-{
-	uint64_t at = sw_open_rec(271, 1024);
-
-	(void)arg;
-	sw_open_bases(700);
-	sw_wait_counter(SW_COUNTER);
-	sw_expect(SW_TARGET, 4, 700);
-	program_charge(2000 * SIM_NS);
-	assert_int_equal(sw_load(MU_REC_TAIL, 271), at + 32 + 128);
-	sw_expect(at + 32, 4, 100);
-}
-
-SW_PAIR(bgq_f87_last_ones_carry_messages, "2", send_by_last, 1, receive_by_last)
-
-static void use_one_subgroup(void *arg)
-{
-	struct mu_descriptor d = sw_put(0, 100);
-	struct sw_fifo f = sw_open(2, 0);
-
-	(void)arg;
-	sw_store(MU_BASE, SW_BASE_TARGET, SW_TARGET);
-	sw_store(MU_BASE, 4, SW_COUNTER | MU_ATOMIC | MU_ATOMIC_STORE_ADD);
-	mu_set_counter(&d.header, 4, 0);
-	sw_open_rec(1, 1024);
-	program_charge(1000 * SIM_NS);
-	sw_inject(&f, &d);
-	sw_wait_sent(&f);
-}
-
-/* Tables come into being where they are used. */
-static void bgq_f87_one_subgroup_takes_little_memory(void **state)
-{
-	const struct sw_program p = { 0, use_one_subgroup, NULL };
-	struct nic_testing m;
-	uint64_t before, after;
-
-	(void)state;
-	nic_testing_machine(&m, "bgq", "8");
-	nic_testing_start(&m, 1, 1);
-	before = nic_memory(m.nic);
-	program_start(m.host, 0, 0, 0, p.run, NULL);
-	nic_testing_run(&m);
-	after = nic_memory(m.nic);
-	after -= payload_pool_memory(m.nic->payloads);
-	assert_in_range(after - before,
-		sizeof(struct mu_node) + sizeof(struct mu_subgroup), 40 << 10);
-	nic_testing_fini(&m);
-}
-
 /* --- the slave port --- */
-
-static void store_in_order(void *arg)
-{
-	struct mu_descriptor d = sw_put(0, 8);
-	sim_time t = program_now();
-	uint64_t i;
-
-	(void)arg;
-	for (i = 1; i <= 20; i++)
-		sw_store(MU_INJ_THRESHOLD, 9, i);
-	program_wait(t + 55 * SIM_NS - 1);
-	assert_int_equal(sw_load(MU_INJ_THRESHOLD, 9), 0);
-	for (i = 1; i <= 20; i++) {
-		program_wait(t + (50 + 5 * (sim_time)i) * SIM_NS);
-		assert_int_equal(sw_load(MU_INJ_THRESHOLD, 9), i);
-		program_charge(5 * SIM_NS - 1);
-		assert_int_equal(sw_load(MU_INJ_THRESHOLD, 9), i);
-	}
-	/* A FIFO is set up and used by stores of one instant. */
-	assert_true(program_write(SW_FIFOS, &d, sizeof(d)));
-	sw_open_bases(8);
-	sw_open_at(9, 0, SW_FIFOS, 128);
-	sw_store(MU_INJ_TAIL, 9, SW_FIFOS + 64);
-	sw_wait_counter(SW_COUNTER);
-	assert_int_equal(sw_load(MU_ERROR_COUNT, MU_ERROR_REGISTER), 0);
-}
-
-SW_ALONE(stores_take_effect_in_order_one_at_a_time, "2", store_in_order)
 
 /* A FIFO's, another's, a base address, a barrier's. */
 static void store_each_kind(void *arg)
@@ -479,9 +384,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bgq_f87_counts_of_fifos_and_bases),
-		cmocka_unit_test(bgq_f87_last_ones_carry_messages),
-		cmocka_unit_test(bgq_f87_one_subgroup_takes_little_memory),
-		cmocka_unit_test(stores_take_effect_in_order_one_at_a_time),
 		cmocka_unit_test(bgq_f103_all_registers_share_one_port),
 		cmocka_unit_test(traffic_goes_on_meanwhile),
 		cmocka_unit_test(bgq_f107_one_interrupt_per_crossing),

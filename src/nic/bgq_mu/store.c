@@ -17,16 +17,13 @@ static struct mu_buffer *buffer_of(const struct packet *p)
 
 static bool is_order_full(const struct mu_order *o)
 {
-	return o->next - o->visible == MU_ORDER;
+	return window_span(&o->window) == MU_ORDER;
 }
 
 static uint32_t enter(struct mu_order *o, uint32_t bytes)
 {
-	uint32_t number = o->next++;
-	uint64_t bit = UINT64_C(1) << number % MU_ORDER;
+	uint32_t number = o->window.next++;
 
-	o->stored &= ~bit;
-	o->marked &= ~bit;
 	o->bytes[number % MU_ORDER] = (uint16_t)bytes;
 	return number;
 }
@@ -38,18 +35,15 @@ static uint32_t enter(struct mu_order *o, uint32_t bytes)
 static uint64_t complete(
 	struct mu_order *o, uint32_t number, bool is_marked, bool *any)
 {
-	uint64_t sum = 0, bit = UINT64_C(1) << number % MU_ORDER;
+	uint32_t i = o->window.oldest;
+	uint64_t sum = 0;
 
-	o->stored |= bit;
-	o->marked |= is_marked ? bit : 0;
+	o->marked |= (uint64_t)is_marked << number % MU_ORDER;
 	*any = false;
-	while (o->visible != o->next) {
-		bit = UINT64_C(1) << o->visible % MU_ORDER;
-		if (!(o->stored & bit))
-			break;
-		sum += o->bytes[o->visible % MU_ORDER];
-		*any |= !!(o->marked & bit);
-		o->visible++;
+	for (window_done(&o->window, number); i != o->window.oldest; i++) {
+		sum += o->bytes[i % MU_ORDER];
+		*any |= o->marked >> i % MU_ORDER & 1;
+		o->marked &= ~(UINT64_C(1) << i % MU_ORDER);
 	}
 	return sum;
 }

@@ -1,7 +1,7 @@
 /* Memory FIFO messages, as they are stored and as software reads them. */
 #include <string.h>
 
-#include "nic/bgq_mu/receive_testing.h"
+#include "nic/bgq_mu/mu_testing.h"
 #include "testing/testing.h"
 
 enum { LATER = 1000 * SIM_NS, POISON = 0xee };

@@ -40,18 +40,13 @@ static void give_back(struct crossbar *x, struct sim_worker *w,
 	sim_time tail)
 {
 	const struct link_sender *l = &s->port[in].sender;
-	sim_time t = tail + x->link->latency[l->wire];
-	struct link_returns *r;
+	struct link_returns *r =
+		l->is_far
+			? NULL
+			: &crossbar_at(x, l->peer)->port[l->peer_port].returns;
 
-	if (!l->is_far) {
-		r = &crossbar_at(x, l->peer)->port[l->peer_port].returns;
-		if (r->n < LINK_RETURNS && !r->is_starving) {
-			r->stamp[r->n++] = link_stamp(t, channel, chunks);
-			return;
-		}
-	}
-	sim_post(w, l->peer, t, SIM_KEY(PHASE_TOKEN, l->peer_port),
-		(uint16_t)channel, chunks);
+	net_give_back(
+		w, l, r, tail + x->link->latency[l->wire], channel, chunks);
 }
 
 /* What a packet costs on the link that leaves by a port, now. */
@@ -101,19 +96,12 @@ static sim_time send_faulty(struct crossbar *x, struct sim_worker *w,
 	struct crossbar_site *s, port_id out, struct net_sending *sending)
 {
 	struct link_sender *l = &s->port[out].sender;
-	struct net_sent sent;
 
 	sending->site = s->id;
 	sending->port = out;
 	sending->class = l->wire;
 	sending->gap = gap_of(x, s, out, sending->t);
-	sent = net_send(x->router.net, w, sending);
-	l->count[sending->channel] += (uint64_t)sent.resent * sending->bytes;
-	if (l->free_at < sent.free_at)
-		l->free_at = sent.free_at;
-	if (l->owed_until < l->free_at)
-		l->owed_until = l->free_at;
-	return sent.is_lost ? SIM_NEVER : sent.arrival;
+	return net_send_by(x->router.net, w, l, sending);
 }
 
 static void wake_when_free(
@@ -220,23 +208,6 @@ static port_id pick(struct crossbar *x, struct crossbar_site *s, port_id out,
 	return TOPO_NO_PORT;
 }
 
-/* Nobody had tokens: from now on they come as events, beginning with those
- * that are on their way. */
-static void await_tokens(
-	struct sim_worker *w, struct crossbar_site *s, port_id out)
-{
-	struct link_returns *r = &s->port[out].returns;
-	uint32_t i;
-
-	r->is_starving = 1;
-	for (i = 0; i < r->n; i++)
-		sim_post_self(w, s->id, link_stamp_time(r->stamp[i]),
-			SIM_KEY(PHASE_TOKEN, out),
-			(uint16_t)link_stamp_channel(r->stamp[i]),
-			link_stamp_chunks(r->stamp[i]));
-	r->n = 0;
-}
-
 static void arbitrate(struct crossbar *x, struct sim_worker *w,
 	struct crossbar_site *s, port_id out, sim_time t)
 {
@@ -262,7 +233,9 @@ static void arbitrate(struct crossbar *x, struct sim_worker *w,
 			wake_when_free(w, s, out, t);
 		return;
 	}
-	await_tokens(w, s, out);
+	/* nobody had tokens: from now on they come as events */
+	o->returns.is_starving = 1;
+	net_post_returns(w, s->id, out, &o->returns);
 }
 
 /* --- what comes --- */

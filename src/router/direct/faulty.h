@@ -16,10 +16,9 @@ static inline bool faulty_is_late(const struct direct *d)
 	return DIRECT_FULL && d->retry;
 }
 
-static __attribute__((noinline, unused)) bool faulty_send(struct direct *d,
+static __attribute__((noinline, unused)) sim_time faulty_send(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, uint32_t port,
-	uint32_t channel, packet_id id, sim_time t, sim_time tail,
-	sim_time *arrival)
+	uint32_t channel, packet_id id, sim_time t, sim_time tail)
 {
 	struct link_sender *l = &s->port[port].sender;
 	const struct packet *p = &d->packets[id];
@@ -33,16 +32,8 @@ static __attribute__((noinline, unused)) bool faulty_send(struct direct *d,
 		.t = t,
 		.tail = tail,
 		.gap = rates_of(d, s, port, t).gap };
-	struct net_sent sent = net_send(d->router.net, w, &x);
 
-	l->count[channel] += (uint64_t)sent.resent * x.bytes;
-	if (l->free_at < sent.free_at)
-		l->free_at = sent.free_at;
-	if (l->owed_until < l->free_at)
-		l->owed_until = l->free_at;
-	if (d->retry)
-		*arrival = sent.arrival;
-	return sent.is_lost;
+	return net_send_by(d->router.net, w, l, &x);
 }
 
 /* A packet comes to the head of a receiver's queue, or of an injection FIFO, or
@@ -63,16 +54,6 @@ static inline sim_time faulty_return(struct direct *d, struct sim_worker *w,
 	if (!DIRECT_FULL || !net_loses_tokens(d->router.net))
 		return tail;
 	return net_send_tokens(d->router.net, w, s->id, port, tail);
-}
-
-/* A packet takes a link from t on; true where it does not get through. */
-static inline bool faulty_depart(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, uint32_t port, uint32_t channel, packet_id id,
-	sim_time t, sim_time tail, sim_time *arrival)
-{
-	if (!DIRECT_FULL || (!d->faults && !d->retry))
-		return false;
-	return faulty_send(d, w, s, port, channel, id, t, tail, arrival);
 }
 
 #endif

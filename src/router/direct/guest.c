@@ -31,7 +31,6 @@ static __attribute__((noinline)) sim_time carry(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, port_id p, packet_id id,
 	sim_time t, sim_time tail)
 {
-	struct net *n = d->router.net;
 	struct link_sender *l = &s->port[p].sender;
 	const struct net_sending x = { .id = id,
 		.site = s->id,
@@ -43,15 +42,10 @@ static __attribute__((noinline)) sim_time carry(struct direct *d,
 		.tail = tail,
 		.gap = d->link.gap,
 		.is_guest = true };
-	struct net_sent sent;
+	sim_time arrival = net_send_by(d->router.net, w, l, &x);
 
-	sent = net_send(n, w, &x);
-	BUG_IF(sent.is_lost);
-	if (l->free_at < sent.free_at)
-		l->free_at = sent.free_at;
-	if (l->owed_until < l->free_at)
-		l->owed_until = l->free_at;
-	return sent.arrival;
+	BUG_IF(arrival == SIM_NEVER);
+	return arrival;
 }
 
 void direct_guest_send(struct direct *d, struct sim_worker *w,

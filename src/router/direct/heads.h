@@ -250,22 +250,11 @@ static void show_escaped(struct sim_worker *w, struct direct_site *s,
 	direct_want(w, s, ports, t);
 }
 
-#if DIRECT_TREE
-static bool spread_show(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, uint32_t channel, uint32_t bit, packet_id id,
-	sim_time t);
-#endif
-
 /* A packet came to the head of a queue whose way out is free. */
 static void heads_show(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, uint32_t channel, uint32_t bit,
 	const struct packet *p, sim_time t)
 {
-#if DIRECT_TREE
-	if (p->flags & PACKET_HELD && spread_show(d, w, s, channel, bit,
-					      (packet_id)(p - d->packets), t))
-		return;
-#endif
 	if (is_stepped(d) && !heads_arrived(p)) {
 		booked_wait(d, p, CAUSE_TOKENS, t);
 		heads_ask(s, p->ask, p->channel, BIT(bit));

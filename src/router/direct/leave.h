@@ -48,21 +48,6 @@ static inline uint32_t choose(
 	return (uint32_t)__builtin_ctzll(high ? high : m);
 }
 
-/* Tokens on their way to a sender become events. */
-static __attribute__((noinline)) void post_tokens(
-	struct sim_worker *w, struct direct_site *s, uint32_t port)
-{
-	struct link_returns *r = &s->port[port].returns;
-
-	for (; r->n; r->n--) {
-		uint64_t x = r->stamp[r->n - 1];
-
-		sim_post_self(w, s->id, link_stamp_time(x),
-			SIM_KEY(PHASE_TOKEN, port),
-			(uint16_t)link_stamp_channel(x), link_stamp_chunks(x));
-	}
-}
-
 /* --- departures --- */
 
 /* The head of a packet that takes a link will be at its other end at arrival,
@@ -75,9 +60,11 @@ static inline __attribute__((always_inline)) void post_arrival(struct direct *d,
 	const struct link_sender *l = &s->port[port].sender;
 	uint16_t key = SIM_KEY(PHASE_ARRIVAL, l->peer_port);
 
-	if (faulty_depart(d, w, s, port, channel, id, t, tail, &arrival))
-		; /* it arrives nowhere */
-	else if (__builtin_expect(l->is_far, 0) || faulty_is_late(d))
+	if (DIRECT_FULL && (d->faults || d->retry))
+		arrival = faulty_send(d, w, s, port, channel, id, t, tail);
+	if (DIRECT_FULL && arrival == SIM_NEVER)
+		return; /* it is lost */
+	if (__builtin_expect(l->is_far, 0) || faulty_is_late(d))
 		sim_post(w, l->peer, arrival, key, (uint16_t)channel, id);
 	else
 		sim_post_near(w, l->peer, arrival, key, (uint16_t)channel, id);
@@ -104,22 +91,9 @@ static inline void give_back(struct direct *d, struct sim_worker *w,
 	const struct link_sender *l, uint32_t channel, uint32_t chunks,
 	sim_time tail)
 {
-	sim_time t = tail + d->link.latency[l->wire];
-	struct link_returns *r =
-		&direct_peer(d, l->peer)->port[l->peer_port].returns;
-
-	/*
-	 * Of another worker, or full, or awaited: an event.  Whether it is
-	 * awaited may depend on which of the two sites was visited first,
-	 * but then the stamp is later than either's window, and whoever
-	 * comes second sees what the first one did.
-	 */
-	if (__builtin_expect(
-		    l->is_far || r->n == LINK_RETURNS || r->is_starving, 0))
-		sim_post(w, l->peer, t, SIM_KEY(PHASE_TOKEN, l->peer_port),
-			(uint16_t)channel, chunks);
-	else
-		r->stamp[r->n++] = link_stamp(t, channel, chunks);
+	net_give_back(w, l,
+		&direct_peer(d, l->peer)->port[l->peer_port].returns,
+		tail + d->link.latency[l->wire], channel, chunks);
 }
 
 /* The head of a queue is leaving: its tail will have left at tail. */

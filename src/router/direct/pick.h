@@ -520,7 +520,7 @@ static inline void await_tokens(
 
 	p->returns.is_starving = heads_any(&p->requests);
 	if (p->returns.is_starving)
-		post_tokens(w, s, port);
+		net_post_returns(w, s->id, port, &s->port[port].returns);
 }
 
 #endif

@@ -40,91 +40,31 @@ static __attribute__((noinline)) bool spread_grant(struct direct *d,
 	return lost;
 }
 
-/* A packet has become part of another. */
-static void spread_end(struct direct *d, struct sim_worker *w, packet_id id)
-{
-	if (is_booked(d))
-		book_drop(d->book, w->id, id);
-	legs_absorb(d->router.net, w, id);
-}
-
-/* An answer ends where it came in: its buffer is free when all of it is in. */
-static void spread_absorb(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, uint32_t in, uint32_t channel, packet_id id,
-	sim_time t)
-{
-	const struct packet *p = &d->packets[id];
-
-	s->port[in].receiver.packets[channel]++;
-	give_back(d, w, &s->port[in].sender, channel,
-		(uint32_t)charge_of(d, p, channel), received_tail(d, p, t));
-	spread_end(d, w, id);
-}
-
-/* What becomes of a packet that is a switch's business; true where it has come
- * to its end.  One that is held asks for nothing. */
-static bool spread_offer(struct direct *d, struct direct_site *s, uint32_t in,
-	struct packet *p, sim_time t)
-{
-	struct coll_step step = d->coll->ops->arrive(d->coll, s->id, p, in, t);
-
-	p->flags &= (uint8_t)~PACKET_HELD;
-	if (step.what == COLL_HOLD) {
-		p->flags |= PACKET_HELD;
-		step.ports = 0;
-	}
-	p->ask = (uint16_t)step.ports;
-	p->escape = (uint8_t)(step.ports ? __builtin_ctzll(step.ports)
-					 : PACKET_NO_PORT);
-	return step.what == COLL_ABSORB;
-}
-
-/* The same as route_arrive(), of such a packet; true as above. */
+/*
+ * The same as route_arrive(), of a packet that is a switch's business; true
+ * where it ends here, as part of another.  Then its buffer is free when all of
+ * it is in.
+ */
 static bool spread_arrive(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, uint32_t in, uint32_t channel, packet_id id,
 	sim_time t)
 {
-	if (!spread_offer(d, s, in, &d->packets[id], t))
-		return false;
-	spread_absorb(d, w, s, in, channel, id, t);
-	return true;
-}
-
-/* Others have come: heads that are held are offered again. */
-static void spread_again(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, sim_time t)
-{
-	uint32_t channel;
-
-	for (channel = 0; s->held_any && channel < N_CHANNELS; channel++)
-		if (s->held_any >> channel & 1)
-			heads_retry(d, w, s, channel, ~UINT64_C(0), t);
-}
-
-/* The head of a queue waits for others to come. */
-static void spread_hold(struct direct_site *s, uint32_t channel, uint32_t bit)
-{
-	s->held[channel] |= BIT(bit);
-	s->held_any |= (uint8_t)(1u << channel);
-}
-
-/* A packet that was held is first in its queue, and others may have come; true
- * where it goes no further for now, or never. */
-static bool spread_show(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, uint32_t channel, uint32_t bit, packet_id id,
-	sim_time t)
-{
 	struct packet *p = &d->packets[id];
-	sim_time in = p->head + stripped_ser(d, p);
+	struct coll_step step = d->coll->ops->arrive(d->coll, s->id, p, in, t);
 
-	if (spread_offer(d, s, bit / DIRECT_QUEUES, p, t)) {
-		leave_queue(d, w, s, channel, bit, p, t, in > t ? in : t);
-		spread_end(d, w, id);
-		return true;
+	if (!step.ends) {
+		p->ask = (uint16_t)step.ports;
+		p->escape = (uint8_t)(step.ports ? __builtin_ctzll(step.ports)
+						 : PACKET_NO_PORT);
+		return false;
 	}
-	if (p->flags & PACKET_HELD)
-		spread_hold(s, channel, bit);
-	return p->flags & PACKET_HELD;
+	s->port[in].receiver.packets[channel]++;
+	give_back(d, w, &s->port[in].sender, channel,
+		(uint32_t)charge_of(d, p, channel), received_tail(d, p, t));
+	if (is_booked(d))
+		book_drop(d->book, w->id, id);
+	legs_absorb(d->router.net, w, id);
+	return true;
 }
 
 #endif

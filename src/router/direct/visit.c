@@ -122,7 +122,7 @@ static __attribute__((noinline)) void arbitrate_ordered(struct direct *d,
 		return;
 	}
 	s->port[port].returns.is_starving = 1;
-	post_tokens(w, s, port);
+	net_post_returns(w, s->id, port, &s->port[port].returns);
 }
 
 /* One sender is idle, and nothing else is to be looked at. */
@@ -229,10 +229,7 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	link_owe(&s->port[in].sender, rates_of(d, s, in, t).owed, t);
 #if DIRECT_TREE
 	if (d->coll && p->flags & d->coll->ops->flags) {
-		bool ends = spread_arrive(d, w, s, in, channel, id, t);
-
-		spread_again(d, w, s, t);
-		if (ends)
+		if (spread_arrive(d, w, s, in, channel, id, t))
 			return;
 	} else if (!d->tables) {
 		step = route_arrive(d->route, p, s->id, in);
@@ -255,12 +252,6 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	if (DIRECT_FULL && q->busy_until <= t &&
 		!faulty_reads(d, w, s, FAULT_RECEIVER, in, channel, p, t))
 		return;
-#if DIRECT_TREE
-	if (q->busy_until <= t && p->flags & PACKET_HELD) {
-		spread_hold(s, channel, bit);
-		return;
-	}
-#endif
 	if (q->busy_until <= t && heads_arrived(p) &&
 		is_unrivalled(d, w, s, in, p, e, t) &&
 		(!DIRECT_FULL ||
@@ -291,15 +282,12 @@ static inline void begin(const struct direct *d, struct packet *p)
 	route_look_up(d->tables, p);
 }
 
-/* The packet in front has left: the next one comes to the head.  It was that
- * already when the event was posted, unless switches take packets out. */
+/* The packet in front has left: the next one comes to the head. */
 static void on_queue(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, const struct sim_event *e, sim_time t)
 {
 	uint32_t channel = sim_aux(e) >> 8, bit = sim_aux(e) & 0xff;
-	packet_id id =
-		DIRECT_TREE ? direct_queue(s, channel, bit)->head : e->data;
-	const struct packet *p = &d->packets[id];
+	const struct packet *p = &d->packets[e->data];
 
 	if (DIRECT_FULL && !faulty_reads(d, w, s, FAULT_RECEIVER,
 				   bit / DIRECT_QUEUES, channel, p, t))

@@ -258,7 +258,8 @@ static __attribute__((noinline)) void arbitrate_injection(struct direct *d,
 	if (!(zero | one)) {
 		o->returns.is_starving = is_asked(&o->requests);
 		if (o->returns.is_starving)
-			post_tokens(w, s, port);
+			net_post_returns(
+				w, s->id, port, &s->port[port].returns);
 		return;
 	}
 	o->returns.is_starving = 0;
