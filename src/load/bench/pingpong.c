@@ -43,7 +43,7 @@ struct pingpong {
 	/* by programs: each size, by each of these means */
 	uint64_t first; /* number of the first message */
 	uint32_t means[MOST_MEANS], n_means, n_sizes;
-	sim_time (*took)[MOST_MEANS]; /* [size]: one way */
+	sim_time (*took)[MOST_MEANS]; /* [size]: all rounds */
 	char name[MOST_ROWS][MOST_MEANS][24]; /* of figures */
 };
 
