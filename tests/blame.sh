@@ -74,6 +74,15 @@ for workload in stream fan; do
 	ends 3 'a machine check has stopped' bgq --shape 3x2 $workload \
 		bytes=4096 rounds=8 --set 'faults.memories=0; double 1e-3'
 done
+{
+	echo 'schema: 1'
+	echo 'jobs:'
+	echo '- { name: a, nodes: 0..5, workload: alltoall,'
+	echo '    keys: { via: msg, bytes: 64KiB } }'
+} >"$tmp/jobs.yaml"
+ends 3 'a machine check has stopped .*; job a: node 0' bgq --shape 3x2 \
+	--jobs "$tmp/jobs.yaml" --no-alone \
+	--set 'faults.memories=0; double 1e-4'
 report 'who looks for what a stopped unit never does is stalled'
 
 exit $status

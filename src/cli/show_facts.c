@@ -180,15 +180,15 @@ static void add_retry(struct facts *f, const struct show *s)
 	facts_group(f, "retry_timeout_ns");
 	facts_real(f, "min", sim_ns(least));
 	facts_real(f, "max", sim_ns(most));
-	if (most > least)
-		facts_real(f, "_most", sim_ns(most));
-	facts_int(f, "_trips", r->timeout);
 	facts_say(f, "retry", "by replay: %" PRId64 " %s, again after %s",
 		r->window, r->unit == RETRY_PACKETS ? "packets" : "chunks",
 		r->by == RETRY_BY_NACK ? "a nack" : "a time-out");
+	facts_int(f, "_trips", r->timeout);
 	facts_line(f, "",
-		"time-out of {min:.10g}[ to {_most:.10g}] ns, {_trips} round "
-		"trips of the wire");
+		most > least ? "time-out of {min:.10g} to {max:.10g} ns, "
+			       "{_trips} round trips of the wire"
+			     : "time-out of {min:.10g} ns, {_trips} round "
+			       "trips of the wire");
 	facts_end(f);
 }
 

@@ -28,31 +28,6 @@ struct told {
 
 /* --- points --- */
 
-static void add_figures(
-	struct facts *f, struct db *curves, const char *group, struct err *e)
-{
-	struct db_query *q = db_prepare(curves,
-		"SELECT v.name, count(*), avg(v.value), sum(v.value * v.value) "
-		"FROM point p JOIN value v ON v.point = p.id WHERE p.grp = ? "
-		"GROUP BY v.name ORDER BY min(v.rowid)",
-		e);
-	struct curves_value v;
-
-	db_bind_text(q, 1, group);
-	facts_group(f, "figures");
-	while (db_next(q)) {
-		v = curves_spread(
-			(uint64_t)db_int(q, 1), db_real(q, 2), db_real(q, 3));
-		facts_group(f, db_text(q, 0));
-		facts_real(f, "mean", v.mean);
-		facts_real_if(f, "half_width_95", v.n > 1, v.half);
-		facts_count(f, "seeds", v.n);
-		facts_end(f);
-	}
-	facts_end(f);
-	db_finish(q);
-}
-
 /* With its first seed, or as the first of its curve with any. */
 static bool is_saturated(
 	const struct sweep *w, size_t i, const struct curves_point *p)
@@ -86,7 +61,9 @@ static void add_point(
 	facts_text(f, "_x", p.x);
 	facts_count(f, "_i", i);
 	facts_flag(f, "_past", sweep_is_past(w, i));
-	add_figures(f, w->curves, p.group, e);
+	facts_group(f, "figures");
+	curves_facts(f, w->curves, p.group, e);
+	facts_end(f);
 	facts_end(f);
 }
 

@@ -167,21 +167,6 @@ static struct waiting find_waiting(
 }
 
 /*
- * Where others share the machine something always happens: it is over when its
- * own programs are, or when nothing of it has happened for long.
- */
-static bool is_over(struct programs *p)
-{
-	const struct load *l = &p->load;
-
-	if (!find_waiting(l, NULL).n)
-		return true;
-	p->quiet = nic_n_events(l->nic, l->place) ? 0 : p->quiet + 1;
-	p->is_stalled = l->is_idle || p->quiet > 2 * SLICES_PER_STALL;
-	return p->is_stalled;
-}
-
-/*
  * Errors that nobody has found may keep a network busy for ever, with a message
  * of a length that they made: who waits so long then waits in vain.
  */
@@ -216,6 +201,22 @@ static bool looks_in_vain(struct programs *p)
 	}
 	return packet_pool_used(n->pool) &&
 	       now - p->hops_at >= 100 * n->params.stall;
+}
+
+/*
+ * Where others share the machine something always happens: it is over when its
+ * own programs are, or when nothing of it has happened for long.
+ */
+static bool is_over(struct programs *p)
+{
+	const struct load *l = &p->load;
+
+	if (!find_waiting(l, NULL).n)
+		return true;
+	p->quiet = nic_n_events(l->nic, l->place) ? 0 : p->quiet + 1;
+	p->is_stalled = l->is_idle || p->quiet > 2 * SLICES_PER_STALL ||
+			waits_in_vain(l) || looks_in_vain(p);
+	return p->is_stalled;
 }
 
 sim_time programs_next(struct load *l)

@@ -155,20 +155,11 @@ static void add_step(struct facts *f, const struct net *n,
 	facts_end(f);
 }
 
-/* When it was sent, how long it took until now, and when that is. */
-static void add_times(struct facts *f, const struct book_way *w)
-{
-	sim_time last = w->step[w->n - 1].until;
-
-	facts_int(f, "_sent_ps", w->start);
-	facts_int(f, "_took_ps", last - w->start);
-	facts_int(f, "_last_ps", last);
-}
-
 static void add_way(struct facts *f, const struct net *n,
 	const struct book_how *how, const struct book_trail *r)
 {
 	bool is_done = r && r->is_done, is_sent = r && r->way.n;
+	sim_time last = is_sent ? r->way.step[r->way.n - 1].until : 0;
 	uint32_t i;
 
 	facts_group(f, "follow");
@@ -179,18 +170,21 @@ static void add_way(struct facts *f, const struct net *n,
 	for (i = 0; is_sent && i < r->way.n; i++)
 		add_step(f, n, &r->way, i);
 	facts_end(f);
-	if (is_sent)
-		add_times(f, &r->way);
-	facts_text(f, "_how", is_done ? "it took" : "it has not arrived after");
-	facts_text(f, "_end", is_done ? "complete" : "in flight");
-	facts_line(f, "follow",
-		is_sent ? "message {number} of node {node}, sent at "
-			  "{_sent_ps/1e3:.3f} ns; {_how} {_took_ps/1e3:.3f} ns"
-			: "message {number} of node {node}: not sent yet");
+	if (!is_sent)
+		facts_line(f, "follow",
+			"message {number} of node {node}: not sent yet");
+	else
+		facts_say(f, "follow",
+			"message %u of node %u, sent at %.3f ns; %s %.3f ns",
+			how->number, how->node, sim_ns(r->way.start),
+			is_done ? "it took" : "it has not arrived after",
+			sim_ns(last - r->way.start));
 	facts_each(f, "steps", 0, NULL,
 		"{from_ps/1e3:14.3f}  {_took_ps/1e3:+11.3f} ns  {_called:-17} "
 		"{where}[, header {header}]");
-	facts_line(f, NULL, "[{_last_ps/1e3:14.3f}  {_end}]");
+	if (is_sent)
+		facts_say(f, NULL, "%14.3f  %s", sim_ns(last),
+			is_done ? "complete" : "in flight");
 	facts_end(f);
 }
 

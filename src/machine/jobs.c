@@ -76,18 +76,6 @@ static int take_nodes(struct jobs_reader *r)
 	return 0;
 }
 
-static bool is_inside(const struct jobs_reader *r, site_id s,
-	const uint32_t *from, const uint32_t *size, uint32_t n)
-{
-	uint32_t x[TOPO_MAX_DIMS] = { 0 }, i;
-
-	r->topo->ops->place(r->topo, s, x);
-	for (i = 0; i < n; i++)
-		if (x[i] < from[i] || x[i] - from[i] >= size[i])
-			return false;
-	return true;
-}
-
 static int take_box(struct jobs_reader *r)
 {
 	uint32_t from[TOPO_MAX_DIMS], size[TOPO_MAX_DIMS], n;
@@ -96,7 +84,7 @@ static int take_box(struct jobs_reader *r)
 	if (jobs_read_box(r, JOBS_K_BOX, from, size, &n))
 		return -1;
 	for (s = 0; s < r->topo->n_nodes; s++)
-		if (is_inside(r, s, from, size, n) &&
+		if (jobs_is_inside(r->topo, s, from, size, n) &&
 			take(r, r->value[JOBS_K_BOX], s))
 			return -1;
 	return 0;

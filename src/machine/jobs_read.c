@@ -73,6 +73,18 @@ int jobs_read_box(struct jobs_reader *r, enum jobs_key key, uint32_t *from,
 	return 0;
 }
 
+bool jobs_is_inside(const struct topo *t, site_id s, const uint32_t *from,
+	const uint32_t *size, uint32_t n_dims)
+{
+	uint32_t x[TOPO_MAX_DIMS] = { 0 }, i;
+
+	t->ops->place(t, s, x);
+	for (i = 0; i < n_dims; i++)
+		if (x[i] < from[i] || x[i] - from[i] >= size[i])
+			return false;
+	return true;
+}
+
 int jobs_take(struct jobs_reader *r, size_t where, uint64_t node)
 {
 	uint32_t by;

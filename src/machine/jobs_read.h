@@ -69,6 +69,9 @@ void jobs_reader_fini(struct jobs_reader *r);
 /* "2x2x2 at 0,0,4", which lies inside the machine. */
 int jobs_read_box(struct jobs_reader *r, enum jobs_key key, uint32_t *from,
 	uint32_t *size, uint32_t *n_dims);
+/* Whether a node lies in one. */
+bool jobs_is_inside(const struct topo *t, site_id s, const uint32_t *from,
+	const uint32_t *size, uint32_t n_dims);
 /* A node belongs to the job that is being read, and to no other. */
 int jobs_take(struct jobs_reader *r, size_t where, uint64_t node);
 

@@ -12,22 +12,21 @@ struct reader {
 	bool is_shared;
 };
 
+static bool has_node(
+	const struct machine_partition *p, const struct topo *t, site_id s)
+{
+	return jobs_is_inside(t, s, p->from, p->size, p->n_dims);
+}
+
 /* No router is in two of them. */
 static int take_all(struct jobs_reader *r, const struct machine_partition *p)
 {
-	uint32_t x[TOPO_MAX_DIMS], i = 0;
+	site_id s;
 
-	memcpy(x, p->from, sizeof(x));
-	while (i < p->n_dims) {
-		if (jobs_take(r, r->value[JOBS_K_PARTITION],
-			    r->topo->ops->node_at(r->topo, x)))
+	for (s = 0; s < r->topo->n_nodes; s++)
+		if (has_node(p, r->topo, s) &&
+			jobs_take(r, r->value[JOBS_K_PARTITION], s))
 			return -1;
-		for (i = 0; i < p->n_dims; i++) {
-			if (++x[i] < p->from[i] + p->size[i])
-				break;
-			x[i] = p->from[i];
-		}
-	}
 	return 0;
 }
 
@@ -120,18 +119,6 @@ void machine_partitions_free(struct machine_partitions *p)
 }
 
 /* --- IO nodes --- */
-
-static bool has_node(
-	const struct machine_partition *p, const struct topo *t, router_id node)
-{
-	uint32_t x[TOPO_MAX_DIMS] = { 0 }, i;
-
-	t->ops->place(t, node, x);
-	for (i = 0; i < p->n_dims; i++)
-		if (x[i] < p->from[i] || x[i] - p->from[i] >= p->size[i])
-			return false;
-	return true;
-}
 
 uint32_t machine_partitions_of_io(const struct machine_partitions *p,
 	const struct topo *t, uint32_t io, uint32_t member[FILES_MEMBERS])

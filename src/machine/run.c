@@ -395,7 +395,9 @@ int machine_run_go(struct machine_run *r, sim_time pause, struct err *e)
 	code = load_go(&r->course, pause, e);
 	if (code <= 0)
 		return code;
-	if (load_end(&r->course, e))
+	if (load_end(&r->course, e) ||
+		(r->result.ending == LOAD_FINISHED &&
+			parts_audit(&r->system->parts, e)))
 		return -1;
 	note_result(r);
 	return 1;

@@ -3,8 +3,27 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/index.h"
 #include "base/mem.h"
+#include "base/ring.h"
+#include "base/slots.h"
 #include "sim/random.h"
+
+/* --- members --- */
+
+static void slots_make(void *x, size_t size)
+{
+	slots_init(x, size);
+}
+
+static void ring_make(void *x, size_t size)
+{
+	ring_init(x, size);
+}
+
+NIC_MEMBER_OPS(slots, slots_make);
+NIC_MEMBER_OPS(ring, ring_make);
+NIC_MEMBER_OPS(index, NULL);
 
 /* --- life --- */
 
@@ -49,6 +68,16 @@ struct nic *nic_new(const struct nic_setup *s, struct err *e)
 	return nic;
 }
 
+static void node_fini(struct nic *nic, void *node)
+{
+	const struct nic_member *m = nic->ops->members;
+
+	if (nic->ops->node_fini)
+		nic->ops->node_fini(nic, node);
+	for (; m && m->ops; m++)
+		m->ops->fini((char *)node + m->offset);
+}
+
 void nic_free(struct nic *nic)
 {
 	site_id i;
@@ -57,7 +86,7 @@ void nic_free(struct nic *nic)
 		return;
 	for (i = 0; i < nic->n_nodes; i++) {
 		if (nic->nodes[i])
-			nic->ops->node_fini(nic, nic->nodes[i]);
+			node_fini(nic, nic->nodes[i]);
 		mem_free(nic->nodes[i]);
 	}
 	map_free(nic->nodes, nic->n_nodes * sizeof(*nic->nodes));
@@ -70,7 +99,11 @@ void nic_free(struct nic *nic)
 void *nic_node_new(struct nic *nic, site_id s)
 {
 	void *n = mem_alloc(1, nic->ops->node_size);
+	const struct nic_member *m = nic->ops->members;
 
+	for (; m && m->ops; m++)
+		if (m->size)
+			m->ops->init((char *)n + m->offset, m->size);
 	nic->ops->node_init(nic, n, s);
 	nic->nodes[s] = n;
 	return n;
@@ -148,6 +181,19 @@ int nic_audit(const struct nic *nic, struct err *e)
 	return 0;
 }
 
+uint64_t nic_node_memory(const struct nic *nic, site_id s)
+{
+	const struct nic_member *m = nic->ops->members;
+	const char *n = nic->nodes[s];
+	uint64_t sum = 0;
+
+	if (n && nic->ops->node_memory)
+		sum = nic->ops->node_memory(n);
+	for (; n && m && m->ops; m++)
+		sum += m->ops->memory(n + m->offset);
+	return sum;
+}
+
 uint64_t nic_memory(const struct nic *nic)
 {
 	uint64_t sum = nic->ops->size + payload_pool_memory(nic->payloads) +
@@ -156,8 +202,7 @@ uint64_t nic_memory(const struct nic *nic)
 
 	for (i = 0; i < nic->n_nodes; i++)
 		if (nic->nodes[i])
-			sum += nic->ops->node_size +
-			       nic->ops->node_memory(nic->nodes[i]);
+			sum += nic->ops->node_size + nic_node_memory(nic, i);
 	return sum;
 }
 

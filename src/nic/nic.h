@@ -70,6 +70,42 @@ struct nic_counter {
 	uint8_t is_error; /* something that a program did was refused, or: */
 };
 
+/*
+ * A member of a node's part that holds memory of its own: it is counted and
+ * freed with the part, and made before node_init() where its items have a size.
+ */
+struct nic_member_ops {
+	void (*init)(void *x, size_t size); /* NULL: zeros will do */
+	void (*fini)(void *x);
+	uint64_t (*memory)(const void *x); /* bytes beside itself */
+};
+
+struct nic_member {
+	const struct nic_member_ops *ops;
+	size_t offset; /* in the part */
+	size_t size; /* of an item; 0: node_init() makes it, or nobody need */
+};
+
+#define NIC_MEMBER(type_, part_, field_, size_)                                \
+	{                                                                      \
+		&type_##_member, offsetof(part_, field_), size_                \
+	}
+
+extern const struct nic_member_ops slots_member, ring_member, index_member;
+
+/* type_member, of a type with type_fini() and type_memory(). */
+#define NIC_MEMBER_OPS(type_, init_)                                           \
+	static void type_##_member_fini(void *x)                               \
+	{                                                                      \
+		type_##_fini(x);                                               \
+	}                                                                      \
+	static uint64_t type_##_member_memory(const void *x)                   \
+	{                                                                      \
+		return type_##_memory(x);                                      \
+	}                                                                      \
+	const struct nic_member_ops type_##_member = { init_,                  \
+		type_##_member_fini, type_##_member_memory }
+
 struct nic_ops {
 	const char *name; /* the word written in a machine file */
 	const char *title; /* what it is called in a sentence */
@@ -96,10 +132,12 @@ struct nic_ops {
 	 * load_size.  What it has set up is freed by fini(), NULL: nothing. */
 	int (*init)(struct nic *nic, struct err *e);
 	void (*fini)(struct nic *nic);
-	/* A node's part, zeroed; what it holds besides itself. */
+	/* A node's part, zeroed but for its members, which end with one without
+	 * ops; NULL: it has none.  Whatever else it holds besides itself. */
+	const struct nic_member *members;
 	void (*node_init)(struct nic *nic, void *node, site_id s);
-	void (*node_fini)(struct nic *nic, void *node);
-	uint64_t (*node_memory)(const void *node);
+	void (*node_fini)(struct nic *nic, void *node); /* may be NULL */
+	uint64_t (*node_memory)(const void *node); /* may be NULL */
 	/*
 	 * After a run that ended by itself: an error where something is
 	 * still inside, or was refused.
@@ -201,6 +239,8 @@ int nic_audit(const struct nic *nic, struct err *e);
  * nothing. */
 void nic_describe_stall(const struct nic *nic, char *text, size_t size);
 uint64_t nic_memory(const struct nic *nic); /* bytes that it holds */
+/* Of these, what a node's part holds besides itself; 0: there is none. */
+uint64_t nic_node_memory(const struct nic *nic, site_id s);
 
 /* A counter of one node, or of all; 0 where there is none, or no nic. */
 uint64_t nic_count(const struct nic *nic, site_id s, const char *key);

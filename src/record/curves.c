@@ -147,22 +147,25 @@ struct curves_value curves_spread(uint64_t n, double mean, double squares)
 	return v;
 }
 
-bool curves_get(struct db *d, const char *group, const char *figure,
-	struct curves_value *v)
+void curves_facts(
+	struct facts *f, struct db *d, const char *group, struct err *e)
 {
-	struct err e = { 0 };
 	struct db_query *q = db_prepare(d,
-		"SELECT count(*), avg(v.value), sum(v.value * v.value) FROM "
-		"point p JOIN value v ON v.point = p.id WHERE p.grp = ? AND "
-		"v.name = ?",
-		&e);
+		"SELECT v.name, count(*), avg(v.value), sum(v.value * v.value) "
+		"FROM point p JOIN value v ON v.point = p.id WHERE p.grp = ? "
+		"GROUP BY v.name ORDER BY min(v.rowid)",
+		e);
+	struct curves_value v;
 
-	*v = (struct curves_value){ 0 };
 	db_bind_text(q, 1, group);
-	db_bind_text(q, 2, figure);
-	if (db_next(q) && db_int(q, 0) > 0)
-		*v = curves_spread(
-			(uint64_t)db_int(q, 0), db_real(q, 1), db_real(q, 2));
+	while (db_next(q)) {
+		v = curves_spread(
+			(uint64_t)db_int(q, 1), db_real(q, 2), db_real(q, 3));
+		facts_group(f, db_text(q, 0));
+		facts_real(f, "mean", v.mean);
+		facts_real_if(f, "half_width_95", v.n > 1, v.half);
+		facts_count(f, "seeds", v.n);
+		facts_end(f);
+	}
 	db_finish(q);
-	return v->n > 0;
 }

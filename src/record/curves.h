@@ -5,6 +5,7 @@
 #ifndef RECORD_CURVES_H
 #define RECORD_CURVES_H
 
+#include "facts/facts.h"
 #include "machine/batch.h"
 #include "record/axes.h"
 #include "record/db.h"
@@ -51,8 +52,9 @@ int curves_put(struct db *d, const struct curves_point *p,
 	const struct batch_result *r, struct err *e);
 /* Of n values, by their mean and the sum of their squares. */
 struct curves_value curves_spread(uint64_t n, double mean, double squares);
-/* False where no point of the group has the figure. */
-bool curves_get(struct db *d, const char *group, const char *figure,
-	struct curves_value *v);
+/* Adds a group for each figure of a group of points: its mean, half_width_95
+ * and the number of seeds. */
+void curves_facts(
+	struct facts *f, struct db *d, const char *group, struct err *e);
 
 #endif

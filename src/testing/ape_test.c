@@ -72,8 +72,7 @@ static void puts_go_between_any_two_memories(void **state)
 	assert_int_equal(count(&w, 1, "gpu_writes"), 6 * 25);
 	/* a card that was hardly used takes little of the simulating host */
 	for (i = 0, nic = w.kit.nic; i < 2; i++)
-		assert_in_range(nic->ops->node_size +
-					nic->ops->node_memory(nic->nodes[i]),
+		assert_in_range(nic->ops->node_size + nic_node_memory(nic, i),
 			1024, 12 * 1024);
 	kit_close(&w.kit);
 }

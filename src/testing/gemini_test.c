@@ -56,8 +56,7 @@ static void an_interface_that_is_used_takes_at_most_16_kib(void **state)
 	world_run(&x, NULL, false, put_and_get);
 	nic = x.kit.nic;
 	for (s = 0; s <= 2; s += 2)
-		assert_in_range(nic->ops->node_size +
-					nic->ops->node_memory(nic->nodes[s]),
+		assert_in_range(nic->ops->node_size + nic_node_memory(nic, s),
 			1, 16 * 1024);
 	kit_close(&x.kit);
 }

@@ -318,6 +318,20 @@ static int apenet_init(struct nic *nic, struct err *e)
 	return check_params(p, x->gpus, x->most, e);
 }
 
+static const struct nic_member members[] = {
+	NIC_MEMBER(side_reads, struct ape_node, reads, 0),
+	NIC_MEMBER(workqs, struct ape_node, queues, 0),
+	NIC_MEMBER(ranges, struct ape_node, buffers, 0),
+	NIC_MEMBER(tlb, struct ape_node, tlb, 0),
+	NIC_MEMBER(ring, struct ape_node, jobs, sizeof(struct ape_job)),
+	NIC_MEMBER(ring, struct ape_node, run, sizeof(uint32_t)),
+	NIC_MEMBER(ring, struct ape_node, ready, sizeof(uint32_t)),
+	NIC_MEMBER(ring, struct ape_node, order, sizeof(uint32_t)),
+	NIC_MEMBER(ring, struct ape_node, rx, sizeof(packet_id)),
+	NIC_MEMBER(slots, struct ape_node, works, sizeof(struct ape_work)),
+	{ 0 },
+};
+
 static void node_init(struct nic *nic, void *node, site_id s)
 {
 	const struct apenet *x = (const struct apenet *)nic;
@@ -329,12 +343,6 @@ static void node_init(struct nic *nic, void *node, site_id s)
 	side_reads_init(&n->reads, &x->reads, &n->ticks);
 	workqs_init(&n->queues, &x->queues, &n->reads);
 	tlb_init(&n->tlb, (uint32_t)p->entries, (uint32_t)p->ways);
-	ring_init(&n->jobs, sizeof(struct ape_job));
-	ring_init(&n->run, sizeof(uint32_t));
-	ring_init(&n->ready, sizeof(uint32_t));
-	ring_init(&n->order, sizeof(uint32_t));
-	ring_init(&n->rx, sizeof(packet_id));
-	slots_init(&n->works, sizeof(struct ape_work));
 }
 
 static void node_fini(struct nic *nic, void *node)
@@ -343,32 +351,11 @@ static void node_fini(struct nic *nic, void *node)
 	uint32_t i;
 
 	(void)nic;
-	side_reads_fini(&n->reads);
 	for (i = 0; i < WORKQS; i++)
 		if (n->queues.queue[i])
 			ring_fini(&((struct ape_queue *)n->queues.queue[i])
 					   ->held);
-	workqs_fini(&n->queues);
-	ranges_fini(&n->buffers);
-	tlb_fini(&n->tlb);
-	ring_fini(&n->jobs);
-	ring_fini(&n->run);
-	ring_fini(&n->ready);
-	ring_fini(&n->order);
-	ring_fini(&n->rx);
-	slots_fini(&n->works);
 	mem_free(n->outage);
-}
-
-static uint64_t node_memory(const void *node)
-{
-	const struct ape_node *n = node;
-
-	return side_reads_memory(&n->reads) + workqs_memory(&n->queues) +
-	       ranges_memory(&n->buffers) + tlb_memory(&n->tlb) +
-	       ring_memory(&n->jobs) + ring_memory(&n->run) +
-	       ring_memory(&n->ready) + ring_memory(&n->order) +
-	       ring_memory(&n->rx) + slots_memory(&n->works);
 }
 
 static int audit_node(const void *node, site_id s, struct err *e)
@@ -404,9 +391,9 @@ const struct nic_ops apenet_ops = {
 	.client = &client,
 	.counters = counters,
 	.init = apenet_init,
+	.members = members,
 	.node_init = node_init,
 	.node_fini = node_fini,
-	.node_memory = node_memory,
 	.audit_node = audit_node,
 	.load_bytes = load_bytes,
 };

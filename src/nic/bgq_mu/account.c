@@ -18,7 +18,7 @@
  */
 #include "base/mem.h"
 #include "base/ring.h"
-#include "nic/bgq_mu/mu.h"
+#include "nic/bgq_mu/units.h"
 
 /* A descriptor that a program has begun to write. */
 struct birth {

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "coll/tree.h"
 #include "net/router.h"
-#include "nic/bgq_mu/mu.h"
+#include "nic/bgq_mu/units.h"
 
 /* A change of a control register, until the status says that it is known. */
 struct change {

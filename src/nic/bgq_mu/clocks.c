@@ -3,7 +3,7 @@
  * (BGQ-F10, F11): with a slower clock its own part of a message takes longer,
  * and no other.
  */
-#include "nic/bgq_mu/mu.h"
+#include "nic/bgq_mu/units.h"
 
 #define FOLLOWS(section_, name_, clock_, millis_)                              \
 	{                                                                      \

@@ -7,7 +7,7 @@
 
 #include "coll/combine.h"
 #include "coll/tree.h"
-#include "nic/bgq_mu/mu.h"
+#include "nic/bgq_mu/units.h"
 
 /* --- descriptors --- */
 
@@ -88,7 +88,7 @@ enum mu_interrupt mu_collective_take(
 
 static struct mu_buffer *buffer_of(const struct net *n, packet_id id)
 {
-	return payload_of_load(n->packets[id].load);
+	return mu_buffer_of(&n->packets[id]);
 }
 
 /* The collective network acts after the programs of an instant, so these see it
@@ -106,7 +106,7 @@ static void normalise(const struct nic_at *a, struct packet *p)
 {
 	static const struct coll_arith copy = { COLL_BROADCAST, COLL_DOUBLE,
 		8 };
-	struct mu_buffer *b = payload_of_load(p->load);
+	struct mu_buffer *b = mu_buffer_of(p);
 	const void *from = b->payload;
 
 	if (mu_op_code(&b->header) < MU_OP_FLOAT_ADD ||
@@ -120,7 +120,7 @@ void mu_collective_inject(const struct nic_at *a, uint32_t engine, packet_id id)
 {
 	struct packet *p = &mu_of(a)->packets[id];
 	enum tree_fifos fifo = engine - MU_NET_COLLECTIVE;
-	struct mu_buffer *b = payload_of_load(p->load);
+	struct mu_buffer *b = mu_buffer_of(p);
 
 	if (mu_collective_type(&b->header) != MU_REDUCE)
 		p->dst = NO_SITE;

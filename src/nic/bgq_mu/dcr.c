@@ -2,7 +2,7 @@
  * The ring of configuration registers (BGQ-F126): which registers are on it,
  * one access at a time, and those that are the network's.
  */
-#include "nic/bgq_mu/mu.h"
+#include "nic/bgq_mu/units.h"
 
 #include "base/mem.h"
 #include "base/units.h"

@@ -1,8 +1,8 @@
 #include <string.h>
 
-#include "nic/bgq_mu/descriptor.h"
 #include "sim/random.h"
 #include "testing/testing.h"
+#include "weft/hwi.h"
 
 static void what_is_set_is_read_back(void **state)
 {

@@ -5,7 +5,7 @@
  * be stops its FIFO, and nobody else's.
  */
 #include "base/mem.h"
-#include "nic/bgq_mu/mu.h"
+#include "nic/bgq_mu/units.h"
 #include "route/hint.h"
 
 /* --- who is next --- */
@@ -103,14 +103,6 @@ static inline __attribute__((always_inline)) void fetch(
 		SIM_KEY(PHASE_ENGINE, MU_ENGINE_FETCHED + inj), 0, 0);
 }
 
-static void ask(const struct nic_at *a)
-{
-	if (mu_port_is_free(a, MU_ASK_FETCH))
-		mu_fetch_take(a);
-	else
-		mu_port_wait(a, MU_ASK_FETCH);
-}
-
 void mu_fetch_want(const struct nic_at *a, uint32_t inj)
 {
 	struct mu_inj_fifo *f = mu_inj_used(mu_here(a), inj);
@@ -127,7 +119,7 @@ void mu_fetch_want(const struct nic_at *a, uint32_t inj)
 		return;
 	}
 	turn_wanting(mu_here(a), f, inj, 1);
-	ask(a);
+	mu_port_ask(a, MU_ASK_FETCH);
 }
 
 void mu_fetch_take(const struct nic_at *a)
@@ -141,7 +133,7 @@ void mu_fetch_take(const struct nic_at *a)
 	else /* software has thought better of it */
 		f->state = MU_INJ_IDLE;
 	if (wants_any(mu_here(a)))
-		ask(a);
+		mu_port_ask(a, MU_ASK_FETCH);
 }
 
 /* --- what was fetched --- */
@@ -153,7 +145,7 @@ void mu_fetch_take(const struct nic_at *a)
  */
 static uint16_t engines_of(const struct mu *mu, uint64_t map)
 {
-	uint32_t m = (uint32_t)map, out, able = 0;
+	uint32_t m = (uint32_t)map, out, able;
 
 	out = (m >> 14 & 0x3) | (m >> 10 & 0xc) | (m >> 6 & 0x30) |
 	      (m >> 2 & 0xc0) | (m << 2 & 0x300);
@@ -161,7 +153,8 @@ static uint16_t engines_of(const struct mu *mu, uint64_t map)
 	      (m >> 4 & 1) << (MU_NET_LOCAL + 1);
 	out |= (m & MU_MAP_HIGH ? 1u : 0) << MU_NET_HIGH;
 	out |= (m & MU_MAP_SYSTEM ? 1u : 0) << MU_NET_SYSTEM;
-	for (; out; out &= out - 1)
+	able = out & mu->serving;
+	for (out &= ~able; out; out &= out - 1)
 		able |= 1u << mu->worker_of[__builtin_ctz(out)];
 	return (uint16_t)able;
 }

@@ -5,7 +5,7 @@
  * packet is on, the link's number and the check bits change from hop to hop,
  * and all else is what the message unit has sent.
  */
-#include "nic/bgq_mu/mu.h"
+#include "nic/bgq_mu/units.h"
 
 #include <string.h>
 

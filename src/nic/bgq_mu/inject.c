@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "host/atomic.h"
-#include "nic/bgq_mu/mu.h"
+#include "nic/bgq_mu/units.h"
 
 static bool has_room(const struct mu *mu, site_id s, uint32_t engine)
 {

@@ -1,4 +1,4 @@
-#include "nic/bgq_mu/mu.h"
+#include "nic/bgq_mu/units.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -235,7 +235,7 @@ static void on_hurt(struct net_client *me, struct sim_worker *w, packet_id id,
 	uint32_t bit, uint32_t bits)
 {
 	struct net *net = me->net;
-	struct mu_buffer *b = payload_of_load(net->packets[id].load);
+	struct mu_buffer *b = mu_buffer_of(&net->packets[id]);
 	uint32_t byte = bit / 8, flip = 0x80u >> bit % 8;
 
 	(void)w;
@@ -361,12 +361,21 @@ static void attach(struct mu *mu)
 	mu->port_of[MU_ASK_FETCH] = (uint8_t)last;
 }
 
-/*
- * Which network FIFO an engine serves: one of its class.  Where a network has
- * fewer of them than the unit has engines, the first engine of a FIFO works for
- * the others.
- */
-static void serve(struct mu *mu)
+/* The first engine of a network FIFO serves it, and works for others. */
+static void give_fifo(struct mu *mu, uint32_t engine, uint32_t fifo)
+{
+	uint32_t first = mu->engine_of[fifo];
+
+	if (!(mu->serving >> first & 1) || mu->fifo_of[first] != fifo) {
+		mu->serving |= (uint16_t)(1u << engine);
+		mu->engine_of[fifo] = (uint8_t)engine;
+	}
+	mu->fifo_of[engine] = (uint8_t)fifo;
+	mu->worker_of[engine] = mu->engine_of[fifo];
+}
+
+/* Engines are given FIFOs of their class, of which there may be fewer. */
+static void give_fifos(struct mu *mu)
 {
 	static const struct {
 		enum net_class class;
@@ -377,25 +386,17 @@ static void serve(struct mu *mu)
 		{ NET_LOCAL, MU_NET_LOCAL, 2 },
 		{ NET_SYSTEM, MU_NET_SYSTEM, 1 },
 	};
-	uint32_t served = 0, i, k;
+	uint32_t i, k;
 
+	/* collectives' are the tree's */
 	for (i = 0; i < MU_NET_FIFOS; i++)
-		mu->fifo_of[i] = mu->engine_of[i] = mu->worker_of[i] =
-			(uint8_t)i;
+		mu->fifo_of[i] = mu->engine_of[i] = (uint8_t)i;
 	for (k = 0; k < N_NET_CLASSES; k++) {
 		struct net_fifos f = net_fifos(mu->nic.net, sets[k].class);
 
 		BUG_IF(f.first + f.most > MU_NET_FIFOS);
-		for (i = 0; i < sets[k].n; i++) {
-			uint32_t fifo = f.first + i % f.most;
-			uint32_t engine = sets[k].first + i;
-
-			if (!(served >> fifo & 1))
-				mu->engine_of[fifo] = (uint8_t)engine;
-			served |= 1u << fifo;
-			mu->fifo_of[engine] = (uint8_t)fifo;
-			mu->worker_of[engine] = mu->engine_of[fifo];
-		}
+		for (i = 0; i < sets[k].n; i++)
+			give_fifo(mu, sets[k].first + i, f.first + i % f.most);
 	}
 }
 
@@ -415,14 +416,15 @@ static int mu_init(struct nic *nic, struct err *e)
 	if (mu->payload > MU_PAYLOAD)
 		mu->payload = MU_PAYLOAD;
 	mu->side = host_cache(nic->host);
-	mu->side->ops->ports->set(mu->side,
+	mu->ports = *mu->side->ops->ports;
+	mu->ports.set(mu->side,
 		&(struct side_port_how){ .cycle = mu->params.port_cycle,
 			.fifo = mu->params.port_fifo,
 			.read_rate = mu->params.read_rate });
 	for (i = 0; i < MU_DRAINS; i++)
 		mu->drain[i] = units_time(i * MU_CHUNK, mu->params.drain_rate);
 	attach(mu);
-	serve(mu);
+	give_fifos(mu);
 	mu_header_init(mu);
 	mu->trees = part_params(host_parts(nic->host), &part_trees);
 	topo_grid_of(net->topo, &mu->grid);

@@ -1,5 +1,6 @@
 /*
- * The message unit's insides, shared by its files and by nobody else.
+ * The message unit's state, shared by its files and by nobody else; what these
+ * call each other for is in units.h.
  *
  *	program --store--> slave port: registers            (registers.c)
  *	                      |
@@ -13,7 +14,8 @@
  *	   memory FIFO: reception FIFO in memory
  *	   remote get: injection FIFO in memory             (receive.c, store.c)
  *
- *	all of them -> master ports: ranges, order -> L2    (port.c)
+ *	all of them -> master ports: ranges, order -> cache (port.c,
+ *host/side.h)
  *
  * mu_of() is the unit of all nodes, and mu_here() the part of the node that
  * is visited.
@@ -26,7 +28,6 @@
 #include "coll/barrier.h"
 #include "host/side.h"
 #include "nic/bgq_mu/bgq_mu.h"
-#include "nic/bgq_mu/descriptor.h"
 #include "nic/util/window.h"
 #include "topo/torus.h"
 
@@ -250,7 +251,8 @@ struct mu {
 	struct tree *tree; /* the collective network; NULL: there is none */
 	struct packet *packets; /* the network's */
 	struct mu_params params;
-	struct side *side; /* with ports */
+	struct side *side;
+	struct side_ports ports; /* the side's */
 	const struct torus *torus;
 	struct topo_grid grid; /* of one that is plain */
 	uint32_t payload; /* the most in a packet */
@@ -260,6 +262,7 @@ struct mu {
 	 * engine that has no FIFO of its own. */
 	uint8_t fifo_of[MU_NET_FIFOS], engine_of[MU_NET_FIFOS];
 	uint8_t worker_of[MU_NET_FIFOS];
+	uint16_t serving; /* engines that have one */
 	/* what a coordinate adds to the number of its node */
 	uint64_t place[MU_DIMS][1 << MU_COORD_BITS];
 	sim_time drain[MU_DRAINS]; /* of a packet of so many chunks */
@@ -275,6 +278,11 @@ struct mu_buffer {
 	struct mu_header header;
 	uint8_t payload[];
 };
+
+static inline struct mu_buffer *mu_buffer_of(const struct packet *p)
+{
+	return payload_of_load(p->load);
+}
 
 /* The packet's tag: what the receiving unit would learn from the network. */
 enum mu_tag {
@@ -337,280 +345,5 @@ static inline void mu_mark(
 	*mu_mask(mu_subgroup(n, fifo / per), kind) |=
 		(uint8_t)(1u << fifo % per);
 }
-
-/* Records what happened, and interrupts. */
-void mu_tell(const struct nic_at *a, enum mu_interrupt what, uint64_t number,
-	uint64_t address);
-
-/*
- * Passes a word of a packet through an engine's buffer, with the bits that
- * were to be flipped; false where that was too much for its code, and the
- * engine has to stop.  Injection engines first, then those of reception.
- */
-bool mu_pass_flips(const struct nic_at *a, uint32_t engine, uint64_t word);
-
-static inline bool mu_is_sound(
-	const struct nic_at *a, uint32_t engine, uint64_t word)
-{
-	return __builtin_expect(!mu_here(a)->flips, 1) ||
-	       mu_pass_flips(a, engine, word);
-}
-
-/* A number below a bound, by the node's shift register. */
-static inline uint32_t mu_random(struct mu_node *n, uint32_t below)
-{
-	uint32_t x = lfsr_step(n->lfsr);
-
-	n->lfsr = (uint16_t)x;
-	return x * below >> 16;
-}
-
-static inline bool mu_is_system(uint32_t inj)
-{
-	return inj >= MU_SYSTEM_SUBGROUP * MU_PER_SUBGROUP;
-}
-
-static inline enum mu_level mu_level_of(uint32_t inj, uint32_t attributes)
-{
-	if (mu_is_system(inj))
-		return MU_LEVEL_SYSTEM;
-	return attributes & MU_INJ_HIGH ? MU_LEVEL_HIGH : MU_LEVEL_NORMAL;
-}
-
-/* --- account.c: to be called only where budgets are kept --- */
-
-static inline bool mu_has_book(const struct nic_at *a)
-{
-	return __builtin_expect(!!a->nic->net->book, 0);
-}
-
-void mu_account_free(struct mu_node *n);
-/* A tail's store leaves the core. */
-void mu_account_store(struct mu_node *n, uint32_t inj, sim_time t);
-/* The unit wants the next descriptor; it has taken it in. */
-void mu_account_want(const struct nic_at *a, uint32_t inj);
-void mu_account_fetched(const struct nic_at *a, uint32_t inj);
-/* A packet goes into the network; it has been pulled out and has room. */
-void mu_account_packet(const struct nic_at *a, uint32_t engine,
-	const struct mu_job *job, packet_id id);
-void mu_account_pulled(const struct nic_at *a, uint32_t engine, packet_id id);
-
-/* --- port.c --- */
-
-static inline struct mu_port *mu_port(
-	const struct nic_at *a, uint32_t requester)
-{
-	return &mu_here(a)->port[mu_of(a)->port_of[requester]];
-}
-
-/*
- * A requester that has a job takes its port where that is free and nobody
- * waits for it; else it waits, and the port calls it.
- */
-static inline bool mu_port_is_free(const struct nic_at *a, uint32_t requester)
-{
-	const struct mu_port *p = mu_port(a, requester);
-
-	return p->side.free_at <= a->t && !p->asking;
-}
-
-void mu_port_wait(const struct nic_at *a, uint32_t requester);
-void mu_port_on_free(const struct nic_at *a, uint32_t port);
-
-bool mu_port_allows_slow(
-	const struct nic_at *a, uint64_t at, uint64_t bytes, uint32_t right);
-
-/* Whether the ranges allow it; most often the first one does. */
-static inline bool mu_port_allows(const struct nic_at *a, uint64_t at,
-	uint64_t bytes, bool is_write, bool is_system)
-{
-	uint32_t right = is_system ? is_write ? MU_SYSTEM_WRITE : MU_SYSTEM_READ
-			 : is_write ? MU_USER_WRITE
-				    : MU_USER_READ;
-
-	if (__builtin_expect(bytes <= mu_here(a)->open_end &&
-				     at <= mu_here(a)->open_end - bytes,
-		    1))
-		return true;
-	return mu_port_allows_slow(a, at, bytes, right);
-}
-
-/*
- * Requests for [at, at + bytes), which the ranges allow, from the port that a
- * requester took; returns when the last one is done.
- */
-static inline sim_time mu_port_read(
-	const struct nic_at *a, uint32_t requester, uint64_t at, uint32_t bytes)
-{
-	struct side *s = mu_of(a)->side;
-
-	return s->ops->ports->read(
-		s, &mu_port(a, requester)->side, a->s, a->t, at, bytes);
-}
-
-static inline sim_time mu_port_write(
-	const struct nic_at *a, uint32_t requester, uint64_t at, uint32_t bytes)
-{
-	struct side *s = mu_of(a)->side;
-
-	return s->ops->ports->write(
-		s, &mu_port(a, requester)->side, a->s, a->t, at, bytes);
-}
-
-static inline sim_time mu_port_atomic(
-	const struct nic_at *a, uint32_t requester, uint64_t at, uint32_t words)
-{
-	struct side *s = mu_of(a)->side;
-
-	return s->ops->ports->atomic(
-		s, &mu_port(a, requester)->side, a->s, a->t, at, 8 * words);
-}
-
-/* How many more descriptors fit behind a tail. */
-static inline uint64_t mu_inj_room(const struct mu_inj_fifo *f, uint64_t tail)
-{
-	uint64_t used =
-		tail >= f->head ? tail - f->head : f->size - (f->head - tail);
-
-	/* One place stays free, or full would look like empty. */
-	return f->size ? (f->size - used) / MU_DESCRIPTOR_BYTES - 1 : 0;
-}
-
-/* --- fetch.c --- */
-
-/* Asks for the FIFO's next descriptor, where there is one and it may. */
-void mu_fetch_want(const struct nic_at *a, uint32_t inj);
-/* The port is free: chooses a FIFO. */
-void mu_fetch_take(const struct nic_at *a);
-enum mu_level mu_fetch_level(const struct mu_node *n);
-void mu_fetch_on_done(const struct nic_at *a, uint32_t inj);
-/* Where not all FIFOs that send may use the same engines. */
-void mu_fetch_count_mixed(struct mu_senders *s, uint32_t engines, int by);
-/* A FIFO that has packets to cut begins or ends to be chosen from. */
-static inline void mu_fetch_set_sending(const struct nic_at *a,
-	const struct mu_inj_fifo *f, uint32_t inj, bool is_sending)
-{
-	struct mu_senders *s = &mu_here(a)->sending[f->level];
-	uint64_t bit = UINT64_C(1) << inj % 64;
-
-	if (!s->n)
-		s->engines = f->engines;
-	if (__builtin_expect(s->engines != f->engines || s->are_mixed, 0))
-		mu_fetch_count_mixed(s, f->engines, is_sending ? 1 : -1);
-	if (is_sending) {
-		s->n++;
-		s->word[inj / 64] |= bit;
-		s->words |= (uint16_t)(1u << inj / 64);
-	} else {
-		s->n--;
-		if (!(s->word[inj / 64] &= ~bit))
-			s->words &= (uint16_t) ~(1u << inj / 64);
-	}
-}
-void mu_fetch_halt(const struct nic_at *a, uint32_t inj);
-
-/* --- header.c, clocks.c --- */
-
-extern const struct param_follow mu_clocks[];
-_Static_assert((int)MU_NETWORK_BYTES == (int)BOOK_HEADER, "all of it");
-
-/* Where coordinates in headers lead to. */
-void mu_header_init(struct mu *mu);
-void mu_header_on_link(const struct net_client *me, packet_id id,
-	uint32_t channel, uint32_t number, uint8_t header[BOOK_HEADER]);
-
-/* --- collective.c --- */
-
-static inline bool mu_is_collective_fifo(uint32_t fifo)
-{
-	return fifo - MU_NET_COLLECTIVE < 2;
-}
-
-/* As for other descriptors: MU_INTERRUPTS where nothing is wrong. */
-enum mu_interrupt mu_collective_take(
-	const struct nic_at *a, struct mu_inj_fifo *f, uint32_t inj);
-/* A packet goes into its network FIFO. */
-void mu_collective_inject(
-	const struct nic_at *a, uint32_t engine, packet_id id);
-/* Room of a reception FIFO is given back. */
-void mu_collective_release(
-	const struct nic_at *a, uint32_t fifo, uint32_t chunks);
-/* A packet was received. */
-void mu_collective_arrived(const struct nic_at *a, const struct packet *p);
-/* net_client_ops' own. */
-bool mu_collective_combine(struct net_client *me, struct sim_worker *w,
-	site_id s, const packet_id *id, uint32_t n_ids, sim_time t);
-void mu_collective_stopped(struct net_client *me, struct sim_worker *w,
-	site_id s, uint32_t route, sim_time t);
-void mu_collective_describe(
-	const struct net_client *me, packet_id id, char *text, size_t size);
-
-/* --- inject.c --- */
-
-/* Lets an idle engine begin a packet, if it can. */
-void mu_inject_go_on(const struct nic_at *a, uint32_t engine);
-void mu_inject_take(const struct nic_at *a, uint32_t engine);
-/* An engine has written its packet into its network FIFO. */
-void mu_inject_on_done(const struct nic_at *a, uint32_t engine);
-
-/* --- receive.c --- */
-
-void mu_receive(
-	const struct nic_at *a, uint32_t fifo, packet_id id, sim_time tail);
-/* The packet is in the engine; its bytes are in memory; so is the change of
- * its counter. */
-void mu_receive_on_pulled(const struct nic_at *a, uint32_t fifo);
-void mu_receive_take_write(const struct nic_at *a, uint32_t fifo);
-void mu_receive_on_written(const struct nic_at *a, uint32_t fifo, packet_id id);
-void mu_receive_take_count(const struct nic_at *a, uint32_t fifo);
-void mu_receive_on_counted(const struct nic_at *a, uint32_t fifo, packet_id id);
-/* A FIFO has changed: engines that wait for room in it try again. */
-void mu_receive_retry(const struct nic_at *a, uint32_t fifo);
-
-/* --- store.c: packets that go into FIFOs --- */
-
-enum mu_room { MU_ROOM, MU_NO_ROOM, MU_REFUSED };
-
-/* Gives a packet its place, or tells why not; there is no room for one that
- * has others before it. */
-enum mu_room mu_store_reserve(
-	const struct nic_at *a, const struct packet *p, bool is_behind);
-/* Its requests, from the engine that took a port; when they are done. */
-sim_time mu_store_write(
-	const struct nic_at *a, uint32_t requester, const struct packet *p);
-/* Its bytes are to be in memory now. */
-void mu_store_done(const struct nic_at *a, const struct packet *p);
-
-/* FIFOs that engines wait for. */
-static inline uint32_t mu_wait_rec(uint32_t rec)
-{
-	return rec;
-}
-
-static inline uint32_t mu_wait_inj(uint32_t inj)
-{
-	return MU_REC_FIFOS + inj;
-}
-
-/* --- barrier.c --- */
-
-void mu_barrier_init(struct mu *mu);
-void mu_barrier_free(struct mu_node *n);
-uint64_t mu_barrier_memory(const struct mu_node *n);
-void mu_barrier_describe(const struct nic *nic, char *text, size_t size);
-void mu_barrier_on_event(const struct nic_at *a, const struct sim_event *e);
-/* Registers from MU_GI_ROUTE on. */
-uint64_t mu_barrier_load(
-	struct nic *nic, site_id s, uint32_t kind, uint32_t class);
-enum mu_interrupt mu_barrier_store(
-	const struct nic_at *a, uint32_t kind, uint32_t class, uint64_t value);
-
-/* --- registers.c --- */
-
-void mu_registers_on_store(const struct nic_at *a);
-/* The ranges have changed. */
-void mu_registers_open(struct mu_node *n);
-/* Descriptors that fit behind a tail, and bytes behind what is reserved. */
-uint64_t mu_rec_free(const struct mu_rec_fifo *f);
 
 #endif

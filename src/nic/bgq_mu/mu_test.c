@@ -1,8 +1,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "nic/bgq_mu/mu.h"
 #include "nic/bgq_mu/mu_testing.h"
+#include "nic/bgq_mu/units.h"
 #include "testing/testing.h"
 
 /* --- time --- */

@@ -12,7 +12,6 @@
 #include "host/l2.h"
 #include "host/program.h"
 #include "nic/bgq_mu/bgq_mu.h"
-#include "nic/bgq_mu/descriptor.h"
 #include "nic/nic_testing.h"
 
 /* Where things are on every node, unless a test says otherwise. */

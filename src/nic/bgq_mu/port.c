@@ -4,7 +4,7 @@
  * equals.  A turn is all requests of one packet, or one descriptor: how long
  * they take is the side's business.
  */
-#include "nic/bgq_mu/mu.h"
+#include "nic/bgq_mu/units.h"
 
 /* --- who is next --- */
 
@@ -78,6 +78,14 @@ void mu_port_wait(const struct nic_at *a, uint32_t requester)
 
 	p->asking |= UINT64_C(1) << requester;
 	await(a, p, port);
+}
+
+void mu_port_ask(const struct nic_at *a, uint32_t requester)
+{
+	if (mu_port_is_free(a, requester))
+		take(a, requester);
+	else
+		mu_port_wait(a, requester);
 }
 
 void mu_port_on_free(const struct nic_at *a, uint32_t port)

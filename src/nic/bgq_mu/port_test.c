@@ -1,5 +1,5 @@
-#include "nic/bgq_mu/mu.h"
 #include "nic/bgq_mu/mu_testing.h"
+#include "nic/bgq_mu/units.h"
 #include "testing/testing.h"
 
 enum {

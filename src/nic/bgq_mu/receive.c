@@ -8,7 +8,7 @@
  * Of a put the payload is written first and the counter changed after it, so
  * whoever sees a counter at zero finds all bytes in place.
  */
-#include "nic/bgq_mu/mu.h"
+#include "nic/bgq_mu/units.h"
 
 #include "base/units.h"
 #include "host/atomic.h"
@@ -18,28 +18,7 @@ static struct packet *packet_of(const struct nic_at *a, packet_id id)
 	return &mu_of(a)->packets[id];
 }
 
-static struct mu_buffer *buffer_of(const struct packet *p)
-{
-	return payload_of_load(p->load);
-}
-
 /* --- ports --- */
-
-static void ask_write(const struct nic_at *a, uint32_t fifo)
-{
-	if (mu_port_is_free(a, MU_ASK_WRITE + fifo))
-		mu_receive_take_write(a, fifo);
-	else
-		mu_port_wait(a, MU_ASK_WRITE + fifo);
-}
-
-static void ask_count(const struct nic_at *a, uint32_t fifo)
-{
-	if (mu_port_is_free(a, MU_ASK_COUNT + fifo))
-		mu_receive_take_count(a, fifo);
-	else
-		mu_port_wait(a, MU_ASK_COUNT + fifo);
-}
 
 /* A packet joins those that ask for a port; true where it need not, for there
  * are none, and the port is free. */
@@ -184,7 +163,7 @@ static uint64_t word_of(uint64_t at)
 static inline __attribute__((always_inline)) bool find_target(
 	const struct nic_at *a, const struct packet *p, uint64_t *at)
 {
-	const struct mu_header *h = &buffer_of(p)->header;
+	const struct mu_header *h = &mu_buffer_of(p)->header;
 	uint32_t bytes = mu_valid_bytes(h);
 	uint64_t from;
 
@@ -210,7 +189,7 @@ static inline __attribute__((always_inline)) bool find_target(
 static inline __attribute__((always_inline)) sim_time write(
 	const struct nic_at *a, uint32_t requester, const struct packet *p)
 {
-	struct mu_buffer *b = buffer_of(p);
+	struct mu_buffer *b = mu_buffer_of(p);
 	uint32_t bytes = mu_valid_bytes(&b->header);
 
 	if (mu_packet_type(&b->header) != MU_PUT)
@@ -248,7 +227,7 @@ void mu_receive_take_write(const struct nic_at *a, uint32_t fifo)
 	bool is_refused = !begin_write(a, fifo, id);
 
 	if (r->writes.first)
-		ask_write(a, fifo);
+		mu_port_ask(a, MU_ASK_WRITE + fifo);
 	if (is_refused)
 		try_pull(a, fifo);
 }
@@ -279,7 +258,7 @@ static struct mu_rme *first_held(struct mu_node *n, uint32_t what)
 static enum mu_room find_room(
 	const struct nic_at *a, uint32_t fifo, const struct packet *p)
 {
-	const struct mu_header *h = &buffer_of(p)->header;
+	const struct mu_header *h = &mu_buffer_of(p)->header;
 	struct mu_rme *r = &mu_here(a)->rme[fifo], *first;
 	enum mu_room room;
 	uint32_t what;
@@ -317,7 +296,7 @@ static inline __attribute__((always_inline)) void take_in(
 	enum mu_room room = MU_ROOM;
 	packet_id id;
 
-	if (mu_packet_type(&buffer_of(p)->header) != MU_PUT)
+	if (mu_packet_type(&mu_buffer_of(p)->header) != MU_PUT)
 		room = find_room(a, fifo, p);
 	if (room == MU_NO_ROOM)
 		return;
@@ -346,7 +325,7 @@ static __attribute__((noinline)) bool is_rejected(
 		.what = RAS_REJECTED,
 		.number = p->src };
 
-	if (!buffer_of(p)->place)
+	if (!mu_buffer_of(p)->place)
 		return false;
 	faults_report(a->nic->net->faults, a->w->id, &e);
 	reject(a, pop(a, fifo, r));
@@ -388,7 +367,7 @@ void mu_receive_retry(const struct nic_at *a, uint32_t what)
 static inline __attribute__((always_inline)) bool find_counter(
 	const struct nic_at *a, const struct packet *p, uint64_t *at)
 {
-	const struct mu_header *h = &buffer_of(p)->header;
+	const struct mu_header *h = &mu_buffer_of(p)->header;
 	uint32_t op;
 
 	if (!address(a, p, mu_counter_base(h), mu_counter_offset(h), at))
@@ -411,7 +390,7 @@ static inline __attribute__((always_inline)) void begin_count(
 	const struct nic_at *a, uint32_t fifo, packet_id id)
 {
 	struct mu_rme *r = &mu_here(a)->rme[fifo];
-	struct mu_buffer *b = buffer_of(packet_of(a, id));
+	struct mu_buffer *b = mu_buffer_of(packet_of(a, id));
 
 	if (find_counter(a, packet_of(a, id), &b->place))
 		sim_post_self(a->w, a->s,
@@ -429,7 +408,7 @@ void mu_receive_take_count(const struct nic_at *a, uint32_t fifo)
 
 	begin_count(a, fifo, packet_pop(mu_of(a)->packets, &r->counts));
 	if (r->counts.first)
-		ask_count(a, fifo);
+		mu_port_ask(a, MU_ASK_COUNT + fifo);
 }
 
 /* --- what was written --- */
@@ -452,7 +431,7 @@ void mu_receive_on_written(const struct nic_at *a, uint32_t fifo, packet_id id)
 {
 	struct mu_rme *r = &mu_here(a)->rme[fifo];
 	const struct packet *p = packet_of(a, id);
-	const struct mu_buffer *b = buffer_of(p);
+	const struct mu_buffer *b = mu_buffer_of(p);
 
 	book_until(a->nic->net->book, id, CAUSE_MEMORY_WRITE, a->t);
 	r->n_inside--;
@@ -473,7 +452,7 @@ void mu_receive_on_written(const struct nic_at *a, uint32_t fifo, packet_id id)
 
 void mu_receive_on_counted(const struct nic_at *a, uint32_t fifo, packet_id id)
 {
-	const struct mu_buffer *b = buffer_of(packet_of(a, id));
+	const struct mu_buffer *b = mu_buffer_of(packet_of(a, id));
 	uint64_t old;
 
 	/* Adds the negative number of bytes. */

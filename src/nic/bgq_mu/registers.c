@@ -3,7 +3,7 @@
  * order of their arrival, while the rest of the unit goes on (BGQ-F103).  A
  * store that the unit refuses changes nothing.
  */
-#include "nic/bgq_mu/mu.h"
+#include "nic/bgq_mu/units.h"
 
 #include "base/mem.h"
 

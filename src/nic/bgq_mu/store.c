@@ -4,14 +4,9 @@
  * injection FIFO.  Engines reserve places in order, store in any order, and
  * the tail moves in order (BGQ-F122).
  */
-#include "nic/bgq_mu/mu.h"
+#include "nic/bgq_mu/units.h"
 
 #include "base/mem.h"
-
-static struct mu_buffer *buffer_of(const struct packet *p)
-{
-	return payload_of_load(p->load);
-}
 
 /* --- order --- */
 
@@ -123,7 +118,7 @@ static enum mu_room refuse(const struct nic_at *a, enum mu_interrupt why,
 static enum mu_room reserve_rec(
 	const struct nic_at *a, const struct packet *p, bool is_behind)
 {
-	struct mu_buffer *b = buffer_of(p);
+	struct mu_buffer *b = mu_buffer_of(p);
 	uint32_t id = mu_rec_fifo(&b->header), bytes = stored_bytes(p);
 	struct mu_rec_fifo *f = mu_rec(mu_here(a), id);
 	bool is_system = mu_is_system_packet(p);
@@ -153,7 +148,7 @@ static enum mu_room reserve_rec(
 
 static void done_rec(const struct nic_at *a, const struct packet *p)
 {
-	const struct mu_buffer *b = buffer_of(p);
+	const struct mu_buffer *b = mu_buffer_of(p);
 	uint32_t id = mu_rec_fifo(&b->header);
 	struct mu_rec_fifo *f = mu_rec(mu_here(a), id);
 	bool was_full = is_order_full(&f->order), interrupts;
@@ -182,7 +177,7 @@ static void done_rec(const struct nic_at *a, const struct packet *p)
 static enum mu_room reserve_get(
 	const struct nic_at *a, const struct packet *p, bool is_behind)
 {
-	struct mu_buffer *b = buffer_of(p);
+	struct mu_buffer *b = mu_buffer_of(p);
 	uint32_t id = mu_get_fifo(&b->header);
 	struct mu_inj_fifo *f = mu_inj(mu_here(a), id);
 	bool is_system = mu_is_system_packet(p);
@@ -213,7 +208,7 @@ static enum mu_room reserve_get(
 
 static void done_get(const struct nic_at *a, const struct packet *p)
 {
-	const struct mu_buffer *b = buffer_of(p);
+	const struct mu_buffer *b = mu_buffer_of(p);
 	uint32_t id = mu_get_fifo(&b->header);
 	struct mu_inj_fifo *f = mu_inj(mu_here(a), id);
 	bool was_full = is_order_full(f->gets), none;
@@ -234,7 +229,7 @@ static void done_get(const struct nic_at *a, const struct packet *p)
 enum mu_room mu_store_reserve(
 	const struct nic_at *a, const struct packet *p, bool is_behind)
 {
-	if (mu_packet_type(&buffer_of(p)->header) == MU_FIFO)
+	if (mu_packet_type(&mu_buffer_of(p)->header) == MU_FIFO)
 		return reserve_rec(a, p, is_behind);
 	return reserve_get(a, p, is_behind);
 }
@@ -242,7 +237,8 @@ enum mu_room mu_store_reserve(
 sim_time mu_store_write(
 	const struct nic_at *a, uint32_t requester, const struct packet *p)
 {
-	const struct mu_buffer *b = buffer_of(p);
+	const struct mu_buffer *b = mu_buffer_of(p);
+	const struct mu_inj_fifo *g;
 
 	if (mu_packet_type(&b->header) == MU_FIFO) {
 		const struct mu_rec_fifo *f =
@@ -250,18 +246,15 @@ sim_time mu_store_write(
 
 		return ask(a, requester, (struct circle){ f->start, f->size },
 			b->place, stored_bytes(p));
-	} else {
-		const struct mu_inj_fifo *f =
-			mu_inj(mu_here(a), mu_get_fifo(&b->header));
-
-		return ask(a, requester, (struct circle){ f->start, f->size },
-			b->place, p->bytes);
 	}
+	g = mu_inj(mu_here(a), mu_get_fifo(&b->header));
+	return ask(a, requester, (struct circle){ g->start, g->size }, b->place,
+		p->bytes);
 }
 
 void mu_store_done(const struct nic_at *a, const struct packet *p)
 {
-	if (mu_packet_type(&buffer_of(p)->header) == MU_FIFO)
+	if (mu_packet_type(&mu_buffer_of(p)->header) == MU_FIFO)
 		done_rec(a, p);
 	else
 		done_get(a, p);

@@ -14,35 +14,9 @@
 
 enum { ASSEMBLERS = 2 };
 
-/* A packet that waits for an assembler. */
-struct ready {
-	uint32_t sending;
-	sim_time since; /* its data comes; 0: is there */
-};
-
 static struct elan_dmas *dmas_of(const struct nic_at *a)
 {
 	return elan_here(a)->dmas;
-}
-
-void elan_dmas_init(struct elan_dmas *x)
-{
-	ring_init(&x->waiting, sizeof(struct elan_run));
-	ring_init(&x->ready, sizeof(struct ready));
-	slots_init(&x->reads, sizeof(struct elan_read));
-}
-
-void elan_dmas_fini(struct elan_dmas *x)
-{
-	ring_fini(&x->waiting);
-	ring_fini(&x->ready);
-	slots_fini(&x->reads);
-}
-
-uint64_t elan_dmas_memory(const struct elan_dmas *x)
-{
-	return ring_memory(&x->waiting) + ring_memory(&x->ready) +
-	       slots_memory(&x->reads);
 }
 
 uint32_t elan_dmas_left(const struct elan_dmas *x)
@@ -62,7 +36,7 @@ static void assemble(const struct nic_at *a)
 	struct elan_dmas *x = dmas_of(a);
 
 	while (x->ready.n && x->assembling < ASSEMBLERS) {
-		const struct ready *r = ring_pop(&x->ready);
+		const struct elan_ready *r = ring_pop(&x->ready);
 		sim_time start = r->since > a->t ? r->since : a->t;
 
 		start += elan_params(a)->command - elan_of(a)->least;
@@ -124,7 +98,7 @@ static void build(
 	const struct elan_run *run = &dmas_of(a)->run[r->dma];
 	uint32_t id = elan_send_new(a), bytes = r->bytes;
 	struct elan_sending *s = elan_sending(a, id);
-	struct ready *ready = ring_push(&dmas_of(a)->ready);
+	struct elan_ready *ready = ring_push(&dmas_of(a)->ready);
 	struct elan_buffer *b = s->copy;
 
 	*b = (struct elan_buffer){
@@ -151,7 +125,7 @@ static void build(
 	s->is_free = run->d.target_event;
 	s->owner_id = r->dma;
 	s->fifo = ELAN_FIFO_DMA;
-	*ready = (struct ready){ id, since };
+	*ready = (struct elan_ready){ id, since };
 	assemble(a);
 }
 

@@ -29,6 +29,12 @@ struct elan_read {
 	bool is_built; /* its packet is */
 };
 
+/* A packet that waits for an assembler. */
+struct elan_ready {
+	uint32_t sending;
+	sim_time since; /* its data comes; 0: is there */
+};
+
 struct elan_dmas {
 	struct elan_run run[ELAN_DMAS]; /* that the engine works on */
 	struct ring waiting; /* struct elan_run */
@@ -37,12 +43,9 @@ struct elan_dmas {
 	uint32_t next; /* whose turn it is */
 	struct window channel;
 	uint32_t assembling; /* packets, now */
-	struct ring ready; /* for an assembler */
+	struct ring ready; /* struct elan_ready */
 };
 
-void elan_dmas_init(struct elan_dmas *x);
-void elan_dmas_fini(struct elan_dmas *x);
-uint64_t elan_dmas_memory(const struct elan_dmas *x);
 /* DMAs that are not done. */
 uint32_t elan_dmas_left(const struct elan_dmas *x);
 

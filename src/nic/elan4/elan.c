@@ -130,6 +130,28 @@ static void connect(struct cards *c)
 
 /* --- a node's part --- */
 
+#define MEMBER(type_, field_, size_)                                           \
+	NIC_MEMBER(type_, struct whole, field_, size_)
+
+static const struct nic_member members[] = {
+	MEMBER(ring, n.in.waiting, sizeof(struct elan_burst)),
+	MEMBER(ring, n.out.waiting, sizeof(struct elan_burst)),
+	MEMBER(slots, n.words.items, sizeof(struct elan_word)),
+	MEMBER(side_reads, n.reads, 0),
+	MEMBER(ranges, n.contexts, 0),
+	MEMBER(seen, n.seen, 0),
+	MEMBER(elan_queues, queues, 0),
+	MEMBER(elan_events, events, 0), /* before its copies go */
+	MEMBER(slots, events.copies, sizeof(struct elan_copy)),
+	MEMBER(slots, sender.resend.items, 0),
+	MEMBER(slots, gets.items, sizeof(struct elan_get)),
+	MEMBER(ring, dmas.waiting, sizeof(struct elan_run)),
+	MEMBER(ring, dmas.ready, sizeof(struct elan_ready)),
+	MEMBER(slots, dmas.reads, sizeof(struct elan_read)),
+	MEMBER(elan_threads, n.threads, 0),
+	{ 0 },
+};
+
 static void node_init(struct nic *nic, void *node, site_id s)
 {
 	const struct cards *c = (const struct cards *)nic;
@@ -145,46 +167,18 @@ static void node_init(struct nic *nic, void *node, site_id s)
 	n->answers = &x->answers;
 	n->input = &x->input;
 	n->commands = &x->commands;
-	elan_bus_init(n);
 	side_reads_init(&n->reads, &c->reads, &n->ticks);
 	resend_init(&x->sender.resend, &c->resend, &n->ticks,
 		sizeof(struct elan_sending));
 	x->sender.on_left = elan_dma_on_left;
 	x->queues.calls = &queue_calls;
-	elan_events_init(&x->events);
-	elan_gets_init(&x->gets);
-	elan_dmas_init(&x->dmas);
 }
 
-static void node_fini(struct nic *nic, void *node)
-{
-	struct whole *x = node;
-
-	(void)nic;
-	elan_queues_fini(&x->queues);
-	elan_threads_free(x->n.threads);
-	elan_events_fini(&x->events);
-	elan_dmas_fini(&x->dmas);
-	resend_fini(&x->sender.resend);
-	slots_fini(&x->gets.items);
-	side_reads_fini(&x->n.reads);
-	seen_fini(&x->n.seen);
-	ranges_fini(&x->n.contexts);
-	elan_bus_fini(&x->n);
-}
-
+/* The side's. */
 static uint64_t node_memory(const void *node)
 {
-	const struct whole *x = node;
-	const struct elan_node *n = &x->n;
-
-	return elan_queues_memory(&x->queues) +
-	       elan_threads_memory(n->threads) +
-	       elan_events_memory(&x->events) + elan_dmas_memory(&x->dmas) +
-	       slots_memory(&x->sender.resend.items) +
-	       slots_memory(&x->gets.items) + side_reads_memory(&n->reads) +
-	       seen_memory(&n->seen) + ranges_memory(&n->contexts) +
-	       elan_bus_memory(n);
+	(void)node;
+	return sizeof(struct bus);
 }
 
 static int audit_node(const void *node, site_id s, struct err *e)
@@ -425,8 +419,8 @@ const struct nic_ops elan4_ops = {
 	.counters = counters,
 	.init = elan_init,
 	.fini = elan_fini,
+	.members = members,
 	.node_init = node_init,
-	.node_fini = node_fini,
 	.node_memory = node_memory,
 	.audit_node = audit_node,
 	.load_bytes = load_bytes,

@@ -102,8 +102,13 @@ struct elan_line {
 };
 
 /* Words on their way to memory. */
+struct elan_word {
+	struct slot slot;
+	uint64_t address, value;
+};
+
 struct elan_words {
-	struct slots items;
+	struct slots items; /* struct elan_word */
 	struct slot_list out; /* in order */
 	uint32_t asked, had; /* ever: for the bus, and had it */
 	sim_time last_in; /* the last one that had the bus is in memory */

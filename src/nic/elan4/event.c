@@ -26,15 +26,6 @@
 
 /* --- copies --- */
 
-/* Bytes that an event copies when it fires. */
-struct elan_copy {
-	struct slot slot;
-	uint64_t address;
-	uint8_t *data;
-	uint32_t context, bytes;
-	uint32_t written; /* bytes in memory */
-};
-
 static struct elan_events *events_of(const struct nic_at *a)
 {
 	return elan_here(a)->events;
@@ -73,25 +64,21 @@ static void finish(struct elan_events *x, uint32_t id)
 	give(x, id);
 }
 
-void elan_events_init(struct elan_events *x)
-{
-	slots_init(&x->copies, sizeof(struct elan_copy));
-}
-
-void elan_events_fini(struct elan_events *x)
+static void elan_events_fini(struct elan_events *x)
 {
 	uint32_t i;
 
 	for (i = 1; i <= x->copies.room; i++)
 		mem_free(copy_of(x, i)->data);
-	slots_fini(&x->copies);
 	mem_free(x->cell);
 }
 
-uint64_t elan_events_memory(const struct elan_events *x)
+static uint64_t elan_events_memory(const struct elan_events *x)
 {
-	return x->n * sizeof(*x->cell) + slots_memory(&x->copies) + x->bytes;
+	return x->n * sizeof(*x->cell) + x->bytes;
 }
+
+NIC_MEMBER_OPS(elan_events, NULL);
 
 /* --- the event processor --- */
 

@@ -12,18 +12,25 @@ struct elan_event_cell {
 	uint32_t copy; /* instead of a word; or 0 */
 };
 
+/* Bytes that an event copies when it fires. */
+struct elan_copy {
+	struct slot slot;
+	uint64_t address;
+	uint8_t *data;
+	uint32_t context, bytes;
+	uint32_t written; /* bytes in memory */
+};
+
 struct elan_events {
 	struct elan_event_cell *cell; /* [n], as many as used */
 	uint32_t n;
-	struct slots copies;
+	struct slots copies; /* struct elan_copy */
 	uint32_t inside; /* copies that events have fired, not done */
 	uint64_t bytes; /* of copies */
 	struct slot_list firing; /* the event processor is at the first */
 };
 
-void elan_events_init(struct elan_events *x);
-void elan_events_fini(struct elan_events *x);
-uint64_t elan_events_memory(const struct elan_events *x);
+extern const struct nic_member_ops elan_events_member; /* without copies */
 
 /*
  * Takes away from an event's count; fires it where none is left.  Does

@@ -13,27 +13,9 @@
 #include "nic/elan4/queue.h"
 #include "nic/elan4/send.h"
 
-struct elan_get {
-	struct slot slot; /* of those that wait */
-	struct elan_cookie cookie;
-	uint32_t queue;
-	site_id dst;
-	sim_time until; /* it waits */
-	uint16_t context;
-	uint8_t tries, n_pieces;
-	bool is_waiting, is_answered;
-	struct elan_piece piece[ELAN_MOST_PIECES];
-	struct elan_account account;
-};
-
 static struct elan_gets *gets_of(const struct nic_at *a)
 {
 	return elan_here(a)->gets;
-}
-
-void elan_gets_init(struct elan_gets *x)
-{
-	slots_init(&x->items, sizeof(struct elan_get));
 }
 
 static struct elan_get *find(

@@ -6,6 +6,19 @@
 #include "nic/elan4/buffer.h"
 #include "nic/util/window.h"
 
+struct elan_get {
+	struct slot slot; /* of those that wait */
+	struct elan_cookie cookie;
+	uint32_t queue;
+	site_id dst;
+	sim_time until; /* it waits */
+	uint16_t context;
+	uint8_t tries, n_pieces;
+	bool is_waiting, is_answered;
+	struct elan_piece piece[ELAN_MOST_PIECES];
+	struct elan_account account;
+};
+
 struct elan_gets {
 	struct slots items; /* struct elan_get */
 	uint32_t made;
@@ -13,8 +26,6 @@ struct elan_gets {
 	bool is_posted;
 	struct window channel; /* of those that are asked again */
 };
-
-void elan_gets_init(struct elan_gets *x);
 
 /* A queue's packet to dst is a get: what its answer will name. */
 struct elan_cookie elan_get_new(const struct nic_at *a, uint32_t queue,

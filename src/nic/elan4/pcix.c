@@ -101,31 +101,6 @@ void elan_bus_write(const struct nic_at *a, uint64_t at, uint32_t bytes,
 
 /* --- words --- */
 
-struct word {
-	struct slot slot;
-	uint64_t address, value;
-};
-
-void elan_bus_init(struct elan_node *n)
-{
-	ring_init(&n->in.waiting, sizeof(struct elan_burst));
-	ring_init(&n->out.waiting, sizeof(struct elan_burst));
-	slots_init(&n->words.items, sizeof(struct word));
-}
-
-void elan_bus_fini(struct elan_node *n)
-{
-	ring_fini(&n->in.waiting);
-	ring_fini(&n->out.waiting);
-	slots_fini(&n->words.items);
-}
-
-uint64_t elan_bus_memory(const struct elan_node *n)
-{
-	return sizeof(struct bus) + ring_memory(&n->in.waiting) +
-	       ring_memory(&n->out.waiting) + slots_memory(&n->words.items);
-}
-
 static void word_granted(const struct nic_at *a, uint32_t id, sim_time seen)
 {
 	struct elan_words *w = &elan_here(a)->words;
@@ -140,7 +115,7 @@ void elan_word_write(const struct nic_at *a, uint64_t address, uint64_t value)
 {
 	struct elan_words *w = &elan_here(a)->words;
 	uint32_t id = slots_take_any(&w->items);
-	struct word *x = slots_at(&w->items, id);
+	struct elan_word *x = slots_at(&w->items, id);
 
 	x->address = address;
 	x->value = value;
@@ -152,7 +127,7 @@ void elan_word_write(const struct nic_at *a, uint64_t address, uint64_t value)
 void elan_word_on_in(const struct nic_at *a, uint32_t id)
 {
 	struct elan_words *w = &elan_here(a)->words;
-	const struct word *x = slots_at(&w->items, id);
+	const struct elan_word *x = slots_at(&w->items, id);
 
 	BUG_IF(w->out.first != id);
 	slots_pop(&w->items, &w->out);
@@ -166,7 +141,7 @@ void elan_word_on_in(const struct nic_at *a, uint32_t id)
 void elan_read(const struct nic_at *a, uint64_t at, void *to, uint32_t n)
 {
 	const struct elan_words *w = &elan_here(a)->words;
-	const struct word *x;
+	const struct elan_word *x;
 	uint32_t i;
 
 	host_read(a->nic->host, a->s, at, to, n);

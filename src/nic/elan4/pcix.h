@@ -12,9 +12,6 @@
 /* The bus of all nodes, as a machine file describes it. */
 struct side *elan_bus_new(
 	const struct elan_params *p, site_id n_nodes, struct err *e);
-void elan_bus_init(struct elan_node *n);
-void elan_bus_fini(struct elan_node *n);
-uint64_t elan_bus_memory(const struct elan_node *n);
 
 /* A burst is ready; granted() is called, now or later. */
 void elan_bus_read(const struct nic_at *a, uint64_t at, uint32_t bytes,

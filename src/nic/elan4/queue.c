@@ -53,7 +53,7 @@ static void queue_free(struct elan_queue *q)
 	mem_free(q);
 }
 
-void elan_queues_fini(struct elan_queues *x)
+static void elan_queues_fini(struct elan_queues *x)
 {
 	uint32_t i, k;
 
@@ -72,7 +72,7 @@ static uint64_t queue_memory(const struct elan_queue *q)
 		 : 0;
 }
 
-uint64_t elan_queues_memory(const struct elan_queues *x)
+static uint64_t elan_queues_memory(const struct elan_queues *x)
 {
 	uint64_t sum = x->n_maps * sizeof(*x->maps);
 	uint32_t i, k;
@@ -84,6 +84,8 @@ uint64_t elan_queues_memory(const struct elan_queues *x)
 	}
 	return sum;
 }
+
+NIC_MEMBER_OPS(elan_queues, NULL);
 
 /* --- the driver --- */
 

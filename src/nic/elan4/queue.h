@@ -86,8 +86,7 @@ struct elan_queues {
 	uint32_t n_maps;
 };
 
-void elan_queues_fini(struct elan_queues *x);
-uint64_t elan_queues_memory(const struct elan_queues *x);
+extern const struct nic_member_ops elan_queues_member;
 
 /* NULL: not open, or no such queue. */
 struct elan_queue *elan_queue(const struct elan_node *n, uint32_t id);

@@ -72,8 +72,10 @@ static struct elan_threads *threads_of(struct elan_node *n)
 	return n->threads;
 }
 
-void elan_threads_free(struct elan_threads *h)
+static void elan_threads_fini(struct elan_threads **x)
 {
+	struct elan_threads *h = *x;
+
 	if (!h)
 		return;
 	slots_fini(&h->all);
@@ -81,12 +83,16 @@ void elan_threads_free(struct elan_threads *h)
 	mem_free(h);
 }
 
-uint64_t elan_threads_memory(const struct elan_threads *h)
+static uint64_t elan_threads_memory(struct elan_threads *const *x)
 {
+	const struct elan_threads *h = *x;
+
 	return h ? sizeof(*h) + h->n_codes * sizeof(*h->codes) +
 			       slots_memory(&h->all)
 		 : 0;
 }
+
+NIC_MEMBER_OPS(elan_threads, NULL);
 
 bool elan_threads_busy(const struct elan_threads *h)
 {

@@ -4,8 +4,7 @@
 
 #include "nic/elan4/elan.h"
 
-void elan_threads_free(struct elan_threads *h);
-uint64_t elan_threads_memory(const struct elan_threads *h);
+extern const struct nic_member_ops elan_threads_member; /* of the pointer */
 /* Threads that are ready or run: none when all is done. */
 bool elan_threads_busy(const struct elan_threads *h);
 

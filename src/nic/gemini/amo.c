@@ -60,8 +60,10 @@ static struct gem_amo *amo_of(const struct nic_at *a)
 	return n->amo;
 }
 
-void gem_amo_free(struct gem_amo *x)
+static void gem_amo_fini(struct gem_amo **a)
 {
+	struct gem_amo *x = *a;
+
 	if (!x)
 		return;
 	slots_fini(&x->words);
@@ -70,12 +72,16 @@ void gem_amo_free(struct gem_amo *x)
 	mem_free(x);
 }
 
-uint64_t gem_amo_memory(const struct gem_amo *x)
+static uint64_t gem_amo_memory(struct gem_amo *const *a)
 {
+	const struct gem_amo *x = *a;
+
 	return x ? sizeof(*x) + slots_memory(&x->words) +
 			       index_memory(&x->index) + ring_memory(&x->writes)
 		 : 0;
 }
+
+NIC_MEMBER_OPS(gem_amo, NULL);
 
 /* --- words --- */
 

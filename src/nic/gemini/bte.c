@@ -21,24 +21,6 @@ static struct gem_bte *bte_of(const struct nic_at *a)
 	return &gem_here(a)->bte;
 }
 
-void gem_bte_init(struct gem_bte *b)
-{
-	ring_init(&b->queue, sizeof(uint32_t));
-	slots_init(&b->buffers, sizeof(struct gem_buffer));
-	b->due = SIM_NEVER;
-}
-
-void gem_bte_fini(struct gem_bte *b)
-{
-	ring_fini(&b->queue);
-	slots_fini(&b->buffers);
-}
-
-uint64_t gem_bte_memory(const struct gem_bte *b)
-{
-	return ring_memory(&b->queue) + slots_memory(&b->buffers);
-}
-
 /* --- packets --- */
 
 static struct gem_transaction *transaction_of(

@@ -274,9 +274,6 @@ bool gem_harm_is_found(struct net_client *me, struct sim_worker *w,
 void gem_harm_on_quiesce(struct net_client *me, struct sim_worker *w, site_id s,
 	bool is_stopped, sim_time t);
 
-void gem_bte_init(struct gem_bte *b);
-void gem_bte_fini(struct gem_bte *b);
-uint64_t gem_bte_memory(const struct gem_bte *b);
 void gem_bte_on_block(const struct nic_at *a, uint32_t transaction);
 void gem_bte_on_channel(const struct nic_at *a, uint32_t channel);
 void gem_bte_on_engine(const struct nic_at *a);
@@ -318,8 +315,7 @@ void gem_target_done(const struct nic_at *a, packet_id id);
 bool gem_ntt_translate(
 	const struct nic_at *a, const struct gemini_post *p, uint32_t *node);
 
-void gem_window_fini(struct gem_node *n);
-uint64_t gem_window_memory(const struct gem_node *n);
+extern const struct nic_member_ops gem_window_member; /* of the part */
 void gem_window_on_sync(const struct nic_at *a, uint32_t window);
 void gem_window_on_bad_store(const struct nic_at *a, uint32_t window);
 /* A transaction of a window has ended. */
@@ -333,8 +329,7 @@ void gem_amo_touch(const struct nic_at *a, uint64_t at, uint32_t bytes);
 void gem_amo_on_free(const struct nic_at *a);
 void gem_amo_on_written(const struct nic_at *a);
 void gem_amo_on_flush(const struct nic_at *a, uint32_t event);
-void gem_amo_free(struct gem_amo *x);
-uint64_t gem_amo_memory(const struct gem_amo *x);
+extern const struct nic_member_ops gem_amo_member; /* of the pointer */
 
 bool gem_cq_is_open(const struct gem_node *n, uint32_t cq, uint32_t round);
 /* The queue that a handle's flags name, or GEMINI_NO_CQ where it is gone. */

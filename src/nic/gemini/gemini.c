@@ -520,6 +520,27 @@ static int gemini_init(struct nic *nic, struct err *e)
 	return 0;
 }
 
+static const struct nic_member members[] = {
+	NIC_MEMBER(slots, struct gem_node, lines, sizeof(struct gem_line)),
+	NIC_MEMBER(slots, struct gem_node, transactions,
+		sizeof(struct gem_transaction)),
+	NIC_MEMBER(slots, struct gem_node, remotes, sizeof(struct gem_remote)),
+	NIC_MEMBER(slots, struct gem_node, events, sizeof(struct gem_event)),
+	NIC_MEMBER(ring, struct gem_node, waiting, sizeof(uint32_t)),
+	NIC_MEMBER(
+		ring, struct gem_node, deadlines, sizeof(struct gem_deadline)),
+	NIC_MEMBER(ring, struct gem_node, line, sizeof(packet_id)),
+	NIC_MEMBER(ranges, struct gem_node, handles, 0),
+	NIC_MEMBER(side_reads, struct gem_node, reads, 0),
+	NIC_MEMBER(ring, struct gem_node, bte.queue, sizeof(uint32_t)),
+	NIC_MEMBER(
+		slots, struct gem_node, bte.buffers, sizeof(struct gem_buffer)),
+	NIC_MEMBER(gem_amo, struct gem_node, amo, 0),
+	NIC_MEMBER(index, struct gem_node, remote, 0),
+	{ &gem_window_member, 0, 0 },
+	{ 0 },
+};
+
 static void node_init(struct nic *nic, void *node, site_id s)
 {
 	const struct gemini *x = (const struct gemini *)nic;
@@ -527,48 +548,8 @@ static void node_init(struct nic *nic, void *node, site_id s)
 
 	n->is_faulty = nic->net->faults != NULL;
 	n->is_mortal = host_dies_at(nic->host, s) != SIM_NEVER;
-	slots_init(&n->lines, sizeof(struct gem_line));
-	slots_init(&n->transactions, sizeof(struct gem_transaction));
-	slots_init(&n->remotes, sizeof(struct gem_remote));
-	slots_init(&n->events, sizeof(struct gem_event));
-	ring_init(&n->waiting, sizeof(uint32_t));
-	ring_init(&n->deadlines, sizeof(struct gem_deadline));
-	ring_init(&n->line, sizeof(packet_id));
-	gem_bte_init(&n->bte);
+	n->bte.due = SIM_NEVER;
 	side_reads_init(&n->reads, &x->reads, &n->ticks);
-}
-
-static void node_fini(struct nic *nic, void *node)
-{
-	struct gem_node *n = node;
-
-	(void)nic;
-	slots_fini(&n->lines);
-	slots_fini(&n->transactions);
-	slots_fini(&n->remotes);
-	slots_fini(&n->events);
-	ring_fini(&n->waiting);
-	ring_fini(&n->deadlines);
-	ring_fini(&n->line);
-	ranges_fini(&n->handles);
-	side_reads_fini(&n->reads);
-	gem_bte_fini(&n->bte);
-	gem_amo_free(n->amo);
-	index_fini(&n->remote);
-	gem_window_fini(n);
-}
-
-static uint64_t node_memory(const void *node)
-{
-	const struct gem_node *n = node;
-
-	return slots_memory(&n->lines) + slots_memory(&n->transactions) +
-	       slots_memory(&n->remotes) + slots_memory(&n->events) +
-	       ring_memory(&n->waiting) + ring_memory(&n->deadlines) +
-	       ring_memory(&n->line) + ranges_memory(&n->handles) +
-	       side_reads_memory(&n->reads) + gem_bte_memory(&n->bte) +
-	       gem_amo_memory(n->amo) + index_memory(&n->remote) +
-	       gem_window_memory(n);
 }
 
 static int audit_node(const void *node, site_id s, struct err *e)
@@ -624,9 +605,8 @@ const struct nic_ops gemini_ops = {
 	.formats = formats,
 	.n_formats = sizeof(formats) / sizeof(formats[0]),
 	.init = gemini_init,
+	.members = members,
 	.node_init = node_init,
-	.node_fini = node_fini,
-	.node_memory = node_memory,
 	.audit_node = audit_node,
 	.load_bytes = load_bytes,
 	.is_stale = is_stale,

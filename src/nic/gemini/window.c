@@ -27,7 +27,7 @@ struct gem_window {
 	uint32_t first, asked; /* the number of the first; of stores come */
 };
 
-void gem_window_fini(struct gem_node *n)
+static void gem_window_fini(struct gem_node *n)
 {
 	uint32_t i;
 
@@ -37,7 +37,7 @@ void gem_window_fini(struct gem_node *n)
 	mem_free(n->ntt);
 }
 
-uint64_t gem_window_memory(const struct gem_node *n)
+static uint64_t gem_window_memory(const struct gem_node *n)
 {
 	uint64_t sum = n->n_windows * sizeof(*n->windows);
 	uint32_t i;
@@ -48,6 +48,8 @@ uint64_t gem_window_memory(const struct gem_node *n)
 		sum += sizeof(*n->ntt) << (GEMINI_PE_BITS - GEMINI_PE_LOW);
 	return sum;
 }
+
+NIC_MEMBER_OPS(gem_window, NULL);
 
 /* --- descriptors --- */
 

@@ -133,6 +133,16 @@ static int plain_init(struct nic *nic, struct err *e)
 	return asks_check(nic, e);
 }
 
+static const struct nic_member members[] = {
+	NIC_MEMBER(asks, struct plain_node, asks, 0),
+	NIC_MEMBER(ranges, struct plain_node, keys, 0),
+	NIC_MEMBER(side_reads, struct plain_node, reads, 0),
+	NIC_MEMBER(workqs, struct plain_node, queues, 0),
+	NIC_MEMBER(ring, struct plain_node, run, sizeof(uint32_t)),
+	NIC_MEMBER(slots, struct plain_node, works, sizeof(struct plain_work)),
+	{ 0 },
+};
+
 static void node_init(struct nic *nic, void *node, site_id s)
 {
 	const struct plain *x = (const struct plain *)nic;
@@ -142,30 +152,6 @@ static void node_init(struct nic *nic, void *node, site_id s)
 	asks_init(&n->asks, &x->asks, sizeof(struct plain_sending));
 	side_reads_init(&n->reads, &x->reads, &n->asks.ticks);
 	workqs_init(&n->queues, &x->queues, &n->reads);
-	ring_init(&n->run, sizeof(uint32_t));
-	slots_init(&n->works, sizeof(struct plain_work));
-}
-
-static void node_fini(struct nic *nic, void *node)
-{
-	struct plain_node *n = node;
-
-	(void)nic;
-	asks_fini(&n->asks);
-	ranges_fini(&n->keys);
-	side_reads_fini(&n->reads);
-	workqs_fini(&n->queues);
-	ring_fini(&n->run);
-	slots_fini(&n->works);
-}
-
-static uint64_t node_memory(const void *node)
-{
-	const struct plain_node *n = node;
-
-	return asks_memory(&n->asks) + ranges_memory(&n->keys) +
-	       side_reads_memory(&n->reads) + workqs_memory(&n->queues) +
-	       ring_memory(&n->run) + slots_memory(&n->works);
 }
 
 static int audit_node(const void *node, site_id s, struct err *e)
@@ -211,9 +197,8 @@ const struct nic_ops plain_ops = {
 	.client = &client,
 	.counters = counters,
 	.init = plain_init,
+	.members = members,
 	.node_init = node_init,
-	.node_fini = node_fini,
-	.node_memory = node_memory,
 	.audit_node = audit_node,
 	.load_bytes = asks_load_bytes,
 	.is_stale = asks_is_stale,

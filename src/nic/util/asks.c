@@ -57,6 +57,8 @@ uint64_t asks_memory(const struct asks *x)
 	return slots_memory(&x->resend.items) + seen_memory(&x->seen);
 }
 
+NIC_MEMBER_OPS(asks, NULL);
+
 bool asks_is_idle(const struct asks *x)
 {
 	return !x->resend.items.used && !x->inside;

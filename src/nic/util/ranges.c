@@ -12,6 +12,8 @@ uint64_t ranges_memory(const struct ranges *r)
 	return r->n * sizeof(*r->range);
 }
 
+NIC_MEMBER_OPS(ranges, NULL);
+
 struct range *ranges_find(const struct ranges *r, uint32_t number)
 {
 	uint32_t i;

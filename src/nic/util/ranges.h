@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "nic/nic.h"
+
 struct range {
 	uint32_t number;
 	uint32_t flags, tag; /* the owner's */
@@ -22,6 +24,7 @@ struct ranges {
 
 void ranges_fini(struct ranges *r);
 uint64_t ranges_memory(const struct ranges *r);
+extern const struct nic_member_ops ranges_member;
 
 /* [first, last] in place of what the number had; no flags. */
 void ranges_set(

@@ -24,6 +24,8 @@ uint64_t seen_memory(const struct seen *s)
 	return s->room * sizeof(*s->channel);
 }
 
+NIC_MEMBER_OPS(seen, NULL);
+
 static struct seen_channel *find(
 	const struct seen *s, uint32_t src, uint32_t channel)
 {

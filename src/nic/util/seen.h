@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "nic/nic.h"
+
 struct seen {
 	struct seen_channel *channel; /* hashed, open addressing */
 	uint32_t room, n;
@@ -20,6 +22,7 @@ enum seen_answer { SEEN_NOT, SEEN_YES, SEEN_NO };
 
 void seen_fini(struct seen *s);
 uint64_t seen_memory(const struct seen *s);
+extern const struct nic_member_ops seen_member;
 
 /* Whether a number has been here, and what was said then; what is too old to
  * know was a yes. */

@@ -31,6 +31,8 @@ uint64_t side_reads_memory(const struct side_reads *r)
 	return slots_memory(&r->items) + slots_memory(&r->pieces);
 }
 
+NIC_MEMBER_OPS(side_reads, NULL);
+
 /* An event is later than what posts it. */
 static void post(const struct nic_at *a, struct side_reads *r, sim_time t,
 	uint32_t number, uint32_t id)

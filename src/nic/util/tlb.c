@@ -35,6 +35,8 @@ uint64_t tlb_memory(const struct tlb *t)
 		      : 0;
 }
 
+NIC_MEMBER_OPS(tlb, NULL);
+
 static struct tlb_entry *set_to_use(struct tlb *t, uint64_t page)
 {
 	struct tlb_entry **set;

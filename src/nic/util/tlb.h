@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "nic/nic.h"
+
 struct tlb {
 	struct tlb_entry **set; /* [set][way]; NULL until used, each of them */
 	uint32_t n_used; /* sets */
@@ -23,6 +25,7 @@ struct tlb {
 void tlb_init(struct tlb *t, uint32_t entries, uint32_t ways);
 void tlb_fini(struct tlb *t);
 uint64_t tlb_memory(const struct tlb *t);
+extern const struct nic_member_ops tlb_member;
 
 /* Whether a page is in it, and what it is; counted, and used most recently. */
 bool tlb_look(struct tlb *t, uint32_t space, uint64_t page, uint64_t *frame);

@@ -57,6 +57,8 @@ uint64_t workqs_memory(const struct workqs *x)
 	return sum;
 }
 
+NIC_MEMBER_OPS(workqs, NULL);
+
 static bool is_busy(const struct workq *q)
 {
 	return q->n_rings || q->is_fetching || q->entries.n || q->n_out ||
