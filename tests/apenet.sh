@@ -187,7 +187,8 @@ report 'a dead GPU ends what waits for it, is known, and disturbs nobody else'
 refuses 'link.lanes' show apenet --set link.lanes=0
 refuses 'nodes have 2 GPUs' run apenet pingpong \
 	--set 'faults.events=1 ms gpu 3.2 dies'
-refuses 'never sick' run apenet pingpong --set 'faults.events=1 ms card 3 sick'
+refuses 'cannot be sick' run apenet pingpong \
+	--set 'faults.events=1 ms card 3 sick'
 refuses 'lofamo.write' show apenet --set lofamo.write=0.95
 refuses 'unknown part' run bgq random --set 'faults.events=1 ms host 3 dies'
 report 'parts that are not there, and watchdogs that bark at the healthy'

@@ -78,7 +78,7 @@ refused 'cannot be divided among IO nodes of 5 each' \
 	show bgq-board --set topology.io.every=5
 refused 'topology.io.links: 5 is out of range' \
 	show bgq-board --set topology.io.links=5
-refused 'lead to compute nodes of their own, and it has 1' \
+refused 'need a compute node each, but it has only 1' \
 	show bgq-board --set topology.io.every=1
 refused 'files.latency is not a parameter of this machine' \
 	show torus --set files.latency=1us
@@ -105,13 +105,13 @@ refused 'is not a fraction' run bgq random load=nan
 refused 'at most 512' run bgq random bytes=600
 refused 'too large' run bgq random bytes=99999999999999999999
 refused 'is not one of' run bgq random routing=adaptive
-refused 'is no zone order' run bgq random zones=AQ
-refused 'zones: means nothing on qsnet2-64, whose routing is updown; its own '\
+refused 'is not an order of zones' run bgq random zones=AQ
+refused 'zones: has no effect on qsnet2-64, whose routing is updown; its '\
 'parameters, for --set, are routing.spread' run qsnet2-64 random zones=ABC
-refused 'zones: means nothing' run dragonfly alltoall zones=none
-refused 'routing: means nothing' run fattree random routing=deterministic
-refused 'routing: means nothing' run qsnet2-16 pingpong routing=dynamic
-refused 'class: means nothing' run dragonfly random class=high
+refused 'zones: has no effect' run dragonfly alltoall zones=none
+refused 'routing: has no effect' run fattree random routing=deterministic
+refused 'routing: has no effect' run qsnet2-16 pingpong routing=dynamic
+refused 'class: has no effect' run dragonfly random class=high
 refused 'no symbols that check them' run torus code symbols=1
 refused 'give one of symbols' run bgq-board code
 refused 'give one of symbols' run bgq-board code symbols=2 header=3
@@ -185,11 +185,11 @@ refused 'before the workload, as in `weft run torus random`' run random
 refused 'want a machine and a workload' run
 refused '"random" is a workload, not a machine' run random torus
 refused 'load=5 GB/s: two words; want load=5GB/s' run torus random load=5 GB/s
-refused 'per cent have their sign, as in 50%' run torus random load=50
+refused 'write per cent with the sign, as in 50%' run torus random load=50
 refused 'message=1MB sends messages' run torus random bytes=1MB
 refused 'nope.yaml: No such file or directory' run nope.yaml random
 refused '/tmp: cannot read: Is a directory' run /tmp random
-refused 'tab.yaml:4:1: a tab, which YAML does not take' show tab.yaml
+refused 'tab.yaml:4:1: a tab, which YAML does not accept' show tab.yaml
 refused 'indent.yaml:5:6: a colon where no value can follow' show indent.yaml
 refused 'schema: "2" is not known to weft' show s2.yaml
 refused 'did you mean torus?' show base.yaml
@@ -214,7 +214,8 @@ refused 'did you mean router.packets?' run torus random \
 	--set router.buffers=16
 refused 'topology.radix, topology.up' run fattree random \
 	--set topology.levels=3
-refused 'gemini has 3 dimensions, and --shape 1' run gemini random --shape 64
+refused 'gemini has 3 dimensions, but --shape has 1' run gemini random \
+	--shape 64
 refused 'did you mean random?' run torus RANDOM
 refused 'did you mean random?' run torus uniform
 refused 'did you mean collective op=allreduce?' run torus allreduce
@@ -232,7 +233,7 @@ refused 'did you mean machines?' list
 refused 'seed: "a" is not a whole number' sweep torus random seed=a
 refused 'want load=value' run torus random load
 refused 'want link.rate=value' run torus random --set link.rate
-refused 'with x between several' run torus random --shape '4*4'
+refused 'or several with x between them' run torus random --shape '4*4'
 refused 'a fattree has no dimensions; want its number of nodes' \
 	run fattree random --shape 4x4x4
 refused 'a dragonfly has no dimensions' run dragonfly random --shape 4x4
@@ -361,9 +362,9 @@ file_refused 'that refers to itself' 'bad.yaml:3:7: anchors'
 printf '%sbase: *a\n' "$head" >"$bad"
 file_refused 'with an alias' 'bad.yaml:3:7: '
 printf '%sbase: bad\n' "$head" >"$bad"
-file_refused 'based on itself' 'is there a cycle?'
+file_refused 'based on itself' 'is it a cycle?'
 printf '%sbase: nowhere\n' "$head" >"$bad"
-file_refused 'based on nothing' 'there is no nowhere.yaml'
+file_refused 'based on nothing' 'no nowhere.yaml in the directory'
 printf '%sbase: ../bad\n' "$head" >"$bad"
 file_refused 'based on a path' 'must be a name'
 printf '%stitle: !!python/object:os.system [ls]\n' "$head" >"$bad"

@@ -76,7 +76,7 @@ for machine in qsnet2-16 'torus --shape 3x3'; do
 	done
 done
 plan '9223372036854775000 ps node 3 dies'
-refused 'later than any run lasts' qsnet2-16 storm count=300 \
+refused 'later than the end of any run' qsnet2-16 storm count=300 \
 	--faults "$tmp/plan.yaml"
 
 exit $status

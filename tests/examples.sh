@@ -165,7 +165,7 @@ while read -r breaks says; do
 		complain "$breaks: exit code $code: $(cat "$tmp/out")"
 done <<-'EOF'
 	member ^  node 5 (1,0,1,0,0), route 1: waits for local since
-	order ^  node [0-9]* .*, route 1: waits for .*(route 3 is in front)
+	order ^  node [0-9]* .*, route 1: waits for .*(route 3 is first there)
 	differ , route 1: stopped, contributions differ: .*16 B
 EOF
 BREAKS=no

@@ -239,7 +239,7 @@ done
 ends 0 run bgq-board alltoall bytes=4KiB via=msg --json \
 	--set link.retry.by=nack --set faults.bit-errors=1e-5
 holds '.faults.resent_packets > 0' '.faults.lost_packets == 0'
-refuses 'resends' run bgq-board stream --set faults.bit-errors=0.01
+refuses 'retransmits' run bgq-board stream --set faults.bit-errors=0.01
 refuses 'this machine has: lane, buffer, link, node' run bgq-board stream \
 	--set 'faults.events=5 us switch 1.0 dies'
 report 'links that retry lose nothing, on a machine that resends nothing'
@@ -430,7 +430,7 @@ report 'what waits for a dead link or node is named, trees and barriers too'
 
 # --- bad plans ---
 
-refuses 'only errors of links escape' run bgq-board stream \
+refuses 'escapes is only for links' run bgq-board stream \
 	--set 'faults.events=5 us node 3 escapes'
 refuses 'want dies or returns' run qsnet2-16 storm \
 	--set 'faults.events=5 us link 0 escapes'
@@ -445,7 +445,8 @@ refuses 'none.yaml: No such file' run qsnet2-16 storm --faults "$tmp/none.yaml"
 refuses 'did you mean node up' run qsnet2-16 storm \
 	--set 'faults.bit-errors=node ip 1e-9'
 printf 'schema: 1\nmachine: x\n' >"$tmp/plan.yaml"
-refuses 'not a machine' run qsnet2-16 storm --faults "$tmp/plan.yaml"
+refuses 'allowed only in machine files' run qsnet2-16 storm \
+	--faults "$tmp/plan.yaml"
 printf 'schema: 1\nlink:\n  rate: 1 GB/s\n' >"$tmp/plan.yaml"
 refuses 'unknown key' run qsnet2-16 storm --faults "$tmp/plan.yaml"
 report 'bad plans are refused'

@@ -84,7 +84,7 @@ report 'Python reads them'
 
 run sweep torus random --shape 2x2 warmup=0us measure=1us load=0.1,0.2 \
 	-o sweep.db
-[ $code -eq 2 ] && grep -q 'of schema 2, .* goes on with schema 3' err ||
+[ $code -eq 2 ] && grep -q 'of schema 2, .* continues only schema 3' err ||
 	complain "exit code $code: $(cat err)"
 for kind in run sweep; do
 	cmp -s $kind.db $kind.was || complain "$kind.db is another file"
@@ -102,7 +102,7 @@ sqlite3.connect("bad.db").execute(sys.argv[1])' "$sql"
 		complain "exit code $code: $(cat err)"
 done
 run sql run.db 'create temp view x as select 1'
-[ $code -eq 2 ] && grep -q 'queries only read' err || complain "$(cat err)"
+[ $code -eq 2 ] && grep -q 'queries can only read' err || complain "$(cat err)"
 report 'views and triggers of their own are refused'
 
 exit $status

@@ -289,13 +289,13 @@ WEFT_PLUGIN($parts, .packet = 72);" 'for another weft.*compile'
 variant none 'int nothing;' 'no WEFT_PLUGIN'
 variant twice "static const struct topo_ops t2 = { .name = \"torus\" };
 static const struct topo_ops *const ts[] = { &t2, NULL };
-WEFT_PLUGIN(.topologies = ts);" 'lacks operations'
+WEFT_PLUGIN(.topologies = ts);" 'lacks required operations'
 variant named "static const struct weft_app a = { .name = \"random\" };
 static const struct weft_app *const as[] = { &a, NULL };
 WEFT_PLUGIN(.workloads = as);" 'a workload called random already'
 sed 's/\.name = "hyperx",/.name = "dragonfly",/' hyperx.c >taken.c
 build taken
-wrong ./taken.so 'topology.kind dragonfly is there twice'
+wrong ./taken.so 'topology.kind dragonfly is defined twice'
 wrong ./nowhere.so 'nowhere.so'
 echo text >text.so
 wrong ./text.so 'text.so'

@@ -272,7 +272,7 @@ for query in 'delete from meta' 'pragma journal_mode = wal' 'vacuum' \
 	"vacuum into '$tmp/new.db'" "attach '$tmp/new.db' as x" \
 	'pragma user_version = 7' 'pragma query_only = 0' 'reindex' \
 	'create temp table t(x)' 'begin exclusive'; do
-	refused 'queries only read' sql "$tmp/other.db" "$query"
+	refused 'queries can only read' sql "$tmp/other.db" "$query"
 done
 cmp -s "$tmp/other.db" "$tmp/same.db" || complain 'it is another file'
 [ ! -e "$tmp/new.db" ] || complain 'a new file'
@@ -458,13 +458,13 @@ done
 is 'machine files' 4 "$(ask "select count(*) v from input where kind =
 	'machine file'")"
 echo '# more' >>"$tmp/in/under.yaml"
-refused 'the sweep cannot go on: machine file' sweep \
+refused 'the sweep cannot continue: machine file' sweep \
 	"$tmp/in/mine.yaml,fattree" random load=0.1,0.3 \
 	--set link.rate=5GB/s --shape 4 warmup=1us measure=2us -o "$db"
 db=$tmp/run.db
 report 'a sweep file has its command, version and parameters'
 
-refused 'ends before' sweep torus random load=1..0
+refused 'below its start' sweep torus random load=1..0
 refused 'needs a step, as in 0.1..0.5:0.1' sweep torus random load=0.1..0.5
 refused 'longer than the range' sweep torus random load=0.1..0.5:0.5
 refused 'is not a range' sweep torus random seed=1..
@@ -484,7 +484,8 @@ report 'a shape of one number, for a torus, is told to be a ring'
 refused 'value is missing' sweep torus random load=
 refused 'given twice' sweep torus random load=1 load=2
 refused 'no workload is called' sweep torus randm
-refused 'of another sweep' sweep torus random -o "$tmp/curves.db" bytes=64
+refused 'belongs to another sweep' sweep torus random \
+	-o "$tmp/curves.db" bytes=64
 refused 'no point has a figure' sweep torus random load=0.2 --shape 2x2 \
 	measure=1us warmup=0us --figures nonsense
 

@@ -161,7 +161,7 @@ refuses '5 tiles (want 6)' run "$m" $small \
 	--set 'router.tiles.0=x+0 x-0 p y+0 y-0'
 refuses '0 tiles (want 6)' run "$m" $small \
 	--set 'router.tiles.0=x+0 x-0 p y+0 y-0 p'
-refuses 'w+3 is no link' run "$m" $small \
+refuses 'w+3 is not a link' run "$m" $small \
 	--set 'router.tiles.0=x+0 x-0 p y+0 y-0 w+3'
 refuses '6 tiles (want 0)' run "$m" $small --set router.rows=7 \
 	--set router.processors=2 --set 'router.tiles.0=p p x+0 x-0 x+1 x-1' \
@@ -172,7 +172,7 @@ refuses '6 tiles (want 0)' run "$m" $small --set router.rows=7 \
 	--set 'router.tiles.5=z+2 z-2 z+3 z-3 z+4 z-4' \
 	--set 'router.tiles.6=z+5 z-5 z+6 z-6 z+7 z-7' \
 	--set 'router.tiles.7=p p p p p p'
-refuses 'link z-7 is at no tile' run "$m" $small --set router.rows=7 \
+refuses 'link z-7 has no tile' run "$m" $small --set router.rows=7 \
 	--set router.processors=2 --set 'router.tiles.0=p p x+0 x-0 x+1 x-1' \
 	--set 'router.tiles.1=x+2 x-2 x+3 x-3 x+4 x-4' \
 	--set 'router.tiles.2=x+5 x-5 x+6 x-6 x+7 x-7' \
@@ -195,7 +195,7 @@ refuses 'want 40 links' run "$m" $small --set topology.links=8
 refuses 'none for datelines' run "$m" $small --set routing.planes=no \
 	--set routing.dateline=yes
 refuses 'either planes or a dateline' check "$m" --set routing.dateline=yes
-refuses 'direct routers have none' run torus random --shape 4x4 \
+refuses 'direct routers have no planes' run torus random --shape 4x4 \
 	--set routing.kind=order --set routing.dateline=no \
 	--set routing.planes=yes
 refuses 'not a parameter' run "$m" $small --set router.queues=2

@@ -45,7 +45,7 @@ report 'bits and bytes per second are the same load'
 
 refused 'load: more than 4 times what all links' run torus random load=9999GB/s
 refused 'is not a fraction or rate' run torus random load=5GBs
-refused 'another unit' sweep torus random load=0.5,1GB/s
+refused 'a different unit' sweep torus random load=0.5,1GB/s
 
 run sweep fattree random load=50..100MB/s:50 warmup=5us measure=10us \
 	--shape 27 --quiet --svg "$tmp/x.svg"
@@ -240,7 +240,7 @@ n=$(sed -n 's/.*; \([0-9]*\) such links.*/\1/p' "$tmp/err")
 	complain "$(grep -A 9 '^dead links' "$tmp/out")"
 report 'of many such links the first eight are named, and how many there are'
 
-refused 'nothing resends those of alltoall' run torus alltoall --shape 3x3 \
+refused 'nothing retransmits those of alltoall' run torus alltoall --shape 3x3 \
 	--faults "$tmp/dead.yaml"
 
 exit $status

@@ -338,13 +338,14 @@ struct hyperx_route {
 static const struct param route_params[] = {
 	PARAM_ONE_OF("mode", offsetof(struct hyperx_route, mode), "ugal",
 		"minimal|valiant|ugal",
-		"minimal: the shortest path; valiant: by way of a random "
-		"switch; ugal: the one of these with less waiting for it",
+		"path of a packet; minimal: the shortest; valiant: through a "
+		"random switch; ugal: the one of these two with the shorter "
+		"queue",
 		"assumed: good for all traffic"),
 	PARAM_ROW(PARAM_COUNT, "bias", offsetof(struct hyperx_route, bias), "1",
 		0, 1000,
-		"packets that may wait for the minimal path beyond what would "
-		"make UGAL leave it",
+		"number of additional packets that may queue for the minimal "
+		"path before UGAL leaves it",
 		"calibrated: on uniform and on adversarial traffic"),
 };
 

@@ -252,7 +252,8 @@ static int refuse_number(const struct param_block *b, const struct param *row,
 	return refuse(b, row, e, "%s is not a %s (%s%swant %s%s)",
 		quote(text, q), types[type].name, why ? why : "",
 		why ? "; " : "", want,
-		row->type == PARAM_COUNTS ? ", with x between several" : "");
+		row->type == PARAM_COUNTS ? ", or several with x between them"
+					  : "");
 }
 
 static int read_number(const struct param_block *b, const struct param *row,
@@ -274,7 +275,7 @@ static int read_number(const struct param_block *b, const struct param *row,
 		return refuse(b, row, e, "%s is out of range (%s)%s", found,
 			range,
 			unit == UNIT_LOAD && v >= 5000000 && !strchr(text, '%')
-				? "; per cent have their sign, as in 50%"
+				? "; write per cent with the sign, as in 50%"
 				: "");
 	}
 	*value = word < 0 ? v : -1 - word;
@@ -723,7 +724,7 @@ void param_range(const struct param *row, char *text, size_t size)
 	else if (row->type == PARAM_TEXT)
 		snprintf(text, size, "up to %d bytes", PARAM_TEXT_MAX - 1);
 	else if (row->type == PARAM_LINES)
-		add(&l, "any number of them");
+		add(&l, "any number of lines");
 	else if (is_number(row->type))
 		add_range(&l, row);
 	else

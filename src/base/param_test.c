@@ -287,23 +287,23 @@ static void a_list_is_read_to_its_end(void **state)
 {
 	(void)state;
 	says("routing.shape=2:1",
-		"routing.shape: \"2:1\" is not a count "
-		"(not a whole number; want 1 to 1024, with x between several)");
+		"routing.shape: \"2:1\" is not a count (not a whole number; "
+		"want 1 to 1024, or several with x between them)");
 	says("routing.shape=4x4,2",
-		"routing.shape: \"4x4\" is not a count "
-		"(not a whole number; want 1 to 1024, with x between several)");
+		"routing.shape: \"4x4\" is not a count (not a whole number; "
+		"want 1 to 1024, or several with x between them)");
 	says("routing.shape=4x",
-		"routing.shape: \"\" is not a count "
-		"(not a number; want 1 to 1024, with x between several)");
+		"routing.shape: \"\" is not a count (not a number; want 1 to "
+		"1024, or several with x between them)");
 	says("routing.shape=",
-		"routing.shape: \"\" is not a count "
-		"(not a number; want 1 to 1024, with x between several)");
+		"routing.shape: \"\" is not a count (not a number; want 1 to "
+		"1024, or several with x between them)");
 	says("routing.shape=[4, 4",
-		"routing.shape: \"[4\" is not a count "
-		"(not a number; want 1 to 1024, with x between several)");
+		"routing.shape: \"[4\" is not a count (not a number; want 1 to "
+		"1024, or several with x between them)");
 	says("routing.shape=4 4",
-		"routing.shape: \"4 4\" is not a count "
-		"(not a whole number; want 1 to 1024, with x between several)");
+		"routing.shape: \"4 4\" is not a count (not a whole number; "
+		"want 1 to 1024, or several with x between them)");
 	says("routing.shape=1x1x1x1x1x1x1x1x1",
 		"routing.shape: 9 values (want at most 8)");
 	says("routing.order=x|y",

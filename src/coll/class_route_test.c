@@ -253,7 +253,7 @@ static void registers_that_are_no_trees_are_not_proved(void **state)
 	(void)state;
 	REFUSED("A+ of node 0 (0) leads to a node that does not name", 'e',
 		{ 0, 3, { EAR, AP, CLASS_SUB } });
-	REFUSED("A- of node 1 (1) is an input that nothing comes by", 'e',
+	REFUSED("A- of node 1 (1) is an input that no node sends to", 'e',
 		{ 1, 3, { EAR | AM, 0, CLASS_SUB } });
 	REFUSED("is not the only output", 'e',
 		{ 1, 3, { EAR, AP | AM, CLASS_SUB } });
@@ -312,7 +312,7 @@ static void world_and_system_on_one_link_are_not_proved(void **state)
 static void a_silent_member_beside_another_route_is_not_proved(void **state)
 {
 	(void)state;
-	REFUSED("node 1 (1) passes on route 3 without contributing", 'g',
+	REFUSED("node 1 (1) forwards route 3 without contributing", 'g',
 		{ 0, 3, { EAR, AP, CLASS_SUB } },
 		{ 1, 3, { AM, AP, CLASS_SUB } },
 		{ 2, 3, { EAR | AM, 0, CLASS_SUB } },

@@ -412,9 +412,9 @@ int coll_arith_check(const struct coll_arith *a, uint32_t bytes, struct err *e)
 	bool is_bitwise = a->op >= COLL_AND;
 
 	if (a->op >= COLL_N_OPS)
-		return err_set(e, "there is no operation %u", a->op);
+		return err_set(e, "unknown operation %u", a->op);
 	if (a->type >= COLL_N_TYPES)
-		return err_set(e, "there is no type %u of words", a->type);
+		return err_set(e, "unknown word type %u", a->type);
 	if (a->op != COLL_BROADCAST && is_bitwise != (a->type == COLL_BITS))
 		return err_set(e, "%s",
 			is_bitwise ? "and, or, xor are for bits only"
@@ -426,7 +426,8 @@ int coll_arith_check(const struct coll_arith *a, uint32_t bytes, struct err *e)
 	if (a->type == COLL_DOUBLE && a->word != 8)
 		return err_set(e, "doubles of %u bytes, want 8", a->word);
 	if (bytes % a->word != 0)
-		return err_set(e, "%u bytes are no multiple of words of %u",
+		return err_set(e,
+			"%u bytes are not a multiple of the word size, %u",
 			bytes, a->word);
 	return 0;
 }

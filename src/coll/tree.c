@@ -10,24 +10,24 @@
 
 const struct param tree_params_table[TREE_PARAMS] = {
 	PARAM_ROW(PARAM_TIME, "up", AT(up), "18 ns", 0, MOST_TIME,
-		"time that a hop towards the root takes beyond that of any "
-		"other packet; the paper gives it for doubles, and integers "
-		"take as long here",
+		"additional time of a hop towards the root, compared with "
+		"other packets; the paper gives it for doubles, and the model "
+		"uses it for integers, too",
 		"BGQ-N41"),
 	PARAM_ROW(PARAM_TIME, "down", AT(down), "6 ns", 0, MOST_TIME,
-		"time that a hop away from the root takes beyond that of any "
-		"other packet, whatever is reduced",
+		"additional time of a hop away from the root, compared with "
+		"other packets, for every reduction",
 		"BGQ-N41"),
 	PARAM_ROW(PARAM_TIME, "turn", AT(turn), "24 ns", 0, MOST_TIME,
-		"time from the tail of a reduced packet until the logic takes "
-		"the next",
+		"time from the tail of a reduced packet until the logic "
+		"accepts the next packet",
 		"calibrated: BGQ-N135 (12 cycles)"),
 	PARAM_ROW(PARAM_COUNT, "packets", AT(packets), "4", 1, 120,
 		"capacity of a receiver per collective channel, in full "
 		"packets",
 		"BGQ-G1"),
 	PARAM_ROW(PARAM_COUNT, "slots", AT(slots), "2", 1, TREE_SLOTS,
-		"number of packets per channel that turn at a root at a time",
+		"number of packets per channel that a root can turn at a time",
 		"assumed: one turns while the next is reduced"),
 	PARAM_ROW(PARAM_COUNT, "routes", AT(routes), "16", 1, CLASS_ROUTES,
 		"number of class routes per node", "BGQ-N37"),
@@ -36,9 +36,9 @@ const struct param tree_params_table[TREE_PARAMS] = {
 		.offset = AT(root),
 		.def = "partition",
 		.words = "partition|box",
-		.help = "node that class routes lead to; partition: towards "
-			"the middle of the partition, whatever the box; box: "
-			"to the middle of the box, which may deadlock",
+		.help = "root of class routes; partition: the node of a box "
+			"nearest to the middle of the partition; box: the "
+			"middle of the box, which can deadlock",
 		.source = "assumed: as the machine's public route builder" },
 };
 

@@ -116,7 +116,7 @@ static void write_missing(
 		add_input(k, text, input);
 		if (f->n) {
 			snprintf(front, sizeof(front),
-				" (route %u is in front)",
+				" (route %u is first there)",
 				(unsigned)(head_of(k, place_of(r, input))
 						   ->hints &
 					   TREE_ROUTE));
@@ -143,7 +143,7 @@ static void write_stray(struct knot *k, const struct tree_route *r,
 		name_add(text, LINE,
 			"its register was written while packets waited");
 	} else if (r->is.channel != tree_channel(p)) {
-		name_add(text, LINE, "a packet of another channel came by ");
+		name_add(text, LINE, "a packet of another channel arrived on ");
 		add_input(k, text, input);
 	} else {
 		name_add(text, LINE, "a packet waits at ");

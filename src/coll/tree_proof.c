@@ -43,7 +43,7 @@ static bool is_torn(struct proof_step *s, const struct view *v, router_id r)
 				x.output >> p & 1
 					? "leads to a node that does not name "
 					  "it as an input"
-					: "is an input that nothing comes by");
+					: "is an input that no node sends to");
 	}
 	return false;
 }
@@ -228,8 +228,8 @@ static bool is_silent(struct proof_step *s, const struct pair *p)
 		return false;
 	topo_name_site(p->v->w->t, p->r, site, sizeof(site));
 	snprintf(s->why, sizeof(s->why),
-		"%s passes on route %u without contributing, and route %u of "
-		"the same channel passes, too: nothing keeps their packets in "
+		"%s forwards route %u without contributing, and also forwards "
+		"route %u of the same channel: nothing keeps their packets in "
 		"one order",
 		site, p->v->route, p->other);
 	return true;
@@ -406,7 +406,7 @@ static void check_directions(struct trees *w, struct proof_step *s)
 	topo_name_site(w->t, w->root, site, sizeof(site));
 	if (w->is_nearer)
 		snprintf(s->why, sizeof(s->why),
-			"whatever the box, each hop up is one nearer to %s and "
+			"for every box, each hop up leads one nearer to %s and "
 			"each hop down one farther away",
 			site);
 	else

@@ -33,7 +33,7 @@ const struct param l2_params_table[L2_PARAMS] = {
 		"recently used is replaced",
 		"assumed: a common figure; sweeps do not depend on it"),
 	NUMBER("l2.read", PARAM_TIME, read, "80 ns", 1, MOST_TIME,
-		"latency of a port's read of at most a line", "BGQ-G33"),
+		"latency of a port's read of up to one line", "BGQ-G33"),
 	NUMBER("l2.write", PARAM_TIME, write, "70 ns", 1, MOST_TIME,
 		"time until a write is visible", "BGQ-G33"),
 	NUMBER("l2.atomic", PARAM_TIME, atomic, "70 ns", 1, MOST_TIME,

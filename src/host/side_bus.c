@@ -43,7 +43,7 @@ struct side_bus {
 		"time of a core's store from the bus to the card",             \
 		"assumed: a bridge"),                                          \
 		TIME("see", see, see_, 0,                                      \
-			"time from the bus until a load sees a write",         \
+			"time from a write on the bus until a load sees it",   \
 			"assumed: a bridge")
 #define HEADER(name_, kind_, def_, help_, source_)                             \
 	BYTES("header." name_, bus.header[kind_], def_, 0, 256, help_, source_)
@@ -66,10 +66,12 @@ struct side_bus {
 		HEADER("request", BUS_REQUEST, request_,                       \
 			"size of a read request", packets_from),               \
 		HEADER("data", BUS_DATA, data_,                                \
-			"overhead of data that the card reads, in bytes",      \
+			"overhead of a packet of data that the card reads, "   \
+			"in bytes",                                            \
 			packets_from),                                         \
 		HEADER("write", BUS_WRITE, write_,                             \
-			"overhead of data that the card writes, in bytes",     \
+			"overhead of a packet of data that the card writes, "  \
+			"in bytes",                                            \
 			packets_from)
 
 static const struct param pcix_rows[] = {
@@ -101,7 +103,7 @@ static const struct param pcie_rows[] = {
 	PACKETS("lanes", "lanes", "APE-N3", "128 B", "24 B", "24 B", "24 B",
 		"24 B", "APE-G13"),
 	PARAM_ROW(PARAM_COUNT, "lanes", AT(lanes), "8", 1, 32,
-		"number of lanes, where the rate follows from them", "APE-N3"),
+		"number of lanes", "APE-N3"),
 	PARAM_ROW(PARAM_COUNT, "generation", AT(generation), "2", 1, 3,
 		"generation of PCI Express: lanes of 2.5, 5 and 8 Gb/s, the "
 		"first two with an 8b/10b code, the last with 128b/130b",

@@ -9,10 +9,10 @@ const struct param chip_params_table[] = {
 		"which the spare replaces it; 0: never",
 		"BGQ-G40"),
 	PARAM_ROW(PARAM_TIME, "chips.window", AT(window), "1 ms", 1, PS_PER_S,
-		"time within which a fibre's errors are counted", "assumed"),
+		"interval in which errors of a fibre are counted", "assumed"),
 	PARAM_ROW(PARAM_TIME, "chips.swap", AT(swap), "1 us", 0,
 		INT64_C(1000000000),
-		"time that a link pauses while a fibre is replaced", "assumed"),
+		"pause of a link while a fibre is replaced", "assumed"),
 };
 
 const size_t chip_params_n =

@@ -419,8 +419,8 @@ static void lanes_above_their_limit_are_refused(void **state)
 	p.lane_rate++;
 	assert_int_equal(link_params_settle(&p, false, &e), -1);
 	assert_string_equal(e.text,
-		"link.lane-rate: 1062500001 B/s is more than the 1062.5 MB/s "
-		"that transceivers are capable of (link.lane-limit)");
+		"link.lane-rate: 1062500001 B/s is more than the "
+		"transceivers' limit of 1062.5 MB/s (link.lane-limit)");
 }
 
 int main(void)

@@ -301,7 +301,7 @@ static void wrong_lines_are_refused(void **state)
 	refuse("link 1.0 line 3 closed", "the port of the link is missing");
 	refuse("link 16 line 3 closed", "want 0 to 15");
 	refuse("link 3 line 3 closed|link 3 line 3 skew 1 ps",
-		"about the same line");
+		"names the same line");
 	/* on a machine whose lines are not known */
 	assert_int_equal(try(&p, "", "link 3 line 3 closed", false, &e), -1);
 	assert_non_null(strstr(e.text, "link.lines is 0"));

@@ -137,9 +137,9 @@ static void a_buffer_has_a_port_and_a_channel_or_a_number(void **state)
 	refuse(&torus.topo, &how, "1 us buffer 5 B- system flips 3",
 		"want flips 1 or flips 2");
 	refuse(&torus.topo, &how, "1 us buffer 5 B- system dies",
-		"bits of a buffer flip (want flips 1 or flips 2)");
+		"a buffer does not die or return (want flips 1 or flips 2)");
 	refuse(&torus.topo, &how, "1 us node 5 flips 2",
-		"only bits of buffers flip (want dies)");
+		"flips is only for buffers (want dies)");
 	refuse(&torus.topo, &how, "1 us buffer 5 flips 2",
 		"the name of the buffer is missing (want, for example, buffer "
 		"5 B- system or buffer 5 injection 3)");

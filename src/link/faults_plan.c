@@ -14,8 +14,8 @@ const struct param fault_params_table[] = {
 		"links (\"stage 1 up 1e-7\")",
 		"assumed: error-free links"),
 	PARAM_ROW(PARAM_LINES, "events", AT(events), "none", 0, 0,
-		"parts that die, leave or return, and when: \"30 us switch "
-		"2.5 dies\", \"1 ms node 7 returns\", \"30 us link 1.0 up 2 "
+		"times at which parts die, leave or return: \"30 us switch 2.5 "
+		"dies\", \"1 ms node 7 returns\", \"30 us link 1.0 up 2 "
 		"dies\", \"30 us lane 7 A+ 0 dies\", \"30 us board 1,0,3 "
 		"leaves\"",
 		"assumed: no failures"),
@@ -41,8 +41,8 @@ const size_t fault_lines_n =
 const struct param fault_chips_table[] = {
 	PARAM_ROW(PARAM_LINES, "chips", AT(chips), "none", 0, 0,
 		"probability that a packet is damaged inside a chip that it "
-		"passes (\"1e-9\"); it is marked and dropped at its "
-		"destination",
+		"passes (\"1e-9\"); the packet is marked, and its destination "
+		"drops it",
 		"assumed: chips without errors"),
 };
 

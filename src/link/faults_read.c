@@ -206,8 +206,8 @@ static int read_fibre(const struct part_kind *k, struct part_names *names,
 	if (read_lane(k, names, word, n, p, e))
 		return -1;
 	if (!t->wire[t->ops->wire(t, p->site, p->port)].is_fibre)
-		return err_set(e, "this link has no fibres: only those "
-				  "between midplanes have");
+		return err_set(e, "this link has no fibres: only links between "
+				  "midplanes have fibres");
 	if (p->unit >= CHIP_FIBRES)
 		return err_set(e,
 			"links have lanes 0 to %d, the last of "
@@ -296,22 +296,23 @@ static int read_flips(struct line *l, struct fault_event *e)
 static int check_event(const struct line *l, const struct fault_event *e)
 {
 	if ((e->flips != 0) != (e->kind == &fault_buffer))
-		return fail(l, e->flips ? "only bits of buffers flip (want "
-					  "dies)"
-					: "bits of a buffer flip (want flips 1 "
-					  "or flips 2)");
+		return fail(l, e->flips
+				       ? "flips is only for buffers (want dies)"
+				       : "a buffer does not die or return "
+					 "(want flips 1 or flips 2)");
 	if (e->fails != (e->kind == &fault_fibre))
-		return fail(l, e->fails ? "only lanes of fibres fail (want "
-					  "dies)"
-					: "a lane of a fibre fails for good "
-					  "(want fails)");
+		return fail(l, e->fails ? "fails is only for lanes of fibres "
+					  "(want dies)"
+					: "a lane of a fibre does not die or "
+					  "return (want fails)");
 	if (e->escapes && e->kind != &part_link)
-		return fail(l, "only errors of links escape (want dies)");
+		return fail(l, "escapes is only for links (want dies)");
 	if (e->is_sick && !e->kind->can_sicken)
-		return fail(l, "a %s is never sick (want dies)", e->kind->word);
-	if (e->is_announced && !e->kind->is_site)
 		return fail(
-			l, "only nodes, chips and boards leave (want dies)");
+			l, "a %s cannot be sick (want dies)", e->kind->word);
+	if (e->is_announced && !e->kind->is_site)
+		return fail(l, "leaves is only for nodes, chips and boards "
+			       "(want dies)");
 	return 0;
 }
 
@@ -336,8 +337,8 @@ static int read_event(struct line *l, struct fault_event *e)
 		return fail(l, "\"%.40s\" is not a time", text);
 	if (e->at >= LINK_MAX_TIME)
 		return fail(l,
-			"%.40s is later than any run lasts; want less than "
-			"%d s",
+			"%.40s is later than the end of any run (want less "
+			"than %d s)",
 			text, (int)(LINK_MAX_TIME / SIM_NS / 1000000000));
 	e->returns = !strcmp(last, "returns");
 	e->is_announced = !strcmp(last, "leaves") && l->plan->is_managed;
@@ -347,7 +348,7 @@ static int read_event(struct line *l, struct fault_event *e)
 	if (strcmp(last, "dies") != 0 && !e->returns && !e->is_announced &&
 		!e->is_sick && !e->escapes && !e->fails && !e->flips)
 		return fail(l,
-			"\"%.40s\" is no event (want dies%s%s or returns)",
+			"\"%.40s\" is not an event (want dies%s%s or returns)",
 			last, l->plan->is_managed ? ", leaves" : "",
 			l->plan->is_checked ? ", escapes" : "");
 	if (read_part(l, at, &e->part) || check_event(l, e))
@@ -502,7 +503,7 @@ static int read_lines(
 	for (i = 1; i < p->n_lines; i++)
 		if (!by_line(&p->line[i - 1], &p->line[i]))
 			return fault_refuse(p->line[i].place, p->line[i].text,
-				"another entry is about the same line", l->e);
+				"another entry names the same line", l->e);
 	return 0;
 }
 

@@ -39,17 +39,18 @@ const struct param link_params_table[] = {
 	SIZE(header, "16 B", 1, 4096,
 		"size of the header in front of the payload", "default"),
 	SIZE(trailer, "4 B", 0, 4096,
-		"size of the check bytes behind the payload", "default"),
+		"size of the check bytes after the payload", "default"),
 	SIZE(payload, "1 KiB", 0, 8096, "largest payload of a packet",
 		"default"),
-	SIZE(chunk, "16 B", 1, 4096, "buffer space that one token stands for",
-		"default"),
+	SIZE(chunk, "16 B", 1, 4096,
+		"buffer space that one token (credit) stands for", "default"),
 	SIZE(word, "0 B", 0, 4096,
 		"unit that the payload is rounded up to on the wire; 0: a "
 		"chunk",
 		NULL),
 	PARAM_ROW(PARAM_COUNT, "control.words", AT(control), "0", 0, 64,
-		"number of control words sent after every control.every words",
+		"number of control words sent after every link.control.every "
+		"words",
 		NULL),
 	PARAM_ROW(PARAM_COUNT, "control.every", AT(control_every), "1", 1, 4096,
 		"number of words between control words", NULL),
@@ -59,8 +60,8 @@ const struct param link_params_table[] = {
 		"default"),
 	SIZE(gap, "0 B", 0, 4096, "idle bytes between two packets", "default"),
 	SIZE(transaction, "0 B", 0, 8096,
-		"payload of a transaction, each of which adds per-transaction "
-		"bytes; 0: the payload is not divided",
+		"payload of a transaction, which has link.per-transaction "
+		"bytes of overhead; 0: the payload is not divided",
 		NULL),
 	PARAM_ROW(PARAM_BYTES, "per-transaction", AT(per_transaction), "0 B", 0,
 		4096, "overhead of each transaction", NULL),
@@ -71,19 +72,18 @@ const size_t link_params_n =
 
 const struct param link_carried_table[] = {
 	SIZE(route, "0 B", 0, 64,
-		"route bytes in front of the header for each switch on a "
-		"packet's way; each switch removes its own; they need no "
-		"tokens",
+		"number of route bytes in front of the header for each switch "
+		"on a packet's route; each switch removes its own, and they "
+		"need no tokens",
 		NULL),
 };
 
 const struct param link_checks_table[] = {
 	PARAM_ROW(PARAM_COUNT, "checks.hop", AT(check_hop), "0", 0, RS10_CHECKS,
-		"number of symbols of ten bits that check a packet on every "
-		"hop",
+		"number of ten-bit symbols that check a packet on every hop",
 		NULL),
 	PARAM_ROW(PARAM_COUNT, "checks.end", AT(check_end), "0", 0, RS10_CHECKS,
-		"number of symbols of ten bits that check a packet at its "
+		"number of ten-bit symbols that check a packet at its "
 		"destination",
 		NULL),
 	PARAM_ROW(PARAM_COUNT, "checks.header", AT(check_header), "0", 0,
@@ -102,8 +102,8 @@ const struct param link_lane_table[] = {
 		LINK_MAX_RATE, "highest raw rate of a lane; 0: no limit", NULL),
 	PARAM_ROW(PARAM_RATE, "lane-reliable", AT(lane_reliable), "0 B/s", 0,
 		LINK_MAX_RATE,
-		"raw rate of a lane above which links make the bit errors of "
-		"faults.fast-lanes; 0: they never do",
+		"raw rate of a lane above which links have the bit error rate "
+		"faults.fast-lanes; 0: never",
 		NULL),
 };
 
@@ -137,8 +137,8 @@ int link_params_settle(struct link_params *p, bool has_rate, struct err *e)
 			(long long)p->lanes, one);
 	if (p->lane_limit && p->lane_rate > p->lane_limit)
 		return err_set(e,
-			"link.lane-rate: %s is more than the %s that "
-			"transceivers are capable of (link.lane-limit)",
+			"link.lane-rate: %s is more than the transceivers' "
+			"limit of %s (link.lane-limit)",
 			one, most);
 	p->rate = rate;
 	return 0;

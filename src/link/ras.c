@@ -11,7 +11,7 @@ static const struct {
 	const char *severity, *text; /* with a number in it */
 } kinds[N_RAS] = {
 	[RAS_DEAD] = { "fatal",
-		"dead after %llu time-outs in a row; it goes on trying" },
+		"dead after %llu time-outs in a row; it keeps trying" },
 	[RAS_REJECTED] = { "fatal",
 		"packet from node %llu rejected by the end-to-end check" },
 	[RAS_SUMS] = { "fatal",

@@ -8,8 +8,9 @@ enum { HOPELESS = 1 << 20 }; /* tries, of one who never gives up */
 
 const struct param retry_kind_table[] = {
 	PARAM_ONE_OF("retry", AT(kind), "none", "none|replay",
-		"what a link does about corrupted packets: nothing, or replay "
-		"them until they arrive intact",
+		"handling of corrupted packets by links; none: they stay "
+		"corrupted; replay: they are retransmitted until they arrive "
+		"intact",
 		NULL),
 };
 
@@ -21,14 +22,15 @@ const struct param retry_params_table[] = {
 		"size of a sender's replay buffer",
 		"BGQ-G23 (16 full packets)"),
 	PARAM_ONE_OF("retry.unit", AT(unit), "chunks", "chunks|packets",
-		"unit of retry.window", "assumed: a buffer shared in chunks"),
+		"unit of link.retry.window",
+		"assumed: a buffer shared in chunks"),
 	PARAM_ROW(PARAM_COUNT, "retry.numbers", AT(numbers), "8", 1, 16,
 		"width of sequence numbers in bits; the number of packets in "
 		"flight stays below the number of values",
 		"BGQ-G22"),
 	PARAM_ONE_OF("retry.by", AT(by), "timeout", "timeout|nack",
-		"what makes a sender go back to a packet: a time-out, or a "
-		"message from the receiver",
+		"trigger of a retransmission: a time-out, or a message from "
+		"the receiver",
 		"BGQ-G23"),
 	PARAM_ROW(PARAM_COUNT, "retry.timeout", AT(timeout), "4", 1,
 		RETRY_MOST_TRIPS,

@@ -108,7 +108,7 @@ static int start(const struct batch *b, struct child *c, size_t which,
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC))
-		return err_set_code(e, EXIT_LIMIT, "no pipe can be made: %s",
+		return err_set_code(e, EXIT_LIMIT, "cannot create a pipe: %s",
 			strerror(errno));
 	*c = (struct child){ .which = which, .from = ends[0] };
 	fflush(NULL);
@@ -122,8 +122,8 @@ static int start(const struct batch *b, struct child *c, size_t which,
 		return 0;
 	close(ends[0]);
 	c->pid = 0;
-	return err_set_code(e, EXIT_LIMIT, "no process can be started: %s",
-		strerror(errno));
+	return err_set_code(
+		e, EXIT_LIMIT, "cannot start a process: %s", strerror(errno));
 }
 
 static void finish(const struct batch *b, struct child *c)
@@ -141,11 +141,11 @@ static void finish(const struct batch *b, struct child *c)
 				"run; return from run() instead");
 		else if (WIFSIGNALED(status))
 			err_set_code(&c->result.e, EXIT_INTERNAL,
-				"the run was ended by signal %d",
+				"the run was killed by signal %d",
 				WTERMSIG(status));
 		else
 			err_set_code(&c->result.e, WEXITSTATUS(status),
-				"the run ended by itself with exit code %d",
+				"the run exited with code %d",
 				WEXITSTATUS(status));
 	}
 	b->on_done(b->arg, c->which, &c->result);

@@ -166,8 +166,8 @@ static void add_routes(struct machine *m)
 		(struct param){
 			.offset = offsetof(struct machine_kinds, route),
 			.def = "auto",
-			.help = "kind of routing; auto: the usual one for the "
-				"topology",
+			.help = "kind of routing; auto: the usual routing of "
+				"the topology",
 			.source = "assumed: the topology's own",
 		});
 
@@ -202,7 +202,7 @@ static void add_sides(struct machine *m)
 		(struct param){
 			.offset = offsetof(struct machine_kinds, side),
 			.def = "none",
-			.help = "what connects the network interface to "
+			.help = "connection between the network interface and "
 				"memory: a cache or a bus",
 			.source = "assumed: follows from the network interface",
 		});
@@ -271,13 +271,15 @@ static int check_room(struct machine *m, const char *section, const char *name,
 		k++;
 	for (w = k->words; *w; w += strcspn(w, "|"), w += *w == '|')
 		if (strcspn(w, "|") == n && !strncmp(w, name, n))
-			return err_set(e, "--plugin: %s.kind %s is there twice",
+			return err_set(e,
+				"--plugin: %s.kind %s is defined twice",
 				section, name);
 	if (k->n_variants == MACHINE_KINDS ||
 		strlen(k->words) + n + 2 > sizeof(k->words) ||
 		m->n_blocks == MACHINE_BLOCKS)
-		return err_set(
-			e, "--plugin: no room for %s.kind %s", section, name);
+		return err_set(e,
+			"--plugin: too many kinds; no room for %s.kind %s",
+			section, name);
 	*kind = k;
 	return 0;
 }

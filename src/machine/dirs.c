@@ -212,8 +212,8 @@ int machine_find(struct machine *m, const char *name, struct err *e)
 			name, name);
 	} else if (strchr(name, ',')) {
 		err_set(e,
-			"\"%.60s\" are several machines; `weft sweep` runs on "
-			"each of them",
+			"\"%.60s\" names several machines; `weft sweep` runs "
+			"on each of them",
 			name);
 	} else {
 		err_set(e, "no machine is called \"%.60s\"%s", name,

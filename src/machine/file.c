@@ -42,7 +42,7 @@ struct head {
 
 static const struct param head_rows[N_HEAD] = {
 	{ "schema", PARAM_COUNT, offsetof(struct head, schema), "1", 1, 1, NULL,
-		"the form of the file", NULL },
+		"the version of the file format", NULL },
 	{ "machine", PARAM_TEXT, offsetof(struct head, names.name), "", 0, 0,
 		NULL, "the machine's name", NULL },
 	{ "title", PARAM_TEXT, offsetof(struct head, names.title), "", 0, 0,
@@ -50,7 +50,7 @@ static const struct param head_rows[N_HEAD] = {
 	{ "base", PARAM_TEXT, offsetof(struct head, names.base), "", 0, 0, NULL,
 		"the machine that this one is based on", NULL },
 	{ "plugins", PARAM_LINES, offsetof(struct head, plugins), "none", 0, 0,
-		NULL, "shared objects that it needs", NULL },
+		NULL, "shared objects that the machine needs", NULL },
 };
 
 static size_t next_key(const struct reader *r, size_t key)
@@ -295,9 +295,7 @@ static int read_head(const struct reader *r)
 		if (key < v[0].end && r->is_part &&
 			(i == HEAD_MACHINE || i >= HEAD_BASE))
 			return fail(r, v[key].at,
-				"%s is not allowed in a file that is not a "
-				"machine",
-				name);
+				"%s is allowed only in machine files", name);
 		if (key < v[0].end && i == HEAD_SCHEMA && v[v[key].end].text &&
 			strcmp(v[v[key].end].text, "1") != 0)
 			return fail(r, v[v[key].end].at,
@@ -362,8 +360,8 @@ static int refuse_base(const struct reader *r, const char *place)
 
 	machine_list_files("WEFT_MACHINES", "machines", add_name, all);
 	err_set(r->tree.e,
-		"%s: base: there is no %s.yaml beside the file, nor among the "
-		"machines%s",
+		"%s: base: no %s.yaml in the directory of the file or among "
+		"the machines%s",
 		place, r->head->names.base,
 		name_hint(r->head->names.base, (const char *const *)all->name,
 			all->n, " that `weft machines` lists", hint));
@@ -385,8 +383,7 @@ static int read_base(const struct reader *r)
 	base.depth++;
 	if (base.depth == MACHINE_BASES_MAX)
 		return err_set(r->tree.e,
-			"%s: more than %d files based on each other; is there "
-			"a cycle?",
+			"%s: a chain of more than %d bases; is it a cycle?",
 			place, MACHINE_BASES_MAX);
 	path = find_base(r);
 	if (!path)

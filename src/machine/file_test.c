@@ -240,8 +240,8 @@ static void a_wrong_value_is_refused_in_its_place(void **state)
 	says(HEAD "topology: {shape: [4, 99]}",
 		"m.yaml:3:19: topology.shape: 99 is out of range (1 to 64)");
 	says(HEAD "topology: {shape: 2:1}",
-		"m.yaml:3:19: topology.shape: \"2:1\" is not a count "
-		"(not a whole number; want 1 to 64, with x between several)");
+		"m.yaml:3:19: topology.shape: \"2:1\" is not a count (not a "
+		"whole number; want 1 to 64, or several with x between them)");
 	says(HEAD "topology: {kind: tours}",
 		"m.yaml:3:18: topology.kind: \"tours\" is not one of torus, "
 		"mesh, fat-tree; did you mean torus?");
@@ -310,8 +310,8 @@ static void the_head_is_checked(void **state)
 	says("schema: 1\nmachine:\n", "m.yaml:2:9: machine " WANTS_NAME);
 	says(HEAD "base: ../../etc/passwd\n", "m.yaml:3:7: base " WANTS_NAME);
 	says(HEAD "base: nowhere\n",
-		"m.yaml:3:7: base: there is no nowhere.yaml beside the file, "
-		"nor among the machines that `weft machines` lists");
+		"m.yaml:3:7: base: no nowhere.yaml in the directory of the "
+		"file or among the machines that `weft machines` lists");
 }
 
 #define CONTROL "line breaks and control characters are not allowed"
@@ -342,8 +342,8 @@ static void what_is_no_yaml_is_refused(void **state)
 		"m.yaml:4:1: did not find expected ',' or '}' "
 		"while parsing a flow mapping");
 	says(HEAD "link:\n\trate: 1\n",
-		"m.yaml:4:1: a tab, which YAML does not take for indentation "
-		"(want blanks)");
+		"m.yaml:4:1: a tab, which YAML does not accept as indentation "
+		"(want spaces)");
 	bytes_say("ab\n\0c", 5,
 		"m.yaml:2:1: not valid YAML: "
 		"control characters are not allowed");
@@ -505,7 +505,7 @@ static void a_circle_of_bases_is_refused(void **state)
 	write_file("a.yaml", HEAD "base: b\n");
 	write_file("b.yaml", HEAD "base: a\n");
 	file_says("a.yaml", "b.yaml:3:7",
-		"more than 8 files based on each other; is there a cycle?");
+		"a chain of more than 8 bases; is it a cycle?");
 }
 
 static void eight_files_may_be_stacked(void **state)

@@ -167,8 +167,8 @@ static void advise_shape(
 		return;
 	suggest_shape(shape->v[0], dims, other, sizeof(other));
 	snprintf(m->advice, sizeof(m->advice),
-		"--shape %lld makes a ring of one dimension; in the %lld that "
-		"%.32s has, it is --shape %s",
+		"--shape %lld makes a ring of one dimension; for the %lld "
+		"dimensions of %.32s want --shape %s",
 		(long long)shape->v[0], (long long)dims, m->header.name, other);
 }
 
@@ -465,8 +465,8 @@ static int check_looks(const struct machine *m, struct err *e)
 	if (!m->route->looks || o->shows_queues)
 		return 0;
 	return err_set(e,
-		"routing.kind: %s looks at queues, which router.kind %s does "
-		"not show; want router.kind: crossbar",
+		"routing.kind: %s needs the lengths of queues, which "
+		"router.kind %s does not provide (want router.kind: crossbar)",
 		m->route->ops->name, o->name);
 }
 
@@ -489,8 +489,8 @@ static int init_route(struct machine *m, struct err *e)
 
 	if (m->topo->n_io && !machine_has(m, "io-ways"))
 		return err_set(e,
-			"topology.io.every: routing.kind %s knows no ways to "
-			"IO nodes; want hint",
+			"topology.io.every: routing.kind %s has no routes to "
+			"IO nodes (want hint)",
 			m->route->ops->name);
 	if (!m->route->ops->init(m->route, m->topo, e))
 		return check_looks(m, e) || look_at_route(m, e) ? -1 : 0;
@@ -500,7 +500,8 @@ static int init_route(struct machine *m, struct err *e)
 	if (!b->origins[0].set || strncmp(was.text, "routing.kind", 12) != 0)
 		return -1;
 	*e = (struct err){ 0 };
-	return err_set_code(e, was.code, "%s: %s; its own routing is %s",
+	return err_set_code(e, was.code,
+		"%s: %s; the usual routing of this topology is %s",
 		b->origins[0].place, was.text, machine_words_now(m).routing);
 }
 
@@ -569,7 +570,7 @@ void machine_explain(const struct machine *m, struct err *e)
 	if (m->dims_given && m->dims_given != m->dims &&
 		!strncmp(e->text, "router.kind", 11))
 		snprintf(e->text + n, sizeof(e->text) - n,
-			"; %.40s has %lld dimensions, and --shape %lld",
+			"; %.40s has %lld dimensions, but --shape has %lld",
 			m->header.name, (long long)m->dims,
 			(long long)m->dims_given);
 }
@@ -658,7 +659,7 @@ int machine_check_faults(const struct machine *m, struct err *e)
 		return 0;
 	return err_set(e,
 		"faults: packets would be lost, and nothing on this machine "
-		"resends them (nic.kind is %s); only bit errors with "
-		"link.retry: replay lose none",
+		"retransmits them (nic.kind: %s); only bit errors are "
+		"possible, with link.retry: replay",
 		m->nic ? m->nic->name : "none");
 }

@@ -25,8 +25,8 @@ static int check_name(const char *path, const char *name, struct err *e)
 static int refuse_table(
 	const char *path, const char *what, const char *name, struct err *e)
 {
-	return err_set(e, "%s: %s %s lacks operations that all have", path,
-		what, name);
+	return err_set(
+		e, "%s: %s %s lacks required operations", path, what, name);
 }
 
 static int check_topo(const char *path, const struct topo_ops *o, struct err *e)
@@ -56,7 +56,7 @@ static int check_load(const char *path, const struct weft_app *a, struct err *e)
 	if (check_name(path, a->name, e))
 		return -1;
 	if (load_find(a->name))
-		return err_set(e, "%s: weft has a workload called %s already",
+		return err_set(e, "%s: weft already has a workload called %s",
 			path, a->name);
 	return a->run ? 0 : refuse_table(path, "workload", a->name, e);
 }
@@ -85,14 +85,16 @@ static int check_version(
 
 	if (p->abi != mine.abi)
 		return err_set(e,
-			"%s: a plugin for version %u of the interface, and "
-			"this weft (%s) has version %u; compile it again",
+			"%s: the plugin was compiled for version %u of the "
+			"interface, but this weft (%s) has version %u; compile "
+			"it again",
 			path, p->abi, WEFT_VERSION, mine.abi);
 	/* up to the first table */
 	if (memcmp(p, &mine, offsetof(struct weft_plugin, topologies)) != 0)
 		return err_set(e,
-			"%s: a plugin for another weft than this one (%s), "
-			"whose tables have other sizes; compile it again",
+			"%s: the plugin was compiled for another weft than "
+			"this one (%s), with tables of other sizes; compile it "
+			"again",
 			path, WEFT_VERSION);
 	return 0;
 }

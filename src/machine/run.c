@@ -103,8 +103,8 @@ static int explain_key(
 	if (!strncmp(text, "bytes=", 6) && param_find(keys, "message") &&
 		strstr(e->text, "out of range"))
 		snprintf(at, sizeof(e->text) - n,
-			"; bytes are a packet's, and message=%.20s sends "
-			"messages of several packets",
+			"; bytes is the payload of a packet; message=%.20s "
+			"sends messages of several packets",
 			text + 6);
 	else if (strstr(e->text, "unknown key") && find_meant(keys, text))
 		snprintf(at, sizeof(e->text) - n, "; did you mean %s?",
@@ -161,8 +161,8 @@ static int check_keys(
 				"%srouting.%s", k ? ", " : "",
 				o->params[k].name);
 		return err_set(e,
-			"%s: means nothing on %s, whose routing is %s; its "
-			"own parameters, for --set, are %s",
+			"%s: has no effect on %s, whose routing is %s; its "
+			"parameters, for --set, are %s",
 			key, m->header.name, o->name, has);
 	}
 	return 0;
@@ -273,9 +273,9 @@ static int check_loss(
 	if (!client)
 		return machine_check_faults(r->machine, e);
 	return err_set(e,
-		"faults: packets would be lost, and nothing resends those of "
-		"%s, which enter the network directly; only bit errors with "
-		"link.retry: replay lose none",
+		"faults: packets would be lost, and nothing retransmits those "
+		"of %s, which enter the network directly; only bit errors are "
+		"possible, with link.retry: replay",
 		l->ops->name);
 }
 
@@ -302,7 +302,7 @@ static int check_deaths(const struct load *l, struct err *e)
 		if (f->death[i].site < l->net->n_nodes)
 			return err_set(e,
 				"faults: node %u dies, and programs that use "
-				"messages would wait for it for ever (want "
+				"messages would wait for it forever (want "
 				"via=nic for %s)",
 				f->death[i].site, l->ops->name);
 	return 0;

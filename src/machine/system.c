@@ -56,7 +56,7 @@ static int build_net(struct system *x, const struct machine *m,
 	if (need > have)
 		return err_set_code(e, EXIT_LIMIT,
 			"%u nodes need about %.1f GiB of memory, but only %.1f "
-			"GiB are free",
+			"GiB is free",
 			m->topo->n_nodes, (double)need / (1 << 30),
 			(double)have / (1 << 30));
 	x->net = x->place.net = net_new(&n, e);

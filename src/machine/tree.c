@@ -165,14 +165,14 @@ static const char *explain(const yaml_parser_t *p, const char *text, size_t len)
 			"no key (is the line indented like those around "
 			"it?)" },
 		{ "found character that cannot start any token",
-			"no value begins with this character (want quotes "
+			"a value cannot begin with this character (want quotes "
 			"around it)" },
 	};
 	size_t at = p->problem_mark.index, i;
 
 	if (at < len && text[at] == '\t')
-		return "a tab, which YAML does not take for indentation (want "
-		       "blanks)";
+		return "a tab, which YAML does not accept as indentation (want "
+		       "spaces)";
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (!strcmp(words[i].is, p->problem))
 			return words[i].means;

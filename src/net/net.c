@@ -24,8 +24,8 @@ const struct param net_params_table[] = {
 		"default"),
 	PARAM_ROW(PARAM_COUNT, "transit", AT(transit), "0", 0, 255,
 		"number of grants to packets in transit for each grant to an "
-		"injection FIFO of the same class that waits for the same "
-		"link; 0: packets in transit always go first",
+		"injection FIFO, if both wait for the same link in the same "
+		"class; 0: packets in transit always go first",
 		"default"),
 };
 
@@ -247,8 +247,8 @@ static int plan_sim(const struct net_setup *s, struct net *n,
 			n->link.route);
 	if (least < SIM_MIN_WINDOW && n->params.kind->posts_tokens)
 		return err_set(e,
-			"router.kind: %s routers need wires of at least %d ps "
-			"beside the router's part of the latency, and the "
+			"router.kind: %s routers need wires of at least %d ps, "
+			"not counting the router's part of the latency; the "
 			"shortest has %lld ps",
 			n->params.kind->name, SIM_MIN_WINDOW, (long long)least);
 	p->window = least;

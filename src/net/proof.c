@@ -180,13 +180,13 @@ static void check_rings(struct work *w, struct proof_step *s)
 		tell_ring(w, s, n_locking, &w->rings[example]);
 	else if (w->bubble && s->holds)
 		snprintf(s->why, sizeof(s->why),
-			"entering a ring takes room for 2 full packets, going "
-			"straight on for 1, and a buffer holds %" PRId64
+			"entering a ring needs room for 2 full packets, going "
+			"straight on room for 1, and a buffer holds %" PRId64
 			": %u rings and lines in each of %d channels",
 			w->packets, w->n_rings, RING_CHANNELS);
 	else if (w->bubble)
 		snprintf(s->why, sizeof(s->why),
-			"entering a ring takes room for 2 full packets, and a "
+			"entering a ring needs room for 2 full packets, and a "
 			"buffer holds %" PRId64 ": no packet could ever enter",
 			w->packets);
 	else
@@ -452,8 +452,7 @@ static bool is_io_wrong(
 	if (!from && !torus && first == w->n_ports && !rest)
 		return false;
 	snprintf(s->why, sizeof(s->why),
-		"hint bits %#x lead over an IO link before they are done",
-		hints);
+		"hint bits %#x use an IO link in the middle of a route", hints);
 	return true;
 }
 
@@ -462,7 +461,7 @@ static void check_io(struct work *w, struct proof_step *s)
 	const struct hint *h = w->h;
 	uint32_t hints, n = 0;
 
-	s->what = "no packet waits behind an IO link for one";
+	s->what = "no packet waits in front of an IO link for another";
 	s->holds = true;
 	for (hints = 1u << w->n_ports; hints >> h->n_bits == 0; hints++) {
 		uint32_t io = hints >> w->n_ports;
@@ -476,8 +475,8 @@ static void check_io(struct work *w, struct proof_step *s)
 	}
 	if (s->holds)
 		snprintf(s->why, sizeof(s->why),
-			"by %u sets of hint bits it is the last link to an IO "
-			"node, or the first from one",
+			"in all %u sets of hint bits, an IO link is the last "
+			"link to an IO node or the first link from one",
 			n);
 }
 

@@ -57,7 +57,7 @@ static void say_locked(struct proof_step *s, const struct proof_nodes *x)
 {
 	snprintf(s->why, sizeof(s->why),
 		"nic.kind %s %s; with routing.kind %s answers share the queues "
-		"of requests, which may wait for that place",
+		"of requests, so a request may wait for an answer behind it",
 		x->nic, x->how, x->route->ops->name);
 	if (x->topo->n_nodes < 2)
 		return;
@@ -81,12 +81,12 @@ void proof_nodes(struct proof *p, const struct proof_nodes *x)
 	else if (is_waiting)
 		snprintf(s->why, sizeof(s->why),
 			"nic.kind %s %s; answers have queues of their own and "
-			"are always taken in",
+			"are always accepted",
 			x->nic, x->how);
 	else
 		snprintf(s->why, sizeof(s->why),
-			"nic.kind %s takes in every packet, whatever waits to "
-			"leave%s%s",
+			"nic.kind %s accepts every packet, even if others wait "
+			"to leave%s%s",
 			x->nic, x->how ? ", but " : "", x->how ? x->how : "");
 	p->is_proved &= s->holds;
 }

@@ -59,7 +59,7 @@ static void who_waits_for_nothing_is_taken_in(void **state)
 	f->x.is_shared = true;
 	s = step_of(f);
 	assert_true(s->holds);
-	assert_non_null(strstr(s->why, "nic.kind card takes in every packet"));
+	assert_non_null(strstr(s->why, "nic.kind card accepts every packet"));
 }
 
 static void answers_with_queues_of_their_own_may_be_waited_for(void **state)

@@ -190,14 +190,12 @@ static void check_moving(
 	s->what = "each plane keeps moving";
 	s->holds = packets >= 2;
 	snprintf(s->why, sizeof(s->why),
-		s->holds
-			? "entering a ring takes room for 2 full packets, "
-			  "going straight on for 1, and a buffer holds %" PRId64
-			  ": %u planes and lines in each channel"
-			: "entering a ring takes room for 2 full packets, and "
-			  "a buffer holds %" PRId64
-			  ": nothing could ever enter "
-			  "%u planes",
+		s->holds ? "entering a ring needs room for 2 full packets, "
+			   "going straight on room for 1, and a buffer holds "
+			   "%" PRId64 ": %u planes and lines in each channel"
+			 : "entering a ring needs room for 2 full packets, and "
+			   "a buffer holds %" PRId64
+			   ": no packet could ever enter %u planes",
 		packets, x->n);
 }
 
@@ -216,12 +214,12 @@ static void check_turns(struct proof_step *s, struct planes *x, uint64_t *turns)
 	uint32_t i;
 
 	s->letter = 'c';
-	s->what = "by the order of directions, no way leads from a plane back "
+	s->what = "in the order of directions, no path leads from a plane back "
 		  "into it";
 	s->holds = !c.n;
 	*turns = c.n_edges;
 	snprintf(s->why, sizeof(s->why),
-		c.n ? "packets that turn lead through %u planes and back "
+		c.n ? "turns lead through %u planes and back to the first "
 		      "(%" PRIu64 " turns)"
 		    : "%u planes and lines, %" PRIu64
 		      " turns from one into another, no cycle",

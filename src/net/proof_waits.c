@@ -67,15 +67,15 @@ static void check_stages(struct proof_step *s, const struct proof_waits *w,
 			w->stage[bad].name);
 	else if (!s->holds)
 		snprintf(s->why, sizeof(s->why),
-			"packets in a %s wait for room at the far end of their "
-			"link, and so do those behind them: one that needs "
-			"room for 2 holds up others that go straight on",
+			"packets in a %s wait for room at the receiving end of "
+			"their link, and block those behind them: one that "
+			"needs room for 2 holds up others that go straight on",
 			w->stage[i].name);
 	else
 		snprintf(s->why, sizeof(s->why),
-			"packets leave their %s with room at the far end of "
-			"their link; the %u stages behind it wait only for the "
-			"next",
+			"packets leave their %s with room at the receiving end "
+			"of their link; each of the %u later stages waits only "
+			"for the next",
 			w->stage[0].name, w->n_stages - 1);
 	if (bad == CDG_NONE && !s->holds)
 		tell_ring(s, ring);
@@ -114,14 +114,14 @@ static void check_channels(struct proof_step *s, const struct proof_waits *w)
 	s->holds = bad == CDG_NONE;
 	if (bad != CDG_NONE)
 		snprintf(s->why, sizeof(s->why),
-			"nodes take in a %s when another packet of its own "
+			"nodes accept a %s when another packet of its own "
 			"channel can leave",
 			w->channel[bad]);
 	else
 		snprintf(s->why, sizeof(s->why),
 			"each of %u channels has its own buffers and planes; "
-			"packets of %u of them are always taken in, the others "
-			"wait for these",
+			"packets of %u of them are always accepted, and "
+			"packets of the others wait only for those",
 			w->n_channels, n);
 	if (bad != CDG_NONE)
 		tell_nodes(s, w->topo, w->channel[bad]);

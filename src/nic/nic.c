@@ -34,7 +34,7 @@ int nic_check_memory(const struct nic_ops *ops, int64_t bytes, struct err *e)
 	if (!most || (uint64_t)bytes <= most)
 		return 0;
 	return err_set(e,
-		"host.memory: %.1f GiB, and the %s addresses at most %.0f GiB",
+		"host.memory: %.1f GiB, but the %s addresses at most %.0f GiB",
 		(double)bytes / (1 << 30), ops->title,
 		(double)most / (1 << 30));
 }

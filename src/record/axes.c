@@ -108,7 +108,8 @@ static int check_range(
 	write_decimal(r->from, "", from, sizeof(from));
 	write_decimal(r->to, r->unit, to, sizeof(to));
 	if (r->from > r->to)
-		return err_set(e, "%s: the range %s..%s ends before it begins",
+		return err_set(e,
+			"%s: the end of the range %s..%s is below its start",
 			x->name, from, to);
 	if (!r->has_step && !is_whole)
 		return err_set(e,
@@ -116,8 +117,8 @@ static int check_range(
 			x->name, from, to, from, to);
 	if (r->is_factor ? r->step <= MILLION || !r->from : !r->step)
 		return err_set(e,
-			"%s: the step of %s..%s never reaches its end (want "
-			"one above 0, or a factor above 1 of a beginning above "
+			"%s: the step of %s..%s never reaches its end (want a "
+			"step above 0, or a factor above 1 and a start above "
 			"0)",
 			x->name, from, to);
 	if (r->from < r->to && !r->is_factor && r->from + r->step > r->to)
@@ -167,8 +168,7 @@ static int check_value(
 		return 0;
 	return err_set(e,
 		"%s: \"%.*s\" is not a range (want FROM..TO, FROM..TO:STEP or "
-		"FROM..TO:xFACTOR; the unit stands behind the end, as in "
-		"1..5us:2)",
+		"FROM..TO:xFACTOR; the unit follows the end, as in 1..5us:2)",
 		x->name, (int)(len < 40 ? len : 40), s);
 }
 
@@ -191,7 +191,8 @@ int axes_add(struct axes *a, enum axis_kind kind, const char *name,
 	struct range r;
 
 	if (a->n == AXES_MOST)
-		return err_set(e, "more than %d things that vary", AXES_MOST);
+		return err_set(
+			e, "more than %d keys with several values", AXES_MOST);
 	*x = (struct axis){ .kind = kind, .name = mem_text(name) };
 	a->n++;
 	for (;; values++) {
@@ -301,7 +302,7 @@ int axes_unit(const struct axis *x, enum axis_unit *unit, struct err *e)
 		if (*unit != AXIS_WORD && u != *unit &&
 			(*unit != AXIS_PLAIN || u != AXIS_BYTES))
 			return err_set(e,
-				"%s: %s has another unit than the values "
+				"%s: %s has a different unit from the values "
 				"before it",
 				x->name, x->value[i]);
 		*unit = u;

@@ -99,7 +99,7 @@ static void fractions_and_rates_share_no_axis(void **state)
 	assert_int_equal(unit, AXIS_BYTES);
 	assert_int_equal(add(&a, "0.5,1GB/s", &e), 0);
 	assert_int_equal(axes_unit(&a.axis[2], &unit, &e), -1);
-	assert_non_null(strstr(e.text, "1GB/s has another unit"));
+	assert_non_null(strstr(e.text, "1GB/s has a different unit"));
 	axes_free(&a);
 }
 
@@ -108,7 +108,7 @@ static void what_leads_nowhere_is_refused(void **state)
 	(void)state;
 	refuse("", "missing");
 	refuse("1,,2", "missing");
-	refuse("5..1", "ends before");
+	refuse("5..1", "below its start");
 	refuse("1..5:0", "never reaches");
 	refuse("1..5:x1", "never reaches");
 	refuse("0..5:x2", "never reaches");
@@ -118,7 +118,7 @@ static void what_leads_nowhere_is_refused(void **state)
 	refuse("1..5:9", "longer than the range");
 	refuse("1..", "\"1..\" is not a range");
 	refuse("1...5", "is not a range");
-	refuse("1GB/s..3GB/s", "the unit stands behind the end");
+	refuse("1GB/s..3GB/s", "the unit follows the end");
 	refuse("0..1000000:1", "more than");
 }
 

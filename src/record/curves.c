@@ -39,8 +39,8 @@ static int check_inputs(struct db *d, struct err *e)
 		record_hash_file(row.path, hash);
 		if (strcmp(hash, row.hash) != 0)
 			err_set(e,
-				"%s: the sweep cannot go on: %.40s %.200s %s; "
-				"take another file",
+				"%s: the sweep cannot continue: %.40s %.200s "
+				"%s; use another file",
 				db_path(d), row.kind, row.path,
 				*hash ? "has changed" : "is gone");
 	}
@@ -53,14 +53,14 @@ static int check_same(struct db *d, const struct curves_about *a, struct err *e)
 	const char *weft = record_meta(d, "weft", e);
 
 	if (!e->code && !*what)
-		err_set(e, "%s: is not of a sweep", db_path(d));
+		err_set(e, "%s: is not the file of a sweep", db_path(d));
 	else if (!e->code && strcmp(what, a->what) != 0)
-		err_set(e, "%s: is of another sweep: \"%.200s\"", db_path(d),
-			what);
+		err_set(e, "%s: belongs to another sweep: \"%.200s\"",
+			db_path(d), what);
 	else if (!e->code && *weft && strcmp(weft, WEFT_VERSION) != 0)
 		err_set(e,
-			"%s: the sweep was begun by weft %.20s, and this is "
-			"%s; take another file",
+			"%s: the sweep was started by weft %.20s, but this is "
+			"weft %s; use another file",
 			db_path(d), weft, WEFT_VERSION);
 	return e->code || check_inputs(d, e) ? -1 : 0;
 }

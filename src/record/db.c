@@ -155,8 +155,8 @@ static bool is_empty(struct db *d)
 static int refuse_empty(const struct db *d, struct err *e)
 {
 	return err_set(e,
-		"%s: is empty: its run was stopped before it began, or has "
-		"only just begun",
+		"%s: is empty: its run was stopped before it started, or has "
+		"only just started",
 		d->path);
 }
 
@@ -176,7 +176,7 @@ static int check_ours(struct db *d, int64_t oldest, struct err *e)
 			d->path, (long long)schema,
 			schema > DB_SCHEMA ? "a later" : "an earlier",
 			oldest < DB_SCHEMA ? "reads schema 2 and"
-					   : "goes on with",
+					   : "continues only",
 			DB_SCHEMA);
 	return 0;
 }
@@ -397,7 +397,7 @@ struct db_query *db_prepare(struct db *d, const char *sql, struct err *e)
 		SQLITE_OK)
 		fail(d, e);
 	else if (!q->statement)
-		err_set(e, "there is no statement in \"%.40s\"", sql);
+		err_set(e, "no statement in \"%.40s\"", sql);
 	else if (rest[strspn(rest, " \t\n;")])
 		err_set(e, "more than one statement: \"%.40s\"", rest);
 	else

@@ -198,12 +198,12 @@ bool guard_explains(
 	int code = sqlite3_errcode(file);
 
 	if (code == SQLITE_AUTH && g->refused)
-		err_set(e, "%s: queries only read: %s is refused", path,
+		err_set(e, "%s: queries can only read: %s is refused", path,
 			g->refused);
 	else if (code == SQLITE_INTERRUPT)
 		err_set(e,
-			"%s: is more work to read than any run file of its "
-			"size: it is damaged, or not a run's",
+			"%s: takes more work to read than any run file of its "
+			"size: it is damaged, or not a run file",
 			path);
 	else
 		return false;

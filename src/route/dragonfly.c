@@ -15,11 +15,11 @@ enum {
 
 static const struct param params[] = {
 	PARAM_ONE_OF("mode", AT(mode), "minimal", "minimal|valiant",
-		"minimal: the shortest path; valiant: a path through a "
+		"path of a packet; minimal: the shortest; valiant: through a "
 		"randomly chosen intermediate group",
 		"assumed: best for uniform traffic"),
 	PARAM_ROW(PARAM_FLAG, "stages", AT(stages), "yes", 0, 0,
-		"whether packets move to the next channel with each global "
+		"whether packets change to the next channel with each global "
 		"link; no: all packets use one channel and can deadlock",
 		"assumed: needed for freedom from deadlock"),
 };
@@ -250,7 +250,7 @@ static void dragonfly_describe(const struct route *r, FILE *f)
 {
 	fprintf(f, "routing     %s, on %s\n",
 		of(r)->mode == DRAGONFLY_VALIANT
-			? "by way of a randomly chosen group"
+			? "through a randomly chosen group"
 			: "the shortest path",
 		of(r)->stages ? "a channel for each stage" : "one channel");
 }

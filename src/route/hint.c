@@ -34,13 +34,13 @@ static const struct param params[] = {
 	PARAM_ROW(PARAM_TEXT, "zones.3", AT(zones[3]), "none", 0, 0,
 		"fourth set of zone masks", "BGQ-G6"),
 	PARAM_ONE_OF("ties", AT(ties), "parity", "parity|random|plus",
-		"direction if both are equally short: by the parity of the "
-		"source's coordinates, at random, or always plus",
+		"direction of packets for which both are equally short: by the "
+		"parity of the source's coordinates, at random, or always plus",
 		"BGQ-G8"),
 	PARAM_ROW(PARAM_FLAG, "bubble", AT(bubble), "yes", 0, 0,
-		"whether entering a ring of an escape channel needs room for "
-		"two full packets; no: room for one suffices, and rings can "
-		"deadlock",
+		"whether a packet needs room for two full packets to enter a "
+		"ring of an escape channel; no: room for one suffices, and "
+		"rings can deadlock",
 		"BGQ-F38, BGQ-G4"),
 	PARAM_ROW(PARAM_FLAG, "escape", AT(escape), "yes", 0, 0,
 		"whether dynamic packets may escape to the deterministic "
@@ -88,9 +88,9 @@ static int set_order(struct hint *h, struct err *e)
 
 		if (i < 0 || seen >> i & 1)
 			return err_set(e,
-				"routing.order: \"%s\" is no order (want each "
-				"of the %u dimensions %c to %c once, or "
-				"longest-first)",
+				"routing.order: \"%s\" is not an order of "
+				"dimensions (want each of the %u dimensions %c "
+				"to %c once, or longest-first)",
 				h->order, t->n_dims, t->letters[0],
 				t->letters[t->n_dims - 1]);
 		seen |= 1u << i;
@@ -133,8 +133,8 @@ static int zones_groups(
 			h->mask[set][n] |= dim_ports((uint32_t)d);
 		else
 			return err_set(e,
-				"zones: \"%s\" is no zone order (want none, "
-				"longest-first, order, or groups of the "
+				"zones: \"%s\" is not an order of zones (want "
+				"none, longest-first, order, or groups of the "
 				"dimensions %c to %c such as \"A,BC\")",
 				text, h->torus->letters[0],
 				h->torus->letters[h->torus->n_dims - 1]);
@@ -206,7 +206,7 @@ static int check_lengths(const struct torus *t, struct err *e)
 		if (t->dim[i] > UINT8_MAX) /* hints may lead all around */
 			return err_set(e,
 				"topology.shape: dimension %c has %u routers, "
-				"and hint-bit routing allows at most %d hops "
+				"but hint-bit routing allows at most %d hops "
 				"in a dimension",
 				t->letters[i], t->dim[i], UINT8_MAX);
 	return 0;

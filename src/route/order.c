@@ -27,39 +27,38 @@ static const struct param params[] = {
 		"the order of topology.letters",
 		"assumed: dimension order"),
 	PARAM_ONE_OF("ties", AT(ties), "hash", "parity|hash|plus",
-		"direction if both are equally short: by the parity "
-		"of the source's coordinates, by a hash of source and "
+		"direction of packets for which both are equally short: by the "
+		"parity of the source's coordinates, by a hash of source and "
 		"destination, or always plus",
 		"assumed: loads both directions equally"),
 	PARAM_ROW(PARAM_FLAG, "dateline", AT(dateline), "yes", 0, 0,
-		"whether packets change channels where a ring closes; "
-		"no: all use one channel, and rings without planes "
-		"can deadlock",
+		"whether packets change channels where a ring closes; no: all "
+		"packets use one channel, and rings without planes can "
+		"deadlock",
 		"assumed: without it rings can deadlock"),
 	PARAM_ONE_OF("planes", AT(planes), "no", "no|yes|free",
-		"whether the parallel links of the same number form "
-		"rings of their own, which packets enter only where "
-		"there is room for two; free: all parallel links form "
-		"one such ring, which can deadlock; for tiled routers "
-		"only",
+		"whether parallel links of the same number form a ring of "
+		"their own, which a packet enters only if it has room for two; "
+		"free: all parallel links form one ring, which can deadlock; "
+		"for tiled routers only",
 		"assumed: a dateline suffices"),
 	PARAM_ONE_OF("charge", AT(charge), "full", "full|words",
-		"tokens that a packet takes of the channel behind a dateline: "
-		"those of a full packet, or what it fills; for direct routers "
-		"only",
+		"tokens that a packet takes in the channel after a dateline: "
+		"those of a full packet, or of the space that it fills; for "
+		"direct routers only",
 		"assumed: whole packets"),
 	PARAM_ROW(PARAM_TIME, "notice", AT(route.notice), "1 us", 0, PS_PER_S,
-		"time after which adaptive packets avoid a link that has died; "
-		"for tiled routers only",
+		"time after which adaptive packets avoid a failed link; for "
+		"tiled routers only",
 		"assumed"),
 	PARAM_ROW(PARAM_TIME, "reload", AT(route.reload), "100 us", 0, PS_PER_S,
 		"time from a link's death or return until management stops all "
 		"injection to load new tables; for tiled routers only",
 		"assumed: really seconds"),
 	PARAM_ROW(PARAM_TIME, "drain", AT(route.drain), "20 us", 0, PS_PER_S,
-		"time that packets then have to reach their destinations "
-		"before the rest is dropped and injection resumes; for tiled "
-		"routers only",
+		"time that packets have to reach their destinations after "
+		"injection has stopped; the rest is dropped, and injection "
+		"resumes; for tiled routers only",
 		"assumed"),
 };
 

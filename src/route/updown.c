@@ -16,11 +16,10 @@ _Static_assert(FATTREE_MAX_NODES <= UINT16_MAX, "the end of a range fits");
 static const struct param params[] = {
 	PARAM_ONE_OF("spread", AT(spread), "source",
 		"source|rotate|single|adaptive",
-		"which stored route a packet takes: source: one chosen by the "
-		"source's number, so that few routes collide; rotate: the next "
-		"one for each packet of a node; single: always up-link 0; "
-		"adaptive: none, each switch takes the up-link with the least "
-		"load",
+		"stored route of a packet; source: by the source's number, so "
+		"that few routes collide; rotate: the next one for each packet "
+		"of a node; single: always up-link 0; adaptive: none, each "
+		"switch selects the up-link with the least load",
 		"QSN-G7"),
 	PARAM_ROW(PARAM_TIME, "answers", AT(answers), "100 us", 1000000,
 		PS_PER_S,
@@ -42,9 +41,9 @@ static int updown_init(struct route *r, const struct topo *t, struct err *e)
 	u->bits = t->n_ports > 1u << FEW_BITS ? MANY_BITS : FEW_BITS;
 	if (2 * u->tree->n_levels - 1 > COUNT_SHIFT / u->bits)
 		return err_set(e,
-			"routing.kind: updown has routes of %u switches at "
-			"most where these have %u ports, too few for a tree of "
-			"%u levels (topology.radix)",
+			"routing.kind: updown stores routes over at most %u "
+			"switches of %u ports, too few for a tree of %u levels "
+			"(topology.radix)",
 			COUNT_SHIFT / u->bits, t->n_ports, u->tree->n_levels);
 	r->topo = t;
 	r->is_carried = true;

@@ -62,8 +62,8 @@ static void members_that_call_in_different_orders_are_named(void **state)
 {
 	(void)state;
 	coll_locks(&(struct coll_how){ "2x2", .run = in_any_order },
-		"  node 2 (0,1), route 3: waits for B- (route 4 is in front) "
-		"since 20.");
+		"  node 2 (0,1), route 3: waits for B- (route 4 is first "
+		"there) since 20.");
 }
 
 /* --- contributions that differ --- */
@@ -170,7 +170,7 @@ static void a_packet_on_another_channel_than_its_route_stops(void **state)
 {
 	(void)state;
 	coll_locks(&(struct coll_how){ "2x2", .run = use_other_channel },
-		"a packet of another channel came by local, since 20.");
+		"a packet of another channel arrived on local, since 20.");
 }
 
 /* --- two kinds on one link --- */

@@ -31,9 +31,9 @@ static const struct param params[] = {
 		"assumed: balanced, as many as nodes"),
 	PARAM_ONE_OF("arrangement", AT(arrangement), "palmtree",
 		"palmtree|consecutive",
-		"which groups a group's global ports lead to, router by "
-		"router; palmtree: the preceding groups, nearest first; "
-		"consecutive: all other groups in ascending order",
+		"order of the groups that a group's global ports lead to, "
+		"router by router; palmtree: the preceding groups, nearest "
+		"first; consecutive: all other groups in ascending order",
 		"assumed: spreads neighbouring groups over routers"),
 	PARAM_ROW(PARAM_TIME, "router", AT(logic), "100 ns", 0, 1000000000,
 		"time that a router takes from a head's arrival to its "
@@ -60,7 +60,7 @@ static int set_groups(struct dragonfly *t, struct err *e)
 			(long long)t->nodes, (unsigned long long)per);
 	if (g > most)
 		return err_set(e,
-			"topology.nodes: %lld nodes are %llu groups, and the "
+			"topology.nodes: %lld nodes are %llu groups, but the "
 			"global links join at most %llu",
 			(long long)t->nodes, (unsigned long long)g,
 			(unsigned long long)most);

@@ -17,9 +17,9 @@ static const struct param params[] = {
 		.offset = AT(wrap),
 		.def = "torus",
 		.words = "torus|mesh|loop",
-		.help = "how the ends of each dimension are joined; the last "
-			"word applies to all further dimensions; loop also "
-			"wires a dimension of size one to itself",
+		.help = "connection of the two ends of each dimension; the "
+			"last word applies to all further dimensions; loop "
+			"also wires a dimension of size one to itself",
 		.source = "assumed: rings" },
 	PARAM_ROW(PARAM_COUNT, "nodes", AT(nodes), "0", 0, TOPO_MAX_PORTS - 2,
 		"number of nodes at each router; 0: each router is itself a "
@@ -33,8 +33,8 @@ static const struct param params[] = {
 		"names of the dimensions, one letter each",
 		"assumed: Blue Gene/Q's names"),
 	PARAM_ONE_OF("wires", AT(wires), "uniform", "uniform|packaged",
-		"what determines the length of a wire: its dimension, or the "
-		"boards and midplanes that it crosses",
+		"basis of a wire's latency: its dimension, or the boards and "
+		"midplanes that it leaves",
 		"assumed: no packaging is specified"),
 };
 

@@ -20,16 +20,14 @@
 static const struct param io_params[] = {
 	PARAM_ROW(PARAM_COUNT, "io.every", AT(io_every), "0", 0,
 		TOPO_MAX_ROUTERS,
-		"number of compute nodes that share an IO node; 0: there are "
-		"no IO nodes",
+		"number of compute nodes that share an IO node; 0: no IO nodes",
 		"assumed: compute nodes only"),
 	PARAM_ROW(PARAM_COUNT, "io.links", AT(io_links), "2", 1, TORUS_IO_LINKS,
-		"number of links of an IO node, each to a compute node of its "
-		"own",
+		"number of links of an IO node, each to another compute node",
 		"BGQ-N6"),
 	PARAM_ROW(PARAM_COUNTS, "io.whole", AT(whole), "0", 0, TORUS_MAX_LENGTH,
-		"shape of the machine whose IO nodes these are, where this one "
-		"is a partition of it (topology.corner); 0: it is none",
+		"shape of the whole machine, if this one is a partition that "
+		"shares its IO nodes (topology.corner); 0: not a partition",
 		"assumed: a machine by itself"),
 };
 
@@ -177,8 +175,9 @@ static int set_whole(const struct torus *t, uint32_t *whole, struct err *e)
 		whole[i] = i < t->whole.n ? (uint32_t)t->whole.v[i] : 0;
 		if (torus_corner(t, i) + t->dim[i] > whole[i])
 			return err_set(e,
-				"topology.io.whole: a machine that is %u long "
-				"in %c has no part of %u from %u on",
+				"topology.io.whole: %u routers in dimension %c "
+				"do not hold a partition of %u from coordinate "
+				"%u on",
 				whole[i], t->letters[i], t->dim[i],
 				torus_corner(t, i));
 	}
@@ -225,8 +224,8 @@ int torus_io_init(struct torus *t, struct err *e)
 			(unsigned long long)n, (long long)t->io_every);
 	if (t->io_links > t->io_every)
 		return err_set(e,
-			"topology.io.links: %lld links of an IO node lead to "
-			"compute nodes of their own, and it has %lld "
+			"topology.io.links: the %lld links of an IO node need "
+			"a compute node each, but it has only %lld "
 			"(topology.io.every)",
 			(long long)t->io_links, (long long)t->io_every);
 	lay_out(t, whole, (router_id)n / (router_id)t->io_every);

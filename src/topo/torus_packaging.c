@@ -27,9 +27,9 @@ static const struct param unit_params[] = {
 		"number beyond the last dimension means none",
 		"BGQ-F7"),
 	PARAM_ROW(PARAM_COUNTS, "corner", AT(corner), "0", 0, TORUS_MAX_LENGTH,
-		"coordinates of the first router in packets' headers, where "
-		"the machine is a partition of a bigger one; 0 for those that "
-		"are left out",
+		"coordinates of the first router in packet headers, if the "
+		"machine is a partition of a bigger one; coordinates that are "
+		"left out are 0",
 		"assumed: a machine by itself"),
 };
 
@@ -40,7 +40,7 @@ static const struct param latency_params[] = {
 		"BGQ-N28"),
 	LATENCY(WIRE_BOARD, "board", "42 ns",
 		"latency on a board, from the grant in one router to the "
-		"head's arrival in the next: logic, SerDes and wire",
+		"arrival of the head in the next: logic, SerDes and wire",
 		"calibrated: BGQ-N92 less BGQ-N91 (40 ns of it is BGQ-N27)"),
 	LATENCY(WIRE_BOARDS, "boards", "49 ns",
 		"latency from board to board in a midplane",
@@ -200,8 +200,8 @@ int torus_partition(const struct topo *topo, const uint32_t *from,
 	p->is_whole = is_whole(t, &t->midplane, from, size);
 	if (!p->is_whole && (!is_whole(t, &t->board, from, size) ||
 				    !is_in_one_midplane(t, from, size)))
-		return err_set(e, "a partition is whole midplanes, or boards "
-				  "of one midplane");
+		return err_set(e, "a partition must consist of whole "
+				  "midplanes, or of boards of one midplane");
 	for (i = 0; i < t->n_dims; i++) {
 		p->length[i] = torus_span(&t->midplane, i, t->dim[i]);
 		p->leaving |= (uint32_t)!is_inner(t, i) << i;

@@ -452,8 +452,8 @@ int weft_msg_finish(struct weft_msg *msg, struct weft_msg_request *r,
 {
 	struct msg_state *m = msg_state(msg);
 
-	PROGRAM_CALL("weft_msg_finish of what is for or from #, tag #", r->rank,
-		r->tag);
+	PROGRAM_CALL("weft_msg_finish of a message to or from #, tag #",
+		r->rank, r->tag);
 
 	if (!m->ops)
 		return EBADF;

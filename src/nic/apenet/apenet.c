@@ -18,7 +18,7 @@
 
 static const struct param params[] = {
 	COUNT("dma.engines", engines, "2", 1, APE_ENGINES,
-		"number of DMA engines that read what is sent", "APE-N6"),
+		"number of DMA engines that read data to be sent", "APE-N6"),
 	COUNT("dma.queue", queue, "64", 2, 1024,
 		"number of commands that the queue of a process holds, a power "
 		"of two",
@@ -60,7 +60,7 @@ static const struct param params[] = {
 		"calibrated: APE-N14 with APE-N16"),
 	TIME("nios.register", enrol, "2 us", 0,
 		"time that the Nios II takes to enter a buffer into its list "
-		"or to remove it",
+		"or to remove one",
 		"assumed: not in the paper"),
 	COUNT("events", events, "4096", 2, 65536,
 		"number of events that the queue of a process holds, a power "
@@ -70,8 +70,8 @@ static const struct param params[] = {
 		"time that a core takes to write the commands of a transfer",
 		SPLIT),
 	TIME("software.register", kernel, "5 us", 0,
-		"time that a core takes to register a buffer or to "
-		"deregister it, beside the Nios II's",
+		"time that a core takes to register or deregister a buffer, in "
+		"addition to the Nios II's time",
 		"assumed: a call of the kernel that pins pages"),
 	TIME("software.poll-period", work.poll_period, "100 ns", 1,
 		"period of a poll loop", SPLIT),
@@ -91,7 +91,7 @@ static const struct param params[] = {
 		"directly; longer ones are staged in host memory",
 		"APE-F40; where the two are equally fast here"),
 	BYTES("software.chunk", chunk, "32 KiB", 4096, 1 << 20,
-		"bytes of a staged transfer that are copied at a time",
+		"size of the pieces in which a staged transfer is copied",
 		"assumed: not in the paper"),
 	RATE("software.copy-rate", copy_rate, "5 GB/s",
 		"rate at which a core copies host memory",
@@ -277,8 +277,8 @@ static int check_params(const struct ape_params *p, const struct gpus *g,
 	if (p->entries &&
 		(p->entries % p->ways || !is_power(p->entries / p->ways)))
 		return err_set(e,
-			"nic.tlb.entries: %lld entries do not make a power of "
-			"two of sets with %lld ways each",
+			"nic.tlb.entries: %lld entries are not a power of two "
+			"of sets with %lld entries each (nic.tlb.ways)",
 			(long long)p->entries, (long long)p->ways);
 	if (g && gpus_params(g)->window < most)
 		return err_set(e,

@@ -25,39 +25,38 @@ static const struct param params[] = {
 	PARAM_ROW(PARAM_COUNT, "ssids", AT(ssids), "1024", 128, 65536,
 		"largest number of unfinished transactions", "GEM-G16"),
 	PARAM_ROW(PARAM_COUNT, "rmt", AT(rmt), "1024", 0, 65536,
-		"number of unfinished transactions of other nodes, with events "
-		"here, whose packets are counted",
+		"largest number of unfinished transactions of other nodes with "
+		"an event at this node, whose packets are counted",
 		"GEM-G16"),
 	PARAM_ROW(PARAM_COUNT, "pending", AT(pending), "64", 1, 65536,
 		"number of unfinished packets beyond which further requests "
 		"stay in the reception FIFO",
 		"assumed"),
 	PARAM_ONE_OF("responses", AT(responses), "always", "always|wait",
-		"when a node takes in responses; always: when they arrive; "
-		"wait: in line with requests, which wait until responses of "
-		"the node can leave",
+		"acceptance of responses by a node; always: on arrival; wait: "
+		"in line with requests, which wait until responses of the node "
+		"can leave, and can deadlock",
 		"assumed: as GEM-F42; wait is for comparison"),
 	PARAM_ROW(PARAM_TIME, "timeout", AT(timeout), "1 ms", 1000000, PS_PER_S,
 		"time after which an unanswered request fails", "GEM-G26"),
 	PARAM_ONE_OF("routing", AT(routing), "adaptive",
 		"adaptive|hashed|lines",
-		"which of several parallel links packets take; adaptive: any; "
-		"hashed: the one that source and destination are hashed to; "
-		"lines: the same with the line of the remote address",
+		"choice among parallel links; adaptive: any link; hashed: by a "
+		"hash of source and destination; lines: by a hash of these and "
+		"the line of the remote address",
 		"GEM-G19"),
 	TIME("amo.interval", amo_interval, "10 ns",
 		"time from the beginning of one atomic operation to the next",
 		"calibrated: GEM-N52"),
 	PARAM_ROW(PARAM_COUNT, "amo.lines", AT(amo_lines), "64", 0, 65536,
-		"number of words that the cache of atomic operations holds",
-		"GEM-G18"),
+		"number of words in the cache of atomic operations", "GEM-G18"),
 	PARAM_ROW(PARAM_COUNT, "amo.reads", AT(amo_reads), "12", 1, 256,
 		"largest number of words being read for atomic operations",
 		"calibrated: GEM-N51"),
 	PARAM_ONE_OF("amo.update", AT(amo_update), "through", "through|lazy",
-		"when a word in the cache of atomic operations is written to "
-		"memory; through: at every change; lazy: when it is evicted or "
-		"flushed",
+		"writing of words from the cache of atomic operations to "
+		"memory; through: at every change; lazy: when a word is "
+		"evicted or flushed",
 		"GEM-G18"),
 	TIME("software.store", store, "20 ns",
 		"time that a core takes to store a line", "assumed: GEM-N54"),
@@ -611,5 +610,5 @@ const struct nic_ops gemini_ops = {
 	.load_bytes = load_bytes,
 	.is_stale = is_stale,
 	.waits_for = waits_for,
-	.how_waits = "takes in a request when its response can leave",
+	.how_waits = "accepts a request when its response can leave",
 };

@@ -14,12 +14,12 @@ static const struct param params[] = {
 		"between two nodes in order",
 		"assumed: nothing here needs the order"),
 	PARAM_ONE_OF("answers", AT(answers), "buffered", "buffered|held",
-		"place of answers that wait to leave: buffers of the card, or "
-		"(held) the reception FIFO, where requests then keep their "
-		"places until their answers have left; held can deadlock where "
+		"place of answers that wait to leave; buffered: buffers of the "
+		"card; held: the reception FIFO, where each request keeps its "
+		"place until its answer has left, which can deadlock if "
 		"requests and answers share channels",
-		"assumed: a card keeps answers, which are few bytes or the "
-		"address of some, in its own memory or the host's"),
+		"assumed: answers are short, or an address, and fit into the "
+		"card's or the host's memory"),
 	COUNT("window", window, "32", 1, 32,
 		"largest number of unacknowledged packets of a queue", CARD),
 	COUNT("buffers", buffers, "16", 1, 256,

@@ -9,15 +9,15 @@
 
 static const struct param clocks[] = {
 	CLOCK("core", core, "1.6 GHz",
-		"clock of the cores, which the times of software follow",
+		"clock of the cores, which scales the times of software",
 		"BGQ-N24"),
 	CLOCK("memory", memory, "800 MHz",
-		"clock of the memory system and the message unit, which its "
-		"ports and the rate of L2 follow",
+		"clock of the memory system and the message unit, which scales "
+		"the times of its ports and the rate of L2",
 		"BGQ-N25"),
 	CLOCK("network", network, "500 MHz",
-		"clock of the network, which the links' rate and the cycles of "
-		"collectives follow",
+		"clock of the network, which scales the rate of links and the "
+		"cycles of collectives",
 		"BGQ-N26"),
 };
 
@@ -25,7 +25,8 @@ static const struct param ring[] = {
 	CLOCK("clock", ring, "100 MHz",
 		"clock of the ring of configuration registers", "BGQ-N75"),
 	PARAM_ROW(PARAM_COUNT, "access", AT(access), "20", 0, 1000000,
-		"cycles of the ring that an access takes, one at a time",
+		"number of the ring's cycles that an access takes; there is "
+		"one access at a time",
 		"assumed: once round the chip"),
 };
 

@@ -357,7 +357,7 @@ static const struct param pcie[] = {
 
 static const struct param own[] = {
 	PARAM_ROW(PARAM_TIME, "latency", AT(latency), "10 us", 0, PS_PER_S,
-		"time that the file system takes to look at a request",
+		"time that the file system takes for a request",
 		"assumed: a server's memory over a network"),
 };
 

@@ -14,7 +14,7 @@
 	PARAM_ROW(PARAM_TIME, name_, AT(field_), def_, 0, LATENCY, __VA_ARGS__)
 #define MODEL(name_, i_, read_, bar1_)                                         \
 	RATE(name_ ".read-rate", models[i_].read_rate, read_,                  \
-		"rate at which the GPU pushes data that a peer has asked for", \
+		"rate at which the GPU pushes data that a peer has requested", \
 		"assumed: APE-G14; the paper has no number"),                  \
 		RATE(name_ ".bar1-rate", models[i_].bar1_rate, bar1_,          \
 			"rate of reads through the GPU's window on the bus",   \
@@ -28,8 +28,9 @@ static const struct param rows[] = {
 	PARAM_ONE_OF("model", AT(model), "fermi", "fermi|kepler",
 		"model of the GPUs", "APE-F5"),
 	PARAM_ONE_OF("read-by", AT(read_by), "mailbox", "mailbox|bar1",
-		"how peers read a GPU's memory; mailbox: requests that the GPU "
-		"answers by pushing data; bar1: through its window on the bus",
+		"method of peers to read GPU memory; mailbox: requests that "
+		"the GPU answers by pushing data; bar1: reads through the "
+		"GPU's window on the bus",
 		"APE-G14"),
 	MODEL("fermi", 0, "1.5 GB/s", "150 MB/s"),
 	MODEL("kepler", 1, "1.6 GB/s", "1.6 GB/s"),
@@ -43,8 +44,8 @@ static const struct param rows[] = {
 		"calibrated: APE-N16, the sum with gpu.read; the split is "
 		"assumed"),
 	PARAM_ROW(PARAM_BYTES, "window", AT(window), "32 KiB", 1, 1 << 30,
-		"largest number of bytes that a card has asked a GPU for and "
-		"not received",
+		"largest number of bytes that a card has requested from a GPU "
+		"and not yet received",
 		"APE-G14"),
 	TIME("copy", copy, "5.25 us",
 		"overhead of a copy between host and GPU memory",
@@ -52,8 +53,8 @@ static const struct param rows[] = {
 	RATE("copy-rate", copy_rate, "6 GB/s", "rate of a GPU's copy engine",
 		"assumed: PCI Express Gen2 x16, less its overheads"),
 	PARAM_ROW(PARAM_COUNT, "copy-engines", AT(engines), "2", 1, GPU_ENGINES,
-		"number of a GPU's copy engines; 1: for both directions; 2: "
-		"one for each direction. An engine makes one copy at a time",
+		"number of a GPU's copy engines, each of which makes one copy "
+		"at a time; 1: for both directions; 2: one for each direction",
 		"assumed: one for each direction"),
 	TIME("launch", launch, "5 us",
 		"time from a kernel's launch to its start",

@@ -48,6 +48,6 @@ void lofamo_facts(const void *params, const struct part_place *at, sim_time end,
 		"{part:-14} {state:-8} since {since_ms:.3f} ms, known at "
 		"{known_ms:.3f} ms, by {_how}[{by}]");
 	if (!i)
-		facts_line(f, "health", "all parts are taken to be normal");
+		facts_line(f, "health", "all parts are reported as normal");
 	lofamo_free(l);
 }

@@ -15,29 +15,30 @@
 const struct param lofamo_params_table[LOFAMO_PARAMS] = {
 	PARAM_ROW(PARAM_FLAG, "on", AT(is_on), "no", 0, 1,
 		"whether hosts and cards watch each other",
-		"assumed: nobody does"),
+		"assumed: no watchdogs"),
 	PARAM_ROW(PARAM_TIME, "period", AT(period), "500 ms", 1000000,
 		INT64_C(100000000000000), "watchdog period", "APE-N21"),
 	PART("write", write, "0.4",
-		"time between two refreshes of a valid bit, as a part of the "
-		"period",
+		"interval between refreshes of a valid bit, as a fraction of "
+		"the period",
 		"calibrated: APE-N22"),
 	PART("read", read, "1",
-		"time between two tests of a valid bit by the card, as a part "
-		"of the period",
+		"interval between the card's tests of a valid bit, as a "
+		"fraction of the period",
 		"APE-G18"),
 	PART("poll", poll, "1",
-		"time between two looks of a host at its card's registers, as "
-		"a part of the period",
+		"interval between a host's polls of its card's registers, as a "
+		"fraction of the period",
 		"APE-G18"),
 	PART("jitter", jitter, "0.1",
-		"largest variation of these times, as a part of the period",
+		"largest variation of lofamo.write, lofamo.read and "
+		"lofamo.poll, as a fraction of the period",
 		"assumed: clocks and daemons are not exact"),
 	PARAM_ROW(PARAM_TIME, "service", AT(service), "1 ms", 0,
 		INT64_C(10000000000000), "latency of the service network",
 		"APE-G19"),
 	PARAM_ROW(PARAM_COUNT, "roll-call", AT(roll), "4", 1, 1000,
-		"number of periods between two roll calls of the Master",
+		"number of periods between roll calls of the Master",
 		"assumed: longer than any report takes"),
 };
 
@@ -46,9 +47,9 @@ int lofamo_check(
 {
 	if (p->write + p->jitter >= p->read || p->write < 2 * p->jitter)
 		return err_set(e,
-			"lofamo.write: a write and its jitter must take less "
-			"time than lofamo.read, or healthy hosts would be "
-			"taken for dead, and more than twice the jitter");
+			"lofamo.write: want more than twice lofamo.jitter, "
+			"and the sum of both below lofamo.read, or healthy "
+			"hosts would be reported as dead");
 	if (p->poll <= p->jitter || p->write + p->jitter >= p->poll)
 		return err_set(e,
 			"lofamo.poll: want more than lofamo.write and "
@@ -69,7 +70,7 @@ static int read_site(const struct part_kind *k, struct part_names *names,
 	p->port = PART_SITE;
 	if (n != 1)
 		return err_set(
-			e, "want the number of a node behind %s", k->word);
+			e, "want the number of a node after %s", k->word);
 	return part_find_site(
 		names, "node", word[0], 0, names->topo->n_nodes, &p->site, e);
 }
@@ -84,12 +85,12 @@ static int read_gpu(const struct part_kind *k, struct part_names *names,
 	(void)k;
 	p->port = PART_SITE;
 	if (n != 1 || !word[0][dot] || dot >= sizeof(node))
-		return err_set(e, "want a node and a number behind gpu, for "
+		return err_set(e, "want a node and a number after gpu, for "
 				  "example gpu 5.1");
 	snprintf(node, sizeof(node), "%.*s", (int)dot, word[0]);
 	p->unit = (uint32_t)strtoul(word[0] + dot + 1, &end, 10);
 	if (*end || !word[0][dot + 1] || p->unit >= LOFAMO_GPUS)
-		return err_set(e, "\"%.20s\" is not a number of a GPU",
+		return err_set(e, "\"%.20s\" is not the number of a GPU",
 			word[0] + dot + 1);
 	return part_find_site(
 		names, "node", node, 0, names->topo->n_nodes, &p->site, e);

@@ -32,10 +32,9 @@ static int check(const void *params, const struct part_place *at, struct err *e)
 	if (p->is_on && lofamo_check(p, at->topo, e))
 		return -1;
 	if (p->is_on && !link_control_slot(at->link))
-		return err_set(e,
-			"lofamo.on: diagnostics travel in control words, and "
-			"links send none (want link.control.words of 1 or "
-			"more)");
+		return err_set(e, "lofamo.on: diagnostics travel in control "
+				  "words, but links send none (want "
+				  "link.control.words of 1 or more)");
 	return lofamo_check_plan(at->plan, gpus_count(at->parts), e);
 }
 

@@ -13,7 +13,7 @@ static int crossbar_check(
 
 	if (topo_is_direct(s->topo))
 		return err_set(e,
-			"router.kind: crossbar is for switches, and %s has "
+			"router.kind: crossbar is for switches, but %s has "
 			"none (topology.kind)",
 			s->topo->ops->name);
 	if (s->route->has_planes || s->route->bubble || s->route->has_escape)

@@ -25,10 +25,11 @@ static struct direct_site *site_of(const struct router *r, site_id s)
 static const struct param params[] = {
 	PARAM_ONE_OF("arbiter", offsetof(struct direct_params, arbiter),
 		"senders", "senders|stages",
-		"who chooses the next packet of a link; senders: its sender, "
-		"among all that wait for it; stages: each channel puts one "
-		"forward, each receiver one of these, and a sender grants one",
-		"assumed: stages cost three times the instructions a hop"),
+		"arbitration for a link; senders: its sender chooses among all "
+		"packets that wait for it; stages: each channel nominates a "
+		"packet, each receiver one of these, and the sender grants one",
+		"assumed: stages cost three times as many instructions per "
+		"hop"),
 };
 
 /* Parameters are another's where switches are of another kind. */
@@ -60,8 +61,8 @@ static int direct_check(
 			"node, not %u",
 			FIFO_LOCAL, s->topo->node_ports);
 	if (s->route->has_planes)
-		return err_set(e, "routing.planes: direct routers have none "
-				  "(router.kind)");
+		return err_set(e, "routing.planes: direct routers have no "
+				  "planes (want no, or router.kind: tiled)");
 	if (s->route->bubble && s->router->packets < 2)
 		return err_set(e, "router.packets: the bubble rule needs room "
 				  "for at least two packets in a channel");

@@ -15,8 +15,8 @@
 #define ROW(i)                                                                 \
 	PARAM_ROW(PARAM_TEXT, "tiles." i, AT(tiles[(i)[0] - '0']), "none", 0,  \
 		0,                                                             \
-		"what is at the tiles of a row: a link (\"x+3\") or p, a "     \
-		"processor tile, each; none: processor tiles in the middle "   \
+		"tiles of a row: each a link (\"x+3\") or p, a "               \
+		"processor tile; none: processor tiles in the middle "         \
 		"columns, links around them",                                  \
 		"assumed: GEM-F37")
 
@@ -40,8 +40,8 @@ static const struct param params[] = {
 		"time that a chunk takes on a bus or channel inside a chip",
 		"GEM-N29"),
 	PARAM_ONE_OF("inner", AT(inner), "tiles", "tiles|ideal",
-		"what is modelled inside a chip; tiles: packets wait for "
-		"buses, buffers and columns; ideal: no contention",
+		"model of the inside of a chip; tiles: packets wait for buses, "
+		"buffers and columns; ideal: no contention",
 		"GEM-F38"),
 	PARAM_ROW(PARAM_COUNT, "row", AT(row), "16", 1, 4096,
 		"size of a row buffer, in chunks", "GEM-G7"),
@@ -56,14 +56,14 @@ static const struct param params[] = {
 		"number of a node's packets that its chip holds, per channel",
 		"assumed"),
 	PARAM_ONE_OF("tokens", AT(tokens), "input", "input|output",
-		"where packets wait for room in the buffer that their link "
-		"leads to; input: in their own input buffer; output: at the "
+		"place where packets wait for room at the receiving end of "
+		"their link; input: their own input buffer; output: the "
 		"output, in line with others of their row, which can deadlock",
 		"for comparison"),
 	PARAM_ROW(PARAM_TIME, "patience", AT(patience), "50 us", 1, PS_PER_S,
-		"time by which a packet that waits to enter a ring must be "
-		"older than one that goes straight on before a link is kept "
-		"for it, and longest time that it is kept",
+		"lead in age after which a link is kept free for a packet that "
+		"waits to enter a ring, against packets that go straight on; "
+		"also the longest time that it is kept free",
 		"assumed: far below nic.timeout, far above other waits"),
 };
 
@@ -114,8 +114,8 @@ static int tiled_check(
 			"own (topology.nodes: at least 1)");
 	if (t->n_routers - t->n_nodes > TILED_CHIPS)
 		return err_set(e,
-			"topology.shape: %u routers, but tiled ones are at "
-			"most %d (GEM-F50)",
+			"topology.shape: %u tiled routers (want at most %d, "
+			"GEM-F50)",
 			t->n_routers - t->n_nodes, TILED_CHIPS);
 	links = count_links(t);
 	nodes = t->n_ports - links;

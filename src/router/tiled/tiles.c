@@ -95,7 +95,7 @@ static int read_row(struct reading *x, uint32_t row)
 		p = find_port(x->t, x->links, word);
 		if (p == TOPO_NO_PORT)
 			return err_set(x->e,
-				"router.tiles.%u: %s is no link of a chip "
+				"router.tiles.%u: %s is not a link of a chip "
 				"(want links such as x+0, or p)",
 				row, word);
 		if (p < x->links && x->seen >> p & 1)
@@ -142,7 +142,7 @@ static int read_tiles(const struct tiled_params *h, const struct topo *t,
 		if (x.seen >> i & 1)
 			continue;
 		t->ops->name_port(t, t->n_nodes, i, name, sizeof(name));
-		return err_set(e, "router.tiles: link %s is at no tile", name);
+		return err_set(e, "router.tiles: link %s has no tile", name);
 	}
 	return 0;
 }
