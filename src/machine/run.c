@@ -399,9 +399,6 @@ int machine_run_go(struct machine_run *r, sim_time pause, struct err *e)
 		(r->result.ending == LOAD_FINISHED &&
 			parts_audit(&r->system->parts, e)))
 		return -1;
-	if (r->result.ending == LOAD_FINISHED &&
-		parts_audit(&r->system->parts, e))
-		return -1;
 	note_result(r);
 	return 1;
 }
