@@ -43,7 +43,7 @@ refused '`weft help` lists them' frobnicate
 refused 'no command is called' help frobnicate
 refused 'no command is called' --frobnicate
 refused 'want a machine and a workload' run
-refused 'want a workload behind the machine' run bgq
+refused 'want a workload after the machine' run bgq
 refused 'want one machine' show
 refused 'want one machine' show bgq bgq-board
 refused 'want one machine' check
@@ -179,7 +179,7 @@ echo text >there.yaml
 refused 'did you mean link.rate or side.rate?' run torus random --set rate=5GB/s
 refused 'topology.per-router, topology.routers' run dragonfly random \
 	--set topology.groups=10
-refused 'want a workload behind the machine, as in `weft run torus random`' \
+refused 'want a workload after the machine, as in `weft run torus random`' \
 	run torus
 refused 'before the workload, as in `weft run torus random`' run random
 refused 'want a machine and a workload' run
@@ -237,9 +237,9 @@ refused 'or several with x between them' run torus random --shape '4*4'
 refused 'a fattree has no dimensions; want its number of nodes' \
 	run fattree random --shape 4x4x4
 refused 'a dragonfly has no dimensions' run dragonfly random --shape 4x4
-refused 'number of nodes is --shape N' run torus random --nodes 64
-refused 'keys of workloads have no dashes: load=VALUE' run torus random --load 1
-refused 'seeds are a key here: seed=1..3' sweep torus random --seed 3
+refused 'number of nodes is set by --shape N' run torus random --nodes 64
+refused 'want a key without dashes: load=VALUE' run torus random --load 1
+refused 'want the key seed, as in seed=1..3' sweep torus random --seed 3
 refused 'want --jobs' sweep torus random --threads 2
 refused '"0.1-0.5" is not a range' sweep torus random load=0.1-0.5
 refused '"0.1:0.5" is not a range' sweep torus random load=0.1:0.5

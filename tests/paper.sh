@@ -53,7 +53,8 @@ refused 'another one' 'did you mean qsnet2' qsnet
 refused 'one of QsNetII that waits' 'QSN-N69 waits for hardware barriers' \
 	qsnet2 N69
 refused 'no system' 'weft paper bgq'
-refused 'a slow row with --quick' 'longer than --quick' bgq N36 --quick
+refused 'a slow row with --quick' 'quick skips all of these rows' \
+	bgq N36 --quick
 refused 'an unknown option' 'did you mean --quick' bgq --quik
 
 # --- what is printed ---

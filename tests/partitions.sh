@@ -198,7 +198,7 @@ run run torus --shape 4x4 --jobs "$jobs"
 run run qsnet2 --jobs "$jobs"
 grep -q 'cannot be divided' "$tmp/err" || complain "$(cat "$tmp/err")"
 run run $rack --jobs "$jobs" -o "$tmp/x.db"
-grep -q 'several runs' "$tmp/err" || complain "$(cat "$tmp/err")"
+grep -q 'a run of its own' "$tmp/err" || complain "$(cat "$tmp/err")"
 run show $rack --jobs "$src/examples/jobs.yaml"
 [ $code -eq 2 ] || complain "exit code $code"
 report 'what cannot be divided, or looked into'

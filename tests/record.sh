@@ -261,7 +261,7 @@ report "a user's file is not overwritten"
 refused 'cannot be created' run bgq $small -o "$tmp/none/run.db"
 refused 'is a directory' run bgq $small -o "$tmp"
 refused 'cannot be created' run bgq $small --links "$tmp/none/x.csv"
-refused 'means nothing without --output' run bgq $small --sample 1us
+refused 'has no effect without --output' run bgq $small --sample 1us
 refused 'has nodes 0 to 7' run bgq $small --follow 99.0
 refused 'is no time' run bgq $small --sample 0ns -o "$tmp/x.db"
 refused 'is not a run file' sql "$tmp/mine" 'select 1'
@@ -385,12 +385,12 @@ report 'a sweep onto a full disk says so'
 run sweep torus hotspot load=0.2,2,4 share=90% warmup=2us measure=10us \
 	--shape 4x4 --jobs 1
 grep -q 'saturated$' "$tmp/out" || complain 'nothing is saturated'
-grep -q 'left out' "$tmp/out" || complain 'nothing was left out'
+grep -q 'saturation skipped' "$tmp/out" || complain 'nothing was left out'
 rows=$(grep -c 'saturated$' "$tmp/out")
 run sweep torus hotspot load=0.2,2,4 share=90% warmup=2us measure=10us \
 	--shape 4x4 --jobs 1 --past-saturation
 is 'saturated points' $((rows + 1)) "$(grep -c 'saturated$' "$tmp/out")"
-! grep -q 'left out' "$tmp/out" || complain 'something was left out'
+! grep -q 'saturation skipped' "$tmp/out" || complain 'something was left out'
 report 'a saturated curve ends, or goes on where that is asked for'
 for command in trace rerun 'plot links' "compare $tmp/run.db"; do
 	# shellcheck disable=SC2086

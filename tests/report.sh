@@ -112,7 +112,7 @@ then
 	[ "$(head -c 5 "$tmp/y.pdf")" = %PDF- ] || complain 'it is no PDF'
 	report 'a converter that is installed makes a PDF'
 else
-	refused 'there is no rsvg-convert' plot "$db" latency -o "$tmp/y.pdf"
+	refused 'a PDF needs rsvg-convert' plot "$db" latency -o "$tmp/y.pdf"
 fi >"$tmp/which"
 grep -v '^/' "$tmp/which"
 

@@ -63,8 +63,7 @@ static int check_arguments(
 
 	if (*arguments && !is->usage)
 		return err_set(e,
-			"takes no arguments after --, and \"%.40s\" "
-			"is one",
+			"takes no arguments after --, but got \"%.40s\"",
 			*arguments);
 	if (!is->accept || is->accept(arguments, why, sizeof(why)))
 		return 0;
@@ -84,17 +83,17 @@ static int app_init(struct load *l, struct err *e)
 	if (api && l->nic_ops != api->nic)
 		return err_set(e,
 			"the program needs the %s, which this machine does not "
-			"have; try %s",
+			"have (want %s)",
 			api->nic->title, api->machine);
 	if (is->n_nodes > t->n_nodes)
 		return err_set(e,
-			"the program needs %u nodes, and this machine has %u",
+			"the program needs %u nodes, but this machine has %u",
 			is->n_nodes, t->n_nodes);
 	if (l->needs.arguments && check_arguments(is, l->needs.arguments, e))
 		return -1;
 	if (!is->run || is->n_spawned > HOST_THREADS)
 		return err_set(
-			e, "a node needs 1 to %d programs", HOST_THREADS);
+			e, "want 1 to %d programs per node", HOST_THREADS);
 	if (is->n_processes > HOST_THREADS)
 		return err_set(e,
 			"%u processes per node are more than its %d hardware "
@@ -113,7 +112,7 @@ static int app_init(struct load *l, struct err *e)
 	if (is->node_bytes > MOST_BYTES / a->n_ranks)
 		return err_set(e,
 			"node_bytes: %zu bytes for each of %u processes are "
-			"more than any host has",
+			"more than the memory of any node",
 			is->node_bytes, a->n_ranks);
 	return 0;
 }
@@ -192,7 +191,7 @@ static int app_check(struct load *l, struct err *e)
 	}
 	if (nic_audit(l->nic, &left))
 		return err_set_code(e, EXIT_DEADLOCK,
-			"the programs ended and left packets that nobody "
+			"the programs ended and left packets that no program "
 			"received%s",
 			errors);
 	a->is_right = !is->check ||
@@ -206,11 +205,11 @@ static int app_check_strictly(struct load *l, struct err *e)
 {
 	if (app_check(l, e))
 		return -1;
-	return of(l)->is_right ? 0
-			       : err_set_code(e, EXIT_ANSWER_NO,
-					 "the program says that its result is "
-					 "wrong: %s",
-					 of(l)->says);
+	return of(l)->is_right
+		       ? 0
+		       : err_set_code(e, EXIT_ANSWER_NO,
+				 "the program reports a wrong result: %s",
+				 of(l)->says);
 }
 
 static void app_fini(struct load *l)

@@ -37,8 +37,8 @@ static const struct cli_option table[] = {
 	{ CLI_SETS, "set", 's', SET, 0, "PATH=VALUE",
 		"set a parameter of the machine (see `weft params`)" },
 	{ CLI_SETS, "shape", 0, TEXT, AT(shape), "AxBxC",
-		"routers along each dimension of a torus, or number of nodes "
-		"of other topologies; short for --set topology.shape=AxBxC" },
+		"number of routers in each dimension of a torus, or number of "
+		"nodes of other topologies" },
 	{ CLI_PLUGIN, "plugin", 0, PLUGIN, 0, "FILE",
 		"load a topology, routing or workload from a shared object "
 		"(see weft-plugin(7))" },
@@ -49,39 +49,40 @@ static const struct cli_option table[] = {
 	{ CLI_THREADS, "quiet", 0, FLAG, AT(is_quiet), NULL,
 		"print no progress line" },
 	{ CLI_BOOK, "budget", 0, FLAG, AT(is_budget), NULL,
-		"report what the time of messages was spent on" },
+		"report where the time of messages went" },
 	{ CLI_BOOK, "follow", 0, FOLLOW, 0, "[NODE.]N",
-		"trace message N of a node (0 if not given), counted from 0" },
+		"trace message N (counted from 0) of node NODE (default 0) "
+		"step by step" },
 	{ CLI_FAULTS, "faults", 0, TEXT, AT(faults), "FILE",
-		"plan of faults: bit errors and failing parts (see \"faults\" "
-		"in weft-machine(5))" },
+		"use the plan of faults (bit errors and failing parts) in FILE "
+		"(see weft-machine(5))" },
 	{ CLI_JOBS, "jobs", 0, TEXT, AT(jobs), "FILE",
-		"several workloads at once, each on nodes of its own (see "
-		"weft-jobs(5))" },
+		"file of several jobs that run at once, each on its own nodes "
+		"(see weft-jobs(5))" },
 	{ CLI_JOBS | CLI_RECORD, "no-alone", 0, FLAG, AT(is_together), NULL,
-		"do not run each job on its own afterwards" },
+		"with --jobs: do not run each job again on its own" },
 	{ CLI_RECORD, "output", 'o', TEXT, AT(output), "FILE",
-		"write all that is known of the run to a run file (see "
+		"save the run (settings, results, samples) to FILE (see "
 		"weft-runfile(5))" },
 	{ CLI_RECORD, "sample", 0, TIME, AT(sample), "TIME",
-		"time between the samples in the run file (default 5us)" },
+		"interval between samples in the run file (default 5us)" },
 	{ CLI_RECORD, "links", 0, TEXT, AT(links), "FILE",
-		"write what each link carried to a CSV file" },
+		"write the traffic of each link to a CSV file" },
 	{ CLI_RECORD, "histogram", 0, FLAG, AT(is_histogram), NULL,
 		"print the distribution of latencies" },
 	{ CLI_RECORD, "until", 0, TIME, AT(until), "TIME",
-		"end the run at this simulated time and report what was "
-		"measured until then" },
+		"end the run at this simulated time and report the results so "
+		"far" },
 	{ CLI_SWEEP, "output", 'o', TEXT, AT(output), "FILE",
-		"keep the results in a run file (see weft-runfile(5)), and go "
-		"on with what it has" },
+		"keep the results in a run file (see weft-runfile(5)); run "
+		"only points that it does not have yet" },
 	{ CLI_SWEEP, "jobs", 'j', COUNT, AT(threads), "N",
-		"runs at a time (default: as many as there are cores)" },
+		"number of concurrent runs (default: number of cores)" },
 	{ CLI_SWEEP, "figures", 0, TEXT, AT(figures), "NAME,...",
-		"print these figures (default: those that most workloads "
-		"have)" },
+		"print these figures, at most four, by their names in `weft "
+		"run --json`" },
 	{ CLI_SWEEP, "past-saturation", 0, FLAG, AT(is_past), NULL,
-		"go on with a curve that is saturated" },
+		"continue curves beyond saturation" },
 	{ CLI_SWEEP, "csv", 0, TEXT, AT(csv), "FILE",
 		"write all figures of all points" },
 	{ CLI_SWEEP, "svg", 0, TEXT, AT(svg), "FILE",
@@ -100,9 +101,11 @@ static const struct cli_option table[] = {
 	{ CLI_DRAW, "dot", 0, FLAG, AT(is_dot), NULL,
 		"print a graph for graphviz" },
 	{ CLI_PAPER, "quick", 0, FLAG, AT(is_quick), NULL,
-		"measure only rows that take less than a minute in all" },
+		"skip the slow experiments; the others take less than a "
+		"minute" },
 	{ CLI_PAPER, "verbose", 'v', FLAG, AT(is_verbose), NULL,
-		"print each row's note, tolerance and commands" },
+		"print each row's note, its tolerance and the commands that "
+		"measure it" },
 	{ 0, "help", 'h', HELP, 0, NULL, "print this help" },
 };
 
@@ -139,8 +142,8 @@ static int read_time(
 
 	if (units_read(UNIT_TIME, text, t, &why) || *t <= 0)
 		return err_set(e,
-			"--%s: \"%.40s\" is no time: %s (want a number "
-			"with %s)",
+			"--%s: \"%.40s\" is not a time: %s (want a number with "
+			"%s)",
 			option, text, why, units_list(UNIT_TIME));
 	return 0;
 }
@@ -294,20 +297,23 @@ static const struct argp_option *find_short(
 
 /* What people mean by options that a command does not have. */
 static const char *const meant[][2] = {
-	{ "nodes", "the number of nodes is --shape N, or --shape AxBxC of a "
-		   "torus" },
-	{ "size", "the size is --shape N, or --shape AxBxC of a torus" },
-	{ "seed", "seeds are a key here: seed=1..3" },
-	{ "threads", "want --jobs, the number of runs at a time" },
-	{ "machine", "the machine is the first word, without an option" },
-	{ "workload", "the workload is the second word, without an option" },
+	{ "nodes", "the number of nodes is set by --shape N, or by --shape "
+		   "AxBxC for a torus" },
+	{ "size", "the size is set by --shape N, or by --shape AxBxC for a "
+		  "torus" },
+	{ "seed", "want the key seed, as in seed=1..3" },
+	{ "threads", "want --jobs, the number of concurrent runs" },
+	{ "machine", "the machine is the first argument, without an option" },
+	{ "workload",
+		"the workload is the second argument, without an option" },
 	{ "version", "want `weft --version`" },
 	{ "param", "want --set PATH=VALUE" },
 	{ "out", "want --output FILE" },
 	{ "file", "want --output FILE, or -o FILE" },
-	{ "csv", "`weft sweep` writes CSV, and --links does of links" },
-	{ "plot", "`weft plot` draws what --output has written" },
-	{ "svg", "`weft plot` draws what --output has written" },
+	{ "csv", "`weft sweep --csv` writes results as CSV, --links the "
+		 "traffic of links" },
+	{ "plot", "save the run with --output, then use `weft plot`" },
+	{ "svg", "save the run with --output, then use `weft plot`" },
 };
 
 /* A key of some workload, or something that people mean; or NULL. */
@@ -322,8 +328,7 @@ static const char *find_meant(const char *name, char *text, size_t size)
 		for (k = 0; k < load_registry[i]->n_params; k++)
 			if (!strcmp(load_registry[i]->params[k].name, name)) {
 				snprintf(text, size,
-					"keys of workloads have no dashes: "
-					"%s=VALUE",
+					"want a key without dashes: %s=VALUE",
 					name);
 				return text;
 			}
@@ -499,8 +504,9 @@ int cli_name_output(const struct cli_args *a, const char *ending,
 		return err_set(e, "the name of the output is too long");
 	for (i = 0; i < a->n_words; i++)
 		if (!strcmp(a->word[i], path))
-			return err_set(
-				e, "%s: would overwrite a run file", path);
+			return err_set(e,
+				"%s: the output would overwrite a run file",
+				path);
 	return out_file_check(path, kind, e);
 }
 

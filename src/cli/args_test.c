@@ -105,11 +105,11 @@ static void a_hint_says_what_was_meant(void **state)
 	refused(CLI_MACHINE, "--shpae 4x4",
 		"unknown option \"--shpae\"; did you mean --shape?");
 	refused(CLI_MACHINE, "--nodes 4",
-		"unknown option \"--nodes\"; the number of nodes is --shape N, "
-		"or --shape AxBxC of a torus");
+		"unknown option \"--nodes\"; the number of nodes is set by "
+		"--shape N, or by --shape AxBxC for a torus");
 	refused(CLI_MACHINE, "--rounds=4",
-		"unknown option \"--rounds=4\"; keys of workloads have no "
-		"dashes: rounds=VALUE");
+		"unknown option \"--rounds=4\"; want a key without dashes: "
+		"rounds=VALUE");
 	/* which the command does not take */
 	refused(CLI_JSON, "--budget",
 		"unknown option \"--budget\"; --help lists them");
@@ -165,7 +165,8 @@ static void outputs_are_named_after_their_inputs(void **state)
 	assert_int_equal(
 		cli_name_output(&a, ".html", &out_page, path, sizeof(path), &e),
 		-1);
-	assert_string_equal(e.text, "/nowhere.d/a: would overwrite a run file");
+	assert_string_equal(
+		e.text, "/nowhere.d/a: the output would overwrite a run file");
 	assert_int_equal(
 		cli_name_output(&a, ".html", &out_page, path, 8, &e), -1);
 }

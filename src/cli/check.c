@@ -259,9 +259,10 @@ int cli_check(int argc, char **argv, struct err *e)
 	struct cli_args a;
 	int code = cli_parse(&a, argc, argv,
 		CLI_MACHINE | CLI_JSON | CLI_FAULTS | CLI_JOBS, "MACHINE",
-		"Proves that packets on a machine cannot deadlock, or prints "
-		"channels that can wait for each other.\vThe exit code is 0 if "
-		"freedom from deadlock is proved, and 1 if it is not.",
+		"Proves that packets on a machine cannot deadlock with its "
+		"routing, or prints the channels that can wait for each other "
+		"forever.\vThe exit code is 0 if freedom from deadlock is "
+		"proved, and 1 if it is not.",
 		e);
 
 	if (code)

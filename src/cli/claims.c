@@ -202,7 +202,7 @@ int cli_claims(int argc, char **argv, struct err *e)
 	struct library *l;
 	int code = cli_parse(&a, argc, argv, CLI_JSON, "[SYSTEM]",
 		"Reports how many of the features described in a machine's "
-		"paper are demonstrated by tests.\vWith a SYSTEM, lists each "
+		"paper are covered by tests.\vWith a SYSTEM, lists each "
 		"feature with its tests.",
 		e);
 

@@ -114,9 +114,9 @@ static void add_noise(
 	db_finish(q);
 	if (differs)
 		facts_line(f, NULL,
-			"[The throughputs of two such runs differ by up to "
-			"{throughput_by_chance_pct:.2f} % by chance (95 % "
-			"confidence).]");
+			"[A difference in throughput of up to "
+			"{throughput_by_chance_pct:.2f} % can be due to chance "
+			"(95 % confidence).]");
 }
 
 static int compare(struct db *d, const struct cli_args *a, struct err *e)
@@ -129,9 +129,9 @@ static int compare(struct db *d, const struct cli_args *a, struct err *e)
 	facts_text(&f, "first", a->word[0]);
 	facts_text(&f, "second", a->word[1]);
 	add_differences(&f, d, "set_up", setup_query,
-		"Set up differently:", "Set up alike.", e);
+		"Differences in the set-up:", "The set-up is the same.", e);
 	differs = add_differences(&f, d, "results", result_query,
-		"Results that differ:", "All results are the same.", e);
+		"Differences in the results:", "All results are the same.", e);
 	add_noise(&f, d, differs, e);
 	facts_flag(&f, "same_results", !differs);
 	if (!e->code)
@@ -146,8 +146,8 @@ int cli_compare(int argc, char **argv, struct err *e)
 	struct db *first = NULL, *second = NULL;
 	struct cli_args a;
 	int code = cli_parse(&a, argc, argv, CLI_JSON, "FILE FILE",
-		"Compares two run files: what was set up differently, and "
-		"which results differ.\vThe exit code is 0 if all results are "
+		"Prints the differences between two run files, in their set-up "
+		"and in their results.\vThe exit code is 0 if all results are "
 		"the same, and 1 if some differ.",
 		e);
 

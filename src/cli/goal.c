@@ -97,9 +97,9 @@ static int write_file(const struct cli_args *a, const struct goal_pattern *p,
 static void list(char *text, size_t size)
 {
 	size_t n = (size_t)snprintf(text, size,
-		"Writes a schedule of a well-known pattern in GOAL's text "
-		"or binary form, for the workload replay.\vPatterns and their "
-		"keys:\n");
+		"Writes a schedule of a well-known communication pattern in "
+		"GOAL's text or binary form, for the workload "
+		"replay.\vPatterns and their keys:\n");
 	const struct goal_pattern *p;
 	size_t i;
 

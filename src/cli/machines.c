@@ -53,10 +53,12 @@ int cli_machines(int argc, char **argv, struct err *e)
 {
 	struct cli_args args;
 	int code = cli_parse(&args, argc, argv, CLI_JSON, "",
-		"Lists the available machines, their sizes, and a picture of "
-		"each: o is a node, # a switch, () a ring, [] a line, 16# many "
-		"in a row, x3 levels or groups; = joins levels with as many "
-		"links up as down, - with fewer.",
+		"Lists the available machines with their nodes, shapes and "
+		"pictures.\vIn a picture, o is a node, # a switch or a router "
+		"with nodes of its own, () a ring and [] a line; 16# stands "
+		"for 16 switches in a row, x3 for three levels or groups; = "
+		"joins levels with as many links up as down, - levels with "
+		"fewer links up.",
 		e);
 
 	if (code)

@@ -21,20 +21,20 @@ static const struct command commands[] = {
 	{ "show", cli_show, "describe a machine" },
 	{ "check", cli_check, "prove that a machine cannot deadlock" },
 	{ "machines", cli_machines, "list the machines" },
-	{ "params", cli_params, "list parameters, or the keys of a workload" },
-	{ "paper", cli_paper,
-		"measure the numbers that a machine's paper printed" },
+	{ "params", cli_params,
+		"list parameters of machines and keys of workloads" },
+	{ "paper", cli_paper, "reproduce the published numbers of a machine" },
 	{ "claims", cli_claims,
-		"list which features are demonstrated by tests" },
-	{ "sweep", cli_sweep, "run a workload with many values" },
+		"list the published features and the tests that cover them" },
+	{ "sweep", cli_sweep, "run a workload over ranges of values" },
 	{ "goal", cli_goal, "write a schedule for replay" },
-	{ "sql", cli_sql, "ask a run file a question" },
+	{ "sql", cli_sql, "run an SQL query on a run file" },
 	{ "rerun", cli_rerun, "repeat the run of a run file" },
 	{ "compare", cli_compare, "compare two run files" },
-	{ "trace", cli_trace, "write a run file as a trace for Perfetto" },
+	{ "trace", cli_trace, "convert a run file to a trace for Perfetto" },
 	{ "plot", cli_plot, "draw a picture of a run file" },
 	{ "report", cli_report, "show run files in a browser" },
-	{ "new", cli_new, "write a machine file to begin with" },
+	{ "new", cli_new, "write a machine file to start from" },
 };
 
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
@@ -46,8 +46,8 @@ static void usage(FILE *f)
 	fputs("usage: weft COMMAND [ARGUMENT...]\n\n", f);
 	for (i = 0; i < N_COMMANDS; i++)
 		fprintf(f, "  %-10s %s\n", commands[i].name, commands[i].help);
-	fputs("  help       print this text, or with `weft help COMMAND` a "
-	      "command's help\n\n`weft COMMAND --help` lists the options of a "
+	fputs("  help       list the commands; `weft help COMMAND` describes a "
+	      "command\n\n`weft COMMAND --help` lists the options of a "
 	      "command; the manual is weft(1).\n",
 		f);
 }
@@ -75,8 +75,8 @@ static const struct command *find(const char *name, struct err *e)
 	}
 	if (machine_is_name(name) || load_find(name)) {
 		err_set(e,
-			"no command is called \"%s\", which is a %s; want "
-			"`weft run MACHINE WORKLOAD`",
+			"no command is called \"%s\"; it is a %s (want `weft "
+			"run MACHINE WORKLOAD`)",
 			name, machine_is_name(name) ? "machine" : "workload");
 		return NULL;
 	}

@@ -146,10 +146,10 @@ static void print(struct page *p, const struct machine *m, const char *path)
 
 	name_of(path, name, sizeof(name));
 	fprintf(p->file,
-		"# A machine that begins as %s.  `weft show %s` says what "
-		"follows from it,\n# `weft check` whether it can deadlock, "
-		"`weft params` what else can be set\n# (man weft-own).\n"
-		"schema: 1\nmachine: %s\ntitle: \"like %s\"\n",
+		"# A machine that starts as a copy of %s.  `weft show %s` "
+		"describes it,\n# `weft check` proves that it cannot deadlock, "
+		"`weft params` lists all\n# parameters (man "
+		"weft-own).\nschema: 1\nmachine: %s\ntitle: \"like %s\"\n",
 		m->header.name, path, name, m->header.name);
 	for (i = 0; i < m->n_blocks; i++)
 		print_section(p, m, i);
@@ -174,8 +174,8 @@ int cli_new(int argc, char **argv, struct err *e)
 	struct machine *m;
 	struct cli_args a;
 	int code = cli_parse(&a, argc, argv, CLI_MACHINE, "MACHINE FILE",
-		"Writes a machine file to begin with, whose values are those "
-		"of another machine.",
+		"Writes a machine file to start from, with the values of "
+		"another machine.",
 		e);
 
 	if (code)

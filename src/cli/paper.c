@@ -258,7 +258,7 @@ static void add_skipped(struct facts *f, const struct session *s)
 	facts_end(f);
 	facts_count(f, "_skipped", fact_length(facts_find(f->at, "skipped")));
 	facts_line(f, NULL,
-		"[_skipped?left out by --quick: {_skipped} row{_skipped|s}]");
+		"[_skipped?skipped by --quick: {_skipped} row{_skipped|s}]");
 }
 
 /* Of values that the paper printed. */
@@ -309,8 +309,8 @@ static void add_sums(struct facts *f, const struct session *s)
 		"[bounds._n?{bounds.passed} of {bounds._n} bounds and orders "
 		"hold]");
 	facts_line(f, NULL,
-		"[_repeats?not counted, as they follow from others: {_repeats} "
-		"row{_repeats|s}]");
+		"[_repeats?not counted, because they follow from others: "
+		"{_repeats} row{_repeats|s}]");
 }
 
 /* Whether there are any. */
@@ -366,9 +366,8 @@ static int choose(struct session *s, struct err *e)
 	for (i = 0; i < s->system->n_rows; i++)
 		if (is_left(s, i))
 			return 0;
-	return err_set(e,
-		"all rows asked for take longer than --quick allows; measure "
-		"them without it");
+	return err_set(
+		e, "--quick skips all of these rows; measure them without it");
 }
 
 static int perform(struct session *s, struct err *e)
@@ -391,11 +390,11 @@ static void list_papers(char *text, size_t size)
 	size_t n = 0, i;
 
 	n += (size_t)snprintf(text, size,
-		"Measures on the model the numbers that a machine's paper "
-		"printed, and prints both with the error.\vAn ID names a "
-		"number of the paper's datasheet (BGQ-N90, or N90a for one of "
-		"its values); without one, all are measured. The exit code is "
-		"1 if any row misses its tolerance.\n\nPapers:\n");
+		"Runs the experiments of a machine's paper on the model, and "
+		"prints each published number with the model's value and the "
+		"error.\vAn ID names a number of the paper (BGQ-N90, or N90a "
+		"for one of its values); without one, all are measured. The "
+		"exit code is 1 if any row misses its tolerance.\n\nPapers:\n");
 	for (i = 0; paper_registry[i] && n < size; i++)
 		n += (size_t)snprintf(text + n, size - n, "  %-13s %s\n",
 			paper_registry[i]->name, paper_registry[i]->title);

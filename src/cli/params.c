@@ -214,10 +214,9 @@ static int check_param(const char *name, struct err *e)
 
 	machine_free(m);
 	return is ? err_set(e,
-			    "%.60s is a parameter; `weft params` lists all, "
-			    "and "
-			    "`weft params MACHINE` a machine's with their "
-			    "values",
+			    "%.60s is a parameter; `weft params` lists all "
+			    "parameters, `weft params MACHINE` the values of a "
+			    "machine",
 			    name)
 		  : 0;
 }
@@ -273,9 +272,10 @@ int cli_params(int argc, char **argv, struct err *e)
 	struct cli_args args;
 	int code = cli_parse(&args, argc, argv, CLI_MACHINE | CLI_JSON,
 		"[MACHINE|WORKLOAD]",
-		"Lists every parameter with its default, range, meaning and "
-		"source. With a machine, lists the machine's values and where "
-		"they come from; with a workload, the workload's keys.",
+		"Lists all parameters of machines and keys of workloads, with "
+		"default, range, meaning and source. With a machine, lists its "
+		"values and where they were set; with a workload, lists its "
+		"keys.",
 		e);
 
 	if (code)

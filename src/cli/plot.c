@@ -24,13 +24,13 @@ struct picture {
 static const struct picture pictures[] = {
 	{ "links", "time, us", "load of links, %", NULL, "samples", false,
 		false },
-	{ "latency", "latency, ns", "packets that took at most so long, %",
+	{ "latency", "latency, ns", "packets with at most this latency, %",
 		"SELECT 'latency' curve, x, y FROM (SELECT to_ps / 1e3 x, "
 		"100.0 *"
 		" sum(count) OVER (ORDER BY from_ps) / sum(count) OVER () y"
 		" FROM latency) WHERE y <= 99.9",
 		"latencies", false, true },
-	{ "budget", "", "share of the time of messages, %",
+	{ "budget", "", "share of the messages' time, %",
 		"SELECT name curve, 0 x, 100.0 * ps / sum(ps) OVER () y FROM "
 		"cause"
 		" WHERE ps > 0",
@@ -60,19 +60,18 @@ static const struct picture *find(const char *name, struct err *e)
 	}
 	err_set(e, "no picture is called \"%.40s\"%s", name,
 		name_hint(name, names, N_PICTURES,
-			"; there are links, latency, budget and course", hint));
+			"; want links, latency, budget or course", hint));
 	return NULL;
 }
 
 /* A file from elsewhere may have any number of names. */
 static int check_room(const struct db *d, size_t n, struct err *e)
 {
-	return n <= MOST_CURVES
-		       ? 0
-		       : err_set(e,
-				 "%s: a picture has room for %d curves, and "
-				 "this file has more",
-				 db_path(d), MOST_CURVES);
+	return n <= MOST_CURVES ? 0
+				: err_set(e,
+					  "%s: a picture has room for %d "
+					  "curves, but this file has more",
+					  db_path(d), MOST_CURVES);
 }
 
 static int collect(
@@ -266,10 +265,11 @@ static int make_pdf(FILE *svg, const struct out_file *f, struct err *e)
 		code = convert(commands[i], svg, f->stream);
 	if (code < 0)
 		return err_set(e,
-			"%s: there is no rsvg-convert, inkscape or cairosvg, "
-			"which make a PDF of a picture",
+			"%s: a PDF needs rsvg-convert, inkscape or cairosvg, "
+			"and none is installed",
 			f->path);
-	return code ? err_set(e, "%s: could not be converted", f->path) : 0;
+	return code ? err_set(e, "%s: could not be converted to PDF", f->path)
+		    : 0;
 }
 
 static void draw_pdf(
@@ -309,12 +309,12 @@ int cli_plot(int argc, char **argv, struct err *e)
 	struct cli_args a;
 	int code = cli_parse(&a, argc, argv, CLI_REPORT,
 		"FILE links|latency|budget|course",
-		"Draws a picture of a run file as SVG: the load of links over "
-		"time, the distribution of latencies, what messages spent "
-		"their time on, or packets over time.\vWithout --output the "
-		"picture is printed.  As PDF where its name ends so, and "
-		"rsvg-convert, inkscape or cairosvg is installed.  As in:\n"
-		"  weft plot run.db links -o links.svg",
+		"Draws an SVG picture of a run file: the load of links over "
+		"time, the distribution of latencies, the time of messages by "
+		"cause, or packets over time.\vWithout --output the picture is "
+		"printed.  If its name ends in .pdf, it is converted to PDF, "
+		"which needs rsvg-convert, inkscape or cairosvg.  Example:\n  "
+		"weft plot run.db links -o links.svg",
 		e);
 
 	if (code)

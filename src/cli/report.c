@@ -26,14 +26,14 @@ int cli_report(int argc, char **argv, struct err *e)
 	struct cli_args a;
 	size_t n;
 	int code = cli_parse(&a, argc, argv, CLI_REPORT, "FILE...",
-		"Writes a page with all that run files hold: what limited the "
+		"Writes an HTML page that shows run files: what limited the "
 		"run, the machine with the load of its links over time, "
-		"latencies, and what time was spent on.\vThe page is one file "
-		"that opens from disk in any browser.  Without --output it "
-		"gets the name of the first file, with .html.  Several files "
-		"are shown side by side.  As in:\n"
-		"  weft run torus random load=0.5 --budget -o run.db\n"
-		"  weft report run.db -o run.html",
+		"latencies, and where the time of messages went.\vThe page is "
+		"one file that opens from disk in any browser.  Without "
+		"--output it has the name of the first file, with the "
+		"extension .html.  Several files are shown side by side.  "
+		"Example:\n  weft run torus random load=0.5 --budget -o "
+		"run.db\n  weft report run.db -o run.html",
 		e);
 
 	if (code)

@@ -77,7 +77,7 @@ static int compare(const struct cli_args *a, const struct was *w,
 		return -1;
 	}
 	if (!same_machine)
-		fputs("parameters  are not what they were\n", out.file);
+		fputs("parameters  have changed\n", out.file);
 	fprintf(out.file, "digest      %s, %s%s\n", digest,
 		same ? "as before" : "which was ", same ? "" : w->digest);
 	if (!same && strcmp(w->weft, WEFT_VERSION) != 0)
@@ -93,13 +93,13 @@ static int check_ended(const struct was *w, const struct db *d, struct err *e)
 {
 	if (!*w->digest)
 		return err_set(e,
-			"%s: the run did not end (\"%s\"), so there is "
-			"nothing to compare with",
+			"%s: the run did not finish (\"%s\"), so it has no "
+			"digest to compare with",
 			db_path(d), w->ending);
 	if (*w->program)
 		return err_set(e,
-			"%s: what ran is a program from outside; repeat it "
-			"with `%.200s`",
+			"%s: the run was a program with a main() of its own; "
+			"repeat it with `%.200s`",
 			db_path(d), w->command);
 	return 0;
 }
@@ -113,8 +113,8 @@ static int take_plugins(const struct cli_args *a, struct record_setup *s,
 	for (i = 0; i < s->n_plugins; i++)
 		if (!plugins_has(a->plugin, a->n_plugins, s->plugins[i]))
 			return err_set(e,
-				"%s: the run used the plugin %.200s; a run "
-				"file loads none by itself: if you trust it, "
+				"%s: the run used the plugin %.200s, which is "
+				"not loaded by itself; if you trust it, use "
 				"`weft rerun %s --plugin %.200s`",
 				db_path(d), s->plugins[i], db_path(d),
 				s->plugins[i]);
@@ -154,7 +154,7 @@ int cli_rerun(int argc, char **argv, struct err *e)
 	struct cli_args a;
 	struct db *d;
 	int code = cli_parse(&a, argc, argv, CLI_THREADS | CLI_PLUGIN, "FILE",
-		"Repeats the run that a run file tells of, and compares the "
+		"Repeats the run recorded in a run file, and compares the "
 		"digests.\vThe exit code is 0 if they are the same, and 1 if "
 		"they are not.",
 		e);

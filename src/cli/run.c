@@ -272,7 +272,7 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 	int failed;
 
 	if (a->sample && !a->output)
-		return err_set(e, "--sample means nothing without --output");
+		return err_set(e, "--sample has no effect without --output");
 	if ((a->links && out_file_check(a->links, &out_links, e)) ||
 		(a->output && out_file_check(a->output, &out_run, e)))
 		return -1;
@@ -307,8 +307,8 @@ static void list_loads(char *text, size_t size)
 	size_t n = 0, i;
 
 	n += (size_t)snprintf(text, size,
-		"Runs a workload on a machine and reports the "
-		"result.\vWorkloads (`weft params WORKLOAD` lists the keys of "
+		"Runs a workload on a machine and prints the "
+		"results.\vWorkloads (`weft params WORKLOAD` lists the keys of "
 		"one):\n");
 	for (i = 0; load_registry[i] && n < size; i++)
 		n += (size_t)snprintf(text + n, size - n, "  %-13s %s\n",
@@ -368,8 +368,8 @@ static int check_words(const struct cli_args *a, struct err *e)
 {
 	if (a->n_words > 1 && a->jobs)
 		return err_set(e,
-			"--jobs: the workloads are in the file; want `weft run "
-			"%.60s --jobs %.200s`",
+			"--jobs: the jobs file names the workloads; want `weft "
+			"run %.60s --jobs %.200s`",
 			a->word[0], a->jobs);
 	if (a->jobs && a->n_words)
 		return 0;
@@ -385,7 +385,7 @@ static int check_words(const struct cli_args *a, struct err *e)
 					 "as in `weft run torus %s`",
 					 a->word[0])
 			       : err_set(e,
-					 "want a workload behind the machine, "
+					 "want a workload after the machine, "
 					 "as in `weft run %.60s random`; `weft "
 					 "help run` lists them",
 					 a->word[0]);

@@ -232,11 +232,12 @@ static int check_options(const struct cli_args *a, struct err *e)
 	if (!which)
 		return 0;
 	return err_set(e,
-		"--%s: jobs with partitions of their own are several runs%s",
+		"--%s: works on one run, but each partition is a run of its "
+		"own%s",
 		which,
-		a->faults ? " (a job has faults of its own)"
-			  : " (`weft run --set` with the shape and wrap of one "
-			    "is one)");
+		a->faults ? " (give faults to a job in the jobs file)"
+			  : " (to run one, use `weft run --set` with its shape "
+			    "and wrap)");
 }
 
 int run_partitions(const struct cli_args *a, struct machine **shared,

@@ -28,8 +28,8 @@ static int perform(const struct cli_args *a, FILE *f, struct err *e)
 	if (a->is_svg + a->is_dot + a->is_json > 1)
 		return err_set(e, "want one of --json, --svg and --dot");
 	if (a->jobs && (a->is_svg || a->is_dot))
-		return err_set(e, "--jobs: partitions are shown as text or "
-				  "JSON");
+		return err_set(
+			e, "--jobs: partitions are shown only as text or JSON");
 	m = cli_machine(a, e);
 	if (!m)
 		return -1;

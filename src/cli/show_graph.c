@@ -118,8 +118,8 @@ int show_dot(const struct machine *m, FILE *f, struct err *e)
 
 	if (each_wire(t, NULL, NULL) > MOST_WIRES)
 		return err_set(e,
-			"%s has more than %d links, too many for a graph "
-			"(--shape takes fewer)",
+			"%s has more than %d links, too many for a graph; "
+			"--shape makes it smaller",
 			m->header.name, MOST_WIRES);
 	fprintf(f, "graph \"%s\" {\n\tnode [fontsize=10];\n", m->header.name);
 	fputs("\tedge [fontsize=7];\n", f);
@@ -417,8 +417,8 @@ int show_svg(const struct machine *m, FILE *f, struct err *e)
 
 	if (t->n_routers > MOST_SITES)
 		return err_set(e,
-			"%s has %u nodes and switches, too many for a picture: "
-			"at most %d can be drawn (--shape takes fewer)",
+			"%s has %u nodes and switches, too many for a picture "
+			"(at most %d); --shape makes it smaller",
 			m->header.name, t->n_routers, MOST_SITES);
 	d.at = mem_alloc(t->n_routers, sizeof(*d.at));
 	lay(t, &d);

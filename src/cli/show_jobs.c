@@ -192,7 +192,7 @@ int show_jobs(const struct cli_args *a, const struct machine *m, FILE *f,
 
 	if (!code && !list.n)
 		code = err_set(e, "--jobs: the jobs of this file share the "
-				  "machine, and have no partitions to show");
+				  "machine; they have no partitions to show");
 	if (!code) {
 		u.cut = &list.v[0].cut;
 		u.n_dims = m->topo->ops->grid(m->topo, u.grid);

@@ -32,8 +32,8 @@ static int print_table(struct db_query *q, FILE *f, struct err *e)
 
 	if (n > TABLE_MAX_COLUMNS)
 		return err_set(e,
-			"%d columns are more than a table has room for (at "
-			"most %d); --json has room for all",
+			"%d columns do not fit into a table (at most %d); use "
+			"--json",
 			n, TABLE_MAX_COLUMNS);
 	more = db_next(q);
 	for (i = 0; i < n; i++)
@@ -143,11 +143,10 @@ int cli_sql(int argc, char **argv, struct err *e)
 {
 	struct cli_args a;
 	int code = cli_parse(&a, argc, argv, CLI_JSON, "[FILE QUERY]",
-		"Asks a run file (see weft-run(1)) a question in SQL."
-		"\vWithout a file it lists all columns that there are; "
-		"weft-runfile(5) describes the tables.  As in:\n"
-		"  weft sql run.db \"select name, use from link order by use "
-		"desc limit 5\"",
+		"Runs an SQL query on a run file (see weft-runfile(5)) and "
+		"prints the rows.\vWithout a file it lists the tables and "
+		"columns of run files.  Example:\n  weft sql run.db \"select "
+		"name, use from link order by use desc limit 5\"",
 		e);
 
 	if (code)

@@ -22,8 +22,8 @@ static int add_pair(
 
 	if (!sign || sign == text)
 		return err_set(e,
-			"\"%.40s\" is not KEY=VALUES (several values have "
-			"commas and no blanks between them: load=0.1,0.5)",
+			"\"%.40s\" is not KEY=VALUES (want commas without "
+			"spaces between values, as in load=0.1,0.5)",
 			text);
 	snprintf(name, sizeof(name), "%.*s", (int)(sign - text), text);
 	if (axes_find(a, name) < a->n)
@@ -425,14 +425,14 @@ int cli_sweep(int argc, char **argv, struct err *e)
 	struct cli_args a;
 	int code = cli_parse(&a, argc, argv, CLI_MACHINE | CLI_SWEEP | CLI_JSON,
 		"MACHINE[,MACHINE...] WORKLOAD [KEY=VALUES...]",
-		"Runs a workload with every combination of values, as many at "
-		"a time as there are cores, and prints curves of the "
-		"results.\vValues are separated by commas, or a range: 1..5, "
-		"0.1..1:0.1 by steps, 64..4096:x2 by factors.  Seeds are "
-		"averaged: seed=1..5.  With --output a sweep that was stopped "
-		"goes on where it was.  As in:\n"
-		"  weft sweep torus,dragonfly random load=0.1..1:0.1 "
-		"seed=1..3 -o curves.db --svg curves.svg",
+		"Runs a workload with every combination of the given values, "
+		"one run per core at a time, and prints a line for each "
+		"point.\vCommas separate values; a range is 1..5, in steps "
+		"0.1..1:0.1, in factors 64..4096:x2.  Runs that differ only in "
+		"their seed are averaged: seed=1..5.  With --output a sweep "
+		"that was stopped continues where it ended.  Example:\n  weft "
+		"sweep torus,dragonfly random load=0.1..1:0.1 seed=1..3 -o "
+		"curves.db --svg curves.svg",
 		e);
 
 	if (code)

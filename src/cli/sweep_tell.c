@@ -139,7 +139,7 @@ static int choose_figures(struct told *t, char *text, struct err *e)
 		if (most_of(t, t->figure[i]) < 0)
 			return err_set(e,
 				"no point has a figure \"%.40s\"; `weft run "
-				"--json` shows their names",
+				"--json` prints the names of figures",
 				t->figure[i]);
 	if (*text)
 		return 0;
@@ -355,14 +355,14 @@ static void add_end(struct facts *f, const struct sweep *w)
 	add_warnings(f, w);
 	if (w->is_stopped)
 		facts_line(f, NULL,
-			w->args->output ? "stopped after {done} of {runs} "
-					  "points; the same command goes on "
-					  "from here"
-					: "stopped after {done} of {runs} "
-					  "points");
+			w->args->output
+				? "stopped after {done} of {runs} points; the "
+				  "same command continues the sweep"
+				: "stopped after {done} of {runs} "
+				  "points");
 	facts_line(f, NULL,
 		"[beyond_saturation?{beyond_saturation} "
-		"point{beyond_saturation|s} beyond saturation left out "
+		"point{beyond_saturation|s} beyond saturation skipped "
 		"(--past-saturation runs them)]");
 }
 

@@ -26,14 +26,14 @@ int cli_trace(int argc, char **argv, struct err *e)
 	struct cli_args a;
 	struct db *d;
 	int code = cli_parse(&a, argc, argv, CLI_REPORT, "FILE",
-		"Writes what a run file holds as a trace for Perfetto's "
-		"viewer, ui.perfetto.dev: messages from send to receive, the "
-		"slowest ones hop by hop, and the load of links over "
-		"time.\vWithout --output it gets the name of the run file, "
-		"with .pftrace.  Messages are in run files that were recorded "
-		"with --budget, as in:\n"
-		"  weft run torus random load=0.5 --budget -o run.db\n"
-		"  weft trace run.db -o run.pftrace",
+		"Converts a run file to a trace for Perfetto's viewer, "
+		"ui.perfetto.dev: messages from send to receive, the slowest "
+		"ones hop by hop, and the load of links over time.\vWithout "
+		"--output the trace has the name of the run file, with the "
+		"extension .pftrace.  Run files contain messages if they were "
+		"recorded with --budget.  Example:\n  weft run torus random "
+		"load=0.5 --budget -o run.db\n  weft trace run.db -o "
+		"run.pftrace",
 		e);
 
 	if (code)
