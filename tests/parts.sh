@@ -83,11 +83,13 @@ static int check(const void *params, const struct part_place *at, struct err *e)
 				 (int)p->lamps);
 }
 
-static void *open_lamps(const void *params, const struct part_place *at)
+static void *open_lamps(const void *params, const struct part_place *at,
+	struct err *e)
 {
 	const struct made_params *p = params;
 	struct made *m = mem_alloc(1, sizeof(*m));
 
+	(void)e;
 	m->lamps = (uint64_t)p->lamps * at->net->n_nodes;
 	return m;
 }

@@ -262,7 +262,7 @@ static void settle_all(const struct tree_at *a)
 	if (ports == a->node->lent)
 		return;
 	a->node->lent = (uint16_t)ports;
-	r->ops->lend(r, a->w, a->s, ports, a->t);
+	r->ops->guests->lend(r, a->w, a->s, ports, a->t);
 }
 
 static __attribute__((noinline)) void settle_at(

@@ -61,7 +61,7 @@ static void ask_less(struct tree *t, struct tree_node *n, site_id s)
 	if (n->down)
 		ports |= tree_down_wants(&a);
 	n->lent &= (uint16_t)ports;
-	r->ops->lend(r, NULL, s, n->lent, 0);
+	r->ops->guests->lend(r, NULL, s, n->lent, 0);
 }
 
 void tree_set_route(

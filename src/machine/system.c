@@ -79,47 +79,17 @@ static void set_deaths(struct host *h, const struct net *n)
 			host_set_death(h, f->death[i].site, f->death[i].at);
 }
 
-/* Programs of an IO node. */
-static uint32_t n_daemons(const struct machine *m, const struct system_setup *s)
+/* What IO nodes run. */
+static void set_daemons(struct part_place *at, const struct machine *m,
+	const struct system_setup *s)
 {
 	const struct api *api = m->nic ? api_to(m->nic) : NULL;
 
-	return api && s->needs.has_files ? api->n_io : 0;
-}
-
-/* Its own, or those of others, too. */
-static int open_files(struct system *x, const struct machine *m,
-	const struct system_setup *s, struct err *e)
-{
-	uint32_t i;
-
-	if (s->files) {
-		x->seat = *s->files;
-		sim_on_window(x->net->sim, files_pass, &x->seat);
-		return 0;
-	}
-	x->seat.files = files_new(
-		m->topo->n_io, 1, part_params(&m->parts, &part_files), e);
-	for (i = 0; x->seat.files && i < m->topo->n_io; i++)
-		files_join(x->seat.files, i, 0);
-	return x->seat.files ? 0 : -1;
-}
-
-static int start_daemons(struct system *x, const struct machine *m,
-	const struct system_setup *setup, struct err *e)
-{
-	uint32_t n = m->topo->n_io ? n_daemons(m, setup) : 0, i;
-	site_id s;
-
-	if (!n)
-		return 0;
-	if (open_files(x, m, setup, e))
-		return -1;
-	for (s = 0; s < m->topo->n_io; s++)
-		for (i = 0; i < n; i++)
-			program_start(x->host, m->topo->n_nodes + s, i, 0,
-				api_to(m->nic)->serve, &x->seat);
-	return 0;
+	if (!api || !m->topo->n_io || !s->needs.has_files)
+		return;
+	at->n_serving = api->n_io;
+	at->serve = api->serve;
+	at->shared = s->files;
 }
 
 static int build_nodes(struct system *x, const struct machine *m,
@@ -129,8 +99,8 @@ static int build_nodes(struct system *x, const struct machine *m,
 		.sim = x->net->sim,
 		.n_nodes = x->net->n_nodes + x->net->topo->n_io,
 		.params = &m->host,
-		.n_programs =
-			s->needs.n_programs + m->topo->n_io * n_daemons(m, s),
+		.n_programs = s->needs.n_programs +
+			      m->topo->n_io * x->place.n_serving,
 		.n_spawned = s->needs.n_spawned,
 		.stack_bytes = s->needs.stack_bytes,
 		.side = m->side,
@@ -156,9 +126,10 @@ static int build_nodes(struct system *x, const struct machine *m,
 		return -1;
 	set_deaths(x->host, x->net);
 	x->place.host = x->host;
-	parts_open(&x->parts, &x->place);
+	if (parts_open(&x->parts, &x->place, e))
+		return -1;
 	x->nic = nic_new(&n, e);
-	if (!x->nic || start_daemons(x, m, s, e))
+	if (!x->nic)
 		return -1;
 	parts_start(&x->place);
 	return 0;
@@ -173,6 +144,7 @@ struct system *system_new(
 	x->place = machine_place(m, s->seed);
 	x->place.parts = &x->parts;
 	x->place.given = s->given;
+	set_daemons(&x->place, m, s);
 	if (build_net(x, m, s, e) || (!s->client && build_nodes(x, m, s, e))) {
 		system_free(x);
 		return NULL;
@@ -188,8 +160,6 @@ void system_free(struct system *s)
 	host_free(s->host);
 	net_free(s->net);
 	parts_close(&s->parts);
-	if (!s->seat.is_shared)
-		files_free(s->seat.files);
 	mem_free(s);
 }
 

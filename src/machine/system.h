@@ -9,7 +9,6 @@
 
 #include <stdatomic.h>
 
-#include "parts/files/files.h"
 #include "load/load.h"
 #include "machine/machine.h"
 
@@ -40,7 +39,6 @@ struct system {
 	struct nic *nic; /* the same */
 	struct parts parts; /* their parameters are the machine's */
 	struct part_place place; /* where they are */
-	struct files_seat seat; /* files NULL: no IO node serves any */
 };
 
 /*

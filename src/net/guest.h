@@ -1,7 +1,7 @@
 /*
  * A guest of a network has its own buffers, tokens and decisions, for example a
  * collective network, and shares only the links with the routers.  It requests
- * links with router_ops.lend(), and is called when it gets one of them.  Its
+ * links with router_guests.lend(), and is called when it gets one of them.  Its
  * packets arrive as events of PHASE_GUEST, as do all of its events: numbers
  * below NET_MOST_PORTS are heads of packets, by port, with the guest's own word
  * as aux; all other numbers belong to the guest.  The time, gap, debt and retry

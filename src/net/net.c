@@ -436,7 +436,7 @@ void net_on_manage(struct net *n, struct sim_worker *w, site_id s, sim_time t,
 	struct net_client *c = net_client(n, s);
 	bool is_load = sim_aux(e) == MANAGE_LOAD;
 
-	r->ops->manage(r, w, s, is_load ? x->route : NULL, t);
+	r->ops->repair->manage(r, w, s, is_load ? x->route : NULL, t);
 	if (s < n->n_nodes && c->ops.faults->on_quiesce)
 		c->ops.faults->on_quiesce(c, w, s, !is_load, t);
 	if (!is_load)
@@ -465,8 +465,8 @@ void net_on_link(struct net *n, struct sim_worker *w, site_id s, sim_time t,
 	struct net_client *c = net_client(n, s);
 	bool is_up = sim_aux(e);
 
-	if (r->ops->on_link)
-		r->ops->on_link(r, w, s, p, is_up, t);
+	if (r->ops->repair)
+		r->ops->repair->on_link(r, w, s, p, is_up, t);
 	if (c->ops.faults->on_link)
 		c->ops.faults->on_link(c, w, s, p, is_up, t);
 }
@@ -534,7 +534,7 @@ static void announce_links(struct net *n, const struct net_client *c)
 	uint32_t i;
 
 	for (i = 0; i < NET_KINDS; i++)
-		is_asked |= n->router[i]->ops->on_link != NULL;
+		is_asked |= n->router[i]->ops->repair != NULL;
 	if (is_asked && n->faults && !n->is_announced) {
 		announce(n);
 		call_management(n);

@@ -321,7 +321,7 @@ static inline const struct router *net_router(const struct net *n, site_id s)
 void net_on_link(struct net *n, struct sim_worker *w, site_id s, sim_time t,
 	const struct sim_event *e);
 
-/* The same for NET_MANAGE; for routers with manage(). */
+/* The same for NET_MANAGE; for routers with a struct router_repair. */
 void net_on_manage(struct net *n, struct sim_worker *w, site_id s, sim_time t,
 	const struct sim_event *e);
 /* Gives a packet that will never arrive to the client. */

@@ -110,6 +110,38 @@ struct net_stage {
 	bool needs_far_room;
 };
 
+/* For routers that react to dead links.  Without it a link's death is no event,
+ * and packets that take the link are lost. */
+struct router_repair {
+	/* A link of a site has died or returned: handles packets that could
+	 * take it. */
+	void (*on_link)(struct router *r, struct sim_worker *w, site_id s,
+		port_id p, bool is_up, sim_time t);
+	/*
+	 * Management.  If tables is NULL, no more requests enter from t.
+	 * Otherwise packets that have not left are dropped (net_drop()),
+	 * packets that have not entered get routes by these tables, and traffic
+	 * continues.
+	 */
+	void (*manage)(struct router *r, struct sim_worker *w, site_id s,
+		const struct route *tables, sim_time t);
+};
+
+/* For routers whose links also carry packets that are not theirs. */
+struct router_guests {
+	/*
+	 * Sends a short packet of the link itself between others, at t or when
+	 * the packet on the link has ended; returns when it leaves.  Its time
+	 * is added to the debt of the link.
+	 */
+	sim_time (*slip)(struct router *r, site_id s, port_id p, sim_time ser,
+		sim_time t);
+	/* A guest (net/guest.h) waits for exactly these links of a site; w is
+	 * needed if there are more than before. */
+	void (*lend)(struct router *r, struct sim_worker *w, site_id s,
+		uint32_t ports, sim_time t);
+};
+
 /* Cold; a pair of site and port has a wire. */
 struct router_ops {
 	const char *name; /* the word written in a machine file */
@@ -195,32 +227,9 @@ struct router_ops {
 
 	void (*counters)(const struct router *r, site_id s, port_id p,
 		uint32_t channels, sim_time now, struct net_counters *sum);
-	/*
-	 * A link of a site has died or returned: handles packets that could
-	 * take it.  NULL: there is no event, and packets that take it are lost.
-	 */
-	void (*on_link)(struct router *r, struct sim_worker *w, site_id s,
-		port_id p, bool is_up, sim_time t);
-	/*
-	 * Management.  If tables is NULL, no more requests enter from t.
-	 * Otherwise packets that have not left are dropped (net_drop()),
-	 * packets that have not entered get routes by these tables, and traffic
-	 * continues.  NULL: the router does not support management.
-	 */
-	void (*manage)(struct router *r, struct sim_worker *w, site_id s,
-		const struct route *tables, sim_time t);
-	/*
-	 * Sends a short packet of the link itself between others, at t or when
-	 * the packet on the link has ended; returns when it leaves.  Its time
-	 * is added to the debt of the link.  NULL: not supported.
-	 */
-	sim_time (*slip)(struct router *r, site_id s, port_id p, sim_time ser,
-		sim_time t);
-	/* A guest (net/guest.h) waits for exactly these links of a site; w is
-	 * needed if there are more than before.  NULL: guests are not
-	 * supported. */
-	void (*lend)(struct router *r, struct sim_worker *w, site_id s,
-		uint32_t ports, sim_time t);
+	/* Operations of some routers only; each table may be NULL. */
+	const struct router_repair *repair;
+	const struct router_guests *guests;
 	/* Further checks, while nothing runs; is_over: no events are left.  May
 	 * be NULL. */
 	int (*audit)(const struct router *r, bool is_over, struct err *e);

@@ -492,7 +492,7 @@ sim_time net_send_short(struct net *n, struct sim_worker *w, site_id s,
 	struct copy c = short_copy(n, w, s, p, bytes);
 	sim_time ser = link_short(&n->link, c.wire, bytes), leaves;
 
-	t = r->ops->slip(r, s, p, ser, t);
+	t = r->ops->guests->slip(r, s, p, ser, t);
 	leaves = send_short(&c, t, ser);
 	if (leaves == SIM_NEVER && n->retry && !n->retry[c.link].short_since)
 		n->retry[c.link].short_since = t;

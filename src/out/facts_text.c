@@ -15,7 +15,8 @@
 /* What stands between braces: a path and how its value is written. */
 struct blank {
 	char path[64];
-	double times, over; /* 0: not scaled */
+	bool is_scaled;
+	double times, over; /* 0: not by that */
 	bool is_plural;
 	char how[16]; /* flags, width and precision, as of printf() */
 	char as; /* f, g, u, v; '\0': what the value is */
@@ -38,6 +39,7 @@ static struct blank read_blank(const char *s)
 	memcpy(b.path, s, n);
 	s += n;
 	if (*s == '*' || *s == '/') {
+		b.is_scaled = true;
 		*(*s == '*' ? &b.times : &b.over) = strtod(s + 1, &end);
 		s = end;
 	}
@@ -83,9 +85,9 @@ static void write_number(struct writer *w, const struct blank *b,
 {
 	char format[32];
 
-	if (b->times)
+	if (b->times != 0)
 		value *= b->times;
-	if (b->over)
+	if (b->over != 0)
 		value /= b->over;
 	if (b->as == 'u' || b->as == 'v') {
 		write_figure(w, b, x, value);
@@ -141,7 +143,7 @@ static void write_blank(struct writer *w, const char *at)
 		write_list(w, x);
 	else if (!fact_number(x, &value))
 		write_text(w, &b, "-");
-	else if (x->type == FACT_REAL || b.as || b.times || b.over)
+	else if (x->type == FACT_REAL || b.as || b.is_scaled)
 		write_number(w, &b, x, value);
 	else
 		write_whole(w, &b, x);

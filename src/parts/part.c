@@ -77,13 +77,18 @@ int parts_check(
 	return 0;
 }
 
-void parts_open(struct parts *p, const struct part_place *at)
+int parts_open(struct parts *p, const struct part_place *at, struct err *e)
 {
 	struct part_slot *s;
 
-	for (s = p->slot; s < p->slot + p->n; s++)
-		if (s->exists && s->ops->open)
-			s->state = s->ops->open(s->params, at);
+	for (s = p->slot; s < p->slot + p->n; s++) {
+		if (!s->exists || !s->ops->open)
+			continue;
+		s->state = s->ops->open(s->params, at, e);
+		if (e->code)
+			return -1;
+	}
+	return 0;
 }
 
 void parts_close(struct parts *p)

@@ -53,6 +53,12 @@ struct part_place {
 	const struct parts *parts; /* all of them */
 	uint64_t seed;
 	struct part_given given;
+	/* What IO nodes run, on so many threads each, with the state of the
+	 * part that serves files as arg; and such a state that several machines
+	 * share, or NULL. */
+	void (*serve)(void *arg);
+	uint32_t n_serving;
+	const void *shared;
 	/* Only from open() on. */
 	struct net *net;
 	struct host *host;
@@ -76,7 +82,8 @@ struct part_ops {
 		const void *params, const struct part_place *at, struct err *e);
 	/* Makes the state, before the interfaces are made; NULL if it is
 	 * switched off.  Parts are opened in the order of the registry. */
-	void *(*open)(const void *params, const struct part_place *at);
+	void *(*open)(
+		const void *params, const struct part_place *at, struct err *e);
 	void (*close)(void *state);
 	/* All stands, and nothing has run yet. */
 	void (*start)(const void *params, const struct part_place *at);
@@ -117,7 +124,7 @@ void parts_plan(
 	struct parts *p, const struct part_place *at, struct fault_plan *plan);
 int parts_check(
 	const struct parts *p, const struct part_place *at, struct err *e);
-void parts_open(struct parts *p, const struct part_place *at);
+int parts_open(struct parts *p, const struct part_place *at, struct err *e);
 void parts_close(struct parts *p);
 void parts_start(const struct part_place *at);
 uint64_t parts_memory(const struct parts *p);

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* strtok_r() */
 #include "testing/trial_testing.h"
 
 #include <math.h>

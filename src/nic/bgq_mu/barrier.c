@@ -34,7 +34,7 @@ void mu_barrier_init(struct mu *mu)
 	const struct mu_params *p = &mu->params;
 
 	if (!mu->trees || !torus_is_plain(mu->torus) ||
-		!net_router(net, 0)->ops->slip)
+		!net_router(net, 0)->ops->guests)
 		return;
 	mu->n_classes = (uint32_t)p->classes;
 	mu->barriers = (struct barriers){

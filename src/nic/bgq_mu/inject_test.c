@@ -114,7 +114,7 @@ static void receive_class(void *arg)
 	}
 }
 
-/* BGQ-F18, BGQ-F104 */
+/* BGQ-F18, BGQ-F21, BGQ-F104 */
 static void fifos_are_split_by_class(void **state)
 {
 	/* packets that go in the plus direction come in by the minus port */
@@ -178,13 +178,14 @@ static void send_burst(void *arg)
 						    : 100 * b->n);
 }
 
-static sim_time time_burst(bool is_spread, uint32_t n)
+/* A program of node 0 of the cube, whose first n neighbours take so many
+ * bytes each. */
+static void run_to_neighbours(
+	void (*run)(void *arg), void *arg, uint64_t each, uint32_t n)
 {
-	struct burst b = { .is_spread = is_spread, .n = n };
-	uint64_t each = BURST;
-	struct sw_program p[1 + LINKS] = { { 0, send_burst, &b } };
-	uint32_t i;
+	struct sw_program p[1 + LINKS] = { { 0, run, arg } };
 	struct nic_testing m;
+	uint32_t i;
 
 	nic_testing_machine(&m, "bgq", CUBE);
 	if (torus_ops.init(&m.torus.topo, &(struct err){ 0 }))
@@ -197,6 +198,13 @@ static sim_time time_burst(bool is_spread, uint32_t n)
 		};
 	sw_run(&m, 1, p, 1 + n);
 	nic_testing_fini(&m);
+}
+
+static sim_time time_burst(bool is_spread, uint32_t n)
+{
+	struct burst b = { .is_spread = is_spread, .n = n };
+
+	run_to_neighbours(send_burst, &b, BURST, n);
 	return b.took;
 }
 
@@ -245,23 +253,8 @@ static void send_over_any(void *arg)
 
 static void bgq_f20_a_fifo_is_not_bound_to_a_link(void **state)
 {
-	uint64_t n = LINKS * 8;
-	struct sw_program p[1 + LINKS] = { { 0, send_over_any, NULL } };
-	struct nic_testing m;
-	uint32_t i;
-
 	(void)state;
-	nic_testing_machine(&m, "bgq", CUBE);
-	if (torus_ops.init(&m.torus.topo, &(struct err){ 0 }))
-		fail();
-	for (i = 0; i < LINKS; i++)
-		p[1 + i] = (struct sw_program){
-			torus_ops.peer(&m.torus.topo, 0, (port_id)i).router,
-			sw_open_and_wait,
-			&n,
-		};
-	sw_run(&m, 1, p, 1 + LINKS);
-	nic_testing_fini(&m);
+	run_to_neighbours(send_over_any, NULL, LINKS * 8, LINKS);
 }
 
 /* Packets of a message spread over what its map allows, and no more, though

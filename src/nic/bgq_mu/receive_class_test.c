@@ -69,20 +69,6 @@ static void bgq_f21_a_normal_packet_keeps_to_its_receiver(void **state)
 		assert_int_equal(n[i], i < 6);
 }
 
-static void bgq_f21_high_and_system_have_their_own_fifos(void **state)
-{
-	uint64_t n[MU_NET_FIFOS];
-	uint32_t i;
-
-	(void)state;
-	receive_class(MU_HIGH, n);
-	for (i = 0; i < MU_NET_FIFOS; i++)
-		assert_int_equal(n[i], i == MU_NET_HIGH ? 6 : 0);
-	receive_class(MU_SYSTEM, n);
-	for (i = 0; i < MU_NET_FIFOS; i++)
-		assert_int_equal(n[i], i == MU_NET_SYSTEM ? 6 : 0);
-}
-
 /* --- all engines at once --- */
 
 enum { STREAM = 100 * MU_PAYLOAD };
@@ -191,7 +177,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bgq_f21_a_normal_packet_keeps_to_its_receiver),
-		cmocka_unit_test(bgq_f21_high_and_system_have_their_own_fifos),
 		cmocka_unit_test(bgq_f88_reception_engines_work_in_parallel),
 		cmocka_unit_test(
 			bgq_f42_each_node_on_the_line_has_its_own_copy),

@@ -9,6 +9,8 @@
 
 #include "base/mem.h"
 #include "host/bus.h"
+#include "host/program.h"
+#include "net/net.h"
 
 struct file {
 	char name[FILES_NAME]; /* empty: there is none */
@@ -365,9 +367,63 @@ static const struct part_block blocks[] = {
 	{ 0 },
 };
 
+/* --- as a part --- */
+
+static void take_seat(struct files_seat *s, const void *params,
+	const struct part_place *at, struct err *e)
+{
+	uint32_t i;
+
+	s->files = files_new(at->topo->n_io, 1, params, e);
+	for (i = 0; s->files && i < at->topo->n_io; i++)
+		files_join(s->files, i, 0);
+}
+
+/* Of its own, or of several machines. */
+static void *open_seat(
+	const void *params, const struct part_place *at, struct err *e)
+{
+	struct files_seat *s;
+
+	if (!at->n_serving)
+		return NULL;
+	s = mem_alloc(1, sizeof(*s));
+	if (at->shared) {
+		*s = *(const struct files_seat *)at->shared;
+		sim_on_window(at->net->sim, files_pass, s);
+	} else {
+		take_seat(s, params, at, e);
+	}
+	return s;
+}
+
+static void close_seat(void *state)
+{
+	struct files_seat *s = state;
+
+	if (!s->is_shared)
+		files_free(s->files);
+	mem_free(s);
+}
+
+static void start_daemons(const void *params, const struct part_place *at)
+{
+	struct files_seat *s = part_state(at->parts, &part_files);
+	uint32_t io, i;
+
+	(void)params;
+	for (io = 0; s && io < at->topo->n_io; io++)
+		for (i = 0; i < at->n_serving; i++)
+			program_start(at->host, at->topo->n_nodes + io, i, 0,
+				at->serve, s);
+}
+
 const struct part_ops part_files = {
 	.name = "files",
 	.needs = "packaging",
 	.blocks = blocks,
 	.params_size = sizeof(struct files_params),
+	.open = open_seat,
+	.close = close_seat,
+	.start = start_daemons,
 };

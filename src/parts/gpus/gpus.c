@@ -78,11 +78,13 @@ struct gpus {
 	site_id n_nodes;
 };
 
-static void *gpus_open(const void *params, const struct part_place *at)
+static void *gpus_open(
+	const void *params, const struct part_place *at, struct err *e)
 {
 	const struct gpu_params *p = params;
 	struct gpus *g;
 
+	(void)e;
 	if (!p->count)
 		return NULL;
 	g = mem_alloc(1, sizeof(*g));

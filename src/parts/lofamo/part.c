@@ -38,11 +38,13 @@ static int check(const void *params, const struct part_place *at, struct err *e)
 	return lofamo_check_plan(at->plan, gpus_count(at->parts), e);
 }
 
-static void *open_history(const void *params, const struct part_place *at)
+static void *open_history(
+	const void *params, const struct part_place *at, struct err *e)
 {
 	struct lofamo_setup s;
 
 	(void)params;
+	(void)e;
 	return lofamo_setup(at, &s) ? lofamo_history_new(&s, at->plan) : NULL;
 }
 

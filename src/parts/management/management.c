@@ -9,7 +9,7 @@ static void set_times(const void *params, const struct part_place *at,
 	struct fault_plan *plan)
 {
 	(void)params;
-	plan->is_managed = at->route->is_loaded && at->router->kind->manage;
+	plan->is_managed = at->route->is_loaded && at->router->kind->repair;
 	plan->notice = at->route->notice;
 	plan->reload = at->route->reload;
 	plan->drain = at->route->drain;

@@ -558,6 +558,11 @@ static void direct_attach(struct router *r, site_id s, uint32_t class)
 	x->is_sink = r->client[class]->ops.is_sink;
 }
 
+static const struct router_guests guests = {
+	.slip = direct_slip,
+	.lend = direct_lend,
+};
+
 const struct router_ops direct_ops = {
 	.name = "direct",
 	.channels = channels,
@@ -584,8 +589,7 @@ const struct router_ops direct_ops = {
 	.injecting = direct_injecting,
 	.ways = direct_ways,
 	.counters = direct_counters,
-	.slip = direct_slip,
-	.lend = direct_lend,
+	.guests = &guests,
 	.attach = direct_attach,
 	.audit = direct_audit,
 };

@@ -569,6 +569,11 @@ static void tiled_attach(struct router *r, site_id s, uint32_t class)
 		tiled_node(tiled_of(r), s)->client = r->client[class];
 }
 
+static const struct router_repair repair = {
+	.on_link = tiled_on_link,
+	.manage = tiled_manage,
+};
+
 const struct router_ops tiled_ops = {
 	.name = "tiled",
 	.channels = channels,
@@ -598,6 +603,5 @@ const struct router_ops tiled_ops = {
 	.n_early = tiled_node_n_early,
 	.ways = tiled_ways,
 	.counters = tiled_counters,
-	.on_link = tiled_on_link,
-	.manage = tiled_manage,
+	.repair = &repair,
 };
