@@ -38,7 +38,7 @@ near 'rival, 64 KiB' "$(of one_way_ns apenet-pair pingpong via=nic \
 	bytes=64KiB rounds=2 by=rival)" 57900 58100
 report "APE-F8: the rival's curve has a latency and a rate"
 for via in 'stream bytes=8' sweep; do
-	refuses 'a curve that is drawn' run apenet-pair \
+	refuses 'a calculated curve' run apenet-pair \
 		$via by=rival
 done
 report 'where bytes must arrive no curve will do'

@@ -86,7 +86,7 @@ refused 'node 3 is in job a, too' "- { name: a, nodes: 0..3, $w }" \
 	"- { name: b, nodes: 3..5, $w }"
 refused 'there is no node 8' "- { name: a, nodes: 4..8, $w }"
 refused 'did you mean random?' '- { name: a, nodes: 0..3, workload: randon }'
-refused 'only 2 nodes are left' "- { name: a, nodes: 0..5, $w }" \
+refused 'only 2 nodes are free' "- { name: a, nodes: 0..5, $w }" \
 	"- { name: b, count: 3, $w }"
 refused 'unknown key "node"' "- { name: a, node: 0..5, $w }"
 refused 'does not fit' "- { name: a, box: '4x2 at 1,0', $w }"

@@ -176,9 +176,9 @@ w='workload: random }'
 refused 'does not fit' "- { name: a, partition: '4x4x4x8x2 at 0,0,0,8,0', $w"
 refused 'whole midplanes' "- { name: a, partition: '4x4x4x4x2 at 0,0,0,2,0', $w"
 refused 'of 5 dimensions' "- { name: a, partition: '4x4', $w"
-refused 'uses all of its nodes' \
+refused 'uses all its nodes' \
 	"- { name: a, partition: '4x4x4x4x2', nodes: 0..3, $w"
-refused 'all jobs or none' "$a" "- { name: d, nodes: 0..3, $w"
+refused 'give all jobs one, or none' "$a" "- { name: d, nodes: 0..3, $w"
 refused 'want 0 to 31' "$(with 'id: 3, node: 32, inputs: local')"
 refused 'id: want 1 to 15' "$(with 'id: 0, node: 3, inputs: local')"
 refused '"F+" is no link' "$(with 'id: 3, node: 3, inputs: F+')"
@@ -188,7 +188,8 @@ refused 'local is no output' \
 refused 'written twice' "$(with "$up" "$up")"
 refused 'on channel sub elsewhere' "$(with "$up" \
 	'id: 3, node: 1, inputs: local' | sed 's/sub/world/2')"
-refused 'routes are for jobs with' "- { name: d, nodes: 0..3, routes: [], $w"
+refused 'only jobs with a partition have routes' \
+	"- { name: d, nodes: 0..3, routes: [], $w"
 refused 'a main() of its own' \
 	"- { name: a, partition: '4x4x4x4x2', workload: ./ring }"
 refused 'job a: ' "- { name: a, partition: '4x4x4x4x2', workload: randon }"

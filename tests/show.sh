@@ -82,7 +82,7 @@ END
 run sweep torus random load=0.01,0.02 --shape 4 warmup=200us measure=200us \
 	--set topology.cable.length=2000
 [ "$(grep -c '^warning: ' "$tmp/out")" -eq 1 ] || complain "$(cat "$tmp/out")"
-grep -q '^warning: torus load=0.01 seed=1: buffers of 8 packets are less than'\
+grep -q '^warning: torus load=0.01 seed=1: buffers hold 8 packets, but a round'\
 ' .* --set router.packets=122; and 1 other point$' "$tmp/out" ||
 	complain "$(cat "$tmp/out")"
 report 'a sweep prints warnings, with the value to set'

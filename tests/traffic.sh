@@ -206,7 +206,7 @@ done
 
 # A run that ends before its buffers are full is not well for that.
 run run fattree hotspot share=0.5 load=0.2 warmup=2us measure=5us --shape 64
-grep -q '^warning .* [1-6][0-9] % of what is offered.*switch 1.0 down 0' \
+grep -q '^warning .* [1-6][0-9] % of the offered.*switch 1.0 down 0' \
 	"$tmp/out" || complain "$(cat "$tmp/out")"
 grep -q '^hottest  *switch 1.0 down 0  *9[0-9]' "$tmp/out" ||
 	complain "$(cat "$tmp/out")"

@@ -161,7 +161,8 @@ static int add_sample(struct kinds *k, const struct row_sample *s,
 	size_t i;
 
 	if (s->use.n != 2 * k->n_links)
-		return err_set(e, "a sample does not fit the links");
+		return err_set(e, "the file is damaged: a sample does not "
+				  "match the links");
 	for (i = 0; i < k->n; i++)
 		k->kind[i].sum = 0;
 	for (i = 0; i < k->n_links; i++)

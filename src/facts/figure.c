@@ -69,10 +69,23 @@ struct figure_scale figure_scale(const char *name, double value)
 	return (struct figure_scale){ 1 / best->size, best->name };
 }
 
+/* Names that are no words to read. */
+static const struct {
+	const char *name, *title;
+} titles[] = {
+	{ "confidence_95_half_width_pct", "95 % confidence +-" },
+	{ "packet_time_ns", "packet on a link" },
+};
+
 void figure_title(const char *name, char text[FIGURE_NAME])
 {
 	size_t i = find_suffix(name), n = strlen(name), k;
 
+	for (k = 0; k < sizeof(titles) / sizeof(titles[0]); k++)
+		if (!strcmp(name, titles[k].name)) {
+			snprintf(text, FIGURE_NAME, "%s", titles[k].title);
+			return;
+		}
 	if (i < N_SUFFIXES)
 		n -= strlen(suffixes[i].suffix);
 	snprintf(text, FIGURE_NAME, "%.*s", (int)n, name);

@@ -114,7 +114,8 @@ void facts_of_histogram(struct facts *f, const struct hist *h)
 	facts_end(f);
 	if (!h->n)
 		return;
-	facts_say(f, "histogram", "of %" PRIu64 ", each bar from a time on",
+	facts_say(f, "histogram",
+		"of %" PRIu64 " packets; each bar starts at the given latency",
 		h->n);
 	draw_bars(f, h);
 }

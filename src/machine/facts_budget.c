@@ -111,9 +111,8 @@ static void add_budget(struct facts *f, const struct book_sums *s)
 			f, "_most_ns", sim_ns(hist_quantile(&s->whole, 990)));
 	}
 	facts_line(f, "budget",
-		s->n ? "of {messages} message{messages|s}, on average; half "
-		       "took less than {_half_ns:u}, 99 % less than "
-		       "{_most_ns:u}"
+		s->n ? "average of {messages} message{messages|s}; median "
+		       "{_half_ns:u}, p99 {_most_ns:u}"
 		     : "no message was completed");
 	add_causes(f, s->spent, s->n, sum);
 	if (s->n)

@@ -172,17 +172,17 @@ static void add_lines(struct facts *f)
 {
 	facts_line(f, "faults",
 		"{bit_errors} bits flipped in {hurt_packets} packets, "
-		"{lost_packets} packets lost on dead links");
+		"{lost_packets} packets lost on failed links");
 	facts_line(f, "dropped",
 		"[{bad_headers} packets with a corrupted header, {torn} with a "
 		"corrupted payload; {lost_in_cards} lost in dead cards]");
 	facts_line(f, "replay",
-		"[{resent_packets} packets resent, {echoes} arrived twice, "
-		"links reported as dead {reported_dead} times]");
+		"[{resent_packets} packets retransmitted, {echoes} arrived "
+		"twice, links reported as dead {reported_dead} times]");
 	facts_line(f, "fibres", "[{_symbols_rebuilt} symbols rebuilt]");
 	facts_line(f, "management",
-		"[{reloads} times loaded tables, {dropped_packets} packets "
-		"dropped, {stranded_packets} of them without a way]");
+		"[tables loaded {reloads} times, {dropped_packets} packets "
+		"dropped, {stranded_packets} of them without a route]");
 	facts_line(f, "chips",
 		"[{marked_packets} packets marked, {marked_dropped} dropped at "
 		"their destinations]");
@@ -228,8 +228,9 @@ static void add_faults(struct facts *f, const struct net *n,
 	add_training(f, n);
 	if (r->nic)
 		facts_line(f, "retries",
-			"{resent} packets resent: {nacks} were refused, "
-			"{timeouts} not answered; {duplicates} arrived twice");
+			"{resent} packets retransmitted: {nacks} were refused, "
+			"{timeouts} not acknowledged in time; {duplicates} "
+			"arrived twice");
 	facts_line(f, "programs",
 		"[dead_programs?{dead_programs} died with their nodes]");
 	facts_line(f, "undetected",

@@ -26,8 +26,8 @@ void facts_of_knot(struct facts *f, const struct load_result *l)
 	add_lines(f, l->is_guests ? "class_routes" : "cycle", l->knot);
 	facts_say(f, NULL, "%" PRIu64 " packet%s %s:\n%.*s", l->n_knotted,
 		l->n_knotted == 1 ? "" : "s",
-		l->is_guests ? "of collectives cannot go on"
-			     : "wait only for each other; these buffers do",
+		l->is_guests ? "of collectives cannot continue"
+			     : "wait only for each other, in these buffers",
 		(int)strlen(l->knot) - 1, l->knot);
 }
 

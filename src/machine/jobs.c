@@ -51,7 +51,8 @@ static int take_range(struct jobs_reader *r, size_t where, const char *text)
 		to = from;
 	}
 	if (from > to)
-		return JOBS_FAIL(r, where, "the range ends before it begins");
+		return JOBS_FAIL(
+			r, where, "the end of the range is below its start");
 	for (i = from; i <= to; i++)
 		if (take(r, where, i))
 			return -1;
@@ -104,7 +105,7 @@ static int take_free(struct jobs_reader *r, uint64_t count, bool is_random)
 			free_nodes[n++] = s;
 	if (count > n)
 		failed = JOBS_FAIL(r, r->value[JOBS_K_COUNT],
-			"only %u nodes are left for this job", n);
+			"only %u nodes are free for this job", n);
 	for (i = 0; i < count && !failed; i++) {
 		k = i;
 		if (is_random)
@@ -160,7 +161,7 @@ static int take_count(struct jobs_reader *r)
 		return take_free(r, (uint64_t)count, true);
 	if (!strchr(how, '/') && !strchr(how, '.'))
 		return JOBS_FAIL(r, r->value[JOBS_K_PLACEMENT],
-			"placement is contiguous, random, or a file (with a "
+			"placement: want contiguous, random, or a file (with a "
 			"slash or a dot in its name)");
 	return take_listed(r, (uint64_t)count, how);
 }
@@ -172,24 +173,23 @@ static int place(struct jobs_reader *r, size_t job)
 
 	if (r->value[JOBS_K_PARTITION])
 		return JOBS_FAIL(r, job,
-			"a job before this one has no partition, and all or "
-			"none have");
+			"this job has a partition, but a job before it has "
+			"none: give all jobs one, or none");
 	for (i = JOBS_K_NODES; i <= JOBS_K_BOX; i++)
 		n += r->value[i] != 0;
 	if (n != 1)
 		return JOBS_FAIL(r, job,
-			"a job has one of nodes, box and count, and this one "
-			"%s",
+			"want one of nodes, box and count, but this job has %s",
 			n ? "several" : "none");
 	if (r->value[JOBS_K_ROUTES])
 		return JOBS_FAIL(r, r->value[JOBS_K_ROUTES],
-			"routes are for jobs with a partition");
+			"only jobs with a partition have routes");
 	if (r->value[JOBS_K_FAULTS])
 		return JOBS_FAIL(r, r->value[JOBS_K_FAULTS],
-			"faults are for jobs that have a partition");
+			"only jobs with a partition have faults");
 	if (r->value[JOBS_K_PLACEMENT] && !r->value[JOBS_K_COUNT])
 		return JOBS_FAIL(r, r->value[JOBS_K_PLACEMENT],
-			"placement is for jobs that have a count");
+			"only jobs with a count have a placement");
 	p->place.node = mem_alloc(r->topo->n_nodes, sizeof(*p->place.node));
 	p->place.place = mem_alloc(r->topo->n_nodes, sizeof(*p->place.place));
 	memset(p->place.place, 0xff,

@@ -52,8 +52,8 @@ int jobs_read_box(struct jobs_reader *r, enum jobs_key key, uint32_t *from,
 	size_t where = r->value[key];
 
 	if (!r->topo->ops->grid || !r->topo->ops->place)
-		return JOBS_FAIL(r, where, "a %s needs a torus or a mesh",
-			job_keys[key]);
+		return JOBS_FAIL(
+			r, where, "%s: needs a torus or a mesh", job_keys[key]);
 	n = r->topo->ops->grid(r->topo, grid);
 	memset(from, 0, n * sizeof(*from));
 	if (!text || read_numbers(text, 'x', size, &text) != n ||
@@ -67,7 +67,7 @@ int jobs_read_box(struct jobs_reader *r, enum jobs_key key, uint32_t *from,
 	for (i = 0; i < n; i++)
 		if (!size[i] || from[i] + size[i] > grid[i])
 			return JOBS_FAIL(r, where,
-				"the %s does not fit the machine",
+				"the %s does not fit into the machine",
 				job_keys[key]);
 	*n_dims = n;
 	return 0;
@@ -111,8 +111,7 @@ static int find_values(struct jobs_reader *r, size_t job)
 	memset(r->value, 0, sizeof(r->value));
 	if (jobs_at(r, job)->kind != NODE_MAP)
 		return JOBS_FAIL(r, job,
-			"a job is a map with name, nodes and "
-			"workload");
+			"want a job: a map with name, nodes and workload");
 	for (k = job + 1; k < jobs_at(r, job)->end;
 		k = jobs_at(r, jobs_at(r, k)->end)->end) {
 		const char *key = jobs_at(r, k)->text;
@@ -131,8 +130,8 @@ static int find_values(struct jobs_reader *r, size_t job)
 		r->value[i] = jobs_at(r, k)->end;
 		if (i != JOBS_K_NODES && i != JOBS_K_KEYS &&
 			i != JOBS_K_ROUTES && !jobs_text(r, i))
-			return JOBS_FAIL(
-				r, r->value[i], "%s is one word", job_keys[i]);
+			return JOBS_FAIL(r, r->value[i],
+				"%s must be a single value", job_keys[i]);
 	}
 	return 0;
 }
@@ -164,7 +163,7 @@ static int read_keys(struct jobs_reader *r)
 		return 0;
 	if (jobs_at(r, map)->kind != NODE_MAP)
 		return JOBS_FAIL(
-			r, map, "keys are a map, such as { load: 0.5 }");
+			r, map, "keys must be a map, such as { load: 0.5 }");
 	for (k = map + 1; k < jobs_at(r, map)->end;
 		k = jobs_at(r, jobs_at(r, k)->end)->end) {
 		const char *key = jobs_at(r, k)->text;
@@ -174,7 +173,8 @@ static int read_keys(struct jobs_reader *r)
 		if (!key || !value || r->job.n_keys == LOAD_MOST_KEYS ||
 			snprintf(text, JOBS_TEXT, "%s=%s", key, value) >=
 				JOBS_TEXT)
-			return JOBS_FAIL(r, k, "a key and its value are words");
+			return JOBS_FAIL(r, k,
+				"a key and its value must be single values");
 		r->job.keys[r->job.n_keys++] = text;
 	}
 	return 0;
@@ -192,12 +192,14 @@ static int read_rest(struct jobs_reader *r, size_t job)
 		return JOBS_FAIL(r, job, "a job needs a workload");
 	if (start && units_read(UNIT_TIME, start, &r->job.begin, &why))
 		return JOBS_FAIL(r, r->value[JOBS_K_START],
-			"start is a time such as 10 us, not \"%.40s\"", start);
+			"start must be a time such as 10 us, not \"%.40s\"",
+			start);
 	if (r->job.begin > 1000000000000)
 		return JOBS_FAIL(
 			r, r->value[JOBS_K_START], "want a start within 1 s");
 	if (seed && units_read(UNIT_NONE, seed, &n, &why))
-		return JOBS_FAIL(r, r->value[JOBS_K_SEED], "seed is a number");
+		return JOBS_FAIL(
+			r, r->value[JOBS_K_SEED], "seed must be a number");
 	r->job.seed = seed ? (uint64_t)n : r->seed;
 	return read_keys(r);
 }
@@ -219,12 +221,11 @@ static size_t find_jobs(struct jobs_reader *r)
 		else if (key && !strcmp(key, "schema") &&
 			 jobs_at(r, value)->text &&
 			 strcmp(jobs_at(r, value)->text, "1") != 0)
-			JOBS_FAIL(r, value, "schema is 1 in this version");
+			JOBS_FAIL(r, value, "want schema: 1");
 		else if (!key || (strcmp(key, "schema") != 0 &&
 					 strcmp(key, "title") != 0))
-			JOBS_FAIL(r, k,
-				"a file of jobs has schema, title, and a list "
-				"of jobs");
+			JOBS_FAIL(
+				r, k, "want schema, title, or a list of jobs");
 	}
 	return jobs;
 }

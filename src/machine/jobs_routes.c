@@ -38,7 +38,7 @@ static int find_values(struct entry *x)
 
 	if (jobs_at(r, x->at)->kind != NODE_MAP)
 		return JOBS_FAIL(r, x->at,
-			"a register is a map with id, node, channel, inputs "
+			"want a register: a map with id, node, channel, inputs "
 			"and output");
 	for (k = x->at + 1; k < jobs_at(r, x->at)->end;
 		k = jobs_at(r, jobs_at(r, k)->end)->end) {
@@ -94,7 +94,7 @@ static int read_link(const struct entry *x, size_t at, uint16_t *mask)
 	}
 	t->ops->name_port(t, 0, 0, first, sizeof(first));
 	return JOBS_FAIL(x->r, at,
-		"\"%.40s\" is no link (want %s, ... %s or local)",
+		"\"%.40s\" is not a link (want %s, ... %s or local)",
 		word ? word : "", first, name);
 }
 
@@ -136,7 +136,7 @@ static int read_register(
 		return -1;
 	if (to->is.output & CLASS_LOCAL_BIT)
 		return JOBS_FAIL(x->r, x->value[K_OUTPUT],
-			"local is no output (the root has none)");
+			"local cannot be an output (a root has no output)");
 	return 0;
 }
 
@@ -158,8 +158,8 @@ static int check_twice(const struct entry *x, struct seen *seen,
 	seen->routes[c->node] |= (uint16_t)(1u << c->route);
 	if (*channel && *channel != c->is.channel + 1)
 		return JOBS_FAIL(x->r, x->value[K_CHANNEL],
-			"route %u is on channel %s elsewhere", c->route,
-			channels[*channel - 1]);
+			"route %u is on channel %s in another register",
+			c->route, channels[*channel - 1]);
 	*channel = (uint8_t)(c->is.channel + 1);
 	return 0;
 }
@@ -197,7 +197,7 @@ int jobs_read_routes(struct jobs_reader *r, struct machine_partition *p)
 	if (!list)
 		return 0;
 	if (jobs_at(r, list)->kind != NODE_LIST)
-		return JOBS_FAIL(r, list, "routes are a list of registers");
+		return JOBS_FAIL(r, list, "routes must be a list of registers");
 	for (i = 0; i < p->n_dims; i++)
 		n_nodes *= p->size[i];
 	seen.routes = mem_alloc(n_nodes, sizeof(*seen.routes));

@@ -37,8 +37,8 @@ static int cut(struct jobs_reader *r, struct machine_partition *p)
 
 	if (!r->topo->ops->partition)
 		return JOBS_FAIL(r, where,
-			"this machine cannot be divided (nodes and box are "
-			"for jobs that share it)");
+			"this machine cannot be divided into partitions (want "
+			"nodes or box, for jobs that share it)");
 	if (jobs_read_box(r, JOBS_K_PARTITION, p->from, p->size, &p->n_dims))
 		return -1;
 	if (r->topo->ops->partition(r->topo, p->from, p->size, &p->cut, &e))
@@ -68,16 +68,17 @@ static int read_one(struct jobs_reader *r, size_t job)
 
 	if (!r->value[JOBS_K_PARTITION]) {
 		x->is_shared = r->n == 1;
-		return x->is_shared ? -1
-				    : JOBS_FAIL(r, job,
-					      "has no partition, and all jobs "
-					      "or none have one");
+		return x->is_shared
+			       ? -1
+			       : JOBS_FAIL(r, job,
+					 "has no partition, but other jobs "
+					 "have: give all jobs one, or none");
 	}
 	for (k = JOBS_K_NODES; k <= JOBS_K_PLACEMENT; k++)
 		if (k != JOBS_K_PARTITION && r->value[k])
 			return JOBS_FAIL(r, r->value[k],
-				"a job that has a partition uses all of its "
-				"nodes");
+				"a job with a partition uses all its nodes "
+				"(want no nodes, box, count or placement)");
 	if (!x->list->v)
 		x->list->v = mem_alloc(r->most, sizeof(*x->list->v));
 	p = &x->list->v[x->list->n++];

@@ -39,8 +39,8 @@ static void warn_shortfall(const struct machine_run *r, char *text, size_t size)
 		!facts_busiest(r, name, &busy))
 		return;
 	snprintf(text, size,
-		"only %.0f %% of what is offered is delivered, and the rest "
-		"waits; %.96s is %.0f %% busy",
+		"only %.0f %% of the offered load is delivered, and the rest "
+		"is queued; %.96s is %.0f %% busy",
 		part * 100, name, busy * 100);
 }
 
@@ -51,15 +51,17 @@ static void warn_room(const struct machine_run *r, char *text, size_t size)
 {
 	const struct net *n = r->system->net;
 	uint32_t wire = net_short_of_room(n->topo, &n->link, &n->params);
+	long long needs;
 
 	if (wire == TOPO_MAX_WIRES)
 		return;
+	needs = link_round_trip(&n->link, wire);
 	snprintf(text, size,
-		"buffers of %lld packets are less than a round trip takes "
-		"(wire: %s); one flow fills a link with --set "
+		"buffers hold %lld packets, but a round trip needs %lld (wire: "
+		"%s), so one flow cannot fill a link; use --set "
 		"router.packets=%lld",
-		(long long)n->params.packets, n->topo->wire[wire].name,
-		(long long)link_round_trip(&n->link, wire));
+		(long long)n->params.packets, needs, n->topo->wire[wire].name,
+		needs);
 }
 
 /* A bus or card that no link can be filled from. */
@@ -83,8 +85,8 @@ static void warn_host(const struct machine_run *r, char *text, size_t size)
 	figure_text("rate_GBps", least.rate / 1e9, low);
 	figure_text("rate_GBps", link / 1e9, high);
 	snprintf(text, size,
-		"%s: %s at most, where a link carries %s (as much with --set "
-		"%s)",
+		"%s: at most %s, but a link carries %s; to fill the link, use "
+		"--set %s",
 		least.what, low, high, least.remedy);
 }
 

@@ -111,12 +111,11 @@ static const char aware_note[] =
 	"lofamo.write was fitted. The paper's 0.9 s is one sample of a spread "
 	"from 0.55 to 1.25 s, which many settings would fit.";
 static const char watch_note[] =
-	"Control words are sent in any case, and diagnostics are simulated "
-	"beside the data: it could not be otherwise in this model.";
+	"Control words are sent in any case, and diagnostics do not delay data "
+	"in this model, so the row cannot fail.";
 static const char code_note[] =
-	"The paper says below 1 %; 128b/130b takes 2 of 130 bits, 1.54 %. It "
-	"is "
-	"the paper that is wrong, so the row stays red.";
+	"The paper says below 1 %; 128b/130b takes 2 of 130 bits, 1.54 %. The "
+	"paper is wrong here; the row is kept as a miss.";
 
 static const char wait_note[] =
 	"side.wait was fitted: as long as the data of 4 KiB take in packets of "
@@ -136,7 +135,7 @@ static const char range_note[] =
 	"nic.rival.rate was fitted; 128 KB may be no more than the end of the "
 	"paper's plot.";
 static const char rival_note[] =
-	"An input: the rival is a curve that is drawn, not simulated.";
+	"An input: the rival is a calculated curve, not simulated.";
 static const char limit_note[] =
 	"The link's limit, from which its code was inferred.";
 static const char gpu_note[] =

@@ -87,7 +87,8 @@ static int take(struct load *l, const struct row_list *list, uint32_t n,
 		if (!list[k].bytes && k >= TOKENS)
 			continue;
 		if (list[k].n != 2 * l->n || !(from >= 0) || !(from < to))
-			return err_set(e, "a sample does not fit the links");
+			return err_set(e, "the file is damaged: a sample does "
+					  "not match the links");
 		spread(l, k, &list[k], from, to);
 	}
 	return 0;
@@ -296,7 +297,9 @@ int report_load(struct db *d, size_t n_links, struct json *j, struct err *e)
 	if (!n_links || !l.n_steps || !(end > 0))
 		return 0;
 	if (!(end < 1e30))
-		return err_set(e, "%s: a sample has no end", db_path(d));
+		return err_set(e,
+			"%s: the file is damaged: a sample has no end",
+			db_path(d));
 	l.n_steps = choose_steps(l.n_steps, n_links);
 	l.length = end / (double)l.n_steps;
 	take_samples(&l, d, e);

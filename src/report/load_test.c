@@ -183,13 +183,13 @@ static void samples_that_do_not_fit_are_refused(void **state)
 
 	(void)state;
 	row_put_sample(d, &row, &e);
-	refuses(d, "a sample does not fit the links");
+	refuses(d, "a sample does not match the links");
 	d = new_file();
 	add_sample(d, 0, 100, 100, all, NULL);
-	refuses(d, "a sample does not fit the links");
+	refuses(d, "a sample does not match the links");
 	d = new_file();
 	add_sample(d, 0, -1, 100, all, NULL);
-	refuses(d, "a sample does not fit the links");
+	refuses(d, "a sample does not match the links");
 }
 
 int main(void)

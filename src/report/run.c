@@ -187,7 +187,9 @@ static int check_numbers(struct db *d, size_t *n_links, struct err *e)
 	if (db_next(q)) {
 		*n_links = (size_t)db_int(q, 0);
 		if (!db_int(q, 1))
-			err_set(e, "%s: its links and sites do not fit",
+			err_set(e,
+				"%s: the file is damaged: a link names a site "
+				"that does not exist",
 				db_path(d));
 	}
 	return db_finish(q);

@@ -280,7 +280,10 @@ static bool is_site(const struct trace *t, int64_t site)
 {
 	if (site >= 0 && (uint64_t)site < t->n_sites)
 		return true;
-	err_set(t->e, "%s: its messages and sites do not fit", db_path(t->db));
+	err_set(t->e,
+		"%s: the file is damaged: a message names a site that does not "
+		"exist",
+		db_path(t->db));
 	return false;
 }
 
@@ -288,7 +291,10 @@ static bool are_times(const struct trace *t, int64_t from, int64_t to)
 {
 	if (from >= 0 && from <= to)
 		return true;
-	err_set(t->e, "%s: something ends before it begins", db_path(t->db));
+	err_set(t->e,
+		"%s: the file is damaged: a message, hop, call or sample ends "
+		"before it begins",
+		db_path(t->db));
 	return false;
 }
 

@@ -176,15 +176,15 @@ static void rows_that_cannot_be_are_refused(void **state)
 
 	(void)state;
 	row_put_message(d, &m, &e);
-	refuses(d, "something ends before it begins");
+	refuses(d, "ends before it begins");
 	d = new_file();
 	m = message(0, 500, 1000);
 	m.to_node = 2;
 	row_put_message(d, &m, &e);
-	refuses(d, "its messages and sites do not fit");
+	refuses(d, "a message names a site that does not exist");
 	d = new_file();
 	row_put_sample(d, &sample, &e);
-	refuses(d, "something ends before it begins");
+	refuses(d, "ends before it begins");
 }
 
 int main(void)

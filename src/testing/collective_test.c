@@ -534,7 +534,7 @@ static void nodes_that_have_not_entered_a_barrier_are_named(void **state)
 	(void)state;
 	coll_locks(&(struct coll_how){ "2x2", .run = without_nodes },
 		"; barrier class 0: node 1 and 1 more have not entered, and "
-		"node 0 waits since 20.");
+		"node 0 has waited since 20.");
 }
 
 int main(void)

@@ -94,7 +94,8 @@ static void a_curve_is_drawn_and_nothing_travels(void **state)
 	trial_same(trial_figure(&t, "drawn"), 1);
 	assert_int_equal(t.run->packets, 0);
 	trial_close(&t);
-	trial_refused("apenet-pair", "stream by=rival", "rival is a calculated curve");
+	trial_refused("apenet-pair", "stream by=rival",
+		"rival is a calculated curve");
 }
 
 /* --- crossover --- */

@@ -321,8 +321,8 @@ void mu_barrier_describe(const struct nic *nic, char *text, size_t size)
 	if (n > 1)
 		snprintf(others, sizeof(others), " and %u more have", n - 1);
 	snprintf(text, size,
-		"; barrier class %u: node %u%s not entered, and node %u waits "
-		"since %.3f us",
+		"; barrier class %u: node %u%s not entered, and node %u has "
+		"waited since %.3f us",
 		class, first, others, waits,
 		(double)((const struct mu_node *)nic->nodes[waits])
 				->barrier->born[class] /

@@ -37,11 +37,11 @@ static const struct param params[] = {
 		"time from one request of a master port to the next",
 		"BGQ-N25, BGQ-N66"),
 	TIME("port.fifo", port_fifo, "2.5 ns", 0,
-		"time of a request that does not bypass the request FIFO to "
-		"pass through it",
+		"time of a request in the request FIFO, unless it bypasses the "
+		"FIFO",
 		"assumed: two cycles (BGQ-F99, BGQ-F100)"),
 	RATE("port.read-rate", read_rate, "25.6 GB/s",
-		"rate at which data comes back to a master port", "BGQ-N67"),
+		"rate at which data returns to a master port", "BGQ-N67"),
 	TIME("injection.arbitration", arbitration, "15 ns", 0,
 		"time to choose the injection FIFO whose descriptor is fetched "
 		"next",
@@ -64,8 +64,8 @@ static const struct param params[] = {
 		"time to look up the base address and to add the offset",
 		SPLIT),
 	PARAM_ROW(PARAM_COUNT, "reception.buffers", AT(buffers), "4", 1, 255,
-		"number of packets that an engine can be writing to memory at "
-		"a time",
+		"number of packets that an engine can write to memory at the "
+		"same time",
 		"assumed: enough for short packets (BGQ-F119)"),
 	TIME("software.descriptor", software, "98 ns", 0,
 		"time that a core takes to post a descriptor: copy it, "
@@ -84,8 +84,8 @@ static const struct param params[] = {
 	PARAM_ROW(PARAM_BYTES, "barrier.packet", AT(barrier_bytes), "16 B", 1,
 		512, "length of a barrier packet on a link", "BGQ-G31"),
 	TIME("barrier.ends", barrier_ends, "240 ns", 0,
-		"time between a barrier's registers and the network, on both "
-		"sides together",
+		"time between the registers of a barrier and the network, for "
+		"both ends together",
 		"calibrated: BGQ-N42 less BGQ-N44 (0.2 us of hardware)"),
 };
 
@@ -615,7 +615,7 @@ const struct nic_ops bgq_mu_ops = {
 	.audit_node = audit_node,
 	.describe_stall = mu_barrier_describe,
 	.load_bytes = load_bytes,
-	.how_waits = "holds those for full FIFOs in memory: programs must "
-		     "empty reception FIFOs, and have no more remote gets "
-		     "under way than injection FIFOs hold",
+	.how_waits = "holds packets for full FIFOs in memory: programs must "
+		     "empty reception FIFOs, and have no more remote gets in "
+		     "flight than injection FIFOs hold",
 };

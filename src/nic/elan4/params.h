@@ -57,7 +57,7 @@ static const struct param elan_param_rows[] = {
 		.offset = AT(platform),
 		.def = "opteron",
 		.words = "opteron|xeon|itanium2",
-		.help = "kind of host",
+		.help = "type of host",
 		.source = "QSN-N71" },
 	COUNT("cpus", cpus, "2", 1, HOST_THREADS,
 		"number of CPUs of a node; hardware threads are assigned to "
@@ -96,7 +96,7 @@ static const struct param elan_param_rows[] = {
 	BYTES("dma.read-block", read_block, "512 B", 8, ELAN_PACKET,
 		"largest read", "QSN-N66"),
 	COUNT("dma.window", dma_window, "8", 1, ELAN_SPAN,
-		"window of the DMA engine, in packets from the oldest "
+		"window of the DMA engine: number of packets from the oldest "
 		"unacknowledged one",
 		"assumed: covers the longest round trip"),
 	{ .name = "dma.cut-through",
@@ -104,7 +104,7 @@ static const struct param elan_param_rows[] = {
 		.offset = AT(cut_through),
 		.def = "no",
 		.help = "whether a DMA packet leaves while its data is still "
-			"being read (the real card assembles it first)",
+			"being read; the real card assembles it first",
 		.source = "QSN-F81" },
 	STEP("thread.clock", thread_clock, "5 ns", 1,
 		"clock cycle of the thread processor", "QSN-N17"),
@@ -187,8 +187,8 @@ static const struct param elan_param_rows[] = {
 	TIME_TO(MOST_STEP / 10, "bus.clock", bus.clock, "7.5 ns", 1,
 		"clock cycle of the host's bus", "QSN-N22"),
 	COUNT("bus.reads", bus_reads, "0", 0, 99,
-		"share of the bus, in per cent, that the card's reads get "
-		"while writes wait; 0: first come, first served",
+		"share of the bus, in per cent, for the card's reads while "
+		"writes wait; 0: first come, first served",
 		"assumed: QSN-F16 gives no number"),
 	BYTES("bus.width", bus.width, "8 B", 1, 64, "width of the host's bus",
 		"QSN-N22"),
