@@ -75,13 +75,13 @@ static uint32_t add_bus(
 		if (!s)
 			return n;
 		if (i == 2)
-			bound[n++] = bus_bound(m, "writes over the bus",
+			bound[n++] = bus_bound(m, "the bus, for writes",
 				write_rate(s, (uint32_t)m->link.payload), link);
 		else if (s->most_read && s->n_reads)
 			bound[n++] = bus_bound(
-				m, "reads over the bus", tries[i](s), link);
+				m, "the bus, for reads", tries[i](s), link);
 		if (i == 0 && n) {
-			bound[0].what = "outstanding reads on the bus";
+			bound[0].what = "reads on the bus at a time";
 			snprintf(bound[0].remedy, FLOW_REMEDY,
 				"side.reads=%.0f",
 				s->n_reads * link / bound[0].rate + 1);
