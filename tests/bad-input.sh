@@ -224,11 +224,11 @@ refused 'did you mean file?' run torus replay schedule=x
 refused '`weft sweep` runs several values' run torus random load=1,2
 refused '`weft sweep` runs several values' run torus random load=0.1..0.5
 refused 'a digit is missing before the point' run torus random load=.5
-refused '`weft sweep` writes CSV' run torus random --csv x.csv
-refused '`weft plot` draws' run torus random --plot
+refused '`weft sweep --csv` writes' run torus random --csv x.csv
+refused 'then use `weft plot`' run torus random --plot
 refused 'want `weft help run`' run help
-refused '"torus", which is a machine; want `weft run' torus random
-refused '"random", which is a workload; want `weft run' random torus
+refused '"torus"; it is a machine (want `weft run' torus random
+refused '"random"; it is a workload (want `weft run' random torus
 refused 'did you mean machines?' list
 refused 'seed: "a" is not a whole number' sweep torus random seed=a
 refused 'want load=value' run torus random load
@@ -244,8 +244,8 @@ refused 'want --jobs' sweep torus random --threads 2
 refused '"0.1-0.5" is not a range' sweep torus random load=0.1-0.5
 refused '"0.1:0.5" is not a range' sweep torus random load=0.1:0.5
 refused '"[0.1,0.5]" is not a range' sweep torus random 'load=[0.1,0.5]'
-refused 'commas and no blanks' sweep torus random load=0.1 0.5
-refused 'the workloads are in the file; want `weft run torus --jobs x`' \
+refused 'commas without spaces' sweep torus random load=0.1 0.5
+refused 'the jobs file names the workloads; want `weft run torus --jobs x`' \
 	run torus random --jobs x
 refused '`weft sweep` runs on each of them' run torus,fattree random
 refused 'did you mean --version?' --verson

@@ -181,12 +181,12 @@ refused 'uses all its nodes' \
 refused 'give all jobs one, or none' "$a" "- { name: d, nodes: 0..3, $w"
 refused 'want 0 to 31' "$(with 'id: 3, node: 32, inputs: local')"
 refused 'id: want 1 to 15' "$(with 'id: 0, node: 3, inputs: local')"
-refused '"F+" is no link' "$(with 'id: 3, node: 3, inputs: F+')"
+refused '"F+" is not a link' "$(with 'id: 3, node: 3, inputs: F+')"
 refused 'needs its node' "$(with 'id: 3, inputs: local')"
-refused 'local is no output' \
+refused 'local cannot be an output' \
 	"$(with 'id: 3, node: 1, inputs: [], output: local')"
 refused 'written twice' "$(with "$up" "$up")"
-refused 'on channel sub elsewhere' "$(with "$up" \
+refused 'on channel sub in another register' "$(with "$up" \
 	'id: 3, node: 1, inputs: local' | sed 's/sub/world/2')"
 refused 'only jobs with a partition have routes' \
 	"- { name: d, nodes: 0..3, routes: [], $w"

@@ -197,7 +197,7 @@ bytes $one 49 0 0 0 0 0 0 0 1 0 0 0 0 0 0 0 \
 refused_bytes 'operation 0: has more dependants than the file lists'
 bytes $one 49 0 0 0 0 0 0 0 1 0 0 0 1 0 0 0 0 0 0 0 \
 	2 0 0 0 $calc 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
-refused_bytes 'operation 0: waits for more or fewer than it says'
+refused_bytes 'operation 0: waits for more or fewer operations'
 bytes $one 49 0 0 0 0 0 0 0 1 0 0 0 0 0 0 0 \
 	0 0 0 0 b 0 0 0 0 8 0 0 0 0 0 0 0 0 0 0 0 0 0
 refused_bytes 'the file ends too early'

@@ -207,13 +207,13 @@ report 'a file that sets a kind alone has links up as down, and no boards'
 run show torus
 grep -q '^warning' "$tmp/out" && complain "$(cat "$tmp/out")"
 run show torus --set topology.cable.length=500
-grep -q '^warning .* takes 32 packets (wire: A)' "$tmp/out" ||
+grep -q '^warning .* needs 32 packets (wire: A)' "$tmp/out" ||
 	complain "$(cat "$tmp/out")"
 run show torus --set topology.cable.length=500 --json
 grep -q '"needs_packets": 32' "$tmp/out" || complain "$(cat "$tmp/out")"
 run run torus random load=0.1 --shape 3x3 --set topology.cable.length=500 \
 	warmup=1us measure=1us
-grep -q '^warning .* of 8 packets are less .*router.packets=32$' "$tmp/out" ||
+grep -q '^warning .* hold 8 packets, but .*router.packets=32$' "$tmp/out" ||
 	complain "$(cat "$tmp/out")"
 report 'buffers that are smaller than the round trip are warned of'
 

@@ -378,7 +378,7 @@ static void add_room(struct facts *f, const struct show *s)
 	facts_int(f, "needs_packets", link_round_trip(&s->rules, wire));
 	facts_text(f, "_wire", t->wire[wire].name);
 	facts_line(f, "warning",
-		"one flow cannot keep a link busy: a round trip takes "
+		"one flow cannot fill a link: a round trip needs "
 		"{needs_packets} packets (wire: {_wire})");
 }
 
