@@ -202,7 +202,7 @@ cp "$src"/machines/*.yaml "$tmp/machines"
 sed -i 's/value: 500 MHz/value: 250 MHz/' "$tmp/machines/bgq.yaml"
 run rerun "$db"
 is 'the exit code' 1 $code
-grep -q 'parameters  are not' "$tmp/out" || complain "$(cat "$tmp/out")"
+grep -q 'parameters  have changed' "$tmp/out" || complain "$(cat "$tmp/out")"
 grep -q 'which was' "$tmp/out" || complain "$(cat "$tmp/out")"
 export WEFT_MACHINES=$src/machines
 report 'a rerun on a machine that has changed says so'
@@ -220,7 +220,7 @@ is 'the digest' "$(value digest)" \
 	"$(ask "select value v from meta where key = 'digest'")"
 is 'links' 4 "$(ask 'select count(*) v from link')"
 open="from call where to_ps is null and name like"
-is 'waits' 2 "$(ask "select count(*) v $open '%has not begun to send it%'")"
+is 'waits' 2 "$(ask "select count(*) v $open '%has not started to send it%'")"
 is 'receives' 2 "$(ask "select count(*) v $open 'recv 8 B from rank %'")"
 report 'a run that hangs leaves a file with what there was until then'
 
@@ -263,7 +263,7 @@ refused 'is a directory' run bgq $small -o "$tmp"
 refused 'cannot be created' run bgq $small --links "$tmp/none/x.csv"
 refused 'has no effect without --output' run bgq $small --sample 1us
 refused 'has nodes 0 to 7' run bgq $small --follow 99.0
-refused 'is no time' run bgq $small --sample 0ns -o "$tmp/x.db"
+refused 'is not a time' run bgq $small --sample 0ns -o "$tmp/x.db"
 refused 'is not a run file' sql "$tmp/mine" 'select 1'
 refused 'No such file' sql "$tmp/none.db" 'select 1'
 refused 'is not a run file' compare "$tmp/mine" "$tmp/mine"

@@ -432,7 +432,7 @@ int cli_sweep(int argc, char **argv, struct err *e)
 		"their seed are averaged: seed=1..5.  With --output a sweep "
 		"that was stopped continues where it ended.  Example:\n  weft "
 		"sweep torus,dragonfly random load=0.1..1:0.1 seed=1..3 -o "
-		"curves.db --svg curves.svg",
+		"curves.db",
 		e);
 
 	if (code)

@@ -7,7 +7,8 @@
 #define RANKS                                                                  \
 	{                                                                      \
 		.name = "ranks", .type = PARAM_COUNT, .offset = AT(ranks),     \
-		.def = "16", .min = 2, .max = GOAL_RANKS, .help = "ranks"      \
+		.def = "16", .min = 2, .max = GOAL_RANKS,                      \
+		.help = "number of ranks"                                      \
 	}
 #define BYTES(text)                                                            \
 	{                                                                      \
@@ -298,32 +299,28 @@ static const struct param allreduce_params[] = {
 		.offset = AT(algorithm),
 		.def = "ring",
 		.words = "ring|doubling",
-		.help = "algorithm; ring: a ring of pieces; doubling: "
-			"recursive doubling" },
+		.help = "ring (of pieces), or (recursive) doubling" },
 };
 
 static const struct param alltoall_params[] = { RANKS,
 	BYTES("number of bytes from each rank to each other rank"), ROUNDS };
 
 static const struct param stencil_params[] = { RANKS,
-	BYTES("number of bytes of each of the four messages of a round"),
-	ROUNDS, COMPUTE("time that a rank computes in each round") };
+	BYTES("number of bytes of each message"), ROUNDS,
+	COMPUTE("time that a rank computes in each round") };
 
 static const struct param training_params[] = {
 	RANKS,
-	BYTES("number of bytes from stage to stage, and of a stage's "
-	      "gradients"),
+	BYTES("bytes from stage to stage, and of a stage's gradients"),
 	ROUNDS,
-	COMPUTE("time that a stage computes for a micro-batch forwards; "
-		"backwards it takes twice as long"),
+	COMPUTE("time of a stage forwards; backwards it is twice as long"),
 	{ .name = "stages",
 		.type = PARAM_COUNT,
 		.offset = AT(stages),
 		.def = "4",
 		.min = 1,
 		.max = GOAL_RANKS,
-		.help = "number of stages of the pipeline; further ranks are "
-			"replicas of it" },
+		.help = "number of stages; further ranks are replicas" },
 	{ .name = "batches",
 		.type = PARAM_COUNT,
 		.offset = AT(batches),
