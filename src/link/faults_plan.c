@@ -51,10 +51,10 @@ const size_t fault_chips_n =
 
 const struct param fault_memories_table[] = {
 	PARAM_ROW(PARAM_LINES, "memories", AT(memories), "none", 0, 0,
-		"probability that a word read from a memory has a flipped bit "
-		"(\"1e-9\"), which is corrected, or two (\"double 1e-12\"), "
-		"which ends a transaction of Gemini's interface and stops a "
-		"unit of Blue Gene/Q's network",
+		"probability that a word read from a memory has one flipped "
+		"bit (\"1e-9\"), which is corrected, or two (\"double "
+		"1e-12\"), which end a transaction of Gemini's interface or "
+		"stop a unit of Blue Gene/Q's network",
 		"assumed: memories without errors"),
 };
 

@@ -24,8 +24,8 @@ const struct param link_params_table[] = {
 		"assumed: one lane of the full rate"),
 	PARAM_ROW(PARAM_RATE, "lane-rate", AT(lane_rate), "0 B/s", 0,
 		LINK_MAX_RATE,
-		"raw rate of a lane, which may be given instead of link.rate; "
-		"0 B/s: the link's rate divided by the number of lanes",
+		"raw rate of a lane, as an alternative to link.rate; 0 B/s: "
+		"the link's rate divided by the number of lanes",
 		NULL),
 	PARAM_ROW(PARAM_COUNT, "lanes-least", AT(least_lanes), "1", 1, 64,
 		"number of working lanes below which a link is dead", NULL),

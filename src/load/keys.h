@@ -52,7 +52,7 @@
 	KEY_NODE("from", offsetof(struct type, bench.from), "0",               \
 		"node that sends first"),                                      \
 		KEY_NODE("to", offsetof(struct type, bench.to), "1",           \
-			"the other node")
+			"node that receives first")
 
 /* ... one of its means, ... */
 #define KEY_BY(at)                                                             \
@@ -64,10 +64,10 @@
 /* ... the memories that it is from and to, ... */
 #define KEY_MEMORIES(source_at, target_at)                                     \
 	KEY_WORD("source", source_at, "host", "host|gpu0|gpu1|gpu2|gpu3",      \
-		"memory that transfers are from"),                             \
+		"memory that transfers read from"),                            \
 		KEY_WORD("target", target_at, "host",                          \
 			"host|gpu0|gpu1|gpu2|gpu3",                            \
-			"memory that transfers are to")
+			"memory that transfers write to")
 
 /* ... how many processes each node has, ... */
 #define KEY_PROCS(at)                                                          \

@@ -34,7 +34,7 @@ static const struct param params[] = {
 	PARAM_ROW(PARAM_TEXT, "zones.3", AT(zones[3]), "none", 0, 0,
 		"fourth set of zone masks", "BGQ-G6"),
 	PARAM_ONE_OF("ties", AT(ties), "parity", "parity|random|plus",
-		"direction of packets for which both are equally short: by the "
+		"direction round a ring if both are equally short: by the "
 		"parity of the source's coordinates, at random, or always plus",
 		"BGQ-G8"),
 	PARAM_ROW(PARAM_FLAG, "bubble", AT(bubble), "yes", 0, 0,

@@ -27,7 +27,7 @@ static const struct param params[] = {
 		"the order of topology.letters",
 		"assumed: dimension order"),
 	PARAM_ONE_OF("ties", AT(ties), "hash", "parity|hash|plus",
-		"direction of packets for which both are equally short: by the "
+		"direction round a ring if both are equally short: by the "
 		"parity of the source's coordinates, by a hash of source and "
 		"destination, or always plus",
 		"assumed: loads both directions equally"),
@@ -38,7 +38,7 @@ static const struct param params[] = {
 		"assumed: without it rings can deadlock"),
 	PARAM_ONE_OF("planes", AT(planes), "no", "no|yes|free",
 		"whether parallel links of the same number form a ring of "
-		"their own, which a packet enters only if it has room for two; "
+		"their own, which packets enter only if there is room for two; "
 		"free: all parallel links form one ring, which can deadlock; "
 		"for tiled routers only",
 		"assumed: a dateline suffices"),

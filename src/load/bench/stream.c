@@ -84,7 +84,8 @@ static const struct param params[] = {
 static const struct param fan_params[] = {
 	KEY_VIA(AT(bench.via)),
 	KEY_BY(AT(bench.by)),
-	KEY_NODE("node", AT(node), "0", "node in the middle"),
+	KEY_NODE("node", AT(node), "0",
+		"node that sends to its neighbours, or receives from them"),
 	KEY_WORD("way", AT(way), "out", "out|in",
 		"direction of the messages; out: the node sends to its "
 		"neighbours; in: they send to it"),

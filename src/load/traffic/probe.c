@@ -57,7 +57,7 @@ static const struct param params[] = {
 		"and back"),
 	KEY_NODE("from", AT(from), "0", "node that sends, if ports are given"),
 	KEY_BYTES("bytes", AT(bytes), "64", 1, 65535,
-		"payload, which contains the ports, a byte each"),
+		"payload of a packet, which contains its ports, one byte each"),
 	KEY_COUNT("rounds", AT(rounds), "1", 1, 1000000,
 		"number of packets for each link or route"),
 	KEY(PARAM_TIME, "every", AT(every), "5 us", 1000000, PS_PER_S, NULL,

@@ -33,7 +33,7 @@ enum {
 #define KEY_LOAD                                                               \
 	KEY(PARAM_LOAD, "load", AT(rate), "max", 1, MOST_LOAD *PPM, "max",     \
 		"offered load: payload per second and node, or a fraction of " \
-		"the pattern's peak rate, or of one link's rate where the "    \
+		"the pattern's peak rate, or of one link's rate if the "       \
 		"pattern has no known peak; max: a packet whenever an "        \
 		"injection FIFO has room")
 
@@ -42,8 +42,8 @@ enum {
 /* Of all patterns. */
 #define KEYS                                                                   \
 	KEY(PARAM_BYTES, "bytes", AT(bytes), "auto", 0, 8096, "auto",          \
-		"payload of each packet; auto: 512 B, or as much as one "      \
-		"carries"),                                                    \
+		"payload of each packet; auto: 512 B, or link.payload if "     \
+		"that is less"),                                               \
 		KEY(PARAM_BYTES, "message", AT(message), "auto", 1,            \
 			MOST_MESSAGE, "auto",                                  \
 			"payload of each message, whose packets all go to "    \
@@ -57,7 +57,8 @@ enum {
 			"deterministic"),                                      \
 		KEY(PARAM_FRACTION, "hashed", AT(hashed), "50 %", 0, 1000000,  \
 			NULL,                                                  \
-			"share of a mix's messages that are routed "           \
+			"share of messages with routing=mixed that are "       \
+			"routed "                                              \
 			"deterministically"),                                  \
 		KEY_WORD("class", AT(class), "user", "user|high|system",       \
 			"class of the packets; high and system packets are "   \
@@ -87,7 +88,7 @@ static const struct param params[] = {
 	KEY_BURST,
 	KEY_HOT("node that is the hotspot"),
 	KEY(PARAM_FRACTION, "share", AT(share), "10 %", 0, 1000000, NULL,
-		"share of all messages that are sent to the hotspot"),
+		"share of all messages that the hotspot receives"),
 };
 
 static const struct param matrix_params[] = {
@@ -106,7 +107,7 @@ static const struct param incast_params[] = {
 		"at random each time"),
 	KEY(PARAM_TIME, "period", AT(period), "auto", 1000, PS_PER_S, "auto",
 		"interval between incasts; auto: twice the time that the "
-		"receiver's link needs for the messages of one"),
+		"receiver's link needs for the messages of an incast"),
 	KEYS,
 };
 

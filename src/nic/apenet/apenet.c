@@ -53,7 +53,7 @@ static const struct param params[] = {
 		"calibrated: APE-N8"),
 	TIME("nios.per-buffer", per_buffer, "20 ns", 0,
 		"time that the Nios II takes for each buffer of its list that "
-		"it looks at",
+		"it examines",
 		"assumed: a few instructions"),
 	TIME("nios.command", command, "1.15 us", 0,
 		"time that the Nios II takes for a command",

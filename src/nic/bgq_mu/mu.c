@@ -34,7 +34,7 @@ static const struct param params[] = {
 	PARAM_ROW(PARAM_COUNT, "port.count", AT(ports), "3", 1, MU_MAX_PORTS,
 		"number of master ports into the crossbar", "BGQ-G16"),
 	TIME("port.cycle", port_cycle, "1.25 ns", 1,
-		"time from one request of a master port to the next",
+		"interval between requests of a master port",
 		"BGQ-N25, BGQ-N66"),
 	TIME("port.fifo", port_fifo, "2.5 ns", 0,
 		"time of a request in the request FIFO, unless it bypasses the "

@@ -33,8 +33,8 @@
 		"time of a core's store from the bus to the card's queue",     \
 		"assumed: bridge and queue (QSN datasheet, 1.3)"),             \
 		STEP(name_ ".see", host[i_].see, see_, 0,                      \
-			"time from the bus until a load sees a write of the "  \
-			"card",                                                \
+			"time from a write of the card on the bus until a "    \
+			"load sees it",                                        \
 			seen_from),                                            \
 		BYTES(name_ ".pio-burst", host[i_].pio_burst, burst_, 8,       \
 			ELAN_BLOCK,                                            \
@@ -47,7 +47,7 @@
 			"on the bus",                                          \
 			dma_from),                                             \
 		STEP(name_ ".hop", host[i_].hop, hop_, 0,                      \
-			"additional time of each CPU between a core and the "  \
+			"additional time for each CPU between a core and the " \
 			"bus bridge",                                          \
 			hop_from)
 
@@ -94,7 +94,7 @@ static const struct param elan_param_rows[] = {
 	BYTES("dma.read-buffer", read_buffer, "2 KiB", 512, 1 << 20,
 		"size of the buffer for read data", "QSN-N23"),
 	BYTES("dma.read-block", read_block, "512 B", 8, ELAN_PACKET,
-		"largest read", "QSN-N66"),
+		"largest read of a single request", "QSN-N66"),
 	COUNT("dma.window", dma_window, "8", 1, ELAN_SPAN,
 		"window of the DMA engine: number of packets from the oldest "
 		"unacknowledged one",
@@ -138,7 +138,7 @@ static const struct param elan_param_rows[] = {
 		"trip",
 		"assumed: a loaded network is not a dead one"),
 	COUNT("retry.limit", retry.limit, "16", 0, 255,
-		"largest number of resends of a packet", "QSN-G4"),
+		"largest number of retransmissions of a packet", "QSN-G4"),
 	TIME("retry.back-off", retry.back_off, "1 us", 1,
 		"pause before the second try, doubled for each further one",
 		"QSN-G4"),
@@ -148,11 +148,10 @@ static const struct param elan_param_rows[] = {
 		.def = "20 ms",
 		.min = 1000000,
 		.max = PS_PER_S,
-		.help = "time-out of an unanswered get, which is then sent "
-			"again",
+		.help = "time-out of an unanswered get, which is then repeated",
 		.source = "assumed: longer than all tries of the answer" },
 	COUNT("get.limit", get_retries, "2", 0, 255,
-		"largest number of times that a get is sent again",
+		"largest number of repetitions of a get",
 		"assumed: the limit of QSN-G4"),
 	STEP("event.slot", event_slot, "200 ns", 1,
 		"time that the event processor takes for each copy of an event "

@@ -34,8 +34,8 @@ static const struct param params[] = {
 		"assumed"),
 	PARAM_ONE_OF("responses", AT(responses), "always", "always|wait",
 		"acceptance of responses by a node; always: on arrival; wait: "
-		"in line with requests, which wait until responses of the node "
-		"can leave, and can deadlock",
+		"in line with requests that wait until responses can leave, "
+		"which can deadlock",
 		"assumed: as GEM-F42; wait is for comparison"),
 	PARAM_ROW(PARAM_TIME, "timeout", AT(timeout), "1 ms", 1000000, PS_PER_S,
 		"time after which an unanswered request fails", "GEM-G26"),
@@ -46,22 +46,21 @@ static const struct param params[] = {
 		"the line of the remote address",
 		"GEM-G19"),
 	TIME("amo.interval", amo_interval, "10 ns",
-		"time from the beginning of one atomic operation to the next",
-		"calibrated: GEM-N52"),
+		"interval between atomic operations", "calibrated: GEM-N52"),
 	PARAM_ROW(PARAM_COUNT, "amo.lines", AT(amo_lines), "64", 0, 65536,
 		"number of words in the cache of atomic operations", "GEM-G18"),
 	PARAM_ROW(PARAM_COUNT, "amo.reads", AT(amo_reads), "12", 1, 256,
 		"largest number of words being read for atomic operations",
 		"calibrated: GEM-N51"),
 	PARAM_ONE_OF("amo.update", AT(amo_update), "through", "through|lazy",
-		"writing of words from the cache of atomic operations to "
-		"memory; through: at every change; lazy: when a word is "
+		"write policy of the cache of atomic operations; through: a "
+		"word is written to memory at every change; lazy: when it is "
 		"evicted or flushed",
 		"GEM-G18"),
 	TIME("software.store", store, "20 ns",
 		"time that a core takes to store a line", "assumed: GEM-N54"),
 	TIME("software.kernel", kernel, "300 ns",
-		"time that a call of the kernel takes a core", "assumed"),
+		"time that a core takes for a call of the kernel", "assumed"),
 	PARAM_ROW(PARAM_BYTES, "software.bte-from", AT(bte_from), "4 KiB", 0,
 		INT64_C(1) << 32,
 		"smallest transfer that libraries leave to the block transfer "

@@ -30,7 +30,7 @@ static const struct param params[] = {
 		"time from an idle card's doorbell to the start of a work "
 		"entry",
 		CARD),
-	TIME("packet", packet, "10 ns", 1, "minimum time between two packets",
+	TIME("packet", packet, "10 ns", 1, "minimum interval between packets",
 		CARD),
 	TIME("input", input, "60 ns", 0,
 		"time from a packet's tail to its first access to memory",

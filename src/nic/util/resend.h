@@ -42,7 +42,7 @@ struct resend_params {
 			"recent round trip",                                   \
 			"assumed: a loaded network is not a dead one"),        \
 		RESEND_ROW("limit", PARAM_COUNT, at_, limit, limit_, 0, 255,   \
-			"largest number of resends of a packet",               \
+			"largest number of retransmissions of a packet",       \
 			"assumed: a packet lost so often is lost for good"),   \
 		RESEND_ROW("back-off", PARAM_TIME, at_, back_off, "1 us", 1,   \
 			1000000000,                                            \

@@ -13,7 +13,7 @@ static const struct param clocks[] = {
 		"BGQ-N24"),
 	CLOCK("memory", memory, "800 MHz",
 		"clock of the memory system and the message unit, which scales "
-		"the times of its ports and the rate of L2",
+		"the times of the unit's ports and the rate of L2",
 		"BGQ-N25"),
 	CLOCK("network", network, "500 MHz",
 		"clock of the network, which scales the rate of links and the "

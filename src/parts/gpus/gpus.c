@@ -28,7 +28,7 @@ static const struct param rows[] = {
 	PARAM_ONE_OF("model", AT(model), "fermi", "fermi|kepler",
 		"model of the GPUs", "APE-F5"),
 	PARAM_ONE_OF("read-by", AT(read_by), "mailbox", "mailbox|bar1",
-		"method of peers to read GPU memory; mailbox: requests that "
+		"method by which peers read GPU memory; mailbox: requests that "
 		"the GPU answers by pushing data; bar1: reads through the "
 		"GPU's window on the bus",
 		"APE-G14"),

@@ -61,9 +61,9 @@ static const struct param params[] = {
 		"output, in line with others of their row, which can deadlock",
 		"for comparison"),
 	PARAM_ROW(PARAM_TIME, "patience", AT(patience), "50 us", 1, PS_PER_S,
-		"lead in age after which a link is kept free for a packet that "
-		"waits to enter a ring, against packets that go straight on; "
-		"also the longest time that it is kept free",
+		"difference in age at which a link is kept free for a packet "
+		"that waits to enter a ring, ahead of packets that go straight "
+		"on; also the longest time that the link is kept free",
 		"assumed: far below nic.timeout, far above other waits"),
 };
 
