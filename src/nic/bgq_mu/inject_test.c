@@ -114,7 +114,7 @@ static void receive_class(void *arg)
 	}
 }
 
-/* BGQ-F18, BGQ-F104 */
+/* BGQ-F18, BGQ-F21, BGQ-F104 */
 static void fifos_are_split_by_class(void **state)
 {
 	/* packets that go in the plus direction come in by the minus port */
