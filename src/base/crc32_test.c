@@ -6,7 +6,6 @@
 /* The check value that every description of this CRC has. */
 static void knows_the_check_value(void **state)
 {
-	(void)state;
 	assert_int_equal(crc32("123456789", 9), 0xcbf43926);
 	assert_int_equal(crc32("", 0), 0);
 }
@@ -30,19 +29,10 @@ static void agrees_with_its_definition(void **state)
 	uint8_t data[300];
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(data); i++)
 		data[i] = (uint8_t)(i * i * 7 + i);
 	for (i = 0; i <= sizeof(data); i++)
 		assert_int_equal(crc32(data, i), slow(data, i));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(knows_the_check_value),
-		cmocka_unit_test(agrees_with_its_definition),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(knows_the_check_value), TEST(agrees_with_its_definition))

@@ -49,7 +49,6 @@ static void an_error_is_written_with_its_code(void **state)
 {
 	struct err e = { 0 };
 
-	(void)state;
 	assert_int_equal(err_set(&e, "%d threads, want %s", 0, "1"), -1);
 	assert_int_equal(e.code, EXIT_BAD_INPUT);
 	assert_string_equal(e.text, "0 threads, want 1");
@@ -60,7 +59,6 @@ static void a_code_can_be_chosen(void **state)
 	static const int codes[] = { EXIT_ANSWER_NO, EXIT_BAD_INPUT,
 		EXIT_DEADLOCK, EXIT_LIMIT, EXIT_INTERNAL, EXIT_STOPPED };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
 		struct err e = { 0 };
 
@@ -74,7 +72,6 @@ static void the_first_error_is_kept(void **state)
 {
 	struct err e = { 0 };
 
-	(void)state;
 	err_set_code(&e, EXIT_LIMIT, "first");
 	assert_int_equal(err_set(&e, "second"), -1);
 	assert_int_equal(err_set_code(&e, EXIT_DEADLOCK, "third"), -1);
@@ -90,7 +87,6 @@ static void a_long_text_is_cut_and_ends(void **state)
 		char behind[64];
 	} x = { 0 };
 
-	(void)state;
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 	err_set(&x.e, "%s", text);
@@ -102,7 +98,6 @@ static void a_long_text_is_cut_and_ends(void **state)
 /* The exit codes are part of the command line's interface. */
 static void exit_codes_are_what_the_manual_says(void **state)
 {
-	(void)state;
 	assert_int_equal(EXIT_FINISHED, 0);
 	assert_int_equal(EXIT_ANSWER_NO, 1);
 	assert_int_equal(EXIT_BAD_INPUT, 2);
@@ -124,7 +119,6 @@ static void a_bug_says_where_and_ends_the_process(void **state)
 	char text[512], line[16];
 	int status;
 
-	(void)state;
 	status = run_apart(say_bug, text, sizeof(text));
 	is_internal_error(status);
 	snprintf(line, sizeof(line), ":%d:", BUG_LINE);
@@ -152,7 +146,6 @@ static void only_a_broken_rule_is_a_bug(void **state)
 	char text[512];
 	int status;
 
-	(void)state;
 	is_internal_error(run_apart(break_a_rule, text, sizeof(text)));
 	assert_non_null(strstr(text, "n > 0"));
 	status = run_apart(keep_a_rule, text, sizeof(text));
@@ -171,7 +164,6 @@ static int look(void)
 
 static void a_rule_is_looked_at_once(void **state)
 {
-	(void)state;
 	n_looks = 0;
 	BUG_IF(look());
 	assert_int_equal(n_looks, 1);
@@ -190,7 +182,6 @@ static void a_guard_catches_a_bug(void **state)
 	struct err e = { 0 };
 	int n = 0;
 
-	(void)state;
 	assert_false(err_is_guarded());
 	assert_int_equal(err_guard(say_bug_guarded, &n, &e), -1);
 	assert_int_equal(n, 1);
@@ -211,7 +202,6 @@ static void give_up_again(void *arg)
 	struct err e = { 0 };
 	char text[] = "inner";
 
-	(void)arg;
 	assert_int_equal(err_guard(give_up, text, &e), -1);
 	assert_int_equal(e.code, EXIT_LIMIT);
 	assert_string_equal(e.text, "inner");
@@ -222,7 +212,6 @@ static void guards_nest(void **state)
 {
 	struct err e = { 0 };
 
-	(void)state;
 	assert_int_equal(err_guard(give_up_again, NULL, &e), -1);
 	assert_int_equal(e.code, EXIT_STOPPED);
 	assert_string_equal(e.text, "outer");
@@ -231,34 +220,21 @@ static void guards_nest(void **state)
 static void do_nothing(void *arg)
 {
 	err_land();
-	(void)arg;
 }
 
 static void a_guard_changes_nothing_where_all_is_well(void **state)
 {
 	struct err e = { 0 };
 
-	(void)state;
 	assert_int_equal(err_guard(do_nothing, NULL, &e), 0);
 	assert_int_equal(e.code, 0);
 	err_land();
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_error_is_written_with_its_code),
-		cmocka_unit_test(a_code_can_be_chosen),
-		cmocka_unit_test(the_first_error_is_kept),
-		cmocka_unit_test(a_long_text_is_cut_and_ends),
-		cmocka_unit_test(exit_codes_are_what_the_manual_says),
-		cmocka_unit_test(a_bug_says_where_and_ends_the_process),
-		cmocka_unit_test(only_a_broken_rule_is_a_bug),
-		cmocka_unit_test(a_rule_is_looked_at_once),
-		cmocka_unit_test(a_guard_catches_a_bug),
-		cmocka_unit_test(guards_nest),
-		cmocka_unit_test(a_guard_changes_nothing_where_all_is_well),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(an_error_is_written_with_its_code), TEST(a_code_can_be_chosen),
+	TEST(the_first_error_is_kept), TEST(a_long_text_is_cut_and_ends),
+	TEST(exit_codes_are_what_the_manual_says),
+	TEST(a_bug_says_where_and_ends_the_process),
+	TEST(only_a_broken_rule_is_a_bug), TEST(a_rule_is_looked_at_once),
+	TEST(a_guard_catches_a_bug), TEST(guards_nest),
+	TEST(a_guard_changes_nothing_where_all_is_well))

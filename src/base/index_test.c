@@ -15,7 +15,6 @@ static void a_key_is_found_until_it_is_removed(void **state)
 	struct index x = { .room = 0 };
 	uint64_t dice = 1;
 
-	(void)state;
 	for (step = 1; step <= STEPS; step++) {
 		dice = dice * UINT64_C(6364136223846793005) + 1;
 		i = (uint32_t)(dice >> 33) % KEYS;
@@ -34,11 +33,4 @@ static void a_key_is_found_until_it_is_removed(void **state)
 	assert_int_equal(index_find(&x, 8), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_key_is_found_until_it_is_removed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_key_is_found_until_it_is_removed))

@@ -26,7 +26,6 @@ static void a_list_keeps_its_order_wherever_one_leaves(void **state)
 	struct list l = { 0 };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 6; i++) {
 		x[i].digit = i + 1;
 		list_push(&l, &x[i].link);
@@ -45,11 +44,4 @@ static void a_list_keeps_its_order_wherever_one_leaves(void **state)
 	assert_int_equal(digits(&l), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_list_keeps_its_order_wherever_one_leaves),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_list_keeps_its_order_wherever_one_leaves))

@@ -48,7 +48,6 @@ static int exit_of(void (*f)(void))
 /* Blocks that were used and freed come back, and must be zero again. */
 static void fresh_memory_is_zero(void **state)
 {
-	(void)state;
 	for (int round = 0; round < 3; round++) {
 		for (size_t n = 1; n < 4096; n += n / 3 + 1) {
 			unsigned char *p = mem_alloc(n, 3);
@@ -64,7 +63,6 @@ static void nothing_at_all_is_still_a_block(void **state)
 {
 	void *a = mem_alloc(0, 8), *b = mem_alloc(0, 8);
 
-	(void)state;
 	assert_non_null(a);
 	assert_non_null(b);
 	assert_ptr_not_equal(a, b);
@@ -78,7 +76,6 @@ static void growing_keeps_what_was_there(void **state)
 	uint32_t *p = NULL;
 	size_t n = 0, room = 0;
 
-	(void)state;
 	while (n < 100000) {
 		if (n == room) {
 			room = room ? 2 * room : 1;
@@ -97,7 +94,6 @@ static void a_text_is_copied(void **state)
 	char from[] = "4x4x4x4x2";
 	char *to = mem_text(from), *empty = mem_text("");
 
-	(void)state;
 	from[0] = '8';
 	assert_string_equal(to, "4x4x4x4x2");
 	assert_string_equal(empty, "");
@@ -129,7 +125,6 @@ static void map_too_much(void)
 
 static void what_cannot_be_had_ends_the_process_with_code_4(void **state)
 {
-	(void)state;
 	assert_int_equal(exit_of(grow_too_far), EXIT_LIMIT);
 	assert_int_equal(exit_of(map_too_much), EXIT_LIMIT);
 #ifdef CALLOC_ENDS_ELSEWHERE
@@ -144,7 +139,6 @@ static void a_mapping_is_zero_and_page_aligned(void **state)
 	static const size_t sizes[] = { 0, 1, 4095, 4096, 4097, 300000 };
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		unsigned char *p = map_alloc(sizes[i]);
 
@@ -164,7 +158,6 @@ static void an_untouched_mapping_costs_nothing(void **state)
 	unsigned char *p = map_alloc(size);
 	uint64_t before = mem_resident();
 
-	(void)state;
 	p[0] = p[size / 2] = p[size - 1] = 1;
 	assert_true(mem_resident() < before + 16 * MIB);
 	map_free(p, size);
@@ -176,7 +169,6 @@ static void resident_memory_follows_what_is_touched(void **state)
 	unsigned char *p = map_alloc(size);
 	uint64_t before = mem_resident(), after;
 
-	(void)state;
 	assert_true(before > 0);
 	memset(p, 1, size);
 	after = mem_resident();
@@ -191,25 +183,14 @@ static void available_memory_is_below_what_the_host_has(void **state)
 	uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) *
 		       (uint64_t)sysconf(_SC_PAGESIZE);
 
-	(void)state;
 	assert_true(mem_available() > MIB);
 	assert_true(mem_available() <= all);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fresh_memory_is_zero),
-		cmocka_unit_test(nothing_at_all_is_still_a_block),
-		cmocka_unit_test(growing_keeps_what_was_there),
-		cmocka_unit_test(a_text_is_copied),
-		cmocka_unit_test(
-			what_cannot_be_had_ends_the_process_with_code_4),
-		cmocka_unit_test(a_mapping_is_zero_and_page_aligned),
-		cmocka_unit_test(an_untouched_mapping_costs_nothing),
-		cmocka_unit_test(resident_memory_follows_what_is_touched),
-		cmocka_unit_test(available_memory_is_below_what_the_host_has),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(fresh_memory_is_zero), TEST(nothing_at_all_is_still_a_block),
+	TEST(growing_keeps_what_was_there), TEST(a_text_is_copied),
+	TEST(what_cannot_be_had_ends_the_process_with_code_4),
+	TEST(a_mapping_is_zero_and_page_aligned),
+	TEST(an_untouched_mapping_costs_nothing),
+	TEST(resident_memory_follows_what_is_touched),
+	TEST(available_memory_is_below_what_the_host_has))

@@ -24,7 +24,6 @@ static void nearest_is(const char *name, const char *want)
 
 static void a_slip_finds_the_word_that_was_meant(void **state)
 {
-	(void)state;
 	nearest_is("rat", "rate");
 	nearest_is("raet", "rate");
 	nearest_is("ratee", "rate");
@@ -36,14 +35,12 @@ static void a_slip_finds_the_word_that_was_meant(void **state)
 
 static void a_name_is_nearest_to_itself(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < N_WORDS; i++)
 		nearest_is(words[i], words[i]);
 }
 
 static void a_strange_name_is_near_to_nothing(void **state)
 {
-	(void)state;
 	nearest_is("bandwidth", NULL);
 	nearest_is("latency", NULL);
 	nearest_is("zzzz", NULL);
@@ -55,7 +52,6 @@ static void the_limit_is_a_third_of_the_longer_rounded_up(void **state)
 {
 	static const char *const one[] = { "abcd" };
 
-	(void)state;
 	assert_non_null(name_nearest("abxy", one, 1));
 	assert_null(name_nearest("axyz", one, 1));
 	assert_non_null(name_nearest("abcdef", one, 1));
@@ -66,7 +62,6 @@ static void a_swap_counts_one(void **state)
 {
 	static const char *const two[] = { "abd", "bac" };
 
-	(void)state;
 	/* One swap from the second; one change from the first comes first. */
 	assert_string_equal(name_nearest("abc", two, 2), "abd");
 	assert_string_equal(name_nearest("abc", two + 1, 1), "bac");
@@ -76,7 +71,6 @@ static void the_first_of_equals_wins(void **state)
 {
 	static const char *const two[] = { "card", "cart" };
 
-	(void)state;
 	assert_string_equal(name_nearest("carx", two, 2), "card");
 }
 
@@ -84,7 +78,6 @@ static void what_a_terminal_would_obey_is_shown_as_a_mark(void **state)
 {
 	char text[] = "a\033[1m\302\233\233 \303\251\n\tb\177";
 
-	(void)state;
 	name_clean(text, "\n");
 	assert_string_equal(text, "a?[1m??? \303\251\n?b?");
 }
@@ -94,7 +87,6 @@ static void a_very_long_name_is_near_to_nothing(void **state)
 	enum { LEN = 1 << 20 };
 	char *name = mem_alloc(LEN + 1, 1);
 
-	(void)state;
 	memset(name, 'a', LEN);
 	assert_null(name_nearest(name, words, N_WORDS));
 	mem_free(name);
@@ -105,7 +97,6 @@ static void any_single_slip_is_found(void **state)
 {
 	char slip[64];
 
-	(void)state;
 	for (size_t w = 0; w < N_WORDS; w++) {
 		size_t n = strlen(words[w]);
 
@@ -127,19 +118,11 @@ static void any_single_slip_is_found(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_slip_finds_the_word_that_was_meant),
-		cmocka_unit_test(a_name_is_nearest_to_itself),
-		cmocka_unit_test(a_strange_name_is_near_to_nothing),
-		cmocka_unit_test(the_limit_is_a_third_of_the_longer_rounded_up),
-		cmocka_unit_test(a_swap_counts_one),
-		cmocka_unit_test(the_first_of_equals_wins),
-		cmocka_unit_test(a_very_long_name_is_near_to_nothing),
-		cmocka_unit_test(what_a_terminal_would_obey_is_shown_as_a_mark),
-		cmocka_unit_test(any_single_slip_is_found),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_slip_finds_the_word_that_was_meant),
+	TEST(a_name_is_nearest_to_itself),
+	TEST(a_strange_name_is_near_to_nothing),
+	TEST(the_limit_is_a_third_of_the_longer_rounded_up),
+	TEST(a_swap_counts_one), TEST(the_first_of_equals_wins),
+	TEST(a_very_long_name_is_near_to_nothing),
+	TEST(what_a_terminal_would_obey_is_shown_as_a_mark),
+	TEST(any_single_slip_is_found))

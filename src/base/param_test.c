@@ -118,7 +118,6 @@ static void defaults_fill_every_field(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	fresh(&f);
 	assert_int_equal(f.link.rate, 2000000000);
 	assert_int_equal(f.link.latency, 41400);
@@ -144,7 +143,6 @@ static void a_default_that_its_row_refuses_is_a_bug(void **state)
 	int status;
 	pid_t pid = fork();
 
-	(void)state;
 	if (pid == 0) {
 		assert_non_null(freopen("/dev/null", "w", stderr));
 		signal(SIGABRT, SIG_DFL);
@@ -161,7 +159,6 @@ static void an_assignment_notes_its_origin(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	fresh(&f);
 	strcpy(f.link_origins[0].source, "BGQ-N5");
 	assert_int_equal(assign(&f, " link.rate = 1 GB/s "), 0);
@@ -175,7 +172,6 @@ static void an_assignment_needs_no_origins(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	fresh(&f);
 	f.blocks[0].origins = NULL;
 	assert_int_equal(assign(&f, "link.rate=1 GB/s"), 0);
@@ -183,7 +179,6 @@ static void an_assignment_needs_no_origins(void **state)
 
 static void a_wrong_quantity_says_what_is_wanted(void **state)
 {
-	(void)state;
 	says("link.rate=2 GBs", "link.rate: \"2 GBs\" is not a rate "
 				"(want a number with B/s, KB/s, MB/s, GB/s, "
 				"Kb/s, Mb/s or Gb/s)");
@@ -209,7 +204,6 @@ static void a_wrong_quantity_says_what_is_wanted(void **state)
 
 static void a_value_out_of_range_is_refused(void **state)
 {
-	(void)state;
 	says("routing.queues=9", "routing.queues: 9 is out of range (1 to 6)");
 	says("routing.queues=0", "routing.queues: 0 is out of range (1 to 6)");
 	says("link.latency.board=2 ms",
@@ -223,7 +217,6 @@ static void a_value_out_of_range_is_refused(void **state)
 
 static void a_mistyped_word_gets_the_right_one(void **state)
 {
-	(void)state;
 	says("routing.zones=longets",
 		"routing.zones: \"longets\" is not one of none, longest-first; "
 		"did you mean longest-first?");
@@ -238,7 +231,6 @@ static void a_mistyped_word_gets_the_right_one(void **state)
 
 static void a_mistyped_name_gets_the_right_one(void **state)
 {
-	(void)state;
 	says("link.rat=1", "unknown parameter \"link.rat\"; "
 			   "did you mean link.rate?");
 	says("link.foo=1",
@@ -263,14 +255,12 @@ static void no_blocks_have_no_names(void **state)
 {
 	struct err e = { 0 };
 
-	(void)state;
 	assert_int_equal(param_assign(NULL, 0, "a=b", "key", "", &e), -1);
 	assert_string_equal(e.text, "unknown key \"a\" (want one of none)");
 }
 
 static void a_list_is_written_in_three_ways(void **state)
 {
-	(void)state;
 	formats("routing.shape=4x4x2", "4x4x2");
 	formats("routing.shape=[4, 4, 2]", "4x4x2");
 	formats("routing.shape= 4,4 , 2", "4x4x2");
@@ -285,7 +275,6 @@ static void a_list_is_written_in_three_ways(void **state)
 
 static void a_list_is_read_to_its_end(void **state)
 {
-	(void)state;
 	says("routing.shape=2:1",
 		"routing.shape: \"2:1\" is not a count (not a whole number; "
 		"want 1 to 1024, or several with x between them)");
@@ -312,7 +301,6 @@ static void a_list_is_read_to_its_end(void **state)
 
 static void flags_have_three_pairs_of_words(void **state)
 {
-	(void)state;
 	formats("link.retry=on", "yes");
 	formats("link.retry=true", "yes");
 	formats("link.retry=off", "no");
@@ -324,7 +312,6 @@ static void words_stand_in_for_numbers(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	fresh(&f);
 	assert_int_equal(assign(&f, "routing.window=max"), 0);
 	assert_int_equal(f.routing.window, -1);
@@ -338,7 +325,6 @@ static void a_text_keeps_its_spaces_and_has_a_limit(void **state)
 	struct fixture f;
 	char text[PARAM_TEXT_MAX + 32] = "routing.note=";
 
-	(void)state;
 	fresh(&f);
 	assert_int_equal(assign(&f, "routing.note= a = b "), 0);
 	assert_string_equal(f.routing.note, " a = b ");
@@ -370,7 +356,6 @@ static void is_one_line(const char *text)
 
 static void what_is_quoted_is_made_safe(void **state)
 {
-	(void)state;
 	says("routing.queues=a\nb\x1b[1m",
 		"routing.queues: \"a\\x0ab\\x1b[1m\" is not a count "
 		"(not a number; want 1 to 6)");
@@ -408,7 +393,6 @@ static void every_message_is_one_short_line(void **state)
 	uint64_t seed = 7;
 	struct fixture f;
 
-	(void)state;
 	fresh(&f);
 	for (int i = 0; i < 4000; i++) {
 		int n = sprintf(text, "%s", keys[i % N_KEYS]);
@@ -477,7 +461,6 @@ static void what_is_written_reads_back(void **state)
 	uint64_t seed = 3;
 	char text[512];
 
-	(void)state;
 	fresh(&a);
 	for (int i = 0; i < 26000; i++) {
 		int which = i % 13 < 6 ? 0 : 1;
@@ -526,7 +509,6 @@ static void ranges_are_told_in_the_rows_unit(void **state)
 	struct fixture f;
 	char text[64];
 
-	(void)state;
 	fresh(&f);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		const struct param *row =
@@ -544,7 +526,6 @@ static void a_small_buffer_is_not_overrun(void **state)
 	struct fixture f;
 	char text[8] = "zzzzzzz";
 
-	(void)state;
 	fresh(&f);
 	param_format(&f.blocks[1], &routing_rows[4], text, 5);
 	assert_string_equal(text, "4x4x");
@@ -557,7 +538,6 @@ static void lines_of_a_text_are_separated_by_semicolons(void **state)
 {
 	struct param_lines l = { 0 };
 
-	(void)state;
 	assert_int_equal(param_lines_read(&l, "1 us a dies; 2 us b dies"), 0);
 	assert_int_equal(l.n, 2);
 	assert_string_equal(l.v[0].text, "1 us a dies");
@@ -569,30 +549,19 @@ static void lines_of_a_text_are_separated_by_semicolons(void **state)
 	param_lines_free(&l);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(defaults_fill_every_field),
-		cmocka_unit_test(a_default_that_its_row_refuses_is_a_bug),
-		cmocka_unit_test(an_assignment_notes_its_origin),
-		cmocka_unit_test(an_assignment_needs_no_origins),
-		cmocka_unit_test(a_wrong_quantity_says_what_is_wanted),
-		cmocka_unit_test(a_value_out_of_range_is_refused),
-		cmocka_unit_test(a_mistyped_word_gets_the_right_one),
-		cmocka_unit_test(a_mistyped_name_gets_the_right_one),
-		cmocka_unit_test(no_blocks_have_no_names),
-		cmocka_unit_test(a_list_is_written_in_three_ways),
-		cmocka_unit_test(a_list_is_read_to_its_end),
-		cmocka_unit_test(flags_have_three_pairs_of_words),
-		cmocka_unit_test(words_stand_in_for_numbers),
-		cmocka_unit_test(a_text_keeps_its_spaces_and_has_a_limit),
-		cmocka_unit_test(what_is_quoted_is_made_safe),
-		cmocka_unit_test(every_message_is_one_short_line),
-		cmocka_unit_test(what_is_written_reads_back),
-		cmocka_unit_test(ranges_are_told_in_the_rows_unit),
-		cmocka_unit_test(a_small_buffer_is_not_overrun),
-		cmocka_unit_test(lines_of_a_text_are_separated_by_semicolons),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(defaults_fill_every_field),
+	TEST(a_default_that_its_row_refuses_is_a_bug),
+	TEST(an_assignment_notes_its_origin),
+	TEST(an_assignment_needs_no_origins),
+	TEST(a_wrong_quantity_says_what_is_wanted),
+	TEST(a_value_out_of_range_is_refused),
+	TEST(a_mistyped_word_gets_the_right_one),
+	TEST(a_mistyped_name_gets_the_right_one), TEST(no_blocks_have_no_names),
+	TEST(a_list_is_written_in_three_ways), TEST(a_list_is_read_to_its_end),
+	TEST(flags_have_three_pairs_of_words), TEST(words_stand_in_for_numbers),
+	TEST(a_text_keeps_its_spaces_and_has_a_limit),
+	TEST(what_is_quoted_is_made_safe),
+	TEST(every_message_is_one_short_line), TEST(what_is_written_reads_back),
+	TEST(ranges_are_told_in_the_rows_unit),
+	TEST(a_small_buffer_is_not_overrun),
+	TEST(lines_of_a_text_are_separated_by_semicolons))

@@ -28,7 +28,6 @@ static void what_comes_first_goes_first(void **state)
 	struct ring r;
 	uint32_t i, k;
 
-	(void)state;
 	ring_init(&r, sizeof(struct item));
 	/* three in, two out, so that it grows from every first place */
 	for (i = 0; i < 1000; i++) {
@@ -49,7 +48,6 @@ static void items_are_found_by_their_place_from_the_front(void **state)
 	struct ring r;
 	uint32_t i;
 
-	(void)state;
 	ring_init(&r, sizeof(struct item));
 	for (i = 0; i < 13; i++)
 		push(&r, i);
@@ -68,7 +66,6 @@ static void a_ring_that_stays_short_does_not_grow(void **state)
 	struct ring r;
 	uint64_t room, i;
 
-	(void)state;
 	ring_init(&r, sizeof(struct item));
 	assert_int_equal(ring_memory(&r), 0);
 	push(&r, 0);
@@ -87,7 +84,6 @@ static void places_survive_the_wrap_of_their_numbers(void **state)
 	struct ring r;
 	uint32_t i;
 
-	(void)state;
 	ring_init(&r, sizeof(struct item));
 	push(&r, 0);
 	pop(&r);
@@ -99,14 +95,7 @@ static void places_survive_the_wrap_of_their_numbers(void **state)
 	ring_fini(&r);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_comes_first_goes_first),
-		cmocka_unit_test(items_are_found_by_their_place_from_the_front),
-		cmocka_unit_test(a_ring_that_stays_short_does_not_grow),
-		cmocka_unit_test(places_survive_the_wrap_of_their_numbers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(what_comes_first_goes_first),
+	TEST(items_are_found_by_their_place_from_the_front),
+	TEST(a_ring_that_stays_short_does_not_grow),
+	TEST(places_survive_the_wrap_of_their_numbers))

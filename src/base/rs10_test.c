@@ -20,7 +20,6 @@ static void multiplication_is_that_of_a_field(void **state)
 	uint32_t a, product;
 	struct rs10 r;
 
-	(void)state;
 	rs10_init(&r, 0, 1);
 	assert_int_equal(rs10_mul(1 << 9, 2), 1 << 3 | 1); /* x^10 */
 	for (a = 1; a < 1024; a++) {
@@ -58,7 +57,6 @@ static void as_many_wrong_symbols_as_checks_are_always_found(void **state)
 	uint64_t random = 1;
 	struct rs10 r;
 
-	(void)state;
 	for (checks = 1; checks <= 6; checks++) {
 		rs10_init(&r, checks % 2, checks);
 		for (n = 1; n <= checks; n++) {
@@ -77,7 +75,6 @@ static void one_more_can_hide(void **state)
 	struct rs10 one, two;
 	uint32_t v, hidden = 0;
 
-	(void)state;
 	rs10_init(&one, 1, 1);
 	rs10_init(&two, 1, 2);
 	for (v = 0; v < 1024; v++) {
@@ -96,7 +93,6 @@ static void words_are_looked_at_as_their_symbols_are(void **state)
 	struct rs10 r;
 	uint32_t i, k, found = 0;
 
-	(void)state;
 	for (i = 0; i < 3000; i++) {
 		rs10_init(&r, i % 4, 1 + i % 2);
 		for (k = 0; k < 40; k++) {
@@ -120,7 +116,6 @@ static void flipped_bits_are_wrong_symbols(void **state)
 	struct rs10 r;
 	uint32_t i, k;
 
-	(void)state;
 	for (i = 0; i < 200; i++) {
 		uint32_t some[12];
 
@@ -139,7 +134,6 @@ static void three_wrong_bits_of_a_header_are_found(void **state)
 {
 	uint32_t bit[4], four = 0, n = 0;
 
-	(void)state;
 	for (bit[0] = 0; bit[0] < HAMMING_BITS; bit[0]++) {
 		assert_true(hamming_finds(bit, 1));
 		for (bit[1] = 0; bit[1] < bit[0]; bit[1]++) {
@@ -157,17 +151,8 @@ static void three_wrong_bits_of_a_header_are_found(void **state)
 	assert_true(four > 0); /* it is no better than it says */
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(multiplication_is_that_of_a_field),
-		cmocka_unit_test(
-			as_many_wrong_symbols_as_checks_are_always_found),
-		cmocka_unit_test(one_more_can_hide),
-		cmocka_unit_test(words_are_looked_at_as_their_symbols_are),
-		cmocka_unit_test(flipped_bits_are_wrong_symbols),
-		cmocka_unit_test(three_wrong_bits_of_a_header_are_found),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(multiplication_is_that_of_a_field),
+	TEST(as_many_wrong_symbols_as_checks_are_always_found),
+	TEST(one_more_can_hide), TEST(words_are_looked_at_as_their_symbols_are),
+	TEST(flipped_bits_are_wrong_symbols),
+	TEST(three_wrong_bits_of_a_header_are_found))

@@ -27,7 +27,6 @@ static void a_sound_word_is_left_alone(void **state)
 {
 	unsigned i;
 
-	(void)state;
 	for (i = 0; i < N_WORDS; i++) {
 		uint64_t data = words[i];
 
@@ -41,7 +40,6 @@ static void bgq_f130_any_single_bit_is_mended(void **state)
 {
 	unsigned i, a;
 
-	(void)state;
 	for (i = 0; i < N_WORDS; i++)
 		for (a = 0; a < CODE; a++) {
 			uint64_t data = words[i];
@@ -58,7 +56,6 @@ static void bgq_f130_any_two_bits_are_noticed(void **state)
 {
 	unsigned i, a, b;
 
-	(void)state;
 	for (i = 0; i < N_WORDS; i++)
 		for (a = 0; a < CODE; a++)
 			for (b = 0; b < a; b++) {
@@ -72,13 +69,5 @@ static void bgq_f130_any_two_bits_are_noticed(void **state)
 			}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_sound_word_is_left_alone),
-		cmocka_unit_test(bgq_f130_any_single_bit_is_mended),
-		cmocka_unit_test(bgq_f130_any_two_bits_are_noticed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_sound_word_is_left_alone), TEST(bgq_f130_any_single_bit_is_mended),
+	TEST(bgq_f130_any_two_bits_are_noticed))

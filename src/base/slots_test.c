@@ -16,7 +16,6 @@ static void numbers_begin_with_1_and_0_is_none(void **state)
 	struct slots s;
 	uint32_t i;
 
-	(void)state;
 	slots_init(&s, sizeof(struct item));
 	assert_null(slots_find(&s, 0));
 	assert_null(slots_find(&s, 1));
@@ -35,7 +34,6 @@ static void what_was_given_last_is_taken_first(void **state)
 	struct slots s;
 	uint32_t i;
 
-	(void)state;
 	slots_init(&s, sizeof(struct item));
 	for (i = 0; i < 10; i++)
 		slots_take(&s);
@@ -53,7 +51,6 @@ static void a_new_item_is_empty_and_growing_keeps_the_others(void **state)
 	struct slots s;
 	uint32_t i;
 
-	(void)state;
 	slots_init(&s, sizeof(struct item));
 	for (i = 1; i <= 1000; i++) {
 		uint32_t id = slots_take(&s);
@@ -94,7 +91,6 @@ static void a_list_keeps_its_order_wherever_one_leaves(void **state)
 	struct slots s;
 	uint32_t i;
 
-	(void)state;
 	slots_init(&s, sizeof(struct item));
 	for (i = 0; i < 6; i++)
 		slots_push(&s, &l, slots_take(&s));
@@ -115,15 +111,7 @@ static void a_list_keeps_its_order_wherever_one_leaves(void **state)
 	slots_fini(&s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_begin_with_1_and_0_is_none),
-		cmocka_unit_test(what_was_given_last_is_taken_first),
-		cmocka_unit_test(
-			a_new_item_is_empty_and_growing_keeps_the_others),
-		cmocka_unit_test(a_list_keeps_its_order_wherever_one_leaves),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(numbers_begin_with_1_and_0_is_none),
+	TEST(what_was_given_last_is_taken_first),
+	TEST(a_new_item_is_empty_and_growing_keeps_the_others),
+	TEST(a_list_keeps_its_order_wherever_one_leaves))

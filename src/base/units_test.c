@@ -46,7 +46,6 @@ static void writes(enum unit_kind kind, int64_t value, const char *want)
 
 static void times_are_picoseconds(void **state)
 {
-	(void)state;
 	reads(UNIT_TIME, "41.4 ns", 41400);
 	reads(UNIT_TIME, "250ps", 250);
 	reads(UNIT_TIME, "1 us", 1000000);
@@ -58,7 +57,6 @@ static void times_are_picoseconds(void **state)
 
 static void rates_are_decimal(void **state)
 {
-	(void)state;
 	reads(UNIT_RATE, "2 GB/s", 2000000000);
 	reads(UNIT_RATE, "1.0625 GB/s", 1062500000);
 	reads(UNIT_RATE, "175 MB/s", 175000000);
@@ -68,7 +66,6 @@ static void rates_are_decimal(void **state)
 
 static void rates_in_bits_are_an_eighth_and_exact(void **state)
 {
-	(void)state;
 	reads(UNIT_RATE, "6.25 Gb/s", 781250000);
 	reads(UNIT_RATE, "100 Gb/s", INT64_C(12500000000));
 	reads(UNIT_RATE, "14.1Gb/s", 1762500000);
@@ -88,7 +85,6 @@ static void rates_in_bits_are_an_eighth_and_exact(void **state)
 
 static void sizes_tell_decimal_from_binary(void **state)
 {
-	(void)state;
 	reads(UNIT_BYTES, "512", 512);
 	reads(UNIT_BYTES, "512 B", 512);
 	reads(UNIT_BYTES, "4 KB", 4000);
@@ -102,7 +98,6 @@ static void sizes_tell_decimal_from_binary(void **state)
 
 static void fractions_are_millionths(void **state)
 {
-	(void)state;
 	reads(UNIT_FRACTION, "0.25", 250000);
 	reads(UNIT_FRACTION, "25 %", 250000);
 	reads(UNIT_FRACTION, "25%", 250000);
@@ -113,7 +108,6 @@ static void fractions_are_millionths(void **state)
 
 static void a_load_is_a_fraction_or_a_rate(void **state)
 {
-	(void)state;
 	reads(UNIT_LOAD, "25 %", 250000);
 	reads(UNIT_LOAD, "1", 1000000);
 	reads(UNIT_LOAD, "5GB/s", UNIT_ABSOLUTE + 5000000000);
@@ -127,7 +121,6 @@ static void a_load_is_a_fraction_or_a_rate(void **state)
 
 static void a_count_is_whole_and_bare(void **state)
 {
-	(void)state;
 	reads(UNIT_NONE, "8", 8);
 	reads(UNIT_NONE, "007", 7);
 	reads(UNIT_NONE, "3.000", 3);
@@ -139,7 +132,6 @@ static void a_count_is_whole_and_bare(void **state)
 
 static void a_time_or_rate_without_unit_is_refused(void **state)
 {
-	(void)state;
 	refuses(UNIT_TIME, "5", "unit missing");
 	refuses(UNIT_TIME, "0", "unit missing");
 	refuses(UNIT_RATE, "2", "unit missing");
@@ -148,7 +140,6 @@ static void a_time_or_rate_without_unit_is_refused(void **state)
 
 static void another_kinds_unit_is_refused(void **state)
 {
-	(void)state;
 	refuses(UNIT_RATE, "2 GBs", "unknown unit");
 	refuses(UNIT_RATE, "2 GB", "unknown unit");
 	refuses(UNIT_RATE, "2 GB/s/s", "unknown unit");
@@ -161,7 +152,6 @@ static void another_kinds_unit_is_refused(void **state)
 
 static void what_is_not_a_number_is_refused(void **state)
 {
-	(void)state;
 	refuses(UNIT_TIME, "", "not a number");
 	refuses(UNIT_TIME, "ns", "not a number");
 	refuses(UNIT_TIME, ".5 ns", "a digit is missing before the point");
@@ -174,7 +164,6 @@ static void what_is_not_a_number_is_refused(void **state)
 
 static void nothing_is_rounded(void **state)
 {
-	(void)state;
 	refuses(UNIT_TIME, "0.0001 ns", "not a whole number of ps");
 	refuses(UNIT_TIME, "0.5 ps", "not a whole number of ps");
 	refuses(UNIT_RATE, "0.5 B/s", "not a whole number of B/s");
@@ -185,7 +174,6 @@ static void nothing_is_rounded(void **state)
 
 static void what_does_not_fit_is_refused(void **state)
 {
-	(void)state;
 	reads(UNIT_NONE, "9223372036854775807", INT64_MAX);
 	refuses(UNIT_NONE, "9223372036854775808", "too large");
 	refuses(UNIT_NONE, "99999999999999999999999999999", "too large");
@@ -197,7 +185,6 @@ static void what_does_not_fit_is_refused(void **state)
 
 static void the_shortest_text_is_written(void **state)
 {
-	(void)state;
 	writes(UNIT_TIME, 41400, "41.4 ns");
 	writes(UNIT_TIME, 500, "500 ps");
 	writes(UNIT_TIME, 1000000000, "1 ms");
@@ -213,7 +200,6 @@ static void the_shortest_text_is_written(void **state)
 
 static void zero_is_written_in_the_smallest_unit(void **state)
 {
-	(void)state;
 	writes(UNIT_NONE, 0, "0");
 	writes(UNIT_TIME, 0, "0 ps");
 	writes(UNIT_RATE, 0, "0 B/s");
@@ -223,7 +209,6 @@ static void zero_is_written_in_the_smallest_unit(void **state)
 
 static void a_difference_is_written_with_its_sign(void **state)
 {
-	(void)state;
 	writes(UNIT_TIME, -41400, "-41.4 ns");
 	writes(UNIT_NONE, INT64_MIN, "-9223372036854775808");
 }
@@ -244,7 +229,6 @@ static void what_is_written_reads_back(void **state)
 	uint64_t seed = 1;
 	char text[48];
 
-	(void)state;
 	for (int i = 0; i < 200000; i++) {
 		enum unit_kind kind = (enum unit_kind)(i % N_KINDS);
 		int64_t v = draw_value(&seed);
@@ -263,7 +247,6 @@ static void a_small_buffer_is_not_overrun(void **state)
 {
 	char text[4] = "zzz";
 
-	(void)state;
 	units_format(UNIT_TIME, 41400, text, 3);
 	assert_string_equal(text, "41");
 	assert_int_equal(text[3], '\0');
@@ -276,7 +259,6 @@ static void every_listed_unit_is_read(void **state)
 	const char *why;
 	int64_t value;
 
-	(void)state;
 	for (int kind = UNIT_TIME; kind <= UNIT_BYTES; kind++) {
 		snprintf(list, sizeof(list), "%s",
 			units_list((enum unit_kind)kind));
@@ -291,28 +273,15 @@ static void every_listed_unit_is_read(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(times_are_picoseconds),
-		cmocka_unit_test(rates_are_decimal),
-		cmocka_unit_test(rates_in_bits_are_an_eighth_and_exact),
-		cmocka_unit_test(sizes_tell_decimal_from_binary),
-		cmocka_unit_test(fractions_are_millionths),
-		cmocka_unit_test(a_load_is_a_fraction_or_a_rate),
-		cmocka_unit_test(a_count_is_whole_and_bare),
-		cmocka_unit_test(a_time_or_rate_without_unit_is_refused),
-		cmocka_unit_test(another_kinds_unit_is_refused),
-		cmocka_unit_test(what_is_not_a_number_is_refused),
-		cmocka_unit_test(nothing_is_rounded),
-		cmocka_unit_test(what_does_not_fit_is_refused),
-		cmocka_unit_test(the_shortest_text_is_written),
-		cmocka_unit_test(zero_is_written_in_the_smallest_unit),
-		cmocka_unit_test(a_difference_is_written_with_its_sign),
-		cmocka_unit_test(what_is_written_reads_back),
-		cmocka_unit_test(a_small_buffer_is_not_overrun),
-		cmocka_unit_test(every_listed_unit_is_read),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(times_are_picoseconds), TEST(rates_are_decimal),
+	TEST(rates_in_bits_are_an_eighth_and_exact),
+	TEST(sizes_tell_decimal_from_binary), TEST(fractions_are_millionths),
+	TEST(a_load_is_a_fraction_or_a_rate), TEST(a_count_is_whole_and_bare),
+	TEST(a_time_or_rate_without_unit_is_refused),
+	TEST(another_kinds_unit_is_refused),
+	TEST(what_is_not_a_number_is_refused), TEST(nothing_is_rounded),
+	TEST(what_does_not_fit_is_refused), TEST(the_shortest_text_is_written),
+	TEST(zero_is_written_in_the_smallest_unit),
+	TEST(a_difference_is_written_with_its_sign),
+	TEST(what_is_written_reads_back), TEST(a_small_buffer_is_not_overrun),
+	TEST(every_listed_unit_is_read))

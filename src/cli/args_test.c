@@ -38,7 +38,6 @@ static void options_may_stand_anywhere_among_the_words(void **state)
 	struct cli_args a;
 	struct err e;
 
-	(void)state;
 	assert_int_equal(parse(&a, CLI_MACHINE | CLI_RUN | CLI_JSON,
 				 "bgq --set a.b=1 random --json load=max "
 				 "--set=c.d=2 --shape 4x4 --seed 7",
@@ -63,7 +62,6 @@ static void what_is_not_said_has_its_default(void **state)
 	struct cli_args a;
 	struct err e;
 
-	(void)state;
 	assert_int_equal(parse(&a, CLI_RUN | CLI_BOOK, "bgq", &e), 0);
 	assert_int_equal(a.seed, 1);
 	assert_int_equal(a.threads, 0);
@@ -76,7 +74,6 @@ static void a_message_is_followed_by_node_and_number(void **state)
 	struct cli_args a;
 	struct err e;
 
-	(void)state;
 	assert_int_equal(parse(&a, CLI_BOOK, "--follow 12.3", &e), 0);
 	assert_true(a.follows);
 	assert_int_equal(a.follow_node, 12);
@@ -90,7 +87,6 @@ static void a_message_is_followed_by_node_and_number(void **state)
 
 static void values_that_make_no_sense_are_refused(void **state)
 {
-	(void)state;
 	refused(CLI_RUN, "--seed -1",
 		"--seed: \"-1\" is not a number from 0 to "
 		"18446744073709551614");
@@ -101,7 +97,6 @@ static void values_that_make_no_sense_are_refused(void **state)
 
 static void a_hint_says_what_was_meant(void **state)
 {
-	(void)state;
 	refused(CLI_MACHINE, "--shpae 4x4",
 		"unknown option \"--shpae\"; did you mean --shape?");
 	refused(CLI_MACHINE, "--nodes 4",
@@ -122,7 +117,6 @@ static void a_command_says_the_run_again(void **state)
 	struct err e;
 	char *text;
 
-	(void)state;
 	assert_int_equal(
 		parse(&a, CLI_MACHINE | CLI_RUN | CLI_RECORD,
 			"torus random load=0.5 --set link.code=none --shape "
@@ -154,7 +148,6 @@ static void outputs_are_named_after_their_inputs(void **state)
 	struct err e = { 0 };
 	char path[64];
 
-	(void)state;
 	cli_name_output(&a, ".html", &out_page, path, sizeof(path), &e);
 	assert_string_equal(path, "/nowhere.d/a.html");
 	a.word[0] = "/nowhere.d/a";

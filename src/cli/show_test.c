@@ -59,7 +59,6 @@ static void edges_are_wires_of_a_class_that_is_shown(void **state)
 	double n;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < N_MACHINES; i++) {
 		find(i, &f);
 		assert_int_equal(number(&f.root, "nodes"), machines[i].n_nodes);
@@ -82,7 +81,6 @@ static void larger_packets_take_longer(void **state)
 	struct facts f;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < N_MACHINES; i++) {
 		find(i, &f);
 		list = facts_find(&f.root, "packets");
@@ -106,7 +104,6 @@ static void the_flow_is_bound_by_the_least(void **state)
 	double least, value;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < N_MACHINES; i++) {
 		find(i, &f);
 		least = 1e9;
@@ -137,7 +134,6 @@ static void text_and_json_come_from_one_tree(void **state)
 	char *text, *json;
 	struct facts f;
 
-	(void)state;
 	find(0, &f);
 	text = write(&f, false);
 	json = write(&f, true);

@@ -143,13 +143,11 @@ static uint32_t look_at_all(const char *shape)
 
 static void bgq_f48_each_box_of_a_midplane_has_one_tree(void **state)
 {
-	(void)state;
 	assert_int_equal(look_at_all("4x4x4x4x2"), 10 * 10 * 10 * 10 * 3);
 }
 
 static void trees_know_any_lengths(void **state)
 {
-	(void)state;
 	assert_int_equal(look_at_all("6x5x3"), 21 * 15 * 6);
 	assert_int_equal(look_at_all("7"), 28);
 	assert_int_equal(look_at_all("2x1x1"), 3);
@@ -179,7 +177,6 @@ static void growing_boxes_have_the_papers_depths(void **state)
 	struct fixture f;
 	uint32_t i;
 
-	(void)state;
 	begin(&f, "4x4x4x4x2");
 	for (i = 0; i < 9; i++) {
 		memcpy(f.box.length, lengths[i], sizeof(lengths[i]));
@@ -192,7 +189,6 @@ static void the_whole_machine_goes_by_e_first_and_its_middle_last(void **state)
 	struct class_route r;
 	struct fixture f;
 
-	(void)state;
 	begin(&f, "16x16x16x12x2");
 	f.box = f.all;
 	r = route(&f, 0);
@@ -250,7 +246,6 @@ static const char *why_not(const char *shape, enum tree_root root,
 /* The root of a line of four is node 2. */
 static void registers_that_are_no_trees_are_not_proved(void **state)
 {
-	(void)state;
 	REFUSED("A+ of node 0 (0) leads to a node that does not name", 'e',
 		{ 0, 3, { EAR, AP, CLASS_SUB } });
 	REFUSED("A- of node 1 (1) is an input that no node sends to", 'e',
@@ -280,7 +275,6 @@ static void registers_that_oppose_each_other_are_not_proved(void **state)
 		{ 1, 4, { EAR, AP, CLASS_SUB } },
 	};
 
-	(void)state;
 	assert_null(why_not("4", TREE_ROOT_PARTITION, fine, 4, 0));
 	REFUSED("up for route 3 and down for the boxes of A = 1 to 2", 'f',
 		{ 1, 3, { EAR | AP, 0, CLASS_SUB } },
@@ -303,7 +297,6 @@ static void registers_that_oppose_each_other_are_not_proved(void **state)
 /* BGQ-F24 */
 static void world_and_system_on_one_link_are_not_proved(void **state)
 {
-	(void)state;
 	REFUSED("route 0 and route 14 both use A+ of node 0", 'f',
 		{ 0, 14, { EAR, AP, CLASS_SYSTEM } },
 		{ 1, 14, { EAR | AM, 0, CLASS_SYSTEM } });
@@ -311,7 +304,6 @@ static void world_and_system_on_one_link_are_not_proved(void **state)
 
 static void a_silent_member_beside_another_route_is_not_proved(void **state)
 {
-	(void)state;
 	REFUSED("node 1 (1) forwards route 3 without contributing", 'g',
 		{ 0, 3, { EAR, AP, CLASS_SUB } },
 		{ 1, 3, { AM, AP, CLASS_SUB } },
@@ -328,7 +320,6 @@ static void intervals_say_of_boxes_what_all_pairs_of_boxes_do(void **state)
 		"5x2" };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 5; i++) {
 		bool clash = false;
 		struct fixture f;
@@ -359,23 +350,12 @@ static void intervals_say_of_boxes_what_all_pairs_of_boxes_do(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bgq_f48_each_box_of_a_midplane_has_one_tree),
-		cmocka_unit_test(trees_know_any_lengths),
-		cmocka_unit_test(growing_boxes_have_the_papers_depths),
-		cmocka_unit_test(registers_that_are_no_trees_are_not_proved),
-		cmocka_unit_test(
-			registers_that_oppose_each_other_are_not_proved),
-		cmocka_unit_test(world_and_system_on_one_link_are_not_proved),
-		cmocka_unit_test(
-			a_silent_member_beside_another_route_is_not_proved),
-		cmocka_unit_test(
-			intervals_say_of_boxes_what_all_pairs_of_boxes_do),
-		cmocka_unit_test(
-			the_whole_machine_goes_by_e_first_and_its_middle_last),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_f48_each_box_of_a_midplane_has_one_tree),
+	TEST(trees_know_any_lengths),
+	TEST(growing_boxes_have_the_papers_depths),
+	TEST(registers_that_are_no_trees_are_not_proved),
+	TEST(registers_that_oppose_each_other_are_not_proved),
+	TEST(world_and_system_on_one_link_are_not_proved),
+	TEST(a_silent_member_beside_another_route_is_not_proved),
+	TEST(intervals_say_of_boxes_what_all_pairs_of_boxes_do),
+	TEST(the_whole_machine_goes_by_e_first_and_its_middle_last))

@@ -162,7 +162,6 @@ static void bgq_f55_a_sum_of_doubles_is_aligned_and_rounded_once(void **state)
 	struct combine_test f;
 	uint32_t i;
 
-	(void)state;
 	combine_set_up(&f, 2);
 	for (i = 0; i < N_TRIES; i++) {
 		compare_sums(&f, 0, 3); /* subnormals among them */
@@ -197,7 +196,6 @@ static void two_doubles_add_up_as_the_host_adds_them(void **state)
 	uint32_t i;
 	bool flag;
 
-	(void)state;
 	combine_set_up(&f, 3);
 	for (i = 0; i < 20000; i++) {
 		x[0] = some_double(&f, i % 3 * 1000, i % 130);
@@ -218,7 +216,6 @@ static void a_small_term_is_not_lost_behind_large_ones(void **state)
 		UINT64_C(0xc340000000000000) };
 	bool flag;
 
-	(void)state;
 	assert_int_equal(combine_doubles(COLL_ADD, x, 4, &flag),
 		UINT64_C(0x4000000000000000));
 	assert_false(flag);
@@ -230,7 +227,6 @@ static void what_is_65_places_below_the_largest_is_cut_off(void **state)
 		UINT64_C(0xbff0000000000000), 0 };
 	bool flag;
 
-	(void)state;
 	x[2] = (uint64_t)(0x3ff - 52 - 64) << 52;
 	assert_int_equal(combine_doubles(COLL_ADD, x, 3, &flag), x[2]);
 	x[2] = (uint64_t)(0x3ff - 52 - 65) << 52;
@@ -251,7 +247,6 @@ static void nan_becomes_the_standard_one_and_is_flagged(void **state)
 	uint32_t i, k;
 	bool flag;
 
-	(void)state;
 	for (i = 0; i < 4; i++)
 		for (k = 0; k < 4; k++) {
 			x[0] = nans[k];
@@ -268,7 +263,6 @@ static void infinities_of_both_signs_are_no_number(void **state)
 	uint64_t x[3] = { infinite, infinite | minus, 1 };
 	bool flag;
 
-	(void)state;
 	assert_int_equal(combine_doubles(COLL_ADD, x, 3, &flag), COLL_NAN);
 	assert_true(flag);
 	assert_int_equal(
@@ -291,7 +285,6 @@ static void too_large_a_sum_of_doubles_is_infinite_without_a_flag(void **state)
 		UINT64_C(0xffefffffffffffff) };
 	bool flag;
 
-	(void)state;
 	assert_int_equal(
 		combine_doubles(COLL_ADD, x, 2, &flag), infinite | minus);
 	assert_false(flag);
@@ -309,7 +302,6 @@ static void bgq_f45_doubles_are_in_order_and_minus_zero_is_below(void **state)
 	struct combine_test f;
 	uint32_t n, i, first;
 
-	(void)state;
 	combine_set_up(&f, 4);
 	for (n = 1; n <= COLL_MAX_INPUTS; n++)
 		for (first = 0; first + n <= 12; first++) {
@@ -324,22 +316,11 @@ static void bgq_f45_doubles_are_in_order_and_minus_zero_is_below(void **state)
 		}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			bgq_f55_a_sum_of_doubles_is_aligned_and_rounded_once),
-		cmocka_unit_test(two_doubles_add_up_as_the_host_adds_them),
-		cmocka_unit_test(a_small_term_is_not_lost_behind_large_ones),
-		cmocka_unit_test(
-			what_is_65_places_below_the_largest_is_cut_off),
-		cmocka_unit_test(nan_becomes_the_standard_one_and_is_flagged),
-		cmocka_unit_test(infinities_of_both_signs_are_no_number),
-		cmocka_unit_test(
-			too_large_a_sum_of_doubles_is_infinite_without_a_flag),
-		cmocka_unit_test(
-			bgq_f45_doubles_are_in_order_and_minus_zero_is_below),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_f55_a_sum_of_doubles_is_aligned_and_rounded_once),
+	TEST(two_doubles_add_up_as_the_host_adds_them),
+	TEST(a_small_term_is_not_lost_behind_large_ones),
+	TEST(what_is_65_places_below_the_largest_is_cut_off),
+	TEST(nan_becomes_the_standard_one_and_is_flagged),
+	TEST(infinities_of_both_signs_are_no_number),
+	TEST(too_large_a_sum_of_doubles_is_infinite_without_a_flag),
+	TEST(bgq_f45_doubles_are_in_order_and_minus_zero_is_below))

@@ -146,7 +146,6 @@ static void bgq_f45_integers_and_bits_are_as_long_numbers_say(void **state)
 	struct combine_test f;
 	uint32_t i;
 
-	(void)state;
 	combine_set_up(&f, 1);
 	for (i = 0; i < 3; i++) {
 		compare_lengths(&f, (struct coll_arith){ .op = (uint8_t)ops[i],
@@ -171,7 +170,6 @@ static void a_sum_that_does_not_fit_raises_the_flag(void **state)
 {
 	uint32_t x;
 
-	(void)state;
 	assert_false(add4(COLL_UNSIGNED, 0x7fffffff, 1, &x));
 	assert_int_equal(x, 0x80000000);
 	assert_true(add4(COLL_SIGNED, 0x7fffffff, 1, &x));
@@ -189,7 +187,6 @@ static void a_sum_may_leave_its_range_on_the_way(void **state)
 	struct coll_arith a = { COLL_ADD, COLL_SIGNED, 8 };
 	const void *from[3] = { &in[0], &in[1], &in[2] };
 
-	(void)state;
 	assert_false(coll_combine(&a, &sum, from, 3, 8));
 	assert_true(sum == INT64_MAX);
 }
@@ -200,7 +197,6 @@ static void bgq_f53_twelve_inputs_are_merged_in_one_hop(void **state)
 	struct combine_test f;
 	uint32_t i, out;
 
-	(void)state;
 	combine_set_up(&f, 5);
 	for (i = 0; i < 12; i++)
 		f.in[i][i / 8] = (char)(1 << i % 8);
@@ -215,7 +211,6 @@ static void a_broadcast_copies_what_is_no_double_bit_by_bit(void **state)
 	struct combine_test f;
 	uint32_t i;
 
-	(void)state;
 	combine_set_up(&f, 6);
 	for (i = 0; i < BYTES; i++)
 		f.in[0][i] = (char)-1; /* a NaN, if it were doubles */
@@ -233,7 +228,6 @@ static int check(uint32_t op, uint32_t type, uint32_t word, uint32_t bytes)
 
 static void what_the_hardware_has_no_adder_for_is_refused(void **state)
 {
-	(void)state;
 	assert_int_equal(check(COLL_ADD, COLL_DOUBLE, 8, 512), 0);
 	assert_int_equal(check(COLL_ADD, COLL_SIGNED, 512, 512), 0);
 	assert_int_equal(check(COLL_BROADCAST, COLL_BITS, 4, 0), 0);
@@ -248,18 +242,9 @@ static void what_the_hardware_has_no_adder_for_is_refused(void **state)
 	assert_int_equal(check(COLL_ADD, COLL_SIGNED, 16, 24), -1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			bgq_f45_integers_and_bits_are_as_long_numbers_say),
-		cmocka_unit_test(a_sum_that_does_not_fit_raises_the_flag),
-		cmocka_unit_test(a_sum_may_leave_its_range_on_the_way),
-		cmocka_unit_test(bgq_f53_twelve_inputs_are_merged_in_one_hop),
-		cmocka_unit_test(
-			a_broadcast_copies_what_is_no_double_bit_by_bit),
-		cmocka_unit_test(what_the_hardware_has_no_adder_for_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_f45_integers_and_bits_are_as_long_numbers_say),
+	TEST(a_sum_that_does_not_fit_raises_the_flag),
+	TEST(a_sum_may_leave_its_range_on_the_way),
+	TEST(bgq_f53_twelve_inputs_are_merged_in_one_hop),
+	TEST(a_broadcast_copies_what_is_no_double_bit_by_bit),
+	TEST(what_the_hardware_has_no_adder_for_is_refused))

@@ -7,7 +7,6 @@ static void an_operation_is_over_when_all_inputs_have_come(void **state)
 	struct coll_contexts x = { 0 };
 	struct coll_context *c;
 
-	(void)state;
 	contexts_add(&x,
 		&(struct coll_context){ .who = 7, .number = 1, .waits = 0x15 });
 	c = contexts_find(&x, 7, 1, 2);
@@ -24,7 +23,6 @@ static void an_input_comes_once(void **state)
 {
 	struct coll_contexts x = { 0 };
 
-	(void)state;
 	contexts_add(&x,
 		&(struct coll_context){ .who = 7, .number = 1, .waits = 6 });
 	contexts_come(contexts_find(&x, 7, 1, 1), 1);
@@ -39,7 +37,6 @@ static void operations_are_told_apart_by_whose_number_and_input(void **state)
 	struct coll_contexts x = { 0 };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 40; i++)
 		contexts_add(&x, &(struct coll_context){ .who = i / 4,
 					 .number = i / 2 % 2,
@@ -61,7 +58,6 @@ static void what_began_before_a_time_is_forgotten(void **state)
 	struct coll_contexts x = { 0 };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 10; i++)
 		contexts_add(&x, &(struct coll_context){ .who = i,
 					 .since = i % 2 ? 100 : 200,
@@ -73,16 +69,7 @@ static void what_began_before_a_time_is_forgotten(void **state)
 	mem_free(x.v);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			an_operation_is_over_when_all_inputs_have_come),
-		cmocka_unit_test(an_input_comes_once),
-		cmocka_unit_test(
-			operations_are_told_apart_by_whose_number_and_input),
-		cmocka_unit_test(what_began_before_a_time_is_forgotten),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(an_operation_is_over_when_all_inputs_have_come),
+	TEST(an_input_comes_once),
+	TEST(operations_are_told_apart_by_whose_number_and_input),
+	TEST(what_began_before_a_time_is_forgotten))

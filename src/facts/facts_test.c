@@ -8,7 +8,6 @@ static void values_are_found_by_their_paths(void **state)
 	struct facts f;
 	double x;
 
-	(void)state;
 	facts_init(&f);
 	facts_count(&f, "nodes", 4);
 	facts_group(&f, "latency");
@@ -30,7 +29,6 @@ static void values_that_are_not_numbers_are_null(void **state)
 	struct hist h = { 0 };
 	struct facts f;
 
-	(void)state;
 	facts_init(&f);
 	assert_int_equal(facts_real(&f, "a", 0.0 / 0.0)->type, FACT_NULL);
 	assert_int_equal(facts_text(&f, "b", NULL)->type, FACT_NULL);
@@ -68,7 +66,6 @@ static void facts_of_processes_merge_by_their_rules(void **state)
 	struct facts a, b;
 	const struct fact *x;
 
-	(void)state;
 	find_some(&a, 0);
 	find_some(&b, 2);
 	facts_merge(&a, &b);
@@ -95,7 +92,6 @@ static void what_one_process_knows_is_kept(void **state)
 {
 	struct facts a, b;
 
-	(void)state;
 	find_some(&a, 2);
 	find_some(&b, 0);
 	facts_merge(&a, &b);
@@ -107,14 +103,7 @@ static void what_one_process_knows_is_kept(void **state)
 	facts_fini(&b);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values_are_found_by_their_paths),
-		cmocka_unit_test(values_that_are_not_numbers_are_null),
-		cmocka_unit_test(facts_of_processes_merge_by_their_rules),
-		cmocka_unit_test(what_one_process_knows_is_kept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(values_are_found_by_their_paths),
+	TEST(values_that_are_not_numbers_are_null),
+	TEST(facts_of_processes_merge_by_their_rules),
+	TEST(what_one_process_knows_is_kept))

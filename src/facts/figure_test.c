@@ -15,7 +15,6 @@ static void reads(const char *name, double value, const char *want)
 
 static void figures_have_four_digits_and_the_unit_of_their_name(void **state)
 {
-	(void)state;
 	reads("time_ns", 414580, "414.6 us");
 	reads("one_way_ns", 741.174, "741.2 ns");
 	reads("time_ns", 999.96, "1 us");
@@ -33,7 +32,6 @@ static void figures_have_four_digits_and_the_unit_of_their_name(void **state)
 
 static void figures_without_a_unit_are_numbers(void **state)
 {
-	(void)state;
 	reads("operations", 224, "224");
 	reads("packets", 12345678, "12345678");
 	reads("hops_per_packet", 1.27151, "1.272");
@@ -46,7 +44,6 @@ static void titles_have_no_unit(void **state)
 {
 	char text[FIGURE_NAME];
 
-	(void)state;
 	figure_title("latency_mean_ns", text);
 	assert_string_equal(text, "latency mean");
 	figure_title("throughput_GBps_per_node", text);
@@ -60,7 +57,6 @@ static void one_scale_serves_a_column(void **state)
 	struct figure_scale s = figure_scale("time_ns", 22087.8);
 	char text[FIGURE_TEXT];
 
-	(void)state;
 	assert_string_equal(s.unit, "us");
 	figure_scaled(3964.9, s, text);
 	assert_string_equal(text, "3.965");
@@ -68,15 +64,6 @@ static void one_scale_serves_a_column(void **state)
 	assert_string_equal(text, "230.7");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			figures_have_four_digits_and_the_unit_of_their_name),
-		cmocka_unit_test(figures_without_a_unit_are_numbers),
-		cmocka_unit_test(titles_have_no_unit),
-		cmocka_unit_test(one_scale_serves_a_column),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(figures_have_four_digits_and_the_unit_of_their_name),
+	TEST(figures_without_a_unit_are_numbers), TEST(titles_have_no_unit),
+	TEST(one_scale_serves_a_column))

@@ -80,7 +80,6 @@ static void bgq_g34_atomics_do_what_they_say(void **state)
 	struct host_testing m = { 0 };
 	uint32_t n = 0;
 
-	(void)state;
 	host_testing_start(&m);
 	program_start(m.host, 1, 0, 0, atomic_program, &n);
 	host_testing_run(&m);
@@ -111,7 +110,6 @@ static void atomics_outside_the_memory_are_refused(void **state)
 	struct host_testing m = { 0 };
 	bool is_done = false;
 
-	(void)state;
 	host_testing_start(&m);
 	program_start(m.host, 1, 0, 0, outside_program, &is_done);
 	host_testing_run(&m);
@@ -134,7 +132,6 @@ static void count_down(void *arg)
 {
 	uint64_t word = 3, old;
 
-	(void)arg;
 	assert_true(program_write(AT, &word, 8));
 	assert_true(program_spawn(2, wait_program, arg));
 	for (; word; word--) {
@@ -150,7 +147,6 @@ static void a_poller_sees_what_an_atomic_does(void **state)
 	struct host_testing m = { .n_spawned = 1 };
 	sim_time seen = 0;
 
-	(void)state;
 	host_testing_start(&m);
 	program_start(m.host, 0, 1, 0, count_down, &seen);
 	host_testing_run(&m);
@@ -167,7 +163,6 @@ static void locked_program(void *arg)
 	uint64_t ticket, word, old;
 	int i;
 
-	(void)arg;
 	for (i = 0; i < 10; i++) {
 		assert_true(
 			program_atomic(ATOMIC_LOAD_INCREMENT, 0, 0, &ticket));
@@ -186,7 +181,6 @@ static void bgq_g34_threads_can_lock(void **state)
 	uint64_t word;
 	uint32_t i;
 
-	(void)state;
 	host_testing_start(&m);
 	for (i = 0; i < 64; i++)
 		program_start(m.host, 4, i, 0, locked_program, NULL);
@@ -197,14 +191,6 @@ static void bgq_g34_threads_can_lock(void **state)
 	host_testing_fini(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bgq_g34_atomics_do_what_they_say),
-		cmocka_unit_test(atomics_outside_the_memory_are_refused),
-		cmocka_unit_test(a_poller_sees_what_an_atomic_does),
-		cmocka_unit_test(bgq_g34_threads_can_lock),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_g34_atomics_do_what_they_say),
+	TEST(atomics_outside_the_memory_are_refused),
+	TEST(a_poller_sees_what_an_atomic_does), TEST(bgq_g34_threads_can_lock))

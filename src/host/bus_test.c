@@ -24,7 +24,6 @@ static void a_burst_takes_its_overhead_and_its_clocks(void **state)
 {
 	struct bus b = bus_with(500);
 
-	(void)state;
 	assert_true(bus_burst(&b, 1000, BUS_DATA, 64) == 1000 + 500 + 8 * 7500);
 	/* a part of a word is a clock; nothing is none */
 	b = bus_with(0);
@@ -38,7 +37,6 @@ static void one_burst_at_a_time_in_either_direction(void **state)
 	struct bus b = bus_with(0);
 	sim_time t;
 
-	(void)state;
 	t = bus_burst(&b, 0, BUS_DATA, 8);
 	assert_true(t == 7500);
 	t = bus_burst(&b, 10, BUS_DATA, 8);
@@ -58,7 +56,6 @@ static void stores_wait_for_the_card_and_each_other(void **state)
 {
 	struct bus b = bus_with(0);
 
-	(void)state;
 	bus_burst(&b, 0, BUS_DATA, 80);
 	assert_true(bus_store(&b, 5, 8) == 75000 + 7500);
 	assert_true(bus_store(&b, 5, 8) == 75000 + 15000);
@@ -71,7 +68,6 @@ static void the_card_waits_for_one_store_of_those_ahead(void **state)
 	struct bus b = bus_with(0);
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 10; i++)
 		bus_store(&b, 0, 64);
 	assert_true(b.stores_until == 600000);
@@ -91,7 +87,6 @@ static void cores_and_card_share_evenly(void **state)
 	sim_time t = 0;
 	uint32_t stores = 0, bursts = 0;
 
-	(void)state;
 	while (t < end) {
 		while (b.stores_until < t + ahead) {
 			bus_store(&b, t, 64);
@@ -138,7 +133,6 @@ static void directions_do_not_disturb_each_other(void **state)
 {
 	struct bus b;
 
-	(void)state;
 	bus_init(&b, &ht);
 	/* 64 + 12 B are 19 words: 7,917 ps, rounded up */
 	assert_true(bus_burst(&b, 0, BUS_WRITE, 64) == 7917);
@@ -160,7 +154,6 @@ static void headers_set_what_is_left_for_data(void **state)
 	sim_time t = 0;
 	int i;
 
-	(void)state;
 	bus_init(&b, &ht);
 	for (i = 0; i < 10000; i++)
 		t = bus_store(&b, 0, 64);
@@ -172,7 +165,6 @@ static void what_crosses_is_cut_into_packets(void **state)
 {
 	struct bus b;
 
-	(void)state;
 	bus_init(&b, &pcie);
 	/* four of 128 + 24 B, 38 ns each */
 	assert_true(bus_burst(&b, 0, BUS_DATA, 512) == 4 * 38000);
@@ -200,7 +192,6 @@ static void reads_are_requests_and_then_data(void **state)
 	struct bus b;
 	int i;
 
-	(void)state;
 	bus_init(&b, &pcie);
 	for (i = 0; i < 8; i++)
 		at_bridge[i] = bus_request(&b, 0);
@@ -215,19 +206,12 @@ static void reads_are_requests_and_then_data(void **state)
 	assert_in_range(INT64_C(4096) * 1000000 / end, 1990, 2000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_burst_takes_its_overhead_and_its_clocks),
-		cmocka_unit_test(one_burst_at_a_time_in_either_direction),
-		cmocka_unit_test(stores_wait_for_the_card_and_each_other),
-		cmocka_unit_test(the_card_waits_for_one_store_of_those_ahead),
-		cmocka_unit_test(cores_and_card_share_evenly),
-		cmocka_unit_test(directions_do_not_disturb_each_other),
-		cmocka_unit_test(headers_set_what_is_left_for_data),
-		cmocka_unit_test(what_crosses_is_cut_into_packets),
-		cmocka_unit_test(reads_are_requests_and_then_data),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_burst_takes_its_overhead_and_its_clocks),
+	TEST(one_burst_at_a_time_in_either_direction),
+	TEST(stores_wait_for_the_card_and_each_other),
+	TEST(the_card_waits_for_one_store_of_those_ahead),
+	TEST(cores_and_card_share_evenly),
+	TEST(directions_do_not_disturb_each_other),
+	TEST(headers_set_what_is_left_for_data),
+	TEST(what_crosses_is_cut_into_packets),
+	TEST(reads_are_requests_and_then_data))

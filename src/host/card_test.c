@@ -32,7 +32,6 @@ static void many_threads_take_turns(void **state)
 	uint64_t held;
 	uint32_t i, k, twice;
 
-	(void)state;
 	host_testing_start(&m);
 	held = host_held(m.host);
 	for (twice = 0; twice < 2; twice++) {
@@ -63,7 +62,6 @@ static void those_that_wait_are_forgotten(void **state)
 	struct host_testing m = { 0 };
 	struct job j = { .node = 1, .n_rounds = 5 };
 
-	(void)state;
 	host_testing_start(&m);
 	card_start(m.host, 0, count, &j);
 	assert_false(card_resume(card_start(m.host, 1, count, &j), NULL, 0));
@@ -83,7 +81,6 @@ static void on_write(void *arg, struct sim_worker *w, site_id node, sim_time t,
 {
 	struct told *x = arg;
 
-	(void)w;
 	*x = (struct told){ x->n + 1, node, t, at, n };
 }
 
@@ -91,7 +88,6 @@ static void store_program(void *arg)
 {
 	uint32_t byte = 1;
 
-	(void)arg;
 	program_wait(7 * SIM_NS);
 	program_write(300, &byte, 3);
 }
@@ -101,7 +97,6 @@ static void writes_are_told_of(void **state)
 	struct host_testing m = { 0 };
 	struct told x = { 0 };
 
-	(void)state;
 	host_testing_start(&m);
 	card_watch(m.host, 2, on_write, &x);
 	program_start(m.host, 2, 0, 0, store_program, NULL);
@@ -119,13 +114,5 @@ static void writes_are_told_of(void **state)
 	host_testing_fini(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(many_threads_take_turns),
-		cmocka_unit_test(those_that_wait_are_forgotten),
-		cmocka_unit_test(writes_are_told_of),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(many_threads_take_turns), TEST(those_that_wait_are_forgotten),
+	TEST(writes_are_told_of))

@@ -52,7 +52,6 @@ static void a_poll_ends_at_its_deadline(void **state)
 	struct hurry x;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(early) / sizeof(early[0]); i++) {
 		x = run_hurry(early[i] * SIM_NS);
 		assert_false(x.passed);
@@ -123,7 +122,6 @@ static void deadlines_that_are_over_disturb_nobody(void **state)
 {
 	uint32_t round, passed = 0, missed = 0;
 
-	(void)state;
 	for (round = 0; round < 50; round++) {
 		struct host_testing m = { 0 };
 		struct chain x = { .m = &m, .n = 1000 * round };
@@ -152,7 +150,6 @@ static void a_deadline_outlives_nobody(void **state)
 	};
 	struct hurry dies = x;
 
-	(void)state;
 	host_testing_start(&m);
 	host_set_death(m.host, 2, 500 * SIM_NS);
 	program_start(m.host, 1, 0, 0, hurry, &x);
@@ -184,7 +181,6 @@ static void a_deadline_that_is_left_is_known_to_be_stale(void **state)
 		.loop = { .period = SIM_NS },
 		.deadline = 1000000 * SIM_NS };
 
-	(void)state;
 	host_testing_start(&m);
 	program_start(m.host, 1, 0, 0, hurry, &x);
 	host_testing_set(&m, 1, 10 * SIM_NS, 5);
@@ -196,14 +192,7 @@ static void a_deadline_that_is_left_is_known_to_be_stale(void **state)
 	host_testing_fini(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_poll_ends_at_its_deadline),
-		cmocka_unit_test(deadlines_that_are_over_disturb_nobody),
-		cmocka_unit_test(a_deadline_outlives_nobody),
-		cmocka_unit_test(a_deadline_that_is_left_is_known_to_be_stale),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_poll_ends_at_its_deadline),
+	TEST(deadlines_that_are_over_disturb_nobody),
+	TEST(a_deadline_outlives_nobody),
+	TEST(a_deadline_that_is_left_is_known_to_be_stale))

@@ -5,7 +5,6 @@
 
 static void compute(void *arg)
 {
-	(void)arg;
 	for (int i = 0; i < 100; i++)
 		program_charge(50 * SIM_NS);
 }
@@ -25,7 +24,6 @@ static void break_down(uint32_t depth)
 
 static void compute_and_fail(void *arg)
 {
-	(void)arg;
 	program_charge(1000 * SIM_NS);
 	break_down(20);
 }
@@ -43,7 +41,6 @@ static void a_program_that_fails_ends_the_run_not_the_process(void **state)
 	site_id node, bad;
 	uint32_t k;
 
-	(void)state;
 	for (k = 0; k < 2; k++) {
 		for (bad = 0; bad < 6; bad++) {
 			struct host_testing m = { .n_workers = workers[k] };
@@ -70,7 +67,6 @@ static void after_that_another_machine_runs(void **state)
 	struct host_testing bad = { 0 }, good = { 0 };
 	struct err e = { 0 };
 
-	(void)state;
 	host_testing_start(&bad);
 	program_start(bad.host, 0, 0, 0, compute_and_fail, NULL);
 	assert_int_equal(err_guard(run, &bad, &e), -1);
@@ -92,19 +88,10 @@ static void a_call_from_outside_a_program_is_caught(void **state)
 	struct err e = { 0 };
 	site_id node = 0;
 
-	(void)state;
 	assert_int_equal(err_guard(ask_for_the_node, &node, &e), -1);
 	assert_int_equal(e.code, EXIT_INTERNAL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			a_program_that_fails_ends_the_run_not_the_process),
-		cmocka_unit_test(after_that_another_machine_runs),
-		cmocka_unit_test(a_call_from_outside_a_program_is_caught),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_program_that_fails_ends_the_run_not_the_process),
+	TEST(after_that_another_machine_runs),
+	TEST(a_call_from_outside_a_program_is_caught))

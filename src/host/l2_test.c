@@ -70,7 +70,6 @@ static void bgq_g33_a_hit_takes_its_time_at_any_size(void **state)
 	uint32_t bytes;
 	int op;
 
-	(void)state;
 	for (bytes = 1; bytes <= LINE; bytes++) {
 		for (op = 0; op < L2_OPS; op++) {
 			struct l2_times got = l2_access(c, 1, t,
@@ -94,7 +93,6 @@ static void bgq_n64_lines_are_interleaved_over_16_slices(void **state)
 	struct l2 *c = make(defaults());
 	uint64_t at;
 
-	(void)state;
 	for (at = 0; at < 64 << 10; at += 8)
 		assert_int_equal(l2_slice_of(c, at), at / LINE % 16);
 	l2_free(c);
@@ -111,7 +109,6 @@ static void a_slice_takes_one_after_the_other(void **state)
 	size_t k;
 	int i;
 
-	(void)state;
 	for (k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
 		struct l2 *c = make(defaults());
 		struct l2_times got;
@@ -143,7 +140,6 @@ static void slices_work_in_parallel(void **state)
 	sim_time end = 0;
 	int i;
 
-	(void)state;
 	for (i = 0; i < 16000; i++)
 		end = done(c, 0, (uint64_t)i % 4096 * LINE, L2_READ);
 	assert_int_equal(end, 999 * BUSY + 80 * SIM_NS);
@@ -171,7 +167,6 @@ static void bgq_g33_what_fits_32_mib_always_hits(void **state)
 	struct l2 *c = make(defaults());
 	int i;
 
-	(void)state;
 	for (i = 0; i < 3; i++) {
 		assert_int_equal(sweep(c, 29 * MIB, L2_READ), 0);
 		assert_int_equal(sweep(c, 32 * MIB, L2_WRITE), 0);
@@ -185,7 +180,6 @@ static void cyclic_sweeps_of_more_never_hit(void **state)
 	struct l2 *c = make(defaults());
 	uint64_t lines = 40 * MIB / LINE, n;
 
-	(void)state;
 	n = sweep(c, 40 * MIB, L2_READ);
 	assert_int_equal(n, 8 * MIB / LINE); /* the first 32 MiB were warm */
 	assert_int_equal(sweep(c, 40 * MIB, L2_READ), lines);
@@ -206,7 +200,6 @@ static void what_was_written_goes_back(void **state)
 	struct l2 *c = make(small());
 	uint64_t at;
 
-	(void)state;
 	sweep(c, MIB / 8, L2_READ);
 	sweep(c, MIB / 8, L2_WRITE);
 	sweep(c, MIB / 4, L2_ATOMIC);
@@ -230,7 +223,6 @@ static void an_empty_place_is_no_line(void **state)
 	struct l2 *c = make(small());
 	uint64_t i, way = MIB / 16;
 
-	(void)state;
 	for (i = 0; i < MIB / L2_PAGE; i++)
 		done(c, 0, i * way, L2_WRITE);
 	for (i = L2_PAGE; i < way; i += LINE)
@@ -248,7 +240,6 @@ static void a_quiet_node_takes_little(void **state)
 	uint64_t empty = l2_memory(c), n = 0;
 	int i;
 
-	(void)state;
 	for (i = 0; i < 10000; i++)
 		done(c, 0, draw(&n, 16) * 77 * L2_PAGE + draw(&n, 31) * LINE,
 			draw(&n, 2) ? L2_READ : L2_WRITE);
@@ -321,7 +312,6 @@ static void lru_is_like_a_plain_list(void **state)
 	uint64_t n = 0, at;
 	int round, i;
 
-	(void)state;
 	for (round = 0; round < 12; round++) {
 		struct l2_params p = defaults();
 		struct naive v;
@@ -376,7 +366,6 @@ static void a_miss_waits_for_ddr(void **state)
 	struct l2 *c = make_cold();
 	sim_time t = LATE;
 
-	(void)state;
 	assert_int_equal(done(c, t, 8 * MIB, L2_READ), t + 240 * SIM_NS);
 	t += SIM_NS * 1000;
 	assert_int_equal(done(c, t, 8 * MIB, L2_READ), t + 80 * SIM_NS);
@@ -410,7 +399,6 @@ static void bgq_n114_ddr_moves_37_5_gb_per_second(void **state)
 {
 	double reads = rate_of(L2_READ), writes = rate_of(L2_WRITE);
 
-	(void)state;
 	assert_true(reads > 37.4e9 && reads < 37.6e9);
 	assert_true(writes > 18.7e9 && writes < 18.8e9);
 }
@@ -422,7 +410,6 @@ static void sizes_that_do_not_fit_are_refused(void **state)
 	struct l2_params good = defaults(), p;
 	struct err e = { 0 };
 
-	(void)state;
 	assert_int_equal(l2_check(&good, &e), 0);
 	p = good;
 	p.slices = 12;
@@ -450,23 +437,12 @@ static void sizes_that_do_not_fit_are_refused(void **state)
 	assert_int_equal(l2_check(&p, &e), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bgq_g33_a_hit_takes_its_time_at_any_size),
-		cmocka_unit_test(bgq_n64_lines_are_interleaved_over_16_slices),
-		cmocka_unit_test(a_slice_takes_one_after_the_other),
-		cmocka_unit_test(slices_work_in_parallel),
-		cmocka_unit_test(bgq_g33_what_fits_32_mib_always_hits),
-		cmocka_unit_test(cyclic_sweeps_of_more_never_hit),
-		cmocka_unit_test(what_was_written_goes_back),
-		cmocka_unit_test(an_empty_place_is_no_line),
-		cmocka_unit_test(a_quiet_node_takes_little),
-		cmocka_unit_test(lru_is_like_a_plain_list),
-		cmocka_unit_test(a_miss_waits_for_ddr),
-		cmocka_unit_test(bgq_n114_ddr_moves_37_5_gb_per_second),
-		cmocka_unit_test(sizes_that_do_not_fit_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_g33_a_hit_takes_its_time_at_any_size),
+	TEST(bgq_n64_lines_are_interleaved_over_16_slices),
+	TEST(a_slice_takes_one_after_the_other), TEST(slices_work_in_parallel),
+	TEST(bgq_g33_what_fits_32_mib_always_hits),
+	TEST(cyclic_sweeps_of_more_never_hit), TEST(what_was_written_goes_back),
+	TEST(an_empty_place_is_no_line), TEST(a_quiet_node_takes_little),
+	TEST(lru_is_like_a_plain_list), TEST(a_miss_waits_for_ddr),
+	TEST(bgq_n114_ddr_moves_37_5_gb_per_second),
+	TEST(sizes_that_do_not_fit_are_refused))

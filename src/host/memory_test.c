@@ -20,7 +20,6 @@ static void untouched_memory_is_zero_and_free(void **state)
 	uint8_t bytes[100], zero[100] = { 0 };
 	uint64_t word = 7;
 
-	(void)state;
 	memory_init(&m, 16 * GIB);
 	memset(bytes, 0xff, sizeof(bytes));
 	assert_true(memory_read(
@@ -39,7 +38,6 @@ static void addresses_outside_are_refused(void **state)
 	volatile size_t all = SIZE_MAX; /* the compiler would see no sense */
 	uint64_t word;
 
-	(void)state;
 	memory_init(&m, 4096);
 	assert_true(memory_write(&m, MEMORY_NIC, 4080, bytes, 16));
 	assert_true(memory_write(&m, MEMORY_NIC, 4096, bytes, 0));
@@ -58,7 +56,6 @@ static void words_must_be_aligned(void **state)
 	struct memory m;
 	uint64_t word;
 
-	(void)state;
 	memory_init(&m, 4096);
 	assert_false(memory_store(&m, MEMORY_NIC, 12, 1));
 	assert_true(
@@ -78,7 +75,6 @@ static void it_reads_what_was_written(void **state)
 	uint64_t n = 0, base = 7 * GIB + 123, i, k;
 	struct memory m;
 
-	(void)state;
 	memory_init(&m, 16 * GIB);
 	for (i = 0; i < 500; i++) {
 		uint64_t at = draw(&n, SIZE - LONGEST);
@@ -109,7 +105,6 @@ static void many_pages_keep_their_bytes(void **state)
 	struct memory m;
 	uint64_t i, word;
 
-	(void)state;
 	memory_init(&m, UINT64_MAX);
 	for (i = 0; i < PAGES; i++)
 		assert_true(memory_store(
@@ -130,7 +125,6 @@ static void room_is_made_at_once(void **state)
 	uint64_t k, i, word, room;
 	struct memory m;
 
-	(void)state;
 	for (k = 0; k < sizeof(pages) / sizeof(pages[0]); k++) {
 		memory_init(&m, GIB);
 		assert_true(memory_store(&m, MEMORY_NIC, 8, 77));
@@ -164,7 +158,6 @@ static void bytes_are_placed_within_one_page(void **state)
 	uint64_t word;
 	uint8_t *p;
 
-	(void)state;
 	memory_init(&m, 3 * MEMORY_PAGE + 100);
 	assert_null(memory_stored(&m, 2 * MEMORY_PAGE, 8));
 	p = memory_place(&m, 2 * MEMORY_PAGE, MEMORY_PAGE);
@@ -200,7 +193,6 @@ static void mapped_bytes_are_those_of_memory(void **state)
 	struct memory m;
 	uint8_t *map, byte;
 
-	(void)state;
 	memory_init(&m, GIB);
 	memory_write(&m, MEMORY_CORE, at, text, sizeof(text));
 	map = memory_map(&m, at, n);
@@ -229,7 +221,6 @@ static void what_cannot_be_mapped_is_null(void **state)
 {
 	struct memory m;
 
-	(void)state;
 	memory_init(&m, GIB);
 	assert_null(memory_map(&m, 0, 0));
 	assert_null(memory_map(&m, GIB - 8, 9));
@@ -260,7 +251,6 @@ static void a_stream_can_be_cut_anywhere(void **state)
 	uint8_t whole[SIZE], piece[SIZE + 1], other[SIZE];
 	size_t from, to, i, same = 0;
 
-	(void)state;
 	memory_fill_by(3, 1, 0, whole, SIZE);
 	for (from = 0; from < 40; from++) {
 		for (to = from; to <= SIZE; to++) {
@@ -287,7 +277,6 @@ static void a_wrong_byte_of_a_stream_is_seen(void **state)
 	uint8_t bytes[SIZE];
 	size_t from, to, i;
 
-	(void)state;
 	memory_fill_by(3, 1, 0, bytes, SIZE);
 	for (from = 0; from < 20; from++)
 		for (to = from; to <= SIZE; to++)
@@ -313,7 +302,6 @@ static void a_region_reads_as_its_stream_and_takes_no_memory(void **state)
 	struct memory m;
 	uint64_t word;
 
-	(void)state;
 	memory_init(&m, 16 * GIB);
 	assert_int_equal(memory_add_synthetic(&m, GIB, 8 * GIB, name, &s), 0);
 	assert_true(memory_read(&m, MEMORY_NIC, 7 * GIB + 3, got, 100));
@@ -337,7 +325,6 @@ static void wrong_bytes_are_counted(void **state)
 	uint8_t bytes[2000];
 	struct memory m;
 
-	(void)state;
 	memory_init(&m, GIB);
 	memory_add_synthetic(&m, 5000, 2000, name, &s);
 	memory_read(&m, MEMORY_NIC, 5000, bytes, 2000);
@@ -393,7 +380,6 @@ static void each_byte_once_is_known_whatever_the_cuts(void **state)
 	uint64_t n = 0;
 	int round;
 
-	(void)state;
 	memory_fill_by(0, 9, 0, right, SIZE);
 	for (round = 0; round < 200; round++) {
 		const struct memory_region *r;
@@ -426,7 +412,6 @@ static void a_byte_twice_does_not_make_up_for_another(void **state)
 	uint8_t right[SIZE];
 	uint64_t i, a, b;
 
-	(void)state;
 	memory_fill_by(0, 0, 0, right, SIZE);
 	for (a = 0; a < SIZE; a++) {
 		for (b = 0; b < SIZE; b++) {
@@ -458,7 +443,6 @@ static void borders_split_what_crosses_them(void **state)
 	uint64_t n = 0, i, k, written = 0;
 	struct memory m;
 
-	(void)state;
 	memory_init(&m, SIZE);
 	for (i = 0; i < 3; i++) {
 		assert_int_equal(
@@ -503,7 +487,6 @@ static void regions_that_make_no_sense_are_refused(void **state)
 	struct stream s = { 0 };
 	struct memory m;
 
-	(void)state;
 	memory_init(&m, GIB);
 	assert_int_equal(memory_add_synthetic(&m, GIB - 7, 8, name, &s), -1);
 	assert_int_equal(memory_add_synthetic(&m, 0, 0, name, &s), -1);
@@ -517,28 +500,16 @@ static void regions_that_make_no_sense_are_refused(void **state)
 	memory_fini(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(untouched_memory_is_zero_and_free),
-		cmocka_unit_test(addresses_outside_are_refused),
-		cmocka_unit_test(words_must_be_aligned),
-		cmocka_unit_test(it_reads_what_was_written),
-		cmocka_unit_test(many_pages_keep_their_bytes),
-		cmocka_unit_test(room_is_made_at_once),
-		cmocka_unit_test(bytes_are_placed_within_one_page),
-		cmocka_unit_test(mapped_bytes_are_those_of_memory),
-		cmocka_unit_test(what_cannot_be_mapped_is_null),
-		cmocka_unit_test(a_stream_can_be_cut_anywhere),
-		cmocka_unit_test(a_wrong_byte_of_a_stream_is_seen),
-		cmocka_unit_test(
-			a_region_reads_as_its_stream_and_takes_no_memory),
-		cmocka_unit_test(wrong_bytes_are_counted),
-		cmocka_unit_test(each_byte_once_is_known_whatever_the_cuts),
-		cmocka_unit_test(a_byte_twice_does_not_make_up_for_another),
-		cmocka_unit_test(borders_split_what_crosses_them),
-		cmocka_unit_test(regions_that_make_no_sense_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(untouched_memory_is_zero_and_free),
+	TEST(addresses_outside_are_refused), TEST(words_must_be_aligned),
+	TEST(it_reads_what_was_written), TEST(many_pages_keep_their_bytes),
+	TEST(room_is_made_at_once), TEST(bytes_are_placed_within_one_page),
+	TEST(mapped_bytes_are_those_of_memory),
+	TEST(what_cannot_be_mapped_is_null), TEST(a_stream_can_be_cut_anywhere),
+	TEST(a_wrong_byte_of_a_stream_is_seen),
+	TEST(a_region_reads_as_its_stream_and_takes_no_memory),
+	TEST(wrong_bytes_are_counted),
+	TEST(each_byte_once_is_known_whatever_the_cuts),
+	TEST(a_byte_twice_does_not_make_up_for_another),
+	TEST(borders_split_what_crosses_them),
+	TEST(regions_that_make_no_sense_are_refused))

@@ -70,7 +70,6 @@ static void a_look_sees_what_was_written_before_it(void **state)
 	};
 	struct host_testing m = { 0 };
 
-	(void)state;
 	host_testing_start(&m);
 	host_testing_write(&m, 1, 0, 1);
 	program_start(m.host, 1, 0, 10 * SIM_NS, poll_program, &p);
@@ -91,7 +90,6 @@ static void a_value_that_went_away_is_not_seen(void **state)
 	};
 	struct host_testing m = { 0 };
 
-	(void)state;
 	host_testing_start(&m);
 	program_start(m.host, 1, 0, 0, poll_program, &p);
 	host_testing_write(&m, 1, 110 * SIM_NS, 9);
@@ -172,7 +170,6 @@ static void polling_is_like_a_loop_of_loads(void **state)
 	uint64_t n = 0;
 	int round, i;
 
-	(void)state;
 	for (round = 0; round < 600; round++) {
 		struct writer low = { 0 }, high = { 0 };
 		struct poller p[2];
@@ -224,7 +221,6 @@ static void who_waits_for_ever_is_told(void **state)
 	struct host_testing m = { 0 };
 	char text[128];
 
-	(void)state;
 	host_testing_start(&m);
 	program_start(m.host, 3, 8, 0, poll_program, &p);
 	program_start(m.host, 3, 9, 0, poll_program, &p);
@@ -249,7 +245,6 @@ static void who_waits_for_a_register_is_told(void **state)
 	};
 	char text[128];
 
-	(void)state;
 	host_testing_start(&m);
 	program_start(m.host, 3, 8, 0, poll_program, &p);
 	host_testing_set(&m, 3, 500 * SIM_NS, 77);
@@ -272,7 +267,6 @@ static void polling_a_register_costs_nothing_while_it_fails(void **state)
 	};
 	uint32_t i;
 
-	(void)state;
 	host_testing_start(&m);
 	program_start(m.host, 3, 8, 0, poll_program, &p);
 	for (i = 1; i <= 1000; i++)
@@ -296,7 +290,6 @@ static void words_and_registers_are_apart(void **state)
 			.m = &m },
 	};
 
-	(void)state;
 	host_testing_start(&m);
 	program_start(m.host, 1, 0, 0, poll_program, &p[0]);
 	program_start(m.host, 1, 1, 0, poll_program, &p[1]);
@@ -325,7 +318,6 @@ static void a_program_can_poll_both_in_turn(void **state)
 		{ .test = WORD_IS, .value = 8, .loop = { .period = 10 } },
 	};
 
-	(void)state;
 	p[1].m = &m;
 	host_testing_start(&m);
 	program_start(m.host, 1, 0, 0, poll_both, p);
@@ -359,7 +351,6 @@ static void wake_all(void *arg)
 {
 	uint32_t i;
 
-	(void)arg;
 	for (i = 0; i < 63; i++) {
 		uint32_t thread = i * 23 % 63;
 		uint64_t word = thread + 1;
@@ -375,7 +366,6 @@ static void each_poller_is_woken_by_its_own_word(void **state)
 	struct own own[63];
 	uint32_t i;
 
-	(void)state;
 	memset(own, 0, sizeof(own));
 	host_testing_start(&m);
 	for (i = 0; i < 63; i++)
@@ -453,7 +443,6 @@ static void a_watch_tells_of_writes_and_wakes(void **state)
 {
 	struct watcher x = { .at = WORD - 8, .bytes = 24, .wanted = 2 };
 
-	(void)state;
 	watch_three_writes(&x);
 	assert_int_equal(x.first, WORD);
 	assert_int_equal(x.passed_at, 300 * SIM_NS);
@@ -470,7 +459,6 @@ static void a_watch_ends_where_it_is_said_to(void **state)
 		.stays = true,
 		.ends_watch = true };
 
-	(void)state;
 	watch_three_writes(&before);
 	watch_three_writes(&behind);
 	watch_three_writes(&ended);
@@ -490,7 +478,6 @@ static void programs_of_a_node_watch_apart(void **state)
 	};
 	uint32_t i;
 
-	(void)state;
 	host_testing_start(&m);
 	for (i = 0; i < 3; i++)
 		program_start(m.host, 1, i, 0, watch, &x[i]);
@@ -505,23 +492,14 @@ static void programs_of_a_node_watch_apart(void **state)
 	host_testing_fini(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_look_sees_what_was_written_before_it),
-		cmocka_unit_test(a_value_that_went_away_is_not_seen),
-		cmocka_unit_test(polling_is_like_a_loop_of_loads),
-		cmocka_unit_test(who_waits_for_ever_is_told),
-		cmocka_unit_test(who_waits_for_a_register_is_told),
-		cmocka_unit_test(
-			polling_a_register_costs_nothing_while_it_fails),
-		cmocka_unit_test(words_and_registers_are_apart),
-		cmocka_unit_test(a_program_can_poll_both_in_turn),
-		cmocka_unit_test(each_poller_is_woken_by_its_own_word),
-		cmocka_unit_test(a_watch_tells_of_writes_and_wakes),
-		cmocka_unit_test(a_watch_ends_where_it_is_said_to),
-		cmocka_unit_test(programs_of_a_node_watch_apart),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_look_sees_what_was_written_before_it),
+	TEST(a_value_that_went_away_is_not_seen),
+	TEST(polling_is_like_a_loop_of_loads), TEST(who_waits_for_ever_is_told),
+	TEST(who_waits_for_a_register_is_told),
+	TEST(polling_a_register_costs_nothing_while_it_fails),
+	TEST(words_and_registers_are_apart),
+	TEST(a_program_can_poll_both_in_turn),
+	TEST(each_poller_is_woken_by_its_own_word),
+	TEST(a_watch_tells_of_writes_and_wakes),
+	TEST(a_watch_ends_where_it_is_said_to),
+	TEST(programs_of_a_node_watch_apart))

@@ -118,18 +118,9 @@ static void run(uint32_t distance, uint64_t seed)
 
 static void what_is_in_nobodys_way_takes_as_long_in_closed_form(void **state)
 {
-	(void)state;
 	run(40 * SIM_NS, 1); /* apart */
 	run(2 * SIM_NS, 2);
 	run(0, 3); /* all at once */
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			what_is_in_nobodys_way_takes_as_long_in_closed_form),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(what_is_in_nobodys_way_takes_as_long_in_closed_form))

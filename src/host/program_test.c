@@ -36,7 +36,6 @@ static void time_passes_as_charged(void **state)
 	struct host_testing m = { 0 };
 	site_id i;
 
-	(void)state;
 	m.n_workers = 2;
 	host_testing_start(&m);
 	for (i = 0; i < NODES; i++)
@@ -67,7 +66,6 @@ static void append_program(void *arg)
 	uint64_t n;
 	int i;
 
-	(void)arg;
 	for (i = 0; i < 3; i++) {
 		assert_true(program_read(0, &n, sizeof(n)));
 		assert_true(program_write(64 + n, &thread, 1));
@@ -83,7 +81,6 @@ static void programs_run_in_order_of_threads(void **state)
 	struct host_testing m = { 0 };
 	uint8_t got[sizeof(want)];
 
-	(void)state;
 	host_testing_start(&m);
 	program_start(m.host, 2, 63, 0, append_program, NULL);
 	program_start(m.host, 2, 3, 0, append_program, NULL);
@@ -115,7 +112,6 @@ static void addresses_outside_are_refused(void **state)
 	bool is_refused = false;
 	struct host_testing m = { 0 };
 
-	(void)state;
 	host_testing_start(&m);
 	program_start(m.host, 0, 0, 0, outside_program, &is_refused);
 	host_testing_run(&m);
@@ -155,7 +151,6 @@ static void nodes_can_have_synthetic_memory(void **state)
 	uint64_t owner = 4, held;
 	int region = 0;
 
-	(void)state;
 	host_testing_start(&m);
 	held = host_held(m.host);
 	assert_int_equal(host_add_synthetic(
@@ -179,7 +174,6 @@ static void what_is_held_counts_memory_and_caches(void **state)
 	struct side *s;
 	sim_time done;
 
-	(void)state;
 	host_testing_start(&m);
 	held = host_held(m.host);
 	assert_true(host_write(m.host, NULL, 0, 0, 0, &word, 8));
@@ -206,7 +200,6 @@ static void parameters_are_checked_and_have_defaults(void **state)
 	struct host_setup s = { .n_nodes = 1 };
 	struct host *h;
 
-	(void)state;
 	h = host_new(&s, &e);
 	assert_non_null(h);
 	assert_int_equal(host_memory(h), UINT64_C(16) << 30);
@@ -226,7 +219,6 @@ static void a_host_has_the_side_that_it_is_given(void **state)
 	struct host *h;
 	uint64_t held;
 
-	(void)state;
 	h = host_new(&s, &e);
 	assert_null(host_side(h));
 	held = host_held(h);
@@ -270,7 +262,6 @@ static void programs_die_with_their_nodes(void **state)
 {
 	uint32_t workers;
 
-	(void)state;
 	for (workers = 1; workers <= 3; workers++) {
 		struct mortal x[NODES] = { 0 };
 		struct host_testing m = { .n_workers = workers };
@@ -313,7 +304,6 @@ static void who_polls_dies_too(void **state)
 	struct mortal x = { 0 };
 	struct host_testing m = { 0 };
 
-	(void)state;
 	host_testing_start(&m);
 	host_set_death(m.host, 0, 5000 * SIM_NS);
 	program_start(m.host, 0, 7, 0, mortal_program, &x);
@@ -367,7 +357,6 @@ static void libraries_keep_things_by_process(void **state)
 	uint32_t ended = 0;
 	uint64_t held;
 
-	(void)state;
 	host_testing_start(&m);
 	program_start(m.host, 0, 0, 0, keep_program, &ended);
 	program_start(m.host, 0, 1, 1, keep_program, &ended);
@@ -380,20 +369,11 @@ static void libraries_keep_things_by_process(void **state)
 	assert_int_equal(ended, 2);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(time_passes_as_charged),
-		cmocka_unit_test(programs_run_in_order_of_threads),
-		cmocka_unit_test(addresses_outside_are_refused),
-		cmocka_unit_test(nodes_can_have_synthetic_memory),
-		cmocka_unit_test(what_is_held_counts_memory_and_caches),
-		cmocka_unit_test(parameters_are_checked_and_have_defaults),
-		cmocka_unit_test(a_host_has_the_side_that_it_is_given),
-		cmocka_unit_test(programs_die_with_their_nodes),
-		cmocka_unit_test(who_polls_dies_too),
-		cmocka_unit_test(libraries_keep_things_by_process),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(time_passes_as_charged), TEST(programs_run_in_order_of_threads),
+	TEST(addresses_outside_are_refused),
+	TEST(nodes_can_have_synthetic_memory),
+	TEST(what_is_held_counts_memory_and_caches),
+	TEST(parameters_are_checked_and_have_defaults),
+	TEST(a_host_has_the_side_that_it_is_given),
+	TEST(programs_die_with_their_nodes), TEST(who_polls_dies_too),
+	TEST(libraries_keep_things_by_process))

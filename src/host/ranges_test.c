@@ -36,7 +36,6 @@ static void ranges_do_not_meet(void **state)
 	struct memory_range r = gpu;
 	struct memory m;
 
-	(void)state;
 	memory_init(&m, HOST_END);
 	r.at = HOST_END - 1;
 	assert_false(memory_add_range(&m, &r));
@@ -66,7 +65,6 @@ static void an_access_lies_in_one_range(void **state)
 	uint8_t bytes[16] = { 1, 2, 3 }, got[16];
 	struct memory m;
 
-	(void)state;
 	memory_init(&m, HOST_END);
 	next.at = HOST_END; /* nothing in between */
 	assert_true(memory_add_range(&m, &next));
@@ -96,7 +94,6 @@ static void each_has_the_rights_that_the_range_gives(void **state)
 	struct memory_range r = gpu;
 	uint32_t rights, by, i;
 
-	(void)state;
 	for (rights = 0; rights <= MEMORY_MAY_ALL; rights++) {
 		struct memory m;
 		uint64_t word = 7;
@@ -170,7 +167,6 @@ static void foreign_bytes_are_read_and_written_in_their_place(void **state)
 	struct memory m;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(in); i++)
 		in[i] = (uint8_t)(i * 7 + 1);
 	memory_init(&m, HOST_END);
@@ -198,7 +194,6 @@ static void foreign_bytes_that_cannot_be_had_are_refused(void **state)
 	struct memory m;
 	uint64_t word;
 
-	(void)state;
 	memory_init(&m, HOST_END);
 	assert_int_equal(memory_add_foreign(&m, 4096, 8192, &f), 0);
 	assert_false(memory_load(&m, MEMORY_NIC, 4096, &word));
@@ -222,7 +217,6 @@ static void a_region_that_is_dropped_leaves_no_trace(void **state)
 	struct memory m;
 	uint64_t word;
 
-	(void)state;
 	memory_init(&m, HOST_END);
 	assert_true(memory_store(&m, MEMORY_NIC, 4096, 11));
 	assert_int_equal(memory_add_foreign(&m, 4000, 8000, &f), 0);
@@ -249,7 +243,6 @@ static void many_regions_come_and_go(void **state)
 	struct memory m;
 	uint64_t n = 0, i, k;
 
-	(void)state;
 	memory_init(&m, HOST_END);
 	memset(number, -1, sizeof(number));
 	for (i = 0; i < 4000; i++) {
@@ -341,7 +334,6 @@ static void device_program(void *arg)
 	struct sim_worker *w = program_worker();
 	uint64_t word = 3, got = 0;
 
-	(void)arg;
 	program_wait(100 * SIM_NS);
 	/* to the device's memory, and what the device has to read there */
 	assert_true(host_write(h, w, 0, program_now(), GPU_AT + 8, &word, 8));
@@ -363,7 +355,6 @@ static void polls_and_watches_work_anywhere(void **state)
 	struct memory_foreign f = foreign_of(&o);
 	struct seen x = { 0 };
 
-	(void)state;
 	host_testing_start(&m);
 	assert_true(host_add_range(m.host, 0, &gpu));
 	assert_true(host_add_range(m.host, 0, &mapped));
@@ -419,7 +410,6 @@ static void what_is_moved_by_name_is_as_if_its_bytes_were(void **state)
 	uint64_t n = 0, named = 0;
 	int i;
 
-	(void)state;
 	memory_init(&from, SIZE);
 	memory_add_synthetic(&from, FROM, 8000, name, &piece);
 	for (i = 0; i < 2; i++) {
@@ -461,7 +451,6 @@ static void names_need_the_rights_that_bytes_do(void **state)
 	uint64_t piece = 4000;
 	struct memory m;
 
-	(void)state;
 	memory_init(&m, HOST_END);
 	memory_add_range(&m, &gpu);
 	assert_int_equal(
@@ -476,21 +465,11 @@ static void names_need_the_rights_that_bytes_do(void **state)
 	memory_fini(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ranges_do_not_meet),
-		cmocka_unit_test(an_access_lies_in_one_range),
-		cmocka_unit_test(each_has_the_rights_that_the_range_gives),
-		cmocka_unit_test(
-			foreign_bytes_are_read_and_written_in_their_place),
-		cmocka_unit_test(foreign_bytes_that_cannot_be_had_are_refused),
-		cmocka_unit_test(a_region_that_is_dropped_leaves_no_trace),
-		cmocka_unit_test(many_regions_come_and_go),
-		cmocka_unit_test(polls_and_watches_work_anywhere),
-		cmocka_unit_test(what_is_moved_by_name_is_as_if_its_bytes_were),
-		cmocka_unit_test(names_need_the_rights_that_bytes_do),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(ranges_do_not_meet), TEST(an_access_lies_in_one_range),
+	TEST(each_has_the_rights_that_the_range_gives),
+	TEST(foreign_bytes_are_read_and_written_in_their_place),
+	TEST(foreign_bytes_that_cannot_be_had_are_refused),
+	TEST(a_region_that_is_dropped_leaves_no_trace),
+	TEST(many_regions_come_and_go), TEST(polls_and_watches_work_anywhere),
+	TEST(what_is_moved_by_name_is_as_if_its_bytes_were),
+	TEST(names_need_the_rights_that_bytes_do))

@@ -48,7 +48,6 @@ static void every_side_has_its_parameters_and_calls(void **state)
 {
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; side_registry[i]; i++) {
 		struct testing m = start(side_registry[i]->name);
 		const struct side_ops *ops = m.side->ops;
@@ -76,7 +75,6 @@ static void l2_is_as_its_slices_are(void **state)
 	struct testing m = start("l2");
 	struct side *s = m.side;
 
-	(void)state;
 	assert_true(read_all(s, 0, 0, 128) == 80 * SIM_NS);
 	/* line 0 is asked for again, and half of line 1 */
 	assert_true(s->ops->write(s, 0, 0, 0, 192) == 75 * SIM_NS);
@@ -96,7 +94,6 @@ static void pcix_has_one_direction(void **state)
 	struct testing m = start("pcix");
 	struct side *s = m.side;
 
-	(void)state;
 	assert_true(s->ops->request(s, 0, 0, 0, 512) == 750000);
 	assert_true(s->ops->data(s, 0, 750000, 0, 512) ==
 		    750000 + 100900 + 64 * 7500);
@@ -118,7 +115,6 @@ static void hypertransport_has_two(void **state)
 	struct side *s = m.side;
 	sim_time first, second;
 
-	(void)state;
 	first = s->ops->request(s, 0, 0, 0, 64);
 	second = s->ops->request(s, 0, 0, 64, 64);
 	assert_true(first == 1250 + 100000);
@@ -141,7 +137,6 @@ static void pcie_has_two_and_packets(void **state)
 	struct side *s = m.side;
 	sim_time first;
 
-	(void)state;
 	first = s->ops->request(s, 0, 0, 0, 512);
 	assert_true(first == 6000 + 832000);
 	assert_true(s->ops->data(s, 0, first, 0, 512) == first + 4 * 38000);
@@ -159,7 +154,6 @@ static void sizes_that_do_not_fit_are_refused(void **state)
 	struct testing m = start("l2");
 	struct err e = { 0 };
 
-	(void)state;
 	assert_int_equal(param_assign(&m.block, 1, "side.l2.ways=3",
 				 "parameter", "", &e),
 		0);
@@ -168,16 +162,7 @@ static void sizes_that_do_not_fit_are_refused(void **state)
 	end(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_side_has_its_parameters_and_calls),
-		cmocka_unit_test(l2_is_as_its_slices_are),
-		cmocka_unit_test(pcix_has_one_direction),
-		cmocka_unit_test(hypertransport_has_two),
-		cmocka_unit_test(pcie_has_two_and_packets),
-		cmocka_unit_test(sizes_that_do_not_fit_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(every_side_has_its_parameters_and_calls),
+	TEST(l2_is_as_its_slices_are), TEST(pcix_has_one_direction),
+	TEST(hypertransport_has_two), TEST(pcie_has_two_and_packets),
+	TEST(sizes_that_do_not_fit_are_refused))

@@ -34,7 +34,6 @@ static void expect_list(
 
 static void child(void *arg)
 {
-	(void)arg;
 	append((uint8_t)program_thread());
 	program_charge(SIM_NS);
 	append((uint8_t)(100 + program_thread()));
@@ -42,7 +41,6 @@ static void child(void *arg)
 
 static void parent(void *arg)
 {
-	(void)arg;
 	assert_true(program_spawn(9, child, NULL));
 	assert_true(program_spawn(2, child, NULL));
 	assert_true(program_spawn(6, child, NULL));
@@ -52,7 +50,6 @@ static void parent(void *arg)
 
 static void bystander(void *arg)
 {
-	(void)arg;
 	append((uint8_t)program_thread());
 }
 
@@ -62,7 +59,6 @@ static void children_run_when_the_parent_waits(void **state)
 	static const char want[] = { 5, 6, 7, 9, 1, 2, 101, 102, 106, 109 };
 	struct host_testing m = { .n_spawned = 4 };
 
-	(void)state;
 	host_testing_start(&m);
 	program_start(m.host, 2, 5, 30 * SIM_NS, parent, NULL);
 	program_start(m.host, 2, 7, 30 * SIM_NS, bystander, NULL);
@@ -108,7 +104,6 @@ static void a_chain_of_children_takes_no_time(void **state)
 	struct host_testing m = { .n_spawned = 2 };
 	struct chain c = { 0 };
 
-	(void)state;
 	host_testing_start(&m);
 	program_start(m.host, 0, 63, 0, restart_program, &c);
 	host_testing_run(&m);
@@ -134,7 +129,6 @@ static void endless_children_move_time_on(void **state)
 	struct host_testing m = { .n_spawned = 2 };
 	struct chain c = { .left = 1000 };
 
-	(void)state;
 	host_testing_start(&m);
 	program_start(m.host, 0, 7, 0, ping, &c);
 	host_testing_run(&m);
@@ -178,7 +172,6 @@ static void threads_are_free_again_when_programs_end(void **state)
 	struct host_testing m = { .n_spawned = 2 };
 	struct refusals r = { 0 };
 
-	(void)state;
 	host_testing_start(&m);
 	program_start(m.host, 1, 0, 0, refused_program, &r);
 	host_testing_run(&m);
@@ -205,7 +198,6 @@ static void an_ended_program_leaves_its_place(void **state)
 	struct host_testing m = { 0 };
 	sim_time five = 5 * SIM_NS, seen = 0;
 
-	(void)state;
 	host_testing_start(&m);
 	program_start(m.host, 1, 0, 0, waits_and_spawns, &seen);
 	program_start(m.host, 1, 2, 0, idle, &five);
@@ -220,7 +212,6 @@ static void leaf(void *arg)
 {
 	uint64_t old;
 
-	(void)arg;
 	program_charge((program_thread() * 7 % 13 + 1) * SIM_NS);
 	assert_true(program_atomic(ATOMIC_STORE_ADD, 0, 1, &old));
 	append((uint8_t)program_thread());
@@ -233,7 +224,6 @@ static void family(void *arg)
 	uint64_t word;
 	uint32_t i;
 
-	(void)arg;
 	for (i = 0; i < 2 * 63; i++) {
 		assert_true(program_spawn(1 + i % 63, leaf, NULL));
 		if (i % 63 == 62)
@@ -248,7 +238,6 @@ static void all_threads_of_all_nodes_work_on_any_worker(void **state)
 	uint32_t workers;
 	site_id i;
 
-	(void)state;
 	for (workers = 1; workers <= 3; workers++) {
 		struct host_testing m = {
 			.n_workers = workers,
@@ -307,7 +296,6 @@ static void a_program_on_each_of_98304_nodes(void **state)
 	uint32_t *ended = mem_alloc(m.n_nodes, sizeof(*ended)), i, k;
 	uint64_t before = mem_resident(), resident, n = 0;
 
-	(void)state;
 	host_testing_start(&m);
 	for (i = 0; i < m.n_nodes; i++) {
 		program_start(m.host, i, 0, 0, one_of_many, ended);
@@ -329,17 +317,10 @@ static void a_program_on_each_of_98304_nodes(void **state)
 	mem_free(ended);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(children_run_when_the_parent_waits),
-		cmocka_unit_test(a_chain_of_children_takes_no_time),
-		cmocka_unit_test(endless_children_move_time_on),
-		cmocka_unit_test(threads_are_free_again_when_programs_end),
-		cmocka_unit_test(an_ended_program_leaves_its_place),
-		cmocka_unit_test(all_threads_of_all_nodes_work_on_any_worker),
-		cmocka_unit_test(a_program_on_each_of_98304_nodes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(children_run_when_the_parent_waits),
+	TEST(a_chain_of_children_takes_no_time),
+	TEST(endless_children_move_time_on),
+	TEST(threads_are_free_again_when_programs_end),
+	TEST(an_ended_program_leaves_its_place),
+	TEST(all_threads_of_all_nodes_work_on_any_worker),
+	TEST(a_program_on_each_of_98304_nodes))

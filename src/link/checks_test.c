@@ -28,7 +28,6 @@ static void bgq_f77_a_bad_header_is_found_before_its_packet(void **state)
 	const struct link_checks *c = checks(5, 1, true);
 	uint32_t i, bit[3];
 
-	(void)state;
 	for (i = 0; i < TRIES; i++) {
 		bit[0] = draw(3 * i, 32);
 		bit[1] = 32 + draw(3 * i + 1, 32);
@@ -52,7 +51,6 @@ static void bgq_f76_a_hop_finds_any_five_symbols(void **state)
 	const struct link_checks *c = checks(5, 1, true);
 	uint32_t i, k, bit[5];
 
-	(void)state;
 	for (i = 0; i < TRIES; i++) {
 		for (k = 0; k < 5; k++)
 			bit[k] = 100 + 860 * k + draw(5 * i + k, 850);
@@ -68,7 +66,6 @@ static void bgq_f75_f78_what_escapes_a_hop_is_found_later(void **state)
 	const struct link_checks *c = checks(5, 1, true);
 	uint32_t bit[CHECKS_CODEWORD], i, k, escaped = 0;
 
-	(void)state;
 	for (i = 0; i < TRIES; i++) {
 		struct checks_sums s = { 0 };
 		uint32_t sum = 0, n;
@@ -93,7 +90,6 @@ static void a_short_payload_has_no_room_for_a_codeword(void **state)
 {
 	uint32_t bit[CHECKS_CODEWORD];
 
-	(void)state;
 	assert_int_equal(
 		checks_codeword(checks(5, 1, true), 7, FIRST, FIRST + 40, bit),
 		0);
@@ -120,7 +116,6 @@ static void sums_differ_as_a_crc_over_all_bytes_does(void **state)
 	struct checks_sums s = { 0 };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 100; i++)
 		sent[i] = got[i] = (uint8_t)draw(i, 256);
 	for (i = 0; i < 3; i++) /* of a packet of bytes 10 to 34 */
@@ -134,16 +129,8 @@ static void sums_differ_as_a_crc_over_all_bytes_does(void **state)
 		checks_differ(&s, 100), crc(sent, 100) ^ crc(got, 100));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			bgq_f77_a_bad_header_is_found_before_its_packet),
-		cmocka_unit_test(bgq_f76_a_hop_finds_any_five_symbols),
-		cmocka_unit_test(bgq_f75_f78_what_escapes_a_hop_is_found_later),
-		cmocka_unit_test(a_short_payload_has_no_room_for_a_codeword),
-		cmocka_unit_test(sums_differ_as_a_crc_over_all_bytes_does),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_f77_a_bad_header_is_found_before_its_packet),
+	TEST(bgq_f76_a_hop_finds_any_five_symbols),
+	TEST(bgq_f75_f78_what_escapes_a_hop_is_found_later),
+	TEST(a_short_payload_has_no_room_for_a_codeword),
+	TEST(sums_differ_as_a_crc_over_all_bytes_does))

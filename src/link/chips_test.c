@@ -20,7 +20,6 @@ static void bgq_f80_every_single_flip_is_no_word(void **state)
 {
 	uint32_t byte, second, k;
 
-	(void)state;
 	for (byte = 0; byte < 256; byte++) {
 		for (second = 0; second < 2; second++) {
 			uint32_t w = chip_encode(byte, second);
@@ -38,7 +37,6 @@ static void bgq_f81_parity_rebuilds_the_only_bad_word_of_a_row(void **state)
 {
 	uint32_t bit[MOST], flip;
 
-	(void)state;
 	for (flip = 0; flip < BYTES / 8 * CHIP_ROW; flip++) {
 		struct link_chips c = { 0 };
 		struct chip_done d = chip_pass(
@@ -54,7 +52,6 @@ static void bgq_f74_a_flip_becomes_a_burst_in_its_byte(void **state)
 {
 	uint32_t bit[MOST], i, k;
 
-	(void)state;
 	for (i = 0; i < 2000; i++) {
 		const uint32_t flip[] = { CHIP_ROW * 5 + i % 10,
 			CHIP_ROW * 5 + 30 + i / 10 % 10 };
@@ -75,7 +72,6 @@ static void bgq_f82_a_fibre_with_many_errors_is_replaced(void **state)
 	struct link_chips c = { 0 }, slow = { 0 };
 	uint32_t bit[MOST], flip = 35, i;
 
-	(void)state;
 	for (i = 0; i < 8; i++) {
 		struct chip_done d = chip_pass(&c, &usual, i * 1000 * SIM_NS,
 			&flip, 1, BYTES, draw(i), bit, MOST);
@@ -96,7 +92,6 @@ static void bgq_f82_a_second_fibre_that_fails_is_one_too_many(void **state)
 {
 	struct link_chips c = { 0 };
 
-	(void)state;
 	assert_true(chip_fail(&c, 3));
 	assert_true(chip_fail(&c, 3));
 	assert_false(chip_fail(&c, 4));
@@ -111,7 +106,6 @@ static void bgq_f81_rows_are_rebuilt_until_the_spare_is_used(void **state)
 	struct link_chips c = { 0 }, kept = { 0 };
 	struct chip_done d;
 
-	(void)state;
 	assert_true(chip_fail(&c, 3));
 	d = chip_pass(&c, &usual, 9, NULL, 0, BYTES, 7, bit, MOST);
 	assert_int_equal(d.n_bits, 0);
@@ -143,28 +137,16 @@ static void bgq_f82_the_spare_replaces_the_fibre_that_failed(void **state)
 	struct link_chips c = { 0 };
 	uint32_t bit[MOST], flip = 5;
 
-	(void)state;
 	assert_true(chip_fail(&c, 3));
 	chip_pass(&c, &p, 9, &flip, 1, BYTES, 7, bit, MOST);
 	assert_int_equal(c.fibre, 3);
 	assert_false(c.is_dead);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bgq_f80_every_single_flip_is_no_word),
-		cmocka_unit_test(
-			bgq_f81_parity_rebuilds_the_only_bad_word_of_a_row),
-		cmocka_unit_test(bgq_f74_a_flip_becomes_a_burst_in_its_byte),
-		cmocka_unit_test(bgq_f82_a_fibre_with_many_errors_is_replaced),
-		cmocka_unit_test(
-			bgq_f82_a_second_fibre_that_fails_is_one_too_many),
-		cmocka_unit_test(
-			bgq_f81_rows_are_rebuilt_until_the_spare_is_used),
-		cmocka_unit_test(
-			bgq_f82_the_spare_replaces_the_fibre_that_failed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_f80_every_single_flip_is_no_word),
+	TEST(bgq_f81_parity_rebuilds_the_only_bad_word_of_a_row),
+	TEST(bgq_f74_a_flip_becomes_a_burst_in_its_byte),
+	TEST(bgq_f82_a_fibre_with_many_errors_is_replaced),
+	TEST(bgq_f82_a_second_fibre_that_fails_is_one_too_many),
+	TEST(bgq_f81_rows_are_rebuilt_until_the_spare_is_used),
+	TEST(bgq_f82_the_spare_replaces_the_fibre_that_failed))

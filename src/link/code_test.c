@@ -26,7 +26,6 @@ static void qsn_f76_symbols_come_back_as_their_nibbles(void **state)
 	uint32_t valid = 0;
 	uint8_t i, k;
 
-	(void)state;
 	for (i = 0; i < 16; i++) {
 		uint8_t symbol = 0;
 
@@ -47,7 +46,6 @@ static void qsn_f76_a_flip_is_a_violation_or_another_nibble(void **state)
 	uint32_t bad = 0;
 	uint8_t i, k;
 
-	(void)state;
 	for (i = 0; i < 16; i++) {
 		for (k = 0; k < CODE_BITS; k++) {
 			uint8_t now = code_nibble(
@@ -67,7 +65,6 @@ static void qsn_f76_lines_are_never_still_for_long(void **state)
 {
 	uint32_t zeros = 0, i, k;
 
-	(void)state;
 	for (i = 0; i < 256; i++) {
 		uint32_t run = 0;
 		uint32_t bits = (uint32_t)code_symbol(i & 15) << CODE_BITS |
@@ -90,7 +87,6 @@ static void qsn_f76_lines_are_nearly_balanced(void **state)
 	int32_t most = 0;
 	uint32_t i, n, k;
 
-	(void)state;
 	for (i = 0; i < 256; i++) {
 		int32_t level = 1, sum = 0;
 
@@ -114,7 +110,6 @@ static void frames_come_back(void **state)
 	uint8_t byte[BYTES], symbol[2 * BYTES], back[BYTES];
 	uint32_t n;
 
-	(void)state;
 	fill(byte, BYTES);
 	for (n = 0; n <= BYTES; n++) {
 		coded->write(symbol, byte, n);
@@ -130,7 +125,6 @@ static void each_bit_has_its_place(void **state)
 	uint8_t seen[2 * BYTES];
 	uint32_t n, bit, i;
 
-	(void)state;
 	fill(byte, BYTES);
 	for (n = 1; n <= BYTES; n++) {
 		memset(seen, 0, sizeof(seen));
@@ -161,7 +155,6 @@ static void a_violation_is_seen_where_it_is(void **state)
 	uint8_t byte[BYTES], symbol[2 * BYTES], back[BYTES];
 	uint32_t i;
 
-	(void)state;
 	fill(byte, BYTES);
 	for (i = 0; i < 2 * BYTES; i++) {
 		coded->write(symbol, byte, BYTES);
@@ -184,7 +177,6 @@ static void ape_f19_8b10b_symbols_balance_a_lane(void **state)
 	bool seen[2][1024] = { { false } };
 	uint32_t more, byte;
 
-	(void)state;
 	for (more = 0; more < 2; more++) {
 		for (byte = 0; byte < 256; byte++) {
 			uint16_t x = code_8b10b((uint8_t)byte, more);
@@ -201,7 +193,6 @@ static void ape_f19_8b10b_symbols_balance_a_lane(void **state)
 /* Known ones: D0.0, D17.7, D11.7 and D28.5 with either history. */
 static void symbols_of_8b10b_are_the_usual_ones(void **state)
 {
-	(void)state;
 	assert_int_equal(code_8b10b(0x00, false), 0x274); /* 100111 0100 */
 	assert_int_equal(code_8b10b(0x00, true), 0x18b); /* 011000 1011 */
 	assert_int_equal(code_8b10b(0xf1, false), 0x237); /* 100011 0111 */
@@ -220,7 +211,6 @@ static void lanes_of_8b10b_are_never_still_for_long(void **state)
 {
 	uint32_t more, a, b, i;
 
-	(void)state;
 	for (more = 0; more < 2; more++) {
 		for (a = 0; a < 65536; a++) {
 			uint32_t x = code_8b10b((uint8_t)a, more), run = 0;
@@ -245,7 +235,6 @@ static void a_lane_that_leans_too_far_is_found(void **state)
 	uint8_t byte[BYTES] = { 0 }, symbol[2 * BYTES], back[BYTES];
 	uint32_t bit, later = 0, n;
 
-	(void)state;
 	for (bit = 0; bit < 10 * CODE_LANES; bit++) {
 		c->write(symbol, byte, BYTES);
 		c->flip(symbol, BYTES, bit);
@@ -264,7 +253,6 @@ static void every_code_brings_frames_back(void **state)
 	uint8_t good[CODE_ROOM * BYTES], now[CODE_ROOM * BYTES];
 	uint32_t c, bit;
 
-	(void)state;
 	fill(byte, BYTES);
 	for (c = 0; c < N_LINK_CODES; c++) {
 		const struct link_code *x = &link_codes[c];
@@ -291,7 +279,6 @@ static void the_codes_are_called_what_parameters_call_them(void **state)
 	char names[64] = "";
 	uint32_t c;
 
-	(void)state;
 	for (c = 0; c < N_LINK_CODES; c++) {
 		strcat(names, c ? "|" : "");
 		strcat(names, link_codes[c].name);
@@ -299,25 +286,14 @@ static void the_codes_are_called_what_parameters_call_them(void **state)
 	assert_string_equal(names, LINK_CODES);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_code_brings_frames_back),
-		cmocka_unit_test(
-			the_codes_are_called_what_parameters_call_them),
-		cmocka_unit_test(qsn_f76_symbols_come_back_as_their_nibbles),
-		cmocka_unit_test(
-			qsn_f76_a_flip_is_a_violation_or_another_nibble),
-		cmocka_unit_test(qsn_f76_lines_are_never_still_for_long),
-		cmocka_unit_test(qsn_f76_lines_are_nearly_balanced),
-		cmocka_unit_test(frames_come_back),
-		cmocka_unit_test(ape_f19_8b10b_symbols_balance_a_lane),
-		cmocka_unit_test(symbols_of_8b10b_are_the_usual_ones),
-		cmocka_unit_test(lanes_of_8b10b_are_never_still_for_long),
-		cmocka_unit_test(a_lane_that_leans_too_far_is_found),
-		cmocka_unit_test(each_bit_has_its_place),
-		cmocka_unit_test(a_violation_is_seen_where_it_is),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(every_code_brings_frames_back),
+	TEST(the_codes_are_called_what_parameters_call_them),
+	TEST(qsn_f76_symbols_come_back_as_their_nibbles),
+	TEST(qsn_f76_a_flip_is_a_violation_or_another_nibble),
+	TEST(qsn_f76_lines_are_never_still_for_long),
+	TEST(qsn_f76_lines_are_nearly_balanced), TEST(frames_come_back),
+	TEST(ape_f19_8b10b_symbols_balance_a_lane),
+	TEST(symbols_of_8b10b_are_the_usual_ones),
+	TEST(lanes_of_8b10b_are_never_still_for_long),
+	TEST(a_lane_that_leans_too_far_is_found), TEST(each_bit_has_its_place),
+	TEST(a_violation_is_seen_where_it_is))

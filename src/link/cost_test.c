@@ -13,7 +13,6 @@ static void a_blue_gene_q_packet_takes_its_bytes_at_2_gb_per_s(void **state)
 	struct link_params p = link_test_defaults();
 	struct link_rules r = link_test_rules(&p);
 
-	(void)state;
 	assert_int_equal(r.bytes[link_place(&r, 0, 32)], 72);
 	assert_int_equal(link_ser(&r, 32), 36 * SIM_NS);
 	assert_int_equal(r.bytes[link_place(&r, 0, 512)], 552);
@@ -33,7 +32,6 @@ static void payload_travels_in_whole_chunks(void **state)
 	struct link_params p = link_test_defaults();
 	uint64_t n = 0;
 
-	(void)state;
 	for (int i = 0; i < 200; i++) {
 		struct link_rules r;
 
@@ -55,7 +53,6 @@ static void bytes_on_the_wire_are_header_chunks_and_trailer(void **state)
 	struct link_params p = link_test_defaults();
 	struct link_rules r;
 
-	(void)state;
 	p.header = 24;
 	p.chunk = 40;
 	p.trailer = 5;
@@ -70,7 +67,6 @@ static void times_are_right_to_the_nearest_picosecond(void **state)
 	struct link_params p = link_test_defaults();
 	uint64_t n = 0;
 
-	(void)state;
 	for (int i = 0; i < 200; i++) {
 		struct link_rules r;
 
@@ -106,7 +102,6 @@ static void qsn_g1_payload_goes_in_transactions_of_128_bytes(void **state)
 	struct link_params p = elite();
 	struct link_rules r = link_test_rules(&p);
 
-	(void)state;
 	assert_int_equal(link_wire_bytes(&p, 0), 8);
 	assert_int_equal(link_wire_bytes(&p, 1), 8 + 17 + 8);
 	assert_int_equal(link_wire_bytes(&p, 128), 8 + 17 + 128);
@@ -123,7 +118,6 @@ static void qsn_f76_4b5b_leaves_four_fifths(void **state)
 	struct link_params p = elite();
 	struct link_rules plain = link_test_rules(&p), coded;
 
-	(void)state;
 	assert_int_equal(link_data_rate(&p), 1333000000);
 	p.code = 1; /* 4b5b */
 	assert_int_equal(link_data_rate(&p), 1066400000);
@@ -143,7 +137,6 @@ static void a_topology_gives_latencies(void **state)
 	struct link_rules r;
 	struct topo t = { .n_wires = 3 };
 
-	(void)state;
 	t.wire[1] = (struct topo_wire){ .latency = 777, .logic = 77 };
 	t.wire[2] = (struct topo_wire){ .latency = 888, .logic = 88 };
 	r = link_test_rules_on(&p, &t);
@@ -168,7 +161,6 @@ static void frames_that_cannot_be_are_refused(void **state)
 {
 	struct link_params p = link_test_defaults();
 
-	(void)state;
 	p.header = 33;
 	is_refused(&p, "link.header");
 	p.header = 32;
@@ -187,7 +179,6 @@ static void packets_may_have_up_to_4095_chunks(void **state)
 	static const uint32_t chunks[] = { 2, 255, 256, 257, 258, 4095 };
 	struct link_params p = link_test_defaults();
 
-	(void)state;
 	p.header = p.chunk = 16;
 	for (size_t i = 0; i < sizeof(chunks) / sizeof(chunks[0]); i++) {
 		struct packet x = { 0 };
@@ -211,7 +202,6 @@ static void stamps_carry_counts_and_channels(void **state)
 {
 	static const uint32_t chunks[] = { 1, 255, 256, 257, 4095 };
 
-	(void)state;
 	for (uint32_t c = 0; c < LINK_CHANNELS; c++) {
 		for (size_t i = 0; i < 5; i++) {
 			struct link_sender l = { .tokens = { 1, 2, 3, 4 } };
@@ -263,7 +253,6 @@ static void each_format_has_its_own_cost(void **state)
 	struct link_rules r = link_test_rules(&p);
 	struct packet x = { .format = 3, .bytes = 64 };
 
-	(void)state;
 	assert_int_equal(link_ser(&r, 64), 32 * PHIT);
 	assert_int_equal(link_chunks(&r, 64), 32);
 	assert_int_equal(link_ser(&r, 1), 11 * PHIT);
@@ -283,7 +272,6 @@ static void a_link_that_lost_lanes_is_slower(void **state)
 	struct link_rules r = link_test_rules(&p);
 	struct packet x = { .bytes = 64 };
 
-	(void)state;
 	link_measure(&r, &x);
 	for (uint32_t dead = 0; dead < 3; dead++) {
 		uint32_t row = link_row(&r, 0, dead);
@@ -300,7 +288,6 @@ static void a_class_of_wires_may_have_its_own_rate(void **state)
 	struct packet x = { .format = 1 };
 	struct link_rules r;
 
-	(void)state;
 	p.gap = 3;
 	t.wire[1].rate = p.rate / 2;
 	t.wire[2].rate = p.rate;
@@ -320,7 +307,6 @@ static void control_words_follow_at_their_cadence(void **state)
 	struct link_rules r;
 	struct packet x = { .bytes = 4096, .size = 3 };
 
-	(void)state;
 	p.header = p.chunk = 16;
 	p.trailer = 64;
 	p.payload = 4096;
@@ -341,7 +327,6 @@ static void a_word_need_not_be_a_chunk(void **state)
 	struct link_params p = link_test_defaults();
 	struct link_rules r;
 
-	(void)state;
 	p.chunk = 64;
 	p.word = 8;
 	r = link_test_rules(&p);
@@ -374,7 +359,6 @@ static void a_link_is_as_fast_as_its_lanes(void **state)
 	struct link_params none = link_test_defaults();
 	struct err e = { .text = "" };
 
-	(void)state;
 	assert_int_equal(link_params_settle(&gemini, false, &e), 0);
 	assert_int_equal(gemini.rate, 2343750000);
 	assert_int_equal(link_params_settle(&apenet, false, &e), 0);
@@ -389,7 +373,6 @@ static void a_rate_and_lanes_that_disagree_are_refused(void **state)
 	struct link_params p = lanes(4, "4 Gb/s");
 	struct err e = { .text = "" };
 
-	(void)state;
 	p.rate = 2000000000;
 	assert_int_equal(link_params_settle(&p, true, &e), 0);
 	p.lane_rate++;
@@ -409,7 +392,6 @@ static void lanes_above_their_limit_are_refused(void **state)
 	struct link_params p = lanes(4, "8.5 Gb/s");
 	struct err e = { .text = "" };
 
-	(void)state;
 	p.lane_limit = p.lane_rate;
 	p.lane_reliable = p.lane_rate;
 	assert_int_equal(link_params_settle(&p, false, &e), 0);

@@ -13,7 +13,6 @@ static struct fattree tree;
 
 static int set_up(void **state)
 {
-	(void)state;
 	tree_make(&tree, &(struct tree_how){ .nodes = "16", .radix = "4" });
 	return 0;
 }
@@ -89,7 +88,6 @@ static void qsn_f74_a_link_that_returns_trains_first(void **state)
 	uint32_t link = LEAF * PORTS + UP + 2, far = (TOP + 2) * PORTS;
 	sim_time up = 20 * US + f->trainings.time;
 
-	(void)state;
 	assert_true(f->trainings.time > 10 * US);
 	assert_int_equal(f->trainings.n, 1);
 	assert_int_equal(f->trainings.n_untrained, 0);
@@ -119,7 +117,6 @@ static void a_link_may_die_again_while_it_trains(void **state)
 	uint32_t link = LEAF * PORTS + UP;
 	sim_time time = f->trainings.time;
 
-	(void)state;
 	assert_int_equal(f->trainings.n, 8 + 1);
 	is(f, link + 1, 20 * US + time, FAULT_UP);
 	is(f, link, 20 * US + time, FAULT_DOWN);
@@ -138,7 +135,6 @@ static void qsn_f74_a_link_that_cannot_be_trained_stays_down(void **state)
 	};
 	uint32_t link = LEAF * PORTS + UP + 1, far = (TOP + 1) * PORTS, i;
 
-	(void)state;
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct faults *f = make("", bad[i], false);
 
@@ -182,7 +178,6 @@ static void qsn_f73_a_link_without_its_clock_stays_down(void **state)
 	struct faults *f = make("10 us node 7 dies|20 us node 7 returns",
 		"link 7 line clock closed", false);
 
-	(void)state;
 	assert_int_equal(f->trainings.n_untrained, 1); /* and not twice */
 	assert_int_equal(f->trainings.untrained[0].lines, 1u << TRAINING_CLOCK);
 	is(f, 7 * PORTS, 0, FAULT_DOWN);
@@ -196,7 +191,6 @@ static void qsn_f74_a_cold_machine_trains_all_its_links(void **state)
 	sim_time time = f->trainings.time;
 	uint32_t link;
 
-	(void)state;
 	assert_int_equal(f->trainings.n, WIRES - 1);
 	for (link = 0; link < f->n_links; link++) {
 		struct topo_end far = tree.topo.ops->peer(
@@ -241,7 +235,6 @@ static void qsn_f74_without_training_a_skewed_line_errs(void **state)
 	uint32_t wire = fattree_wire(1, FATTREE_UP);
 	uint64_t sum = 0;
 
-	(void)state;
 	assert_int_equal(f->trainings.n_blind, 1);
 	assert_int_equal(f->n_outages, 0);
 	assert_int_equal(f->blind[link], 1u << 3);
@@ -284,7 +277,6 @@ static void wrong_lines_are_refused(void **state)
 	struct fault_plan p = { 0 };
 	struct err e = { 0 };
 
-	(void)state;
 	refuse("link 1.0 up 1", "want a link");
 	refuse("lonk 1.0 up 1 line 3 closed", "want a link");
 	refuse("link 1.0 up 1 line 3", "want a link");
@@ -319,7 +311,6 @@ static void links_without_lines_return_at_once(void **state)
 	struct faults *f;
 	struct err e = { 0 };
 
-	(void)state;
 	assert_int_equal(
 		try(&p, "1 us node 3 dies|2 us node 3 returns", "", false, &e),
 		0);

@@ -14,7 +14,6 @@ static struct torus torus;
 
 static int set_up(void **state)
 {
-	(void)state;
 	tree_make(&tree, &(struct tree_how){ .nodes = "16", .radix = "4" });
 	torus_make(&torus, "4x3x2", "mesh");
 	return 0;
@@ -57,7 +56,6 @@ static void a_word_that_is_no_part_is_refused_with_those_that_are(void **state)
 {
 	const struct fault_plan lanes = { .lanes = 3 };
 
-	(void)state;
 	refuse(&tree.topo, &plain, "1 us swich 1.0 dies",
 		"unknown part \"swich\"; did you mean switch? (this "
 		"machine has: link, switch, node)");
@@ -71,7 +69,6 @@ static void a_word_that_is_no_part_is_refused_with_those_that_are(void **state)
 
 static void a_port_without_a_wire_is_called_so(void **state)
 {
-	(void)state;
 	refuse(&torus.topo, &plain, "1 us link 0 A- dies",
 		"nothing is connected to port A- of node 0 (0,0,0)");
 	refuse(&torus.topo, &plain, "1 us link 3 A+ dies",
@@ -89,7 +86,6 @@ static void a_router_may_be_named_in_several_ways(void **state)
 	struct err e = { .text = "" };
 	size_t i;
 
-	(void)state;
 	assert_int_equal(
 		try(&p, &torus.topo,
 			"1 us link 5 B+ dies|2 us link 1,1,0 B+ returns|3 us "
@@ -111,7 +107,6 @@ static void a_buffer_has_a_port_and_a_channel_or_a_number(void **state)
 	struct fault_plan p = how;
 	struct err e = { .text = "" };
 
-	(void)state;
 	assert_int_equal(try(&p, &torus.topo,
 				 "9 us buffer 5 B- system flips 2|"
 				 "1 us buffer 5 A+ resend flips 1|"
@@ -152,7 +147,6 @@ static void a_buffer_has_a_port_and_a_channel_or_a_number(void **state)
 static int read_own(const struct part_kind *k, struct part_names *names,
 	char *const *word, size_t n, struct part *p, struct err *e)
 {
-	(void)n;
 	p->port = PART_SITE;
 	p->unit = 7;
 	return part_find_site(
@@ -162,7 +156,6 @@ static int read_own(const struct part_kind *k, struct part_names *names,
 static bool card_wire(const struct topo *t, const struct part *p, uint32_t i,
 	struct topo_end *end)
 {
-	(void)t;
 	*end = (struct topo_end){ p->site, 2 * i };
 	return i < 2;
 }
@@ -180,7 +173,6 @@ static void a_machine_has_parts_of_its_own(void **state)
 	struct faults *f;
 	sim_time t = 1500 * SIM_NS;
 
-	(void)state;
 	refuse(&torus.topo, &p, "1 us hots 1 dies",
 		"unknown part \"hots\"; did you mean host? (this "
 		"machine has: link, node, card, host)");
@@ -208,7 +200,6 @@ enum { LOAD = 64 };
 
 static size_t load_bytes(const struct packet *p)
 {
-	(void)p;
 	return LOAD;
 }
 
@@ -223,7 +214,6 @@ static void bgq_f79_what_the_code_mends_is_as_it_was(void **state)
 	struct packet x = { .load = (uint64_t)(uintptr_t)load };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < LOAD; i++)
 		load[i] = was[i] = (uint8_t)(37 * i + 5);
 	f->load_bytes = load_bytes;
@@ -245,7 +235,6 @@ static void lanes_die_one_after_the_other(void **state)
 	struct faults *f;
 	sim_time us;
 
-	(void)state;
 	refuse(&torus.topo, &p, "1 us lane 0 A+ 3 dies",
 		"links have lanes 0 to 2");
 	refuse(&torus.topo, &p, "1 us lane 0 A+ dies",
@@ -281,7 +270,6 @@ static void a_link_is_dead_while_it_is_trained_anew(void **state)
 	struct err e = { .text = "" };
 	struct faults *f;
 
-	(void)state;
 	assert_int_equal(try(&p, &torus.topo, "10 us lane 0 A+ 1 dies", &e), 0);
 	f = faults_new(&p, &torus.topo, 1, 1);
 	assert_false(faults_cut(f, 0, 9999 * SIM_NS, 10000 * SIM_NS));
@@ -304,7 +292,6 @@ static void long_plans_are_read_quickly(void **state)
 	clock_t start = clock();
 	uint32_t switches, i;
 
-	(void)state;
 	tree_make(&big, &(struct tree_how){ .nodes = "4096", .radix = "4" });
 	switches = big.topo.n_routers - big.topo.n_nodes;
 	for (i = 0; i < LINES; i++) {

@@ -13,7 +13,6 @@ static struct fattree tree;
 
 static int set_up(void **state)
 {
-	(void)state;
 	tree_make(&tree, &(struct tree_how){ .nodes = "16", .radix = "4" });
 	return 0;
 }
@@ -85,7 +84,6 @@ static void rates_are_exact(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
 		struct fault_plan p = read(some[i].text, "");
 
@@ -100,7 +98,6 @@ static void a_class_has_its_own_rate(void **state)
 {
 	struct fault_plan p = read("1e-9|stage 1 up 2e-9", "");
 
-	(void)state;
 	assert_int_equal(p.rate[fattree_wire(0, FATTREE_UP)], 1000000000);
 	assert_int_equal(p.rate[fattree_wire(1, FATTREE_UP)], 2000000000);
 	assert_int_equal(p.rate[fattree_wire(1, FATTREE_DOWN)], 1000000000);
@@ -109,7 +106,6 @@ static void a_class_has_its_own_rate(void **state)
 
 static void wrong_lines_are_refused(void **state)
 {
-	(void)state;
 	refuse("1e-19", "", "not a multiple of 1e-18");
 	refuse("0.02", "", "out of range");
 	refuse("1e-1", "", "out of range");
@@ -151,7 +147,6 @@ static void both_directions_die_and_return(void **state)
 		read("", "10 us link 1.0 up 2 dies|20us link 1.0 up 2 returns");
 	struct faults *f = faults_new(&p, &tree.topo, 1, 1);
 
-	(void)state;
 	assert_int_equal(f->n_outages, 2);
 	assert_false(is_dead(f, LEAF, 6, 9));
 	assert_true(is_dead(f, LEAF, 6, 10));
@@ -175,7 +170,6 @@ static void outages_that_overlap_are_one(void **state)
 	struct faults *f = faults_new(&p, &tree.topo, 1, 1);
 	sim_time us;
 
-	(void)state;
 	for (us = 0; us < 60; us++)
 		assert_int_equal(is_dead(f, LEAF, 6, us),
 			(us >= 10 && us < 40) || us >= 50);
@@ -197,7 +191,6 @@ static void gaps_are_as_long_as_the_rate_says(void **state)
 	uint32_t wire = fattree_wire(1, FATTREE_UP), below = 0, same = 0, i;
 	uint64_t sum = 0;
 
-	(void)state;
 	for (i = 0; i < N; i++) {
 		uint64_t gap = faults_gap(f, LEAF * PORTS + 4, wire, i);
 

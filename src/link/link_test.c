@@ -68,7 +68,6 @@ static void a_one_way_stream_spends_560_bytes_a_packet(void **state)
 	struct link_params p = link_test_defaults();
 	struct link_rules r = link_test_rules(&p);
 
-	(void)state;
 	assert_int_equal(stream(&r, 41400, false, 1000), 1000 * 280 * SIM_NS);
 }
 
@@ -79,7 +78,6 @@ static void a_two_way_stream_spends_576_bytes_a_packet(void **state)
 	struct link_params p = link_test_defaults();
 	struct link_rules r = link_test_rules(&p);
 
-	(void)state;
 	for (int i = 0; i < 4; i++) {
 		sim_time t = stream(&r, latencies[i], true, 1000);
 		sim_time full = 1000 * 288 * SIM_NS;
@@ -96,7 +94,6 @@ static void idle_time_pays_the_debt(void **state)
 	struct link_rules r = link_test_rules(&p);
 	struct link_sender l;
 
-	(void)state;
 	for (sim_time wait = 0; wait <= 3 * r.owed; wait += 500) {
 		sim_time debt = wait < 2 * r.owed ? 2 * r.owed - wait : 0;
 		sim_time t = 1000000 + wait;
@@ -116,7 +113,6 @@ static void a_debt_does_not_hold_a_packet_back(void **state)
 	struct link_rules r = link_test_rules(&p);
 	struct link_sender l = { 0 };
 
-	(void)state;
 	take(&l, &r, 0, 17);
 	assert_int_equal(l.free_at, 280 * SIM_NS);
 	for (int i = 0; i < 5; i++)
@@ -131,7 +127,6 @@ static void a_debt_is_paid_once(void **state)
 	struct link_rules r = link_test_rules(&p);
 	struct link_sender l = { 0 };
 
-	(void)state;
 	take(&l, &r, 0, 17);
 	link_owe(&l, r.owed, 100 * SIM_NS);
 	take(&l, &r, 280 * SIM_NS, 17);
@@ -147,7 +142,6 @@ static void a_late_tail_holds_the_link(void **state)
 	struct link_rules r = link_test_rules(&p);
 	struct link_sender l = { 0 };
 
-	(void)state;
 	link_take(&l, r.gap, 5000, 700000);
 	assert_int_equal(l.free_at, 700000 + r.gap);
 	link_owe(&l, r.owed, 600000);
@@ -175,7 +169,6 @@ static void time_stamps_do_what_a_ledger_does(void **state)
 	struct link_rules r = link_test_rules(&p);
 	uint64_t n = 0;
 
-	(void)state;
 	for (int run = 0; run < 100; run++) {
 		struct link_sender l = { 0 };
 		struct ledger g = { 0 };
@@ -208,7 +201,6 @@ static void tokens_are_back_when_their_time_has_come(void **state)
 {
 	uint64_t n = 0;
 
-	(void)state;
 	for (int run = 0; run < 200; run++) {
 		struct link_sender l = { 0 };
 		struct link_returns r = { 0 };

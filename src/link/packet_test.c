@@ -78,7 +78,6 @@ static void no_packet_is_handed_out_twice(void **state)
 {
 	uint64_t n = 0;
 
-	(void)state;
 	for (uint32_t workers = 1; workers <= 4; workers++) {
 		struct book b = book_open(workers);
 
@@ -108,7 +107,6 @@ static void memory_follows_the_most_that_was_out(void **state)
 	struct book b = book_open(1);
 	uint64_t memory;
 
-	(void)state;
 	while (b.n < 5000)
 		take(&b, 0);
 	memory = packet_pool_memory(b.pool);
@@ -130,7 +128,6 @@ static void who_only_frees_feeds_who_only_takes(void **state)
 	enum { FLIGHT = 3000, WORKERS = 3, HELD = 2000 };
 	struct book b = book_open(WORKERS);
 
-	(void)state;
 	for (unsigned i = 0; i < steps(); i++) {
 		take(&b, 0);
 		if (b.n > FLIGHT)
@@ -188,7 +185,6 @@ static void packets_pass_from_thread_to_thread(void **state)
 	struct lane *l = mem_alloc(1, sizeof(*l));
 	pthread_t a, b;
 
-	(void)state;
 	l->pool = packet_pool_new(2, MOST);
 	l->n = steps();
 	assert_int_equal(pthread_create(&a, NULL, taker, l), 0);
@@ -210,7 +206,6 @@ static void a_pool_that_is_too_small_says_so(void **state)
 	int status = 0;
 	pid_t child = fork();
 
-	(void)state;
 	assert_true(child >= 0);
 	if (child == 0) {
 		struct packet_pool *p = packet_pool_new(1, SMALL);
@@ -231,20 +226,11 @@ static void a_pool_that_is_too_small_says_so(void **state)
 
 static void no_pool_can_be_freed(void **state)
 {
-	(void)state;
 	packet_pool_free(NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_packet_is_handed_out_twice),
-		cmocka_unit_test(memory_follows_the_most_that_was_out),
-		cmocka_unit_test(who_only_frees_feeds_who_only_takes),
-		cmocka_unit_test(packets_pass_from_thread_to_thread),
-		cmocka_unit_test(a_pool_that_is_too_small_says_so),
-		cmocka_unit_test(no_pool_can_be_freed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(no_packet_is_handed_out_twice),
+	TEST(memory_follows_the_most_that_was_out),
+	TEST(who_only_frees_feeds_who_only_takes),
+	TEST(packets_pass_from_thread_to_thread),
+	TEST(a_pool_that_is_too_small_says_so), TEST(no_pool_can_be_freed))

@@ -43,7 +43,6 @@ static enum retry_fate fate(
 {
 	struct world *w = arg;
 
-	(void)back;
 	assert_true(from < until);
 	return w->tries++ < w->fails[w->at] ? RETRY_FAILS : RETRY_PASSES;
 }
@@ -208,7 +207,6 @@ static void stamps_are_what_go_back_n_does(void **state)
 	uint64_t n = 0;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 400; i++) {
 		struct world w = { .p = defaults() };
 
@@ -230,7 +228,6 @@ static void without_errors_nothing_changes(void **state)
 	uint64_t n = 50;
 	uint32_t i;
 
-	(void)state;
 	run(&w, &n, true);
 	for (i = 0; i < MANY; i++)
 		assert_int_equal(w.arrives[i], w.x[i].t + WIRE);
@@ -248,7 +245,6 @@ static void a_nack_costs_a_round_trip(void **state)
 	struct link_retry q = { 0 };
 	struct retry_done d;
 
-	(void)state;
 	w.p.by = RETRY_BY_NACK;
 	d = retry_send(&q, &w.p, FULL, &x, &luck);
 	assert_int_equal(d.start, 20 * NS + 2 * WIRE);
@@ -275,7 +271,6 @@ static void a_full_replay_buffer_holds_the_link(void **state)
 	struct retry_done d = { 0 };
 	uint32_t i;
 
-	(void)state;
 	w.p.window = 4;
 	w.p.unit = RETRY_PACKETS;
 	assert_true(retry_binds(&w.p, FULL, &x, x.ser, &many));
@@ -305,7 +300,6 @@ static enum retry_fate dead_until(
 	void *arg, sim_time from, sim_time until, sim_time *back)
 {
 	*back = *(sim_time *)arg;
-	(void)until;
 	if (*back == SIM_NEVER)
 		return RETRY_IS_DEAD;
 	return from < *back ? RETRY_IS_CUT : RETRY_PASSES;
@@ -313,7 +307,6 @@ static enum retry_fate dead_until(
 
 static bool never(void *arg)
 {
-	(void)arg;
 	return false;
 }
 
@@ -327,7 +320,6 @@ static void an_outage_is_waited_for(void **state)
 	struct link_retry q = { 0 };
 	struct retry_done d = retry_send(&q, &p, FULL, &x, &luck);
 
-	(void)state;
 	assert_false(d.is_lost);
 	assert_false(d.is_reported);
 	assert_in_range(d.start, back, back + 20 * NS + 8 * WIRE);
@@ -351,7 +343,6 @@ static void a_packet_that_never_passes_is_given_up(void **state)
 	struct link_retry q = { 0 };
 	struct retry_done d;
 
-	(void)state;
 	w.p.tries = 10;
 	d = retry_send(&q, &w.p, FULL, &x, &luck);
 	assert_true(d.is_lost);
@@ -374,7 +365,6 @@ static void what_lies_ahead_is_known(void **state)
 	uint32_t mask = 1u << CHANNEL;
 	struct retry_done done;
 
-	(void)state;
 	done = retry_send(&q, &w.p, FULL, &x, &luck);
 	assert_int_equal(done.resent, 2);
 	assert_int_equal(done.start, AT + 2 * each);
@@ -397,7 +387,6 @@ static void what_leaves_at_once_does_not_lie_ahead(void **state)
 	const struct retry_packet x = { NS, NS, GAP, WIRE, FULL, 100, 0 };
 	struct link_retry q = { 0 };
 
-	(void)state;
 	retry_send(&q, &w.p, FULL, &x, &luck);
 	assert_int_equal(retry_unsent(&q, 1, NS), 0);
 	assert_int_equal(q.sent, 2 * NS);
@@ -409,7 +398,6 @@ static void a_window_without_room_for_a_packet_is_refused(void **state)
 	struct retry_params p = defaults();
 	struct err e = { .text = "" };
 
-	(void)state;
 	p.window = FULL - 1;
 	assert_int_equal(retry_check(&p, FULL, &e), -1);
 	assert_non_null(strstr(e.text, "link.retry.window"));
@@ -420,19 +408,11 @@ static void a_window_without_room_for_a_packet_is_refused(void **state)
 	assert_int_equal(retry_check(&p, FULL, &e), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stamps_are_what_go_back_n_does),
-		cmocka_unit_test(without_errors_nothing_changes),
-		cmocka_unit_test(a_nack_costs_a_round_trip),
-		cmocka_unit_test(a_full_replay_buffer_holds_the_link),
-		cmocka_unit_test(an_outage_is_waited_for),
-		cmocka_unit_test(a_packet_that_never_passes_is_given_up),
-		cmocka_unit_test(what_lies_ahead_is_known),
-		cmocka_unit_test(what_leaves_at_once_does_not_lie_ahead),
-		cmocka_unit_test(a_window_without_room_for_a_packet_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(stamps_are_what_go_back_n_does),
+	TEST(without_errors_nothing_changes), TEST(a_nack_costs_a_round_trip),
+	TEST(a_full_replay_buffer_holds_the_link),
+	TEST(an_outage_is_waited_for),
+	TEST(a_packet_that_never_passes_is_given_up),
+	TEST(what_lies_ahead_is_known),
+	TEST(what_leaves_at_once_does_not_lie_ahead),
+	TEST(a_window_without_room_for_a_packet_is_refused))

@@ -29,7 +29,6 @@ static int64_t magnitude(int64_t x)
 /* QSN-N48: eight lines of 1,333 Mb/s are 1,333 MB/s. */
 static void qsn_f73_a_bit_lasts_as_long_as_a_byte_of_the_link(void **state)
 {
-	(void)state;
 	assert_int_equal(training_bit(1333000000), BIT);
 	assert_int_equal(training_bit(1000000000), 1000);
 	assert_int_equal(TRAINING_DATA + 2, TRAINING_LINES);
@@ -43,7 +42,6 @@ static void qsn_f74_each_line_has_its_own_skew(void **state)
 	int64_t least = 0, most = 0;
 	uint32_t i, k, same = 0;
 
-	(void)state;
 	for (i = 0; i < LINKS; i++) {
 		for (k = 0; k < TRAINING_CLOCK; k++) {
 			int64_t x = training_line(&p, BIT, SEED, i, k).skew;
@@ -75,7 +73,6 @@ static void qsn_f73_any_phase_of_the_clock_is_found(void **state)
 	int64_t phase, least = BIT, most = 0;
 	uint32_t i;
 
-	(void)state;
 	for (phase = 0; phase < BIT; phase++) {
 		struct training_line l = { .skew = phase, .eye = p.eye };
 		struct training_found f = training_align(&p, BIT, &l,
@@ -103,7 +100,6 @@ static void qsn_f73_without_a_clock_nothing_is_found(void **state)
 	struct training_params p = plain();
 	struct training_line l = { .skew = 100, .eye = 0 };
 
-	(void)state;
 	assert_false(training_align(
 		&p, BIT, &l, (struct training_who){ SEED, 1, TRAINING_CLOCK })
 			     .is_open);
@@ -116,7 +112,6 @@ static void qsn_f74_lines_are_sampled_in_the_middle(void **state)
 	struct training_params p = plain();
 	int64_t skew;
 
-	(void)state;
 	for (skew = -p.skew; skew <= p.skew; skew++) {
 		struct training_line l = { .skew = skew, .eye = p.eye };
 		struct training_found f = training_sweep(
@@ -142,7 +137,6 @@ static void qsn_f74_the_next_bit_is_not_taken(void **state)
 	uint64_t word = training_sample(&p, BIT, &l, 32, 0);
 	struct training_found f;
 
-	(void)state;
 	p.taps = 128;
 	f = training_sweep(&p, BIT, &l, (struct training_who){ SEED, 3, 2 });
 	assert_int_equal(f.tap, 64);
@@ -161,7 +155,6 @@ static void qsn_f74_skew_beyond_the_taps_cannot_be_trained(void **state)
 	struct training_params p = plain();
 	int64_t skew;
 
-	(void)state;
 	/* -800 ps to 775 ps, less half an eye, and the tap that shows its
 	 * edge */
 	for (skew = -1200; skew <= 1200; skew += 5) {
@@ -184,7 +177,6 @@ static void qsn_f74_a_closed_eye_cannot_be_trained(void **state)
 	struct training_result r;
 	uint32_t i, k;
 
-	(void)state;
 	for (k = 0; k < TRAINING_LINES; k++) {
 		for (i = 0; i < TRAINING_LINES; i++)
 			line[i] = training_line(&p, BIT, SEED, 7, i);
@@ -202,7 +194,6 @@ static void qsn_f74_training_takes_its_time(void **state)
 {
 	struct training_params p = plain();
 
-	(void)state;
 	assert_int_equal(
 		training_time(&p, BIT), (30 + 64) * 4 * 64 * INT64_C(750));
 	p.taps = 32;
@@ -214,7 +205,6 @@ static void qsn_f74_untrained_lines_are_read_where_they_fall(void **state)
 {
 	struct training_line l = { .eye = 400 };
 
-	(void)state;
 	for (l.skew = -300; l.skew <= 300; l.skew++)
 		assert_int_equal(training_falls_right(&l),
 			l.skew > -200 && l.skew < 200);
@@ -234,7 +224,6 @@ static void what_cannot_be_is_refused(void **state)
 	struct training_params p = plain();
 	struct err e = { 0 };
 
-	(void)state;
 	assert_int_equal(training_check(&p, 1333000000, &e), 0);
 	p.lines = 9;
 	refuse(p, "link.lines");
@@ -248,24 +237,14 @@ static void what_cannot_be_is_refused(void **state)
 	assert_int_equal(training_check(&p, 1000000, &e), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			qsn_f73_a_bit_lasts_as_long_as_a_byte_of_the_link),
-		cmocka_unit_test(qsn_f74_each_line_has_its_own_skew),
-		cmocka_unit_test(qsn_f73_any_phase_of_the_clock_is_found),
-		cmocka_unit_test(qsn_f73_without_a_clock_nothing_is_found),
-		cmocka_unit_test(qsn_f74_lines_are_sampled_in_the_middle),
-		cmocka_unit_test(qsn_f74_the_next_bit_is_not_taken),
-		cmocka_unit_test(
-			qsn_f74_skew_beyond_the_taps_cannot_be_trained),
-		cmocka_unit_test(qsn_f74_a_closed_eye_cannot_be_trained),
-		cmocka_unit_test(qsn_f74_training_takes_its_time),
-		cmocka_unit_test(
-			qsn_f74_untrained_lines_are_read_where_they_fall),
-		cmocka_unit_test(what_cannot_be_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_f73_a_bit_lasts_as_long_as_a_byte_of_the_link),
+	TEST(qsn_f74_each_line_has_its_own_skew),
+	TEST(qsn_f73_any_phase_of_the_clock_is_found),
+	TEST(qsn_f73_without_a_clock_nothing_is_found),
+	TEST(qsn_f74_lines_are_sampled_in_the_middle),
+	TEST(qsn_f74_the_next_bit_is_not_taken),
+	TEST(qsn_f74_skew_beyond_the_taps_cannot_be_trained),
+	TEST(qsn_f74_a_closed_eye_cannot_be_trained),
+	TEST(qsn_f74_training_takes_its_time),
+	TEST(qsn_f74_untrained_lines_are_read_where_they_fall),
+	TEST(what_cannot_be_is_refused))

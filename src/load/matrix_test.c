@@ -30,7 +30,6 @@ static void destinations_are_drawn_by_weight(void **state)
 	struct err e = { 0 };
 	struct matrix m;
 
-	(void)state;
 	assert_int_equal(read_text(&m,
 				 "source,destination,weight\n"
 				 "2,5,0.5 # half\n# nothing\n\n2,0,1\n2,7,2.5\n"
@@ -54,7 +53,6 @@ static void rates_are_bytes_per_second(void **state)
 	struct err e = { 0 };
 	struct matrix m;
 
-	(void)state;
 	assert_int_equal(read_text(&m, "0,1,2GB/s\r\n0,2,8 Gb/s\r\n", &e), 0);
 	assert_true(m.is_rates);
 	assert_int_equal(matrix_sum(&m, 0), 3000000000);
@@ -68,7 +66,6 @@ static void huge_weights_keep_their_shares(void **state)
 	char text[1024] = "";
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 7; i++)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text),
 			"%u,%u,1000000000000\n0,%u,1000000000000\n", i + 1, 0,
@@ -98,7 +95,6 @@ static void a_mistake_is_named_with_its_line(void **state)
 	struct matrix m;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct err e = { 0 };
 
@@ -108,14 +104,6 @@ static void a_mistake_is_named_with_its_line(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(destinations_are_drawn_by_weight),
-		cmocka_unit_test(rates_are_bytes_per_second),
-		cmocka_unit_test(huge_weights_keep_their_shares),
-		cmocka_unit_test(a_mistake_is_named_with_its_line),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(destinations_are_drawn_by_weight), TEST(rates_are_bytes_per_second),
+	TEST(huge_weights_keep_their_shares),
+	TEST(a_mistake_is_named_with_its_line))

@@ -9,7 +9,6 @@ static void an_order_has_every_element_once(void **state)
 	uint32_t k, i, m;
 	uint64_t key;
 
-	(void)state;
 	for (k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
 		m = sizes[k];
 		for (key = 0; key < 20; key++) {
@@ -33,7 +32,6 @@ static void a_table_of_an_order_has_the_same_elements(void **state)
 	struct order o;
 	uint32_t k, i;
 
-	(void)state;
 	for (k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
 		order_init(&o, 7 + k, sizes[k]);
 		for (i = 0; i < sizes[k]; i++)
@@ -46,19 +44,11 @@ static void another_key_is_another_order(void **state)
 {
 	uint32_t i, same = 0;
 
-	(void)state;
 	for (i = 0; i < 1000; i++)
 		same += order_at(1, 1000, i) == order_at(2, 1000, i);
 	assert_true(same < 10);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_order_has_every_element_once),
-		cmocka_unit_test(a_table_of_an_order_has_the_same_elements),
-		cmocka_unit_test(another_key_is_another_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(an_order_has_every_element_once),
+	TEST(a_table_of_an_order_has_the_same_elements),
+	TEST(another_key_is_another_order))

@@ -58,7 +58,6 @@ static void fixed_patterns_are_permutations(void **state)
 	struct pattern p;
 	struct torus t;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
 		torus_make(&t, shapes[i], "torus");
 		for (int k = PATTERN_TRANSPOSE; k <= PATTERN_PERMUTATION; k++) {
@@ -78,7 +77,6 @@ static void a_fixed_target_stays(void **state)
 	struct pattern p;
 	struct torus t;
 
-	(void)state;
 	torus_make(&t, "4x4", "torus");
 	make(&p, PATTERN_PERMUTATION, &t);
 	for (site_id i = 0; i < p.n; i++)
@@ -96,7 +94,6 @@ static void transpose_and_reversal_undo_themselves(void **state)
 	struct pattern p;
 	struct torus t;
 
-	(void)state;
 	torus_make(&t, "4x4x4x4x4", "torus"); /* 2^10 nodes */
 	for (int k = 0; k < 3; k++) {
 		uint32_t idle;
@@ -125,7 +122,6 @@ static void patterns_do_what_their_names_say(void **state)
 	struct pattern p;
 	struct torus t;
 
-	(void)state;
 	torus_make(&t, "8x8", "torus");
 	make(&p, PATTERN_TRANSPOSE, &t); /* (x, y) to (y, x) */
 	target_is(&p, 3 + 8 * 5, 5 + 8 * 3);
@@ -151,7 +147,6 @@ static void a_tornado_goes_under_half_way_round(void **state)
 	struct torus t;
 	char shape[8];
 
-	(void)state;
 	for (uint32_t d = 3; d < 40; d++) { /* of two: nobody sends */
 		uint32_t far = (d + 1) / 2 - 1;
 
@@ -173,7 +168,6 @@ static void a_permutation_is_drawn_from_the_seed(void **state)
 	uint32_t seen[N][N] = { 0 };
 	struct torus t;
 
-	(void)state;
 	torus_make(&t, "8", "torus");
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
 		struct pattern p = { .kind = PATTERN_PERMUTATION };
@@ -203,7 +197,6 @@ static void random_targets_are_all_others_alike(void **state)
 	struct pattern p;
 	struct torus t;
 
-	(void)state;
 	torus_make(&t, "3x3", "torus");
 	make(&p, PATTERN_RANDOM, &t);
 	for (uint64_t k = 0; k < DRAWS; k++)
@@ -227,7 +220,6 @@ static void a_hot_spot_gets_its_share(void **state)
 	struct pattern p;
 	struct torus t;
 
-	(void)state;
 	torus_make(&t, "4x4", "torus");
 	for (uint32_t share = 0; share <= 1000000; share += 250000) {
 		uint32_t hot = 0, want;
@@ -261,7 +253,6 @@ static void what_misses_the_hot_spot_is_spread(void **state)
 	struct pattern p;
 	struct torus t;
 
-	(void)state;
 	torus_make(&t, "4x4", "torus");
 	make(&p, PATTERN_HOTSPOT, &t);
 	p.hot = 15;
@@ -280,7 +271,6 @@ static void neighbours_are_the_far_ends_of_all_wires_in_turn(void **state)
 	struct pattern p;
 	struct torus t;
 
-	(void)state;
 	torus_make(&t, "4x4x4x4x2", "torus");
 	make(&p, PATTERN_NEIGHBOUR, &t);
 	for (site_id i = 0; i < p.n; i++)
@@ -298,7 +288,6 @@ static void every_neighbour_gets_a_turn_and_nobody_else(void **state)
 	struct pattern p;
 	struct torus t;
 
-	(void)state;
 	for (int w = 0; w < 3; w++) {
 		torus_make(&t, "3x1x4x2", wraps[w]);
 		make(&p, PATTERN_NEIGHBOUR, &t);
@@ -340,7 +329,6 @@ static void patterns_that_do_not_fit_are_refused(void **state)
 {
 	struct pattern p = { .kind = PATTERN_HOTSPOT, .hot = 16 };
 
-	(void)state;
 	for (int k = PATTERN_RANDOM; k <= PATTERN_HOTSPOT; k++)
 		is_refused("1x1",
 			(struct pattern){ .kind = (enum pattern_kind)k },
@@ -366,7 +354,6 @@ static void coordinates_are_needed_by_tornado_and_neighbours(void **state)
 	static const enum pattern_kind kinds[] = { PATTERN_TORNADO,
 		PATTERN_NEIGHBOUR };
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct pattern p = { .kind = kinds[i] };
 		struct err e = { 0 };
@@ -383,7 +370,6 @@ static void qsn_f85_without_coordinates_halves_are_mirrored(void **state)
 	struct pattern p = { .kind = PATTERN_COMPLEMENT };
 	struct err e = { 0 };
 
-	(void)state;
 	assert_int_equal(pattern_init(&p, &graph, 1, &e), 0);
 	for (site_id i = 0; i < 16; i++)
 		assert_int_equal(pattern_target(&p, i, 0, 0), 15 - i);
@@ -396,7 +382,6 @@ static void nobody_sends_to_a_switch(void **state)
 		PATTERN_TRANSPOSE, PATTERN_REVERSE, PATTERN_PERMUTATION,
 		PATTERN_HOTSPOT };
 
-	(void)state;
 	for (int i = 0; i < 5; i++) {
 		struct pattern p = { .kind = kinds[i], .hot = 3 };
 		struct err e = { 0 };
@@ -412,28 +397,17 @@ static void nobody_sends_to_a_switch(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fixed_patterns_are_permutations),
-		cmocka_unit_test(a_fixed_target_stays),
-		cmocka_unit_test(transpose_and_reversal_undo_themselves),
-		cmocka_unit_test(patterns_do_what_their_names_say),
-		cmocka_unit_test(a_tornado_goes_under_half_way_round),
-		cmocka_unit_test(a_permutation_is_drawn_from_the_seed),
-		cmocka_unit_test(random_targets_are_all_others_alike),
-		cmocka_unit_test(a_hot_spot_gets_its_share),
-		cmocka_unit_test(what_misses_the_hot_spot_is_spread),
-		cmocka_unit_test(
-			neighbours_are_the_far_ends_of_all_wires_in_turn),
-		cmocka_unit_test(every_neighbour_gets_a_turn_and_nobody_else),
-		cmocka_unit_test(patterns_that_do_not_fit_are_refused),
-		cmocka_unit_test(
-			coordinates_are_needed_by_tornado_and_neighbours),
-		cmocka_unit_test(
-			qsn_f85_without_coordinates_halves_are_mirrored),
-		cmocka_unit_test(nobody_sends_to_a_switch),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(fixed_patterns_are_permutations), TEST(a_fixed_target_stays),
+	TEST(transpose_and_reversal_undo_themselves),
+	TEST(patterns_do_what_their_names_say),
+	TEST(a_tornado_goes_under_half_way_round),
+	TEST(a_permutation_is_drawn_from_the_seed),
+	TEST(random_targets_are_all_others_alike),
+	TEST(a_hot_spot_gets_its_share),
+	TEST(what_misses_the_hot_spot_is_spread),
+	TEST(neighbours_are_the_far_ends_of_all_wires_in_turn),
+	TEST(every_neighbour_gets_a_turn_and_nobody_else),
+	TEST(patterns_that_do_not_fit_are_refused),
+	TEST(coordinates_are_needed_by_tornado_and_neighbours),
+	TEST(qsn_f85_without_coordinates_halves_are_mirrored),
+	TEST(nobody_sends_to_a_switch))

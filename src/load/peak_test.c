@@ -43,7 +43,6 @@ static void a_link_carries_512_of_568_bytes(void **state)
 {
 	struct link_params p = bgq_link();
 
-	(void)state;
 	for (uint32_t bytes = 32; bytes <= 512; bytes += 32)
 		is_near(load_link_rate(&p, bytes), 2e9 * bytes / (bytes + 56));
 	/* the 90 % of the paper */
@@ -58,7 +57,6 @@ static void a_full_packet_holds_a_busy_link_for_288_ns(void **state)
 {
 	struct link_params p = bgq_link();
 
-	(void)state;
 	assert_int_equal(load_packet_time(&p, 512), 288 * SIM_NS);
 	assert_int_equal(load_packet_time(&p, 32), 48 * SIM_NS);
 	assert_int_equal(load_packet_time(&p, 1), 48 * SIM_NS);
@@ -71,7 +69,6 @@ static void a_midplane_can_take_two_links_of_every_node(void **state)
 {
 	double link = 2e9 * 512 / 568;
 
-	(void)state;
 	is_near(peak_of("4x4x4x4x2", "torus", 512), 2 * link * 511 / 512);
 	is_near(peak_of("4x4x4x4x2", "mesh,mesh,mesh,mesh,torus", 512),
 		link * 511 / 512);
@@ -81,7 +78,6 @@ static void a_long_dimension_is_the_bound(void **state)
 {
 	double link = 2e9 * 512 / 568;
 
-	(void)state;
 	is_near(peak_of("16x8x8x8", "torus", 512), link / 2 * 8191 / 8192);
 	is_near(peak_of("8x8x8x16", "torus", 512), link / 2 * 8191 / 8192);
 	is_near(peak_of("16x16x16x8", "torus", 512), link / 2 * 32767 / 32768);
@@ -144,7 +140,6 @@ static void the_peak_keeps_the_busiest_link_busy(void **state)
 	unsigned many = getenv("WEFT_SLOW") ? 100 : 1000;
 	uint64_t k = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < many; i++) {
 		struct torus t;
 		struct err e = { 0 };
@@ -177,7 +172,6 @@ static void nodes_share_what_a_router_has(void **state)
 	struct err e = { 0 };
 	double rate = 2e9 * 512 / 568, n;
 
-	(void)state;
 	assert_int_equal(torus_read(&t, "8x8x8", NULL, &e), 0);
 	t.nodes = 2;
 	assert_int_equal(torus_ops.init(&t.topo, &e), 0);
@@ -201,7 +195,6 @@ static void a_short_ring_can_take_both_links_of_every_node(void **state)
 {
 	double link = 2e9 * 512 / 568;
 
-	(void)state;
 	is_near(peak_of("2", "torus", 512), 2 * link);
 	is_near(peak_of("3", "torus", 512), 2 * link);
 	is_near(peak_of("4", "torus", 512), 2 * link * 3 / 4);
@@ -214,7 +207,6 @@ static void a_node_sends_no_more_than_its_ports(void **state)
 		"2x2x2", "3x2", "5" };
 	struct link_params p = bgq_link();
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
 		int64_t ports = (int64_t)strlen(shapes[i]) + 1;
 
@@ -230,7 +222,6 @@ static void there_is_no_peak_without_a_torus_or_a_partner(void **state)
 	struct topo t = { .ops = &other, .n_routers = 16, .n_ports = 2 };
 	struct link_params p = bgq_link();
 
-	(void)state;
 	assert_int_equal(load_peak(&t, &p, 512), 0);
 	assert_int_equal(peak_of("1", "torus", 512), 0);
 	assert_int_equal(peak_of("1x1", "loop", 512), 0);
@@ -262,7 +253,6 @@ static int64_t tree_peak_of(const char *nodes, const char *up)
  * tapered tree's up-links there are two switches to come. */
 static void qsn_f70_routes_take_a_part_of_the_peak(void **state)
 {
-	(void)state;
 	is_near(carried_peak_of("16", "4", 3),
 		588e6 * 512 / (588 + 3 * (3 * 1 + 12 * 3) / 15.));
 	is_near(carried_peak_of("16", "1", 3),
@@ -272,7 +262,6 @@ static void qsn_f70_routes_take_a_part_of_the_peak(void **state)
 /* QSN-N44: a full tree carries what the nodes' links do. */
 static void qsn_n44_a_full_tree_is_bound_by_its_nodes(void **state)
 {
-	(void)state;
 	is_near(tree_peak_of("4", "4"), 512e6);
 	is_near(tree_peak_of("64", "4"), 512e6);
 	is_near(tree_peak_of("20", "4"), 512e6);
@@ -283,7 +272,6 @@ static void qsn_n44_a_full_tree_is_bound_by_its_nodes(void **state)
  * two, or eight to 48 others. */
 static void qsn_f69_a_tapered_tree_is_bound_where_it_is_thinnest(void **state)
 {
-	(void)state;
 	is_near(tree_peak_of("64", "1"), 512e6 * 63 / (16. * 48));
 	is_near(tree_peak_of("64", "2"), 512e6 * 4 * 63 / (16. * 48));
 	is_near(tree_peak_of("64", "1x4"), 512e6 * 63 / (4. * 60));
@@ -291,24 +279,15 @@ static void qsn_f69_a_tapered_tree_is_bound_where_it_is_thinnest(void **state)
 	is_near(tree_peak_of("20", "4x1"), 512e6);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_link_carries_512_of_568_bytes),
-		cmocka_unit_test(a_full_packet_holds_a_busy_link_for_288_ns),
-		cmocka_unit_test(a_midplane_can_take_two_links_of_every_node),
-		cmocka_unit_test(a_long_dimension_is_the_bound),
-		cmocka_unit_test(the_peak_keeps_the_busiest_link_busy),
-		cmocka_unit_test(nodes_share_what_a_router_has),
-		cmocka_unit_test(
-			a_short_ring_can_take_both_links_of_every_node),
-		cmocka_unit_test(a_node_sends_no_more_than_its_ports),
-		cmocka_unit_test(there_is_no_peak_without_a_torus_or_a_partner),
-		cmocka_unit_test(qsn_f70_routes_take_a_part_of_the_peak),
-		cmocka_unit_test(qsn_n44_a_full_tree_is_bound_by_its_nodes),
-		cmocka_unit_test(
-			qsn_f69_a_tapered_tree_is_bound_where_it_is_thinnest),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_link_carries_512_of_568_bytes),
+	TEST(a_full_packet_holds_a_busy_link_for_288_ns),
+	TEST(a_midplane_can_take_two_links_of_every_node),
+	TEST(a_long_dimension_is_the_bound),
+	TEST(the_peak_keeps_the_busiest_link_busy),
+	TEST(nodes_share_what_a_router_has),
+	TEST(a_short_ring_can_take_both_links_of_every_node),
+	TEST(a_node_sends_no_more_than_its_ports),
+	TEST(there_is_no_peak_without_a_torus_or_a_partner),
+	TEST(qsn_f70_routes_take_a_part_of_the_peak),
+	TEST(qsn_n44_a_full_tree_is_bound_by_its_nodes),
+	TEST(qsn_f69_a_tapered_tree_is_bound_where_it_is_thinnest))

@@ -57,7 +57,6 @@ static void causes_of_a_budget_sum_to_the_whole(void **state)
 	struct facts f;
 	double ps = 0, pct = 0;
 
-	(void)state;
 	facts_init(&f);
 	facts_of_budget(&f, r->system->net, true, &how);
 	x = facts_find(&f.root, "budget.causes")->first;
@@ -81,7 +80,6 @@ static void hottest_links_come_first_and_none_is_above_its_group(void **state)
 	double most = 0, part, last = 2;
 	char name[RUN_WARNING];
 
-	(void)state;
 	facts_init(&f);
 	facts_of_links(&f, r);
 	for (x = facts_find(&f.root, "links")->first; x; x = x->next) {
@@ -107,7 +105,6 @@ static void faults_are_there_only_if_there_is_a_plan(void **state)
 	struct machine_run *r = run("qsnet2", "16", "storm", some, NULL);
 	struct facts f;
 
-	(void)state;
 	facts_init(&f);
 	facts_of_faults(&f, r);
 	assert_int_equal(fact_length(&f.root), 0);
@@ -138,7 +135,6 @@ static void figures_of_sweeps_are_those_of_results(void **state)
 	const struct fact *x;
 	struct facts f, flat;
 
-	(void)state;
 	facts_init(&f);
 	facts_of_results(&f, r, true);
 	facts_init(&flat);

@@ -128,7 +128,6 @@ static void a_whole_machine_is_read(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	read_well(&f, whole);
 	assert_string_equal(f.header.name, "bgq-midplane");
 	assert_string_equal(f.header.title, "one line for humans");
@@ -146,7 +145,6 @@ static void every_value_tells_its_origin(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	read_well(&f, whole);
 	assert_true(f.topology_origins[1].set);
 	assert_string_equal(f.topology_origins[1].source, "BGQ-N17");
@@ -162,7 +160,6 @@ static void a_value_may_be_written_in_many_ways(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	read_well(&f, HEAD "topology: {shape: 4x4x2, order: [a, c]}");
 	assert_int_equal(f.topology.shape.n, 3);
 	assert_int_equal(f.topology.order.v[1], 2);
@@ -190,7 +187,6 @@ static void blocks_may_share_a_section(void **state)
 	static const char text[] = HEAD "link: {width: 7, gap: 3}";
 	struct fixture f;
 
-	(void)state;
 	fresh(&f);
 	f.blocks[0] =
 		(struct param_block){ "link", &row, 1, &width, NULL, NULL };
@@ -203,7 +199,6 @@ static void blocks_may_share_a_section(void **state)
 
 static void an_unknown_key_is_refused(void **state)
 {
-	(void)state;
 	says(HEAD "lnk:\n  rate: 2 GB/s\n",
 		"m.yaml:3:1: unknown key \"lnk\"; did you mean link?");
 	says(HEAD "titel: x\n",
@@ -230,7 +225,6 @@ static void an_unknown_key_is_refused(void **state)
 
 static void a_wrong_value_is_refused_in_its_place(void **state)
 {
-	(void)state;
 	says(HEAD "link:\n  rate: 2 GBs\n",
 		"m.yaml:4:9: link.rate: \"2 GBs\" is not a rate (want a "
 		"number with B/s, KB/s, MB/s, GB/s, Kb/s, Mb/s or Gb/s)");
@@ -255,7 +249,6 @@ static void a_wrong_type_is_refused(void **state)
 		HEAD "topology: {shape: ['1,2']}",
 		HEAD "topology: {shape: ['']}" };
 
-	(void)state;
 	says("- 1\n", "m.yaml:1:1: a machine file must be a map of sections");
 	says(HEAD "link: 5\n", "m.yaml:3:7: link must be a map of keys");
 	says(HEAD "link:\n", "m.yaml:3:6: link must be a map of keys");
@@ -281,7 +274,6 @@ static void a_wrong_type_is_refused(void **state)
 
 static void a_key_stands_once(void **state)
 {
-	(void)state;
 	says(HEAD "machine: n\n",
 		"m.yaml:3:1: this key is already set in line 2");
 	says(HEAD "link: {gap: 1}\ntopology: {kind: mesh}\nlink: {gap: 2}\n",
@@ -296,7 +288,6 @@ static void a_key_stands_once(void **state)
 
 static void the_head_is_checked(void **state)
 {
-	(void)state;
 	says("machine: m\n", "m.yaml:1:1: schema is missing; want schema: 1");
 	says("schema: 1\n",
 		"m.yaml:1:1: machine is missing; want machine: NAME");
@@ -318,7 +309,6 @@ static void the_head_is_checked(void **state)
 
 static void cleverness_is_refused(void **state)
 {
-	(void)state;
 	says(HEAD "link: &a {gap: 1}\n", "m.yaml:3:7: anchors are not allowed");
 	says(HEAD "link: *a\n", "m.yaml:3:7: aliases are not allowed");
 	says("*a\n", "m.yaml:1:1: aliases are not allowed");
@@ -335,7 +325,6 @@ static void cleverness_is_refused(void **state)
 
 static void what_is_no_yaml_is_refused(void **state)
 {
-	(void)state;
 	says("", "m.yaml:1:1: the file is empty");
 	says("# only a comment\n", "m.yaml:1:1: the file is empty");
 	says(HEAD "link: {rate: 2",
@@ -362,7 +351,6 @@ static void nesting_has_a_limit(void **state)
 	enum { N = 100000 };
 	char *text = mem_alloc(2 * N, 1);
 
-	(void)state;
 	memset(text, '[', N);
 	bytes_say(text, N, "m.yaml:1:9: nested more than 8 levels deep");
 	memset(text, '{', N);
@@ -378,7 +366,6 @@ static void size_has_a_limit(void **state)
 	char *text = mem_alloc(MACHINE_FILE_MAX + 1, 1);
 	struct fixture f;
 
-	(void)state;
 	memset(text, '#', MACHINE_FILE_MAX + 1);
 	memcpy(text, HEAD, sizeof(HEAD) - 1);
 	assert_int_equal(read_bytes(&f, text, MACHINE_FILE_MAX), 0);
@@ -392,7 +379,6 @@ static void a_long_name_is_shown_by_its_end(void **state)
 	char name[400];
 	struct fixture f;
 
-	(void)state;
 	memset(name, 'd', sizeof(name));
 	strcpy(name + 300, "\n/bgq.yaml");
 	fresh(&f);
@@ -410,7 +396,6 @@ static char dir[64];
 
 static int make_dir(void **state)
 {
-	(void)state;
 	strcpy(dir, "/tmp/file_test.XXXXXX");
 	return mkdtemp(dir) ? 0 : -1;
 }
@@ -419,7 +404,6 @@ static int remove_dir(void **state)
 {
 	char command[128];
 
-	(void)state;
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	return system(command);
 }
@@ -468,7 +452,6 @@ static void a_base_is_read_first(void **state)
 	struct fixture f;
 	char place[128];
 
-	(void)state;
 	assert_int_equal(mkdir(in_dir("other"), 0700), 0);
 	write_file("other/root.yaml",
 		"schema: 1\nmachine: root\ntitle: the root\n"
@@ -492,7 +475,6 @@ static void a_base_is_read_first(void **state)
 
 static void an_error_in_a_base_names_the_base(void **state)
 {
-	(void)state;
 	write_file("bad.yaml", HEAD "link: {gab: 1}\n");
 	write_file("good.yaml", HEAD "base: bad\n");
 	file_says("good.yaml", "bad.yaml:3:8",
@@ -501,7 +483,6 @@ static void an_error_in_a_base_names_the_base(void **state)
 
 static void a_circle_of_bases_is_refused(void **state)
 {
-	(void)state;
 	write_file("a.yaml", HEAD "base: b\n");
 	write_file("b.yaml", HEAD "base: a\n");
 	file_says("a.yaml", "b.yaml:3:7",
@@ -513,7 +494,6 @@ static void eight_files_may_be_stacked(void **state)
 	struct fixture f;
 	char name[32], text[64];
 
-	(void)state;
 	write_file("s1.yaml", HEAD "link: {gap: 77}\n");
 	for (int i = 2; i <= 9; i++) {
 		snprintf(name, sizeof(name), "s%d.yaml", i);
@@ -527,7 +507,6 @@ static void eight_files_may_be_stacked(void **state)
 
 static void what_cannot_be_read_is_refused(void **state)
 {
-	(void)state;
 	file_says("none.yaml", "none.yaml", "No such file or directory");
 	assert_int_equal(mkdir(in_dir("folder.yaml"), 0700), 0);
 	file_says("folder.yaml", "folder.yaml", "cannot read: Is a directory");
@@ -548,7 +527,6 @@ static void every_beginning_reads_or_is_refused(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	for (size_t n = 0; n <= strlen(whole); n++)
 		if (read_bytes(&f, whole, n))
 			is_one_line(&f.e);
@@ -561,7 +539,6 @@ static void every_changed_byte_reads_or_is_refused(void **state)
 	char text[sizeof(whole)];
 	struct fixture f;
 
-	(void)state;
 	for (size_t i = 0; i < strlen(whole); i++) {
 		for (size_t b = 0; b < sizeof(bytes); b++) {
 			memcpy(text, whole, sizeof(text));

@@ -53,7 +53,6 @@ static void an_empty_file_is_nobodys_machine(void **state)
 	struct machine *m = loaded("", NULL);
 	uint32_t i;
 
-	(void)state;
 	assert_null(m->nic);
 	assert_string_equal(m->topo->ops->name, topo_registry[0]->name);
 	for (i = 1; i < m->topo->n_wires; i++)
@@ -73,7 +72,6 @@ static void the_routing_follows_the_topology(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
 		struct machine *m = loaded(some[i][0], NULL);
 
@@ -93,7 +91,6 @@ static void a_name_is_read_for_the_variant_that_has_it(void **state)
 	struct machine *m = loaded(
 		"topology: { nodes: 500, radix: 4, kind: fattree }\n", NULL);
 
-	(void)state;
 	assert_int_equal(m->topo->n_nodes, 500);
 	machine_free(m);
 	is_refused("topology: { nodes: 500 }\n", NULL, "topology.nodes");
@@ -103,7 +100,6 @@ static void a_shape_is_what_the_topology_says(void **state)
 {
 	struct machine *m = loaded("topology: { kind: torus }\n", "2x3");
 
-	(void)state;
 	assert_int_equal(m->topo->n_nodes, 6);
 	machine_free(m);
 	m = loaded("topology: { kind: fattree }\n", "77");
@@ -113,7 +109,6 @@ static void a_shape_is_what_the_topology_says(void **state)
 
 static void what_nothing_of_the_machine_needs_is_refused(void **state)
 {
-	(void)state;
 	is_refused("", "topology.board=2x2", "topology.board is not a");
 	is_refused("", "link.latency.board=5ns", "link.latency.board is not a");
 	is_refused("topology: { wires: packaged }\n", "topology.cable.length=4",
@@ -142,7 +137,6 @@ static void every_block_can_be_used(void **state)
 	bool used[MACHINE_BLOCKS] = { false };
 	size_t i, k, n = 0;
 
-	(void)state;
 	for (i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
 		struct machine *m = loaded(some[i], NULL);
 
@@ -166,7 +160,6 @@ static void a_base_of_another_kind_leaves_nothing_of_it(void **state)
 		loaded("topology: { nodes: 64, kind: fattree }\n", NULL);
 	size_t i, k;
 
-	(void)state;
 	assert_int_equal(m->topo->n_nodes, 64);
 	assert_string_equal(m->route->ops->name, "updown");
 	assert_string_equal(m->nic->name, "plain");
@@ -208,7 +201,6 @@ static void a_kind_that_is_given_drops_what_the_file_says(void **state)
 				 "mesh }\n",
 		"topology.kind=fattree", "77", &e);
 
-	(void)state;
 	if (!m)
 		fail_msg("%s", e.text);
 	assert_int_equal(m->topo->n_nodes, 77);
@@ -221,7 +213,6 @@ static void a_ring_is_seldom_meant(void **state)
 {
 	struct machine *m = loaded("topology: { shape: 8x8x8 }\n", "64");
 
-	(void)state;
 	assert_non_null(strstr(m->advice, "ring"));
 	assert_non_null(strstr(m->advice, "--shape 4x4x4"));
 	machine_free(m);
@@ -255,25 +246,17 @@ static void every_machine_that_is_shipped_stands_a_look(void **state)
 	struct err e = { 0 };
 	int n = 0;
 
-	(void)state;
 	assert_int_equal(machine_list(look_at, &n, &e), 0);
 	assert_true(n > 10);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_empty_file_is_nobodys_machine),
-		cmocka_unit_test(the_routing_follows_the_topology),
-		cmocka_unit_test(a_name_is_read_for_the_variant_that_has_it),
-		cmocka_unit_test(a_shape_is_what_the_topology_says),
-		cmocka_unit_test(what_nothing_of_the_machine_needs_is_refused),
-		cmocka_unit_test(every_block_can_be_used),
-		cmocka_unit_test(a_base_of_another_kind_leaves_nothing_of_it),
-		cmocka_unit_test(a_kind_that_is_given_drops_what_the_file_says),
-		cmocka_unit_test(a_ring_is_seldom_meant),
-		cmocka_unit_test(every_machine_that_is_shipped_stands_a_look),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(an_empty_file_is_nobodys_machine),
+	TEST(the_routing_follows_the_topology),
+	TEST(a_name_is_read_for_the_variant_that_has_it),
+	TEST(a_shape_is_what_the_topology_says),
+	TEST(what_nothing_of_the_machine_needs_is_refused),
+	TEST(every_block_can_be_used),
+	TEST(a_base_of_another_kind_leaves_nothing_of_it),
+	TEST(a_kind_that_is_given_drops_what_the_file_says),
+	TEST(a_ring_is_seldom_meant),
+	TEST(every_machine_that_is_shipped_stands_a_look))

@@ -50,7 +50,6 @@ static void figures_are_found_by_name(void **state)
 	struct machine_run *r = done(&ping);
 	double value = -1;
 
-	(void)state;
 	assert_true(machine_run_figure(r, "one_way_ns", &value));
 	assert_true(fabs(value - 78) < 1e-9);
 	assert_true(machine_run_figure(r, "hops_per_packet", &value));
@@ -71,7 +70,6 @@ static void the_fraction_is_of_the_peak(void **state)
 	struct machine_run *r = done(&storm);
 	double rate = 0, part = 0;
 
-	(void)state;
 	assert_true(machine_run_figure(r, "throughput_GBps_per_node", &rate));
 	assert_true(machine_run_figure(r, "fraction_of_peak", &part));
 	assert_true(part > 0.3 && part < 1.01);
@@ -85,7 +83,6 @@ static void seed_and_nothing_else_changes_a_run(void **state)
 	struct machine_run_setup other = storm;
 	struct machine_run *a = done(&storm), *b;
 
-	(void)state;
 	other.threads = 3;
 	b = done(&other);
 	assert_int_equal(b->threads, 3);
@@ -100,7 +97,6 @@ static void seed_and_nothing_else_changes_a_run(void **state)
 
 static void count(void *arg, const struct load_progress *p)
 {
-	(void)p;
 	++*(int *)arg;
 }
 
@@ -112,7 +108,6 @@ static void a_run_tells_and_stops(void **state)
 	atomic_int stop = 0;
 	int n = 0;
 
-	(void)state;
 	s.on_progress = count;
 	s.progress_arg = &n;
 	s.stop = &stop;
@@ -167,7 +162,6 @@ static void mistakes_are_told(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct machine_run *r = mem_alloc(1, sizeof(*r));
 		struct err e = { 0 };
@@ -179,15 +173,6 @@ static void mistakes_are_told(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(figures_are_found_by_name),
-		cmocka_unit_test(the_fraction_is_of_the_peak),
-		cmocka_unit_test(seed_and_nothing_else_changes_a_run),
-		cmocka_unit_test(a_run_tells_and_stops),
-		cmocka_unit_test(mistakes_are_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(figures_are_found_by_name), TEST(the_fraction_is_of_the_peak),
+	TEST(seed_and_nothing_else_changes_a_run), TEST(a_run_tells_and_stops),
+	TEST(mistakes_are_told))

@@ -23,7 +23,6 @@ static void nothing_is_warm_before_three_groups_of_four(void **state)
 {
 	uint64_t v[MOST];
 
-	(void)state;
 	fill(v, MOST, 1000);
 	for (uint32_t n = 0; n < 12; n++)
 		assert_false(batches_warm(v, n));
@@ -36,7 +35,6 @@ static void two_groups_within_one_per_cent_are_warm(void **state)
 {
 	uint64_t v[12];
 
-	(void)state;
 	fill(v, 12, 1000);
 	for (int i = 0; i < 4; i++)
 		v[8 + i] = 1009;
@@ -57,7 +55,6 @@ static void only_the_last_two_groups_count(void **state)
 {
 	uint64_t v[20] = { 5, 0, 900, 17, 3, 77, 1, 0, 2, 9000, 4, 5 };
 
-	(void)state;
 	for (int i = 12; i < 20; i++)
 		v[i] = i % 2 ? 500 : 1500;
 	assert_true(batches_warm(v, 20));
@@ -71,7 +68,6 @@ static void a_ramp_is_never_warm(void **state)
 {
 	uint64_t v[200];
 
-	(void)state;
 	for (uint32_t i = 0; i < 200; i++)
 		v[i] = 1000 + i * 20;
 	for (uint32_t n = 0; n < 200; n++)
@@ -82,7 +78,6 @@ static void a_standstill_is_warm_and_a_run_that_stops_is_not(void **state)
 {
 	uint64_t v[12] = { 0 };
 
-	(void)state;
 	assert_true(batches_warm(v, 12));
 	v[7] = 1;
 	assert_false(batches_warm(v, 12));
@@ -115,7 +110,6 @@ static void a_steady_run_has_no_width(void **state)
 {
 	uint64_t v[MOST];
 
-	(void)state;
 	fill(v, MOST, 123456);
 	for (uint32_t n = 5; n < MOST; n++)
 		assert_int_equal(batches_half_width(v, n), 0);
@@ -125,7 +119,6 @@ static void too_little_says_nothing(void **state)
 {
 	uint64_t v[MOST] = { 0 };
 
-	(void)state;
 	for (uint32_t n = 0; n < MOST; n++)
 		assert_true(batches_half_width(v, n) == UINT32_MAX);
 	fill(v, MOST, 10);
@@ -140,7 +133,6 @@ static void five_samples_give_the_textbook_width(void **state)
 		12000000 };
 	uint32_t w = batches_half_width(v, 5);
 
-	(void)state;
 	near(w, half_width(v, 5));
 	near(w, 1e5 * 2.776 * sqrt(0.5));
 }
@@ -149,7 +141,6 @@ static void up_to_twenty_samples_are_taken_as_they_are(void **state)
 {
 	uint64_t v[20], k = 0;
 
-	(void)state;
 	for (int run = 0; run < 2000; run++) {
 		uint64_t most = UINT64_C(1) << (24 + run % 26);
 
@@ -164,7 +155,6 @@ static void more_are_joined_to_twenty(void **state)
 {
 	uint64_t v[MOST], joined[20], k = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < MOST; i++)
 		v[i] = 1000000000 + draw(&k, 500000000);
 	for (uint32_t per = 2; per <= MOST / 20; per++) {
@@ -181,7 +171,6 @@ static void joining_sees_what_hangs_together(void **state)
 	uint64_t v[400];
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 400; i++) /* stretches of twenty */
 		v[i] = i / 20 % 2 ? 9000000 : 11000000;
 	near(batches_half_width(v, 400), 1e6 * 2.093 * 0.1 / sqrt(19));
@@ -194,7 +183,6 @@ static void the_width_does_not_depend_on_the_unit(void **state)
 {
 	uint64_t v[20], w[20], k = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < 20; i++) {
 		v[i] = 1000000 + draw(&k, 300000);
 		w[i] = v[i] * 1000000;
@@ -202,23 +190,12 @@ static void the_width_does_not_depend_on_the_unit(void **state)
 	near(batches_half_width(v, 20), batches_half_width(w, 20));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_warm_before_three_groups_of_four),
-		cmocka_unit_test(two_groups_within_one_per_cent_are_warm),
-		cmocka_unit_test(only_the_last_two_groups_count),
-		cmocka_unit_test(a_ramp_is_never_warm),
-		cmocka_unit_test(
-			a_standstill_is_warm_and_a_run_that_stops_is_not),
-		cmocka_unit_test(a_steady_run_has_no_width),
-		cmocka_unit_test(too_little_says_nothing),
-		cmocka_unit_test(five_samples_give_the_textbook_width),
-		cmocka_unit_test(up_to_twenty_samples_are_taken_as_they_are),
-		cmocka_unit_test(more_are_joined_to_twenty),
-		cmocka_unit_test(joining_sees_what_hangs_together),
-		cmocka_unit_test(the_width_does_not_depend_on_the_unit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(nothing_is_warm_before_three_groups_of_four),
+	TEST(two_groups_within_one_per_cent_are_warm),
+	TEST(only_the_last_two_groups_count), TEST(a_ramp_is_never_warm),
+	TEST(a_standstill_is_warm_and_a_run_that_stops_is_not),
+	TEST(a_steady_run_has_no_width), TEST(too_little_says_nothing),
+	TEST(five_samples_give_the_textbook_width),
+	TEST(up_to_twenty_samples_are_taken_as_they_are),
+	TEST(more_are_joined_to_twenty), TEST(joining_sees_what_hangs_together),
+	TEST(the_width_does_not_depend_on_the_unit))

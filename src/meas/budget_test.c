@@ -40,7 +40,6 @@ static void every_charge_begins_where_the_last_one_ended(void **state)
 	sim_time sum = 0;
 	uint32_t c;
 
-	(void)state;
 	budget_until(&b, CAUSE_QUEUE, 130);
 	budget_until(&b, CAUSE_WIRE, 130);
 	budget_until(&b, CAUSE_ROUTER, 131);
@@ -57,7 +56,6 @@ static void every_cause_has_names(void **state)
 {
 	uint32_t a, b;
 
-	(void)state;
 	for (a = 0; a < N_CAUSES; a++) {
 		assert_non_null(cause_names[a]);
 		for (b = 0; b < a; b++) {
@@ -113,7 +111,6 @@ static bool is_bug(void (*wrong)(struct book *k))
 
 static void wrong_charges_are_bugs(void **state)
 {
-	(void)state;
 	assert_true(is_bug(go_back));
 	assert_true(is_bug(charge_what_is_not_open));
 	assert_true(is_bug(open_twice));
@@ -125,7 +122,6 @@ static void no_book_is_no_work(void **state)
 {
 	struct book_message m = book_message(NULL, 3, BOOK_PUT, 2, 5);
 
-	(void)state;
 	book_open(NULL, 1, &m);
 	book_wait(NULL, 1, CAUSE_QUEUE, 7);
 	book_until(NULL, 1, CAUSE_WIRE, 9);
@@ -144,7 +140,6 @@ static void waits_are_charged_to_what_was_waited_for(void **state)
 	struct book_message m = book_message(k, 0, BOOK_PUT, 1, 10);
 	struct book_sums *s;
 
-	(void)state;
 	book_open(k, 7, &m);
 	book_until(k, 7, CAUSE_SOFTWARE, 15);
 	book_wait(k, 7, CAUSE_TOKENS, 17); /* what is new is in a queue */
@@ -170,7 +165,6 @@ static void the_last_packet_is_the_message(void **state)
 	struct book_sums *s;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 3; i++)
 		book_open(k, 10 + i, &m);
 	book_until(k, 12, CAUSE_WIRE, 120);
@@ -202,7 +196,6 @@ static void many_messages_are_under_way_at_a_time(void **state)
 	struct book_sums *s;
 	uint32_t i, j, round;
 
-	(void)state;
 	for (round = 0; round < 3; round++) {
 		for (i = 0; i < MANY; i++) {
 			struct book_message m =
@@ -230,7 +223,6 @@ static void a_message_with_a_dropped_packet_never_ends(void **state)
 	struct book_message m = book_message(k, 0, BOOK_PUT, 2, 0);
 	struct book_sums *s;
 
-	(void)state;
 	book_open(k, 1, &m);
 	book_open(k, 2, &m);
 	book_drop(k, 0, 1);
@@ -256,7 +248,6 @@ static void a_copy_is_a_message_of_its_own(void **state)
 	struct book_message m = book_message(k, 0, BOOK_PUT, 2, 0);
 	struct book_sums *s;
 
-	(void)state;
 	m = book_message(k, 0, BOOK_PUT, 2, 0);
 	book_open(k, 1, &m);
 	book_until(k, 1, CAUSE_WIRE, 5);
@@ -286,7 +277,6 @@ static void of_the_longest_the_first_is_kept(void **state)
 	struct book_sums *s;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 5; i++) {
 		struct book_message m = book_message(
 			k, sent[i].src, BOOK_PUT, 1, sent[i].birth);
@@ -321,7 +311,6 @@ static void the_longest_copy_is_shown(void **state)
 	struct book_sums *s;
 	uint32_t i;
 
-	(void)state;
 	m = book_message(k, 0, BOOK_PUT, 1, 0);
 	m = book_message(k, 0, BOOK_PUT, 1, 0);
 	book_open(k, 1, &m);
@@ -359,7 +348,6 @@ static void each_packet_that_takes_its_place_is_followed(void **state)
 	const struct book_trail *r;
 	uint32_t i;
 
-	(void)state;
 	m = book_message(k, 0, BOOK_PUT, 1, 0);
 	m = book_message(k, 0, BOOK_PUT, 1, 0);
 	book_open(k, 1, &m);
@@ -393,7 +381,6 @@ static void the_completing_packet_is_followed(void **state)
 	const struct book_trail *r;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 3; i++)
 		m[i] = book_message(k, i == 2 ? 7 : 0, BOOK_PUT, 2, 0);
 	assert_null(book_followed(k));
@@ -473,7 +460,6 @@ static void the_slowest_messages_are_kept_with_their_ways(void **state)
 {
 	uint32_t n_workers, n;
 
-	(void)state;
 	for (n_workers = 1; n_workers < 4; n_workers++) {
 		struct book *k = book_new(
 			&(struct book_how){ .n_slowest = 3 }, n_workers, 8, 64);
@@ -498,7 +484,6 @@ static void a_slow_way_goes_on_with_another_packet(void **state)
 	struct book_slow *s;
 	uint32_t i, n;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		struct book_message m = book_message(k, i, BOOK_GET, 1, 0);
 
@@ -532,7 +517,6 @@ static void classes_sum_to_the_whole(void **state)
 	char name[64];
 	uint32_t i;
 
-	(void)state;
 	send_many(k, 2);
 	s = sums(k);
 	for (i = 0; i < BOOK_CLASSES; i++) {
@@ -555,7 +539,6 @@ static void token_waits_are_counted_from_hop_to_hop(void **state)
 	struct book *k = new_book(1);
 	struct book_message m = book_message(k, 0, BOOK_PUT, 1, 0);
 
-	(void)state;
 	book_open(k, 0, &m);
 	book_until(k, 0, CAUSE_TOKENS, 5);
 	assert_int_equal(book_token_wait(k, 0), 5);
@@ -566,27 +549,18 @@ static void token_waits_are_counted_from_hop_to_hop(void **state)
 	book_free(k);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_charge_begins_where_the_last_one_ended),
-		cmocka_unit_test(every_cause_has_names),
-		cmocka_unit_test(wrong_charges_are_bugs),
-		cmocka_unit_test(no_book_is_no_work),
-		cmocka_unit_test(waits_are_charged_to_what_was_waited_for),
-		cmocka_unit_test(the_last_packet_is_the_message),
-		cmocka_unit_test(many_messages_are_under_way_at_a_time),
-		cmocka_unit_test(a_message_with_a_dropped_packet_never_ends),
-		cmocka_unit_test(a_copy_is_a_message_of_its_own),
-		cmocka_unit_test(of_the_longest_the_first_is_kept),
-		cmocka_unit_test(the_longest_copy_is_shown),
-		cmocka_unit_test(each_packet_that_takes_its_place_is_followed),
-		cmocka_unit_test(the_completing_packet_is_followed),
-		cmocka_unit_test(the_slowest_messages_are_kept_with_their_ways),
-		cmocka_unit_test(a_slow_way_goes_on_with_another_packet),
-		cmocka_unit_test(classes_sum_to_the_whole),
-		cmocka_unit_test(token_waits_are_counted_from_hop_to_hop),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(every_charge_begins_where_the_last_one_ended),
+	TEST(every_cause_has_names), TEST(wrong_charges_are_bugs),
+	TEST(no_book_is_no_work),
+	TEST(waits_are_charged_to_what_was_waited_for),
+	TEST(the_last_packet_is_the_message),
+	TEST(many_messages_are_under_way_at_a_time),
+	TEST(a_message_with_a_dropped_packet_never_ends),
+	TEST(a_copy_is_a_message_of_its_own),
+	TEST(of_the_longest_the_first_is_kept), TEST(the_longest_copy_is_shown),
+	TEST(each_packet_that_takes_its_place_is_followed),
+	TEST(the_completing_packet_is_followed),
+	TEST(the_slowest_messages_are_kept_with_their_ways),
+	TEST(a_slow_way_goes_on_with_another_packet),
+	TEST(classes_sum_to_the_whole),
+	TEST(token_waits_are_counted_from_hop_to_hop))

@@ -19,7 +19,6 @@ static const struct delivery base = { 724250, 17, 1, 512 };
 /* MurmurHash3's fmix64; goldens hang on it. */
 static void mixing_is_the_finaliser_of_murmurhash3(void **state)
 {
-	(void)state;
 	assert_true(digest_mix(0) == 0);
 	assert_true(digest_mix(1) == UINT64_C(0xb456bcfc34c2cb2c));
 	assert_true(digest_mix(2) == UINT64_C(0x3abf2a20650683e7));
@@ -30,7 +29,6 @@ static void a_known_chain_has_a_known_digest(void **state)
 {
 	uint64_t d = 0;
 
-	(void)state;
 	d = add(d, base);
 	assert_true(d == UINT64_C(0xbb0a220990cbb5be));
 	d = add(d, (struct delivery){ 1000000, 511, 0, 32 });
@@ -42,7 +40,6 @@ static void every_bit_of_a_delivery_counts(void **state)
 {
 	uint64_t want = add(5, base);
 
-	(void)state;
 	for (unsigned i = 0; i < 63; i++) {
 		struct delivery d = base;
 
@@ -74,7 +71,6 @@ static void the_order_of_deliveries_counts(void **state)
 {
 	struct delivery a = base, b = base;
 
-	(void)state;
 	b.source++;
 	assert_true(add(add(0, a), b) != add(add(0, b), a));
 	b = base;
@@ -98,7 +94,6 @@ static void near_deliveries_have_different_digests(void **state)
 	uint64_t *all = mem_alloc(N, sizeof(*all));
 	uint32_t n = 0;
 
-	(void)state;
 	for (uint32_t t = 0; t < T; t++)
 		for (uint32_t s = 0; s < S; s++)
 			for (uint32_t k = 0; k < K; k++)
@@ -116,7 +111,6 @@ static void a_change_spreads_over_the_whole_digest(void **state)
 {
 	uint64_t changed = 0;
 
-	(void)state;
 	for (int64_t t = 0; t < 1000; t++) {
 		struct delivery a = base, b = base;
 
@@ -128,16 +122,9 @@ static void a_change_spreads_over_the_whole_digest(void **state)
 	assert_in_range(changed, 31000, 33000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mixing_is_the_finaliser_of_murmurhash3),
-		cmocka_unit_test(a_known_chain_has_a_known_digest),
-		cmocka_unit_test(every_bit_of_a_delivery_counts),
-		cmocka_unit_test(the_order_of_deliveries_counts),
-		cmocka_unit_test(near_deliveries_have_different_digests),
-		cmocka_unit_test(a_change_spreads_over_the_whole_digest),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(mixing_is_the_finaliser_of_murmurhash3),
+	TEST(a_known_chain_has_a_known_digest),
+	TEST(every_bit_of_a_delivery_counts),
+	TEST(the_order_of_deliveries_counts),
+	TEST(near_deliveries_have_different_digests),
+	TEST(a_change_spreads_over_the_whole_digest))

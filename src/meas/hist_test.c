@@ -29,7 +29,6 @@ static void buckets_are_in_order_and_none_is_left_out(void **state)
 {
 	uint32_t last = 0;
 
-	(void)state;
 	assert_int_equal(hist_bucket(0), 0);
 	for (int64_t v = 1; v < 1 << 20; v++) {
 		uint32_t b = hist_bucket(v);
@@ -52,7 +51,6 @@ static void buckets_are_a_64th_of_their_value_wide(void **state)
 {
 	uint64_t n = 0;
 
-	(void)state;
 	for (int i = 0; i < 100000; i++) {
 		int64_t v = any_value(&n), apart = v / 64;
 
@@ -95,7 +93,6 @@ static void quantiles_are_within_a_64th(void **state)
 	int64_t *v = mem_alloc(MOST, sizeof(*v));
 	uint64_t k = 0;
 
-	(void)state;
 	for (size_t n = 1; n <= MOST; n = n * 3 / 2 + 1) {
 		struct hist *h = new_hist();
 		uint128 sum = 0;
@@ -120,7 +117,6 @@ static void one_value_alone_is_exact(void **state)
 	static const int64_t values[] = { 0, 1, 63, 64, 65, 724250, 36000,
 		TOP };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
 		struct hist *h = new_hist();
 
@@ -137,7 +133,6 @@ static void small_values_are_exact(void **state)
 {
 	struct hist *h = new_hist();
 
-	(void)state;
 	for (int64_t v = 0; v < 40; v++)
 		hist_add(h, v);
 	assert_int_equal(hist_quantile(h, 500), 19);
@@ -152,7 +147,6 @@ static void an_empty_histogram_has_neither_mean_nor_quantile(void **state)
 {
 	struct hist *h = new_hist();
 
-	(void)state;
 	assert_int_equal(hist_mean(h), -1);
 	assert_int_equal(hist_quantile(h, 500), -1);
 	assert_int_equal(hist_quantile(h, 1000), -1);
@@ -167,7 +161,6 @@ static void a_great_sum_is_exact(void **state)
 {
 	struct hist *h = new_hist();
 
-	(void)state;
 	for (int i = 0; i < 1000; i++)
 		hist_add(h, TOP - i % 2);
 	assert_int_equal(hist_mean(h), TOP - 1);
@@ -188,7 +181,6 @@ static void merging_gives_the_same_in_any_order(void **state)
 {
 	uint64_t k = 0;
 
-	(void)state;
 	for (int run = 0; run < 50; run++) {
 		struct hist *part[3], *all = new_hist(), *sum[2];
 		int i;
@@ -217,19 +209,9 @@ static void merging_gives_the_same_in_any_order(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(buckets_are_in_order_and_none_is_left_out),
-		cmocka_unit_test(buckets_are_a_64th_of_their_value_wide),
-		cmocka_unit_test(quantiles_are_within_a_64th),
-		cmocka_unit_test(one_value_alone_is_exact),
-		cmocka_unit_test(small_values_are_exact),
-		cmocka_unit_test(
-			an_empty_histogram_has_neither_mean_nor_quantile),
-		cmocka_unit_test(a_great_sum_is_exact),
-		cmocka_unit_test(merging_gives_the_same_in_any_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(buckets_are_in_order_and_none_is_left_out),
+	TEST(buckets_are_a_64th_of_their_value_wide),
+	TEST(quantiles_are_within_a_64th), TEST(one_value_alone_is_exact),
+	TEST(small_values_are_exact),
+	TEST(an_empty_histogram_has_neither_mean_nor_quantile),
+	TEST(a_great_sum_is_exact), TEST(merging_gives_the_same_in_any_order))

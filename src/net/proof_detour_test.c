@@ -169,7 +169,6 @@ static void any_one_dead_chip_is_gone_around(void **state)
 	struct world x;
 	uint32_t chip, k;
 
-	(void)state;
 	for (chip = 0; chip < 64; chip += 21) {
 		make(&x, "4x4x4", "2x1x2");
 		kill_chip(&x, chip);
@@ -197,7 +196,6 @@ static void a_lost_neighbour_costs_few_hops(void **state)
 	uint32_t src, dst, k, i;
 	struct world x;
 
-	(void)state;
 	make(&x, "4x4x4", "2x1x2");
 	for (i = 0; i < 2; i++) {
 		for (k = 0; i && k < 2; k++)
@@ -223,7 +221,6 @@ static void ordered_packets_avoid_open_planes_all_around(void **state)
 	struct packet p;
 	uint32_t dst;
 
-	(void)state;
 	make(&x, "1x6x1", "1x4x1");
 	kill_link(&x, x.t.first + 2, x.t.base[1] + 2 * 1); /* y+1 of chip 2 */
 	load(&x, 0);
@@ -250,7 +247,6 @@ static void a_ring_without_a_closed_plane_is_a_line(void **state)
 	uint64_t d = 0;
 	struct world x;
 
-	(void)state;
 	make(&x, "1x6x1", "1x2x1");
 	kill_link(&x, x.t.first + 1, x.t.base[1]);
 	kill_link(&x, x.t.first + 4, x.t.base[1] + 2);
@@ -267,7 +263,6 @@ static void packets_of_other_tables_have_no_next_port(void **state)
 	struct packet p = { .src = 0, .dst = 9 };
 	struct world x;
 
-	(void)state;
 	make(&x, "4x4x4", "2x1x2");
 	load(&x, 3);
 	x.r->ops->start(x.r, &p);
@@ -289,7 +284,6 @@ static void no_tables_lock_whatever_is_dead(void **state)
 	struct world x;
 	uint32_t i, k;
 
-	(void)state;
 	for (i = 0; i < 40; i++) {
 		make(&x, shapes[i % 5], "3x2x3");
 		for (k = dice(1, &d, 60); k; k--)
@@ -305,16 +299,9 @@ static void no_tables_lock_whatever_is_dead(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(any_one_dead_chip_is_gone_around),
-		cmocka_unit_test(a_lost_neighbour_costs_few_hops),
-		cmocka_unit_test(ordered_packets_avoid_open_planes_all_around),
-		cmocka_unit_test(a_ring_without_a_closed_plane_is_a_line),
-		cmocka_unit_test(packets_of_other_tables_have_no_next_port),
-		cmocka_unit_test(no_tables_lock_whatever_is_dead),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(any_one_dead_chip_is_gone_around),
+	TEST(a_lost_neighbour_costs_few_hops),
+	TEST(ordered_packets_avoid_open_planes_all_around),
+	TEST(a_ring_without_a_closed_plane_is_a_line),
+	TEST(packets_of_other_tables_have_no_next_port),
+	TEST(no_tables_lock_whatever_is_dead))

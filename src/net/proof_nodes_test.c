@@ -122,15 +122,7 @@ static void nor_by_way_of_others(void **state)
 
 #define WITH(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH(who_waits_for_nothing_is_taken_in),
-		WITH(answers_with_queues_of_their_own_may_be_waited_for),
-		WITH(answers_in_the_queues_of_requests_may_not),
-		WITH(a_class_may_not_wait_for_itself),
-		WITH(nor_by_way_of_others),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(WITH(who_waits_for_nothing_is_taken_in),
+	WITH(answers_with_queues_of_their_own_may_be_waited_for),
+	WITH(answers_in_the_queues_of_requests_may_not),
+	WITH(a_class_may_not_wait_for_itself), WITH(nor_by_way_of_others))

@@ -91,7 +91,6 @@ static void tori_with_the_bubble_are_proved(void **state)
 	static const char *const orders[] = { "A", "BA", "CBA", "BAC" };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		expect(&(struct hint_how){ .shape = shapes[i] }, "");
 		expect(&(struct hint_how){ .shape = shapes[i], .wrap = "mesh" },
@@ -113,7 +112,6 @@ static void rings_without_it_can_lock(void **state)
 		"2x5", "4x4x4x4x2" };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		expect(&(struct hint_how){ .shape = shapes[i], .bubble = "no" },
 			"a");
@@ -131,7 +129,6 @@ static void some_rings_need_no_bubble(void **state)
 		"3x3", "3x2x3", "2x2x2x2x2" };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		expect(&(struct hint_how){ .shape = shapes[i], .bubble = "no" },
 			"");
@@ -151,7 +148,6 @@ static void some_rings_need_no_bubble(void **state)
 
 static void a_ring_needs_room_for_two(void **state)
 {
-	(void)state;
 	expect_packets(&(struct hint_how){ .shape = "8x8" }, 2, "");
 	expect_packets(&(struct hint_how){ .shape = "8x8" }, 1, "a");
 	expect_packets(
@@ -160,7 +156,6 @@ static void a_ring_needs_room_for_two(void **state)
 
 static void without_escapes_dynamic_channels_can_lock(void **state)
 {
-	(void)state;
 	expect(&(struct hint_how){ .shape = "8", .escape = "no" }, "c");
 	expect(&(struct hint_how){ .shape = "4x4", .escape = "no" }, "c");
 	expect(
@@ -176,7 +171,6 @@ static void without_escapes_dynamic_channels_can_lock(void **state)
 /* In an order of dimensions on a mesh there is nothing to escape from. */
 static void some_dynamic_channels_need_no_escape(void **state)
 {
-	(void)state;
 	expect(&(struct hint_how){ .shape = "3", .escape = "no" }, "");
 	expect(
 		&(struct hint_how){
@@ -225,7 +219,6 @@ static void rings_say_what_channels_say(void **state)
 		"mesh,torus" };
 	size_t i, j;
 
-	(void)state;
 	for (i = 0; i < 40; i++) {
 		struct hint_machine m;
 		struct channels c = { .m = &m };
@@ -257,7 +250,6 @@ static void turns_in_a_circle_are_found(void **state)
 	struct hint_machine m;
 	struct proof p;
 
-	(void)state;
 	hint_make(&m, &(struct hint_how){ .shape = "6x6" });
 	m.h.first[A_PLUS | B_PLUS] = 0;
 	m.h.first[A_MINUS | B_PLUS] = 2;
@@ -280,7 +272,6 @@ static void holes_in_the_tables_are_found(void **state)
 	struct hint_machine m;
 	char got[PROOF_STEPS + 1];
 
-	(void)state;
 	hint_make(&m, &(struct hint_how){ .shape = "5x5" });
 	m.h.allowed[2][A_PLUS | B_MINUS] = 0;
 	failing(&m, 8, got);
@@ -305,7 +296,6 @@ static void io_links_are_the_first_or_the_last(void **state)
 	struct err e = { 0 };
 	uint32_t to;
 
-	(void)state;
 	hint_defaults(&m);
 	hint_set_shape(&m, "4x4", TORUS_WRAP);
 	m.t.io_every = 4;
@@ -329,7 +319,6 @@ static void the_largest_machine_is_proved(void **state)
 	struct hint_machine m;
 	struct proof p;
 
-	(void)state;
 	hint_make(&m, &(struct hint_how){ .shape = "16x16x16x12x2" });
 	prove(&p, &m, 8);
 	assert_true(p.is_proved);
@@ -347,7 +336,6 @@ static void channels_have_names(void **state)
 	struct hint_machine m;
 	char text[128];
 
-	(void)state;
 	hint_make(&m, &(struct hint_how){ .shape = "4x2" });
 	proof_name(&m.t.topo, &m.h.route, &c, text, sizeof(text));
 	assert_string_equal(
@@ -385,7 +373,6 @@ static void nothing_inside_a_router_may_wait_for_room_elsewhere(void **state)
 	static const struct net_stage round[] = { { "input", 2, true },
 		{ "row", 4, false }, { "output", 2, false } };
 
-	(void)state;
 	assert_true(wait_for(good, 2, 0).is_proved);
 	assert_false(wait_for(late, 2, 0).step[0].holds);
 	assert_false(wait_for(round, 2, 0).step[0].holds);
@@ -398,7 +385,6 @@ static void responses_may_not_wait_for_requests(void **state)
 	static const struct net_stage stage[] = { { "input", 2, true },
 		{ "row", 4, false }, { "output", 0, false } };
 
-	(void)state;
 	assert_true(wait_for(stage, 0, 0).is_proved);
 	assert_true(wait_for(stage, 2, 0).is_proved);
 	assert_false(wait_for(stage, 2, 1).is_proved);
@@ -406,25 +392,13 @@ static void responses_may_not_wait_for_requests(void **state)
 	assert_false(wait_for(stage, 2, 2).is_proved);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tori_with_the_bubble_are_proved),
-		cmocka_unit_test(rings_without_it_can_lock),
-		cmocka_unit_test(some_rings_need_no_bubble),
-		cmocka_unit_test(a_ring_needs_room_for_two),
-		cmocka_unit_test(without_escapes_dynamic_channels_can_lock),
-		cmocka_unit_test(some_dynamic_channels_need_no_escape),
-		cmocka_unit_test(rings_say_what_channels_say),
-		cmocka_unit_test(turns_in_a_circle_are_found),
-		cmocka_unit_test(holes_in_the_tables_are_found),
-		cmocka_unit_test(io_links_are_the_first_or_the_last),
-		cmocka_unit_test(the_largest_machine_is_proved),
-		cmocka_unit_test(channels_have_names),
-		cmocka_unit_test(
-			nothing_inside_a_router_may_wait_for_room_elsewhere),
-		cmocka_unit_test(responses_may_not_wait_for_requests),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(tori_with_the_bubble_are_proved), TEST(rings_without_it_can_lock),
+	TEST(some_rings_need_no_bubble), TEST(a_ring_needs_room_for_two),
+	TEST(without_escapes_dynamic_channels_can_lock),
+	TEST(some_dynamic_channels_need_no_escape),
+	TEST(rings_say_what_channels_say), TEST(turns_in_a_circle_are_found),
+	TEST(holes_in_the_tables_are_found),
+	TEST(io_links_are_the_first_or_the_last),
+	TEST(the_largest_machine_is_proved), TEST(channels_have_names),
+	TEST(nothing_inside_a_router_may_wait_for_room_elsewhere),
+	TEST(responses_may_not_wait_for_requests))

@@ -21,7 +21,6 @@ static void qsn_f69_up_down_routes_cannot_lock(void **state)
 	struct tree_machine m;
 	struct proof p;
 
-	(void)state;
 	for (int i = 0; tree_some[i].nodes; i++) {
 		updown_make(&m, &tree_some[i]);
 		prove(&p, &m);
@@ -45,7 +44,6 @@ static void all_ways_from_wire_to_wire_are_counted(void **state)
 	struct tree_machine m;
 	struct proof p;
 
-	(void)state;
 	updown_make(&m, &(struct tree_how){ .nodes = "16" });
 	prove(&p, &m);
 	/* level 1: 4 x (4 down-ports to 4 up-links, 12 turns, 4 to 4 down);
@@ -113,7 +111,6 @@ static void a_route_that_goes_down_and_up_can_lock(void **state)
 	char text[256];
 	uint32_t i;
 
-	(void)state;
 	break_by(&m, &ops, start_zigzag);
 	prove(&p, &m);
 	assert_false(p.is_proved);
@@ -153,7 +150,6 @@ static void is_told(void (*start)(const struct route *, struct packet *),
 
 static void routes_that_lead_astray_are_told(void **state)
 {
-	(void)state;
 	is_told(start_astray, "from node 5 to node 6", "another node");
 	is_told(start_nowhere, "from node 5 to node 14", "no wire");
 }
@@ -173,8 +169,6 @@ static port_mask spread_bouncing(
 static port_mask spread_nowhere(
 	const struct route *r, struct packet *p, router_id at)
 {
-	(void)r;
-	(void)p;
 	return at == 21 ? 1u << 5 : updown_ops.spread(r, p, at);
 }
 
@@ -196,7 +190,6 @@ static void broadcasts_that_can_lock_are_told(void **state)
 	struct proof p;
 	uint32_t i;
 
-	(void)state;
 	prove_spread(&p, spread_bouncing);
 	assert_false(p.is_proved);
 	assert_true(p.step[2].n_cycle > 1);
@@ -216,7 +209,6 @@ static void broadcasts_have_ways_of_their_own(void **state)
 	struct tree_machine m;
 	struct proof p;
 
-	(void)state;
 	updown_make(&m, &(struct tree_how){ .nodes = "16" });
 	prove(&p, &m);
 	assert_true(p.is_proved);
@@ -225,16 +217,9 @@ static void broadcasts_have_ways_of_their_own(void **state)
 	proof_free(&p);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f69_up_down_routes_cannot_lock),
-		cmocka_unit_test(all_ways_from_wire_to_wire_are_counted),
-		cmocka_unit_test(a_route_that_goes_down_and_up_can_lock),
-		cmocka_unit_test(routes_that_lead_astray_are_told),
-		cmocka_unit_test(broadcasts_that_can_lock_are_told),
-		cmocka_unit_test(broadcasts_have_ways_of_their_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_f69_up_down_routes_cannot_lock),
+	TEST(all_ways_from_wire_to_wire_are_counted),
+	TEST(a_route_that_goes_down_and_up_can_lock),
+	TEST(routes_that_lead_astray_are_told),
+	TEST(broadcasts_that_can_lock_are_told),
+	TEST(broadcasts_have_ways_of_their_own))

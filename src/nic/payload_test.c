@@ -13,7 +13,6 @@ static void a_buffer_is_nobody_elses(void **state)
 	uint8_t *all[MANY], want[BYTES];
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < MANY; i++) {
 		all[i] = payload_take(p, 0);
 		assert_int_equal((uintptr_t)all[i] % CACHE_LINE, 0);
@@ -37,7 +36,6 @@ static void buffers_come_back_to_the_taker(void **state)
 	uint64_t memory;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < MANY; i++)
 		payload_give(p, 1, payload_take(p, 0));
 	memory = payload_pool_memory(p);
@@ -83,7 +81,6 @@ static void workers_may_use_it_at_once(void **state)
 	struct pair a[2] = { { p, 0, 0 }, { p, 1, 0 } };
 	pthread_t other;
 
-	(void)state;
 	assert_int_equal(pthread_create(&other, NULL, churn, &a[1]), 0);
 	churn(&a[0]);
 	pthread_join(other, NULL);
@@ -92,13 +89,5 @@ static void workers_may_use_it_at_once(void **state)
 	payload_pool_free(p);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_buffer_is_nobody_elses),
-		cmocka_unit_test(buffers_come_back_to_the_taker),
-		cmocka_unit_test(workers_may_use_it_at_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_buffer_is_nobody_elses), TEST(buffers_come_back_to_the_taker),
+	TEST(workers_may_use_it_at_once))

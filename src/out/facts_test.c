@@ -75,7 +75,6 @@ static void people_read_lines_and_tables(void **state)
 {
 	char *text = written(as_text);
 
-	(void)state;
 	assert_string_equal(text,
 		"long label of it 0.3333, 41.23 us\n"
 		"bare, A+\n"
@@ -94,7 +93,6 @@ static void json_has_values_but_no_lines(void **state)
 {
 	char *text = written(as_json);
 
-	(void)state;
 	assert_string_equal(text, "{\n"
 				  "  \"packets\": 1,\n"
 				  "  \"load_pct\": 33.333,\n"
@@ -126,7 +124,6 @@ static void merged_facts_are_written_as_well(void **state)
 	FILE *out = open_memstream(&text, &size);
 	struct facts all, f;
 
-	(void)state;
 	facts_init(&all);
 	facts_init(&f);
 	facts_group(&f, "part");
@@ -142,13 +139,5 @@ static void merged_facts_are_written_as_well(void **state)
 	mem_free(direct);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(people_read_lines_and_tables),
-		cmocka_unit_test(json_has_values_but_no_lines),
-		cmocka_unit_test(merged_facts_are_written_as_well),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(people_read_lines_and_tables), TEST(json_has_values_but_no_lines),
+	TEST(merged_facts_are_written_as_well))

@@ -22,7 +22,6 @@ static void check_text(const char *value, const char *want)
 /* Neither a terminal nor a reader of JSON takes offence at any bytes. */
 static void strange_bytes_are_escaped(void **state)
 {
-	(void)state;
 	check_text("a \"b\" \\", "\"a \\\"b\\\" \\\\\"");
 	check_text("\033[1m\n\177", "\"\\u001b[1m\\u000a\\u007f\"");
 	check_text("\302\233", "\"\\u00c2\\u009b\"");
@@ -30,11 +29,4 @@ static void strange_bytes_are_escaped(void **state)
 	check_text("\303\251", "\"\303\251\"");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(strange_bytes_are_escaped),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(strange_bytes_are_escaped))

@@ -30,7 +30,6 @@ static void check(size_t width, bool is_bold, const char *want)
 
 static void columns_are_aligned(void **state)
 {
-	(void)state;
 	check(0, false,
 		"name   links  help\n"
 		"board      8  on one board\n"
@@ -43,7 +42,6 @@ static void columns_are_aligned(void **state)
 
 static void what_does_not_fit_becomes_records(void **state)
 {
-	(void)state;
 	check(20, false,
 		"board\n"
 		"    links  8\n"
@@ -61,7 +59,6 @@ static void long_cells_go_on_below(void **state)
 	size_t size = 0;
 	FILE *f = open_memstream(&out, &size);
 
-	(void)state;
 	table_init(&t, columns, 3);
 	table_add(&t, (const char *[]){ "a", "b", text });
 	table_print(&t, f, 36, false);
@@ -74,13 +71,5 @@ static void long_cells_go_on_below(void **state)
 	mem_free(out);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(columns_are_aligned),
-		cmocka_unit_test(what_does_not_fit_becomes_records),
-		cmocka_unit_test(long_cells_go_on_below),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(columns_are_aligned), TEST(what_does_not_fit_becomes_records),
+	TEST(long_cells_go_on_below))

@@ -37,7 +37,6 @@ static void ids_are_there_once_and_in_order(void **state)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; paper_registry[i]; i++)
 		check_ids(paper_registry[i]);
 }
@@ -74,7 +73,6 @@ static void a_row_is_whole(void **state)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; paper_registry[i]; i++)
 		check_rows(paper_registry[i]);
 }
@@ -114,7 +112,6 @@ static void the_fit_set_is_calibrated(void **state)
 	static const char *const apenet[] = { "N5", "N8", "N11", "N14a", "N15",
 		"N16", "N17", "N19", "N20", "N22", "N12" };
 
-	(void)state;
 	check_fitted(&paper_bgq, bgq, sizeof(bgq) / sizeof(bgq[0]));
 	check_fitted(&paper_qsnet2, qsnet2, sizeof(qsnet2) / sizeof(qsnet2[0]));
 	check_fitted(&paper_gemini, gemini, sizeof(gemini) / sizeof(gemini[0]));
@@ -141,7 +138,6 @@ static void a_row_that_follows_from_another_is_of_its_kind(void **state)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; paper_registry[i]; i++)
 		check_repeats(paper_registry[i]);
 }
@@ -162,7 +158,6 @@ static void check_evidence(const struct paper_system *s, const char *want)
 /* Each value once, and none that was fitted or follows by arithmetic. */
 static void what_counts_as_evidence_is_listed(void **state)
 {
-	(void)state;
 	check_evidence(&paper_bgq,
 		"N35 N42 N84a N85a N112a N113a N115 N116 N117 N118 N119 N120 "
 		"N121 N122 N123 N124a ");
@@ -177,7 +172,6 @@ static void tolerances_are_no_wider_than_the_datasheet_s(void **state)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < paper_bgq.n_rows; i++) {
 		const struct paper_row *r = &paper_bgq.rows[i];
 		long n = strtol(r->id + strlen("BGQ-N"), NULL, 10);
@@ -213,7 +207,6 @@ static void what_is_missing_is_no_row(void **state)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; paper_registry[i]; i++)
 		check_missing(paper_registry[i]);
 }
@@ -233,7 +226,6 @@ static bool passes(enum paper_rule rule, double tolerance, double model)
 
 static void a_limit_is_within(void **state)
 {
-	(void)state;
 	assert_true(passes(PAPER_PERCENT, 2, 51));
 	assert_true(passes(PAPER_PERCENT, 2, 49));
 	assert_false(passes(PAPER_PERCENT, 2, 51.001));
@@ -261,7 +253,6 @@ static void points_are_given_as_per_cent_too(void **state)
 	};
 	struct paper_result r = { 0 };
 
-	(void)state;
 	paper_judge(&row, 58.4, &r);
 	assert_true(r.pass && r.is_measured);
 	assert_float_equal(r.error_pct, -11.515, 0.001);
@@ -282,7 +273,6 @@ static void bounds_and_orders_are_printed_as_such(void **state)
 	const struct paper_row *bound = paper_row(&paper_gemini, "GEM-N33");
 	char text[32];
 
-	(void)state;
 	assert_string_equal(value_of(PAPER_PERCENT, 45.3), "45.30");
 	assert_string_equal(value_of(PAPER_POINTS, 131072), "131072");
 	assert_string_equal(value_of(PAPER_AT_MOST, 1500), "<= 1500");
@@ -300,7 +290,6 @@ static void every_paper_is_cited(void **state)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; paper_registry[i]; i++) {
 		const char *text = paper_registry[i]->citation;
 
@@ -341,7 +330,6 @@ static void a_row_that_repeats_another_and_misses_is_counted(void **state)
 {
 	struct paper_sums x = sums_of("+++++-+");
 
-	(void)state;
 	assert_int_equal(x.n[PAPER_PREDICTED], 1);
 	assert_int_equal(x.passed[PAPER_PREDICTED], 1);
 	assert_int_equal(x.n[PAPER_CALIBRATED], 1);
@@ -369,7 +357,6 @@ static void what_has_no_printed_value_is_only_shown(void **state)
 	struct paper_result r = { 0 };
 	char text[32];
 
-	(void)state;
 	paper_judge(&row, 100, &r);
 	assert_true(r.pass && r.is_measured);
 	paper_judge(&row, NAN, &r);
@@ -440,7 +427,6 @@ static void rows_are_computed_from_runs(void **state)
 	struct paper_result r;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < 9; i++) {
 		paper_measure(lab, &tiny_rows[i], &r);
 		assert_int_equal(r.pass, i < 3 || i >= 6);
@@ -487,7 +473,6 @@ static void experiments_run_beside_each_other(void **state)
 	struct err e = { 0 };
 	size_t i;
 
-	(void)state;
 	assert_false(paper_is_ready(many, &tiny_rows[0]));
 	assert_true(paper_is_ready(many, &tiny_rows[6]));
 	assert_int_equal(paper_run(many, all, 3, &w, &e), 0);
@@ -509,7 +494,6 @@ static void experiments_run_beside_each_other(void **state)
 
 static void count_progress(void *arg, const struct load_progress *p)
 {
-	(void)p;
 	++*(int *)arg;
 }
 
@@ -533,7 +517,6 @@ static void an_experiment_runs_once(void **state)
 	struct paper_result r;
 	struct paper_lab *lab;
 
-	(void)state;
 	s.experiments = &x;
 	s.n_experiments = 1;
 	row.a.figure = "fraction_of_peak";
@@ -554,28 +537,15 @@ static void an_experiment_runs_once(void **state)
 	paper_lab_free(lab);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ids_are_there_once_and_in_order),
-		cmocka_unit_test(a_row_is_whole),
-		cmocka_unit_test(the_fit_set_is_calibrated),
-		cmocka_unit_test(
-			a_row_that_follows_from_another_is_of_its_kind),
-		cmocka_unit_test(what_counts_as_evidence_is_listed),
-		cmocka_unit_test(tolerances_are_no_wider_than_the_datasheet_s),
-		cmocka_unit_test(what_is_missing_is_no_row),
-		cmocka_unit_test(what_has_no_printed_value_is_only_shown),
-		cmocka_unit_test(bounds_and_orders_are_printed_as_such),
-		cmocka_unit_test(every_paper_is_cited),
-		cmocka_unit_test(
-			a_row_that_repeats_another_and_misses_is_counted),
-		cmocka_unit_test(a_limit_is_within),
-		cmocka_unit_test(points_are_given_as_per_cent_too),
-		cmocka_unit_test(rows_are_computed_from_runs),
-		cmocka_unit_test(experiments_run_beside_each_other),
-		cmocka_unit_test(an_experiment_runs_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(ids_are_there_once_and_in_order), TEST(a_row_is_whole),
+	TEST(the_fit_set_is_calibrated),
+	TEST(a_row_that_follows_from_another_is_of_its_kind),
+	TEST(what_counts_as_evidence_is_listed),
+	TEST(tolerances_are_no_wider_than_the_datasheet_s),
+	TEST(what_is_missing_is_no_row),
+	TEST(what_has_no_printed_value_is_only_shown),
+	TEST(bounds_and_orders_are_printed_as_such), TEST(every_paper_is_cited),
+	TEST(a_row_that_repeats_another_and_misses_is_counted),
+	TEST(a_limit_is_within), TEST(points_are_given_as_per_cent_too),
+	TEST(rows_are_computed_from_runs),
+	TEST(experiments_run_beside_each_other), TEST(an_experiment_runs_once))

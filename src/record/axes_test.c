@@ -36,7 +36,6 @@ static void refuse(const char *values, const char *why)
 
 static void values_stand_between_commas(void **state)
 {
-	(void)state;
 	expect("none,longest-first",
 		(const char *[]){ "none", "longest-first", NULL });
 	expect("[8,4,8],2", (const char *[]){ "[8,4,8]", "2", NULL });
@@ -45,7 +44,6 @@ static void values_stand_between_commas(void **state)
 
 static void a_range_goes_by_steps_or_factors(void **state)
 {
-	(void)state;
 	expect("1..4", (const char *[]){ "1", "2", "3", "4", NULL });
 	expect("0.1..0.4:0.1",
 		(const char *[]){ "0.1", "0.2", "0.3", "0.4", NULL });
@@ -60,7 +58,6 @@ static void ten_steps_of_a_tenth_end_at_one(void **state)
 	struct axes a = { .n = 0 };
 	struct err e = { 0 };
 
-	(void)state;
 	assert_int_equal(add(&a, "0.1..1.0:0.1", &e), 0);
 	assert_int_equal(a.axis[0].n, 10);
 	assert_string_equal(a.axis[0].value[9], "1");
@@ -71,7 +68,6 @@ static void rates_are_compared_in_one_unit(void **state)
 {
 	double x;
 
-	(void)state;
 	expect("1..3GB/s", (const char *[]){ "1GB/s", "2GB/s", "3GB/s", NULL });
 	assert_int_equal(axes_number("500MB/s", &x), AXIS_RATE);
 	assert_true(x == 0.5);
@@ -90,7 +86,6 @@ static void fractions_and_rates_share_no_axis(void **state)
 	struct err e = { 0 };
 	enum axis_unit unit;
 
-	(void)state;
 	assert_int_equal(add(&a, "500MB/s,max,1GB/s", &e), 0);
 	assert_int_equal(axes_unit(&a.axis[0], &unit, &e), 0);
 	assert_int_equal(unit, AXIS_RATE);
@@ -105,7 +100,6 @@ static void fractions_and_rates_share_no_axis(void **state)
 
 static void what_leads_nowhere_is_refused(void **state)
 {
-	(void)state;
 	refuse("", "missing");
 	refuse("1,,2", "missing");
 	refuse("5..1", "below its start");
@@ -127,7 +121,6 @@ static void the_last_axis_is_fastest(void **state)
 	struct axes a = { .n = 0 };
 	struct err e = { 0 };
 
-	(void)state;
 	axes_add(&a, AXIS_KEY, "slow", "a,b", &e);
 	axes_add(&a, AXIS_KEY, "fast", "1,2,3", &e);
 	assert_int_equal(axes_points(&a), 6);
@@ -140,17 +133,8 @@ static void the_last_axis_is_fastest(void **state)
 	axes_free(&a);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values_stand_between_commas),
-		cmocka_unit_test(a_range_goes_by_steps_or_factors),
-		cmocka_unit_test(ten_steps_of_a_tenth_end_at_one),
-		cmocka_unit_test(rates_are_compared_in_one_unit),
-		cmocka_unit_test(fractions_and_rates_share_no_axis),
-		cmocka_unit_test(what_leads_nowhere_is_refused),
-		cmocka_unit_test(the_last_axis_is_fastest),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(values_stand_between_commas), TEST(a_range_goes_by_steps_or_factors),
+	TEST(ten_steps_of_a_tenth_end_at_one),
+	TEST(rates_are_compared_in_one_unit),
+	TEST(fractions_and_rates_share_no_axis),
+	TEST(what_leads_nowhere_is_refused), TEST(the_last_axis_is_fastest))

@@ -75,7 +75,6 @@ static void figures_are_averages_over_the_seeds_of_a_group(void **state)
 	struct db *d = new_sweep();
 	struct curves_value v;
 
-	(void)state;
 	put(d, &a, 10, NULL);
 	put(d, &b, 14, NULL);
 	put(d, &c, 50, NULL);
@@ -98,7 +97,6 @@ static void a_point_that_failed_is_run_again(void **state)
 	struct db *d = new_sweep();
 	struct curves_value v;
 
-	(void)state;
 	assert_false(curves_has(d, &a, &ending));
 	put(d, &a, 0, "no memory");
 	assert_false(curves_has(d, &a, &ending));
@@ -114,18 +112,9 @@ static void equal_values_have_no_spread(void **state)
 {
 	struct curves_value v = curves_spread(3, 0.1, 3 * 0.1 * 0.1);
 
-	(void)state;
 	assert_true(v.n == 3 && v.mean == 0.1 && v.half == 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			figures_are_averages_over_the_seeds_of_a_group),
-		cmocka_unit_test(a_point_that_failed_is_run_again),
-		cmocka_unit_test(equal_values_have_no_spread),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(figures_are_averages_over_the_seeds_of_a_group),
+	TEST(a_point_that_failed_is_run_again),
+	TEST(equal_values_have_no_spread))

@@ -31,7 +31,6 @@ static void a_row_is_read_as_it_was_written(void **state)
 	struct row_sample sample = { .n = 2, .use = { use, sizeof(use) } };
 	struct db_query *q;
 
-	(void)state;
 	assert_int_equal(row_put_link(d, &link, &e), 0);
 	assert_int_equal(row_put_sample(d, &sample, &e), 0);
 	link = (struct row_link){ .id = 0 };
@@ -63,7 +62,6 @@ static void what_is_not_known_is_null(void **state)
 	struct row_sample sample = { .n = 1 };
 	struct db_query *q;
 
-	(void)state;
 	row_put_link(d, &link, &e);
 	row_put_sample(d, &sample, &e);
 	q = db_prepare(d,
@@ -93,7 +91,6 @@ static void a_value_is_a_text_or_a_number(void **state)
 	struct row_meta row = { .key = "seed", .value = { .number = 5 } };
 	struct db_query *q;
 
-	(void)state;
 	row_put_meta(d, &row, &e);
 	row = (struct row_meta){ .key = "what", .value = { .text = "7" } };
 	row_put_meta(d, &row, &e);
@@ -123,7 +120,6 @@ static void a_row_takes_the_place_of_one_with_its_key(void **state)
 	struct db *d = new_file(IN_RUNS);
 	struct row_figure row = { .name = "latency_ns", .value = 1 };
 
-	(void)state;
 	row_put_figure(d, &row, &e);
 	row.value = 2;
 	row_put_figure(d, &row, &e);
@@ -139,7 +135,6 @@ static void nothing_is_written_or_read_after_an_error(void **state)
 	struct row_figure row = { .name = "a" };
 	struct db_query *q;
 
-	(void)state;
 	row_put_figure(d, &row, &e);
 	q = row_select(d, TABLE_figure, "", &e);
 	err_set(&e, "something else");
@@ -157,7 +152,6 @@ static void runs_and_sweeps_have_tables_of_their_own(void **state)
 {
 	struct db *run = new_file(IN_RUNS), *sweep = new_file(IN_SWEEPS);
 
-	(void)state;
 	assert_int_equal(count(run, "SELECT count(*) FROM channel_sample"), 0);
 	assert_int_equal(count(run, "SELECT count(*) FROM point"), -1);
 	assert_int_equal(count(sweep, "SELECT count(machine) FROM param"), 0);
@@ -187,7 +181,6 @@ static void an_older_file_lacks_nothing(void **state)
 				   " input(kind, path, hash);"
 				   "INSERT INTO input VALUES(1, 2, 3)");
 
-	(void)state;
 	assert_int_equal(count(run, "SELECT count(*) FROM link WHERE"
 				    " wanted IS NULL AND id = 3"),
 		1);
@@ -206,7 +199,6 @@ static void the_list_of_columns_is_in_order(void **state)
 {
 	size_t i, k, m;
 
-	(void)state;
 	for (i = 0; i < N_TABLES; i++) {
 		const struct record_table *t = &record_tables[i];
 
@@ -241,7 +233,6 @@ static void lists_have_the_scales_that_are_listed(void **state)
 	uint32_t n = 0, i, k, t;
 	char unit[24];
 
-	(void)state;
 	for (t = 0; t < 2; t++)
 		for (i = 0; i < record_tables[in[t]].n; i++)
 			for (k = 0; k < 5; k++) {
@@ -264,7 +255,6 @@ static void parameters_of_runs_begin_as_those_of_sweeps(void **state)
 	const struct record_table *sweep = &record_tables[TABLE_swept_param];
 	size_t i;
 
-	(void)state;
 	assert_int_equal(sweep->n, run->n + 1);
 	for (i = 0; i < run->n; i++) {
 		assert_string_equal(run->column[i].name, sweep->column[i].name);
@@ -282,7 +272,6 @@ static void only_our_views_are_ours(void **state)
 		d, "SELECT sql FROM sqlite_schema WHERE type = 'view'", &e);
 	int n = 0;
 
-	(void)state;
 	for (; db_next(q); n++)
 		assert_true(tables_has_view(db_text(q, 0)));
 	assert_int_equal(n, 2);
@@ -293,21 +282,13 @@ static void only_our_views_are_ours(void **state)
 	assert_false(tables_has_view(NULL));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_row_is_read_as_it_was_written),
-		cmocka_unit_test(what_is_not_known_is_null),
-		cmocka_unit_test(a_value_is_a_text_or_a_number),
-		cmocka_unit_test(a_row_takes_the_place_of_one_with_its_key),
-		cmocka_unit_test(nothing_is_written_or_read_after_an_error),
-		cmocka_unit_test(runs_and_sweeps_have_tables_of_their_own),
-		cmocka_unit_test(an_older_file_lacks_nothing),
-		cmocka_unit_test(the_list_of_columns_is_in_order),
-		cmocka_unit_test(lists_have_the_scales_that_are_listed),
-		cmocka_unit_test(parameters_of_runs_begin_as_those_of_sweeps),
-		cmocka_unit_test(only_our_views_are_ours),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_row_is_read_as_it_was_written), TEST(what_is_not_known_is_null),
+	TEST(a_value_is_a_text_or_a_number),
+	TEST(a_row_takes_the_place_of_one_with_its_key),
+	TEST(nothing_is_written_or_read_after_an_error),
+	TEST(runs_and_sweeps_have_tables_of_their_own),
+	TEST(an_older_file_lacks_nothing),
+	TEST(the_list_of_columns_is_in_order),
+	TEST(lists_have_the_scales_that_are_listed),
+	TEST(parameters_of_runs_begin_as_those_of_sweeps),
+	TEST(only_our_views_are_ours))

@@ -79,7 +79,6 @@ static const uint16_t first[] = { 10000, 0 };
 
 static void a_file_without_samples_has_no_load(void **state)
 {
-	(void)state;
 	has(new_file(), "{}");
 }
 
@@ -87,7 +86,6 @@ static void samples_are_steps_where_they_are_few(void **state)
 {
 	struct db *d = new_file();
 
-	(void)state;
 	add_sample(d, 0, 0, 100, first, NULL);
 	add_sample(d, 1, 100, 200, none, NULL);
 	/* [step][link]: 255, 0, then 0, 0 */
@@ -98,7 +96,6 @@ static void a_sample_is_shared_out_to_the_steps_that_it_lies_in(void **state)
 {
 	struct db *d = new_file();
 
-	(void)state;
 	/* two steps of 75 ps: a third of the first is busy */
 	add_sample(d, 0, 0, 50, none, NULL);
 	add_sample(d, 1, 50, 150, first, NULL);
@@ -115,7 +112,6 @@ static void queues_are_logarithms(void **state)
 	static const uint16_t some[] = { 15, 255 };
 	struct db *d = new_file();
 
-	(void)state;
 	add_sample(d, 0, 0, 100, some, NULL);
 	/* 255 * 4 / 16 and 255 * 8 / 16 */
 	has(d, "\"waiting\":[\"u8\",\"QIA=\"]");
@@ -126,7 +122,6 @@ static void where_nobody_looked_links_are_wanted_as_before(void **state)
 	static const uint16_t some[] = { 15, 0 };
 	struct db *d = new_file();
 
-	(void)state;
 	add_sample(d, 0, 0, 100, none, some);
 	add_sample(d, 1, 100, 200, none, NULL);
 	has(d, "\"wanted\":[\"u8\",\"QABAAA==\"]");
@@ -147,7 +142,6 @@ static void channels_that_share_links_have_loads_of_their_own(void **state)
 	struct db *d = new_file();
 	struct err e = { 0 };
 
-	(void)state;
 	add_sample(d, 0, 0, 100, all, NULL);
 	row.channel = "low";
 	row_put_shared_sample(d, &row, &e);
@@ -166,7 +160,6 @@ static void retries_are_of_the_links_that_have_most(void **state)
 	struct err e = { 0 };
 	struct row_sample row = { .to_ps = 100 };
 
-	(void)state;
 	row.use = row.waiting =
 		(struct row_list){ (const uint8_t *)none, 2 * N_LINKS };
 	row.retries = (struct row_list){ (const uint8_t *)some, 2 * N_LINKS };
@@ -181,7 +174,6 @@ static void samples_that_do_not_fit_are_refused(void **state)
 	struct db *d = new_file();
 	struct row_sample row = { .to_ps = 100 };
 
-	(void)state;
 	row_put_sample(d, &row, &e);
 	refuses(d, "a sample does not match the links");
 	d = new_file();
@@ -192,21 +184,11 @@ static void samples_that_do_not_fit_are_refused(void **state)
 	refuses(d, "a sample does not match the links");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_without_samples_has_no_load),
-		cmocka_unit_test(samples_are_steps_where_they_are_few),
-		cmocka_unit_test(
-			a_sample_is_shared_out_to_the_steps_that_it_lies_in),
-		cmocka_unit_test(queues_are_logarithms),
-		cmocka_unit_test(
-			where_nobody_looked_links_are_wanted_as_before),
-		cmocka_unit_test(
-			channels_that_share_links_have_loads_of_their_own),
-		cmocka_unit_test(retries_are_of_the_links_that_have_most),
-		cmocka_unit_test(samples_that_do_not_fit_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_file_without_samples_has_no_load),
+	TEST(samples_are_steps_where_they_are_few),
+	TEST(a_sample_is_shared_out_to_the_steps_that_it_lies_in),
+	TEST(queues_are_logarithms),
+	TEST(where_nobody_looked_links_are_wanted_as_before),
+	TEST(channels_that_share_links_have_loads_of_their_own),
+	TEST(retries_are_of_the_links_that_have_most),
+	TEST(samples_that_do_not_fit_are_refused))

@@ -41,7 +41,6 @@ static void packs(const double *value, size_t n, const char *want)
 
 static void whole_numbers_have_the_smallest_type_that_holds_all(void **state)
 {
-	(void)state;
 	PACKS("[\"u8\",\"AAH/\"]", 0, 1, 255);
 	PACKS("[\"u16\",\"AAAAAf//\"]", 0, 256, 65535);
 	PACKS("[\"u32\",\"AAABAP////8=\"]", 65536, 4294967295.0);
@@ -51,7 +50,6 @@ static void whole_numbers_have_the_smallest_type_that_holds_all(void **state)
 
 static void other_numbers_are_floats(void **state)
 {
-	(void)state;
 	PACKS("[\"f32\",\"AAAAPwAAgD8=\"]", 0.5, 1);
 	PACKS("[\"f32\",\"AAAAPwAAAD4=\"]", 0.5, 0.125);
 	/* what is too large is as large as a float can be */
@@ -60,21 +58,12 @@ static void other_numbers_are_floats(void **state)
 
 static void equal_numbers_are_one_and_how_many(void **state)
 {
-	(void)state;
 	PACKS("[\"u8\",\"Bw==\",3]", 7, 7, 7);
 	PACKS("[\"f32\",\"AAAAPw==\",2]", 0.5, 0.5);
 	PACKS("[\"u8\",\"Bw==\"]", 7);
 	packs(NULL, 0, "[\"u8\",\"\"]");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			whole_numbers_have_the_smallest_type_that_holds_all),
-		cmocka_unit_test(other_numbers_are_floats),
-		cmocka_unit_test(equal_numbers_are_one_and_how_many),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(whole_numbers_have_the_smallest_type_that_holds_all),
+	TEST(other_numbers_are_floats),
+	TEST(equal_numbers_are_one_and_how_many))

@@ -68,7 +68,6 @@ static void a_trace_has_groups_and_the_busiest_links(void **state)
 	struct err e = { 0 };
 	struct text t = write_trace(new_file(), &e);
 
-	(void)state;
 	assert_int_equal(e.code, 0);
 	assert_int_equal(count(&t, "the busiest links"), 1);
 	assert_int_equal(count(&t, "node 0 A+"), 2);
@@ -97,7 +96,6 @@ static void messages_that_overlap_are_on_lanes_of_their_own(void **state)
 	struct row_message c = message(2, 3000, 5000);
 	struct text t;
 
-	(void)state;
 	row_put_message(d, &a, &e);
 	row_put_message(d, &b, &e);
 	row_put_message(d, &c, &e);
@@ -124,7 +122,6 @@ static void a_hop_is_on_the_track_of_its_part(void **state)
 		.channel = "high" };
 	struct text t;
 
-	(void)state;
 	row_put_message(d, &m, &e);
 	row_put_hop(d, &hop, &e);
 	hop.from_ps = hop.to_ps;
@@ -155,7 +152,6 @@ static void calls_and_transfers_are_on_tracks_of_processes(void **state)
 		.received_ps = ROW_NULL };
 	struct text t;
 
-	(void)state;
 	row_put_call(d, &call, &e);
 	row_put_transfer(d, &x, &e);
 	t = write_trace(d, &e);
@@ -174,7 +170,6 @@ static void rows_that_cannot_be_are_refused(void **state)
 	struct row_sample sample = { .from_ps = 5, .to_ps = 5 };
 	struct db *d = new_file();
 
-	(void)state;
 	row_put_message(d, &m, &e);
 	refuses(d, "ends before it begins");
 	d = new_file();
@@ -187,17 +182,8 @@ static void rows_that_cannot_be_are_refused(void **state)
 	refuses(d, "ends before it begins");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_trace_has_groups_and_the_busiest_links),
-		cmocka_unit_test(
-			messages_that_overlap_are_on_lanes_of_their_own),
-		cmocka_unit_test(a_hop_is_on_the_track_of_its_part),
-		cmocka_unit_test(
-			calls_and_transfers_are_on_tracks_of_processes),
-		cmocka_unit_test(rows_that_cannot_be_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_trace_has_groups_and_the_busiest_links),
+	TEST(messages_that_overlap_are_on_lanes_of_their_own),
+	TEST(a_hop_is_on_the_track_of_its_part),
+	TEST(calls_and_transfers_are_on_tracks_of_processes),
+	TEST(rows_that_cannot_be_are_refused))

@@ -89,7 +89,6 @@ static void cycles_are_found_where_there_are_any(void **state)
 	struct table t;
 	uint64_t k = 0;
 
-	(void)state;
 	for (i = 0; i < n; i++) {
 		struct cdg_cycle c;
 		struct cdg g;
@@ -111,7 +110,6 @@ static void all_edges_are_counted_where_there_is_none(void **state)
 	struct cdg g = graph_of(&t);
 	struct cdg_cycle c = cdg_find_cycle(&g);
 
-	(void)state;
 	assert_int_equal(c.n, 0);
 	assert_int_equal(c.n_edges, 6);
 	assert_null(c.vertex);
@@ -123,7 +121,6 @@ static void a_vertex_can_wait_for_itself(void **state)
 	struct cdg g = graph_of(&t);
 	struct cdg_cycle c = cdg_find_cycle(&g);
 
-	(void)state;
 	assert_int_equal(c.n, 1);
 	assert_int_equal(c.vertex[0], 1);
 	mem_free(c.vertex);
@@ -137,7 +134,6 @@ static void the_short_way_round_is_told(void **state)
 	struct cdg g;
 	uint32_t v;
 
-	(void)state;
 	for (v = 0; v < t.n; v++)
 		t.edge[v] = UINT64_C(1) << (v + 1) % t.n;
 	t.edge[2] |= 1;
@@ -171,7 +167,6 @@ static void paths_may_be_long(void **state)
 	struct cdg g = { .n = n, .arg = &n, .next = line_next };
 	struct cdg_cycle c = cdg_find_cycle(&g);
 
-	(void)state;
 	assert_int_equal(c.n, 0);
 	assert_int_equal(c.n_edges, n - 1);
 	g.next = ring_next;
@@ -185,20 +180,10 @@ static void an_empty_graph_has_no_cycle(void **state)
 	uint32_t n = 0;
 	struct cdg g = { .n = n, .arg = &n, .next = line_next };
 
-	(void)state;
 	assert_int_equal(cdg_find_cycle(&g).n, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cycles_are_found_where_there_are_any),
-		cmocka_unit_test(all_edges_are_counted_where_there_is_none),
-		cmocka_unit_test(a_vertex_can_wait_for_itself),
-		cmocka_unit_test(the_short_way_round_is_told),
-		cmocka_unit_test(paths_may_be_long),
-		cmocka_unit_test(an_empty_graph_has_no_cycle),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(cycles_are_found_where_there_are_any),
+	TEST(all_edges_are_counted_where_there_is_none),
+	TEST(a_vertex_can_wait_for_itself), TEST(the_short_way_round_is_told),
+	TEST(paths_may_be_long), TEST(an_empty_graph_has_no_cycle))

@@ -89,7 +89,6 @@ static struct trip send(const struct world *x, struct packet p)
 /* At most a global hop and two local ones, or two and three. */
 static void every_pair_is_joined_by_every_way(void **state)
 {
-	(void)state;
 	for (uint32_t k = 0; some[k / 2].p; k++) {
 		uint32_t src, dst, n, i;
 		struct world x;
@@ -123,7 +122,6 @@ static void costs_are_those_of_all_ways(void **state)
 {
 	static const int64_t cost[DRAGONFLY_WIRES] = { 1, 10, 100, 1000 };
 
-	(void)state;
 	for (uint32_t k = 0; some[k / 2].p; k++) {
 		int64_t min = INT64_MAX, max = 0;
 		struct route_way f;
@@ -165,7 +163,6 @@ static void valiant_draws_all_groups_alike(void **state)
 	uint32_t n[9] = { 0 }, i;
 	struct world x;
 
-	(void)state;
 	make(&x, &some[0], DRAGONFLY_VALIANT);
 	assert_int_equal(x.t.g, 9);
 	for (i = 0; i < 9 * EACH; i++)
@@ -182,7 +179,6 @@ static void packets_in_order_keep_one_way(void **state)
 	uint32_t n_other = 0, dst, i;
 	struct world x;
 
-	(void)state;
 	make(&x, &some[0], DRAGONFLY_VALIANT);
 	for (dst = 8; dst < 72; dst++) {
 		struct packet p = { .dst = dst, .kind = PACKET_DETERMINISTIC };
@@ -216,7 +212,6 @@ static void the_pairs_that_are_followed_stand_for_all(void **state)
 {
 	struct route_ops all = dragonfly_route_ops;
 
-	(void)state;
 	all.partners = NULL;
 	for (uint32_t k = 0; some[k / 2].p; k++) {
 		struct route_graph a, b;
@@ -241,7 +236,6 @@ static void other_topologies_are_refused(void **state)
 	struct err e = { 0 };
 	struct world x;
 
-	(void)state;
 	make(&x, &some[0], DRAGONFLY_MINIMAL);
 	x.t.topo.ops = &ops;
 	assert_int_equal(
@@ -249,16 +243,8 @@ static void other_topologies_are_refused(void **state)
 	assert_non_null(strstr(e.text, "routing.kind"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_pair_is_joined_by_every_way),
-		cmocka_unit_test(costs_are_those_of_all_ways),
-		cmocka_unit_test(valiant_draws_all_groups_alike),
-		cmocka_unit_test(packets_in_order_keep_one_way),
-		cmocka_unit_test(the_pairs_that_are_followed_stand_for_all),
-		cmocka_unit_test(other_topologies_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(every_pair_is_joined_by_every_way),
+	TEST(costs_are_those_of_all_ways), TEST(valiant_draws_all_groups_alike),
+	TEST(packets_in_order_keep_one_way),
+	TEST(the_pairs_that_are_followed_stand_for_all),
+	TEST(other_topologies_are_refused))

@@ -158,7 +158,6 @@ static void edges_are_those_of_all_routes(void **state)
 		"1x4x2", "2x2x2x2", "7x4", "4x4x4", "3x5x4" };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		compare_all(&(struct hint_how){ .shape = shapes[i] });
 }
@@ -169,7 +168,6 @@ static void edges_of_meshes_are(void **state)
 		"2x2x2", "4x5", "3x2x4" };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		compare_all(&(struct hint_how){
 			.shape = shapes[i], .wrap = "mesh" });
@@ -193,7 +191,6 @@ static void edges_under_zones_are(void **state)
 		"BAC", "CAB" };
 	size_t i, j, k;
 
-	(void)state;
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		for (j = 0; j < sizeof(zones) / sizeof(zones[0]); j++)
 			for (k = 0; k < sizeof(orders) / sizeof(orders[0]); k++)
@@ -211,7 +208,6 @@ static void edges_of_other_ties_are(void **state)
 		"2x2x2", "4x4", "2x4" };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		compare_all(&(struct hint_how){
 			.shape = shapes[i], .ties = "plus" });
@@ -233,7 +229,6 @@ static void escapes_only_add_edges(void **state)
 	port_id p;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		hint_make(&m, &(struct hint_how){ .shape = shapes[i] });
 		hint_deps_init(&few, &m.h, HINT_DEPS_ORDERED);
@@ -256,7 +251,6 @@ static void classes_are_few(void **state)
 	struct hint_machine m;
 	struct hint_deps d;
 
-	(void)state;
 	hint_make(&m, &(struct hint_how){ .shape = "4x4x4x2x2" });
 	hint_deps_init(&d, &m.h, HINT_DEPS_ESCAPE);
 	assert_true(d.n_classes <= 32);
@@ -264,16 +258,6 @@ static void classes_are_few(void **state)
 	hint_unmake(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(edges_are_those_of_all_routes),
-		cmocka_unit_test(edges_of_meshes_are),
-		cmocka_unit_test(edges_under_zones_are),
-		cmocka_unit_test(edges_of_other_ties_are),
-		cmocka_unit_test(escapes_only_add_edges),
-		cmocka_unit_test(classes_are_few),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(edges_are_those_of_all_routes), TEST(edges_of_meshes_are),
+	TEST(edges_under_zones_are), TEST(edges_of_other_ties_are),
+	TEST(escapes_only_add_edges), TEST(classes_are_few))

@@ -108,7 +108,6 @@ static void ways_are_those_that_packets_go(void **state)
 		"torus,mesh", "loop" };
 	uint64_t n = 0;
 
-	(void)state;
 	compare("4x4x4x2", "torus", "parity");
 	compare("2x2x2x2x2", "mesh,mesh,mesh,mesh,torus", "parity");
 	compare("2", "torus", "parity");
@@ -131,7 +130,6 @@ static void ties_by_lot_cost_the_mean(void **state)
 	struct machine_of m;
 	struct route_way plus, lot;
 
-	(void)state;
 	make(&m, "4x3", "torus", "random");
 	lot = hint_ops.way(&m.h.route, cost);
 	m.h.ties = GRID_TIES_PLUS;
@@ -143,12 +141,4 @@ static void ties_by_lot_cost_the_mean(void **state)
 	unmake(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ways_are_those_that_packets_go),
-		cmocka_unit_test(ties_by_lot_cost_the_mean),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(ways_are_those_that_packets_go), TEST(ties_by_lot_cost_the_mean))

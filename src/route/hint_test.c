@@ -153,7 +153,6 @@ static void walk(const struct hint_machine *n, struct packet *p, uint64_t *k)
 /* BGQ-F33, BGQ-F35 */
 static void any_way_that_is_open_is_a_shortest_one(void **state)
 {
-	(void)state;
 	for_any_packet(walk);
 }
 
@@ -161,7 +160,6 @@ static void any_way_that_is_open_is_a_shortest_one(void **state)
 static void has_one_hint(
 	const struct hint_machine *n, struct packet *p, uint64_t *k)
 {
-	(void)k;
 	route_begin(&n->h.route, p);
 	for (uint32_t i = 0; i < n->t.n_dims; i++) {
 		uint32_t bits = p->hints >> (2 * i) & 3;
@@ -176,7 +174,6 @@ static void has_one_hint(
 /* BGQ-F33 */
 static void a_packet_has_at_most_one_hint_per_dimension(void **state)
 {
-	(void)state;
 	for_any_packet(has_one_hint);
 }
 
@@ -208,7 +205,6 @@ static void follows_order(
 /* BGQ-F34 */
 static void deterministic_packets_follow_the_programmed_order(void **state)
 {
-	(void)state;
 	for_any_packet(follows_order);
 }
 
@@ -222,7 +218,6 @@ static void longest_first_goes_from_long_to_short(void **state)
 	uint64_t k = 0;
 	struct hint_machine n;
 
-	(void)state;
 	for (unsigned i = 0; i < many(); i++) {
 		uint32_t seen = 0;
 
@@ -270,7 +265,6 @@ static void zones_in_turn(
 /* BGQ-F36 */
 static void longest_first_finishes_a_zone_before_the_next(void **state)
 {
-	(void)state;
 	for_any_packet(zones_in_turn);
 }
 
@@ -291,7 +285,6 @@ static void all_open(
 /* BGQ-F35 */
 static void without_zones_every_hint_is_open(void **state)
 {
-	(void)state;
 	for_any_packet(all_open);
 }
 
@@ -301,7 +294,6 @@ static void one_open(
 {
 	router_id at = p->src;
 
-	(void)k;
 	p->zone = 2;
 	route_begin(&n->h.route, p);
 	while (p->hints) {
@@ -312,7 +304,6 @@ static void one_open(
 
 static void zones_in_order_leave_one_way_open(void **state)
 {
-	(void)state;
 	for_any_packet(one_open);
 }
 
@@ -354,7 +345,6 @@ static void ties_by_parity_load_all_links_alike(void **state)
 	uint32_t least, most;
 	struct hint_machine n;
 
-	(void)state;
 	for (int i = 0; i < 4; i++) {
 		hint_make_shape(&n, shapes[i], TORUS_WRAP);
 		for (uint32_t dim = 0; dim < n.t.n_dims; dim++) {
@@ -388,7 +378,6 @@ static void ties_by_lot_are_fair_and_ties_to_plus_are_not(void **state)
 	enum { N = 4000, WITHIN = 160 }; /* five deviations */
 	uint32_t plus, both;
 
-	(void)state;
 	count_plus(GRID_TIES_PARITY, N, &plus, &both);
 	assert_int_equal(plus, N / 2);
 	count_plus(GRID_TIES_RANDOM, N, &plus, &both);
@@ -404,7 +393,6 @@ static void a_given_hint_does_not_change_other_ties(void **state)
 {
 	uint64_t k = 0;
 
-	(void)state;
 	for (int64_t ties = GRID_TIES_PARITY; ties <= GRID_TIES_PLUS; ties++) {
 		struct hint_machine n;
 
@@ -429,7 +417,6 @@ static void given_hints_are_kept(void **state)
 	uint64_t k = 0;
 	struct hint_machine n;
 
-	(void)state;
 	hint_make_shape(&n, "7x4x2", TORUS_WRAP);
 	for (int i = 0; i < 2000; i++) {
 		struct packet p = any_packet(&n, &k);
@@ -457,7 +444,6 @@ static void a_hint_leads_once_around_a_loop_of_one(void **state)
 {
 	struct hint_machine n;
 
-	(void)state;
 	hint_make_shape(&n, "1x4", TORUS_LOOP);
 	for (port_id port = 0; port < 2; port++) {
 		struct packet p = { .src = 3, .dst = 3 };
@@ -476,7 +462,6 @@ static void a_packet_to_its_own_router_is_there(void **state)
 {
 	struct hint_machine n;
 
-	(void)state;
 	hint_make_shape(&n, "4x4x1", TORUS_LOOP);
 	for (router_id r = 0; r < n.t.topo.n_routers; r++) {
 		struct packet p = { .src = r, .dst = r };
@@ -489,24 +474,16 @@ static void a_packet_to_its_own_router_is_there(void **state)
 	hint_unmake(&n);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(any_way_that_is_open_is_a_shortest_one),
-		cmocka_unit_test(a_packet_has_at_most_one_hint_per_dimension),
-		cmocka_unit_test(
-			deterministic_packets_follow_the_programmed_order),
-		cmocka_unit_test(longest_first_goes_from_long_to_short),
-		cmocka_unit_test(longest_first_finishes_a_zone_before_the_next),
-		cmocka_unit_test(without_zones_every_hint_is_open),
-		cmocka_unit_test(zones_in_order_leave_one_way_open),
-		cmocka_unit_test(ties_by_parity_load_all_links_alike),
-		cmocka_unit_test(ties_by_lot_are_fair_and_ties_to_plus_are_not),
-		cmocka_unit_test(a_given_hint_does_not_change_other_ties),
-		cmocka_unit_test(given_hints_are_kept),
-		cmocka_unit_test(a_hint_leads_once_around_a_loop_of_one),
-		cmocka_unit_test(a_packet_to_its_own_router_is_there),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(any_way_that_is_open_is_a_shortest_one),
+	TEST(a_packet_has_at_most_one_hint_per_dimension),
+	TEST(deterministic_packets_follow_the_programmed_order),
+	TEST(longest_first_goes_from_long_to_short),
+	TEST(longest_first_finishes_a_zone_before_the_next),
+	TEST(without_zones_every_hint_is_open),
+	TEST(zones_in_order_leave_one_way_open),
+	TEST(ties_by_parity_load_all_links_alike),
+	TEST(ties_by_lot_are_fair_and_ties_to_plus_are_not),
+	TEST(a_given_hint_does_not_change_other_ties),
+	TEST(given_hints_are_kept),
+	TEST(a_hint_leads_once_around_a_loop_of_one),
+	TEST(a_packet_to_its_own_router_is_there))

@@ -29,7 +29,6 @@ static void zones_of_16x16x12x12x2_are_ab_cd_e(void **state)
 	struct err e = { 0 };
 	struct hint_machine n;
 
-	(void)state;
 	hint_make_shape(&n, "16x16x12x12x2", TORUS_WRAP);
 	masks_are(&n.h, 0, "AB,CD,E");
 	masks_are(&n.h, 1, "");
@@ -47,7 +46,6 @@ static void a_mesh_counts_for_twice_its_length(void **state)
 	struct err e = { 0 };
 	struct hint_machine n;
 
-	(void)state;
 	hint_defaults(&n);
 	hint_set_shape(&n, "12x8x4", TORUS_WRAP);
 	n.t.wrap = (struct param_list){ .n = 3,
@@ -62,7 +60,6 @@ static void zones_can_be_written_in_groups(void **state)
 	struct err e = { 0 };
 	struct hint_machine n;
 
-	(void)state;
 	hint_make_shape(&n, "4x4x4x4x2", TORUS_WRAP);
 	masks_are(&n.h, 0, "ABCD,E");
 	assert_int_equal(hint_set_zones(&n.h, 0, "E,ABCD", &e), 0);
@@ -118,7 +115,6 @@ static void bad_orders_are_refused(void **state)
 	struct err e = { 0 };
 	struct hint_machine n;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		is_refused(bad[i], NULL, "routing.order");
 	is_refused("ABCD", NULL, "4 of 5");
@@ -132,7 +128,6 @@ static void bad_zones_are_refused(void **state)
 	static const char *const bad[] = { "", ",ABCDE", "AB,,CDE", "ABC,DX",
 		"long", "nonee", "A B C D E", "AB;CDE", "ABCDF" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		is_refused(NULL, bad[i], "zones");
 	is_refused(NULL, "AB,CD", "leaves out dimension E");
@@ -147,7 +142,6 @@ static void zones_know_no_more_letters_than_dimensions(void **state)
 	struct err e = { 0 };
 	struct hint_machine n;
 
-	(void)state;
 	assert_int_equal(program(&n, "4x4x4", "CBA", "A,BC", &e), 0);
 	assert_int_equal(program(&n, "4x4x4", "CBA", "A,BCD", &e), -1);
 	assert_non_null(strstr(e.text, "A to C"));
@@ -160,7 +154,6 @@ static void another_topology_is_refused(void **state)
 	struct err e = { 0 };
 	struct hint_machine n;
 
-	(void)state;
 	hint_defaults(&n);
 	assert_int_equal(hint_ops.init(&n.h.route, &t, &e), -1);
 	assert_non_null(strstr(e.text, "torus"));
@@ -171,7 +164,6 @@ static void the_guards_of_channels_are_told(void **state)
 	struct hint_machine n;
 	struct err e = { 0 };
 
-	(void)state;
 	hint_make_shape(&n, "4x4", TORUS_WRAP);
 	assert_true(n.h.route.bubble && n.h.route.has_escape);
 	hint_unmake(&n);
@@ -218,7 +210,6 @@ static void a_length_is_refused_or_walked_to_its_end(void **state)
 	static const char *const shapes[] = { "2", "128", "255", "256", "257",
 		"300", "510", "511", "512" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
 		uint32_t d = (uint32_t)atoi(shapes[i]);
 		struct err e = { 0 };
@@ -244,7 +235,6 @@ static void a_line_of_more_than_255_is_refused(void **state)
 	struct err e = { 0 };
 	struct hint_machine n;
 
-	(void)state;
 	hint_make_shape(&n, "255", TORUS_MESH);
 	assert_int_equal(walk_given(&n, 254, 0), 254);
 	hint_unmake(&n);
@@ -255,20 +245,12 @@ static void a_line_of_more_than_255_is_refused(void **state)
 	hint_unmake(&n);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(zones_of_16x16x12x12x2_are_ab_cd_e),
-		cmocka_unit_test(a_mesh_counts_for_twice_its_length),
-		cmocka_unit_test(zones_can_be_written_in_groups),
-		cmocka_unit_test(bad_orders_are_refused),
-		cmocka_unit_test(bad_zones_are_refused),
-		cmocka_unit_test(zones_know_no_more_letters_than_dimensions),
-		cmocka_unit_test(another_topology_is_refused),
-		cmocka_unit_test(the_guards_of_channels_are_told),
-		cmocka_unit_test(a_length_is_refused_or_walked_to_its_end),
-		cmocka_unit_test(a_line_of_more_than_255_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(zones_of_16x16x12x12x2_are_ab_cd_e),
+	TEST(a_mesh_counts_for_twice_its_length),
+	TEST(zones_can_be_written_in_groups), TEST(bad_orders_are_refused),
+	TEST(bad_zones_are_refused),
+	TEST(zones_know_no_more_letters_than_dimensions),
+	TEST(another_topology_is_refused),
+	TEST(the_guards_of_channels_are_told),
+	TEST(a_length_is_refused_or_walked_to_its_end),
+	TEST(a_line_of_more_than_255_is_refused))

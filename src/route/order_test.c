@@ -176,7 +176,6 @@ static void ways_are_minimal_and_keep_the_order(void **state)
 	static const char *const ties[] = { "hash", "parity", "plus" };
 	struct world x;
 
-	(void)state;
 	for (int i = 0; some[i].shape; i++) {
 		make(&x, &some[i], ties[i % 3]);
 		for (uint32_t a = 0; a < x.t.topo.n_nodes; a++) {
@@ -203,7 +202,6 @@ static void ties_go_as_they_are_said_to(void **state)
 	uint32_t plus = 0;
 	struct world x;
 
-	(void)state;
 	make(&x, &ring, "plus");
 	for (uint32_t a = 0; a < 4; a++)
 		assert_int_equal(
@@ -232,7 +230,6 @@ static void a_sender_names_the_way_round(void **state)
 {
 	struct world x;
 
-	(void)state;
 	make(&x, &(struct how){ "4x3x2", "torus", "1", 0 }, "plus");
 	assert_int_equal(order_ops.n_ways(&x.o.route, 0, 1), 1);
 	assert_int_equal(order_ops.n_ways(&x.o.route, 0, 2), 2);
@@ -254,7 +251,6 @@ static void hashes_spread_over_parallel_links(void **state)
 	uint32_t seen[4] = { 0 };
 	struct world x;
 
-	(void)state;
 	make(&x, &(struct how){ "3x3", "torus", "4x1", 4 }, "hash");
 	for (uint32_t i = 0; i < 64; i++) {
 		uint32_t src = i % 4, dst = 4 + i / 4 % 4;
@@ -284,7 +280,6 @@ static void an_order_names_each_direction_once(void **state)
 	struct err e = { 0 };
 	struct world x;
 
-	(void)state;
 	make_topo(&x, &how);
 	assert_int_equal(make_route(&x, "b-A+B+a-", "hash", true, &e), 0);
 	assert_int_equal(x.o.dir[0], 3);
@@ -307,7 +302,6 @@ static void the_proof_follows_all_steps(void **state)
 	struct route_ops whole = order_ops;
 	struct err e = { 0 };
 
-	(void)state;
 	whole.partners = NULL;
 	for (int j = 0; some[j / 3].shape; j++) {
 		enum route_planes planes = j % 3 == 2;
@@ -351,7 +345,6 @@ static void costs_are_those_of_all_pairs(void **state)
 		1, 1, 1 };
 	struct world x;
 
-	(void)state;
 	for (int i = 0; some[i].shape; i++) {
 		uint32_t min = UINT32_MAX, max = 0, n, ends;
 		struct route_way w;
@@ -387,7 +380,6 @@ static void rings_are_followed_as_next_says(void **state)
 	uint32_t src, dst, at;
 	port_id in;
 
-	(void)state;
 	make(&x, &some[1], "parity");
 	assert_non_null(x.o.route.rings);
 	for (src = 0; src < x.t.n; src++) {
@@ -416,18 +408,9 @@ static void rings_are_followed_as_next_says(void **state)
 	unmake(&x);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ways_are_minimal_and_keep_the_order),
-		cmocka_unit_test(ties_go_as_they_are_said_to),
-		cmocka_unit_test(a_sender_names_the_way_round),
-		cmocka_unit_test(hashes_spread_over_parallel_links),
-		cmocka_unit_test(an_order_names_each_direction_once),
-		cmocka_unit_test(the_proof_follows_all_steps),
-		cmocka_unit_test(costs_are_those_of_all_pairs),
-		cmocka_unit_test(rings_are_followed_as_next_says),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(ways_are_minimal_and_keep_the_order),
+	TEST(ties_go_as_they_are_said_to), TEST(a_sender_names_the_way_round),
+	TEST(hashes_spread_over_parallel_links),
+	TEST(an_order_names_each_direction_once),
+	TEST(the_proof_follows_all_steps), TEST(costs_are_those_of_all_pairs),
+	TEST(rings_are_followed_as_next_says))

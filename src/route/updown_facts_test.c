@@ -27,7 +27,6 @@ static void ways_are_those_of_all_pairs(void **state)
 {
 	struct tree_machine m;
 
-	(void)state;
 	for (int i = 0; tree_some[i].nodes; i++) {
 		struct route_way f, w = { 0 };
 		uint32_t n, a, b;
@@ -56,7 +55,6 @@ static void links_are_counted_by_stage(void **state)
 {
 	struct tree_machine m;
 
-	(void)state;
 	for (int i = 0; tree_some[i].nodes; i++) {
 		uint64_t n[TOPO_MAX_WIRES] = { 0 };
 		const struct topo *t = &m.t.topo;
@@ -78,7 +76,6 @@ static void qsn_f71_the_bisection_grows_linearly(void **state)
 		"1024", "4096" };
 	struct tree_machine m;
 
-	(void)state;
 	for (int i = 0; i < 7; i++) {
 		updown_make(&m, &(struct tree_how){ .nodes = nodes[i] });
 		assert_int_equal(
@@ -88,13 +85,5 @@ static void qsn_f71_the_bisection_grows_linearly(void **state)
 	assert_int_equal(fattree_ops.cut(&m.t.topo).links, 8);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ways_are_those_of_all_pairs),
-		cmocka_unit_test(links_are_counted_by_stage),
-		cmocka_unit_test(qsn_f71_the_bisection_grows_linearly),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(ways_are_those_of_all_pairs), TEST(links_are_counted_by_stage),
+	TEST(qsn_f71_the_bisection_grows_linearly))

@@ -52,7 +52,6 @@ static void qsn_f70_routes_lead_up_and_down_to_their_end(void **state)
 {
 	struct tree_machine m;
 
-	(void)state;
 	for (int i = 0; tree_some[i].nodes; i++) {
 		uint32_t n, a, b, k;
 
@@ -90,7 +89,6 @@ static void ways_back_lead_over_the_same_wires(void **state)
 	struct tree_machine m;
 	uint32_t whole = 0;
 
-	(void)state;
 	for (int i = 0; tree_some[i].nodes; i++) {
 		updown_make(&m, &tree_some[i]);
 		for (uint32_t k = 0; k < 2000; k++) {
@@ -122,7 +120,6 @@ static void qsn_f77_a_16_way_switch_is_crossed_in_three(void **state)
 {
 	struct tree_machine m;
 
-	(void)state;
 	updown_make(&m, &(struct tree_how){ .nodes = "16" });
 	assert_int_equal(updown_route(&m.u, 0, 15, 0) >> 44, 3);
 	assert_int_equal(updown_route(&m.u, 0, 3, 0) >> 44, 1);
@@ -135,7 +132,6 @@ static void qsn_f71_stored_routes_are_all_different(void **state)
 	struct tree_machine m;
 	uint32_t k, i;
 
-	(void)state;
 	updown_make(&m, &(struct tree_how){ .nodes = "4096" });
 	assert_int_equal(updown_n_routes(&m.u, 0, 3), 1);
 	assert_int_equal(updown_n_routes(&m.u, 0, 4), 4);
@@ -175,7 +171,6 @@ static uint32_t most_shared(const struct tree_machine *m,
 
 static uint32_t complement(uint32_t i, uint32_t n, uint32_t arg)
 {
-	(void)arg;
 	return n - 1 - i;
 }
 
@@ -191,7 +186,6 @@ static void qsn_g7_shifts_and_complements_share_no_link(void **state)
 	struct tree_machine m;
 	uint32_t i, k;
 
-	(void)state;
 	for (i = 0; i < 4; i++) {
 		updown_make(&m, &(struct tree_how){ .nodes = nodes[i] });
 		assert_int_equal(most_shared(&m, complement, 0), 1);
@@ -205,7 +199,6 @@ static void qsn_f69_tapered_trees_share_their_up_links_evenly(void **state)
 {
 	struct tree_machine m;
 
-	(void)state;
 	updown_make(&m, &(struct tree_how){ .nodes = "64", .up = "2" });
 	assert_int_equal(most_shared(&m, complement, 0), 4);
 	updown_make(&m, &(struct tree_how){ .nodes = "64", .up = "4x2" });
@@ -218,7 +211,6 @@ static void a_single_route_is_shared_by_all(void **state)
 {
 	struct tree_machine m;
 
-	(void)state;
 	updown_make(
 		&m, &(struct tree_how){ .nodes = "64", .spread = "single" });
 	assert_int_equal(most_shared(&m, complement, 0), 16);
@@ -231,7 +223,6 @@ static void qsn_g7_rotating_senders_take_all_their_routes_in_turn(void **state)
 {
 	struct tree_machine m;
 
-	(void)state;
 	updown_make(
 		&m, &(struct tree_how){ .nodes = "64", .spread = "rotate" });
 	for (uint32_t k = 0; k < 100; k++) {
@@ -247,7 +238,6 @@ static void a_sender_names_its_route(void **state)
 {
 	struct tree_machine m;
 
-	(void)state;
 	updown_make(
 		&m, &(struct tree_how){ .nodes = "64", .spread = "rotate" });
 	for (uint32_t k = 0; k < 16; k++) {
@@ -271,7 +261,6 @@ static void qsn_f68_packets_go_by_one_of_two_channels(void **state)
 	};
 	struct tree_machine m;
 
-	(void)state;
 	updown_make(&m, &(struct tree_how){ .nodes = "16" });
 	assert_int_equal(m.u.route.has_escape, 0);
 	assert_int_equal(m.u.route.bubble, 0);
@@ -288,7 +277,6 @@ static void a_packet_to_its_own_node_needs_no_port(void **state)
 	struct tree_machine m;
 	struct packet p = { .src = 3, .dst = 3, .ask = 5 };
 
-	(void)state;
 	updown_make(&m, &(struct tree_how){ .nodes = "16" });
 	route_begin(&m.u.route, &p);
 	assert_int_equal(p.escape, PACKET_NO_PORT);
@@ -321,7 +309,6 @@ static void the_short_walk_finds_what_the_long_one_does(void **state)
 	};
 	struct tree_machine m;
 
-	(void)state;
 	for (int i = 0; i < 4; i++) {
 		struct route_walks a, b;
 		port_mask *x, *y;
@@ -392,7 +379,6 @@ static void the_walk_of_broadcasts_finds_all_their_ways(void **state)
 	};
 	uint32_t k;
 
-	(void)state;
 	for (k = 0; k < sizeof(trees) / sizeof(trees[0]); k++) {
 		struct route_walks w = { 0 };
 		struct tree_machine m;
@@ -419,31 +405,21 @@ static void other_topologies_are_refused(void **state)
 	struct updown u = { .route.ops = &updown_ops };
 	struct err e = { 0 };
 
-	(void)state;
 	assert_int_equal(updown_ops.init(&u.route, &t, &e), -1);
 	assert_non_null(strstr(e.text, "fattree"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f70_routes_lead_up_and_down_to_their_end),
-		cmocka_unit_test(ways_back_lead_over_the_same_wires),
-		cmocka_unit_test(qsn_f77_a_16_way_switch_is_crossed_in_three),
-		cmocka_unit_test(qsn_f71_stored_routes_are_all_different),
-		cmocka_unit_test(qsn_g7_shifts_and_complements_share_no_link),
-		cmocka_unit_test(
-			qsn_f69_tapered_trees_share_their_up_links_evenly),
-		cmocka_unit_test(a_single_route_is_shared_by_all),
-		cmocka_unit_test(
-			qsn_g7_rotating_senders_take_all_their_routes_in_turn),
-		cmocka_unit_test(a_sender_names_its_route),
-		cmocka_unit_test(qsn_f68_packets_go_by_one_of_two_channels),
-		cmocka_unit_test(a_packet_to_its_own_node_needs_no_port),
-		cmocka_unit_test(the_short_walk_finds_what_the_long_one_does),
-		cmocka_unit_test(the_walk_of_broadcasts_finds_all_their_ways),
-		cmocka_unit_test(other_topologies_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_f70_routes_lead_up_and_down_to_their_end),
+	TEST(ways_back_lead_over_the_same_wires),
+	TEST(qsn_f77_a_16_way_switch_is_crossed_in_three),
+	TEST(qsn_f71_stored_routes_are_all_different),
+	TEST(qsn_g7_shifts_and_complements_share_no_link),
+	TEST(qsn_f69_tapered_trees_share_their_up_links_evenly),
+	TEST(a_single_route_is_shared_by_all),
+	TEST(qsn_g7_rotating_senders_take_all_their_routes_in_turn),
+	TEST(a_sender_names_its_route),
+	TEST(qsn_f68_packets_go_by_one_of_two_channels),
+	TEST(a_packet_to_its_own_node_needs_no_port),
+	TEST(the_short_walk_finds_what_the_long_one_does),
+	TEST(the_walk_of_broadcasts_finds_all_their_ways),
+	TEST(other_topologies_are_refused))

@@ -40,9 +40,6 @@ static struct toy *toy_of(const struct router *r)
 static int toy_check(
 	const struct net *n, const struct net_setup *s, struct err *e)
 {
-	(void)n;
-	(void)s;
-	(void)e;
 	return 0;
 }
 
@@ -58,8 +55,6 @@ static struct router *toy_make(struct net *n, const struct net_setup *s,
 {
 	struct toy *x = mem_alloc(1, sizeof(*x));
 
-	(void)n;
-	(void)s;
 	assert_int_equal(sites->first, SWITCH);
 	assert_int_equal(sites->n_ports, NODES);
 	x->router.calls = &toy_calls;
@@ -83,14 +78,11 @@ static void toy_free(struct router *r)
 
 static uint64_t toy_memory(const struct router *r)
 {
-	(void)r;
 	return sizeof(struct toy);
 }
 
 static int32_t toy_capacity(const struct router *r, port_id p, uint32_t channel)
 {
-	(void)p;
-	(void)channel;
 	return HOLDS * r->net->full;
 }
 
@@ -99,7 +91,6 @@ static int32_t toy_tokens(
 {
 	const struct router *nodes = r->net->router[NET_NODES];
 
-	(void)s;
 	return channel ? nodes->ops->capacity(nodes, p, channel)
 		       : toy_of(r)->port[p].tokens;
 }
@@ -107,22 +98,16 @@ static int32_t toy_tokens(
 static int32_t toy_charge(
 	const struct router *r, const struct packet *p, uint32_t channel)
 {
-	(void)r;
-	(void)channel;
 	return p->chunks;
 }
 
 static bool toy_is_short(const struct router *r, site_id s)
 {
-	(void)r;
-	(void)s;
 	return true;
 }
 
 static uint32_t toy_n_buffers(const struct router *r, site_id s)
 {
-	(void)r;
-	(void)s;
 	return NODES;
 }
 
@@ -141,16 +126,12 @@ static struct net_buffer toy_buffer(
 
 static uint32_t toy_n_injecting(const struct router *r, site_id s)
 {
-	(void)r;
-	(void)s;
 	return 0;
 }
 
 static uint32_t toy_ways(const struct router *r, const struct net_buffer *b,
 	const struct packet *p, struct net_way *way)
 {
-	(void)r;
-	(void)b;
 	*way = (struct net_way){ .port = p->dst, .need = p->chunks };
 	return 1;
 }
@@ -158,9 +139,6 @@ static uint32_t toy_ways(const struct router *r, const struct net_buffer *b,
 static void toy_counters(const struct router *r, site_id s, port_id p,
 	uint32_t channels, sim_time now, struct net_counters *sum)
 {
-	(void)s;
-	(void)channels;
-	(void)now;
 	sum->sent_bytes = toy_of(r)->port[p].sent;
 	sum->packets = toy_of(r)->port[p].left;
 }
@@ -228,10 +206,6 @@ static void toy_visit(struct sim_worker *w, site_id s)
 static void toy_prefetch(const struct sim_worker *w, site_id site,
 	struct sim_waiting list, uint32_t step)
 {
-	(void)w;
-	(void)site;
-	(void)list;
-	(void)step;
 }
 
 static const struct router_calls toy_calls = {
@@ -297,9 +271,6 @@ static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	struct net *n = me->net;
 	struct world *x = me->state;
 
-	(void)fifo;
-	(void)t;
-	(void)tail;
 	assert_int_equal(n->packets[id].dst, s);
 	x->got[s]++;
 	packet_give(n->pool, w->id, id);
@@ -310,7 +281,6 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 {
 	struct net *n = me->net;
 
-	(void)e;
 	fill(me, w, s, net_fifos(n, NET_USER).first, t);
 }
 
@@ -370,7 +340,6 @@ static void check_run(bool is_hot)
 
 static void nodes_and_a_switch_of_another_kind_work_together(void **state)
 {
-	(void)state;
 	check_run(false);
 	check_run(true);
 }
@@ -381,20 +350,11 @@ static void a_direct_router_alone_has_not_that_many_ports(void **state)
 	struct err e = { 0 };
 	struct net_setup s;
 
-	(void)state;
 	setup(&x, &s);
 	x.router.switches = NULL;
 	assert_null(net_new(&s, &e));
 	assert_non_null(strstr(e.text, "at most 16 ports, not 40"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			nodes_and_a_switch_of_another_kind_work_together),
-		cmocka_unit_test(a_direct_router_alone_has_not_that_many_ports),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(nodes_and_a_switch_of_another_kind_work_together),
+	TEST(a_direct_router_alone_has_not_that_many_ports))

@@ -80,7 +80,6 @@ static unsigned rounds(unsigned n)
 
 static void nobody_leaves_before_all_have_come(void **state)
 {
-	(void)state;
 	for (unsigned n = 2; n <= 4; n++)
 		run_team(n, rounds(2000), 0);
 }
@@ -88,14 +87,12 @@ static void nobody_leaves_before_all_have_come(void **state)
 /* More threads than cores, and threads that come late: the others sleep. */
 static void sleepers_are_woken(void **state)
 {
-	(void)state;
 	run_team(2, rounds(40), 1);
 	run_team(5, rounds(40), 1);
 }
 
 static void a_crowd_of_threads_makes_progress(void **state)
 {
-	(void)state;
 	run_team(MOST, rounds(500), 0);
 }
 
@@ -114,7 +111,6 @@ static void two_threads_can_rush_through(void **state)
 	struct team t = { .n = 2, .n_rounds = rounds(50000) };
 	struct member m[2] = { { .team = &t }, { .team = &t } };
 
-	(void)state;
 	barrier_init(&t.b, 2);
 	assert_int_equal(pthread_create(&m[0].thread, NULL, rush, &m[0]), 0);
 	rush(&m[1]);
@@ -126,22 +122,12 @@ static void one_thread_never_waits(void **state)
 {
 	struct barrier b;
 
-	(void)state;
 	barrier_init(&b, 1);
 	for (int i = 0; i < 1000; i++)
 		barrier_wait(&b);
 	barrier_fini(&b);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nobody_leaves_before_all_have_come),
-		cmocka_unit_test(sleepers_are_woken),
-		cmocka_unit_test(a_crowd_of_threads_makes_progress),
-		cmocka_unit_test(two_threads_can_rush_through),
-		cmocka_unit_test(one_thread_never_waits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(nobody_leaves_before_all_have_come), TEST(sleepers_are_woken),
+	TEST(a_crowd_of_threads_makes_progress),
+	TEST(two_threads_can_rush_through), TEST(one_thread_never_waits))

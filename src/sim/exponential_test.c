@@ -9,7 +9,6 @@ static void it_is_the_logarithm(void **state)
 {
 	uint64_t i;
 
-	(void)state;
 	for (i = 0; i < 20000; i++) {
 		uint64_t x = random_draw(1, 0, RANDOM_TEST, i).a | 1;
 		double want;
@@ -27,7 +26,6 @@ static void the_mean_is_one(void **state)
 	double sum = 0;
 	uint64_t i, n = 200000;
 
-	(void)state;
 	for (i = 0; i < n; i++)
 		sum += (double)exponential_q32(
 			random_draw(2, 0, RANDOM_TEST, i).a | 1);
@@ -36,19 +34,10 @@ static void the_mean_is_one(void **state)
 
 static void the_ends_are_finite(void **state)
 {
-	(void)state;
 	assert_int_equal(exponential_q32(UINT64_MAX) >> 4, 0);
 	assert_in_range(
 		exponential_q32(1), UINT64_C(44) << 32, UINT64_C(45) << 32);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_is_the_logarithm),
-		cmocka_unit_test(the_mean_is_one),
-		cmocka_unit_test(the_ends_are_finite),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(it_is_the_logarithm), TEST(the_mean_is_one),
+	TEST(the_ends_are_finite))

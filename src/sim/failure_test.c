@@ -65,7 +65,6 @@ static void a_site_that_fails_ends_the_run_of_a_guarded_caller(void **state)
 	static const uint32_t workers[] = { 1, 3, SITES };
 	uint32_t k, i;
 
-	(void)state;
 	for (k = 0; k < 3; k++) {
 		for (i = 0; i < WINDOWS; i += 7) {
 			struct model m = { .fails_at = i * WINDOW,
@@ -88,7 +87,6 @@ static void several_sites_may_fail_at_once(void **state)
 {
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < WINDOWS; i += 13) {
 		struct model m = { .fails_at = i * WINDOW, .n_failing = SITES };
 		struct err e = { 0 };
@@ -104,7 +102,6 @@ static void a_guarded_run_without_mistakes_runs_to_its_end(void **state)
 {
 	uint32_t n;
 
-	(void)state;
 	for (n = 1; n <= 4; n++) {
 		struct model m = { .fails_at = SIM_NEVER };
 		struct err e = { 0 };
@@ -133,7 +130,6 @@ static void one_thread_runs_all_where_no_other_can_be_started(void **state)
 	pthread_attr_t a;
 	size_t usual;
 
-	(void)state;
 	assert_int_equal(pthread_getattr_default_np(&a), 0);
 	assert_int_equal(pthread_attr_getstacksize(&a, &usual), 0);
 	pthread_attr_destroy(&a);
@@ -145,17 +141,7 @@ static void one_thread_runs_all_where_no_other_can_be_started(void **state)
 	sim_free(m.sim);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			a_site_that_fails_ends_the_run_of_a_guarded_caller),
-		cmocka_unit_test(several_sites_may_fail_at_once),
-		cmocka_unit_test(
-			a_guarded_run_without_mistakes_runs_to_its_end),
-		cmocka_unit_test(
-			one_thread_runs_all_where_no_other_can_be_started),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_site_that_fails_ends_the_run_of_a_guarded_caller),
+	TEST(several_sites_may_fail_at_once),
+	TEST(a_guarded_run_without_mistakes_runs_to_its_end),
+	TEST(one_thread_runs_all_where_no_other_can_be_started))

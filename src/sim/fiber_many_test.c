@@ -73,7 +73,6 @@ static void overflow_with_guards(void)
 
 static void an_overflow_into_a_guard_is_reported(void **state)
 {
-	(void)state;
 	check_overflow(overflow_with_guards,
 		"weft: fiber 123: stack overflow (stack of 64 KiB; ");
 }
@@ -94,7 +93,6 @@ static void overflow_on_another_thread(void)
 
 static void an_overflow_on_another_thread_is_reported(void **state)
 {
-	(void)state;
 	check_overflow(overflow_on_another_thread,
 		"weft: fiber 123: stack overflow (stack of 64 KiB; ");
 }
@@ -117,7 +115,6 @@ static void overflow_and_never_stop(void)
 
 static void an_overflow_over_a_canary_is_reported(void **state)
 {
-	(void)state;
 	check_overflow(overflow_and_end,
 		"weft: fiber 15001: stack overflow (stack of 64 KiB; ");
 	check_overflow(overflow_and_suspend,
@@ -126,7 +123,6 @@ static void an_overflow_over_a_canary_is_reported(void **state)
 
 static void endless_recursion_over_canaries_meets_a_guard(void **state)
 {
-	(void)state;
 	check_overflow(overflow_and_never_stop,
 		"weft: fiber 98300: stack overflow (stack of 64 KiB; ");
 }
@@ -154,7 +150,6 @@ static void overflow_by_one_frame(void)
 
 static void a_frame_that_steps_over_a_guard_is_reported(void **state)
 {
-	(void)state;
 	check_overflow(overflow_by_one_frame,
 		"weft: fiber 2: stack overflow (stack of 64 KiB; ");
 }
@@ -167,7 +162,6 @@ static void overflow_in_a_second_pool(void)
 
 static void pools_share_the_guards_of_the_process(void **state)
 {
-	(void)state;
 	check_overflow(overflow_in_a_second_pool,
 		"weft: fiber 99: stack overflow (stack of 64 KiB; ");
 }
@@ -203,7 +197,6 @@ static void check_plain_segv(void (*act)(void))
 
 static void other_faults_are_not_taken_for_overflows(void **state)
 {
-	(void)state;
 	check_plain_segv(touch_nothing_of_ours);
 	check_plain_segv(send_the_signal);
 }
@@ -248,7 +241,6 @@ static void misuse_ends_in_a_bug(void **state)
 		resume_beyond_the_pool,
 	};
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		struct ending end = run_in_child(acts[i]);
 
@@ -281,13 +273,11 @@ static void run_many(uint32_t n)
 
 static void a_thousand_fibers_wait_at_once(void **state)
 {
-	(void)state;
 	run_many(N_FEW);
 }
 
 static void a_hundred_thousand_fibers_wait_at_once(void **state)
 {
-	(void)state;
 	run_many(N_MANY);
 }
 
@@ -297,7 +287,6 @@ static void an_idle_fiber_costs_one_page(void **state)
 	struct job j = { .pool = new_pool(N_MANY), .n_rounds = 1 };
 	uint64_t before = mem_resident();
 
-	(void)state;
 	for (uint32_t id = 0; id < N_MANY; id++) {
 		j.id = id;
 		fiber_start(j.pool, id, count_rounds, &j);
@@ -383,7 +372,6 @@ static void two_threads_run_fibers_of_one_pool(void **state)
 	static const size_t sizes[] = { N_SHARED, 40000 };
 	struct job jobs[N_SHARED];
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		start_shared(jobs, sizes[i], 100);
 		run_on_two_threads(jobs, 101, 0);
@@ -395,7 +383,6 @@ static void a_fiber_may_change_threads_between_phases(void **state)
 {
 	struct job jobs[N_SHARED];
 
-	(void)state;
 	start_shared(jobs, N_SHARED, 5);
 	for (int phase = 0; phase < 6; phase++)
 		run_on_two_threads(jobs, 1, phase);

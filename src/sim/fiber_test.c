@@ -7,7 +7,6 @@ static void a_fiber_runs_until_it_suspends_and_then_to_its_end(void **state)
 {
 	struct job j = { .pool = new_pool(1), .n_rounds = 2 };
 
-	(void)state;
 	assert_int_equal(fiber_state_of(j.pool, 0), FIBER_UNUSED);
 	fiber_start(j.pool, 0, count_rounds, &j);
 	assert_int_equal(fiber_state_of(j.pool, 0), FIBER_READY);
@@ -25,7 +24,6 @@ static void an_ended_fiber_can_be_started_again(void **state)
 {
 	struct job j = { .pool = new_pool(3), .id = 1, .n_rounds = 1 };
 
-	(void)state;
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(run_alone(&j, count_rounds), 2);
 	assert_int_equal(j.n_done, 100);
@@ -36,7 +34,6 @@ static void a_pool_can_be_freed_while_fibers_wait(void **state)
 {
 	struct job j = { .pool = new_pool(2), .n_rounds = 1 };
 
-	(void)state;
 	fiber_start(j.pool, 0, count_rounds, &j);
 	fiber_start(j.pool, 1, count_rounds, &j);
 	assert_int_equal(fiber_resume(j.pool, 0), FIBER_SUSPENDED);
@@ -56,7 +53,6 @@ static void the_current_fiber_is_known_by_its_stack(void **state)
 {
 	static const uint32_t sizes[] = { 1, 1000, 40000 };
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		struct job j = { .pool = new_pool(sizes[i]) };
 
@@ -74,7 +70,6 @@ static void senseless_sizes_are_refused(void **state)
 {
 	struct err none = { 0 }, many = { 0 }, small = { 0 }, room = { 0 };
 
-	(void)state;
 	assert_null(fiber_pool_new(0, STACK_BYTES, &none));
 	assert_int_equal(none.code, EXIT_BAD_INPUT);
 	assert_null(fiber_pool_new(SIZE_MAX / 2, STACK_BYTES, &many));
@@ -143,7 +138,6 @@ static void check_interleaved(void (*run)(void *))
 
 static void integers_survive_switches(void **state)
 {
-	(void)state;
 	check_interleaved(integers_on_a_fiber);
 }
 
@@ -151,7 +145,6 @@ static void doubles_survive_switches(void **state)
 {
 	struct job j = { .pool = new_pool(1), .n_rounds = 10 };
 
-	(void)state;
 	check_interleaved(doubles_on_a_fiber);
 	run_alone(&j, doubles_on_a_fiber);
 	assert_int_equal(j.found, 330 + 10 * 385);
@@ -183,7 +176,6 @@ static void the_resumers_registers_survive_too(void **state)
 	uint64_t r = (uint64_t)one, s = r + 1, t = r + 2, u = r + 3, v = r + 4;
 	uint64_t w = r + 5, x = r + 6, y = r + 7, z = r + 8;
 
-	(void)state;
 	fiber_start(j.pool, 0, clobber, &j);
 	for (int i = 0; i < 10; i++) {
 		fiber_resume(j.pool, 0);
@@ -214,7 +206,6 @@ static void stacks_are_aligned_for_every_fiber(void **state)
 {
 	struct job j = { .pool = new_pool(40) };
 
-	(void)state;
 	for (j.id = 0; j.id < 40; j.id++) {
 		run_alone(&j, format_doubles);
 		assert_true(j.n_done);
@@ -237,7 +228,6 @@ static void backtraces_end_where_the_fiber_began(void **state)
 	struct job j = { .pool = new_pool(1) };
 	void *frames[64];
 
-	(void)state;
 	backtrace(frames, 64); /* loads the unwinder, which needs more stack */
 	run_alone(&j, count_frames);
 	assert_in_range(j.found, 1, 6);
@@ -250,7 +240,6 @@ static void deep_recursion_within_the_limit_works(void **state)
 {
 	static const size_t sizes[] = { 20, 40000 };
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct job j = {
 			.pool = new_pool(sizes[i]),

@@ -82,7 +82,6 @@ static void mail_arrives_after_any_delay(void **state)
 	static struct post one, many;
 	uint32_t letters = 4, n, i, k;
 
-	(void)state;
 	start(&one, 1, WINDOW);
 	for (k = 0; k < letters; k++)
 		send(&one, k, 0, k * HOPS);
@@ -106,7 +105,6 @@ static void count(void *arg, sim_time t, const struct sim_event *e)
 {
 	sim_time *at = arg;
 
-	(void)e;
 	assert_true(*at == SIM_NEVER);
 	*at = t;
 }
@@ -118,7 +116,6 @@ static void a_letter_is_known_while_it_is_on_its_way(void **state)
 	static struct post p;
 	uint32_t n;
 
-	(void)state;
 	for (n = 1; n <= SITES; n += 3) {
 		sim_time t = 0;
 		uint64_t windows = 0;
@@ -149,7 +146,6 @@ static void a_slice_that_is_empty_is_left_out(void **state)
 	const sim_time slice = 5 * WINDOW / 2;
 	static struct post p;
 
-	(void)state;
 	start(&p, 1, WINDOW);
 	assert_int_equal(sim_slice(p.sim, slice), slice);
 	send(&p, 3, 2 * WINDOW + 5, HOPS - 1);
@@ -173,7 +169,6 @@ static void only_mail_under_way_holds_memory(void **state)
 	static struct post p;
 	uint32_t k, i;
 
-	(void)state;
 	start(&p, 1, WINDOW);
 	for (k = 1; k < 200; k++) {
 		for (i = 0; i < N; i++)
@@ -185,14 +180,7 @@ static void only_mail_under_way_holds_memory(void **state)
 	sim_free(p.sim);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mail_arrives_after_any_delay),
-		cmocka_unit_test(a_letter_is_known_while_it_is_on_its_way),
-		cmocka_unit_test(a_slice_that_is_empty_is_left_out),
-		cmocka_unit_test(only_mail_under_way_holds_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(mail_arrives_after_any_delay),
+	TEST(a_letter_is_known_while_it_is_on_its_way),
+	TEST(a_slice_that_is_empty_is_left_out),
+	TEST(only_mail_under_way_holds_memory))

@@ -45,7 +45,6 @@ static void a_run_begins_alone(void **state)
 {
 	struct host h;
 
-	(void)state;
 	start(&h);
 	run(&h, 10000, 100000, 50000, MILLI);
 	assert_int_equal(h.n_windows[PACE_TOGETHER], 0);
@@ -55,7 +54,6 @@ static void full_windows_are_run_together(void **state)
 {
 	struct host h;
 
-	(void)state;
 	start(&h);
 	run(&h, 1000, 100000, 55000, 1000 * MILLI);
 	assert_true(h.spent[PACE_ALONE] < 100 * MILLI);
@@ -65,7 +63,6 @@ static void empty_windows_are_run_alone(void **state)
 {
 	struct host h;
 
-	(void)state;
 	start(&h);
 	run(&h, 1, 150, 1000, 100 * MILLI);
 	assert_true(h.n_windows[PACE_TOGETHER] > 0);
@@ -77,7 +74,6 @@ static void a_busy_host_is_asked_seldom(void **state)
 {
 	struct host h;
 
-	(void)state;
 	start(&h);
 	run(&h, 1, 150, 4 * MILLI, 1000 * MILLI);
 	assert_true(h.n_windows[PACE_TOGETHER] > 0);
@@ -89,7 +85,6 @@ static void what_changes_is_noticed(void **state)
 	struct host h;
 	int64_t before;
 
-	(void)state;
 	start(&h);
 	run(&h, 2, 300, 1000, 50 * MILLI);
 	before = h.spent[PACE_TOGETHER];
@@ -100,15 +95,6 @@ static void what_changes_is_noticed(void **state)
 	assert_true(h.spent[PACE_ALONE] - before > 250 * MILLI);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_run_begins_alone),
-		cmocka_unit_test(full_windows_are_run_together),
-		cmocka_unit_test(empty_windows_are_run_alone),
-		cmocka_unit_test(a_busy_host_is_asked_seldom),
-		cmocka_unit_test(what_changes_is_noticed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_run_begins_alone), TEST(full_windows_are_run_together),
+	TEST(empty_windows_are_run_alone), TEST(a_busy_host_is_asked_seldom),
+	TEST(what_changes_is_noticed))

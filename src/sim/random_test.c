@@ -14,7 +14,6 @@ static void draws_are_philox_4x32_7(void **state)
 {
 	struct random_bits r = random_draw(0, 0, (enum random_purpose)0, 0);
 
-	(void)state;
 	assert_true(r.a == UINT64_C(0x0d893f645f6fb709));
 	assert_true(r.b == UINT64_C(0x4f730a484f121f81));
 	r = random_draw(UINT64_C(0x299f31d0a4093822), 0x13198a2e,
@@ -28,7 +27,6 @@ static void every_bit_of_every_argument_matters(void **state)
 {
 	struct random_bits r = random_draw(9, 8, RANDOM_TEST, 7), x;
 
-	(void)state;
 	for (unsigned i = 0; i < 64; i++) {
 		uint64_t bit = UINT64_C(1) << i;
 
@@ -61,7 +59,6 @@ static void no_two_sites_share_a_draw(void **state)
 	uint64_t *all = mem_alloc(N, sizeof(*all));
 	size_t n = 0;
 
-	(void)state;
 	for (uint32_t s = 0; s < SITES; s++) {
 		for (uint64_t i = 0; i < DRAWS; i++) {
 			struct random_bits r =
@@ -83,7 +80,6 @@ static void every_bit_is_set_half_the_time(void **state)
 	enum { N = 10000, WITHIN = 250 };
 	int set[64] = { 0 };
 
-	(void)state;
 	for (uint64_t i = 0; i < N; i++)
 		for (unsigned b = 0; b < 64; b++)
 			set[b] += (int)(draw(i) >> b & 1);
@@ -93,7 +89,6 @@ static void every_bit_is_set_half_the_time(void **state)
 
 static void below_covers_its_range_and_no_more(void **state)
 {
-	(void)state;
 	for (uint64_t n = 1; n < 100; n++) {
 		assert_int_equal(random_below(0, n), 0);
 		assert_int_equal(random_below(UINT64_MAX, n), n - 1);
@@ -108,7 +103,6 @@ static void below_covers_its_range_and_no_more(void **state)
 /* Each value owns one stretch of the 2^64, and the stretches are equal. */
 static void below_cuts_the_bits_into_equal_stretches(void **state)
 {
-	(void)state;
 	for (uint64_t n = 2; n < 200; n++) {
 		for (uint64_t k = 1; k < n; k++) {
 			/* The first bits that give k: ceil(k * 2^64 / n). */
@@ -126,7 +120,6 @@ static void below_is_uniform(void **state)
 	enum { SIDES = 11, N = 22000, WITHIN = 220 }; /* five deviations */
 	int seen[SIDES] = { 0 };
 
-	(void)state;
 	for (uint64_t i = 0; i < N; i++)
 		seen[random_below(draw(i), SIDES)]++;
 	for (int i = 0; i < SIDES; i++)
@@ -134,17 +127,7 @@ static void below_is_uniform(void **state)
 			seen[i], N / SIDES - WITHIN, N / SIDES + WITHIN);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(draws_are_philox_4x32_7),
-		cmocka_unit_test(every_bit_of_every_argument_matters),
-		cmocka_unit_test(no_two_sites_share_a_draw),
-		cmocka_unit_test(every_bit_is_set_half_the_time),
-		cmocka_unit_test(below_covers_its_range_and_no_more),
-		cmocka_unit_test(below_cuts_the_bits_into_equal_stretches),
-		cmocka_unit_test(below_is_uniform),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(draws_are_philox_4x32_7), TEST(every_bit_of_every_argument_matters),
+	TEST(no_two_sites_share_a_draw), TEST(every_bit_is_set_half_the_time),
+	TEST(below_covers_its_range_and_no_more),
+	TEST(below_cuts_the_bits_into_equal_stretches), TEST(below_is_uniform))

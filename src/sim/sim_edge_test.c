@@ -157,7 +157,6 @@ static void a_key_is_a_phase_and_a_number(void **state)
 {
 	struct log *l = new_log();
 
-	(void)state;
 	for (unsigned phase = 0; phase <= PHASE_PROGRAM; phase++)
 		for (unsigned number = 0; number < 4096; number += 585)
 			sim_post(sim_owner(l->sim, 0), 0, 12345,
@@ -188,7 +187,6 @@ static void posts_of_an_instant_run_in_the_order_of_phases(void **state)
 	};
 	struct log *l = new_log();
 
-	(void)state;
 	post(l, 3, 500, SIM_KEY(PHASE_PROGRAM, 8), DO_NOTHING);
 	post(l, 3, 500, SIM_KEY(PHASE_ARRIVAL, 0), DO_PHASES);
 	sim_run(l->sim, SIM_NEVER);
@@ -208,7 +206,6 @@ static void a_site_may_post_any_number_to_itself(void **state)
 {
 	struct log *l = new_log();
 
-	(void)state;
 	post(l, 5, 2 * WINDOW, SIM_KEY(PHASE_ENGINE, 0), DO_FLOOD);
 	post(l, 5, 2 * WINDOW + FLOOD / 2, SIM_KEY(PHASE_ARRIVAL, 0),
 		DO_NOTHING);
@@ -226,7 +223,6 @@ static void windows_have_no_seams(void **state)
 {
 	struct log *l = new_log();
 
-	(void)state;
 	sim_post(sim_owner(l->sim, 9), 9, 4990, SIM_KEY(PHASE_ENGINE, 0), 1999,
 		DO_CHAIN);
 	sim_run(l->sim, SIM_NEVER);
@@ -246,7 +242,6 @@ static void far_posts_arrive_at_their_time(void **state)
 	enum { N = sizeof(far) / sizeof(*far) };
 	struct log *l = new_log();
 
-	(void)state;
 	for (uint32_t i = 0; i < N; i++) /* in no order: 7 and 16 are coprime */
 		post(l, i, far[i * 7 % N], SIM_KEY(PHASE_ENGINE, 0),
 			DO_NOTHING);
@@ -264,7 +259,6 @@ static void a_crowd_runs_in_order(void **state)
 	enum { N = 1500 };
 	struct log *l = new_log();
 
-	(void)state;
 	for (uint32_t i = 0; i < N; i++)
 		post(l, i % 2 ? 9 : 3, WINDOW + i * 7919 % WINDOW,
 			SIM_KEY(PHASE_ENGINE, i % 5), DO_NOTHING);
@@ -291,7 +285,6 @@ static void prefetch_sees_events_that_wait_and_changes_nothing(void **state)
 	struct sim_params p = params(l[1]);
 	struct err e = { 0 };
 
-	(void)state;
 	sim_free(l[1]->sim);
 	p.prefetches = true;
 	l[1]->sim = sim_new(&p, &e);
@@ -329,7 +322,6 @@ static void bad_parameters_are_refused(void **state)
 {
 	struct sim_params good = params(NULL), p = good;
 
-	(void)state;
 	p.n_sites = 0;
 	is_refused(p, "site");
 	p = good;
@@ -355,7 +347,6 @@ static void the_shortest_window_is_five_nanoseconds(void **state)
 	struct err e = { 0 };
 	struct sim *s;
 
-	(void)state;
 	p.window = 5 * SIM_NS;
 	s = sim_new(&p, &e);
 	assert_non_null(s);
@@ -383,7 +374,6 @@ static void a_window_keeps_time_or_is_refused(void **state)
 {
 	sim_time window, ratio;
 
-	(void)state;
 	for (window = 5000; window <= 1000000 * SIM_NS; window *= 3) {
 		for (ratio = 1; ratio < 2048; ratio *= 6) {
 			struct log *l = mem_alloc(1, sizeof(*l));
@@ -448,30 +438,18 @@ static void post_in_an_earlier_phase(struct log *l)
 
 static void a_broken_promise_is_a_bug(void **state)
 {
-	(void)state;
 	assert_true(is_bug(post_in_the_past));
 	assert_true(is_bug(mail_that_is_too_fast));
 	assert_true(is_bug(post_in_an_earlier_phase));
 	assert_false(is_bug(post_in_the_present));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_key_is_a_phase_and_a_number),
-		cmocka_unit_test(
-			posts_of_an_instant_run_in_the_order_of_phases),
-		cmocka_unit_test(a_site_may_post_any_number_to_itself),
-		cmocka_unit_test(windows_have_no_seams),
-		cmocka_unit_test(far_posts_arrive_at_their_time),
-		cmocka_unit_test(a_crowd_runs_in_order),
-		cmocka_unit_test(
-			prefetch_sees_events_that_wait_and_changes_nothing),
-		cmocka_unit_test(bad_parameters_are_refused),
-		cmocka_unit_test(the_shortest_window_is_five_nanoseconds),
-		cmocka_unit_test(a_window_keeps_time_or_is_refused),
-		cmocka_unit_test(a_broken_promise_is_a_bug),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_key_is_a_phase_and_a_number),
+	TEST(posts_of_an_instant_run_in_the_order_of_phases),
+	TEST(a_site_may_post_any_number_to_itself), TEST(windows_have_no_seams),
+	TEST(far_posts_arrive_at_their_time), TEST(a_crowd_runs_in_order),
+	TEST(prefetch_sees_events_that_wait_and_changes_nothing),
+	TEST(bad_parameters_are_refused),
+	TEST(the_shortest_window_is_five_nanoseconds),
+	TEST(a_window_keeps_time_or_is_refused),
+	TEST(a_broken_promise_is_a_bug))

@@ -256,7 +256,6 @@ static void events_run_by_time_then_key_then_aux(void **state)
 {
 	struct toy y;
 
-	(void)state;
 	for (unsigned i = 0; i < N_SHAPES; i++) {
 		toy_run(&y, i, 1);
 		assert_int_equal(sim_run(y.sim, SIM_NEVER), SIM_IDLE);
@@ -270,7 +269,6 @@ static void the_result_is_the_same_on_any_number_of_workers(void **state)
 	static const uint32_t workers[] = { 1, 2, 3, 7, 2 };
 	struct toy one, many;
 
-	(void)state;
 	for (unsigned i = 0; i < N_SHAPES; i++) {
 		toy_run(&one, i, 1);
 		sim_run(one.sim, SIM_NEVER);
@@ -293,7 +291,6 @@ static void sites_may_be_anybodys(void **state)
 	struct toy one, many;
 	uint8_t *owner;
 
-	(void)state;
 	for (unsigned i = 0; i < N_SHAPES; i++) {
 		site_id n = shapes[i].n_sites;
 
@@ -325,7 +322,6 @@ static void the_result_depends_on_the_draws(void **state)
 {
 	struct toy a, b;
 
-	(void)state;
 	toy_run(&a, 2, 1);
 	toy_run(&b, 2, 1);
 	b.seed++;
@@ -341,7 +337,6 @@ static void slices_give_what_one_run_gives(void **state)
 	struct toy whole, cut;
 	enum sim_ending end;
 
-	(void)state;
 	for (unsigned i = 0; i < 5; i++) {
 		sim_time until = 0, width = shapes[i].window;
 		uint64_t n = 0;
@@ -369,7 +364,6 @@ static void a_stopped_run_can_go_on(void **state)
 {
 	struct toy whole, cut;
 
-	(void)state;
 	toy_run(&whole, 2, 1);
 	sim_run(whole.sim, SIM_NEVER);
 	for (uint32_t workers = 1; workers < 4; workers++) {
@@ -402,7 +396,6 @@ static void a_run_reaches_its_end_or_goes_idle(void **state)
 	struct toy y;
 	struct sim_worker *w;
 
-	(void)state;
 	toy_init(&y, 3, 2, 10000, 20000);
 	assert_int_equal(sim_run(y.sim, SIM_NEVER), SIM_IDLE);
 	assert_int_equal(sim_now(y.sim), 0);
@@ -433,7 +426,6 @@ static void empty_windows_and_idle_sites_cost_nothing(void **state)
 	enum { SITES = 10000, APART = 1000000, N = 50 };
 	struct toy y;
 
-	(void)state;
 	for (uint32_t workers = 1; workers < 4; workers++) {
 		toy_init(&y, SITES, workers, 41400, 41400);
 		for (site_id i = 0; i < N; i++) {
@@ -457,7 +449,6 @@ static void a_site_is_visited_once_per_window(void **state)
 {
 	struct toy y;
 
-	(void)state;
 	toy_init(&y, 2, 1, 10000, 10000);
 	for (uint32_t i = 0; i < 1000; i++)
 		toy_post(&y, sim_owner(y.sim, 1), 1, 1, i * 10, 0, 0);
@@ -524,7 +515,6 @@ static struct seen watch(unsigned shape, uint32_t workers)
 
 static void all_that_waits_is_seen(void **state)
 {
-	(void)state;
 	for (unsigned shape = 2; shape <= 4; shape += 2) {
 		struct seen one = watch(shape, 1);
 
@@ -542,7 +532,6 @@ static void every_site_has_one_owner(void **state)
 {
 	struct toy y;
 
-	(void)state;
 	for (site_id n = 1; n < 24; n++) {
 		for (uint32_t workers = 1; workers < 10; workers++) {
 			site_id at = 0;
@@ -573,22 +562,11 @@ static void every_site_has_one_owner(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(events_run_by_time_then_key_then_aux),
-		cmocka_unit_test(
-			the_result_is_the_same_on_any_number_of_workers),
-		cmocka_unit_test(sites_may_be_anybodys),
-		cmocka_unit_test(the_result_depends_on_the_draws),
-		cmocka_unit_test(slices_give_what_one_run_gives),
-		cmocka_unit_test(a_stopped_run_can_go_on),
-		cmocka_unit_test(a_run_reaches_its_end_or_goes_idle),
-		cmocka_unit_test(empty_windows_and_idle_sites_cost_nothing),
-		cmocka_unit_test(a_site_is_visited_once_per_window),
-		cmocka_unit_test(all_that_waits_is_seen),
-		cmocka_unit_test(every_site_has_one_owner),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(events_run_by_time_then_key_then_aux),
+	TEST(the_result_is_the_same_on_any_number_of_workers),
+	TEST(sites_may_be_anybodys), TEST(the_result_depends_on_the_draws),
+	TEST(slices_give_what_one_run_gives), TEST(a_stopped_run_can_go_on),
+	TEST(a_run_reaches_its_end_or_goes_idle),
+	TEST(empty_windows_and_idle_sites_cost_nothing),
+	TEST(a_site_is_visited_once_per_window), TEST(all_that_waits_is_seen),
+	TEST(every_site_has_one_owner))

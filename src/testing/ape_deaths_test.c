@@ -56,7 +56,6 @@ static void the_card_of_a_dead_host_goes_on(void **state)
 	static const char *const sets[] = APE_FAULTS("2 ms host 1 dies");
 	struct ape_world w = { .run = use_dead_host };
 
-	(void)state;
 	ape_world_run(&w, sets, NULL, false);
 	assert_int_equal(host_n_dead(w.kit.host), 1);
 	kit_close(&w.kit);
@@ -104,7 +103,6 @@ static void calls_to_a_dead_card_fail_once_the_host_knows(void **state)
 		APE_FAULTS("2 ms card 0 dies; 20 ms card 0 returns");
 	struct ape_world w = { .run = lose_card };
 
-	(void)state;
 	ape_world_run(&w, sets, NULL, false);
 	assert_int_equal(nic_sum(w.kit.nic, "lost_in_cards"), 2);
 	kit_close(&w.kit);
@@ -114,7 +112,6 @@ static void register_in_vain(struct ape_world *w, uint32_t node)
 {
 	uint32_t key;
 
-	(void)w;
 	if (node)
 		return;
 	program_wait(2 * MS + 1);
@@ -128,7 +125,6 @@ static void who_registers_with_a_dead_card_hears_of_it(void **state)
 	static const char *const sets[] = APE_FAULTS("2 ms card 0 dies");
 	struct ape_world w = { .run = register_in_vain };
 
-	(void)state;
 	ape_world_run(&w, sets, NULL, false);
 	kit_close(&w.kit);
 }
@@ -154,7 +150,6 @@ static void transfers_end_when_their_card_dies(void **state)
 	static const char *const sets[] = APE_FAULTS("2 ms card 0 dies");
 	uint32_t i;
 
-	(void)state;
 	for (i = HOST; i <= GPU0; i++) {
 		struct ape_world w = { .run = lose_midway, .n = i };
 
@@ -211,7 +206,6 @@ static void dead_gpus_give_errors_until_they_return(void **state)
 			   "1600 us gpu 1.1 dies");
 	struct ape_world w = { .run = lose_gpu };
 
-	(void)state;
 	ape_world_run(&w, sets, NULL, true);
 	kit_close(&w.kit);
 }
@@ -246,7 +240,6 @@ static void packets_wait_for_their_own_link_alone(void **state)
 		NULL };
 	struct ape_world w = { .run = put_by_two_links };
 
-	(void)state;
 	ape_world_run(&w, sets, "4x4x1", false);
 	kit_close(&w.kit);
 }
@@ -282,7 +275,6 @@ static void a_put_arrives_though_packets_of_it_are_lost(void **state)
 	};
 	struct ape_world w = { .run = put_over_a_broken_link };
 
-	(void)state;
 	ape_world_run(&w, sets, NULL, false);
 	assert_in_range(w.n, 2, 6);
 	assert_int_equal(net_total(w.kit.net).lost, w.n);

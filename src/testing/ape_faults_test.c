@@ -264,7 +264,6 @@ static void each_packet_arrives_is_flagged_or_lost_once(void **state)
 	uint64_t errors = 0, packets = 0, damaged = 0, dropped = 0, headless;
 	uint32_t i, n = repeats(&i, &w.count);
 
-	(void)state;
 	for (; i < n; i++) {
 		struct end all;
 
@@ -299,7 +298,6 @@ static void links_that_replay_bring_all_through(void **state)
 	uint32_t n, i;
 	struct world w = { .seed = 0 };
 
-	(void)state;
 	n = repeats(&i, &w.count);
 	for (; i < n; i++) {
 		uint64_t digest, headless;
@@ -392,18 +390,10 @@ static void die(const char *retry)
 
 static void packets_are_counted_once_while_parts_die(void **state)
 {
-	(void)state;
 	die("link.retry=none");
 	die("link.retry=replay");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_packet_arrives_is_flagged_or_lost_once),
-		cmocka_unit_test(links_that_replay_bring_all_through),
-		cmocka_unit_test(packets_are_counted_once_while_parts_die),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(each_packet_arrives_is_flagged_or_lost_once),
+	TEST(links_that_replay_bring_all_through),
+	TEST(packets_are_counted_once_while_parts_die))

@@ -61,7 +61,6 @@ static void programs_read_what_their_neighbours_cards_say(void **state)
 	sim_time seen[NODES] = { 0 };
 	struct ape_world w = { .run = watch_registers, .arg = seen };
 
-	(void)state;
 	ape_world_run(&w, dies, "4x4x1", false);
 	assert_in_range(seen[NEXT], DEATH, DEATH + 5 * PERIOD / 2);
 	assert_int_equal(seen[FAR], 0);
@@ -103,7 +102,6 @@ static void ape_f33_the_master_tells_any_program_of_a_dead_host(void **state)
 	struct ape_world w = { .run = watch_master, .arg = x };
 	const struct weft_ape_part *p = &x[FAR].first;
 
-	(void)state;
 	ape_world_run(&w, dies, "4x4x1", false);
 	assert_int_equal(p->kind, WEFT_APE_HOST);
 	assert_int_equal(p->node, DEAD);
@@ -123,8 +121,6 @@ static void ask_in_vain(struct ape_world *w, uint32_t node)
 {
 	struct weft_ape_health h;
 
-	(void)w;
-	(void)node;
 	assert_int_equal(weft_ape_health(NULL), EINVAL);
 	assert_int_equal(weft_ape_health(&h), ENOTSUP);
 	assert_int_equal(weft_ape_on_change(on_change, NULL), ENOTSUP);
@@ -137,7 +133,6 @@ static void where_nobody_watches_there_is_no_health(void **state)
 	const char *const off[] = { "lofamo.on=no", NULL };
 	struct ape_world w = { .run = ask_in_vain };
 
-	(void)state;
 	ape_world_run(&w, off, NULL, false);
 	kit_close(&w.kit);
 }

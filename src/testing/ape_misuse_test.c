@@ -49,7 +49,6 @@ static void put_to_self(struct ape_world *w, uint32_t node)
 
 static void a_node_may_put_to_itself(void **state)
 {
-	(void)state;
 	run_pair(put_to_self, NULL, false);
 }
 
@@ -95,7 +94,6 @@ static void put_anyhow(struct ape_world *w, uint32_t node)
 
 static void any_length_and_alignment_will_do(void **state)
 {
-	(void)state;
 	run_pair(put_anyhow, NULL, false);
 }
 
@@ -120,7 +118,6 @@ static void more_commands_than_fit_wait(void **state)
 {
 	static const char *const sets[] = { "nic.dma.queue=8", NULL };
 
-	(void)state;
 	run_pair(put_many, sets, false);
 }
 
@@ -151,7 +148,6 @@ static void register_twice(struct ape_world *w, uint32_t node)
 
 static void twice_registered_is_two_buffers(void **state)
 {
-	(void)state;
 	run_pair(register_twice, NULL, true);
 }
 
@@ -197,7 +193,6 @@ static void deregister_in_use(struct ape_world *w, uint32_t node)
 
 static void what_is_deregistered_in_use_changes_no_more(void **state)
 {
-	(void)state;
 	run_pair(deregister_in_use, NULL, true);
 }
 
@@ -250,7 +245,6 @@ static void a_full_event_queue_stops_its_owner_alone(void **state)
 	struct two x;
 	uint32_t i;
 
-	(void)state;
 	how.needs.n_programs = 4;
 	how.needs.n_processes = 2;
 	kit_open(&x.kit, &how);
@@ -403,7 +397,6 @@ static void random_calls_do_what_they_should_and_no_more(void **state)
 {
 	uint64_t seed;
 
-	(void)state;
 	for (seed = 1; seed < 4; seed++) {
 		struct random_world x = { .ape = { .run = random_calls },
 			.seed = seed };

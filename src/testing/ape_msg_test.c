@@ -43,7 +43,6 @@ static void messages_go_between_any_two_memories(void **state)
 {
 	struct ape_world w = { .run = send_all };
 
-	(void)state;
 	ape_world_run(&w, NULL, NULL, false);
 	kit_close(&w.kit);
 }
@@ -85,7 +84,6 @@ static void puts_gets_and_broadcasts_reach_gpu_memory(void **state)
 {
 	struct ape_world w = { .run = put_and_get };
 
-	(void)state;
 	ape_world_run(&w, NULL, NULL, false);
 	kit_close(&w.kit);
 }
@@ -121,7 +119,6 @@ static void a_copy_to_a_gpu_takes_its_copy_engine_s_time(void **state)
 {
 	struct ape_world w = { .run = copy };
 
-	(void)state;
 	ape_world_run(&w, NULL, NULL, false);
 	kit_close(&w.kit);
 }
@@ -160,7 +157,6 @@ static void gpu_addresses_that_cannot_be_are_refused(void **state)
 	int code = 0;
 	struct ape_world w = { .run = misuse, .arg = &code };
 
-	(void)state;
 	ape_world_run(&w, NULL, NULL, false);
 	kit_close(&w.kit);
 	code = ENOTSUP;

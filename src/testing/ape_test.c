@@ -20,7 +20,6 @@ enum { BYTES = 100000 };
 
 static void no_write(void *arg, uint64_t at, size_t n)
 {
-	(void)at;
 	*(uint64_t *)arg += n;
 }
 
@@ -65,7 +64,6 @@ static void puts_go_between_any_two_memories(void **state)
 	const struct nic *nic;
 	site_id i;
 
-	(void)state;
 	ape_world_run(&w, NULL, NULL, false);
 	/* six of nine are from a GPU, six to one, of 25 packets each */
 	assert_int_equal(count(&w, 0, "gpu_reads"), 6 * 25);
@@ -110,7 +108,6 @@ static void gets_need_no_program_at_the_other_end(void **state)
 {
 	struct ape_world w = { .run = get_all };
 
-	(void)state;
 	ape_world_run(&w, NULL, NULL, false);
 	kit_close(&w.kit);
 }
@@ -165,7 +162,6 @@ static void gpu_bytes_arrive_by_every_way(void **state)
 	uint64_t reads;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 5; i++) {
 		sim_time staged =
 			time_of(WEFT_APE_STAGED, sizes[i], NULL, &reads);
@@ -186,7 +182,6 @@ static void staging_wins_only_because_it_is_pipelined(void **state)
 	static const char *const whole[] = { "nic.software.chunk=1MiB", NULL };
 	uint64_t reads;
 
-	(void)state;
 	assert_true(time_of(WEFT_APE_STAGED, 8192, NULL, &reads) >
 		    time_of(WEFT_APE_P2P, 8192, NULL, &reads));
 	assert_true(time_of(WEFT_APE_STAGED, 260000, NULL, &reads) <
@@ -203,7 +198,6 @@ static void the_library_chooses_by_size(void **state)
 	static const char *const off[] = { "nic.software.p2p=no", NULL };
 	uint64_t reads;
 
-	(void)state;
 	time_of(WEFT_APE_AUTO, 104 << 10, NULL, &reads);
 	assert_int_equal(reads, 26);
 	time_of(WEFT_APE_AUTO, (104 << 10) + 1, NULL, &reads);
@@ -253,7 +247,6 @@ static void the_nios_is_idle_while_the_tlb_hits(void **state)
 	static const char *const few[] = { "nic.tlb.entries=8", NULL };
 	uint64_t nios, nios_few, idle;
 
-	(void)state;
 	/* three buffers were registered, 2 us each */
 	idle = 3 * 2000 * (uint64_t)SIM_NS;
 	assert_int_equal(misses_of(HOST, 8, few, &nios), 8);
@@ -327,7 +320,6 @@ static void what_cannot_be_is_refused_at_once(void **state)
 {
 	struct ape_world w = { .run = misuse };
 
-	(void)state;
 	ape_world_run(&w, NULL, NULL, false);
 	kit_close(&w.kit);
 }
@@ -375,7 +367,6 @@ static void targets_that_are_wrong_are_reported(void **state)
 	struct ape_world w = { .run = wrong_targets };
 	char text[256];
 
-	(void)state;
 	ape_world_run(&w, NULL, NULL, true);
 	assert_true(nic_errors(w.kit.nic, 1, text, sizeof(text)) >= 6);
 	kit_close(&w.kit);
@@ -419,7 +410,6 @@ static void each_part_limits_a_stream_where_it_is_the_slowest(void **state)
 {
 	double host = rate_of(HOST, HOST, NULL);
 
-	(void)state;
 	assert_true(host > 2000 && host < 2200); /* the link does */
 	assert_true(rate_of(HOST, GPU0, NULL) > 0.99 * host);
 	assert_true(rate_of(GPU0, HOST, NULL) < 1500);
@@ -441,7 +431,6 @@ static void commands_are_fetched_ahead(void **state)
 	sim_time took;
 	uint32_t i;
 
-	(void)state;
 	/* eight puts of 49 commands each */
 	for (i = 0; i < 2; i++) {
 		struct ape_world w = { .run = stream_out, .arg = &took };
@@ -498,7 +487,6 @@ static void streams_are_queues_that_go_on_at_the_same_time(void **state)
 {
 	struct ape_world w = { .run = launch_all };
 
-	(void)state;
 	ape_world_run(&w, NULL, NULL, false);
 	kit_close(&w.kit);
 }
@@ -544,7 +532,6 @@ static void ape_f20_markers_are_sent_twice(void **state)
 {
 	sim_time none = time_of_markers(0), more = 256 * SIM_NS * 50 / 7;
 
-	(void)state;
 	assert_in_range(time_of_markers(256), none + more - 100 * SIM_NS,
 		none + more + 100 * SIM_NS);
 	assert_in_range(time_of_markers(70), none + 70 * more / 256 - 100000,

@@ -34,7 +34,6 @@ static void send_many(void *arg)
 /* Room for one packet, and nobody reads. */
 static void receive_one(void *arg)
 {
-	(void)arg;
 	sw_open_rec(REC, MU_HEADER_BYTES + MU_PAYLOAD + MU_CHUNK);
 	sw_open_rec(SYSTEM_REC, MU_HEADER_BYTES + MU_PAYLOAD + MU_CHUNK);
 }
@@ -66,7 +65,6 @@ static void bgq_f28_channels_hold_more_packets_than_blue_gene_ls(void **state)
 	};
 	uint32_t c;
 
-	(void)state;
 	for (c = MU_DYNAMIC; c <= MU_SYSTEM; c++) {
 		enum mu_channel channel = c;
 		struct kit k;
@@ -177,7 +175,6 @@ static void bgq_f39_packets_go_on_to_the_io_node_where_they_say_so(void **state)
 	uint64_t out, back;
 	sim_time here, there;
 
-	(void)state;
 	here = ship_one(s, &out, &back);
 	assert_int_equal(out, 0);
 	s.to = IO;
@@ -197,7 +194,6 @@ static void bgq_f40_packets_of_io_nodes_enter_at_their_exits(void **state)
 	uint64_t out, back;
 	sim_time first;
 
-	(void)state;
 	for (s.dst = 0; s.dst < IO; s.dst += 3) {
 		s.to = s.dst;
 		s.bits = 0;
@@ -278,7 +274,6 @@ static void bgq_f4_a_link_carries_full_rates_both_ways(void **state)
 	struct streams out, in;
 	struct kit k;
 
-	(void)state;
 	open_io(&k, one_link);
 	start_streams(&k, &out, 1, true);
 	start_streams(&k, &in, 1, false);
@@ -294,7 +289,6 @@ static void bgq_f5_two_exits_double_an_io_nodes_rate(void **state)
 	struct machine *m = kit_machine("bgq-io", NULL, NULL);
 	uint32_t links = m->topo->n_ports - m->topo->node_ports;
 
-	(void)state;
 	assert_int_equal(links, 2);
 	assert_int_equal(
 		machine_value(m, "nic", "pcie.rate"), links * m->link.rate);
@@ -337,7 +331,6 @@ static void misuse(void *arg)
 
 static void open_rec(void *arg)
 {
-	(void)arg;
 	sw_open_rec(SYSTEM_REC, SW_REC_BYTES);
 }
 
@@ -366,7 +359,6 @@ static void bgq_f41_only_system_packets_cross_io_links(void **state)
 	};
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(misuses) / sizeof(misuses[0]); i++) {
 		struct misuse m = misuses[i];
 		struct kit k;
@@ -394,7 +386,6 @@ static void leave(void *arg)
 	struct mu_descriptor d;
 	uint32_t i;
 
-	(void)arg;
 	program_wait(1000 * SIM_NS);
 	for (i = 0; i < 3; i++) {
 		struct sw_fifo f = sw_open(i, 0);
@@ -413,7 +404,6 @@ static void leave(void *arg)
 
 static void open_user_rec(void *arg)
 {
-	(void)arg;
 	sw_open_rec(REC, SW_REC_BYTES);
 }
 
@@ -424,7 +414,6 @@ static void nothing_goes_out_of_a_partition(void **state)
 		"topology.corner=4x0", NULL };
 	struct kit k;
 
-	(void)state;
 	kit_open(&k, &(struct kit_how){ .machine = "bgq",
 			     .shape = "4x2",
 			     .sets = sets,
@@ -479,7 +468,6 @@ static void bgq_f139_files_are_shipped_to_io_nodes(void **state)
 	struct kit k;
 	uint32_t i, w;
 
-	(void)state;
 	for (w = 0; w < 2; w++) {
 		kit_open(&k, &(struct kit_how){ .machine = "bgq-board",
 				     .sets = io_sets,
@@ -549,7 +537,6 @@ static void wrong_uses_of_files_are_refused(void **state)
 	struct user u = { 3, 0, 0 };
 	struct kit k;
 
-	(void)state;
 	kit_open(&k, &(struct kit_how){ .machine = "bgq-board",
 			     .sets = io_sets,
 			     .needs = { .n_programs = 1, .has_files = true } });
@@ -561,7 +548,6 @@ static void wrong_uses_of_files_are_refused(void **state)
 
 static void open_none(void *arg)
 {
-	(void)arg;
 	assert_int_equal(cnk_open("x", CNK_CREATE), -ENODEV);
 }
 
@@ -570,7 +556,6 @@ static void without_io_nodes_there_are_no_files(void **state)
 	static const char *const sets[] = { "topology.io.every=0", NULL };
 	struct kit k;
 
-	(void)state;
 	kit_open(&k, &(struct kit_how){ .machine = "bgq-io",
 			     .shape = "2x2",
 			     .sets = sets,
@@ -580,23 +565,13 @@ static void without_io_nodes_there_are_no_files(void **state)
 	kit_close(&k);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			bgq_f28_channels_hold_more_packets_than_blue_gene_ls),
-		cmocka_unit_test(
-			bgq_f39_packets_go_on_to_the_io_node_where_they_say_so),
-		cmocka_unit_test(
-			bgq_f40_packets_of_io_nodes_enter_at_their_exits),
-		cmocka_unit_test(bgq_f4_a_link_carries_full_rates_both_ways),
-		cmocka_unit_test(bgq_f5_two_exits_double_an_io_nodes_rate),
-		cmocka_unit_test(bgq_f41_only_system_packets_cross_io_links),
-		cmocka_unit_test(nothing_goes_out_of_a_partition),
-		cmocka_unit_test(bgq_f139_files_are_shipped_to_io_nodes),
-		cmocka_unit_test(wrong_uses_of_files_are_refused),
-		cmocka_unit_test(without_io_nodes_there_are_no_files),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_f28_channels_hold_more_packets_than_blue_gene_ls),
+	TEST(bgq_f39_packets_go_on_to_the_io_node_where_they_say_so),
+	TEST(bgq_f40_packets_of_io_nodes_enter_at_their_exits),
+	TEST(bgq_f4_a_link_carries_full_rates_both_ways),
+	TEST(bgq_f5_two_exits_double_an_io_nodes_rate),
+	TEST(bgq_f41_only_system_packets_cross_io_links),
+	TEST(nothing_goes_out_of_a_partition),
+	TEST(bgq_f139_files_are_shipped_to_io_nodes),
+	TEST(wrong_uses_of_files_are_refused),
+	TEST(without_io_nodes_there_are_no_files))

@@ -280,7 +280,6 @@ static void run(void *mine)
 	uint32_t node = program_node(), i;
 	MUSPI_InjFifo_t *f = coll_member(bytes_of(&p, node));
 
-	(void)mine;
 	for (i = 1; i < ROUTES; i++)
 		assert_int_equal(
 			coll_join_box(i, &p.box[i]), is_member(&p, i, node));
@@ -322,7 +321,6 @@ static void random_calls_end_right_or_harm_nobody_else(void **state)
 {
 	uint32_t n_kept = 0, n_locked = 0, node;
 
-	(void)state;
 	for (series = 0; series < SERIES; series++) {
 		enum load_ending ending = perform();
 
@@ -337,11 +335,4 @@ static void random_calls_end_right_or_harm_nobody_else(void **state)
 	assert_true(n_locked >= SERIES / 3);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_calls_end_right_or_harm_nobody_else),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(random_calls_end_right_or_harm_nobody_else))

@@ -16,7 +16,6 @@ static void without_node_2(void *mine)
 {
 	MUSPI_InjFifo_t *f = coll_member(8);
 
-	(void)mine;
 	program_wait(SPI_TEST_START);
 	if (program_node() != 2)
 		coll_call(f, 0, WORLD | ALLREDUCE);
@@ -27,7 +26,6 @@ static void without_node_0(void *mine)
 {
 	MUSPI_InjFifo_t *f = coll_member(8);
 
-	(void)mine;
 	program_wait(SPI_TEST_START);
 	if (program_node() != 0)
 		coll_call(f, 0, WORLD | ALLREDUCE);
@@ -37,7 +35,6 @@ static void without_node_0(void *mine)
 /* The root of 2x2 is node 3; 0 goes by 2, and 2 and 1 are beside it. */
 static void a_member_that_never_comes_is_named(void **state)
 {
-	(void)state;
 	coll_locks(&(struct coll_how){ "2x2", .run = without_node_2 },
 		"  node 2 (0,1), route 0: waits for local since 20.");
 	coll_locks(&(struct coll_how){ "2x2", .run = without_node_0 },
@@ -49,7 +46,6 @@ static void in_any_order(void *mine)
 	MUSPI_InjFifo_t *f = coll_member(16);
 	bool is_odd = program_node() == 0;
 
-	(void)mine;
 	coll_join(3, 0, 1, 0, 1);
 	coll_join(4, 0, 1, 0, 1);
 	program_wait(SPI_TEST_START);
@@ -60,7 +56,6 @@ static void in_any_order(void *mine)
 
 static void members_that_call_in_different_orders_are_named(void **state)
 {
-	(void)state;
 	coll_locks(&(struct coll_how){ "2x2", .run = in_any_order },
 		"  node 2 (0,1), route 3: waits for B- (route 4 is first "
 		"there) since 20.");
@@ -78,7 +73,6 @@ static void one_differs(void *mine)
 	MUSPI_InjFifo_t *f = coll_member(512);
 	Kernel_Errors_t errors;
 
-	(void)mine;
 	coll_join(3, 0, 1, 0, 1);
 	program_wait(SPI_TEST_START);
 	if (program_node() == 1)
@@ -97,7 +91,6 @@ static void contributions_that_differ_stop_their_route_alone(void **state)
 {
 	const struct coll_how how = { "2x2", .run = one_differs };
 
-	(void)state;
 	odd_op = SIGNED_ADD;
 	odd_bytes = 8;
 	coll_locks(&how,
@@ -122,7 +115,6 @@ static void use_unset(void *mine)
 	MUSPI_InjFifo_t *f = coll_member(8);
 	Kernel_Errors_t errors;
 
-	(void)mine;
 	if (program_node() != unset_at)
 		coll_join(3, 0, 1, 0, 1);
 	program_wait(SPI_TEST_START);
@@ -146,7 +138,6 @@ static void a_packet_on_an_unset_route_interrupts_there(void **state)
 	};
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 3; i++) {
 		unset_at = unset[i].node;
 		n_told = 0;
@@ -160,7 +151,6 @@ static void use_other_channel(void *mine)
 {
 	MUSPI_InjFifo_t *f = coll_member(8);
 
-	(void)mine;
 	program_wait(SPI_TEST_START);
 	if (program_node() == 0)
 		coll_call(f, 0, SUB | BROADCAST);
@@ -168,7 +158,6 @@ static void use_other_channel(void *mine)
 
 static void a_packet_on_another_channel_than_its_route_stops(void **state)
 {
-	(void)state;
 	coll_locks(&(struct coll_how){ "2x2", .run = use_other_channel },
 		"a packet of another channel arrived on local, since 20.");
 }
@@ -184,7 +173,6 @@ static void share_links(void *mine)
 	Kernel_Errors_t errors;
 	ClassRoute_t same;
 
-	(void)mine;
 	assert_int_equal(Kernel_AllocateCollectiveClassRoute(14), 0);
 	assert_int_equal(Kernel_GetCollectiveClassRoute(0, &same), 0);
 	same.input |= BGQ_CLASS_INPUT_VC_SYSTEM;
@@ -205,7 +193,6 @@ static void share_links(void *mine)
 
 static void bgq_f24_world_and_system_on_one_link_trap(void **state)
 {
-	(void)state;
 	n_told = 0;
 	coll_locks(&(struct coll_how){ "2x2", .run = share_links,
 			   .is_system = true },
@@ -229,7 +216,6 @@ static void overlap(void *mine)
 	uint64_t bytes = 0;
 	uint32_t i;
 
-	(void)mine;
 	for (i = 0; i < 2; i++)
 		if (coll_join(i + 1, first_of[i], first_of[i] + 2u, 0, 0))
 			bytes += 3 * PACKETS * 512;
@@ -245,7 +231,6 @@ static void overlap(void *mine)
 /* What weft check says of the same machine. */
 static void boxes_that_overlap_need_one_root(void **state)
 {
-	(void)state;
 	coll_finishes(&(struct coll_how){ "4", .run = overlap });
 	coll_locks(
 		&(struct coll_how){ "4", { "coll.root=box" }, .run = overlap },
@@ -342,7 +327,6 @@ static void use_all_kinds(void *mine)
 	MUSPI_GIBarrier_t all;
 	MUSPI_GI_t gi;
 
-	(void)mine;
 	assert_int_equal(MUSPI_GIBarrierInit(&all, 0), 0);
 	if (program_node() > 1) {
 		MUSPI_GIBarrierEnterAndWait(&all);
@@ -376,7 +360,6 @@ static void use_all_kinds(void *mine)
 
 static void bgq_f12_one_link_carries_all_kinds_of_traffic(void **state)
 {
-	(void)state;
 	coll_finishes(&(struct coll_how){
 		"4", .run = use_all_kinds, .is_system = true });
 }
@@ -386,7 +369,6 @@ static void sum_doubles(void *mine)
 	MUSPI_InjFifo_t *f = coll_member(8);
 	double value = 0.25 + program_node(), got;
 
-	(void)mine;
 	assert_true(spi_store(SPI_TEST_SOURCE, &value, sizeof(value)));
 	program_wait(SPI_TEST_START);
 	coll_call(f, 0, WORLD | ALLREDUCE);
@@ -401,7 +383,6 @@ static void bgq_f46_a_sum_of_doubles_takes_one_pass(void **state)
 	struct machine_run *r =
 		coll_perform(&(struct coll_how){ "2x2", .run = sum_doubles });
 
-	(void)state;
 	assert_int_equal(r->result.ending, LOAD_FINISHED);
 	assert_int_equal(r->hops, 2 * 3);
 	coll_drop(r);
@@ -419,7 +400,6 @@ static void sum_unlike(void *mine)
 	uint32_t node = program_node();
 	double value = node ? 0x1p-53 : 1;
 
-	(void)mine;
 	assert_true(spi_store(SPI_TEST_SOURCE, &value, sizeof(value)));
 	program_wait(SPI_TEST_START + node * 5 % 8 * skew_ns * SIM_NS);
 	coll_call(f, 0, WORLD | ALLREDUCE);
@@ -447,7 +427,6 @@ static void bgq_f56_threads_and_faults_change_no_bit_of_a_sum(void **state)
 		.sets = { "faults.bit-errors=2e-4" } };
 	double right = sum_of_unlike(tree, 0);
 
-	(void)state;
 	assert_true(right > 1 && right < 1 + 7 * 0x1p-53);
 	assert_true(sum_of_unlike(threads, 0) == right);
 	assert_true(sum_of_unlike(tree, 700) == right);
@@ -459,7 +438,6 @@ static void take_sixteen(void *mine)
 {
 	uint32_t i;
 
-	(void)mine;
 	for (i = 1; i < 16; i++)
 		assert_int_equal(Kernel_AllocateCollectiveClassRoute(i), 0);
 	for (i = 0; i < 16; i++)
@@ -493,7 +471,6 @@ static double time_of(
 
 static void bgq_f49_sixteen_routes_and_planes_that_do_not_meet(void **state)
 {
-	(void)state;
 	coll_finishes(&(struct coll_how){
 		"2", .run = take_sixteen, .is_system = true });
 	assert_true(time_of("3x2x4", "bytes=2048", "split=AB", NULL) ==
@@ -506,7 +483,6 @@ static void bgq_f52_a_long_sum_is_259_ns_later_at_any_depth(void **state)
 	static const char *const box[] = { "box=2", "box=4x2", "box=4x4x4" };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 3; i++) {
 		double more = time_of("4x4x4", "bytes=512", box[i], NULL) -
 			      time_of("4x4x4", "bytes=8", box[i], NULL);
@@ -521,7 +497,6 @@ static void without_nodes(void *mine)
 {
 	MUSPI_GIBarrier_t b;
 
-	(void)mine;
 	assert_int_equal(MUSPI_GIBarrierInit(&b, 0), 0);
 	program_wait(SPI_TEST_START);
 	if (program_node() % 2)
@@ -531,36 +506,21 @@ static void without_nodes(void *mine)
 
 static void nodes_that_have_not_entered_a_barrier_are_named(void **state)
 {
-	(void)state;
 	coll_locks(&(struct coll_how){ "2x2", .run = without_nodes },
 		"; barrier class 0: node 1 and 1 more have not entered, and "
 		"node 0 has waited since 20.");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_member_that_never_comes_is_named),
-		cmocka_unit_test(
-			members_that_call_in_different_orders_are_named),
-		cmocka_unit_test(
-			contributions_that_differ_stop_their_route_alone),
-		cmocka_unit_test(a_packet_on_an_unset_route_interrupts_there),
-		cmocka_unit_test(
-			a_packet_on_another_channel_than_its_route_stops),
-		cmocka_unit_test(bgq_f24_world_and_system_on_one_link_trap),
-		cmocka_unit_test(boxes_that_overlap_need_one_root),
-		cmocka_unit_test(
-			nodes_that_have_not_entered_a_barrier_are_named),
-		cmocka_unit_test(bgq_f12_one_link_carries_all_kinds_of_traffic),
-		cmocka_unit_test(bgq_f46_a_sum_of_doubles_takes_one_pass),
-		cmocka_unit_test(
-			bgq_f49_sixteen_routes_and_planes_that_do_not_meet),
-		cmocka_unit_test(
-			bgq_f56_threads_and_faults_change_no_bit_of_a_sum),
-		cmocka_unit_test(
-			bgq_f52_a_long_sum_is_259_ns_later_at_any_depth),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_member_that_never_comes_is_named),
+	TEST(members_that_call_in_different_orders_are_named),
+	TEST(contributions_that_differ_stop_their_route_alone),
+	TEST(a_packet_on_an_unset_route_interrupts_there),
+	TEST(a_packet_on_another_channel_than_its_route_stops),
+	TEST(bgq_f24_world_and_system_on_one_link_trap),
+	TEST(boxes_that_overlap_need_one_root),
+	TEST(nodes_that_have_not_entered_a_barrier_are_named),
+	TEST(bgq_f12_one_link_carries_all_kinds_of_traffic),
+	TEST(bgq_f46_a_sum_of_doubles_takes_one_pass),
+	TEST(bgq_f49_sixteen_routes_and_planes_that_do_not_meet),
+	TEST(bgq_f56_threads_and_faults_change_no_bit_of_a_sum),
+	TEST(bgq_f52_a_long_sum_is_259_ns_later_at_any_depth))

@@ -79,7 +79,6 @@ static void elements_are_there_when_calls_are_complete(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, false, move_elements);
 	assert_int_equal(nic_count(x.kit.nic, 0, "blocks"), 1);
 	kit_close(&x.kit);
@@ -117,7 +116,6 @@ static void elements_reach_several_pes(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, false, move_to_all);
 	kit_close(&x.kit);
 }
@@ -160,7 +158,6 @@ static void atomics_change_words_of_pes(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, false, change_words);
 	kit_close(&x.kit);
 }
@@ -180,7 +177,6 @@ static void misuse(void *arg)
 	dmapp_seg_desc_t seg, mine;
 	int flag;
 
-	(void)arg;
 	assert_int_equal(dmapp_get_jobinfo(NULL), DMAPP_RC_INVALID_PARAM);
 	assert_int_equal(dmapp_gsync_wait(), DMAPP_RC_INVALID_PARAM);
 	seg = start();
@@ -225,7 +221,6 @@ static void misuse_gives_the_code_that_is_documented(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, true, misuse);
 	assert_int_equal(word(&x, 2, THERE + 56), 100);
 	assert_int_equal(word(&x, 2, THERE + 64), 0);

@@ -89,7 +89,6 @@ static void atomics_change_words_and_fetch_what_they_were(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, false, do_all);
 	assert_int_equal(nic_count(x.kit.nic, 2, "amos"), 4 * GEMINI_AMOS - 2);
 	kit_close(&x.kit);
@@ -100,7 +99,6 @@ static void add_one_each(void *arg)
 	struct gemini_post p = amo(GEMINI_AMO, GEMINI_ADD, 1);
 	uint32_t i, n = 0;
 
-	(void)arg;
 	for (i = 0; i < 20; i++) {
 		p.offset = 8 * (i % 5);
 		assert_int_equal(gemini_fma(world_nic(), &p), 0);
@@ -125,7 +123,6 @@ static void no_addition_is_lost(void **state)
 	struct world x = { .took = 0 };
 	uint32_t i, k;
 
-	(void)state;
 	for (k = 0; k < sizeof(sets) / sizeof(sets[0]); k++) {
 		world_run(&x, sets[k], false, add_one_each);
 		for (i = 0; i < 5; i++)
@@ -170,7 +167,6 @@ static void a_store_of_the_node_itself_is_lost_until_a_flush(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, false, store_between);
 	kit_close(&x.kit);
 }
@@ -183,7 +179,6 @@ static void put_between(void *arg)
 	uint64_t word = 50;
 	uint32_t n = 0;
 
-	(void)arg;
 	if (program_node())
 		return;
 	do_one(&p, &n);
@@ -202,7 +197,6 @@ static void what_comes_through_the_interface_is_coherent(void **state)
 	static const char *const lazy[] = { "nic.amo.update=lazy", NULL };
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, false, put_between);
 	kit_close(&x.kit);
 	world_run(&x, lazy, false, put_between);
@@ -242,7 +236,6 @@ static uint64_t writes_of(const char *update, const char *lines)
 /* Three words in turn: with two lines each use evicts a word. GEM-F30. */
 static void lazy_updates_are_written_by_evictions_and_flushes(void **state)
 {
-	(void)state;
 	assert_int_equal(
 		writes_of("nic.amo.update=through", "nic.amo.lines=3"), 24);
 	assert_int_equal(
@@ -285,7 +278,6 @@ static sim_time time_of(const char *set)
  * each, which takes 260 ns and 44 B on the bus. GEM-F30. */
 static void the_cache_spares_a_read_for_each_atomic(void **state)
 {
-	(void)state;
 	assert_in_range(time_of("nic.amo.interval=40ns") / SIM_NS, 400 * 40,
 		400 * 40 + 1300);
 	assert_in_range(time_of("nic.amo.lines=0") / SIM_NS, 400 * 262,
@@ -299,7 +291,6 @@ static void misuse(void *arg)
 	struct gemini_post p = amo(GEMINI_AMO, GEMINI_ADD, 1);
 	uint32_t n = 0;
 
-	(void)arg;
 	if (program_node())
 		return;
 	p.offset = 4;
@@ -326,7 +317,6 @@ static void misuse_changes_nothing(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, true, misuse);
 	assert_int_equal(
 		nic_count(x.kit.nic, 0, "unaligned atomic operation"), 1);
@@ -369,7 +359,6 @@ static void messages_report_an_atomic_of_unknown_outcome(void **state)
 		"nic.input=1us", NULL };
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, false, atomics_of_messages);
 	assert_int_equal(word_of(x.kit.host, 0), 9);
 	assert_int_equal(nic_count(x.kit.nic, 2, "amos"), 3);

@@ -17,7 +17,6 @@ static void put_and_get(void *arg)
 {
 	struct gemini_post p = world_post(GEMINI_PUT, 1000);
 
-	(void)arg;
 	if (program_node() == 2) {
 		assert_int_equal(world_wait(WORLD_CAME, 1).data, 77);
 		assert_true(
@@ -44,7 +43,6 @@ static void blocks_are_there_when_events_say_so(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, false, put_and_get);
 	assert_int_equal(nic_count(x.kit.nic, 0, "blocks"), 2);
 	kit_close(&x.kit);
@@ -55,7 +53,6 @@ static void change_after_posting(void *arg)
 {
 	const struct gemini_post p = world_post(GEMINI_PUT, 64);
 
-	(void)arg;
 	if (!is_sender())
 		return;
 	assert_int_equal(gemini_bte(world_nic(), &p), 0);
@@ -69,7 +66,6 @@ static void memory_is_read_when_the_engine_reads_it(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, false, change_after_posting);
 	kit_close(&x.kit);
 }
@@ -112,7 +108,6 @@ static void one_read_at_a_time_is_64_bytes_per_read_latency(void **state)
 	sim_time a = time_of(one, GEMINI_PUT, post_one);
 	sim_time b = time_of(two, GEMINI_PUT, post_one);
 
-	(void)state;
 	assert_in_range(a, lines * latency, lines * latency + 3000 * SIM_NS);
 	assert_in_range(a - b, (lines / 2 - 1) * latency * 99 / 100,
 		(lines / 2) * latency);
@@ -125,7 +120,6 @@ static void gets_are_bounded_by_the_orb_and_not_by_reads(void **state)
 	static const char *const orb[] = { "nic.orb=8", NULL };
 	sim_time a = time_of(NULL, GEMINI_GET, post_one);
 
-	(void)state;
 	assert_int_equal(time_of(reads, GEMINI_GET, post_one), a);
 	assert_true(time_of(orb, GEMINI_GET, post_one) > 4 * a);
 }
@@ -137,7 +131,6 @@ static void a_block_transfer_takes_its_start_longer(void **state)
 	static const char *const cheap[] = { "nic.software.kernel=0ps", NULL };
 	sim_time a = time_of(NULL, GEMINI_PUT, post_one);
 
-	(void)state;
 	assert_int_equal(
 		a - time_of(soon, GEMINI_PUT, post_one), 1000 * SIM_NS);
 	assert_int_equal(
@@ -151,7 +144,6 @@ static void post_and_compute(void *arg)
 	sim_time start = program_now();
 	uint32_t i;
 
-	(void)arg;
 	if (!is_sender())
 		return;
 	for (i = 0; i < 7; i++)
@@ -169,7 +161,6 @@ static void queued_transfers_need_no_program(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, false, post_and_compute);
 	assert_int_equal(nic_count(x.kit.nic, 0, "blocks"), 7);
 	kit_close(&x.kit);
@@ -197,7 +188,6 @@ static void put_both_ways(void *arg)
 /* GEM-F27, GEM-F62. */
 static void short_puts_are_faster_by_fma_and_long_ones_as_blocks(void **state)
 {
-	(void)state;
 	assert_true(time_of(NULL, 64, put_both_ways) > 1000 * SIM_NS);
 	assert_true(time_of(NULL, 4096, put_both_ways) > 0);
 	assert_true(time_of(NULL, 16384, put_both_ways) < 0);
@@ -228,7 +218,6 @@ static void channels_work_at_the_same_time(void **state)
 		"nic.bte.channels=1", NULL };
 	sim_time alone = time_of(two, GEMINI_PUT, post_one);
 
-	(void)state;
 	assert_in_range(
 		time_of(two, GEMINI_PUT, post_two), alone, alone * 11 / 10);
 	assert_in_range(
@@ -257,7 +246,6 @@ static void channels_take_turns(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, false, post_long_and_short);
 	assert_int_equal(x.number, 2);
 	kit_close(&x.kit);
@@ -312,7 +300,6 @@ static void post_behind_a_long_one(void *arg)
 /* The fence itself ends long before what was there before it.  GEM-F26. */
 static void a_fence_holds_until_all_before_it_have_ended(void **state)
 {
-	(void)state;
 	assert_int_equal(time_of(NULL, 0, post_behind_a_long_one), 3);
 	assert_int_equal(time_of(NULL, 1, post_behind_a_long_one), 2);
 }
@@ -320,7 +307,6 @@ static void a_fence_holds_until_all_before_it_have_ended(void **state)
 /* GEM-F26. */
 static void later_transfers_wait_for_a_fence_and_all_before(void **state)
 {
-	(void)state;
 	assert_int_equal(time_of(NULL, 0, post_three), 0);
 	assert_int_equal(time_of(NULL, 2, post_three), 3);
 	assert_int_equal(time_of(NULL, 3, post_three), 0);
@@ -335,7 +321,6 @@ static void get_messages(void *arg)
 {
 	struct weft_msg m;
 
-	(void)arg;
 	gemini_cq_close(world_nic(), program_node(), WORLD_DONE);
 	gemini_cq_close(world_nic(), program_node(), WORLD_CAME);
 	assert_int_equal(weft_msg_init(&m, NULL), 0);
@@ -355,7 +340,6 @@ static void long_messages_are_block_transfers(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, false, get_messages);
 	kit_close(&x.kit);
 }
@@ -368,7 +352,6 @@ static void bad_blocks(void *arg)
 	struct gemini_buffer b = { .port = GEMINI_PORTS, .cq = WORLD_CAME };
 	struct nic *nic = world_nic();
 
-	(void)arg;
 	if (!is_sender())
 		return;
 	assert_int_equal(gemini_bte(nic, &p), 0);
@@ -412,7 +395,6 @@ static void what_cannot_be_is_refused_or_ends_with_an_error(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, true, bad_blocks);
 	kit_close(&x.kit);
 }
@@ -428,7 +410,6 @@ static void post_at_random(void *arg)
 	uint64_t k = 0;
 	uint32_t i, n = 0;
 
-	(void)arg;
 	for (i = 0; i < TRIES; i++) {
 		struct gemini_post p = world_post(
 			dice(seed, &k, GEMINI_OPS + 1), dice(seed, &k, 700));
@@ -458,7 +439,6 @@ static void any_descriptor_ends_and_harms_nobody(void **state)
 	uint64_t word = 1, n = 0;
 	uint32_t i;
 
-	(void)state;
 	world_run(&x, NULL, true, post_at_random);
 	for (i = 0; i < 4; i++) {
 		n += nic_count(x.kit.nic, i, "blocks");

@@ -34,7 +34,6 @@ static void send_and_receive(void *arg)
 {
 	struct gemini_event e;
 
-	(void)arg;
 	if (program_node() == 2) {
 		receive(1504, 7);
 		e = world_wait(WORLD_CAME, 1);
@@ -58,7 +57,6 @@ static void a_send_goes_to_the_buffer_that_was_posted(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, false, send_and_receive);
 	kit_close(&x.kit);
 }
@@ -66,7 +64,6 @@ static void a_send_goes_to_the_buffer_that_was_posted(void **state)
 /* The second has none: the first took it. */
 static void send_twice(void *arg)
 {
-	(void)arg;
 	if (program_node() == 2)
 		receive(BLOCK, 0);
 	if (!is_sender())
@@ -85,7 +82,6 @@ static void a_send_without_a_buffer_ends_with_an_error_event(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, true, send_twice);
 	assert_int_equal(
 		nic_count(x.kit.nic, 0, "no buffer posted for a send"), 1);
@@ -121,7 +117,6 @@ static void a_send_that_loses_a_packet_gives_its_buffer_back(void **state)
 		"nic.timeout=100us", NULL };
 	struct world x = { .took = 100000 * SIM_NS };
 
-	(void)state;
 	world_run(&x, sets, true, lose_a_send);
 	assert_true(nic_count(x.kit.nic, 2, "marked") > 0);
 	kit_close(&x.kit);
@@ -131,7 +126,6 @@ static void send_too_much(void *arg)
 {
 	struct gemini_event e;
 
-	(void)arg;
 	if (program_node() == 2) {
 		receive(128, 1);
 		e = world_wait(WORLD_CAME, 1);
@@ -155,7 +149,6 @@ static void a_send_never_leaves_its_buffer(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, true, send_too_much);
 	kit_close(&x.kit);
 }

@@ -39,7 +39,6 @@ static void bytes_are_there_when_events_say_so(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, false, put_and_get);
 	assert_in_range(x.took, 1200 * SIM_NS, 2500 * SIM_NS);
 	kit_close(&x.kit);
@@ -52,7 +51,6 @@ static void an_interface_that_is_used_takes_at_most_16_kib(void **state)
 	const struct nic *nic;
 	uint32_t s;
 
-	(void)state;
 	world_run(&x, NULL, false, put_and_get);
 	nic = x.kit.nic;
 	for (s = 0; s <= 2; s += 2)
@@ -96,7 +94,6 @@ static void the_orb_bounds_what_is_under_way(void **state)
 {
 	sim_time trip = time_of_more("nic.orb=1") / 240;
 
-	(void)state;
 	assert_in_range(trip, 700 * SIM_NS, 900 * SIM_NS);
 	assert_in_range(time_of_more("nic.orb=16"), 240 / 16 * trip * 97 / 100,
 		240 / 16 * trip * 103 / 100);
@@ -119,7 +116,6 @@ static void bad_posts(void *arg)
 	struct gemini_post p;
 	uint32_t i;
 
-	(void)arg;
 	if (program_node())
 		return;
 	for (i = 0; i < 4; i++) {
@@ -148,7 +144,6 @@ static void misuse_is_reported_to_who_did_it(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, true, bad_posts);
 	assert_int_equal(nic_count(x.kit.nic, 0, "unknown handle"), 1);
 	assert_int_equal(
@@ -167,7 +162,6 @@ static void put_to_owner(void *arg)
 {
 	struct gemini_post p = world_post(GEMINI_PUT, 64);
 
-	(void)arg;
 	if (program_node() == 2) {
 		struct ranges *r = gemini_handles(world_nic(), 2);
 
@@ -193,7 +187,6 @@ static void a_segment_is_for_those_who_have_its_owners_tag(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, true, put_to_owner);
 	assert_int_equal(nic_count(x.kit.nic, 0, "no permission"), 1);
 	kit_close(&x.kit);
@@ -204,7 +197,6 @@ static void overrun(void *arg)
 	struct gemini_post p = world_post(GEMINI_PUT, 8);
 	uint32_t i;
 
-	(void)arg;
 	for (i = 0; i < WORLD_ENTRIES + 3 && !program_node(); i++)
 		assert_int_equal(gemini_fma(world_nic(), &p), 0);
 	program_charge(10000 * SIM_NS);
@@ -218,7 +210,6 @@ static void a_full_queue_of_events_is_flagged(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, true, overrun);
 	assert_int_equal(
 		nic_count(x.kit.nic, 0, "completion queue overrun"), 3);
@@ -231,7 +222,6 @@ static void half_refused(void *arg)
 {
 	struct gemini_post p = world_post(GEMINI_PUT, 256);
 
-	(void)arg;
 	if (program_node())
 		return;
 	p.offset = WORLD_BYTES - 128;
@@ -245,7 +235,6 @@ static void an_event_stands_for_all_packets_or_for_none(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, true, half_refused);
 	assert_int_equal(nic_count(x.kit.nic, 2, "events"), 0);
 	kit_close(&x.kit);
@@ -257,7 +246,6 @@ static void close_with_events_under_way(void *arg)
 	struct gemini_post p = world_post(GEMINI_PUT, 8);
 	uint64_t word = 0;
 
-	(void)arg;
 	if (program_node())
 		return;
 	assert_int_equal(gemini_fma(world_nic(), &p), 0);
@@ -282,7 +270,6 @@ static void a_queue_that_was_closed_gets_no_events(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, false, close_with_events_under_way);
 	assert_int_equal(nic_count(x.kit.nic, 0, "events"), 1);
 	kit_close(&x.kit);
@@ -293,7 +280,6 @@ static void events_by_handle(void *arg)
 {
 	struct gemini_post p = world_post(GEMINI_PUT, 8);
 
-	(void)arg;
 	if (program_node() == 2) {
 		ranges_add(gemini_handles(world_nic(), 2), 5, WORLD_TARGET,
 			WORLD_BYTES,
@@ -325,7 +311,6 @@ static void a_handle_names_the_queue_of_its_events(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, true, events_by_handle);
 	assert_int_equal(nic_count(x.kit.nic, 2, "events"), 1);
 	kit_close(&x.kit);

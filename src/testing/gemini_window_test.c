@@ -83,7 +83,6 @@ static void stores_are_combined_to_lines_and_counted(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, false, store_a_stream);
 	assert_int_equal(nic_count(x.kit.nic, 0, "requests"), 4);
 	kit_close(&x.kit);
@@ -95,7 +94,6 @@ static void scatter(void *arg)
 	uint64_t data[4 * 8];
 	uint32_t i;
 
-	(void)arg;
 	if (program_node())
 		return;
 	for (i = 0; i < 4 * 8; i++)
@@ -114,7 +112,6 @@ static void one_stream_reaches_a_line_of_every_node(void **state)
 	struct world x = { .took = 0 };
 	uint32_t node, i;
 
-	(void)state;
 	world_run(&x, NULL, false, scatter);
 	for (node = 0; node < 4; node++)
 		for (i = 0; i < 8; i++)
@@ -129,7 +126,6 @@ static void put_with_events(void *arg)
 	struct gemini_window w = window_to(2);
 	uint64_t data[16] = { 5 };
 
-	(void)arg;
 	if (program_node() == 2) {
 		assert_int_equal(world_wait(WORLD_CAME, 1).data, 33);
 		assert_int_equal(world_wait(WORLD_CAME, 2).data, 33);
@@ -148,7 +144,6 @@ static void a_put_raises_an_event_at_its_target(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, false, put_with_events);
 	assert_int_equal(nic_count(x.kit.nic, 2, "events"), 2);
 	kit_close(&x.kit);
@@ -192,7 +187,6 @@ static void control_words_get_lines_and_fetch_words(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, false, get_and_fetch);
 	kit_close(&x.kit);
 }
@@ -226,7 +220,6 @@ static void a_sync_waits_for_what_was_stored_before_it(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, false, sync_between);
 	kit_close(&x.kit);
 }
@@ -269,7 +262,6 @@ static void misuse(void *arg)
 	struct gemini_window w = window_to(2);
 	uint64_t word = 1;
 
-	(void)arg;
 	if (program_node())
 		return;
 	misuse_descriptors();
@@ -303,7 +295,6 @@ static void misuse_of_windows_is_refused(void **state)
 {
 	struct world x = { .took = 0 };
 
-	(void)state;
 	world_run(&x, NULL, true, misuse);
 	assert_int_equal(nic_count(x.kit.nic, 0, "not a control word"), 2);
 	assert_int_equal(nic_count(x.kit.nic, 0, "unknown PE"), 2);
@@ -328,7 +319,6 @@ static void put_to_pe(void *arg)
 		.remote_cq = GEMINI_NO_CQ,
 	};
 
-	(void)arg;
 	assert_int_equal(gemini_fma(world_nic(), &p), 0);
 	p.is_virtual = false;
 	p.offset = 8;
@@ -343,7 +333,6 @@ static void upper_bits_of_pes_are_translated(void **state)
 	uint32_t nodes[PES], i;
 	struct world x = { .took = 0 };
 
-	(void)state;
 	for (i = 0; i < PES; i++)
 		nodes[i] = 64 + i;
 	kit_open(&x.kit, &how);
@@ -376,7 +365,6 @@ static void note_arrival(
 {
 	struct arrivals *x = arg;
 
-	(void)t;
 	if (s != 2 || p->src)
 		return;
 	x->overtaken += x->n++ && p->number < x->last;
@@ -390,7 +378,6 @@ static void put_unevenly(void *arg)
 	struct gemini_post p = world_post(GEMINI_PUT, 520);
 	uint32_t i;
 
-	(void)arg;
 	for (i = 1; i <= 10 && program_node() == 2; i++) {
 		uint64_t k = world_wait(WORLD_CAME, i).data;
 
@@ -428,7 +415,6 @@ static void packets_come_in_any_order_before_their_event(void **state)
 	struct arrivals seen = { .n = 0 };
 	struct world x = { .arg = &seen };
 
-	(void)state;
 	world_run(&x, sets, false, note_and_put);
 	assert_int_equal(seen.n, 90);
 	assert_true(seen.overtaken > 0);
@@ -463,7 +449,6 @@ static void no_event_follows_a_packet_that_was_refused(void **state)
 	struct arrivals seen = { .n = 0 };
 	struct world x = { .arg = &seen };
 
-	(void)state;
 	world_run(&x, NULL, true, put_beyond);
 	assert_int_equal(seen.n, 80);
 	assert_int_equal(nic_count(x.kit.nic, 2, "events"), 0);
@@ -510,7 +495,6 @@ static void an_event_without_an_entry_takes_a_round_trip_more(void **state)
 	sim_time with = took_with(NULL, 0, put_with_event);
 	sim_time without = took_with(none, 16, put_with_event);
 
-	(void)state;
 	assert_in_range(without - with, 2 * 225 * SIM_NS, 900 * SIM_NS);
 }
 
@@ -540,7 +524,6 @@ static void ssids_bound_the_transactions_under_way(void **state)
 	static const char *const few[] = { "side.see=10us", "nic.pending=999",
 		"nic.ssids=128", NULL };
 
-	(void)state;
 	assert_in_range(took_with(all, 0, put_many) / SIM_NS, 18000, 30000);
 	assert_in_range(took_with(few, 0, put_many) / SIM_NS, 40000, 60000);
 }

@@ -107,7 +107,6 @@ static void old_handles(struct gni_world *g, struct gni_side *mine)
 
 static void a_handle_after_its_end_is_refused(void **state)
 {
-	(void)state;
 	run(old_handles, false);
 }
 
@@ -124,7 +123,6 @@ static void bad_arguments(struct gni_world *g, struct gni_side *mine)
 	uint32_t node;
 	char text[8];
 
-	(void)g;
 	BAD(GNI_CdmCreate(0, 0, 0, 1, &cdm));
 	BAD(GNI_CdmCreate(0, 0, 0, 0, NULL));
 	BAD(GNI_CdmAttach(mine->cdm, 0, NULL, &nic));
@@ -159,7 +157,6 @@ static void bad_arguments(struct gni_world *g, struct gni_side *mine)
 
 static void arguments_that_cannot_be_are_refused(void **state)
 {
-	(void)state;
 	run(bad_arguments, false);
 }
 
@@ -170,7 +167,6 @@ static void use_up(struct gni_world *g, struct gni_side *mine)
 	gni_mem_handle_t mem;
 	uint32_t n;
 
-	(void)g;
 	if (program_node())
 		return;
 	for (n = 0; !code && n < 100; n++, last = cq)
@@ -191,7 +187,6 @@ static void use_up(struct gni_world *g, struct gni_side *mine)
 
 static void queues_and_segments_can_run_out(void **state)
 {
-	(void)state;
 	run(use_up, false);
 }
 
@@ -259,7 +254,6 @@ static void bad_descriptors(struct gni_world *g, struct gni_side *mine)
 
 static void descriptors_that_cannot_be_are_refused(void **state)
 {
-	(void)state;
 	run(bad_descriptors, false);
 }
 
@@ -346,7 +340,6 @@ static void error_events(struct gni_world *g, struct gni_side *mine)
 /* GEM-F28. */
 static void what_goes_wrong_under_way_is_in_the_event(void **state)
 {
-	(void)state;
 	run(error_events, true);
 }
 
@@ -373,7 +366,6 @@ static void pull_away(struct gni_world *g, struct gni_side *mine)
 
 static void memory_that_is_taken_back_is_left_alone(void **state)
 {
-	(void)state;
 	run(pull_away, true);
 }
 

@@ -242,7 +242,6 @@ static void rogues_harm_nobody(void **state)
 	struct gni_side honest[2];
 	struct gni_world g = { .run = go, .arg = honest };
 
-	(void)state;
 	for (g.n = 1; g.n <= 4; g.n++) {
 		gni_world_run(&g, NULL, true);
 		kit_close(&g.world.kit);

@@ -114,7 +114,6 @@ static void messages_arrive_in_order_and_whole(void **state)
 {
 	struct gni_world g = { .run = all_to_all };
 
-	(void)state;
 	gni_world_run(&g, NULL, false);
 	kit_close(&g.world.kit);
 }
@@ -126,7 +125,6 @@ static void what_is_not_answered_is_sent_again(void **state)
 		"nic.input=400 ns", NULL };
 	struct gni_world g = { .run = all_to_all, .n = 1 };
 
-	(void)state;
 	gni_world_run(&g, sets, true);
 	assert_true(nic_sum(g.world.kit.nic, "timeouts") > 0);
 	kit_close(&g.world.kit);
@@ -173,7 +171,6 @@ static void a_sender_waits_for_places(void **state)
 {
 	struct gni_world g = { .run = too_many };
 
-	(void)state;
 	gni_world_run(&g, NULL, false);
 	kit_close(&g.world.kit);
 }
@@ -257,7 +254,6 @@ static void mailboxes_that_cannot_be_are_refused(void **state)
 {
 	struct gni_world g = { .run = misuse };
 
-	(void)state;
 	gni_world_run(&g, NULL, false);
 	kit_close(&g.world.kit);
 }

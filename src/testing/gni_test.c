@@ -63,7 +63,6 @@ static void both_ways(struct gni_world *g, struct gni_side *mine)
 /* GEM-F10, GEM-F11, GEM-F61. GEM-F60. */
 static void bytes_go_there_and_back_by_fma_and_by_bte(void **state)
 {
-	(void)state;
 	run(both_ways);
 }
 
@@ -100,7 +99,6 @@ static void event_data(struct gni_world *g, struct gni_side *mine)
 /* GEM-F28. */
 static void events_show_what_endpoints_say(void **state)
 {
-	(void)state;
 	run(event_data);
 }
 
@@ -119,7 +117,6 @@ static void silence(struct gni_world *g, struct gni_side *mine)
 
 static void what_is_silent_has_no_events(void **state)
 {
-	(void)state;
 	run(silence);
 }
 
@@ -145,7 +142,6 @@ static void no_kernel(struct gni_world *g, struct gni_side *mine)
 /* GEM-F10. */
 static void a_put_by_fma_needs_no_kernel(void **state)
 {
-	(void)state;
 	run(no_kernel);
 }
 
@@ -184,7 +180,6 @@ static void a_flag_is_written_after_the_bytes(void **state)
 {
 	struct gni_world g = { .run = sync_flag };
 
-	(void)state;
 	gni_world_run(&g, NULL, true);
 	kit_close(&g.world.kit);
 }
@@ -208,7 +203,6 @@ static void cq_write(struct gni_world *g, struct gni_side *mine)
 /* GEM-F11. */
 static void a_value_goes_into_anothers_queue(void **state)
 {
-	(void)state;
 	run(cq_write);
 }
 
@@ -239,7 +233,6 @@ static void fence(struct gni_world *g, struct gni_side *mine)
 
 static void a_fence_keeps_transfers_apart(void **state)
 {
-	(void)state;
 	run(fence);
 }
 
@@ -290,7 +283,6 @@ static void processes_have_memory_of_their_own(void **state)
 	struct kit k;
 	uint32_t i;
 
-	(void)state;
 	kit_open(&k, &how);
 	for (i = 0; i < RANKS; i++)
 		program_start(k.host, i / 2, i % 2 * host_threads_each(k.host),
@@ -364,7 +356,6 @@ static void atomics(struct gni_world *g, struct gni_side *mine)
 /* GEM-F11. */
 static void atomic_operations_do_what_their_names_say(void **state)
 {
-	(void)state;
 	run(atomics);
 }
 
@@ -405,7 +396,6 @@ static void a_full_queue_says_so_once_and_goes_on(void **state)
 {
 	struct gni_world g = { .run = overrun };
 
-	(void)state;
 	gni_world_run(&g, NULL, true);
 	kit_close(&g.world.kit);
 }
@@ -415,7 +405,6 @@ static void time_out(struct gni_world *g, struct gni_side *mine)
 	sim_time begin = program_now();
 	gni_cq_entry_t entry;
 
-	(void)g;
 	assert_int_equal(
 		GNI_CqWaitEvent(mine->done, 3, &entry), GNI_RC_TIMEOUT);
 	assert_true(program_now() - begin == INT64_C(3000000) * SIM_NS);
@@ -426,7 +415,6 @@ static void time_out(struct gni_world *g, struct gni_side *mine)
 
 static void who_waits_too_long_is_told(void **state)
 {
-	(void)state;
 	run(time_out);
 }
 
@@ -481,7 +469,6 @@ static uint32_t links_of(struct delivery x, const char *routing)
  * post's mode or for all of a machine's.  GEM-F44. */
 static void delivery_modes_choose_links(void **state)
 {
-	(void)state;
 	assert_true(
 		links_of((struct delivery){ GNI_DLVMODE_PERFORMANCE, 60, 2 },
 			"nic.routing=adaptive") >= 4);

@@ -39,7 +39,6 @@ static void send_frames(struct gni_world *g, struct gni_side *mine)
 	gni_cq_entry_t entry;
 	uint32_t i;
 
-	(void)g;
 	program_become_system();
 	for (i = 0; program_node() == 2 && i < 3; i++)
 		FINE(kgni_post_buffer(mine->nic, PORT, mine->came, place(i),
@@ -74,7 +73,6 @@ static void send_frames(struct gni_world *g, struct gni_side *mine)
 /* GEM-F61. */
 static void frames_go_to_the_buffers_of_a_port(void **state)
 {
-	(void)state;
 	run(false, send_frames);
 }
 
@@ -86,7 +84,6 @@ static void send_in_vain(struct gni_world *g, struct gni_side *mine)
 	char text[64];
 	uint32_t n;
 
-	(void)g;
 	program_become_system();
 	if (program_node() == 2) {
 		FINE(kgni_post_buffer(
@@ -117,7 +114,6 @@ static void send_in_vain(struct gni_world *g, struct gni_side *mine)
 /* GEM-F61. */
 static void a_send_that_does_not_fit_is_known_on_both_sides(void **state)
 {
-	(void)state;
 	run(true, send_in_vain);
 }
 
@@ -129,7 +125,6 @@ static void misuse(struct gni_world *g, struct gni_side *mine)
 	const uint64_t far = UINT64_C(1) << 60;
 	uint32_t n;
 
-	(void)g;
 	program_become_system();
 	if (program_node())
 		return;
@@ -164,7 +159,6 @@ static void misuse(struct gni_world *g, struct gni_side *mine)
 /* GEM-F61. */
 static void misuse_of_ports_is_refused(void **state)
 {
-	(void)state;
 	run(false, misuse);
 }
 
@@ -173,7 +167,6 @@ static void dare(struct gni_world *g, struct gni_side *mine)
 	gni_post_descriptor_t d = send_of(64);
 	uint32_t n;
 
-	(void)g;
 	IS(PERMISSION_ERROR, kgni_send(mine->ep[2], PORT, &d));
 	IS(PERMISSION_ERROR,
 		kgni_post_buffer(mine->nic, PORT, mine->came, 0, 8, 0));
@@ -183,7 +176,6 @@ static void dare(struct gni_world *g, struct gni_side *mine)
 /* GEM-F61. */
 static void ports_are_for_system_software(void **state)
 {
-	(void)state;
 	run(false, dare);
 }
 

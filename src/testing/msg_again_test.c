@@ -95,30 +95,19 @@ static void run(const struct test *t)
 
 static void puts_and_sends_are_begun_again(void **state)
 {
-	(void)state;
 	run(&(struct test){ put_round, "nic.input=345 ns", 20 });
 }
 
 static void gets_are_begun_again(void **state)
 {
-	(void)state;
 	run(&(struct test){ get_round, "nic.input=220 ns", 20 });
 }
 
 /* With an input side that slow, no response is in time. */
 static void a_put_that_ends_in_an_error_frees_its_source(void **state)
 {
-	(void)state;
 	run(&(struct test){ counted_round, "nic.input=700 ns", 4 });
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(puts_and_sends_are_begun_again),
-		cmocka_unit_test(gets_are_begun_again),
-		cmocka_unit_test(a_put_that_ends_in_an_error_frees_its_source),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(puts_and_sends_are_begun_again), TEST(gets_are_begun_again),
+	TEST(a_put_that_ends_in_an_error_frees_its_source))

@@ -25,7 +25,6 @@ static void send_sizes(struct weft_msg *m, void *arg)
 	uint32_t to = (me + 1) % n, from = (me + n - 1) % n;
 	struct weft_msg_status s;
 
-	(void)arg;
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		struct weft_msg_request r;
 
@@ -47,7 +46,6 @@ static void send_sizes(struct weft_msg *m, void *arg)
 
 static void messages_of_all_sizes_arrive(void **state)
 {
-	(void)state;
 	msg_test_everywhere(send_sizes, NULL);
 	msg_test_everywhere(
 		send_sizes, &(struct weft_msg_options){ .eager = 64 });
@@ -58,7 +56,6 @@ static void send_long_and_short(struct weft_msg *m, void *arg)
 {
 	struct weft_msg_request r[2];
 
-	(void)arg;
 	if (weft_msg_rank(m) == 0) {
 		weft_msg_send_start(m, 1, 0, MSG_TEST_SOURCE, 64, &r[0]);
 		weft_msg_send_start(m, 1, 0, MSG_TEST_SOURCE, 65, &r[1]);
@@ -78,7 +75,6 @@ static void send_long_and_short(struct weft_msg *m, void *arg)
 
 static void the_threshold_parts_short_from_long(void **state)
 {
-	(void)state;
 	msg_test_everywhere(
 		send_long_and_short, &(struct weft_msg_options){ .eager = 64 });
 }
@@ -116,7 +112,6 @@ static void match(struct weft_msg *m, void *arg)
 	uint32_t me = weft_msg_rank(m), i;
 	struct weft_msg_request r[2];
 
-	(void)arg;
 	if (me == 1 || me == 2) {
 		for (i = 0; i < 6; i++) {
 			store_word(MSG_TEST_SOURCE, 100 * me + i);
@@ -157,7 +152,6 @@ static void match(struct weft_msg *m, void *arg)
 
 static void messages_match_by_node_and_tag(void **state)
 {
-	(void)state;
 	msg_test_everywhere(match, NULL);
 }
 
@@ -169,7 +163,6 @@ static void truncate(struct weft_msg *m, void *arg)
 	struct weft_msg_request r;
 	struct weft_msg_status s;
 
-	(void)arg;
 	for (i = 0; i < 2; i++) {
 		msg_test_fill(MSG_TEST_SOURCE, me, sizes[i]);
 		msg_test_fill(MSG_TEST_TARGET, 999, 3000);
@@ -193,7 +186,6 @@ static void truncate(struct weft_msg *m, void *arg)
 
 static void messages_too_long_are_cut_and_told(void **state)
 {
-	(void)state;
 	msg_test_everywhere(truncate, NULL);
 }
 
@@ -204,7 +196,6 @@ static void talk_to_self(struct weft_msg *m, void *arg)
 	uint32_t me = weft_msg_rank(m), i;
 	struct weft_msg_request r[WEFT_MSG_EARLY + 4];
 
-	(void)arg;
 	for (i = 0; i < WEFT_MSG_EARLY + 4; i++) {
 		uint64_t bytes = i % 2 ? 1000 : 10;
 
@@ -232,7 +223,6 @@ static void talk_to_self(struct weft_msg *m, void *arg)
 
 static void nodes_can_send_to_themselves(void **state)
 {
-	(void)state;
 	msg_test_everywhere(talk_to_self, NULL);
 }
 
@@ -247,7 +237,6 @@ static void flood(struct weft_msg *m, void *arg)
 	uint32_t next[MSG_TEST_RANKS] = { 0 };
 	struct weft_msg_status s;
 
-	(void)arg;
 	if (me) {
 		for (i = 0; i < FLOOD; i++) {
 			store_word(MSG_TEST_SOURCE, i);
@@ -269,7 +258,6 @@ static void flood(struct weft_msg *m, void *arg)
 
 static void one_node_can_be_flooded(void **state)
 {
-	(void)state;
 	msg_test_everywhere(flood, &(struct weft_msg_options){ .slots = 2 });
 	msg_test_everywhere(flood, NULL);
 }
@@ -286,7 +274,6 @@ static void pile_up(struct weft_msg *m, void *arg)
 	struct weft_msg_status s;
 	uint64_t old;
 
-	(void)arg;
 	msg_test_fill(MSG_TEST_SOURCE, me, 900);
 	for (i = 0; i < each; i++)
 		for (k = 0; k < n; k++)
@@ -315,7 +302,6 @@ static void pile_up(struct weft_msg *m, void *arg)
 
 static void what_piles_up_holds_up_nothing_else(void **state)
 {
-	(void)state;
 	msg_test_everywhere(pile_up, NULL);
 }
 
@@ -392,7 +378,6 @@ static void stress(struct weft_msg *m, void *arg)
 	struct stress t = { 0 };
 	uint32_t got = 0, posted = 0, sent = 0, turn = 0;
 
-	(void)arg;
 	for (i = 0; i < n; i++)
 		all += n_expected(n, i, me);
 	while (got < all || sent < STRESS) {
@@ -425,7 +410,6 @@ static void stress(struct weft_msg *m, void *arg)
 
 static void random_messages_arrive_in_order(void **state)
 {
-	(void)state;
 	msg_test_everywhere(stress, NULL);
 	msg_test_everywhere(
 		stress, &(struct weft_msg_options){ .slots = 3, .eager = 100 });
@@ -439,7 +423,6 @@ static void damaged(struct weft_msg *msg, void *arg)
 	struct weft_msg_status got;
 	uint16_t kind;
 
-	(void)arg;
 	for (kind = MSG_SELF; kind < 9; kind += 3) {
 		struct msg_trailer t = { .bytes = UINT64_C(1) << 62,
 			.from = UINT64_MAX,
@@ -461,23 +444,14 @@ static void damaged(struct weft_msg *msg, void *arg)
 /* What comes in a slot may be anything; it is taken, and nothing breaks. */
 static void a_damaged_message_is_a_short_one(void **state)
 {
-	(void)state;
 	msg_test_everywhere(damaged, NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(messages_of_all_sizes_arrive),
-		cmocka_unit_test(the_threshold_parts_short_from_long),
-		cmocka_unit_test(messages_match_by_node_and_tag),
-		cmocka_unit_test(messages_too_long_are_cut_and_told),
-		cmocka_unit_test(nodes_can_send_to_themselves),
-		cmocka_unit_test(one_node_can_be_flooded),
-		cmocka_unit_test(what_piles_up_holds_up_nothing_else),
-		cmocka_unit_test(random_messages_arrive_in_order),
-		cmocka_unit_test(a_damaged_message_is_a_short_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(messages_of_all_sizes_arrive),
+	TEST(the_threshold_parts_short_from_long),
+	TEST(messages_match_by_node_and_tag),
+	TEST(messages_too_long_are_cut_and_told),
+	TEST(nodes_can_send_to_themselves), TEST(one_node_can_be_flooded),
+	TEST(what_piles_up_holds_up_nothing_else),
+	TEST(random_messages_arrive_in_order),
+	TEST(a_damaged_message_is_a_short_one))

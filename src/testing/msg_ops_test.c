@@ -51,7 +51,6 @@ static int broadcast(
 static int reduce(struct msg_state *m, uint32_t root,
 	enum weft_msg_reduction op, uint64_t from, uint64_t to, uint64_t n)
 {
-	(void)root;
 	assert_int_equal(from, m->base + MSG_TEST_SOURCE);
 	assert_int_equal(to, m->base + MSG_TEST_TARGET);
 	seen(m)->reductions++;
@@ -76,7 +75,6 @@ static void use_hardware(struct weft_msg *msg, void *arg)
 	uint32_t n = weft_msg_ranks(msg), me = weft_msg_rank(msg);
 	uint64_t old, word = me;
 
-	(void)arg;
 	*seen(m) = (struct seen){ 0 };
 	ops.atomic = atomic;
 	ops.barrier = barrier;
@@ -123,7 +121,6 @@ static void use_hardware(struct weft_msg *msg, void *arg)
 
 static void machines_do_what_they_can_and_software_the_rest(void **state)
 {
-	(void)state;
 	msg_test_everywhere(use_hardware, NULL);
 }
 
@@ -167,7 +164,6 @@ static void networks_do_collectives_of_whole_nodes(void **state)
 	struct kit_kinds kinds;
 	uint32_t k, n = 0;
 
-	(void)state;
 	kit_find_kinds(&kinds);
 	for (k = 0; k < kinds.n; k++) {
 		t = (struct weft_msg_test){
@@ -239,7 +235,6 @@ static void use_queue(struct weft_msg *msg, void *arg)
 	sim_time start = program_now(), took;
 	struct poll_loop loop;
 
-	(void)arg;
 	loop = own->loop(m);
 	*seen(m) = (struct seen){ 0 };
 	ops.get = get;
@@ -262,7 +257,6 @@ static void completions_in_queues_are_taken_in(void **state)
 	struct kit_kinds kinds;
 	uint32_t k;
 
-	(void)state;
 	kit_find_kinds(&kinds);
 	for (k = 0; k < kinds.n; k++) {
 		t.kind = &kinds.kind[k];
@@ -270,14 +264,6 @@ static void completions_in_queues_are_taken_in(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			machines_do_what_they_can_and_software_the_rest),
-		cmocka_unit_test(networks_do_collectives_of_whole_nodes),
-		cmocka_unit_test(completions_in_queues_are_taken_in),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(machines_do_what_they_can_and_software_the_rest),
+	TEST(networks_do_collectives_of_whole_nodes),
+	TEST(completions_in_queues_are_taken_in))

@@ -25,7 +25,6 @@ static void put_to_all(struct weft_msg *m, void *arg)
 	struct weft_msg_done done;
 	uint64_t sum = 0, at;
 
-	(void)arg;
 	for (i = 0; i < SIZES; i++)
 		sum += n * sizes[i];
 	assert_int_equal(weft_msg_expect(m, 3, sum), 0);
@@ -60,7 +59,6 @@ static void put_to_all(struct weft_msg *m, void *arg)
 
 static void puts_write_and_count(void **state)
 {
-	(void)state;
 	msg_test_everywhere(put_to_all, NULL);
 }
 
@@ -71,7 +69,6 @@ static void get_from_all(struct weft_msg *m, void *arg)
 	struct weft_msg_done done[SIZES];
 	uint64_t at = MSG_TEST_TARGET;
 
-	(void)arg;
 	for (i = 0; i < SIZES; i++)
 		msg_test_fill(MSG_TEST_SOURCE + i * PLACE + i, stream(me, 0, i),
 			sizes[i]);
@@ -100,7 +97,6 @@ static void get_from_all(struct weft_msg *m, void *arg)
 
 static void gets_bring_bytes(void **state)
 {
-	(void)state;
 	msg_test_everywhere(get_from_all, NULL);
 }
 
@@ -110,7 +106,6 @@ static void too_many_gets(struct weft_msg *m, void *arg)
 	struct weft_msg_done done[WEFT_MSG_DONES], more;
 	uint32_t i, to = (weft_msg_rank(m) + 1) % weft_msg_ranks(m);
 
-	(void)arg;
 	for (i = 0; i < WEFT_MSG_DONES; i++)
 		assert_int_equal(weft_msg_get(m, to, MSG_TEST_SOURCE,
 					 MSG_TEST_TARGET + 8 * i, 8, &done[i]),
@@ -129,7 +124,6 @@ static void too_many_gets(struct weft_msg *m, void *arg)
 
 static void so_many_can_be_under_way(void **state)
 {
-	(void)state;
 	msg_test_everywhere(too_many_gets, NULL);
 }
 
@@ -198,7 +192,6 @@ static void atomics_exclude_each_other(void **state)
 	uint64_t seen[16 * 16];
 	uint32_t i;
 
-	(void)state;
 	kit_find_kinds(&kinds);
 	for (k = 0; k < kinds.n; k++) {
 		uint32_t n = kinds.kind[k].n_nodes;
@@ -238,7 +231,6 @@ static void barriers_hold_all_nodes(void **state)
 	uint32_t k;
 	uint64_t came[16];
 
-	(void)state;
 	kit_find_kinds(&kinds);
 	for (k = 0; k < kinds.n; k++) {
 		t.kind = &kinds.kind[k];
@@ -253,7 +245,6 @@ static void spread(struct weft_msg *m, void *arg)
 	static const uint64_t bytes[] = { 0, 1, 8, 480, 481, LONG };
 	uint32_t n = weft_msg_ranks(m), me = weft_msg_rank(m), root, i;
 
-	(void)arg;
 	for (root = 0; root < n; root++) {
 		for (i = 0; i < 6; i++) {
 			/* not everywhere at the same address */
@@ -271,7 +262,6 @@ static void spread(struct weft_msg *m, void *arg)
 
 static void broadcasts_reach_all_nodes(void **state)
 {
-	(void)state;
 	msg_test_everywhere(spread, NULL);
 }
 
@@ -313,7 +303,6 @@ static void reduce_integers(struct weft_msg *m, void *arg)
 	uint32_t n = weft_msg_ranks(m), me = weft_msg_rank(m), root, i, op;
 	uint64_t from = MSG_TEST_SOURCE, to = MSG_TEST_TARGET;
 
-	(void)arg;
 	for (i = 0; i < ELEMENTS; i++) {
 		int64_t x = element(me, i);
 
@@ -347,7 +336,6 @@ static void reduce_integers(struct weft_msg *m, void *arg)
 
 static void integers_are_reduced(void **state)
 {
-	(void)state;
 	msg_test_everywhere(reduce_integers, NULL);
 }
 
@@ -358,7 +346,6 @@ static void reduce_long(struct weft_msg *m, void *arg)
 	uint64_t from = MSG_TEST_SOURCE, to = MSG_TEST_TARGET, i;
 	uint64_t length = 64 * n + n / 2, sum = (uint64_t)n * (n + 1) / 2;
 
-	(void)arg;
 	for (i = 0; i < length; i++) {
 		uint64_t x = (me + 1) * (i + 1);
 
@@ -380,7 +367,6 @@ static void long_vectors_are_reduced(void **state)
 	struct kit_kinds kinds;
 	uint32_t k;
 
-	(void)state;
 	kit_find_kinds(&kinds);
 	for (k = 0; k < kinds.n; k++) {
 		t.kind = &kinds.kind[k];
@@ -426,7 +412,6 @@ static void doubles_are_summed_in_the_same_order(void **state)
 	double x;
 	uint32_t i;
 
-	(void)state;
 	kit_find_kinds(&kinds);
 	for (k = 0; k < kinds.n; k++) {
 		uint32_t n = kinds.kind[k].n_nodes;
@@ -458,7 +443,6 @@ static void try_nonsense(struct weft_msg *m, void *arg)
 	struct weft_msg_request r;
 	struct weft_msg other;
 
-	(void)arg;
 	assert_int_equal(
 		weft_msg_put(m, n, 0, 0, 8, WEFT_MSG_NONE, NULL), EINVAL);
 	assert_int_equal(
@@ -503,7 +487,6 @@ static void try_again(struct weft_msg *m, void *arg)
 	uint32_t n = weft_msg_ranks(m), rank = weft_msg_rank(m);
 	struct weft_msg_options bad = { .slots = 1 };
 
-	(void)arg;
 	assert_int_equal(weft_msg_init(m, NULL), EBUSY);
 	assert_int_equal(weft_msg_init(m, &bad), EINVAL);
 	assert_int_equal(weft_msg_ranks(m), n);
@@ -522,7 +505,6 @@ static void try_again(struct weft_msg *m, void *arg)
 
 static void opening_twice_fails_and_harms_nothing(void **state)
 {
-	(void)state;
 	msg_test_everywhere(try_again, NULL);
 }
 
@@ -533,7 +515,6 @@ static void try_closed(struct weft_msg *m, void *arg)
 	struct weft_msg_request r = { 0 };
 	uint64_t old;
 
-	(void)arg;
 	assert_int_equal(weft_msg_fini(m), 0);
 	assert_int_equal(weft_msg_fini(m), EBADF);
 	assert_int_equal(weft_msg_barrier(m), EBADF);
@@ -565,7 +546,6 @@ static void nothing_waits_when_it_is_closed(void **state)
 	struct kit_kinds kinds;
 	uint32_t i;
 
-	(void)state;
 	kit_find_kinds(&kinds);
 	for (i = 0; i < kinds.n; i++) {
 		t.kind = &kinds.kind[i];
@@ -575,26 +555,13 @@ static void nothing_waits_when_it_is_closed(void **state)
 
 static void nonsense_is_refused(void **state)
 {
-	(void)state;
 	msg_test_everywhere(try_nonsense, NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(puts_write_and_count),
-		cmocka_unit_test(gets_bring_bytes),
-		cmocka_unit_test(so_many_can_be_under_way),
-		cmocka_unit_test(atomics_exclude_each_other),
-		cmocka_unit_test(barriers_hold_all_nodes),
-		cmocka_unit_test(broadcasts_reach_all_nodes),
-		cmocka_unit_test(integers_are_reduced),
-		cmocka_unit_test(long_vectors_are_reduced),
-		cmocka_unit_test(doubles_are_summed_in_the_same_order),
-		cmocka_unit_test(nonsense_is_refused),
-		cmocka_unit_test(opening_twice_fails_and_harms_nothing),
-		cmocka_unit_test(nothing_waits_when_it_is_closed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(puts_write_and_count), TEST(gets_bring_bytes),
+	TEST(so_many_can_be_under_way), TEST(atomics_exclude_each_other),
+	TEST(barriers_hold_all_nodes), TEST(broadcasts_reach_all_nodes),
+	TEST(integers_are_reduced), TEST(long_vectors_are_reduced),
+	TEST(doubles_are_summed_in_the_same_order), TEST(nonsense_is_refused),
+	TEST(opening_twice_fails_and_harms_nothing),
+	TEST(nothing_waits_when_it_is_closed))

@@ -151,7 +151,6 @@ static void bgq_f126_the_system_sets_how_long_a_sender_waits(void **state)
 	uint64_t resent, again;
 	sim_time fast, slow;
 
-	(void)state;
 	fast = stream_with(4, none, &resent);
 	assert_int_equal(fast, stream_with(40, none, &again));
 	assert_int_equal(resent + again, 0);

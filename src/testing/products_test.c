@@ -191,7 +191,6 @@ static void all_products_work_or_are_refused(void **state)
 	struct product *p = mem_alloc(1, sizeof(*p));
 	uint32_t i, k, n_small = sizeof(small) / sizeof(small[0]);
 
-	(void)state;
 	for (i = 0; i < n_small; i++) {
 		uint32_t works = 0;
 
@@ -207,7 +206,6 @@ static void every_topology_is_among_them(void **state)
 {
 	size_t i, k;
 
-	(void)state;
 	for (i = 0; topo_registry[i]; i++) {
 		for (k = 0; strcmp(small[k].topo, topo_registry[i]->name); k++)
 			assert_true(k + 1 < sizeof(small) / sizeof(small[0]));
@@ -219,13 +217,11 @@ static int write_machine(void **state)
 	int fd = mkstemps(path, 5);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
 
-	(void)state;
 	return !f || fputs("schema: 1\nmachine: product\n", f) < 0 || fclose(f);
 }
 
 static int remove_machine(void **state)
 {
-	(void)state;
 	return unlink(path);
 }
 

@@ -27,7 +27,6 @@ static void coordinates_are_those_of_a_nodes_router(void **state)
 	uint32_t seen[24] = { 0 }, i;
 	struct kit k;
 
-	(void)state;
 	kit_open(&k, &how);
 	for (i = 0; i < 24; i++)
 		program_start(k.host, i, 0, 0, find_place, seen);
@@ -37,11 +36,4 @@ static void coordinates_are_those_of_a_nodes_router(void **state)
 	kit_close(&k);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(coordinates_are_those_of_a_nodes_router),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(coordinates_are_those_of_a_nodes_router))

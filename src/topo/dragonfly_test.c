@@ -49,7 +49,6 @@ static void every_wire_leads_back(void **state)
 {
 	struct dragonfly t;
 
-	(void)state;
 	for (int i = 0; some[i].p; i++) {
 		uint64_t n[DRAGONFLY_WIRES] = { 0 };
 
@@ -80,7 +79,6 @@ static void all_groups_are_joined_alike(void **state)
 {
 	struct dragonfly t;
 
-	(void)state;
 	for (int i = 0; some[i].p; i++) {
 		make(&t, &some[i]);
 		for (uint32_t from = 0; from < t.g; from++) {
@@ -105,7 +103,6 @@ static void a_way_leads_to_its_group(void **state)
 {
 	struct dragonfly t;
 
-	(void)state;
 	for (int i = 0; some[i].p; i++) {
 		make(&t, &some[i]);
 		for (uint32_t k = 0; k < t.g * t.g * t.m; k++) {
@@ -128,7 +125,6 @@ static void a_local_port_leads_to_its_router(void **state)
 	struct dragonfly t;
 	char text[32];
 
-	(void)state;
 	make(&t, &some[0]);
 	for (uint32_t i = 0; i < t.a; i++) {
 		for (uint32_t k = 0; k < t.a; k++) {
@@ -157,10 +153,6 @@ static void a_local_port_leads_to_its_router(void **state)
 static uint64_t rate(
 	const struct topo_rates *k, uint32_t class, uint64_t left, uint64_t of)
 {
-	(void)k;
-	(void)class;
-	(void)left;
-	(void)of;
 	return RATE;
 }
 
@@ -221,7 +213,6 @@ static void the_peak_keeps_the_busiest_link_busy(void **state)
 	const struct topo_rates k = { rate };
 	struct dragonfly t;
 
-	(void)state;
 	for (int i = 0; some[i].p; i++) {
 		double found, want;
 
@@ -237,7 +228,6 @@ static void the_cut_halves_the_groups(void **state)
 {
 	struct dragonfly t;
 
-	(void)state;
 	make(&t, &some[0]); /* nine groups */
 	assert_int_equal(ops->cut(&t.topo).links, 4 * 5);
 	make(&t, &some[2]); /* five, by two links each */
@@ -267,23 +257,13 @@ static void is_refused(
 
 static void dragonflies_that_cannot_be_are_refused(void **state)
 {
-	(void)state;
 	is_refused(2, 4, 2, 9, "multiple of a group's 8 nodes");
 	is_refused(2, 4, 2, 80, "join at most 9");
 	is_refused(2, 60, 20, 0, "ports");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_wire_leads_back),
-		cmocka_unit_test(all_groups_are_joined_alike),
-		cmocka_unit_test(a_way_leads_to_its_group),
-		cmocka_unit_test(a_local_port_leads_to_its_router),
-		cmocka_unit_test(the_peak_keeps_the_busiest_link_busy),
-		cmocka_unit_test(the_cut_halves_the_groups),
-		cmocka_unit_test(dragonflies_that_cannot_be_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(every_wire_leads_back), TEST(all_groups_are_joined_alike),
+	TEST(a_way_leads_to_its_group), TEST(a_local_port_leads_to_its_router),
+	TEST(the_peak_keeps_the_busiest_link_busy),
+	TEST(the_cut_halves_the_groups),
+	TEST(dragonflies_that_cannot_be_are_refused))

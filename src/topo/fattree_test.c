@@ -13,7 +13,6 @@ static void every_wire_leads_back(void **state)
 {
 	struct fattree m;
 
-	(void)state;
 	for (int i = 0; tree_some[i].nodes; i++) {
 		const struct fattree *t = &m;
 
@@ -41,7 +40,6 @@ static void qsn_f69_switches_have_four_links_down_and_some_up(void **state)
 	static const char *const up[] = { "1", "2", "3", "4" };
 	struct fattree m;
 
-	(void)state;
 	for (uint32_t n = 1; n <= 4; n++) {
 		const struct fattree *t = &m;
 
@@ -72,7 +70,6 @@ static void qsn_f67_an_elite4_has_eight_ports(void **state)
 {
 	struct fattree m;
 
-	(void)state;
 	tree_make(&m, &(struct tree_how){ .nodes = "16" });
 	assert_int_equal(m.topo.n_ports, 8);
 	assert_int_equal(m.topo.node_ports, 1);
@@ -83,7 +80,6 @@ static void qsn_f77_a_16_way_switch_is_two_levels_of_four(void **state)
 {
 	struct fattree m;
 
-	(void)state;
 	tree_make(&m, &(struct tree_how){ .nodes = "16" });
 	assert_int_equal(m.n_levels, 2);
 	assert_int_equal(m.topo.n_routers - m.topo.n_nodes, 8);
@@ -110,7 +106,6 @@ static void qsn_g21_any_number_of_nodes_has_a_tree(void **state)
 		5, 6 };
 	struct fattree m;
 
-	(void)state;
 	for (int i = 0; i < 14; i++) {
 		const struct fattree *t = &m;
 		uint8_t seen[2048] = { 0 };
@@ -154,7 +149,6 @@ static void switches_are_at_home_below_them(void **state)
 	static const char *const up[] = { "4", "2", "3x1" };
 	struct fattree t;
 
-	(void)state;
 	for (int i = 0; i < 15; i++) {
 		uint8_t count[FATTREE_MAX_LEVELS + 1][1024] = { 0 };
 
@@ -186,7 +180,6 @@ static void qsn_n57_wires_take_4_ns_a_metre_and_a_switch(void **state)
 	struct fattree m;
 	const struct topo_wire *w = m.topo.wire;
 
-	(void)state;
 	tree_make(&m, &(struct tree_how){ .nodes = "256" });
 	assert_int_equal(m.topo.n_wires, 8);
 	assert_int_equal(w[fattree_wire(0, FATTREE_UP)].latency, 20000);
@@ -210,7 +203,6 @@ static void classes_tell_stage_and_direction(void **state)
 {
 	struct fattree m;
 
-	(void)state;
 	for (int i = 0; tree_some[i].nodes; i++) {
 		const struct fattree *t = &m;
 
@@ -250,7 +242,6 @@ static void sites_and_ports_have_names(void **state)
 	struct fattree m;
 	char shape[64];
 
-	(void)state;
 	tree_make(&m, &(struct tree_how){ .nodes = "64" });
 	is_named(&m, 17, 0, "node 17, link");
 	is_named(&m, 64, 2, "switch 1.0, down 2");
@@ -269,7 +260,6 @@ static void as_many_links_go_up_as_down(void **state)
 	uint32_t i, level;
 	struct fattree m;
 
-	(void)state;
 	for (i = 0; i < 4; i++) {
 		tree_make(&m,
 			&(struct tree_how){ .nodes = "64", .radix = radix[i] });
@@ -292,7 +282,6 @@ static void is_refused(const struct tree_how *how, const char *what)
 
 static void trees_that_cannot_be_are_refused(void **state)
 {
-	(void)state;
 	is_refused(&(struct tree_how){ .nodes = "0" }, "nodes");
 	is_refused(&(struct tree_how){ .nodes = "4097" }, "4096");
 	is_refused(&(struct tree_how){ .nodes = "65", .radix = "2", .up = "2" },
@@ -304,22 +293,13 @@ static void trees_that_cannot_be_are_refused(void **state)
 	is_refused(&(struct tree_how){ .nodes = "16", .radix = "[]" }, "radix");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_wire_leads_back),
-		cmocka_unit_test(
-			qsn_f69_switches_have_four_links_down_and_some_up),
-		cmocka_unit_test(qsn_f67_an_elite4_has_eight_ports),
-		cmocka_unit_test(qsn_f77_a_16_way_switch_is_two_levels_of_four),
-		cmocka_unit_test(qsn_g21_any_number_of_nodes_has_a_tree),
-		cmocka_unit_test(switches_are_at_home_below_them),
-		cmocka_unit_test(qsn_n57_wires_take_4_ns_a_metre_and_a_switch),
-		cmocka_unit_test(classes_tell_stage_and_direction),
-		cmocka_unit_test(sites_and_ports_have_names),
-		cmocka_unit_test(as_many_links_go_up_as_down),
-		cmocka_unit_test(trees_that_cannot_be_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(every_wire_leads_back),
+	TEST(qsn_f69_switches_have_four_links_down_and_some_up),
+	TEST(qsn_f67_an_elite4_has_eight_ports),
+	TEST(qsn_f77_a_16_way_switch_is_two_levels_of_four),
+	TEST(qsn_g21_any_number_of_nodes_has_a_tree),
+	TEST(switches_are_at_home_below_them),
+	TEST(qsn_n57_wires_take_4_ns_a_metre_and_a_switch),
+	TEST(classes_tell_stage_and_direction),
+	TEST(sites_and_ports_have_names), TEST(as_many_links_go_up_as_down),
+	TEST(trees_that_cannot_be_are_refused))

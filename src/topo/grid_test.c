@@ -31,7 +31,6 @@ static void a_torus_is_a_grid(void **state)
 	struct torus t;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(shape) / sizeof(*shape); i++) {
 		torus_make(&t, shape[i], NULL);
 		assert_true(topo_grid_of(&t.topo, &g));
@@ -47,7 +46,6 @@ static void a_line_of_one_node_has_no_ports(void **state)
 	struct topo_grid g;
 	struct torus t;
 
-	(void)state;
 	torus_make(&t, "3x1", NULL);
 	assert_true(topo_grid_of(&t.topo, &g));
 	assert_int_equal(g.up[1], TOPO_NO_PORT);
@@ -61,20 +59,11 @@ static void routers_with_several_nodes_are_no_grid(void **state)
 	struct topo_grid g;
 	struct torus t;
 
-	(void)state;
 	assert_int_equal(torus_read(&t, "2x2", NULL, &e), 0);
 	t.nodes = 2;
 	assert_int_equal(torus_ops.init(&t.topo, &e), 0);
 	assert_false(topo_grid_of(&t.topo, &g));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_torus_is_a_grid),
-		cmocka_unit_test(a_line_of_one_node_has_no_ports),
-		cmocka_unit_test(routers_with_several_nodes_are_no_grid),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_torus_is_a_grid), TEST(a_line_of_one_node_has_no_ports),
+	TEST(routers_with_several_nodes_are_no_grid))

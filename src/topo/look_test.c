@@ -14,7 +14,6 @@ static struct topo_end peer(const struct topo *t, router_id r, port_id p)
 {
 	uint32_t s = r - NODES;
 
-	(void)t;
 	if (r < NODES)
 		return p ? (struct topo_end){ .router = NO_ROUTER }
 			 : (struct topo_end){ NODES + r, 0 };
@@ -26,19 +25,16 @@ static struct topo_end peer(const struct topo *t, router_id r, port_id p)
 
 static uint32_t wire(const struct topo *t, router_id r, port_id p)
 {
-	(void)t;
 	return r < NODES || !p ? UP : AROUND;
 }
 
 static router_id home(const struct topo *t, router_id r)
 {
-	(void)t;
 	return r % NODES;
 }
 
 static uint32_t grid(const struct topo *t, uint32_t size[TOPO_MAX_DIMS])
 {
-	(void)t;
 	size[0] = NODES;
 	return 1;
 }
@@ -46,13 +42,11 @@ static uint32_t grid(const struct topo *t, uint32_t size[TOPO_MAX_DIMS])
 static void place(
 	const struct topo *t, router_id node, uint32_t x[TOPO_MAX_DIMS])
 {
-	(void)t;
 	x[0] = node;
 }
 
 static router_id node_at(const struct topo *t, const uint32_t *x)
 {
-	(void)t;
 	return x[0];
 }
 
@@ -107,7 +101,6 @@ static void a_ring_is_fine(void **state)
 	struct topo t = make(&good);
 	struct err e = { 0 };
 
-	(void)state;
 	if (topo_look(&t, &e))
 		fail_msg("%s", e.text);
 }
@@ -148,7 +141,6 @@ static struct topo_end at_node(const struct topo *t, router_id r, port_id p)
 
 static void wires_must_have_two_ends_that_name_each_other(void **state)
 {
-	(void)state;
 	REFUSES(peer, one_way, "must name each other");
 	REFUSES(peer, dangling,
 		"peer(4, 1) is router 5, port 2, but that port has no wire");
@@ -167,20 +159,16 @@ static uint32_t third_class(const struct topo *t, router_id r, port_id p)
 
 static router_id last_switch(const struct topo *t, router_id r)
 {
-	(void)t;
 	return r;
 }
 
 static port_id past_the_end(const struct topo *t, router_id r, port_id in)
 {
-	(void)t;
-	(void)in;
 	return r == 5 ? 3 : TOPO_NO_PORT;
 }
 
 static void classes_homes_and_ports_must_exist(void **state)
 {
-	(void)state;
 	REFUSES(wire, third_class, "wire(7, 1) is class 2; want one below");
 	REFUSES(home, last_switch, "home(4) is 4; want a node, below 4");
 	REFUSES(home, NULL, "router 4 is a switch, so home()");
@@ -196,19 +184,16 @@ static uint32_t seven_dims(const struct topo *t, uint32_t size[TOPO_MAX_DIMS])
 static void place_outside(
 	const struct topo *t, router_id node, uint32_t x[TOPO_MAX_DIMS])
 {
-	(void)t;
 	x[0] = node + 1;
 }
 
 static router_id at_switch(const struct topo *t, const uint32_t *x)
 {
-	(void)t;
 	return x[0] + NODES;
 }
 
 static void coordinates_must_fit(void **state)
 {
-	(void)state;
 	REFUSES(grid, seven_dims, "grid() returns 7 dimensions");
 	REFUSES(place, place_outside, "place(3) is at 4 along dimension 0");
 	REFUSES(node_at, at_switch, "node_at() of the place of node 0 is 4");
@@ -236,7 +221,6 @@ static void counts_must_be_in_range(void **state)
 	struct topo t;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		t = make(&good);
 		memcpy((char *)&t + bad[i].at, &bad[i].value, sizeof(uint32_t));
@@ -248,7 +232,6 @@ static void classes_must_have_names_and_latencies(void **state)
 {
 	struct topo t;
 
-	(void)state;
 	t = make(&good);
 	t.wire[1].name = NULL;
 	refuses(&t, "wire class 1 has no name");
@@ -263,16 +246,7 @@ static void classes_must_have_names_and_latencies(void **state)
 	refuses(&t, "rate -1");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_ring_is_fine),
-		cmocka_unit_test(wires_must_have_two_ends_that_name_each_other),
-		cmocka_unit_test(classes_homes_and_ports_must_exist),
-		cmocka_unit_test(coordinates_must_fit),
-		cmocka_unit_test(counts_must_be_in_range),
-		cmocka_unit_test(classes_must_have_names_and_latencies),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_ring_is_fine), TEST(wires_must_have_two_ends_that_name_each_other),
+	TEST(classes_homes_and_ports_must_exist), TEST(coordinates_must_fit),
+	TEST(counts_must_be_in_range),
+	TEST(classes_must_have_names_and_latencies))

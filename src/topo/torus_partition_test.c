@@ -22,7 +22,6 @@ static void bgq_f84_a_partition_is_a_torus_where_it_is_4_or_n_long(void **state)
 {
 	uint32_t n, k, at;
 
-	(void)state;
 	for (n = 4; n <= 16; n += 4)
 		for (k = 4; k <= n; k += 4)
 			for (at = 0; at + k <= n; at += 4) {
@@ -48,7 +47,6 @@ static void boards_of_a_midplane_are_a_mesh_but_in_e(void **state)
 	struct topo_partition p;
 	struct torus t;
 
-	(void)state;
 	make(&t, "4x4x4x8x2");
 	assert_int_equal(divide(&t, from, size, &p), 0);
 	assert_false(p.is_whole);
@@ -72,7 +70,6 @@ static void a_partition_cuts_no_board_and_no_midplane(void **state)
 	struct torus t;
 	size_t i;
 
-	(void)state;
 	make(&t, "4x4x4x8x2");
 	t.wires = TORUS_UNIFORM;
 	assert_int_equal(divide(&t, bad[0][0], bad[0][1], &p), -1);
@@ -118,7 +115,6 @@ static void bgq_f3_some_nodes_have_an_eleventh_link_to_an_io_node(void **state)
 	struct torus t;
 	router_id r;
 
-	(void)state;
 	assert_int_equal(make_io(&t, "4x4x4x8x2", 128, 2, &e), 0);
 	assert_int_equal(t.topo.n_nodes, 1024);
 	assert_int_equal(t.topo.n_io, 8);
@@ -160,7 +156,6 @@ static void an_io_node_serves_boards_of_one_midplane(void **state)
 	struct torus t;
 	router_id r;
 
-	(void)state;
 	assert_int_equal(make_io(&t, "8x4x4x8x2", 128, 2, &e), 0);
 	for (r = 0; r < t.n; r++) {
 		router_id exit = torus_io_exit(
@@ -202,7 +197,6 @@ static void a_midplane_has_its_io_nodes_wherever_it_is(void **state)
 	uint32_t n = 0;
 	router_id r;
 
-	(void)state;
 	assert_int_equal(make_io(&whole, "8x4x4x8x2", 128, 2, &e), 0);
 	assert_int_equal(make_io(&alone, "4x4x4x4x2", 128, 2, &e), 0);
 	for (n = 0; n < 4; n++) {
@@ -231,7 +225,6 @@ static void partitions_have_the_io_links_that_end_in_them(void **state)
 	uint32_t k, every;
 	router_id r;
 
-	(void)state;
 	for (every = 64; every <= 128; every *= 2) {
 		assert_int_equal(make_io(&whole, "4x4x4x4x2", every, 2, &e), 0);
 		for (k = 0; k < 4; k++) {
@@ -268,7 +261,6 @@ static void bgq_f6_an_io_node_has_no_links_in_e(void **state)
 	struct torus t;
 	router_id r;
 
-	(void)state;
 	assert_int_equal(make_io(&t, "2x2x2x2x2", 8, 2, &e), 0);
 	for (r = 32; r < t.topo.n_routers; r++)
 		assert_int_equal(wired(&t, r), 3u << IO_PORT);
@@ -296,7 +288,6 @@ static void io_nodes_that_cannot_be_are_refused(void **state)
 	struct torus t;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct err e = { 0 };
 
@@ -307,21 +298,12 @@ static void io_nodes_that_cannot_be_are_refused(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			bgq_f84_a_partition_is_a_torus_where_it_is_4_or_n_long),
-		cmocka_unit_test(boards_of_a_midplane_are_a_mesh_but_in_e),
-		cmocka_unit_test(a_partition_cuts_no_board_and_no_midplane),
-		cmocka_unit_test(
-			bgq_f3_some_nodes_have_an_eleventh_link_to_an_io_node),
-		cmocka_unit_test(bgq_f6_an_io_node_has_no_links_in_e),
-		cmocka_unit_test(io_nodes_that_cannot_be_are_refused),
-		cmocka_unit_test(an_io_node_serves_boards_of_one_midplane),
-		cmocka_unit_test(a_midplane_has_its_io_nodes_wherever_it_is),
-		cmocka_unit_test(partitions_have_the_io_links_that_end_in_them),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_f84_a_partition_is_a_torus_where_it_is_4_or_n_long),
+	TEST(boards_of_a_midplane_are_a_mesh_but_in_e),
+	TEST(a_partition_cuts_no_board_and_no_midplane),
+	TEST(bgq_f3_some_nodes_have_an_eleventh_link_to_an_io_node),
+	TEST(bgq_f6_an_io_node_has_no_links_in_e),
+	TEST(io_nodes_that_cannot_be_are_refused),
+	TEST(an_io_node_serves_boards_of_one_midplane),
+	TEST(a_midplane_has_its_io_nodes_wherever_it_is),
+	TEST(partitions_have_the_io_links_that_end_in_them))

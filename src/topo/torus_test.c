@@ -87,7 +87,6 @@ static void comes_back(const struct torus *t, router_id r, port_id p)
 
 static void a_wire_leads_there_and_back(void **state)
 {
-	(void)state;
 	for_any_torus(comes_back);
 }
 
@@ -113,7 +112,6 @@ static void goes_one_step(const struct torus *t, router_id r, port_id p)
 
 static void a_wire_goes_one_step_in_one_dimension(void **state)
 {
-	(void)state;
 	for_any_torus(goes_one_step);
 }
 
@@ -134,7 +132,6 @@ static void exists_or_not(const struct torus *t, router_id r, port_id p)
 
 static void only_lines_and_single_routers_lack_wires(void **state)
 {
-	(void)state;
 	for_any_torus(exists_or_not);
 }
 
@@ -150,7 +147,6 @@ static void is_alike(const struct torus *t, router_id r, port_id p)
 
 static void a_wire_is_of_one_class_seen_from_both_ends(void **state)
 {
-	(void)state;
 	for_any_torus(is_alike);
 }
 
@@ -159,7 +155,6 @@ static void a_router_number_is_its_coordinates(void **state)
 	uint64_t n = 0;
 	struct torus t;
 
-	(void)state;
 	for (unsigned i = 0; i < many(); i++) {
 		make_any(&t, &n);
 		for (router_id r = 0; r < t.topo.n_routers; r++) {
@@ -204,7 +199,6 @@ static void every_router_can_be_reached(void **state)
 	uint64_t n = 0;
 	struct torus t;
 
-	(void)state;
 	for (unsigned i = 0; i < many(); i++) {
 		make_any(&t, &n);
 		assert_int_equal(reachable(&t), t.topo.n_routers);
@@ -217,7 +211,6 @@ static void a_ring_of_two_has_two_wires(void **state)
 {
 	struct torus t;
 
-	(void)state;
 	make(&t, "2", "torus");
 	/* Each of the four ends belongs to one of two wires. */
 	assert_int_equal(peer(&t, 0, 0).router, 1);
@@ -234,7 +227,6 @@ static void a_single_router_is_wired_to_itself_only_by_a_loop(void **state)
 {
 	struct torus t;
 
-	(void)state;
 	for (port_id p = 0; p < 2; p++) {
 		make(&t, "1", "torus");
 		assert_int_equal(peer(&t, 0, p).router, NO_ROUTER);
@@ -251,7 +243,6 @@ static void the_last_wrap_holds_for_the_rest(void **state)
 {
 	struct torus t;
 
-	(void)state;
 	make(&t, "3x3x3", "torus,mesh");
 	assert_true(torus_is_ring(&t, 0));
 	assert_false(torus_is_ring(&t, 1));
@@ -285,7 +276,6 @@ static void a_blue_gene_q_midplane_has_512_routers_of_10_ports(void **state)
 	uint32_t n[N_WIRE_CLASSES];
 	struct torus t;
 
-	(void)state;
 	make(&t, "4x4x4x4x2", NULL);
 	assert_int_equal(t.topo.n_routers, 512);
 	assert_int_equal(t.topo.n_ports, 10);
@@ -303,7 +293,6 @@ static void both_e_ports_lead_to_the_same_partner_on_the_board(void **state)
 {
 	struct torus t;
 
-	(void)state;
 	make(&t, "4x4x4x4x2", NULL);
 	for (router_id r = 0; r < t.topo.n_routers; r++) {
 		router_id partner = r < 256 ? r + 256 : r - 256;
@@ -322,7 +311,6 @@ static void a_machine_of_midplanes_is_cabled_between_them(void **state)
 	uint32_t n[N_WIRE_CLASSES], all = 16 * 16 * 16 * 12 * 2;
 	struct torus t;
 
-	(void)state;
 	make(&t, "16x16x16x12x2", NULL);
 	assert_int_equal(t.topo.n_routers, all);
 	count_wires(&t, n);
@@ -340,7 +328,6 @@ static void a_blue_gene_q_board_is_a_mesh_but_in_e(void **state)
 	uint32_t n[N_WIRE_CLASSES];
 	struct torus t;
 
-	(void)state;
 	make(&t, "2x2x2x2x2", "mesh,mesh,mesh,mesh,torus");
 	assert_int_equal(t.topo.n_routers, 32);
 	count_wires(&t, n);
@@ -354,7 +341,6 @@ static void quong_is_a_torus_of_4_by_4_by_1(void **state)
 {
 	struct torus t;
 
-	(void)state;
 	make(&t, "4x4x1", NULL);
 	assert_int_equal(t.topo.n_routers, 16);
 	assert_int_equal(t.topo.n_ports, 6);
@@ -371,7 +357,6 @@ static void routers_and_ports_have_names(void **state)
 	char text[64], small[6] = "zzzzz";
 	struct torus t;
 
-	(void)state;
 	make(&t, "16x16x16x12x2", NULL);
 	ops->name_router(&t.topo, 0, text, sizeof(text));
 	assert_string_equal(text, "(0,0,0,0,0)");
@@ -392,7 +377,6 @@ static void wires_have_names_of_their_own(void **state)
 {
 	struct torus t;
 
-	(void)state;
 	make(&t, "4x4", NULL);
 	assert_int_equal(t.topo.n_wires, WIRE_IO);
 	for (int i = 0; i < WIRE_IO; i++)
@@ -405,7 +389,6 @@ static void all_routers_of_a_torus_are_nodes(void **state)
 {
 	struct torus t;
 
-	(void)state;
 	make(&t, "4x3x2", NULL);
 	assert_int_equal(t.topo.n_nodes, 24);
 	assert_int_equal(t.topo.n_routers, 24);
@@ -426,7 +409,6 @@ static void is_refused(const char *shape, const char *what)
 
 static void impossible_shapes_are_refused(void **state)
 {
-	(void)state;
 	is_refused("[]", "0 dimensions");
 	is_refused("2x2x2x2x2x2x2", "7 dimensions");
 	is_refused("4x0x4", "shape");
@@ -440,7 +422,6 @@ static void the_largest_machine_is_four_million_routers(void **state)
 {
 	struct torus t;
 
-	(void)state;
 	make(&t, "2048x2048", NULL);
 	assert_int_equal(t.topo.n_routers, TOPO_MAX_ROUTERS);
 	assert_int_equal(peer(&t, TOPO_MAX_ROUTERS - 1, 2).router, 2047);
@@ -451,7 +432,6 @@ static void letters_must_differ(void **state)
 	struct torus t;
 	struct err e = { 0 };
 
-	(void)state;
 	assert_int_equal(torus_read(&t, "2x2x2", NULL, &e), 0);
 	strcpy(t.letters, "xX");
 	assert_int_equal(ops->init(&t.topo, &e), -1);
@@ -466,7 +446,6 @@ static void links_are_counted_once(void **state)
 {
 	uint64_t n = 0;
 
-	(void)state;
 	for (int i = 0; i < 20; i++) {
 		uint64_t sum = 0, ends = 0;
 		struct torus t;
@@ -491,7 +470,6 @@ static void the_20_petaflop_machine_is_cut_at_12288_links(void **state)
 	struct torus t;
 	struct topo_cut cut;
 
-	(void)state;
 	make(&t, "16x16x16x12x2", "torus");
 	cut = ops->cut(&t.topo);
 	assert_int_equal(cut.links, 12288);
@@ -506,35 +484,22 @@ static void the_20_petaflop_machine_is_cut_at_12288_links(void **state)
 	assert_int_equal(ops->cut(&t.topo).links, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_wire_leads_there_and_back),
-		cmocka_unit_test(a_wire_goes_one_step_in_one_dimension),
-		cmocka_unit_test(only_lines_and_single_routers_lack_wires),
-		cmocka_unit_test(a_wire_is_of_one_class_seen_from_both_ends),
-		cmocka_unit_test(a_router_number_is_its_coordinates),
-		cmocka_unit_test(every_router_can_be_reached),
-		cmocka_unit_test(a_ring_of_two_has_two_wires),
-		cmocka_unit_test(
-			a_single_router_is_wired_to_itself_only_by_a_loop),
-		cmocka_unit_test(the_last_wrap_holds_for_the_rest),
-		cmocka_unit_test(
-			a_blue_gene_q_midplane_has_512_routers_of_10_ports),
-		cmocka_unit_test(
-			both_e_ports_lead_to_the_same_partner_on_the_board),
-		cmocka_unit_test(a_machine_of_midplanes_is_cabled_between_them),
-		cmocka_unit_test(a_blue_gene_q_board_is_a_mesh_but_in_e),
-		cmocka_unit_test(quong_is_a_torus_of_4_by_4_by_1),
-		cmocka_unit_test(routers_and_ports_have_names),
-		cmocka_unit_test(wires_have_names_of_their_own),
-		cmocka_unit_test(all_routers_of_a_torus_are_nodes),
-		cmocka_unit_test(impossible_shapes_are_refused),
-		cmocka_unit_test(the_largest_machine_is_four_million_routers),
-		cmocka_unit_test(letters_must_differ),
-		cmocka_unit_test(links_are_counted_once),
-		cmocka_unit_test(the_20_petaflop_machine_is_cut_at_12288_links),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_wire_leads_there_and_back),
+	TEST(a_wire_goes_one_step_in_one_dimension),
+	TEST(only_lines_and_single_routers_lack_wires),
+	TEST(a_wire_is_of_one_class_seen_from_both_ends),
+	TEST(a_router_number_is_its_coordinates),
+	TEST(every_router_can_be_reached), TEST(a_ring_of_two_has_two_wires),
+	TEST(a_single_router_is_wired_to_itself_only_by_a_loop),
+	TEST(the_last_wrap_holds_for_the_rest),
+	TEST(a_blue_gene_q_midplane_has_512_routers_of_10_ports),
+	TEST(both_e_ports_lead_to_the_same_partner_on_the_board),
+	TEST(a_machine_of_midplanes_is_cabled_between_them),
+	TEST(a_blue_gene_q_board_is_a_mesh_but_in_e),
+	TEST(quong_is_a_torus_of_4_by_4_by_1),
+	TEST(routers_and_ports_have_names), TEST(wires_have_names_of_their_own),
+	TEST(all_routers_of_a_torus_are_nodes),
+	TEST(impossible_shapes_are_refused),
+	TEST(the_largest_machine_is_four_million_routers),
+	TEST(letters_must_differ), TEST(links_are_counted_once),
+	TEST(the_20_petaflop_machine_is_cut_at_12288_links))

@@ -46,7 +46,6 @@ static void wires_lead_back_whatever_a_router_has(void **state)
 	uint64_t n = 0;
 	struct torus t;
 
-	(void)state;
 	for (int i = 0; i < 100; i++) {
 		uint64_t ends = 0, counted = 0;
 
@@ -71,7 +70,6 @@ static void nodes_of_their_own_come_before_routers(void **state)
 	uint32_t x[TOPO_MAX_DIMS];
 	struct torus t;
 
-	(void)state;
 	make_wide(&t, "2x3x2", "1", 2);
 	assert_int_equal(t.topo.n_nodes, 24);
 	assert_int_equal(t.topo.n_routers, 36);
@@ -93,7 +91,6 @@ static void parallel_links_have_numbers(void **state)
 	char text[32];
 	struct torus t;
 
-	(void)state;
 	make_wide(&t, "2x3x2", "2x1x2", 1);
 	assert_int_equal(t.topo.n_ports, 11);
 	ops->name_port(&t.topo, 12, 3, text, sizeof(text));
@@ -110,13 +107,6 @@ static void parallel_links_have_numbers(void **state)
 	assert_string_equal(text, "2x3x2, 1 node each");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wires_lead_back_whatever_a_router_has),
-		cmocka_unit_test(nodes_of_their_own_come_before_routers),
-		cmocka_unit_test(parallel_links_have_numbers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(wires_lead_back_whatever_a_router_has),
+	TEST(nodes_of_their_own_come_before_routers),
+	TEST(parallel_links_have_numbers))

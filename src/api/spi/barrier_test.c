@@ -128,7 +128,6 @@ static void bgq_f62_a_barrier_is_a_store_a_tree_and_a_load(void **state)
 		"5x3" };
 	uint32_t k, i;
 
-	(void)state;
 	for (k = 0; k < 4; k++) {
 		begin(shapes[k], 1);
 		start_all(enter_together);
@@ -176,7 +175,6 @@ static void nobody_leaves_a_barrier_before_all_have_come(void **state)
 {
 	uint64_t one;
 
-	(void)state;
 	one = wander_all("4x4x2x2", 1, 1);
 	assert_int_equal(wander_all("4x4x2x2", 2, 1), one);
 	assert_int_equal(wander_all("4x4x2x2", 3, 1), one);
@@ -204,7 +202,6 @@ static void enter_apart(void *arg)
 
 static void bgq_f61_each_change_is_one_packet_and_nothing_else_is(void **state)
 {
-	(void)state;
 	for (world->seed = 0; world->seed < 2; world->seed++) {
 		begin("2", 1); /* node 1 is the root */
 		start_all(enter_apart);
@@ -221,7 +218,6 @@ static void never_enter(void *arg)
 	MUSPI_GIBarrier_t b = barrier(0);
 	sim_time since = program_now();
 
-	(void)arg;
 	/* 1,600 cycles of a core are a microsecond */
 	assert_int_equal(MUSPI_GIBarrierPollWithTimeout(&b, 1600), -1);
 	assert_int_equal(program_now() - since, 1000 * NS);
@@ -231,7 +227,6 @@ static void without_a_change_there_is_no_packet_and_no_end(void **state)
 {
 	uint32_t i;
 
-	(void)state;
 	begin("2x2", 1);
 	start_all(never_enter);
 	nic_testing_run(&world->m);
@@ -305,7 +300,6 @@ static void bgq_f60_sixteen_classes_are_barriers_of_their_own(void **state)
 {
 	uint32_t i;
 
-	(void)state;
 	begin("2x2", 1);
 	start_all(use_classes);
 	end();
@@ -329,7 +323,6 @@ static void ask_for_nonsense(void *arg)
 	MUSPI_GIBarrier_t b;
 	MUSPI_GI_t gi;
 
-	(void)arg;
 	assert_int_equal(
 		Kernel_QueryGlobalInterruptClassRoutes(&n, ids, sizeof(ids)),
 		0);
@@ -371,7 +364,6 @@ static void ask_for_nonsense(void *arg)
 
 static void bgq_f60_what_cannot_be_a_class_is_refused(void **state)
 {
-	(void)state;
 	begin("3x3", 1);
 	start(4, 0, ask_for_nonsense);
 	end();
@@ -407,7 +399,6 @@ static void bgq_f63_one_node_interrupts_all_of_them(void **state)
 {
 	uint32_t i;
 
-	(void)state;
 	begin("4x3x2", 1);
 	start_all(take_interrupt);
 	nic_testing_run(&world->m);
@@ -424,7 +415,6 @@ static void poll_alone(void *arg)
 {
 	MUSPI_GI_t gi;
 
-	(void)arg;
 	assert_int_equal(MUSPI_GIInit(&gi, 0, 2), 0);
 	assert_int_equal(MUSPI_GISend(&gi), 0);
 	assert_int_equal(MUSPI_GIPoll(&gi), 0);
@@ -434,7 +424,6 @@ static void a_bit_that_is_not_enabled_interrupts_nobody(void **state)
 {
 	uint32_t i;
 
-	(void)state;
 	begin("2x2", 1);
 	start(2, 0, poll_alone);
 	nic_testing_run(&world->m);
@@ -448,7 +437,6 @@ static int open_world(void **state)
 {
 	static struct world only;
 
-	(void)state;
 	world = &only;
 	memset(world, 0, sizeof(*world));
 	return 0;
@@ -456,18 +444,11 @@ static int open_world(void **state)
 
 #define IN_WORLD(test_) cmocka_unit_test_setup(test_, open_world)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(bgq_f62_a_barrier_is_a_store_a_tree_and_a_load),
-		IN_WORLD(nobody_leaves_a_barrier_before_all_have_come),
-		IN_WORLD(bgq_f61_each_change_is_one_packet_and_nothing_else_is),
-		IN_WORLD(without_a_change_there_is_no_packet_and_no_end),
-		IN_WORLD(bgq_f60_sixteen_classes_are_barriers_of_their_own),
-		IN_WORLD(bgq_f60_what_cannot_be_a_class_is_refused),
-		IN_WORLD(bgq_f63_one_node_interrupts_all_of_them),
-		IN_WORLD(a_bit_that_is_not_enabled_interrupts_nobody),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(IN_WORLD(bgq_f62_a_barrier_is_a_store_a_tree_and_a_load),
+	IN_WORLD(nobody_leaves_a_barrier_before_all_have_come),
+	IN_WORLD(bgq_f61_each_change_is_one_packet_and_nothing_else_is),
+	IN_WORLD(without_a_change_there_is_no_packet_and_no_end),
+	IN_WORLD(bgq_f60_sixteen_classes_are_barriers_of_their_own),
+	IN_WORLD(bgq_f60_what_cannot_be_a_class_is_refused),
+	IN_WORLD(bgq_f63_one_node_interrupts_all_of_them),
+	IN_WORLD(a_bit_that_is_not_enabled_interrupts_nobody))

@@ -82,7 +82,6 @@ static void bgq_f44_doubles_are_summed_for_all(void **state)
 	double sum = 0.5 + 1e3 - 0.25 + 1.0 / 1024, got;
 	uint64_t bits = sum_of(m, v);
 
-	(void)state;
 	memcpy(&got, &bits, 8);
 	assert_true(got == sum);
 	assert_int_equal(m[0].errors.Count[MU_INT_EXCEPTION], 0);
@@ -94,7 +93,6 @@ static void bgq_f57_a_nan_is_told_of_at_all_members(void **state)
 	struct member m[NODES];
 	uint32_t i;
 
-	(void)state;
 	assert_true(sum_of(m, v) == UINT64_C(0x7ff4000000000000));
 	for (i = 0; i < NODES; i++)
 		assert_true(m[i].errors.Status >> MU_INT_EXCEPTION & 1);
@@ -114,7 +112,6 @@ static void bgq_f57_an_overflow_below_the_root_is_told_of(void **state)
 	uint32_t end, i;
 	uint64_t got;
 
-	(void)state;
 	for (end = 0; end < 3; end++) {
 		uint64_t v[LINE] = { 1, 1, 1, 1, 1 };
 
@@ -153,7 +150,6 @@ static void bgq_f57_an_exception_wakes_programs_of_all_members(void **state)
 	struct member m[NODES];
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < NODES; i++) {
 		m[i] = member(
 			&v[i], 8, MUHWI_COLLECTIVE_OP_CODE_FLOATING_POINT_ADD);
@@ -188,7 +184,6 @@ static void bgq_f45_every_op_code_does_what_it_says(void **state)
 	struct member m[NODES];
 	uint32_t o, i, k;
 
-	(void)state;
 	for (o = 0; o < sizeof(ops) / sizeof(ops[0]); o++) {
 		for (i = 0; i < NODES; i++) {
 			for (k = 0; k < 75; k++)
@@ -210,7 +205,6 @@ static void one_members_bytes_reach_all(void **state)
 	struct member m[NODES];
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < NODES; i++) {
 		m[i] = member(bytes, 600, MUHWI_COLLECTIVE_OP_CODE_OR);
 		m[i].is_silent = i != 1;
@@ -233,7 +227,6 @@ static void routes_program(void *arg)
 	ClassRoute_t r, back;
 	uint32_t mask, ids[16], n, i;
 
-	(void)arg;
 	/* 0 is everybody's, 14 and 15 are the system's */
 	assert_int_equal(Kernel_QueryCollectiveClassRoutes(&n, ids, 16), 0);
 	assert_int_equal(n, 13);
@@ -285,7 +278,6 @@ static void routes_program(void *arg)
 /* Also BGQ-F133. */
 static void bgq_f47_the_kernel_looks_at_class_routes(void **state)
 {
-	(void)state;
 	spi_test_alone(routes_program, 0);
 }
 
@@ -319,7 +311,6 @@ static void reject_program(void *arg)
 	MUHWI_Descriptor_t d;
 	uint32_t i;
 
-	(void)arg;
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		MUSPI_InjFifo_t *f = spi_test_inj(&g, 2 + i, 0, 4, NULL);
 
@@ -346,7 +337,6 @@ static void reject_program(void *arg)
 
 static void bad_collectives_stop_their_fifo_alone(void **state)
 {
-	(void)state;
 	spi_test_alone(reject_program, 11);
 }
 
@@ -395,7 +385,6 @@ static void bgq_f58_one_node_starts_a_reduction_of_all(void **state)
 	struct member m[NODES];
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < NODES; i++) {
 		word[i] = 1u << i;
 		m[i] = member(
@@ -464,7 +453,6 @@ static void bgq_f58_a_get_of_all_waits_where_a_fifo_is_full(void **state)
 	uint64_t full[NODES], digest;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < NODES; i++)
 		p[i] = (struct spi_test_program){ i, 0, serve_gets, &full[i] };
 	digest = spi_test_run("2x2", 3, p, NODES, 0);
@@ -473,22 +461,13 @@ static void bgq_f58_a_get_of_all_waits_where_a_fifo_is_full(void **state)
 		assert_int_equal(full[i] > 0, i == NARROW);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bgq_f44_doubles_are_summed_for_all),
-		cmocka_unit_test(bgq_f57_a_nan_is_told_of_at_all_members),
-		cmocka_unit_test(bgq_f57_an_overflow_below_the_root_is_told_of),
-		cmocka_unit_test(
-			bgq_f57_an_exception_wakes_programs_of_all_members),
-		cmocka_unit_test(bgq_f45_every_op_code_does_what_it_says),
-		cmocka_unit_test(one_members_bytes_reach_all),
-		cmocka_unit_test(bgq_f47_the_kernel_looks_at_class_routes),
-		cmocka_unit_test(bad_collectives_stop_their_fifo_alone),
-		cmocka_unit_test(bgq_f58_one_node_starts_a_reduction_of_all),
-		cmocka_unit_test(
-			bgq_f58_a_get_of_all_waits_where_a_fifo_is_full),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_f44_doubles_are_summed_for_all),
+	TEST(bgq_f57_a_nan_is_told_of_at_all_members),
+	TEST(bgq_f57_an_overflow_below_the_root_is_told_of),
+	TEST(bgq_f57_an_exception_wakes_programs_of_all_members),
+	TEST(bgq_f45_every_op_code_does_what_it_says),
+	TEST(one_members_bytes_reach_all),
+	TEST(bgq_f47_the_kernel_looks_at_class_routes),
+	TEST(bad_collectives_stop_their_fifo_alone),
+	TEST(bgq_f58_one_node_starts_a_reduction_of_all),
+	TEST(bgq_f58_a_get_of_all_waits_where_a_fifo_is_full))

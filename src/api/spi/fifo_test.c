@@ -23,7 +23,6 @@ static void registers_program(void *arg)
 	MUSPI_InjFifo_t *f = spi_test_inj(&g, 3, FIFO_ID, 4, NULL);
 	uint64_t start = f->start, round;
 
-	(void)arg;
 	assert_int_equal(f->id, 29);
 	program_wait(SPI_TEST_START);
 	for (round = 0; round < 5; round++) {
@@ -65,7 +64,6 @@ static void bgq_f106_registers_follow_the_circle(void **state)
 		{ 1, 0, bases_program, &left },
 	};
 
-	(void)state;
 	spi_test_run("2x2", 1, p, N(p), 0);
 }
 
@@ -76,7 +74,6 @@ static void protocol_program(void *arg)
 	MUSPI_InjFifo_t *f = spi_test_inj(&g, 3, FIFO_ID, 4, NULL);
 	MUHWI_Descriptor_t d;
 
-	(void)arg;
 	assert_int_equal(MUSPI_CreatePt2PtDirectPutDescriptor(&d, &i), 0);
 	program_wait(SPI_TEST_START);
 	/* written, and nobody told the unit */
@@ -114,7 +111,6 @@ static void bgq_f108_the_tail_lets_the_unit_send(void **state)
 		{ 1, 0, bases_program, &left },
 	};
 
-	(void)state;
 	spi_test_run("2x2", 1, p, N(p), 0);
 }
 
@@ -128,7 +124,6 @@ static void load_program(void *arg)
 	sim_time t;
 	uint32_t k;
 
-	(void)arg;
 	program_wait(SPI_TEST_START);
 	t = program_now();
 	for (k = 0; k < STORES; k++)
@@ -153,7 +148,6 @@ static void thread_program(void *arg)
 	MUSPI_InjFifo_t *f = spi_test_inj(&g, t, 7, 4, NULL);
 	uint8_t k;
 
-	(void)arg;
 	program_wait(2 * SPI_TEST_START);
 	i.MemFIFO.SoftwareBytes[0] = (uint8_t)t;
 	for (k = 0; k < EACH; k++) {
@@ -190,7 +184,6 @@ static void bgq_f109_every_thread_has_its_own_order(void **state)
 	struct spi_test_program p[THREADS + 1];
 	uint32_t mixed = 0, i;
 
-	(void)state;
 	for (i = 0; i < THREADS; i++)
 		p[i] = (struct spi_test_program){ 0, i, thread_program, NULL };
 	p[THREADS] = (struct spi_test_program){ 1, 0, count_program, &mixed };
@@ -207,7 +200,6 @@ static void message_program(void *arg)
 	MUSPI_InjFifo_t *f = spi_test_inj(&g, 0, 0, 8, NULL);
 	uint32_t k;
 
-	(void)arg;
 	spi_test_store(SPI_TEST_SOURCE, 4, 1300);
 	for (k = 0; k < SPI_SOFTWARE_BYTES; k++)
 		i.MemFIFO.SoftwareBytes[k] = (uint8_t)(k + 60);
@@ -250,7 +242,6 @@ static void stored_program(void *arg)
 	MUSPI_RecFifoSubGroup_t g;
 	MUSPI_RecFifo_t *f = spi_test_rec(&g, 1, 2, 8192);
 
-	(void)arg;
 	program_wait(SPI_TEST_START + 8000 * SIM_NS);
 	assert_int_equal(MUSPI_getRecFifosArrived(&g), 0);
 	check_packets(f, false);
@@ -281,7 +272,6 @@ static void many_program(void *arg)
 	MUSPI_InjFifo_t *f = spi_test_inj(&g, 0, 0, 8, NULL);
 	uint32_t j;
 
-	(void)arg;
 	program_wait(SPI_TEST_START);
 	for (j = 0; j < MESSAGES; j++) {
 		MUSPI_Pt2PtMemoryFIFODescriptorInfo_t i =
@@ -325,7 +315,6 @@ static void bgq_f121_software_consumes_round_the_circle(void **state)
 	static const uint32_t sizes[] = { 576, 608, 1024, 1120, 4096 };
 	uint32_t size, i;
 
-	(void)state;
 	for (i = 0; i < N(sizes); i++) {
 		const struct spi_test_program p[] = {
 			{ 0, 0, many_program, NULL },
@@ -345,7 +334,6 @@ static void fill_up_program(void *arg)
 	MUSPI_InjFifo_t *f = spi_test_inj(&g, 0, 0, 8, NULL);
 	uint32_t k;
 
-	(void)arg;
 	program_wait(SPI_TEST_START);
 	for (k = 0; k < 5; k++) {
 		/* the handler is slow: its registers are on a slow ring */
@@ -362,7 +350,6 @@ static void threshold_program(void *arg)
 	spi_packet_t p;
 	uint32_t n;
 
-	(void)arg;
 	/* 4064 bytes of room: after the third packet 2432, which is not below
 	 * the threshold, after the fourth 1888 */
 	MUSPI_SetRecFifoThreshold(f, 2432);
@@ -385,17 +372,10 @@ static void threshold_program(void *arg)
 SPI_PAIR(bgq_f120_space_below_a_threshold_interrupts, "2x2", fill_up_program, 1,
 	threshold_program)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bgq_f106_registers_follow_the_circle),
-		cmocka_unit_test(bgq_f108_the_tail_lets_the_unit_send),
-		cmocka_unit_test(bgq_f89_loads_and_stores_share_a_port),
-		cmocka_unit_test(bgq_f109_every_thread_has_its_own_order),
-		cmocka_unit_test(bgq_f116_packets_are_stored_whole),
-		cmocka_unit_test(bgq_f121_software_consumes_round_the_circle),
-		cmocka_unit_test(bgq_f120_space_below_a_threshold_interrupts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_f106_registers_follow_the_circle),
+	TEST(bgq_f108_the_tail_lets_the_unit_send),
+	TEST(bgq_f89_loads_and_stores_share_a_port),
+	TEST(bgq_f109_every_thread_has_its_own_order),
+	TEST(bgq_f116_packets_are_stored_whole),
+	TEST(bgq_f121_software_consumes_round_the_circle),
+	TEST(bgq_f120_space_below_a_threshold_interrupts))

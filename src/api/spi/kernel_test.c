@@ -24,7 +24,6 @@ static void inj_program(void *arg)
 	Kernel_MemoryRegion_t r = region(SPI_TEST_FIFOS, 4096);
 	MUSPI_Pt2PtDirectPutDescriptorInfo_t i = spi_test_put(1, 20000, 0);
 
-	(void)arg;
 	i.Base.Torus_FIFO_Map = MU_MAP_LOCAL;
 	spi_test_bases(20008);
 	assert_int_equal(Kernel_AllocateInjFifos(63, &g, 3, ids, NULL), 0);
@@ -66,7 +65,6 @@ static void rec_program(void *arg)
 	Kernel_MemoryRegion_t r = region(SPI_TEST_TARGET, 4096);
 	spi_packet_t p;
 
-	(void)arg;
 	i.Base.Torus_FIFO_Map = MU_MAP_LOCAL;
 	spi_test_inj(&inj, 0, 0, 4, NULL);
 	assert_int_equal(
@@ -107,7 +105,6 @@ static void bases_program(void *arg)
 	Kernel_MemoryRegion_t r = region(0x5000, 0x100);
 	uint64_t pa;
 
-	(void)arg;
 	assert_int_equal(Kernel_AllocateBaseAddressTable(9, &g, 2, ids, 0), 0);
 	assert_int_equal(
 		Kernel_AllocateBaseAddressTable(9, &g, 1, ids, 0), EBUSY);
@@ -123,7 +120,6 @@ static void bases_program(void *arg)
 /* BGQ-F133 */
 static void the_kernel_gives_out_and_takes_back(void **state)
 {
-	(void)state;
 	spi_test_alone(inj_program, 0);
 	spi_test_alone(rec_program, 1);
 	spi_test_alone(bases_program, 0);
@@ -142,7 +138,6 @@ static void user_program(void *arg)
 	const uint32_t id = 0;
 	uint64_t mask;
 
-	(void)arg;
 	assert_int_equal(Kernel_AllocateInjFifos(64, &g, 1, &id, NULL), EPERM);
 	assert_int_equal(Kernel_AllocateInjFifos(0, &g, 1, &id, &a), EPERM);
 	assert_int_equal(Kernel_AllocateRecFifos(67, &rg, 1, &id, NULL), EPERM);
@@ -184,7 +179,6 @@ static void system_program(void *arg)
 	const uint32_t id = 6;
 	spi_packet_t p;
 
-	(void)arg;
 	spi_become_system();
 	spi_test_inj(&g, 64, 6, 4, &a);
 	assert_int_equal(Kernel_AllocateBaseAddressTable(67, &b, 1, &id, 1), 0);
@@ -209,7 +203,6 @@ static void bgq_f134_users_and_the_system_use_the_same_calls(void **state)
 		{ 1, 0, system_program, NULL },
 	};
 
-	(void)state;
 	spi_test_alone(user_program, 3);
 	spi_test_run("2x2", 1, p, N(p), 0);
 }
@@ -225,7 +218,6 @@ static void threshold_program(void *arg)
 	const uint32_t id = 2;
 	uint32_t k;
 
-	(void)arg;
 	spi_test_bases(7 * 512);
 	i.Base.Torus_FIFO_Map = MU_MAP_LOCAL;
 	MUSPI_SetInjFifoThreshold(f, 3);
@@ -256,7 +248,6 @@ static void masked_program(void *arg)
 	Kernel_Errors_t e;
 	uint64_t mask;
 
-	(void)arg;
 	spi_become_system();
 	spi_test_bases(8);
 	i.Base.Torus_FIFO_Map = MU_MAP_LOCAL;
@@ -320,7 +311,6 @@ static void bgq_f107_a_masked_interrupt_wakes_nobody(void **state)
 		{ 1, 1, woken_program, &woken },
 	};
 
-	(void)state;
 	spi_test_run("2x2", 1, p, N(p), 0);
 	/* the mask; a load of the status, a store that clears it */
 	assert_int_equal(woken - unmasked, 3 * 200 * SIM_NS);
@@ -328,7 +318,6 @@ static void bgq_f107_a_masked_interrupt_wakes_nobody(void **state)
 
 static void bgq_f107_space_above_a_threshold_interrupts(void **state)
 {
-	(void)state;
 	spi_test_alone(threshold_program, 0);
 	spi_test_alone(masked_program, 0);
 }
@@ -386,7 +375,6 @@ static void counting_program(void *arg)
 	MUSPI_InjFifo_t *user = spi_test_inj(&g, 0, 0, 16, NULL), *system;
 	uint32_t k, c;
 
-	(void)arg;
 	assert_int_equal(Kernel_SetSenderCounter(0, 0, 15), EPERM);
 	spi_become_system();
 	assert_int_equal(Kernel_SetSenderCounter(10, 0, 15), EINVAL);
@@ -413,7 +401,6 @@ static void counting_program(void *arg)
 
 static void counted_program(void *arg)
 {
-	(void)arg;
 	spi_test_bases(4 * (4 * 8 + 3 * 100 + 2 * 512 + 33));
 	assert_true(spi_poll(SPI_TEST_COUNTER, 0));
 	/* what came in by its A- it did not send */
@@ -434,7 +421,6 @@ static void error_program(void *arg)
 	const uint32_t id = 0;
 	Kernel_Errors_t e;
 
-	(void)arg;
 	spi_test_bases(8);
 	Kernel_GetErrors(&e);
 	assert_int_equal(e.Status, 0);
@@ -461,7 +447,6 @@ static void error_program(void *arg)
 
 static void errors_are_told_and_mended(void **state)
 {
-	(void)state;
 	spi_test_alone(error_program, 1);
 }
 
@@ -472,7 +457,6 @@ static void range_program(void *arg)
 	MUSPI_InjFifo_t *f = spi_test_inj(&g, 1, 0, 4, NULL);
 	Kernel_Errors_t e;
 
-	(void)arg;
 	spi_become_system();
 	spi_test_bases(16);
 	i.Base.Torus_FIFO_Map = MU_MAP_LOCAL;
@@ -499,7 +483,6 @@ static void range_program(void *arg)
 
 static void ranges_close_memory(void **state)
 {
-	(void)state;
 	spi_test_alone(range_program, 1);
 }
 
@@ -534,7 +517,6 @@ static void bgq_f126_configuration_goes_by_a_slow_ring(void **state)
 		{ 2, 0, ring_program, &u[2] },
 	};
 
-	(void)state;
 	spi_test_run("2x2", 1, p, N(p), 0);
 	/* 20 cycles of 100 MHz, one at a time on each node */
 	assert_int_equal(u[0].masked, 200 * SIM_NS);
@@ -545,20 +527,11 @@ static void bgq_f126_configuration_goes_by_a_slow_ring(void **state)
 	assert_int_equal(u[2].routed, 200 * SIM_NS);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_kernel_gives_out_and_takes_back),
-		cmocka_unit_test(
-			bgq_f134_users_and_the_system_use_the_same_calls),
-		cmocka_unit_test(bgq_f107_space_above_a_threshold_interrupts),
-		cmocka_unit_test(bgq_f107_a_masked_interrupt_wakes_nobody),
-		cmocka_unit_test(
-			bgq_f71_a_program_reads_four_counters_of_a_sender),
-		cmocka_unit_test(errors_are_told_and_mended),
-		cmocka_unit_test(bgq_f126_configuration_goes_by_a_slow_ring),
-		cmocka_unit_test(ranges_close_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(the_kernel_gives_out_and_takes_back),
+	TEST(bgq_f134_users_and_the_system_use_the_same_calls),
+	TEST(bgq_f107_space_above_a_threshold_interrupts),
+	TEST(bgq_f107_a_masked_interrupt_wakes_nobody),
+	TEST(bgq_f71_a_program_reads_four_counters_of_a_sender),
+	TEST(errors_are_told_and_mended),
+	TEST(bgq_f126_configuration_goes_by_a_slow_ring),
+	TEST(ranges_close_memory))

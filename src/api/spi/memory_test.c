@@ -22,7 +22,6 @@ static void atomics_program(void *arg)
 	sim_time at = program_now();
 	uint32_t n = 0;
 
-	(void)arg;
 	assert_true(L2_AtomicStore(WORD, 10));
 	assert_true(L2_AtomicStoreAdd(WORD, 5));
 	assert_int_equal(word(), 15);
@@ -94,7 +93,6 @@ static void polls_are_in_no_step(void **state)
 	sim_time sum = 0, low = SIM_NEVER, high = 0;
 	uint32_t same = 0, i;
 
-	(void)state;
 	spi_test_run("2x2", 1, p, N(p), 0);
 	for (i = 0; i < POLLS; i++) {
 		sum += a[i];
@@ -147,18 +145,9 @@ static void programs_know_where_they_are(void **state)
 		{ 17, 4, asking_program, &is_done },
 	};
 
-	(void)state;
 	spi_test_run("5x3x2", 1, p, N(p), 0);
 	assert_true(is_done);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(atomics_do_what_they_say),
-		cmocka_unit_test(polls_are_in_no_step),
-		cmocka_unit_test(programs_know_where_they_are),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(atomics_do_what_they_say), TEST(polls_are_in_no_step),
+	TEST(programs_know_where_they_are))

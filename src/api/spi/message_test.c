@@ -21,7 +21,6 @@ static void bgq_f104_a_descriptor_is_64_bytes_of_fields(void **state)
 		0, 0, 0, 0, 0, 0, 0xab, 0xcd };
 	MUHWI_Descriptor_t d;
 
-	(void)state;
 	assert_int_equal(sizeof(d), 64);
 	assert_int_equal(MUSPI_CreatePt2PtMemoryFIFODescriptor(&d, &i), 0);
 	assert_memory_equal(&d, first, 32);
@@ -57,7 +56,6 @@ static void bgq_f132_headers_are_built_bit_by_bit(void **state)
 		0x01 };
 	MUHWI_Descriptor_t d;
 
-	(void)state;
 	MUSPI_SetUpDestination(&i.Base.Dest, 1, 2, 3, 4, 5);
 	assert_int_equal(MUSPI_CreatePt2PtDirectPutDescriptor(&d, &i), 0);
 	assert_memory_equal(&d.header, want, sizeof(want));
@@ -81,7 +79,6 @@ static void there_are_three_kinds(void **state)
 	};
 	MUHWI_Descriptor_t d;
 
-	(void)state;
 	assert_int_equal(MUSPI_CreatePt2PtMemoryFIFODescriptor(&d, &f), 0);
 	assert_int_equal(mu_packet_type(&d.header), MU_FIFO);
 	assert_int_equal(mu_rec_fifo(&d.header), 271);
@@ -116,7 +113,6 @@ static void both_program(void *arg)
 	MUSPI_InjFifoSubGroup_t g;
 	MUSPI_InjFifo_t *f = spi_test_inj(&g, 0, 0, 8, NULL);
 
-	(void)arg;
 	spi_test_store(SPI_TEST_SOURCE, 5, 40);
 	program_wait(SPI_TEST_START);
 	spi_test_send_put(f, &i);
@@ -131,7 +127,6 @@ static void waiting_program(void *arg)
 	spi_packet_t p;
 	sim_time at;
 
-	(void)arg;
 	spi_test_bases(40);
 	assert_int_equal(MUSPI_getNextPacket(f, &p), 0);
 	assert_true(spi_poll(SPI_TEST_COUNTER, 0));
@@ -152,14 +147,7 @@ static void waiting_program(void *arg)
 SPI_PAIR(bgq_f137_receivers_poll_a_fifo_or_a_counter, "2x2", both_program, 1,
 	waiting_program)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bgq_f104_a_descriptor_is_64_bytes_of_fields),
-		cmocka_unit_test(bgq_f132_headers_are_built_bit_by_bit),
-		cmocka_unit_test(there_are_three_kinds),
-		cmocka_unit_test(bgq_f137_receivers_poll_a_fifo_or_a_counter),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_f104_a_descriptor_is_64_bytes_of_fields),
+	TEST(bgq_f132_headers_are_built_bit_by_bit),
+	TEST(there_are_three_kinds),
+	TEST(bgq_f137_receivers_poll_a_fifo_or_a_counter))

@@ -22,7 +22,6 @@ static void stream(void *arg)
 	MUSPI_Pt2PtDirectPutDescriptorInfo_t i = spi_test_put(1, BYTES, 0);
 	MUSPI_InjFifoSubGroup_t g;
 
-	(void)arg;
 	spi_test_inj(&g, 0, 0, 4, NULL);
 	program_wait(BEGIN_AT);
 	assert_int_equal(spi_test_send_put(&g.fifo[0], &i), 0);
@@ -97,7 +96,6 @@ static void bgq_f70_a_barrier_packet_waits_for_one_packet_at_most(void **state)
 	sim_time most = 0, all = 0;
 	uint32_t i;
 
-	(void)state;
 	run(&idle);
 	run(&busy);
 	for (i = 0; i < ROUNDS; i++) {
@@ -120,7 +118,6 @@ static void bgq_f15_data_packets_make_way_for_barrier_packets(void **state)
 	struct world both = { .has_barriers = true, .has_stream = true };
 	sim_time more;
 
-	(void)state;
 	run(&alone);
 	run(&both);
 	/* 16 B for each barrier at 2 GB/s, and where the last look was */
@@ -129,14 +126,5 @@ static void bgq_f15_data_packets_make_way_for_barrier_packets(void **state)
 	assert_true(more <= ROUNDS * 8 * NS + 60 * NS);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			bgq_f70_a_barrier_packet_waits_for_one_packet_at_most),
-		cmocka_unit_test(
-			bgq_f15_data_packets_make_way_for_barrier_packets),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_f70_a_barrier_packet_waits_for_one_packet_at_most),
+	TEST(bgq_f15_data_packets_make_way_for_barrier_packets))

@@ -205,7 +205,6 @@ static void messages_arrive_whole_at_their_place(void **state)
 	static const uint32_t n_nodes[] = { 12, 32, 10 };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 3; i++) {
 		struct traffic t = {
 			.n_nodes = n_nodes[i],
@@ -229,7 +228,6 @@ static void mistaken_program(void *arg)
 	MUSPI_BaseAddressTableSubGroup_t b;
 	Kernel_MemoryRegion_t r;
 
-	(void)arg;
 	assert_int_equal(Kernel_AllocateInjFifos(68, &g, 1, &id, NULL), EINVAL);
 	assert_int_equal(Kernel_AllocateInjFifos(1, &g, 1, &id8, NULL), EINVAL);
 	assert_int_equal(Kernel_AllocateInjFifos(1, &g, 2, ids, NULL), EINVAL);
@@ -261,7 +259,6 @@ static void mistaken_program(void *arg)
 
 static void mistakes_are_told_to_the_program(void **state)
 {
-	(void)state;
 	spi_test_alone(mistaken_program, 0);
 }
 
@@ -270,7 +267,6 @@ static void fields_that_do_not_fit_are_refused(void **state)
 	MUSPI_Pt2PtDirectPutDescriptorInfo_t good = { 0 }, i;
 	MUHWI_Descriptor_t d;
 
-	(void)state;
 	assert_int_equal(MUSPI_CreatePt2PtDirectPutDescriptor(&d, &good), 0);
 	i = good;
 	i.DirectPut.Rec_Payload_Base_Address_Id = 544;
@@ -322,7 +318,6 @@ static void calls_cost_what_the_machine_says(void **state)
 {
 	struct costs c;
 
-	(void)state;
 	spi_test_each("2x2", 1, costly_program, &c, 0, 0);
 	assert_int_equal(c.inject, 98 * SIM_NS);
 	/* behind the store of the tail, which the port is busy with */
@@ -330,14 +325,7 @@ static void calls_cost_what_the_machine_says(void **state)
 	assert_int_equal(c.full, 130 * SIM_NS); /* that it is full */
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(messages_arrive_whole_at_their_place),
-		cmocka_unit_test(mistakes_are_told_to_the_program),
-		cmocka_unit_test(fields_that_do_not_fit_are_refused),
-		cmocka_unit_test(calls_cost_what_the_machine_says),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(messages_arrive_whole_at_their_place),
+	TEST(mistakes_are_told_to_the_program),
+	TEST(fields_that_do_not_fit_are_refused),
+	TEST(calls_cost_what_the_machine_says))

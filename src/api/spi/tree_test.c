@@ -71,7 +71,6 @@ static void bgq_f14_a_header_alone_goes_down_a_tree(void **state)
 	struct listener m[NODES] = { 0 };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < NODES; i++)
 		m[i] = (struct listener){ .type = MU_BROADCAST,
 			.is_silent = i != 2 };
@@ -97,7 +96,6 @@ static void bgq_f135_packets_of_a_tree_are_kept_in_fifos(void **state)
 	uint8_t want[600];
 	uint32_t i;
 
-	(void)state;
 	spi_test_fill(7, want, sizeof(want));
 	for (i = 0; i < NODES; i++)
 		m[i] = (struct listener){
@@ -171,7 +169,6 @@ static void bgq_f18_users_collectives_hold_up_none_of_the_systems(void **state)
 	struct classes m[NODES] = { 0 };
 	uint32_t i;
 
-	(void)state;
 	spi_test_each("2x2", NODES, use_classes, m, sizeof(*m), 0);
 	for (i = 0; i < NODES; i++) {
 		assert_true(m[i].system < SPI_TEST_START + LATE * SIM_NS);
@@ -215,7 +212,6 @@ static void bgq_f138_members_have_the_sum_wherever_they_want_it(void **state)
 	struct place m[NODES] = { 0 };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < NODES; i++)
 		m[i].at = TARGET + 4096 * i + 8 * i;
 	spi_test_each("2x2", NODES, sum_elsewhere, m, sizeof(*m), 0);
@@ -287,7 +283,6 @@ static void bgq_f56_a_tree_and_its_inputs_decide_every_bit(void **state)
 {
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 6; i++) {
 		assert_true(add_up(i, 0, false) == 1 + 0x1p-52);
 		assert_true(add_up(0, i, false) == 1 + 0x1p-52);
@@ -346,7 +341,6 @@ static void sums_have_every_other_packet_of_a_busy_link(void **state)
 	struct sharer m[2] = { 0 };
 	uint32_t i;
 
-	(void)state;
 	spi_test_each("2", 2, share_link, m, sizeof(*m), 0);
 	for (i = 0; i < 2; i++) {
 		double sum = SHARED * 1e12 / (double)m[i].sum;
@@ -357,19 +351,9 @@ static void sums_have_every_other_packet_of_a_busy_link(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bgq_f14_a_header_alone_goes_down_a_tree),
-		cmocka_unit_test(bgq_f135_packets_of_a_tree_are_kept_in_fifos),
-		cmocka_unit_test(
-			bgq_f18_users_collectives_hold_up_none_of_the_systems),
-		cmocka_unit_test(
-			bgq_f138_members_have_the_sum_wherever_they_want_it),
-		cmocka_unit_test(sums_have_every_other_packet_of_a_busy_link),
-		cmocka_unit_test(
-			bgq_f56_a_tree_and_its_inputs_decide_every_bit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_f14_a_header_alone_goes_down_a_tree),
+	TEST(bgq_f135_packets_of_a_tree_are_kept_in_fifos),
+	TEST(bgq_f18_users_collectives_hold_up_none_of_the_systems),
+	TEST(bgq_f138_members_have_the_sum_wherever_they_want_it),
+	TEST(sums_have_every_other_packet_of_a_busy_link),
+	TEST(bgq_f56_a_tree_and_its_inputs_decide_every_bit))

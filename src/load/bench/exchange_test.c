@@ -7,7 +7,6 @@ static void an_exchange_counts_what_a_node_sends_and_receives(void **state)
 	struct trial t;
 	double ns;
 
-	(void)state;
 	trial_open(&t, "torus 4x4", "exchange bytes=3000 rounds=3");
 	ns = trial_figure(&t, "round_ns");
 	trial_same(trial_figure(&t, "per_link_GBps"), 3000 / ns);
@@ -24,7 +23,6 @@ static void resync_is_time_between_rounds(void **state)
 	double with = trial("bgq 2x2x2",
 		"exchange bytes=1000 rounds=8 resync=500ns", "round_ns");
 
-	(void)state;
 	assert_true(with > without + 450 && with < without + 550);
 }
 
@@ -37,7 +35,6 @@ static void rounds_under_way_together_take_less(void **state)
 		"exchange bytes=512 rounds=8 driver=pipelined depth=4",
 		"round_ns");
 
-	(void)state;
 	assert_true(four < 0.7 * one);
 }
 
@@ -47,7 +44,6 @@ static void partners_are_where_links_lead(void **state)
 {
 	struct trial t;
 
-	(void)state;
 	trial_open(&t, "gemini 3x1x1", "exchange bytes=8 rounds=1");
 	trial_same(trial_figure(&t, "total_GBps"),
 		2 * 2 * 8 / trial_figure(&t, "round_ns"));
@@ -63,7 +59,6 @@ static void mirror_images_exchange_and_the_middle_is_idle(void **state)
 {
 	struct trial t;
 
-	(void)state;
 	trial_open(&t, "torus 3x3", "mirror bytes=1000 rounds=2");
 	assert_int_equal(t.run->result.latency.n, 8 * 2);
 	trial_same(trial_figure(&t, "total_GBps"),
@@ -83,7 +78,6 @@ static void all_send_to_all(void **state)
 	struct trial t;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 4; i++) {
 		trial_open(&t, "torus 3x2", how[i]);
 		assert_true(trial_figure(&t, "time_ns") > 0);

@@ -16,7 +16,6 @@
 
 static void a_packet_takes_its_hop_its_wire_and_its_bytes(void **state)
 {
-	(void)state;
 	trial_same(trial(TORUS, "pingpong bytes=8 rounds=3", "one_way_ns"),
 		80 + 5 + 5.76);
 	/* to the far corner, two hops, of which one has a longer wire */
@@ -28,7 +27,6 @@ static void a_put_takes_the_sum_of_its_parts(void **state)
 {
 	struct trial t;
 
-	(void)state;
 	trial_open(&t, TORUS, "pingpong via=nic bytes=8 rounds=5" AT_ONCE);
 	trial_same(trial_figure(&t, "one_way_ns"), ONE_WAY);
 	trial_same(trial_figure(&t, "rate_GBps"), 8 / ONE_WAY);
@@ -40,7 +38,6 @@ static void a_put_takes_the_sum_of_its_parts(void **state)
 static void more_bytes_take_longer_by_what_they_take_on_bus_and_link(
 	void **state)
 {
-	(void)state;
 	trial_same(
 		trial(TORUS, "pingpong via=nic bytes=16" AT_ONCE, "one_way_ns"),
 		ONE_WAY + 8 * 0.08);
@@ -51,7 +48,6 @@ static void more_bytes_take_longer_by_what_they_take_on_bus_and_link(
 
 static void the_number_of_rounds_changes_nothing(void **state)
 {
-	(void)state;
 	trial_same(
 		trial(TORUS, "pingpong via=nic rounds=1" AT_ONCE, "one_way_ns"),
 		trial(TORUS, "pingpong via=nic rounds=30" AT_ONCE,
@@ -63,7 +59,6 @@ static void software_is_taken_off_where_a_driver_knows_it(void **state)
 {
 	struct trial t;
 
-	(void)state;
 	trial_open(&t, "bgq 2x2", "pingpong via=nic");
 	assert_true(trial_figure(&t, "hardware_ns") <
 		    trial_figure(&t, "one_way_ns"));
@@ -77,7 +72,6 @@ static void messages_can_be_empty_and_puts_cannot(void **state)
 {
 	struct trial t;
 
-	(void)state;
 	trial_open(&t, TORUS, "pingpong via=msg bytes=0");
 	assert_true(trial_figure(&t, "one_way_ns") > 0);
 	assert_false(trial_has(&t, "rate_GBps"));
@@ -89,7 +83,6 @@ static void a_curve_is_drawn_and_nothing_travels(void **state)
 {
 	struct trial t;
 
-	(void)state;
 	trial_open(&t, "apenet-pair", "pingpong via=nic by=rival bytes=4096");
 	trial_same(trial_figure(&t, "drawn"), 1);
 	assert_int_equal(t.run->packets, 0);
@@ -104,7 +97,6 @@ static void a_crossover_measures_what_pingpong_does(void **state)
 {
 	struct trial t;
 
-	(void)state;
 	trial_open(&t, "qsnet2-16", "crossover min=64 max=64 rounds=4 to=15");
 	assert_true(fabs(trial_figure(&t, "put_64B_ns") -
 			    trial("qsnet2-16",
@@ -124,7 +116,6 @@ static void from_the_crossover_on_the_second_is_faster(void **state)
 	struct trial t;
 	double first, always;
 
-	(void)state;
 	trial_open(&t, "qsnet2-16",
 		"crossover min=1024 max=4096 step=1024 rounds=2");
 	first = trial_figure(&t, "first_B");
@@ -149,7 +140,6 @@ static void from_the_crossover_on_the_second_is_faster(void **state)
 
 static void a_crossover_wants_two_means_and_a_range(void **state)
 {
-	(void)state;
 	trial_refused(TORUS, "crossover", "has only one");
 	trial_refused("qsnet2-16", "crossover between=sten,sten",
 		"does not name two");

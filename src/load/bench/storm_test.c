@@ -9,7 +9,6 @@ static void all_messages_are_sent_and_checked(void **state)
 	struct trial t;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
 		trial_open(&t, machines[i], "storm count=101");
 		trial_same(trial_figure(&t, "messages"), 101);
@@ -23,7 +22,6 @@ static void all_messages_are_sent_and_checked(void **state)
 /* Places are read back with their guards, so more is looked at than sent. */
 static void longer_messages_are_checked_too(void **state)
 {
-	(void)state;
 	assert_true(trial("torus 2x2", "storm count=50 bytes=16KiB",
 			    "checked_bytes") >
 		    4 * trial("torus 2x2", "storm count=50 bytes=64",
@@ -35,7 +33,6 @@ static void rogues_break_rules_and_others_go_on(void **state)
 {
 	struct trial t;
 
-	(void)state;
 	trial_open(&t, "qsnet2-16", "storm count=60 rogues=2 deeds=7");
 	trial_same(trial_figure(&t, "misdeeds"), 14);
 	trial_same(trial_figure(&t, "failed_messages"), 0);
@@ -67,7 +64,6 @@ static void all_kinds_are_more_than_puts_and_gets(void **state)
 {
 	struct trial usual, all;
 
-	(void)state;
 	trial_open(&usual, "bgq 3x2", "storm count=300");
 	trial_open(&all, "bgq 3x2", "storm count=300 kinds=all");
 	trial_same(trial_figure(&all, "messages"), 300);
@@ -81,7 +77,6 @@ static void all_kinds_are_more_than_puts_and_gets(void **state)
 /* Blocks of several packets, and packets of few bytes. */
 static void blocks_arrive_whole_over_meshes_and_in_small_packets(void **state)
 {
-	(void)state;
 	trial_same(trial("bgq 4x3",
 			   "storm count=400 kinds=all lanes=4 "
 			   "topology.wrap=torus,mesh",
@@ -96,7 +91,6 @@ static void blocks_arrive_whole_over_meshes_and_in_small_packets(void **state)
 
 static void a_node_alone_sends_to_itself_by_all_kinds(void **state)
 {
-	(void)state;
 	trial_same(trial("bgq-loop", "storm count=100 kinds=all", "messages"),
 		100);
 	trial_refused("bgq-loop", "storm", "at least two nodes");
@@ -104,7 +98,6 @@ static void a_node_alone_sends_to_itself_by_all_kinds(void **state)
 
 static void slow_set_up_is_a_mistake_of_the_machine(void **state)
 {
-	(void)state;
 	trial_refused("bgq 2x2", "storm count=10 kinds=all nic.slave=1ms",
 		"registers are too slow");
 }
@@ -114,7 +107,6 @@ static void all_kinds_are_the_usual_ones_elsewhere(void **state)
 {
 	struct trial usual, all;
 
-	(void)state;
 	trial_open(&usual, "gemini 2x1x1", "storm count=80");
 	trial_open(&all, "gemini 2x1x1", "storm count=80 kinds=all");
 	assert_true(trial_figure(&usual, "messages") > 0);

@@ -10,7 +10,6 @@ static void one_message_takes_as_long_as_in_a_pingpong(void **state)
 	double one = trial(
 		TORUS, "pingpong via=nic bytes=1000" AT_ONCE, "one_way_ns");
 
-	(void)state;
 	trial_open(&t, TORUS, "stream bytes=1000 rounds=1" AT_ONCE);
 	trial_same(trial_figure(&t, "one_way_ns"), one);
 	trial_same(trial_figure(&t, "took_ns"), one);
@@ -26,7 +25,6 @@ static void a_long_stream_is_as_fast_as_the_link(void **state)
 	double rate = trial(
 		TORUS, "stream bytes=1MiB rounds=4 places=1", "payload_GBps");
 
-	(void)state;
 	assert_true(rate > 0.97 * 12.5 * 2048 / 2104);
 	assert_true(rate < 12.5 * 2048 / 2104);
 }
@@ -36,7 +34,6 @@ static void both_ways_are_measured_each_and_together(void **state)
 	struct trial t;
 	double out, back, sum;
 
-	(void)state;
 	trial_open(&t, TORUS, "stream bytes=64KiB rounds=3 both=yes" AT_ONCE);
 	out = trial_figure(&t, "out_MBps");
 	back = trial_figure(&t, "back_MBps");
@@ -49,7 +46,6 @@ static void both_ways_are_measured_each_and_together(void **state)
 
 static void few_places_are_written_to_again(void **state)
 {
-	(void)state;
 	trial_same(trial(TORUS, "stream bytes=300 rounds=9 places=2" AT_ONCE,
 			   "took_ns"),
 		trial(TORUS, "stream bytes=300 rounds=9" AT_ONCE, "took_ns"));
@@ -63,7 +59,6 @@ static void processes_send_side_by_side(void **state)
 {
 	struct trial t;
 
-	(void)state;
 	trial_open(&t, TORUS, "stream bytes=3000 rounds=5 procs=4");
 	trial_same(trial_figure(&t, "total_MBps"),
 		4 * 5 * 3000 * 1e3 / trial_figure(&t, "took_ns"));
@@ -73,7 +68,6 @@ static void processes_send_side_by_side(void **state)
 
 static void a_node_streams_to_itself_where_its_interface_can(void **state)
 {
-	(void)state;
 	assert_true(trial("bgq 2x2", "stream from=1 to=1 bytes=5000",
 			    "payload_GBps") > 0);
 	trial_refused(TORUS, "stream from=1 to=1", "the same node");
@@ -85,7 +79,6 @@ static void dropped_bytes_are_measured_at_the_sender(void **state)
 {
 	struct trial t;
 
-	(void)state;
 	trial_open(&t, "apenet-pair", "stream by=flush bytes=100000 rounds=4");
 	assert_true(trial_figure(&t, "read_pct") > 10);
 	assert_true(trial_figure(&t, "payload_GBps") > 0.1);
@@ -98,7 +91,6 @@ static void dropped_bytes_are_measured_at_the_sender(void **state)
 
 static void neighbours_are_one_link_away(void **state)
 {
-	(void)state;
 	trial_same(trial("torus 4x4", "fan bytes=64", "neighbours"), 4);
 	/* both links lead to the same one */
 	trial_same(trial("torus 2x4", "fan bytes=64", "neighbours"), 3);
@@ -116,7 +108,6 @@ static void a_fan_uses_all_links(void **state)
 	double in = trial("torus 4x4", "fan way=in bytes=64KiB", "total_MBps");
 	double one = trial("torus 4x4", "stream bytes=64KiB", "total_MBps");
 
-	(void)state;
 	assert_true(out > 1.3 * one && out < 25e3);
 	assert_true(in > 1.3 * one && in < 25e3);
 }
@@ -125,7 +116,6 @@ static void every_program_of_a_fan_sends_to_all(void **state)
 {
 	struct trial t;
 
-	(void)state;
 	trial_open(&t, "torus 4x4", "fan bytes=100 rounds=3 procs=2");
 	assert_int_equal(t.run->result.latency.n, 4 * 3 * 2);
 	trial_close(&t);

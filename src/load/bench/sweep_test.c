@@ -9,7 +9,6 @@ static void a_put_takes_as_long_as_in_a_pingpong(void **state)
 	struct trial t;
 	double one;
 
-	(void)state;
 	trial_open(&t, TORUS, "sweep max=8 rounds=3 burst=1" AT_ONCE);
 	one = trial(TORUS, "pingpong via=nic bytes=8" AT_ONCE, "one_way_ns");
 	trial_same(trial_figure(&t, "8B_ns"), one);
@@ -22,7 +21,6 @@ static void a_get_takes_as_long_as_among_gets(void **state)
 {
 	struct trial t;
 
-	(void)state;
 	trial_open(&t, TORUS, "sweep op=get max=8 rounds=3 burst=1" AT_ONCE);
 	trial_same(trial_figure(&t, "8B_ns"),
 		trial(TORUS, "gets to=1 rounds=4" AT_ONCE, "get_ns"));
@@ -33,7 +31,6 @@ static void sizes_double_from_the_least_to_the_most(void **state)
 {
 	struct trial t;
 
-	(void)state;
 	trial_open(&t, TORUS, "sweep min=24 max=100 rounds=1 burst=2");
 	assert_true(trial_has(&t, "24B_ns") && trial_has(&t, "24B_GBps"));
 	assert_true(trial_has(&t, "48B_ns") && trial_has(&t, "96B_ns"));
@@ -49,7 +46,6 @@ static void a_burst_is_faster_than_one_at_a_time(void **state)
 		"sweep op=get max=8 rounds=2 burst=32" AT_ONCE };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		struct trial t;
 
@@ -66,7 +62,6 @@ static void processes_share_a_rate_and_not_a_latency(void **state)
 {
 	struct trial one, two;
 
-	(void)state;
 	trial_open(&one, TORUS, "sweep min=64KiB max=64KiB rounds=2 burst=8");
 	trial_open(&two, TORUS,
 		"sweep min=64KiB max=64KiB rounds=2 burst=8 procs=2");
@@ -81,7 +76,6 @@ static void processes_share_a_rate_and_not_a_latency(void **state)
 
 static void mistakes_are_named(void **state)
 {
-	(void)state;
 	trial_refused(TORUS, "sweep min=16 max=8", "min: larger than max");
 	trial_refused(TORUS, "sweep procs=9", "serves at most 8 processes");
 	trial_refused(TORUS, "sweep via=msg procs=2", "share its rank");

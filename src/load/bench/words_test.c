@@ -15,7 +15,6 @@ static void a_get_takes_the_sum_of_its_parts(void **state)
 {
 	struct trial t;
 
-	(void)state;
 	trial_open(&t, TORUS, "gets to=1 rounds=3" AT_ONCE);
 	trial_same(trial_figure(&t, "get_ns"), 60 + 395.76 + 3.2 + 80 + 5 + 60 +
 						       252.24 + 80 + 5 + 5.76 +
@@ -30,13 +29,11 @@ static void a_batch_is_under_way_at_once(void **state)
 	double one = trial(TORUS, "gets rounds=64" AT_ONCE, "get_ns");
 	double ten = trial(TORUS, "gets rounds=64 batch=16" AT_ONCE, "get_ns");
 
-	(void)state;
 	assert_true(ten < one / 3);
 }
 
 static void queues_share_a_batch(void **state)
 {
-	(void)state;
 	assert_true(
 		trial(TORUS, "gets rounds=64 batch=16 queues=4", "get_ns") > 0);
 	trial_refused(TORUS, "gets queues=17", "more than 16 queues");
@@ -44,7 +41,6 @@ static void queues_share_a_batch(void **state)
 
 static void gets_need_another_node(void **state)
 {
-	(void)state;
 	trial_refused(TORUS, "gets from=1 to=1", "the same node");
 	trial_refused("bgq-loop", "gets", "at least two nodes");
 	trial_refused("qsnet2-16", "gets bytes=1024", "reads at most 512");
@@ -60,7 +56,6 @@ static void additions_have_the_rate_of_their_time(void **state)
 		trial(TORUS, "amo senders=1 rounds=100 window=32", "rate_Mps");
 
 	/* each there and back; or the next when the card has made the last */
-	(void)state;
 	assert_true(one > 0.5 && one < 1.2);
 	assert_true(many > 1.5 * one);
 }
@@ -68,7 +63,6 @@ static void additions_have_the_rate_of_their_time(void **state)
 /* A run fails by itself where a sum is wrong. */
 static void senders_add_to_the_same_words(void **state)
 {
-	(void)state;
 	assert_true(trial(TORUS, "amo senders=3 variables=2 rounds=301",
 			    "rate_Mps") > 0);
 	assert_true(
@@ -78,7 +72,6 @@ static void senders_add_to_the_same_words(void **state)
 
 static void senders_are_at_other_routers(void **state)
 {
-	(void)state;
 	trial_refused(TORUS, "amo senders=4", "only 3 nodes");
 	/* two nodes share node 0's chip */
 	trial_refused("gemini 2x1x1", "amo senders=3", "only 2 nodes");
@@ -86,7 +79,6 @@ static void senders_are_at_other_routers(void **state)
 
 static void additions_must_be_acknowledged(void **state)
 {
-	(void)state;
 	trial_refused("qsnet2-16", "amo senders=1", "no atomic operations");
 	trial_refused("bgq 2x2", "amo senders=1", "that it acknowledges");
 }

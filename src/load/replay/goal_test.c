@@ -46,7 +46,6 @@ static void operations_have_their_words(void **state)
 {
 	const struct goal_op *op;
 
-	(void)state;
 	good(TWO "a: send 4096b to 1 tag 7 cpu 3\n"
 		 "calc 12 nic 2 # time\n"
 		 "}\nrank 1 {\nrecv 5000b from 0 tag 7\n}\n");
@@ -72,7 +71,6 @@ static void edges_lead_to_who_waits(void **state)
 {
 	const struct goal_rank *r;
 
-	(void)state;
 	good("num_ranks 1\nrank 0 {\na: calc 1\nb: calc 2\nc: calc 3\n"
 	     "b requires a\nc irequires a\nc requires b\n}\n");
 	r = &goal.rank[0];
@@ -91,7 +89,6 @@ static void edges_lead_to_who_waits(void **state)
 
 static void ranks_may_be_empty_and_in_any_order(void **state)
 {
-	(void)state;
 	good("num_ranks 3\nrank 2 {\ncalc 5\n}\nrank 0 {\n}\n");
 	assert_int_equal(goal.rank[0].n_ops, 0);
 	assert_int_equal(goal.rank[1].n_ops, 0);
@@ -101,7 +98,6 @@ static void ranks_may_be_empty_and_in_any_order(void **state)
 
 static void words_that_are_wrong_are_named_with_their_line(void **state)
 {
-	(void)state;
 	bad("", "x:0: want \"num_ranks\"");
 	bad("num_ranks 0\n", "no ranks");
 	bad("num_ranks 2000000\n", "more than 1048576 ranks");
@@ -122,7 +118,6 @@ static void words_that_are_wrong_are_named_with_their_line(void **state)
 
 static void what_waits_for_itself_is_refused(void **state)
 {
-	(void)state;
 	bad(TWO "a: calc 1\na requires a\n}\n", "x:3: this operation waits");
 	bad(TWO "a: calc 1\nb: calc 1\nc: calc 1\nb requires c\n"
 		"c irequires b\n}\n",
@@ -133,7 +128,6 @@ static void what_waits_for_itself_is_refused(void **state)
 
 static void sends_and_receives_must_be_as_many(void **state)
 {
-	(void)state;
 	bad(TWO "send 8b to 1\n}\n", "rank 1 never receives");
 	bad(TWO "recv 8b from 1 tag 2\n}\nrank 1 {\nsend 8b to 0 tag 3\n}\n",
 		"it sends 8 B with tag 3 instead");
@@ -143,7 +137,6 @@ static void sends_and_receives_must_be_as_many(void **state)
 
 static void a_receive_must_have_room(void **state)
 {
-	(void)state;
 	bad(TWO "send 9b to 1\n}\nrank 1 {\nrecv 8b from 0\n}\n",
 		"a message of 9 B");
 	/* whatever the order, one of the two is too long for either */
@@ -159,7 +152,6 @@ static void a_message_is_described_in_words(void **state)
 {
 	char text[128], ref[GOAL_REF], where[GOAL_WHERE];
 
-	(void)state;
 	good(TWO "send 8b to 1 tag 4\n}\nrank 1 {\nrecv 9b from 0 tag 4\n}\n");
 	goal_describe(&goal, &goal.rank[1], 0, text, sizeof(text));
 	assert_string_equal(text, "rank 1 receives 9 B from rank 0 with tag 4");
@@ -191,7 +183,6 @@ static void both_forms_say_the_same(void **state)
 	size_t n, m;
 	FILE *f;
 
-	(void)state;
 	good(TWO "a: send 4096b to 1 tag 7 cpu 3\nb: calc 12\nc: calc 5 nic 2\n"
 		 "b requires a\nc irequires a\n}\n"
 		 "rank 1 {\nrecv 5000b from 0 tag 7\n}\n");
@@ -212,7 +203,6 @@ static void a_binary_file_that_was_cut_is_refused(void **state)
 	char binary[ROOM];
 	size_t n, i;
 
-	(void)state;
 	good(TWO "a: calc 12\nb: calc 5\nb requires a\n}\n");
 	n = write_to(binary, true);
 	goal_free(&goal);

@@ -36,7 +36,6 @@ static void near(double value, double want, double most)
 
 static void computing_takes_its_time(void **state)
 {
-	(void)state;
 	near(took("num_ranks 2\nrank 0 {\ncalc 5000\n}\n"), 5000, 1);
 	near(took("num_ranks 2\nrank 0 {\ncalc 5000\n}\nrank 1 {\ncalc 7000\n}"
 		  "\n"),
@@ -46,7 +45,6 @@ static void computing_takes_its_time(void **state)
 /* Of one cpu one after the other, of two side by side. */
 static void cpus_compute_side_by_side(void **state)
 {
-	(void)state;
 	near(took("num_ranks 1\nrank 0 {\ncalc 5000\ncalc 3000\n}\n"), 8000, 1);
 	near(took("num_ranks 1\nrank 0 {\ncalc 5000\ncalc 3000 cpu 1\n}\n"),
 		5000, 1);
@@ -54,7 +52,6 @@ static void cpus_compute_side_by_side(void **state)
 
 static void what_is_required_has_ended(void **state)
 {
-	(void)state;
 	near(took("num_ranks 1\nrank 0 {\na: calc 5000\nb: calc 3000 cpu 1\n"
 		  "b requires a\n}\n"),
 		8000, 1);
@@ -74,7 +71,6 @@ static void a_message_comes_after_it_was_sent(void **state)
 			   "from 1\nb requires a\n}\nrank 1 {\na: recv 8b from "
 			   "0\nb: send 8b to 0\nb requires a\n}\n");
 
-	(void)state;
 	assert_true(one > 500 && one < 5000);
 	near(late, 9000 + 0.8 * one, 0.4 * one);
 	near(both, 1.6 * one, 0.8 * one);
@@ -84,7 +80,6 @@ static void all_operations_are_counted(void **state)
 {
 	struct trial t;
 
-	(void)state;
 	trial_open(&t, TORUS,
 		replay("num_ranks 3\nrank 0 {\ncalc 5\ncalc 6\n}\n"
 		       "rank 2 {\ncalc 7\n}\n",
@@ -101,7 +96,6 @@ static void ranks_are_placed_by_a_file(void **state)
 	char place[64], keys[80];
 	double near_, far_;
 
-	(void)state;
 	snprintf(
 		place, sizeof(place), "/tmp/weft-place-test-%d", (int)getpid());
 	snprintf(keys, sizeof(keys), "place=%s", place);
@@ -126,7 +120,6 @@ static void ranks_wait_for_each_other_for_ever(void **state)
 {
 	struct trial t;
 
-	(void)state;
 	trial_open(&t, TORUS,
 		replay("num_ranks 2\nrank 0 {\na: recv 8b from 1\nb: send 8b "
 		       "to 1\nb requires a\n}\nrank 1 {\na: recv 8b from 0\n"
@@ -143,7 +136,6 @@ static void ranks_wait_for_each_other_for_ever(void **state)
 
 static void a_schedule_must_fit_the_machine(void **state)
 {
-	(void)state;
 	trial_refused(TORUS, "replay", "file: want the file of a schedule");
 	trial_refused(TORUS, "replay file=/nowhere/x", "/nowhere/x: No such");
 	trial_refused(TORUS, replay("num_ranks 300\n", ""),

@@ -62,7 +62,6 @@ static void no_stream_holds_a_marker(void **state)
 	uint64_t word[2], step, whole;
 	uint32_t skip;
 
-	(void)state;
 	memory_fill_by(1, 2, 0, (uint8_t *)word, sizeof(word));
 	step = word[1] - word[0];
 	for (skip = 0; skip < 8; skip++) {
@@ -85,7 +84,6 @@ static void what_is_named_is_made_where_it_is_hurt(void **state)
 	struct memory_name name = { 4, 5, 6 };
 	struct wire x;
 
-	(void)state;
 	make(&x, APE_MOST);
 	x.l->is_named = true;
 	x.l->name = name;
@@ -104,7 +102,6 @@ static void ape_f20_any_payload_arrives_unchanged(void **state)
 	uint32_t bytes, i, k;
 	struct wire x;
 
-	(void)state;
 	for (bytes = 0; bytes <= APE_MOST; bytes += bytes < 40 ? 1 : 338) {
 		make(&x, bytes);
 		memory_fill_by(1, bytes, 0, x.l->data, bytes);
@@ -144,7 +141,6 @@ static void markers_alone_announce_control_words(void **state)
 	struct wire x;
 	uint32_t i, n = 0;
 
-	(void)state;
 	make(&x, APE_MOST);
 	for (i = 0; i < APE_MOST; i += 3 * APE_WORD)
 		memcpy(x.l->data + i, ape_marker, APE_WORD);
@@ -179,7 +175,6 @@ static void every_flipped_bit_is_found_where_it_matters(void **state)
 	uint32_t bit, seen[4] = { 0 };
 	struct wire x;
 
-	(void)state;
 	make(&x, 100);
 	memory_fill_by(1, 9, 0, x.l->data, 100);
 	write(&x);
@@ -208,7 +203,6 @@ static void a_damaged_header_is_always_found(void **state)
 	struct wire x;
 	uint32_t i, k;
 
-	(void)state;
 	make(&x, 64);
 	write(&x);
 	for (k = 0; k < 20000; k++) {
@@ -237,7 +231,6 @@ static void what_several_flips_change_is_found(void **state)
 	uint32_t bit[6], i, k, n, damaged = 0;
 	struct wire x;
 
-	(void)state;
 	make(&x, 512);
 	memory_fill_by(1, 9, 0, x.l->data, 512);
 	write(&x);
@@ -258,17 +251,10 @@ static void what_several_flips_change_is_found(void **state)
 	mem_free(x.l);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_stream_holds_a_marker),
-		cmocka_unit_test(what_is_named_is_made_where_it_is_hurt),
-		cmocka_unit_test(ape_f20_any_payload_arrives_unchanged),
-		cmocka_unit_test(markers_alone_announce_control_words),
-		cmocka_unit_test(every_flipped_bit_is_found_where_it_matters),
-		cmocka_unit_test(a_damaged_header_is_always_found),
-		cmocka_unit_test(what_several_flips_change_is_found),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(no_stream_holds_a_marker),
+	TEST(what_is_named_is_made_where_it_is_hurt),
+	TEST(ape_f20_any_payload_arrives_unchanged),
+	TEST(markers_alone_announce_control_words),
+	TEST(every_flipped_bit_is_found_where_it_matters),
+	TEST(a_damaged_header_is_always_found),
+	TEST(what_several_flips_change_is_found))

@@ -8,7 +8,6 @@ static void what_is_set_is_read_back(void **state)
 {
 	uint64_t n;
 
-	(void)state;
 	for (n = 0; n < 1000; n++) {
 		struct random_bits r = random_draw(9, 0, RANDOM_TEST, n);
 		uint64_t offset = r.a & MU_OFFSET_MASK;
@@ -39,7 +38,6 @@ static void the_pacing_bit_is_kept(void **state)
 {
 	struct mu_header h = { { 0 } };
 
-	(void)state;
 	h.byte[13] = 0x20;
 	mu_set_put(&h, 3, MU_OFFSET_MASK);
 	assert_int_equal(h.byte[13] & 0x20, 0x20);
@@ -49,12 +47,4 @@ static void the_pacing_bit_is_kept(void **state)
 	assert_int_equal(mu_put_offset(&h), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_set_is_read_back),
-		cmocka_unit_test(the_pacing_bit_is_kept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(what_is_set_is_read_back), TEST(the_pacing_bit_is_kept))

@@ -47,7 +47,6 @@ static uint64_t others(uint64_t a, uint64_t b)
 
 static void bgq_f112_each_packet_is_chosen_by_priority_and_lot(void **state)
 {
-	(void)state;
 	assert_in_range(others(0, MU_INJ_HIGH), 0, 3);
 	assert_in_range(others(0, 0), 30, 80);
 	assert_in_range(others(MU_INJ_HIGH, MU_INJ_HIGH), 30, 80);
@@ -62,7 +61,6 @@ static void prefetch(void *arg)
 	struct mu_descriptor d = sw_put(1, 4096);
 	uint32_t i;
 
-	(void)arg;
 	mu_set_prefetch(&d, true);
 	program_wait(1000 * SIM_NS);
 	sw_inject(&f, &d);
@@ -77,7 +75,6 @@ static void bgq_f115_prefetch_reads_and_sends_nothing(void **state)
 	const struct sw_program p = { 0, prefetch, NULL };
 	struct nic_testing m;
 
-	(void)state;
 	nic_testing_machine(&m, "bgq", "2");
 	sw_run(&m, 1, &p, 1);
 	assert_int_equal(sw_l2_counts(m.host, 0).reads, 1 + 4096 / 128);
@@ -111,7 +108,6 @@ static void prefetch_lines(void *arg)
 	struct sw_fifo f = sw_open(0, 0);
 	uint32_t i;
 
-	(void)arg;
 	program_wait(1000 * SIM_NS);
 	for (i = 0; i < 2; i++) {
 		read_lines(&f, large, LARGE, false);
@@ -130,7 +126,6 @@ static void bgq_f115_what_is_prefetched_is_in_l2(void **state)
 	};
 	struct nic_testing m;
 
-	(void)state;
 	nic_testing_machine(&m, "bgq", "2");
 	m.l2_capacity = CACHE;
 	sw_run(&m, 1, p, 2);
@@ -234,7 +229,6 @@ static struct faulty flip(uint64_t bits, site_id node, const char *says)
 
 static void bgq_f130_one_bad_bit_is_mended(void **state)
 {
-	(void)state;
 	assert_int_equal(flip(UINT64_C(1) << 40, 0, NULL).received[0], 10);
 	assert_int_equal(flip(UINT64_C(1) << 40, 1, NULL).received[0], 10);
 }
@@ -244,21 +238,12 @@ static void bgq_f130_two_bad_bits_stop_their_engine_alone(void **state)
 	struct faulty in = flip(3, 0, "node 0: stopped: injection engine 1");
 	struct faulty out = flip(3, 1, "node 1: stopped: reception engine 1");
 
-	(void)state;
 	assert_true(!in.received[0] && !out.received[0]);
 	assert_true(in.sent[1] == 1 && out.sent[1] == 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			bgq_f112_each_packet_is_chosen_by_priority_and_lot),
-		cmocka_unit_test(bgq_f115_prefetch_reads_and_sends_nothing),
-		cmocka_unit_test(bgq_f115_what_is_prefetched_is_in_l2),
-		cmocka_unit_test(bgq_f130_one_bad_bit_is_mended),
-		cmocka_unit_test(bgq_f130_two_bad_bits_stop_their_engine_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_f112_each_packet_is_chosen_by_priority_and_lot),
+	TEST(bgq_f115_prefetch_reads_and_sends_nothing),
+	TEST(bgq_f115_what_is_prefetched_is_in_l2),
+	TEST(bgq_f130_one_bad_bit_is_mended),
+	TEST(bgq_f130_two_bad_bits_stop_their_engine_alone))

@@ -138,7 +138,6 @@ static void send_system(void *arg)
 	struct sw_fifo f = sw_open(515, 0);
 	struct mu_descriptor d = sw_put(1, BYTES);
 
-	(void)arg;
 	sw_fill(SW_SOURCE, 6, BYTES);
 	sw_make_system(&d);
 	mu_set_put(&d.header, SW_SYSTEM_TARGET, 2 * GOOD);
@@ -200,7 +199,6 @@ static void bgq_f129_what_is_wrong_is_thrown_away_and_told(void **state)
 {
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < WRONGS; i++) {
 		struct wrong x = wrongs[i];
 		const struct sw_program programs[] = {
@@ -219,7 +217,6 @@ static void send_in_the_way(void *arg)
 	struct sw_fifo f = sw_open(3, 0);
 	struct mu_descriptor d = sw_put(1, 20 * BYTES);
 
-	(void)arg;
 	mu_set_put(&d.header, SW_BASE_TARGET, 4096);
 	program_wait(LATER);
 	sw_inject(&f, &d);
@@ -227,7 +224,6 @@ static void send_in_the_way(void *arg)
 
 static void receive_in_turn(void *arg)
 {
-	(void)arg;
 	sw_open_bases(21 * BYTES);
 	sw_wait_counter(SW_COUNTER);
 	sw_expect(SW_TARGET + GOOD, 5, BYTES);
@@ -238,7 +234,6 @@ static void what_is_thrown_away_makes_room(void **state)
 {
 	int64_t buffers;
 
-	(void)state;
 	for (buffers = 1; buffers <= 4; buffers++) {
 		struct wrong x = wrongs[0];
 		const struct sw_program programs[] = {
@@ -295,7 +290,6 @@ static void bgq_f128_a_put_outside_the_ranges_changes_nothing(void **state)
 	};
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		struct wrong x = cases[i];
 		const struct sw_program programs[] = {
@@ -314,7 +308,6 @@ static void send_two(void *arg)
 	struct sw_fifo f = sw_open(3, 0);
 	struct mu_descriptor d = sw_fifo_message(1, REC, 64);
 
-	(void)arg;
 	program_wait(LATER);
 	sw_inject(&f, &d);
 	program_wait(10 * LATER);
@@ -326,7 +319,6 @@ static void store_bad_heads(void *arg)
 	struct sw_reader r = sw_open_reader(REC, 1024);
 	struct sw_packet p;
 
-	(void)arg;
 	sw_take(&r, &p);
 	sw_store(MU_REC_HEAD, REC, r.at + 128);
 	program_charge(LATER);
@@ -379,7 +371,6 @@ static void send_by_hand(void *arg)
 {
 	struct mu_descriptor d = sw_put(1, 64);
 
-	(void)arg;
 	program_wait(2 * LATER);
 	mu_set_valid_bytes(&d.header, 65);
 	inject_by_hand(1, 0, PACKET_DYNAMIC, &d.header, 64);
@@ -402,7 +393,6 @@ static void send_by_hand(void *arg)
 
 static void receive_by_hand(void *arg)
 {
-	(void)arg;
 	sw_open_bases(64);
 	sw_open_rec(REC, 4096);
 	sw_open(GET, MU_INJ_REMOTE_GET);
@@ -420,17 +410,8 @@ static void receive_by_hand(void *arg)
 
 SW_PAIR(a_packet_is_no_longer_than_it_is, "2", send_by_hand, 1, receive_by_hand)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			bgq_f129_what_is_wrong_is_thrown_away_and_told),
-		cmocka_unit_test(what_is_thrown_away_makes_room),
-		cmocka_unit_test(
-			bgq_f128_a_put_outside_the_ranges_changes_nothing),
-		cmocka_unit_test(a_head_past_the_tail_is_refused),
-		cmocka_unit_test(a_packet_is_no_longer_than_it_is),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_f129_what_is_wrong_is_thrown_away_and_told),
+	TEST(what_is_thrown_away_makes_room),
+	TEST(bgq_f128_a_put_outside_the_ranges_changes_nothing),
+	TEST(a_head_past_the_tail_is_refused),
+	TEST(a_packet_is_no_longer_than_it_is))

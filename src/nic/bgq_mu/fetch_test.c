@@ -45,7 +45,6 @@ static void a_bad_descriptor_stops_its_fifo_alone(void **state)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < SW_BADS; i++) {
 		struct sw_bad b = sw_bads[i];
 		uint64_t n = 505;
@@ -64,7 +63,6 @@ static void misbehave(void *arg)
 {
 	size_t i, n = SW_BADS;
 
-	(void)arg;
 	for (i = 0; i < n; i++) {
 		struct mu_descriptor d = sw_put(1, 100);
 		struct sw_fifo f = sw_open((uint32_t)i, 0);
@@ -109,7 +107,6 @@ static void bgq_f129_users_errors_do_not_reach_the_system(void **state)
 		{ 1, sw_open_and_wait, &n },
 	};
 
-	(void)state;
 	sw_run_on("4x2", 1, p, 3);
 	sw_run_on("4x2", 1, q, 2);
 	assert_int_equal(with, without);
@@ -126,7 +123,6 @@ static void watch_head(void *arg)
 	struct mu_descriptor d = sw_put(1, 4 * MU_PAYLOAD);
 	uint64_t many = UINT32_MAX, k = 0;
 
-	(void)arg;
 	mu_set_fifo_map(&d, 0x5000);
 	program_wait(1000 * SIM_NS);
 	mu_inj(n, 40)->count = many;
@@ -150,7 +146,6 @@ static void fetch_one_each(void *arg)
 	struct mu_descriptor d = sw_put(1, 3000);
 	uint32_t i, k, all = 0;
 
-	(void)arg;
 	program_wait(1000 * SIM_NS);
 	for (i = 0; i < 3; i++) {
 		for (k = 0; k < 6; k++)
@@ -235,7 +230,6 @@ static void bgq_f110_fetch_by_priority_and_lot(void **state)
 	struct sw_program p[NODES];
 	uint32_t i, k, first[GROUP] = { 0 }, last[GROUP] = { 0 };
 
-	(void)state;
 	for (i = 0; i < NODES; i++)
 		p[i] = (struct sw_program){ i, enable_group, order };
 	sw_run_on("8x8", 1, p, NODES);
@@ -294,7 +288,6 @@ static void hints_name_the_direction(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct hinted h = cases[i];
 		const struct sw_program p[] = {
@@ -346,7 +339,6 @@ static uint64_t sent_by_b(uint32_t zone)
  * of dimensions. */
 static void bgq_f36_a_descriptor_names_a_set_of_zones(void **state)
 {
-	(void)state;
 	assert_true(sent_by_b(0) > 0);
 	assert_true(sent_by_b(1) > 0);
 	assert_int_equal(sent_by_b(2), 0);
@@ -373,7 +365,6 @@ static void disable_group(void *arg)
 	struct sw_fifo f[GROUP];
 	uint32_t i;
 
-	(void)arg;
 	mu_set_prefetch(&d, true);
 	for (i = 0; i < GROUP; i++) {
 		f[i] = sw_open_at(i, 0, SW_FIFOS + i * 128, 128);
@@ -401,25 +392,17 @@ static void a_disabled_fifo_is_not_fetched_from(void **state)
 	const struct sw_program p = { 0, disable_group, NULL };
 	struct nic_testing m;
 
-	(void)state;
 	nic_testing_machine(&m, "bgq", "2");
 	((struct mu_params *)m.params)->port_cycle = 100 * SIM_NS;
 	sw_run(&m, 1, &p, 1);
 	nic_testing_fini(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_bad_descriptor_stops_its_fifo_alone),
-		cmocka_unit_test(bgq_f129_users_errors_do_not_reach_the_system),
-		cmocka_unit_test(bgq_f108_the_head_moves_when_all_is_sent),
-		cmocka_unit_test(bgq_f111_one_descriptor_of_each_fifo_is_held),
-		cmocka_unit_test(bgq_f110_fetch_by_priority_and_lot),
-		cmocka_unit_test(hints_name_the_direction),
-		cmocka_unit_test(bgq_f36_a_descriptor_names_a_set_of_zones),
-		cmocka_unit_test(a_disabled_fifo_is_not_fetched_from),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_bad_descriptor_stops_its_fifo_alone),
+	TEST(bgq_f129_users_errors_do_not_reach_the_system),
+	TEST(bgq_f108_the_head_moves_when_all_is_sent),
+	TEST(bgq_f111_one_descriptor_of_each_fifo_is_held),
+	TEST(bgq_f110_fetch_by_priority_and_lot),
+	TEST(hints_name_the_direction),
+	TEST(bgq_f36_a_descriptor_names_a_set_of_zones),
+	TEST(a_disabled_fifo_is_not_fetched_from))

@@ -33,7 +33,6 @@ static void send_past(void *arg)
 	uint64_t sum = 0;
 	uint32_t i;
 
-	(void)arg;
 	program_wait(1000 * SIM_NS);
 	sw_inject(&f, &d);
 	sw_wait_sent(&f);
@@ -51,7 +50,6 @@ static void bgq_f17_routers_on_the_way_touch_no_memory(void **state)
 	};
 	struct nic_testing m;
 
-	(void)state;
 	nic_testing_machine(&m, "bgq", "8");
 	sw_run(&m, 2, p, 2);
 	assert_int_equal(net_total(m.net).hops, 30);
@@ -129,7 +127,6 @@ static void fifos_are_split_by_class(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
 		struct class c = classes[i];
 		const struct sw_program p[] = {
@@ -215,7 +212,6 @@ static void bgq_f88_engines_work_in_parallel(void **state)
 	sim_time ten = time_burst(true, LINKS);
 	sim_time by_one = time_burst(false, LINKS);
 
-	(void)state;
 	assert_in_range(ten, one, one + one / 20);
 	assert_in_range(by_one, 9 * one, 11 * one);
 }
@@ -226,7 +222,6 @@ static void bgq_f19_all_links_are_busy_at_once(void **state)
 {
 	sim_time ten = time_burst(true, LINKS);
 
-	(void)state;
 	assert_in_range(ten, 1, BURST * 10000 / 18);
 }
 
@@ -237,7 +232,6 @@ static void send_over_any(void *arg)
 	struct sw_fifo f = sw_open_at(3, 0, SW_FIFOS, 8192);
 	uint32_t i, k;
 
-	(void)arg;
 	program_wait(1000 * SIM_NS);
 	for (i = 0; i < LINKS; i++)
 		for (k = 0; k < LINKS; k++) {
@@ -253,7 +247,6 @@ static void send_over_any(void *arg)
 
 static void bgq_f20_a_fifo_is_not_bound_to_a_link(void **state)
 {
-	(void)state;
 	run_to_neighbours(send_over_any, NULL, LINKS * 8, LINKS);
 }
 
@@ -265,7 +258,6 @@ static void send_spread(void *arg)
 	struct mu_descriptor d = sw_put(1, 100 * MU_PAYLOAD);
 	uint32_t i;
 
-	(void)arg;
 	sw_fill(SW_SOURCE, 1, 100 * MU_PAYLOAD);
 	mu_set_fifo_map(&d, map_of(4));
 	program_wait(1000 * SIM_NS);
@@ -297,7 +289,6 @@ static void bgq_f105_packets_spread_over_allowed_fifos_only(void **state)
 		{ 1, receive_spread, &n },
 	};
 
-	(void)state;
 	sw_run_on("3x3x3", 1, p, 2);
 }
 
@@ -309,7 +300,6 @@ static void copy(void *arg)
 	struct mu_descriptor d = sw_put(program_node(), 10001);
 	uint32_t i;
 
-	(void)arg;
 	sw_fill(SW_SOURCE + 3, 5, 10001);
 	mu_set_payload(&d, SW_SOURCE + 3, 10001);
 	mu_set_put(&d.header, SW_BASE_TARGET, 77);
@@ -341,7 +331,6 @@ static void check_copy(void)
 /* Also BGQ-F114: local copies take no link. */
 static void bgq_f22_loopback_fifos_copy_within_a_node(void **state)
 {
-	(void)state;
 	check_copy();
 }
 
@@ -377,7 +366,6 @@ static void count_reads(void *arg)
 	uint64_t n = 0, was, is;
 	size_t i;
 
-	(void)arg;
 	program_wait(1000 * SIM_NS);
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct mu_descriptor d = sw_put(1, 0);
@@ -402,7 +390,6 @@ static void bgq_f113_read_sizes_follow_alignment(void **state)
 	};
 	struct nic_testing m;
 
-	(void)state;
 	nic_testing_machine(&m, "bgq", "2");
 	sw_run(&m, 1, p, 2);
 	assert_int_equal(sw_l2_counts(m.host, 0).reads, n);
@@ -415,7 +402,6 @@ static void send_middle(void *arg)
 	struct sw_fifo f = sw_open(0, 0);
 	struct mu_descriptor d = sw_fifo_message(1, 0, 33);
 
-	(void)arg;
 	sw_fill(SW_SOURCE, 9, 512);
 	program_wait(1000 * SIM_NS);
 	/* a full packet first, whose bytes must not show in the next one */
@@ -432,7 +418,6 @@ static void receive_middle(void *arg)
 	uint8_t byte;
 	uint32_t i;
 
-	(void)arg;
 	program_wait(9000 * SIM_NS);
 	assert_int_equal(sw_load(MU_REC_TAIL, 0), at + 32 + 64);
 	for (i = 0; i < 33; i++) {
@@ -445,20 +430,11 @@ static void receive_middle(void *arg)
 SW_PAIR(bgq_f113_leading_bytes_dropped_tail_zeroed, "2", send_middle, 1,
 	receive_middle)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bgq_f17_routers_on_the_way_touch_no_memory),
-		cmocka_unit_test(fifos_are_split_by_class),
-		cmocka_unit_test(bgq_f88_engines_work_in_parallel),
-		cmocka_unit_test(bgq_f19_all_links_are_busy_at_once),
-		cmocka_unit_test(bgq_f20_a_fifo_is_not_bound_to_a_link),
-		cmocka_unit_test(
-			bgq_f105_packets_spread_over_allowed_fifos_only),
-		cmocka_unit_test(bgq_f22_loopback_fifos_copy_within_a_node),
-		cmocka_unit_test(bgq_f113_read_sizes_follow_alignment),
-		cmocka_unit_test(bgq_f113_leading_bytes_dropped_tail_zeroed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_f17_routers_on_the_way_touch_no_memory),
+	TEST(fifos_are_split_by_class), TEST(bgq_f88_engines_work_in_parallel),
+	TEST(bgq_f19_all_links_are_busy_at_once),
+	TEST(bgq_f20_a_fifo_is_not_bound_to_a_link),
+	TEST(bgq_f105_packets_spread_over_allowed_fifos_only),
+	TEST(bgq_f22_loopback_fifos_copy_within_a_node),
+	TEST(bgq_f113_read_sizes_follow_alignment),
+	TEST(bgq_f113_leading_bytes_dropped_tail_zeroed))

@@ -61,7 +61,6 @@ static void a_packet_takes_the_sum_of_its_stages(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct timed a = { .length = cases[i].length };
 		struct timed b = a;
@@ -84,7 +83,6 @@ static void a_torus_that_headers_cannot_name_is_refused(void **state)
 	struct nic_setup s = { .ops = &bgq_mu_ops };
 	struct err e = { 0 };
 
-	(void)state;
 	nic_testing_machine(&m, "bgq", "64");
 	nic_testing_start(&m, 1, 1);
 	s.params = m.params;
@@ -116,7 +114,6 @@ static uint64_t memory_of(const char *shape)
 
 static void an_unused_node_costs_a_pointer(void **state)
 {
-	(void)state;
 	assert_int_equal(
 		memory_of("8x8") - memory_of("4x8"), 32 * sizeof(void *));
 }
@@ -125,7 +122,6 @@ static void an_unused_node_costs_a_pointer(void **state)
 
 static void use_nodes(void *arg)
 {
-	(void)arg;
 	sw_open(2, MU_INJ_REMOTE_GET);
 	sw_open_rec(270, 1024);
 }
@@ -208,7 +204,6 @@ static void an_audit_tells_what_is_left_and_where(void **state)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(left) / sizeof(left[0]); i++) {
 		const struct sw_program p = { 3, use_nodes, NULL };
 		struct nic_testing m;
@@ -228,14 +223,7 @@ static void an_audit_tells_what_is_left_and_where(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_packet_takes_the_sum_of_its_stages),
-		cmocka_unit_test(a_torus_that_headers_cannot_name_is_refused),
-		cmocka_unit_test(an_unused_node_costs_a_pointer),
-		cmocka_unit_test(an_audit_tells_what_is_left_and_where),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_packet_takes_the_sum_of_its_stages),
+	TEST(a_torus_that_headers_cannot_name_is_refused),
+	TEST(an_unused_node_costs_a_pointer),
+	TEST(an_audit_tells_what_is_left_and_where))

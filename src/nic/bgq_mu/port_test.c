@@ -40,7 +40,6 @@ static void bgq_f95_one_request_a_cycle_either_way(void **state)
 	struct side_port *p = open_bench(&b);
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 4; i++) {
 		/* engine 1 writes by the port that engine 0 reads by */
 		sim_time done = mu_port_write(
@@ -62,7 +61,6 @@ static void bgq_f102_data_returns_at_32_bytes_a_cycle(void **state)
 	struct side_port *p = open_bench(&b);
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 8; i++)
 		assert_int_equal(
 			read_at(&b, i * LINE, LINE), READ + i * 4 * CYCLE);
@@ -90,7 +88,6 @@ static void bgq_f99_order_in_a_slice_and_none_between(void **state)
 	struct side_port *p = open_bench(&b);
 	sim_time one, two, three, other;
 
-	(void)state;
 	one = read_at(&b, 0, LINE);
 	two = read_at(&b, ROUND, LINE);
 	three = read_at(&b, 2 * ROUND, LINE);
@@ -109,7 +106,6 @@ static void bgq_f100_an_empty_slot_is_filled_past_the_fifo(void **state)
 	struct side_port *p = open_bench(&b);
 	const sim_time fifo = mu_of(&b.at)->params.port_fifo;
 
-	(void)state;
 	assert_int_equal(read_at(&b, 0, 32), READ);
 	assert_int_equal(p->bypassed, 1);
 	p->slot[0] = CYCLE + 1; /* held a little: the FIFO's time is lost */
@@ -151,7 +147,6 @@ static void bgq_f101_striding_over_slices_is_best(void **state)
 	uint64_t strided, same;
 	sim_time fast[2], slow[2];
 
-	(void)state;
 	use_16(LINE, fast, &strided);
 	use_16(ROUND, slow, &same);
 	/* as fast as data returns, and as requests are made */
@@ -172,7 +167,6 @@ static void bgq_f127_outstanding_over_requests_is_the_latency(void **state)
 	sim_time sum = 0, issue;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 50; i++) {
 		issue = p->free_at;
 		sum += mu_port_write(&b.at, MU_ASK_WRITE + 1, i * ROUND, LINE) -
@@ -191,7 +185,6 @@ static void send_counted(void *arg)
 	struct sw_fifo f = sw_open(100, 0);
 	struct mu_descriptor d = sw_put(1, 3 * MU_PAYLOAD);
 
-	(void)arg;
 	mu_set_fifo_map(&d, 0x4000);
 	program_wait(1000 * SIM_NS);
 	sw_inject(&f, &d);
@@ -215,7 +208,6 @@ static void receive_counted(void *arg)
 {
 	uint64_t before;
 
-	(void)arg;
 	sw_open_bases(6 * MU_PAYLOAD);
 	sw_wait_counter(SW_COUNTER);
 	before = sw_upc(MU_UPC_SLAVE_READS, 0);
@@ -249,7 +241,6 @@ static void send_ranged(void *arg)
 	struct sw_fifo far = sw_open_at(2, 0, SW_SOURCE + 0x2000, 128);
 	struct sw_fifo system = sw_open(512, 0);
 
-	(void)arg;
 	close_ranges(0, end - 1, MU_USER_READ | MU_SYSTEM_READ);
 	program_wait(1000 * SIM_NS);
 	mu_set_payload(&d, end - 600, 600);
@@ -294,21 +285,11 @@ static void send_ranged(void *arg)
 SW_PAIR(bgq_f128_reads_outside_the_ranges_are_rejected, "2", send_ranged, 1,
 	sw_open_only)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bgq_f95_one_request_a_cycle_either_way),
-		cmocka_unit_test(bgq_f102_data_returns_at_32_bytes_a_cycle),
-		cmocka_unit_test(bgq_f99_order_in_a_slice_and_none_between),
-		cmocka_unit_test(
-			bgq_f100_an_empty_slot_is_filled_past_the_fifo),
-		cmocka_unit_test(bgq_f101_striding_over_slices_is_best),
-		cmocka_unit_test(
-			bgq_f127_outstanding_over_requests_is_the_latency),
-		cmocka_unit_test(bgq_f127_counters_count),
-		cmocka_unit_test(
-			bgq_f128_reads_outside_the_ranges_are_rejected),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_f95_one_request_a_cycle_either_way),
+	TEST(bgq_f102_data_returns_at_32_bytes_a_cycle),
+	TEST(bgq_f99_order_in_a_slice_and_none_between),
+	TEST(bgq_f100_an_empty_slot_is_filled_past_the_fifo),
+	TEST(bgq_f101_striding_over_slices_is_best),
+	TEST(bgq_f127_outstanding_over_requests_is_the_latency),
+	TEST(bgq_f127_counters_count),
+	TEST(bgq_f128_reads_outside_the_ranges_are_rejected))

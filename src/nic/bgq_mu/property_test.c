@@ -98,7 +98,6 @@ static void speak_sense(void *arg)
 	struct sw_fifo user = sw_open(3, 0), system = sw_open(514, 0);
 	uint32_t i;
 
-	(void)arg;
 	sw_open_bases((uint64_t)2 * EACH * LENGTH);
 	sw_fill(SW_SOURCE, me, LENGTH);
 	program_wait(5000 * SIM_NS);
@@ -135,7 +134,6 @@ static void nonsense_does_no_harm_to_others(void **state)
 {
 	uint64_t seed;
 
-	(void)state;
 	for (seed = 1; seed <= 20; seed++) {
 		uint64_t digest = run_nonsense(seed, 1);
 
@@ -144,11 +142,4 @@ static void nonsense_does_no_harm_to_others(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nonsense_does_no_harm_to_others),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(nonsense_does_no_harm_to_others))

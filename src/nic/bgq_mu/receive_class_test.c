@@ -60,7 +60,6 @@ static void bgq_f21_a_normal_packet_keeps_to_its_receiver(void **state)
 	uint64_t n[MU_NET_FIFOS];
 	uint32_t i;
 
-	(void)state;
 	receive_class(MU_DETERMINISTIC, n);
 	for (i = 0; i < MU_NET_FIFOS; i++)
 		assert_int_equal(n[i], i < 6);
@@ -78,7 +77,6 @@ static void send_stream(void *arg)
 	struct sw_fifo f = sw_open(7, 0);
 	struct mu_descriptor d = sw_put(13, STREAM);
 
-	(void)arg;
 	program_wait(LATER);
 	sw_inject(&f, &d);
 }
@@ -110,7 +108,6 @@ static void bgq_f88_reception_engines_work_in_parallel(void **state)
 {
 	sim_time one = receive_streams(1), six = receive_streams(6);
 
-	(void)state;
 	assert_in_range(six, one, one + one / 20);
 }
 
@@ -124,7 +121,6 @@ static void send_line(void *arg)
 	struct mu_descriptor d = sw_put(ON_LINE - 1, LINE_BYTES);
 	struct mu_descriptor m = sw_fifo_message(ON_LINE - 1, 2, 700);
 
-	(void)arg;
 	sw_fill(SW_SOURCE, 1, LINE_BYTES);
 	sw_set_channel(&d, MU_DETERMINISTIC);
 	sw_set_channel(&m, MU_DETERMINISTIC);
@@ -144,7 +140,6 @@ static void receive_line(void *arg)
 	struct sw_reader r;
 	struct sw_packet p;
 
-	(void)arg;
 	sw_open_bases(LINE_BYTES);
 	sw_store(MU_BASE, SW_BASE_TARGET, SW_TARGET + id * 4096);
 	r = sw_open_reader(2, 2048 + id * 32);
@@ -166,21 +161,12 @@ static void bgq_f42_each_node_on_the_line_has_its_own_copy(void **state)
 	uint64_t digest;
 	uint32_t i;
 
-	(void)state;
 	for (i = 1; i < ON_LINE; i++)
 		programs[i] = (struct sw_program){ i, receive_line, NULL };
 	digest = sw_run_on("6", 1, programs, ON_LINE);
 	assert_int_equal(sw_run_on("6", 3, programs, ON_LINE), digest);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bgq_f21_a_normal_packet_keeps_to_its_receiver),
-		cmocka_unit_test(bgq_f88_reception_engines_work_in_parallel),
-		cmocka_unit_test(
-			bgq_f42_each_node_on_the_line_has_its_own_copy),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_f21_a_normal_packet_keeps_to_its_receiver),
+	TEST(bgq_f88_reception_engines_work_in_parallel),
+	TEST(bgq_f42_each_node_on_the_line_has_its_own_copy))

@@ -56,7 +56,6 @@ static void read_late(void *arg)
 	struct sw_packet p;
 	uint32_t i;
 
-	(void)arg;
 	program_wait(20 * LATER);
 	assert_int_equal(sw_available(&r), 3 * 544);
 	assert_int_equal(sw_load(MU_REC_FREE, 9), 0);
@@ -79,7 +78,6 @@ static void read_late(void *arg)
 
 static void open_other(void *arg)
 {
-	(void)arg;
 	sw_open_rec(10, SW_REC_BYTES);
 }
 
@@ -87,7 +85,6 @@ static void bgq_g18_a_full_fifo_holds_packets_back(void **state)
 {
 	uint32_t w;
 
-	(void)state;
 	for (w = 1; w <= 3; w += 2) {
 		struct sender a = { 1, MANY, 9, 512, false };
 		struct sender b = { 1, MANY, 10, 512, false };
@@ -142,7 +139,6 @@ static void engines_wait_for_room_in_order(void **state)
 		{ 1, read_slowly, &twice },
 	};
 
-	(void)state;
 	sw_run_on("4", 1, programs, 3);
 	/* the other way round */
 	programs[0].node = 2;
@@ -158,7 +154,6 @@ static void read_at_once(void *arg)
 	struct sw_packet p;
 	uint32_t i;
 
-	(void)arg;
 	program_wait(20 * LATER);
 	for (i = 0; i < 3; i++)
 		sw_take(&r, &p);
@@ -177,7 +172,6 @@ static void all_that_fit_are_let_in_at_once(void **state)
 		{ 1, read_at_once, NULL },
 	};
 
-	(void)state;
 	sw_run_on("3x3", 1, programs, 4);
 }
 
@@ -189,7 +183,6 @@ static void set_up_anew(void *arg)
 	struct sw_packet p;
 	uint32_t i;
 
-	(void)arg;
 	program_wait(10 * LATER);
 	assert_int_equal(sw_available(&r), 544);
 	sw_store_system(MU_REC_ENABLE, 9, 0);
@@ -210,7 +203,6 @@ static void send_again(void *arg)
 		.n = 7 };
 	struct mu_descriptor d = sw_fifo_message(1, 9, 512);
 
-	(void)arg;
 	program_wait(50 * LATER);
 	sw_inject(&f, &d);
 	sw_inject(&f, &d);
@@ -225,7 +217,6 @@ static void a_fifo_that_is_switched_off_holds_nothing(void **state)
 		{ 1, set_up_anew, NULL },
 	};
 
-	(void)state;
 	sw_run_on("4", 1, programs, 3);
 }
 
@@ -280,7 +271,6 @@ static void bgq_f119_an_engine_drains_faster_than_a_link_fills(void **state)
 	sim_time at[BURST];
 	uint32_t i;
 
-	(void)state;
 	run_burst(0, at);
 	for (i = 1; i < QUEUED; i++)
 		assert_in_range(at[i] - at[i - 1], 170 * SIM_NS - SLACK,
@@ -297,7 +287,6 @@ static void bgq_n73_the_drain_rate_bounds_what_is_received(void **state)
 	sim_time at[BURST];
 	uint32_t i;
 
-	(void)state;
 	run_burst(1600000000, at);
 	for (i = 1; i < BURST; i++)
 		assert_in_range(at[i] - at[i - 1], 340 * SIM_NS - SLACK,
@@ -328,7 +317,6 @@ static void send_together(void *arg)
 	struct sw_fifo f[FIRST];
 	uint32_t i;
 
-	(void)arg;
 	sw_fill(SW_SOURCE, 1, 4096);
 	for (i = 0; i < FIRST; i++)
 		f[i] = sw_open(3 + i, 0);
@@ -368,24 +356,14 @@ static void buffers_keep_an_engine_busy(void **state)
 {
 	sim_time one = run_buffers(1), four = run_buffers(4);
 
-	(void)state;
 	assert_true(one >= (FIRST - 1) * 100 * SIM_NS);
 	assert_true(four < (FIRST - 1) * 60 * SIM_NS);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bgq_g18_a_full_fifo_holds_packets_back),
-		cmocka_unit_test(engines_wait_for_room_in_order),
-		cmocka_unit_test(all_that_fit_are_let_in_at_once),
-		cmocka_unit_test(a_fifo_that_is_switched_off_holds_nothing),
-		cmocka_unit_test(
-			bgq_f119_an_engine_drains_faster_than_a_link_fills),
-		cmocka_unit_test(
-			bgq_n73_the_drain_rate_bounds_what_is_received),
-		cmocka_unit_test(buffers_keep_an_engine_busy),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_g18_a_full_fifo_holds_packets_back),
+	TEST(engines_wait_for_room_in_order),
+	TEST(all_that_fit_are_let_in_at_once),
+	TEST(a_fifo_that_is_switched_off_holds_nothing),
+	TEST(bgq_f119_an_engine_drains_faster_than_a_link_fills),
+	TEST(bgq_n73_the_drain_rate_bounds_what_is_received),
+	TEST(buffers_keep_an_engine_busy))

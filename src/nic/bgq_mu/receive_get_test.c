@@ -36,7 +36,6 @@ static struct mu_descriptor get_list(site_id from, uint32_t n)
 
 static void serve(void *arg)
 {
-	(void)arg;
 	sw_fill(DATA, program_node(), 40000);
 	sw_open(GET, MU_INJ_REMOTE_GET);
 }
@@ -51,7 +50,6 @@ static void get_several(void *arg)
 	struct mu_descriptor get = get_list(1, SEVERAL);
 	uint32_t i;
 
-	(void)arg;
 	sw_open_bases(2 * SEVERAL * PIECE);
 	for (i = 0; i < SEVERAL; i++) {
 		struct mu_descriptor d = back(0, i * PIECE, PIECE);
@@ -105,7 +103,6 @@ static void get_numbers(void *arg)
 	struct sw_packet p;
 	uint32_t i;
 
-	(void)arg;
 	for (i = 0; i < EACH; i++) {
 		struct mu_descriptor d =
 			sw_fifo_message(program_node(), REC, 64);
@@ -135,7 +132,6 @@ static void bgq_f118_several_get_from_one_fifo_in_order(void **state)
 	uint64_t digest;
 	uint32_t i;
 
-	(void)state;
 	for (i = 1; i <= GETTERS; i++)
 		programs[i] = (struct sw_program){ i, get_numbers, NULL };
 	digest = sw_run_on("4x2", 1, programs, GETTERS + 1);
@@ -149,7 +145,6 @@ static void get_by_way(void *arg)
 	struct sw_fifo f = sw_open(0, 0);
 	struct mu_descriptor last = back(0, 0, 1000), get;
 
-	(void)arg;
 	sw_open_bases(1000);
 	/* node 1 is made to ask node 2, which sends the data here */
 	get = sw_get(2, GET, MU_DESCRIPTOR_BYTES);
@@ -182,7 +177,6 @@ static void bgq_f118_a_get_may_bring_a_get(void **state)
 		{ 2, serve_by_way, NULL },
 	};
 
-	(void)state;
 	sw_run_on("4", 1, programs, 3);
 }
 
@@ -196,7 +190,6 @@ static void get_lots(void *arg)
 	struct mu_descriptor get = get_list(1, 2);
 	uint32_t i;
 
-	(void)arg;
 	sw_open_bases(LOTS * 2 * LARGE);
 	for (i = 0; i < 2; i++) {
 		struct mu_descriptor d = back(program_node(), i * LARGE, LARGE);
@@ -217,7 +210,6 @@ static void serve_few(void *arg)
 {
 	uint64_t at = SW_FIFOS + GET * SW_FIFO_BYTES;
 
-	(void)arg;
 	sw_fill(DATA, 1, 40000);
 	sw_fill(at + 256, 3, 256);
 	sw_open_at(GET, MU_INJ_REMOTE_GET, at, 256);
@@ -239,7 +231,6 @@ static void bgq_g18_a_full_get_fifo_holds_packets_back(void **state)
 	};
 	uint64_t digest;
 
-	(void)state;
 	digest = sw_run_on("4", 1, programs, 4);
 	assert_int_equal(sw_run_on("4", 3, programs, 4), digest);
 }
@@ -251,7 +242,6 @@ static void serve_after_use(void *arg)
 	struct sw_fifo f = sw_open(GET, 0);
 	struct mu_descriptor d = sw_put(1, 10);
 
-	(void)arg;
 	sw_fill(DATA, 1, 40000);
 	sw_open_bases(30);
 	program_wait(LATER);
@@ -276,7 +266,6 @@ static void get_after_use(void *arg)
 	struct mu_descriptor get = get_list(1, 2);
 	uint32_t i;
 
-	(void)arg;
 	sw_open_bases(100);
 	for (i = 0; i < 2; i++) {
 		struct mu_descriptor d = back(0, i * 50, 50);
@@ -291,15 +280,8 @@ static void get_after_use(void *arg)
 
 SW_PAIR(gets_go_on_where_software_ended, "2", get_after_use, 1, serve_after_use)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bgq_f118_a_packet_brings_several_descriptors),
-		cmocka_unit_test(bgq_f118_several_get_from_one_fifo_in_order),
-		cmocka_unit_test(bgq_f118_a_get_may_bring_a_get),
-		cmocka_unit_test(bgq_g18_a_full_get_fifo_holds_packets_back),
-		cmocka_unit_test(gets_go_on_where_software_ended),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_f118_a_packet_brings_several_descriptors),
+	TEST(bgq_f118_several_get_from_one_fifo_in_order),
+	TEST(bgq_f118_a_get_may_bring_a_get),
+	TEST(bgq_g18_a_full_get_fifo_holds_packets_back),
+	TEST(gets_go_on_where_software_ended))

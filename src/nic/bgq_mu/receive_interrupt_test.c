@@ -10,7 +10,6 @@ static void send_telling(void *arg)
 	struct mu_descriptor d = sw_fifo_message(1, 6, 2000);
 	struct mu_descriptor put = sw_put(1, 1000);
 
-	(void)arg;
 	mu_set_fifo_map(&d, MU_MAP_A_MINUS);
 	/* what software writes there is not for it to say */
 	d.header.byte[2] |= 1;
@@ -35,7 +34,6 @@ static void read_telling(void *arg)
 	struct sw_packet p;
 	uint32_t i;
 
-	(void)arg;
 	sw_open_bases(1000);
 	sw_wait_counter(SW_COUNTER);
 	for (i = 0; i < 4; i++)
@@ -66,7 +64,6 @@ static void send_one_telling(void *arg)
 	struct mu_descriptor d = sw_fifo_message(1, 6, 0);
 	uint32_t i;
 
-	(void)arg;
 	program_wait(LATER);
 	for (i = 0; i < 150; i++) {
 		mu_set_interrupts(&d, !i);
@@ -83,7 +80,6 @@ static void read_one_telling(void *arg)
 	struct sw_packet p;
 	uint32_t i;
 
-	(void)arg;
 	for (i = 0; i < 150; i++)
 		sw_take(&r, &p);
 	assert_int_equal(arrivals(), 1);
@@ -92,12 +88,5 @@ static void read_one_telling(void *arg)
 SW_PAIR(bgq_f94_other_messages_do_not_interrupt, "2", send_one_telling, 1,
 	read_one_telling)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bgq_f94_the_last_packet_interrupts),
-		cmocka_unit_test(bgq_f94_other_messages_do_not_interrupt),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_f94_the_last_packet_interrupts),
+	TEST(bgq_f94_other_messages_do_not_interrupt))

@@ -145,7 +145,6 @@ static void tidy_up(void *arg)
 {
 	uint32_t i;
 
-	(void)arg;
 	set_range(0, OPEN, OPEN_BYTES);
 	set_range(1, RECS, 2 * SW_REC_BYTES);
 	set_range(2, GETS, SW_FIFO_BYTES);
@@ -231,7 +230,6 @@ static void bgq_f128_no_header_reaches_what_ranges_forbid(void **state)
 {
 	uint64_t seed;
 
-	(void)state;
 	for (seed = 1; seed <= 4; seed++) {
 		uint64_t sum = run(1, seed);
 
@@ -240,11 +238,4 @@ static void bgq_f128_no_header_reaches_what_ranges_forbid(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bgq_f128_no_header_reaches_what_ranges_forbid),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_f128_no_header_reaches_what_ranges_forbid))

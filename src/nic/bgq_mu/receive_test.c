@@ -22,7 +22,6 @@ static void send_counted(void *arg)
 	struct mu_descriptor d = sw_put(0, COUNTED + id);
 	struct mu_descriptor own = sw_put(0, id);
 
-	(void)arg;
 	sw_fill(SW_SOURCE, id, COUNTED + id);
 	mu_set_put(&d.header, SW_BASE_TARGET, id * 4096);
 	mu_set_put(&own.header, SW_BASE_TARGET, id * 4096 + 2048);
@@ -61,7 +60,6 @@ static void bgq_f91_counters_are_anywhere_in_memory(void **state)
 	uint32_t n = 27, i;
 	uint64_t digest;
 
-	(void)state;
 	programs[0] = (struct sw_program){ 0, receive_counted, &n };
 	for (i = 1; i < n; i++)
 		programs[i] = (struct sw_program){ i, send_counted, NULL };
@@ -112,7 +110,6 @@ static void send_atomics(void *arg)
 	struct sw_fifo f = sw_open(0, 0);
 	uint32_t i, k;
 
-	(void)arg;
 	for (i = 0; i < WORDS; i++)
 		write_word(SW_SOURCE + 8 * i, SENT);
 	program_wait(LATER);
@@ -129,7 +126,6 @@ static void receive_atomics(void *arg)
 {
 	uint32_t i, k;
 
-	(void)arg;
 	for (k = 0; k < ATOMICS; k++)
 		for (i = 0; i < WORDS; i++)
 			write_word(SW_TARGET + area_of(k) + 8 * i, THERE);
@@ -171,7 +167,6 @@ static void send_loads(void *arg)
 	struct sw_fifo f = sw_open(0, 0);
 	uint32_t k, i;
 
-	(void)arg;
 	for (k = 0; k < LOADS; k++)
 		for (i = 0; i < 2; i++) {
 			write_word(loaded_at(k, i), 5 + i);
@@ -202,7 +197,6 @@ static void receive_loads(void *arg)
 {
 	uint32_t k, i;
 
-	(void)arg;
 	sw_open_bases(LOADS * 2 * 8);
 	sw_wait_counter(SW_COUNTER);
 	for (k = 0; k < LOADS; k++)
@@ -219,7 +213,6 @@ static void bgq_f92_words_are_changed_while_they_are_sent(void **state)
 	};
 	struct nic_testing m;
 
-	(void)state;
 	nic_testing_machine(&m, "bgq", "2");
 	sw_run(&m, 1, programs, 2);
 	assert_int_equal(sw_l2_counts(m.host, 0).atomics, LOADS * 2);
@@ -244,7 +237,6 @@ static void send_bad_loads(void *arg)
 	};
 	uint32_t n = sizeof(bad) / sizeof(bad[0]), i;
 
-	(void)arg;
 	for (i = 0; i <= n; i++) {
 		struct sw_fifo f = sw_open(i, 0);
 		struct mu_descriptor d = sw_put(1, 8);
@@ -277,7 +269,6 @@ static void send_long(void *arg)
 	struct sw_fifo f = sw_open(0, 0);
 	struct mu_descriptor d = sw_put(1, LONG);
 
-	(void)arg;
 	sw_fill(SW_SOURCE, 9, LONG);
 	sw_set_channel(&d, MU_DETERMINISTIC);
 	mu_set_fifo_map(&d, MU_MAP_A_MINUS);
@@ -312,7 +303,6 @@ static void bgq_f117_the_counter_follows_the_payload(void **state)
 		{ 1, watch_counter, &n },
 	};
 
-	(void)state;
 	sw_run_on("4", 1, programs, 2);
 	assert_int_equal(n, 21);
 }
@@ -324,7 +314,6 @@ static void send_nothing(void *arg)
 	struct sw_fifo f = sw_open(0, 0);
 	struct mu_descriptor d = sw_put(1, 0), more = sw_put(1, 40);
 
-	(void)arg;
 	sw_fill(SW_SOURCE, 2, 40);
 	/* an address that nothing may be written to */
 	mu_set_put(&d.header, SW_BASE_TARGET, NIC_TESTING_MEMORY);
@@ -335,7 +324,6 @@ static void send_nothing(void *arg)
 
 static void receive_nothing(void *arg)
 {
-	(void)arg;
 	sw_open_bases(40);
 	sw_wait_counter(SW_COUNTER);
 	program_charge(LATER);
@@ -356,7 +344,6 @@ static void a_put_of_no_bytes_arrives_and_writes_nothing(void **state)
 	struct nic_testing m;
 	struct mu_params *p;
 
-	(void)state;
 	sw_run_on("2", 1, programs, 2);
 	/* and where there is nothing to wait for either */
 	nic_testing_machine(&m, "bgq", "2");
@@ -366,17 +353,9 @@ static void a_put_of_no_bytes_arrives_and_writes_nothing(void **state)
 	nic_testing_fini(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bgq_f91_counters_are_anywhere_in_memory),
-		cmocka_unit_test(
-			bgq_f92_words_are_changed_while_they_are_moved),
-		cmocka_unit_test(bgq_f92_words_are_changed_while_they_are_sent),
-		cmocka_unit_test(loads_that_cannot_be_are_refused),
-		cmocka_unit_test(bgq_f117_the_counter_follows_the_payload),
-		cmocka_unit_test(a_put_of_no_bytes_arrives_and_writes_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_f91_counters_are_anywhere_in_memory),
+	TEST(bgq_f92_words_are_changed_while_they_are_moved),
+	TEST(bgq_f92_words_are_changed_while_they_are_sent),
+	TEST(loads_that_cannot_be_are_refused),
+	TEST(bgq_f117_the_counter_follows_the_payload),
+	TEST(a_put_of_no_bytes_arrives_and_writes_nothing))

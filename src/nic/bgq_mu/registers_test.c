@@ -20,7 +20,6 @@ static void use_all(void *arg)
 {
 	uint32_t i;
 
-	(void)arg;
 	for (i = 0; i < MU_INJ_FIFOS; i++)
 		sw_store_system(MU_INJ_START, i, 64 * i);
 	for (i = 0; i < MU_REC_FIFOS; i++)
@@ -52,7 +51,6 @@ static void use_all(void *arg)
 
 static void bgq_f87_counts_of_fifos_and_bases(void **state)
 {
-	(void)state;
 	run_one(use_all);
 }
 
@@ -67,7 +65,6 @@ static void store_each_kind(void *arg)
 	sim_time t = program_now();
 	uint32_t i;
 
-	(void)arg;
 	for (i = 0; i < 5; i++)
 		sw_store(reg[i][0], reg[i][1], i + 1);
 	for (i = 0; i < 5; i++) {
@@ -115,7 +112,6 @@ static void traffic_goes_on_meanwhile(void **state)
 	const struct sw_program p = { 0, copy_while_storing, &with };
 	const struct sw_program q = { 0, copy_while_storing, &without };
 
-	(void)state;
 	sw_run_on("2", 1, &p, 1);
 	sw_run_on("2", 1, &q, 1);
 	assert_int_equal(with.took, without.took);
@@ -140,7 +136,6 @@ static void cross(void *arg)
 	const uint32_t bit = 1u << MU_INT_INJ_THRESHOLD;
 	struct sw_fifo f = sw_open(13, 0);
 
-	(void)arg;
 	sw_open_bases(100);
 	sw_store(MU_INJ_THRESHOLD, 13, 10);
 	program_charge(1000 * SIM_NS);
@@ -216,7 +211,6 @@ static void store_as_user(void *arg)
 	uint64_t was[N];
 	size_t i;
 
-	(void)arg;
 	sw_open_at(0, 0, 0x1000, 256);
 	sw_open_at(512, 0, 0x2000, 256);
 	sw_open_rec(0, 256);
@@ -246,7 +240,6 @@ static void store_as_user(void *arg)
 
 static void bgq_f129_users_do_not_reach_what_is_the_systems(void **state)
 {
-	(void)state;
 	run_one(store_as_user);
 }
 
@@ -257,7 +250,6 @@ static void tell_errors(void *arg)
 	const uint64_t permission = 1 << MU_ERROR_PERMISSION;
 	const uint64_t reg = 1 << MU_ERROR_REGISTER;
 
-	(void)arg;
 	assert_int_equal(sw_load(MU_INT_STATUS, 0), 0);
 	assert_int_equal(sw_load(MU_ERROR_ADDRESS, 0), UINT64_MAX);
 	sw_store(MU_INT_MASK, 0, 0);
@@ -310,7 +302,6 @@ static void tell_errors(void *arg)
 
 static void bgq_f131_errors_are_told_masked_and_grouped(void **state)
 {
-	(void)state;
 	run_one(tell_errors);
 }
 
@@ -320,7 +311,6 @@ static void store_badly(void *arg)
 {
 	struct sw_fifo f;
 
-	(void)arg;
 	sw_store_system(MU_REGISTERS, 0, 0);
 	sw_store_system(MU_INJ_COUNT, 0, 5);
 	sw_store_system(MU_INJ_SIZE, 0, 100);
@@ -352,7 +342,6 @@ static void store_badly(void *arg)
 
 static void what_cannot_be_is_refused(void **state)
 {
-	(void)state;
 	run_one(store_badly);
 }
 
@@ -362,7 +351,6 @@ static void overrun(void *arg)
 	struct mu_descriptor d = sw_put(0, 100000);
 	struct sw_fifo f = sw_open_at(8, 0, SW_FIFOS, 256);
 
-	(void)arg;
 	sw_open_bases(300000);
 	program_charge(1000 * SIM_NS);
 	sw_write(&f, &d);
@@ -380,19 +368,10 @@ static void overrun(void *arg)
 
 SW_ALONE(a_tail_does_not_pass_the_head, "2", overrun)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bgq_f87_counts_of_fifos_and_bases),
-		cmocka_unit_test(bgq_f103_all_registers_share_one_port),
-		cmocka_unit_test(traffic_goes_on_meanwhile),
-		cmocka_unit_test(bgq_f107_one_interrupt_per_crossing),
-		cmocka_unit_test(
-			bgq_f129_users_do_not_reach_what_is_the_systems),
-		cmocka_unit_test(bgq_f131_errors_are_told_masked_and_grouped),
-		cmocka_unit_test(what_cannot_be_is_refused),
-		cmocka_unit_test(a_tail_does_not_pass_the_head),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_f87_counts_of_fifos_and_bases),
+	TEST(bgq_f103_all_registers_share_one_port),
+	TEST(traffic_goes_on_meanwhile),
+	TEST(bgq_f107_one_interrupt_per_crossing),
+	TEST(bgq_f129_users_do_not_reach_what_is_the_systems),
+	TEST(bgq_f131_errors_are_told_masked_and_grouped),
+	TEST(what_cannot_be_is_refused), TEST(a_tail_does_not_pass_the_head))

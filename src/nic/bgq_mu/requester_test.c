@@ -58,7 +58,6 @@ static void send_to_0(void *arg)
 	struct sw_fifo f = sw_open(0, 0);
 	struct mu_descriptor d = sw_put(0, PACKETS * MU_PAYLOAD);
 
-	(void)arg;
 	program_wait(LATER);
 	sw_inject(&f, &d);
 	sw_inject(&f, &d);
@@ -114,7 +113,6 @@ static void bgq_f96_engines_keep_to_their_ports_and_are_spread(void **state)
 	struct spread s = { 0 };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < LINKS; i++)
 		use_engine(i, &s);
 	for (i = 0; i < 2; i++) {
@@ -180,7 +178,6 @@ static void bgq_f89_engines_and_fetch_share_several_ports(void **state)
 	struct traffic three[4], one[4];
 	uint32_t i;
 
-	(void)state;
 	run_exchange(3, three);
 	run_exchange(1, one);
 	for (i = 0; i < 4; i++) {
@@ -195,7 +192,6 @@ static void bgq_f90_all_traffic_goes_through_l2(void **state)
 {
 	struct traffic x[4];
 
-	(void)state;
 	run_exchange(3, x);
 }
 
@@ -389,7 +385,6 @@ static void bgq_f97_the_higher_level_goes_first_at_a_port(void **state)
 	struct level equal = time_level(100, MU_INJ_HIGH, true, MU_INJ_HIGH);
 	struct level system = time_level(520, 0, true, 0);
 
-	(void)state;
 	/* ten packets, each waits for one turn of another's at most */
 	assert_in_range(high.sent, alone.sent, alone.sent + 11 * TURN);
 	assert_in_range(system.sent, alone.sent, alone.sent + 11 * TURN);
@@ -410,7 +405,6 @@ static void bgq_f97_the_higher_level_is_received_first(void **state)
 	sim_time system = arrive(MU_SYSTEM, true, MU_DYNAMIC).took;
 	sim_time above = arrive(MU_SYSTEM, true, MU_HIGH).took;
 
-	(void)state;
 	assert_true(high < alone + more);
 	assert_true(system < alone + more);
 	assert_true(above < alone + more);
@@ -422,7 +416,6 @@ static void bgq_f98_descriptors_go_before_data(void **state)
 	struct level normal = time_level(100, 0, true, 0);
 	struct level system = time_level(520, 0, true, 0);
 
-	(void)state;
 	assert_in_range(normal.fetched, alone.fetched, alone.fetched + TURN);
 	assert_in_range(system.fetched, alone.fetched, alone.fetched + TURN);
 	assert_true(normal.sent > alone.sent + 40 * TURN);
@@ -436,23 +429,13 @@ static void bgq_f98_descriptors_go_before_what_is_received(void **state)
 	sim_time alone = arrive(MU_SYSTEM, false, MU_DYNAMIC).fetched;
 	sim_time flooded = arrive(MU_DYNAMIC, true, MU_DYNAMIC).fetched;
 
-	(void)state;
 	assert_in_range(flooded, alone, alone + TURN);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			bgq_f96_engines_keep_to_their_ports_and_are_spread),
-		cmocka_unit_test(bgq_f89_engines_and_fetch_share_several_ports),
-		cmocka_unit_test(bgq_f90_all_traffic_goes_through_l2),
-		cmocka_unit_test(bgq_f97_the_higher_level_goes_first_at_a_port),
-		cmocka_unit_test(bgq_f97_the_higher_level_is_received_first),
-		cmocka_unit_test(bgq_f98_descriptors_go_before_data),
-		cmocka_unit_test(
-			bgq_f98_descriptors_go_before_what_is_received),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_f96_engines_keep_to_their_ports_and_are_spread),
+	TEST(bgq_f89_engines_and_fetch_share_several_ports),
+	TEST(bgq_f90_all_traffic_goes_through_l2),
+	TEST(bgq_f97_the_higher_level_goes_first_at_a_port),
+	TEST(bgq_f97_the_higher_level_is_received_first),
+	TEST(bgq_f98_descriptors_go_before_data),
+	TEST(bgq_f98_descriptors_go_before_what_is_received))

@@ -60,7 +60,6 @@ static void put_each_class(void *arg)
 	struct sw_fifo user = sw_open(7, 0), system = sw_open(515, 0);
 	uint32_t me = program_node(), i;
 
-	(void)arg;
 	sw_open_bases(KINDS * BYTES);
 	sw_fill(SW_SOURCE, me, BYTES);
 	program_wait(5000 * SIM_NS); /* all are ready */
@@ -82,7 +81,6 @@ static void packets_of_all_classes_pass_any_router(void **state)
 {
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < ROUTERS; i++)
 		run_on(routers[i], put_each_class, NODES);
 }
@@ -93,7 +91,6 @@ static void give_hints(void *arg)
 	struct sw_fifo f = sw_open(7, 0), g = sw_open(8, 0);
 	struct mu_descriptor hinted = sw_put(1, 8), line = sw_put(1, 8);
 
-	(void)arg;
 	hinted.header.byte[1] = 0x40; /* A+ */
 	sw_inject(&f, &hinted);
 	sw_set_channel(&line, MU_DETERMINISTIC);
@@ -108,17 +105,9 @@ static void lines_are_for_routers_that_take_hints(void **state)
 {
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < ROUTERS; i++)
 		run_on(routers[i], give_hints, 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(packets_of_all_classes_pass_any_router),
-		cmocka_unit_test(lines_are_for_routers_that_take_hints),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(packets_of_all_classes_pass_any_router),
+	TEST(lines_are_for_routers_that_take_hints))

@@ -27,7 +27,6 @@ static void send_shared(void *arg)
 	struct sw_fifo f = sw_open(3, 0);
 	uint32_t i, id = program_node();
 
-	(void)arg;
 	sw_fill(SW_SOURCE, id, 600);
 	program_wait(LATER);
 	for (i = 0; i < EACH; i++) {
@@ -133,7 +132,6 @@ static void bgq_f122_the_tail_never_shows_what_is_not_stored(void **state)
 	uint64_t digest = run_shared(1, &x);
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i <= SENDERS; i++)
 		assert_int_equal(x.from[i], i == 13 ? 0 : EACH);
 	/* or this was no test */
@@ -167,7 +165,6 @@ static void send_other(void *arg)
 	struct sw_fifo f = sw_open(3, 0);
 	struct mu_descriptor d = sw_put(6, OTHER);
 
-	(void)arg;
 	program_wait(LATER);
 	sw_inject(&f, &d);
 }
@@ -219,27 +216,15 @@ static uint32_t run_parts(bool is_dynamic)
 /* Two ways, one of which is busy. */
 static void bgq_f123_dynamic_packets_are_stored_as_they_come(void **state)
 {
-	(void)state;
 	assert_true(run_parts(true) > 0);
 }
 
 static void bgq_f43_only_dynamic_packets_overtake_each_other(void **state)
 {
-	(void)state;
 	assert_true(run_parts(true) > run_parts(false));
 	assert_int_equal(run_parts(false), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			bgq_f122_the_tail_never_shows_what_is_not_stored),
-		cmocka_unit_test(
-			bgq_f123_dynamic_packets_are_stored_as_they_come),
-		cmocka_unit_test(
-			bgq_f43_only_dynamic_packets_overtake_each_other),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_f122_the_tail_never_shows_what_is_not_stored),
+	TEST(bgq_f123_dynamic_packets_are_stored_as_they_come),
+	TEST(bgq_f43_only_dynamic_packets_overtake_each_other))

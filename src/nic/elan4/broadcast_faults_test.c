@@ -89,7 +89,6 @@ static void what_is_sent_again_is_executed_once(void **state)
 static void on_acked(
 	const struct nic_at *a, const struct elan_sent *s, bool is_yes)
 {
-	(void)a;
 	assert_int_equal(s->sequence, 5);
 	assert_true(is_yes);
 }

@@ -57,7 +57,6 @@ static void the_first_phit_has_chip_ids_channel_and_routing(void **state)
 	struct torus t;
 	size_t i;
 
-	(void)state;
 	make_torus(&t);
 	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++)
 		assert_int_equal(
@@ -116,7 +115,6 @@ static void the_crc_covers_headers_and_data(void **state)
 	struct gem_load was;
 	uint32_t bit[16], i, k;
 
-	(void)state;
 	set_up(&x);
 	was = x.load;
 	for (i = 0; i < BITS; i++)
@@ -159,7 +157,6 @@ static void what_the_crc_does_not_find_is_delivered(void **state)
 	struct wire x = { .net = &net };
 	uint32_t bit[17], n;
 
-	(void)state;
 	set_up(&x);
 	/* the second byte of data, behind 21 of headers */
 	n = escape(8 * 22 + 3, bit);
@@ -174,14 +171,6 @@ static void what_the_crc_does_not_find_is_delivered(void **state)
 	assert_int_equal(x.load.data[1], 37);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			the_first_phit_has_chip_ids_channel_and_routing),
-		cmocka_unit_test(the_crc_covers_headers_and_data),
-		cmocka_unit_test(what_the_crc_does_not_find_is_delivered),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(the_first_phit_has_chip_ids_channel_and_routing),
+	TEST(the_crc_covers_headers_and_data),
+	TEST(what_the_crc_does_not_find_is_delivered))

@@ -30,7 +30,6 @@ static void everybody(void *arg)
 	uint64_t round, i;
 	struct plain_entry e;
 
-	(void)arg;
 	for (round = 0; round < ROUNDS; round++) {
 		for (i = 0; i < BYTES; i += 8)
 			pt_store(PT_SOURCE + i, byte_at(me, round, i));
@@ -90,7 +89,6 @@ static void bit_errors_are_found_and_all_is_executed_once(void **state)
 	struct pt m;
 	uint64_t digest;
 
-	(void)state;
 	digest = run_hurt(&m, 1);
 	assert_true(nic_sum(m.t.nic, "torn") > 20);
 	assert_true(nic_sum(m.t.nic, "resent") > 20);
@@ -105,7 +103,6 @@ static void what_comes_twice_is_executed_once(void **state)
 {
 	struct pt m;
 
-	(void)state;
 	pt_init(&m);
 	/* shorter than any round trip, and longer pauses each time */
 	m.params->retry = (struct resend_params){
@@ -202,7 +199,6 @@ static void what_no_crc_sees_harms_no_card(void **state)
 	struct pt m;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(worsts) / sizeof(worsts[0]); i++) {
 		worst = &worsts[i];
 		n_spoilt = 0;
@@ -221,7 +217,6 @@ static void dead_program(void *arg)
 	struct pt_queue q = pt_open(0), other = pt_open(1);
 	struct plain_entry e = entry(PLAIN_PUT, 8);
 
-	(void)arg;
 	program_wait(1000 * SIM_NS);
 	pt_post(&q, e);
 	e.node = 3;
@@ -238,7 +233,6 @@ static void a_dead_link_makes_the_card_give_up(void **state)
 	struct fault_plan plan = { .event = &e, .n_events = 1 };
 	struct pt m;
 
-	(void)state;
 	pt_init(&m);
 	m.t.faults = &plan;
 	pt_run(&m, 1, 1, dead_program);
@@ -270,20 +264,12 @@ static void one_and_three_workers_do_the_same(void **state)
 {
 	uint64_t memory;
 
-	(void)state;
 	assert_int_equal(run_calm(1, &memory), run_calm(3, &memory));
 	assert_in_range(memory, 1000, 10 << 20);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bit_errors_are_found_and_all_is_executed_once),
-		cmocka_unit_test(what_comes_twice_is_executed_once),
-		cmocka_unit_test(what_no_crc_sees_harms_no_card),
-		cmocka_unit_test(a_dead_link_makes_the_card_give_up),
-		cmocka_unit_test(one_and_three_workers_do_the_same),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bit_errors_are_found_and_all_is_executed_once),
+	TEST(what_comes_twice_is_executed_once),
+	TEST(what_no_crc_sees_harms_no_card),
+	TEST(a_dead_link_makes_the_card_give_up),
+	TEST(one_and_three_workers_do_the_same))

@@ -23,7 +23,6 @@ static void a_put_of_eight_bytes_completes_in_a_few_microseconds(void **state)
 {
 	struct pt m;
 
-	(void)state;
 	pt_init(&m);
 	pt_run(&m, 1, 1, put_program);
 	assert_int_equal(pt_word_at(&m, 1, PT_TARGET), 0x1234);
@@ -40,7 +39,6 @@ static void order_sender(void *arg)
 	struct pt_queue q = pt_open(0);
 	uint64_t i;
 
-	(void)arg;
 	for (i = 0; i < LONG / 8; i++)
 		pt_store(PT_SOURCE + 8 * i, i + 1);
 	pt_post(&q, (struct plain_entry){ .bytes = LONG });
@@ -76,7 +74,6 @@ static void bytes_of_a_put_appear_in_order(void **state)
 {
 	struct pt m;
 
-	(void)state;
 	pt_init(&m);
 	m.params->routing = 1;
 	pt_run(&m, 1, 2, order_program);
@@ -93,7 +90,6 @@ static void get_program(void *arg)
 	const uint64_t bytes = 5000, word = PT_BYTES - 8;
 	uint64_t i;
 
-	(void)arg;
 	pt_store(PT_SOURCE + word, bytes);
 	for (i = 0; i < bytes; i += 8)
 		pt_store(PT_TARGET + i, 3 * i + program_node());
@@ -113,7 +109,6 @@ static void a_get_brings_bytes_and_counts_them(void **state)
 {
 	struct pt m;
 
-	(void)state;
 	pt_init(&m);
 	pt_run(&m, 1, PT_NODES, get_program);
 	pt_fini(&m);
@@ -124,7 +119,6 @@ static void self_program(void *arg)
 	struct pt_queue q = pt_open(0);
 	struct plain_entry e = { .node = PT_SELF, .bytes = 4000 };
 
-	(void)arg;
 	pt_store(PT_SOURCE + 3992, 5);
 	pt_post(&q, e);
 	assert_int_equal(pt_wait(&q).status, PLAIN_OK);
@@ -139,7 +133,6 @@ static void a_node_reaches_its_own_memory_as_any_other(void **state)
 {
 	struct pt m;
 
-	(void)state;
 	pt_init(&m);
 	pt_run(&m, 1, 1, self_program);
 	pt_fini(&m);
@@ -151,7 +144,6 @@ static void empty_program(void *arg)
 	struct pt_queue q = pt_open(0);
 	uint32_t i;
 
-	(void)arg;
 	for (i = 0; i < 2; i++) {
 		pt_post(&q, (struct plain_entry){ .op = i });
 		assert_int_equal(pt_wait(&q).status, PLAIN_OK);
@@ -162,7 +154,6 @@ static void an_entry_of_no_bytes_completes(void **state)
 {
 	struct pt m;
 
-	(void)state;
 	pt_init(&m);
 	pt_run(&m, 1, 1, empty_program);
 	pt_fini(&m);
@@ -191,7 +182,6 @@ static void atomics_program(void *arg)
 	uint64_t word = 7;
 	uint32_t i;
 
-	(void)arg;
 	pt_store(PT_SOURCE, word);
 	pt_post(&q, (struct plain_entry){ .bytes = 8 });
 	pt_wait(&q);
@@ -214,7 +204,6 @@ static void atomics_return_what_the_word_was(void **state)
 {
 	struct pt m;
 
-	(void)state;
 	pt_init(&m);
 	pt_run(&m, 1, 1, atomics_program);
 	pt_fini(&m);
@@ -295,7 +284,6 @@ static void misuse_stops_its_own_queue_alone(void **state)
 {
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(misuses) / sizeof(misuses[0]); i++) {
 		struct pt m;
 		char text[256];
@@ -321,7 +309,6 @@ static void overrun_program(void *arg)
 	struct pt_queue q = pt_open_as(0, 0, 4), other = pt_open(1);
 	uint32_t i;
 
-	(void)arg;
 	for (i = 0; i < 8; i++)
 		pt_write(&q, (struct plain_entry){ .bytes = 8 });
 	pt_ring(&q);
@@ -340,26 +327,17 @@ static void a_ring_without_room_stops_its_queue(void **state)
 {
 	struct pt m;
 
-	(void)state;
 	pt_init(&m);
 	pt_run(&m, 1, 1, overrun_program);
 	assert_int_equal(nic_count(m.t.nic, 0, "ring overrun"), 2);
 	pt_fini(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			a_put_of_eight_bytes_completes_in_a_few_microseconds),
-		cmocka_unit_test(bytes_of_a_put_appear_in_order),
-		cmocka_unit_test(a_get_brings_bytes_and_counts_them),
-		cmocka_unit_test(a_node_reaches_its_own_memory_as_any_other),
-		cmocka_unit_test(an_entry_of_no_bytes_completes),
-		cmocka_unit_test(atomics_return_what_the_word_was),
-		cmocka_unit_test(misuse_stops_its_own_queue_alone),
-		cmocka_unit_test(a_ring_without_room_stops_its_queue),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_put_of_eight_bytes_completes_in_a_few_microseconds),
+	TEST(bytes_of_a_put_appear_in_order),
+	TEST(a_get_brings_bytes_and_counts_them),
+	TEST(a_node_reaches_its_own_memory_as_any_other),
+	TEST(an_entry_of_no_bytes_completes),
+	TEST(atomics_return_what_the_word_was),
+	TEST(misuse_stops_its_own_queue_alone),
+	TEST(a_ring_without_room_stops_its_queue))

@@ -119,7 +119,6 @@ static void give_up(const struct nic_at *a, uint32_t item)
 
 static void on_left(const struct nic_at *a)
 {
-	(void)a;
 }
 
 static void on_asked(const struct nic_at *a, packet_id id, struct ask *x)
@@ -147,7 +146,6 @@ static bool fits(const struct ask_header *x, const struct ask_header *y)
 static void on_answered(const struct nic_at *a, packet_id id, struct ask *x,
 	struct ask_item *item)
 {
-	(void)item;
 	end(a, x->h.id, x->h.status, x->h.word[0]);
 	asks_finish(a, id, true);
 }
@@ -201,7 +199,6 @@ static void node_init(struct nic *nic, void *node, site_id s)
 	const struct card *x = (const struct card *)nic;
 	struct card_node *n = node;
 
-	(void)s;
 	asks_init(&n->asks, &x->asks, sizeof(struct sending));
 	side_reads_init(&n->reads, &x->reads, &n->asks.ticks);
 	workqs_init(&n->queues, &x->queues, &n->reads);
@@ -211,7 +208,6 @@ static void node_fini(struct nic *nic, void *node)
 {
 	struct card_node *n = node;
 
-	(void)nic;
 	asks_fini(&n->asks);
 	side_reads_fini(&n->reads);
 	workqs_fini(&n->queues);
@@ -310,7 +306,6 @@ static void reads_end_whole_and_in_order(void **state)
 	const struct side *side;
 	uint32_t i;
 
-	(void)state;
 	run(&x, read_three);
 	side = host_side(x.m.host);
 	assert_true(side->most_read < 100000 / 4);
@@ -339,7 +334,6 @@ static void no_more_reads_are_under_way_than_the_side_allows(void **state)
 {
 	struct world x = { 0 };
 
-	(void)state;
 	run(&x, read_many);
 	assert_int_equal(x.n_reads, MOST);
 	assert_int_equal(node(&x, 0)->reads.n, 0);
@@ -393,7 +387,6 @@ static void misuse(void *arg)
 {
 	struct nic_at a = at();
 
-	(void)arg;
 	assert_int_equal(open_rings(ENTRIES_AT, ENDS_AT, 6), EINVAL);
 	assert_int_equal(open_rings(ENTRIES_AT + 8, ENDS_AT, RING), EINVAL);
 	assert_int_equal(open_rings(ENTRIES_AT, ENDS_AT + 4, RING), EINVAL);
@@ -411,7 +404,6 @@ static void rings_that_cannot_be_are_refused(void **state)
 {
 	struct world x = { 0 };
 
-	(void)state;
 	run(&x, misuse);
 	assert_int_equal(node(&x, 0)->queues.fetches, 0);
 	nic_testing_fini(&x.m);
@@ -421,7 +413,6 @@ static void add_numbers(void *arg)
 {
 	uint32_t i, k;
 
-	(void)arg;
 	assert_int_equal(open_rings(ENTRIES_AT, ENDS_AT, RING), 0);
 	for (i = 0; i < 5 * RING; i += RING) {
 		for (k = 0; k < RING; k++)
@@ -442,7 +433,6 @@ static void entries_complete_in_order_round_after_round(void **state)
 {
 	struct world x = { 0 };
 
-	(void)state;
 	run(&x, add_numbers);
 	assert_int_equal(node(&x, 1)->sum, 5 * RING);
 	assert_int_equal(node(&x, 0)->queues.fetches, 5 * RING / 4);
@@ -453,7 +443,6 @@ static void entries_complete_in_order_round_after_round(void **state)
 
 static void write_too_many(void *arg)
 {
-	(void)arg;
 	assert_int_equal(open_rings(ENTRIES_AT, ENDS_AT, RING), 0);
 	ring(RING + 1, 0);
 }
@@ -462,7 +451,6 @@ static void more_entries_than_a_ring_has_stop_its_queue(void **state)
 {
 	struct world x = { 0 };
 
-	(void)state;
 	run(&x, write_too_many);
 	assert_int_equal(node(&x, 0)->queues.overruns, 1);
 	assert_int_equal(node(&x, 0)->queues.fetches, 0);
@@ -474,7 +462,6 @@ static void take_no_completions(void *arg)
 {
 	uint32_t i;
 
-	(void)arg;
 	assert_int_equal(open_rings(ENTRIES_AT, ENDS_AT, RING), 0);
 	for (i = 0; i < RING; i++)
 		write_entry(i, 1);
@@ -490,7 +477,6 @@ static void more_completions_than_a_ring_has_stop_its_queue(void **state)
 {
 	struct world x = { 0 };
 
-	(void)state;
 	run(&x, take_no_completions);
 	assert_int_equal(node(&x, 1)->sum, RING + 1);
 	assert_int_equal(node(&x, 0)->queues.overruns, 1);
@@ -503,7 +489,6 @@ static void leave_entries(void *arg)
 {
 	struct nic_at a = at();
 
-	(void)arg;
 	assert_int_equal(open_rings(ENTRIES_AT, ENDS_AT, RING), 0);
 	write_entry(0, 1);
 	ring(1, 0);
@@ -516,7 +501,6 @@ static void a_queue_with_entries_is_not_closed(void **state)
 {
 	struct world x = { .is_lazy = true };
 
-	(void)state;
 	run(&x, leave_entries);
 	assert_true(workqs_is_busy(&node(&x, 0)->queues));
 	assert_int_equal(node(&x, 0)->queues.queue[0]->entries.n, 1);
@@ -542,7 +526,6 @@ static void what_comes_again_is_not_executed_again(void **state)
 {
 	uint32_t lost;
 
-	(void)state;
 	for (lost = 0; lost < 3; lost++) {
 		struct world x = { .lost = lost };
 
@@ -561,7 +544,6 @@ static void what_is_never_answered_is_given_up(void **state)
 {
 	struct world x = { .lost = MOST };
 
-	(void)state;
 	run(&x, ask_once);
 	assert_int_equal(node(&x, 1)->n_asked, 4); /* the first, and three */
 	assert_int_equal(node(&x, 1)->sum, 41);
@@ -573,28 +555,18 @@ static void what_was_refused_stays_so(void **state)
 {
 	struct world x = { .refused = 41 };
 
-	(void)state;
 	run(&x, ask_once);
 	assert_int_equal(node(&x, 1)->sum, 0);
 	nic_testing_fini(&x.m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_end_whole_and_in_order),
-		cmocka_unit_test(
-			no_more_reads_are_under_way_than_the_side_allows),
-		cmocka_unit_test(rings_that_cannot_be_are_refused),
-		cmocka_unit_test(entries_complete_in_order_round_after_round),
-		cmocka_unit_test(more_entries_than_a_ring_has_stop_its_queue),
-		cmocka_unit_test(
-			more_completions_than_a_ring_has_stop_its_queue),
-		cmocka_unit_test(a_queue_with_entries_is_not_closed),
-		cmocka_unit_test(what_comes_again_is_not_executed_again),
-		cmocka_unit_test(what_is_never_answered_is_given_up),
-		cmocka_unit_test(what_was_refused_stays_so),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(reads_end_whole_and_in_order),
+	TEST(no_more_reads_are_under_way_than_the_side_allows),
+	TEST(rings_that_cannot_be_are_refused),
+	TEST(entries_complete_in_order_round_after_round),
+	TEST(more_entries_than_a_ring_has_stop_its_queue),
+	TEST(more_completions_than_a_ring_has_stop_its_queue),
+	TEST(a_queue_with_entries_is_not_closed),
+	TEST(what_comes_again_is_not_executed_again),
+	TEST(what_is_never_answered_is_given_up),
+	TEST(what_was_refused_stays_so))

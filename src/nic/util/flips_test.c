@@ -29,7 +29,6 @@ static void a_flip_changes_one_bit_of_a_plain_frame(void **state)
 	uint8_t frame[BYTES], all[BYTES] = { 0 };
 	uint32_t i, k;
 
-	(void)state;
 	for (i = 0; i < 8 * BYTES; i++) {
 		struct flips f = { 0 };
 
@@ -49,7 +48,6 @@ static void two_flips_of_a_bit_cancel(void **state)
 	struct flips f = { 0 };
 	uint8_t frame[BYTES];
 
-	(void)state;
 	flips_note(&f, &link_codes[PLAIN], 1, BYTES, 99, 8 * BYTES);
 	flips_note(&f, &link_codes[PLAIN], 2, BYTES, 99, 8 * BYTES);
 	assert_int_equal(apply(&f, frame), BYTES);
@@ -61,7 +59,6 @@ static void places_are_scaled_and_stay_on_their_lines(void **state)
 {
 	uint32_t bits, i, last, code, all;
 
-	(void)state;
 	for (code = 0; code < N_LINK_CODES; code++)
 		for (bits = 24; bits < 1200; bits += 37) {
 			all = link_codes[code].byte_bits * BYTES;
@@ -88,7 +85,6 @@ static void a_code_sees_some_flips_hop_by_hop(void **state)
 	uint32_t i, whole, seen = 0, silent = 0, healed = 0;
 	uint8_t frame[BYTES];
 
-	(void)state;
 	for (i = 0; i < 10 * BYTES; i++) {
 		struct flips f = { 0 }, twice;
 
@@ -114,7 +110,6 @@ static void a_packet_remembers_so_many_and_no_more(void **state)
 	struct flips f = { 0 }, was;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < FLIPS_MOST; i++)
 		flips_note(&f, &link_codes[PLAIN], 1, BYTES, i, 8 * BYTES);
 	was = f;
@@ -147,7 +142,6 @@ static void a_crc_finds_any_one_flip_and_any_two(void **state)
 	uint8_t header[16], data[BYTES];
 	uint16_t i, k, n = 8 * (16 + BYTES + FLIPS_CRC);
 
-	(void)state;
 	for (i = 0; i < n; i++) {
 		struct flips f = { .n = 1, .place = { i } };
 
@@ -172,24 +166,16 @@ static void what_a_crc_does_not_find_is_in_the_frame(void **state)
 	uint8_t header[16], data[BYTES];
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(power); i++)
 		f.place[f.n++] = (uint16_t)(100 + 32 - power[i]);
 	assert_int_equal(judge(&f, header, data), FLIPS_ESCAPED);
 	assert_false(is_as_it_was(header, data));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_flip_changes_one_bit_of_a_plain_frame),
-		cmocka_unit_test(two_flips_of_a_bit_cancel),
-		cmocka_unit_test(places_are_scaled_and_stay_on_their_lines),
-		cmocka_unit_test(a_code_sees_some_flips_hop_by_hop),
-		cmocka_unit_test(a_packet_remembers_so_many_and_no_more),
-		cmocka_unit_test(a_crc_finds_any_one_flip_and_any_two),
-		cmocka_unit_test(what_a_crc_does_not_find_is_in_the_frame),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_flip_changes_one_bit_of_a_plain_frame),
+	TEST(two_flips_of_a_bit_cancel),
+	TEST(places_are_scaled_and_stay_on_their_lines),
+	TEST(a_code_sees_some_flips_hop_by_hop),
+	TEST(a_packet_remembers_so_many_and_no_more),
+	TEST(a_crc_finds_any_one_flip_and_any_two),
+	TEST(what_a_crc_does_not_find_is_in_the_frame))

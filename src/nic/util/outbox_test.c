@@ -23,7 +23,6 @@ static void events_of_an_instant_keep_their_order(void **state)
 	struct toy *t = toy_new();
 	uint32_t i;
 
-	(void)state;
 	toy_run(t, post_many);
 	assert_int_equal(t->events.n, 3000);
 	for (i = 0; i < 3000; i++) {
@@ -47,7 +46,6 @@ static void packets_wait_for_room_and_leave_in_order(void **state)
 	struct toy *t = toy_new();
 	uint32_t i, later = 0;
 
-	(void)state;
 	t->resend.timeout = 1000 * US;
 	toy_run(t, send_burst);
 	assert_int_equal(t->came.n, 300);
@@ -60,12 +58,5 @@ static void packets_wait_for_room_and_leave_in_order(void **state)
 	toy_free(t);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(events_of_an_instant_keep_their_order),
-		cmocka_unit_test(packets_wait_for_room_and_leave_in_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(events_of_an_instant_keep_their_order),
+	TEST(packets_wait_for_room_and_leave_in_order))

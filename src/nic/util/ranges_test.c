@@ -5,7 +5,6 @@ static void a_range_holds_its_first_and_last_byte(void **state)
 {
 	struct ranges r = { 0 };
 
-	(void)state;
 	assert_false(ranges_allow(&r, 5, 0, 0));
 	ranges_set(&r, 5, 100, 199);
 	assert_true(ranges_allow(&r, 5, 100, 100));
@@ -24,7 +23,6 @@ static void the_last_byte_of_all_is_a_place(void **state)
 {
 	struct ranges r = { 0 };
 
-	(void)state;
 	ranges_set(&r, 0, 0, UINT64_MAX);
 	assert_true(ranges_allow(&r, 0, UINT64_MAX, 1));
 	assert_false(ranges_allow(&r, 0, UINT64_MAX, 2));
@@ -37,7 +35,6 @@ static void a_number_has_one_range_and_its_own_flags(void **state)
 	struct ranges r = { 0 };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 100; i++)
 		ranges_set(&r, 7 * i, 1000 * i, 1000 * i + 999);
 	ranges_find(&r, 70)->flags = 3;
@@ -58,7 +55,6 @@ static void bytes_are_named_by_number_and_offset(void **state)
 	struct ranges r = { 0 };
 	uint64_t at = 0;
 
-	(void)state;
 	assert_true(ranges_add(&r, 3, 1000, 100, 5));
 	assert_false(ranges_add(&r, 3, 2000, 100, 5));
 	assert_false(ranges_add(&r, 4, 2000, 0, 5));
@@ -84,14 +80,7 @@ static void bytes_are_named_by_number_and_offset(void **state)
 	ranges_fini(&r);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_range_holds_its_first_and_last_byte),
-		cmocka_unit_test(the_last_byte_of_all_is_a_place),
-		cmocka_unit_test(a_number_has_one_range_and_its_own_flags),
-		cmocka_unit_test(bytes_are_named_by_number_and_offset),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_range_holds_its_first_and_last_byte),
+	TEST(the_last_byte_of_all_is_a_place),
+	TEST(a_number_has_one_range_and_its_own_flags),
+	TEST(bytes_are_named_by_number_and_offset))

@@ -10,7 +10,6 @@ static void what_is_acknowledged_is_sent_once(void **state)
 {
 	struct toy *t = toy_new();
 
-	(void)state;
 	toy_run(t, send_one);
 	assert_int_equal(t->came.n, 1);
 	assert_int_equal(t->came.note[0].what, 7);
@@ -22,7 +21,6 @@ static void what_is_acknowledged_is_sent_once(void **state)
 
 static enum toy_verdict away_thrice(uint32_t number, uint32_t try)
 {
-	(void)number;
 	return try < 3 ? TOY_TURNED_AWAY : TOY_TAKEN;
 }
 
@@ -33,7 +31,6 @@ static void what_is_turned_away_comes_after_a_pause_that_doubles(void **state)
 	sim_time trip, gap[3];
 	uint32_t i;
 
-	(void)state;
 	t->judge = away_thrice;
 	toy_run(t, send_one);
 	assert_int_equal(t->came.n, 4);
@@ -64,7 +61,6 @@ static void what_is_not_answered_goes_by_another_route(void **state)
 {
 	struct toy *t = toy_new();
 
-	(void)state;
 	t->judge = first_is_lost;
 	toy_run(t, send_two);
 	assert_int_equal(t->late.n, 1);
@@ -91,7 +87,6 @@ static void after_so_many_tries_it_is_given_up(void **state)
 	sim_time sum = 1;
 	uint32_t i;
 
-	(void)state;
 	t->judge = never;
 	toy_run(t, send_one);
 	assert_int_equal(t->came.n, 6);
@@ -130,7 +125,6 @@ static void of_many_each_is_acknowledged_once(void **state)
 	uint8_t acked[500] = { 0 };
 	uint32_t i;
 
-	(void)state;
 	t->judge = some_are_lost;
 	toy_run(t, send_many);
 	assert_int_equal(t->acked.n, 500);
@@ -156,7 +150,6 @@ static void congestion_is_not_taken_for_loss(void **state)
 {
 	struct toy *t = toy_new();
 
-	(void)state;
 	t->resend.round_trips = 3;
 	t->judge = first_is_lost;
 	toy_run(t, slow_send);
@@ -185,7 +178,6 @@ static void stale_send(void *arg)
 
 static enum toy_verdict twice_lost(uint32_t number, uint32_t try)
 {
-	(void)number;
 	return try < 2 ? TOY_LOST : TOY_TAKEN;
 }
 
@@ -193,25 +185,16 @@ static void clocks_that_nobody_waits_for_are_known(void **state)
 {
 	struct toy *t = toy_new();
 
-	(void)state;
 	t->judge = twice_lost;
 	toy_run(t, stale_send);
 	assert_int_equal(t->acked.n, 1);
 	toy_free(t);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_acknowledged_is_sent_once),
-		cmocka_unit_test(
-			what_is_turned_away_comes_after_a_pause_that_doubles),
-		cmocka_unit_test(what_is_not_answered_goes_by_another_route),
-		cmocka_unit_test(after_so_many_tries_it_is_given_up),
-		cmocka_unit_test(of_many_each_is_acknowledged_once),
-		cmocka_unit_test(congestion_is_not_taken_for_loss),
-		cmocka_unit_test(clocks_that_nobody_waits_for_are_known),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(what_is_acknowledged_is_sent_once),
+	TEST(what_is_turned_away_comes_after_a_pause_that_doubles),
+	TEST(what_is_not_answered_goes_by_another_route),
+	TEST(after_so_many_tries_it_is_given_up),
+	TEST(of_many_each_is_acknowledged_once),
+	TEST(congestion_is_not_taken_for_loss),
+	TEST(clocks_that_nobody_waits_for_are_known))

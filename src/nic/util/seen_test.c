@@ -9,7 +9,6 @@ static void a_window_spans_from_the_eldest_to_the_newest(void **state)
 	struct window w = { .next = UINT32_MAX - 3, .oldest = UINT32_MAX - 3 };
 	uint32_t first = w.next, i;
 
-	(void)state;
 	w.next += SPAN;
 	for (i = SPAN - 1; i; i--) {
 		window_done(&w, first + i);
@@ -27,7 +26,6 @@ static void nothing_is_seen_before_it_came(void **state)
 {
 	struct seen s = { 0 };
 
-	(void)state;
 	assert_int_equal(seen_find(&s, 1, 2, 3), SEEN_NOT);
 	seen_add(&s, 1, 2, 3, true);
 	assert_int_equal(seen_find(&s, 1, 2, 3), SEEN_YES);
@@ -43,7 +41,6 @@ static void a_channel_keeps_the_last_word_that_was_said(void **state)
 	struct seen s = { 0 };
 	uint64_t word = 77, said;
 
-	(void)state;
 	seen_add(&s, 1, 2, 3, true);
 	assert_false(seen_noted(&s, 1, 2, &said));
 	seen_note(&s, 1, 2, &word);
@@ -63,7 +60,6 @@ static void what_was_said_is_said_again(void **state)
 	struct seen s = { 0 };
 	uint32_t first = UINT32_MAX - 100, i, k;
 
-	(void)state;
 	for (i = 0; i < 10 * SPAN; i++) {
 		k = first + (i ^ 5);
 		assert_int_equal(seen_find(&s, 7, 0, k), SEEN_NOT);
@@ -86,7 +82,6 @@ static void many_channels_do_not_mix(void **state)
 	struct seen s = { 0 };
 	uint32_t i, k;
 
-	(void)state;
 	for (i = 0; i < 3000; i++)
 		seen_add(&s, i % 100, i / 100, i, i % 2);
 	for (i = 0; i < 3000; i++)
@@ -99,15 +94,7 @@ static void many_channels_do_not_mix(void **state)
 	seen_fini(&s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_window_spans_from_the_eldest_to_the_newest),
-		cmocka_unit_test(nothing_is_seen_before_it_came),
-		cmocka_unit_test(a_channel_keeps_the_last_word_that_was_said),
-		cmocka_unit_test(what_was_said_is_said_again),
-		cmocka_unit_test(many_channels_do_not_mix),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_window_spans_from_the_eldest_to_the_newest),
+	TEST(nothing_is_seen_before_it_came),
+	TEST(a_channel_keeps_the_last_word_that_was_said),
+	TEST(what_was_said_is_said_again), TEST(many_channels_do_not_mix))

@@ -21,7 +21,6 @@ static void what_was_used_least_recently_goes(void **state)
 	struct tlb t;
 	uint64_t i;
 
-	(void)state;
 	tlb_init(&t, 4, 4);
 	for (i = 0; i < 4; i++)
 		put(&t, 0, i);
@@ -46,7 +45,6 @@ static void pages_of_a_set_push_each_other_out(void **state)
 	struct tlb t;
 	uint64_t i;
 
-	(void)state;
 	tlb_init(&t, 16, 2);
 	for (i = 0; i < 3; i++)
 		put(&t, 0, 5 + 8 * i);
@@ -65,7 +63,6 @@ static void a_sweep_beyond_its_reach_misses_every_time(void **state)
 	struct tlb t;
 	uint64_t i;
 
-	(void)state;
 	for (n = 63; n <= 65; n++) {
 		tlb_init(&t, 64, 64);
 		for (round = 0; round < 3; round++)
@@ -81,7 +78,6 @@ static void spaces_are_apart(void **state)
 {
 	struct tlb t;
 
-	(void)state;
 	tlb_init(&t, 8, 4);
 	put(&t, 1, 7);
 	put(&t, 2, 7);
@@ -101,7 +97,6 @@ static void pages_are_dropped_by_range(void **state)
 	struct tlb t;
 	uint64_t i;
 
-	(void)state;
 	tlb_init(&t, 32, 4);
 	for (i = 10; i < 30; i++)
 		put(&t, 0, i);
@@ -116,7 +111,6 @@ static void one_of_no_entries_never_hits(void **state)
 {
 	struct tlb t;
 
-	(void)state;
 	tlb_init(&t, 0, 4);
 	put(&t, 0, 1);
 	assert_false(has(&t, 0, 1));
@@ -125,16 +119,8 @@ static void one_of_no_entries_never_hits(void **state)
 	tlb_fini(&t);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_used_least_recently_goes),
-		cmocka_unit_test(pages_of_a_set_push_each_other_out),
-		cmocka_unit_test(a_sweep_beyond_its_reach_misses_every_time),
-		cmocka_unit_test(spaces_are_apart),
-		cmocka_unit_test(pages_are_dropped_by_range),
-		cmocka_unit_test(one_of_no_entries_never_hits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(what_was_used_least_recently_goes),
+	TEST(pages_of_a_set_push_each_other_out),
+	TEST(a_sweep_beyond_its_reach_misses_every_time),
+	TEST(spaces_are_apart), TEST(pages_are_dropped_by_range),
+	TEST(one_of_no_entries_never_hits))

@@ -140,7 +140,6 @@ static void ape_f34_no_pair_of_faults_stays_hidden(void **state)
 	uint32_t part[2], every = is_long() ? 1 : 127, k = 0;
 	struct world x;
 
-	(void)state;
 	open(&x, "4x4x1");
 	assert_int_equal(x.n, 16 * 6 + 32);
 	for (part[0] = 0; part[0] < x.n; part[0]++)
@@ -156,7 +155,6 @@ static void ape_f34_no_set_of_faults_stays_hidden(void **state)
 	uint32_t part[MOST], n, i, k, sets = is_long() ? 10000 : 20;
 	struct world x;
 
-	(void)state;
 	open(&x, "4x4x4");
 	for (k = 0; k < sets; k++) {
 		struct random_bits r = random_draw(7, k, RANDOM_TARGET, 0);
@@ -203,7 +201,6 @@ static void nodes_that_sleep_are_as_if_they_did_not(void **state)
 	struct world x;
 	size_t i;
 
-	(void)state;
 	open(&x, "4x4x3");
 	for (k = 0; k < 40; k++) {
 		struct lofamo *l, *m;
@@ -227,13 +224,6 @@ static void nodes_that_sleep_are_as_if_they_did_not(void **state)
 	close(&x);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ape_f34_no_pair_of_faults_stays_hidden),
-		cmocka_unit_test(ape_f34_no_set_of_faults_stays_hidden),
-		cmocka_unit_test(nodes_that_sleep_are_as_if_they_did_not),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(ape_f34_no_pair_of_faults_stays_hidden),
+	TEST(ape_f34_no_set_of_faults_stays_hidden),
+	TEST(nodes_that_sleep_are_as_if_they_did_not))

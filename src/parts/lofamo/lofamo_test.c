@@ -26,10 +26,6 @@ static void count(void *arg, sim_time t, enum lofamo_kind kind, router_id site,
 {
 	struct world *x = arg;
 
-	(void)kind;
-	(void)site;
-	(void)unit;
-	(void)by;
 	if (state == HEALTH_NORMAL)
 		return;
 	x->sum += (double)t / (double)MS;
@@ -120,7 +116,6 @@ static void ape_f27_registers_of_neighbours_and_no_others(void **state)
 	router_id s;
 	uint32_t p, n = 0;
 
-	(void)state;
 	make(&x, 1);
 	happen(&x, 2000 * MS, LOFAMO_HOST, 5, 0, HEALTH_DEAD);
 	lofamo_run(x.l, 2000 * MS + 1);
@@ -148,7 +143,6 @@ static void ape_f26_host_and_card_watch_each_other(void **state)
 {
 	struct world x;
 
-	(void)state;
 	make(&x, 2);
 	happen(&x, 2100 * MS, LOFAMO_CARD, 6, 0, HEALTH_DEAD);
 	happen(&x, 2100 * MS, LOFAMO_HOST, 9, 0, HEALTH_DEAD);
@@ -172,7 +166,6 @@ static void ape_f25_nodes_know_of_their_own_and_their_neighbours(void **state)
 	struct world x;
 	uint32_t i, n = 0;
 
-	(void)state;
 	make(&x, 4);
 	happen(&x, at, LOFAMO_GPU, 5, 1, HEALTH_DEAD);
 	happen(&x, at, LOFAMO_HOST, 5, 0, HEALTH_SICK);
@@ -209,7 +202,6 @@ static void ape_f35_a_card_is_dead_when_its_bit_is_not_refreshed(void **state)
 	const sim_time at = 2100 * MS;
 	uint32_t late = 0, k, i;
 
-	(void)state;
 	for (k = 0; k < 40; k++) {
 		struct lofamo_part p;
 		struct world x;
@@ -240,7 +232,6 @@ static void ape_f28_a_daemon_refreshes_its_hosts_register(void **state)
 	uint32_t k;
 	router_id s;
 
-	(void)state;
 	make(&x, 5);
 	for (s = 0; s < NODES; s++) /* nobody sleeps */
 		happen(&x, 0, LOFAMO_HOST, s, 0, HEALTH_NORMAL);
@@ -267,7 +258,6 @@ static void ape_f24_diagnostics_travel_over_links(void **state)
 {
 	struct world x;
 
-	(void)state;
 	make(&x, 6);
 	happen(&x, 1900 * MS, LOFAMO_LINK, 5, 0, HEALTH_DEAD);
 	happen(&x, 2000 * MS, LOFAMO_HOST, 5, 0, HEALTH_DEAD);
@@ -328,7 +318,6 @@ static void ape_f24_each_message_waits_for_a_control_word(void **state)
 	sim_time at = noticed_at(false);
 	sim_time word = (at + SLOT - 1) / SLOT * SLOT;
 
-	(void)state;
 	assert_int_equal(noticed_at(true), word + SLOT + LATENCY);
 }
 
@@ -338,7 +327,6 @@ static void ape_f34_no_single_fault_stays_hidden(void **state)
 	uint32_t kind, unit, k;
 	struct world x;
 
-	(void)state;
 	for (kind = 0; kind < LOFAMO_KINDS; kind++) {
 		for (k = 0; k < 24; k++) {
 			sim_time at = (2000 + 173 * (sim_time)k) * MS;
@@ -368,7 +356,6 @@ static void a_node_that_dies_is_unknown_after_a_roll_call(void **state)
 {
 	struct world x;
 
-	(void)state;
 	make(&x, 3);
 	happen(&x, 2300 * MS, LOFAMO_HOST, 10, 0, HEALTH_DEAD);
 	happen(&x, 2300 * MS, LOFAMO_CARD, 10, 0, HEALTH_DEAD);
@@ -386,7 +373,6 @@ static void a_report_takes_1_8_periods_on_average(void **state)
 	double sum = 0;
 	uint32_t n = 0, k;
 
-	(void)state;
 	for (k = 0; k < 100; k++) {
 		sim_time at = (2000 + 37 * (sim_time)k) * MS;
 		struct world x;
@@ -408,7 +394,6 @@ static void bad_periods_are_refused(void **state)
 	struct world x;
 	struct err e = { 0 };
 
-	(void)state;
 	make(&x, 1);
 	x.p.write = x.p.read - x.p.jitter;
 	assert_int_equal(lofamo_check(&x.p, &x.t.topo, &e), -1);
@@ -416,23 +401,14 @@ static void bad_periods_are_refused(void **state)
 	lofamo_free(x.l);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ape_f27_registers_of_neighbours_and_no_others),
-		cmocka_unit_test(ape_f26_host_and_card_watch_each_other),
-		cmocka_unit_test(
-			ape_f25_nodes_know_of_their_own_and_their_neighbours),
-		cmocka_unit_test(
-			ape_f35_a_card_is_dead_when_its_bit_is_not_refreshed),
-		cmocka_unit_test(ape_f28_a_daemon_refreshes_its_hosts_register),
-		cmocka_unit_test(ape_f24_diagnostics_travel_over_links),
-		cmocka_unit_test(ape_f24_each_message_waits_for_a_control_word),
-		cmocka_unit_test(ape_f34_no_single_fault_stays_hidden),
-		cmocka_unit_test(a_node_that_dies_is_unknown_after_a_roll_call),
-		cmocka_unit_test(a_report_takes_1_8_periods_on_average),
-		cmocka_unit_test(bad_periods_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(ape_f27_registers_of_neighbours_and_no_others),
+	TEST(ape_f26_host_and_card_watch_each_other),
+	TEST(ape_f25_nodes_know_of_their_own_and_their_neighbours),
+	TEST(ape_f35_a_card_is_dead_when_its_bit_is_not_refreshed),
+	TEST(ape_f28_a_daemon_refreshes_its_hosts_register),
+	TEST(ape_f24_diagnostics_travel_over_links),
+	TEST(ape_f24_each_message_waits_for_a_control_word),
+	TEST(ape_f34_no_single_fault_stays_hidden),
+	TEST(a_node_that_dies_is_unknown_after_a_roll_call),
+	TEST(a_report_takes_1_8_periods_on_average),
+	TEST(bad_periods_are_refused))

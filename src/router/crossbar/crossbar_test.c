@@ -35,7 +35,6 @@ static void a_packet_alone_takes_its_wires_and_one_serialisation(void **state)
 	static const uint32_t bytes[] = { 1, SMALL, 100, FULL };
 	uint32_t i, to;
 
-	(void)state;
 	for (i = 0; i < 8; i++) {
 		struct star_rig *r = star_new(&(struct star_how){
 			.n_nodes = NODES, .n_switches = 2, .n_trunks = 2 });
@@ -55,7 +54,6 @@ static void pairs_do_not_meet_in_a_switch(void **state)
 	struct star_rig *r = star_new(&(struct star_how){ .n_nodes = NODES });
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < NODES / 2; i++)
 		star_send(r, 0, 10, from_to(i, NODES - 1 - i, FULL));
 	star_run(r, SIM_NEVER);
@@ -74,7 +72,6 @@ static void inputs_have_an_output_in_turn(void **state)
 	site_id from[60] = { 0 };
 	uint32_t i, k;
 
-	(void)state;
 	for (i = 1; i < NODES; i++)
 		star_send(r, 0, 10, from_to(i, 0, FULL));
 	star_run(r, SIM_NEVER);
@@ -97,7 +94,6 @@ static void channels_have_an_output_in_turn(void **state)
 	struct star_rig *r = star_new(&(struct star_how){ .n_nodes = 4 });
 	uint32_t i;
 
-	(void)state;
 	star_send(r, 0, 8, of_kind(1, 0, PACKET_DYNAMIC));
 	star_send(r, 0, 8, of_kind(2, 0, PACKET_HIGH));
 	star_send(r, 0, 8, of_kind(3, 0, PACKET_SYSTEM));
@@ -117,7 +113,6 @@ static void a_pair_of_nodes_keeps_its_order(void **state)
 		star_new(&(struct star_how){ .n_nodes = NODES, .packets = 2 });
 	uint32_t i, k;
 
-	(void)state;
 	for (i = 1; i < NODES; i++) {
 		star_send(r, 0, 5, from_to(i, 0, FULL));
 		star_send(r, 0, 5, from_to(i, 0, SMALL));
@@ -139,7 +134,6 @@ static void what_waits_for_one_output_is_passed_by_others(void **state)
 	struct star_rig *r = star_new(&(struct star_how){ .n_nodes = NODES });
 	uint32_t i, hot, own;
 
-	(void)state;
 	for (i = 1; i < 6; i++)
 		star_send(r, 0, 20, from_to(i, 0, FULL));
 	hot = star_send(r, US, 2, from_to(7, 0, FULL));
@@ -162,7 +156,6 @@ static void queues_of_an_input_share_its_buffer(void **state)
 	struct net_counters c;
 	uint32_t other;
 
-	(void)state;
 	star_send(r, 0, 40, from_to(7, 0, FULL));
 	other = star_send(r, 0, 1, from_to(7, 6, FULL));
 	star_run(r, 50 * US);
@@ -187,7 +180,6 @@ static void what_cannot_leave_fills_buffers_back_to_its_source(void **state)
 	const struct router *x = r->net->router[NET_SWITCHES];
 	uint32_t last;
 
-	(void)state;
 	star_send(r, 0, 60, from_to(0, 7, FULL));
 	star_run(r, 100 * US);
 	assert_int_equal(r->n_got, r->router.reception);
@@ -217,7 +209,6 @@ static void tokens_bound_the_rate_of_a_long_link(void **state)
 	sim_time round, took;
 	uint32_t n = 200, per;
 
-	(void)state;
 	for (per = 1; per <= 2; per++) {
 		r = star_new(&(struct star_how){ .n_nodes = NODES,
 			.n_switches = 2,
@@ -257,7 +248,6 @@ static uint32_t behind_a_long_one(uint32_t n_channels)
  * later: the long one still has its turn. */
 static void a_long_packet_is_not_kept_waiting_by_short_ones(void **state)
 {
-	(void)state;
 	assert_true(behind_a_long_one(1) > 300);
 	assert_true(behind_a_long_one(2) > 300);
 }
@@ -271,7 +261,6 @@ static void a_named_channel_has_room_of_its_own(void **state)
 	const struct router *x = r->net->router[NET_SWITCHES];
 	struct packet p = from_to(1, 0, FULL);
 
-	(void)state;
 	star_send(r, 0, 40, p);
 	star_run(r, 50 * US);
 	assert_int_equal(crossbar_ops.tokens(x, 4, 0, 0), 0);
@@ -296,7 +285,6 @@ static void packets_take_the_trunk_with_the_least_load(void **state)
 	uint64_t least = UINT64_MAX, most = 0, bytes;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 4; i++)
 		star_send(r, 0, 100, from_to(i, 4 + i, FULL));
 	star_run(r, SIM_NEVER);
@@ -348,7 +336,6 @@ static void a_run_is_the_same_on_workers_and_with_a_book(void **state)
 	struct star_rig *c = storm(1, true);
 	uint32_t i;
 
-	(void)state;
 	for (i = 1; i <= a->n_sent; i++) {
 		assert_int_equal(a->got[i].head, b->got[i].head);
 		assert_int_equal(a->got[i].tail, b->got[i].tail);
@@ -370,7 +357,6 @@ static void a_packet_alone_is_on_wires_and_in_logic(void **state)
 		.books = true });
 	const struct budget *b;
 
-	(void)state;
 	star_send(r, 0, 1, from_to(0, 7, FULL));
 	star_run(r, SIM_NEVER);
 	b = star_budget(r, 0, 0);
@@ -391,7 +377,6 @@ static void what_waits_for_a_link_or_in_a_queue_is_charged_to_it(void **state)
 	sim_time link = 0;
 	uint32_t i;
 
-	(void)state;
 	for (i = 1; i < 4; i++)
 		star_send(r, 0, 2, from_to(i, 0, FULL));
 	star_run(r, SIM_NEVER);
@@ -418,7 +403,6 @@ static void waiting_for_room_behind_a_link_is_charged_to_tokens(void **state)
 		.packets = 1,
 		.books = true });
 
-	(void)state;
 	star_send(r, 0, 1, from_to(0, 7, FULL));
 	star_send(r, 0, 1, from_to(1, 6, FULL));
 	star_run(r, SIM_NEVER);
@@ -450,7 +434,6 @@ static void what_a_dead_trunk_carries_is_lost_and_its_room_is_not(void **state)
 		.faults = &plan });
 	uint32_t i, early = 0, late = 0;
 
-	(void)state;
 	star_send(r, 0, 60, from_to(0, 7, FULL));
 	star_run(r, SIM_NEVER); /* the audit counts tokens */
 	assert_int_equal(r->n_got + r->n_lost, 60);
@@ -476,7 +459,6 @@ static void bits_are_flipped_on_trunks_at_their_rate(void **state)
 	uint64_t bits = 0;
 	uint32_t i, hurt = 0, near;
 
-	(void)state;
 	for (i = 0; i < 4; i++)
 		star_send(r, 0, 400, from_to(i, 4 + i, FULL));
 	near = star_send(r, 0, 400, from_to(5, 4, FULL));

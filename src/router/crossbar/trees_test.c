@@ -30,8 +30,6 @@ static uint32_t spread_out(uint32_t src, uint32_t i)
 
 static uint32_t to_first(uint32_t src, uint32_t i)
 {
-	(void)src;
-	(void)i;
 	return 0;
 }
 
@@ -66,8 +64,6 @@ static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	struct world *x = me->state;
 	const struct packet *p = &n->packets[id];
 
-	(void)fifo;
-	(void)t;
 	assert_int_equal(p->dst, s);
 	x->got[s]++;
 	if (n->n_workers == 1)
@@ -80,7 +76,6 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 {
 	struct net *n = me->net;
 
-	(void)e;
 	fill(me, w, s, net_fifos(n, NET_USER).first, t);
 }
 
@@ -175,7 +170,6 @@ static void every_packet_arrives_in_trees_of_any_radix(void **state)
 	static const char *const spread[] = { "source", "rotate", "adaptive" };
 	uint32_t i, k;
 
-	(void)state;
 	for (i = 0; i < 3; i++) {
 		for (k = 0; k < 3; k++) {
 			/* where time is short each of both once */
@@ -189,7 +183,6 @@ static void every_packet_arrives_in_trees_of_any_radix(void **state)
 
 static uint32_t across(uint32_t src, uint32_t i)
 {
-	(void)i;
 	return src % 20 * 20; /* the digits change places: a transpose */
 }
 
@@ -210,7 +203,6 @@ static void adaptive_packets_spread_over_all_up_links(void **state)
 {
 	sim_time single, adaptive;
 
-	(void)state;
 	single = empty("single", across);
 	adaptive = empty("adaptive", across);
 	/* 19 of 20 nodes leave the subtree: by one link, or by 20 */
@@ -236,7 +228,6 @@ static void what_it_cannot_do_is_refused(void **state)
 	struct net_setup s;
 	struct err e = { 0 };
 
-	(void)state;
 	make(&x, "20", "source", 1);
 	s = setup_of(&x, &casts, 1);
 	assert_int_equal(net_check(&s, &e), 0);

@@ -61,7 +61,6 @@ static void every_router_on_the_line_gets_a_copy(void **state)
 	uint8_t kind;
 	port_id p;
 
-	(void)state;
 	for (p = 0; p < r->net->n_ports; p++) {
 		uint32_t length = r->way.t.dim[p / 2];
 
@@ -89,7 +88,6 @@ static void other_packets_leave_none(void **state)
 	struct rig *r = rig_new(&how);
 	uint8_t kind;
 
-	(void)state;
 	for (kind = 0; kind < N_PACKET_KINDS; kind++)
 		rig_flood(r, 0,
 			rig_fifo(r, &(struct packet){ .dst = 3, .kind = kind }),
@@ -137,7 +135,6 @@ static void a_stream_of_broadcasts_keeps_its_pace(void **state)
 	struct packet x = line(r, PACKET_DETERMINISTIC, 0, 0);
 	uint32_t k;
 
-	(void)state;
 	rig_flood(r, 0, 0, MANY, x);
 	rig_run(r);
 	check_all(r, MANY * 7);
@@ -180,7 +177,6 @@ static void a_full_fifo_on_the_line_loses_nothing(void **state)
 {
 	uint8_t kind;
 
-	(void)state;
 	for (kind = PACKET_DETERMINISTIC; kind <= PACKET_SYSTEM; kind++) {
 		check_closed(kind, 1);
 		check_closed(kind, 2);
@@ -204,7 +200,6 @@ static void room_that_was_seen_may_be_gone(void **state)
 	struct packet y = { .dst = 1, .bytes = 512 };
 	sim_time t = 2 * MANY * PERIOD;
 
-	(void)state;
 	rig_close(r, 1, FIFO_USER + 1);
 	rig_open(r, 1, FIFO_USER + 1, t);
 	rig_flood(r, 0, FIFO_SYSTEM, MANY,
@@ -235,7 +230,6 @@ static void a_copy_does_not_pass_an_older_packet(void **state)
 	struct packet x = line(r, PACKET_DETERMINISTIC, 0, 0);
 	struct packet y = { .dst = 1, .kind = PACKET_DETERMINISTIC };
 
-	(void)state;
 	rig_close(r, 1, FIFO_USER + 1);
 	rig_open(r, 1, FIFO_USER + 1, 10 * PERIOD);
 	y.bytes = 256;
@@ -283,7 +277,6 @@ static void check_crowd(sim_time drain, int64_t reception, uint64_t seed)
 /* BGQ-F42 */
 static void nothing_is_lost_in_a_crowd(void **state)
 {
-	(void)state;
 	check_crowd(0, 2, 1000);
 	check_crowd(0, 1, 2000);
 	check_crowd(1500 * SIM_NS, 1, 3000);
@@ -291,17 +284,10 @@ static void nothing_is_lost_in_a_crowd(void **state)
 	check_crowd(-1, 3, 5000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_router_on_the_line_gets_a_copy),
-		cmocka_unit_test(other_packets_leave_none),
-		cmocka_unit_test(a_stream_of_broadcasts_keeps_its_pace),
-		cmocka_unit_test(a_full_fifo_on_the_line_loses_nothing),
-		cmocka_unit_test(room_that_was_seen_may_be_gone),
-		cmocka_unit_test(a_copy_does_not_pass_an_older_packet),
-		cmocka_unit_test(nothing_is_lost_in_a_crowd),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(every_router_on_the_line_gets_a_copy),
+	TEST(other_packets_leave_none),
+	TEST(a_stream_of_broadcasts_keeps_its_pace),
+	TEST(a_full_fifo_on_the_line_loses_nothing),
+	TEST(room_that_was_seen_may_be_gone),
+	TEST(a_copy_does_not_pass_an_older_packet),
+	TEST(nothing_is_lost_in_a_crowd))

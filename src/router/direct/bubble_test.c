@@ -93,20 +93,17 @@ static void check_entering(const char *bubble, uint16_t bytes, uint32_t enter)
 /* BGQ-F38 */
 static void entering_a_ring_needs_room_for_two(void **state)
 {
-	(void)state;
 	check_entering("yes", 512, 2);
 }
 
 static void without_the_rule_room_for_one_is_enough(void **state)
 {
-	(void)state;
 	check_entering("no", 512, 3);
 }
 
 /* Or the holes that they leave would not add up to a bubble. */
 static void small_packets_count_as_full_ones_on_a_ring(void **state)
 {
-	(void)state;
 	check_entering("yes", 0, 2);
 	check_entering("yes", 64, 2);
 	check_entering("no", 0, 3);
@@ -120,7 +117,6 @@ static void full_rings_move(void **state)
 	static const char *const shapes[] = { "5", "4x4", "3x2x3" };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		struct rig_how how = {
 			.way = { .shape = shapes[i], .zones = "none" },
@@ -187,13 +183,11 @@ static void check_return(uint8_t flags, uint32_t on, uint32_t off)
 
 static void an_escaped_packet_returns(void **state)
 {
-	(void)state;
 	check_return(0, CHANNEL_DYNAMIC, CHANNEL_DETERMINISTIC);
 }
 
 static void a_packet_that_is_to_stay_stays(void **state)
 {
-	(void)state;
 	check_return(PACKET_STAY, CHANNEL_DETERMINISTIC, CHANNEL_DYNAMIC);
 }
 
@@ -203,7 +197,6 @@ static void nothing_escapes_where_there_are_tokens(void **state)
 	struct rig_how how = { .way = { .shape = "4x4" } };
 	struct rig *r = rig_new(&how);
 
-	(void)state;
 	rig_flood(
 		r, 0, 0, 7, (struct packet){ .dst = 10, .flags = PACKET_STAY });
 	rig_run(r);
@@ -237,7 +230,6 @@ static void check_other_way(bool is_busy)
 
 static void tokens_elsewhere_forbid_an_escape(void **state)
 {
-	(void)state;
 	check_other_way(false);
 	check_other_way(true);
 }
@@ -250,7 +242,6 @@ static void an_escape_ignores_zones(void **state)
 	uint32_t k =
 		rig_send(r, late, 1, (struct packet){ .dst = 5, .bytes = 512 });
 
-	(void)state;
 	rig_run_until(r, 2 * late);
 	rig_gather(r);
 	assert_true(r->got[k] && r->got[k]->head == late + 2 * BOARD_PS);
@@ -303,7 +294,6 @@ static void the_last_tokens_elsewhere_set_an_escape_free(void **state)
 {
 	uint32_t i;
 
-	(void)state;
 	for (i = 1; i < 12; i++) {
 		check_last_tokens(false, i);
 		check_last_tokens(true, i);
@@ -319,7 +309,6 @@ static void without_escape_a_packet_waits_for_its_tokens(void **state)
 	uint32_t k =
 		rig_send(r, late, 1, (struct packet){ .dst = 5, .bytes = 512 });
 
-	(void)state;
 	rig_run_until(r, 2 * late);
 	rig_gather(r);
 	assert_null(r->got[k]);
@@ -333,7 +322,6 @@ static void an_escape_needs_room_for_two(void **state)
 	struct rig *r = exhaust((struct hint_how){ 0 }, 10);
 	uint32_t k;
 
-	(void)state;
 	rig_flood(r, late, 2, 7,
 		(struct packet){
 			.dst = 1, .kind = PACKET_DETERMINISTIC, .bytes = 512 });
@@ -346,22 +334,12 @@ static void an_escape_needs_room_for_two(void **state)
 	finish(r);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(entering_a_ring_needs_room_for_two),
-		cmocka_unit_test(without_the_rule_room_for_one_is_enough),
-		cmocka_unit_test(full_rings_move),
-		cmocka_unit_test(small_packets_count_as_full_ones_on_a_ring),
-		cmocka_unit_test(an_escaped_packet_returns),
-		cmocka_unit_test(a_packet_that_is_to_stay_stays),
-		cmocka_unit_test(nothing_escapes_where_there_are_tokens),
-		cmocka_unit_test(tokens_elsewhere_forbid_an_escape),
-		cmocka_unit_test(an_escape_ignores_zones),
-		cmocka_unit_test(the_last_tokens_elsewhere_set_an_escape_free),
-		cmocka_unit_test(without_escape_a_packet_waits_for_its_tokens),
-		cmocka_unit_test(an_escape_needs_room_for_two),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(entering_a_ring_needs_room_for_two),
+	TEST(without_the_rule_room_for_one_is_enough), TEST(full_rings_move),
+	TEST(small_packets_count_as_full_ones_on_a_ring),
+	TEST(an_escaped_packet_returns), TEST(a_packet_that_is_to_stay_stays),
+	TEST(nothing_escapes_where_there_are_tokens),
+	TEST(tokens_elsewhere_forbid_an_escape), TEST(an_escape_ignores_zones),
+	TEST(the_last_tokens_elsewhere_set_an_escape_free),
+	TEST(without_escape_a_packet_waits_for_its_tokens),
+	TEST(an_escape_needs_room_for_two))

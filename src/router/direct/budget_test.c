@@ -13,7 +13,6 @@ static void a_packet_alone_only_travels(void **state)
 {
 	uint8_t kind;
 
-	(void)state;
 	for (kind = 0; kind < N_PACKET_KINDS; kind++) {
 		struct booked b = booked_begin((struct rig_how){
 			.way = { .shape = "8", .wrap = "mesh" } });
@@ -36,7 +35,6 @@ static void a_local_packet_is_only_serialised(void **state)
 		booked_begin((struct rig_how){ .way = { .shape = "4" } });
 	struct packet p = { .src = 2, .dst = 2, .bytes = 512 };
 
-	(void)state;
 	rig_send(b.r, 0, FIFO_LOCAL, p);
 	rig_send(b.r, 0, FIFO_LOCAL, p);
 	booked_run(&b);
@@ -51,7 +49,6 @@ static void the_split_never_changes_the_sum(void **state)
 	struct booked b =
 		booked_begin((struct rig_how){ .way = { .shape = "4" } });
 
-	(void)state;
 	direct_nodes(b.r->net)->link.logic[WIRE_BOARD] = 2 * BOARD_PS;
 	rig_send(b.r, 0, 0, (struct packet){ .dst = 1, .bytes = 512 });
 	booked_run(&b);
@@ -69,7 +66,6 @@ static void a_packet_behind_another_is_in_a_queue(void **state)
 		.dst = 3, .kind = PACKET_DETERMINISTIC, .bytes = 512
 	};
 
-	(void)state;
 	rig_flood(b.r, 0, 0, 2, p);
 	booked_run(&b);
 	CHECK(&b, 0, HOPS(3, 2 * BOARD_PS + BOARDS_PS), FULL);
@@ -86,7 +82,6 @@ static void a_packet_beside_another_waits_for_the_link(void **state)
 	struct packet p = { .dst = 1, .bytes = 512 };
 	uint32_t i;
 
-	(void)state;
 	rig_send(b.r, 0, 0, p);
 	rig_send(b.r, 0, 1, p);
 	booked_run(&b);
@@ -112,7 +107,6 @@ static void a_head_that_is_held_is_in_a_queue(void **state)
 	const sim_time free_at = BOARD_PS - 1000 + PERIOD;
 	const sim_time second = EMPTY_PS + GAP_PS + BOARD_PS;
 
-	(void)state;
 	rig_flood(b.r, 0, 0, 2, p);
 	rig_send(b.r, BOARD_PS - 1000, 0, own);
 	booked_run(&b);
@@ -138,7 +132,6 @@ static void a_full_reception_fifo_is_the_receivers(void **state)
 	});
 	struct packet p = { .dst = 1, .bytes = 512 };
 
-	(void)state;
 	rig_close(b.r, 1, FIFO_USER + A_MINUS);
 	rig_open(b.r, 1, FIFO_USER + A_MINUS, late);
 	rig_flood(b.r, 0, 0, 2, p);
@@ -158,7 +151,6 @@ static void a_busy_reception_fifo_is_the_receivers(void **state)
 	struct packet p = { .kind = PACKET_SYSTEM, .bytes = 512 };
 	uint32_t i;
 
-	(void)state;
 	p.dst = RIG_AT(b.r, 1, 1);
 	p.src = RIG_AT(b.r, 0, 1);
 	rig_send(b.r, 0, FIFO_SYSTEM, p);
@@ -184,7 +176,6 @@ static void copies_have_budgets_of_their_own(void **state)
 		.flags = PACKET_DEPOSIT,
 		.bytes = 512 };
 
-	(void)state;
 	rig_send(b.r, 0, 0, p);
 	booked_run(&b);
 	assert_int_equal(b.ledger->n, 3);
@@ -210,7 +201,6 @@ static void a_broadcast_waits_for_room_for_its_copy(void **state)
 	const sim_time at = 2000 * SIM_NS;
 	const sim_time waits = late - at - BOARD_PS;
 
-	(void)state;
 	rig_close(b.r, 1, FIFO_USER + A_MINUS);
 	rig_open(b.r, 1, FIFO_USER + A_MINUS, late);
 	rig_send(b.r, 0, 0, p);
@@ -286,7 +276,6 @@ static void sums_are_exact_in_a_crowd(void **state)
 {
 	uint32_t how, w, i;
 
-	(void)state;
 	for (how = 0; how < 4; how++) {
 		struct booked one = storm(1, how, false);
 		struct booked plain = storm(1, how, true);
@@ -326,7 +315,6 @@ static void a_followed_packet_tells_its_way(void **state)
 	char text[128];
 	uint32_t i;
 
-	(void)state;
 	rig_send(b.r, 5, 0, (struct packet){ .dst = 2, .bytes = 512 });
 	rig_send(b.r, 5, 0, (struct packet){ .src = 2, .dst = 1 });
 	booked_run(&b);
@@ -347,22 +335,14 @@ static void a_followed_packet_tells_its_way(void **state)
 	booked_end(&b);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_packet_alone_only_travels),
-		cmocka_unit_test(a_local_packet_is_only_serialised),
-		cmocka_unit_test(the_split_never_changes_the_sum),
-		cmocka_unit_test(a_packet_behind_another_is_in_a_queue),
-		cmocka_unit_test(a_packet_beside_another_waits_for_the_link),
-		cmocka_unit_test(a_head_that_is_held_is_in_a_queue),
-		cmocka_unit_test(a_full_reception_fifo_is_the_receivers),
-		cmocka_unit_test(a_busy_reception_fifo_is_the_receivers),
-		cmocka_unit_test(copies_have_budgets_of_their_own),
-		cmocka_unit_test(a_broadcast_waits_for_room_for_its_copy),
-		cmocka_unit_test(sums_are_exact_in_a_crowd),
-		cmocka_unit_test(a_followed_packet_tells_its_way),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_packet_alone_only_travels),
+	TEST(a_local_packet_is_only_serialised),
+	TEST(the_split_never_changes_the_sum),
+	TEST(a_packet_behind_another_is_in_a_queue),
+	TEST(a_packet_beside_another_waits_for_the_link),
+	TEST(a_head_that_is_held_is_in_a_queue),
+	TEST(a_full_reception_fifo_is_the_receivers),
+	TEST(a_busy_reception_fifo_is_the_receivers),
+	TEST(copies_have_budgets_of_their_own),
+	TEST(a_broadcast_waits_for_room_for_its_copy),
+	TEST(sums_are_exact_in_a_crowd), TEST(a_followed_packet_tells_its_way))

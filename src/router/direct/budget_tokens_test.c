@@ -32,7 +32,6 @@ static void check_starving(uint32_t n_workers)
 
 static void a_head_without_tokens_waits_for_them(void **state)
 {
-	(void)state;
 	check_starving(1);
 	/* tokens come as events, not as stamps */
 	check_starving(8);
@@ -53,7 +52,6 @@ static void who_turns_needs_more_tokens(void **state)
 	struct packet p = { .kind = PACKET_DETERMINISTIC, .bytes = 512 };
 	const sim_time back = BOARD_PS + BOARD_PS + FULL_PS + BOARD_PS;
 
-	(void)state;
 	p.dst = RIG_AT(b.r, 1, 1);
 	p.src = RIG_AT(b.r, 0, 0);
 	rig_send(b.r, 0, rig_fifo(b.r, &p), p);
@@ -86,7 +84,6 @@ static void after_the_tokens_comes_the_link(void **state)
 	});
 	struct packet p = { .dst = 1, .kind = PACKET_DETERMINISTIC };
 
-	(void)state;
 	rig_flood(b.r, 0, 0, 2, p);
 	/* takes the link while the second one waits for tokens */
 	p.kind = PACKET_SYSTEM;
@@ -120,7 +117,6 @@ static void small_packets_wait_for_few_tokens(void **state)
 	const struct budget *g = &b.ledger->account[4].budget;
 	uint32_t i;
 
-	(void)state;
 	rig_close(b.r, 1, FIFO_USER + A_MINUS);
 	rig_open(b.r, 1, FIFO_USER + A_MINUS, late);
 	for (i = 0; i < 6; i++)
@@ -156,7 +152,6 @@ static void tokens_count_in_the_order_they_come(void **state)
 	});
 	struct packet p = { .dst = 1 };
 
-	(void)state;
 	rig_close(b.r, 1, FIFO_USER + A_MINUS);
 	rig_open(b.r, 1, FIFO_USER + A_MINUS, late);
 	rig_flood(b.r, 0, 0, 2 * FULL_CHUNKS + FULL_CHUNKS, p);
@@ -177,15 +172,8 @@ static void tokens_count_in_the_order_they_come(void **state)
 	booked_end(&b);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_head_without_tokens_waits_for_them),
-		cmocka_unit_test(who_turns_needs_more_tokens),
-		cmocka_unit_test(after_the_tokens_comes_the_link),
-		cmocka_unit_test(small_packets_wait_for_few_tokens),
-		cmocka_unit_test(tokens_count_in_the_order_they_come),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_head_without_tokens_waits_for_them),
+	TEST(who_turns_needs_more_tokens),
+	TEST(after_the_tokens_comes_the_link),
+	TEST(small_packets_wait_for_few_tokens),
+	TEST(tokens_count_in_the_order_they_come))

@@ -42,7 +42,6 @@ static void user_packets_stay_on_user_channels(void **state)
 	struct rig *r = rig_new(&how);
 	uint64_t series = 0;
 
-	(void)state;
 	rig_storm(r, &series, 100,
 		1u << PACKET_DYNAMIC | 1u << PACKET_DETERMINISTIC, true);
 	rig_run(r);
@@ -58,7 +57,6 @@ static void a_class_stays_on_its_channel(void **state)
 	struct rig_how how = { .way = { .shape = "4x3x2" }, .packets = 2 };
 	uint8_t kind;
 
-	(void)state;
 	for (kind = PACKET_DETERMINISTIC; kind < N_PACKET_KINDS; kind++) {
 		struct rig *r = rig_new(&how);
 		uint64_t series = kind;
@@ -108,7 +106,6 @@ static void a_full_channel_blocks_no_other(void **state)
 {
 	enum { OTHER = 5 }; /* a user FIFO that the stuck ones do not use */
 
-	(void)state;
 	check_blocked(PACKET_DETERMINISTIC, PACKET_DYNAMIC, OTHER);
 	check_blocked(PACKET_DETERMINISTIC, PACKET_HIGH, FIFO_HIGH);
 	check_blocked(PACKET_DETERMINISTIC, PACKET_SYSTEM, FIFO_SYSTEM);
@@ -170,7 +167,6 @@ static void system_goes_before_high_before_user(void **state)
 	struct rig *r = rig_new(&line);
 	struct packet p = { .dst = 1, .bytes = 512 };
 
-	(void)state;
 	for (p.kind = 0; p.kind < N_PACKET_KINDS; p.kind++)
 		rig_flood(r, 0, p.kind < PACKET_HIGH ? p.kind : rig_fifo(r, &p),
 			SOME, p);
@@ -212,7 +208,6 @@ static void priority_holds_in_transit(void **state)
 		.kind = PACKET_DETERMINISTIC };
 	struct packet dyn = { .src = mid };
 
-	(void)state;
 	sys.dst = high.dst = det.dst = dyn.dst = to;
 	sys.bytes = high.bytes = det.bytes = dyn.bytes = 512;
 	rig_flood(r, 0, FIFO_HIGH, SOME, high);
@@ -230,7 +225,6 @@ static void the_user_channels_share_a_link(void **state)
 	struct rig_how how = line;
 	int64_t queues;
 
-	(void)state;
 	for (queues = 1; queues <= DIRECT_QUEUES; queues++) {
 		uint32_t n[N_PACKET_KINDS] = { 0 }, i;
 		struct rig *r;
@@ -288,7 +282,6 @@ static void injection_starves_while_transit_asks(void **state)
 	char text[41];
 	uint8_t kind;
 
-	(void)state;
 	for (kind = 0; kind < N_PACKET_KINDS; kind++) {
 		shares(0, kind, text, 40);
 		assert_string_equal(
@@ -302,7 +295,6 @@ static void one_in_so_many_grants_goes_to_injection(void **state)
 	char text[41];
 	uint8_t kind;
 
-	(void)state;
 	for (kind = 0; kind < N_PACKET_KINDS; kind++) {
 		shares(3, kind, text, 40);
 		assert_string_equal(
@@ -320,7 +312,6 @@ static void the_ratio_does_not_cross_classes(void **state)
 	struct rig_how how = line;
 	struct rig *r;
 
-	(void)state;
 	how.transit = 1;
 	r = rig_new(&how);
 	rig_flood(r, 0, FIFO_SYSTEM, SOME,
@@ -360,7 +351,6 @@ static void an_injection_fifo_serves_one_packet(void **state)
 {
 	uint8_t kind;
 
-	(void)state;
 	for (kind = 0; kind < N_PACKET_KINDS; kind++) {
 		check_one_by_one(kind, 0);
 		check_one_by_one(kind, 1);
@@ -374,7 +364,6 @@ static void injection_fifos_work_side_by_side(void **state)
 	struct rig_how how = { .way = { .shape = "4x4" } };
 	struct rig *r = rig_new(&how);
 
-	(void)state;
 	rig_send(r, 0, 3, (struct packet){ .dst = 1, .bytes = 512 });
 	rig_send(r, 0, 0, (struct packet){ .dst = 4, .bytes = 512 });
 	rig_run(r);
@@ -389,7 +378,6 @@ static void an_injection_fifo_holds_two_packets(void **state)
 	struct rig *r = rig_new(&line);
 	uint32_t i;
 
-	(void)state;
 	rig_flood(r, 0, 0, 6, (struct packet){ .dst = 1, .bytes = 512 });
 	rig_run(r);
 	assert_int_equal(r->sent[0], 0);
@@ -412,7 +400,6 @@ static void a_head_asks_once(void **state)
 	struct packet b = { .dst = 4, .bytes = 512 };
 	uint8_t kind;
 
-	(void)state;
 	for (kind = 0; kind < PACKET_HIGH; kind++) {
 		struct rig *r = rig_new(&how);
 
@@ -433,7 +420,6 @@ static void local_packets_use_the_local_fifos(void **state)
 	struct rig *r = rig_new(&how);
 	uint32_t i;
 
-	(void)state;
 	rig_flood(r, 0, FIFO_LOCAL, 5, (struct packet){ .bytes = 512 });
 	rig_flood(r, 0, FIFO_LOCAL + 1, 5, (struct packet){ .bytes = 512 });
 	rig_run(r);
@@ -454,7 +440,6 @@ static void local_packets_of_two_fifos_take_turns(void **state)
 	struct rig *r = rig_new(&how);
 	uint32_t i, n = 0;
 
-	(void)state;
 	rig_flood(r, 0, 0, 40, (struct packet){ .bytes = 512 });
 	rig_flood(r, 0, FIFO_LOCAL, 40, (struct packet){ .bytes = 512 });
 	rig_run(r);
@@ -500,7 +485,6 @@ static uint32_t share_of_one_head(bool is_staged)
  * chooses between receivers, however many heads they have. */
 static void senders_choose_among_receivers_in_stages(void **state)
 {
-	(void)state;
 	assert_in_range(share_of_one_head(true), 42, 58);
 	assert_in_range(share_of_one_head(false), 0, 35);
 }
@@ -511,7 +495,6 @@ static void nothing_is_lost_in_stages(void **state)
 	struct rig *r = rig_new(&how);
 	uint64_t series = 7;
 
-	(void)state;
 	rig_storm(r, &series, 40, (1u << N_PACKET_KINDS) - 1, true);
 	rig_run(r);
 	assert_int_equal(r->n_arrivals, 32 * 40);
@@ -519,27 +502,18 @@ static void nothing_is_lost_in_stages(void **state)
 	rig_free(r);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(user_packets_stay_on_user_channels),
-		cmocka_unit_test(a_class_stays_on_its_channel),
-		cmocka_unit_test(a_full_channel_blocks_no_other),
-		cmocka_unit_test(system_goes_before_high_before_user),
-		cmocka_unit_test(priority_holds_in_transit),
-		cmocka_unit_test(the_user_channels_share_a_link),
-		cmocka_unit_test(injection_starves_while_transit_asks),
-		cmocka_unit_test(one_in_so_many_grants_goes_to_injection),
-		cmocka_unit_test(the_ratio_does_not_cross_classes),
-		cmocka_unit_test(an_injection_fifo_serves_one_packet),
-		cmocka_unit_test(senders_choose_among_receivers_in_stages),
-		cmocka_unit_test(nothing_is_lost_in_stages),
-		cmocka_unit_test(injection_fifos_work_side_by_side),
-		cmocka_unit_test(an_injection_fifo_holds_two_packets),
-		cmocka_unit_test(a_head_asks_once),
-		cmocka_unit_test(local_packets_use_the_local_fifos),
-		cmocka_unit_test(local_packets_of_two_fifos_take_turns),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(user_packets_stay_on_user_channels),
+	TEST(a_class_stays_on_its_channel),
+	TEST(a_full_channel_blocks_no_other),
+	TEST(system_goes_before_high_before_user),
+	TEST(priority_holds_in_transit), TEST(the_user_channels_share_a_link),
+	TEST(injection_starves_while_transit_asks),
+	TEST(one_in_so_many_grants_goes_to_injection),
+	TEST(the_ratio_does_not_cross_classes),
+	TEST(an_injection_fifo_serves_one_packet),
+	TEST(senders_choose_among_receivers_in_stages),
+	TEST(nothing_is_lost_in_stages),
+	TEST(injection_fifos_work_side_by_side),
+	TEST(an_injection_fifo_holds_two_packets), TEST(a_head_asks_once),
+	TEST(local_packets_use_the_local_fifos),
+	TEST(local_packets_of_two_fifos_take_turns))

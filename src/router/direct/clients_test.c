@@ -15,9 +15,6 @@ static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 {
 	struct other *o = me->state;
 
-	(void)fifo;
-	(void)t;
-	(void)tail;
 	o->got[s]++;
 	packet_give(me->net->pool, w->id, p);
 }
@@ -28,7 +25,6 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 {
 	packet_id p = packet_take(me->net->pool, w->id);
 
-	(void)e;
 	me->net->packets[p] =
 		(struct packet){ .src = s, .dst = 3, .bytes = 64, .born = t };
 	net_inject(me->net, w, s, net_fifos(me->net, NET_USER).first, p, t);
@@ -37,11 +33,6 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 static void on_room(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
-	(void)me;
-	(void)w;
-	(void)s;
-	(void)fifo;
-	(void)t;
 }
 
 static void on_lost(struct net_client *me, struct sim_worker *w, packet_id p)
@@ -91,7 +82,6 @@ static void a_site_has_its_own_client(void **state)
 	struct rig *r = line(&(struct rig_how){ .queues = 4 }, &o);
 	uint32_t own;
 
-	(void)state;
 	rig_send(r, 0, 0, (struct packet){ .dst = 1, .bytes = 64 });
 	rig_send(r, 0, 0, (struct packet){ .src = 2, .dst = 3, .bytes = 64 });
 	own = rig_send(r, 0, 0, (struct packet){ .dst = 2, .bytes = 64 });
@@ -111,7 +101,6 @@ static void what_is_lost_is_its_senders(void **state)
 	struct other o = { .lost = 0 };
 	struct rig *r = line(&(struct rig_how){ .faults = &p }, &o);
 
-	(void)state;
 	event(r, 1, 5000 * SIM_NS);
 	rig_send(r, 5000 * SIM_NS, 0, (struct packet){ .dst = 3, .bytes = 64 });
 	finish(r);
@@ -126,7 +115,6 @@ static void a_sink_beside_others_never_fills(void **state)
 	struct rig *r =
 		line(&(struct rig_how){ .fills = true, .reception = 1 }, &o);
 
-	(void)state;
 	assert_false(net_client(r->net, 1)->ops.is_sink);
 	rig_flood(r, 0, 0, 20, (struct packet){ .dst = 1, .bytes = 512 });
 	finish(r);
@@ -134,13 +122,5 @@ static void a_sink_beside_others_never_fills(void **state)
 	rig_free(r);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_site_has_its_own_client),
-		cmocka_unit_test(what_is_lost_is_its_senders),
-		cmocka_unit_test(a_sink_beside_others_never_fills),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_site_has_its_own_client), TEST(what_is_lost_is_its_senders),
+	TEST(a_sink_beside_others_never_fills))

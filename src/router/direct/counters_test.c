@@ -27,7 +27,6 @@ static void senders_count_by_any_group_of_channels(void **state)
 	uint32_t mask, i;
 	site_id s;
 
-	(void)state;
 	for (i = 0; i < N_PACKET_KINDS; i++) {
 		struct packet p = {
 			.dst = 3,
@@ -66,7 +65,6 @@ static void both_ends_of_a_wire_agree(void **state)
 	site_id s;
 	port_id p;
 
-	(void)state;
 	rig_storm(r, &series, 80, 15, false);
 	rig_run(r);
 	for (s = 0; s < r->net->n_sites; s++) {
@@ -181,7 +179,6 @@ static void check_integral(uint8_t kind, uint32_t channel)
  * at any time in between the integral is what the stamps say. */
 static void the_integral_is_what_the_packets_waited(void **state)
 {
-	(void)state;
 	check_integral(PACKET_DYNAMIC, CHANNEL_DYNAMIC);
 	check_integral(PACKET_DETERMINISTIC, CHANNEL_DETERMINISTIC);
 	check_integral(PACKET_HIGH, CHANNEL_HIGH);
@@ -202,7 +199,6 @@ static void waiting_for_reception_counts_too(void **state)
 	sim_time sum = 0;
 	uint32_t k;
 
-	(void)state;
 	/* so few that none waits for tokens */
 	rig_flood(r, 0, FIFO_HIGH, 7, p);
 	rig_run(r);
@@ -223,7 +219,6 @@ static void an_empty_network_counts_no_waiting(void **state)
 	site_id s;
 	port_id p;
 
-	(void)state;
 	rig_flood(r, 0, 0, SOME,
 		(struct packet){ .dst = 10,
 			.kind = PACKET_DETERMINISTIC,
@@ -238,15 +233,8 @@ static void an_empty_network_counts_no_waiting(void **state)
 	rig_free(r);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(senders_count_by_any_group_of_channels),
-		cmocka_unit_test(both_ends_of_a_wire_agree),
-		cmocka_unit_test(the_integral_is_what_the_packets_waited),
-		cmocka_unit_test(waiting_for_reception_counts_too),
-		cmocka_unit_test(an_empty_network_counts_no_waiting),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(senders_count_by_any_group_of_channels),
+	TEST(both_ends_of_a_wire_agree),
+	TEST(the_integral_is_what_the_packets_waited),
+	TEST(waiting_for_reception_counts_too),
+	TEST(an_empty_network_counts_no_waiting))

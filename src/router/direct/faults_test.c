@@ -48,7 +48,6 @@ static void bits_are_flipped_at_the_rate(void **state)
 	struct rig *r;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < TOPO_MAX_WIRES; i++)
 		p.rate[i] = UINT64_C(20000000000000); /* 2e-5 */
 	r = make(&p, 1);
@@ -78,7 +77,6 @@ static void only_the_named_class_flips_bits(void **state)
 	uint64_t series = 5;
 	uint32_t i, up = fattree_wire(1, FATTREE_UP);
 
-	(void)state;
 	p.rate[up] = UINT64_C(100000000000000);
 	r = make(&p, 1);
 	rig_storm(r, &series, MANY, 1u << PACKET_DYNAMIC, true);
@@ -102,7 +100,6 @@ static void faults_elsewhere_change_nothing(void **state)
 	uint64_t x = 9, y = 9;
 	uint32_t i;
 
-	(void)state;
 	rig_storm(with, &x, MANY, 15, true);
 	rig_storm(without, &y, MANY, 15, true);
 	rig_run(with);
@@ -156,7 +153,6 @@ static void a_packet_on_a_dying_link_is_lost(void **state)
 {
 	sim_time t = 100 * SIM_NS, through = first_wire(512);
 
-	(void)state;
 	assert_true(arrives(t, t + through, SIM_NEVER));
 	assert_false(arrives(t, t + through - 1, SIM_NEVER));
 	assert_false(arrives(t, t, SIM_NEVER));
@@ -188,7 +184,6 @@ static void tokens_of_lost_packets_come_home(void **state)
 	uint64_t series = 1;
 	uint32_t late;
 
-	(void)state;
 	rig_storm(r, &series, MANY, 15, false);
 	/* route 0 of node 0 goes by that switch */
 	late = rig_flood(r, 1000 * 1000 * SIM_NS, 0, 20,
@@ -211,7 +206,6 @@ static void qsn_f71_other_routes_avoid_a_dead_switch(void **state)
 	struct rig *r = make(&p, 1);
 	uint32_t k, n = 0;
 
-	(void)state;
 	for (k = 0; k < 4; k++)
 		rig_send(r, k * APART, 0,
 			(struct packet){ .dst = 5,
@@ -243,7 +237,6 @@ static void threads_change_nothing(void **state)
 	struct rig *r[2];
 	uint32_t i, k;
 
-	(void)state;
 	for (i = 0; i < TOPO_MAX_WIRES; i++)
 		p.rate[i] = UINT64_C(20000000000000);
 	for (k = 0; k < 2; k++) {
@@ -269,17 +262,9 @@ static void threads_change_nothing(void **state)
 	rig_free(r[1]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bits_are_flipped_at_the_rate),
-		cmocka_unit_test(only_the_named_class_flips_bits),
-		cmocka_unit_test(faults_elsewhere_change_nothing),
-		cmocka_unit_test(a_packet_on_a_dying_link_is_lost),
-		cmocka_unit_test(tokens_of_lost_packets_come_home),
-		cmocka_unit_test(qsn_f71_other_routes_avoid_a_dead_switch),
-		cmocka_unit_test(threads_change_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bits_are_flipped_at_the_rate), TEST(only_the_named_class_flips_bits),
+	TEST(faults_elsewhere_change_nothing),
+	TEST(a_packet_on_a_dying_link_is_lost),
+	TEST(tokens_of_lost_packets_come_home),
+	TEST(qsn_f71_other_routes_avoid_a_dead_switch),
+	TEST(threads_change_nothing))

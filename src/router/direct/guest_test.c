@@ -62,7 +62,6 @@ static void everybody_gets_the_sum_when_the_wires_say(void **state)
 	struct guest_kit *k = guest_kit("2x2x2x2x2");
 	struct topo_box b = guest_box(k, NULL);
 
-	(void)state;
 	everybody_begins(k, &b, 1, 8);
 	guest_run(k);
 	check_sums(k, &b, 1);
@@ -93,7 +92,6 @@ static void every_box_of_a_midplane_takes_what_its_wires_say(void **state)
 	uint32_t step = getenv("WEFT_CAMPAIGN") ? 1 : 41;
 	uint32_t i, d, length[5];
 
-	(void)state;
 	for (i = 0; i < 4 * 4 * 4 * 4 * 2; i += step) {
 		struct guest_kit *k = guest_kit("4x4x4x4x2");
 		struct topo_box b;
@@ -131,7 +129,6 @@ static void packets_follow_each_other_as_the_logic_allows(void **state)
 	site_id root = class_root(&k->grid, &b);
 	uint32_t i;
 
-	(void)state;
 	everybody_begins(k, &b, 200, 512);
 	guest_run(k);
 	check_sums(k, &b, 200);
@@ -149,7 +146,6 @@ static void sums_wait_for_the_last_member(void **state)
 	struct topo_box b = guest_box(k, NULL);
 	site_id s;
 
-	(void)state;
 	for (s = 0; s < 32; s++)
 		guest_begin(k, s, s == 9 ? 5000 * SIM_NS : s * SIM_NS,
 			(struct guest_member){ .n = 3,
@@ -169,7 +165,6 @@ static void broadcasts_run_at_the_rate_of_the_links(void **state)
 {
 	uint32_t i, elsewhere;
 
-	(void)state;
 	for (elsewhere = 0; elsewhere < 2; elsewhere++) {
 		struct guest_kit *k = guest_kit("4x4x1x1x2");
 		struct topo_box b = guest_box(k, NULL);
@@ -202,7 +197,6 @@ static void a_reduction_to_one_is_received_there_alone(void **state)
 	struct guest_kit *k = guest_kit("2x2x2x2x2");
 	site_id s;
 
-	(void)state;
 	for (s = 0; s < 32; s++)
 		guest_begin(k, s, 0,
 			(struct guest_member){
@@ -222,7 +216,6 @@ static void results_are_the_same_for_any_number_of_workers(void **state)
 	struct guest_got *first = NULL;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 5; i++) {
 		struct guest_kit *k = guest_kit_on(
 			"4x3x2x2x2", workers[i], i == 4 ? &how : NULL);
@@ -252,7 +245,6 @@ static void time_is_charged_to_who_came_last(void **state)
 	site_id s;
 	uint32_t c;
 
-	(void)state;
 	for (s = 0; s < 32; s++)
 		guest_begin(k, s, s == 9 ? 5000 * SIM_NS : 0,
 			(struct guest_member){ .n = 1,
@@ -283,7 +275,6 @@ static void a_route_stops_where_packets_do_not_fit(void **state)
 	struct topo_box b = guest_box(k, NULL);
 	site_id s;
 
-	(void)state;
 	k->refuses = true;
 	everybody_begins(k, &b, 1, 8);
 	guest_run(k);
@@ -332,7 +323,6 @@ static void bgq_f51_a_node_serves_one_route_at_a_time(void **state)
 	struct guest_member m = { .n = 1, .bytes = 8, .dst = NO_SITE };
 	sim_time first = BOARD_PS + UP_PS, second = first + SMALL_PS + TURN_PS;
 
-	(void)state;
 	m.route = 3;
 	guest_begin(k, 0, 0, m);
 	m.route = 14;
@@ -353,7 +343,6 @@ static void bgq_f49_a_node_takes_part_in_sixteen_trees(void **state)
 	};
 	uint32_t r;
 
-	(void)state;
 	for (r = 1; r < CLASS_ROUTES; r++) {
 		if (r < 8)
 			set_by_hand(k, 0, r, EAR | AP, 0, CLASS_SUB);
@@ -414,7 +403,6 @@ static sim_time crossed_at(bool is_alone)
 /* They share no link, but the logic of the way up. */
 static void bgq_f51_a_broadcast_occupies_the_way_up(void **state)
 {
-	(void)state;
 	assert_int_equal(crossed_at(false) - crossed_at(true),
 		FULL_PS - (BOARDS_PS - BOARD_PS));
 }
@@ -446,7 +434,6 @@ static sim_time fallen_at(bool is_alone)
 
 static void bgq_f51_a_broadcast_occupies_the_way_down(void **state)
 {
-	(void)state;
 	assert_int_equal(fallen_at(false) - fallen_at(true),
 		FULL_PS - (BOARDS_PS - BOARD_PS));
 }
@@ -461,7 +448,6 @@ static void bgq_f67_the_system_goes_first_on_the_way_down(void **state)
 		.n = 1, .bytes = 512, .passes = true, .dst = NO_SITE
 	};
 
-	(void)state;
 	set_by_hand(k, RIGHT, 3, AM | EAR, 0, CLASS_SUB);
 	set_by_hand(k, CENTRE, 3, EAR, AP, CLASS_SUB);
 	set_by_hand(k, LEFT, 4, AP | EAR, 0, CLASS_SUB);
@@ -502,7 +488,6 @@ static void bgq_f67_routes_take_turns_up_and_down(void **state)
 	};
 	uint32_t is_down;
 
-	(void)state;
 	for (is_down = 0; is_down < 2; is_down++) {
 		struct guest_kit *k = make_square();
 
@@ -540,7 +525,6 @@ static void bgq_f67_the_systems_requests_are_granted_first(void **state)
 	sim_time second = first + SMALL_PS + TURN_PS;
 	sim_time third = second + SMALL_PS + TURN_PS;
 
-	(void)state;
 	guest_begin(k, 0, 0,
 		(struct guest_member){
 			.n = 2, .bytes = 512, .dst = NO_SITE, .route = 3 });
@@ -564,7 +548,6 @@ static void bgq_f68_guests_and_system_packets_alternate_first(void **state)
 	struct topo_box b = guest_box(k, length);
 	uint32_t i;
 
-	(void)state;
 	b.length[1] = b.length[2] = b.length[3] = b.length[4] = 1;
 	guest_set_box(k, &b, 3);
 	for (i = 0; i < 3; i++) {
@@ -595,7 +578,6 @@ static void bgq_f68_what_falls_goes_before_what_rises(void **state)
 	};
 	const struct packet p = { .src = 0, .dst = 1, .kind = PACKET_SYSTEM };
 
-	(void)state;
 	set_by_hand(k, 4, 3, EAR, BM, CLASS_SUB);
 	set_by_hand(k, 0, 3, BP, AP, CLASS_SUB);
 	set_by_hand(k, 1, 3, EAR | AM, 0, CLASS_SUB);
@@ -625,7 +607,6 @@ static void a_route_that_is_rewritten_waits_for_no_link(void **state)
 	const struct packet p = { .src = 0, .dst = 1, .kind = PACKET_SYSTEM };
 	struct guest_member m = { .n = 1, .bytes = 8, .dst = NO_SITE };
 
-	(void)state;
 	set_by_hand(k, 0, 3, EAR, AP, CLASS_SUB);
 	set_by_hand(k, 1, 3, AM, 0, CLASS_SUB);
 	k->flood[0] = (struct guest_flood){ 1, rig_fifo(k->rig, &p), p.kind };
@@ -641,33 +622,22 @@ static void a_route_that_is_rewritten_waits_for_no_link(void **state)
 	guest_kit_free(k);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(everybody_gets_the_sum_when_the_wires_say),
-		cmocka_unit_test(
-			every_box_of_a_midplane_takes_what_its_wires_say),
-		cmocka_unit_test(packets_follow_each_other_as_the_logic_allows),
-		cmocka_unit_test(sums_wait_for_the_last_member),
-		cmocka_unit_test(broadcasts_run_at_the_rate_of_the_links),
-		cmocka_unit_test(a_reduction_to_one_is_received_there_alone),
-		cmocka_unit_test(time_is_charged_to_who_came_last),
-		cmocka_unit_test(a_route_stops_where_packets_do_not_fit),
-		cmocka_unit_test(
-			results_are_the_same_for_any_number_of_workers),
-		cmocka_unit_test(bgq_f51_a_node_serves_one_route_at_a_time),
-		cmocka_unit_test(bgq_f49_a_node_takes_part_in_sixteen_trees),
-		cmocka_unit_test(bgq_f51_a_broadcast_occupies_the_way_up),
-		cmocka_unit_test(bgq_f51_a_broadcast_occupies_the_way_down),
-		cmocka_unit_test(bgq_f67_the_system_goes_first_on_the_way_down),
-		cmocka_unit_test(bgq_f67_routes_take_turns_up_and_down),
-		cmocka_unit_test(
-			bgq_f67_the_systems_requests_are_granted_first),
-		cmocka_unit_test(
-			bgq_f68_guests_and_system_packets_alternate_first),
-		cmocka_unit_test(bgq_f68_what_falls_goes_before_what_rises),
-		cmocka_unit_test(a_route_that_is_rewritten_waits_for_no_link),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(everybody_gets_the_sum_when_the_wires_say),
+	TEST(every_box_of_a_midplane_takes_what_its_wires_say),
+	TEST(packets_follow_each_other_as_the_logic_allows),
+	TEST(sums_wait_for_the_last_member),
+	TEST(broadcasts_run_at_the_rate_of_the_links),
+	TEST(a_reduction_to_one_is_received_there_alone),
+	TEST(time_is_charged_to_who_came_last),
+	TEST(a_route_stops_where_packets_do_not_fit),
+	TEST(results_are_the_same_for_any_number_of_workers),
+	TEST(bgq_f51_a_node_serves_one_route_at_a_time),
+	TEST(bgq_f49_a_node_takes_part_in_sixteen_trees),
+	TEST(bgq_f51_a_broadcast_occupies_the_way_up),
+	TEST(bgq_f51_a_broadcast_occupies_the_way_down),
+	TEST(bgq_f67_the_system_goes_first_on_the_way_down),
+	TEST(bgq_f67_routes_take_turns_up_and_down),
+	TEST(bgq_f67_the_systems_requests_are_granted_first),
+	TEST(bgq_f68_guests_and_system_packets_alternate_first),
+	TEST(bgq_f68_what_falls_goes_before_what_rises),
+	TEST(a_route_that_is_rewritten_waits_for_no_link))

@@ -41,7 +41,6 @@ static site_id anybody(
 {
 	site_id n = w->net->n_sites;
 
-	(void)fifo;
 	return (s + 1 + (site_id)random_below(bits, n - 1)) % n;
 }
 
@@ -92,9 +91,6 @@ static void on_packet(struct net_client *me, struct sim_worker *worker,
 	struct net *n = me->net;
 	struct world *w = me->state;
 
-	(void)fifo;
-	(void)t;
-	(void)tail;
 	assert_int_equal(n->packets[id].dst, s);
 	w->got[s]++;
 	packet_give(n->pool, worker->id, id);
@@ -106,7 +102,6 @@ static void on_event(struct net_client *me, struct sim_worker *worker,
 	struct net *n = me->net;
 	uint32_t f;
 
-	(void)e;
 	for (f = 0; f < n->n_ports; f++)
 		fill(me, worker, s, f, t);
 }
@@ -343,7 +338,6 @@ static void what_is_locked_is_what_never_moves(void **state)
 	uint32_t n = getenv("WEFT_SLOW") ? 60 : 300, i, n_locked = 0;
 	uint64_t k = 0;
 
-	(void)state;
 	for (i = 0; i < n; i++) {
 		struct world *w = draw_world(&k);
 		bool is_safe = w->m.h.bubble && w->m.h.escape;
@@ -367,7 +361,6 @@ static void what_is_about_to_lock_is_not_locked(void **state)
 {
 	uint32_t n = getenv("WEFT_SLOW") ? 20 : 100, i, n_locked = 0;
 
-	(void)state;
 	for (i = 0; i < n; i++) {
 		struct world *w = make(
 			&(struct hint_how){
@@ -393,8 +386,6 @@ static site_id half_round(
 {
 	site_id n = w->net->n_sites;
 
-	(void)fifo;
-	(void)bits;
 	return (s + (n + 1) / 2 - 1) % n;
 }
 
@@ -403,7 +394,6 @@ static void a_ring_locks_without_the_bubble(void **state)
 {
 	uint32_t kind;
 
-	(void)state;
 	for (kind = PACKET_DETERMINISTIC; kind < N_PACKET_KINDS; kind++) {
 		struct world *w = make(
 			&(struct hint_how){ .shape = "8", .bubble = "no" }, 2);
@@ -432,7 +422,6 @@ static void a_full_ring_is_kept_moving_by_its_bubble(void **state)
 {
 	struct world *w = make(&(struct hint_how){ .shape = "60" }, 2);
 
-	(void)state;
 	w->kinds = 1u << PACKET_DETERMINISTIC;
 	w->target = half_round;
 	w->router.transit = 1;
@@ -445,10 +434,6 @@ static void a_full_ring_is_kept_moving_by_its_bubble(void **state)
 static site_id to_node_0(
 	const struct world *w, site_id s, uint32_t fifo, uint64_t bits)
 {
-	(void)w;
-	(void)s;
-	(void)fifo;
-	(void)bits;
 	return 0;
 }
 
@@ -458,7 +443,6 @@ static void congestion_is_not_deadlock(void **state)
 	static const uint32_t kinds[] = { 1, 2, 8, 15 };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 4; i++) {
 		struct world *w =
 			make(&(struct hint_how){ .shape = "5x4x4" }, 2);
@@ -491,7 +475,6 @@ static site_id rows(
 	const struct torus *t = &w->m.t;
 	uint32_t x = torus_coord(t, s, 0), d = t->dim[0];
 
-	(void)bits;
 	if (fifo < 2 && torus_coord(t, s, 1) == 0)
 		return s - x + (x + (d + 1) / 2 - 1) % d;
 	return s - x + (x + 1) % d;
@@ -504,7 +487,6 @@ static void a_part_can_be_locked_while_the_rest_goes_on(void **state)
 	uint64_t locked, before;
 	uint32_t i;
 
-	(void)state;
 	w->target = rows;
 	w->kind_by_fifo = true;
 	w->router.transit = 1;
@@ -525,7 +507,6 @@ static void an_empty_network_is_not_locked(void **state)
 	struct world *w = make(&(struct hint_how){ .shape = "4x4" }, 8);
 	char text[TEXT] = "as it was";
 
-	(void)state;
 	w->is_stopped = true;
 	start(w);
 	assert_int_equal(net_knot(w->net, text, sizeof(text)), 0);
@@ -542,7 +523,6 @@ static void a_short_text_holds_what_it_can(void **state)
 	char text[300], last[300];
 	size_t size;
 
-	(void)state;
 	w->kinds = 1u << PACKET_SYSTEM;
 	w->target = half_round;
 	w->router.transit = 1;
@@ -563,18 +543,11 @@ static void a_short_text_holds_what_it_can(void **state)
 	end(w);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_locked_is_what_never_moves),
-		cmocka_unit_test(what_is_about_to_lock_is_not_locked),
-		cmocka_unit_test(a_ring_locks_without_the_bubble),
-		cmocka_unit_test(a_full_ring_is_kept_moving_by_its_bubble),
-		cmocka_unit_test(congestion_is_not_deadlock),
-		cmocka_unit_test(a_part_can_be_locked_while_the_rest_goes_on),
-		cmocka_unit_test(an_empty_network_is_not_locked),
-		cmocka_unit_test(a_short_text_holds_what_it_can),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(what_is_locked_is_what_never_moves),
+	TEST(what_is_about_to_lock_is_not_locked),
+	TEST(a_ring_locks_without_the_bubble),
+	TEST(a_full_ring_is_kept_moving_by_its_bubble),
+	TEST(congestion_is_not_deadlock),
+	TEST(a_part_can_be_locked_while_the_rest_goes_on),
+	TEST(an_empty_network_is_not_locked),
+	TEST(a_short_text_holds_what_it_can))

@@ -22,7 +22,6 @@ static void packets_of_many_chunks_pass(void **state)
 	static const uint32_t chunks[] = { 255, 256, 257, 4095 };
 	uint32_t i, k;
 
-	(void)state;
 	for (i = 0; i < 4; i++) {
 		struct link_params link = large(chunks[i]);
 		struct rig *r =
@@ -114,7 +113,6 @@ static void a_lane_less_makes_a_packet_longer(void **state)
 	struct fault_plan plan;
 	site_id s;
 
-	(void)state;
 	for (s = 0; s < 3; s++) {
 		struct rig *r = narrow(s, e, &plan, &link);
 
@@ -134,7 +132,6 @@ static void a_narrow_link_carries_less(void **state)
 	struct rig *r = narrow(1, e, &plan, &link);
 	uint32_t i, before = 0, narrow_ones = 0;
 
-	(void)state;
 	rig_flood(r, 0, 0, 40,
 		(struct packet){ .dst = 3,
 			.kind = PACKET_DETERMINISTIC,
@@ -164,7 +161,6 @@ static void classes_of_wires_run_at_their_own_rates(void **state)
 			.rates = rates });
 	uint32_t near, far;
 
-	(void)state;
 	near = rig_send(r, 0, 0, (struct packet){ .dst = 1, .bytes = 2970 });
 	far = rig_send(r, 10000 * SIM_NS, 0,
 		(struct packet){ .dst = 3, .bytes = 2970 });
@@ -186,7 +182,6 @@ static void narrow_links_replay_too(void **state)
 	struct rig *r[2];
 	uint32_t i, k;
 
-	(void)state;
 	link.payload = 510;
 	link.retry.kind = RETRY_REPLAY;
 	for (i = 0; i < 3; i++)
@@ -228,7 +223,6 @@ static void formats_share_a_link(void **state)
 	struct rig *r;
 	uint32_t put, twice, answer;
 
-	(void)state;
 	link.rate = 3 * INT64_C(781250000);
 	link.chunk = 3;
 	link.word = 8;
@@ -268,8 +262,6 @@ static uint32_t n_news;
 static void on_link(struct net_client *me, struct sim_worker *w, site_id s,
 	port_id p, bool is_up, sim_time t)
 {
-	(void)me;
-	(void)w;
 	assert_true(n_news < MOST_NEWS);
 	news[n_news++] = (struct news){ s, p, is_up, t };
 }
@@ -290,7 +282,6 @@ static void both_ends_are_told_when_it_happens(void **state)
 	struct net_client_ops ops = *r->net->client[0]->from;
 	uint32_t i;
 
-	(void)state;
 	assert_false(r->net->is_announced); /* nobody has asked */
 	ops.faults = &faults;
 	net_attach(r->net, &ops, r);
@@ -310,17 +301,9 @@ static void both_ends_are_told_when_it_happens(void **state)
 	rig_free(r);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(packets_of_many_chunks_pass),
-		cmocka_unit_test(a_lane_less_makes_a_packet_longer),
-		cmocka_unit_test(a_narrow_link_carries_less),
-		cmocka_unit_test(classes_of_wires_run_at_their_own_rates),
-		cmocka_unit_test(narrow_links_replay_too),
-		cmocka_unit_test(formats_share_a_link),
-		cmocka_unit_test(both_ends_are_told_when_it_happens),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(packets_of_many_chunks_pass),
+	TEST(a_lane_less_makes_a_packet_longer),
+	TEST(a_narrow_link_carries_less),
+	TEST(classes_of_wires_run_at_their_own_rates),
+	TEST(narrow_links_replay_too), TEST(formats_share_a_link),
+	TEST(both_ends_are_told_when_it_happens))

@@ -41,7 +41,6 @@ static void deterministic_packets_stay_in_order(void **state)
 		"4x3x3", "2x2x1x2x2x2" };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		struct rig_how how = { .way = { .shape = shapes[i] } };
 
@@ -56,7 +55,6 @@ static void classes_stay_in_order_among_each_other(void **state)
 	static const char *const shapes[] = { "6", "3x5", "2x3x2x2" };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		struct rig_how how = { .way = { .shape = shapes[i] } };
 
@@ -72,7 +70,6 @@ static void half_way_round_is_in_order(void **state)
 	static const char *const ties[] = { "parity", "plus", "random" };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(ties) / sizeof(ties[0]); i++) {
 		struct rig_how how = {
 			.way = { .shape = "4x2x4", .ties = ties[i] },
@@ -88,7 +85,6 @@ static void escapes_do_not_disturb_the_order(void **state)
 	static const char *const shapes[] = { "8", "4x4", "3x3x3" };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		struct rig_how how = {
 			.way = { .shape = shapes[i], .zones = "none" },
@@ -113,7 +109,6 @@ static void slow_receivers_keep_the_order(void **state)
 		.drain = 700 * SIM_NS,
 	};
 
-	(void)state;
 	check_order(&how, 30, ANY_KIND, true);
 	how.reception = 1;
 	check_order(&how, 31, ORDERED, true);
@@ -126,22 +121,14 @@ static void dynamic_packets_overtake_each_other(void **state)
 {
 	struct rig_how how = { .way = { .shape = "4x4x2", .zones = "none" } };
 
-	(void)state;
 	assert_true(check_order(&how, 40, KIND(PACKET_DYNAMIC), false) > 0);
 	how.way.zones = "longest-first";
 	assert_true(check_order(&how, 41, KIND(PACKET_DYNAMIC), true) > 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(deterministic_packets_stay_in_order),
-		cmocka_unit_test(classes_stay_in_order_among_each_other),
-		cmocka_unit_test(half_way_round_is_in_order),
-		cmocka_unit_test(escapes_do_not_disturb_the_order),
-		cmocka_unit_test(slow_receivers_keep_the_order),
-		cmocka_unit_test(dynamic_packets_overtake_each_other),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(deterministic_packets_stay_in_order),
+	TEST(classes_stay_in_order_among_each_other),
+	TEST(half_way_round_is_in_order),
+	TEST(escapes_do_not_disturb_the_order),
+	TEST(slow_receivers_keep_the_order),
+	TEST(dynamic_packets_overtake_each_other))

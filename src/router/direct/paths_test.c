@@ -125,7 +125,6 @@ static void check_order(const char *shape, const char *wrap, const char *order,
 /* BGQ-F34 */
 static void deterministic_packets_follow_the_order(void **state)
 {
-	(void)state;
 	check_order("4x3x5", NULL, "ABC", "A,B,C");
 	check_order("4x3x5", NULL, "ACB", "A,C,B");
 	check_order("4x3x5", NULL, "BAC", "B,A,C");
@@ -138,7 +137,6 @@ static void deterministic_packets_follow_the_order(void **state)
 /* BGQ-F34: a line is twice as long as a ring. */
 static void the_longest_dimension_can_go_first(void **state)
 {
-	(void)state;
 	check_order("4x3x5", NULL, "longest-first", "C,A,B");
 	check_order("4x4", "torus,mesh", "longest-first", "B,A");
 	check_order("5x3", "torus,mesh", "longest-first", "B,A");
@@ -172,7 +170,6 @@ static void dynamic_packets_finish_a_zone_before_the_next(void **state)
 {
 	struct walker w;
 
-	(void)state;
 	start(&w, (struct hint_how){ .shape = "3x3x2x2x2", .order = "DBECA" });
 	program(&w, 0, "AB,CD,E");
 	program(&w, 1, "E,D,C,B,A");
@@ -190,7 +187,6 @@ static void zones_can_be_programmed_between_packets(void **state)
 {
 	struct walker w;
 
-	(void)state;
 	start(&w, (struct hint_how){ .shape = "4x4x4" });
 	program(&w, 0, "A,BC");
 	check_zones(&w, 0, "A,BC");
@@ -208,7 +204,6 @@ static void zones_are_for_dynamic_packets(void **state)
 	struct walker w;
 	int i;
 
-	(void)state;
 	start(&w, (struct hint_how){ .shape = "4x4x4", .order = "ABC" });
 	program(&w, 2, "C,B,A");
 	for (i = 0; i < TRIES; i++) {
@@ -243,7 +238,6 @@ static void inside_a_zone_all_ways_are_used(void **state)
 {
 	struct walker w;
 
-	(void)state;
 	start(&w, (struct hint_how){ .shape = "4x4x4" });
 	program(&w, 0, "none");
 	program(&w, 1, "BC,A");
@@ -290,7 +284,6 @@ static void a_dynamic_packet_takes_the_link_with_most_tokens(void **state)
 {
 	uint32_t n;
 
-	(void)state;
 	for (n = 1; n <= 8; n++) {
 		check_most_tokens(n, false, false);
 		check_most_tokens(n, true, false);
@@ -302,27 +295,17 @@ static void a_fifo_asks_the_sender_with_most_tokens_in_stages(void **state)
 {
 	uint32_t n;
 
-	(void)state;
 	for (n = 1; n <= 8; n++) {
 		check_most_tokens(n, false, true);
 		check_most_tokens(n, true, true);
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(deterministic_packets_follow_the_order),
-		cmocka_unit_test(the_longest_dimension_can_go_first),
-		cmocka_unit_test(dynamic_packets_finish_a_zone_before_the_next),
-		cmocka_unit_test(zones_can_be_programmed_between_packets),
-		cmocka_unit_test(zones_are_for_dynamic_packets),
-		cmocka_unit_test(inside_a_zone_all_ways_are_used),
-		cmocka_unit_test(
-			a_dynamic_packet_takes_the_link_with_most_tokens),
-		cmocka_unit_test(
-			a_fifo_asks_the_sender_with_most_tokens_in_stages),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(deterministic_packets_follow_the_order),
+	TEST(the_longest_dimension_can_go_first),
+	TEST(dynamic_packets_finish_a_zone_before_the_next),
+	TEST(zones_can_be_programmed_between_packets),
+	TEST(zones_are_for_dynamic_packets),
+	TEST(inside_a_zone_all_ways_are_used),
+	TEST(a_dynamic_packet_takes_the_link_with_most_tokens),
+	TEST(a_fifo_asks_the_sender_with_most_tokens_in_stages))

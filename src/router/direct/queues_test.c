@@ -99,7 +99,6 @@ static void packets_for_other_links_pass(void **state)
 	int64_t queues;
 	uint8_t kind;
 
-	(void)state;
 	for (queues = 1; queues <= DIRECT_QUEUES; queues++)
 		for (kind = 0; kind < PACKET_SYSTEM; kind++)
 			check_passing(kind, queues);
@@ -111,7 +110,6 @@ static void ordered_packets_for_one_link_do_not_pass(void **state)
 	struct plane p = plane((struct rig_how){ 0 });
 	uint32_t k[6], i;
 
-	(void)state;
 	keep_east_busy(&p);
 	for (i = 0; i < 6; i++)
 		k[i] = send_to(&p, PACKET_DETERMINISTIC, 2 + i % 2, 1);
@@ -160,7 +158,6 @@ static void check_joining(uint8_t kind, uint32_t channel)
 /* BGQ-F31 */
 static void a_packet_joins_the_shortest_queue(void **state)
 {
-	(void)state;
 	check_joining(PACKET_DYNAMIC, CHANNEL_DYNAMIC);
 	check_joining(PACKET_DETERMINISTIC, CHANNEL_DETERMINISTIC);
 	check_joining(PACKET_HIGH, CHANNEL_HIGH);
@@ -199,7 +196,6 @@ static void check_leaving(int64_t queues)
 /* BGQ-F32 */
 static void several_packets_of_a_receiver_leave_at_once(void **state)
 {
-	(void)state;
 	check_leaving(1);
 	check_leaving(DIRECT_QUEUES);
 }
@@ -252,7 +248,6 @@ static void check_room(site_id to)
  * one that goes on. */
 static void a_packet_needs_room_for_all_of_it(void **state)
 {
-	(void)state;
 	check_room(1);
 	check_room(2);
 }
@@ -272,7 +267,6 @@ static void tokens_come_back_behind_the_tail(void **state)
 	uint8_t kind;
 	uint32_t i;
 
-	(void)state;
 	for (kind = 0; kind < N_PACKET_KINDS; kind++) {
 		struct packet p = { .src = 3, .dst = 4, .bytes = 512 };
 		uint32_t apart = kind == PACKET_DYNAMIC ? 2 : 1;
@@ -288,16 +282,9 @@ static void tokens_come_back_behind_the_tail(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(packets_for_other_links_pass),
-		cmocka_unit_test(ordered_packets_for_one_link_do_not_pass),
-		cmocka_unit_test(a_packet_joins_the_shortest_queue),
-		cmocka_unit_test(several_packets_of_a_receiver_leave_at_once),
-		cmocka_unit_test(a_packet_needs_room_for_all_of_it),
-		cmocka_unit_test(tokens_come_back_behind_the_tail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(packets_for_other_links_pass),
+	TEST(ordered_packets_for_one_link_do_not_pass),
+	TEST(a_packet_joins_the_shortest_queue),
+	TEST(several_packets_of_a_receiver_leave_at_once),
+	TEST(a_packet_needs_room_for_all_of_it),
+	TEST(tokens_come_back_behind_the_tail))

@@ -179,7 +179,6 @@ static void whatever_is_sent_arrives(void **state)
 {
 	uint64_t n = getenv("WEFT_SLOW") ? SLOW_DRAWS : DRAWS, seed, at, from;
 
-	(void)state;
 	for (seed = 0; seed < n; seed++) {
 		struct texts x;
 		struct rig_how how;
@@ -204,11 +203,4 @@ static void whatever_is_sent_arrives(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whatever_is_sent_arrives),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(whatever_is_sent_arrives))

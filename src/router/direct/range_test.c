@@ -117,7 +117,6 @@ static void qsn_f72_each_node_of_a_range_gets_one_copy(void **state)
 {
 	uint32_t k;
 
-	(void)state;
 	for (k = 0; tree_some[k].nodes; k++)
 		check_all_ranges(k);
 }
@@ -131,7 +130,6 @@ static void qsn_f72_it_parts_no_higher_than_it_must(void **state)
 	struct packet p = range(0, 16, 19);
 	struct net_use stage;
 
-	(void)state;
 	p.bytes = 512;
 	rig_send(r, 0, FIFO_HIGH, p);
 	rig_run(r);
@@ -153,7 +151,6 @@ static void all_ways_up_serve(void **state)
 	uint32_t n = updown_n_climbs(&r->tree.u, &p), i, used = 0;
 	site_id s;
 
-	(void)state;
 	assert_int_equal(n, 16);
 	for (i = 0; i < n; i++) {
 		p.hints = (uint16_t)(i + 1);
@@ -178,7 +175,6 @@ static void qsn_g19_the_greatest_answer_comes_back_once(void **state)
 	struct rig_how how = { .tree = &tree, .answers = answers };
 	site_id other;
 
-	(void)state;
 	for (other = 0; other < 30; other++) {
 		struct rig *r = rig_new(&how);
 		bool is_in = other >= 2 && other <= 27;
@@ -204,7 +200,6 @@ static void the_answer_comes_when_the_last_has_answered(void **state)
 	const struct arrival *late, *a;
 	uint32_t k;
 
-	(void)state;
 	/* node 7's FIFO is full when the broadcast comes */
 	high.flags = 0;
 	high.bytes = p.bytes = 512;
@@ -309,7 +304,6 @@ static void storms_of_broadcasts_come_through(void **state)
 {
 	uint32_t k;
 
-	(void)state;
 	for (k = 2; k < 8; k++) {
 		struct outcome one = storm(k, 1, 0), two = storm(k, 2, 0);
 		struct outcome four = storm(k, 4, 0), wide = storm(k, 1, 3);
@@ -332,7 +326,6 @@ static void qsn_g6_broadcasts_have_a_channel_of_their_own(void **state)
 	struct packet full = { .src = 0, .dst = 15, .bytes = 512 };
 	uint32_t k;
 
-	(void)state;
 	rig_close(r, 15, FIFO_USER);
 	rig_flood(r, 0, 0, 20, full);
 	k = rig_send(r, 20000 * SIM_NS, FIFO_HIGH, range(0, 0, 15));
@@ -355,7 +348,6 @@ static void a_leg_that_waits_is_no_knot(void **state)
 	struct packet p = range(0, 0, 15);
 	char text[64];
 
-	(void)state;
 	p.bytes = 512;
 	rig_close(r, 5, FIFO_HIGH);
 	rig_flood(r, 0, FIFO_HIGH, 20, p);
@@ -373,7 +365,6 @@ static void a_leg_that_waits_is_no_knot(void **state)
 static port_mask spread_in_a_ring(
 	const struct route *r, struct packet *p, router_id at)
 {
-	(void)r;
 	if (at >= 20)
 		return 1u << (p->left[0] + 1) % 4;
 	p->left[0] = (uint8_t)(at - 16);
@@ -392,7 +383,6 @@ static void a_leg_that_is_free_unties_no_knot(void **state)
 	char text[1000];
 	site_id s;
 
-	(void)state;
 	ops.spread = spread_in_a_ring;
 	r->tree.u.route.ops = &ops;
 	for (s = 0; s < 16; s += 4)
@@ -437,7 +427,6 @@ static void copies_have_budgets_of_their_own(void **state)
 		rig_new(&(struct rig_how){ .tree = &tree, .book = &book });
 	struct rig *without = rig_new(&(struct rig_how){ .tree = &tree });
 
-	(void)state;
 	for (i = 0; i < 40; i++) {
 		rig_send(with, 0, FIFO_HIGH, range(i % 16, 3, 12));
 		rig_send(without, 0, FIFO_HIGH, range(i % 16, 3, 12));
@@ -472,7 +461,6 @@ static void a_lost_leg_is_not_answered(void **state)
 		.tree = &tree, .faults = &plan, .forget = 100000 * SIM_NS });
 	site_id s;
 
-	(void)state;
 	rig_send(r, 0, FIFO_HIGH, range(0, 0, 15));
 	rig_run_until(r, 40000 * SIM_NS);
 	rig_gather(r);
@@ -506,7 +494,6 @@ static void answers_that_come_too_late_end(void **state)
 		.tree = &tree, .fills = true, .forget = 1000 * SIM_NS });
 	struct packet high = range(12, 7, 7);
 
-	(void)state;
 	high.flags = 0;
 	high.bytes = 512;
 	rig_close(r, 7, FIFO_HIGH);
@@ -533,7 +520,6 @@ static void hurt_answers_are_none(void **state)
 	struct rig *r;
 	uint32_t i, answered = 0;
 
-	(void)state;
 	/* answers go up by this class of wires, 264 bits each */
 	plan.rate[fattree_wire(0, FATTREE_UP)] =
 		UINT64_C(300000000000000); /* 3e-4 */
@@ -557,23 +543,14 @@ static void hurt_answers_are_none(void **state)
 	rig_free(r);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f72_each_node_of_a_range_gets_one_copy),
-		cmocka_unit_test(qsn_f72_it_parts_no_higher_than_it_must),
-		cmocka_unit_test(all_ways_up_serve),
-		cmocka_unit_test(qsn_g19_the_greatest_answer_comes_back_once),
-		cmocka_unit_test(the_answer_comes_when_the_last_has_answered),
-		cmocka_unit_test(storms_of_broadcasts_come_through),
-		cmocka_unit_test(qsn_g6_broadcasts_have_a_channel_of_their_own),
-		cmocka_unit_test(a_leg_that_waits_is_no_knot),
-		cmocka_unit_test(a_leg_that_is_free_unties_no_knot),
-		cmocka_unit_test(copies_have_budgets_of_their_own),
-		cmocka_unit_test(a_lost_leg_is_not_answered),
-		cmocka_unit_test(answers_that_come_too_late_end),
-		cmocka_unit_test(hurt_answers_are_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_f72_each_node_of_a_range_gets_one_copy),
+	TEST(qsn_f72_it_parts_no_higher_than_it_must), TEST(all_ways_up_serve),
+	TEST(qsn_g19_the_greatest_answer_comes_back_once),
+	TEST(the_answer_comes_when_the_last_has_answered),
+	TEST(storms_of_broadcasts_come_through),
+	TEST(qsn_g6_broadcasts_have_a_channel_of_their_own),
+	TEST(a_leg_that_waits_is_no_knot),
+	TEST(a_leg_that_is_free_unties_no_knot),
+	TEST(copies_have_budgets_of_their_own),
+	TEST(a_lost_leg_is_not_answered), TEST(answers_that_come_too_late_end),
+	TEST(hurt_answers_are_none))

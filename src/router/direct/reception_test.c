@@ -58,7 +58,6 @@ static void a_full_fifo_backs_up_to_the_sender(void **state)
 {
 	uint8_t kind;
 
-	(void)state;
 	for (kind = PACKET_DETERMINISTIC; kind <= PACKET_SYSTEM; kind++)
 		check_backing_up(kind);
 }
@@ -72,7 +71,6 @@ static void dynamic_packets_back_up_on_both_channels(void **state)
 	};
 	struct rig *r = rig_new(&how);
 
-	(void)state;
 	rig_close(r, 1, FIFO_USER + A_MINUS);
 	rig_flood(r, 0, 0, MANY, (struct packet){ .dst = 1, .bytes = 512 });
 	rig_run_until(r, late);
@@ -92,7 +90,6 @@ static void a_slow_client_sets_the_pace(void **state)
 	struct rig_how how = { .way = { .shape = "4" }, .fills = true };
 	uint32_t n, k;
 
-	(void)state;
 	for (n = 1; n <= 3; n++) {
 		struct rig *r;
 
@@ -130,7 +127,6 @@ static void a_closed_fifo_blocks_only_its_own(void **state)
 	struct packet pass = { .src = west, .dst = RIG_AT(r, 2, 1) };
 	uint32_t k, n = 0;
 
-	(void)state;
 	rig_close(r, mid, FIFO_USER + A_MINUS);
 	p.kind = PACKET_DETERMINISTIC;
 	rig_flood(r, 0, 0, 34, p); /* fill it twice */
@@ -201,7 +197,6 @@ static void a_fifo_receives_one_packet_at_a_time(void **state)
 {
 	uint8_t kind;
 
-	(void)state;
 	for (kind = 0; kind < N_PACKET_KINDS; kind++) {
 		check_meeting(kind, true);
 		check_meeting(kind, false);
@@ -221,7 +216,6 @@ static void small_packets_do_not_slip_in(void **state)
 	struct packet p = { .dst = 1, .kind = PACKET_DETERMINISTIC };
 	uint32_t i;
 
-	(void)state;
 	rig_close(r, 1, FIFO_USER + A_MINUS);
 	rig_open(r, 1, FIFO_USER + A_MINUS, late);
 	for (i = 0; i < 5; i++) {
@@ -244,7 +238,6 @@ static void a_crowd_with_slow_clients_gets_through(void **state)
 	static const sim_time drains[] = { -1, 0, 100, 3000000 };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 4; i++) {
 		struct rig_how how = {
 			.way = { .shape = "4x3x2", .zones = "none" },
@@ -263,17 +256,10 @@ static void a_crowd_with_slow_clients_gets_through(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_full_fifo_backs_up_to_the_sender),
-		cmocka_unit_test(dynamic_packets_back_up_on_both_channels),
-		cmocka_unit_test(a_slow_client_sets_the_pace),
-		cmocka_unit_test(a_closed_fifo_blocks_only_its_own),
-		cmocka_unit_test(a_fifo_receives_one_packet_at_a_time),
-		cmocka_unit_test(small_packets_do_not_slip_in),
-		cmocka_unit_test(a_crowd_with_slow_clients_gets_through),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_full_fifo_backs_up_to_the_sender),
+	TEST(dynamic_packets_back_up_on_both_channels),
+	TEST(a_slow_client_sets_the_pace),
+	TEST(a_closed_fifo_blocks_only_its_own),
+	TEST(a_fifo_receives_one_packet_at_a_time),
+	TEST(small_packets_do_not_slip_in),
+	TEST(a_crowd_with_slow_clients_gets_through))

@@ -62,7 +62,6 @@ static void bgq_f73_everything_comes_through_and_in_order(void **state)
 	int64_t by;
 	uint32_t i;
 
-	(void)state;
 	for (by = RETRY_BY_TIMEOUT; by <= RETRY_BY_NACK; by++) {
 		struct link_params link = replay(by);
 		struct fault_plan p = errors(ONE_IN_50000);
@@ -99,7 +98,6 @@ static void threads_change_nothing(void **state)
 	struct rig *one = storm(&link, &p, 1, NULL);
 	struct rig *three = storm(&link, &p, 3, NULL);
 
-	(void)state;
 	compare(one, three);
 	assert_int_equal(total(one).bit_errors, total(three).bit_errors);
 	assert_int_equal(total(one).echoes, total(three).echoes);
@@ -115,7 +113,6 @@ static void a_network_without_errors_is_as_it_was(void **state)
 	struct fault_plan p = errors(1); /* never, in a run of this length */
 	struct rig *a, *b, *c;
 
-	(void)state;
 	without = link_test_defaults();
 	a = storm(&without, NULL, 1, NULL);
 	b = storm(&with, &p, 1, NULL);
@@ -136,7 +133,6 @@ static void a_small_window_holds_the_link(void **state)
 	struct rig *r;
 	uint32_t i, first;
 
-	(void)state;
 	link.retry.window = FULL_CHUNKS;
 	r = rig_new(&(struct rig_how){
 		.way = { .shape = "2", .wrap = "mesh" }, .link = &link });
@@ -169,7 +165,6 @@ static void bgq_f73_a_link_that_returns_has_lost_nothing(void **state)
 			.faults = &p });
 	uint32_t i, late = 0;
 
-	(void)state;
 	rig_flood(r, 0, 0, 40,
 		(struct packet){
 			.dst = 1, .kind = PACKET_DETERMINISTIC, .bytes = 512 });
@@ -194,7 +189,6 @@ static void no_token_is_lost_with_the_packet_that_brings_it(void **state)
 	struct rig *r[2];
 	uint32_t i, k;
 
-	(void)state;
 	link.check_hop = 5;
 	link.check_header = 8;
 	for (k = 0; k < 2; k++) {
@@ -243,7 +237,6 @@ static void bgq_f79_two_bad_bits_stop_one_unit_and_no_other(void **state)
 	};
 	uint32_t i, bits;
 
-	(void)state;
 	for (i = 0; i < 8; i++) {
 		struct fault_plan p = errors(ONE_IN_50000);
 		struct fault_flip flip = buffer[i / 2];
@@ -280,7 +273,6 @@ static void bgq_f79_bad_words_come_as_often_as_the_plan_says(void **state)
 	/* of 552 bytes; injection, two receivers, reception */
 	double words = 2 * MANY * 4 * 69, is;
 
-	(void)state;
 	is = (double)faults_mended(r->net->faults) / (words / 1000);
 	assert_true(is > 0.6 && is < 1.4);
 	assert_int_equal(r->node[2].n + r->node[5].n, 2 * MANY);
@@ -317,7 +309,6 @@ static void the_wait_is_charged_to_retry(void **state)
 	struct rig *booked = storm(&link, &p, 1, &book);
 	struct rig *plain = storm(&link, &p, 1, NULL);
 
-	(void)state;
 	compare(booked, plain);
 	assert_int_equal(c.n, booked->n_sent);
 	assert_true(c.retry > 0);
@@ -327,22 +318,12 @@ static void the_wait_is_charged_to_retry(void **state)
 	rig_free(plain);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bgq_f73_everything_comes_through_and_in_order),
-		cmocka_unit_test(threads_change_nothing),
-		cmocka_unit_test(a_network_without_errors_is_as_it_was),
-		cmocka_unit_test(a_small_window_holds_the_link),
-		cmocka_unit_test(bgq_f73_a_link_that_returns_has_lost_nothing),
-		cmocka_unit_test(the_wait_is_charged_to_retry),
-		cmocka_unit_test(
-			no_token_is_lost_with_the_packet_that_brings_it),
-		cmocka_unit_test(
-			bgq_f79_two_bad_bits_stop_one_unit_and_no_other),
-		cmocka_unit_test(
-			bgq_f79_bad_words_come_as_often_as_the_plan_says),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(bgq_f73_everything_comes_through_and_in_order),
+	TEST(threads_change_nothing),
+	TEST(a_network_without_errors_is_as_it_was),
+	TEST(a_small_window_holds_the_link),
+	TEST(bgq_f73_a_link_that_returns_has_lost_nothing),
+	TEST(the_wait_is_charged_to_retry),
+	TEST(no_token_is_lost_with_the_packet_that_brings_it),
+	TEST(bgq_f79_two_bad_bits_stop_one_unit_and_no_other),
+	TEST(bgq_f79_bad_words_come_as_often_as_the_plan_says))

@@ -24,7 +24,6 @@ static struct route_step next(
 		.is_ordered = true,
 	};
 
-	(void)in;
 	if (at == p->dst)
 		return (struct route_step){ .escape = PACKET_NO_PORT };
 	if (r->answers) { /* the other channel at every hop, in this ring */
@@ -38,7 +37,6 @@ static struct route_step next(
 
 static void start(const struct route *r, struct packet *p)
 {
-	(void)r;
 	p->way = 0;
 }
 
@@ -92,9 +90,6 @@ static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	struct world *x = me->state;
 	const struct packet *p = &n->packets[id];
 
-	(void)fifo;
-	(void)t;
-	(void)tail;
 	assert_int_equal(p->dst, s);
 	assert_int_equal(p->number, ++x->last[p->src]); /* in order */
 	x->got[s]++;
@@ -106,7 +101,6 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 {
 	struct net *n = me->net;
 
-	(void)e;
 	fill(me, w, s, net_fifos(n, NET_USER).first, t);
 }
 
@@ -192,7 +186,6 @@ static void a_ring_of_one_channel_is_found_to_lock_and_does(void **state)
 	char text[2000];
 	struct proof p;
 
-	(void)state;
 	prove(&p, x);
 	assert_false(p.is_proved);
 	assert_int_equal(p.step[1].n_cycle, NODES);
@@ -210,7 +203,6 @@ static void a_dateline_is_proved_and_runs_through(void **state)
 {
 	int64_t queues;
 
-	(void)state;
 	for (queues = 1; queues <= 2; queues++) {
 		struct world *x = make(2, queues, NULL);
 		struct proof p;
@@ -244,7 +236,6 @@ static void channels_may_change_at_every_hop(void **state)
 	};
 	struct err e = { 0 };
 
-	(void)state;
 	net_free(x->net);
 	x->route.answers = 1;
 	x->router.packets = 8;
@@ -262,7 +253,6 @@ static void budgets_change_nothing_of_it(void **state)
 	static const struct book_how how = { 0 };
 	struct world *a = make(2, 1, NULL), *b = make(2, 1, &how);
 
-	(void)state;
 	assert_true(runs_through(a) && runs_through(b));
 	assert_true(sim_now(a->net->sim) == sim_now(b->net->sim));
 	unmake(a);
@@ -281,7 +271,6 @@ static void too_many_queues_are_refused(void **state)
 	};
 	struct err e = { 0 };
 
-	(void)state;
 	x->router.queues = 3;
 	assert_null(net_new(&s, &e));
 	assert_non_null(strstr(e.text, "router.queues"));
@@ -310,7 +299,6 @@ static void all_ways_that_a_router_may_choose_are_followed(void **state)
 	struct proof p;
 	uint32_t i, ports = 0;
 
-	(void)state;
 	ops.next = next_either;
 	x->route.ops = &ops;
 	prove(&p, x);
@@ -327,8 +315,6 @@ static void all_ways_that_a_router_may_choose_are_followed(void **state)
 static struct route_step next_astray(
 	const struct route *r, struct packet *p, router_id at, port_id in)
 {
-	(void)r;
-	(void)in;
 	p->way++;
 	return p->way < 3 || at == p->dst
 		       ? (struct route_step){ .escape = PACKET_NO_PORT }
@@ -341,7 +327,6 @@ static void ways_that_end_elsewhere_are_told(void **state)
 	struct route_ops ops = ring_ops;
 	struct proof p;
 
-	(void)state;
 	ops.next = next_astray;
 	x->route.ops = &ops;
 	proof_make(&p, x->net->topo, &x->route, 2);
@@ -355,27 +340,16 @@ static void ways_that_end_elsewhere_are_told(void **state)
 
 static void a_sites_bytes_follow_its_ports(void **state)
 {
-	(void)state;
 	assert_true(direct_ops.site_bytes(1) <= 1536);
 	assert_true(direct_ops.site_bytes(10) < 9856);
 	assert_true(direct_ops.site_bytes(12) <= 9856);
 	assert_true(direct_ops.site_bytes(16) > direct_ops.site_bytes(12));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			a_ring_of_one_channel_is_found_to_lock_and_does),
-		cmocka_unit_test(a_dateline_is_proved_and_runs_through),
-		cmocka_unit_test(channels_may_change_at_every_hop),
-		cmocka_unit_test(budgets_change_nothing_of_it),
-		cmocka_unit_test(too_many_queues_are_refused),
-		cmocka_unit_test(
-			all_ways_that_a_router_may_choose_are_followed),
-		cmocka_unit_test(ways_that_end_elsewhere_are_told),
-		cmocka_unit_test(a_sites_bytes_follow_its_ports),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_ring_of_one_channel_is_found_to_lock_and_does),
+	TEST(a_dateline_is_proved_and_runs_through),
+	TEST(channels_may_change_at_every_hop),
+	TEST(budgets_change_nothing_of_it), TEST(too_many_queues_are_refused),
+	TEST(all_ways_that_a_router_may_choose_are_followed),
+	TEST(ways_that_end_elsewhere_are_told),
+	TEST(a_sites_bytes_follow_its_ports))

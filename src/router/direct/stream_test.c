@@ -69,7 +69,6 @@ static void a_one_way_stream_spends_560_bytes_a_packet(void **state)
 {
 	uint8_t kind;
 
-	(void)state;
 	for (kind = 0; kind < N_PACKET_KINDS; kind++) {
 		assert_int_equal(bytes_of_stream(kind, 512, 1, false), 560);
 		assert_int_equal(bytes_of_stream(kind, 512, 7, false), 560);
@@ -81,7 +80,6 @@ static void a_two_way_stream_spends_576_bytes_a_packet(void **state)
 {
 	uint8_t kind;
 
-	(void)state;
 	for (kind = 0; kind < N_PACKET_KINDS; kind++) {
 		assert_int_equal(bytes_of_stream(kind, 512, 1, true), 576);
 		assert_int_equal(bytes_of_stream(kind, 512, 7, true), 576);
@@ -93,7 +91,6 @@ static void short_packets_spend_their_chunks_and_the_same_again(void **state)
 	uint32_t chunks;
 	uint8_t kind;
 
-	(void)state;
 	for (chunks = 0; chunks <= 16; chunks++) {
 		for (kind = 0; kind < N_PACKET_KINDS; kind++) {
 			uint16_t bytes = (uint16_t)(32 * chunks);
@@ -122,7 +119,6 @@ static void a_debt_is_owed_for_every_packet_that_came(void **state)
 	uint32_t from = 60, full = 340, i;
 	sim_time took, want = 696 * BYTE_PS;
 
-	(void)state;
 	rig_flood(r, 0, 0, from + full,
 		(struct packet){ .dst = 1, .bytes = 512 });
 	rig_flood(r, 0, 1, 4000, (struct packet){ .src = 1, .bytes = 32 });
@@ -144,7 +140,6 @@ static void all_links_stream_at_once(void **state)
 	uint32_t p;
 	site_id s;
 
-	(void)state;
 	for (s = 0; s < r->net->n_sites; s++) {
 		for (p = 0; p < r->net->n_ports; p++) {
 			struct packet x = {
@@ -173,7 +168,6 @@ static void a_debt_does_not_delay_a_packet(void **state)
 	sim_time meet = BOARD_PS + 1;
 	uint32_t k;
 
-	(void)state;
 	/* comes to 1 just before 1 sends, and again */
 	rig_send(r, 0, 0, (struct packet){ .dst = 1, .bytes = 0 });
 	k = rig_flood(r, meet, 1, 2, (struct packet){ .src = 1, .bytes = 0 });
@@ -185,17 +179,8 @@ static void a_debt_does_not_delay_a_packet(void **state)
 	rig_free(r);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_one_way_stream_spends_560_bytes_a_packet),
-		cmocka_unit_test(a_two_way_stream_spends_576_bytes_a_packet),
-		cmocka_unit_test(
-			short_packets_spend_their_chunks_and_the_same_again),
-		cmocka_unit_test(a_debt_is_owed_for_every_packet_that_came),
-		cmocka_unit_test(all_links_stream_at_once),
-		cmocka_unit_test(a_debt_does_not_delay_a_packet),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_one_way_stream_spends_560_bytes_a_packet),
+	TEST(a_two_way_stream_spends_576_bytes_a_packet),
+	TEST(short_packets_spend_their_chunks_and_the_same_again),
+	TEST(a_debt_is_owed_for_every_packet_that_came),
+	TEST(all_links_stream_at_once), TEST(a_debt_does_not_delay_a_packet))

@@ -42,7 +42,6 @@ static void qsn_f70_each_switch_takes_its_byte_off(void **state)
 	uint32_t k = rig_send(r, 0, 0, p), i;
 	const struct arrival *a;
 
-	(void)state;
 	rig_run(r);
 	rig_gather(r);
 	follow(r, FAR, bytes);
@@ -62,7 +61,6 @@ static void qsn_f70_a_route_costs_a_single_packet_nothing(void **state)
 	struct rig *with = make(1, 1), *without = make(0, 1);
 	uint32_t b, k[NODES];
 
-	(void)state;
 	for (b = 1; b < NODES; b++) {
 		struct packet p = { .src = 0, .dst = b, .bytes = 100 };
 
@@ -91,7 +89,6 @@ static void qsn_f70_a_stream_goes_at_its_first_wires_pace(void **state)
 	uint32_t k = rig_flood(r, 0, 0, STREAM, p);
 	sim_time apart;
 
-	(void)state;
 	rig_run(r);
 	rig_gather(r);
 	apart = r->got[k + STREAM - 1]->head - r->got[k + STREAM - 2]->head;
@@ -108,7 +105,6 @@ static void qsn_f70_the_last_wire_carries_no_route(void **state)
 	struct packet p = { .src = 0, .dst = FAR, .bytes = 512 };
 	uint32_t i;
 
-	(void)state;
 	rig_flood(r, 0, 0, STREAM, p);
 	p.src = 60;
 	rig_flood(r, 0, 0, STREAM, p);
@@ -135,7 +131,6 @@ static void qsn_f70_tokens_come_back_as_they_went(void **state)
 	sim_time end[4];
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 4; i++) {
 		struct rig *r = rig_new(&how[i]);
 		uint64_t series = 5;
@@ -151,15 +146,8 @@ static void qsn_f70_tokens_come_back_as_they_went(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f70_each_switch_takes_its_byte_off),
-		cmocka_unit_test(qsn_f70_a_route_costs_a_single_packet_nothing),
-		cmocka_unit_test(qsn_f70_a_stream_goes_at_its_first_wires_pace),
-		cmocka_unit_test(qsn_f70_the_last_wire_carries_no_route),
-		cmocka_unit_test(qsn_f70_tokens_come_back_as_they_went),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_f70_each_switch_takes_its_byte_off),
+	TEST(qsn_f70_a_route_costs_a_single_packet_nothing),
+	TEST(qsn_f70_a_stream_goes_at_its_first_wires_pace),
+	TEST(qsn_f70_the_last_wire_carries_no_route),
+	TEST(qsn_f70_tokens_come_back_as_they_went))

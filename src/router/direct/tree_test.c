@@ -82,7 +82,6 @@ static void qsn_n65_every_pair_takes_its_cables_and_switches(void **state)
 	static const int64_t other[] = { 7, 3, 20, 20, 20, 20 };
 	static const int64_t rising[] = { 2, 3, 4, 5, 6, 7 };
 
-	(void)state;
 	check_pairs(&(struct tree_how){ .nodes = "4" }, usual, PACKET_DYNAMIC);
 	check_pairs(&(struct tree_how){ .nodes = "16" }, usual, PACKET_HIGH);
 	check_pairs(&(struct tree_how){ .nodes = "16", .spread = "single" },
@@ -107,7 +106,6 @@ static void qsn_n60_the_ends_of_4096_nodes_are_431_ns_apart(void **state)
 	struct rig *r = rig_new(&(struct rig_how){ .tree = &tree });
 	const struct arrival *g;
 
-	(void)state;
 	rig_send(r, 0, 0, (struct packet){ .dst = 4095, .bytes = 8 });
 	rig_run(r);
 	g = r->got[0];
@@ -156,7 +154,6 @@ static void qsn_n51_a_stream_carries_1160_mb_per_s(void **state)
 	static const struct tree_how tree = { .nodes = "64" };
 	struct rig_how how = { .tree = &tree };
 
-	(void)state;
 	is_near(stream_rate(&how, 1), 1160.7, 0.0002);
 	is_near(stream_rate(&how, 63), 1160, 0.002);
 }
@@ -167,7 +164,6 @@ static void qsn_f76_a_coded_stream_carries_928_mb_per_s(void **state)
 	static const struct tree_how tree = { .nodes = "64" };
 	struct rig_how how = { .tree = &tree, .code = 1 /* 4b5b */ };
 
-	(void)state;
 	is_near(stream_rate(&how, 63), 928, 0.002);
 }
 
@@ -178,7 +174,6 @@ static void qsn_f67_both_directions_run_at_the_full_rate(void **state)
 	struct rig *r = rig_new(&(struct rig_how){ .tree = &tree });
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 16; i++)
 		rig_flood(r, 0, 0, STREAM, full(i, 15 - i));
 	rig_run(r);
@@ -196,7 +191,6 @@ static void qsn_g5_two_packets_fill_a_cable_of_50_m(void **state)
 	static const struct tree_how all = { .nodes = "16", .length = "50" };
 	struct rig_how one = { .tree = &node, .packets = 1 };
 
-	(void)state;
 	is_near(stream_rate(&(struct rig_how){ .tree = &node }, 15), 1160.7,
 		0.0002);
 	is_near(stream_rate(&(struct rig_how){ .tree = &all }, 15), 1160.7,
@@ -210,7 +204,6 @@ static void a_head_does_not_wait_for_its_tail(void **state)
 	static const struct tree_how tree = { .nodes = "64" };
 	struct rig *r = rig_new(&(struct rig_how){ .tree = &tree });
 
-	(void)state;
 	rig_send(r, 0, 0, full(0, 63));
 	rig_run(r);
 	assert_true(r->got[0]->head < byte_time(ELITE_FULL_BYTES));
@@ -228,7 +221,6 @@ static void qsn_f68_channels_do_not_wait_for_each_other(void **state)
 	struct packet high = full(0, 15);
 	uint32_t k;
 
-	(void)state;
 	high.kind = PACKET_HIGH;
 	rig_close(r, 15, FIFO_USER);
 	rig_flood(r, 0, 0, 20, full(0, 15));
@@ -278,7 +270,6 @@ static void check_shared(
 /* QSN-F68: where a node injects both, and where they meet in a switch. */
 static void qsn_f68_two_channels_share_a_link(void **state)
 {
-	(void)state;
 	check_shared(0, 0, 15, 512);
 	check_shared(0, 0, 1, 512);
 	check_shared(0, 1, 2, 512);
@@ -298,7 +289,6 @@ static void qsn_f68_a_channel_that_was_idle_is_next(void **state)
 	struct packet high = full(0, 1);
 	uint32_t i, k[10];
 
-	(void)state;
 	high.kind = PACKET_HIGH;
 	high.bytes = 8;
 	rig_flood(r, 0, 0, 200, full(0, 1));
@@ -317,7 +307,6 @@ static void qsn_f70_packets_of_one_route_stay_in_order(void **state)
 	struct rig *r = rig_new(&(struct rig_how){ .tree = &tree });
 	uint64_t series = 0;
 
-	(void)state;
 	rig_storm(r, &series, 60, 0xf & ~(1u << PACKET_SYSTEM), true);
 	rig_run(r);
 	assert_int_equal(rig_overtakings(r, PACKET_DYNAMIC), 0);
@@ -333,7 +322,6 @@ static void qsn_g7_packets_of_many_routes_may_overtake(void **state)
 	struct rig *r = rig_new(&(struct rig_how){ .tree = &tree });
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 8; i++)
 		rig_flood(r, i, 0, 40, full(i, 15));
 	rig_run(r);
@@ -391,7 +379,6 @@ static void storms_come_through_alike_on_any_number_of_threads(void **state)
 {
 	uint32_t k;
 
-	(void)state;
 	for (k = 2; tree_some[k].nodes; k++) {
 		struct outcome one = storm(k, 1), two = storm(k, 2);
 		struct outcome seven = storm(k, 7);
@@ -413,7 +400,6 @@ static void nodes_have_one_link_and_switches_no_fifos(void **state)
 	site_id s;
 	port_id p;
 
-	(void)state;
 	assert_int_equal(r->net->n_nodes, 16);
 	assert_int_equal(r->net->n_sites, 24);
 	assert_int_equal(net_fifos(r->net, NET_USER).count, 1);
@@ -438,7 +424,6 @@ static void use_is_counted_by_class_of_wire(void **state)
 	struct rig *r = rig_new(&(struct rig_how){ .tree = &tree });
 	struct net_use up, down, stage;
 
-	(void)state;
 	rig_flood(r, 0, 0, 3, full(0, 1));
 	rig_flood(r, 0, 0, 2, full(5, 15));
 	rig_flood(r, 0, 0, 1, full(2, 1)); /* waits, or the other does */
@@ -456,28 +441,18 @@ static void use_is_counted_by_class_of_wire(void **state)
 	rig_free(r);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			qsn_n65_every_pair_takes_its_cables_and_switches),
-		cmocka_unit_test(
-			qsn_n60_the_ends_of_4096_nodes_are_431_ns_apart),
-		cmocka_unit_test(qsn_n51_a_stream_carries_1160_mb_per_s),
-		cmocka_unit_test(qsn_f76_a_coded_stream_carries_928_mb_per_s),
-		cmocka_unit_test(qsn_f67_both_directions_run_at_the_full_rate),
-		cmocka_unit_test(qsn_g5_two_packets_fill_a_cable_of_50_m),
-		cmocka_unit_test(a_head_does_not_wait_for_its_tail),
-		cmocka_unit_test(qsn_f68_channels_do_not_wait_for_each_other),
-		cmocka_unit_test(qsn_f68_two_channels_share_a_link),
-		cmocka_unit_test(qsn_f68_a_channel_that_was_idle_is_next),
-		cmocka_unit_test(qsn_f70_packets_of_one_route_stay_in_order),
-		cmocka_unit_test(qsn_g7_packets_of_many_routes_may_overtake),
-		cmocka_unit_test(
-			storms_come_through_alike_on_any_number_of_threads),
-		cmocka_unit_test(nodes_have_one_link_and_switches_no_fifos),
-		cmocka_unit_test(use_is_counted_by_class_of_wire),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(qsn_n65_every_pair_takes_its_cables_and_switches),
+	TEST(qsn_n60_the_ends_of_4096_nodes_are_431_ns_apart),
+	TEST(qsn_n51_a_stream_carries_1160_mb_per_s),
+	TEST(qsn_f76_a_coded_stream_carries_928_mb_per_s),
+	TEST(qsn_f67_both_directions_run_at_the_full_rate),
+	TEST(qsn_g5_two_packets_fill_a_cable_of_50_m),
+	TEST(a_head_does_not_wait_for_its_tail),
+	TEST(qsn_f68_channels_do_not_wait_for_each_other),
+	TEST(qsn_f68_two_channels_share_a_link),
+	TEST(qsn_f68_a_channel_that_was_idle_is_next),
+	TEST(qsn_f70_packets_of_one_route_stay_in_order),
+	TEST(qsn_g7_packets_of_many_routes_may_overtake),
+	TEST(storms_come_through_alike_on_any_number_of_threads),
+	TEST(nodes_have_one_link_and_switches_no_fifos),
+	TEST(use_is_counted_by_class_of_wire))

@@ -185,7 +185,6 @@ static void every_size_takes_its_bytes(void **state)
 	struct packet p = { .dst = 511 };
 	struct rig *r = rig_new(&how);
 
-	(void)state;
 	for (p.bytes = 0; p.bytes <= 512; p.bytes++)
 		for (p.kind = 0; p.kind < N_PACKET_KINDS; p.kind++)
 			send_alone(r, p);
@@ -203,7 +202,6 @@ static void a_board_has_the_figures_of_the_datasheet(void **state)
 	};
 	struct rig *r = rig_new(&how);
 
-	(void)state;
 	rig_send(r, 0, 3, (struct packet){ .dst = 1, .bytes = 8 });
 	rig_send(r, APART, 3, (struct packet){ .dst = 31, .bytes = 8 });
 	rig_send(r, 2 * APART, 3, (struct packet){ .dst = 31, .bytes = 512 });
@@ -217,7 +215,6 @@ static void a_board_has_the_figures_of_the_datasheet(void **state)
 
 static void rings_of_every_length(void **state)
 {
-	(void)state;
 	check_shape("1", "torus", "A");
 	check_shape("2", "torus", "A");
 	check_shape("3", "torus", "A");
@@ -229,7 +226,6 @@ static void rings_of_every_length(void **state)
 
 static void lines_of_every_length(void **state)
 {
-	(void)state;
 	check_shape("1", "mesh", "A");
 	check_shape("2", "mesh", "A");
 	check_shape("3", "mesh", "A");
@@ -238,7 +234,6 @@ static void lines_of_every_length(void **state)
 
 static void planes_and_more_dimensions(void **state)
 {
-	(void)state;
 	check_shape("2x2", "torus", "BA");
 	check_shape("7x4", "torus,mesh", "AB");
 	check_shape("3x4x5", "torus", "CAB");
@@ -262,7 +257,6 @@ static void a_loop_of_one_router_is_gone_round(void **state)
 	struct packet p = { 0 };
 	uint32_t way, i, left;
 
-	(void)state;
 	for (way = 0; way < 243; way++) {
 		p.hints = 0;
 		for (i = 0, left = way; i < 5; i++, left /= 3)
@@ -287,7 +281,6 @@ static void given_hints_are_kept(void **state)
 	struct packet p = { .src = 7 };
 	uint32_t way, i, left;
 
-	(void)state;
 	for (p.dst = 0; p.dst < r->net->n_sites; p.dst++) {
 		for (way = 0; way < 27; way++) {
 			p.hints = 0;
@@ -300,17 +293,8 @@ static void given_hints_are_kept(void **state)
 	rig_free(r);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_size_takes_its_bytes),
-		cmocka_unit_test(a_board_has_the_figures_of_the_datasheet),
-		cmocka_unit_test(rings_of_every_length),
-		cmocka_unit_test(lines_of_every_length),
-		cmocka_unit_test(planes_and_more_dimensions),
-		cmocka_unit_test(a_loop_of_one_router_is_gone_round),
-		cmocka_unit_test(given_hints_are_kept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(every_size_takes_its_bytes),
+	TEST(a_board_has_the_figures_of_the_datasheet),
+	TEST(rings_of_every_length), TEST(lines_of_every_length),
+	TEST(planes_and_more_dimensions),
+	TEST(a_loop_of_one_router_is_gone_round), TEST(given_hints_are_kept))

@@ -61,7 +61,6 @@ static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	struct world *x = me->state;
 	const struct packet *p = &me->net->packets[id];
 
-	(void)fifo;
 	assert_int_equal(p->dst, s);
 	x->got[p->src][p->number] = (struct arrival){ t, tail };
 	atomic_fetch_add(&x->n_got, 1);
@@ -175,7 +174,6 @@ static void a_packet_alone_takes_its_wires_and_one_serialisation(void **state)
 	static const uint32_t far[] = { 1, 2, 4 };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 3; i++) {
 		struct world *x = make(as_is, 1, NULL);
 		uint32_t hops = far[i];
@@ -195,7 +193,6 @@ static void full_rings_keep_moving_with_room_for_one_packet(void **state)
 {
 	struct world *x = storm(few, 1, NULL);
 
-	(void)state;
 	assert_ptr_equal(x->build, &ring_plain);
 	drop(x);
 }
@@ -204,7 +201,6 @@ static void a_run_is_the_same_on_any_number_of_workers(void **state)
 {
 	struct world *a = storm(few, 1, NULL), *b = storm(few, 3, NULL);
 
-	(void)state;
 	check_same(a, b);
 	drop(a);
 	drop(b);
@@ -218,7 +214,6 @@ static void a_run_is_the_same_with_a_book(void **state)
 	struct world *a, *b;
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		a = storm(sets[i], 1, NULL);
 		b = storm(sets[i], 1, &how);
@@ -256,7 +251,6 @@ static void injection_has_its_turn_by_the_ratio(void **state)
 	uint32_t third = share_of_injection("router.transit=2");
 	uint32_t half = share_of_injection("router.transit=1");
 
-	(void)state;
 	assert_true(none <= 4);
 	assert_in_range(third, 11, 16);
 	assert_in_range(half, 18, 22);

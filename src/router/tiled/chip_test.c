@@ -57,7 +57,6 @@ static void a_packet_alone_takes_its_wires_and_one_serialisation(void **state)
 	struct chips *c = chips_new(&(struct chips_how){ .shape = "4x4x4" });
 	uint32_t n = NODES * (NODES + 8), i;
 
-	(void)state;
 	for (i = 0; i < n; i++) {
 		uint32_t from = i / NODES < NODES ? i / NODES : 5;
 
@@ -80,7 +79,6 @@ static void the_slowest_wire_is_what_serialises(void **state)
 	uint32_t a = chips_send(c, 0, 0, 1, write_to(0, 2, 64));
 	uint32_t b = chips_send(c, 10000 * SIM_NS, 0, 1, write_to(0, 42, 64));
 
-	(void)state;
 	chips_run(c);
 	assert_int_equal(c->got[a]->tail - c->got[a]->head, 32 * PHIT);
 	assert_int_equal(c->got[b]->head - c->got[b]->sent,
@@ -123,7 +121,6 @@ static void adaptive_packets_use_all_links_hashed_ones_one(void **state)
 	double one = rate_of(8, PACKET_DETERMINISTIC, 4000);
 	double near = rate_of(1, PACKET_DYNAMIC, 4000);
 
-	(void)state;
 	assert_true(y > 6.20 && y < 6.26);
 	assert_true(x > 8.25 && x < 8.33);
 	assert_true(one > 1.55 && one < 1.57);
@@ -140,7 +137,6 @@ static void responses_take_their_share_of_a_link(void **state)
 	sim_time last = 0;
 	double r;
 
-	(void)state;
 	done.format = CHIPS_DONE;
 	chips_send(c, 0, 0, n, write_to(0, 8, 64));
 	chips_send(c, 0, 0, n, write_to(8, 0, 64));
@@ -167,7 +163,6 @@ static void responses_take_turns_with_requests_at_an_input(void **state)
 	struct packet done = write_to(0, 2, 0);
 	uint32_t i, n = 300;
 
-	(void)state;
 	done.format = CHIPS_DONE;
 	chips_send(c, 0, 0, n, write_to(0, 2, 64));
 	chips_send(c, 0, 1, n, done);
@@ -185,7 +180,6 @@ static void one_processor_tile_is_a_bottleneck(void **state)
 			"router.columns=5", "router.processors=1" } });
 	double r;
 
-	(void)state;
 	chips_send(c, 0, 0, 2000, write_to(0, 2, 64));
 	chips_run(c);
 	r = rate(c, 2000 * SIM_NS, 22000 * SIM_NS);
@@ -212,7 +206,6 @@ static void tiles_that_face_nodes_are_in_the_middle_columns(void **state)
 	uint32_t n[TILED_COLUMNS] = { 0 }, i;
 	uint64_t tiles = 0;
 
-	(void)state;
 	for (i = 0; i < 8; i++) {
 		n[d->column_of[d->processor[i]]]++;
 		tiles |= UINT64_C(1) << d->processor[i];
@@ -241,7 +234,6 @@ static void tiles_are_where_the_table_says(void **state)
 	struct chips *c = chips_new(&how);
 	const struct tiled *d = tiled_chips(c->net);
 
-	(void)state;
 	assert_int_equal(d->tile_of[16], 0); /* y+0 */
 	assert_int_equal(d->tile_of[17], 6); /* y-0 */
 	assert_int_equal(d->processor[2], 10);
@@ -309,7 +301,6 @@ static void a_packet_is_routed_again_in_its_column(void **state)
 		"router.tiles.7=z-4 z-5 z-6 z-7 z+6 z+7"
 	};
 
-	(void)state;
 	assert_int_equal(wait_for_first_choice(one), 0);
 	assert_in_range(wait_for_first_choice(four), 20 * SIM_NS, 41 * SIM_NS);
 }
@@ -321,7 +312,6 @@ static void lines_are_spread_over_links_and_tiles(void **state)
 	uint32_t lines, i;
 	double r[2];
 
-	(void)state;
 	for (lines = 1; lines <= 64; lines += 63) {
 		struct chips *c =
 			chips_new(&(struct chips_how){ .shape = "4x4x4" });
@@ -348,7 +338,6 @@ static void hashed_packets_of_one_line_keep_their_order(void **state)
 	struct chips *c = chips_new(&(struct chips_how){ .shape = "3x3x3" });
 	uint32_t i, overtaken[2] = { 0 };
 
-	(void)state;
 	for (i = 0; i < 54 * 300; i++) {
 		struct packet p =
 			write_to(i % 54, (i * 7 + 20) % 54, i % 3 ? 64 : 8);
@@ -381,7 +370,6 @@ static void two_nodes_share_the_tiles_that_face_them(void **state)
 	uint32_t i, n = 3000;
 	double sum;
 
-	(void)state;
 	for (i = 0; i < n; i++) {
 		chips_send(c, 0, 0, 1, write_to(0, to[i % 6], 64));
 		chips_send(c, 0, 0, 1, write_to(1, to[i % 6] + 1, 64));
@@ -420,7 +408,6 @@ static void nothing_locks_with_buffers_of_two_packets(void **state)
 		"5x4x3" };
 	uint32_t i, hashed;
 
-	(void)state;
 	for (i = 0; i < 5; i++) {
 		for (hashed = 0; hashed <= 4; hashed += 2) {
 			struct chips *c = chips_new(
@@ -442,7 +429,6 @@ static void hashed_packets_never_overtake_adaptive_ones_do(void **state)
 	struct chips *c = chips_new(&(struct chips_how){ .shape = "3x3x3" });
 	uint32_t i, hashed = 0, each = getenv("WEFT_LONG") ? 38000 : 400;
 
-	(void)state;
 	storm(c, 7, 400, 2);
 	for (i = 0; i < 54; i++) {
 		struct packet p = write_to(i, (i + 20) % 54, 64);
@@ -488,7 +474,6 @@ static bool does_lock(const char *planes, uint32_t hashed)
 /* The proof knows it, and so does a run. */
 static void rings_without_planes_lock(void **state)
 {
-	(void)state;
 	assert_true(does_lock("routing.planes=no", 2));
 }
 
@@ -496,7 +481,6 @@ static void rings_without_planes_lock(void **state)
  * not wait for. */
 static void rings_need_a_bubble_on_each_plane(void **state)
 {
-	(void)state;
 	assert_false(does_lock("routing.planes=free", 0));
 	assert_true(does_lock("routing.planes=free", 2));
 	assert_false(does_lock("routing.planes=yes", 2));
@@ -507,7 +491,6 @@ static void rings_with_planes_are_proved_not_to(void **state)
 	static const char *const shape[] = { "1x8x1", "4x4x4", "3x2x5" };
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < 3; i++) {
 		struct chips *c =
 			chips_new(&(struct chips_how){ .shape = shape[i] });
@@ -587,39 +570,26 @@ static void check_ahead(const char *buffer, uint32_t n_workers)
 /* Where nobody sees when packets go into a FIFO, they do at once. */
 static void how_much_a_fifo_holds_changes_no_departure(void **state)
 {
-	(void)state;
 	check_ahead("router.netlink.buffer=32", 1);
 	check_ahead("router.netlink.buffer=3", 1);
 	check_ahead("router.netlink.buffer=5", 2);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			a_packet_alone_takes_its_wires_and_one_serialisation),
-		cmocka_unit_test(the_slowest_wire_is_what_serialises),
-		cmocka_unit_test(
-			adaptive_packets_use_all_links_hashed_ones_one),
-		cmocka_unit_test(responses_take_their_share_of_a_link),
-		cmocka_unit_test(
-			responses_take_turns_with_requests_at_an_input),
-		cmocka_unit_test(one_processor_tile_is_a_bottleneck),
-		cmocka_unit_test(
-			tiles_that_face_nodes_are_in_the_middle_columns),
-		cmocka_unit_test(tiles_are_where_the_table_says),
-		cmocka_unit_test(a_packet_is_routed_again_in_its_column),
-		cmocka_unit_test(lines_are_spread_over_links_and_tiles),
-		cmocka_unit_test(hashed_packets_of_one_line_keep_their_order),
-		cmocka_unit_test(two_nodes_share_the_tiles_that_face_them),
-		cmocka_unit_test(nothing_locks_with_buffers_of_two_packets),
-		cmocka_unit_test(
-			hashed_packets_never_overtake_adaptive_ones_do),
-		cmocka_unit_test(rings_without_planes_lock),
-		cmocka_unit_test(rings_need_a_bubble_on_each_plane),
-		cmocka_unit_test(rings_with_planes_are_proved_not_to),
-		cmocka_unit_test(how_much_a_fifo_holds_changes_no_departure),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_packet_alone_takes_its_wires_and_one_serialisation),
+	TEST(the_slowest_wire_is_what_serialises),
+	TEST(adaptive_packets_use_all_links_hashed_ones_one),
+	TEST(responses_take_their_share_of_a_link),
+	TEST(responses_take_turns_with_requests_at_an_input),
+	TEST(one_processor_tile_is_a_bottleneck),
+	TEST(tiles_that_face_nodes_are_in_the_middle_columns),
+	TEST(tiles_are_where_the_table_says),
+	TEST(a_packet_is_routed_again_in_its_column),
+	TEST(lines_are_spread_over_links_and_tiles),
+	TEST(hashed_packets_of_one_line_keep_their_order),
+	TEST(two_nodes_share_the_tiles_that_face_them),
+	TEST(nothing_locks_with_buffers_of_two_packets),
+	TEST(hashed_packets_never_overtake_adaptive_ones_do),
+	TEST(rings_without_planes_lock),
+	TEST(rings_need_a_bubble_on_each_plane),
+	TEST(rings_with_planes_are_proved_not_to),
+	TEST(how_much_a_fifo_holds_changes_no_departure))

@@ -256,7 +256,6 @@ static void a_packet_alone_leaves_as_its_phits_do(void **state)
 {
 	uint32_t phits, to, from;
 
-	(void)state;
 	for (phits = 1; phits <= 32; phits++) {
 		for (from = 0; from < TILES; from += 5) {
 			to = (from * 7 + phits) % TILES;
@@ -294,7 +293,6 @@ static void at_saturation_as_much_comes_out_as_by_phits(void **state)
 	enum { CYCLES = 20000 };
 	uint64_t seed;
 
-	(void)state;
 	for (seed = 1; seed <= 3; seed++) {
 		struct traffic *t = make(seed, MOST);
 		struct phits *p = mem_alloc(1, sizeof(*p));
@@ -360,7 +358,6 @@ static void a_switch_has_six_rows_and_a_channel_for_each_output(void **state)
 	uint64_t last[TILES];
 	uint32_t i;
 
-	(void)state;
 	check_departures(six, last);
 	for (i = 0; i < 6; i++)
 		assert_int_equal(last[1 + 6 * i], 33);
@@ -380,21 +377,12 @@ static void each_row_has_a_column_buffer_at_each_output(void **state)
 	};
 	uint64_t last[TILES];
 
-	(void)state;
 	check_departures(to, last);
 	assert_in_range(last[7], 96, 98);
 	assert_in_range(last[13], 64, 66);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_packet_alone_leaves_as_its_phits_do),
-		cmocka_unit_test(at_saturation_as_much_comes_out_as_by_phits),
-		cmocka_unit_test(
-			a_switch_has_six_rows_and_a_channel_for_each_output),
-		cmocka_unit_test(each_row_has_a_column_buffer_at_each_output),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(TEST(a_packet_alone_leaves_as_its_phits_do),
+	TEST(at_saturation_as_much_comes_out_as_by_phits),
+	TEST(a_switch_has_six_rows_and_a_channel_for_each_output),
+	TEST(each_row_has_a_column_buffer_at_each_output))
