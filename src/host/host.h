@@ -1,13 +1,13 @@
 /*
  * The nodes of a machine: their memories, and the programs that run on them.
- * This is what set-up and engines know of them; host/program.h is what
- * programs may call.
+ * This header is for set-up and engines; host/program.h has the calls of
+ * programs.
  *
- * Everybody who writes into a node's memory does it by a function of this
- * header or of that one, so that programs that poll a word learn of it; what
- * else programs poll is announced by host_poke().
+ * All writes to a node's memory go through functions of these two headers, so
+ * that programs that poll a word notice the change.  Changes of anything else
+ * that programs poll are announced by host_poke().
  *
- * All that happens at a node happens on the worker that owns its site.
+ * Everything at a node runs on the worker that owns its site.
  */
 #ifndef HOST_HOST_H
 #define HOST_HOST_H
@@ -34,20 +34,20 @@ struct host_setup {
 	const struct host_params *params; /* copied; NULL: the defaults */
 	uint32_t n_programs; /* the most that program_start() will start */
 	/*
-	 * What each node has besides for programs that are spawned, at most
-	 * HOST_THREADS: those that end make room, too.  What is never used
-	 * costs address space only.
+	 * Additional programs of each node for program_spawn(), at most
+	 * HOST_THREADS.  A program that ends makes room for another one.
+	 * Unused ones cost only address space.
 	 */
 	uint32_t n_spawned;
 	size_t stack_bytes; /* of each; 0: HOST_STACK */
 	/*
-	 * Processes of each node, to HOST_THREADS; 0: one.  Each has as many
-	 * hardware threads and as much of the node's memory as the others.
+	 * Processes of each node, at most HOST_THREADS; 0: one.  They share
+	 * the node's hardware threads and memory equally.
 	 */
 	uint32_t n_processes;
-	/* What programs were called with, NULL behind the last; or NULL. */
+	/* Arguments of programs, with NULL after the last; or NULL. */
 	const char *const *arguments;
-	/* What an interface that takes any side stands at; NULL: nothing. */
+	/* The side of an interface that works with any; NULL: none. */
 	const struct side_ops *side;
 	const void *side_params; /* copied */
 	const struct parts *parts; /* of the machine, borrowed; or NULL */
@@ -56,11 +56,11 @@ struct host_setup {
 struct host *host_new(const struct host_setup *s, struct err *e);
 void host_free(struct host *h);
 
-/* From now on what processes do is kept; NULL where it is not. */
+/* Starts to log the calls of processes; without it host_log() is NULL. */
 void host_keep_log(struct host *h);
 const struct host_log *host_log(const struct host *h);
 
-/* What the machine's programs talk to; set by the network interface. */
+/* The network interface that programs use; it sets itself. */
 void host_set_nic(struct host *h, struct nic *nic);
 struct nic *host_nic(const struct host *h);
 
@@ -69,8 +69,8 @@ uint64_t host_memory(const struct host *h);
 const struct host_params *host_params(const struct host *h);
 
 /*
- * Nodes whose programs belong together, where not all do: messages count their
- * ranks among them.
+ * Nodes whose programs form one job, if there are several jobs: messages number
+ * the ranks within it.
  */
 struct host_world {
 	uint32_t n; /* nodes */
@@ -83,54 +83,54 @@ struct host_world {
 void host_set_worlds(struct host *h, const struct host_world *const *worlds);
 
 uint32_t host_n_processes(const struct host *h);
-/* Hardware threads of a process; its memory, bytes in whole pages.  The first
- * ones are those of process 0, and so on. */
+/* Hardware threads of a process, and its memory in bytes, in whole pages.
+ * Process 0 has the first of each, process 1 the next, and so on. */
 uint32_t host_threads_each(const struct host *h);
 uint64_t host_memory_each(const struct host *h);
 
-/* NULL behind the last. */
+/* With NULL after the last. */
 const char *const *host_arguments(const struct host *h);
 
-/* See host/side.h; NULL where the set-up names none. */
+/* See host/side.h; NULL if the set-up names none. */
 struct side *host_side(const struct host *h);
 /* See parts/part.h; may be NULL. */
 const struct parts *host_parts(const struct host *h);
 
 /*
- * The processors' caches as a side, owned by the host: made when an interface
- * on their chip first asks.  Not once programs run.
+ * The processors' caches as a side, owned by the host and made by the first
+ * call.  Only before programs run.
  */
 struct side *host_cache(struct host *h);
 
 /*
  * Starts run(arg) at time t; only before the simulation runs.  A thread of
- * a node has one program at most.  arg is borrowed.
+ * a node has at most one program.  arg is borrowed.
  */
 void program_start(struct host *h, site_id node, uint32_t thread, sim_time t,
 	void (*run)(void *arg), void *arg);
 
 /*
- * A node dies at t: from then on none of its programs does anything, and none
- * comes back with it.  Only before the simulation runs.
+ * A node dies at t: its programs stop for good, even if the node returns.
+ * Only before the simulation runs.
  */
 void host_set_death(struct host *h, site_id node, sim_time t);
-/* SIM_NEVER: it does not. */
+/* SIM_NEVER if it does not die. */
 sim_time host_dies_at(const struct host *h, site_id node);
 /*
- * Nothing is left to happen: programs that wait on nodes which die do so
- * until then.  Only while nothing runs.
+ * No events are left: counts waiting programs on nodes that would die later as
+ * dead.  Only while nothing runs.
  */
 void host_bury(struct host *h);
 /* Programs that have died; only while nothing runs. */
 uint32_t host_n_dead(const struct host *h);
 
-/* Those that were started and have neither ended nor died; only while nothing
- * runs. */
+/* Programs that were started and have neither ended nor died; only while
+ * nothing runs. */
 uint32_t host_n_running(const struct host *h);
 
 enum { HOST_WHAT = 360 };
 
-/* One of them. */
+/* A program that waits. */
 struct host_waiting {
 	site_id node;
 	uint32_t process, thread;
@@ -139,18 +139,18 @@ struct host_waiting {
 	char what[HOST_WHAT]; /* "weft_msg_receive from 1, tag 7" */
 };
 
-/* All of them, node by node, without what they wait for; only while nothing
- * runs. */
+/* Calls f for every waiting program, node by node, with an empty what; only
+ * while nothing runs. */
 void host_each_waiting(const struct host *h,
 	void (*f)(void *arg, const struct host_waiting *w), void *arg);
-/* Fills in what this one waits for. */
+/* Fills in what the program waits for. */
 void host_describe(const struct host *h, struct host_waiting *w);
-/* Says of the first of them who it is and what it waits for. */
+/* Names the first waiting program and what it waits for. */
 void host_describe_waiting(const struct host *h, char *text, size_t size);
 
 /*
- * Bytes that it holds now, with memories and caches, stacks left out; only
- * while nothing runs.
+ * Memory in use, bytes, including memories and caches of nodes but not stacks;
+ * only while nothing runs.
  */
 uint64_t host_held(const struct host *h);
 
@@ -172,19 +172,20 @@ enum memory_answer host_ask(const struct host *h, site_id node, uint32_t right,
 void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 	const struct sim_event *e);
 
-/* Whether an event of PHASE_PROGRAM, due at t, is of a poll that is over. */
+/* Whether an event of PHASE_PROGRAM, due at t, belongs to a poll that has
+ * ended. */
 bool host_is_stale(const struct host *h, sim_time t, const struct sim_event *e);
 
 enum { HOST_POLLS_WORD, HOST_POLLS_TEST, HOST_POLLS };
 
-/* What engines reach of a node without a call. */
+/* The part of a node that engines use without a call. */
 struct host_node {
 	struct memory memory;
 	struct program *polling[HOST_POLLS];
 	bool is_watched; /* by a program, or by the interface */
 };
 
-/* What a struct host begins with, so that they are found. */
+/* The first member of struct host; host_node() finds nodes by it. */
 struct host_nodes {
 	char *first;
 	size_t step; /* to the next one */
@@ -197,7 +198,7 @@ static inline struct host_node *host_node(const struct host *h, site_id node)
 	return (void *)(n->first + node * n->step);
 }
 
-/* Tells who polls or watches that [at, at + n) was written. */
+/* Notifies programs that poll or watch that [at, at + n) was written. */
 void host_notice(struct host *h, site_id node, struct sim_worker *w, sim_time t,
 	uint64_t at, size_t n);
 
@@ -214,7 +215,7 @@ static inline bool host_write_by(struct host *h, struct sim_worker *w,
 	return true;
 }
 
-/* By the interface, as in host/memory.h: false where it is refused. */
+/* Access by the interface, as in host/memory.h: false if it is refused. */
 static inline bool host_read(
 	const struct host *h, site_id node, uint64_t at, void *to, size_t n)
 {
@@ -249,17 +250,16 @@ static inline bool host_write_named(struct host *h, struct sim_worker *w,
 	return true;
 }
 
-/* By a device, a GPU say. */
+/* Access by a device, such as a GPU. */
 bool host_device_read(
 	const struct host *h, site_id node, uint64_t at, void *to, size_t n);
 bool host_device_write(struct host *h, struct sim_worker *w, site_id node,
 	sim_time t, uint64_t at, const void *from, size_t n);
 
 /*
- * An atomic operation of the interface on a word; false where that word, or
- * the bound that the operation needs, is not one that it may read and write.
- * *old is its answer; old may be NULL. Who polls the word is told where it
- * changed.
+ * An atomic operation of the interface on a word; false if it may not read and
+ * write that word or the bound that the operation needs.  *old is the previous
+ * value; old may be NULL.  Programs that poll the word notice a change.
  */
 bool host_atomic_by(struct host *h, struct sim_worker *w, site_id node,
 	sim_time t, enum memory_by by, enum atomic_op op, uint64_t at,
@@ -279,12 +279,13 @@ static inline bool host_add(struct host *h, struct sim_worker *w, site_id node,
 	return host_atomic(h, w, node, t, ATOMIC_STORE_ADD, at, addend, NULL);
 }
 
-/* They look whether that is so. */
+/* Wakes the programs whose condition now holds. */
 void host_look(struct host *h, struct sim_worker *w, site_id node, sim_time t);
 
 /*
- * Something changed at t, which is now, that a test of program_poll_until()
- * may look at.  A few instructions where nobody does.
+ * Something has changed at t, which is now, that a test of
+ * program_poll_until() may depend on.  Costs a few instructions if no program
+ * polls.
  */
 static inline void host_poke(
 	struct host *h, struct sim_worker *w, site_id node, sim_time t)

@@ -1,18 +1,17 @@
 /*
- * A side: what stands between a network interface and a node's memory, for all
- * nodes of a machine.  It is a cache that the interface is at, or a bus that
- * its card is in.  It gives times; bytes are read and written by host/host.h
- * at the times that it gives.
+ * A side: the connection between a network interface and a node's memory, for
+ * all nodes of a machine.  It is a cache or a bus.  It computes times; bytes
+ * are read and written by host/host.h at those times.
  *
- * An interface that takes any side is given one by the machine file
- * (side.kind).  Those of real machines know what they stand at: the message
- * unit at the processor's cache (host_cache()), an Elan4 in a bus.
+ * For an interface that works with any side, the machine file selects one
+ * (side.kind).  Interfaces of real machines have a fixed side: the message unit
+ * the processor's cache (host_cache()), Elan4 a bus.
  *
- * A read takes two calls, since other things happen on a bus between them:
- * request() now, and data() at the time that it returns.  A longer read may be
- * asked for at once, as several requests.  How many reads are
- * under way at a time, at most n_reads of at most most_read bytes each, is the
- * interface's to see to.  t is now, but for store(), which may be told ahead.
+ * A read takes two calls, because the bus serves others between them: request()
+ * now, and data() at the time that it returns.  A longer read may be requested
+ * at once, as several requests.  The interface limits the outstanding reads to
+ * n_reads of at most most_read bytes each.  t is now, except for store(), which
+ * may be called ahead of time.
  */
 #ifndef HOST_SIDE_H
 #define HOST_SIDE_H
@@ -33,11 +32,11 @@ struct side_rates {
 };
 
 /*
- * An interface on the processor's chip may have ports of its own into a side:
- * requests of a line or less, one a cycle, each of which waits for its slice's
- * slot in a look-up table.  An empty slot is filled at once, else the request
- * goes by the slower FIFO, which keeps the order of each slice.  Who uses a
- * port, and when, is the interface's to see to.
+ * An interface on the processor's chip may have ports of its own into a side.
+ * They take requests of up to a line, one per cycle, each of which waits for
+ * its slice's slot in a look-up table.  If the slot is empty, it is filled at
+ * once; otherwise the request passes the slower FIFO, which keeps the order of
+ * each slice.  The interface decides who uses a port, and when.
  */
 enum { SIDE_SLOTS = 16 };
 

@@ -1,13 +1,13 @@
 /*
- * A network interface: what stands between a node's memory and programs on
- * one side and the network's FIFOs on the other.  One object serves all
- * nodes of a machine; a node's own part comes into being when it is used.
+ * A network interface: it connects a node's memory and programs to the FIFOs of
+ * the network.  One object serves all nodes of a machine; the part of a node is
+ * created when it is first used.
  *
- * It is the network's client.  Of events it gets its own engines' and those
- * of the programs, which it hands on to the host.  How programs reach it is
- * not said here: registers, queues and what is written into memory for it are
- * each variant's own, and stand in the variant's header for its API driver.
- * What several variants have in common stands in nic/util.
+ * It is the network's client.  It receives the events of its own engines and
+ * those of programs, which it passes on to the host.  Programs reach it by
+ * registers, queues and words in memory that differ between variants; the
+ * variant's header describes them for its API driver.  Code that several
+ * variants share is in nic/util.
  */
 #ifndef NIC_NIC_H
 #define NIC_NIC_H
@@ -24,18 +24,18 @@ struct nic {
 	struct host *host;
 	void **nodes; /* [node], of ops->node_size; NULL until used */
 	site_id n_nodes;
-	struct payload_pool *payloads; /* what packets' load fields point to */
-	size_t load_size; /* of one of these, set by ops->init() */
-	/* told of every packet whose bytes are in memory; may be NULL */
+	struct payload_pool *payloads; /* packets' load fields point to them */
+	size_t load_size; /* of a payload, set by ops->init() */
+	/* called for every packet whose bytes are in memory; may be NULL */
 	void (*on_delivered)(
 		void *arg, site_id s, const struct packet *p, sim_time t);
 	void *arg;
-	const struct fault_plan *plan; /* what becomes of parts; or NULL */
+	const struct fault_plan *plan; /* failures of parts; or NULL */
 	/* ops->client, unless ops->init() has set another one */
 	const struct net_client_ops *client;
 };
 
-/* Where and when: what the functions of an interface's units are given. */
+/* Node and time, for the functions of an interface's units. */
 struct nic_at {
 	struct nic *nic;
 	void *node; /* its part */
@@ -45,29 +45,29 @@ struct nic_at {
 };
 
 enum nic_can {
-	NIC_RESENDS = 1, /* what is lost or damaged, until it is acknowledged */
+	NIC_RESENDS = 1, /* packets until they are acknowledged */
 	NIC_CASTS = 2, /* packets for a range of nodes */
 	NIC_ATOMICS = 4, /* changes words of memory rather than writing them */
-	NIC_FETCHES = 8, /* ... and returns what they were */
-	NIC_COMBINES = 16, /* reduces what several nodes send */
+	NIC_FETCHES = 8, /* ... and returns their previous values */
+	NIC_COMBINES = 16, /* reduces data of several nodes */
 	NIC_SHARES = 32, /* memory of other nodes, read and written by loads
 			  * and stores */
 	NIC_THREADS = 64, /* runs code of its own */
-	NIC_LOSES = 128, /* packets, without a word to who sent them */
+	NIC_LOSES = 128, /* packets, without notice to their sender */
 };
 
-/*
- * A count that each node's part keeps.  Reports, error messages and run files
- * read these tables.
- */
-/* Of an error: no answer came, so it may be nobody's mistake. */
+/* An error because no answer came, which need not be a mistake of a program. */
 enum { NIC_LATE = 2 };
 
+/*
+ * A counter in each node's part.  Reports, error messages and run files read
+ * these tables.
+ */
 struct nic_counter {
-	const char *key; /* of an error: what it is, in words */
+	const char *key; /* of an error: its description */
 	const char *unit;
 	size_t offset; /* of a uint64_t, in a node's part */
-	uint8_t is_error; /* something that a program did was refused, or: */
+	uint8_t is_error; /* 1: an action of a program was refused; NIC_LATE */
 };
 
 /*
@@ -75,15 +75,15 @@ struct nic_counter {
  * freed with the part, and made before node_init() where its items have a size.
  */
 struct nic_member_ops {
-	void (*init)(void *x, size_t size); /* NULL: zeros will do */
+	void (*init)(void *x, size_t size); /* NULL: zeros suffice */
 	void (*fini)(void *x);
-	uint64_t (*memory)(const void *x); /* bytes beside itself */
+	uint64_t (*memory)(const void *x); /* bytes in addition to itself */
 };
 
 struct nic_member {
 	const struct nic_member_ops *ops;
 	size_t offset; /* in the part */
-	size_t size; /* of an item; 0: node_init() makes it, or nobody need */
+	size_t size; /* of an item; 0: node_init() sets it up if needed */
 };
 
 #define NIC_MEMBER(type_, part_, field_, size_)                                \
@@ -109,60 +109,60 @@ extern const struct nic_member_ops slots_member, ring_member, index_member;
 struct nic_ops {
 	const char *name; /* the word written in a machine file */
 	const char *title; /* what it is called in a sentence */
-	const char *machine; /* that has one, of those that are shipped */
+	const char *machine; /* a shipped machine that has it */
 	uint32_t can; /* bits of enum nic_can */
 	uint64_t most_memory; /* bytes of a node that it addresses; 0: any */
 	size_t size; /* of the variant, whose first member is struct nic */
-	/* What parameters of other sections need that it has, in words with
-	 * blanks between them: see machine_has().  NULL: nothing. */
+	/* Features that parameters of other sections need, as words separated
+	 * by spaces: see machine_has().  NULL: none. */
 	const char *has;
 	size_t node_size; /* of a node's part */
 	const struct param *params; /* of a struct of its own */
 	size_t n_params, params_size;
 	const struct net_client_ops *client; /* its state is the nic */
 	const struct nic_counter *counters; /* the last one has no key */
-	/* What its kinds of packets are on the wire; NULL: as links say. */
+	/* Formats of its kinds of packets; NULL: as the links define. */
 	const struct link_format *formats;
 	uint32_t n_formats;
 	/* Parameters of any section that follow others, up to one without a
-	 * section; NULL: none do. */
+	 * section; or NULL. */
 	const struct param_follow *follows;
 
-	/* Checks the values against the network; makes the state and sets
-	 * load_size.  What it has set up is freed by fini(), NULL: nothing. */
+	/* Checks the values against the network, makes the state and sets
+	 * load_size; fini() frees the state and may be NULL. */
 	int (*init)(struct nic *nic, struct err *e);
 	void (*fini)(struct nic *nic);
-	/* A node's part, zeroed but for its members, which end with one without
-	 * ops; NULL: it has none.  Whatever else it holds besides itself. */
+	/* Members of a node's part, up to one without ops, or NULL; the rest of
+	 * the part is zeroed.  The functions handle what members do not. */
 	const struct nic_member *members;
 	void (*node_init)(struct nic *nic, void *node, site_id s);
 	void (*node_fini)(struct nic *nic, void *node); /* may be NULL */
 	uint64_t (*node_memory)(const void *node); /* may be NULL */
 	/*
-	 * After a run that ended by itself: an error where something is
-	 * still inside, or was refused.
+	 * After a run that ended by itself: an error if work is unfinished or
+	 * was refused.
 	 */
 	int (*audit_node)(const void *node, site_id s, struct err *e);
 
 	/*
-	 * How many bytes at the beginning of a packet's load say all that its
-	 * receiver needs: they hold no pointers.
+	 * Number of bytes at the start of a packet's load that its receiver
+	 * needs; they hold no pointers.
 	 */
 	size_t (*load_bytes)(const struct packet *p);
 	/* Explains a deadlock of programs: what nodes have not done that others
 	 * wait for; optional.  Only while nothing runs. */
 	void (*describe_stall)(const struct nic *nic, char *text, size_t size);
-	/* Whether an event is a clock that nothing waits for any more; NULL:
-	 * there are none.  Only while nothing runs. */
+	/* Whether an event is a timer that nothing waits for any more; NULL:
+	 * no event is.  Only while nothing runs. */
 	bool (*is_stale)(const struct nic *nic, const struct sim_event *e);
 	/*
-	 * Packets of a class may keep their places at a node until others can
-	 * leave it, of these classes of FIFOs (bits); NULL: all are always
-	 * taken in.  Only of the parameters.
+	 * Classes of FIFOs (bits): packets of class may keep their places at a
+	 * node until packets of these classes can leave it.  NULL: all packets
+	 * are always accepted.  Depends only on the parameters.
 	 */
 	uint32_t (*waits_for)(const void *params, enum net_class class);
-	/* How, and what programs have to see to, for a sentence that begins
-	 * with the interface; NULL: there is nothing to say. */
+	/* How it waits and what programs must ensure, as the end of a sentence
+	 * that begins with the interface; or NULL. */
 	const char *how_waits;
 };
 
@@ -177,16 +177,16 @@ struct nic_setup {
 	const struct fault_plan *plan; /* borrowed; NULL: nothing fails */
 };
 
-/* Makes itself the client of the network and the host's interface. */
 /* Whether an interface, or none (NULL), addresses all of a node's memory. */
 int nic_check_memory(const struct nic_ops *ops, int64_t bytes, struct err *e);
 
+/* Becomes the client of the network and the host's interface. */
 struct nic *nic_new(const struct nic_setup *s, struct err *e);
 void nic_free(struct nic *nic);
 
 /* --- for variants --- */
 
-/* Of a node that was never used. */
+/* Creates the part of a node. */
 __attribute__((cold)) void *nic_node_new(struct nic *nic, site_id s);
 
 static inline void *nic_node(struct nic *nic, site_id s)
@@ -202,7 +202,7 @@ static inline struct nic_at nic_at(
 	return (struct nic_at){ nic, nic_node(nic, s), w, s, t };
 }
 
-/* Gives a packet back with its bytes. */
+/* Frees a packet with its bytes. */
 static inline void nic_give(struct nic *nic, struct sim_worker *w, packet_id id)
 {
 	payload_give(nic->payloads, w->id,
@@ -212,46 +212,45 @@ static inline void nic_give(struct nic *nic, struct sim_worker *w, packet_id id)
 
 /* For a client's on_copy(): a copy has bytes of its own. */
 void nic_on_copy(struct net_client *me, struct sim_worker *w, packet_id id);
-/* Where it comes again: what it has spent is charged then; and for on_lost().
- */
+/* Frees a lost packet; a retransmission is charged for its time.  The second is
+ * for a client's on_lost(). */
 void nic_lose(struct nic *nic, struct sim_worker *w, packet_id id);
 void nic_on_lost(struct net_client *me, struct sim_worker *w, packet_id id);
 
 /*
- * For a program of the machine: a poll loop in no step with anything, whose
- * first look falls anywhere in its period.
+ * A poll loop for the calling program, with a random phase: its first look
+ * falls anywhere in the period.
  */
 struct poll_loop nic_poll_loop(
 	const struct nic *nic, sim_time period, sim_time load);
 
 /* --- a packet's load as bytes, for mail to another process --- */
 
-/* Writes it to a place of nic->load_size bytes; returns how many it took. */
+/* Writes it to a buffer of nic->load_size bytes; returns the number used. */
 size_t nic_pack(const struct nic *nic, const struct packet *p, void *to);
-/* The same as a load of this process's, for a packet that it is to be of. */
+/* Returns it as a load of this process, for a packet. */
 uint64_t nic_unpack(
 	const struct nic *nic, uint32_t worker, const void *from, size_t n);
 
 /* --- only while nothing runs --- */
 
 int nic_audit(const struct nic *nic, struct err *e);
-/* "; barrier class 0: node 3 has not entered, ..."; "" where it knows
- * nothing. */
+/* "; barrier class 0: node 3 has not entered, ..."; "" if it knows nothing. */
 void nic_describe_stall(const struct nic *nic, char *text, size_t size);
-uint64_t nic_memory(const struct nic *nic); /* bytes that it holds */
-/* Of these, what a node's part holds besides itself; 0: there is none. */
+uint64_t nic_memory(const struct nic *nic); /* memory in use, bytes */
+/* The memory that members of a node's part use; 0 if it has no part. */
 uint64_t nic_node_memory(const struct nic *nic, site_id s);
 
-/* A counter of one node, or of all; 0 where there is none, or no nic. */
+/* A counter of one node, or summed over all; 0 if there is none, or no nic. */
 uint64_t nic_count(const struct nic *nic, site_id s, const char *key);
 uint64_t nic_sum(const struct nic *nic, const char *key);
-/* What a node's interface refused to do: how often, and in words. */
 /* Whether any has given up waiting for answers: other errors follow from it. */
 bool nic_is_late(const struct nic *nic);
+/* Number of errors of a node's interface, and their description. */
 uint64_t nic_errors(const struct nic *nic, site_id s, char *text, size_t size);
 
-/* Events that wait, but for clocks that nobody waits for. */
-/* With a world: of interfaces and programs of its nodes alone. */
+/* Number of pending events, without timers that nothing waits for.  With a
+ * world: of interfaces and programs of its nodes alone. */
 uint64_t nic_n_events(const struct nic *nic, const struct host_world *only);
 
 extern const struct nic_ops *const nic_registry[];

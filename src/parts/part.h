@@ -1,5 +1,5 @@
 /*
- * A part: what a machine has beside its network, its hosts and its network
+ * A part: anything of a machine except its network, hosts and network
  * interfaces, such as GPUs, watchdogs, collective trees or clocks.  A part is
  * one table, listed in machine/parts.c.  No shared layer knows which parts
  * exist: machines read, check, open and close them by these tables alone, and
@@ -37,7 +37,7 @@ struct part_block {
 	size_t offset;
 };
 
-/* What a file of jobs writes into registers before anything runs. */
+/* Values that a jobs file writes to registers before anything runs. */
 struct part_given {
 	const void *v; /* of the part that has such registers */
 	size_t n;
@@ -53,8 +53,8 @@ struct part_place {
 	const struct parts *parts; /* all of them */
 	uint64_t seed;
 	struct part_given given;
-	/* What IO nodes run, on so many threads each, with the state of the
-	 * part that serves files as arg; and such a state that several machines
+	/* Program of IO nodes, on n_serving threads each; arg is the state of
+	 * the part that serves files.  shared is a state that several machines
 	 * share, or NULL. */
 	void (*serve)(void *arg);
 	uint32_t n_serving;
@@ -72,12 +72,13 @@ struct part_ops {
 
 	/* Optional, all of these. */
 
-	/* What plans of faults call its pieces, up to a NULL (topo/parts.h). */
+	/* Names of its pieces in plans of faults, up to a NULL
+	 * (topo/parts.h). */
 	const struct part_kind *const *words;
-	/* Sets what a plan must know of it before it is read. */
+	/* Prepares a plan of faults before it is read. */
 	void (*plan)(const void *params, const struct part_place *at,
 		struct fault_plan *plan);
-	/* Checks the parameters, and what the plan of faults says of it. */
+	/* Checks the parameters, and the faults of the part in the plan. */
 	int (*check)(
 		const void *params, const struct part_place *at, struct err *e);
 	/* Makes the state, before the interfaces are made; NULL if it is
@@ -85,14 +86,13 @@ struct part_ops {
 	void *(*open)(
 		const void *params, const struct part_place *at, struct err *e);
 	void (*close)(void *state);
-	/* All stands, and nothing has run yet. */
+	/* Called when everything is built, before anything runs. */
 	void (*start)(const void *params, const struct part_place *at);
 	uint64_t (*memory)(const void *state); /* bytes that it holds */
-	/* What it found in a run until end. */
+	/* Adds its results of a run that ended at end. */
 	void (*facts)(const void *params, const struct part_place *at,
 		sim_time end, struct facts *f);
-	/* After a run that ended by itself: an error where the state is not
-	 * what it must be then. */
+	/* After a run that ended by itself: an error if the state is wrong. */
 	int (*audit)(const void *state, struct err *e);
 	/* Adds steps to the proof against deadlock. */
 	void (*prove)(const void *params, const struct part_place *at,
@@ -132,9 +132,9 @@ void parts_facts(const struct part_place *at, sim_time end, struct facts *f);
 int parts_audit(const struct parts *p, struct err *e);
 void parts_prove(const struct part_place *at, struct proof *p);
 
-/* NULL where the machine, or parts itself, has no such part. */
+/* NULL if the machine has no such part, or p is NULL. */
 const void *part_params(const struct parts *p, const struct part_ops *ops);
-/* NULL also where it has no state, or is switched off. */
+/* NULL also if it has no state, or is switched off. */
 void *part_state(const struct parts *p, const struct part_ops *ops);
 
 #endif

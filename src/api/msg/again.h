@@ -1,8 +1,8 @@
 /*
- * What a process of the message layer on Gemini has under way, so that what was
- * not answered can be begun again where that does no harm: gets, puts that
- * nobody was told of before their end, and what is written to slots as long as
- * nothing else was written there meanwhile; who does so waits.
+ * Operations in flight of a process of the message layer on Gemini, so that
+ * unanswered ones can be repeated if that is safe: gets, puts whose target was
+ * not notified before their end, and writes to slots, which wait until no
+ * earlier write to the slot is in flight.
  */
 #ifndef API_MSG_AGAIN_H
 #define API_MSG_AGAIN_H

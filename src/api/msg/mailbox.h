@@ -1,15 +1,16 @@
 /*
- * Slots in a receiver's memory that a sender fills in turn: who may fill one,
- * and what the sender is told.
+ * Slots in a receiver's memory that a sender fills in turn, with credits for
+ * empty slots.
  *
- * A message ends where its slot ends, with its number in its lane, from 1 on,
- * as the last word: bytes arrive in order or at once, so who sees the number
- * sees all.  Numbers make slots new each time, so nothing is ever cleared.
+ * A message ends at the end of its slot.  Its last word is its number in its
+ * lane, from 1 on.  Bytes arrive in order or all at once, so a receiver that
+ * sees the number sees the whole message.  Numbers differ each time, so slots
+ * need not be cleared.
  *
- * Credits.  Who empties slots tells when half of them are empty, by writing
- * how many it has emptied since the beginning.  At most two such writes are
- * under way, into two words in turn, so whichever comes first, the larger
- * word is right.
+ * Credits.  When half of the slots are empty, the receiver writes the number of
+ * slots that it has emptied since the start into the sender's memory.  At most
+ * two such writes are in flight, into two words in turn; whichever arrives
+ * first, the larger word is right.
  */
 #ifndef API_MSG_MAILBOX_H
 #define API_MSG_MAILBOX_H
@@ -19,7 +20,7 @@
 
 struct mailbox {
 	uint64_t sent; /* to the other one */
-	uint64_t taken, told; /* of its messages */
+	uint64_t taken, told; /* messages received, and reported as such */
 	uint32_t n_told;
 	uint32_t waiting; /* sends that wait for a slot: its owner's */
 };
@@ -30,7 +31,7 @@ static inline uint32_t mailbox_slot(uint32_t n_slots, uint64_t number)
 	return (uint32_t)((number - 1) % n_slots);
 }
 
-/* How many were emptied, as the other one's two words say. */
+/* Number of emptied slots, according to the receiver's two words. */
 static inline uint64_t mailbox_emptied(const uint64_t words[2])
 {
 	return words[words[1] > words[0]];
@@ -42,8 +43,8 @@ static inline bool mailbox_has_slot(
 	return m->sent - mailbox_emptied(words) < n_slots;
 }
 
-/* A slot was emptied.  Whether it is to be told, and into which of the two
- * words: the number that were taken. */
+/* A slot was emptied.  Returns whether taken is to be written to the sender
+ * now, into word *word of the two. */
 static inline bool mailbox_take(
 	struct mailbox *m, uint32_t n_slots, uint32_t *word)
 {
