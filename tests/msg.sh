@@ -194,7 +194,7 @@ report "a barrier by Blue Gene/Q's network takes a tree's time"
 run run bgq-board $barrier rounds=20 --json \
 	--set 'faults.events=2 us link 1 E+ dies'
 [ $code -eq 3 ] && grep -q 'MUSPI_GIBarrierPoll, class 0' "$tmp/out" &&
-	grep -q 'E+ is dead .* a barrier packet waits' "$tmp/err" ||
+	grep -q 'E+ is dead .* a barrier packet has waited' "$tmp/err" ||
 	complain "dead link: $code: $(cat "$tmp/err")"
 printf 'schema: 1\nfaults:\n  events:\n%s\n%s\n' '    - 60 us link 1 E+ dies' \
 	'    - 69 us link 1 E+ returns' >"$tmp/plan.yaml"

@@ -116,7 +116,7 @@ run sweep torus hello a b bytes=1,2 --shape 2x2 --plugin ./hello.so --quiet
 	grep -q "sim time" "$tmp/out" ||
 	complain "sweep: exit code $code: $(cat "$tmp/out" "$tmp/err")"
 run sweep torus hello a c bytes=1,2 --shape 2x2 --plugin ./hello.so --quiet
-[ $code -ne 0 ] && grep -q '2 of 2 points.*wrong: hello of 4' "$tmp/err" ||
+[ $code -ne 0 ] && grep -q '2 points.*wrong result: hello of 4' "$tmp/err" ||
 	complain "wrong: exit code $code: $(cat "$tmp/out" "$tmp/err")"
 run run torus hello a c --shape 2x2 --plugin hello.so --quiet
 [ $code -eq 1 ] || complain "exit code $code: $(cat "$tmp/err")"
@@ -292,7 +292,7 @@ static const struct topo_ops *const ts[] = { &t2, NULL };
 WEFT_PLUGIN(.topologies = ts);" 'lacks required operations'
 variant named "static const struct weft_app a = { .name = \"random\" };
 static const struct weft_app *const as[] = { &a, NULL };
-WEFT_PLUGIN(.workloads = as);" 'a workload called random already'
+WEFT_PLUGIN(.workloads = as);" 'already has a workload called random'
 sed 's/\.name = "hyperx",/.name = "dragonfly",/' hyperx.c >taken.c
 build taken
 wrong ./taken.so 'topology.kind dragonfly is defined twice'

@@ -1,10 +1,10 @@
 /*
- * Errors of three kinds go three ways.  A user's mistake is written into a
- * struct err by the function that first knows it, handed up unchanged and
- * printed once, by the command line.  Our own mistake ends in BUG(), and a
- * limit that is met in the middle of a run in err_give_up(): both lead to the
- * nearest guard below, or end the process where there is none.  A simulated
- * fault is an event of the model and never comes here.
+ * There are three kinds of errors.  A user's mistake is written to a struct err
+ * by the function that detects it, passed up unchanged and printed once, by the
+ * command line.  A mistake of our own ends in BUG(), and a limit that is
+ * reached in the middle of a run in err_give_up(): both return to the innermost
+ * guard (see err_guard()), or end the process if there is none.  A simulated
+ * fault is an event of the model and no error.
  */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
@@ -13,7 +13,7 @@
 
 #include "weft/plugin/err.h"
 
-/* How a command ends; also the process's exit code. */
+/* The exit codes of commands. */
 enum exit_code {
 	EXIT_FINISHED = 0,
 	EXIT_ANSWER_NO = 1,
@@ -30,7 +30,7 @@ int err_set(struct err *e, const char *format, ...)
 int err_set_code(struct err *e, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Says where we broke our own rule: EXIT_INTERNAL. */
+/* Reports where we broke a rule of our own: EXIT_INTERNAL. */
 _Noreturn void bug(const char *file, int line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 _Noreturn void err_give_up(int code, const char *format, ...)
@@ -38,23 +38,23 @@ _Noreturn void err_give_up(int code, const char *format, ...)
 _Noreturn void err_raise(const struct err *e);
 
 /*
- * Calls run(arg); a BUG() or err_give_up() in it on this thread ends it in the
- * middle, and is written to *e like any error that run() finds.  Returns -1
- * where *e is set.  Frames in between are left without a word, so whatever they
- * had in hand, locks above all, is lost: neither may be called under a lock
- * that somebody else waits for.
+ * Calls run(arg).  A BUG() or err_give_up() on this thread ends it in the
+ * middle, and is written to *e like an error that run() reports.  Returns -1 if
+ * *e is set.  The frames in between are skipped, so their resources, such as
+ * locks, are not released: neither may be called while holding a lock that
+ * another thread waits for.
  *
- * Still ended at once is a process that has run out of memory, and one of
- * which a fiber has overrun its stack.
+ * A process that runs out of memory, or whose fiber overruns its stack, still
+ * ends at once.
  */
 int err_guard(void (*run)(void *arg), void *arg, struct err *e);
 bool err_is_guarded(void);
 
 /*
- * For who runs code on stacks of its own.  leave() is called first of all on
- * this thread: on such a stack it switches back to the guard's and does not
- * return, and there err_land() goes on; else it returns.  err_land() does
- * nothing where nothing is wrong.
+ * For code that runs on stacks of its own.  leave() is called first, on this
+ * thread: on such a stack it switches back to the guard's stack and does not
+ * return, and err_land() continues there; otherwise it returns.  err_land()
+ * does nothing if there is no error.
  */
 void err_set_leave(void (*leave)(void));
 void err_land(void);

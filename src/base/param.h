@@ -1,5 +1,4 @@
-/* Reading and writing parameters; what their tables are is in
- * weft/plugin/param.h. */
+/* Reading and writing parameters; weft/plugin/param.h defines their tables. */
 #ifndef BASE_PARAM_H
 #define BASE_PARAM_H
 
@@ -10,11 +9,11 @@
 #include "base/err.h"
 #include "weft/plugin/param.h"
 
-/* Of an operations table: its rows, and how many they are. */
+/* The parameter rows of an operations table, and their number. */
 #define PARAMS(rows_)                                                          \
 	.params = rows_, .n_params = sizeof(rows_) / sizeof((rows_)[0])
 
-/* Where a value came from; one per row, kept beside the values. */
+/* The origin of a value; one per row, kept next to the values. */
 struct param_origin {
 	bool set; /* by a file or a command, not by default */
 	bool is_based; /* by a file that the machine's own is based on */
@@ -36,7 +35,7 @@ struct param_block {
 };
 
 /*
- * A parameter that follows a clock where a machine does not state it: so many
+ * A parameter that follows a clock if a machine does not set it: a number of
  * thousandths of the clock's cycle or, for a rate, of a byte per cycle.
  */
 struct param_follow {
@@ -50,9 +49,9 @@ struct param_follow {
 void param_defaults(const struct param_block *b);
 
 /*
- * A section is about to become of another kind: gives the parameters of the
- * old one their defaults again, and the kinds that follow it, with theirs.
- * What is no kind, or the same one, changes nothing.
+ * A section is about to change its kind: resets the parameters of the old kind
+ * to their defaults, and also the kinds that follow it, with their parameters.
+ * Does nothing if the row is not a kind, or the kind stays the same.
  */
 void param_change_kind(const struct param_block *blocks, size_t n,
 	const char *section, const char *kind);
@@ -65,14 +64,14 @@ void param_change_kind(const struct param_block *blocks, size_t n,
 int param_read(const struct param_block *b, const struct param *row,
 	const char *text, struct err *e);
 
-/* The lines of a row of that type; adds one, copied; forgets all. */
+/* The lines of a row of type PARAM_LINES; adds a copy of a line; frees all. */
 struct param_lines *param_lines(
 	const struct param_block *b, const struct param *row);
 void param_lines_add(
 	struct param_lines *l, const char *text, const char *place);
 void param_lines_free(struct param_lines *l);
-/* Those of a text, with semicolons between them; "none" has none.  Returns 0.
- */
+/* Adds the lines of a text, separated by semicolons; "none" has none.  Returns
+ * 0. */
 int param_lines_read(struct param_lines *l, const char *text);
 
 /* The row called name (below its section), or NULL. */

@@ -1,25 +1,24 @@
 /*
  * A node's memory: real bytes at physical addresses.  It is a plain store,
- * with no time, no caches and no notice to whoever polls a word; host/host.h
- * puts these on top.
+ * without time, caches, or notices to programs that poll; host/host.h adds
+ * these.
  *
- * The address space is made of ranges that do not meet.  The first one is the
- * host's own memory, from 0 to its size, which is open to all.  Others are a
- * device's memory, or addresses that things outside of the simulation are
- * mapped to; each says who may read and write it.  An access lies in one
- * range.  One that lies in none, or that its range does not allow, is no crash
- * but a refusal, which its caller turns into what the machine would do.
+ * The address space consists of ranges that do not overlap.  The first is the
+ * host's own memory, from 0 to its size, which is open to all.  Others are the
+ * memory of a device, or addresses to which something outside of the simulation
+ * is mapped; each range has its rights to read and write.  An access lies in
+ * one range.  An access outside of all ranges, or without the right, is
+ * refused; the caller does what the machine would do then.
  *
- * Pages come into being when they are first written; what was never written
- * reads as zero and costs nothing.  A part of a range may be a region, whose
- * bytes are elsewhere:
- * - of a synthetic region they are those of streams, which are a function of
- *   their offsets.  Reading gives them; what is written is compared with them
- *   and counted, and nothing is stored, so that gigabytes can come and go in no
- *   memory.  Who only moves them may do so by name, without making them;
- * - of a foreign region they are somebody else's, who is asked for them: the
- *   memory of a process outside, say.
- * A mapped range has no bytes but those of its regions.
+ * A page is created when it is first written; unwritten bytes read as zero and
+ * cost nothing.  A part of a range may be a region, whose bytes are elsewhere:
+ * - the bytes of a synthetic region come from streams, which are functions of
+ *   the offset.  Reads return them; writes are compared with them and counted,
+ *   and nothing is stored, so gigabytes need no memory.  Code that only moves
+ *   bytes may pass their names instead;
+ * - the bytes of a foreign region belong to another owner, which is called for
+ *   them, such as the memory of a process outside.
+ * A mapped range has only the bytes of its regions.
  *
  * Words are in the byte order of the host, as programs that run on it see
  * them.  One thread at a time may use a memory; reading it counts as use.
@@ -47,7 +46,7 @@ enum { MEMORY_MAY_ALL = 63 };
  * + the number of the device. */
 enum { MEMORY_DEVICE_SHIFT = 44 };
 
-/* Whose memory an address is in: 0 the host's, else 1 + the device. */
+/* The owner of an address: 0 is the host, 1 + n is device n. */
 static inline uint32_t memory_device_of(uint64_t at)
 {
 	return (uint32_t)(at >> MEMORY_DEVICE_SHIFT);
@@ -95,8 +94,8 @@ struct memory_name {
 	uint64_t seed, owner, offset;
 };
 
-/* Says where in which stream the bytes of a region are from an offset on;
- * returns how many of them, at least one. */
+/* Names the bytes of a region from an offset on by stream and position; returns
+ * their number, at least one. */
 typedef uint64_t (*memory_naming)(
 	void *arg, uint64_t offset, struct memory_name *name);
 
@@ -150,8 +149,8 @@ void memory_init(struct memory *m, uint64_t bytes);
 void memory_fini(struct memory *m);
 
 /*
- * Adds a range.  False, and nothing done, where it is empty, meets another
- * one, host memory included, or goes beyond the last address.
+ * Adds a range.  Returns false and does nothing if it is empty, overlaps with
+ * another range or host memory, or goes beyond the last address.
  */
 bool memory_add_range(struct memory *m, const struct memory_range *r);
 
@@ -197,24 +196,24 @@ static inline uint8_t *memory_stored(
 }
 
 /*
- * The same for bytes that may be written there: the page comes into being.
- * NULL where they are not host memory, or in two pages, or in a region.
+ * The same for bytes that are to be written: creates the page.  NULL if they
+ * are not in host memory, in two pages, or in a region.
  */
 uint8_t *memory_place(struct memory *m, uint64_t at, size_t n);
 
 /*
- * Where bytes of any number of pages are stored from now on, in one piece,
- * until memory_fini().  What was stored before is moved there once, so this
- * takes time like that of writing them; within what was mapped before it takes
- * none.  NULL where they are not host memory, some are in a region, or some
- * but not all are mapped already.
+ * Stores bytes of any number of pages in one piece from now on, until
+ * memory_fini(), and returns their place.  Stored bytes are moved there once,
+ * which takes as long as writing them; bytes that are mapped already cost
+ * nothing.  NULL if they are not in host memory, some are in a region, or some
+ * but not all are mapped.
  */
 uint8_t *memory_map(struct memory *m, uint64_t at, uint64_t n);
 
-/* What it takes of the simulating host, bytes. */
+/* Memory in use on the simulating host, bytes. */
 uint64_t memory_held(const struct memory *m);
 
-/* So many bytes will be written soon, which makes room for them at once. */
+/* Makes room for a number of bytes that will be written soon. */
 void memory_reserve(struct memory *m, uint64_t bytes);
 
 /* What is not in one page of host memory that has been written. */
@@ -224,8 +223,8 @@ bool memory_write_parts(struct memory *m, enum memory_by by, uint64_t at,
 	const void *from, size_t n);
 
 /*
- * Both return false where the access is refused, and do nothing then; or where
- * foreign bytes cannot be had.
+ * Both return false and do nothing if the access is refused; also if foreign
+ * bytes are not available.
  */
 static inline bool memory_read(
 	struct memory *m, enum memory_by by, uint64_t at, void *to, size_t n)
@@ -316,9 +315,9 @@ bool memory_region_write(
 void memory_mix(struct memory *m, uint64_t at, uint64_t n);
 
 /*
- * Whether every byte of it was written so many times, right each time.  In
- * which pieces and order does not matter.  That some bytes too many make up
- * for others that are missing goes unseen once in 2^64.
+ * Whether every byte of it was written a number of times, correctly each time,
+ * in any pieces and order.  Surplus bytes that hide missing ones go unnoticed
+ * once in 2^64.
  */
 bool memory_region_is_whole(const struct memory_region *s, uint64_t times);
 

@@ -1,7 +1,7 @@
 /*
- * A workload: what the nodes of a machine do, and when they have done enough.
- * It is the client on top of the network; what it measured comes back as a
- * struct load_result.  It reads no file and prints nothing.
+ * A workload: the actions of a machine's nodes, and the end of the run.  It is
+ * the client on top of the network; its measurements are returned as a struct
+ * load_result.  It prints nothing.
  */
 #ifndef LOAD_LOAD_H
 #define LOAD_LOAD_H
@@ -38,7 +38,7 @@ enum {
 	LOAD_MAX_STUCK = 8
 };
 
-/* Programs that wait for the same thing: the first of them. */
+/* The first of several programs that wait for the same thing. */
 struct load_waiting {
 	struct host_waiting first;
 	uint64_t same; /* how many there are, it included */
@@ -54,8 +54,8 @@ struct load_result {
 	sim_time measured; /* over which time */
 	uint64_t bytes; /* of payload, delivered in it, by all nodes */
 	int64_t offered_bps; /* per node; 0: as much as the network takes */
-	/* That a message takes on a link, where what was measured is too short
-	 * to say anything about messages; 0: it was long enough. */
+	/* Time of a message on a link, if the measured time is too short for
+	 * messages; 0: it is long enough. */
 	sim_time message_time, least_time; /* and what would be enough */
 	const char *message_what; /* "one message", or what is sent at once */
 	struct hist latency;
@@ -75,7 +75,7 @@ struct load_result {
 	uint64_t n_stuck; /* links that hold packets for good */
 };
 
-/* What a running workload tells, now and then. */
+/* The progress of a running workload. */
 struct load_progress {
 	sim_time now;
 	uint64_t hops;
@@ -84,7 +84,7 @@ struct load_progress {
 
 struct parts;
 
-/* What a workload needs of the machine's hosts; init() says it. */
+/* The needs of a workload for the machine's hosts; set by init(). */
 struct load_needs {
 	uint32_t n_programs; /* the most that start() will start, in all */
 	uint32_t n_spawned; /* besides on each node, at most HOST_THREADS */
@@ -106,8 +106,8 @@ struct load {
 	const void *nic_params;
 	const struct parts *parts;
 	const struct host_params *host_params;
-	/* The nodes that it has, where it shares the machine with others: it
-	 * counts them from 0 on.  NULL: all nodes. */
+	/* Its nodes, if it shares the machine with others; it numbers them from
+	 * 0.  NULL: all nodes. */
 	const struct host_world *place;
 	sim_time begin; /* when it begins */
 	struct load_needs needs;
@@ -121,8 +121,8 @@ struct load {
 	bool is_idle; /* no event is left: what still waits waits for ever */
 	void (*on_progress)(void *arg, const struct load_progress *p);
 	void *progress_arg;
-	/* NULL, or called while nothing runs, about so often in simulated
-	 * time; it may change how often. */
+	/* NULL, or called while nothing runs, about once in this simulated
+	 * time, which it may change. */
 	void (*on_sample)(void *arg, sim_time now);
 	void *sample_arg;
 	sim_time sample;
@@ -141,7 +141,7 @@ struct load_ops {
 	/* Of the network; NULL where it runs programs on hosts instead, which
 	 * use the machine's network interface. */
 	const struct net_client_ops *client;
-	/* Then, if not NULL: told of every packet whose bytes are in memory.
+	/* Then, if not NULL: called for every packet whose bytes are in memory.
 	 * arg is the load. */
 	void (*on_delivered)(
 		void *arg, site_id s, const struct packet *p, sim_time t);
@@ -154,20 +154,20 @@ struct load_ops {
 	/* The system stands: makes the state, posts the first events. */
 	void (*start)(struct load *l);
 	/*
-	 * Until when to run before asking again; or, where all is done,
-	 * SIM_NEVER.  Called while nothing runs.
+	 * The time until which to run before the next call, or SIM_NEVER if
+	 * everything is done.  Called while nothing runs.
 	 */
 	sim_time (*next)(struct load *l);
-	/* Fills in what was measured. */
+	/* Fills in the measurements. */
 	void (*report)(struct load *l, struct load_result *r);
 	/*
-	 * Whether all that a finished run did is right: an error where it is
-	 * not.  NULL where there is nothing to look at.
+	 * Checks the results of a finished run; an error if they are wrong.
+	 * NULL if there is nothing to check.
 	 */
 	int (*check)(struct load *l, struct err *e);
 	void (*fini)(struct load *l); /* NULL: there is nothing to free */
-	/* Bytes that it will take beside the network, about, asked after
-	 * init().  NULL: next to nothing. */
+	/* Estimate of its memory in addition to the network, bytes; called
+	 * after init().  NULL: next to nothing. */
 	uint64_t (*estimate)(const struct load *l);
 };
 
@@ -187,9 +187,9 @@ struct load_course {
 };
 
 /*
- * For runs that keep time with others: it goes on until some time, and pauses
- * there (0), unless it is over (1) or has failed (-1).  load_end() audits the
- * network of one that is over.
+ * For runs that keep time with others: continues until a time and pauses there
+ * (0), unless the run has ended (1) or failed (-1).  load_end() audits the
+ * network of a run that has ended.
  */
 void load_begin(struct load_course *c, struct load *l, struct load_result *r);
 int load_go(struct load_course *c, sim_time pause, struct err *e);
@@ -203,13 +203,13 @@ uint64_t load_digest(const struct load *l);
 
 /* --- for workloads --- */
 
-/* A client's on_room(), of one that looks for room when it has something. */
+/* on_room() of a client that looks for room only when it has a packet. */
 void load_ignore_room(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t);
 
 void load_figure(struct load_result *r, const char *name, double value);
 
-/* The topology's peak for packets of so many bytes; 0 where there is no such
+/* The topology's peak for packets of a size in bytes; 0 if there is no such
  * bound. */
 int64_t load_peak(
 	const struct topo *t, const struct link_params *link, uint32_t bytes);
@@ -219,13 +219,13 @@ int64_t load_link_rate(const struct link_params *link, uint32_t bytes);
 /* The time of a full packet on a busy link: a unit for durations. */
 sim_time load_packet_time(const struct link_params *link, uint32_t bytes);
 
-/* The one injection FIFO that a packet may go into, or NET_NO_FIFO where any of
- * its class will do. */
+/* The only injection FIFO that a packet may use, or NET_NO_FIFO if it may use
+ * any of its class. */
 uint32_t load_own_fifo(const struct net *n, packet_id id);
 
 /*
- * The injection FIFO for a packet, or NET_NO_FIFO where none has room; of those
- * that would do, the first from first on.
+ * The injection FIFO for a packet, or NET_NO_FIFO if none has room; the search
+ * starts at first.
  */
 uint32_t load_find_fifo(
 	const struct net *n, site_id s, packet_id id, uint32_t first);
@@ -234,7 +234,7 @@ uint32_t load_find_fifo(
  * a routing without zones has none to set. */
 int load_set_zones(struct route *r, const char *zones, struct err *e);
 
-/* How many nodes it has, and which one a rank is. */
+/* The number of its nodes, and the node of a rank. */
 static inline uint32_t load_n_nodes(const struct load *l)
 {
 	return l->place ? l->place->n : l->topo->n_nodes;
@@ -250,22 +250,22 @@ static inline uint32_t load_rank(const struct load *l, site_id node)
 	return l->place ? l->place->place[node] : node;
 }
 
-/* In init(), of a key's value: an error where the machine has no such node. */
+/* In init(), for the value of a key: an error if there is no such node. */
 int load_check_node(
 	const struct load *l, const char *key, int64_t node, struct err *e);
-/* The same of the keys from and to, which must not be the same node, either. */
+/* The same for the keys from and to, which must also be different nodes. */
 int load_check_pair(
 	const struct load *l, int64_t from, int64_t to, struct err *e);
 
-/* What the machine must have for a key to mean anything, as machine_has() knows
- * it; NULL: nothing. */
+/* The feature that a machine must have for a key to have an effect, a word of
+ * machine_has(); NULL: none. */
 const char *load_key_needs(const char *key);
 
-/* Keys that mean something only with some words of another one: an error where
- * the workload was given one without. */
+/* Keys that have an effect only with some words of another key: an error if one
+ * was given without. */
 int load_check_keys(const struct param_block *keys, struct err *e);
 
-/* What the keys class and routing ask for: an enum packet_kind. */
+/* The enum packet_kind of the keys class and routing. */
 uint8_t load_kind(int64_t class, int64_t routing);
 
 /* Records a delivery in the site's digest. */

@@ -1,7 +1,7 @@
 /*
- * A machine: text in, checked parts out.  It reads the machine file and the
- * command's overrides into the parts' own parameter tables, and has each
- * part check what it got.  It builds no network; that needs a workload.
+ * A machine: it reads the machine file and the command's overrides into the
+ * parameter tables of its parts, and each part checks its values.  It does not
+ * build a network; that needs a workload.
  */
 #ifndef MACHINE_MACHINE_H
 #define MACHINE_MACHINE_H
@@ -46,15 +46,15 @@ struct machine_use {
 
 struct machine;
 
-/* Where machine files are looked for; NULL at the end. */
+/* Directories that are searched for machine files; NULL at the end. */
 struct machine_dirs {
 	const char *dir[MACHINE_DIRS];
 	char text[MACHINE_DIRS][1024];
 };
 
 void machine_dirs(struct machine_dirs *d);
-/* Sets a machine's path.  A name with a slash or a dot is one; any other is
- * looked for. */
+/* Sets a machine's path.  A name with a slash or a dot is a path; for any other
+ * name the directories are searched. */
 int machine_find(struct machine *m, const char *name, struct err *e);
 
 /* Whether there is a machine file of that name. */
@@ -64,8 +64,8 @@ struct machine {
 	struct plugins plugins;
 	struct machine_header header;
 	char path[1024];
-	/* What it was read from: its file, those that this is based on, and
-	 * the shared objects. */
+	/* The files that it was read from: its own, its bases, and the shared
+	 * objects. */
 	struct param_lines files, plugin_files;
 	struct machine_kinds kinds;
 	struct machine_kind kind_row[5];
@@ -80,24 +80,24 @@ struct machine {
 	void *nic_params, *nics[MACHINE_KINDS]; /* of nic->params_size */
 	struct host_params host;
 	struct parts parts;
-	/* What the interface stands at, where it takes any. */
+	/* The side of an interface that works with any. */
 	const struct side_ops *side; /* NULL: none */
 	void *side_params, *sides[MACHINE_KINDS];
 	struct fault_params fault_lines;
 	struct fault_plan faults; /* what they say */
-	/* Where a section has variants, each has a block of its own, and the
-	 * word that says which one is in use stands before them. */
+	/* If a section has variants, each has a block of its own, after the
+	 * block of the section's kind. */
 	struct param_block block[MACHINE_BLOCKS];
 	struct machine_use use[MACHINE_BLOCKS];
 	size_t n_blocks;
 	bool is_whole; /* all variants, for `weft params` */
 	bool has_kinds_given; /* by --set */
 	int64_t dims, dims_given; /* of its shape, by the file and --shape */
-	/* What the user should know of how it was asked for; or "". */
+	/* Advice for the user on --shape; or "". */
 	char advice[2 * PARAM_TEXT_MAX];
 };
 
-/* What a machine is made of. */
+/* The sources of a machine. */
 struct machine_source {
 	const char *name; /* a machine's ("bgq-midplane"), or a file's path */
 	const char *const *sets; /* "path=value" */
@@ -105,41 +105,43 @@ struct machine_source {
 	const char *shape; /* "4x4x4", a fat tree's number of nodes, or NULL */
 	const char *const *plugins; /* paths of shared objects */
 	size_t n_plugins;
-	/* Refuse plugins that the machine file names, unless plugins has one of
-	 * that name: for files that are only data. */
+	/* Refuse plugins that the machine file names unless plugins names them,
+	 * too: for files that are only data. */
 	bool only_given;
 };
 
 struct machine *machine_load_from(
 	const struct machine_source *s, struct err *e);
-/* The same without plugins but those that the file names. */
+/* The same, with only the plugins that the file names. */
 struct machine *machine_load(const char *name, const char *const *sets,
 	size_t n_sets, const char *shape, struct err *e);
-/* To list it: a file that needs plugins is refused, and nothing is run. */
+/* For lists of machines: refuses a file that needs plugins, and runs no code.
+ */
 struct machine *machine_look(const char *name, struct err *e);
-/* Adds to an error what could have led to it: a shape of other dimensions than
- * the machine's own. */
+/* Adds a possible reason to an error: a shape with other dimensions than the
+ * machine's own. */
 void machine_explain(const struct machine *m, struct err *e);
 /* Reads a plan of faults in place of the machine's, or over it. */
 int machine_read_faults(struct machine *m, const char *path, struct err *e);
-/* Whether its links bring every packet through whatever the plan says. */
+/* Whether its links deliver every packet, whatever the plan of faults has. */
 bool machine_loses_nothing(const struct machine *m);
-/* An error where there are some, and what is lost would be lost for good. */
+/* An error if the plan has faults and lost packets would not be
+ * retransmitted. */
 int machine_check_faults(const struct machine *m, struct err *e);
-/* One with every variant and every parameter's default, for `weft params`;
- * it cannot be run. */
+/* A machine with every variant and the default of every parameter, for `weft
+ * params`; it cannot be run. */
 struct machine *machine_default(void);
 void machine_free(struct machine *m);
 
-/* Whether its topology, routing, links or interface have what a word of their
- * has stands for. */
+/* Whether its topology, routing, links or interface have a feature, which is a
+ * word of the has of one of them. */
 bool machine_has(const struct machine *m, const char *word);
 /* Where its parts are, before anything is built. */
 struct part_place machine_place(const struct machine *m, uint64_t seed);
-/* The value of a numeric parameter that it has. */
+/* The value of a numeric parameter, which must exist. */
 int64_t machine_value(
 	const struct machine *m, const char *section, const char *name);
-/* Whether a block belongs to what the machine is. */
+/* Whether a block belongs to the variants of the machine. */
 bool machine_uses(const struct machine *m, size_t block);
 
 /* "4x4x4x4x2", "4-ary 5-tree". */
@@ -150,9 +152,9 @@ int machine_list(void (*f)(void *arg, const char *name, const char *path),
 	void *arg, struct err *e);
 
 /*
- * The same for the .yaml files of another folder that is installed, or lies
- * in the source tree, beside the machines; variable names one more directory.
- * -1 where there is none.
+ * The same for the .yaml files of another folder next to the machines, in the
+ * installation or in the source tree; the environment variable names one more
+ * directory.  -1 if there is none.
  */
 int machine_list_files(const char *variable, const char *folder,
 	void (*f)(void *arg, const char *name, const char *path), void *arg);

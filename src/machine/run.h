@@ -1,7 +1,7 @@
 /*
- * One run: a machine, a workload with its keys, and what came of it.  All
- * that runs a workload goes through here, so a command, the papers'
- * experiments and a benchmark measure the same thing.  It prints nothing.
+ * One run: a machine, a workload with its keys, and the results.  All runs of
+ * workloads go through here, so commands, the papers' experiments and
+ * benchmarks measure the same thing.  It prints nothing.
  */
 #ifndef MACHINE_RUN_H
 #define MACHINE_RUN_H
@@ -11,15 +11,15 @@
 /* What to run; the texts must outlive the run. */
 struct machine_run_setup {
 	const char *machine; /* a name or a path */
-	/* That very machine, if it was loaded before: it is the run's from then
-	 * on.  NULL: it is loaded. */
+	/* The machine, if it is loaded already: the run owns it from then on.
+	 * NULL: the run loads it. */
 	struct machine *loaded;
 	const char *const *sets; /* "path=value" */
 	size_t n_sets;
 	const char *shape; /* "4x4x4", or NULL */
 	const char *faults; /* a file with a plan of them, or NULL */
-	/* Instead of a workload: a file of jobs; of these one, counted from 1
-	 * on, on its own; or 0: all. */
+	/* A jobs file in place of a workload; only: the number of one job,
+	 * from 1, to run on its own; 0: all jobs. */
 	const char *jobs;
 	uint32_t only;
 	const char *const *plugins; /* paths */
@@ -30,11 +30,11 @@ struct machine_run_setup {
 	 * as its arg; or NULL. */
 	const struct load_ops *load;
 	const void *load_arg;
-	/* Then: how it was called, and with what, NULL behind the last. */
+	/* Then: its name and its arguments, with NULL after the last. */
 	const char *program;
 	const char *const *arguments;
-	/* How programs of plugins are run, which are given the keys as their
-	 * arguments, with NULL behind them; NULL: they are not. */
+	/* Runs programs of plugins, which get the keys as their arguments, with
+	 * NULL after the last; NULL: they are not run. */
 	const struct load_ops *programs;
 	const char *const *keys; /* "key=value" */
 	size_t n_keys;
@@ -69,8 +69,8 @@ struct machine_run {
 };
 
 /*
- * Reads machine and keys, and brings the machine up.  On an error too,
- * machine_run_close() is the caller's to call.
+ * Reads machine and keys, and builds the system.  The caller must call
+ * machine_run_close(), also after an error.
  */
 int machine_run_open(struct machine_run *r, const struct machine_run_setup *s,
 	struct err *e);
@@ -85,14 +85,14 @@ void machine_run_close(struct machine_run *r);
 double machine_clock(void);
 double machine_cpu(void);
 
-/* Payload GB/s of each node; 0 where nothing was measured. */
+/* Payload GB/s per node; 0 if nothing was measured. */
 double machine_throughput(const struct load_result *l, uint32_t n_nodes);
 
-/* Every figure of a run that has ended (machine/facts.h), those of a job with
- * its name before them, "job.time_ns". */
+/* Calls f for every figure of a run that has ended (machine/facts.h); the
+ * figures of a job have its name in front, "job.time_ns". */
 void machine_run_each(const struct machine_run *r,
 	void (*f)(void *arg, const char *name, double value), void *arg);
-/* One of them.  False where this run has none, and value is kept. */
+/* One figure.  False if this run does not have it; *value is unchanged then. */
 bool machine_run_figure(
 	const struct machine_run *r, const char *name, double *value);
 

@@ -1,8 +1,8 @@
 /*
- * A machine that stands: network, hosts and network interfaces as one thing.
- * Whoever runs anything on a machine brings it up here: `weft run`, programs
- * from outside, tests.  It runs nothing by itself; time passes where its
- * network's clock is moved on, which load_run() does for a workload.
+ * A system: the network, hosts, network interfaces and parts of a machine.
+ * Everything that runs on a machine builds one: `weft run`, programs with a
+ * main() of their own, tests.  It runs nothing by itself; load_run() advances
+ * the time of its network for a workload.
  */
 #ifndef MACHINE_SYSTEM_H
 #define MACHINE_SYSTEM_H
@@ -17,8 +17,8 @@ struct system_setup {
 	uint32_t threads; /* 0: as many as make sense */
 	const atomic_int *stop; /* not 0: end the run; or NULL */
 	const struct book_how *book; /* of time budgets, or NULL */
-	/* Packets go straight to a client; then there are no hosts, and no
-	 * interfaces.  NULL: they go through both. */
+	/* A client that sends and receives packets directly, without hosts and
+	 * interfaces.  NULL: with them. */
 	const struct net_client_ops *client;
 	void *client_state;
 	struct load_needs needs;
@@ -26,8 +26,8 @@ struct system_setup {
 	 * has its own. */
 	const struct files_seat *files;
 	struct part_given given; /* to its parts */
-	uint64_t bytes; /* that whoever uses it takes besides, about */
-	/* told of every packet whose bytes are in memory; may be NULL */
+	uint64_t bytes; /* estimate for its user, in addition */
+	/* called for every packet whose bytes are in memory; may be NULL */
 	void (*on_delivered)(
 		void *arg, site_id s, const struct packet *p, sim_time t);
 	void *arg;
@@ -42,8 +42,8 @@ struct system {
 };
 
 /*
- * Refuses what does not fit the memory that is free.  The machine is borrowed
- * for as long as the system lives.
+ * Refuses a system that does not fit into the free memory.  The machine is
+ * borrowed until system_free().
  */
 struct system *system_new(
 	const struct machine *m, const struct system_setup *s, struct err *e);
@@ -52,7 +52,7 @@ void system_free(struct system *s);
 /* Whether a system can have such a network, whatever runs on it. */
 int system_check(const struct machine *m, struct err *e);
 
-/* Bytes that it holds; only while nothing runs. */
+/* Memory in use, bytes; only while nothing runs. */
 uint64_t system_memory(const struct system *s);
 
 #endif

@@ -7,10 +7,10 @@
  * that serialisation is charged once.  A message's budget is that of the
  * packet that completes it; all its packets' budgets begin at its birth.
  *
- * The book keeps these budgets, one per packet that is under way, beside the
- * packets.  Most runs have none: everything that takes a book and is called
- * on the way of a packet does nothing where the book is NULL.  No model may
- * read it: a run is the same to the last bit with and without.
+ * The book keeps these budgets, one per packet in flight.  Most runs have no
+ * book: functions that are called on the way of a packet do nothing if the book
+ * is NULL.  No model may read it: a run is the same to the last bit with and
+ * without.
  */
 #ifndef MEAS_BUDGET_H
 #define MEAS_BUDGET_H
@@ -56,7 +56,7 @@ struct budget {
 	sim_time spent[N_CAUSES]; /* these sum to at - start */
 };
 
-/* Charges what lies between the last charge and t.  To go back is a BUG. */
+/* Charges the time from the last charge to t.  An earlier t is a BUG. */
 static inline void budget_until(struct budget *b, enum cause c, sim_time t)
 {
 	BUG_IF(t < b->at);
@@ -74,7 +74,7 @@ enum book_kind {
 	N_BOOK_KINDS,
 };
 
-/* Messages are told apart by kind, and by how many packets they have. */
+/* Messages are classified by kind and by their number of packets. */
 enum { BOOK_SIZES = 4, BOOK_CLASSES = N_BOOK_KINDS * BOOK_SIZES };
 
 /* "put, 2 to 16 packets" */
@@ -115,8 +115,8 @@ struct book_how {
 	uint32_t node, number;
 	uint32_t n_slowest; /* messages whose ways are kept */
 	/*
-	 * Where not NULL, told of every message that ends, by the worker of
-	 * the node where it does: several may call at the same time.
+	 * If not NULL, called for every completed message, by the worker of the
+	 * node that completes it: several workers may call at the same time.
 	 */
 	void (*on_message)(void *arg, const struct book_account *a);
 	void *arg;
@@ -130,10 +130,10 @@ struct book *book_new(const struct book_how *how, uint32_t n_workers,
 	uint32_t n_nodes, uint32_t most_packets);
 void book_free(struct book *k);
 
-/* What the book of a packet takes, bytes. */
+/* Memory of the book per packet, bytes. */
 extern const size_t book_packet_bytes;
 
-/* --- for those who send, carry and receive --- */
+/* --- for senders, routers and receivers --- */
 
 /* A message that is being sent; its sender keeps it while it cuts packets. */
 struct book_message {
@@ -146,8 +146,8 @@ struct book_message {
 };
 
 /*
- * src begins a message of so many packets, all for one node.  Only from that
- * node's worker, like everything that is done to what a node has.
+ * src begins a message of a number of packets, all for one node.  Only from
+ * that node's worker, like all changes of a node's state.
  */
 struct book_message book_begin(struct book *k, uint32_t src,
 	enum book_kind kind, uint32_t n_packets, sim_time birth);
@@ -274,7 +274,7 @@ static inline void book_drop(struct book *k, uint32_t worker, uint32_t packet)
 		book_cancel(k, worker, packet);
 }
 
-/* --- for those who tell: only while nothing runs --- */
+/* --- for reports: only while nothing runs --- */
 
 struct book_sums {
 	uint64_t n; /* messages that ended */
@@ -289,7 +289,7 @@ struct book_sums {
 
 /* Over all messages since the beginning or the last book_clear(). */
 void book_sum(const struct book *k, struct book_sums *s);
-/* What has ended is forgotten; what is under way is not. */
+/* Forgets completed messages, but none in flight. */
 void book_clear(struct book *k);
 
 struct book_step {

@@ -1,37 +1,37 @@
 /*
- * Writes a run to a run file, while it runs: what was run, the machine with
- * its links, samples of these over time, and in the end what came of it.  It
- * only looks: a run is the same to the last bit with and without.
+ * Writes a run to a run file while it runs: its settings, the machine with its
+ * links, samples of the links over time, and finally the results.  It does not
+ * affect the run, which is the same to the last bit with and without.
  *
- * From the beginning on the file says that the run was stopped, which is so
- * until record_end() says otherwise; so whatever happens, it tells the truth.
+ * The ending in the file is "stopped" until record_end() replaces it, so the
+ * file is correct even if the process is killed.
  */
 #ifndef RECORD_RECORD_H
 #define RECORD_RECORD_H
 
 #include "machine/run.h"
 
-/* Of time between samples: as often as is cheap. */
+/* Interval between samples: as short as is cheap. */
 #define RECORD_PERIOD (5000 * SIM_NS)
 
 struct record;
 
 /*
- * The run is open and not yet performed; command is how the user said it.  It
- * has the run's load call it while it is performed.
+ * The run is open and not yet performed; command is the user's command line.
+ * The run's load calls it during the run.
  */
 struct record *record_new(const char *path, struct machine_run *r,
 	const char *command, sim_time period, struct err *e);
-/* The run has ended in some way, with an ending's name.  Also tells what went
- * wrong while it ran. */
+/* The run has ended, with the name of its ending.  Also returns errors of
+ * writing during the run. */
 int record_end(struct record *k, const char *ending, struct err *e);
-/* It could not be run to an end: why. */
+/* The run failed, with the reason. */
 void record_fail(struct record *k, const char *why);
 void record_free(struct record *k); /* NULL is fine */
 
 /*
- * For --budget: messages that ended, of very many a sample.  Set before the
- * run is opened, and given to record_new() by record_keep().
+ * For --budget: completed messages, or a sample if there are very many.  Set
+ * before the run is opened, and passed to record_new() by record_keep().
  */
 struct record_messages;
 struct record_messages *record_messages_new(struct book_how *how);

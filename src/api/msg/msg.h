@@ -1,13 +1,12 @@
 /*
  * What the files of the message layer share, and what a machine brings.
  *
- * Everything rests on two things that every machine has: a node can write
- * into another one's memory, and read it.  Each process has, at the same
- * addresses of its part of memory, for each other one: a ring of slots for
- * messages and one for
- * collectives, words by which the other one tells how many slots it has
- * emptied, and a place for an atomic that is asked for.
- * How slots are filled and emptied is in api/msg/mailbox.h.
+ * Everything uses two operations that every machine has: a node can write to
+ * another node's memory, and read it.  At the same addresses of its memory,
+ * each process has for every other process: a ring of slots for messages, one
+ * for collectives, words in which the other process counts the slots that it
+ * has emptied, and a place for a requested atomic.  api/msg/mailbox.h describes
+ * how slots are filled and emptied.
  */
 #ifndef API_MSG_MSG_H
 #define API_MSG_MSG_H
@@ -114,11 +113,11 @@ struct msg_ops {
 	uint32_t most_processes; /* of a node; 0: as many as it has threads */
 
 	int (*open)(struct msg_state *m);
-	/* Waits until nothing of its own is under way. */
+	/* Waits until none of its own operations is in flight. */
 	void (*close)(struct msg_state *m);
 
-	/* Writes up to MSG_SLOT bytes, whole words, into a rank's memory; they
-	 * are there at once, or in order.  Waits for nobody's software. */
+	/* Writes up to MSG_SLOT bytes, whole words, to a rank's memory; they
+	 * arrive at once, or in order.  Does not depend on other software. */
 	void (*post)(struct msg_state *m, uint32_t rank, uint64_t to,
 		const void *data, uint32_t bytes);
 	/* *done is to be filled in; its word, where it needs one, is taken by
@@ -140,11 +139,11 @@ struct msg_ops {
 	struct poll_loop (*loop)(struct msg_state *m);
 
 	/*
-	 * --- what may be NULL ---
+	 * --- optional entries ---
 	 *
-	 * What the interface or the network does by itself.  ENOSYS: not with
-	 * these arguments, so that software does it, as it does where there is
-	 * no such entry; all ranks must come to the same answer.
+	 * Operations that the interface or the network performs.  ENOSYS: not
+	 * with these arguments; software performs them then, as it does without
+	 * such an entry.  All ranks must return the same.
 	 */
 	int (*atomic)(struct msg_state *m, uint32_t rank, uint64_t at,
 		enum weft_msg_atomic op, uint64_t operand, uint64_t *old);
@@ -223,13 +222,13 @@ uint64_t msg_fin(const struct msg_state *m, uint32_t fin, uint64_t *value);
 void msg_answer(struct msg_state *m, uint32_t rank, uint32_t fin,
 	uint64_t answer, uint64_t value);
 
-/* Handles all that has come; whether there was anything. */
+/* Handles everything that has arrived; returns whether there was anything. */
 bool msg_step(struct msg_state *m);
 /* Until something has come. */
 void msg_sleep(struct msg_state *m);
 /* The same, but no longer than until a time. */
 void msg_sleep_before(struct msg_state *m, sim_time t);
-/* Whether what was begun has ended; its status says how. */
+/* Whether an operation has ended; its status is the result. */
 bool msg_is_over(const struct weft_msg_request *r);
 
 /* An error number, or 0: a rank, and bytes of its memory or of GPUs'; or of
@@ -255,7 +254,7 @@ bool msg_lane_has_slot(
 /* Into a slot that it has; data is t->bytes long where it is MSG_SHORT. */
 void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	struct msg_trailer *t, const void *data);
-/* The next message of a rank, if it has come; and where its bytes are. */
+/* The next message of a rank, if it has arrived, and the place of its bytes. */
 bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	struct msg_trailer *t, uint64_t *at);
 /* Its slot is empty. */
@@ -266,7 +265,7 @@ void msg_lane_taken(struct msg_state *m, enum msg_lane lane, uint32_t rank);
 void msg_match_init(struct msg_state *m);
 /* Takes in what a rank has sent. */
 void msg_match_drain(struct msg_state *m, uint32_t rank);
-/* Goes on with sends and receives; whether anything ended or went. */
+/* Advances sends and receives; returns whether there was any progress. */
 bool msg_match_go_on(struct msg_state *m);
 bool msg_match_is_idle(const struct msg_state *m);
 

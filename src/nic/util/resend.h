@@ -1,14 +1,13 @@
 /*
- * Packets that are kept until they are acknowledged, and sent again, after a
- * pause that doubles each time and by another route, when they were turned
- * away or nothing came back.  What a packet is, how it is sent and what an
- * answer says is its owner's business; so is what becomes of one that is
- * given up.
+ * Packets that are kept until they are acknowledged.  They are retransmitted by
+ * another route, after a pause that doubles each time, if they are refused or
+ * not acknowledged in time.  The owner defines packets and answers, sends the
+ * packets, and decides what happens to one that is given up.
  *
- * Nothing has come back when that takes longer than a least time, and much
- * longer than it took recently: congestion must not be taken for loss.  First
- * tries all wait for the same time, so they are late in the order in which
- * they left, and need one event at a time.
+ * The time-out is at least a minimum time, and several times the longest recent
+ * round trip: congestion must not be taken for loss.  First tries all have the
+ * same time-out, so they expire in the order in which they left, and need one
+ * event at a time.
  */
 #ifndef NIC_UTIL_RESEND_H
 #define NIC_UTIL_RESEND_H
@@ -17,7 +16,7 @@
 #include "base/slots.h"
 #include "nic/util/ticks.h"
 
-/* What a machine file may say of it, as rows of an owner's table. */
+/* Parameters for an owner's table. */
 struct resend_params {
 	int64_t timeout, per_node, round_trips, limit, back_off;
 };
@@ -76,9 +75,9 @@ struct resend_how {
 	sim_time back_off;
 	/* An item is to be sent, now. */
 	void (*send)(const struct nic_at *a, uint32_t id);
-	/* Nothing has come back in time: told before what follows from it. */
+	/* A time-out has expired; called before the consequences. */
 	void (*on_late)(const struct nic_at *a, uint32_t id);
-	/* It was tried often enough: the owner gives it back. */
+	/* The last try has failed: the owner frees the packet. */
 	void (*give_up)(const struct nic_at *a, uint32_t id);
 };
 
@@ -110,9 +109,9 @@ uint32_t resend_take(struct resend *r);
 void resend_at(
 	const struct nic_at *a, struct resend *r, uint32_t id, sim_time t);
 
-/* An answer has come: says what was learned from it, whatever it is. */
+/* Any answer has arrived: updates the round-trip times. */
 void resend_answered(const struct nic_at *a, struct resend *r, uint32_t id);
-/* It said that the packet was turned away. */
+/* The answer refused the packet. */
 void resend_again(const struct nic_at *a, struct resend *r, uint32_t id);
 /* The same, and the try that has failed does not count. */
 void resend_excused(const struct nic_at *a, struct resend *r, uint32_t id);
@@ -122,7 +121,7 @@ void resend_give(struct resend *r, uint32_t id);
 /* Whether an event is one of how's, which is handled then; id is its data. */
 bool resend_on_event(
 	const struct nic_at *a, struct resend *r, uint32_t number, uint32_t id);
-/* Whether such an event is a clock that nobody waits for: see nic_ops. */
+/* Whether such an event is a timer that nothing waits for: see nic_ops. */
 bool resend_is_stale(const struct resend *r, uint32_t number, uint32_t id);
 
 #endif

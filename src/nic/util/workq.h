@@ -1,11 +1,11 @@
 /*
- * Queues of work in a node's memory.  A queue is two rings there: entries,
- * which software writes and the interface fetches over its side (host/side.h)
- * when a doorbell rings, and completions, which the interface writes.  What an
- * entry says, and when it is done, is the owner's business.
+ * Work queues in a node's memory.  A queue has two rings: entries, which
+ * software writes and the interface fetches over its side (host/side.h) after a
+ * doorbell, and completions, which the interface writes.  The owner defines
+ * entries and their completion.
  *
- * A ring that has no room stops its queue, and no other; so may the owner.  A
- * queue that has stopped takes entries as before, for its owner to turn away,
+ * A ring without room stops its own queue and no other; the owner may stop a
+ * queue, too.  A stopped queue still takes entries, which its owner refuses,
  * until it is opened again.
  */
 #ifndef NIC_UTIL_WORKQ_H
@@ -60,7 +60,7 @@ struct workq {
 	bool is_open, is_fetching, is_stopped;
 };
 
-/* What a machine file may say of them, as rows of an owner's table. */
+/* Parameters for an owner's table. */
 struct workq_params {
 	int64_t prefetch; /* entries of a fetch */
 	int64_t post, poll_period, poll_load; /* of software, ps */
@@ -124,8 +124,8 @@ static inline void *workqs_find(const struct workqs *x, uint32_t queue)
 }
 
 /*
- * 0, EINVAL for what cannot be, EBUSY for what is in use, EFAULT where there
- * is no such memory.  What the owner's part of a queue holds stays.
+ * 0; EINVAL for invalid values, EBUSY for a queue in use, EFAULT if there is no
+ * such memory.  The owner's part of the queue is unchanged.
  */
 int workqs_open(const struct nic_at *a, struct workqs *x, uint32_t queue,
 	const struct workq_rings *r);
