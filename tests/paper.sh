@@ -232,7 +232,8 @@ if [ -n "${WEFT_SLOW:-}" ]; then
 	exit $status
 fi
 # These take seconds each; `make campaign` sets WHOLE and measures them, too.
-long='BGQ-N31 BGQ-N49 BGQ-N83 BGQ-N126 BGQ-N127 BGQ-N129 BGQ-N130 QSN-N70'
+long='BGQ-N31 BGQ-N49 BGQ-N83 BGQ-N125 BGQ-N126 BGQ-N127 BGQ-N129 BGQ-N130
+GEM-N42 GEM-N46 GEM-N47 QSN-N53 QSN-N70 QSN-N78'
 for system in bgq gemini apenet qsnet2; do
 	ids=
 	[ -n "${WHOLE:-}" ] ||
