@@ -179,7 +179,7 @@ static int files_init(struct load *l, struct err *e)
 		return -1;
 	if (!t->n_io)
 		return err_set(e, "%s",
-			torus_of(t)->io_every
+			torus_find(t) && torus_find(t)->io_every
 				? "files: no IO node has a link into this "
 				  "partition (topology.io.every)"
 				: "files: this machine has no IO nodes "
