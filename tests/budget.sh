@@ -70,7 +70,7 @@ shows "its way" '.follow | .node == 3 and .number == 1 and .is_complete and
 
 run run bgq pingpong --shape 8 --set topology.wrap=mesh to=3 rounds=2 \
 	bytes=512 --budget --follow 0
-says '^budget  *of 4 messages'
+says '^budget  *average of 4 messages'
 says '^  serialisation  *276.000 ns  *67.5 %  ####'
 says '^  wire  *85.000 ns  *20.8 %'
 says '^  sum  *409.000 ns'
