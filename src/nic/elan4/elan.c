@@ -366,11 +366,13 @@ static int elan_init(struct nic *nic, struct err *e)
 
 	x->params = *elan_params_of(nic);
 	x->host = x->params.host[x->params.platform];
-	x->least = link_ser(&net->link, 8);
 	x->rotates = routes && routes->spread == UPDOWN_ROTATE;
 	nic->load_size = sizeof(struct elan_buffer);
 	connect((struct cards *)nic);
-	if (find_fifos(x, e) || check_times((struct cards *)nic, e))
+	if (find_fifos(x, e))
+		return -1;
+	x->least = link_ser(&net->link, 8);
+	if (check_times((struct cards *)nic, e))
 		return -1;
 	x->side = elan_bus_new(&x->params, nic->n_nodes, e);
 	((struct cards *)nic)->reads.side = x->side;
