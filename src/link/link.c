@@ -79,10 +79,10 @@ const struct param link_carried_table[] = {
 };
 
 const struct param link_checks_table[] = {
-	PARAM_ROW(PARAM_COUNT, "checks.hop", AT(check_hop), "0", 0, RS10_CHECKS,
+	PARAM_ROW(PARAM_COUNT, "checks.hop", AT(check_hop), "0", 0, CHECKS_MOST,
 		"number of ten-bit symbols that check a packet on every hop",
 		NULL),
-	PARAM_ROW(PARAM_COUNT, "checks.end", AT(check_end), "0", 0, RS10_CHECKS,
+	PARAM_ROW(PARAM_COUNT, "checks.end", AT(check_end), "0", 0, CHECKS_MOST,
 		"number of ten-bit symbols that check a packet at its "
 		"destination",
 		NULL),
