@@ -489,6 +489,7 @@ struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 	f->link = map_alloc(f->n_links * sizeof(*f->link));
 	f->tally = map_alloc(n_workers * sizeof(*f->tally));
 	f->patience = p->is_managed ? p->notice : SIM_NEVER;
+	faults_set_bursts(f, p, t);
 	make_outages(f, p, t);
 	faults_set_escapes(f, p, t);
 	faults_set_memories(f, p, t);
@@ -522,6 +523,8 @@ void faults_free(struct faults *f)
 	if (!f)
 		return;
 	map_free(f->link, f->n_links * sizeof(*f->link));
+	if (f->bursts)
+		map_free(f->bursts, f->n_links * sizeof(*f->bursts));
 	if (f->blind)
 		map_free(f->blind, f->n_links * sizeof(*f->blind));
 	if (f->first_width)
@@ -554,6 +557,9 @@ void fault_counts_add(struct fault_counts *sum, const struct fault_counts *c)
 	sum->escaped += c->escaped;
 	sum->headers += c->headers;
 	sum->rebuilt += c->rebuilt;
+	sum->corrected += c->corrected;
+	sum->failed += c->failed;
+	sum->wrong += c->wrong;
 }
 
 struct fault_counts faults_total(const struct faults *f, uint32_t wire)

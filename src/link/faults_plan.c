@@ -13,6 +13,11 @@ const struct param fault_params_table[] = {
 		"bit error rate of all links (\"1e-9\"), or of one class of "
 		"links (\"stage 1 up 1e-7\")",
 		"assumed: error-free links"),
+	PARAM_ROW(PARAM_LINES, "bursts", AT(bursts), "none", 0, 0,
+		"rate of bursts of errors and their length in bits, on all "
+		"links (\"1e-10 40\"), or on one class of links (\"stage 1 up "
+		"1e-10 40\")",
+		"assumed: error-free links"),
 	PARAM_ROW(PARAM_LINES, "events", AT(events), "none", 0, 0,
 		"times at which parts die, leave or return: \"30 us switch 2.5 "
 		"dies\", \"1 ms node 7 returns\", \"30 us link 1.0 up 2 "
@@ -187,7 +192,7 @@ bool fault_plan_is_empty(const struct fault_plan *p)
 	any |= p->chips | p->memories[0] | p->memories[1];
 	any |= p->training.lines && !p->training.is_on;
 	for (i = 0; i < TOPO_MAX_WIRES; i++)
-		any |= p->rate[i];
+		any |= p->rate[i] | p->burst[i].rate;
 	return !any;
 }
 
@@ -228,7 +233,8 @@ bool fault_plan_passes(
 			(p->is_managed && p->event[i].kind != &fault_lane))
 			return false;
 	for (i = 0; i < TOPO_MAX_WIRES; i++)
-		if ((uint128)p->rate[i] * bits > UINT64_C(1000000000000000000))
+		if ((uint128)(p->rate[i] + p->burst[i].rate) * bits >
+			UINT64_C(1000000000000000000))
 			return false;
 	return !p->n_lines && !p->cold_start;
 }

@@ -620,6 +620,7 @@ void machine_free(struct machine *m)
 	if (m->topo && m->topo->ops->fini)
 		m->topo->ops->fini(m->topo);
 	param_lines_free(&m->fault_lines.bit_errors);
+	param_lines_free(&m->fault_lines.bursts);
 	param_lines_free(&m->fault_lines.events);
 	param_lines_free(&m->fault_lines.lines);
 	param_lines_free(&m->fault_lines.chips);
