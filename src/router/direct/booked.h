@@ -41,14 +41,10 @@
 #ifndef DIRECT_TREE
 #define DIRECT_TREE DIRECT_FULL
 #endif
-/* Whether senders' choices are made in stages (stages.h). */
-#ifndef DIRECT_STAGES
-#define DIRECT_STAGES 0
-#endif
 
 static inline bool is_staged(const struct direct *d)
 {
-	return DIRECT_STAGES || (DIRECT_FULL && d->is_staged);
+	return DIRECT_FULL && d->is_staged;
 }
 
 /* As direct_charge(); what this copy of visit.c need not ask is known. */

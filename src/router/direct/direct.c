@@ -115,14 +115,13 @@ static bool is_ring(const struct net *n, const struct net_setup *s)
 static const struct direct_build *pick_build(
 	const struct net *n, const struct net_setup *s)
 {
-	bool is_full = n->faults || n->retry || n->book || n->link.n_rates > 1;
+	bool is_full = n->faults || n->retry || n->book ||
+		       n->link.n_rates > 1 || is_staged(s->router);
 
 	if (is_ring(n, s))
 		return is_full ? &ring_full : &ring_plain;
 	if (is_full)
 		return &direct_full;
-	if (is_staged(s->router))
-		return &direct_stages;
 	return topo_is_direct(s->topo) && s->route->tables ? &direct_torus
 							   : &direct_tree;
 }

@@ -181,8 +181,8 @@ struct direct_build {
  * and faults.  Rings with datelines have an arbiter of their own (router/ring),
  * without and with budgets and faults.
  */
-extern const struct direct_build direct_torus, direct_tree, direct_stages,
-	direct_full, ring_plain, ring_full;
+extern const struct direct_build direct_torus, direct_tree, direct_full,
+	ring_plain, ring_full;
 
 /* What a machine file says of this router alone. */
 struct direct_params {
