@@ -194,8 +194,6 @@ enum direct_arbiter { ARBITER_SENDERS, ARBITER_STAGES };
 struct direct {
 	struct router router;
 	/* read by every hop; some of it is the network's */
-	uintptr_t sites; /* where site 0 would be */
-	size_t stride;
 	struct packet *packets;
 	const struct route *route;
 	const struct route_tables *tables; /* its; may be NULL */
@@ -225,8 +223,6 @@ struct direct {
 
 	uint32_t capacity; /* chunks per channel */
 	const struct direct_build *build;
-	void *mapping;
-	size_t mapping_size;
 };
 
 extern const struct router_ops direct_ops;
@@ -251,7 +247,7 @@ static inline struct net_client *direct_client(
 
 static inline struct direct_site *direct_at(const struct direct *d, site_id s)
 {
-	return (struct direct_site *)(d->sites + s * d->stride);
+	return router_site(&d->router, s);
 }
 
 /* The router of a site, of a network that has no other ones. */

@@ -47,7 +47,7 @@ static inline __attribute__((always_inline)) bool depart(struct direct *d,
 	sim_time arrival = t + d->link.latency[l->wire];
 	bool lost = false;
 
-	booked_depart(d, s, port, channel, id, t, arrival);
+	booked_depart(d, s, port, channel, id, t);
 	l->tokens[channel] =
 		(int16_t)(l->tokens[channel] - charge_of(d, p, channel));
 	if (channel == CHANNEL_DYNAMIC &&

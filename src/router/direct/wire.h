@@ -18,7 +18,6 @@
 #ifndef ROUTER_DIRECT_WIRE_H
 #define ROUTER_DIRECT_WIRE_H
 
-#include "net/send.h"
 #include "router/direct/booked.h"
 
 static inline bool carries_route(const struct direct *d)

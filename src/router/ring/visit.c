@@ -176,7 +176,7 @@ static inline __attribute__((always_inline)) void depart(struct direct *d,
 	struct link_sender *l = &s->port[port].sender;
 	sim_time arrival = t + d->link.latency[l->wire];
 
-	booked_depart(d, s, port, channel, id, t, arrival);
+	booked_depart(d, s, port, channel, id, t);
 	l->tokens[channel] = (int16_t)(l->tokens[channel] - p->chunks);
 	if (DIRECT_FULL)
 		link_take(l, rates_of(d, s, port, t).gap, t, tail);
