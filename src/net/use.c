@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/name.h"
+#include "base/order.h"
 #include "net/guest.h"
 
 static void add_guest(
@@ -85,9 +86,7 @@ static int compare_ends(const void *a, const void *b)
 {
 	const struct net_link *x = a, *y = b;
 
-	if (x->site != y->site)
-		return x->site < y->site ? -1 : 1;
-	return x->port < y->port ? -1 : x->port > y->port;
+	return 2 * order(x->site, y->site) + order(x->port, y->port);
 }
 
 void net_links_init(struct net_links *l, const struct net *n)

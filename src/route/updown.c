@@ -52,11 +52,6 @@ static int updown_init(struct route *r, const struct topo *t, struct err *e)
 	return 0;
 }
 
-static void updown_fini(struct route *r)
-{
-	(void)r;
-}
-
 uint32_t updown_n_routes(const struct updown *u, uint32_t src, uint32_t dst)
 {
 	uint32_t n = u->tree->n_paths[fattree_meet(u->tree, src, dst)];
@@ -354,7 +349,6 @@ const struct route_ops updown_ops = {
 	.size = sizeof(struct updown),
 	PARAMS(params),
 	.init = updown_init,
-	.fini = updown_fini,
 	.start = updown_start,
 	.next = updown_next,
 	.n_ways = n_ways,

@@ -53,7 +53,7 @@ bool gni_open_queue(struct gemini_queue *q, uint32_t entries)
 		.node = program_node(),
 		.entries = entries,
 	};
-	host_add_range(program_host(), q->node, &rings); /* once */
+	memory_add_range(host_at(program_host(), q->node), &rings); /* once */
 	for (q->cq = GEMINI_CQS; q->cq--;) {
 		q->at = RINGS_AT + (uint64_t)q->cq * RING_BYTES;
 		if (!gemini_queue_open(q)) {

@@ -119,12 +119,12 @@ static int64_t cross(const struct server *v, enum files_op op,
 	c->offset = q->offset + done;
 	c->bytes = bytes;
 	if (op == FILES_WRITE)
-		host_device_read(
-			program_host(), program_node(), at, data, bytes);
+		memory_read(host_at(program_host(), program_node()),
+			MEMORY_DEVICE, at, data, bytes);
 	moved = hand_over(v, c);
 	if (op == FILES_READ && moved > 0)
-		host_device_write(program_host(), program_worker(),
-			program_node(), program_now(), at, data, (size_t)moved);
+		host_write_by(program_host(), program_worker(), program_node(),
+			program_now(), MEMORY_DEVICE, at, data, (size_t)moved);
 	return moved;
 }
 

@@ -16,12 +16,13 @@ void driver_gpus_open(struct load *l, site_id node)
 void driver_gpus_write(
 	const struct bench_end *x, uint64_t to, const void *from, size_t n)
 {
-	host_device_write(program_host(), program_worker(), x->node,
-		program_now(), to, from, n);
+	host_write_by(program_host(), program_worker(), x->node, program_now(),
+		MEMORY_DEVICE, to, from, n);
 }
 
 void driver_gpus_read(
 	const struct bench_end *x, uint64_t from, void *to, size_t n)
 {
-	host_device_read(program_host(), x->node, from, to, n);
+	memory_read(
+		host_at(program_host(), x->node), MEMORY_DEVICE, from, to, n);
 }
