@@ -10,12 +10,7 @@
 #include "host/bytes_testing.h"
 #include "host/program.h"
 #include "host/side_bus.h"
-#include "nic/elan4/dma.h"
-#include "nic/elan4/event.h"
-#include "nic/elan4/get.h"
-#include "nic/elan4/input.h"
-#include "nic/elan4/queue.h"
-#include "nic/elan4/send.h"
+#include "nic/elan4/units.h"
 #include "nic/nic_testing.h"
 #include "route/updown_testing.h"
 

@@ -77,13 +77,13 @@ static void quicker_program(void *arg)
 
 	slow_program(arg);
 	assert_in_range(((struct elan_node *)nic_node(&x->nic, 0))
-				->sender->resend.round_trip,
+				->sender.resend.round_trip,
 		30 * US, 31 * US);
 	x->params.input = US;
 	elan_queue_close(et_card(), 0, 0);
 	slow_program(arg);
 	assert_in_range(((struct elan_node *)nic_node(&x->nic, 0))
-				->sender->resend.round_trip,
+				->sender.resend.round_trip,
 		US, 3 * US);
 }
 

@@ -324,8 +324,7 @@ void gem_amo_execute(const struct nic_at *a, packet_id id)
 
 int gemini_amo_flush(struct nic *nic, uint32_t cq, uint64_t data)
 {
-	struct nic_at a =
-		nic_at(nic, program_worker(), program_node(), program_now());
+	struct nic_at a = nic_now(nic);
 	struct gem_node *n = a.node;
 	struct side *side = gem_of(&a)->side;
 	struct gem_event *x;

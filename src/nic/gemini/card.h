@@ -241,8 +241,6 @@ packet_id gem_packet(const struct nic_at *a, uint32_t node, uint32_t format,
 	uint32_t bytes, bool is_response);
 void gem_send(const struct nic_at *a, packet_id id);
 
-/* The program's node, now. */
-struct nic_at gem_now(struct nic *nic);
 /* 0, or what is wrong with a post: the program needs some right to its own
  * bytes. */
 int gem_fma_check(
@@ -335,8 +333,6 @@ bool gem_cq_is_open(const struct gem_node *n, uint32_t cq, uint32_t round);
 /* The queue that a handle's flags name, or GEMINI_NO_CQ where it is gone. */
 uint32_t gem_cq_of_handle(const struct nic_at *a, uint32_t flags);
 /* These are of runs with a book. */
-void gem_account_until(
-	const struct nic_at *a, packet_id id, enum cause c, sim_time t);
 void gem_account_request(
 	const struct nic_at *a, packet_id id, const struct gem_line *x);
 /* Of a request; goes_on: its time is the response's, too. */
@@ -348,14 +344,6 @@ void gem_account_end(const struct nic_at *a, packet_id id, bool is_done);
 static inline bool gem_has_book(const struct nic_at *a)
 {
 	return __builtin_expect(a->nic->net->book != NULL, 0);
-}
-
-/* Charges a packet's time up to t, if that is later than what was. */
-static inline void gem_charge(
-	const struct nic_at *a, packet_id id, enum cause c, sim_time t)
-{
-	if (gem_has_book(a))
-		gem_account_until(a, id, c, t);
 }
 
 /* False where there is no such queue. */

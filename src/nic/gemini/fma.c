@@ -6,11 +6,6 @@
 
 /* --- a program's stores --- */
 
-struct nic_at gem_now(struct nic *nic)
-{
-	return nic_at(nic, program_worker(), program_node(), program_now());
-}
-
 static const enum book_kind kinds[GEMINI_OPS] = {
 	[GEMINI_PUT] = BOOK_PUT,
 	[GEMINI_GET] = BOOK_GET,
@@ -120,7 +115,7 @@ static uint32_t stored_bytes(
 
 uint32_t gem_fma_store(struct nic *nic, uint32_t transaction, uint64_t made)
 {
-	struct nic_at a = gem_now(nic);
+	struct nic_at a = nic_now(nic);
 	struct side *side = gem_of(&a)->side;
 	const struct gem_transaction *of;
 	struct gem_line *x;
@@ -128,7 +123,7 @@ uint32_t gem_fma_store(struct nic *nic, uint32_t transaction, uint64_t made)
 	sim_time t;
 
 	program_charge(gem_params(&a)->store);
-	a = gem_now(nic);
+	a = nic_now(nic);
 	of = slots_at(&gem_here(&a)->transactions, transaction);
 	line = gem_fma_line(&a, transaction, made);
 	x = slots_at(&gem_here(&a)->lines, line);
@@ -142,7 +137,7 @@ uint32_t gem_fma_store(struct nic *nic, uint32_t transaction, uint64_t made)
 
 int gemini_fma(struct nic *nic, const struct gemini_post *p)
 {
-	struct nic_at a = gem_now(nic);
+	struct nic_at a = nic_now(nic);
 	int code = check(&a, p);
 	uint64_t made = 0;
 	uint32_t transaction;

@@ -129,12 +129,6 @@ static const struct link_format formats[] = {
 	[GEM_DATA] = { "get response", 6, 3, 9 },
 };
 
-struct nic *gemini_check(struct nic *nic)
-{
-	BUG_IF(!nic || nic->ops != &gemini_ops);
-	return nic;
-}
-
 struct ranges *gemini_handles(struct nic *nic, site_id s)
 {
 	return &((struct gem_node *)nic_node(nic, s))->handles;
@@ -177,7 +171,7 @@ packet_id gem_packet(const struct nic_at *a, uint32_t node, uint32_t format,
 
 static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
 {
-	gem_charge(a, id, CAUSE_CARD, a->t);
+	nic_charge(a, id, CAUSE_CARD, a->t);
 	net_inject(a->nic->net, a->w, a->s, fifo, id, a->t);
 }
 
@@ -359,10 +353,6 @@ static const struct net_client_faults faults = {
 	.on_quiesce = gem_harm_on_quiesce,
 };
 
-static const struct net_client_combine combine = {
-	.on_copy = nic_on_copy,
-};
-
 static const struct net_client_ops client = {
 	.on_room = on_room,
 	.on_packet = on_packet,
@@ -370,7 +360,7 @@ static const struct net_client_ops client = {
 	.on_lost = nic_on_lost,
 	.has_outbox = true,
 	.faults = &faults,
-	.combine = &combine,
+	.combine = &nic_combine,
 };
 
 /* --- the same where responses wait --- */
@@ -434,15 +424,6 @@ static uint32_t n_kept(
 	return sum;
 }
 
-static const struct net_client_faults faults_in_line = {
-	.is_found = gem_harm_is_found,
-	.on_quiesce = gem_harm_on_quiesce,
-};
-
-static const struct net_client_combine combine_in_line = {
-	.on_copy = nic_on_copy,
-};
-
 static const struct net_client_look look_in_line = {
 	.n_kept = n_kept,
 };
@@ -452,8 +433,8 @@ static const struct net_client_ops client_in_line = {
 	.on_packet = on_packet_in_line,
 	.on_event = on_event_in_line,
 	.on_lost = nic_on_lost,
-	.faults = &faults_in_line,
-	.combine = &combine_in_line,
+	.faults = &faults,
+	.combine = &nic_combine,
 	.look = &look_in_line,
 };
 
@@ -577,15 +558,13 @@ static size_t load_bytes(const struct packet *p)
 }
 
 /* A time-out when nothing is left that could be late. */
-static bool is_stale(const struct nic *nic, const struct sim_event *e)
+static bool is_stale(const void *node, uint32_t number, uint32_t data)
 {
-	const struct gem_node *n = nic->nodes[e->site];
+	const struct gem_node *n = node;
 
-	if (sim_phase(e) != PHASE_ENGINE || !n)
-		return false;
-	return sim_number(e) == GEM_TIMEOUT   ? !n->n_requests
-	       : sim_number(e) == GEM_OVERDUE ? !n->remotes.used
-					      : false;
+	(void)data;
+	return (number == GEM_TIMEOUT && !n->n_requests) ||
+	       (number == GEM_OVERDUE && !n->remotes.used);
 }
 
 const struct nic_ops gemini_ops = {

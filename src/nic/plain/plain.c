@@ -76,7 +76,7 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 {
 	struct nic_at a = nic_at(me->state, w, s, t);
 	struct plain_node *n = a.node;
-	uint32_t number = asks_number(&n->asks, &e);
+	uint32_t number = asks_number(&n->asks, sim_number(&e));
 
 	if (sim_phase(&e) == PHASE_PROGRAM) {
 		host_event(a.nic->host, w, s, t, &e);
@@ -171,17 +171,13 @@ static const struct net_client_faults faults = {
 	.on_hurt = asks_on_hurt,
 };
 
-static const struct net_client_combine combine = {
-	.on_copy = nic_on_copy,
-};
-
 static const struct net_client_ops client = {
 	.on_room = asks_on_room,
 	.on_packet = asks_on_packet,
 	.on_event = on_event,
 	.on_lost = nic_on_lost,
 	.faults = &faults,
-	.combine = &combine,
+	.combine = &nic_combine,
 };
 
 const struct nic_ops plain_ops = {
