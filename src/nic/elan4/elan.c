@@ -147,22 +147,6 @@ struct elan_counts elan_counts(const struct nic *nic, site_id s)
 
 /* --- the network's client --- */
 
-static void on_room(struct net_client *me, struct sim_worker *w, site_id s,
-	uint32_t fifo, sim_time t)
-{
-	struct nic_at a = nic_at(me->state, w, s, t);
-
-	elan_send_on_room(&a, fifo);
-}
-
-static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
-	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
-{
-	struct nic_at a = nic_at(me->state, w, s, t);
-
-	elan_input(&a, fifo, id, tail);
-}
-
 static enum elan_engine engine_of(uint32_t number)
 {
 	return (enum elan_engine)(
@@ -333,8 +317,8 @@ static const struct net_client_combine combine = {
 };
 
 static const struct net_client_ops client = {
-	.on_room = on_room,
-	.on_packet = on_packet,
+	.on_room = elan_send_on_room,
+	.on_packet = elan_input_on_packet,
 	.on_event = on_event,
 	.on_lost = nic_on_lost,
 	.faults = &faults,

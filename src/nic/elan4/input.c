@@ -558,16 +558,17 @@ static void take_next(const struct nic_at *a)
 		take(a, packet_pop(a->nic->net->packets, &input_of(a)->in));
 }
 
-void elan_input(
-	const struct nic_at *a, uint32_t fifo, packet_id id, sim_time tail)
+void elan_input_on_packet(struct net_client *me, struct sim_worker *w,
+	site_id s, uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
-	struct packet *p = elan_packet(a, id);
-	struct elan_buffer *b = elan_buffer(a, id);
-	sim_time later = a->t - b->left_at;
+	struct nic_at a = nic_at(me->state, w, s, t);
+	struct packet *p = elan_packet(&a, id);
+	struct elan_buffer *b = elan_buffer(&a, id);
+	sim_time later = t - b->left_at;
 	uint32_t i;
 
 	if (p->flags & PACKET_HURT)
-		elan_frame_on_arrival(a, p, b);
+		elan_frame_on_arrival(&a, p, b);
 	if (p->flags & PACKET_ANSWER) /* what all have said */
 		b->kind = p->answer;
 	/* When its blocks are here; the last one of a slow source is later
@@ -577,13 +578,13 @@ void elan_input(
 		if (b->piece[i].what == ELAN_WRITE && b->left[i] > tail)
 			tail = b->left[i];
 	}
-	elan_account_tail(a, id, tail);
+	elan_account_tail(&a, id, tail);
 	b->fifo = (uint8_t)fifo;
 	p->head = tail;
 	if (b->kind != ELAN_DATA && b->kind != ELAN_ABORTED) {
-		elan_post(a, tail, ELAN_ENGINE_ACK, id);
+		elan_post(&a, tail, ELAN_ENGINE_ACK, id);
 		return;
 	}
-	packet_push(a->nic->net->packets, &input_of(a)->in, id);
-	take_next(a);
+	packet_push(a.nic->net->packets, &input_of(&a)->in, id);
+	take_next(&a);
 }

@@ -150,9 +150,12 @@ void elan_send_packet(const struct nic_at *a, enum elan_fifo use, site_id dst,
 		a, &sender_of(a)->outbox, elan_of(a)->fifo[use], id, inject);
 }
 
-void elan_send_on_room(const struct nic_at *a, uint32_t fifo)
+void elan_send_on_room(struct net_client *me, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
 {
-	outbox_on_room(a, &sender_of(a)->outbox, fifo, inject);
+	struct nic_at a = nic_at(me->state, w, s, t);
+
+	outbox_on_room(&a, &sender_of(&a)->outbox, fifo, inject);
 }
 
 void elan_send_at(const struct nic_at *a, uint32_t sending, sim_time t)

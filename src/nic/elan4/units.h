@@ -182,7 +182,9 @@ void elan_send_on_answer(const struct nic_at *a, const struct elan_buffer *b);
 void elan_send_packet(const struct nic_at *a, enum elan_fifo use, site_id dst,
 	const struct elan_buffer *what, uint32_t route,
 	struct elan_account *account);
-void elan_send_on_room(const struct nic_at *a, uint32_t fifo);
+/* The network's client. */
+void elan_send_on_room(struct net_client *me, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t);
 
 /* --- get.c --- */
 
@@ -253,8 +255,9 @@ void elan_dma_on_left(const struct nic_at *a, uint32_t bytes);
 
 /* --- input.c --- */
 
-void elan_input(
-	const struct nic_at *a, uint32_t fifo, packet_id id, sim_time tail);
+/* The network's client. */
+void elan_input_on_packet(struct net_client *me, struct sim_worker *w,
+	site_id s, uint32_t fifo, packet_id id, sim_time t, sim_time tail);
 void elan_input_on_write(const struct nic_at *a, packet_id id);
 void elan_input_on_written(const struct nic_at *a, packet_id id);
 void elan_input_on_tail(const struct nic_at *a, packet_id id);

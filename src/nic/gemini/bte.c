@@ -156,8 +156,9 @@ void gem_bte_on_channel(const struct nic_at *a, uint32_t channel)
 	go(a);
 }
 
-void gem_bte_on_engine(const struct nic_at *a)
+void gem_bte_on_engine(const struct nic_at *a, uint32_t none)
 {
+	(void)none;
 	bte_of(a)->is_posted = false;
 	go(a);
 }
@@ -170,7 +171,7 @@ void gem_bte_settle(const struct nic_at *a, sim_time t)
 	while (b->due <= t) {
 		at.t = b->due;
 		b->due = SIM_NEVER;
-		gem_bte_on_engine(&at);
+		gem_bte_on_engine(&at, 0);
 	}
 }
 

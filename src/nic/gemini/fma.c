@@ -400,10 +400,11 @@ void gem_fma_extend(const struct nic_at *a, sim_time since)
 	set_timer(a);
 }
 
-void gem_fma_on_timeout(const struct nic_at *a)
+void gem_fma_on_timeout(const struct nic_at *a, uint32_t none)
 {
 	struct gem_node *n = a->node;
 
+	(void)none;
 	n->is_timed = false;
 	forget_answered(n);
 	while (n->deadlines.n && !n->is_quiet) {

@@ -279,6 +279,27 @@ static inline void settle(const struct nic_at *a, uint32_t number)
 		side_reads_settle(a, &n->reads, a->t - (number < GEM_READS));
 }
 
+#define UNIT(engine_) [engine_ - ENGINE_CLIENT]
+
+static void (*const units[])(const struct nic_at *a, uint32_t data) = {
+	UNIT(GEM_OUT) = gem_fma_on_out,
+	UNIT(GEM_IN) = gem_target_on_in,
+	UNIT(GEM_WRITTEN) = gem_target_on_written,
+	UNIT(GEM_EVENT) = gem_cq_on_event,
+	UNIT(GEM_TIMEOUT) = gem_fma_on_timeout,
+	UNIT(GEM_BLOCK) = gem_bte_on_block,
+	UNIT(GEM_CHANNEL) = gem_bte_on_channel,
+	UNIT(GEM_ENGINE) = gem_bte_on_engine,
+	UNIT(GEM_BUFFER) = gem_bte_on_buffer,
+	UNIT(GEM_AMO) = gem_amo_on_free,
+	UNIT(GEM_AMO_WRITTEN) = gem_amo_on_written,
+	UNIT(GEM_SYNC) = gem_window_on_sync,
+	UNIT(GEM_BAD_STORE) = gem_window_on_bad_store,
+	UNIT(GEM_FLUSH) = gem_amo_on_flush,
+	UNIT(GEM_OVERDUE) = gem_target_on_overdue,
+	UNIT(GEM_LINE) = gem_target_on_line,
+};
+
 static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
@@ -294,58 +315,10 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	}
 	settle(&a, number);
 	ticks_check(&a, &gem_here(&a)->ticks, &e);
-	switch (number) {
-	case GEM_OUT:
-		gem_fma_on_out(&a, e.data);
-		break;
-	case GEM_IN:
-		gem_target_on_in(&a, e.data);
-		break;
-	case GEM_WRITTEN:
-		gem_target_on_written(&a, e.data);
-		break;
-	case GEM_EVENT:
-		gem_cq_on_event(&a, e.data);
-		break;
-	case GEM_AMO:
-		gem_amo_on_free(&a);
-		break;
-	case GEM_AMO_WRITTEN:
-		gem_amo_on_written(&a);
-		break;
-	case GEM_SYNC:
-		gem_window_on_sync(&a, e.data);
-		break;
-	case GEM_BAD_STORE:
-		gem_window_on_bad_store(&a, e.data);
-		break;
-	case GEM_FLUSH:
-		gem_amo_on_flush(&a, e.data);
-		break;
-	case GEM_OVERDUE:
-		gem_target_on_overdue(&a);
-		break;
-	case GEM_LINE:
-		gem_target_on_line(&a, e.data);
-		break;
-	case GEM_TIMEOUT:
-		gem_fma_on_timeout(&a);
-		break;
-	case GEM_BLOCK:
-		gem_bte_on_block(&a, e.data);
-		break;
-	case GEM_CHANNEL:
-		gem_bte_on_channel(&a, e.data);
-		break;
-	case GEM_ENGINE:
-		gem_bte_on_engine(&a);
-		break;
-	case GEM_BUFFER:
-		gem_bte_on_buffer(&a, e.data);
-		break;
-	default:
+	if (number < GEM_READS)
+		units[number - ENGINE_CLIENT](&a, e.data);
+	else
 		side_reads_on_event(&a, &gem_here(&a)->reads, number, e.data);
-	}
 }
 
 static const struct net_client_faults faults = {

@@ -76,12 +76,13 @@ static void give_up(const struct nic_at *a, uint32_t id)
 	gem_target_forget(a->node, id);
 }
 
-void gem_target_on_overdue(const struct nic_at *a)
+void gem_target_on_overdue(const struct nic_at *a, uint32_t none)
 {
 	struct gem_node *n = a->node;
 	sim_time next = a->t;
 	uint32_t i;
 
+	(void)none;
 	for (i = 1; i <= n->remotes.room; i++) {
 		const struct gem_remote *x = slots_find(&n->remotes, i);
 

@@ -36,7 +36,10 @@ static const struct param params[] = {
 		"time from a packet's tail to its first access to memory",
 		CARD),
 	WORKQ_ROWS(AT(work), "4", "60 ns"),
-	RESEND_ROWS(AT(retry), "50 us", "7"),
+	RESEND_ROWS(AT(retry), "50 us", "7",
+		"assumed: a few packets from each node on one link",
+		"assumed: a packet lost so often is lost for good",
+		"assumed: a round trip"),
 };
 
 #define COUNT_OF(field_) "", offsetof(struct plain_node, field_)

@@ -52,7 +52,7 @@ void asks_fini(struct asks *x)
 	seen_fini(&x->seen);
 }
 
-uint64_t asks_memory(const struct asks *x)
+static uint64_t asks_memory(const struct asks *x)
 {
 	return slots_memory(&x->resend.items) + seen_memory(&x->seen);
 }

@@ -112,7 +112,6 @@ void asks_set_up(struct asks_how *how, const struct resend_params *p,
 	const struct net *net, uint32_t first, uint32_t stride);
 void asks_init(struct asks *x, const struct asks_how *how, size_t item_size);
 void asks_fini(struct asks *x);
-uint64_t asks_memory(const struct asks *x);
 extern const struct nic_member_ops asks_member;
 /* For nic_ops.load_bytes(). */
 size_t asks_load_bytes(const struct packet *p);

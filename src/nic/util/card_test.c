@@ -33,7 +33,8 @@ struct card_params {
 
 static const struct param card_params[] = {
 	WORKQ_ROWS(offsetof(struct card_params, work), "4", "10 ns"),
-	RESEND_ROWS(offsetof(struct card_params, retry), "5 us", "3"),
+	RESEND_ROWS(
+		offsetof(struct card_params, retry), "5 us", "3", "", "", ""),
 };
 
 struct entry {
