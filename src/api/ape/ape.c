@@ -121,7 +121,7 @@ static void on_event(void *arg, const struct workq_completion *c)
 
 static struct nic *nic(void)
 {
-	return ape_check(host_nic(program_host()));
+	return nic_check(host_nic(program_host()), &apenet_ops);
 }
 
 uint64_t weft_ape_memory(void)

@@ -43,7 +43,7 @@ void workqs_fini(struct workqs *x)
 	slots_fini(&x->ends);
 }
 
-uint64_t workqs_memory(const struct workqs *x)
+static uint64_t workqs_memory(const struct workqs *x)
 {
 	uint64_t sum = ring_memory(&x->doorbells) + slots_memory(&x->ends);
 	uint32_t i;
