@@ -134,14 +134,6 @@ static void msg_elan_arrived(
 	}
 }
 
-static bool msg_elan_is_done(
-	const struct msg_state *m, const struct weft_msg_done *done)
-{
-	(void)m;
-	(void)done;
-	return true;
-}
-
 static struct poll_loop msg_elan_loop(struct msg_state *m)
 {
 	(void)m;
@@ -166,7 +158,6 @@ static const struct msg_ops elan_msg_ops = {
 	.get = msg_elan_get,
 	.expect = arm,
 	.arrived = msg_elan_arrived,
-	.is_done = msg_elan_is_done,
 	.loop = msg_elan_loop,
 };
 

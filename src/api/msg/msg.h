@@ -133,14 +133,15 @@ struct msg_ops {
 	void (*expect)(struct msg_state *m, uint32_t counter, uint64_t bytes);
 	void (*arrived)(struct msg_state *m, uint32_t counter, uint64_t bytes);
 
-	/* Of MSG_DONE_OWN; also called from outside the program. */
-	bool (*is_done)(
-		const struct msg_state *m, const struct weft_msg_done *done);
 	struct poll_loop (*loop)(struct msg_state *m);
 
+	/* --- optional entries --- */
+
+	/* If put() returns MSG_DONE_OWN; also called from outside the
+	 * program. */
+	bool (*is_done)(
+		const struct msg_state *m, const struct weft_msg_done *done);
 	/*
-	 * --- optional entries ---
-	 *
 	 * Operations that the interface or the network performs.  ENOSYS: not
 	 * with these arguments; software performs them then, as it does without
 	 * such an entry.  All ranks must return the same.

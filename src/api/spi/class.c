@@ -21,8 +21,7 @@ static struct tree *tree(void)
 
 /* --- registers --- */
 
-/* A link's bit from the top down is A-, A+, ...; a port's is A+, A-, ... */
-static uint32_t to_ports(uint32_t links)
+uint32_t unit_ports(uint32_t links)
 {
 	uint32_t ports = 0, i;
 
@@ -49,8 +48,8 @@ static struct class_route from_register(const ClassRoute_t *r)
 		r->input & BGQ_CLASS_INPUT_LINK_LOCAL ? CLASS_LOCAL_BIT : 0;
 
 	return (struct class_route){
-		.inputs = (uint16_t)(to_ports(r->input) | local),
-		.output = (uint16_t)to_ports(r->output),
+		.inputs = (uint16_t)(unit_ports(r->input) | local),
+		.output = (uint16_t)unit_ports(r->output),
 		.channel = (uint8_t)(r->input / CHANNEL),
 	};
 }

@@ -49,17 +49,11 @@ MUSPI_InjFifo_t *spi_test_inj(MUSPI_InjFifoSubGroup_t *g, uint32_t subgrpid,
 	uint32_t id, uint32_t places, const Kernel_InjFifoAttributes_t *attrs)
 {
 	uint64_t page = subgrpid * MU_PER_SUBGROUP + id;
-	uint64_t bytes = (uint64_t)places * MU_DESCRIPTOR_BYTES;
-	Kernel_MemoryRegion_t r;
 
-	assert_int_equal(Kernel_CreateMemoryRegion(&r,
-				 SPI_TEST_FIFOS + page * SPI_TEST_PAGE, bytes),
+	assert_int_equal(spi_open_inj(g, subgrpid, id, 1, attrs,
+				 SPI_TEST_FIFOS + page * SPI_TEST_PAGE,
+				 (uint64_t)places * MU_DESCRIPTOR_BYTES),
 		0);
-	assert_int_equal(
-		Kernel_AllocateInjFifos(subgrpid, g, 1, &id, attrs), 0);
-	assert_int_equal(Kernel_InjFifoInit(g, id, &r, 0, bytes - 1), 0);
-	assert_int_equal(
-		Kernel_InjFifoActivate(g, 1, &id, KERNEL_INJ_FIFO_ACTIVATE), 0);
 	return MUSPI_IdToInjFifo(id, g);
 }
 
@@ -67,15 +61,9 @@ MUSPI_RecFifo_t *spi_test_rec(MUSPI_RecFifoSubGroup_t *g, uint32_t subgrpid,
 	uint32_t id, uint32_t bytes)
 {
 	uint64_t page = MU_INJ_FIFOS + 16 * (subgrpid * 4 + id);
-	Kernel_MemoryRegion_t r;
 
-	assert_int_equal(Kernel_CreateMemoryRegion(&r,
+	assert_int_equal(spi_open_rec(g, subgrpid, id,
 				 SPI_TEST_FIFOS + page * SPI_TEST_PAGE, bytes),
-		0);
-	assert_int_equal(Kernel_AllocateRecFifos(subgrpid, g, 1, &id, NULL), 0);
-	assert_int_equal(Kernel_RecFifoInit(g, id, &r, 0, bytes - 1), 0);
-	assert_int_equal(
-		Kernel_RecFifoEnable(subgrpid / 4, spi_rec_bit(subgrpid, id)),
 		0);
 	return MUSPI_IdToRecFifo(id, g);
 }

@@ -329,7 +329,7 @@ static bool go_on(
 	struct bench_end *x, uint64_t owner, struct cursor *c, bool is_source)
 {
 	size_t at = 0, end = (size_t)x->bench->bytes, n;
-	uint64_t seed = x->bench->programs.load.seed;
+	uint64_t seed = x->load->seed;
 
 	for (; at < end; at += n) {
 		uint8_t *bytes;
@@ -383,7 +383,7 @@ static bool check_real(struct bench_end *x)
 
 	for (i = 0; i < of(x)->n_ranks - 1; i++)
 		if (!is_message(x, i, &c))
-			return programs_complain(&x->bench->programs,
+			return programs_complain(x->programs,
 				"wrong bytes from rank %u",
 				other_of(x->rank, i));
 	return true;
@@ -415,7 +415,7 @@ static void send_all(struct bench_end *x)
 			       at;
 			p.from = BENCH_SOURCE + offset_of(a, x->rank, p.node) +
 				 at;
-			x->bench->driver->put(x, &p);
+			x->driver->put(x, &p);
 		}
 		at += p.bytes;
 		left -= p.bytes;
@@ -426,14 +426,14 @@ static bool prepare(struct bench_end *x)
 {
 	if (!(of(x)->is_synthetic ? make_synthetic(x) : make_real(x)))
 		return false;
-	x->bench->driver->expect(x, 0, bytes_of(of(x)));
+	x->driver->expect(x, 0, bytes_of(of(x)));
 	return true;
 }
 
 static bool transfer(struct bench_end *x)
 {
 	send_all(x);
-	return x->bench->driver->await(x, 0);
+	return x->driver->await(x, 0);
 }
 
 static void check(struct bench_end *x)

@@ -228,6 +228,9 @@ void bench_open_ends(struct bench *b)
 		list_addresses(b, b->programs.load.net);
 	for (i = 0; i < n; i++) {
 		b->ends[i].bench = b;
+		b->ends[i].programs = &b->programs;
+		b->ends[i].load = &b->programs.load;
+		b->ends[i].driver = b->driver;
 		b->ends[i].own = b->own + i * size;
 		b->ends[i].data = data ? b->data + i * data : NULL;
 	}
@@ -362,15 +365,14 @@ void bench_fini(struct load *l)
 
 void bench_ready(struct bench_end *x)
 {
-	const struct bench_driver *d = x->bench->driver;
 	bool is_early = x->bench->needs.is_early;
 
 	/* who only waits for counters goes on at once, if they are set */
-	if (x->is_sink && !(d->is & BENCH_SETS_LATER))
+	if (x->is_sink && !(x->driver->is & BENCH_SETS_LATER))
 		return;
-	if (d->ready && !is_early)
-		d->ready(x);
-	else if (!d->ready)
+	if (x->driver->ready && !is_early)
+		x->driver->ready(x);
+	else if (!x->driver->ready)
 		program_wait(is_early ? PROGRAMS_START / 2 : PROGRAMS_START);
 }
 

@@ -91,6 +91,9 @@ enum { BENCH_REGIONS = 4 };
 /* A program's end of the transfers. */
 struct bench_end {
 	struct bench *bench;
+	struct programs *programs; /* these three are the bench's */
+	struct load *load;
+	const struct bench_driver *driver;
 	const struct bench_program *program;
 	site_id node;
 	uint32_t rank; /* the node, where each has one process */
@@ -402,7 +405,7 @@ void bench_fini(struct load *l);
 
 static inline bool bench_open(struct bench_end *x)
 {
-	return x->bench->driver->open(x);
+	return x->driver->open(x);
 }
 /* Of an end by messages: the messages themselves. */
 struct weft_msg *bench_messages(struct bench_end *x);
@@ -421,7 +424,7 @@ bool bench_check_target(
 static inline void bench_track_puts(
 	struct bench_end *x, uint32_t means, uint64_t n, uint64_t bytes)
 {
-	const struct bench_tracking *t = x->bench->driver->tracking;
+	const struct bench_tracking *t = x->driver->tracking;
 
 	if (t && t->puts)
 		t->puts(x, means, n, bytes);
@@ -430,7 +433,7 @@ static inline void bench_track_puts(
 static inline void bench_track_gets(
 	struct bench_end *x, uint64_t n, uint64_t bytes)
 {
-	const struct bench_tracking *t = x->bench->driver->tracking;
+	const struct bench_tracking *t = x->driver->tracking;
 
 	if (t)
 		t->gets(x, n, bytes);

@@ -220,8 +220,8 @@ static int cast(struct bench_end *x, int64_t round)
 	struct member *m = x->data;
 
 	if (is_root(x))
-		c->send(m->own, x->bench->programs.load.net->n_nodes,
-			BENCH_SOURCE, (uint64_t)x->bench->bytes);
+		c->send(m->own, x->load->net->n_nodes, BENCH_SOURCE,
+			(uint64_t)x->bench->bytes);
 	return c->await(m->own, BENCH_TARGET, (uint64_t)round + 1) ? 0 : EIO;
 }
 
@@ -275,7 +275,7 @@ static void run_barriers(struct bench_end *x)
 	struct member *m = x->data;
 	int64_t round;
 
-	if (!c->barrier->open(&x->bench->programs, m->own))
+	if (!c->barrier->open(x->programs, m->own))
 		return;
 	pass(c, m);
 	x->start = PROGRAMS_START;

@@ -19,8 +19,7 @@ uint64_t bench_address(const struct bench_end *x, uint64_t at)
 {
 	uint32_t memory = memory_of(x->bench, at);
 
-	return at + (memory ? x->bench->driver->gpus->at(memory - 1)
-			    : program_base());
+	return at + (memory ? x->driver->gpus->at(memory - 1) : program_base());
 }
 
 void bench_write(
@@ -29,7 +28,7 @@ void bench_write(
 	uint64_t to = bench_address(x, at);
 
 	if (memory_of(x->bench, at))
-		x->bench->driver->gpus->write(x, to, from, n);
+		x->driver->gpus->write(x, to, from, n);
 	else
 		program_write(to, from, n);
 }
@@ -39,7 +38,7 @@ void bench_read(const struct bench_end *x, uint64_t at, void *to, size_t n)
 	uint64_t from = bench_address(x, at);
 
 	if (memory_of(x->bench, at))
-		x->bench->driver->gpus->read(x, from, to, n);
+		x->driver->gpus->read(x, from, to, n);
 	else
 		program_read(from, to, n);
 }
@@ -72,11 +71,11 @@ static uint64_t name_target(void *arg, uint64_t offset, struct memory_name *x)
 static int add(
 	struct bench_end *x, uint64_t at, uint64_t bytes, memory_naming naming)
 {
-	int i = host_add_synthetic(x->bench->programs.load.host, x->node,
-		bench_address(x, at), bytes, naming, x);
+	int i = host_add_synthetic(
+		x->load->host, x->node, bench_address(x, at), bytes, naming, x);
 
 	if (i < 0)
-		programs_complain(&x->bench->programs, "no synthetic memory");
+		programs_complain(x->programs, "no synthetic memory");
 	return i;
 }
 
@@ -95,18 +94,18 @@ bool bench_add_target(
 bool bench_check_target(
 	struct bench_end *x, uint32_t i, uint64_t bytes, uint64_t times)
 {
-	const struct memory_region *r = host_synthetic(
-		x->bench->programs.load.host, x->node, x->region[i]);
+	const struct memory_region *r =
+		host_synthetic(x->load->host, x->node, x->region[i]);
 
 	if (r->wrong || r->written != bytes)
-		return programs_complain(&x->bench->programs,
+		return programs_complain(x->programs,
 			"%llu bytes arrived instead of %llu, and %llu of them "
 			"were wrong",
 			(unsigned long long)r->written,
 			(unsigned long long)bytes,
 			(unsigned long long)r->wrong);
 	return !times || memory_region_is_whole(r, times) ||
-	       programs_complain(&x->bench->programs,
+	       programs_complain(x->programs,
 		       "some bytes arrived fewer or more than %llu times",
 		       (unsigned long long)times);
 }
@@ -127,8 +126,7 @@ void bench_make(
 	for (i = 0; i < bytes; i += PIECE) {
 		size_t n = piece(bytes - i);
 
-		memory_fill_by(
-			x->bench->programs.load.seed, number, i, block, n);
+		memory_fill_by(x->load->seed, number, i, block, n);
 		bench_write(x, at + i, block, n);
 	}
 }
@@ -142,11 +140,10 @@ bool bench_check(
 	for (i = 0; i < bytes; i += PIECE) {
 		size_t n = piece(bytes - i);
 
-		memory_fill_by(
-			x->bench->programs.load.seed, number, i, want, n);
+		memory_fill_by(x->load->seed, number, i, want, n);
 		bench_read(x, at + i, got, n);
 		if (memcmp(want, got, n) != 0)
-			return programs_complain(&x->bench->programs,
+			return programs_complain(x->programs,
 				"message %llu: wrong bytes after byte %llu",
 				(unsigned long long)number,
 				(unsigned long long)i);

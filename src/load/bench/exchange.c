@@ -160,7 +160,7 @@ static void set_counters(struct bench_end *e, uint64_t round)
 	uint32_t i, n = x->is_split ? l->n : 1;
 
 	for (i = 0; i < n; i++)
-		e->bench->driver->expect(e, counter_of(x, round, i),
+		e->driver->expect(e, counter_of(x, round, i),
 			x->is_split ? bytes : l->n * bytes);
 }
 
@@ -178,10 +178,10 @@ static void send_round(struct bench_end *e, uint64_t round)
 		p.from += link_at(x, i);
 		p.counter = counter_of(x, round, l->index[i]);
 		/* what is set by a command goes the same way as puts */
-		p.queue = e->bench->driver->is & BENCH_SETS_LATER ? 0 : i;
+		p.queue = e->driver->is & BENCH_SETS_LATER ? 0 : i;
 		p.port = l->port[i];
 		p.is_tracked = is_mirror(x);
-		e->bench->driver->put(e, &p);
+		e->driver->put(e, &p);
 	}
 }
 
@@ -191,7 +191,7 @@ static bool end_round(struct bench_end *e, uint64_t round)
 	uint32_t i, n = x->is_split ? ((struct links *)e->data)->n : 1;
 
 	for (i = 0; i < n; i++)
-		if (!e->bench->driver->await(e, counter_of(x, round, i)))
+		if (!e->driver->await(e, counter_of(x, round, i)))
 			return false;
 	set_counters(e, round);
 	return true;
@@ -207,7 +207,7 @@ static bool prepare(struct bench_end *e)
 	if (!((struct links *)e->data)->n)
 		return true;
 	if (is_mirror(x)) {
-		e->bench->driver->expect(e, 0, rounds * bytes);
+		e->driver->expect(e, 0, rounds * bytes);
 		bench_track_puts(e, e->bench->means, rounds, bytes);
 	}
 	for (k = 0; k < 2 * x->n_depth && !is_mirror(x); k++)
@@ -237,7 +237,7 @@ static bool exchange_all(struct bench_end *e)
 
 	for (k = 0; k < e->bench->rounds; k++)
 		send_round(e, 0);
-	return e->bench->driver->await(e, 0);
+	return e->driver->await(e, 0);
 }
 
 static bool transfer(struct bench_end *e)
@@ -253,7 +253,7 @@ static void check(struct bench_end *e)
 	uint64_t rounds = (uint64_t)x->bench.rounds;
 	uint32_t i;
 
-	if (is_mirror(x) && !e->bench->driver->flush(e))
+	if (is_mirror(x) && !e->driver->flush(e))
 		return;
 	for (i = 0; i < x->n_depth; i++)
 		check_region(e, i, (rounds + x->n_depth - 1 - i) / x->n_depth);

@@ -172,19 +172,18 @@ static uint64_t end_of(uint64_t bytes)
 /* Whether the end of a message is seen by a counter. */
 static bool counts(const struct bench_end *x)
 {
-	return !x->bench->driver->messages && !x->bench->driver->wait_word;
+	return !x->driver->messages && !x->driver->wait_word;
 }
 
 static void expect(struct bench_end *x, uint64_t bytes)
 {
 	if (counts(x))
-		x->bench->driver->expect(x, 0, bytes);
+		x->driver->expect(x, 0, bytes);
 }
 
 static void send(
 	struct bench_end *x, uint64_t number, uint64_t bytes, uint32_t means)
 {
-	const struct bench_driver *d = x->bench->driver;
 	struct bench_transfer p = bench_transfer(x, x->peer, bytes);
 	uint64_t end = end_of(bytes);
 
@@ -192,24 +191,24 @@ static void send(
 	if (end < bytes)
 		bench_write(x, BENCH_SOURCE + end, &number, WORD);
 	p.means = means;
-	if (d->wait_word)
+	if (x->driver->wait_word)
 		p.counter = BENCH_NONE;
-	if (d->messages)
-		d->messages->send(x, x->peer, bytes);
+	if (x->driver->messages)
+		x->driver->messages->send(x, x->peer, bytes);
 	else
-		d->put(x, &p);
+		x->driver->put(x, &p);
 }
 
 /* Where faults make packets come again, the last one need not be the last:
  * the last word of each is waited for. */
 static bool wait_packets(struct bench_end *x, uint64_t number, uint64_t bytes)
 {
-	uint64_t i, word, most = x->bench->driver->most.get_bytes;
+	uint64_t i, word, most = x->driver->most.get_bytes;
 
 	for (i = most - WORD; i < end_of(bytes); i += most) {
-		memory_fill_by(x->bench->programs.load.seed, number, i,
-			(uint8_t *)&word, WORD);
-		if (!x->bench->driver->wait_word(x, BENCH_TARGET + i, word))
+		memory_fill_by(
+			x->load->seed, number, i, (uint8_t *)&word, WORD);
+		if (!x->driver->wait_word(x, BENCH_TARGET + i, word))
 			return false;
 	}
 	return true;
@@ -217,15 +216,12 @@ static bool wait_packets(struct bench_end *x, uint64_t number, uint64_t bytes)
 
 static bool wait_message(struct bench_end *x, uint64_t number, uint64_t bytes)
 {
-	const struct bench_driver *d = x->bench->driver;
-
-	if (d->messages)
-		return d->messages->receive(x, x->peer, bytes);
-	if (!d->wait_word)
-		return d->await(x, 0);
-	return d->wait_word(x, BENCH_TARGET + end_of(bytes), number) &&
-	       (!x->bench->programs.load.net->faults ||
-		       wait_packets(x, number, bytes));
+	if (x->driver->messages)
+		return x->driver->messages->receive(x, x->peer, bytes);
+	if (!x->driver->wait_word)
+		return x->driver->await(x, 0);
+	return x->driver->wait_word(x, BENCH_TARGET + end_of(bytes), number) &&
+	       (!x->load->net->faults || wait_packets(x, number, bytes));
 }
 
 static bool receive(struct bench_end *x, uint64_t number, uint64_t bytes)
@@ -238,7 +234,7 @@ static bool receive(struct bench_end *x, uint64_t number, uint64_t bytes)
 	if (end < bytes)
 		bench_read(x, BENCH_TARGET + end, &last, WORD);
 	return bench_check(x, number, BENCH_TARGET, end) &&
-	       (last == number || programs_complain(&x->bench->programs,
+	       (last == number || programs_complain(x->programs,
 					  "message %llu: its last word is %llu",
 					  (unsigned long long)number,
 					  (unsigned long long)last));
@@ -249,12 +245,11 @@ static bool receive(struct bench_end *x, uint64_t number, uint64_t bytes)
 static bool rally(struct bench_end *x, uint64_t number, uint64_t bytes,
 	uint64_t next, uint32_t means)
 {
-	const struct bench_driver *d = x->bench->driver;
-
-	if (d->means[means].drawn) {
+	if (x->driver->means[means].drawn) {
 		if (!x->begins)
 			expect(x, next);
-		program_charge(2 * d->means[means].drawn(x->bench, bytes));
+		program_charge(
+			2 * x->driver->means[means].drawn(x->bench, bytes));
 		x->end = program_now();
 		return true;
 	}

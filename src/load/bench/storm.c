@@ -161,7 +161,6 @@ static uint64_t place_at(const struct lane *l)
 static bool fetch_by(struct bench_end *x, site_id from, uint64_t at,
 	uint64_t bytes, uint64_t chance)
 {
-	const struct bench_driver *d = x->bench->driver;
 	struct bench_transfer g = bench_transfer(x, from, bytes);
 
 	g.from = at;
@@ -169,8 +168,8 @@ static bool fetch_by(struct bench_end *x, site_id from, uint64_t at,
 	g.is_tracked = true;
 	g.chance = chance;
 	bench_track_gets(x, 1, bytes);
-	d->get(x, &g);
-	return d->flush(x);
+	x->driver->get(x, &g);
+	return x->driver->flush(x);
 }
 
 static bool fetch(
@@ -208,7 +207,7 @@ static bool look(struct bench_end *x, const struct message *m)
 	const struct place *p = &l->place[m->partner];
 	uint64_t all = l->storm->area, from = p->is_unknown ? GUARD : 0;
 	uint64_t bytes = p->is_unknown ? m->bytes : all;
-	uint32_t looks = x->bench->driver->is & BENCH_HAS_ACKS ? 1 : MOST_LOOKS;
+	uint32_t looks = x->driver->is & BENCH_HAS_ACKS ? 1 : MOST_LOOKS;
 
 	while (looks--) {
 		if (!fetch(x, m->dst, place_at(l), all))
@@ -242,8 +241,7 @@ static bool settle(struct bench_end *x, const struct message *m)
 	struct lane *l = x->data;
 	struct place *p = &l->place[m->partner];
 	uint64_t all = l->storm->area, at = 0;
-	uint32_t tries =
-		x->bench->driver->is & BENCH_OPEN_ENDED ? MOST_TRIES : 0;
+	uint32_t tries = x->driver->is & BENCH_OPEN_ENDED ? MOST_TRIES : 0;
 
 	if (p->is_unknown)
 		return false;
@@ -269,7 +267,6 @@ static uint32_t means_of(const struct bench *b, const struct message *m)
 
 static bool put(struct bench_end *x, const struct message *m)
 {
-	const struct bench_driver *d = x->bench->driver;
 	struct lane *l = x->data;
 	struct place *p = &l->place[m->partner];
 	struct bench_transfer b = bench_transfer(x, m->dst, m->bytes);
@@ -280,12 +277,11 @@ static bool put(struct bench_end *x, const struct message *m)
 	b.is_tracked = true;
 	b.chance = m->chance;
 	memcpy(l->before, p->bytes, l->storm->area);
-	memory_fill_by(x->bench->programs.load.seed, m->number, 0,
-		p->bytes + GUARD, m->bytes);
+	memory_fill_by(x->load->seed, m->number, 0, p->bytes + GUARD, m->bytes);
 	bench_write(x, b.from, p->bytes + GUARD, m->bytes);
 	bench_track_puts(x, b.means, 1, b.bytes);
-	d->put(x, &b);
-	return d->flush(x) ? look(x, m) : settle(x, m);
+	x->driver->put(x, &b);
+	return x->driver->flush(x) ? look(x, m) : settle(x, m);
 }
 
 static uint64_t changed(enum bench_atomic kind, uint64_t word, uint64_t operand)
@@ -307,8 +303,8 @@ static uint64_t changed(enum bench_atomic kind, uint64_t word, uint64_t operand)
 /* The last word of a place. */
 static bool change(struct bench_end *x, const struct message *m)
 {
-	const struct bench_driver *d = x->bench->driver;
-	enum bench_atomic kind = (enum bench_atomic)(m->at / 8 % d->atomics->n);
+	enum bench_atomic kind =
+		(enum bench_atomic)(m->at / 8 % x->driver->atomics->n);
 	struct lane *l = x->data;
 	struct place *p = &l->place[m->partner];
 	uint64_t at = l->storm->area - WORD, word;
@@ -317,8 +313,9 @@ static bool change(struct bench_end *x, const struct message *m)
 	memcpy(&word, p->bytes + at, WORD);
 	word = changed(kind, word, m->number);
 	memcpy(p->bytes + at, &word, WORD);
-	d->atomics->change(x, m->dst, place_at(l) + at, kind, m->number, 1);
-	if (!d->flush(x))
+	x->driver->atomics->change(
+		x, m->dst, place_at(l) + at, kind, m->number, 1);
+	if (!x->driver->flush(x))
 		return settle(x, m);
 	return p->is_unknown || look(x, m);
 }
@@ -385,7 +382,7 @@ static void prepare(struct bench_end *x)
 		constants(l->storm, l->node, at, block, sizeof(block));
 		bench_write(x, CONSTANT_AT + at, block, sizeof(block));
 	}
-	x->bench->driver->expect(x, 0, STORM_ARMED);
+	x->driver->expect(x, 0, STORM_ARMED);
 }
 
 /* Where a program without atomics says that it is over, at the first node. */
@@ -396,21 +393,20 @@ static uint64_t over_at(const struct lane *l)
 
 static void tell_over(struct bench_end *x)
 {
-	const struct bench_driver *d = x->bench->driver;
 	struct lane *l = x->data;
 	struct bench_transfer b = bench_transfer(x, 0, 1);
 
-	if (d->atomics) {
-		d->atomics->change(x, 0, OVER_AT, BENCH_ADD, 1, 1);
+	if (x->driver->atomics) {
+		x->driver->atomics->change(x, 0, OVER_AT, BENCH_ADD, 1, 1);
 	} else {
 		b.from = area_at(l, SOURCE_AT);
 		b.to = over_at(l);
 		b.counter = BENCH_NONE;
 		b.is_tracked = true;
 		bench_write(x, b.from, "\1", 1);
-		d->put(x, &b);
+		x->driver->put(x, &b);
 	}
-	d->flush(x);
+	x->driver->flush(x);
 }
 
 static uint64_t count_over(struct bench_end *x)
@@ -419,7 +415,7 @@ static uint64_t count_over(struct bench_end *x)
 	uint64_t n = 0, i;
 	uint8_t is_over;
 
-	if (x->bench->driver->atomics) {
+	if (x->driver->atomics) {
 		if (fetch(x, 0, OVER_AT, WORD))
 			bench_read(x, area_at(l, BACK_AT), &n, WORD);
 		return n;
@@ -479,8 +475,8 @@ static void run_lane(struct bench_end *x)
 		if (l->storm->has_more)
 			sends_take(x, &l->sends);
 	}
-	if (l->storm->has_more || (bench_has_gpus(x->bench) &&
-					  x->bench->driver->gpus->needs_target))
+	if (l->storm->has_more ||
+		(bench_has_gpus(x->bench) && x->driver->gpus->needs_target))
 		outlast(x);
 	l->is_over = true;
 }

@@ -218,7 +218,7 @@ static bool check_guard(
 		bench_read(x, at, got, n);
 		for (i = 0; i < n; i++)
 			if (got[i] != GUARD_BYTE)
-				return programs_complain(&x->bench->programs,
+				return programs_complain(x->programs,
 					"message %" PRIu64 ": byte %" PRId64
 					" outside its destination has changed",
 					place,
@@ -258,7 +258,7 @@ static bool prepare(struct bench_end *x)
 			bytes);
 	if (receives(x)) {
 		fill_guards(x);
-		x->bench->driver->expect(x, x->lane, n * bytes);
+		x->driver->expect(x, x->lane, n * bytes);
 	}
 	if (!x->is_sink)
 		bench_track_puts(x, x->bench->means, n, bytes);
@@ -280,7 +280,7 @@ static void send_all(struct bench_end *x)
 		p.to = target_of(x, sender_of(x), k % n);
 		for (i = 0; i < n_partners(x); i++) {
 			p.node = partner(x, i);
-			x->bench->driver->put(x, &p);
+			x->driver->put(x, &p);
 		}
 	}
 }
@@ -289,7 +289,6 @@ static bool transfer(struct bench_end *x)
 {
 	uint64_t (*stored)(const struct bench_end *x, sim_time *at) =
 		x->bench->looks->stored;
-	const struct bench_driver *d = x->bench->driver;
 	struct side *i = x->data;
 
 	if (!x->is_sink) {
@@ -299,8 +298,8 @@ static bool transfer(struct bench_end *x)
 			i->stored = stored(x, &i->stored_at) - i->stored;
 	}
 	if (bench_drops(x->bench) && !x->is_sink)
-		d->flush(x);
-	return !receives(x) || d->await(x, x->lane);
+		x->driver->flush(x);
+	return !receives(x) || x->driver->await(x, x->lane);
 }
 
 static void check(struct bench_end *x)
@@ -309,9 +308,8 @@ static void check(struct bench_end *x)
 
 	for (i = 0; i < n && check_places(x, sender_to(x, i)); i++)
 		;
-	if (!x->is_sink && !x->bench->driver->flush(x))
-		programs_fail(
-			&x->bench->programs, "not all messages were sent");
+	if (!x->is_sink && !x->driver->flush(x))
+		programs_fail(x->programs, "not all messages were sent");
 }
 
 static const struct bench_program program = {

@@ -165,26 +165,24 @@ static void leave(struct bench_end *x)
 static bool put_burst(
 	struct bench_end *x, uint64_t bytes, uint32_t means, int64_t n)
 {
-	const struct bench_driver *d = x->bench->driver;
 	struct bench_transfer p = transfer_of(x, bytes);
 
 	p.means = means;
-	d->expect(x, x->lane, ANSWER);
+	x->driver->expect(x, x->lane, ANSWER);
 	for (; n; n--)
-		d->put(x, &p);
-	return d->await(x, x->lane);
+		x->driver->put(x, &p);
+	return x->driver->await(x, x->lane);
 }
 
 static bool get_burst(struct bench_end *x, uint64_t bytes, int64_t n)
 {
-	const struct bench_driver *d = x->bench->driver;
 	struct bench_transfer g = transfer_of(x, bytes);
 
 	g.is_tracked = true;
 	bench_track_gets(x, (uint64_t)n, bytes);
 	for (; n; n--)
-		d->get(x, &g);
-	return d->flush(x);
+		x->driver->get(x, &g);
+	return x->driver->flush(x);
 }
 
 static bool burst(
@@ -285,25 +283,24 @@ static uint64_t expected(const struct sweep *s, uint64_t k)
 static void answer_all(struct bench_end *x)
 {
 	const struct sweep *s = of(x);
-	const struct bench_driver *d = x->bench->driver;
 	struct bench_transfer p = transfer_of(x, ANSWER);
 	uint64_t k, sum = 0;
 
 	p.means = bench_quick(x->bench);
 	if (!bench_open(x) || !add_memory(x) || s->op == OP_GET)
 		return;
-	d->expect(x, x->lane, expected(s, 0));
+	x->driver->expect(x, x->lane, expected(s, 0));
 	for (k = 0; expected(s, k); k++) {
-		if (!d->await(x, x->lane))
+		if (!x->driver->await(x, x->lane))
 			return;
 		sum += expected(s, k);
 		if (expected(s, k + 1))
-			d->expect(x, x->lane, expected(s, k + 1));
-		d->put(x, &p);
+			x->driver->expect(x, x->lane, expected(s, k + 1));
+		x->driver->put(x, &p);
 		if (!bench_check_target(x, 0, sum, 0))
 			return;
 	}
-	d->flush(x);
+	x->driver->flush(x);
 }
 
 static const struct bench_program answering = { .run = answer_all };

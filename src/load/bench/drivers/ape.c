@@ -54,7 +54,7 @@ static void on_event(void *arg, const struct workq_completion *c)
 
 static bool ape_open(struct bench_end *x)
 {
-	struct load *l = &x->bench->programs.load;
+	struct load *l = x->load;
 	struct own *o = own(x);
 	int64_t i;
 
@@ -66,8 +66,8 @@ static bool ape_open(struct bench_end *x)
 		.on_event = on_event,
 		.arg = o,
 	};
-	if (!programs_did(&x->bench->programs, "ape_stage_open",
-		    ape_stage_open(&o->stage)))
+	if (!programs_did(
+		    x->programs, "ape_stage_open", ape_stage_open(&o->stage)))
 		return false;
 	ape_stage_register(&o->stage, 0, host_memory(l->host));
 	for (i = 0; i < gpus_count(l->parts); i++)
@@ -138,7 +138,7 @@ static void ape_put_by(struct bench_end *x, const struct bench_transfer *p)
 	else if (ape_stage_check(&o->stage, p->means, &put) != ENOTSUP)
 		ape_stage_put(&o->stage, p->means, &put);
 	else
-		programs_give_up(&x->bench->programs, EXIT_BAD_INPUT,
+		programs_give_up(x->programs, EXIT_BAD_INPUT,
 			"by: transfers by p2p need nic.software.p2p=yes");
 }
 

@@ -57,7 +57,7 @@ static bool elan_open(struct bench_end *x)
 	uint32_t i, n = x->bench->needs.queues;
 
 	for (i = 0; i < n; i++)
-		if (!programs_did(&x->bench->programs, "elan_cq_open",
+		if (!programs_did(x->programs, "elan_cq_open",
 			    elan_cq_open(queue(x, i), x->lane * n + i, ELAN_64K,
 				    ELAN_MAY_ALL)))
 			return false;
@@ -101,9 +101,9 @@ static void elan_put_by(struct bench_end *x, const struct bench_transfer *p)
 	};
 
 	if (choose(x, p->means, p->bytes) == MEANS_DMA)
-		programs_did(&x->bench->programs, "elan_dma", elan_dma(q, &d));
+		programs_did(x->programs, "elan_dma", elan_dma(q, &d));
 	else
-		programs_did(&x->bench->programs, "elan_put_from",
+		programs_did(x->programs, "elan_put_from",
 			elan_put_from(q, p->node, p->to, p->from, p->bytes,
 				come, (uint32_t)d.source_event));
 }
@@ -158,7 +158,7 @@ static bool elan_flush_all(struct bench_end *x)
 	if (elan_wait_event(
 		    queue(x, 0), word_at(lane_event(x)), own(x)->lane_value))
 		return true;
-	restart(&x->bench->programs, queue(x, 0));
+	restart(x->programs, queue(x, 0));
 	return false;
 }
 

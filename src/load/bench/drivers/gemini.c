@@ -43,20 +43,20 @@ static struct own *own(const struct bench_end *x)
 static bool open_queue(struct bench_end *x, struct gemini_queue *q, uint32_t cq)
 {
 	*q = (struct gemini_queue){
-		.nic = x->bench->programs.load.nic,
+		.nic = x->load->nic,
 		.node = x->node,
 		.cq = cq,
 		.entries = ENTRIES,
 		.at = RINGS_AT + cq * RING,
 	};
 	return programs_did(
-		&x->bench->programs, "gemini_cq_open", gemini_queue_open(q));
+		x->programs, "gemini_cq_open", gemini_queue_open(q));
 }
 
 /* The programs of a node share a handle, which the first registers. */
 static bool gem_open(struct bench_end *x)
 {
-	struct load *l = &x->bench->programs.load;
+	struct load *l = x->load;
 	struct own *o = own(x);
 
 	if (!x->lane)
@@ -129,8 +129,7 @@ static void post(
 				: means == BY_BTE;
 
 	make_room(x, WINDOW);
-	programs_did(&x->bench->programs,
-		is_block ? "gemini_bte" : "gemini_fma",
+	programs_did(x->programs, is_block ? "gemini_bte" : "gemini_fma",
 		is_block ? gemini_bte(o->done.nic, p)
 			 : gemini_fma(o->done.nic, p));
 }
@@ -184,7 +183,7 @@ static void gem_change(struct bench_end *x, uint32_t node, uint64_t at,
 	post_.operand[0] = operand;
 	post_.is_cached = true;
 	make_room(x, most);
-	programs_did(&x->bench->programs, "gemini_fma",
+	programs_did(x->programs, "gemini_fma",
 		gemini_fma(own(x)->done.nic, &post_));
 }
 
@@ -233,7 +232,7 @@ static bool gem_settle(struct bench_end *x)
 	struct own *o = own(x);
 
 	o->posted++;
-	return programs_did(&x->bench->programs, "gemini_amo_flush",
+	return programs_did(x->programs, "gemini_amo_flush",
 		       gemini_amo_flush(o->done.nic, o->done.cq, 0)) &&
 	       gem_flush(x);
 }
@@ -262,7 +261,7 @@ static bool offer(struct bench_end *x, uint32_t place)
 		.data = (uint32_t)(BLOCK >> 32) | place,
 	};
 
-	return programs_did(&x->bench->programs, "gemini_bte_receive",
+	return programs_did(x->programs, "gemini_bte_receive",
 		gemini_bte_receive(own(x)->came.nic, &b));
 }
 

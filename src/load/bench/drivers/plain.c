@@ -47,19 +47,18 @@ static bool open_queue(struct bench_end *x, uint32_t i, uint32_t queue)
 	struct workq_user *u = user(x, i);
 
 	*u = (struct workq_user){
-		.queues = plain_queues(x->bench->programs.load.nic, x->node),
+		.queues = plain_queues(x->load->nic, x->node),
 		.queue = queue,
 		.entries_at = RINGS_AT + (uint64_t)queue * RINGS,
 	};
 	u->completions_at = u->entries_at + AT_COMPLETIONS;
-	return programs_did(
-		&x->bench->programs, "workq_user_open", workq_user_open(u));
+	return programs_did(x->programs, "workq_user_open", workq_user_open(u));
 }
 
 /* The programs of a node share a key, which the first registers. */
 static bool card_open(struct bench_end *x)
 {
-	struct load *l = &x->bench->programs.load;
+	struct load *l = x->load;
 	uint32_t i, n = x->bench->needs.queues;
 
 	if (!x->lane)
