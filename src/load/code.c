@@ -245,8 +245,7 @@ static void code_start(struct load *l)
 
 	c->random = l->seed;
 	make_tables(c);
-	sim_post(sim_owner(l->net->sim, 0), 0, 0,
-		SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
+	load_wake(l, 0, 0, 0);
 }
 
 /* A part of the work; what it takes is not simulated. */
@@ -266,8 +265,7 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 		c->done++;
 	}
 	if (c->done < c->n_patterns)
-		sim_post_self(w, s, t + (sim_time)SIM_NS,
-			SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
+		sim_post_self(w, s, t + (sim_time)SIM_NS, LOAD_EVENT, 0, 0);
 }
 
 static sim_time code_next(struct load *l)

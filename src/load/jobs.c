@@ -5,12 +5,6 @@
 
 #include "base/mem.h"
 
-/* Of nodes without a job, where there are no interfaces. */
-static const struct net_client_ops idle_client = {
-	.on_room = load_ignore_room,
-	.is_sink = true,
-};
-
 /* --- the course of a run --- */
 
 static struct jobs *of(struct load *l)
@@ -63,13 +57,9 @@ static sim_time jobs_next(struct load *l)
 {
 	struct jobs *j = of(l);
 	sim_time now = sim_now(l->net->sim), until = SIM_NEVER;
-	struct load_progress progress = { .now = now };
 	uint32_t i;
 
-	if (l->on_progress) {
-		progress.hops = net_total(l->net).hops;
-		l->on_progress(l->progress_arg, &progress);
-	}
+	load_tell(l, 0);
 	for (i = 0; i < j->n; i++) {
 		struct jobs_part *p = &j->part[i];
 
@@ -196,7 +186,8 @@ static void jobs_fini(struct load *l)
 	.start = jobs_start, .next = jobs_next, .report = jobs_report,         \
 	.check = jobs_check, .fini = jobs_fini, .estimate = jobs_estimate
 
-static const struct load_ops packets_ops = { JOBS_OPS, .client = &idle_client };
+static const struct load_ops packets_ops = { JOBS_OPS,
+	.client = &load_idle_client };
 static const struct load_ops programs_ops = { JOBS_OPS };
 
 const struct jobs *jobs_of(const struct load *l)

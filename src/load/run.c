@@ -24,6 +24,24 @@ void load_ignore_room(struct net_client *me, struct sim_worker *w, site_id s,
 	(void)t;
 }
 
+void load_tell(const struct load *l, uint32_t per_mille)
+{
+	struct load_progress p = {
+		.now = sim_now(l->net->sim),
+		.per_mille = per_mille,
+	};
+
+	if (!l->on_progress)
+		return;
+	p.hops = net_total(l->net).hops;
+	l->on_progress(l->progress_arg, &p);
+}
+
+const struct net_client_ops load_idle_client = {
+	.on_room = load_ignore_room,
+	.is_sink = true,
+};
+
 void load_figure(struct load_result *r, const char *name, double value)
 {
 	BUG_IF(r->n_figures == LOAD_MAX_FIGURES);

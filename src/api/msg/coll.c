@@ -31,8 +31,7 @@ static void send(
 	struct msg_trailer t = { .bytes = bytes, .kind = MSG_SHORT };
 
 	while (!msg_lane_has_slot(m, MSG_COLL, rank))
-		if (!msg_step(m))
-			msg_sleep(m);
+		msg_go_on(m);
 	msg_lane_send(m, MSG_COLL, rank, &t, data);
 }
 
@@ -43,8 +42,7 @@ static void receive(
 	uint64_t at;
 
 	while (!msg_lane_next(m, MSG_COLL, rank, &t, &at))
-		if (!msg_step(m))
-			msg_sleep(m);
+		msg_go_on(m);
 	if (t.bytes != bytes)
 		BUG("ranks %u and %u are in different collectives", m->rank,
 			rank);
@@ -104,8 +102,7 @@ static void get(struct msg_state *m, uint32_t rank, uint64_t from, uint64_t at,
 	struct weft_msg_done done;
 
 	while (weft_msg_get((struct weft_msg *)m, rank, from, at, bytes, &done))
-		if (!msg_step(m))
-			msg_sleep(m);
+		msg_go_on(m);
 	weft_msg_wait((struct weft_msg *)m, &done);
 }
 

@@ -257,11 +257,11 @@ bool msg_step(struct msg_state *m)
 	return msg_match_go_on(m) || did;
 }
 
-void msg_sleep(struct msg_state *m)
+void msg_go_on(struct msg_state *m)
 {
 	uint64_t seen;
 
-	if (!has_news(m, &seen))
+	if (!msg_step(m) && !has_news(m, &seen))
 		program_poll_until(has_news, m, m->ops->loop(m), &seen);
 }
 
@@ -402,8 +402,7 @@ void weft_msg_wait(struct weft_msg *msg, struct weft_msg_done *done)
 
 	m->awaited = *done;
 	while (!is_done(m, done))
-		if (!msg_step(m))
-			msg_sleep(m);
+		msg_go_on(m);
 	m->awaited = (struct weft_msg_done){ 0 };
 	end(m, done);
 }
@@ -489,8 +488,7 @@ int weft_msg_wait_counter(struct weft_msg *msg, uint32_t counter)
 	if (!m->ops || counter >= WEFT_MSG_COUNTERS)
 		return m->ops ? EINVAL : EBADF;
 	while (!msg_word_is_zero(m, counter))
-		if (!msg_step(m))
-			msg_sleep(m);
+		msg_go_on(m);
 	return 0;
 }
 

@@ -225,9 +225,9 @@ void msg_answer(struct msg_state *m, uint32_t rank, uint32_t fin,
 
 /* Handles everything that has arrived; returns whether there was anything. */
 bool msg_step(struct msg_state *m);
-/* Until something has come. */
-void msg_sleep(struct msg_state *m);
-/* The same, but no longer than until a time. */
+/* The same, or sleeps until something has arrived. */
+void msg_go_on(struct msg_state *m);
+/* Sleeps until something has arrived, but no longer than until a time. */
 void msg_sleep_before(struct msg_state *m, sim_time t);
 /* Whether an operation has ended; its status is the result. */
 bool msg_is_over(const struct weft_msg_request *r);

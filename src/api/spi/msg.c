@@ -287,8 +287,7 @@ static struct weft_msg_done expect_tree(
 	struct weft_msg_done done = { MSG_DONE_WORD, msg_take_word(m), 0 };
 
 	for (; !done.index; done.index = msg_take_word(m))
-		if (!msg_step(m))
-			msg_sleep(m);
+		msg_go_on(m);
 	msg_word_expect(m, done.index, bytes);
 	set_base(m, BASE_TREE, at);
 	set_base(m, BASE_TREE_WORD,

@@ -1,10 +1,10 @@
 #include "load/bench/bench.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "api/msg/msg.h"
 #include "base/mem.h"
+#include "base/name.h"
 #include "weft/msg.h"
 
 /* What else a node takes that uses messages: stages, FIFOs or queues, and
@@ -16,20 +16,21 @@ enum { MSG_BYTES = 192 << 10 };
 /* "auto, sten or dma" */
 static void list_means(const struct bench_driver *d, char *text, size_t size)
 {
-	size_t i, n = 0;
+	const struct bench_means *m = d->means;
 
-	for (i = 0; d->means[i].name && n < size; i++)
-		n += (size_t)snprintf(text + n, size - n, "%s%s",
-			!i		       ? ""
-			: d->means[i + 1].name ? ", "
-					       : " or ",
-			d->means[i].name);
+	for (; m->name; m++) {
+		name_add(text, size,
+			m == d->means ? ""
+			: m[1].name   ? ", "
+				      : " or ");
+		name_add(text, size, m->name);
+	}
 }
 
 static int find_means(struct bench *b, const char *title, struct err *e)
 {
 	const struct bench_driver *d = b->driver;
-	char text[128];
+	char text[128] = "";
 
 	for (b->means = 0; d->means[b->means].name; b->means++)
 		if (!b->by[0] || !strcmp(d->means[b->means].name, b->by))

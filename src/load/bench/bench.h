@@ -78,8 +78,8 @@ struct bench {
 	uint32_t *address; /* [node], as the driver writes it, where all send */
 
 	/*
-	 * Synthetic memory is made of pieces: whose bytes the i-th of them
-	 * holds, in what a program sends, or in what comes to it.
+	 * Synthetic memory is made of pieces: the owner of the bytes of the
+	 * i-th, in a program's source or target.  NULL: all are alike.
 	 */
 	uint64_t piece; /* bytes */
 	uint64_t (*owner)(

@@ -247,18 +247,19 @@ static int perform(struct bench_end *x, struct weft_msg *m, int64_t round)
 	}
 }
 
-static void count(struct member *m, sim_time came)
+void collective_count(struct member *m)
 {
-	m->came = came;
 	m->left = program_now();
 	m->all_came += m->came;
 	m->all_left += m->left;
+	m->all_stored += m->stored;
+	m->all_done += m->done;
 }
 
 static void pass(const struct collective *c, struct member *m)
 {
 	m->done = 0;
-	m->stored = program_now();
+	m->came = m->stored = program_now();
 	c->barrier->enter(m->own);
 	c->barrier->await(m->own);
 }
@@ -282,9 +283,7 @@ static void run_barriers(struct bench_end *x)
 	for (round = 0; round < c->bench.rounds; round++) {
 		program_wait(PROGRAMS_START + round * COLLECTIVE_PERIOD);
 		pass(c, m);
-		count(m, m->stored);
-		m->all_stored += m->stored;
-		m->all_done += m->done;
+		collective_count(m);
 	}
 	x->end = program_now();
 }
@@ -305,7 +304,6 @@ static void run_messages(struct bench_end *x)
 	struct member *m = x->data;
 	struct weft_msg *msg = bench_messages(x);
 	int64_t round;
-	sim_time came;
 	int code;
 
 	if (!bench_open(x) ||
@@ -321,12 +319,12 @@ static void run_messages(struct bench_end *x)
 				BENCH_TARGET, (uint64_t)round + 1);
 		if (c->apart)
 			weft_msg_barrier(msg);
-		came = program_now();
+		m->came = program_now();
 		code = perform(x, msg, round);
 		if (code == EIO ||
 			!programs_did(&c->bench.programs, "collective", code))
 			return;
-		count(m, came);
+		collective_count(m);
 		if (!collective_is_right(x,
 			    c->op == OP_BROADCAST ? BENCH_SOURCE : BENCH_TARGET,
 			    round))
@@ -453,39 +451,45 @@ static void collective_delivered(
 	programs_delivered(arg, s, p, t);
 }
 
-/* Of a broadcast whose rounds are apart: from the root's call until a node
- * has it, on average; of the node for which that is longest. */
-static sim_time time_apart(const struct collective *c)
+/* The latest times of all members, as sums over the rounds. */
+struct latest {
+	sim_time came, left, done;
+};
+
+static struct latest find_latest(const struct collective *c)
 {
-	const struct member *m;
-	sim_time most = 0;
+	struct latest x = { 0 };
 	uint32_t i;
 
 	for (i = 0; i < c->bench.needs.n_programs; i++) {
-		m = c->bench.ends[i].data;
-		most = m->all_left > most ? m->all_left : most;
+		const struct member *m = c->bench.ends[i].data;
+
+		x.came = m->all_came > x.came ? m->all_came : x.came;
+		x.left = m->all_left > x.left ? m->all_left : x.left;
+		x.done = m->all_done > x.done ? m->all_done : x.done;
 	}
-	m = c->bench.ends[c->root].data;
-	return most - m->all_came;
+	return x;
+}
+
+/* Of messages: all rounds or, where the rounds of a broadcast are apart, from
+ * the root's call until the node for which it takes longest has the bytes. */
+static sim_time time_taken(const struct collective *c)
+{
+	const struct member *root = c->bench.ends[c->root].data;
+
+	return c->apart ? find_latest(c).left - root->all_came
+			: bench_time(&c->bench);
 }
 
 /* Of barriers by the network: from when the last node enters until the last
  * one's program has seen the end, and until its register has said so. */
 static void report_barriers(const struct collective *c, struct load_result *r)
 {
-	sim_time came = 0, left = 0, done = 0;
 	double rounds = (double)c->bench.rounds * SIM_NS;
-	uint32_t i;
+	struct latest x = find_latest(c);
 
-	for (i = 0; i < c->bench.needs.n_programs; i++) {
-		const struct member *m = c->bench.ends[i].data;
-
-		came = m->all_came > came ? m->all_came : came;
-		left = m->all_left > left ? m->all_left : left;
-		done = m->all_done > done ? m->all_done : done;
-	}
-	load_figure(r, "time_ns", (double)(left - came) / rounds);
-	load_figure(r, "hardware_ns", (double)(done - came) / rounds);
+	load_figure(r, "time_ns", (double)(x.left - x.came) / rounds);
+	load_figure(r, "hardware_ns", (double)(x.done - x.came) / rounds);
 }
 
 static void collective_report(struct load *l, struct load_result *r)
@@ -500,9 +504,8 @@ static void collective_report(struct load *l, struct load_result *r)
 		report_barriers(c, r);
 	else if (is_done)
 		load_figure(r, "time_ns",
-			(double)(c->apart ? time_apart(c)
-					  : bench_time(&c->bench)) /
-				SIM_NS / (double)c->bench.rounds);
+			(double)time_taken(c) / SIM_NS /
+				(double)c->bench.rounds);
 }
 
 static int collective_check(struct load *l, struct err *e)

@@ -211,16 +211,6 @@ static struct bench_tree_how how_of(
 	};
 }
 
-/* The sums over the rounds. */
-static void count(struct member *m)
-{
-	m->left = program_now();
-	m->all_came += m->came;
-	m->all_left += m->left;
-	m->all_stored += m->stored;
-	m->all_done += m->done;
-}
-
 static bool take_part(struct bench_end *x, int64_t round)
 {
 	struct collective *c = of(x);
@@ -241,7 +231,7 @@ static bool take_part(struct bench_end *x, int64_t round)
 		return false;
 	if (!receives)
 		m->done = program_now();
-	count(m);
+	collective_count(m);
 	return collective_is_right(x, BENCH_TARGET, round);
 }
 
@@ -292,7 +282,7 @@ static bool cast_all(struct bench_end *x, int64_t round)
 	}
 	if (!c->tree->await(x, true))
 		return false;
-	count(m);
+	collective_count(m);
 	return true;
 }
 

@@ -52,7 +52,8 @@ static uint64_t name(const struct bench_end *x, uint64_t offset,
 
 	*name = (struct memory_name){
 		.seed = b->programs.load.seed,
-		.owner = b->owner(x, offset / b->piece, is_source),
+		.owner = b->owner ? b->owner(x, offset / b->piece, is_source)
+				  : 0,
 		.offset = offset % b->piece,
 	};
 	return b->piece - name->offset;

@@ -120,8 +120,7 @@ static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	g->last = tail;
 	packet_give(n->pool, w->id, id);
 	if (++g->flights < 2 * g->bench.rounds)
-		sim_post_self(
-			w, s, tail, SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
+		sim_post_self(w, s, tail, LOAD_EVENT, 0, 0);
 }
 
 static const struct net_client_ops client = {
@@ -133,10 +132,7 @@ static const struct net_client_ops client = {
 
 static void packet_start(struct load *l)
 {
-	site_id s = (site_id)of(l)->bench.from;
-
-	sim_post(sim_owner(l->net->sim, s), s, 0,
-		SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
+	load_wake(l, (site_id)of(l)->bench.from, 0, 0);
 }
 
 static sim_time packet_next(struct load *l)

@@ -74,14 +74,6 @@ static struct sweep *of(const struct bench_end *x)
 	return (struct sweep *)x->bench;
 }
 
-static uint64_t owner(const struct bench_end *x, uint64_t i, bool is_source)
-{
-	(void)x;
-	(void)i;
-	(void)is_source;
-	return 0;
-}
-
 /* A process has a part of its node's memory. */
 static uint64_t source_of(const struct bench_end *x)
 {
@@ -334,7 +326,6 @@ static int sweep_init(struct load *l, struct err *e)
 	s->bench.piece = s->size[s->n_sizes - 1].bytes;
 	if (s->bench.piece < ANSWER)
 		s->bench.piece = ANSWER;
-	s->bench.owner = owner;
 	if (s->op == OP_GET && s->bench.means != BENCH_AUTO &&
 		!(s->bench.driver->is & BENCH_GETS_BY_MEANS))
 		return err_set(e,

@@ -11,6 +11,7 @@
 
 #include "api/msg/msg.h"
 #include "base/mem.h"
+#include "base/ring.h"
 #include "load/keys.h"
 #include "load/programs.h"
 #include "load/registry.h"
@@ -44,8 +45,7 @@ struct player {
 	const struct goal_rank *rank;
 	struct weft_msg msg;
 	uint32_t *left; /* [op]: others first; then BEGUN */
-	uint32_t *ready[GOAL_CPUS]; /* of each cpu, in order; rings */
-	uint32_t first[GOAL_CPUS], n[GOAL_CPUS], room[GOAL_CPUS];
+	struct ring ready[GOAL_CPUS]; /* operations of each cpu, in order */
 	uint32_t calc[GOAL_CPUS]; /* + 1: it computes */
 	uint32_t calc_mark[GOAL_CPUS];
 	sim_time free_at[GOAL_CPUS];
@@ -66,18 +66,12 @@ struct replay {
 };
 
 static const struct param params[] = {
-	{ .name = "file",
-		.type = PARAM_TEXT,
-		.offset = AT(file),
-		.def = "none",
-		.help = "file with a schedule in GOAL's text or binary form: "
-			"see weft-goal(1)" },
-	{ .name = "place",
-		.type = PARAM_TEXT,
-		.offset = AT(place),
-		.def = "linear",
-		.help = "mapping of ranks to processes: linear, random, or a "
-			"file with the number of a process for each rank" },
+	KEY_TEXT("file", AT(file), "none",
+		"file with a schedule in GOAL's text or binary form: see "
+		"weft-goal(1)"),
+	KEY_TEXT("place", AT(place), "linear",
+		"mapping of ranks to processes: linear, random, or a file with "
+		"the number of a process for each rank"),
 };
 
 static struct replay *of(struct load *l)
@@ -94,28 +88,7 @@ static uint32_t rank_of(const struct player *p)
 
 static void push(struct player *p, uint32_t op)
 {
-	uint32_t c = p->rank->op[op].cpu, i, room = p->room[c];
-
-	if (p->n[c] == room) {
-		uint32_t *all = mem_alloc(room ? 2 * room : 16, sizeof(*all));
-
-		for (i = 0; i < p->n[c]; i++)
-			all[i] = p->ready[c][(p->first[c] + i) % room];
-		mem_free(p->ready[c]);
-		p->ready[c] = all;
-		p->first[c] = 0;
-		p->room[c] = room ? 2 * room : 16;
-	}
-	p->ready[c][(p->first[c] + p->n[c]++) % p->room[c]] = op;
-}
-
-static uint32_t pop(struct player *p, uint32_t c)
-{
-	uint32_t op = p->ready[c][p->first[c]];
-
-	p->first[c] = (p->first[c] + 1) % p->room[c];
-	p->n[c]--;
-	return op;
+	*(uint32_t *)ring_push(&p->ready[p->rank->op[op].cpu]) = op;
 }
 
 /* What waited for an operation's beginning, or its end. */
@@ -212,8 +185,8 @@ static bool begin_ready(struct player *p)
 	uint32_t c;
 
 	for (c = 0; c < GOAL_CPUS; c++)
-		while (p->n[c] && !p->calc[c])
-			if (!begin_op(p, pop(p, c)))
+		while (p->ready[c].n && !p->calc[c])
+			if (!begin_op(p, *(uint32_t *)ring_pop(&p->ready[c])))
 				return false;
 	return true;
 }
@@ -283,6 +256,8 @@ static void play(struct player *p)
 	bool is_right = true;
 	uint32_t i;
 
+	for (i = 0; i < GOAL_CPUS; i++)
+		ring_init(&p->ready[i], sizeof(i));
 	p->left = mem_alloc(p->rank->n_ops + 1, sizeof(*p->left));
 	for (i = 0; i < p->rank->n_ops; i++) {
 		p->left[i] = p->rank->op[i].needs;
@@ -637,7 +612,7 @@ static void free_player(struct player *p)
 	uint32_t c;
 
 	for (c = 0; c < GOAL_CPUS; c++)
-		mem_free(p->ready[c]);
+		ring_fini(&p->ready[c]);
 	while ((x = p->active) || (x = p->spare)) {
 		if (x == p->active)
 			p->active = x->next;

@@ -202,8 +202,7 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 		x->next++;
 	}
 	if (x->next < n_packets(g, x))
-		sim_post_self(w, s, t + g->every,
-			SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
+		sim_post_self(w, s, t + g->every, LOAD_EVENT, 0, 0);
 }
 
 static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
@@ -269,7 +268,6 @@ static void list_links(struct probe *g, struct prober *x)
 static void add_prober(struct probe *g, site_id s)
 {
 	struct prober *x = &g->prober[g->n_probers++];
-	struct sim *sim = g->load.net->sim;
 
 	x->node = s;
 	g->of[s] = g->n_probers;
@@ -280,8 +278,7 @@ static void add_prober(struct probe *g, site_id s)
 		list_links(g, x);
 	}
 	if (x->n_tries)
-		sim_post(sim_owner(sim, s), s, 0,
-			SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
+		load_wake(&g->load, s, 0, 0);
 }
 
 static void probe_start(struct load *l)

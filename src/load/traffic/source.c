@@ -113,8 +113,7 @@ static bool inject(struct synthetic *y, struct sim_worker *w, site_id s,
 	net_inject(n, w, s, fifo, id, t);
 	if (!n->n_tables || y->is_open || y->meter[w->id].lost == lost)
 		return true;
-	sim_post(w, s, t + y->packet_time, SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT),
-		(uint16_t)fifo, 0);
+	sim_post(w, s, t + y->packet_time, LOAD_EVENT, (uint16_t)fifo, 0);
 	return false;
 }
 
@@ -142,9 +141,7 @@ static void pump(struct synthetic *y, struct sim_worker *w, site_id s,
 
 		if (!id && y->is_open && src->due > t) {
 			if (!src->is_timed && src->due != SIM_NEVER)
-				sim_post(w, s, src->due,
-					SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0,
-					0);
+				sim_post(w, s, src->due, LOAD_EVENT, 0, 0);
 			src->is_timed = true;
 			return;
 		}
@@ -295,7 +292,6 @@ static sim_time gap_of(const struct synthetic *y, uint32_t rank)
 /* The first unit of an open loop; a node that sends nothing never has one. */
 static void start_open(struct synthetic *y, site_id s, uint32_t rank)
 {
-	uint16_t key = SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT);
 	struct source *src = &y->source[s];
 
 	src->gap = gap_of(y, rank);
@@ -307,14 +303,14 @@ static void start_open(struct synthetic *y, site_id s, uint32_t rank)
 	}
 	advance(y, src, s);
 	src->is_timed = true;
-	sim_post(sim_owner(y->load.net->sim, s), s, src->due, key, 0, 0);
+	load_wake(&y->load, s, src->due, 0);
 }
 
 void source_start(struct synthetic *y)
 {
 	struct net *n = y->load.net;
-	uint16_t key = SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), f;
 	uint32_t i;
+	uint16_t f;
 
 	y->source = map_alloc(n->n_sites * sizeof(*y->source));
 	for (i = 0; i < y->pattern.n; i++) {
@@ -325,8 +321,7 @@ void source_start(struct synthetic *y)
 			continue;
 		}
 		for (f = 0; f < net_fifos(n, NET_USER).count; f++)
-			sim_post(sim_owner(n->sim, s), s, first_fill(y, s, f),
-				key, f, 0);
+			load_wake(&y->load, s, first_fill(y, s, f), f);
 	}
 }
 

@@ -490,18 +490,11 @@ static bool is_measured(const struct synthetic *y, uint32_t i)
 	       half_width(y, i) <= GOAL_PPM;
 }
 
-static void tell_progress(struct synthetic *y, uint32_t i, sim_time now)
+static uint32_t per_mille(const struct synthetic *y, uint32_t i, sim_time now)
 {
-	struct load_progress p = { .now = now };
-
-	if (!y->load.on_progress)
-		return;
-	p.hops = net_total(y->load.net).hops;
-	if (y->warmup != AUTO && y->measure != AUTO)
-		p.per_mille = (uint32_t)(now * 1000 / (y->warmup + y->measure));
-	else
-		p.per_mille = i * 1000 / (2 * WARM_LIMIT);
-	y->load.on_progress(y->load.progress_arg, &p);
+	return y->warmup != AUTO && y->measure != AUTO
+		       ? (uint32_t)(now * 1000 / (y->warmup + y->measure))
+		       : i * 1000 / (2 * WARM_LIMIT);
 }
 
 static sim_time synthetic_next(struct load *l)
@@ -511,7 +504,7 @@ static sim_time synthetic_next(struct load *l)
 	uint32_t i = (uint32_t)((now + y->shift) / y->batch);
 	sim_time edge = (sim_time)i * y->batch - y->shift;
 
-	tell_progress(y, i, now);
+	load_tell(l, per_mille(y, i, now));
 	if (y->stage == WARMING && edge >= 0 && is_warm(y, i))
 		begin_measuring(y, edge);
 	else if (y->stage == MEASURING && is_measured(y, i))
