@@ -73,6 +73,9 @@ static site_id fixed_target(const struct pattern *p, site_id i)
 
 static int check(const struct pattern *p, struct err *e)
 {
+	const char *whole = p->kind == PATTERN_TORNADO	   ? "tornado"
+			    : p->kind == PATTERN_NEIGHBOUR ? "neighbours"
+							   : NULL;
 	int bits = node_bits(p->n);
 
 	if (p->n < 2)
@@ -87,14 +90,10 @@ static int check(const struct pattern *p, struct err *e)
 			"bit-reversal needs a power of two as the number of "
 			"nodes, not %u",
 			p->n);
-	if ((p->kind == PATTERN_TORNADO || p->kind == PATTERN_NEIGHBOUR) &&
-		!p->topo->ops->grid)
-		return err_set(e, "%s needs a torus or a mesh",
-			p->kind == PATTERN_TORNADO ? "tornado" : "neighbours");
-	if ((p->kind == PATTERN_TORNADO || p->kind == PATTERN_NEIGHBOUR) &&
-		p->is_part)
-		return err_set(e, "%s needs the whole machine",
-			p->kind == PATTERN_TORNADO ? "tornado" : "neighbours");
+	if (whole && !p->topo->ops->grid)
+		return err_set(e, "%s needs a torus or a mesh", whole);
+	if (whole && p->is_part)
+		return err_set(e, "%s needs the whole machine", whole);
 	if ((p->kind == PATTERN_HOTSPOT || p->kind == PATTERN_INCAST) &&
 		p->hot >= p->n)
 		return err_set(e,

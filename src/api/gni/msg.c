@@ -93,17 +93,11 @@ static uint32_t queue_of(uint32_t process, uint32_t i)
 static int open_queue(struct msg_state *m, struct gemini_queue *q, uint32_t i)
 {
 	static const struct gemini_event none[ENTRIES];
+	uint64_t at = m->own_at + (uint64_t)i * RING;
 
-	*q = (struct gemini_queue){
-		.nic = m->nic,
-		.node = m->node,
-		.cq = queue_of(m->process, i),
-		.entries = ENTRIES,
-		.at = m->own_at + (uint64_t)i * RING,
-	};
-	/* those of an earlier life have numbers, too */
-	program_write(q->at, none, sizeof(none));
-	return gemini_queue_open(q);
+	/* events of an earlier process have numbers, too */
+	program_write(at, none, sizeof(none));
+	return gemini_queue_open(q, queue_of(m->process, i), at, ENTRIES);
 }
 
 static int msg_gni_open(struct msg_state *m)

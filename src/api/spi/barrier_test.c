@@ -274,7 +274,7 @@ static void use_classes(void *arg)
 	MUSPI_GIBarrier_t all = barrier(0), b[16];
 
 	if (node < 2) {
-		spi_become_system();
+		program_become_system();
 		set_classes(node);
 	}
 	MUSPI_GIBarrierEnterAndWait(&all);

@@ -179,7 +179,7 @@ static void system_program(void *arg)
 	const uint32_t id = 6;
 	spi_packet_t p;
 
-	spi_become_system();
+	program_become_system();
 	spi_test_inj(&g, 64, 6, 4, &a);
 	assert_int_equal(Kernel_AllocateBaseAddressTable(67, &b, 1, &id, 1), 0);
 	assert_int_equal(MUSPI_SetBaseAddress(&b, id, SPI_TEST_TARGET), 0);
@@ -248,7 +248,7 @@ static void masked_program(void *arg)
 	Kernel_Errors_t e;
 	uint64_t mask;
 
-	spi_become_system();
+	program_become_system();
 	spi_test_bases(8);
 	i.Base.Torus_FIFO_Map = MU_MAP_LOCAL;
 	MUSPI_SetInjFifoThreshold(f, 6);
@@ -281,7 +281,7 @@ static void unmasking_program(void *arg)
 	MUSPI_InjFifoSubGroup_t g;
 	MUSPI_InjFifo_t *f = spi_test_inj(&g, 0, 2, 8, NULL);
 
-	spi_become_system();
+	program_become_system();
 	spi_test_bases(8);
 	i.Base.Torus_FIFO_Map = MU_MAP_LOCAL;
 	MUSPI_SetInjFifoThreshold(f, 6);
@@ -376,7 +376,7 @@ static void counting_program(void *arg)
 	uint32_t k, c;
 
 	assert_int_equal(Kernel_SetSenderCounter(0, 0, 15), EPERM);
-	spi_become_system();
+	program_become_system();
 	assert_int_equal(Kernel_SetSenderCounter(10, 0, 15), EINVAL);
 	assert_int_equal(Kernel_SetSenderCounter(0, 4, 15), EINVAL);
 	assert_int_equal(Kernel_SetSenderCounter(0, 0, 16), EINVAL);
@@ -427,7 +427,7 @@ static void error_program(void *arg)
 	assert_int_equal(e.Address, UINT64_MAX);
 	i.Base.Torus_FIFO_Map = 0;
 	assert_int_equal(spi_test_send_put(f, &i), 0);
-	spi_become_system();
+	program_become_system();
 	assert_int_equal(spi_wait_interrupt(BIT(MU_ERROR_DESCRIPTOR)),
 		BIT(MU_ERROR_DESCRIPTOR));
 	assert_true(MUSPI_isStopped(f));
@@ -457,7 +457,7 @@ static void range_program(void *arg)
 	MUSPI_InjFifo_t *f = spi_test_inj(&g, 1, 0, 4, NULL);
 	Kernel_Errors_t e;
 
-	spi_become_system();
+	program_become_system();
 	spi_test_bases(16);
 	i.Base.Torus_FIFO_Map = MU_MAP_LOCAL;
 	assert_int_equal(Kernel_SetRange(8, 0, 1, 0), EINVAL);
@@ -498,7 +498,7 @@ static void ring_program(void *arg)
 	const ClassRoute_t r = { .input = BGQ_CLASS_INPUT_LINK_LOCAL };
 	struct ring_user *u = arg;
 
-	spi_become_system();
+	program_become_system();
 	assert_int_equal(Kernel_AllocateCollectiveClassRoute(u->id), 0);
 	program_wait(SPI_TEST_START);
 	assert_int_equal(Kernel_SetInterruptMask(0), 0);

@@ -7,9 +7,6 @@
 #include "weft/spi.h"
 #include "weft/spi_collective.h"
 
-/* The program is system software from now on, and so is what it spawns. */
-void spi_become_system(void);
-
 /* Opens n injection FIFOs of a sub-group, from first on, in memory of size
  * bytes each; attrs has an entry for each, or is NULL.  An error number, or 0.
  */

@@ -166,7 +166,7 @@ static void node_program(void *arg)
 			SPI_TEST_SOURCE + (uint64_t)j * SLOT + m.source, bytes,
 			m.bytes));
 	}
-	spi_become_system();
+	program_become_system();
 	spi_test_bases(left);
 	open_fifos(&f);
 	program_wait(5000 * SIM_NS);

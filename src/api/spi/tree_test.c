@@ -133,7 +133,7 @@ static void use_classes(void *arg)
 	MUHWI_Descriptor_t d;
 	uint64_t eight = 8;
 
-	spi_become_system();
+	program_become_system();
 	s = spi_test_inj(&h, MU_SYSTEM_SUBGROUP, 0, 8, NULL);
 	/* what is for all nodes shares links with the system's */
 	set_route(CLASS, BGQ_CLASS_INPUT_VC_SUBCOMM);

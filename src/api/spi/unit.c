@@ -124,8 +124,3 @@ uint64_t spi_inject(MUSPI_InjFifo_t *f, const MUHWI_Descriptor_t *d)
 	while (number == SPI_NONE);
 	return number;
 }
-
-void spi_become_system(void)
-{
-	program_become_system();
-}

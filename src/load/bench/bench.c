@@ -27,15 +27,27 @@ static void list_means(const struct bench_driver *d, char *text, size_t size)
 	}
 }
 
+uint32_t bench_find_means(
+	const struct bench_driver *d, const char *name, size_t n)
+{
+	uint32_t i = 0;
+
+	while (d->means[i].name &&
+		(strlen(d->means[i].name) != n ||
+			strncmp(d->means[i].name, name, n) != 0))
+		i++;
+	return i;
+}
+
 static int find_means(struct bench *b, const char *title, struct err *e)
 {
-	const struct bench_driver *d = b->driver;
 	char text[128] = "";
 
-	for (b->means = 0; d->means[b->means].name; b->means++)
-		if (!b->by[0] || !strcmp(d->means[b->means].name, b->by))
-			return 0;
-	list_means(d, text, sizeof(text));
+	b->means = b->by[0] ? bench_find_means(b->driver, b->by, strlen(b->by))
+			    : BENCH_AUTO;
+	if (b->driver->means[b->means].name)
+		return 0;
+	list_means(b->driver, text, sizeof(text));
 	return err_set(
 		e, "by: the %s has no \"%.40s\" (want %s)", title, b->by, text);
 }
@@ -314,19 +326,26 @@ void bench_report_own(const struct bench *b, struct load_result *r)
 		b->looks->report(b, r, (site_id)b->from, (site_id)b->to);
 }
 
-sim_time bench_time(const struct bench *b)
+void bench_span(const struct bench *b, uint32_t first, uint32_t n,
+	sim_time *start, sim_time *end)
 {
-	sim_time start = SIM_NEVER, end = 0;
-	uint32_t i;
+	const struct bench_end *x = &b->ends[first];
 
-	for (i = 0; i < b->needs.n_programs; i++) {
-		const struct bench_end *x = &b->ends[i];
-
+	*start = SIM_NEVER;
+	*end = 0;
+	for (; n--; x++) {
 		if (!x->end)
 			continue;
-		start = x->start < start ? x->start : start;
-		end = x->end > end ? x->end : end;
+		*start = x->start < *start ? x->start : *start;
+		*end = x->end > *end ? x->end : *end;
 	}
+}
+
+sim_time bench_time(const struct bench *b)
+{
+	sim_time start, end;
+
+	bench_span(b, 0, b->needs.n_programs, &start, &end);
 	return end > start ? end - start : 0;
 }
 

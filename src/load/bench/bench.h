@@ -151,6 +151,8 @@ enum {
 	 * try may succeed. */
 	BENCH_OPEN_ENDED = 8,
 	BENCH_GETS_BY_MEANS = 16, /* gets have a choice, too: the key's */
+	/* Puts to a GPU may need the program at the target. */
+	BENCH_NEEDS_TARGET = 32,
 };
 
 /*
@@ -211,7 +213,6 @@ struct bench_tracking {
 
 /* Transfers from and to memories of GPUs, which are numbered from 0 on. */
 struct bench_gpus {
-	bool needs_target; /* puts may need the program at the target */
 	int64_t (*count)(const struct load *l); /* of a node */
 	void (*open)(struct load *l, site_id node); /* before programs run */
 	uint64_t (*at)(uint32_t gpu); /* where its memory begins */
@@ -352,6 +353,8 @@ struct bench_barrier {
 extern const struct bench_driver bench_msg, bench_mu, bench_elan, bench_plain,
 	bench_gemini, bench_ape;
 
+extern const struct bench_gpus driver_gpus; /* for any of these */
+
 /* The driver of a network interface, or NULL. */
 const struct bench_driver *bench_find_driver(const struct nic_ops *nic);
 
@@ -391,6 +394,9 @@ bool bench_report(const struct bench *b, struct load_result *r);
 void bench_report_own(const struct bench *b, struct load_result *r);
 /* From the first program's start to the last one's end. */
 sim_time bench_time(const struct bench *b);
+/* The same of n programs that have ended, from one on. */
+void bench_span(const struct bench *b, uint32_t first, uint32_t n,
+	sim_time *start, sim_time *end);
 /* What so many synthetic bytes of a node take: pages that its cache has
  * touched, or tags. */
 uint64_t bench_synthetic(const struct bench *b, uint64_t bytes);
@@ -452,6 +458,10 @@ static inline bool bench_has_gpus(const struct bench *b)
 {
 	return b->source || b->target;
 }
+/* One of the driver's means by its name, of n characters; past the last one if
+ * there is none. */
+uint32_t bench_find_means(
+	const struct bench_driver *d, const char *name, size_t n);
 /* The best of the driver's means for a few bytes. */
 uint32_t bench_quick(const struct bench *b);
 /* Whether the key's means are those whose bytes go nowhere. */

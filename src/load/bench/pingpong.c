@@ -418,33 +418,22 @@ const struct load_ops load_pingpong = {
 
 /* --- crossover --- */
 
-/* One of the driver's means, of so many characters; or 0. */
-static uint32_t find_means(
-	const struct bench_driver *d, const char *name, size_t n)
-{
-	uint32_t i;
-
-	for (i = 1; d->means[i].name; i++)
-		if (strlen(d->means[i].name) == n &&
-			!strncmp(d->means[i].name, name, n))
-			return i;
-	return 0;
-}
-
 static int set_means(struct pingpong *c, struct err *e)
 {
 	const struct bench_driver *d = c->bench.driver;
 	size_t n = strcspn(c->between, ",");
+	const char *second = c->between + n + (c->between[n] == ',');
+	uint32_t *m = c->means;
 
-	c->means[0] = 1;
-	c->means[1] = 2;
+	m[0] = 1;
+	m[1] = 2;
 	if (!strcmp(c->between, "auto"))
 		return 0;
-	c->means[0] = find_means(d, c->between, n);
-	c->means[1] = c->between[n] ? find_means(d, c->between + n + 1,
-					      strlen(c->between + n + 1))
-				    : 0;
-	return c->means[0] && c->means[1] && c->means[0] != c->means[1]
+	m[0] = bench_find_means(d, c->between, n);
+	m[1] = bench_find_means(d, second, strlen(second));
+	/* not the driver's own choice, and two that exist */
+	return m[0] && m[1] && m[0] != m[1] && d->means[m[0]].name &&
+			       d->means[m[1]].name
 		       ? 0
 		       : err_set(e,
 				 "between: \"%.60s\" does not name two "

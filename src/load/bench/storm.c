@@ -475,8 +475,8 @@ static void run_lane(struct bench_end *x)
 		if (l->storm->has_more)
 			sends_take(x, &l->sends);
 	}
-	if (l->storm->has_more ||
-		(bench_has_gpus(x->bench) && x->driver->gpus->needs_target))
+	if (l->storm->has_more || (bench_has_gpus(x->bench) &&
+					  x->driver->is & BENCH_NEEDS_TARGET))
 		outlast(x);
 	l->is_over = true;
 }

@@ -378,32 +378,16 @@ static void stream_start(struct load *l)
 		b->ends[i].is_sink = !b->ends[i].begins && !of(b->ends)->both;
 }
 
-/* From the first one's start to the last one's end, of so many programs from
- * one on. */
-static void time_of(
-	const struct bench *b, uint32_t first, sim_time *start, sim_time *end)
-{
-	uint32_t i;
-
-	*start = SIM_NEVER;
-	*end = 0;
-	for (i = first; i < first + b->needs.lanes; i++) {
-		const struct bench_end *x = &b->ends[i];
-
-		*start = x->start < *start ? x->start : *start;
-		*end = x->end > *end ? x->end : *end;
-	}
-}
-
 static void report_rates(const struct stream *s, struct load_result *r)
 {
 	const struct bench *b = &s->bench;
 	const struct side *i = b->ends[0].data;
 	double bytes = (double)(s->procs * b->rounds) * (double)b->bytes;
+	uint32_t n = b->needs.lanes;
 	sim_time start, out, back, begun, end;
 
-	time_of(b, 0, &start, &back);
-	time_of(b, b->needs.n_programs - b->needs.lanes, &begun, &out);
+	bench_span(b, 0, n, &start, &back);
+	bench_span(b, b->needs.n_programs - n, n, &begun, &out);
 	if (bench_drops(b))
 		out = back;
 	end = back > out ? back : out;

@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #include "api/ape/stage.h"
-#include "load/bench/drivers/gpus.h"
+#include "load/bench/bench.h"
 #include "parts/gpus/gpus.h"
 #include "sim/random.h"
 
@@ -264,8 +264,6 @@ static void ape_rogue(void *arg)
 	}
 }
 
-static const struct bench_gpus gpus = { DRIVER_GPUS, .needs_target = true };
-
 static const struct bench_looks looks = {
 	.report = ape_report,
 	.report_rate = ape_report_rate,
@@ -288,7 +286,7 @@ const struct bench_driver bench_ape = {
 		.counters = COUNTERS,
 		.queues = 16, /* which are one */
 		.lanes = MOST_LANES },
-	.is = BENCH_HAS_SELF,
+	.is = BENCH_HAS_SELF | BENCH_NEEDS_TARGET,
 	.size = sizeof(struct own),
 	.open = ape_open,
 	.expect = ape_expect,
@@ -299,6 +297,6 @@ const struct bench_driver bench_ape = {
 	.fini = ape_fini,
 	.ready = ape_ready,
 	.rogue = ape_rogue,
-	.gpus = &gpus,
+	.gpus = &driver_gpus,
 	.looks = &looks,
 };

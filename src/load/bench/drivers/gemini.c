@@ -42,15 +42,8 @@ static struct own *own(const struct bench_end *x)
 
 static bool open_queue(struct bench_end *x, struct gemini_queue *q, uint32_t cq)
 {
-	*q = (struct gemini_queue){
-		.nic = x->load->nic,
-		.node = x->node,
-		.cq = cq,
-		.entries = ENTRIES,
-		.at = RINGS_AT + cq * RING,
-	};
-	return programs_did(
-		x->programs, "gemini_cq_open", gemini_queue_open(q));
+	return programs_did(x->programs, "gemini_cq_open",
+		gemini_queue_open(q, cq, RINGS_AT + cq * RING, ENTRIES));
 }
 
 /* The programs of a node share a handle, which the first registers. */
@@ -135,13 +128,15 @@ static void post(
 }
 
 /* What all transactions have in common; the rest is for the caller. */
-static struct gemini_post transaction(
-	struct bench_end *x, enum gemini_op op, uint32_t node, uint64_t bytes)
+static struct gemini_post transaction(struct bench_end *x, enum gemini_op op,
+	uint32_t node, uint64_t there, uint64_t here, uint64_t bytes)
 {
 	return (struct gemini_post){
 		.op = op,
 		.node = node,
 		.handle = HANDLE,
+		.offset = there,
+		.here = here,
 		.bytes = bytes,
 		.cq = own(x)->done.cq,
 		.remote_cq = GEMINI_NO_CQ,
@@ -151,10 +146,8 @@ static struct gemini_post transaction(
 static void gem_put(struct bench_end *x, const struct bench_transfer *p)
 {
 	struct gemini_post post_ =
-		transaction(x, GEMINI_PUT, p->node, p->bytes);
+		transaction(x, GEMINI_PUT, p->node, p->to, p->from, p->bytes);
 
-	post_.offset = p->to;
-	post_.here = p->from;
 	if (p->counter != BENCH_NONE) {
 		post_.remote_cq = own(x)->came.cq;
 		post_.remote_data = (uint64_t)p->counter << 32 | p->bytes;
@@ -165,20 +158,17 @@ static void gem_put(struct bench_end *x, const struct bench_transfer *p)
 static void gem_get(struct bench_end *x, const struct bench_transfer *g)
 {
 	struct gemini_post post_ =
-		transaction(x, GEMINI_GET, g->node, g->bytes);
+		transaction(x, GEMINI_GET, g->node, g->from, g->to, g->bytes);
 
-	post_.offset = g->from;
-	post_.here = g->to;
 	post(x, g->means, &post_);
 }
 
 static void gem_change(struct bench_end *x, uint32_t node, uint64_t at,
 	enum bench_atomic kind, uint64_t operand, uint32_t most)
 {
-	struct gemini_post post_ = transaction(x, GEMINI_AMO, node, 8);
+	struct gemini_post post_ = transaction(x, GEMINI_AMO, node, at, 0, 8);
 
 	(void)kind;
-	post_.offset = at;
 	post_.amo = GEMINI_ADD;
 	post_.operand[0] = operand;
 	post_.is_cached = true;
@@ -306,10 +296,10 @@ static void gem_close(struct bench_end *x)
 static void gem_send_block(struct bench_end *x, uint32_t node, uint32_t lane,
 	uint64_t from, uint64_t bytes)
 {
-	struct gemini_post post_ = transaction(x, GEMINI_SEND, node, bytes);
+	struct gemini_post post_ =
+		transaction(x, GEMINI_SEND, node, 0, from, bytes);
 
 	post_.handle = lane;
-	post_.here = from;
 	post(x, BY_BTE, &post_);
 }
 
@@ -357,16 +347,12 @@ static void gem_rogue(void *arg)
 {
 	struct bench_rogue *r = arg;
 	struct nic *nic = r->programs->load.nic;
-	struct gemini_queue q = {
-		.nic = nic,
-		.node = program_node(),
-		.cq = ROGUE_CQ,
-		.entries = 4,
-		.at = RINGS_AT + ROGUE_CQ * RING,
-	};
+	struct gemini_queue q;
 	uint64_t k;
 
-	if (!programs_did(r->programs, "gemini_cq_open", gemini_queue_open(&q)))
+	if (!programs_did(r->programs, "gemini_cq_open",
+		    gemini_queue_open(
+			    &q, ROGUE_CQ, RINGS_AT + ROGUE_CQ * RING, 4)))
 		return;
 	program_wait(PROGRAMS_START);
 	for (k = 0; k < r->deeds; k++) {

@@ -1,5 +1,5 @@
 /* Messages, on any machine: puts, gets and sends of weft/msg.h. */
-#include "load/bench/drivers/gpus.h"
+#include "load/bench/bench.h"
 #include "parts/gpus/gpus.h"
 #include "weft/msg.h"
 
@@ -118,8 +118,6 @@ static bool msg_receive(struct bench_end *x, uint32_t node, uint64_t bytes)
 			address(x, BENCH_TARGET), bytes, NULL));
 }
 
-static const struct bench_gpus gpus = { DRIVER_GPUS };
-
 static const struct bench_messages messages = {
 	.send = msg_send,
 	.receive = msg_receive,
@@ -143,6 +141,6 @@ const struct bench_driver bench_msg = {
 	.get = msg_get,
 	.flush = msg_flush,
 	.ready = msg_ready,
-	.gpus = &gpus,
+	.gpus = &driver_gpus,
 	.messages = &messages,
 };

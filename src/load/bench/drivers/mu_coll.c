@@ -45,7 +45,7 @@ static bool become_system(struct bench_end *x)
 	struct programs *p = x->programs;
 	struct own *o = own(x);
 
-	spi_become_system();
+	program_become_system();
 	if (!programs_did(p, "spi_open_inj",
 		    spi_open_inj(&o->system, MU_SYSTEM_SUBGROUP, 0, 1, NULL,
 			    LANES_AT, SMALL_FIFO)) ||
