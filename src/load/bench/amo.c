@@ -111,17 +111,12 @@ static const struct bench_program collecting = { .run = collect };
 
 /* --- the course of a run --- */
 
-static router_id router_of(const struct topo *t, site_id node)
-{
-	return topo_is_direct(t) ? node : t->ops->peer(t, node, 0).router;
-}
-
 /* The first node of another router; nodes of one follow each other. */
 static site_id first_sender(const struct topo *t)
 {
 	site_id s = 1;
 
-	while (s < t->n_nodes && router_of(t, s) == router_of(t, 0))
+	while (s < t->n_nodes && bench_router(t, s) == bench_router(t, 0))
 		s++;
 	return s;
 }

@@ -320,10 +320,29 @@ bool bench_report(const struct bench *b, struct load_result *r)
 	return r->ending == LOAD_FINISHED && bench_time(b) > 0;
 }
 
-void bench_report_own(const struct bench *b, struct load_result *r)
+router_id bench_router(const struct topo *t, site_id node)
 {
-	if (b->looks->report)
-		b->looks->report(b, r, (site_id)b->from, (site_id)b->to);
+	return topo_is_direct(t) ? node : t->ops->peer(t, node, 0).router;
+}
+
+uint32_t bench_near(
+	const struct topo *t, router_id r, router_id *far, uint32_t most)
+{
+	uint32_t n = 0, i;
+	port_id p;
+
+	for (p = 0; p < topo_ports(t); p++) {
+		router_id to = t->ops->peer(t, r, p).router;
+
+		if (to == NO_ROUTER || to == r ||
+			(!topo_is_direct(t) && to < t->n_nodes))
+			continue;
+		for (i = 0; i < n && far[i] != to; i++)
+			;
+		if (i == n && n < most)
+			far[n++] = to;
+	}
+	return n;
 }
 
 void bench_span(const struct bench *b, uint32_t first, uint32_t n,

@@ -242,11 +242,11 @@ struct bench_looks {
 	int64_t (*cpus)(const struct bench *b);
 	/* Software's part of a latency. */
 	sim_time (*software)(const struct bench *b);
-	/* Its own figures of transfers from one node to another. */
-	void (*report)(const struct bench *b, struct load_result *r,
-		site_id from, site_id to);
-	void (*report_rate)(const struct bench *b, struct load_result *r,
-		site_id from, site_id to, double bytes);
+	/* Its own figures of transfers between nodes from and to, and of their
+	 * rate. */
+	void (*report)(const struct bench *b, struct load_result *r);
+	void (*report_rate)(
+		const struct bench *b, struct load_result *r, double bytes);
 };
 
 /* What can become of a word. */
@@ -390,8 +390,6 @@ void bench_start_all(struct bench *b, const struct bench_program *program);
 /* In report(): the layer and what programs_report() fills in; false where
  * there is no more to report. */
 bool bench_report(const struct bench *b, struct load_result *r);
-/* The driver's own figures of transfers between nodes from and to. */
-void bench_report_own(const struct bench *b, struct load_result *r);
 /* From the first program's start to the last one's end. */
 sim_time bench_time(const struct bench *b);
 /* The same of n programs that have ended, from one on. */
@@ -406,6 +404,12 @@ uint64_t bench_estimate(const struct load *l);
 void bench_fini(struct load *l);
 
 #define BENCH_OPS PROGRAMS_OPS, .estimate = bench_estimate, .fini = bench_fini
+
+/* The router of a node; and, in far, the routers that it has links to, each
+ * once, at most so many; returns their number. */
+router_id bench_router(const struct topo *t, site_id node);
+uint32_t bench_near(
+	const struct topo *t, router_id r, router_id *far, uint32_t most);
 
 /* --- for programs --- */
 

@@ -59,9 +59,7 @@ struct exchange {
 };
 
 static const struct param params[] = {
-	KEY_VIA(AT(bench.via)),
-	KEY_BY(AT(bench.by)),
-	KEY_MEMORIES(AT(bench.source), AT(bench.target)),
+	KEY_HOW(exchange),
 	KEY_BYTES("bytes", AT(bench.bytes), "1 MiB", 1, 256 << 20,
 		"number of bytes sent over each link in each round"),
 	KEY_WORD("driver", AT(driver), "serial", "serial|pipelined",
@@ -81,9 +79,7 @@ static const struct param params[] = {
 };
 
 static const struct param mirror_params[] = {
-	KEY_VIA(AT(bench.via)),
-	KEY_BY(AT(bench.by)),
-	KEY_MEMORIES(AT(bench.source), AT(bench.target)),
+	KEY_HOW(exchange),
 	KEY_BYTES("bytes", AT(bench.bytes), "64 KiB", 1, 16 << 20,
 		"length of a message"),
 	KEY_COUNT("rounds", AT(bench.rounds), "2", 1, 100000,
@@ -287,35 +283,16 @@ static void add_link(
 	l->index[l->n++] = index;
 }
 
-/* The routers beside one, each once. */
-static uint32_t find_routers(const struct topo *t, router_id r, router_id *far)
-{
-	uint32_t n = 0, i;
-	port_id p;
-
-	for (p = 0; p < t->n_ports; p++) {
-		router_id to = t->ops->peer(t, r, p).router;
-
-		if (to == NO_ROUTER || to == r || to < t->n_nodes)
-			continue;
-		for (i = 0; i < n && far[i] != to; i++)
-			;
-		if (i == n && n < MOST_LINKS)
-			far[n++] = to;
-	}
-	return n;
-}
-
 /* Of a torus whose routers have nodes: a node's port is that of its number at
  * any other router, too. */
 static void add_next_routers(struct links *l, const struct topo *t, site_id s)
 {
 	struct topo_end own = t->ops->peer(t, s, 0);
 	router_id far[MOST_LINKS], back[MOST_LINKS];
-	uint32_t n = find_routers(t, own.router, far), i, k;
+	uint32_t n = bench_near(t, own.router, far, MOST_LINKS), i, k;
 
 	for (i = 0; i < n; i++) {
-		find_routers(t, far[i], back);
+		bench_near(t, far[i], back, MOST_LINKS);
 		for (k = 0; back[k] != own.router; k++)
 			;
 		add_link(l, t->ops->peer(t, far[i], own.port).router, BENCH_ANY,

@@ -202,8 +202,8 @@ static void gets_report(struct load *l, struct load_result *r)
 	if (!bench_report(b, r))
 		return;
 	took = (double)bench_time(b);
-	if (b->to >= 0)
-		bench_report_own(b, r);
+	if (b->to >= 0 && b->looks->report)
+		b->looks->report(b, r);
 	load_figure(r, "get_ns", took / SIM_NS / n);
 	load_figure(r, "gets_per_us", n * 1e6 / took);
 }

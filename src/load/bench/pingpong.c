@@ -364,7 +364,8 @@ static void pair_report(struct load *l, struct load_result *r)
 	if (!bench_report(b, r))
 		return;
 	ns = (double)g->took[0][0] / SIM_NS / 2 / (double)b->rounds;
-	bench_report_own(b, r);
+	if (b->looks->report)
+		b->looks->report(b, r);
 	load_figure(r, "one_way_ns", ns);
 	if (b->bytes)
 		load_figure(r, "rate_GBps", (double)b->bytes / ns);

@@ -59,9 +59,7 @@ struct stream {
 };
 
 static const struct param params[] = {
-	KEY_VIA(AT(bench.via)),
-	KEY_BY(AT(bench.by)),
-	KEY_MEMORIES(AT(bench.source), AT(bench.target)),
+	KEY_HOW(stream),
 	KEY_NODE("from", AT(bench.from), "0", "node that sends"),
 	KEY_NODE("to", AT(bench.to), "1", "node that receives"),
 	KEY_FLAG("both", AT(both), "no", "whether both nodes send and receive"),
@@ -416,10 +414,11 @@ static void stream_report(struct load *l, struct load_result *r)
 
 	if (!bench_report(b, r) || !b->bytes)
 		return;
-	bench_report_own(b, r);
+	if (b->looks->report)
+		b->looks->report(b, r);
 	report_rates(s, r);
 	if (b->looks->report_rate)
-		b->looks->report_rate(b, r, (site_id)b->from, (site_id)b->to,
+		b->looks->report_rate(b, r,
 			(double)(s->procs * b->rounds) * (double)b->bytes);
 }
 
@@ -454,24 +453,13 @@ static router_id first_node(const struct topo *t, router_id r)
 
 static void find_neighbours(struct stream *s, const struct topo *t)
 {
-	site_id middle = (site_id)s->node;
-	router_id own =
-		topo_is_direct(t) ? middle : t->ops->peer(t, middle, 0).router;
-	port_id p;
-	uint32_t i;
+	router_id far[TOPO_MAX_PORTS];
+	uint32_t i, n = bench_near(t, bench_router(t, (site_id)s->node), far,
+			    TOPO_MAX_PORTS);
 
-	for (p = 0; p < topo_ports(t); p++) {
-		router_id far = t->ops->peer(t, own, p).router, node;
-
-		if (far == NO_ROUTER || far == own ||
-			(!topo_is_direct(t) && far < t->n_nodes))
-			continue;
-		node = first_node(t, far);
-		for (i = 0; i < s->n && s->neighbour[i] != node; i++)
-			;
-		if (i == s->n && node != NO_ROUTER)
-			s->neighbour[s->n++] = node;
-	}
+	for (i = 0; i < n; i++)
+		if (first_node(t, far[i]) != NO_ROUTER)
+			s->neighbour[s->n++] = first_node(t, far[i]);
 }
 
 /* One place for each sender's messages, without guards. */

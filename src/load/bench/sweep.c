@@ -51,9 +51,7 @@ struct sweep {
 };
 
 static const struct param params[] = {
-	KEY_VIA(AT(bench.via)),
-	KEY_BY(AT(bench.by)),
-	KEY_MEMORIES(AT(bench.source), AT(bench.target)),
+	KEY_HOW(sweep),
 	KEY_WORD("op", AT(op), "put", "put|get",
 		"operation; put: writes to the other node's memory; get: reads "
 		"from it"),

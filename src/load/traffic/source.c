@@ -200,6 +200,38 @@ static void grow_batches(struct meter *m, uint32_t i)
 	m->room = room;
 }
 
+struct whole {
+	struct slot slot;
+	uint32_t left; /* pieces that have not come */
+	sim_time born; /* the earliest of them */
+};
+
+/* One of so many pieces has come; true where it was the last, and *born is the
+ * earliest of all of them.  A lost piece leaves the rest waiting. */
+static bool is_last_piece(
+	struct pieces *p, uint64_t what, uint32_t of, sim_time *born)
+{
+	uint32_t id = index_find(&p->index, what);
+	struct whole *x;
+
+	if (!id) {
+		id = slots_take(&p->slots);
+		index_add(&p->index, what, id);
+		x = slots_at(&p->slots, id);
+		x->left = of;
+		x->born = *born;
+	}
+	x = slots_at(&p->slots, id);
+	if (*born < x->born)
+		x->born = *born;
+	*born = x->born;
+	if (--x->left)
+		return false;
+	index_remove(&p->index, what);
+	slots_give(&p->slots, id);
+	return true;
+}
+
 /* A piece of a message, or of what comes to one node at once. */
 static void take_piece(struct synthetic *y, struct meter *m, site_id s,
 	const struct packet *p, sim_time tail)
@@ -211,7 +243,7 @@ static void take_piece(struct synthetic *y, struct meter *m, site_id s,
 		number = p->number / y->per_unit;
 	else
 		number |= (uint64_t)p->src << 32;
-	if (pieces_take(&y->pieces[s], number, y->whole, &born) &&
+	if (is_last_piece(&y->pieces[s], number, y->whole, &born) &&
 		y->stage == MEASURING)
 		hist_add(&m->whole, tail - born);
 }
@@ -313,6 +345,10 @@ void source_start(struct synthetic *y)
 	uint16_t f;
 
 	y->source = map_alloc(n->n_sites * sizeof(*y->source));
+	if (y->whole > 1)
+		y->pieces = mem_alloc(n->n_nodes, sizeof(*y->pieces));
+	for (i = 0; y->pieces && i < n->n_nodes; i++)
+		slots_init(&y->pieces[i].slots, sizeof(struct whole));
 	for (i = 0; i < y->pattern.n; i++) {
 		site_id s = load_node(&y->load, i);
 
@@ -323,6 +359,19 @@ void source_start(struct synthetic *y)
 		for (f = 0; f < net_fifos(n, NET_USER).count; f++)
 			load_wake(&y->load, s, first_fill(y, s, f), f);
 	}
+}
+
+void source_fini(struct synthetic *y)
+{
+	const struct net *n = y->load.net;
+	uint32_t i;
+
+	for (i = 0; y->pieces && i < n->n_nodes; i++) {
+		index_fini(&y->pieces[i].index);
+		slots_fini(&y->pieces[i].slots);
+	}
+	mem_free(y->pieces);
+	map_free(y->source, n->n_sites * sizeof(*y->source));
 }
 
 uint64_t source_generated(const struct synthetic *y)

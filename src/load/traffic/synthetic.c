@@ -307,14 +307,8 @@ static int synthetic_init(struct load *l, struct err *e)
 static void synthetic_start(struct load *l)
 {
 	struct synthetic *y = of(l);
-	site_id s;
 
 	y->meter = map_alloc(sim_n_workers(l->net->sim) * sizeof(*y->meter));
-	if (y->whole > 1) {
-		y->pieces = mem_alloc(l->net->n_nodes, sizeof(*y->pieces));
-		for (s = 0; s < l->net->n_nodes; s++)
-			pieces_init(&y->pieces[s]);
-	}
 	source_start(y);
 }
 
@@ -615,13 +609,10 @@ static void synthetic_fini(struct load *l)
 	matrix_free(&y->matrix);
 	if (!l->net)
 		return;
-	for (i = 0; y->pieces && i < l->net->n_nodes; i++)
-		pieces_fini(&y->pieces[i]);
-	mem_free(y->pieces);
+	source_fini(y);
 	for (i = 0; i < sim_n_workers(l->net->sim); i++)
 		mem_free(y->meter[i].batch);
 	map_free(y->meter, sim_n_workers(l->net->sim) * sizeof(*y->meter));
-	map_free(y->source, l->net->n_sites * sizeof(*y->source));
 }
 
 #define SYNTHETIC(symbol, kind, word, text, table, n)                          \

@@ -176,24 +176,19 @@ static sim_time ape_drawn(const struct bench *b, uint64_t bytes)
 	       (sim_time)bytes * 1000000 / (p->rival_rate / 1000000);
 }
 
-static void ape_report(
-	const struct bench *b, struct load_result *r, site_id from, site_id to)
+static void ape_report(const struct bench *b, struct load_result *r)
 {
-	(void)from;
-	(void)to;
 	if (b->means == BY_RIVAL)
 		load_figure(r, "drawn", 1);
 }
 
 /* What the card has read, of what its link to the host carries. */
-static void ape_report_rate(const struct bench *b, struct load_result *r,
-	site_id from, site_id to, double bytes)
+static void ape_report_rate(
+	const struct bench *b, struct load_result *r, double bytes)
 {
 	const struct side *side = host_side(b->programs.load.host);
 	double took = (double)(b->ends[0].end - b->ends[0].start);
 
-	(void)from;
-	(void)to;
 	if (b->means == BY_FLUSH && side->rate)
 		load_figure(r, "read_pct",
 			100 * bytes * 1e12 / took / (double)side->rate);

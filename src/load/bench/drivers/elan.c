@@ -187,12 +187,15 @@ static int64_t elan_cpus(const struct bench *b)
 	return p->cpus;
 }
 
-/* From the card that sends to the bus behind the one that receives. */
-static void elan_report(
-	const struct bench *b, struct load_result *r, site_id from, site_id to)
+static struct elan_counts counts_of(const struct bench *b, int64_t node)
 {
-	struct elan_counts x = elan_counts(b->programs.load.nic, to);
-	struct elan_counts y = elan_counts(b->programs.load.nic, from);
+	return elan_counts(b->programs.load.nic, (site_id)node);
+}
+
+/* From the card that sends to the bus behind the one that receives. */
+static void elan_report(const struct bench *b, struct load_result *r)
+{
+	struct elan_counts x = counts_of(b, b->to), y = counts_of(b, b->from);
 	uint64_t n = x.networked + y.networked;
 
 	if (n)
@@ -202,11 +205,10 @@ static void elan_report(
 }
 
 /* What reads and writes of memory carried on the bus, on average. */
-static void elan_report_rate(const struct bench *b, struct load_result *r,
-	site_id from, site_id to, double bytes)
+static void elan_report_rate(
+	const struct bench *b, struct load_result *r, double bytes)
 {
-	struct elan_counts x = elan_counts(b->programs.load.nic, from);
-	struct elan_counts y = elan_counts(b->programs.load.nic, to);
+	struct elan_counts x = counts_of(b, b->from), y = counts_of(b, b->to);
 
 	if (b->means != MEANS_STEN && x.reads)
 		load_figure(r, "read_B", bytes / (double)x.reads);

@@ -209,11 +209,10 @@ static void report_phits(const struct bench *b, struct load_result *r,
 			(double)bytes / (double)packets / n->link.chunk);
 }
 
-static void gem_report(
-	const struct bench *b, struct load_result *r, site_id from, site_id to)
+static void gem_report(const struct bench *b, struct load_result *r)
 {
-	report_phits(b, r, "request_phits", from, 0);
-	report_phits(b, r, "response_phits", to, 1);
+	report_phits(b, r, "request_phits", (site_id)b->from, 0);
+	report_phits(b, r, "response_phits", (site_id)b->to, 1);
 }
 
 /* What the cache of atomics still has. */
