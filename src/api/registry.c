@@ -24,9 +24,8 @@ const struct api *api_to(const struct nic_ops *nic)
 const struct api *api_find(const char *name, struct err *e)
 {
 	char names[128] = "";
-	uint32_t i;
 
-	for (i = 0; api_registry[i]; i++) {
+	for (uint32_t i = 0; api_registry[i]; i++) {
 		const char *its = api_registry[i]->name;
 
 		if (its && !strcmp(its, name))

@@ -126,9 +126,8 @@ static uint64_t count_false(const struct lofamo *l)
 {
 	struct lofamo_part p;
 	uint64_t n = 0;
-	size_t i;
 
-	for (i = 0; lofamo_part(l, i, &p); i++)
+	for (size_t i = 0; lofamo_part(l, i, &p); i++)
 		n += p.state == HEALTH_DEAD &&
 		     lofamo_is_well(l, p.kind, p.site, p.unit);
 	return n;
@@ -172,9 +171,7 @@ static void try(struct trials *x, uint32_t trial)
 
 static void trials_start(struct load *l)
 {
-	uint32_t i;
-
-	for (i = 0; i < of(l)->count; i++)
+	for (uint32_t i = 0; i < of(l)->count; i++)
 		try(of(l), i);
 }
 

@@ -19,9 +19,8 @@ static site_id transposed(site_id i, uint32_t bits)
 static site_id reversed(site_id i, uint32_t bits)
 {
 	site_id r = 0;
-	uint32_t b;
 
-	for (b = 0; b < bits; b++)
+	for (uint32_t b = 0; b < bits; b++)
 		r |= (i >> b & 1) << (bits - 1 - b);
 	return r;
 }
@@ -43,11 +42,9 @@ static site_id around(const struct topo *t, site_id i)
 
 static void shuffle(site_id *a, site_id n, uint64_t seed)
 {
-	site_id i;
-
-	for (i = 0; i < n; i++)
+	for (site_id i = 0; i < n; i++)
 		a[i] = i;
-	for (i = n; i > 1; i--) {
+	for (site_id i = n; i > 1; i--) {
 		uint64_t bits = random_draw(seed, i, RANDOM_PATTERN, 0).a;
 		site_id j = (site_id)random_below(bits, i), x = a[j];
 
@@ -107,7 +104,6 @@ int pattern_init(
 	struct pattern *p, const struct topo *t, uint64_t seed, struct err *e)
 {
 	bool sends = false;
-	site_id i;
 
 	p->topo = t;
 	p->n = p->n ? p->n : t->n_nodes;
@@ -120,9 +116,9 @@ int pattern_init(
 	if (p->kind == PATTERN_PERMUTATION)
 		shuffle(p->target, p->n, seed);
 	else
-		for (i = 0; i < p->n; i++)
+		for (site_id i = 0; i < p->n; i++)
 			p->target[i] = fixed_target(p, i);
-	for (i = 0; i < p->n; i++) {
+	for (site_id i = 0; i < p->n; i++) {
 		if (p->target[i] == i)
 			p->target[i] = NO_SITE;
 		else

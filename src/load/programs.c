@@ -93,10 +93,9 @@ void programs_open(struct programs *p)
 uint64_t programs_arrived(const struct programs *p, sim_time *last)
 {
 	uint64_t n = 0;
-	uint32_t i;
 
 	*last = 0;
-	for (i = 0; i < p->load.net->n_workers; i++) {
+	for (uint32_t i = 0; i < p->load.net->n_workers; i++) {
 		const struct programs_arrivals *a = &p->arrivals[i];
 
 		n += a->latency.n;
@@ -238,9 +237,8 @@ sim_time programs_next(struct load *l)
 static const struct err *find_wrong(const struct programs *p)
 {
 	const struct programs_arrivals *first = NULL, *a;
-	uint32_t i;
 
-	for (i = 0; i < p->load.net->n_workers; i++) {
+	for (uint32_t i = 0; i < p->load.net->n_workers; i++) {
 		a = &p->arrivals[i];
 		if (a->wrong.code &&
 			(!first || a->complainer < first->complainer))
@@ -332,9 +330,7 @@ void programs_fini(struct load *l)
 
 void programs_latency(const struct programs *p, struct load_result *r)
 {
-	uint32_t i;
-
-	for (i = 0; p->arrivals && i < p->load.net->n_workers; i++)
+	for (uint32_t i = 0; p->arrivals && i < p->load.net->n_workers; i++)
 		hist_merge(&r->latency, &p->arrivals[i].latency);
 }
 

@@ -114,9 +114,8 @@ const char *load_key_needs(const char *key)
 		{ "routing", "orders" },
 		{ "class", "classes" },
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
+	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
 		if (!strcmp(key, needs[i][0]))
 			return needs[i][1];
 	return NULL;
@@ -150,9 +149,8 @@ int load_check_keys(const struct param_block *keys, struct err *e)
 		{ "resync", "driver", "serial" },
 	};
 	char word[PARAM_TEXT_MAX];
-	size_t i;
 
-	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
 		const struct param *row = param_find(keys, rules[i][0]);
 		const struct param *on = param_find(keys, rules[i][1]);
 

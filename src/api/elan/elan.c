@@ -8,14 +8,12 @@
 
 int elan_issue(struct elan_cq *q, const uint64_t *words, uint32_t n)
 {
-	uint32_t i;
-
 	if (!cq_is_open(q))
 		return EBADF;
 	if (n > ELAN_CQ_WORDS)
 		return EINVAL;
 	cq_need_room(q, 8 * n);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		cq_add(q, words[i]);
 	elan_flush(q);
 	return 0;
@@ -35,9 +33,8 @@ int elan_arm(struct elan_cq *q, uint32_t event, uint64_t count,
 static void add_bytes(struct elan_cq *q, const uint8_t *data, uint32_t bytes)
 {
 	uint64_t word;
-	uint32_t i;
 
-	for (i = 0; i < bytes; i += 8) {
+	for (uint32_t i = 0; i < bytes; i += 8) {
 		word = 0;
 		memcpy(&word, data + i, bytes - i < 8 ? bytes - i : 8);
 		cq_add(q, word);

@@ -142,10 +142,8 @@ static struct poll_loop msg_elan_loop(struct msg_state *m)
 
 static void msg_elan_close(struct msg_state *m)
 {
-	uint32_t i;
-
 	/* a DMA that nobody waits for may yet run on the first */
-	for (i = QUEUE_POST; i < QUEUES; i++)
+	for (uint32_t i = QUEUE_POST; i < QUEUES; i++)
 		while (elan_cq_close(&own(m)->queue[i]) == EBUSY)
 			program_charge(elan_params_of(m->nic)->poll_period);
 }

@@ -91,9 +91,8 @@ void gni_close_cq(void *queue)
 {
 	const struct gni_queue *q = queue;
 	struct gni_process *p = gni_process();
-	uint32_t i;
 
-	for (i = 1; i <= p->posts.room; i++) {
+	for (uint32_t i = 1; i <= p->posts.room; i++) {
 		struct gni_post *x = slots_find(&p->posts, i);
 
 		if (x && x->cq == q->handle)

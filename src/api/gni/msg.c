@@ -136,9 +136,8 @@ static void add_flight(struct flights *f, struct gemini_post *p, uint32_t word)
 static bool is_busy(const struct flights *f, const struct gemini_post *p)
 {
 	const struct flight *x;
-	uint32_t id;
 
-	for (id = f->to_slots.first; id; id = x->slot.next) {
+	for (uint32_t id = f->to_slots.first; id; id = x->slot.next) {
 		x = slots_at(&f->all, id);
 		if (x->post.node == p->node && x->post.handle == p->handle &&
 			x->post.offset + x->post.bytes == p->offset + p->bytes)
@@ -301,9 +300,8 @@ static void transfer(struct msg_state *m, uint32_t op, uint32_t rank,
 	uint32_t counter)
 {
 	struct gemini_post p = { .op = op };
-	uint64_t at;
 
-	for (at = 0; at < bytes; at += p.bytes) {
+	for (uint64_t at = 0; at < bytes; at += p.bytes) {
 		p.bytes = bytes - at < GEMINI_BLOCK ? bytes - at : GEMINI_BLOCK;
 		p.here = here + at;
 		if (counter != WEFT_MSG_NONE)

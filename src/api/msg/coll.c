@@ -173,9 +173,7 @@ int weft_msg_broadcast(
 static void combine(
 	enum weft_msg_reduction op, uint64_t *a, const uint64_t *b, uint32_t n)
 {
-	uint32_t i;
-
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		int64_t x = (int64_t)a[i], y = (int64_t)b[i];
 		double p, q;
 

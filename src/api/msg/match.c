@@ -47,9 +47,7 @@ static void remove_between(struct msg_list *l, struct weft_msg_request *prev,
 
 void msg_match_init(struct msg_state *m)
 {
-	uint32_t i;
-
-	for (i = 0; i < WEFT_MSG_EARLY; i++)
+	for (uint32_t i = 0; i < WEFT_MSG_EARLY; i++)
 		m->early[i].next =
 			(uint16_t)(i + 1 < WEFT_MSG_EARLY ? i + 2 : 0);
 	m->early_free = 1;

@@ -51,9 +51,8 @@ static void lay_out(struct msg_state *m, uint64_t own)
 static uint64_t most_own(void)
 {
 	uint64_t most = 0;
-	uint32_t i;
 
-	for (i = 0; api_registry[i]; i++)
+	for (uint32_t i = 0; api_registry[i]; i++)
 		if (api_registry[i]->msg->memory > most)
 			most = api_registry[i]->msg->memory;
 	return most;
@@ -225,10 +224,8 @@ static bool has_news(void *arg, uint64_t *seen)
 
 static void look_at_all(struct msg_state *m)
 {
-	uint32_t i;
-
 	m->has_all = false;
-	for (i = 0; i < m->n_ranks; i++) {
+	for (uint32_t i = 0; i < m->n_ranks; i++) {
 		msg_match_drain(m, i);
 		msg_atomic_serve(m, i);
 	}

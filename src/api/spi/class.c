@@ -78,10 +78,8 @@ static int32_t check_id(uint32_t id)
 int32_t Kernel_QueryCollectiveClassRoutes(
 	uint32_t *n, uint32_t *ids, uint32_t most)
 {
-	uint32_t i;
-
 	*n = 0;
-	for (i = 0; i < SPI_CLASS_ROUTES && *n < most; i++)
+	for (uint32_t i = 0; i < SPI_CLASS_ROUTES && *n < most; i++)
 		if (!check_id(i) && !tree_is_taken(tree(), program_node(), i))
 			ids[(*n)++] = i;
 	return 0;
@@ -173,11 +171,10 @@ MUHWI_Destination_t MUSPI_PickWorldRoot(void)
 static bool is_box(const MUSPI_Box_t *box, struct topo_box *b)
 {
 	struct topo_grid g;
-	uint32_t i;
 
 	topo_grid_of(unit()->net->topo, &g);
 	*b = topo_box_all(&g);
-	for (i = 0; i < MU_DIMS; i++) {
+	for (uint32_t i = 0; i < MU_DIMS; i++) {
 		uint32_t length = i < g.n_dims ? g.dim[i] : 1;
 
 		if (box->low[i] > box->high[i] || box->high[i] >= length)

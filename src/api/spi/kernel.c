@@ -53,9 +53,8 @@ static int32_t check_subgroup(uint32_t subgrpid)
 static uint64_t mask_of(uint32_t n, const uint32_t *ids, uint32_t most)
 {
 	uint64_t mask = 0;
-	uint32_t i;
 
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		if (ids[i] >= most || mask >> ids[i] & 1)
 			return 0;
 		mask |= UINT64_C(1) << ids[i];
@@ -178,9 +177,7 @@ static int32_t check_inj(
 
 static bool asks_for_system(uint32_t n, const Kernel_InjFifoAttributes_t *attrs)
 {
-	uint32_t i;
-
-	for (i = 0; attrs && i < n; i++)
+	for (uint32_t i = 0; attrs && i < n; i++)
 		if (attrs[i].System)
 			return true;
 	return false;
@@ -191,7 +188,6 @@ int32_t Kernel_AllocateInjFifos(uint32_t subgrpid,
 	const Kernel_InjFifoAttributes_t *attrs)
 {
 	int32_t wrong;
-	uint32_t i;
 
 	if (asks_for_system(n, attrs) && !program_is_system())
 		return EPERM;
@@ -199,7 +195,7 @@ int32_t Kernel_AllocateInjFifos(uint32_t subgrpid,
 	if (wrong)
 		return wrong;
 	subgrp->subgrpid = subgrpid;
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		uint32_t id = inj_id(subgrpid, ids[i]);
 		uint64_t flags = 0;
 
@@ -238,16 +234,15 @@ int32_t Kernel_InjFifoActivate(const MUSPI_InjFifoSubGroup_t *subgrp,
 	uint32_t n, const uint32_t *ids, uint32_t how)
 {
 	int32_t wrong = check_inj(subgrp, n, ids);
-	uint32_t i;
 
 	if (wrong)
 		return wrong;
 	if (how > KERNEL_INJ_FIFO_ACTIVATE)
 		return EINVAL;
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		if (!load_inj(MU_INJ_SIZE, subgrp, ids[i]))
 			return EINVAL;
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		unit_store_as_kernel(MU_REGISTER(MU_INJ_ENABLE,
 					     inj_id(subgrp->subgrpid, ids[i])),
 			how);
@@ -292,16 +287,15 @@ int32_t Kernel_AllocateRecFifos(uint32_t subgrpid,
 	const Kernel_RecFifoAttributes_t *attrs)
 {
 	int32_t wrong;
-	uint32_t i;
 
-	for (i = 0; attrs && i < n; i++)
+	for (uint32_t i = 0; attrs && i < n; i++)
 		if (attrs[i].System && !program_is_system())
 			return EPERM;
 	wrong = take(MU_REC_OWNED, subgrpid, n, ids);
 	if (wrong)
 		return wrong;
 	subgrp->subgrpid = subgrpid;
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		subgrp->fifo[ids[i]] = (MUSPI_RecFifo_t){
 			.id = rec_id(subgrpid, ids[i]),
 		};
@@ -507,10 +501,8 @@ int32_t Kernel_GetInterrupts(enum mu_group group, uint64_t *mask)
 
 void Kernel_GetErrors(Kernel_Errors_t *errors)
 {
-	uint32_t i;
-
 	errors->Status = unit_load(MU_REGISTER(MU_INT_STATUS, 0));
-	for (i = 0; i < MU_INTERRUPTS; i++)
+	for (uint32_t i = 0; i < MU_INTERRUPTS; i++)
 		errors->Count[i] = unit_load(MU_REGISTER(MU_ERROR_COUNT, i));
 	errors->Address = unit_load(MU_REGISTER(MU_ERROR_ADDRESS, 0));
 	errors->Number = unit_load(MU_REGISTER(MU_ERROR_NUMBER, 0));

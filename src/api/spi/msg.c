@@ -359,11 +359,10 @@ static void spi_close(struct msg_state *m)
 {
 	struct own *o = own(m);
 	MUSPI_InjFifo_t *f = &o->post.fifo[0];
-	uint32_t i;
 
 	while (MUSPI_getHwDescCount(f) < f->numInjected)
 		;
-	for (i = 0; i < PUT_FIFOS; i++) {
+	for (uint32_t i = 0; i < PUT_FIFOS; i++) {
 		f = &o->put.fifo[i];
 		while (MUSPI_getHwDescCount(f) < f->numInjected)
 			;

@@ -89,11 +89,10 @@ int32_t spi_open_inj(MUSPI_InjFifoSubGroup_t *g, uint32_t subgroup,
 	const uint32_t *ids = all + first;
 	Kernel_MemoryRegion_t r;
 	int32_t code = Kernel_CreateMemoryRegion(&r, at, n * size);
-	uint32_t i;
 
 	if (!code)
 		code = Kernel_AllocateInjFifos(subgroup, g, n, ids, attrs);
-	for (i = 0; i < n && !code; i++)
+	for (uint32_t i = 0; i < n && !code; i++)
 		code = Kernel_InjFifoInit(g, ids[i], &r, i * size, size - 1);
 	return code ? code
 		    : Kernel_InjFifoActivate(

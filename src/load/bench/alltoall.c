@@ -164,11 +164,10 @@ static const struct net_client_ops client = {
 static void packets_start(struct load *l)
 {
 	struct alltoall *a = (struct alltoall *)l;
-	site_id s;
 
 	programs_open(&a->bench.programs);
 	a->sender = mem_alloc(l->net->n_sites, sizeof(*a->sender));
-	for (s = 0; s < l->net->n_nodes; s++)
+	for (site_id s = 0; s < l->net->n_nodes; s++)
 		load_wake(l, s, 0, 0);
 }
 
@@ -322,11 +321,10 @@ static bool is_message(struct bench_end *x, uint64_t i, struct cursor *c)
 static bool make_real(struct bench_end *x)
 {
 	struct cursor c = { .at = program_base() + BENCH_SOURCE };
-	uint64_t i;
 
 	/* what it sends and what comes */
 	program_reserve(2 * bytes_of(of(x)));
-	for (i = 0; i < of(x)->n_ranks - 1; i++)
+	for (uint64_t i = 0; i < of(x)->n_ranks - 1; i++)
 		make_message(x, i, &c);
 	return true;
 }
@@ -334,9 +332,8 @@ static bool make_real(struct bench_end *x)
 static bool check_real(struct bench_end *x)
 {
 	struct cursor c = { .at = program_base() + target_at(of(x)) };
-	uint64_t i;
 
-	for (i = 0; i < of(x)->n_ranks - 1; i++)
+	for (uint64_t i = 0; i < of(x)->n_ranks - 1; i++)
 		if (!is_message(x, i, &c))
 			return programs_complain(x->programs,
 				"wrong bytes from rank %u",

@@ -214,12 +214,10 @@ int bench_check_bytes(
 
 static void list_addresses(struct bench *b, const struct net *n)
 {
-	site_id s;
-
 	if (!b->looks->address)
 		return;
 	b->address = mem_alloc(n->n_nodes, sizeof(*b->address));
-	for (s = 0; s < n->n_nodes; s++)
+	for (site_id s = 0; s < n->n_nodes; s++)
 		b->address[s] = b->looks->address(n->topo, s);
 }
 
@@ -329,9 +327,8 @@ uint32_t bench_near(
 	const struct topo *t, router_id r, router_id *far, uint32_t most)
 {
 	uint32_t n = 0, i;
-	port_id p;
 
-	for (p = 0; p < topo_ports(t); p++) {
+	for (port_id p = 0; p < topo_ports(t); p++) {
 		router_id to = t->ops->peer(t, r, p).router;
 
 		if (to == NO_ROUTER || to == r ||

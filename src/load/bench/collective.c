@@ -159,9 +159,8 @@ void collective_fill(
 {
 	const struct collective *c = of(x);
 	uint8_t word[MOST_WORD];
-	uint64_t i;
 
-	for (i = 0; i < n_words(c); i++) {
+	for (uint64_t i = 0; i < n_words(c); i++) {
 		to_word(c, value(c, round, i, index), word);
 		bench_write(x, at + i * c->arith.word, word, c->arith.word);
 	}
@@ -186,9 +185,8 @@ bool collective_is_from(
 	const struct bench_end *x, uint64_t at, int64_t round, uint32_t index)
 {
 	const struct collective *c = of(x);
-	uint64_t i;
 
-	for (i = 0; i < n_words(c); i++)
+	for (uint64_t i = 0; i < n_words(c); i++)
 		if (!is_right(x, at, round, i, value(c, round, i, index)))
 			return false;
 	return true;
@@ -198,13 +196,12 @@ bool collective_is_right(const struct bench_end *x, uint64_t at, int64_t round)
 {
 	const struct collective *c = of(x);
 	const struct member *root = c->bench.ends[c->root].data;
-	uint64_t i;
 
 	if (c->op == OP_BARRIER || (c->op == OP_REDUCE && !is_root(x)))
 		return true;
 	if (c->op == OP_BROADCAST)
 		return collective_is_from(x, at, round, root->index);
-	for (i = 0; i < n_words(c); i++)
+	for (uint64_t i = 0; i < n_words(c); i++)
 		if (!is_right(x, at, round, i, combined(c, x->data, round, i)))
 			return false;
 	return true;
@@ -274,13 +271,12 @@ static void run_barriers(struct bench_end *x)
 {
 	const struct collective *c = of(x);
 	struct member *m = x->data;
-	int64_t round;
 
 	if (!c->barrier->open(x->programs, m->own))
 		return;
 	pass(c, m);
 	x->start = PROGRAMS_START;
-	for (round = 0; round < c->bench.rounds; round++) {
+	for (int64_t round = 0; round < c->bench.rounds; round++) {
 		program_wait(PROGRAMS_START + round * COLLECTIVE_PERIOD);
 		pass(c, m);
 		collective_count(m);
@@ -303,7 +299,6 @@ static void run_messages(struct bench_end *x)
 	struct collective *c = of(x);
 	struct member *m = x->data;
 	struct weft_msg *msg = bench_messages(x);
-	int64_t round;
 	int code;
 
 	if (!bench_open(x) ||
@@ -311,7 +306,7 @@ static void run_messages(struct bench_end *x)
 		return;
 	weft_msg_barrier(msg);
 	x->start = program_now();
-	for (round = 0; round < c->bench.rounds; round++) {
+	for (int64_t round = 0; round < c->bench.rounds; round++) {
 		if (c->op != OP_BROADCAST || is_root(x))
 			collective_fill(x, BENCH_SOURCE, round, m->index);
 		if (c->cast)
@@ -426,12 +421,11 @@ static void collective_start(struct load *l)
 	};
 	static const struct bench_program messages = { .run = run_messages };
 	struct collective *c = (struct collective *)l;
-	uint32_t i;
 
 	bench_start_all(&c->bench, c->barrier ? &barriers
 				   : c->tree  ? &trees
 					      : &messages);
-	for (i = 0; i < c->bench.needs.n_programs; i++) {
+	for (uint32_t i = 0; i < c->bench.needs.n_programs; i++) {
 		struct member *m = c->bench.ends[i].data;
 
 		m->index = i;
@@ -459,9 +453,8 @@ struct latest {
 static struct latest find_latest(const struct collective *c)
 {
 	struct latest x = { 0 };
-	uint32_t i;
 
-	for (i = 0; i < c->bench.needs.n_programs; i++) {
+	for (uint32_t i = 0; i < c->bench.needs.n_programs; i++) {
 		const struct member *m = c->bench.ends[i].data;
 
 		x.came = m->all_came > x.came ? m->all_came : x.came;
@@ -512,11 +505,10 @@ static int collective_check(struct load *l, struct err *e)
 {
 	struct collective *c = (struct collective *)l;
 	sim_time came = 0, left = SIM_NEVER;
-	uint32_t i;
 
 	if (programs_check(l, e))
 		return -1;
-	for (i = 0; i < c->bench.needs.n_programs; i++) {
+	for (uint32_t i = 0; i < c->bench.needs.n_programs; i++) {
 		const struct member *m = c->bench.ends[i].data;
 
 		if (!m->left)

@@ -122,9 +122,8 @@ void bench_make(
 	const struct bench_end *x, uint64_t number, uint64_t at, uint64_t bytes)
 {
 	uint8_t block[PIECE];
-	uint64_t i;
 
-	for (i = 0; i < bytes; i += PIECE) {
+	for (uint64_t i = 0; i < bytes; i += PIECE) {
 		size_t n = piece(bytes - i);
 
 		memory_fill_by(x->load->seed, number, i, block, n);
@@ -136,9 +135,8 @@ bool bench_check(
 	struct bench_end *x, uint64_t number, uint64_t at, uint64_t bytes)
 {
 	uint8_t want[PIECE], got[PIECE];
-	uint64_t i;
 
-	for (i = 0; i < bytes; i += PIECE) {
+	for (uint64_t i = 0; i < bytes; i += PIECE) {
 		size_t n = piece(bytes - i);
 
 		memory_fill_by(x->load->seed, number, i, want, n);

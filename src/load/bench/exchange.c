@@ -122,10 +122,9 @@ static bool add_regions(struct bench_end *e)
 {
 	const struct exchange *x = of(e);
 	uint64_t bytes = link_at(x, ((struct links *)e->data)->n);
-	uint32_t i;
 	bool is_good = bench_add_source(e, BENCH_SOURCE, bytes);
 
-	for (i = 0; i < x->n_depth && is_good; i++)
+	for (uint32_t i = 0; i < x->n_depth && is_good; i++)
 		is_good = bench_add_target(e, i, target_at(x, i), bytes);
 	return is_good;
 }
@@ -229,9 +228,7 @@ static bool exchange_rounds(struct bench_end *e)
 
 static bool exchange_all(struct bench_end *e)
 {
-	int64_t k;
-
-	for (k = 0; k < e->bench->rounds; k++)
+	for (int64_t k = 0; k < e->bench->rounds; k++)
 		send_round(e, 0);
 	return e->driver->await(e, 0);
 }
@@ -247,11 +244,10 @@ static void check(struct bench_end *e)
 {
 	const struct exchange *x = of(e);
 	uint64_t rounds = (uint64_t)x->bench.rounds;
-	uint32_t i;
 
 	if (is_mirror(x) && !e->driver->flush(e))
 		return;
-	for (i = 0; i < x->n_depth; i++)
+	for (uint32_t i = 0; i < x->n_depth; i++)
 		check_region(e, i, (rounds + x->n_depth - 1 - i) / x->n_depth);
 	program_charge(x->idle);
 }
@@ -268,9 +264,8 @@ static const struct bench_program program = {
 static uint32_t index_of(const struct topo *t, router_id r, port_id port)
 {
 	uint32_t n = 0;
-	port_id p;
 
-	for (p = 0; p < port; p++)
+	for (port_id p = 0; p < port; p++)
 		n += t->ops->peer(t, r, p).router != NO_ROUTER;
 	return n;
 }
@@ -305,13 +300,12 @@ static struct links find_partners(
 {
 	struct links l = { 0 };
 	site_id n = t->n_nodes;
-	port_id p;
 
 	if (is_mirror(x)) {
 		if (n - 1 - s != s)
 			add_link(&l, n - 1 - s, BENCH_ANY, 0);
 	} else if (topo_is_direct(t)) {
-		for (p = 0; p < topo_ports(t); p++) {
+		for (port_id p = 0; p < topo_ports(t); p++) {
 			struct topo_end to = t->ops->peer(t, s, p);
 
 			if (to.router != NO_ROUTER)
@@ -332,12 +326,11 @@ static struct links find_partners(
 static int count_links(struct exchange *x, const struct topo *t, struct err *e)
 {
 	const char *name = x->bench.programs.load.ops->name;
-	site_id s;
 
 	if (topo_is_direct(t) && topo_ports(t) > MOST_LINKS)
 		return err_set(e, "%s: supports at most %d links per node",
 			name, MOST_LINKS);
-	for (s = 0; s < t->n_nodes; s++)
+	for (site_id s = 0; s < t->n_nodes; s++)
 		x->n_links += find_partners(x, t, s).n;
 	if (!x->n_links)
 		return err_set(e,
@@ -387,10 +380,9 @@ static int exchange_init(struct load *l, struct err *e)
 static void exchange_start(struct load *l)
 {
 	struct exchange *x = (struct exchange *)l;
-	site_id s;
 
 	bench_start_all(&x->bench, &program);
-	for (s = 0; s < l->net->n_nodes; s++)
+	for (site_id s = 0; s < l->net->n_nodes; s++)
 		*(struct links *)x->bench.ends[s].data =
 			find_partners(x, l->net->topo, s);
 }

@@ -292,10 +292,9 @@ static bool play(struct bench_end *x)
 {
 	struct pingpong *g = (struct pingpong *)x->bench;
 	uint64_t k = 0;
-	uint32_t i, m;
 
-	for (i = 0; i < g->n_sizes; i++)
-		for (m = 0; m < g->n_means; m++) {
+	for (uint32_t i = 0; i < g->n_sizes; i++)
+		for (uint32_t m = 0; m < g->n_means; m++) {
 			x->start = program_now();
 			if (!play_rounds(x, k, g->means[m]))
 				return false;

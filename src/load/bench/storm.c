@@ -71,9 +71,8 @@ static struct storm *of(struct load *l)
 static void choose_partners(struct lane *l)
 {
 	const struct storm *m = l->storm;
-	uint32_t i;
 
-	for (i = 0; i < PARTNERS; i++) {
+	for (uint32_t i = 0; i < PARTNERS; i++) {
 		struct place *p = &l->place[i];
 		uint64_t x = random_draw(m->bench.programs.load.seed, l->stream,
 			RANDOM_PATTERN, i)
@@ -376,9 +375,8 @@ static void prepare(struct bench_end *x)
 {
 	const struct lane *l = x->data;
 	uint8_t block[1024];
-	uint64_t at;
 
-	for (at = 0; at < CONSTANT; at += sizeof(block)) {
+	for (uint64_t at = 0; at < CONSTANT; at += sizeof(block)) {
 		constants(l->storm, l->node, at, block, sizeof(block));
 		bench_write(x, CONSTANT_AT + at, block, sizeof(block));
 	}
@@ -530,10 +528,8 @@ static int storm_init(struct load *l, struct err *e)
 
 static void start_rogues(struct storm *m)
 {
-	uint32_t i;
-
 	m->rogue = mem_alloc((size_t)m->rogues, sizeof(*m->rogue));
-	for (i = 0; i < (uint32_t)m->rogues; i++) {
+	for (uint32_t i = 0; i < (uint32_t)m->rogues; i++) {
 		struct bench_rogue *r = &m->rogue[i];
 
 		*r = (struct bench_rogue){
@@ -550,11 +546,10 @@ static void storm_start(struct load *l)
 {
 	static const struct bench_program program = { .run = run_lane };
 	struct storm *m = of(l);
-	uint32_t i;
 
 	bench_open_ends(&m->bench);
 	m->bench.programs.may_err = m->rogues || m->has_more;
-	for (i = 0; i < m->n_lanes; i++) {
+	for (uint32_t i = 0; i < m->n_lanes; i++) {
 		struct bench_end *e = &m->bench.ends[i];
 		struct lane *x = e->data;
 
@@ -581,9 +576,8 @@ static void storm_start(struct load *l)
 static void expect(const struct lane *l, uint64_t *sure, uint64_t *perhaps)
 {
 	uint32_t f = 0;
-	uint64_t k;
 
-	for (k = 0; k < l->sent; k++) {
+	for (uint64_t k = 0; k < l->sent; k++) {
 		struct message x = message_of(l, k);
 		bool failed = f < l->n_failed && l->failed[f] == k;
 		/* of the last one of a program that died nothing is known */
@@ -614,11 +608,10 @@ static int check_errors(const struct storm *m, struct err *e)
 	const char *refusal =
 		m->has_more ? m->bench.driver->channel->refusal : NULL;
 	uint64_t errors = 0;
-	site_id i;
 
 	if (!m->has_more || m->rogues || l->net->faults)
 		return 0;
-	for (i = 0; i < m->n_nodes; i++)
+	for (site_id i = 0; i < m->n_nodes; i++)
 		errors += nic_errors(l->nic, i, NULL, 0);
 	if (errors == (refusal ? nic_sum(l->nic, refusal) : 0))
 		return 0;
@@ -632,9 +625,8 @@ static int check_sends(const struct storm *m, struct err *e)
 {
 	uint64_t sent = 0, tried = 0, came = 0;
 	bool is_whole = true;
-	uint32_t i;
 
-	for (i = 0; i < m->n_lanes; i++) {
+	for (uint32_t i = 0; i < m->n_lanes; i++) {
 		const struct lane *l = m->bench.ends[i].data;
 
 		sent += l->sends.sent;
@@ -657,7 +649,6 @@ static int storm_check(struct load *l, struct err *e)
 	const struct storm *m = (const struct storm *)l;
 	uint64_t *sure, *perhaps;
 	int failed = 0;
-	uint32_t i;
 
 	if (programs_check(l, e) || check_sends(m, e))
 		return -1;
@@ -665,9 +656,9 @@ static int storm_check(struct load *l, struct err *e)
 		return 0;
 	sure = mem_alloc(m->n_nodes, sizeof(*sure));
 	perhaps = mem_alloc(m->n_nodes, sizeof(*perhaps));
-	for (i = 0; i < m->n_lanes; i++)
+	for (uint32_t i = 0; i < m->n_lanes; i++)
 		expect(m->bench.ends[i].data, sure, perhaps);
-	for (i = 0; i < m->n_nodes && !failed; i++) {
+	for (uint32_t i = 0; i < m->n_nodes && !failed; i++) {
 		uint64_t came = count_bytes(m, i);
 
 		if (came < sure[i] || came > perhaps[i])
@@ -687,17 +678,16 @@ static void storm_report(struct load *l, struct load_result *r)
 {
 	struct storm *m = of(l);
 	uint64_t sent = 0, checked = 0, failed = 0, deeds = 0;
-	uint32_t i;
 
 	bench_report(&m->bench, r);
-	for (i = 0; i < m->n_lanes; i++) {
+	for (uint32_t i = 0; i < m->n_lanes; i++) {
 		const struct lane *x = m->bench.ends[i].data;
 
 		sent += x->sent;
 		checked += x->checked + x->sends.bytes;
 		failed += x->n_failed;
 	}
-	for (i = 0; i < (uint32_t)m->rogues; i++)
+	for (uint32_t i = 0; i < (uint32_t)m->rogues; i++)
 		deeds += m->rogue[i].done;
 	load_figure(r, "messages", (double)sent);
 	load_figure(r, "failed_messages", (double)failed);
@@ -709,12 +699,11 @@ static void storm_report(struct load *l, struct load_result *r)
 static void storm_fini(struct load *l)
 {
 	struct storm *m = of(l);
-	uint32_t i, k;
 
-	for (i = 0; m->bench.ends && i < m->n_lanes; i++) {
+	for (uint32_t i = 0; m->bench.ends && i < m->n_lanes; i++) {
 		struct lane *x = m->bench.ends[i].data;
 
-		for (k = 0; k < PARTNERS; k++)
+		for (uint32_t k = 0; k < PARTNERS; k++)
 			mem_free(x->place[k].bytes);
 		mem_free(x->before);
 		mem_free(x->sends.block);

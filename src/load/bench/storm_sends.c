@@ -54,14 +54,13 @@ bool sends_send(struct bench_end *x, struct sends *s, uint32_t node,
 {
 	uint8_t block[BLOCK];
 	uint64_t i, k;
-	uint32_t tries;
 
 	for (i = 0; i < bytes; i += k) {
 		k = bytes - i < BLOCK ? bytes - i : BLOCK;
 		make(x, number, i, block, (uint32_t)k);
 		program_write(from + i, block, k);
 	}
-	for (tries = 0; tries < TRIES; tries++) {
+	for (uint32_t tries = 0; tries < TRIES; tries++) {
 		s->tried++;
 		x->driver->channel->send(x, node, lane, from, bytes);
 		if (x->driver->flush(x)) {

@@ -269,14 +269,13 @@ static void send_all(struct bench_end *x)
 	struct bench_transfer p =
 		bench_transfer(x, 0, (uint64_t)s->bench.bytes);
 	uint64_t k, n = s->n_places;
-	uint32_t i;
 
 	p.is_tracked = true;
 	p.counter = x->lane;
 	for (k = 0; k < (uint64_t)s->bench.rounds; k++) {
 		p.from = source_of(x, k % n);
 		p.to = target_of(x, sender_of(x), k % n);
-		for (i = 0; i < n_partners(x); i++) {
+		for (uint32_t i = 0; i < n_partners(x); i++) {
 			p.node = partner(x, i);
 			x->driver->put(x, &p);
 		}
@@ -369,10 +368,9 @@ static int stream_init(struct load *l, struct err *e)
 static void stream_start(struct load *l)
 {
 	struct bench *b = (struct bench *)l;
-	uint32_t i;
 
 	bench_start_pair(b, &program, &program);
-	for (i = 0; i < b->needs.n_programs; i++)
+	for (uint32_t i = 0; i < b->needs.n_programs; i++)
 		b->ends[i].is_sink = !b->ends[i].begins && !of(b->ends)->both;
 }
 
@@ -440,9 +438,7 @@ const struct load_ops load_stream = {
 /* The first node of a router, or NO_ROUTER. */
 static router_id first_node(const struct topo *t, router_id r)
 {
-	port_id p;
-
-	for (p = 0; r >= t->n_nodes && p < t->n_ports; p++) {
+	for (port_id p = 0; r >= t->n_nodes && p < t->n_ports; p++) {
 		router_id far = t->ops->peer(t, r, p).router;
 
 		if (far < t->n_nodes)
@@ -506,10 +502,9 @@ static void fan_start(struct load *l)
 {
 	struct stream *s = (struct stream *)l;
 	struct bench *b = &s->bench;
-	uint32_t i;
 
 	bench_open_ends(b);
-	for (i = 0; i < b->needs.n_programs; i++) {
+	for (uint32_t i = 0; i < b->needs.n_programs; i++) {
 		struct bench_end *x = &b->ends[i];
 		uint32_t place = place_of(x);
 

@@ -226,9 +226,8 @@ static bool measure_sizes(struct bench_end *x)
 	const struct sweep *s = of(x);
 	sim_time answer = s->op == OP_PUT ? answer_time(x) : 0;
 	uint64_t sum = 0;
-	uint32_t i;
 
-	for (i = 0; answer >= 0 && i < s->n_sizes; i++) {
+	for (uint32_t i = 0; answer >= 0 && i < s->n_sizes; i++) {
 		if (!measure(x, i, answer))
 			return false;
 		sum += s->size[i].bytes *
@@ -311,11 +310,10 @@ static int sweep_init(struct load *l, struct err *e)
 		.is_msg = s->bench.via,
 		.has_gets = s->op == OP_GET,
 	};
-	int64_t bytes;
 
 	if (s->min > s->max)
 		return err_set(e, "min: larger than max");
-	for (bytes = s->min; bytes <= s->max; bytes *= 2) {
+	for (int64_t bytes = s->min; bytes <= s->max; bytes *= 2) {
 		BUG_IF(s->n_sizes == MOST_SIZES);
 		s->size[s->n_sizes++].bytes = (uint64_t)bytes;
 	}
@@ -347,10 +345,9 @@ static bool sum_up(
 	double bytes =
 		(double)s->size[i].bytes * (double)s->burst * (double)s->procs;
 	sim_time start = SIM_NEVER, end = 0;
-	uint32_t k;
 
 	*latency = 0;
-	for (k = 0; k < (uint32_t)s->procs; k++) {
+	for (uint32_t k = 0; k < (uint32_t)s->procs; k++) {
 		const struct times *t = s->bench.ends[k].data;
 
 		if (!t->one[i] || t->end[i] <= t->start[i])

@@ -108,10 +108,9 @@ static struct ends *ends_of(struct pairs *p, uint64_t key)
 static void add_all(struct pairs *p)
 {
 	const struct goal *g = p->goal;
-	uint32_t i, k;
 
-	for (i = 0; i < g->n_ranks; i++)
-		for (k = 0; k < g->rank[i].n_ops; k++) {
+	for (uint32_t i = 0; i < g->n_ranks; i++)
+		for (uint32_t k = 0; k < g->rank[i].n_ops; k++) {
 			const struct goal_op *o = &g->rank[i].op[k];
 
 			if (o->kind != GOAL_CALC)
@@ -126,13 +125,12 @@ static struct ends look(
 	const struct goal *g, uint32_t from, uint32_t to, uint32_t tag)
 {
 	struct ends x = { 0 };
-	uint32_t end, k;
 
-	for (end = 0; end < N_ENDS; end++) {
+	for (uint32_t end = 0; end < N_ENDS; end++) {
 		const struct goal_rank *r = &g->rank[end == SENT ? from : to];
 		uint32_t peer = end == SENT ? to : from;
 
-		for (k = 0; k < r->n_ops; k++)
+		for (uint32_t k = 0; k < r->n_ops; k++)
 			if (r->op[k].kind ==
 					(end == SENT ? GOAL_SEND : GOAL_RECV) &&
 				r->op[k].peer == peer && r->op[k].tag == tag)

@@ -87,9 +87,8 @@ static uint64_t doubling(struct pen *p, const struct goal_make *m, int64_t rank,
 	uint64_t tag, uint64_t before)
 {
 	uint64_t last = before;
-	int64_t bit;
 
-	for (bit = 1; bit < m->ranks; bit *= 2) {
+	for (int64_t bit = 1; bit < m->ranks; bit *= 2) {
 		uint64_t s = message(p, "send", m->bytes, rank ^ bit, tag);
 		uint64_t r = message(p, "recv", m->bytes, rank ^ bit, tag++);
 
@@ -113,13 +112,12 @@ static int check_allreduce(const struct goal_make *m, struct err *e)
 static void write_allreduce(const struct goal_make *m, FILE *f)
 {
 	struct pen p = { .f = f };
-	int64_t rank, i;
 
-	for (rank = 0; rank < m->ranks; rank++) {
+	for (int64_t rank = 0; rank < m->ranks; rank++) {
 		uint64_t last = 0, tag = 0;
 
 		begin_rank(&p, rank);
-		for (i = 0; i < m->rounds; i++) {
+		for (int64_t i = 0; i < m->rounds; i++) {
 			if (m->algorithm)
 				last = doubling(&p, m, rank, tag, last);
 			else
@@ -136,16 +134,15 @@ static void write_allreduce(const struct goal_make *m, FILE *f)
 static void write_alltoall(const struct goal_make *m, FILE *f)
 {
 	struct pen p = { .f = f };
-	int64_t rank, i, k;
 
-	for (rank = 0; rank < m->ranks; rank++) {
+	for (int64_t rank = 0; rank < m->ranks; rank++) {
 		uint64_t barrier = 0;
 
 		begin_rank(&p, rank);
-		for (i = 0; i < m->rounds; i++) {
+		for (int64_t i = 0; i < m->rounds; i++) {
 			uint64_t from = p.n + 1, op, end;
 
-			for (k = 1; k < m->ranks; k++) {
+			for (int64_t k = 1; k < m->ranks; k++) {
 				message(&p, "recv", m->bytes,
 					(rank + m->ranks - k) % m->ranks,
 					(uint64_t)i);
@@ -232,9 +229,8 @@ static uint64_t training_step(struct pen *p, const struct goal_make *m,
 {
 	int64_t stage = rank % m->stages, b;
 	int64_t replicas = m->ranks / m->stages;
-	int way;
 
-	for (way = 0; way < 2; way++) {
+	for (int way = 0; way < 2; way++) {
 		bool is_first = way ? stage == m->stages - 1 : stage == 0;
 		bool is_last = way ? stage == 0 : stage == m->stages - 1;
 		int64_t ahead = way ? rank - 1 : rank + 1;
@@ -263,13 +259,12 @@ static uint64_t training_step(struct pen *p, const struct goal_make *m,
 static void write_training(const struct goal_make *m, FILE *f)
 {
 	struct pen p = { .f = f };
-	int64_t rank, i;
 
-	for (rank = 0; rank < m->ranks; rank++) {
+	for (int64_t rank = 0; rank < m->ranks; rank++) {
 		uint64_t last = 0, tag = 0;
 
 		begin_rank(&p, rank);
-		for (i = 0; i < m->rounds; i++) {
+		for (int64_t i = 0; i < m->rounds; i++) {
 			last = training_step(&p, m, rank, tag, last);
 			tag += 2 * (uint64_t)(m->batches + m->ranks);
 		}

@@ -182,9 +182,7 @@ static bool begin_op(struct player *p, uint32_t op)
 /* Begins what can be; false where one failed. */
 static bool begin_ready(struct player *p)
 {
-	uint32_t c;
-
-	for (c = 0; c < GOAL_CPUS; c++)
+	for (uint32_t c = 0; c < GOAL_CPUS; c++)
 		while (p->ready[c].n && !p->calc[c])
 			if (!begin_op(p, *(uint32_t *)ring_pop(&p->ready[c])))
 				return false;
@@ -243,9 +241,8 @@ static bool end_messages(struct player *p, bool *is_right)
 static sim_time next_calc(const struct player *p)
 {
 	sim_time t = SIM_NEVER;
-	uint32_t c;
 
-	for (c = 0; c < GOAL_CPUS; c++)
+	for (uint32_t c = 0; c < GOAL_CPUS; c++)
 		if (p->calc[c] && p->free_at[c] < t)
 			t = p->free_at[c];
 	return t;
@@ -254,12 +251,11 @@ static sim_time next_calc(const struct player *p)
 static void play(struct player *p)
 {
 	bool is_right = true;
-	uint32_t i;
 
-	for (i = 0; i < GOAL_CPUS; i++)
+	for (uint32_t i = 0; i < GOAL_CPUS; i++)
 		ring_init(&p->ready[i], sizeof(i));
 	p->left = mem_alloc(p->rank->n_ops + 1, sizeof(*p->left));
-	for (i = 0; i < p->rank->n_ops; i++) {
+	for (uint32_t i = 0; i < p->rank->n_ops; i++) {
 		p->left[i] = p->rank->op[i].needs;
 		if (!p->left[i])
 			push(p, i);
@@ -520,10 +516,9 @@ static int place_ranks(struct replay *r, struct err *e)
 static uint64_t longest(const struct goal *g)
 {
 	uint64_t most = 0;
-	uint32_t i, k;
 
-	for (i = 0; i < g->n_ranks; i++)
-		for (k = 0; k < g->rank[i].n_ops; k++)
+	for (uint32_t i = 0; i < g->n_ranks; i++)
+		for (uint32_t k = 0; k < g->rank[i].n_ops; k++)
 			if (g->rank[i].op[k].kind != GOAL_CALC &&
 				g->rank[i].op[k].size > most)
 				most = g->rank[i].op[k].size;
@@ -586,10 +581,9 @@ static void replay_report(struct load *l, struct load_result *result)
 	struct replay *r = of(l);
 	sim_time begin = SIM_NEVER, end = 0;
 	uint64_t done = 0;
-	uint32_t i;
 
 	programs_report(&r->programs, result);
-	for (i = 0; r->player && i < r->n_ranks; i++) {
+	for (uint32_t i = 0; r->player && i < r->n_ranks; i++) {
 		const struct player *p = &r->player[i];
 
 		done += p->n_done;
@@ -609,9 +603,8 @@ static void replay_report(struct load *l, struct load_result *result)
 static void free_player(struct player *p)
 {
 	struct active *x;
-	uint32_t c;
 
-	for (c = 0; c < GOAL_CPUS; c++)
+	for (uint32_t c = 0; c < GOAL_CPUS; c++)
 		ring_fini(&p->ready[c]);
 	while ((x = p->active) || (x = p->spare)) {
 		if (x == p->active)
@@ -626,10 +619,9 @@ static void free_player(struct player *p)
 static void replay_fini(struct load *l)
 {
 	struct replay *r = of(l);
-	uint32_t i;
 
 	programs_fini(l);
-	for (i = 0; r->player && i < r->n_ranks; i++)
+	for (uint32_t i = 0; r->player && i < r->n_ranks; i++)
 		free_player(&r->player[i]);
 	mem_free(r->player);
 	mem_free(r->at);

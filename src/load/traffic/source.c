@@ -341,22 +341,20 @@ static void start_open(struct synthetic *y, site_id s, uint32_t rank)
 void source_start(struct synthetic *y)
 {
 	struct net *n = y->load.net;
-	uint32_t i;
-	uint16_t f;
 
 	y->source = map_alloc(n->n_sites * sizeof(*y->source));
 	if (y->whole > 1)
 		y->pieces = mem_alloc(n->n_nodes, sizeof(*y->pieces));
-	for (i = 0; y->pieces && i < n->n_nodes; i++)
+	for (uint32_t i = 0; y->pieces && i < n->n_nodes; i++)
 		slots_init(&y->pieces[i].slots, sizeof(struct whole));
-	for (i = 0; i < y->pattern.n; i++) {
+	for (uint32_t i = 0; i < y->pattern.n; i++) {
 		site_id s = load_node(&y->load, i);
 
 		if (y->is_open) {
 			start_open(y, s, i);
 			continue;
 		}
-		for (f = 0; f < net_fifos(n, NET_USER).count; f++)
+		for (uint16_t f = 0; f < net_fifos(n, NET_USER).count; f++)
 			load_wake(&y->load, s, first_fill(y, s, f), f);
 	}
 }
@@ -364,9 +362,8 @@ void source_start(struct synthetic *y)
 void source_fini(struct synthetic *y)
 {
 	const struct net *n = y->load.net;
-	uint32_t i;
 
-	for (i = 0; y->pieces && i < n->n_nodes; i++) {
+	for (uint32_t i = 0; y->pieces && i < n->n_nodes; i++) {
 		index_fini(&y->pieces[i].index);
 		slots_fini(&y->pieces[i].slots);
 	}
@@ -378,9 +375,8 @@ uint64_t source_generated(const struct synthetic *y)
 {
 	sim_time now = sim_now(y->load.net->sim);
 	uint64_t sum = 0;
-	uint32_t i;
 
-	for (i = 0; i < y->pattern.n; i++) {
+	for (uint32_t i = 0; i < y->pattern.n; i++) {
 		site_id s = load_node(&y->load, i);
 		struct source src = y->source[s];
 

@@ -317,12 +317,11 @@ static void synthetic_start(struct load *l)
 static uint64_t *samples(const struct synthetic *y, uint32_t from, uint32_t to)
 {
 	uint64_t *sample = mem_alloc(to - from + 1, sizeof(*sample));
-	uint32_t w, i;
 
-	for (w = 0; w < sim_n_workers(y->load.net->sim); w++) {
+	for (uint32_t w = 0; w < sim_n_workers(y->load.net->sim); w++) {
 		const struct meter *m = &y->meter[w];
 
-		for (i = from; i < to && i < m->room; i++)
+		for (uint32_t i = from; i < to && i < m->room; i++)
 			sample[i - from] += m->batch[i];
 	}
 	return sample;
@@ -337,13 +336,12 @@ static struct judged look(const struct synthetic *y, uint32_t n)
 {
 	uint64_t packets = source_generated(y), gone = 0, delivered = 0;
 	struct judged now = { .batches = n };
-	uint32_t w, i;
 
-	for (w = 0; w < sim_n_workers(y->load.net->sim); w++) {
+	for (uint32_t w = 0; w < sim_n_workers(y->load.net->sim); w++) {
 		const struct meter *m = &y->meter[w];
 
 		gone += m->lost + m->damaged;
-		for (i = 0; i < m->room; i++)
+		for (uint32_t i = 0; i < m->room; i++)
 			delivered += m->batch[i];
 	}
 	now.generated = (uint64_t)((uint128)packets * (uint64_t)y->message /
@@ -523,9 +521,8 @@ static void report_whole(const struct synthetic *y, struct load_result *r)
 {
 	bool is_incast = y->pattern.kind == PATTERN_INCAST;
 	struct hist *h = mem_alloc(1, sizeof(*h));
-	uint32_t i;
 
-	for (i = 0; i < sim_n_workers(y->load.net->sim); i++)
+	for (uint32_t i = 0; i < sim_n_workers(y->load.net->sim); i++)
 		hist_merge(h, &y->meter[i].whole);
 	if (h->n) {
 		load_figure(
@@ -544,11 +541,10 @@ static void report_whole(const struct synthetic *y, struct load_result *r)
 static void report_lost(const struct synthetic *y, struct load_result *r)
 {
 	uint64_t lost = 0, damaged = 0;
-	uint32_t i;
 
 	if (!y->load.net->faults)
 		return;
-	for (i = 0; i < sim_n_workers(y->load.net->sim); i++) {
+	for (uint32_t i = 0; i < sim_n_workers(y->load.net->sim); i++) {
 		lost += y->meter[i].lost;
 		damaged += y->meter[i].damaged;
 	}
@@ -603,14 +599,13 @@ static void synthetic_report(struct load *l, struct load_result *r)
 static void synthetic_fini(struct load *l)
 {
 	struct synthetic *y = of(l);
-	uint32_t i;
 
 	pattern_fini(&y->pattern);
 	matrix_free(&y->matrix);
 	if (!l->net)
 		return;
 	source_fini(y);
-	for (i = 0; i < sim_n_workers(l->net->sim); i++)
+	for (uint32_t i = 0; i < sim_n_workers(l->net->sim); i++)
 		mem_free(y->meter[i].batch);
 	map_free(y->meter, sim_n_workers(l->net->sim) * sizeof(*y->meter));
 }

@@ -56,7 +56,6 @@ static bool ape_open(struct bench_end *x)
 {
 	struct load *l = x->load;
 	struct own *o = own(x);
-	int64_t i;
 
 	o->stage = (struct ape_stage){
 		.process = x->lane,
@@ -70,7 +69,7 @@ static bool ape_open(struct bench_end *x)
 		    x->programs, "ape_stage_open", ape_stage_open(&o->stage)))
 		return false;
 	ape_stage_register(&o->stage, 0, host_memory(l->host));
-	for (i = 0; i < gpus_count(l->parts); i++)
+	for (int64_t i = 0; i < gpus_count(l->parts); i++)
 		ape_stage_register(&o->stage, gpu_at((uint32_t)i),
 			(uint64_t)gpus_params(gpus_of(l->host))->memory);
 	return true;

@@ -256,11 +256,9 @@ static bool offer(struct bench_end *x, uint32_t place)
 
 static bool gem_open_channel(struct bench_end *x, uint64_t at, uint32_t bytes)
 {
-	uint32_t i;
-
 	own(x)->places_at = at;
 	own(x)->place_bytes = bytes;
-	for (i = 0; i < PLACES; i++)
+	for (uint32_t i = 0; i < PLACES; i++)
 		if (!offer(x, i))
 			return false;
 	return true;
@@ -347,14 +345,13 @@ static void gem_rogue(void *arg)
 	struct bench_rogue *r = arg;
 	struct nic *nic = r->programs->load.nic;
 	struct gemini_queue q;
-	uint64_t k;
 
 	if (!programs_did(r->programs, "gemini_cq_open",
 		    gemini_queue_open(
 			    &q, ROGUE_CQ, RINGS_AT + ROGUE_CQ * RING, 4)))
 		return;
 	program_wait(PROGRAMS_START);
-	for (k = 0; k < r->deeds; k++) {
+	for (uint64_t k = 0; k < r->deeds; k++) {
 		struct gemini_post p = misdeed(r, k, nic->n_nodes);
 		struct gemini_event e = { .status = GEMINI_BAD_HANDLE };
 

@@ -64,7 +64,6 @@ static bool make_descriptors(struct bench_end *x)
 	struct programs *p = x->programs;
 	struct own *o = own(x);
 	bool is_ordered = x->bench->needs.routing;
-	uint32_t i;
 	MUSPI_Pt2PtDirectPutDescriptorInfo_t put = {
 		.Base = { .Torus_FIFO_Map = MU_MAP_TORUS },
 		.DirectPut = { .Rec_Payload_Base_Address_Id = BASE_PAYLOAD,
@@ -87,7 +86,7 @@ static bool make_descriptors(struct bench_end *x)
 	if (!programs_did(p, "MUSPI_CreatePt2PtDirectPutDescriptor",
 		    MUSPI_CreatePt2PtDirectPutDescriptor(&o->put, &put)))
 		return false;
-	for (i = 0; i < MOST_BATCH; i++)
+	for (uint32_t i = 0; i < MOST_BATCH; i++)
 		o->batch[i] = o->put;
 	return programs_did(p, "MUSPI_CreatePt2PtRemoteGetDescriptor",
 		MUSPI_CreatePt2PtRemoteGetDescriptor(&o->get, &get));
@@ -112,12 +111,11 @@ static bool open_bases(struct programs *p, uint32_t n)
 		MU_ATOMIC_STORE, MU_ATOMIC_STORE_MAX, MU_ATOMIC_STORE_XOR,
 		MU_ATOMIC_STORE_OR };
 	MUSPI_BaseAddressTableSubGroup_t g;
-	uint32_t i;
 
 	if (!programs_did(p, "Kernel_AllocateBaseAddressTable",
 		    Kernel_AllocateBaseAddressTable(0, &g, n, ids, 0)))
 		return false;
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		if (!programs_did(p, "MUSPI_SetBaseAddress",
 			    MUSPI_SetBaseAddress(&g, i,
 				    i ? MUSPI_GetAtomicAddress(
@@ -179,9 +177,8 @@ static bool unit_open(struct bench_end *x)
 static void unit_fini(struct bench_end *x)
 {
 	struct own *o = own(x);
-	uint32_t i;
 
-	for (i = 0; o->partial && i < x->bench->needs.n_programs; i++)
+	for (uint32_t i = 0; o->partial && i < x->bench->needs.n_programs; i++)
 		mem_free(o->partial[i].bytes);
 	mem_free(o->partial);
 }
@@ -434,10 +431,9 @@ static void unit_track_gets(struct bench_end *x, uint64_t n, uint64_t bytes)
 static bool unit_flush(struct bench_end *x)
 {
 	struct own *o = own(x);
-	uint32_t i;
 
 	inject(o);
-	for (i = 0; o->has_puts && i < o->fifos.n; i++) {
+	for (uint32_t i = 0; o->has_puts && i < o->fifos.n; i++) {
 		const MUSPI_InjFifo_t *f = fifos_at(&o->fifos, i);
 
 		while (f->numInjected &&

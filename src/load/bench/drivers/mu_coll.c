@@ -26,9 +26,8 @@ static bool set_route(struct bench_end *x, const struct bench_tree_how *how)
 	struct programs *p = x->programs;
 	ClassRoute_t route;
 	MUSPI_Box_t box = { .low = { 0 } };
-	uint32_t i;
 
-	for (i = 0; i < MU_DIMS && how->box->length[i]; i++) {
+	for (uint32_t i = 0; i < MU_DIMS && how->box->length[i]; i++) {
 		box.low[i] = (uint8_t)how->box->first[i];
 		box.high[i] = (uint8_t)(box.low[i] + how->box->length[i] - 1);
 	}

@@ -131,9 +131,8 @@ static void card_change(struct bench_end *x, uint32_t node, uint64_t at,
 static bool card_flush(struct bench_end *x)
 {
 	bool is_good = true;
-	uint32_t i;
 
-	for (i = 0; i < x->bench->needs.queues; i++)
+	for (uint32_t i = 0; i < x->bench->needs.queues; i++)
 		is_good &= workq_user_wait_all(user(x, i));
 	return is_good;
 }
