@@ -216,13 +216,12 @@ static void threshold_program(void *arg)
 	MUSPI_InjFifoSubGroup_t g;
 	MUSPI_InjFifo_t *f = spi_test_inj(&g, 0, 2, 8, NULL);
 	const uint32_t id = 2;
-	uint32_t k;
 
 	spi_test_bases(7 * 512);
 	i.Base.Torus_FIFO_Map = MU_MAP_LOCAL;
 	MUSPI_SetInjFifoThreshold(f, 3);
 	assert_int_equal(Kernel_InjFifoActivate(&g, 1, &id, 0), 0);
-	for (k = 0; k < 7; k++)
+	for (uint32_t k = 0; k < 7; k++)
 		assert_int_equal(spi_test_send_put(f, &i), k);
 	assert_int_equal(MUSPI_getHwFreeSpace(f), 0);
 	assert_int_equal(MUSPI_getInjFifosCrossed(&g), 0);
@@ -341,10 +340,8 @@ static const struct {
 
 static void send_all_channels(MUSPI_InjFifo_t *user, MUSPI_InjFifo_t *system)
 {
-	uint32_t c, k;
-
-	for (c = 0; c < N(counted); c++)
-		for (k = 0; k < counted[c].n; k++) {
+	for (uint32_t c = 0; c < N(counted); c++)
+		for (uint32_t k = 0; k < counted[c].n; k++) {
 			MUSPI_Pt2PtDirectPutDescriptorInfo_t i =
 				spi_test_put(1, counted[c].bytes, 0);
 
@@ -360,9 +357,8 @@ static void send_all_channels(MUSPI_InjFifo_t *user, MUSPI_InjFifo_t *system)
 static uint64_t wire_bytes(uint32_t channels)
 {
 	uint64_t sum = 0;
-	uint32_t c;
 
-	for (c = 0; c < N(counted); c++)
+	for (uint32_t c = 0; c < N(counted); c++)
 		sum += channels >> c & 1 ? counted[c].n * counted[c].wire : 0;
 	return sum;
 }
@@ -373,7 +369,6 @@ static void counting_program(void *arg)
 	Kernel_InjFifoAttributes_t a = { .System = 1 };
 	MUSPI_InjFifoSubGroup_t g, sg;
 	MUSPI_InjFifo_t *user = spi_test_inj(&g, 0, 0, 16, NULL), *system;
-	uint32_t k, c;
 
 	assert_int_equal(Kernel_SetSenderCounter(0, 0, 15), EPERM);
 	program_become_system();
@@ -382,15 +377,15 @@ static void counting_program(void *arg)
 	assert_int_equal(Kernel_SetSenderCounter(0, 0, 16), EINVAL);
 	system = spi_test_inj(&sg, 64, 6, 4, &a);
 	program_wait(SPI_TEST_START);
-	for (k = 0; k < 16; k += 4) {
-		for (c = 0; c < 4; c++) {
+	for (uint32_t k = 0; k < 16; k += 4) {
+		for (uint32_t c = 0; c < 4; c++) {
 			assert_int_equal(
 				Kernel_SetSenderCounter(0, c, k + c), 0);
 			assert_int_equal(Kernel_SetSenderCounter(1, c, 15), 0);
 			assert_int_equal(spi_upc(MU_UPC_SENT, c), 0);
 		}
 		send_all_channels(user, system);
-		for (c = 0; c < 4; c++) {
+		for (uint32_t c = 0; c < 4; c++) {
 			assert_int_equal(
 				spi_upc(MU_UPC_SENT, c), wire_bytes(k + c));
 			assert_int_equal(spi_upc(MU_UPC_SENT, 4 + c), 0);
