@@ -169,13 +169,13 @@ static void offer_loads(const char *typed)
 			typed, load_registry[i]->name, load_registry[i]->help);
 }
 
-static void offer_systems(const char *typed)
+static void on_paper(void *line, const char *name, const char *path)
 {
-	size_t i;
+	struct err none = { 0 };
+	struct paper_system *s = paper_read(path, &none);
 
-	for (i = 0; paper_registry[i]; i++)
-		cli_offer(typed, paper_registry[i]->name,
-			paper_registry[i]->title);
+	cli_offer(((const struct line *)line)->typed, name, s ? s->title : "");
+	paper_free(s);
 }
 
 static void offer_patterns(const char *typed)
@@ -197,7 +197,7 @@ static void offer_meant(const struct line *l, const char *meant)
 	else if (!strcmp(meant, "WORKLOAD"))
 		offer_loads(l->typed);
 	else if (!strcmp(meant, "SYSTEM"))
-		offer_systems(l->typed);
+		paper_list(on_paper, &copy, &none);
 	else if (!strcmp(meant, "PATTERN"))
 		offer_patterns(l->typed);
 	else if (!strncmp(meant, "KEY=", 4))

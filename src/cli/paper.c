@@ -16,7 +16,7 @@ enum { WHAT_WIDTH = 36 };
 /* Rows are printed in the paper's order, as soon as they can be. */
 struct session {
 	const struct cli_args *args;
-	const struct paper_system *system;
+	struct paper_system *system;
 	bool *chosen; /* [row] */
 	enum paper_state *state; /* [row] */
 	struct paper_lab *lab;
@@ -385,19 +385,35 @@ static int perform(struct session *s, struct err *e)
 	return code;
 }
 
+struct text {
+	char *at;
+	size_t n, size;
+};
+
+static void list_paper(void *arg, const char *name, const char *path)
+{
+	struct text *t = arg;
+	struct err none = { 0 };
+	struct paper_system *s = paper_read(path, &none);
+
+	if (s && t->n < t->size)
+		t->n += (size_t)snprintf(t->at + t->n, t->size - t->n,
+			"  %-13s %s\n", name, s->title);
+	paper_free(s);
+}
+
 static void list_papers(char *text, size_t size)
 {
-	size_t n = 0, i;
+	struct text t = { text, 0, size };
+	struct err none = { 0 };
 
-	n += (size_t)snprintf(text, size,
+	t.n = (size_t)snprintf(text, size,
 		"Runs the experiments of a machine's paper on the model, and "
 		"prints each published number with the model's value and the "
 		"error.\vAn ID names a number of the paper (BGQ-N90, or N90a "
 		"for one of its values); without one, all are measured. The "
 		"exit code is 1 if any row misses its tolerance.\n\nPapers:\n");
-	for (i = 0; paper_registry[i] && n < size; i++)
-		n += (size_t)snprintf(text + n, size - n, "  %-13s %s\n",
-			paper_registry[i]->name, paper_registry[i]->title);
+	paper_list(list_paper, &t, &none);
 }
 
 int cli_paper(int argc, char **argv, struct err *e)
@@ -426,5 +442,6 @@ int cli_paper(int argc, char **argv, struct err *e)
 	code = choose(&s, e) ? -1 : perform(&s, e);
 	mem_free(s.state);
 	mem_free(s.chosen);
+	paper_free(s.system);
 	return code;
 }
