@@ -374,7 +374,6 @@ static int perform(struct session *s, struct err *e)
 {
 	struct paper_setup setup = {
 		.seed = s->args->seed,
-		.threads = s->args->threads,
 		.stop = cli_stop_flag(),
 	};
 	int code;

@@ -38,7 +38,6 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "load/load.h"
 
 enum { PAPER_MAX_WORDS = 8, PAPER_COMMAND_MAX = 512, PAPER_ID_MAX = 16 };
 
@@ -189,15 +188,12 @@ struct paper_sums paper_sum(
 
 struct paper_setup {
 	uint64_t seed;
-	uint32_t threads; /* 0: as many as make sense */
 	const atomic_int *stop; /* or NULL */
-	void (*on_progress)(void *arg, const struct load_progress *p);
-	void *progress_arg;
 };
 
 struct paper_result {
 	bool is_measured;
-	bool is_stopped; /* by a signal: not measured */
+	bool is_stopped; /* not measured: paper_run() ended before that */
 	double model, error_pct;
 	/* The rule's limit as per cent of the paper's value. */
 	double tolerance_pct;
@@ -213,10 +209,8 @@ struct paper_lab *paper_lab_new(
 	const struct paper_system *s, const struct paper_setup *setup);
 void paper_lab_free(struct paper_lab *lab);
 
-/*
- * Runs what the row needs and has not been run; may take minutes.  It cannot
- * fail: an experiment that does gives a row that is not measured.
- */
+/* After paper_run().  It cannot fail: an experiment that does gives a row that
+ * is not measured. */
 void paper_measure(struct paper_lab *lab, const struct paper_row *row,
 	struct paper_result *result);
 

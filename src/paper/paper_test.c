@@ -494,29 +494,6 @@ static const struct paper_system tiny_system = {
 	.n_rows = 9,
 };
 
-static void rows_are_computed_from_runs(void **state)
-{
-	struct paper_setup setup = { .seed = 1 };
-	struct paper_lab *lab = paper_lab_new(&tiny_system, &setup);
-	struct paper_result r;
-	size_t i;
-
-	for (i = 0; i < 9; i++) {
-		paper_measure(lab, &tiny_rows[i], &r);
-		assert_int_equal(r.pass, i < 3 || i >= 6);
-		assert_int_equal(r.is_measured, i < 3 || i >= 6);
-		assert_int_equal(!r.why[0], r.is_measured);
-		assert_false(r.is_stopped);
-	}
-	paper_measure(lab, &tiny_rows[3], &r);
-	assert_non_null(strstr(r.why, "no_such_figure"));
-	paper_measure(lab, &tiny_rows[4], &r);
-	assert_non_null(strstr(r.why, "no-such-workload"));
-	paper_measure(lab, &tiny_rows[5], &r);
-	assert_non_null(strstr(r.why, "deadlocked"));
-	paper_lab_free(lab);
-}
-
 struct log {
 	size_t told, most_running;
 	struct paper_progress last;
@@ -533,16 +510,46 @@ static void note_progress(void *arg, const struct paper_progress *p)
 		l->most_running = p->running;
 }
 
+static const bool all[] = { true, true, true, true, true, true, true, true,
+	true };
+
+static void rows_are_computed_from_runs(void **state)
+{
+	struct paper_setup setup = { .seed = 1 };
+	struct paper_lab *lab = paper_lab_new(&tiny_system, &setup);
+	struct log log = { 0 };
+	struct paper_watch w = { note_progress, &log };
+	struct paper_result r;
+	struct err e = { 0 };
+	size_t i;
+
+	assert_int_equal(paper_run(lab, all, 1, &w, &e), 0);
+	assert_int_equal(log.most_running, 1);
+	for (i = 0; i < 9; i++) {
+		paper_measure(lab, &tiny_rows[i], &r);
+		assert_int_equal(r.pass, i < 3 || i >= 6);
+		assert_int_equal(r.is_measured, i < 3 || i >= 6);
+		assert_int_equal(!r.why[0], r.is_measured);
+		assert_false(r.is_stopped);
+	}
+	paper_measure(lab, &tiny_rows[3], &r);
+	assert_non_null(strstr(r.why, "no_such_figure"));
+	paper_measure(lab, &tiny_rows[4], &r);
+	assert_non_null(strstr(r.why, "no-such-workload"));
+	paper_measure(lab, &tiny_rows[5], &r);
+	assert_non_null(strstr(r.why, "deadlocked"));
+	paper_lab_free(lab);
+}
+
 /* The same figures as one after the other, and the same ways to fail. */
 static void experiments_run_beside_each_other(void **state)
 {
-	static const bool all[] = { true, true, true, true, true, true, true,
-		true, true };
 	struct paper_setup setup = { .seed = 1 };
 	struct paper_lab *one = paper_lab_new(&tiny_system, &setup);
 	struct paper_lab *many = paper_lab_new(&tiny_system, &setup);
-	struct log log = { 0 };
+	struct log log = { 0 }, other = { 0 };
 	struct paper_watch w = { note_progress, &log };
+	struct paper_watch v = { note_progress, &other };
 	struct paper_result a, b;
 	struct err e = { 0 };
 	size_t i;
@@ -550,6 +557,7 @@ static void experiments_run_beside_each_other(void **state)
 	assert_false(paper_is_ready(many, &tiny_rows[0]));
 	assert_true(paper_is_ready(many, &tiny_rows[6]));
 	assert_int_equal(paper_run(many, all, 3, &w, &e), 0);
+	assert_int_equal(paper_run(one, all, 1, &v, &e), 0);
 	assert_int_equal(log.last.done, 3); /* those that run */
 	assert_int_equal(log.last.all, 3);
 	assert_int_equal(log.last.running, 0);
@@ -566,47 +574,29 @@ static void experiments_run_beside_each_other(void **state)
 	paper_lab_free(one);
 }
 
-static void count_progress(void *arg, const struct load_progress *p)
-{
-	++*(int *)arg;
-}
-
-/* The second time nothing runs; a stop ends a run that did not begin. */
+/* The second time nothing runs; a stop ends runs that did not begin. */
 static void an_experiment_runs_once(void **state)
 {
-	static const struct paper_experiment x = {
-		.machine = "bgq",
-		.shape = "4x2",
-		.workload = "random",
-		.keys = { "load=max" },
-	};
-	struct paper_row row = tiny_rows[0];
-	struct paper_system s = tiny_system;
 	atomic_int stop = 0;
-	int ticks = 0, first;
-	struct paper_setup setup = { .seed = 1,
-		.stop = &stop,
-		.on_progress = count_progress,
-		.progress_arg = &ticks };
+	struct paper_setup setup = { .seed = 1, .stop = &stop };
+	struct paper_lab *lab = paper_lab_new(&tiny_system, &setup);
+	struct log log = { 0 }, again = { 0 };
+	struct paper_watch w = { note_progress, &log };
+	struct paper_watch v = { note_progress, &again };
 	struct paper_result r;
-	struct paper_lab *lab;
+	struct err e = { 0 };
 
-	s.experiments = &x;
-	s.n_experiments = 1;
-	row.a.figure = "fraction_of_peak";
-	lab = paper_lab_new(&s, &setup);
-	paper_measure(lab, &row, &r);
+	assert_int_equal(paper_run(lab, all, 2, &w, &e), 0);
+	assert_int_equal(paper_run(lab, all, 2, &v, &e), 0);
+	assert_int_equal(again.last.all, 0);
+	paper_measure(lab, &tiny_rows[0], &r);
 	assert_true(r.is_measured);
-	first = ticks;
-	assert_true(first > 0);
-	stop = 1;
-	paper_measure(lab, &row, &r);
-	assert_true(r.is_measured);
-	assert_int_equal(ticks, first);
 	paper_lab_free(lab);
 
-	lab = paper_lab_new(&s, &setup);
-	paper_measure(lab, &row, &r);
+	stop = 1;
+	lab = paper_lab_new(&tiny_system, &setup);
+	assert_int_equal(paper_run(lab, all, 2, &v, &e), 1);
+	paper_measure(lab, &tiny_rows[0], &r);
 	assert_true(r.is_stopped && !r.is_measured && !r.pass);
 	paper_lab_free(lab);
 }
