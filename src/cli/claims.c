@@ -196,26 +196,24 @@ static int perform(const struct cli_args *a, struct library *l, struct err *e)
 	return print(a, l, e);
 }
 
-int cli_claims(int argc, char **argv, struct err *e)
+static int run(const struct cli_args *a, struct err *e)
 {
-	struct cli_args a;
-	struct library *l;
-	int code = cli_parse(&a, argc, argv, CLI_JSON, "[SYSTEM]",
-		"Reports how many of the features described in a machine's "
-		"paper are covered by tests.\vWith a SYSTEM, lists each "
-		"feature with its tests.",
-		e);
+	struct library *l = mem_alloc(1, sizeof(*l));
+	int code;
 
-	if (code)
-		return code < 0 ? -1 : 0;
-	if (a.n_words > 1)
-		return err_set(e,
-			"unexpected argument \"%.60s\" (want at most one "
-			"system)",
-			a.word[1]);
-	l = mem_alloc(1, sizeof(*l));
 	l->e = e;
-	code = perform(&a, l, e);
+	code = perform(a, l, e);
 	library_free(l);
 	return code;
 }
+
+const struct cli_command cli_claims = { .name = "claims",
+	.brief = "list the published features and the tests that cover them",
+	.takes = CLI_JSON,
+	.usage = "[SYSTEM]",
+	.help = "Reports how many of the features described in a machine's "
+		"paper are covered by tests.\vWith a SYSTEM, lists each "
+		"feature with its tests.",
+	.words = { 0, 1 },
+	.want = "(want at most one system)",
+	.run = run };

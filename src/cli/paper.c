@@ -384,56 +384,33 @@ static int perform(struct session *s, struct err *e)
 	return code;
 }
 
-struct text {
-	char *at;
-	size_t n, size;
-};
-
-static void list_paper(void *arg, const char *name, const char *path)
+static void list_paper(void *out, const char *name, const char *path)
 {
-	struct text *t = arg;
 	struct err none = { 0 };
 	struct paper_system *s = paper_read(path, &none);
 
-	if (s && t->n < t->size)
-		t->n += (size_t)snprintf(t->at + t->n, t->size - t->n,
-			"  %-13s %s\n", name, s->title);
+	if (s)
+		fprintf(out, "  %-13s %s\n", name, s->title);
 	paper_free(s);
 }
 
-static void list_papers(char *text, size_t size)
+static void list_papers(FILE *f)
 {
-	struct text t = { text, 0, size };
 	struct err none = { 0 };
 
-	t.n = (size_t)snprintf(text, size,
-		"Runs the experiments of a machine's paper on the model, and "
-		"prints each published number with the model's value and the "
-		"error.\vAn ID names a number of the paper (BGQ-N90, or N90a "
-		"for one of its values); without one, all are measured. The "
-		"exit code is 1 if any row misses its tolerance.\n\nPapers:\n");
-	paper_list(list_paper, &t, &none);
+	paper_list(list_paper, f, &none);
 }
 
-int cli_paper(int argc, char **argv, struct err *e)
+static int run(const struct cli_args *a, struct err *e)
 {
-	struct cli_args args;
 	struct session s = {
-		.args = &args,
+		.args = a,
 		.is_red = cli_colour(stdout),
+		.talks = !a->is_quiet && isatty(STDERR_FILENO),
+		.system = paper_find(a->word[0], e),
 	};
-	char help[1024];
 	int code;
 
-	list_papers(help, sizeof(help));
-	code = cli_parse(&args, argc, argv, CLI_RUN | CLI_JSON | CLI_PAPER,
-		"SYSTEM [ID...]", help, e);
-	if (code)
-		return code < 0 ? -1 : 0;
-	if (!args.n_words)
-		return err_set(e, "want a system, as in `weft paper bgq`");
-	s.talks = !args.is_quiet && isatty(STDERR_FILENO);
-	s.system = paper_find(args.word[0], e);
 	if (!s.system)
 		return -1;
 	s.chosen = mem_alloc(s.system->n_rows, sizeof(*s.chosen));
@@ -444,3 +421,17 @@ int cli_paper(int argc, char **argv, struct err *e)
 	paper_free(s.system);
 	return code;
 }
+
+const struct cli_command cli_paper = { .name = "paper",
+	.brief = "reproduce the published numbers of a machine",
+	.takes = CLI_RUN | CLI_JSON | CLI_PAPER,
+	.usage = "SYSTEM [ID...]",
+	.help = "Runs the experiments of a machine's paper on the model, and "
+		"prints each published number with the model's value and the "
+		"error.\vAn ID names a number of the paper (BGQ-N90, or N90a "
+		"for one of its values); without one, all are measured. The "
+		"exit code is 1 if any row misses its tolerance.\n\nPapers:\n",
+	.list = list_papers,
+	.words = { 1, CLI_MAX_WORDS },
+	.want = "want a system, as in `weft paper bgq`",
+	.run = run };

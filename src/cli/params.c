@@ -249,11 +249,6 @@ static int perform(const struct cli_args *a, struct facts *f, struct err *e)
 {
 	const struct load_ops *ops = a->n_words ? load_find(a->word[0]) : NULL;
 
-	if (a->n_words > 1)
-		return err_set(e,
-			"unexpected argument \"%.60s\" (want at most one "
-			"machine or workload)",
-			a->word[1]);
 	if ((!a->n_words || ops) && (a->n_sets || a->shape))
 		return err_set(e, "--set and --shape need a machine, as in "
 				  "`weft params bgq --shape 4x4`");
@@ -267,18 +262,14 @@ static int perform(const struct cli_args *a, struct facts *f, struct err *e)
 	return 0;
 }
 
-int cli_params(int argc, char **argv, struct err *e)
-{
-	struct cli_args args;
-	int code = cli_parse(&args, argc, argv, CLI_MACHINE | CLI_JSON,
-		"[MACHINE|WORKLOAD]",
-		"Lists all parameters of machines and keys of workloads, with "
+const struct cli_command cli_params = { .name = "params",
+	.brief = "list parameters of machines and keys of workloads",
+	.takes = CLI_MACHINE | CLI_JSON,
+	.usage = "[MACHINE|WORKLOAD]",
+	.help = "Lists all parameters of machines and keys of workloads, with "
 		"default, range, meaning and source. With a machine, lists its "
 		"values and where they were set; with a workload, lists its "
 		"keys.",
-		e);
-
-	if (code)
-		return code < 0 ? -1 : 0;
-	return cli_facts(&args, perform, CLI_FITTED, e);
-}
+	.words = { 0, 1 },
+	.want = "(want at most one machine or workload)",
+	.facts = perform };

@@ -419,13 +419,26 @@ static int sweep(struct sweep *w, struct err *e)
 	return code;
 }
 
-int cli_sweep(int argc, char **argv, struct err *e)
+static int perform(const struct cli_args *a, struct err *e)
 {
 	static struct sweep w;
-	struct cli_args a;
-	int code = cli_parse(&a, argc, argv, CLI_MACHINE | CLI_SWEEP | CLI_JSON,
-		"MACHINE[,MACHINE...] WORKLOAD [KEY=VALUES...]",
-		"Runs a workload with every combination of the given values, "
+	int code;
+
+	if ((a->csv && out_file_check(a->csv, &out_points, e)) ||
+		(a->svg && out_file_check(a->svg, &out_picture, e)) ||
+		(a->output && out_file_check(a->output, &out_run, e)))
+		return -1;
+	w = (struct sweep){ .args = a };
+	code = read_axes(&w, e) ? -1 : sweep(&w, e);
+	axes_free(&w.axes);
+	return code;
+}
+
+const struct cli_command cli_sweep = { .name = "sweep",
+	.brief = "run a workload over ranges of values",
+	.takes = CLI_MACHINE | CLI_SWEEP | CLI_JSON,
+	.usage = "MACHINE[,MACHINE...] WORKLOAD [KEY=VALUES...]",
+	.help = "Runs a workload with every combination of the given values, "
 		"one run per core at a time, and prints a line for each "
 		"point.\vCommas separate values; a range is 1..5, in steps "
 		"0.1..1:0.1, in factors 64..4096:x2.  Runs that differ only in "
@@ -433,19 +446,7 @@ int cli_sweep(int argc, char **argv, struct err *e)
 		"that was stopped continues where it ended.  Example:\n  weft "
 		"sweep torus,dragonfly random load=0.1..1:0.1 seed=1..3 -o "
 		"curves.db",
-		e);
-
-	if (code)
-		return code < 0 ? -1 : 0;
-	if (a.n_words < 2)
-		return err_set(e, "want a machine and a workload, as in `weft "
-				  "sweep torus random load=0.1..1:0.1`");
-	if ((a.csv && out_file_check(a.csv, &out_points, e)) ||
-		(a.svg && out_file_check(a.svg, &out_picture, e)) ||
-		(a.output && out_file_check(a.output, &out_run, e)))
-		return -1;
-	w = (struct sweep){ .args = &a };
-	code = read_axes(&w, e) ? -1 : sweep(&w, e);
-	axes_free(&w.axes);
-	return code;
-}
+	.words = { 2, CLI_MAX_WORDS },
+	.want = "want a machine and a workload, as in `weft sweep torus random "
+		"load=0.1..1:0.1`",
+	.run = perform };
