@@ -442,6 +442,11 @@ static void print_help(const struct argp_option *o, const char *name,
 	size_t n = c->help ? strcspn(c->help, "\v") : 0;
 	struct cli_out more;
 
+	/* memory may run out, and then nothing is printed */
+	cli_out_open(&more);
+	if (c->list)
+		c->list(more.file);
+	fflush(more.file);
 	printf("Usage: %s [OPTION...] %s\n", name, c->usage);
 	if (n)
 		print_wrapped(c->help, 0, 0);
@@ -458,11 +463,6 @@ static void print_help(const struct argp_option *o, const char *name,
 		putchar('\n');
 		print_wrapped(c->help + n + 1, 0, 0);
 	}
-	if (!c->list)
-		return;
-	cli_out_open(&more);
-	c->list(more.file);
-	fflush(more.file);
 	print_wrapped(more.text, 0, 0);
 	cli_out_drop(&more);
 }

@@ -384,21 +384,20 @@ static int perform(struct session *s, struct err *e)
 	return code;
 }
 
-static void list_paper(void *out, const char *name, const char *path)
-{
-	struct err none = { 0 };
-	struct paper_system *s = paper_read(path, &none);
-
-	if (s)
-		fprintf(out, "  %-13s %s\n", name, s->title);
-	paper_free(s);
-}
-
 static void list_papers(FILE *f)
 {
 	struct err none = { 0 };
+	struct machine_files *all = paper_files(&none);
+	size_t i;
 
-	paper_list(list_paper, f, &none);
+	for (i = 0; i < all->n; i++) {
+		struct paper_system *s = paper_read(all->path[i], &none);
+
+		if (s)
+			fprintf(f, "  %-13s %s\n", all->name[i], s->title);
+		paper_free(s);
+	}
+	machine_files_free(all);
 }
 
 static int run(const struct cli_args *a, struct err *e)

@@ -38,6 +38,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "machine/machine.h"
 
 enum { PAPER_MAX_WORDS = 8, PAPER_COMMAND_MAX = 512, PAPER_ID_MAX = 16 };
 
@@ -131,9 +132,8 @@ struct paper_system *paper_read(const char *path, struct err *e);
 /* The one of a name; NULL with the nearest name in the error. */
 struct paper_system *paper_find(const char *name, struct err *e);
 void paper_free(struct paper_system *s); /* NULL is fine */
-/* Calls f for every file, by name; -1 with the error where there is none. */
-int paper_list(void (*f)(void *arg, const char *name, const char *path),
-	void *arg, struct err *e);
+/* All files, to be freed; with the error where there is none. */
+struct machine_files *paper_files(struct err *e);
 
 /*
  * Sets chosen[row] for the rows that the words name: "BGQ-N90a", "BGQ-N90"

@@ -4,11 +4,8 @@
 
 #include "base/mem.h"
 #include "base/name.h"
-#include "machine/machine.h"
 #include "machine/tree.h"
 #include "paper/paper.h"
-
-enum { MOST_PAPERS = 64 };
 
 /* A system with the file that its texts belong to. */
 struct file {
@@ -396,43 +393,27 @@ void paper_free(struct paper_system *s)
 
 /* --- all that there are --- */
 
-int paper_list(void (*f)(void *arg, const char *name, const char *path),
-	void *arg, struct err *e)
+struct machine_files *paper_files(struct err *e)
 {
-	if (!machine_list_files("WEFT_PAPERS", "papers", f, arg))
-		return 0;
-	return err_set(
-		e, "no papers found; set WEFT_PAPERS to their directory");
-}
+	struct machine_files *f = machine_files_new("WEFT_PAPERS", "papers");
 
-struct search {
-	const char *name;
-	struct paper_system *found;
-	char *other[MOST_PAPERS];
-	size_t n;
-	struct err *e;
-};
-
-static void look_at(void *arg, const char *name, const char *path)
-{
-	struct search *s = arg;
-
-	if (!strcmp(name, s->name))
-		s->found = paper_read(path, s->e);
-	else if (s->n < MOST_PAPERS)
-		s->other[s->n++] = mem_text(name);
+	if (!f->n)
+		err_set(e,
+			"no papers found; set WEFT_PAPERS to their directory");
+	return f;
 }
 
 struct paper_system *paper_find(const char *name, struct err *e)
 {
-	struct search s = { .name = name, .e = e };
+	struct machine_files *all = paper_files(e);
+	const char *path = machine_files_find(all, name);
+	struct paper_system *s = path ? paper_read(path, e) : NULL;
 	char hint[NAME_HINT];
 
-	if (!paper_list(look_at, &s, e) && !s.found)
+	if (!path)
 		err_set(e, "no paper is called \"%.40s\"%s", name,
-			name_hint(name, (const char *const *)s.other, s.n,
+			name_hint(name, (const char *const *)all->name, all->n,
 				"; `weft help paper` lists them", hint));
-	while (s.n)
-		mem_free(s.other[--s.n]);
-	return s.found;
+	machine_files_free(all);
+	return s;
 }
