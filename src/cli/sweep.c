@@ -68,18 +68,6 @@ static bool is_argument(const struct sweep *w, const char *word)
 	       !load_find(w->args->word[1]);
 }
 
-static int check_seed(const char *text, struct err *e)
-{
-	size_t n = strlen(text);
-
-	if (n && n < 20 && strspn(text, "0123456789") == n)
-		return 0;
-	return err_set(e,
-		"seed: \"%.40s\" is not a whole number (want some, as in "
-		"seed=1..5)",
-		text);
-}
-
 /* The seed is fastest, then what is drawn along x. */
 static int read_axes(struct sweep *w, struct err *e)
 {
@@ -116,9 +104,6 @@ static int read_axes(struct sweep *w, struct err *e)
 	if (axes_add(x, AXIS_SEED, "seed", find_seeds(a), e) ||
 		check_seeds(&x->axis[w->seed], e))
 		return -1;
-	for (i = 0; i < x->axis[w->seed].n; i++)
-		if (check_seed(x->axis[w->seed].value[i], e))
-			return -1;
 	w->n = axes_points(x);
 	if (!w->n)
 		return err_set(e, "more than %d points", AXES_POINTS);
