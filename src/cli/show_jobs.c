@@ -88,7 +88,7 @@ static const char *surface(
 static bool name_sharers(const struct units *u, const struct machine *m,
 	uint32_t io, char *text, size_t size)
 {
-	uint32_t member[FILES_MEMBERS], k;
+	uint32_t member[PARTITIONS_OF_IO], k;
 	uint32_t of = machine_partitions_of_io(u->list, m->topo, io, member);
 	size_t n = 0;
 

@@ -122,7 +122,7 @@ void machine_partitions_free(struct machine_partitions *p)
 /* --- IO nodes --- */
 
 uint32_t machine_partitions_of_io(const struct machine_partitions *p,
-	const struct topo *t, uint32_t io, uint32_t member[FILES_MEMBERS])
+	const struct topo *t, uint32_t io, uint32_t member[PARTITIONS_OF_IO])
 {
 	router_id exit;
 	uint32_t n = 0, i, k;
@@ -135,33 +135,11 @@ uint32_t machine_partitions_of_io(const struct machine_partitions *p,
 				continue;
 			for (k = 0; k < n && member[k] != i; k++)
 				;
-			if (k == n && n < FILES_MEMBERS)
+			if (k == n && n < PARTITIONS_OF_IO)
 				member[n++] = i;
 		}
 	}
 	return n;
-}
-
-struct files *machine_partitions_files(const struct machine_partitions *p,
-	const struct machine *m, struct err *e)
-{
-	uint32_t member[FILES_MEMBERS], io, k, n, most = 0;
-	struct files *f;
-
-	for (io = 0; io < m->topo->n_io; io++) {
-		n = machine_partitions_of_io(p, m->topo, io, member);
-		most = n > most ? n : most;
-	}
-	if (most < 2)
-		return NULL;
-	f = files_new(
-		m->topo->n_io, p->n, part_params(&m->parts, &part_files), e);
-	for (io = 0; f && io < m->topo->n_io; io++) {
-		n = machine_partitions_of_io(p, m->topo, io, member);
-		for (k = 0; k < n; k++)
-			files_join(f, io, member[k]);
-	}
-	return f;
 }
 
 void machine_partition_name(

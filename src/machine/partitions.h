@@ -36,13 +36,12 @@ int machine_partitions_read(struct machine_partitions *p, const char *path,
 	const struct topo *t, uint64_t seed, struct err *e);
 void machine_partitions_free(struct machine_partitions *p);
 
+/* An IO node has no more links (topology.io.links). */
+enum { PARTITIONS_OF_IO = 4 };
+
 /* The partitions that an IO node has exits in, by number; returns how many. */
 uint32_t machine_partitions_of_io(const struct machine_partitions *p,
-	const struct topo *t, uint32_t io, uint32_t member[FILES_MEMBERS]);
-/* Files of IO nodes that partitions share; NULL where none does, or on an
- * error. */
-struct files *machine_partitions_files(const struct machine_partitions *p,
-	const struct machine *m, struct err *e);
+	const struct topo *t, uint32_t io, uint32_t member[PARTITIONS_OF_IO]);
 
 /* What to run, and what came of it. */
 struct machine_partitions_run {
@@ -50,7 +49,7 @@ struct machine_partitions_run {
 	const struct machine *machine; /* that they are parts of */
 	const struct machine_run_setup *setup; /* [partition] */
 	struct batch_result *result; /* [partition], zeroed */
-	uint32_t threads; /* that run partitions, one each */
+	uint32_t threads;
 	/* So many have ended; may be NULL. */
 	void (*on_done)(void *arg, uint32_t n);
 	void *arg;
