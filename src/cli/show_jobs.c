@@ -72,7 +72,7 @@ static void name_jobs(
 		snprintf(text, size, "-");
 	for (; p && n < size; p = owner(u, at, p + 1))
 		n += (size_t)snprintf(
-			text + n, size - n, "%s%s", n ? " " : "", p->name);
+			text + n, size - n, "%s%s", n ? " " : "", p->job.name);
 }
 
 static const char *surface(
@@ -94,7 +94,7 @@ static bool name_sharers(const struct units *u, const struct machine *m,
 
 	for (k = 0; k < of && n < size; k++)
 		n += (size_t)snprintf(text + n, size - n, "%s%s", k ? " " : "",
-			u->list->v[member[k]].name);
+			u->list->v[member[k]].job.name);
 	return of > 1;
 }
 

@@ -1,7 +1,7 @@
 /*
- * Reads a file of jobs, weft-jobs(5), that have links of their own: each is a
- * machine by itself, cut out of a bigger one, and what runs on it knows nothing
- * of the others.
+ * Partitions: jobs of a file, weft-jobs(5), that have links of their own.  Each
+ * is a machine by itself, cut out of a bigger one, and its workload knows
+ * nothing of the others.
  */
 #ifndef MACHINE_PARTITIONS_H
 #define MACHINE_PARTITIONS_H
@@ -12,12 +12,8 @@
 #include "machine/jobs.h"
 
 struct machine_partition {
-	char name[JOBS_NAME];
-	char *workload, *faults; /* the latter a file, or NULL */
-	char *keys[LOAD_MOST_KEYS]; /* "key=value" */
-	size_t n_keys;
-	uint64_t seed;
-	sim_time begin;
+	struct machine_job job;
+	const char *faults; /* a file, or NULL */
 	uint32_t n_dims, from[TOPO_MAX_DIMS], size[TOPO_MAX_DIMS];
 	struct topo_partition cut;
 	/* Class routes that are written out; nodes are the job's own. */
@@ -28,10 +24,11 @@ struct machine_partition {
 struct machine_partitions {
 	struct machine_partition *v;
 	uint32_t n;
+	struct jobs_reader *reader; /* which holds their texts */
 };
 
-/* There are none where the jobs share links.  On an error, too, to free them is
- * the caller's. */
+/* There are none if the jobs share links.  The caller frees them, also after an
+ * error. */
 int machine_partitions_read(struct machine_partitions *p, const char *path,
 	const struct topo *t, uint64_t seed, struct err *e);
 void machine_partitions_free(struct machine_partitions *p);

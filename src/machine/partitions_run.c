@@ -142,7 +142,7 @@ static uint64_t open_inner(const struct outer *o, uint32_t i, uint64_t held)
 	x->given = (struct files_seat){ .files = o->files,
 		.is_shared = true,
 		.member = i,
-		.begin = how->list->v[i].begin };
+		.begin = how->list->v[i].job.begin };
 	x->setup = how->setup[i];
 	x->setup.held = held;
 	x->setup.threads = how->threads / how->list->n;
