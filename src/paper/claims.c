@@ -227,8 +227,8 @@ static int check_feature(struct reader *r, const struct claim *c, size_t v)
 			"missing one has neither");
 	if ((c->status == CLAIM_IN_PART) != (c->lacks != NULL))
 		return fail(r, v,
-			"a feature that is there in part says what it lacks, "
-			"and no other does");
+			"a feature in part needs lacks, and no other feature "
+			"has it");
 	for (i = 0; i + 1 < r->claims->n; i++)
 		if (!strcmp(r->claims->v[i].id, c->id))
 			return fail(r, v, "the id is given twice");

@@ -231,9 +231,9 @@ static const struct paper_row rows[] = {
 };
 
 static const struct paper_missing missing[] = {
-	{ 54, 55, "the thread processor and MPI" },
+	{ 54, 55, "MPI on the card" },
 	{ 68, 69, "hardware barriers" },
-	{ 75, 75, "the thread processor and MPI" },
+	{ 75, 75, "MPI on the card" },
 	{ 86, 86, "an application's trace" },
 };
 
