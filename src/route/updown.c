@@ -322,13 +322,13 @@ static const char *const spreads[] = {
 static void updown_describe(const struct route *r, FILE *f)
 {
 	if (updown_of(r)->spread == UPDOWN_ADAPTIVE) {
-		fprintf(f, "routing     up and down, up by the link with the "
-			   "least load\n");
+		fprintf(f, "routing     up and down, on the way up by the link "
+			   "with the least load\n");
 		return;
 	}
 	fprintf(f,
-		"routing     up and down, at most %d stored routes to a node, "
-		"spread by %s\n",
+		"routing     up and down, at most %d stored routes to a node "
+		"(spread: %s)\n",
 		UPDOWN_ROUTES, spreads[updown_of(r)->spread]);
 }
 
