@@ -212,8 +212,8 @@ static bool is_for_good(const struct fault_plan *p, size_t i)
 bool fault_plan_passes(
 	const struct fault_plan *p, const struct link_params *l, bool gives_up)
 {
-	uint64_t bits = link_codes[l->code].byte_bits *
-			(uint64_t)link_wire_bytes(l, l->payload);
+	uint64_t bits = code_bits(
+		&link_codes[l->code], (uint32_t)link_wire_bytes(l, l->payload));
 	size_t i;
 
 	if (l->retry.kind != RETRY_REPLAY || p->chips)

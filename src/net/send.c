@@ -89,7 +89,7 @@ static bool send_once(
 {
 	struct net_client *client = net_sender(n, x->id);
 	uint32_t link = link_of(n, x);
-	uint32_t bits = n->link.code->byte_bits * x->bytes;
+	uint32_t bits = code_bits(n->link.code, x->bytes);
 	bool is_hurt;
 
 	if (net_is_lost(n, w, x))
@@ -167,7 +167,7 @@ static uint32_t send_bits(
 	struct chip_done done;
 
 	if (!c->is_fibre)
-		return flips(c, c->net->link.code->byte_bits * bytes, bit);
+		return flips(c, code_bits(c->net->link.code, bytes), bit);
 	n = flips(c, (bytes + CHIP_DATA - 1) / CHIP_DATA * CHIP_ROW, flip);
 	chips = f->fibres[c->link];
 	if (!n && !(chips && chip_missing(chips)))
@@ -354,7 +354,7 @@ static struct net_sent send_again(
 		.faults = n->faults,
 		.link = link_of(n, x),
 		.wire = x->class,
-		.bits = n->link.code->byte_bits * x->bytes,
+		.bits = code_bits(n->link.code, x->bytes),
 		.bytes = x->bytes,
 		.is_fibre = n->faults && n->faults->fibres &&
 			    n->topo->wire[x->class].is_fibre,
