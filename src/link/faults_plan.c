@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/wide.h"
 #include "link/faults.h"
 
@@ -12,11 +13,6 @@ const struct param fault_params_table[] = {
 	PARAM_ROW(PARAM_LINES, "bit-errors", AT(bit_errors), "none", 0, 0,
 		"bit error rate of all links (\"1e-9\"), or of one class of "
 		"links (\"stage 1 up 1e-7\")",
-		"assumed: error-free links"),
-	PARAM_ROW(PARAM_LINES, "bursts", AT(bursts), "none", 0, 0,
-		"rate of bursts of errors and their length in bits, on all "
-		"links (\"1e-10 40\"), or on one class of links (\"stage 1 up "
-		"1e-10 40\")",
 		"assumed: error-free links"),
 	PARAM_ROW(PARAM_LINES, "events", AT(events), "none", 0, 0,
 		"times at which parts die, leave or return: \"30 us switch 2.5 "
@@ -65,6 +61,17 @@ const struct param fault_memories_table[] = {
 
 const size_t fault_memories_n =
 	sizeof(fault_memories_table) / sizeof(fault_memories_table[0]);
+
+const struct param fault_bursts_table[] = {
+	PARAM_ROW(PARAM_LINES, "bursts", AT(bursts), "none", 0, 0,
+		"rate of bursts of errors and their length in bits, on all "
+		"links (\"1e-10 40\"), or on one class of links (\"stage 1 up "
+		"1e-10 40\")",
+		"assumed: error-free links"),
+};
+
+const size_t fault_bursts_n =
+	sizeof(fault_bursts_table) / sizeof(fault_bursts_table[0]);
 
 const struct param fault_lanes_table[] = {
 	PARAM_ROW(PARAM_LINES, "fast-lanes", AT(fast_lanes), "none", 0, 0,
@@ -115,15 +122,9 @@ static int by_part(const void *a, const void *b)
 {
 	const struct fault_event *x = a, *y = b;
 
-	if (x->site != y->site)
-		return x->site < y->site ? -1 : 1;
-	if (x->port != y->port)
-		return x->port < y->port ? -1 : 1;
-	if (x->kind != y->kind)
-		return strcmp(x->kind->word, y->kind->word);
-	if (x->unit != y->unit)
-		return x->unit < y->unit ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
+	return 16 * order(x->site, y->site) + 8 * order(x->port, y->port) +
+	       4 * order(strcmp(x->kind->word, y->kind->word), 0) +
+	       2 * order(x->unit, y->unit) + order(x->at, y->at);
 }
 
 static bool is_one_part(

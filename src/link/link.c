@@ -31,11 +31,6 @@ const struct param link_params_table[] = {
 		NULL),
 	PARAM_ROW(PARAM_COUNT, "lanes-least", AT(least_lanes), "1", 1, 64,
 		"number of working lanes below which a link is dead", NULL),
-	PARAM_ROW(PARAM_COUNTS, "widths", AT(widths), "0", 0, 64,
-		"numbers of lanes that a link can run with, from all of them "
-		"down: with 4x2x1, three working lanes run as two; 0: any "
-		"number",
-		NULL),
 	PARAM_ROW(PARAM_TIME, "retrain", AT(retrain), "0 ps", 0, PS_PER_S,
 		"time that a link needs to retrain when one of its lanes dies "
 		"or returns",
@@ -43,11 +38,6 @@ const struct param link_params_table[] = {
 	PARAM_ONE_OF("code", AT(code), "none", LINK_CODES,
 		"line code; 4b5b and 8b10b leave four fifths of the raw rate, "
 		"64b66b leaves 64 of 66 bits",
-		NULL),
-	PARAM_ONE_OF("fec", AT(fec), "none", LINK_FECS,
-		"forward error correction; rs528: RS(528,514), which corrects "
-		"up to seven wrong ten-bit symbols in 528 and costs no "
-		"bandwidth beyond that of link.code=64b66b",
 		NULL),
 	SIZE(header, "16 B", 1, 4096,
 		"size of the header in front of the payload", "default"),
@@ -109,6 +99,22 @@ const size_t link_checks_n =
 
 const size_t link_carried_n =
 	sizeof(link_carried_table) / sizeof(link_carried_table[0]);
+
+const struct param link_block_table[] = {
+	PARAM_ROW(PARAM_COUNTS, "widths", AT(widths), "0", 0, 64,
+		"numbers of lanes that a link can run with, from all of them "
+		"down: with 4x2x1, three working lanes run as two; 0: any "
+		"number",
+		NULL),
+	PARAM_ONE_OF("fec", AT(fec), "none", LINK_FECS,
+		"forward error correction; rs528: RS(528,514), which corrects "
+		"up to seven wrong ten-bit symbols in 528 and costs no "
+		"bandwidth beyond that of link.code=64b66b",
+		NULL),
+};
+
+const size_t link_block_n =
+	sizeof(link_block_table) / sizeof(link_block_table[0]);
 
 const struct param link_lane_table[] = {
 	PARAM_ROW(PARAM_RATE, "lane-limit", AT(lane_limit), "0 B/s", 0,

@@ -123,6 +123,8 @@ static void add_links(struct machine *m)
 		"carried-routes");
 	add_block(m, "link", link_lane_table, link_lane_n, &m->link,
 		"transceivers");
+	add_block(
+		m, "link", link_block_table, link_block_n, &m->link, "blocks");
 	add_block(m, "link", chip_params_table, chip_params_n, &m->link.chips,
 		"packaging");
 	add_block(m, "link", link_checks_table, link_checks_n, &m->link,
@@ -252,6 +254,8 @@ struct machine *machine_default(void)
 		&m->fault_lines, "checked-chips");
 	add_block(m, "faults", fault_memories_table, fault_memories_n,
 		&m->fault_lines, "checked-memories");
+	add_block(m, "faults", fault_bursts_table, fault_bursts_n,
+		&m->fault_lines, "blocks");
 	add_block(m, "faults", fault_lanes_table, fault_lanes_n,
 		&m->fault_lines, "transceivers");
 	return m;

@@ -61,11 +61,6 @@ static int updown_init(struct route *r, const struct topo *t, struct err *e)
 	return 0;
 }
 
-static void updown_fini(struct route *r)
-{
-	(void)r;
-}
-
 uint32_t updown_n_routes(const struct updown *u, uint32_t src, uint32_t dst)
 {
 	uint32_t n = u->tree->n_paths[fattree_meet(u->tree, src, dst)];
@@ -336,13 +331,13 @@ static const char *const spreads[] = {
 static void updown_describe(const struct route *r, FILE *f)
 {
 	if (updown_of(r)->spread == UPDOWN_ADAPTIVE) {
-		fprintf(f, "routing     up and down, up by the link with the "
-			   "least load\n");
+		fprintf(f, "routing     up and down, on the way up by the link "
+			   "with the least load\n");
 		return;
 	}
 	fprintf(f,
-		"routing     up and down, at most %d stored routes to a node, "
-		"spread by %s\n",
+		"routing     up and down, at most %d stored routes to a node "
+		"(spread: %s)\n",
 		UPDOWN_ROUTES, spreads[updown_of(r)->spread]);
 }
 
@@ -363,7 +358,6 @@ const struct route_ops updown_ops = {
 	.size = sizeof(struct updown),
 	PARAMS(params),
 	.init = updown_init,
-	.fini = updown_fini,
 	.start = updown_start,
 	.next = updown_next,
 	.n_ways = n_ways,
