@@ -118,15 +118,15 @@ static const char code_note[] =
 	"paper is wrong here; the row is kept as a miss.";
 
 static const char wait_note[] =
-	"side.wait was fitted: as long as the data of 4 KiB take in packets of "
-	"128 B. The paper's is about 50 %.";
+	"side.wait was fitted: it equals the time of 4 KiB of data in packets "
+	"of 128 B. The paper gives about 50 %.";
 static const char engines_note[] =
-	"Rests on a PCIe payload of 128 B, usual at the time but chosen "
-	"knowing the number; the paper's is the authors' estimate.";
+	"Depends on a PCIe payload of 128 B, usual at the time but chosen with "
+	"the number in mind; the paper's value is its authors' estimate.";
 static const char firmware_note[] = "nic.nios.translate was fitted to it.";
 static const char split_note[] =
-	"Only the sums of 6.3 and 8.2 us are known, and the first of them by "
-	"inference: no split of them is evidence.";
+	"Only the sums of 6.3 and 8.2 us are known, the first only by "
+	"inference, so their division into parts is not evidence.";
 static const char weak_note[] =
 	"The paper gives 30 % for a GPU at either end. Here the 1.9 us of both "
 	"ends are split 1.3 to 0.6, which is assumed; as the source alone a "

@@ -409,18 +409,18 @@ static const struct paper_row rows[] = {
 	{ ID(49) "c", "wrong packets to an escape, log2", "bits",
 		NEAR_TO(50, 0.5), .kind = ARITHMETIC,
 		ONE(5, ONE_CHECK, "escape_bits"),
-		.note = "Too few to count: five times what one check symbol "
-			"of the five lets through." },
+		.note = "Too rare to count: computed as five times the bits of "
+			"one of the five check symbols." },
 	{ ID(50), "three wrong header bits: found", "%", EXACTLY(100),
 		.kind = ARITHMETIC, ONE(100, HEADERS, "detected"),
-		.note = "All 142,880 patterns that there are." },
+		.note = "All 142,880 possible patterns." },
 	{ ID(61), "5D neighbour exchange, at best", "%", WITHIN(97.8, 2),
 		.kind = CALIBRATED,
 		ONE(100 / 36., PIPELINED_512K, "total_GBps"),
 		.repeats = ID(111) "a",
 		.note = "Of the effective 36 GB/s, with messages that follow "
-			"each other without a pause: what protocol (N23) and "
-			"gap (N111) leave of a link." },
+			"each other without a pause: the rate of a link "
+			"without protocol (N23) and gap (N111)." },
 	{ ID(62), "ten links through the message unit", "%", IN_WORDS,
 		RATIO(100 / 2.5, PIPELINED_1M, "total_GBps", STREAMS,
 			"throughput_GBps_per_node"),

@@ -132,10 +132,10 @@ static const struct paper_experiment experiments[N_EXPERIMENTS] = {
 	}
 
 static const char put_note[] =
-	"nic.input was fitted: the sum is to be 660 ns. Its other parts, the "
-	"bus and the Netlink among them, are assumed.";
-static const char message_note[] =
-	"The paper's is MPI's. Our messages match nothing, and so take less.";
+	"nic.input was fitted so that the sum is 660 ns. The other parts of "
+	"the sum, such as the bus and the Netlink, are assumed.";
+static const char message_note[] = "The paper's value is for MPI. Weft's "
+				   "messages do no matching, and so take less.";
 static const char figure_note[] =
 	"The paper's figure has no values in the text, only an order.";
 static const char wide_note[] =
@@ -146,9 +146,10 @@ static const char printed_note[] =
 
 static const char slow_note[] =
 	"The paper's own arithmetic gives 2.94, which it cuts to 2.9: 1.4 of "
-	"these 2.1 %. The rest is the model's: one direction has more than its "
-	"share, 2.96 and 2.67, as the other one's responses wait behind "
-	"requests inside the tiles. With router.inner=ideal it is 2.94.";
+	"these 2.1 %. The rest comes from the model: one direction gets more "
+	"than its share (2.96 and 2.67), since responses of the other wait "
+	"behind requests inside the tiles. With router.inner=ideal the value "
+	"is 2.94.";
 static const char late_note[] =
 	"nic.amo.interval was fitted to it. With senders spread over the "
 	"machine it is 97.8: packets that enter a ring wait for others.";

@@ -123,24 +123,26 @@ static const struct paper_experiment experiments[N_EXPERIMENTS] = {
 	}
 
 static const char bandwidth_note[] =
-	"The paper's is MPI's; here DMAs of 1 MiB follow each other.";
-static const char peak_note[] =
-	"Of the 4b5b link: of the plain one it would be 78 %.";
+	"The paper's value is for MPI; here DMAs of 1 MiB follow each other.";
+static const char peak_note[] = "Relative to the link with 4b5b; relative to "
+				"the uncoded link it would be 78 %.";
 static const char match_note[] =
 	"The paper's sum has 300 ns for MPI's tag match, which the model does "
 	"not have yet; 671 ns are cables, switches and interfaces.";
 static const char dma_note[] =
-	"Fitted to it: nic.dma.dispatch and nic.software.dma, both 0.  A put, "
-	"the read's 750 ns, its burst and a longer command leave no more.";
+	"nic.dma.dispatch and nic.software.dma were fitted to it; both are 0, "
+	"since a put, the read's 750 ns, its burst and the longer command "
+	"leave no time for them.";
 static const char crossover_note[] =
-	"No parameter was fitted to it, but that DMAs move whole blocks from "
-	"stage to stage was taken from the paper knowing the number.";
+	"No parameter was fitted to it, but the model's DMAs move whole blocks "
+	"from stage to stage, a rule that was chosen with the number in mind.";
 
 static const struct paper_row rows[] = {
 	{ ID(28), "reads of memory, long bursts", "MB/s", AT_LEAST(900, 0.01),
 		.kind = CALIBRATED, ONE(1, STREAM_ITANIUM2, "total_MBps"),
 		.repeats = ID(52) "a",
-		.note = "Reads are not slower than what they feed." },
+		.note = "Reads are at least as fast as the DMAs that they "
+			"feed." },
 	{ ID(29), "stores in bursts of 128 B", "MB/s", WITHIN(600, 1.5),
 		.kind = CALIBRATED, ONE(1, STORES_ITANIUM2, "stored_MBps") },
 	{ ID(30), "stores in bursts of 64 B", "MB/s", WITHIN(450, 1.5),
@@ -150,7 +152,7 @@ static const struct paper_row rows[] = {
 		.repeats = ID(72) "b" },
 	{ ID(38), "packets built by events", "M/s", AT_LEAST(4, 0.01),
 		.kind = CALIBRATED, ONE(1, EVENTS, "packets_per_us"),
-		.note = "The event processor's slot was taken from it." },
+		.note = "nic.event.slot was fitted to it." },
 	{ ID(49), "a wire's data with 4b5b", "Mb/s", WITHIN(1066, 0.1),
 		.kind = ARITHMETIC, ONE(1e3, SHOW_4B5B, "data_GBps"),
 		.repeats = ID(50) "a" },
@@ -194,7 +196,8 @@ static const struct paper_row rows[] = {
 		.kind = ARITHMETIC, ONE(1, STREAM_XEON, "read_B") },
 	{ ID(67), "bytes of a write, not merged", "B", EXACTLY(128),
 		.kind = ARITHMETIC, ONE(1, STORES_OPTERON, "write_B"),
-		.note = "Of puts, which come too slowly to be merged." },
+		.note = "Writes of puts, which arrive too slowly to be "
+			"merged." },
 	{ ID(70), "complement, 1,024 nodes : 16", "times", WITHIN(64, 2),
 		.kind = PREDICTED,
 		RATIO(1, MIRROR_1024, "total_GBps", MIRROR_16, "total_GBps"),
@@ -217,13 +220,13 @@ static const struct paper_row rows[] = {
 	{ ID(81), "get of a word from a random node", "us", WITHIN(2.3, 5),
 		.kind = CALIBRATED, ONE(1e-3, GETS, "get_ns"),
 		.note = "The size of the network, which the paper does not "
-			"give, was chosen for it." },
-	{ ID(83), "more between second CPUs", "ns", IN_WORDS,
+			"give, was chosen to match it." },
+	{ ID(83), "added latency between second CPUs", "ns", IN_WORDS,
 		DIFFERENCE(
 			1, PUT_SECOND, "one_way_ns", PUT_OPTERON, "one_way_ns"),
 		.note = "The paper: slightly higher latency from the second "
 			"CPU, which is one more hop from the bus bridge." },
-	{ ID(85), "switches of a 16-way unit's way", "hops", EXACTLY(3),
+	{ ID(85), "switches on a path of a 16-way unit", "hops", EXACTLY(3),
 		.kind = ARITHMETIC,
 		DIFFERENCE(1 / 21., SHOW_16, "farthest_ns", SHOW_16_CABLES,
 			"farthest_ns"),
