@@ -441,7 +441,7 @@ static void print_help(const struct argp_option *o, const char *name,
 {
 	size_t n = help ? strcspn(help, "\v") : 0;
 
-	printf("Usage: %s [OPTION...] %s\n", name, usage);
+	printf("Usage: %s [OPTION...]%s%s\n", name, *usage ? " " : "", usage);
 	if (n)
 		print_wrapped(help, 0, 0);
 	putchar('\n');

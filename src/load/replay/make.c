@@ -299,7 +299,7 @@ static const struct param allreduce_params[] = {
 		.offset = AT(algorithm),
 		.def = "ring",
 		.words = "ring|doubling",
-		.help = "ring (of pieces), or (recursive) doubling" },
+		.help = "ring (of pieces) or (recursive) doubling" },
 };
 
 static const struct param alltoall_params[] = { RANKS,
@@ -311,9 +311,9 @@ static const struct param stencil_params[] = { RANKS,
 
 static const struct param training_params[] = {
 	RANKS,
-	BYTES("bytes from stage to stage, and of a stage's gradients"),
+	BYTES("bytes between stages, and of a stage's gradients"),
 	ROUNDS,
-	COMPUTE("time of a stage forwards; backwards it is twice as long"),
+	COMPUTE("time of a forward pass; backward takes twice as long"),
 	{ .name = "stages",
 		.type = PARAM_COUNT,
 		.offset = AT(stages),
