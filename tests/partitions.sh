@@ -161,6 +161,14 @@ run run $slow --jobs "$jobs" --json
 [ "$(one '.jobs[0]')" = "$beside" ] || complain "$(one .), not $beside"
 report 'an IO node is shared by the files of two partitions, and nothing else'
 
+write "$(on a 0,0 'rounds: 3')" "$(on b 2,0 '' 'start: 1001 ps,')"
+for threads in 1 2; do
+	run run $slow --jobs "$jobs" --json --threads $threads
+	one .
+done >"$tmp/threads"
+[ "$(uniq "$tmp/threads" | wc -l)" -eq 1 ] || complain "$(cat "$tmp/threads")"
+report 'calls of partitions have the same order on several threads'
+
 machine=$io
 refused 'its file does not exist' "$(on a 0,0 'calls: write, name: /x/')" \
 	"$(on b 2,0 'calls: read, name: /x/')"

@@ -149,20 +149,12 @@ static void write_number(double value, char text[FIGURE_TEXT])
 	trim(text);
 }
 
-void figure_number(double value, char text[FIGURE_TEXT])
-{
-	if (fabs(value) < 1e15 && value == floor(value))
-		snprintf(text, FIGURE_TEXT, "%.0f", value);
-	else
-		write_number(value, text);
-}
-
 void figure_scaled(double value, struct figure_scale s, char text[FIGURE_TEXT])
 {
-	if (*s.unit)
-		write_number(value * s.by, text);
+	if (!*s.unit && fabs(value) < 1e15 && value == floor(value))
+		snprintf(text, FIGURE_TEXT, "%.0f", value);
 	else
-		figure_number(value, text);
+		write_number(*s.unit ? value * s.by : value, text);
 }
 
 void figure_text(const char *name, double value, char text[FIGURE_TEXT])

@@ -24,9 +24,8 @@ struct figure_scale figure_scale(const char *name, double value);
 /* "latency_mean_ns": "latency mean". */
 void figure_title(const char *name, char text[FIGURE_NAME]);
 
-/* "414.6"; whole numbers without a unit are written in full. */
-void figure_number(double value, char text[FIGURE_TEXT]);
-/* A value in a unit, without it: "3.965". */
+/* A value in a unit, without it: "3.965"; whole numbers without a unit are
+ * written in full. */
 void figure_scaled(double value, struct figure_scale s, char text[FIGURE_TEXT]);
 /* "414.6 us" */
 void figure_text(const char *name, double value, char text[FIGURE_TEXT]);

@@ -24,6 +24,24 @@ void load_ignore_room(struct net_client *me, struct sim_worker *w, site_id s,
 	(void)t;
 }
 
+void load_tell(const struct load *l, uint32_t per_mille)
+{
+	struct load_progress p = {
+		.now = sim_now(l->net->sim),
+		.per_mille = per_mille,
+	};
+
+	if (!l->on_progress)
+		return;
+	p.hops = net_total(l->net).hops;
+	l->on_progress(l->progress_arg, &p);
+}
+
+const struct net_client_ops load_idle_client = {
+	.on_room = load_ignore_room,
+	.is_sink = true,
+};
+
 void load_figure(struct load_result *r, const char *name, double value)
 {
 	BUG_IF(r->n_figures == LOAD_MAX_FIGURES);
@@ -96,9 +114,8 @@ const char *load_key_needs(const char *key)
 		{ "routing", "orders" },
 		{ "class", "classes" },
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
+	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
 		if (!strcmp(key, needs[i][0]))
 			return needs[i][1];
 	return NULL;
@@ -132,9 +149,8 @@ int load_check_keys(const struct param_block *keys, struct err *e)
 		{ "resync", "driver", "serial" },
 	};
 	char word[PARAM_TEXT_MAX];
-	size_t i;
 
-	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
 		const struct param *row = param_find(keys, rules[i][0]);
 		const struct param *on = param_find(keys, rules[i][1]);
 

@@ -131,12 +131,6 @@ static const struct nic_counter counters[] = {
 	{ .key = NULL },
 };
 
-struct nic *ape_check(struct nic *nic)
-{
-	BUG_IF(!nic || nic->ops != &apenet_ops);
-	return nic;
-}
-
 struct workqs *ape_queues(struct nic *nic, site_id s)
 {
 	return &((struct ape_node *)nic_node(nic, s))->queues;
@@ -245,17 +239,13 @@ static const struct net_client_faults faults = {
 	.is_found = ape_frame_is_found,
 };
 
-static const struct net_client_combine combine = {
-	.on_copy = nic_on_copy,
-};
-
 static const struct net_client_ops client = {
 	.on_room = on_room,
 	.on_packet = on_packet,
 	.on_event = on_event,
 	.on_lost = nic_on_lost,
 	.faults = &faults,
-	.combine = &combine,
+	.combine = &nic_combine,
 };
 
 /* --- life --- */
