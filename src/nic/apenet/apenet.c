@@ -89,7 +89,7 @@ static const struct param params[] = {
 	BYTES("software.p2p-until", p2p_until, "104 KiB", 0, MOST_BYTES,
 		"largest transfer between GPUs that the library makes "
 		"directly; longer ones are staged in host memory",
-		"APE-F40; where the two are equally fast here"),
+		"APE-F40; both are equally fast at this size"),
 	BYTES("software.chunk", chunk, "32 KiB", 4096, 1 << 20,
 		"size of the pieces in which a staged transfer is copied",
 		"assumed: not in the paper"),

@@ -202,7 +202,7 @@ static inline bool ape_is_next(
 {
 	if (t - a->t > ape_params(a)->input || !sim_is_next(a->w, a->s, t))
 		return false;
-	sim_count(a->w);
+	sim_count(a->w, 1);
 	*b = *a;
 	b->t = t;
 	return true;

@@ -226,7 +226,7 @@ static void read_word(const struct nic_at *a, uint32_t id);
 
 static bool may_touch(const struct nic_at *a, uint64_t at)
 {
-	return !host_ask(a->nic->host, a->s,
+	return !memory_ask(host_at(a->nic->host, a->s),
 		MEMORY_MAY_READ(MEMORY_NIC) | MEMORY_MAY_WRITE(MEMORY_NIC), at,
 		8);
 }

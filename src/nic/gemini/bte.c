@@ -272,8 +272,8 @@ int gemini_bte_receive(struct nic *nic, const struct gemini_buffer *b)
 	if (b->port >= GEMINI_PORTS || b->cq >= GEMINI_CQS ||
 		!n->cq[b->cq].entries)
 		return EINVAL;
-	if (host_ask(nic->host, a.s, MEMORY_MAY_WRITE(MEMORY_NIC), b->at,
-		    b->bytes))
+	if (memory_ask(host_at(nic->host, a.s), MEMORY_MAY_WRITE(MEMORY_NIC),
+		    b->at, b->bytes))
 		return EFAULT;
 	program_charge(gem_params(&a)->kernel);
 	a = nic_now(nic);

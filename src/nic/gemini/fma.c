@@ -71,7 +71,8 @@ int gem_fma_check(
 		(p->cq >= GEMINI_CQS || !gem_here(a)->cq[p->cq].entries))
 		return EINVAL;
 	if (p->bytes && !p->from && p->op != GEMINI_AMO &&
-		host_ask(a->nic->host, a->s, right, p->here, p->bytes))
+		memory_ask(
+			host_at(a->nic->host, a->s), right, p->here, p->bytes))
 		return EFAULT;
 	return 0;
 }

@@ -245,8 +245,8 @@ static bool read_control(
 		p->bytes > GEMINI_LINE ||
 		(p->op == GEMINI_FETCH && p->bytes != 8))
 		return false;
-	return !host_ask(a->nic->host, a->s, MEMORY_MAY_WRITE(MEMORY_NIC),
-		p->here, p->bytes);
+	return !memory_ask(host_at(a->nic->host, a->s),
+		MEMORY_MAY_WRITE(MEMORY_NIC), p->here, p->bytes);
 }
 
 int gemini_window_get(
