@@ -1,7 +1,7 @@
 /*
- * How figures read, wherever they are printed as text: four significant
- * digits, no exponents, and the unit in which they are shortest.  A figure's
- * name ends with the unit of its value: "latency_mean_ns".
+ * Figures as text: four significant digits, no exponents, and the unit in which
+ * they are shortest.  A figure's name ends with the unit of its value:
+ * "latency_mean_ns".
  */
 #ifndef FACTS_FIGURE_H
 #define FACTS_FIGURE_H
@@ -10,15 +10,15 @@
 
 enum { FIGURE_TEXT = 48, FIGURE_NAME = 96 };
 
-/* What a value is multiplied by to be in a unit, and that unit; "" of what has
+/* A factor that converts a value to a unit, and the unit; "" if it has
  * none. */
 struct figure_scale {
 	double by;
 	const char *unit;
 };
 
-/* For a figure whose value is about so much; one scale serves many values, such
- * as a column's, which are to be compared. */
+/* The scale for a value.  Values that are compared, such as those of a column,
+ * share one. */
 struct figure_scale figure_scale(const char *name, double value);
 
 /* "latency_mean_ns": "latency mean". */
