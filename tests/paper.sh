@@ -50,8 +50,8 @@ refused 'an unknown id' 'did you mean BGQ-N13' bgq BGQ-N13x
 refused 'a number that is no row' 'no number of bgq' bgq N9999
 refused 'an unknown system' 'did you mean bgq' bgp
 refused 'another one' 'did you mean qsnet2' qsnet
-refused 'one of QsNetII that waits' 'QSN-N69 waits for hardware barriers' \
-	qsnet2 N69
+refused 'one of QsNetII that is not measured yet' \
+	'QSN-N69 is not measured yet: it needs hardware barriers' qsnet2 N69
 refused 'no system' 'weft paper bgq'
 refused 'a slow row with --quick' 'quick skips all of these rows' \
 	bgq N36 --quick

@@ -14,6 +14,8 @@ enum { CACHE_LINE = 64 };
 /* mem_alloc() returns zeroed memory.  All three are for mem_free(). */
 void *mem_alloc(size_t n, size_t size);
 void *mem_grow(void *p, size_t n, size_t size);
+/* Makes room for one more behind n elements; room grows in powers of two. */
+void *mem_more(void *p, size_t n, size_t size);
 char *mem_text(const char *s);
 void mem_free(void *p);
 

@@ -49,7 +49,7 @@ static void run_program(void *arg)
 	const struct start *s = arg;
 
 	if (s->app->is_system)
-		spi_become_system();
+		program_become_system();
 	s->app->run(s->mine);
 }
 

@@ -22,7 +22,7 @@ static const struct goal_pattern *find(const char *name, struct err *e)
 			return &goal_patterns[n];
 		names[n] = goal_patterns[n].name;
 	}
-	err_set(e, "no schedule is called \"%.40s\"%s", name,
+	err_set(e, "no pattern is called \"%.40s\"%s", name,
 		name_hint(name, names, n, "; `weft goal --help` lists them",
 			hint));
 	return NULL;

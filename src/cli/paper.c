@@ -244,7 +244,7 @@ static void add_missing(struct facts *f, const struct paper_system *p)
 	facts_count(f, "_missing", fact_length(facts_find(f->at, "missing")));
 	facts_line(f, NULL,
 		"[_missing?not measured yet: {_missing} number{_missing|s}, "
-		"waiting for {_waits_for}]");
+		"which need {_waits_for}]");
 }
 
 static void add_skipped(struct facts *f, const struct session *s)

@@ -10,21 +10,21 @@
 
 enum { FIGURE_TEXT = 48, FIGURE_NAME = 96 };
 
-/* A factor that converts a value to a unit, and the unit; "" if it has
- * none. */
+/* A unit, or "" for a figure without one, and the factor that converts a value
+ * to it. */
 struct figure_scale {
 	double by;
 	const char *unit;
 };
 
-/* The scale for a value.  Values that are compared, such as those of a column,
- * share one. */
+/* The scale for a figure of about this value; one scale serves values that are
+ * to be compared, such as those of a column. */
 struct figure_scale figure_scale(const char *name, double value);
 
 /* "latency_mean_ns": "latency mean". */
 void figure_title(const char *name, char text[FIGURE_NAME]);
 
-/* A value in a unit, without it: "3.965"; whole numbers that have no unit are
+/* A value in a unit, without it: "3.965"; whole numbers without a unit are
  * written in full. */
 void figure_scaled(double value, struct figure_scale s, char text[FIGURE_TEXT]);
 /* "414.6 us" */

@@ -141,8 +141,8 @@ static int check_feature(
 			"missing one has neither");
 	if ((f->status == CLAIM_IN_PART) != (f->lacks != NULL))
 		return fail(c, v,
-			"a feature that is there in part says what it lacks, "
-			"and no other does");
+			"a feature in part needs lacks, and no other feature "
+			"has it");
 	for (i = 0; i + 1 < c->n; i++)
 		if (!strcmp(c->v[i].id, f->id))
 			return fail(c, v, "the id is given twice");

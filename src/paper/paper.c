@@ -63,7 +63,8 @@ static int is_missing(
 	for (i = 0; i < s->n_missing; i++)
 		if (number >= s->missing[i].first &&
 			number <= s->missing[i].last)
-			return err_set(e, "%.40s waits for %s", id,
+			return err_set(e,
+				"%.40s is not measured yet: it needs %s", id,
 				s->missing[i].what);
 	return 0;
 }

@@ -222,7 +222,7 @@ static void check_missing(const struct paper_system *s)
 			snprintf(id, sizeof(id), "N%u", k);
 			assert_int_equal(
 				paper_select(s, &word, 1, chosen, &e), -1);
-			assert_non_null(strstr(e.text, "waits for"));
+			assert_non_null(strstr(e.text, "not measured yet"));
 		}
 }
 
