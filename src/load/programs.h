@@ -58,7 +58,11 @@ void programs_delivered(
 	.on_delivered = programs_delivered, .next = programs_next,             \
 	.check = programs_check
 
-/* In report(): the layer, and the packets' latencies. */
+/* Packets that have arrived, and when the last one did. */
+uint64_t programs_arrived(const struct programs *p, sim_time *last);
+
+/* In report(): the packets' latencies; and, of programs, all that is common. */
+void programs_latency(const struct programs *p, struct load_result *r);
 void programs_report(const struct programs *p, struct load_result *r);
 
 /*

@@ -51,8 +51,8 @@ static const struct load_ops *find_load(const char *name, struct err *e)
 		return ops;
 	if (strchr(name, '/')) {
 		err_set(e,
-			"%.100s: a program with a main() of its own is started "
-			"by itself, not as a workload; those of a --plugin are "
+			"%.100s: a program with its own main() is not a "
+			"workload; start it directly, or build it as a plugin "
 			"(weft-plugin(7))",
 			name);
 		return NULL;

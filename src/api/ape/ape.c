@@ -121,7 +121,7 @@ static void on_event(void *arg, const struct workq_completion *c)
 
 static struct nic *nic(void)
 {
-	return ape_check(host_nic(program_host()));
+	return nic_check(host_nic(program_host()), &apenet_ops);
 }
 
 uint64_t weft_ape_memory(void)
@@ -134,8 +134,8 @@ static bool is_mine(uint64_t at, uint64_t bytes)
 	const uint32_t both =
 		MEMORY_MAY_READ(MEMORY_NIC) | MEMORY_MAY_WRITE(MEMORY_NIC);
 
-	return gpu_of(at) ? !host_ask(program_host(), program_node(), both, at,
-				    bytes)
+	return gpu_of(at) ? !memory_ask(host_at(program_host(), program_node()),
+				    both, at, bytes)
 			  : program_has(at, bytes);
 }
 
@@ -319,7 +319,6 @@ int weft_ape_health(struct weft_ape_health *h)
 	const struct ape_params *p = n->params;
 	struct lofamo_history *watch = lofamo_of(n->host);
 	struct lofamo_registers r;
-	uint32_t i;
 
 	if (!h)
 		return EINVAL;
@@ -328,7 +327,7 @@ int weft_ape_health(struct weft_ape_health *h)
 	program_charge(p->work.poll_load);
 	r = lofamo_registers_at(watch, program_node(), program_now());
 	*h = (struct weft_ape_health){ .host = r.host, .card = r.card };
-	for (i = 0; i < WEFT_APE_LINKS; i++) {
+	for (uint32_t i = 0; i < WEFT_APE_LINKS; i++) {
 		h->link[i].node = UINT32_MAX;
 		if (i < t->n_ports)
 			h->link[i].node =

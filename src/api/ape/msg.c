@@ -48,7 +48,6 @@ static int msg_ape_open(struct msg_state *m)
 {
 	struct ape_user *u = user(m);
 	const struct gpus *g = gpus_of(m->host);
-	uint32_t i;
 	int code;
 
 	*u = (struct ape_user){
@@ -62,7 +61,7 @@ static int msg_ape_open(struct msg_state *m)
 	if (code)
 		return code;
 	ape_enter(m->nic, m->node, ape_key(u->queue, KEY), m->base, m->each);
-	for (i = 0; g && i < gpus_params(g)->count; i++)
+	for (uint32_t i = 0; g && i < gpus_params(g)->count; i++)
 		ape_enter(m->nic, m->node, ape_key(u->queue, KEY + 1 + i),
 			gpu_at(i), (uint64_t)gpus_params(g)->memory);
 	return 0;

@@ -122,7 +122,7 @@ static void on_event(void *arg, const struct workq_completion *c);
 
 int ape_stage_open(struct ape_stage *s)
 {
-	struct nic *nic = ape_check(host_nic(program_host()));
+	struct nic *nic = nic_check(host_nic(program_host()), &apenet_ops);
 	int code;
 
 	s->user = (struct ape_user){
@@ -163,9 +163,8 @@ uint32_t ape_stage_register(struct ape_stage *s, uint64_t at, uint64_t bytes)
 static uint64_t expected(const struct ape_stage *s, uint32_t peer)
 {
 	uint64_t n = count(s, peer, EMPTIED);
-	uint32_t i;
 
-	for (i = 0; i < s->landings.n; i++) {
+	for (uint32_t i = 0; i < s->landings.n; i++) {
 		const struct ape_landing *x = ring_at(&s->landings, i);
 
 		n += x->peer == peer;

@@ -86,8 +86,7 @@ int weft_msg_atomic(struct weft_msg *msg, uint32_t rank, uint64_t at,
 		a.number = ++m->n_asked;
 		msg_post(m, rank, ask_at(m, m->rank), &a, sizeof(a));
 		while (!(answer = msg_fin(m, (uint32_t)a.fin, &was)))
-			if (!msg_step(m))
-				msg_sleep(m);
+			msg_go_on(m);
 		msg_give_fin(m, (uint32_t)a.fin);
 		code = answer == ANSWER_DONE ? 0 : EFAULT;
 	}

@@ -31,8 +31,7 @@ static void send(
 	struct msg_trailer t = { .bytes = bytes, .kind = MSG_SHORT };
 
 	while (!msg_lane_has_slot(m, MSG_COLL, rank))
-		if (!msg_step(m))
-			msg_sleep(m);
+		msg_go_on(m);
 	msg_lane_send(m, MSG_COLL, rank, &t, data);
 }
 
@@ -43,8 +42,7 @@ static void receive(
 	uint64_t at;
 
 	while (!msg_lane_next(m, MSG_COLL, rank, &t, &at))
-		if (!msg_step(m))
-			msg_sleep(m);
+		msg_go_on(m);
 	if (t.bytes != bytes)
 		BUG("ranks %u and %u are in different collectives", m->rank,
 			rank);
@@ -104,8 +102,7 @@ static void get(struct msg_state *m, uint32_t rank, uint64_t from, uint64_t at,
 	struct weft_msg_done done;
 
 	while (weft_msg_get((struct weft_msg *)m, rank, from, at, bytes, &done))
-		if (!msg_step(m))
-			msg_sleep(m);
+		msg_go_on(m);
 	weft_msg_wait((struct weft_msg *)m, &done);
 }
 
@@ -176,9 +173,7 @@ int weft_msg_broadcast(
 static void combine(
 	enum weft_msg_reduction op, uint64_t *a, const uint64_t *b, uint32_t n)
 {
-	uint32_t i;
-
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		int64_t x = (int64_t)a[i], y = (int64_t)b[i];
 		double p, q;
 
@@ -263,53 +258,24 @@ static void allreduce_piece(struct msg_state *m, enum weft_msg_reduction op,
 
 /* --- long ones --- */
 
-/* A rank's own part of a chunk, while it gets the sum of those before it. */
-struct coll_part {
-	struct coll_part *next;
-	uint64_t word[];
+/* A rank's own part of a chunk, while it gets the sum of the ranks before it;
+ * kept so that it is freed if the program dies meanwhile. */
+struct own_part {
+	uint64_t *word;
 };
 
-/* Those in use: of a process, each of whose threads may be in a call. */
-struct coll_parts {
-	struct coll_part *first;
+static void free_part(void *kept)
+{
+	struct own_part *own = kept;
+
+	mem_free(own->word);
+	own->word = NULL;
+}
+
+static const struct program_library library = {
+	.size = sizeof(struct own_part),
+	.fini = free_part,
 };
-
-static void reduced_fini(void *kept)
-{
-	struct coll_parts *all = kept;
-	struct coll_part *p;
-
-	while ((p = all->first)) {
-		all->first = p->next;
-		mem_free(p);
-	}
-}
-
-static const struct program_library parts = {
-	.size = sizeof(struct coll_parts),
-	.fini = reduced_fini,
-};
-
-static struct coll_part *take_part(uint64_t n)
-{
-	struct coll_parts *all = program_keep(&parts);
-	struct coll_part *p = mem_alloc(1, sizeof(*p) + 8 * n);
-
-	p->next = all->first;
-	all->first = p;
-	return p;
-}
-
-static void give_part(struct coll_part *part)
-{
-	struct coll_parts *all = program_keep(&parts);
-	struct coll_part **at = &all->first;
-
-	while (*at != part)
-		at = &(*at)->next;
-	*at = part->next;
-	mem_free(part);
-}
 
 struct ring {
 	struct msg_state *m;
@@ -370,8 +336,9 @@ static void add_part(const struct ring *r, uint32_t chunk, const uint64_t *mine)
 static void reduce_ring(struct ring *r)
 {
 	uint32_t n = r->m->n_ranks, me = r->m->rank, i, chunk;
-	struct coll_part *own = take_part(r->n / n + 1);
+	struct own_part *own = program_keep(&library);
 
+	own->word = mem_alloc(r->n / n + 1, sizeof(*own->word));
 	r->before = (me + n - 1) % n;
 	r->behind = (me + 1) % n;
 	for (i = 0; i < 2 * (n - 1); i++) {
@@ -383,7 +350,7 @@ static void reduce_ring(struct ring *r)
 	}
 	send(r->m, r->before, NULL, 0); /* got it */
 	receive(r->m, r->behind, NULL, 0);
-	give_part(own);
+	free_part(own);
 }
 
 /* root: WEFT_MSG_ANY for all. */

@@ -31,14 +31,14 @@ static void append(struct msg_list *l, struct weft_msg_request *r)
 	l->last = r;
 }
 
-/* prev is the one in front of it, or NULL. */
-static void unlink_behind(struct msg_list *l, struct weft_msg_request *prev,
-	struct weft_msg_request *r)
+/* prev is the request in front of it, or NULL; next the one behind it. */
+static void remove_between(struct msg_list *l, struct weft_msg_request *prev,
+	const struct weft_msg_request *r, struct weft_msg_request *next)
 {
 	if (prev)
-		prev->next = r->next;
+		prev->next = next;
 	else
-		l->first = r->next;
+		l->first = next;
 	if (l->last == r)
 		l->last = prev;
 }
@@ -47,9 +47,7 @@ static void unlink_behind(struct msg_list *l, struct weft_msg_request *prev,
 
 void msg_match_init(struct msg_state *m)
 {
-	uint32_t i;
-
-	for (i = 0; i < WEFT_MSG_EARLY; i++)
+	for (uint32_t i = 0; i < WEFT_MSG_EARLY; i++)
 		m->early[i].next =
 			(uint16_t)(i + 1 < WEFT_MSG_EARLY ? i + 2 : 0);
 	m->early_free = 1;
@@ -174,7 +172,7 @@ static struct weft_msg_request *take_posted(
 	for (; r && !fits(r, rank, tag); r = r->next)
 		prev = r;
 	if (r)
-		unlink_behind(&m->posted, prev, r);
+		remove_between(&m->posted, prev, r, r->next);
 	return r;
 }
 
@@ -288,27 +286,16 @@ static bool go_on_sending(struct msg_state *m)
 		struct msg_peer p = msg_peer(m, MSG_USER, r->rank);
 
 		next = r->next;
-		if (p.stuck != m->round) {
-			unlink_behind(&m->waiting, prev, r);
-			if (try_send(m, r)) {
-				p = msg_peer(m, MSG_USER, r->rank);
-				p.box.waiting--;
-				msg_set_peer(m, MSG_USER, r->rank, &p);
-				did = true;
-				continue;
-			}
-			/* back to its place */
-			r->next = next;
-			if (prev)
-				prev->next = r;
-			else
-				m->waiting.first = r;
-			if (!next)
-				m->waiting.last = r;
+		if (p.stuck != m->round && try_send(m, r)) {
+			remove_between(&m->waiting, prev, r, next);
+			p = msg_peer(m, MSG_USER, r->rank);
+			p.box.waiting--;
+			did = true;
+		} else {
 			p.stuck = m->round;
-			msg_set_peer(m, MSG_USER, r->rank, &p);
+			prev = r;
 		}
-		prev = r;
+		msg_set_peer(m, MSG_USER, r->rank, &p);
 	}
 	return did;
 }
@@ -355,7 +342,7 @@ bool msg_match_go_on(struct msg_state *m)
 			continue;
 		}
 		next = r->next;
-		unlink_behind(&m->active, prev, r);
+		remove_between(&m->active, prev, r, next);
 		r->state = STATE_DONE;
 		did = true;
 		if (is_receive) {
@@ -458,8 +445,7 @@ int weft_msg_finish(struct weft_msg *msg, struct weft_msg_request *r,
 	if (!m->ops)
 		return EBADF;
 	while (r->state != STATE_DONE)
-		if (!msg_step(m))
-			msg_sleep(m);
+		msg_go_on(m);
 	if (status)
 		*status = r->status;
 	return r->status.error;

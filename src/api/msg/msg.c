@@ -51,9 +51,8 @@ static void lay_out(struct msg_state *m, uint64_t own)
 static uint64_t most_own(void)
 {
 	uint64_t most = 0;
-	uint32_t i;
 
-	for (i = 0; api_registry[i]; i++)
+	for (uint32_t i = 0; api_registry[i]; i++)
 		if (api_registry[i]->msg->memory > most)
 			most = api_registry[i]->msg->memory;
 	return most;
@@ -128,7 +127,8 @@ void msg_read(uint64_t at, void *to, uint64_t bytes)
 {
 	wait_for_gpu(gpu_of(at), GPU_OUT, bytes);
 	if (gpu_of(at))
-		host_device_read(program_host(), program_node(), at, to, bytes);
+		memory_read(host_at(program_host(), program_node()),
+			MEMORY_DEVICE, at, to, bytes);
 	else
 		program_read(at, to, bytes);
 }
@@ -137,8 +137,8 @@ void msg_write(uint64_t at, const void *from, uint64_t bytes)
 {
 	wait_for_gpu(gpu_of(at), GPU_IN, bytes);
 	if (gpu_of(at))
-		host_device_write(program_host(), program_worker(),
-			program_node(), program_now(), at, from, bytes);
+		host_write_by(program_host(), program_worker(), program_node(),
+			program_now(), MEMORY_DEVICE, at, from, bytes);
 	else
 		program_write(at, from, bytes);
 }
@@ -225,10 +225,8 @@ static bool has_news(void *arg, uint64_t *seen)
 
 static void look_at_all(struct msg_state *m)
 {
-	uint32_t i;
-
 	m->has_all = false;
-	for (i = 0; i < m->n_ranks; i++) {
+	for (uint32_t i = 0; i < m->n_ranks; i++) {
 		msg_match_drain(m, i);
 		msg_atomic_serve(m, i);
 	}
@@ -257,11 +255,11 @@ bool msg_step(struct msg_state *m)
 	return msg_match_go_on(m) || did;
 }
 
-void msg_sleep(struct msg_state *m)
+void msg_go_on(struct msg_state *m)
 {
 	uint64_t seen;
 
-	if (!has_news(m, &seen))
+	if (!msg_step(m) && !has_news(m, &seen))
 		program_poll_until(has_news, m, m->ops->loop(m), &seen);
 }
 
@@ -402,8 +400,7 @@ void weft_msg_wait(struct weft_msg *msg, struct weft_msg_done *done)
 
 	m->awaited = *done;
 	while (!is_done(m, done))
-		if (!msg_step(m))
-			msg_sleep(m);
+		msg_go_on(m);
 	m->awaited = (struct weft_msg_done){ 0 };
 	end(m, done);
 }
@@ -489,8 +486,7 @@ int weft_msg_wait_counter(struct weft_msg *msg, uint32_t counter)
 	if (!m->ops || counter >= WEFT_MSG_COUNTERS)
 		return m->ops ? EINVAL : EBADF;
 	while (!msg_word_is_zero(m, counter))
-		if (!msg_step(m))
-			msg_sleep(m);
+		msg_go_on(m);
 	return 0;
 }
 

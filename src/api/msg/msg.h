@@ -133,14 +133,15 @@ struct msg_ops {
 	void (*expect)(struct msg_state *m, uint32_t counter, uint64_t bytes);
 	void (*arrived)(struct msg_state *m, uint32_t counter, uint64_t bytes);
 
-	/* Of MSG_DONE_OWN; also called from outside the program. */
-	bool (*is_done)(
-		const struct msg_state *m, const struct weft_msg_done *done);
 	struct poll_loop (*loop)(struct msg_state *m);
 
+	/* --- optional entries --- */
+
+	/* If put() returns MSG_DONE_OWN; also called from outside the
+	 * program. */
+	bool (*is_done)(
+		const struct msg_state *m, const struct weft_msg_done *done);
 	/*
-	 * --- optional entries ---
-	 *
 	 * Operations that the interface or the network performs.  ENOSYS: not
 	 * with these arguments; software performs them then, as it does without
 	 * such an entry.  All ranks must return the same.
@@ -224,9 +225,9 @@ void msg_answer(struct msg_state *m, uint32_t rank, uint32_t fin,
 
 /* Handles everything that has arrived; returns whether there was anything. */
 bool msg_step(struct msg_state *m);
-/* Until something has come. */
-void msg_sleep(struct msg_state *m);
-/* The same, but no longer than until a time. */
+/* The same, or sleeps until something has arrived. */
+void msg_go_on(struct msg_state *m);
+/* Sleeps until something has arrived, but no longer than until a time. */
 void msg_sleep_before(struct msg_state *m, sim_time t);
 /* Whether an operation has ended; its status is the result. */
 bool msg_is_over(const struct weft_msg_request *r);

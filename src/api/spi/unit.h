@@ -30,6 +30,10 @@ struct poll_loop unit_poll_loop(void);
  * half-way. */
 struct poll_loop unit_register_loop(void);
 
+/* The ports of links in a class route's register: links from the top bit down
+ * are A-, A+, ..., ports from 0 up are A+, A-, ...; the IO link is last. */
+uint32_t unit_ports(uint32_t links);
+
 /* A barrier that was entered: whether all have, also from outside the program;
  * and the next one. */
 bool unit_barrier_is_over(

@@ -78,8 +78,8 @@ struct bench {
 	uint32_t *address; /* [node], as the driver writes it, where all send */
 
 	/*
-	 * Synthetic memory is made of pieces: whose bytes the i-th of them
-	 * holds, in what a program sends, or in what comes to it.
+	 * Synthetic memory is made of pieces: the owner of the bytes of the
+	 * i-th, in a program's source or target.  NULL: all are alike.
 	 */
 	uint64_t piece; /* bytes */
 	uint64_t (*owner)(
@@ -91,6 +91,9 @@ enum { BENCH_REGIONS = 4 };
 /* A program's end of the transfers. */
 struct bench_end {
 	struct bench *bench;
+	struct programs *programs; /* these three are the bench's */
+	struct load *load;
+	const struct bench_driver *driver;
 	const struct bench_program *program;
 	site_id node;
 	uint32_t rank; /* the node, where each has one process */
@@ -148,6 +151,8 @@ enum {
 	 * try may succeed. */
 	BENCH_OPEN_ENDED = 8,
 	BENCH_GETS_BY_MEANS = 16, /* gets have a choice, too: the key's */
+	/* Puts to a GPU may need the program at the target. */
+	BENCH_NEEDS_TARGET = 32,
 };
 
 /*
@@ -208,7 +213,6 @@ struct bench_tracking {
 
 /* Transfers from and to memories of GPUs, which are numbered from 0 on. */
 struct bench_gpus {
-	bool needs_target; /* puts may need the program at the target */
 	int64_t (*count)(const struct load *l); /* of a node */
 	void (*open)(struct load *l, site_id node); /* before programs run */
 	uint64_t (*at)(uint32_t gpu); /* where its memory begins */
@@ -238,11 +242,11 @@ struct bench_looks {
 	int64_t (*cpus)(const struct bench *b);
 	/* Software's part of a latency. */
 	sim_time (*software)(const struct bench *b);
-	/* Its own figures of transfers from one node to another. */
-	void (*report)(const struct bench *b, struct load_result *r,
-		site_id from, site_id to);
-	void (*report_rate)(const struct bench *b, struct load_result *r,
-		site_id from, site_id to, double bytes);
+	/* Its own figures of transfers between nodes from and to, and of their
+	 * rate. */
+	void (*report)(const struct bench *b, struct load_result *r);
+	void (*report_rate)(
+		const struct bench *b, struct load_result *r, double bytes);
 };
 
 /* What can become of a word. */
@@ -349,6 +353,8 @@ struct bench_barrier {
 extern const struct bench_driver bench_msg, bench_mu, bench_elan, bench_plain,
 	bench_gemini, bench_ape;
 
+extern const struct bench_gpus driver_gpus; /* for any of these */
+
 /* The driver of a network interface, or NULL. */
 const struct bench_driver *bench_find_driver(const struct nic_ops *nic);
 
@@ -384,10 +390,11 @@ void bench_start_all(struct bench *b, const struct bench_program *program);
 /* In report(): the layer and what programs_report() fills in; false where
  * there is no more to report. */
 bool bench_report(const struct bench *b, struct load_result *r);
-/* The driver's own figures of transfers between nodes from and to. */
-void bench_report_own(const struct bench *b, struct load_result *r);
 /* From the first program's start to the last one's end. */
 sim_time bench_time(const struct bench *b);
+/* The same of n programs that have ended, from one on. */
+void bench_span(const struct bench *b, uint32_t first, uint32_t n,
+	sim_time *start, sim_time *end);
 /* What so many synthetic bytes of a node take: pages that its cache has
  * touched, or tags. */
 uint64_t bench_synthetic(const struct bench *b, uint64_t bytes);
@@ -398,11 +405,17 @@ void bench_fini(struct load *l);
 
 #define BENCH_OPS PROGRAMS_OPS, .estimate = bench_estimate, .fini = bench_fini
 
+/* The router of a node; and, in far, the routers that it has links to, each
+ * once, at most so many; returns their number. */
+router_id bench_router(const struct topo *t, site_id node);
+uint32_t bench_near(
+	const struct topo *t, router_id r, router_id *far, uint32_t most);
+
 /* --- for programs --- */
 
 static inline bool bench_open(struct bench_end *x)
 {
-	return x->bench->driver->open(x);
+	return x->driver->open(x);
 }
 /* Of an end by messages: the messages themselves. */
 struct weft_msg *bench_messages(struct bench_end *x);
@@ -421,7 +434,7 @@ bool bench_check_target(
 static inline void bench_track_puts(
 	struct bench_end *x, uint32_t means, uint64_t n, uint64_t bytes)
 {
-	const struct bench_tracking *t = x->bench->driver->tracking;
+	const struct bench_tracking *t = x->driver->tracking;
 
 	if (t && t->puts)
 		t->puts(x, means, n, bytes);
@@ -430,7 +443,7 @@ static inline void bench_track_puts(
 static inline void bench_track_gets(
 	struct bench_end *x, uint64_t n, uint64_t bytes)
 {
-	const struct bench_tracking *t = x->bench->driver->tracking;
+	const struct bench_tracking *t = x->driver->tracking;
 
 	if (t)
 		t->gets(x, n, bytes);
@@ -449,6 +462,10 @@ static inline bool bench_has_gpus(const struct bench *b)
 {
 	return b->source || b->target;
 }
+/* One of the driver's means by its name, of n characters; past the last one if
+ * there is none. */
+uint32_t bench_find_means(
+	const struct bench_driver *d, const char *name, size_t n);
 /* The best of the driver's means for a few bytes. */
 uint32_t bench_quick(const struct bench *b);
 /* Whether the key's means are those whose bytes go nowhere. */

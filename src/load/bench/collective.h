@@ -49,6 +49,9 @@ bool collective_is_from(
 	const struct bench_end *x, uint64_t at, int64_t round, uint32_t index);
 bool collective_is_right(const struct bench_end *x, uint64_t at, int64_t round);
 
+/* A round that a member came to is over: adds its times to the sums. */
+void collective_count(struct member *m);
+
 /* In init(): whether the keys fit the machine. */
 int collective_tree_check(
 	struct collective *c, const struct topo *t, struct err *e);

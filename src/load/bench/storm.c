@@ -71,9 +71,8 @@ static struct storm *of(struct load *l)
 static void choose_partners(struct lane *l)
 {
 	const struct storm *m = l->storm;
-	uint32_t i;
 
-	for (i = 0; i < PARTNERS; i++) {
+	for (uint32_t i = 0; i < PARTNERS; i++) {
 		struct place *p = &l->place[i];
 		uint64_t x = random_draw(m->bench.programs.load.seed, l->stream,
 			RANDOM_PATTERN, i)
@@ -161,7 +160,6 @@ static uint64_t place_at(const struct lane *l)
 static bool fetch_by(struct bench_end *x, site_id from, uint64_t at,
 	uint64_t bytes, uint64_t chance)
 {
-	const struct bench_driver *d = x->bench->driver;
 	struct bench_transfer g = bench_transfer(x, from, bytes);
 
 	g.from = at;
@@ -169,8 +167,8 @@ static bool fetch_by(struct bench_end *x, site_id from, uint64_t at,
 	g.is_tracked = true;
 	g.chance = chance;
 	bench_track_gets(x, 1, bytes);
-	d->get(x, &g);
-	return d->flush(x);
+	x->driver->get(x, &g);
+	return x->driver->flush(x);
 }
 
 static bool fetch(
@@ -208,7 +206,7 @@ static bool look(struct bench_end *x, const struct message *m)
 	const struct place *p = &l->place[m->partner];
 	uint64_t all = l->storm->area, from = p->is_unknown ? GUARD : 0;
 	uint64_t bytes = p->is_unknown ? m->bytes : all;
-	uint32_t looks = x->bench->driver->is & BENCH_HAS_ACKS ? 1 : MOST_LOOKS;
+	uint32_t looks = x->driver->is & BENCH_HAS_ACKS ? 1 : MOST_LOOKS;
 
 	while (looks--) {
 		if (!fetch(x, m->dst, place_at(l), all))
@@ -242,8 +240,7 @@ static bool settle(struct bench_end *x, const struct message *m)
 	struct lane *l = x->data;
 	struct place *p = &l->place[m->partner];
 	uint64_t all = l->storm->area, at = 0;
-	uint32_t tries =
-		x->bench->driver->is & BENCH_OPEN_ENDED ? MOST_TRIES : 0;
+	uint32_t tries = x->driver->is & BENCH_OPEN_ENDED ? MOST_TRIES : 0;
 
 	if (p->is_unknown)
 		return false;
@@ -269,7 +266,6 @@ static uint32_t means_of(const struct bench *b, const struct message *m)
 
 static bool put(struct bench_end *x, const struct message *m)
 {
-	const struct bench_driver *d = x->bench->driver;
 	struct lane *l = x->data;
 	struct place *p = &l->place[m->partner];
 	struct bench_transfer b = bench_transfer(x, m->dst, m->bytes);
@@ -280,12 +276,11 @@ static bool put(struct bench_end *x, const struct message *m)
 	b.is_tracked = true;
 	b.chance = m->chance;
 	memcpy(l->before, p->bytes, l->storm->area);
-	memory_fill_by(x->bench->programs.load.seed, m->number, 0,
-		p->bytes + GUARD, m->bytes);
+	memory_fill_by(x->load->seed, m->number, 0, p->bytes + GUARD, m->bytes);
 	bench_write(x, b.from, p->bytes + GUARD, m->bytes);
 	bench_track_puts(x, b.means, 1, b.bytes);
-	d->put(x, &b);
-	return d->flush(x) ? look(x, m) : settle(x, m);
+	x->driver->put(x, &b);
+	return x->driver->flush(x) ? look(x, m) : settle(x, m);
 }
 
 static uint64_t changed(enum bench_atomic kind, uint64_t word, uint64_t operand)
@@ -307,8 +302,8 @@ static uint64_t changed(enum bench_atomic kind, uint64_t word, uint64_t operand)
 /* The last word of a place. */
 static bool change(struct bench_end *x, const struct message *m)
 {
-	const struct bench_driver *d = x->bench->driver;
-	enum bench_atomic kind = (enum bench_atomic)(m->at / 8 % d->atomics->n);
+	enum bench_atomic kind =
+		(enum bench_atomic)(m->at / 8 % x->driver->atomics->n);
 	struct lane *l = x->data;
 	struct place *p = &l->place[m->partner];
 	uint64_t at = l->storm->area - WORD, word;
@@ -317,8 +312,9 @@ static bool change(struct bench_end *x, const struct message *m)
 	memcpy(&word, p->bytes + at, WORD);
 	word = changed(kind, word, m->number);
 	memcpy(p->bytes + at, &word, WORD);
-	d->atomics->change(x, m->dst, place_at(l) + at, kind, m->number, 1);
-	if (!d->flush(x))
+	x->driver->atomics->change(
+		x, m->dst, place_at(l) + at, kind, m->number, 1);
+	if (!x->driver->flush(x))
 		return settle(x, m);
 	return p->is_unknown || look(x, m);
 }
@@ -379,13 +375,12 @@ static void prepare(struct bench_end *x)
 {
 	const struct lane *l = x->data;
 	uint8_t block[1024];
-	uint64_t at;
 
-	for (at = 0; at < CONSTANT; at += sizeof(block)) {
+	for (uint64_t at = 0; at < CONSTANT; at += sizeof(block)) {
 		constants(l->storm, l->node, at, block, sizeof(block));
 		bench_write(x, CONSTANT_AT + at, block, sizeof(block));
 	}
-	x->bench->driver->expect(x, 0, STORM_ARMED);
+	x->driver->expect(x, 0, STORM_ARMED);
 }
 
 /* Where a program without atomics says that it is over, at the first node. */
@@ -396,21 +391,20 @@ static uint64_t over_at(const struct lane *l)
 
 static void tell_over(struct bench_end *x)
 {
-	const struct bench_driver *d = x->bench->driver;
 	struct lane *l = x->data;
 	struct bench_transfer b = bench_transfer(x, 0, 1);
 
-	if (d->atomics) {
-		d->atomics->change(x, 0, OVER_AT, BENCH_ADD, 1, 1);
+	if (x->driver->atomics) {
+		x->driver->atomics->change(x, 0, OVER_AT, BENCH_ADD, 1, 1);
 	} else {
 		b.from = area_at(l, SOURCE_AT);
 		b.to = over_at(l);
 		b.counter = BENCH_NONE;
 		b.is_tracked = true;
 		bench_write(x, b.from, "\1", 1);
-		d->put(x, &b);
+		x->driver->put(x, &b);
 	}
-	d->flush(x);
+	x->driver->flush(x);
 }
 
 static uint64_t count_over(struct bench_end *x)
@@ -419,7 +413,7 @@ static uint64_t count_over(struct bench_end *x)
 	uint64_t n = 0, i;
 	uint8_t is_over;
 
-	if (x->bench->driver->atomics) {
+	if (x->driver->atomics) {
 		if (fetch(x, 0, OVER_AT, WORD))
 			bench_read(x, area_at(l, BACK_AT), &n, WORD);
 		return n;
@@ -480,7 +474,7 @@ static void run_lane(struct bench_end *x)
 			sends_take(x, &l->sends);
 	}
 	if (l->storm->has_more || (bench_has_gpus(x->bench) &&
-					  x->bench->driver->gpus->needs_target))
+					  x->driver->is & BENCH_NEEDS_TARGET))
 		outlast(x);
 	l->is_over = true;
 }
@@ -534,10 +528,8 @@ static int storm_init(struct load *l, struct err *e)
 
 static void start_rogues(struct storm *m)
 {
-	uint32_t i;
-
 	m->rogue = mem_alloc((size_t)m->rogues, sizeof(*m->rogue));
-	for (i = 0; i < (uint32_t)m->rogues; i++) {
+	for (uint32_t i = 0; i < (uint32_t)m->rogues; i++) {
 		struct bench_rogue *r = &m->rogue[i];
 
 		*r = (struct bench_rogue){
@@ -554,11 +546,10 @@ static void storm_start(struct load *l)
 {
 	static const struct bench_program program = { .run = run_lane };
 	struct storm *m = of(l);
-	uint32_t i;
 
 	bench_open_ends(&m->bench);
 	m->bench.programs.may_err = m->rogues || m->has_more;
-	for (i = 0; i < m->n_lanes; i++) {
+	for (uint32_t i = 0; i < m->n_lanes; i++) {
 		struct bench_end *e = &m->bench.ends[i];
 		struct lane *x = e->data;
 
@@ -585,9 +576,8 @@ static void storm_start(struct load *l)
 static void expect(const struct lane *l, uint64_t *sure, uint64_t *perhaps)
 {
 	uint32_t f = 0;
-	uint64_t k;
 
-	for (k = 0; k < l->sent; k++) {
+	for (uint64_t k = 0; k < l->sent; k++) {
 		struct message x = message_of(l, k);
 		bool failed = f < l->n_failed && l->failed[f] == k;
 		/* of the last one of a program that died nothing is known */
@@ -611,23 +601,23 @@ static uint64_t count_bytes(const struct storm *m, site_id node)
 	return left ? STORM_ARMED - left : 0;
 }
 
-/* Where nothing goes wrong nothing is refused but blocks without a place. */
+/* Without faults only blocks without a posted buffer are refused. */
 static int check_errors(const struct storm *m, struct err *e)
 {
 	const struct load *l = &m->bench.programs.load;
 	const char *refusal =
 		m->has_more ? m->bench.driver->channel->refusal : NULL;
 	uint64_t errors = 0;
-	site_id i;
 
 	if (!m->has_more || m->rogues || l->net->faults)
 		return 0;
-	for (i = 0; i < m->n_nodes; i++)
+	for (site_id i = 0; i < m->n_nodes; i++)
 		errors += nic_errors(l->nic, i, NULL, 0);
 	if (errors == (refusal ? nic_sum(l->nic, refusal) : 0))
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
-		"the interfaces have refused more than blocks without a place");
+		"the interfaces have refused more than blocks without a "
+		"buffer");
 }
 
 /* Blocks that were sent have come, unless their receiver died before it looked,
@@ -636,9 +626,8 @@ static int check_sends(const struct storm *m, struct err *e)
 {
 	uint64_t sent = 0, tried = 0, came = 0;
 	bool is_whole = true;
-	uint32_t i;
 
-	for (i = 0; i < m->n_lanes; i++) {
+	for (uint32_t i = 0; i < m->n_lanes; i++) {
 		const struct lane *l = m->bench.ends[i].data;
 
 		sent += l->sends.sent;
@@ -651,7 +640,7 @@ static int check_sends(const struct storm *m, struct err *e)
 	if ((sent <= came || !is_whole) && came <= tried)
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
-		"%llu blocks were sent in %llu attempts, and %llu came",
+		"%llu blocks were sent in %llu attempts, and %llu arrived",
 		(unsigned long long)sent, (unsigned long long)tried,
 		(unsigned long long)came);
 }
@@ -661,7 +650,6 @@ static int storm_check(struct load *l, struct err *e)
 	const struct storm *m = (const struct storm *)l;
 	uint64_t *sure, *perhaps;
 	int failed = 0;
-	uint32_t i;
 
 	if (programs_check(l, e) || check_sends(m, e))
 		return -1;
@@ -669,9 +657,9 @@ static int storm_check(struct load *l, struct err *e)
 		return 0;
 	sure = mem_alloc(m->n_nodes, sizeof(*sure));
 	perhaps = mem_alloc(m->n_nodes, sizeof(*perhaps));
-	for (i = 0; i < m->n_lanes; i++)
+	for (uint32_t i = 0; i < m->n_lanes; i++)
 		expect(m->bench.ends[i].data, sure, perhaps);
-	for (i = 0; i < m->n_nodes && !failed; i++) {
+	for (uint32_t i = 0; i < m->n_nodes && !failed; i++) {
 		uint64_t came = count_bytes(m, i);
 
 		if (came < sure[i] || came > perhaps[i])
@@ -691,17 +679,16 @@ static void storm_report(struct load *l, struct load_result *r)
 {
 	struct storm *m = of(l);
 	uint64_t sent = 0, checked = 0, failed = 0, deeds = 0;
-	uint32_t i;
 
 	bench_report(&m->bench, r);
-	for (i = 0; i < m->n_lanes; i++) {
+	for (uint32_t i = 0; i < m->n_lanes; i++) {
 		const struct lane *x = m->bench.ends[i].data;
 
 		sent += x->sent;
 		checked += x->checked + x->sends.bytes;
 		failed += x->n_failed;
 	}
-	for (i = 0; i < (uint32_t)m->rogues; i++)
+	for (uint32_t i = 0; i < (uint32_t)m->rogues; i++)
 		deeds += m->rogue[i].done;
 	load_figure(r, "messages", (double)sent);
 	load_figure(r, "failed_messages", (double)failed);
@@ -713,12 +700,11 @@ static void storm_report(struct load *l, struct load_result *r)
 static void storm_fini(struct load *l)
 {
 	struct storm *m = of(l);
-	uint32_t i, k;
 
-	for (i = 0; m->bench.ends && i < m->n_lanes; i++) {
+	for (uint32_t i = 0; m->bench.ends && i < m->n_lanes; i++) {
 		struct lane *x = m->bench.ends[i].data;
 
-		for (k = 0; k < PARTNERS; k++)
+		for (uint32_t k = 0; k < PARTNERS; k++)
 			mem_free(x->place[k].bytes);
 		mem_free(x->before);
 		mem_free(x->sends.block);

@@ -51,9 +51,7 @@ struct sweep {
 };
 
 static const struct param params[] = {
-	KEY_VIA(AT(bench.via)),
-	KEY_BY(AT(bench.by)),
-	KEY_MEMORIES(AT(bench.source), AT(bench.target)),
+	KEY_HOW(sweep),
 	KEY_WORD("op", AT(op), "put", "put|get",
 		"operation; put: writes to the other node's memory; get: reads "
 		"from it"),
@@ -72,14 +70,6 @@ static const struct param params[] = {
 static struct sweep *of(const struct bench_end *x)
 {
 	return (struct sweep *)x->bench;
-}
-
-static uint64_t owner(const struct bench_end *x, uint64_t i, bool is_source)
-{
-	(void)x;
-	(void)i;
-	(void)is_source;
-	return 0;
 }
 
 /* A process has a part of its node's memory. */
@@ -165,26 +155,24 @@ static void leave(struct bench_end *x)
 static bool put_burst(
 	struct bench_end *x, uint64_t bytes, uint32_t means, int64_t n)
 {
-	const struct bench_driver *d = x->bench->driver;
 	struct bench_transfer p = transfer_of(x, bytes);
 
 	p.means = means;
-	d->expect(x, x->lane, ANSWER);
+	x->driver->expect(x, x->lane, ANSWER);
 	for (; n; n--)
-		d->put(x, &p);
-	return d->await(x, x->lane);
+		x->driver->put(x, &p);
+	return x->driver->await(x, x->lane);
 }
 
 static bool get_burst(struct bench_end *x, uint64_t bytes, int64_t n)
 {
-	const struct bench_driver *d = x->bench->driver;
 	struct bench_transfer g = transfer_of(x, bytes);
 
 	g.is_tracked = true;
 	bench_track_gets(x, (uint64_t)n, bytes);
 	for (; n; n--)
-		d->get(x, &g);
-	return d->flush(x);
+		x->driver->get(x, &g);
+	return x->driver->flush(x);
 }
 
 static bool burst(
@@ -238,9 +226,8 @@ static bool measure_sizes(struct bench_end *x)
 	const struct sweep *s = of(x);
 	sim_time answer = s->op == OP_PUT ? answer_time(x) : 0;
 	uint64_t sum = 0;
-	uint32_t i;
 
-	for (i = 0; answer >= 0 && i < s->n_sizes; i++) {
+	for (uint32_t i = 0; answer >= 0 && i < s->n_sizes; i++) {
 		if (!measure(x, i, answer))
 			return false;
 		sum += s->size[i].bytes *
@@ -285,25 +272,24 @@ static uint64_t expected(const struct sweep *s, uint64_t k)
 static void answer_all(struct bench_end *x)
 {
 	const struct sweep *s = of(x);
-	const struct bench_driver *d = x->bench->driver;
 	struct bench_transfer p = transfer_of(x, ANSWER);
 	uint64_t k, sum = 0;
 
 	p.means = bench_quick(x->bench);
 	if (!bench_open(x) || !add_memory(x) || s->op == OP_GET)
 		return;
-	d->expect(x, x->lane, expected(s, 0));
+	x->driver->expect(x, x->lane, expected(s, 0));
 	for (k = 0; expected(s, k); k++) {
-		if (!d->await(x, x->lane))
+		if (!x->driver->await(x, x->lane))
 			return;
 		sum += expected(s, k);
 		if (expected(s, k + 1))
-			d->expect(x, x->lane, expected(s, k + 1));
-		d->put(x, &p);
+			x->driver->expect(x, x->lane, expected(s, k + 1));
+		x->driver->put(x, &p);
 		if (!bench_check_target(x, 0, sum, 0))
 			return;
 	}
-	d->flush(x);
+	x->driver->flush(x);
 }
 
 static const struct bench_program answering = { .run = answer_all };
@@ -324,11 +310,10 @@ static int sweep_init(struct load *l, struct err *e)
 		.is_msg = s->bench.via,
 		.has_gets = s->op == OP_GET,
 	};
-	int64_t bytes;
 
 	if (s->min > s->max)
 		return err_set(e, "min: larger than max");
-	for (bytes = s->min; bytes <= s->max; bytes *= 2) {
+	for (int64_t bytes = s->min; bytes <= s->max; bytes *= 2) {
 		BUG_IF(s->n_sizes == MOST_SIZES);
 		s->size[s->n_sizes++].bytes = (uint64_t)bytes;
 	}
@@ -337,7 +322,6 @@ static int sweep_init(struct load *l, struct err *e)
 	s->bench.piece = s->size[s->n_sizes - 1].bytes;
 	if (s->bench.piece < ANSWER)
 		s->bench.piece = ANSWER;
-	s->bench.owner = owner;
 	if (s->op == OP_GET && s->bench.means != BENCH_AUTO &&
 		!(s->bench.driver->is & BENCH_GETS_BY_MEANS))
 		return err_set(e,
@@ -361,10 +345,9 @@ static bool sum_up(
 	double bytes =
 		(double)s->size[i].bytes * (double)s->burst * (double)s->procs;
 	sim_time start = SIM_NEVER, end = 0;
-	uint32_t k;
 
 	*latency = 0;
-	for (k = 0; k < (uint32_t)s->procs; k++) {
+	for (uint32_t k = 0; k < (uint32_t)s->procs; k++) {
 		const struct times *t = s->bench.ends[k].data;
 
 		if (!t->one[i] || t->end[i] <= t->start[i])

@@ -291,12 +291,10 @@ static void write_op(const struct goal_op *op, uint32_t number, FILE *f)
 
 static void write_rank(const struct goal_rank *r, FILE *f)
 {
-	uint32_t op, i;
-
-	for (op = 0; op < r->n_ops; op++)
+	for (uint32_t op = 0; op < r->n_ops; op++)
 		write_op(&r->op[op], op + 1, f);
-	for (op = 0; op < r->n_ops; op++)
-		for (i = 0; i < goal_n_after(r, op); i++) {
+	for (uint32_t op = 0; op < r->n_ops; op++)
+		for (uint32_t i = 0; i < goal_n_after(r, op); i++) {
 			uint32_t edge = r->edge[r->op[op].after + i];
 
 			fprintf(f, "l%u %s l%u\n", edge / 2 + 1,
@@ -306,10 +304,8 @@ static void write_rank(const struct goal_rank *r, FILE *f)
 
 void goal_write_text(const struct goal *g, FILE *f)
 {
-	uint32_t i;
-
 	fprintf(f, "num_ranks %u\n", g->n_ranks);
-	for (i = 0; i < g->n_ranks; i++) {
+	for (uint32_t i = 0; i < g->n_ranks; i++) {
 		fprintf(f, "rank %u {\n", i);
 		write_rank(&g->rank[i], f);
 		fputs("}\n", f);

@@ -17,7 +17,8 @@
 
 #include "load/load.h"
 #include "load/pattern.h"
-#include "load/traffic/pieces.h"
+#include "base/index.h"
+#include "base/slots.h"
 #include "sim/random.h"
 
 enum { LOAD_MAX = -1, AUTO = -1, MIXED = 2, PPM = 1000000 };
@@ -33,6 +34,12 @@ struct source {
 	site_id to; /* of the message that is being made */
 	uint32_t left; /* packets of it */
 	bool is_timed; /* its due event is on its way */
+};
+
+/* What comes to a node in pieces, in any order, until the last one is there. */
+struct pieces {
+	struct index index; /* of slots, by what they are pieces of */
+	struct slots slots;
 };
 
 /* Per worker. */
@@ -87,8 +94,9 @@ struct synthetic {
 
 extern const struct net_client_ops source_client;
 
-/* In start(). */
+/* In start(), and in fini() of what has started. */
 void source_start(struct synthetic *y);
+void source_fini(struct synthetic *y);
 /* Packets due by now, in a FIFO or not; of an open loop. */
 uint64_t source_generated(const struct synthetic *y);
 

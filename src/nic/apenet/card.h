@@ -208,16 +208,6 @@ static inline bool ape_is_next(
 	return true;
 }
 
-static inline void ape_charge(
-	const struct nic_at *a, packet_id id, enum cause c, sim_time t)
-{
-	struct book *k = a->nic->net->book;
-
-	if (__builtin_expect(k != NULL, 0) && book_has(k, id) &&
-		t > book_at(k, id))
-		book_until(k, id, c, t);
-}
-
 /* Data that is at the bridge crosses the bus before anything else does. */
 static inline void ape_settle(const struct nic_at *a)
 {

@@ -66,16 +66,6 @@ static inline MUSPI_InjFifo_t *fifos_at(struct fifos *f, uint32_t i)
 		i % MU_PER_SUBGROUP, &f->group[i / MU_PER_SUBGROUP]);
 }
 
-/*
- * Takes up to a sub-group of FIFOs, of size bytes each, side by side in memory,
- * with attributes, one each, or NULL; false, and complained of, where that
- * fails.
- */
-bool mu_open_group(struct programs *p, MUSPI_InjFifoSubGroup_t *g,
-	uint32_t subgroup, uint32_t n, const Kernel_InjFifoAttributes_t *attrs,
-	uint64_t at, uint64_t size);
-/* Injects, as soon as the FIFO has room. */
-void mu_inject(MUSPI_InjFifo_t *fifo, const MUHWI_Descriptor_t *desc);
 /* A reception FIFO of the lane's own. */
 bool mu_open_rec(struct bench_end *x, uint64_t at, uint64_t size);
 void mu_set_transfer(MUHWI_Descriptor_t *d, uint64_t to, uint64_t from,
