@@ -172,7 +172,7 @@ storm --faults "$tmp/plan.yaml" --threads 3
 [ "$now" = "$(jq -c '[.digest, .faults, .results]' "$tmp/out")" ] ||
 	complain 'three threads: another result'
 run run qsnet2-16 storm count=$count --faults "$tmp/plan.yaml"
-grep -q '^programs  *2 died with their nodes$' "$tmp/out" ||
+grep -q '^programs  *2 ended by the death of nodes$' "$tmp/out" ||
 	complain "$(cat "$tmp/out")"
 report 'its programs die with it, at the same instant on all threads'
 
@@ -356,7 +356,7 @@ for threads in 1 3; do
 		'.ras.stopped_units == 1' '.ras.mended_words > 50'
 	same_for $threads
 done
-grep -q 'node 5 .*: a machine check has stopped receiver B+ at 2.*; .*polling' \
+grep -q 'node 5 .*: a machine check stopped receiver B+ at 2.*; .*polling' \
 	"$tmp/err" || complain "$(cat "$tmp/err")"
 tree='run bgq-board collective by=hardware bytes=2KiB type=double --json'
 for unit in 'receiver E-;17 E- world' 'injection FIFO 10;0 injection 10' \
@@ -421,7 +421,7 @@ for end in 'link 17 E-;E. is dead and never returns, and a' 'node 9;node 9 '; do
 		ends 3 $tree op=${op%;*} rounds=6 --set \
 			"faults.events=1500 ns ${end%;*} dies"
 		case $end in link*) wants="${end#*;} ${op#*;}" ;;
-		*) wants='node 9 .* has died at 1.500 us' ;;
+		*) wants='node 9 .* died at 1.500 us' ;;
 		esac
 		grep -q "$wants" "$tmp/err" || complain "$(cat "$tmp/err")"
 	done

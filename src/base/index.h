@@ -24,7 +24,8 @@ void index_fini(struct index *x);
 void index_add(struct index *x, uint64_t key, uint32_t id);
 /* 0: it does not have the key. */
 uint32_t index_find(const struct index *x, uint64_t key);
-/* A key that it has. */
+/* A key that it has: gives it another number, or takes it out. */
+void index_set(struct index *x, uint64_t key, uint32_t id);
 void index_remove(struct index *x, uint64_t key);
 
 static inline uint64_t index_memory(const struct index *x)

@@ -41,6 +41,11 @@ void *mem_grow(void *old, size_t n, size_t size)
 	return p;
 }
 
+void *mem_more(void *p, size_t n, size_t size)
+{
+	return n & (n - 1) ? p : mem_grow(p, n ? 2 * n : 1, size);
+}
+
 char *mem_text(const char *s)
 {
 	size_t n = strlen(s) + 1;

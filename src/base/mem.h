@@ -15,6 +15,8 @@ enum { CACHE_LINE = 64 };
 /* Zeroed.  mem_free() takes what these two gave. */
 void *mem_alloc(size_t n, size_t size);
 void *mem_grow(void *p, size_t n, size_t size);
+/* Makes room for one more behind n elements; room grows in powers of two. */
+void *mem_more(void *p, size_t n, size_t size);
 char *mem_text(const char *s);
 void mem_free(void *p);
 

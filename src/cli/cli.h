@@ -64,12 +64,32 @@ struct cli_args {
 	uint32_t threads; /* or runs at a time; 0: as many as make sense */
 };
 
-/*
- * Reads a command's arguments; usage and help are its own.  Returns 0, or
- * -1 with the error, or 1 where --help was asked for and printed.
- */
-int cli_parse(struct cli_args *a, int argc, char **argv, unsigned takes,
-	const char *usage, const char *help, struct err *e);
+struct facts;
+
+/* A command, which is listed in main.c. */
+struct cli_command {
+	const char *name; /* NULL: of a program with a main() of its own */
+	const char *brief; /* for the list of commands */
+	unsigned takes; /* enum cli_takes */
+	const char *usage;
+	const char *help; /* a \v stands where the options go */
+	void (*list)(FILE *f); /* writes more of the help; or NULL */
+	/* At least and at most so many words, and the error otherwise: a
+	 * sentence or, in brackets, the end of one about the word that is too
+	 * much. */
+	size_t words[2];
+	const char *want;
+	/* One of these.  Returns the exit code, or -1 with the error; prints,
+	 * whole or not at all; adds facts, which are printed. */
+	int (*run)(const struct cli_args *a, struct err *e);
+	int (*print)(const struct cli_args *a, FILE *f, struct err *e);
+	int (*facts)(const struct cli_args *a, struct facts *f, struct err *e);
+};
+
+/* Reads a command's arguments.  Returns 0, or -1 with the error, or 1 where
+ * --help was asked for and printed. */
+int cli_parse(struct cli_args *a, int argc, char **argv,
+	const struct cli_command *c, struct err *e);
 
 /* The machine that a command line names; NULL with the error. */
 struct machine;
@@ -108,7 +128,7 @@ int cli_print(const struct cli_args *a,
 /* The same of one that only finds facts. */
 int cli_facts(const struct cli_args *a,
 	int (*find)(const struct cli_args *a, struct facts *f, struct err *e),
-	enum cli_look look, struct err *e);
+	struct err *e);
 
 /* The first that asks to stop sets what is returned from now on, the second one
  * kills. */
@@ -138,22 +158,8 @@ static inline const char *cli_s(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* The commands; each returns its exit code or sets the error. */
-int cli_run(int argc, char **argv, struct err *e);
-int cli_show(int argc, char **argv, struct err *e);
-int cli_check(int argc, char **argv, struct err *e);
-int cli_machines(int argc, char **argv, struct err *e);
-int cli_params(int argc, char **argv, struct err *e);
-int cli_paper(int argc, char **argv, struct err *e);
-int cli_claims(int argc, char **argv, struct err *e);
-int cli_sql(int argc, char **argv, struct err *e);
-int cli_rerun(int argc, char **argv, struct err *e);
-int cli_compare(int argc, char **argv, struct err *e);
-int cli_plot(int argc, char **argv, struct err *e);
-int cli_report(int argc, char **argv, struct err *e);
-int cli_trace(int argc, char **argv, struct err *e);
-int cli_sweep(int argc, char **argv, struct err *e);
-int cli_goal(int argc, char **argv, struct err *e);
-int cli_new(int argc, char **argv, struct err *e);
+extern const struct cli_command cli_run, cli_show, cli_check, cli_machines,
+	cli_params, cli_paper, cli_claims, cli_sweep, cli_goal, cli_sql,
+	cli_rerun, cli_compare, cli_trace, cli_plot, cli_report, cli_new;
 
 #endif

@@ -207,7 +207,7 @@ packet_id tree_up_send(const struct tree_at *a, port_id p);
 
 /* --- tree_book.c: only where there is a book --- */
 
-/* Where a packet is: "rises, route 3", and by which of several inputs, 0 where
+/* Where a packet is: "up, route 3", and by which of several inputs, 0 where
  * there are none. */
 void tree_book_place(const struct tree_at *a, packet_id id, const char *what,
 	uint32_t port, uint32_t inputs);

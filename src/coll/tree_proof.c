@@ -1,8 +1,131 @@
-#include "coll/tree_view.h"
+#include "coll/tree_proof.h"
 
 #include <stdio.h>
 
 #include "base/mem.h"
+
+/* --- class routes of all nodes at once --- */
+
+enum { VIEW_DIMS = 6, VIEW_LENGTH = 64, VIEW_NAME = 80 };
+
+/* An interval of coordinates. */
+struct view_span {
+	bool is_set;
+	uint32_t first, last;
+};
+
+struct trees {
+	const struct topo *t;
+	struct topo_grid grid;
+	bool has_one_root;
+	router_id root; /* the partition's */
+	/* [route][node] that are written out, or NULL */
+	struct class_route *at;
+	uint32_t written; /* their numbers, a bit each */
+	uint8_t *state; /* [node] while trees are climbed */
+	/* Spans in which a node of a coordinate goes up, by + and by -; the
+	 * shortest of them. */
+	struct view_span by[VIEW_DIMS][VIEW_LENGTH][2];
+	uint32_t n_spans;
+	bool is_nearer; /* every hop up leads nearer to the root */
+};
+
+/* A route of all nodes: the builder's over a box, or one that is written. */
+struct view {
+	const struct trees *w;
+	bool is_box;
+	struct topo_box box;
+	uint8_t channel; /* of a box */
+	uint32_t route; /* of one that is written */
+};
+
+static struct class_route view_route(const struct view *v, router_id r)
+{
+	const struct trees *w = v->w;
+
+	if (!v->is_box)
+		return w->at[(size_t)v->route * w->t->n_nodes + r];
+	if (!topo_box_has(&v->box, &w->grid, r))
+		return (struct class_route){ 0 };
+	return class_route_build(&w->grid, &v->box,
+		w->has_one_root ? w->root : class_root(&w->grid, &v->box), r,
+		v->channel);
+}
+
+static struct topo_end view_far(const struct trees *w, router_id r, port_id p)
+{
+	if (p >= w->t->n_ports)
+		return (struct topo_end){ .router = NO_ROUTER };
+	return w->t->ops->peer(w->t, r, p);
+}
+
+static port_id view_port(uint32_t bit)
+{
+	return (port_id)__builtin_ctz(bit);
+}
+
+/* The line of a node's dimension from first to last. */
+static struct view view_line(
+	const struct trees *w, router_id r, uint32_t dim, struct view_span s)
+{
+	struct view v = { .w = w, .is_box = true, .channel = CLASS_SUB };
+	uint32_t i;
+
+	for (i = 0; i < w->grid.n_dims; i++) {
+		v.box.first[i] =
+			i == dim ? s.first : topo_grid_coord(&w->grid, r, i);
+		v.box.length[i] = i == dim ? s.last - s.first + 1 : 1;
+	}
+	return v;
+}
+
+/* The route whose number is 0. */
+static struct view view_all_nodes(const struct trees *w)
+{
+	return (struct view){ w, true, topo_box_all(&w->grid), CLASS_WORLD, 0 };
+}
+
+static struct view view_written(const struct trees *w, uint32_t route)
+{
+	return (struct view){ .w = w, .route = route };
+}
+
+static void view_name(const struct view *v, char text[VIEW_NAME])
+{
+	const struct topo_grid *g = &v->w->grid;
+	uint32_t i;
+
+	if (!v->is_box) {
+		snprintf(text, VIEW_NAME, "route %u", v->route);
+		return;
+	}
+	for (i = 0; i + 1 < g->n_dims && v->box.length[i] == 1; i++)
+		;
+	snprintf(text, VIEW_NAME, "the boxes of %c = %u to %u", g->letter[i],
+		v->box.first[i], v->box.first[i] + v->box.length[i] - 1);
+}
+
+/* "A+ of node 3 (3,0)" */
+static void view_name_link(
+	const struct trees *w, router_id r, port_id p, char text[VIEW_NAME])
+{
+	char port[16] = "no link", site[48];
+
+	if (p < w->t->n_ports)
+		w->t->ops->name_port(w->t, r, p, port, sizeof(port));
+	topo_name_site(w->t, r, site, sizeof(site));
+	snprintf(text, VIEW_NAME, "%s of %s", port, site);
+}
+
+static void view_tell_link(
+	struct proof_step *s, router_id r, port_id p, uint32_t channel)
+{
+	static const char *const name[TREE_BUFFERS] = { "collective world",
+		"collective sub" };
+
+	proof_tell(s, r, p, 0);
+	s->cycle[s->n_cycle - 1].name = name[class_buffer(channel)];
+}
 
 /* --- e: trees --- */
 
@@ -183,12 +306,12 @@ static void check_trees(struct trees *w, struct proof_step *s)
 	if (!s->holds)
 		return;
 	m = (uint32_t)snprintf(s->why, sizeof(s->why),
-		"that of all %u nodes, and every box by the %u intervals of "
-		"its dimensions",
+		"the route over all %u nodes, and the routes over all boxes, "
+		"given by %u intervals of the dimensions",
 		n, w->n_spans);
 	if (w->written)
 		snprintf(s->why + m, sizeof(s->why) - m,
-			"; %d written out register by register",
+			"; %d set register by register",
 			__builtin_popcount(w->written));
 }
 
@@ -421,7 +544,7 @@ static void check_siblings(struct trees *w, struct proof_step *s)
 {
 	uint32_t m;
 
-	s->what = "waits for siblings end, under two rules";
+	s->what = "every wait for siblings ends, under two rules";
 	s->holds = true;
 	for (m = w->written; m && s->holds; m &= m - 1) {
 		struct view v = view_written(w, (uint32_t)__builtin_ctz(m));
@@ -431,9 +554,9 @@ static void check_siblings(struct trees *w, struct proof_step *s)
 	if (s->holds)
 		snprintf(s->why, sizeof(s->why),
 			"rule 1: every member of a route contributes; rule 2: "
-			"all members call in one order, through one memory "
-			"FIFO; then the oldest unfinished packet is first in "
-			"every buffer that it is in");
+			"all members make their calls in the same order, "
+			"through one memory FIFO; then the oldest unfinished "
+			"packet is first in each of its buffers");
 }
 
 /* --- all --- */

@@ -317,58 +317,6 @@ uint64_t host_held(const struct host *h)
 
 /* --- memory --- */
 
-static struct memory *memory_of(const struct host *h, site_id node)
-{
-	BUG_IF(node >= h->n_nodes);
-	return &h->nodes[node].hot.memory;
-}
-
-bool host_add_range(struct host *h, site_id node, const struct memory_range *r)
-{
-	return memory_add_range(memory_of(h, node), r);
-}
-
-int host_add_synthetic(struct host *h, site_id node, uint64_t at,
-	uint64_t bytes, memory_naming name, void *arg)
-{
-	return memory_add_synthetic(memory_of(h, node), at, bytes, name, arg);
-}
-
-const struct memory_region *host_synthetic(
-	const struct host *h, site_id node, int i)
-{
-	return memory_region(memory_of(h, node), i);
-}
-
-int host_add_foreign(struct host *h, site_id node, uint64_t at, uint64_t bytes,
-	const struct memory_foreign *f)
-{
-	return memory_add_foreign(memory_of(h, node), at, bytes, f);
-}
-
-void host_drop_foreign(struct host *h, site_id node, int i)
-{
-	memory_drop_region(memory_of(h, node), i);
-}
-
-enum memory_answer host_ask(const struct host *h, site_id node, uint32_t right,
-	uint64_t at, uint64_t n)
-{
-	return memory_ask(memory_of(h, node), right, at, n);
-}
-
-bool host_device_read(
-	const struct host *h, site_id node, uint64_t at, void *to, size_t n)
-{
-	return memory_read(memory_of(h, node), MEMORY_DEVICE, at, to, n);
-}
-
-bool host_device_write(struct host *h, struct sim_worker *w, site_id node,
-	sim_time t, uint64_t at, const void *from, size_t n)
-{
-	return host_write_by(h, w, node, t, MEMORY_DEVICE, at, from, n);
-}
-
 bool host_atomic_by(struct host *h, struct sim_worker *w, site_id node,
 	sim_time t, enum memory_by by, enum atomic_op op, uint64_t at,
 	uint64_t operand, uint64_t *old)

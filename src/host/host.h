@@ -154,18 +154,6 @@ void host_describe_waiting(const struct host *h, char *text, size_t size);
  */
 uint64_t host_held(const struct host *h);
 
-/* As in host/memory.h, of a node; also from a program of that node. */
-bool host_add_range(struct host *h, site_id node, const struct memory_range *r);
-int host_add_synthetic(struct host *h, site_id node, uint64_t at,
-	uint64_t bytes, memory_naming name, void *arg);
-const struct memory_region *host_synthetic(
-	const struct host *h, site_id node, int i);
-int host_add_foreign(struct host *h, site_id node, uint64_t at, uint64_t bytes,
-	const struct memory_foreign *f);
-void host_drop_foreign(struct host *h, site_id node, int i);
-enum memory_answer host_ask(const struct host *h, site_id node, uint32_t right,
-	uint64_t at, uint64_t n);
-
 /* --- for engines: from the node's own visit, before its programs run --- */
 
 /* An event of PHASE_PROGRAM. */
@@ -198,10 +186,17 @@ static inline struct host_node *host_node(const struct host *h, site_id node)
 	return (void *)(n->first + node * n->step);
 }
 
+/* A node's memory: to add ranges and regions, to ask, and to read. */
+static inline struct memory *host_at(const struct host *h, site_id node)
+{
+	return &host_node(h, node)->memory;
+}
+
 /* Notifies programs that poll or watch that [at, at + n) was written. */
 void host_notice(struct host *h, site_id node, struct sim_worker *w, sim_time t,
 	uint64_t at, size_t n);
 
+/* Access by a core, the interface or a device: false if it is refused. */
 static inline bool host_write_by(struct host *h, struct sim_worker *w,
 	site_id node, sim_time t, enum memory_by by, uint64_t at,
 	const void *from, size_t n)
@@ -215,11 +210,11 @@ static inline bool host_write_by(struct host *h, struct sim_worker *w,
 	return true;
 }
 
-/* Access by the interface, as in host/memory.h: false if it is refused. */
+/* Access by the interface. */
 static inline bool host_read(
 	const struct host *h, site_id node, uint64_t at, void *to, size_t n)
 {
-	return memory_read(&host_node(h, node)->memory, MEMORY_NIC, at, to, n);
+	return memory_read(host_at(h, node), MEMORY_NIC, at, to, n);
 }
 
 static inline bool host_write(struct host *h, struct sim_worker *w,
@@ -232,7 +227,7 @@ static inline bool host_write(struct host *h, struct sim_worker *w,
 static inline bool host_find_name(const struct host *h, site_id node,
 	uint64_t at, size_t n, struct memory_name *name)
 {
-	struct memory *m = &host_node(h, node)->memory;
+	struct memory *m = host_at(h, node);
 
 	return at < m->high && memory_find_name(m, MEMORY_NIC, at, n, name);
 }
@@ -249,12 +244,6 @@ static inline bool host_write_named(struct host *h, struct sim_worker *w,
 		host_notice(h, node, w, t, at, n);
 	return true;
 }
-
-/* Access by a device, such as a GPU. */
-bool host_device_read(
-	const struct host *h, site_id node, uint64_t at, void *to, size_t n);
-bool host_device_write(struct host *h, struct sim_worker *w, site_id node,
-	sim_time t, uint64_t at, const void *from, size_t n);
 
 /*
  * An atomic operation of the interface on a word; false if it may not read and

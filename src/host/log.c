@@ -33,18 +33,12 @@ void host_log_free(struct host_log *l)
 	mem_free(l);
 }
 
-/* Room for one more, in powers of two. */
-static void *make_room(void *rows, uint32_t n, size_t size)
-{
-	return n & (n - 1) ? rows : mem_grow(rows, n ? 2 * n : 1, size);
-}
-
 uint32_t host_log_call(struct host_log_process *p, uint32_t most,
 	const struct host_log_call *c)
 {
 	if (p->n_calls == most)
 		return 0;
-	p->call = make_room(p->call, p->n_calls, sizeof(*p->call));
+	p->call = mem_more(p->call, p->n_calls, sizeof(*p->call));
 	p->call[p->n_calls++] = *c;
 	return p->n_calls;
 }
@@ -54,7 +48,7 @@ void host_log_sent(struct host_log_process *p, uint32_t most,
 {
 	if (p->n_sent == most)
 		return;
-	p->sent = make_room(p->sent, p->n_sent, sizeof(*p->sent));
+	p->sent = mem_more(p->sent, p->n_sent, sizeof(*p->sent));
 	p->sent[p->n_sent++] = *m;
 }
 
@@ -64,7 +58,7 @@ uint32_t host_log_matched(struct host_log_process *p, uint32_t most,
 	if (p->n_received == most)
 		return 0;
 	p->received =
-		make_room(p->received, p->n_received, sizeof(*p->received));
+		mem_more(p->received, p->n_received, sizeof(*p->received));
 	p->received[p->n_received++] = *m;
 	return p->n_received;
 }

@@ -79,7 +79,7 @@ void program_charge(sim_time dt);
 void program_wait(sim_time t);
 
 /*
- * Access to the node's memory by a core: false if it is refused; host_ask()
+ * Access to the node's memory by a core: false if it is refused; memory_ask()
  * gives the reason.  Takes no time.
  */
 bool program_read(uint64_t at, void *to, size_t n);

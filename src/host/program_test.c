@@ -141,8 +141,8 @@ static void copy_program(void *arg)
 	assert_true(program_write(REGION, bytes, 100));
 	assert_true(program_read(REGION - 4, &word, 8));
 	assert_int_equal(word << 32, 0); /* real, and never written */
-	*region = host_add_synthetic(
-		program_host(), program_node(), 0, REGION + 1, name, NULL);
+	*region = memory_add_synthetic(host_at(program_host(), program_node()),
+		0, REGION + 1, name, NULL);
 }
 
 static void nodes_can_have_synthetic_memory(void **state)
@@ -153,14 +153,15 @@ static void nodes_can_have_synthetic_memory(void **state)
 
 	host_testing_start(&m);
 	held = host_held(m.host);
-	assert_int_equal(host_add_synthetic(
-				 m.host, 3, REGION, REGION_BYTES, name, &owner),
+	assert_int_equal(memory_add_synthetic(host_at(m.host, 3), REGION,
+				 REGION_BYTES, name, &owner),
 		0);
 	program_start(m.host, 3, 0, 0, copy_program, &region);
 	host_testing_run(&m);
 	assert_int_equal(region, -1); /* over another one */
-	assert_true(memory_region_is_whole(host_synthetic(m.host, 3, 0), 1));
-	assert_null(host_synthetic(m.host, 2, 0));
+	assert_true(memory_region_is_whole(
+		memory_region(host_at(m.host, 3), 0), 1));
+	assert_null(memory_region(host_at(m.host, 2), 0));
 	assert_true(host_held(m.host) - held < 512);
 	host_testing_fini(&m);
 }

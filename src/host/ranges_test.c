@@ -338,13 +338,15 @@ static void device_program(void *arg)
 	/* to the device's memory, and what the device has to read there */
 	assert_true(host_write(h, w, 0, program_now(), GPU_AT + 8, &word, 8));
 	assert_false(host_read(h, 0, GPU_AT + 8, &got, 8));
-	assert_true(host_device_read(h, 0, GPU_AT + 8, &got, 8));
-	assert_true(host_device_write(
-		h, w, 0, program_now(), MAP_AT + 64, &got, 8));
-	assert_int_equal(host_ask(h, 0, MEMORY_MAY_READ(MEMORY_NIC), GPU_AT, 8),
+	assert_true(
+		memory_read(host_at(h, 0), MEMORY_DEVICE, GPU_AT + 8, &got, 8));
+	assert_true(host_write_by(
+		h, w, 0, program_now(), MEMORY_DEVICE, MAP_AT + 64, &got, 8));
+	assert_int_equal(memory_ask(host_at(h, 0), MEMORY_MAY_READ(MEMORY_NIC),
+				 GPU_AT, 8),
 		MEMORY_FORBIDDEN);
-	assert_int_equal(
-		host_ask(h, 0, MEMORY_MAY_READ(MEMORY_NIC), GPU_END, 1),
+	assert_int_equal(memory_ask(host_at(h, 0), MEMORY_MAY_READ(MEMORY_NIC),
+				 GPU_END, 1),
 		MEMORY_OUTSIDE);
 }
 
@@ -356,10 +358,11 @@ static void polls_and_watches_work_anywhere(void **state)
 	struct seen x = { 0 };
 
 	host_testing_start(&m);
-	assert_true(host_add_range(m.host, 0, &gpu));
-	assert_true(host_add_range(m.host, 0, &mapped));
-	assert_false(host_add_range(m.host, 0, &mapped));
-	assert_int_equal(host_add_foreign(m.host, 0, MAP_AT, 10000, &f), 0);
+	assert_true(memory_add_range(host_at(m.host, 0), &gpu));
+	assert_true(memory_add_range(host_at(m.host, 0), &mapped));
+	assert_false(memory_add_range(host_at(m.host, 0), &mapped));
+	assert_int_equal(
+		memory_add_foreign(host_at(m.host, 0), MAP_AT, 10000, &f), 0);
 	program_start(m.host, 0, 0, 0, core_program, &x);
 	program_start(m.host, 0, 1, 0, device_program, NULL);
 	host_testing_run(&m);
@@ -368,9 +371,10 @@ static void polls_and_watches_work_anywhere(void **state)
 	assert_int_equal(x.word, 3);
 	assert_int_equal(x.at, 101 * SIM_NS);
 	assert_int_equal(x.n_watched, 1);
-	host_drop_foreign(m.host, 0, 0);
+	memory_drop_region(host_at(m.host, 0), 0);
 	assert_int_equal(
-		host_ask(m.host, 0, MEMORY_MAY_ALL, MAP_AT, 8), MEMORY_OUTSIDE);
+		memory_ask(host_at(m.host, 0), MEMORY_MAY_ALL, MAP_AT, 8),
+		MEMORY_OUTSIDE);
 	host_testing_fini(&m);
 }
 

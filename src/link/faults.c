@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/wide.h"
 #include "sim/exponential.h"
 #include "sim/random.h"
@@ -90,6 +91,80 @@ uint32_t faults_place(const struct faults *f, uint32_t link, uint32_t wire,
 								    : bit;
 }
 
+/* --- lists by link --- */
+
+/* Of a list whose elements begin with a link, in order, each link's first; n if
+ * it has none.  At an offset in struct fault_link. */
+static void find_first(struct faults *f, const void *list, size_t n,
+	size_t size, size_t offset)
+{
+	size_t i, link;
+
+	for (i = f->n_links + n; i--;) {
+		link = i < n ? *(const uint32_t *)((const char *)list +
+						   i * size)
+			     : i - n;
+		*(uint32_t *)(void *)((char *)&f->link[link] + offset) =
+			(uint32_t)(i < n ? i : n);
+	}
+}
+
+static struct fault_escape *list_by_link(
+	struct faults *f, const struct fault_escape *v, size_t n, size_t offset)
+{
+	struct fault_escape *list = mem_alloc(n + 1, sizeof(*list));
+
+	if (n)
+		memcpy(list, v, n * sizeof(*list));
+	list[n].link = NO_LINK;
+	find_first(f, list, n, sizeof(*list), offset);
+	return list;
+}
+
+/* --- fibres --- */
+
+bool faults_has_fibres(const struct topo *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->n_wires; i++)
+		if (t->wire[i].is_fibre)
+			return true;
+	return false;
+}
+
+static void set_escapes(
+	struct faults *f, const struct fault_plan *p, const struct topo *t)
+{
+	if (p->n_escapes)
+		f->escape = list_by_link(f, p->escape, p->n_escapes,
+			offsetof(struct fault_link, escape));
+	if (!faults_has_fibres(t))
+		return;
+	f->fibre = list_by_link(
+		f, p->fibre, p->n_fibres, offsetof(struct fault_link, fibre));
+	f->fibres = map_alloc(f->n_links * sizeof(struct link_chips *));
+}
+
+struct link_chips *faults_chips(struct faults *f, uint32_t link)
+{
+	if (!f->fibres[link])
+		f->fibres[link] = mem_alloc(1, sizeof(struct link_chips));
+	return f->fibres[link];
+}
+
+static void free_escapes(struct faults *f)
+{
+	size_t i;
+
+	for (i = 0; f->fibres && i < f->n_links; i++)
+		mem_free(f->fibres[i]);
+	if (f->fibres)
+		map_free(f->fibres, f->n_links * sizeof(struct link_chips *));
+	mem_free(f->fibre);
+	mem_free(f->escape);
+}
+
 /* --- training --- */
 
 static void lines_of(const struct fault_plan *p, uint64_t seed, uint32_t link,
@@ -151,10 +226,8 @@ static bool train_link(
 			t->margin = r.margin;
 		return true;
 	}
-	/* powers of two */
-	if (!(t->n_untrained & (t->n_untrained - 1)))
-		t->untrained = mem_grow(t->untrained, 2 * t->n_untrained + 1,
-			sizeof(*t->untrained));
+	t->untrained =
+		mem_more(t->untrained, t->n_untrained, sizeof(*t->untrained));
 	t->untrained[t->n_untrained++] =
 		(struct fault_untrained){ link, r.failed };
 	return false;
@@ -164,7 +237,7 @@ static int by_untrained(const void *a, const void *b)
 {
 	const struct fault_untrained *x = a, *y = b;
 
-	return x->link < y->link ? -1 : x->link > y->link;
+	return order(x->link, y->link);
 }
 
 /* One may have been tried several times. */
@@ -187,14 +260,12 @@ static int by_link(const void *a, const void *b)
 {
 	const struct fault_outage *x = a, *y = b;
 
-	if (x->link != y->link)
-		return x->link < y->link ? -1 : 1;
-	return x->from < y->from ? -1 : x->from > y->from;
+	return 2 * order(x->link, y->link) + order(x->from, y->from);
 }
 
 struct outages {
 	struct fault_outage *v;
-	size_t n, room;
+	size_t n;
 	const struct topo *topo;
 	const struct fault_plan *plan;
 	struct faults *faults;
@@ -205,13 +276,10 @@ static uint32_t link_of(const struct topo *t, struct topo_end end)
 	return end.router * t->n_ports + end.port;
 }
 
-static void add_outage(struct outages *o, struct topo_end end, sim_time from,
+static void add_end(struct outages *o, struct topo_end end, sim_time from,
 	sim_time trains, sim_time until)
 {
-	if (o->n == o->room) {
-		o->room = o->room ? 2 * o->room : 16;
-		o->v = mem_grow(o->v, o->room, sizeof(*o->v));
-	}
+	o->v = mem_more(o->v, o->n, sizeof(*o->v));
 	o->v[o->n++] = (struct fault_outage){
 		.link = link_of(o->topo, end),
 		.from = from,
@@ -219,6 +287,14 @@ static void add_outage(struct outages *o, struct topo_end end, sim_time from,
 		.until = until,
 		.known = from,
 	};
+}
+
+/* Both directions. */
+static void add_outage(struct outages *o, struct topo_end a, struct topo_end b,
+	sim_time from, sim_time trains, sim_time until)
+{
+	add_end(o, a, from, trains, until);
+	add_end(o, b, from, trains, until);
 }
 
 /* Both directions, since one without the other carries nothing. */
@@ -246,10 +322,8 @@ static void add_wire(struct outages *o, struct topo_end a, struct topo_end b,
 			up = trains = SIM_NEVER;
 		}
 	}
-	if (up == from)
-		return;
-	add_outage(o, a, from, trains, up);
-	add_outage(o, b, from, trains, up);
+	if (up != from)
+		add_outage(o, a, b, from, trains, up);
 }
 
 /* Both directions of what goes down with a part. */
@@ -321,20 +395,15 @@ static int by_wire(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
 
-	if (x->end.router != y->end.router)
-		return x->end.router < y->end.router ? -1 : 1;
-	if (x->end.port != y->end.port)
-		return x->end.port < y->end.port ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
+	return 4 * order(x->end.router, y->end.router) +
+	       2 * order(x->end.port, y->end.port) + order(x->at, y->at);
 }
 
 static int by_width(const void *a, const void *b)
 {
 	const struct fault_width *x = a, *y = b;
 
-	if (x->link != y->link)
-		return x->link < y->link ? -1 : 1;
-	return x->from < y->from ? -1 : x->from > y->from;
+	return 2 * order(x->link, y->link) + order(x->from, y->from);
 }
 
 /* One wire's changes, in order: it is narrower, or while too few lanes are
@@ -360,10 +429,8 @@ static void add_widths(struct outages *o, const struct change *c, size_t n)
 			lacks = 0; /* nothing passes anyway */
 		}
 		up = up < until ? up : until;
-		if (up > c[i].at) {
-			add_outage(o, a, c[i].at, up, up);
-			add_outage(o, b, c[i].at, up, up);
-		}
+		if (up > c[i].at)
+			add_outage(o, a, b, c[i].at, up, up);
 		f->width[f->n_widths++] =
 			(struct fault_width){ link_of(o->topo, a), lacks,
 				c[i].at };
@@ -411,11 +478,8 @@ static void add_lanes(struct outages *o)
 		return;
 	qsort(f->width, f->n_widths, sizeof(*f->width), by_width);
 	f->width[f->n_widths].link = NO_LINK;
-	f->first_width = map_alloc(f->n_links * sizeof(*f->first_width));
-	for (i = 0; i < f->n_links; i++)
-		f->first_width[i] = (uint32_t)f->n_widths;
-	for (i = f->n_widths; i--;)
-		f->first_width[f->width[i].link] = (uint32_t)i;
+	find_first(f, f->width, f->n_widths, sizeof(*f->width),
+		offsetof(struct fault_link, width));
 }
 
 /* In order; those that overlap become one. */
@@ -456,22 +520,17 @@ static void make_outages(
 	for (i = 0; i < p->n_events; i++) {
 		bool ends = i + 1 < p->n_events && e[i + 1].returns;
 
-		if (e[i].kind == &fault_lane)
-			continue;
-
-		if (!e[i].returns && !e[i].is_sick)
+		if (e[i].kind != &fault_lane && !e[i].returns && !e[i].is_sick)
 			add_wires(&o, &e[i], ends ? e[i + 1].at : SIM_NEVER);
 	}
 	merge(&o);
 	unite_untrained(&f->trainings);
 	f->n_outages = o.n;
-	add_outage(&o, (struct topo_end){ 0, 0 }, 0, 0, 0);
+	add_end(&o, (struct topo_end){ 0, 0 }, 0, 0, 0);
 	f->outage = o.v;
 	f->outage[f->n_outages].link = NO_LINK;
-	for (i = 0; i < f->n_links; i++)
-		f->link[i].outage = (uint32_t)f->n_outages;
-	for (i = f->n_outages; i--;)
-		f->link[f->outage[i].link].outage = (uint32_t)i;
+	find_first(f, f->outage, f->n_outages, sizeof(*f->outage),
+		offsetof(struct fault_link, outage));
 }
 
 struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
@@ -490,7 +549,7 @@ struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 	f->tally = map_alloc(n_workers * sizeof(*f->tally));
 	f->patience = p->is_managed ? p->notice : SIM_NEVER;
 	make_outages(f, p, t);
-	faults_set_escapes(f, p, t);
+	set_escapes(f, p, t);
 	faults_set_memories(f, p, t);
 	if (p->is_managed)
 		faults_plan_reloads(f, p, t);
@@ -524,11 +583,9 @@ void faults_free(struct faults *f)
 	map_free(f->link, f->n_links * sizeof(*f->link));
 	if (f->blind)
 		map_free(f->blind, f->n_links * sizeof(*f->blind));
-	if (f->first_width)
-		map_free(f->first_width, f->n_links * sizeof(*f->first_width));
 	mem_free(f->width);
 	mem_free(f->trainings.untrained);
-	faults_free_escapes(f);
+	free_escapes(f);
 	faults_free_memories(f);
 	for (i = 0; i < f->n_workers; i++)
 		mem_free(f->tally[i].ras);
@@ -543,17 +600,12 @@ void faults_free(struct faults *f)
 
 void fault_counts_add(struct fault_counts *sum, const struct fault_counts *c)
 {
-	sum->bit_errors += c->bit_errors;
-	sum->hurt += c->hurt;
-	sum->lost += c->lost;
-	sum->headless += c->headless;
-	sum->resent += c->resent;
-	sum->echoes += c->echoes;
-	sum->shorts += c->shorts;
-	sum->reported += c->reported;
-	sum->escaped += c->escaped;
-	sum->headers += c->headers;
-	sum->rebuilt += c->rebuilt;
+	const uint64_t *from = (const uint64_t *)c;
+	uint64_t *to = (uint64_t *)sum;
+	size_t i;
+
+	for (i = 0; i < sizeof(*c) / sizeof(*from); i++)
+		to[i] += from[i];
 }
 
 struct fault_counts faults_total(const struct faults *f, uint32_t wire)

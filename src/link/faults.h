@@ -56,7 +56,7 @@ enum { FAULT_SITE = PART_SITE };
 
 /* A lane of a link; its unit is its number.  A buffer, which is its own unit
  * (memories.h). */
-extern const struct part_kind fault_lane, fault_fibre, fault_buffer;
+extern const struct part_kind fault_lane, fault_buffer;
 
 struct fault_event {
 	sim_time at;
@@ -112,7 +112,7 @@ struct fault_plan {
 	struct fault_flip *flip; /* by site and time */
 	size_t n_escapes, n_fibres, n_flips;
 	bool cold_start;
-	/* Set before the plan is read, all but the last by
+	/* From here on set before the plan is read, all but the last by
 	 * fault_plan_set_links(): */
 	struct training_params training;
 	int64_t bit; /* duration on a line, ps */
@@ -192,6 +192,7 @@ struct fault_link {
 	uint32_t outage; /* the first that is not over */
 	uint32_t escape; /* the first that has not happened */
 	uint32_t fibre; /* the first that has not failed */
+	uint32_t width; /* its first */
 };
 
 struct fault_counts {
@@ -218,7 +219,7 @@ struct fault_tally {
 	uint64_t marked; /* packets that a chip damaged */
 	uint64_t mended; /* words of buffers with one bad bit */
 	struct ras_event *ras;
-	size_t n_ras, ras_room;
+	size_t n_ras;
 };
 
 /* The first death of a site. */
@@ -236,7 +237,6 @@ struct faults {
 	struct link_chips **fibres; /* [link], NULL until there are errors */
 	/* by link and time, the last one of no link; NULL: all have all */
 	struct fault_width *width;
-	uint32_t *first_width; /* [link] */
 	uint32_t n_narrow; /* links that lack lanes at some time */
 	struct fault_tally *tally; /* [worker] */
 	struct fault_death *death; /* by site */
@@ -267,14 +267,9 @@ struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 	uint64_t seed, uint32_t n_workers);
 void faults_free(struct faults *f);
 
-/* --- faults_fibres.c --- */
-
 #define NO_LINK UINT32_MAX
 
 bool faults_has_fibres(const struct topo *t);
-void faults_set_escapes(
-	struct faults *f, const struct fault_plan *p, const struct topo *t);
-void faults_free_escapes(struct faults *f);
 
 /* --- memories.c --- */
 
@@ -368,7 +363,7 @@ static inline uint32_t faults_dead_lanes(
 
 	if (!f->width)
 		return 0;
-	for (x = &f->width[f->first_width[link]];
+	for (x = &f->width[f->link[link].width];
 		x->link == link && x->from <= t; x++)
 		dead = x->dead;
 	return dead;

@@ -58,7 +58,7 @@ static void a_word_that_is_no_part_is_refused_with_those_that_are(void **state)
 
 	refuse(&tree.topo, &plain, "1 us swich 1.0 dies",
 		"unknown part \"swich\"; did you mean switch? (this "
-		"machine has: link, switch, node)");
+		"machine has: link, switch, node, uplinks)");
 	refuse(&torus.topo, &plain, "1 us switch 1.0 dies",
 		"unknown part \"switch\" (this machine has: link, "
 		"node)");

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/wide.h"
 #include "link/faults.h"
 
@@ -110,15 +111,9 @@ static int by_part(const void *a, const void *b)
 {
 	const struct fault_event *x = a, *y = b;
 
-	if (x->site != y->site)
-		return x->site < y->site ? -1 : 1;
-	if (x->port != y->port)
-		return x->port < y->port ? -1 : 1;
-	if (x->kind != y->kind)
-		return strcmp(x->kind->word, y->kind->word);
-	if (x->unit != y->unit)
-		return x->unit < y->unit ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
+	return 16 * order(x->site, y->site) + 8 * order(x->port, y->port) +
+	       4 * order(strcmp(x->kind->word, y->kind->word), 0) +
+	       2 * order(x->unit, y->unit) + order(x->at, y->at);
 }
 
 static bool is_one_part(
@@ -217,8 +212,8 @@ static bool is_for_good(const struct fault_plan *p, size_t i)
 bool fault_plan_passes(
 	const struct fault_plan *p, const struct link_params *l, bool gives_up)
 {
-	uint64_t bits = link_codes[l->code].byte_bits *
-			(uint64_t)link_wire_bytes(l, l->payload);
+	uint64_t bits = code_bits(
+		&link_codes[l->code], (uint32_t)link_wire_bytes(l, l->payload));
 	size_t i;
 
 	if (l->retry.kind != RETRY_REPLAY || p->chips)

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/name.h"
+#include "base/order.h"
 #include "base/units.h"
 
 enum {
@@ -216,7 +217,7 @@ static int read_fibre(const struct part_kind *k, struct part_names *names,
 	return 0;
 }
 
-const struct part_kind fault_fibre = {
+static const struct part_kind fault_fibre = {
 	.word = "lane", .exists = faults_has_fibres, .read = read_fibre
 };
 
@@ -362,9 +363,7 @@ static int by_escape(const void *a, const void *b)
 {
 	const struct fault_escape *x = a, *y = b;
 
-	if (x->link != y->link)
-		return x->link < y->link ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
+	return 2 * order(x->link, y->link) + order(x->at, y->at);
 }
 
 static int read_events(
@@ -473,9 +472,7 @@ static int by_line(const void *a, const void *b)
 {
 	const struct fault_line *x = a, *y = b;
 
-	if (x->link != y->link)
-		return x->link < y->link ? -1 : 1;
-	return x->line < y->line ? -1 : x->line > y->line;
+	return 2 * order(x->link, y->link) + order(x->line, y->line);
 }
 
 static int read_lines(
@@ -515,22 +512,8 @@ int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 	int failed = 0;
 	size_t i;
 
-	*p = (struct fault_plan){
-		.training = p->training,
-		.bit = p->bit,
-		.lanes = p->lanes,
-		.least_lanes = p->least_lanes,
-		.is_fast = p->is_fast,
-		.is_checked = p->is_checked,
-		.has_buffers = p->has_buffers,
-		.retrain = p->retrain,
-		.is_managed = p->is_managed,
-		.notice = p->notice,
-		.reload = p->reload,
-		.drain = p->drain,
-		.parts = p->parts,
-		.cold_start = text->cold_start,
-	};
+	memset(p, 0, offsetof(struct fault_plan, training));
+	p->cold_start = text->cold_start;
 	for (i = 0; i < text->bit_errors.n && !failed; i++)
 		failed = open_line(&l, &text->bit_errors.v[i]) ||
 			 read_bit_errors(&l, p);

@@ -34,7 +34,8 @@ const struct param link_params_table[] = {
 		"or returns",
 		NULL),
 	PARAM_ONE_OF("code", AT(code), "none", LINK_CODES,
-		"line code; 4b5b and 8b10b leave four fifths of the raw rate",
+		"line code; 4b5b and 8b10b leave four fifths of the raw rate, "
+		"64b66b leaves 64 of 66 bits",
 		NULL),
 	SIZE(header, "16 B", 1, 4096,
 		"size of the header in front of the payload", "default"),
@@ -79,10 +80,10 @@ const struct param link_carried_table[] = {
 };
 
 const struct param link_checks_table[] = {
-	PARAM_ROW(PARAM_COUNT, "checks.hop", AT(check_hop), "0", 0, RS10_CHECKS,
+	PARAM_ROW(PARAM_COUNT, "checks.hop", AT(check_hop), "0", 0, CHECKS_MOST,
 		"number of ten-bit symbols that check a packet on every hop",
 		NULL),
-	PARAM_ROW(PARAM_COUNT, "checks.end", AT(check_end), "0", 0, RS10_CHECKS,
+	PARAM_ROW(PARAM_COUNT, "checks.end", AT(check_end), "0", 0, CHECKS_MOST,
 		"number of ten-bit symbols that check a packet at its "
 		"destination",
 		NULL),

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/name.h"
+#include "base/order.h"
 #include "base/secded.h"
 #include "link/faults.h"
 #include "sim/random.h"
@@ -105,13 +106,8 @@ static int by_site(const void *a, const void *b)
 {
 	const struct fault_flip *x = a, *y = b;
 
-	if (x->site != y->site)
-		return x->site < y->site ? -1 : 1;
-	if (x->at != y->at)
-		return x->at < y->at ? -1 : 1;
-	if (x->buffer != y->buffer)
-		return x->buffer < y->buffer ? -1 : 1;
-	return x->bits < y->bits ? -1 : x->bits > y->bits;
+	return 8 * order(x->site, y->site) + 4 * order(x->at, y->at) +
+	       2 * order(x->buffer, y->buffer) + order(x->bits, y->bits);
 }
 
 void faults_set_memories(

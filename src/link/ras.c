@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "link/faults.h"
 
 static const struct {
@@ -62,29 +63,20 @@ void ras_unit(const struct ras_event *e, const struct topo *t, char *text,
 	snprintf(text, size, "link %s", port);
 }
 
-int ras_compare(const void *a, const void *b)
+static int by_time(const void *a, const void *b)
 {
 	const struct ras_event *x = a, *y = b;
 
-	if (x->at != y->at)
-		return x->at < y->at ? -1 : 1;
-	if (x->site != y->site)
-		return x->site < y->site ? -1 : 1;
-	if (x->port != y->port)
-		return x->port < y->port ? -1 : 1;
-	if (x->what != y->what)
-		return x->what < y->what ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
+	return 16 * order(x->at, y->at) + 8 * order(x->site, y->site) +
+	       4 * order(x->port, y->port) + 2 * order(x->what, y->what) +
+	       order((int64_t)x->number, (int64_t)y->number);
 }
 
 void faults_report(struct faults *f, uint32_t worker, const struct ras_event *e)
 {
 	struct fault_tally *t = &f->tally[worker];
 
-	if (t->n_ras == t->ras_room) {
-		t->ras_room = t->ras_room ? 2 * t->ras_room : 16;
-		t->ras = mem_grow(t->ras, t->ras_room, sizeof(*t->ras));
-	}
+	t->ras = mem_more(t->ras, t->n_ras, sizeof(*t->ras));
 	t->ras[t->n_ras++] = *e;
 }
 
@@ -102,6 +94,6 @@ struct ras_event *faults_events(const struct faults *f, size_t *n)
 				f->tally[i].n_ras * sizeof(*v));
 		*n += f->tally[i].n_ras;
 	}
-	qsort(v, *n, sizeof(*v), ras_compare);
+	qsort(v, *n, sizeof(*v), by_time);
 	return v;
 }

@@ -39,7 +39,4 @@ void ras_describe(const struct ras_event *e, char *text, size_t size);
 void ras_unit(const struct ras_event *e, const struct topo *t, char *text,
 	size_t size);
 
-/* Order by time, place and kind, for qsort(). */
-int ras_compare(const void *a, const void *b);
-
 #endif

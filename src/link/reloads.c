@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "link/faults.h"
 
 struct change {
@@ -24,7 +25,7 @@ static int by_stop(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
 
-	return x->stop < y->stop ? -1 : x->stop > y->stop;
+	return order(x->stop, y->stop);
 }
 
 /* Wires between nodes and their routers are in no tables. */
@@ -90,10 +91,8 @@ void faults_plan_reloads(
 		r.stop = c[i].stop > loaded ? c[i].stop : loaded;
 		r.load = r.stop + p->drain;
 		set_departures(f, &r, known);
-		/* powers of two */
-		if (!(f->n_reloads & (f->n_reloads - 1)))
-			f->reload = mem_grow(f->reload, 2 * f->n_reloads + 1,
-				sizeof(*f->reload));
+		f->reload =
+			mem_more(f->reload, f->n_reloads, sizeof(*f->reload));
 		f->reload[f->n_reloads++] = r;
 		known = r.stop;
 		loaded = r.load;
@@ -140,9 +139,7 @@ static int by_death(const void *a, const void *b)
 {
 	const struct fault_death *x = a, *y = b;
 
-	if (x->site != y->site)
-		return x->site < y->site ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
+	return 2 * order(x->site, y->site) + order(x->at, y->at);
 }
 
 /* Of each site the first one. */
@@ -171,8 +168,8 @@ void faults_note_deaths(
 		for (k = 0; !e[i].returns && !e[i].is_sick &&
 			    part_site(t, &e[i].part, k, &site);
 			k++) {
-			f->death = mem_grow(
-				f->death, f->n_deaths + 1, sizeof(*f->death));
+			f->death = mem_more(
+				f->death, f->n_deaths, sizeof(*f->death));
 			f->death[f->n_deaths++] = (struct fault_death){ site,
 				leaves_at(f, &e[i]) };
 		}

@@ -47,7 +47,7 @@ static const struct param params[] = {
 		"bytes that the bursts can hit"),
 	KEY_COUNT("header", AT(header), "0", 0, 4,
 		"number of wrong bits in a header, in all possible patterns"),
-	KEY(PARAM_COUNT, "checks", AT(checks), "machine", 0, RS10_CHECKS,
+	KEY(PARAM_COUNT, "checks", AT(checks), "machine", 0, CHECKS_MOST,
 		"machine",
 		"number of check symbols; machine: the number that the machine "
 		"has on each hop"),

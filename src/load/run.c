@@ -226,17 +226,17 @@ static void tell_why(
 		topo_name_site(t, e.site, site, sizeof(site));
 		ras_unit(&e, t, unit, sizeof(unit));
 		snprintf(first, sizeof(first),
-			"%s: a machine check has stopped %s at %.3f us; ", site,
+			"%s: a machine check stopped %s at %.3f us; ", site,
 			unit, us(e.at));
 	} else if (f && has_died(l)) {
 		topo_name_site(t, f->death[0].site, site, sizeof(site));
-		snprintf(first, sizeof(first), "%s has died at %.3f us; ", site,
+		snprintf(first, sizeof(first), "%s died at %.3f us; ", site,
 			us(f->death[0].at));
 	}
 	snprintf(r->why, sizeof(r->why), "%s%s", first, who);
 }
 
-/* Whether links hold packets for good, since so long: who waits for what. */
+/* Whether links hold packets forever, since a given time: the first of them. */
 static bool is_stuck(
 	const struct load *l, struct load_result *r, sim_time since)
 {
@@ -251,10 +251,9 @@ static bool is_stuck(
 	t->ops->name_port(t, s->site, s->port, port, sizeof(port));
 	snprintf(text, sizeof(text),
 		"%s %s is dead and never returns, and %s has waited for it "
-		"since %.3f us; %" PRIu64 " such link%s, %" PRIu64
-		" packets inside the network",
+		"since %.3f us; links that hold packets: %" PRIu64
+		", packets in the network: %" PRIu64,
 		site, port, s->what, us(s->since), r->n_stuck,
-		r->n_stuck > 1 ? "s" : "",
 		(uint64_t)packet_pool_used(l->net->pool));
 	tell_why(l, r, text);
 	return true;

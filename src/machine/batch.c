@@ -26,9 +26,8 @@ struct child {
 
 /* --- in the child --- */
 
-static void add(void *arg, const char *name, double value)
+void batch_keep(struct batch_result *b, const char *name, double value)
 {
-	struct batch_result *b = arg;
 	struct batch_figure *f = &b->figure[b->n_figures];
 
 	if (b->n_figures == BATCH_FIGURES)
@@ -36,6 +35,11 @@ static void add(void *arg, const char *name, double value)
 	snprintf(f->name, sizeof(f->name), "%s", name);
 	f->value = value;
 	b->n_figures++;
+}
+
+static void add(void *arg, const char *name, double value)
+{
+	batch_keep(arg, name, value);
 }
 
 void batch_note(const struct machine_run *r, struct batch_result *result)

@@ -49,7 +49,9 @@ struct batch {
  * made, or 1 where it was stopped. */
 int batch_run(const struct batch *b, struct err *e);
 
-/* What came of a run that has ended. */
+/* Adds a figure, if there is room. */
+void batch_keep(struct batch_result *result, const char *name, double value);
+/* The results of a run that has ended. */
 void batch_note(const struct machine_run *r, struct batch_result *result);
 
 #endif

@@ -615,7 +615,7 @@ void machine_free(struct machine *m)
 		return;
 	for (i = 0; i < m->n_blocks; i++)
 		mem_free(m->block[i].origins);
-	if (m->route)
+	if (m->route && m->route->ops->fini)
 		m->route->ops->fini(m->route);
 	if (m->topo && m->topo->ops->fini)
 		m->topo->ops->fini(m->topo);

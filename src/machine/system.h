@@ -35,6 +35,7 @@ struct system_setup {
 
 struct system {
 	struct net *net;
+	uint64_t need; /* estimate of all its memory, with setup.bytes */
 	struct host *host; /* NULL where the network has another client */
 	struct nic *nic; /* the same */
 	struct parts parts; /* their parameters are the machine's */

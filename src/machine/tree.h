@@ -50,4 +50,18 @@ int tree_read(struct tree *t, const char *text, size_t len);
 int tree_read_file(struct tree *t, const char *path);
 void tree_free(struct tree *t);
 
+/* The text of a scalar that is not empty; NULL of other nodes and of 0. */
+const char *tree_text(const struct tree *t, size_t at);
+
+/*
+ * The values of a map's keys, as nodes: 0 of a key that it does not have.  A
+ * key that is not in the list, up to NULL, or is there twice is an error, and
+ * a value of the first n_texts keys that is not a text.
+ */
+int tree_keys(const struct tree *t, size_t map, const char *const *keys,
+	size_t n_texts, size_t *value);
+
+/* The number of values of a list, or of keys and values of a map. */
+size_t tree_length(const struct tree *t, size_t at);
+
 #endif

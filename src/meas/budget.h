@@ -48,8 +48,10 @@ enum cause {
 	N_CAUSES,
 };
 
-extern const char *const cause_names[N_CAUSES]; /* for people */
-extern const char *const cause_keys[N_CAUSES]; /* snake_case */
+extern const struct cause_name {
+	const char *key; /* snake_case */
+	const char *name; /* for people */
+} causes[N_CAUSES];
 
 struct budget {
 	sim_time start, at; /* charged so far: from start to at */
@@ -248,6 +250,16 @@ static inline void book_at_one(struct book *k, uint32_t packet, uint32_t site,
 		book_set_place(k, packet,
 			&(struct book_place){ what, site, (uint16_t)number,
 				BOOK_NO_PORT, BOOK_NO_CHANNEL, 0 });
+}
+
+/* At a port and a channel of a site; BOOK_NO_PORT, BOOK_NO_CHANNEL: of none. */
+static inline void book_at_port(struct book *k, uint32_t packet, uint32_t site,
+	const char *what, uint32_t port, uint32_t channel)
+{
+	if (__builtin_expect(k != NULL, 0))
+		book_set_place(k, packet,
+			&(struct book_place){ what, site, BOOK_NO_NUMBER,
+				(uint8_t)port, (uint8_t)channel, 0 });
 }
 
 static inline void book_at_part(

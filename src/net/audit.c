@@ -86,7 +86,8 @@ static int count_site(struct audit *a, site_id s, struct err *e)
 		if (count_buffer(a, s, &b, e))
 			return -1;
 	}
-	a->in_fifos += r->ops->n_injecting(r, s);
+	if (r->ops->n_injecting)
+		a->in_fifos += r->ops->n_injecting(r, s);
 	return 0;
 }
 

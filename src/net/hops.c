@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "net/net.h"
 
 /* Steps of a search, in all; beyond that only some sources are looked at, and
@@ -18,7 +19,7 @@ struct inside {
 struct hops {
 	const struct net *n;
 	struct inside *list;
-	size_t count, room;
+	size_t count;
 	/* distances from one source: UINT32_MAX where it has not been yet */
 	uint32_t *distance;
 	site_id *queue;
@@ -26,10 +27,7 @@ struct hops {
 
 static void add(struct hops *h, packet_id id, site_id at, bool is_on_wire)
 {
-	if (h->count == h->room) {
-		h->room = 2 * h->room + 256;
-		h->list = mem_grow(h->list, h->room, sizeof(*h->list));
-	}
+	h->list = mem_more(h->list, h->count, sizeof(*h->list));
 	h->list[h->count++] = (struct inside){
 		.from = h->n->packets[id].src,
 		.at = at,
@@ -62,7 +60,7 @@ static int by_source(const void *a, const void *b)
 {
 	const struct inside *x = a, *y = b;
 
-	return x->from < y->from ? -1 : x->from > y->from;
+	return order(x->from, y->from);
 }
 
 /* The hops from a site to all others. */

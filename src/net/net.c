@@ -301,18 +301,27 @@ static void prefetch_any(const struct sim_worker *w, site_id site,
 	net_router(w->model, site)->calls->prefetch(w, site, list, step);
 }
 
+void router_map(struct router *r, size_t stride, size_t first)
+{
+	r->stride = stride;
+	r->bytes = (r->sites.end - r->sites.first) * stride;
+	r->mapping = map_alloc_dense(r->bytes);
+	r->base = (uintptr_t)r->mapping + first - r->sites.first * stride;
+}
+
 static void make_routers(struct net *n, const struct net_setup *s)
 {
 	struct kind kind[NET_KINDS];
 	uint32_t n_kinds = list_kinds(s, kind), i;
 
 	for (i = 0; i < n_kinds; i++) {
-		struct router *r = kind[i].ops->make(n, s, &kind[i].sites);
+		struct router *r = mem_alloc(1, kind[i].ops->size);
 
 		r->ops = kind[i].ops;
 		r->net = n;
 		r->sites = kind[i].sites;
 		n->router[i] = r;
+		r->ops->make(r, s);
 	}
 	if (n_kinds == 1)
 		n->router[NET_SWITCHES] = n->router[NET_NODES];
@@ -588,6 +597,14 @@ static void free_retry(struct net *n)
 		net_channel_at(n, n->n_sites, 0, 0) * sizeof(*n->resent));
 }
 
+static void free_router(struct router *r)
+{
+	if (r->ops->fini)
+		r->ops->fini(r);
+	map_free(r->mapping, r->bytes);
+	mem_free(r);
+}
+
 static void free_tables(struct net *n)
 {
 	size_t i;
@@ -606,8 +623,8 @@ void net_free(struct net *n)
 	free_retry(n);
 	free_tables(n);
 	if (n->router[NET_SWITCHES] != n->router[NET_NODES])
-		n->router[NET_SWITCHES]->ops->free(n->router[NET_SWITCHES]);
-	n->router[NET_NODES]->ops->free(n->router[NET_NODES]);
+		free_router(n->router[NET_SWITCHES]);
+	free_router(n->router[NET_NODES]);
 	map_free(n->tally, n->n_workers * sizeof(*n->tally));
 	packet_pool_free(n->pool);
 	mem_free(n->numbers);
@@ -681,13 +698,18 @@ static uint64_t retry_memory(const struct net *n)
 	return sum;
 }
 
+static uint64_t router_memory(const struct router *r)
+{
+	return r->bytes + (r->ops->memory ? r->ops->memory(r) : 0);
+}
+
 uint64_t net_memory(const struct net *n)
 {
 	const struct router *nodes = n->router[NET_NODES];
 	const struct router *switches = n->router[NET_SWITCHES];
 
-	return nodes->ops->memory(nodes) +
-	       (switches != nodes ? switches->ops->memory(switches) : 0) +
+	return router_memory(nodes) +
+	       (switches != nodes ? router_memory(switches) : 0) +
 	       packet_pool_memory(n->pool) + sim_memory(n->sim) +
 	       retry_memory(n) + net_guest_memory(n->guest) +
 	       (n->book ? book_memory(n->book) : 0);

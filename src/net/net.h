@@ -334,18 +334,6 @@ static inline size_t net_channel_at(
 	return ((size_t)s * n->n_ports + p) * NET_MOST_CHANNELS + channel;
 }
 
-/* For routers, with a book: a packet leaves by a port. */
-static inline void net_count_tokens(
-	struct net *n, site_id s, port_id p, uint32_t channel, packet_id id)
-{
-	n->token_waits[net_channel_at(n, s, p, channel)] +=
-		book_token_wait(n->book, id);
-}
-
-/* The same: it gets a number on its link. */
-void net_note_header(
-	struct net *n, site_id s, port_id p, uint32_t channel, packet_id id);
-
 /* "node 5 (1,1,0), in by B+, dynamic" */
 void net_place_name(const struct net *n, const struct book_place *at,
 	char *text, size_t size);
@@ -373,8 +361,6 @@ int net_audit(struct net *n, struct err *e);
 /* The performance counters of a port over the channels of a mask, at now. */
 struct net_counters net_counters(const struct net *n, site_id s, port_id p,
 	uint32_t channels, sim_time now);
-void net_count(const struct net *n, site_id s, port_id p, uint32_t channels,
-	sim_time now, struct net_counters *c);
 
 /*
  * Searches for packets that each wait only for others of the set.  Returns

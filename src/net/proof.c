@@ -35,7 +35,7 @@ struct work {
 	struct hint_deps deps; /* on that channel */
 	uint32_t *ring_of; /* [router][port] */
 	struct ring *rings;
-	uint32_t n_rings, room;
+	uint32_t n_rings;
 	bool bubble, has_escape;
 	int64_t packets; /* that a channel holds */
 	struct proof *proof;
@@ -82,10 +82,7 @@ static void add_ring(struct work *w, router_id r, port_id p)
 		at = next;
 	}
 	ring.is_closed = at == ring.first;
-	if (w->n_rings == w->room) {
-		w->room = 2 * w->room + 64;
-		w->rings = mem_grow(w->rings, w->room, sizeof(*w->rings));
-	}
+	w->rings = mem_more(w->rings, w->n_rings, sizeof(*w->rings));
 	w->rings[w->n_rings++] = ring;
 	w->proof->n_closed += ring.is_closed;
 }
@@ -109,10 +106,7 @@ static void find_rings(struct work *w)
 
 void proof_tell(struct proof_step *s, router_id r, port_id p, uint32_t channel)
 {
-	if (s->n_cycle == s->room) {
-		s->room = 2 * s->room + 16;
-		s->cycle = mem_grow(s->cycle, s->room, sizeof(*s->cycle));
-	}
+	s->cycle = mem_more(s->cycle, s->n_cycle, sizeof(*s->cycle));
 	s->cycle[s->n_cycle++] = (struct proof_channel){
 		.router = r,
 		.port = p,
@@ -414,7 +408,7 @@ static void check_progress(struct work *w, struct proof_step *s)
 {
 	uint32_t stranded = find_stranded(w);
 
-	s->what = "a packet on a ring never waits only for dynamic channels";
+	s->what = "a packet on a ring never waits for dynamic channels alone";
 	s->holds = !stranded && !is_wire_missing(w, s);
 	if (s->holds)
 		snprintf(s->why, sizeof(s->why),

@@ -42,7 +42,7 @@ struct proof_step {
 	char why[256]; /* or why not */
 	/* Each waits for the next, the last for the first. */
 	struct proof_channel *cycle;
-	uint32_t n_cycle, room;
+	uint32_t n_cycle;
 };
 
 enum { PROOF_STEPS = 10 }; /* the most */

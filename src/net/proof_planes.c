@@ -22,7 +22,7 @@ struct planes {
 	const port_mask *dead; /* [router], or NULL */
 	uint32_t *of; /* [router][port] */
 	struct plane *plane;
-	uint32_t n, room;
+	uint32_t n;
 	uint32_t *link; /* router * ports + port, plane by plane */
 	uint32_t n_links;
 };
@@ -104,10 +104,7 @@ static void add_plane(struct planes *x, router_id r, port_id p)
 
 	if (is_single)
 		first = (struct topo_end){ r, p };
-	if (x->n == x->room) {
-		x->room = 2 * x->room + 64;
-		x->plane = mem_grow(x->plane, x->room, sizeof(*x->plane));
-	}
+	x->plane = mem_more(x->plane, x->n, sizeof(*x->plane));
 	x->plane[x->n] = (struct plane){ x->n_links, 0, is_single, false };
 	for (at = first; at.router != NO_ROUTER &&
 			 *plane_at(x, at.router, at.port) == NO_PLANE;

@@ -70,9 +70,16 @@ struct net_way {
 
 enum { NET_MOST_WAYS = 2 * TOPO_MAX_PORTS };
 
-/* Bytes sent (a packet that is being sent counts its bytes until the link is
- * free); packets received; packets waiting in the receiver now, and their time
- * integral. */
+/* A channel of a port: bytes sent (a packet that is being sent counts its bytes
+ * until the link is free); packets received; packets waiting in the receiver
+ * now, and the time integral of that number. */
+struct net_count {
+	uint64_t sent, came;
+	uint32_t waiting;
+	sim_time stayed;
+};
+
+/* The same of a port: sums over channels, and each channel. */
 struct net_counters {
 	uint64_t sent_bytes;
 	sim_time free_at;
@@ -97,9 +104,22 @@ struct router {
 	struct net *net;
 	struct net_client **client; /* of the network, by class of sites */
 	struct router_sites sites;
+	uintptr_t base; /* address that the state of site 0 would have */
+	size_t stride; /* bytes from one site's state to the next */
+	void *mapping; /* of all its sites */
+	size_t bytes;
 	uint64_t
 		lock_packets; /* with fewer packets a network cannot deadlock */
 };
+
+/* Allocates a state for each site.  A site's address is that of the byte that
+ * follows the first ones. */
+void router_map(struct router *r, size_t stride, size_t first);
+
+static inline void *router_site(const struct router *r, site_id s)
+{
+	return (void *)(r->base + s * r->stride);
+}
 
 /* A stage inside a router, and what a packet waits for there, apart from
  * time: other stages, as bits of their numbers, or room at the other end of
@@ -178,15 +198,17 @@ struct router_ops {
 		const struct net *n, const struct net_setup *s, struct err *e);
 	/* Memory of a site with n_ports ports, bytes. */
 	size_t (*site_bytes)(uint32_t n_ports);
-	/* Builds the router of some sites; then, when the routers of all sites
+	size_t size; /* of the variant, whose first member is struct router */
+	/* Sets up the router of its sites; then, when the routers of all sites
 	 * exist, wires them. */
-	struct router *(*make)(struct net *n, const struct net_setup *s,
-		const struct router_sites *sites);
+	void (*make)(struct router *r, const struct net_setup *s);
 	void (*wire)(struct router *r);
 	/* A site has got a client of this class.  NULL: no site has one. */
 	void (*attach)(struct router *r, site_id s, uint32_t class);
-	void (*free)(struct router *r);
-	uint64_t (*memory)(const struct router *r); /* bytes held */
+	/* Frees what it holds beside itself and its sites, and counts the bytes
+	 * of that; both may be NULL. */
+	void (*fini)(struct router *r);
+	uint64_t (*memory)(const struct router *r);
 
 	struct net_fifos (*fifos)(const struct router *r, uint32_t class);
 
@@ -210,11 +232,12 @@ struct router_ops {
 	uint32_t (*n_buffers)(const struct router *r, site_id s);
 	struct net_buffer (*buffer)(
 		const struct router *r, site_id s, uint32_t i);
-	/* Packets in injection FIFOs that have not started to leave. */
+	/* Packets in injection FIFOs that have not started to leave.  NULL: a
+	 * site has no such FIFOs. */
 	uint32_t (*n_injecting)(const struct router *r, site_id s);
 	/* The same by the ports that they wait for, added to waiting[port]: a
-	 * packet that may take several ports counts in equal parts.  NULL: a
-	 * site has no such FIFOs. */
+	 * packet that may take several ports counts in equal parts.  May be
+	 * NULL. */
 	void (*injecting)(const struct router *r, site_id s, double *waiting);
 	/* Number of packets that clients with an outbox would still have, if
 	 * a FIFO of a node took no more than it holds; NULL: it never takes
@@ -225,8 +248,10 @@ struct router_ops {
 	uint32_t (*ways)(const struct router *r, const struct net_buffer *b,
 		const struct packet *p, struct net_way *way);
 
-	void (*counters)(const struct router *r, site_id s, port_id p,
-		uint32_t channels, sim_time now, struct net_counters *sum);
+	/* The counters of a channel, which are all 0 before; returns from when
+	 * on the link is free. */
+	sim_time (*count)(const struct router *r, site_id s, port_id p,
+		uint32_t channel, sim_time now, struct net_count *c);
 	/* Operations of some routers only; each table may be NULL. */
 	const struct router_repair *repair;
 	const struct router_guests *guests;

@@ -89,7 +89,7 @@ static bool send_once(
 {
 	struct net_client *client = net_sender(n, x->id);
 	uint32_t link = link_of(n, x);
-	uint32_t bits = n->link.code->byte_bits * x->bytes;
+	uint32_t bits = code_bits(n->link.code, x->bytes);
 	bool is_hurt;
 
 	if (net_is_lost(n, w, x))
@@ -167,7 +167,7 @@ static uint32_t send_bits(
 	struct chip_done done;
 
 	if (!c->is_fibre)
-		return flips(c, c->net->link.code->byte_bits * bytes, bit);
+		return flips(c, code_bits(c->net->link.code, bytes), bit);
 	n = flips(c, (bytes + CHIP_DATA - 1) / CHIP_DATA * CHIP_ROW, flip);
 	chips = f->fibres[c->link];
 	if (!n && !(chips && chip_missing(chips)))
@@ -354,7 +354,7 @@ static struct net_sent send_again(
 		.faults = n->faults,
 		.link = link_of(n, x),
 		.wire = x->class,
-		.bits = n->link.code->byte_bits * x->bytes,
+		.bits = code_bits(n->link.code, x->bytes),
 		.bytes = x->bytes,
 		.is_fibre = n->faults && n->faults->fibres &&
 			    n->topo->wire[x->class].is_fibre,
@@ -612,4 +612,38 @@ void net_note_header(
 		return;
 	c->ops.look->header(c, id, channel, number, header);
 	book_set_header(n->book, id, header);
+}
+
+void net_book_inject(struct net *n, site_id s, packet_id id)
+{
+	struct book_message m;
+
+	if (book_has(n->book, id))
+		return;
+	m = book_message(n->book, s, BOOK_PACKET, 1, n->packets[id].born);
+	m.is_networks = true;
+	book_open(n->book, id, &m);
+}
+
+void net_book_depart(struct net *n, site_id s, port_id p, uint32_t class,
+	uint32_t channel, packet_id id, sim_time t)
+{
+	sim_time latency = n->link.latency[class], logic = n->link.logic[class];
+
+	n->token_waits[net_channel_at(n, s, p, channel)] +=
+		book_token_wait(n->book, id);
+	book_at_port(n->book, id, s, "out by", p, channel);
+	net_note_header(n, s, p, channel, id);
+	book_until(n->book, id, CAUSE_ROUTER,
+		t + (logic < latency ? logic : latency));
+	book_until(n->book, id, CAUSE_WIRE, t + latency);
+}
+
+void net_book_receive(struct net *n, struct sim_worker *w, packet_id id,
+	sim_time t, sim_time tail)
+{
+	book_wait(n->book, id, CAUSE_RECEIVER, t);
+	book_until(n->book, id, CAUSE_SERIALISATION, tail);
+	if (book_is_networks(n->book, id))
+		book_close(n->book, w->id, id, tail);
 }

@@ -85,6 +85,21 @@ static inline void net_give_back(struct sim_worker *w,
 		r->stamp[r->n++] = link_stamp(t, channel, chunks);
 }
 
+/* --- for routers, with a book --- */
+
+/* A packet enters the network; without an account of a message it gets its own,
+ * from its birth on. */
+void net_book_inject(struct net *n, site_id s, packet_id id);
+/* A packet gets a number on its link. */
+void net_note_header(
+	struct net *n, site_id s, port_id p, uint32_t channel, packet_id id);
+/* A packet is on a wire of some class from t on. */
+void net_book_depart(struct net *n, site_id s, port_id p, uint32_t class,
+	uint32_t channel, packet_id id, sim_time t);
+/* A packet enters a reception FIFO at t, and its tail at tail. */
+void net_book_receive(struct net *n, struct sim_worker *w, packet_id id,
+	sim_time t, sim_time tail);
+
 /* Tokens on their way to a sender become events. */
 void net_post_returns(
 	struct sim_worker *w, site_id s, port_id p, struct link_returns *r);

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/name.h"
+#include "base/order.h"
 #include "net/guest.h"
 
 static void add_guest(
@@ -36,27 +37,31 @@ static void leave_out(const struct net *n, site_id s, port_id p,
 	}
 }
 
-void net_count(const struct net *n, site_id s, port_id p, uint32_t channels,
-	sim_time now, struct net_counters *c)
-{
-	const struct router *r = net_router(n, s);
-
-	*c = (struct net_counters){ 0 };
-	if (p >= r->sites.n_ports)
-		return;
-	r->ops->counters(r, s, p, channels, now, c);
-	if (n->retry)
-		leave_out(n, s, p, channels, now, c);
-	if (n->guest && channels == UINT32_MAX)
-		add_guest(n->guest, s, p, c);
-}
-
 struct net_counters net_counters(const struct net *n, site_id s, port_id p,
 	uint32_t channels, sim_time now)
 {
-	struct net_counters c;
+	const struct router *r = net_router(n, s);
+	struct net_counters c = { 0 };
+	uint32_t i;
 
-	net_count(n, s, p, channels, now, &c);
+	if (p >= r->sites.n_ports)
+		return c;
+	c.n_channels = r->ops->n_channels;
+	for (i = 0; i < c.n_channels; i++) {
+		struct net_count x = { 0 };
+
+		if (!(channels >> i & 1))
+			continue;
+		c.free_at = r->ops->count(r, s, p, i, now, &x);
+		c.sent_bytes += c.sent[i] = x.sent;
+		c.packets += c.came[i] = x.came;
+		c.waited += c.stayed[i] = x.stayed;
+		c.waiting[i] = x.waiting;
+	}
+	if (n->retry)
+		leave_out(n, s, p, channels, now, &c);
+	if (n->guest && channels == UINT32_MAX)
+		add_guest(n->guest, s, p, &c);
 	return c;
 }
 
@@ -81,9 +86,7 @@ static int compare_ends(const void *a, const void *b)
 {
 	const struct net_link *x = a, *y = b;
 
-	if (x->site != y->site)
-		return x->site < y->site ? -1 : 1;
-	return x->port < y->port ? -1 : x->port > y->port;
+	return 2 * order(x->site, y->site) + order(x->port, y->port);
 }
 
 void net_links_init(struct net_links *l, const struct net *n)

@@ -7,7 +7,5 @@
 
 /* A value with its key, into the object or array that is open. */
 void facts_json(struct json *j, const struct fact *x);
-/* The values of a group or list, without brackets of their own. */
-void facts_json_all(struct json *j, const struct fact *group);
 
 #endif

@@ -27,8 +27,6 @@ void json_text(struct json *j, const char *key, const char *value);
 void json_int(struct json *j, const char *key, int64_t value);
 void json_count(struct json *j, const char *key, uint64_t value);
 void json_real(struct json *j, const char *key, double value);
-/* null where it is not known. */
-void json_real_if(struct json *j, const char *key, bool is_known, double value);
 void json_flag(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
 

@@ -23,18 +23,16 @@
 #ifndef PAPER_CLAIMS_H
 #define PAPER_CLAIMS_H
 
-#include <stddef.h>
-
-#include "base/err.h"
+#include "machine/tree.h"
 
 /* A part of a mutant: one change of one file. */
 struct claim_edit {
-	char *file, *find, *put;
+	const char *file, *find, *put;
 };
 
 /* A change that takes a feature, or a part of it, away. */
 struct claim_mutant {
-	char *part; /* NULL: all of it */
+	const char *part; /* NULL: all of it */
 	struct claim_edit *edit;
 	size_t n_edits;
 };
@@ -47,17 +45,19 @@ enum claim_status {
 };
 
 struct claim {
-	char *id, *what;
-	char *lacks; /* of one that is there in part */
+	const char *id, *what;
+	const char *lacks; /* of one that is there in part */
 	enum claim_status status;
-	char **tests;
+	const char **tests;
 	size_t n_tests;
 	struct claim_mutant *mutant;
 	size_t n_mutants;
 };
 
+/* Texts are those of the tree. */
 struct claims {
-	char *system, *title;
+	struct tree tree;
+	const char *title;
 	struct claim *v; /* as they stand in the file */
 	size_t n;
 };

@@ -70,8 +70,6 @@ int db_run(struct db_query *q, struct err *e);
 int64_t db_last_id(const struct db *d);
 /* The next row of one that gives rows; none where *e is set. */
 bool db_next(struct db_query *q);
-/* Ends it before its last row. */
-void db_reset(struct db_query *q);
 /* The column of a name, which it has. */
 int db_find(const struct db_query *q, const char *name);
 /* Of the row, columns from 0 on; until the next call. */

@@ -29,9 +29,6 @@ void record_inputs_add(
 	struct record_inputs *in, const char *kind, const char *path);
 /* Its file with those that it is based on, and its plugins. */
 void record_inputs_machine(struct record_inputs *in, const struct machine *m);
-/* Files that keys of a workload name; a key's name is the kind. */
-void record_inputs_keys(
-	struct record_inputs *in, const struct param_block *keys);
 /* All of a run that is open. */
 void record_inputs_run(struct record_inputs *in, const struct machine_run *r);
 void record_inputs_free(struct record_inputs *in);

@@ -240,12 +240,12 @@ static uint64_t sample_port(
 	const struct net_link *l = &k->links.link[i];
 	struct net_carried *out = &k->past[i].carried,
 			   *in = &k->past[l->back].carried;
-	struct net_counters c;
+	struct net_counters c =
+		net_counters(k->net, l->site, l->port, UINT32_MAX, now);
 	sim_time busy;
 	uint64_t came;
 	uint32_t n;
 
-	net_count(k->net, l->site, l->port, UINT32_MAX, now, &c);
 	busy = busy_until(k, l, &c, now);
 	came = c.packets - in->packets;
 	note_longest(k, l->back, &c);

@@ -49,11 +49,6 @@ static int dragonfly_init(struct route *r, const struct topo *t, struct err *e)
 	return 0;
 }
 
-static void dragonfly_fini(struct route *r)
-{
-	(void)r;
-}
-
 /* The group of a node. */
 static uint32_t group_of(const struct dragonfly *t, uint32_t node)
 {
@@ -273,7 +268,6 @@ const struct route_ops dragonfly_route_ops = {
 	.size = sizeof(struct dragonfly_route),
 	PARAMS(params),
 	.init = dragonfly_init,
-	.fini = dragonfly_fini,
 	.start = dragonfly_start,
 	.next = dragonfly_next,
 	.n_ways = n_ways,

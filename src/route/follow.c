@@ -80,7 +80,8 @@ void route_free(struct route *r)
 {
 	if (!r)
 		return;
-	r->ops->fini(r);
+	if (r->ops->fini)
+		r->ops->fini(r);
 	mem_free(r);
 }
 

@@ -74,9 +74,4 @@ static inline uint16_t hint_from_io(const struct torus *t, uint32_t link)
 int hint_set_zones(
 	struct hint *h, uint32_t set, const char *text, struct err *e);
 
-/* --- hint_facts.c; see struct route_ops --- */
-
-void hint_describe(const struct route *r, FILE *f);
-bool hint_fact(const struct route *r, uint32_t i, struct route_fact *f);
-
 #endif

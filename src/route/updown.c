@@ -11,7 +11,6 @@ _Static_assert(2 * FATTREE_MAX_LEVELS - 1 <= COUNT_SHIFT / FEW_BITS,
 _Static_assert(TOPO_MAX_PORTS <= 1 << MANY_BITS, "every port fits");
 /* route_left() reads the number */
 _Static_assert(WAY_SHIFT + COUNT_SHIFT == 60, "a route fits a packet's way");
-_Static_assert(FATTREE_MAX_NODES <= UINT16_MAX, "the end of a range fits");
 
 static const struct param params[] = {
 	PARAM_ONE_OF("spread", AT(spread), "source",
@@ -38,6 +37,16 @@ static int updown_init(struct route *r, const struct topo *t, struct err *e)
 			"routing.kind: updown needs topology.kind: fattree, "
 			"not %s",
 			t->ops->name);
+	if (t->n_nodes > UINT16_MAX)
+		return err_set(e,
+			"routing.kind: updown sends to ranges of at most %u "
+			"nodes, too few for %u (topology.nodes)",
+			UINT16_MAX, t->n_nodes);
+	if (u->tree->rails > 1 || u->tree->siblings)
+		return err_set(e,
+			"routing.kind: updown knows neither rails nor siblings "
+			"(topology.%s)",
+			u->tree->rails > 1 ? "rails" : "siblings");
 	u->bits = t->n_ports > 1u << FEW_BITS ? MANY_BITS : FEW_BITS;
 	if (2 * u->tree->n_levels - 1 > COUNT_SHIFT / u->bits)
 		return err_set(e,
@@ -50,11 +59,6 @@ static int updown_init(struct route *r, const struct topo *t, struct err *e)
 	r->is_shared = true;
 	r->answers = u->answers;
 	return 0;
-}
-
-static void updown_fini(struct route *r)
-{
-	(void)r;
 }
 
 uint32_t updown_n_routes(const struct updown *u, uint32_t src, uint32_t dst)
@@ -327,13 +331,13 @@ static const char *const spreads[] = {
 static void updown_describe(const struct route *r, FILE *f)
 {
 	if (updown_of(r)->spread == UPDOWN_ADAPTIVE) {
-		fprintf(f, "routing     up and down, up by the link with the "
-			   "least load\n");
+		fprintf(f, "routing     up and down, on the way up by the link "
+			   "with the least load\n");
 		return;
 	}
 	fprintf(f,
-		"routing     up and down, at most %d stored routes to a node, "
-		"spread by %s\n",
+		"routing     up and down, at most %d stored routes to a node "
+		"(spread: %s)\n",
 		UPDOWN_ROUTES, spreads[updown_of(r)->spread]);
 }
 
@@ -354,7 +358,6 @@ const struct route_ops updown_ops = {
 	.size = sizeof(struct updown),
 	PARAMS(params),
 	.init = updown_init,
-	.fini = updown_fini,
 	.start = updown_start,
 	.next = updown_next,
 	.n_ways = n_ways,

@@ -50,16 +50,12 @@ static size_t toy_site_bytes(uint32_t n_ports)
 
 static const struct router_calls toy_calls;
 
-static struct router *toy_make(struct net *n, const struct net_setup *s,
-	const struct router_sites *sites)
+static void toy_make(struct router *r, const struct net_setup *s)
 {
-	struct toy *x = mem_alloc(1, sizeof(*x));
-
-	assert_int_equal(sites->first, SWITCH);
-	assert_int_equal(sites->n_ports, NODES);
-	x->router.calls = &toy_calls;
-	x->router.lock_packets = HOLDS;
-	return &x->router;
+	assert_int_equal(r->sites.first, SWITCH);
+	assert_int_equal(r->sites.n_ports, NODES);
+	r->calls = &toy_calls;
+	r->lock_packets = HOLDS;
 }
 
 static void toy_wire(struct router *r)
@@ -69,16 +65,6 @@ static void toy_wire(struct router *r)
 
 	for (p = 0; p < NODES; p++)
 		toy_of(r)->port[p].tokens = nodes->ops->capacity(nodes, 0, 0);
-}
-
-static void toy_free(struct router *r)
-{
-	mem_free(toy_of(r));
-}
-
-static uint64_t toy_memory(const struct router *r)
-{
-	return sizeof(struct toy);
 }
 
 static int32_t toy_capacity(const struct router *r, port_id p, uint32_t channel)
@@ -124,11 +110,6 @@ static struct net_buffer toy_buffer(
 	};
 }
 
-static uint32_t toy_n_injecting(const struct router *r, site_id s)
-{
-	return 0;
-}
-
 static uint32_t toy_ways(const struct router *r, const struct net_buffer *b,
 	const struct packet *p, struct net_way *way)
 {
@@ -136,11 +117,12 @@ static uint32_t toy_ways(const struct router *r, const struct net_buffer *b,
 	return 1;
 }
 
-static void toy_counters(const struct router *r, site_id s, port_id p,
-	uint32_t channels, sim_time now, struct net_counters *sum)
+static sim_time toy_count(const struct router *r, site_id s, port_id p,
+	uint32_t channel, sim_time now, struct net_count *c)
 {
-	sum->sent_bytes = toy_of(r)->port[p].sent;
-	sum->packets = toy_of(r)->port[p].left;
+	c->sent = toy_of(r)->port[p].sent;
+	c->came = toy_of(r)->port[p].left;
+	return toy_of(r)->port[p].free_at;
 }
 
 /* The head of a port's buffer leaves, if its link is free and has tokens. */
@@ -219,19 +201,17 @@ static const struct router_ops toy_ops = {
 	.n_channels = 1,
 	.check = toy_check,
 	.site_bytes = toy_site_bytes,
+	.size = sizeof(struct toy),
 	.make = toy_make,
 	.wire = toy_wire,
-	.free = toy_free,
-	.memory = toy_memory,
 	.capacity = toy_capacity,
 	.tokens = toy_tokens,
 	.charge = toy_charge,
 	.is_short = toy_is_short,
 	.n_buffers = toy_n_buffers,
 	.buffer = toy_buffer,
-	.n_injecting = toy_n_injecting,
 	.ways = toy_ways,
-	.counters = toy_counters,
+	.count = toy_count,
 };
 
 /* --- traffic --- */

@@ -45,8 +45,9 @@ void ape_fill(const struct ape_world *w, uint32_t memory, uint64_t offset,
 	for (i = 0; i < bytes; i += n) {
 		n = bytes - i < sizeof(block) ? bytes - i : sizeof(block);
 		memory_fill_by(1, number, i, block, n);
-		host_device_write(w->kit.host, program_worker(), program_node(),
-			program_now(), w->at[memory] + offset + i, block, n);
+		host_write_by(w->kit.host, program_worker(), program_node(),
+			program_now(), MEMORY_DEVICE,
+			w->at[memory] + offset + i, block, n);
 	}
 }
 
@@ -58,7 +59,7 @@ bool ape_is(const struct ape_world *w, uint32_t memory, uint64_t offset,
 
 	for (i = 0; i < bytes; i += n) {
 		n = bytes - i < sizeof(block) ? bytes - i : sizeof(block);
-		host_device_read(w->kit.host, program_node(),
+		memory_read(host_at(w->kit.host, program_node()), MEMORY_DEVICE,
 			w->at[memory] + offset + i, block, n);
 		if (!memory_is_by(1, number, i, block, n))
 			return false;

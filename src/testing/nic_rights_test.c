@@ -158,7 +158,8 @@ static bool beside_a_device(
 	};
 	uint64_t at = r.at + PLACE;
 
-	if (!host_add_range(x->bench->programs.load.host, x->node, &r))
+	if (!memory_add_range(
+		    host_at(x->bench->programs.load.host, x->node), &r))
 		return false;
 	bench_make(x, 55, at, 600);
 	return serve_others(x, deed) && is_untouched() &&

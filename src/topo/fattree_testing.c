@@ -46,6 +46,10 @@ int tree_try(struct fattree *t, const struct tree_how *how, struct err *e)
 	if (set(&b, "radix", "4", e) || set(&b, "cable.length", "5x4", e) ||
 		set(&b, "nodes", how->nodes, e) ||
 		set(&b, "radix", how->radix, e) || set(&b, "up", how->up, e) ||
+		set(&b, "fill", how->fill, e) ||
+		set(&b, "rails", how->rails, e) ||
+		set(&b, "siblings", how->siblings, e) ||
+		set(&b, "ports", how->ports, e) ||
 		set(&b, "cable.length", how->length, e))
 		return -1;
 	return fattree_ops.init(&t->topo, e);

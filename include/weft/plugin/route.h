@@ -112,7 +112,7 @@ struct route_ops {
 
 	/* Checks the values read against the topology. */
 	int (*init)(struct route *r, const struct topo *t, struct err *e);
-	void (*fini)(struct route *r);
+	void (*fini)(struct route *r); /* may be NULL */
 
 	/*
 	 * Gives a packet its route at its source.  Hints of the sender are

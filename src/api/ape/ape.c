@@ -121,7 +121,7 @@ static void on_event(void *arg, const struct workq_completion *c)
 
 static struct nic *nic(void)
 {
-	return ape_check(host_nic(program_host()));
+	return nic_check(host_nic(program_host()), &apenet_ops);
 }
 
 uint64_t weft_ape_memory(void)
@@ -134,8 +134,8 @@ static bool is_mine(uint64_t at, uint64_t bytes)
 	const uint32_t both =
 		MEMORY_MAY_READ(MEMORY_NIC) | MEMORY_MAY_WRITE(MEMORY_NIC);
 
-	return gpu_of(at) ? !host_ask(program_host(), program_node(), both, at,
-				    bytes)
+	return gpu_of(at) ? !memory_ask(host_at(program_host(), program_node()),
+				    both, at, bytes)
 			  : program_has(at, bytes);
 }
 

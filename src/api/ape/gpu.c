@@ -85,8 +85,8 @@ static bool is_there(uint64_t at, uint64_t bytes)
 
 	if (!gpu_of(at) && !program_has(at, bytes))
 		return false;
-	return !host_ask(
-		program_host(), program_node(), both, place(at), bytes);
+	return !memory_ask(host_at(program_host(), program_node()), both,
+		place(at), bytes);
 }
 
 /* Bytes of a GPU that has died. */
@@ -181,12 +181,13 @@ int weft_gpu_copy(uint64_t to, uint64_t from, uint64_t bytes)
 bool weft_gpu_load(uint64_t at, void *to, size_t n)
 {
 	return streams()->is_kernel && gpu_of(at) &&
-	       host_device_read(program_host(), program_node(), at, to, n);
+	       memory_read(host_at(program_host(), program_node()),
+		       MEMORY_DEVICE, at, to, n);
 }
 
 bool weft_gpu_store(uint64_t at, const void *from, size_t n)
 {
 	return streams()->is_kernel && gpu_of(at) &&
-	       host_device_write(program_host(), program_worker(),
-		       program_node(), program_now(), at, from, n);
+	       host_write_by(program_host(), program_worker(), program_node(),
+		       program_now(), MEMORY_DEVICE, at, from, n);
 }

@@ -122,7 +122,7 @@ static void on_event(void *arg, const struct workq_completion *c);
 
 int ape_stage_open(struct ape_stage *s)
 {
-	struct nic *nic = ape_check(host_nic(program_host()));
+	struct nic *nic = nic_check(host_nic(program_host()), &apenet_ops);
 	int code;
 
 	s->user = (struct ape_user){

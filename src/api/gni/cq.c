@@ -51,7 +51,8 @@ bool gni_open_queue(struct gemini_queue *q, uint32_t entries)
 	uint32_t cq = GEMINI_CQS;
 	uint64_t at;
 
-	host_add_range(program_host(), program_node(), &rings); /* once */
+	memory_add_range(
+		host_at(program_host(), program_node()), &rings); /* once */
 	while (cq--) {
 		at = RINGS_AT + (uint64_t)cq * RING_BYTES;
 		if (!gemini_queue_open(q, cq, at, entries)) {

@@ -64,7 +64,7 @@ struct gni_process *gni_process(void)
 
 struct nic *gni_nic(void)
 {
-	return gemini_check(host_nic(program_host()));
+	return nic_check(host_nic(program_host()), &gemini_ops);
 }
 
 const struct gemini_params *gni_params(void)

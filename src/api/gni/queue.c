@@ -4,7 +4,7 @@ int gemini_queue_open(
 	struct gemini_queue *q, uint32_t cq, uint64_t at, uint32_t entries)
 {
 	*q = (struct gemini_queue){
-		.nic = gemini_check(host_nic(program_host())),
+		.nic = nic_check(host_nic(program_host()), &gemini_ops),
 		.node = program_node(),
 		.cq = cq,
 		.entries = entries,

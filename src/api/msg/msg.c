@@ -127,7 +127,8 @@ void msg_read(uint64_t at, void *to, uint64_t bytes)
 {
 	wait_for_gpu(gpu_of(at), GPU_OUT, bytes);
 	if (gpu_of(at))
-		host_device_read(program_host(), program_node(), at, to, bytes);
+		memory_read(host_at(program_host(), program_node()),
+			MEMORY_DEVICE, at, to, bytes);
 	else
 		program_read(at, to, bytes);
 }
@@ -136,8 +137,8 @@ void msg_write(uint64_t at, const void *from, uint64_t bytes)
 {
 	wait_for_gpu(gpu_of(at), GPU_IN, bytes);
 	if (gpu_of(at))
-		host_device_write(program_host(), program_worker(),
-			program_node(), program_now(), at, from, bytes);
+		host_write_by(program_host(), program_worker(), program_node(),
+			program_now(), MEMORY_DEVICE, at, from, bytes);
 	else
 		program_write(at, from, bytes);
 }

@@ -82,10 +82,10 @@ static int32_t open_memory(void)
 	};
 
 	/* by the first process that comes */
-	if (host_ask(program_host(), program_node(), MEMORY_MAY_ALL, r.at,
-		    r.bytes) == MEMORY_OPEN)
+	if (memory_ask(host_at(program_host(), program_node()), MEMORY_MAY_ALL,
+		    r.at, r.bytes) == MEMORY_OPEN)
 		return 0;
-	if (!host_add_range(program_host(), program_node(), &r))
+	if (!memory_add_range(host_at(program_host(), program_node()), &r))
 		return ENOMEM;
 	return Kernel_SetRange(range, r.at, r.at + r.bytes - 1,
 		MU_SYSTEM_READ | MU_SYSTEM_WRITE);

@@ -51,7 +51,7 @@ struct daemon {
 struct server {
 	struct daemon *all;
 	struct files_seat *seat;
-	uint32_t io; /* its number in the machine */
+	uint32_t io, number; /* among its own, and in the whole machine */
 	const struct torus *torus;
 	uint32_t thread, subgroup, id; /* id: of two FIFOs and bases */
 	uint64_t at;
@@ -91,7 +91,7 @@ static int64_t hand_over(const struct server *v, struct files_call *c)
 {
 	sim_time now = program_now();
 
-	files_hand_over(v->seat, v->io, v->thread, now);
+	files_hand_over(v->seat, c, v->number, now);
 	program_wait(now + program_worker()->width);
 	program_wait(c->end - v->seat->begin);
 	return c->result;
@@ -113,18 +113,18 @@ static int64_t cross(const struct server *v, enum files_op op,
 	const struct cnk_request *q, uint64_t done, uint32_t bytes, uint64_t at)
 {
 	struct files_call *c = call_of(v, op, q);
-	uint8_t *data = files_data(v->seat, v->io, v->thread);
+	uint8_t *data = files_data(v->seat, c);
 	int64_t moved;
 
 	c->offset = q->offset + done;
 	c->bytes = bytes;
 	if (op == FILES_WRITE)
-		host_device_read(
-			program_host(), program_node(), at, data, bytes);
+		memory_read(host_at(program_host(), program_node()),
+			MEMORY_DEVICE, at, data, bytes);
 	moved = hand_over(v, c);
 	if (op == FILES_READ && moved > 0)
-		host_device_write(program_host(), program_worker(),
-			program_node(), program_now(), at, data, (size_t)moved);
+		host_write_by(program_host(), program_worker(), program_node(),
+			program_now(), MEMORY_DEVICE, at, data, (size_t)moved);
 	return moved;
 }
 
@@ -301,8 +301,9 @@ static void open_server(struct server *v, void *arg)
 	v->all = program_keep(&library);
 	v->seat = arg;
 	v->torus = torus_of(unit()->net->topo);
-	v->io = v->seat->is_shared ? torus_io_number(v->torus, program_node())
-				   : program_node() - v->torus->n;
+	v->io = v->number = program_node() - v->torus->n;
+	if (v->seat->is_shared)
+		v->number = torus_io_number(v->torus, program_node());
 	v->thread = program_thread();
 	v->subgroup = MU_SYSTEM_SUBGROUP + v->thread / MU_REC_PER_SUBGROUP;
 	n_open = &v->all->n_open[v->thread / MU_REC_PER_SUBGROUP];

@@ -2,7 +2,7 @@
 
 struct nic *unit(void)
 {
-	return mu_check(host_nic(program_host()));
+	return nic_check(host_nic(program_host()), &bgq_mu_ops);
 }
 
 const struct mu_params *unit_params(void)

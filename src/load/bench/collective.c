@@ -397,8 +397,8 @@ static int collective_init(struct load *l, struct err *e)
 	if (c->op != OP_BROADCAST && c->apart)
 		return err_set(e, "apart: only for op=broadcast");
 	if (c->channel == BENCH_TREE_SYSTEM && !c->is_system)
-		return err_set(e, "channel: system is refused to users' "
-				  "programs (want world or sub, or as=system)");
+		return err_set(e, "channel: user programs may not use "
+				  "system (want world or sub, or as=system)");
 	if (c->channel != BENCH_TREE_SYSTEM && c->is_system)
 		return err_set(e, "as: system is only for channel=system");
 	if (programs_need_nic(&c->bench.programs, e) || find_hardware(c, e))

@@ -46,7 +46,7 @@ static int check_shape(
 		if (c->box.first[i] >= g->dim[i] || !c->box.length[i] ||
 			c->box.length[i] > g->dim[i] - c->box.first[i])
 			return err_set(e,
-				"box: sticks out of the machine, which is %u "
+				"box: extends beyond the machine, which is %u "
 				"long in dimension %c",
 				g->dim[i], g->letter[i]);
 	}

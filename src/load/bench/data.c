@@ -72,8 +72,8 @@ static uint64_t name_target(void *arg, uint64_t offset, struct memory_name *x)
 static int add(
 	struct bench_end *x, uint64_t at, uint64_t bytes, memory_naming naming)
 {
-	int i = host_add_synthetic(
-		x->load->host, x->node, bench_address(x, at), bytes, naming, x);
+	int i = memory_add_synthetic(host_at(x->load->host, x->node),
+		bench_address(x, at), bytes, naming, x);
 
 	if (i < 0)
 		programs_complain(x->programs, "no synthetic memory");
@@ -95,8 +95,8 @@ bool bench_add_target(
 bool bench_check_target(
 	struct bench_end *x, uint32_t i, uint64_t bytes, uint64_t times)
 {
-	const struct memory_region *r =
-		host_synthetic(x->load->host, x->node, x->region[i]);
+	const struct memory_region *r = memory_region(
+		host_at(x->load->host, x->node), x->region[i]);
 
 	if (r->wrong || r->written != bytes)
 		return programs_complain(x->programs,

@@ -601,7 +601,7 @@ static uint64_t count_bytes(const struct storm *m, site_id node)
 	return left ? STORM_ARMED - left : 0;
 }
 
-/* Where nothing goes wrong nothing is refused but blocks without a place. */
+/* Without faults only blocks without a posted buffer are refused. */
 static int check_errors(const struct storm *m, struct err *e)
 {
 	const struct load *l = &m->bench.programs.load;
@@ -616,7 +616,8 @@ static int check_errors(const struct storm *m, struct err *e)
 	if (errors == (refusal ? nic_sum(l->nic, refusal) : 0))
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
-		"the interfaces have refused more than blocks without a place");
+		"the interfaces have refused more than blocks without a "
+		"buffer");
 }
 
 /* Blocks that were sent have come, unless their receiver died before it looked,
@@ -639,7 +640,7 @@ static int check_sends(const struct storm *m, struct err *e)
 	if ((sent <= came || !is_whole) && came <= tried)
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
-		"%llu blocks were sent in %llu attempts, and %llu came",
+		"%llu blocks were sent in %llu attempts, and %llu arrived",
 		(unsigned long long)sent, (unsigned long long)tried,
 		(unsigned long long)came);
 }

@@ -474,8 +474,8 @@ static int place_by_file(struct replay *r, struct err *e)
 			return err_set(e,
 				"%s: rank %u cannot be at process %llu: %s",
 				r->place, i, v,
-				v >= r->n_ranks ? "there is none"
-						: "another rank is there");
+				v >= r->n_ranks ? "there is no such process"
+						: "it has another rank");
 		}
 		r->at[i] = (uint32_t)v;
 		r->which[v] = i + 1;

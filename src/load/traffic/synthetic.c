@@ -53,8 +53,8 @@ enum {
 			"dynamic|deterministic|mixed",                         \
 			"routing of packets; dynamic: adaptive; "              \
 			"deterministic: "                                      \
-			"always the same route; mixed: a share of them "       \
-			"deterministic"),                                      \
+			"always the same route; mixed: deterministic for a "   \
+			"share of them"),                                      \
 		KEY(PARAM_FRACTION, "hashed", AT(hashed), "50 %", 0, 1000000,  \
 			NULL,                                                  \
 			"share of messages with routing=mixed that are "       \

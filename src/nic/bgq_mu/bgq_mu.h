@@ -119,13 +119,6 @@ static inline const struct mu_params *mu_params_of(const struct nic *nic)
 	return nic->params;
 }
 
-/* An interface that is a message unit; of another, or none, a BUG. */
-static inline struct nic *mu_check(struct nic *nic)
-{
-	BUG_IF(!nic || nic->ops != &bgq_mu_ops);
-	return nic;
-}
-
 /*
  * A program's store to a register, which leaves the core at t: it takes
  * effect when it has reached the unit, after all before it.

@@ -11,11 +11,9 @@
  * sender must stay true, though an older copy of the packet may still be under
  * way.
  */
-#include "nic/elan4/ask.h"
+#include "nic/elan4/units.h"
 
 #include <string.h>
-
-#include "nic/elan4/pcix.h"
 
 bool elan_ask_has_seen(
 	const struct nic_at *a, const struct packet *p, struct elan_buffer *b)

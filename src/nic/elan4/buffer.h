@@ -5,7 +5,7 @@
 #ifndef NIC_ELAN4_BUFFER_H
 #define NIC_ELAN4_BUFFER_H
 
-#include "nic/elan4/elan.h"
+#include "nic/elan4/elan4.h"
 #include "nic/util/flips.h"
 
 enum { ELAN_MOST_PIECES = ELAN_BLOCKS + 2 }; /* of a packet; one is a test */
@@ -125,11 +125,5 @@ static inline void elan_add_piece(struct elan_buffer *b, struct elan_piece p)
 {
 	b->piece[b->n_pieces++] = p;
 }
-
-/* Adds writes of at most a block each, whose ends are aligned at the target. */
-void elan_buffer_cut(struct elan_buffer *b, uint64_t to, uint32_t bytes);
-/* When blocks leave whose data comes as fast as the bus from since on. */
-void elan_buffer_set_times(const struct nic_at *a, struct elan_buffer *b,
-	sim_time start, sim_time since);
 
 #endif

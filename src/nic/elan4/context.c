@@ -4,7 +4,7 @@
  */
 #include <errno.h>
 
-#include "nic/elan4/elan.h"
+#include "nic/elan4/units.h"
 
 static struct ranges *contexts(struct nic *nic, site_id s)
 {

@@ -1,6 +1,6 @@
 /*
- * Elan4's insides: what its units have in common.  Each unit has a header of
- * its own, and includes those of units below it:
+ * Elan4's insides: what its units are made of.  What they do for each other is
+ * in units.h.
  *
  *	command.c   command processor: decodes, one queue's turn after the
  *	            other
@@ -16,17 +16,21 @@
  *	queue.c     command queues: order, depth
  *	pcix.c      the host's bus: bursts in line for it, words
  *
- * Where a unit has something to say to one above it, it calls back: elan.c,
- * which alone knows all units, has set that up.
+ * elan_of() is the card of all nodes, and elan_here() the part of the node that
+ * is visited.
  */
 #ifndef NIC_ELAN4_ELAN_H
 #define NIC_ELAN4_ELAN_H
 
+#include "base/list.h"
 #include "base/ring.h"
-#include "nic/elan4/elan4.h"
+#include "base/slots.h"
+#include "nic/elan4/buffer.h"
+#include "nic/util/outbox.h"
 #include "nic/util/ranges.h"
 #include "nic/util/seen.h"
 #include "nic/util/side_reads.h"
+#include "nic/util/window.h"
 
 /* Numbers of events: ENGINE_CLIENT and above. */
 enum elan_engine {
@@ -83,6 +87,28 @@ enum {
 	ELAN_SPAN = 32,
 };
 
+/* --- account.c --- */
+
+/* A message that a program has begun: its words begin at a position. */
+struct elan_birth {
+	uint64_t position;
+	sim_time at;
+	sim_time handed, came; /* its first word: to the bus, to the card */
+};
+
+/* Where a packet's time went before it first left, for the book. */
+struct elan_account {
+	struct book_message message;
+	sim_time handed, came, asked; /* as above; decoded */
+	sim_time reading, read, built; /* of DMAs */
+	sim_time left; /* for the first time, or 0 */
+	const char *engine; /* that makes its packets */
+	bool is_held; /* an answer: what the get has spent */
+	struct book_held held;
+};
+
+/* --- pcix.c --- */
+
 /* What asked for a burst has the bus: until then it is read, or from then on
  * loads can see what was written. */
 typedef void elan_granted(const struct nic_at *a, uint32_t id, sim_time t);
@@ -114,6 +140,210 @@ struct elan_words {
 	sim_time last_in; /* the last one that had the bus is in memory */
 };
 
+/* --- queue.c --- */
+
+enum {
+	ELAN_WINDOW_WORDS = ELAN_WINDOW / 8,
+	ELAN_ENDS = 16, /* packets of a queue under way, at most */
+	ELAN_GROUP = 128, /* queues whose table is made together */
+};
+
+struct elan_queue {
+	struct list_link link; /* in the run queue, or of those blocked */
+	uint8_t *ring; /* of depth bytes: the backing store */
+	uint32_t depth;
+	uint8_t rights;
+	uint8_t error; /* an enum elan_error */
+	uint8_t outstanding; /* packets not yet acknowledged */
+	bool is_queued; /* in the run queue */
+	bool is_guarded; /* waits for acknowledgements */
+	uint8_t guard; /* an enum elan_guard: what follows then */
+	bool was_denied; /* a packet since the last guard */
+	bool skips; /* the next command */
+	bool is_half; /* a time-out is on its way */
+	bool is_blocked; /* waits until a thread can be started */
+	uint16_t context;
+	uint16_t id;
+	/* positions: bytes since it was opened */
+	uint64_t announced; /* stored without a gap, arrived or not */
+	uint64_t arrived;
+	uint64_t taken; /* decoded */
+	uint64_t freed; /* may be written over */
+	uint64_t ahead[ELAN_WINDOW_WORDS / 64]; /* words behind announced */
+	struct ring arrivals; /* of stores that are on their way */
+	uint64_t half_at; /* position of the packet that is half built */
+	sim_time half_since; /* its beginning was there */
+	sim_time word_at; /* the last store came */
+	uint32_t dmas; /* of it that wait or run */
+	uint32_t gets; /* that are not answered */
+	uint32_t answered; /* gets whose answer is being executed */
+	uint32_t name; /* of its channel: receivers know it by that */
+	struct ring births; /* struct elan_birth, where there is a book */
+	struct window channel;
+	uint64_t ends[ELAN_ENDS]; /* positions behind its packets */
+	uint32_t claimed; /* bytes of its room, by threads */
+	uint32_t wanted; /* threads that wait for its room */
+	uint64_t mapped; /* an address that units append at, or 0 */
+	struct slot_list copies; /* of events, that wait for room */
+};
+
+struct elan_queues {
+	/* by groups; NULL until opened */
+	struct elan_queue **group[ELAN_QUEUES / ELAN_GROUP];
+	struct list run, blocked;
+	uint32_t opened; /* ever */
+	uint16_t *maps; /* queues that are mapped */
+	uint32_t n_maps;
+};
+
+/* --- event.c --- */
+
+struct elan_event_cell {
+	int64_t count; /* 0: not armed */
+	uint64_t address, value;
+	uint32_t context; /* that armed it; no other sets it */
+	uint32_t copy; /* instead of a word; or 0 */
+};
+
+/* Bytes that an event copies when it fires. */
+struct elan_copy {
+	struct slot slot;
+	uint64_t address;
+	uint8_t *data;
+	uint32_t context, bytes;
+	uint32_t written; /* bytes in memory */
+};
+
+struct elan_events {
+	struct elan_event_cell *cell; /* [n], as many as used */
+	uint32_t n;
+	struct slots copies; /* struct elan_copy */
+	uint32_t inside; /* copies that events have fired, not done */
+	uint64_t bytes; /* of copies */
+	struct slot_list firing; /* the event processor is at the first */
+};
+
+/* --- send.c --- */
+
+/* A packet that is not kept any more, for its owner. */
+struct elan_sent {
+	uint32_t owner_id; /* queue, DMA */
+	uint32_t sequence;
+	struct elan_cookie get;
+	struct elan_account account;
+};
+
+struct elan_owner {
+	/* It is acknowledged, by a yes, or by a test's no. */
+	void (*done)(
+		const struct nic_at *a, const struct elan_sent *s, bool is_yes);
+	/* It is given up. */
+	void (*failed)(const struct nic_at *a, const struct elan_sent *s,
+		enum elan_error why);
+};
+
+/* A packet that is sent until it is acknowledged. */
+struct elan_sending {
+	struct resend_item item;
+	struct elan_buffer *copy; /* what is sent again */
+	const struct elan_owner *owner;
+	uint32_t owner_id; /* queue, DMA */
+	uint32_t event; /* set by the acknowledgement */
+	uint32_t no_event; /* or by a test's no */
+	uint32_t number; /* of the packet that was sent last */
+	enum elan_fifo fifo;
+	bool is_free; /* of any order with others to its node */
+	struct elan_account account;
+};
+
+struct elan_sender {
+	struct resend resend; /* of struct elan_sending */
+	struct outbox outbox;
+	uint32_t number; /* of packets */
+	uint8_t rotation; /* the next route's */
+};
+
+/* --- get.c, dma.c --- */
+
+struct elan_get {
+	struct slot slot; /* of those that wait */
+	struct elan_cookie cookie;
+	struct elan_queue *queue;
+	site_id dst;
+	sim_time until; /* it waits */
+	uint16_t context;
+	uint8_t tries, n_pieces;
+	bool is_waiting, is_answered;
+	struct elan_piece piece[ELAN_MOST_PIECES];
+	struct elan_account account;
+};
+
+struct elan_gets {
+	struct slots items; /* struct elan_get */
+	uint32_t made;
+	struct slot_list late; /* that wait, the longest first */
+	bool is_posted;
+	struct window channel; /* of those that are asked again */
+};
+
+enum { ELAN_DMAS = 2 };
+
+/* A DMA that is running or waiting.  One of no bytes is one packet. */
+struct elan_run {
+	struct elan_dma d;
+	uint64_t read; /* bytes */
+	sim_time ready; /* its descriptor is in the engine */
+	uint32_t pending; /* packets that are read or sent */
+	struct elan_queue *queue; /* whose it is */
+	uint32_t context;
+	bool is_used, has_failed;
+	struct elan_account account;
+};
+
+/* A read of one, for a packet. */
+struct elan_read {
+	struct slot slot;
+	uint32_t dma, bytes;
+	uint64_t offset;
+	uint32_t sequence; /* of its packet */
+	sim_time from; /* it was asked for */
+	bool is_built; /* its packet is */
+};
+
+/* A packet that waits for an assembler. */
+struct elan_ready {
+	uint32_t sending;
+	sim_time since; /* its data comes; 0: is there */
+};
+
+struct elan_dmas {
+	struct elan_run run[ELAN_DMAS]; /* that the engine works on */
+	struct ring waiting; /* struct elan_run */
+	struct slots reads; /* struct elan_read */
+	uint32_t read_bytes; /* in the buffers */
+	uint32_t next; /* whose turn it is */
+	struct window channel;
+	uint32_t assembling; /* packets, now */
+	struct ring ready; /* struct elan_ready */
+};
+
+/* --- input.c, command.c --- */
+
+struct elan_input {
+	uint16_t inside; /* packets that it is at work on */
+	struct packet_list in; /* that wait for it */
+	struct packet_list writers; /* inside, not all in memory */
+	uint32_t came; /* packets, ever */
+	uint32_t turn; /* bursts of writes, to the bus */
+};
+
+struct elan_commands {
+	sim_time free_at;
+	bool is_posted;
+};
+
+/* --- the card --- */
+
 struct elan_node {
 	struct ticks ticks;
 	struct elan_counts counts;
@@ -125,15 +355,14 @@ struct elan_node {
 	struct ranges contexts; /* flags: enum elan_order */
 	struct seen seen; /* packets that were executed, or denied */
 
-	/* units, each known to itself and to those above it */
-	struct elan_queues *queues;
-	struct elan_events *events;
-	struct elan_sender *sender;
-	struct elan_gets *gets;
-	struct elan_dmas *dmas;
-	struct elan_answers *answers;
-	struct elan_input *input;
-	struct elan_commands *commands;
+	struct elan_queues queues;
+	struct elan_events events;
+	struct elan_sender sender;
+	struct elan_gets gets;
+	struct elan_dmas dmas;
+	struct window answers; /* to gets */
+	struct elan_input input;
+	struct elan_commands commands;
 	struct elan_threads *threads; /* NULL until there is code */
 };
 
@@ -145,8 +374,8 @@ struct elan {
 	bool rotates; /* routes of packets that need no order */
 	struct side *side; /* the host's bus */
 	uint8_t fifo[ELAN_FIFOS]; /* of the network, by use */
-	/* A word has had the bus. */
-	void (*on_word)(const struct nic_at *a);
+	struct resend_how resend;
+	struct side_reads_how reads;
 };
 
 static inline struct elan *elan_of(const struct nic_at *a)
@@ -203,20 +432,5 @@ static inline bool elan_can_read(const struct nic_at *a)
 {
 	return elan_here(a)->n_reads < (uint32_t)elan_params(a)->reads;
 }
-
-/* --- context.c --- */
-
-enum elan_order { ELAN_BIG_ENDIAN = 1 };
-
-/* Whether a context may touch [at, at + bytes). */
-static inline bool elan_may(const struct elan_node *n, uint32_t context,
-	uint64_t at, uint64_t bytes)
-{
-	return ranges_allow(&n->contexts, context, at, bytes);
-}
-
-/* A word as a context's memory has it. */
-uint64_t elan_word_order(
-	const struct elan_node *n, uint32_t context, uint64_t word);
 
 #endif

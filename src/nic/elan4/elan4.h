@@ -52,13 +52,6 @@ static inline const struct elan_params *elan_params_of(const struct nic *nic)
 	return nic->params;
 }
 
-/* An interface that is an Elan4; of another, or none, a BUG. */
-static inline struct nic *elan_check(struct nic *nic)
-{
-	BUG_IF(!nic || nic->ops != &elan4_ops);
-	return nic;
-}
-
 const char *elan_error_text(enum elan_error e);
 
 /* --- the driver's: only before the run, or from a program of the node --- */

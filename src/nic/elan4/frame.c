@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/crc32.h"
+#include "nic/elan4/elan.h"
 
 _Static_assert(10 * ELAN_FRAME_MOST < FLIPS_NEXT_HOP, "a flip has its place");
 

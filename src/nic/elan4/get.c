@@ -8,14 +8,11 @@
  * An answer names the get that it belongs to.  Only the first one is
  * executed, and none that nobody waits for any more.
  */
-#include "nic/elan4/get.h"
-
-#include "nic/elan4/queue.h"
-#include "nic/elan4/send.h"
+#include "nic/elan4/units.h"
 
 static struct elan_gets *gets_of(const struct nic_at *a)
 {
-	return elan_here(a)->gets;
+	return &elan_here(a)->gets;
 }
 
 static struct elan_get *find(
@@ -68,7 +65,7 @@ static void set_clock(const struct nic_at *a)
 
 /* --- life --- */
 
-struct elan_cookie elan_get_new(const struct nic_at *a, uint32_t queue,
+struct elan_cookie elan_get_new(const struct nic_at *a, struct elan_queue *q,
 	site_id dst, const struct elan_buffer *b)
 {
 	struct elan_gets *x = gets_of(a);
@@ -76,24 +73,22 @@ struct elan_cookie elan_get_new(const struct nic_at *a, uint32_t queue,
 	struct elan_get *g = slots_at(&x->items, place);
 
 	g->cookie = (struct elan_cookie){ place, x->made++ };
-	g->queue = queue;
+	g->queue = q;
 	g->dst = dst;
 	g->context = b->context;
 	g->n_pieces = b->n_pieces;
 	for (i = 0; i < b->n_pieces; i++)
 		g->piece[i] = b->piece[i];
-	elan_queue(elan_here(a), queue)->gets++;
+	q->gets++;
 	return g->cookie;
 }
 
 static void forget(struct elan_node *n, struct elan_get *g)
 {
-	struct elan_queue *q = elan_queue(n, g->queue);
-
-	leave(n->gets, g);
-	q->gets--;
-	q->answered -= g->is_answered;
-	slots_give(&n->gets->items, g->cookie.place);
+	leave(&n->gets, g);
+	g->queue->gets--;
+	g->queue->answered -= g->is_answered;
+	slots_give(&n->gets.items, g->cookie.place);
 }
 
 bool elan_get_answered(const struct nic_at *a, const struct elan_cookie *c)
@@ -104,7 +99,7 @@ bool elan_get_answered(const struct nic_at *a, const struct elan_cookie *c)
 		return false;
 	leave(gets_of(a), g);
 	g->is_answered = true;
-	elan_queue(elan_here(a), g->queue)->answered++;
+	g->queue->answered++;
 	return true;
 }
 
@@ -116,14 +111,14 @@ void elan_get_done(const struct nic_at *a, const struct elan_cookie *c)
 		forget(elan_here(a), g);
 }
 
-void elan_get_forget(struct elan_node *n, uint32_t queue)
+void elan_get_forget(struct elan_node *n, const struct elan_queue *q)
 {
 	uint32_t i;
 
-	for (i = 1; i <= n->gets->items.room; i++) {
-		struct elan_get *g = slots_find(&n->gets->items, i);
+	for (i = 1; i <= n->gets.items.room; i++) {
+		struct elan_get *g = slots_find(&n->gets.items, i);
 
-		if (g && g->queue == queue)
+		if (g && g->queue == q)
 			forget(n, g);
 	}
 }

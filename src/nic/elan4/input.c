@@ -7,35 +7,26 @@
  * answer to the sender leaves when the tail is through.  One that begins with a
  * test waits for that before anything of it is executed or answered.
  */
-#include "nic/elan4/input.h"
+#include "nic/elan4/units.h"
 
-#include "nic/elan4/account.h"
-#include "nic/elan4/answer.h"
-#include "nic/elan4/ask.h"
-#include "nic/elan4/dma.h"
-#include "nic/elan4/event.h"
 #include "nic/elan4/frame.h"
-#include "nic/elan4/get.h"
-#include "nic/elan4/pcix.h"
-#include "nic/elan4/queue.h"
-#include "nic/elan4/send.h"
 #include "route/updown.h"
 
 enum { INPUTS = 4 }; /* packets that it works on */
 
 static struct elan_input *input_of(const struct nic_at *a)
 {
-	return elan_here(a)->input;
+	return &elan_here(a)->input;
 }
 
 /* --- what to do with it --- */
 
 /* The queue that a write appends to. */
-static uint32_t queue_of(const struct nic_at *a, const struct elan_buffer *b,
-	const struct elan_piece *p)
+static struct elan_queue *queue_of(const struct nic_at *a,
+	const struct elan_buffer *b, const struct elan_piece *p)
 {
-	if (p->what != ELAN_WRITE || !elan_here(a)->queues->n_maps)
-		return ELAN_NO_QUEUE;
+	if (p->what != ELAN_WRITE || !elan_here(a)->queues.n_maps)
+		return NULL;
 	return elan_queue_mapped(
 		elan_here(a), b->context, p->address, p->bytes);
 }
@@ -43,14 +34,15 @@ static uint32_t queue_of(const struct nic_at *a, const struct elan_buffer *b,
 /* Whether all queues that it appends to have room: as if for one. */
 static bool queues_take(const struct nic_at *a, const struct elan_buffer *b)
 {
-	uint32_t i, queue, sum = 0;
+	const struct elan_queue *q;
+	uint32_t i, sum = 0;
 
 	for (i = 0; i < b->n_pieces; i++) {
-		queue = queue_of(a, b, &b->piece[i]);
-		if (queue == ELAN_NO_QUEUE)
+		q = queue_of(a, b, &b->piece[i]);
+		if (!q)
 			continue;
 		sum += b->piece[i].bytes;
-		if (!elan_queue_takes(elan_here(a), queue, sum))
+		if (!elan_queue_takes(q, sum))
 			return false;
 	}
 	return true;
@@ -59,16 +51,17 @@ static bool queues_take(const struct nic_at *a, const struct elan_buffer *b)
 /* Of its writes those to queues; they are no writes to memory then. */
 static void append(const struct nic_at *a, struct elan_buffer *b)
 {
-	uint32_t i, queue;
+	struct elan_queue *q;
+	uint32_t i;
 
-	for (i = 0; elan_here(a)->queues->n_maps && i < b->n_pieces; i++) {
+	for (i = 0; elan_here(a)->queues.n_maps && i < b->n_pieces; i++) {
 		struct elan_piece *p = &b->piece[i];
 		sim_time t = b->left[i] > a->t ? b->left[i] : a->t;
 
-		queue = queue_of(a, b, p);
-		if (queue == ELAN_NO_QUEUE)
+		q = queue_of(a, b, p);
+		if (!q)
 			continue;
-		elan_queue_append(a, queue, b->data + p->at, p->bytes,
+		elan_queue_append(a, q, b->data + p->at, p->bytes,
 			t + elan_params(a)->input);
 		p->what = ELAN_NOP;
 	}
@@ -87,7 +80,7 @@ static bool is_allowed(const struct nic_at *a, const struct elan_buffer *b)
 		if (p->what == ELAN_SET || elan_may(elan_here(a), b->context,
 						   p->address, p->bytes))
 			continue;
-		if (p->what == ELAN_GET || queue_of(a, b, p) == ELAN_NO_QUEUE)
+		if (p->what == ELAN_GET || !queue_of(a, b, p))
 			return false;
 	}
 	return true;
@@ -420,9 +413,9 @@ static void drop(const struct nic_at *a, packet_id id)
 
 	elan_count(a)->dropped += b->kind == ELAN_ABORTED;
 	if (b->verdict == ELAN_REFUSED || b->verdict == ELAN_DENIED)
-		elan_account_refused(a, id);
+		book_drop(a->nic->net->book, a->w->id, id);
 	else
-		elan_account_nothing(a, id);
+		nic_account_end(a, id, false);
 	leave_writers(a, id);
 	nic_give(a->nic, a->w, id);
 	input_of(a)->inside--;
@@ -453,7 +446,7 @@ static void decide(const struct nic_at *a, packet_id id)
 	while (next_write(b) < b->n_pieces)
 		hand_on(a, id);
 	next = find_before(a, elan_packet(a, id)->next, id);
-	elan_account_tested(a, id);
+	nic_charge(a, id, CAUSE_MEMORY_READ, a->t);
 	answer(a, id);
 	if (is_executed)
 		one_done(a, id);
@@ -516,7 +509,7 @@ void elan_input_on_tail(const struct nic_at *a, packet_id id)
 	if (b->kind != ELAN_DATA && b->kind != ELAN_ABORTED) {
 		if (!b->harm)
 			elan_send_on_answer(a, b);
-		elan_account_nothing(a, id);
+		nic_account_end(a, id, false);
 		nic_give(a->nic, a->w, id);
 		return;
 	}
@@ -545,7 +538,7 @@ static void take(const struct nic_at *a, packet_id id)
 	struct elan_buffer *b = elan_buffer(a, id);
 	sim_time tail = elan_packet(a, id)->head;
 
-	elan_account_turn(a, id);
+	nic_charge(a, id, CAUSE_RECEIVER, a->t);
 	b->handed = b->todo = b->bursts = b->granted = b->written = 0;
 	b->came = input_of(a)->came++;
 	b->writes = false;
@@ -565,16 +558,17 @@ static void take_next(const struct nic_at *a)
 		take(a, packet_pop(a->nic->net->packets, &input_of(a)->in));
 }
 
-void elan_input(
-	const struct nic_at *a, uint32_t fifo, packet_id id, sim_time tail)
+void elan_input_on_packet(struct net_client *me, struct sim_worker *w,
+	site_id s, uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
-	struct packet *p = elan_packet(a, id);
-	struct elan_buffer *b = elan_buffer(a, id);
-	sim_time later = a->t - b->left_at;
+	struct nic_at a = nic_at(me->state, w, s, t);
+	struct packet *p = elan_packet(&a, id);
+	struct elan_buffer *b = elan_buffer(&a, id);
+	sim_time later = t - b->left_at;
 	uint32_t i;
 
 	if (p->flags & PACKET_HURT)
-		elan_frame_on_arrival(a, p, b);
+		elan_frame_on_arrival(&a, p, b);
 	if (p->flags & PACKET_ANSWER) /* what all have said */
 		b->kind = p->answer;
 	/* When its blocks are here; the last one of a slow source is later
@@ -584,13 +578,13 @@ void elan_input(
 		if (b->piece[i].what == ELAN_WRITE && b->left[i] > tail)
 			tail = b->left[i];
 	}
-	elan_account_tail(a, id, tail);
+	elan_account_tail(&a, id, tail);
 	b->fifo = (uint8_t)fifo;
 	p->head = tail;
 	if (b->kind != ELAN_DATA && b->kind != ELAN_ABORTED) {
-		elan_post(a, tail, ELAN_ENGINE_ACK, id);
+		elan_post(&a, tail, ELAN_ENGINE_ACK, id);
 		return;
 	}
-	packet_push(a->nic->net->packets, &input_of(a)->in, id);
-	take_next(a);
+	packet_push(a.nic->net->packets, &input_of(&a)->in, id);
+	take_next(&a);
 }

@@ -5,7 +5,7 @@
  * where a machine file gives reads a part of the time, bursts stand in line
  * here, and the side sees one at a time.
  */
-#include "nic/elan4/pcix.h"
+#include "nic/elan4/units.h"
 
 #include "host/side_bus.h"
 
@@ -108,7 +108,7 @@ static void word_granted(const struct nic_at *a, uint32_t id, sim_time seen)
 	w->last_in = seen;
 	elan_post(a, seen, ELAN_ENGINE_WORD_IN, id);
 	w->had++;
-	elan_of(a)->on_word(a);
+	elan_thread_on_word(a);
 }
 
 void elan_word_write(const struct nic_at *a, uint64_t address, uint64_t value)

@@ -11,15 +11,13 @@
  * The least time-out allows for a loaded network, where a packet of every node
  * may be before this one.
  */
-#include "nic/elan4/send.h"
+#include "nic/elan4/units.h"
 
 #include <string.h>
 
-#include "nic/elan4/event.h"
-
 static struct elan_sender *sender_of(const struct nic_at *a)
 {
-	return elan_here(a)->sender;
+	return &elan_here(a)->sender;
 }
 
 struct elan_sending *elan_sending(const struct nic_at *a, uint32_t id)
@@ -33,6 +31,45 @@ uint32_t elan_send_new(const struct nic_at *a)
 
 	elan_sending(a, id)->copy = payload_take(a->nic->payloads, a->w->id);
 	return id;
+}
+
+/* --- blocks --- */
+
+void elan_send_cut(struct elan_buffer *b, uint64_t to, uint32_t bytes)
+{
+	uint32_t at = 0;
+
+	b->data_bytes = (uint16_t)bytes;
+	while (at < bytes) {
+		uint32_t n = ELAN_BLOCK;
+
+		/* the first one up to a boundary, if all then fits */
+		if (!at && to % ELAN_BLOCK && bytes <= ELAN_PACKET - ELAN_BLOCK)
+			n -= to % ELAN_BLOCK;
+		n = n < bytes - at ? n : bytes - at;
+		elan_add_piece(b, (struct elan_piece){ .what = ELAN_WRITE,
+					  .address = to + at,
+					  .bytes = (uint16_t)n,
+					  .at = (uint16_t)at });
+		at += n;
+	}
+}
+
+void elan_send_set_times(const struct nic_at *a, struct elan_buffer *b,
+	sim_time start, sim_time since)
+{
+	const struct elan_params *p = elan_params(a);
+	uint32_t i, sum = 0;
+
+	b->left_at = start;
+	for (i = 0; i < b->n_pieces; i++) {
+		sim_time come;
+
+		sum += b->piece[i].bytes;
+		come = since + elan_bus_time(a, sum) + p->command;
+		b->left[i] = start + elan_ser(a, sum);
+		b->left[i] = b->left[i] > come ? b->left[i] : come;
+	}
 }
 
 /* --- into the network --- */
@@ -68,7 +105,7 @@ static void inject(const struct nic_at *a, uint32_t fifo, packet_id id)
 		put_off(a, b);
 	net_inject(a->nic->net, a->w, a->s, fifo, id, a->t);
 	if (frees)
-		sender_of(a)->on_left(a, bytes);
+		elan_dma_on_left(a, bytes);
 }
 
 static void set_cast(struct packet *p, const struct elan_buffer *what)
@@ -113,9 +150,12 @@ void elan_send_packet(const struct nic_at *a, enum elan_fifo use, site_id dst,
 		a, &sender_of(a)->outbox, elan_of(a)->fifo[use], id, inject);
 }
 
-void elan_send_on_room(const struct nic_at *a, uint32_t fifo)
+void elan_send_on_room(struct net_client *me, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
 {
-	outbox_on_room(a, &sender_of(a)->outbox, fifo, inject);
+	struct nic_at a = nic_at(me->state, w, s, t);
+
+	outbox_on_room(&a, &sender_of(&a)->outbox, fifo, inject);
 }
 
 void elan_send_at(const struct nic_at *a, uint32_t sending, sim_time t)
@@ -190,8 +230,10 @@ static void on_late(const struct nic_at *a, uint32_t id)
 	elan_count(a)->timeouts++;
 }
 
-void elan_send_set_up(struct resend_how *how, const struct elan *x)
+void elan_send_set_up(struct elan *x)
 {
+	struct resend_how *how = &x->resend;
+
 	resend_set_up(how, &x->params.retry, x->nic.n_nodes, ELAN_ENGINE_LEAVE);
 	how->stride = ELAN_ENGINES;
 	how->send = send;

@@ -4,13 +4,9 @@
  * stored is known, and when each store arrives, so its head can leave before
  * its tail is here (QSN-F34).
  */
-#include "nic/elan4/sten.h"
+#include "nic/elan4/units.h"
 
 #include <string.h>
-
-#include "nic/elan4/get.h"
-#include "nic/elan4/queue.h"
-#include "nic/elan4/send.h"
 
 /* --- decoding --- */
 
@@ -229,13 +225,11 @@ static site_id destination(const struct nic_at *a, uint64_t open, uint64_t last)
  * A packet that its process does not finish is closed by a time-out, when no
  * more of it has come for that long (QSN-G22).
  */
-static void await_rest(const struct nic_at *a, uint32_t queue)
+static void await_rest(const struct nic_at *a, struct elan_queue *q)
 {
-	struct elan_queue *q = elan_queue(elan_here(a), queue);
-
 	if (!q->is_half)
 		elan_post(a, a->t + elan_params(a)->half_packet,
-			ELAN_ENGINE_HALF, queue);
+			ELAN_ENGINE_HALF, q->id);
 	if (!q->is_half || q->half_at != q->taken)
 		q->half_since = a->t;
 	q->is_half = true;
@@ -285,25 +279,26 @@ static void on_acked(
 	struct elan_queue *q = elan_queue(elan_here(a), s->owner_id);
 
 	q->was_denied |= !is_yes;
-	elan_queue_acked(a, s->owner_id, s->sequence);
+	elan_queue_acked(a, q, s->sequence);
 	elan_get_acked(a, &s->get, &s->account);
 }
 
 static void on_failed(
 	const struct nic_at *a, const struct elan_sent *s, enum elan_error why)
 {
+	struct elan_queue *q = elan_queue(elan_here(a), s->owner_id);
+
 	elan_get_failed(a, &s->get, why);
-	elan_queue_stop(a, s->owner_id, why);
-	elan_queue_acked(a, s->owner_id, s->sequence);
+	elan_queue_stop(a, q, why);
+	elan_queue_acked(a, q, s->sequence);
 }
 
 static const struct elan_owner owner = { on_acked, on_failed };
 
 /* Keeps and sends a packet of so many bytes of commands. */
-static void send(const struct nic_at *a, uint32_t queue, const struct sten *p,
-	uint32_t n)
+static void send(const struct nic_at *a, struct elan_queue *q,
+	const struct sten *p, uint32_t n)
 {
-	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	sim_time start = elan_start(a);
 	bool was_half = q->is_half && q->half_at == q->taken;
 	uint32_t id = elan_send_new(a);
@@ -319,17 +314,16 @@ static void send(const struct nic_at *a, uint32_t queue, const struct sten *p,
 	s->copy->last = (uint16_t)p->last;
 	s->item.dst = destination(a, p->open, p->last);
 	if (p->b.n_pieces && p->b.piece[0].what == ELAN_GET)
-		s->copy->get = elan_get_new(a, queue, s->item.dst, &p->b);
+		s->copy->get = elan_get_new(a, q, s->item.dst, &p->b);
 	s->owner = &owner;
-	s->owner_id = queue;
+	s->owner_id = q->id;
 	if ((p->close & 0xff) == ELAN_CLOSE) {
 		s->event = elan_low(p->close);
 		s->no_event = elan_high(p->close);
 	}
 	s->item.route = (uint8_t)(p->open >> 48);
 	s->fifo = fifo_of(p->open);
-	s->account =
-		elan_account_begin(a, &q->births, BOOK_PACKET, q->taken, 1);
+	s->account = elan_account_begin(a, q, BOOK_PACKET, q->taken, 1);
 	q->taken += n;
 	q->ends[q->channel.next++ % ELAN_ENDS] = q->taken;
 	q->outstanding++;
@@ -349,9 +343,8 @@ static bool are_addresses_right(
 	       elan_may(elan_here(a), b->context, first->back, first->bytes);
 }
 
-uint32_t elan_sten_send(const struct nic_at *a, uint32_t queue)
+uint32_t elan_sten_send(const struct nic_at *a, struct elan_queue *q)
 {
-	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	struct sten p;
 	int64_t n;
 
@@ -360,24 +353,23 @@ uint32_t elan_sten_send(const struct nic_at *a, uint32_t queue)
 	memset(&p, 0, offsetof(struct sten, b.data));
 	n = decode(q, &p);
 	if (n == INCOMPLETE) {
-		await_rest(a, queue);
+		await_rest(a, q);
 		return 0;
 	}
 	if (n < 0 || destination(a, p.open, p.last) == NO_SITE) {
-		elan_queue_stop(a, queue, ELAN_ERROR_COMMAND);
+		elan_queue_stop(a, q, ELAN_ERROR_COMMAND);
 		return 0;
 	}
 	if (!are_addresses_right(a, &p.b)) {
-		elan_queue_stop(a, queue, ELAN_ERROR_ADDRESS);
+		elan_queue_stop(a, q, ELAN_ERROR_ADDRESS);
 		return 0;
 	}
-	send(a, queue, &p, (uint32_t)n);
+	send(a, q, &p, (uint32_t)n);
 	return (uint32_t)n;
 }
 
-uint32_t elan_sten_skip(const struct nic_at *a, uint32_t queue)
+uint32_t elan_sten_skip(const struct nic_at *a, struct elan_queue *q)
 {
-	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	struct sten p;
 	int64_t n;
 
@@ -386,13 +378,13 @@ uint32_t elan_sten_skip(const struct nic_at *a, uint32_t queue)
 	if (n == INCOMPLETE)
 		return 0; /* nothing of it leaves, so nothing is closed */
 	if (n < 0) {
-		elan_queue_stop(a, queue, ELAN_ERROR_COMMAND);
+		elan_queue_stop(a, q, ELAN_ERROR_COMMAND);
 		return 0;
 	}
 	/* Behind a guard nothing is outstanding. */
 	q->skips = false;
 	q->taken += (uint64_t)n;
 	elan_count(a)->commands++;
-	elan_queue_freed(a, queue, q->taken);
+	elan_queue_freed(a, q, q->taken);
 	return (uint32_t)n;
 }

@@ -10,15 +10,13 @@
  * otherwise.  All that it posts is for a later instant: what ends a wait may
  * be a program's store.
  */
-#include "nic/elan4/thread.h"
+#include "nic/elan4/units.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "host/card.h"
-#include "nic/elan4/pcix.h"
-#include "nic/elan4/queue.h"
 
 enum thread_wait {
 	WAITS_NOT, /* it is ready or runs */
@@ -35,7 +33,8 @@ struct elan_thread {
 	bool is_behind; /* it is due, behind words of the card: */
 	uint32_t after; /* so many, ever */
 	bool has_claim; /* on room for its bytes, since it was woken */
-	uint32_t queue, bytes;
+	struct elan_queue *queue;
+	uint32_t bytes;
 	uint64_t at, value; /* or where it reads */
 	elan_code *run;
 	uint64_t reg[ELAN_REGISTERS];
@@ -105,13 +104,6 @@ static bool is_dead(const struct nic_at *a)
 	return a->t >= host_dies_at(a->nic->host, a->s);
 }
 
-/* That it appends to. */
-static struct elan_queue *queue_of(
-	const struct nic_at *a, const struct elan_thread *x)
-{
-	return elan_queue(elan_here(a), x->queue);
-}
-
 static void bury(const struct nic_at *a)
 {
 	struct elan_threads *h = elan_here(a)->threads;
@@ -119,7 +111,7 @@ static void bury(const struct nic_at *a)
 
 	for (id = h->waiting.first; id; id = thread(h, id)->slot.next)
 		if (thread(h, id)->waits == WAITS_ROOM)
-			queue_of(a, thread(h, id))->wanted--;
+			thread(h, id)->queue->wanted--;
 	h->ready = h->waiting = (struct slot_list){ 0 };
 	h->n_words = h->running = 0;
 	card_watch(a->nic->host, a->s, NULL, NULL);
@@ -184,7 +176,7 @@ static void wake(const struct nic_at *a, struct elan_thread *x)
 	if (x->waits == WAITS_WORD && !--h->n_words)
 		card_watch(a->nic->host, a->s, NULL, NULL);
 	if (x->waits == WAITS_ROOM)
-		queue_of(a, x)->wanted--;
+		x->queue->wanted--;
 	x->waits = WAITS_NOT;
 	slots_push(&h->all, &h->ready, x->id);
 	dispatch(a);
@@ -223,10 +215,9 @@ static void on_write(void *arg, struct sim_worker *w, site_id s, sim_time t,
  * A thread that waits for room has a claim on it when it is woken, until it
  * runs: those behind it do not take it away, and are not woken in vain.
  */
-void elan_thread_on_room(const struct nic_at *a, uint32_t queue)
+void elan_thread_on_room(const struct nic_at *a, struct elan_queue *q)
 {
 	struct elan_threads *h = elan_here(a)->threads;
-	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	uint32_t id, next;
 
 	if (!q->wanted)
@@ -235,10 +226,9 @@ void elan_thread_on_room(const struct nic_at *a, uint32_t queue)
 		struct elan_thread *x = thread(h, id);
 
 		next = x->slot.next;
-		if (x->waits != WAITS_ROOM || x->queue != queue)
+		if (x->waits != WAITS_ROOM || x->queue != q)
 			continue;
-		if (!elan_queue_takes(
-			    elan_here(a), queue, q->claimed + x->bytes))
+		if (!elan_queue_takes(q, q->claimed + x->bytes))
 			return;
 		q->claimed += x->bytes;
 		x->has_claim = true;
@@ -248,22 +238,21 @@ void elan_thread_on_room(const struct nic_at *a, uint32_t queue)
 
 /* --- queues that start threads --- */
 
-bool elan_thread_has_room(const struct nic_at *a, uint32_t queue)
+bool elan_thread_has_room(const struct nic_at *a, struct elan_queue *q)
 {
 	const struct elan_threads *h = elan_here(a)->threads;
 
 	if (!h || h->all.used < (uint32_t)elan_params(a)->threads)
 		return true;
-	elan_queue_block(elan_here(a), queue);
+	elan_queue_block(elan_here(a), q);
 	return false;
 }
 
-enum elan_error elan_thread_begin(
-	const struct nic_at *a, uint32_t queue, const uint64_t *word)
+enum elan_error elan_thread_begin(const struct nic_at *a,
+	const struct elan_queue *q, const uint64_t *word)
 {
 	struct elan_threads *h = elan_here(a)->threads;
-	uint32_t context = elan_queue(elan_here(a), queue)->context;
-	const struct thread_code *c = find_code(h, context, word[0] >> 16);
+	const struct thread_code *c = find_code(h, q->context, word[0] >> 16);
 	struct elan_thread *x;
 	uint32_t id;
 
@@ -274,7 +263,7 @@ enum elan_error elan_thread_begin(
 	id = slots_take(&h->all);
 	x = thread(h, id);
 	x->id = id;
-	x->context = (uint16_t)context;
+	x->context = q->context;
 	x->run = c->run;
 	memcpy(x->reg, word + 1, sizeof(x->reg));
 	elan_count(a)->threads++;
@@ -359,8 +348,7 @@ static struct elan_thread *self(struct nic_at *a)
 	const struct elan_threads *h = card_current();
 
 	BUG_IF(!h);
-	*a = nic_at(elan_check(host_nic(program_host())), program_worker(),
-		program_node(), program_now());
+	*a = nic_now(nic_check(host_nic(program_host()), &elan4_ops));
 	return thread(h, h->running);
 }
 
@@ -390,7 +378,7 @@ static void wait(
 	x->waits = (uint8_t)what;
 	slots_push(&h->all, &h->waiting, x->id);
 	if (what == WAITS_ROOM)
-		queue_of(a, x)->wanted++;
+		x->queue->wanted++;
 	else if (!h->n_words++)
 		card_watch(a->nic->host, a->s, on_write, a->nic);
 	card_suspend();
@@ -413,17 +401,16 @@ int elan_card_wait(uint64_t at, uint64_t value)
 }
 
 /* Whether its words can be appended now; a claim is used up. */
-static bool has_room(const struct nic_at *a, struct elan_thread *x)
+static bool has_room(struct elan_thread *x)
 {
-	struct elan_queue *q = elan_queue(elan_here(a), x->queue);
+	struct elan_queue *q = x->queue;
 
 	if (!x->has_claim)
-		return !q->wanted && elan_queue_takes(elan_here(a), x->queue,
-					     q->claimed + x->bytes);
+		return !q->wanted && elan_queue_takes(q, q->claimed + x->bytes);
 	x->has_claim = false;
 	q->claimed -= x->bytes;
 	/* a packet may have come in between */
-	return elan_queue_takes(elan_here(a), x->queue, x->bytes);
+	return elan_queue_takes(q, x->bytes);
 }
 
 int elan_card_append(uint64_t to, const uint64_t *words, uint32_t n)
@@ -435,11 +422,11 @@ int elan_card_append(uint64_t to, const uint64_t *words, uint32_t n)
 		return EINVAL;
 	x->bytes = 8 * n;
 	x->queue = elan_queue_mapped(elan_here(&a), x->context, to, x->bytes);
-	if (x->queue == ELAN_NO_QUEUE)
+	if (!x->queue)
 		return EFAULT;
-	if (x->bytes > elan_queue(elan_here(&a), x->queue)->depth)
+	if (x->bytes > x->queue->depth)
 		return EINVAL;
-	while (!has_room(&a, x)) {
+	while (!has_room(x)) {
 		wait(&a, x, WAITS_ROOM);
 		x = self(&a); /* it is later */
 	}

@@ -122,12 +122,13 @@ static void write_out(const struct nic_at *a, struct gem_amo *x, uint32_t id)
 		GEM_AMO_WRITTEN, 0);
 }
 
-void gem_amo_on_written(const struct nic_at *a)
+void gem_amo_on_written(const struct nic_at *a, uint32_t none)
 {
 	struct gem_amo *x = amo_of(a);
 	struct write done = *(struct write *)ring_pop(&x->writes);
 	struct word *w = slots_at(&x->words, done.word);
 
+	(void)none;
 	host_write(a->nic->host, a->w, a->s, a->t, w->at, &done.value, 8);
 	w->writes--;
 	forget_idle(x, done.word);
@@ -227,7 +228,7 @@ static void read_word(const struct nic_at *a, uint32_t id);
 
 static bool may_touch(const struct nic_at *a, uint64_t at)
 {
-	return !host_ask(a->nic->host, a->s,
+	return !memory_ask(host_at(a->nic->host, a->s),
 		MEMORY_MAY_READ(MEMORY_NIC) | MEMORY_MAY_WRITE(MEMORY_NIC), at,
 		8);
 }
@@ -292,13 +293,14 @@ static bool begin(const struct nic_at *a, struct gem_amo *x, packet_id packet)
 	return true;
 }
 
-void gem_amo_on_free(const struct nic_at *a)
+void gem_amo_on_free(const struct nic_at *a, uint32_t none)
 {
 	struct gem_amo *x = amo_of(a);
 	struct packet_list *from = x->again.first ? &x->again : &x->in;
 	struct packet *packets = a->nic->net->packets;
 	packet_id packet = packet_pop(packets, from);
 
+	(void)none;
 	x->is_posted = false;
 	x->free_at = a->t + gem_params(a)->amo_interval;
 	if (!begin(a, x, packet)) {
@@ -324,8 +326,7 @@ void gem_amo_execute(const struct nic_at *a, packet_id id)
 
 int gemini_amo_flush(struct nic *nic, uint32_t cq, uint64_t data)
 {
-	struct nic_at a =
-		nic_at(nic, program_worker(), program_node(), program_now());
+	struct nic_at a = nic_now(nic);
 	struct gem_node *n = a.node;
 	struct side *side = gem_of(&a)->side;
 	struct gem_event *x;

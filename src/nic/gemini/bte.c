@@ -156,8 +156,9 @@ void gem_bte_on_channel(const struct nic_at *a, uint32_t channel)
 	go(a);
 }
 
-void gem_bte_on_engine(const struct nic_at *a)
+void gem_bte_on_engine(const struct nic_at *a, uint32_t none)
 {
+	(void)none;
 	bte_of(a)->is_posted = false;
 	go(a);
 }
@@ -170,7 +171,7 @@ void gem_bte_settle(const struct nic_at *a, sim_time t)
 	while (b->due <= t) {
 		at.t = b->due;
 		b->due = SIM_NEVER;
-		gem_bte_on_engine(&at);
+		gem_bte_on_engine(&at, 0);
 	}
 }
 
@@ -217,7 +218,7 @@ static void write_to_card(const struct nic_at *a, uint32_t number, uint32_t id)
 
 int gemini_bte(struct nic *nic, const struct gemini_post *p)
 {
-	struct nic_at a = gem_now(nic);
+	struct nic_at a = nic_now(nic);
 	struct gem_transaction *x;
 	int code = gem_fma_check(&a, p,
 		p->op == GEMINI_GET ? MEMORY_MAY_WRITE(MEMORY_NIC)
@@ -231,7 +232,7 @@ int gemini_bte(struct nic *nic, const struct gemini_post *p)
 	/* its queue is the one that is open now */
 	id = gem_fma_begin(&a, p);
 	program_charge(gem_params(&a)->kernel);
-	a = gem_now(nic);
+	a = nic_now(nic);
 	x = slots_at(&gem_here(&a)->transactions, id);
 	x->is_block = true;
 	x->stored = a.t;
@@ -263,7 +264,7 @@ void gem_bte_on_block(const struct nic_at *a, uint32_t transaction)
 
 int gemini_bte_receive(struct nic *nic, const struct gemini_buffer *b)
 {
-	struct nic_at a = gem_now(nic);
+	struct nic_at a = nic_now(nic);
 	struct gem_node *n = a.node;
 	struct gem_buffer *x;
 	uint32_t id;
@@ -271,11 +272,11 @@ int gemini_bte_receive(struct nic *nic, const struct gemini_buffer *b)
 	if (b->port >= GEMINI_PORTS || b->cq >= GEMINI_CQS ||
 		!n->cq[b->cq].entries)
 		return EINVAL;
-	if (host_ask(nic->host, a.s, MEMORY_MAY_WRITE(MEMORY_NIC), b->at,
-		    b->bytes))
+	if (memory_ask(host_at(nic->host, a.s), MEMORY_MAY_WRITE(MEMORY_NIC),
+		    b->at, b->bytes))
 		return EFAULT;
 	program_charge(gem_params(&a)->kernel);
-	a = gem_now(nic);
+	a = nic_now(nic);
 	id = slots_take(&n->bte.buffers);
 	x = slots_at(&n->bte.buffers, id);
 	x->buffer = *b;

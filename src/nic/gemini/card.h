@@ -241,8 +241,6 @@ packet_id gem_packet(const struct nic_at *a, uint32_t node, uint32_t format,
 	uint32_t bytes, bool is_response);
 void gem_send(const struct nic_at *a, packet_id id);
 
-/* The program's node, now. */
-struct nic_at gem_now(struct nic *nic);
 /* 0, or what is wrong with a post: the program needs some right to its own
  * bytes. */
 int gem_fma_check(
@@ -254,7 +252,7 @@ uint32_t gem_fma_line(
 /* The program stores a transaction's next line; returns how many bytes. */
 uint32_t gem_fma_store(struct nic *nic, uint32_t transaction, uint64_t made);
 void gem_fma_on_out(const struct nic_at *a, uint32_t line);
-void gem_fma_on_timeout(const struct nic_at *a);
+void gem_fma_on_timeout(const struct nic_at *a, uint32_t none);
 /* Deadlines are later by the time that was not there since then. */
 void gem_fma_extend(const struct nic_at *a, sim_time since);
 /* A request has ended; false where it was not under way. */
@@ -276,7 +274,7 @@ void gem_harm_on_quiesce(struct net_client *me, struct sim_worker *w, site_id s,
 
 void gem_bte_on_block(const struct nic_at *a, uint32_t transaction);
 void gem_bte_on_channel(const struct nic_at *a, uint32_t channel);
-void gem_bte_on_engine(const struct nic_at *a);
+void gem_bte_on_engine(const struct nic_at *a, uint32_t none);
 /* The engine does what is due by t, before an event that is now. */
 void gem_bte_settle(const struct nic_at *a, sim_time t);
 void gem_bte_on_buffer(const struct nic_at *a, uint32_t buffer);
@@ -300,7 +298,7 @@ void gem_target_forget(struct gem_node *n, uint32_t id);
 /* A packet of it has come: where packets are lost, those behind it have to come
  * within some time. */
 void gem_target_watch(const struct nic_at *a, struct gem_remote *x);
-void gem_target_on_overdue(const struct nic_at *a);
+void gem_target_on_overdue(const struct nic_at *a, uint32_t none);
 /* Other nodes' transactions have as much time again. */
 void gem_target_extend(const struct nic_at *a);
 void gem_target_on_in(const struct nic_at *a, packet_id id);
@@ -326,8 +324,8 @@ void gem_amo_execute(const struct nic_at *a, packet_id id);
 /* Before others of the interface read bytes of memory, or write them: what its
  * cache has of these is written first, and dropped. */
 void gem_amo_touch(const struct nic_at *a, uint64_t at, uint32_t bytes);
-void gem_amo_on_free(const struct nic_at *a);
-void gem_amo_on_written(const struct nic_at *a);
+void gem_amo_on_free(const struct nic_at *a, uint32_t none);
+void gem_amo_on_written(const struct nic_at *a, uint32_t none);
 void gem_amo_on_flush(const struct nic_at *a, uint32_t event);
 extern const struct nic_member_ops gem_amo_member; /* of the pointer */
 
@@ -335,8 +333,6 @@ bool gem_cq_is_open(const struct gem_node *n, uint32_t cq, uint32_t round);
 /* The queue that a handle's flags name, or GEMINI_NO_CQ where it is gone. */
 uint32_t gem_cq_of_handle(const struct nic_at *a, uint32_t flags);
 /* These are of runs with a book. */
-void gem_account_until(
-	const struct nic_at *a, packet_id id, enum cause c, sim_time t);
 void gem_account_request(
 	const struct nic_at *a, packet_id id, const struct gem_line *x);
 /* Of a request; goes_on: its time is the response's, too. */
@@ -348,14 +344,6 @@ void gem_account_end(const struct nic_at *a, packet_id id, bool is_done);
 static inline bool gem_has_book(const struct nic_at *a)
 {
 	return __builtin_expect(a->nic->net->book != NULL, 0);
-}
-
-/* Charges a packet's time up to t, if that is later than what was. */
-static inline void gem_charge(
-	const struct nic_at *a, packet_id id, enum cause c, sim_time t)
-{
-	if (gem_has_book(a))
-		gem_account_until(a, id, c, t);
 }
 
 /* False where there is no such queue. */

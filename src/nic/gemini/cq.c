@@ -13,7 +13,7 @@ int gemini_cq_open(
 		return EINVAL;
 	if (n->cq[cq].entries)
 		return EBUSY;
-	if (host_ask(nic->host, s, both, at,
+	if (memory_ask(host_at(nic->host, s), both, at,
 		    entries * sizeof(struct gemini_event)))
 		return EFAULT;
 	n->cq[cq] = (struct gem_cq){

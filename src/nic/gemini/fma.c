@@ -6,11 +6,6 @@
 
 /* --- a program's stores --- */
 
-struct nic_at gem_now(struct nic *nic)
-{
-	return nic_at(nic, program_worker(), program_node(), program_now());
-}
-
 static const enum book_kind kinds[GEMINI_OPS] = {
 	[GEMINI_PUT] = BOOK_PUT,
 	[GEMINI_GET] = BOOK_GET,
@@ -76,7 +71,8 @@ int gem_fma_check(
 		(p->cq >= GEMINI_CQS || !gem_here(a)->cq[p->cq].entries))
 		return EINVAL;
 	if (p->bytes && !p->from && p->op != GEMINI_AMO &&
-		host_ask(a->nic->host, a->s, right, p->here, p->bytes))
+		memory_ask(
+			host_at(a->nic->host, a->s), right, p->here, p->bytes))
 		return EFAULT;
 	return 0;
 }
@@ -120,7 +116,7 @@ static uint32_t stored_bytes(
 
 uint32_t gem_fma_store(struct nic *nic, uint32_t transaction, uint64_t made)
 {
-	struct nic_at a = gem_now(nic);
+	struct nic_at a = nic_now(nic);
 	struct side *side = gem_of(&a)->side;
 	const struct gem_transaction *of;
 	struct gem_line *x;
@@ -128,7 +124,7 @@ uint32_t gem_fma_store(struct nic *nic, uint32_t transaction, uint64_t made)
 	sim_time t;
 
 	program_charge(gem_params(&a)->store);
-	a = gem_now(nic);
+	a = nic_now(nic);
 	of = slots_at(&gem_here(&a)->transactions, transaction);
 	line = gem_fma_line(&a, transaction, made);
 	x = slots_at(&gem_here(&a)->lines, line);
@@ -142,7 +138,7 @@ uint32_t gem_fma_store(struct nic *nic, uint32_t transaction, uint64_t made)
 
 int gemini_fma(struct nic *nic, const struct gemini_post *p)
 {
-	struct nic_at a = gem_now(nic);
+	struct nic_at a = nic_now(nic);
 	int code = check(&a, p);
 	uint64_t made = 0;
 	uint32_t transaction;
@@ -405,10 +401,11 @@ void gem_fma_extend(const struct nic_at *a, sim_time since)
 	set_timer(a);
 }
 
-void gem_fma_on_timeout(const struct nic_at *a)
+void gem_fma_on_timeout(const struct nic_at *a, uint32_t none)
 {
 	struct gem_node *n = a->node;
 
+	(void)none;
 	n->is_timed = false;
 	forget_answered(n);
 	while (n->deadlines.n && !n->is_quiet) {

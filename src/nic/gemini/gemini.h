@@ -139,9 +139,6 @@ struct gemini_event {
 
 extern const struct nic_ops gemini_ops;
 
-/* The interface, if it is one of these; else a BUG. */
-struct nic *gemini_check(struct nic *nic);
-
 struct ranges *gemini_handles(struct nic *nic, site_id s);
 /*
  * A job's PEs as a node knows them: virtual PE i is a node.  Only the upper

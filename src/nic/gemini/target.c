@@ -76,12 +76,13 @@ static void give_up(const struct nic_at *a, uint32_t id)
 	gem_target_forget(a->node, id);
 }
 
-void gem_target_on_overdue(const struct nic_at *a)
+void gem_target_on_overdue(const struct nic_at *a, uint32_t none)
 {
 	struct gem_node *n = a->node;
 	sim_time next = a->t;
 	uint32_t i;
 
+	(void)none;
 	for (i = 1; i <= n->remotes.room; i++) {
 		const struct gem_remote *x = slots_find(&n->remotes, i);
 
@@ -260,7 +261,7 @@ static void tell_delivered(const struct nic_at *a, packet_id id)
 
 void gem_target_done(const struct nic_at *a, packet_id id)
 {
-	gem_charge(a, id, CAUSE_ENGINE, a->t);
+	nic_charge(a, id, CAUSE_ENGINE, a->t);
 	deliver(a, a->nic->net->packets[id].src, gem_load(a, id));
 	tell_delivered(a, id);
 	respond(a, id);
@@ -272,7 +273,7 @@ static void on_read(const struct nic_at *a, const struct side_read *r)
 
 	if (!host_read(a->nic->host, a->s, r->at, l->data, r->bytes))
 		l->status = GEMINI_OUT_OF_BOUNDS;
-	gem_charge(a, r->id, CAUSE_MEMORY_READ, a->t);
+	nic_charge(a, r->id, CAUSE_MEMORY_READ, a->t);
 	respond(a, r->id);
 }
 
@@ -355,7 +356,7 @@ void gem_target_on_in(const struct nic_at *a, packet_id id)
 					   (uint32_t)gem_params(a)->pending;
 	if (!l->is_held)
 		release(a, id);
-	gem_charge(a, id, CAUSE_TRANSLATION, a->t);
+	nic_charge(a, id, CAUSE_TRANSLATION, a->t);
 	if (l->is_response)
 		take_response(a, id);
 	else
@@ -393,7 +394,7 @@ void gem_target_on_written(const struct nic_at *a, packet_id id)
 	if (!host_write(a->nic->host, a->w, a->s, a->t, l->offset, l->data,
 		    l->bytes))
 		l->status = GEMINI_OUT_OF_BOUNDS;
-	gem_charge(a, id, CAUSE_MEMORY_WRITE, a->t);
+	nic_charge(a, id, CAUSE_MEMORY_WRITE, a->t);
 	tell_delivered(a, id);
 	if (l->is_response)
 		finish(a, id, !l->status);

@@ -112,7 +112,6 @@ void asks_set_up(struct asks_how *how, const struct resend_params *p,
 	const struct net *net, uint32_t first, uint32_t stride);
 void asks_init(struct asks *x, const struct asks_how *how, size_t item_size);
 void asks_fini(struct asks *x);
-uint64_t asks_memory(const struct asks *x);
 extern const struct nic_member_ops asks_member;
 /* For nic_ops.load_bytes(). */
 size_t asks_load_bytes(const struct packet *p);
@@ -120,7 +119,7 @@ size_t asks_load_bytes(const struct packet *p);
  * is none; else sets the size of a load. */
 int asks_check(struct nic *nic, struct err *e);
 bool asks_is_idle(const struct asks *x);
-bool asks_is_stale(const struct nic *nic, const struct sim_event *e);
+bool asks_is_stale(const void *node, uint32_t number, uint32_t data);
 
 static inline struct ask *ask_of(const struct nic_at *a, packet_id id)
 {
@@ -137,12 +136,10 @@ static inline void *asks_item(const struct nic_at *a, uint32_t id)
 	return slots_at(&asks_of(a)->resend.items, id);
 }
 
-/* Of an event, of those that are taken modulo a stride. */
-static inline uint32_t asks_number(
-	const struct asks *x, const struct sim_event *e)
+/* An event's number without the multiples of the stride. */
+static inline uint32_t asks_number(const struct asks *x, uint32_t number)
 {
-	return ENGINE_CLIENT +
-	       (sim_number(e) - ENGINE_CLIENT) % x->how->resend.stride;
+	return ENGINE_CLIENT + (number - ENGINE_CLIENT) % x->how->resend.stride;
 }
 
 /* Posts an event, later than now. */
@@ -151,15 +148,6 @@ static inline void asks_post(
 {
 	ticks_post(
 		a, &asks_of(a)->ticks, t > a->t ? t : a->t + 1, number, data);
-}
-
-static inline void asks_charge(
-	const struct nic_at *a, packet_id id, enum cause c, sim_time t)
-{
-	struct book *k = a->nic->net->book;
-
-	if (k && book_has(k, id) && t > book_at(k, id))
-		book_until(k, id, c, t);
 }
 
 /* A new request; its copy's header is all zero but for channel and number. */
@@ -174,8 +162,6 @@ void asks_answered(const struct nic_at *a, uint32_t id);
 void asks_answer(const struct nic_at *a, packet_id id);
 /* A packet leaves nothing behind; is_done: its message is complete. */
 void asks_finish(const struct nic_at *a, packet_id id, bool is_done);
-/* A request's message is complete before its answer goes. */
-void asks_complete(const struct nic_at *a, packet_id id, bool is_done);
 
 /* For the network's client. */
 void asks_on_packet(struct net_client *me, struct sim_worker *w, site_id s,

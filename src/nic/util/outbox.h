@@ -30,8 +30,14 @@ static inline void outbox_send(const struct nic_at *a, struct outbox *o,
 		packet_push(a->nic->net->packets, &o->line[fifo], id);
 }
 
-/* As the network's client has it. */
-void outbox_on_room(const struct nic_at *a, struct outbox *o, uint32_t fifo,
-	outbox_leave *leave);
+/* The FIFO has room: packets that wait for it leave. */
+static inline void outbox_on_room(const struct nic_at *a, struct outbox *o,
+	uint32_t fifo, outbox_leave *leave)
+{
+	struct packet_list *l = &o->line[fifo];
+
+	while (l->first && net_has_room(a->nic->net, a->s, fifo))
+		leave(a, fifo, packet_pop(a->nic->net->packets, l));
+}
 
 #endif

@@ -23,7 +23,6 @@ struct ranges {
 };
 
 void ranges_fini(struct ranges *r);
-uint64_t ranges_memory(const struct ranges *r);
 extern const struct nic_member_ops ranges_member;
 
 /* [first, last] in place of what the number had; no flags. */

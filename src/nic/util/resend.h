@@ -24,7 +24,8 @@ struct resend_params {
 #define RESEND_ROW(name_, type_, at_, field_, ...)                             \
 	PARAM_ROW(type_, "retry." name_,                                       \
 		(at_) + offsetof(struct resend_params, field_), __VA_ARGS__)
-#define RESEND_ROWS(at_, timeout_, limit_)                                     \
+#define RESEND_ROWS(                                                           \
+	at_, timeout_, limit_, per_node_from, limit_from, back_off_from)       \
 	RESEND_ROW("timeout", PARAM_TIME, at_, timeout, timeout_, 1000000,     \
 		PS_PER_S,                                                      \
 		"minimum time-out of an unacknowledged packet; doubled for "   \
@@ -34,7 +35,7 @@ struct resend_params {
 			1000000000,                                            \
 			"addition to the minimum time-out for each node of "   \
 			"the machine",                                         \
-			"assumed: a few packets from each node on one link"),  \
+			per_node_from),                                        \
 		RESEND_ROW("round-trips", PARAM_COUNT, at_, round_trips, "4",  \
 			0, 1000,                                               \
 			"minimum time-out, in multiples of the longest "       \
@@ -42,12 +43,12 @@ struct resend_params {
 			"assumed: a loaded network is not a dead one"),        \
 		RESEND_ROW("limit", PARAM_COUNT, at_, limit, limit_, 0, 255,   \
 			"largest number of retransmissions of a packet",       \
-			"assumed: a packet lost so often is lost for good"),   \
+			limit_from),                                           \
 		RESEND_ROW("back-off", PARAM_TIME, at_, back_off, "1 us", 1,   \
 			1000000000,                                            \
 			"pause before the second try, doubled for each "       \
 			"further one",                                         \
-			"assumed: a round trip")
+			back_off_from)
 
 /* What an owner's item begins with. */
 struct resend_item {

@@ -63,7 +63,6 @@ struct side_reads {
 void side_reads_init(struct side_reads *r, const struct side_reads_how *how,
 	struct ticks *ticks);
 void side_reads_fini(struct side_reads *r);
-uint64_t side_reads_memory(const struct side_reads *r);
 extern const struct nic_member_ops side_reads_member;
 
 /* Of no bytes there is nothing to wait for but a moment. */

@@ -43,7 +43,7 @@ void workqs_fini(struct workqs *x)
 	slots_fini(&x->ends);
 }
 
-uint64_t workqs_memory(const struct workqs *x)
+static uint64_t workqs_memory(const struct workqs *x)
 {
 	uint64_t sum = ring_memory(&x->doorbells) + slots_memory(&x->ends);
 	uint32_t i;
@@ -104,9 +104,9 @@ int workqs_open(const struct nic_at *a, struct workqs *x, uint32_t queue,
 		!is_ring(r->n_completions) || r->entries_at % x->how->entry ||
 		r->completions_at % sizeof(struct workq_completion))
 		return EINVAL;
-	if (host_ask(a->nic->host, a->s, both, r->entries_at,
+	if (memory_ask(host_at(a->nic->host, a->s), both, r->entries_at,
 		    (uint64_t)r->n_entries * x->how->entry) ||
-		host_ask(a->nic->host, a->s, both, r->completions_at,
+		memory_ask(host_at(a->nic->host, a->s), both, r->completions_at,
 			r->n_completions * sizeof(struct workq_completion)))
 		return EFAULT;
 	q = x->queue[queue] ? x->queue[queue] : make(x, queue);

@@ -110,7 +110,6 @@ struct workqs {
 void workqs_init(struct workqs *x, const struct workqs_how *how,
 	struct side_reads *reads);
 void workqs_fini(struct workqs *x);
-uint64_t workqs_memory(const struct workqs *x);
 extern const struct nic_member_ops workqs_member;
 /* Whether anything is under way. */
 bool workqs_is_busy(const struct workqs *x);

@@ -147,7 +147,7 @@ void gpu_open(struct host *h, site_id node)
 	n = (uint32_t)g->params.count;
 	g->nodes[node] = mem_alloc(n, sizeof(struct gpu));
 	for (i = 0; i < n; i++)
-		BUG_IF(!host_add_range(h, node,
+		BUG_IF(!memory_add_range(host_at(h, node),
 			&(struct memory_range){
 				.at = gpu_at(i),
 				.bytes = (uint64_t)g->params.memory,

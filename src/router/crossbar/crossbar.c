@@ -1,7 +1,6 @@
 /* Set-up, and what is seen from outside. */
 #include "router/crossbar/crossbar.h"
 
-#include "base/mem.h"
 #include "net/send.h"
 
 /* --- set-up --- */
@@ -41,13 +40,12 @@ static size_t crossbar_site_bytes(uint32_t n_ports)
 	       n_ports * sizeof(struct crossbar_port) + (queues + 63) / 64 * 64;
 }
 
-static struct router *crossbar_make(struct net *n, const struct net_setup *s,
-	const struct router_sites *sites)
+static void crossbar_make(struct router *r, const struct net_setup *s)
 {
-	struct crossbar *x = mem_alloc(1, sizeof(*x));
+	struct crossbar *x = crossbar_of(r);
+	struct net *n = r->net;
 
-	x->router.sites = *sites;
-	x->router.calls = &crossbar_calls;
+	r->calls = &crossbar_calls;
 	x->packets = n->packets;
 	x->route = n->route;
 	x->link = &n->link;
@@ -56,14 +54,11 @@ static struct router *crossbar_make(struct net *n, const struct net_setup *s,
 	x->is_faulty = net_is_faulty(n);
 	x->has_rates = n->link.n_rates > 1 || (n->faults && n->faults->width);
 	x->is_stepped = n->route->n_channels > 1;
-	x->n_ports = sites->n_ports;
+	x->n_ports = r->sites.n_ports;
 	x->full = n->full;
 	x->capacity = n->full * (int32_t)s->router->packets;
-	x->router.lock_packets = (uint64_t)s->router->packets;
-	x->stride = crossbar_site_bytes(x->n_ports);
-	x->bytes = (sites->end - sites->first) * x->stride;
-	x->sites = map_alloc_dense(x->bytes);
-	return &x->router;
+	r->lock_packets = (uint64_t)s->router->packets;
+	router_map(r, crossbar_site_bytes(x->n_ports), 0);
 }
 
 static void crossbar_wire(struct router *r)
@@ -81,17 +76,6 @@ static void crossbar_wire(struct router *r)
 			net_wire(r->net, &crossbar_ops, id, p,
 				&s->port[p].sender);
 	}
-}
-
-static void crossbar_free(struct router *r)
-{
-	map_free(crossbar_of(r)->sites, crossbar_of(r)->bytes);
-	mem_free(crossbar_of(r));
-}
-
-static uint64_t crossbar_memory(const struct router *r)
-{
-	return crossbar_of(r)->bytes;
 }
 
 /* --- from outside --- */
@@ -178,13 +162,6 @@ static struct net_buffer crossbar_buffer(
 	};
 }
 
-static uint32_t crossbar_n_injecting(const struct router *r, site_id s)
-{
-	(void)r;
-	(void)s;
-	return 0;
-}
-
 static uint32_t crossbar_ways(const struct router *r,
 	const struct net_buffer *b, const struct packet *p, struct net_way *way)
 {
@@ -200,7 +177,7 @@ static uint32_t crossbar_ways(const struct router *r,
 
 /* What the packets that came by a port and channel have waited so far. */
 static void add_waiting(const struct crossbar *x, struct crossbar_site *s,
-	port_id in, uint32_t channel, sim_time now, struct net_counters *sum)
+	port_id in, uint32_t channel, sim_time now, struct net_count *c)
 {
 	port_id out;
 
@@ -208,33 +185,23 @@ static void add_waiting(const struct crossbar *x, struct crossbar_site *s,
 		packet_id id = crossbar_queue(x, s, channel, out, in)->first;
 
 		for (; id; id = x->packets[id].next) {
-			sum->waiting[channel]++;
-			sum->waited += now - x->packets[id].head;
+			c->waiting++;
+			c->stayed += now - x->packets[id].head;
 		}
 	}
 }
 
-static void crossbar_counters(const struct router *r, site_id id, port_id p,
-	uint32_t channels, sim_time now, struct net_counters *sum)
+static sim_time crossbar_count(const struct router *r, site_id id, port_id p,
+	uint32_t channel, sim_time now, struct net_count *c)
 {
 	struct crossbar_site *s = crossbar_at(crossbar_of(r), id);
 	const struct crossbar_port *port = &s->port[p];
-	uint32_t c;
 
-	sum->free_at = port->sender.free_at;
-	sum->n_channels = CROSSBAR_CHANNELS;
-	for (c = 0; c < CROSSBAR_CHANNELS; c++) {
-		if (!(channels >> c & 1))
-			continue;
-		sum->stayed[c] = sum->waited;
-		sum->sent[c] = port->sender.count[c];
-		sum->sent_bytes += sum->sent[c];
-		sum->came[c] = port->packets[c];
-		sum->packets += sum->came[c];
-		sum->waited += port->waited[c];
-		add_waiting(crossbar_of(r), s, p, c, now, sum);
-		sum->stayed[c] = sum->waited - sum->stayed[c];
-	}
+	c->sent = port->sender.count[channel];
+	c->came = port->packets[channel];
+	c->stayed = port->waited[channel];
+	add_waiting(crossbar_of(r), s, p, channel, now, c);
+	return port->sender.free_at;
 }
 
 static const char *const channels[CROSSBAR_CHANNELS] = { "dynamic",
@@ -249,17 +216,15 @@ const struct router_ops crossbar_ops = {
 	.describe = crossbar_describe,
 	.check = crossbar_check,
 	.site_bytes = crossbar_site_bytes,
+	.size = sizeof(struct crossbar),
 	.make = crossbar_make,
 	.wire = crossbar_wire,
-	.free = crossbar_free,
-	.memory = crossbar_memory,
 	.capacity = crossbar_capacity,
 	.tokens = crossbar_tokens,
 	.charge = crossbar_charge,
 	.is_short = crossbar_is_short,
 	.n_buffers = crossbar_n_buffers,
 	.buffer = crossbar_buffer,
-	.n_injecting = crossbar_n_injecting,
 	.ways = crossbar_ways,
-	.counters = crossbar_counters,
+	.count = crossbar_count,
 };

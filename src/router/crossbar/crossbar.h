@@ -57,8 +57,6 @@ struct crossbar {
 	uint32_t n_ports;
 	int32_t full; /* chunks of a full packet */
 	int32_t capacity; /* chunks of a channel */
-	char *sites;
-	size_t stride, bytes;
 };
 
 static inline struct crossbar *crossbar_of(const struct router *r)
@@ -69,8 +67,7 @@ static inline struct crossbar *crossbar_of(const struct router *r)
 static inline struct crossbar_site *crossbar_at(
 	const struct crossbar *x, site_id s)
 {
-	return (struct crossbar_site *)(x->sites + (s - x->router.sites.first) *
-							   x->stride);
+	return router_site(&x->router, s);
 }
 
 static inline struct packet_list *crossbar_queue(const struct crossbar *x,

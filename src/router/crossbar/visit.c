@@ -5,33 +5,6 @@
 
 #define BIT(n) (UINT64_C(1) << (n))
 
-/* --- the book of time budgets; without one all of this is a branch --- */
-
-static void book_at_port(const struct crossbar *x, packet_id id, site_id s,
-	const char *what, port_id port, uint32_t channel)
-{
-	const struct book_place at = { what, s, BOOK_NO_NUMBER, (uint8_t)port,
-		(uint8_t)channel, 0 };
-
-	if (x->book)
-		book_set_place(x->book, id, &at);
-}
-
-static void book_leaving(const struct crossbar *x, packet_id id, site_id s,
-	port_id out, uint32_t channel, sim_time t, sim_time arrival)
-{
-	const struct link_sender *l = &crossbar_at(x, s)->port[out].sender;
-	uint32_t class = l->wire;
-
-	if (!x->book)
-		return;
-	book_turn(x->book, id, l->free_at, t);
-	net_count_tokens(x->router.net, s, out, channel, id);
-	book_at_port(x, id, s, "out by", out, channel);
-	book_until(x->book, id, CAUSE_ROUTER, t + x->link->logic[class]);
-	book_until(x->book, id, CAUSE_WIRE, arrival);
-}
-
 /* --- leaving --- */
 
 /* Gives room of a channel back to who sent by a port. */
@@ -142,7 +115,10 @@ static void grant(struct crossbar *x, struct sim_worker *w,
 	o->backlog -= p->chunks;
 	i->packets[came]++;
 	i->waited[came] += t - head;
-	book_leaving(x, id, s->id, out, channel, t, arrival);
+	book_turn(x->book, id, l->free_at, t);
+	if (x->book)
+		net_book_depart(
+			x->router.net, s->id, out, l->wire, channel, id, t);
 	l->tokens[channel] = (int16_t)(l->tokens[channel] - tokens);
 	link_take(l, gap_of(x, s, out, t), t, tail);
 	l->count[channel] += bytes;
@@ -322,7 +298,7 @@ static void on_arrival(struct crossbar *x, struct crossbar_site *s,
 		p->channel = step.channel;
 	out = least(x, s, step.ports, crossbar_leaves(x, p, channel), t);
 	p->escape = (uint8_t)out;
-	book_at_port(x, id, s->id, "in by", in, channel);
+	book_at_port(x->book, id, s->id, "in by", in, channel);
 	q = crossbar_queue(x, s, channel, out, in);
 	book_wait(x->book, id, q->first ? CAUSE_QUEUE : CAUSE_LINK, t);
 	packet_push(x->packets, q, id);

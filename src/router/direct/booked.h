@@ -31,6 +31,7 @@
 #ifndef ROUTER_DIRECT_BOOKED_H
 #define ROUTER_DIRECT_BOOKED_H
 
+#include "net/send.h"
 #include "router/direct/direct.h"
 
 #ifndef DIRECT_FULL
@@ -41,14 +42,10 @@
 #ifndef DIRECT_TREE
 #define DIRECT_TREE DIRECT_FULL
 #endif
-/* Whether senders' choices are made in stages (stages.h). */
-#ifndef DIRECT_STAGES
-#define DIRECT_STAGES 0
-#endif
 
 static inline bool is_staged(const struct direct *d)
 {
-	return DIRECT_STAGES || (DIRECT_FULL && d->is_staged);
+	return DIRECT_FULL && d->is_staged;
 }
 
 /* As direct_charge(); what this copy of visit.c need not ask is known. */
@@ -157,17 +154,6 @@ static inline void booked_token(const struct direct *d, struct direct_site *s,
 
 /* --- where a packet is --- */
 
-static inline void booked_at(const struct direct *d,
-	const struct direct_site *s, packet_id id, const char *what,
-	uint32_t port, uint32_t channel)
-{
-	const struct book_place at = { what, s->id, BOOK_NO_NUMBER,
-		(uint8_t)(port < d->n_ports ? port : BOOK_NO_PORT),
-		(uint8_t)channel, 0 };
-
-	book_set_place(d->book, id, &at);
-}
-
 enum { BOOKED_INJECTION, BOOKED_RECEPTION };
 
 static inline void booked_at_fifo(const struct direct *d,
@@ -182,24 +168,18 @@ static inline void booked_at_fifo(const struct direct *d,
 	int class = (fifo >= FIFO_LOCAL) + (fifo >= FIFO_HIGH) +
 		    (fifo >= FIFO_SYSTEM);
 
-	booked_at(d, s, id, what[way][class], fifo, BOOK_NO_CHANNEL);
+	book_at_port(d->book, id, s->id, what[way][class],
+		fifo < d->n_ports ? fifo : BOOK_NO_PORT, BOOK_NO_CHANNEL);
 }
 
 /* --- the way of a packet --- */
 
 static inline void booked_inject(const struct direct *d,
-	const struct direct_site *s, uint32_t fifo, packet_id id,
-	const struct packet *p, sim_time t)
+	const struct direct_site *s, uint32_t fifo, packet_id id, sim_time t)
 {
-	struct book_message m;
-
 	if (!is_booked(d))
 		return;
-	if (!book_has(d->book, id)) {
-		m = book_message(d->book, s->id, BOOK_PACKET, 1, p->born);
-		m.is_networks = true;
-		book_open(d->book, id, &m);
-	}
+	net_book_inject(d->router.net, s->id, id);
 	booked_at_fifo(d, s, id, BOOKED_INJECTION, fifo);
 	book_wait(d->book, id, CAUSE_QUEUE, t);
 }
@@ -210,7 +190,7 @@ static inline void booked_arrival(const struct direct *d,
 {
 	if (!is_booked(d))
 		return;
-	booked_at(d, s, id, "in by", in, channel);
+	book_at_port(d->book, id, s->id, "in by", in, channel);
 	book_wait(d->book, id, CAUSE_QUEUE, t);
 }
 
@@ -241,19 +221,11 @@ static inline void booked_grant(const struct direct *d, struct direct_site *s,
 
 static inline void booked_depart(const struct direct *d,
 	const struct direct_site *s, uint32_t port, uint32_t channel,
-	packet_id id, sim_time t, sim_time arrival)
+	packet_id id, sim_time t)
 {
-	sim_time logic = d->link.logic[s->port[port].sender.wire];
-
-	if (!is_booked(d))
-		return;
-	if (logic > arrival - t)
-		logic = arrival - t;
-	net_count_tokens(d->router.net, s->id, port, channel, id);
-	booked_at(d, s, id, "out by", port, channel);
-	net_note_header(d->router.net, s->id, (port_id)port, channel, id);
-	book_until(d->book, id, CAUSE_ROUTER, t + logic);
-	book_until(d->book, id, CAUSE_WIRE, arrival);
+	if (is_booked(d))
+		net_book_depart(d->router.net, s->id, port,
+			s->port[port].sender.wire, channel, id, t);
 }
 
 static inline void booked_receive(const struct direct *d, struct sim_worker *w,
@@ -263,10 +235,7 @@ static inline void booked_receive(const struct direct *d, struct sim_worker *w,
 	if (!is_booked(d))
 		return;
 	booked_at_fifo(d, s, id, BOOKED_RECEPTION, fifo);
-	book_wait(d->book, id, CAUSE_RECEIVER, t);
-	book_until(d->book, id, CAUSE_SERIALISATION, tail);
-	if (book_is_networks(d->book, id))
-		book_close(d->book, w->id, id, tail);
+	net_book_receive(d->router.net, w, id, t, tail);
 }
 
 #endif

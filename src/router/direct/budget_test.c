@@ -49,7 +49,7 @@ static void the_split_never_changes_the_sum(void **state)
 	struct booked b =
 		booked_begin((struct rig_how){ .way = { .shape = "4" } });
 
-	direct_nodes(b.r->net)->link.logic[WIRE_BOARD] = 2 * BOARD_PS;
+	b.r->net->link.logic[WIRE_BOARD] = 2 * BOARD_PS;
 	rig_send(b.r, 0, 0, (struct packet){ .dst = 1, .bytes = 512 });
 	booked_run(&b);
 	CHECK(&b, 0, [CAUSE_ROUTER] = BOARD_PS, FULL);

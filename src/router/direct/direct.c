@@ -115,14 +115,13 @@ static bool is_ring(const struct net *n, const struct net_setup *s)
 static const struct direct_build *pick_build(
 	const struct net *n, const struct net_setup *s)
 {
-	bool is_full = n->faults || n->retry || n->book || n->link.n_rates > 1;
+	bool is_full = n->faults || n->retry || n->book ||
+		       n->link.n_rates > 1 || is_staged(s->router);
 
 	if (is_ring(n, s))
 		return is_full ? &ring_full : &ring_plain;
 	if (is_full)
 		return &direct_full;
-	if (is_staged(s->router))
-		return &direct_stages;
 	return topo_is_direct(s->topo) && s->route->tables ? &direct_torus
 							   : &direct_tree;
 }
@@ -138,23 +137,11 @@ static size_t rises_bytes(const struct direct *d)
 	       sizeof(*d->rises);
 }
 
-static void make_sites(struct direct *d)
+static void direct_make(struct router *r, const struct net_setup *s)
 {
-	size_t before = queue_bytes(d->n_ports);
+	struct direct *d = of(r);
+	struct net *n = r->net;
 
-	d->stride = direct_site_bytes(d->n_ports);
-	d->mapping_size = (size_t)n_sites(d) * d->stride;
-	d->mapping = map_alloc_dense(d->mapping_size);
-	d->sites = (uintptr_t)d->mapping + before -
-		   d->router.sites.first * d->stride;
-}
-
-static struct router *direct_make(struct net *n, const struct net_setup *s,
-	const struct router_sites *sites)
-{
-	struct direct *d = mem_alloc(1, sizeof(*d));
-
-	d->router.sites = *sites;
 	d->build = pick_build(n, s);
 	d->router.calls = &d->build->calls;
 	d->packets = n->packets;
@@ -167,7 +154,7 @@ static struct router *direct_make(struct net *n, const struct net_setup *s,
 	d->retry = n->retry;
 	d->has_rates = n->link.n_rates > 1 || (n->faults && n->faults->width);
 	d->book = n->book;
-	d->n_ports = sites->n_ports;
+	d->n_ports = r->sites.n_ports;
 	d->n_nodes = n->n_nodes;
 	d->n_queues = (uint32_t)s->router->queues;
 	d->n_outputs = n->n_ports < DIRECT_PORTS ? n->n_ports : DIRECT_PORTS;
@@ -183,7 +170,7 @@ static struct router *direct_make(struct net *n, const struct net_setup *s,
 	d->capacity = (uint32_t)n->full * (uint32_t)s->router->packets;
 	d->router.lock_packets =
 		1 + (d->capacity - (uint32_t)d->entry) / (uint32_t)d->full;
-	make_sites(d);
+	router_map(r, direct_site_bytes(d->n_ports), queue_bytes(d->n_ports));
 	if (d->book) {
 		d->n_levels =
 			d->is_exact ? N_CHANNELS * (uint32_t)d->full
@@ -193,7 +180,6 @@ static struct router *direct_make(struct net *n, const struct net_setup *s,
 	if (!n->coll && has_switches(s->router))
 		n->coll = coll_new(s->route);
 	d->coll = n->coll;
-	return &d->router;
 }
 
 static void wire_port(struct direct *d, struct direct_site *s, port_id p)
@@ -255,22 +241,18 @@ static void direct_wire(struct router *r)
 		site_init(d, s);
 }
 
-static void direct_free(struct router *r)
+static void direct_fini(struct router *r)
 {
-	struct direct *d = of(r);
-
-	coll_free(d->router.net->coll);
-	d->router.net->coll = NULL;
-	map_free(d->rises, rises_bytes(d));
-	map_free(d->mapping, d->mapping_size);
-	mem_free(d);
+	coll_free(r->net->coll);
+	r->net->coll = NULL;
+	map_free(of(r)->rises, rises_bytes(of(r)));
 }
 
 static uint64_t direct_memory(const struct router *r)
 {
 	const struct direct *d = of(r);
 
-	return d->mapping_size + rises_bytes(d) +
+	return rises_bytes(d) +
 	       (r == r->net->router[NET_NODES] ? coll_memory(d->coll) : 0);
 }
 
@@ -497,30 +479,20 @@ static sim_time waiting_time(
 	return sum;
 }
 
-static void direct_counters(const struct router *r, site_id id, port_id p,
-	uint32_t channels, sim_time now, struct net_counters *sum)
+static sim_time direct_count(const struct router *r, site_id id, port_id p,
+	uint32_t channel, sim_time now, struct net_count *c)
 {
 	struct direct_site *s = site_of(r, id);
 	const struct direct_port *port = &s->port[p];
-	uint32_t c;
+	const struct direct_queue *q = direct_queues(s, p, channel);
 
-	sum->free_at = port->sender.free_at;
-	sum->n_channels = N_CHANNELS;
-	for (c = 0; c < N_CHANNELS; c++) {
-		const struct direct_queue *q = direct_queues(s, p, c);
-
-		if (!(channels >> c & 1))
-			continue;
-		sum->sent[c] = port->sender.count[c];
-		sum->sent_bytes += sum->sent[c];
-		sum->came[c] = port->receiver.packets[c];
-		sum->packets += sum->came[c];
-		sum->waiting[c] = n_waiting(q);
-		sum->stayed[c] = port->receiver.waited[c];
-		if (sum->waiting[c])
-			sum->stayed[c] += waiting_time(of(r), q, now);
-		sum->waited += sum->stayed[c];
-	}
+	c->sent = port->sender.count[channel];
+	c->came = port->receiver.packets[channel];
+	c->waiting = n_waiting(q);
+	c->stayed = port->receiver.waited[channel];
+	if (c->waiting)
+		c->stayed += waiting_time(of(r), q, now);
+	return port->sender.free_at;
 }
 
 /* At the end no switch waits for answers, unless some were lost or came too
@@ -574,9 +546,10 @@ const struct router_ops direct_ops = {
 	.describe = direct_describe,
 	.check = direct_check,
 	.site_bytes = direct_site_bytes,
+	.size = sizeof(struct direct),
 	.make = direct_make,
 	.wire = direct_wire,
-	.free = direct_free,
+	.fini = direct_fini,
 	.memory = direct_memory,
 	.fifos = direct_fifos,
 	.capacity = direct_capacity,
@@ -588,7 +561,7 @@ const struct router_ops direct_ops = {
 	.n_injecting = direct_n_injecting,
 	.injecting = direct_injecting,
 	.ways = direct_ways,
-	.counters = direct_counters,
+	.count = direct_count,
 	.guests = &guests,
 	.attach = direct_attach,
 	.audit = direct_audit,

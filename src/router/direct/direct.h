@@ -181,8 +181,8 @@ struct direct_build {
  * and faults.  Rings with datelines have an arbiter of their own (router/ring),
  * without and with budgets and faults.
  */
-extern const struct direct_build direct_torus, direct_tree, direct_stages,
-	direct_full, ring_plain, ring_full;
+extern const struct direct_build direct_torus, direct_tree, direct_full,
+	ring_plain, ring_full;
 
 /* What a machine file says of this router alone. */
 struct direct_params {
@@ -194,8 +194,6 @@ enum direct_arbiter { ARBITER_SENDERS, ARBITER_STAGES };
 struct direct {
 	struct router router;
 	/* read by every hop; some of it is the network's */
-	uintptr_t sites; /* where site 0 would be */
-	size_t stride;
 	struct packet *packets;
 	const struct route *route;
 	const struct route_tables *tables; /* its; may be NULL */
@@ -225,8 +223,6 @@ struct direct {
 
 	uint32_t capacity; /* chunks per channel */
 	const struct direct_build *build;
-	void *mapping;
-	size_t mapping_size;
 };
 
 extern const struct router_ops direct_ops;
@@ -251,7 +247,7 @@ static inline struct net_client *direct_client(
 
 static inline struct direct_site *direct_at(const struct direct *d, site_id s)
 {
-	return (struct direct_site *)(d->sites + s * d->stride);
+	return router_site(&d->router, s);
 }
 
 /* The router of a site, of a network that has no other ones. */

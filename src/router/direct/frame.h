@@ -66,7 +66,7 @@ static void inject(struct net *n, struct sim_worker *w, site_id site,
 	struct direct_fifo *f = &s->inject[fifo];
 	struct packet *p = &d->packets[id];
 
-	booked_inject(d, s, fifo, id, p, t);
+	booked_inject(d, s, fifo, id, t);
 	link_measure(&d->link, p);
 	BUG_IF(f->chunks < p->chunks);
 	d->tally[w->id].injected++;

@@ -6,6 +6,7 @@
 #ifndef ROUTER_DIRECT_GRANT_H
 #define ROUTER_DIRECT_GRANT_H
 
+#include "coll/coll.h"
 #include "coll/legs.h"
 #include "router/direct/heads.h"
 
@@ -46,7 +47,7 @@ static inline __attribute__((always_inline)) bool depart(struct direct *d,
 	sim_time arrival = t + d->link.latency[l->wire];
 	bool lost = false;
 
-	booked_depart(d, s, port, channel, id, t, arrival);
+	booked_depart(d, s, port, channel, id, t);
 	l->tokens[channel] =
 		(int16_t)(l->tokens[channel] - charge_of(d, p, channel));
 	if (channel == CHANNEL_DYNAMIC &&
@@ -58,7 +59,7 @@ static inline __attribute__((always_inline)) bool depart(struct direct *d,
 		}
 	}
 	link_take(l, rates_of(d, s, port, t).gap, t, tail);
-	l->count[channel] += stripped_bytes(d, p);
+	l->count[channel] += wire_bytes(d, p);
 	rates_depart(d, s, port, id, t);
 	post_arrival(d, w, s, port, channel, id, t, tail, arrival);
 	if (heads_any(&s->port[port].requests))
@@ -147,9 +148,63 @@ static inline __attribute__((always_inline)) bool grant_request(
 }
 
 #if DIRECT_TREE
-static bool spread_grant(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, uint32_t port, uint32_t request, uint32_t bit,
-	sim_time t);
+/*
+ * The same for a broadcast to a range of nodes, in a switch.  It asks for all
+ * ports that it leaves by, and stays at the head of its queue until each has
+ * been granted, in any order.  All legs but the last are copies; with the last
+ * the packet leaves its buffer.
+ */
+static __attribute__((noinline)) bool spread_grant(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t port,
+	uint32_t request, uint32_t bit, sim_time t)
+{
+	uint32_t channel = source_of[request];
+	packet_id id = direct_queue(s, channel, bit)->head;
+	struct packet *p = &d->packets[id];
+	sim_time tail = sent_tail(d, s, port, p, t);
+	bool is_last, lost;
+
+	heads_unask(s, 1u << port, request, BIT(bit));
+	id = legs_take(d->router.net, w, id, port);
+	is_last = !p->ask;
+	if (!is_last)
+		p->escape = (uint8_t)__builtin_ctz(p->ask);
+	booked_grant(d, s, port, channel, id,
+		needed(d, s, request, port, bit, p), t);
+	if (is_last)
+		leave_queue(d, w, s, channel, bit, p, t, tail);
+	lost = depart(d, w, s, port, channel, id, &d->packets[id], t, tail);
+	if (is_last && s->held_any >> channel & 1)
+		heads_retry(d, w, s, channel, receiver_bits(bit), t);
+	return lost;
+}
+
+/*
+ * The same as route_arrive(), for a packet of a collective.  True if it ends
+ * here as part of another packet; then its buffer is free when its tail has
+ * arrived.
+ */
+static bool spread_arrive(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t in, uint32_t channel, packet_id id,
+	sim_time t)
+{
+	struct packet *p = &d->packets[id];
+	struct coll_step step = d->coll->ops->arrive(d->coll, s->id, p, in, t);
+
+	if (!step.ends) {
+		p->ask = (uint16_t)step.ports;
+		p->escape = (uint8_t)(step.ports ? __builtin_ctzll(step.ports)
+						 : PACKET_NO_PORT);
+		return false;
+	}
+	s->port[in].receiver.packets[channel]++;
+	give_back(d, w, &s->port[in].sender, channel,
+		(uint32_t)charge_of(d, p, channel), received_tail(d, p, t));
+	if (is_booked(d))
+		book_drop(d->book, w->id, id);
+	legs_absorb(d->router.net, w, id);
+	return true;
+}
 #endif
 
 static __attribute__((noinline)) bool grant_rare(struct direct *d,

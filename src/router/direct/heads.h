@@ -8,10 +8,26 @@
 
 #include <string.h>
 
-#include "router/direct/stepped.h"
+#include "router/direct/leave.h"
 
 _Static_assert(INJ_DYNAMIC == 0 && INJ_DETERMINISTIC == 2,
 	"as direct_requests.others and some have them");
+
+/*
+ * Some routings name the channel of each hop (route.n_channels is 2 or more):
+ * datelines, stages.  Then all packets are of one class.  A head's request is
+ * the channel that it wants, and its bit names the channel that it is in: the
+ * queues of a receiver are those of all channels.
+ */
+static inline bool is_stepped(const struct direct *d)
+{
+	return DIRECT_TREE && d->channel_bits;
+}
+
+static inline uint32_t stepped_source(const struct direct *d, uint32_t bit)
+{
+	return bit % DIRECT_QUEUES / d->channel_bits;
+}
 
 static inline bool is_rare(uint32_t request)
 {

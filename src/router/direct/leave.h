@@ -8,7 +8,7 @@
 #define ROUTER_DIRECT_LEAVE_H
 
 #include "base/lfsr.h"
-#include "router/direct/faulty.h"
+#include "router/direct/wire.h"
 
 #define BIT(i) (UINT64_C(1) << (i))
 
@@ -46,6 +46,45 @@ static inline uint32_t choose(
 		return (uint32_t)__builtin_ctzll(m);
 	high = m & (~UINT64_C(0) << (roll(s) * n_bits >> 16));
 	return (uint32_t)__builtin_ctzll(high ? high : m);
+}
+
+/*
+ * Of some heads, those for which tokens suffice on a channel.  They wait in the
+ * queues of one channel or, if per is not 0, in those of all channels, of which
+ * each has that many.
+ */
+static inline __attribute__((always_inline)) uint64_t fitting(
+	const struct direct *d, const struct direct_site *s, uint64_t m,
+	uint32_t source, uint32_t per, uint32_t channel, int32_t tokens)
+{
+	uint64_t fit = 0;
+
+	for (; m && tokens > 0; m &= m - 1) {
+		uint32_t bit = (uint32_t)__builtin_ctzll(m);
+		uint32_t in = per ? bit % DIRECT_QUEUES / per : source;
+		packet_id id = direct_queue(s, in, bit)->head;
+
+		if (charge_of(d, &d->packets[id], channel) <= tokens)
+			fit |= BIT(bit);
+	}
+	return fit;
+}
+
+/* The same for injection FIFOs. */
+static uint32_t fitting_fifos(const struct direct *d,
+	const struct direct_site *s, uint32_t m, uint32_t channel,
+	int32_t tokens)
+{
+	uint32_t fit = 0;
+
+	for (; m && tokens > 0; m &= m - 1) {
+		uint32_t f = (uint32_t)__builtin_ctz(m);
+		const struct packet *p = &d->packets[s->inject[f].head];
+
+		if (charge_of(d, p, channel) <= tokens)
+			fit |= 1u << f;
+	}
+	return fit;
 }
 
 /* --- departures --- */

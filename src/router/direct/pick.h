@@ -41,22 +41,6 @@ static void collect_all(
 		collect(d, s, p, t);
 }
 
-/* Of small packets, those that the few tokens left are enough for. */
-static uint64_t fitting(const struct direct *d, const struct direct_site *s,
-	uint32_t channel, uint64_t m, int tokens)
-{
-	uint64_t fit = 0;
-
-	for (; m; m &= m - 1) {
-		uint32_t bit = (uint32_t)__builtin_ctzll(m);
-		packet_id id = direct_queue(s, channel, bit)->head;
-
-		if (d->packets[id].chunks <= tokens)
-			fit |= BIT(bit);
-	}
-	return fit;
-}
-
 /* A dynamic head whose escape is this port, and none of whose ways has
  * dynamic tokens for a full packet. */
 static inline bool is_starved(
@@ -103,7 +87,7 @@ static inline uint64_t to_dynamic(const struct direct *d,
 
 	if (tokens >= d->full || !m)
 		return m;
-	return tokens > 0 ? fitting(d, s, source_of[request], m, tokens) : 0;
+	return fitting(d, s, m, source_of[request], 0, CHANNEL_DYNAMIC, tokens);
 }
 
 /* Heads that it could move along a ring: straight on, or into it. */
@@ -155,20 +139,6 @@ static struct winner pick_transit(
 	return w;
 }
 
-static uint32_t fitting_fifos(const struct direct *d,
-	const struct direct_site *s, uint32_t m, int tokens)
-{
-	uint32_t fit = 0;
-
-	for (; m; m &= m - 1) {
-		uint32_t f = (uint32_t)__builtin_ctz(m);
-
-		if (d->packets[s->inject[f].head].chunks <= tokens)
-			fit |= 1u << f;
-	}
-	return fit;
-}
-
 static uint32_t inject_dynamic(
 	const struct direct *d, const struct direct_site *s, uint32_t port)
 {
@@ -177,7 +147,7 @@ static uint32_t inject_dynamic(
 
 	if (tokens >= d->full || !m)
 		return m;
-	return tokens > 0 ? fitting_fifos(d, s, m, tokens) : 0;
+	return fitting_fifos(d, s, m, CHANNEL_DYNAMIC, tokens);
 }
 
 static uint32_t inject_escape(
@@ -405,34 +375,31 @@ static inline struct winner pick_dynamic(
 }
 
 #if DIRECT_TREE
-/* What could have been chosen with the winner, of those who ask for the same
- * channel. */
-static uint64_t stepped_fit(const struct direct *d, const struct direct_site *s,
-	uint32_t port, const struct winner *w)
-{
-	return w->is_injection ? stepped_fifos(d, s, port, w->request)
-			       : stepped_heads(d, s, port, w->request);
-}
-
 /* Any head or FIFO whose channel has tokens for it: transit first. */
 static __attribute__((noinline)) struct winner pick_stepped(
 	const struct direct *d, struct direct_site *s, uint32_t port)
 {
-	uint32_t n = d->route->n_channels, c, i = 0;
+	const struct direct_port *o = &s->port[port];
 	struct winner w = { .rank = RANK_USER };
+	uint32_t c, i = 0;
 	uint64_t m = 0;
+	packet_id id;
 
-	for (c = 0; c < n; c++) {
-		m |= stepped_heads(d, s, port, c);
-		i |= stepped_fifos(d, s, port, c);
+	for (c = 0; c < d->route->n_channels; c++) {
+		m |= fitting(d, s, o->requests.head[c], 0, d->channel_bits, c,
+			o->sender.tokens[c]);
+		i |= fitting_fifos(
+			d, s, o->requests.inject[c], c, o->sender.tokens[c]);
 	}
 	if (!m && !i)
 		return nobody;
 	w.is_injection = !m || (i && injection_is_due(d, s, port, STREAK_USER));
 	w.bit = w.is_injection ? choose(s, i, N_FIFOS)
 			       : choose(s, m, d->n_bits);
-	while (!(stepped_fit(d, s, port, &w) >> w.bit & 1))
-		w.request++;
+	id = w.is_injection
+		     ? s->inject[w.bit].head
+		     : direct_queue(s, stepped_source(d, w.bit), w.bit)->head;
+	w.request = d->packets[id].channel;
 	return w;
 }
 #endif

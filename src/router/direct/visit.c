@@ -12,9 +12,6 @@
  */
 #include "router/direct/pick.h"
 #include "router/direct/reception.h"
-#if DIRECT_TREE
-#include "router/direct/spread.h"
-#endif
 
 #ifndef DIRECT_BUILD
 #define DIRECT_BUILD direct_torus
@@ -91,7 +88,7 @@ static void arbitrate_many(struct direct *d, struct sim_worker *w,
 	}
 }
 
-#if DIRECT_FULL || DIRECT_STAGES
+#if DIRECT_FULL
 #include "router/direct/stages.h"
 #else
 #define arbitrate_stages arbitrate_many /* which is_staged() knows */

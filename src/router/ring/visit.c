@@ -115,44 +115,15 @@ static void heads_show_injection(struct direct *d, struct sim_worker *w,
 
 /* --- who can go --- */
 
-/* Of the heads that ask for a channel, those that there are tokens for. */
-static uint64_t fitting(const struct direct *d, const struct direct_site *s,
-	uint64_t m, int32_t tokens)
-{
-	uint64_t fit = 0;
-
-	for (; m && tokens > 0; m &= m - 1) {
-		uint32_t bit = (uint32_t)__builtin_ctzll(m);
-		packet_id id = direct_queue(s, channel_of(bit), bit)->head;
-
-		if (d->packets[id].chunks <= tokens)
-			fit |= BIT(bit);
-	}
-	return fit;
-}
-
-/* The same of injection FIFOs. */
-static uint32_t fitting_fifos(const struct direct *d,
-	const struct direct_site *s, uint32_t m, int32_t tokens)
-{
-	uint32_t fit = 0;
-
-	for (; m && tokens > 0; m &= m - 1) {
-		uint32_t f = (uint32_t)__builtin_ctz(m);
-
-		if (d->packets[s->inject[f].head].chunks <= tokens)
-			fit |= 1u << f;
-	}
-	return fit;
-}
-
 static inline uint64_t heads(const struct direct *d,
 	const struct direct_site *s, uint32_t port, uint32_t channel)
 {
 	uint64_t m = s->port[port].requests.head[channel];
 	int32_t tokens = s->port[port].sender.tokens[channel];
 
-	return !m || tokens >= d->full ? m : fitting(d, s, m, tokens);
+	return !m || tokens >= d->full
+		       ? m
+		       : fitting(d, s, m, 0, 1, CHANNEL_DYNAMIC, tokens);
 }
 
 static inline uint32_t fifos(const struct direct *d,
@@ -161,7 +132,9 @@ static inline uint32_t fifos(const struct direct *d,
 	uint32_t m = s->port[port].requests.inject[channel];
 	int32_t tokens = s->port[port].sender.tokens[channel];
 
-	return !m || tokens >= d->full ? m : fitting_fifos(d, s, m, tokens);
+	return !m || tokens >= d->full
+		       ? m
+		       : fitting_fifos(d, s, m, CHANNEL_DYNAMIC, tokens);
 }
 
 static inline bool is_asked(const struct direct_requests *r)
@@ -203,13 +176,13 @@ static inline __attribute__((always_inline)) void depart(struct direct *d,
 	struct link_sender *l = &s->port[port].sender;
 	sim_time arrival = t + d->link.latency[l->wire];
 
-	booked_depart(d, s, port, channel, id, t, arrival);
+	booked_depart(d, s, port, channel, id, t);
 	l->tokens[channel] = (int16_t)(l->tokens[channel] - p->chunks);
 	if (DIRECT_FULL)
 		link_take(l, rates_of(d, s, port, t).gap, t, tail);
 	else
 		l->free_at = tail + d->link.gap; /* nothing is owed */
-	l->count[channel] += stripped_bytes(d, p);
+	l->count[channel] += wire_bytes(d, p);
 	rates_depart(d, s, port, id, t);
 	post_arrival(d, w, s, port, channel, id, t, tail, arrival);
 	if (is_asked(&s->port[port].requests))

@@ -15,6 +15,7 @@
 #ifndef ROUTER_TILED_BOOKED_H
 #define ROUTER_TILED_BOOKED_H
 
+#include "net/send.h"
 #include "router/tiled/tiled.h"
 
 static inline bool booked(const struct tiled *d)
@@ -32,30 +33,22 @@ static inline void booked_wait(
 static inline void booked_at(const struct tiled *d, packet_id id, site_id s,
 	const char *what, port_id port)
 {
-	const struct book_place at = { what, s, BOOK_NO_NUMBER, (uint8_t)port,
-		d->packets[id].channel, 0 };
-
 	if (booked(d))
-		book_set_place(d->book, id, &at);
+		book_at_port(
+			d->book, id, s, what, port, d->packets[id].channel);
 }
 
-static inline void booked_inject(const struct tiled *d, site_id s, packet_id id,
-	const struct packet *p, sim_time t)
+static inline void booked_inject(
+	const struct tiled *d, site_id s, packet_id id, sim_time t)
 {
-	struct book_message m;
-
 	if (!booked(d))
 		return;
-	if (!book_has(d->book, id)) {
-		m = book_message(d->book, s, BOOK_PACKET, 1, p->born);
-		m.is_networks = true;
-		book_open(d->book, id, &m);
-	}
+	net_book_inject(d->router.net, s, id);
 	book_at_part(d->book, id, s, "injection FIFO");
 	book_wait(d->book, id, CAUSE_QUEUE, t);
 }
 
-/* It leaves its queue at t, has come through the tiles at ready, and is on a
+/* A packet leaves its queue at t, has passed the tiles at ready, and is on a
  * wire of some class from start on. */
 static inline void booked_depart(const struct tiled *d, packet_id id, site_id s,
 	port_id port, uint32_t class, sim_time t, sim_time ready,
@@ -66,10 +59,8 @@ static inline void booked_depart(const struct tiled *d, packet_id id, site_id s,
 	book_wait(d->book, id, CAUSE_ARBITRATION, t);
 	book_until(d->book, id, CAUSE_ARBITRATION, ready);
 	book_until(d->book, id, CAUSE_LINK, start);
-	net_count_tokens(d->router.net, s, port, d->packets[id].channel, id);
-	booked_at(d, id, s, "out by", port);
-	book_until(d->book, id, CAUSE_ROUTER, start + d->link->logic[class]);
-	book_until(d->book, id, CAUSE_WIRE, start + d->link->latency[class]);
+	net_book_depart(d->router.net, s, port, class, d->packets[id].channel,
+		id, start);
 }
 
 static inline void booked_receive(const struct tiled *d, struct sim_worker *w,
@@ -78,10 +69,7 @@ static inline void booked_receive(const struct tiled *d, struct sim_worker *w,
 	if (!booked(d))
 		return;
 	book_at_part(d->book, id, s, "reception FIFO");
-	book_wait(d->book, id, CAUSE_RECEIVER, t);
-	book_until(d->book, id, CAUSE_SERIALISATION, tail);
-	if (book_is_networks(d->book, id))
-		book_close(d->book, w->id, id, tail);
+	net_book_receive(d->router.net, w, id, t, tail);
 }
 
 #endif

@@ -15,7 +15,6 @@
 
 #include <string.h>
 
-#include "net/send.h"
 #include "router/tiled/booked.h"
 #include "router/tiled/pick.h"
 

@@ -2,7 +2,6 @@
  * A node's side of the wire to its chip: injection FIFOs, one for each
  * channel, with a path of their own, and what arrives.
  */
-#include "net/send.h"
 #include "router/tiled/booked.h"
 
 /* Whether a packet that leaves is lost, since node or chip are dead. */
@@ -306,7 +305,7 @@ static void inject(struct net *n, struct sim_worker *w, site_id site,
 	struct packet *p = &d->packets[id];
 
 	BUG_IF(!f->room);
-	booked_inject(d, site, id, p, t);
+	booked_inject(d, site, id, t);
 	link_measure(d->link, p);
 	d->tally[w->id].injected++;
 	p->channel = (uint8_t)fifo;

@@ -161,16 +161,17 @@ static size_t tiled_site_bytes(uint32_t n_ports)
 			   : sizeof(struct tiled_node);
 }
 
-static struct router *tiled_make(struct net *n, const struct net_setup *s,
-	const struct router_sites *sites)
+static bool is_node(const struct router *r)
 {
-	struct tiled *d = mem_alloc(1, sizeof(*d));
-	uint32_t n_sites = sites->end - sites->first;
-	bool is_node = !sites->first;
-	uint32_t i;
+	return !r->sites.first;
+}
 
-	d->router.sites = *sites;
-	d->router.net = n;
+static void tiled_make(struct router *r, const struct net_setup *s)
+{
+	struct tiled *d = tiled_of(r);
+	struct net *n = r->net;
+	uint32_t n_sites = r->sites.end - r->sites.first, i;
+
 	d->how = *how_of(s);
 	d->packets = n->packets;
 	d->route = n->route;
@@ -193,28 +194,22 @@ static struct router *tiled_make(struct net *n, const struct net_setup *s,
 		d->place[i] = n->link.rate_of[i] * n->link.row;
 	}
 	d->has_rates = n->faults && n->faults->width;
-	d->router.lock_packets = (uint64_t)d->capacity;
-	if (!is_node) {
-		d->n_links = count_links(n->topo);
-		d->n_nodes = sites->n_ports - d->n_links;
-		tiled_place(d);
+	r->lock_packets = (uint64_t)d->capacity;
+	if (is_node(r)) {
+		router_map(r, sizeof(struct tiled_node), 0);
+		return;
 	}
-	d->stride = is_node ? sizeof(struct tiled_node)
-			    : sizeof(struct tiled_chip) +
-				      TILED_CHANNELS * d->n_gates *
-					      sizeof(struct tiled_gate);
-	if (!is_node && d->how.tokens == TILED_AT_OUTPUT) {
-		d->lines = mem_alloc(n_sites, sizeof(*d->lines));
-		memset(d->lines, TILED_NO_TILE, n_sites * sizeof(*d->lines));
-	}
-	d->bytes = n_sites * d->stride;
-	d->sites = map_alloc_dense(d->bytes);
-	return &d->router;
-}
-
-static bool is_node(const struct router *r)
-{
-	return !r->sites.first;
+	d->n_links = count_links(n->topo);
+	d->n_nodes = r->sites.n_ports - d->n_links;
+	tiled_place(d);
+	router_map(r,
+		sizeof(struct tiled_chip) +
+			TILED_CHANNELS * d->n_gates * sizeof(struct tiled_gate),
+		0);
+	if (d->how.tokens != TILED_AT_OUTPUT)
+		return;
+	d->lines = mem_alloc(n_sites, sizeof(*d->lines));
+	memset(d->lines, TILED_NO_TILE, n_sites * sizeof(*d->lines));
 }
 
 static bool is_link(const struct router *r, port_id p)
@@ -330,16 +325,9 @@ static void tiled_wire_up(struct router *r)
 	r->calls = is_node(r) ? &tiled_node_calls : chip_calls(d);
 }
 
-static void tiled_free(struct router *r)
+static void tiled_fini(struct router *r)
 {
-	map_free(tiled_of(r)->sites, tiled_of(r)->bytes);
 	mem_free(tiled_of(r)->lines);
-	mem_free(tiled_of(r));
-}
-
-static uint64_t tiled_memory(const struct router *r)
-{
-	return tiled_of(r)->bytes;
 }
 
 /* One FIFO for each channel: everything but responses is a request. */
@@ -359,8 +347,8 @@ static void tiled_describe(
 	const struct tiled_params *h = p->own;
 
 	fprintf(f,
-		"tiles       %" PRId64 " rows of %" PRId64 ", %" PRId64
-		" of which face nodes\n",
+		"tiles       %" PRId64 " rows of %" PRId64 "; %" PRId64
+		" tiles face nodes\n",
 		h->rows, h->columns, h->processors);
 	tiled_draw(h, t, count_links(t), f);
 	if (h->inner == TILED_IDEAL)
@@ -372,7 +360,7 @@ static void tiled_describe(
 			h->row, h->column);
 	fprintf(f,
 		"FIFOs       injection %" PRId64 ", reception %" PRId64
-		" packets each; a chip holds %" PRId64 " of a node\n",
+		" packets each; a chip holds %" PRId64 " packets of a node\n",
 		p->injection, p->reception, h->nodes);
 }
 
@@ -496,48 +484,36 @@ static sim_time waiting(
 	return sum;
 }
 
-static void add_chip_counters(const struct tiled *d, const struct tiled_chip *s,
-	port_id p, uint32_t c, sim_time now, struct net_counters *sum)
+static void count_chip(const struct tiled *d, const struct tiled_chip *s,
+	port_id p, uint32_t c, sim_time now, struct net_count *x)
 {
 	uint32_t i;
 
-	sum->sent_bytes += p < d->n_links ? s->output[d->tile_of[p]].bytes[c]
-					  : s->exit[p - d->n_links].bytes[c];
+	x->sent = p < d->n_links ? s->output[d->tile_of[p]].bytes[c]
+				 : s->exit[p - d->n_links].bytes[c];
 	for (i = 0; i < d->n_inputs; i++) {
 		if (d->source_of[i] != p)
 			continue;
-		sum->packets += s->input[i].packets[c];
-		sum->waiting[c] += s->input[i].queue[c].count;
-		sum->waited += s->input[i].waited[c] +
-			       waiting(d, &s->input[i].queue[c], now);
+		x->came += s->input[i].packets[c];
+		x->waiting += s->input[i].queue[c].count;
+		x->stayed += s->input[i].waited[c] +
+			     waiting(d, &s->input[i].queue[c], now);
 	}
 }
 
-static void tiled_counters(const struct router *r, site_id s, port_id p,
-	uint32_t channels, sim_time now, struct net_counters *sum)
+static sim_time tiled_count(const struct router *r, site_id s, port_id p,
+	uint32_t channel, sim_time now, struct net_count *c)
 {
 	const struct tiled *d = tiled_of(r);
-	uint32_t c;
 
-	sum->n_channels = TILED_CHANNELS;
-	if (!is_node(r) && p < d->n_links)
-		sum->free_at = tiled_chip(d, s)->output[d->tile_of[p]].free_at;
-	for (c = 0; c < TILED_CHANNELS; c++) {
-		if (!(channels >> c & 1))
-			continue;
-		sum->sent[c] = sum->sent_bytes;
-		sum->came[c] = sum->packets;
-		sum->stayed[c] = sum->waited;
-		if (is_node(r)) {
-			sum->sent_bytes += tiled_node_sent(d, s, c, now);
-			sum->packets += tiled_node(d, s)->packets[c];
-		} else {
-			add_chip_counters(d, tiled_chip(d, s), p, c, now, sum);
-		}
-		sum->sent[c] = sum->sent_bytes - sum->sent[c];
-		sum->came[c] = sum->packets - sum->came[c];
-		sum->stayed[c] = sum->waited - sum->stayed[c];
+	if (is_node(r)) {
+		c->sent = tiled_node_sent(d, s, channel, now);
+		c->came = tiled_node(d, s)->packets[channel];
+		return 0;
 	}
+	count_chip(d, tiled_chip(d, s), p, channel, now, c);
+	return p < d->n_links ? tiled_chip(d, s)->output[d->tile_of[p]].free_at
+			      : 0;
 }
 
 /* Packets that are hashed to a dead link are still lost there. */
@@ -584,11 +560,11 @@ const struct router_ops tiled_ops = {
 	.describe = tiled_describe,
 	.check = tiled_check,
 	.site_bytes = tiled_site_bytes,
+	.size = sizeof(struct tiled),
 	.make = tiled_make,
 	.wire = tiled_wire_up,
 	.attach = tiled_attach,
-	.free = tiled_free,
-	.memory = tiled_memory,
+	.fini = tiled_fini,
 	.fifos = tiled_fifos,
 	.stages = tiled_stages,
 	.capacity = tiled_capacity,
@@ -602,6 +578,6 @@ const struct router_ops tiled_ops = {
 	.injecting = tiled_injecting,
 	.n_early = tiled_node_n_early,
 	.ways = tiled_ways,
-	.counters = tiled_counters,
+	.count = tiled_count,
 	.repair = &repair,
 };

@@ -278,8 +278,6 @@ struct tiled {
 	uint8_t beside[TOPO_MAX_PORTS];
 	bool has_rates; /* links differ from the first rate, or may */
 	struct tiled_lines *lines; /* of each chip, or NULL */
-	void *sites;
-	size_t stride, bytes;
 };
 
 /* What a packet passes in a chip (tiles.c). */
@@ -326,19 +324,14 @@ static inline struct tiled *tiled_chips(const struct net *n)
 	return tiled_of(n->router[NET_SWITCHES]);
 }
 
-static inline void *tiled_site(const struct tiled *d, site_id s)
-{
-	return (char *)d->sites + (s - d->router.sites.first) * d->stride;
-}
-
 static inline struct tiled_node *tiled_node(const struct tiled *d, site_id s)
 {
-	return tiled_site(d, s);
+	return router_site(&d->router, s);
 }
 
 static inline struct tiled_chip *tiled_chip(const struct tiled *d, site_id s)
 {
-	return tiled_site(d, s);
+	return router_site(&d->router, s);
 }
 
 static inline struct tiled_gate *tiled_gate(

@@ -16,14 +16,15 @@ static void open_node(struct load *l, site_id node)
 static void write_gpu(
 	const struct bench_end *x, uint64_t to, const void *from, size_t n)
 {
-	host_device_write(program_host(), program_worker(), x->node,
-		program_now(), to, from, n);
+	host_write_by(program_host(), program_worker(), x->node, program_now(),
+		MEMORY_DEVICE, to, from, n);
 }
 
 static void read_gpu(
 	const struct bench_end *x, uint64_t from, void *to, size_t n)
 {
-	host_device_read(program_host(), x->node, from, to, n);
+	memory_read(
+		host_at(program_host(), x->node), MEMORY_DEVICE, from, to, n);
 }
 
 const struct bench_gpus driver_gpus = {
