@@ -153,6 +153,7 @@ enum {
 	BENCH_GETS_BY_MEANS = 16, /* gets have a choice, too: the key's */
 	/* Puts to a GPU may need the program at the target. */
 	BENCH_NEEDS_TARGET = 32,
+	BENCH_HAS_MESSAGES = 64, /* with bench_send() and bench_receive() */
 };
 
 /*
@@ -193,7 +194,6 @@ struct bench_driver {
 	const struct bench_tracking *tracking;
 	const struct bench_gpus *gpus;
 	const struct bench_atomics *atomics;
-	const struct bench_messages *messages;
 	const struct bench_channel *channel;
 	const struct bench_looks *looks;
 	/* Operations of the network itself: */
@@ -218,12 +218,6 @@ struct bench_gpus {
 		size_t n);
 	void (*read)(
 		const struct bench_end *x, uint64_t from, void *to, size_t n);
-};
-
-/* Messages with a send and a receive. */
-struct bench_messages {
-	bool (*send)(struct bench_end *x, uint32_t node, uint64_t bytes);
-	bool (*receive)(struct bench_end *x, uint32_t node, uint64_t bytes);
 };
 
 /* Observations of the interface, outside of programs.  Each may be NULL. */
@@ -417,6 +411,8 @@ static inline bool bench_open(struct bench_end *x)
 }
 /* The message layer of an end with via=msg. */
 struct weft_msg *bench_messages(struct bench_end *x);
+bool bench_send(struct bench_end *x, uint32_t node, uint64_t bytes);
+bool bench_receive(struct bench_end *x, uint32_t node, uint64_t bytes);
 /* Waits until all are ready. */
 void bench_ready(struct bench_end *x);
 
