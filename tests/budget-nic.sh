@@ -102,9 +102,9 @@ shows "the last member of an all-reduce waits for nobody" '
 	.budget.longest.node == 0 and
 	.budget.longest.causes.peers.ps == 0 and
 	([.follow.steps[].where] |
-	index("node 262 (2,1,0,0,1), rises, route 0: " +
+	index("node 262 (2,1,0,0,1), up, route 0: " +
 		"inputs A+ A- B- E- local, last B-") <
-	index("node 426 (2,2,2,2,1), turns, route 0: " +
+	index("node 426 (2,2,2,2,1), root, route 0: " +
 		"inputs A+ A- B+ B- C+ C- D+ D- E- local, last D-"))'
 # From its departure, at 10,382 ns, until the head is back: the last input is
 # at the root at 10,962, and 314 ns lead down to node 31.

@@ -272,7 +272,7 @@ broken 'an id that is there twice' 'bad.yaml:6:[0-9]*: the id' <<-EOF
 	  - { id: X-F1, what: a, status: missing }
 	  - { id: X-F1, what: a, status: missing }
 EOF
-broken 'a part without what is not there' 'says what it lacks' <<-EOF
+broken 'a part without what is not there' 'in part needs lacks' <<-EOF
 	features:
 	  - { id: X-F1, what: a, status: in part, tests: [a:b],
 	      mutant: { file: a, find: b, put: c } }

@@ -103,7 +103,7 @@ holds '([.steps[] | select(.holds | not) | .step] == ["f"]) and
 		"node 2 (2,0) by A- to node 1 (1,0), channel collective sub"])'
 ends 0 check bgq --shape 2x2x2 --set coll.root=box
 ends 0 check bgq-board
-grep -q 'rule 1: every member .* rule 2: all members call in one order' \
+grep -q 'rule 1: every member .* rule 2: all members make their calls in' \
 	"$tmp/out" || complain "$(cat "$tmp/out")"
 report 'trees with roots of their own: links that are up and down are printed'
 
@@ -111,7 +111,7 @@ boxes='--shape 5x5 collective op=broadcast by=hardware box=3x3 boxes=3
 	bytes=2KiB rounds=1'
 ends 1 check bgq --shape 5x5 --set coll.root=box
 ends 3 run bgq $boxes --set coll.root=box
-grep -q '^  node 6 (1,1), route 1: waits for room to turn in since' \
+grep -q '^  node 6 (1,1), route 1: on the way up, waits for room at the root' \
 	"$tmp/out" || complain "$(cat "$tmp/out")"
 ends 0 run bgq $boxes --json
 holds '.ending == "finished" and .results.time_ns > 0'

@@ -172,7 +172,7 @@ storm --faults "$tmp/plan.yaml" --threads 3
 [ "$now" = "$(jq -c '[.digest, .faults, .results]' "$tmp/out")" ] ||
 	complain 'three threads: another result'
 run run qsnet2-16 storm count=$count --faults "$tmp/plan.yaml"
-grep -q '^programs  *2 died with their nodes$' "$tmp/out" ||
+grep -q '^programs  *2 ended by the death of nodes$' "$tmp/out" ||
 	complain "$(cat "$tmp/out")"
 report 'its programs die with it, at the same instant on all threads'
 
@@ -356,7 +356,7 @@ for threads in 1 3; do
 		'.ras.stopped_units == 1' '.ras.mended_words > 50'
 	same_for $threads
 done
-grep -q 'node 5 .*: a machine check has stopped receiver B+ at 2.*; .*polling' \
+grep -q 'node 5 .*: a machine check stopped receiver B+ at 2.*; .*polling' \
 	"$tmp/err" || complain "$(cat "$tmp/err")"
 tree='run bgq-board collective by=hardware bytes=2KiB type=double --json'
 for unit in 'receiver E-;17 E- world' 'injection FIFO 10;0 injection 10' \
@@ -421,7 +421,7 @@ for end in 'link 17 E-;E. is dead and never returns, and a' 'node 9;node 9 '; do
 		ends 3 $tree op=${op%;*} rounds=6 --set \
 			"faults.events=1500 ns ${end%;*} dies"
 		case $end in link*) wants="${end#*;} ${op#*;}" ;;
-		*) wants='node 9 .* has died at 1.500 us' ;;
+		*) wants='node 9 .* died at 1.500 us' ;;
 		esac
 		grep -q "$wants" "$tmp/err" || complain "$(cat "$tmp/err")"
 	done
@@ -473,6 +473,27 @@ run run bgq random --shape 2x2x2 load=max measure=5us --json \
 	--set 'faults.events=1 us node 1 dies; 3 us node 1 returns'
 holds "$uses"
 report 'no link is used for more than all of the time'
+
+# --- forward error correction ---
+
+fec='--set link.code=64b66b --set link.fec=rs528 --set link.retry=replay'
+random='run torus random --shape 4x4x4 load=0.3 warmup=5us measure=20us --json'
+# shellcheck disable=SC2086
+run $random $fec
+clean=$(jq .latency_mean_ns <"$tmp/out")
+# shellcheck disable=SC2086
+run $random $fec --set 'faults.bursts=1e-6 40'
+holds '.faults.codewords_corrected > 100 and .faults.codewords_failed == 0'
+holds '.faults.resent_packets == 0'
+[ "$(jq .latency_mean_ns <"$tmp/out")" = "$clean" ] ||
+	complain 'corrected bursts took time'
+report 'SUN-F89: short bursts are corrected, and take no time'
+
+# shellcheck disable=SC2086
+run $random $fec --set 'faults.bursts=1e-6 100'
+holds '.faults.codewords_failed > 100 and .faults.resent_packets > 100'
+holds '.faults.lost_packets == 0'
+report 'SUN-F90: long bursts are not, and links send again'
 
 # --- every workload of programs ---
 

@@ -50,8 +50,8 @@ refused 'an unknown id' 'did you mean BGQ-N13' bgq BGQ-N13x
 refused 'a number that is no row' 'no number of bgq' bgq N9999
 refused 'an unknown system' 'did you mean bgq' bgp
 refused 'another one' 'did you mean qsnet2' qsnet
-refused 'one of QsNetII that waits' 'QSN-N69 waits for hardware barriers' \
-	qsnet2 N69
+refused 'one of QsNetII that is not measured yet' \
+	'QSN-N69 is not measured yet: it needs hardware barriers' qsnet2 N69
 refused 'no system' 'weft paper bgq'
 refused 'a slow row with --quick' 'quick skips all of these rows' \
 	bgq N36 --quick
@@ -234,15 +234,16 @@ fi
 # These take seconds each; `make campaign` sets WHOLE and measures them, too.
 long='BGQ-N31 BGQ-N49 BGQ-N83 BGQ-N125 BGQ-N126 BGQ-N127 BGQ-N129 BGQ-N130
 GEM-N42 GEM-N46 GEM-N47 QSN-N53 QSN-N70 QSN-N78'
+[ -z "${WHOLE:-}" ] || long=none
 for system in bgq gemini apenet qsnet2; do
-	ids=
-	[ -n "${WHOLE:-}" ] ||
-		ids=$(grep -oE '"[A-Z]+-N[0-9]+' "$src/src/paper/$system.c" |
-			tr -d '"' | sort -u | grep -vx "$(echo $long |
-				tr ' ' '\n')")
-	# shellcheck disable=SC2086
-	run paper $system $ids --quick --json
-	[ $code -le 1 ] || complain "exit code $code: $(cat "$tmp/err")"
+	# a command takes 64 arguments
+	grep -oE 'id: [A-Z]+-N[0-9]+' "$src/papers/$system.yaml" |
+		cut -c5- | sort -u |
+		grep -vxF "$(echo $long | tr ' ' '\n')" |
+		xargs -n 60 "$weft" paper $system --quick --json 2>"$tmp/err" |
+		jq -s '{ rows: map(.rows) | add, passed: map(.passed) | add,
+			skipped: map(.skipped) | add }' >"$tmp/out"
+	[ ! -s "$tmp/err" ] || complain "$(cat "$tmp/err")"
 	jq -r '.rows[] | select(.pass | not).id' "$tmp/out" |
 		sort >"$tmp/missed"
 	jq -r '.rows[].id' "$tmp/out" | sort >"$tmp/ids"
@@ -255,12 +256,13 @@ for system in bgq gemini apenet qsnet2; do
 	report "$system: the quick rows miss where they are known to"
 	cp "$tmp/out" "$tmp/$system"
 done
-shows "QsNetII's rows are all quick" '.skipped == [] and .passed >= 20'
+shows "QsNetII's rows are all quick" '.skipped == [] and (.rows | length) >= 30'
 mv "$tmp/gemini" "$tmp/out"
 # The paper has bounds; what the model's parts add up to is narrower.
 while read -r id least most; do
 	model=$(jq --arg id "GEM-$id" '.rows[] | select(.id == $id).model' \
 		"$tmp/out")
+	[ -n "$model" ] || [ -n "${WHOLE:-}" ] || continue # a long one
 	jq -n -e "$model >= $least and $model <= $most" >/dev/null ||
 		complain "$id: $model, want $least to $most"
 done <<-EOF

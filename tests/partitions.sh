@@ -89,7 +89,7 @@ up='id: 3, node: 0, inputs: local, output: A+'
 write "$(with "$up" 'id: 3, node: 1, inputs: [A-, local]')"
 run check $rack --jobs "$jobs" --json
 [ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
-[ "$(one '.[0].steps[4].why | test("1 written out")')" = true ] ||
+[ "$(one '.[0].steps[4].why | test("1 set register by register")')" = true ] ||
 	complain "$(cat "$tmp/out")"
 write "$(with 'id: 3, node: 1, inputs: local, output: A-' \
 	'id: 3, node: 0, inputs: [A+, local]')"
@@ -161,6 +161,14 @@ run run $slow --jobs "$jobs" --json
 [ "$(one '.jobs[0]')" = "$beside" ] || complain "$(one .), not $beside"
 report 'an IO node is shared by the files of two partitions, and nothing else'
 
+write "$(on a 0,0 'rounds: 3')" "$(on b 2,0 '' 'start: 1001 ps,')"
+for threads in 1 2; do
+	run run $slow --jobs "$jobs" --json --threads $threads
+	one .
+done >"$tmp/threads"
+[ "$(uniq "$tmp/threads" | wc -l)" -eq 1 ] || complain "$(cat "$tmp/threads")"
+report 'calls of partitions have the same order on several threads'
+
 machine=$io
 refused 'its file does not exist' "$(on a 0,0 'calls: write, name: /x/')" \
 	"$(on b 2,0 'calls: read, name: /x/')"
@@ -190,7 +198,7 @@ refused 'on channel sub in another register' "$(with "$up" \
 	'id: 3, node: 1, inputs: local' | sed 's/sub/world/2')"
 refused 'only jobs with a partition have routes' \
 	"- { name: d, nodes: 0..3, routes: [], $w"
-refused 'a main() of its own' \
+refused 'a program with its own main() is not a workload' \
 	"- { name: a, partition: '4x4x4x4x2', workload: ./ring }"
 refused 'job a: ' "- { name: a, partition: '4x4x4x4x2', workload: randon }"
 write "$a"

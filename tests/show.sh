@@ -207,7 +207,7 @@ report 'a file that sets a kind alone has links up as down, and no boards'
 run show torus
 grep -q '^warning' "$tmp/out" && complain "$(cat "$tmp/out")"
 run show torus --set topology.cable.length=500
-grep -q '^warning .* needs 32 packets (wire: A)' "$tmp/out" ||
+grep -q '^warning .* needs 32 packets (wire A)' "$tmp/out" ||
 	complain "$(cat "$tmp/out")"
 run show torus --set topology.cable.length=500 --json
 grep -q '"needs_packets": 32' "$tmp/out" || complain "$(cat "$tmp/out")"

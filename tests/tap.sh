@@ -4,6 +4,7 @@ export LC_ALL=C
 weft=${WEFT:?}
 src=${SRC:-$(dirname "$0")/..}
 export WEFT_MACHINES="${WEFT_MACHINES:-$src/machines}"
+export WEFT_PAPERS="${WEFT_PAPERS:-$src/papers}"
 
 # It starts in 4 ms, jq 1.6 in 55.
 if command -v gojq >/dev/null; then

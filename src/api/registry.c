@@ -1,7 +1,7 @@
-#include <stdio.h>
 #include <string.h>
 
 #include "api/api.h"
+#include "base/name.h"
 
 const struct api *const api_registry[] = {
 	&spi_api,
@@ -21,33 +21,18 @@ const struct api *api_to(const struct nic_ops *nic)
 	return api_registry[i];
 }
 
-/* "spi, elan" */
-static void list_names(char *text, size_t size)
-{
-	const char *between = "";
-	size_t used = 0;
-	uint32_t i;
-
-	text[0] = '\0';
-	for (i = 0; api_registry[i] && used < size; i++) {
-		if (!api_registry[i]->name)
-			continue;
-		used += (size_t)snprintf(text + used, size - used, "%s%s",
-			between, api_registry[i]->name);
-		between = ", ";
-	}
-}
-
 const struct api *api_find(const char *name, struct err *e)
 {
-	char names[128];
-	uint32_t i;
+	char names[128] = "";
 
-	for (i = 0; api_registry[i]; i++)
-		if (api_registry[i]->name &&
-			!strcmp(api_registry[i]->name, name))
+	for (uint32_t i = 0; api_registry[i]; i++) {
+		const char *its = api_registry[i]->name;
+
+		if (its && !strcmp(its, name))
 			return api_registry[i];
-	list_names(names, sizeof(names));
+		name_add(names, sizeof(names), its && *names ? ", " : "");
+		name_add(names, sizeof(names), its ? its : "");
+	}
 	err_set(e, "no programming interface is called \"%s\" (want one of %s)",
 		name, names);
 	return NULL;

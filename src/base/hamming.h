@@ -6,7 +6,6 @@
 #ifndef BASE_HAMMING_H
 #define BASE_HAMMING_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 enum { HAMMING_BITS = 96, HAMMING_CHECKS = 8 };
@@ -36,15 +35,6 @@ static inline uint8_t hamming_encode(const uint8_t byte[HAMMING_BITS / 8 - 1])
 		if (byte[i / 8] & 0x80 >> i % 8)
 			sum ^= hamming_checks(HAMMING_CHECKS + i);
 	return (uint8_t)sum;
-}
-
-static inline bool hamming_finds(const uint32_t *bit, uint32_t n)
-{
-	uint32_t sum = 0;
-
-	while (n--)
-		sum ^= hamming_checks(bit[n]);
-	return sum;
 }
 
 #endif

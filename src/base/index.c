@@ -53,6 +53,11 @@ uint32_t index_find(const struct index *x, uint64_t key)
 	return x->n ? x->entry[place(x, key)].id : 0;
 }
 
+void index_set(struct index *x, uint64_t key, uint32_t id)
+{
+	x->entry[place(x, key)].id = id;
+}
+
 /* What follows without a gap moves up, unless it is at home already. */
 void index_remove(struct index *x, uint64_t key)
 {

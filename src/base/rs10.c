@@ -23,8 +23,11 @@ void rs10_init(struct rs10 *r, uint32_t first, uint32_t n_checks)
 
 	r->first = first;
 	r->n_checks = n_checks;
-	for (i = 0; i < RS10_PLACES; i++, a = times_x(a))
+	r->log[0] = 0;
+	for (i = 0; i < RS10_PLACES; i++, a = times_x(a)) {
 		r->power[i] = (uint16_t)a;
+		r->log[a] = (uint16_t)i;
+	}
 }
 
 static uint32_t syndrome(const struct rs10 *r, uint32_t root,

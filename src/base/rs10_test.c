@@ -130,6 +130,15 @@ static void flipped_bits_are_wrong_symbols(void **state)
 	assert_false(rs10_finds_bits(&r, twice, 2));
 }
 
+static bool hamming_finds(const uint32_t *bit, uint32_t n)
+{
+	uint32_t sum = 0;
+
+	while (n--)
+		sum ^= hamming_checks(bit[n]);
+	return sum;
+}
+
 static void three_wrong_bits_of_a_header_are_found(void **state)
 {
 	uint32_t bit[4], four = 0, n = 0;

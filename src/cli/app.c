@@ -49,7 +49,7 @@ static void run_program(void *arg)
 	const struct start *s = arg;
 
 	if (s->app->is_system)
-		spi_become_system();
+		program_become_system();
 	s->app->run(s->mine);
 }
 
@@ -376,15 +376,19 @@ static void run_call(void *arg)
 	const char **arguments;
 	struct cli_args args;
 	char usage[128];
+	const struct cli_command command = {
+		.takes = CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS |
+			 CLI_RECORD | CLI_JSON,
+		.usage = usage,
+		.help = c->app->help,
+		.words = { 0, CLI_MAX_WORDS },
+	};
 	int i;
 
 	snprintf(usage, sizeof(usage), "MACHINE%s%s%s",
 		c->app->usage ? " [-- " : "",
 		c->app->usage ? c->app->usage : "", c->app->usage ? "]" : "");
-	code = cli_parse(&args, end, c->argv,
-		CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS | CLI_RECORD |
-			CLI_JSON,
-		usage, c->app->help, c->e);
+	code = cli_parse(&args, end, c->argv, &command, c->e);
 	c->code = code > 0 ? EXIT_FINISHED : code;
 	if (code)
 		return;

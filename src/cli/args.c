@@ -437,13 +437,20 @@ static void print_wrapped(const char *s, size_t at, size_t indent)
 /* argp_help() asserts that it gets its memory.  A \v in the help stands where
  * the options go. */
 static void print_help(const struct argp_option *o, const char *name,
-	const char *usage, const char *help)
+	const struct cli_command *c)
 {
-	size_t n = help ? strcspn(help, "\v") : 0;
+	size_t n = c->help ? strcspn(c->help, "\v") : 0;
+	struct cli_out more;
 
-	printf("Usage: %s [OPTION...] %s\n", name, usage);
+	/* memory may run out, and then nothing is printed */
+	cli_out_open(&more);
+	if (c->list)
+		c->list(more.file);
+	fflush(more.file);
+	printf("Usage: %s [OPTION...]%s%s\n", name, *c->usage ? " " : "",
+		c->usage);
 	if (n)
-		print_wrapped(help, 0, 0);
+		print_wrapped(c->help, 0, 0);
 	putchar('\n');
 	for (; o->name; o++) {
 		char letter[] = { '-', (char)o->key, ',', '\0' };
@@ -453,23 +460,35 @@ static void print_help(const struct argp_option *o, const char *name,
 		printf("%*s", HELP_INDENT - at, "");
 		print_wrapped(o->doc, HELP_INDENT, HELP_INDENT);
 	}
-	if (n && help[n]) {
+	if (n && c->help[n]) {
 		putchar('\n');
-		print_wrapped(help + n + 1, 0, 0);
+		print_wrapped(c->help + n + 1, 0, 0);
 	}
+	print_wrapped(more.text, 0, 0);
+	cli_out_drop(&more);
 }
 
-int cli_parse(struct cli_args *a, int argc, char **argv, unsigned takes,
-	const char *usage, const char *help, struct err *e)
+static int check_words(
+	const struct cli_args *a, const struct cli_command *c, struct err *e)
+{
+	if (a->n_words >= c->words[0] && a->n_words <= c->words[1])
+		return 0;
+	return *c->want == '(' ? err_set(e, "unexpected argument \"%.60s\" %s",
+					 a->word[c->words[1]], c->want)
+			       : err_set(e, "%s", c->want);
+}
+
+int cli_parse(struct cli_args *a, int argc, char **argv,
+	const struct cli_command *c, struct err *e)
 {
 	struct parse p = { .a = a, .e = e };
-	struct argp argp = { p.options, parse_one, usage, help, NULL, NULL,
+	struct argp argp = { p.options, parse_one, NULL, NULL, NULL, NULL,
 		NULL };
 	int code;
 
-	collect(&p, takes);
+	collect(&p, c->takes);
 	if (argc > 1 && !strcmp(argv[1], "--complete")) {
-		cli_complete(p.options, usage, argv + 2, (size_t)argc - 2);
+		cli_complete(p.options, c->usage, argv + 2, (size_t)argc - 2);
 		return 1;
 	}
 	memset(a, 0, sizeof(*a));
@@ -484,10 +503,10 @@ int cli_parse(struct cli_args *a, int argc, char **argv, unsigned takes,
 		return -1;
 	}
 	if (p.is_help) {
-		print_help(p.options, argv[0], usage, help);
+		print_help(p.options, argv[0], c);
 		return 1;
 	}
-	return 0;
+	return check_words(a, c, e);
 }
 
 int cli_name_output(const struct cli_args *a, const char *ending,

@@ -21,7 +21,12 @@ static int parse(
 	for (word[0] = strtok_r(text, " ", &save); word[n];
 		word[n] = strtok_r(NULL, " ", &save))
 		assert_true(++n < MOST_WORDS);
-	return cli_parse(a, n, word, takes, "MACHINE", "help", e);
+	return cli_parse(a, n, word,
+		&(struct cli_command){ .takes = takes,
+			.usage = "MACHINE",
+			.help = "help",
+			.words = { 0, CLI_MAX_WORDS } },
+		e);
 }
 
 static void refused(unsigned takes, const char *line, const char *why)

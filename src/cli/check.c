@@ -253,27 +253,28 @@ static int check_all(const struct cli_args *a, FILE *f, struct err *e)
 	return code;
 }
 
-int cli_check(int argc, char **argv, struct err *e)
+static int perform(const struct cli_args *a, struct err *e)
 {
 	struct cli_out out;
-	struct cli_args a;
-	int code = cli_parse(&a, argc, argv,
-		CLI_MACHINE | CLI_JSON | CLI_FAULTS | CLI_JOBS, "MACHINE",
-		"Proves that packets on a machine cannot deadlock with its "
-		"routing, or prints the channels that can wait for each other "
-		"forever.\vThe exit code is 0 if freedom from deadlock is "
-		"proved, and 1 if it is not.",
-		e);
+	int code;
 
-	if (code)
-		return code < 0 ? -1 : 0;
-	if (a.n_words != 1)
-		return err_set(e, "want one machine, as in `weft check bgq`");
 	cli_out_open(&out);
-	code = check_all(&a, out.file, e);
+	code = check_all(a, out.file, e);
 	if (code < 0)
 		cli_out_drop(&out);
 	else if (cli_out_close(&out, e))
 		code = -1;
 	return code;
 }
+
+const struct cli_command cli_check = { .name = "check",
+	.brief = "prove that a machine cannot deadlock",
+	.takes = CLI_MACHINE | CLI_JSON | CLI_FAULTS | CLI_JOBS,
+	.usage = "MACHINE",
+	.help = "Proves that packets on a machine cannot deadlock with its "
+		"routing, or prints the channels that can wait for each other "
+		"forever.\vThe exit code is 0 if freedom from deadlock is "
+		"proved, and 1 if it is not.",
+	.words = { 1, 1 },
+	.want = "want one machine, as in `weft check bgq`",
+	.run = perform };

@@ -8,60 +8,6 @@
 #include "machine/machine.h"
 #include "paper/claims.h"
 
-enum { MOST_SYSTEMS = 32 };
-
-/* All files of claims that were found, by name. */
-struct library {
-	struct claims claims[MOST_SYSTEMS];
-	char *name[MOST_SYSTEMS];
-	size_t n;
-	struct err *e; /* the first that was wrong */
-};
-
-static void on_file(void *arg, const char *name, const char *path)
-{
-	struct library *l = arg;
-
-	if (l->n == MOST_SYSTEMS || l->e->code)
-		return;
-	l->name[l->n] = mem_text(name);
-	claims_read(&l->claims[l->n++], path, l->e);
-}
-
-static void library_free(struct library *l)
-{
-	size_t i;
-
-	for (i = 0; i < l->n; i++) {
-		claims_free(&l->claims[i]);
-		mem_free(l->name[i]);
-	}
-	mem_free(l);
-}
-
-/* Leaves only the system of that name. */
-static int keep_one(struct library *l, const char *name, struct err *e)
-{
-	char hint[NAME_HINT];
-	size_t i;
-
-	for (i = 0; i < l->n; i++) {
-		struct claims c = l->claims[0];
-		char *n = l->name[0];
-
-		if (strcmp(l->name[i], name) != 0)
-			continue;
-		l->claims[0] = l->claims[i];
-		l->name[0] = l->name[i];
-		l->claims[i] = c;
-		l->name[i] = n;
-		return 0;
-	}
-	return err_set(e, "no system is called \"%.40s\"%s", name,
-		name_hint(name, (const char *const *)l->name, l->n,
-			"; `weft claims` lists them", hint));
-}
-
 /* A mutant's own name: that of its feature, with a number where there are
  * several. */
 static void add_mutant_id(struct facts *f, const struct claim *c, size_t k)
@@ -168,54 +114,62 @@ static void add_features(struct facts *f, const struct claims *c)
 	}
 }
 
-static int print(
-	const struct cli_args *a, const struct library *l, struct err *e)
+/* All files are read, also those that are not asked for. */
+static int perform(const struct cli_args *a, const struct machine_files *all,
+	struct claims *c, struct err *e)
 {
-	size_t n = a->n_words ? 1 : l->n, i;
+	size_t from = 0, to = all->n, i;
+	char hint[NAME_HINT];
 	struct facts f;
 
+	for (i = 0; i < all->n; i++)
+		if (claims_read(&c[i], all->path[i], e))
+			return -1;
+	while (a->n_words && from < all->n &&
+		strcmp(all->name[from], a->word[0]) != 0)
+		from++;
+	if (!all->n)
+		return err_set(e,
+			"no claims found; set WEFT_CLAIMS to their directory");
+	if (from == all->n)
+		return err_set(e, "no system is called \"%.40s\"%s", a->word[0],
+			name_hint(a->word[0], (const char *const *)all->name,
+				all->n, "; `weft claims` lists them", hint));
+	if (a->n_words)
+		to = from + 1;
 	facts_init(&f);
-	for (i = 0; i < n; i++)
-		add_system(&f, l->name[i], &l->claims[i]);
+	for (i = from; i < to; i++)
+		add_system(&f, all->name[i], &c[i]);
 	facts_table(&f, "",
 		"system=_name|>covered|>in part=_in_part|>features|"
 		"title=_title",
 		0);
 	if (a->n_words)
-		add_features(&f, &l->claims[0]);
+		add_features(&f, &c[from]);
 	return cli_tell(a, &f, CLI_FITTED, e);
 }
 
-static int perform(const struct cli_args *a, struct library *l, struct err *e)
+static int run(const struct cli_args *a, struct err *e)
 {
-	if (machine_list_files("WEFT_CLAIMS", "claims", on_file, l))
-		return err_set(e,
-			"no claims found; set WEFT_CLAIMS to their directory");
-	if (e->code || (a->n_words && keep_one(l, a->word[0], e)))
-		return -1;
-	return print(a, l, e);
-}
+	struct machine_files *all = machine_files_new("WEFT_CLAIMS", "claims");
+	struct claims *c = mem_alloc(all->n, sizeof(*c));
+	int code = perform(a, all, c, e);
+	size_t i;
 
-int cli_claims(int argc, char **argv, struct err *e)
-{
-	struct cli_args a;
-	struct library *l;
-	int code = cli_parse(&a, argc, argv, CLI_JSON, "[SYSTEM]",
-		"Reports how many of the features described in a machine's "
-		"paper are covered by tests.\vWith a SYSTEM, lists each "
-		"feature with its tests.",
-		e);
-
-	if (code)
-		return code < 0 ? -1 : 0;
-	if (a.n_words > 1)
-		return err_set(e,
-			"unexpected argument \"%.60s\" (want at most one "
-			"system)",
-			a.word[1]);
-	l = mem_alloc(1, sizeof(*l));
-	l->e = e;
-	code = perform(&a, l, e);
-	library_free(l);
+	for (i = 0; i < all->n; i++)
+		claims_free(&c[i]);
+	mem_free(c);
+	machine_files_free(all);
 	return code;
 }
+
+const struct cli_command cli_claims = { .name = "claims",
+	.brief = "list the published features and the tests that cover them",
+	.takes = CLI_JSON,
+	.usage = "[SYSTEM]",
+	.help = "Reports how many of the features described in a machine's "
+		"paper are covered by tests.\vWith a SYSTEM, lists each "
+		"feature with its tests.",
+	.words = { 0, 1 },
+	.want = "(want at most one system)",
+	.run = run };

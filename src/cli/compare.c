@@ -141,27 +141,26 @@ static int compare(struct db *d, const struct cli_args *a, struct err *e)
 	return e->code ? -1 : differs ? EXIT_ANSWER_NO : EXIT_FINISHED;
 }
 
-int cli_compare(int argc, char **argv, struct err *e)
+static int perform(const struct cli_args *a, struct err *e)
 {
-	struct db *first = NULL, *second = NULL;
-	struct cli_args a;
-	int code = cli_parse(&a, argc, argv, CLI_JSON, "FILE FILE",
-		"Prints the differences between two run files, in their set-up "
-		"and in their results.\vThe exit code is 0 if all results are "
-		"the same, and 1 if some differ.",
-		e);
+	struct db *second = record_open(a->word[1], e);
+	struct db *first = second ? record_open(a->word[0], e) : NULL;
+	int code = -1;
 
-	if (code)
-		return code < 0 ? -1 : 0;
-	if (a.n_words != 2)
-		return err_set(e, "want two run files, as in `weft compare "
-				  "a.db b.db`");
-	code = -1;
-	second = record_open(a.word[1], e);
-	first = second ? record_open(a.word[0], e) : NULL;
 	db_close(second);
-	if (first && !db_attach(first, a.word[1], "other", e))
-		code = compare(first, &a, e);
+	if (first && !db_attach(first, a->word[1], "other", e))
+		code = compare(first, a, e);
 	db_close(first);
 	return code;
 }
+
+const struct cli_command cli_compare = { .name = "compare",
+	.brief = "compare two run files",
+	.takes = CLI_JSON,
+	.usage = "FILE FILE",
+	.help = "Prints the differences between two run files, in their set-up "
+		"and in their results.\vThe exit code is 0 if all results are "
+		"the same, and 1 if some differ.",
+	.words = { 2, 2 },
+	.want = "want two run files, as in `weft compare a.db b.db`",
+	.run = perform };

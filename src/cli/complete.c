@@ -169,13 +169,19 @@ static void offer_loads(const char *typed)
 			typed, load_registry[i]->name, load_registry[i]->help);
 }
 
-static void offer_systems(const char *typed)
+static void offer_papers(const char *typed)
 {
+	struct err none = { 0 };
+	struct machine_files *all = paper_files(&none);
 	size_t i;
 
-	for (i = 0; paper_registry[i]; i++)
-		cli_offer(typed, paper_registry[i]->name,
-			paper_registry[i]->title);
+	for (i = 0; i < all->n; i++) {
+		struct paper_system *s = paper_read(all->path[i], &none);
+
+		cli_offer(typed, all->name[i], s ? s->title : "");
+		paper_free(s);
+	}
+	machine_files_free(all);
 }
 
 static void offer_patterns(const char *typed)
@@ -197,7 +203,7 @@ static void offer_meant(const struct line *l, const char *meant)
 	else if (!strcmp(meant, "WORKLOAD"))
 		offer_loads(l->typed);
 	else if (!strcmp(meant, "SYSTEM"))
-		offer_systems(l->typed);
+		offer_papers(l->typed);
 	else if (!strcmp(meant, "PATTERN"))
 		offer_patterns(l->typed);
 	else if (!strncmp(meant, "KEY=", 4))

@@ -22,7 +22,7 @@ static const struct goal_pattern *find(const char *name, struct err *e)
 			return &goal_patterns[n];
 		names[n] = goal_patterns[n].name;
 	}
-	err_set(e, "no schedule is called \"%.40s\"%s", name,
+	err_set(e, "no pattern is called \"%.40s\"%s", name,
 		name_hint(name, names, n, "; `weft goal --help` lists them",
 			hint));
 	return NULL;
@@ -94,43 +94,39 @@ static int write_file(const struct cli_args *a, const struct goal_pattern *p,
 	return failed ? -1 : out_file_close(&f, e);
 }
 
-static void list(char *text, size_t size)
+static void list_patterns(FILE *f)
 {
-	size_t n = (size_t)snprintf(text, size,
-		"Writes a schedule of a well-known communication pattern in "
-		"GOAL's text or binary form, for the workload "
-		"replay.\vPatterns and their keys:\n");
 	const struct goal_pattern *p;
 	size_t i;
 
-	for (p = goal_patterns; p->name && n < size; p++) {
-		n += (size_t)snprintf(
-			text + n, size - n, "  %-10s %s\n", p->name, p->help);
-		for (i = 0; i < p->n_params && n < size; i++)
-			n += (size_t)snprintf(text + n, size - n,
-				"             %s=%s: %s\n", p->params[i].name,
-				p->params[i].def, p->params[i].help);
+	for (p = goal_patterns; p->name; p++) {
+		fprintf(f, "  %-10s %s\n", p->name, p->help);
+		for (i = 0; i < p->n_params; i++)
+			fprintf(f, "             %s=%s: %s\n",
+				p->params[i].name, p->params[i].def,
+				p->params[i].help);
 	}
 }
 
-int cli_goal(int argc, char **argv, struct err *e)
+static int perform(const struct cli_args *a, struct err *e)
 {
-	const struct goal_pattern *p;
+	const struct goal_pattern *p = find(a->word[0], e);
 	struct goal_make m = { 0 };
-	struct cli_args a;
-	char help[4096];
-	int code;
 
-	list(help, sizeof(help));
-	code = cli_parse(&a, argc, argv, CLI_OUTPUT | CLI_GOAL,
-		"PATTERN [KEY=VALUE...]", help, e);
-	if (code)
-		return code < 0 ? -1 : 0;
-	if (a.n_words < 1)
-		return err_set(e, "want a pattern, as in `weft goal allreduce "
-				  "ranks=64 bytes=1MiB`");
-	p = find(a.word[0], e);
-	if (!p || read_keys(p, &m, &a, e))
+	if (!p || read_keys(p, &m, a, e))
 		return -1;
-	return write_file(&a, p, &m, e);
+	return write_file(a, p, &m, e);
 }
+
+const struct cli_command cli_goal = { .name = "goal",
+	.brief = "write a schedule for replay",
+	.takes = CLI_OUTPUT | CLI_GOAL,
+	.usage = "PATTERN [KEY=VALUE...]",
+	.help = "Writes a schedule of a well-known communication pattern in "
+		"GOAL's text or binary form, for the workload "
+		"replay.\vPatterns and their keys:\n",
+	.list = list_patterns,
+	.words = { 1, CLI_MAX_WORDS },
+	.want = "want a pattern, as in `weft goal allreduce ranks=64 "
+		"bytes=1MiB`",
+	.run = perform };

@@ -49,24 +49,15 @@ static int list(const struct cli_args *a, struct facts *f, struct err *e)
 	return failed;
 }
 
-int cli_machines(int argc, char **argv, struct err *e)
-{
-	struct cli_args args;
-	int code = cli_parse(&args, argc, argv, CLI_JSON, "",
-		"Lists the available machines with their nodes, shapes and "
+const struct cli_command cli_machines = { .name = "machines",
+	.brief = "list the machines",
+	.takes = CLI_JSON,
+	.usage = "",
+	.help = "Lists the available machines with their nodes, shapes and "
 		"pictures.\vIn a picture, o is a node, # a switch or a router "
 		"with nodes of its own, () a ring and [] a line; 16# stands "
 		"for 16 switches in a row, x3 for three levels or groups; = "
 		"joins levels with as many links up as down, - levels with "
 		"fewer links up.",
-		e);
-
-	if (code)
-		return code < 0 ? -1 : 0;
-	if (args.n_words)
-		return err_set(e,
-			"unexpected argument \"%.60s\" (`weft machines` takes "
-			"only options)",
-			args.word[0]);
-	return cli_facts(&args, list, CLI_FITTED, e);
-}
+	.want = "(`weft machines` takes only options)",
+	.facts = list };

@@ -10,32 +10,11 @@
 #include "load/load.h"
 #include "machine/machine.h"
 
-struct command {
-	const char *name;
-	int (*run)(int argc, char **argv, struct err *e);
-	const char *help;
-};
-
-static const struct command commands[] = {
-	{ "run", cli_run, "run a workload on a machine" },
-	{ "show", cli_show, "describe a machine" },
-	{ "check", cli_check, "prove that a machine cannot deadlock" },
-	{ "machines", cli_machines, "list the machines" },
-	{ "params", cli_params,
-		"list parameters of machines and keys of workloads" },
-	{ "paper", cli_paper, "reproduce the published numbers of a machine" },
-	{ "claims", cli_claims,
-		"list the published features and the tests that cover them" },
-	{ "sweep", cli_sweep, "run a workload over ranges of values" },
-	{ "goal", cli_goal, "write a schedule for replay" },
-	{ "sql", cli_sql, "run an SQL query on a run file" },
-	{ "rerun", cli_rerun, "repeat the run of a run file" },
-	{ "compare", cli_compare, "compare two run files" },
-	{ "trace", cli_trace, "convert a run file to a trace for Perfetto" },
-	{ "plot", cli_plot, "draw a picture of a run file" },
-	{ "report", cli_report, "show run files in a browser" },
-	{ "new", cli_new, "write a machine file to start from" },
-};
+/* In the order of the help. */
+static const struct cli_command *const commands[] = { &cli_run, &cli_show,
+	&cli_check, &cli_machines, &cli_params, &cli_paper, &cli_claims,
+	&cli_sweep, &cli_goal, &cli_sql, &cli_rerun, &cli_compare, &cli_trace,
+	&cli_plot, &cli_report, &cli_new };
 
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
@@ -45,23 +24,24 @@ static void usage(FILE *f)
 
 	fputs("usage: weft COMMAND [ARGUMENT...]\n\n", f);
 	for (i = 0; i < N_COMMANDS; i++)
-		fprintf(f, "  %-10s %s\n", commands[i].name, commands[i].help);
+		fprintf(f, "  %-10s %s\n", commands[i]->name,
+			commands[i]->brief);
 	fputs("  help       list the commands; `weft help COMMAND` describes a "
 	      "command\n\n`weft COMMAND --help` lists the options of a "
 	      "command; the manual is weft(1).\n",
 		f);
 }
 
-static const struct command *find(const char *name, struct err *e)
+static const struct cli_command *find(const char *name, struct err *e)
 {
 	const char *names[N_COMMANDS + 3];
 	char hint[NAME_HINT];
 	size_t i;
 
 	for (i = 0; i < N_COMMANDS; i++) {
-		if (!strcmp(commands[i].name, name))
-			return &commands[i];
-		names[i] = commands[i].name;
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+		names[i] = commands[i]->name;
 	}
 	names[N_COMMANDS] = "help";
 	names[N_COMMANDS + 1] = "--help";
@@ -86,13 +66,26 @@ static const struct command *find(const char *name, struct err *e)
 	return NULL;
 }
 
+static int perform(
+	const struct cli_command *c, int argc, char **argv, struct err *e)
+{
+	struct cli_args a;
+	int code = cli_parse(&a, argc, argv, c, e);
+
+	if (code)
+		return code < 0 ? -1 : 0;
+	return c->facts	  ? cli_facts(&a, c->facts, e)
+	       : c->print ? cli_print(&a, c->print, e)
+			  : c->run(&a, e);
+}
+
 static int help(int argc, char **argv, struct err *e)
 {
-	const struct command *c;
+	const struct cli_command *c;
 	char name[64], flag[] = "--help";
 	char *args[] = { name, flag, NULL };
 
-	if (argc < 2) {
+	if (argc < 2 || argv[1][0] == '-') {
 		usage(stdout);
 		return 0;
 	}
@@ -100,7 +93,7 @@ static int help(int argc, char **argv, struct err *e)
 	if (!c)
 		return -1;
 	snprintf(name, sizeof(name), "weft %s", c->name);
-	return c->run(2, args, e);
+	return perform(c, 2, args, e);
 }
 
 /* What shells ask for; the last word is the one that is typed. */
@@ -111,14 +104,14 @@ static int complete(int argc, char **argv, struct err *e)
 	size_t i;
 
 	if (argc > 2 && strcmp(argv[1], "help") != 0) {
-		const struct command *c = find(argv[1], e);
+		const struct cli_command *c = find(argv[1], e);
 
 		argv[0] = argv[1];
 		argv[1] = flag;
-		return c ? c->run(argc, argv, e) : -1;
+		return c ? perform(c, argc, argv, e) : -1;
 	}
 	for (i = 0; i < N_COMMANDS; i++)
-		cli_offer(typed, commands[i].name, commands[i].help);
+		cli_offer(typed, commands[i]->name, commands[i]->brief);
 	if (argc > 2)
 		return 0;
 	cli_offer(typed, "help", "print help");
@@ -130,7 +123,7 @@ static int complete(int argc, char **argv, struct err *e)
 
 static int dispatch(int argc, char **argv, struct err *e)
 {
-	const struct command *c;
+	const struct cli_command *c;
 	static char name[64];
 
 	if (argc < 2)
@@ -150,7 +143,7 @@ static int dispatch(int argc, char **argv, struct err *e)
 		return -1;
 	snprintf(name, sizeof(name), "weft %s", c->name);
 	argv[1] = name;
-	return c->run(argc - 1, argv + 1, e);
+	return perform(c, argc - 1, argv + 1, e);
 }
 
 /* An error is one line, whatever names the user gave. */

@@ -169,22 +169,21 @@ static int write_file(const struct machine *m, const char *path, struct err *e)
 	return out_file_close(&f, e);
 }
 
-int cli_new(int argc, char **argv, struct err *e)
+static int perform(const struct cli_args *a, struct err *e)
 {
-	struct machine *m;
-	struct cli_args a;
-	int code = cli_parse(&a, argc, argv, CLI_MACHINE, "MACHINE FILE",
-		"Writes a machine file to start from, with the values of "
-		"another machine.",
-		e);
+	struct machine *m = cli_machine(a, e);
+	int code = m ? write_file(m, a->word[1], e) : -1;
 
-	if (code)
-		return code < 0 ? -1 : 0;
-	if (a.n_words != 2)
-		return err_set(e, "want a machine and a file, as in `weft new "
-				  "torus my.yaml`");
-	m = cli_machine(&a, e);
-	code = m ? write_file(m, a.word[1], e) : -1;
 	machine_free(m);
 	return code;
 }
+
+const struct cli_command cli_new = { .name = "new",
+	.brief = "write a machine file to start from",
+	.takes = CLI_MACHINE,
+	.usage = "MACHINE FILE",
+	.help = "Writes a machine file to start from, with the values of "
+		"another machine.",
+	.words = { 2, 2 },
+	.want = "want a machine and a file, as in `weft new torus my.yaml`",
+	.run = perform };

@@ -83,13 +83,13 @@ int cli_tell(const struct cli_args *a, struct facts *f, enum cli_look look,
 
 int cli_facts(const struct cli_args *a,
 	int (*find)(const struct cli_args *a, struct facts *f, struct err *e),
-	enum cli_look look, struct err *e)
+	struct err *e)
 {
 	struct facts f;
 
 	facts_init(&f);
 	if (!find(a, &f, e))
-		return cli_tell(a, &f, look, e);
+		return cli_tell(a, &f, CLI_FITTED, e);
 	facts_fini(&f);
 	return -1;
 }

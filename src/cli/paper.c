@@ -16,7 +16,7 @@ enum { WHAT_WIDTH = 36 };
 /* Rows are printed in the paper's order, as soon as they can be. */
 struct session {
 	const struct cli_args *args;
-	const struct paper_system *system;
+	struct paper_system *system;
 	bool *chosen; /* [row] */
 	enum paper_state *state; /* [row] */
 	struct paper_lab *lab;
@@ -244,7 +244,7 @@ static void add_missing(struct facts *f, const struct paper_system *p)
 	facts_count(f, "_missing", fact_length(facts_find(f->at, "missing")));
 	facts_line(f, NULL,
 		"[_missing?not measured yet: {_missing} number{_missing|s}, "
-		"waiting for {_waits_for}]");
+		"which need {_waits_for}]");
 }
 
 static void add_skipped(struct facts *f, const struct session *s)
@@ -374,7 +374,6 @@ static int perform(struct session *s, struct err *e)
 {
 	struct paper_setup setup = {
 		.seed = s->args->seed,
-		.threads = s->args->threads,
 		.stop = cli_stop_flag(),
 	};
 	int code;
@@ -385,40 +384,32 @@ static int perform(struct session *s, struct err *e)
 	return code;
 }
 
-static void list_papers(char *text, size_t size)
+static void list_papers(FILE *f)
 {
-	size_t n = 0, i;
+	struct err none = { 0 };
+	struct machine_files *all = paper_files(&none);
+	size_t i;
 
-	n += (size_t)snprintf(text, size,
-		"Runs the experiments of a machine's paper on the model, and "
-		"prints each published number with the model's value and the "
-		"error.\vAn ID names a number of the paper (BGQ-N90, or N90a "
-		"for one of its values); without one, all are measured. The "
-		"exit code is 1 if any row misses its tolerance.\n\nPapers:\n");
-	for (i = 0; paper_registry[i] && n < size; i++)
-		n += (size_t)snprintf(text + n, size - n, "  %-13s %s\n",
-			paper_registry[i]->name, paper_registry[i]->title);
+	for (i = 0; i < all->n; i++) {
+		struct paper_system *s = paper_read(all->path[i], &none);
+
+		if (s)
+			fprintf(f, "  %-13s %s\n", all->name[i], s->title);
+		paper_free(s);
+	}
+	machine_files_free(all);
 }
 
-int cli_paper(int argc, char **argv, struct err *e)
+static int run(const struct cli_args *a, struct err *e)
 {
-	struct cli_args args;
 	struct session s = {
-		.args = &args,
+		.args = a,
 		.is_red = cli_colour(stdout),
+		.talks = !a->is_quiet && isatty(STDERR_FILENO),
+		.system = paper_find(a->word[0], e),
 	};
-	char help[1024];
 	int code;
 
-	list_papers(help, sizeof(help));
-	code = cli_parse(&args, argc, argv, CLI_RUN | CLI_JSON | CLI_PAPER,
-		"SYSTEM [ID...]", help, e);
-	if (code)
-		return code < 0 ? -1 : 0;
-	if (!args.n_words)
-		return err_set(e, "want a system, as in `weft paper bgq`");
-	s.talks = !args.is_quiet && isatty(STDERR_FILENO);
-	s.system = paper_find(args.word[0], e);
 	if (!s.system)
 		return -1;
 	s.chosen = mem_alloc(s.system->n_rows, sizeof(*s.chosen));
@@ -426,5 +417,20 @@ int cli_paper(int argc, char **argv, struct err *e)
 	code = choose(&s, e) ? -1 : perform(&s, e);
 	mem_free(s.state);
 	mem_free(s.chosen);
+	paper_free(s.system);
 	return code;
 }
+
+const struct cli_command cli_paper = { .name = "paper",
+	.brief = "reproduce the published numbers of a machine",
+	.takes = CLI_RUN | CLI_JSON | CLI_PAPER,
+	.usage = "SYSTEM [ID...]",
+	.help = "Runs the experiments of a machine's paper on the model, and "
+		"prints each published number with the model's value and the "
+		"error.\vAn ID names a number of the paper (BGQ-N90, or N90a "
+		"for one of its values); without one, all are measured. The "
+		"exit code is 1 if any row misses its tolerance.\n\nPapers:\n",
+	.list = list_papers,
+	.words = { 1, CLI_MAX_WORDS },
+	.want = "want a system, as in `weft paper bgq`",
+	.run = run };

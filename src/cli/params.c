@@ -188,20 +188,6 @@ static void show_all(const struct cli_args *a, struct facts *f)
 	machine_free(m);
 }
 
-struct names {
-	char *name[MOST_NAMES];
-	size_t n;
-};
-
-static void on_name(void *arg, const char *name, const char *path)
-{
-	struct names *all = arg;
-
-	(void)path;
-	if (all->n < MOST_NAMES)
-		all->name[all->n++] = mem_text(name);
-}
-
 /* A parameter is looked for in the list. */
 static int check_param(const char *name, struct err *e)
 {
@@ -224,36 +210,31 @@ static int check_param(const char *name, struct err *e)
 /* Whether it is a machine's or a path; if not, says what is near. */
 static int check_name(const char *name, struct err *e)
 {
-	struct names all = { 0 };
-	struct err none = { 0 };
+	struct machine_files *all = machine_files_all();
+	const char *names[MOST_NAMES];
 	char hint[NAME_HINT];
-	bool found = strpbrk(name, "/.");
+	size_t n = 0, i;
 
-	for (size_t i = 0; load_registry[i]; i++)
-		on_name(&all, load_registry[i]->name, NULL);
-	machine_list(on_name, &all, &none);
-	for (size_t i = 0; i < all.n && !found; i++)
-		found = !strcmp(all.name[i], name);
-	if (!found)
+	while (n < MOST_NAMES - MACHINE_FILES && load_registry[n]) {
+		names[n] = load_registry[n]->name;
+		n++;
+	}
+	for (i = 0; i < all->n; i++)
+		names[n++] = all->name[i];
+	if (!strpbrk(name, "/.") && !machine_files_find(all, name))
 		err_set(e, "no machine or workload is called \"%.60s\"%s", name,
-			name_hint(name, (const char *const *)all.name, all.n,
+			name_hint(name, names, n,
 				"; `weft machines` and `weft help run` list "
 				"them",
 				hint));
-	for (size_t i = 0; i < all.n; i++)
-		mem_free(all.name[i]);
-	return found ? 0 : -1;
+	machine_files_free(all);
+	return e->code ? -1 : 0;
 }
 
 static int perform(const struct cli_args *a, struct facts *f, struct err *e)
 {
 	const struct load_ops *ops = a->n_words ? load_find(a->word[0]) : NULL;
 
-	if (a->n_words > 1)
-		return err_set(e,
-			"unexpected argument \"%.60s\" (want at most one "
-			"machine or workload)",
-			a->word[1]);
 	if ((!a->n_words || ops) && (a->n_sets || a->shape))
 		return err_set(e, "--set and --shape need a machine, as in "
 				  "`weft params bgq --shape 4x4`");
@@ -267,18 +248,14 @@ static int perform(const struct cli_args *a, struct facts *f, struct err *e)
 	return 0;
 }
 
-int cli_params(int argc, char **argv, struct err *e)
-{
-	struct cli_args args;
-	int code = cli_parse(&args, argc, argv, CLI_MACHINE | CLI_JSON,
-		"[MACHINE|WORKLOAD]",
-		"Lists all parameters of machines and keys of workloads, with "
+const struct cli_command cli_params = { .name = "params",
+	.brief = "list parameters of machines and keys of workloads",
+	.takes = CLI_MACHINE | CLI_JSON,
+	.usage = "[MACHINE|WORKLOAD]",
+	.help = "Lists all parameters of machines and keys of workloads, with "
 		"default, range, meaning and source. With a machine, lists its "
 		"values and where they were set; with a workload, lists its "
 		"keys.",
-		e);
-
-	if (code)
-		return code < 0 ? -1 : 0;
-	return cli_facts(&args, perform, CLI_FITTED, e);
-}
+	.words = { 0, 1 },
+	.want = "(want at most one machine or workload)",
+	.facts = perform };

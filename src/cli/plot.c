@@ -305,23 +305,22 @@ static int draw_file(const struct cli_args *a, struct err *e)
 	return out_file_close(&f, e);
 }
 
-int cli_plot(int argc, char **argv, struct err *e)
+static int perform(const struct cli_args *a, struct err *e)
 {
-	struct cli_args a;
-	int code = cli_parse(&a, argc, argv, CLI_REPORT,
-		"FILE links|latency|budget|course",
-		"Draws an SVG picture of a run file: the load of links over "
+	return a->output ? draw_file(a, e) : cli_print(a, draw, e);
+}
+
+const struct cli_command cli_plot = { .name = "plot",
+	.brief = "draw a picture of a run file",
+	.takes = CLI_REPORT,
+	.usage = "FILE links|latency|budget|course",
+	.help = "Draws an SVG picture of a run file: the load of links over "
 		"time, the distribution of latencies, the time of messages by "
 		"cause, or packets over time.\vWithout --output the picture is "
 		"printed.  If its name ends in .pdf, it is converted to PDF, "
 		"which needs rsvg-convert, inkscape or cairosvg.  Example:\n  "
 		"weft plot run.db links -o links.svg",
-		e);
-
-	if (code)
-		return code < 0 ? -1 : 0;
-	if (a.n_words != 2)
-		return err_set(e, "want a run file and a picture, as in `weft "
-				  "plot run.db links -o links.svg`");
-	return a.output ? draw_file(&a, e) : cli_print(&a, draw, e);
-}
+	.words = { 2, 2 },
+	.want = "want a run file and a picture, as in `weft plot run.db links "
+		"-o links.svg`",
+	.run = perform };

@@ -19,14 +19,29 @@ static int write_page(
 	return 0;
 }
 
-int cli_report(int argc, char **argv, struct err *e)
+static int perform(const struct cli_args *a, struct err *e)
 {
 	struct db *file[CLI_MAX_WORDS] = { NULL };
 	char path[1024];
-	struct cli_args a;
 	size_t n;
-	int code = cli_parse(&a, argc, argv, CLI_REPORT, "FILE...",
-		"Writes an HTML page that shows run files: what limited the "
+	int code;
+
+	for (n = 0; n < a->n_words && !e->code; n++)
+		file[n] = db_open(a->word[n], e);
+	code = e->code || cli_name_output(
+				  a, ".html", &out_page, path, sizeof(path), e)
+		       ? -1
+		       : write_page(file, a->n_words, path, e);
+	while (n > 0)
+		db_close(file[--n]);
+	return code;
+}
+
+const struct cli_command cli_report = { .name = "report",
+	.brief = "show run files in a browser",
+	.takes = CLI_REPORT,
+	.usage = "FILE...",
+	.help = "Writes an HTML page that shows run files: what limited the "
 		"run, the machine with the load of its links over time, "
 		"latencies, and where the time of messages went.\vThe page is "
 		"one file that opens from disk in any browser.  Without "
@@ -34,20 +49,6 @@ int cli_report(int argc, char **argv, struct err *e)
 		"extension .html.  Several files are shown side by side.  "
 		"Example:\n  weft run torus random load=0.5 --budget -o "
 		"run.db\n  weft report run.db -o run.html",
-		e);
-
-	if (code)
-		return code < 0 ? -1 : 0;
-	if (!a.n_words)
-		return err_set(e, "want a run file, as in `weft report run.db "
-				  "-o run.html`");
-	for (n = 0; n < a.n_words && !e->code; n++)
-		file[n] = db_open(a.word[n], e);
-	code = e->code || cli_name_output(
-				  &a, ".html", &out_page, path, sizeof(path), e)
-		       ? -1
-		       : write_page(file, a.n_words, path, e);
-	while (n > 0)
-		db_close(file[--n]);
-	return code;
-}
+	.words = { 1, CLI_MAX_WORDS },
+	.want = "want a run file, as in `weft report run.db -o run.html`",
+	.run = perform };

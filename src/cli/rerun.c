@@ -148,24 +148,23 @@ static int rerun(const struct cli_args *a, struct machine_run *r, struct db *d,
 	return code;
 }
 
-int cli_rerun(int argc, char **argv, struct err *e)
+static int perform(const struct cli_args *a, struct err *e)
 {
 	static struct machine_run r; /* too big for a stack */
-	struct cli_args a;
-	struct db *d;
-	int code = cli_parse(&a, argc, argv, CLI_THREADS | CLI_PLUGIN, "FILE",
-		"Repeats the run recorded in a run file, and compares the "
-		"digests.\vThe exit code is 0 if they are the same, and 1 if "
-		"they are not.",
-		e);
+	struct db *d = record_open(a->word[0], e);
+	int code = d ? rerun(a, &r, d, e) : -1;
 
-	if (code)
-		return code < 0 ? -1 : 0;
-	if (a.n_words != 1)
-		return err_set(e, "want one run file, as in `weft rerun "
-				  "run.db`");
-	d = record_open(a.word[0], e);
-	code = d ? rerun(&a, &r, d, e) : -1;
 	db_close(d);
 	return code;
 }
+
+const struct cli_command cli_rerun = { .name = "rerun",
+	.brief = "repeat the run of a run file",
+	.takes = CLI_THREADS | CLI_PLUGIN,
+	.usage = "FILE",
+	.help = "Repeats the run recorded in a run file, and compares the "
+		"digests.\vThe exit code is 0 if they are the same, and 1 if "
+		"they are not.",
+	.words = { 1, 1 },
+	.want = "want one run file, as in `weft rerun run.db`",
+	.run = perform };

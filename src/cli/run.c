@@ -302,17 +302,13 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 	return failed ? -1 : 0;
 }
 
-static void list_loads(char *text, size_t size)
+static void list_loads(FILE *f)
 {
-	size_t n = 0, i;
+	size_t i;
 
-	n += (size_t)snprintf(text, size,
-		"Runs a workload on a machine and prints the "
-		"results.\vWorkloads (`weft params WORKLOAD` lists the keys of "
-		"one):\n");
-	for (i = 0; load_registry[i] && n < size; i++)
-		n += (size_t)snprintf(text + n, size - n, "  %-13s %s\n",
-			load_registry[i]->name, load_registry[i]->help);
+	for (i = 0; load_registry[i]; i++)
+		fprintf(f, "  %-13s %s\n", load_registry[i]->name,
+			load_registry[i]->help);
 }
 
 /* A word that a shell has cut off another: load=5 GB/s. */
@@ -392,39 +388,40 @@ static int check_words(const struct cli_args *a, struct err *e)
 	return check_keys(a, e);
 }
 
-int cli_run(int argc, char **argv, struct err *e)
+static int run(const struct cli_args *a, struct err *e)
 {
 	static struct machine_run r; /* too big for a stack */
-	struct machine_run_setup s = { 0 };
-	struct cli_args args;
+	struct machine_run_setup s = { .programs = &app_ops };
 	bool is_done = false;
-	char help[4096];
 	int code;
 
-	list_loads(help, sizeof(help));
-	code = cli_parse(&args, argc, argv,
-		CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS | CLI_RECORD |
-			CLI_JOBS | CLI_JSON,
-		"MACHINE WORKLOAD [KEY=VALUE...]", help, e);
-	if (code)
-		return code < 0 ? -1 : 0;
-	if (check_words(&args, e))
+	if (check_words(a, e))
 		return -1;
-	code = run_partitions(&args, &s.loaded, &is_done, e);
+	code = run_partitions(a, &s.loaded, &is_done, e);
 	if (code || is_done)
 		return code;
-	s.jobs = args.jobs;
-	s.workload = args.jobs ? "jobs" : args.word[1];
-	s.keys = args.word + 2;
-	s.n_keys = args.jobs ? 0 : args.n_words - 2;
-	s.threads = args.threads;
-	s.programs = &app_ops;
-	code = run_perform(&r, &args, &s, e);
+	s.jobs = a->jobs;
+	s.workload = a->jobs ? "jobs" : a->word[1];
+	s.keys = a->word + 2;
+	s.n_keys = a->jobs ? 0 : a->n_words - 2;
+	s.threads = a->threads;
+	code = run_perform(&r, a, &s, e);
 	if (!code)
-		code = r.load->arg ? app_tell(&r, &args, e)
-				   : tell(&args, &r, e);
+		code = r.load->arg ? app_tell(&r, a, e) : tell(a, &r, e);
 	if (s.loaded != r.machine)
 		machine_free(s.loaded); /* nobody has taken it */
 	machine_run_close(&r);
 	return code;
 }
+
+const struct cli_command cli_run = { .name = "run",
+	.brief = "run a workload on a machine",
+	.takes = CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS | CLI_RECORD |
+		 CLI_JOBS | CLI_JSON,
+	.usage = "MACHINE WORKLOAD [KEY=VALUE...]",
+	.help = "Runs a workload on a machine and prints the "
+		"results.\vWorkloads (`weft params WORKLOAD` lists the keys of "
+		"one):\n",
+	.list = list_loads,
+	.words = { 0, CLI_MAX_WORDS },
+	.run = run };

@@ -57,11 +57,11 @@ static struct machine_run_setup setup_of(
 		.faults = a->faults,
 		.plugins = a->plugin,
 		.n_plugins = a->n_plugins,
-		.workload = p->workload,
+		.workload = p->job.workload,
 		.programs = &app_ops,
-		.keys = (const char *const *)p->keys,
-		.n_keys = p->n_keys,
-		.seed = p->seed,
+		.keys = p->job.keys,
+		.n_keys = p->job.n_keys,
+		.seed = p->job.seed,
 		.until = a->until,
 		.stop = cli_stop_flag(),
 		.routes = p->routes,
@@ -90,7 +90,7 @@ static int find_error(const struct runs *r, struct err *e)
 	for (i = 0; i < r->list.n; i++)
 		if (r->result[i].e.code)
 			return err_set_code(e, r->result[i].e.code,
-				"job %s: %.400s", r->list.v[i].name,
+				"job %s: %.400s", r->list.v[i].job.name,
 				r->result[i].e.text);
 	return 0;
 }
@@ -144,12 +144,12 @@ void partitions_facts(struct facts *f, const struct machine_partition *p)
 	char where[NAME_TEXT];
 
 	machine_partition_name(p, where, sizeof(where));
-	facts_text(f, "name", p->name);
+	facts_text(f, "name", p->job.name);
 	add_numbers(f, "at", p->from, p->n_dims);
 	add_numbers(f, "shape", p->size, p->n_dims);
 	facts_text(f, "_where", where);
 	facts_text(f, "torus", p->cut.joined);
-	facts_text(f, "workload", p->workload);
+	facts_text(f, "workload", p->job.workload);
 }
 
 static void add_job(struct facts *f, const struct machine_partition *p,
@@ -159,8 +159,8 @@ static void add_job(struct facts *f, const struct machine_partition *p,
 
 	facts_group(f, NULL);
 	partitions_facts(f, p);
-	facts_count(f, "seed", p->seed);
-	facts_real(f, "start_ns", (double)p->begin / SIM_NS);
+	facts_count(f, "seed", p->job.seed);
+	facts_real(f, "start_ns", (double)p->job.begin / SIM_NS);
 	facts_text(f, "ending", run_ending_name(r->ending));
 	facts_print(f, "digest", "%016" PRIx64, r->digest);
 	facts_group(f, "results");
@@ -191,7 +191,7 @@ static void add_all(struct facts *f, const struct runs *r)
 		true);
 	for (i = 0; i < r->list.n; i++)
 		if (r->result[i].ending != LOAD_FINISHED)
-			facts_say(f, NULL, "job %s: %s", r->list.v[i].name,
+			facts_say(f, NULL, "job %s: %s", r->list.v[i].job.name,
 				run_ending_name(r->result[i].ending));
 }
 
@@ -213,7 +213,7 @@ static int tell(const struct runs *r, struct err *e)
 			code = own;
 		if (own == EXIT_DEADLOCK && !e->code)
 			err_set_code(e, EXIT_DEADLOCK, "job %s: %s",
-				r->list.v[i].name,
+				r->list.v[i].job.name,
 				run_ending_name(r->result[i].ending));
 	}
 	return e->code ? -1 : code;

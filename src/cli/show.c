@@ -22,9 +22,6 @@ static int perform(const struct cli_args *a, FILE *f, struct err *e)
 	struct machine *m;
 	int code;
 
-	if (a->n_words != 1)
-		return err_set(
-			e, "want one machine, as in `weft show bgq-midplane`");
 	if (a->is_svg + a->is_dot + a->is_json > 1)
 		return err_set(e, "want one of --json, --svg and --dot");
 	if (a->jobs && (a->is_svg || a->is_dot))
@@ -41,16 +38,12 @@ static int perform(const struct cli_args *a, FILE *f, struct err *e)
 	return code;
 }
 
-int cli_show(int argc, char **argv, struct err *e)
-{
-	struct cli_args args;
-	int code = cli_parse(&args, argc, argv,
-		CLI_MACHINE | CLI_JSON | CLI_DRAW | CLI_JOBS, "MACHINE",
-		"Describes a machine: its shape, wires, rates, buffers and "
+const struct cli_command cli_show = { .name = "show",
+	.brief = "describe a machine",
+	.takes = CLI_MACHINE | CLI_JSON | CLI_DRAW | CLI_JOBS,
+	.usage = "MACHINE",
+	.help = "Describes a machine: its shape, wires, rates, buffers and "
 		"zero-load latencies.",
-		e);
-
-	if (code)
-		return code < 0 ? -1 : 0;
-	return cli_print(&args, perform, e);
-}
+	.words = { 1, 1 },
+	.want = "want one machine, as in `weft show bgq-midplane`",
+	.print = perform };

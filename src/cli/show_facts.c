@@ -135,8 +135,8 @@ static void add_formats(struct facts *f, const struct link_params *l)
 
 	if (l->route)
 		facts_say(f, "",
-			"%" PRId64 " B of route in front of it for each switch "
-			"on the way",
+			"%" PRId64 " B of route in front of the header for "
+			"each switch on the route",
 			l->route);
 	if (l->transaction)
 		facts_say(f, "",
@@ -180,7 +180,9 @@ static void add_retry(struct facts *f, const struct show *s)
 	facts_group(f, "retry_timeout_ns");
 	facts_real(f, "min", sim_ns(least));
 	facts_real(f, "max", sim_ns(most));
-	facts_say(f, "retry", "by replay: %" PRId64 " %s, again after %s",
+	facts_say(f, "retry",
+		"by replay: a window of %" PRId64
+		" %s, retransmission after %s",
 		r->window, r->unit == RETRY_PACKETS ? "packets" : "chunks",
 		r->by == RETRY_BY_NACK ? "a nack" : "a time-out");
 	facts_int(f, "_trips", r->timeout);
@@ -379,16 +381,16 @@ static void add_room(struct facts *f, const struct show *s)
 	facts_text(f, "_wire", t->wire[wire].name);
 	facts_line(f, "warning",
 		"one flow cannot fill a link: a round trip needs "
-		"{needs_packets} packets (wire: {_wire})");
+		"{needs_packets} packets (wire {_wire})");
 }
 
-/* Ports of a router that is no IO node's, which are its links alone. */
+/* The number of ports of a router, except those of IO nodes. */
 static uint32_t n_ports(const struct topo *t)
 {
 	return t->n_io ? t->node_ports + 1 : t->n_ports;
 }
 
-/* What its router tells. */
+/* The description by its router. */
 static void add_describe(struct facts *f, const struct machine *m)
 {
 	const struct net_params *r = &m->router;
@@ -436,8 +438,8 @@ static void add_buffers(struct facts *f, const struct show *s)
 	facts_end(f);
 }
 
-/* What else is on a flow's way; of what carries less than a link, what to
- * set. */
+/* The other bounds of a flow; for those below a link's rate, the setting that
+ * raises them. */
 static void add_bounds(
 	struct facts *f, const struct flow_bound *bound, uint32_t n, bool shows)
 {
@@ -451,7 +453,7 @@ static void add_bounds(
 		facts_real(f, bound[i].what, bound[i].rate / 1e9);
 		figure_text("rate_GBps", bound[i].rate / 1e9, text);
 		if (shows)
-			facts_say(f, "", "%s: %s%s%s%s", bound[i].what, text,
+			facts_say(f, "", "%s: %s%s%s%s", bound[i].label, text,
 				*set ? " (--set " : "", set, *set ? ")" : "");
 	}
 	facts_end(f);
@@ -468,12 +470,13 @@ static void add_flow(struct facts *f, const struct machine *m)
 	facts_real(f, "GBps", least.rate / 1e9);
 	facts_real(f, "_rate_GBps", least.rate / 1e9);
 	facts_text(f, "bound_by", least.what);
+	facts_text(f, "_label", least.label);
 	facts_text(f, "set", least.remedy);
 	facts_flag(f, "has_interface", knows);
 	facts_line(f, "one flow",
-		knows ? "{_rate_GBps:u} of payload, bound by {bound_by}"
-		      : "at most {_rate_GBps:u} of payload on a link; the "
-			"interface not counted");
+		knows ? "{_rate_GBps:u} of payload, bound by {_label}"
+		      : "at most {_rate_GBps:u} of payload on a link, not "
+			"counting the interface");
 	add_bounds(f, bound, n, knows && n > 1);
 	facts_end(f);
 }

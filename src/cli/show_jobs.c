@@ -72,7 +72,7 @@ static void name_jobs(
 		snprintf(text, size, "-");
 	for (; p && n < size; p = owner(u, at, p + 1))
 		n += (size_t)snprintf(
-			text + n, size - n, "%s%s", n ? " " : "", p->name);
+			text + n, size - n, "%s%s", n ? " " : "", p->job.name);
 }
 
 static const char *surface(
@@ -88,13 +88,13 @@ static const char *surface(
 static bool name_sharers(const struct units *u, const struct machine *m,
 	uint32_t io, char *text, size_t size)
 {
-	uint32_t member[FILES_MEMBERS], k;
+	uint32_t member[PARTITIONS_OF_IO], k;
 	uint32_t of = machine_partitions_of_io(u->list, m->topo, io, member);
 	size_t n = 0;
 
 	for (k = 0; k < of && n < size; k++)
 		n += (size_t)snprintf(text + n, size - n, "%s%s", k ? " " : "",
-			u->list->v[member[k]].name);
+			u->list->v[member[k]].job.name);
 	return of > 1;
 }
 

@@ -3,8 +3,7 @@
 
 #include "cli/cli.h"
 #include "facts/facts.h"
-#include "out/facts_json.h"
-#include "out/facts_text.h"
+#include "out/json.h"
 #include "out/table.h"
 #include "record/tables.h"
 
@@ -114,13 +113,11 @@ static void add_column(struct facts *f, const struct record_table *t,
 	facts_end(f);
 }
 
-static int list(const struct cli_args *a, FILE *out, struct err *e)
+static int list(const struct cli_args *a, FILE *out)
 {
 	struct facts f;
-	struct json j;
 	size_t i, k;
 
-	(void)e;
 	facts_init(&f);
 	facts_list(&f, "columns");
 	for (i = 0; i < N_TABLES; i++)
@@ -129,32 +126,27 @@ static int list(const struct cli_args *a, FILE *out, struct err *e)
 				&record_tables[i].column[k]);
 	facts_end(&f);
 	facts_table(&f, "columns", "table|files|column|unit|meaning", 0);
-	json_init(&j, out);
-	if (a->is_json)
-		facts_json(&j, &f.root);
-	else
-		facts_text_write(
-			out, &f.root, cli_width(stdout), cli_colour(stdout));
+	cli_write(a, &f, CLI_FITTED, out);
 	facts_fini(&f);
 	return 0;
 }
 
-int cli_sql(int argc, char **argv, struct err *e)
+static int perform(const struct cli_args *a, FILE *f, struct err *e)
 {
-	struct cli_args a;
-	int code = cli_parse(&a, argc, argv, CLI_JSON, "[FILE QUERY]",
-		"Runs an SQL query on a run file (see weft-runfile(5)) and "
+	if (a->n_words == 1)
+		return err_set(e, "%s", cli_sql.want);
+	return a->n_words ? ask(a, f, e) : list(a, f);
+}
+
+const struct cli_command cli_sql = { .name = "sql",
+	.brief = "run an SQL query on a run file",
+	.takes = CLI_JSON,
+	.usage = "[FILE QUERY]",
+	.help = "Runs an SQL query on a run file (see weft-runfile(5)) and "
 		"prints the rows.\vWithout a file it lists the tables and "
 		"columns of run files.  Example:\n  weft sql run.db \"select "
 		"name, use from link order by use desc limit 5\"",
-		e);
-
-	if (code)
-		return code < 0 ? -1 : 0;
-	if (!a.n_words)
-		return cli_print(&a, list, e);
-	if (a.n_words != 2)
-		return err_set(e, "want a run file and a query, as in `weft "
-				  "sql run.db \"select * from figure\"`");
-	return cli_print(&a, ask, e);
-}
+	.words = { 0, 2 },
+	.want = "want a run file and a query, as in `weft sql run.db \"select "
+		"* from figure\"`",
+	.print = perform };

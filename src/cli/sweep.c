@@ -68,18 +68,6 @@ static bool is_argument(const struct sweep *w, const char *word)
 	       !load_find(w->args->word[1]);
 }
 
-static int check_seed(const char *text, struct err *e)
-{
-	size_t n = strlen(text);
-
-	if (n && n < 20 && strspn(text, "0123456789") == n)
-		return 0;
-	return err_set(e,
-		"seed: \"%.40s\" is not a whole number (want some, as in "
-		"seed=1..5)",
-		text);
-}
-
 /* The seed is fastest, then what is drawn along x. */
 static int read_axes(struct sweep *w, struct err *e)
 {
@@ -116,9 +104,6 @@ static int read_axes(struct sweep *w, struct err *e)
 	if (axes_add(x, AXIS_SEED, "seed", find_seeds(a), e) ||
 		check_seeds(&x->axis[w->seed], e))
 		return -1;
-	for (i = 0; i < x->axis[w->seed].n; i++)
-		if (check_seed(x->axis[w->seed].value[i], e))
-			return -1;
 	w->n = axes_points(x);
 	if (!w->n)
 		return err_set(e, "more than %d points", AXES_POINTS);
@@ -419,13 +404,26 @@ static int sweep(struct sweep *w, struct err *e)
 	return code;
 }
 
-int cli_sweep(int argc, char **argv, struct err *e)
+static int perform(const struct cli_args *a, struct err *e)
 {
 	static struct sweep w;
-	struct cli_args a;
-	int code = cli_parse(&a, argc, argv, CLI_MACHINE | CLI_SWEEP | CLI_JSON,
-		"MACHINE[,MACHINE...] WORKLOAD [KEY=VALUES...]",
-		"Runs a workload with every combination of the given values, "
+	int code;
+
+	if ((a->csv && out_file_check(a->csv, &out_points, e)) ||
+		(a->svg && out_file_check(a->svg, &out_picture, e)) ||
+		(a->output && out_file_check(a->output, &out_run, e)))
+		return -1;
+	w = (struct sweep){ .args = a };
+	code = read_axes(&w, e) ? -1 : sweep(&w, e);
+	axes_free(&w.axes);
+	return code;
+}
+
+const struct cli_command cli_sweep = { .name = "sweep",
+	.brief = "run a workload over ranges of values",
+	.takes = CLI_MACHINE | CLI_SWEEP | CLI_JSON,
+	.usage = "MACHINE[,MACHINE...] WORKLOAD [KEY=VALUES...]",
+	.help = "Runs a workload with every combination of the given values, "
 		"one run per core at a time, and prints a line for each "
 		"point.\vCommas separate values; a range is 1..5, in steps "
 		"0.1..1:0.1, in factors 64..4096:x2.  Runs that differ only in "
@@ -433,19 +431,7 @@ int cli_sweep(int argc, char **argv, struct err *e)
 		"that was stopped continues where it ended.  Example:\n  weft "
 		"sweep torus,dragonfly random load=0.1..1:0.1 seed=1..3 -o "
 		"curves.db",
-		e);
-
-	if (code)
-		return code < 0 ? -1 : 0;
-	if (a.n_words < 2)
-		return err_set(e, "want a machine and a workload, as in `weft "
-				  "sweep torus random load=0.1..1:0.1`");
-	if ((a.csv && out_file_check(a.csv, &out_points, e)) ||
-		(a.svg && out_file_check(a.svg, &out_picture, e)) ||
-		(a.output && out_file_check(a.output, &out_run, e)))
-		return -1;
-	w = (struct sweep){ .args = &a };
-	code = read_axes(&w, e) ? -1 : sweep(&w, e);
-	axes_free(&w.axes);
-	return code;
-}
+	.words = { 2, CLI_MAX_WORDS },
+	.want = "want a machine and a workload, as in `weft sweep torus random "
+		"load=0.1..1:0.1`",
+	.run = perform };

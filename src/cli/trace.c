@@ -20,13 +20,26 @@ static int write_trace(struct db *d, const char *path, struct err *e)
 	return 0;
 }
 
-int cli_trace(int argc, char **argv, struct err *e)
+static int perform(const struct cli_args *a, struct err *e)
 {
+	struct db *d = record_open(a->word[0], e);
 	char path[1024];
-	struct cli_args a;
-	struct db *d;
-	int code = cli_parse(&a, argc, argv, CLI_REPORT, "FILE",
-		"Converts a run file to a trace for Perfetto's viewer, "
+	int code;
+
+	if (!d)
+		return -1;
+	code = cli_name_output(a, ".pftrace", &out_trace, path, sizeof(path), e)
+		       ? -1
+		       : write_trace(d, path, e);
+	db_close(d);
+	return code;
+}
+
+const struct cli_command cli_trace = { .name = "trace",
+	.brief = "convert a run file to a trace for Perfetto",
+	.takes = CLI_REPORT,
+	.usage = "FILE",
+	.help = "Converts a run file to a trace for Perfetto's viewer, "
 		"ui.perfetto.dev: messages from send to receive, the slowest "
 		"ones hop by hop, and the load of links over time.\vWithout "
 		"--output the trace has the name of the run file, with the "
@@ -34,20 +47,6 @@ int cli_trace(int argc, char **argv, struct err *e)
 		"recorded with --budget.  Example:\n  weft run torus random "
 		"load=0.5 --budget -o run.db\n  weft trace run.db -o "
 		"run.pftrace",
-		e);
-
-	if (code)
-		return code < 0 ? -1 : 0;
-	if (a.n_words != 1)
-		return err_set(e, "want one run file, as in `weft trace run.db "
-				  "-o run.pftrace`");
-	d = record_open(a.word[0], e);
-	if (!d)
-		return -1;
-	code = cli_name_output(
-		       &a, ".pftrace", &out_trace, path, sizeof(path), e)
-		       ? -1
-		       : write_trace(d, path, e);
-	db_close(d);
-	return code;
-}
+	.words = { 1, 1 },
+	.want = "want one run file, as in `weft trace run.db -o run.pftrace`",
+	.run = perform };

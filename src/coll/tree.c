@@ -146,7 +146,7 @@ static inline void show(const struct tree_at *a, uint32_t place)
 		tree_stop(a, tree_route_of(a, p));
 	} else if (p->hints & TREE_DOWN) {
 		book_wait(a->net->book, id, CAUSE_ARBITRATION, a->t);
-		tree_book_at(a, id, "falls, route", place / TREE_BUFFERS);
+		tree_book_at(a, id, "down, route", place / TREE_BUFFERS);
 		a->node->falling |= PLACE_BIT(place);
 	} else {
 		tree_up_show(a, place, id);

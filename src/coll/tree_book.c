@@ -49,7 +49,7 @@ void tree_book_reduce(const struct tree_at *a, const packet_id *id, uint32_t n,
 		coll_book_keep(kept(a, local), a->net, a->w, local,
 			local == id[last], a->t);
 	coll_book_join(a->net, a->w, id, last);
-	tree_book_place(a, id[0], r->output ? "rises, route" : "turns, route",
+	tree_book_place(a, id[0], r->output ? "up, route" : "root, route",
 		tree_nth(r->inputs, last), r->inputs);
 }
 

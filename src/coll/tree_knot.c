@@ -155,13 +155,13 @@ static void write_stray(struct knot *k, const struct tree_route *r,
 
 static void write_way(struct knot *k, const struct packet *p, uint32_t output)
 {
-	char text[LINE] = "waits for room ";
+	char text[LINE] = "on the way up, waits for room at the ";
 
 	if (output) {
-		name_add(text, LINE, "behind ");
+		name_add(text, LINE, "end of ");
 		add_input(k, text, (uint32_t)__builtin_ctz(output));
 	} else {
-		name_add(text, LINE, "to turn in");
+		name_add(text, LINE, "root");
 	}
 	write_line(k, 1, p, text);
 }
@@ -193,7 +193,7 @@ static void look_down(struct knot *k, uint32_t place)
 	const struct packet *p = head_of(k, place);
 	const struct tree_route *r = &k->n->route[p->hints & TREE_ROUTE];
 	bool is_current = k->n->down && k->n->down_place == place;
-	char text[LINE] = "falls, waits for room behind";
+	char text[LINE] = "on the way down, waits for room at the end of";
 	uint32_t m;
 
 	if (!is_current) {

@@ -208,7 +208,7 @@ packet_id tree_up_send(const struct tree_at *a, port_id p);
 
 /* --- tree_book.c: only with a book --- */
 
-/* Sets the place of a packet: "rises, route 3", the last of several inputs, and
+/* Sets the place of a packet: "up, route 3", the last of several inputs, and
  * a mask of them or 0. */
 void tree_book_place(const struct tree_at *a, packet_id id, const char *what,
 	uint32_t port, uint32_t inputs);

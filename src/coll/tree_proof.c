@@ -306,12 +306,12 @@ static void check_trees(struct trees *w, struct proof_step *s)
 	if (!s->holds)
 		return;
 	m = (uint32_t)snprintf(s->why, sizeof(s->why),
-		"that of all %u nodes, and every box by the %u intervals of "
-		"its dimensions",
+		"the route over all %u nodes, and the routes over all boxes, "
+		"given by %u intervals of the dimensions",
 		n, w->n_spans);
 	if (w->written)
 		snprintf(s->why + m, sizeof(s->why) - m,
-			"; %d written out register by register",
+			"; %d set register by register",
 			__builtin_popcount(w->written));
 }
 
@@ -544,7 +544,7 @@ static void check_siblings(struct trees *w, struct proof_step *s)
 {
 	uint32_t m;
 
-	s->what = "waits for siblings end, under two rules";
+	s->what = "every wait for siblings ends, under two rules";
 	s->holds = true;
 	for (m = w->written; m && s->holds; m &= m - 1) {
 		struct view v = view_written(w, (uint32_t)__builtin_ctz(m));
@@ -554,9 +554,9 @@ static void check_siblings(struct trees *w, struct proof_step *s)
 	if (s->holds)
 		snprintf(s->why, sizeof(s->why),
 			"rule 1: every member of a route contributes; rule 2: "
-			"all members call in one order, through one memory "
-			"FIFO; then the oldest unfinished packet is first in "
-			"every buffer that it is in");
+			"all members make their calls in the same order, "
+			"through one memory FIFO; then the oldest unfinished "
+			"packet is first in each of its buffers");
 }
 
 /* --- all --- */

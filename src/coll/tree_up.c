@@ -79,7 +79,7 @@ void tree_up_show(const struct tree_at *a, uint32_t place, packet_id id)
 	uint32_t port = place < PLACE_INJECT ? place / TREE_BUFFERS
 					     : (uint32_t)CLASS_LOCAL;
 
-	tree_book_at(a, id, "rises, route", port);
+	tree_book_at(a, id, "up, route", port);
 	if (!is_member(r, place, p)) {
 		tree_stop(a, r);
 	} else if (!(p->hints & TREE_REDUCES)) {
@@ -210,7 +210,7 @@ static void turn(const struct tree_at *a, const struct choice *c)
 	tree_packet(a, id)->head = a->t;
 	tree_packet(a, id)->next = NO_PACKET;
 	if (c->place != TREE_PLACES)
-		tree_book_at(a, id, "turns, route", BOOK_NO_PORT);
+		tree_book_at(a, id, "root, route", BOOK_NO_PORT);
 	a->node->slot[place - PLACE_SLOT] = id;
 	a->node->slots_busy |= PLACE_BIT(place - PLACE_SLOT);
 	a->node->falling |= PLACE_BIT(place);

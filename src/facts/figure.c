@@ -14,11 +14,16 @@ struct unit {
 /* From small to large. */
 static const struct unit times[] = { { "ps", 1e-3 }, { "ns", 1 }, { "us", 1e3 },
 	{ "ms", 1e6 }, { "s", 1e9 }, { NULL, 0 } };
+static const struct unit times_us[] = { { "ns", 1e-3 }, { "us", 1 },
+	{ "ms", 1e3 }, { "s", 1e6 }, { NULL, 0 } };
+static const struct unit times_ms[] = { { "us", 1e-3 }, { "ms", 1 },
+	{ "s", 1e3 }, { NULL, 0 } };
 static const struct unit megabytes[] = { { "MB/s", 1 }, { "GB/s", 1e3 },
 	{ "TB/s", 1e6 }, { NULL, 0 } };
 static const struct unit gigabytes[] = { { "MB/s", 1e-3 }, { "GB/s", 1 },
 	{ "TB/s", 1e3 }, { NULL, 0 } };
 static const struct unit per_cent[] = { { "%", 1 }, { NULL, 0 } };
+static const struct unit per_us[] = { { "per us", 1 }, { NULL, 0 } };
 static const struct unit bytes[] = { { "B", 1 }, { NULL, 0 } };
 static const struct unit millions[] = { { "million/s", 1 }, { NULL, 0 } };
 
@@ -26,8 +31,12 @@ static const struct {
 	const char *suffix;
 	const struct unit *units;
 } suffixes[] = {
+	{ "_per_us", per_us },
 	{ "_ns", times },
+	{ "_us", times_us },
+	{ "_ms", times_ms },
 	{ "_GBps_per_node", gigabytes },
+	{ "_MBps_per_node", megabytes },
 	{ "_GBps", gigabytes },
 	{ "_MBps", megabytes },
 	{ "_pct", per_cent },
@@ -58,7 +67,7 @@ struct figure_scale figure_scale(const char *name, double value)
 
 	if (i == N_SUFFIXES)
 		return (struct figure_scale){ 1, "" };
-	/* what rounds to 1000 is 1 of the next */
+	/* a value that rounds to 1000 is 1 in the next unit */
 	best = suffixes[i].units;
 	for (u = best + 1; u->name; u++)
 		if (fabs(value) >= u->size * 0.99995)
@@ -69,12 +78,16 @@ struct figure_scale figure_scale(const char *name, double value)
 	return (struct figure_scale){ 1 / best->size, best->name };
 }
 
-/* Names that are no words to read. */
+/* Names that need other words. */
 static const struct {
 	const char *name, *title;
 } titles[] = {
 	{ "confidence_95_half_width_pct", "95 % confidence +-" },
 	{ "packet_time_ns", "packet on a link" },
+	{ "first_B", "first faster at" },
+	{ "crossover_B", "always faster from" },
+	{ "read_B", "mean bus read" },
+	{ "write_B", "mean bus write" },
 };
 
 void figure_title(const char *name, char text[FIGURE_NAME])
@@ -96,7 +109,7 @@ void figure_title(const char *name, char text[FIGURE_NAME])
 			text[k] = ' ';
 }
 
-/* So many digits behind the point that all significant ones are there. */
+/* The number of decimals that shows all significant digits. */
 static int decimals(double value)
 {
 	int whole = value == 0 ? 1 : (int)floor(log10(fabs(value))) + 1;
@@ -136,20 +149,12 @@ static void write_number(double value, char text[FIGURE_TEXT])
 	trim(text);
 }
 
-void figure_number(double value, char text[FIGURE_TEXT])
-{
-	if (fabs(value) < 1e15 && value == floor(value))
-		snprintf(text, FIGURE_TEXT, "%.0f", value);
-	else
-		write_number(value, text);
-}
-
 void figure_scaled(double value, struct figure_scale s, char text[FIGURE_TEXT])
 {
-	if (*s.unit)
-		write_number(value * s.by, text);
+	if (!*s.unit && fabs(value) < 1e15 && value == floor(value))
+		snprintf(text, FIGURE_TEXT, "%.0f", value);
 	else
-		figure_number(value, text);
+		write_number(*s.unit ? value * s.by : value, text);
 }
 
 void figure_text(const char *name, double value, char text[FIGURE_TEXT])

@@ -42,7 +42,7 @@ uint32_t checks_end(const struct link_checks *c, uint32_t bit)
 }
 
 /* The product of (x - root) over all roots: a word of the least weight. */
-static void generator(const struct rs10 *r, uint16_t g[RS10_CHECKS + 1])
+static void generator(const struct rs10 *r, uint16_t g[CHECKS_MOST + 1])
 {
 	uint32_t i, k;
 
@@ -65,7 +65,7 @@ uint32_t checks_codeword(const struct link_checks *c, uint64_t random,
 	uint32_t places = end / RS10_BITS, size = c->hop.n_checks + 3;
 	uint32_t factor[] = { (random & RS10_PLACES) | 1,
 		random >> 10 & RS10_PLACES, random >> 20 & RS10_PLACES };
-	uint16_t g[RS10_CHECKS + 5] = { 0 }; /* from 2 on, zero around it */
+	uint16_t g[CHECKS_MOST + 5] = { 0 }; /* from 2 on, zero around it */
 
 	if (places < from + size)
 		return 0;

@@ -19,6 +19,8 @@
 #include "base/hamming.h"
 #include "base/rs10.h"
 
+enum { CHECKS_MOST = 8 }; /* symbols that check a packet */
+
 enum checks_finding { CHECKS_NOTHING, CHECKS_HEADER, CHECKS_TAIL };
 
 struct link_checks {
@@ -36,7 +38,7 @@ enum checks_finding checks_find(
  * among the first ones, or a single one, is detected by its symbol. */
 uint32_t checks_end(const struct link_checks *c, uint32_t bit);
 
-enum { CHECKS_CODEWORD = (RS10_CHECKS + 3) * RS10_BITS };
+enum { CHECKS_CODEWORD = (CHECKS_MOST + 3) * RS10_BITS };
 
 /*
  * Bits of a word of the hop's code, which its checks do not detect: from first

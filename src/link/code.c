@@ -193,18 +193,89 @@ static void flip_8b10b(uint8_t *symbol, uint32_t n, uint32_t bit)
 		(uint8_t)(1u << place % 8);
 }
 
+/* --- 64b66b --- */
+
+enum {
+	ROOM = 1 + CODE_BLOCK_BYTES, /* of a block: its first bits, its bytes */
+	DATA_BLOCK = 1, /* what the first bits are */
+	TAP = 39,
+	LAST_TAP = 58,
+};
+
+/* Adds to a bit what the two taps say; the newest bit sent is the lowest. */
+static uint32_t scramble(uint64_t sent, uint32_t bit)
+{
+	return bit ^ (uint32_t)(sent >> (TAP - 1) & 1) ^
+	       (uint32_t)(sent >> (LAST_TAP - 1) & 1);
+}
+
+static void write_64b66b(uint8_t *symbol, const uint8_t *byte, uint32_t n)
+{
+	uint32_t n_blocks = (n + CODE_BLOCK_BYTES - 1) / CODE_BLOCK_BYTES, i, k;
+	uint64_t sent = UINT64_MAX;
+
+	memset(symbol, 0, n_blocks * ROOM);
+	for (i = 0; i < n_blocks * CODE_BLOCK_BYTES; i++) {
+		uint8_t *to = symbol + i / CODE_BLOCK_BYTES * ROOM;
+		uint32_t one = i < n ? byte[i] : 0;
+
+		to[0] = DATA_BLOCK;
+		for (k = 0; k < 8; k++) {
+			uint32_t bit = scramble(sent, one >> k & 1);
+
+			to[1 + i % CODE_BLOCK_BYTES] |= (uint8_t)(bit << k);
+			sent = sent << 1 | bit;
+		}
+	}
+}
+
+static uint32_t read_64b66b(uint8_t *byte, const uint8_t *symbol, uint32_t n)
+{
+	uint64_t sent = UINT64_MAX;
+	uint32_t i, k;
+
+	for (i = 0; i < n; i++) {
+		const uint8_t *from = symbol + i / CODE_BLOCK_BYTES * ROOM;
+		uint32_t one = from[1 + i % CODE_BLOCK_BYTES], out = 0;
+
+		if (from[0] != DATA_BLOCK)
+			return i;
+		for (k = 0; k < 8; k++) {
+			out |= scramble(sent, one >> k & 1) << k;
+			sent = sent << 1 | (one >> k & 1);
+		}
+		byte[i] = (uint8_t)out;
+	}
+	return n;
+}
+
+static void flip_64b66b(uint8_t *symbol, uint32_t n, uint32_t bit)
+{
+	uint8_t *block = symbol + bit / CODE_BLOCK * ROOM;
+	uint32_t at = bit % CODE_BLOCK;
+
+	(void)n;
+	if (at < CODE_SYNC)
+		block[0] ^= (uint8_t)(1u << at);
+	else
+		block[1 + (at - CODE_SYNC) / 8] ^=
+			(uint8_t)(1u << (at - CODE_SYNC) % 8);
+}
+
 /* --- all --- */
 
 const struct link_code link_codes[N_LINK_CODES] = {
 	{ .name = "none",
-		.byte_bits = 8,
+		.block_bytes = 1,
+		.block_bits = 8,
 		.data = 1,
 		.raw = 1,
 		.write = none_write,
 		.read = none_read,
 		.flip = none_flip },
 	{ .name = "4b5b",
-		.byte_bits = 10,
+		.block_bytes = 1,
+		.block_bits = 10,
 		.data = 4,
 		.raw = 5,
 		.write = write_4b5b,
@@ -212,10 +283,20 @@ const struct link_code link_codes[N_LINK_CODES] = {
 		.flip = flip_4b5b },
 	{ .name = "8b10b",
 		.has = "transceivers",
-		.byte_bits = 10,
+		.block_bytes = 1,
+		.block_bits = 10,
 		.data = 4,
 		.raw = 5,
 		.write = write_8b10b,
 		.read = read_8b10b,
 		.flip = flip_8b10b },
+	{ .name = "64b66b",
+		.has = "blocks",
+		.block_bytes = CODE_BLOCK_BYTES,
+		.block_bits = CODE_BLOCK,
+		.data = 32,
+		.raw = 33,
+		.write = write_64b66b,
+		.read = read_64b66b,
+		.flip = flip_64b66b },
 };

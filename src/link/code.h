@@ -18,6 +18,11 @@
  * is no symbol, or not one of those that could follow, is a violation; so it
  * may be found some symbols behind the flip.  Bytes go to four lanes in turn,
  * each of which counts by itself, and begins with more zeros.
+ *
+ * 64b66b: eight bytes are a block of 66 bits, two of which say that it carries
+ * data.  The others are scrambled: each bit is added to those sent 39 and 58
+ * bits before it, so a flipped bit is three wrong ones behind the link.  A
+ * frame ends with a whole block.
  */
 #ifndef LINK_CODE_H
 #define LINK_CODE_H
@@ -26,7 +31,7 @@
 #include <stdint.h>
 
 /* The names of link_codes, in order, for tables of parameters. */
-#define LINK_CODES "none|4b5b|8b10b"
+#define LINK_CODES "none|4b5b|8b10b|64b66b"
 
 enum {
 	CODE_LINES = 8,
@@ -34,26 +39,36 @@ enum {
 	CODE_BITS = 5, /* of a symbol of 4b5b, sent from the highest on */
 	CODE_LANES = 4, /* of 8b10b */
 	CODE_INVALID = 0xff,
-	N_LINK_CODES = 3,
+	CODE_BLOCK = 66, /* bits of a block of 64b66b */
+	CODE_BLOCK_BYTES = 8,
+	CODE_SYNC = 2, /* the first bits of a block */
+	N_LINK_CODES = 4,
 };
 
 struct link_code {
 	const char *name;
 	const char *has; /* a word that parameters need; NULL: none */
-	uint32_t byte_bits; /* what a byte is on the wire */
+	uint32_t block_bytes, block_bits; /* a frame is whole blocks */
 	uint32_t data, raw; /* data of raw bits are what a frame has */
-	/* Bytes to symbols, of which there is room for CODE_ROOM * n bytes. */
+	/* Bytes to symbols, of which there is room for CODE_ROOM * n bytes, and
+	 * at least 16. */
 	void (*write)(uint8_t *symbol, const uint8_t *byte, uint32_t n);
 	/* Symbols to n bytes.  Returns how many bytes are whole: n, or those
 	 * in front of the first violation. */
 	uint32_t (*read)(uint8_t *byte, const uint8_t *symbol, uint32_t n);
-	/* Flips one of the byte_bits * n bits of a frame of n bytes, in the
-	 * order in which they are sent; of 4b5b, bit modulo CODE_LINES is its
+	/* Flips one of the bits of a frame of n bytes, in the order in which
+	 * they are sent; of 4b5b, bit modulo CODE_LINES is its
 	 * line, but among the last few symbols. */
 	void (*flip)(uint8_t *symbol, uint32_t n, uint32_t bit);
 };
 
 extern const struct link_code link_codes[N_LINK_CODES];
+
+/* Bits of a frame of n bytes on the wire. */
+static inline uint32_t code_bits(const struct link_code *c, uint32_t n)
+{
+	return (n + c->block_bytes - 1) / c->block_bytes * c->block_bits;
+}
 
 /* Of 4b5b: of a nibble below 16; of a symbol below 32, the nibble or
  * CODE_INVALID. */

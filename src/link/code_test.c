@@ -249,28 +249,67 @@ static void a_lane_that_leans_too_far_is_found(void **state)
  * some bits, and two flips of one bit are none. */
 static void every_code_brings_frames_back(void **state)
 {
-	uint8_t byte[BYTES], back[BYTES];
-	uint8_t good[CODE_ROOM * BYTES], now[CODE_ROOM * BYTES];
+	enum { WHOLE = 64 }; /* blocks, of every code */
+	uint8_t byte[WHOLE], back[WHOLE];
+	uint8_t good[CODE_ROOM * WHOLE], now[CODE_ROOM * WHOLE];
 	uint32_t c, bit;
 
-	fill(byte, BYTES);
+	fill(byte, WHOLE);
 	for (c = 0; c < N_LINK_CODES; c++) {
 		const struct link_code *x = &link_codes[c];
 
-		assert_int_equal(8 * x->raw, x->byte_bits * x->data);
+		assert_int_equal(
+			8 * x->block_bytes * x->raw, x->block_bits * x->data);
 		memset(good, 0, sizeof(good));
 		x->write(good, byte, BYTES);
 		assert_int_equal(x->read(back, good, BYTES), BYTES);
 		assert_memory_equal(back, byte, BYTES);
-		for (bit = 0; bit < x->byte_bits * BYTES; bit++) {
+		x->write(good, byte, WHOLE);
+		for (bit = 0; bit < code_bits(x, WHOLE); bit++) {
 			memcpy(now, good, sizeof(good));
-			x->flip(now, BYTES, bit);
+			x->flip(now, WHOLE, bit);
 			assert_memory_not_equal(now, good, sizeof(good));
-			assert_true(x->read(back, now, BYTES) < BYTES ||
-				    memcmp(back, byte, BYTES));
-			x->flip(now, BYTES, bit);
+			assert_true(x->read(back, now, WHOLE) < WHOLE ||
+				    memcmp(back, byte, WHOLE));
+			x->flip(now, WHOLE, bit);
 			assert_memory_equal(now, good, sizeof(good));
 		}
+	}
+}
+
+static uint32_t bits_wrong(const uint8_t *a, const uint8_t *b, uint32_t n)
+{
+	uint32_t sum = 0;
+
+	while (n--)
+		sum += (uint32_t)__builtin_popcount(a[n] ^ b[n]);
+	return sum;
+}
+
+/* SUN-N62: two more bits for 64, and a flip is three wrong bits, 39 and 58
+ * bits apart, unless the frame ends before. */
+static void sun_n62_a_flip_of_64b66b_is_three(void **state)
+{
+	const struct link_code *c = &link_codes[3];
+	uint8_t byte[64], back[64], symbol[CODE_ROOM * 64];
+	uint32_t bit, n;
+
+	fill(byte, 64);
+	assert_int_equal(code_bits(c, 64), 8 * 66);
+	assert_int_equal(code_bits(c, 61), 8 * 66);
+	for (bit = 0; bit < 8 * 66; bit++) {
+		uint32_t data = bit / 66 * 64 + bit % 66 - 2;
+
+		c->write(symbol, byte, 64);
+		c->flip(symbol, 64, bit);
+		n = c->read(back, symbol, 64);
+		if (bit % 66 < 2) {
+			assert_int_equal(n, bit / 66 * 8);
+			continue;
+		}
+		assert_int_equal(n, 64);
+		assert_int_equal(bits_wrong(byte, back, 64),
+			1 + (data + 39 < 512) + (data + 58 < 512));
 	}
 }
 
@@ -287,6 +326,7 @@ static void the_codes_are_called_what_parameters_call_them(void **state)
 }
 
 TESTS(TEST(every_code_brings_frames_back),
+	TEST(sun_n62_a_flip_of_64b66b_is_three),
 	TEST(the_codes_are_called_what_parameters_call_them),
 	TEST(qsn_f76_symbols_come_back_as_their_nibbles),
 	TEST(qsn_f76_a_flip_is_a_violation_or_another_nibble),

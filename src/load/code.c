@@ -47,7 +47,7 @@ static const struct param params[] = {
 		"bytes that the bursts can hit"),
 	KEY_COUNT("header", AT(header), "0", 0, 4,
 		"number of wrong bits in a header, in all possible patterns"),
-	KEY(PARAM_COUNT, "checks", AT(checks), "machine", 0, RS10_CHECKS,
+	KEY(PARAM_COUNT, "checks", AT(checks), "machine", 0, CHECKS_MOST,
 		"machine",
 		"number of check symbols; machine: the number that the machine "
 		"has on each hop"),
@@ -81,9 +81,8 @@ static bool try_symbols(struct code *c)
 {
 	uint64_t taken[RS10_PLACES / 64 + 1] = { 0 };
 	struct rs10_error e[RS10_PLACES];
-	uint32_t i;
 
-	for (i = 0; i < c->symbols; i++) {
+	for (uint32_t i = 0; i < c->symbols; i++) {
 		uint32_t place;
 
 		do
@@ -100,9 +99,8 @@ static bool try_all_symbols(struct code *c)
 {
 	uint16_t value[RS10_PLACES];
 	uint64_t bits = 0;
-	uint32_t i;
 
-	for (i = 0; i < c->n_places; i++, bits >>= RS10_BITS) {
+	for (uint32_t i = 0; i < c->n_places; i++, bits >>= RS10_BITS) {
 		if (i % 6 == 0)
 			bits = draw(c);
 		value[i] = (uint16_t)(bits & RS10_PLACES);
@@ -165,14 +163,12 @@ static bool try_pair(struct code *c, uint64_t i)
 static void try_headers(
 	struct code *c, uint32_t sum, uint32_t left, uint32_t end)
 {
-	uint32_t b;
-
 	if (!left) {
 		c->done++;
 		c->escaped += !sum;
 		return;
 	}
-	for (b = 0; b < end; b++)
+	for (uint32_t b = 0; b < end; b++)
 		try_headers(c, sum ^ c->hamming[b], left - 1, b);
 }
 
@@ -245,8 +241,7 @@ static void code_start(struct load *l)
 
 	c->random = l->seed;
 	make_tables(c);
-	sim_post(sim_owner(l->net->sim, 0), 0, 0,
-		SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
+	load_wake(l, 0, 0, 0);
 }
 
 /* A part of the work; what it takes is not simulated. */
@@ -254,20 +249,18 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
 	struct code *c = me->state;
-	uint32_t i;
 
 	(void)e;
 	if (c->header) {
 		try_headers(c, 0, (uint32_t)c->header, HAMMING_BITS);
 		c->n_patterns = c->done;
 	}
-	for (i = 0; i < SLICE && c->done < c->n_patterns; i++) {
+	for (uint32_t i = 0; i < SLICE && c->done < c->n_patterns; i++) {
 		c->escaped += try_one(c);
 		c->done++;
 	}
 	if (c->done < c->n_patterns)
-		sim_post_self(w, s, t + (sim_time)SIM_NS,
-			SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
+		sim_post_self(w, s, t + (sim_time)SIM_NS, LOAD_EVENT, 0, 0);
 }
 
 static sim_time code_next(struct load *l)

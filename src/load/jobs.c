@@ -5,12 +5,6 @@
 
 #include "base/mem.h"
 
-/* Of nodes without a job, where there are no interfaces. */
-static const struct net_client_ops idle_client = {
-	.on_room = load_ignore_room,
-	.is_sink = true,
-};
-
 /* --- the course of a run --- */
 
 static struct jobs *of(struct load *l)
@@ -30,9 +24,7 @@ static void lend(struct jobs *j, struct jobs_part *p)
 /* Who sends packets directly takes its nodes from the interfaces. */
 static void attach(struct jobs *j)
 {
-	uint32_t i;
-
-	for (i = 0; i < j->n; i++) {
+	for (uint32_t i = 0; i < j->n; i++) {
 		const struct jobs_part *p = &j->part[i];
 
 		if (p->load->ops->client)
@@ -44,16 +36,15 @@ static void attach(struct jobs *j)
 static void jobs_start(struct load *l)
 {
 	struct jobs *j = of(l);
-	uint32_t i, k;
 
 	attach(j);
 	j->worlds = mem_alloc(l->net->n_nodes, sizeof(*j->worlds));
-	for (i = 0; i < j->n; i++)
-		for (k = 0; k < j->part[i].place.n; k++)
+	for (uint32_t i = 0; i < j->n; i++)
+		for (uint32_t k = 0; k < j->part[i].place.n; k++)
 			j->worlds[j->part[i].place.node[k]] = &j->part[i].place;
 	if (l->host)
 		host_set_worlds(l->host, j->worlds);
-	for (i = 0; i < j->n; i++) {
+	for (uint32_t i = 0; i < j->n; i++) {
 		lend(j, &j->part[i]);
 		j->part[i].load->ops->start(j->part[i].load);
 	}
@@ -63,14 +54,9 @@ static sim_time jobs_next(struct load *l)
 {
 	struct jobs *j = of(l);
 	sim_time now = sim_now(l->net->sim), until = SIM_NEVER;
-	struct load_progress progress = { .now = now };
-	uint32_t i;
 
-	if (l->on_progress) {
-		progress.hops = net_total(l->net).hops;
-		l->on_progress(l->progress_arg, &progress);
-	}
-	for (i = 0; i < j->n; i++) {
+	load_tell(l, 0);
+	for (uint32_t i = 0; i < j->n; i++) {
 		struct jobs_part *p = &j->part[i];
 
 		p->load->is_idle = l->is_idle;
@@ -86,9 +72,8 @@ static void jobs_delivered(
 	void *arg, site_id s, const struct packet *p, sim_time t)
 {
 	struct jobs *j = arg;
-	uint32_t i;
 
-	for (i = 0; i < j->n; i++) {
+	for (uint32_t i = 0; i < j->n; i++) {
 		struct load *l = j->part[i].load;
 
 		if (load_rank(l, s) != UINT32_MAX && l->ops->on_delivered)
@@ -98,9 +83,7 @@ static void jobs_delivered(
 
 static void add_waiting(struct load_result *to, const struct load_result *from)
 {
-	uint32_t i;
-
-	for (i = 0; i < from->n_waiting; i++)
+	for (uint32_t i = 0; i < from->n_waiting; i++)
 		if (to->n_waiting < LOAD_MAX_WAITING)
 			to->waiting[to->n_waiting++] = from->waiting[i];
 	to->n_waiters += from->n_waiters;
@@ -109,11 +92,10 @@ static void add_waiting(struct load_result *to, const struct load_result *from)
 static void jobs_report(struct load *l, struct load_result *r)
 {
 	struct jobs *j = of(l);
-	uint32_t i;
 
 	r->via = "jobs";
 	r->nic = l->nic;
-	for (i = 0; i < j->n; i++) {
+	for (uint32_t i = 0; i < j->n; i++) {
 		struct jobs_part *p = &j->part[i];
 
 		p->result->ending = r->ending;
@@ -133,9 +115,8 @@ static void jobs_report(struct load *l, struct load_result *r)
 static int jobs_check(struct load *l, struct err *e)
 {
 	struct jobs *j = of(l);
-	uint32_t i;
 
-	for (i = 0; i < j->n; i++) {
+	for (uint32_t i = 0; i < j->n; i++) {
 		struct load *p = j->part[i].load;
 		struct err own = { 0 };
 
@@ -151,9 +132,8 @@ static uint64_t jobs_estimate(const struct load *l)
 {
 	const struct jobs *j = jobs_of(l);
 	uint64_t bytes = 0;
-	uint32_t i;
 
-	for (i = 0; i < j->n; i++)
+	for (uint32_t i = 0; i < j->n; i++)
 		if (j->part[i].load->ops->estimate)
 			bytes +=
 				j->part[i].load->ops->estimate(j->part[i].load);
@@ -162,9 +142,7 @@ static uint64_t jobs_estimate(const struct load *l)
 
 static void free_parts(struct jobs_part *part, uint32_t n, bool has_run)
 {
-	uint32_t i;
-
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		struct jobs_part *p = &part[i];
 
 		if (p->load) {
@@ -196,7 +174,8 @@ static void jobs_fini(struct load *l)
 	.start = jobs_start, .next = jobs_next, .report = jobs_report,         \
 	.check = jobs_check, .fini = jobs_fini, .estimate = jobs_estimate
 
-static const struct load_ops packets_ops = { JOBS_OPS, .client = &idle_client };
+static const struct load_ops packets_ops = { JOBS_OPS,
+	.client = &load_idle_client };
 static const struct load_ops programs_ops = { JOBS_OPS };
 
 const struct jobs *jobs_of(const struct load *l)
@@ -232,9 +211,8 @@ static int add_needs(
 struct load *jobs_new(struct jobs_part *part, uint32_t n, struct err *e)
 {
 	struct jobs *j;
-	uint32_t i;
 
-	for (i = 0; i < n && !e->code; i++) {
+	for (uint32_t i = 0; i < n && !e->code; i++) {
 		struct load *l = part[i].load;
 
 		if (l && !l->ops->can_share)
@@ -251,7 +229,7 @@ struct load *jobs_new(struct jobs_part *part, uint32_t n, struct err *e)
 	j->part = part;
 	j->n = n;
 	j->load.ops = &packets_ops;
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		if (!part[i].load->ops->client)
 			j->load.ops = &programs_ops;
 		part[i].load->place = &part[i].place;

@@ -69,6 +69,13 @@
 			"host|gpu0|gpu1|gpu2|gpu3",                            \
 			"memory that transfers write to")
 
+/* ... all of these, ... */
+#define KEY_HOW(type)                                                          \
+	KEY_VIA(offsetof(struct type, bench.via)),                             \
+		KEY_BY(offsetof(struct type, bench.by)),                       \
+		KEY_MEMORIES(offsetof(struct type, bench.source),              \
+			offsetof(struct type, bench.target))
+
 /* ... how many processes each node has, ... */
 #define KEY_PROCS(at)                                                          \
 	KEY_COUNT("procs", at, "1", 1, HOST_THREADS,                           \

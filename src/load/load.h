@@ -207,6 +207,22 @@ uint64_t load_digest(const struct load *l);
 void load_ignore_room(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t);
 
+/* The key of a client's own events. */
+#define LOAD_EVENT SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT)
+
+/* In start(): the client's first event at a node. */
+static inline void load_wake(
+	const struct load *l, site_id s, sim_time t, uint16_t aux)
+{
+	sim_post(sim_owner(l->net->sim, s), s, t, LOAD_EVENT, aux, 0);
+}
+
+/* In next(): reports the progress to whoever wants to know. */
+void load_tell(const struct load *l, uint32_t per_mille);
+
+/* The client of nodes that never send or receive a packet. */
+extern const struct net_client_ops load_idle_client;
+
 void load_figure(struct load_result *r, const char *name, double value);
 
 /* The topology's peak for packets of a size in bytes; 0 if there is no such

@@ -1,7 +1,7 @@
 /*
- * How soon LO|FA|MO (watch/lofamo.h) finds a fault: single ones, each at a
- * random time and place of a machine that was well.  Nothing passes over the
- * network meanwhile, and nothing would be changed if it did.
+ * How soon LO|FA|MO (parts/lofamo/lofamo.h) finds single faults, each at a
+ * random time and place of a healthy machine.  No packet is sent meanwhile;
+ * traffic would change nothing.
  */
 #include "load/keys.h"
 #include "load/registry.h"
@@ -35,33 +35,6 @@ static const struct param keys[] = {
 	KEY_COUNT("trials", AT(count), "60", 1, 100000,
 		"number of faults, each on a healthy machine"),
 };
-
-static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
-	uint32_t fifo, packet_id p, sim_time t, sim_time tail)
-{
-	struct net *n = me->net;
-
-	(void)fifo;
-	(void)s;
-	(void)t;
-	(void)tail;
-	packet_give(n->pool, w->id, p);
-}
-
-static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
-	sim_time t, struct sim_event e)
-{
-	(void)me;
-	(void)w;
-	(void)s;
-	(void)t;
-	(void)e;
-}
-
-static const struct net_client_ops client = { .on_room = load_ignore_room,
-	.on_packet = on_packet,
-	.on_event = on_event,
-	.is_sink = true };
 
 static struct trials *of(struct load *l)
 {
@@ -153,9 +126,8 @@ static uint64_t count_false(const struct lofamo *l)
 {
 	struct lofamo_part p;
 	uint64_t n = 0;
-	size_t i;
 
-	for (i = 0; lofamo_part(l, i, &p); i++)
+	for (size_t i = 0; lofamo_part(l, i, &p); i++)
 		n += p.state == HEALTH_DEAD &&
 		     lofamo_is_well(l, p.kind, p.site, p.unit);
 	return n;
@@ -199,9 +171,7 @@ static void try(struct trials *x, uint32_t trial)
 
 static void trials_start(struct load *l)
 {
-	uint32_t i;
-
-	for (i = 0; i < of(l)->count; i++)
+	for (uint32_t i = 0; i < of(l)->count; i++)
 		try(of(l), i);
 }
 
@@ -229,7 +199,7 @@ const struct load_ops load_lofamo = {
 	.help = "time until LO|FA|MO's Master learns of a fault, on APEnet+",
 	.size = sizeof(struct trials),
 	PARAMS(keys),
-	.client = &client,
+	.client = &load_idle_client,
 	.init = trials_init,
 	.start = trials_start,
 	.next = trials_next,

@@ -203,10 +203,8 @@ static int by_nodes(const void *x, const void *y)
 
 static int sort(struct reader *r)
 {
-	uint32_t i;
-
 	qsort(r->entry, r->n, sizeof(*r->entry), by_nodes);
-	for (i = 1; i < r->n; i++) {
+	for (uint32_t i = 1; i < r->n; i++) {
 		const struct entry *x = &r->entry[i];
 
 		if (x[-1].from == x->from && x[-1].to == x->to)

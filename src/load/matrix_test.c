@@ -64,9 +64,8 @@ static void huge_weights_keep_their_shares(void **state)
 	struct err e = { 0 };
 	struct matrix m;
 	char text[1024] = "";
-	uint32_t i;
 
-	for (i = 0; i < 7; i++)
+	for (uint32_t i = 0; i < 7; i++)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text),
 			"%u,%u,1000000000000\n0,%u,1000000000000\n", i + 1, 0,
 			i + 1);
@@ -93,9 +92,8 @@ static void a_mistake_is_named_with_its_line(void **state)
 		{ "", "no node sends anything" },
 	};
 	struct matrix m;
-	uint32_t i;
 
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct err e = { 0 };
 
 		assert_int_equal(read_text(&m, bad[i][0], &e), -1);

@@ -57,13 +57,11 @@ uint32_t order_find(uint64_t key, uint32_t m, uint32_t x)
 
 void order_init(struct order *o, uint64_t key, uint32_t m)
 {
-	uint32_t r, x;
-
 	o->key = key;
 	o->m = m;
 	o->half = half_of(m);
-	for (r = 0; r < ORDER_ROUNDS && o->half <= ORDER_HALF; r++)
-		for (x = 0; x < 1u << o->half; x++)
+	for (uint32_t r = 0; r < ORDER_ROUNDS && o->half <= ORDER_HALF; r++)
+		for (uint32_t x = 0; x < 1u << o->half; x++)
 			o->mask[r][x] = (uint16_t)mask_by(key, r, x, o->half);
 }
 

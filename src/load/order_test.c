@@ -7,11 +7,10 @@ static void an_order_has_every_element_once(void **state)
 	static const uint32_t sizes[] = { 1, 2, 3, 4, 5, 16, 17, 511, 1000 };
 	uint8_t seen[1000];
 	uint32_t k, i, m;
-	uint64_t key;
 
 	for (k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
 		m = sizes[k];
-		for (key = 0; key < 20; key++) {
+		for (uint64_t key = 0; key < 20; key++) {
 			for (i = 0; i < m; i++)
 				seen[i] = 0;
 			for (i = 0; i < m; i++) {
@@ -30,11 +29,10 @@ static void a_table_of_an_order_has_the_same_elements(void **state)
 {
 	static const uint32_t sizes[] = { 1, 4, 5, 511, 4096, 4097, 20000 };
 	struct order o;
-	uint32_t k, i;
 
-	for (k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
+	for (uint32_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
 		order_init(&o, 7 + k, sizes[k]);
-		for (i = 0; i < sizes[k]; i++)
+		for (uint32_t i = 0; i < sizes[k]; i++)
 			assert_int_equal(order_look(&o, i),
 				order_at(7 + k, sizes[k], i));
 	}

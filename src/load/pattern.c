@@ -19,9 +19,8 @@ static site_id transposed(site_id i, uint32_t bits)
 static site_id reversed(site_id i, uint32_t bits)
 {
 	site_id r = 0;
-	uint32_t b;
 
-	for (b = 0; b < bits; b++)
+	for (uint32_t b = 0; b < bits; b++)
 		r |= (i >> b & 1) << (bits - 1 - b);
 	return r;
 }
@@ -43,11 +42,9 @@ static site_id around(const struct topo *t, site_id i)
 
 static void shuffle(site_id *a, site_id n, uint64_t seed)
 {
-	site_id i;
-
-	for (i = 0; i < n; i++)
+	for (site_id i = 0; i < n; i++)
 		a[i] = i;
-	for (i = n; i > 1; i--) {
+	for (site_id i = n; i > 1; i--) {
 		uint64_t bits = random_draw(seed, i, RANDOM_PATTERN, 0).a;
 		site_id j = (site_id)random_below(bits, i), x = a[j];
 
@@ -73,6 +70,9 @@ static site_id fixed_target(const struct pattern *p, site_id i)
 
 static int check(const struct pattern *p, struct err *e)
 {
+	const char *whole = p->kind == PATTERN_TORNADO	   ? "tornado"
+			    : p->kind == PATTERN_NEIGHBOUR ? "neighbours"
+							   : NULL;
 	int bits = node_bits(p->n);
 
 	if (p->n < 2)
@@ -87,14 +87,10 @@ static int check(const struct pattern *p, struct err *e)
 			"bit-reversal needs a power of two as the number of "
 			"nodes, not %u",
 			p->n);
-	if ((p->kind == PATTERN_TORNADO || p->kind == PATTERN_NEIGHBOUR) &&
-		!p->topo->ops->grid)
-		return err_set(e, "%s needs a torus or a mesh",
-			p->kind == PATTERN_TORNADO ? "tornado" : "neighbours");
-	if ((p->kind == PATTERN_TORNADO || p->kind == PATTERN_NEIGHBOUR) &&
-		p->is_part)
-		return err_set(e, "%s needs the whole machine",
-			p->kind == PATTERN_TORNADO ? "tornado" : "neighbours");
+	if (whole && !p->topo->ops->grid)
+		return err_set(e, "%s needs a torus or a mesh", whole);
+	if (whole && p->is_part)
+		return err_set(e, "%s needs the whole machine", whole);
 	if ((p->kind == PATTERN_HOTSPOT || p->kind == PATTERN_INCAST) &&
 		p->hot >= p->n)
 		return err_set(e,
@@ -108,7 +104,6 @@ int pattern_init(
 	struct pattern *p, const struct topo *t, uint64_t seed, struct err *e)
 {
 	bool sends = false;
-	site_id i;
 
 	p->topo = t;
 	p->n = p->n ? p->n : t->n_nodes;
@@ -121,9 +116,9 @@ int pattern_init(
 	if (p->kind == PATTERN_PERMUTATION)
 		shuffle(p->target, p->n, seed);
 	else
-		for (i = 0; i < p->n; i++)
+		for (site_id i = 0; i < p->n; i++)
 			p->target[i] = fixed_target(p, i);
-	for (i = 0; i < p->n; i++) {
+	for (site_id i = 0; i < p->n; i++) {
 		if (p->target[i] == i)
 			p->target[i] = NO_SITE;
 		else

@@ -17,6 +17,7 @@ enum {
 
 struct programs_arrivals {
 	_Alignas(64) struct hist latency;
+	sim_time last; /* packet */
 	site_id complainer; /* where wrong.code is set */
 	struct err wrong;
 };
@@ -75,9 +76,12 @@ void programs_delivered(
 	void *arg, site_id s, const struct packet *packet, sim_time t)
 {
 	struct programs *p = arg;
+	struct programs_arrivals *a = mine(p, s);
 
 	load_delivered(&p->load, s, packet, t);
-	hist_add(&mine(p, s)->latency, t - packet->born);
+	hist_add(&a->latency, t - packet->born);
+	if (t > a->last)
+		a->last = t;
 }
 
 void programs_open(struct programs *p)
@@ -86,28 +90,18 @@ void programs_open(struct programs *p)
 	p->owner = sim_worker(p->load.net->sim, 0)->owner;
 }
 
-static uint64_t arrived(const struct programs *p)
+uint64_t programs_arrived(const struct programs *p, sim_time *last)
 {
 	uint64_t n = 0;
-	uint32_t i;
 
-	for (i = 0; i < p->load.net->n_workers; i++)
-		n += p->arrivals[i].latency.n;
+	*last = 0;
+	for (uint32_t i = 0; i < p->load.net->n_workers; i++) {
+		const struct programs_arrivals *a = &p->arrivals[i];
+
+		n += a->latency.n;
+		*last = a->last > *last ? a->last : *last;
+	}
 	return n;
-}
-
-static void tell_progress(const struct programs *p, sim_time now)
-{
-	const struct load *l = &p->load;
-	struct load_progress progress = { .now = now };
-
-	if (!l->on_progress)
-		return;
-	progress.hops = net_total(l->net).hops;
-	if (p->expected)
-		progress.per_mille =
-			(uint32_t)(arrived(p) * 1000 / p->expected);
-	l->on_progress(l->progress_arg, &progress);
 }
 
 /* Its own programs that have not ended. */
@@ -222,6 +216,7 @@ static bool is_over(struct programs *p)
 sim_time programs_next(struct load *l)
 {
 	struct programs *p = (struct programs *)l;
+	sim_time last;
 
 	if (l->place && is_over(p))
 		return SIM_NEVER;
@@ -232,7 +227,9 @@ sim_time programs_next(struct load *l)
 			host_n_running(l->host) && find_waiting(l, NULL).n;
 		return SIM_NEVER;
 	}
-	tell_progress(p, sim_now(l->net->sim));
+	load_tell(l, p->expected ? (uint32_t)(programs_arrived(p, &last) *
+					      1000 / p->expected)
+				 : 0);
 	return sim_slice(l->net->sim, l->net->params.stall / SLICES_PER_STALL);
 }
 
@@ -240,9 +237,8 @@ sim_time programs_next(struct load *l)
 static const struct err *find_wrong(const struct programs *p)
 {
 	const struct programs_arrivals *first = NULL, *a;
-	uint32_t i;
 
-	for (i = 0; i < p->load.net->n_workers; i++) {
+	for (uint32_t i = 0; i < p->load.net->n_workers; i++) {
 		a = &p->arrivals[i];
 		if (a->wrong.code &&
 			(!first || a->complainer < first->complainer))
@@ -332,16 +328,18 @@ void programs_fini(struct load *l)
 		map_free(p->arrivals, l->net->n_workers * sizeof(*p->arrivals));
 }
 
+void programs_latency(const struct programs *p, struct load_result *r)
+{
+	for (uint32_t i = 0; p->arrivals && i < p->load.net->n_workers; i++)
+		hist_merge(&r->latency, &p->arrivals[i].latency);
+}
+
 void programs_report(const struct programs *p, struct load_result *r)
 {
-	uint32_t i;
-
 	if (p->is_stalled)
 		find_waiting(&p->load, r);
-
+	programs_latency(p, r);
 	r->via = "nic";
-	for (i = 0; p->arrivals && i < p->load.net->n_workers; i++)
-		hist_merge(&r->latency, &p->arrivals[i].latency);
 	r->nic = p->load.nic;
 	r->dead_programs = host_n_dead(p->load.host);
 }
@@ -353,7 +351,7 @@ uint64_t programs_estimate(
 				 bytes_per_node);
 }
 
-static void note_wrong(struct programs *p, int code, const char *text)
+void programs_give_up(struct programs *p, int code, const char *text)
 {
 	site_id s = program_node();
 	struct programs_arrivals *a = mine(p, s);
@@ -377,7 +375,7 @@ bool programs_fail(struct programs *p, const char *format, ...)
 	snprintf(all, sizeof(all), "%s%s", text,
 		has_faults ? ", because of the planned faults"
 			   : ", since the network did not answer in time");
-	note_wrong(p, has_faults ? EXIT_DEADLOCK : EXIT_LIMIT, all);
+	programs_give_up(p, has_faults ? EXIT_DEADLOCK : EXIT_LIMIT, all);
 	return false;
 }
 
@@ -389,20 +387,15 @@ bool programs_complain(struct programs *p, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	note_wrong(p, EXIT_INTERNAL, text);
+	programs_give_up(p, EXIT_INTERNAL, text);
 	return false;
-}
-
-void programs_give_up(struct programs *p, int code, const char *text)
-{
-	note_wrong(p, code, text);
 }
 
 bool programs_is_early(struct programs *p)
 {
 	if (program_now() <= PROGRAMS_START)
 		return true;
-	note_wrong(p, EXIT_BAD_INPUT,
+	programs_give_up(p, EXIT_BAD_INPUT,
 		"the set-up takes longer than 10 us, after which other nodes "
 		"start to send; the network interface's registers are too "
 		"slow");

@@ -36,9 +36,7 @@ const struct load_ops *const load_registry[] = {
 
 const struct load_ops *load_find(const char *name)
 {
-	size_t i;
-
-	for (i = 0; load_registry[i]; i++)
+	for (size_t i = 0; load_registry[i]; i++)
 		if (!strcmp(load_registry[i]->name, name))
 			return load_registry[i];
 	return NULL;

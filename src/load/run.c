@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/name.h"
 #include "net/guest.h"
 
 enum { SLICES_PER_STALL = 2 };
@@ -23,6 +24,24 @@ void load_ignore_room(struct net_client *me, struct sim_worker *w, site_id s,
 	(void)fifo;
 	(void)t;
 }
+
+void load_tell(const struct load *l, uint32_t per_mille)
+{
+	struct load_progress p = {
+		.now = sim_now(l->net->sim),
+		.per_mille = per_mille,
+	};
+
+	if (!l->on_progress)
+		return;
+	p.hops = net_total(l->net).hops;
+	l->on_progress(l->progress_arg, &p);
+}
+
+const struct net_client_ops load_idle_client = {
+	.on_room = load_ignore_room,
+	.is_sink = true,
+};
 
 void load_figure(struct load_result *r, const char *name, double value)
 {
@@ -96,25 +115,11 @@ const char *load_key_needs(const char *key)
 		{ "routing", "orders" },
 		{ "class", "classes" },
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
+	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
 		if (!strcmp(key, needs[i][0]))
 			return needs[i][1];
 	return NULL;
-}
-
-/* Whether words, with '|' between them, have one of them. */
-static bool has_word(const char *words, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (; words; words = strchr(words, '|')) {
-		words += *words == '|';
-		if (strcspn(words, "|") == n && !strncmp(words, word, n))
-			return true;
-	}
-	return false;
 }
 
 int load_check_keys(const struct param_block *keys, struct err *e)
@@ -132,16 +137,15 @@ int load_check_keys(const struct param_block *keys, struct err *e)
 		{ "resync", "driver", "serial" },
 	};
 	char word[PARAM_TEXT_MAX];
-	size_t i;
 
-	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
 		const struct param *row = param_find(keys, rules[i][0]);
 		const struct param *on = param_find(keys, rules[i][1]);
 
 		if (!row || !on || !keys->origins[row - keys->rows].set)
 			continue;
 		param_format(keys, on, word, sizeof(word));
-		if (!has_word(rules[i][2], word))
+		if (!name_has_word(rules[i][2], '|', word))
 			return err_set(e,
 				"%s: has no effect with %s=%s (want %s=%s)",
 				row->name, on->name, word, on->name,
@@ -210,17 +214,17 @@ static void tell_why(
 		topo_name_site(t, e.site, site, sizeof(site));
 		ras_unit(&e, t, unit, sizeof(unit));
 		snprintf(first, sizeof(first),
-			"%s: a machine check has stopped %s at %.3f us; ", site,
+			"%s: a machine check stopped %s at %.3f us; ", site,
 			unit, us(e.at));
 	} else if (f && has_died(l)) {
 		topo_name_site(t, f->death[0].site, site, sizeof(site));
-		snprintf(first, sizeof(first), "%s has died at %.3f us; ", site,
+		snprintf(first, sizeof(first), "%s died at %.3f us; ", site,
 			us(f->death[0].at));
 	}
 	snprintf(r->why, sizeof(r->why), "%s%s", first, who);
 }
 
-/* Whether links hold packets for good, since so long: who waits for what. */
+/* Whether links hold packets forever, since a given time: the first of them. */
 static bool is_stuck(
 	const struct load *l, struct load_result *r, sim_time since)
 {
@@ -235,10 +239,9 @@ static bool is_stuck(
 	t->ops->name_port(t, s->site, s->port, port, sizeof(port));
 	snprintf(text, sizeof(text),
 		"%s %s is dead and never returns, and %s has waited for it "
-		"since %.3f us; %" PRIu64 " such link%s, %" PRIu64
-		" packets inside the network",
+		"since %.3f us; links that hold packets: %" PRIu64
+		", packets in the network: %" PRIu64,
 		site, port, s->what, us(s->since), r->n_stuck,
-		r->n_stuck > 1 ? "s" : "",
 		(uint64_t)packet_pool_used(l->net->pool));
 	tell_why(l, r, text);
 	return true;

@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 
-/* No file of jobs has more. */
+/* At most as many as a file may have jobs. */
 enum { MOST_AT_A_TIME = 256, LOOK_MS = 200 };
 
 /* A process, and what it has told so far. */
@@ -26,9 +26,8 @@ struct child {
 
 /* --- in the child --- */
 
-static void add(void *arg, const char *name, double value)
+void batch_keep(struct batch_result *b, const char *name, double value)
 {
-	struct batch_result *b = arg;
 	struct batch_figure *f = &b->figure[b->n_figures];
 
 	if (b->n_figures == BATCH_FIGURES)
@@ -36,6 +35,11 @@ static void add(void *arg, const char *name, double value)
 	snprintf(f->name, sizeof(f->name), "%s", name);
 	f->value = value;
 	b->n_figures++;
+}
+
+static void add(void *arg, const char *name, double value)
+{
+	batch_keep(arg, name, value);
 }
 
 void batch_note(const struct machine_run *r, struct batch_result *result)

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-/* Where machine files are. */
+/* Where machine files, papers and claims are. */
 #include "machine/machine.h"
 
 #include <dirent.h>
@@ -13,8 +13,6 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "load/load.h"
-
-enum { MOST_MACHINES = 256 };
 
 static void add_dir(
 	struct machine_dirs *d, size_t *n, const char *dir, const char *folder)
@@ -66,11 +64,6 @@ void machine_dirs(struct machine_dirs *d)
 	find_dirs(d, "WEFT_MACHINES", "machines");
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* What can stand in a list on a terminal. */
 static bool is_plain(const char *name)
 {
@@ -81,8 +74,21 @@ static bool is_plain(const char *name)
 	return !*name;
 }
 
-/* The machines of one directory that are not in names yet. */
-static void scan(const char *dir, char **names, char **paths, size_t *n)
+static void add_file(struct machine_files *f, const char *dir, const char *name)
+{
+	size_t size = strlen(dir) + strlen(name) + sizeof("/.yaml"), i = f->n++;
+
+	for (; i && strcmp(f->name[i - 1], name) > 0; i--) {
+		f->name[i] = f->name[i - 1];
+		f->path[i] = f->path[i - 1];
+	}
+	f->name[i] = mem_text(name);
+	f->path[i] = mem_alloc(size, 1);
+	snprintf(f->path[i], size, "%s/%s.yaml", dir, name);
+}
+
+/* The files of one directory whose names are new. */
+static void scan(struct machine_files *all, const char *dir)
 {
 	DIR *d = opendir(dir);
 	struct dirent *f;
@@ -90,55 +96,42 @@ static void scan(const char *dir, char **names, char **paths, size_t *n)
 	if (!d && errno == ENOMEM)
 		mem_give_up();
 	while (d && (f = readdir(d))) {
-		size_t len = strlen(f->d_name), i;
-		char path[2048];
+		size_t len = strlen(f->d_name);
 
 		if (len < 6 || strcmp(f->d_name + len - 5, ".yaml") != 0 ||
-			*n == MOST_MACHINES || !is_plain(f->d_name))
+			all->n == MACHINE_FILES || !is_plain(f->d_name))
 			continue;
 		f->d_name[len - 5] = '\0';
-		for (i = 0; i < *n && strcmp(names[i], f->d_name); i++)
-			;
-		if (i < *n)
-			continue;
-		snprintf(path, sizeof(path), "%s/%s.yaml", dir, f->d_name);
-		names[*n] = mem_text(f->d_name);
-		paths[*n] = mem_text(path);
-		++*n;
+		if (!machine_files_find(all, f->d_name))
+			add_file(all, dir, f->d_name);
 	}
 	if (d)
 		closedir(d);
 }
 
-struct found {
-	char *name[MOST_MACHINES], *path[MOST_MACHINES];
-	size_t n;
-};
-
-static struct found *find_in(const char *variable, const char *folder)
+struct machine_files *machine_files_new(
+	const char *variable, const char *folder)
 {
-	struct found *f = mem_alloc(1, sizeof(*f));
+	struct machine_files *f = mem_alloc(1, sizeof(*f));
 	struct machine_dirs d;
 	size_t i;
 
 	find_dirs(&d, variable, folder);
 	for (i = 0; d.dir[i]; i++)
-		scan(d.dir[i], f->name, f->path, &f->n);
+		scan(f, d.dir[i]);
 	return f;
 }
 
-static void found_free(struct found *f)
+void machine_files_free(struct machine_files *f)
 {
-	size_t i;
-
-	for (i = 0; i < f->n; i++) {
-		mem_free(f->name[i]);
-		mem_free(f->path[i]);
+	while (f->n) {
+		mem_free(f->name[--f->n]);
+		mem_free(f->path[f->n]);
 	}
 	mem_free(f);
 }
 
-static const char *path_of(const struct found *f, const char *name)
+const char *machine_files_find(const struct machine_files *f, const char *name)
 {
 	size_t i;
 
@@ -148,19 +141,9 @@ static const char *path_of(const struct found *f, const char *name)
 	return NULL;
 }
 
-int machine_list_files(const char *variable, const char *folder,
-	void (*f)(void *arg, const char *name, const char *path), void *arg)
+struct machine_files *machine_files_all(void)
 {
-	struct found *all = find_in(variable, folder);
-	char *sorted[MOST_MACHINES];
-	size_t i, n = all->n;
-
-	memcpy(sorted, all->name, n * sizeof(*sorted));
-	qsort(sorted, n, sizeof(*sorted), by_name);
-	for (i = 0; i < n; i++)
-		f(arg, sorted[i], path_of(all, sorted[i]));
-	found_free(all);
-	return n ? 0 : -1;
+	return machine_files_new("WEFT_MACHINES", "machines");
 }
 
 static int no_machines(struct err *e)
@@ -172,23 +155,27 @@ static int no_machines(struct err *e)
 int machine_list(void (*f)(void *arg, const char *name, const char *path),
 	void *arg, struct err *e)
 {
-	if (!machine_list_files("WEFT_MACHINES", "machines", f, arg))
-		return 0;
-	return no_machines(e);
+	struct machine_files *all = machine_files_all();
+	size_t n = all->n, i;
+
+	for (i = 0; i < n; i++)
+		f(arg, all->name[i], all->path[i]);
+	machine_files_free(all);
+	return n ? 0 : no_machines(e);
 }
 
 bool machine_is_name(const char *name)
 {
-	struct found *all = find_in("WEFT_MACHINES", "machines");
-	bool is = path_of(all, name);
+	struct machine_files *all = machine_files_all();
+	bool is = machine_files_find(all, name);
 
-	found_free(all);
+	machine_files_free(all);
 	return is;
 }
 
 int machine_find(struct machine *m, const char *name, struct err *e)
 {
-	struct found *all;
+	struct machine_files *all;
 	char hint[NAME_HINT];
 	const char *path;
 
@@ -199,8 +186,8 @@ int machine_find(struct machine *m, const char *name, struct err *e)
 		snprintf(m->path, sizeof(m->path), "%s", name);
 		return 0;
 	}
-	all = find_in("WEFT_MACHINES", "machines");
-	path = path_of(all, name);
+	all = machine_files_all();
+	path = machine_files_find(all, name);
 	if (path) {
 		snprintf(m->path, sizeof(m->path), "%s", path);
 	} else if (!all->n) {
@@ -220,6 +207,6 @@ int machine_find(struct machine *m, const char *name, struct err *e)
 			name_hint(name, (const char *const *)all->name, all->n,
 				"; `weft machines` lists them", hint));
 	}
-	found_free(all);
+	machine_files_free(all);
 	return path ? 0 : -1;
 }

@@ -43,7 +43,7 @@ static void draw_causes(struct facts *f, const uint64_t *spent, uint64_t sum)
 
 		snprintf(form, sizeof(form),
 			"  %-17s {%s.ns:11.3f} ns  {%s.pct:5.1f} %%%s%.*s",
-			cause_names[c], cause_keys[c], cause_keys[c],
+			causes[c].name, causes[c].key, causes[c].key,
 			length ? "  " : "", length, bar);
 		facts_line(f, NULL, form);
 	}
@@ -59,7 +59,7 @@ static void add_causes(
 
 	facts_group(f, "causes");
 	for (c = 0; c < N_CAUSES; c++) {
-		facts_group(f, cause_keys[c]);
+		facts_group(f, causes[c].key);
 		facts_real(
 			f, "ns", n ? (double)spent[c] / (double)n / SIM_NS : 0);
 		facts_real(f, "pct", percent((double)spent[c], (double)sum));
@@ -147,8 +147,8 @@ static void add_step(struct facts *f, const struct net *n,
 	facts_int(f, "from_ps", from);
 	facts_int(f, "until_ps", s->until);
 	facts_int(f, "_took_ps", s->until - from);
-	facts_text(f, "cause", cause_keys[s->cause]);
-	facts_text(f, "_called", cause_names[s->cause]);
+	facts_text(f, "cause", causes[s->cause].key);
+	facts_text(f, "_called", causes[s->cause].name);
 	facts_text(f, "where", where);
 	add_header(f, s);
 	facts_end(f);

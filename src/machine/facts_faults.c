@@ -54,7 +54,8 @@ static void add_training(struct facts *f, const struct net *n)
 	facts_real(f, "time_ns", (double)t->time / SIM_NS);
 	facts_int(f, "margin_ps", t->margin)->merge = FACT_MIN;
 	facts_line(f, "training",
-		"[trained?{trained} links, each in {time_ns/1e3:.10g} us; "
+		"[trained?{trained} link{trained|s}, each in "
+		"{time_ns/1e3:.10g} us; "
 		"smallest margin {margin_ps} ps]");
 	facts_count(f, "blind_links", t->n_blind);
 	facts_list(f, "untrained");
@@ -139,8 +140,8 @@ static void add_counts(
 }
 
 /* What only some networks have, with their lines. */
-static void add_more(
-	struct facts *f, const struct net *n, const struct load_result *r)
+static void add_more(struct facts *f, const struct net *n,
+	const struct load_result *r, const struct fault_counts *c)
 {
 	const struct faults *p = n->faults;
 
@@ -161,6 +162,11 @@ static void add_more(
 	facts_count(f, "dead_programs", r->dead_programs);
 	if (p->n_narrow)
 		facts_count(f, "narrow_links", p->n_narrow);
+	if (n->link.fec) {
+		facts_count(f, "codewords_corrected", c->corrected);
+		facts_count(f, "codewords_failed", c->failed);
+		facts_count(f, "codewords_miscorrected", c->wrong);
+	}
 	if (n->n_tables) {
 		facts_same(f, "reloads", n->n_tables);
 		facts_count(f, "dropped_packets", net_total(n).dropped);
@@ -171,25 +177,35 @@ static void add_more(
 static void add_lines(struct facts *f)
 {
 	facts_line(f, "faults",
-		"{bit_errors} bits flipped in {hurt_packets} packets, "
-		"{lost_packets} packets lost on failed links");
+		"{bit_errors} bit{bit_errors|s} flipped in {hurt_packets} "
+		"packet{hurt_packets|s}, {lost_packets} "
+		"packet{lost_packets|s} lost on failed links");
 	facts_line(f, "dropped",
-		"[{bad_headers} packets with a corrupted header, {torn} with a "
-		"corrupted payload; {lost_in_cards} lost in dead cards]");
+		"[{bad_headers} packet{bad_headers|s} with a corrupted header, "
+		"{torn} with a corrupted payload; {lost_in_cards} lost in dead "
+		"cards]");
 	facts_line(f, "replay",
-		"[{resent_packets} packets retransmitted, {echoes} arrived "
-		"twice, links reported as dead {reported_dead} times]");
-	facts_line(f, "fibres", "[{_symbols_rebuilt} symbols rebuilt]");
+		"[{resent_packets} packet{resent_packets|s} retransmitted, "
+		"{echoes} arrived twice, {reported_dead} "
+		"report{reported_dead|s} of a dead link]");
+	facts_line(f, "fibres",
+		"[{_symbols_rebuilt} symbol{_symbols_rebuilt|s} rebuilt]");
+	facts_line(f, "correction",
+		"[{codewords_corrected} codeword{codewords_corrected|s} "
+		"corrected, {codewords_failed} uncorrectable, "
+		"{codewords_miscorrected} miscorrected]");
 	facts_line(f, "management",
-		"[tables loaded {reloads} times, {dropped_packets} packets "
-		"dropped, {stranded_packets} of them without a route]");
+		"[tables loaded {reloads} time{reloads|s}, {dropped_packets} "
+		"packet{dropped_packets|s} dropped, {stranded_packets} of them "
+		"without a route]");
 	facts_line(f, "chips",
-		"[{marked_packets} packets marked, {marked_dropped} dropped at "
-		"their destinations]");
+		"[{marked_packets} packet{marked_packets|s} marked, "
+		"{marked_dropped} dropped at the destination]");
 	facts_line(f, "memories",
-		"[{corrected_words} words corrected, {uncorrectable_words} "
-		"uncorrectable]");
-	facts_line(f, "lanes", "[{narrow_links} links ran with fewer lanes]");
+		"[{corrected_words} word{corrected_words|s} corrected, "
+		"{uncorrectable_words} uncorrectable]");
+	facts_line(f, "lanes",
+		"[{narrow_links} link{narrow_links|s} ran with fewer lanes]");
 }
 
 static void add_classes(struct facts *f, const struct net *n)
@@ -221,21 +237,22 @@ static void add_faults(struct facts *f, const struct net *n,
 		facts_count(f, keys[i],
 			nic_sum(r->nic, keys[i]) +
 				(strcmp(keys[i], "escapes") ? 0 : c->escaped));
-	add_more(f, n, r);
+	add_more(f, n, r, c);
 	if (n->faults->fibres)
 		facts_count(f, "_symbols_rebuilt", c->rebuilt);
 	add_lines(f);
 	add_training(f, n);
 	if (r->nic)
 		facts_line(f, "retries",
-			"{resent} packets retransmitted: {nacks} were refused, "
+			"{resent} packet{resent|s} retransmitted: {nacks} were "
+			"refused, "
 			"{timeouts} not acknowledged in time; {duplicates} "
 			"arrived twice");
 	facts_line(f, "programs",
-		"[dead_programs?{dead_programs} died with their nodes]");
+		"[dead_programs?{dead_programs} ended by the death of nodes]");
 	facts_line(f, "undetected",
-		"[escapes?{escapes} corrupted packets that no check code "
-		"detected]");
+		"[escapes?{escapes} corrupted packet{escapes|s} that no check "
+		"code detected]");
 	add_classes(f, n);
 	facts_end(f);
 }

@@ -339,35 +339,18 @@ static char *find_base(const struct reader *r)
 
 static int read_file(struct reader *r);
 
-struct names {
-	char *name[256];
-	size_t n;
-};
-
-static void add_name(void *arg, const char *name, const char *path)
-{
-	struct names *all = arg;
-
-	(void)path;
-	if (all->n < sizeof(all->name) / sizeof(all->name[0]))
-		all->name[all->n++] = mem_text(name);
-}
-
 static int refuse_base(const struct reader *r, const char *place)
 {
-	struct names *all = mem_alloc(1, sizeof(*all));
+	struct machine_files *all = machine_files_all();
 	char hint[NAME_HINT];
 
-	machine_list_files("WEFT_MACHINES", "machines", add_name, all);
 	err_set(r->tree.e,
 		"%s: base: no %s.yaml in the directory of the file or among "
 		"the machines%s",
 		place, r->head->names.base,
 		name_hint(r->head->names.base, (const char *const *)all->name,
 			all->n, " that `weft machines` lists", hint));
-	while (all->n)
-		mem_free(all->name[--all->n]);
-	mem_free(all);
+	machine_files_free(all);
 	return -1;
 }
 

@@ -15,7 +15,7 @@ static double rate_of(double bytes, sim_time time)
 
 /* --- the host --- */
 
-/* Writes of full packets, one behind the other. */
+/* Writes of full packets, one after the other. */
 static double write_rate(struct side *s, uint32_t bytes)
 {
 	sim_time first = s->ops->write(s, 0, 0, 0, bytes), last = first;
@@ -26,7 +26,7 @@ static double write_rate(struct side *s, uint32_t bytes)
 	return rate_of((double)bytes * TRANSFERS, last - first);
 }
 
-/* How fast the data of reads come, one behind the other. */
+/* The rate of the data of reads, one after the other. */
 static double data_rate(struct side *s)
 {
 	uint32_t bytes = s->most_read, i;
@@ -37,7 +37,7 @@ static double data_rate(struct side *s)
 	return rate_of((double)bytes * TRANSFERS, last - first);
 }
 
-/* As many at a time as may be under way. */
+/* With the largest number of outstanding reads. */
 static double reads_rate(struct side *s)
 {
 	sim_time asked = s->ops->request(s, 0, 0, 0, s->most_read);
@@ -46,11 +46,11 @@ static double reads_rate(struct side *s)
 		s->ops->data(s, 0, asked, 0, s->most_read));
 }
 
-/* A rate of the bus that makes a bound as much as a link carries. */
+/* The remedy is the rate of the bus at which the bound equals the link's. */
 static struct flow_bound bus_bound(
 	const struct machine *m, const char *what, double rate, double link)
 {
-	struct flow_bound b = { .what = what, .rate = rate };
+	struct flow_bound b = { .what = what, .label = what, .rate = rate };
 
 	snprintf(b.remedy, sizeof(b.remedy), "side.rate=%.4gGB/s",
 		(double)m->side->rates(m->side_params).data * link / rate /
@@ -58,8 +58,8 @@ static struct flow_bound bus_bound(
 	return b;
 }
 
-/* A side without a rate is a cache, which is not in the way.  Each is tried
- * afresh, as if nothing had gone before. */
+/* A side without a rate is a cache, which is no bound.  Each bound is measured
+ * on a new side. */
 static uint32_t add_bus(
 	const struct machine *m, double link, struct flow_bound *bound)
 {
@@ -82,6 +82,7 @@ static uint32_t add_bus(
 				m, "the bus, for reads", tries[i](s), link);
 		if (i == 0 && n) {
 			bound[0].what = "reads on the bus at a time";
+			bound[0].label = "outstanding reads on the bus";
 			snprintf(bound[0].remedy, FLOW_REMEDY,
 				"side.reads=%.0f",
 				s->n_reads * link / bound[0].rate + 1);
@@ -117,6 +118,7 @@ static uint32_t add_card(
 	if (!has_packet_time(m))
 		return 0;
 	*bound = (struct flow_bound){ .what = "the card",
+		.label = "the card",
 		.rate = rate_of(payload, machine_value(m, "nic", "packet")) };
 	snprintf(bound->remedy, FLOW_REMEDY, "nic.packet=%.0fps",
 		payload * (double)PS_PER_S / link);
@@ -125,7 +127,7 @@ static uint32_t add_card(
 
 /* --- the network --- */
 
-/* Tokens that come back too late. */
+/* Tokens that return too late. */
 static uint32_t add_buffers(
 	const struct machine *m, double link, struct flow_bound *bound)
 {
@@ -140,6 +142,7 @@ static uint32_t add_buffers(
 		int64_t trip = link_round_trip(&r, wire);
 
 		*bound = (struct flow_bound){ .what = "the routers' buffers",
+			.label = "the routers' buffers",
 			.rate = link * (double)m->router.packets /
 				(double)trip };
 		snprintf(bound->remedy, FLOW_REMEDY, "router.packets=%lld",
@@ -158,7 +161,9 @@ uint32_t flow_bounds(
 	uint32_t n = add_bus(m, link, bound), i;
 
 	n += add_card(m, link, bound + n);
-	bound[n++] = (struct flow_bound){ .what = "the link", .rate = link };
+	bound[n++] = (struct flow_bound){
+		.what = "the link", .label = "the link", .rate = link
+	};
 	n += add_buffers(m, link, bound + n);
 	for (i = 0; i < n; i++)
 		if (bound[i].rate >= link)

@@ -9,18 +9,17 @@
 #include "machine/jobs_read.h"
 #include "sim/random.h"
 
-typedef struct load *maker(const struct machine_run *r,
-	const struct machine_job *job, struct param_block *keys, struct err *e);
-
 struct reader {
 	const struct machine_run *run;
-	maker *make;
 	struct jobs_part *part;
+	uint32_t n; /* complete ones; the next one is being read */
 };
 
 static struct jobs_part *part_of(const struct jobs_reader *r)
 {
-	return &((struct reader *)r->arg)->part[r->n - 1];
+	const struct reader *x = r->arg;
+
+	return &x->part[x->n];
 }
 
 /* --- nodes --- */
@@ -211,55 +210,33 @@ static int read_job(struct jobs_reader *r, size_t job)
 	if (!x->part)
 		x->part = mem_alloc(r->most, sizeof(*x->part));
 	p = part_of(r);
-	snprintf(p->name, sizeof(p->name), "%s", r->name[r->n - 1]);
+	snprintf(p->name, sizeof(p->name), "%s", r->job.name);
 	if (place(r, job))
 		return -1;
+	if (only && only != r->n) {
+		mem_free(p->place.node);
+		mem_free(p->place.place);
+		*p = (struct jobs_part){ 0 };
+		return 0;
+	}
 	p->place.begin = r->job.begin;
 	r->job.place = &p->place;
-	if (only && only != r->n)
-		return 0;
-	p->load = x->make(x->run, &r->job, &p->keys, &e);
-	return e.code ? JOBS_FAIL(r, job, "job %s: %.300s", p->name, e.text)
-		      : 0;
+	p->load = machine_job_load(x->run, &r->job, &p->keys, &e);
+	if (e.code)
+		return JOBS_FAIL(r, job, "job %s: %.300s", p->name, e.text);
+	x->n++;
+	return 0;
 }
 
-/* Of all jobs the one that is wanted, the others being as if not there. */
-static uint32_t keep_only(struct jobs_part *part, uint32_t n, uint32_t only)
+struct load *machine_jobs(const struct machine_run *run, struct err *e)
 {
-	struct jobs_part one;
-	uint32_t i;
+	struct reader x = { .run = run };
+	struct jobs_reader *r = jobs_read(run->setup.jobs, run->machine->topo,
+		run->setup.seed, read_job, &x, e);
 
-	if (!only)
-		return n;
-	one = part[only - 1];
-	for (i = 0; i < n; i++) {
-		if (i == only - 1)
-			continue;
-		mem_free(part[i].place.node);
-		mem_free(part[i].place.place);
-	}
-	part[0] = one;
-	return 1;
-}
-
-struct load *machine_jobs(
-	const struct machine_run *run, maker *make, struct err *e)
-{
-	struct jobs_reader *r = mem_alloc(1, sizeof(*r));
-	struct reader x = { .run = run, .make = make };
-	struct load *l;
-
-	r->topo = run->machine->topo;
-	r->seed = run->setup.seed;
-	r->tree.e = e;
-	r->arg = &x;
-	if (!jobs_read_file(r, run->setup.jobs, read_job) &&
-		run->setup.only > r->n)
+	if (!e->code && run->setup.only > r->n)
 		err_set(e, "there is no such job");
-	if (!e->code)
-		r->n = keep_only(x.part, r->n, run->setup.only);
-	l = jobs_new(x.part, x.part ? r->n : 0, e);
-	jobs_reader_fini(r);
-	mem_free(r);
-	return l;
+	jobs_reader_free(r);
+	/* with the one that was being read */
+	return jobs_new(x.part, x.part ? x.n + (e->code != 0) : 0, e);
 }

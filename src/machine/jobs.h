@@ -10,9 +10,9 @@
 
 enum { JOBS_MOST = 256 };
 
-/* One of the file's jobs, as it is written. */
+/* A job as it is written in the file. */
 struct machine_job {
-	const char *workload;
+	const char *name, *workload;
 	const char *keys[LOAD_MOST_KEYS]; /* "key=value" */
 	size_t n_keys;
 	uint64_t seed;
@@ -20,15 +20,13 @@ struct machine_job {
 	const struct host_world *place;
 };
 
-/*
- * The workload of a run whose setup names such a file: all its jobs, or the
- * one that setup.only says.  make() makes the workload of one of them.  NULL on
- * an error.
- */
-struct load *machine_jobs(const struct machine_run *r,
-	struct load *(*make)(const struct machine_run *r,
-		const struct machine_job *job, struct param_block *keys,
-		struct err *e),
-	struct err *e);
+/* The workload of a run whose setup names such a file: all its jobs, or the
+ * one that setup.only names.  NULL on an error. */
+struct load *machine_jobs(const struct machine_run *r, struct err *e);
+
+/* The workload of one job, and its keys.  Must be freed on an error, too,
+ * unless it is NULL. */
+struct load *machine_job_load(const struct machine_run *r,
+	const struct machine_job *j, struct param_block *keys, struct err *e);
 
 #endif

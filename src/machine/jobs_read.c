@@ -102,37 +102,50 @@ int jobs_take(struct jobs_reader *r, size_t where, uint64_t node)
 	return 0;
 }
 
-static int find_values(struct jobs_reader *r, size_t job)
+static size_t next_key(const struct jobs_reader *r, size_t key)
+{
+	return jobs_at(r, jobs_at(r, key)->end)->end;
+}
+
+int jobs_find_values(struct jobs_reader *r, size_t map, const char *const *keys,
+	uint32_t n, size_t *value)
 {
 	char hint[NAME_HINT];
+	uint32_t i;
 	size_t k;
+
+	memset(value, 0, n * sizeof(*value));
+	for (k = map + 1; k < jobs_at(r, map)->end; k = next_key(r, k)) {
+		const char *key = jobs_at(r, k)->text;
+
+		for (i = 0; i < n; i++)
+			if (key && !strcmp(key, keys[i]))
+				break;
+		if (i == n)
+			return JOBS_FAIL(r, k, "unknown key \"%.40s\"%s",
+				key ? key : "",
+				name_hint(key ? key : "", keys, n, "", hint));
+		if (value[i])
+			return JOBS_FAIL(r, k, "%s is given twice", keys[i]);
+		value[i] = jobs_at(r, k)->end;
+	}
+	return 0;
+}
+
+static int find_values(struct jobs_reader *r, size_t job)
+{
 	uint32_t i;
 
-	memset(r->value, 0, sizeof(r->value));
 	if (jobs_at(r, job)->kind != NODE_MAP)
 		return JOBS_FAIL(r, job,
 			"want a job: a map with name, nodes and workload");
-	for (k = job + 1; k < jobs_at(r, job)->end;
-		k = jobs_at(r, jobs_at(r, k)->end)->end) {
-		const char *key = jobs_at(r, k)->text;
-
-		for (i = 0; i < N_JOBS_KEYS; i++)
-			if (key && !strcmp(key, job_keys[i]))
-				break;
-		if (i == N_JOBS_KEYS)
-			return JOBS_FAIL(r, k, "unknown key \"%.40s\"%s",
-				key ? key : "",
-				name_hint(key ? key : "", job_keys, N_JOBS_KEYS,
-					"", hint));
-		if (r->value[i])
-			return JOBS_FAIL(
-				r, k, "%s is given twice", job_keys[i]);
-		r->value[i] = jobs_at(r, k)->end;
-		if (i != JOBS_K_NODES && i != JOBS_K_KEYS &&
+	if (jobs_find_values(r, job, job_keys, N_JOBS_KEYS, r->value))
+		return -1;
+	for (i = 0; i < N_JOBS_KEYS; i++)
+		if (r->value[i] && i != JOBS_K_NODES && i != JOBS_K_KEYS &&
 			i != JOBS_K_ROUTES && !jobs_text(r, i))
 			return JOBS_FAIL(r, r->value[i],
 				"%s must be a single value", job_keys[i]);
-	}
 	return 0;
 }
 
@@ -151,31 +164,32 @@ static int read_name(struct jobs_reader *r, size_t job)
 		if (!strcmp(r->name[i], name))
 			return JOBS_FAIL(r, r->value[JOBS_K_NAME],
 				"another job is called %s", name);
-	snprintf(r->name[r->n - 1], JOBS_NAME, "%s", name);
+	r->name[r->n - 1] = r->job.name = name;
 	return 0;
 }
 
+/* A key and its value become one text, as on a command line. */
 static int read_keys(struct jobs_reader *r)
 {
-	size_t map = r->value[JOBS_K_KEYS], k;
+	size_t map = r->value[JOBS_K_KEYS], k, size;
 
 	if (!map)
 		return 0;
 	if (jobs_at(r, map)->kind != NODE_MAP)
 		return JOBS_FAIL(
 			r, map, "keys must be a map, such as { load: 0.5 }");
-	for (k = map + 1; k < jobs_at(r, map)->end;
-		k = jobs_at(r, jobs_at(r, k)->end)->end) {
-		const char *key = jobs_at(r, k)->text;
+	for (k = map + 1; k < jobs_at(r, map)->end; k = next_key(r, k)) {
+		char **key = &r->tree.v[k].text;
 		const char *value = jobs_at(r, jobs_at(r, k)->end)->text;
-		char *text = r->text[r->job.n_keys];
 
-		if (!key || !value || r->job.n_keys == LOAD_MOST_KEYS ||
-			snprintf(text, JOBS_TEXT, "%s=%s", key, value) >=
-				JOBS_TEXT)
+		if (!*key || !value || r->job.n_keys == LOAD_MOST_KEYS)
 			return JOBS_FAIL(r, k,
 				"a key and its value must be single values");
-		r->job.keys[r->job.n_keys++] = text;
+		size = strlen(*key) + strlen(value) + sizeof("=");
+		*key = mem_grow(*key, size, 1);
+		name_add(*key, size, "=");
+		name_add(*key, size, value);
+		r->job.keys[r->job.n_keys++] = *key;
 	}
 	return 0;
 }
@@ -210,8 +224,7 @@ static size_t find_jobs(struct jobs_reader *r)
 
 	if (!r->tree.n || jobs_at(r, 0)->kind != NODE_MAP)
 		return 0;
-	for (k = 1; k < jobs_at(r, 0)->end;
-		k = jobs_at(r, jobs_at(r, k)->end)->end) {
+	for (k = 1; k < jobs_at(r, 0)->end; k = next_key(r, k)) {
 		const char *key = jobs_at(r, k)->text;
 		size_t value = jobs_at(r, k)->end;
 
@@ -230,43 +243,52 @@ static size_t find_jobs(struct jobs_reader *r)
 	return jobs;
 }
 
-static int read_jobs(
+static void read_jobs(
 	struct jobs_reader *r, int (*one)(struct jobs_reader *r, size_t job))
 {
 	size_t jobs = find_jobs(r), i;
 	uint32_t n = 0;
 
-	if (r->tree.e->code)
-		return -1;
 	for (i = jobs + 1; jobs && i < jobs_at(r, jobs)->end;
 		i = jobs_at(r, i)->end)
 		n++;
 	if (!n || n > JOBS_MOST)
-		return tree_fail(&r->tree, tree_top,
+		tree_fail(&r->tree, tree_top,
 			n ? "more than %d jobs" : "want a list of jobs",
 			JOBS_MOST);
+	if (r->tree.e->code)
+		return;
 	r->most = n;
-	r->name = mem_alloc(n, sizeof(*r->name));
 	r->taken = mem_alloc(r->topo->n_nodes, sizeof(*r->taken));
 	for (i = jobs + 1; i < jobs_at(r, jobs)->end; i = jobs_at(r, i)->end) {
 		r->n++;
 		memset(&r->job, 0, sizeof(r->job));
 		if (find_values(r, i) || read_name(r, i) || read_rest(r, i) ||
 			one(r, i))
-			return -1;
+			return;
 	}
-	return 0;
 }
 
-int jobs_read_file(struct jobs_reader *r, const char *path,
-	int (*one)(struct jobs_reader *r, size_t job))
+struct jobs_reader *jobs_read(const char *path, const struct topo *t,
+	uint64_t seed, int (*one)(struct jobs_reader *r, size_t job), void *arg,
+	struct err *e)
 {
-	return tree_read_file(&r->tree, path) || read_jobs(r, one) ? -1 : 0;
+	struct jobs_reader *r = mem_alloc(1, sizeof(*r));
+
+	r->topo = t;
+	r->seed = seed;
+	r->tree.e = e;
+	r->arg = arg;
+	if (!tree_read_file(&r->tree, path))
+		read_jobs(r, one);
+	return r;
 }
 
-void jobs_reader_fini(struct jobs_reader *r)
+void jobs_reader_free(struct jobs_reader *r)
 {
+	if (!r)
+		return;
 	tree_free(&r->tree);
 	mem_free(r->taken);
-	mem_free(r->name);
+	mem_free(r);
 }

@@ -1,15 +1,13 @@
 /*
- * What all readers of a file of jobs have in common: the list, and of each job
- * its name, workload, keys, start and seed.  Private to jobs.c and
- * partitions.c.
+ * Reads a file of jobs: the list, and the name, workload, keys, start and seed
+ * of each job.  Private to jobs.c, which reads the nodes of jobs that share a
+ * network, and to partitions.c, which reads the others.
  */
 #ifndef MACHINE_JOBS_READ_H
 #define MACHINE_JOBS_READ_H
 
 #include "machine/jobs.h"
 #include "machine/tree.h"
-
-enum { JOBS_TEXT = 256 };
 
 /* The keys of a job. */
 enum jobs_key {
@@ -32,14 +30,13 @@ struct jobs_reader {
 	struct tree tree;
 	const struct topo *topo;
 	uint64_t seed; /* of jobs that name none */
-	void *arg; /* of whoever reads */
-	char (*name)[JOBS_NAME]; /* [job] */
+	void *arg; /* the caller's */
+	const char *name[JOBS_MOST]; /* [job] */
 	uint32_t n, most; /* read so far, in the file */
 	uint32_t *taken; /* [node] by which job, + 1 */
 	/* of the job that is being read */
 	size_t value[N_JOBS_KEYS]; /* nodes of the tree; 0: none */
 	struct machine_job job;
-	char text[LOAD_MOST_KEYS][JOBS_TEXT];
 };
 
 #define JOBS_FAIL(r, i, ...)                                                   \
@@ -58,14 +55,18 @@ static inline const char *jobs_text(
 }
 
 /*
- * Reads a file; one() is called for each job, whose number is r->n - 1, when
- * what all jobs have is read.  On an error, too, jobs_reader_fini() is the
- * caller's to call.
+ * Reads a file, and calls one() for each job, number r->n - 1, when the values
+ * that all jobs have are read.  Texts of jobs live as long as the reader, which
+ * the caller frees, also after an error.
  */
-int jobs_read_file(struct jobs_reader *r, const char *path,
-	int (*one)(struct jobs_reader *r, size_t job));
-void jobs_reader_fini(struct jobs_reader *r);
+struct jobs_reader *jobs_read(const char *path, const struct topo *t,
+	uint64_t seed, int (*one)(struct jobs_reader *r, size_t job), void *arg,
+	struct err *e);
+void jobs_reader_free(struct jobs_reader *r);
 
+/* The values of a map by the numbers of their keys; 0: there is none. */
+int jobs_find_values(struct jobs_reader *r, size_t map, const char *const *keys,
+	uint32_t n, size_t *value);
 /* "2x2x2 at 0,0,4", which lies inside the machine. */
 int jobs_read_box(struct jobs_reader *r, enum jobs_key key, uint32_t *from,
 	uint32_t *size, uint32_t *n_dims);
@@ -74,5 +75,9 @@ bool jobs_is_inside(const struct topo *t, site_id s, const uint32_t *from,
 	const uint32_t *size, uint32_t n_dims);
 /* A node belongs to the job that is being read, and to no other. */
 int jobs_take(struct jobs_reader *r, size_t where, uint64_t node);
+
+/* jobs_routes.c: the class routes of a job whose partition is known. */
+struct machine_partition;
+int jobs_read_routes(struct jobs_reader *r, struct machine_partition *p);
 
 #endif

@@ -1,10 +1,10 @@
-#include "machine/jobs_routes.h"
+#include "machine/jobs_read.h"
 
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/name.h"
 #include "base/units.h"
+#include "machine/partitions.h"
 
 enum key { K_ID, K_NODE, K_CHANNEL, K_INPUTS, K_OUTPUT, N_KEYS };
 
@@ -21,37 +21,17 @@ struct entry {
 	size_t at, value[N_KEYS];
 };
 
-static uint32_t find(const char *word, const char *const *list, uint32_t n)
-{
-	uint32_t i = 0;
-
-	while (i < n && (!word || strcmp(word, list[i]) != 0))
-		i++;
-	return i;
-}
-
 static int find_values(struct entry *x)
 {
 	struct jobs_reader *r = x->r;
-	char hint[NAME_HINT];
 	size_t k;
 
 	if (jobs_at(r, x->at)->kind != NODE_MAP)
 		return JOBS_FAIL(r, x->at,
 			"want a register: a map with id, node, channel, inputs "
 			"and output");
-	for (k = x->at + 1; k < jobs_at(r, x->at)->end;
-		k = jobs_at(r, jobs_at(r, k)->end)->end) {
-		const char *key = jobs_at(r, k)->text;
-		uint32_t i = find(key, keys, N_KEYS);
-
-		if (i == N_KEYS)
-			return JOBS_FAIL(r, k, "unknown key \"%.40s\"%s",
-				key ? key : "",
-				name_hint(key ? key : "", keys, N_KEYS, "",
-					hint));
-		x->value[i] = jobs_at(r, k)->end;
-	}
+	if (jobs_find_values(r, x->at, keys, N_KEYS, x->value))
+		return -1;
 	for (k = 0; k < K_OUTPUT; k++)
 		if (!x->value[k])
 			return JOBS_FAIL(
@@ -117,9 +97,12 @@ static int read_links(const struct entry *x, enum key key, uint16_t *mask)
 static int read_channel(const struct entry *x, uint8_t *channel)
 {
 	const char *word = jobs_at(x->r, x->value[K_CHANNEL])->text;
+	uint8_t i = 0;
 
-	*channel = (uint8_t)find(word, channels, N_CLASS_CHANNELS);
-	if (*channel == N_CLASS_CHANNELS)
+	while (i < N_CLASS_CHANNELS && (!word || strcmp(word, channels[i])))
+		i++;
+	*channel = i;
+	if (i == N_CLASS_CHANNELS)
 		return JOBS_FAIL(x->r, x->value[K_CHANNEL],
 			"channel: want world, sub or system");
 	return 0;

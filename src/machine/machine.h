@@ -152,11 +152,20 @@ int machine_list(void (*f)(void *arg, const char *name, const char *path),
 	void *arg, struct err *e);
 
 /*
- * The same for the .yaml files of another folder next to the machines, in the
- * installation or in the source tree; the environment variable names one more
- * directory.  -1 if there is none.
+ * The .yaml files of a folder, each name once, in order: in the directory that
+ * an environment variable names, in the installation and in the source tree.
+ * Machines, papers and claims are such files.
  */
-int machine_list_files(const char *variable, const char *folder,
-	void (*f)(void *arg, const char *name, const char *path), void *arg);
+enum { MACHINE_FILES = 256 };
+struct machine_files {
+	char *name[MACHINE_FILES], *path[MACHINE_FILES];
+	size_t n;
+};
+struct machine_files *machine_files_new(
+	const char *variable, const char *folder);
+struct machine_files *machine_files_all(void); /* of machines */
+void machine_files_free(struct machine_files *f);
+/* The path of a name, or NULL. */
+const char *machine_files_find(const struct machine_files *f, const char *name);
 
 #endif

@@ -5,12 +5,6 @@
 
 #include "base/mem.h"
 #include "machine/jobs_read.h"
-#include "machine/jobs_routes.h"
-
-struct reader {
-	struct machine_partitions *list;
-	bool is_shared;
-};
 
 static bool has_node(
 	const struct machine_partition *p, const struct topo *t, site_id s)
@@ -46,83 +40,53 @@ static int cut(struct jobs_reader *r, struct machine_partition *p)
 	return take_all(r, p);
 }
 
-static void keep_texts(struct jobs_reader *r, struct machine_partition *p)
-{
-	const char *faults = jobs_text(r, JOBS_K_FAULTS);
-
-	snprintf(p->name, sizeof(p->name), "%s", r->name[r->n - 1]);
-	p->workload = mem_text(r->job.workload);
-	if (faults)
-		p->faults = mem_text(faults);
-	for (; p->n_keys < r->job.n_keys; p->n_keys++)
-		p->keys[p->n_keys] = mem_text(r->job.keys[p->n_keys]);
-	p->seed = r->job.seed;
-	p->begin = r->job.begin;
-}
-
 static int read_one(struct jobs_reader *r, size_t job)
 {
-	struct reader *x = r->arg;
+	struct machine_partitions *list = r->arg;
 	struct machine_partition *p;
 	enum jobs_key k;
 
-	if (!r->value[JOBS_K_PARTITION]) {
-		x->is_shared = r->n == 1;
-		return x->is_shared
-			       ? -1
-			       : JOBS_FAIL(r, job,
-					 "has no partition, but other jobs "
-					 "have: give all jobs one, or none");
-	}
+	if (!r->value[JOBS_K_PARTITION] && r->n == 1)
+		return -1; /* jobs that share a network, which is no error */
+	if (!r->value[JOBS_K_PARTITION])
+		return JOBS_FAIL(r, job,
+			"has no partition, but other jobs have: give all jobs "
+			"one, or none");
 	for (k = JOBS_K_NODES; k <= JOBS_K_PLACEMENT; k++)
 		if (k != JOBS_K_PARTITION && r->value[k])
 			return JOBS_FAIL(r, r->value[k],
 				"a job with a partition uses all its nodes "
 				"(want no nodes, box, count or placement)");
-	if (!x->list->v)
-		x->list->v = mem_alloc(r->most, sizeof(*x->list->v));
-	p = &x->list->v[x->list->n++];
-	keep_texts(r, p);
+	if (!list->v)
+		list->v = mem_alloc(r->most, sizeof(*list->v));
+	p = &list->v[list->n++];
+	p->job = r->job;
+	p->faults = jobs_text(r, JOBS_K_FAULTS);
 	return cut(r, p) || jobs_read_routes(r, p) ? -1 : 0;
 }
 
 int machine_partitions_read(struct machine_partitions *p, const char *path,
 	const struct topo *t, uint64_t seed, struct err *e)
 {
-	struct jobs_reader *r = mem_alloc(1, sizeof(*r));
-	struct reader x = { .list = p };
-	int failed;
-
 	*p = (struct machine_partitions){ 0 };
-	r->topo = t;
-	r->seed = seed;
-	r->tree.e = e;
-	r->arg = &x;
-	failed = jobs_read_file(r, path, read_one) && !x.is_shared;
-	jobs_reader_fini(r);
-	mem_free(r);
-	return failed ? -1 : 0;
+	p->reader = jobs_read(path, t, seed, read_one, p, e);
+	return e->code ? -1 : 0;
 }
 
 void machine_partitions_free(struct machine_partitions *p)
 {
 	uint32_t i;
-	size_t k;
 
-	for (i = 0; i < p->n; i++) {
-		for (k = 0; k < p->v[i].n_keys; k++)
-			mem_free(p->v[i].keys[k]);
-		mem_free(p->v[i].workload);
-		mem_free(p->v[i].faults);
+	for (i = 0; i < p->n; i++)
 		mem_free(p->v[i].routes);
-	}
 	mem_free(p->v);
+	jobs_reader_free(p->reader);
 }
 
 /* --- IO nodes --- */
 
 uint32_t machine_partitions_of_io(const struct machine_partitions *p,
-	const struct topo *t, uint32_t io, uint32_t member[FILES_MEMBERS])
+	const struct topo *t, uint32_t io, uint32_t member[PARTITIONS_OF_IO])
 {
 	router_id exit;
 	uint32_t n = 0, i, k;
@@ -135,33 +99,11 @@ uint32_t machine_partitions_of_io(const struct machine_partitions *p,
 				continue;
 			for (k = 0; k < n && member[k] != i; k++)
 				;
-			if (k == n && n < FILES_MEMBERS)
+			if (k == n && n < PARTITIONS_OF_IO)
 				member[n++] = i;
 		}
 	}
 	return n;
-}
-
-struct files *machine_partitions_files(const struct machine_partitions *p,
-	const struct machine *m, struct err *e)
-{
-	uint32_t member[FILES_MEMBERS], io, k, n, most = 0;
-	struct files *f;
-
-	for (io = 0; io < m->topo->n_io; io++) {
-		n = machine_partitions_of_io(p, m->topo, io, member);
-		most = n > most ? n : most;
-	}
-	if (most < 2)
-		return NULL;
-	f = files_new(
-		m->topo->n_io, p->n, part_params(&m->parts, &part_files), e);
-	for (io = 0; f && io < m->topo->n_io; io++) {
-		n = machine_partitions_of_io(p, m->topo, io, member);
-		for (k = 0; k < n; k++)
-			files_join(f, io, member[k]);
-	}
-	return f;
 }
 
 void machine_partition_name(

@@ -1,7 +1,7 @@
 /*
- * Reads a file of jobs, weft-jobs(5), that have links of their own: each is a
- * machine by itself, cut out of a bigger one, and what runs on it knows nothing
- * of the others.
+ * Partitions: jobs of a file, weft-jobs(5), that have links of their own.  Each
+ * is a machine by itself, cut out of a bigger one, and its workload knows
+ * nothing of the others.
  */
 #ifndef MACHINE_PARTITIONS_H
 #define MACHINE_PARTITIONS_H
@@ -12,12 +12,8 @@
 #include "machine/jobs.h"
 
 struct machine_partition {
-	char name[JOBS_NAME];
-	char *workload, *faults; /* the latter a file, or NULL */
-	char *keys[LOAD_MOST_KEYS]; /* "key=value" */
-	size_t n_keys;
-	uint64_t seed;
-	sim_time begin;
+	struct machine_job job;
+	const char *faults; /* a file, or NULL */
 	uint32_t n_dims, from[TOPO_MAX_DIMS], size[TOPO_MAX_DIMS];
 	struct topo_partition cut;
 	/* Class routes that are written out; nodes are the job's own. */
@@ -28,21 +24,21 @@ struct machine_partition {
 struct machine_partitions {
 	struct machine_partition *v;
 	uint32_t n;
+	struct jobs_reader *reader; /* which holds their texts */
 };
 
-/* There are none where the jobs share links.  On an error, too, to free them is
- * the caller's. */
+/* There are none if the jobs share links.  The caller frees them, also after an
+ * error. */
 int machine_partitions_read(struct machine_partitions *p, const char *path,
 	const struct topo *t, uint64_t seed, struct err *e);
 void machine_partitions_free(struct machine_partitions *p);
 
+/* An IO node has no more links (topology.io.links). */
+enum { PARTITIONS_OF_IO = 4 };
+
 /* The partitions that an IO node has exits in, by number; returns how many. */
 uint32_t machine_partitions_of_io(const struct machine_partitions *p,
-	const struct topo *t, uint32_t io, uint32_t member[FILES_MEMBERS]);
-/* Files of IO nodes that partitions share; NULL where none does, or on an
- * error. */
-struct files *machine_partitions_files(const struct machine_partitions *p,
-	const struct machine *m, struct err *e);
+	const struct topo *t, uint32_t io, uint32_t member[PARTITIONS_OF_IO]);
 
 /* What to run, and what came of it. */
 struct machine_partitions_run {
@@ -50,7 +46,7 @@ struct machine_partitions_run {
 	const struct machine *machine; /* that they are parts of */
 	const struct machine_run_setup *setup; /* [partition] */
 	struct batch_result *result; /* [partition], zeroed */
-	uint32_t threads; /* that run partitions, one each */
+	uint32_t threads;
 	/* So many have ended; may be NULL. */
 	void (*on_done)(void *arg, uint32_t n);
 	void *arg;

@@ -1,238 +1,272 @@
 /*
- * Runs partitions, each as a machine of its own with time of its own.  Those
- * that share IO nodes are a team: one thread runs a team, and always goes on
- * with the member whose next window is the earliest in the time of all, so the
- * others have come as far when it asks for its files' answers.  Teams share
- * nothing, and any thread runs the next one.
+ * Runs partitions.  Each is a machine with a sim of its own.  The sites of one
+ * more sim, the outer one, are the partitions and the IO nodes: its threads run
+ * the partitions side by side, and a call to the files of an IO node that
+ * several partitions share is mail.
+ *
+ * The time of all partitions is divided into steps, and a step takes two
+ * windows of the outer sim.  In the first one, partitions run those of their
+ * own windows that start in the step.  In the second one, IO nodes carry out
+ * the calls of the step, in the order of their times:
+ *
+ *	outer sim	| partitions |  IO nodes  | partitions |  IO nodes  |
+ *	simulated	|<--------- step -------->|<--------- step -------->|
+ *
+ * If IO nodes are shared, every window of a partition starts with a step.  So
+ * all calls of a step are known at its end, and an answer, which is read a
+ * window after its call, is there in the next step.  Otherwise steps are long.
  */
-#include <pthread.h>
-#include <string.h>
-
 #include "base/mem.h"
-#include "base/plain.h"
 #include "machine/partitions.h"
 
-struct crew {
-	const struct machine_partitions_run *how;
-	struct files *files; /* that some share, or NULL */
-	struct files_seat *seat; /* [partition] where there are some */
-	uint32_t *team; /* [partition] */
-	uint32_t next; /* team to be run; under the lock, as what follows */
-	uint32_t n_done;
-	/* Also held while machines are brought up and taken down. */
-	pthread_mutex_t lock;
-};
+/* A step of partitions that share nothing: long, because each partition needs
+ * the cache for itself.  Progress is reported after such a time, too. */
+enum { STEP = 50000 * SIM_NS };
 
-struct member {
-	struct machine_run *run;
+struct inner {
+	struct machine_run run;
 	struct machine_run_setup setup;
+	struct files_seat given; /* where it finds shared files */
+	struct files_seat *seat; /* the one it took; NULL: it uses no files */
 	struct batch_result *result;
-	sim_time begin; /* of its time, in that of all */
 	bool is_over;
 };
 
-/* --- teams --- */
+struct outer {
+	const struct machine_partitions_run *how;
+	struct files *files; /* that some share, or NULL */
+	struct inner *inner; /* [partition] */
+	sim_time step;
+	sim_time window; /* of the outer sim; not shorter than a step */
+	struct sim *sim;
+};
 
-/* The least number of all that it shares IO nodes with is a team's. */
-static void join(uint32_t *team, uint32_t n, uint32_t a, uint32_t b)
+/* --- the visit of a site --- */
+
+/* A simulated time in that of the outer sim. */
+static sim_time outer_time(const struct outer *o, sim_time t, bool is_io)
 {
-	uint32_t to = team[a] < team[b] ? team[a] : team[b];
-	uint32_t from = team[a] < team[b] ? team[b] : team[a], i;
-
-	for (i = 0; i < n; i++)
-		if (team[i] == from)
-			team[i] = to;
+	return (2 * (t / o->step) + is_io) * o->window + t % o->step;
 }
 
-static void make_teams(struct crew *c)
+static void send_calls(const struct outer *o, struct sim_worker *w, site_id i)
 {
-	const struct machine_partitions *p = c->how->list;
-	const struct topo *t = c->how->machine->topo;
-	uint32_t member[FILES_MEMBERS], io, i, n;
+	struct files_seat *s = o->inner[i].seat;
+	uint32_t k;
 
-	c->team = mem_alloc(p->n, sizeof(*c->team));
-	for (i = 0; i < p->n; i++)
-		c->team[i] = i;
-	for (io = 0; io < t->n_io; io++) {
-		n = machine_partitions_of_io(p, t, io, member);
-		for (i = 1; i < n; i++)
-			join(c->team, p->n, member[0], member[i]);
+	for (k = 0; s && k < s->n_sent; k++) {
+		const struct files_call *c = &s->call[s->sent[k]];
+
+		sim_post(w, o->how->list->n + c->io, outer_time(o, c->at, true),
+			SIM_KEY(PHASE_PROGRAM, i), s->sent[k] % FILES_THREADS,
+			s->sent[k]);
 	}
+	if (s)
+		s->n_sent = 0;
 }
 
-static int open_files(struct crew *c, struct err *e)
+/* Runs a partition to the end of a step. */
+static void run_step(
+	const struct outer *o, struct sim_worker *w, site_id i, sim_time end)
 {
-	const struct machine_partitions *p = c->how->list;
-	uint32_t i;
+	struct inner *x = &o->inner[i];
+	const struct sim *sim = x->run.system->net->sim;
+	uint64_t n = sim_n_events(sim);
+	int code = machine_run_go(&x->run, end - x->given.begin, &x->result->e);
+	sim_time next;
 
-	c->files = machine_partitions_files(p, c->how->machine, e);
-	if (!c->files)
-		return e->code ? -1 : 0;
-	c->seat = mem_alloc(p->n, sizeof(*c->seat));
-	for (i = 0; i < p->n; i++)
-		c->seat[i] = (struct files_seat){ .files = c->files,
-			.is_shared = true,
-			.member = i,
-			.begin = p->v[i].begin };
-	return 0;
-}
-
-/* --- running one --- */
-
-static sim_time next_time(const struct member *m)
-{
-	sim_time t = SIM_NEVER;
-
-	if (!m->is_over)
-		t = sim_next_time(m->run->system->net->sim);
-	return t == SIM_NEVER ? t : t + m->begin;
-}
-
-/* Until some time, of all. */
-static void go(struct member *m, sim_time until)
-{
-	sim_time pause = until == SIM_NEVER ? until : until - m->begin;
-	int code = machine_run_go(m->run, pause, &m->result->e);
-
-	m->is_over = code != 0;
+	sim_count(w, sim_n_events(sim) - n);
+	send_calls(o, w, i);
 	if (code > 0)
-		batch_note(m->run, m->result);
+		batch_note(&x->run, x->result);
+	x->is_over = code != 0;
+	if (x->is_over)
+		return;
+	next = outer_time(o, x->given.begin + sim_next_time(sim), false);
+	sim_post_self(w, i, next, SIM_KEY(PHASE_PROGRAM, 0), 0, 0);
 }
 
-/* The one to go on with, and when the next of the others does; or NULL. */
-static struct member *find_first(struct member *m, uint32_t n, sim_time *second)
+static void visit(struct sim_worker *w, site_id site)
 {
-	struct member *first = NULL;
-	sim_time least = SIM_NEVER, t;
-	uint32_t i;
+	const struct outer *o = w->model;
+	const struct sim_event *e;
+	const struct files_seat *s;
+	sim_time t;
 
-	*second = SIM_NEVER;
-	for (i = 0; i < n; i++) {
-		t = next_time(&m[i]);
-		if (!m[i].is_over && (!first || t < least)) {
-			*second = least;
-			least = t;
-			first = &m[i];
-		} else if (t < *second) {
-			*second = t;
+	while ((e = sim_next(w, &t)))
+		if (site < o->how->list->n) {
+			t = t / (2 * o->window) * o->step + o->step;
+			run_step(o, w, site, t);
+		} else {
+			s = o->inner[sim_number(e)].seat;
+			files_carry_out(s, &s->call[e->data]);
 		}
-	}
-	/* at the same time, one window of the first */
-	if (*second <= least && least != SIM_NEVER)
-		*second = least + 1;
-	return first;
 }
 
-static void run_members(struct member *m, uint32_t n)
-{
-	struct member *first;
-	sim_time until;
-	uint32_t i;
+/* --- opening --- */
 
-	for (i = 0; i < n && n > 1; i++)
-		if (!m[i].is_over)
-			go(&m[i], m[i].begin);
-	while ((first = find_first(m, n, &until)))
-		go(first, until);
+/* The files of all IO nodes; NULL if no IO node is shared, or on an error. */
+static struct files *make_files(
+	const struct machine_partitions_run *how, struct err *e)
+{
+	const struct machine *m = how->machine;
+	uint32_t of[PARTITIONS_OF_IO], io;
+	struct files *f = NULL;
+
+	for (io = 0; io < m->topo->n_io && !e->code; io++) {
+		if (machine_partitions_of_io(how->list, m->topo, io, of) < 2)
+			continue;
+		if (!f)
+			f = files_new(m->topo->n_io,
+				part_params(&m->parts, &part_files), e);
+		if (f)
+			files_share(f, io);
+	}
+	return f;
 }
 
 static void open_run(void *arg)
 {
-	struct member *m = arg;
+	struct inner *x = arg;
 
-	machine_run_open(m->run, &m->setup, &m->result->e);
+	machine_run_open(&x->run, &x->setup, &x->result->e);
 }
 
-static uint32_t open_team(struct crew *c, uint32_t team, struct member *m)
+/* Returns the memory that it and those before it need, bytes. */
+static uint64_t open_inner(const struct outer *o, uint32_t i, uint64_t held)
 {
-	const struct machine_partitions *p = c->how->list;
-	uint32_t i, n = 0;
+	const struct machine_partitions_run *how = o->how;
+	struct inner *x = &o->inner[i];
 
-	for (i = 0; i < p->n; i++) {
-		if (c->team[i] != team)
-			continue;
-		m[n] = (struct member){ .run = mem_alloc(1, sizeof(*m->run)),
-			.setup = c->how->setup[i],
-			.result = &c->how->result[i],
-			.begin = p->v[i].begin };
-		m[n].setup.threads = 1;
-		m[n].setup.files = c->seat ? &c->seat[i] : NULL;
-		err_guard(open_run, &m[n], &m[n].result->e);
-		m[n].is_over = m[n].result->e.code;
-		n++;
+	x->result = &how->result[i];
+	x->given = (struct files_seat){ .files = o->files,
+		.is_shared = true,
+		.member = i,
+		.begin = how->list->v[i].job.begin };
+	x->setup = how->setup[i];
+	x->setup.held = held;
+	x->setup.threads = how->threads / how->list->n;
+	if (o->files)
+		x->setup.files = &x->given;
+	if (o->files || !x->setup.threads)
+		x->setup.threads = 1;
+	x->is_over = err_guard(open_run, x, &x->result->e);
+	if (x->is_over)
+		return held;
+	if (o->files)
+		x->seat = part_state(&x->run.system->parts, &part_files);
+	return held + x->run.system->need;
+}
+
+/* --- the outer sim --- */
+
+static sim_time common_divisor(sim_time a, sim_time b)
+{
+	while (b) {
+		sim_time rest = a % b;
+
+		a = b;
+		b = rest;
 	}
-	return n;
+	return a;
 }
 
-static void run_team(struct crew *c, uint32_t team, struct member *m)
+/* Where files are shared, the longest that all windows start wito. */
+static sim_time find_step(const struct outer *o)
 {
-	uint32_t n, i;
+	const struct inner *x;
+	sim_time step = 0;
 
-	pthread_mutex_lock(&c->lock);
-	n = open_team(c, team, m);
-	pthread_mutex_unlock(&c->lock);
-	run_members(m, n);
-	pthread_mutex_lock(&c->lock);
+	if (!o->files)
+		return STEP;
+	for (x = o->inner; x < o->inner + o->how->list->n; x++)
+		if (!x->is_over) {
+			step = common_divisor(step, x->given.begin);
+			step = common_divisor(step,
+				sim_worker(x->run.system->net->sim, 0)->width);
+		}
+	return step ? step : STEP;
+}
+
+/* Workers get partitions with about the same number of nodes in all. */
+static void share_out(const struct outer *o, uint32_t n_workers, uint8_t *owner)
+{
+	uint64_t *nodes = mem_alloc(n_workers, sizeof(*nodes));
+	uint32_t n = o->how->list->n, i, k, least;
+
 	for (i = 0; i < n; i++) {
-		machine_run_close(m[i].run);
-		mem_free(m[i].run);
+		for (least = 0, k = 1; k < n_workers; k++)
+			if (nodes[k] < nodes[least])
+				least = k;
+		owner[i] = (uint8_t)least;
+		if (!o->inner[i].is_over)
+			nodes[least] += o->inner[i].run.machine->topo->n_nodes;
 	}
-	c->n_done += n;
-	if (n && c->how->on_done)
-		c->how->on_done(c->how->arg, c->n_done);
-	pthread_mutex_unlock(&c->lock);
+	mem_free(nodes);
 }
 
-/* --- all of them --- */
-
-static void *work(void *arg)
+static int build(struct outer *o, struct err *e)
 {
-	struct crew *c = arg;
-	uint32_t n = c->how->list->n, team;
-	struct member *m = mem_alloc(n, sizeof(*m));
-	void *locale = plain_begin();
+	static const struct sim_ops ops = { .visit = visit };
+	uint32_t n = o->how->list->n, most = o->how->threads, i;
+	struct sim_params p = {
+		.n_sites = n + (o->files ? o->how->machine->topo->n_io : 0),
+		.n_workers = most < n ? most : n,
+		.ops = &ops,
+		.model = o,
+		.stop = o->how->setup->stop,
+		.is_heavy = !o->files,
+	};
+	uint8_t *owner = mem_alloc(p.n_sites, sizeof(*owner));
 
-	for (;;) {
-		pthread_mutex_lock(&c->lock);
-		team = c->next++;
-		pthread_mutex_unlock(&c->lock);
-		if (team >= n)
-			break;
-		run_team(c, team, m);
-	}
-	plain_end(locale);
-	mem_free(m);
-	return NULL;
+	o->step = find_step(o);
+	o->window = o->step < SIM_MIN_WINDOW ? SIM_MIN_WINDOW : o->step;
+	p.window = o->window;
+	share_out(o, p.n_workers, owner);
+	p.owner = owner;
+	o->sim = sim_new(&p, e);
+	mem_free(owner);
+	for (i = 0; o->sim && i < n; i++)
+		if (!o->inner[i].is_over)
+			sim_post(sim_owner(o->sim, i), i,
+				outer_time(o, o->inner[i].given.begin, false),
+				SIM_KEY(PHASE_PROGRAM, 0), 0, 0);
+	return o->sim ? 0 : -1;
 }
 
-/* Where the host lets us start fewer threads, these do it all. */
-static void work_together(struct crew *c)
+static void run(const struct outer *o)
 {
-	uint32_t n = c->how->threads, i;
-	pthread_t *threads = mem_alloc(n, sizeof(*threads));
+	enum sim_ending ending;
+	uint32_t i, n_done;
 
-	for (i = 1; i < n && i < c->how->list->n; i++)
-		if (pthread_create(&threads[i], NULL, work, c))
-			break;
-	work(c);
-	while (--i)
-		pthread_join(threads[i], NULL);
-	mem_free(threads);
+	do {
+		ending = sim_run(
+			o->sim, sim_slice(o->sim, outer_time(o, STEP, false)));
+		for (i = n_done = 0; i < o->how->list->n; i++)
+			n_done += o->inner[i].is_over;
+		if (o->how->on_done)
+			o->how->on_done(o->how->arg, n_done);
+	} while (ending == SIM_REACHED);
 }
 
 int machine_partitions_run(
 	const struct machine_partitions_run *how, struct err *e)
 {
-	struct crew c = { .how = how };
+	struct outer o = { .how = how, .files = make_files(how, e) };
+	uint64_t held = 0;
+	uint32_t i;
 
-	if (open_files(&c, e))
+	if (e->code)
 		return -1;
-	make_teams(&c);
-	pthread_mutex_init(&c.lock, NULL);
-	work_together(&c);
-	pthread_mutex_destroy(&c.lock);
-	mem_free(c.team);
-	mem_free(c.seat);
-	files_free(c.files);
-	return 0;
+	o.inner = mem_alloc(how->list->n, sizeof(*o.inner));
+	for (i = 0; i < how->list->n; i++)
+		held = open_inner(&o, i, held);
+	if (!build(&o, e))
+		run(&o);
+	sim_free(o.sim);
+	for (i = 0; i < how->list->n; i++)
+		machine_run_close(&o.inner[i].run);
+	mem_free(o.inner);
+	files_free(o.files);
+	return e->code ? -1 : 0;
 }

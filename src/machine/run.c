@@ -51,8 +51,8 @@ static const struct load_ops *find_load(const char *name, struct err *e)
 		return ops;
 	if (strchr(name, '/')) {
 		err_set(e,
-			"%.100s: a program with a main() of its own is started "
-			"by itself, not as a workload; those of a --plugin are "
+			"%.100s: a program with its own main() is not a "
+			"workload; start it directly, or build it as a plugin "
 			"(weft-plugin(7))",
 			name);
 		return NULL;
@@ -215,8 +215,7 @@ static struct load *new_load(const struct machine_run *r,
 	return l;
 }
 
-/* On an error, too, it is to be freed, unless it is NULL. */
-static struct load *make_load(const struct machine_run *r,
+struct load *machine_job_load(const struct machine_run *r,
 	const struct machine_job *j, struct param_block *keys, struct err *e)
 {
 	const struct load_ops *ops = r->setup.load;
@@ -251,9 +250,9 @@ static int read_load(struct machine_run *r, struct err *e)
 		memcpy(only.keys, r->setup.keys,
 			only.n_keys * sizeof(*only.keys));
 	if (r->setup.jobs)
-		r->load = machine_jobs(r, make_load, e);
+		r->load = machine_jobs(r, e);
 	else
-		r->load = make_load(r, &only, &r->keys, e);
+		r->load = machine_job_load(r, &only, &r->keys, e);
 	if (r->load) {
 		r->load->until = r->setup.until;
 		r->load->on_progress = r->setup.on_progress;
@@ -320,6 +319,7 @@ static int build(struct machine_run *r, struct err *e)
 		.client_state = l,
 		.needs = l->needs,
 		.files = r->setup.files,
+		.held = r->setup.held,
 		.given = { r->setup.routes, r->setup.n_routes },
 		.on_delivered = l->ops->on_delivered,
 		.arg = l,

@@ -51,8 +51,10 @@ static int build_net(struct system *x, const struct machine *m,
 	const struct system_setup *s, struct err *e)
 {
 	struct net_setup n = net_of(m, s);
-	uint64_t need = net_estimate(&n) + s->bytes, have = mem_available();
+	uint64_t need = x->need = net_estimate(&n) + s->bytes;
+	uint64_t have = mem_available();
 
+	have -= have < s->held ? have : s->held;
 	if (need > have)
 		return err_set_code(e, EXIT_LIMIT,
 			"%u nodes need about %.1f GiB of memory, but only %.1f "

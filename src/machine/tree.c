@@ -1,5 +1,6 @@
 #include "machine/tree.h"
 #include "base/mem.h"
+#include "base/name.h"
 #include "machine/file.h"
 
 #include <errno.h>
@@ -271,4 +272,62 @@ void tree_free(struct tree *t)
 	for (size_t i = 0; i < t->n; i++)
 		mem_free(t->v[i].text);
 	mem_free(t->v);
+}
+
+/* --- maps and lists --- */
+
+const char *tree_text(const struct tree *t, size_t at)
+{
+	const char *s = at ? t->v[at].text : NULL;
+
+	return s && *s ? s : NULL;
+}
+
+size_t tree_length(const struct tree *t, size_t at)
+{
+	size_t n = 0, i;
+
+	for (i = at + 1; at && i < t->v[at].end; i = t->v[i].end)
+		n++;
+	return n;
+}
+
+/* "want a, b or c" */
+static int refuse_key(const struct tree *t, size_t at, const char *const *keys)
+{
+	char text[256] = "want ";
+	size_t i;
+
+	for (i = 0; keys[i]; i++) {
+		name_add(text, sizeof(text),
+			!i	      ? ""
+			: keys[i + 1] ? ", "
+				      : " or ");
+		name_add(text, sizeof(text), keys[i]);
+	}
+	return tree_fail(t, t->v[at].at, "%s", text);
+}
+
+int tree_keys(const struct tree *t, size_t map, const char *const *keys,
+	size_t n_texts, size_t *value)
+{
+	const struct node *v = t->v;
+	size_t k, i;
+
+	if (v[map].kind != NODE_MAP)
+		return tree_fail(t, v[map].at, "want keys and values");
+	for (k = map + 1; k < v[map].end; k = v[v[k].end].end) {
+		for (i = 0; keys[i] && tree_text(t, k); i++)
+			if (!strcmp(keys[i], v[k].text))
+				break;
+		if (!tree_text(t, k) || !keys[i])
+			return refuse_key(t, v[k].end, keys);
+		if (value[i])
+			return tree_fail(t, v[k].at, "the key is given twice");
+		value[i] = v[k].end;
+		if (i < n_texts && !tree_text(t, v[k].end))
+			return tree_fail(
+				t, v[v[k].end].at, "want a single value");
+	}
+	return 0;
 }

@@ -20,8 +20,8 @@ static void warn_short(const struct machine_run *r, char *text, size_t size)
 		return;
 	figure_time(sim_ns(l->message_time), time);
 	snprintf(text, size,
-		"measure is too short: %s takes %s (want measure=%.0fus or "
-		"more)",
+		"measure is too short: %s takes %s; set measure=%.0fus or "
+		"more",
 		l->message_what, time,
 		(double)(l->least_time / (1000 * SIM_NS) + 1));
 }
@@ -57,7 +57,7 @@ static void warn_room(const struct machine_run *r, char *text, size_t size)
 		return;
 	needs = link_round_trip(&n->link, wire);
 	snprintf(text, size,
-		"buffers hold %lld packets, but a round trip needs %lld (wire: "
+		"buffers hold %lld packets, but a round trip needs %lld (wire "
 		"%s), so one flow cannot fill a link; use --set "
 		"router.packets=%lld",
 		(long long)n->params.packets, needs, n->topo->wire[wire].name,
@@ -87,7 +87,7 @@ static void warn_host(const struct machine_run *r, char *text, size_t size)
 	snprintf(text, size,
 		"%s: at most %s, but a link carries %s; to fill the link, use "
 		"--set %s",
-		least.what, low, high, least.remedy);
+		least.label, low, high, least.remedy);
 }
 
 static void (*const warnings[N_RUN_WARNINGS])(

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/index.h"
 #include "base/mem.h"
-#include "meas/partials.h"
 
 /* Of a packet. */
 struct entry {
@@ -25,7 +25,9 @@ const size_t book_packet_bytes = sizeof(struct entry);
 /* Per worker. */
 struct desk {
 	_Alignas(CACHE_LINE) struct book_sums sums;
-	struct partials partials;
+	/* Of messages of several packets, some of which have come: those that
+	 * are still to come, twice, and 1 if one was dropped. */
+	struct index partials;
 	/* Of copies and packets that took another's place, the last first. */
 	struct book_trail *trails;
 	struct book_trail *held; /* ways of what is held, whoever they are */
@@ -99,7 +101,7 @@ void book_free(struct book *k)
 		free_trails(k->desk[i].held);
 		forget_slow(&k->desk[i]);
 		mem_free(k->desk[i].slow);
-		partials_fini(&k->desk[i].partials);
+		index_fini(&k->desk[i].partials);
 	}
 	map_free(k->entry, (size_t)k->most * sizeof(*k->entry));
 	map_free(k->sent, k->n_nodes * sizeof(*k->sent));
@@ -401,11 +403,31 @@ static void end_trail(struct desk *d, const struct entry *x, bool is_whole)
 		d->done = r;
 }
 
+/* A packet of a message of so many has come to its end, or was dropped: whether
+ * that completes the message. */
+static bool end_packet(
+	struct index *x, uint64_t key, uint32_t n_packets, bool is_dropped)
+{
+	uint32_t left;
+
+	if (n_packets == 1)
+		return !is_dropped;
+	left = index_find(x, key);
+	if (!left)
+		index_add(x, key, left = 2 * n_packets);
+	left = (left - 2) | is_dropped;
+	if (left > 1)
+		index_set(x, key, left);
+	else
+		index_remove(x, key);
+	return !left;
+}
+
 static void finish(struct book *k, uint32_t worker, uint32_t packet)
 {
 	struct entry *x = &k->entry[packet];
 	struct desk *d = &k->desk[worker];
-	bool is_whole = partials_end(&d->partials,
+	bool is_whole = end_packet(&d->partials,
 		(uint64_t)x->account.src << 32 | x->account.number,
 		x->n_packets, x->is_dropped);
 

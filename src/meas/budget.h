@@ -48,8 +48,10 @@ enum cause {
 	N_CAUSES,
 };
 
-extern const char *const cause_names[N_CAUSES]; /* for people */
-extern const char *const cause_keys[N_CAUSES]; /* snake_case */
+extern const struct cause_name {
+	const char *key; /* snake_case */
+	const char *name; /* for people */
+} causes[N_CAUSES];
 
 struct budget {
 	sim_time start, at; /* charged so far: from start to at */

@@ -57,10 +57,10 @@ static void every_cause_has_names(void **state)
 	uint32_t a, b;
 
 	for (a = 0; a < N_CAUSES; a++) {
-		assert_non_null(cause_names[a]);
+		assert_non_null(causes[a].name);
 		for (b = 0; b < a; b++) {
-			assert_string_not_equal(cause_names[a], cause_names[b]);
-			assert_string_not_equal(cause_keys[a], cause_keys[b]);
+			assert_string_not_equal(causes[a].name, causes[b].name);
+			assert_string_not_equal(causes[a].key, causes[b].key);
 		}
 	}
 }

@@ -408,7 +408,7 @@ static void check_progress(struct work *w, struct proof_step *s)
 {
 	uint32_t stranded = find_stranded(w);
 
-	s->what = "a packet on a ring never waits only for dynamic channels";
+	s->what = "a packet on a ring never waits for dynamic channels alone";
 	s->holds = !stranded && !is_wire_missing(w, s);
 	if (s->holds)
 		snprintf(s->why, sizeof(s->why),

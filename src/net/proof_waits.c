@@ -57,7 +57,8 @@ static void check_stages(struct proof_step *s, const struct proof_waits *w,
 	uint32_t bad = find_cycle(w, w->n_stages, next_stage), i = 1;
 
 	s->letter = 'd';
-	s->what = "nothing inside a router waits for room elsewhere";
+	s->what = "inside a router, only the first stage waits for room "
+		  "elsewhere";
 	while (i < w->n_stages && !w->stage[i].needs_far_room)
 		i++;
 	s->holds = bad == CDG_NONE && i == w->n_stages;
@@ -68,14 +69,15 @@ static void check_stages(struct proof_step *s, const struct proof_waits *w,
 	else if (!s->holds)
 		snprintf(s->why, sizeof(s->why),
 			"packets in a %s wait for room at the receiving end of "
-			"their link, and block those behind them: one that "
-			"needs room for 2 holds up others that go straight on",
+			"their link, and block packets behind them: a packet "
+			"that needs room for 2 holds up others that go "
+			"straight on",
 			w->stage[i].name);
 	else
 		snprintf(s->why, sizeof(s->why),
-			"packets leave their %s with room at the receiving end "
-			"of their link; each of the %u later stages waits only "
-			"for the next",
+			"a packet leaves its %s only if there is room at the "
+			"receiving end of its link; each of the %u later "
+			"stages waits only for the next",
 			w->stage[0].name, w->n_stages - 1);
 	if (bad == CDG_NONE && !s->holds)
 		tell_ring(s, ring);
@@ -121,7 +123,7 @@ static void check_channels(struct proof_step *s, const struct proof_waits *w)
 		snprintf(s->why, sizeof(s->why),
 			"each of %u channels has its own buffers and planes; "
 			"packets of %u of them are always accepted, and "
-			"packets of the others wait only for those",
+			"packets of the others wait only for these",
 			w->n_channels, n);
 	if (bad != CDG_NONE)
 		tell_nodes(s, w->topo, w->channel[bad]);

@@ -34,8 +34,7 @@ static uint32_t next_channel(const void *arg, uint32_t v, uint32_t *at)
 static void check_routes(struct proof_step *s, const struct route_walks *w)
 {
 	s->letter = 'a';
-	s->what = "each stored route leads to its destination over existing "
-		  "wires";
+	s->what = "each route leads to its destination over existing wires";
 	s->holds = !w->is_broken;
 	if (s->holds && w->n_missing)
 		snprintf(s->why, sizeof(s->why),
@@ -148,7 +147,7 @@ static void check_broadcasts(struct proof *p, struct proof_step *s,
 	uint64_t n_turns;
 
 	s->letter = 'c';
-	s->what = "nor does it with broadcasts and their answers";
+	s->what = "no channel waits for itself with broadcasts and answers";
 	route_graph_init(&cast, g->topo, 1);
 	r->ops->walk_ranges(r, &cast, &w);
 	if (w.is_broken) {

@@ -150,6 +150,8 @@ void nic_on_copy(struct net_client *me, struct sim_worker *w, packet_id id)
 		nic, w->id, payload_of_load(p->load), nic->ops->load_bytes(p));
 }
 
+const struct net_client_combine nic_combine = { .on_copy = nic_on_copy };
+
 void nic_lose(struct nic *nic, struct sim_worker *w, packet_id id)
 {
 	struct book *book = nic->net->book;
@@ -162,6 +164,38 @@ void nic_lose(struct nic *nic, struct sim_worker *w, packet_id id)
 void nic_on_lost(struct net_client *me, struct sim_worker *w, packet_id id)
 {
 	nic_lose(me->state, w, id);
+}
+
+/* --- time budgets --- */
+
+void nic_charge_book(
+	const struct nic_at *a, packet_id id, enum cause c, sim_time t)
+{
+	struct book *k = a->nic->net->book;
+
+	if (book_has(k, id) && t > book_at(k, id))
+		book_until(k, id, c, t);
+}
+
+void nic_account_none(const struct nic_at *a, packet_id id)
+{
+	const struct book_message none = {
+		.birth = a->t, .src = a->s, .n_packets = 1
+	};
+
+	book_open(a->nic->net->book, id, &none);
+}
+
+void nic_account_end(const struct nic_at *a, packet_id id, bool is_done)
+{
+	struct book *k = a->nic->net->book;
+
+	if (!k || !book_has(k, id))
+		return;
+	if (is_done)
+		book_close(k, a->w->id, id, book_at(k, id));
+	else
+		book_forget(k, id);
 }
 
 /* --- after a run --- */
@@ -276,6 +310,15 @@ struct count {
 	uint64_t n;
 };
 
+static bool is_stale(const struct nic *nic, const struct sim_event *e)
+{
+	const void *n = e->site < nic->n_nodes ? nic->nodes[e->site] : NULL;
+
+	return n && nic->ops->is_stale && sim_phase(e) == PHASE_ENGINE &&
+	       sim_number(e) >= ENGINE_CLIENT &&
+	       nic->ops->is_stale(n, sim_number(e), e->data);
+}
+
 static void count_event(void *arg, sim_time t, const struct sim_event *e)
 {
 	struct count *c = arg;
@@ -289,8 +332,7 @@ static void count_event(void *arg, sim_time t, const struct sim_event *e)
 		return;
 	if (sim_phase(e) == PHASE_PROGRAM && host_is_stale(c->nic->host, t, e))
 		return;
-	if (!c->nic->ops->is_stale || !c->nic->ops->is_stale(c->nic, e))
-		c->n++;
+	c->n += !is_stale(c->nic, e);
 }
 
 uint64_t nic_n_events(const struct nic *nic, const struct host_world *only)

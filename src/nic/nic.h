@@ -144,17 +144,15 @@ struct nic_ops {
 	 */
 	int (*audit_node)(const void *node, site_id s, struct err *e);
 
-	/*
-	 * Number of bytes at the start of a packet's load that its receiver
-	 * needs; they hold no pointers.
-	 */
+	/* Number of bytes at the start of a packet's load that its receiver
+	 * needs; they hold no pointers. */
 	size_t (*load_bytes)(const struct packet *p);
 	/* Explains a deadlock of programs: what nodes have not done that others
 	 * wait for; optional.  Only while nothing runs. */
 	void (*describe_stall)(const struct nic *nic, char *text, size_t size);
-	/* Whether an event is a timer that nothing waits for any more; NULL:
-	 * no event is.  Only while nothing runs. */
-	bool (*is_stale)(const struct nic *nic, const struct sim_event *e);
+	/* Whether an event of a node's part is a timer that nothing waits for
+	 * any more; NULL: no event is.  Only while nothing runs. */
+	bool (*is_stale)(const void *node, uint32_t number, uint32_t data);
 	/*
 	 * Classes of FIFOs (bits): packets of class may keep their places at a
 	 * node until packets of these classes can leave it.  NULL: all packets
@@ -202,6 +200,19 @@ static inline struct nic_at nic_at(
 	return (struct nic_at){ nic, nic_node(nic, s), w, s, t };
 }
 
+/* Of the calling program, now. */
+static inline struct nic_at nic_now(struct nic *nic)
+{
+	return nic_at(nic, program_worker(), program_node(), program_now());
+}
+
+/* An interface of some kind; any other, or none, is a BUG. */
+static inline struct nic *nic_check(struct nic *nic, const struct nic_ops *ops)
+{
+	BUG_IF(!nic || nic->ops != ops);
+	return nic;
+}
+
 /* Frees a packet with its bytes. */
 static inline void nic_give(struct nic *nic, struct sim_worker *w, packet_id id)
 {
@@ -210,12 +221,33 @@ static inline void nic_give(struct nic *nic, struct sim_worker *w, packet_id id)
 	packet_give(nic->net->pool, w->id, id);
 }
 
-/* For a client's on_copy(): a copy has bytes of its own. */
+/* For clients that do not combine packets: a copy has bytes of its own. */
+extern const struct net_client_combine nic_combine;
 void nic_on_copy(struct net_client *me, struct sim_worker *w, packet_id id);
 /* Frees a lost packet; a retransmission is charged for its time.  The second is
  * for a client's on_lost(). */
 void nic_lose(struct nic *nic, struct sim_worker *w, packet_id id);
 void nic_on_lost(struct net_client *me, struct sim_worker *w, packet_id id);
+
+/* --- time budgets: these do nothing if there is no book --- */
+
+void nic_charge_book(
+	const struct nic_at *a, packet_id id, enum cause c, sim_time t);
+
+/* Charges a packet's time up to t, unless it is charged up to later. */
+static inline void nic_charge(
+	const struct nic_at *a, packet_id id, enum cause c, sim_time t)
+{
+	if (__builtin_expect(a->nic->net->book != NULL, 0))
+		nic_charge_book(a, id, c, t);
+}
+
+/* A packet that belongs to no message. */
+void nic_account_none(const struct nic_at *a, packet_id id);
+/* A packet ends: its part of the message is complete, or does not count. */
+void nic_account_end(const struct nic_at *a, packet_id id, bool is_done);
+
+/* --- */
 
 /*
  * A poll loop for the calling program, with a random phase: its first look

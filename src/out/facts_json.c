@@ -3,12 +3,14 @@
 static void bracket(struct json *j, const struct fact *x)
 {
 	bool is_list = x->type == FACT_LIST;
+	const struct fact *c = x->first;
 
 	if (is_list)
 		json_array(j, x->key);
 	else
 		json_object(j, x->key);
-	facts_json_all(j, x);
+	for (; c; c = c->next)
+		facts_json(j, c);
 	json_end(j, is_list ? ']' : '}');
 }
 
@@ -44,12 +46,4 @@ void facts_json(struct json *j, const struct fact *x)
 	case FACT_TABLE:
 		break;
 	}
-}
-
-void facts_json_all(struct json *j, const struct fact *group)
-{
-	const struct fact *x = group->first;
-
-	for (; x; x = x->next)
-		facts_json(j, x);
 }

@@ -112,11 +112,6 @@ void json_real(struct json *j, const char *key, double value)
 	fprintf(j->out, "%.9g", value);
 }
 
-void json_real_if(struct json *j, const char *key, bool is_known, double value)
-{
-	json_real(j, key, is_known ? value : NAN);
-}
-
 void json_flag(struct json *j, const char *key, bool value)
 {
 	before(j, key);

@@ -1,6 +1,6 @@
 /*
- * A JSON printer: one value after another, nothing kept.  Keys come before
- * the values of an object; commas and escapes are its business.
+ * Writes JSON, one value after another, with commas and escapes.  It keeps
+ * nothing.
  */
 #ifndef OUT_JSON_H
 #define OUT_JSON_H
@@ -18,7 +18,7 @@ struct json {
 };
 
 void json_init(struct json *j, FILE *out);
-/* key is NULL inside arrays and at the top. */
+/* The key is NULL inside arrays and at the top. */
 void json_object(struct json *j, const char *key);
 void json_array(struct json *j, const char *key);
 void json_end(struct json *j, char bracket);
@@ -27,8 +27,6 @@ void json_text(struct json *j, const char *key, const char *value);
 void json_int(struct json *j, const char *key, int64_t value);
 void json_count(struct json *j, const char *key, uint64_t value);
 void json_real(struct json *j, const char *key, double value);
-/* null where it is not known. */
-void json_real_if(struct json *j, const char *key, bool is_known, double value);
 void json_flag(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
 

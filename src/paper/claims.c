@@ -4,306 +4,203 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "machine/tree.h"
 
-struct reader {
-	struct tree tree;
-	struct claims *claims;
-};
-
-typedef int take_key(struct reader *r, void *arg, const char *key, size_t v);
-
-static int fail(const struct reader *r, size_t at, const char *what)
+static int fail(const struct claims *c, size_t at, const char *what)
 {
-	return tree_fail(&r->tree, r->tree.v[at].at, "%s", what);
+	return tree_fail(&c->tree, c->tree.v[at].at, "%s", what);
 }
 
-/* The text of a node that has any. */
-static const char *scalar(const struct reader *r, size_t at)
+/* --- mutants --- */
+
+static int add_edit(const struct claims *c, struct claim_mutant *m,
+	const size_t *x, size_t at)
 {
-	const char *s = r->tree.v[at].text;
+	struct claim_edit e = {
+		.file = tree_text(&c->tree, x[0]),
+		.find = tree_text(&c->tree, x[1]),
+		.put = x[2] ? c->tree.v[x[2]].text : NULL,
+	};
 
-	return s && *s ? s : NULL;
-}
-
-static int take_text(const struct reader *r, size_t at, char **text)
-{
-	const char *s = scalar(r, at);
-
-	if (!s)
-		return fail(r, at, "want a single value");
-	if (*text)
-		return fail(r, at, "the key is given twice");
-	*text = mem_text(s);
-	return 0;
-}
-
-/* Calls f for each key of a map. */
-static int each_key(struct reader *r, size_t map, void *arg, take_key *f)
-{
-	const struct node *v = r->tree.v;
-	size_t k;
-
-	if (v[map].kind != NODE_MAP)
-		return fail(r, map, "want keys and values");
-	for (k = map + 1; k < v[map].end; k = v[v[k].end].end) {
-		if (!scalar(r, k))
-			return fail(r, k, "want a key");
-		if (f(r, arg, v[k].text, v[k].end))
-			return -1;
-	}
-	return 0;
-}
-
-static int take_tests(struct reader *r, struct claim *c, size_t list)
-{
-	const struct node *v = r->tree.v;
-	size_t i;
-
-	if (v[list].kind != NODE_LIST || c->tests)
-		return fail(r, list, "want one list of tests");
-	for (i = list + 1; i < v[list].end; i = v[i].end) {
-		c->tests =
-			mem_grow(c->tests, c->n_tests + 1, sizeof(*c->tests));
-		c->tests[c->n_tests] = NULL;
-		if (take_text(r, i, &c->tests[c->n_tests++]))
-			return -1;
-	}
-	return 0;
-}
-
-static int edit_key(struct reader *r, void *arg, const char *key, size_t v)
-{
-	struct claim_edit *e = arg;
-	const struct node *n = &r->tree.v[v];
-
-	if (!strcmp(key, "file"))
-		return take_text(r, v, &e->file);
-	if (!strcmp(key, "find"))
-		return take_text(r, v, &e->find);
-	if (strcmp(key, "put") != 0)
-		return fail(r, v, "want file, find or put");
-	if (n->kind != NODE_SCALAR || *n->text)
-		return take_text(r, v, &e->put);
-	if (e->put)
-		return fail(r, v, "the key is given twice");
-	e->put = mem_text("");
-	return 0;
-}
-
-static struct claim_edit *add_edit(struct claim_mutant *m)
-{
+	if (!e.file || !e.find || !e.put)
+		return fail(c, at, "a mutant has file, find and put");
+	if (e.file[0] == '/' || strstr(e.file, ".."))
+		return fail(c, at, "file: want a path inside the source tree");
 	m->edit = mem_grow(m->edit, m->n_edits + 1, sizeof(*m->edit));
-	memset(&m->edit[m->n_edits], 0, sizeof(*m->edit));
-	return &m->edit[m->n_edits++];
-}
-
-static int check_edit(
-	const struct reader *r, const struct claim_edit *e, size_t v)
-{
-	if (!e->file || !e->find || !e->put)
-		return fail(r, v, "a mutant has file, find and put");
-	if (e->file[0] == '/' || strstr(e->file, ".."))
-		return fail(r, v, "file: want a path inside the source tree");
+	m->edit[m->n_edits++] = e;
 	return 0;
 }
 
 /* One edit, or a list of them. */
-static int take_edits(struct reader *r, struct claim_mutant *m, size_t at)
+static int take_edits(const struct claims *c, struct claim_mutant *m, size_t at)
 {
-	const struct node *v = r->tree.v;
+	static const char *const keys[] = { "file", "find", "put", NULL };
+	const struct node *v = c->tree.v;
 	size_t i, end = v[at].end;
 
-	if (m->n_edits)
-		return fail(r, at, "want one edit, or one list of edits");
 	for (i = v[at].kind == NODE_LIST ? at + 1 : at; i < end; i = v[i].end) {
-		struct claim_edit *e = add_edit(m);
+		size_t x[3] = { 0 };
 
-		if (each_key(r, i, e, edit_key) || check_edit(r, e, i))
+		if (tree_keys(&c->tree, i, keys, 2, x) || add_edit(c, m, x, i))
 			return -1;
 	}
-	return 0;
+	return m->n_edits ? 0 : fail(c, at, "want an edit");
 }
 
-static struct claim_mutant *add_mutant(struct claim *c)
+static struct claim_mutant *add_mutant(struct claim *f)
 {
-	c->mutant = mem_grow(c->mutant, c->n_mutants + 1, sizeof(*c->mutant));
-	memset(&c->mutant[c->n_mutants], 0, sizeof(*c->mutant));
-	return &c->mutant[c->n_mutants++];
+	f->mutant = mem_grow(f->mutant, f->n_mutants + 1, sizeof(*f->mutant));
+	f->mutant[f->n_mutants] = (struct claim_mutant){ 0 };
+	return &f->mutant[f->n_mutants++];
 }
 
-static int take_mutant(struct reader *r, struct claim *c, size_t at)
+/* A mutant of a part of the feature. */
+static int take_part(const struct claims *c, struct claim *f, size_t at)
 {
-	if (c->mutant)
-		return fail(r, at, "want one mutant, or one list of mutants");
-	if (take_edits(r, add_mutant(c), at))
+	static const char *const keys[] = { "part", "file", "find", "put",
+		"edits", NULL };
+	struct claim_mutant *m = add_mutant(f);
+	size_t x[5] = { 0 };
+
+	if (tree_keys(&c->tree, at, keys, 3, x))
 		return -1;
-	return c->mutant->n_edits ? 0 : fail(r, at, "want an edit");
+	m->part = tree_text(&c->tree, x[0]);
+	if (!m->part || !x[4] == !(x[1] || x[2] || x[3]))
+		return fail(c, at,
+			"each of several mutants has a part, and file, find "
+			"and put or edits");
+	return x[4] ? take_edits(c, m, x[4]) : add_edit(c, m, x + 1, at);
 }
 
-static int part_key(struct reader *r, void *arg, const char *key, size_t v)
-{
-	struct claim_mutant *m = arg;
+/* --- features --- */
 
-	if (!strcmp(key, "part"))
-		return take_text(r, v, &m->part);
-	if (!strcmp(key, "edits"))
-		return take_edits(r, m, v);
-	return edit_key(r, m->n_edits ? &m->edit[0] : add_edit(m), key, v);
-}
+enum { ID, WHAT, LACKS, STATUS, TESTS, MUTANT, MUTANTS, N_KEYS };
 
-/* One for each part of the feature. */
-static int take_mutants(struct reader *r, struct claim *c, size_t list)
+static int take_tests(const struct claims *c, struct claim *f, size_t list)
 {
-	const struct node *v = r->tree.v;
+	const struct node *v = c->tree.v;
 	size_t i;
 
-	if (v[list].kind != NODE_LIST || c->mutant)
-		return fail(r, list, "want one mutant, or one list of mutants");
+	if (v[list].kind != NODE_LIST)
+		return fail(c, list, "want one list of tests");
+	f->tests = mem_alloc(tree_length(&c->tree, list), sizeof(*f->tests));
 	for (i = list + 1; i < v[list].end; i = v[i].end) {
-		struct claim_mutant *m = add_mutant(c);
-
-		if (each_key(r, i, m, part_key))
-			return -1;
-		if (!m->part || !m->n_edits)
-			return fail(r, i,
-				"each of several mutants has a part, and file, "
-				"find and put or edits");
-		if (check_edit(r, &m->edit[0], i))
-			return -1;
+		f->tests[f->n_tests++] = tree_text(&c->tree, i);
+		if (!tree_text(&c->tree, i))
+			return fail(c, i, "want a single value");
 	}
 	return 0;
 }
 
-static int take_status(struct reader *r, struct claim *c, size_t v)
+/* One, or a list of them. */
+static int take_mutants(
+	const struct claims *c, struct claim *f, size_t one, size_t list)
+{
+	const struct node *v = c->tree.v;
+	size_t i;
+
+	if (list && (one || v[list].kind != NODE_LIST))
+		return fail(c, one > list ? one : list,
+			"want one mutant, or one list of mutants");
+	if (one)
+		return take_edits(c, add_mutant(f), one);
+	for (i = list + 1; list && i < v[list].end; i = v[i].end)
+		if (take_part(c, f, i))
+			return -1;
+	return 0;
+}
+
+static int take_status(
+	const struct claims *c, struct claim *f, const char *text, size_t at)
 {
 	static const char *const names[] = { [CLAIM_MISSING] = "missing",
 		[CLAIM_IN_PART] = "in part",
 		[CLAIM_COVERED] = "covered" };
-	const char *text = scalar(r, v);
 	enum claim_status i;
 
-	for (i = CLAIM_MISSING; i <= CLAIM_COVERED; i++)
-		if (text && !strcmp(text, names[i])) {
-			c->status = i;
-			return 0;
-		}
-	return fail(r, v, "status: want covered, in part or missing");
+	for (i = CLAIM_MISSING; text && i <= CLAIM_COVERED; i++)
+		if (!strcmp(text, names[i]))
+			f->status = i;
+	return f->status || !text
+		       ? 0
+		       : fail(c, at,
+				 "status: want covered, in part or missing");
 }
 
-static int feature_key(struct reader *r, void *arg, const char *key, size_t v)
+static int check_feature(
+	const struct claims *c, const struct claim *f, size_t v)
 {
-	struct claim *c = arg;
-
-	if (!strcmp(key, "id"))
-		return take_text(r, v, &c->id);
-	if (!strcmp(key, "what"))
-		return take_text(r, v, &c->what);
-	if (!strcmp(key, "lacks"))
-		return take_text(r, v, &c->lacks);
-	if (!strcmp(key, "tests"))
-		return take_tests(r, c, v);
-	if (!strcmp(key, "mutant"))
-		return take_mutant(r, c, v);
-	if (!strcmp(key, "mutants"))
-		return take_mutants(r, c, v);
-	if (!strcmp(key, "status"))
-		return take_status(r, c, v);
-	return fail(
-		r, v, "want id, what, status, lacks, tests, mutant or mutants");
-}
-
-static int check_feature(struct reader *r, const struct claim *c, size_t v)
-{
-	bool is_there = c->status >= CLAIM_IN_PART;
+	bool is_there = f->status >= CLAIM_IN_PART;
 	size_t i;
 
-	if (!c->id || !c->what)
+	if (!f->id || !f->what)
 		return fail(
-			r, v, "a feature needs an id and a description (what)");
-	if (is_there != (c->n_tests > 0) || is_there != (c->n_mutants > 0))
-		return fail(r, v,
+			c, v, "a feature needs an id and a description (what)");
+	if (is_there != (f->n_tests > 0) || is_there != (f->n_mutants > 0))
+		return fail(c, v,
 			"a covered feature needs tests and a mutant, and a "
 			"missing one has neither");
-	if ((c->status == CLAIM_IN_PART) != (c->lacks != NULL))
-		return fail(r, v,
-			"a feature that is there in part says what it lacks, "
-			"and no other does");
-	for (i = 0; i + 1 < r->claims->n; i++)
-		if (!strcmp(r->claims->v[i].id, c->id))
-			return fail(r, v, "the id is given twice");
+	if ((f->status == CLAIM_IN_PART) != (f->lacks != NULL))
+		return fail(c, v,
+			"a feature in part needs lacks, and no other feature "
+			"has it");
+	for (i = 0; i + 1 < c->n; i++)
+		if (!strcmp(c->v[i].id, f->id))
+			return fail(c, v, "the id is given twice");
 	return 0;
 }
 
-static int take_feature(struct reader *r, size_t v)
+static int take_feature(struct claims *c, size_t at)
 {
-	struct claims *all = r->claims;
-	struct claim *c;
+	static const char *const keys[] = { "id", "what", "lacks", "status",
+		"tests", "mutant", "mutants", NULL };
+	struct claim *f = &c->v[c->n++];
+	size_t x[N_KEYS] = { 0 };
 
-	all->v = mem_grow(all->v, all->n + 1, sizeof(*all->v));
-	c = &all->v[all->n++];
-	memset(c, 0, sizeof(*c));
-	return each_key(r, v, c, feature_key) ? -1 : check_feature(r, c, v);
-}
-
-static int top_key(struct reader *r, void *arg, const char *key, size_t at)
-{
-	const struct node *v = r->tree.v;
-	struct claims *c = r->claims;
-	size_t i;
-
-	(void)arg;
-	if (!strcmp(key, "schema"))
-		return scalar(r, at) && !strcmp(scalar(r, at), "1")
-			       ? 0
-			       : fail(r, at, "schema: 1");
-	if (!strcmp(key, "system"))
-		return take_text(r, at, &c->system);
-	if (!strcmp(key, "title"))
-		return take_text(r, at, &c->title);
-	if (strcmp(key, "features") != 0)
-		return fail(r, at, "want schema, system, title or features");
-	if (v[at].kind != NODE_LIST || c->n)
-		return fail(r, at, "want one list of features");
-	for (i = at + 1; i < v[at].end; i = v[i].end)
-		if (take_feature(r, i))
-			return -1;
-	return 0;
-}
-
-static int read_tree(struct reader *r)
-{
-	if (each_key(r, 0, NULL, top_key))
+	if (tree_keys(&c->tree, at, keys, TESTS, x))
 		return -1;
-	if (!r->claims->system || !r->claims->title || !r->claims->n)
-		return fail(r, 0, "want system, title and features");
+	f->id = tree_text(&c->tree, x[ID]);
+	f->what = tree_text(&c->tree, x[WHAT]);
+	f->lacks = tree_text(&c->tree, x[LACKS]);
+	return take_status(c, f, tree_text(&c->tree, x[STATUS]), at) ||
+			       (x[TESTS] && take_tests(c, f, x[TESTS])) ||
+			       take_mutants(c, f, x[MUTANT], x[MUTANTS]) ||
+			       check_feature(c, f, at)
+		       ? -1
+		       : 0;
+}
+
+/* --- files --- */
+
+static int read_all(struct claims *c)
+{
+	enum { SCHEMA, SYSTEM, TITLE, FEATURES, N_HEAD };
+	static const char *const keys[] = { "schema", "system", "title",
+		"features", NULL };
+	const struct node *v = c->tree.v;
+	size_t x[N_HEAD] = { 0 }, i;
+
+	if (tree_keys(&c->tree, 0, keys, FEATURES, x))
+		return -1;
+	if (x[SCHEMA] && strcmp(v[x[SCHEMA]].text, "1") != 0)
+		return fail(c, x[SCHEMA], "schema: 1");
+	if (!x[SYSTEM] || !x[TITLE] || !tree_length(&c->tree, x[FEATURES]))
+		return fail(c, 0, "want system, title and features");
+	if (v[x[FEATURES]].kind != NODE_LIST)
+		return fail(c, x[FEATURES], "want one list of features");
+	c->title = v[x[TITLE]].text;
+	c->v = mem_alloc(tree_length(&c->tree, x[FEATURES]), sizeof(*c->v));
+	for (i = x[FEATURES] + 1; i < v[x[FEATURES]].end; i = v[i].end)
+		if (take_feature(c, i))
+			return -1;
 	return 0;
 }
 
 int claims_read(struct claims *c, const char *path, struct err *e)
 {
-	struct reader r = { .claims = c };
-	int failed;
-
 	memset(c, 0, sizeof(*c));
-	r.tree.e = e;
-	r.tree.has_lines = true;
-	failed = tree_read_file(&r.tree, path) || read_tree(&r) ? -1 : 0;
-	tree_free(&r.tree);
-	return failed;
-}
-
-static void free_mutant(struct claim_mutant *m)
-{
-	size_t i;
-
-	for (i = 0; i < m->n_edits; i++) {
-		mem_free(m->edit[i].file);
-		mem_free(m->edit[i].find);
-		mem_free(m->edit[i].put);
-	}
-	mem_free(m->edit);
-	mem_free(m->part);
+	c->tree.e = e;
+	c->tree.has_lines = true;
+	return tree_read_file(&c->tree, path) || read_all(c) ? -1 : 0;
 }
 
 void claims_free(struct claims *c)
@@ -311,19 +208,13 @@ void claims_free(struct claims *c)
 	size_t i, k;
 
 	for (i = 0; i < c->n; i++) {
-		for (k = 0; k < c->v[i].n_tests; k++)
-			mem_free(c->v[i].tests[k]);
 		for (k = 0; k < c->v[i].n_mutants; k++)
-			free_mutant(&c->v[i].mutant[k]);
+			mem_free(c->v[i].mutant[k].edit);
 		mem_free(c->v[i].mutant);
 		mem_free(c->v[i].tests);
-		mem_free(c->v[i].id);
-		mem_free(c->v[i].what);
-		mem_free(c->v[i].lacks);
 	}
 	mem_free(c->v);
-	mem_free(c->system);
-	mem_free(c->title);
+	tree_free(&c->tree);
 }
 
 size_t claims_count(const struct claims *c, enum claim_status status)

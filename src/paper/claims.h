@@ -1,6 +1,6 @@
 /*
- * What a paper says of a machine, feature by feature, and the tests that show
- * it in the model: claims/SYSTEM.yaml.
+ * The features of a machine that its paper describes, and the tests that show
+ * them in the model: claims/SYSTEM.yaml.
  *
  *	schema: 1
  *	system: bgq
@@ -9,7 +9,7 @@
  *	  - id: BGQ-F26
  *	    what: one line
  *	    status: covered            # or in part, or missing
- *	    lacks: what is not there   # of a feature that is there in part
+ *	    lacks: what is missing     # if the feature is covered in part
  *	    tests: [router/paths:bgq_f26_head_leaves_before_tail, tests/put.sh]
  *	    mutant: # or a list of such edits, all made together
  *	      file: src/router/direct/grant.h
@@ -23,18 +23,16 @@
 #ifndef PAPER_CLAIMS_H
 #define PAPER_CLAIMS_H
 
-#include <stddef.h>
-
-#include "base/err.h"
+#include "machine/tree.h"
 
 /* A part of a mutant: one change of one file. */
 struct claim_edit {
-	char *file, *find, *put;
+	const char *file, *find, *put;
 };
 
 /* A change that takes a feature, or a part of it, away. */
 struct claim_mutant {
-	char *part; /* NULL: all of it */
+	const char *part; /* NULL: all of it */
 	struct claim_edit *edit;
 	size_t n_edits;
 };
@@ -47,26 +45,28 @@ enum claim_status {
 };
 
 struct claim {
-	char *id, *what;
-	char *lacks; /* of one that is there in part */
+	const char *id, *what;
+	const char *lacks; /* of one that is there in part */
 	enum claim_status status;
-	char **tests;
+	const char **tests;
 	size_t n_tests;
 	struct claim_mutant *mutant;
 	size_t n_mutants;
 };
 
+/* Texts are those of the tree. */
 struct claims {
-	char *system, *title;
+	struct tree tree;
+	const char *title;
 	struct claim *v; /* as they stand in the file */
 	size_t n;
 };
 
 /*
- * Reads a file.  A key that is unknown or missing, an id that is there twice,
- * and a feature that is there, if in part, without a test or a mutant are
- * errors: "path:line:column: ...".  On an error, too, claims_free() is the
- * caller's to call.
+ * Reads a file.  Unknown and missing keys, duplicate ids, and features that are
+ * covered, at least in part, without a test or a mutant are errors:
+ * "path:line:column: ...".  The caller calls claims_free(), also after an
+ * error.
  */
 int claims_read(struct claims *c, const char *path, struct err *e);
 void claims_free(struct claims *c);

@@ -7,19 +7,10 @@
 #include "machine/batch.h"
 #include "paper/paper.h"
 
-enum { MOST_FIGURES = BATCH_FIGURES };
-
-struct figure {
-	char name[48];
-	double value;
-};
-
-/* What an experiment reported, kept after the machine is gone. */
+/* What an experiment reported. */
 struct report {
-	bool is_done, is_stopped;
-	struct err e; /* set where it failed */
-	struct figure figure[MOST_FIGURES];
-	uint32_t n_figures;
+	bool is_done;
+	struct batch_result result;
 };
 
 struct paper_lab {
@@ -56,20 +47,6 @@ static size_t count_words(const char *const *words)
 	return n;
 }
 
-static void keep(struct report *p, const char *name, double value)
-{
-	struct figure *f = &p->figure[p->n_figures++];
-
-	BUG_IF(p->n_figures > MOST_FIGURES);
-	snprintf(f->name, sizeof(f->name), "%s", name);
-	f->value = value;
-}
-
-static void keep_one(void *p, const char *name, double value)
-{
-	keep(p, name, value);
-}
-
 /* --- what `weft show` knows --- */
 
 /* The time of a head on the longest way. */
@@ -99,7 +76,7 @@ static uint32_t longest(const struct topo *t)
 }
 
 /* Links to a neighbour of the first router that nodes are not. */
-static void keep_links(const struct topo *t, struct report *p)
+static void keep_links(const struct topo *t, struct batch_result *p)
 {
 	router_id r = topo_is_direct(t) ? 0 : t->n_nodes;
 	uint32_t n, least = UINT32_MAX, most = 0;
@@ -115,13 +92,13 @@ static void keep_links(const struct topo *t, struct report *p)
 		least = n < least ? n : least;
 		most = n > most ? n : most;
 	}
-	keep(p, "least_links", least);
-	keep(p, "most_links", most);
+	batch_keep(p, "least_links", least);
+	batch_keep(p, "most_links", most);
 }
 
 /* The rate of what connects a network interface to memory, where there is any
  * and it has one; what its line code takes. */
-static void keep_side(const struct machine *m, struct report *p)
+static void keep_side(const struct machine *m, struct batch_result *p)
 {
 	struct side_rates x = { 0 };
 
@@ -129,44 +106,43 @@ static void keep_side(const struct machine *m, struct report *p)
 		x = m->side->rates(m->side_params);
 	if (!x.data)
 		return;
-	keep(p, "side_GBps", (double)x.data / 1e9);
-	keep(p, "side_code_pct",
+	batch_keep(p, "side_GBps", (double)x.data / 1e9);
+	batch_keep(p, "side_code_pct",
 		100 * (double)(x.raw - x.data) / (double)x.raw);
 }
 
-static void keep_io(const struct machine *m, struct report *p)
+static void keep_io(const struct machine *m, struct batch_result *p)
 {
 	const struct topo *t = m->topo;
 
 	if (!t->n_io)
 		return;
-	keep(p, "io_GBps",
+	batch_keep(p, "io_GBps",
 		(double)m->link.rate * (t->n_ports - t->node_ports) / 1e9);
-	keep(p, "pcie_GBps",
+	batch_keep(p, "pcie_GBps",
 		(double)machine_value(m, "nic", "pcie.rate") / 1e9);
 }
 
-static void show(
-	const struct paper_experiment *x, struct report *p, struct err *e)
+static void show(const struct paper_experiment *x, struct batch_result *p)
 {
 	struct machine *m = machine_load(
-		x->machine, x->sets, count_words(x->sets), x->shape, e);
+		x->machine, x->sets, count_words(x->sets), x->shape, &p->e);
 	double rate;
 
 	if (!m)
 		return;
 	rate = (double)m->link.rate / 1e9;
-	keep(p, "link_GBps", rate);
-	keep(p, "data_GBps", (double)link_data_rate(&m->link) / 1e9);
-	keep(p, "node_GBps", rate * m->topo->n_ports);
-	keep(p, "farthest_ns", farthest(m));
-	keep(p, "longest", longest(m->topo));
-	keep(p, "nodes", m->topo->n_nodes);
+	batch_keep(p, "link_GBps", rate);
+	batch_keep(p, "data_GBps", (double)link_data_rate(&m->link) / 1e9);
+	batch_keep(p, "node_GBps", rate * m->topo->n_ports);
+	batch_keep(p, "farthest_ns", farthest(m));
+	batch_keep(p, "longest", longest(m->topo));
+	batch_keep(p, "nodes", m->topo->n_nodes);
 	keep_links(m->topo, p);
 	keep_side(m, p);
 	keep_io(m, p);
 	if (m->topo->ops->cut)
-		keep(p, "bisection_GBps",
+		batch_keep(p, "bisection_GBps",
 			rate * (double)m->topo->ops->cut(m->topo).links);
 	machine_free(m);
 }
@@ -174,55 +150,15 @@ static void show(
 /* --- what `weft run` reports --- */
 
 /* What is wrong with an ending, where there is something. */
-static void judge_ending(
-	struct report *p, enum load_ending ending, const char *why)
+static void judge_ending(struct batch_result *p)
 {
-	p->is_stopped = ending == LOAD_STOPPED;
-	if (ending == LOAD_DEADLOCKED)
+	if (p->ending == LOAD_DEADLOCKED)
 		err_set(&p->e, "the run deadlocked");
-	else if (ending == LOAD_STALLED)
-		err_set(&p->e, "%s", why);
-	else if (ending == LOAD_SATURATED)
+	else if (p->ending == LOAD_STALLED)
+		err_set(&p->e, "%s", p->why);
+	else if (p->ending == LOAD_SATURATED)
 		err_set(&p->e, "the run is saturated");
-	else if (p->is_stopped)
-		err_set(&p->e, "stopped");
 }
-
-static struct machine_run_setup setup_of(
-	const struct paper_lab *lab, const struct paper_experiment *x)
-{
-	return (struct machine_run_setup){
-		.machine = x->machine,
-		.sets = x->sets,
-		.n_sets = count_words(x->sets),
-		.shape = x->shape,
-		.workload = x->workload,
-		.keys = x->keys,
-		.n_keys = count_words(x->keys),
-		.seed = lab->setup.seed,
-		.threads = lab->setup.threads,
-		.stop = lab->setup.stop,
-		.on_progress = lab->setup.on_progress,
-		.progress_arg = lab->setup.progress_arg,
-	};
-}
-
-static void run(const struct paper_lab *lab, const struct paper_experiment *x,
-	struct report *p)
-{
-	struct machine_run *r = mem_alloc(1, sizeof(*r));
-	struct machine_run_setup s = setup_of(lab, x);
-
-	if (!machine_run_open(r, &s, &p->e) && !machine_run_perform(r, &p->e)) {
-		judge_ending(p, r->result.ending, r->result.why);
-		if (!p->e.code)
-			machine_run_each(r, keep_one, p);
-	}
-	machine_run_close(r);
-	mem_free(r);
-}
-
-/* --- many at a time --- */
 
 struct todo {
 	struct paper_lab *lab;
@@ -249,10 +185,20 @@ static void list_term(struct todo *d, const struct paper_term *t)
 static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 {
 	struct todo *d = arg;
+	const struct paper_experiment *x =
+		&d->lab->system->experiments[d->list[i]];
 
-	*s = setup_of(d->lab, &d->lab->system->experiments[d->list[i]]);
-	s->threads = d->threads;
-	s->on_progress = NULL;
+	*s = (struct machine_run_setup){
+		.machine = x->machine,
+		.sets = x->sets,
+		.n_sets = count_words(x->sets),
+		.shape = x->shape,
+		.workload = x->workload,
+		.keys = x->keys,
+		.n_keys = count_words(x->keys),
+		.seed = d->lab->setup.seed,
+		.threads = d->threads,
+	};
 	d->progress.running++;
 	return true;
 }
@@ -268,14 +214,10 @@ static void on_done(void *arg, size_t i, const struct batch_result *r)
 {
 	struct todo *d = arg;
 	struct report *p = &d->lab->reports[d->list[i]];
-	uint32_t k;
 
 	p->is_done = true;
-	p->e = r->e;
-	if (!p->e.code)
-		judge_ending(p, r->ending, r->why);
-	for (k = 0; !p->e.code && k < r->n_figures; k++)
-		keep(p, r->figure[k].name, r->figure[k].value);
+	p->result = *r;
+	judge_ending(&p->result);
 	d->progress.running--;
 	d->progress.done++;
 	tell(d);
@@ -335,20 +277,19 @@ static int look_up(struct paper_lab *lab, const struct paper_term *t,
 	struct report *p = &lab->reports[t->experiment];
 	uint32_t i;
 
-	if (!p->is_done && x->workload)
-		run(lab, x, p);
-	else if (!p->is_done)
-		show(x, p, &p->e);
-	p->is_done = true;
-	if (p->e.code) {
-		result->is_stopped = p->is_stopped;
-		snprintf(result->why, sizeof(result->why), "%s", p->e.text);
+	if (!p->is_done && !x->workload)
+		show(x, &p->result);
+	p->is_done |= !x->workload;
+	result->is_stopped = !p->is_done;
+	if (!p->is_done || p->result.e.code) {
+		snprintf(result->why, sizeof(result->why), "%s",
+			p->is_done ? p->result.e.text : "stopped");
 		return -1;
 	}
-	for (i = 0; i < p->n_figures; i++) {
-		if (strcmp(p->figure[i].name, t->figure) != 0)
+	for (i = 0; i < p->result.n_figures; i++) {
+		if (strcmp(p->result.figure[i].name, t->figure) != 0)
 			continue;
-		*value = p->figure[i].value;
+		*value = p->result.figure[i].value;
 		return 0;
 	}
 	snprintf(result->why, sizeof(result->why), "%s reports no %s",

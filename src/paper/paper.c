@@ -9,16 +9,6 @@
 #include "base/mem.h"
 #include "base/name.h"
 
-enum { MOST_SYSTEMS = 16 };
-
-const struct paper_system *const paper_registry[] = {
-	&paper_bgq,
-	&paper_qsnet2,
-	&paper_gemini,
-	&paper_apenet,
-	NULL,
-};
-
 const char *const paper_kind_names[] = {
 	[PAPER_PREDICTED] = "predicted",
 	[PAPER_CALIBRATED] = "calibrated",
@@ -33,23 +23,6 @@ const char *const paper_rule_names[] = {
 	[PAPER_AT_MOST] = "at-most",
 	[PAPER_MORE] = "more-than-one",
 };
-
-const struct paper_system *paper_find(const char *name, struct err *e)
-{
-	const char *names[MOST_SYSTEMS];
-	char hint[NAME_HINT];
-	size_t n;
-
-	for (n = 0; paper_registry[n]; n++) {
-		if (!strcmp(paper_registry[n]->name, name))
-			return paper_registry[n];
-		names[n] = paper_registry[n]->name;
-	}
-	err_set(e, "no paper is called \"%.40s\"%s", name,
-		name_hint(name, names, n, "; `weft help paper` lists them",
-			hint));
-	return NULL;
-}
 
 /* --- choosing --- */
 
@@ -90,7 +63,8 @@ static int is_missing(
 	for (i = 0; i < s->n_missing; i++)
 		if (number >= s->missing[i].first &&
 			number <= s->missing[i].last)
-			return err_set(e, "%.40s waits for %s", id,
+			return err_set(e,
+				"%.40s is not measured yet: it needs %s", id,
 				s->missing[i].what);
 	return 0;
 }
@@ -165,43 +139,15 @@ bool paper_is_slow(const struct paper_system *s, const struct paper_row *row)
 
 /* --- describing --- */
 
-static void add(char *text, size_t size, const char *before, const char *word)
-{
-	size_t n = strlen(text);
-
-	snprintf(text + n, size - n, "%s%s", before, word);
-}
-
-static void add_experiment(
-	const struct paper_experiment *x, char *text, size_t size)
-{
-	size_t i;
-
-	add(text, size, "weft ", x->workload ? "run " : "show ");
-	add(text, size, "", x->machine);
-	if (x->workload)
-		add(text, size, " ", x->workload);
-	for (i = 0; i < PAPER_MAX_WORDS && x->keys[i]; i++)
-		add(text, size, " ", x->keys[i]);
-	if (x->shape)
-		add(text, size, " --shape ", x->shape);
-	for (i = 0; i < PAPER_MAX_WORDS && x->sets[i]; i++) {
-		const char *quote = strchr(x->sets[i], ' ') ? "'" : "";
-
-		add(text, size, " --set ", quote);
-		add(text, size, x->sets[i], quote);
-	}
-}
-
 void paper_command(const struct paper_system *s, const struct paper_row *row,
 	char *text, size_t size)
 {
-	text[0] = '\0';
-	add_experiment(&s->experiments[row->a.experiment], text, size);
-	if (row->op == PAPER_ONE || row->b.experiment == row->a.experiment)
-		return;
-	add(text, size, "; ", "");
-	add_experiment(&s->experiments[row->b.experiment], text, size);
+	const struct paper_experiment *a = &s->experiments[row->a.experiment];
+	const struct paper_experiment *b = &s->experiments[row->b.experiment];
+	bool has_two = row->op != PAPER_ONE && a != b;
+
+	snprintf(text, size, "%s%s%s", a->command, has_two ? "; " : "",
+		has_two ? b->command : "");
 }
 
 void paper_tolerance(const struct paper_row *row, char *text, size_t size)

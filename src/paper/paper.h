@@ -1,10 +1,33 @@
 /*
- * The papers' numbers, measured again.  A row names a number of a paper, how
+ * Published numbers, measured again.  A row names a number of a paper, how
  * far from it the model may be, and the experiments that measure it; an
  * experiment is a command that a user could type.  A row's value is computed
- * from what its experiments report and from nothing else.
+ * from the figures of its experiments and from nothing else.
  *
- * A system is one file with a table, named in the registry (paper.c).
+ * A system is one file, papers/SYSTEM.yaml:
+ *
+ *	schema: 1
+ *	paper: bgq
+ *	title: one line for humans
+ *	prefix: BGQ-
+ *	citation: authors, title, venue, year
+ *	experiments:
+ *	  ping: weft run bgq-midplane pingpong via=nic to=1 bytes=8
+ *	slow: # the same, which --quick skips
+ *	notes: # of several rows, by names
+ *	rows:
+ *	  - id: BGQ-N90a
+ *	    what: put at distance 1, hardware
+ *	    unit: ns
+ *	    near: 622 within 2 %       # or 66 within 4 points; or at-least,
+ *	                               # at-most; or more-than: 1, an order
+ *	    kind: calibrated           # see enum paper_kind
+ *	    of: ping.hardware_ns       # a figure; over: or less: a second one
+ *	    times: 100/36              # times their ratio or difference
+ *	    repeats: BGQ-N80a          # a row that it follows from
+ *	    note: a text, or the name of a note
+ *	missing: # numbers that nothing measures yet
+ *	  54-55: what they wait for
  */
 #ifndef PAPER_PAPER_H
 #define PAPER_PAPER_H
@@ -15,15 +38,17 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "load/load.h"
+#include "machine/machine.h"
 
 enum { PAPER_MAX_WORDS = 8, PAPER_COMMAND_MAX = 512, PAPER_ID_MAX = 16 };
 
 /*
  * `weft run MACHINE WORKLOAD KEYS`, or, without a workload, what `weft show
- * MACHINE` knows.  Texts end with a NULL or with the array.
+ * MACHINE` knows.  Lists end with a NULL or with the array.
  */
 struct paper_experiment {
+	const char *name; /* in its file */
+	const char *command; /* the whole of it */
 	const char *machine;
 	const char *shape; /* or NULL */
 	const char *sets[PAPER_MAX_WORDS];
@@ -102,13 +127,13 @@ struct paper_system {
 	size_t n_missing;
 };
 
-/* NULL at the end. */
-extern const struct paper_system paper_apenet, paper_bgq, paper_gemini,
-	paper_qsnet2;
-extern const struct paper_system *const paper_registry[];
-
-/* With the nearest name in the error where there is none. */
-const struct paper_system *paper_find(const char *name, struct err *e);
+/* Reads a file; NULL with the error "path:line:column: ...". */
+struct paper_system *paper_read(const char *path, struct err *e);
+/* The one of a name; NULL with the nearest name in the error. */
+struct paper_system *paper_find(const char *name, struct err *e);
+void paper_free(struct paper_system *s); /* NULL is fine */
+/* All files, to be freed; with the error where there is none. */
+struct machine_files *paper_files(struct err *e);
 
 /*
  * Sets chosen[row] for the rows that the words name: "BGQ-N90a", "BGQ-N90"
@@ -163,15 +188,12 @@ struct paper_sums paper_sum(
 
 struct paper_setup {
 	uint64_t seed;
-	uint32_t threads; /* 0: as many as make sense */
 	const atomic_int *stop; /* or NULL */
-	void (*on_progress)(void *arg, const struct load_progress *p);
-	void *progress_arg;
 };
 
 struct paper_result {
 	bool is_measured;
-	bool is_stopped; /* by a signal: not measured */
+	bool is_stopped; /* not measured: paper_run() ended before that */
 	double model, error_pct;
 	/* The rule's limit as per cent of the paper's value. */
 	double tolerance_pct;
@@ -187,10 +209,8 @@ struct paper_lab *paper_lab_new(
 	const struct paper_system *s, const struct paper_setup *setup);
 void paper_lab_free(struct paper_lab *lab);
 
-/*
- * Runs what the row needs and has not been run; may take minutes.  It cannot
- * fail: an experiment that does gives a row that is not measured.
- */
+/* After paper_run().  It cannot fail: an experiment that does gives a row that
+ * is not measured. */
 void paper_measure(struct paper_lab *lab, const struct paper_row *row,
 	struct paper_result *result);
 

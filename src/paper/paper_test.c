@@ -1,14 +1,41 @@
+#define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "paper/paper.h"
 #include "testing/testing.h"
 
 enum { MOST_ROWS = 512 };
 
-/* --- the tables --- */
+/* --- the files --- */
+
+static struct paper_system *open_paper(const char *name)
+{
+	struct err e = { 0 };
+	struct paper_system *s = paper_find(name, &e);
+
+	assert_string_equal(e.text, "");
+	return s;
+}
+
+static void each_paper(void (*check)(const struct paper_system *s))
+{
+	struct err e = { 0 };
+	struct machine_files *all = paper_files(&e);
+	size_t i;
+
+	assert_true(all->n >= 4);
+	for (i = 0; i < all->n; i++) {
+		struct paper_system *s = open_paper(all->name[i]);
+
+		check(s);
+		paper_free(s);
+	}
+	machine_files_free(all);
+}
 
 static void check_ids(const struct paper_system *s)
 {
@@ -35,10 +62,7 @@ static void check_ids(const struct paper_system *s)
 
 static void ids_are_there_once_and_in_order(void **state)
 {
-	size_t i;
-
-	for (i = 0; paper_registry[i]; i++)
-		check_ids(paper_registry[i]);
+	each_paper(check_ids);
 }
 
 static void check_rows(const struct paper_system *s)
@@ -71,15 +95,12 @@ static void check_rows(const struct paper_system *s)
 
 static void a_row_is_whole(void **state)
 {
-	size_t i;
-
-	for (i = 0; paper_registry[i]; i++)
-		check_rows(paper_registry[i]);
+	each_paper(check_rows);
 }
 
-static void check_fitted(
-	const struct paper_system *s, const char *const *ids, size_t n)
+static void check_fitted(const char *name, const char *const *ids, size_t n)
 {
+	struct paper_system *s = open_paper(name);
 	bool chosen[MOST_ROWS];
 	struct err e = { 0 };
 	size_t i;
@@ -88,6 +109,7 @@ static void check_fitted(
 	for (i = 0; i < s->n_rows; i++)
 		if (chosen[i])
 			assert_int_equal(s->rows[i].kind, PAPER_CALIBRATED);
+	paper_free(s);
 }
 
 /* What was fitted is never called predicted. */
@@ -112,10 +134,10 @@ static void the_fit_set_is_calibrated(void **state)
 	static const char *const apenet[] = { "N5", "N8", "N11", "N14a", "N15",
 		"N16", "N17", "N19", "N20", "N22", "N12" };
 
-	check_fitted(&paper_bgq, bgq, sizeof(bgq) / sizeof(bgq[0]));
-	check_fitted(&paper_qsnet2, qsnet2, sizeof(qsnet2) / sizeof(qsnet2[0]));
-	check_fitted(&paper_gemini, gemini, sizeof(gemini) / sizeof(gemini[0]));
-	check_fitted(&paper_apenet, apenet, sizeof(apenet) / sizeof(apenet[0]));
+	check_fitted("bgq", bgq, sizeof(bgq) / sizeof(bgq[0]));
+	check_fitted("qsnet2", qsnet2, sizeof(qsnet2) / sizeof(qsnet2[0]));
+	check_fitted("gemini", gemini, sizeof(gemini) / sizeof(gemini[0]));
+	check_fitted("apenet", apenet, sizeof(apenet) / sizeof(apenet[0]));
 }
 
 /* The row that another one follows from is there, and of its kind. */
@@ -136,15 +158,13 @@ static void check_repeats(const struct paper_system *s)
 
 static void a_row_that_follows_from_another_is_of_its_kind(void **state)
 {
-	size_t i;
-
-	for (i = 0; paper_registry[i]; i++)
-		check_repeats(paper_registry[i]);
+	each_paper(check_repeats);
 }
 
 /* All values that are evidence, in order. */
-static void check_evidence(const struct paper_system *s, const char *want)
+static void check_evidence(const char *name, const char *want)
 {
+	struct paper_system *s = open_paper(name);
 	char ids[1024] = "";
 	size_t i, n = 0;
 
@@ -153,27 +173,29 @@ static void check_evidence(const struct paper_system *s, const char *want)
 			n += (size_t)snprintf(ids + n, sizeof(ids) - n, "%s ",
 				s->rows[i].id + strlen(s->prefix));
 	assert_string_equal(ids, want);
+	paper_free(s);
 }
 
 /* Each value once, and none that was fitted or follows by arithmetic. */
 static void what_counts_as_evidence_is_listed(void **state)
 {
-	check_evidence(&paper_bgq,
+	check_evidence("bgq",
 		"N35 N42 N84a N85a N112a N113a N115 N116 N117 N118 N119 N120 "
 		"N121 N122 N123 N124a ");
-	check_evidence(&paper_qsnet2, "N70 N78 ");
-	check_evidence(&paper_gemini, "N33 N34 N48 ");
-	check_evidence(&paper_apenet, "N7 N14b ");
+	check_evidence("qsnet2", "N70 N78 ");
+	check_evidence("gemini", "N33 N34 N48 ");
+	check_evidence("apenet", "N7 N14b ");
 }
 
 /* Section 1.6 of the datasheet: 3 % of what the paper expects of 98,304 nodes,
  * 5 % of messages of 2 MB. */
 static void tolerances_are_no_wider_than_the_datasheet_s(void **state)
 {
+	struct paper_system *s = open_paper("bgq");
 	size_t i;
 
-	for (i = 0; i < paper_bgq.n_rows; i++) {
-		const struct paper_row *r = &paper_bgq.rows[i];
+	for (i = 0; i < s->n_rows; i++) {
+		const struct paper_row *r = &s->rows[i];
 		long n = strtol(r->id + strlen("BGQ-N"), NULL, 10);
 		double most = n == 31 || n == 42 || n == 44 ? 3
 			      : n == 112		    ? 5
@@ -182,6 +204,7 @@ static void tolerances_are_no_wider_than_the_datasheet_s(void **state)
 		assert_true(
 			r->tolerance <= (r->rule == PAPER_POINTS ? 4 : most));
 	}
+	paper_free(s);
 }
 
 static void check_missing(const struct paper_system *s)
@@ -199,16 +222,13 @@ static void check_missing(const struct paper_system *s)
 			snprintf(id, sizeof(id), "N%u", k);
 			assert_int_equal(
 				paper_select(s, &word, 1, chosen, &e), -1);
-			assert_non_null(strstr(e.text, "waits for"));
+			assert_non_null(strstr(e.text, "not measured yet"));
 		}
 }
 
 static void what_is_missing_is_no_row(void **state)
 {
-	size_t i;
-
-	for (i = 0; paper_registry[i]; i++)
-		check_missing(paper_registry[i]);
+	each_paper(check_missing);
 }
 
 /* --- judging --- */
@@ -270,7 +290,8 @@ static const char *value_of(enum paper_rule rule, double paper)
 
 static void bounds_and_orders_are_printed_as_such(void **state)
 {
-	const struct paper_row *bound = paper_row(&paper_gemini, "GEM-N33");
+	struct paper_system *s = open_paper("gemini");
+	const struct paper_row *bound = paper_row(s, "GEM-N33");
 	char text[32];
 
 	assert_string_equal(value_of(PAPER_PERCENT, 45.3), "45.30");
@@ -281,22 +302,79 @@ static void bounds_and_orders_are_printed_as_such(void **state)
 	assert_true(paper_is_bound(bound));
 	paper_tolerance(bound, text, sizeof(text));
 	assert_string_equal(text, "bound");
-	paper_tolerance(
-		paper_row(&paper_gemini, "GEM-N49a"), text, sizeof(text));
+	paper_tolerance(paper_row(s, "GEM-N49a"), text, sizeof(text));
 	assert_string_equal(text, "order");
+	paper_free(s);
+}
+
+static void check_citation(const struct paper_system *s)
+{
+	const char *text = s->citation;
+
+	assert_non_null(strstr(text, ": \""));
+	assert_non_null(strstr(text, "\". "));
+	assert_int_equal(strncmp(text + strlen(text) - 4, "20", 2), 0);
 }
 
 static void every_paper_is_cited(void **state)
 {
+	each_paper(check_citation);
+}
+
+/* The error of a file with this text behind its head; "" of a good one. */
+static const char *error_of(const char *text)
+{
+	static struct err e;
+	char path[] = "/tmp/weft-paper-XXXXXX";
+	int fd = mkstemp(path);
+
+	e = (struct err){ 0 };
+	assert_true(fd >= 0);
+	dprintf(fd,
+		"schema: 1\npaper: x\ntitle: t\ncitation: c\nprefix: X-\n"
+		"experiments: { a: weft run bgq pingpong to=1 --set 'k=v w' }\n"
+		"%s",
+		text);
+	close(fd);
+	paper_free(paper_read(path, &e));
+	unlink(path);
+	return e.text;
+}
+
+#define ROW(more) "rows: [{ id: X-N1, what: w, unit: ns, " more " }]"
+
+static void a_file_that_cannot_be_right_is_refused(void **state)
+{
+	static const char *const bad[][2] = {
+		{ "", "want schema, paper" },
+		{ "rows: 1", "want schema: 1, and a list of rows" },
+		{ ROW("kind: predicted, of: a.b"), "want one of near" },
+		{ ROW("kind: qualitative, near: 1 within 2 %, of: a.b"),
+			"want one of near" },
+		{ ROW("kind: guessed, of: a.b"), "kind: want predicted" },
+		{ ROW("kind: predicted, near: 1, of: a.b"), "tolerance" },
+		{ ROW("kind: predicted, near: 1 within 2 %, of: b.c"),
+			"EXPERIMENT.FIGURE" },
+		{ ROW("kind: predicted, near: 1 within 2 %, of: a.b, "
+		      "times: x"),
+			"want a number" },
+		{ ROW("kind: predicted, near: 1 within 2 %, of: a.b, "
+		      "repeats: X-N1"),
+			"repeats" },
+		{ ROW("kind: predicted, near: 1 within 2 %"), "model's value" },
+		{ ROW("kind: predicted, odd: 1"), "want id, what, unit" },
+		{ "slow: { b: rm bgq }\nrows: []",
+			"want a name and a command" },
+		{ "missing: { x: y }\nrows: []", "want numbers and a text" },
+	};
 	size_t i;
 
-	for (i = 0; paper_registry[i]; i++) {
-		const char *text = paper_registry[i]->citation;
-
-		assert_non_null(strstr(text, ": \""));
-		assert_non_null(strstr(text, "\". "));
-		assert_int_equal(strncmp(text + strlen(text) - 4, "20", 2), 0);
-	}
+	assert_string_equal(
+		error_of(ROW("kind: predicted, near: 1 within 2 points, "
+			     "of: a.b, less: a.c, times: 100/36")),
+		"");
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_non_null(strstr(error_of(bad[i][0]), bad[i][1]));
 }
 
 /* --- counting --- */
@@ -363,10 +441,6 @@ static void what_has_no_printed_value_is_only_shown(void **state)
 	assert_false(r.pass || r.is_measured);
 	paper_tolerance(&row, text, sizeof(text));
 	assert_string_equal(text, "none");
-	assert_int_equal(
-		paper_row(&paper_bgq, "BGQ-N62")->kind, PAPER_QUALITATIVE);
-	assert_int_equal(
-		paper_row(&paper_qsnet2, "QSN-N83")->kind, PAPER_QUALITATIVE);
 }
 
 /* --- measuring --- */
@@ -420,29 +494,6 @@ static const struct paper_system tiny_system = {
 	.n_rows = 9,
 };
 
-static void rows_are_computed_from_runs(void **state)
-{
-	struct paper_setup setup = { .seed = 1 };
-	struct paper_lab *lab = paper_lab_new(&tiny_system, &setup);
-	struct paper_result r;
-	size_t i;
-
-	for (i = 0; i < 9; i++) {
-		paper_measure(lab, &tiny_rows[i], &r);
-		assert_int_equal(r.pass, i < 3 || i >= 6);
-		assert_int_equal(r.is_measured, i < 3 || i >= 6);
-		assert_int_equal(!r.why[0], r.is_measured);
-		assert_false(r.is_stopped);
-	}
-	paper_measure(lab, &tiny_rows[3], &r);
-	assert_non_null(strstr(r.why, "no_such_figure"));
-	paper_measure(lab, &tiny_rows[4], &r);
-	assert_non_null(strstr(r.why, "no-such-workload"));
-	paper_measure(lab, &tiny_rows[5], &r);
-	assert_non_null(strstr(r.why, "deadlocked"));
-	paper_lab_free(lab);
-}
-
 struct log {
 	size_t told, most_running;
 	struct paper_progress last;
@@ -459,16 +510,46 @@ static void note_progress(void *arg, const struct paper_progress *p)
 		l->most_running = p->running;
 }
 
+static const bool all[] = { true, true, true, true, true, true, true, true,
+	true };
+
+static void rows_are_computed_from_runs(void **state)
+{
+	struct paper_setup setup = { .seed = 1 };
+	struct paper_lab *lab = paper_lab_new(&tiny_system, &setup);
+	struct log log = { 0 };
+	struct paper_watch w = { note_progress, &log };
+	struct paper_result r;
+	struct err e = { 0 };
+	size_t i;
+
+	assert_int_equal(paper_run(lab, all, 1, &w, &e), 0);
+	assert_int_equal(log.most_running, 1);
+	for (i = 0; i < 9; i++) {
+		paper_measure(lab, &tiny_rows[i], &r);
+		assert_int_equal(r.pass, i < 3 || i >= 6);
+		assert_int_equal(r.is_measured, i < 3 || i >= 6);
+		assert_int_equal(!r.why[0], r.is_measured);
+		assert_false(r.is_stopped);
+	}
+	paper_measure(lab, &tiny_rows[3], &r);
+	assert_non_null(strstr(r.why, "no_such_figure"));
+	paper_measure(lab, &tiny_rows[4], &r);
+	assert_non_null(strstr(r.why, "no-such-workload"));
+	paper_measure(lab, &tiny_rows[5], &r);
+	assert_non_null(strstr(r.why, "deadlocked"));
+	paper_lab_free(lab);
+}
+
 /* The same figures as one after the other, and the same ways to fail. */
 static void experiments_run_beside_each_other(void **state)
 {
-	static const bool all[] = { true, true, true, true, true, true, true,
-		true, true };
 	struct paper_setup setup = { .seed = 1 };
 	struct paper_lab *one = paper_lab_new(&tiny_system, &setup);
 	struct paper_lab *many = paper_lab_new(&tiny_system, &setup);
-	struct log log = { 0 };
+	struct log log = { 0 }, other = { 0 };
 	struct paper_watch w = { note_progress, &log };
+	struct paper_watch v = { note_progress, &other };
 	struct paper_result a, b;
 	struct err e = { 0 };
 	size_t i;
@@ -476,6 +557,7 @@ static void experiments_run_beside_each_other(void **state)
 	assert_false(paper_is_ready(many, &tiny_rows[0]));
 	assert_true(paper_is_ready(many, &tiny_rows[6]));
 	assert_int_equal(paper_run(many, all, 3, &w, &e), 0);
+	assert_int_equal(paper_run(one, all, 1, &v, &e), 0);
 	assert_int_equal(log.last.done, 3); /* those that run */
 	assert_int_equal(log.last.all, 3);
 	assert_int_equal(log.last.running, 0);
@@ -492,47 +574,29 @@ static void experiments_run_beside_each_other(void **state)
 	paper_lab_free(one);
 }
 
-static void count_progress(void *arg, const struct load_progress *p)
-{
-	++*(int *)arg;
-}
-
-/* The second time nothing runs; a stop ends a run that did not begin. */
+/* The second time nothing runs; a stop ends runs that did not begin. */
 static void an_experiment_runs_once(void **state)
 {
-	static const struct paper_experiment x = {
-		.machine = "bgq",
-		.shape = "4x2",
-		.workload = "random",
-		.keys = { "load=max" },
-	};
-	struct paper_row row = tiny_rows[0];
-	struct paper_system s = tiny_system;
 	atomic_int stop = 0;
-	int ticks = 0, first;
-	struct paper_setup setup = { .seed = 1,
-		.stop = &stop,
-		.on_progress = count_progress,
-		.progress_arg = &ticks };
+	struct paper_setup setup = { .seed = 1, .stop = &stop };
+	struct paper_lab *lab = paper_lab_new(&tiny_system, &setup);
+	struct log log = { 0 }, again = { 0 };
+	struct paper_watch w = { note_progress, &log };
+	struct paper_watch v = { note_progress, &again };
 	struct paper_result r;
-	struct paper_lab *lab;
+	struct err e = { 0 };
 
-	s.experiments = &x;
-	s.n_experiments = 1;
-	row.a.figure = "fraction_of_peak";
-	lab = paper_lab_new(&s, &setup);
-	paper_measure(lab, &row, &r);
+	assert_int_equal(paper_run(lab, all, 2, &w, &e), 0);
+	assert_int_equal(paper_run(lab, all, 2, &v, &e), 0);
+	assert_int_equal(again.last.all, 0);
+	paper_measure(lab, &tiny_rows[0], &r);
 	assert_true(r.is_measured);
-	first = ticks;
-	assert_true(first > 0);
-	stop = 1;
-	paper_measure(lab, &row, &r);
-	assert_true(r.is_measured);
-	assert_int_equal(ticks, first);
 	paper_lab_free(lab);
 
-	lab = paper_lab_new(&s, &setup);
-	paper_measure(lab, &row, &r);
+	stop = 1;
+	lab = paper_lab_new(&tiny_system, &setup);
+	assert_int_equal(paper_run(lab, all, 2, &v, &e), 1);
+	paper_measure(lab, &tiny_rows[0], &r);
 	assert_true(r.is_stopped && !r.is_measured && !r.pass);
 	paper_lab_free(lab);
 }
@@ -545,6 +609,7 @@ TESTS(TEST(ids_are_there_once_and_in_order), TEST(a_row_is_whole),
 	TEST(what_is_missing_is_no_row),
 	TEST(what_has_no_printed_value_is_only_shown),
 	TEST(bounds_and_orders_are_printed_as_such), TEST(every_paper_is_cited),
+	TEST(a_file_that_cannot_be_right_is_refused),
 	TEST(a_row_that_repeats_another_and_misses_is_counted),
 	TEST(a_limit_is_within), TEST(points_are_given_as_per_cent_too),
 	TEST(rows_are_computed_from_runs),

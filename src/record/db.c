@@ -471,11 +471,6 @@ bool db_next(struct db_query *q)
 	return code == SQLITE_ROW;
 }
 
-void db_reset(struct db_query *q)
-{
-	sqlite3_reset(q->statement);
-}
-
 int db_find(const struct db_query *q, const char *name)
 {
 	int i = 0;

@@ -44,31 +44,24 @@ void record_hash_file(const char *path, char hash[INPUT_HASH])
 	fclose(f);
 }
 
-static struct record_input *push(
-	struct record_inputs *in, const char *kind, const char *path)
-{
-	struct record_input *i;
-
-	in->of = mem_grow(in->of, in->n + 1, sizeof(*in->of));
-	i = &in->of[in->n++];
-	*i = (struct record_input){ mem_text(kind), mem_text(path), "" };
-	return i;
-}
-
 void record_inputs_add(
 	struct record_inputs *in, const char *kind, const char *path)
 {
+	struct record_input *x;
 	char hash[INPUT_HASH];
 	size_t i;
 
 	for (i = 0; path && i < in->n; i++)
 		if (!strcmp(in->of[i].path, path))
 			return;
-	if (!path)
+	if (path)
+		record_hash_file(path, hash);
+	if (!path || !*hash)
 		return;
-	record_hash_file(path, hash);
-	if (*hash)
-		memcpy(push(in, kind, path)->hash, hash, sizeof(hash));
+	in->of = mem_grow(in->of, in->n + 1, sizeof(*in->of));
+	x = &in->of[in->n++];
+	*x = (struct record_input){ mem_text(kind), mem_text(path), "" };
+	memcpy(x->hash, hash, sizeof(hash));
 }
 
 void record_inputs_machine(struct record_inputs *in, const struct machine *m)
@@ -81,8 +74,8 @@ void record_inputs_machine(struct record_inputs *in, const struct machine *m)
 		record_inputs_add(in, "plugin", m->plugin_files.v[i].text);
 }
 
-void record_inputs_keys(
-	struct record_inputs *in, const struct param_block *keys)
+/* Files that keys of a workload name; a key's name is the kind. */
+static void add_keys(struct record_inputs *in, const struct param_block *keys)
 {
 	size_t i;
 
@@ -101,9 +94,9 @@ void record_inputs_run(struct record_inputs *in, const struct machine_run *r)
 	record_inputs_machine(in, r->machine);
 	record_inputs_add(in, "plan of faults", r->setup.faults);
 	record_inputs_add(in, "file of jobs", r->setup.jobs);
-	record_inputs_keys(in, &r->keys);
+	add_keys(in, &r->keys);
 	for (i = 0; j && i < j->n; i++)
-		record_inputs_keys(in, &j->part[i].keys);
+		add_keys(in, &j->part[i].keys);
 }
 
 void record_inputs_free(struct record_inputs *in)

@@ -89,7 +89,7 @@ static void write_message(struct db *d, int64_t id,
 	book_class_name(book_class(a), class, sizeof(class));
 	row_put_message(d, &row, e);
 	for (c = 0; c < N_CAUSES; c++) {
-		spent.cause = cause_keys[c];
+		spent.cause = causes[c].key;
 		spent.ps = a->budget.spent[c];
 		if (spent.ps)
 			row_put_spent(d, &spent, e);
@@ -108,7 +108,7 @@ static void write_hop(struct db *d, const struct record_links *k, size_t id,
 		.n = i,
 		.from_ps = book_step_from(w, i),
 		.to_ps = s->until,
-		.cause = cause_keys[s->cause],
+		.cause = causes[s->cause].key,
 		.site = s->at.site,
 		.what = is_known ? s->at.what : "",
 		.number = ROW_NULL,
@@ -186,7 +186,7 @@ void record_classes_write(
 					&(struct row_budget){ .class = name,
 						.messages =
 							(int64_t) class[i].n,
-						.cause = cause_keys[c],
+						.cause = causes[c].key,
 						.ps = (int64_t) class[i]
 							      .spent[c] },
 					e);

@@ -56,9 +56,9 @@ const char *record_cause(const char *key)
 {
 	uint32_t c = 0;
 
-	while (c < N_CAUSES && strcmp(cause_keys[c], key) != 0)
+	while (c < N_CAUSES && strcmp(causes[c].key, key) != 0)
 		c++;
-	return c < N_CAUSES ? cause_names[c] : key;
+	return c < N_CAUSES ? causes[c].name : key;
 }
 
 /* All of one kind, in order, and NULL behind them. */

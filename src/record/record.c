@@ -311,7 +311,7 @@ static void put_causes(struct record *k, struct err *e)
 	book_sum(k->run->system->net->book, s);
 	for (c = 0; c < N_CAUSES; c++)
 		row_put_cause(k->db,
-			&(struct row_cause){ .name = cause_keys[c],
+			&(struct row_cause){ .name = causes[c].key,
 				.ps = (int64_t)s->spent[c] },
 			e);
 	record_classes_write(s->class, k->db, e);

@@ -242,7 +242,7 @@ static void write_cause_names(struct json *j)
 
 	json_object(j, "cause_names");
 	for (c = 0; c < N_CAUSES; c++)
-		json_text(j, cause_keys[c], cause_names[c]);
+		json_text(j, causes[c].key, causes[c].name);
 	json_end(j, '}');
 }
 

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/index.h"
 #include "base/mem.h"
 #include "out/proto.h"
 #include "record/read.h"
@@ -57,7 +58,6 @@ enum { OF_MACHINE = 1, OF_NODES, OF_SWITCHES, OF_LINKS };
 
 /* A place where things happen, on lanes. */
 struct place {
-	uint64_t key;
 	uint64_t track; /* its own, the lanes' parent */
 	struct lane {
 		uint64_t track;
@@ -72,8 +72,9 @@ struct trace {
 	FILE *file;
 	struct proto all, packet, body, part;
 	uint64_t next; /* uuid */
-	struct place *place; /* open addressing; a power of two */
-	size_t n_places, room;
+	struct place *place; /* the first has the number 1 */
+	size_t n_places;
+	struct index places;
 	char **site; /* names */
 	bool *is_node;
 	size_t n_sites;
@@ -152,50 +153,20 @@ static void count(struct trace *t, int64_t ps, uint64_t track, double value)
 
 /* --- places --- */
 
-static uint64_t mix(uint64_t key)
-{
-	key *= UINT64_C(0x9e3779b97f4a7c15);
-	return key ^ key >> 32;
-}
-
-static struct place *find(struct trace *t, uint64_t key)
-{
-	size_t i = mix(key) & (t->room - 1);
-
-	while (t->place[i].key && t->place[i].key != key)
-		i = (i + 1) & (t->room - 1);
-	return &t->place[i];
-}
-
-static void make_room(struct trace *t)
-{
-	struct place *old = t->place;
-	size_t n = t->room, i;
-
-	if (2 * t->n_places < t->room)
-		return;
-	t->room = n ? 2 * n : 1024;
-	t->place = mem_alloc(t->room, sizeof(*t->place));
-	for (i = 0; i < n; i++)
-		if (old[i].key)
-			*find(t, old[i].key) = old[i];
-	mem_free(old);
-}
-
-/* The place of a key, which is not 0, and its track. */
+/* The place of a key, and its track; until the next one is made. */
 static struct place *place_of(
 	struct trace *t, uint64_t key, uint64_t parent, const char *name)
 {
-	struct place *p;
+	size_t i = index_find(&t->places, key);
 
-	make_room(t);
-	p = find(t, key);
-	if (!p->key) {
-		t->n_places++;
-		p->key = key;
-		p->track = add_track(t, parent, name, NULL);
-	}
-	return p;
+	if (i)
+		return &t->place[i - 1];
+	t->place = mem_grow(t->place, t->n_places + 1, sizeof(*t->place));
+	t->place[t->n_places] = (struct place){
+		.track = add_track(t, parent, name, NULL),
+	};
+	index_add(&t->places, key, (uint32_t)++t->n_places);
+	return &t->place[t->n_places - 1];
 }
 
 /* A lane that is free from a time on, and now taken until another. */
@@ -504,12 +475,13 @@ static void fini(struct trace *t)
 		mem_free(t->site[i]);
 	for (i = 0; i < t->n_links; i++)
 		mem_free(t->link[i]);
-	for (i = 0; i < t->room; i++)
+	for (i = 0; i < t->n_places; i++)
 		mem_free(t->place[i].lane);
 	mem_free(t->site);
 	mem_free(t->link);
 	mem_free(t->is_node);
 	mem_free(t->place);
+	index_fini(&t->places);
 	proto_fini(&t->all);
 	proto_fini(&t->packet);
 	proto_fini(&t->body);

@@ -54,7 +54,7 @@ static const struct param params[] = {
 	PARAM_ROW(PARAM_TIME, "reload", AT(route.reload), "100 us", 0, PS_PER_S,
 		"time from a link's death or return until management stops all "
 		"injection to load new tables; for tiled routers only",
-		"assumed: really seconds"),
+		"assumed: seconds on a real machine"),
 	PARAM_ROW(PARAM_TIME, "drain", AT(route.drain), "20 us", 0, PS_PER_S,
 		"time that packets have to reach their destinations after "
 		"injection has stopped; the rest is dropped, and injection "

@@ -11,7 +11,6 @@ _Static_assert(2 * FATTREE_MAX_LEVELS - 1 <= COUNT_SHIFT / FEW_BITS,
 _Static_assert(TOPO_MAX_PORTS <= 1 << MANY_BITS, "every port fits");
 /* route_left() reads the number */
 _Static_assert(WAY_SHIFT + COUNT_SHIFT == 60, "a route fits a packet's way");
-_Static_assert(FATTREE_MAX_NODES <= UINT16_MAX, "the end of a range fits");
 
 static const struct param params[] = {
 	PARAM_ONE_OF("spread", AT(spread), "source",
@@ -38,6 +37,16 @@ static int updown_init(struct route *r, const struct topo *t, struct err *e)
 			"routing.kind: updown needs topology.kind: fattree, "
 			"not %s",
 			t->ops->name);
+	if (t->n_nodes > UINT16_MAX)
+		return err_set(e,
+			"routing.kind: updown sends to ranges of at most %u "
+			"nodes, too few for %u (topology.nodes)",
+			UINT16_MAX, t->n_nodes);
+	if (u->tree->rails > 1 || u->tree->siblings)
+		return err_set(e,
+			"routing.kind: updown knows neither rails nor siblings "
+			"(topology.%s)",
+			u->tree->rails > 1 ? "rails" : "siblings");
 	u->bits = t->n_ports > 1u << FEW_BITS ? MANY_BITS : FEW_BITS;
 	if (2 * u->tree->n_levels - 1 > COUNT_SHIFT / u->bits)
 		return err_set(e,
@@ -322,13 +331,13 @@ static const char *const spreads[] = {
 static void updown_describe(const struct route *r, FILE *f)
 {
 	if (updown_of(r)->spread == UPDOWN_ADAPTIVE) {
-		fprintf(f, "routing     up and down, up by the link with the "
-			   "least load\n");
+		fprintf(f, "routing     up and down, on the way up by the link "
+			   "with the least load\n");
 		return;
 	}
 	fprintf(f,
-		"routing     up and down, at most %d stored routes to a node, "
-		"spread by %s\n",
+		"routing     up and down, at most %d stored routes to a node "
+		"(spread: %s)\n",
 		UPDOWN_ROUTES, spreads[updown_of(r)->spread]);
 }
 

@@ -34,8 +34,6 @@ struct sim {
 	bool leaving;
 	bool is_guarded; /* whoever calls sim_run(), see base/err.h */
 	enum sim_ending ending;
-	void (*on_window)(void *arg, sim_time start); /* NULL: nothing */
-	void *on_window_arg;
 };
 
 /* --- sim.c --- */

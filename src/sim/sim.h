@@ -209,6 +209,7 @@ struct sim_params {
 	const struct sim_ops *ops;
 	void *model;
 	bool prefetches; /* useful if the sites do not fit a cache */
+	bool is_heavy; /* visits take so long that threads always pay */
 	const atomic_int *stop; /* nonzero: end at the next window; or NULL */
 };
 
@@ -227,11 +228,6 @@ void sim_free(struct sim *s);
  * run afterwards.
  */
 enum sim_ending sim_run(struct sim *s, sim_time until);
-
-/* For one worker: calls f before each window that is run, with its start.  All
- * earlier events have been run. */
-void sim_on_window(
-	struct sim *s, void (*f)(void *arg, sim_time start), void *arg);
 
 /* Start of the first window that has not run, and of the first window with an
  * event; SIM_NEVER if there is none. */
@@ -371,9 +367,10 @@ static inline bool sim_is_next(
 	       (w->at == w->end || sim_when(w->at) > dt);
 }
 
-static inline void sim_count(struct sim_worker *w)
+/* Counts n more events. */
+static inline void sim_count(struct sim_worker *w, uint64_t n)
 {
-	w->n_events++;
+	w->n_events += n;
 }
 
 /* Whether this visit has another event at the time of e. */

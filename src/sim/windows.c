@@ -24,6 +24,8 @@ static enum pace_way choose_way(struct sim *s, uint64_t n_events)
 		return PACE_TOGETHER;
 	if (s->n_threads < s->p.n_workers)
 		return PACE_ALONE;
+	if (s->p.is_heavy)
+		return PACE_TOGETHER;
 #if defined(SIM_RACES)
 	return ++s->pace.windows % 512 < 448 ? PACE_TOGETHER : PACE_ALONE;
 #elif defined(WEFT_CHECK)
@@ -133,9 +135,6 @@ static bool agree(struct sim_worker *w, uint64_t *k)
 
 static void step(struct sim_worker *w, uint64_t k)
 {
-	if (__builtin_expect(w->sim->on_window != NULL, 0))
-		w->sim->on_window(
-			w->sim->on_window_arg, (sim_time)k * w->width);
 	sim_run_window(w, k);
 	w->start += w->width;
 	w->slot = (w->slot + 1) & w->slot_mask;
@@ -216,14 +215,6 @@ static uint64_t look_around(struct sim *s)
 	for (i = 0; i < s->p.n_workers; i++)
 		s->n_events += s->workers[i].n_events;
 	return next_of_all(s);
-}
-
-void sim_on_window(
-	struct sim *s, void (*f)(void *arg, sim_time start), void *arg)
-{
-	BUG_IF(s->p.n_workers > 1);
-	s->on_window = f;
-	s->on_window_arg = arg;
 }
 
 sim_time sim_next_time(const struct sim *s)

@@ -33,27 +33,37 @@ struct machine *kit_machine(
 	return m;
 }
 
+void kit_start(
+	struct kit *k, struct machine *m, const struct system_setup *setup)
+{
+	struct system_setup s = *setup;
+	struct err e = { 0 };
+
+	s.on_delivered = on_delivered;
+	s.arg = k;
+	k->machine = m;
+	k->digest = mem_alloc(m->topo->n_routers, sizeof(*k->digest));
+	k->system = system_new(m, &s, &e);
+	if (!k->system)
+		fail_msg("%s", e.text);
+	k->net = k->system->net;
+	k->host = k->system->host;
+	k->nic = k->system->nic;
+}
+
 void kit_open(struct kit *k, const struct kit_how *how)
 {
 	struct system_setup s = {
 		.seed = how->seed ? how->seed : SEED,
 		.threads = how->n_workers ? how->n_workers : 1,
 		.needs = how->needs,
-		.on_delivered = on_delivered,
-		.arg = k,
 	};
+	struct machine *m = kit_machine(how->machine, how->sets, how->shape);
 	struct err e = { 0 };
 
-	k->machine = kit_machine(how->machine, how->sets, how->shape);
-	if (how->faults && machine_read_faults(k->machine, how->faults, &e))
+	if (how->faults && machine_read_faults(m, how->faults, &e))
 		fail_msg("%s", e.text);
-	k->digest = mem_alloc(k->machine->topo->n_routers, sizeof(*k->digest));
-	k->system = system_new(k->machine, &s, &e);
-	if (!k->system)
-		fail_msg("%s", e.text);
-	k->net = k->system->net;
-	k->host = k->system->host;
-	k->nic = k->system->nic;
+	kit_start(k, m, &s);
 }
 
 uint64_t kit_run(struct kit *k, bool may_err)

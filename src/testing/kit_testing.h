@@ -33,6 +33,10 @@ struct machine *kit_machine(
 	const char *name, const char *const *sets, const char *shape);
 /* Brings one up. */
 void kit_open(struct kit *k, const struct kit_how *how);
+/* The same of a machine that the test has, and the kit frees; what is delivered
+ * is the digest's. */
+void kit_start(
+	struct kit *k, struct machine *m, const struct system_setup *setup);
 /*
  * Runs until nothing is left to happen.  Fails the test where a program still
  * waits, something is lost, or, unless they are expected, an interface has

@@ -1,7 +1,6 @@
 /* Messages on Gemini where responses come too late: what was not answered is
  * begun again where that does no harm. */
 
-#include "api/msg/again.h"
 #include "testing/msg_testing.h"
 #include "testing/testing.h"
 

@@ -17,6 +17,12 @@
  * Sites are the nodes, then the switches level by level from below.  Where
  * there are fewer nodes than a tree of this height could have, switches above
  * none are left out, and the ports that would lead there are empty.
+ *
+ * A machine may have several rails: trees of the same shape that share nothing
+ * but the nodes, whose port r leads to rail r.  The switches of rail 0 come
+ * first.  And it may have siblings: links between the switches of two adjacent
+ * subtrees, 2m and 2m + 1, with the same path, at every level below the top.
+ * Their ports come after those that lead down and up.
  */
 #ifndef TOPO_FATTREE_H
 #define TOPO_FATTREE_H
@@ -26,10 +32,12 @@
 enum {
 	FATTREE_MAX_LEVELS = 6,
 	FATTREE_MAX_RADIX = TOPO_MAX_PORTS - 1,
-	FATTREE_MAX_NODES = 65535,
+	FATTREE_MAX_NODES = 1 << 18,
+	FATTREE_MAX_RAILS = 8,
 };
 
-/* Classes of wires, by stage and direction: stage 0 is at the nodes. */
+/* Classes of wires, by stage and direction: stage 0 is at the nodes.  Behind
+ * them is the class of wires between siblings. */
 enum { FATTREE_UP, FATTREE_DOWN };
 
 struct fattree {
@@ -38,6 +46,11 @@ struct fattree {
 	struct param_list radix; /* by level; the last for the rest */
 	struct param_list up; /* the same; 0: as many as down */
 	struct param_list length; /* metres by stage; the same */
+	int64_t side_length; /* of the cables between siblings */
+	int64_t fill; /* nodes at a switch of level 1; 0: its radix */
+	int64_t rails;
+	int64_t siblings; /* links between the two of a pair */
+	int64_t ports; /* of every switch; 0: what the levels need */
 	int64_t delay; /* of a metre, ps */
 	int64_t copper; /* metres that copper reaches */
 	int64_t logic; /* of a switch, ps */
@@ -45,9 +58,20 @@ struct fattree {
 	/* set by init(); of levels 1 .. n_levels */
 	uint32_t n_levels;
 	uint32_t n_down[FATTREE_MAX_LEVELS + 1], n_up[FATTREE_MAX_LEVELS + 1];
+	/* the first ports that have something below: n_down, or fewer by fill
+	 */
+	uint32_t n_below[FATTREE_MAX_LEVELS + 1];
+	uint32_t side[FATTREE_MAX_LEVELS + 1]; /* first port to the sibling */
 	uint32_t span[FATTREE_MAX_LEVELS + 1]; /* nodes below; [0] is 1 */
 	uint32_t n_paths[FATTREE_MAX_LEVELS + 2]; /* [0] and [1] are 1 */
 	router_id first[FATTREE_MAX_LEVELS + 2]; /* site of a level's first */
+	router_id per_rail; /* switches */
+};
+
+/* Where a switch is, or a node, which is at level 0 of rail 0. */
+struct fattree_place {
+	uint32_t rail, level;
+	uint32_t index; /* among those of its level and rail */
 };
 
 extern const struct topo_ops fattree_ops;
@@ -68,14 +92,48 @@ static inline uint32_t fattree_wire(uint32_t stage, uint32_t direction)
 	return 2 * stage + direction;
 }
 
+static inline uint32_t fattree_side_wire(const struct fattree *t)
+{
+	return 2 * t->n_levels;
+}
+
+/* The switch of rail 0 in the same place. */
+static inline router_id fattree_fold(const struct fattree *t, router_id r)
+{
+	while (r >= t->first[t->n_levels + 1])
+		r -= t->per_rail;
+	return r;
+}
+
 /* 0 for a node. */
 static inline uint32_t fattree_level(const struct fattree *t, router_id r)
 {
 	uint32_t level = 0;
 
+	r = fattree_fold(t, r);
 	while (r >= t->first[level + 1])
 		level++;
 	return level;
+}
+
+static inline struct fattree_place fattree_place(
+	const struct fattree *t, router_id r)
+{
+	router_id folded = fattree_fold(t, r);
+	uint32_t level = fattree_level(t, folded);
+
+	return (struct fattree_place){
+		.rail = r == folded ? 0 : (r - folded) / t->per_rail,
+		.level = level,
+		.index = level ? folded - t->first[level] : folded,
+	};
+}
+
+/* A switch by its place. */
+static inline router_id fattree_switch(
+	const struct fattree *t, uint32_t rail, uint32_t level, uint32_t index)
+{
+	return t->first[level] + rail * t->per_rail + index;
 }
 
 /* The level at which ways between two nodes meet; 0 where they are one. */
@@ -92,7 +150,14 @@ static inline uint32_t fattree_meet(
 static inline uint32_t fattree_digit(
 	const struct fattree *t, router_id node, uint32_t i)
 {
-	return node / t->span[i] % t->n_down[i + 1];
+	return node / t->span[i] % t->n_below[i + 1];
+}
+
+/* Subtrees of a level that have nodes. */
+static inline uint32_t fattree_subtrees(const struct fattree *t, uint32_t level)
+{
+	return (uint32_t)(((uint64_t)t->topo.n_nodes + t->span[level] - 1) /
+			  t->span[level]);
 }
 
 /* Metres of cable of a stage. */
@@ -102,5 +167,22 @@ static inline int64_t fattree_length(const struct fattree *t, uint32_t stage)
 
 	return t->length.v[stage < last ? stage : last];
 }
+
+/* Names and figures of a tree, for its table of operations. */
+void fattree_name_router(
+	const struct topo *topo, router_id r, char *text, size_t size);
+void fattree_name_port(const struct topo *topo, router_id r, port_id p,
+	char *text, size_t size);
+void fattree_name_shape(const struct topo *topo, char *text, size_t size);
+void fattree_sketch(const struct topo *topo, char *text, size_t size);
+uint64_t fattree_peak(const struct topo *topo, const struct topo_rates *k);
+uint64_t fattree_links(const struct topo *topo, uint32_t wire);
+void fattree_where(
+	const struct topo *topo, uint32_t wire, char text[TOPO_TEXT]);
+struct topo_cut fattree_cut(const struct topo *topo);
+extern const struct topo_table fattree_tables[];
+bool fattree_row(const struct topo *topo, uint32_t table, uint32_t i,
+	struct topo_cell cell[TOPO_MAX_COLUMNS]);
+extern const struct part_kind *const fattree_parts[];
 
 #endif

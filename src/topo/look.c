@@ -131,8 +131,8 @@ static int check_home(const struct topo *t, router_id r, struct err *e)
 			? "topology.kind %s: home(%u) is %u; want a node, "
 			  "below %u"
 			: "topology.kind %s: router %u is a switch, so "
-			  "home() must say with which node it is simulated "
-			  "(not %u; below %u)",
+			  "home() must return the node that it is simulated "
+			  "with (not %u; below %u)",
 		t->ops->name, r, home, t->n_nodes);
 }
 
@@ -159,7 +159,7 @@ static int check_place(const struct topo *t, router_id node, uint32_t n,
 		if (x[i] >= size[i])
 			return err_set(e,
 				"topology.kind %s: place(%u) is at %u along "
-				"dimension %u, of which grid() says %u",
+				"dimension %u, which has length %u in grid()",
 				t->ops->name, node, x[i], i, size[i]);
 	at = t->ops->node_at ? t->ops->node_at(t, x) : 0;
 	if (at >= t->n_nodes)

@@ -221,7 +221,7 @@ void torus_packaging_where(uint32_t class, char text[TOPO_TEXT])
 		[WIRE_BOARDS] = "from board to board",
 		[WIRE_MIDPLANES] = "from midplane to midplane",
 		[WIRE_LOOP] = "out of a midplane and back into it",
-		[WIRE_INNER] = "of a dimension that stays on its board",
+		[WIRE_INNER] = "in a dimension that stays on the board",
 		[WIRE_IO] = "between compute and IO nodes",
 	};
 

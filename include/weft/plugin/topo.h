@@ -28,7 +28,7 @@ enum {
 	TOPO_TEXT = 48,
 	TOPO_MAX_PORTS = 64, /* as many as a port_mask has bits */
 	TOPO_MAX_ROUTERS = 1 << 22,
-	TOPO_MAX_WIRES = 12,
+	TOPO_MAX_WIRES = 13,
 };
 
 /* For a torus: the boundary that a wire crosses determines its length. */

@@ -121,7 +121,7 @@ static void on_event(void *arg, const struct workq_completion *c)
 
 static struct nic *nic(void)
 {
-	return ape_check(host_nic(program_host()));
+	return nic_check(host_nic(program_host()), &apenet_ops);
 }
 
 uint64_t weft_ape_memory(void)
@@ -319,7 +319,6 @@ int weft_ape_health(struct weft_ape_health *h)
 	const struct ape_params *p = n->params;
 	struct lofamo_history *watch = lofamo_of(n->host);
 	struct lofamo_registers r;
-	uint32_t i;
 
 	if (!h)
 		return EINVAL;
@@ -328,7 +327,7 @@ int weft_ape_health(struct weft_ape_health *h)
 	program_charge(p->work.poll_load);
 	r = lofamo_registers_at(watch, program_node(), program_now());
 	*h = (struct weft_ape_health){ .host = r.host, .card = r.card };
-	for (i = 0; i < WEFT_APE_LINKS; i++) {
+	for (uint32_t i = 0; i < WEFT_APE_LINKS; i++) {
 		h->link[i].node = UINT32_MAX;
 		if (i < t->n_ports)
 			h->link[i].node =

@@ -27,9 +27,8 @@ struct streams {
 static void fini(void *kept)
 {
 	struct streams *s = kept;
-	uint32_t i;
 
-	for (i = 0; i < WEFT_GPU_STREAMS; i++)
+	for (uint32_t i = 0; i < WEFT_GPU_STREAMS; i++)
 		ring_fini(&s->stream[i].works);
 }
 
@@ -37,9 +36,8 @@ static uint64_t held(const void *kept)
 {
 	const struct streams *s = kept;
 	uint64_t sum = 0;
-	uint32_t i;
 
-	for (i = 0; i < WEFT_GPU_STREAMS; i++)
+	for (uint32_t i = 0; i < WEFT_GPU_STREAMS; i++)
 		sum += ring_memory(&s->stream[i].works);
 	return sum;
 }

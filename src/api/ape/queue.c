@@ -54,7 +54,7 @@ int ape_user_open(struct ape_user *u)
 	struct nic_at a;
 	int code;
 
-	u->nic = ape_check(host_nic(program_host()));
+	u->nic = nic_check(host_nic(program_host()), &apenet_ops);
 	u->node = program_node();
 	u->watch = lofamo_of(u->nic->host);
 	if (!u->n_commands)

@@ -154,13 +154,12 @@ static dmapp_return_t move_indexed(struct call c, const ptrdiff_t *tidx)
 {
 	struct gemini_post p = { .op = GEMINI_PUT };
 	dmapp_return_t code = tidx ? check(&c, c.n) : DMAPP_RC_INVALID_PARAM;
-	uint64_t i;
 
 	if (code)
 		return code;
 	p.bytes = size_of(c.type);
 	begin(&c);
-	for (i = 0; i < c.n; i++)
+	for (uint64_t i = 0; i < c.n; i++)
 		transfer(&c, p, c.pe, c.there + (uint64_t)tidx[i] * p.bytes,
 			c.here + i * p.bytes);
 	return finish(&c);
@@ -172,13 +171,11 @@ static dmapp_return_t move_indexed(struct call c, const ptrdiff_t *tidx)
 static bool is_stream(
 	const struct call *c, const dmapp_pe_t *pes, uint32_t n, uint64_t bytes)
 {
-	uint32_t i;
-
 	if (n < 2 || n > MOST_LINES || bytes != GEMINI_LINE ||
 		dmapp_n_processes() > 1 || c->seg->handle >= GEMINI_HANDLES ||
 		(c->there - c->seg->addr) >> GEMINI_OFFSET_BITS)
 		return false;
-	for (i = 1; i < n; i++)
+	for (uint32_t i = 1; i < n; i++)
 		if (pes[i] != pes[0] + i)
 			return false;
 	return true;
@@ -220,11 +217,10 @@ static dmapp_return_t move_to_all(
 {
 	struct gemini_post p = { .op = GEMINI_PUT };
 	dmapp_return_t code;
-	uint32_t i;
 
 	if (!pes || (is_scatter && n && c.n > UINT64_MAX / 16 / n))
 		return DMAPP_RC_INVALID_PARAM;
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		if (pes[i] >= dmapp_n_pes())
 			return DMAPP_RC_INVALID_PARAM;
 	code = check(&c, is_scatter ? n * c.n : c.n);
@@ -235,7 +231,7 @@ static dmapp_return_t move_to_all(
 	if (is_scatter && is_stream(&c, pes, n, p.bytes))
 		store_stream(&c, pes[0], n);
 	else
-		for (i = 0; c.n && i < n; i++)
+		for (uint32_t i = 0; c.n && i < n; i++)
 			transfer(&c, p, pes[i], c.there,
 				c.here + (is_scatter ? i * p.bytes : 0));
 	return finish(&c);

@@ -58,10 +58,9 @@ static void ask_program(void *arg)
 	struct elan_question other = about(ELAN_EQUAL, 8);
 	struct elan_cq q = open_queue(0);
 	uint8_t data[ELAN_PACKET];
-	uint32_t i;
 
 	program_wait(10 * US);
-	for (i = 0; i < sizeof(data); i++)
+	for (uint32_t i = 0; i < sizeof(data); i++)
 		data[i] = et_byte(3, i);
 	arm(&q);
 	assert_int_equal(elan_test(&q, 1, &same), 0);
@@ -74,7 +73,7 @@ static void ask_program(void *arg)
 	assert_int_equal(answer(), NO);
 	/* each is in memory when its answer is here, but for what the event
 	 * tells */
-	for (i = 1; i <= sizeof(data); i += 73) {
+	for (uint32_t i = 1; i <= sizeof(data); i += 73) {
 		arm(&q);
 		elan_put_if(&q, 1, &same, DATA + 1024 * i, data, i, CAME);
 		assert_int_equal(answer(), YES);
@@ -97,10 +96,9 @@ static void qsn_f36_a_put_may_hang_on_a_test(void **state)
 {
 	struct et *m = *state;
 	int64_t left = 1000000 - ELAN_PACKET;
-	uint32_t i;
 
 	et_run_two(m, ask_program, word_program, NULL);
-	for (i = 1; i <= ELAN_PACKET; i += 73) {
+	for (uint32_t i = 1; i <= ELAN_PACKET; i += 73) {
 		et_expect_at(m, 1, DATA + 1024 * i, 3, i, true);
 		left -= i;
 	}
@@ -152,15 +150,14 @@ static void qsn_f87_queries_make_a_barrier(void **state)
 	struct et *m = *state;
 	struct et_program p[NODES];
 	struct meeting x = { 0 };
-	uint32_t i, k, round;
 
-	for (i = 0; i < NODES; i++)
+	for (uint32_t i = 0; i < NODES; i++)
 		p[i] = (struct et_program){ i, meet_program, &x };
 	m->nodes = "16";
 	et_run(m, 1, p, NODES);
-	for (round = 0; round < ROUNDS; round++)
-		for (i = 0; i < NODES; i++)
-			for (k = 0; k < NODES; k++)
+	for (uint32_t round = 0; round < ROUNDS; round++)
+		for (uint32_t i = 0; i < NODES; i++)
+			for (uint32_t k = 0; k < NODES; k++)
 				assert_true(
 					x.went[round][i] > x.came[round][k]);
 	assert_int_equal(et_counts(m, 0).acks, 2 * ROUNDS);
@@ -188,13 +185,12 @@ static void qsn_f36_each_node_judges_for_itself(void **state)
 	struct et *m = *state;
 	struct et_program p[NODES];
 	uint64_t word;
-	uint32_t i;
 
-	for (i = 0; i < NODES; i++)
+	for (uint32_t i = 0; i < NODES; i++)
 		p[i] = (struct et_program){ i, mixed_program, NULL };
 	m->nodes = "16";
 	et_run(m, 1, p, NODES);
-	for (i = 0; i < NODES; i++) {
+	for (uint32_t i = 0; i < NODES; i++) {
 		host_read(m->host, i, DATA, &word, 8);
 		assert_int_equal(word, i % 2 ? 77 : 0);
 	}

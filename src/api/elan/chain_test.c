@@ -192,11 +192,10 @@ static void qsn_f51_events_gather_and_send_to_several_nodes(void **state)
 {
 	struct et_program p[NODES];
 	uint64_t digest = 0;
-	uint32_t i, workers;
 
-	for (i = 0; i < NODES; i++)
+	for (uint32_t i = 0; i < NODES; i++)
 		p[i] = (struct et_program){ i, tree_program, NULL };
-	for (workers = 1; workers < 3; workers++) {
+	for (uint32_t workers = 1; workers < 3; workers++) {
 		struct et m;
 
 		et_init(&m, "16");

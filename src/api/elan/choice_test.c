@@ -56,11 +56,10 @@ static void choose_program(void *arg)
 {
 	struct elan_cq q = open_queue();
 	struct chosen *x = arg;
-	uint32_t k;
 
 	et_fill(ET_SOURCE, 3, 8192);
 	program_wait(10 * US);
-	for (k = 0; k < CHOICES; k++) {
+	for (uint32_t k = 0; k < CHOICES; k++) {
 		x->put[k] = one(&q, x, k, 0);
 		x->dma[k] = one(&q, x, k, 1);
 		x->both[k] = one(&q, x, k, 2);
@@ -77,10 +76,9 @@ static void qsn_f83_puts_cost_the_cpu_by_length_and_dmas_do_not(void **state)
 {
 	struct et *m = *state;
 	struct chosen x = { .goal = ELAN_FOR_CPU };
-	uint32_t k;
 
 	et_run_two(m, choose_program, NULL, &x);
-	for (k = 0; k < CHOICES; k++) {
+	for (uint32_t k = 0; k < CHOICES; k++) {
 		sim_time least = choices[k] * 1000 / 450 * SIM_NS;
 
 		assert_in_range(
@@ -122,10 +120,9 @@ static void send_program(void *arg)
 {
 	struct latencies *x = arg;
 	struct elan_cq q = open_queue();
-	uint32_t i;
 
 	et_fill(ET_SOURCE, 3, 8192);
-	for (i = 0; i < 2 * SIZES; i++) {
+	for (uint32_t i = 0; i < 2 * SIZES; i++) {
 		struct elan_dma d = { .bytes = size_of(i / 2),
 			.destination = x->node,
 			.from = ET_SOURCE,
@@ -145,10 +142,9 @@ static void come_program(void *arg)
 	struct latencies *x = arg;
 	struct poll_loop loop = { .period = 1 };
 	uint64_t word;
-	uint32_t i;
 
 	open_queue();
-	for (i = 0; i < 2 * SIZES; i++) {
+	for (uint32_t i = 0; i < 2 * SIZES; i++) {
 		assert_true(program_poll(area_of(i) + size_of(i / 2) - 8,
 			WORD_IS_NOT, 0, loop, &word));
 		x->took[i / 2][i % 2] = program_now() - (i + 1) * SLOT_PS;
@@ -180,10 +176,9 @@ static uint32_t check_choices(struct et *m, uint32_t node, int64_t percent)
 
 static void qsn_f83_the_library_takes_what_is_faster(void **state)
 {
-	int64_t platform;
 	struct et m;
 
-	for (platform = 0; platform < ELAN_PLATFORMS; platform++) {
+	for (int64_t platform = 0; platform < ELAN_PLATFORMS; platform++) {
 		et_init(&m, "4");
 		m.params.platform = platform;
 		assert_in_range(check_choices(&m, 1, 2), 1, SIZES - 1);
@@ -219,9 +214,8 @@ static void the_choice_follows_the_machine(void **state)
 			300 * SIM_NS },
 	};
 	struct et m;
-	size_t i;
 
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		et_init(&m, "4");
 		*(int64_t *)((char *)&m.params + cases[i].field) =
 			cases[i].value;

@@ -55,9 +55,8 @@ static void run_cpus(enum elan_platform platform, int64_t n)
 {
 	struct et_program p[CPUS + 1];
 	struct et m;
-	uint32_t i;
 
-	for (i = 0; i < CPUS; i++) {
+	for (uint32_t i = 0; i < CPUS; i++) {
 		cpus[i] = (struct cpu){ .thread = i };
 		p[i] = (struct et_program){ 0, cpu_program, &cpus[i] };
 	}
@@ -76,11 +75,10 @@ static void run_cpus(enum elan_platform platform, int64_t n)
 static void qsn_f84_a_second_cpu_is_slightly_slower(void **state)
 {
 	static const int64_t many[] = { 1, 2, 4 };
-	uint32_t i, k;
 
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		run_cpus(ELAN_OPTERON, many[i]);
-		for (k = 0; k < CPUS; k++) {
+		for (uint32_t k = 0; k < CPUS; k++) {
 			sim_time hops = k % many[i] * 50 * SIM_NS;
 
 			assert_int_equal(cpus[k].sent, cpus[0].sent + hops);
@@ -89,7 +87,7 @@ static void qsn_f84_a_second_cpu_is_slightly_slower(void **state)
 	}
 	/* where all sit on one bus, all are alike */
 	run_cpus(ELAN_XEON, 4);
-	for (k = 0; k < CPUS; k++)
+	for (uint32_t k = 0; k < CPUS; k++)
 		assert_int_equal(cpus[k].sent, cpus[0].sent);
 }
 
@@ -105,11 +103,10 @@ static void busy_program(void *arg)
 	struct busy *x = arg;
 	struct elan_cq q = open_queue(x->thread, ELAN_512K);
 	uint8_t data[ELAN_PACKET];
-	uint32_t k;
 
 	memset(data, 1, sizeof(data));
 	program_wait(10 * US);
-	for (k = 0; k < 100; k++)
+	for (uint32_t k = 0; k < 100; k++)
 		elan_put(&q, 1 + x->thread % 3, ET_TARGET, data, sizeof(data),
 			0, 0);
 	x->end = program_now() - 10 * US;
@@ -121,16 +118,14 @@ static void busy_program(void *arg)
  */
 static void qsn_f9_cpus_share_a_pci_x_bus(void **state)
 {
-	uint32_t n, i;
-
-	for (n = 1; n <= 4; n *= 2) {
+	for (uint32_t n = 1; n <= 4; n *= 2) {
 		struct busy x[4];
 		struct et_program p[4];
 		sim_time end = 0;
 		uint64_t sum, rate;
 		struct et m;
 
-		for (i = 0; i < n; i++) {
+		for (uint32_t i = 0; i < n; i++) {
 			x[i] = (struct busy){ .thread = i };
 			p[i] = (struct et_program){ 0, busy_program, &x[i] };
 		}
@@ -139,7 +134,7 @@ static void qsn_f9_cpus_share_a_pci_x_bus(void **state)
 		assert_int_equal(m.params.bus.width, 8);
 		m.params.cpus = n;
 		et_run(&m, 1, p, n);
-		for (i = 0; i < n; i++)
+		for (uint32_t i = 0; i < n; i++)
 			end = end > x[i].end ? end : x[i].end;
 		sum = et_bus(&m, 0)->bytes[BUS_OUT];
 		assert_int_equal(sum, n * 100 * (24 + ELAN_PACKET));
@@ -147,7 +142,7 @@ static void qsn_f9_cpus_share_a_pci_x_bus(void **state)
 		assert_in_range(rate, 420, 455);
 		assert_true(et_bus(&m, 0)->busy <= end + US);
 		/* each has its share */
-		for (i = 0; i < n; i++)
+		for (uint32_t i = 0; i < n; i++)
 			assert_true(x[i].end > end * 9 / 10);
 		et_fini(&m);
 	}

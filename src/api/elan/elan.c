@@ -8,14 +8,12 @@
 
 int elan_issue(struct elan_cq *q, const uint64_t *words, uint32_t n)
 {
-	uint32_t i;
-
 	if (!cq_is_open(q))
 		return EBADF;
 	if (n > ELAN_CQ_WORDS)
 		return EINVAL;
 	cq_need_room(q, 8 * n);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		cq_add(q, words[i]);
 	elan_flush(q);
 	return 0;
@@ -24,26 +22,19 @@ int elan_issue(struct elan_cq *q, const uint64_t *words, uint32_t n)
 int elan_arm(struct elan_cq *q, uint32_t event, uint64_t count,
 	uint64_t address, uint64_t value)
 {
+	const uint64_t words[] = { elan_word(ELAN_ARM, event, 0), count,
+		address, value };
 	int code = cq_check(q, event, 0);
 
-	if (code)
-		return code;
-	cq_need_room(q, 32);
-	cq_add(q, elan_word(ELAN_ARM, event, 0));
-	cq_add(q, count);
-	cq_add(q, address);
-	cq_add(q, value);
-	elan_flush(q);
-	return 0;
+	return code ? code : elan_issue(q, words, 4);
 }
 
 /* The last word's rest is zeros. */
 static void add_bytes(struct elan_cq *q, const uint8_t *data, uint32_t bytes)
 {
 	uint64_t word;
-	uint32_t i;
 
-	for (i = 0; i < bytes; i += 8) {
+	for (uint32_t i = 0; i < bytes; i += 8) {
 		word = 0;
 		memcpy(&word, data + i, bytes - i < 8 ? bytes - i : 8);
 		cq_add(q, word);
@@ -74,14 +65,10 @@ int elan_arm_copy(struct elan_cq *q, uint32_t event, uint64_t count,
 
 int elan_set(struct elan_cq *q, uint32_t event, uint32_t count)
 {
+	uint64_t word = elan_word(ELAN_ADD, event, count);
 	int code = cq_check(q, event, 0);
 
-	if (code)
-		return code;
-	cq_need_room(q, 8);
-	cq_add(q, elan_word(ELAN_ADD, event, count));
-	elan_flush(q);
-	return 0;
+	return code ? code : elan_issue(q, &word, 1);
 }
 
 uint64_t elan_put_packets(uint64_t bytes)
@@ -116,6 +103,14 @@ static void add_test(struct elan_cq *q, const struct elan_question *ask)
 	cq_add(q, ask->value);
 }
 
+/* The next word stored begins a packet or a DMA of a program. */
+static void begin(struct elan_cq *q, uint32_t bytes, sim_time born)
+{
+	cq_need_room(q, bytes);
+	elan_note_birth(
+		cq_card(), program_node(), q->id, q->stored + 8 * q->n, born);
+}
+
 /* The part of it that begins at some byte, of which data is the first. */
 static void put_packet(struct elan_cq *q, const struct put *p, uint64_t at,
 	const uint8_t *data, uint32_t bytes, sim_time born)
@@ -123,9 +118,7 @@ static void put_packet(struct elan_cq *q, const struct put *p, uint64_t at,
 	bool is_plain =
 		bytes && !p->target_event && !p->source_event && !p->ask;
 
-	cq_need_room(q, ELAN_PACKET + (p->ask ? 88 : 64));
-	elan_note_birth(
-		cq_card(), program_node(), q->id, q->stored + 8 * q->n, born);
+	begin(q, ELAN_PACKET + (p->ask ? 88 : 64), born);
 	cq_add(q, elan_word(p->is_range ? ELAN_OPEN_RANGE : ELAN_OPEN, p->node,
 			  0));
 	if (p->is_range)
@@ -269,9 +262,7 @@ int elan_get(struct elan_cq *q, uint32_t node, uint64_t from, uint64_t to,
 	if (code)
 		return code;
 	program_charge(cq_params()->software);
-	cq_need_room(q, 64);
-	elan_note_birth(
-		cq_card(), program_node(), q->id, q->stored + 8 * q->n, born);
+	begin(q, 64, born);
 	cq_add(q, elan_word(ELAN_OPEN, node, 0));
 	cq_add(q, elan_word(ELAN_GET, bytes, event));
 	cq_add(q, from);
@@ -290,9 +281,7 @@ int elan_dma(struct elan_cq *q, const struct elan_dma *d)
 	if (!cq_is_open(q))
 		return EBADF;
 	program_charge(cq_params()->software + cq_params()->dma_software);
-	cq_need_room(q, 8 * n);
-	elan_note_birth(
-		cq_card(), program_node(), q->id, q->stored + 8 * q->n, born);
+	begin(q, 8 * n, born);
 	for (i = 0; i < n; i++)
 		cq_add(q, word[i]);
 	elan_flush(q);

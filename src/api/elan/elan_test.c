@@ -29,13 +29,12 @@ static void sized_check(void *arg)
 {
 	struct elan_cq q = open_queue(0, ELAN_1K);
 	uint64_t sum = 1;
-	uint32_t k;
 
-	for (k = 0; k < SIZES; k++)
+	for (uint32_t k = 0; k < SIZES; k++)
 		sum += sizes[k];
 	elan_arm(&q, 2, sum, ET_FLAG, 1);
 	assert_true(elan_wait_word(ET_FLAG, 1));
-	for (k = 0; k < SIZES; k++) {
+	for (uint32_t k = 0; k < SIZES; k++) {
 		et_expect(ET_TARGET + 0x8000 * k + 3, k, sizes[k]);
 		et_expect_all(ET_TARGET + 0x8000 * k + 3 + sizes[k], 0, 64);
 	}
@@ -49,12 +48,11 @@ static void full_program(void *arg)
 		.destination = 1,
 		.from = ET_SOURCE,
 		.source_event = 1 };
-	uint32_t k;
 
 	et_fill(ET_SOURCE, 3, 200);
 	elan_arm(&q, 1, 100, ET_FLAG, 1);
 	elan_arm(&q, 2, 800, ET_FLAG + 8, 1);
-	for (k = 0; k < 100; k++) {
+	for (uint32_t k = 0; k < 100; k++) {
 		d.to = ET_TARGET + 256 * k;
 		elan_dma(&q, &d);
 		elan_get(&q, 1, ET_SOURCE + 8 * k, ET_TARGET + 8 * k, 8, 2);
@@ -69,11 +67,9 @@ static void full_program(void *arg)
 
 static void full_check(void *arg)
 {
-	uint32_t k;
-
 	et_fill(ET_SOURCE, 4, 800);
 	program_wait(900 * US);
-	for (k = 0; k < 100; k++)
+	for (uint32_t k = 0; k < 100; k++)
 		et_expect(ET_TARGET + 256 * k, 3, 200);
 }
 
@@ -92,13 +88,12 @@ static void cast_program(void *arg)
 	const struct sized *x = arg;
 	struct elan_cq q = open_queue(3, x->depth);
 	uint8_t data[20000];
-	uint32_t k, i;
 
 	program_wait(10 * US);
-	for (k = 0; k < SIZES; k++) {
+	for (uint32_t k = 0; k < SIZES; k++) {
 		uint64_t to = ET_TARGET + 0x8000 * k + 3;
 
-		for (i = 0; i < sizes[k]; i++)
+		for (uint32_t i = 0; i < sizes[k]; i++)
 			data[i] = et_byte(k, i);
 		et_fill(ET_SOURCE + 1, k, sizes[k]);
 		elan_arm(
@@ -121,13 +116,11 @@ static void broadcasts_of_any_size_come_to_all(void **state)
 {
 	struct et_program p[7];
 	struct et m;
-	uint32_t i;
-	site_id s;
 
-	for (i = 0; i < 2 * ELAN_DEPTHS; i++) {
+	for (uint32_t i = 0; i < 2 * ELAN_DEPTHS; i++) {
 		struct sized x = { (enum elan_depth)(i / 2), i % 2 };
 
-		for (s = 1; s < 7; s++)
+		for (site_id s = 1; s < 7; s++)
 			p[s] = (struct et_program){ s, sized_check, NULL };
 		/* from inside the range and from outside of it */
 		p[0] = (struct et_program){ i < 4 ? 0 : 3, cast_program, &x };
@@ -145,11 +138,10 @@ static void restart_program(void *arg)
 {
 	struct elan_cq q = open_queue(0, ELAN_8K), p = { 0 };
 	uint8_t data[64];
-	uint32_t i;
 
 	assert_int_equal(elan_cq_open(&p, 0, ELAN_1K, 0), EBUSY);
 	assert_int_equal(elan_cq_open(&p, ELAN_QUEUES, ELAN_1K, 0), EINVAL);
-	for (i = 0; i < 64; i++)
+	for (uint32_t i = 0; i < 64; i++)
 		data[i] = et_byte(1, i);
 	assert_int_equal(elan_cq_restart(&q), EBUSY);
 	elan_get(&q, 1, ET_SOURCE, ET_TARGET, 513, 0);

@@ -43,9 +43,8 @@ static void no_queue_program(void *arg)
 	uint64_t word = ELAN_NOP, end = elan_memory_bytes();
 	sim_time begin = program_now();
 	struct elan_cq q, own = open_queue(9, ELAN_MAY_ALL);
-	uint32_t i;
 
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		assert_int_equal(elan_cq_open(&q,
 					 i == 3	 ? own.id
 					 : i > 0 ? 7

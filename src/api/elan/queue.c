@@ -11,7 +11,7 @@ static const sim_time AHEAD = 2500 * SIM_NS;
 
 struct nic *cq_card(void)
 {
-	struct nic *nic = elan_check(host_nic(program_host()));
+	struct nic *nic = nic_check(host_nic(program_host()), &elan4_ops);
 
 	BUG_IF(program_is_card()); /* a thread on the card is no program */
 	return nic;

@@ -15,11 +15,10 @@ int elan_thread_start(
 {
 	uint64_t word[1 + ELAN_REGISTERS] = { elan_word(
 		ELAN_RUN_THREAD, code, 0) };
-	uint32_t i;
 
 	if (code >= ELAN_CODES)
 		return EINVAL;
-	for (i = 0; i < ELAN_REGISTERS; i++)
+	for (uint32_t i = 0; i < ELAN_REGISTERS; i++)
 		word[i + 1] = reg[i];
 	return elan_issue(q, word, 1 + ELAN_REGISTERS);
 }

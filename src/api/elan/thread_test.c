@@ -26,11 +26,10 @@ static void sum_thread(const uint64_t reg[ELAN_REGISTERS])
 		0,
 	};
 	uint8_t data[BYTES];
-	uint32_t i;
 
 	assert_int_equal(elan_thread_wait_word(SUM_AT + BYTES, 1), 0);
 	assert_int_equal(elan_thread_read(SUM_AT, data, BYTES), 0);
-	for (i = 0; i < BYTES; i++)
+	for (uint32_t i = 0; i < BYTES; i++)
 		packet[3] += data[i];
 	elan_thread_work(BYTES);
 	assert_int_equal(elan_thread_append(PAGE_AT, packet, 4), 0);
@@ -61,25 +60,23 @@ static void root_program(void *arg)
 {
 	uint8_t data[BYTES + 8] = { 250, 250 };
 	struct elan_cq q;
-	uint32_t i;
 
 	data[BYTES] = 1;
 	assert_int_equal(elan_cq_open(&q, 0, ELAN_8K, ELAN_MAY_ALL), 0);
 	program_wait(100 * US);
-	for (i = 1; i < 4; i++) {
+	for (uint32_t i = 1; i < 4; i++) {
 		data[7] = (uint8_t)i;
 		elan_put(&q, i, SUM_AT, data, sizeof(data), 0, 0);
 	}
-	for (i = 1; i < 4; i++)
+	for (uint32_t i = 1; i < 4; i++)
 		assert_true(elan_wait_word(OUT_AT + 8 * i, 500 + i));
 }
 
 static void threads_answer_messages(void **state)
 {
 	uint64_t digest = 0;
-	uint32_t workers;
 
-	for (workers = 1; workers < 3; workers++) {
+	for (uint32_t workers = 1; workers < 3; workers++) {
 		struct et m;
 
 		et_init(&m, "4");

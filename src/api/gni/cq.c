@@ -48,16 +48,15 @@ static void clear(uint64_t at, uint64_t bytes)
 /* Any queue of the card that is free; other libraries' are the first ones. */
 bool gni_open_queue(struct gemini_queue *q, uint32_t entries)
 {
-	*q = (struct gemini_queue){
-		.nic = gni_nic(),
-		.node = program_node(),
-		.entries = entries,
-	};
-	memory_add_range(host_at(program_host(), q->node), &rings); /* once */
-	for (q->cq = GEMINI_CQS; q->cq--;) {
-		q->at = RINGS_AT + (uint64_t)q->cq * RING_BYTES;
-		if (!gemini_queue_open(q)) {
-			clear(q->at, entries * sizeof(struct gemini_event));
+	uint32_t cq = GEMINI_CQS;
+	uint64_t at;
+
+	memory_add_range(
+		host_at(program_host(), program_node()), &rings); /* once */
+	while (cq--) {
+		at = RINGS_AT + (uint64_t)cq * RING_BYTES;
+		if (!gemini_queue_open(q, cq, at, entries)) {
+			clear(at, entries * sizeof(struct gemini_event));
 			return true;
 		}
 	}
@@ -93,9 +92,8 @@ void gni_close_cq(void *queue)
 {
 	const struct gni_queue *q = queue;
 	struct gni_process *p = gni_process();
-	uint32_t i;
 
-	for (i = 1; i <= p->posts.room; i++) {
+	for (uint32_t i = 1; i <= p->posts.room; i++) {
 		struct gni_post *x = slots_find(&p->posts, i);
 
 		if (x && x->cq == q->handle)

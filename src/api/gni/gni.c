@@ -18,12 +18,11 @@ enum {
 static void fini(void *kept)
 {
 	struct gni_process *p = kept;
-	uint32_t i;
 
-	for (i = 1; i <= p->ends.room; i++)
+	for (uint32_t i = 1; i <= p->ends.room; i++)
 		if (slots_find(&p->ends, i))
 			gni_close_smsg(slots_at(&p->ends, i));
-	for (i = 1; i <= p->posts.room; i++)
+	for (uint32_t i = 1; i <= p->posts.room; i++)
 		if (slots_find(&p->posts, i))
 			mem_free(((struct gni_post *)slots_at(&p->posts, i))
 					 ->bytes);
@@ -65,7 +64,7 @@ struct gni_process *gni_process(void)
 
 struct nic *gni_nic(void)
 {
-	return gemini_check(host_nic(program_host()));
+	return nic_check(host_nic(program_host()), &gemini_ops);
 }
 
 const struct gemini_params *gni_params(void)
@@ -177,9 +176,8 @@ static void drop_end(void *end)
 static void drop_all(struct slots *s, uint32_t cdm, void (*drop)(void *))
 {
 	struct gni_object *x;
-	uint32_t i;
 
-	for (i = 1; i <= s->room; i++) {
+	for (uint32_t i = 1; i <= s->room; i++) {
 		x = slots_find(s, i);
 		if (x && x->cdm == cdm)
 			drop(x);
@@ -209,9 +207,8 @@ struct gni_segment *gni_find_mem(const gni_mem_handle_t *mem)
 {
 	struct slots *s = &gni_process()->segments;
 	struct gni_segment *x;
-	uint32_t i;
 
-	for (i = 1; i <= s->room; i++) {
+	for (uint32_t i = 1; i <= s->room; i++) {
 		x = slots_find(s, i);
 		if (x && x->handle.qword1 == mem->qword1 &&
 			x->handle.qword2 == mem->qword2)

@@ -1,24 +1,29 @@
 /*
  * Messages on Gemini: slots by FMA, as are short puts and gets; long ones are
- * block transfers.  What goes into a slot is hashed
- * by source and destination, so that its last word comes last; all else takes
- * any way.  What is not answered is begun again (api/msg/again.h).  Counters
- * are words that this software subtracts from, when the events of the puts have
- * come; each process has a queue for these, and one for the completions of what
- * it has begun.  Atomics are done by the other node's interface, which keeps no
- * word in its cache for them: what the process itself stores into the word
- * while nobody changes it counts.
+ * block transfers.  Writes to slots are hashed by source and destination, so
+ * that their last word arrives last; everything else takes any route.
+ *
+ * Unanswered operations are repeated if that is safe: gets, puts whose target
+ * was not notified before their end, and writes to slots, which wait until no
+ * earlier write to the slot is in flight.
+ *
+ * Counters are words from which this software subtracts when the events of puts
+ * arrive; each process has a queue for these, and one for the completions of
+ * its own operations.  The other node's interface performs atomics and keeps no
+ * word in its cache for them, so stores by that process take effect as well.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "api/gni/queue.h"
-#include "api/msg/again.h"
+#include "api/msg/msg.h"
+#include "base/slots.h"
 
 enum {
 	HANDLE = 1, /* and the process: to all of its memory */
 	ENTRIES = 1024,
 	WINDOW = 256, /* transactions that are not complete */
+	TRIES = 16, /* to repeat one */
 	RING = ENTRIES * sizeof(struct gemini_event),
 	FETCHED = 8, /* bytes behind the rings, of what an atomic returns */
 	BYTES_BITS = 48, /* of an event's data; its word is above */
@@ -29,9 +34,25 @@ enum {
 /* In place of a word: the atomic's result. */
 #define ATOMIC (WEFT_MSG_NONE - 1)
 
+/* An operation in flight. */
+struct flight {
+	struct slot slot;
+	struct gemini_post post;
+	uint32_t word; /* to be decremented at its end, or WEFT_MSG_NONE */
+	uint32_t tries; /* that are left */
+	bool has_bytes; /* it writes to a slot: */
+	uint8_t bytes[MSG_SLOT];
+};
+
+/* Those of a process, which outlive a program that dies. */
+struct flights {
+	struct slots all;
+	struct slot_list to_slots;
+};
+
 struct own {
 	struct gemini_queue done, came; /* completions; events of others */
-	struct again *again;
+	struct flights *flights;
 	uint64_t posted, ended;
 	uint32_t atomic; /* 1 + the status of one that has ended, or 0 */
 };
@@ -43,6 +64,27 @@ static struct own *own(const struct msg_state *m)
 	return (struct own *)(uintptr_t)m->own;
 }
 
+static void fini(void *kept)
+{
+	slots_fini(&((struct flights *)kept)->all);
+}
+
+static uint64_t held(const void *kept)
+{
+	return slots_memory(&((const struct flights *)kept)->all);
+}
+
+static struct flights *flights(void)
+{
+	static const struct program_library library = { sizeof(struct flights),
+		fini, held };
+	struct flights *f = program_keep(&library);
+
+	if (!f->all.size)
+		slots_init(&f->all, sizeof(struct flight));
+	return f;
+}
+
 static uint32_t queue_of(uint32_t process, uint32_t i)
 {
 	return 2 * process + i;
@@ -51,17 +93,11 @@ static uint32_t queue_of(uint32_t process, uint32_t i)
 static int open_queue(struct msg_state *m, struct gemini_queue *q, uint32_t i)
 {
 	static const struct gemini_event none[ENTRIES];
+	uint64_t at = m->own_at + (uint64_t)i * RING;
 
-	*q = (struct gemini_queue){
-		.nic = m->nic,
-		.node = m->node,
-		.cq = queue_of(m->process, i),
-		.entries = ENTRIES,
-		.at = m->own_at + (uint64_t)i * RING,
-	};
-	/* those of an earlier life have numbers, too */
-	program_write(q->at, none, sizeof(none));
-	return gemini_queue_open(q);
+	/* events of an earlier process have numbers, too */
+	program_write(at, none, sizeof(none));
+	return gemini_queue_open(q, queue_of(m->process, i), at, ENTRIES);
 }
 
 static int msg_gni_open(struct msg_state *m)
@@ -69,7 +105,7 @@ static int msg_gni_open(struct msg_state *m)
 	struct ranges *handles = gemini_handles(m->nic, m->node);
 	int code;
 
-	*own(m) = (struct own){ .again = again() };
+	*own(m) = (struct own){ .flights = flights() };
 	ranges_drop(handles, HANDLE + m->process);
 	ranges_add(handles, HANDLE + m->process, m->base, m->each,
 		GEMINI_READ | GEMINI_WRITE);
@@ -77,7 +113,38 @@ static int msg_gni_open(struct msg_state *m)
 	return code ? code : open_queue(m, &own(m)->came, 1);
 }
 
-/* --- events --- */
+/* --- operations in flight --- */
+
+/* The post's data becomes the number of its record. */
+static void add_flight(struct flights *f, struct gemini_post *p, uint32_t word)
+{
+	struct flight *x;
+
+	p->data = slots_take(&f->all);
+	x = slots_at(&f->all, (uint32_t)p->data);
+	x->post = *p;
+	x->word = word;
+	x->tries = TRIES;
+	x->has_bytes = p->from;
+	if (p->from) {
+		memcpy(x->bytes, p->from, p->bytes);
+		slots_push(&f->all, &f->to_slots, (uint32_t)p->data);
+	}
+}
+
+/* Whether an operation that ends where a post does is in flight. */
+static bool is_busy(const struct flights *f, const struct gemini_post *p)
+{
+	const struct flight *x;
+
+	for (uint32_t id = f->to_slots.first; id; id = x->slot.next) {
+		x = slots_at(&f->all, id);
+		if (x->post.node == p->node && x->post.handle == p->handle &&
+			x->post.offset + x->post.bytes == p->offset + p->bytes)
+			return true;
+	}
+	return false;
+}
 
 static void begin_post(struct msg_state *m, const struct gemini_post *p)
 {
@@ -86,20 +153,17 @@ static void begin_post(struct msg_state *m, const struct gemini_post *p)
 			: gemini_fma(m->nic, p));
 }
 
-/*
- * Twice is as good as once for what nobody has been told of: the process itself
- * waits for the word.  Others may have seen a counter, and use the memory.
- */
-static bool is_harmless(const struct again_post *x)
+/* Nobody else knows of it: the process itself waits for the word.  Others may
+ * have seen a counter, and use the memory. */
+static bool is_harmless(const struct flight *x)
 {
 	return x->has_bytes ||
 	       (x->word < ATOMIC && x->post.remote_cq == GEMINI_NO_CQ);
 }
 
 /* Whether it was begun again. */
-static bool try_again(struct msg_state *m, uint32_t id)
+static bool try_again(struct msg_state *m, struct flight *x)
 {
-	struct again_post *x = again_find(own(m)->again, id);
 	uint8_t bytes[MSG_SLOT];
 	struct gemini_post p;
 
@@ -114,17 +178,21 @@ static bool try_again(struct msg_state *m, uint32_t id)
 	return true;
 }
 
+/* --- events --- */
+
 static void end(struct msg_state *m, const struct gemini_event *e)
 {
 	struct own *o = own(m);
-	uint32_t id = (uint32_t)e->data, word;
-	bool is_put;
+	struct slots *all = &o->flights->all;
+	struct flight *x = slots_at(all, (uint32_t)e->data);
+	uint32_t word = x->word;
+	bool is_put = x->post.op == GEMINI_PUT;
 
-	if (e->status == GEMINI_TIMED_OUT && try_again(m, id))
+	if (e->status == GEMINI_TIMED_OUT && try_again(m, x))
 		return;
-	word = again_find(o->again, id)->word;
-	is_put = again_find(o->again, id)->post.op == GEMINI_PUT;
-	again_end(o->again, id);
+	if (x->has_bytes)
+		slots_remove(all, &o->flights->to_slots, (uint32_t)e->data);
+	slots_give(all, (uint32_t)e->data);
 	o->ended++;
 	if (word == ATOMIC)
 		o->atomic = 1 + e->status;
@@ -197,7 +265,7 @@ static void msg_gni_close(struct msg_state *m)
 static void begin(struct msg_state *m, uint32_t rank, uint64_t there,
 	struct gemini_post p, uint32_t word)
 {
-	struct again *a = own(m)->again;
+	struct flights *f = own(m)->flights;
 	uint32_t process = msg_process_of(m, rank);
 
 	p.node = msg_node_of(m, rank);
@@ -206,10 +274,10 @@ static void begin(struct msg_state *m, uint32_t rank, uint64_t there,
 	p.cq = queue_of(m->process, 0);
 	p.remote_cq = p.remote_data ? queue_of(process, 1) : GEMINI_NO_CQ;
 	drain(m, WINDOW);
-	while (p.from && again_is_busy(a, &p))
+	while (p.from && is_busy(f, &p))
 		wait_for_event(m);
 	own(m)->posted++;
-	again_add(a, &p, word);
+	add_flight(f, &p, word);
 	begin_post(m, &p);
 }
 
@@ -232,9 +300,8 @@ static void transfer(struct msg_state *m, uint32_t op, uint32_t rank,
 	uint32_t counter)
 {
 	struct gemini_post p = { .op = op };
-	uint64_t at;
 
-	for (at = 0; at < bytes; at += p.bytes) {
+	for (uint64_t at = 0; at < bytes; at += p.bytes) {
 		p.bytes = bytes - at < GEMINI_BLOCK ? bytes - at : GEMINI_BLOCK;
 		p.here = here + at;
 		if (counter != WEFT_MSG_NONE)
@@ -316,14 +383,6 @@ static int msg_gni_atomic(struct msg_state *m, uint32_t rank, uint64_t at,
 				  : fetch(m, rank, at, p, old);
 }
 
-static bool msg_gni_is_done(
-	const struct msg_state *m, const struct weft_msg_done *done)
-{
-	(void)m;
-	(void)done;
-	return true;
-}
-
 static const struct msg_ops gni_msg_ops = {
 	.memory = 2 * RING + FETCHED,
 	.most_processes = GEMINI_CQS / 2,
@@ -334,7 +393,6 @@ static const struct msg_ops gni_msg_ops = {
 	.get = msg_gni_get,
 	.expect = msg_word_expect,
 	.arrived = msg_word_arrived,
-	.is_done = msg_gni_is_done,
 	.atomic = msg_gni_atomic,
 	.loop = msg_gni_loop,
 	.poll = msg_gni_poll,

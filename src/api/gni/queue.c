@@ -1,8 +1,16 @@
 #include "api/gni/queue.h"
 
-int gemini_queue_open(const struct gemini_queue *q)
+int gemini_queue_open(
+	struct gemini_queue *q, uint32_t cq, uint64_t at, uint32_t entries)
 {
-	return gemini_cq_open(q->nic, q->node, q->cq, q->at, q->entries);
+	*q = (struct gemini_queue){
+		.nic = nic_check(host_nic(program_host()), &gemini_ops),
+		.node = program_node(),
+		.cq = cq,
+		.entries = entries,
+		.at = at,
+	};
+	return gemini_cq_open(q->nic, q->node, cq, at, entries);
 }
 
 bool gemini_queue_look(const struct gemini_queue *q, struct gemini_event *e)

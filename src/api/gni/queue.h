@@ -11,12 +11,13 @@ struct gemini_queue {
 	struct nic *nic;
 	site_id node;
 	uint32_t cq, entries;
-	uint64_t at; /* where its entries are */
+	uint64_t at; /* of its entries */
 	uint32_t taken;
 };
 
-/* As gemini_cq_open(), with what was set. */
-int gemini_queue_open(const struct gemini_queue *q);
+/* Opens one of the program's node, as gemini_cq_open(). */
+int gemini_queue_open(
+	struct gemini_queue *q, uint32_t cq, uint64_t at, uint32_t entries);
 /* Whether there is an event; also from outside the program. */
 bool gemini_queue_look(const struct gemini_queue *q, struct gemini_event *e);
 /* The same, and takes it. */

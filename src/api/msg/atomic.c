@@ -1,7 +1,7 @@
 /*
- * Atomics: a process writes what it wants into its place at the other one,
- * which does it when it next makes progress and answers.  A program asks for
- * one at a time, so a place is enough.
+ * Atomics: a process writes a request into its place at the other process,
+ * which performs it and answers when it next makes progress.  A program
+ * requests one at a time, so one place is enough.
  */
 #include "api/msg/msg.h"
 
@@ -86,8 +86,7 @@ int weft_msg_atomic(struct weft_msg *msg, uint32_t rank, uint64_t at,
 		a.number = ++m->n_asked;
 		msg_post(m, rank, ask_at(m, m->rank), &a, sizeof(a));
 		while (!(answer = msg_fin(m, (uint32_t)a.fin, &was)))
-			if (!msg_step(m))
-				msg_sleep(m);
+			msg_go_on(m);
 		msg_give_fin(m, (uint32_t)a.fin);
 		code = answer == ANSWER_DONE ? 0 : EFAULT;
 	}

@@ -1,16 +1,16 @@
 /*
- * Collectives, over a lane of their own, so that no message that waits for
- * its receive can hold them up.  A process takes what another one sent it
- * on that lane in the order in which it was sent, and all call them in
- * the same order, so nothing needs a tag.
+ * Collectives, on a lane of their own, so that messages waiting for their
+ * receives cannot block them.  A process takes the messages of another process
+ * on that lane in their order, and all processes call collectives in the same
+ * order, so tags are not needed.
  *
- * Trees are binomial, by numbers that begin with the root.  Long data of a
- * broadcast is got by the children; a reduction goes by pieces of a slot.
+ * Trees are binomial, by numbers that begin with the root.  Children get the
+ * data of a long broadcast; a reduction is sent in pieces of a slot.
  *
- * An all-reduce of a long vector goes round a ring: each rank adds its part of
- * a chunk and the next one gets it, until every chunk has been everywhere; then
- * the sums go round.  Every link carries about twice the vector, however many
- * ranks there are.
+ * An all-reduce of a long vector uses a ring: each rank adds its part of a
+ * chunk and the next rank gets it, until every chunk has been everywhere; then
+ * the sums go round.  Every link carries about twice the vector, independently
+ * of the number of ranks.
  */
 #include "api/msg/msg.h"
 
@@ -31,8 +31,7 @@ static void send(
 	struct msg_trailer t = { .bytes = bytes, .kind = MSG_SHORT };
 
 	while (!msg_lane_has_slot(m, MSG_COLL, rank))
-		if (!msg_step(m))
-			msg_sleep(m);
+		msg_go_on(m);
 	msg_lane_send(m, MSG_COLL, rank, &t, data);
 }
 
@@ -43,8 +42,7 @@ static void receive(
 	uint64_t at;
 
 	while (!msg_lane_next(m, MSG_COLL, rank, &t, &at))
-		if (!msg_step(m))
-			msg_sleep(m);
+		msg_go_on(m);
 	if (t.bytes != bytes)
 		BUG("ranks %u and %u are in different collectives", m->rank,
 			rank);
@@ -104,12 +102,11 @@ static void get(struct msg_state *m, uint32_t rank, uint64_t from, uint64_t at,
 	struct weft_msg_done done;
 
 	while (weft_msg_get((struct weft_msg *)m, rank, from, at, bytes, &done))
-		if (!msg_step(m))
-			msg_sleep(m);
+		msg_go_on(m);
 	weft_msg_wait((struct weft_msg *)m, &done);
 }
 
-/* The parent's bytes: by slots, or got from where it has them. */
+/* Receives the parent's bytes in slots, or gets them from its memory. */
 static void take_from_parent(
 	struct msg_state *m, uint32_t parent, uint64_t at, uint64_t bytes)
 {
@@ -176,9 +173,7 @@ int weft_msg_broadcast(
 static void combine(
 	enum weft_msg_reduction op, uint64_t *a, const uint64_t *b, uint32_t n)
 {
-	uint32_t i;
-
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		int64_t x = (int64_t)a[i], y = (int64_t)b[i];
 		double p, q;
 
@@ -201,7 +196,7 @@ static void combine(
 	}
 }
 
-/* Up the tree, to the root; false where this is another one. */
+/* Up the tree, to the root; whether this is the root. */
 static bool reduce_piece(struct msg_state *m, uint32_t root,
 	enum weft_msg_reduction op, uint64_t *a, uint32_t n)
 {
@@ -234,10 +229,8 @@ static void exchange(struct msg_state *m, uint32_t other,
 	}
 }
 
-/*
- * Recursive doubling among the first 2^k ranks; the others give theirs to
- * one of these before, and get the result behind it.
- */
+/* Recursive doubling among the first 2^k ranks; each other rank gives its
+ * values to one of them before, and receives the result afterwards. */
 static void allreduce_piece(struct msg_state *m, enum weft_msg_reduction op,
 	uint64_t *a, uint32_t n)
 {
@@ -263,53 +256,24 @@ static void allreduce_piece(struct msg_state *m, enum weft_msg_reduction op,
 
 /* --- long ones --- */
 
-/* A rank's own part of a chunk, while it gets the sum of those before it. */
-struct coll_part {
-	struct coll_part *next;
-	uint64_t word[];
+/* A rank's own part of a chunk, while it gets the sum of the ranks before it;
+ * kept so that it is freed if the program dies meanwhile. */
+struct own_part {
+	uint64_t *word;
 };
 
-/* Those in use: of a process, each of whose threads may be in a call. */
-struct coll_parts {
-	struct coll_part *first;
+static void free_part(void *kept)
+{
+	struct own_part *own = kept;
+
+	mem_free(own->word);
+	own->word = NULL;
+}
+
+static const struct program_library library = {
+	.size = sizeof(struct own_part),
+	.fini = free_part,
 };
-
-static void reduced_fini(void *kept)
-{
-	struct coll_parts *all = kept;
-	struct coll_part *p;
-
-	while ((p = all->first)) {
-		all->first = p->next;
-		mem_free(p);
-	}
-}
-
-static const struct program_library parts = {
-	.size = sizeof(struct coll_parts),
-	.fini = reduced_fini,
-};
-
-static struct coll_part *take_part(uint64_t n)
-{
-	struct coll_parts *all = program_keep(&parts);
-	struct coll_part *p = mem_alloc(1, sizeof(*p) + 8 * n);
-
-	p->next = all->first;
-	all->first = p;
-	return p;
-}
-
-static void give_part(struct coll_part *part)
-{
-	struct coll_parts *all = program_keep(&parts);
-	struct coll_part **at = &all->first;
-
-	while (*at != part)
-		at = &(*at)->next;
-	*at = part->next;
-	mem_free(part);
-}
 
 struct ring {
 	struct msg_state *m;
@@ -318,7 +282,7 @@ struct ring {
 	uint32_t before, behind; /* ranks */
 };
 
-/* Where a chunk begins, in elements; of the one behind the last, the end. */
+/* The first element of a chunk; for the one after the last, the end. */
 static uint64_t chunk_at(const struct ring *r, uint32_t chunk)
 {
 	uint64_t each = r->n / r->m->n_ranks, more = r->n % r->m->n_ranks;
@@ -326,7 +290,7 @@ static uint64_t chunk_at(const struct ring *r, uint32_t chunk)
 	return chunk * each + (chunk < more ? chunk : more);
 }
 
-/* Tells the next rank where a chunk is, and gets another one. */
+/* Sends the address of a chunk to the next rank, and gets another chunk. */
 static void pass_chunk(
 	const struct ring *r, uint64_t at, uint32_t sent, uint32_t got)
 {
@@ -346,7 +310,7 @@ static void read_part(const struct ring *r, uint32_t chunk, uint64_t *mine)
 		8 * (chunk_at(r, chunk + 1) - first));
 }
 
-/* The chunk at to has the sum of those before: adds the own part of it. */
+/* Adds its own part to a chunk at to, the sum of the ranks before. */
 static void add_part(const struct ring *r, uint32_t chunk, const uint64_t *mine)
 {
 	uint64_t at = r->m->base + r->to + 8 * chunk_at(r, chunk);
@@ -363,15 +327,16 @@ static void add_part(const struct ring *r, uint32_t chunk, const uint64_t *mine)
 }
 
 /*
- * Chunks go round once to be added up and once more to be known.  Nobody
- * writes over what the next rank still gets: a chunk comes back only after all
- * others have had it; but behind the last one that must be waited for.
+ * Chunks go round once to be added up, and once more to distribute the sums. No
+ * rank overwrites a chunk that the next rank still gets: a chunk comes back
+ * only after all others have had it; for the last one a message confirms it.
  */
 static void reduce_ring(struct ring *r)
 {
 	uint32_t n = r->m->n_ranks, me = r->m->rank, i, chunk;
-	struct coll_part *own = take_part(r->n / n + 1);
+	struct own_part *own = program_keep(&library);
 
+	own->word = mem_alloc(r->n / n + 1, sizeof(*own->word));
 	r->before = (me + n - 1) % n;
 	r->behind = (me + 1) % n;
 	for (i = 0; i < 2 * (n - 1); i++) {
@@ -383,7 +348,7 @@ static void reduce_ring(struct ring *r)
 	}
 	send(r->m, r->before, NULL, 0); /* got it */
 	receive(r->m, r->behind, NULL, 0);
-	give_part(own);
+	free_part(own);
 }
 
 /* root: WEFT_MSG_ANY for all. */

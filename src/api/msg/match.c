@@ -1,7 +1,7 @@
 /*
- * Sends and receives.  A request is on one list at most: receives that wait
- * for a message, sends that wait for a slot, and those that wait for data or
- * for an answer.
+ * Sends and receives.  A request is in at most one list: of receives that wait
+ * for a message, of sends that wait for a slot, or of requests that wait for
+ * data or for an answer.
  */
 #include "api/msg/msg.h"
 
@@ -13,8 +13,8 @@ enum state {
 	STATE_DONE,
 	STATE_POSTED, /* a receive waits for a message */
 	STATE_WAITING, /* a send waits for a slot */
-	STATE_EARLY, /* to itself; its receive is not there yet */
-	STATE_TOLD, /* a long send waits until it has been got */
+	STATE_EARLY, /* to itself; its receive has not been called */
+	STATE_TOLD, /* a long send waits until the receiver has got it */
 	STATE_WANTED, /* a long receive waits for a word */
 	STATE_GETTING,
 };
@@ -31,14 +31,14 @@ static void append(struct msg_list *l, struct weft_msg_request *r)
 	l->last = r;
 }
 
-/* prev is the one in front of it, or NULL. */
-static void unlink_behind(struct msg_list *l, struct weft_msg_request *prev,
-	struct weft_msg_request *r)
+/* prev is the request in front of it, or NULL; next the one behind it. */
+static void remove_between(struct msg_list *l, struct weft_msg_request *prev,
+	const struct weft_msg_request *r, struct weft_msg_request *next)
 {
 	if (prev)
-		prev->next = r->next;
+		prev->next = next;
 	else
-		l->first = r->next;
+		l->first = next;
 	if (l->last == r)
 		l->last = prev;
 }
@@ -47,9 +47,7 @@ static void unlink_behind(struct msg_list *l, struct weft_msg_request *prev,
 
 void msg_match_init(struct msg_state *m)
 {
-	uint32_t i;
-
-	for (i = 0; i < WEFT_MSG_EARLY; i++)
+	for (uint32_t i = 0; i < WEFT_MSG_EARLY; i++)
 		m->early[i].next =
 			(uint16_t)(i + 1 < WEFT_MSG_EARLY ? i + 2 : 0);
 	m->early_free = 1;
@@ -79,7 +77,7 @@ static struct msg_early *keep(struct msg_state *m)
 	return e;
 }
 
-/* What was left in slots has its chance. */
+/* Messages that were left in slots may now be taken. */
 static void look_in_slots(struct msg_state *m)
 {
 	if (m->is_full)
@@ -130,7 +128,7 @@ static void log_sent(
 	program_log_sent(&x);
 }
 
-/* Fills in the status; returns the bytes that are taken. */
+/* Fills in the status; returns the number of bytes to copy. */
 static uint64_t meet(struct weft_msg_request *r, const struct msg_early *e)
 {
 	r->status = (struct weft_msg_status){
@@ -142,7 +140,7 @@ static uint64_t meet(struct weft_msg_request *r, const struct msg_early *e)
 	return e->bytes < r->bytes ? e->bytes : r->bytes;
 }
 
-/* at: where a short one's bytes are. */
+/* at: the address of a short message's bytes. */
 static void deliver(struct msg_state *m, struct weft_msg_request *r,
 	const struct msg_early *e, uint64_t at)
 {
@@ -165,7 +163,7 @@ static void deliver(struct msg_state *m, struct weft_msg_request *r,
 	program_log_received(r->mark);
 }
 
-/* Of receives that wait, the first that it fits. */
+/* The first posted receive that it matches. */
 static struct weft_msg_request *take_posted(
 	struct msg_state *m, uint32_t rank, uint32_t tag)
 {
@@ -174,11 +172,11 @@ static struct weft_msg_request *take_posted(
 	for (; r && !fits(r, rank, tag); r = r->next)
 		prev = r;
 	if (r)
-		unlink_behind(&m->posted, prev, r);
+		remove_between(&m->posted, prev, r, r->next);
 	return r;
 }
 
-/* A message has come; false where there is no place for it yet. */
+/* A message has arrived; false if there is no room for it yet. */
 static bool arrive(
 	struct msg_state *m, const struct msg_early *what, uint64_t at)
 {
@@ -278,7 +276,7 @@ static bool try_send(struct msg_state *m, struct weft_msg_request *r)
 	return true;
 }
 
-/* Sends to a rank go in order: where one must wait, so do all behind it. */
+/* Sends to a rank go in order: if one must wait, so must all after it. */
 static bool go_on_sending(struct msg_state *m)
 {
 	struct weft_msg_request *r = m->waiting.first, *prev = NULL, *next;
@@ -288,27 +286,16 @@ static bool go_on_sending(struct msg_state *m)
 		struct msg_peer p = msg_peer(m, MSG_USER, r->rank);
 
 		next = r->next;
-		if (p.stuck != m->round) {
-			unlink_behind(&m->waiting, prev, r);
-			if (try_send(m, r)) {
-				p = msg_peer(m, MSG_USER, r->rank);
-				p.box.waiting--;
-				msg_set_peer(m, MSG_USER, r->rank, &p);
-				did = true;
-				continue;
-			}
-			/* back to its place */
-			r->next = next;
-			if (prev)
-				prev->next = r;
-			else
-				m->waiting.first = r;
-			if (!next)
-				m->waiting.last = r;
+		if (p.stuck != m->round && try_send(m, r)) {
+			remove_between(&m->waiting, prev, r, next);
+			p = msg_peer(m, MSG_USER, r->rank);
+			p.box.waiting--;
+			did = true;
+		} else {
 			p.stuck = m->round;
-			msg_set_peer(m, MSG_USER, r->rank, &p);
+			prev = r;
 		}
-		prev = r;
+		msg_set_peer(m, MSG_USER, r->rank, &p);
 	}
 	return did;
 }
@@ -355,7 +342,7 @@ bool msg_match_go_on(struct msg_state *m)
 			continue;
 		}
 		next = r->next;
-		unlink_behind(&m->active, prev, r);
+		remove_between(&m->active, prev, r, next);
 		r->state = STATE_DONE;
 		did = true;
 		if (is_receive) {
@@ -458,8 +445,7 @@ int weft_msg_finish(struct weft_msg *msg, struct weft_msg_request *r,
 	if (!m->ops)
 		return EBADF;
 	while (r->state != STATE_DONE)
-		if (!msg_step(m))
-			msg_sleep(m);
+		msg_go_on(m);
 	if (status)
 		*status = r->status;
 	return r->status.error;

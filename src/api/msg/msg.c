@@ -1,6 +1,4 @@
-/*
- * The message layer's middle: memory, what has come, puts and gets.
- */
+/* The core of the message layer: memory, arrivals, puts and gets. */
 #include "api/msg/msg.h"
 
 #include <errno.h>
@@ -24,7 +22,7 @@ static uint64_t round_up(uint64_t bytes)
 	return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
-/* Where everything is, from m->at on. */
+/* The addresses of everything, from m->at on. */
 static void lay_out(struct msg_state *m, uint64_t own)
 {
 	uint64_t n = m->n_ranks, at = m->at;
@@ -51,9 +49,8 @@ static void lay_out(struct msg_state *m, uint64_t own)
 static uint64_t most_own(void)
 {
 	uint64_t most = 0;
-	uint32_t i;
 
-	for (i = 0; api_registry[i]; i++)
+	for (uint32_t i = 0; api_registry[i]; i++)
 		if (api_registry[i]->msg->memory > most)
 			most = api_registry[i]->msg->memory;
 	return most;
@@ -86,7 +83,7 @@ uint64_t weft_msg_memory(
 	return m.end;
 }
 
-/* Of a node with one process, the node knows which bytes there are. */
+/* If the node has one process, the node checks the bytes itself. */
 static bool is_mine(uint64_t at, uint64_t n)
 {
 	return host_n_processes(program_host()) == 1 || program_has(at, n);
@@ -107,7 +104,7 @@ bool weft_msg_store(uint64_t at, const void *from, size_t n)
 	return is_mine(at, n) && program_write(program_base() + at, from, n);
 }
 
-/* Between two memories a GPU makes the copy. */
+/* A GPU makes the copy from or to its memory. */
 static void wait_for_gpu(uint32_t gpu, enum gpu_way way, uint64_t bytes)
 {
 	if (gpu && bytes)
@@ -172,7 +169,7 @@ void msg_post(struct msg_state *m, uint32_t rank, uint64_t own_at,
 		m, rank, msg_address(m, rank, own_at - m->base), data, bytes);
 }
 
-/* --- what has come --- */
+/* --- arrivals --- */
 
 static void add_news(struct msg_state *m, uint32_t what)
 {
@@ -195,7 +192,7 @@ static void on_slot(struct msg_state *m, uint64_t end)
 		m->has_word = true;
 }
 
-/* From outside the program, too. */
+/* Also called outside of the program. */
 static void on_write(void *arg, uint64_t at, size_t n)
 {
 	struct msg_state *m = arg;
@@ -226,10 +223,8 @@ static bool has_news(void *arg, uint64_t *seen)
 
 static void look_at_all(struct msg_state *m)
 {
-	uint32_t i;
-
 	m->has_all = false;
-	for (i = 0; i < m->n_ranks; i++) {
+	for (uint32_t i = 0; i < m->n_ranks; i++) {
 		msg_match_drain(m, i);
 		msg_atomic_serve(m, i);
 	}
@@ -258,11 +253,11 @@ bool msg_step(struct msg_state *m)
 	return msg_match_go_on(m) || did;
 }
 
-void msg_sleep(struct msg_state *m)
+void msg_go_on(struct msg_state *m)
 {
 	uint64_t seen;
 
-	if (!has_news(m, &seen))
+	if (!msg_step(m) && !has_news(m, &seen))
 		program_poll_until(has_news, m, m->ops->loop(m), &seen);
 }
 
@@ -403,8 +398,7 @@ void weft_msg_wait(struct weft_msg *msg, struct weft_msg_done *done)
 
 	m->awaited = *done;
 	while (!is_done(m, done))
-		if (!msg_step(m))
-			msg_sleep(m);
+		msg_go_on(m);
 	m->awaited = (struct weft_msg_done){ 0 };
 	end(m, done);
 }
@@ -490,14 +484,13 @@ int weft_msg_wait_counter(struct weft_msg *msg, uint32_t counter)
 	if (!m->ops || counter >= WEFT_MSG_COUNTERS)
 		return m->ops ? EINVAL : EBADF;
 	while (!msg_word_is_zero(m, counter))
-		if (!msg_step(m))
-			msg_sleep(m);
+		msg_go_on(m);
 	return 0;
 }
 
 /* --- life --- */
 
-/* Which process of all it is, and what it has of its node's memory. */
+/* Its rank, and its part of the node's memory. */
 static void find_place(struct msg_state *m)
 {
 	m->node = program_node();
@@ -513,7 +506,7 @@ static void find_place(struct msg_state *m)
 	m->base = program_base();
 }
 
-/* All but what opens it: where it is, and its memory. */
+/* Everything except open(): its rank, and its memory. */
 static int set_up(struct msg_state *m, const struct weft_msg_options *o)
 {
 	int code;
@@ -545,7 +538,7 @@ static int set_up(struct msg_state *m, const struct weft_msg_options *o)
 
 int weft_msg_init(struct weft_msg *msg, const struct weft_msg_options *options)
 {
-	/* msg may be in use, and is left alone where this fails */
+	/* msg may be in use, and is not changed if this fails */
 	struct msg_state *m = msg_state(msg), fresh = { 0 };
 	struct weft_msg_options o = { 0 };
 	int code;
@@ -575,7 +568,7 @@ int weft_msg_fini(struct weft_msg *msg)
 	weft_msg_barrier(msg);
 	m->ops->close(m);
 	program_watch(0, 0, NULL, NULL);
-	m->ops = NULL; /* no call does anything from now on */
+	m->ops = NULL; /* no call has an effect from now on */
 	return 0;
 }
 

@@ -16,15 +16,10 @@ enum {
 
 /* --- class routes --- */
 
-/* Links are A-, A+, ... in a register, and A+, A-, ... in the network. */
-static uint32_t ports_of(uint32_t bits)
+/* Barriers do not reach IO nodes. */
+static uint32_t ports_of(uint32_t links)
 {
-	uint32_t port, mask = 0;
-
-	for (port = 0; port < 2 * MU_DIMS; port++)
-		if (bits >> (TOP_LINK - (port ^ 1)) & 1)
-			mask |= 1u << port;
-	return mask;
+	return unit_ports(links & ~(uint32_t)BGQ_CLASS_LINK_IO);
 }
 
 static uint64_t register_of(const ClassRoute_t *cr)

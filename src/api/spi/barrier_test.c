@@ -38,9 +38,7 @@ static void start(uint32_t node, uint32_t thread, void (*run)(void *arg))
 
 static void start_all(void (*run)(void *arg))
 {
-	uint32_t i;
-
-	for (i = 0; i < world->n; i++)
+	for (uint32_t i = 0; i < world->n; i++)
 		start(i, 0, run);
 }
 
@@ -126,13 +124,12 @@ static void bgq_f62_a_barrier_is_a_store_a_tree_and_a_load(void **state)
 {
 	static const char *const shapes[] = { "2", "4x4x2", "3x2x2x2x2",
 		"5x3" };
-	uint32_t k, i;
 
-	for (k = 0; k < 4; k++) {
+	for (uint32_t k = 0; k < 4; k++) {
 		begin(shapes[k], 1);
 		start_all(enter_together);
 		nic_testing_run(&world->m);
-		for (i = 0; i < world->n; i++)
+		for (uint32_t i = 0; i < world->n; i++)
 			assert_int_equal(
 				world->left[0][i] - LATE, right_time(i));
 		nic_testing_fini(&world->m);
@@ -157,15 +154,13 @@ static void wander(void *arg)
 
 static uint64_t wander_all(const char *shape, uint32_t n_workers, uint64_t seed)
 {
-	uint32_t round, i, k;
-
 	world->seed = seed;
 	begin(shape, n_workers);
 	start_all(wander);
 	nic_testing_run(&world->m);
-	for (round = 0; round < ROUNDS; round++)
-		for (i = 0; i < world->n; i++)
-			for (k = 0; k < world->n; k++)
+	for (uint32_t round = 0; round < ROUNDS; round++)
+		for (uint32_t i = 0; i < world->n; i++)
+			for (uint32_t k = 0; k < world->n; k++)
 				assert_true(world->came[round][i] <
 					    world->left[round][k]);
 	return end();
@@ -225,12 +220,10 @@ static void never_enter(void *arg)
 
 static void without_a_change_there_is_no_packet_and_no_end(void **state)
 {
-	uint32_t i;
-
 	begin("2x2", 1);
 	start_all(never_enter);
 	nic_testing_run(&world->m);
-	for (i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < 4; i++)
 		assert_int_equal(packets(i), 0);
 	nic_testing_fini(&world->m);
 }
@@ -254,9 +247,7 @@ static ClassRoute_t route_of(uint32_t node, uint32_t class)
 
 static void set_classes(uint32_t node)
 {
-	uint32_t i;
-
-	for (i = 1; i < 16; i++) {
+	for (uint32_t i = 1; i < 16; i++) {
 		ClassRoute_t r = route_of(node, i);
 
 		if (i < 14)
@@ -274,7 +265,7 @@ static void use_classes(void *arg)
 	MUSPI_GIBarrier_t all = barrier(0), b[16];
 
 	if (node < 2) {
-		spi_become_system();
+		program_become_system();
 		set_classes(node);
 	}
 	MUSPI_GIBarrierEnterAndWait(&all);
@@ -298,13 +289,11 @@ static void use_classes(void *arg)
 
 static void bgq_f60_sixteen_classes_are_barriers_of_their_own(void **state)
 {
-	uint32_t i;
-
 	begin("2x2", 1);
 	start_all(use_classes);
 	end();
 	/* each when node 1 has entered it */
-	for (i = 1; i < 16; i++) {
+	for (uint32_t i = 1; i < 16; i++) {
 		assert_true(world->left[0][i] > (2 + i) * LATE);
 		assert_true(world->left[0][i] < (2 + i) * LATE + 1000 * NS);
 	}
@@ -397,12 +386,10 @@ static void take_interrupt(void *arg)
 
 static void bgq_f63_one_node_interrupts_all_of_them(void **state)
 {
-	uint32_t i;
-
 	begin("4x3x2", 1);
 	start_all(take_interrupt);
 	nic_testing_run(&world->m);
-	for (i = 0; i < world->n; i++) {
+	for (uint32_t i = 0; i < world->n; i++) {
 		assert_true(world->left[0][i] > LATE);
 		assert_true(world->left[0][i] < LATE + 2000 * NS);
 		assert_int_equal(
@@ -422,12 +409,10 @@ static void poll_alone(void *arg)
 
 static void a_bit_that_is_not_enabled_interrupts_nobody(void **state)
 {
-	uint32_t i;
-
 	begin("2x2", 1);
 	start(2, 0, poll_alone);
 	nic_testing_run(&world->m);
-	for (i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < 4; i++)
 		assert_int_equal(
 			nic_count(world->m.nic, i, "global interrupt"), 0);
 	nic_testing_fini(&world->m);

@@ -21,8 +21,7 @@ static struct tree *tree(void)
 
 /* --- registers --- */
 
-/* A link's bit from the top down is A-, A+, ...; a port's is A+, A-, ... */
-static uint32_t to_ports(uint32_t links)
+uint32_t unit_ports(uint32_t links)
 {
 	uint32_t ports = 0, i;
 
@@ -49,8 +48,8 @@ static struct class_route from_register(const ClassRoute_t *r)
 		r->input & BGQ_CLASS_INPUT_LINK_LOCAL ? CLASS_LOCAL_BIT : 0;
 
 	return (struct class_route){
-		.inputs = (uint16_t)(to_ports(r->input) | local),
-		.output = (uint16_t)to_ports(r->output),
+		.inputs = (uint16_t)(unit_ports(r->input) | local),
+		.output = (uint16_t)unit_ports(r->output),
 		.channel = (uint8_t)(r->input / CHANNEL),
 	};
 }
@@ -79,10 +78,8 @@ static int32_t check_id(uint32_t id)
 int32_t Kernel_QueryCollectiveClassRoutes(
 	uint32_t *n, uint32_t *ids, uint32_t most)
 {
-	uint32_t i;
-
 	*n = 0;
-	for (i = 0; i < SPI_CLASS_ROUTES && *n < most; i++)
+	for (uint32_t i = 0; i < SPI_CLASS_ROUTES && *n < most; i++)
 		if (!check_id(i) && !tree_is_taken(tree(), program_node(), i))
 			ids[(*n)++] = i;
 	return 0;
@@ -174,11 +171,10 @@ MUHWI_Destination_t MUSPI_PickWorldRoot(void)
 static bool is_box(const MUSPI_Box_t *box, struct topo_box *b)
 {
 	struct topo_grid g;
-	uint32_t i;
 
 	topo_grid_of(unit()->net->topo, &g);
 	*b = topo_box_all(&g);
-	for (i = 0; i < MU_DIMS; i++) {
+	for (uint32_t i = 0; i < MU_DIMS; i++) {
 		uint32_t length = i < g.n_dims ? g.dim[i] : 1;
 
 		if (box->low[i] > box->high[i] || box->high[i] >= length)

@@ -51,7 +51,7 @@ struct daemon {
 struct server {
 	struct daemon *all;
 	struct files_seat *seat;
-	uint32_t io; /* its number in the machine */
+	uint32_t io, number; /* among its own, and in the whole machine */
 	const struct torus *torus;
 	uint32_t thread, subgroup, id; /* id: of two FIFOs and bases */
 	uint64_t at;
@@ -91,7 +91,7 @@ static int64_t hand_over(const struct server *v, struct files_call *c)
 {
 	sim_time now = program_now();
 
-	files_hand_over(v->seat, v->io, v->thread, now);
+	files_hand_over(v->seat, c, v->number, now);
 	program_wait(now + program_worker()->width);
 	program_wait(c->end - v->seat->begin);
 	return c->result;
@@ -113,7 +113,7 @@ static int64_t cross(const struct server *v, enum files_op op,
 	const struct cnk_request *q, uint64_t done, uint32_t bytes, uint64_t at)
 {
 	struct files_call *c = call_of(v, op, q);
-	uint8_t *data = files_data(v->seat, v->io, v->thread);
+	uint8_t *data = files_data(v->seat, c);
 	int64_t moved;
 
 	c->offset = q->offset + done;
@@ -151,16 +151,6 @@ static uint64_t map_of(const struct server *v)
 	return MU_MAP_A_MINUS >> v->thread % 10;
 }
 
-static uint64_t inject(struct server *v, const MUHWI_Descriptor_t *d)
-{
-	uint64_t number;
-
-	do
-		number = MUSPI_InjFifoInject(fifo_of(v), d);
-	while (number == SPI_NONE);
-	return number;
-}
-
 static uint8_t way_back(const struct server *v, uint32_t node)
 {
 	return (uint8_t)(SPI_IO_LINK * torus_io_link(v->torus, node));
@@ -183,7 +173,7 @@ static uint64_t put(struct server *v, const struct cnk_request *q, uint64_t to,
 	MUHWI_Descriptor_t d;
 
 	BUG_IF(MUSPI_CreatePt2PtDirectPutDescriptor(&d, &i));
-	return inject(v, &d);
+	return spi_inject(fifo_of(v), &d);
 }
 
 /* The client's unit puts bytes of its memory into a buffer. */
@@ -216,7 +206,7 @@ static void fetch(struct server *v, const struct cnk_request *q, uint64_t from,
 	BUG_IF(MUSPI_CreatePt2PtDirectPutDescriptor(&d, &back));
 	program_write(stage, &d, sizeof(d));
 	BUG_IF(MUSPI_CreatePt2PtRemoteGetDescriptor(&d, &get));
-	inject(v, &d);
+	spi_inject(fifo_of(v), &d);
 }
 
 static void answer(struct server *v, const struct cnk_request *q, int64_t code)
@@ -304,38 +294,28 @@ static int64_t carry_out(struct server *v, const struct cnk_request *q)
 
 /* --- the thread --- */
 
-static void open_rec(struct server *v)
-{
-	uint32_t id = v->thread % MU_REC_PER_SUBGROUP;
-	Kernel_MemoryRegion_t r;
-
-	BUG_IF(Kernel_CreateMemoryRegion(&r, v->at + AT_REC, REC_BYTES) ||
-		Kernel_AllocateRecFifos(v->subgroup, &v->rec, 1, &id, NULL) ||
-		Kernel_RecFifoInit(&v->rec, id, &r, 0, REC_BYTES - 1) ||
-		Kernel_RecFifoEnable(
-			v->subgroup / 4, spi_rec_bit(v->subgroup, id)));
-}
-
 static void open_server(struct server *v, void *arg)
 {
-	uint32_t *n_open;
+	uint32_t rec = program_thread() % MU_REC_PER_SUBGROUP, *n_open;
 
 	v->all = program_keep(&library);
 	v->seat = arg;
 	v->torus = torus_of(unit()->net->topo);
-	v->io = v->seat->is_shared ? torus_io_number(v->torus, program_node())
-				   : program_node() - v->torus->n;
+	v->io = v->number = program_node() - v->torus->n;
+	if (v->seat->is_shared)
+		v->number = torus_io_number(v->torus, program_node());
 	v->thread = program_thread();
 	v->subgroup = MU_SYSTEM_SUBGROUP + v->thread / MU_REC_PER_SUBGROUP;
 	n_open = &v->all->n_open[v->thread / MU_REC_PER_SUBGROUP];
-	v->id = 2 * (v->thread % MU_REC_PER_SUBGROUP);
+	v->id = 2 * rec;
 	v->at = v->thread * (uint64_t)PART;
 	/* what is given out is registers, which are read and then written */
-	while (*n_open != v->thread % MU_REC_PER_SUBGROUP)
+	while (*n_open != rec)
 		program_charge(TURN);
-	open_rec(v);
-	BUG_IF(cnk_open_fifo(&v->inj, v->subgroup, v->id, v->at + AT_FIFO,
-		       FIFO_BYTES, false) ||
+	BUG_IF(spi_open_rec(
+		       &v->rec, v->subgroup, rec, v->at + AT_REC, REC_BYTES) ||
+		cnk_open_fifo(&v->inj, v->subgroup, v->id, v->at + AT_FIFO,
+			FIFO_BYTES, false) ||
 		cnk_open_base(
 			v->subgroup, v->id + BASE_BUFFERS, v->at + AT_BUFFER) ||
 		cnk_open_base(v->subgroup, v->id + BASE_COUNTERS,

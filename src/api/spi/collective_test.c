@@ -63,13 +63,12 @@ static struct member member(const void *sent, uint32_t bytes, uint8_t op)
 static uint64_t sum_of(struct member m[NODES], const double v[NODES])
 {
 	uint64_t bits;
-	uint32_t i;
 
-	for (i = 0; i < NODES; i++)
+	for (uint32_t i = 0; i < NODES; i++)
 		m[i] = member(
 			&v[i], 8, MUHWI_COLLECTIVE_OP_CODE_FLOATING_POINT_ADD);
 	run_members(m, 0);
-	for (i = 1; i < NODES; i++)
+	for (uint32_t i = 1; i < NODES; i++)
 		assert_memory_equal(m[i].got, m[0].got, 8);
 	memcpy(&bits, m[2].got, 8);
 	return bits;
@@ -91,10 +90,9 @@ static void bgq_f57_a_nan_is_told_of_at_all_members(void **state)
 {
 	const double v[NODES] = { 1, NAN, 2, 3 };
 	struct member m[NODES];
-	uint32_t i;
 
 	assert_true(sum_of(m, v) == UINT64_C(0x7ff4000000000000));
-	for (i = 0; i < NODES; i++)
+	for (uint32_t i = 0; i < NODES; i++)
 		assert_true(m[i].errors.Status >> MU_INT_EXCEPTION & 1);
 }
 
@@ -109,20 +107,19 @@ enum { LINE = 5 };
 static void bgq_f57_an_overflow_below_the_root_is_told_of(void **state)
 {
 	struct member m[LINE];
-	uint32_t end, i;
 	uint64_t got;
 
-	for (end = 0; end < 3; end++) {
+	for (uint32_t end = 0; end < 3; end++) {
 		uint64_t v[LINE] = { 1, 1, 1, 1, 1 };
 
 		if (end < 2)
 			v[4 * end] = v[4 * end + 1 - 2 * end] = UINT64_C(1)
 								<< 63;
-		for (i = 0; i < LINE; i++)
+		for (uint32_t i = 0; i < LINE; i++)
 			m[i] = member(&v[i], 8,
 				MUHWI_COLLECTIVE_OP_CODE_UNSIGNED_ADD);
 		spi_test_each("5", LINE, take_part, m, sizeof(*m), 0);
-		for (i = 0; i < LINE; i++) {
+		for (uint32_t i = 0; i < LINE; i++) {
 			memcpy(&got, m[i].got, 8);
 			assert_int_equal(got, end < 2 ? 3 : 5);
 			assert_int_equal(
@@ -148,9 +145,8 @@ static void bgq_f57_an_exception_wakes_programs_of_all_members(void **state)
 	struct spi_test_program p[2 * NODES];
 	sim_time woken[NODES] = { 0 };
 	struct member m[NODES];
-	uint32_t i;
 
-	for (i = 0; i < NODES; i++) {
+	for (uint32_t i = 0; i < NODES; i++) {
 		m[i] = member(
 			&v[i], 8, MUHWI_COLLECTIVE_OP_CODE_FLOATING_POINT_ADD);
 		p[i] = (struct spi_test_program){ i, 0, take_part, &m[i] };
@@ -158,7 +154,7 @@ static void bgq_f57_an_exception_wakes_programs_of_all_members(void **state)
 			wait_for_exception, &woken[i] };
 	}
 	spi_test_run("2x2", 1, p, 2 * NODES, 0);
-	for (i = 0; i < NODES; i++)
+	for (uint32_t i = 0; i < NODES; i++)
 		assert_true(woken[i] > SPI_TEST_START);
 }
 
@@ -182,17 +178,16 @@ static void bgq_f45_every_op_code_does_what_it_says(void **state)
 	static const uint64_t value[NODES] = { 0x01, 0x70, 0x0c, 0x0e };
 	uint64_t words[NODES][75];
 	struct member m[NODES];
-	uint32_t o, i, k;
 
-	for (o = 0; o < sizeof(ops) / sizeof(ops[0]); o++) {
-		for (i = 0; i < NODES; i++) {
-			for (k = 0; k < 75; k++)
+	for (uint32_t o = 0; o < sizeof(ops) / sizeof(ops[0]); o++) {
+		for (uint32_t i = 0; i < NODES; i++) {
+			for (uint32_t k = 0; k < 75; k++)
 				words[i][k] = value[i];
 			m[i] = member(words[i], 600, ops[o].op);
 		}
 		run_members(m, 0);
-		for (i = 0; i < NODES; i++)
-			for (k = 0; k < 75; k++)
+		for (uint32_t i = 0; i < NODES; i++)
+			for (uint32_t k = 0; k < 75; k++)
 				assert_memory_equal(
 					m[i].got + 8 * k, &ops[o].want, 8);
 	}
@@ -203,9 +198,8 @@ static void one_members_bytes_reach_all(void **state)
 {
 	static const uint8_t bytes[600] = { 1, 2, 3, [599] = 9 };
 	struct member m[NODES];
-	uint32_t i;
 
-	for (i = 0; i < NODES; i++) {
+	for (uint32_t i = 0; i < NODES; i++) {
 		m[i] = member(bytes, 600, MUHWI_COLLECTIVE_OP_CODE_OR);
 		m[i].is_silent = i != 1;
 		m[i].info.Collective.Misc =
@@ -213,7 +207,7 @@ static void one_members_bytes_reach_all(void **state)
 			MUHWI_COLLECTIVE_TYPE_BROADCAST;
 	}
 	run_members(m, 0);
-	for (i = 0; i < NODES; i++)
+	for (uint32_t i = 0; i < NODES; i++)
 		assert_memory_equal(m[i].got, bytes, 600);
 }
 
@@ -309,9 +303,8 @@ static void reject_program(void *arg)
 	MUSPI_CollectiveDirectPutDescriptorInfo_t info;
 	MUSPI_InjFifoSubGroup_t g;
 	MUHWI_Descriptor_t d;
-	uint32_t i;
 
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		MUSPI_InjFifo_t *f = spi_test_inj(&g, 2 + i, 0, 4, NULL);
 
 		info = spi_test_reduction(bad[i].op, bad[i].bytes);
@@ -383,16 +376,15 @@ static void bgq_f58_one_node_starts_a_reduction_of_all(void **state)
 {
 	uint64_t word[NODES], want = 1 + 2 + 4 + 8;
 	struct member m[NODES];
-	uint32_t i;
 
-	for (i = 0; i < NODES; i++) {
+	for (uint32_t i = 0; i < NODES; i++) {
 		word[i] = 1u << i;
 		m[i] = member(
 			&word[i], 8, MUHWI_COLLECTIVE_OP_CODE_UNSIGNED_ADD);
 		m[i].is_silent = i != 2;
 	}
 	spi_test_each("2x2", NODES, trigger_program, m, sizeof(*m), 0);
-	for (i = 0; i < NODES; i++)
+	for (uint32_t i = 0; i < NODES; i++)
 		assert_memory_equal(m[i].got, &want, 8);
 }
 
@@ -415,14 +407,13 @@ static void broadcast_gets(MUSPI_InjFifo_t *f)
 		.RemoteGet = { .Rget_Inj_FIFO_Id = 8 },
 	};
 	MUHWI_Descriptor_t d[2];
-	uint32_t i;
 
 	assert_int_equal(MUSPI_CreatePt2PtDirectPutDescriptor(&d[0], &put), 0);
 	d[1] = d[0];
 	assert_true(spi_store(get.Base.Payload_Address, d, sizeof(d)));
 	assert_int_equal(
 		MUSPI_CreateCollectiveRemoteGetDescriptor(&d[0], &get), 0);
-	for (i = 0; i < GETS; i++)
+	for (uint32_t i = 0; i < GETS; i++)
 		assert_int_equal(MUSPI_InjFifoInject(f, &d[0]), (int)i);
 }
 
@@ -451,13 +442,12 @@ static void bgq_f58_a_get_of_all_waits_where_a_fifo_is_full(void **state)
 {
 	struct spi_test_program p[NODES];
 	uint64_t full[NODES], digest;
-	uint32_t i;
 
-	for (i = 0; i < NODES; i++)
+	for (uint32_t i = 0; i < NODES; i++)
 		p[i] = (struct spi_test_program){ i, 0, serve_gets, &full[i] };
 	digest = spi_test_run("2x2", 3, p, NODES, 0);
 	assert_int_equal(spi_test_run("2x2", 1, p, NODES, 0), digest);
-	for (i = 0; i < NODES; i++)
+	for (uint32_t i = 0; i < NODES; i++)
 		assert_int_equal(full[i] > 0, i == NARROW);
 }
 

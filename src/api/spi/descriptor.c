@@ -14,10 +14,9 @@ void MUSPI_SetUpDestination(MUHWI_Destination_t *dest, uint32_t a, uint32_t b,
 	uint32_t c, uint32_t d, uint32_t e)
 {
 	const uint32_t coord[MU_DIMS] = { a, b, c, d, e };
-	uint32_t i;
 
 	dest->Destination = 0;
-	for (i = 0; i < MU_DIMS; i++)
+	for (uint32_t i = 0; i < MU_DIMS; i++)
 		dest->Destination = dest->Destination << MU_COORD_BITS |
 				    (coord[i] & ((1u << MU_COORD_BITS) - 1));
 }

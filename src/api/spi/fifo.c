@@ -47,9 +47,8 @@ static void charge(const MUSPI_InjFifo_t *fifo, uint32_t n)
 {
 	struct nic *nic = unit();
 	sim_time each = mu_params_of(nic)->software, now = program_now();
-	uint32_t i;
 
-	for (i = 0; nic->net->book && i < n; i++)
+	for (uint32_t i = 0; nic->net->book && i < n; i++)
 		mu_note_birth(nic, program_node(), fifo->id,
 			now + (sim_time)i * each);
 	program_wait(now + (sim_time)n * each);

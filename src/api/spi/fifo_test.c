@@ -122,11 +122,10 @@ static void load_program(void *arg)
 	MUSPI_InjFifoSubGroup_t g;
 	MUSPI_InjFifo_t *f = spi_test_inj(&g, 3, FIFO_ID, 4, NULL);
 	sim_time t;
-	uint32_t k;
 
 	program_wait(SPI_TEST_START);
 	t = program_now();
-	for (k = 0; k < STORES; k++)
+	for (uint32_t k = 0; k < STORES; k++)
 		MUSPI_SetInjFifoThreshold(f, k);
 	assert_int_equal(program_now(), t);
 	assert_int_equal(MUSPI_getHwHead(f), f->start);
@@ -164,10 +163,9 @@ static void count_program(void *arg)
 	MUSPI_RecFifo_t *f = spi_test_rec(&g, 2, 1, 4096);
 	const uint8_t *said;
 	spi_packet_t p;
-	uint32_t k;
 
 	assert_int_equal(f->id, 9);
-	for (k = 0; k < THREADS * EACH; k++) {
+	for (uint32_t k = 0; k < THREADS * EACH; k++) {
 		spi_wait_packet(f);
 		assert_int_equal(MUSPI_getNextPacket(f, &p), 32);
 		MUSPI_syncRecFifoHwHead(f);
@@ -198,10 +196,9 @@ static void message_program(void *arg)
 	MUSPI_Pt2PtMemoryFIFODescriptorInfo_t i = spi_test_packet(1, 1300, 6);
 	MUSPI_InjFifoSubGroup_t g;
 	MUSPI_InjFifo_t *f = spi_test_inj(&g, 0, 0, 8, NULL);
-	uint32_t k;
 
 	spi_test_store(SPI_TEST_SOURCE, 4, 1300);
-	for (k = 0; k < SPI_SOFTWARE_BYTES; k++)
+	for (uint32_t k = 0; k < SPI_SOFTWARE_BYTES; k++)
 		i.MemFIFO.SoftwareBytes[k] = (uint8_t)(k + 60);
 	i.MemFIFO.Rec_Put_Offset = 1000000;
 	program_wait(SPI_TEST_START);
@@ -217,19 +214,18 @@ static void check_packets(MUSPI_RecFifo_t *f, bool is_told)
 	static const uint32_t sizes[] = { 512, 512, 288 };
 	uint64_t at = 0;
 	spi_packet_t p;
-	uint32_t k, i;
 
-	for (k = 0; k < 3; k++) {
+	for (uint32_t k = 0; k < 3; k++) {
 		assert_int_equal(MUSPI_getNextPacket(f, &p), 32 + sizes[k]);
 		assert_int_equal(p.Header.byte[0], MU_PT2PT);
 		assert_int_equal(mu_packet_type(&p.Header), MU_FIFO);
 		assert_int_equal(mu_rec_fifo(&p.Header), 6);
 		assert_int_equal(spi_put_offset(&p.Header), 1000000 + at);
 		assert_int_equal(mu_is_interrupt(&p.Header), is_told && k == 2);
-		for (i = 0; i < SPI_SOFTWARE_BYTES; i++)
+		for (uint32_t i = 0; i < SPI_SOFTWARE_BYTES; i++)
 			assert_int_equal(
 				spi_software_bytes(&p.Header)[i], i + 60);
-		for (i = 0; i < sizes[k] && at < 1300; i++, at++)
+		for (uint32_t i = 0; i < sizes[k] && at < 1300; i++, at++)
 			assert_int_equal(p.Payload[i], bytes_at(4, at));
 	}
 	assert_int_equal(MUSPI_getNextPacket(f, &p), 0);
@@ -270,10 +266,9 @@ static void many_program(void *arg)
 {
 	MUSPI_InjFifoSubGroup_t g;
 	MUSPI_InjFifo_t *f = spi_test_inj(&g, 0, 0, 8, NULL);
-	uint32_t j;
 
 	program_wait(SPI_TEST_START);
-	for (j = 0; j < MESSAGES; j++) {
+	for (uint32_t j = 0; j < MESSAGES; j++) {
 		MUSPI_Pt2PtMemoryFIFODescriptorInfo_t i =
 			spi_test_packet(1, size_of(j), 0);
 
@@ -332,10 +327,9 @@ static void fill_up_program(void *arg)
 	MUSPI_Pt2PtMemoryFIFODescriptorInfo_t i = spi_test_packet(1, 512, 0);
 	MUSPI_InjFifoSubGroup_t g;
 	MUSPI_InjFifo_t *f = spi_test_inj(&g, 0, 0, 8, NULL);
-	uint32_t k;
 
 	program_wait(SPI_TEST_START);
-	for (k = 0; k < 5; k++) {
+	for (uint32_t k = 0; k < 5; k++) {
 		/* the handler is slow: its registers are on a slow ring */
 		program_charge(k == 4 ? 1000 * SIM_NS : 0);
 		spi_test_send(f, &i);

@@ -53,14 +53,19 @@ static int32_t check_subgroup(uint32_t subgrpid)
 static uint64_t mask_of(uint32_t n, const uint32_t *ids, uint32_t most)
 {
 	uint64_t mask = 0;
-	uint32_t i;
 
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		if (ids[i] >= most || mask >> ids[i] & 1)
 			return 0;
 		mask |= UINT64_C(1) << ids[i];
 	}
 	return mask;
+}
+
+/* Of a kind that sub-groups own: how many a sub-group has. */
+static uint32_t per_subgroup(enum mu_register kind)
+{
+	return kind == MU_REC_OWNED ? MU_REC_PER_SUBGROUP : MU_PER_SUBGROUP;
 }
 
 /* A mask in the register of a sub-group that says what is given out. */
@@ -76,8 +81,7 @@ static int32_t find_owned(struct owned *o, enum mu_register kind,
 
 	if (wrong)
 		return wrong;
-	o->mine = mask_of(n, ids,
-		kind == MU_REC_OWNED ? MU_REC_PER_SUBGROUP : MU_PER_SUBGROUP);
+	o->mine = mask_of(n, ids, per_subgroup(kind));
 	if (!o->mine)
 		return EINVAL;
 	o->reg = MU_REGISTER(kind, subgrpid);
@@ -120,6 +124,26 @@ static void give_back(enum mu_register kind, uint32_t subgrpid, uint32_t n,
 		unit_store_as_kernel(o.reg, o.taken & ~o.mine);
 }
 
+/* Disables FIFOs and gives them back; EBUSY where one is in use. */
+static int32_t give_fifos(enum mu_register kind, enum mu_register enable,
+	uint32_t subgrpid, uint32_t n, const uint32_t *ids,
+	bool (*is_busy)(uint32_t fifo))
+{
+	uint32_t first = subgrpid * per_subgroup(kind), i;
+	int32_t wrong = check_taken(kind, subgrpid, n, ids);
+
+	for (i = 0; i < n && !wrong; i++)
+		wrong = is_busy(first + ids[i]) ? EBUSY : 0;
+	if (wrong)
+		return wrong;
+	for (i = 0; i < n; i++)
+		if (unit_load(MU_REGISTER(enable, first + ids[i])))
+			unit_store_as_kernel(
+				MU_REGISTER(enable, first + ids[i]), 0);
+	give_back(kind, subgrpid, n, ids);
+	return 0;
+}
+
 /* Where a FIFO is to lie, or EINVAL. */
 static int32_t find_place(const Kernel_MemoryRegion_t *region, uint64_t offset,
 	uint64_t size, uint64_t unit_bytes, uint64_t *start)
@@ -153,9 +177,7 @@ static int32_t check_inj(
 
 static bool asks_for_system(uint32_t n, const Kernel_InjFifoAttributes_t *attrs)
 {
-	uint32_t i;
-
-	for (i = 0; attrs && i < n; i++)
+	for (uint32_t i = 0; attrs && i < n; i++)
 		if (attrs[i].System)
 			return true;
 	return false;
@@ -166,7 +188,6 @@ int32_t Kernel_AllocateInjFifos(uint32_t subgrpid,
 	const Kernel_InjFifoAttributes_t *attrs)
 {
 	int32_t wrong;
-	uint32_t i;
 
 	if (asks_for_system(n, attrs) && !program_is_system())
 		return EPERM;
@@ -174,7 +195,7 @@ int32_t Kernel_AllocateInjFifos(uint32_t subgrpid,
 	if (wrong)
 		return wrong;
 	subgrp->subgrpid = subgrpid;
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		uint32_t id = inj_id(subgrpid, ids[i]);
 		uint64_t flags = 0;
 
@@ -213,48 +234,34 @@ int32_t Kernel_InjFifoActivate(const MUSPI_InjFifoSubGroup_t *subgrp,
 	uint32_t n, const uint32_t *ids, uint32_t how)
 {
 	int32_t wrong = check_inj(subgrp, n, ids);
-	uint32_t i;
 
 	if (wrong)
 		return wrong;
 	if (how > KERNEL_INJ_FIFO_ACTIVATE)
 		return EINVAL;
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		if (!load_inj(MU_INJ_SIZE, subgrp, ids[i]))
 			return EINVAL;
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		unit_store_as_kernel(MU_REGISTER(MU_INJ_ENABLE,
 					     inj_id(subgrp->subgrpid, ids[i])),
 			how);
 	return 0;
 }
 
-static bool is_sending(const MUSPI_InjFifoSubGroup_t *g, uint32_t id)
+static bool is_sending(uint32_t inj)
 {
-	return load_inj(MU_INJ_ENABLE, g, id) &&
-	       load_inj(MU_INJ_HEAD, g, id) != load_inj(MU_INJ_TAIL, g, id) &&
-	       !load_inj(MU_INJ_STOPPED, g, id);
+	return unit_load(MU_REGISTER(MU_INJ_ENABLE, inj)) &&
+	       unit_load(MU_REGISTER(MU_INJ_HEAD, inj)) !=
+		       unit_load(MU_REGISTER(MU_INJ_TAIL, inj)) &&
+	       !unit_load(MU_REGISTER(MU_INJ_STOPPED, inj));
 }
 
 int32_t Kernel_DeallocateInjFifos(
 	const MUSPI_InjFifoSubGroup_t *subgrp, uint32_t n, const uint32_t *ids)
 {
-	int32_t wrong = check_inj(subgrp, n, ids);
-	uint32_t i;
-
-	if (wrong)
-		return wrong;
-	for (i = 0; i < n; i++)
-		if (is_sending(subgrp, ids[i]))
-			return EBUSY;
-	for (i = 0; i < n; i++)
-		if (load_inj(MU_INJ_ENABLE, subgrp, ids[i]))
-			unit_store_as_kernel(
-				MU_REGISTER(MU_INJ_ENABLE,
-					inj_id(subgrp->subgrpid, ids[i])),
-				0);
-	give_back(MU_INJ_OWNED, subgrp->subgrpid, n, ids);
-	return 0;
+	return give_fifos(MU_INJ_OWNED, MU_INJ_ENABLE, subgrp->subgrpid, n, ids,
+		is_sending);
 }
 
 MUSPI_InjFifo_t *MUSPI_IdToInjFifo(uint32_t id, MUSPI_InjFifoSubGroup_t *subgrp)
@@ -280,16 +287,15 @@ int32_t Kernel_AllocateRecFifos(uint32_t subgrpid,
 	const Kernel_RecFifoAttributes_t *attrs)
 {
 	int32_t wrong;
-	uint32_t i;
 
-	for (i = 0; attrs && i < n; i++)
+	for (uint32_t i = 0; attrs && i < n; i++)
 		if (attrs[i].System && !program_is_system())
 			return EPERM;
 	wrong = take(MU_REC_OWNED, subgrpid, n, ids);
 	if (wrong)
 		return wrong;
 	subgrp->subgrpid = subgrpid;
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		subgrp->fifo[ids[i]] = (MUSPI_RecFifo_t){
 			.id = rec_id(subgrpid, ids[i]),
 		};
@@ -370,22 +376,8 @@ static bool has_packets(uint32_t rec)
 int32_t Kernel_DeallocateRecFifos(
 	const MUSPI_RecFifoSubGroup_t *subgrp, uint32_t n, const uint32_t *ids)
 {
-	uint32_t group = subgrp->subgrpid, i;
-	int32_t wrong = check_taken(MU_REC_OWNED, group, n, ids);
-
-	if (wrong)
-		return wrong;
-	for (i = 0; i < n; i++)
-		if (has_packets(rec_id(group, ids[i])))
-			return EBUSY;
-	for (i = 0; i < n; i++)
-		if (unit_load(
-			    MU_REGISTER(MU_REC_ENABLE, rec_id(group, ids[i]))))
-			unit_store_as_kernel(MU_REGISTER(MU_REC_ENABLE,
-						     rec_id(group, ids[i])),
-				0);
-	give_back(MU_REC_OWNED, group, n, ids);
-	return 0;
+	return give_fifos(MU_REC_OWNED, MU_REC_ENABLE, subgrp->subgrpid, n, ids,
+		has_packets);
 }
 
 MUSPI_RecFifo_t *MUSPI_IdToRecFifo(uint32_t id, MUSPI_RecFifoSubGroup_t *subgrp)
@@ -446,22 +438,24 @@ static int32_t check_interrupts(uint32_t group, uint64_t mask)
 	return group < MU_GROUPS && !(mask >> MU_INTERRUPTS) ? 0 : EINVAL;
 }
 
-int32_t Kernel_SetInterruptMask(uint64_t mask)
-{
-	int32_t wrong = check_interrupts(0, mask);
-
-	if (!wrong)
-		unit_store_as_kernel(MU_REGISTER(MU_INT_MASK, 0), mask);
-	return wrong;
-}
-
-int32_t Kernel_SetInterruptGroup(enum mu_group group, uint64_t mask)
+static int32_t set_interrupts(
+	enum mu_register kind, uint32_t group, uint64_t mask)
 {
 	int32_t wrong = check_interrupts(group, mask);
 
 	if (!wrong)
-		unit_store_as_kernel(MU_REGISTER(MU_INT_GROUP, group), mask);
+		unit_store_as_kernel(MU_REGISTER(kind, group), mask);
 	return wrong;
+}
+
+int32_t Kernel_SetInterruptMask(uint64_t mask)
+{
+	return set_interrupts(MU_INT_MASK, 0, mask);
+}
+
+int32_t Kernel_SetInterruptGroup(enum mu_group group, uint64_t mask)
+{
+	return set_interrupts(MU_INT_GROUP, group, mask);
 }
 
 int32_t Kernel_SetSenderCounter(
@@ -507,10 +501,8 @@ int32_t Kernel_GetInterrupts(enum mu_group group, uint64_t *mask)
 
 void Kernel_GetErrors(Kernel_Errors_t *errors)
 {
-	uint32_t i;
-
 	errors->Status = unit_load(MU_REGISTER(MU_INT_STATUS, 0));
-	for (i = 0; i < MU_INTERRUPTS; i++)
+	for (uint32_t i = 0; i < MU_INTERRUPTS; i++)
 		errors->Count[i] = unit_load(MU_REGISTER(MU_ERROR_COUNT, i));
 	errors->Address = unit_load(MU_REGISTER(MU_ERROR_ADDRESS, 0));
 	errors->Number = unit_load(MU_REGISTER(MU_ERROR_NUMBER, 0));
@@ -518,9 +510,5 @@ void Kernel_GetErrors(Kernel_Errors_t *errors)
 
 int32_t Kernel_ClearErrors(uint64_t mask)
 {
-	int32_t wrong = check_interrupts(0, mask);
-
-	if (!wrong)
-		unit_store_as_kernel(MU_REGISTER(MU_INT_STATUS, 0), mask);
-	return wrong;
+	return set_interrupts(MU_INT_STATUS, 0, mask);
 }

@@ -179,7 +179,7 @@ static void system_program(void *arg)
 	const uint32_t id = 6;
 	spi_packet_t p;
 
-	spi_become_system();
+	program_become_system();
 	spi_test_inj(&g, 64, 6, 4, &a);
 	assert_int_equal(Kernel_AllocateBaseAddressTable(67, &b, 1, &id, 1), 0);
 	assert_int_equal(MUSPI_SetBaseAddress(&b, id, SPI_TEST_TARGET), 0);
@@ -216,13 +216,12 @@ static void threshold_program(void *arg)
 	MUSPI_InjFifoSubGroup_t g;
 	MUSPI_InjFifo_t *f = spi_test_inj(&g, 0, 2, 8, NULL);
 	const uint32_t id = 2;
-	uint32_t k;
 
 	spi_test_bases(7 * 512);
 	i.Base.Torus_FIFO_Map = MU_MAP_LOCAL;
 	MUSPI_SetInjFifoThreshold(f, 3);
 	assert_int_equal(Kernel_InjFifoActivate(&g, 1, &id, 0), 0);
-	for (k = 0; k < 7; k++)
+	for (uint32_t k = 0; k < 7; k++)
 		assert_int_equal(spi_test_send_put(f, &i), k);
 	assert_int_equal(MUSPI_getHwFreeSpace(f), 0);
 	assert_int_equal(MUSPI_getInjFifosCrossed(&g), 0);
@@ -248,7 +247,7 @@ static void masked_program(void *arg)
 	Kernel_Errors_t e;
 	uint64_t mask;
 
-	spi_become_system();
+	program_become_system();
 	spi_test_bases(8);
 	i.Base.Torus_FIFO_Map = MU_MAP_LOCAL;
 	MUSPI_SetInjFifoThreshold(f, 6);
@@ -281,7 +280,7 @@ static void unmasking_program(void *arg)
 	MUSPI_InjFifoSubGroup_t g;
 	MUSPI_InjFifo_t *f = spi_test_inj(&g, 0, 2, 8, NULL);
 
-	spi_become_system();
+	program_become_system();
 	spi_test_bases(8);
 	i.Base.Torus_FIFO_Map = MU_MAP_LOCAL;
 	MUSPI_SetInjFifoThreshold(f, 6);
@@ -341,10 +340,8 @@ static const struct {
 
 static void send_all_channels(MUSPI_InjFifo_t *user, MUSPI_InjFifo_t *system)
 {
-	uint32_t c, k;
-
-	for (c = 0; c < N(counted); c++)
-		for (k = 0; k < counted[c].n; k++) {
+	for (uint32_t c = 0; c < N(counted); c++)
+		for (uint32_t k = 0; k < counted[c].n; k++) {
 			MUSPI_Pt2PtDirectPutDescriptorInfo_t i =
 				spi_test_put(1, counted[c].bytes, 0);
 
@@ -360,9 +357,8 @@ static void send_all_channels(MUSPI_InjFifo_t *user, MUSPI_InjFifo_t *system)
 static uint64_t wire_bytes(uint32_t channels)
 {
 	uint64_t sum = 0;
-	uint32_t c;
 
-	for (c = 0; c < N(counted); c++)
+	for (uint32_t c = 0; c < N(counted); c++)
 		sum += channels >> c & 1 ? counted[c].n * counted[c].wire : 0;
 	return sum;
 }
@@ -373,24 +369,23 @@ static void counting_program(void *arg)
 	Kernel_InjFifoAttributes_t a = { .System = 1 };
 	MUSPI_InjFifoSubGroup_t g, sg;
 	MUSPI_InjFifo_t *user = spi_test_inj(&g, 0, 0, 16, NULL), *system;
-	uint32_t k, c;
 
 	assert_int_equal(Kernel_SetSenderCounter(0, 0, 15), EPERM);
-	spi_become_system();
+	program_become_system();
 	assert_int_equal(Kernel_SetSenderCounter(10, 0, 15), EINVAL);
 	assert_int_equal(Kernel_SetSenderCounter(0, 4, 15), EINVAL);
 	assert_int_equal(Kernel_SetSenderCounter(0, 0, 16), EINVAL);
 	system = spi_test_inj(&sg, 64, 6, 4, &a);
 	program_wait(SPI_TEST_START);
-	for (k = 0; k < 16; k += 4) {
-		for (c = 0; c < 4; c++) {
+	for (uint32_t k = 0; k < 16; k += 4) {
+		for (uint32_t c = 0; c < 4; c++) {
 			assert_int_equal(
 				Kernel_SetSenderCounter(0, c, k + c), 0);
 			assert_int_equal(Kernel_SetSenderCounter(1, c, 15), 0);
 			assert_int_equal(spi_upc(MU_UPC_SENT, c), 0);
 		}
 		send_all_channels(user, system);
-		for (c = 0; c < 4; c++) {
+		for (uint32_t c = 0; c < 4; c++) {
 			assert_int_equal(
 				spi_upc(MU_UPC_SENT, c), wire_bytes(k + c));
 			assert_int_equal(spi_upc(MU_UPC_SENT, 4 + c), 0);
@@ -427,7 +422,7 @@ static void error_program(void *arg)
 	assert_int_equal(e.Address, UINT64_MAX);
 	i.Base.Torus_FIFO_Map = 0;
 	assert_int_equal(spi_test_send_put(f, &i), 0);
-	spi_become_system();
+	program_become_system();
 	assert_int_equal(spi_wait_interrupt(BIT(MU_ERROR_DESCRIPTOR)),
 		BIT(MU_ERROR_DESCRIPTOR));
 	assert_true(MUSPI_isStopped(f));
@@ -457,7 +452,7 @@ static void range_program(void *arg)
 	MUSPI_InjFifo_t *f = spi_test_inj(&g, 1, 0, 4, NULL);
 	Kernel_Errors_t e;
 
-	spi_become_system();
+	program_become_system();
 	spi_test_bases(16);
 	i.Base.Torus_FIFO_Map = MU_MAP_LOCAL;
 	assert_int_equal(Kernel_SetRange(8, 0, 1, 0), EINVAL);
@@ -498,7 +493,7 @@ static void ring_program(void *arg)
 	const ClassRoute_t r = { .input = BGQ_CLASS_INPUT_LINK_LOCAL };
 	struct ring_user *u = arg;
 
-	spi_become_system();
+	program_become_system();
 	assert_int_equal(Kernel_AllocateCollectiveClassRoute(u->id), 0);
 	program_wait(SPI_TEST_START);
 	assert_int_equal(Kernel_SetInterruptMask(0), 0);

@@ -68,9 +68,8 @@ enum { POLLS = 400 };
 static void polling_program(void *arg)
 {
 	sim_time *took = arg, at;
-	uint32_t i;
 
-	for (i = 0; i < POLLS; i++) {
+	for (uint32_t i = 0; i < POLLS; i++) {
 		at = program_now();
 		assert_true(spi_poll(WORD, 0));
 		took[i] = program_now() - at;

@@ -1,11 +1,10 @@
 /*
- * Messages on Blue Gene/Q: direct puts through injection FIFOs, gets by
- * remote gets, and reception counters for what is waited for.  What goes
- * from the core itself is staged in memory, a stage for each of the last
- * descriptors of the first FIFO.
+ * Messages on Blue Gene/Q: direct puts through injection FIFOs, gets by remote
+ * gets, and reception counters.  Writes to slots are staged in memory, with a
+ * stage for each of the last descriptors of the first FIFO.
  *
- * Where every node of the machine has one process the network does the
- * collectives: barriers by global interrupts, the rest over class route 0.
+ * If every node of the machine has one process, the network performs the
+ * collectives: barriers by global interrupts, the others over class route 0.
  */
 #include <errno.h>
 
@@ -76,28 +75,6 @@ static uint32_t first_of(uint32_t subgroup)
 
 /* --- set-up --- */
 
-static int open_fifos(MUSPI_InjFifoSubGroup_t *g, uint32_t subgroup,
-	uint32_t first, uint32_t n, uint64_t at, uint64_t size,
-	bool is_for_gets)
-{
-	static const uint32_t all[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
-	const uint32_t *ids = all + first;
-	Kernel_InjFifoAttributes_t a[MU_PER_SUBGROUP] = { 0 };
-	Kernel_MemoryRegion_t region;
-	int code = Kernel_CreateMemoryRegion(&region, at, n * size);
-	uint32_t i;
-
-	a[0].RemoteGet = is_for_gets;
-	if (!code)
-		code = Kernel_AllocateInjFifos(subgroup, g, n, ids, a);
-	for (i = 0; i < n && !code; i++)
-		code = Kernel_InjFifoInit(
-			g, ids[i], &region, i * size, size - 1);
-	return code ? code
-		    : Kernel_InjFifoActivate(
-			      g, n, ids, KERNEL_INJ_FIFO_ACTIVATE);
-}
-
 static int open_bases(struct msg_state *m)
 {
 	static const uint32_t ids[] = { BASE_MEMORY, BASE_WORDS, BASE_NOBODY,
@@ -117,7 +94,7 @@ static int open_bases(struct msg_state *m)
 	return 0;
 }
 
-/* What all ranks see alike. */
+/* All ranks decide alike. */
 static int open_tree(struct msg_state *m)
 {
 	struct own *o = own(m);
@@ -127,8 +104,8 @@ static int open_tree(struct msg_state *m)
 		      tree_of(m->nic->net);
 	if (!o->has_tree)
 		return 0;
-	code = open_fifos(&o->tree, GROUP_POST, TREE_FIFO, 1,
-		m->own_at + AT_TREE, TREE_BYTES, false);
+	code = spi_open_inj(&o->tree, GROUP_POST, TREE_FIFO, 1, NULL,
+		m->own_at + AT_TREE, TREE_BYTES);
 	return code ? code
 		    : MUSPI_GIBarrierInit(&o->barrier,
 			      Kernel_GetGlobalBarrierUserClassRouteId());
@@ -136,20 +113,20 @@ static int open_tree(struct msg_state *m)
 
 static int spi_open(struct msg_state *m)
 {
+	static const Kernel_InjFifoAttributes_t gets = { .RemoteGet = 1 };
 	struct own *o = own(m);
 	uint32_t first = m->process * GROUPS;
-	int code;
+	int code = open_bases(m);
 
-	code = open_bases(m);
 	if (!code)
-		code = open_fifos(&o->post, first + GROUP_POST, 0, 1,
-			m->own_at + AT_POST, FIFO_BYTES, false);
+		code = spi_open_inj(&o->post, first + GROUP_POST, 0, 1, NULL,
+			m->own_at + AT_POST, FIFO_BYTES);
 	if (!code)
-		code = open_fifos(&o->put, first + GROUP_PUT, 0, PUT_FIFOS,
-			m->own_at + AT_PUT, FIFO_BYTES, false);
+		code = spi_open_inj(&o->put, first + GROUP_PUT, 0, PUT_FIFOS,
+			NULL, m->own_at + AT_PUT, FIFO_BYTES);
 	if (!code)
-		code = open_fifos(&o->get, first + GROUP_GET, 0, 1,
-			m->own_at + AT_GET, GETS_BYTES, true);
+		code = spi_open_inj(&o->get, first + GROUP_GET, 0, 1, &gets,
+			m->own_at + AT_GET, GETS_BYTES);
 	return code ? code : open_tree(m);
 }
 
@@ -192,16 +169,6 @@ static MUHWI_Descriptor_t make_put(const struct msg_state *m, uint32_t source,
 	return d;
 }
 
-static uint64_t inject(MUSPI_InjFifo_t *f, const MUHWI_Descriptor_t *d)
-{
-	uint64_t number;
-
-	do
-		number = MUSPI_InjFifoInject(f, d);
-	while (number == SPI_NONE);
-	return number;
-}
-
 /* The address of a stage that is free: its last descriptor has gone. */
 static uint64_t take_stage(struct msg_state *m, MUSPI_InjFifo_t *f)
 {
@@ -223,7 +190,7 @@ static void spi_post(struct msg_state *m, uint32_t rank, uint64_t to,
 		make_put(m, m->rank, rank, to, stage, bytes, WEFT_MSG_NONE);
 
 	program_write(stage, data, bytes);
-	inject(f, &d);
+	spi_inject(f, &d);
 }
 
 static void spi_put(struct msg_state *m, uint32_t rank, uint64_t to,
@@ -262,7 +229,7 @@ static void spi_get(struct msg_state *m, uint32_t rank, uint64_t from,
 	program_write(msg_word_at(m, word), &bytes, 8);
 	program_write(stage, &put, sizeof(put));
 	BUG_IF(MUSPI_CreatePt2PtRemoteGetDescriptor(&d, &i));
-	inject(f, &d);
+	spi_inject(f, &d);
 }
 
 static bool spi_is_done(
@@ -302,7 +269,7 @@ static int spi_barrier(struct msg_state *m)
 	return 0;
 }
 
-/* Nodes need not have anything at the same address. */
+/* Nodes may use different addresses. */
 static void set_base(struct msg_state *m, uint32_t id, uint64_t base)
 {
 	const MUSPI_BaseAddressTableSubGroup_t g = { .subgrpid = m->process };
@@ -319,8 +286,7 @@ static struct weft_msg_done expect_tree(
 	struct weft_msg_done done = { MSG_DONE_WORD, msg_take_word(m), 0 };
 
 	for (; !done.index; done.index = msg_take_word(m))
-		if (!msg_step(m))
-			msg_sleep(m);
+		msg_go_on(m);
 	msg_word_expect(m, done.index, bytes);
 	set_base(m, BASE_TREE, at);
 	set_base(m, BASE_TREE_WORD,
@@ -329,7 +295,7 @@ static struct weft_msg_done expect_tree(
 	return done;
 }
 
-/* What is returned is done when the source may change. */
+/* Returns what is done when the source may change. */
 static struct weft_msg_done inject_tree(struct msg_state *m, unsigned type,
 	unsigned op, uint32_t root, uint64_t from, uint64_t bytes)
 {
@@ -348,7 +314,7 @@ static struct weft_msg_done inject_tree(struct msg_state *m, unsigned type,
 	i.Base.Torus_FIFO_Map = MU_MAP_USER_COLLECTIVE;
 	BUG_IF(MUSPI_CreateCollectiveDirectPutDescriptor(&d, &i));
 	return (struct weft_msg_done){ MSG_DONE_OWN, DONE_TREE,
-		inject(&own(m)->tree.fifo[TREE_FIFO], &d) };
+		spi_inject(&own(m)->tree.fifo[TREE_FIFO], &d) };
 }
 
 static int spi_broadcast(
@@ -392,11 +358,10 @@ static void spi_close(struct msg_state *m)
 {
 	struct own *o = own(m);
 	MUSPI_InjFifo_t *f = &o->post.fifo[0];
-	uint32_t i;
 
 	while (MUSPI_getHwDescCount(f) < f->numInjected)
 		;
-	for (i = 0; i < PUT_FIFOS; i++) {
+	for (uint32_t i = 0; i < PUT_FIFOS; i++) {
 		f = &o->put.fifo[i];
 		while (MUSPI_getHwDescCount(f) < f->numInjected)
 			;

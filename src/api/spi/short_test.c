@@ -41,11 +41,10 @@ static void enter(void *arg)
 	struct world *x = arg;
 	MUSPI_GIBarrier_t b;
 	uint64_t n = 0;
-	uint32_t i;
 
 	MUSPI_GIBarrierInit(&b, 0);
 	program_wait(BEGIN_AT + 2000 * NS);
-	for (i = 0; i < ROUNDS; i++) {
+	for (uint32_t i = 0; i < ROUNDS; i++) {
 		program_charge((1000 + dice(1, &n, 900)) * NS);
 		x->came[i] = program_now();
 		MUSPI_GIBarrierEnterAndWait(&b);
@@ -56,10 +55,9 @@ static void follow(void *arg)
 {
 	struct world *x = arg;
 	MUSPI_GIBarrier_t b;
-	uint32_t i;
 
 	MUSPI_GIBarrierInit(&b, 0);
-	for (i = 0; i < ROUNDS; i++) {
+	for (uint32_t i = 0; i < ROUNDS; i++) {
 		MUSPI_GIBarrierEnterAndWait(&b);
 		if (program_node() == 1)
 			x->left[i] = program_now();
@@ -94,11 +92,10 @@ static void bgq_f70_a_barrier_packet_waits_for_one_packet_at_most(void **state)
 	struct world idle = { .has_barriers = true };
 	struct world busy = { .has_barriers = true, .has_stream = true };
 	sim_time most = 0, all = 0;
-	uint32_t i;
 
 	run(&idle);
 	run(&busy);
-	for (i = 0; i < ROUNDS; i++) {
+	for (uint32_t i = 0; i < ROUNDS; i++) {
 		sim_time wait = busy.left[i] - busy.came[i] -
 				(idle.left[i] - idle.came[i]);
 

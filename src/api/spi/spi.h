@@ -7,8 +7,17 @@
 #include "weft/spi.h"
 #include "weft/spi_collective.h"
 
-/* The program is system software from now on, and so is what it spawns. */
-void spi_become_system(void);
+/* Opens n injection FIFOs of a sub-group, from first on, in memory of size
+ * bytes each; attrs has an entry for each, or is NULL.  An error number, or 0.
+ */
+int32_t spi_open_inj(MUSPI_InjFifoSubGroup_t *g, uint32_t subgroup,
+	uint32_t first, uint32_t n, const Kernel_InjFifoAttributes_t *attrs,
+	uint64_t at, uint64_t size);
+/* The same for one reception FIFO. */
+int32_t spi_open_rec(MUSPI_RecFifoSubGroup_t *g, uint32_t subgroup, uint32_t id,
+	uint64_t at, uint64_t size);
+/* Injects a descriptor as soon as there is room; returns its number. */
+uint64_t spi_inject(MUSPI_InjFifo_t *f, const MUHWI_Descriptor_t *d);
 
 /* spi_destination() for whoever is no program; t is a torus. */
 struct topo;

@@ -115,9 +115,7 @@ static MUHWI_Descriptor_t describe(uint32_t j, const struct message *m)
 
 static void send_all(const struct traffic *t, struct fifos *f)
 {
-	uint32_t j;
-
-	for (j = 0; j < t->n_messages; j++) {
+	for (uint32_t j = 0; j < t->n_messages; j++) {
 		struct message m = message(t, j);
 		MUHWI_Descriptor_t d;
 		uint64_t n;
@@ -152,9 +150,8 @@ static void node_program(void *arg)
 	uint8_t bytes[LONGEST];
 	struct fifos f = { 0 };
 	uint64_t left = 0;
-	uint32_t j;
 
-	for (j = 0; j < t->n_messages; j++) {
+	for (uint32_t j = 0; j < t->n_messages; j++) {
 		struct message m = message(t, j);
 
 		if (m.to == program_node())
@@ -166,19 +163,19 @@ static void node_program(void *arg)
 			SPI_TEST_SOURCE + (uint64_t)j * SLOT + m.source, bytes,
 			m.bytes));
 	}
-	spi_become_system();
+	program_become_system();
 	spi_test_bases(left);
 	open_fifos(&f);
 	program_wait(5000 * SIM_NS);
 	send_all(t, &f);
 	assert_true(spi_poll(SPI_TEST_COUNTER, 0));
-	for (j = 0; j < t->n_messages; j++) {
+	for (uint32_t j = 0; j < t->n_messages; j++) {
 		struct message m = message(t, j);
 
 		if (m.to == program_node())
 			check_message(j, &m);
 	}
-	for (j = 0; j < FIFOS; j++)
+	for (uint32_t j = 0; j < FIFOS; j++)
 		while (f.last[j] &&
 			!MUSPI_CheckDescComplete(
 				MUSPI_IdToInjFifo(j * 3, &f.group[j]),
@@ -190,9 +187,8 @@ static uint64_t run_traffic(
 	struct traffic *t, const char *shape, uint32_t n_workers)
 {
 	struct spi_test_program p[HOST_THREADS];
-	uint32_t i;
 
-	for (i = 0; i < t->n_nodes; i++)
+	for (uint32_t i = 0; i < t->n_nodes; i++)
 		p[i] = (struct spi_test_program){ i, 0, node_program, t };
 	return spi_test_run(shape, n_workers, p, t->n_nodes, 0);
 }
@@ -203,9 +199,8 @@ static void messages_arrive_whole_at_their_place(void **state)
 {
 	static const char *const shapes[] = { "3x4", "2x2x2x2x2", "5x1x2" };
 	static const uint32_t n_nodes[] = { 12, 32, 10 };
-	uint32_t i;
 
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		struct traffic t = {
 			.n_nodes = n_nodes[i],
 			.n_messages = 1500,

@@ -9,15 +9,14 @@ uint64_t spi_test_run(const char *shape, uint32_t n_workers,
 {
 	struct nic_testing m;
 	uint64_t digest, told = 0;
-	uint32_t i;
 
 	nic_testing_machine(&m, "bgq", shape);
 	nic_testing_start(&m, n_workers, n);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		program_start(m.host, programs[i].node, programs[i].thread, 0,
 			programs[i].run, programs[i].arg);
 	nic_testing_run(&m);
-	for (i = 0; i < m.net->n_sites; i++)
+	for (uint32_t i = 0; i < m.net->n_sites; i++)
 		told += nic_errors(m.nic, i, NULL, 0);
 	assert_int_equal(told, n_errors);
 	digest = nic_testing_digest(&m);
@@ -36,10 +35,9 @@ uint64_t spi_test_each(const char *shape, uint32_t n, void (*run)(void *arg),
 	void *args, size_t size, uint64_t n_errors)
 {
 	struct spi_test_program p[HOST_THREADS];
-	uint32_t i;
 
 	assert_true(n <= HOST_THREADS);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		p[i] = (struct spi_test_program){ i, 0, run,
 			(char *)args + i * size };
 	return spi_test_run(shape, 1, p, n, n_errors);
@@ -49,17 +47,11 @@ MUSPI_InjFifo_t *spi_test_inj(MUSPI_InjFifoSubGroup_t *g, uint32_t subgrpid,
 	uint32_t id, uint32_t places, const Kernel_InjFifoAttributes_t *attrs)
 {
 	uint64_t page = subgrpid * MU_PER_SUBGROUP + id;
-	uint64_t bytes = (uint64_t)places * MU_DESCRIPTOR_BYTES;
-	Kernel_MemoryRegion_t r;
 
-	assert_int_equal(Kernel_CreateMemoryRegion(&r,
-				 SPI_TEST_FIFOS + page * SPI_TEST_PAGE, bytes),
+	assert_int_equal(spi_open_inj(g, subgrpid, id, 1, attrs,
+				 SPI_TEST_FIFOS + page * SPI_TEST_PAGE,
+				 (uint64_t)places * MU_DESCRIPTOR_BYTES),
 		0);
-	assert_int_equal(
-		Kernel_AllocateInjFifos(subgrpid, g, 1, &id, attrs), 0);
-	assert_int_equal(Kernel_InjFifoInit(g, id, &r, 0, bytes - 1), 0);
-	assert_int_equal(
-		Kernel_InjFifoActivate(g, 1, &id, KERNEL_INJ_FIFO_ACTIVATE), 0);
 	return MUSPI_IdToInjFifo(id, g);
 }
 
@@ -67,15 +59,9 @@ MUSPI_RecFifo_t *spi_test_rec(MUSPI_RecFifoSubGroup_t *g, uint32_t subgrpid,
 	uint32_t id, uint32_t bytes)
 {
 	uint64_t page = MU_INJ_FIFOS + 16 * (subgrpid * 4 + id);
-	Kernel_MemoryRegion_t r;
 
-	assert_int_equal(Kernel_CreateMemoryRegion(&r,
+	assert_int_equal(spi_open_rec(g, subgrpid, id,
 				 SPI_TEST_FIFOS + page * SPI_TEST_PAGE, bytes),
-		0);
-	assert_int_equal(Kernel_AllocateRecFifos(subgrpid, g, 1, &id, NULL), 0);
-	assert_int_equal(Kernel_RecFifoInit(g, id, &r, 0, bytes - 1), 0);
-	assert_int_equal(
-		Kernel_RecFifoEnable(subgrpid / 4, spi_rec_bit(subgrpid, id)),
 		0);
 	return MUSPI_IdToRecFifo(id, g);
 }
@@ -96,9 +82,7 @@ void spi_test_bases(uint64_t counter)
 
 void spi_test_fill(uint32_t j, uint8_t *bytes, uint64_t n)
 {
-	uint64_t i;
-
-	for (i = 0; i < n; i++)
+	for (uint64_t i = 0; i < n; i++)
 		bytes[i] = bytes_at(j, i);
 }
 

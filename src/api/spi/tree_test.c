@@ -69,21 +69,20 @@ static void run_listeners(struct listener m[NODES])
 static void bgq_f14_a_header_alone_goes_down_a_tree(void **state)
 {
 	struct listener m[NODES] = { 0 };
-	uint32_t i;
 
-	for (i = 0; i < NODES; i++)
+	for (uint32_t i = 0; i < NODES; i++)
 		m[i] = (struct listener){ .type = MU_BROADCAST,
 			.is_silent = i != 2 };
 	run_listeners(m);
-	for (i = 0; i < NODES; i++) {
+	for (uint32_t i = 0; i < NODES; i++) {
 		assert_true(m[i].came < SPI_TEST_START + LATE * SIM_NS);
 		assert_int_equal(m[i].chunks, 0);
 	}
-	for (i = 0; i < NODES; i++)
+	for (uint32_t i = 0; i < NODES; i++)
 		m[i] = (struct listener){ .type = MU_ALLREDUCE,
 			.is_late = i == 1 };
 	run_listeners(m);
-	for (i = 0; i < NODES; i++) {
+	for (uint32_t i = 0; i < NODES; i++) {
 		assert_true(m[i].came > SPI_TEST_START + LATE * SIM_NS);
 		assert_int_equal(m[i].chunks, 0);
 	}
@@ -94,15 +93,14 @@ static void bgq_f135_packets_of_a_tree_are_kept_in_fifos(void **state)
 {
 	struct listener m[NODES] = { 0 };
 	uint8_t want[600];
-	uint32_t i;
 
 	spi_test_fill(7, want, sizeof(want));
-	for (i = 0; i < NODES; i++)
+	for (uint32_t i = 0; i < NODES; i++)
 		m[i] = (struct listener){
 			.type = MU_BROADCAST, .bytes = 600, .is_silent = i != 3
 		};
 	run_listeners(m);
-	for (i = 0; i < NODES; i++)
+	for (uint32_t i = 0; i < NODES; i++)
 		assert_memory_equal(m[i].got, want, 600);
 }
 
@@ -133,7 +131,7 @@ static void use_classes(void *arg)
 	MUHWI_Descriptor_t d;
 	uint64_t eight = 8;
 
-	spi_become_system();
+	program_become_system();
 	s = spi_test_inj(&h, MU_SYSTEM_SUBGROUP, 0, 8, NULL);
 	/* what is for all nodes shares links with the system's */
 	set_route(CLASS, BGQ_CLASS_INPUT_VC_SUBCOMM);
@@ -167,10 +165,9 @@ static void use_classes(void *arg)
 static void bgq_f18_users_collectives_hold_up_none_of_the_systems(void **state)
 {
 	struct classes m[NODES] = { 0 };
-	uint32_t i;
 
 	spi_test_each("2x2", NODES, use_classes, m, sizeof(*m), 0);
-	for (i = 0; i < NODES; i++) {
+	for (uint32_t i = 0; i < NODES; i++) {
 		assert_true(m[i].system < SPI_TEST_START + LATE * SIM_NS);
 		assert_true(m[i].user > SPI_TEST_START + LATE * SIM_NS);
 	}
@@ -210,12 +207,11 @@ static void sum_elsewhere(void *arg)
 static void bgq_f138_members_have_the_sum_wherever_they_want_it(void **state)
 {
 	struct place m[NODES] = { 0 };
-	uint32_t i;
 
-	for (i = 0; i < NODES; i++)
+	for (uint32_t i = 0; i < NODES; i++)
 		m[i].at = TARGET + 4096 * i + 8 * i;
 	spi_test_each("2x2", NODES, sum_elsewhere, m, sizeof(*m), 0);
-	for (i = 0; i < NODES; i++)
+	for (uint32_t i = 0; i < NODES; i++)
 		assert_int_equal(m[i].sum, 15);
 }
 
@@ -266,9 +262,8 @@ static double add_up(uint32_t order, uint32_t delays, bool is_chain)
 	static const double value[] = { 1, 0x1p-53, 0x1.8p-53 };
 	struct adder m[3];
 	double sum;
-	uint32_t i;
 
-	for (i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++)
 		m[i] = (struct adder){ .value = value[orders[order][i]],
 			.is_chain = is_chain,
 			.delay = 400u * orders[delays][i] };
@@ -281,9 +276,7 @@ static double add_up(uint32_t order, uint32_t delays, bool is_chain)
 /* Two at the root's links are one sum; of a line, two. */
 static void bgq_f56_a_tree_and_its_inputs_decide_every_bit(void **state)
 {
-	uint32_t i;
-
-	for (i = 0; i < 6; i++) {
+	for (uint32_t i = 0; i < 6; i++) {
 		assert_true(add_up(i, 0, false) == 1 + 0x1p-52);
 		assert_true(add_up(0, i, false) == 1 + 0x1p-52);
 		assert_true(add_up(1, i, true) == add_up(1, 0, true));
@@ -339,10 +332,9 @@ static void share_link(void *arg)
 static void sums_have_every_other_packet_of_a_busy_link(void **state)
 {
 	struct sharer m[2] = { 0 };
-	uint32_t i;
 
 	spi_test_each("2", 2, share_link, m, sizeof(*m), 0);
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		double sum = SHARED * 1e12 / (double)m[i].sum;
 		double put = SHARED * 1e12 / (double)m[i].put;
 

@@ -2,7 +2,7 @@
 
 struct nic *unit(void)
 {
-	return mu_check(host_nic(program_host()));
+	return nic_check(host_nic(program_host()), &bgq_mu_ops);
 }
 
 const struct mu_params *unit_params(void)
@@ -81,7 +81,45 @@ struct poll_loop unit_poll_loop(void)
 	return nic_poll_loop(unit(), p->poll_period, p->poll_load);
 }
 
-void spi_become_system(void)
+int32_t spi_open_inj(MUSPI_InjFifoSubGroup_t *g, uint32_t subgroup,
+	uint32_t first, uint32_t n, const Kernel_InjFifoAttributes_t *attrs,
+	uint64_t at, uint64_t size)
 {
-	program_become_system();
+	static const uint32_t all[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	const uint32_t *ids = all + first;
+	Kernel_MemoryRegion_t r;
+	int32_t code = Kernel_CreateMemoryRegion(&r, at, n * size);
+
+	if (!code)
+		code = Kernel_AllocateInjFifos(subgroup, g, n, ids, attrs);
+	for (uint32_t i = 0; i < n && !code; i++)
+		code = Kernel_InjFifoInit(g, ids[i], &r, i * size, size - 1);
+	return code ? code
+		    : Kernel_InjFifoActivate(
+			      g, n, ids, KERNEL_INJ_FIFO_ACTIVATE);
+}
+
+int32_t spi_open_rec(MUSPI_RecFifoSubGroup_t *g, uint32_t subgroup, uint32_t id,
+	uint64_t at, uint64_t size)
+{
+	Kernel_MemoryRegion_t r;
+	int32_t code = Kernel_CreateMemoryRegion(&r, at, size);
+
+	if (!code)
+		code = Kernel_AllocateRecFifos(subgroup, g, 1, &id, NULL);
+	if (!code)
+		code = Kernel_RecFifoInit(g, id, &r, 0, size - 1);
+	return code ? code
+		    : Kernel_RecFifoEnable(
+			      subgroup / 4, spi_rec_bit(subgroup, id));
+}
+
+uint64_t spi_inject(MUSPI_InjFifo_t *f, const MUHWI_Descriptor_t *d)
+{
+	uint64_t number;
+
+	do
+		number = MUSPI_InjFifoInject(f, d);
+	while (number == SPI_NONE);
+	return number;
 }

@@ -25,20 +25,13 @@
 
 enum { LINE = 128, QUEUE_BYTES = 4 << 10, SLICES = 200 };
 
-/* Per worker. */
-struct arrivals {
-	_Alignas(64) uint64_t n;
-	sim_time last; /* tail */
-	struct hist latency;
-};
-
 struct sender {
 	uint32_t round, step; /* the next packet */
 	packet_id pending; /* made, but its FIFO was full */
 };
 
 struct alltoall {
-	struct bench bench; /* used by programs only */
+	struct bench bench;
 	/* keys */
 	int64_t routing, driver, data, fifos;
 	char zones[PARAM_TEXT_MAX];
@@ -51,7 +44,6 @@ struct alltoall {
 	uint8_t kind;
 	sim_time slice;
 	struct sender *sender;
-	struct arrivals *arrivals;
 
 	/* by programs */
 	bool is_synthetic;
@@ -91,10 +83,10 @@ static struct alltoall *of(const struct bench_end *x)
 /* --- packets --- */
 
 static packet_id make_packet(
-	struct alltoall *a, struct sim_worker *w, site_id s)
+	struct alltoall *a, struct net *net, struct sim_worker *w, site_id s)
 {
 	struct sender *from = &a->sender[s];
-	uint32_t n = a->bench.programs.load.net->n_nodes, off;
+	uint32_t n = net->n_nodes, off;
 	uint64_t key;
 	packet_id id;
 
@@ -104,8 +96,8 @@ static packet_id make_packet(
 		a->bench.programs.load.seed, s, RANDOM_TARGET, from->round)
 		      .a;
 	off = 1 + order_at(key, n - 1, from->step);
-	id = packet_take(a->bench.programs.load.net->pool, w->id);
-	a->bench.programs.load.net->packets[id] = (struct packet){
+	id = packet_take(net->pool, w->id);
+	net->packets[id] = (struct packet){
 		.src = s,
 		.dst = (s + off) % n,
 		.number = from->round * (n - 1) + from->step,
@@ -121,55 +113,44 @@ static packet_id make_packet(
 	return id;
 }
 
-static void pump(struct alltoall *a, struct sim_worker *w, site_id s,
+static void on_room(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t first, sim_time t)
 {
+	struct alltoall *a = me->state;
 	struct sender *from = &a->sender[s];
+	struct net *n = me->net;
 
 	for (;;) {
 		packet_id id = from->pending;
 		uint32_t fifo;
 
-		if (!id && !(id = make_packet(a, w, s)))
+		if (!id && !(id = make_packet(a, n, w, s)))
 			return;
 		from->pending = id;
-		fifo = load_find_fifo(a->bench.programs.load.net, s, id, first);
+		fifo = load_find_fifo(n, s, id, first);
 		if (fifo == NET_NO_FIFO)
 			return;
 		from->pending = NO_PACKET;
-		a->bench.programs.load.net->packets[id].born = t;
-		net_inject(a->bench.programs.load.net, w, s, fifo, id, t);
+		n->packets[id].born = t;
+		net_inject(n, w, s, fifo, id, t);
 	}
-}
-
-static void on_room(struct net_client *me, struct sim_worker *w, site_id s,
-	uint32_t fifo, sim_time t)
-{
-	pump(me->state, w, s, fifo, t);
 }
 
 static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
 	(void)e;
-	pump(me->state, w, s, 0, t);
+	on_room(me, w, s, 0, t);
 }
 
 static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
 	struct net *n = me->net;
-	struct alltoall *a = me->state;
-	struct arrivals *r = &a->arrivals[w->id];
-	const struct packet *p = &n->packets[id];
 
 	(void)fifo;
 	(void)t;
-	load_delivered(&a->bench.programs.load, s, p, tail);
-	r->n++;
-	if (tail > r->last)
-		r->last = tail;
-	hist_add(&r->latency, tail - p->born);
+	programs_delivered(me->state, s, &n->packets[id], tail);
 	packet_give(n->pool, w->id, id);
 }
 
@@ -183,45 +164,23 @@ static const struct net_client_ops client = {
 static void packets_start(struct load *l)
 {
 	struct alltoall *a = (struct alltoall *)l;
-	struct net *n = l->net;
-	site_id s;
 
-	a->sender = mem_alloc(n->n_sites, sizeof(*a->sender));
-	a->arrivals = map_alloc(n->n_workers * sizeof(*a->arrivals));
-	for (s = 0; s < n->n_nodes; s++)
-		sim_post(sim_owner(n->sim, s), s, 0,
-			SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
-}
-
-static uint64_t arrived(const struct alltoall *a, sim_time *last)
-{
-	uint64_t n = 0;
-	uint32_t i;
-
-	*last = 0;
-	for (i = 0; i < a->bench.programs.load.net->n_workers; i++) {
-		n += a->arrivals[i].n;
-		if (a->arrivals[i].last > *last)
-			*last = a->arrivals[i].last;
-	}
-	return n;
+	programs_open(&a->bench.programs);
+	a->sender = mem_alloc(l->net->n_sites, sizeof(*a->sender));
+	for (site_id s = 0; s < l->net->n_nodes; s++)
+		load_wake(l, s, 0, 0);
 }
 
 static sim_time packets_next(struct load *l)
 {
 	struct alltoall *a = (struct alltoall *)l;
-	struct load_progress p = { .now = sim_now(l->net->sim) };
 	sim_time last;
-	uint64_t n = arrived(a, &last);
+	uint64_t n = programs_arrived(&a->bench.programs, &last);
 
 	if (n == a->expected)
 		return SIM_NEVER;
-	if (l->on_progress) {
-		p.hops = net_total(l->net).hops;
-		p.per_mille = (uint32_t)(n * 1000 / a->expected);
-		l->on_progress(l->progress_arg, &p);
-	}
-	return p.now + a->slice;
+	load_tell(l, (uint32_t)(n * 1000 / a->expected));
+	return sim_now(l->net->sim) + a->slice;
 }
 
 static void packets_report(struct load *l, struct load_result *r)
@@ -229,13 +188,11 @@ static void packets_report(struct load *l, struct load_result *r)
 	struct alltoall *a = (struct alltoall *)l;
 	uint64_t n = l->net->n_nodes;
 	sim_time last;
-	uint32_t i;
 
 	r->has_peak = a->peak > 0;
 	r->peak_bps = a->peak;
-	for (i = 0; i < l->net->n_workers; i++)
-		hist_merge(&r->latency, &a->arrivals[i].latency);
-	if (arrived(a, &last) != a->expected)
+	programs_latency(&a->bench.programs, r);
+	if (programs_arrived(&a->bench.programs, &last) != a->expected)
 		return;
 	r->end = last;
 	r->has_throughput = true;
@@ -246,11 +203,8 @@ static void packets_report(struct load *l, struct load_result *r)
 
 static void packets_fini(struct load *l)
 {
-	struct alltoall *a = (struct alltoall *)l;
-
-	mem_free(a->sender);
-	if (l->net)
-		map_free(a->arrivals, l->net->n_workers * sizeof(*a->arrivals));
+	mem_free(((struct alltoall *)l)->sender);
+	programs_fini(l);
 }
 
 /* --- bytes --- */
@@ -329,7 +283,7 @@ static bool go_on(
 	struct bench_end *x, uint64_t owner, struct cursor *c, bool is_source)
 {
 	size_t at = 0, end = (size_t)x->bench->bytes, n;
-	uint64_t seed = x->bench->programs.load.seed;
+	uint64_t seed = x->load->seed;
 
 	for (; at < end; at += n) {
 		uint8_t *bytes;
@@ -367,11 +321,10 @@ static bool is_message(struct bench_end *x, uint64_t i, struct cursor *c)
 static bool make_real(struct bench_end *x)
 {
 	struct cursor c = { .at = program_base() + BENCH_SOURCE };
-	uint64_t i;
 
 	/* what it sends and what comes */
 	program_reserve(2 * bytes_of(of(x)));
-	for (i = 0; i < of(x)->n_ranks - 1; i++)
+	for (uint64_t i = 0; i < of(x)->n_ranks - 1; i++)
 		make_message(x, i, &c);
 	return true;
 }
@@ -379,11 +332,10 @@ static bool make_real(struct bench_end *x)
 static bool check_real(struct bench_end *x)
 {
 	struct cursor c = { .at = program_base() + target_at(of(x)) };
-	uint64_t i;
 
-	for (i = 0; i < of(x)->n_ranks - 1; i++)
+	for (uint64_t i = 0; i < of(x)->n_ranks - 1; i++)
 		if (!is_message(x, i, &c))
-			return programs_complain(&x->bench->programs,
+			return programs_complain(x->programs,
 				"wrong bytes from rank %u",
 				other_of(x->rank, i));
 	return true;
@@ -415,7 +367,7 @@ static void send_all(struct bench_end *x)
 			       at;
 			p.from = BENCH_SOURCE + offset_of(a, x->rank, p.node) +
 				 at;
-			x->bench->driver->put(x, &p);
+			x->driver->put(x, &p);
 		}
 		at += p.bytes;
 		left -= p.bytes;
@@ -426,14 +378,14 @@ static bool prepare(struct bench_end *x)
 {
 	if (!(of(x)->is_synthetic ? make_synthetic(x) : make_real(x)))
 		return false;
-	x->bench->driver->expect(x, 0, bytes_of(of(x)));
+	x->driver->expect(x, 0, bytes_of(of(x)));
 	return true;
 }
 
 static bool transfer(struct bench_end *x)
 {
 	send_all(x);
-	return x->bench->driver->await(x, 0);
+	return x->driver->await(x, 0);
 }
 
 static void check(struct bench_end *x)

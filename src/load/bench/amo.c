@@ -1,7 +1,7 @@
 /*
  * Atomic operations from many to one: programs on nodes of other routers add to
- * words of node 0, each to words that are drawn at random, with some additions
- * under way.  When all are done, every word is looked at.
+ * random words of node 0, with a limited number of additions in flight.  At the
+ * end every word is checked.
  */
 #include "base/mem.h"
 #include "load/bench/bench.h"
@@ -45,7 +45,7 @@ static uint64_t at_of(uint64_t variable)
 	return WORDS_AT + 8 * variable;
 }
 
-/* How many the i-th program makes; the first of all makes none. */
+/* The number of additions of the i-th program; the first makes none. */
 static uint64_t share(const struct amo *m, uint64_t i)
 {
 	uint64_t rounds = (uint64_t)m->bench.rounds, n = (uint64_t)m->senders;
@@ -68,42 +68,39 @@ static uint64_t draw(
 
 static bool add_all(struct bench_end *x)
 {
-	const struct bench_driver *d = x->bench->driver;
 	const struct amo *m = of(x);
 	uint64_t k, n = share(m, (uint64_t)(x - x->bench->ends));
 	uint64_t operand, variable;
 
 	for (k = 0; k < n; k++) {
 		variable = draw(m, x->node, k, &operand);
-		d->atomics->change(x, 0, at_of(variable), BENCH_ADD, operand,
-			(uint32_t)m->window);
+		x->driver->atomics->change(x, 0, at_of(variable), BENCH_ADD,
+			operand, (uint32_t)m->window);
 	}
-	return d->flush(x) || programs_fail(&x->bench->programs,
-				      "not all additions were made");
+	return x->driver->flush(x) ||
+	       programs_fail(x->programs, "not all additions were made");
 }
 
 static void tell_done(struct bench_end *x)
 {
-	const struct bench_driver *d = x->bench->driver;
 	struct bench_transfer done = bench_transfer(x, 0, NOTICE);
 
 	done.counter = COUNTER;
 	done.is_tracked = true;
 	bench_track_puts(x, x->bench->means, 1, NOTICE);
-	d->put(x, &done);
-	d->flush(x);
+	x->driver->put(x, &done);
+	x->driver->flush(x);
 }
 
 static void collect(struct bench_end *x)
 {
-	const struct bench_driver *d = x->bench->driver;
-
 	if (!bench_open(x))
 		return;
-	d->expect(x, COUNTER, NOTICE * (uint64_t)of(x)->senders);
+	x->driver->expect(x, COUNTER, NOTICE * (uint64_t)of(x)->senders);
 	bench_ready(x);
-	of(x)->is_settled = d->await(x, COUNTER) &&
-			    (!d->atomics->settle || d->atomics->settle(x));
+	of(x)->is_settled =
+		x->driver->await(x, COUNTER) &&
+		(!x->driver->atomics->settle || x->driver->atomics->settle(x));
 }
 
 static const struct bench_program adding = {
@@ -114,17 +111,12 @@ static const struct bench_program collecting = { .run = collect };
 
 /* --- the course of a run --- */
 
-static router_id router_of(const struct topo *t, site_id node)
-{
-	return topo_is_direct(t) ? node : t->ops->peer(t, node, 0).router;
-}
-
 /* The first node of another router; nodes of one follow each other. */
 static site_id first_sender(const struct topo *t)
 {
 	site_id s = 1;
 
-	while (s < t->n_nodes && router_of(t, s) == router_of(t, 0))
+	while (s < t->n_nodes && bench_router(t, s) == bench_router(t, 0))
 		s++;
 	return s;
 }

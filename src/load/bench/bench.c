@@ -1,10 +1,10 @@
 #include "load/bench/bench.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "api/msg/msg.h"
 #include "base/mem.h"
+#include "base/name.h"
 #include "weft/msg.h"
 
 /* What else a node takes that uses messages: stages, FIFOs or queues, and
@@ -16,25 +16,38 @@ enum { MSG_BYTES = 192 << 10 };
 /* "auto, sten or dma" */
 static void list_means(const struct bench_driver *d, char *text, size_t size)
 {
-	size_t i, n = 0;
+	const struct bench_means *m = d->means;
 
-	for (i = 0; d->means[i].name && n < size; i++)
-		n += (size_t)snprintf(text + n, size - n, "%s%s",
-			!i		       ? ""
-			: d->means[i + 1].name ? ", "
-					       : " or ",
-			d->means[i].name);
+	for (; m->name; m++) {
+		name_add(text, size,
+			m == d->means ? ""
+			: m[1].name   ? ", "
+				      : " or ");
+		name_add(text, size, m->name);
+	}
+}
+
+uint32_t bench_find_means(
+	const struct bench_driver *d, const char *name, size_t n)
+{
+	uint32_t i = 0;
+
+	while (d->means[i].name &&
+		(strlen(d->means[i].name) != n ||
+			strncmp(d->means[i].name, name, n) != 0))
+		i++;
+	return i;
 }
 
 static int find_means(struct bench *b, const char *title, struct err *e)
 {
-	const struct bench_driver *d = b->driver;
-	char text[128];
+	char text[128] = "";
 
-	for (b->means = 0; d->means[b->means].name; b->means++)
-		if (!b->by[0] || !strcmp(d->means[b->means].name, b->by))
-			return 0;
-	list_means(d, text, sizeof(text));
+	b->means = b->by[0] ? bench_find_means(b->driver, b->by, strlen(b->by))
+			    : BENCH_AUTO;
+	if (b->driver->means[b->means].name)
+		return 0;
+	list_means(b->driver, text, sizeof(text));
 	return err_set(
 		e, "by: the %s has no \"%.40s\" (want %s)", title, b->by, text);
 }
@@ -201,12 +214,10 @@ int bench_check_bytes(
 
 static void list_addresses(struct bench *b, const struct net *n)
 {
-	site_id s;
-
 	if (!b->looks->address)
 		return;
 	b->address = mem_alloc(n->n_nodes, sizeof(*b->address));
-	for (s = 0; s < n->n_nodes; s++)
+	for (site_id s = 0; s < n->n_nodes; s++)
 		b->address[s] = b->looks->address(n->topo, s);
 }
 
@@ -228,6 +239,9 @@ void bench_open_ends(struct bench *b)
 		list_addresses(b, b->programs.load.net);
 	for (i = 0; i < n; i++) {
 		b->ends[i].bench = b;
+		b->ends[i].programs = &b->programs;
+		b->ends[i].load = &b->programs.load;
+		b->ends[i].driver = b->driver;
 		b->ends[i].own = b->own + i * size;
 		b->ends[i].data = data ? b->data + i * data : NULL;
 	}
@@ -304,25 +318,50 @@ bool bench_report(const struct bench *b, struct load_result *r)
 	return r->ending == LOAD_FINISHED && bench_time(b) > 0;
 }
 
-void bench_report_own(const struct bench *b, struct load_result *r)
+router_id bench_router(const struct topo *t, site_id node)
 {
-	if (b->looks->report)
-		b->looks->report(b, r, (site_id)b->from, (site_id)b->to);
+	return topo_is_direct(t) ? node : t->ops->peer(t, node, 0).router;
+}
+
+uint32_t bench_near(
+	const struct topo *t, router_id r, router_id *far, uint32_t most)
+{
+	uint32_t n = 0, i;
+
+	for (port_id p = 0; p < topo_ports(t); p++) {
+		router_id to = t->ops->peer(t, r, p).router;
+
+		if (to == NO_ROUTER || to == r ||
+			(!topo_is_direct(t) && to < t->n_nodes))
+			continue;
+		for (i = 0; i < n && far[i] != to; i++)
+			;
+		if (i == n && n < most)
+			far[n++] = to;
+	}
+	return n;
+}
+
+void bench_span(const struct bench *b, uint32_t first, uint32_t n,
+	sim_time *start, sim_time *end)
+{
+	const struct bench_end *x = &b->ends[first];
+
+	*start = SIM_NEVER;
+	*end = 0;
+	for (; n--; x++) {
+		if (!x->end)
+			continue;
+		*start = x->start < *start ? x->start : *start;
+		*end = x->end > *end ? x->end : *end;
+	}
 }
 
 sim_time bench_time(const struct bench *b)
 {
-	sim_time start = SIM_NEVER, end = 0;
-	uint32_t i;
+	sim_time start, end;
 
-	for (i = 0; i < b->needs.n_programs; i++) {
-		const struct bench_end *x = &b->ends[i];
-
-		if (!x->end)
-			continue;
-		start = x->start < start ? x->start : start;
-		end = x->end > end ? x->end : end;
-	}
+	bench_span(b, 0, b->needs.n_programs, &start, &end);
 	return end > start ? end - start : 0;
 }
 
@@ -362,15 +401,14 @@ void bench_fini(struct load *l)
 
 void bench_ready(struct bench_end *x)
 {
-	const struct bench_driver *d = x->bench->driver;
 	bool is_early = x->bench->needs.is_early;
 
 	/* who only waits for counters goes on at once, if they are set */
-	if (x->is_sink && !(d->is & BENCH_SETS_LATER))
+	if (x->is_sink && !(x->driver->is & BENCH_SETS_LATER))
 		return;
-	if (d->ready && !is_early)
-		d->ready(x);
-	else if (!d->ready)
+	if (x->driver->ready && !is_early)
+		x->driver->ready(x);
+	else if (!x->driver->ready)
 		program_wait(is_early ? PROGRAMS_START / 2 : PROGRAMS_START);
 }
 

@@ -159,9 +159,8 @@ void collective_fill(
 {
 	const struct collective *c = of(x);
 	uint8_t word[MOST_WORD];
-	uint64_t i;
 
-	for (i = 0; i < n_words(c); i++) {
+	for (uint64_t i = 0; i < n_words(c); i++) {
 		to_word(c, value(c, round, i, index), word);
 		bench_write(x, at + i * c->arith.word, word, c->arith.word);
 	}
@@ -186,9 +185,8 @@ bool collective_is_from(
 	const struct bench_end *x, uint64_t at, int64_t round, uint32_t index)
 {
 	const struct collective *c = of(x);
-	uint64_t i;
 
-	for (i = 0; i < n_words(c); i++)
+	for (uint64_t i = 0; i < n_words(c); i++)
 		if (!is_right(x, at, round, i, value(c, round, i, index)))
 			return false;
 	return true;
@@ -198,13 +196,12 @@ bool collective_is_right(const struct bench_end *x, uint64_t at, int64_t round)
 {
 	const struct collective *c = of(x);
 	const struct member *root = c->bench.ends[c->root].data;
-	uint64_t i;
 
 	if (c->op == OP_BARRIER || (c->op == OP_REDUCE && !is_root(x)))
 		return true;
 	if (c->op == OP_BROADCAST)
 		return collective_is_from(x, at, round, root->index);
-	for (i = 0; i < n_words(c); i++)
+	for (uint64_t i = 0; i < n_words(c); i++)
 		if (!is_right(x, at, round, i, combined(c, x->data, round, i)))
 			return false;
 	return true;
@@ -220,8 +217,8 @@ static int cast(struct bench_end *x, int64_t round)
 	struct member *m = x->data;
 
 	if (is_root(x))
-		c->send(m->own, x->bench->programs.load.net->n_nodes,
-			BENCH_SOURCE, (uint64_t)x->bench->bytes);
+		c->send(m->own, x->load->net->n_nodes, BENCH_SOURCE,
+			(uint64_t)x->bench->bytes);
 	return c->await(m->own, BENCH_TARGET, (uint64_t)round + 1) ? 0 : EIO;
 }
 
@@ -247,18 +244,19 @@ static int perform(struct bench_end *x, struct weft_msg *m, int64_t round)
 	}
 }
 
-static void count(struct member *m, sim_time came)
+void collective_count(struct member *m)
 {
-	m->came = came;
 	m->left = program_now();
 	m->all_came += m->came;
 	m->all_left += m->left;
+	m->all_stored += m->stored;
+	m->all_done += m->done;
 }
 
 static void pass(const struct collective *c, struct member *m)
 {
 	m->done = 0;
-	m->stored = program_now();
+	m->came = m->stored = program_now();
 	c->barrier->enter(m->own);
 	c->barrier->await(m->own);
 }
@@ -273,18 +271,15 @@ static void run_barriers(struct bench_end *x)
 {
 	const struct collective *c = of(x);
 	struct member *m = x->data;
-	int64_t round;
 
-	if (!c->barrier->open(&x->bench->programs, m->own))
+	if (!c->barrier->open(x->programs, m->own))
 		return;
 	pass(c, m);
 	x->start = PROGRAMS_START;
-	for (round = 0; round < c->bench.rounds; round++) {
+	for (int64_t round = 0; round < c->bench.rounds; round++) {
 		program_wait(PROGRAMS_START + round * COLLECTIVE_PERIOD);
 		pass(c, m);
-		count(m, m->stored);
-		m->all_stored += m->stored;
-		m->all_done += m->done;
+		collective_count(m);
 	}
 	x->end = program_now();
 }
@@ -304,8 +299,6 @@ static void run_messages(struct bench_end *x)
 	struct collective *c = of(x);
 	struct member *m = x->data;
 	struct weft_msg *msg = bench_messages(x);
-	int64_t round;
-	sim_time came;
 	int code;
 
 	if (!bench_open(x) ||
@@ -313,7 +306,7 @@ static void run_messages(struct bench_end *x)
 		return;
 	weft_msg_barrier(msg);
 	x->start = program_now();
-	for (round = 0; round < c->bench.rounds; round++) {
+	for (int64_t round = 0; round < c->bench.rounds; round++) {
 		if (c->op != OP_BROADCAST || is_root(x))
 			collective_fill(x, BENCH_SOURCE, round, m->index);
 		if (c->cast)
@@ -321,12 +314,12 @@ static void run_messages(struct bench_end *x)
 				BENCH_TARGET, (uint64_t)round + 1);
 		if (c->apart)
 			weft_msg_barrier(msg);
-		came = program_now();
+		m->came = program_now();
 		code = perform(x, msg, round);
 		if (code == EIO ||
 			!programs_did(&c->bench.programs, "collective", code))
 			return;
-		count(m, came);
+		collective_count(m);
 		if (!collective_is_right(x,
 			    c->op == OP_BROADCAST ? BENCH_SOURCE : BENCH_TARGET,
 			    round))
@@ -404,8 +397,8 @@ static int collective_init(struct load *l, struct err *e)
 	if (c->op != OP_BROADCAST && c->apart)
 		return err_set(e, "apart: only for op=broadcast");
 	if (c->channel == BENCH_TREE_SYSTEM && !c->is_system)
-		return err_set(e, "channel: system is refused to users' "
-				  "programs (want world or sub, or as=system)");
+		return err_set(e, "channel: user programs may not use "
+				  "system (want world or sub, or as=system)");
 	if (c->channel != BENCH_TREE_SYSTEM && c->is_system)
 		return err_set(e, "as: system is only for channel=system");
 	if (programs_need_nic(&c->bench.programs, e) || find_hardware(c, e))
@@ -428,12 +421,11 @@ static void collective_start(struct load *l)
 	};
 	static const struct bench_program messages = { .run = run_messages };
 	struct collective *c = (struct collective *)l;
-	uint32_t i;
 
 	bench_start_all(&c->bench, c->barrier ? &barriers
 				   : c->tree  ? &trees
 					      : &messages);
-	for (i = 0; i < c->bench.needs.n_programs; i++) {
+	for (uint32_t i = 0; i < c->bench.needs.n_programs; i++) {
 		struct member *m = c->bench.ends[i].data;
 
 		m->index = i;
@@ -453,39 +445,44 @@ static void collective_delivered(
 	programs_delivered(arg, s, p, t);
 }
 
-/* Of a broadcast whose rounds are apart: from the root's call until a node
- * has it, on average; of the node for which that is longest. */
-static sim_time time_apart(const struct collective *c)
-{
-	const struct member *m;
-	sim_time most = 0;
-	uint32_t i;
+/* The latest times of all members, as sums over the rounds. */
+struct latest {
+	sim_time came, left, done;
+};
 
-	for (i = 0; i < c->bench.needs.n_programs; i++) {
-		m = c->bench.ends[i].data;
-		most = m->all_left > most ? m->all_left : most;
+static struct latest find_latest(const struct collective *c)
+{
+	struct latest x = { 0 };
+
+	for (uint32_t i = 0; i < c->bench.needs.n_programs; i++) {
+		const struct member *m = c->bench.ends[i].data;
+
+		x.came = m->all_came > x.came ? m->all_came : x.came;
+		x.left = m->all_left > x.left ? m->all_left : x.left;
+		x.done = m->all_done > x.done ? m->all_done : x.done;
 	}
-	m = c->bench.ends[c->root].data;
-	return most - m->all_came;
+	return x;
+}
+
+/* Of messages: all rounds or, where the rounds of a broadcast are apart, from
+ * the root's call until the node for which it takes longest has the bytes. */
+static sim_time time_taken(const struct collective *c)
+{
+	const struct member *root = c->bench.ends[c->root].data;
+
+	return c->apart ? find_latest(c).left - root->all_came
+			: bench_time(&c->bench);
 }
 
 /* Of barriers by the network: from when the last node enters until the last
  * one's program has seen the end, and until its register has said so. */
 static void report_barriers(const struct collective *c, struct load_result *r)
 {
-	sim_time came = 0, left = 0, done = 0;
 	double rounds = (double)c->bench.rounds * SIM_NS;
-	uint32_t i;
+	struct latest x = find_latest(c);
 
-	for (i = 0; i < c->bench.needs.n_programs; i++) {
-		const struct member *m = c->bench.ends[i].data;
-
-		came = m->all_came > came ? m->all_came : came;
-		left = m->all_left > left ? m->all_left : left;
-		done = m->all_done > done ? m->all_done : done;
-	}
-	load_figure(r, "time_ns", (double)(left - came) / rounds);
-	load_figure(r, "hardware_ns", (double)(done - came) / rounds);
+	load_figure(r, "time_ns", (double)(x.left - x.came) / rounds);
+	load_figure(r, "hardware_ns", (double)(x.done - x.came) / rounds);
 }
 
 static void collective_report(struct load *l, struct load_result *r)
@@ -500,20 +497,18 @@ static void collective_report(struct load *l, struct load_result *r)
 		report_barriers(c, r);
 	else if (is_done)
 		load_figure(r, "time_ns",
-			(double)(c->apart ? time_apart(c)
-					  : bench_time(&c->bench)) /
-				SIM_NS / (double)c->bench.rounds);
+			(double)time_taken(c) / SIM_NS /
+				(double)c->bench.rounds);
 }
 
 static int collective_check(struct load *l, struct err *e)
 {
 	struct collective *c = (struct collective *)l;
 	sim_time came = 0, left = SIM_NEVER;
-	uint32_t i;
 
 	if (programs_check(l, e))
 		return -1;
-	for (i = 0; i < c->bench.needs.n_programs; i++) {
+	for (uint32_t i = 0; i < c->bench.needs.n_programs; i++) {
 		const struct member *m = c->bench.ends[i].data;
 
 		if (!m->left)

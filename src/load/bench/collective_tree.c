@@ -31,15 +31,13 @@ static bool is_all(const struct collective *c)
 static int check_shape(
 	struct collective *c, const struct topo_grid *g, struct err *e)
 {
-	uint32_t i;
-
 	c->box = topo_box_all(g);
 	if (c->shape.n > g->n_dims || c->at.n > g->n_dims)
 		return err_set(e, "%s: the machine has %u dimensions",
 			c->shape.n > g->n_dims ? "box" : "at", g->n_dims);
-	for (i = 0; i < c->at.n; i++)
+	for (uint32_t i = 0; i < c->at.n; i++)
 		c->box.first[i] = (uint32_t)c->at.v[i];
-	for (i = 0; i < g->n_dims; i++) {
+	for (uint32_t i = 0; i < g->n_dims; i++) {
 		if (is_all(c))
 			c->box.length[i] -= c->box.first[i];
 		else
@@ -48,7 +46,7 @@ static int check_shape(
 		if (c->box.first[i] >= g->dim[i] || !c->box.length[i] ||
 			c->box.length[i] > g->dim[i] - c->box.first[i])
 			return err_set(e,
-				"box: sticks out of the machine, which is %u "
+				"box: extends beyond the machine, which is %u "
 				"long in dimension %c",
 				g->dim[i], g->letter[i]);
 	}
@@ -177,10 +175,9 @@ static bool nth_box(const struct bench_end *x, uint32_t n, struct topo_box *box)
 {
 	const struct collective *c = of(x);
 	const struct topo_grid *g = &c->grid;
-	uint32_t i;
 
 	*box = c->box;
-	for (i = 0; i < g->n_dims; i++)
+	for (uint32_t i = 0; i < g->n_dims; i++)
 		box->first[i] += n < room(c, g, i) ? n : room(c, g, i);
 	return topo_box_has(box, g, x->node);
 }
@@ -211,16 +208,6 @@ static struct bench_tree_how how_of(
 	};
 }
 
-/* The sums over the rounds. */
-static void count(struct member *m)
-{
-	m->left = program_now();
-	m->all_came += m->came;
-	m->all_left += m->left;
-	m->all_stored += m->stored;
-	m->all_done += m->done;
-}
-
 static bool take_part(struct bench_end *x, int64_t round)
 {
 	struct collective *c = of(x);
@@ -241,7 +228,7 @@ static bool take_part(struct bench_end *x, int64_t round)
 		return false;
 	if (!receives)
 		m->done = program_now();
-	count(m);
+	collective_count(m);
 	return collective_is_right(x, BENCH_TARGET, round);
 }
 
@@ -292,7 +279,7 @@ static bool cast_all(struct bench_end *x, int64_t round)
 	}
 	if (!c->tree->await(x, true))
 		return false;
-	count(m);
+	collective_count(m);
 	return true;
 }
 
@@ -315,11 +302,9 @@ static void run_boxes(struct bench_end *x)
 {
 	struct collective *c = of(x);
 	struct topo_box box;
-	uint32_t i;
 	bool is_open = false;
-	int64_t round;
 
-	for (i = 0; i < c->boxes; i++) {
+	for (uint32_t i = 0; i < c->boxes; i++) {
 		struct bench_tree_how how = how_of(c, &box, i);
 
 		if (!nth_box(x, i, &box))
@@ -330,7 +315,7 @@ static void run_boxes(struct bench_end *x)
 		is_open = true;
 	}
 	x->start = PROGRAMS_START;
-	for (round = 0; is_open && round < c->bench.rounds; round++)
+	for (int64_t round = 0; is_open && round < c->bench.rounds; round++)
 		if (!cast_all(x, round) || !check_all(x, round))
 			return;
 	x->end = program_now();
@@ -341,7 +326,6 @@ void collective_tree_run(struct bench_end *x)
 	struct collective *c = of(x);
 	struct member *m = x->data;
 	const struct bench_tree_how how = how_of(c, &m->box, 0);
-	int64_t round;
 
 	if (c->boxes > 1) {
 		run_boxes(x);
@@ -350,7 +334,7 @@ void collective_tree_run(struct bench_end *x)
 	if (!find_place(x) || !bench_open(x) || !c->tree->open(x, &how))
 		return;
 	x->start = PROGRAMS_START;
-	for (round = 0; round < c->bench.rounds; round++)
+	for (int64_t round = 0; round < c->bench.rounds; round++)
 		if (!take_part(x, round))
 			return;
 	x->end = program_now();
@@ -369,9 +353,8 @@ void collective_tree_report(const struct collective *c, struct load_result *r)
 {
 	const struct member *last = NULL, *from;
 	double rounds = (double)c->bench.rounds * SIM_NS, time;
-	uint32_t i;
 
-	for (i = 0; i < c->bench.needs.n_programs; i++) {
+	for (uint32_t i = 0; i < c->bench.needs.n_programs; i++) {
 		const struct member *m = c->bench.ends[i].data;
 
 		if (c->op == OP_REDUCE && i != (uint32_t)c->root)

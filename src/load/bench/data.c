@@ -19,8 +19,7 @@ uint64_t bench_address(const struct bench_end *x, uint64_t at)
 {
 	uint32_t memory = memory_of(x->bench, at);
 
-	return at + (memory ? x->bench->driver->gpus->at(memory - 1)
-			    : program_base());
+	return at + (memory ? x->driver->gpus->at(memory - 1) : program_base());
 }
 
 void bench_write(
@@ -29,7 +28,7 @@ void bench_write(
 	uint64_t to = bench_address(x, at);
 
 	if (memory_of(x->bench, at))
-		x->bench->driver->gpus->write(x, to, from, n);
+		x->driver->gpus->write(x, to, from, n);
 	else
 		program_write(to, from, n);
 }
@@ -39,7 +38,7 @@ void bench_read(const struct bench_end *x, uint64_t at, void *to, size_t n)
 	uint64_t from = bench_address(x, at);
 
 	if (memory_of(x->bench, at))
-		x->bench->driver->gpus->read(x, from, to, n);
+		x->driver->gpus->read(x, from, to, n);
 	else
 		program_read(from, to, n);
 }
@@ -53,7 +52,8 @@ static uint64_t name(const struct bench_end *x, uint64_t offset,
 
 	*name = (struct memory_name){
 		.seed = b->programs.load.seed,
-		.owner = b->owner(x, offset / b->piece, is_source),
+		.owner = b->owner ? b->owner(x, offset / b->piece, is_source)
+				  : 0,
 		.offset = offset % b->piece,
 	};
 	return b->piece - name->offset;
@@ -72,12 +72,11 @@ static uint64_t name_target(void *arg, uint64_t offset, struct memory_name *x)
 static int add(
 	struct bench_end *x, uint64_t at, uint64_t bytes, memory_naming naming)
 {
-	int i = memory_add_synthetic(
-		host_at(x->bench->programs.load.host, x->node),
+	int i = memory_add_synthetic(host_at(x->load->host, x->node),
 		bench_address(x, at), bytes, naming, x);
 
 	if (i < 0)
-		programs_complain(&x->bench->programs, "no synthetic memory");
+		programs_complain(x->programs, "no synthetic memory");
 	return i;
 }
 
@@ -96,18 +95,18 @@ bool bench_add_target(
 bool bench_check_target(
 	struct bench_end *x, uint32_t i, uint64_t bytes, uint64_t times)
 {
-	const struct memory_region *r = memory_region(
-		host_at(x->bench->programs.load.host, x->node), x->region[i]);
+	const struct memory_region *r =
+		memory_region(host_at(x->load->host, x->node), x->region[i]);
 
 	if (r->wrong || r->written != bytes)
-		return programs_complain(&x->bench->programs,
+		return programs_complain(x->programs,
 			"%llu bytes arrived instead of %llu, and %llu of them "
 			"were wrong",
 			(unsigned long long)r->written,
 			(unsigned long long)bytes,
 			(unsigned long long)r->wrong);
 	return !times || memory_region_is_whole(r, times) ||
-	       programs_complain(&x->bench->programs,
+	       programs_complain(x->programs,
 		       "some bytes arrived fewer or more than %llu times",
 		       (unsigned long long)times);
 }
@@ -123,13 +122,11 @@ void bench_make(
 	const struct bench_end *x, uint64_t number, uint64_t at, uint64_t bytes)
 {
 	uint8_t block[PIECE];
-	uint64_t i;
 
-	for (i = 0; i < bytes; i += PIECE) {
+	for (uint64_t i = 0; i < bytes; i += PIECE) {
 		size_t n = piece(bytes - i);
 
-		memory_fill_by(
-			x->bench->programs.load.seed, number, i, block, n);
+		memory_fill_by(x->load->seed, number, i, block, n);
 		bench_write(x, at + i, block, n);
 	}
 }
@@ -138,16 +135,14 @@ bool bench_check(
 	struct bench_end *x, uint64_t number, uint64_t at, uint64_t bytes)
 {
 	uint8_t want[PIECE], got[PIECE];
-	uint64_t i;
 
-	for (i = 0; i < bytes; i += PIECE) {
+	for (uint64_t i = 0; i < bytes; i += PIECE) {
 		size_t n = piece(bytes - i);
 
-		memory_fill_by(
-			x->bench->programs.load.seed, number, i, want, n);
+		memory_fill_by(x->load->seed, number, i, want, n);
 		bench_read(x, at + i, got, n);
 		if (memcmp(want, got, n) != 0)
-			return programs_complain(&x->bench->programs,
+			return programs_complain(x->programs,
 				"message %llu: wrong bytes after byte %llu",
 				(unsigned long long)number,
 				(unsigned long long)i);

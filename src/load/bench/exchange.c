@@ -59,9 +59,7 @@ struct exchange {
 };
 
 static const struct param params[] = {
-	KEY_VIA(AT(bench.via)),
-	KEY_BY(AT(bench.by)),
-	KEY_MEMORIES(AT(bench.source), AT(bench.target)),
+	KEY_HOW(exchange),
 	KEY_BYTES("bytes", AT(bench.bytes), "1 MiB", 1, 256 << 20,
 		"number of bytes sent over each link in each round"),
 	KEY_WORD("driver", AT(driver), "serial", "serial|pipelined",
@@ -81,9 +79,7 @@ static const struct param params[] = {
 };
 
 static const struct param mirror_params[] = {
-	KEY_VIA(AT(bench.via)),
-	KEY_BY(AT(bench.by)),
-	KEY_MEMORIES(AT(bench.source), AT(bench.target)),
+	KEY_HOW(exchange),
 	KEY_BYTES("bytes", AT(bench.bytes), "64 KiB", 1, 16 << 20,
 		"length of a message"),
 	KEY_COUNT("rounds", AT(bench.rounds), "2", 1, 100000,
@@ -126,10 +122,9 @@ static bool add_regions(struct bench_end *e)
 {
 	const struct exchange *x = of(e);
 	uint64_t bytes = link_at(x, ((struct links *)e->data)->n);
-	uint32_t i;
 	bool is_good = bench_add_source(e, BENCH_SOURCE, bytes);
 
-	for (i = 0; i < x->n_depth && is_good; i++)
+	for (uint32_t i = 0; i < x->n_depth && is_good; i++)
 		is_good = bench_add_target(e, i, target_at(x, i), bytes);
 	return is_good;
 }
@@ -160,7 +155,7 @@ static void set_counters(struct bench_end *e, uint64_t round)
 	uint32_t i, n = x->is_split ? l->n : 1;
 
 	for (i = 0; i < n; i++)
-		e->bench->driver->expect(e, counter_of(x, round, i),
+		e->driver->expect(e, counter_of(x, round, i),
 			x->is_split ? bytes : l->n * bytes);
 }
 
@@ -178,10 +173,10 @@ static void send_round(struct bench_end *e, uint64_t round)
 		p.from += link_at(x, i);
 		p.counter = counter_of(x, round, l->index[i]);
 		/* what is set by a command goes the same way as puts */
-		p.queue = e->bench->driver->is & BENCH_SETS_LATER ? 0 : i;
+		p.queue = e->driver->is & BENCH_SETS_LATER ? 0 : i;
 		p.port = l->port[i];
 		p.is_tracked = is_mirror(x);
-		e->bench->driver->put(e, &p);
+		e->driver->put(e, &p);
 	}
 }
 
@@ -191,7 +186,7 @@ static bool end_round(struct bench_end *e, uint64_t round)
 	uint32_t i, n = x->is_split ? ((struct links *)e->data)->n : 1;
 
 	for (i = 0; i < n; i++)
-		if (!e->bench->driver->await(e, counter_of(x, round, i)))
+		if (!e->driver->await(e, counter_of(x, round, i)))
 			return false;
 	set_counters(e, round);
 	return true;
@@ -207,7 +202,7 @@ static bool prepare(struct bench_end *e)
 	if (!((struct links *)e->data)->n)
 		return true;
 	if (is_mirror(x)) {
-		e->bench->driver->expect(e, 0, rounds * bytes);
+		e->driver->expect(e, 0, rounds * bytes);
 		bench_track_puts(e, e->bench->means, rounds, bytes);
 	}
 	for (k = 0; k < 2 * x->n_depth && !is_mirror(x); k++)
@@ -233,11 +228,9 @@ static bool exchange_rounds(struct bench_end *e)
 
 static bool exchange_all(struct bench_end *e)
 {
-	int64_t k;
-
-	for (k = 0; k < e->bench->rounds; k++)
+	for (int64_t k = 0; k < e->bench->rounds; k++)
 		send_round(e, 0);
-	return e->bench->driver->await(e, 0);
+	return e->driver->await(e, 0);
 }
 
 static bool transfer(struct bench_end *e)
@@ -251,11 +244,10 @@ static void check(struct bench_end *e)
 {
 	const struct exchange *x = of(e);
 	uint64_t rounds = (uint64_t)x->bench.rounds;
-	uint32_t i;
 
-	if (is_mirror(x) && !e->bench->driver->flush(e))
+	if (is_mirror(x) && !e->driver->flush(e))
 		return;
-	for (i = 0; i < x->n_depth; i++)
+	for (uint32_t i = 0; i < x->n_depth; i++)
 		check_region(e, i, (rounds + x->n_depth - 1 - i) / x->n_depth);
 	program_charge(x->idle);
 }
@@ -272,9 +264,8 @@ static const struct bench_program program = {
 static uint32_t index_of(const struct topo *t, router_id r, port_id port)
 {
 	uint32_t n = 0;
-	port_id p;
 
-	for (p = 0; p < port; p++)
+	for (port_id p = 0; p < port; p++)
 		n += t->ops->peer(t, r, p).router != NO_ROUTER;
 	return n;
 }
@@ -287,35 +278,16 @@ static void add_link(
 	l->index[l->n++] = index;
 }
 
-/* The routers beside one, each once. */
-static uint32_t find_routers(const struct topo *t, router_id r, router_id *far)
-{
-	uint32_t n = 0, i;
-	port_id p;
-
-	for (p = 0; p < t->n_ports; p++) {
-		router_id to = t->ops->peer(t, r, p).router;
-
-		if (to == NO_ROUTER || to == r || to < t->n_nodes)
-			continue;
-		for (i = 0; i < n && far[i] != to; i++)
-			;
-		if (i == n && n < MOST_LINKS)
-			far[n++] = to;
-	}
-	return n;
-}
-
 /* Of a torus whose routers have nodes: a node's port is that of its number at
  * any other router, too. */
 static void add_next_routers(struct links *l, const struct topo *t, site_id s)
 {
 	struct topo_end own = t->ops->peer(t, s, 0);
 	router_id far[MOST_LINKS], back[MOST_LINKS];
-	uint32_t n = find_routers(t, own.router, far), i, k;
+	uint32_t n = bench_near(t, own.router, far, MOST_LINKS), i, k;
 
 	for (i = 0; i < n; i++) {
-		find_routers(t, far[i], back);
+		bench_near(t, far[i], back, MOST_LINKS);
 		for (k = 0; back[k] != own.router; k++)
 			;
 		add_link(l, t->ops->peer(t, far[i], own.port).router, BENCH_ANY,
@@ -328,13 +300,12 @@ static struct links find_partners(
 {
 	struct links l = { 0 };
 	site_id n = t->n_nodes;
-	port_id p;
 
 	if (is_mirror(x)) {
 		if (n - 1 - s != s)
 			add_link(&l, n - 1 - s, BENCH_ANY, 0);
 	} else if (topo_is_direct(t)) {
-		for (p = 0; p < topo_ports(t); p++) {
+		for (port_id p = 0; p < topo_ports(t); p++) {
 			struct topo_end to = t->ops->peer(t, s, p);
 
 			if (to.router != NO_ROUTER)
@@ -355,12 +326,11 @@ static struct links find_partners(
 static int count_links(struct exchange *x, const struct topo *t, struct err *e)
 {
 	const char *name = x->bench.programs.load.ops->name;
-	site_id s;
 
 	if (topo_is_direct(t) && topo_ports(t) > MOST_LINKS)
 		return err_set(e, "%s: supports at most %d links per node",
 			name, MOST_LINKS);
-	for (s = 0; s < t->n_nodes; s++)
+	for (site_id s = 0; s < t->n_nodes; s++)
 		x->n_links += find_partners(x, t, s).n;
 	if (!x->n_links)
 		return err_set(e,
@@ -410,10 +380,9 @@ static int exchange_init(struct load *l, struct err *e)
 static void exchange_start(struct load *l)
 {
 	struct exchange *x = (struct exchange *)l;
-	site_id s;
 
 	bench_start_all(&x->bench, &program);
-	for (s = 0; s < l->net->n_nodes; s++)
+	for (site_id s = 0; s < l->net->n_nodes; s++)
 		*(struct links *)x->bench.ends[s].data =
 			find_partners(x, l->net->topo, s);
 }

@@ -76,9 +76,8 @@ static void all_send_to_all(void **state)
 		"alltoall bytes=3000 via=nic driver=messages",
 		"alltoall bytes=3000 via=nic data=synthetic" };
 	struct trial t;
-	uint32_t i;
 
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		trial_open(&t, "torus 3x2", how[i]);
 		assert_true(trial_figure(&t, "time_ns") > 0);
 		assert_int_equal(t.run->result.latency.n, 6 * 5 * 2);

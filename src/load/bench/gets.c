@@ -1,7 +1,6 @@
 /*
- * Reads of other nodes' memories: a program asks for words of a node, or of
- * any other nodes, drawn at random, some at a time, and waits for all of them
- * before it asks for more.
+ * Reads of other nodes' memories: a program gets words of one node, or of
+ * random other nodes, in batches, and waits for each batch.
  */
 #include <string.h>
 
@@ -83,38 +82,36 @@ static uint64_t place(const struct gets *g, uint64_t i)
 	return TARGET_AT + i * (uint64_t)g->bench.bytes;
 }
 
-/* Waits for get k of place i by its last word, where that can be, and looks
- * at all of it. */
+/* Waits for get k, in place i, by its last word if possible, and checks it. */
 static bool await(struct bench_end *x, uint64_t k, uint64_t i)
 {
-	const struct bench_driver *d = x->bench->driver;
 	struct gets *g = of(x);
 	uint8_t want[MOST_BYTES], got[MOST_BYTES];
 	size_t n = (size_t)g->bench.bytes;
 	struct spot s = spot(g, k);
 	uint64_t last;
 
-	memory_fill_by(x->bench->programs.load.seed, s.node, s.offset, want, n);
+	memory_fill_by(x->load->seed, s.node, s.offset, want, n);
 	memcpy(&last, want + n - 8, 8);
-	if (d->wait_word && !d->wait_word(x, place(g, i) + n - 8, last))
+	if (x->driver->wait_word &&
+		!x->driver->wait_word(x, place(g, i) + n - 8, last))
 		return false;
 	program_read(place(g, i), got, n);
 	return memcmp(want, got, n) == 0 ||
-	       programs_complain(&x->bench->programs, "get %llu: wrong bytes",
+	       programs_complain(x->programs, "get %llu: wrong bytes",
 		       (unsigned long long)k);
 }
 
 static bool ask(struct bench_end *x, uint64_t k, uint64_t n)
 {
 	static const uint64_t none;
-	const struct bench_driver *d = x->bench->driver;
 	const struct gets *g = of(x);
 	uint64_t i, bytes = (uint64_t)g->bench.bytes;
 
 	for (i = 0; i < n; i++)
 		program_write(
 			place(g, i + 1) - sizeof(none), &none, sizeof(none));
-	if (!d->wait_word)
+	if (!x->driver->wait_word)
 		bench_track_gets(x, n, bytes);
 	for (i = 0; i < n; i++) {
 		struct spot s = spot(g, k + i);
@@ -123,10 +120,10 @@ static bool ask(struct bench_end *x, uint64_t k, uint64_t n)
 		t.from = SOURCE_AT + s.offset;
 		t.to = place(g, i);
 		t.queue = (uint32_t)(i % (uint64_t)g->queues);
-		t.is_tracked = !d->wait_word;
-		d->get(x, &t);
+		t.is_tracked = !x->driver->wait_word;
+		x->driver->get(x, &t);
 	}
-	if (!d->wait_word && !d->flush(x))
+	if (!x->driver->wait_word && !x->driver->flush(x))
 		return false;
 	for (i = 0; i < n; i++)
 		if (!await(x, k + i, i))
@@ -134,7 +131,7 @@ static bool ask(struct bench_end *x, uint64_t k, uint64_t n)
 	return true;
 }
 
-/* The other nodes' interfaces answer, when they have been opened. */
+/* The other nodes' interfaces answer once they are open. */
 static bool prepare(struct bench_end *x)
 {
 	return bench_add_source(x, SOURCE_AT, SOURCE) &&
@@ -203,8 +200,8 @@ static void gets_report(struct load *l, struct load_result *r)
 	if (!bench_report(b, r))
 		return;
 	took = (double)bench_time(b);
-	if (b->to >= 0)
-		bench_report_own(b, r);
+	if (b->to >= 0 && b->looks->report)
+		b->looks->report(b, r);
 	load_figure(r, "get_ns", took / SIM_NS / n);
 	load_figure(r, "gets_per_us", n * 1e6 / took);
 }

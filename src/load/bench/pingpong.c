@@ -120,8 +120,7 @@ static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	g->last = tail;
 	packet_give(n->pool, w->id, id);
 	if (++g->flights < 2 * g->bench.rounds)
-		sim_post_self(
-			w, s, tail, SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
+		sim_post_self(w, s, tail, LOAD_EVENT, 0, 0);
 }
 
 static const struct net_client_ops client = {
@@ -133,10 +132,7 @@ static const struct net_client_ops client = {
 
 static void packet_start(struct load *l)
 {
-	site_id s = (site_id)of(l)->bench.from;
-
-	sim_post(sim_owner(l->net->sim, s), s, 0,
-		SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
+	load_wake(l, (site_id)of(l)->bench.from, 0, 0);
 }
 
 static sim_time packet_next(struct load *l)
@@ -172,19 +168,18 @@ static uint64_t end_of(uint64_t bytes)
 /* Whether the end of a message is seen by a counter. */
 static bool counts(const struct bench_end *x)
 {
-	return !x->bench->driver->messages && !x->bench->driver->wait_word;
+	return !(x->driver->is & BENCH_HAS_MESSAGES) && !x->driver->wait_word;
 }
 
 static void expect(struct bench_end *x, uint64_t bytes)
 {
 	if (counts(x))
-		x->bench->driver->expect(x, 0, bytes);
+		x->driver->expect(x, 0, bytes);
 }
 
 static void send(
 	struct bench_end *x, uint64_t number, uint64_t bytes, uint32_t means)
 {
-	const struct bench_driver *d = x->bench->driver;
 	struct bench_transfer p = bench_transfer(x, x->peer, bytes);
 	uint64_t end = end_of(bytes);
 
@@ -192,24 +187,24 @@ static void send(
 	if (end < bytes)
 		bench_write(x, BENCH_SOURCE + end, &number, WORD);
 	p.means = means;
-	if (d->wait_word)
+	if (x->driver->wait_word)
 		p.counter = BENCH_NONE;
-	if (d->messages)
-		d->messages->send(x, x->peer, bytes);
+	if (x->driver->is & BENCH_HAS_MESSAGES)
+		bench_send(x, x->peer, bytes);
 	else
-		d->put(x, &p);
+		x->driver->put(x, &p);
 }
 
 /* Where faults make packets come again, the last one need not be the last:
  * the last word of each is waited for. */
 static bool wait_packets(struct bench_end *x, uint64_t number, uint64_t bytes)
 {
-	uint64_t i, word, most = x->bench->driver->most.get_bytes;
+	uint64_t i, word, most = x->driver->most.get_bytes;
 
 	for (i = most - WORD; i < end_of(bytes); i += most) {
-		memory_fill_by(x->bench->programs.load.seed, number, i,
-			(uint8_t *)&word, WORD);
-		if (!x->bench->driver->wait_word(x, BENCH_TARGET + i, word))
+		memory_fill_by(
+			x->load->seed, number, i, (uint8_t *)&word, WORD);
+		if (!x->driver->wait_word(x, BENCH_TARGET + i, word))
 			return false;
 	}
 	return true;
@@ -217,15 +212,12 @@ static bool wait_packets(struct bench_end *x, uint64_t number, uint64_t bytes)
 
 static bool wait_message(struct bench_end *x, uint64_t number, uint64_t bytes)
 {
-	const struct bench_driver *d = x->bench->driver;
-
-	if (d->messages)
-		return d->messages->receive(x, x->peer, bytes);
-	if (!d->wait_word)
-		return d->await(x, 0);
-	return d->wait_word(x, BENCH_TARGET + end_of(bytes), number) &&
-	       (!x->bench->programs.load.net->faults ||
-		       wait_packets(x, number, bytes));
+	if (x->driver->is & BENCH_HAS_MESSAGES)
+		return bench_receive(x, x->peer, bytes);
+	if (!x->driver->wait_word)
+		return x->driver->await(x, 0);
+	return x->driver->wait_word(x, BENCH_TARGET + end_of(bytes), number) &&
+	       (!x->load->net->faults || wait_packets(x, number, bytes));
 }
 
 static bool receive(struct bench_end *x, uint64_t number, uint64_t bytes)
@@ -238,7 +230,7 @@ static bool receive(struct bench_end *x, uint64_t number, uint64_t bytes)
 	if (end < bytes)
 		bench_read(x, BENCH_TARGET + end, &last, WORD);
 	return bench_check(x, number, BENCH_TARGET, end) &&
-	       (last == number || programs_complain(&x->bench->programs,
+	       (last == number || programs_complain(x->programs,
 					  "message %llu: its last word is %llu",
 					  (unsigned long long)number,
 					  (unsigned long long)last));
@@ -249,12 +241,11 @@ static bool receive(struct bench_end *x, uint64_t number, uint64_t bytes)
 static bool rally(struct bench_end *x, uint64_t number, uint64_t bytes,
 	uint64_t next, uint32_t means)
 {
-	const struct bench_driver *d = x->bench->driver;
-
-	if (d->means[means].drawn) {
+	if (x->driver->means[means].drawn) {
 		if (!x->begins)
 			expect(x, next);
-		program_charge(2 * d->means[means].drawn(x->bench, bytes));
+		program_charge(
+			2 * x->driver->means[means].drawn(x->bench, bytes));
 		x->end = program_now();
 		return true;
 	}
@@ -301,10 +292,9 @@ static bool play(struct bench_end *x)
 {
 	struct pingpong *g = (struct pingpong *)x->bench;
 	uint64_t k = 0;
-	uint32_t i, m;
 
-	for (i = 0; i < g->n_sizes; i++)
-		for (m = 0; m < g->n_means; m++) {
+	for (uint32_t i = 0; i < g->n_sizes; i++)
+		for (uint32_t m = 0; m < g->n_means; m++) {
 			x->start = program_now();
 			if (!play_rounds(x, k, g->means[m]))
 				return false;
@@ -351,12 +341,13 @@ static int pair_init(struct load *l, struct err *e)
 	b->programs.expected = 2 * (uint64_t)b->rounds;
 	if (bench_init(b, &n, e))
 		return -1;
-	if (!b->bytes && !b->driver->messages)
+	if (!b->bytes && !(b->driver->is & BENCH_HAS_MESSAGES))
 		return err_set(e,
 			"bytes: 0 is out of range, because the receiver could "
 			"not see the put arrive (want at least 1)");
 	/* nobody has to set anything before the first message comes */
-	b->needs.is_early = b->driver->messages || b->driver->wait_word;
+	b->needs.is_early =
+		b->driver->is & BENCH_HAS_MESSAGES || b->driver->wait_word;
 	g->min = b->bytes;
 	g->means[0] = b->means;
 	g->n_sizes = g->n_means = 1;
@@ -373,7 +364,8 @@ static void pair_report(struct load *l, struct load_result *r)
 	if (!bench_report(b, r))
 		return;
 	ns = (double)g->took[0][0] / SIM_NS / 2 / (double)b->rounds;
-	bench_report_own(b, r);
+	if (b->looks->report)
+		b->looks->report(b, r);
 	load_figure(r, "one_way_ns", ns);
 	if (b->bytes)
 		load_figure(r, "rate_GBps", (double)b->bytes / ns);
@@ -427,33 +419,22 @@ const struct load_ops load_pingpong = {
 
 /* --- crossover --- */
 
-/* One of the driver's means, of so many characters; or 0. */
-static uint32_t find_means(
-	const struct bench_driver *d, const char *name, size_t n)
-{
-	uint32_t i;
-
-	for (i = 1; d->means[i].name; i++)
-		if (strlen(d->means[i].name) == n &&
-			!strncmp(d->means[i].name, name, n))
-			return i;
-	return 0;
-}
-
 static int set_means(struct pingpong *c, struct err *e)
 {
 	const struct bench_driver *d = c->bench.driver;
 	size_t n = strcspn(c->between, ",");
+	const char *second = c->between + n + (c->between[n] == ',');
+	uint32_t *m = c->means;
 
-	c->means[0] = 1;
-	c->means[1] = 2;
+	m[0] = 1;
+	m[1] = 2;
 	if (!strcmp(c->between, "auto"))
 		return 0;
-	c->means[0] = find_means(d, c->between, n);
-	c->means[1] = c->between[n] ? find_means(d, c->between + n + 1,
-					      strlen(c->between + n + 1))
-				    : 0;
-	return c->means[0] && c->means[1] && c->means[0] != c->means[1]
+	m[0] = bench_find_means(d, c->between, n);
+	m[1] = bench_find_means(d, second, strlen(second));
+	/* not the driver's own choice, and two that exist */
+	return m[0] && m[1] && m[0] != m[1] && d->means[m[0]].name &&
+			       d->means[m[1]].name
 		       ? 0
 		       : err_set(e,
 				 "between: \"%.60s\" does not name two "

@@ -1,23 +1,22 @@
 /*
- * Puts and gets of random sizes between random nodes, also for machines on
- * which things go wrong.
+ * Puts and gets of random sizes between random nodes, also for machines with
+ * faults.
  *
- * Each node has some programs, each with a queue and, at each of its
- * partners, a place of its own, between guards.  A program writes there, by
- * any of the driver's means, waits until that is acknowledged, and reads all
- * of it back: the bytes must be those, and the guards and what lies behind the
- * bytes must be as before.  So what is lost, doubled late, or elsewhere is
- * seen.  Where nothing is acknowledged it reads until the bytes are there.
- * Where the interface has them it also changes a word of that place, and sends
- * blocks that partners take.  What it leaves to software, such as routes, can
- * be left to chance.
- * What has come to a node is counted besides, byte by byte, and must be what
- * was sent.
+ * Each node has some programs, each with a queue and, at each of its partners,
+ * a place of its own between guards.  A program writes there, by any of the
+ * driver's means, waits for the acknowledgement, and reads all of it back: the
+ * bytes must be right, and the guards and the bytes after the message must be
+ * unchanged.  So lost, duplicated and misplaced bytes are found.  Without
+ * acknowledgements it reads until the bytes are there.  If the interface can,
+ * it also changes a word of that place, and sends blocks that partners take.
+ * What the interface leaves to software, such as routes, can be chosen at
+ * random. The bytes that arrive at a node are also counted, and must be those
+ * sent.
  *
- * A program whose message fails, because a node is gone, goes on with the
- * next one.  Where a failure leaves open what was done, it looks: each word
- * must be as it was, or as it was to be.  Rogues are programs that break the
- * rules of their own queues all the time.
+ * If a message fails because a node is gone, its program continues with the
+ * next one.  If a failure does not say what was done, the program reads the
+ * place: each word must be the old or the new one.  Rogues are programs that
+ * keep breaking the rules of their own queues.
  */
 #include <string.h>
 
@@ -71,9 +70,8 @@ static struct storm *of(struct load *l)
 static void choose_partners(struct lane *l)
 {
 	const struct storm *m = l->storm;
-	uint32_t i;
 
-	for (i = 0; i < PARTNERS; i++) {
+	for (uint32_t i = 0; i < PARTNERS; i++) {
 		struct place *p = &l->place[i];
 		uint64_t x = random_draw(m->bench.programs.load.seed, l->stream,
 			RANDOM_PATTERN, i)
@@ -151,7 +149,7 @@ static uint64_t area_at(const struct lane *l, uint64_t base)
 	return base + l->number * l->storm->area;
 }
 
-/* Where a lane writes at a partner. */
+/* The address of a lane's place at a partner. */
 static uint64_t place_at(const struct lane *l)
 {
 	return TARGET_AT + (l->node * (uint64_t)l->storm->lanes + l->number) *
@@ -161,7 +159,6 @@ static uint64_t place_at(const struct lane *l)
 static bool fetch_by(struct bench_end *x, site_id from, uint64_t at,
 	uint64_t bytes, uint64_t chance)
 {
-	const struct bench_driver *d = x->bench->driver;
 	struct bench_transfer g = bench_transfer(x, from, bytes);
 
 	g.from = at;
@@ -169,8 +166,8 @@ static bool fetch_by(struct bench_end *x, site_id from, uint64_t at,
 	g.is_tracked = true;
 	g.chance = chance;
 	bench_track_gets(x, 1, bytes);
-	d->get(x, &g);
-	return d->flush(x);
+	x->driver->get(x, &g);
+	return x->driver->flush(x);
 }
 
 static bool fetch(
@@ -201,14 +198,14 @@ static bool complain(struct lane *l, const char *what, uint64_t number)
 		"message %llu: wrong %s", (unsigned long long)number, what);
 }
 
-/* Reads a place back, with its guards, and looks at it. */
+/* Reads a place back, with its guards, and checks it. */
 static bool look(struct bench_end *x, const struct message *m)
 {
 	struct lane *l = x->data;
 	const struct place *p = &l->place[m->partner];
 	uint64_t all = l->storm->area, from = p->is_unknown ? GUARD : 0;
 	uint64_t bytes = p->is_unknown ? m->bytes : all;
-	uint32_t looks = x->bench->driver->is & BENCH_HAS_ACKS ? 1 : MOST_LOOKS;
+	uint32_t looks = x->driver->is & BENCH_HAS_ACKS ? 1 : MOST_LOOKS;
 
 	while (looks--) {
 		if (!fetch(x, m->dst, place_at(l), all))
@@ -221,7 +218,7 @@ static bool look(struct bench_end *x, const struct message *m)
 	return complain(l, "bytes or guards", m->number);
 }
 
-/* What was fetched of one word. */
+/* Checks a fetched word, and takes it over. */
 static bool is_old_or_new(
 	const struct bench_end *x, struct place *p, uint64_t at)
 {
@@ -236,14 +233,13 @@ static bool is_old_or_new(
 	return true;
 }
 
-/* After a failure: looks what became of the message. */
+/* After a failure: finds out what became of the message. */
 static bool settle(struct bench_end *x, const struct message *m)
 {
 	struct lane *l = x->data;
 	struct place *p = &l->place[m->partner];
 	uint64_t all = l->storm->area, at = 0;
-	uint32_t tries =
-		x->bench->driver->is & BENCH_OPEN_ENDED ? MOST_TRIES : 0;
+	uint32_t tries = x->driver->is & BENCH_OPEN_ENDED ? MOST_TRIES : 0;
 
 	if (p->is_unknown)
 		return false;
@@ -269,7 +265,6 @@ static uint32_t means_of(const struct bench *b, const struct message *m)
 
 static bool put(struct bench_end *x, const struct message *m)
 {
-	const struct bench_driver *d = x->bench->driver;
 	struct lane *l = x->data;
 	struct place *p = &l->place[m->partner];
 	struct bench_transfer b = bench_transfer(x, m->dst, m->bytes);
@@ -280,12 +275,11 @@ static bool put(struct bench_end *x, const struct message *m)
 	b.is_tracked = true;
 	b.chance = m->chance;
 	memcpy(l->before, p->bytes, l->storm->area);
-	memory_fill_by(x->bench->programs.load.seed, m->number, 0,
-		p->bytes + GUARD, m->bytes);
+	memory_fill_by(x->load->seed, m->number, 0, p->bytes + GUARD, m->bytes);
 	bench_write(x, b.from, p->bytes + GUARD, m->bytes);
 	bench_track_puts(x, b.means, 1, b.bytes);
-	d->put(x, &b);
-	return d->flush(x) ? look(x, m) : settle(x, m);
+	x->driver->put(x, &b);
+	return x->driver->flush(x) ? look(x, m) : settle(x, m);
 }
 
 static uint64_t changed(enum bench_atomic kind, uint64_t word, uint64_t operand)
@@ -307,8 +301,8 @@ static uint64_t changed(enum bench_atomic kind, uint64_t word, uint64_t operand)
 /* The last word of a place. */
 static bool change(struct bench_end *x, const struct message *m)
 {
-	const struct bench_driver *d = x->bench->driver;
-	enum bench_atomic kind = (enum bench_atomic)(m->at / 8 % d->atomics->n);
+	enum bench_atomic kind =
+		(enum bench_atomic)(m->at / 8 % x->driver->atomics->n);
 	struct lane *l = x->data;
 	struct place *p = &l->place[m->partner];
 	uint64_t at = l->storm->area - WORD, word;
@@ -317,8 +311,9 @@ static bool change(struct bench_end *x, const struct message *m)
 	memcpy(&word, p->bytes + at, WORD);
 	word = changed(kind, word, m->number);
 	memcpy(p->bytes + at, &word, WORD);
-	d->atomics->change(x, m->dst, place_at(l) + at, kind, m->number, 1);
-	if (!d->flush(x))
+	x->driver->atomics->change(
+		x, m->dst, place_at(l) + at, kind, m->number, 1);
+	if (!x->driver->flush(x))
 		return settle(x, m);
 	return p->is_unknown || look(x, m);
 }
@@ -374,21 +369,20 @@ static void note_failure(struct lane *l, uint64_t k)
 	l->failed[l->n_failed++] = k;
 }
 
-/* What the others read and write here. */
+/* The bytes that others read here, and the counter. */
 static void prepare(struct bench_end *x)
 {
 	const struct lane *l = x->data;
 	uint8_t block[1024];
-	uint64_t at;
 
-	for (at = 0; at < CONSTANT; at += sizeof(block)) {
+	for (uint64_t at = 0; at < CONSTANT; at += sizeof(block)) {
 		constants(l->storm, l->node, at, block, sizeof(block));
 		bench_write(x, CONSTANT_AT + at, block, sizeof(block));
 	}
-	x->bench->driver->expect(x, 0, STORM_ARMED);
+	x->driver->expect(x, 0, STORM_ARMED);
 }
 
-/* Where a program without atomics says that it is over, at the first node. */
+/* The flag of a program that is over, at the first node, without atomics. */
 static uint64_t over_at(const struct lane *l)
 {
 	return TARGET_AT + l->storm->n_lanes * l->storm->area + l->stream;
@@ -396,21 +390,20 @@ static uint64_t over_at(const struct lane *l)
 
 static void tell_over(struct bench_end *x)
 {
-	const struct bench_driver *d = x->bench->driver;
 	struct lane *l = x->data;
 	struct bench_transfer b = bench_transfer(x, 0, 1);
 
-	if (d->atomics) {
-		d->atomics->change(x, 0, OVER_AT, BENCH_ADD, 1, 1);
+	if (x->driver->atomics) {
+		x->driver->atomics->change(x, 0, OVER_AT, BENCH_ADD, 1, 1);
 	} else {
 		b.from = area_at(l, SOURCE_AT);
 		b.to = over_at(l);
 		b.counter = BENCH_NONE;
 		b.is_tracked = true;
 		bench_write(x, b.from, "\1", 1);
-		d->put(x, &b);
+		x->driver->put(x, &b);
 	}
-	d->flush(x);
+	x->driver->flush(x);
 }
 
 static uint64_t count_over(struct bench_end *x)
@@ -419,7 +412,7 @@ static uint64_t count_over(struct bench_end *x)
 	uint64_t n = 0, i;
 	uint8_t is_over;
 
-	if (x->bench->driver->atomics) {
+	if (x->driver->atomics) {
 		if (fetch(x, 0, OVER_AT, WORD))
 			bench_read(x, area_at(l, BACK_AT), &n, WORD);
 		return n;
@@ -437,8 +430,8 @@ static uint64_t count_over(struct bench_end *x)
 	return n;
 }
 
-/* Takes what is sent to it until all programs are over, which the first node
- * knows; but not for ever, since some may have died. */
+/* Takes blocks until all programs are over, according to the first node; but
+ * not forever, since some may have died. */
 static void outlast(struct bench_end *x)
 {
 	struct lane *l = x->data;
@@ -480,7 +473,7 @@ static void run_lane(struct bench_end *x)
 			sends_take(x, &l->sends);
 	}
 	if (l->storm->has_more || (bench_has_gpus(x->bench) &&
-					  x->bench->driver->gpus->needs_target))
+					  x->driver->is & BENCH_NEEDS_TARGET))
 		outlast(x);
 	l->is_over = true;
 }
@@ -534,10 +527,8 @@ static int storm_init(struct load *l, struct err *e)
 
 static void start_rogues(struct storm *m)
 {
-	uint32_t i;
-
 	m->rogue = mem_alloc((size_t)m->rogues, sizeof(*m->rogue));
-	for (i = 0; i < (uint32_t)m->rogues; i++) {
+	for (uint32_t i = 0; i < (uint32_t)m->rogues; i++) {
 		struct bench_rogue *r = &m->rogue[i];
 
 		*r = (struct bench_rogue){
@@ -554,11 +545,10 @@ static void storm_start(struct load *l)
 {
 	static const struct bench_program program = { .run = run_lane };
 	struct storm *m = of(l);
-	uint32_t i;
 
 	bench_open_ends(&m->bench);
 	m->bench.programs.may_err = m->rogues || m->has_more;
-	for (i = 0; i < m->n_lanes; i++) {
+	for (uint32_t i = 0; i < m->n_lanes; i++) {
 		struct bench_end *e = &m->bench.ends[i];
 		struct lane *x = e->data;
 
@@ -581,16 +571,15 @@ static void storm_start(struct load *l)
 
 /* --- whether everything is as it should be --- */
 
-/* What was to come to each node, and what may have. */
+/* Bytes that must have arrived at each node, and that may have. */
 static void expect(const struct lane *l, uint64_t *sure, uint64_t *perhaps)
 {
 	uint32_t f = 0;
-	uint64_t k;
 
-	for (k = 0; k < l->sent; k++) {
+	for (uint64_t k = 0; k < l->sent; k++) {
 		struct message x = message_of(l, k);
 		bool failed = f < l->n_failed && l->failed[f] == k;
-		/* of the last one of a program that died nothing is known */
+		/* the last message of a program that died may have arrived */
 		bool hangs = k + 1 == l->sent && !l->is_over;
 
 		f += failed;
@@ -611,23 +600,23 @@ static uint64_t count_bytes(const struct storm *m, site_id node)
 	return left ? STORM_ARMED - left : 0;
 }
 
-/* Where nothing goes wrong nothing is refused but blocks without a place. */
+/* Without faults only blocks without a posted buffer are refused. */
 static int check_errors(const struct storm *m, struct err *e)
 {
 	const struct load *l = &m->bench.programs.load;
 	const char *refusal =
 		m->has_more ? m->bench.driver->channel->refusal : NULL;
 	uint64_t errors = 0;
-	site_id i;
 
 	if (!m->has_more || m->rogues || l->net->faults)
 		return 0;
-	for (i = 0; i < m->n_nodes; i++)
+	for (site_id i = 0; i < m->n_nodes; i++)
 		errors += nic_errors(l->nic, i, NULL, 0);
 	if (errors == (refusal ? nic_sum(l->nic, refusal) : 0))
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
-		"the interfaces have refused more than blocks without a place");
+		"the interfaces have refused more than blocks without a "
+		"buffer");
 }
 
 /* Blocks that were sent have come, unless their receiver died before it looked,
@@ -636,9 +625,8 @@ static int check_sends(const struct storm *m, struct err *e)
 {
 	uint64_t sent = 0, tried = 0, came = 0;
 	bool is_whole = true;
-	uint32_t i;
 
-	for (i = 0; i < m->n_lanes; i++) {
+	for (uint32_t i = 0; i < m->n_lanes; i++) {
 		const struct lane *l = m->bench.ends[i].data;
 
 		sent += l->sends.sent;
@@ -651,7 +639,7 @@ static int check_sends(const struct storm *m, struct err *e)
 	if ((sent <= came || !is_whole) && came <= tried)
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
-		"%llu blocks were sent in %llu attempts, and %llu came",
+		"%llu blocks were sent in %llu attempts, and %llu arrived",
 		(unsigned long long)sent, (unsigned long long)tried,
 		(unsigned long long)came);
 }
@@ -661,7 +649,6 @@ static int storm_check(struct load *l, struct err *e)
 	const struct storm *m = (const struct storm *)l;
 	uint64_t *sure, *perhaps;
 	int failed = 0;
-	uint32_t i;
 
 	if (programs_check(l, e) || check_sends(m, e))
 		return -1;
@@ -669,9 +656,9 @@ static int storm_check(struct load *l, struct err *e)
 		return 0;
 	sure = mem_alloc(m->n_nodes, sizeof(*sure));
 	perhaps = mem_alloc(m->n_nodes, sizeof(*perhaps));
-	for (i = 0; i < m->n_lanes; i++)
+	for (uint32_t i = 0; i < m->n_lanes; i++)
 		expect(m->bench.ends[i].data, sure, perhaps);
-	for (i = 0; i < m->n_nodes && !failed; i++) {
+	for (uint32_t i = 0; i < m->n_nodes && !failed; i++) {
 		uint64_t came = count_bytes(m, i);
 
 		if (came < sure[i] || came > perhaps[i])
@@ -691,17 +678,16 @@ static void storm_report(struct load *l, struct load_result *r)
 {
 	struct storm *m = of(l);
 	uint64_t sent = 0, checked = 0, failed = 0, deeds = 0;
-	uint32_t i;
 
 	bench_report(&m->bench, r);
-	for (i = 0; i < m->n_lanes; i++) {
+	for (uint32_t i = 0; i < m->n_lanes; i++) {
 		const struct lane *x = m->bench.ends[i].data;
 
 		sent += x->sent;
 		checked += x->checked + x->sends.bytes;
 		failed += x->n_failed;
 	}
-	for (i = 0; i < (uint32_t)m->rogues; i++)
+	for (uint32_t i = 0; i < (uint32_t)m->rogues; i++)
 		deeds += m->rogue[i].done;
 	load_figure(r, "messages", (double)sent);
 	load_figure(r, "failed_messages", (double)failed);
@@ -713,12 +699,11 @@ static void storm_report(struct load *l, struct load_result *r)
 static void storm_fini(struct load *l)
 {
 	struct storm *m = of(l);
-	uint32_t i, k;
 
-	for (i = 0; m->bench.ends && i < m->n_lanes; i++) {
+	for (uint32_t i = 0; m->bench.ends && i < m->n_lanes; i++) {
 		struct lane *x = m->bench.ends[i].data;
 
-		for (k = 0; k < PARTNERS; k++)
+		for (uint32_t k = 0; k < PARTNERS; k++)
 			mem_free(x->place[k].bytes);
 		mem_free(x->before);
 		mem_free(x->sends.block);

@@ -12,14 +12,14 @@ static const sim_time REST = 200000 * SIM_NS;
 static void make(const struct bench_end *x, uint64_t number, uint64_t at,
 	void *to, uint32_t n)
 {
-	memory_fill_by(x->bench->programs.load.seed, ~number, at, to, n);
+	memory_fill_by(x->load->seed, ~number, at, to, n);
 	if (!at)
 		memcpy(to, &number, sizeof(number));
 }
 
 bool sends_open(struct bench_end *x, struct sends *s)
 {
-	return x->bench->driver->channel->open(x, s->at, s->most);
+	return x->driver->channel->open(x, s->at, s->most);
 }
 
 static void look(struct bench_end *x, struct sends *s, uint32_t n)
@@ -33,7 +33,7 @@ static void look(struct bench_end *x, struct sends *s, uint32_t n)
 		k = n - i < BLOCK ? n - i : BLOCK;
 		make(x, number, i, want, k);
 		if (memcmp(want, s->block + i, k) != 0)
-			programs_complain(&x->bench->programs,
+			programs_complain(x->programs,
 				"message %llu: wrong bytes of a send",
 				(unsigned long long)number);
 	}
@@ -45,27 +45,25 @@ void sends_take(struct bench_end *x, struct sends *s)
 {
 	uint32_t n;
 
-	while ((n = x->bench->driver->channel->take(x, s->block)))
+	while ((n = x->driver->channel->take(x, s->block)))
 		look(x, s, n);
 }
 
 bool sends_send(struct bench_end *x, struct sends *s, uint32_t node,
 	uint32_t lane, uint64_t number, uint64_t from, uint64_t bytes)
 {
-	const struct bench_driver *d = x->bench->driver;
 	uint8_t block[BLOCK];
 	uint64_t i, k;
-	uint32_t tries;
 
 	for (i = 0; i < bytes; i += k) {
 		k = bytes - i < BLOCK ? bytes - i : BLOCK;
 		make(x, number, i, block, (uint32_t)k);
 		program_write(from + i, block, k);
 	}
-	for (tries = 0; tries < TRIES; tries++) {
+	for (uint32_t tries = 0; tries < TRIES; tries++) {
 		s->tried++;
-		d->channel->send(x, node, lane, from, bytes);
-		if (d->flush(x)) {
+		x->driver->channel->send(x, node, lane, from, bytes);
+		if (x->driver->flush(x)) {
 			s->sent++;
 			return true;
 		}
@@ -77,8 +75,8 @@ bool sends_send(struct bench_end *x, struct sends *s, uint32_t node,
 
 void sends_close(struct bench_end *x, struct sends *s)
 {
-	if (x->bench->driver->channel->close)
-		x->bench->driver->channel->close(x);
+	if (x->driver->channel->close)
+		x->driver->channel->close(x);
 	program_charge(REST);
 	sends_take(x, s);
 }

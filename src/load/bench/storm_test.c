@@ -7,9 +7,8 @@ static void all_messages_are_sent_and_checked(void **state)
 	static const char *const machines[] = { "torus 2x2", "bgq 2x2",
 		"qsnet2-16", "gemini 2x1x1", "apenet 2x2x1" };
 	struct trial t;
-	uint32_t i;
 
-	for (i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
 		trial_open(&t, machines[i], "storm count=101");
 		trial_same(trial_figure(&t, "messages"), 101);
 		trial_same(trial_figure(&t, "failed_messages"), 0);
@@ -48,9 +47,8 @@ static uint64_t n_blocks(const struct trial *t)
 {
 	const struct storm *m = (const struct storm *)t->run->load;
 	uint64_t came = 0, sent = 0;
-	uint32_t i;
 
-	for (i = 0; i < m->n_lanes; i++) {
+	for (uint32_t i = 0; i < m->n_lanes; i++) {
 		const struct lane *l = m->bench.ends[i].data;
 
 		came += l->sends.came;

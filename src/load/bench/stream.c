@@ -34,7 +34,7 @@ enum {
 enum { STREAM, FAN };
 enum { WAY_OUT, WAY_IN };
 
-/* What a program's core stored for its puts, and when that was over. */
+/* Bytes that a program's core stored for its puts, and when it ended. */
 struct side {
 	uint64_t stored;
 	sim_time stored_at;
@@ -59,9 +59,7 @@ struct stream {
 };
 
 static const struct param params[] = {
-	KEY_VIA(AT(bench.via)),
-	KEY_BY(AT(bench.by)),
-	KEY_MEMORIES(AT(bench.source), AT(bench.target)),
+	KEY_HOW(stream),
 	KEY_NODE("from", AT(bench.from), "0", "node that sends"),
 	KEY_NODE("to", AT(bench.to), "1", "node that receives"),
 	KEY_FLAG("both", AT(both), "no", "whether both nodes send and receive"),
@@ -124,13 +122,13 @@ static bool is_middle(const struct bench_end *x)
 	return is_fan(of(x)) && !place_of(x);
 }
 
-/* Who sends to it, or whom it sends to. */
+/* The number of programs that it sends to or receives from. */
 static uint32_t n_partners(const struct bench_end *x)
 {
 	return is_middle(x) ? of(x)->n : 1;
 }
 
-/* In turn, and each program of a node begins with another one. */
+/* In turn; each program of a node begins with another partner. */
 static site_id partner(const struct bench_end *x, uint32_t i)
 {
 	const struct stream *s = of(x);
@@ -145,7 +143,7 @@ static bool receives(const struct bench_end *x)
 	return x->is_sink || of(x)->both || x->peer == x->node;
 }
 
-/* As a sender it is known by its place, where there are several. */
+/* Its number as a sender, if there are several. */
 static uint32_t sender_of(const struct bench_end *x)
 {
 	return is_fan(of(x)) ? place_of(x) : 0;
@@ -184,7 +182,7 @@ static uint64_t target_of(
 	       (uint64_t)of(x)->target_offset;
 }
 
-/* What a place's bytes are a function of. */
+/* The number that determines a place's bytes. */
 static uint64_t number_of(
 	const struct bench_end *x, uint32_t sender, uint64_t place)
 {
@@ -218,7 +216,7 @@ static bool check_guard(
 		bench_read(x, at, got, n);
 		for (i = 0; i < n; i++)
 			if (got[i] != GUARD_BYTE)
-				return programs_complain(&x->bench->programs,
+				return programs_complain(x->programs,
 					"message %" PRIu64 ": byte %" PRId64
 					" outside its destination has changed",
 					place,
@@ -258,7 +256,7 @@ static bool prepare(struct bench_end *x)
 			bytes);
 	if (receives(x)) {
 		fill_guards(x);
-		x->bench->driver->expect(x, x->lane, n * bytes);
+		x->driver->expect(x, x->lane, n * bytes);
 	}
 	if (!x->is_sink)
 		bench_track_puts(x, x->bench->means, n, bytes);
@@ -271,16 +269,15 @@ static void send_all(struct bench_end *x)
 	struct bench_transfer p =
 		bench_transfer(x, 0, (uint64_t)s->bench.bytes);
 	uint64_t k, n = s->n_places;
-	uint32_t i;
 
 	p.is_tracked = true;
 	p.counter = x->lane;
 	for (k = 0; k < (uint64_t)s->bench.rounds; k++) {
 		p.from = source_of(x, k % n);
 		p.to = target_of(x, sender_of(x), k % n);
-		for (i = 0; i < n_partners(x); i++) {
+		for (uint32_t i = 0; i < n_partners(x); i++) {
 			p.node = partner(x, i);
-			x->bench->driver->put(x, &p);
+			x->driver->put(x, &p);
 		}
 	}
 }
@@ -289,7 +286,6 @@ static bool transfer(struct bench_end *x)
 {
 	uint64_t (*stored)(const struct bench_end *x, sim_time *at) =
 		x->bench->looks->stored;
-	const struct bench_driver *d = x->bench->driver;
 	struct side *i = x->data;
 
 	if (!x->is_sink) {
@@ -299,8 +295,8 @@ static bool transfer(struct bench_end *x)
 			i->stored = stored(x, &i->stored_at) - i->stored;
 	}
 	if (bench_drops(x->bench) && !x->is_sink)
-		d->flush(x);
-	return !receives(x) || d->await(x, x->lane);
+		x->driver->flush(x);
+	return !receives(x) || x->driver->await(x, x->lane);
 }
 
 static void check(struct bench_end *x)
@@ -309,9 +305,8 @@ static void check(struct bench_end *x)
 
 	for (i = 0; i < n && check_places(x, sender_to(x, i)); i++)
 		;
-	if (!x->is_sink && !x->bench->driver->flush(x))
-		programs_fail(
-			&x->bench->programs, "not all messages were sent");
+	if (!x->is_sink && !x->driver->flush(x))
+		programs_fail(x->programs, "not all messages were sent");
 }
 
 static const struct bench_program program = {
@@ -373,28 +368,10 @@ static int stream_init(struct load *l, struct err *e)
 static void stream_start(struct load *l)
 {
 	struct bench *b = (struct bench *)l;
-	uint32_t i;
 
 	bench_start_pair(b, &program, &program);
-	for (i = 0; i < b->needs.n_programs; i++)
+	for (uint32_t i = 0; i < b->needs.n_programs; i++)
 		b->ends[i].is_sink = !b->ends[i].begins && !of(b->ends)->both;
-}
-
-/* From the first one's start to the last one's end, of so many programs from
- * one on. */
-static void time_of(
-	const struct bench *b, uint32_t first, sim_time *start, sim_time *end)
-{
-	uint32_t i;
-
-	*start = SIM_NEVER;
-	*end = 0;
-	for (i = first; i < first + b->needs.lanes; i++) {
-		const struct bench_end *x = &b->ends[i];
-
-		*start = x->start < *start ? x->start : *start;
-		*end = x->end > *end ? x->end : *end;
-	}
 }
 
 static void report_rates(const struct stream *s, struct load_result *r)
@@ -402,10 +379,11 @@ static void report_rates(const struct stream *s, struct load_result *r)
 	const struct bench *b = &s->bench;
 	const struct side *i = b->ends[0].data;
 	double bytes = (double)(s->procs * b->rounds) * (double)b->bytes;
+	uint32_t n = b->needs.lanes;
 	sim_time start, out, back, begun, end;
 
-	time_of(b, 0, &start, &back);
-	time_of(b, b->needs.n_programs - b->needs.lanes, &begun, &out);
+	bench_span(b, 0, n, &start, &back);
+	bench_span(b, b->needs.n_programs - n, n, &begun, &out);
 	if (bench_drops(b))
 		out = back;
 	end = back > out ? back : out;
@@ -434,10 +412,11 @@ static void stream_report(struct load *l, struct load_result *r)
 
 	if (!bench_report(b, r) || !b->bytes)
 		return;
-	bench_report_own(b, r);
+	if (b->looks->report)
+		b->looks->report(b, r);
 	report_rates(s, r);
 	if (b->looks->report_rate)
-		b->looks->report_rate(b, r, (site_id)b->from, (site_id)b->to,
+		b->looks->report_rate(b, r,
 			(double)(s->procs * b->rounds) * (double)b->bytes);
 }
 
@@ -459,9 +438,7 @@ const struct load_ops load_stream = {
 /* The first node of a router, or NO_ROUTER. */
 static router_id first_node(const struct topo *t, router_id r)
 {
-	port_id p;
-
-	for (p = 0; r >= t->n_nodes && p < t->n_ports; p++) {
+	for (port_id p = 0; r >= t->n_nodes && p < t->n_ports; p++) {
 		router_id far = t->ops->peer(t, r, p).router;
 
 		if (far < t->n_nodes)
@@ -472,24 +449,13 @@ static router_id first_node(const struct topo *t, router_id r)
 
 static void find_neighbours(struct stream *s, const struct topo *t)
 {
-	site_id middle = (site_id)s->node;
-	router_id own =
-		topo_is_direct(t) ? middle : t->ops->peer(t, middle, 0).router;
-	port_id p;
-	uint32_t i;
+	router_id far[TOPO_MAX_PORTS];
+	uint32_t i, n = bench_near(t, bench_router(t, (site_id)s->node), far,
+			    TOPO_MAX_PORTS);
 
-	for (p = 0; p < topo_ports(t); p++) {
-		router_id far = t->ops->peer(t, own, p).router, node;
-
-		if (far == NO_ROUTER || far == own ||
-			(!topo_is_direct(t) && far < t->n_nodes))
-			continue;
-		node = first_node(t, far);
-		for (i = 0; i < s->n && s->neighbour[i] != node; i++)
-			;
-		if (i == s->n && node != NO_ROUTER)
-			s->neighbour[s->n++] = node;
-	}
+	for (i = 0; i < n; i++)
+		if (first_node(t, far[i]) != NO_ROUTER)
+			s->neighbour[s->n++] = first_node(t, far[i]);
 }
 
 /* One place for each sender's messages, without guards. */
@@ -536,10 +502,9 @@ static void fan_start(struct load *l)
 {
 	struct stream *s = (struct stream *)l;
 	struct bench *b = &s->bench;
-	uint32_t i;
 
 	bench_open_ends(b);
-	for (i = 0; i < b->needs.n_programs; i++) {
+	for (uint32_t i = 0; i < b->needs.n_programs; i++) {
 		struct bench_end *x = &b->ends[i];
 		uint32_t place = place_of(x);
 

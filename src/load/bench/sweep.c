@@ -1,15 +1,14 @@
 /*
- * Latency and rate by size: of every power of two from the least to the most,
- * one transfer at a time and then many at a time.
+ * Latency and rate by size: for every power of two between two sizes, single
+ * transfers and then many at a time.
  *
- * A put goes from one node to the other; what it takes is seen there, and
- * answered by a put of eight bytes, whose own time is known from puts of
- * eight bytes back and forth.  A get is asked for and seen by the same node,
- * while the other one's network interface answers without any program.
+ * A put is answered by a put of eight bytes, whose time is known from puts of
+ * eight bytes back and forth and is subtracted.  A get begins and ends at the
+ * same node; the other node's network interface answers without a program.
  *
  * Processes of a node begin their bursts of a size together.  Their rate is
- * that of all their bytes from the first one's start to the last one's end: a
- * sum of rates would be more than the links carry, where some end earlier.
+ * that of all bytes from the first start to the last end: a sum of rates would
+ * exceed the links' rate if some end earlier.
  */
 #include <stdio.h>
 
@@ -28,8 +27,8 @@ struct size {
 	char name[2][32];
 };
 
-/* What a program measured: how long a transfer by itself took on average, and
- * when a burst began and ended. */
+/* A program's measurements: the average time of a single transfer, and the
+ * start and end of a burst. */
 struct times {
 	sim_time one[MOST_SIZES], start[MOST_SIZES], end[MOST_SIZES];
 };
@@ -51,9 +50,7 @@ struct sweep {
 };
 
 static const struct param params[] = {
-	KEY_VIA(AT(bench.via)),
-	KEY_BY(AT(bench.by)),
-	KEY_MEMORIES(AT(bench.source), AT(bench.target)),
+	KEY_HOW(sweep),
 	KEY_WORD("op", AT(op), "put", "put|get",
 		"operation; put: writes to the other node's memory; get: reads "
 		"from it"),
@@ -72,14 +69,6 @@ static const struct param params[] = {
 static struct sweep *of(const struct bench_end *x)
 {
 	return (struct sweep *)x->bench;
-}
-
-static uint64_t owner(const struct bench_end *x, uint64_t i, bool is_source)
-{
-	(void)x;
-	(void)i;
-	(void)is_source;
-	return 0;
 }
 
 /* A process has a part of its node's memory. */
@@ -135,7 +124,7 @@ static void open_meeting(struct meeting *m)
 		program_now());
 }
 
-/* Until all are here, or have left. */
+/* Waits until all are here, or have left. */
 static void meet(struct bench_end *x)
 {
 	struct meeting *m = &of(x)->meeting;
@@ -150,7 +139,7 @@ static void meet(struct bench_end *x)
 			has_met, &w, (struct poll_loop){ .period = 1 }, &seen);
 }
 
-/* One that ends early is not waited for. */
+/* Others do not wait for a process that ends early. */
 static void leave(struct bench_end *x)
 {
 	struct meeting *m = &of(x)->meeting;
@@ -165,26 +154,24 @@ static void leave(struct bench_end *x)
 static bool put_burst(
 	struct bench_end *x, uint64_t bytes, uint32_t means, int64_t n)
 {
-	const struct bench_driver *d = x->bench->driver;
 	struct bench_transfer p = transfer_of(x, bytes);
 
 	p.means = means;
-	d->expect(x, x->lane, ANSWER);
+	x->driver->expect(x, x->lane, ANSWER);
 	for (; n; n--)
-		d->put(x, &p);
-	return d->await(x, x->lane);
+		x->driver->put(x, &p);
+	return x->driver->await(x, x->lane);
 }
 
 static bool get_burst(struct bench_end *x, uint64_t bytes, int64_t n)
 {
-	const struct bench_driver *d = x->bench->driver;
 	struct bench_transfer g = transfer_of(x, bytes);
 
 	g.is_tracked = true;
 	bench_track_gets(x, (uint64_t)n, bytes);
 	for (; n; n--)
-		d->get(x, &g);
-	return d->flush(x);
+		x->driver->get(x, &g);
+	return x->driver->flush(x);
 }
 
 static bool burst(
@@ -194,7 +181,7 @@ static bool burst(
 				   : get_burst(x, bytes, n);
 }
 
-/* What one of many takes, until it is seen; or -1. */
+/* The average time of a transfer, or -1. */
 static sim_time single(struct bench_end *x, uint64_t bytes, uint32_t means)
 {
 	int64_t k, rounds = x->bench->rounds;
@@ -206,7 +193,7 @@ static sim_time single(struct bench_end *x, uint64_t bytes, uint32_t means)
 	return (program_now() - start) / rounds;
 }
 
-/* Of the i-th size; an answer takes so long. */
+/* Measures the i-th size; answer is the time of an answer. */
 static bool measure(struct bench_end *x, uint32_t i, sim_time answer)
 {
 	uint64_t bytes = of(x)->size[i].bytes;
@@ -225,7 +212,7 @@ static bool measure(struct bench_end *x, uint32_t i, sim_time answer)
 	return true;
 }
 
-/* Half of what eight bytes back and forth take, or -1. */
+/* Half of the time of eight bytes back and forth, or -1. */
 static sim_time answer_time(struct bench_end *x)
 {
 	sim_time both = single(x, ANSWER, bench_quick(x->bench));
@@ -238,9 +225,8 @@ static bool measure_sizes(struct bench_end *x)
 	const struct sweep *s = of(x);
 	sim_time answer = s->op == OP_PUT ? answer_time(x) : 0;
 	uint64_t sum = 0;
-	uint32_t i;
 
-	for (i = 0; answer >= 0 && i < s->n_sizes; i++) {
+	for (uint32_t i = 0; answer >= 0 && i < s->n_sizes; i++) {
 		if (!measure(x, i, answer))
 			return false;
 		sum += s->size[i].bytes *
@@ -264,8 +250,8 @@ static const struct bench_program measuring = {
 	.transfer = measure_all,
 };
 
-/* Bytes of what comes k-th: eight, then of each size single ones and a
- * burst; 0 where there is no more. */
+/* Bytes of the k-th arrival: eight, then for each size single transfers and a
+ * burst; 0: there is no more. */
 static uint64_t expected(const struct sweep *s, uint64_t k)
 {
 	uint64_t rounds = (uint64_t)s->bench.rounds, i;
@@ -280,30 +266,29 @@ static uint64_t expected(const struct sweep *s, uint64_t k)
 	       (k % (rounds + 1) == rounds ? (uint64_t)s->burst : 1);
 }
 
-/* Answers when all of what comes next has come, and expects what follows.
- * Gets are answered by the interface. */
+/* Answers each arrival, and expects the next one.  The interface answers gets
+ * itself. */
 static void answer_all(struct bench_end *x)
 {
 	const struct sweep *s = of(x);
-	const struct bench_driver *d = x->bench->driver;
 	struct bench_transfer p = transfer_of(x, ANSWER);
 	uint64_t k, sum = 0;
 
 	p.means = bench_quick(x->bench);
 	if (!bench_open(x) || !add_memory(x) || s->op == OP_GET)
 		return;
-	d->expect(x, x->lane, expected(s, 0));
+	x->driver->expect(x, x->lane, expected(s, 0));
 	for (k = 0; expected(s, k); k++) {
-		if (!d->await(x, x->lane))
+		if (!x->driver->await(x, x->lane))
 			return;
 		sum += expected(s, k);
 		if (expected(s, k + 1))
-			d->expect(x, x->lane, expected(s, k + 1));
-		d->put(x, &p);
+			x->driver->expect(x, x->lane, expected(s, k + 1));
+		x->driver->put(x, &p);
 		if (!bench_check_target(x, 0, sum, 0))
 			return;
 	}
-	d->flush(x);
+	x->driver->flush(x);
 }
 
 static const struct bench_program answering = { .run = answer_all };
@@ -324,11 +309,10 @@ static int sweep_init(struct load *l, struct err *e)
 		.is_msg = s->bench.via,
 		.has_gets = s->op == OP_GET,
 	};
-	int64_t bytes;
 
 	if (s->min > s->max)
 		return err_set(e, "min: larger than max");
-	for (bytes = s->min; bytes <= s->max; bytes *= 2) {
+	for (int64_t bytes = s->min; bytes <= s->max; bytes *= 2) {
 		BUG_IF(s->n_sizes == MOST_SIZES);
 		s->size[s->n_sizes++].bytes = (uint64_t)bytes;
 	}
@@ -337,7 +321,6 @@ static int sweep_init(struct load *l, struct err *e)
 	s->bench.piece = s->size[s->n_sizes - 1].bytes;
 	if (s->bench.piece < ANSWER)
 		s->bench.piece = ANSWER;
-	s->bench.owner = owner;
 	if (s->op == OP_GET && s->bench.means != BENCH_AUTO &&
 		!(s->bench.driver->is & BENCH_GETS_BY_MEANS))
 		return err_set(e,
@@ -361,10 +344,9 @@ static bool sum_up(
 	double bytes =
 		(double)s->size[i].bytes * (double)s->burst * (double)s->procs;
 	sim_time start = SIM_NEVER, end = 0;
-	uint32_t k;
 
 	*latency = 0;
-	for (k = 0; k < (uint32_t)s->procs; k++) {
+	for (uint32_t k = 0; k < (uint32_t)s->procs; k++) {
 		const struct times *t = s->bench.ends[k].data;
 
 		if (!t->one[i] || t->end[i] <= t->start[i])

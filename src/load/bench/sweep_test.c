@@ -44,9 +44,8 @@ static void a_burst_is_faster_than_one_at_a_time(void **state)
 	static const char *const ops[] = { "sweep op=put max=8 rounds=2 "
 					   "burst=32" AT_ONCE,
 		"sweep op=get max=8 rounds=2 burst=32" AT_ONCE };
-	uint32_t i;
 
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		struct trial t;
 
 		trial_open(&t, TORUS, ops[i]);

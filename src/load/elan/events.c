@@ -77,12 +77,11 @@ static uint64_t page_of(uint32_t k)
 static bool open_queues(struct events *g)
 {
 	struct elan_cq q;
-	uint32_t i;
 
 	if (!programs_did(&g->programs, "elan_cq_open",
 		    elan_cq_open(&g->cq, 0, ELAN_64K, ELAN_MAY_ALL)))
 		return false;
-	for (i = 0; i < (uint32_t)g->queues; i++)
+	for (uint32_t i = 0; i < (uint32_t)g->queues; i++)
 		if (!programs_did(&g->programs, "elan_cq_open",
 			    elan_cq_open(&q, i + 1, ELAN_64K, ELAN_MAY_STEN)) ||
 			!programs_did(&g->programs, "elan_cq_map",
@@ -123,12 +122,11 @@ static void set_all(struct events *g)
 static void run(void *arg)
 {
 	struct events *g = arg;
-	uint32_t k;
 
 	if (!open_queues(g))
 		return;
 	elan_arm(&g->cq, SENT, (uint64_t)g->rounds, FLAG_AT, 1);
-	for (k = 0; k < (uint32_t)g->rounds; k++)
+	for (uint32_t k = 0; k < (uint32_t)g->rounds; k++)
 		if (!arm(g, k))
 			return;
 	/* all of it is in the card */
@@ -165,10 +163,9 @@ static int events_init(struct load *l, struct err *e)
 static void events_start(struct load *l)
 {
 	struct events *g = of(l);
-	site_id i;
 
 	programs_open(&g->programs);
-	for (i = 0; i < l->net->n_nodes; i++)
+	for (site_id i = 0; i < l->net->n_nodes; i++)
 		BUG_IF(elan_context_set(
 			g->programs.load.nic, i, ELAN_CONTEXT, 0, MEMORY - 1));
 	program_start(g->programs.load.host, (site_id)g->from, 0, 0, run, g);
@@ -178,11 +175,10 @@ static int events_check(struct load *l, struct err *e)
 {
 	uint8_t want[ELAN_PACKET], got[ELAN_PACKET];
 	struct events *g = of(l);
-	uint32_t k;
 
 	if (programs_check(l, e))
 		return -1;
-	for (k = 0; g->end && k < (uint32_t)g->rounds; k++) {
+	for (uint32_t k = 0; g->end && k < (uint32_t)g->rounds; k++) {
 		fill(g, k, want);
 		host_read(g->programs.load.host, node_of(g, k), place(g, k),
 			got, (size_t)g->bytes);

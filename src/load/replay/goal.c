@@ -180,9 +180,7 @@ void goal_write(const struct goal *g, bool is_binary, FILE *f)
 
 void goal_free(struct goal *g)
 {
-	uint32_t i;
-
-	for (i = 0; i < g->n_ranks; i++) {
+	for (uint32_t i = 0; i < g->n_ranks; i++) {
 		mem_free(g->rank[i].op);
 		mem_free(g->rank[i].edge);
 	}

@@ -209,14 +209,13 @@ static int add_pairs(struct reader *r, uint32_t op, bool is_start)
 {
 	uint32_t n = r->reach[op].n[is_start];
 	uint64_t first = r->reach[op].first[is_start];
-	uint32_t i;
 
 	if (!n)
 		return 0;
 	if (first + n > r->n_edges || n > r->n_edges - r->b->n_pairs)
 		return wrong_op(
 			r, op, "has more dependants than the file lists");
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		if (r->edge[first + i] >= r->n_ops)
 			return wrong_op(
 				r, op, "has a dependant that does not exist");
@@ -246,12 +245,10 @@ static int check_needs(const struct reader *r)
 
 static int take_lists(struct reader *r)
 {
-	uint32_t i;
-
 	if (take_words(r, &r->root, r->n_roots) || take_records(r) ||
 		take_words(r, &r->edge, r->n_edges))
 		return -1;
-	for (i = 0; i < r->n_ops; i++)
+	for (uint32_t i = 0; i < r->n_ops; i++)
 		if (add_pairs(r, i, false) || add_pairs(r, i, true))
 			return -1;
 	return goal_build_end(r->b) ? -1 : check_needs(r);
@@ -352,10 +349,9 @@ static void write_number(uint64_t v, unsigned n, FILE *f)
 static void write_header(const struct goal *g, FILE *f)
 {
 	uint8_t cpu = 0, nic = 0;
-	uint32_t i, k;
 
-	for (i = 0; i < g->n_ranks; i++)
-		for (k = 0; k < g->rank[i].n_ops; k++) {
+	for (uint32_t i = 0; i < g->n_ranks; i++)
+		for (uint32_t k = 0; k < g->rank[i].n_ops; k++) {
 			const struct goal_op *op = &g->rank[i].op[k];
 
 			cpu = op->cpu > cpu ? op->cpu : cpu;
@@ -370,9 +366,8 @@ static void write_header(const struct goal *g, FILE *f)
 static void write_table(const struct goal *g, FILE *f)
 {
 	uint64_t at = HEADER - ORIGIN + (uint64_t)16 * g->n_ranks;
-	uint32_t i;
 
-	for (i = 0; i < g->n_ranks; i++) {
+	for (uint32_t i = 0; i < g->n_ranks; i++) {
 		const struct goal_rank *r = &g->rank[i];
 
 		write_number(at, 8, f);
@@ -417,25 +412,22 @@ static void write_edges(
 	const struct goal_rank *r, uint32_t op, bool is_start, FILE *f)
 {
 	const uint32_t *edge = r->edge + r->op[op].after;
-	uint32_t i;
 
-	for (i = 0; i < goal_n_after(r, op); i++)
+	for (uint32_t i = 0; i < goal_n_after(r, op); i++)
 		if (edge[i] % 2 == is_start)
 			write_number(edge[i] / 2, 4, f);
 }
 
 static void write_part(const struct goal_rank *r, FILE *f)
 {
-	uint32_t i;
-
 	write_number(r->n_ops, 4, f);
 	write_number(n_roots(r), 4, f);
-	for (i = 0; i < r->n_ops; i++)
+	for (uint32_t i = 0; i < r->n_ops; i++)
 		if (!r->op[i].needs)
 			write_number(i, 4, f);
-	for (i = 0; i < r->n_ops; i++)
+	for (uint32_t i = 0; i < r->n_ops; i++)
 		write_record(r, i, f);
-	for (i = 0; i < r->n_ops; i++) {
+	for (uint32_t i = 0; i < r->n_ops; i++) {
 		write_edges(r, i, false, f);
 		write_edges(r, i, true, f);
 	}
@@ -443,10 +435,8 @@ static void write_part(const struct goal_rank *r, FILE *f)
 
 void goal_write_binary(const struct goal *g, FILE *f)
 {
-	uint32_t i;
-
 	write_header(g, f);
 	write_table(g, f);
-	for (i = 0; i < g->n_ranks; i++)
+	for (uint32_t i = 0; i < g->n_ranks; i++)
 		write_part(&g->rank[i], f);
 }

@@ -129,21 +129,29 @@ static int read_options(struct reader *r, struct goal_op *op)
 	return 0;
 }
 
+static int read_rank_number(struct reader *r, uint32_t *rank)
+{
+	uint64_t v;
+
+	if (!read_number(next_word(r), 0, UINT32_MAX, &v) ||
+		v >= r->b->goal->n_ranks)
+		return err_set(r->b->e, "%s:%u: want a rank from 0 to %u",
+			r->b->path, r->line, r->b->goal->n_ranks - 1);
+	*rank = (uint32_t)v;
+	return 0;
+}
+
 static int read_message(struct reader *r, enum goal_kind kind)
 {
 	struct goal_op *op = add_op(r, kind);
-	uint64_t v;
 
 	if (!read_number(next_word(r), 'b', GOAL_BYTES, &op->size))
 		return wrong(r, "want a number of bytes, as in 4096b");
 	if (strcmp(next_word(r), kind == GOAL_SEND ? "to" : "from") != 0)
 		return wrong(r, kind == GOAL_SEND ? "want \"to\" and a rank"
 						  : "want \"from\" and a rank");
-	if (!read_number(next_word(r), 0, UINT32_MAX, &v) ||
-		v >= r->b->goal->n_ranks)
-		return err_set(r->b->e, "%s:%u: want a rank from 0 to %u",
-			r->b->path, r->line, r->b->goal->n_ranks - 1);
-	op->peer = (uint32_t)v;
+	if (read_rank_number(r, &op->peer))
+		return -1;
 	return read_options(r, op);
 }
 
@@ -219,18 +227,16 @@ static int read_statement(struct reader *r)
 
 static int read_rank(struct reader *r)
 {
-	uint64_t v;
+	uint32_t v;
 	int failed = 0;
 
 	if (strcmp(r->word, "rank") != 0)
 		return wrong(r, "want \"rank\"");
-	if (!read_number(next_word(r), 0, UINT32_MAX, &v) ||
-		v >= r->b->goal->n_ranks)
-		return err_set(r->b->e, "%s:%u: want a rank from 0 to %u",
-			r->b->path, r->line, r->b->goal->n_ranks - 1);
+	if (read_rank_number(r, &v))
+		return -1;
 	if (r->b->goal->rank[v].edge)
 		return wrong(r, "this rank is defined twice");
-	goal_build_rank(r->b, (uint32_t)v);
+	goal_build_rank(r->b, v);
 	if (*next_word(r) != '{')
 		return wrong(r, "want \"{\"");
 	index_fini(&r->labels);
@@ -291,12 +297,10 @@ static void write_op(const struct goal_op *op, uint32_t number, FILE *f)
 
 static void write_rank(const struct goal_rank *r, FILE *f)
 {
-	uint32_t op, i;
-
-	for (op = 0; op < r->n_ops; op++)
+	for (uint32_t op = 0; op < r->n_ops; op++)
 		write_op(&r->op[op], op + 1, f);
-	for (op = 0; op < r->n_ops; op++)
-		for (i = 0; i < goal_n_after(r, op); i++) {
+	for (uint32_t op = 0; op < r->n_ops; op++)
+		for (uint32_t i = 0; i < goal_n_after(r, op); i++) {
 			uint32_t edge = r->edge[r->op[op].after + i];
 
 			fprintf(f, "l%u %s l%u\n", edge / 2 + 1,
@@ -306,10 +310,8 @@ static void write_rank(const struct goal_rank *r, FILE *f)
 
 void goal_write_text(const struct goal *g, FILE *f)
 {
-	uint32_t i;
-
 	fprintf(f, "num_ranks %u\n", g->n_ranks);
-	for (i = 0; i < g->n_ranks; i++) {
+	for (uint32_t i = 0; i < g->n_ranks; i++) {
 		fprintf(f, "rank %u {\n", i);
 		write_rank(&g->rank[i], f);
 		fputs("}\n", f);

@@ -2,32 +2,20 @@
 
 #include <inttypes.h>
 
+#include "load/keys.h"
+
 #define AT(field) offsetof(struct goal_make, field)
 
 #define RANKS                                                                  \
-	{                                                                      \
-		.name = "ranks", .type = PARAM_COUNT, .offset = AT(ranks),     \
-		.def = "16", .min = 2, .max = GOAL_RANKS,                      \
-		.help = "number of ranks"                                      \
-	}
+	KEY_COUNT("ranks", AT(ranks), "16", 2, GOAL_RANKS, "number of ranks")
 #define BYTES(text)                                                            \
-	{                                                                      \
-		.name = "bytes", .type = PARAM_BYTES, .offset = AT(bytes),     \
-		.def = "64 KiB", .min = 1, .max = INT64_C(1) << 36,            \
-		.help = text                                                   \
-	}
+	KEY_BYTES("bytes", AT(bytes), "64 KiB", 1, INT64_C(1) << 36, text)
 #define ROUNDS                                                                 \
-	{                                                                      \
-		.name = "rounds", .type = PARAM_COUNT, .offset = AT(rounds),   \
-		.def = "1", .min = 1, .max = 100000,                           \
-		.help = "number of repetitions of the whole schedule"          \
-	}
+	KEY_COUNT("rounds", AT(rounds), "1", 1, 100000,                        \
+		"number of repetitions of the whole schedule")
 #define COMPUTE(text)                                                          \
-	{                                                                      \
-		.name = "compute", .type = PARAM_TIME, .offset = AT(compute),  \
-		.def = "1 us", .min = 0, .max = INT64_C(1000000000000),        \
-		.help = text                                                   \
-	}
+	KEY(PARAM_TIME, "compute", AT(compute), "1 us", 0,                     \
+		INT64_C(1000000000000), NULL, text)
 
 /* Writes one rank: operations are numbered, and each may wait for others. */
 struct pen {
@@ -99,9 +87,8 @@ static uint64_t doubling(struct pen *p, const struct goal_make *m, int64_t rank,
 	uint64_t tag, uint64_t before)
 {
 	uint64_t last = before;
-	int64_t bit;
 
-	for (bit = 1; bit < m->ranks; bit *= 2) {
+	for (int64_t bit = 1; bit < m->ranks; bit *= 2) {
 		uint64_t s = message(p, "send", m->bytes, rank ^ bit, tag);
 		uint64_t r = message(p, "recv", m->bytes, rank ^ bit, tag++);
 
@@ -125,13 +112,12 @@ static int check_allreduce(const struct goal_make *m, struct err *e)
 static void write_allreduce(const struct goal_make *m, FILE *f)
 {
 	struct pen p = { .f = f };
-	int64_t rank, i;
 
-	for (rank = 0; rank < m->ranks; rank++) {
+	for (int64_t rank = 0; rank < m->ranks; rank++) {
 		uint64_t last = 0, tag = 0;
 
 		begin_rank(&p, rank);
-		for (i = 0; i < m->rounds; i++) {
+		for (int64_t i = 0; i < m->rounds; i++) {
 			if (m->algorithm)
 				last = doubling(&p, m, rank, tag, last);
 			else
@@ -148,16 +134,15 @@ static void write_allreduce(const struct goal_make *m, FILE *f)
 static void write_alltoall(const struct goal_make *m, FILE *f)
 {
 	struct pen p = { .f = f };
-	int64_t rank, i, k;
 
-	for (rank = 0; rank < m->ranks; rank++) {
+	for (int64_t rank = 0; rank < m->ranks; rank++) {
 		uint64_t barrier = 0;
 
 		begin_rank(&p, rank);
-		for (i = 0; i < m->rounds; i++) {
+		for (int64_t i = 0; i < m->rounds; i++) {
 			uint64_t from = p.n + 1, op, end;
 
-			for (k = 1; k < m->ranks; k++) {
+			for (int64_t k = 1; k < m->ranks; k++) {
 				message(&p, "recv", m->bytes,
 					(rank + m->ranks - k) % m->ranks,
 					(uint64_t)i);
@@ -244,9 +229,8 @@ static uint64_t training_step(struct pen *p, const struct goal_make *m,
 {
 	int64_t stage = rank % m->stages, b;
 	int64_t replicas = m->ranks / m->stages;
-	int way;
 
-	for (way = 0; way < 2; way++) {
+	for (int way = 0; way < 2; way++) {
 		bool is_first = way ? stage == m->stages - 1 : stage == 0;
 		bool is_last = way ? stage == 0 : stage == m->stages - 1;
 		int64_t ahead = way ? rank - 1 : rank + 1;
@@ -275,13 +259,12 @@ static uint64_t training_step(struct pen *p, const struct goal_make *m,
 static void write_training(const struct goal_make *m, FILE *f)
 {
 	struct pen p = { .f = f };
-	int64_t rank, i;
 
-	for (rank = 0; rank < m->ranks; rank++) {
+	for (int64_t rank = 0; rank < m->ranks; rank++) {
 		uint64_t last = 0, tag = 0;
 
 		begin_rank(&p, rank);
-		for (i = 0; i < m->rounds; i++) {
+		for (int64_t i = 0; i < m->rounds; i++) {
 			last = training_step(&p, m, rank, tag, last);
 			tag += 2 * (uint64_t)(m->batches + m->ranks);
 		}
@@ -294,12 +277,8 @@ static const struct param allreduce_params[] = {
 	BYTES("number of bytes that each rank contributes"),
 	ROUNDS,
 	COMPUTE("time to add the bytes of a message, with doubling"),
-	{ .name = "algorithm",
-		.type = PARAM_WORD,
-		.offset = AT(algorithm),
-		.def = "ring",
-		.words = "ring|doubling",
-		.help = "ring (of pieces), or (recursive) doubling" },
+	KEY_WORD("algorithm", AT(algorithm), "ring", "ring|doubling",
+		"ring (of pieces) or (recursive) doubling"),
 };
 
 static const struct param alltoall_params[] = { RANKS,
@@ -311,31 +290,18 @@ static const struct param stencil_params[] = { RANKS,
 
 static const struct param training_params[] = {
 	RANKS,
-	BYTES("bytes from stage to stage, and of a stage's gradients"),
+	BYTES("bytes between stages, and of a stage's gradients"),
 	ROUNDS,
-	COMPUTE("time of a stage forwards; backwards it is twice as long"),
-	{ .name = "stages",
-		.type = PARAM_COUNT,
-		.offset = AT(stages),
-		.def = "4",
-		.min = 1,
-		.max = GOAL_RANKS,
-		.help = "number of stages; further ranks are replicas" },
-	{ .name = "batches",
-		.type = PARAM_COUNT,
-		.offset = AT(batches),
-		.def = "4",
-		.min = 1,
-		.max = 10000,
-		.help = "number of micro-batches in a step" },
+	COMPUTE("time of a forward pass; backward takes twice as long"),
+	KEY_COUNT("stages", AT(stages), "4", 1, GOAL_RANKS,
+		"number of stages; further ranks are replicas"),
+	KEY_COUNT("batches", AT(batches), "4", 1, 10000,
+		"number of micro-batches in a step"),
 };
 
 static const struct param convert_params[] = {
-	{ .name = "file",
-		.type = PARAM_TEXT,
-		.offset = AT(file),
-		.def = "none",
-		.help = "file with a schedule in text or binary form" },
+	KEY_TEXT("file", AT(file), "none",
+		"file with a schedule in text or binary form"),
 };
 
 #define N(table) sizeof(table) / sizeof((table)[0])

@@ -11,6 +11,7 @@
 
 #include "api/msg/msg.h"
 #include "base/mem.h"
+#include "base/ring.h"
 #include "load/keys.h"
 #include "load/programs.h"
 #include "load/registry.h"
@@ -44,8 +45,7 @@ struct player {
 	const struct goal_rank *rank;
 	struct weft_msg msg;
 	uint32_t *left; /* [op]: others first; then BEGUN */
-	uint32_t *ready[GOAL_CPUS]; /* of each cpu, in order; rings */
-	uint32_t first[GOAL_CPUS], n[GOAL_CPUS], room[GOAL_CPUS];
+	struct ring ready[GOAL_CPUS]; /* operations of each cpu, in order */
 	uint32_t calc[GOAL_CPUS]; /* + 1: it computes */
 	uint32_t calc_mark[GOAL_CPUS];
 	sim_time free_at[GOAL_CPUS];
@@ -66,18 +66,12 @@ struct replay {
 };
 
 static const struct param params[] = {
-	{ .name = "file",
-		.type = PARAM_TEXT,
-		.offset = AT(file),
-		.def = "none",
-		.help = "file with a schedule in GOAL's text or binary form: "
-			"see weft-goal(1)" },
-	{ .name = "place",
-		.type = PARAM_TEXT,
-		.offset = AT(place),
-		.def = "linear",
-		.help = "mapping of ranks to processes: linear, random, or a "
-			"file with the number of a process for each rank" },
+	KEY_TEXT("file", AT(file), "none",
+		"file with a schedule in GOAL's text or binary form: see "
+		"weft-goal(1)"),
+	KEY_TEXT("place", AT(place), "linear",
+		"mapping of ranks to processes: linear, random, or a file with "
+		"the number of a process for each rank"),
 };
 
 static struct replay *of(struct load *l)
@@ -94,28 +88,7 @@ static uint32_t rank_of(const struct player *p)
 
 static void push(struct player *p, uint32_t op)
 {
-	uint32_t c = p->rank->op[op].cpu, i, room = p->room[c];
-
-	if (p->n[c] == room) {
-		uint32_t *all = mem_alloc(room ? 2 * room : 16, sizeof(*all));
-
-		for (i = 0; i < p->n[c]; i++)
-			all[i] = p->ready[c][(p->first[c] + i) % room];
-		mem_free(p->ready[c]);
-		p->ready[c] = all;
-		p->first[c] = 0;
-		p->room[c] = room ? 2 * room : 16;
-	}
-	p->ready[c][(p->first[c] + p->n[c]++) % p->room[c]] = op;
-}
-
-static uint32_t pop(struct player *p, uint32_t c)
-{
-	uint32_t op = p->ready[c][p->first[c]];
-
-	p->first[c] = (p->first[c] + 1) % p->room[c];
-	p->n[c]--;
-	return op;
+	*(uint32_t *)ring_push(&p->ready[p->rank->op[op].cpu]) = op;
 }
 
 /* What waited for an operation's beginning, or its end. */
@@ -209,11 +182,9 @@ static bool begin_op(struct player *p, uint32_t op)
 /* Begins what can be; false where one failed. */
 static bool begin_ready(struct player *p)
 {
-	uint32_t c;
-
-	for (c = 0; c < GOAL_CPUS; c++)
-		while (p->n[c] && !p->calc[c])
-			if (!begin_op(p, pop(p, c)))
+	for (uint32_t c = 0; c < GOAL_CPUS; c++)
+		while (p->ready[c].n && !p->calc[c])
+			if (!begin_op(p, *(uint32_t *)ring_pop(&p->ready[c])))
 				return false;
 	return true;
 }
@@ -270,9 +241,8 @@ static bool end_messages(struct player *p, bool *is_right)
 static sim_time next_calc(const struct player *p)
 {
 	sim_time t = SIM_NEVER;
-	uint32_t c;
 
-	for (c = 0; c < GOAL_CPUS; c++)
+	for (uint32_t c = 0; c < GOAL_CPUS; c++)
 		if (p->calc[c] && p->free_at[c] < t)
 			t = p->free_at[c];
 	return t;
@@ -281,10 +251,11 @@ static sim_time next_calc(const struct player *p)
 static void play(struct player *p)
 {
 	bool is_right = true;
-	uint32_t i;
 
+	for (uint32_t i = 0; i < GOAL_CPUS; i++)
+		ring_init(&p->ready[i], sizeof(i));
 	p->left = mem_alloc(p->rank->n_ops + 1, sizeof(*p->left));
-	for (i = 0; i < p->rank->n_ops; i++) {
+	for (uint32_t i = 0; i < p->rank->n_ops; i++) {
 		p->left[i] = p->rank->op[i].needs;
 		if (!p->left[i])
 			push(p, i);
@@ -487,32 +458,29 @@ static int place_by_file(struct replay *r, struct err *e)
 {
 	FILE *f = fopen(r->place, "r");
 	unsigned long long v;
-	uint32_t i;
-	int n = 1;
+	int failed = 0;
 
 	if (!f)
 		return err_set(e,
 			"place: want linear, random or a file; %s: %s",
 			r->place, strerror(errno));
-	for (i = 0; i < r->goal.n_ranks; i++) {
-		n = fscanf(f, "%llu", &v);
-		if (n != 1)
-			break;
-		if (v >= r->n_ranks || r->which[v]) {
-			fclose(f);
-			return err_set(e,
+	for (uint32_t i = 0; i < r->goal.n_ranks && !failed; i++) {
+		if (fscanf(f, "%llu", &v) != 1) {
+			failed = err_set(e, "%s: has no number for rank %u",
+				r->place, i);
+		} else if (v >= r->n_ranks || r->which[v]) {
+			failed = err_set(e,
 				"%s: rank %u cannot be at process %llu: %s",
 				r->place, i, v,
-				v >= r->n_ranks ? "there is none"
-						: "another rank is there");
+				v >= r->n_ranks ? "there is no such process"
+						: "it has another rank");
+		} else {
+			r->at[i] = (uint32_t)v;
+			r->which[v] = i + 1;
 		}
-		r->at[i] = (uint32_t)v;
-		r->which[v] = i + 1;
 	}
 	fclose(f);
-	if (n != 1)
-		return err_set(e, "%s: has no number for rank %u", r->place, i);
-	return 0;
+	return failed;
 }
 
 static int place_ranks(struct replay *r, struct err *e)
@@ -545,10 +513,9 @@ static int place_ranks(struct replay *r, struct err *e)
 static uint64_t longest(const struct goal *g)
 {
 	uint64_t most = 0;
-	uint32_t i, k;
 
-	for (i = 0; i < g->n_ranks; i++)
-		for (k = 0; k < g->rank[i].n_ops; k++)
+	for (uint32_t i = 0; i < g->n_ranks; i++)
+		for (uint32_t k = 0; k < g->rank[i].n_ops; k++)
 			if (g->rank[i].op[k].kind != GOAL_CALC &&
 				g->rank[i].op[k].size > most)
 				most = g->rank[i].op[k].size;
@@ -611,10 +578,9 @@ static void replay_report(struct load *l, struct load_result *result)
 	struct replay *r = of(l);
 	sim_time begin = SIM_NEVER, end = 0;
 	uint64_t done = 0;
-	uint32_t i;
 
 	programs_report(&r->programs, result);
-	for (i = 0; r->player && i < r->n_ranks; i++) {
+	for (uint32_t i = 0; r->player && i < r->n_ranks; i++) {
 		const struct player *p = &r->player[i];
 
 		done += p->n_done;
@@ -634,10 +600,9 @@ static void replay_report(struct load *l, struct load_result *result)
 static void free_player(struct player *p)
 {
 	struct active *x;
-	uint32_t c;
 
-	for (c = 0; c < GOAL_CPUS; c++)
-		mem_free(p->ready[c]);
+	for (uint32_t c = 0; c < GOAL_CPUS; c++)
+		ring_fini(&p->ready[c]);
 	while ((x = p->active) || (x = p->spare)) {
 		if (x == p->active)
 			p->active = x->next;
@@ -651,10 +616,9 @@ static void free_player(struct player *p)
 static void replay_fini(struct load *l)
 {
 	struct replay *r = of(l);
-	uint32_t i;
 
 	programs_fini(l);
-	for (i = 0; r->player && i < r->n_ranks; i++)
+	for (uint32_t i = 0; r->player && i < r->n_ranks; i++)
 		free_player(&r->player[i]);
 	mem_free(r->player);
 	mem_free(r->at);

@@ -96,9 +96,8 @@ static bool is_moved(struct files *g, const char *call, int64_t moved)
 static bool write_all(struct files *g, int32_t file)
 {
 	uint8_t *source = program_map(SOURCE_AT, (uint64_t)g->bytes);
-	uint32_t i;
 
-	for (i = 0; i < (uint32_t)g->rounds; i++) {
+	for (uint32_t i = 0; i < (uint32_t)g->rounds; i++) {
 		fill(g, i, source);
 		if (!is_moved(g, "cnk_write",
 			    cnk_write(file, SOURCE_AT, (uint64_t)g->bytes,
@@ -112,9 +111,8 @@ static bool read_all(struct files *g, int32_t file)
 {
 	uint8_t *target = program_map(TARGET_AT, (uint64_t)g->bytes);
 	uint8_t *want = program_map(SOURCE_AT, (uint64_t)g->bytes);
-	uint32_t i;
 
-	for (i = 0; i < (uint32_t)g->rounds; i++) {
+	for (uint32_t i = 0; i < (uint32_t)g->rounds; i++) {
 		if (!is_moved(g, "cnk_read",
 			    cnk_read(file, TARGET_AT, (uint64_t)g->bytes,
 				    i * (uint64_t)g->bytes)))
@@ -131,14 +129,13 @@ static void name_file(const struct files *g, char name[CNK_NAME])
 {
 	const struct torus *t = torus_of(g->programs.load.net->topo);
 	size_t n;
-	uint32_t i;
 
 	if (strcmp(g->name, "auto") != 0) {
 		snprintf(name, CNK_NAME, "%.52s%u", g->name, program_node());
 		return;
 	}
 	n = (size_t)snprintf(name, CNK_NAME, "/out");
-	for (i = 0; i < t->n_dims; i++)
+	for (uint32_t i = 0; i < t->n_dims; i++)
 		n += (size_t)snprintf(name + n, CNK_NAME - n, "/%u",
 			torus_coord(t, program_node(), i) + torus_corner(t, i));
 }
@@ -207,11 +204,10 @@ static int files_init(struct load *l, struct err *e)
 static void files_start(struct load *l)
 {
 	struct files *g = of(l);
-	site_id i;
 
 	programs_open(&g->programs);
 	g->client = mem_alloc(g->n_clients, sizeof(*g->client));
-	for (i = 0; i < g->n_clients; i++) {
+	for (site_id i = 0; i < g->n_clients; i++) {
 		g->client[i].g = g;
 		program_start(l->host, i, 0, 0, run, &g->client[i]);
 	}
@@ -232,12 +228,11 @@ static void files_report(struct load *l, struct load_result *r)
 	const struct client *c = g->client;
 	sim_time write = c->write, written = 0, read = c->read, end = 0;
 	double open = 0;
-	uint32_t i;
 
 	programs_report(&g->programs, r);
 	if (r->ending != LOAD_FINISHED)
 		return;
-	for (i = 0; i < g->n_clients; i++, c++) {
+	for (uint32_t i = 0; i < g->n_clients; i++, c++) {
 		if (!c->end)
 			return;
 		write = c->write < write ? c->write : write;
@@ -269,7 +264,8 @@ static uint64_t files_estimate(const struct load *l)
 
 const struct load_ops load_files = {
 	.name = "files",
-	.help = "files that nodes write and read by IO nodes, on Blue Gene/Q",
+	.help = "files that nodes write and read through IO nodes, on Blue "
+		"Gene/Q",
 	.size = sizeof(struct files),
 	PARAMS(params),
 	PROGRAMS_OPS,

@@ -1,14 +1,14 @@
 /*
- * Diagnostics: packets that name the ports on their way, so that no routing
- * table chooses for them and none has to be right.
+ * Diagnostics: packets that carry the ports of their route, so that they depend
+ * on no routing table.
  *
  * Without a route the first node of every router tries all of the router's
- * links, one after the other: a packet goes out by a link and comes back by
- * the same one.  With a route one node sends, and the packet ends at the first
- * node of the router that the last port leads to.
+ * links, one after another: a packet leaves by a link and returns by the same
+ * one.  With a route one node sends, and the packet ends at the first node of
+ * the router that the last port leads to.
  *
- * Nothing but the time between two packets keeps one of a node from meeting
- * the next, and no proof knows their turns: so these are not for load.
+ * Only the interval between packets separates those of a node, and no proof of
+ * freedom from deadlock covers their turns: probes are not meant as load.
  */
 #include <string.h>
 
@@ -87,9 +87,8 @@ static port_id find_port(
 	const struct topo *t, router_id r, const char *word, size_t n)
 {
 	char name[32];
-	port_id p;
 
-	for (p = 0; p < t->n_ports; p++) {
+	for (port_id p = 0; p < t->n_ports; p++) {
 		struct topo_end far = t->ops->peer(t, r, p);
 
 		if (far.router == NO_ROUTER || far.router < t->n_nodes)
@@ -202,8 +201,7 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 		x->next++;
 	}
 	if (x->next < n_packets(g, x))
-		sim_post_self(w, s, t + g->every,
-			SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
+		sim_post_self(w, s, t + g->every, LOAD_EVENT, 0, 0);
 }
 
 static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
@@ -247,11 +245,9 @@ static void list_links(struct probe *g, struct prober *x)
 {
 	const struct topo *t = g->topo;
 	struct topo_end home = t->ops->peer(t, x->node, 0);
-	uint32_t i;
-	port_id p;
 
 	x->try = mem_alloc(t->n_ports, sizeof(*x->try));
-	for (p = 0; p < t->n_ports; p++) {
+	for (port_id p = 0; p < t->n_ports; p++) {
 		struct topo_end far = t->ops->peer(t, home.router, p);
 
 		if (far.router == NO_ROUTER || far.router < t->n_nodes)
@@ -262,14 +258,13 @@ static void list_links(struct probe *g, struct prober *x)
 			.to = x->node,
 		};
 	}
-	for (i = 0; i < x->n_tries; i++)
+	for (uint32_t i = 0; i < x->n_tries; i++)
 		x->try[i].vector = x->try[i].own;
 }
 
 static void add_prober(struct probe *g, site_id s)
 {
 	struct prober *x = &g->prober[g->n_probers++];
-	struct sim *sim = g->load.net->sim;
 
 	x->node = s;
 	g->of[s] = g->n_probers;
@@ -280,15 +275,13 @@ static void add_prober(struct probe *g, site_id s)
 		list_links(g, x);
 	}
 	if (x->n_tries)
-		sim_post(sim_owner(sim, s), s, 0,
-			SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
+		load_wake(&g->load, s, 0, 0);
 }
 
 static void probe_start(struct load *l)
 {
 	struct probe *g = of(l);
 	const struct topo *t = g->topo = l->net->topo;
-	site_id s;
 
 	g->latency = mem_alloc(l->net->n_workers, sizeof(*g->latency));
 	g->of = mem_alloc(t->n_nodes, sizeof(*g->of));
@@ -297,7 +290,7 @@ static void probe_start(struct load *l)
 		add_prober(g, (site_id)g->from);
 		return;
 	}
-	for (s = 0; s < t->n_nodes; s++) {
+	for (site_id s = 0; s < t->n_nodes; s++) {
 		router_id r = t->ops->peer(t, s, 0).router;
 
 		if (t->ops->peer(t, r, find_node(t, r)).router == s)
@@ -307,9 +300,7 @@ static void probe_start(struct load *l)
 
 static bool is_sent(const struct probe *g)
 {
-	uint32_t i;
-
-	for (i = 0; i < g->n_probers; i++)
+	for (uint32_t i = 0; i < g->n_probers; i++)
 		if (g->prober[i].next < n_packets(g, &g->prober[i]))
 			return false;
 	return true;
@@ -330,10 +321,9 @@ static void probe_report(struct load *l, struct load_result *r)
 	uint64_t sent = 0, came = 0, bad = 0;
 	const struct attempt *first = NULL;
 	site_id from = 0;
-	uint32_t i, k;
 
-	for (i = 0; i < g->n_probers; i++) {
-		for (k = 0; k < g->prober[i].n_tries; k++) {
+	for (uint32_t i = 0; i < g->n_probers; i++) {
+		for (uint32_t k = 0; k < g->prober[i].n_tries; k++) {
 			const struct attempt *y = &g->prober[i].try[k];
 
 			sent += y->sent;
@@ -345,7 +335,7 @@ static void probe_report(struct load *l, struct load_result *r)
 			first = first ? first : y;
 		}
 	}
-	for (i = 0; i < l->net->n_workers; i++)
+	for (uint32_t i = 0; i < l->net->n_workers; i++)
 		hist_merge(&r->latency, &g->latency[i]);
 	load_figure(r, "probes", (double)sent);
 	load_figure(r, "lost", (double)(sent - came));
@@ -362,9 +352,8 @@ static void probe_report(struct load *l, struct load_result *r)
 static void probe_fini(struct load *l)
 {
 	struct probe *g = of(l);
-	uint32_t i;
 
-	for (i = 0; i < g->n_probers && !g->n_ports; i++)
+	for (uint32_t i = 0; i < g->n_probers && !g->n_ports; i++)
 		mem_free(g->prober[i].try);
 	mem_free(g->prober);
 	mem_free(g->of);

@@ -113,8 +113,7 @@ static bool inject(struct synthetic *y, struct sim_worker *w, site_id s,
 	net_inject(n, w, s, fifo, id, t);
 	if (!n->n_tables || y->is_open || y->meter[w->id].lost == lost)
 		return true;
-	sim_post(w, s, t + y->packet_time, SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT),
-		(uint16_t)fifo, 0);
+	sim_post(w, s, t + y->packet_time, LOAD_EVENT, (uint16_t)fifo, 0);
 	return false;
 }
 
@@ -142,9 +141,7 @@ static void pump(struct synthetic *y, struct sim_worker *w, site_id s,
 
 		if (!id && y->is_open && src->due > t) {
 			if (!src->is_timed && src->due != SIM_NEVER)
-				sim_post(w, s, src->due,
-					SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0,
-					0);
+				sim_post(w, s, src->due, LOAD_EVENT, 0, 0);
 			src->is_timed = true;
 			return;
 		}
@@ -203,6 +200,38 @@ static void grow_batches(struct meter *m, uint32_t i)
 	m->room = room;
 }
 
+struct whole {
+	struct slot slot;
+	uint32_t left; /* pieces that have not come */
+	sim_time born; /* the earliest of them */
+};
+
+/* One of so many pieces has come; true where it was the last, and *born is the
+ * earliest of all of them.  A lost piece leaves the rest waiting. */
+static bool is_last_piece(
+	struct pieces *p, uint64_t what, uint32_t of, sim_time *born)
+{
+	uint32_t id = index_find(&p->index, what);
+	struct whole *x;
+
+	if (!id) {
+		id = slots_take(&p->slots);
+		index_add(&p->index, what, id);
+		x = slots_at(&p->slots, id);
+		x->left = of;
+		x->born = *born;
+	}
+	x = slots_at(&p->slots, id);
+	if (*born < x->born)
+		x->born = *born;
+	*born = x->born;
+	if (--x->left)
+		return false;
+	index_remove(&p->index, what);
+	slots_give(&p->slots, id);
+	return true;
+}
+
 /* A piece of a message, or of what comes to one node at once. */
 static void take_piece(struct synthetic *y, struct meter *m, site_id s,
 	const struct packet *p, sim_time tail)
@@ -214,7 +243,7 @@ static void take_piece(struct synthetic *y, struct meter *m, site_id s,
 		number = p->number / y->per_unit;
 	else
 		number |= (uint64_t)p->src << 32;
-	if (pieces_take(&y->pieces[s], number, y->whole, &born) &&
+	if (is_last_piece(&y->pieces[s], number, y->whole, &born) &&
 		y->stage == MEASURING)
 		hist_add(&m->whole, tail - born);
 }
@@ -295,7 +324,6 @@ static sim_time gap_of(const struct synthetic *y, uint32_t rank)
 /* The first unit of an open loop; a node that sends nothing never has one. */
 static void start_open(struct synthetic *y, site_id s, uint32_t rank)
 {
-	uint16_t key = SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT);
 	struct source *src = &y->source[s];
 
 	src->gap = gap_of(y, rank);
@@ -307,36 +335,48 @@ static void start_open(struct synthetic *y, site_id s, uint32_t rank)
 	}
 	advance(y, src, s);
 	src->is_timed = true;
-	sim_post(sim_owner(y->load.net->sim, s), s, src->due, key, 0, 0);
+	load_wake(&y->load, s, src->due, 0);
 }
 
 void source_start(struct synthetic *y)
 {
 	struct net *n = y->load.net;
-	uint16_t key = SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), f;
-	uint32_t i;
 
 	y->source = map_alloc(n->n_sites * sizeof(*y->source));
-	for (i = 0; i < y->pattern.n; i++) {
+	if (y->whole > 1)
+		y->pieces = mem_alloc(n->n_nodes, sizeof(*y->pieces));
+	for (uint32_t i = 0; y->pieces && i < n->n_nodes; i++)
+		slots_init(&y->pieces[i].slots, sizeof(struct whole));
+	for (uint32_t i = 0; i < y->pattern.n; i++) {
 		site_id s = load_node(&y->load, i);
 
 		if (y->is_open) {
 			start_open(y, s, i);
 			continue;
 		}
-		for (f = 0; f < net_fifos(n, NET_USER).count; f++)
-			sim_post(sim_owner(n->sim, s), s, first_fill(y, s, f),
-				key, f, 0);
+		for (uint16_t f = 0; f < net_fifos(n, NET_USER).count; f++)
+			load_wake(&y->load, s, first_fill(y, s, f), f);
 	}
+}
+
+void source_fini(struct synthetic *y)
+{
+	const struct net *n = y->load.net;
+
+	for (uint32_t i = 0; y->pieces && i < n->n_nodes; i++) {
+		index_fini(&y->pieces[i].index);
+		slots_fini(&y->pieces[i].slots);
+	}
+	mem_free(y->pieces);
+	map_free(y->source, n->n_sites * sizeof(*y->source));
 }
 
 uint64_t source_generated(const struct synthetic *y)
 {
 	sim_time now = sim_now(y->load.net->sim);
 	uint64_t sum = 0;
-	uint32_t i;
 
-	for (i = 0; i < y->pattern.n; i++) {
+	for (uint32_t i = 0; i < y->pattern.n; i++) {
 		site_id s = load_node(&y->load, i);
 		struct source src = y->source[s];
 

@@ -53,8 +53,8 @@ enum {
 			"dynamic|deterministic|mixed",                         \
 			"routing of packets; dynamic: adaptive; "              \
 			"deterministic: "                                      \
-			"always the same route; mixed: a share of them "       \
-			"deterministic"),                                      \
+			"always the same route; mixed: deterministic for a "   \
+			"share of them"),                                      \
 		KEY(PARAM_FRACTION, "hashed", AT(hashed), "50 %", 0, 1000000,  \
 			NULL,                                                  \
 			"share of messages with routing=mixed that are "       \
@@ -307,14 +307,8 @@ static int synthetic_init(struct load *l, struct err *e)
 static void synthetic_start(struct load *l)
 {
 	struct synthetic *y = of(l);
-	site_id s;
 
 	y->meter = map_alloc(sim_n_workers(l->net->sim) * sizeof(*y->meter));
-	if (y->whole > 1) {
-		y->pieces = mem_alloc(l->net->n_nodes, sizeof(*y->pieces));
-		for (s = 0; s < l->net->n_nodes; s++)
-			pieces_init(&y->pieces[s]);
-	}
 	source_start(y);
 }
 
@@ -323,12 +317,11 @@ static void synthetic_start(struct load *l)
 static uint64_t *samples(const struct synthetic *y, uint32_t from, uint32_t to)
 {
 	uint64_t *sample = mem_alloc(to - from + 1, sizeof(*sample));
-	uint32_t w, i;
 
-	for (w = 0; w < sim_n_workers(y->load.net->sim); w++) {
+	for (uint32_t w = 0; w < sim_n_workers(y->load.net->sim); w++) {
 		const struct meter *m = &y->meter[w];
 
-		for (i = from; i < to && i < m->room; i++)
+		for (uint32_t i = from; i < to && i < m->room; i++)
 			sample[i - from] += m->batch[i];
 	}
 	return sample;
@@ -343,13 +336,12 @@ static struct judged look(const struct synthetic *y, uint32_t n)
 {
 	uint64_t packets = source_generated(y), gone = 0, delivered = 0;
 	struct judged now = { .batches = n };
-	uint32_t w, i;
 
-	for (w = 0; w < sim_n_workers(y->load.net->sim); w++) {
+	for (uint32_t w = 0; w < sim_n_workers(y->load.net->sim); w++) {
 		const struct meter *m = &y->meter[w];
 
 		gone += m->lost + m->damaged;
-		for (i = 0; i < m->room; i++)
+		for (uint32_t i = 0; i < m->room; i++)
 			delivered += m->batch[i];
 	}
 	now.generated = (uint64_t)((uint128)packets * (uint64_t)y->message /
@@ -490,18 +482,11 @@ static bool is_measured(const struct synthetic *y, uint32_t i)
 	       half_width(y, i) <= GOAL_PPM;
 }
 
-static void tell_progress(struct synthetic *y, uint32_t i, sim_time now)
+static uint32_t per_mille(const struct synthetic *y, uint32_t i, sim_time now)
 {
-	struct load_progress p = { .now = now };
-
-	if (!y->load.on_progress)
-		return;
-	p.hops = net_total(y->load.net).hops;
-	if (y->warmup != AUTO && y->measure != AUTO)
-		p.per_mille = (uint32_t)(now * 1000 / (y->warmup + y->measure));
-	else
-		p.per_mille = i * 1000 / (2 * WARM_LIMIT);
-	y->load.on_progress(y->load.progress_arg, &p);
+	return y->warmup != AUTO && y->measure != AUTO
+		       ? (uint32_t)(now * 1000 / (y->warmup + y->measure))
+		       : i * 1000 / (2 * WARM_LIMIT);
 }
 
 static sim_time synthetic_next(struct load *l)
@@ -511,7 +496,7 @@ static sim_time synthetic_next(struct load *l)
 	uint32_t i = (uint32_t)((now + y->shift) / y->batch);
 	sim_time edge = (sim_time)i * y->batch - y->shift;
 
-	tell_progress(y, i, now);
+	load_tell(l, per_mille(y, i, now));
 	if (y->stage == WARMING && edge >= 0 && is_warm(y, i))
 		begin_measuring(y, edge);
 	else if (y->stage == MEASURING && is_measured(y, i))
@@ -536,9 +521,8 @@ static void report_whole(const struct synthetic *y, struct load_result *r)
 {
 	bool is_incast = y->pattern.kind == PATTERN_INCAST;
 	struct hist *h = mem_alloc(1, sizeof(*h));
-	uint32_t i;
 
-	for (i = 0; i < sim_n_workers(y->load.net->sim); i++)
+	for (uint32_t i = 0; i < sim_n_workers(y->load.net->sim); i++)
 		hist_merge(h, &y->meter[i].whole);
 	if (h->n) {
 		load_figure(
@@ -557,11 +541,10 @@ static void report_whole(const struct synthetic *y, struct load_result *r)
 static void report_lost(const struct synthetic *y, struct load_result *r)
 {
 	uint64_t lost = 0, damaged = 0;
-	uint32_t i;
 
 	if (!y->load.net->faults)
 		return;
-	for (i = 0; i < sim_n_workers(y->load.net->sim); i++) {
+	for (uint32_t i = 0; i < sim_n_workers(y->load.net->sim); i++) {
 		lost += y->meter[i].lost;
 		damaged += y->meter[i].damaged;
 	}
@@ -616,19 +599,15 @@ static void synthetic_report(struct load *l, struct load_result *r)
 static void synthetic_fini(struct load *l)
 {
 	struct synthetic *y = of(l);
-	uint32_t i;
 
 	pattern_fini(&y->pattern);
 	matrix_free(&y->matrix);
 	if (!l->net)
 		return;
-	for (i = 0; y->pieces && i < l->net->n_nodes; i++)
-		pieces_fini(&y->pieces[i]);
-	mem_free(y->pieces);
-	for (i = 0; i < sim_n_workers(l->net->sim); i++)
+	source_fini(y);
+	for (uint32_t i = 0; i < sim_n_workers(l->net->sim); i++)
 		mem_free(y->meter[i].batch);
 	map_free(y->meter, sim_n_workers(l->net->sim) * sizeof(*y->meter));
-	map_free(y->source, l->net->n_sites * sizeof(*y->source));
 }
 
 #define SYNTHETIC(symbol, kind, word, text, table, n)                          \

@@ -89,7 +89,7 @@ static const struct param params[] = {
 	BYTES("software.p2p-until", p2p_until, "104 KiB", 0, MOST_BYTES,
 		"largest transfer between GPUs that the library makes "
 		"directly; longer ones are staged in host memory",
-		"APE-F40; where the two are equally fast here"),
+		"APE-F40; both are equally fast at this size"),
 	BYTES("software.chunk", chunk, "32 KiB", 4096, 1 << 20,
 		"size of the pieces in which a staged transfer is copied",
 		"assumed: not in the paper"),
@@ -130,12 +130,6 @@ static const struct nic_counter counters[] = {
 	{ "event queue overrun", COUNT_OF(queues.overruns), true },
 	{ .key = NULL },
 };
-
-struct nic *ape_check(struct nic *nic)
-{
-	BUG_IF(!nic || nic->ops != &apenet_ops);
-	return nic;
-}
 
 struct workqs *ape_queues(struct nic *nic, site_id s)
 {
@@ -245,17 +239,13 @@ static const struct net_client_faults faults = {
 	.is_found = ape_frame_is_found,
 };
 
-static const struct net_client_combine combine = {
-	.on_copy = nic_on_copy,
-};
-
 static const struct net_client_ops client = {
 	.on_room = on_room,
 	.on_packet = on_packet,
 	.on_event = on_event,
 	.on_lost = nic_on_lost,
 	.faults = &faults,
-	.combine = &combine,
+	.combine = &nic_combine,
 };
 
 /* --- life --- */

@@ -101,8 +101,6 @@ struct ape_params {
 
 extern const struct nic_ops apenet_ops;
 
-/* Of a machine that has it; else a BUG. */
-struct nic *ape_check(struct nic *nic);
 struct workqs *ape_queues(struct nic *nic, site_id s);
 /* Bytes of a packet, at most. */
 uint32_t ape_most(const struct nic *nic);

@@ -202,20 +202,10 @@ static inline bool ape_is_next(
 {
 	if (t - a->t > ape_params(a)->input || !sim_is_next(a->w, a->s, t))
 		return false;
-	sim_count(a->w);
+	sim_count(a->w, 1);
 	*b = *a;
 	b->t = t;
 	return true;
-}
-
-static inline void ape_charge(
-	const struct nic_at *a, packet_id id, enum cause c, sim_time t)
-{
-	struct book *k = a->nic->net->book;
-
-	if (__builtin_expect(k != NULL, 0) && book_has(k, id) &&
-		t > book_at(k, id))
-		book_until(k, id, c, t);
 }
 
 /* Data that is at the bridge crosses the bus before anything else does. */

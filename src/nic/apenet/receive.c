@@ -8,15 +8,9 @@ void ape_receive_finish(const struct nic_at *a, packet_id id, bool is_done)
 {
 	const struct ape_load *l = ape_load(a, id);
 	uint32_t fifo = l->fifo, chunks = l->chunks;
-	struct book *k = a->nic->net->book;
 	bool is_local = l->is_local;
 
-	if (k && book_has(k, id)) {
-		if (is_done)
-			book_close(k, a->w->id, id, book_at(k, id));
-		else
-			book_forget(k, id);
-	}
+	nic_account_end(a, id, is_done);
 	ape_here(a)->inside--;
 	nic_give(a->nic, a->w, id);
 	if (!is_local)
@@ -107,7 +101,7 @@ static void look_at(const struct nic_at *a, packet_id id)
 	struct ape_load *l = ape_load(a, id);
 	sim_time t = a->t + (n->tlb.sets ? ape_params(a)->hit : 0);
 
-	ape_charge(a, id, CAUSE_RECEIVER, a->t);
+	nic_charge(a, id, CAUSE_RECEIVER, a->t);
 	if (l->op == APE_GET && l->error != APE_DAMAGED) {
 		ask_nios(a, id, l);
 		return;
@@ -156,7 +150,7 @@ void ape_receive_on_in(const struct nic_at *a, packet_id id)
 
 	if (is_lost(a, id))
 		return;
-	ape_charge(a, id, CAUSE_INPUT, a->t);
+	nic_charge(a, id, CAUSE_INPUT, a->t);
 	if (ape_load(a, id)->flips.n)
 		ape_frame_on_arrival(
 			a, &a->nic->net->packets[id], ape_load(a, id));
@@ -190,7 +184,7 @@ void ape_receive_on_looked(const struct nic_at *a, packet_id id)
 	};
 	sim_time t = a->t;
 
-	ape_charge(a, id, CAUSE_TRANSLATION, a->t);
+	nic_charge(a, id, CAUSE_TRANSLATION, a->t);
 	book_at_part(a->nic->net->book, id, a->s,
 		places[l->misses != 0][gpu_of(l->at) != 0]);
 	n->is_looking = false;
@@ -234,9 +228,9 @@ void ape_copied(
 	net->packets[id] = (struct packet){ .dst = a->s };
 	book_resume(net->book, a->w->id, id, ring_pop(&q->held));
 	book_at_part(net->book, id, a->s, "host, copying");
-	ape_charge(a, id, CAUSE_SOFTWARE, begun);
-	ape_charge(a, id, CAUSE_COPY, end);
-	ape_charge(a, id, CAUSE_SOFTWARE, a->t);
+	nic_charge(a, id, CAUSE_SOFTWARE, begun);
+	nic_charge(a, id, CAUSE_COPY, end);
+	nic_charge(a, id, CAUSE_SOFTWARE, a->t);
 	book_close(net->book, a->w->id, id, book_at(net->book, id));
 	packet_give(net->pool, a->w->id, id);
 }
@@ -259,7 +253,7 @@ void ape_receive_on_written(const struct nic_at *a, packet_id id)
 	bool is_told = (l->flags & (APE_LAST | APE_QUIET)) == APE_LAST;
 	sim_time t = a->t;
 
-	ape_charge(a, id, CAUSE_MEMORY_WRITE, a->t);
+	nic_charge(a, id, CAUSE_MEMORY_WRITE, a->t);
 	if (is_lost(a, id))
 		return;
 	if (!ranges_find(&ape_here(a)->buffers, l->key)) {
@@ -278,6 +272,6 @@ void ape_receive_on_written(const struct nic_at *a, packet_id id)
 			a->nic->arg, a->s, &a->nic->net->packets[id], a->t);
 	if (is_told)
 		t = tell(a, id, l->op == APE_REPLY ? APE_GOT : APE_ARRIVED);
-	ape_charge(a, id, CAUSE_COMPLETION, t);
+	nic_charge(a, id, CAUSE_COMPLETION, t);
 	ape_receive_finish(a, id, !is_told || !goes_on(a, id));
 }

@@ -243,7 +243,7 @@ void ape_send_reply(const struct nic_at *a, packet_id id)
 	struct ape_work *x = take_work(a, APE_NO_QUEUE, &work);
 	uint64_t at = 0;
 
-	ape_charge(a, id, CAUSE_ENGINE, a->t);
+	nic_charge(a, id, CAUSE_ENGINE, a->t);
 	x->error = (uint8_t)ranges_look_up(
 		&n->buffers, l->key, l->offset, l->bytes, 0, 0, &at);
 	n->error[x->error] += x->error > 0;
@@ -356,20 +356,20 @@ static void open_budget(
 		return;
 	book_at_part(k, id, a->s, is_gpus ? "card, from its GPU" : "card");
 	if (!x->is_held) {
-		ape_charge(a, id, CAUSE_COPY, x->birth.copied);
-		ape_charge(a, id, CAUSE_SOFTWARE, x->birth.handed);
-		ape_charge(a, id, CAUSE_DESCRIPTOR, x->birth.heard);
-		ape_charge(a, id, CAUSE_CARD, x->birth.asked);
-		ape_charge(a, id, CAUSE_DESCRIPTOR, x->birth.came);
+		nic_charge(a, id, CAUSE_COPY, x->birth.copied);
+		nic_charge(a, id, CAUSE_SOFTWARE, x->birth.handed);
+		nic_charge(a, id, CAUSE_DESCRIPTOR, x->birth.heard);
+		nic_charge(a, id, CAUSE_CARD, x->birth.asked);
+		nic_charge(a, id, CAUSE_DESCRIPTOR, x->birth.came);
 		/* the Nios handles one command after the other */
-		ape_charge(a, id, CAUSE_CARD, x->done - ape_params(a)->command);
-		ape_charge(a, id, CAUSE_DESCRIPTOR, x->done);
+		nic_charge(a, id, CAUSE_CARD, x->done - ape_params(a)->command);
+		nic_charge(a, id, CAUSE_DESCRIPTOR, x->done);
 	}
-	ape_charge(a, id, CAUSE_ENGINE, x->done);
-	ape_charge(a, id, CAUSE_ENGINE, x->begun);
+	nic_charge(a, id, CAUSE_ENGINE, x->done);
+	nic_charge(a, id, CAUSE_ENGINE, x->begun);
 	if (!is_gpus)
 		book_at_one(k, id, a->s, "DMA engine", x->engine);
-	ape_charge(a, id, CAUSE_MEMORY_READ, x->here);
+	nic_charge(a, id, CAUSE_MEMORY_READ, x->here);
 }
 
 static packet_id make_packet(
@@ -463,7 +463,7 @@ static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
 		nic_lose(a->nic, a->w, id);
 		return;
 	}
-	ape_charge(a, id, CAUSE_CARD, a->t);
+	nic_charge(a, id, CAUSE_CARD, a->t);
 	if (l->is_local)
 		ape_post(a, a->t + ape_params(a)->input, APE_IN, id);
 	else

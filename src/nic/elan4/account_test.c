@@ -40,7 +40,7 @@ static void born(const struct et_queue *q)
 static void expect(const struct told *x, enum cause c, sim_time t)
 {
 	if (x->last.budget.spent[c] != t)
-		fail_msg("%s: %lld ps, not %lld", cause_names[c],
+		fail_msg("%s: %lld ps, not %lld", causes[c].name,
 			(long long)x->last.budget.spent[c], (long long)t);
 }
 

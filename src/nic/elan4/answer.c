@@ -1,15 +1,10 @@
-/*
- * Answers to gets.  A get says where its answer goes; that is a packet as any
- * other, kept until it is acknowledged, and names the get.
- */
-#include "nic/elan4/answer.h"
-
-#include "nic/elan4/account.h"
-#include "nic/elan4/send.h"
+/* Answers to gets: packets like others, kept until they are acknowledged, which
+ * name the get. */
+#include "nic/elan4/units.h"
 
 static struct window *channel(const struct nic_at *a)
 {
-	return &elan_here(a)->answers->channel;
+	return &elan_here(a)->answers;
 }
 
 bool elan_answer_has_room(const struct nic_at *a)
@@ -29,7 +24,7 @@ static void on_acked(
 	window_done(channel(a), s->sequence);
 }
 
-/* Whoever asked asks again. */
+/* The getter repeats its get. */
 static void on_failed(
 	const struct nic_at *a, const struct elan_sent *s, enum elan_error why)
 {
@@ -55,7 +50,7 @@ uint32_t elan_answer_begin(const struct nic_at *a, packet_id get, void **data)
 		.sending = id,
 		.asked = a->t,
 	};
-	elan_buffer_cut(s->copy, want->back, want->bytes);
+	elan_send_cut(s->copy, want->back, want->bytes);
 	if (want->event)
 		elan_add_piece(s->copy, (struct elan_piece){ .what = ELAN_SET,
 						.event = want->event,
@@ -72,7 +67,7 @@ void elan_answer_send(const struct nic_at *a, packet_id get, uint32_t sending)
 {
 	struct elan_sending *s = elan_sending(a, sending);
 
-	elan_buffer_set_times(a, s->copy, elan_start(a), 0);
+	elan_send_set_times(a, s->copy, elan_start(a), 0);
 	elan_account_answer(a, get, &s->account);
 	elan_send_at(a, sending, elan_start(a));
 }

@@ -1,23 +1,15 @@
 /*
- * The command processor.  Queues that have work get a turn each, one after
- * the other: one packet, or a few simple commands (QSN-G24).  A turn is one
- * command at least, so the longest one, an event's copy of 2 KB, holds the
- * others up for 2 us.
+ * The command processor.  Queues with work get a turn each: one packet, or a
+ * few simple commands (QSN-G24).  A turn is at least one command, so the
+ * longest one, an event's copy of 2 KB, delays the others by 2 us.
  */
-#include "nic/elan4/command.h"
+#include "nic/elan4/units.h"
 
 #include <string.h>
 
-#include "nic/elan4/dma.h"
-#include "nic/elan4/event.h"
-#include "nic/elan4/pcix.h"
-#include "nic/elan4/queue.h"
-#include "nic/elan4/sten.h"
-#include "nic/elan4/thread.h"
-
 enum { TURN = 64, COPY_MOST = 64 };
 
-/* Words of ELAN_ARM_COPY; 0: it is none. */
+/* Words of ELAN_ARM_COPY; 0: invalid. */
 static uint32_t copy_length(uint64_t word)
 {
 	uint32_t bytes = elan_high(word);
@@ -26,7 +18,7 @@ static uint32_t copy_length(uint64_t word)
 								: 0;
 }
 
-/* Words of a simple command, its own included; 0: it is none. */
+/* Words of a simple command, its own included; 0: not a simple command. */
 static uint32_t length(enum elan_command c, uint64_t word)
 {
 	static const uint8_t words[ELAN_COMMANDS] = {
@@ -86,19 +78,18 @@ static enum elan_error copy(const struct nic_at *a, uint32_t context,
 }
 
 static void execute(
-	const struct nic_at *a, uint32_t queue, const uint64_t *word)
+	const struct nic_at *a, struct elan_queue *q, const uint64_t *word)
 {
-	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	enum elan_error wrong = ELAN_FINE;
 	struct elan_dma d;
 
 	switch ((enum elan_command)(word[0] & 0xff)) {
 	case ELAN_RUN_DMA:
 		memcpy(&d, word + 1, sizeof(d));
-		wrong = elan_dma_add(a, queue, &d);
+		wrong = elan_dma_add(a, q, &d);
 		break;
 	case ELAN_RUN_THREAD:
-		wrong = elan_thread_begin(a, queue, word);
+		wrong = elan_thread_begin(a, q, word);
 		break;
 	case ELAN_STORE:
 		if (word[1] % 8 ||
@@ -122,8 +113,8 @@ static void execute(
 			a, q->context, elan_low(word[0]), word + 1);
 		break;
 	case ELAN_ARM_COPY:
-		wrong = elan_event_arm_copy(a, queue, elan_low(word[0]),
-			elan_high(word[0]), word + 1);
+		wrong = elan_event_arm_copy(
+			a, q, elan_low(word[0]), elan_high(word[0]), word + 1);
 		break;
 	case ELAN_GUARD:
 		q->is_guarded = true;
@@ -139,37 +130,36 @@ static void execute(
 		break;
 	}
 	if (wrong)
-		elan_queue_stop(a, queue, wrong);
+		elan_queue_stop(a, q, wrong);
 }
 
-/* Bytes that were taken; 0 where the queue has to wait or has stopped. */
-static uint32_t simple(const struct nic_at *a, uint32_t queue)
+/* Bytes taken; 0: the queue has to wait or has stopped. */
+static uint32_t simple(const struct nic_at *a, struct elan_queue *q)
 {
-	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	uint64_t word[1 + ELAN_DMA_WORDS];
 	uint64_t first = elan_queue_word(q, q->taken);
 	uint32_t n = length((enum elan_command)(first & 0xff), first), i;
 
 	if (!n || 8 * n > q->depth) {
 		elan_queue_stop(
-			a, queue, n ? ELAN_ERROR_OVERFLOW : ELAN_ERROR_COMMAND);
+			a, q, n ? ELAN_ERROR_OVERFLOW : ELAN_ERROR_COMMAND);
 		return 0;
 	}
 	if (elan_queue_arrival(q, q->taken + 8 * n) > a->t)
 		return 0;
 	if ((first & 0xff) == ELAN_RUN_THREAD && !q->skips &&
-		!elan_thread_has_room(a, queue))
+		!elan_thread_has_room(a, q))
 		return 0;
 	for (i = 0; i < n && i < 1 + ELAN_DMA_WORDS; i++)
 		word[i] = elan_queue_word(q, q->taken + 8 * i);
 	q->taken += 8 * n;
 	elan_count(a)->commands++;
 	if (!q->skips)
-		execute(a, queue, word);
+		execute(a, q, word);
 	q->skips = false;
-	/* what was kept of it is read by now */
+	/* its words have been read */
 	if (!q->outstanding)
-		elan_queue_freed(a, queue, q->taken);
+		elan_queue_freed(a, q, q->taken);
 	return 8 * n;
 }
 
@@ -190,9 +180,8 @@ static bool pass_guard(struct elan_queue *q)
 }
 
 /* One queue's turn; returns the bytes that it took. */
-static uint32_t turn(const struct nic_at *a, uint32_t queue)
+static uint32_t turn(const struct nic_at *a, struct elan_queue *q)
 {
-	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	uint32_t sum = 0, n;
 
 	while (sum < TURN && !q->error && q->taken < q->announced) {
@@ -204,7 +193,7 @@ static uint32_t turn(const struct nic_at *a, uint32_t queue)
 		if (!pass_guard(q))
 			break;
 		if (c >= ELAN_COMMANDS || right_of(c) & ~(uint32_t)q->rights) {
-			elan_queue_stop(a, queue,
+			elan_queue_stop(a, q,
 				c >= ELAN_COMMANDS ? ELAN_ERROR_COMMAND
 						   : ELAN_ERROR_RIGHT);
 			break;
@@ -212,10 +201,10 @@ static uint32_t turn(const struct nic_at *a, uint32_t queue)
 		if (c == ELAN_OPEN || c == ELAN_OPEN_RANGE) {
 			if (sum)
 				return sum;
-			return q->skips ? elan_sten_skip(a, queue)
-					: elan_sten_send(a, queue);
+			return q->skips ? elan_sten_skip(a, q)
+					: elan_sten_send(a, q);
 		}
-		n = simple(a, queue);
+		n = simple(a, q);
 		if (!n)
 			break;
 		sum += n;
@@ -225,9 +214,9 @@ static uint32_t turn(const struct nic_at *a, uint32_t queue)
 
 void elan_command_go(const struct nic_at *a)
 {
-	struct elan_commands *x = elan_here(a)->commands;
+	struct elan_commands *x = &elan_here(a)->commands;
 
-	if (x->is_posted || !elan_here(a)->queues->run.first)
+	if (x->is_posted || !elan_here(a)->queues.run.first)
 		return;
 	x->is_posted = true;
 	elan_post(a, x->free_at > a->t ? x->free_at : a->t, ELAN_ENGINE_COMMAND,
@@ -236,21 +225,21 @@ void elan_command_go(const struct nic_at *a)
 
 void elan_command_on_free(const struct nic_at *a, uint32_t none)
 {
-	struct elan_commands *x = elan_here(a)->commands;
-	const struct elan_queue *q;
+	struct elan_commands *x = &elan_here(a)->commands;
+	struct elan_queue *q;
 	uint32_t used = 0;
 
 	(void)none;
 	x->is_posted = false;
 	while (!used && (q = elan_queue_next(elan_here(a)))) {
-		used = turn(a, q->id);
+		used = turn(a, q);
 		if (!used) {
-			elan_event_on_idle(a, q->id);
+			elan_event_on_idle(a, q);
 			continue;
 		}
 		x->free_at =
 			a->t + used * (PS_PER_S / elan_params(a)->command_rate);
-		elan_queue_wake(a, q->id);
+		elan_queue_wake(a, q);
 	}
 	elan_command_go(a);
 }

@@ -1,22 +1,17 @@
 /*
- * The DMA engine.  Its prefetcher reads the source by split reads, ahead of
- * two assemblers that make packets of what has come: a packet is whole in the
- * card before it leaves (QSN-F81).  An assembler is free again when its
- * packet is in the network.  Two DMAs are worked on at once, so that one's
- * end overlaps the next one's start; more wait in the run queue.
+ * The DMA engine.  Its prefetcher reads the source by split reads, ahead of two
+ * assemblers that make packets: a packet is complete in the card before it
+ * leaves (QSN-F81).  An assembler is free again when its packet is in the
+ * network.  Two DMAs run at once, so that the end of one overlaps the start of
+ * the next; more wait in the run queue.
  */
-#include "nic/elan4/dma.h"
-
-#include "nic/elan4/event.h"
-#include "nic/elan4/pcix.h"
-#include "nic/elan4/queue.h"
-#include "nic/elan4/send.h"
+#include "nic/elan4/units.h"
 
 enum { ASSEMBLERS = 2 };
 
 static struct elan_dmas *dmas_of(const struct nic_at *a)
 {
-	return elan_here(a)->dmas;
+	return &elan_here(a)->dmas;
 }
 
 uint32_t elan_dmas_left(const struct elan_dmas *x)
@@ -30,7 +25,7 @@ uint32_t elan_dmas_left(const struct elan_dmas *x)
 
 /* --- packets --- */
 
-/* Free assemblers take what waits for them. */
+/* Free assemblers take waiting packets. */
 static void assemble(const struct nic_at *a)
 {
 	struct elan_dmas *x = dmas_of(a);
@@ -40,7 +35,7 @@ static void assemble(const struct nic_at *a)
 		sim_time start = r->since > a->t ? r->since : a->t;
 
 		start += elan_params(a)->command - elan_of(a)->least;
-		elan_buffer_set_times(
+		elan_send_set_times(
 			a, elan_sending(a, r->sending)->copy, start, r->since);
 		elan_send_at(a, r->sending, start);
 		elan_sending(a, r->sending)->account.built = a->t;
@@ -66,7 +61,7 @@ static void packet_done(const struct nic_at *a, uint32_t dma, uint32_t sequence)
 		if (!r->has_failed)
 			elan_event_set(
 				a, r->context, (uint32_t)r->d.source_event, 1);
-		elan_queue(elan_here(a), r->queue)->dmas--;
+		r->queue->dmas--;
 		r->is_used = false;
 	}
 	elan_dma_go(a);
@@ -91,7 +86,7 @@ static void on_failed(
 
 static const struct elan_owner owner = { on_acked, on_failed };
 
-/* A packet of what was read, which comes since then; 0: is there. */
+/* Makes a packet of a read, whose data comes since then; 0: it is complete. */
 static void build(
 	const struct nic_at *a, const struct elan_read *r, sim_time since)
 {
@@ -110,7 +105,7 @@ static void build(
 		.asked = a->t,
 		.streams = elan_params(a)->cut_through,
 	};
-	elan_buffer_cut(b, run->d.to + r->offset, bytes);
+	elan_send_cut(b, run->d.to + r->offset, bytes);
 	elan_read(a, run->d.from + r->offset, b->data, bytes);
 	if (run->d.target_event)
 		elan_add_piece(
@@ -131,7 +126,7 @@ static void build(
 
 /* --- reads --- */
 
-/* As a study: the packet goes while its data is still coming. */
+/* With cut-through the packet leaves while its data is being read. */
 void elan_dma_granted(const struct nic_at *a, uint32_t read, sim_time end)
 {
 	struct elan_read *r = slots_at(&dmas_of(a)->reads, read);
@@ -190,7 +185,7 @@ static void start_read(const struct nic_at *a, uint32_t dma, uint32_t bytes)
 	elan_count(a)->reads++;
 }
 
-/* The next block of a DMA, or none where all is being read. */
+/* Reads the next block of a DMA, if there is one and it may. */
 static bool read_next(const struct nic_at *a, uint32_t dma)
 {
 	const struct elan_run *r = &dmas_of(a)->run[dma];
@@ -230,7 +225,7 @@ void elan_dma_go(const struct nic_at *a)
 	for (i = 0; i < ELAN_DMAS; i++)
 		if (!x->run[i].is_used)
 			begin(a, &x->run[i]);
-	/* The elder first; the other one when that is all read. */
+	/* the older one first; the other one when it is all read */
 	for (i = 0; i < ELAN_DMAS; i++) {
 		while (read_next(a, x->next))
 			;
@@ -249,9 +244,8 @@ static uint64_t n_packets(const struct nic_at *a, uint64_t bytes)
 }
 
 enum elan_error elan_dma_add(
-	const struct nic_at *a, uint32_t queue, const struct elan_dma *d)
+	const struct nic_at *a, struct elan_queue *q, const struct elan_dma *d)
 {
-	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	struct elan_run *r;
 
 	if (d->destination >= a->nic->n_nodes ||
@@ -263,9 +257,9 @@ enum elan_error elan_dma_add(
 	r = ring_push(&dmas_of(a)->waiting);
 	*r = (struct elan_run){
 		.d = *d,
-		.queue = queue,
+		.queue = q,
 		.context = q->context,
-		.account = elan_account_begin(a, &q->births, BOOK_PUT,
+		.account = elan_account_begin(a, q, BOOK_PUT,
 			q->taken - 8 * (1 + ELAN_DMA_WORDS),
 			n_packets(a, d->bytes)),
 	};

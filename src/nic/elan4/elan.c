@@ -1,53 +1,19 @@
-/*
- * The card as a whole: its units put together, their events handed out.  It is
- * the only file that knows all of them.
- */
-#include "nic/elan4/elan.h"
+/* The card as a whole: parameters, counters, life, and its units' events. */
+#include "nic/elan4/units.h"
 
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "nic/elan4/answer.h"
-#include "nic/elan4/command.h"
-#include "nic/elan4/dma.h"
-#include "nic/elan4/event.h"
 #include "nic/elan4/frame.h"
-#include "nic/elan4/get.h"
-#include "nic/elan4/input.h"
 #include "nic/elan4/params.h"
-#include "nic/elan4/pcix.h"
-#include "nic/elan4/queue.h"
-#include "nic/elan4/send.h"
-#include "nic/elan4/sten.h"
-#include "nic/elan4/thread.h"
 #include "route/updown.h"
 #include "topo/fattree.h"
-
-/* A node's card. */
-struct whole {
-	struct elan_node n;
-	struct elan_queues queues;
-	struct elan_events events;
-	struct elan_sender sender;
-	struct elan_gets gets;
-	struct elan_dmas dmas;
-	struct elan_answers answers;
-	struct elan_input input;
-	struct elan_commands commands;
-};
-
-/* All of them. */
-struct cards {
-	struct elan x;
-	struct resend_how resend;
-	struct side_reads_how reads;
-};
 
 #define ERROR(what_, key_)                                                     \
 	[what_] = {                                                            \
 		.key = key_,                                                   \
 		.unit = "times",                                               \
-		.offset = offsetof(struct whole, n.counts.errors) +            \
+		.offset = offsetof(struct elan_node, counts.errors) +          \
 			  (what_) * sizeof(uint64_t),                          \
 		.is_error = (what_) == ELAN_ERROR_RETRIES                      \
 				    ? NIC_LATE                                 \
@@ -57,7 +23,7 @@ struct cards {
 #define COUNTER(field_, unit_)                                                 \
 	{                                                                      \
 		.key = #field_, .unit = unit_,                                 \
-		.offset = offsetof(struct whole, n.counts.field_)              \
+		.offset = offsetof(struct elan_node, counts.field_)            \
 	}
 
 /* Errors, by enum elan_error, and other counts. */
@@ -87,20 +53,7 @@ const char *elan_error_text(enum elan_error e)
 	return counters[e].key;
 }
 
-/* --- what units say to each other --- */
-
-static void on_queue_room(const struct nic_at *a, uint32_t queue)
-{
-	elan_event_on_room(a, queue);
-	host_poke(a->nic->host, a->w, a->s, a->t);
-	elan_thread_on_room(a, queue);
-}
-
-static const struct elan_queue_calls queue_calls = {
-	.on_work = elan_command_go,
-	.on_room = on_queue_room,
-	.on_restart = elan_get_forget,
-};
+/* --- reads --- */
 
 static void read_granted(const struct nic_at *a, uint32_t piece, sim_time end)
 {
@@ -118,28 +71,18 @@ static void ask_read(
 	elan_bus_read(a, at, bytes, read_granted, piece);
 }
 
-static void connect(struct cards *c)
-{
-	elan_send_set_up(&c->resend, &c->x);
-	c->reads = (struct side_reads_how){
-		.first = ELAN_ENGINE_READ,
-		.ask = ask_read,
-	};
-	c->x.on_word = elan_thread_on_word;
-}
-
 /* --- a node's part --- */
 
 #define MEMBER(type_, field_, size_)                                           \
-	NIC_MEMBER(type_, struct whole, field_, size_)
+	NIC_MEMBER(type_, struct elan_node, field_, size_)
 
 static const struct nic_member members[] = {
-	MEMBER(ring, n.in.waiting, sizeof(struct elan_burst)),
-	MEMBER(ring, n.out.waiting, sizeof(struct elan_burst)),
-	MEMBER(slots, n.words.items, sizeof(struct elan_word)),
-	MEMBER(side_reads, n.reads, 0),
-	MEMBER(ranges, n.contexts, 0),
-	MEMBER(seen, n.seen, 0),
+	MEMBER(ring, in.waiting, sizeof(struct elan_burst)),
+	MEMBER(ring, out.waiting, sizeof(struct elan_burst)),
+	MEMBER(slots, words.items, sizeof(struct elan_word)),
+	MEMBER(side_reads, reads, 0),
+	MEMBER(ranges, contexts, 0),
+	MEMBER(seen, seen, 0),
 	MEMBER(elan_queues, queues, 0),
 	MEMBER(elan_events, events, 0), /* before its copies go */
 	MEMBER(slots, events.copies, sizeof(struct elan_copy)),
@@ -148,30 +91,19 @@ static const struct nic_member members[] = {
 	MEMBER(ring, dmas.waiting, sizeof(struct elan_run)),
 	MEMBER(ring, dmas.ready, sizeof(struct elan_ready)),
 	MEMBER(slots, dmas.reads, sizeof(struct elan_read)),
-	MEMBER(elan_threads, n.threads, 0),
+	MEMBER(elan_threads, threads, 0),
 	{ 0 },
 };
 
 static void node_init(struct nic *nic, void *node, site_id s)
 {
-	const struct cards *c = (const struct cards *)nic;
-	struct whole *x = node;
-	struct elan_node *n = &x->n;
+	const struct elan *x = (const struct elan *)nic;
+	struct elan_node *n = node;
 
 	(void)s;
-	n->queues = &x->queues;
-	n->events = &x->events;
-	n->sender = &x->sender;
-	n->gets = &x->gets;
-	n->dmas = &x->dmas;
-	n->answers = &x->answers;
-	n->input = &x->input;
-	n->commands = &x->commands;
-	side_reads_init(&n->reads, &c->reads, &n->ticks);
-	resend_init(&x->sender.resend, &c->resend, &n->ticks,
+	side_reads_init(&n->reads, &x->reads, &n->ticks);
+	resend_init(&n->sender.resend, &x->resend, &n->ticks,
 		sizeof(struct elan_sending));
-	x->sender.on_left = elan_dma_on_left;
-	x->queues.calls = &queue_calls;
 }
 
 /* The side's. */
@@ -183,23 +115,23 @@ static uint64_t node_memory(const void *node)
 
 static int audit_node(const void *node, site_id s, struct err *e)
 {
-	const struct whole *x = node;
-	uint32_t dmas = elan_dmas_left(&x->dmas);
-	uint32_t copies = elan_events_left(&x->n);
-	uint32_t inside = x->input.inside + (x->input.in.first ? 1u : 0u);
-	uint32_t sent = x->sender.resend.items.used;
+	const struct elan_node *n = node;
+	uint32_t dmas = elan_dmas_left(&n->dmas);
+	uint32_t copies = elan_events_left(n);
+	uint32_t inside = n->input.inside + (n->input.in.first ? 1u : 0u);
+	uint32_t sent = n->sender.resend.items.used;
 
-	if (sent || inside || x->n.n_reads || x->dmas.read_bytes ||
-		x->dmas.assembling || dmas || x->gets.late.first || copies ||
-		elan_threads_busy(x->n.threads) || x->queues.run.first)
+	if (sent || inside || n->n_reads || n->dmas.read_bytes ||
+		n->dmas.assembling || dmas || n->gets.late.first || copies ||
+		elan_threads_busy(n->threads) || n->queues.run.first)
 		return err_set_code(e, EXIT_INTERNAL,
 			"audit: node %u: still to be done: %u packets to be "
 			"acknowledged, %u to be executed, %u reads of %u "
 			"bytes, %u packets and %u DMAs to be sent, %u copies "
 			"of events; %s queue has work",
-			s, sent, inside, x->n.n_reads, x->dmas.read_bytes,
-			x->dmas.assembling, dmas, copies,
-			x->queues.run.first ? "a" : "no");
+			s, sent, inside, n->n_reads, n->dmas.read_bytes,
+			n->dmas.assembling, dmas, copies,
+			n->queues.run.first ? "a" : "no");
 	return 0;
 }
 
@@ -212,26 +144,10 @@ struct elan_counts elan_counts(const struct nic *nic, site_id s)
 
 /* --- the network's client --- */
 
-static void on_room(struct net_client *me, struct sim_worker *w, site_id s,
-	uint32_t fifo, sim_time t)
-{
-	struct nic_at a = nic_at(me->state, w, s, t);
-
-	elan_send_on_room(&a, fifo);
-}
-
-static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
-	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
-{
-	struct nic_at a = nic_at(me->state, w, s, t);
-
-	elan_input(&a, fifo, id, tail);
-}
-
-static enum elan_engine engine_of(const struct sim_event *e)
+static enum elan_engine engine_of(uint32_t number)
 {
 	return (enum elan_engine)(
-		ENGINE_CLIENT + (sim_number(e) - ENGINE_CLIENT) % ELAN_ENGINES);
+		ENGINE_CLIENT + (number - ENGINE_CLIENT) % ELAN_ENGINES);
 }
 
 #define UNIT(engine_) [engine_ - ENGINE_CLIENT]
@@ -267,14 +183,14 @@ static void (*const units[ELAN_ENGINES])(
 
 static void on_engine(const struct nic_at *a, const struct sim_event *e)
 {
-	enum elan_engine engine = engine_of(e);
+	enum elan_engine engine = engine_of(sim_number(e));
 
 	ticks_check(a, &elan_here(a)->ticks, e);
 	if (units[engine - ENGINE_CLIENT])
 		units[engine - ENGINE_CLIENT](a, e->data);
 	else
 		resend_on_event(
-			a, &elan_here(a)->sender->resend, engine, e->data);
+			a, &elan_here(a)->sender.resend, engine, e->data);
 }
 
 static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
@@ -288,23 +204,19 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 		on_engine(&a, &e);
 }
 
-/* Time-outs of what has been answered since. */
-static bool is_stale(const struct nic *nic, const struct sim_event *e)
+/* Time-outs of answered packets and gets. */
+static bool is_stale(const void *node, uint32_t number, uint32_t data)
 {
-	const struct elan_node *n;
+	const struct elan_node *n = node;
 
-	if (sim_phase(e) != PHASE_ENGINE || sim_number(e) < ENGINE_CLIENT ||
-		e->site >= nic->n_nodes)
-		return false;
-	n = nic->nodes[e->site];
-	if (engine_of(e) == ELAN_ENGINE_GET)
-		return !n->gets->late.first;
-	return resend_is_stale(&n->sender->resend, engine_of(e), e->data);
+	if (engine_of(number) == ELAN_ENGINE_GET)
+		return !n->gets.late.first;
+	return resend_is_stale(&n->sender.resend, engine_of(number), data);
 }
 
 /* --- life --- */
 
-/* What the longest way, and back, takes at least: wires and switches. */
+/* The least time of the longest route and back: wires and switches. */
 static sim_time round_trip(const struct net *net)
 {
 	const struct fattree *t = fattree_find(net->topo);
@@ -317,7 +229,7 @@ static sim_time round_trip(const struct net *net)
 	return 2 * way;
 }
 
-/* Units have FIFOs of their own where there are as many. */
+/* Units have FIFOs of their own if there are enough. */
 static int find_fifos(struct elan *x, struct err *e)
 {
 	const struct net *n = x->nic.net;
@@ -343,14 +255,14 @@ static int find_fifos(struct elan *x, struct err *e)
 	return 0;
 }
 
-static int check_times(const struct cards *c, struct err *e)
+static int check_times(const struct elan *x, struct err *e)
 {
-	sim_time trip = round_trip(c->x.nic.net);
+	sim_time trip = round_trip(x->nic.net);
 
-	if (c->x.params.command <= c->x.least)
+	if (x->params.command <= x->least)
 		return err_set(e, "nic.command: shorter than the time of the "
 				  "shortest packet on the link");
-	if (c->resend.timeout < trip)
+	if (x->resend.timeout < trip)
 		return err_set(e,
 			"nic.retry.timeout: shorter than the longest round "
 			"trip, which takes %lld ns",
@@ -368,14 +280,16 @@ static int elan_init(struct nic *nic, struct err *e)
 	x->host = x->params.host[x->params.platform];
 	x->rotates = routes && routes->spread == UPDOWN_ROTATE;
 	nic->load_size = sizeof(struct elan_buffer);
-	connect((struct cards *)nic);
+	elan_send_set_up(x);
 	if (find_fifos(x, e))
 		return -1;
 	x->least = link_ser(&net->link, 8);
-	if (check_times((struct cards *)nic, e))
+	if (check_times(x, e))
 		return -1;
 	x->side = elan_bus_new(&x->params, nic->n_nodes, e);
-	((struct cards *)nic)->reads.side = x->side;
+	x->reads = (struct side_reads_how){
+		.side = x->side, .first = ELAN_ENGINE_READ, .ask = ask_read
+	};
 	return x->side ? 0 : -1;
 }
 
@@ -400,8 +314,8 @@ static const struct net_client_combine combine = {
 };
 
 static const struct net_client_ops client = {
-	.on_room = on_room,
-	.on_packet = on_packet,
+	.on_room = elan_send_on_room,
+	.on_packet = elan_input_on_packet,
 	.on_event = on_event,
 	.on_lost = nic_on_lost,
 	.faults = &faults,
@@ -413,8 +327,8 @@ const struct nic_ops elan4_ops = {
 	.title = "Elan4 interface",
 	.machine = "qsnet2-16",
 	.can = NIC_RESENDS | NIC_CASTS | NIC_THREADS,
-	.size = sizeof(struct cards),
-	.node_size = sizeof(struct whole),
+	.size = sizeof(struct elan),
+	.node_size = sizeof(struct elan_node),
 	PARAMS(elan_param_rows),
 	.params_size = sizeof(struct elan_params),
 	.client = &client,

@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "meas/digest.h"
 #include "nic/nic_testing.h"
-#include "testing/kit_testing.h"
 #include "testing/testing.h"
 
 /* --- the machine --- */
@@ -25,77 +24,33 @@ void et_init(struct et *m, const char *nodes)
 	m->params.retry.per_node = m->params.retry.round_trips = 0;
 }
 
-static void on_delivered(
-	void *arg, site_id s, const struct packet *p, sim_time t)
+void et_start(struct et *m, uint32_t n_workers, uint32_t n_programs)
 {
-	struct et *m = arg;
-
-	m->digest[s] = digest_add(m->digest[s], t, p->src, p->kind, p->bytes);
-}
-
-static void build_net(struct et *m, uint32_t n_workers, struct err *e)
-{
-	struct tree_how how = { .nodes = m->nodes };
-	struct net_setup s = {
-		.topo = &m->tree.t.topo,
-		.route = &m->tree.u.route,
-		.link = &m->link,
-		.router = &m->router,
-		.n_workers = n_workers,
+	struct system_setup s = {
 		.seed = 1,
+		.threads = n_workers,
 		.book = m->book,
-		.faults = m->faults,
+		.needs = { .n_programs = n_programs },
 	};
-
-	updown_make(&m->tree, &how);
-	m->tree.u.spread = m->spread;
-	m->net = net_new(&s, e);
-}
-
-static void build_card(struct et *m, struct err *e)
-{
-	struct nic_setup n = {
-		.ops = &elan4_ops,
-		.params = &m->params,
-		.net = m->net,
-		.host = m->host,
-		.on_delivered = on_delivered,
-		.arg = m,
-	};
+	struct machine *x = kit_machine("qsnet2", NULL, m->nodes);
 	site_id i;
 
-	m->digest = mem_alloc(m->net->n_nodes, sizeof(*m->digest));
-	m->nic = nic_new(&n, e);
-	for (i = 0; m->nic && i < m->net->n_nodes; i++) {
+	x->link = m->link;
+	x->router = m->router;
+	((struct updown *)x->route)->spread = m->spread;
+	memcpy(x->nic_params, &m->params, sizeof(m->params));
+	x->host.memory = ET_MEMORY;
+	if (m->faults)
+		x->faults = *m->faults;
+	kit_start(&m->kit, x, &s);
+	m->net = m->kit.net;
+	m->host = m->kit.host;
+	m->nic = m->kit.nic;
+	for (i = 0; i < m->net->n_nodes; i++) {
 		elan_context_set(m->nic, i, ET_CONTEXT, 0, ET_MEMORY - 1);
 		elan_context_set(m->nic, i, ET_OTHER, ET_OTHER_AT,
 			ET_OTHER_AT + ET_OTHER_BYTES - 1);
 	}
-}
-
-void et_start(struct et *m, uint32_t n_workers, uint32_t n_programs)
-{
-	struct host_params p;
-	struct host_setup h = { .params = &p, .n_programs = n_programs };
-	struct err e = { 0 };
-	size_t i;
-
-	host_params_defaults(&p);
-	p.memory = ET_MEMORY;
-	build_net(m, n_workers, &e);
-	if (m->net) {
-		h.sim = m->net->sim;
-		h.n_nodes = m->net->n_nodes;
-		m->host = host_new(&h, &e);
-	}
-	for (i = 0; m->host && m->faults && i < m->net->faults->n_deaths; i++)
-		if (m->net->faults->death[i].site < m->net->n_nodes)
-			host_set_death(m->host, m->net->faults->death[i].site,
-				m->net->faults->death[i].at);
-	if (m->host)
-		build_card(m, &e);
-	if (!m->nic)
-		fail_msg("%s", e.text);
 	nic_testing_mail(&m->mail, m->net);
 }
 
@@ -125,10 +80,11 @@ void et_run_two(struct et *m, void (*a)(void *), void (*b)(void *), void *arg)
 
 void et_fini(struct et *m)
 {
-	nic_free(m->nic);
-	host_free(m->host);
-	net_free(m->net);
-	mem_free(m->digest);
+	if (!m->net)
+		return;
+	if (m->faults) /* the test's own */
+		m->kit.machine->faults = (struct fault_plan){ 0 };
+	kit_close(&m->kit);
 }
 
 int et_set_up(void **state)
@@ -147,7 +103,7 @@ int et_tear_down(void **state)
 
 uint64_t et_digest(const struct et *m)
 {
-	return digest_fold(m->digest, m->net->n_nodes);
+	return digest_fold(m->kit.digest, m->net->n_nodes);
 }
 
 struct elan_node *et_node(const struct et *m, site_id s)

@@ -10,14 +10,10 @@
 #include "host/bytes_testing.h"
 #include "host/program.h"
 #include "host/side_bus.h"
-#include "nic/elan4/dma.h"
-#include "nic/elan4/event.h"
-#include "nic/elan4/get.h"
-#include "nic/elan4/input.h"
-#include "nic/elan4/queue.h"
-#include "nic/elan4/send.h"
+#include "nic/elan4/units.h"
 #include "nic/nic_testing.h"
-#include "route/updown_testing.h"
+#include "route/updown.h"
+#include "testing/kit_testing.h"
 
 enum {
 	ET_CONTEXT = 1, /* may touch all memory, on every node */
@@ -41,12 +37,11 @@ struct et {
 	int64_t spread; /* an enum updown_spread */
 
 	/* set by et_start() */
-	struct tree_machine tree;
+	struct kit kit;
 	struct net *net;
 	struct host *host;
 	struct nic *nic;
 	struct nic_mail mail;
-	uint64_t *digest; /* [node] over deliveries */
 };
 
 struct et_program {

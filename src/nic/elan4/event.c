@@ -9,26 +9,23 @@
  *	          memory, by bursts   a queue's end, as commands; where there
  *	          on the bus          is no room it waits with that queue
  *
- * A copy that waits holds up none but those to the same queue: a queue that is
- * full is its owner's affair, and there is one event processor for all.
+ * A copy that waits delays only copies to the same queue: a full queue must not
+ * stop the event processor, which serves all.
  *
- * A word does not wait for the event processor, and takes none of its time: it
- * is part of how every message's end is told, and those times are calibrated
- * with it.
+ * A word takes no time of the event processor: it is part of every message's
+ * end, whose times are calibrated with it.
  */
-#include "nic/elan4/event.h"
+#include "nic/elan4/units.h"
 
 #include <string.h>
 
 #include "base/mem.h"
-#include "nic/elan4/pcix.h"
-#include "nic/elan4/queue.h"
 
 /* --- copies --- */
 
 static struct elan_events *events_of(const struct nic_at *a)
 {
-	return elan_here(a)->events;
+	return &elan_here(a)->events;
 }
 
 static struct elan_copy *copy_of(const struct elan_events *x, uint32_t id)
@@ -36,7 +33,7 @@ static struct elan_copy *copy_of(const struct elan_events *x, uint32_t id)
 	return slots_at(&x->copies, id);
 }
 
-/* A new one, with room for so many bytes. */
+/* A new one, with room for its bytes. */
 static uint32_t take(struct elan_events *x, uint32_t bytes)
 {
 	uint32_t id = slots_take(&x->copies);
@@ -57,7 +54,7 @@ static void give(struct elan_events *x, uint32_t id)
 	slots_give(&x->copies, id);
 }
 
-/* One that has fired is done. */
+/* A copy of a fired event is done. */
 static void finish(struct elan_events *x, uint32_t id)
 {
 	x->inside--;
@@ -106,29 +103,28 @@ static void fire_copy(const struct nic_at *a, uint32_t id)
 }
 
 static void append(
-	const struct nic_at *a, uint32_t queue, uint32_t id, sim_time t)
+	const struct nic_at *a, struct elan_queue *q, uint32_t id, sim_time t)
 {
 	const struct elan_copy *c = copy_of(events_of(a), id);
 
-	if (!elan_queue(elan_here(a), queue)->error)
+	if (!q->error)
 		elan_count(a)->copied += c->bytes;
-	elan_queue_append(a, queue, c->data, c->bytes, t);
+	elan_queue_append(a, q, c->data, c->bytes, t);
 	finish(events_of(a), id);
 }
 
-static void to_queue(const struct nic_at *a, uint32_t queue, uint32_t id)
+static void to_queue(const struct nic_at *a, struct elan_queue *q, uint32_t id)
 {
-	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	uint32_t bytes = copy_of(events_of(a), id)->bytes;
 
 	if (bytes > q->depth)
-		elan_queue_stop(a, queue, ELAN_ERROR_OVERFLOW);
-	if (elan_queue_takes(elan_here(a), queue, bytes)) {
-		append(a, queue, id, a->t);
+		elan_queue_stop(a, q, ELAN_ERROR_OVERFLOW);
+	if (elan_queue_takes(q, bytes)) {
+		append(a, q, id, a->t);
 		return;
 	}
 	slots_push(&events_of(a)->copies, &q->copies, id);
-	elan_queue_wake(a, queue);
+	elan_queue_wake(a, q);
 }
 
 static uint32_t next_burst(const struct nic_at *a, uint32_t left)
@@ -172,57 +168,53 @@ void elan_event_on_done(const struct nic_at *a, uint32_t none)
 {
 	uint32_t id = slots_pop(&events_of(a)->copies, &events_of(a)->firing);
 	const struct elan_copy *c = copy_of(events_of(a), id);
-	uint32_t queue = elan_queue_mapped(
+	struct elan_queue *q = elan_queue_mapped(
 		elan_here(a), c->context, c->address, c->bytes);
 
 	(void)none;
-	if (queue != ELAN_NO_QUEUE) {
-		to_queue(a, queue, id);
+	if (q) {
+		to_queue(a, q, id);
 	} else if (elan_may(elan_here(a), c->context, c->address, c->bytes)) {
 		to_memory(a, id);
 	} else {
-		/* the queue has been closed since */
+		/* the queue was closed meanwhile */
 		elan_count(a)->errors[ELAN_ERROR_ADDRESS]++;
 		finish(events_of(a), id);
 	}
 	start(a);
 }
 
-void elan_event_on_room(const struct nic_at *a, uint32_t queue)
+void elan_event_on_room(const struct nic_at *a, struct elan_queue *q)
 {
-	struct elan_queue *q = elan_queue(elan_here(a), queue);
-
 	while (q->copies.first) {
 		uint32_t bytes = copy_of(events_of(a), q->copies.first)->bytes;
 
 		if (!q->error && q->announced + bytes - q->freed > q->depth)
 			return;
-		/* a moment later: this instant's stores have come already */
-		append(a, queue, slots_pop(&events_of(a)->copies, &q->copies),
+		/* a moment later: stores of this instant have arrived */
+		append(a, q, slots_pop(&events_of(a)->copies, &q->copies),
 			a->t + 1);
 	}
 }
 
-void elan_event_on_idle(const struct nic_at *a, uint32_t queue)
+void elan_event_on_idle(const struct nic_at *a, struct elan_queue *q)
 {
-	const struct elan_queue *q = elan_queue(elan_here(a), queue);
-
 	/* no acknowledgement frees room, no word that comes completes it, and
 	 * no thread's end */
 	if (q->copies.first && !q->outstanding && !q->arrivals.n &&
 		!q->is_blocked)
-		elan_queue_stop(a, queue, ELAN_ERROR_OVERFLOW);
+		elan_queue_stop(a, q, ELAN_ERROR_OVERFLOW);
 }
 
 uint32_t elan_events_left(const struct elan_node *n)
 {
-	uint32_t left = n->events->inside, i, id;
+	uint32_t left = n->events.inside, i, id;
 
 	for (i = 0; left && i < ELAN_QUEUES; i++) {
 		const struct elan_queue *q = elan_queue(n, i);
 
 		id = q && q->is_blocked ? q->copies.first : 0;
-		for (; id; id = copy_of(n->events, id)->slot.next)
+		for (; id; id = copy_of(&n->events, id)->slot.next)
 			left--;
 	}
 	return left;
@@ -230,7 +222,7 @@ uint32_t elan_events_left(const struct elan_node *n)
 
 /* --- events --- */
 
-/* Made where it is new; its number is below ELAN_EVENTS. */
+/* Makes it on first use; its number is below ELAN_EVENTS. */
 static struct elan_event_cell *cell_of(struct elan_events *x, uint32_t event)
 {
 	uint32_t room = x->n, i;
@@ -247,7 +239,7 @@ static struct elan_event_cell *cell_of(struct elan_events *x, uint32_t event)
 	return &x->cell[event];
 }
 
-/* Arms it, where the context may; what was kept for it is dropped. */
+/* Arms it, if the context may; drops an old copy. */
 static enum elan_error arm(
 	struct elan_events *x, uint32_t event, const struct elan_event_cell *to)
 {
@@ -283,7 +275,7 @@ enum elan_error elan_event_arm(const struct nic_at *a, uint32_t context,
 	return arm(events_of(a), event, &cell);
 }
 
-/* Keeps what a queue has just taken out. */
+/* Keeps the bytes that a queue has just taken out. */
 static uint32_t keep(const struct nic_at *a, const struct elan_queue *q,
 	uint64_t address, uint32_t bytes)
 {
@@ -300,10 +292,10 @@ static uint32_t keep(const struct nic_at *a, const struct elan_queue *q,
 	return id;
 }
 
-enum elan_error elan_event_arm_copy(const struct nic_at *a, uint32_t queue,
-	uint32_t event, uint32_t bytes, const uint64_t *word)
+enum elan_error elan_event_arm_copy(const struct nic_at *a,
+	const struct elan_queue *q, uint32_t event, uint32_t bytes,
+	const uint64_t *word)
 {
-	const struct elan_queue *q = elan_queue(elan_here(a), queue);
 	struct elan_event_cell cell = {
 		.count = count_of(word[0]),
 		.address = word[1],
@@ -315,8 +307,8 @@ enum elan_error elan_event_arm_copy(const struct nic_at *a, uint32_t queue,
 		return ELAN_ERROR_COMMAND;
 	if (word[1] % 8 ||
 		(!elan_may(elan_here(a), q->context, word[1], bytes) &&
-			elan_queue_mapped(elan_here(a), q->context, word[1],
-				bytes) == ELAN_NO_QUEUE))
+			!elan_queue_mapped(
+				elan_here(a), q->context, word[1], bytes)))
 		return ELAN_ERROR_ADDRESS;
 	wrong = arm(events_of(a), event, &cell);
 	if (!wrong && cell.count)
@@ -353,5 +345,5 @@ int64_t elan_event_count(const struct nic *nic, site_id s, uint32_t event)
 {
 	const struct elan_node *n = nic->nodes[s];
 
-	return n && event < n->events->n ? n->events->cell[event].count : 0;
+	return n && event < n->events.n ? n->events.cell[event].count : 0;
 }

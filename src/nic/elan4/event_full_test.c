@@ -41,13 +41,13 @@ static void full_program(void *arg)
 	/* those two are not held up */
 	et_wait_word(ET_FLAG + 8, ELAN_STORE);
 	et_wait_word(ET_FLAG, 1);
-	assert_true(et_node(m, 0)->events->inside > MANY / 2);
+	assert_true(et_node(m, 0)->events.inside > MANY / 2);
 	assert_int_equal(elan_queue_close(et_card(), 0, QUEUE), EBUSY);
 	/* in order, and all */
 	for (k = 1; k <= MANY; k++)
 		et_wait_word(ET_TARGET + 8 * 19, k);
 	et_wait_room(&full, 1024);
-	assert_int_equal(et_node(m, 0)->events->inside, 0);
+	assert_int_equal(et_node(m, 0)->events.inside, 0);
 	assert_int_equal(et_error(&full), ELAN_FINE);
 	assert_int_equal(elan_queue_close(et_card(), 0, QUEUE), 0);
 }
@@ -212,7 +212,7 @@ static void what_never_fits_stops_its_queue(void **state)
 	et_run_two(m, stuck_program, NULL, NULL);
 	assert_int_equal(et_counts(m, 0).errors[ELAN_ERROR_OVERFLOW], 2);
 	assert_int_equal(et_counts(m, 0).packets, 0);
-	assert_int_equal(et_node(m, 0)->events->bytes, 0);
+	assert_int_equal(et_node(m, 0)->events.bytes, 0);
 }
 
 /* A queue that is stopped or closed while copies to it wait or come. */

@@ -69,7 +69,7 @@ static void qsn_f49_an_event_copies_up_to_2_kb(void **state)
 		assert_int_equal(et_counts(&m, 0).fired, 1);
 		assert_int_equal(et_counts(&m, 0).copied, bytes);
 		assert_int_equal(et_bus(&m, 0)->bytes[BUS_IN], bytes);
-		assert_int_equal(et_node(&m, 0)->events->bytes, 0);
+		assert_int_equal(et_node(&m, 0)->events.bytes, 0);
 		/* slot, its own copy, bursts on the bus, visible */
 		bus = m.params.bus.turn +
 		      bursts * m.params.host[0].dma_overhead +
@@ -191,7 +191,7 @@ static void arming_anew_drops_what_was_kept(void **state)
 
 	et_run_two(m, anew_program, NULL, NULL);
 	assert_int_equal(et_counts(m, 0).fired, 2);
-	assert_int_equal(et_node(m, 0)->events->bytes, 2048);
+	assert_int_equal(et_node(m, 0)->events.bytes, 2048);
 }
 
 /* --- to a queue --- */

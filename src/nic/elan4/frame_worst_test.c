@@ -41,7 +41,7 @@ static void empty_get(struct elan_buffer *b)
 
 static void writing_get(struct elan_buffer *b)
 {
-	elan_buffer_cut(b, ET_TARGET, 8);
+	elan_send_cut(b, ET_TARGET, 8);
 }
 
 static void late_get(struct elan_buffer *b)
@@ -82,7 +82,7 @@ static void far_event(struct elan_buffer *b)
 
 static void writing_answer(struct elan_buffer *b)
 {
-	elan_buffer_cut(b, ET_TARGET, 8);
+	elan_send_cut(b, ET_TARGET, 8);
 }
 
 static void other_numbers(struct elan_buffer *b)

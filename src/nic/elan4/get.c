@@ -1,21 +1,17 @@
 /*
- * Gets that wait for their answers.  The acknowledgement of a get says that
- * it was understood, and not that its answer will come: that is the other
- * side's business, which may give up.  So the getter keeps what it asked for
- * until the answer is there, asks again when it has waited too long, and
- * stops the queue in the end, as it would for a packet that nobody takes.
+ * Gets that wait for their answers.  The acknowledgement of a get does not
+ * guarantee an answer: the other node may give up.  So the getter keeps a get
+ * until it is answered, repeats it after a time-out, and stops the queue in the
+ * end, as for an unacknowledged packet.
  *
- * An answer names the get that it belongs to.  Only the first one is
- * executed, and none that nobody waits for any more.
+ * An answer names its get.  Only the first one is executed, and none to a get
+ * that was given up.
  */
-#include "nic/elan4/get.h"
-
-#include "nic/elan4/queue.h"
-#include "nic/elan4/send.h"
+#include "nic/elan4/units.h"
 
 static struct elan_gets *gets_of(const struct nic_at *a)
 {
-	return elan_here(a)->gets;
+	return &elan_here(a)->gets;
 }
 
 static struct elan_get *find(
@@ -34,7 +30,7 @@ static struct elan_get *find_unanswered(
 	return g && !g->is_answered ? g : NULL;
 }
 
-/* --- the list of those that are waited for, the longest first --- */
+/* --- the list of waiting gets, the oldest first --- */
 
 static void join(struct elan_gets *x, struct elan_get *g)
 {
@@ -49,13 +45,13 @@ static void leave(struct elan_gets *x, struct elan_get *g)
 	g->is_waiting = false;
 }
 
-/* NULL: nobody waits. */
+/* NULL: none waits. */
 static struct elan_get *eldest(const struct elan_gets *x)
 {
 	return slots_find(&x->items, x->late.first);
 }
 
-/* One event for all: at the end of the longest wait. */
+/* One event for all: at the first time-out. */
 static void set_clock(const struct nic_at *a)
 {
 	const struct elan_get *g = eldest(gets_of(a));
@@ -68,7 +64,7 @@ static void set_clock(const struct nic_at *a)
 
 /* --- life --- */
 
-struct elan_cookie elan_get_new(const struct nic_at *a, uint32_t queue,
+struct elan_cookie elan_get_new(const struct nic_at *a, struct elan_queue *q,
 	site_id dst, const struct elan_buffer *b)
 {
 	struct elan_gets *x = gets_of(a);
@@ -76,24 +72,22 @@ struct elan_cookie elan_get_new(const struct nic_at *a, uint32_t queue,
 	struct elan_get *g = slots_at(&x->items, place);
 
 	g->cookie = (struct elan_cookie){ place, x->made++ };
-	g->queue = queue;
+	g->queue = q;
 	g->dst = dst;
 	g->context = b->context;
 	g->n_pieces = b->n_pieces;
 	for (i = 0; i < b->n_pieces; i++)
 		g->piece[i] = b->piece[i];
-	elan_queue(elan_here(a), queue)->gets++;
+	q->gets++;
 	return g->cookie;
 }
 
 static void forget(struct elan_node *n, struct elan_get *g)
 {
-	struct elan_queue *q = elan_queue(n, g->queue);
-
-	leave(n->gets, g);
-	q->gets--;
-	q->answered -= g->is_answered;
-	slots_give(&n->gets->items, g->cookie.place);
+	leave(&n->gets, g);
+	g->queue->gets--;
+	g->queue->answered -= g->is_answered;
+	slots_give(&n->gets.items, g->cookie.place);
 }
 
 bool elan_get_answered(const struct nic_at *a, const struct elan_cookie *c)
@@ -104,7 +98,7 @@ bool elan_get_answered(const struct nic_at *a, const struct elan_cookie *c)
 		return false;
 	leave(gets_of(a), g);
 	g->is_answered = true;
-	elan_queue(elan_here(a), g->queue)->answered++;
+	g->queue->answered++;
 	return true;
 }
 
@@ -116,14 +110,14 @@ void elan_get_done(const struct nic_at *a, const struct elan_cookie *c)
 		forget(elan_here(a), g);
 }
 
-void elan_get_forget(struct elan_node *n, uint32_t queue)
+void elan_get_forget(struct elan_node *n, const struct elan_queue *q)
 {
 	uint32_t i;
 
-	for (i = 1; i <= n->gets->items.room; i++) {
-		struct elan_get *g = slots_find(&n->gets->items, i);
+	for (i = 1; i <= n->gets.items.room; i++) {
+		struct elan_get *g = slots_find(&n->gets.items, i);
 
-		if (g && g->queue == queue)
+		if (g && g->queue == q)
 			forget(n, g);
 	}
 }
@@ -135,7 +129,7 @@ void elan_get_acked(const struct nic_at *a, const struct elan_cookie *c,
 {
 	struct elan_get *g = find_unanswered(gets_of(a), c);
 
-	/* The answer may have been faster. */
+	/* the answer may have been faster */
 	if (!g)
 		return;
 	g->account = *account;
@@ -173,7 +167,7 @@ static void on_failed(
 
 static const struct elan_owner owner = { on_acked, on_failed };
 
-/* Asks again, by a packet of the card's own. */
+/* Repeats a get, by a packet of the card's own. */
 static void ask(const struct nic_at *a, struct elan_get *g)
 {
 	uint32_t id = elan_send_new(a), i;
@@ -213,7 +207,7 @@ void elan_get_on_late(const struct nic_at *a, uint32_t none)
 			continue;
 		}
 		leave(x, g);
-		/* Where too many are asked for anew, this one waits on. */
+		/* if too many are repeated, this one waits on */
 		if (window_span(&x->channel) < ELAN_SPAN) {
 			g->tries++;
 			elan_count(a)->asked_again++;

@@ -273,7 +273,7 @@ static void span_program(void *arg)
 	uint32_t *most = arg, span;
 
 	while (program_now() < 2000 * US) {
-		span = window_span(&n->gets->channel);
+		span = window_span(&n->gets.channel);
 		*most = *most > span ? *most : span;
 		program_charge(US);
 	}
@@ -304,9 +304,8 @@ static void many_gets_wait_and_are_asked_again(void **state)
 		et_run(&m, workers, p, NODES + 1);
 		assert_int_equal(most, ELAN_SPAN);
 		assert_true(et_counts(&m, 0).asked_again > 100);
-		assert_int_equal(
-			window_span(&et_node(&m, 0)->gets->channel), 0);
-		assert_int_equal(et_node(&m, 0)->gets->channel.done, 0);
+		assert_int_equal(window_span(&et_node(&m, 0)->gets.channel), 0);
+		assert_int_equal(et_node(&m, 0)->gets.channel.done, 0);
 		assert_true(!digest || digest == et_digest(&m));
 		digest = et_digest(&m);
 		et_fini(&m);

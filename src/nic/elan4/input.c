@@ -1,74 +1,66 @@
 /*
- * The input processor.  It looks at a packet when its head is there: whether
- * it is sound, whose memory it is for, and whether it has been here before.
- * Then it executes its transactions as they come: writes go to the bus,
- * those that lie side by side and come close together as one burst; a get
- * reads memory and is answered; events are set when all is in memory.  The
- * answer to the sender leaves when the tail is through.  One that begins with a
- * test waits for that before anything of it is executed or answered.
+ * The input processor.  It checks a packet when its head arrives: for damage,
+ * rights and duplicates.  Then it executes the transactions as they come:
+ * writes go to the bus, adjacent ones that arrive close together as one burst;
+ * a get reads memory and is answered; events are set when all writes are in
+ * memory. The answer to the sender leaves after the tail.  A packet with a test
+ * waits until that is decided.
  */
-#include "nic/elan4/input.h"
+#include "nic/elan4/units.h"
 
-#include "nic/elan4/account.h"
-#include "nic/elan4/answer.h"
-#include "nic/elan4/ask.h"
-#include "nic/elan4/dma.h"
-#include "nic/elan4/event.h"
 #include "nic/elan4/frame.h"
-#include "nic/elan4/get.h"
-#include "nic/elan4/pcix.h"
-#include "nic/elan4/queue.h"
-#include "nic/elan4/send.h"
 #include "route/updown.h"
 
 enum { INPUTS = 4 }; /* packets that it works on */
 
 static struct elan_input *input_of(const struct nic_at *a)
 {
-	return elan_here(a)->input;
+	return &elan_here(a)->input;
 }
 
-/* --- what to do with it --- */
+/* --- checks --- */
 
 /* The queue that a write appends to. */
-static uint32_t queue_of(const struct nic_at *a, const struct elan_buffer *b,
-	const struct elan_piece *p)
+static struct elan_queue *queue_of(const struct nic_at *a,
+	const struct elan_buffer *b, const struct elan_piece *p)
 {
-	if (p->what != ELAN_WRITE || !elan_here(a)->queues->n_maps)
-		return ELAN_NO_QUEUE;
+	if (p->what != ELAN_WRITE || !elan_here(a)->queues.n_maps)
+		return NULL;
 	return elan_queue_mapped(
 		elan_here(a), b->context, p->address, p->bytes);
 }
 
-/* Whether all queues that it appends to have room: as if for one. */
+/* Whether the queues that it appends to have room, as if they were one. */
 static bool queues_take(const struct nic_at *a, const struct elan_buffer *b)
 {
-	uint32_t i, queue, sum = 0;
+	const struct elan_queue *q;
+	uint32_t i, sum = 0;
 
 	for (i = 0; i < b->n_pieces; i++) {
-		queue = queue_of(a, b, &b->piece[i]);
-		if (queue == ELAN_NO_QUEUE)
+		q = queue_of(a, b, &b->piece[i]);
+		if (!q)
 			continue;
 		sum += b->piece[i].bytes;
-		if (!elan_queue_takes(elan_here(a), queue, sum))
+		if (!elan_queue_takes(q, sum))
 			return false;
 	}
 	return true;
 }
 
-/* Of its writes those to queues; they are no writes to memory then. */
+/* Executes the writes to queues, which are no writes to memory then. */
 static void append(const struct nic_at *a, struct elan_buffer *b)
 {
-	uint32_t i, queue;
+	struct elan_queue *q;
+	uint32_t i;
 
-	for (i = 0; elan_here(a)->queues->n_maps && i < b->n_pieces; i++) {
+	for (i = 0; elan_here(a)->queues.n_maps && i < b->n_pieces; i++) {
 		struct elan_piece *p = &b->piece[i];
 		sim_time t = b->left[i] > a->t ? b->left[i] : a->t;
 
-		queue = queue_of(a, b, p);
-		if (queue == ELAN_NO_QUEUE)
+		q = queue_of(a, b, p);
+		if (!q)
 			continue;
-		elan_queue_append(a, queue, b->data + p->at, p->bytes,
+		elan_queue_append(a, q, b->data + p->at, p->bytes,
 			t + elan_params(a)->input);
 		p->what = ELAN_NOP;
 	}
@@ -87,13 +79,13 @@ static bool is_allowed(const struct nic_at *a, const struct elan_buffer *b)
 		if (p->what == ELAN_SET || elan_may(elan_here(a), b->context,
 						   p->address, p->bytes))
 			continue;
-		if (p->what == ELAN_GET || queue_of(a, b, p) == ELAN_NO_QUEUE)
+		if (p->what == ELAN_GET || !queue_of(a, b, p))
 			return false;
 	}
 	return true;
 }
 
-/* Sets its verdict; false where nothing is executed. */
+/* Sets its verdict; false if nothing is executed. */
 static bool judge(
 	const struct nic_at *a, const struct packet *p, struct elan_buffer *b)
 {
@@ -138,7 +130,7 @@ static bool judge(
 
 /* --- writes --- */
 
-/* The next write that is not handed on; none: the number of pieces. */
+/* The next write that is not handed on, or n_pieces. */
 static uint32_t next_write(const struct elan_buffer *b)
 {
 	uint32_t k = b->handed;
@@ -148,8 +140,7 @@ static uint32_t next_write(const struct elan_buffer *b)
 	return k;
 }
 
-/* Up to which piece the next burst goes and when its data is there; 0: there
- * is none. */
+/* The end of the next burst, in pieces, and when its data is ready; 0: none. */
 static uint32_t next_burst(
 	const struct nic_at *a, const struct elan_buffer *b, sim_time *ready)
 {
@@ -180,7 +171,7 @@ static uint32_t next_burst(
 	return k + 1;
 }
 
-/* Of one that has a burst, and is the first of its queue that does. */
+/* Posts the next burst of a packet that is the first writer of its queue. */
 static void schedule(const struct nic_at *a, packet_id id)
 {
 	sim_time ready;
@@ -190,12 +181,11 @@ static void schedule(const struct nic_at *a, packet_id id)
 }
 
 /*
- * Packets whose writes are not all in memory stand in a list, as they came.
+ * Packets with writes that are not in memory are in a list, by arrival.
  *
- * Of one sender's queue writes are executed in that order, or a message's last
- * word could be there before what it follows.  Others do not wait: what a core
- * stores slowly is no concern of theirs.  A test that is not decided stands in
- * the list, too, and in the way of what follows it.
+ * Writes of one sender's queue are executed in this order, or a message's last
+ * word could be in memory before the rest.  Packets of other queues do not wait
+ * for them.  An undecided test is in the list, too, and delays its queue.
  */
 static bool is_before(const struct nic_at *a, packet_id x, packet_id y)
 {
@@ -206,8 +196,8 @@ static bool is_before(const struct nic_at *a, packet_id x, packet_id y)
 	       (b->ask || next_write(b) < b->n_pieces);
 }
 
-/* The first in the list from some place on that is of the same queue, and has
- * writes that are not handed on. */
+/* The first packet of the same queue in the list, from some place on, that has
+ * writes to be handed on. */
 static packet_id find_before(
 	const struct nic_at *a, packet_id from, packet_id than)
 {
@@ -245,7 +235,7 @@ static void leave_writers(const struct nic_at *a, packet_id id)
 		input_of(a)->writers.last = before;
 }
 
-/* What of a packet's writes from one on lies where a get reads. */
+/* Copies a packet's writes, from piece i on, over the bytes of a get. */
 static void overlay_pieces(const struct elan_buffer *b, uint32_t i,
 	const struct elan_piece *get, uint8_t *data)
 {
@@ -258,10 +248,8 @@ static void overlay_pieces(const struct elan_buffer *b, uint32_t i,
 	}
 }
 
-/*
- * Puts writes that came before a get, and are not in memory yet, over what was
- * read for it: on the bus no read passes a write.
- */
+/* Copies earlier writes that are not in memory over the bytes of a get: on the
+ * bus no read overtakes a write. */
 static void overlay(const struct nic_at *a, packet_id get, uint8_t *data)
 {
 	const struct elan_buffer *g = elan_buffer(a, get), *b;
@@ -315,7 +303,7 @@ static void hand_on(const struct nic_at *a, packet_id id)
 
 static void decide(const struct nic_at *a, packet_id id);
 
-/* The first one of its queue, or none, goes on. */
+/* The first writer of a queue, or none, goes on. */
 static void go_on(const struct nic_at *a, packet_id id)
 {
 	uint8_t ask = id ? elan_buffer(a, id)->ask : ELAN_ASK_NONE;
@@ -340,7 +328,7 @@ void elan_input_on_write(const struct nic_at *a, packet_id id)
 
 static void take_next(const struct nic_at *a);
 
-/* One of the things that were to come has: the last ends the packet. */
+/* A burst or the tail is done: the last one ends the packet. */
 static void one_done(const struct nic_at *a, packet_id id)
 {
 	struct elan_buffer *b = elan_buffer(a, id);
@@ -379,7 +367,7 @@ void elan_input_on_written(const struct nic_at *a, packet_id id)
 	one_done(a, id);
 }
 
-/* The way that a packet came: where that is alive so is the way back. */
+/* The route back by the same switches, which are alive. */
 static uint32_t way_back(const struct nic_at *a, const struct packet *p,
 	const struct elan_buffer *b)
 {
@@ -404,7 +392,7 @@ static void answer(const struct nic_at *a, packet_id id)
 	if (b->cast) {
 		ack.cast = ELAN_CAST_BACK;
 		ack.number = p->number;
-		/* Nobody may be left out, even if its sender is not there. */
+		/* all nodes must answer, even an aborted broadcast */
 		if (b->kind == ELAN_ABORTED && !b->harm)
 			ack.kind = ELAN_NACKED;
 	}
@@ -413,16 +401,16 @@ static void answer(const struct nic_at *a, packet_id id)
 			way_back(a, p, b), NULL);
 }
 
-/* One of which nothing is executed. */
+/* Drops a packet that is not executed. */
 static void drop(const struct nic_at *a, packet_id id)
 {
 	const struct elan_buffer *b = elan_buffer(a, id);
 
 	elan_count(a)->dropped += b->kind == ELAN_ABORTED;
 	if (b->verdict == ELAN_REFUSED || b->verdict == ELAN_DENIED)
-		elan_account_refused(a, id);
+		book_drop(a->nic->net->book, a->w->id, id);
 	else
-		elan_account_nothing(a, id);
+		nic_account_end(a, id, false);
 	leave_writers(a, id);
 	nic_give(a->nic, a->w, id);
 	input_of(a)->inside--;
@@ -434,7 +422,7 @@ static enum elan_kind after_yes(
 	const struct nic_at *a, const struct elan_buffer *b)
 {
 	if (!is_allowed(a, b))
-		return ELAN_REFUSED; /* a queue has been closed since */
+		return ELAN_REFUSED; /* a queue was closed meanwhile */
 	return queues_take(a, b) ? ELAN_ACKED : ELAN_NACKED;
 }
 
@@ -453,7 +441,7 @@ static void decide(const struct nic_at *a, packet_id id)
 	while (next_write(b) < b->n_pieces)
 		hand_on(a, id);
 	next = find_before(a, elan_packet(a, id)->next, id);
-	elan_account_tested(a, id);
+	nic_charge(a, id, CAUSE_MEMORY_READ, a->t);
 	answer(a, id);
 	if (is_executed)
 		one_done(a, id);
@@ -516,7 +504,7 @@ void elan_input_on_tail(const struct nic_at *a, packet_id id)
 	if (b->kind != ELAN_DATA && b->kind != ELAN_ABORTED) {
 		if (!b->harm)
 			elan_send_on_answer(a, b);
-		elan_account_nothing(a, id);
+		nic_account_end(a, id, false);
 		nic_give(a->nic, a->w, id);
 		return;
 	}
@@ -545,7 +533,7 @@ static void take(const struct nic_at *a, packet_id id)
 	struct elan_buffer *b = elan_buffer(a, id);
 	sim_time tail = elan_packet(a, id)->head;
 
-	elan_account_turn(a, id);
+	nic_charge(a, id, CAUSE_RECEIVER, a->t);
 	b->handed = b->todo = b->bursts = b->granted = b->written = 0;
 	b->came = input_of(a)->came++;
 	b->writes = false;
@@ -565,16 +553,17 @@ static void take_next(const struct nic_at *a)
 		take(a, packet_pop(a->nic->net->packets, &input_of(a)->in));
 }
 
-void elan_input(
-	const struct nic_at *a, uint32_t fifo, packet_id id, sim_time tail)
+void elan_input_on_packet(struct net_client *me, struct sim_worker *w,
+	site_id s, uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
-	struct packet *p = elan_packet(a, id);
-	struct elan_buffer *b = elan_buffer(a, id);
-	sim_time later = a->t - b->left_at;
+	struct nic_at a = nic_at(me->state, w, s, t);
+	struct packet *p = elan_packet(&a, id);
+	struct elan_buffer *b = elan_buffer(&a, id);
+	sim_time later = t - b->left_at;
 	uint32_t i;
 
 	if (p->flags & PACKET_HURT)
-		elan_frame_on_arrival(a, p, b);
+		elan_frame_on_arrival(&a, p, b);
 	if (p->flags & PACKET_ANSWER) /* what all have said */
 		b->kind = p->answer;
 	/* When its blocks are here; the last one of a slow source is later
@@ -584,13 +573,13 @@ void elan_input(
 		if (b->piece[i].what == ELAN_WRITE && b->left[i] > tail)
 			tail = b->left[i];
 	}
-	elan_account_tail(a, id, tail);
+	elan_account_tail(&a, id, tail);
 	b->fifo = (uint8_t)fifo;
 	p->head = tail;
 	if (b->kind != ELAN_DATA && b->kind != ELAN_ABORTED) {
-		elan_post(a, tail, ELAN_ENGINE_ACK, id);
+		elan_post(&a, tail, ELAN_ENGINE_ACK, id);
 		return;
 	}
-	packet_push(a->nic->net->packets, &input_of(a)->in, id);
-	take_next(a);
+	packet_push(a.nic->net->packets, &input_of(&a)->in, id);
+	take_next(&a);
 }

@@ -278,8 +278,8 @@ static void events_are_made_when_they_are_armed(void **state)
 	struct et *m = *state;
 
 	et_run_two(m, last_event_program, NULL, NULL);
-	assert_int_equal(et_node(m, 0)->events->n, ELAN_EVENTS);
-	assert_int_equal(et_node(m, 1)->events->n, 0);
+	assert_int_equal(et_node(m, 0)->events.n, ELAN_EVENTS);
+	assert_int_equal(et_node(m, 1)->events.n, 0);
 }
 
 /* --- gets --- */

@@ -29,8 +29,8 @@ static void watch_card(void *arg)
 	const struct elan_node *n = nic_node(et_card(), 0);
 
 	while (program_now() < 200 * US) {
-		x->most = x->most > n->dmas->read_bytes ? x->most
-							: n->dmas->read_bytes;
+		x->most = x->most > n->dmas.read_bytes ? x->most
+						       : n->dmas.read_bytes;
 		program_charge(10 * SIM_NS);
 	}
 }

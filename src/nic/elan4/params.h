@@ -1,5 +1,4 @@
-/* What a machine file can say of an Elan4 and its host: elan.c's table, and
- * nobody else's. */
+/* Parameters of an Elan4 and its host: elan.c's table. */
 #ifndef NIC_ELAN4_PARAMS_H
 #define NIC_ELAN4_PARAMS_H
 
@@ -11,22 +10,21 @@
 #define MOST_TIME (PS_PER_S / 1000)
 #define MOST_STEP (PS_PER_S / 100000) /* of hardware: 10 us */
 
-#define TIME_TO(most_, name_, field_, def_, min_, help_, source_)              \
-	PARAM_ROW(PARAM_TIME, name_, AT(field_), def_, min_, most_, help_,     \
-		source_)
-/* What software or a time-out takes, and what a step of the hardware does. */
+#define TIME_TO(most_, name_, field_, def_, min_, ...)                         \
+	PARAM_ROW(PARAM_TIME, name_, AT(field_), def_, min_, most_, __VA_ARGS__)
+/* Times of software and time-outs, and of steps of the hardware. */
 #define TIME(...) TIME_TO(MOST_TIME, __VA_ARGS__)
 #define STEP(...) TIME_TO(MOST_STEP, __VA_ARGS__)
 
-#define COUNT(name_, field_, def_, min_, max_, help_, source_)                 \
-	PARAM_ROW(PARAM_COUNT, name_, AT(field_), def_, min_, max_, help_,     \
-		source_)
+#define COUNT(name_, field_, ...)                                              \
+	PARAM_ROW(PARAM_COUNT, name_, AT(field_), __VA_ARGS__)
+#define BYTES(name_, field_, ...)                                              \
+	PARAM_ROW(PARAM_BYTES, name_, AT(field_), __VA_ARGS__)
+#define RATE(name_, field_, def_, ...)                                         \
+	PARAM_ROW(PARAM_RATE, name_, AT(field_), def_, 1000000, PS_PER_S,      \
+		__VA_ARGS__)
 
-#define BYTES(name_, field_, def_, min_, max_, help_, source_)                 \
-	PARAM_ROW(PARAM_BYTES, name_, AT(field_), def_, min_, max_, help_,     \
-		source_)
-
-/* What a host brings: six rows. */
+/* A host: six rows. */
 #define HOST(name_, i_, store_, see_, burst_, pio_, dma_, hop_, seen_from,     \
 	pio_from, dma_from, hop_from)                                          \
 	STEP(name_ ".store", host[i_].store, store_, 0,                        \
@@ -52,13 +50,8 @@
 			hop_from)
 
 static const struct param elan_param_rows[] = {
-	{ .name = "platform",
-		.type = PARAM_WORD,
-		.offset = AT(platform),
-		.def = "opteron",
-		.words = "opteron|xeon|itanium2",
-		.help = "type of host",
-		.source = "QSN-N71" },
+	PARAM_ONE_OF("platform", AT(platform), "opteron",
+		"opteron|xeon|itanium2", "type of host", "QSN-N71"),
 	COUNT("cpus", cpus, "2", 1, HOST_THREADS,
 		"number of CPUs of a node; hardware threads are assigned to "
 		"them in turn",
@@ -71,14 +64,8 @@ static const struct param elan_param_rows[] = {
 		"time from the arrival of a packet to its first write on the "
 		"bus",
 		"QSN-N61"),
-	{ .name = "command-rate",
-		.type = PARAM_RATE,
-		.offset = AT(command_rate),
-		.def = "1 GB/s",
-		.min = 1000000,
-		.max = PS_PER_S,
-		.help = "rate at which commands are read from queues",
-		.source = "QSN-N12" },
+	RATE("command-rate", command_rate, "1 GB/s",
+		"rate at which commands are read from queues", "QSN-N12"),
 	COUNT("outstanding", outstanding, "2", 1, 16,
 		"largest number of unacknowledged packets of a queue",
 		"QSN-N26"),
@@ -120,36 +107,13 @@ static const struct param elan_param_rows[] = {
 	STEP("merge-wait", merge_wait, "150 ns", 0,
 		"time that a write waits for another one to merge with",
 		"assumed: a block at link rate takes 110 ns"),
-	{ .name = "retry.timeout",
-		.type = PARAM_TIME,
-		.offset = AT(retry.timeout),
-		.def = "20 us",
-		.min = 1000000,
-		.max = PS_PER_S,
-		.help = "minimum time-out of an unacknowledged packet; doubled "
-			"for the second try and again for the third",
-		.source = "assumed: far longer than a round trip in an idle "
-			  "network" },
-	TIME("retry.per-node", retry.per_node, "2 us", 0,
-		"addition to the minimum time-out for each node of the machine",
-		"assumed: four packets from each node on one link"),
-	COUNT("retry.round-trips", retry.round_trips, "4", 0, 1000,
-		"minimum time-out, in multiples of the longest recent round "
-		"trip",
-		"assumed: a loaded network is not a dead one"),
-	COUNT("retry.limit", retry.limit, "16", 0, 255,
-		"largest number of retransmissions of a packet", "QSN-G4"),
-	TIME("retry.back-off", retry.back_off, "1 us", 1,
-		"pause before the second try, doubled for each further one",
+	RESEND_ROWS(AT(retry), "20 us", "16",
+		"assumed: four packets from each node on one link", "QSN-G4",
 		"QSN-G4"),
-	{ .name = "get.timeout",
-		.type = PARAM_TIME,
-		.offset = AT(get_timeout),
-		.def = "20 ms",
-		.min = 1000000,
-		.max = PS_PER_S,
-		.help = "time-out of an unanswered get, which is then repeated",
-		.source = "assumed: longer than all tries of the answer" },
+	PARAM_ROW(PARAM_TIME, "get.timeout", AT(get_timeout), "20 ms", 1000000,
+		PS_PER_S,
+		"time-out of an unanswered get, which is then repeated",
+		"assumed: longer than all tries of the answer"),
 	COUNT("get.limit", get_retries, "2", 0, 255,
 		"largest number of repetitions of a get",
 		"assumed: the limit of QSN-G4"),
@@ -157,15 +121,10 @@ static const struct param elan_param_rows[] = {
 		"time that the event processor takes for each copy of an event "
 		"that fires",
 		"calibrated: QSN-N38"),
-	{ .name = "event.rate",
-		.type = PARAM_RATE,
-		.offset = AT(event_rate),
-		.def = "1.6 GB/s",
-		.min = 1000000,
-		.max = PS_PER_S,
-		.help = "rate at which the event processor copies data, in "
-			"addition to nic.event.slot",
-		.source = "QSN-N14" },
+	RATE("event.rate", event_rate, "1.6 GB/s",
+		"rate at which the event processor copies data, in addition to "
+		"nic.event.slot",
+		"QSN-N14"),
 	TIME("software.command", software, "20 ns", 0,
 		"time that a core takes to issue a short packet, in addition "
 		"to its stores",

@@ -2,7 +2,6 @@
 #include <errno.h>
 
 #include "nic/elan4/elan_testing.h"
-#include "nic/elan4/pcix.h"
 #include "testing/testing.h"
 
 enum { BYTES = 256 << 10 };

@@ -1,16 +1,15 @@
 /*
- * Command queues.  Stores arrive in bursts, in any order within a window;
- * what is contiguous is taken out in order.  The ring is the backing store:
- * room comes back only when a packet has been acknowledged.  Whoever breaks
- * a queue's rules stops that queue, and no other (QSN-F26).
+ * Command queues.  Stores arrive in bursts, in any order within a window; words
+ * are taken out in order.  The ring is the backing store: room is freed only
+ * when a packet is acknowledged.  A mistake stops its queue, and no other
+ * (QSN-F26).
  */
-#include "nic/elan4/queue.h"
+#include "nic/elan4/units.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "nic/elan4/account.h"
 
 /* A store that is on its way: the bytes are in the ring already. */
 struct elan_arrival {
@@ -26,17 +25,9 @@ static const uint32_t depths[ELAN_DEPTHS] = {
 	[ELAN_512K] = 512 << 10,
 };
 
-struct elan_queue *elan_queue(const struct elan_node *n, uint32_t id)
-{
-	struct elan_queue *const *group =
-		id < ELAN_QUEUES ? n->queues->group[id / ELAN_GROUP] : NULL;
-
-	return group ? group[id % ELAN_GROUP] : NULL;
-}
-
 static void set_queue(struct elan_node *n, uint32_t id, struct elan_queue *q)
 {
-	struct elan_queue ***group = &n->queues->group[id / ELAN_GROUP];
+	struct elan_queue ***group = &n->queues.group[id / ELAN_GROUP];
 
 	if (!*group)
 		*group = mem_alloc(ELAN_GROUP, sizeof(**group));
@@ -108,15 +99,13 @@ int elan_queue_open(struct nic *nic, site_id s, uint32_t queue,
 	q->id = (uint16_t)queue;
 	ring_init(&q->arrivals, sizeof(struct elan_arrival));
 	ring_init(&q->births, sizeof(struct elan_birth));
-	q->name = ELAN_FIRST_QUEUE + n->queues->opened++;
+	q->name = ELAN_FIRST_QUEUE + n->queues.opened++;
 	set_queue(n, queue, q);
 	return 0;
 }
 
-/*
- * Nothing of it is in the card or on its way there.  What is left then, a
- * packet that was closed by the time-out, or half of a command, is dropped.
- */
+/* Nothing of it is in the card or on its way there.  The rest, an aborted
+ * packet or half a command, is dropped. */
 static bool is_quiet(const struct elan_queue *q)
 {
 	bool is_waiting = q->is_half && q->half_at == q->taken;
@@ -130,12 +119,11 @@ int elan_queue_map(struct nic *nic, site_id s, uint32_t queue, uint64_t address)
 {
 	struct elan_node *n = nic_node(nic, s);
 	struct elan_queue *q = elan_queue(n, queue);
-	struct elan_queues *x = n->queues;
+	struct elan_queues *x = &n->queues;
 
 	if (!q || address % ELAN_PAGE || address < host_memory(nic->host))
 		return EINVAL;
-	if (q->mapped ||
-		elan_queue_mapped(n, q->context, address, 8) != ELAN_NO_QUEUE)
+	if (q->mapped || elan_queue_mapped(n, q->context, address, 8))
 		return EBUSY;
 	x->maps = mem_grow(x->maps, x->n_maps + 1, sizeof(*x->maps));
 	x->maps[x->n_maps++] = (uint16_t)queue;
@@ -155,7 +143,7 @@ static void unmap(struct elan_queues *x, uint32_t queue)
 static void unblock(struct elan_node *n, struct elan_queue *q)
 {
 	if (q->is_blocked)
-		list_remove(&n->queues->blocked, &q->link);
+		list_remove(&n->queues.blocked, &q->link);
 	q->is_blocked = false;
 }
 
@@ -169,7 +157,7 @@ int elan_queue_close(struct nic *nic, site_id s, uint32_t queue)
 	if (!is_quiet(q) || q->gets || q->claimed || q->wanted)
 		return EBUSY;
 	unblock(n, q);
-	unmap(n->queues, queue);
+	unmap(&n->queues, queue);
 	queue_free(q);
 	set_queue(n, queue, NULL);
 	return 0;
@@ -184,7 +172,7 @@ int elan_queue_restart(struct nic *nic, site_id s, uint32_t queue)
 		return EINVAL;
 	if (!q->error || !is_quiet(q) || q->answered)
 		return EBUSY;
-	n->queues->calls->on_restart(n, queue);
+	elan_get_forget(n, q);
 	unblock(n, q);
 	q->error = ELAN_FINE;
 	q->is_guarded = q->is_half = false;
@@ -231,28 +219,29 @@ uint64_t elan_queue_room(const struct nic *nic, site_id s, uint32_t queue)
 	return q ? q->depth - (q->announced - q->freed) : 0;
 }
 
-/* Cores, copies of events and threads wait for that. */
-static void tell_room(const struct nic_at *a, uint32_t queue)
+/* Copies of events, cores and threads wait for room. */
+static void tell_room(const struct nic_at *a, struct elan_queue *q)
 {
-	elan_here(a)->queues->calls->on_room(a, queue);
+	elan_event_on_room(a, q);
+	host_poke(a->nic->host, a->w, a->s, a->t);
+	elan_thread_on_room(a, q);
 }
 
-void elan_queue_freed(const struct nic_at *a, uint32_t queue, uint64_t until)
+void elan_queue_freed(
+	const struct nic_at *a, struct elan_queue *q, uint64_t until)
 {
-	elan_queue(elan_here(a), queue)->freed = until;
-	tell_room(a, queue);
+	q->freed = until;
+	tell_room(a, q);
 }
 
 void elan_queue_stop(
-	const struct nic_at *a, uint32_t queue, enum elan_error why)
+	const struct nic_at *a, struct elan_queue *q, enum elan_error why)
 {
-	struct elan_queue *q = elan_queue(elan_here(a), queue);
-
 	if (q->error)
 		return;
 	q->error = (uint8_t)why;
 	elan_count(a)->errors[why]++;
-	tell_room(a, queue);
+	tell_room(a, q);
 }
 
 /* --- stores --- */
@@ -269,7 +258,7 @@ static void copy_in(struct elan_queue *q, uint64_t position,
 		q->ahead[at / 8 % ELAN_WINDOW_WORDS / 64] |= UINT64_C(1)
 							     << at / 8 % 64;
 	}
-	/* what has no gap any more */
+	/* words without a gap */
 	for (;;) {
 		uint64_t at = q->announced / 8;
 		uint64_t bit = UINT64_C(1) << at % 64;
@@ -290,7 +279,7 @@ static void note_arrival(
 	*x = (struct elan_arrival){ q->announced, at, error };
 }
 
-/* What is wrong with a store; else where it goes. */
+/* Returns an error of a store, or sets its position. */
 static enum elan_error misuse(const struct elan_queue *q, uint32_t offset,
 	uint32_t n, uint64_t *position)
 {
@@ -317,13 +306,13 @@ sim_time elan_store(struct nic *nic, struct sim_worker *w, site_id s,
 	uint64_t position;
 
 	BUG_IF(!n || 8 * n > ELAN_BLOCK);
-	/* Of a node that dies before it is in the card, nothing comes. */
+	/* a store does not arrive if the node dies first */
 	if (!q || q->error || came >= host_dies_at(nic->host, s))
 		return end;
 	wrong = misuse(q, offset, n, &position);
 	if (wrong == ELAN_FINE) {
 		copy_in(q, position, words, n);
-		elan_account_store(&a, &q->births, position, 8 * n, came);
+		elan_account_store(&a, q, position, 8 * n, came);
 	}
 	note_arrival(q, came, wrong);
 	elan_post(&a, came, ELAN_ENGINE_STORE, queue);
@@ -344,29 +333,27 @@ void elan_note_birth(struct nic *nic, site_id s, uint32_t queue,
 	};
 }
 
-/* --- what units of the card append --- */
+/* --- appending by units of the card --- */
 
-uint32_t elan_queue_mapped(const struct elan_node *n, uint32_t context,
-	uint64_t at, uint64_t bytes)
+struct elan_queue *elan_queue_mapped(const struct elan_node *n,
+	uint32_t context, uint64_t at, uint64_t bytes)
 {
-	const struct elan_queues *x = n->queues;
+	const struct elan_queues *x = &n->queues;
 	uint32_t i;
 
 	if (at % 8 || bytes % 8 || at % ELAN_PAGE + bytes > ELAN_PAGE)
-		return ELAN_NO_QUEUE;
+		return NULL;
 	for (i = 0; i < x->n_maps; i++) {
-		const struct elan_queue *q = elan_queue(n, x->maps[i]);
+		struct elan_queue *q = elan_queue(n, x->maps[i]);
 
 		if (q->context == context && q->mapped == at - at % ELAN_PAGE)
-			return x->maps[i];
+			return q;
 	}
-	return ELAN_NO_QUEUE;
+	return NULL;
 }
 
-bool elan_queue_takes(const struct elan_node *n, uint32_t queue, uint32_t bytes)
+bool elan_queue_takes(const struct elan_queue *q, uint32_t bytes)
 {
-	const struct elan_queue *q = elan_queue(n, queue);
-
 	return q->error || (!q->copies.first &&
 				   q->announced + bytes - q->freed <= q->depth);
 }
@@ -382,10 +369,9 @@ static bool has_gap(const struct elan_queue *q)
 	return false;
 }
 
-void elan_queue_append(const struct nic_at *a, uint32_t queue,
+void elan_queue_append(const struct nic_at *a, struct elan_queue *q,
 	const uint8_t *words, uint32_t bytes, sim_time t)
 {
-	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	enum elan_error wrong = ELAN_FINE;
 	uint64_t word;
 	uint32_t i;
@@ -398,7 +384,7 @@ void elan_queue_append(const struct nic_at *a, uint32_t queue,
 		memcpy(&word, words + i, 8);
 		copy_in(q, q->announced, &word, 1);
 	}
-	/* what came before it comes before it */
+	/* not before earlier ones */
 	if (q->arrivals.n) {
 		const struct elan_arrival *last =
 			ring_at(&q->arrivals, q->arrivals.n - 1);
@@ -407,7 +393,7 @@ void elan_queue_append(const struct nic_at *a, uint32_t queue,
 	}
 	elan_count(a)->appended += bytes / 8;
 	note_arrival(q, t, wrong);
-	elan_post(a, t, ELAN_ENGINE_STORE, queue);
+	elan_post(a, t, ELAN_ENGINE_STORE, q->id);
 }
 
 void elan_queue_on_store(const struct nic_at *a, uint32_t queue)
@@ -419,11 +405,11 @@ void elan_queue_on_store(const struct nic_at *a, uint32_t queue)
 	q->arrived = came.end;
 	q->word_at = a->t;
 	if (came.error)
-		elan_queue_stop(a, queue, came.error);
-	elan_queue_wake(a, queue);
+		elan_queue_stop(a, q, came.error);
+	elan_queue_wake(a, q);
 }
 
-/* --- what is in it --- */
+/* --- content --- */
 
 sim_time elan_queue_arrival(const struct elan_queue *q, uint64_t position)
 {
@@ -451,54 +437,49 @@ uint64_t elan_queue_word(const struct elan_queue *q, uint64_t position)
 	return word;
 }
 
-void elan_queue_wake(const struct nic_at *a, uint32_t queue)
+void elan_queue_wake(const struct nic_at *a, struct elan_queue *q)
 {
-	struct elan_node *n = a->node;
-	struct elan_queue *q = elan_queue(n, queue);
-
 	if (q->is_queued || q->is_blocked || q->error ||
 		q->taken == q->announced)
 		return;
 	q->is_queued = true;
-	list_push(&n->queues->run, &q->link);
-	n->queues->calls->on_work(a);
+	list_push(&elan_here(a)->queues.run, &q->link);
+	elan_command_go(a);
 }
 
 struct elan_queue *elan_queue_next(struct elan_node *n)
 {
 	struct elan_queue *q;
 
-	if (!n->queues->run.first)
+	if (!n->queues.run.first)
 		return NULL;
-	q = LIST_ITEM(list_pop(&n->queues->run), struct elan_queue, link);
+	q = LIST_ITEM(list_pop(&n->queues.run), struct elan_queue, link);
 	q->is_queued = false;
 	return q;
 }
 
-void elan_queue_block(struct elan_node *n, uint32_t queue)
+void elan_queue_block(struct elan_node *n, struct elan_queue *q)
 {
-	struct elan_queue *q = elan_queue(n, queue);
-
 	q->is_blocked = true;
-	list_push(&n->queues->blocked, &q->link);
+	list_push(&n->queues.blocked, &q->link);
 }
 
 void elan_queue_unblock_all(const struct nic_at *a)
 {
-	struct list *blocked = &elan_here(a)->queues->blocked;
+	struct list *blocked = &elan_here(a)->queues.blocked;
 
 	while (blocked->first) {
 		struct elan_queue *q =
 			LIST_ITEM(blocked->first, struct elan_queue, link);
 
 		unblock(elan_here(a), q);
-		elan_queue_wake(a, q->id);
+		elan_queue_wake(a, q);
 	}
 }
 
-void elan_queue_acked(const struct nic_at *a, uint32_t queue, uint32_t sequence)
+void elan_queue_acked(
+	const struct nic_at *a, struct elan_queue *q, uint32_t sequence)
 {
-	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	uint32_t oldest = q->channel.oldest;
 	uint64_t until = q->freed;
 
@@ -508,6 +489,6 @@ void elan_queue_acked(const struct nic_at *a, uint32_t queue, uint32_t sequence)
 		until = q->taken;
 	else if (q->channel.oldest != oldest)
 		until = q->ends[(q->channel.oldest - 1) % ELAN_ENDS];
-	elan_queue_freed(a, queue, until);
-	elan_queue_wake(a, queue);
+	elan_queue_freed(a, q, until);
+	elan_queue_wake(a, q);
 }

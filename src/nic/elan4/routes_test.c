@@ -1,103 +1,8 @@
-/* Time-outs in a loaded network, and which routes packets take. */
+/* Which routes packets take, and nodes that die. */
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-enum { NODES = 16, BYTES = 32 << 10 };
-
-/* --- load is not loss --- */
-
-static void mirror_program(void *arg)
-{
-	struct et_queue q = et_open(0);
-	struct elan_dma d = et_dma_to(NODES - 1 - program_node(), BYTES, 1, 0);
-
-	et_fill(ET_SOURCE, program_node(), BYTES);
-	program_wait(10 * US);
-	et_arm(&q, 1, 1);
-	et_dma(&q, &d);
-	et_wait_event(1);
-	program_wait(5000 * US);
-	et_expect(ET_TARGET, NODES - 1 - program_node(), BYTES);
-}
-
-/* All go up by the same link; returns how many packets were sent again. */
-static uint64_t run_mirror(int64_t per_node, int64_t round_trips)
-{
-	struct et_program p[NODES];
-	uint64_t resent = 0;
-	struct et m;
-	site_id i;
-
-	for (i = 0; i < NODES; i++)
-		p[i] = (struct et_program){ i, mirror_program, NULL };
-	et_init(&m, "16");
-	m.spread = UPDOWN_SINGLE;
-	m.params.retry.timeout = 5 * US;
-	m.params.retry.per_node = per_node;
-	m.params.retry.round_trips = round_trips;
-	et_run(&m, 1, p, NODES);
-	for (i = 0; i < NODES; i++)
-		resent += et_counts(&m, i).resent;
-	et_fini(&m);
-	return resent;
-}
-
-static void qsn_g4_congestion_is_not_taken_for_loss(void **state)
-{
-	uint64_t bare = run_mirror(0, 0);
-
-	/* of 1,024 packets */
-	assert_true(bare > 100);
-	assert_true(run_mirror(0, 4) < bare / 2);
-	assert_int_equal(run_mirror(4 * US, 0), 0);
-	assert_int_equal(run_mirror(4 * US, 4), 0);
-}
-
-struct slow {
-	uint32_t n; /* packets */
-};
-
-static void slow_program(void *arg)
-{
-	const struct slow *x = arg;
-	struct et_queue q = et_open(0);
-	uint32_t k;
-
-	program_wait(10 * US);
-	for (k = 0; k < x->n; k++) {
-		et_arm(&q, 1, 1);
-		et_put(&q, 1, ET_TARGET + 64 * k, k, 64, 0, 1);
-		et_wait_event(1);
-	}
-}
-
-static void quicker_program(void *arg)
-{
-	struct elan *x = (struct elan *)et_card();
-
-	slow_program(arg);
-	assert_in_range(((struct elan_node *)nic_node(&x->nic, 0))
-				->sender->resend.round_trip,
-		30 * US, 31 * US);
-	x->params.input = US;
-	elan_queue_close(et_card(), 0, 0);
-	slow_program(arg);
-	assert_in_range(((struct elan_node *)nic_node(&x->nic, 0))
-				->sender->resend.round_trip,
-		US, 3 * US);
-}
-
-/* A receiver that takes 30 us is waited for longer, until it is quicker. */
-static void the_longest_round_trip_is_forgotten(void **state)
-{
-	struct et *m = *state;
-	struct slow x = { .n = 250 };
-
-	m->params.input = 30 * US;
-	m->params.retry.timeout = 35 * US;
-	et_run_two(m, quicker_program, NULL, &x);
-	assert_int_equal(et_counts(m, 0).timeouts, 0);
-}
+enum { NODES = 16 };
 
 /* --- death --- */
 
@@ -218,7 +123,5 @@ static void qsn_g7_independent_packets_rotate_routes(void **state)
 	assert_int_equal(x.disorder[15], 0);
 }
 
-TESTS(TEST(qsn_g4_congestion_is_not_taken_for_loss),
-	ET_TEST(the_longest_round_trip_is_forgotten),
-	ET_TEST(what_a_node_has_not_stored_dies_with_it),
+TESTS(ET_TEST(what_a_node_has_not_stored_dies_with_it),
 	TEST(qsn_g7_independent_packets_rotate_routes))

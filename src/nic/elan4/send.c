@@ -1,25 +1,20 @@
 /*
  * The sender.  A packet is kept until it is acknowledged (nic/util/resend.h);
- * after too many tries its owner is stopped (QSN-G4).  A receiver whose units
- * are all at work on gets and tests says so, and that try does not count: one
- * of them ends whatever happens.
+ * after too many tries its owner is stopped (QSN-G4).  If all units of the
+ * receiver are busy with gets and tests, the try does not count: one of them
+ * will end.
  *
- * Where the machine says so (routing.spread), packets that are free of any
- * order, whose end an event counts, take the routes to their node in turn
- * (QSN-G7); others would overtake what software sent before them.
- *
- * The least time-out allows for a loaded network, where a packet of every node
- * may be before this one.
+ * With routing.spread, packets that need no order, since an event counts them,
+ * take the routes to their node in turn (QSN-G7); others would overtake earlier
+ * packets.
  */
-#include "nic/elan4/send.h"
+#include "nic/elan4/units.h"
 
 #include <string.h>
 
-#include "nic/elan4/event.h"
-
 static struct elan_sender *sender_of(const struct nic_at *a)
 {
-	return elan_here(a)->sender;
+	return &elan_here(a)->sender;
 }
 
 struct elan_sending *elan_sending(const struct nic_at *a, uint32_t id)
@@ -35,12 +30,49 @@ uint32_t elan_send_new(const struct nic_at *a)
 	return id;
 }
 
+/* --- blocks --- */
+
+void elan_send_cut(struct elan_buffer *b, uint64_t to, uint32_t bytes)
+{
+	uint32_t at = 0;
+
+	b->data_bytes = (uint16_t)bytes;
+	while (at < bytes) {
+		uint32_t n = ELAN_BLOCK;
+
+		/* the first one up to a boundary, if all then fits */
+		if (!at && to % ELAN_BLOCK && bytes <= ELAN_PACKET - ELAN_BLOCK)
+			n -= to % ELAN_BLOCK;
+		n = n < bytes - at ? n : bytes - at;
+		elan_add_piece(b, (struct elan_piece){ .what = ELAN_WRITE,
+					  .address = to + at,
+					  .bytes = (uint16_t)n,
+					  .at = (uint16_t)at });
+		at += n;
+	}
+}
+
+void elan_send_set_times(const struct nic_at *a, struct elan_buffer *b,
+	sim_time start, sim_time since)
+{
+	const struct elan_params *p = elan_params(a);
+	uint32_t i, sum = 0;
+
+	b->left_at = start;
+	for (i = 0; i < b->n_pieces; i++) {
+		sim_time come;
+
+		sum += b->piece[i].bytes;
+		come = since + elan_bus_time(a, sum) + p->command;
+		b->left[i] = start + elan_ser(a, sum);
+		b->left[i] = b->left[i] > come ? b->left[i] : come;
+	}
+}
+
 /* --- into the network --- */
 
-/*
- * One that leaves later than was reckoned, after waiting in line or again,
- * goes at the link's rate, where its data does not come more slowly still.
- */
+/* A packet that leaves later than planned goes at the link's rate, unless its
+ * data comes more slowly. */
 static void put_off(const struct nic_at *a, struct elan_buffer *b)
 {
 	uint32_t i, sum = 0;
@@ -68,7 +100,7 @@ static void inject(const struct nic_at *a, uint32_t fifo, packet_id id)
 		put_off(a, b);
 	net_inject(a->nic->net, a->w, a->s, fifo, id, a->t);
 	if (frees)
-		sender_of(a)->on_left(a, bytes);
+		elan_dma_on_left(a, bytes);
 }
 
 static void set_cast(struct packet *p, const struct elan_buffer *what)
@@ -103,7 +135,7 @@ void elan_send_packet(const struct nic_at *a, enum elan_fifo use, site_id dst,
 		.bytes = what->data_bytes,
 		.load = payload_to_load(b),
 	};
-	/* which are directions where routes have no numbers */
+	/* if routes have no numbers, hints are directions */
 	if (net->route->ops->n_ways)
 		net->packets[id].hints = (uint16_t)(1 + route % ELAN_ROUTES);
 	if (what->cast)
@@ -113,9 +145,12 @@ void elan_send_packet(const struct nic_at *a, enum elan_fifo use, site_id dst,
 		a, &sender_of(a)->outbox, elan_of(a)->fifo[use], id, inject);
 }
 
-void elan_send_on_room(const struct nic_at *a, uint32_t fifo)
+void elan_send_on_room(struct net_client *me, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
 {
-	outbox_on_room(a, &sender_of(a)->outbox, fifo, inject);
+	struct nic_at a = nic_at(me->state, w, s, t);
+
+	outbox_on_room(&a, &sender_of(&a)->outbox, fifo, inject);
 }
 
 void elan_send_at(const struct nic_at *a, uint32_t sending, sim_time t)
@@ -140,9 +175,9 @@ static void send(const struct nic_at *a, uint32_t sending)
 		a, s->fifo, s->item.dst, s->copy, s->item.route, &s->account);
 }
 
-/* --- what comes of it --- */
+/* --- answers --- */
 
-/* It is kept no longer. */
+/* Frees its copy. */
 static struct elan_sent forget(const struct nic_at *a, uint32_t id)
 {
 	const struct elan_sending *s = elan_sending(a, id);
@@ -190,8 +225,10 @@ static void on_late(const struct nic_at *a, uint32_t id)
 	elan_count(a)->timeouts++;
 }
 
-void elan_send_set_up(struct resend_how *how, const struct elan *x)
+void elan_send_set_up(struct elan *x)
 {
+	struct resend_how *how = &x->resend;
+
 	resend_set_up(how, &x->params.retry, x->nic.n_nodes, ELAN_ENGINE_LEAVE);
 	how->stride = ELAN_ENGINES;
 	how->send = send;
@@ -199,7 +236,7 @@ void elan_send_set_up(struct resend_how *how, const struct elan *x)
 	how->give_up = give_up;
 }
 
-/* An answer to a broadcast that has been sent again since. */
+/* An answer to an earlier try of a broadcast. */
 static bool is_outdated(
 	const struct elan_sending *s, const struct elan_buffer *b)
 {
@@ -211,11 +248,9 @@ void elan_send_on_answer(const struct nic_at *a, const struct elan_buffer *b)
 	struct resend *r = &sender_of(a)->resend;
 	const struct elan_sending *s = slots_find(&r->items, b->sending);
 
-	/*
-	 * An answer to a packet that was answered before, or that has not left
-	 * (bits were flipped unseen), says nothing, and one that comes after
-	 * the time-out says it too late, unless it is final.
-	 */
+	/* Ignores answers to packets that were answered before or have not
+	 * left (bits flipped unseen), and those after the time-out unless they
+	 * are final. */
 	if (!s || !resend_has_left(&s->item) ||
 		s->copy->sequence != b->sequence ||
 		s->copy->channel != b->channel ||

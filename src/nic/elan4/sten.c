@@ -1,16 +1,11 @@
 /*
- * The STEN, which makes short packets of a queue's words (QSN-F35).  A packet
- * goes out while the rest of it is still coming from the core: all that was
- * stored is known, and when each store arrives, so its head can leave before
- * its tail is here (QSN-F34).
+ * The STEN, which makes short packets of a queue's words (QSN-F35).  The
+ * arrival times of stores are known in advance, so a packet's head can leave
+ * before its tail has arrived from the core (QSN-F34).
  */
-#include "nic/elan4/sten.h"
+#include "nic/elan4/units.h"
 
 #include <string.h>
-
-#include "nic/elan4/get.h"
-#include "nic/elan4/queue.h"
-#include "nic/elan4/send.h"
 
 /* --- decoding --- */
 
@@ -30,7 +25,7 @@ static int next_word(struct reading *r, uint64_t *word)
 	return 0;
 }
 
-/* There is always room for a test besides. */
+/* There is always room for a test in addition. */
 static bool is_full(const struct elan_buffer *b)
 {
 	return b->n_pieces == ELAN_MOST_PIECES - !elan_has_test(b);
@@ -142,10 +137,8 @@ struct sten {
 	struct elan_buffer b;
 };
 
-/*
- * Decodes the packet that begins at the queue's next word.  Returns its
- * length, or why not.
- */
+/* Decodes the packet that begins at the queue's next word.  Returns its length,
+ * INCOMPLETE or IMPOSSIBLE. */
 static int64_t decode(const struct elan_queue *q, struct sten *p)
 {
 	struct reading r = { q, q->taken };
@@ -190,10 +183,8 @@ static int64_t decode(const struct elan_queue *q, struct sten *p)
 	return code ? code : (int64_t)(r.at - q->taken);
 }
 
-/*
- * When each block has left, if the head could leave since some time, and in
- * the model does at start, when all of the packet is known.
- */
+/* When each block leaves, if the head could leave since some time; in the model
+ * it does at start, when the whole packet is known. */
 static void set_times(const struct nic_at *a, struct elan_buffer *b,
 	sim_time start, sim_time since, const sim_time *arrived)
 {
@@ -213,7 +204,7 @@ static void set_times(const struct nic_at *a, struct elan_buffer *b,
 	}
 }
 
-/* The node that a packet is for, or the first of those; NO_SITE: none. */
+/* The destination, or the first of several; NO_SITE: none. */
 static site_id destination(const struct nic_at *a, uint64_t open, uint64_t last)
 {
 	uint64_t to = open >> 16 & 0xffffffff;
@@ -225,24 +216,20 @@ static site_id destination(const struct nic_at *a, uint64_t open, uint64_t last)
 	return to <= last && last < a->nic->n_nodes ? (site_id)to : NO_SITE;
 }
 
-/*
- * A packet that its process does not finish is closed by a time-out, when no
- * more of it has come for that long (QSN-G22).
- */
-static void await_rest(const struct nic_at *a, uint32_t queue)
+/* An incomplete packet is closed by a time-out, when no more of it has arrived
+ * for that long (QSN-G22). */
+static void await_rest(const struct nic_at *a, struct elan_queue *q)
 {
-	struct elan_queue *q = elan_queue(elan_here(a), queue);
-
 	if (!q->is_half)
 		elan_post(a, a->t + elan_params(a)->half_packet,
-			ELAN_ENGINE_HALF, queue);
+			ELAN_ENGINE_HALF, q->id);
 	if (!q->is_half || q->half_at != q->taken)
 		q->half_since = a->t;
 	q->is_half = true;
 	q->half_at = q->taken;
 }
 
-/* What has left of a packet that is never finished. */
+/* The part of an incomplete packet that has left. */
 static void send_aborted(const struct nic_at *a, const struct elan_queue *q)
 {
 	struct elan_buffer b = { .kind = ELAN_ABORTED };
@@ -266,7 +253,7 @@ void elan_sten_on_half(const struct nic_at *a, uint32_t queue)
 	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	sim_time until;
 
-	/* The queue may be another one by now. */
+	/* the queue may have been opened anew */
 	if (!q || !q->is_half)
 		return;
 	until = q->word_at + elan_params(a)->half_packet;
@@ -285,25 +272,26 @@ static void on_acked(
 	struct elan_queue *q = elan_queue(elan_here(a), s->owner_id);
 
 	q->was_denied |= !is_yes;
-	elan_queue_acked(a, s->owner_id, s->sequence);
+	elan_queue_acked(a, q, s->sequence);
 	elan_get_acked(a, &s->get, &s->account);
 }
 
 static void on_failed(
 	const struct nic_at *a, const struct elan_sent *s, enum elan_error why)
 {
+	struct elan_queue *q = elan_queue(elan_here(a), s->owner_id);
+
 	elan_get_failed(a, &s->get, why);
-	elan_queue_stop(a, s->owner_id, why);
-	elan_queue_acked(a, s->owner_id, s->sequence);
+	elan_queue_stop(a, q, why);
+	elan_queue_acked(a, q, s->sequence);
 }
 
 static const struct elan_owner owner = { on_acked, on_failed };
 
-/* Keeps and sends a packet of so many bytes of commands. */
-static void send(const struct nic_at *a, uint32_t queue, const struct sten *p,
-	uint32_t n)
+/* Keeps and sends a packet of n bytes of commands. */
+static void send(const struct nic_at *a, struct elan_queue *q,
+	const struct sten *p, uint32_t n)
 {
-	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	sim_time start = elan_start(a);
 	bool was_half = q->is_half && q->half_at == q->taken;
 	uint32_t id = elan_send_new(a);
@@ -319,17 +307,16 @@ static void send(const struct nic_at *a, uint32_t queue, const struct sten *p,
 	s->copy->last = (uint16_t)p->last;
 	s->item.dst = destination(a, p->open, p->last);
 	if (p->b.n_pieces && p->b.piece[0].what == ELAN_GET)
-		s->copy->get = elan_get_new(a, queue, s->item.dst, &p->b);
+		s->copy->get = elan_get_new(a, q, s->item.dst, &p->b);
 	s->owner = &owner;
-	s->owner_id = queue;
+	s->owner_id = q->id;
 	if ((p->close & 0xff) == ELAN_CLOSE) {
 		s->event = elan_low(p->close);
 		s->no_event = elan_high(p->close);
 	}
 	s->item.route = (uint8_t)(p->open >> 48);
 	s->fifo = fifo_of(p->open);
-	s->account =
-		elan_account_begin(a, &q->births, BOOK_PACKET, q->taken, 1);
+	s->account = elan_account_begin(a, q, BOOK_PACKET, q->taken, 1);
 	q->taken += n;
 	q->ends[q->channel.next++ % ELAN_ENDS] = q->taken;
 	q->outstanding++;
@@ -337,7 +324,7 @@ static void send(const struct nic_at *a, uint32_t queue, const struct sten *p,
 	elan_send_at(a, id, start);
 }
 
-/* What this node can find wrong with the addresses of a packet. */
+/* Checks the addresses that this node knows. */
 static bool are_addresses_right(
 	const struct nic_at *a, const struct elan_buffer *b)
 {
@@ -349,9 +336,8 @@ static bool are_addresses_right(
 	       elan_may(elan_here(a), b->context, first->back, first->bytes);
 }
 
-uint32_t elan_sten_send(const struct nic_at *a, uint32_t queue)
+uint32_t elan_sten_send(const struct nic_at *a, struct elan_queue *q)
 {
-	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	struct sten p;
 	int64_t n;
 
@@ -360,39 +346,38 @@ uint32_t elan_sten_send(const struct nic_at *a, uint32_t queue)
 	memset(&p, 0, offsetof(struct sten, b.data));
 	n = decode(q, &p);
 	if (n == INCOMPLETE) {
-		await_rest(a, queue);
+		await_rest(a, q);
 		return 0;
 	}
 	if (n < 0 || destination(a, p.open, p.last) == NO_SITE) {
-		elan_queue_stop(a, queue, ELAN_ERROR_COMMAND);
+		elan_queue_stop(a, q, ELAN_ERROR_COMMAND);
 		return 0;
 	}
 	if (!are_addresses_right(a, &p.b)) {
-		elan_queue_stop(a, queue, ELAN_ERROR_ADDRESS);
+		elan_queue_stop(a, q, ELAN_ERROR_ADDRESS);
 		return 0;
 	}
-	send(a, queue, &p, (uint32_t)n);
+	send(a, q, &p, (uint32_t)n);
 	return (uint32_t)n;
 }
 
-uint32_t elan_sten_skip(const struct nic_at *a, uint32_t queue)
+uint32_t elan_sten_skip(const struct nic_at *a, struct elan_queue *q)
 {
-	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	struct sten p;
 	int64_t n;
 
 	memset(&p, 0, offsetof(struct sten, b.data));
 	n = decode(q, &p);
 	if (n == INCOMPLETE)
-		return 0; /* nothing of it leaves, so nothing is closed */
+		return 0; /* nothing of it leaves: no time-out */
 	if (n < 0) {
-		elan_queue_stop(a, queue, ELAN_ERROR_COMMAND);
+		elan_queue_stop(a, q, ELAN_ERROR_COMMAND);
 		return 0;
 	}
 	/* Behind a guard nothing is outstanding. */
 	q->skips = false;
 	q->taken += (uint64_t)n;
 	elan_count(a)->commands++;
-	elan_queue_freed(a, queue, q->taken);
+	elan_queue_freed(a, q, q->taken);
 	return (uint32_t)n;
 }

@@ -1,24 +1,20 @@
 /*
- * The thread processor (QSN-F64 to F66).  One thread has it at a time, from
- * when it is swapped in until it waits or ends: its calls take time and hold
- * the processor, the C code between them takes none.  Threads that are ready
- * stand in the run queue: those just started, and those that have what they
- * waited for, a word of memory or room in a command queue.  One that goes on
- * where it was the last one to run is not swapped; it goes on a cycle later.
+ * The thread processor (QSN-F64 to F66).  One thread has it at a time, until it
+ * waits or ends: its calls take time, the C code between them takes none.
+ * Threads that are ready are in the run queue: new ones, and those that have
+ * got the word of memory or the room in a queue that they waited for.  If the
+ * last thread to run goes on, it is not swapped; it goes on a cycle later.
  *
- * The processor has one event on its way while somebody has it, and none
- * otherwise.  All that it posts is for a later instant: what ends a wait may
- * be a program's store.
+ * The processor has one event posted while a thread has it, otherwise none.
+ * Events are for a later instant: a program's store may end a wait.
  */
-#include "nic/elan4/thread.h"
+#include "nic/elan4/units.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "host/card.h"
-#include "nic/elan4/pcix.h"
-#include "nic/elan4/queue.h"
 
 enum thread_wait {
 	WAITS_NOT, /* it is ready or runs */
@@ -35,7 +31,8 @@ struct elan_thread {
 	bool is_behind; /* it is due, behind words of the card: */
 	uint32_t after; /* so many, ever */
 	bool has_claim; /* on room for its bytes, since it was woken */
-	uint32_t queue, bytes;
+	struct elan_queue *queue;
+	uint32_t bytes;
 	uint64_t at, value; /* or where it reads */
 	elan_code *run;
 	uint64_t reg[ELAN_REGISTERS];
@@ -99,17 +96,10 @@ bool elan_threads_busy(const struct elan_threads *h)
 	return h && (h->running || h->ready.first);
 }
 
-/* Of a node that has died no thread goes on. */
+/* Threads of a dead node stop. */
 static bool is_dead(const struct nic_at *a)
 {
 	return a->t >= host_dies_at(a->nic->host, a->s);
-}
-
-/* That it appends to. */
-static struct elan_queue *queue_of(
-	const struct nic_at *a, const struct elan_thread *x)
-{
-	return elan_queue(elan_here(a), x->queue);
 }
 
 static void bury(const struct nic_at *a)
@@ -119,7 +109,7 @@ static void bury(const struct nic_at *a)
 
 	for (id = h->waiting.first; id; id = thread(h, id)->slot.next)
 		if (thread(h, id)->waits == WAITS_ROOM)
-			queue_of(a, thread(h, id))->wanted--;
+			thread(h, id)->queue->wanted--;
 	h->ready = h->waiting = (struct slot_list){ 0 };
 	h->n_words = h->running = 0;
 	card_watch(a->nic->host, a->s, NULL, NULL);
@@ -156,7 +146,7 @@ int elan_code_load(struct nic *nic, site_id s, uint32_t context, uint32_t code,
 	return 0;
 }
 
-/* --- who is next --- */
+/* --- scheduling --- */
 
 static void dispatch(const struct nic_at *a)
 {
@@ -175,7 +165,7 @@ static void dispatch(const struct nic_at *a)
 		ELAN_ENGINE_THREAD, id);
 }
 
-/* The wait of one is over. */
+/* A thread's wait is over. */
 static void wake(const struct nic_at *a, struct elan_thread *x)
 {
 	struct elan_threads *h = elan_here(a)->threads;
@@ -184,7 +174,7 @@ static void wake(const struct nic_at *a, struct elan_thread *x)
 	if (x->waits == WAITS_WORD && !--h->n_words)
 		card_watch(a->nic->host, a->s, NULL, NULL);
 	if (x->waits == WAITS_ROOM)
-		queue_of(a, x)->wanted--;
+		x->queue->wanted--;
 	x->waits = WAITS_NOT;
 	slots_push(&h->all, &h->ready, x->id);
 	dispatch(a);
@@ -219,14 +209,11 @@ static void on_write(void *arg, struct sim_worker *w, site_id s, sim_time t,
 	}
 }
 
-/*
- * A thread that waits for room has a claim on it when it is woken, until it
- * runs: those behind it do not take it away, and are not woken in vain.
- */
-void elan_thread_on_room(const struct nic_at *a, uint32_t queue)
+/* A woken thread has a claim on room until it runs, so that threads behind it
+ * cannot take it, and are not woken in vain. */
+void elan_thread_on_room(const struct nic_at *a, struct elan_queue *q)
 {
 	struct elan_threads *h = elan_here(a)->threads;
-	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	uint32_t id, next;
 
 	if (!q->wanted)
@@ -235,10 +222,9 @@ void elan_thread_on_room(const struct nic_at *a, uint32_t queue)
 		struct elan_thread *x = thread(h, id);
 
 		next = x->slot.next;
-		if (x->waits != WAITS_ROOM || x->queue != queue)
+		if (x->waits != WAITS_ROOM || x->queue != q)
 			continue;
-		if (!elan_queue_takes(
-			    elan_here(a), queue, q->claimed + x->bytes))
+		if (!elan_queue_takes(q, q->claimed + x->bytes))
 			return;
 		q->claimed += x->bytes;
 		x->has_claim = true;
@@ -248,22 +234,21 @@ void elan_thread_on_room(const struct nic_at *a, uint32_t queue)
 
 /* --- queues that start threads --- */
 
-bool elan_thread_has_room(const struct nic_at *a, uint32_t queue)
+bool elan_thread_has_room(const struct nic_at *a, struct elan_queue *q)
 {
 	const struct elan_threads *h = elan_here(a)->threads;
 
 	if (!h || h->all.used < (uint32_t)elan_params(a)->threads)
 		return true;
-	elan_queue_block(elan_here(a), queue);
+	elan_queue_block(elan_here(a), q);
 	return false;
 }
 
-enum elan_error elan_thread_begin(
-	const struct nic_at *a, uint32_t queue, const uint64_t *word)
+enum elan_error elan_thread_begin(const struct nic_at *a,
+	const struct elan_queue *q, const uint64_t *word)
 {
 	struct elan_threads *h = elan_here(a)->threads;
-	uint32_t context = elan_queue(elan_here(a), queue)->context;
-	const struct thread_code *c = find_code(h, context, word[0] >> 16);
+	const struct thread_code *c = find_code(h, q->context, word[0] >> 16);
 	struct elan_thread *x;
 	uint32_t id;
 
@@ -274,7 +259,7 @@ enum elan_error elan_thread_begin(
 	id = slots_take(&h->all);
 	x = thread(h, id);
 	x->id = id;
-	x->context = (uint16_t)context;
+	x->context = q->context;
 	x->run = c->run;
 	memcpy(x->reg, word + 1, sizeof(x->reg));
 	elan_count(a)->threads++;
@@ -301,8 +286,8 @@ static void end(const struct nic_at *a, uint32_t id)
 
 	h->running = h->last = 0;
 	slots_give(&h->all, id);
-	/* One more can be started: by the first that still wants to when it
-	 * has its turn.  The others wait again, in the same order. */
+	/* one more can be started, by the first queue that has its turn; the
+	 * others wait again, in the same order */
 	elan_queue_unblock_all(a);
 }
 
@@ -337,8 +322,8 @@ static void granted(const struct nic_at *a, uint32_t id, sim_time end)
 	elan_post(a, end, ELAN_ENGINE_THREAD, id);
 }
 
-/* No read passes a write, one of the thread's own say: not in line for the bus,
- * nor behind it. */
+/* No read overtakes a write, such as one of the thread's own: neither in line
+ * for the bus, nor behind it. */
 void elan_thread_on_word(const struct nic_at *a)
 {
 	const struct elan_threads *h = elan_here(a)->threads;
@@ -351,20 +336,19 @@ void elan_thread_on_word(const struct nic_at *a)
 	elan_bus_read(a, x->at, x->bytes, granted, x->id);
 }
 
-/* --- what threads call --- */
+/* --- calls of threads --- */
 
-/* The one that runs; it may be elsewhere after a wait. */
+/* The running thread, which may have moved after a wait. */
 static struct elan_thread *self(struct nic_at *a)
 {
 	const struct elan_threads *h = card_current();
 
 	BUG_IF(!h);
-	*a = nic_at(elan_check(host_nic(program_host())), program_worker(),
-		program_node(), program_now());
+	*a = nic_now(nic_check(host_nic(program_host()), &elan4_ops));
 	return thread(h, h->running);
 }
 
-/* Holds the processor for so long. */
+/* Holds the processor for some time. */
 static void hold(
 	const struct nic_at *a, const struct elan_thread *x, sim_time time)
 {
@@ -390,7 +374,7 @@ static void wait(
 	x->waits = (uint8_t)what;
 	slots_push(&h->all, &h->waiting, x->id);
 	if (what == WAITS_ROOM)
-		queue_of(a, x)->wanted++;
+		x->queue->wanted++;
 	else if (!h->n_words++)
 		card_watch(a->nic->host, a->s, on_write, a->nic);
 	card_suspend();
@@ -413,17 +397,16 @@ int elan_card_wait(uint64_t at, uint64_t value)
 }
 
 /* Whether its words can be appended now; a claim is used up. */
-static bool has_room(const struct nic_at *a, struct elan_thread *x)
+static bool has_room(struct elan_thread *x)
 {
-	struct elan_queue *q = elan_queue(elan_here(a), x->queue);
+	struct elan_queue *q = x->queue;
 
 	if (!x->has_claim)
-		return !q->wanted && elan_queue_takes(elan_here(a), x->queue,
-					     q->claimed + x->bytes);
+		return !q->wanted && elan_queue_takes(q, q->claimed + x->bytes);
 	x->has_claim = false;
 	q->claimed -= x->bytes;
 	/* a packet may have come in between */
-	return elan_queue_takes(elan_here(a), x->queue, x->bytes);
+	return elan_queue_takes(q, x->bytes);
 }
 
 int elan_card_append(uint64_t to, const uint64_t *words, uint32_t n)
@@ -435,11 +418,11 @@ int elan_card_append(uint64_t to, const uint64_t *words, uint32_t n)
 		return EINVAL;
 	x->bytes = 8 * n;
 	x->queue = elan_queue_mapped(elan_here(&a), x->context, to, x->bytes);
-	if (x->queue == ELAN_NO_QUEUE)
+	if (!x->queue)
 		return EFAULT;
-	if (x->bytes > elan_queue(elan_here(&a), x->queue)->depth)
+	if (x->bytes > x->queue->depth)
 		return EINVAL;
-	while (!has_room(&a, x)) {
+	while (!has_room(x)) {
 		wait(&a, x, WAITS_ROOM);
 		x = self(&a); /* it is later */
 	}

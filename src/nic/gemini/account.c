@@ -18,15 +18,6 @@
  */
 #include "nic/gemini/card.h"
 
-void gem_account_until(
-	const struct nic_at *a, packet_id id, enum cause c, sim_time t)
-{
-	struct book *k = a->nic->net->book;
-
-	if (book_has(k, id) && t > book_at(k, id))
-		book_until(k, id, c, t);
-}
-
 void gem_account_request(
 	const struct nic_at *a, packet_id id, const struct gem_line *x)
 {
@@ -37,50 +28,38 @@ void gem_account_request(
 	book_open(k, id, &of->message);
 	book_at_part(k, id, a->s, "interface");
 	if (x->channel) {
-		gem_charge(a, id, CAUSE_SOFTWARE, of->stored);
-		gem_charge(a, id, CAUSE_DESCRIPTOR, of->came);
-		gem_charge(a, id, CAUSE_CARD, of->taken);
+		nic_charge(a, id, CAUSE_SOFTWARE, of->stored);
+		nic_charge(a, id, CAUSE_DESCRIPTOR, of->came);
+		nic_charge(a, id, CAUSE_CARD, of->taken);
 		book_at_one(k, id, a->s, "BTE channel", x->channel - 1U);
-		gem_charge(a, id, CAUSE_DESCRIPTOR, of->begun);
-		gem_charge(
+		nic_charge(a, id, CAUSE_DESCRIPTOR, of->begun);
+		nic_charge(
 			a, id, CAUSE_PACKET, of->begun + gem_params(a)->output);
-		gem_charge(a, id, CAUSE_ENGINE, x->made);
-		gem_charge(a, id, CAUSE_MEMORY_READ, x->out);
+		nic_charge(a, id, CAUSE_ENGINE, x->made);
+		nic_charge(a, id, CAUSE_MEMORY_READ, x->out);
 	} else {
-		gem_charge(a, id, CAUSE_SOFTWARE, x->made);
-		gem_charge(a, id, CAUSE_DESCRIPTOR, x->came);
+		nic_charge(a, id, CAUSE_SOFTWARE, x->made);
+		nic_charge(a, id, CAUSE_DESCRIPTOR, x->came);
 		book_at_part(k, id, a->s, "FMA");
-		gem_charge(a, id, CAUSE_PACKET, x->out);
+		nic_charge(a, id, CAUSE_PACKET, x->out);
 	}
-	gem_charge(a, id, CAUSE_CARD, a->t);
+	nic_charge(a, id, CAUSE_CARD, a->t);
 }
 
 void gem_account_response(
 	const struct nic_at *a, packet_id request, packet_id id, bool goes_on)
 {
-	const struct book_message none = {
-		.birth = a->t, .src = a->s, .n_packets = 1
-	};
 	struct book *k = a->nic->net->book;
 
-	if (goes_on && book_has(k, request)) {
+	if (goes_on && book_has(k, request))
 		book_replace(k, a->w->id, request, id);
-	} else {
-		book_open(k, id, &none);
-	}
+	else
+		nic_account_none(a, id);
 }
 
 void gem_account_end(const struct nic_at *a, packet_id id, bool is_done)
 {
-	const sim_time event = gem_load(a, id)->event_at;
-	struct book *k = a->nic->net->book;
-
-	if (!book_has(k, id))
-		return;
-	if (is_done) {
-		gem_charge(a, id, CAUSE_COMPLETION, event);
-		book_close(k, a->w->id, id, book_at(k, id));
-	} else {
-		book_forget(k, id);
-	}
+	if (is_done)
+		nic_charge(a, id, CAUSE_COMPLETION, gem_load(a, id)->event_at);
+	nic_account_end(a, id, is_done);
 }

@@ -1,17 +1,15 @@
 /*
  * Atomic memory operations (AMOs).  The unit begins one after the other, an
- * interval apart.  One whose word is in its cache changes it there; for another
- * one memory is read, and others go on meanwhile, but those on the same word,
- * which wait.  Changes are written to memory at once, or, lazily, when a word
- * leaves the cache.
+ * interval apart.  If the word is in its cache, it is changed there; otherwise
+ * memory is read, while operations on other words go on.  Changes are written
+ * to memory at once, or, lazily, when a word leaves the cache.
  *
- * The unit has an item for each word of which it knows more than memory does:
- * it is in the cache, is being read, or its last changes are still on their
- * way.  A read that was begun after a write returns what was written, as on a
- * bus on which reads do not overtake writes.
+ * The unit has an item for each word that is in the cache, is being read, or
+ * has writes on their way.  A read that begins after a write returns the
+ * written value: on the bus reads do not overtake writes.
  *
- * The node's own loads and stores know nothing of the cache (GEM-F31).  What
- * comes through the interface does: a put or get takes words out of it.
+ * The node's own loads and stores bypass the cache (GEM-F31).  Puts and gets
+ * through the interface take words out of it.
  */
 #include <errno.h>
 #include <string.h>
@@ -122,12 +120,13 @@ static void write_out(const struct nic_at *a, struct gem_amo *x, uint32_t id)
 		GEM_AMO_WRITTEN, 0);
 }
 
-void gem_amo_on_written(const struct nic_at *a)
+void gem_amo_on_written(const struct nic_at *a, uint32_t none)
 {
 	struct gem_amo *x = amo_of(a);
 	struct write done = *(struct write *)ring_pop(&x->writes);
 	struct word *w = slots_at(&x->words, done.word);
 
+	(void)none;
 	host_write(a->nic->host, a->w, a->s, a->t, w->at, &done.value, 8);
 	w->writes--;
 	forget_idle(x, done.word);
@@ -292,13 +291,14 @@ static bool begin(const struct nic_at *a, struct gem_amo *x, packet_id packet)
 	return true;
 }
 
-void gem_amo_on_free(const struct nic_at *a)
+void gem_amo_on_free(const struct nic_at *a, uint32_t none)
 {
 	struct gem_amo *x = amo_of(a);
 	struct packet_list *from = x->again.first ? &x->again : &x->in;
 	struct packet *packets = a->nic->net->packets;
 	packet_id packet = packet_pop(packets, from);
 
+	(void)none;
 	x->is_posted = false;
 	x->free_at = a->t + gem_params(a)->amo_interval;
 	if (!begin(a, x, packet)) {
@@ -324,8 +324,7 @@ void gem_amo_execute(const struct nic_at *a, packet_id id)
 
 int gemini_amo_flush(struct nic *nic, uint32_t cq, uint64_t data)
 {
-	struct nic_at a =
-		nic_at(nic, program_worker(), program_node(), program_now());
+	struct nic_at a = nic_now(nic);
 	struct gem_node *n = a.node;
 	struct side *side = gem_of(&a)->side;
 	struct gem_event *x;

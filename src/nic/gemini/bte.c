@@ -1,16 +1,16 @@
 /*
  * The block transfer engine.  A channel takes the next descriptor of the
  * kernel's queue; the engine makes one packet after the other, of the channels
- * in turn.  A put's or a send's reads its line from memory first, and of these
- * a channel has so many under way; beyond that the engine waits only while
+ * in turn.  Packets of puts and sends read their lines from memory first, a
+ * limited number of a channel at once; otherwise the engine waits only while
  * lines of its own wait for the ORB.
  *
- * While all that it makes is to be read, and other lines are, nothing of that
- * can be seen before one of these is here.  So it has no events: what is due is
- * done before any other event of the node.
+ * While all channels read, and reads are under way, the engine's work is not
+ * visible before one of these reads ends.  So it needs no events: it is done
+ * before any other event of the node.
  *
- * The other half, where sends arrive: the first packet of one that comes, which
- * may be any, takes the first buffer of its port, for all.
+ * The other half, for arriving sends: the first packet to arrive, which may be
+ * any, takes the first buffer of its port for all.
  */
 #include <errno.h>
 
@@ -106,8 +106,8 @@ static uint32_t next_channel(const struct gem_bte *b)
 	return (uint32_t)__builtin_ctz(later ? later : b->able);
 }
 
-/* Whether the next packet needs no event.  Where a transfer is in the queue, a
- * channel may take it then. */
+/* Whether the next packet needs no event.  It does if a transfer is queued,
+ * which a channel may take then. */
 static bool is_unseen(const struct nic_at *a)
 {
 	const struct gem_bte *b = bte_of(a);
@@ -156,8 +156,9 @@ void gem_bte_on_channel(const struct nic_at *a, uint32_t channel)
 	go(a);
 }
 
-void gem_bte_on_engine(const struct nic_at *a)
+void gem_bte_on_engine(const struct nic_at *a, uint32_t none)
 {
+	(void)none;
 	bte_of(a)->is_posted = false;
 	go(a);
 }
@@ -170,11 +171,11 @@ void gem_bte_settle(const struct nic_at *a, sim_time t)
 	while (b->due <= t) {
 		at.t = b->due;
 		b->due = SIM_NEVER;
-		gem_bte_on_engine(&at);
+		gem_bte_on_engine(&at, 0);
 	}
 }
 
-/* What is in memory now goes. */
+/* Sends the bytes that are in memory now. */
 static void on_read(const struct nic_at *a, const struct side_read *r)
 {
 	struct gem_line *x = slots_at(&gem_here(a)->lines, r->id);
@@ -217,7 +218,7 @@ static void write_to_card(const struct nic_at *a, uint32_t number, uint32_t id)
 
 int gemini_bte(struct nic *nic, const struct gemini_post *p)
 {
-	struct nic_at a = gem_now(nic);
+	struct nic_at a = nic_now(nic);
 	struct gem_transaction *x;
 	int code = gem_fma_check(&a, p,
 		p->op == GEMINI_GET ? MEMORY_MAY_WRITE(MEMORY_NIC)
@@ -231,7 +232,7 @@ int gemini_bte(struct nic *nic, const struct gemini_post *p)
 	/* its queue is the one that is open now */
 	id = gem_fma_begin(&a, p);
 	program_charge(gem_params(&a)->kernel);
-	a = gem_now(nic);
+	a = nic_now(nic);
 	x = slots_at(&gem_here(&a)->transactions, id);
 	x->is_block = true;
 	x->stored = a.t;
@@ -263,7 +264,7 @@ void gem_bte_on_block(const struct nic_at *a, uint32_t transaction)
 
 int gemini_bte_receive(struct nic *nic, const struct gemini_buffer *b)
 {
-	struct nic_at a = gem_now(nic);
+	struct nic_at a = nic_now(nic);
 	struct gem_node *n = a.node;
 	struct gem_buffer *x;
 	uint32_t id;
@@ -275,7 +276,7 @@ int gemini_bte_receive(struct nic *nic, const struct gemini_buffer *b)
 		    b->at, b->bytes))
 		return EFAULT;
 	program_charge(gem_params(&a)->kernel);
-	a = gem_now(nic);
+	a = nic_now(nic);
 	id = slots_take(&n->bte.buffers);
 	x = slots_at(&n->bte.buffers, id);
 	x->buffer = *b;

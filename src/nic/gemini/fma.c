@@ -6,11 +6,6 @@
 
 /* --- a program's stores --- */
 
-struct nic_at gem_now(struct nic *nic)
-{
-	return nic_at(nic, program_worker(), program_node(), program_now());
-}
-
 static const enum book_kind kinds[GEMINI_OPS] = {
 	[GEMINI_PUT] = BOOK_PUT,
 	[GEMINI_GET] = BOOK_GET,
@@ -121,7 +116,7 @@ static uint32_t stored_bytes(
 
 uint32_t gem_fma_store(struct nic *nic, uint32_t transaction, uint64_t made)
 {
-	struct nic_at a = gem_now(nic);
+	struct nic_at a = nic_now(nic);
 	struct side *side = gem_of(&a)->side;
 	const struct gem_transaction *of;
 	struct gem_line *x;
@@ -129,7 +124,7 @@ uint32_t gem_fma_store(struct nic *nic, uint32_t transaction, uint64_t made)
 	sim_time t;
 
 	program_charge(gem_params(&a)->store);
-	a = gem_now(nic);
+	a = nic_now(nic);
 	of = slots_at(&gem_here(&a)->transactions, transaction);
 	line = gem_fma_line(&a, transaction, made);
 	x = slots_at(&gem_here(&a)->lines, line);
@@ -143,7 +138,7 @@ uint32_t gem_fma_store(struct nic *nic, uint32_t transaction, uint64_t made)
 
 int gemini_fma(struct nic *nic, const struct gemini_post *p)
 {
-	struct nic_at a = gem_now(nic);
+	struct nic_at a = nic_now(nic);
 	int code = check(&a, p);
 	uint64_t made = 0;
 	uint32_t transaction;
@@ -217,8 +212,7 @@ static void send(const struct nic_at *a, uint32_t line)
 	gem_send(a, id);
 }
 
-/* Whether a line finds a place in the ORB, and its transaction an SSID.  More
- * than a few transactions never have lines behind one that waits. */
+/* Whether a line finds a place in the ORB, and its transaction an SSID. */
 static bool may_send(const struct nic_at *a, uint32_t line)
 {
 	struct gem_node *n = a->node;
@@ -239,8 +233,8 @@ void gem_fma_on_out(const struct nic_at *a, uint32_t line)
 	const struct gem_transaction *of =
 		slots_at(&n->transactions, x->transaction);
 
-	/* its entry of the NTT and its transaction's SSID; the target refuses
-	 * it, so that it is counted there */
+	/* reads its entry of the NTT and its transaction's SSID; the target
+	 * counts it and refuses it */
 	if (n->is_faulty &&
 		!gem_harm_read(a, (uint64_t)x->node << 32 | of->ssid))
 		x->status = GEMINI_BAD_MEMORY;
@@ -254,7 +248,7 @@ void gem_fma_on_out(const struct nic_at *a, uint32_t line)
 	}
 }
 
-/* Those that wait, as long as there is room for the first. */
+/* Sends waiting lines as long as there is room for the first. */
 static void send_waiting(const struct nic_at *a)
 {
 	struct gem_node *n = a->node;
@@ -270,8 +264,8 @@ static void send_waiting(const struct nic_at *a)
 	}
 }
 
-/* The target could not count what came, so it is told that all has: it is a
- * round trip more until its event. */
+/* The target could not count the packets, so it is told that all have arrived:
+ * its event takes a round trip longer. */
 static void send_final(
 	const struct nic_at *a, uint32_t transaction, uint32_t node)
 {
@@ -329,7 +323,7 @@ static bool is_open(const struct gem_node *n, const struct gem_deadline *d)
 	return find_open(n, d->request, d->round);
 }
 
-/* Deadlines in front that nobody needs any more. */
+/* Drops the first deadlines if their requests are answered. */
 static void forget_answered(struct gem_node *n)
 {
 	while (n->deadlines.n && !is_open(n, ring_at(&n->deadlines, 0)))
@@ -406,10 +400,11 @@ void gem_fma_extend(const struct nic_at *a, sim_time since)
 	set_timer(a);
 }
 
-void gem_fma_on_timeout(const struct nic_at *a)
+void gem_fma_on_timeout(const struct nic_at *a, uint32_t none)
 {
 	struct gem_node *n = a->node;
 
+	(void)none;
 	n->is_timed = false;
 	forget_answered(n);
 	while (n->deadlines.n && !n->is_quiet) {

@@ -129,12 +129,6 @@ static const struct link_format formats[] = {
 	[GEM_DATA] = { "get response", 6, 3, 9 },
 };
 
-struct nic *gemini_check(struct nic *nic)
-{
-	BUG_IF(!nic || nic->ops != &gemini_ops);
-	return nic;
-}
-
 struct ranges *gemini_handles(struct nic *nic, site_id s)
 {
 	return &((struct gem_node *)nic_node(nic, s))->handles;
@@ -177,7 +171,7 @@ packet_id gem_packet(const struct nic_at *a, uint32_t node, uint32_t format,
 
 static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
 {
-	gem_charge(a, id, CAUSE_CARD, a->t);
+	nic_charge(a, id, CAUSE_CARD, a->t);
 	net_inject(a->nic->net, a->w, a->s, fifo, id, a->t);
 }
 
@@ -215,9 +209,10 @@ static void on_room(struct net_client *me, struct sim_worker *w, site_id s,
 }
 
 /*
- * Most responses are but counted.  One that nobody waits for may be when its
- * head comes, which spares the event of its tail: nobody can tell, as long as
- * the ORB has more places than it can get requests meanwhile.
+ * Most responses are only counted.  If nothing waits for one, it is counted
+ * when its head arrives, which saves the event of its tail.  This is not
+ * visible as long as the ORB has more free places than requests can come
+ * meanwhile.
  */
 enum { SPARE = 16 };
 
@@ -273,7 +268,7 @@ static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	gem_post(&a, tail + gem_params(&a)->input, GEM_IN, id);
 }
 
-/* What is due before an event of some number, and had none itself. */
+/* Does the work without events that is due before an event. */
 static inline void settle(const struct nic_at *a, uint32_t number)
 {
 	struct gem_node *n = a->node;
@@ -284,6 +279,27 @@ static inline void settle(const struct nic_at *a, uint32_t number)
 	if (n->reads.due <= a->t)
 		side_reads_settle(a, &n->reads, a->t - (number < GEM_READS));
 }
+
+#define UNIT(engine_) [engine_ - ENGINE_CLIENT]
+
+static void (*const units[])(const struct nic_at *a, uint32_t data) = {
+	UNIT(GEM_OUT) = gem_fma_on_out,
+	UNIT(GEM_IN) = gem_target_on_in,
+	UNIT(GEM_WRITTEN) = gem_target_on_written,
+	UNIT(GEM_EVENT) = gem_cq_on_event,
+	UNIT(GEM_TIMEOUT) = gem_fma_on_timeout,
+	UNIT(GEM_BLOCK) = gem_bte_on_block,
+	UNIT(GEM_CHANNEL) = gem_bte_on_channel,
+	UNIT(GEM_ENGINE) = gem_bte_on_engine,
+	UNIT(GEM_BUFFER) = gem_bte_on_buffer,
+	UNIT(GEM_AMO) = gem_amo_on_free,
+	UNIT(GEM_AMO_WRITTEN) = gem_amo_on_written,
+	UNIT(GEM_SYNC) = gem_window_on_sync,
+	UNIT(GEM_BAD_STORE) = gem_window_on_bad_store,
+	UNIT(GEM_FLUSH) = gem_amo_on_flush,
+	UNIT(GEM_OVERDUE) = gem_target_on_overdue,
+	UNIT(GEM_LINE) = gem_target_on_line,
+};
 
 static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
@@ -300,67 +316,15 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	}
 	settle(&a, number);
 	ticks_check(&a, &gem_here(&a)->ticks, &e);
-	switch (number) {
-	case GEM_OUT:
-		gem_fma_on_out(&a, e.data);
-		break;
-	case GEM_IN:
-		gem_target_on_in(&a, e.data);
-		break;
-	case GEM_WRITTEN:
-		gem_target_on_written(&a, e.data);
-		break;
-	case GEM_EVENT:
-		gem_cq_on_event(&a, e.data);
-		break;
-	case GEM_AMO:
-		gem_amo_on_free(&a);
-		break;
-	case GEM_AMO_WRITTEN:
-		gem_amo_on_written(&a);
-		break;
-	case GEM_SYNC:
-		gem_window_on_sync(&a, e.data);
-		break;
-	case GEM_BAD_STORE:
-		gem_window_on_bad_store(&a, e.data);
-		break;
-	case GEM_FLUSH:
-		gem_amo_on_flush(&a, e.data);
-		break;
-	case GEM_OVERDUE:
-		gem_target_on_overdue(&a);
-		break;
-	case GEM_LINE:
-		gem_target_on_line(&a, e.data);
-		break;
-	case GEM_TIMEOUT:
-		gem_fma_on_timeout(&a);
-		break;
-	case GEM_BLOCK:
-		gem_bte_on_block(&a, e.data);
-		break;
-	case GEM_CHANNEL:
-		gem_bte_on_channel(&a, e.data);
-		break;
-	case GEM_ENGINE:
-		gem_bte_on_engine(&a);
-		break;
-	case GEM_BUFFER:
-		gem_bte_on_buffer(&a, e.data);
-		break;
-	default:
+	if (number < GEM_READS)
+		units[number - ENGINE_CLIENT](&a, e.data);
+	else
 		side_reads_on_event(&a, &gem_here(&a)->reads, number, e.data);
-	}
 }
 
 static const struct net_client_faults faults = {
 	.is_found = gem_harm_is_found,
 	.on_quiesce = gem_harm_on_quiesce,
-};
-
-static const struct net_client_combine combine = {
-	.on_copy = nic_on_copy,
 };
 
 static const struct net_client_ops client = {
@@ -370,10 +334,10 @@ static const struct net_client_ops client = {
 	.on_lost = nic_on_lost,
 	.has_outbox = true,
 	.faults = &faults,
-	.combine = &combine,
+	.combine = &nic_combine,
 };
 
-/* --- the same where responses wait --- */
+/* --- the same if responses wait --- */
 
 static void on_room_in_line(struct net_client *me, struct sim_worker *w,
 	site_id s, uint32_t fifo, sim_time t)
@@ -407,7 +371,7 @@ static void on_packet_in_line(struct net_client *me, struct sim_worker *w,
 		GEM_LINE, id);
 }
 
-/* What an event has finished may let others of the line go on. */
+/* After an event the line may move on. */
 static void on_event_in_line(struct net_client *me, struct sim_worker *w,
 	site_id s, sim_time t, struct sim_event e)
 {
@@ -434,15 +398,6 @@ static uint32_t n_kept(
 	return sum;
 }
 
-static const struct net_client_faults faults_in_line = {
-	.is_found = gem_harm_is_found,
-	.on_quiesce = gem_harm_on_quiesce,
-};
-
-static const struct net_client_combine combine_in_line = {
-	.on_copy = nic_on_copy,
-};
-
 static const struct net_client_look look_in_line = {
 	.n_kept = n_kept,
 };
@@ -452,8 +407,8 @@ static const struct net_client_ops client_in_line = {
 	.on_packet = on_packet_in_line,
 	.on_event = on_event_in_line,
 	.on_lost = nic_on_lost,
-	.faults = &faults_in_line,
-	.combine = &combine_in_line,
+	.faults = &faults,
+	.combine = &nic_combine,
 	.look = &look_in_line,
 };
 
@@ -468,8 +423,8 @@ static uint32_t waits_for(const void *values, enum net_class class)
 		       : 0;
 }
 
-/* Frames (frame.h) are whole lines in words of nine bytes, and nothing else is
- * among these. */
+/* Frames (frame.h) consist of whole lines in words of nine bytes, without
+ * control words between them. */
 static int check_links(const struct link_rules *r, struct err *e)
 {
 	const struct link_format *f = &formats[GEM_WRITE];
@@ -554,7 +509,7 @@ static int audit_node(const void *node, site_id s, struct err *e)
 {
 	const struct gem_node *n = node;
 
-	/* nothing ends a transaction whose last packets never come, or whose
+	/* a transaction never ends if its last packets are lost, or its
 	 * program died before it had stored them */
 	if (!n->lines.used && (!n->transactions.used || n->is_mortal) &&
 		(!n->remotes.used || n->is_mortal) && !n->inside)
@@ -577,15 +532,13 @@ static size_t load_bytes(const struct packet *p)
 }
 
 /* A time-out when nothing is left that could be late. */
-static bool is_stale(const struct nic *nic, const struct sim_event *e)
+static bool is_stale(const void *node, uint32_t number, uint32_t data)
 {
-	const struct gem_node *n = nic->nodes[e->site];
+	const struct gem_node *n = node;
 
-	if (sim_phase(e) != PHASE_ENGINE || !n)
-		return false;
-	return sim_number(e) == GEM_TIMEOUT   ? !n->n_requests
-	       : sim_number(e) == GEM_OVERDUE ? !n->remotes.used
-					      : false;
+	(void)data;
+	return (number == GEM_TIMEOUT && !n->n_requests) ||
+	       (number == GEM_OVERDUE && !n->remotes.used);
 }
 
 const struct nic_ops gemini_ops = {

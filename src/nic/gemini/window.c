@@ -1,7 +1,7 @@
 /*
- * FMA's windows: what stores into them become is said by a descriptor.  Each
- * line is a transaction by itself, without an event; the descriptor counts
- * those that are not answered, apart for each sync that they are waited for by.
+ * FMA's windows: a descriptor defines the meaning of stores into them.  Each
+ * line is a transaction by itself, without an event; the descriptor has a count
+ * of unanswered lines for each sync.
  */
 #include <errno.h>
 #include <string.h>
@@ -105,7 +105,7 @@ static void make_room(struct gem_node *n, uint32_t window)
 int gemini_window_set(
 	struct nic *nic, uint32_t window, const struct gemini_window *w)
 {
-	struct nic_at a = gem_now(nic);
+	struct nic_at a = nic_now(nic);
 	struct gem_node *n = a.node;
 
 	if (window >= GEMINI_WINDOWS || !is_sound(n, w))
@@ -164,7 +164,7 @@ static struct gemini_post post_of(
 static void store_line(
 	struct nic *nic, uint32_t window, const struct gemini_post *p)
 {
-	struct nic_at a = gem_now(nic);
+	struct nic_at a = nic_now(nic);
 	struct gem_window *w = find(&a, window);
 	struct gem_transaction *x;
 	uint32_t id = gem_fma_begin(&a, p);
@@ -185,7 +185,7 @@ static bool is_within(const struct gem_window *w, uint64_t at, uint64_t bytes)
 int gemini_window_store(struct nic *nic, uint32_t window, uint64_t at,
 	const void *data, uint32_t bytes)
 {
-	struct nic_at a = gem_now(nic);
+	struct nic_at a = nic_now(nic);
 	const struct gem_window *w = find(&a, window);
 	const char *from = data;
 	struct gemini_post p;
@@ -252,7 +252,7 @@ static bool read_control(
 int gemini_window_get(
 	struct nic *nic, uint32_t window, uint64_t at, uint64_t word)
 {
-	struct nic_at a = gem_now(nic);
+	struct nic_at a = nic_now(nic);
 	const struct gem_window *w = find(&a, window);
 	struct gemini_post p;
 
@@ -299,7 +299,7 @@ static void complete(const struct nic_at *a, struct gem_window *w)
 
 int gemini_window_sync(struct nic *nic, uint32_t window, uint64_t data)
 {
-	struct nic_at a = gem_now(nic);
+	struct nic_at a = nic_now(nic);
 	struct gem_window *w = find(&a, window);
 
 	if (!w || w->how.cq == GEMINI_NO_CQ)
@@ -333,7 +333,7 @@ void gem_window_ended(const struct nic_at *a, const struct gem_transaction *x)
 
 uint32_t gemini_window_pending(struct nic *nic, uint32_t window)
 {
-	struct nic_at a = gem_now(nic);
+	struct nic_at a = nic_now(nic);
 	const struct gem_window *w;
 
 	program_charge(gem_params(&a)->poll_load);

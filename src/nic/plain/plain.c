@@ -36,7 +36,10 @@ static const struct param params[] = {
 		"time from a packet's tail to its first access to memory",
 		CARD),
 	WORKQ_ROWS(AT(work), "4", "60 ns"),
-	RESEND_ROWS(AT(retry), "50 us", "7"),
+	RESEND_ROWS(AT(retry), "50 us", "7",
+		"assumed: a few packets from each node on one link",
+		"assumed: a packet lost so often is lost for good",
+		"assumed: a round trip"),
 };
 
 #define COUNT_OF(field_) "", offsetof(struct plain_node, field_)
@@ -76,7 +79,7 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 {
 	struct nic_at a = nic_at(me->state, w, s, t);
 	struct plain_node *n = a.node;
-	uint32_t number = asks_number(&n->asks, &e);
+	uint32_t number = asks_number(&n->asks, sim_number(&e));
 
 	if (sim_phase(&e) == PHASE_PROGRAM) {
 		host_event(a.nic->host, w, s, t, &e);
@@ -171,17 +174,13 @@ static const struct net_client_faults faults = {
 	.on_hurt = asks_on_hurt,
 };
 
-static const struct net_client_combine combine = {
-	.on_copy = nic_on_copy,
-};
-
 static const struct net_client_ops client = {
 	.on_room = asks_on_room,
 	.on_packet = asks_on_packet,
 	.on_event = on_event,
 	.on_lost = nic_on_lost,
 	.faults = &faults,
-	.combine = &combine,
+	.combine = &nic_combine,
 };
 
 const struct nic_ops plain_ops = {

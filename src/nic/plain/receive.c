@@ -57,7 +57,7 @@ static void on_read(const struct nic_at *a, const struct side_read *r)
 	struct ask *x = ask_of(a, r->id);
 	struct side *side = plain_of(a)->side;
 
-	asks_charge(a, r->id, CAUSE_MEMORY_READ, a->t);
+	nic_charge(a, r->id, CAUSE_MEMORY_READ, a->t);
 	if (x->h.op >= PLAIN_WORD) {
 		asks_post(a, side->ops->write(side, a->s, a->t, r->at, 8),
 			PLAIN_WRITTEN, r->id);
@@ -119,7 +119,7 @@ static bool write_bytes(const struct nic_at *a, packet_id id, struct ask *x)
 	uint64_t old = 0, new;
 	bool done;
 
-	asks_charge(a, id, CAUSE_MEMORY_WRITE, a->t);
+	nic_charge(a, id, CAUSE_MEMORY_WRITE, a->t);
 	if (x->h.op <= PLAIN_GET) {
 		done = host_write(
 			host, a->w, a->s, a->t, at, x->data, x->h.bytes);
@@ -147,7 +147,7 @@ static void request_written(const struct nic_at *a, packet_id id, struct ask *x)
 	if (!x->is_again && !write_bytes(a, id, x))
 		x->h.status = PLAIN_OUT_OF_BOUNDS;
 	if (x->h.op == PLAIN_PUT) {
-		asks_complete(a, id, !x->h.status && !x->is_again);
+		nic_account_end(a, id, !x->h.status && !x->is_again);
 	} else if (!x->is_again) {
 		seen_note(seen, src, x->h.channel, value);
 	} else if (!seen_noted(seen, src, x->h.channel, value)) {

@@ -52,7 +52,7 @@ void asks_fini(struct asks *x)
 	seen_fini(&x->seen);
 }
 
-uint64_t asks_memory(const struct asks *x)
+static uint64_t asks_memory(const struct asks *x)
 {
 	return slots_memory(&x->resend.items) + seen_memory(&x->seen);
 }
@@ -124,7 +124,7 @@ static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
 	bool is_answer = x->h.is_answer, is_first = x->is_first;
 	struct ask_hold hold = x->hold;
 
-	asks_charge(a, id, CAUSE_CARD, a->t);
+	nic_charge(a, id, CAUSE_CARD, a->t);
 	net_inject(net, a->w, a->s, fifo, id, a->t);
 	if (is_answer) {
 		asks_of(a)->inside--;
@@ -144,16 +144,16 @@ static void account(
 		return;
 	book_open(k, id, &s->account.message);
 	book_at_part(k, id, a->s, "card");
-	asks_charge(a, id, CAUSE_SOFTWARE, b->handed);
-	asks_charge(a, id, CAUSE_DESCRIPTOR, b->heard);
-	asks_charge(a, id, CAUSE_CARD, b->asked);
-	asks_charge(a, id, CAUSE_DESCRIPTOR, b->came);
-	asks_charge(a, id, CAUSE_CARD, s->account.turn);
-	asks_charge(a, id, CAUSE_DESCRIPTOR, s->account.taken);
-	asks_charge(a, id, CAUSE_ENGINE, s->cut);
-	asks_charge(a, id, CAUSE_MEMORY_READ, s->read);
-	asks_charge(a, id, CAUSE_CARD, s->left);
-	asks_charge(a, id, CAUSE_RETRY, a->t);
+	nic_charge(a, id, CAUSE_SOFTWARE, b->handed);
+	nic_charge(a, id, CAUSE_DESCRIPTOR, b->heard);
+	nic_charge(a, id, CAUSE_CARD, b->asked);
+	nic_charge(a, id, CAUSE_DESCRIPTOR, b->came);
+	nic_charge(a, id, CAUSE_CARD, s->account.turn);
+	nic_charge(a, id, CAUSE_DESCRIPTOR, s->account.taken);
+	nic_charge(a, id, CAUSE_ENGINE, s->cut);
+	nic_charge(a, id, CAUSE_MEMORY_READ, s->read);
+	nic_charge(a, id, CAUSE_CARD, s->left);
+	nic_charge(a, id, CAUSE_RETRY, a->t);
 }
 
 static void send_try(const struct nic_at *a, uint32_t id)
@@ -232,23 +232,11 @@ void asks_on_hurt(struct net_client *me, struct sim_worker *w, packet_id id,
 	flips_note(&x->flips, net->link.code, p->head, bytes, bit, bits);
 }
 
-void asks_complete(const struct nic_at *a, packet_id id, bool is_done)
-{
-	struct book *k = a->nic->net->book;
-
-	if (!k || !book_has(k, id))
-		return;
-	if (is_done)
-		book_close(k, a->w->id, id, a->t);
-	else
-		book_forget(k, id);
-}
-
 void asks_finish(const struct nic_at *a, packet_id id, bool is_done)
 {
 	struct ask_hold hold = ask_of(a, id)->hold;
 
-	asks_complete(a, id, is_done);
+	nic_account_end(a, id, is_done);
 	asks_of(a)->inside--;
 	nic_give(a->nic, a->w, id);
 	release(a, &hold);
@@ -260,12 +248,9 @@ void asks_answer(const struct nic_at *a, packet_id id)
 	struct net *net = a->nic->net;
 	struct packet *p = &net->packets[id];
 	struct ask *x = ask_of(a, id);
-	struct book_message none = {
-		.birth = a->t, .src = a->s, .n_packets = 1
-	};
 
 	if (x->h.status || x->is_again)
-		asks_complete(a, id, false);
+		nic_account_end(a, id, false);
 	if (x->h.status && x->h.op != asks_of(a)->how->kept)
 		seen_add(&asks_of(a)->seen, p->src, x->h.channel, x->h.number,
 			false);
@@ -284,7 +269,7 @@ void asks_answer(const struct nic_at *a, packet_id id)
 	if (x->h.way)
 		p->hints = (uint16_t)(1 + x->h.way + x->h.way / 2);
 	if (net->book && !book_has(net->book, id))
-		book_open(net->book, id, &none);
+		nic_account_none(a, id);
 	asks_of(a)->answers++;
 	if (!asks_of(a)->how->holds)
 		release(a, &x->hold);
@@ -346,7 +331,7 @@ static void on_input(const struct nic_at *a, packet_id id)
 {
 	struct ask *x = ask_of(a, id);
 
-	asks_charge(a, id, CAUSE_INPUT, a->t);
+	nic_charge(a, id, CAUSE_INPUT, a->t);
 	book_at_part(a->nic->net->book, id, a->s, "card");
 	if (!is_sound(a, x)) {
 		asks_of(a)->torn++;
@@ -368,12 +353,9 @@ bool asks_on_event(const struct nic_at *a, uint32_t number, uint32_t data)
 	return true;
 }
 
-bool asks_is_stale(const struct nic *nic, const struct sim_event *e)
+bool asks_is_stale(const void *node, uint32_t number, uint32_t data)
 {
-	const struct asks *x =
-		e->site < nic->n_nodes ? nic->nodes[e->site] : NULL;
+	const struct asks *x = node;
 
-	return x && sim_phase(e) == PHASE_ENGINE &&
-	       sim_number(e) >= ENGINE_CLIENT &&
-	       resend_is_stale(&x->resend, asks_number(x, e), e->data);
+	return resend_is_stale(&x->resend, asks_number(x, number), data);
 }

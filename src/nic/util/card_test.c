@@ -33,7 +33,8 @@ struct card_params {
 
 static const struct param card_params[] = {
 	WORKQ_ROWS(offsetof(struct card_params, work), "4", "10 ns"),
-	RESEND_ROWS(offsetof(struct card_params, retry), "5 us", "3"),
+	RESEND_ROWS(
+		offsetof(struct card_params, retry), "5 us", "3", "", "", ""),
 };
 
 struct entry {
@@ -155,7 +156,7 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 {
 	struct nic_at a = nic_at(me->state, w, s, t);
 	struct card_node *n = a.node;
-	uint32_t number = asks_number(&n->asks, &e);
+	uint32_t number = asks_number(&n->asks, sim_number(&e));
 
 	if (sim_phase(&e) == PHASE_PROGRAM) {
 		host_event(a.nic->host, w, s, t, &e);

@@ -15,7 +15,7 @@ static uint32_t moments(uint32_t bits)
 void flips_note(struct flips *f, const struct link_code *code, sim_time hop,
 	uint32_t frame_bytes, uint32_t bit, uint32_t bits)
 {
-	uint32_t n = code->byte_bits * frame_bytes, place;
+	uint32_t n = code_bits(code, frame_bytes), place;
 	bool is_next = f->n && f->hop != hop;
 
 	BUG_IF(n > FLIPS_NEXT_HOP);

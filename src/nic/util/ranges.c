@@ -7,7 +7,7 @@ void ranges_fini(struct ranges *r)
 	mem_free(r->range);
 }
 
-uint64_t ranges_memory(const struct ranges *r)
+static uint64_t ranges_memory(const struct ranges *r)
 {
 	return r->n * sizeof(*r->range);
 }

@@ -157,6 +157,29 @@ static void congestion_is_not_taken_for_loss(void **state)
 	toy_free(t);
 }
 
+static void send_two_hundred(void *arg)
+{
+	struct nic_at a = toy_at();
+	struct resend *r = &toy_node(&a)->resend;
+	uint32_t i;
+
+	r->round_trip = 20 * US;
+	for (i = 0; i < 200; i++) {
+		toy_send(arg, i);
+		program_charge(100 * SIM_NS);
+	}
+	assert_in_range(r->round_trip, 1, 2 * US);
+}
+
+static void the_longest_round_trip_is_forgotten(void **state)
+{
+	struct toy *t = toy_new();
+
+	toy_run(t, send_two_hundred);
+	assert_int_equal(t->acked.n, 200);
+	toy_free(t);
+}
+
 static void stale_send(void *arg)
 {
 	struct toy *t = arg;
@@ -197,4 +220,5 @@ TESTS(TEST(what_is_acknowledged_is_sent_once),
 	TEST(after_so_many_tries_it_is_given_up),
 	TEST(of_many_each_is_acknowledged_once),
 	TEST(congestion_is_not_taken_for_loss),
+	TEST(the_longest_round_trip_is_forgotten),
 	TEST(clocks_that_nobody_waits_for_are_known))

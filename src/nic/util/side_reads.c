@@ -26,7 +26,7 @@ void side_reads_fini(struct side_reads *r)
 	slots_fini(&r->pieces);
 }
 
-uint64_t side_reads_memory(const struct side_reads *r)
+static uint64_t side_reads_memory(const struct side_reads *r)
 {
 	return slots_memory(&r->items) + slots_memory(&r->pieces);
 }

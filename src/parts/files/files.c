@@ -22,49 +22,25 @@ struct opened {
 	uint32_t file; /* 1 + number; 0: not in use */
 };
 
-/* A call that waits for its turn, where at is not SIM_NEVER. */
-struct turn {
-	sim_time at; /* in the time of all */
-	uint64_t number; /* of its member's */
-	struct files_call call;
-};
-
 /* Of an IO node. */
 struct store {
-	uint32_t n_members, member[FILES_MEMBERS];
+	bool is_shared;
 	struct bus pcie;
 	struct file file[FILES_MOST];
 	struct opened opened[FILES_MOST];
-	struct turn turn[FILES_MEMBERS][FILES_THREADS];
 };
 
 struct files {
 	int fd; /* the bytes of files, FILES_BYTES for each */
-	uint32_t n_io, n_places; /* the latter for members, of an IO node */
+	uint32_t n_io;
 	struct bus_params pcie;
 	struct store *store; /* [IO node] */
-	uint8_t *data; /* [IO node][place][thread][FILES_PIECE] */
 };
 
 /* --- life --- */
 
-static size_t data_bytes(const struct files *f)
-{
-	return (size_t)f->n_io * f->n_places * FILES_THREADS * FILES_PIECE;
-}
-
-static void init_store(struct files *f, uint32_t io)
-{
-	struct store *s = &f->store[io];
-	uint32_t i;
-
-	bus_init(&s->pcie, &f->pcie);
-	for (i = 0; i < FILES_MEMBERS * FILES_THREADS; i++)
-		s->turn[i / FILES_THREADS][i % FILES_THREADS].at = SIM_NEVER;
-}
-
-struct files *files_new(uint32_t n_io, uint32_t n_members,
-	const struct files_params *p, struct err *e)
+struct files *files_new(
+	uint32_t n_io, const struct files_params *p, struct err *e)
 {
 	struct files *f;
 	uint32_t i;
@@ -85,15 +61,13 @@ struct files *files_new(uint32_t n_io, uint32_t n_members,
 	f = mem_alloc(1, sizeof(*f));
 	f->fd = fd;
 	f->n_io = n_io;
-	f->n_places = n_members < FILES_MEMBERS ? n_members : FILES_MEMBERS;
 	f->pcie = (struct bus_params){ .width = 4,
 		.clock = 4 * PS_PER_S,
 		.cycles = p->pcie_rate,
 		.is_duplex = true };
 	f->store = map_alloc(n_io * sizeof(*f->store));
-	f->data = map_alloc(data_bytes(f));
 	for (i = 0; i < n_io; i++)
-		init_store(f, i);
+		bus_init(&f->store[i].pcie, &f->pcie);
 	return f;
 }
 
@@ -102,17 +76,13 @@ void files_free(struct files *f)
 	if (!f)
 		return;
 	map_free(f->store, f->n_io * sizeof(*f->store));
-	map_free(f->data, data_bytes(f));
 	close(f->fd);
 	mem_free(f);
 }
 
-void files_join(struct files *f, uint32_t io, uint32_t member)
+void files_share(struct files *f, uint32_t io)
 {
-	struct store *s = &f->store[io];
-
-	BUG_IF(s->n_members == FILES_MEMBERS);
-	s->member[s->n_members++] = member;
+	f->store[io].is_shared = true;
 }
 
 /* --- bytes --- */
@@ -207,7 +177,7 @@ static struct opened *find_opened(
 }
 
 static int64_t do_move(struct files *f, struct store *s, struct files_call *c,
-	struct file *x, uint8_t *data, sim_time t)
+	struct file *x, uint8_t *data)
 {
 	bool is_write = c->op == FILES_WRITE;
 	uint64_t end = c->offset + c->bytes, bytes = c->bytes;
@@ -216,133 +186,60 @@ static int64_t do_move(struct files *f, struct store *s, struct files_call *c,
 		x->bytes = end;
 	if (end > x->bytes)
 		bytes = c->offset < x->bytes ? x->bytes - c->offset : 0;
-	c->end = bus_burst(
-		&s->pcie, t, is_write ? BUS_WRITE : BUS_DATA, (uint32_t)bytes);
+	c->end = bus_burst(&s->pcie, c->at, is_write ? BUS_WRITE : BUS_DATA,
+		(uint32_t)bytes);
 	move(f, place(f, s, x) + (off_t)c->offset, data, bytes, is_write);
 	return (int64_t)bytes;
 }
 
-static int64_t carry_out(struct files *f, struct store *s, uint32_t k,
-	uint32_t thread, sim_time t)
+static int64_t carry_out(const struct files_seat *seat, struct files_call *c)
 {
-	struct files_call *c = &s->turn[k][thread].call;
-	uint32_t member = s->member[k];
-	struct files_seat seat = { .files = f, .member = member };
+	struct files *f = seat->files;
+	struct store *s = &f->store[c->io];
 	struct opened *o;
 
-	c->end = t;
 	if (c->op == FILES_OPEN)
-		return do_open(f, s, c, member);
-	o = find_opened(s, c, member);
+		return do_open(f, s, c, seat->member);
+	o = find_opened(s, c, seat->member);
 	if (!o)
 		return -EBADF;
 	if (c->op == FILES_LOOK)
 		return (int64_t)s->file[o->file - 1].bytes;
 	if (c->op != FILES_CLOSE)
-		return do_move(f, s, c, &s->file[o->file - 1],
-			files_data(&seat, (uint32_t)(s - f->store), thread), t);
+		return do_move(
+			f, s, c, &s->file[o->file - 1], files_data(seat, c));
 	o->file = 0;
 	return 0;
 }
 
-/* --- in turn --- */
-
-/* The place of a member among those of an IO node. */
-static uint32_t place_of(const struct files_seat *s, uint32_t io)
+void files_carry_out(const struct files_seat *s, struct files_call *c)
 {
-	const struct store *x = &s->files->store[io];
-	uint32_t k = 0;
-
-	while (x->member[k] != s->member) {
-		k++;
-		BUG_IF(k == x->n_members);
-	}
-	return k;
+	c->end = c->at;
+	c->result = carry_out(s, c);
 }
+
+/* --- seats --- */
 
 struct files_call *files_call(
 	const struct files_seat *s, uint32_t io, uint32_t thread)
 {
-	return &s->files->store[io].turn[place_of(s, io)][thread].call;
+	return &s->call[io * FILES_THREADS + thread];
 }
 
-uint8_t *files_data(const struct files_seat *s, uint32_t io, uint32_t thread)
+uint8_t *files_data(const struct files_seat *s, const struct files_call *c)
 {
-	const struct files *f = s->files;
-	size_t place = (size_t)io * f->n_places + place_of(s, io);
-
-	return f->data + (place * FILES_THREADS + thread) * FILES_PIECE;
-}
-
-static bool is_before(const struct store *s, uint32_t k, const struct turn *a,
-	uint32_t i, const struct turn *b)
-{
-	if (a->at != b->at)
-		return a->at < b->at;
-	if (k != i)
-		return s->member[k] < s->member[i];
-	return a->number < b->number;
-}
-
-/* The first call of an IO node that waits, of those before a time. */
-static struct turn *find_first(struct store *s, sim_time before, uint32_t *k)
-{
-	struct turn *first = NULL, *t;
-	uint32_t i, j;
-
-	for (i = 0; i < s->n_members; i++)
-		for (j = 0; j < FILES_THREADS; j++) {
-			t = &s->turn[i][j];
-			if (t->at >= before ||
-				(first && !is_before(s, i, t, *k, first)))
-				continue;
-			first = t;
-			*k = i;
-		}
-	return first;
-}
-
-static void carry_out_all(struct files *f, struct store *s, sim_time before)
-{
-	struct turn *t;
-	uint32_t k = 0;
-
-	while ((t = find_first(s, before, &k))) {
-		t->call.result =
-			carry_out(f, s, k, (uint32_t)(t - s->turn[k]), t->at);
-		t->at = SIM_NEVER;
-	}
+	return s->data + (size_t)(c - s->call) * FILES_PIECE;
 }
 
 void files_hand_over(
-	struct files_seat *s, uint32_t io, uint32_t thread, sim_time t)
+	struct files_seat *s, struct files_call *c, uint32_t io, sim_time t)
 {
-	struct files *f = s->files;
-	struct store *x = &f->store[io];
-	uint32_t k = place_of(s, io);
-	struct turn *turn = &x->turn[k][thread];
-
-	if (x->n_members == 1) {
-		turn->call.result = carry_out(f, x, k, thread, t + s->begin);
-		return;
-	}
-	turn->at = t + s->begin;
-	turn->number = s->n_calls++;
-	s->n_waiting++;
-}
-
-void files_pass(void *arg, sim_time start)
-{
-	struct files_seat *s = arg;
-	struct files *f = s->files;
-	uint32_t i, k;
-
-	for (i = 0; s->n_waiting && i < f->n_io; i++)
-		for (k = 0; k < f->store[i].n_members; k++)
-			if (f->store[i].member[k] == s->member)
-				carry_out_all(
-					f, &f->store[i], start + s->begin);
-	s->n_waiting = 0;
+	c->io = io;
+	c->at = t + s->begin;
+	if (s->files->store[io].is_shared)
+		s->sent[s->n_sent++] = (uint32_t)(c - s->call);
+	else
+		files_carry_out(s, c);
 }
 
 /* --- parameters --- */
@@ -369,17 +266,7 @@ static const struct part_block blocks[] = {
 
 /* --- as a part --- */
 
-static void take_seat(struct files_seat *s, const void *params,
-	const struct part_place *at, struct err *e)
-{
-	uint32_t i;
-
-	s->files = files_new(at->topo->n_io, 1, params, e);
-	for (i = 0; s->files && i < at->topo->n_io; i++)
-		files_join(s->files, i, 0);
-}
-
-/* Of its own, or of several machines. */
+/* At files of its own, or of several machines. */
 static void *open_seat(
 	const void *params, const struct part_place *at, struct err *e)
 {
@@ -388,12 +275,14 @@ static void *open_seat(
 	if (!at->n_serving)
 		return NULL;
 	s = mem_alloc(1, sizeof(*s));
-	if (at->shared) {
+	if (at->shared)
 		*s = *(const struct files_seat *)at->shared;
-		sim_on_window(at->net->sim, files_pass, s);
-	} else {
-		take_seat(s, params, at, e);
-	}
+	else
+		s->files = files_new(at->topo->n_io, params, e);
+	s->n_calls = at->topo->n_io * FILES_THREADS;
+	s->call = mem_alloc(s->n_calls, sizeof(*s->call));
+	s->sent = mem_alloc(s->n_calls, sizeof(*s->sent));
+	s->data = map_alloc((size_t)s->n_calls * FILES_PIECE);
 	return s;
 }
 
@@ -403,6 +292,9 @@ static void close_seat(void *state)
 
 	if (!s->is_shared)
 		files_free(s->files);
+	map_free(s->data, (size_t)s->n_calls * FILES_PIECE);
+	mem_free(s->sent);
+	mem_free(s->call);
 	mem_free(s);
 }
 

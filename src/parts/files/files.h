@@ -1,13 +1,11 @@
 /*
  * The file systems behind IO nodes: names, real bytes, and the bus that leads
- * there.  Nobody waits in here: a call is handed over, and its answer is there
- * one window later.
+ * there.  A daemon's thread hands a call over and finds its answer there one
+ * window later; nothing waits in here.
  *
- * An IO node may have several members: machines with time of their own, such as
- * partitions of one.  Whoever runs them begins a window of one of them only
- * when the others have come as far.  Then nobody can hand over an earlier call
- * any more, and calls are carried out in the order of their times; at the same
- * time, of members (files_pass()).
+ * Partitions of a machine may share an IO node.  Each takes a seat, has daemons
+ * and time of its own, and the calls of all are carried out in the order of
+ * their times, by whoever runs the partitions (machine/partitions_run.c).
  */
 #ifndef PARTS_FILES_FILES_H
 #define PARTS_FILES_FILES_H
@@ -18,8 +16,7 @@
 enum {
 	FILES_NAME = 64, /* bytes of a name, with its end */
 	FILES_MOST = 256, /* of an IO node, and as many that are open */
-	FILES_THREADS = 16, /* of a member that use an IO node */
-	FILES_MEMBERS = 4, /* of an IO node */
+	FILES_THREADS = 16, /* of a daemon */
 	FILES_PIECE = 128 << 10, /* the most that crosses at once */
 	FILES_IO = 1 << 16, /* the most IO nodes */
 };
@@ -46,6 +43,9 @@ struct files_call {
 	uint64_t offset;
 	char name[FILES_NAME];
 
+	/* set by files_hand_over() */
+	uint32_t io; /* whose file system */
+	sim_time at; /* in the time of all */
 	/* the answer */
 	int64_t result; /* or the negative of an error number */
 	sim_time end; /* when the last byte has crossed */
@@ -61,32 +61,36 @@ extern const struct part_ops part_files;
 
 struct files;
 
-/* Where one member sits; it must stay where it is. */
+/* A machine's place at the file systems; shared ones have several. */
 struct files_seat {
 	struct files *files;
 	bool is_shared; /* IO nodes have the numbers of a bigger machine */
-	uint32_t member;
+	uint32_t member; /* which of the machines it is */
 	sim_time begin; /* of its time, in that of all */
-	uint32_t n_waiting; /* calls that it has handed over */
-	uint64_t n_calls;
+	uint32_t n_calls; /* a call for each thread of its own IO nodes */
+	struct files_call *call;
+	uint8_t *data; /* FILES_PIECE bytes for each */
+	/* Calls to shared IO nodes that are to be carried out, by number. */
+	uint32_t *sent;
+	uint32_t n_sent;
 };
 
 /* For so many IO nodes. */
-struct files *files_new(uint32_t n_io, uint32_t n_members,
-	const struct files_params *p, struct err *e);
+struct files *files_new(
+	uint32_t n_io, const struct files_params *p, struct err *e);
 void files_free(struct files *f);
-/* An IO node is a member's, too, who is none yet; only before anything runs. */
-void files_join(struct files *f, uint32_t io, uint32_t member);
+/* Several machines use an IO node; only before anything runs. */
+void files_share(struct files *f, uint32_t io);
 
-/* The call of a thread, and FILES_PIECE bytes that are to cross or have. */
+/* The call of a thread of an IO node, both with the numbers that they have in
+ * this machine; and the bytes that are to cross or have crossed. */
 struct files_call *files_call(
 	const struct files_seat *s, uint32_t io, uint32_t thread);
-uint8_t *files_data(const struct files_seat *s, uint32_t io, uint32_t thread);
-/* At t, which is now. */
+uint8_t *files_data(const struct files_seat *s, const struct files_call *c);
+/* To the file system of an IO node, at t, which is now. */
 void files_hand_over(
-	struct files_seat *s, uint32_t io, uint32_t thread, sim_time t);
-
-/* sim_on_window(): arg is a struct files_seat. */
-void files_pass(void *arg, sim_time start);
+	struct files_seat *s, struct files_call *c, uint32_t io, sim_time t);
+/* A call that was sent: after all that are earlier, before a window later. */
+void files_carry_out(const struct files_seat *s, struct files_call *c);
 
 #endif

@@ -76,7 +76,6 @@ struct node {
 	struct {
 		uint8_t code; /* of its host, by others, lately */
 		sim_time code_at, code_since, heard; /* heard of itself */
-		router_id code_by;
 		uint8_t self, card, gpus, silent, service;
 		sim_time silent_at; /* a link to it, last */
 		sim_time missed_at; /* a roll call, first */
@@ -114,6 +113,12 @@ struct lofamo {
 
 /* Runs the next event up to t; false: there is none.  When and where it was. */
 bool lofamo_step(struct lofamo *l, sim_time t, sim_time *at, router_id *site);
+
+static inline void set_bit(uint8_t *bits, uint32_t i, bool is_set)
+{
+	*bits = (uint8_t)(is_set ? *bits | 1u << i : *bits & ~(1u << i));
+}
+
 void lofamo_post(struct lofamo *l, const struct event *e);
 /* The far end of a port; NO_ROUTER where there is none. */
 struct topo_end lofamo_far(const struct lofamo *l, router_id site, uint32_t p);
@@ -125,10 +130,5 @@ void master_on_report(struct lofamo *l, const struct event *e);
 void master_on_settle(struct lofamo *l, const struct event *e);
 void master_on_roll(struct lofamo *l, const struct event *e);
 void master_on_answers(struct lofamo *l, const struct event *e);
-
-/* --- health.c --- */
-
-void lofamo_facts(const void *params, const struct part_place *at, sim_time end,
-	struct facts *f);
 
 #endif

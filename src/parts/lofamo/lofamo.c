@@ -213,7 +213,6 @@ static void on_fault(struct lofamo *l, const struct event *e)
 {
 	struct node *n = &l->node[e->site];
 	bool is_dead = e->state == HEALTH_DEAD;
-	uint8_t bit = (uint8_t)(1u << e->unit);
 	struct topo_end far;
 
 	wake_around(l, e->site, e->at);
@@ -227,7 +226,7 @@ static void on_fault(struct lofamo *l, const struct event *e)
 		n->is_service_dead = is_dead;
 		return;
 	case LOFAMO_GPU:
-		n->gpus = (uint8_t)(is_dead ? n->gpus | bit : n->gpus & ~bit);
+		set_bit(&n->gpus, e->unit, is_dead);
 		return;
 	case LOFAMO_CARD:
 		n->is_card_dead = is_dead;
@@ -236,10 +235,8 @@ static void on_fault(struct lofamo *l, const struct event *e)
 		break;
 	default:
 		far = lofamo_far(l, e->site, e->unit);
-		n->cut = (uint8_t)(is_dead ? n->cut | bit : n->cut & ~bit);
-		bit = (uint8_t)(1u << far.port);
-		n = &l->node[far.router];
-		n->cut = (uint8_t)(is_dead ? n->cut | bit : n->cut & ~bit);
+		set_bit(&n->cut, e->unit, is_dead);
+		set_bit(&l->node[far.router].cut, far.port, is_dead);
 	}
 	note_all_mute(l, e->site, e->at);
 }
@@ -289,7 +286,6 @@ static void send_state(struct lofamo *l, router_id site, uint32_t p, sim_time t)
 static void on_word(struct lofamo *l, const struct event *e)
 {
 	struct node *n = &l->node[e->site];
-	uint8_t bit = (uint8_t)(1u << e->unit);
 
 	wake(l, e->site, e->at);
 	if (n->is_card_dead)
@@ -297,9 +293,7 @@ static void on_word(struct lofamo *l, const struct event *e)
 	if (e->what == ON_CODE) {
 		n->neighbour[e->unit] = (uint8_t)e->state;
 	} else if (e->what == ON_SERVICE) {
-		n->mute_ports = (uint8_t)(e->state == HEALTH_DEAD
-						  ? n->mute_ports | bit
-						  : n->mute_ports & ~bit);
+		set_bit(&n->mute_ports, e->unit, e->state == HEALTH_DEAD);
 	} else if (n->n_mail < LOFAMO_MAIL) {
 		n->mail[n->n_mail++] = e->note;
 	}
@@ -311,6 +305,7 @@ static void on_test(struct lofamo *l, const struct event *e)
 {
 	struct node *n = &l->node[e->site];
 	uint8_t state = n->is_host_valid ? n->host_code : HEALTH_DEAD;
+	uint8_t old = n->host_state;
 	uint32_t p, was = n->silent;
 
 	post_tick(l, ON_TEST, e->site);
@@ -323,15 +318,10 @@ static void on_test(struct lofamo *l, const struct event *e)
 			n->mute_since[p] <= n->tested)
 			n->silent |= (uint8_t)(1u << p);
 	n->tested = e->at;
-	for (p = 0; p < l->n_ports; p++)
-		if (state != n->host_state || (was & ~n->silent) >> p & 1) {
-			uint8_t keep = n->host_state;
-
-			n->host_state = state;
-			send_state(l, e->site, p, e->at);
-			n->host_state = keep;
-		}
 	n->host_state = state;
+	for (p = 0; p < l->n_ports; p++)
+		if (state != old || (was & ~n->silent) >> p & 1)
+			send_state(l, e->site, p, e->at);
 }
 
 /* --- the host's daemon --- */
@@ -402,7 +392,7 @@ static void tell_bits(struct lofamo *l, router_id by, sim_time t, uint8_t *told,
 		else
 			x.unit = i;
 		tell(l, by, t, &was, is, x);
-		*told = (uint8_t)(was ? *told | 1u << i : *told & ~(1u << i));
+		set_bit(told, i, was);
 	}
 }
 
@@ -554,32 +544,6 @@ bool lofamo_is_well(const struct lofamo *l, enum lofamo_kind kind,
 	       : kind == LOFAMO_SERVICE ? !n->is_service_dead
 	       : kind == LOFAMO_GPU	? !(n->gpus >> unit & 1)
 					: !(n->cut >> unit & 1);
-}
-
-enum health lofamo_host_register(const struct lofamo *l, router_id site)
-{
-	return l->node[site].host_state;
-}
-
-enum health lofamo_neighbour_register(
-	const struct lofamo *l, router_id site, uint32_t port)
-{
-	return l->node[site].neighbour[port];
-}
-
-bool lofamo_is_silent(const struct lofamo *l, router_id site, uint32_t port)
-{
-	return l->node[site].silent >> port & 1;
-}
-
-enum health lofamo_card_register(const struct lofamo *l, router_id site)
-{
-	return l->node[site].told.card;
-}
-
-uint64_t lofamo_words(const struct lofamo *l, router_id site, uint32_t port)
-{
-	return l->node[site].words[port];
 }
 
 void lofamo_name(const struct topo *t, enum lofamo_kind kind, router_id site,

@@ -142,17 +142,4 @@ bool lofamo_part(const struct lofamo *l, size_t i, struct lofamo_part *p);
 void lofamo_name(const struct topo *t, enum lofamo_kind kind, router_id site,
 	uint32_t unit, char *text, size_t size);
 
-/* --- registers, for tests and programs --- */
-
-/* What a card's registers say: of its host; of the host of a neighbour; whether
- * a link is silent. */
-enum health lofamo_host_register(const struct lofamo *l, router_id site);
-enum health lofamo_neighbour_register(
-	const struct lofamo *l, router_id site, uint32_t port);
-bool lofamo_is_silent(const struct lofamo *l, router_id site, uint32_t port);
-/* Of the card, as its host last found it. */
-enum health lofamo_card_register(const struct lofamo *l, router_id site);
-/* Messages that a port has sent in control words. */
-uint64_t lofamo_words(const struct lofamo *l, router_id site, uint32_t port);
-
 #endif

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "testing/testing.h"
 #include "topo/torus.h"
-#include "parts/lofamo/lofamo.h"
+#include "parts/lofamo/inside.h"
 
 enum { NODES = 16, GPUS = 2, PERIOD_MS = 500 };
 
@@ -119,20 +119,19 @@ static void ape_f27_registers_of_neighbours_and_no_others(void **state)
 	make(&x, 1);
 	happen(&x, 2000 * MS, LOFAMO_HOST, 5, 0, HEALTH_DEAD);
 	lofamo_run(x.l, 2000 * MS + 1);
-	assert_int_equal(lofamo_host_register(x.l, 5), HEALTH_NORMAL);
+	assert_int_equal(x.l->node[5].host_state, HEALTH_NORMAL);
 	lofamo_run(x.l, 2000 * MS + 2 * PERIOD + PERIOD / 10);
-	assert_int_equal(lofamo_host_register(x.l, 5), HEALTH_DEAD);
+	assert_int_equal(x.l->node[5].host_state, HEALTH_DEAD);
 	for (s = 0; s < NODES; s++) {
 		for (p = 0; p < 4; p++) {
 			bool is_near =
 				torus_ops.peer(&x.t.topo, s, p).router == 5;
 
 			n += is_near;
-			assert_int_equal(lofamo_neighbour_register(x.l, s, p),
+			assert_int_equal(x.l->node[s].neighbour[p],
 				is_near ? HEALTH_DEAD : HEALTH_NORMAL);
 		}
-		assert_true(s == 5 ||
-			    lofamo_host_register(x.l, s) == HEALTH_NORMAL);
+		assert_true(s == 5 || x.l->node[s].host_state == HEALTH_NORMAL);
 	}
 	assert_int_equal(n, 4);
 	lofamo_free(x.l);
@@ -147,9 +146,9 @@ static void ape_f26_host_and_card_watch_each_other(void **state)
 	happen(&x, 2100 * MS, LOFAMO_CARD, 6, 0, HEALTH_DEAD);
 	happen(&x, 2100 * MS, LOFAMO_HOST, 9, 0, HEALTH_DEAD);
 	lofamo_run(x.l, 2000 * MS);
-	assert_int_equal(lofamo_card_register(x.l, 6), HEALTH_NORMAL);
+	assert_int_equal(x.l->node[6].told.card, HEALTH_NORMAL);
 	lofamo_run(x.l, LATE(2100 * MS));
-	assert_int_equal(lofamo_card_register(x.l, 6), HEALTH_DEAD);
+	assert_int_equal(x.l->node[6].told.card, HEALTH_DEAD);
 	assert_int_equal(lofamo_state(x.l, LOFAMO_CARD, 6, 0), HEALTH_DEAD);
 	assert_int_equal(lofamo_state(x.l, LOFAMO_HOST, 6, 0), HEALTH_NORMAL);
 	assert_int_equal(lofamo_state(x.l, LOFAMO_HOST, 9, 0), HEALTH_DEAD);
@@ -173,13 +172,13 @@ static void ape_f25_nodes_know_of_their_own_and_their_neighbours(void **state)
 	happen(&x, at, LOFAMO_HOST, 9, 0, HEALTH_DEAD); /* at Y+ */
 	happen(&x, at, LOFAMO_CARD, 1, 0, HEALTH_DEAD); /* at Y- */
 	lofamo_run(x.l, LATE(at));
-	assert_int_equal(lofamo_host_register(x.l, 5), HEALTH_SICK);
-	assert_true(lofamo_is_silent(x.l, 5, 0));
-	assert_true(lofamo_is_silent(x.l, 6, 1));
-	assert_false(lofamo_is_silent(x.l, 5, 1));
-	assert_int_equal(lofamo_neighbour_register(x.l, 5, 2), HEALTH_DEAD);
-	assert_true(lofamo_is_silent(x.l, 5, 3));
-	assert_int_equal(lofamo_card_register(x.l, 1), HEALTH_DEAD);
+	assert_int_equal(x.l->node[5].host_state, HEALTH_SICK);
+	assert_true(x.l->node[5].silent >> 0 & 1);
+	assert_true(x.l->node[6].silent >> 1 & 1);
+	assert_false(x.l->node[5].silent >> 1 & 1);
+	assert_int_equal(x.l->node[5].neighbour[2], HEALTH_DEAD);
+	assert_true(x.l->node[5].silent >> 3 & 1);
+	assert_int_equal(x.l->node[1].told.card, HEALTH_DEAD);
 	for (i = 0; lofamo_part(x.l, i, &p); i++) {
 		bool is_own = p.kind == LOFAMO_GPU && p.site == 5;
 
@@ -209,7 +208,7 @@ static void ape_f35_a_card_is_dead_when_its_bit_is_not_refreshed(void **state)
 
 		make(&x, k);
 		happen(&x, at, LOFAMO_CARD, 6, 0, HEALTH_DEAD);
-		for (t = at; lofamo_card_register(x.l, 6) != HEALTH_DEAD;)
+		for (t = at; x.l->node[6].told.card != HEALTH_DEAD;)
 			lofamo_run(x.l, t += MS);
 		assert_true(t - at < 2 * PERIOD + PERIOD / 5);
 		late += t - at > PERIOD + PERIOD / 10;
@@ -240,15 +239,14 @@ static void ape_f28_a_daemon_refreshes_its_hosts_register(void **state)
 		lofamo_run(x.l, k * 100 * MS);
 		for (s = 0; s < NODES; s++) {
 			assert_int_equal(
-				lofamo_host_register(x.l, s), HEALTH_NORMAL);
-			assert_int_equal(
-				lofamo_card_register(x.l, s), HEALTH_NORMAL);
+				x.l->node[s].host_state, HEALTH_NORMAL);
+			assert_int_equal(x.l->node[s].told.card, HEALTH_NORMAL);
 		}
 	}
 	assert_false(lofamo_part(x.l, 0, &p));
 	lofamo_run(x.l, 9000 * MS + 2 * PERIOD + PERIOD / 10);
 	for (s = 0; s < NODES; s++)
-		assert_int_equal(lofamo_host_register(x.l, s),
+		assert_int_equal(x.l->node[s].host_state,
 			s == 3 ? HEALTH_DEAD : HEALTH_NORMAL);
 	lofamo_free(x.l);
 }
@@ -262,11 +260,11 @@ static void ape_f24_diagnostics_travel_over_links(void **state)
 	happen(&x, 1900 * MS, LOFAMO_LINK, 5, 0, HEALTH_DEAD);
 	happen(&x, 2000 * MS, LOFAMO_HOST, 5, 0, HEALTH_DEAD);
 	lofamo_run(x.l, LATE(2000 * MS));
-	assert_int_equal(lofamo_neighbour_register(x.l, 6, 1), HEALTH_NORMAL);
-	assert_true(lofamo_is_silent(x.l, 6, 1));
-	assert_int_equal(lofamo_neighbour_register(x.l, 4, 0), HEALTH_DEAD);
-	assert_int_equal(lofamo_neighbour_register(x.l, 9, 3), HEALTH_DEAD);
-	assert_int_equal(lofamo_neighbour_register(x.l, 1, 2), HEALTH_DEAD);
+	assert_int_equal(x.l->node[6].neighbour[1], HEALTH_NORMAL);
+	assert_true(x.l->node[6].silent >> 1 & 1);
+	assert_int_equal(x.l->node[4].neighbour[0], HEALTH_DEAD);
+	assert_int_equal(x.l->node[9].neighbour[3], HEALTH_DEAD);
+	assert_int_equal(x.l->node[1].neighbour[2], HEALTH_DEAD);
 	lofamo_free(x.l);
 }
 
@@ -282,12 +280,12 @@ static bool is_noticed(sim_time t, bool is_near)
 	make(&x, 7);
 	happen(&x, 2000 * MS, LOFAMO_HOST, 5, 0, HEALTH_DEAD);
 	lofamo_run(x.l, t);
-	is_known = HEALTH_DEAD ==
-		   (is_near ? lofamo_neighbour_register(x.l, REPORTED_BY, PORT)
-			    : lofamo_host_register(x.l, 5));
-	words = lofamo_host_register(x.l, 5) == HEALTH_DEAD ? 2 : 0;
+	is_known =
+		HEALTH_DEAD == (is_near ? x.l->node[REPORTED_BY].neighbour[PORT]
+					: x.l->node[5].host_state);
+	words = x.l->node[5].host_state == HEALTH_DEAD ? 2 : 0;
 	for (p = 0; p < 4; p++)
-		assert_int_equal(lofamo_words(x.l, 5, p), words);
+		assert_int_equal(x.l->node[5].words[p], words);
 	lofamo_free(x.l);
 	return is_known;
 }

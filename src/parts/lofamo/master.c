@@ -234,22 +234,18 @@ static void judge_links(
 static void judge(
 	struct lofamo *l, router_id site, const struct note *why, sim_time t)
 {
-	uint32_t p, pass;
+	void (*const passes[])(struct lofamo * l, router_id site,
+		const struct note *why,
+		sim_time t) = { judge_node, judge_links };
+	uint32_t p, i;
 
-	for (pass = 0; pass < 2; pass++) {
-		if (pass)
-			judge_links(l, site, why, t);
-		else
-			judge_node(l, site, why, t);
+	for (i = 0; i < 2; i++) {
+		passes[i](l, site, why, t);
 		for (p = 0; p < l->n_ports; p++) {
 			router_id far = lofamo_far(l, site, p).router;
 
-			if (far == NO_ROUTER)
-				continue;
-			if (pass)
-				judge_links(l, far, why, t);
-			else
-				judge_node(l, far, why, t);
+			if (far != NO_ROUTER)
+				passes[i](l, far, why, t);
 		}
 	}
 }
@@ -260,11 +256,8 @@ static void hear_silence(struct lofamo *l, const struct note *x, sim_time t)
 {
 	struct node *n = &l->node[x->site];
 	struct topo_end far = lofamo_far(l, x->site, x->unit);
-	uint8_t bit = (uint8_t)(1u << x->unit);
 
-	n->said.silent =
-		(uint8_t)(x->state == HEALTH_DEAD ? n->said.silent | bit
-						  : n->said.silent & ~bit);
+	set_bit(&n->said.silent, x->unit, x->state == HEALTH_DEAD);
 	if (x->state != HEALTH_DEAD || far.router == NO_ROUTER)
 		return;
 	n->said.silent_at = l->node[far.router].said.silent_at = t;
@@ -278,7 +271,6 @@ void master_on_report(struct lofamo *l, const struct event *e)
 {
 	const struct note *x = &e->note;
 	struct node *n = &l->node[x->site];
-	uint8_t bit = (uint8_t)(1u << x->unit);
 
 	if (l->on_report)
 		l->on_report(l->arg, e->at, x->kind, x->site, x->unit,
@@ -288,9 +280,7 @@ void master_on_report(struct lofamo *l, const struct event *e)
 	if (x->kind == LOFAMO_LINK) {
 		hear_silence(l, x, e->at);
 	} else if (x->kind == LOFAMO_GPU) {
-		n->said.gpus = (uint8_t)(x->state == HEALTH_DEAD
-						 ? n->said.gpus | bit
-						 : n->said.gpus & ~bit);
+		set_bit(&n->said.gpus, x->unit, x->state == HEALTH_DEAD);
 	} else if (x->kind == LOFAMO_CARD) {
 		n->said.card = x->state;
 	} else if (x->kind == LOFAMO_SERVICE) {
@@ -301,7 +291,6 @@ void master_on_report(struct lofamo *l, const struct event *e)
 		n->said.code = x->state;
 		n->said.code_since = x->since;
 		n->said.code_at = e->at;
-		n->said.code_by = x->by;
 	}
 	judge(l, x->by, x, e->at);
 	if (x->site != x->by)

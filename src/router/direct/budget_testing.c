@@ -62,7 +62,7 @@ void booked_check(const struct booked *b, uint32_t i, const sim_time *w)
 	for (c = 0; c < N_CAUSES; c++) {
 		if (g->spent[c] != w[c])
 			fail_msg("message %u, %s: %lld ps, want %lld", i,
-				cause_names[c], (long long)g->spent[c],
+				causes[c].name, (long long)g->spent[c],
 				(long long)w[c]);
 		sum += w[c];
 	}

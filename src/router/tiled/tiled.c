@@ -344,8 +344,8 @@ static void tiled_describe(
 	const struct tiled_params *h = p->own;
 
 	fprintf(f,
-		"tiles       %" PRId64 " rows of %" PRId64 ", %" PRId64
-		" of which face nodes\n",
+		"tiles       %" PRId64 " rows of %" PRId64 "; %" PRId64
+		" tiles face nodes\n",
 		h->rows, h->columns, h->processors);
 	tiled_draw(h, t, count_links(t), f);
 	if (h->inner == TILED_IDEAL)
@@ -357,7 +357,7 @@ static void tiled_describe(
 			h->row, h->column);
 	fprintf(f,
 		"FIFOs       injection %" PRId64 ", reception %" PRId64
-		" packets each; a chip holds %" PRId64 " of a node\n",
+		" packets each; a chip holds %" PRId64 " packets of a node\n",
 		p->injection, p->reception, h->nodes);
 }
 

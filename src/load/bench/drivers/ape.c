@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #include "api/ape/stage.h"
-#include "load/bench/drivers/gpus.h"
+#include "load/bench/bench.h"
 #include "parts/gpus/gpus.h"
 #include "sim/random.h"
 
@@ -54,9 +54,8 @@ static void on_event(void *arg, const struct workq_completion *c)
 
 static bool ape_open(struct bench_end *x)
 {
-	struct load *l = &x->bench->programs.load;
+	struct load *l = x->load;
 	struct own *o = own(x);
-	int64_t i;
 
 	o->stage = (struct ape_stage){
 		.process = x->lane,
@@ -66,11 +65,11 @@ static bool ape_open(struct bench_end *x)
 		.on_event = on_event,
 		.arg = o,
 	};
-	if (!programs_did(&x->bench->programs, "ape_stage_open",
-		    ape_stage_open(&o->stage)))
+	if (!programs_did(
+		    x->programs, "ape_stage_open", ape_stage_open(&o->stage)))
 		return false;
 	ape_stage_register(&o->stage, 0, host_memory(l->host));
-	for (i = 0; i < gpus_count(l->parts); i++)
+	for (int64_t i = 0; i < gpus_count(l->parts); i++)
 		ape_stage_register(&o->stage, gpu_at((uint32_t)i),
 			(uint64_t)gpus_params(gpus_of(l->host))->memory);
 	return true;
@@ -138,7 +137,7 @@ static void ape_put_by(struct bench_end *x, const struct bench_transfer *p)
 	else if (ape_stage_check(&o->stage, p->means, &put) != ENOTSUP)
 		ape_stage_put(&o->stage, p->means, &put);
 	else
-		programs_give_up(&x->bench->programs, EXIT_BAD_INPUT,
+		programs_give_up(x->programs, EXIT_BAD_INPUT,
 			"by: transfers by p2p need nic.software.p2p=yes");
 }
 
@@ -176,24 +175,19 @@ static sim_time ape_drawn(const struct bench *b, uint64_t bytes)
 	       (sim_time)bytes * 1000000 / (p->rival_rate / 1000000);
 }
 
-static void ape_report(
-	const struct bench *b, struct load_result *r, site_id from, site_id to)
+static void ape_report(const struct bench *b, struct load_result *r)
 {
-	(void)from;
-	(void)to;
 	if (b->means == BY_RIVAL)
 		load_figure(r, "drawn", 1);
 }
 
 /* What the card has read, of what its link to the host carries. */
-static void ape_report_rate(const struct bench *b, struct load_result *r,
-	site_id from, site_id to, double bytes)
+static void ape_report_rate(
+	const struct bench *b, struct load_result *r, double bytes)
 {
 	const struct side *side = host_side(b->programs.load.host);
 	double took = (double)(b->ends[0].end - b->ends[0].start);
 
-	(void)from;
-	(void)to;
 	if (b->means == BY_FLUSH && side->rate)
 		load_figure(r, "read_pct",
 			100 * bytes * 1e12 / took / (double)side->rate);
@@ -264,8 +258,6 @@ static void ape_rogue(void *arg)
 	}
 }
 
-static const struct bench_gpus gpus = { DRIVER_GPUS, .needs_target = true };
-
 static const struct bench_looks looks = {
 	.report = ape_report,
 	.report_rate = ape_report_rate,
@@ -288,7 +280,7 @@ const struct bench_driver bench_ape = {
 		.counters = COUNTERS,
 		.queues = 16, /* which are one */
 		.lanes = MOST_LANES },
-	.is = BENCH_HAS_SELF,
+	.is = BENCH_HAS_SELF | BENCH_NEEDS_TARGET,
 	.size = sizeof(struct own),
 	.open = ape_open,
 	.expect = ape_expect,
@@ -299,6 +291,6 @@ const struct bench_driver bench_ape = {
 	.fini = ape_fini,
 	.ready = ape_ready,
 	.rogue = ape_rogue,
-	.gpus = &gpus,
+	.gpus = &driver_gpus,
 	.looks = &looks,
 };

@@ -57,7 +57,7 @@ static bool elan_open(struct bench_end *x)
 	uint32_t i, n = x->bench->needs.queues;
 
 	for (i = 0; i < n; i++)
-		if (!programs_did(&x->bench->programs, "elan_cq_open",
+		if (!programs_did(x->programs, "elan_cq_open",
 			    elan_cq_open(queue(x, i), x->lane * n + i, ELAN_64K,
 				    ELAN_MAY_ALL)))
 			return false;
@@ -101,9 +101,9 @@ static void elan_put_by(struct bench_end *x, const struct bench_transfer *p)
 	};
 
 	if (choose(x, p->means, p->bytes) == MEANS_DMA)
-		programs_did(&x->bench->programs, "elan_dma", elan_dma(q, &d));
+		programs_did(x->programs, "elan_dma", elan_dma(q, &d));
 	else
-		programs_did(&x->bench->programs, "elan_put_from",
+		programs_did(x->programs, "elan_put_from",
 			elan_put_from(q, p->node, p->to, p->from, p->bytes,
 				come, (uint32_t)d.source_event));
 }
@@ -158,7 +158,7 @@ static bool elan_flush_all(struct bench_end *x)
 	if (elan_wait_event(
 		    queue(x, 0), word_at(lane_event(x)), own(x)->lane_value))
 		return true;
-	restart(&x->bench->programs, queue(x, 0));
+	restart(x->programs, queue(x, 0));
 	return false;
 }
 
@@ -187,12 +187,15 @@ static int64_t elan_cpus(const struct bench *b)
 	return p->cpus;
 }
 
-/* From the card that sends to the bus behind the one that receives. */
-static void elan_report(
-	const struct bench *b, struct load_result *r, site_id from, site_id to)
+static struct elan_counts counts_of(const struct bench *b, int64_t node)
 {
-	struct elan_counts x = elan_counts(b->programs.load.nic, to);
-	struct elan_counts y = elan_counts(b->programs.load.nic, from);
+	return elan_counts(b->programs.load.nic, (site_id)node);
+}
+
+/* From the card that sends to the bus behind the one that receives. */
+static void elan_report(const struct bench *b, struct load_result *r)
+{
+	struct elan_counts x = counts_of(b, b->to), y = counts_of(b, b->from);
 	uint64_t n = x.networked + y.networked;
 
 	if (n)
@@ -202,11 +205,10 @@ static void elan_report(
 }
 
 /* What reads and writes of memory carried on the bus, on average. */
-static void elan_report_rate(const struct bench *b, struct load_result *r,
-	site_id from, site_id to, double bytes)
+static void elan_report_rate(
+	const struct bench *b, struct load_result *r, double bytes)
 {
-	struct elan_counts x = elan_counts(b->programs.load.nic, from);
-	struct elan_counts y = elan_counts(b->programs.load.nic, to);
+	struct elan_counts x = counts_of(b, b->from), y = counts_of(b, b->to);
 
 	if (b->means != MEANS_STEN && x.reads)
 		load_figure(r, "read_B", bytes / (double)x.reads);

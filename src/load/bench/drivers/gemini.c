@@ -42,21 +42,14 @@ static struct own *own(const struct bench_end *x)
 
 static bool open_queue(struct bench_end *x, struct gemini_queue *q, uint32_t cq)
 {
-	*q = (struct gemini_queue){
-		.nic = x->bench->programs.load.nic,
-		.node = x->node,
-		.cq = cq,
-		.entries = ENTRIES,
-		.at = RINGS_AT + cq * RING,
-	};
-	return programs_did(
-		&x->bench->programs, "gemini_cq_open", gemini_queue_open(q));
+	return programs_did(x->programs, "gemini_cq_open",
+		gemini_queue_open(q, cq, RINGS_AT + cq * RING, ENTRIES));
 }
 
 /* The programs of a node share a handle, which the first registers. */
 static bool gem_open(struct bench_end *x)
 {
-	struct load *l = &x->bench->programs.load;
+	struct load *l = x->load;
 	struct own *o = own(x);
 
 	if (!x->lane)
@@ -129,20 +122,21 @@ static void post(
 				: means == BY_BTE;
 
 	make_room(x, WINDOW);
-	programs_did(&x->bench->programs,
-		is_block ? "gemini_bte" : "gemini_fma",
+	programs_did(x->programs, is_block ? "gemini_bte" : "gemini_fma",
 		is_block ? gemini_bte(o->done.nic, p)
 			 : gemini_fma(o->done.nic, p));
 }
 
 /* What all transactions have in common; the rest is for the caller. */
-static struct gemini_post transaction(
-	struct bench_end *x, enum gemini_op op, uint32_t node, uint64_t bytes)
+static struct gemini_post transaction(struct bench_end *x, enum gemini_op op,
+	uint32_t node, uint64_t there, uint64_t here, uint64_t bytes)
 {
 	return (struct gemini_post){
 		.op = op,
 		.node = node,
 		.handle = HANDLE,
+		.offset = there,
+		.here = here,
 		.bytes = bytes,
 		.cq = own(x)->done.cq,
 		.remote_cq = GEMINI_NO_CQ,
@@ -152,10 +146,8 @@ static struct gemini_post transaction(
 static void gem_put(struct bench_end *x, const struct bench_transfer *p)
 {
 	struct gemini_post post_ =
-		transaction(x, GEMINI_PUT, p->node, p->bytes);
+		transaction(x, GEMINI_PUT, p->node, p->to, p->from, p->bytes);
 
-	post_.offset = p->to;
-	post_.here = p->from;
 	if (p->counter != BENCH_NONE) {
 		post_.remote_cq = own(x)->came.cq;
 		post_.remote_data = (uint64_t)p->counter << 32 | p->bytes;
@@ -166,25 +158,22 @@ static void gem_put(struct bench_end *x, const struct bench_transfer *p)
 static void gem_get(struct bench_end *x, const struct bench_transfer *g)
 {
 	struct gemini_post post_ =
-		transaction(x, GEMINI_GET, g->node, g->bytes);
+		transaction(x, GEMINI_GET, g->node, g->from, g->to, g->bytes);
 
-	post_.offset = g->from;
-	post_.here = g->to;
 	post(x, g->means, &post_);
 }
 
 static void gem_change(struct bench_end *x, uint32_t node, uint64_t at,
 	enum bench_atomic kind, uint64_t operand, uint32_t most)
 {
-	struct gemini_post post_ = transaction(x, GEMINI_AMO, node, 8);
+	struct gemini_post post_ = transaction(x, GEMINI_AMO, node, at, 0, 8);
 
 	(void)kind;
-	post_.offset = at;
 	post_.amo = GEMINI_ADD;
 	post_.operand[0] = operand;
 	post_.is_cached = true;
 	make_room(x, most);
-	programs_did(&x->bench->programs, "gemini_fma",
+	programs_did(x->programs, "gemini_fma",
 		gemini_fma(own(x)->done.nic, &post_));
 }
 
@@ -220,11 +209,10 @@ static void report_phits(const struct bench *b, struct load_result *r,
 			(double)bytes / (double)packets / n->link.chunk);
 }
 
-static void gem_report(
-	const struct bench *b, struct load_result *r, site_id from, site_id to)
+static void gem_report(const struct bench *b, struct load_result *r)
 {
-	report_phits(b, r, "request_phits", from, 0);
-	report_phits(b, r, "response_phits", to, 1);
+	report_phits(b, r, "request_phits", (site_id)b->from, 0);
+	report_phits(b, r, "response_phits", (site_id)b->to, 1);
 }
 
 /* What the cache of atomics still has. */
@@ -233,7 +221,7 @@ static bool gem_settle(struct bench_end *x)
 	struct own *o = own(x);
 
 	o->posted++;
-	return programs_did(&x->bench->programs, "gemini_amo_flush",
+	return programs_did(x->programs, "gemini_amo_flush",
 		       gemini_amo_flush(o->done.nic, o->done.cq, 0)) &&
 	       gem_flush(x);
 }
@@ -262,17 +250,15 @@ static bool offer(struct bench_end *x, uint32_t place)
 		.data = (uint32_t)(BLOCK >> 32) | place,
 	};
 
-	return programs_did(&x->bench->programs, "gemini_bte_receive",
+	return programs_did(x->programs, "gemini_bte_receive",
 		gemini_bte_receive(own(x)->came.nic, &b));
 }
 
 static bool gem_open_channel(struct bench_end *x, uint64_t at, uint32_t bytes)
 {
-	uint32_t i;
-
 	own(x)->places_at = at;
 	own(x)->place_bytes = bytes;
-	for (i = 0; i < PLACES; i++)
+	for (uint32_t i = 0; i < PLACES; i++)
 		if (!offer(x, i))
 			return false;
 	return true;
@@ -307,10 +293,10 @@ static void gem_close(struct bench_end *x)
 static void gem_send_block(struct bench_end *x, uint32_t node, uint32_t lane,
 	uint64_t from, uint64_t bytes)
 {
-	struct gemini_post post_ = transaction(x, GEMINI_SEND, node, bytes);
+	struct gemini_post post_ =
+		transaction(x, GEMINI_SEND, node, 0, from, bytes);
 
 	post_.handle = lane;
-	post_.here = from;
 	post(x, BY_BTE, &post_);
 }
 
@@ -358,19 +344,14 @@ static void gem_rogue(void *arg)
 {
 	struct bench_rogue *r = arg;
 	struct nic *nic = r->programs->load.nic;
-	struct gemini_queue q = {
-		.nic = nic,
-		.node = program_node(),
-		.cq = ROGUE_CQ,
-		.entries = 4,
-		.at = RINGS_AT + ROGUE_CQ * RING,
-	};
-	uint64_t k;
+	struct gemini_queue q;
 
-	if (!programs_did(r->programs, "gemini_cq_open", gemini_queue_open(&q)))
+	if (!programs_did(r->programs, "gemini_cq_open",
+		    gemini_queue_open(
+			    &q, ROGUE_CQ, RINGS_AT + ROGUE_CQ * RING, 4)))
 		return;
 	program_wait(PROGRAMS_START);
-	for (k = 0; k < r->deeds; k++) {
+	for (uint64_t k = 0; k < r->deeds; k++) {
 		struct gemini_post p = misdeed(r, k, nic->n_nodes);
 		struct gemini_event e = { .status = GEMINI_BAD_HANDLE };
 

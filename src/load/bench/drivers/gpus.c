@@ -1,28 +1,36 @@
 /* Memories of GPUs, for all drivers whose interfaces reach them. */
-#include "load/bench/drivers/gpus.h"
-
 #include "parts/gpus/gpus.h"
 
-int64_t driver_gpus(const struct load *l)
+#include "load/bench/bench.h"
+
+static int64_t count(const struct load *l)
 {
 	return gpus_count(l->parts);
 }
 
-void driver_gpus_open(struct load *l, site_id node)
+static void open_node(struct load *l, site_id node)
 {
 	gpu_open(l->host, node);
 }
 
-void driver_gpus_write(
+static void write_gpu(
 	const struct bench_end *x, uint64_t to, const void *from, size_t n)
 {
 	host_write_by(program_host(), program_worker(), x->node, program_now(),
 		MEMORY_DEVICE, to, from, n);
 }
 
-void driver_gpus_read(
+static void read_gpu(
 	const struct bench_end *x, uint64_t from, void *to, size_t n)
 {
 	memory_read(
 		host_at(program_host(), x->node), MEMORY_DEVICE, from, to, n);
 }
+
+const struct bench_gpus driver_gpus = {
+	.count = count,
+	.open = open_node,
+	.at = gpu_at,
+	.write = write_gpu,
+	.read = read_gpu,
+};

@@ -1,5 +1,5 @@
 /* Messages, on any machine: puts, gets and sends of weft/msg.h. */
-#include "load/bench/drivers/gpus.h"
+#include "load/bench/bench.h"
 #include "parts/gpus/gpus.h"
 #include "weft/msg.h"
 
@@ -27,8 +27,8 @@ static bool msg_open(struct bench_end *x)
 		.software = x->bench->needs.is_software,
 	};
 
-	return programs_did(&x->bench->programs, "weft_msg_init",
-		weft_msg_init(&own(x)->msg, &o));
+	return programs_did(
+		x->programs, "weft_msg_init", weft_msg_init(&own(x)->msg, &o));
 }
 
 /* Where only some nodes take part, they cannot meet at a barrier. */
@@ -37,8 +37,7 @@ static void msg_ready(struct bench_end *x)
 	if (x->bench->needs.is_for_all)
 		weft_msg_barrier(&own(x)->msg);
 	else
-		program_wait(
-			x->bench->programs.load.begin + 2 * PROGRAMS_START);
+		program_wait(x->load->begin + 2 * PROGRAMS_START);
 }
 
 static void msg_expect(struct bench_end *x, uint32_t counter, uint64_t bytes)
@@ -48,7 +47,7 @@ static void msg_expect(struct bench_end *x, uint32_t counter, uint64_t bytes)
 
 static bool msg_await(struct bench_end *x, uint32_t counter)
 {
-	return programs_did(&x->bench->programs, "weft_msg_wait_counter",
+	return programs_did(x->programs, "weft_msg_wait_counter",
 		weft_msg_wait_counter(&own(x)->msg, counter));
 }
 
@@ -81,7 +80,7 @@ static void msg_put(struct bench_end *x, const struct bench_transfer *p)
 {
 	struct own *o = own(x);
 
-	programs_did(&x->bench->programs, "weft_msg_put",
+	programs_did(x->programs, "weft_msg_put",
 		weft_msg_put(&o->msg, p->node, address(x, p->to),
 			address(x, p->from), p->bytes,
 			p->counter == BENCH_NONE ? WEFT_MSG_NONE : p->counter,
@@ -92,7 +91,7 @@ static void msg_get(struct bench_end *x, const struct bench_transfer *g)
 {
 	struct own *o = own(x);
 
-	programs_did(&x->bench->programs, "weft_msg_get",
+	programs_did(x->programs, "weft_msg_get",
 		weft_msg_get(&o->msg, g->node, address(x, g->from),
 			address(x, g->to), g->bytes,
 			next_done(o, g->is_tracked)));
@@ -105,26 +104,19 @@ static bool msg_flush(struct bench_end *x)
 	return true;
 }
 
-static bool msg_send(struct bench_end *x, uint32_t node, uint64_t bytes)
+bool bench_send(struct bench_end *x, uint32_t node, uint64_t bytes)
 {
-	return programs_did(&x->bench->programs, "weft_msg_send",
+	return programs_did(x->programs, "weft_msg_send",
 		weft_msg_send(&own(x)->msg, node, TAG, address(x, BENCH_SOURCE),
 			bytes));
 }
 
-static bool msg_receive(struct bench_end *x, uint32_t node, uint64_t bytes)
+bool bench_receive(struct bench_end *x, uint32_t node, uint64_t bytes)
 {
-	return programs_did(&x->bench->programs, "weft_msg_receive",
+	return programs_did(x->programs, "weft_msg_receive",
 		weft_msg_receive(&own(x)->msg, node, TAG,
 			address(x, BENCH_TARGET), bytes, NULL));
 }
-
-static const struct bench_gpus gpus = { DRIVER_GPUS };
-
-static const struct bench_messages messages = {
-	.send = msg_send,
-	.receive = msg_receive,
-};
 
 static const struct bench_means means[] = { { .name = "auto" }, { 0 } };
 
@@ -135,7 +127,7 @@ const struct bench_driver bench_msg = {
 		.counters = WEFT_MSG_COUNTERS,
 		.queues = UINT32_MAX,
 		.lanes = 1 },
-	.is = BENCH_HAS_SELF,
+	.is = BENCH_HAS_SELF | BENCH_HAS_MESSAGES,
 	.size = sizeof(struct own),
 	.open = msg_open,
 	.expect = msg_expect,
@@ -144,6 +136,5 @@ const struct bench_driver bench_msg = {
 	.get = msg_get,
 	.flush = msg_flush,
 	.ready = msg_ready,
-	.gpus = &gpus,
-	.messages = &messages,
+	.gpus = &driver_gpus,
 };

@@ -39,28 +39,6 @@ struct label {
 
 /* --- FIFOs --- */
 
-bool mu_open_group(struct programs *p, MUSPI_InjFifoSubGroup_t *g,
-	uint32_t subgroup, uint32_t n, const Kernel_InjFifoAttributes_t *attrs,
-	uint64_t at, uint64_t size)
-{
-	static const uint32_t ids[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
-	Kernel_MemoryRegion_t region;
-	uint32_t i;
-
-	if (!programs_did(p, "Kernel_CreateMemoryRegion",
-		    Kernel_CreateMemoryRegion(&region, at, n * size)) ||
-		!programs_did(p, "Kernel_AllocateInjFifos",
-			Kernel_AllocateInjFifos(subgroup, g, n, ids, attrs)))
-		return false;
-	for (i = 0; i < n; i++)
-		if (!programs_did(p, "Kernel_InjFifoInit",
-			    Kernel_InjFifoInit(
-				    g, i, &region, i * size, size - 1)))
-			return false;
-	return programs_did(p, "Kernel_InjFifoActivate",
-		Kernel_InjFifoActivate(g, n, ids, KERNEL_INJ_FIFO_ACTIVATE));
-}
-
 static bool fifos_open(struct programs *p, struct fifos *f, uint32_t first,
 	uint32_t n, uint64_t at, uint64_t size)
 {
@@ -70,28 +48,22 @@ static bool fifos_open(struct programs *p, struct fifos *f, uint32_t first,
 	f->n = n;
 	for (i = 0; i < n; i += k) {
 		k = n - i < MU_PER_SUBGROUP ? n - i : MU_PER_SUBGROUP;
-		if (!mu_open_group(p, &f->group[i / MU_PER_SUBGROUP],
-			    first + i / MU_PER_SUBGROUP, k, NULL, at + i * size,
-			    size))
+		if (!programs_did(p, "spi_open_inj",
+			    spi_open_inj(&f->group[i / MU_PER_SUBGROUP],
+				    first + i / MU_PER_SUBGROUP, 0, k, NULL,
+				    at + i * size, size)))
 			return false;
 	}
 	return true;
-}
-
-void mu_inject(MUSPI_InjFifo_t *fifo, const MUHWI_Descriptor_t *desc)
-{
-	while (MUSPI_InjFifoInject(fifo, desc) == SPI_NONE)
-		;
 }
 
 /* --- set-up --- */
 
 static bool make_descriptors(struct bench_end *x)
 {
-	struct programs *p = &x->bench->programs;
+	struct programs *p = x->programs;
 	struct own *o = own(x);
 	bool is_ordered = x->bench->needs.routing;
-	uint32_t i;
 	MUSPI_Pt2PtDirectPutDescriptorInfo_t put = {
 		.Base = { .Torus_FIFO_Map = MU_MAP_TORUS },
 		.DirectPut = { .Rec_Payload_Base_Address_Id = BASE_PAYLOAD,
@@ -114,7 +86,7 @@ static bool make_descriptors(struct bench_end *x)
 	if (!programs_did(p, "MUSPI_CreatePt2PtDirectPutDescriptor",
 		    MUSPI_CreatePt2PtDirectPutDescriptor(&o->put, &put)))
 		return false;
-	for (i = 0; i < MOST_BATCH; i++)
+	for (uint32_t i = 0; i < MOST_BATCH; i++)
 		o->batch[i] = o->put;
 	return programs_did(p, "MUSPI_CreatePt2PtRemoteGetDescriptor",
 		MUSPI_CreatePt2PtRemoteGetDescriptor(&o->get, &get));
@@ -126,8 +98,9 @@ static bool open_get_fifo(struct programs *p)
 	static const Kernel_InjFifoAttributes_t attr = { .RemoteGet = 1 };
 	MUSPI_InjFifoSubGroup_t g;
 
-	return mu_open_group(
-		p, &g, GET_SUBGROUP, 1, &attr, GET_FIFO_AT, FIFO_BYTES);
+	return programs_did(p, "spi_open_inj",
+		spi_open_inj(&g, GET_SUBGROUP, 0, 1, &attr, GET_FIFO_AT,
+			FIFO_BYTES));
 }
 
 /* Payloads and counters lie behind the same address. */
@@ -138,12 +111,11 @@ static bool open_bases(struct programs *p, uint32_t n)
 		MU_ATOMIC_STORE, MU_ATOMIC_STORE_MAX, MU_ATOMIC_STORE_XOR,
 		MU_ATOMIC_STORE_OR };
 	MUSPI_BaseAddressTableSubGroup_t g;
-	uint32_t i;
 
 	if (!programs_did(p, "Kernel_AllocateBaseAddressTable",
 		    Kernel_AllocateBaseAddressTable(0, &g, n, ids, 0)))
 		return false;
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		if (!programs_did(p, "MUSPI_SetBaseAddress",
 			    MUSPI_SetBaseAddress(&g, i,
 				    i ? MUSPI_GetAtomicAddress(
@@ -167,7 +139,7 @@ static bool open_fifos(struct bench_end *x)
 		[FIFO_URGENT] = { .Priority = 1 },
 	};
 	const struct bench_needs *n = &x->bench->needs;
-	struct programs *p = &x->bench->programs;
+	struct programs *p = x->programs;
 	uint64_t size = n->queues > 1 || x->lane ? SMALL_FIFO : FIFO_BYTES;
 	uint64_t at = FIFOS_AT;
 	uint32_t first = 0;
@@ -182,15 +154,16 @@ static bool open_fifos(struct bench_end *x)
 	if (!n->has_chances)
 		return fifos_open(p, f, first, n->queues, at, size);
 	f->n = N_CHANCE_FIFOS;
-	return mu_open_group(
-		p, &f->group[0], first, f->n, attrs, at, SMALL_FIFO);
+	return programs_did(p, "spi_open_inj",
+		spi_open_inj(
+			&f->group[0], first, 0, f->n, attrs, at, SMALL_FIFO));
 }
 
 /* The first of a node's programs opens what they share. */
 static bool unit_open(struct bench_end *x)
 {
 	const struct bench_needs *n = &x->bench->needs;
-	struct programs *p = &x->bench->programs;
+	struct programs *p = x->programs;
 
 	own(x)->most = batch_of(n);
 	if (x->lane)
@@ -204,30 +177,16 @@ static bool unit_open(struct bench_end *x)
 static void unit_fini(struct bench_end *x)
 {
 	struct own *o = own(x);
-	uint32_t i;
 
-	for (i = 0; o->partial && i < x->bench->needs.n_programs; i++)
+	for (uint32_t i = 0; o->partial && i < x->bench->needs.n_programs; i++)
 		mem_free(o->partial[i].bytes);
 	mem_free(o->partial);
 }
 
-/* A reception FIFO of the lane's own. */
 bool mu_open_rec(struct bench_end *x, uint64_t at, uint64_t size)
 {
-	struct programs *p = &x->bench->programs;
-	MUSPI_RecFifoSubGroup_t *g = &own(x)->rec;
-	static const uint32_t id = 0;
-	Kernel_MemoryRegion_t r;
-
-	return programs_did(p, "Kernel_CreateMemoryRegion",
-		       Kernel_CreateMemoryRegion(&r, at, size)) &&
-	       programs_did(p, "Kernel_AllocateRecFifos",
-		       Kernel_AllocateRecFifos(x->lane, g, 1, &id, NULL)) &&
-	       programs_did(p, "Kernel_RecFifoInit",
-		       Kernel_RecFifoInit(g, id, &r, 0, size - 1)) &&
-	       programs_did(p, "Kernel_RecFifoEnable",
-		       Kernel_RecFifoEnable(
-			       x->lane / 4, spi_rec_bit(x->lane, id)));
+	return programs_did(x->programs, "spi_open_rec",
+		spi_open_rec(&own(x)->rec, x->lane, 0, at, size));
 }
 
 /* --- transfers --- */
@@ -262,7 +221,7 @@ static bool unit_await(struct bench_end *x, uint32_t counter)
 /* Whether the routing goes by hints. */
 static bool has_hints(const struct bench_end *x)
 {
-	return x->bench->programs.load.net->route->tables;
+	return x->load->net->route->tables;
 }
 
 /* A FIFO and, where the routing goes by them, a hint bit, both of one port; the
@@ -345,8 +304,7 @@ static void choose_way(const struct bench_end *x, MUHWI_Descriptor_t *d,
 		map |= digest_mix(bits) & MU_MAP_TORUS;
 	}
 	if (route == ROUTE_HINTED && has_hints(x))
-		hints = draw_hints(
-			x->bench->programs.load.net->topo, from, to, bits >> 8);
+		hints = draw_hints(x->load->net->topo, from, to, bits >> 8);
 	mu_set_fifo_map(d, map);
 	d->header.byte[1] = (uint8_t)(hints >> 2);
 	d->header.byte[2] = (uint8_t)((hints & 3) << 6 | (is_dynamic ? 4 : 0));
@@ -360,8 +318,8 @@ static void inject_by(struct bench_end *x, uint32_t to, enum way route,
 {
 	choose_way(x, d, x->node, to, route, bits);
 	aim(x, d, to);
-	mu_inject(fifos_at(&own(x)->fifos,
-			  route == ROUTE_HIGH ? FIFO_URGENT : FIFO_USUAL),
+	spi_inject(fifos_at(&own(x)->fifos,
+			   route == ROUTE_HIGH ? FIFO_URGENT : FIFO_USUAL),
 		d);
 }
 
@@ -423,7 +381,8 @@ static void unit_put(struct bench_end *x, const struct bench_transfer *p)
 		take_port(x, d, p->port);
 	else if (p->node == x->node)
 		mu_set_fifo_map(d, MU_MAP_LOCAL);
-	mu_inject(fifos_at(&o->fifos, p->queue == BENCH_ANY ? 0 : p->queue), d);
+	spi_inject(
+		fifos_at(&o->fifos, p->queue == BENCH_ANY ? 0 : p->queue), d);
 }
 
 /* A get carries the put that answers it; those of the same bytes share one. */
@@ -458,7 +417,7 @@ static void unit_get(struct bench_end *x, const struct bench_transfer *g)
 		return;
 	}
 	aim(x, &d, g->node);
-	mu_inject(
+	spi_inject(
 		fifos_at(&o->fifos, g->queue == BENCH_ANY ? 0 : g->queue), &d);
 }
 
@@ -472,10 +431,9 @@ static void unit_track_gets(struct bench_end *x, uint64_t n, uint64_t bytes)
 static bool unit_flush(struct bench_end *x)
 {
 	struct own *o = own(x);
-	uint32_t i;
 
 	inject(o);
-	for (i = 0; o->has_puts && i < o->fifos.n; i++) {
+	for (uint32_t i = 0; o->has_puts && i < o->fifos.n; i++) {
 		const MUSPI_InjFifo_t *f = fifos_at(&o->fifos, i);
 
 		while (f->numInjected &&
@@ -520,12 +478,12 @@ static bool unit_open_channel(struct bench_end *x, uint64_t at, uint32_t bytes)
 		mem_alloc(x->bench->needs.n_programs, sizeof(*own(x)->partial));
 	return mu_open_rec(
 		       x, RECS_AT + x->lane * (uint64_t)REC_BYTES, REC_BYTES) &&
-	       programs_is_early(&x->bench->programs);
+	       programs_is_early(x->programs);
 }
 
 static uint32_t packet_bytes(const struct bench_end *x)
 {
-	uint32_t most = x->bench->programs.load.net->link.max_payload;
+	uint32_t most = x->load->net->link.max_payload;
 
 	return most && most < MU_PAYLOAD ? most : MU_PAYLOAD;
 }
@@ -550,8 +508,7 @@ static void unit_send_block(struct bench_end *x, uint32_t node, uint32_t lane,
 		route |= ROUTE_DETERMINISTIC;
 	memcpy(info.MemFIFO.SoftwareBytes, &l, sizeof(l));
 	own(x)->has_puts = true;
-	programs_did(&x->bench->programs,
-		"MUSPI_CreatePt2PtMemoryFIFODescriptor",
+	programs_did(x->programs, "MUSPI_CreatePt2PtMemoryFIFODescriptor",
 		MUSPI_CreatePt2PtMemoryFIFODescriptor(&d, &info));
 	mu_set_payload(&d, from, bytes);
 	inject_by(x, node, route, chance >> 16, &d);
@@ -561,7 +518,7 @@ static void unit_send_block(struct bench_end *x, uint32_t node, uint32_t lane,
 static uint32_t add_packet(
 	struct bench_end *x, const spi_packet_t *p, uint8_t *block)
 {
-	struct programs *programs = &x->bench->programs;
+	struct programs *programs = x->programs;
 	uint64_t at = spi_put_offset(&p->Header);
 	struct mu_partial *q;
 	struct label l;

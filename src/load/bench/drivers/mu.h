@@ -1,4 +1,4 @@
-/* The message unit's driver: what its files share. */
+/* Shared by the files of the message unit's driver. */
 #ifndef LOAD_BENCH_DRIVERS_MU_H
 #define LOAD_BENCH_DRIVERS_MU_H
 
@@ -36,7 +36,7 @@ struct own {
 	uint32_t next; /* FIFO to try */
 	uint32_t n, most; /* descriptors to be injected together */
 	MUHWI_Descriptor_t batch[MOST_BATCH];
-	MUHWI_Descriptor_t put, get; /* all that they have in common */
+	MUHWI_Descriptor_t put, get; /* with all common fields */
 	MUHWI_Descriptor_t asked; /* in the last stage */
 	uint64_t n_stages;
 	bool has_puts, has_gets; /* that are tracked */
@@ -66,16 +66,6 @@ static inline MUSPI_InjFifo_t *fifos_at(struct fifos *f, uint32_t i)
 		i % MU_PER_SUBGROUP, &f->group[i / MU_PER_SUBGROUP]);
 }
 
-/*
- * Takes up to a sub-group of FIFOs, of size bytes each, side by side in memory,
- * with attributes, one each, or NULL; false, and complained of, where that
- * fails.
- */
-bool mu_open_group(struct programs *p, MUSPI_InjFifoSubGroup_t *g,
-	uint32_t subgroup, uint32_t n, const Kernel_InjFifoAttributes_t *attrs,
-	uint64_t at, uint64_t size);
-/* Injects, as soon as the FIFO has room. */
-void mu_inject(MUSPI_InjFifo_t *fifo, const MUHWI_Descriptor_t *desc);
 /* A reception FIFO of the lane's own. */
 bool mu_open_rec(struct bench_end *x, uint64_t at, uint64_t size);
 void mu_set_transfer(MUHWI_Descriptor_t *d, uint64_t to, uint64_t from,

@@ -23,12 +23,11 @@ static bool set_route(struct bench_end *x, const struct bench_tree_how *how)
 		[BENCH_TREE_SYSTEM] = BGQ_CLASS_INPUT_VC_SYSTEM,
 		[BENCH_TREE_SUB] = BGQ_CLASS_INPUT_VC_SUBCOMM,
 	};
-	struct programs *p = &x->bench->programs;
+	struct programs *p = x->programs;
 	ClassRoute_t route;
 	MUSPI_Box_t box = { .low = { 0 } };
-	uint32_t i;
 
-	for (i = 0; i < MU_DIMS && how->box->length[i]; i++) {
+	for (uint32_t i = 0; i < MU_DIMS && how->box->length[i]; i++) {
 		box.low[i] = (uint8_t)how->box->first[i];
 		box.high[i] = (uint8_t)(box.low[i] + how->box->length[i] - 1);
 	}
@@ -42,12 +41,13 @@ static bool set_route(struct bench_end *x, const struct bench_tree_how *how)
 /* A FIFO of its own; and no route for users, which would share links. */
 static bool become_system(struct bench_end *x)
 {
-	struct programs *p = &x->bench->programs;
+	struct programs *p = x->programs;
 	struct own *o = own(x);
 
-	spi_become_system();
-	if (!mu_open_group(p, &o->system, MU_SYSTEM_SUBGROUP, 1, NULL, LANES_AT,
-		    SMALL_FIFO) ||
+	program_become_system();
+	if (!programs_did(p, "spi_open_inj",
+		    spi_open_inj(&o->system, MU_SYSTEM_SUBGROUP, 0, 1, NULL,
+			    LANES_AT, SMALL_FIFO)) ||
 		!programs_did(p, "Kernel_DeallocateCollectiveClassRoute",
 			Kernel_DeallocateCollectiveClassRoute(SPI_CLASS_WORLD)))
 		return false;
@@ -91,8 +91,7 @@ static bool make_tree_descriptor(
 		.Collective = put.Collective,
 	};
 
-	return programs_did(&x->bench->programs,
-		"MUSPI_CreateCollectiveDescriptor",
+	return programs_did(x->programs, "MUSPI_CreateCollectiveDescriptor",
 		how->is_header ? MUSPI_CreateCollectiveMemoryFIFODescriptor(
 					 &own(x)->put, &header)
 			       : MUSPI_CreateCollectiveDirectPutDescriptor(
@@ -125,7 +124,7 @@ static sim_time tree_send(
 
 	if (!own(x)->is_header)
 		mu_set_transfer(&d, to, from, bytes, COUNTER_TREE);
-	mu_inject(own(x)->tree, &d);
+	spi_inject(own(x)->tree, &d);
 	return program_now();
 }
 

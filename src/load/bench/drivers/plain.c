@@ -47,19 +47,18 @@ static bool open_queue(struct bench_end *x, uint32_t i, uint32_t queue)
 	struct workq_user *u = user(x, i);
 
 	*u = (struct workq_user){
-		.queues = plain_queues(x->bench->programs.load.nic, x->node),
+		.queues = plain_queues(x->load->nic, x->node),
 		.queue = queue,
 		.entries_at = RINGS_AT + (uint64_t)queue * RINGS,
 	};
 	u->completions_at = u->entries_at + AT_COMPLETIONS;
-	return programs_did(
-		&x->bench->programs, "workq_user_open", workq_user_open(u));
+	return programs_did(x->programs, "workq_user_open", workq_user_open(u));
 }
 
 /* The programs of a node share a key, which the first registers. */
 static bool card_open(struct bench_end *x)
 {
-	struct load *l = &x->bench->programs.load;
+	struct load *l = x->load;
 	uint32_t i, n = x->bench->needs.queues;
 
 	if (!x->lane)
@@ -87,67 +86,53 @@ static bool card_await(struct bench_end *x, uint32_t counter)
 		workq_user_loop(user(x, 0)), &word);
 }
 
-static void card_put(struct bench_end *x, const struct bench_transfer *p)
+static void post(struct workq_user *u, uint32_t op, uint32_t node,
+	uint64_t there, uint64_t here, uint64_t bytes, uint64_t operand)
 {
 	struct plain_entry e = {
-		.op = PLAIN_PUT,
-		.node = p->node,
+		.op = op,
+		.node = node,
 		.key = KEY,
 		.own_key = KEY,
-		.offset = p->to,
-		.own_offset = p->from,
-		.bytes = p->bytes,
-		.operand = p->counter == BENCH_NONE
-				   ? 0
-				   : 1 + counter_at(p->counter),
+		.offset = there,
+		.own_offset = here,
+		.bytes = bytes,
+		.operand = operand,
 	};
 
-	workq_user_post(user(x, p->queue), &e, program_now());
+	workq_user_post(u, &e, program_now());
+}
+
+static void card_put(struct bench_end *x, const struct bench_transfer *p)
+{
+	post(user(x, p->queue), PLAIN_PUT, p->node, p->to, p->from, p->bytes,
+		p->counter == BENCH_NONE ? 0 : 1 + counter_at(p->counter));
 }
 
 static void card_get(struct bench_end *x, const struct bench_transfer *g)
 {
-	struct plain_entry e = {
-		.op = PLAIN_GET,
-		.node = g->node,
-		.key = KEY,
-		.own_key = KEY,
-		.offset = g->from,
-		.own_offset = g->to,
-		.bytes = g->bytes,
-	};
-
-	workq_user_post(user(x, g->queue), &e, program_now());
+	post(user(x, g->queue), PLAIN_GET, g->node, g->from, g->to, g->bytes,
+		0);
 }
 
 static void card_change(struct bench_end *x, uint32_t node, uint64_t at,
 	enum bench_atomic kind, uint64_t operand, uint32_t most)
 {
 	struct workq_user *u = user(x, 0);
-	struct plain_entry e = {
-		.op = PLAIN_WORD + ATOMIC_STORE_ADD,
-		.node = node,
-		.key = KEY,
-		.own_key = KEY,
-		.offset = at,
-		.own_offset = BENCH_SOURCE,
-		.bytes = 8,
-		.operand = operand,
-	};
 	uint32_t next = workq_user_next(u);
 
 	(void)kind;
 	if (next >= most)
 		workq_user_wait(u, next - most);
-	workq_user_post(u, &e, program_now());
+	post(u, PLAIN_WORD + ATOMIC_STORE_ADD, node, at, BENCH_SOURCE, 8,
+		operand);
 }
 
 static bool card_flush(struct bench_end *x)
 {
 	bool is_good = true;
-	uint32_t i;
 
-	for (i = 0; i < x->bench->needs.queues; i++)
+	for (uint32_t i = 0; i < x->bench->needs.queues; i++)
 		is_good &= workq_user_wait_all(user(x, i));
 	return is_good;
 }

@@ -13,9 +13,7 @@ static const struct bench_driver *const bench_drivers[] = {
 
 const struct bench_driver *bench_find_driver(const struct nic_ops *nic)
 {
-	size_t i;
-
-	for (i = 0; nic && bench_drivers[i]; i++)
+	for (size_t i = 0; nic && bench_drivers[i]; i++)
 		if (!strcmp(bench_drivers[i]->name, nic->name))
 			return bench_drivers[i];
 	return NULL;

@@ -1,0 +1,419 @@
+/* Reads papers/SYSTEM.yaml (paper.h). */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/name.h"
+#include "machine/tree.h"
+#include "paper/paper.h"
+
+/* A system with the file that its texts belong to. */
+struct file {
+	struct paper_system is; /* first */
+	struct tree tree;
+	struct paper_experiment *experiment;
+	char **words; /* [experiment]: its command, cut into words */
+	struct paper_row *row;
+	struct paper_missing *missing;
+	size_t notes; /* a node, or 0 */
+};
+
+static int fail(const struct file *f, size_t at, const char *what)
+{
+	return tree_fail(&f->tree, f->tree.v[at].at, "%s", what);
+}
+
+/* --- experiments --- */
+
+/* Cuts the first word off a command; quotes keep spaces together.  NULL: there
+ * is none. */
+static char *cut_word(char **rest)
+{
+	char *s = *rest + strspn(*rest, " ");
+	bool is_quoted = *s == '\'';
+	char *end = s + is_quoted;
+
+	if (!*s)
+		return NULL;
+	s = end;
+	end += strcspn(end, is_quoted ? "'" : " ");
+	*rest = *end ? end + 1 : end;
+	*end = '\0';
+	return s;
+}
+
+/* Adds a word to a list that ends with a NULL or with the array. */
+static bool add_word(const char **list, const char *word)
+{
+	size_t n = 0;
+
+	while (n < PAPER_MAX_WORDS && list[n])
+		n++;
+	if (n < PAPER_MAX_WORDS)
+		list[n] = word;
+	return word && n < PAPER_MAX_WORDS;
+}
+
+static bool read_command(struct paper_experiment *x, char *text)
+{
+	char *word = cut_word(&text), *how = cut_word(&text);
+	bool is_run = how && !strcmp(how, "run"), is_good = true;
+
+	if (!word || strcmp(word, "weft") != 0 || !how ||
+		(!is_run && strcmp(how, "show") != 0))
+		return false;
+	while ((word = cut_word(&text)) && is_good) {
+		if (!strcmp(word, "--shape"))
+			is_good = (x->shape = cut_word(&text)) != NULL;
+		else if (!strcmp(word, "--set"))
+			is_good = add_word(x->sets, cut_word(&text));
+		else if (!x->machine)
+			x->machine = word;
+		else if (is_run && !x->workload)
+			x->workload = word;
+		else
+			is_good = is_run && add_word(x->keys, word);
+	}
+	return is_good && x->machine && (!is_run || x->workload);
+}
+
+static int read_experiments(struct file *f, size_t map, bool is_slow)
+{
+	const struct node *v = f->tree.v;
+	size_t k;
+
+	for (k = map + 1; map && k < v[map].end; k = v[v[k].end].end) {
+		size_t i = f->is.n_experiments++;
+		struct paper_experiment *x = &f->experiment[i];
+
+		x->name = tree_text(&f->tree, k);
+		x->command = tree_text(&f->tree, v[k].end);
+		x->is_slow = is_slow;
+		f->words[i] = mem_text(x->command ? x->command : "");
+		if (!x->name || !read_command(x, f->words[i]))
+			return fail(f, k,
+				"want a name and a command, `weft run MACHINE "
+				"WORKLOAD ...` or `weft show MACHINE ...`");
+	}
+	return 0;
+}
+
+/* --- rows --- */
+
+enum {
+	ID,
+	WHAT,
+	UNIT,
+	KIND,
+	OF,
+	OVER,
+	LESS,
+	TIMES,
+	REPEATS,
+	NOTE,
+	NEAR, /* and those behind it: enum paper_rule */
+	N_KEYS = NEAR + 4,
+};
+
+static const char *const row_keys[] = { "id", "what", "unit", "kind", "of",
+	"over", "less", "times", "repeats", "note", "near", "at-least",
+	"at-most", "more-than", NULL };
+
+/* "ping-1.one_way_ns": a figure of an experiment. */
+static int read_term(const struct file *f, size_t at, struct paper_term *t)
+{
+	const char *text = tree_text(&f->tree, at);
+	size_t n = text ? strcspn(text, ".") : 0, i;
+
+	for (i = 0; n && text[n] && i < f->is.n_experiments; i++)
+		if (strlen(f->experiment[i].name) == n &&
+			!strncmp(f->experiment[i].name, text, n)) {
+			*t = (struct paper_term){ (uint32_t)i, text + n + 1 };
+			return 0;
+		}
+	return fail(f, at, "want EXPERIMENT.FIGURE of one of the experiments");
+}
+
+/* The model's value. */
+static int read_model(
+	const struct file *f, size_t at, const size_t *x, struct paper_row *row)
+{
+	size_t second = x[OVER] ? x[OVER] : x[LESS];
+	double over = 1;
+
+	row->scale = 1;
+	if (x[TIMES] && !sscanf(tree_text(&f->tree, x[TIMES]), "%lf/%lf",
+				&row->scale, &over))
+		return fail(f, x[TIMES], "want a number, or two as in 100/36");
+	row->scale /= over;
+	row->op = x[OVER]   ? PAPER_RATIO
+		  : x[LESS] ? PAPER_DIFFERENCE
+			    : PAPER_ONE;
+	if (!x[OF] || (x[OVER] && x[LESS]))
+		return fail(f, at,
+			"want the model's value: of, and over or less for a "
+			"second figure");
+	return read_term(f, x[OF], &row->a) ||
+			       (second && read_term(f, second, &row->b))
+		       ? -1
+		       : 0;
+}
+
+/* The paper's value: "911 within 1.5 %", "66 within 4 points"; of an order only
+ * the number. */
+static int read_value(
+	const struct file *f, size_t at, const size_t *x, struct paper_row *row)
+{
+	static const enum paper_rule rules[] = { PAPER_PERCENT, PAPER_AT_LEAST,
+		PAPER_AT_MOST, PAPER_MORE };
+	char unit[8] = "";
+	uint32_t i, n = 0;
+	int read = 0;
+
+	for (i = 0; i < 4; i++) {
+		if (!x[NEAR + i])
+			continue;
+		n++;
+		row->rule = rules[i];
+		read = sscanf(tree_text(&f->tree, x[NEAR + i]),
+			"%lf within %lf %7s", &row->paper, &row->tolerance,
+			unit);
+	}
+	if (n != (row->kind != PAPER_QUALITATIVE))
+		return fail(f, at,
+			"want one of near, at-least, at-most and more-than, "
+			"and none if the kind is qualitative");
+	if (row->rule == PAPER_PERCENT && !strcmp(unit, "points"))
+		row->rule = PAPER_POINTS;
+	if (n && read != (row->rule == PAPER_MORE ? 1 : 3))
+		return fail(f, at,
+			"want a value with its tolerance, as in 911 within "
+			"1.5 % or 66 within 4 points");
+	return 0;
+}
+
+static int read_kind(const struct file *f, size_t at, struct paper_row *row)
+{
+	const char *kind = tree_text(&f->tree, at);
+	uint32_t i;
+
+	for (i = 0; kind && i < N_PAPER_KINDS; i++)
+		if (!strcmp(paper_kind_names[i], kind)) {
+			row->kind = (enum paper_kind)i;
+			return 0;
+		}
+	return fail(f, at,
+		"kind: want predicted, calibrated, arithmetic or qualitative");
+}
+
+/* A note of several rows by its name, or the text itself. */
+static const char *find_note(const struct file *f, const char *note)
+{
+	const struct node *v = f->tree.v;
+	size_t k;
+
+	for (k = f->notes + 1; note && f->notes && k < v[f->notes].end;
+		k = v[v[k].end].end)
+		if (v[k].text && !strcmp(v[k].text, note))
+			return v[v[k].end].text;
+	return note;
+}
+
+static int read_row(struct file *f, size_t at)
+{
+	struct paper_row *row = &f->row[f->is.n_rows++];
+	size_t x[N_KEYS] = { 0 };
+
+	if (tree_keys(&f->tree, at, row_keys, N_KEYS, x))
+		return -1;
+	row->id = tree_text(&f->tree, x[ID]);
+	row->what = tree_text(&f->tree, x[WHAT]);
+	row->unit = tree_text(&f->tree, x[UNIT]);
+	row->repeats = tree_text(&f->tree, x[REPEATS]);
+	row->note = find_note(f, tree_text(&f->tree, x[NOTE]));
+	if (!row->id || !row->what || !row->unit ||
+		strncmp(row->id, f->is.prefix, strlen(f->is.prefix)) != 0)
+		return fail(f, at,
+			"want what, unit, and an id that begins with the "
+			"prefix");
+	return read_kind(f, x[KIND], row) || read_value(f, at, x, row) ||
+			       read_model(f, at, x, row)
+		       ? -1
+		       : 0;
+}
+
+/* A row follows from one that is there, and not from itself. */
+static int check_repeats(const struct file *f, size_t list)
+{
+	const struct paper_row *row = f->row, *last = row + f->is.n_rows, *of;
+	size_t n;
+
+	for (; row < last; row++) {
+		for (n = 0, of = row; of && of->repeats && n < f->is.n_rows;
+			n++)
+			of = paper_row(&f->is, of->repeats);
+		if (!of || of->repeats)
+			return fail(f, list,
+				"a row repeats one that does not exist, or "
+				"itself");
+	}
+	return 0;
+}
+
+/* --- files --- */
+
+/* "54-55: MPI" */
+static int read_missing(struct file *f, size_t map)
+{
+	const struct node *v = f->tree.v;
+	size_t k;
+
+	for (k = map + 1; map && k < v[map].end; k = v[v[k].end].end) {
+		struct paper_missing *m = &f->missing[f->is.n_missing++];
+		const char *numbers = tree_text(&f->tree, k);
+		int n = numbers ? sscanf(numbers, "%u-%u", &m->first, &m->last)
+				: 0;
+
+		m->what = tree_text(&f->tree, v[k].end);
+		if (n < 1 || !m->what)
+			return fail(f, k,
+				"want numbers and a text, as in "
+				"54-55: MPI");
+		if (n == 1)
+			m->last = m->first;
+	}
+	return 0;
+}
+
+enum {
+	SCHEMA,
+	PAPER,
+	TITLE,
+	CITATION,
+	PREFIX,
+	ROWS,
+	EXPERIMENTS, /* maps, from here on */
+	SLOW,
+	NOTES,
+	MISSING,
+	N_HEAD,
+};
+
+static int read_head(const struct file *f, size_t *x)
+{
+	static const char *const keys[] = { "schema", "paper", "title",
+		"citation", "prefix", "rows", "experiments", "slow", "notes",
+		"missing", NULL };
+	const struct node *v = f->tree.v;
+	size_t i;
+
+	if (tree_keys(&f->tree, 0, keys, ROWS, x))
+		return -1;
+	for (i = SCHEMA; i <= ROWS; i++)
+		if (!x[i])
+			return fail(f, 0,
+				"want schema, paper, title, citation, prefix "
+				"and rows");
+	if (strcmp(v[x[SCHEMA]].text, "1") != 0 || v[x[ROWS]].kind != NODE_LIST)
+		return fail(f, 0, "want schema: 1, and a list of rows");
+	for (i = EXPERIMENTS; i < N_HEAD; i++)
+		if (x[i] && v[x[i]].kind != NODE_MAP)
+			return fail(f, x[i], "want keys and values");
+	return 0;
+}
+
+static int read_rows(struct file *f, size_t list)
+{
+	const struct node *v = f->tree.v;
+	size_t i;
+
+	for (i = list + 1; i < v[list].end; i = v[i].end)
+		if (read_row(f, i))
+			return -1;
+	return check_repeats(f, list);
+}
+
+static int read_all(struct file *f)
+{
+	const struct tree *t = &f->tree;
+	size_t x[N_HEAD] = { 0 }, n;
+
+	if (read_head(f, x))
+		return -1;
+	n = tree_length(t, x[EXPERIMENTS]) + tree_length(t, x[SLOW]);
+	f->experiment = mem_alloc(n, sizeof(*f->experiment));
+	f->words = mem_alloc(n, sizeof(*f->words));
+	f->row = mem_alloc(tree_length(t, x[ROWS]), sizeof(*f->row));
+	f->missing = mem_alloc(tree_length(t, x[MISSING]), sizeof(*f->missing));
+	f->notes = x[NOTES];
+	f->is = (struct paper_system){
+		.name = t->v[x[PAPER]].text,
+		.title = t->v[x[TITLE]].text,
+		.citation = t->v[x[CITATION]].text,
+		.prefix = t->v[x[PREFIX]].text,
+		.experiments = f->experiment,
+		.rows = f->row,
+		.missing = f->missing,
+	};
+	return read_experiments(f, x[EXPERIMENTS], false) ||
+			       read_experiments(f, x[SLOW], true) ||
+			       read_missing(f, x[MISSING]) ||
+			       read_rows(f, x[ROWS])
+		       ? -1
+		       : 0;
+}
+
+struct paper_system *paper_read(const char *path, struct err *e)
+{
+	struct file *f = mem_alloc(1, sizeof(*f));
+
+	f->tree.e = e;
+	if (!tree_read_file(&f->tree, path) && !read_all(f))
+		return &f->is;
+	paper_free(&f->is);
+	return NULL;
+}
+
+void paper_free(struct paper_system *s)
+{
+	struct file *f = (struct file *)s;
+	size_t i;
+
+	if (!f)
+		return;
+	for (i = 0; i < f->is.n_experiments; i++)
+		mem_free(f->words[i]);
+	mem_free(f->words);
+	mem_free(f->experiment);
+	mem_free(f->row);
+	mem_free(f->missing);
+	tree_free(&f->tree);
+	mem_free(f);
+}
+
+/* --- all that there are --- */
+
+struct machine_files *paper_files(struct err *e)
+{
+	struct machine_files *f = machine_files_new("WEFT_PAPERS", "papers");
+
+	if (!f->n)
+		err_set(e,
+			"no papers found; set WEFT_PAPERS to their directory");
+	return f;
+}
+
+struct paper_system *paper_find(const char *name, struct err *e)
+{
+	struct machine_files *all = paper_files(e);
+	const char *path = machine_files_find(all, name);
+	struct paper_system *s = path ? paper_read(path, e) : NULL;
+	char hint[NAME_HINT];
+
+	if (!path)
+		err_set(e, "no paper is called \"%.40s\"%s", name,
+			name_hint(name, (const char *const *)all->name, all->n,
+				"; `weft help paper` lists them", hint));
+	machine_files_free(all);
+	return s;
+}

@@ -1,0 +1,354 @@
+/* What a fat tree is called, what it can carry, and its parts. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/wide.h"
+#include "topo/fattree.h"
+#include "topo/parts.h"
+
+/* --- names --- */
+
+/* "2.5", with several rails "1:2.5"; a node's is its number. */
+void fattree_name_router(
+	const struct topo *topo, router_id r, char *text, size_t size)
+{
+	const struct fattree *t = fattree_of(topo);
+	struct fattree_place at = fattree_place(t, r);
+
+	if (!at.level)
+		snprintf(text, size, "%u", r);
+	else if (t->rails > 1)
+		snprintf(text, size, "%u:%u.%u", at.rail, at.level, at.index);
+	else
+		snprintf(text, size, "%u.%u", at.level, at.index);
+}
+
+void fattree_name_port(const struct topo *topo, router_id r, port_id p,
+	char *text, size_t size)
+{
+	const struct fattree *t = fattree_of(topo);
+	uint32_t level = fattree_level(t, r);
+
+	if (!level && t->rails == 1)
+		snprintf(text, size, "link");
+	else if (!level)
+		snprintf(text, size, "port %u", p);
+	else if (p < t->n_down[level])
+		snprintf(text, size, "down %u", p);
+	else if (p < t->side[level])
+		snprintf(text, size, "up %u", p - t->n_down[level]);
+	else
+		snprintf(text, size, "side %u", p - t->side[level]);
+}
+
+/* ", up 2,1"; of the levels below the top. */
+static size_t name_list(const uint32_t *list, uint32_t n, const char *word,
+	char *text, size_t size)
+{
+	size_t at = 0;
+	uint32_t l;
+
+	for (l = 1; l <= n && at < size; l++)
+		at += (size_t)snprintf(text + at, size - at, "%s%u",
+			l > 1 ? "," : word, list[l]);
+	return at < size ? at : size;
+}
+
+/* "4-ary 5-tree", or with different radices "8,4,2-ary 3-tree"; and what goes
+ * up where that is not as much as comes. */
+void fattree_name_shape(const struct topo *topo, char *text, size_t size)
+{
+	const struct fattree *t = fattree_of(topo);
+	bool is_tapered = false, is_mixed = false;
+	size_t n;
+	uint32_t l;
+
+	for (l = 1; l < t->n_levels; l++) {
+		is_tapered |= t->n_up[l] != t->n_down[l];
+		is_mixed |= t->n_down[l] != t->n_down[l + 1];
+	}
+	n = name_list(t->n_down, is_mixed ? t->n_levels : 1, "", text, size);
+	if (n < size)
+		n += (size_t)snprintf(
+			text + n, size - n, "-ary %u-tree", t->n_levels);
+	if (is_tapered && n < size)
+		n += name_list(
+			t->n_up, t->n_levels - 1, ", up ", text + n, size - n);
+	if (t->siblings && n < size)
+		n += (size_t)snprintf(text + n, size - n, ", %lld siblings",
+			(long long)t->siblings);
+	if (t->rails > 1 && n < size)
+		snprintf(text + n, size - n, ", %lld rails",
+			(long long)t->rails);
+}
+
+/* "64o=16#x3": nodes, then switches by level; - where a switch has fewer links
+ * up than down. */
+void fattree_sketch(const struct topo *topo, char *text, size_t size)
+{
+	const struct fattree *t = fattree_of(topo);
+	size_t n = (size_t)snprintf(text, size, "%uo", topo->n_nodes);
+	uint32_t l, same;
+
+	for (l = 1; l <= t->n_levels && n < size; l += same) {
+		uint32_t many = t->first[l + 1] - t->first[l];
+		bool is_tapered = l > 1 && t->n_up[l - 1] < t->n_down[l - 1];
+
+		for (same = 1; l + same <= t->n_levels &&
+			       t->n_up[l + same - 1] >= t->n_down[l + same - 1];
+			same++)
+			if (t->first[l + same + 1] - t->first[l + same] != many)
+				break;
+		n += (size_t)snprintf(text + n, size - n, "%c%u#",
+			is_tapered ? '-' : '=', many);
+		if (same > 1 && n < size)
+			n += (size_t)snprintf(text + n, size - n, "x%u", same);
+	}
+	if (t->rails > 1 && n < size)
+		snprintf(text + n, size - n, " (%lld rails)",
+			(long long)t->rails);
+}
+
+/* --- figures --- */
+
+/*
+ * What a wire carries that leads up from a level, of packets for nodes at
+ * random: in front of each is the route that is left of it.
+ */
+static uint128 up_rate(
+	const struct fattree *t, const struct topo_rates *k, uint32_t level)
+{
+	uint64_t n = t->topo.n_nodes, below = t->span[level], sum = 0;
+	uint32_t l;
+
+	for (l = level + 1; l <= t->n_levels; l++) {
+		uint64_t within = t->span[l] < n ? t->span[l] : n;
+
+		sum += (within - below) * (2 * l - 1 - level);
+		below = within;
+	}
+	return k->rate(
+		k, fattree_wire(level, FATTREE_UP), sum, n - t->span[level]);
+}
+
+/* A node's link, or, where that is less, what leaves a subtree over its
+ * up-links: of each node below, all that is for others. */
+uint64_t fattree_peak(const struct topo *topo, const struct topo_rates *k)
+{
+	const struct fattree *t = fattree_of(topo);
+	uint128 n = topo->n_nodes, peak = up_rate(t, k, 0);
+	uint32_t l;
+
+	for (l = 1; l < t->n_levels; l++) {
+		uint128 below = t->span[l];
+		uint128 bound = up_rate(t, k, l) * t->n_paths[l + 1] * (n - 1) /
+				(below * (n - below));
+
+		if (bound < peak)
+			peak = bound;
+	}
+	return (uint64_t)peak * (uint64_t)t->rails;
+}
+
+/* Links between siblings of one rail. */
+static uint64_t n_side_links(const struct fattree *t)
+{
+	uint64_t n = 0;
+	uint32_t l;
+
+	for (l = 1; l < t->n_levels; l++)
+		n += (uint64_t)(fattree_subtrees(t, l) / 2) * t->n_paths[l];
+	return n * (uint64_t)t->siblings;
+}
+
+uint64_t fattree_links(const struct topo *topo, uint32_t class)
+{
+	const struct fattree *t = fattree_of(topo);
+	uint64_t n = class == fattree_side_wire(t)
+			     ? n_side_links(t)
+			     : (uint64_t)fattree_subtrees(t, class / 2) *
+				       t->n_paths[class / 2 + 1];
+
+	return n * (uint64_t)t->rails;
+}
+
+void fattree_where(
+	const struct topo *topo, uint32_t class, char text[TOPO_TEXT])
+{
+	const struct fattree *t = fattree_of(topo);
+	int64_t m = class == fattree_side_wire(t)
+			    ? t->side_length
+			    : fattree_length(t, class / 2);
+
+	snprintf(text, TOPO_TEXT, "%lld m, %s", (long long)m,
+		m > t->copper ? "fibre" : "copper");
+}
+
+/* Between one half of the subtrees below the top and the rest; where that
+ * separates a pair, the links between its siblings, too. */
+struct topo_cut fattree_cut(const struct topo *topo)
+{
+	const struct fattree *t = fattree_of(topo);
+	uint32_t top = t->n_levels;
+	uint64_t half = fattree_subtrees(t, top - 1) / 2;
+	uint64_t links = half * t->n_paths[top];
+
+	if (top > 1 && half % 2)
+		links += t->n_paths[top - 1] * (uint64_t)t->siblings;
+	return (struct topo_cut){
+		.links = links * (uint64_t)t->rails,
+		.where = "through the top",
+	};
+}
+
+const struct topo_table fattree_tables[] = {
+	{ "levels", { { "level", "level", true, true },
+			    { "switches", "switches", true, false },
+			    { "nodes below", "nodes_below", true, false },
+			    { "up-links of each", "up", true, false } } },
+	{ NULL, { { NULL, NULL, false, false } } },
+};
+
+bool fattree_row(const struct topo *topo, uint32_t table, uint32_t i,
+	struct topo_cell cell[TOPO_MAX_COLUMNS])
+{
+	const struct fattree *t = fattree_of(topo);
+	uint32_t level = i + 1;
+
+	(void)table;
+	if (level > t->n_levels)
+		return false;
+	memset(cell, 0, TOPO_MAX_COLUMNS * sizeof(*cell));
+	cell[0].n = level;
+	cell[1].n =
+		(t->first[level + 1] - t->first[level]) * (uint64_t)t->rails;
+	cell[2].n = t->span[level];
+	cell[3].n = t->n_up[level];
+	cell[3].is_blank = !t->n_up[level];
+	return true;
+}
+
+/* --- parts --- */
+
+static bool has_rails(const struct topo *t)
+{
+	return fattree_of(t)->rails > 1;
+}
+
+static int read_rail(const struct part_kind *k, struct part_names *names,
+	char *const *word, size_t n, struct part *p, struct err *e)
+{
+	const struct fattree *t = fattree_of(names->topo);
+	char *end;
+	unsigned long rail = strtoul(word[0], &end, 10);
+
+	(void)k;
+	if (*word[0] < '0' || *word[0] > '9' || *end ||
+		rail >= (unsigned long)t->rails)
+		return err_set(e, "there is no rail \"%.40s\" (want 0 to %lld)",
+			word[0], (long long)t->rails - 1);
+	p->unit = (uint32_t)rail;
+	p->port = PART_SITE;
+	p->site = fattree_switch(t, p->unit, 1, 0);
+	return n > 1 ? err_set(e, "unexpected word \"%.40s\"", word[1]) : 0;
+}
+
+/* Wire i of a rail, by its lower end: the nodes' first, then the up-links of
+ * each level, then those between siblings. */
+static bool rail_wire(const struct topo *topo, const struct part *p, uint32_t i,
+	struct topo_end *end)
+{
+	const struct fattree *t = fattree_of(topo);
+	uint32_t l, n;
+
+	if (i < topo->n_nodes) {
+		*end = (struct topo_end){ i, p->unit };
+		return true;
+	}
+	i -= topo->n_nodes;
+	for (l = 1; l < t->n_levels; l++) {
+		n = (t->first[l + 1] - t->first[l]) * t->n_up[l];
+		if (i < n) {
+			end->router =
+				fattree_switch(t, p->unit, l, i / t->n_up[l]);
+			end->port = t->n_down[l] + i % t->n_up[l];
+			return true;
+		}
+		i -= n;
+	}
+	for (l = 1; t->siblings && l < t->n_levels; l++) {
+		uint32_t per = (uint32_t)t->siblings, paths = t->n_paths[l];
+
+		n = fattree_subtrees(t, l) / 2 * paths * per;
+		if (i < n) {
+			uint32_t one = i / per;
+
+			end->router = fattree_switch(t, p->unit, l,
+				one / paths * 2 * paths + one % paths);
+			end->port = t->side[l] + i % per;
+			return true;
+		}
+		i -= n;
+	}
+	return false;
+}
+
+static bool rail_site(const struct topo *topo, const struct part *p, uint32_t i,
+	router_id *site)
+{
+	const struct fattree *t = fattree_of(topo);
+
+	*site = fattree_switch(t, p->unit, 1, i);
+	return i < t->per_rail;
+}
+
+static int read_uplinks(const struct part_kind *k, struct part_names *names,
+	char *const *word, size_t n, struct part *p, struct err *e)
+{
+	const struct topo *t = names->topo;
+
+	if (part_switch.read(&part_switch, names, word, n, p, e))
+		return -1;
+	if (!fattree_of(t)->n_up[fattree_level(fattree_of(t), p->site)])
+		return err_set(e, "switch %.40s has no %s", word[0], k->word);
+	return 0;
+}
+
+static bool uplinks_wire(const struct topo *topo, const struct part *p,
+	uint32_t i, struct topo_end *end)
+{
+	const struct fattree *t = fattree_of(topo);
+	uint32_t level = fattree_level(t, p->site);
+
+	*end = (struct topo_end){ p->site, t->n_down[level] + i };
+	return i < t->n_up[level];
+}
+
+static bool uplinks_site(
+	const struct topo *t, const struct part *p, uint32_t i, router_id *site)
+{
+	(void)t;
+	(void)p;
+	(void)i;
+	(void)site;
+	return false;
+}
+
+static const struct part_kind rail = {
+	.word = "rail",
+	.is_site = true,
+	.exists = has_rails,
+	.read = read_rail,
+	.wire = rail_wire,
+	.sites = rail_site,
+};
+static const struct part_kind uplinks = {
+	.word = "uplinks",
+	.read = read_uplinks,
+	.wire = uplinks_wire,
+	.sites = uplinks_site,
+};
+
+const struct part_kind *const fattree_parts[] = { &part_link, &part_switch,
+	&part_node, &rail, &uplinks, NULL };

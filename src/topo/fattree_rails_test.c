@@ -1,0 +1,268 @@
+/* Fat trees with rails, siblings, empty ports and chips of a given size. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "testing/testing.h"
+#include "topo/fattree_testing.h"
+#include "topo/parts.h"
+
+/* Two rails of leaves and spines with 40 ports, siblings on one board. */
+static const struct tree_how prototype = { .nodes = "512",
+	.radix = "18x32",
+	.up = "18",
+	.fill = "16",
+	.rails = "2",
+	.siblings = "4",
+	.ports = "40" };
+static const struct tree_how some[] = {
+	{ .nodes = "576",
+		.radix = "18x32",
+		.up = "18",
+		.rails = "2",
+		.siblings = "4",
+		.ports = "40" },
+	{ .nodes = "32",
+		.radix = "18x32",
+		.up = "18",
+		.fill = "16",
+		.rails = "2",
+		.siblings = "4",
+		.ports = "40" },
+	{ .nodes = "96",
+		.radix = "4",
+		.fill = "3",
+		.siblings = "2",
+		.rails = "3" },
+	{ .nodes = "60", .radix = "4x6", .up = "2", .fill = "2" },
+	{ .nodes = "5", .radix = "8", .rails = "2", .siblings = "1" },
+	{ .nodes = "64", .radix = "4", .siblings = "1", .ports = "9" },
+};
+
+static struct topo_end peer(const struct fattree *t, router_id r, port_id p)
+{
+	return t->topo.ops->peer(&t->topo, r, p);
+}
+
+static void every_wire_leads_back_and_stays_in_its_rail(void **state)
+{
+	struct fattree m;
+	const struct fattree *t = &m;
+
+	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
+		tree_make(&m, &some[i]);
+		for (router_id r = 0; r < t->topo.n_routers; r++) {
+			uint32_t rail = fattree_place(t, r).rail;
+
+			for (port_id p = 0; p < t->topo.n_ports; p++) {
+				struct topo_end far = peer(t, r, p), back;
+				uint32_t to;
+
+				if (far.router == NO_ROUTER)
+					continue;
+				back = peer(t, far.router, far.port);
+				assert_int_equal(back.router, r);
+				assert_int_equal(back.port, p);
+				to = fattree_place(t, far.router).rail;
+				if (r < t->topo.n_nodes)
+					assert_int_equal(to, p);
+				else if (far.router >= t->topo.n_nodes)
+					assert_int_equal(to, rail);
+			}
+		}
+	}
+}
+
+static uint32_t wired(
+	const struct fattree *t, router_id r, port_id first, port_id n)
+{
+	uint32_t count = 0;
+
+	for (port_id p = first; p < first + n; p++)
+		count += peer(t, r, p).router != NO_ROUTER;
+	return count;
+}
+
+/* SUN-F2, SUN-F3: leaf ports 0 to 17 lead down, 18 to 35 up, 36 to 39 to the
+ * sibling; spines have 32 ports down and no others. */
+static void sun_f3_leaves_and_spines_have_their_ports(void **state)
+{
+	struct fattree m;
+	const struct fattree *t = &m;
+
+	tree_make(&m, &prototype);
+	assert_int_equal(t->n_levels, 2);
+	assert_int_equal(t->topo.node_ports, 2);
+	assert_int_equal(t->topo.n_ports, 40);
+	assert_int_equal(t->topo.n_routers, 512 + 2 * (32 + 18));
+	for (uint32_t rail = 0; rail < 2; rail++) {
+		for (uint32_t i = 0; i < 32; i++) {
+			router_id leaf = fattree_switch(t, rail, 1, i);
+
+			assert_int_equal(wired(t, leaf, 0, 16), 16);
+			assert_int_equal(wired(t, leaf, 16, 2), 0);
+			assert_int_equal(wired(t, leaf, 18, 18), 18);
+			assert_int_equal(wired(t, leaf, 36, 4), 4);
+			for (port_id p = 36; p < 40; p++)
+				assert_int_equal(peer(t, leaf, p).router,
+					fattree_switch(t, rail, 1, i ^ 1));
+		}
+		for (uint32_t i = 0; i < 18; i++) {
+			router_id spine = fattree_switch(t, rail, 2, i);
+
+			assert_int_equal(wired(t, spine, 0, 32), 32);
+			assert_int_equal(wired(t, spine, 32, 8), 0);
+		}
+	}
+}
+
+/* SUN-N89: four levels of 18 for 209,952 processors. */
+static void sun_n89_four_levels_hold_104976_nodes(void **state)
+{
+	struct fattree m;
+
+	tree_make(&m, &(struct tree_how){ .nodes = "104976",
+			      .radix = "18",
+			      .up = "18",
+			      .rails = "2",
+			      .siblings = "4",
+			      .ports = "40" });
+	assert_int_equal(m.n_levels, 4);
+	assert_int_equal(m.per_rail, 4 * 18 * 18 * 18);
+	assert_int_equal(m.side[3], 36);
+}
+
+static void links_of_each_class_are_as_many_as_there_are(void **state)
+{
+	struct fattree m;
+	const struct fattree *t = &m;
+
+	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
+		uint64_t n[TOPO_MAX_WIRES] = { 0 };
+
+		tree_make(&m, &some[i]);
+		for (router_id r = 0; r < t->topo.n_routers; r++)
+			for (port_id p = 0; p < t->topo.n_ports; p++)
+				if (peer(t, r, p).router != NO_ROUTER)
+					n[t->topo.ops->wire(&t->topo, r, p)]++;
+		for (uint32_t w = 0; w < t->topo.n_wires; w++) {
+			bool is_side = w == fattree_side_wire(t);
+
+			assert_int_equal(t->topo.ops->links(&t->topo, w),
+				is_side ? n[w] / 2 : n[w]);
+			assert_true(t->topo.wire[w].latency > 0);
+		}
+	}
+}
+
+static void is_called(
+	const struct fattree *t, router_id r, port_id p, const char *want)
+{
+	char text[64], port[16];
+
+	topo_name_site(&t->topo, r, text, sizeof(text));
+	t->topo.ops->name_port(&t->topo, r, p, port, sizeof(port));
+	strcat(strcat(text, ", "), port);
+	assert_string_equal(text, want);
+}
+
+static void names_have_the_rail(void **state)
+{
+	struct fattree m;
+	char shape[64];
+
+	tree_make(&m, &prototype);
+	is_called(&m, 17, 1, "node 17, port 1");
+	is_called(&m, fattree_switch(&m, 0, 1, 5), 3, "switch 0:1.5, down 3");
+	is_called(&m, fattree_switch(&m, 1, 1, 31), 35, "switch 1:1.31, up 17");
+	is_called(&m, fattree_switch(&m, 1, 1, 0), 39, "switch 1:1.0, side 3");
+	m.topo.ops->name_shape(&m.topo, shape, sizeof(shape));
+	assert_string_equal(shape, "18,32-ary 2-tree, 4 siblings, 2 rails");
+}
+
+/* Reads "rail 1" and counts its wires and sites, each once. */
+static void goes_down(const struct fattree *t, const char *what,
+	const char *which, uint32_t wires, uint32_t sites)
+{
+	struct part_names names = { .topo = &t->topo };
+	const struct part_kind *const *k = t->topo.ops->parts;
+	uint8_t *seen = mem_alloc(t->topo.n_routers, TOPO_MAX_PORTS);
+	char word[16];
+	char *words[] = { word };
+	struct part p = { 0 };
+	struct err e = { 0 };
+	struct topo_end end, far;
+	router_id site;
+	uint32_t i;
+
+	while (strcmp((*k)->word, what))
+		k++;
+	snprintf(word, sizeof(word), "%s", which);
+	p.kind = *k;
+	assert_int_equal((*k)->read(*k, &names, words, 1, &p, &e), 0);
+	for (i = 0; part_wire(&t->topo, &p, i, &end); i++) {
+		far = peer(t, end.router, end.port);
+		assert_int_not_equal(far.router, NO_ROUTER);
+		assert_int_equal(
+			seen[end.router * TOPO_MAX_PORTS + end.port]++, 0);
+		assert_int_equal(
+			seen[far.router * TOPO_MAX_PORTS + far.port]++, 0);
+	}
+	assert_int_equal(i, wires);
+	for (i = 0; part_site(&t->topo, &p, i, &site); i++)
+		assert_int_equal(fattree_place(t, site).rail, p.unit);
+	assert_int_equal(i, sites);
+	mem_free(seen);
+	part_names_fini(&names);
+}
+
+static void a_rail_and_the_up_links_of_a_switch_are_parts(void **state)
+{
+	struct fattree m;
+
+	tree_make(&m, &prototype);
+	goes_down(&m, "rail", "0", 512 + 32 * 18 + 16 * 4, 50);
+	goes_down(&m, "rail", "1", 512 + 32 * 18 + 16 * 4, 50);
+	goes_down(&m, "uplinks", "1:1.31", 18, 0);
+	tree_make(&m, &some[2]);
+	goes_down(&m, "rail", "2", 96 + 3 * 32 * 4 + 2 * 3 * 16, m.per_rail);
+}
+
+static void is_refused(const struct tree_how *how, const char *what)
+{
+	struct fattree m;
+	struct err e = { 0 };
+
+	assert_int_equal(tree_try(&m, how, &e), -1);
+	assert_int_equal(e.code, EXIT_BAD_INPUT);
+	if (!strstr(e.text, what))
+		fail_msg("\"%s\" says nothing of \"%s\"", e.text, what);
+}
+
+static void shapes_that_cannot_be_are_refused(void **state)
+{
+	is_refused(&(struct tree_how){ .nodes = "16", .fill = "5" },
+		"topology.fill: 5 nodes at a switch with 4 ports down");
+	is_refused(&(struct tree_how){ .nodes = "12", .siblings = "1" },
+		"topology.siblings: level 1 has an odd number of switches");
+	is_refused(
+		&(struct tree_how){
+			.nodes = "27", .radix = "3", .siblings = "1" },
+		"an odd number");
+	is_refused(&(struct tree_how){ .nodes = "16", .ports = "7" },
+		"topology.ports: a switch of level 1 would have 8 ports, more "
+		"than the 7 of its chip");
+	is_refused(
+		&(struct tree_how){
+			.nodes = "16", .siblings = "2", .ports = "9" },
+		"would have 10 ports");
+	is_refused(&(struct tree_how){ .nodes = "16", .rails = "9" }, "rails");
+}
+
+TESTS(TEST(every_wire_leads_back_and_stays_in_its_rail),
+	TEST(sun_f3_leaves_and_spines_have_their_ports),
+	TEST(sun_n89_four_levels_hold_104976_nodes),
+	TEST(links_of_each_class_are_as_many_as_there_are),
+	TEST(names_have_the_rail),
+	TEST(a_rail_and_the_up_links_of_a_switch_are_parts),
+	TEST(shapes_that_cannot_be_are_refused))
