@@ -2,10 +2,10 @@
 
 #include "coll/contexts.h"
 
-/* Of a site: broadcasts that answers are waited for, by port. */
+/* Broadcasts of a site that wait for answers. */
 struct notes {
 	struct coll_contexts casts;
-	uint64_t strays; /* answers that nobody waited for */
+	uint64_t strays; /* answers to no known broadcast */
 };
 
 struct casts {
@@ -18,13 +18,13 @@ static struct casts *of(const struct coll *c)
 	return (struct casts *)(uintptr_t)c;
 }
 
-/* A broadcast that began before is forgotten. */
+/* Broadcasts that began before this time are discarded. */
 static sim_time oldest(const struct coll *c, sim_time t)
 {
 	return t - c->route->answers;
 }
 
-/* A broadcast has come and will leave by some ports. */
+/* A broadcast has arrived and will leave by some ports. */
 static void take_note(struct coll *c, struct notes *x, const struct packet *p,
 	port_id in, port_mask ports, sim_time t)
 {
@@ -36,7 +36,7 @@ static void take_note(struct coll *c, struct notes *x, const struct packet *p,
 					.back = in });
 }
 
-/* An answer has come: the ports that it goes on by, or none. */
+/* An answer has arrived: the port by which it goes on, or none. */
 static port_mask answer(struct coll *c, struct notes *x, struct packet *p,
 	port_id in, sim_time t)
 {
@@ -44,7 +44,7 @@ static port_mask answer(struct coll *c, struct notes *x, struct packet *p,
 		contexts_find(&x->casts, p->dst, p->number, in);
 	port_id port;
 
-	/* What was hurt may say anything: its sender waits in vain. */
+	/* a corrupted answer may have any content, and is dropped */
 	if (!note || note->since < oldest(c, t) || p->flags & PACKET_HURT) {
 		x->strays++;
 		return 0;

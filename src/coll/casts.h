@@ -1,21 +1,19 @@
 /*
- * What switches remember of broadcasts, so that all answers to one become
- * one (QSN-G19).
+ * Broadcasts in switches, which combine all answers to a broadcast into one
+ * (QSN-G19).
  *
- * A broadcast that comes to a switch leaves a note: whose it is, by which port
- * it came and by which it goes on.  Every answer to it comes back by one of
- * these; all but the last end here, and the last goes on to where the broadcast
- * came from, with the greatest of their values.  So each receiver's answer
- * needs no route, and the sender gets exactly one.
+ * A broadcast leaves a note at each switch: its sender, the port where it
+ * arrived, and the ports by which it left.  Every answer returns by one of
+ * these.  All but the last end here; the last goes on to where the broadcast
+ * came from, with the largest of the values.  So answers need no route, and the
+ * sender gets exactly one.
  *
- * A broadcast that goes up and comes down again passes switches twice; these
- * have two notes of it, with different ports.  A broadcast that is sent again
- * has another number, so that no answer to the first counts for the second.
- * Where an answer is lost, the note is forgotten after routing.answers, and
- * so is what still comes.
+ * A broadcast that goes up and down passes some switches twice; these have two
+ * notes, with different ports.  A retransmitted broadcast has another number,
+ * so that answers to the first do not count for the second.  If an answer is
+ * lost, the note is discarded after routing.answers, and so are late answers.
  *
- * Notes are kept by site, and only where there were any.  Looking for one
- * takes as long as there are notes.
+ * Notes are kept by site and searched one by one.
  */
 #ifndef COLL_CASTS_H
 #define COLL_CASTS_H

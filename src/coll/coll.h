@@ -1,13 +1,12 @@
 /*
- * Collectives in the network: what switches remember of packets that pass, and
- * combine.  Beside the links trees do the same (tree.h).  Both are made of a
- * few things: operations that wait for inputs (contexts.h), arithmetic
- * (combine.h), packets that become several or one (legs.h), and where their
- * time goes (book.h).
+ * Collectives in switches: what switches remember of packets that pass, and how
+ * they combine them.  Trees beside the links do the same (tree.h).  Both share
+ * operations that wait for inputs (contexts.h), arithmetic (combine.h), copies
+ * and absorption of packets (legs.h), and time budgets (book.h).
  *
- * A router offers every such packet that comes to it, and does what the answer
- * says: sends it on by some ports, a copy each, or lets it end.  It knows
- * nothing of what the packets mean.
+ * A router hands every such packet that arrives to arrive(), and either
+ * forwards it to some ports, a copy each, or ends it.  It does not know what
+ * the packets mean.
  */
 #ifndef COLL_COLL_H
 #define COLL_COLL_H
@@ -18,8 +17,8 @@
 #include "route/route.h"
 
 struct coll_step {
-	bool ends; /* it has become part of something else */
-	port_mask ports; /* or goes on by all of these; by none: it is there */
+	bool ends; /* the packet was absorbed */
+	port_mask ports; /* or leaves by all of these; none: it has arrived */
 };
 
 struct coll {
@@ -31,27 +30,28 @@ struct coll {
 struct coll_ops {
 	const char *name;
 	size_t size; /* of the variant, whose first member is struct coll */
-	uint8_t flags; /* of packets that it has to do with */
+	uint8_t flags; /* of the packets that it handles */
 
 	void (*init)(struct coll *c);
 	void (*fini)(struct coll *c);
-	/* A packet's head came to a site at a port; the packet may be
-	 * changed. */
+	/* The head of a packet arrived at a port of a site; may change the
+	 * packet. */
 	struct coll_step (*arrive)(struct coll *c, site_id s, struct packet *p,
 		port_id in, sim_time t);
-	/* What all sites together wait for, and what came in vain. */
+	/* Number of operations that wait at all sites, and of packets that
+	 * belong to none. */
 	uint64_t (*waiting)(const struct coll *c);
 	uint64_t (*strays)(const struct coll *c);
 	uint64_t (*memory)(const struct coll *c); /* bytes */
 };
 
-/* What a routing's packets need; NULL where they need nothing. */
+/* For the packets of a routing; NULL if they need none. */
 struct coll *coll_new(const struct route *r);
 void coll_free(struct coll *c);
 
-/* 0 where there is none. */
+/* 0 if c is NULL. */
 uint64_t coll_memory(const struct coll *c);
-/* At the end of a run: an error where something waits that nothing explains. */
+/* At the end of a run: an error if an operation waits without a reason. */
 int coll_audit(const struct coll *c, struct err *e);
 
 #endif

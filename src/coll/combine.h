@@ -1,7 +1,7 @@
 /*
  * The arithmetic of reductions: words of several inputs become one word, once
- * per hop.  Nothing here knows packets, trees or time, and nothing is
- * remembered from one call to the next.  The order of the inputs never matters.
+ * per hop.  Nothing here knows packets, trees or time, and there is no state.
+ * The order of the inputs never matters.
  *
  * Words are little-endian, 4, 8, ... 512 bytes.  Doubles are added as integers:
  * every significand is aligned to the largest exponent, with 64 bits more than
@@ -38,7 +38,7 @@ enum coll_type {
 	COLL_N_TYPES
 };
 
-/* What the hardware leaves behind for every NaN. */
+/* The NaN that the hardware returns for every NaN. */
 #define COLL_NAN UINT64_C(0x7ff4000000000000)
 
 struct coll_arith {
@@ -46,13 +46,13 @@ struct coll_arith {
 	uint16_t word; /* bytes */
 };
 
-/* Whether so many bytes can be combined in this way; all else relies on it. */
+/* Checks an operation on a number of bytes; coll_combine() relies on it. */
 int coll_arith_check(const struct coll_arith *a, uint32_t bytes, struct err *e);
 
 /*
- * Combines the inputs, which may lie at any address; *to may be one of them.
- * True is the exception: a sum of integers does not fit in its word, which has
- * its lowest bits, or a double has become NaN or was one.
+ * Combines the inputs, which may be at any address; *to may be one of them.
+ * Returns true in exceptional cases: a sum of integers does not fit its word,
+ * which then has the lowest bits, or a double is or was NaN.
  */
 bool coll_combine(const struct coll_arith *a, void *to, const void *const *from,
 	uint32_t n_from, uint32_t bytes);

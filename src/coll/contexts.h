@@ -1,7 +1,7 @@
 /*
- * What a place remembers of collective operations under way: whose each is,
- * which of its inputs have not come yet, and what has come of the others.
- * Operations are few at a time, so they are looked for one by one.
+ * Collective operations in progress at one place: the owner of each, the inputs
+ * that are missing, and the result so far.  They are few at a time, so they are
+ * searched one by one.
  */
 #ifndef COLL_CONTEXTS_H
 #define COLL_CONTEXTS_H
@@ -10,11 +10,11 @@
 #include "sim/sim.h"
 
 struct coll_context {
-	uint32_t who, number; /* whose operation, and which of these */
+	uint32_t who, number; /* the owner, and which of its operations */
 	sim_time since;
-	uint64_t waits; /* inputs that have not come, a bit each */
+	uint64_t waits; /* missing inputs, a bit each */
 	uint32_t back; /* the caller's: where the result goes */
-	uint32_t value; /* and what has come so far */
+	uint32_t value; /* and the result so far */
 };
 
 struct coll_contexts {
@@ -32,7 +32,7 @@ static inline void contexts_add(
 	x->v[x->n++] = *c;
 }
 
-/* The operation that waits for an input, or NULL. */
+/* Finds the operation that waits for an input, or NULL. */
 static inline struct coll_context *contexts_find(const struct coll_contexts *x,
 	uint32_t who, uint32_t number, uint32_t input)
 {
@@ -44,7 +44,7 @@ static inline struct coll_context *contexts_find(const struct coll_contexts *x,
 	return c < end ? c : NULL;
 }
 
-/* An input has come: whether it was the last. */
+/* An input has arrived; returns whether it was the last. */
 static inline bool contexts_come(struct coll_context *c, uint32_t input)
 {
 	c->waits &= ~(UINT64_C(1) << input);
@@ -56,7 +56,7 @@ static inline void contexts_end(struct coll_contexts *x, struct coll_context *c)
 	*c = x->v[--x->n];
 }
 
-/* Those that began before a time. */
+/* Discards operations that began before a time. */
 static inline void contexts_forget(struct coll_contexts *x, sim_time before)
 {
 	uint32_t i = 0;

@@ -1,16 +1,17 @@
 /*
- * How a packet becomes several, and several become one: what collectives in
- * switches (coll.h) and beside the links (tree.h) have in common.
+ * Copies and absorption of packets, for collectives in switches (coll.h) and
+ * beside the links (tree.h).
  *
- * A packet that leaves a site by several links keeps them in its ask.  By each
- * but the last a copy leaves; by the last the packet itself, with its buffer.
+ * A packet that leaves a site by several links keeps them in its ask.  A copy
+ * leaves by each but the last; the packet itself leaves by the last and frees
+ * its buffer.
  */
 #ifndef COLL_LEGS_H
 #define COLL_LEGS_H
 
 #include "net/net.h"
 
-/* The client is told of the copy before anything in it is changed. */
+/* Makes a copy.  The client sees it before anything in it is changed. */
 static inline packet_id legs_copy(
 	struct net *n, struct sim_worker *w, packet_id of)
 {
@@ -27,7 +28,7 @@ static inline packet_id legs_copy(
 	return id;
 }
 
-/* What leaves by a leg: the packet itself where that was the last one. */
+/* The packet that leaves by a leg: a copy, or by the last leg itself. */
 static inline packet_id legs_take(
 	struct net *n, struct sim_worker *w, packet_id id, uint32_t leg)
 {
@@ -37,7 +38,7 @@ static inline packet_id legs_take(
 	return p->ask ? legs_copy(n, w, id) : id;
 }
 
-/* A packet has become part of another, or nobody is there for it. */
+/* A packet has become part of another, or has no receiver. */
 static inline void legs_absorb(
 	struct net *n, struct sim_worker *w, packet_id id)
 {

@@ -1,25 +1,26 @@
 /*
- * Blue Gene/Q's collective network: a guest of its routers' links
- * (net/guest.h) with FIFOs, tokens and logic of its own at every node that
- * has a class route (BGQ-F44 to F54).
+ * Blue Gene/Q's collective network: a guest of the routers' links (net/guest.h)
+ * with its own FIFOs, tokens and logic at every node that has a class route
+ * (BGQ-F44 to F54).
  *
  *	receivers' FIFOs, two each        injection FIFOs, user and system
  *	   | heads                           | heads
  *	   v                                 v
- *	up-tree logic: waits until a route's inputs have all come, makes one
- *	packet of them on its way out           -> the link to the parent
+ *	up-tree logic: waits until all inputs of a route have come, combines
+ *	them on the way out                     -> the link to the parent
  *	   | at the root: slots to turn in
  *	   v
  *	down-tree logic: a copy by each leg     -> links to the children,
  *	                                           reception FIFO -> client
  *
- * A reduction waits at the head of its FIFO until the head of every other
- * input is there, the logic and the link are idle and the parent has room for
- * a full packet; then all inputs stream through together and leave.  Other
- * packets rise as they come.  What is on its way down leaves by each leg as
- * soon as that can take it, and its buffer with the last one.
+ * A reduction waits at the head of its FIFO until the heads of all other inputs
+ * have come, logic and link are idle, and the parent has room for a full
+ *packet; then all inputs stream through together.  Other packets rise as they
+ *come.  A packet on its way down leaves by each leg as soon as possible, and
+ *frees its buffer with the last leg.
  *
- * Nothing here knows what the bytes are: the network's client combines them.
+ * Nothing here knows the content of packets: the network's client combines
+ *them.
  */
 #ifndef COLL_TREE_H
 #define COLL_TREE_H
@@ -29,13 +30,13 @@
 
 enum { TREE_BUFFERS = 2 }; /* of a receiver: class_buffer() */
 
-/* Injection and reception FIFOs, behind those of the links. */
+/* Injection and reception FIFOs, numbered after those of the links. */
 enum tree_fifos { TREE_USER, TREE_SYSTEM, TREE_FIFOS };
 
 struct tree_params {
 	int64_t up, down, turn; /* ps */
-	int64_t packets; /* full ones that a buffer holds */
-	int64_t slots; /* packets of a channel that turn at a root */
+	int64_t packets; /* capacity of a buffer, in full packets */
+	int64_t slots; /* packets of a channel that can turn at a root */
 	int64_t routes;
 	int64_t root; /* an enum tree_root */
 };
@@ -45,7 +46,7 @@ enum tree_root { TREE_ROOT_PARTITION, TREE_ROOT_BOX };
 enum { TREE_PARAMS = 7 };
 extern const struct param tree_params_table[TREE_PARAMS];
 
-/* Of a packet, in its hints: what the network looks at. */
+/* The hints of a packet, which the network reads. */
 enum tree_word {
 	TREE_ROUTE = 0x000f,
 	TREE_CHANNEL = 0x0030, /* an enum class_channel */
@@ -60,42 +61,41 @@ static inline uint16_t tree_word(uint32_t route, uint32_t channel, bool reduces)
 
 struct tree;
 
-/* Makes it the network's guest; fifo is the number of the first of the
- * client's TREE_FIFOS. */
+/* Makes a guest of the network; fifo is the number of the client's first of
+ * TREE_FIFOS. */
 struct tree *tree_new(
 	struct net *n, const struct tree_params *p, uint32_t fifo);
-/* That of a network which has one. */
+/* The tree of a network that has one. */
 struct tree *tree_of(const struct net *n);
 
-/* --- of a node; from its visit, or before anything runs --- */
+/* --- a node's part; from its visit, or before anything runs --- */
 
-/* A route, and whether it is set. */
+/* Reads a route; false if it is not set. */
 bool tree_route(
 	const struct tree *t, site_id s, uint32_t route, struct class_route *r);
-/* No output and no inputs: it is not set any more.  While packets wait on its
- * way up it stops. */
+/* Writes a route; one without output and inputs is not set any more.  If
+ * packets of the route wait on the way up, it stops. */
 void tree_set_route(
 	struct tree *t, site_id s, uint32_t route, const struct class_route *r);
 
-/* Whether it and another one would share links and buffers (BGQ-F24).  Written
- * all the same, it is stopped at that node. */
+/* Whether a route would share links and buffers with another one (BGQ-F24).  If
+ * it is written all the same, it stops at that node. */
 bool tree_shares(const struct tree *t, site_id s, uint32_t route,
 	const struct class_route *r);
 
-/* Whether its number is given out: 0 always is. */
+/* Whether the number of a route is in use; 0 always is. */
 bool tree_is_taken(const struct tree *t, site_id s, uint32_t route);
 void tree_take_route(struct tree *t, site_id s, uint32_t route, bool is_taken);
 /* The node that all routes lead towards. */
 site_id tree_root(const struct tree *t);
-/* A node's route over a box; false where it is not in it. */
+/* A node's route over a box; false if the node is not in the box. */
 bool tree_build(const struct tree *t, const struct topo_box *box, site_id s,
 	uint32_t channel, struct class_route *r);
 
 /*
- * A packet whose src, dst, kind, bytes and word (hints) are set goes into an
- * injection FIFO, which must have room.  dst is the only node that receives
- * what becomes of it, or NO_SITE.  Where there is a book the client opens and
- * closes it.
+ * Injects a packet whose src, dst, kind, bytes and word (hints) are set into a
+ * FIFO, which must have room.  dst is the only node that receives the result,
+ * or NO_SITE: all do.  With a book, the client opens and closes the account.
  */
 void tree_inject(struct tree *t, struct sim_worker *w, site_id s,
 	enum tree_fifos fifo, packet_id id, sim_time now);

@@ -1,7 +1,7 @@
 /*
- * What the collective network has at a node, shared by its files and by nobody
- * else.  A *place* is a FIFO: a receiver's buffer (port * TREE_BUFFERS +
- * buffer), an injection FIFO, or a slot in which packets turn.
+ * The state of the collective network at a node; private to coll/tree*.c.  A
+ * *place* is a FIFO: a receiver's buffer (port * TREE_BUFFERS + buffer), an
+ * injection FIFO, or a slot in which packets turn.
  */
 #ifndef COLL_TREE_NODE_H
 #define COLL_TREE_NODE_H
@@ -18,7 +18,7 @@ enum {
 
 _Static_assert(TREE_PLACES <= 64, "a bit each");
 
-/* Numbers of events; below them arrivals, by port. */
+/* Numbers of events after those of arrivals, which are ports. */
 enum tree_event {
 	EVENT_TOKEN = NET_GUEST_PORTS, /* + port; aux: buffer, data: chunks */
 	EVENT_LEFT = EVENT_TOKEN + NET_GUEST_PORTS, /* + place; aux: chunks */
@@ -27,29 +27,30 @@ enum tree_event {
 	EVENT_RECEPTION, /* + fifo */
 };
 
-/* Packets in order; the next one may go when the last one's tail has left. */
+/* Packets in order.  The next one may leave when the tail of the last one has
+ * left. */
 struct tree_fifo {
 	packet_id head, tail;
 	sim_time busy_until;
 	uint32_t n;
 };
 
-/* Why a route is stopped at a node. */
+/* Why a route has stopped at a node. */
 enum tree_stop {
 	TREE_GOES,
-	TREE_DIFFERENT, /* contributions that do not fit together */
-	TREE_STRAY, /* a packet that it is not set for */
-	TREE_SHARED, /* it shares links and buffers with others */
-	TREE_REWRITTEN, /* while packets waited */
+	TREE_DIFFERENT, /* contributions do not match */
+	TREE_STRAY, /* it is not set for a packet */
+	TREE_SHARED, /* it shares links and buffers with another route */
+	TREE_REWRITTEN, /* it was written while packets waited */
 };
 
 struct tree_route {
 	struct class_route is;
 	bool is_set, is_taken;
-	bool is_told; /* that it is stopped, by the client */
+	bool is_told; /* the client knows that it has stopped */
 	uint8_t stop; /* an enum tree_stop */
-	uint16_t have; /* inputs whose heads are there */
-	/* When it last was, up and down, in grants of the logic. */
+	uint16_t have; /* inputs whose heads have come */
+	/* Its last grants on the way up and down, by number. */
 	uint32_t risen, fallen;
 };
 
@@ -67,28 +68,28 @@ struct tree_node {
 	uint8_t wire[TREE_PORTS];
 	uint8_t far[TREE_PORTS]; /* port of the peer */
 	int16_t tokens[TREE_PORTS][TREE_BUFFERS];
-	/* Of injection FIFOs, chunks; those that will be room when the last
-	 * packet's tail has left, where nobody waits for that. */
+	/* Room of injection FIFOs, chunks; and room that there will be when the
+	 * last tail has left, if nothing waits for it. */
 	uint16_t room[TREE_FIFOS], leaving[TREE_FIFOS];
 	struct tree_reception reception[TREE_FIFOS];
 	/* the way up */
-	uint64_t rising; /* places whose heads wait for nobody */
-	uint32_t whole; /* routes whose inputs have all come */
+	uint64_t rising; /* places whose heads wait for no other input */
+	uint32_t whole; /* routes with all their inputs */
 	uint32_t n_risen, n_fallen;
 	sim_time up_until; /* the logic is busy */
 	/* the way down */
 	uint64_t falling; /* places whose heads have turned */
 	uint64_t slots_busy; /* a bit each */
-	packet_id down; /* what the logic is at, or NO_PACKET */
+	packet_id down; /* the packet in the logic, or NO_PACKET */
 	uint8_t down_place;
 	bool up_timed, down_timed;
-	uint16_t lent; /* links that the router was asked for */
+	uint16_t lent; /* links requested from the router */
 	sim_time down_until;
 	uint64_t sent[TREE_PORTS], packets[TREE_PORTS];
-	struct ring *kept; /* [route], where there is a book; or NULL */
+	struct ring *kept; /* [route] with a book; or NULL */
 };
 
-_Static_assert(sizeof(struct tree_node) <= 2048, "of every node with a route");
+_Static_assert(sizeof(struct tree_node) <= 2048, "each node with a route");
 
 struct tree {
 	struct net_guest guest;
@@ -101,7 +102,7 @@ struct tree {
 	int32_t capacity; /* of a buffer, chunks */
 };
 
-/* Where and when. */
+/* A node at a time. */
 struct tree_at {
 	struct tree *tree;
 	struct net *net;
@@ -147,13 +148,12 @@ static inline sim_time tree_tail(
 
 /* --- tree.c --- */
 
-/* Made where there was none. */
+/* Creates the state of a node if there is none. */
 struct tree_node *tree_node_of(struct tree *t, site_id s);
 
-/* The head of a FIFO leaves it, and its tail at tail. */
+/* The head of a FIFO leaves now, its tail at tail. */
 void tree_leave(const struct tree_at *a, uint32_t place, sim_time tail);
-/* A packet is read of a buffer (link/memories.h): false where it has stopped.
- */
+/* Reads a packet from a buffer (link/memories.h): false if that has stopped. */
 static inline bool tree_reads(
 	const struct tree_at *a, uint32_t buffer, const struct packet *p)
 {
@@ -161,7 +161,7 @@ static inline bool tree_reads(
 		a->net->link.bytes[p->size], a->t);
 }
 
-/* Counts a packet that goes by a port, and takes its tokens. */
+/* Counts a packet that leaves by a port, and takes its tokens. */
 static inline void tree_take_tokens(
 	const struct tree_at *a, port_id p, const struct packet *x)
 {
@@ -171,8 +171,8 @@ static inline void tree_take_tokens(
 	a->node->sent[p] += a->net->link.bytes[x->size];
 }
 
-/* A packet that a route is not set for, or that came after it was stopped,
- * stays where it is. */
+/* A packet for which a route is not set, or of a stopped route, stays where it
+ * is. */
 void tree_stop(const struct tree_at *a, struct tree_route *r);
 
 /* --- tree_knot.c --- */
@@ -181,11 +181,11 @@ uint64_t tree_knot(const struct net_guest *g, char *text, size_t size);
 
 /* --- tree_up.c --- */
 
-/* A route's inputs in the order A-, A+, ... the node's own; TOPO_MAX_PORTS
- * behind the last. */
+/* The inputs of a route in the order A-, A+, ..., the node itself;
+ * TOPO_MAX_PORTS after the last. */
 uint32_t tree_nth(uint32_t inputs, uint32_t i);
 
-/* The input of a route that a FIFO is, a bit; where an input has its head. */
+/* The input of a place, as a bit; the place of an input. */
 static inline uint32_t tree_input(uint32_t place)
 {
 	return place < PLACE_INJECT ? 1u << place / TREE_BUFFERS
@@ -194,21 +194,22 @@ static inline uint32_t tree_input(uint32_t place)
 
 uint32_t tree_place(uint32_t channel, uint32_t input);
 
-/* A packet is first in its FIFO. */
+/* A packet has reached the head of its FIFO. */
 void tree_up_show(const struct tree_at *a, uint32_t place, packet_id id);
 /* As a port: a root's slots. */
 #define TREE_NO_OUTPUT (1u << 16)
 
-/* Ports by which something could leave if the logic were idle. */
+/* Ports by which packets could leave if the logic were idle. */
 uint32_t tree_up_wants(const struct tree_at *a);
-/* Does what can be done without a link; those that the logic could send by. */
+/* Does everything that needs no link; returns the ports that the logic could
+ * use. */
 uint32_t tree_up_settle(const struct tree_at *a);
 packet_id tree_up_send(const struct tree_at *a, port_id p);
 
-/* --- tree_book.c: only where there is a book --- */
+/* --- tree_book.c: only with a book --- */
 
-/* Where a packet is: "up, route 3", and by which of several inputs, 0 where
- * there are none. */
+/* Sets the place of a packet: "up, route 3", the last of several inputs, and
+ * a mask of them or 0. */
 void tree_book_place(const struct tree_at *a, packet_id id, const char *what,
 	uint32_t port, uint32_t inputs);
 static inline void tree_book_at(
@@ -218,10 +219,11 @@ static inline void tree_book_at(
 		tree_book_place(a, id, what, port, 0);
 }
 
-/* Packets become the first of them; local is the node's own, or NO_PACKET. */
+/* Packets become the first of them; local is the node's packet, or NO_PACKET.
+ */
 void tree_book_reduce(const struct tree_at *a, const packet_id *id, uint32_t n,
 	packet_id local);
-/* A packet is received: its tail comes at tail. */
+/* A packet is received; its tail arrives at tail. */
 void tree_book_receive(const struct tree_at *a, packet_id id, sim_time tail);
 void tree_book_free(struct tree_node *n);
 
@@ -229,7 +231,7 @@ void tree_book_free(struct tree_node *n);
 
 void tree_down_settle(const struct tree_at *a);
 uint32_t tree_down_wants(const struct tree_at *a);
-/* Whether what falls may leave by a port, if that is free. */
+/* Whether the packet on its way down may leave by a port. */
 bool tree_down_may(const struct tree_at *a, port_id p);
 packet_id tree_down_send(const struct tree_at *a, port_id p);
 

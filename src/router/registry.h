@@ -1,4 +1,4 @@
-/* All routers that there are. */
+/* All routers. */
 #ifndef ROUTER_REGISTRY_H
 #define ROUTER_REGISTRY_H
 

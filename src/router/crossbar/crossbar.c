@@ -1,4 +1,4 @@
-/* Set-up, and what is seen from outside. */
+/* The set-up of crossbars, and their state as seen from outside. */
 #include "router/crossbar/crossbar.h"
 
 #include "net/send.h"
@@ -175,7 +175,7 @@ static uint32_t crossbar_ways(const struct router *r,
 	return 1;
 }
 
-/* What the packets that came by a port and channel have waited so far. */
+/* Adds the packets that wait at an input and channel, and their times. */
 static void add_waiting(const struct crossbar *x, struct crossbar_site *s,
 	port_id in, uint32_t channel, sim_time now, struct net_count *c)
 {

@@ -1,16 +1,15 @@
 /*
- * A switch of up to 64 ports, as a textbook draws it: what comes in by a port
- * waits in a queue for the port that it leaves by, and the queues of a port
- * are served in turn.
+ * A textbook switch of up to 64 ports: a packet waits at its input in a queue
+ * for its output, and each output serves these queues in turn.
  *
  *	in 0  [ for 0 ][ for 1 ] ...      \
  *	in 1  [ for 0 ][ for 1 ] ...       > link 0, link 1, ...
  *	 ...                              /
  *
- * The queues of an input share its buffer, a channel each.  The switch itself
- * is no bottleneck: an input may feed several outputs at once.  Where routing
- * offers several ports, a packet takes the one with the least waiting for it
- * and behind it, when it comes.
+ * The queues of an input share its buffer, by channel.  The switch itself is no
+ * bottleneck: an input may feed several outputs at once.  If routing offers
+ * several ports, an arriving packet takes the one with the least load: packets
+ * that wait for the port here, and packets behind it.
  *
  * Nodes have routers of another kind.
  *
@@ -23,22 +22,22 @@
 
 enum { CROSSBAR_CHANNELS = LINK_CHANNELS };
 
-/* All of one port: what it sends and what it receives. */
+/* Both directions of a port. */
 struct crossbar_port {
 	_Alignas(64) struct link_sender sender;
 	struct link_returns returns;
-	uint64_t want[CROSSBAR_CHANNELS]; /* inputs that have packets for it, by
-					   * the channel that they came by */
-	uint8_t first[CROSSBAR_CHANNELS]; /* the input to look at first */
-	uint8_t turn; /* the channel to look at first */
-	bool is_timed; /* an event comes when the link is free */
+	uint64_t want[CROSSBAR_CHANNELS]; /* inputs with packets for it, by the
+					   * channel of their arrival */
+	uint8_t first[CROSSBAR_CHANNELS]; /* the input to serve first */
+	uint8_t turn; /* the channel to serve first */
+	bool is_timed; /* an event is pending for when the link is free */
 	uint32_t backlog; /* chunks that wait for it */
 	uint64_t packets[CROSSBAR_CHANNELS]; /* received that have left */
 	sim_time waited[CROSSBAR_CHANNELS]; /* by these */
 };
 
 struct crossbar_site {
-	uint64_t dirty; /* ports to look at before the instant ends */
+	uint64_t dirty; /* ports to arbitrate at the end of the instant */
 	site_id id;
 	uint32_t lfsr;
 	struct crossbar_port port[]; /* then [channel][out][in] queues */
@@ -78,14 +77,14 @@ static inline struct packet_list *crossbar_queue(const struct crossbar *x,
 	return &q[(channel * x->n_ports + out) * x->n_ports + in];
 }
 
-/* What a packet takes of a channel's tokens; nodes count so, too. */
+/* The tokens of a channel that a packet takes, as nodes count them. */
 static inline int32_t crossbar_takes(
 	const struct crossbar *x, const struct packet *p, uint32_t channel)
 {
 	return channel ? x->full : p->chunks;
 }
 
-/* The channel that it leaves by, having come by another. */
+/* The channel on which a packet leaves, by the channel of its arrival. */
 static inline uint32_t crossbar_leaves(
 	const struct crossbar *x, const struct packet *p, uint32_t came)
 {

@@ -1,4 +1,5 @@
-/* The life of a packet in a switch, from its head's arrival to its grant. */
+/* The life of a packet in a switch, from the arrival of its head to its grant.
+ */
 #include "base/lfsr.h"
 #include "net/send.h"
 #include "router/crossbar/crossbar.h"
@@ -7,7 +8,7 @@
 
 /* --- leaving --- */
 
-/* Gives room of a channel back to who sent by a port. */
+/* Returns tokens of a channel to the sender at the other end of a port. */
 static void give_back(struct crossbar *x, struct sim_worker *w,
 	struct crossbar_site *s, port_id in, uint32_t channel, uint32_t chunks,
 	sim_time tail)
@@ -22,7 +23,7 @@ static void give_back(struct crossbar *x, struct sim_worker *w,
 		w, l, r, tail + x->link->latency[l->wire], channel, chunks);
 }
 
-/* What a packet costs on the link that leaves by a port, now. */
+/* The value of packet.size on the link that leaves by a port, now. */
 static uint32_t size_on(const struct crossbar *x, const struct crossbar_site *s,
 	port_id out, const struct packet *p, sim_time t)
 {
@@ -39,7 +40,7 @@ static uint32_t route_bytes(const struct crossbar *x, const struct packet *p)
 	return x->link->route ? x->link->route * route_left(p) : 0;
 }
 
-/* A tail leaves not before it has come. */
+/* When a packet's tail leaves, which is not before it has arrived. */
 static sim_time tail_of(
 	const struct crossbar *x, struct packet *p, uint32_t size, sim_time t)
 {
@@ -89,7 +90,7 @@ static void wake_when_free(
 		SIM_KEY(PHASE_ENGINE, out), 0, 0);
 }
 
-/* The first of a queue takes the link. */
+/* The first packet of a queue takes the link. */
 static void grant(struct crossbar *x, struct sim_worker *w,
 	struct crossbar_site *s, port_id out, port_id in, uint32_t came,
 	sim_time t)
@@ -145,7 +146,7 @@ static bool is_wanted(const struct crossbar_port *o)
 	return o->want[0] | o->want[1] | o->want[2] | o->want[3];
 }
 
-/* Of inputs, the first from some number on. */
+/* The first input of a mask from some number on, or else the first. */
 static port_id choose(uint64_t m, uint32_t first)
 {
 	uint64_t later = first < 64 ? m & (~UINT64_C(0) << first) : 0;
@@ -154,9 +155,9 @@ static port_id choose(uint64_t m, uint32_t first)
 }
 
 /*
- * The input whose packet goes next, of those that came by a channel, or
- * TOPO_NO_PORT.  One that lacks tokens is waited for by all others of its
- * channel, or short packets would keep long ones waiting for ever.
+ * The input whose packet goes next, of those that arrived on a channel, or
+ * TOPO_NO_PORT.  If it lacks tokens, all others of its channel wait, too:
+ * otherwise short packets could keep a long one waiting for ever.
  */
 static port_id pick(struct crossbar *x, struct crossbar_site *s, port_id out,
 	uint32_t came, uint32_t *blocked, sim_time t)
@@ -209,24 +210,24 @@ static void arbitrate(struct crossbar *x, struct sim_worker *w,
 			wake_when_free(w, s, out, t);
 		return;
 	}
-	/* nobody had tokens: from now on they come as events */
+	/* no packet had tokens: from now on they return as events */
 	o->returns.is_starving = 1;
 	net_post_returns(w, s->id, out, &o->returns);
 }
 
-/* --- what comes --- */
+/* --- arrivals --- */
 
-/* What waits for a port and behind it. */
+/* The load of a port: chunks that wait for it, and chunks behind it. */
 static uint32_t load_of(const struct crossbar *x, struct crossbar_port *o,
 	uint32_t channel, sim_time t)
 {
-	/* tokens that come now are events of another worker's, which are after
-	 * arrivals */
+	/* tokens that return now may also be events of another worker, which
+	 * come after arrivals */
 	link_collect(&o->sender, &o->returns, t - 1);
 	return o->backlog + (uint32_t)(x->capacity - o->sender.tokens[channel]);
 }
 
-/* Of some ports the one with the least load. */
+/* The port with the least load. */
 static port_id least(const struct crossbar *x, struct crossbar_site *s,
 	port_mask m, uint32_t channel, sim_time t)
 {
@@ -249,7 +250,7 @@ static port_id least(const struct crossbar *x, struct crossbar_site *s,
 	return found;
 }
 
-/* What routing is shown. */
+/* What a routing sees of a router. */
 struct look {
 	struct route_look look;
 	const struct crossbar *x;
@@ -362,7 +363,7 @@ static void prefetch(const struct sim_worker *w, site_id site,
 			mem_prefetch(&n->packets[e->data]);
 }
 
-/* Nobody injects at a switch. */
+/* There is no injection at a switch. */
 const struct router_calls crossbar_calls = {
 	.visit = visit,
 	.prefetch = prefetch,

@@ -1,8 +1,7 @@
 /*
- * What a visit will touch, asked for some visits before it.  Each step looks
- * at what the one before has brought near: first what events name, then what
- * follows from that.  Who will get a link is a guess, and so is what is asked
- * for because of it.  Private to visit.c, of which this is a part.
+ * Prefetches the data of a visit some visits ahead.  Each step reads what the
+ * previous step has prefetched: first what events name, then what follows from
+ * that.  The winner of a link is a guess.  Private to visit.c.
  */
 #ifndef ROUTER_DIRECT_AHEAD_H
 #define ROUTER_DIRECT_AHEAD_H
@@ -23,7 +22,7 @@ static inline void ahead_requests(
 		mem_prefetch(&s->port[__builtin_ctz(idle)].sender);
 }
 
-/* Which of a sender's heads would get it now, or NULL. */
+/* The queue whose head would get a sender now, or NULL. */
 static inline const struct direct_queue *ahead_winner(const struct direct *d,
 	const struct direct_site *s, uint32_t port, uint32_t *in)
 {
@@ -70,7 +69,7 @@ static inline void ahead_first(const struct direct *d, struct direct_site *s,
 	}
 }
 
-/* What these lead to. */
+/* Data that these lead to. */
 static inline void ahead_second(const struct direct *d,
 	const struct direct_site *s, const struct sim_event *e)
 {
@@ -96,7 +95,7 @@ static inline void ahead_second(const struct direct *d,
 	}
 }
 
-/* And these. */
+/* Data that those lead to. */
 static inline void ahead_third(const struct direct *d,
 	const struct direct_site *s, const struct sim_event *e)
 {

@@ -1,7 +1,6 @@
 /*
- * What the router writes into the book of time budgets.  Private to visit.c,
- * of which this is a part; in the copies of it that keep none (DIRECT_FULL is
- * 0) all of this is nothing.
+ * What the router writes into the book of time budgets.  Private to visit.c;
+ * without effect in builds that keep no book (DIRECT_FULL is 0).
  *
  *	from arrival or injection until it asks       queue
  *	until the tokens for what it got were there   tokens
@@ -12,21 +11,19 @@
  *	at its end: until the reception FIFO took it  receiver
  *	and its tail                                  serialisation
  *
- * A head that is held asks no more than one further back: behind an elder it
- * is in a queue; short of reception room for a line broadcast's copy it waits
- * for the receiver.  A packet that was born before it was injected was in a
- * queue at its source.
+ * A held head requests nothing: behind an older packet it is in a queue;
+ * without room for the copy of a line broadcast it waits for the receiver.  A
+ * packet that was born before it was injected was in a queue at its source.
  *
- * Tokens count from when they came, which is not when they are looked at.
- * For each sender, and for each number of tokens that a grant can need (a
- * level), the book has the time when the sender's tokens last rose to it:
- * 1 to a full packet on the dynamic channel and where packets are charged for
- * what they are, one or two full packets on a ring with a bubble.  A head that
- *was granted at t, having asked since s, waited for tokens until that time, if
- *it lies between the two; if it is before s, not at all.  What else it might
- *have been granted, and was not, counts for nothing.  To see the rises in
- *order, stamps are taken in earlier than they need be; that changes nothing
- *(see link.h).
+ * Tokens count from their return, which may be earlier than the time at which
+ * they are collected.  For each sender, and for each number of tokens that a
+ * grant can need (a level), the book keeps the time at which the sender's
+ * tokens last rose to it.  Levels are 1 to a full packet on the dynamic channel
+ * and for packets that are charged by their size, and one or two full packets
+ *on a ring with a bubble.  A head that requested at s and was granted at t
+ *waited for tokens until that time if it lies between the two, and otherwise
+ *not at all.  To see the rises in order, tokens are collected earlier than
+ *needed, which changes nothing else (see link.h).
  */
 #ifndef ROUTER_DIRECT_BOOKED_H
 #define ROUTER_DIRECT_BOOKED_H
@@ -37,8 +34,8 @@
 #ifndef DIRECT_FULL
 #define DIRECT_FULL 0
 #endif
-/* Whether this copy of visit.c knows of routes in packets, and of broadcasts
- * to a range (spread.h): all but the plain ones do. */
+/* Whether this build supports carried routes, broadcasts to a range, and
+ * routings that name channels. */
 #ifndef DIRECT_TREE
 #define DIRECT_TREE DIRECT_FULL
 #endif
@@ -48,7 +45,7 @@ static inline bool is_staged(const struct direct *d)
 	return DIRECT_FULL && d->is_staged;
 }
 
-/* As direct_charge(); what this copy of visit.c need not ask is known. */
+/* As direct_charge(), with what this build knows at compile time. */
 static inline int32_t charge_of(
 	const struct direct *d, const struct packet *p, uint32_t channel)
 {
@@ -72,7 +69,7 @@ static inline sim_time *booked_rises(
 			 d->n_levels];
 }
 
-/* Where a number of tokens is among a port's levels; none is the place before
+/* The index of a number of tokens among a port's levels; 0 tokens are before
  * the channel's first. */
 static inline int32_t booked_level(
 	const struct direct *d, uint32_t channel, int32_t tokens)
@@ -97,7 +94,7 @@ static inline void booked_rise(const struct direct *d,
 		rises[i] = t;
 }
 
-/* The stamp that comes first, if it has come by t, or link_returns.n. */
+/* The earliest stamp that is due by t, or link_returns.n. */
 static inline uint32_t booked_first(const struct link_returns *r, sim_time t)
 {
 	uint32_t first = r->n, i;
@@ -109,7 +106,7 @@ static inline uint32_t booked_first(const struct link_returns *r, sim_time t)
 	return first;
 }
 
-/* As link_collect(), one stamp after the other. */
+/* As link_collect(), in the order of the stamps. */
 static inline void booked_collect(const struct direct *d, struct direct_site *s,
 	uint32_t port, sim_time t)
 {
@@ -129,7 +126,7 @@ static inline void booked_collect(const struct direct *d, struct direct_site *s,
 	}
 }
 
-/* Takes in the tokens that have come by t. */
+/* Collects the tokens that have returned by t. */
 static inline void take_in(const struct direct *d, struct direct_site *s,
 	uint32_t port, sim_time t)
 {
@@ -139,7 +136,7 @@ static inline void take_in(const struct direct *d, struct direct_site *s,
 		link_collect(&s->port[port].sender, &s->port[port].returns, t);
 }
 
-/* Tokens come as an event: those that came as stamps were there before. */
+/* Tokens return by an event; those of earlier stamps come first. */
 static inline void booked_token(const struct direct *d, struct direct_site *s,
 	uint32_t port, uint32_t channel, uint32_t chunks, sim_time t)
 {
@@ -152,7 +149,7 @@ static inline void booked_token(const struct direct *d, struct direct_site *s,
 	booked_rise(d, s, port, channel, was, was + (int32_t)chunks, t);
 }
 
-/* --- where a packet is --- */
+/* --- FIFOs --- */
 
 enum { BOOKED_INJECTION, BOOKED_RECEPTION };
 
@@ -172,7 +169,7 @@ static inline void booked_at_fifo(const struct direct *d,
 		fifo < d->n_ports ? fifo : BOOK_NO_PORT, BOOK_NO_CHANNEL);
 }
 
-/* --- the way of a packet --- */
+/* --- a packet --- */
 
 static inline void booked_inject(const struct direct *d,
 	const struct direct_site *s, uint32_t fifo, packet_id id, sim_time t)
@@ -194,7 +191,7 @@ static inline void booked_arrival(const struct direct *d,
 	book_wait(d->book, id, CAUSE_QUEUE, t);
 }
 
-/* A head begins to wait for something else. */
+/* A head waits for another cause from now on. */
 static inline void booked_wait(const struct direct *d, const struct packet *p,
 	enum cause c, sim_time t)
 {

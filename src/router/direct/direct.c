@@ -1,7 +1,4 @@
-/*
- * The direct router's set-up, and what it says of itself to those who look at
- * a network from outside.
- */
+/* The set-up of the direct router, and its state as seen from outside. */
 #include "router/direct/direct.h"
 
 #include <inttypes.h>
@@ -32,7 +29,7 @@ static const struct param params[] = {
 		"hop"),
 };
 
-/* Parameters are another's where switches are of another kind. */
+/* If switches are of another kind, the parameters are theirs. */
 static bool is_staged(const struct net_params *p)
 {
 	const struct direct_params *own = p->own;
@@ -40,7 +37,7 @@ static bool is_staged(const struct net_params *p)
 	return own && !p->switches && own->arbiter == ARBITER_STAGES;
 }
 
-/* Whether switches are its, too. */
+/* Whether switches have direct routers, too. */
 static bool has_switches(const struct net_params *p)
 {
 	return !p->switches || p->switches == &direct_ops;
@@ -111,7 +108,7 @@ static bool is_ring(const struct net *n, const struct net_setup *s)
 	       topo_is_direct(s->topo);
 }
 
-/* The copy of visit.c that does what is asked for, and no more. */
+/* The smallest build that suffices. */
 static const struct direct_build *pick_build(
 	const struct net *n, const struct net_setup *s)
 {
@@ -192,7 +189,7 @@ static void wire_port(struct direct *d, struct direct_site *s, port_id p)
 		return;
 	if (l->tokens[CHANNEL_DYNAMIC] >= d->full)
 		s->roomy |= 1u << p;
-	/* where it is never 0, no head is picked the short way */
+	/* if it is never 0, the fast path is never taken */
 	s->port[p].requests.n_rare = d->transit != 0 || d->channel_bits;
 }
 
@@ -330,7 +327,7 @@ static bool direct_is_short(const struct router *r, site_id id)
 	return false;
 }
 
-/* That a receiver uses of each channel's places. */
+/* Queues per channel that a receiver uses. */
 static uint32_t queues_of(const struct direct *d)
 {
 	return d->channel_bits ? (uint32_t)DIRECT_QUEUES : d->n_queues;
@@ -368,8 +365,8 @@ static uint32_t direct_n_injecting(const struct router *r, site_id s)
 	return sum;
 }
 
-/* Those that a FIFO's head asks for, or, while the packet before it leaves,
- * will ask for. */
+/* Ports that the head of a FIFO requests or, while the packet in front leaves,
+ * will request. */
 static uint32_t injection_ports(
 	const struct direct *d, const struct direct_site *s, uint32_t f)
 {
@@ -452,8 +449,7 @@ static uint32_t direct_ways(const struct router *r, const struct net_buffer *b,
 	return n;
 }
 
-/* The packets that wait in a channel's queues; those that it does not have are
- * empty. */
+/* Packets that wait in a channel's queues; unused queues are empty. */
 static uint32_t n_waiting(const struct direct_queue *q)
 {
 	uint32_t n = 0, i;
@@ -463,7 +459,7 @@ static uint32_t n_waiting(const struct direct_queue *q)
 	return n;
 }
 
-/* What they have waited. */
+/* The sum of their waiting times. */
 static sim_time waiting_time(
 	const struct direct *d, const struct direct_queue *q, sim_time now)
 {
@@ -495,8 +491,7 @@ static sim_time direct_count(const struct router *r, site_id id, port_id p,
 	return port->sender.free_at;
 }
 
-/* At the end no switch waits for answers, unless some were lost or came too
- * late. */
+/* At the end no switch waits for answers, unless some were lost or late. */
 static int direct_audit(const struct router *r, bool is_over, struct err *e)
 {
 	const struct direct *d = of(r);

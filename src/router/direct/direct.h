@@ -1,6 +1,6 @@
 /*
- * The direct router (Blue Gene/Q's, and with other tables Elite4's): a site
- * has up to 16 ports, four channels and up to four queues in each.
+ * The direct router: Blue Gene/Q's and, with other tables, Elite4's.  A site
+ *has up to 16 ports, four channels, and up to four queues in each channel.
  *
  *	injection FIFOs            receivers: channels x queues
  *	   | head                     | heads
@@ -10,9 +10,10 @@
  *	                    v   arbitration, once per instant
  *	      senders (links)       reception FIFOs -> client
  *
- * A head's bit is receiver * DIRECT_QUEUES + queue; injection FIFOs' requests
- * have masks of their own.  A site's bytes follow its ports: queues lie before
- * its struct, ports behind it, and a hop touches a handful of cache lines.
+ * A head's bit is receiver * DIRECT_QUEUES + queue; requests of injection FIFOs
+ * have their own masks.  The memory of a site depends on its number of ports:
+ * queues lie before its struct and ports after it, so a hop touches few cache
+ * lines.
  *
  * Private to the router and its tests.
  */
@@ -38,12 +39,12 @@ enum direct_channel {
 };
 
 /*
- * Injection and reception FIFOs by class.  A user FIFO is named for a port:
- * packets that arrive at a port are received in its FIFO; an injection FIFO
- * is not bound to its port.
+ * Injection and reception FIFOs by class.  User FIFOs have the numbers of
+ * ports: packets that arrive at a port are received in its FIFO.  An injection
+ * FIFO may use any port.
  */
 enum direct_fifos {
-	FIFO_USER = 0, /* and the following, one per port of a node */
+	FIFO_USER = 0, /* the first of them, one per port of a node */
 	FIFO_LOCAL = 12, /* two of them */
 	FIFO_HIGH = 14,
 	FIFO_SYSTEM = 15,
@@ -58,17 +59,17 @@ enum direct_engine {
 	ENGINE_RECEPTION = 48, /* + fifo */
 };
 
-/* Kinds of request that queue heads make of a sender. */
+/* Kinds of requests of queue heads for a sender. */
 enum direct_request {
-	REQ_DYNAMIC, /* dynamic channel to dynamic channel, or, where that
-		      * port is the head's escape, to the escape channel */
+	REQ_DYNAMIC, /* dynamic channel to dynamic channel or, if the port is
+		      * the head's escape, to the escape channel */
 	REQ_RETURN, /* from the escape channel back to the dynamic one */
 	REQ_ESCAPE, /* to the escape channel by a port that zones forbid */
 	REQ_DETERMINISTIC, /* on the escape channel */
 	REQ_HIGH,
 	REQ_SYSTEM,
 	N_REQUESTS,
-	REQ_GUEST = N_REQUESTS, /* what a guest sends; no head's */
+	REQ_GUEST = N_REQUESTS, /* of a guest, not of a head */
 };
 
 enum direct_injection {
@@ -83,25 +84,25 @@ enum direct_injection {
 /* Classes of packets: senders keep a count of each. */
 enum { STREAK_USER, STREAK_HIGH, STREAK_SYSTEM, N_STREAKS };
 
-/* What waits for one sender: one cache line. */
+/* Requests for one sender: one cache line. */
 struct direct_requests {
 	uint64_t head[N_REQUESTS]; /* bit per queue head */
 	union {
 		struct {
-			uint16_t n_rare; /* bits set in other masks than those
+			uint16_t n_rare; /* bits set in masks other than those
 					  * of dynamic and deterministic
-					  * packets, and one where no head is
-					  * picked the short way */
+					  * packets; plus 1 if the fast path
+					  * is never allowed */
 			uint16_t inject[N_INJECTIONS]; /* bit per FIFO */
 			uint8_t streak[N_STREAKS]; /* transit grants since the
 						    * last injection, by class:
 						    * user, high, system */
-			uint8_t straight; /* the port that packets come in by
-					   * which go straight on by this
+			uint8_t straight; /* the opposite port: packets from
+					   * there go straight on by this
 					   * one */
 		};
 		uint32_t others; /* n_rare and INJ_DYNAMIC's mask */
-		uint64_t some; /* ... and those up to INJ_DETERMINISTIC's */
+		uint64_t some; /* and those up to INJ_DETERMINISTIC's */
 	};
 };
 
@@ -109,11 +110,11 @@ _Static_assert(sizeof(struct direct_requests) == 64, "one cache line");
 
 /* The receiving side of one port, by channel. */
 struct direct_receiver {
-	uint64_t packets[N_CHANNELS]; /* that left it */
-	sim_time waited[N_CHANNELS]; /* by them, from arrival to grant */
+	uint64_t packets[N_CHANNELS]; /* that have left */
+	sim_time waited[N_CHANNELS]; /* sum of their times until the grant */
 };
 
-/* All of one port: what it sends and what it receives. */
+/* Both directions of a port. */
 struct direct_port {
 	_Alignas(64) struct link_sender sender;
 	struct link_returns returns;
@@ -121,7 +122,8 @@ struct direct_port {
 	struct direct_receiver receiver;
 };
 
-/* Packets in order; the next one may go when the last one's tail has left. */
+/* Packets in order.  The next one may leave when the tail of the last one has
+ * left. */
 struct direct_queue {
 	packet_id head, tail;
 	sim_time busy_until;
@@ -132,7 +134,7 @@ struct direct_queue {
 struct direct_fifo {
 	packet_id head, tail;
 	uint16_t chunks; /* room left */
-	uint16_t n; /* that have not begun to leave */
+	uint16_t n; /* packets that have not begun to leave */
 	bool is_busy; /* a packet is leaving */
 };
 
@@ -142,49 +144,49 @@ struct direct_reception {
 };
 
 struct direct_site {
-	uint32_t dirty; /* senders to look at before the instant ends, and
+	uint32_t dirty; /* senders to arbitrate at the end of the instant, and
 			 * DIRTY_RECEPTION */
-	uint32_t timed; /* senders that have a link-free event on its way */
-	uint32_t turns; /* senders whose last packet took the high channel,
-			 * where that shares their link: see pick.h */
+	uint32_t timed; /* senders with a pending ENGINE_LINK_FREE event */
+	uint32_t turns; /* senders whose last packet took the high channel, if
+			 * channels share a link: see pick.h */
 	uint32_t roomy; /* senders with dynamic tokens for a full packet */
 	uint64_t local[N_CHANNELS]; /* heads that wait for a reception FIFO */
 	uint32_t lfsr; /* the arbiters' pseudo-random register */
 	site_id id;
 	uint16_t local_inject; /* FIFOs that wait for reception */
-	uint16_t rx_timed; /* reception FIFOs with an event on its way */
+	uint16_t rx_timed; /* reception FIFOs with a pending event */
 	uint8_t held_any; /* a bit per channel with held heads */
 	uint8_t is_sink; /* its client is: reception drains at once */
 	uint16_t class; /* its client's */
 
 	struct direct_fifo inject[N_FIFOS];
 	struct direct_reception reception[N_FIFOS];
-	uint64_t held[N_CHANNELS]; /* heads that may not ask yet */
-	/* Senders that a guest waits for; of these, whose last packet of the
-	 * highest level was the guest's: guest.c */
+	uint64_t held[N_CHANNELS]; /* heads that may not request yet */
+	/* Senders that a guest waits for; those whose last packet of the
+	 * highest priority was the guest's: guest.c */
 	uint32_t guests, guest_turns;
 	struct direct_port port[];
 };
 
 _Static_assert(sizeof(struct direct_site) % 64 == 0, "whole cache lines");
 
-/* A copy of visit.c, for networks that need no more than it has. */
+/* A build of visit.c: visit.c compiled with some of its features. */
 struct direct_build {
 	struct router_calls calls;
-	/* A BUG where a free link has a packet that it could carry. */
+	/* A BUG if a link is free and a packet could take it. */
 	void (*check_idle)(struct net *n, site_id s, sim_time t);
 };
 
 /*
- * For a torus and nothing else, also with arbitration in stages; with packets
- * that carry their routes and go to many nodes; with all of that, time budgets
- * and faults.  Rings with datelines have an arbiter of their own (router/ring),
- * without and with budgets and faults.
+ * For tori; for packets that carry routes and go to many nodes; and the full
+ * build with everything: arbitration in stages, time budgets, faults.  Rings
+ * with datelines have their own arbiter (router/ring), in a plain and in a full
+ * build.
  */
 extern const struct direct_build direct_torus, direct_tree, direct_full,
 	ring_plain, ring_full;
 
-/* What a machine file says of this router alone. */
+/* Parameters of this router only. */
 struct direct_params {
 	int64_t arbiter; /* an enum direct_arbiter */
 };
@@ -193,28 +195,28 @@ enum direct_arbiter { ARBITER_SENDERS, ARBITER_STAGES };
 
 struct direct {
 	struct router router;
-	/* read by every hop; some of it is the network's */
+	/* read at every hop; some are copies of the network's */
 	struct packet *packets;
 	const struct route *route;
-	const struct route_tables *tables; /* its; may be NULL */
+	const struct route_tables *tables; /* of the route; may be NULL */
 	const struct route_rings *rings; /* the same */
-	struct link_rules link; /* a copy, which is nearer */
+	struct link_rules link; /* a copy, to save an indirection */
 	struct net_tally *tally;
 	uint32_t n_ports, n_queues;
-	/* of what an arbiter chooses from: a start beyond the last one would
-	 * favour the first */
+	/* Sizes of the sets that arbiters choose from: starting beyond the last
+	 * element would favour the first. */
 	uint32_t n_bits, n_outputs, n_fifos;
 	int32_t full, entry; /* chunks: a full packet, to enter a ring */
 	uint32_t transit;
-	uint32_t channel_bits; /* of a stepped routing, see stepped.h; or 0 */
+	uint32_t channel_bits; /* of a stepped routing, see heads.h; or 0 */
 	bool is_exact; /* as route.is_exact */
 	bool is_staged; /* see stages.h */
 	site_id n_nodes;
-	/* by kind of site; this one where the other is no direct router */
+	/* by kind of site; itself if the other kind is not a direct router */
 	struct direct *kind[NET_KINDS];
 	struct faults *faults;
 	struct link_retry *retry;
-	bool has_rates; /* links differ, see rates.h */
+	bool has_rates; /* links differ, see wire.h */
 	struct book *book;
 	struct coll *coll; /* NULL: there is none */
 	/* when tokens rose to a level: [site][port][level], see booked.h */
@@ -229,13 +231,13 @@ extern const struct router_ops direct_ops;
 
 /* --- guest.c --- */
 
-/* An event of PHASE_GUEST. */
+/* Handles an event of PHASE_GUEST. */
 void direct_on_guest(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, sim_time t, struct sim_event e);
 /* As in router_ops. */
 void direct_lend(struct router *r, struct sim_worker *w, site_id s,
 	uint32_t ports, sim_time t);
-/* A sender is the guest's. */
+/* Sends a packet of the guest. */
 void direct_guest_send(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, port_id p, sim_time t);
 
@@ -250,7 +252,7 @@ static inline struct direct_site *direct_at(const struct direct *d, site_id s)
 	return router_site(&d->router, s);
 }
 
-/* The router of a site, of a network that has no other ones. */
+/* The router of a site in a network that has only direct routers. */
 static inline struct direct *direct_of(const struct net *n, site_id s)
 {
 	return (struct direct *)n->router[s >= n->n_nodes];
@@ -266,8 +268,7 @@ static inline struct direct_site *direct_site(const struct net *n, site_id s)
 	return direct_at(direct_of(n, s), s);
 }
 
-/* The queues of a port, channel by channel; those of the first port are next
- * to the site. */
+/* The queues of a port, by channel; those of port 0 are next to the site. */
 static inline struct direct_queue *direct_queues(
 	struct direct_site *s, port_id port, uint32_t channel)
 {
@@ -285,9 +286,9 @@ static inline struct direct_queue *direct_queue(
 }
 
 /*
- * The tokens of a channel that a packet takes.  On a ring each packet counts
- * as a full one, or holes could scatter until none fits a packet and the
- * bubble is lost; unless the routing needs none.
+ * The tokens of a channel that a packet takes.  On a ring with a bubble each
+ * packet counts as a full one: otherwise free space could be scattered until no
+ * part of it holds a packet, and the bubble would be lost.
  */
 static inline int32_t direct_charge(
 	const struct direct *d, const struct packet *p, uint32_t channel)
@@ -302,8 +303,8 @@ static inline uint32_t direct_reception_of(const struct packet *p, port_id in)
 	return p->kind == PACKET_HIGH ? FIFO_HIGH : FIFO_USER + in;
 }
 
-/* The same at a site: an IO node's links, behind those of the torus, have one
- * each of the FIFOs that the torus has at other nodes. */
+/* The same at a site.  At an IO node each link, numbered after those of the
+ * torus, has one of the FIFOs that links of the torus have at other nodes. */
 static inline uint32_t direct_reception_at(const struct direct *d,
 	const struct direct_site *s, const struct packet *p, port_id in)
 {
@@ -312,7 +313,7 @@ static inline uint32_t direct_reception_at(const struct direct *d,
 	return direct_reception_of(p, in);
 }
 
-/* Of a non-adaptive packet, by its kind. */
+/* The channel of a packet that is not adaptive. */
 static inline uint32_t direct_channel_of(const struct packet *p)
 {
 	static const uint8_t channel[N_PACKET_KINDS] = {
@@ -325,7 +326,7 @@ static inline uint32_t direct_channel_of(const struct packet *p)
 	return channel[p->kind];
 }
 
-/* See direct_want(); the port is neither timed nor dirty. */
+/* As direct_want() for a port that is neither timed nor dirty. */
 static inline void direct_want_one(
 	struct sim_worker *w, struct direct_site *s, uint32_t port, sim_time t)
 {
@@ -341,8 +342,8 @@ static inline void direct_want_one(
 }
 
 /*
- * Ports that somebody has begun to ask for: the idle ones are looked at when
- * the instant ends, the others when their link falls idle.
+ * Ports are newly requested: idle ones are arbitrated at the end of the
+ * instant, the others when their link becomes idle.
  */
 static inline void direct_want(
 	struct sim_worker *w, struct direct_site *s, uint32_t ports, sim_time t)

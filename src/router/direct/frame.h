@@ -1,12 +1,12 @@
 /*
- * A visit without its arbiter: events of all kinds, injection and reception, as
- * far as they are alike in all copies of visit.c here and in router/ring.  The
- * file that includes this as its last has
+ * The part of a visit that does not depend on the arbiter: events, injection
+ * and reception, for all builds of visit.c here and in router/ring.  The file
+ * that includes this one, at its end, defines
  *
- *	begin()                  a packet's way, and its first step
- *	heads_show_injection()   the head of an injection FIFO asks
- *	heads_retry()            held heads may ask again
- *	on_arrival(), on_queue() a packet comes, and comes to the head
+ *	begin()                  sets a packet's route and its first step
+ *	heads_show_injection()   the head of an injection FIFO requests a port
+ *	heads_retry()            held heads may request again
+ *	on_arrival(), on_queue() a packet arrives, or reaches the head
  *	end_instant()            arbitration, once per instant
  *	could_go()               whether a packet could take a free sender
  */
@@ -16,8 +16,8 @@
 #include "router/direct/ahead.h"
 #include "router/direct/reception.h"
 
-/* Tokens from a neighbour of another worker, or that somebody waits for:
- * mostly they are none of the kernel's events. */
+/* Tokens of a neighbour of another worker, or tokens that a packet waits for;
+ * all others return without events. */
 static void on_token(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, uint32_t port, uint32_t channel, uint32_t chunks,
 	sim_time t)
@@ -44,7 +44,7 @@ static inline void on_link(struct direct *d, struct sim_worker *w,
 }
 
 #if DIRECT_FULL
-/* An injection FIFO that has stopped is busy for good. */
+/* An injection FIFO that has stopped stays busy for ever. */
 static void show_injection(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, uint32_t fifo, const struct packet *p,
 	sim_time t)
@@ -123,8 +123,8 @@ static void release(struct net *n, struct sim_worker *w, site_id site,
 			heads_retry(d, w, s, channel, ~UINT64_C(0), t);
 }
 
-/* Events go out by value: one whose address is known would have to be in
- * memory for all that visit() does with it. */
+/* Events are passed by value: if its address escaped, visit() would have to
+ * keep the event in memory. */
 static inline void client_event(struct direct *d, struct sim_worker *w,
 	const struct direct_site *s, sim_time t, const struct sim_event *e)
 {
@@ -189,7 +189,7 @@ static void visit(struct sim_worker *w, site_id site)
 	sim_time t;
 
 	while ((next = sim_next(w, &t))) {
-		/* a copy: posts may move the batch */
+		/* a copy, since posts may move the batch */
 		struct sim_event e = { .rank = next->rank, .data = next->data };
 		unsigned phase = sim_phase(&e);
 
@@ -206,7 +206,7 @@ static void visit(struct sim_worker *w, site_id site)
 		if (s->dirty && !sim_more(w, &e))
 			end_instant(d, w, s, t);
 #ifdef WEFT_CHECK
-		/* dear, so at about every fourth instant */
+		/* expensive, so only at about every fourth instant */
 		if (!sim_more(w, &e) && (t / 500 + site) % 4 == 0)
 			check_idle(d->router.net, site, t);
 #endif

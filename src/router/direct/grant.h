@@ -1,7 +1,6 @@
 /*
- * What a grant does: a packet leaves its queue or injection FIFO, takes a
- * link and tokens, and gives the tokens of the buffer that it leaves back.
- * Private to visit.c, of which this is a part.
+ * Grants: a packet leaves its queue or injection FIFO, takes a link and tokens,
+ * and returns the tokens of the buffer that it leaves.  Private to visit.c.
  */
 #ifndef ROUTER_DIRECT_GRANT_H
 #define ROUTER_DIRECT_GRANT_H
@@ -36,8 +35,8 @@ static const uint8_t injection_target[N_INJECTIONS] = {
 	[INJ_SYSTEM] = CHANNEL_SYSTEM,
 };
 
-/* Sends a packet by a sender; true if that took the last tokens for a full
- * packet on its dynamic channel. */
+/* Sends a packet; true if too few tokens are left for a full packet on the
+ * sender's dynamic channel, for the first time. */
 static inline __attribute__((always_inline)) bool depart(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, uint32_t port,
 	uint32_t channel, packet_id id, const struct packet *p, sim_time t,
@@ -67,7 +66,7 @@ static inline __attribute__((always_inline)) bool depart(struct direct *d,
 	return lost;
 }
 
-/* ... and the next one follows it. */
+/* The next packet of a queue follows. */
 static inline __attribute__((always_inline)) void follow(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, uint32_t channel,
 	uint32_t bit, sim_time t, sim_time tail)
@@ -86,8 +85,8 @@ static inline __attribute__((always_inline)) void leave_queue(struct direct *d,
 	follow(d, w, s, channel, bit, t, tail);
 }
 
-/* Leaves a copy of a line broadcast in the reception FIFO, whose room it has
- * had since it began to ask. */
+/* Leaves a copy of a line broadcast in the reception FIFO, where it has taken
+ * room before it requested its port. */
 static void deposit(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, const struct packet *p, uint32_t in, sim_time t,
 	sim_time tail)
@@ -103,7 +102,7 @@ static void deposit(struct direct *d, struct sim_worker *w,
 	here->ops.on_packet(here, w, s->id, fifo, id, t, tail);
 }
 
-/* Heads that would go straight on by a sender. */
+/* Heads that go straight on if they take a sender. */
 static inline uint64_t straight_bits(const struct direct_site *s, uint32_t port)
 {
 	uint32_t in = s->port[port].requests.straight;
@@ -111,7 +110,7 @@ static inline uint64_t straight_bits(const struct direct_site *s, uint32_t port)
 	return in < DIRECT_PORTS ? receiver_bits(in * DIRECT_QUEUES) : 0;
 }
 
-/* The tokens without which a head's request is not granted: see pick.h. */
+/* The tokens that a head's request needs to be granted: see pick.h. */
 static inline int32_t needed(const struct direct *d,
 	const struct direct_site *s, uint32_t request, uint32_t port,
 	uint32_t bit, const struct packet *p)
@@ -228,7 +227,7 @@ static __attribute__((noinline)) bool grant_rare(struct direct *d,
 }
 
 #if DIRECT_TREE
-/* The same as grant_request(): the request is the channel that it goes to. */
+/* As grant_request(); the request is the channel of the next hop. */
 static __attribute__((noinline)) bool grant_stepped(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, uint32_t port,
 	uint32_t request, uint32_t bit, sim_time t)
@@ -245,7 +244,7 @@ static __attribute__((noinline)) bool grant_stepped(struct direct *d,
 }
 #endif
 
-/* The usual case is worth a copy of its own. */
+/* The usual case has its own inlined copy. */
 static inline __attribute__((always_inline)) bool grant_head(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, uint32_t port,
 	uint32_t request, uint32_t bit, sim_time t)

@@ -1,7 +1,7 @@
 /*
- * Links for a guest of the network (net/guest.h).  Where it waits for a sender
- * that counts as a rare request, so none but the slow way of arbitration knows
- * of guests: at the level of system packets, and in turn with them.
+ * Links for a guest of the network (net/guest.h).  Its request counts as a rare
+ * one, so only the slow path of arbitration knows guests: they have the
+ * priority of system packets, and take turns with them.
  */
 #include "net/guest.h"
 #include "net/send.h"
@@ -25,8 +25,8 @@ void direct_lend(struct router *r, struct sim_worker *w, site_id id,
 	direct_want(w, s, begun, t);
 }
 
-/* The head's arrival where something may go wrong: then the link is longer in
- * use. */
+/* When the head arrives over a link with faults or retries, which may keep the
+ * link busy for longer. */
 static __attribute__((noinline)) sim_time carry(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, port_id p, packet_id id,
 	sim_time t, sim_time tail)

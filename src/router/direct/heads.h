@@ -1,7 +1,7 @@
 /*
- * How the heads of queues and injection FIFOs ask for senders, and stop
- * asking.  Private to visit.c, of which this is a part: n is the network, w
- * the worker, s the site that is visited.
+ * How the heads of queues and injection FIFOs request senders, and withdraw
+ * requests.  Private to visit.c: d is the router, w the worker, s the visited
+ * site.
  */
 #ifndef ROUTER_DIRECT_HEADS_H
 #define ROUTER_DIRECT_HEADS_H
@@ -76,13 +76,13 @@ static inline bool heads_any(const struct direct_requests *r)
 	       0;
 }
 
-/* Whether any but deterministic packets ask. */
+/* Whether packets that are not deterministic have requests. */
 static inline bool heads_other(const struct direct_requests *r)
 {
 	return (r->head[REQ_DYNAMIC] | r->others) != 0;
 }
 
-/* Whether deterministic ones do. */
+/* Whether deterministic packets have. */
 static inline bool heads_ordered(const struct direct_requests *r)
 {
 	return (r->head[REQ_DETERMINISTIC] | r->inject[INJ_DETERMINISTIC]) != 0;
@@ -101,7 +101,7 @@ static inline void heads_unask_injection(
 	}
 }
 
-/* Of a packet that is not adaptive. */
+/* The request of a packet that is not adaptive. */
 static inline uint32_t heads_injection(const struct packet *p)
 {
 	return INJ_DETERMINISTIC + p->kind - PACKET_DETERMINISTIC;
@@ -142,9 +142,8 @@ static inline __attribute__((always_inline)) void heads_hide(struct direct *d,
 	}
 }
 
-/* Whether two packets want the same sender, or both (a line broadcast on its
- * way, too) the reception FIFO; of one that goes to a range that is taken to
- * be so. */
+/* Whether two packets want the same sender, or both the reception FIFO, like a
+ * line broadcast on its way.  Broadcasts to a range always count as such. */
 static inline bool same_way(const struct packet *a, const struct packet *b)
 {
 	return a->escape == b->escape ||
@@ -154,8 +153,8 @@ static inline bool same_way(const struct packet *a, const struct packet *b)
 }
 
 /*
- * An older packet in another queue of this receiver's channel wants the same
- * way: first come, first served keeps deterministic packets in order.
+ * Whether an older packet in another queue of this receiver's channel wants the
+ * same sender: first come, first served keeps deterministic packets in order.
  */
 static bool has_elder(const struct direct *d, const struct direct_site *s,
 	uint32_t channel, uint32_t bit, const struct packet *p)
@@ -181,7 +180,8 @@ static bool has_elder(const struct direct *d, const struct direct_site *s,
 	return false;
 }
 
-/* A line broadcast also takes the room for the copy that it leaves here. */
+/* A line broadcast also takes room for the copy that it leaves here; false if
+ * there is none. */
 static bool takes_room(
 	struct direct_site *s, uint32_t bit, const struct packet *p)
 {
@@ -195,7 +195,7 @@ static bool takes_room(
 	return true;
 }
 
-/* Whether the FIFO that a line broadcast leaves its copy in has stopped. */
+/* Whether the reception FIFO for the copy of a line broadcast has stopped. */
 static inline bool stops_copy(const struct direct *d, struct sim_worker *w,
 	const struct direct_site *s, uint32_t bit, const struct packet *p,
 	sim_time t)
@@ -205,8 +205,8 @@ static inline bool stops_copy(const struct direct *d, struct sim_worker *w,
 		       direct_reception_of(p, bit / DIRECT_QUEUES), 0, p, t);
 }
 
-/* What a head that is not dynamic asks for: one port, or of a broadcast to a
- * range all that it has not left by yet. */
+/* The ports that a head which is not dynamic requests: one, or for a broadcast
+ * to a range all that it has still to leave by. */
 static inline uint32_t ordered_ports(const struct packet *p)
 {
 	return DIRECT_TREE && p->flags & PACKET_RANGE ? p->ask
@@ -236,7 +236,7 @@ static void show_ordered(const struct direct *d, struct sim_worker *w,
 	}
 }
 
-/* A dynamic head in its own channel that is not there yet. */
+/* A dynamic head in the dynamic channel that has not arrived. */
 static inline __attribute__((always_inline)) void heads_show_dynamic(
 	struct direct *d, struct sim_worker *w, struct direct_site *s,
 	uint32_t bit, const struct packet *p, sim_time t)
@@ -266,7 +266,7 @@ static void show_escaped(struct sim_worker *w, struct direct_site *s,
 	direct_want(w, s, ports, t);
 }
 
-/* A packet came to the head of a queue whose way out is free. */
+/* A packet has reached the head of a queue, and the last packet has left. */
 static void heads_show(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, uint32_t channel, uint32_t bit,
 	const struct packet *p, sim_time t)
@@ -289,8 +289,8 @@ static void heads_show(struct direct *d, struct sim_worker *w,
 	}
 }
 
-/* The same of a packet that keeps its order and has nobody to keep it with:
- * one queue, no copy to leave, some way to go. */
+/* Whether a deterministic packet needs no check of its order: there is one
+ * queue, it leaves no copy, and it has not arrived. */
 static inline bool heads_is_alone(
 	const struct direct *d, const struct packet *p)
 {
@@ -310,9 +310,9 @@ static inline void heads_show_alone(struct sim_worker *w, struct direct_site *s,
 }
 
 /*
- * A packet comes to the head of its queue when the last one's tail has left,
- * at a later time than t.  Where the only sender that it may take is not free
- * before that it asks at once: so nothing has to happen then.
+ * A packet will reach the head of its queue when the tail of the last one has
+ * left, after t.  If its only sender is not free before that, it requests the
+ * sender at once, which saves an event.
  */
 static inline __attribute__((always_inline)) void heads_follow(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, uint32_t channel,
@@ -326,7 +326,7 @@ static inline __attribute__((always_inline)) void heads_follow(struct direct *d,
 		post_follower(w, s, channel, bit, id, tail);
 }
 
-/* Some heads of a channel that were held may have become the eldest. */
+/* Some held heads of a channel may now be the oldest. */
 static void heads_retry(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, uint32_t channel, uint64_t bits, sim_time t)
 {
@@ -356,7 +356,7 @@ static inline void ask_injection(
 	}
 }
 
-/* An injection FIFO's head begins to ask. */
+/* The head of an injection FIFO requests its ports. */
 static void heads_show_injection(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, uint32_t fifo, const struct packet *p,
 	sim_time t)

@@ -1,8 +1,7 @@
 /*
  * How packets leave a buffer for a link, whichever arbiter has chosen them: the
- * arrival at the other end, the tokens of the buffer that they leave, and who
- * comes next.  Private to the copies of visit.c here and in router/ring, of
- * which this is a part.
+ * arrival at the other end, the tokens of the buffer, and the next packet.
+ * Private to the builds of visit.c here and in router/ring.
  */
 #ifndef ROUTER_DIRECT_LEAVE_H
 #define ROUTER_DIRECT_LEAVE_H
@@ -36,7 +35,7 @@ static inline uint32_t roll(struct direct_site *s)
 	return s->lfsr = lfsr_step(s->lfsr);
 }
 
-/* One of the bits of m, from a pseudo-random place on. */
+/* One of the bits of m: the first from a pseudo-random position on. */
 static inline uint32_t choose(
 	struct direct_site *s, uint64_t m, uint32_t n_bits)
 {
@@ -89,8 +88,8 @@ static uint32_t fitting_fifos(const struct direct *d,
 
 /* --- departures --- */
 
-/* The head of a packet that takes a link will be at its other end at arrival,
- * unless it is lost. */
+/* A packet takes a link; its head will arrive at the other end, unless it is
+ * lost. */
 static inline __attribute__((always_inline)) void post_arrival(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, uint32_t port,
 	uint32_t channel, packet_id id, sim_time t, sim_time tail,
@@ -109,7 +108,7 @@ static inline __attribute__((always_inline)) void post_arrival(struct direct *d,
 		sim_post_near(w, l->peer, arrival, key, (uint16_t)channel, id);
 }
 
-/* Somebody waits for a sender that is busy. */
+/* A busy sender has requests. */
 static inline void post_link_free(
 	struct sim_worker *w, struct direct_site *s, uint32_t port)
 {
@@ -118,14 +117,14 @@ static inline void post_link_free(
 		SIM_KEY(PHASE_ENGINE, ENGINE_LINK_FREE + port), 0, 0);
 }
 
-/* The site at a wire's other end, where that is a direct router's too. */
+/* The site at the other end of a wire, if that has a direct router, too. */
 static inline struct direct_site *direct_peer(
 	const struct direct *d, site_id peer)
 {
 	return direct_at(DIRECT_TREE ? d->kind[peer >= d->n_nodes] : d, peer);
 }
 
-/* Gives a buffer's tokens back to the sender at the wire's other end. */
+/* Returns tokens of a buffer to the sender at the other end of the wire. */
 static inline void give_back(struct direct *d, struct sim_worker *w,
 	const struct link_sender *l, uint32_t channel, uint32_t chunks,
 	sim_time tail)
@@ -135,7 +134,7 @@ static inline void give_back(struct direct *d, struct sim_worker *w,
 		tail + d->link.latency[l->wire], channel, chunks);
 }
 
-/* The head of a queue is leaving: its tail will have left at tail. */
+/* The head of a queue leaves; its tail leaves at tail. */
 static inline __attribute__((always_inline)) void quit_queue(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, uint32_t channel,
 	uint32_t bit, const struct packet *p, int32_t charge, sim_time t,
@@ -153,7 +152,7 @@ static inline __attribute__((always_inline)) void quit_queue(struct direct *d,
 	q->count--;
 }
 
-/* A packet comes to the head of its queue when the last one's tail has left. */
+/* A packet reaches the head of its queue when the last tail has left. */
 static inline void post_follower(struct sim_worker *w, struct direct_site *s,
 	uint32_t channel, uint32_t bit, packet_id id, sim_time tail)
 {

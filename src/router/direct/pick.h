@@ -1,14 +1,14 @@
 /*
- * Who gets a sender: system packets first, then high priority, then user
- * packets; transit before injection, or by the programmed ratio.  Ties go by
- * a pseudo-random register.  Private to visit.c, of which this is a part.
+ * Which packet gets a sender: system packets first, then high priority, then
+ * user packets; transit before injection, or by the programmed ratio.  A
+ * pseudo-random register breaks ties.  Private to visit.c.
  */
 #ifndef ROUTER_DIRECT_PICK_H
 #define ROUTER_DIRECT_PICK_H
 
 #include "router/direct/grant.h"
 
-/* Who is to get a sender: a queue's head, or an injection FIFO's. */
+/* The head of a queue or of an injection FIFO that gets a sender. */
 struct winner {
 	uint8_t rank; /* less is better */
 	bool is_injection;
@@ -20,7 +20,7 @@ enum { RANK_SYSTEM, RANK_HIGH = 2, RANK_USER = 4, NO_WINNER = 127 };
 
 static const struct winner nobody = { .rank = NO_WINNER };
 
-/* Takes in the tokens that have come back to a sender by t. */
+/* Collects the tokens that have returned to a sender by t. */
 static void collect(const struct direct *d, struct direct_site *s,
 	uint32_t port, sim_time t)
 {
@@ -31,7 +31,7 @@ static void collect(const struct direct *d, struct direct_site *s,
 		s->roomy |= 1u << port;
 }
 
-/* Who may escape depends on the tokens of all senders. */
+/* Whether a packet may escape depends on the tokens of all senders. */
 static void collect_all(
 	const struct direct *d, struct direct_site *s, sim_time t)
 {
@@ -41,7 +41,7 @@ static void collect_all(
 		collect(d, s, p, t);
 }
 
-/* A dynamic head whose escape is this port, and none of whose ways has
+/* Whether a dynamic head has this port as its escape, and none of its ports has
  * dynamic tokens for a full packet. */
 static inline bool is_starved(
 	const struct direct_site *s, uint32_t port, const struct packet *p)
@@ -90,7 +90,7 @@ static inline uint64_t to_dynamic(const struct direct *d,
 	return fitting(d, s, m, source_of[request], 0, CHANNEL_DYNAMIC, tokens);
 }
 
-/* Heads that it could move along a ring: straight on, or into it. */
+/* Heads that the sender could move along a ring, or into it. */
 static inline uint64_t to_ring(const struct direct *d,
 	const struct direct_site *s, uint32_t port, uint32_t request)
 {
@@ -211,7 +211,7 @@ static void count_streak(
 	*streak = w->is_injection ? 0 : (uint8_t)(*streak + (*streak < 255));
 }
 
-/* High priority and system: a channel each, transit and injection. */
+/* High priority or system packets, which have a channel each. */
 static struct winner pick_class(const struct direct *d, struct direct_site *s,
 	uint32_t port, uint32_t request, uint32_t injection, uint8_t rank)
 {
@@ -252,8 +252,8 @@ static struct winner pick_user(
 	return w.rank != NO_WINNER ? w : pick_injection(d, s, port);
 }
 
-/* Whether stamps would make no difference to deterministic packets, and there
- * is place for more of them. */
+/* Whether returning tokens would make no difference to deterministic packets,
+ * and there is room for more time stamps. */
 static inline bool has_plenty(
 	const struct direct *d, const struct direct_port *p)
 {
@@ -261,7 +261,7 @@ static inline bool has_plenty(
 	       p->returns.n < LINK_RETURNS - 1;
 }
 
-/* The same as pick_user() then, which looks at the sender's own tokens only. */
+/* As pick_user() in that case; reads only the sender's own tokens. */
 static inline struct winner pick_deterministic(
 	const struct direct *d, struct direct_site *s, uint32_t port)
 {
@@ -287,8 +287,8 @@ static inline struct winner pick_deterministic(
 
 #if DIRECT_TREE
 /*
- * The two channels of a link that they share: where both have something to
- * send, and tokens for it, the one that the last packet did not take.
+ * For two channels that share a link: if both have packets and tokens, the one
+ * that the last packet did not take.
  */
 static struct winner pick_shared(
 	const struct direct *d, struct direct_site *s, uint32_t port)
@@ -304,7 +304,7 @@ static struct winner pick_shared(
 	return w;
 }
 
-/* A sender's packet goes by one of them. */
+/* Notes which of the two channels a packet takes. */
 static inline void take_turn(
 	struct direct_site *s, uint32_t port, const struct winner *w)
 {
@@ -316,7 +316,7 @@ static inline void take_turn(
 }
 #endif
 
-/* A guest and system packets take turns, where both wait (BGQ-G37). */
+/* A guest and system packets take turns if both wait (BGQ-G37). */
 static __attribute__((noinline)) struct winner pick_guest(
 	const struct direct *d, struct direct_site *s, uint32_t port)
 {
@@ -330,7 +330,7 @@ static __attribute__((noinline)) struct winner pick_guest(
 	return (struct winner){ .rank = RANK_SYSTEM, .request = REQ_GUEST };
 }
 
-/* Where other requests than dynamic ones are made, or tokens are short. */
+/* For requests other than dynamic ones, or if tokens are short. */
 static __attribute__((noinline)) struct winner pick_rare(const struct direct *d,
 	struct direct_site *s, uint32_t port, sim_time t)
 {
@@ -352,7 +352,7 @@ static __attribute__((noinline)) struct winner pick_rare(const struct direct *d,
 	return w.rank != NO_WINNER ? w : pick_user(d, s, port);
 }
 
-/* Where only dynamic packets ask, and there are tokens for them. */
+/* For dynamic packets only, with enough tokens. */
 static inline struct winner pick_dynamic(
 	const struct direct *d, struct direct_site *s, uint32_t port)
 {
@@ -426,8 +426,8 @@ static __attribute__((noinline)) struct winner pick_slow(const struct direct *d,
 	return pick_dynamic(d, s, port);
 }
 
-/* Stamps are taken in only where that could make a difference, or before
- * the place for them runs out. */
+/* Whether pick_dynamic() suffices.  Time stamps of tokens are collected only if
+ * that could make a difference, or before the room for them runs out. */
 static inline bool is_plain(const struct direct_site *s, uint32_t port)
 {
 	const struct direct_port *p = &s->port[port];
@@ -443,7 +443,7 @@ static inline struct winner pick(const struct direct *d, struct direct_site *s,
 				 : pick_slow(d, s, port, t);
 }
 
-/* Of the free senders, the one an adaptive winner likes best. */
+/* The free sender with the most tokens, for an adaptive winner. */
 static uint32_t best_port(const struct direct *d, struct direct_site *s,
 	const struct winner *w, uint32_t port, uint32_t todo, sim_time t)
 {
@@ -477,8 +477,8 @@ static uint32_t best_port(const struct direct *d, struct direct_site *s,
 }
 
 /*
- * A sender is idle and nobody who asks for it can go: from now on its tokens
- * come as events, beginning with those that are on their way.
+ * A sender is idle, but no request can be granted: from now on its tokens
+ * return as events, including those that are on their way.
  */
 static inline void await_tokens(
 	struct sim_worker *w, struct direct_site *s, uint32_t port)

@@ -1,15 +1,15 @@
 /*
- * Heads that have arrived, and packets of a node to itself: into the reception
- * FIFOs.  Private to the copies of visit.c here and in router/ring, of which
- * this is a part; they have leave_queue() and heads_retry().
+ * Reception FIFOs: for heads that have arrived, and for packets of a node to
+ * itself.  Private to the builds of visit.c here and in router/ring, which
+ * define leave_queue() and heads_retry().
  */
 #ifndef ROUTER_DIRECT_RECEPTION_H
 #define ROUTER_DIRECT_RECEPTION_H
 
 #include "router/direct/leave.h"
 
-/* Whether a reception FIFO can take a packet now; sees to it that somebody
- * asks again if it is only busy. */
+/* Whether a reception FIFO can take a packet now.  If it is only busy, posts an
+ * event for when it is free. */
 static bool may_receive(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, uint32_t fifo, const struct packet *p,
 	sim_time t)
@@ -54,9 +54,9 @@ static inline bool is_awaited(const struct direct_site *s)
 }
 
 /*
- * Nobody could dispute a reception FIFO with a packet now; where that may be
- * full, or its order matters, nothing else is to happen at this instant
- * either.
+ * Whether no other packet could compete with one for a reception FIFO now.  If
+ * the FIFO may be full, or order matters, nothing else may happen at this
+ * instant either.
  */
 static inline bool is_unrivalled(const struct direct *d,
 	const struct sim_worker *w, const struct direct_site *s, uint32_t in,
@@ -75,7 +75,7 @@ static inline bool is_unrivalled(const struct direct *d,
 	       !is_awaited(s) && !sim_more(w, e);
 }
 
-/* What a head that has arrived does where nothing else waits for reception. */
+/* Receives an arrived head at once, since nothing else waits for reception. */
 static void arbitrate_direct(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, uint32_t channel, uint32_t bit, packet_id id,
 	struct packet *p, sim_time t)
@@ -139,7 +139,7 @@ static void arbitrate_reception(struct direct *d, struct sim_worker *w,
 {
 	uint32_t channel;
 
-	/* Held heads may be let loose while others are received. */
+	/* Held heads may be freed while others are received. */
 	while (s->dirty & DIRTY_RECEPTION) {
 		s->dirty &= ~DIRTY_RECEPTION;
 		for (channel = N_CHANNELS; channel--;)

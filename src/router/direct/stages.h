@@ -1,29 +1,29 @@
 /*
- * Arbitration in stages, as the paper has it (BGQ-F64, F65), in place of
- * senders that choose from all who ask (pick.h): every sender tells all
+ * Arbitration in stages, as the paper describes it (BGQ-F64, F65), instead of
+ * senders that choose among all requests (pick.h): every sender reports to all
  * receivers and injection FIFOs whether its link is idle and which tokens it
  * has.
  *
- *	a channel    puts forward one head that some idle sender could take
- *	a receiver   one of its channels' heads, to one sender
- *	a FIFO       its head, to one sender
- *	a sender     grants one of what it is asked for
+ *	a channel    nominates one head that some idle sender could take
+ *	a receiver   requests one sender for one of these heads
+ *	a FIFO       requests one sender for its head
+ *	a sender     grants one of the requests
  *
- * Who has not been granted asks again, until no idle sender is asked for.
- * Private to visit.c, of which this is a part.
+ * Heads that were not granted request again, until no idle sender has requests.
+ * Private to visit.c.
  */
 #ifndef ROUTER_DIRECT_STAGES_H
 #define ROUTER_DIRECT_STAGES_H
 
 #include "router/direct/pick.h"
 
-/* What one idle sender could take now. */
+/* Requests that an idle sender could grant now. */
 struct stage_offer {
 	uint64_t head[N_REQUESTS];
 	uint32_t inject[N_INJECTIONS];
 };
 
-/* Of all senders, and what they have been asked for. */
+/* The offers of all senders, and the requests that they got. */
 struct stages {
 	uint32_t idle; /* senders */
 	struct stage_offer offer[DIRECT_PORTS];
@@ -31,7 +31,7 @@ struct stages {
 	struct winner from[DIRECT_PORTS], into[N_FIFOS];
 };
 
-/* Any of the bits of m, all as likely: a stage has few to choose from. */
+/* Any of the bits of m, with equal probability. */
 static uint32_t any_of(struct direct_site *s, uint64_t m)
 {
 	uint32_t n = (uint32_t)__builtin_popcountll(m);
@@ -63,8 +63,8 @@ static bool offer_all(const struct direct *d, const struct direct_site *s,
 	return any || s->guests >> port & 1;
 }
 
-/* Of those who could take a head or a FIFO by one of two requests, the sender
- * with the most tokens, by the first where it can. */
+/* Of the senders that could grant one of some requests of a head or a FIFO, the
+ * one with the most tokens; the first request that any can grant. */
 struct stage_way {
 	uint32_t port, request;
 };
@@ -102,7 +102,7 @@ static struct stage_way way_of(struct direct_site *s, const struct stages *g,
 	return best;
 }
 
-/* The requests by which heads of a channel go on, the best first. */
+/* The requests that heads of a channel make, the best first. */
 struct stage_channel {
 	uint8_t n, request[2], rank;
 };
@@ -128,7 +128,7 @@ static uint64_t heads_of(const struct stages *g, uint32_t channel)
 	return sum;
 }
 
-/* A receiver chooses among its channels, of the highest class that asks. */
+/* A receiver chooses among its channels of the highest class. */
 static void ask_of_receiver(struct direct_site *s, struct stages *g,
 	uint32_t in, const uint64_t *heads)
 {
@@ -158,7 +158,7 @@ static void ask_of_receiver(struct direct_site *s, struct stages *g,
 		.bit = (uint8_t)bit };
 }
 
-/* The same of an injection FIFO, which has one packet to ask for. */
+/* The same for an injection FIFO, which has one head. */
 static void ask_of_fifo(struct direct_site *s, struct stages *g, uint32_t f)
 {
 	static const uint8_t all[] = { INJ_SYSTEM, INJ_HIGH, INJ_DYNAMIC,
@@ -192,7 +192,7 @@ static void ask_all(
 		ask_of_fifo(s, g, (uint32_t)__builtin_ctz(fifos));
 }
 
-/* Of requests, those of the highest class. */
+/* The requests of the highest class. */
 static uint32_t highest(const struct winner *who, uint32_t m, uint32_t *rank)
 {
 	uint32_t best = 0;
@@ -209,8 +209,8 @@ static uint32_t highest(const struct winner *who, uint32_t m, uint32_t *rank)
 	return best;
 }
 
-/* What a sender grants: the highest class, transit before injection or by
- * the programmed ratio. */
+/* The request that a sender grants: of the highest class, transit before
+ * injection or by the programmed ratio. */
 static struct winner granted(const struct direct *d, struct direct_site *s,
 	const struct stages *g, uint32_t port)
 {
@@ -229,7 +229,7 @@ static struct winner granted(const struct direct *d, struct direct_site *s,
 	return g->from[any_of(s, in)];
 }
 
-/* Whether it has not been taken back since it was put forward. */
+/* Whether a request has not been withdrawn in the meantime. */
 static bool still_asks(
 	const struct direct_site *s, uint32_t port, const struct winner *w)
 {
@@ -246,7 +246,8 @@ static bool still_asks(
 	return m >> w->bit & 1;
 }
 
-/* Idle senders that somebody could use now; tokens of others are awaited. */
+/* Finds the idle senders that could grant a request now; the others wait for
+ * tokens. */
 static void offer_idle(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, struct stages *g, uint32_t todo, sim_time t)
 {

@@ -1,14 +1,13 @@
 /*
- * The life of a packet in a router, from the arrival of its head to the
- * grant that sends it on.  All of it happens inside one site's visit.
+ * The life of a packet in a router, from the arrival of its head to the grant
+ * that sends it on.
  *
- * Arbitration runs once at the end of every instant in which something
- * changed: a head came forward, a link fell idle, tokens came.  It matches
- * idle senders with heads that ask for them; an adaptive head takes the idle
- * sender with the most tokens.
+ * Arbitration runs once at the end of every instant in which a packet reached
+ * the head of a queue, a link became idle or tokens returned.  It matches idle
+ * senders with requests; an adaptive head takes the idle sender with the most
+ * tokens.
  *
- * Compiled several times: visit_tree.c, visit_stages.c and visit_full.c include
- * this file.
+ * Compiled three times: visit_tree.c and visit_full.c include this file.
  */
 #include "router/direct/pick.h"
 #include "router/direct/reception.h"
@@ -19,7 +18,7 @@
 
 /* --- senders --- */
 
-/* True as in depart(). */
+/* Returns the same as depart(). */
 static inline __attribute__((always_inline)) bool grant(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, uint32_t port,
 	const struct winner *who, sim_time t)
@@ -43,7 +42,7 @@ static __attribute__((noinline)) bool grant_one_of_many(struct direct *d,
 	return grant(d, w, s, port, who, t);
 }
 
-/* Idle senders with none but starved heads: some may have to escape now. */
+/* Idle senders whose requests all lack tokens: some heads may now escape. */
 static __attribute__((noinline)) uint32_t starving(
 	const struct direct *d, const struct direct_site *s)
 {
@@ -54,7 +53,7 @@ static __attribute__((noinline)) uint32_t starving(
 	return m;
 }
 
-/* Several senders may be idle: matches them with those who ask. */
+/* Several senders may be idle: matches them with requests. */
 static void arbitrate_many(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, sim_time t)
 {
@@ -94,8 +93,8 @@ static void arbitrate_many(struct direct *d, struct sim_worker *w,
 #define arbitrate_stages arbitrate_many /* which is_staged() knows */
 #endif
 
-/* The same as arbitrate_one() where none but deterministic packets ask, which
- * take no dynamic tokens from anybody. */
+/* As arbitrate_one() if only deterministic packets have requests, which take no
+ * dynamic tokens. */
 static __attribute__((noinline)) void arbitrate_ordered(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, uint32_t port, sim_time t)
 {
@@ -122,7 +121,7 @@ static __attribute__((noinline)) void arbitrate_ordered(struct direct *d,
 	net_post_returns(w, s->id, port, &s->port[port].returns);
 }
 
-/* One sender is idle, and nothing else is to be looked at. */
+/* Only one sender needs arbitration. */
 static inline __attribute__((always_inline)) void arbitrate_one(
 	struct direct *d, struct sim_worker *w, struct direct_site *s,
 	uint32_t port, sim_time t)
@@ -157,9 +156,9 @@ static inline bool could_go(
 	return can;
 }
 
-/* --- what comes --- */
+/* --- arrivals --- */
 
-/* Of empty queues, one that nothing is still leaving. */
+/* Of empty queues, one that no tail is still leaving. */
 static uint32_t quietest(const struct direct *d, const struct direct_queue *q,
 	uint32_t best, sim_time t)
 {
@@ -185,8 +184,8 @@ static __attribute__((noinline)) uint32_t shortest(
 }
 
 /*
- * The queue that a packet joins.  Queues are tried in turn, since what came
- * last is likely to be still there.
+ * The queue that a packet joins.  Queues are tried in turn, since the last
+ * packet is likely to be still in its queue.
  */
 static inline uint32_t join(const struct direct *d, struct direct_port *port,
 	const struct direct_queue *q, sim_time t)
@@ -259,7 +258,7 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 		heads_follow(d, w, s, channel, bit, id, t, q->busy_until);
 }
 
-/* A packet's way, and its first step. */
+/* Sets a packet's route and its first step. */
 static inline void begin(const struct direct *d, struct packet *p)
 {
 	if (p->flags & PACKET_BEGUN)
@@ -272,7 +271,7 @@ static inline void begin(const struct direct *d, struct packet *p)
 	route_look_up(d->tables, p);
 }
 
-/* The packet in front has left: the next one comes to the head. */
+/* The packet in front has left, and the next one reaches the head. */
 static void on_queue(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, const struct sim_event *e, sim_time t)
 {
@@ -290,7 +289,7 @@ static void on_queue(struct direct *d, struct sim_worker *w,
 		heads_show(d, w, s, channel, bit, p, t);
 }
 
-/* All that is to be looked at; held heads may be let loose on the way. */
+/* Arbitrates everything; this may free held heads. */
 static __attribute__((noinline)) void arbitrate(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, sim_time t)
 {
@@ -304,8 +303,7 @@ static __attribute__((noinline)) void arbitrate(struct direct *d,
 	}
 }
 
-/* The end of an instant; mostly one sender is idle, and nothing else is to be
- * looked at. */
+/* The end of an instant; usually only one sender needs arbitration. */
 static inline __attribute__((always_inline)) void end_instant(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, sim_time t)
 {

@@ -1,5 +1,5 @@
-/* The same code once more, for networks that keep time budgets or have
- * faults. */
+/* The full build: with time budgets, faults, links of several rates, and
+ * arbitration in stages. */
 #define DIRECT_FULL  1
 #define DIRECT_BUILD direct_full
 

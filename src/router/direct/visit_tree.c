@@ -1,5 +1,5 @@
-/* The same code once more, for networks whose packets carry their routes and
- * may be for many nodes. */
+/* The build for packets that carry their routes, for broadcasts to a range, and
+ * for routings that name channels. */
 #define DIRECT_TREE  1
 #define DIRECT_BUILD direct_tree
 

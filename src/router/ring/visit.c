@@ -5,22 +5,22 @@
  * links that owe nothing for arrivals (direct.c: is_ring()).
  *
  *	arrival: on_arrival()   the routing's step; the packet joins the queue
- *	                        of the channel that it came by
- *	head:    show()         asks one sender for one channel
- *	grant:   arbitrate()    a sender picks one of the heads that its tokens
- *	                        are enough for; FIFOs when no head can go, or
- *	                        by router.transit
- *	         depart()       to the next site, or receive(): into the node
+ *	                        of the channel on which it arrived
+ *	head:    show()         requests one channel of one sender
+ *	grant:   arbitrate()    a sender chooses among the heads for which it
+ *has tokens; FIFOs if no head can go, or by router.transit depart()       to
+ *the next site, or receive(): into the node
  *
- * A head asks for one channel of one sender, so senders do not compete for
- * heads: each is arbitrated by itself, and tokens that it does not lack are not
- * looked at.  In a site's masks requests.head[] and requests.inject[] the
- * number of a request is the channel that is asked for, and a head's bit names
- * its receiver and, as the queue, the channel that it is in.  Nothing is ever
- * held, since one queue keeps order by itself.
+ * A head requests one channel of one sender, so senders do not compete for
+ * heads: each is arbitrated by itself, and collects tokens only if it lacks
+ * some.  In the masks requests.head[] and requests.inject[] the number of a
+ * request is the wanted channel; a head's bit names its receiver and, as the
+ * queue, the channel that it is in.  No head is ever held, since one queue
+ *keeps the order.
  *
  * Compiled twice: visit_full.c includes this file for networks with time
- * budgets, faults, or links of several rates.  Both are alike in what they do.
+ * budgets, faults, or links of several rates.  Both builds give the same
+ *results.
  */
 #include "router/direct/leave.h"
 
@@ -36,7 +36,7 @@ static inline uint32_t channel_of(uint32_t bit)
 	return bit % DIRECT_QUEUES;
 }
 
-/* A head that has some way to go asks for it. */
+/* A head that has not arrived requests its sender. */
 static inline void ask(struct sim_worker *w, struct direct_site *s,
 	uint32_t bit, const struct packet *p, sim_time t)
 {
@@ -47,7 +47,7 @@ static inline void ask(struct sim_worker *w, struct direct_site *s,
 		direct_want_one(w, s, port, t);
 }
 
-/* A packet came to the head of a queue whose way out is free. */
+/* A packet has reached the head of a queue, and the last packet has left. */
 static inline void show(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, uint32_t channel, uint32_t bit,
 	const struct packet *p, sim_time t)
@@ -62,10 +62,10 @@ static inline void show(struct direct *d, struct sim_worker *w,
 }
 
 /*
- * A packet comes to the head of its queue when the last one's tail has left,
- * at a later time than t.  Where its sender is not free before that it asks at
- * once, so nothing has to happen then; unless buffers are read, or a book wants
- * to know.
+ * A packet will reach the head of its queue when the tail of the last one has
+ * left, after t.  If its sender is not free before that, it requests the sender
+ * at once, which saves an event; not in the full build, where buffers are read
+ * and budgets kept.
  */
 static inline __attribute__((always_inline)) void follow(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, uint32_t channel,
@@ -80,7 +80,7 @@ static inline __attribute__((always_inline)) void follow(struct direct *d,
 		post_follower(w, s, channel, bit, id, tail);
 }
 
-/* The head of a queue leaves it: its tail will have left at tail. */
+/* The head of a queue leaves; its tail leaves at tail. */
 static inline __attribute__((always_inline)) void leave_queue(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, uint32_t channel,
 	uint32_t bit, const struct packet *p, sim_time t, sim_time tail)
@@ -113,7 +113,7 @@ static void heads_show_injection(struct direct *d, struct sim_worker *w,
 	direct_want(w, s, 1u << p->escape, t);
 }
 
-/* --- who can go --- */
+/* --- requests that can be granted --- */
 
 static inline uint64_t heads(const struct direct *d,
 	const struct direct_site *s, uint32_t port, uint32_t channel)
@@ -142,7 +142,8 @@ static inline bool is_asked(const struct direct_requests *r)
 	return (r->head[0] | r->head[1] | r->inject[0] | r->inject[1]) != 0;
 }
 
-/* Stamps could make a difference, or there is no place for more of them. */
+/* Returning tokens could make a difference, or the room for their time stamps
+ * runs out. */
 static inline bool is_short(const struct direct *d, const struct direct_port *p)
 {
 	const struct direct_requests *r = &p->requests;
@@ -152,7 +153,7 @@ static inline bool is_short(const struct direct *d, const struct direct_port *p)
 	       p->returns.n >= LINK_RETURNS - 1;
 }
 
-/* A FIFO has its turn, and can go. */
+/* Whether it is the turn of a FIFO, and one can go. */
 static inline bool injection_is_due(
 	const struct direct *d, struct direct_site *s, uint32_t port)
 {
@@ -221,7 +222,8 @@ static __attribute__((noinline)) void grant_injection(struct direct *d,
 	depart(d, w, s, port, to, id, p, t, tail);
 }
 
-/* Nothing in transit can go: a FIFO, or tokens come as events from now on. */
+/* No packet in transit can go: grants a FIFO, or from now on tokens return as
+ * events. */
 static __attribute__((noinline)) void arbitrate_injection(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, uint32_t port, sim_time t)
 {
@@ -262,7 +264,7 @@ static inline __attribute__((always_inline)) void arbitrate(struct direct *d,
 	grant_head(d, w, s, port, one >> bit & 1, bit, t);
 }
 
-/* --- what comes --- */
+/* --- arrivals --- */
 
 #include "router/direct/reception.h"
 
@@ -307,7 +309,7 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 		show(d, w, s, channel, bit, p, t);
 }
 
-/* The packet in front has left: the next one comes to the head. */
+/* The packet in front has left, and the next one reaches the head. */
 static void on_queue(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, const struct sim_event *e, sim_time t)
 {

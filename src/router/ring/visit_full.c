@@ -1,5 +1,4 @@
-/* The same code once more, for networks that keep time budgets or have
- * faults. */
+/* The build with time budgets, faults, and links of several rates. */
 #define DIRECT_FULL  1
 #define DIRECT_BUILD ring_full
 

@@ -1,6 +1,6 @@
 /*
- * What the router writes into the book of time budgets.  Private to chip.c
- * and node.c; without a book all of this is a branch.
+ * What the router writes into the book of time budgets.  Private to chip.c and
+ * node.c; without a book this costs a branch.
  *
  *	behind others of its queue                    queue
  *	at its head, until there were tokens          tokens

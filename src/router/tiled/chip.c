@@ -2,9 +2,9 @@
  * The life of a packet in a chip, from the arrival of its head to the grant
  * that sends it through the tiles and over a link.
  *
- * Arbitration runs once at the end of every instant in which something
- * changed.  A head that finds no tokens waits for them; what tokens come are
- * given to heads that wait, and then new heads are looked at.
+ * Arbitration runs once at the end of every instant with events.  A head
+ * without tokens waits for them; returning tokens first go to waiting heads,
+ * then new heads are served.
  *
  * Compiled twice: chip_full.c includes this file.
  */
@@ -77,7 +77,7 @@ static void wait_for_tokens(struct tiled *d, struct sim_worker *w,
 
 /* --- leaving --- */
 
-/* Gives the room of a packet back that came in by a port. */
+/* Returns the token of a packet that arrived at a port. */
 static inline void give_back(struct tiled *d, struct sim_worker *w,
 	struct tiled_chip *s, port_id port, uint32_t channel, sim_time t)
 {
@@ -94,8 +94,8 @@ static inline void give_back(struct tiled *d, struct sim_worker *w,
 		tiled_return(r, at, wire->peer_link);
 }
 
-/* A packet follows one that leaves its input, where its bus is free from some
- * time on; no need to wake up for it while there are no tokens. */
+/* A packet follows one that leaves its input, whose bus is free at some time;
+ * no event is needed while there are no tokens. */
 static __attribute__((noinline)) void follow(struct tiled *d,
 	struct sim_worker *w, struct tiled_chip *s, uint32_t in,
 	uint32_t channel, sim_time t, sim_time left)
@@ -110,7 +110,7 @@ static __attribute__((noinline)) void follow(struct tiled *d,
 		wait_until(d, w, s, in, channel, left, t, CAUSE_ARBITRATION);
 }
 
-/* The head of an input leaves at t; its tail has at left. */
+/* The head of an input leaves at t, its tail at left. */
 static inline __attribute__((always_inline)) void leave(struct tiled *d,
 	struct sim_worker *w, struct tiled_chip *s, uint32_t in,
 	uint32_t channel, sim_time t, sim_time left)
@@ -129,15 +129,15 @@ static inline __attribute__((always_inline)) void leave(struct tiled *d,
 	give_back(d, w, s, d->source_of[in], channel, left);
 }
 
-/* When the tail of a packet comes to the input that it is in; a node hands it
- * over as a whole. */
+/* When the tail of a packet arrives at its input; a node hands over a packet as
+ * a whole. */
 static inline sim_time tail_of(
 	const struct tiled *d, uint32_t in, const struct packet *p)
 {
 	return in < d->n_links ? p->head + d->ser[p->size] : p->head;
 }
 
-/* What a packet costs on a link, now. */
+/* The value of packet.size on a link, now. */
 static inline uint32_t size_on(const struct tiled *d,
 	const struct tiled_chip *s, port_id port, const struct packet *p,
 	sim_time t)
@@ -152,7 +152,7 @@ static inline uint32_t size_on(const struct tiled *d,
 	return place + p->size % d->link->row;
 }
 
-/* A packet leaves the chip, which may have damaged it. */
+/* A packet leaves the chip, which may have corrupted it. */
 static void mark(const struct tiled *d, struct sim_worker *w,
 	const struct tiled_chip *s, packet_id id)
 {
@@ -162,7 +162,7 @@ static void mark(const struct tiled *d, struct sim_worker *w,
 		d->packets[id].flags |= PACKET_HURT;
 }
 
-/* To a node over a wire that may be dead: whether it is lost. */
+/* Whether a packet to a node is lost because the wire is dead. */
 static bool is_lost(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
 	uint32_t channel, port_id port, packet_id id, sim_time start)
 {
@@ -179,8 +179,8 @@ static bool is_lost(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
 	return net_is_lost(d->router.net, w, &x);
 }
 
-/* Over a link that has faults or retries: when the head arrives, or SIM_NEVER.
- */
+/* Sends over a link with faults or retries; returns when the head arrives, or
+ * SIM_NEVER. */
 static sim_time send(struct tiled *d, struct sim_worker *w,
 	struct tiled_chip *s, uint32_t channel, port_id port, packet_id id,
 	const struct inner *x)
@@ -205,7 +205,7 @@ static sim_time send(struct tiled *d, struct sim_worker *w,
 	return sent.is_lost ? SIM_NEVER : sent.arrival;
 }
 
-/* The next of its line is looked at, of either channel. */
+/* A head leaves its line; the next one, of either channel, may go. */
 static void leave_line(const struct tiled *d, struct tiled_chip *s, uint32_t in,
 	uint32_t channel)
 {
@@ -217,7 +217,7 @@ static void leave_line(const struct tiled *d, struct tiled_chip *s, uint32_t in,
 	*port = TILED_NO_TILE;
 }
 
-/* Through the tiles and over a link of a gate. */
+/* A head passes the tiles and takes a link of its gate. */
 static inline __attribute__((always_inline)) void go(struct tiled *d,
 	struct sim_worker *w, struct tiled_chip *s, uint32_t in,
 	uint32_t channel, struct tiled_gate *g, port_id port, sim_time t)
@@ -253,9 +253,9 @@ static inline __attribute__((always_inline)) void go(struct tiled *d,
 			(uint16_t)channel, id);
 }
 
-/* The path to a node is a packet's own from start on, or later; its tail comes
- * out of the tiles at end.  One that had to wait for the path is here as a
- * whole.  The node learns from packet.head when the tail comes. */
+/* A packet gets the path to a node at start or later; its tail leaves the tiles
+ * at end.  A packet that waited for the path is complete by then.  packet.head
+ * tells the node when the tail arrives. */
 static void hand_over(struct tiled *d, struct sim_worker *w,
 	struct tiled_chip *s, uint32_t node, uint32_t channel, packet_id id,
 	sim_time t, sim_time start, sim_time end)
@@ -280,9 +280,9 @@ static void hand_over(struct tiled *d, struct sim_worker *w,
 		SIM_KEY(PHASE_ARRIVAL, wire->peer_port), (uint16_t)channel, id);
 }
 
-/* --- looking for a way --- */
+/* --- heads --- */
 
-/* A head that is for a node of this chip, and has passed a link. */
+/* A head from a link for a node of this chip. */
 static void look_at_node(struct tiled *d, struct sim_worker *w,
 	struct tiled_chip *s, uint32_t in, uint32_t channel, packet_id id,
 	sim_time t)
@@ -305,7 +305,7 @@ static void look_at_node(struct tiled *d, struct sim_worker *w,
 		x.end);
 }
 
-/* One that turns round: it passes no tile. */
+/* A head from a node for a node of this chip: it passes no tile. */
 static void look_at_turn(struct tiled *d, struct sim_worker *w,
 	struct tiled_chip *s, uint32_t in, uint32_t channel, packet_id id,
 	sim_time t)
@@ -317,7 +317,7 @@ static void look_at_turn(struct tiled *d, struct sim_worker *w,
 	hand_over(d, w, s, node, channel, id, t, start, start);
 }
 
-/* A head goes, or waits for what it lacks. */
+/* A head leaves, or waits for what it lacks. */
 static inline __attribute__((always_inline)) void look(struct tiled *d,
 	struct sim_worker *w, struct tiled_chip *s, uint32_t in,
 	uint32_t channel, sim_time t)
@@ -362,7 +362,7 @@ static void give_tokens(struct tiled *d, struct sim_worker *w,
 	uint64_t tried = 0, m;
 
 	while ((m = helped(d, s, g, port) & ~tried)) {
-		/* who is alone has no turn to take */
+		/* a single head needs no turn */
 		uint32_t in = m & (m - 1) ? choose(&g->turn, m)
 					  : (uint32_t)__builtin_ctzll(m);
 		packet_id id = s->input[in].queue[channel].list.first;
@@ -411,10 +411,10 @@ static inline void arbitrate(
 	} while (tiled_lines(d, s) && s->ports[0] | s->ports[1]);
 }
 
-/* --- what comes --- */
+/* --- events --- */
 
-/* The emptiest tile that faces nodes; of packets that keep their order always
- * the same one. */
+/* The tile that faces nodes and has the least load; for packets that keep their
+ * order always the same one. */
 static uint32_t spread(
 	const struct tiled *d, struct tiled_chip *s, const struct packet *p)
 {
@@ -435,7 +435,7 @@ static uint32_t spread(
 	return best;
 }
 
-/* The input of a packet that came in by a port. */
+/* The input of a packet that arrived at a port. */
 static uint32_t input_of(const struct tiled *d, struct tiled_chip *s,
 	const struct packet *p, port_id port)
 {
@@ -457,7 +457,7 @@ static void on_arrival(struct tiled *d, struct sim_worker *w,
 	struct tiled_queue *q;
 
 	p->head = t;
-	if (!step.ports) { /* it is of other tables than these */
+	if (!step.ports) { /* routed by other tables than these */
 		give_back(d, w, s, port, channel, t);
 		net_drop(d->router.net, w, id);
 		return;
@@ -480,8 +480,8 @@ static void on_arrival(struct tiled *d, struct sim_worker *w,
 		s->heads[channel] |= BIT(in);
 }
 
-/* Tokens from a chip of another worker, or that somebody waits for: mostly they
- * are none of the kernel's events. */
+/* Tokens of a chip of another worker, or tokens that a packet waits for; all
+ * others return without events. */
 static void on_token(struct tiled *d, struct sim_worker *w,
 	struct tiled_chip *s, port_id port, uint32_t channel, uint32_t chunks)
 {
@@ -495,7 +495,7 @@ static void on_token(struct tiled *d, struct sim_worker *w,
 
 #if TILED_FULL
 
-/* New tables: what is still here is dropped. */
+/* Loads new tables, and drops the packets that are still here. */
 void tiled_chip_manage(struct tiled *d, struct sim_worker *w, site_id site,
 	const struct route *tables, sim_time t)
 {
@@ -536,7 +536,7 @@ void tiled_chip_manage(struct tiled *d, struct sim_worker *w, site_id site,
 
 #endif
 
-/* Of links, or of management. */
+/* Events of links, or of management. */
 static void on_news(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
 	const struct sim_event *e, sim_time t)
 {

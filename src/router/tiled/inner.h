@@ -1,9 +1,9 @@
 /*
- * The way of a packet through the tiles of a chip, in time stamps.
+ * How a packet passes the tiles of a chip, in time stamps.
  *
- * Each stage carries a phit a cycle and takes packets in order.  A packet
- * flows on while the buffer behind a stage has room; one that is longer than
- * the buffer holds the stage until its rest fits, a shorter one does not:
+ * Each stage carries a phit per cycle and takes packets in order.  A packet
+ * moves on while the buffer after a stage has room; one that is longer than
+ * the buffer holds the stage until the rest fits, a shorter one does not:
  *
  *	            t        the bus is free, and the row buffer has room
  *	row bus     |-------|..|
@@ -12,7 +12,7 @@
  *	                                 output's buffer has room
  *	link              |--------|     when those before it have left
  *
- * Private to chip.c, of which this is a part.
+ * Private to chip.c.
  */
 #ifndef ROUTER_TILED_INNER_H
 #define ROUTER_TILED_INNER_H
@@ -34,14 +34,14 @@ static inline sim_time inner_min(sim_time a, sim_time b)
 	return a < b ? a : b;
 }
 
-/* When an input's packet can begin to go to a column. */
+/* When a packet of an input can start towards a column. */
 static inline sim_time inner_room(
 	const struct tiled *d, const struct tiled_bus *b, uint32_t column)
 {
 	return b->row_end[column] - d->row;
 }
 
-/* When a packet that begins at t has the column channel to an output. */
+/* When a packet that starts at t gets the column channel to an output. */
 static inline sim_time inner_column(const struct tiled *d,
 	const struct tiled_bus *b, const struct tiled_output *o, uint32_t row,
 	uint32_t column, sim_time t)
@@ -52,7 +52,7 @@ static inline sim_time inner_column(const struct tiled *d,
 	return inner_max(at, o->row[row].end - d->column);
 }
 
-/* And its link. */
+/* When it gets the link. */
 static inline sim_time inner_start(const struct tiled *d,
 	const struct tiled_bus *b, const struct tiled_output *o, uint32_t row,
 	uint32_t column, sim_time t)
@@ -60,9 +60,9 @@ static inline sim_time inner_start(const struct tiled *d,
 	return inner_max(inner_column(d, b, o, row, column, t), o->free_at);
 }
 
-/* A packet of so many chunks begins at t; its tail comes at came, and it takes
- * ser on the link.  Without contention nothing but the bus and the link is
- * ever busy. */
+/* A packet of some chunks starts at t; its tail arrives at came, and it takes
+ * ser on the link.  Without contention only the bus and the link are ever
+ * busy. */
 static inline struct inner inner_pass(const struct tiled *d,
 	struct tiled_bus *b, struct tiled_output *o, uint32_t row,
 	uint32_t column, uint32_t chunks, sim_time t, sim_time came,

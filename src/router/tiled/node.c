@@ -1,10 +1,10 @@
 /*
- * A node's side of the wire to its chip: injection FIFOs, one for each
- * channel, with a path of their own, and what arrives.
+ * A node's end of the wire to its chip: an injection FIFO and a path for each
+ * channel, and reception.
  */
 #include "router/tiled/booked.h"
 
-/* Whether a packet that leaves is lost, since node or chip are dead. */
+/* Whether a packet that leaves is lost because node or chip is dead. */
 static bool is_lost(struct tiled *d, struct sim_worker *w,
 	const struct tiled_node *s, uint32_t channel, packet_id id, sim_time t)
 {
@@ -18,7 +18,7 @@ static bool is_lost(struct tiled *d, struct sim_worker *w,
 			.tail = t });
 }
 
-/* Takes in the tokens that have come by t. */
+/* Collects the tokens that have returned by t. */
 static void collect(struct tiled_fifo *f, sim_time t)
 {
 	while (f->returns.next <= t) {
@@ -44,7 +44,7 @@ static inline void depart(struct tiled *d, struct sim_worker *w,
 			(uint16_t)channel, id);
 }
 
-/* The packet in front of a FIFO goes, if it can. */
+/* Sends the first packet of a FIFO, if it can go. */
 static void send(struct tiled *d, struct sim_worker *w, struct tiled_node *s,
 	uint32_t channel, sim_time t)
 {
@@ -73,16 +73,16 @@ static void send(struct tiled *d, struct sim_worker *w, struct tiled_node *s,
 /* --- packets that leave ahead --- */
 
 /*
- * Where nobody can tell when packets go into a FIFO, it takes all of them.
- * Those for which there are tokens leave one after the other, at times that are
- * known: that spares the events in between.
+ * If it makes no difference when packets enter a FIFO, the FIFO takes all of
+ * them.  Packets with tokens leave one after the other at known times, which
+ * saves the events in between.
  */
 static inline bool is_ahead(const struct tiled *d, const struct tiled_node *s)
 {
 	return d->is_plain && s->client->ops.has_outbox;
 }
 
-/* Whether there is a token, and few enough packets are to leave. */
+/* Whether there is a token, and not too many packets are still leaving. */
 static inline bool may_go_ahead(
 	const struct tiled *d, const struct tiled_fifo *f, sim_time t)
 {
@@ -98,8 +98,8 @@ static inline void go_ahead(struct tiled *d, struct sim_worker *w,
 	depart(d, w, s, f, channel, id, f->free_at > t ? f->free_at : t);
 }
 
-/* Those that wait go, as far as they can; the others are looked at when these
- * have left. */
+/* Sends waiting packets as far as possible; the others wait until these have
+ * left. */
 static void send_ahead(struct tiled *d, struct sim_worker *w,
 	struct tiled_node *s, uint32_t channel, sim_time t)
 {
@@ -140,9 +140,9 @@ static void inject_ahead(struct tiled *d, struct sim_worker *w,
 		send_ahead(d, w, s, channel, t);
 }
 
-/* --- what comes --- */
+/* --- events --- */
 
-/* Behind a packet that leaves comes one, which may have to wait. */
+/* A packet joins while another one leaves, and may have to wait. */
 static __attribute__((noinline)) void look_whether_free(struct sim_worker *w,
 	const struct tiled_node *s, struct tiled_fifo *f, uint32_t channel,
 	sim_time t)
@@ -157,7 +157,7 @@ static __attribute__((noinline)) void look_whether_free(struct sim_worker *w,
 		w, s->id, f->free_at, SIM_KEY(PHASE_ENGINE, channel), 0, 0);
 }
 
-/* A packet has been handed over: there is room behind it. */
+/* A packet has been handed over: the FIFO has room again. */
 static void on_sent(struct tiled *d, struct sim_worker *w, struct tiled_node *s,
 	uint32_t channel, sim_time t)
 {
@@ -171,7 +171,7 @@ static void on_sent(struct tiled *d, struct sim_worker *w, struct tiled_node *s,
 	s->client->ops.on_room(s->client, w, s->id, channel, t);
 }
 
-/* Gives the room of a packet back to the chip. */
+/* Returns the token of a packet to the chip. */
 static void give_back(struct tiled *d, struct sim_worker *w,
 	const struct tiled_node *s, uint32_t channel, sim_time t)
 {
@@ -191,7 +191,7 @@ static void on_arrival(struct tiled *d, struct sim_worker *w,
 	struct tiled_node *s, uint32_t channel, packet_id id, sim_time t)
 {
 	struct packet *p = &d->packets[id];
-	sim_time tail = p->head; /* as the chip says */
+	sim_time tail = p->head; /* set by the chip */
 
 	p->head = t;
 	s->packets[channel]++;
@@ -205,7 +205,7 @@ static void on_arrival(struct tiled *d, struct sim_worker *w,
 	s->client->ops.on_packet(s->client, w, s->id, channel, id, t, tail);
 }
 
-/* A node that sends to itself has no next port, but a way. */
+/* Whether a packet has no route; one to its own node has no next port. */
 static bool has_no_way(const struct packet *p)
 {
 	return !p->ask && p->src != p->dst;
@@ -217,7 +217,7 @@ static void strand(struct tiled *d, struct sim_worker *w, packet_id id)
 	net_drop(d->router.net, w, id);
 }
 
-/* Packets that wait get ways by new tables. */
+/* Waiting packets get routes by new tables. */
 static void route_again(struct tiled *d, struct sim_worker *w,
 	struct tiled_node *s, uint32_t channel, sim_time t)
 {
@@ -243,8 +243,8 @@ static void route_again(struct tiled *d, struct sim_worker *w,
 	}
 }
 
-/* Responses still leave: requests that wait for theirs would never get out of
- * the network without. */
+/* Stops requests.  Responses still leave: without them, requests in the network
+ * that wait for responses would never leave it. */
 static void stop(struct tiled *d, struct tiled_node *s, sim_time t)
 {
 	const struct tiled_queue *q = &s->fifo[TILED_REQUESTS].queue;
@@ -278,7 +278,7 @@ void tiled_node_manage(struct tiled *d, struct sim_worker *w, site_id site,
 	}
 }
 
-/* The packets of an interface often follow others to the same node. */
+/* Sets the route of a packet; consecutive packets often go to the same node. */
 static __attribute__((noinline)) void begin(
 	const struct tiled_node *s, struct tiled_way *x, struct packet *p)
 {
@@ -338,7 +338,7 @@ static bool has_room(const struct net *n, site_id site, uint32_t fifo)
 	return tiled_node(tiled_nodes(n), site)->fifo[fifo].room;
 }
 
-/* Chunks are counted by the packet: each took the room of a full one. */
+/* Each packet took the room of a full one, whatever its chunks. */
 static void release(struct net *n, struct sim_worker *w, site_id site,
 	uint32_t fifo, uint32_t chunks, sim_time t)
 {
@@ -391,8 +391,8 @@ static void visit(struct sim_worker *w, site_id site)
 
 /* --- from outside --- */
 
-/* What a node has sent, but for packets that leave at now or later: these do
- * one after the other. */
+/* Bytes that a node has sent, except packets that leave at now or later, one
+ * after the other. */
 uint64_t tiled_node_sent(
 	const struct tiled *d, site_id s, uint32_t channel, sim_time now)
 {
@@ -408,8 +408,7 @@ uint64_t tiled_node_sent(
 	return sum;
 }
 
-/* By now those that have not left for long enough are still in a FIFO of its
- * size, or wait for room there. */
+/* Packets that would still wait for room in a FIFO of the configured size. */
 uint32_t tiled_node_n_early(const struct router *r, site_id s, sim_time now)
 {
 	const struct tiled *d = tiled_of(r);
@@ -427,7 +426,7 @@ uint32_t tiled_node_n_early(const struct router *r, site_id s, sim_time now)
 	return (uint32_t)sum;
 }
 
-/* Of chips, too.  Events that bring no packet name one that is not touched. */
+/* For chips, too.  The data of events without a packet do no harm. */
 void tiled_prefetch(const struct sim_worker *w, site_id site,
 	struct sim_waiting list, uint32_t step)
 {

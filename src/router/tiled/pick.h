@@ -1,7 +1,6 @@
 /*
- * Which way a head takes, a link of its direction or a tile towards the nodes,
- * and which heads a link's tokens go to.
- * Private to chip.c, of which this is a part.
+ * Which link or which tile towards the nodes a head takes, and which heads get
+ * the tokens of a link.  Private to chip.c.
  */
 #ifndef ROUTER_TILED_PICK_H
 #define ROUTER_TILED_PICK_H
@@ -21,7 +20,7 @@ static inline uint32_t links_of(const struct packet *p)
 	return p->ask & 0xff;
 }
 
-/* A pseudo-random start for what is looked at in turn. */
+/* A pseudo-random number. */
 static inline uint32_t draw(struct tiled_chip *s)
 {
 	return s->lfsr = lfsr_step(s->lfsr);
@@ -35,7 +34,7 @@ static inline uint32_t first_from(uint32_t turn, uint64_t m)
 	return (uint32_t)__builtin_ctzll(high ? high : m);
 }
 
-/* The next turn is of those behind it. */
+/* The same; the next turn starts after it. */
 static inline uint32_t choose(uint8_t *turn, uint64_t m)
 {
 	uint32_t in = first_from(*turn, m);
@@ -49,15 +48,15 @@ static inline bool is_single(uint32_t links)
 	return !(links & (links - 1));
 }
 
-/* Takes in the tokens that have come by t. */
+/* Collects the tokens that have returned by t. */
 static inline void collect(struct tiled_gate *g, sim_time t)
 {
 	while (g->returns.next <= t)
 		tiled_add(g, tiled_take(&g->returns) & 0xff, 1);
 }
 
-/* Of links that share one bubble: a head that enters their ring leaves room for
- * a packet on one of them. */
+/* For links that share one bubble: a head that enters their ring leaves room
+ * for a packet on one of them. */
 static inline uint32_t freely(const struct tiled *d, const struct tiled_chip *s,
 	uint32_t in, uint32_t gate, uint32_t one, uint32_t two)
 {
@@ -67,8 +66,8 @@ static inline uint32_t freely(const struct tiled *d, const struct tiled_chip *s,
 						     : one & ~s->rings[gate];
 }
 
-/* Of the links that a head may take those that have the tokens it needs: two
- * where it enters a ring. */
+/* The links of a head that have the tokens it needs: two if it enters a ring.
+ */
 static inline uint32_t eligible(const struct tiled *d,
 	const struct tiled_chip *s, uint32_t in, const struct tiled_gate *g,
 	const struct packet *p)
@@ -83,7 +82,7 @@ static inline uint32_t eligible(const struct tiled *d,
 	return links_of(p) & (one | two);
 }
 
-/* Of some links the one with the most tokens, from one on if several have. */
+/* The link with the most tokens; of several the first from some number on. */
 static inline uint32_t most_tokens(
 	const struct tiled_gate *g, uint32_t links, uint32_t from)
 {
@@ -102,8 +101,8 @@ static inline uint32_t column_of(const struct tiled *d, port_id port)
 	return d->column_of[d->tile_of[port]];
 }
 
-/* The same of those whose row buffers have room; TILED_LINKS: there is none,
- * and *room is when one of them has. */
+/* The same for links whose row buffers have room; TILED_LINKS: none has, and
+ * *room is when one will have. */
 static inline uint32_t most_with_room(const struct tiled *d,
 	const struct tiled_gate *g, const struct tiled_bus *b,
 	const uint8_t *port_at, uint32_t links, uint32_t from, sim_time t,
@@ -121,8 +120,8 @@ static inline uint32_t most_with_room(const struct tiled *d,
 	return TILED_LINKS;
 }
 
-/* At the crossing tile a packet may change to another link of that column: one
- * that is free sooner. */
+/* At the crossing tile a packet may change to another link of that column that
+ * is free sooner. */
 static inline port_id second_choice(const struct tiled *d,
 	const struct tiled_chip *s, const uint8_t *port_at, uint32_t links,
 	port_id port, sim_time t)
@@ -142,8 +141,8 @@ static inline port_id second_choice(const struct tiled *d,
 	return port;
 }
 
-/* Where tokens are given at outputs, a head that has to choose joins the line
- * of its row at the link that has the most: that link, if it is the first. */
+/* If outputs give tokens: a head joins the line of its row at the link with the
+ * most tokens.  Returns that link if the head is first, or none. */
 static __attribute__((noinline)) uint32_t wait_in_line(const struct tiled *d,
 	struct tiled_lines *l, uint32_t in, const struct tiled_gate *g,
 	const struct packet *p, uint32_t from)
@@ -160,7 +159,7 @@ static __attribute__((noinline)) uint32_t wait_in_line(const struct tiled *d,
 }
 
 /* The link that a head takes, or TOPO_NO_PORT: then *room is when a row buffer
- * has room, or SIM_NEVER where it lacks tokens. */
+ * has room, or SIM_NEVER if the head lacks tokens. */
 static inline port_id pick_link(const struct tiled *d, struct tiled_chip *s,
 	uint32_t in, struct tiled_gate *g, const struct packet *p, sim_time t,
 	sim_time *room)
@@ -181,7 +180,7 @@ static inline port_id pick_link(const struct tiled *d, struct tiled_chip *s,
 		      : port_at[link];
 }
 
-/* Whether a head could have a link, were its bus free. */
+/* Whether a head could take a link if its bus were free. */
 static inline bool has_tokens(const struct tiled *d, const struct tiled_chip *s,
 	uint32_t in, struct tiled_gate *g, const struct packet *p, sim_time t)
 {
@@ -189,7 +188,7 @@ static inline bool has_tokens(const struct tiled *d, const struct tiled_chip *s,
 	return eligible(d, s, in, g, p);
 }
 
-/* Of a packet that keeps its order: the same for all that keep it with it. */
+/* A hash that is the same for all packets that keep their order together. */
 static inline uint32_t hash_of(const struct packet *p)
 {
 	uint32_t x = p->src * 0x9e3779b1u ^ p->dst * 0x85ebca77u ^
@@ -198,8 +197,8 @@ static inline uint32_t hash_of(const struct packet *p)
 	return (x ^ x >> 15) * 0x27d4eb2fu >> 16;
 }
 
-/* The tile towards the nodes that is free first, from some place on; of packets
- * that keep their order always the same one. */
+/* The tile towards the nodes that is free first; for packets that keep their
+ * order always the same one. */
 static inline uint32_t pick_tile(const struct tiled *d, struct tiled_chip *s,
 	uint32_t in, const struct packet *p, sim_time t, sim_time *room)
 {
@@ -232,9 +231,9 @@ static inline uint32_t pick_tile(const struct tiled *d, struct tiled_chip *s,
 	return best;
 }
 
-/* --- who goes --- */
+/* --- heads that get tokens --- */
 
-/* Those that come from another direction, of the heads that wait for a link. */
+/* Heads from other directions that wait for a link. */
 static inline uint64_t entering(
 	const struct tiled *d, const struct tiled_gate *g, port_id port)
 {
@@ -253,7 +252,7 @@ static inline uint64_t waiting(const struct tiled_gate *g)
 	return m;
 }
 
-/* The heads that a link's tokens can help. */
+/* Heads for which the tokens of a link may suffice. */
 static inline uint64_t helped(const struct tiled *d, const struct tiled_chip *s,
 	const struct tiled_gate *g, port_id port)
 {
@@ -269,19 +268,18 @@ static inline uint64_t helped(const struct tiled *d, const struct tiled_chip *s,
 	if (tokens >= d->need || !(s->rings[gate] >> link & 1))
 		return is_kept && entering(d, g, port) ? entering(d, g, port)
 						       : m;
-	/* who goes straight on in its plane */
+	/* heads that go straight on in their plane */
 	return is_kept ? 0 : m & d->behind[port];
 }
 
 /*
- * A head that waited for a link has gone, a packet that was born some time ago.
- * Packets that enter need two tokens, and those that go straight on could take
- * each one that comes, for ever: so when one has that is much younger than the
- * next to enter, the link is kept until there are two.  It is not enough that
- * that one has waited for long: where all do, more packets would be let into a
- * ring until it is full and hardly moves.  Nor is a link kept for longer than
- * that time, and then others go first: where a ring has no other room, nothing
- * else would move.
+ * A head that waited for a link has gone.  Packets that enter a ring need two
+ * tokens, and packets that go straight on could for ever take each token that
+ * returns.  So if one that went straight on is much younger than the next to
+ * enter, the link is kept until it has two tokens.  A long wait alone is no
+ * reason: if all wait for long, more packets would enter until the ring is full
+ * and hardly moves.  A link is kept only for that long, and then others go
+ * first: if a ring has no other room, nothing else would move.
  */
 static inline void keep(const struct tiled *d, struct sim_worker *w,
 	struct tiled_chip *s, struct tiled_gate *g, uint32_t channel,
@@ -309,8 +307,8 @@ static inline void keep(const struct tiled *d, struct sim_worker *w,
 		g->passed[link]);
 }
 
-/* A link was kept since so many heads had passed; if nobody entered, others may
- * take its token. */
+/* A link has been kept since some number of heads had passed.  If none has
+ * entered since, others may take its token. */
 static inline void on_kept(const struct tiled *d, struct tiled_chip *s,
 	port_id port, uint32_t channel, uint32_t passed)
 {

@@ -1,7 +1,4 @@
-/*
- * The tiled router's set-up, and what it reports to those that look at a
- * network from outside.
- */
+/* The set-up of the tiled router, and its state as seen from outside. */
 #include "router/tiled/tiled.h"
 
 #include <inttypes.h>
@@ -89,7 +86,7 @@ static uint32_t count_links(const struct topo *t)
 	return n;
 }
 
-/* The links of the direction that has the most. */
+/* The largest number of parallel links in a direction. */
 static uint32_t most_parallel(const struct topo *t, uint32_t links)
 {
 	uint32_t most = 1, p;
@@ -217,7 +214,7 @@ static bool is_link(const struct router *r, port_id p)
 	return !is_node(r) && p < tiled_of(r)->n_links;
 }
 
-/* Whether packets that go straight on from a port come back. */
+/* Whether going straight on from a port leads back to it. */
 static bool is_on_ring(const struct topo *t, router_id r, port_id p)
 {
 	router_id at = r;
@@ -400,7 +397,7 @@ static int32_t tiled_tokens(
 	}
 	g = tiled_gate(tiled_chip(d, s), d->gate_of[p], channel);
 	n = g->tokens[d->link_of[p]] + returning(&g->returns, d->link_of[p]);
-	/* tokens that a node's client holds come back to it */
+	/* tokens that a node's client holds will return */
 	if (p >= d->n_links)
 		n += (int32_t)tiled_node(
 			tiled_nodes(r->net), tiled_chip(d, s)->wire[p].peer)
@@ -471,7 +468,7 @@ static void tiled_injecting(const struct router *r, site_id s, double *waiting)
 	waiting[0] += tiled_n_injecting(r, s);
 }
 
-/* How long the packets of an input have waited, in sum. */
+/* The sum of the waiting times of a queue's packets. */
 static sim_time waiting(
 	const struct tiled *d, const struct tiled_queue *q, sim_time now)
 {

@@ -1,6 +1,6 @@
 /*
- * The tiled router (Gemini's): a chip of 8 x 6 tiles, each with an input and
- * an output, and two or more nodes behind some of them.
+ * The tiled router, Gemini's: a chip of 8 x 6 tiles, each with an input and an
+ * output, some of which face two or more nodes.
  *
  *	links, nodes          input tile               output tile
  *	    |                                               ^
@@ -9,18 +9,17 @@
  *	   [ channel 1 ]   its own    crossing  one for [ row ]
  *	                              tile      a row
  *
- * The level is stages, not phits.  A packet leaves its queue when there are
- * tokens for a link and room at the crossing tile, and then all that it will
- * wait for on its way through the chip is known: each stage is a time stamp
- * (inner.h).  Nothing inside a chip ever waits for tokens, so the tiles can
- * not deadlock.
+ * The model has stages, not phits.  A packet leaves its queue when it has
+ *tokens for a link and room at the crossing tile.  Then all its waits inside
+ *the chip are known: each stage is a time stamp (inner.h).  Nothing inside a
+ *chip waits for tokens, so the tiles cannot deadlock.
  *
  * Links of one number around a ring are a plane.  Each plane and channel is a
- * ring with a bubble: straight on in one's own plane takes room for one
- * packet, everything else for two; every packet counts as a full one.
+ * ring with a bubble: to go straight on in its plane a packet needs room for
+ *one packet, otherwise room for two; every packet counts as a full one.
  *
- * Nodes are sites of their own.  A node hands a packet over in one time,
- * whatever its size, on a path for each channel.
+ * Nodes are sites.  A node hands over a packet in a fixed time, whatever its
+ * size, on a path for each channel.
  *
  * Private to the router and its tests.
  */
@@ -29,8 +28,8 @@
 
 #include "net/net.h"
 
-/* Chips are compiled twice: without this they keep no time budgets, their links
- * are alike and have no faults, and rings have planes. */
+/* Chips are compiled twice: the build without this is for links of one rate
+ * without faults, rings with planes, and no time budgets. */
 #ifndef TILED_FULL
 #define TILED_FULL 1
 #endif
@@ -44,10 +43,11 @@ enum {
 	TILED_LINKS = 8, /* of a direction, the most */
 	TILED_INPUTS = 64,
 	TILED_NO_TILE = 0xff,
-	TILED_MOST = 15, /* tokens: more are not told apart */
+	TILED_MOST = 15, /* tokens; more count as this many */
 	TILED_CHIPS = 1 << 16, /* of a machine, the most */
 	TILED_RETURNS = 32, /* tokens on their way back, as time stamps */
-	TILED_AHEAD = 16, /* packets that leave a node later on, the most */
+	TILED_AHEAD =
+		16, /* packets that a node sends ahead of time, the most */
 };
 
 /* Channels: each has its own buffers and paths, and is an injection and a
@@ -58,26 +58,26 @@ enum tiled_channel {
 	TILED_CHANNELS,
 };
 
-/* Of an event of PHASE_TOKEN: that a link is dead, or has returned, is known;
- * or it was kept for long enough; and the port. */
+/* Numbers of events of PHASE_TOKEN, + port: the death or return of a link is
+ * noticed; a link has been kept for long enough. */
 enum { TILED_NOTICE = 2 * NET_LINK, TILED_KEPT = 3 * NET_LINK };
 
 enum tiled_inner { TILED_INNER, TILED_IDEAL };
 
-/* Where packets are given tokens. */
+/* Where packets get tokens. */
 enum tiled_tokens { TILED_AT_INPUT, TILED_AT_OUTPUT };
 
 struct tiled_params {
 	int64_t rows, columns;
-	int64_t processors; /* tiles that face the nodes */
-	char tiles[TILED_ROWS][PARAM_TEXT_MAX]; /* by row; or none */
-	int64_t cycle; /* that a phit takes inside, ps */
+	int64_t processors; /* number of tiles that face nodes */
+	char tiles[TILED_ROWS][PARAM_TEXT_MAX]; /* by row; or "none" */
+	int64_t cycle; /* time of a phit inside, ps */
 	int64_t inner; /* an enum tiled_inner */
-	int64_t row, column; /* of inner buffers */
-	int64_t packet; /* a node hands one over, ps */
-	int64_t nodes; /* packets that wait at a node's wire, per channel */
+	int64_t row, column; /* sizes of inner buffers, chunks */
+	int64_t packet; /* time in which a node hands over a packet, ps */
+	int64_t nodes; /* packets of a node that its chip holds, per channel */
 	int64_t tokens; /* an enum tiled_tokens */
-	int64_t patience; /* with younger ones, of one that enters a ring, ps */
+	int64_t patience; /* of a packet that enters a ring, see keep(), ps */
 };
 
 struct tiled_queue {
@@ -86,9 +86,9 @@ struct tiled_queue {
 };
 
 /*
- * Tokens on their way back to a sender: time stamps with the number of a link
- * in their low byte, in order, in place of events.  The far end writes here,
- * unless somebody waits for tokens, which then come as events.
+ * Tokens on their way back to a sender: time stamps in order, with the number
+ * of a link in the low byte.  The other end writes them here; while a packet
+ * waits for tokens, they return as events instead.
  */
 struct tiled_returns {
 	uint64_t stamp[TILED_RETURNS]; /* a ring */
@@ -99,54 +99,55 @@ struct tiled_returns {
 };
 
 /*
- * A way out of a chip, on one channel: the parallel links of a direction, or
- * the path to a node.  A packet keeps in the high byte of its ask the number
- * of its gate, and in the low one the links that it may take there.
+ * A gate leads out of a chip, on one channel: the parallel links of a
+ * direction, or the path to a node.  The high byte of a packet's ask is the
+ * number of its gate, the low byte a mask of the links that it may take there.
  */
 struct tiled_gate {
 	int16_t tokens[TILED_LINKS]; /* packets of room, by link */
-	/* the same, or TILED_MOST, by bits: each is a byte of links */
+	/* the same, at most TILED_MOST, bit by bit: byte i has bit i of each
+	 * link's number */
 	uint32_t levels;
-	/* inputs whose heads wait for tokens: for any link, or for one */
+	/* inputs whose heads wait for tokens: of any link, or of one */
 	uint64_t any;
 	uint64_t one[TILED_LINKS];
-	uint32_t n_waiting; /* of these */
-	uint8_t turn; /* the input among them to look at first */
-	uint8_t kept; /* links that are kept for heads that enter: bits */
-	uint8_t passed[TILED_LINKS]; /* heads that waited and went */
+	uint32_t n_waiting; /* number of these heads */
+	uint8_t turn; /* the input among them to serve first */
+	uint8_t kept; /* links kept for heads that enter the ring, a bit each */
+	uint8_t passed[TILED_LINKS]; /* heads that waited and have gone */
 	struct tiled_returns returns;
 };
 
 /*
- * Where packets wait.  First the links' inputs, by port; then those of each
- * node: one at each tile that faces nodes, and one for packets that turn round
- * to the same chip's nodes.
+ * Where packets wait.  First the inputs of links, by port; then those of each
+ * node: one at each tile that faces nodes, and one for packets to nodes of the
+ * same chip.
  */
 struct tiled_input {
 	struct tiled_queue queue[TILED_CHANNELS];
-	uint32_t turn; /* the channel to look at first */
-	uint64_t packets[TILED_CHANNELS]; /* that left it */
+	uint32_t turn; /* the channel to serve first */
+	uint64_t packets[TILED_CHANNELS]; /* that have left */
 	sim_time waited[TILED_CHANNELS];
 };
 
-/* The way of packets from a tile's input into the chip. */
+/* The bus from a tile's input into the chip. */
 struct tiled_bus {
 	sim_time free_at;
-	sim_time row_end[TILED_COLUMNS]; /* the last packet in the row buffer
-					  * of a column has left it */
+	sim_time row_end[TILED_COLUMNS]; /* when the last packet has left the
+					  * row buffer of a column */
 };
 
-/* And out of it. */
+/* The output of a tile. */
 struct tiled_output {
 	sim_time free_at; /* the link */
 	struct {
-		sim_time column; /* is free from then on */
-		sim_time end; /* the last packet leaves */
+		sim_time column; /* when the column is free */
+		sim_time end; /* when the last packet leaves */
 	} row[TILED_ROWS]; /* of the input */
 	uint64_t bytes[TILED_CHANNELS];
 };
 
-/* A wire's far end. */
+/* The other end of a wire. */
 struct tiled_wire {
 	site_id peer;
 	uint8_t peer_port;
@@ -155,58 +156,58 @@ struct tiled_wire {
 	struct tiled_returns *returns; /* there, of the first channel */
 };
 
-/* What leads to a node. */
+/* The path to a node. */
 struct tiled_exit {
 	sim_time free_at[TILED_CHANNELS];
 	uint64_t bytes[TILED_CHANNELS];
 };
 
 struct tiled_chip {
-	/* to look at before the instant ends: heads by input, links and nodes
-	 * that have got tokens which somebody waits for, by port */
+	/* to arbitrate at the end of the instant: heads, by input; links and
+	 * nodes that have got awaited tokens, by port */
 	uint64_t heads[TILED_CHANNELS];
 	uint64_t ports[TILED_CHANNELS];
 	uint64_t dead; /* links that adaptive packets avoid, by port */
 	const struct route *route; /* the tables */
-	uint32_t n_loads; /* of tables: events before the last are nobody's */
+	uint32_t n_loads; /* of tables; events from before the last are void */
 	uint32_t lfsr;
-	uint8_t turn; /* the input to look at first */
+	uint8_t turn; /* the input to serve first */
 	site_id id;
 	struct tiled_wire wire[TOPO_MAX_PORTS];
-	uint8_t rings[TILED_GATES]; /* links that packets which go on and on
-				     * come back by: a bit each */
+	uint8_t rings[TILED_GATES]; /* links that are part of a ring, a bit
+				     * each */
 	struct tiled_exit exit[TILED_NODES];
-	uint32_t load[TILED_TILES]; /* of what faces nodes: chunks that wait */
+	uint32_t load[TILED_TILES]; /* chunks of nodes that wait at a tile */
 	struct tiled_input input[TILED_INPUTS];
 	struct tiled_bus bus[TILED_TILES];
 	struct tiled_output output[TILED_TILES];
 	struct tiled_gate gate[]; /* [gate][channel] */
 };
 
-/* Why nothing leaves a node's FIFO: a packet is leaving, and an event tells
- * when it has left; or there is none, for nobody waits; or management has
- * stopped it. */
+/* Why nothing leaves a node's FIFO: a packet is leaving, with an event at its
+ * end (BUSY) or, if nothing waits for that, without (LEAVING); or management
+ * has stopped it. */
 enum tiled_hold { TILED_BUSY = 1, TILED_STOPPED = 2, TILED_LEAVING = 4 };
 
-/* The beginning of a way, which follows from where a packet goes, its kind and
- * its hints. */
+/* The start of a route, which depends only on a packet's destination, kind and
+ * hints. */
 struct tiled_way {
-	uint64_t to; /* these three; 0: of no packet */
+	uint64_t to; /* these three; 0: none */
 	uint64_t way;
 	uint16_t ask;
 	uint8_t escape;
 };
 
-/* A node's injection FIFO, and the path behind it. */
+/* A node's injection FIFO, and its path to the chip. */
 struct tiled_fifo {
 	struct tiled_queue queue;
 	int16_t tokens; /* packets */
-	uint16_t room; /* packets that it takes */
+	uint16_t room; /* for packets */
 	uint8_t is_held; /* nothing leaves: bits of enum tiled_hold */
-	struct tiled_way last; /* of the last packet that was injected */
-	sim_time free_at; /* the last packet has left */
+	struct tiled_way last; /* of the last injected packet */
+	sim_time free_at; /* when the last packet has left */
 	uint64_t bytes;
-	uint8_t n_sent; /* modulo 256; and of the last ones their bytes: */
+	uint8_t n_sent; /* packets, modulo 256, and the bytes of the last: */
 	uint16_t sent[TILED_AHEAD];
 	struct tiled_returns returns;
 };
@@ -214,7 +215,7 @@ struct tiled_fifo {
 struct tiled_node {
 	struct tiled_fifo fifo[TILED_CHANNELS];
 	uint64_t packets[TILED_CHANNELS]; /* received */
-	uint32_t held[TILED_CHANNELS]; /* of these, not given back */
+	uint32_t held[TILED_CHANNELS]; /* of these, not released */
 	const struct route *route; /* the tables */
 	struct tiled_wire wire;
 	struct net_client *client;
@@ -222,18 +223,17 @@ struct tiled_node {
 };
 
 /*
- * Of a chip where tokens are given at outputs.  Heads join the line of their
- * row at one, and only the first of a line may be given any; until then the
- * packet keeps its place in its input.  Heads are numbered by channel and
- * input.
+ * For chips that give tokens at outputs.  Heads join the line of their row at
+ * an output, and only the first of a line gets tokens; meanwhile the packet
+ * stays in its input.  Heads are numbered by channel and input.
  */
 struct tiled_lines {
-	uint32_t joined; /* so many heads have */
-	uint32_t since[TILED_CHANNELS * TILED_INPUTS]; /* as which of them */
+	uint32_t joined; /* number of heads that have joined */
+	uint32_t since[TILED_CHANNELS * TILED_INPUTS]; /* its value then */
 	uint8_t port[TILED_CHANNELS * TILED_INPUTS]; /* or TILED_NO_TILE */
 };
 
-/* What chips have in common. */
+/* Common to all chips, or to all nodes. */
 struct tiled {
 	struct router router;
 	struct tiled_params how;
@@ -245,9 +245,9 @@ struct tiled {
 	struct net_tally *tally;
 	struct book *book;
 	bool is_faulty; /* links have faults, or retry */
-	bool is_plain; /* they do not, and there is no book */
+	bool is_plain; /* links have neither, and there is no book */
 	int32_t full; /* chunks of a full packet */
-	int16_t need; /* packets of room, to enter a plane */
+	int16_t need; /* packets of room that entering a plane takes */
 	uint32_t n_links; /* ports of a chip that are links */
 	uint32_t n_nodes, n_inputs;
 	uint32_t n_groups, n_gates; /* directions; with the nodes */
@@ -255,9 +255,9 @@ struct tiled {
 	sim_time row, column; /* what inner buffers hold */
 	bool is_ideal; /* no contention inside */
 	bool is_free; /* parallel links share one bubble */
-	sim_time back[TOPO_MAX_WIRES]; /* how long tokens take by a wire: they
-					* pass no tiles */
-	uint32_t place[TOPO_MAX_WIRES]; /* of a wire's row of costs */
+	sim_time back[TOPO_MAX_WIRES]; /* time of tokens on a wire, which pass
+					* no tiles */
+	uint32_t place[TOPO_MAX_WIRES]; /* of the row of costs of a wire */
 	/* by input */
 	uint8_t tile_of[TILED_INPUTS]; /* or TILED_NO_TILE */
 	uint8_t source_of[TILED_INPUTS]; /* the port that it belongs to */
@@ -269,10 +269,10 @@ struct tiled {
 	uint8_t port_at[TILED_GATES][TILED_LINKS];
 	port_mask links[TILED_GATES]; /* all of them */
 	uint8_t all[TILED_GATES]; /* by number */
-	/* by port, or input, which has the number of its port if that is a
-	 * link: the gate and link straight ahead of who came in by it */
+	/* by port or input (inputs of links have their numbers): the gate and
+	 * link that are straight ahead */
 	uint8_t ahead_gate[TILED_INPUTS], ahead_link[TILED_INPUTS];
-	port_mask behind[TOPO_MAX_PORTS]; /* the other way round */
+	port_mask behind[TOPO_MAX_PORTS]; /* the reverse */
 	port_mask straight[TILED_GATES]; /* the same of all links of a gate */
 	/* links that end in the same column as a port's, of the same gate */
 	uint8_t beside[TOPO_MAX_PORTS];
@@ -280,9 +280,9 @@ struct tiled {
 	struct tiled_lines *lines; /* of each chip, or NULL */
 };
 
-/* What a packet passes in a chip (tiles.c). */
+/* The stages that a packet passes in a chip (tiles.c). */
 const struct net_stage *tiled_stages(const struct net_params *p, uint32_t *n);
-/* The ways of a packet out of it: see struct router_ops. */
+/* See struct router_ops. */
 uint32_t tiled_ways(const struct router *r, const struct net_buffer *b,
 	const struct packet *p, struct net_way *way);
 
@@ -292,7 +292,7 @@ extern const struct router_calls tiled_plain_chip, tiled_full_chip;
 void tiled_prefetch(const struct sim_worker *w, site_id site,
 	struct sim_waiting list, uint32_t step);
 
-/* What management does to a chip, and to a node: see struct router_ops. */
+/* Management of a chip and of a node: see struct router_repair. */
 void tiled_chip_manage(struct tiled *d, struct sim_worker *w, site_id s,
 	const struct route *tables, sim_time t);
 void tiled_node_manage(struct tiled *d, struct sim_worker *w, site_id s,
@@ -300,12 +300,12 @@ void tiled_node_manage(struct tiled *d, struct sim_worker *w, site_id s,
 uint64_t tiled_node_sent(
 	const struct tiled *d, site_id s, uint32_t channel, sim_time now);
 uint32_t tiled_node_n_early(const struct router *r, site_id s, sim_time now);
-/* tiles.c: whether so many links and the processor tiles make a chip; and the
- * tables of where everything is. */
+/* tiles.c: checks that links and processor tiles fill a chip; makes the tables
+ * of positions. */
 int tiled_check_tiles(const struct tiled_params *h, const struct topo *t,
 	uint32_t links, struct err *e);
 void tiled_place(struct tiled *d);
-/* Prints which link is where, row by row. */
+/* Prints the link at each tile, row by row. */
 void tiled_draw(const struct tiled_params *h, const struct topo *t,
 	uint32_t links, FILE *f);
 
@@ -340,7 +340,7 @@ static inline struct tiled_gate *tiled_gate(
 	return &s->gate[gate * TILED_CHANNELS + channel];
 }
 
-/* A link of a gate gets tokens, or loses them. */
+/* Adds tokens to a link of a gate, or takes them. */
 static inline void tiled_add(struct tiled_gate *g, uint32_t link, int n)
 {
 	int tokens = g->tokens[link] + n;
@@ -352,8 +352,8 @@ static inline void tiled_add(struct tiled_gate *g, uint32_t link, int n)
 		    (level * 0x204081u & 0x01010101u) << link;
 }
 
-/* Links of a gate that one which came in by a port, or waits in an input,
- * enters: their rings have to have room for two packets, others for one. */
+/* Links of a gate whose ring a packet from a port or an input would enter: they
+ * need room for two packets, others for one. */
 static inline uint32_t tiled_entered(const struct tiled *d,
 	const struct tiled_chip *s, uint32_t in, uint32_t gate)
 {
@@ -376,16 +376,16 @@ static inline struct tiled_lines *tiled_lines(
 uint32_t tiled_first(
 	const struct tiled *d, const struct tiled_lines *l, uint32_t head);
 
-/* A token comes back by a link at t, to a sender of another worker or one that
- * waits for it by an event.  What another worker has is not read. */
+/* Whether a token returns as an event: the sender belongs to another worker,
+ * whose state is not read, or waits for tokens, or has no room for stamps. */
 static inline bool tiled_is_event(
 	const struct sim_worker *w, const struct tiled_returns *r, site_id to)
 {
 	return !sim_is_own(w, to) || r->is_awaited || r->n == TILED_RETURNS;
 }
 
-/* Where a channel's tokens go back to, at the far end of a wire: from one
- * channel to the next it is as far as this, by what the far end is. */
+/* Distance in memory from the returns of one channel to those of the next, by
+ * the kind of the other end. */
 enum {
 	TILED_OF_GATE = sizeof(struct tiled_gate),
 	TILED_OF_FIFO = sizeof(struct tiled_fifo),
@@ -415,7 +415,7 @@ static inline void tiled_return(
 		r->next = t;
 }
 
-/* Takes out the first stamp. */
+/* Removes the first stamp. */
 static inline uint64_t tiled_take(struct tiled_returns *r)
 {
 	uint64_t x = r->stamp[r->first++ % TILED_RETURNS];
@@ -426,8 +426,8 @@ static inline uint64_t tiled_take(struct tiled_returns *r)
 	return x;
 }
 
-/* Somebody waits: from now on tokens come as events, beginning with those that
- * are on their way.  By port are the ports of the links. */
+/* A packet waits: from now on tokens return as events, including those that are
+ * on their way.  port[] are the ports of the links. */
 static inline void tiled_await(const struct tiled *d, struct sim_worker *w,
 	site_id s, struct tiled_returns *r, const uint8_t *port,
 	uint32_t channel)

@@ -1,6 +1,6 @@
 /*
- * Which tile of a chip is which link or faces the nodes, and what follows from
- * that: tables that all chips share.
+ * Which link each tile of a chip has, which tiles face nodes, and tables that
+ * follow from that and that all chips share.
  */
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 enum { PROCESSOR = TOPO_MAX_PORTS, NAME_MAX = 16 };
 
-/* --- what is at a tile --- */
+/* --- tiles --- */
 
 /* Tiles that face nodes are in the middle columns, equally many in each. */
 static bool is_processor(const struct tiled_params *h, uint32_t tile)
@@ -54,7 +54,7 @@ static port_id find_port(const struct topo *t, uint32_t links, const char *word)
 	return TOPO_NO_PORT;
 }
 
-/* Takes the next word of a text; false where there is none. */
+/* Reads the next word of a text; false if there is none. */
 static bool next_word(const char **c, char word[NAME_MAX])
 {
 	size_t n;
@@ -78,7 +78,7 @@ struct reading {
 	struct err *e;
 };
 
-/* What a row says; "" where it says nothing. */
+/* The text of a row; "" if none is given. */
 static const char *row_of(const struct tiled_params *h, uint32_t row)
 {
 	return strcmp(h->tiles[row], "none") ? h->tiles[row] : "";
@@ -123,7 +123,7 @@ static bool is_given(const struct tiled_params *h)
 	return false;
 }
 
-/* What is at each tile: a port, or PROCESSOR. */
+/* Finds the port at each tile, or PROCESSOR. */
 static int read_tiles(const struct tiled_params *h, const struct topo *t,
 	uint32_t links, uint8_t at[TILED_TILES], struct err *e)
 {
@@ -218,8 +218,8 @@ static void number_links(struct tiled *d)
 		number_port(d, d->n_links + p, d->n_groups + p, 0);
 }
 
-/* Tokens come first: look() has them before inner_pass() begins.  Where they
- * are given at outputs, the head of a column buffer waits for them. */
+/* Packets get tokens first: look() before inner_pass().  If outputs give them,
+ * the head of a column buffer waits for them. */
 const struct net_stage *tiled_stages(const struct net_params *p, uint32_t *n)
 {
 	static const struct net_stage stages[][4] = {
@@ -252,7 +252,7 @@ uint32_t tiled_first(
 	return first;
 }
 
-/* The head that a packet of a buffer is, in a line; or TILED_NO_TILE. */
+/* The number of a packet as a head in a line; or TILED_NO_TILE. */
 static uint32_t head_in_line(const struct tiled *d, const struct tiled_lines *l,
 	const struct net_buffer *b, const struct packet *p)
 {
@@ -271,7 +271,7 @@ static uint32_t head_in_line(const struct tiled *d, const struct tiled_lines *l,
 	return TILED_NO_TILE;
 }
 
-/* In a line all wait for what the first does. */
+/* In a line all heads wait for the same as the first. */
 uint32_t tiled_ways(const struct router *r, const struct net_buffer *b,
 	const struct packet *p, struct net_way *way)
 {
@@ -332,8 +332,8 @@ static void find_beside(struct tiled *d)
 				d->beside[p] |= (uint8_t)(1u << d->link_of[q]);
 }
 
-/* Inputs of nodes: one at each tile that faces them, and one for packets that
- * turn round. */
+/* Inputs of nodes: one at each tile that faces them, and one for packets to
+ * nodes of the same chip. */
 static void place_nodes(struct tiled *d)
 {
 	uint32_t in = d->n_links, node, k;
