@@ -1,14 +1,13 @@
 /*
- * Several workloads at once, each on nodes of its own: to the network, hosts
- * and whoever runs it one workload like any other.  A part sees its own nodes,
- * counted from 0 on, and knows nothing of the others; what they meet in is the
- * network.
+ * Several workloads at once, each on nodes of its own.  For the network, the
+ * hosts and the caller they are one workload.  A part sees its own nodes,
+ * counted from 0, and meets the others only in the network.
  *
  * A part whose packets enter the network directly is the client of its nodes,
- * whose interfaces are not in use.
+ * whose interfaces are not used.
  *
- * The run is over when all parts are: traffic without an end goes on, after it
- * was measured, as long as any program runs.
+ * The run is over when all parts are: endless traffic continues after its
+ * measurement while any program runs.
  */
 #ifndef LOAD_JOBS_H
 #define LOAD_JOBS_H
@@ -33,10 +32,10 @@ struct jobs {
 	const struct host_world **worlds; /* [node] */
 };
 
-/* Takes over the parts, and frees them with their loads.  On an error, too. */
+/* Takes ownership of the parts and their loads, even if it fails. */
 struct load *jobs_new(struct jobs_part *part, uint32_t n, struct err *e);
 
-/* The parts, where a workload has some; NULL where it is another one. */
+/* The jobs, if a workload is several jobs; else NULL. */
 const struct jobs *jobs_of(const struct load *l);
 
 #endif

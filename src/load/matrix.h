@@ -1,16 +1,16 @@
 /*
- * Traffic matrices: how much each node sends to each other one, as users write
- * it.  A line has a source, a destination, and a weight or a rate; a first line
+ * Traffic matrices: how much each node sends to each other node.  In a user's
+ * file a line has a source, a destination, and a weight or a rate; a first line
  * may name the columns, and '#' begins a comment:
  *
  *	source,destination,weight
  *	0,1,3
- *	0,2,0.5        # of what node 0 sends, a seventh
+ *	0,2,0.5        # a seventh of node 0's traffic
  *
  *	source,destination,rate
  *	0,1,2GB/s
  *
- * Nodes are numbers.  What is not there is not sent.
+ * Nodes are numbers.  Missing pairs send nothing.
  */
 #ifndef LOAD_MATRIX_H
 #define LOAD_MATRIX_H
@@ -26,7 +26,7 @@ struct matrix {
 	uint32_t n; /* nodes */
 	uint32_t *first; /* [n + 1]: where a source's destinations begin */
 	uint32_t *to; /* in order */
-	uint64_t *upto; /* sum of a source's weights, up to and with this one */
+	uint64_t *upto; /* sum of a source's weights up to this one */
 	bool is_rates; /* in bytes per second */
 	uint64_t total; /* of all */
 };
@@ -35,7 +35,7 @@ int matrix_read(
 	struct matrix *m, const char *path, uint32_t n_nodes, struct err *e);
 void matrix_free(struct matrix *m);
 
-/* All that a node sends. */
+/* The sum of a node's weights. */
 static inline uint64_t matrix_sum(const struct matrix *m, uint32_t from)
 {
 	uint32_t end = m->first[from + 1];
@@ -43,7 +43,7 @@ static inline uint64_t matrix_sum(const struct matrix *m, uint32_t from)
 	return end > m->first[from] ? m->upto[end - 1] : 0;
 }
 
-/* One of the destinations of a node that has some, from 64 random bits. */
+/* A destination of a node that has any, from 64 random bits. */
 uint32_t matrix_draw(const struct matrix *m, uint32_t from, uint64_t bits);
 
 #endif

@@ -4,15 +4,12 @@
 
 #include <stdint.h>
 
-/*
- * The i-th element of the order of 0..m-1 that key names, i below m; and
- * where in it x stands.  Some tens of instructions.
- */
+/* The i-th element of the order of 0..m-1 that belongs to a key; and the
+ * position of x in it.  Some tens of instructions. */
 uint32_t order_at(uint64_t key, uint32_t m, uint32_t i);
 uint32_t order_find(uint64_t key, uint32_t m, uint32_t x);
 
-/* For those who go through a whole order: the same by a table, where that
- * is small. */
+/* The same with a table, if that is small, to go through a whole order. */
 enum { ORDER_ROUNDS = 4, ORDER_HALF = 6 /* bits: to 4,096 elements */ };
 
 struct order {

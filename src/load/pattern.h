@@ -1,4 +1,4 @@
-/* Whom a node's next packet is for. */
+/* Destinations of a node's packets. */
 #ifndef LOAD_PATTERN_H
 #define LOAD_PATTERN_H
 
@@ -7,16 +7,16 @@
 #include "sim/sim.h"
 
 enum pattern_kind {
-	PATTERN_RANDOM, /* any other node alike */
+	PATTERN_RANDOM, /* any other node, with equal probability */
 	PATTERN_NEIGHBOUR, /* each wire's far end in turn */
 	PATTERN_TRANSPOSE, /* the node number's halves change places */
-	PATTERN_REVERSE, /* the node number's bits turned round */
+	PATTERN_REVERSE, /* the node number's bits in reverse order */
 	PATTERN_TORNADO, /* just under half way round each dimension */
-	PATTERN_COMPLEMENT, /* mirrored in each dimension; where there are
-			     * none, in the order of nodes */
-	PATTERN_PERMUTATION, /* one drawn by lot */
+	PATTERN_COMPLEMENT, /* mirrored in each dimension; without
+			     * dimensions, in the order of nodes */
+	PATTERN_PERMUTATION, /* a random one */
 	PATTERN_HOTSPOT, /* one node gets a share of everything */
-	PATTERN_MATRIX, /* as a matrix says */
+	PATTERN_MATRIX, /* by a traffic matrix */
 	PATTERN_INCAST, /* one node gets everything */
 };
 

@@ -234,7 +234,7 @@ static void boxes_that_overlap_need_one_root(void **state)
 	coll_finishes(&(struct coll_how){ "4", .run = overlap });
 	coll_locks(
 		&(struct coll_how){ "4", { "coll.root=box" }, .run = overlap },
-		"falls, waits for room behind A+ since ");
+		"on the way down, waits for room at the end of A+ since ");
 }
 
 /* --- all kinds at once, and how many --- */

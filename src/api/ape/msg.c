@@ -1,10 +1,9 @@
 /*
- * Messages on APEnet+: what goes into a slot is staged in memory and put
- * without an event, and the network keeps it in order, so that its last word
- * comes last.  Counters are words that this software subtracts from when
- * events say that puts have arrived.  Atomics and collectives are software's.
- * Each process's memory, and all GPUs', are registered before programs begin,
- * as a launcher would have it.
+ * Messages on APEnet+.  Writes to slots are staged in memory and put without an
+ * event; the network keeps their order, so their last word arrives last.  This
+ * software subtracts from counters when events report puts.  Atomics and
+ * collectives are software.  Each process's memory and all GPU memory are
+ * registered before programs begin, as a launcher would do.
  */
 #include <errno.h>
 
@@ -25,7 +24,7 @@ enum {
 
 _Static_assert(sizeof(struct ape_user) <= 8 * MSG_OWN_WORDS, "room");
 
-/* The state moves when it has been opened. */
+/* weft_msg_init() copies the state after open(). */
 static struct ape_user *user(const struct msg_state *m)
 {
 	struct ape_user *u = (struct ape_user *)(uintptr_t)m->own;
@@ -89,7 +88,7 @@ static struct poll_loop msg_ape_loop(struct msg_state *m)
 
 /* --- transfers --- */
 
-/* The key of an address of a rank's, and its offset there. */
+/* The key for an address of a rank, and the offset. */
 static uint32_t find(
 	const struct msg_state *m, uint32_t rank, uint64_t at, uint64_t *offset)
 {

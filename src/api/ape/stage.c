@@ -7,7 +7,7 @@
 
 enum { HEADER = 64 };
 
-/* What a chunk in a slot begins with. */
+/* The header of a chunk in a slot. */
 struct chunk {
 	uint64_t offset, bytes; /* where it goes */
 	uint64_t total; /* of the transfer */
@@ -27,7 +27,7 @@ struct ape_landing {
 	struct chunk chunk;
 };
 
-/* Who is to hear that a slot is empty. */
+/* The peer to which an empty slot is to be reported. */
 struct owed {
 	uint32_t peer, node;
 };
@@ -37,7 +37,7 @@ static const struct ape_params *params_of(const struct ape_stage *s)
 	return s->user.nic->params;
 }
 
-/* How long a peer's word is looked for that faults may have taken. */
+/* How long to poll for a peer's count if faults may have lost it. */
 static const sim_time PATIENCE = 100000000 * (sim_time)SIM_NS;
 
 static struct host *host_of(const struct ape_stage *s)
@@ -106,7 +106,7 @@ static uint64_t count(
 	return n;
 }
 
-/* One more; returns how many there were. */
+/* Increments a count; returns its old value. */
 static uint64_t add(const struct ape_stage *s, uint32_t peer, enum count which)
 {
 	uint64_t n = count(s, peer, which), more = n + 1;
@@ -158,8 +158,8 @@ uint32_t ape_stage_register(struct ape_stage *s, uint64_t at, uint64_t bytes)
 
 /* --- chunks arrive --- */
 
-/* The number of a peer's next chunk, or of one behind it where that is lost; a
- * lower one was in the slot before. */
+/* The number of a peer's next chunk, unless chunks were lost; lower numbers are
+ * old contents of the slot. */
 static uint64_t expected(const struct ape_stage *s, uint32_t peer)
 {
 	uint64_t n = count(s, peer, EMPTIED);
@@ -172,8 +172,7 @@ static uint64_t expected(const struct ape_stage *s, uint32_t peer)
 	return n;
 }
 
-/* What is wrong with a chunk: not all of it has come, or there is no place for
- * it. */
+/* The error of a chunk: it is damaged, or there is no buffer for it. */
 static uint32_t judge(const struct ape_stage *s, const struct ape_landing *x)
 {
 	const struct range *r =
@@ -222,7 +221,7 @@ static void on_event(void *arg, const struct workq_completion *c)
 	struct ape_stage *s = arg;
 	uint32_t key = (uint32_t)(c->id >> 32);
 
-	/* a process may put what is no chunk */
+	/* processes may put other bytes there */
 	if (APE_EVENT(c->status) == APE_ARRIVED &&
 		key == ape_key(s->user.queue, APE_STAGE_KEY) &&
 		(uint32_t)c->id / s->n_processes == APE_NODE(c->status))
@@ -231,7 +230,7 @@ static void on_event(void *arg, const struct workq_completion *c)
 		s->on_event(s->arg, c);
 }
 
-/* A slot is empty again: says so. */
+/* Reports an empty slot. */
 static void tell_empty(struct ape_stage *s, const struct owed *x)
 {
 	uint32_t me = peer_of(s, s->user.node, s->process);
@@ -294,7 +293,7 @@ void ape_stage_wait(struct ape_stage *s, sim_time deadline)
 {
 	const struct ape_landing *x;
 
-	/* while there is nothing better to do */
+	/* while there is nothing else to do */
 	while (s->owed.n && !ape_user_has_event(&s->user)) {
 		struct owed o = *(struct owed *)ring_pop(&s->owed);
 
@@ -324,7 +323,7 @@ static sim_time begin_copy(struct ape_stage *s, enum ape_way way,
 	return end;
 }
 
-/* Sends a chunk that is in an own slot. */
+/* Sends a chunk from one of its own slots. */
 static uint32_t send_chunk(struct ape_stage *s, enum ape_way way,
 	const struct ape_put *p, uint64_t slot, uint64_t at, uint64_t n,
 	sim_time begun)
@@ -369,10 +368,10 @@ static void wait_for_slot(struct ape_stage *s, const struct ape_put *p)
 
 	if (!(p->key & APE_GPU_KEY))
 		return;
-	/* Where faults may have taken the peer, or its word, for ever. */
+	/* faults may have taken the peer, or its count */
 	if (s->user.nic->net->faults)
 		patience = program_now() + PATIENCE;
-	/* what a peer tells comes without an event: looks now and then */
+	/* the peer's count arrives without an event, so poll */
 	while (count(s, peer, SENT) - count(s, peer, TOLD) >= APE_SLOTS &&
 		!ape_user_has_lost_card(&s->user)) {
 		bool is_vain = program_now() >= patience;
@@ -417,7 +416,7 @@ static uint32_t send_chunks(
 			break;
 	}
 	s->user.copied = 0;
-	/* own slots are the next one's */
+	/* the next transfer uses the same slots */
 	while (!ape_user_is_done(&s->user, s->user.posted - 1) &&
 		!ape_user_has_lost_card(&s->user)) {
 		ape_stage_wait(s, SIM_NEVER);

@@ -1,12 +1,12 @@
 /*
- * Transfers on APEnet+ as its library makes them: directly between any two
- * memories (peer to peer), or, of a GPU's memory, through host memory: in
- * chunks, so that copies go on while others travel, with GPUDirect's pinned
- * memory (staged) or with one more copy by a core at each end (copied).
+ * Transfers of APEnet+'s library: directly between any two memories (peer to
+ * peer), or for GPU memory through host memory, in chunks, so that copies and
+ * transfers overlap; with GPUDirect's pinned memory (staged), or with an
+ * additional copy by a core at each end (copied).
  *
- * A chunk for a GPU travels into a slot of the target's host memory, of which
- * each process has some for each other one; the target's library copies it
- * from there when its program looks for events, and says when a slot is empty.
+ * A chunk for a GPU is put into a slot of the target's host memory, where each
+ * process has some for each other process; the target's library copies it from
+ * there when its program looks for events, and reports the empty slot.
  */
 #ifndef API_APE_STAGE_H
 #define API_APE_STAGE_H
@@ -25,18 +25,18 @@ struct ape_stage {
 	struct ape_user user;
 	uint32_t first; /* queue, of process 0 of any node */
 	uint32_t process, n_processes; /* of each node */
-	uint64_t at; /* of ape_stage_memory() bytes, in the node's memory */
+	uint64_t at; /* address of ape_stage_memory() bytes */
 	bool heeds; /* as struct ape_user's */
-	/* Told of events that are not the library's own. */
+	/* Called for events that are not the library's own. */
 	void (*on_event)(void *arg, const struct workq_completion *c);
 	void *arg;
 
 	struct ring landings; /* chunks being copied, in order */
-	struct ring owed; /* slots that are empty, which nobody was told yet */
+	struct ring owed; /* empty slots that have not been reported */
 };
 
 uint64_t ape_stage_memory(const struct nic *nic, uint32_t n_processes);
-/* With all from first to arg set; as workqs_open(). */
+/* With the fields from first to arg set; as workqs_open(). */
 int ape_stage_open(struct ape_stage *s);
 void ape_stage_fini(struct ape_stage *s);
 
@@ -50,17 +50,17 @@ struct ape_put {
 	bool is_quiet;
 };
 
-/* ENOTSUP for p2p where it is switched off, EIO where a dead GPU would have to
- * copy, or 0. */
+/* ENOTSUP for p2p if it is switched off, EIO if a dead GPU would have to copy,
+ * or 0. */
 int ape_stage_check(
 	const struct ape_stage *s, enum ape_way way, const struct ape_put *p);
 /* Returns the number of its last command. */
 uint32_t ape_stage_put(
 	struct ape_stage *s, enum ape_way way, const struct ape_put *p);
 
-/* Takes what has come, and ends what is over; whether there was any. */
+/* Takes events, and ends copies that are over; whether there were any. */
 bool ape_stage_step(struct ape_stage *s);
-/* Until there may be something; no longer than until a time. */
+/* Waits until there may be some, or until a deadline. */
 void ape_stage_wait(struct ape_stage *s, sim_time deadline);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the files of the one-sided interface share: a process's operations. */
+/* Shared by the files of the one-sided interface: a process's operations. */
 #ifndef API_DMAPP_DMAPP_H
 #define API_DMAPP_DMAPP_H
 
@@ -18,7 +18,7 @@ struct dmapp_op {
 	uint32_t serial;
 	uint8_t way;
 	bool is_failed;
-	uint32_t pending; /* transactions, and 1 while there may be more */
+	uint32_t pending; /* transactions, + 1 while more may follow */
 };
 
 struct dmapp {
@@ -27,8 +27,8 @@ struct dmapp {
 	uint64_t posted, ended; /* transactions */
 	struct slots ops;
 	uint32_t serial;
-	uint32_t n_nbi; /* operations that are not complete */
-	bool is_failed; /* any of these was */
+	uint32_t n_nbi; /* incomplete implicit operations */
+	bool is_failed; /* any of them */
 };
 
 struct dmapp *dmapp_state(void);
@@ -37,7 +37,7 @@ uint32_t dmapp_n_pes(void);
 
 void dmapp_take_events(struct dmapp *d);
 void dmapp_wait_events(struct dmapp *d);
-/* An operation has nothing pending any more. */
+/* An operation has nothing pending. */
 void dmapp_op_ended(struct dmapp *d, uint32_t id, const struct dmapp_op *x);
 dmapp_return_t dmapp_code(bool is_failed);
 

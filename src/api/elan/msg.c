@@ -1,10 +1,10 @@
 /*
- * Messages on QsNetII: what is short goes by packets that the core writes
- * into command queues, what is long by DMAs, and gets bring 512 bytes each.
- * Events count what is waited for, and write a zero when all has come.
+ * Messages on QsNetII: short puts are packets that the core writes into command
+ * queues, long ones are DMAs, and gets fetch 512 bytes each.  Events count
+ * arriving bytes, and write a zero when all are there.
  *
- * A queue has few packets under way, so there are several.  The first has no
- * packets at all: arming an event there never waits.
+ * A queue has few packets in flight, so there are several.  The first has no
+ * packets, so arming an event there never waits.
  */
 #include <errno.h>
 
@@ -142,7 +142,7 @@ static struct poll_loop msg_elan_loop(struct msg_state *m)
 
 static void msg_elan_close(struct msg_state *m)
 {
-	/* a DMA that nobody waits for may yet run on the first */
+	/* an unawaited DMA may still run on the first */
 	for (uint32_t i = QUEUE_POST; i < QUEUES; i++)
 		while (elan_cq_close(&own(m)->queue[i]) == EBUSY)
 			program_charge(elan_params_of(m->nic)->poll_period);

@@ -1,28 +1,25 @@
-/*
- * What the files of QsNetII's interface share: where they are called from, and
- * how words get into a queue.
- */
+/* Shared by the files of QsNetII's interface: the calling program's card, and
+ * stores into queues. */
 #ifndef API_ELAN_QUEUE_H
 #define API_ELAN_QUEUE_H
 
 #include "api/elan/elan.h"
 
-/* The card of the program's node; a BUG where there is none, and from a thread
- * that runs on it. */
+/* The card of the program's node; a BUG if there is none, or in a thread of the
+ * card. */
 struct nic *cq_card(void);
 const struct elan_params *cq_params(void);
 const struct elan_host *cq_host(void);
-/* From the bridge to the CPU that the program runs on, more than to the
- * first. */
+/* Additional latency from the bridge to the program's CPU, beyond that of the
+ * first CPU. */
 sim_time cq_way(void);
 
 bool cq_is_open(const struct elan_cq *q);
-/* What is wrong with a command of a queue that has these events: an error
- * number, or 0. */
+/* Checks a queue and the events of a command: an error number, or 0. */
 int cq_check(const struct elan_cq *q, uint64_t event, uint64_t other);
-/* Waits until so many bytes fit, behind the words that wait. */
+/* Waits until this number of bytes fits after the waiting words. */
 void cq_need_room(struct elan_cq *q, uint32_t bytes);
-/* One more word waits to be stored, for which there is room. */
+/* Adds a waiting word, for which there is room. */
 void cq_add(struct elan_cq *q, uint64_t word);
 
 #endif

@@ -1,5 +1,5 @@
-/* What the files of Gemini's user-level interface share: the process's objects,
- * and how they are found by their handles. */
+/* Shared by the files of Gemini's user-level interface: the process's objects,
+ * which are found by their handles. */
 #ifndef API_GNI_GNI_H
 #define API_GNI_GNI_H
 
@@ -8,8 +8,8 @@
 #include "base/slots.h"
 #include "weft/gni.h"
 
-/* What every object begins with.  A handle is its place and its serial number,
- * so that one which has ended is known. */
+/* The start of every object.  A handle is its position and its serial number,
+ * so that stale handles are recognised. */
 struct gni_object {
 	struct slot slot;
 	uint32_t serial;
@@ -28,7 +28,7 @@ struct gni_queue {
 	struct gemini_queue queue;
 	gni_cq_handle_t handle; /* its own */
 	bool may_wait;
-	uint32_t lost; /* events, of which the program knows */
+	uint32_t lost; /* events, as far as reported to the program */
 };
 
 /* A registration. */
@@ -43,31 +43,31 @@ struct gni_smsg {
 	uint32_t type, max_size, n_slots;
 	uint64_t here, there; /* mailboxes */
 	gni_mem_handle_t mem; /* of the one there */
-	uint8_t *message; /* that the program looks at */
-	bool is_out; /* it does */
+	uint8_t *message; /* the program's view of the current one */
+	bool is_out; /* the program has it */
 };
 
 struct gni_end {
 	struct gni_object object;
 	gni_cq_handle_t cq;
-	bool is_bound, has_data; /* it was told what events show */
+	bool is_bound, has_data; /* GNI_EpSetEventData() was called */
 	uint32_t node, tag;
 	uint32_t local_event, remote_event;
 	struct gni_smsg *smsg; /* NULL: none */
 };
 
-/* A transaction whose event the process waits for. */
+/* A transaction with an event for the process. */
 struct gni_post {
 	struct slot slot;
 	gni_cq_handle_t cq;
 	uint32_t left; /* events until its end */
 	uint32_t status; /* of the first that failed */
 	bool is_ended; /* the program has its event */
-	gni_post_descriptor_t *d; /* NULL: it is of a mailbox: */
+	gni_post_descriptor_t *d; /* NULL: a mailbox's: */
 	gni_ep_handle_t ep;
 	uint64_t number; /* of the message; 0: it returns credits */
 	uint32_t msg_id;
-	uint64_t to; /* where it goes, and what: */
+	uint64_t to; /* address; then its bytes */
 	uint8_t *bytes;
 	uint32_t n;
 };
@@ -78,8 +78,8 @@ struct gni_process {
 	bool is_open;
 };
 
-/* A segment's handle: an address, and then a number at its node, whether it has
- * a queue, and what makes it another one than all others. */
+/* A segment's handle: an address, then its number at its node, whether it has a
+ * queue, and its serial number. */
 enum { GNI_HANDLES = 4096, GNI_MOST_POSTS = 65535 };
 #define GNI_HANDLE(mem)	   ((uint32_t)((mem)->qword2 % GNI_HANDLES))
 #define GNI_HAS_QUEUE(mem) ((mem)->qword2 / GNI_HANDLES & 1)
@@ -95,7 +95,7 @@ struct gni_process *gni_process(void);
 struct nic *gni_nic(void);
 const struct gemini_params *gni_params(void);
 
-/* What a handle is of, or NULL. */
+/* The object of a handle, or NULL. */
 struct gni_domain *gni_find_nic(gni_nic_handle_t nic);
 struct gni_queue *gni_find_cq(gni_cq_handle_t cq);
 struct gni_end *gni_find_ep(gni_ep_handle_t ep);
@@ -115,24 +115,24 @@ void gni_close_cq(void *queue);
 
 /* --- posts --- */
 
-/* Puts a record's bytes, in order, into a segment; its event is of a type.  A
- * message has one at the target, too, if there is a queue. */
+/* Puts a record's bytes, in order, into a segment, with an event of a type.  A
+ * message also has an event at the target, if there is a queue. */
 void gni_put(uint32_t id, const struct gni_end *e, const gni_mem_handle_t *mem,
 	uint32_t type);
-/* A record, or 0 where there are too many. */
+/* A record, or 0 if there are too many. */
 uint32_t gni_take_post(gni_cq_handle_t cq);
 void gni_give_post(uint32_t id);
 
 /* --- messages --- */
 
-/* A message's put, or one of credits, has ended; whether the program is told of
- * it, and with which status.  One that was not answered is tried again where
- * that was asked for. */
+/* A put of a message or of credits has ended; returns whether to report it to
+ * the program, and its status.  Unanswered puts are repeated if the mailbox is
+ * of that type. */
 bool gni_smsg_ended(uint32_t post, uint32_t *status);
 void gni_close_smsg(struct gni_end *e);
 
-/* A queue of the card, any that is free, and memory of the kernel's for it;
- * false where there is none. */
+/* Opens any free queue of the card, in the kernel's memory; false if there is
+ * none. */
 bool gni_open_queue(struct gemini_queue *q, uint32_t entries);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * Short messages of Gemini's user-level interface.
  *
- * A mailbox is two words of credits, a line, and then slots of whole lines.  A
- * message ends with its trailer at the end of its slot.  All of it goes by one
- * transaction that is in order, so the trailer's number comes last.
+ * A mailbox is a line with two words of credits, and then slots of whole lines.
+ * A message ends with its trailer at the end of its slot.  It is one
+ * transaction in order, so the trailer's number arrives last.
  */
 #include <string.h>
 
@@ -144,8 +144,7 @@ static uint64_t emptied(const struct gni_smsg *s)
 	return mailbox_emptied(words);
 }
 
-/* A record of some bytes to be put at an address there; NULL: there are too
- * many. */
+/* A record of bytes to be put at an address there; NULL: there are too many. */
 static struct gni_post *new_post(
 	gni_ep_handle_t ep, uint64_t to, uint32_t n, uint32_t *id)
 {
@@ -202,8 +201,8 @@ gni_return_t GNI_SmsgSendWTag(gni_ep_handle_t ep, const void *header,
 	return GNI_RC_SUCCESS;
 }
 
-/* Whether what was not answered needs no second try: a message has arrived
- * nonetheless, or later credits follow these. */
+/* Whether an unanswered put needs no second try: the message has arrived, or
+ * later credits follow these. */
 static bool is_settled(const struct gni_post *x, const struct gni_smsg *s)
 {
 	uint64_t taken;
@@ -214,10 +213,8 @@ static bool is_settled(const struct gni_post *x, const struct gni_smsg *s)
 	return taken != s->mailbox.told;
 }
 
-/*
- * Sends it again.  That is harmless: until the receiver has emptied the slot
- * nothing else is sent to it, and what comes later comes in order.
- */
+/* Sends it again.  That is safe: nothing else is sent to the slot until the
+ * receiver has emptied it, and later messages arrive in order. */
 static void send_again(uint32_t post, const struct gni_end *e)
 {
 	struct gni_post *x = slots_at(&gni_process()->posts, post);
@@ -262,7 +259,7 @@ gni_return_t GNI_SmsgGetNextWTag(
 		return GNI_RC_INVALID_STATE;
 	end = slot_end(s, s->here, s->mailbox.taken + 1) - sizeof(t);
 	load(end, &t, sizeof(t));
-	/* bits may be flipped that no CRC has seen */
+	/* not every flipped bit is seen by a CRC */
 	if (t.number != s->mailbox.taken + 1 || t.bytes > s->max_size) {
 		program_charge(gni_params()->poll_period);
 		return GNI_RC_NOT_DONE;

@@ -1,7 +1,7 @@
 /*
- * Atomics: a process writes what it wants into its place at the other one,
- * which does it when it next makes progress and answers.  A program asks for
- * one at a time, so a place is enough.
+ * Atomics: a process writes a request into its place at the other process,
+ * which performs it and answers when it next makes progress.  A program
+ * requests one at a time, so one place is enough.
  */
 #include "api/msg/msg.h"
 

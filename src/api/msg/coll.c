@@ -1,16 +1,16 @@
 /*
- * Collectives, over a lane of their own, so that no message that waits for
- * its receive can hold them up.  A process takes what another one sent it
- * on that lane in the order in which it was sent, and all call them in
- * the same order, so nothing needs a tag.
+ * Collectives, on a lane of their own, so that messages waiting for their
+ * receives cannot block them.  A process takes the messages of another process
+ * on that lane in their order, and all processes call collectives in the same
+ * order, so tags are not needed.
  *
- * Trees are binomial, by numbers that begin with the root.  Long data of a
- * broadcast is got by the children; a reduction goes by pieces of a slot.
+ * Trees are binomial, by numbers that begin with the root.  Children get the
+ * data of a long broadcast; a reduction is sent in pieces of a slot.
  *
- * An all-reduce of a long vector goes round a ring: each rank adds its part of
- * a chunk and the next one gets it, until every chunk has been everywhere; then
- * the sums go round.  Every link carries about twice the vector, however many
- * ranks there are.
+ * An all-reduce of a long vector uses a ring: each rank adds its part of a
+ * chunk and the next rank gets it, until every chunk has been everywhere; then
+ * the sums go round.  Every link carries about twice the vector, independently
+ * of the number of ranks.
  */
 #include "api/msg/msg.h"
 
@@ -106,7 +106,7 @@ static void get(struct msg_state *m, uint32_t rank, uint64_t from, uint64_t at,
 	weft_msg_wait((struct weft_msg *)m, &done);
 }
 
-/* The parent's bytes: by slots, or got from where it has them. */
+/* Receives the parent's bytes in slots, or gets them from its memory. */
 static void take_from_parent(
 	struct msg_state *m, uint32_t parent, uint64_t at, uint64_t bytes)
 {
@@ -196,7 +196,7 @@ static void combine(
 	}
 }
 
-/* Up the tree, to the root; false where this is another one. */
+/* Up the tree, to the root; whether this is the root. */
 static bool reduce_piece(struct msg_state *m, uint32_t root,
 	enum weft_msg_reduction op, uint64_t *a, uint32_t n)
 {
@@ -229,10 +229,8 @@ static void exchange(struct msg_state *m, uint32_t other,
 	}
 }
 
-/*
- * Recursive doubling among the first 2^k ranks; the others give theirs to
- * one of these before, and get the result behind it.
- */
+/* Recursive doubling among the first 2^k ranks; each other rank gives its
+ * values to one of them before, and receives the result afterwards. */
 static void allreduce_piece(struct msg_state *m, enum weft_msg_reduction op,
 	uint64_t *a, uint32_t n)
 {
@@ -284,7 +282,7 @@ struct ring {
 	uint32_t before, behind; /* ranks */
 };
 
-/* Where a chunk begins, in elements; of the one behind the last, the end. */
+/* The first element of a chunk; for the one after the last, the end. */
 static uint64_t chunk_at(const struct ring *r, uint32_t chunk)
 {
 	uint64_t each = r->n / r->m->n_ranks, more = r->n % r->m->n_ranks;
@@ -292,7 +290,7 @@ static uint64_t chunk_at(const struct ring *r, uint32_t chunk)
 	return chunk * each + (chunk < more ? chunk : more);
 }
 
-/* Tells the next rank where a chunk is, and gets another one. */
+/* Sends the address of a chunk to the next rank, and gets another chunk. */
 static void pass_chunk(
 	const struct ring *r, uint64_t at, uint32_t sent, uint32_t got)
 {
@@ -312,7 +310,7 @@ static void read_part(const struct ring *r, uint32_t chunk, uint64_t *mine)
 		8 * (chunk_at(r, chunk + 1) - first));
 }
 
-/* The chunk at to has the sum of those before: adds the own part of it. */
+/* Adds its own part to a chunk at to, the sum of the ranks before. */
 static void add_part(const struct ring *r, uint32_t chunk, const uint64_t *mine)
 {
 	uint64_t at = r->m->base + r->to + 8 * chunk_at(r, chunk);
@@ -329,9 +327,9 @@ static void add_part(const struct ring *r, uint32_t chunk, const uint64_t *mine)
 }
 
 /*
- * Chunks go round once to be added up and once more to be known.  Nobody
- * writes over what the next rank still gets: a chunk comes back only after all
- * others have had it; but behind the last one that must be waited for.
+ * Chunks go round once to be added up, and once more to distribute the sums. No
+ * rank overwrites a chunk that the next rank still gets: a chunk comes back
+ * only after all others have had it; for the last one a message confirms it.
  */
 static void reduce_ring(struct ring *r)
 {

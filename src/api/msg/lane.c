@@ -25,14 +25,14 @@ void msg_set_peer(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	program_write(peer_at(m, lane, rank), p, sizeof(*p));
 }
 
-/* Two words, that a rank writes to tell of slots that it has emptied. */
+/* Two words in which a rank reports the slots that it has emptied. */
 static uint64_t credits_at(
 	const struct msg_state *m, enum msg_lane lane, uint32_t rank)
 {
 	return m->credits_at + ((uint64_t)rank * MSG_LANES + lane) * 16;
 }
 
-/* Where the slot ends that a message of a rank goes to. */
+/* The end of the slot for a message of a rank. */
 static uint64_t slot_end(const struct msg_state *m, enum msg_lane lane,
 	uint32_t rank, uint64_t number)
 {
@@ -76,8 +76,8 @@ void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 
 /* --- receiving --- */
 
-/* What a damaged one says is not what it is: bits may be flipped that no CRC of
- * the network has seen. */
+/* The trailer may be corrupted: not every flipped bit is seen by a CRC of the
+ * network. */
 static void make_sane(struct msg_trailer *t)
 {
 	t->kind = t->kind == MSG_LONG ? MSG_LONG : MSG_SHORT;

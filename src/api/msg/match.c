@@ -1,7 +1,7 @@
 /*
- * Sends and receives.  A request is on one list at most: receives that wait
- * for a message, sends that wait for a slot, and those that wait for data or
- * for an answer.
+ * Sends and receives.  A request is in at most one list: of receives that wait
+ * for a message, of sends that wait for a slot, or of requests that wait for
+ * data or for an answer.
  */
 #include "api/msg/msg.h"
 
@@ -13,8 +13,8 @@ enum state {
 	STATE_DONE,
 	STATE_POSTED, /* a receive waits for a message */
 	STATE_WAITING, /* a send waits for a slot */
-	STATE_EARLY, /* to itself; its receive is not there yet */
-	STATE_TOLD, /* a long send waits until it has been got */
+	STATE_EARLY, /* to itself; its receive has not been called */
+	STATE_TOLD, /* a long send waits until the receiver has got it */
 	STATE_WANTED, /* a long receive waits for a word */
 	STATE_GETTING,
 };
@@ -77,7 +77,7 @@ static struct msg_early *keep(struct msg_state *m)
 	return e;
 }
 
-/* What was left in slots has its chance. */
+/* Messages that were left in slots may now be taken. */
 static void look_in_slots(struct msg_state *m)
 {
 	if (m->is_full)
@@ -128,7 +128,7 @@ static void log_sent(
 	program_log_sent(&x);
 }
 
-/* Fills in the status; returns the bytes that are taken. */
+/* Fills in the status; returns the number of bytes to copy. */
 static uint64_t meet(struct weft_msg_request *r, const struct msg_early *e)
 {
 	r->status = (struct weft_msg_status){
@@ -140,7 +140,7 @@ static uint64_t meet(struct weft_msg_request *r, const struct msg_early *e)
 	return e->bytes < r->bytes ? e->bytes : r->bytes;
 }
 
-/* at: where a short one's bytes are. */
+/* at: the address of a short message's bytes. */
 static void deliver(struct msg_state *m, struct weft_msg_request *r,
 	const struct msg_early *e, uint64_t at)
 {
@@ -163,7 +163,7 @@ static void deliver(struct msg_state *m, struct weft_msg_request *r,
 	program_log_received(r->mark);
 }
 
-/* Of receives that wait, the first that it fits. */
+/* The first posted receive that it matches. */
 static struct weft_msg_request *take_posted(
 	struct msg_state *m, uint32_t rank, uint32_t tag)
 {
@@ -176,7 +176,7 @@ static struct weft_msg_request *take_posted(
 	return r;
 }
 
-/* A message has come; false where there is no place for it yet. */
+/* A message has arrived; false if there is no room for it yet. */
 static bool arrive(
 	struct msg_state *m, const struct msg_early *what, uint64_t at)
 {
@@ -276,7 +276,7 @@ static bool try_send(struct msg_state *m, struct weft_msg_request *r)
 	return true;
 }
 
-/* Sends to a rank go in order: where one must wait, so do all behind it. */
+/* Sends to a rank go in order: if one must wait, so must all after it. */
 static bool go_on_sending(struct msg_state *m)
 {
 	struct weft_msg_request *r = m->waiting.first, *prev = NULL, *next;

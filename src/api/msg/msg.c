@@ -1,6 +1,4 @@
-/*
- * The message layer's middle: memory, what has come, puts and gets.
- */
+/* The core of the message layer: memory, arrivals, puts and gets. */
 #include "api/msg/msg.h"
 
 #include <errno.h>
@@ -24,7 +22,7 @@ static uint64_t round_up(uint64_t bytes)
 	return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
-/* Where everything is, from m->at on. */
+/* The addresses of everything, from m->at on. */
 static void lay_out(struct msg_state *m, uint64_t own)
 {
 	uint64_t n = m->n_ranks, at = m->at;
@@ -85,7 +83,7 @@ uint64_t weft_msg_memory(
 	return m.end;
 }
 
-/* Of a node with one process, the node knows which bytes there are. */
+/* If the node has one process, the node checks the bytes itself. */
 static bool is_mine(uint64_t at, uint64_t n)
 {
 	return host_n_processes(program_host()) == 1 || program_has(at, n);
@@ -106,7 +104,7 @@ bool weft_msg_store(uint64_t at, const void *from, size_t n)
 	return is_mine(at, n) && program_write(program_base() + at, from, n);
 }
 
-/* Between two memories a GPU makes the copy. */
+/* A GPU makes the copy from or to its memory. */
 static void wait_for_gpu(uint32_t gpu, enum gpu_way way, uint64_t bytes)
 {
 	if (gpu && bytes)
@@ -171,7 +169,7 @@ void msg_post(struct msg_state *m, uint32_t rank, uint64_t own_at,
 		m, rank, msg_address(m, rank, own_at - m->base), data, bytes);
 }
 
-/* --- what has come --- */
+/* --- arrivals --- */
 
 static void add_news(struct msg_state *m, uint32_t what)
 {
@@ -194,7 +192,7 @@ static void on_slot(struct msg_state *m, uint64_t end)
 		m->has_word = true;
 }
 
-/* From outside the program, too. */
+/* Also called outside of the program. */
 static void on_write(void *arg, uint64_t at, size_t n)
 {
 	struct msg_state *m = arg;
@@ -492,7 +490,7 @@ int weft_msg_wait_counter(struct weft_msg *msg, uint32_t counter)
 
 /* --- life --- */
 
-/* Which process of all it is, and what it has of its node's memory. */
+/* Its rank, and its part of the node's memory. */
 static void find_place(struct msg_state *m)
 {
 	m->node = program_node();
@@ -508,7 +506,7 @@ static void find_place(struct msg_state *m)
 	m->base = program_base();
 }
 
-/* All but what opens it: where it is, and its memory. */
+/* Everything except open(): its rank, and its memory. */
 static int set_up(struct msg_state *m, const struct weft_msg_options *o)
 {
 	int code;
@@ -540,7 +538,7 @@ static int set_up(struct msg_state *m, const struct weft_msg_options *o)
 
 int weft_msg_init(struct weft_msg *msg, const struct weft_msg_options *options)
 {
-	/* msg may be in use, and is left alone where this fails */
+	/* msg may be in use, and is not changed if this fails */
 	struct msg_state *m = msg_state(msg), fresh = { 0 };
 	struct weft_msg_options o = { 0 };
 	int code;
@@ -570,7 +568,7 @@ int weft_msg_fini(struct weft_msg *msg)
 	weft_msg_barrier(msg);
 	m->ops->close(m);
 	program_watch(0, 0, NULL, NULL);
-	m->ops = NULL; /* no call does anything from now on */
+	m->ops = NULL; /* no call has an effect from now on */
 	return 0;
 }
 

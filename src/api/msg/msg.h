@@ -1,11 +1,12 @@
 /*
- * What the files of the message layer share, and what a machine brings.
+ * Shared by the files of the message layer: its state, and the operations that
+ * each machine provides.
  *
  * Everything uses two operations that every machine has: a node can write to
  * another node's memory, and read it.  At the same addresses of its memory,
  * each process has for every other process: a ring of slots for messages, one
  * for collectives, words in which the other process counts the slots that it
- * has emptied, and a place for a requested atomic.  api/msg/mailbox.h describes
+ * has emptied, and room for a requested atomic.  api/msg/mailbox.h describes
  * how slots are filled and emptied.
  */
 #ifndef API_MSG_MSG_H
@@ -31,23 +32,23 @@ enum msg_kind { MSG_SHORT, MSG_LONG, MSG_SELF };
 
 struct msg_trailer {
 	uint64_t bytes; /* of the message */
-	uint64_t from; /* of a long one: where it is */
+	uint64_t from; /* address of a long message */
 	uint32_t tag;
 	uint16_t kind, fin;
-	uint64_t number; /* in its lane, from 1 on; the last to arrive */
+	uint64_t number; /* in its lane, from 1; arrives last */
 };
 
 _Static_assert(
 	sizeof(struct msg_trailer) == MSG_SLOT - WEFT_MSG_EAGER, "slots");
 
-/* What a process knows of another one, by lane; lies in its memory. */
+/* A process's state for another one, by lane; in its memory. */
 struct msg_peer {
 	struct mailbox box;
-	uint64_t stuck; /* the round in which one had none */
+	uint64_t stuck; /* the last round without an empty slot */
 	uint64_t served; /* the last atomic */
 };
 
-/* A message that came before its receive. */
+/* A message that arrived before its receive. */
 struct msg_early {
 	uint64_t bytes, from;
 	struct weft_msg_request *self; /* of a long send to itself */
@@ -76,20 +77,20 @@ struct __attribute__((may_alias)) msg_state {
 	const struct host_world *world; /* NULL: all nodes */
 	uint64_t base, each; /* of its memory: where it begins, its size */
 	uint32_t n_slots, eager;
-	bool is_software; /* no collectives of the network's */
+	bool is_software; /* do not use the network's collectives */
 
-	/* addresses of the node's memory */
+	/* addresses in the node's memory */
 	uint64_t at, own_at, peers_at, early_at;
 	uint64_t words_at, fins_at, credits_at, asks_at, slots_at, end;
 
-	/* what has come: a ring of ranks, by what */
+	/* what has arrived: a ring of ranks, each with a bit for the kind */
 	uint32_t news[MSG_NEWS];
 	uint32_t news_first, n_news;
-	bool has_all; /* too many: any may have */
+	bool has_all; /* too many for the ring: look at all ranks */
 	bool has_word;
 	struct weft_msg_done awaited;
 
-	uint64_t dones, fins; /* bits: those in use */
+	uint64_t dones, fins; /* bits of those in use */
 	uint64_t round, n_asked;
 
 	struct msg_list posted, waiting, active;
@@ -104,32 +105,32 @@ _Static_assert(
 	sizeof(struct msg_state) <= sizeof(struct weft_msg), "WEFT_MSG_WORDS");
 
 /*
- * A machine's.  None of these is called for the process itself, or with no
- * bytes; a rank may be of the same node.  All addresses have been looked at,
- * and are those of nodes' memories.
+ * Operations of a machine.  They are not called for the process itself, nor
+ * with 0 bytes; a rank may be on the same node.  All addresses have been
+ * checked, and are addresses in nodes' memories.
  */
 struct msg_ops {
-	uint64_t memory; /* of a process, at own_at */
-	uint32_t most_processes; /* of a node; 0: as many as it has threads */
+	uint64_t memory; /* bytes of a process's memory, at own_at */
+	uint32_t most_processes; /* of a node; 0: one for each thread */
 
 	int (*open)(struct msg_state *m);
 	/* Waits until none of its own operations is in flight. */
 	void (*close)(struct msg_state *m);
 
 	/* Writes up to MSG_SLOT bytes, whole words, to a rank's memory; they
-	 * arrive at once, or in order.  Does not depend on other software. */
+	 * arrive at once or in order.  Needs no software there. */
 	void (*post)(struct msg_state *m, uint32_t rank, uint64_t to,
 		const void *data, uint32_t bytes);
-	/* *done is to be filled in; its word, where it needs one, is taken by
-	 * msg_take_word().  done may be NULL. */
+	/* Fills in *done, with a word of msg_take_word() if it needs one.  done
+	 * may be NULL. */
 	void (*put)(struct msg_state *m, uint32_t rank, uint64_t to,
 		uint64_t from, uint64_t bytes, uint32_t counter,
 		struct weft_msg_done *done);
-	/* The word becomes zero when all is here. */
+	/* The word becomes zero when all bytes are here. */
 	void (*get)(struct msg_state *m, uint32_t rank, uint64_t from,
 		uint64_t to, uint64_t bytes, uint32_t word);
-	/* Sets a counter, a word that becomes zero; takes away from it what
-	 * the process has put into its own memory. */
+	/* Sets a counter, a word that becomes zero; subtracts bytes that the
+	 * process has put into its own memory. */
 	void (*expect)(struct msg_state *m, uint32_t counter, uint64_t bytes);
 	void (*arrived)(struct msg_state *m, uint32_t counter, uint64_t bytes);
 
@@ -143,8 +144,8 @@ struct msg_ops {
 		const struct msg_state *m, const struct weft_msg_done *done);
 	/*
 	 * Operations that the interface or the network performs.  ENOSYS: not
-	 * with these arguments; software performs them then, as it does without
-	 * such an entry.  All ranks must return the same.
+	 * with these arguments, so software performs them, as it does without
+	 * the entry.  All ranks must return the same.
 	 */
 	int (*atomic)(struct msg_state *m, uint32_t rank, uint64_t at,
 		enum weft_msg_atomic op, uint64_t operand, uint64_t *old);
@@ -156,17 +157,16 @@ struct msg_ops {
 		enum weft_msg_reduction op, uint64_t from, uint64_t to,
 		uint64_t n);
 
-	/* An error number, or 0: bytes at an address of GPUs' memory, which
-	 * put and get then take. */
+	/* Checks bytes of GPU memory for put and get: an error number, or 0. */
 	int (*check_gpu)(
 		const struct msg_state *m, uint64_t at, uint64_t bytes);
 
-	/* Of an interface whose completions come through queues: takes in
-	 * those that have come, and sets words to zero for them.  Whether
-	 * there were any. */
+	/* For an interface with queues of completions: takes those that have
+	 * arrived, and sets their words to zero.  Returns whether there were
+	 * any. */
 	bool (*poll)(struct msg_state *m);
-	/* Whether there are any; also called from outside the program, which
-	 * the interface wakes by host_poke(). */
+	/* Whether there are any; also called outside of the program, which the
+	 * interface wakes by host_poke(). */
 	bool (*has_events)(const struct msg_state *m);
 };
 
@@ -187,7 +187,7 @@ static inline uint32_t msg_process_of(const struct msg_state *m, uint32_t rank)
 	return rank % m->n_processes;
 }
 
-/* The address in a node's memory of one in a rank's; GPUs' are the same. */
+/* The node's address for an address of a rank; those of GPUs are the same. */
 static inline uint64_t msg_address(
 	const struct msg_state *m, uint32_t rank, uint64_t at)
 {
@@ -196,7 +196,7 @@ static inline uint64_t msg_address(
 
 /* --- msg.c --- */
 
-/* Writes to a rank where the process itself has the same thing. */
+/* Writes to a rank, at the counterpart of an address of the process itself. */
 void msg_post(struct msg_state *m, uint32_t rank, uint64_t own_at,
 	const void *data, uint32_t bytes);
 
@@ -206,19 +206,21 @@ static inline uint64_t msg_word_at(const struct msg_state *m, uint32_t word)
 	return m->words_at + 8 * (uint64_t)word;
 }
 
-/* For .expect and .arrived, where what comes is subtracted from the word. */
+/* .expect and .arrived of machines that subtract arriving bytes from the word.
+ */
 void msg_word_expect(struct msg_state *m, uint32_t word, uint64_t bytes);
 void msg_word_arrived(struct msg_state *m, uint32_t word, uint64_t bytes);
 
-/* A word for a put or get, or 0 where none is free; and gives it back. */
+/* Takes a word for a put or get, or returns 0 if none is free; gives it back.
+ */
 uint32_t msg_take_word(struct msg_state *m);
 void msg_give_word(struct msg_state *m, uint32_t word);
 bool msg_word_is_zero(const struct msg_state *m, uint32_t word);
 
-/* A place that another process answers to: an index, or MSG_FINS. */
+/* Takes room for another process's answer: an index, or MSG_FINS if none. */
 uint32_t msg_take_fin(struct msg_state *m);
 void msg_give_fin(struct msg_state *m, uint32_t fin);
-/* What it was answered with, 0 where it was not; *value is what else. */
+/* The answer and its value; 0: there is none yet. */
 uint64_t msg_fin(const struct msg_state *m, uint32_t fin, uint64_t *value);
 void msg_answer(struct msg_state *m, uint32_t rank, uint32_t fin,
 	uint64_t answer, uint64_t value);
@@ -229,22 +231,21 @@ bool msg_step(struct msg_state *m);
 void msg_go_on(struct msg_state *m);
 /* Sleeps until something has arrived, but no longer than until a time. */
 void msg_sleep_before(struct msg_state *m, sim_time t);
-/* Whether an operation has ended; its status is the result. */
+/* Whether an operation has ended; its status holds the result. */
 bool msg_is_over(const struct weft_msg_request *r);
 
-/* An error number, or 0: a rank, and bytes of its memory or of GPUs'; or of
- * its memory alone. */
+/* Checks a rank and bytes of its memory or of GPUs, or of its memory alone: an
+ * error number, or 0. */
 int msg_check(
 	const struct msg_state *m, uint32_t rank, uint64_t at, uint64_t bytes);
 int msg_check_host(
 	const struct msg_state *m, uint32_t rank, uint64_t at, uint64_t bytes);
-/* From one address of the node's memories to another; where a GPU has a part in
- * it that takes its time. */
+/* Copies within the node's memories; takes time only from or to a GPU. */
 void msg_copy(uint64_t to, uint64_t from, uint64_t bytes);
 void msg_read(uint64_t at, void *to, uint64_t bytes);
 void msg_write(uint64_t at, const void *from, uint64_t bytes);
 
-/* --- msg_lane.c --- */
+/* --- lane.c --- */
 
 struct msg_peer msg_peer(
 	const struct msg_state *m, enum msg_lane lane, uint32_t rank);
@@ -252,27 +253,28 @@ void msg_set_peer(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	const struct msg_peer *p);
 bool msg_lane_has_slot(
 	const struct msg_state *m, enum msg_lane lane, uint32_t rank);
-/* Into a slot that it has; data is t->bytes long where it is MSG_SHORT. */
+/* Fills a slot of a rank that has one; a MSG_SHORT has t->bytes of data. */
 void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	struct msg_trailer *t, const void *data);
-/* The next message of a rank, if it has arrived, and the place of its bytes. */
+/* The next message of a rank, if it has arrived, and the address of its bytes.
+ */
 bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	struct msg_trailer *t, uint64_t *at);
-/* Its slot is empty. */
+/* Empties its slot. */
 void msg_lane_taken(struct msg_state *m, enum msg_lane lane, uint32_t rank);
 
-/* --- msg_match.c --- */
+/* --- match.c --- */
 
 void msg_match_init(struct msg_state *m);
-/* Takes in what a rank has sent. */
+/* Takes all messages of a rank that have arrived. */
 void msg_match_drain(struct msg_state *m, uint32_t rank);
 /* Advances sends and receives; returns whether there was any progress. */
 bool msg_match_go_on(struct msg_state *m);
 bool msg_match_is_idle(const struct msg_state *m);
 
-/* --- msg_atomic.c --- */
+/* --- atomic.c --- */
 
-/* An atomic that is asked for; its number is the last to arrive. */
+/* A requested atomic; its number arrives last. */
 struct msg_ask {
 	uint64_t at, operand;
 	uint64_t op, fin;

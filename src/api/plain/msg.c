@@ -1,7 +1,7 @@
 /*
- * Messages on the plain card: a queue, puts and gets that count.  What goes
- * from the core itself is staged in memory, a stage for each entry.  Each
- * process has a key to all of its memory.
+ * Messages on the plain card: a queue, and puts and gets with counters.  Writes
+ * to slots are staged in memory, with a stage for each entry.  Each process has
+ * a key to all of its memory.
  */
 #include <errno.h>
 
@@ -64,7 +64,7 @@ static uint32_t post(struct msg_state *m, uint32_t op, uint32_t rank,
 	return workq_user_post(user(m), &e, program_now());
 }
 
-/* A word that counts has one offset in the memories of all processes. */
+/* A counter has the same offset in all processes. */
 static uint64_t count(const struct msg_state *m, uint32_t word)
 {
 	return word == WEFT_MSG_NONE ? 0 : 1 + msg_word_at(m, word) - m->base;

@@ -1,7 +1,5 @@
-/*
- * A queue of work (nic/util/workq.h) as software sees it: it writes entries
- * and rings, and takes completions when it looks.  For programs of a node.
- */
+/* A program's view of a work queue (nic/util/workq.h): it writes entries, rings
+ * the doorbell, and takes completions when it looks. */
 #ifndef API_PLAIN_WORKQ_H
 #define API_PLAIN_WORKQ_H
 
@@ -20,21 +18,21 @@ struct __attribute__((may_alias)) workq_user {
 	struct nic *nic;
 	uint32_t node;
 	uint32_t taken; /* completions */
-	uint32_t failed; /* of these */
+	uint32_t failed; /* of them */
 	struct window window; /* of entries */
-	uint64_t value[WORKQ_DEPTH]; /* of the last ones */
+	uint64_t value[WORKQ_DEPTH]; /* of the last completions */
 };
 
 /* As workqs_open(). */
 int workq_user_open(struct workq_user *u);
-/* The number of the next entry: waits for its place. */
+/* The number of the next entry; waits until there is room for it. */
 uint32_t workq_user_next(struct workq_user *u);
-/* Posts an entry, which begins with its id, the number; a program began with
- * it at some time.  Returns the number. */
+/* Posts an entry, and makes its number, which is returned, its id; begun is
+ * when the program started. */
 uint32_t workq_user_post(struct workq_user *u, void *entry, sim_time begun);
-/* Whether an entry has completed; also from outside the program. */
+/* Whether an entry has completed; also outside of the program. */
 bool workq_user_is_done(const struct workq_user *u, uint32_t number);
-/* Until it has, or all have; false where any failed. */
+/* Waits for an entry, or for all; false if any has failed. */
 bool workq_user_wait(struct workq_user *u, uint32_t number);
 bool workq_user_wait_all(struct workq_user *u);
 struct poll_loop workq_user_loop(const struct workq_user *u);

@@ -1,12 +1,12 @@
 /*
- * Function-shipped IO: what a compute node's kernel and the daemon of an IO
- * node say to each other.
+ * Function-shipped IO: the protocol of a compute node's kernel and the daemon
+ * of an IO node.
  *
- * A request is one packet for a reception FIFO of the daemon.  What is written
- * is fetched by remote gets into an injection FIFO of the client, and what is
- * read is put; the answer is a put, too.  All of them are system packets.  Puts
- * are counted, since those of different FIFOs may overtake each other: a client
- * knows by the answer how many bytes it has to wait for.
+ * A request is one packet for a reception FIFO of the daemon.  The daemon
+ * fetches written bytes by remote gets through an injection FIFO of the client,
+ * and puts the bytes of reads and the answer.  All packets are system packets.
+ * Puts of different FIFOs may overtake each other, so they are counted: the
+ * answer says how many bytes the client has to wait for.
  */
 #ifndef API_SPI_CNK_H
 #define API_SPI_CNK_H
@@ -31,8 +31,8 @@ struct cnk_answer {
 	uint64_t ticket;
 };
 
-/* Of a client: the kernel's memory, which no user may touch, and what it has
- * there; a part for each process. */
+/* The kernel's memory of a client, closed to users, with a part for each
+ * process. */
 #define CNK_KERNEL_AT (UINT64_C(1) << 35)
 
 enum {
@@ -57,7 +57,7 @@ static inline uint64_t cnk_part(uint32_t process, uint64_t at)
 	return CNK_KERNEL_AT + process * (uint64_t)CNK_PART + at;
 }
 
-/* Threads of a daemon; a client has one, and its reception FIFO. */
+/* Threads of a daemon, each with a reception FIFO; a client uses one. */
 enum { CNK_THREADS = 16, CNK_REC = MU_SYSTEM_SUBGROUP * MU_REC_PER_SUBGROUP };
 
 static inline uint32_t cnk_thread_of(
@@ -66,15 +66,16 @@ static inline uint32_t cnk_thread_of(
 	return (node % (uint32_t)t->io_every + process) % CNK_THREADS;
 }
 
-/* A daemon's thread, of an IO node; never ends.  arg is a struct files_seat. */
+/* A thread of an IO node's daemon, which never ends; arg is a struct
+ * files_seat. */
 void cnk_serve(void *arg);
 
-/* An injection FIFO of a system sub-group, which is opened. */
+/* Opens an injection FIFO of a system sub-group. */
 int32_t cnk_open_fifo(MUSPI_InjFifoSubGroup_t *g, uint32_t subgroup,
 	uint32_t id, uint64_t at, uint64_t bytes, bool is_for_gets);
-/* A base address of one. */
+/* Sets a base address of such a sub-group. */
 int32_t cnk_open_base(uint32_t subgroup, uint32_t id, uint64_t address);
-/* What all descriptors of system packets have. */
+/* Common fields of descriptors for system packets. */
 MUSPI_BaseDescriptorInfoFields_t cnk_base(
 	uint32_t node, uint64_t from, uint64_t bytes, uint64_t map);
 MUSPI_Pt2PtDescriptorInfoFields_t cnk_way(uint8_t bits);

@@ -1,11 +1,10 @@
 /*
- * Messages on Blue Gene/Q: direct puts through injection FIFOs, gets by
- * remote gets, and reception counters for what is waited for.  What goes
- * from the core itself is staged in memory, a stage for each of the last
- * descriptors of the first FIFO.
+ * Messages on Blue Gene/Q: direct puts through injection FIFOs, gets by remote
+ * gets, and reception counters.  Writes to slots are staged in memory, with a
+ * stage for each of the last descriptors of the first FIFO.
  *
- * Where every node of the machine has one process the network does the
- * collectives: barriers by global interrupts, the rest over class route 0.
+ * If every node of the machine has one process, the network performs the
+ * collectives: barriers by global interrupts, the others over class route 0.
  */
 #include <errno.h>
 
@@ -95,7 +94,7 @@ static int open_bases(struct msg_state *m)
 	return 0;
 }
 
-/* What all ranks see alike. */
+/* All ranks decide alike. */
 static int open_tree(struct msg_state *m)
 {
 	struct own *o = own(m);
@@ -270,7 +269,7 @@ static int spi_barrier(struct msg_state *m)
 	return 0;
 }
 
-/* Nodes need not have anything at the same address. */
+/* Nodes may use different addresses. */
 static void set_base(struct msg_state *m, uint32_t id, uint64_t base)
 {
 	const MUSPI_BaseAddressTableSubGroup_t g = { .subgrpid = m->process };
@@ -296,7 +295,7 @@ static struct weft_msg_done expect_tree(
 	return done;
 }
 
-/* What is returned is done when the source may change. */
+/* Returns what is done when the source may change. */
 static struct weft_msg_done inject_tree(struct msg_state *m, unsigned type,
 	unsigned op, uint32_t root, uint64_t from, uint64_t bytes)
 {

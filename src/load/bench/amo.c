@@ -1,7 +1,7 @@
 /*
  * Atomic operations from many to one: programs on nodes of other routers add to
- * words of node 0, each to words that are drawn at random, with some additions
- * under way.  When all are done, every word is looked at.
+ * random words of node 0, with a limited number of additions in flight.  At the
+ * end every word is checked.
  */
 #include "base/mem.h"
 #include "load/bench/bench.h"
@@ -45,7 +45,7 @@ static uint64_t at_of(uint64_t variable)
 	return WORDS_AT + 8 * variable;
 }
 
-/* How many the i-th program makes; the first of all makes none. */
+/* The number of additions of the i-th program; the first makes none. */
 static uint64_t share(const struct amo *m, uint64_t i)
 {
 	uint64_t rounds = (uint64_t)m->bench.rounds, n = (uint64_t)m->senders;

@@ -1,12 +1,12 @@
 /*
- * Experiments that every machine can do: programs put bytes into each other's
- * memories, get them, and wait for them.  How a transfer is made is a
- * driver's business; each network interface has one, and so have messages
- * (weft/msg.h), which every machine has.  An experiment knows no machine, and
- * a driver knows no experiment.
+ * Experiments for any machine: programs put bytes into each other's memories,
+ * get them, and wait for them.  Drivers make the transfers: each network
+ * interface has one, and so has the message layer (weft/msg.h), which runs on
+ * every machine.  An experiment knows no machine, and a driver knows no
+ * experiment.
  *
- * The key via picks the driver: "nic" the network interface's own, "msg" that
- * of messages.  The key by picks one of its means, where it has a choice.
+ * The key via selects the driver: "nic" the network interface's own, "msg" that
+ * of messages.  The key by selects one of its transfer methods ("means").
  *
  * An experiment begins with a struct bench, calls bench_init() in init() and
  * bench_start() in start(), and puts programs_next() and the like into its
@@ -21,7 +21,7 @@
 
 /* A node's memory below this is the driver's. */
 #define BENCH_FREE (UINT64_C(16) << 20)
-/* Where experiments that need no more send from and to. */
+/* Usual source and target of an experiment. */
 #define BENCH_SOURCE (UINT64_C(1) << 30)
 #define BENCH_TARGET (UINT64_C(2) << 30)
 #define BENCH_MEMORY (UINT64_C(3) << 30)
@@ -34,27 +34,27 @@ enum { BENCH_AUTO }; /* the driver's choice, the first of all means */
 struct bench;
 struct bench_driver;
 
-/* What an experiment wants, of its driver and besides. */
+/* The needs of an experiment. */
 struct bench_needs {
 	uint32_t n_programs; /* of all nodes; 0: two, on nodes from and to */
 	uint64_t memory; /* of each process, from address 0 on */
-	uint64_t touched; /* of that by each program, about */
-	size_t data; /* that it keeps for each program; 0: nothing */
+	uint64_t touched; /* bytes of it, by each program, roughly */
+	size_t data; /* bytes of its own state for each program */
 	uint64_t n_puts; /* of each program to any queue; 0: few */
 	uint32_t queues; /* of each program; 0: one */
 	uint32_t lanes; /* programs of a node, without messages; 0: few */
-	uint32_t queue_bytes; /* that will do; 0: as many as there can be */
+	uint32_t queue_bytes; /* sufficient size of a queue; 0: the largest */
 	int64_t routing; /* as the key says */
 	bool is_msg; /* by messages */
-	bool is_software; /* with collectives that are messages, too */
+	bool is_software; /* no collectives of the network */
 	bool has_gets;
 	/* Every process runs a program; n_programs are those of nodes with one
 	 * process each. */
 	bool is_for_all;
-	bool is_for_rate; /* what counts is the rate, not the latency */
+	bool is_for_rate; /* measures the rate, not the latency */
 	bool has_chances; /* transfers may be left to chance */
-	bool is_early; /* nobody waits for counters: all are ready sooner */
-	/* Means will do that are drawn, or that drop what they read. */
+	bool is_early; /* needs no counters, so all are ready sooner */
+	/* Accepts means that are calculated, or that drop their bytes. */
 	bool draws, drops;
 };
 
@@ -65,7 +65,7 @@ struct bench {
 	int64_t procs; /* of each node, by messages; 0: one */
 	char by[PARAM_TEXT_MAX];
 	int64_t source, target; /* memories: 0 the host's, else 1 + a GPU */
-	/* Addresses from which on they hold; 0: BENCH_SOURCE, BENCH_TARGET. */
+	/* Where these begin; 0: BENCH_SOURCE, BENCH_TARGET. */
 	uint64_t source_from, target_from;
 
 	const struct bench_driver *driver;
@@ -100,7 +100,7 @@ struct bench_end {
 	uint32_t peer; /* of two nodes */
 	bool begins; /* it is the first of two */
 	uint32_t lane; /* the thread, where a node has several programs */
-	bool is_sink; /* it sends nothing; to be said before it is opened */
+	bool is_sink; /* it sends nothing; set before it is opened */
 	sim_time start, end; /* of what is measured */
 	int region[BENCH_REGIONS]; /* synthetic memory that is written to */
 	void *data; /* the experiment's */
@@ -116,8 +116,8 @@ struct bench_transfer {
 	uint32_t queue; /* or BENCH_ANY */
 	uint32_t port; /* to leave by, or BENCH_ANY; of puts only */
 	bool is_tracked;
-	/* Random bits that decide what else the interface lets software
-	 * choose, such as routes; 0: the driver's usual choice. */
+	/* Random bits for everything that the interface leaves to software,
+	 * such as routes; 0: the driver's usual choice. */
 	uint64_t chance;
 };
 
@@ -125,86 +125,84 @@ struct bench_transfer {
 struct bench_means {
 	const char *name;
 	const char *label; /* in names of figures; NULL: the name */
-	bool is_quick; /* the best one for a few bytes */
+	bool is_quick; /* the best for a few bytes */
 	bool is_dropped; /* its bytes go nowhere */
-	bool is_for_gpus; /* between host memories it is like others */
-	/* What a transfer takes one way, from program to program, by means that
-	 * are drawn; NULL: they are simulated. */
+	bool is_for_gpus; /* makes no difference between host memories */
+	/* The time of a transfer from program to program, if it is calculated;
+	 * NULL: it is simulated. */
 	sim_time (*drawn)(const struct bench *b, uint64_t bytes);
 };
 
 struct bench_limits {
-	uint32_t grain; /* transfers are multiples of so many bytes */
+	uint32_t grain; /* bytes; lengths are multiples of it */
 	uint32_t counters;
 	uint32_t queues; /* of a program */
 	uint32_t lanes; /* programs of a node */
 	uint32_t get_bytes; /* of one get; 0: any */
 };
 
-/* What holds for a driver. */
+/* Properties of a driver. */
 enum {
 	BENCH_SETS_LATER = 1, /* counters are set by a command, in time */
 	BENCH_HAS_SELF = 2, /* a node can put into its own memory */
 	BENCH_HAS_ACKS =
 		4, /* flush() of a put means that the bytes are there */
-	/* What has failed may have been done, all or a part of it, and another
+	/* A failed transfer may have been made, or a part of it, and another
 	 * try may succeed. */
 	BENCH_OPEN_ENDED = 8,
 	BENCH_GETS_BY_MEANS = 16, /* gets have a choice, too: the key's */
 	/* Puts to a GPU may need the program at the target. */
 	BENCH_NEEDS_TARGET = 32,
+	BENCH_HAS_MESSAGES = 64, /* with bench_send() and bench_receive() */
 };
 
 /*
- * Calls are from a program, unless it says so.  Those that return bool
- * return false where the program can only give up; they have complained
- * then, or the network interface will report why.
+ * Calls are made by programs, except where noted.  Calls that return bool
+ * return false if the program can only give up; they have complained then, or
+ * the network interface will report why.
  */
 struct bench_driver {
 	const char *name; /* the network interface's word, or "msg" */
 	const struct bench_means *means; /* "auto" first; no name last */
 	struct bench_limits most;
 	uint32_t is; /* BENCH_... */
-	size_t size; /* of what an end keeps, ... */
+	size_t size; /* of its state for an end, ... */
 	size_t queue_size; /* ... and for each queue besides */
 
 	bool (*open)(struct bench_end *x);
-	/* A counter becomes zero when so many bytes have come. */
+	/* A counter becomes zero when this number of bytes has arrived. */
 	void (*expect)(struct bench_end *x, uint32_t counter, uint64_t bytes);
 	bool (*await)(struct bench_end *x, uint32_t counter);
 	void (*put)(struct bench_end *x, const struct bench_transfer *p);
 	void (*get)(struct bench_end *x, const struct bench_transfer *g);
-	/* Waits for the end of all transfers that are tracked: of a put that
-	 * is when its source may change, of a get when the bytes are here.
-	 * False where any failed. */
+	/* Waits for all tracked transfers: for puts until their sources may
+	 * change, for gets until the bytes are here.  False if any failed. */
 	bool (*flush)(struct bench_end *x);
 
-	/* --- what may be NULL --- */
+	/* --- optional --- */
 
-	/* Frees what open() made, or what an end that was never opened has;
-	 * outside of programs. */
+	/* Frees the state of an end, opened or not; outside of programs. */
 	void (*fini)(struct bench_end *x);
-	/* Until all are ready; NULL: until PROGRAMS_START. */
+	/* Waits until all are ready; NULL: until PROGRAMS_START. */
 	void (*ready)(struct bench_end *x);
-	/* Waits for a word of memory, where a transfer's last word comes last:
-	 * then nobody needs a counter for a message. */
+	/* Waits for a word of memory, if the last word of a transfer arrives
+	 * last: then messages need no counters. */
 	bool (*wait_word)(struct bench_end *x, uint64_t at, uint64_t value);
-	/* A program that breaks the rules of a queue of its own all the time:
-	 * arg is a struct bench_rogue. */
+	/* A program that keeps breaking the rules of its own queue; arg is a
+	 * struct bench_rogue. */
 	void (*rogue)(void *arg);
 	const struct bench_tracking *tracking;
 	const struct bench_gpus *gpus;
 	const struct bench_atomics *atomics;
-	const struct bench_messages *messages;
 	const struct bench_channel *channel;
 	const struct bench_looks *looks;
-	/* What the network does for all nodes: it copies one's packets, ... */
-	const struct bench_cast *cast;
-	const struct bench_tree *tree; /* combines and copies those of all, */
-	const struct bench_barrier *barrier; /* and has barriers */
+	/* Operations of the network itself: */
+	const struct bench_cast *cast; /* it copies the packets of one node */
+	const struct bench_tree *tree; /* it combines and copies packets */
+	const struct bench_barrier *barrier;
 };
 
-/* Before the first of n transfers of so many bytes that are tracked. */
+/* Called before the first of n tracked transfers of this length. */
 struct bench_tracking {
 	void (*puts)(struct bench_end *x, uint32_t means, uint64_t n,
 		uint64_t bytes); /* or NULL */
@@ -222,25 +220,18 @@ struct bench_gpus {
 		const struct bench_end *x, uint64_t from, void *to, size_t n);
 };
 
-/* Messages that programs on both sides know of. */
-struct bench_messages {
-	bool (*send)(struct bench_end *x, uint32_t node, uint64_t bytes);
-	bool (*receive)(struct bench_end *x, uint32_t node, uint64_t bytes);
-};
-
-/* What a driver knows of its interface; not from a program.  Each may be
- * NULL. */
+/* Observations of the interface, outside of programs.  Each may be NULL. */
 struct bench_looks {
 	/* A node's counter's value. */
 	uint64_t (*counter)(const struct bench *b, site_id node, uint32_t i);
-	/* Bytes that the program's core has stored for its puts, ever, and
-	 * when that was over; from a program. */
+	/* Bytes that the program's core has ever stored for its puts, and when
+	 * the last store ended; from a program. */
 	uint64_t (*stored)(const struct bench_end *x, sim_time *at);
 	/* How a node is addressed. */
 	uint32_t (*address)(const struct topo *t, site_id node);
-	/* CPUs that a node's programs may run on. */
+	/* Number of CPUs of a node. */
 	int64_t (*cpus)(const struct bench *b);
-	/* Software's part of a latency. */
+	/* The part of a latency that is software. */
 	sim_time (*software)(const struct bench *b);
 	/* Its own figures of transfers between nodes from and to, and of their
 	 * rate. */
@@ -249,7 +240,7 @@ struct bench_looks {
 		const struct bench *b, struct load_result *r, double bytes);
 };
 
-/* What can become of a word. */
+/* Changes of a word. */
 enum bench_atomic {
 	BENCH_ADD,
 	BENCH_STORE,
@@ -261,32 +252,33 @@ enum bench_atomic {
 
 struct bench_atomics {
 	uint32_t n; /* kinds that the interface has, the first ones */
-	bool has_acks; /* flush() of a change means that it was made */
-	/* Changes a word of a node's memory, with at most so many changes under
-	 * way, which flush() waits for. */
+	bool has_acks; /* after flush() a change has been made */
+	/* Changes a word of a node's memory, with a limited number of changes
+	 * in flight, for which flush() waits. */
 	void (*change)(struct bench_end *x, uint32_t node, uint64_t at,
 		enum bench_atomic kind, uint64_t operand, uint32_t most);
-	/* Waits until loads of a node see all changes of words of its own;
-	 * NULL: they always do. */
+	/* Waits until a node's loads see all changes of its own words; NULL:
+	 * they always do. */
 	bool (*settle)(struct bench_end *x);
 };
 
-/* Blocks for programs that take them, wherever they are put. */
+/* Blocks that the receiving program takes; the sender does not choose their
+ * address. */
 struct bench_channel {
-	uint32_t most_lanes; /* that can take any */
+	uint32_t most_lanes; /* that can take blocks */
 	uint32_t most_bytes; /* of a block; 0: any */
-	/* What an interface reports of a block that had no place; NULL: its
-	 * sender waits. */
+	/* The interface's error for a block without a buffer; NULL: its sender
+	 * waits. */
 	const char *refusal;
-	/* Blocks of up to so many bytes may come, to places from an address
+	/* Accepts blocks of up to this length, in buffers from an address
 	 * on. */
 	bool (*open)(struct bench_end *x, uint64_t at, uint32_t bytes);
-	/* The next block that has come whole: its bytes, and how many; 0:
-	 * none. */
+	/* The next complete block; returns its length, or 0. */
 	uint32_t (*take)(struct bench_end *x, void *block);
-	/* No more may come; those that have can be taken.  NULL: nothing. */
+	/* Accepts no more blocks; those that have arrived can be taken.  May be
+	 * NULL. */
 	void (*close)(struct bench_end *x);
-	/* To a lane of a node; flush() is false where it had no place. */
+	/* To a lane of a node; flush() is false if it had no buffer. */
 	void (*send)(struct bench_end *x, uint32_t node, uint32_t lane,
 		uint64_t from, uint64_t bytes);
 };
@@ -294,22 +286,22 @@ struct bench_channel {
 struct bench_rogue {
 	struct programs *programs;
 	uint32_t stream; /* of random numbers */
-	uint64_t deeds, done; /* how many, and those that were stopped */
+	uint64_t deeds, done; /* violations: planned; stopped so far */
 };
 
 /* A broadcast by the network, of bytes at one address of all nodes. */
 struct bench_cast {
-	size_t size; /* of what a program keeps of it */
+	size_t size; /* of a program's state */
 	bool (*open)(struct programs *p, void *own);
-	/* Before the root's, of each round, which are numbered from 1 on; to
-	 * a word at done, which is then that number. */
+	/* Before the root sends, in each round, counted from 1: the word at
+	 * done becomes the round's number when the bytes are here. */
 	void (*expect)(
 		void *own, uint64_t bytes, uint64_t done, uint64_t round);
 	void (*send)(void *own, uint32_t n_nodes, uint64_t at, uint64_t bytes);
 	bool (*await)(void *own, uint64_t done, uint64_t round);
 };
 
-/* What a tree is for. */
+/* An operation of a tree. */
 struct bench_tree_how {
 	enum { BENCH_BROADCAST, BENCH_REDUCE, BENCH_ALLREDUCE } what;
 	struct coll_arith arith;
@@ -322,31 +314,31 @@ struct bench_tree_how {
 	const struct topo_box *box; /* the nodes, otherwise */
 	uint32_t number; /* of several trees that a node is in */
 	uint32_t root; /* that sends, or receives */
-	bool is_header; /* packets without bytes: that one has come counts */
+	bool is_header; /* packets without payload, whose arrival counts */
 };
 
 struct bench_tree {
 	bool (*open)(struct bench_end *x, const struct bench_tree_how *how);
-	/* A node is in another tree, too; what it sends is for this one. */
-	uint32_t most; /* trees that it can be in */
+	/* A node joins another tree; it sends to the one that it aimed at. */
+	uint32_t most; /* trees of a node */
 	bool (*join)(struct bench_end *x, const struct bench_tree_how *how);
 	bool (*aim)(struct bench_end *x, const struct bench_tree_how *how);
-	/* Before a round, of who receives. */
+	/* Before a round, by a receiver. */
 	void (*expect)(struct bench_end *x, uint64_t bytes);
-	/* Contributes; returns when the network interface was told. */
+	/* Contributes; returns when the network interface learned of it. */
 	sim_time (*send)(struct bench_end *x, uint64_t from, uint64_t to,
 		uint64_t bytes);
-	/* Until what it expects has come; or what it sent has gone. */
+	/* Waits until the expected bytes are here, or its own have left. */
 	bool (*await)(struct bench_end *x, bool receives);
 };
 
 struct bench_barrier {
-	size_t size; /* of what a program keeps of it */
+	size_t size; /* of a program's state */
 	bool (*open)(struct programs *p, void *own);
 	void (*enter)(void *own);
 	void (*await)(void *own);
-	/* Whether a node's register says that the barrier which its program has
-	 * entered is over, as the packet tells; not from a program. */
+	/* Whether, after this packet, a node's register says that the barrier
+	 * that its program has entered is over; outside of programs. */
 	bool (*is_over)(const void *own, const struct packet *told);
 };
 
@@ -359,12 +351,12 @@ extern const struct bench_gpus driver_gpus; /* for any of these */
 const struct bench_driver *bench_find_driver(const struct nic_ops *nic);
 
 /*
- * What a program does.  Most open their end, prepare, transfer and check: they
- * time their transfers, from when all are ready, except for those that send
- * nothing.  A call that returns false ends them.
+ * A program.  Most open their end, prepare, transfer and check.  The transfers
+ * are timed from when all programs are ready, except for programs that send
+ * nothing.  A call that returns false ends the program.
  */
 struct bench_program {
-	void (*run)(struct bench_end *x); /* all of that itself; or: */
+	void (*run)(struct bench_end *x); /* all of these steps; or: */
 	bool (*prepare)(struct bench_end *x); /* bytes and counters; or NULL */
 	bool (*transfer)(struct bench_end *x); /* what is timed */
 	void (*check)(struct bench_end *x); /* what has come; or NULL */
@@ -372,9 +364,9 @@ struct bench_program {
 
 /* --- the course of a run --- */
 
-/* In init(): picks the driver, and looks whether keys and needs can be met. */
+/* In init(): selects the driver, and checks the keys and needs. */
 int bench_init(struct bench *b, const struct bench_needs *n, struct err *e);
-/* An error where a key's bytes are none that the driver transfers. */
+/* An error if the driver cannot transfer a key's number of bytes. */
 int bench_check_bytes(
 	const struct bench *b, const char *key, int64_t bytes, struct err *e);
 /* In start(), before the others. */
@@ -387,15 +379,15 @@ void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
 void bench_start_pair(struct bench *b, const struct bench_program *begin,
 	const struct bench_program *answer);
 void bench_start_all(struct bench *b, const struct bench_program *program);
-/* In report(): the layer and what programs_report() fills in; false where
- * there is no more to report. */
+/* In report(): the layer, and programs_report(); false if there is nothing else
+ * to report. */
 bool bench_report(const struct bench *b, struct load_result *r);
 /* From the first program's start to the last one's end. */
 sim_time bench_time(const struct bench *b);
 /* The same of n programs that have ended, from one on. */
 void bench_span(const struct bench *b, uint32_t first, uint32_t n,
 	sim_time *start, sim_time *end);
-/* What so many synthetic bytes of a node take: pages that its cache has
+/* Memory for a number of synthetic bytes of a node: pages that its cache has
  * touched, or tags. */
 uint64_t bench_synthetic(const struct bench *b, uint64_t bytes);
 
@@ -417,17 +409,19 @@ static inline bool bench_open(struct bench_end *x)
 {
 	return x->driver->open(x);
 }
-/* Of an end by messages: the messages themselves. */
+/* The message layer of an end with via=msg. */
 struct weft_msg *bench_messages(struct bench_end *x);
-/* Until all are ready. */
+bool bench_send(struct bench_end *x, uint32_t node, uint64_t bytes);
+bool bench_receive(struct bench_end *x, uint32_t node, uint64_t bytes);
+/* Waits until all are ready. */
 void bench_ready(struct bench_end *x);
 
-/* Synthetic memory; those that are written to are numbered. */
+/* Synthetic memory; targets are numbered. */
 bool bench_add_source(struct bench_end *x, uint64_t at, uint64_t bytes);
 bool bench_add_target(
 	struct bench_end *x, uint32_t i, uint64_t at, uint64_t bytes);
-/* So many bytes have been written, none of them wrong; each equally often
- * where times is not 0.  Complains where not. */
+/* Whether this number of bytes has been written, none of them wrong, and each
+ * equally often if times is not 0; complains if not. */
 bool bench_check_target(
 	struct bench_end *x, uint32_t i, uint64_t bytes, uint64_t times);
 
@@ -449,13 +443,13 @@ static inline void bench_track_gets(
 		t->gets(x, n, bytes);
 }
 
-/* From BENCH_SOURCE to BENCH_TARGET, onto counter 0, by the key's means; not
+/* From BENCH_SOURCE to BENCH_TARGET, with counter 0, by the key's means, not
  * tracked. */
 struct bench_transfer bench_transfer(
 	const struct bench_end *x, uint32_t node, uint64_t bytes);
 
-/* Where an experiment's address is in its program's node: of its source and its
- * target, in the memory that the keys say. */
+/* The node's address for an experiment's, whose source and target are in the
+ * memories that the keys name. */
 uint64_t bench_address(const struct bench_end *x, uint64_t at);
 /* Whether any of these is a GPU's. */
 static inline bool bench_has_gpus(const struct bench *b)
@@ -468,17 +462,17 @@ uint32_t bench_find_means(
 	const struct bench_driver *d, const char *name, size_t n);
 /* The best of the driver's means for a few bytes. */
 uint32_t bench_quick(const struct bench *b);
-/* Whether the key's means are those whose bytes go nowhere. */
+/* Whether the key's means drop their bytes. */
 static inline bool bench_drops(const struct bench *b)
 {
 	return b->driver->means[b->means].is_dropped;
 }
-/* Its memory, as the program that is there would: a core, or a GPU's. */
+/* Access to its memory, by a core or by a GPU. */
 void bench_write(
 	const struct bench_end *x, uint64_t at, const void *from, size_t n);
 void bench_read(const struct bench_end *x, uint64_t at, void *to, size_t n);
 
-/* Bytes that depend on a number: made at an address, and looked at. */
+/* Writes bytes that depend on a number, and checks them. */
 void bench_make(const struct bench_end *x, uint64_t number, uint64_t at,
 	uint64_t bytes);
 bool bench_check(

@@ -1,4 +1,4 @@
-/* A collective, by whatever means: what its files share. */
+/* Shared by the files of the collective experiment. */
 #ifndef LOAD_BENCH_COLLECTIVE_H
 #define LOAD_BENCH_COLLECTIVE_H
 
@@ -6,17 +6,17 @@
 
 enum { OP_BARRIER, OP_BROADCAST, OP_REDUCE, OP_ALLREDUCE };
 
-/* What a program keeps. */
+/* A program's state. */
 struct member {
 	sim_time came, left; /* of the last round */
 	sim_time all_came, all_left; /* the sums over the rounds */
-	/* by a tree: the descriptor was given away; the last byte came; by a
-	 * barrier of the network: it was entered; the status said that all
-	 * have */
+	/* With trees: the descriptor was handed over; the last byte arrived.
+	 * With barriers of the network: it was entered; the status said that
+	 * all had entered it. */
 	sim_time stored, done, all_stored, all_done;
 	struct topo_box box; /* its tree's */
-	uint32_t index, count; /* among those that take part, and of them */
-	uint64_t own[]; /* of what else the network does */
+	uint32_t index, count; /* its number among the members; theirs */
+	uint64_t own[]; /* state of casts and barriers */
 };
 
 struct collective {
@@ -37,12 +37,12 @@ struct collective {
 	uint32_t split_dims; /* a bit for each dimension that is split along */
 };
 
-/* From one round's start to the next, where rounds begin at the same time
- * everywhere: longer than any takes. */
+/* The interval between rounds that begin at the same time everywhere: longer
+ * than any round. */
 #define COLLECTIVE_PERIOD (50000 * (sim_time)SIM_NS)
 
-/* What a member contributes in a round; whether what it has is a member's, or
- * what the operation makes of all members'. */
+/* Writes a member's contribution to a round; checks that bytes are a member's
+ * contribution, or the result of the operation. */
 void collective_fill(
 	const struct bench_end *x, uint64_t at, int64_t round, uint32_t index);
 bool collective_is_from(
@@ -52,7 +52,7 @@ bool collective_is_right(const struct bench_end *x, uint64_t at, int64_t round);
 /* A round that a member came to is over: adds its times to the sums. */
 void collective_count(struct member *m);
 
-/* In init(): whether the keys fit the machine. */
+/* In init(): checks the keys against the machine. */
 int collective_tree_check(
 	struct collective *c, const struct topo *t, struct err *e);
 /* The program. */

@@ -95,8 +95,8 @@ bool bench_add_target(
 bool bench_check_target(
 	struct bench_end *x, uint32_t i, uint64_t bytes, uint64_t times)
 {
-	const struct memory_region *r = memory_region(
-		host_at(x->load->host, x->node), x->region[i]);
+	const struct memory_region *r =
+		memory_region(host_at(x->load->host, x->node), x->region[i]);
 
 	if (r->wrong || r->written != bytes)
 		return programs_complain(x->programs,

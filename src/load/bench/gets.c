@@ -1,7 +1,6 @@
 /*
- * Reads of other nodes' memories: a program asks for words of a node, or of
- * any other nodes, drawn at random, some at a time, and waits for all of them
- * before it asks for more.
+ * Reads of other nodes' memories: a program gets words of one node, or of
+ * random other nodes, in batches, and waits for each batch.
  */
 #include <string.h>
 
@@ -83,8 +82,7 @@ static uint64_t place(const struct gets *g, uint64_t i)
 	return TARGET_AT + i * (uint64_t)g->bench.bytes;
 }
 
-/* Waits for get k of place i by its last word, where that can be, and looks
- * at all of it. */
+/* Waits for get k, in place i, by its last word if possible, and checks it. */
 static bool await(struct bench_end *x, uint64_t k, uint64_t i)
 {
 	struct gets *g = of(x);
@@ -133,7 +131,7 @@ static bool ask(struct bench_end *x, uint64_t k, uint64_t n)
 	return true;
 }
 
-/* The other nodes' interfaces answer, when they have been opened. */
+/* The other nodes' interfaces answer once they are open. */
 static bool prepare(struct bench_end *x)
 {
 	return bench_add_source(x, SOURCE_AT, SOURCE) &&

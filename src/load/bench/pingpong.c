@@ -168,7 +168,7 @@ static uint64_t end_of(uint64_t bytes)
 /* Whether the end of a message is seen by a counter. */
 static bool counts(const struct bench_end *x)
 {
-	return !x->driver->messages && !x->driver->wait_word;
+	return !(x->driver->is & BENCH_HAS_MESSAGES) && !x->driver->wait_word;
 }
 
 static void expect(struct bench_end *x, uint64_t bytes)
@@ -189,8 +189,8 @@ static void send(
 	p.means = means;
 	if (x->driver->wait_word)
 		p.counter = BENCH_NONE;
-	if (x->driver->messages)
-		x->driver->messages->send(x, x->peer, bytes);
+	if (x->driver->is & BENCH_HAS_MESSAGES)
+		bench_send(x, x->peer, bytes);
 	else
 		x->driver->put(x, &p);
 }
@@ -212,8 +212,8 @@ static bool wait_packets(struct bench_end *x, uint64_t number, uint64_t bytes)
 
 static bool wait_message(struct bench_end *x, uint64_t number, uint64_t bytes)
 {
-	if (x->driver->messages)
-		return x->driver->messages->receive(x, x->peer, bytes);
+	if (x->driver->is & BENCH_HAS_MESSAGES)
+		return bench_receive(x, x->peer, bytes);
 	if (!x->driver->wait_word)
 		return x->driver->await(x, 0);
 	return x->driver->wait_word(x, BENCH_TARGET + end_of(bytes), number) &&
@@ -341,12 +341,13 @@ static int pair_init(struct load *l, struct err *e)
 	b->programs.expected = 2 * (uint64_t)b->rounds;
 	if (bench_init(b, &n, e))
 		return -1;
-	if (!b->bytes && !b->driver->messages)
+	if (!b->bytes && !(b->driver->is & BENCH_HAS_MESSAGES))
 		return err_set(e,
 			"bytes: 0 is out of range, because the receiver could "
 			"not see the put arrive (want at least 1)");
 	/* nobody has to set anything before the first message comes */
-	b->needs.is_early = b->driver->messages || b->driver->wait_word;
+	b->needs.is_early =
+		b->driver->is & BENCH_HAS_MESSAGES || b->driver->wait_word;
 	g->min = b->bytes;
 	g->means[0] = b->means;
 	g->n_sizes = g->n_means = 1;

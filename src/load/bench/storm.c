@@ -1,23 +1,22 @@
 /*
- * Puts and gets of random sizes between random nodes, also for machines on
- * which things go wrong.
+ * Puts and gets of random sizes between random nodes, also for machines with
+ * faults.
  *
- * Each node has some programs, each with a queue and, at each of its
- * partners, a place of its own, between guards.  A program writes there, by
- * any of the driver's means, waits until that is acknowledged, and reads all
- * of it back: the bytes must be those, and the guards and what lies behind the
- * bytes must be as before.  So what is lost, doubled late, or elsewhere is
- * seen.  Where nothing is acknowledged it reads until the bytes are there.
- * Where the interface has them it also changes a word of that place, and sends
- * blocks that partners take.  What it leaves to software, such as routes, can
- * be left to chance.
- * What has come to a node is counted besides, byte by byte, and must be what
- * was sent.
+ * Each node has some programs, each with a queue and, at each of its partners,
+ * a place of its own between guards.  A program writes there, by any of the
+ * driver's means, waits for the acknowledgement, and reads all of it back: the
+ * bytes must be right, and the guards and the bytes after the message must be
+ * unchanged.  So lost, duplicated and misplaced bytes are found.  Without
+ * acknowledgements it reads until the bytes are there.  If the interface can,
+ * it also changes a word of that place, and sends blocks that partners take.
+ * What the interface leaves to software, such as routes, can be chosen at
+ * random. The bytes that arrive at a node are also counted, and must be those
+ * sent.
  *
- * A program whose message fails, because a node is gone, goes on with the
- * next one.  Where a failure leaves open what was done, it looks: each word
- * must be as it was, or as it was to be.  Rogues are programs that break the
- * rules of their own queues all the time.
+ * If a message fails because a node is gone, its program continues with the
+ * next one.  If a failure does not say what was done, the program reads the
+ * place: each word must be the old or the new one.  Rogues are programs that
+ * keep breaking the rules of their own queues.
  */
 #include <string.h>
 
@@ -150,7 +149,7 @@ static uint64_t area_at(const struct lane *l, uint64_t base)
 	return base + l->number * l->storm->area;
 }
 
-/* Where a lane writes at a partner. */
+/* The address of a lane's place at a partner. */
 static uint64_t place_at(const struct lane *l)
 {
 	return TARGET_AT + (l->node * (uint64_t)l->storm->lanes + l->number) *
@@ -199,7 +198,7 @@ static bool complain(struct lane *l, const char *what, uint64_t number)
 		"message %llu: wrong %s", (unsigned long long)number, what);
 }
 
-/* Reads a place back, with its guards, and looks at it. */
+/* Reads a place back, with its guards, and checks it. */
 static bool look(struct bench_end *x, const struct message *m)
 {
 	struct lane *l = x->data;
@@ -219,7 +218,7 @@ static bool look(struct bench_end *x, const struct message *m)
 	return complain(l, "bytes or guards", m->number);
 }
 
-/* What was fetched of one word. */
+/* Checks a fetched word, and takes it over. */
 static bool is_old_or_new(
 	const struct bench_end *x, struct place *p, uint64_t at)
 {
@@ -234,7 +233,7 @@ static bool is_old_or_new(
 	return true;
 }
 
-/* After a failure: looks what became of the message. */
+/* After a failure: finds out what became of the message. */
 static bool settle(struct bench_end *x, const struct message *m)
 {
 	struct lane *l = x->data;
@@ -370,7 +369,7 @@ static void note_failure(struct lane *l, uint64_t k)
 	l->failed[l->n_failed++] = k;
 }
 
-/* What the others read and write here. */
+/* The bytes that others read here, and the counter. */
 static void prepare(struct bench_end *x)
 {
 	const struct lane *l = x->data;
@@ -383,7 +382,7 @@ static void prepare(struct bench_end *x)
 	x->driver->expect(x, 0, STORM_ARMED);
 }
 
-/* Where a program without atomics says that it is over, at the first node. */
+/* The flag of a program that is over, at the first node, without atomics. */
 static uint64_t over_at(const struct lane *l)
 {
 	return TARGET_AT + l->storm->n_lanes * l->storm->area + l->stream;
@@ -431,8 +430,8 @@ static uint64_t count_over(struct bench_end *x)
 	return n;
 }
 
-/* Takes what is sent to it until all programs are over, which the first node
- * knows; but not for ever, since some may have died. */
+/* Takes blocks until all programs are over, according to the first node; but
+ * not forever, since some may have died. */
 static void outlast(struct bench_end *x)
 {
 	struct lane *l = x->data;
@@ -572,7 +571,7 @@ static void storm_start(struct load *l)
 
 /* --- whether everything is as it should be --- */
 
-/* What was to come to each node, and what may have. */
+/* Bytes that must have arrived at each node, and that may have. */
 static void expect(const struct lane *l, uint64_t *sure, uint64_t *perhaps)
 {
 	uint32_t f = 0;
@@ -580,7 +579,7 @@ static void expect(const struct lane *l, uint64_t *sure, uint64_t *perhaps)
 	for (uint64_t k = 0; k < l->sent; k++) {
 		struct message x = message_of(l, k);
 		bool failed = f < l->n_failed && l->failed[f] == k;
-		/* of the last one of a program that died nothing is known */
+		/* the last message of a program that died may have arrived */
 		bool hangs = k + 1 == l->sent && !l->is_over;
 
 		f += failed;

@@ -1,4 +1,4 @@
-/* What a storm's programs know, and which messages they send. */
+/* The state of a storm's programs, and their messages. */
 #ifndef LOAD_BENCH_STORM_H
 #define LOAD_BENCH_STORM_H
 
@@ -12,13 +12,12 @@ enum {
 	CONSTANT = 16 << 10, /* bytes for gets */
 	MOST_GET = 512,
 	MOST_LANES = 16,
-	MOST_LOOKS =
-		10000, /* until bytes that nothing acknowledges are there */
-	MOST_TRIES = 20, /* to look what became of a message */
-	MOST_IDLE = 500, /* looks whether others are over */
+	MOST_LOOKS = 10000, /* until unacknowledged bytes are there */
+	MOST_TRIES = 20, /* to read back a failed message */
+	MOST_IDLE = 500, /* looks without progress of others */
 };
 
-/* More than ever comes. */
+/* More bytes than ever arrive. */
 #define STORM_ARMED UINT64_C(0x4000000000000)
 
 enum { OP_PUT, OP_PUT_OTHERWISE, OP_GET, OP_CHANGE, OP_SEND };
@@ -27,10 +26,10 @@ enum { KINDS_USUAL, KINDS_ALL };
 
 struct storm;
 
-/* One partner's place, as it should be. */
+/* The expected contents of a lane's area at one partner. */
 struct place {
 	site_id node;
-	uint32_t first; /* the first one at that node */
+	uint32_t first; /* the first place at that node */
 	uint8_t *bytes; /* of an area */
 	bool is_unknown; /* a message to it has failed */
 };
@@ -43,7 +42,7 @@ struct lane {
 	struct place place[PARTNERS];
 	uint64_t sent, checked; /* messages, bytes */
 	bool is_over; /* it has sent all */
-	uint8_t *before; /* of a place, the last message */
+	uint8_t *before; /* a place before the last message */
 	struct sends sends;
 	uint64_t *failed; /* numbers of messages */
 	uint32_t n_failed;
@@ -66,7 +65,7 @@ struct message {
 	uint32_t op, partner;
 	site_id dst;
 	uint64_t bytes, at; /* at: of a get, in the constants */
-	uint64_t chance; /* as a transfer's */
+	uint64_t chance; /* as in struct bench_transfer */
 };
 
 #endif

@@ -1,7 +1,5 @@
-/*
- * A storm's blocks for programs that take them (struct bench_channel): who
- * sends one does not know where it goes, so the receiver looks at it.
- */
+/* Blocks of a storm (struct bench_channel).  The sender does not know where a
+ * block goes, so the receiver checks it. */
 #ifndef LOAD_BENCH_STORM_SENDS_H
 #define LOAD_BENCH_STORM_SENDS_H
 
@@ -9,9 +7,9 @@
 
 /* Of a program. */
 struct sends {
-	uint64_t at; /* where places for them may be */
+	uint64_t at; /* address of buffers for them */
 	uint32_t most; /* bytes of one */
-	uint8_t *block; /* the last that came */
+	uint8_t *block; /* the last that arrived */
 	uint64_t tried, sent; /* those without an error */
 	uint64_t came, bytes;
 };
@@ -19,13 +17,13 @@ struct sends {
 enum { SENDS_PLACES = 4 }; /* of each program */
 
 bool sends_open(struct bench_end *x, struct sends *s);
-/* Sends a block of a number, again and again while the other one has no place
- * for it; false where it never had. */
+/* Sends a block with a number, repeatedly while the receiver has no buffer for
+ * it; false if it never had one. */
 bool sends_send(struct bench_end *x, struct sends *s, uint32_t node,
 	uint32_t lane, uint64_t number, uint64_t from, uint64_t bytes);
-/* Looks at what has come. */
+/* Checks all blocks that have arrived. */
 void sends_take(struct bench_end *x, struct sends *s);
-/* No more are taken; those that are under way are looked at. */
+/* Accepts no more blocks, and checks those in flight. */
 void sends_close(struct bench_end *x, struct sends *s);
 
 #endif

@@ -34,7 +34,7 @@ enum {
 enum { STREAM, FAN };
 enum { WAY_OUT, WAY_IN };
 
-/* What a program's core stored for its puts, and when that was over. */
+/* Bytes that a program's core stored for its puts, and when it ended. */
 struct side {
 	uint64_t stored;
 	sim_time stored_at;
@@ -122,13 +122,13 @@ static bool is_middle(const struct bench_end *x)
 	return is_fan(of(x)) && !place_of(x);
 }
 
-/* Who sends to it, or whom it sends to. */
+/* The number of programs that it sends to or receives from. */
 static uint32_t n_partners(const struct bench_end *x)
 {
 	return is_middle(x) ? of(x)->n : 1;
 }
 
-/* In turn, and each program of a node begins with another one. */
+/* In turn; each program of a node begins with another partner. */
 static site_id partner(const struct bench_end *x, uint32_t i)
 {
 	const struct stream *s = of(x);
@@ -143,7 +143,7 @@ static bool receives(const struct bench_end *x)
 	return x->is_sink || of(x)->both || x->peer == x->node;
 }
 
-/* As a sender it is known by its place, where there are several. */
+/* Its number as a sender, if there are several. */
 static uint32_t sender_of(const struct bench_end *x)
 {
 	return is_fan(of(x)) ? place_of(x) : 0;
@@ -182,7 +182,7 @@ static uint64_t target_of(
 	       (uint64_t)of(x)->target_offset;
 }
 
-/* What a place's bytes are a function of. */
+/* The number that determines a place's bytes. */
 static uint64_t number_of(
 	const struct bench_end *x, uint32_t sender, uint64_t place)
 {

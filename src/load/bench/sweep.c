@@ -1,15 +1,14 @@
 /*
- * Latency and rate by size: of every power of two from the least to the most,
- * one transfer at a time and then many at a time.
+ * Latency and rate by size: for every power of two between two sizes, single
+ * transfers and then many at a time.
  *
- * A put goes from one node to the other; what it takes is seen there, and
- * answered by a put of eight bytes, whose own time is known from puts of
- * eight bytes back and forth.  A get is asked for and seen by the same node,
- * while the other one's network interface answers without any program.
+ * A put is answered by a put of eight bytes, whose time is known from puts of
+ * eight bytes back and forth and is subtracted.  A get begins and ends at the
+ * same node; the other node's network interface answers without a program.
  *
  * Processes of a node begin their bursts of a size together.  Their rate is
- * that of all their bytes from the first one's start to the last one's end: a
- * sum of rates would be more than the links carry, where some end earlier.
+ * that of all bytes from the first start to the last end: a sum of rates would
+ * exceed the links' rate if some end earlier.
  */
 #include <stdio.h>
 
@@ -28,8 +27,8 @@ struct size {
 	char name[2][32];
 };
 
-/* What a program measured: how long a transfer by itself took on average, and
- * when a burst began and ended. */
+/* A program's measurements: the average time of a single transfer, and the
+ * start and end of a burst. */
 struct times {
 	sim_time one[MOST_SIZES], start[MOST_SIZES], end[MOST_SIZES];
 };
@@ -125,7 +124,7 @@ static void open_meeting(struct meeting *m)
 		program_now());
 }
 
-/* Until all are here, or have left. */
+/* Waits until all are here, or have left. */
 static void meet(struct bench_end *x)
 {
 	struct meeting *m = &of(x)->meeting;
@@ -140,7 +139,7 @@ static void meet(struct bench_end *x)
 			has_met, &w, (struct poll_loop){ .period = 1 }, &seen);
 }
 
-/* One that ends early is not waited for. */
+/* Others do not wait for a process that ends early. */
 static void leave(struct bench_end *x)
 {
 	struct meeting *m = &of(x)->meeting;
@@ -182,7 +181,7 @@ static bool burst(
 				   : get_burst(x, bytes, n);
 }
 
-/* What one of many takes, until it is seen; or -1. */
+/* The average time of a transfer, or -1. */
 static sim_time single(struct bench_end *x, uint64_t bytes, uint32_t means)
 {
 	int64_t k, rounds = x->bench->rounds;
@@ -194,7 +193,7 @@ static sim_time single(struct bench_end *x, uint64_t bytes, uint32_t means)
 	return (program_now() - start) / rounds;
 }
 
-/* Of the i-th size; an answer takes so long. */
+/* Measures the i-th size; answer is the time of an answer. */
 static bool measure(struct bench_end *x, uint32_t i, sim_time answer)
 {
 	uint64_t bytes = of(x)->size[i].bytes;
@@ -213,7 +212,7 @@ static bool measure(struct bench_end *x, uint32_t i, sim_time answer)
 	return true;
 }
 
-/* Half of what eight bytes back and forth take, or -1. */
+/* Half of the time of eight bytes back and forth, or -1. */
 static sim_time answer_time(struct bench_end *x)
 {
 	sim_time both = single(x, ANSWER, bench_quick(x->bench));
@@ -251,8 +250,8 @@ static const struct bench_program measuring = {
 	.transfer = measure_all,
 };
 
-/* Bytes of what comes k-th: eight, then of each size single ones and a
- * burst; 0 where there is no more. */
+/* Bytes of the k-th arrival: eight, then for each size single transfers and a
+ * burst; 0: there is no more. */
 static uint64_t expected(const struct sweep *s, uint64_t k)
 {
 	uint64_t rounds = (uint64_t)s->bench.rounds, i;
@@ -267,8 +266,8 @@ static uint64_t expected(const struct sweep *s, uint64_t k)
 	       (k % (rounds + 1) == rounds ? (uint64_t)s->burst : 1);
 }
 
-/* Answers when all of what comes next has come, and expects what follows.
- * Gets are answered by the interface. */
+/* Answers each arrival, and expects the next one.  The interface answers gets
+ * itself. */
 static void answer_all(struct bench_end *x)
 {
 	const struct sweep *s = of(x);

@@ -1,6 +1,6 @@
 /*
- * Schedules in GOAL: what each rank computes, sends and receives, and what
- * waits for what.  The text form:
+ * Schedules in GOAL: each rank's computations, sends and receives, and their
+ * dependencies.  The text form:
  *
  *	num_ranks 2
  *	rank 0 {
@@ -12,8 +12,8 @@
  *	}
  *	rank 1 { ... }
  *
- * Operations of one cpu begin one after the other; a nic that is named is
- * read and left to the machine.  goal_binary.c has the binary form.
+ * Operations of one cpu begin one after another; nic numbers are read and
+ * ignored.  goal_binary.c describes the binary form.
  */
 #ifndef LOAD_REPLAY_GOAL_H
 #define LOAD_REPLAY_GOAL_H
@@ -36,8 +36,8 @@ enum goal_kind { GOAL_CALC, GOAL_SEND, GOAL_RECV };
 struct goal_op {
 	uint64_t size; /* bytes, or nanoseconds */
 	uint32_t peer, tag;
-	uint32_t needs; /* so many others first */
-	uint32_t after; /* where those begin that wait for it: edges */
+	uint32_t needs; /* number of operations that it waits for */
+	uint32_t after; /* its first edge, to an operation that waits for it */
 	uint32_t line; /* of a text file */
 	uint8_t kind, cpu, nic;
 };
@@ -54,18 +54,18 @@ struct goal {
 	struct goal_rank *rank;
 	uint32_t n_ranks;
 	uint64_t n_ops;
-	bool is_binary; /* what was read */
+	bool is_binary; /* the form that was read */
 };
 
-/* Either form.  Refuses what no run could end: operations that wait for
- * themselves. */
+/* Reads either form.  Refuses operations that wait for themselves, which no run
+ * could end. */
 int goal_read(struct goal *g, const char *path, struct err *e);
-/* From where f is, under this name. */
+/* From the position of f, which has this name in errors. */
 int goal_read_file(struct goal *g, FILE *f, const char *path, struct err *e);
 void goal_write(const struct goal *g, bool is_binary, FILE *f);
 void goal_free(struct goal *g);
 
-/* An operation's place in its file, for an error: what follows the path. */
+/* An operation's position in its file, for errors: the text after the path. */
 enum { GOAL_WHERE = 48 };
 const char *goal_where(const struct goal *g, const struct goal_rank *r,
 	uint32_t op, char *where);

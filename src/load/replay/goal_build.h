@@ -1,4 +1,4 @@
-/* What the readers of GOAL's two forms share: a schedule that grows. */
+/* Shared by the readers of GOAL's two forms: a growing schedule. */
 #ifndef LOAD_REPLAY_GOAL_BUILD_H
 #define LOAD_REPLAY_GOAL_BUILD_H
 
@@ -15,7 +15,7 @@ struct goal_build {
 	struct goal *goal;
 	const char *path;
 	struct err *e;
-	/* of the rank that is being read: */
+	/* of the current rank: */
 	struct goal_rank *rank;
 	struct goal_pair *pair; /* as they were read */
 	uint32_t n_pairs, pair_room, op_room;
@@ -28,13 +28,13 @@ struct goal_op *goal_build_op(struct goal_build *b, enum goal_kind kind);
 /* op waits for the end of another, or for its start. */
 void goal_build_pair(
 	struct goal_build *b, uint32_t op, uint32_t on, bool is_start);
-/* Puts the pairs in order; refuses what waits for itself. */
+/* Sorts the pairs; refuses operations that wait for themselves. */
 int goal_build_end(struct goal_build *b);
 
 int goal_read_text(struct goal_build *b, FILE *f);
 void goal_write_text(const struct goal *g, FILE *f);
 
-/* Whether a file that begins with this byte could be of the binary form. */
+/* Whether a file that begins with this byte may have the binary form. */
 bool goal_is_binary(int first);
 int goal_read_binary(struct goal_build *b, FILE *f);
 void goal_write_binary(const struct goal *g, FILE *f);

@@ -1,14 +1,14 @@
-/* Sends and receives of a schedule belong to each other: by their ranks and
- * tag, in the order in which they begin. */
+/* Matching of sends and receives in a schedule, by ranks and tag, in the order
+ * in which they begin. */
 #ifndef LOAD_REPLAY_GOAL_PAIRS_H
 #define LOAD_REPLAY_GOAL_PAIRS_H
 
 #include "load/replay/goal.h"
 
 /*
- * Refuses a schedule that no run could end, whatever the order of its
- * messages: sends that are more or fewer than their receives, and receives
- * with room for none of the messages that are left for them.
+ * Refuses a schedule that no run could end in any order of its messages: with
+ * more or fewer sends than receives, or with receives that are too short for
+ * all messages left to them.
  */
 int goal_check_pairs(const struct goal *g, const char *path, struct err *e);
 

@@ -129,21 +129,29 @@ static int read_options(struct reader *r, struct goal_op *op)
 	return 0;
 }
 
+static int read_rank_number(struct reader *r, uint32_t *rank)
+{
+	uint64_t v;
+
+	if (!read_number(next_word(r), 0, UINT32_MAX, &v) ||
+		v >= r->b->goal->n_ranks)
+		return err_set(r->b->e, "%s:%u: want a rank from 0 to %u",
+			r->b->path, r->line, r->b->goal->n_ranks - 1);
+	*rank = (uint32_t)v;
+	return 0;
+}
+
 static int read_message(struct reader *r, enum goal_kind kind)
 {
 	struct goal_op *op = add_op(r, kind);
-	uint64_t v;
 
 	if (!read_number(next_word(r), 'b', GOAL_BYTES, &op->size))
 		return wrong(r, "want a number of bytes, as in 4096b");
 	if (strcmp(next_word(r), kind == GOAL_SEND ? "to" : "from") != 0)
 		return wrong(r, kind == GOAL_SEND ? "want \"to\" and a rank"
 						  : "want \"from\" and a rank");
-	if (!read_number(next_word(r), 0, UINT32_MAX, &v) ||
-		v >= r->b->goal->n_ranks)
-		return err_set(r->b->e, "%s:%u: want a rank from 0 to %u",
-			r->b->path, r->line, r->b->goal->n_ranks - 1);
-	op->peer = (uint32_t)v;
+	if (read_rank_number(r, &op->peer))
+		return -1;
 	return read_options(r, op);
 }
 
@@ -219,18 +227,16 @@ static int read_statement(struct reader *r)
 
 static int read_rank(struct reader *r)
 {
-	uint64_t v;
+	uint32_t v;
 	int failed = 0;
 
 	if (strcmp(r->word, "rank") != 0)
 		return wrong(r, "want \"rank\"");
-	if (!read_number(next_word(r), 0, UINT32_MAX, &v) ||
-		v >= r->b->goal->n_ranks)
-		return err_set(r->b->e, "%s:%u: want a rank from 0 to %u",
-			r->b->path, r->line, r->b->goal->n_ranks - 1);
+	if (read_rank_number(r, &v))
+		return -1;
 	if (r->b->goal->rank[v].edge)
 		return wrong(r, "this rank is defined twice");
-	goal_build_rank(r->b, (uint32_t)v);
+	goal_build_rank(r->b, v);
 	if (*next_word(r) != '{')
 		return wrong(r, "want \"{\"");
 	index_fini(&r->labels);

@@ -458,32 +458,29 @@ static int place_by_file(struct replay *r, struct err *e)
 {
 	FILE *f = fopen(r->place, "r");
 	unsigned long long v;
-	uint32_t i;
-	int n = 1;
+	int failed = 0;
 
 	if (!f)
 		return err_set(e,
 			"place: want linear, random or a file; %s: %s",
 			r->place, strerror(errno));
-	for (i = 0; i < r->goal.n_ranks; i++) {
-		n = fscanf(f, "%llu", &v);
-		if (n != 1)
-			break;
-		if (v >= r->n_ranks || r->which[v]) {
-			fclose(f);
-			return err_set(e,
+	for (uint32_t i = 0; i < r->goal.n_ranks && !failed; i++) {
+		if (fscanf(f, "%llu", &v) != 1) {
+			failed = err_set(e, "%s: has no number for rank %u",
+				r->place, i);
+		} else if (v >= r->n_ranks || r->which[v]) {
+			failed = err_set(e,
 				"%s: rank %u cannot be at process %llu: %s",
 				r->place, i, v,
 				v >= r->n_ranks ? "there is no such process"
 						: "it has another rank");
+		} else {
+			r->at[i] = (uint32_t)v;
+			r->which[v] = i + 1;
 		}
-		r->at[i] = (uint32_t)v;
-		r->which[v] = i + 1;
 	}
 	fclose(f);
-	if (n != 1)
-		return err_set(e, "%s: has no number for rank %u", r->place, i);
-	return 0;
+	return failed;
 }
 
 static int place_ranks(struct replay *r, struct err *e)

@@ -106,9 +106,10 @@ static void ranks_are_placed_by_a_file(void **state)
 	/* a hop more, of 85 ns */
 	near(far_, near_ + 60, 60);
 	trial_file(place, "0 5\n");
-	trial_refused("torus 5x1", replay(far, keys), "there is none");
+	trial_refused(
+		"torus 5x1", replay(far, keys), "there is no such process");
 	trial_file(place, "3 3\n");
-	trial_refused("torus 5x1", replay(far, keys), "another rank is there");
+	trial_refused("torus 5x1", replay(far, keys), "it has another rank");
 	trial_file(place, "3\n");
 	trial_refused("torus 5x1", replay(far, keys), "no number for rank 1");
 	remove(place);

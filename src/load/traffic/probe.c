@@ -1,14 +1,14 @@
 /*
- * Diagnostics: packets that name the ports on their way, so that no routing
- * table chooses for them and none has to be right.
+ * Diagnostics: packets that carry the ports of their route, so that they depend
+ * on no routing table.
  *
  * Without a route the first node of every router tries all of the router's
- * links, one after the other: a packet goes out by a link and comes back by
- * the same one.  With a route one node sends, and the packet ends at the first
- * node of the router that the last port leads to.
+ * links, one after another: a packet leaves by a link and returns by the same
+ * one.  With a route one node sends, and the packet ends at the first node of
+ * the router that the last port leads to.
  *
- * Nothing but the time between two packets keeps one of a node from meeting
- * the next, and no proof knows their turns: so these are not for load.
+ * Only the interval between packets separates those of a node, and no proof of
+ * freedom from deadlock covers their turns: probes are not meant as load.
  */
 #include <string.h>
 

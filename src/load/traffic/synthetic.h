@@ -1,16 +1,16 @@
 /*
- * Synthetic traffic.  Each node is a source that never ends; what packet k
- * of node s is, and when an open loop generates it, are functions of (seed,
- * s, k), so a backlog needs no memory: a node only remembers k.
+ * Synthetic traffic.  Each node is an endless source.  Packet k of node s, and
+ * the time at which an open loop generates it, are functions of (seed, s, k),
+ * so a backlog needs no memory: a node only remembers k.
  *
- * A message is as many packets as it needs, all for one node; a unit is what is
- * generated at once, a burst of messages.  Packets are counted through: with
- * per_message packets in a message and per_unit in a unit, packet k is of
- * message k / per_message and of unit k / per_unit.
+ * A message has one or more packets, all for one node; a unit is a burst of
+ * messages that is generated at once.  With per_message packets in a message
+ * and per_unit in a unit, packet k belongs to message k / per_message and to
+ * unit k / per_unit.
  *
- * Under load=max a packet is made whenever an injection FIFO has room.  In
- * an open loop unit u is due a random (exponential) time after unit u - 1, or
- * at fixed times, and its packets' latencies count from then.
+ * With load=max a packet is made whenever an injection FIFO has room.  In an
+ * open loop unit u is due a random (exponential) time after unit u - 1, or at
+ * fixed times, and the latencies of its packets count from then.
  */
 #ifndef LOAD_TRAFFIC_SYNTHETIC_H
 #define LOAD_TRAFFIC_SYNTHETIC_H
@@ -25,15 +25,15 @@ enum { LOAD_MAX = -1, AUTO = -1, MIXED = 2, PPM = 1000000 };
 
 struct source {
 	uint64_t k; /* the next packet's number */
-	uint64_t made; /* packets; where all nodes send, the same */
+	uint64_t made; /* packets */
 	struct random_bits bits; /* one draw serves four messages */
-	sim_time due; /* of an open loop's packet k; SIM_NEVER: of none */
+	sim_time due; /* of an open loop's packet k; SIM_NEVER: it has none */
 	sim_time gap; /* mean, of an open loop, Q8 */
 	packet_id pending; /* made, but its FIFO was full */
-	uint32_t fifo; /* of that, or NET_NO_FIFO: any */
-	site_id to; /* of the message that is being made */
+	uint32_t fifo; /* of the pending packet; NET_NO_FIFO: any */
+	site_id to; /* of the current message */
 	uint32_t left; /* packets of it */
-	bool is_timed; /* its due event is on its way */
+	bool is_timed; /* the event of its due time is posted */
 };
 
 /* What comes to a node in pieces, in any order, until the last one is there. */
@@ -48,8 +48,8 @@ struct meter {
 	uint32_t room;
 	uint64_t lost, damaged; /* packets */
 	struct hist latency;
-	struct hist whole; /* of messages, where these have several packets, or
-			    * of all that one node gets at once */
+	struct hist whole; /* of messages of several packets, or of
+			    * incasts */
 };
 
 enum stage { WARMING, MEASURING, DONE };
@@ -71,7 +71,7 @@ struct synthetic {
 	bool is_mixed, is_open;
 	uint32_t per_message, per_unit; /* packets */
 	uint32_t last_bytes; /* of a message's last packet */
-	uint32_t whole; /* pieces that are told of together; 1: packets */
+	uint32_t whole; /* packets that are measured together */
 	int64_t peak; /* 0: none */
 	int64_t offered; /* bytes per second and node; 0: all it can */
 	sim_time gap; /* mean, of an open loop, Q8 */
@@ -89,7 +89,7 @@ struct synthetic {
 		uint64_t generated, inside;
 	} judged[2];
 	bool is_saturated;
-	bool is_short; /* what was measured, of a few messages at most */
+	bool is_short; /* the measurement, for a few messages at most */
 };
 
 extern const struct net_client_ops source_client;
@@ -97,7 +97,7 @@ extern const struct net_client_ops source_client;
 /* In start(), and in fini() of what has started. */
 void source_start(struct synthetic *y);
 void source_fini(struct synthetic *y);
-/* Packets due by now, in a FIFO or not; of an open loop. */
+/* Packets of an open loop that are due by now, injected or not. */
 uint64_t source_generated(const struct synthetic *y);
 
 #endif

@@ -104,24 +104,19 @@ static bool msg_flush(struct bench_end *x)
 	return true;
 }
 
-static bool msg_send(struct bench_end *x, uint32_t node, uint64_t bytes)
+bool bench_send(struct bench_end *x, uint32_t node, uint64_t bytes)
 {
 	return programs_did(x->programs, "weft_msg_send",
 		weft_msg_send(&own(x)->msg, node, TAG, address(x, BENCH_SOURCE),
 			bytes));
 }
 
-static bool msg_receive(struct bench_end *x, uint32_t node, uint64_t bytes)
+bool bench_receive(struct bench_end *x, uint32_t node, uint64_t bytes)
 {
 	return programs_did(x->programs, "weft_msg_receive",
 		weft_msg_receive(&own(x)->msg, node, TAG,
 			address(x, BENCH_TARGET), bytes, NULL));
 }
-
-static const struct bench_messages messages = {
-	.send = msg_send,
-	.receive = msg_receive,
-};
 
 static const struct bench_means means[] = { { .name = "auto" }, { 0 } };
 
@@ -132,7 +127,7 @@ const struct bench_driver bench_msg = {
 		.counters = WEFT_MSG_COUNTERS,
 		.queues = UINT32_MAX,
 		.lanes = 1 },
-	.is = BENCH_HAS_SELF,
+	.is = BENCH_HAS_SELF | BENCH_HAS_MESSAGES,
 	.size = sizeof(struct own),
 	.open = msg_open,
 	.expect = msg_expect,
@@ -142,5 +137,4 @@ const struct bench_driver bench_msg = {
 	.flush = msg_flush,
 	.ready = msg_ready,
 	.gpus = &driver_gpus,
-	.messages = &messages,
 };

@@ -1,4 +1,4 @@
-/* The message unit's driver: what its files share. */
+/* Shared by the files of the message unit's driver. */
 #ifndef LOAD_BENCH_DRIVERS_MU_H
 #define LOAD_BENCH_DRIVERS_MU_H
 
@@ -36,7 +36,7 @@ struct own {
 	uint32_t next; /* FIFO to try */
 	uint32_t n, most; /* descriptors to be injected together */
 	MUHWI_Descriptor_t batch[MOST_BATCH];
-	MUHWI_Descriptor_t put, get; /* all that they have in common */
+	MUHWI_Descriptor_t put, get; /* with all common fields */
 	MUHWI_Descriptor_t asked; /* in the last stage */
 	uint64_t n_stages;
 	bool has_puts, has_gets; /* that are tracked */
