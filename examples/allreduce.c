@@ -17,7 +17,7 @@ struct rank {
 	uint64_t n, wrong;
 };
 
-/* Sends a chunk on and receives the one before it. */
+/* Sends a chunk to the next rank and receives one from the previous rank. */
 static void pass(struct weft_msg *m, uint64_t at, uint64_t to, uint64_t bytes)
 {
 	uint32_t me = weft_msg_rank(m), n = weft_msg_ranks(m);
@@ -28,7 +28,7 @@ static void pass(struct weft_msg *m, uint64_t at, uint64_t to, uint64_t bytes)
 	weft_msg_finish(m, &r, NULL);
 }
 
-/* Chunks go round to be added up, then once more to be known to all. */
+/* Chunks go round once to be added up, and once more to reach all ranks. */
 static void sum_by_ring(struct weft_msg *m, uint64_t words)
 {
 	uint32_t me = weft_msg_rank(m), n = weft_msg_ranks(m), i;

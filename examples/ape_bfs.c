@@ -105,7 +105,7 @@ static void search(struct search *s, uint32_t key, struct weft_msg *m)
 			x.arrived[0] < n * (s->depth + 1))
 			take_event(&x);
 		kernel(collect, s, VERTICES * WEFT_NS);
-		/* nobody sends before all have read, or when all are done */
+		/* no node sends before all have read, or after all are done */
 		weft_msg_store(0, &s->mine->n_new, 8);
 		weft_msg_allreduce(m, WEFT_MSG_SUM_INT, 0, 0, 1);
 		weft_msg_load(0, &sum, 8);
@@ -139,7 +139,7 @@ static void run(void *arg)
 	weft_msg_fini(&m);
 }
 
-/* The same on one node: until nothing changes any more. */
+/* The same search on one node, until nothing changes. */
 static bool check(
 	const struct weft_result *r, const void *nodes, char *text, size_t size)
 {

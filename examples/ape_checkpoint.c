@@ -44,7 +44,7 @@ static void on_change(void *arg, const struct weft_ape_part *p)
 		*(uint32_t *)arg = 1 + p->node;
 }
 
-/* Until somebody has died, or all have long been done. */
+/* Until a host has died, or long after all nodes are done. */
 static void stand_by(struct node *mine)
 {
 	struct weft_ape_event e;

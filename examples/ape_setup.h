@@ -40,7 +40,7 @@ static inline void open_ape(struct weft_msg *m)
 	must("open", weft_ape_open(LIBRARY_AT));
 }
 
-/* The next event of a kind; others are taken and forgotten. */
+/* The next event of a kind; other events are discarded. */
 static inline struct weft_ape_event await(uint32_t kind)
 {
 	struct weft_ape_event e;
@@ -53,7 +53,7 @@ static inline struct weft_ape_event await(uint32_t kind)
 	return e;
 }
 
-/* What the application kernels share: a way as the only argument, ... */
+/* Common to the applications: the transfer method as the only argument, ... */
 static inline uint32_t way(void)
 {
 	const char *word = weft_argument(0);
@@ -72,7 +72,7 @@ static inline bool accept_way(
 	return false;
 }
 
-/* ... numbers that depend on two others and nothing else, ... */
+/* ... numbers that depend only on two other numbers, ... */
 static inline uint64_t mix(uint64_t a, uint64_t b)
 {
 	uint64_t x =

@@ -43,7 +43,7 @@ static bool advance(struct node *x, uint32_t i, uint32_t step)
 	return true;
 }
 
-/* What a neuron's spike will bring to neurons of a node. */
+/* The effect of a neuron's spike on neurons of a node. */
 static void spread(
 	struct node *x, uint32_t i, uint32_t step, uint32_t node, uint32_t n)
 {
@@ -124,7 +124,7 @@ static void run(void *arg)
 	weft_msg_fini(&m);
 }
 
-/* The same on one node. */
+/* The same network on one node. */
 static bool check(
 	const struct weft_result *r, const void *nodes, char *text, size_t size)
 {

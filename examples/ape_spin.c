@@ -63,7 +63,7 @@ static void relax(struct plane *const p[3], uint32_t z, uint32_t half)
 	}
 }
 
-/* Of spins as they are after a half sweep; side 1 is above. */
+/* Of spins after a half sweep; side 1 is above. */
 static uint64_t halo(uint32_t half, uint32_t side)
 {
 	return BYTES * (uint64_t)(L + half % 2 * 2 + side);
@@ -147,7 +147,7 @@ static void run(void *arg)
 	weft_msg_fini(&m);
 }
 
-/* The same on one node. */
+/* The same lattice on one node. */
 static bool check(
 	const struct weft_result *r, const void *nodes, char *text, size_t size)
 {

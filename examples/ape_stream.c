@@ -8,7 +8,7 @@ enum { BLOCKS = 24, PLACES = 4, WORDS = 8192, BYTES = 8 * WORDS };
 
 struct node {
 	uint64_t sum;
-	weft_time first, took; /* until a block, and all, had come */
+	weft_time first, took; /* until a block, and until all, had arrived */
 };
 
 struct place {

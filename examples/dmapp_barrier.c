@@ -57,7 +57,7 @@ static void run(void *arg)
 	must("finalize", dmapp_finalize());
 }
 
-/* Nobody leaves before the last one has come. */
+/* No PE leaves before the last one has arrived. */
 static bool check(
 	const struct weft_result *r, const void *nodes, char *text, size_t size)
 {

@@ -1,8 +1,8 @@
 /*
  * A barrier by global queries.  A node that arrives writes the number of the
  * round to a word of its memory.  The first node queries all nodes at once
- * whether their word is at least that, until the combined answer is yes, and
- * then notifies all by a broadcast.
+ * whether their word is at least this number, until the combined answer is yes,
+ * and then notifies all by a broadcast.
  */
 #include <errno.h>
 

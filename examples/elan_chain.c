@@ -32,7 +32,7 @@ static struct elan_dma to_next(void)
 	};
 }
 
-/* The card sends the block on when all of it has come. */
+/* The card forwards the block when all of it has arrived. */
 static void arm_chain(struct elan_cq *q)
 {
 	uint64_t words[1 + ELAN_DMA_WORDS], page = elan_memory_bytes();

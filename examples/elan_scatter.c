@@ -25,7 +25,7 @@ static uint64_t flag_of(uint32_t event)
 	return FLAGS_AT + 8 * event;
 }
 
-/* Node 0 makes the table, and tells of it. */
+/* Node 0 builds the table and announces it. */
 static void tell(struct elan_cq *q)
 {
 	uint64_t where = TABLE_AT;
@@ -93,8 +93,8 @@ int main(int argc, char **argv)
 {
 	const struct weft_app app = {
 		.name = "elan_scatter",
-		.help = "A broadcast tells all nodes of a table, which they "
-			"then get.",
+		.help = "A broadcast announces a table to all nodes, which "
+			"then get it.",
 		.interface = "elan",
 		.run = run,
 		.node_bytes = sizeof(struct node),

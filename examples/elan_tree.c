@@ -16,7 +16,7 @@ struct node {
 	uint64_t word;
 };
 
-/* Starts the same at another node. */
+/* Starts the same thread at another node. */
 static void send(uint32_t node, const uint64_t *reg)
 {
 	uint64_t word[4 + ELAN_REGISTERS] = {
@@ -36,7 +36,7 @@ static void forward(const uint64_t *reg)
 {
 	uint32_t child = 2 * weft_node() + 1, i;
 
-	elan_thread_work(20); /* to find out who is next */
+	elan_thread_work(20); /* to find the next nodes */
 	for (i = child; i < child + 2 && i < weft_nodes(); i++)
 		send(i, reg);
 	must("write", elan_thread_write(WORD_AT, reg[0]));
@@ -49,7 +49,7 @@ static void run(void *arg)
 	struct elan_cq q, threads;
 
 	must("open", elan_cq_open(&q, 0, ELAN_1K, ELAN_MAY_THREAD));
-	/* the threads' own: packets and other threads write to it */
+	/* the threads' queue: packets and other threads write to it */
 	must("open", elan_cq_open(&threads, 1, ELAN_8K, ELAN_MAY_ALL));
 	must("map", elan_cq_map(&threads, QUEUE_AT));
 	must("load", elan_thread_load(FORWARD, forward));

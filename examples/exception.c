@@ -14,7 +14,7 @@ struct node {
 	weft_time woken, came; /* the interrupt; the sum */
 };
 
-/* Waits for the interrupt beside the program that waits for the sum. */
+/* Waits for the interrupt while another program waits for the sum. */
 static void wait_for_exception(void *arg)
 {
 	struct node *mine = arg;

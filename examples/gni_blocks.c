@@ -8,11 +8,11 @@
 
 #include "gni_setup.h"
 
-enum { BLOCK = 4096, BLOCKS = 4 /* that each node asks for */, FRAME = 1500 };
+enum { BLOCK = 4096, BLOCKS = 4 /* that each node requests */, FRAME = 1500 };
 enum { FRAMES_TO = 1, BLOCKS_TO }; /* ports */
 enum { OUT_AT = 0x10000, IN_AT = 0x20000 };
 
-/* A node and a number of a block, and what follows from these. */
+/* A node, the number of a block, and bytes that depend on both. */
 static void make(uint32_t *words, uint32_t bytes, uint32_t node, uint32_t block)
 {
 	words[0] = node;
@@ -37,7 +37,7 @@ static uint32_t take(struct gni *g, uint32_t *words)
 	return number;
 }
 
-/* Returns when the bytes are there. */
+/* Returns when the bytes have arrived. */
 static void send(struct gni *g, uint32_t node, uint32_t port,
 	const uint32_t *words, uint32_t bytes)
 {

@@ -51,7 +51,7 @@ static void run(void *arg)
 	for (round = 0; round < ROUNDS; round++) {
 		put(&next, &d, round);
 		await(g.came); /* the block of the node before */
-		complete(&g); /* and the own one is there */
+		complete(&g); /* and our own block has arrived */
 		weft_msg_load(place(round + 1), got, BLOCK);
 		fill(want, BLOCK, (me + n * ROUNDS - round - 1) % n);
 		mine->n_right += !memcmp(want, got, BLOCK);

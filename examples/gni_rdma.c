@@ -16,7 +16,7 @@ struct node {
 	uint8_t want[MESSAGE], got[MESSAGE];
 };
 
-/* Offers message n, when the one before was taken. */
+/* Offers message n, after the previous one was fetched. */
 static void offer(const struct peer *next, const uint8_t *message, uint32_t n)
 {
 	gni_post_descriptor_t d = { .type = GNI_POST_CQWRITE,
@@ -30,7 +30,7 @@ static void offer(const struct peer *next, const uint8_t *message, uint32_t n)
 	must("offer", GNI_PostCqWrite(next->ep, &d));
 }
 
-/* Gets what the node before has offered, its n-th, and tells it. */
+/* Gets message n of the previous node, and reports that to it. */
 static void fetch(struct gni *g, const struct peer *last, uint64_t n)
 {
 	uint64_t from = GNI_CQ_GET_DATA(await(g->came));

@@ -13,9 +13,9 @@
 #include <weft/program.h>
 #include <weft/run.h>
 
-enum { TOLD_AT = 0x1000 }; /* for what others tell */
+enum { TOLD_AT = 0x1000 }; /* for the segments of other nodes */
 
-/* Of a node: queues for its own events and for others', and a segment. */
+/* A node: queues for its own events and for those of others, and a segment. */
 struct gni {
 	struct weft_msg m;
 	gni_nic_handle_t nic;
@@ -62,8 +62,8 @@ struct peer {
 	gni_mem_handle_t mem;
 };
 
-/* Meets a node, and tells one of the own segment; each node is met by the one
- * that it tells. */
+/* Learns the segment of a node, and sends its own segment to the node tell,
+ * which waits for it in the same way. */
 static inline struct peer meet(struct gni *g, uint32_t node, uint32_t tell)
 {
 	struct peer p = { .ep = open_end(g, node) };
@@ -77,8 +77,8 @@ static inline struct peer meet(struct gni *g, uint32_t node, uint32_t tell)
 	return p;
 }
 
-/* A mailbox for a node's messages in the own segment, and its one for the
- * own. */
+/* A mailbox in this segment for messages of a node, and the node's mailbox for
+ * messages of this one. */
 static inline gni_ep_handle_t open_box(
 	struct gni *g, uint32_t node, gni_smsg_attr_t here)
 {
@@ -104,7 +104,7 @@ static inline void fill(uint8_t *to, uint32_t bytes, uint32_t number)
 		to[i] = (uint8_t)(number * 7 + i * i);
 }
 
-/* Waits for an event; says what is wrong. */
+/* Waits for an event, and ends the example if it is an error. */
 static inline gni_cq_entry_t await(gni_cq_handle_t cq)
 {
 	gni_cq_entry_t entry;
@@ -118,7 +118,7 @@ static inline gni_cq_entry_t await(gni_cq_handle_t cq)
 	return entry;
 }
 
-/* The same of a transaction, whose descriptor it gives back. */
+/* The same for a transaction; returns its descriptor. */
 static inline gni_post_descriptor_t *complete(struct gni *g)
 {
 	gni_post_descriptor_t *d;

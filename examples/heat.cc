@@ -101,7 +101,7 @@ int main(int argc, char **argv)
 	weft_app app{};
 
 	app.name = "heat";
-	app.help = "Heat spreads along a rod that all nodes have a part of.";
+	app.help = "Heat spreads along a rod that is divided among all nodes.";
 	app.run = run;
 	app.node_bytes = sizeof(rank);
 	app.check = check;

@@ -12,7 +12,7 @@ struct node {
 	uint32_t n_edges, n_wrong;
 };
 
-/* What a node sends in a direction. */
+/* The bytes that a node sends in a direction. */
 static void fill(uint8_t *edge, uint32_t node, uint32_t direction)
 {
 	for (uint32_t i = 0; i < EDGE; i++)
@@ -30,7 +30,8 @@ static uint32_t neighbour(uint32_t direction)
 	return weft_node_at(x);
 }
 
-/* The edge that came from the neighbour there, sent the other way. */
+/* The edge that arrived from that neighbour, which sent it in the opposite
+ * direction. */
 static bool is_right(uint32_t direction)
 {
 	uint8_t want[EDGE], got[EDGE];

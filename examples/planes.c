@@ -33,7 +33,7 @@ static void join(uint32_t route, uint32_t from, uint32_t to)
 	must("class", MUSPI_SetClassrouteId(route, &r));
 }
 
-/* What the members of a route have at a slot, summed up into the next. */
+/* Sums a slot over the members of a route, into the next slot. */
 static double sum(MUSPI_InjFifo_t *f, uint8_t route, double mine)
 {
 	MUHWI_Descriptor_t d =
@@ -57,7 +57,7 @@ static void run(void *arg)
 	join(ROW, 0, ROW_DIMS);
 	join(COLUMN, ROW_DIMS, WEFT_MAX_DIMS);
 	open_target();
-	weft_wait_until(START); /* all have set theirs */
+	weft_wait_until(START); /* all nodes have set their routes */
 	mine->row = sum(f, ROW, weft_node() + 1);
 	mine->all = sum(f, COLUMN, mine->row);
 	mine->took = weft_now() - START;

@@ -17,7 +17,7 @@ static void fill(uint8_t *data, uint32_t sender)
 		data[i] = (uint8_t)(sender * 13 + i * i);
 }
 
-/* Has the sender's unit put its data into our memory. */
+/* Makes the sender's unit put its data into our memory. */
 static void pull(MUSPI_InjFifo_t *fifo, uint32_t sender, uint64_t from)
 {
 	MUHWI_Descriptor_t put = make_put(weft_node(), from, BYTES, 0), d;
@@ -94,7 +94,7 @@ int main(int argc, char **argv)
 {
 	const struct weft_app app = {
 		.name = "rendezvous",
-		.help = "Receivers pull what senders tell them of.",
+		.help = "Receivers pull data that senders announce.",
 		.interface = "spi",
 		.run = run,
 		.node_bytes = sizeof(struct node),

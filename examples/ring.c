@@ -19,7 +19,7 @@ struct node {
 	bool is_right;
 };
 
-/* Adds to the token, and has all nodes before it do so first. */
+/* Adds to the token, after all nodes before this one have done so. */
 static void pass_token(struct weft_msg *m)
 {
 	uint32_t me = weft_msg_rank(m), n = weft_msg_ranks(m);
@@ -36,7 +36,7 @@ static void pass_token(struct weft_msg *m)
 		weft_msg_receive(m, n - 1, TAG_TOKEN, TOKEN_AT, 8, NULL);
 }
 
-/* A block to the next node, and the one before's. */
+/* Sends a block to the next node, and receives one from the previous node. */
 static bool pass_block(struct weft_msg *m)
 {
 	uint32_t me = weft_msg_rank(m), n = weft_msg_ranks(m),

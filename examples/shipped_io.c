@@ -11,7 +11,7 @@
 
 enum {
 	RECORD = 4096,
-	SHARED = 4 /* nodes that look at each other's records */
+	SHARED = 4 /* nodes that read each other's records */
 };
 
 struct node {
@@ -24,7 +24,7 @@ static uint8_t byte_of(uint32_t node, uint32_t i)
 	return (uint8_t)(node * 31 + i * 7 + i / 256);
 }
 
-/* A call must return so many bytes. */
+/* A call must return this number of bytes. */
 static void is(const char *what, int64_t got, int64_t want)
 {
 	must(what, got == want ? 0 : got < 0 ? (int32_t)-got : EIO);
@@ -72,7 +72,7 @@ static void run(void *arg)
 		cnk_write(file, SOURCE_AT, RECORD,
 			(weft_node() - first) * (uint64_t)RECORD),
 		RECORD);
-	weft_wait_until(2000000 * WEFT_NS); /* the others have, too */
+	weft_wait_until(2000000 * WEFT_NS); /* the other nodes have, too */
 	is("read", cnk_read(file, TARGET_AT, SHARED * RECORD, 0),
 		SHARED * RECORD);
 	for (k = 0; k < SHARED; k++)
@@ -101,7 +101,7 @@ int main(int argc, char **argv)
 {
 	static const struct weft_app app = {
 		.name = "shipped_io",
-		.help = "nodes write files by their IO nodes",
+		.help = "Nodes write files through their IO nodes.",
 		.run = run,
 		.node_bytes = sizeof(struct node),
 		.interface = "spi",

@@ -14,7 +14,7 @@ struct node {
 	uint64_t n_results, sum; /* of node 0 */
 };
 
-/* The work: it takes longer for some. */
+/* The work, which takes longer for some items. */
 static uint64_t work(uint64_t item)
 {
 	weft_compute((weft_time)(1 + item % 7) * 500 * WEFT_NS);
@@ -88,8 +88,7 @@ int main(int argc, char **argv)
 {
 	const struct weft_app app = {
 		.name = "workqueue",
-		.help = "Threads take work by L2 atomics, and send what came "
-			"of it.",
+		.help = "Threads take work by L2 atomics and send the results.",
 		.interface = "spi",
 		.run = run,
 		.node_bytes = sizeof(struct node),

@@ -474,6 +474,27 @@ run run bgq random --shape 2x2x2 load=max measure=5us --json \
 holds "$uses"
 report 'no link is used for more than all of the time'
 
+# --- forward error correction ---
+
+fec='--set link.code=64b66b --set link.fec=rs528 --set link.retry=replay'
+random='run torus random --shape 4x4x4 load=0.3 warmup=5us measure=20us --json'
+# shellcheck disable=SC2086
+run $random $fec
+clean=$(jq .latency_mean_ns <"$tmp/out")
+# shellcheck disable=SC2086
+run $random $fec --set 'faults.bursts=1e-6 40'
+holds '.faults.codewords_corrected > 100 and .faults.codewords_failed == 0'
+holds '.faults.resent_packets == 0'
+[ "$(jq .latency_mean_ns <"$tmp/out")" = "$clean" ] ||
+	complain 'corrected bursts took time'
+report 'SUN-F89: short bursts are corrected, and take no time'
+
+# shellcheck disable=SC2086
+run $random $fec --set 'faults.bursts=1e-6 100'
+holds '.faults.codewords_failed > 100 and .faults.resent_packets > 100'
+holds '.faults.lost_packets == 0'
+report 'SUN-F90: long bursts are not, and links send again'
+
 # --- every workload of programs ---
 
 while read -r load; do

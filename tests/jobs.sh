@@ -30,7 +30,7 @@ for machine in 'bgq 4x4x2' 'apenet 4x4x2' 'gemini 4x2x2' 'qsnet2 64' \
 	run run ${machine% *} --shape ${machine#* } --quiet --jobs "$jobs" \
 		--no-alone --set 'faults.events=1 us node 2 dies'
 	[ $code -eq 3 ] || complain "$machine: $code: $(cat "$tmp/err")"
-	grep -q 'has died' "$tmp/err" || complain "$(cat "$tmp/err")"
+	grep -q ' died at ' "$tmp/err" || complain "$(cat "$tmp/err")"
 done
 report 'jobs of collectives run, or stall, on every machine'
 

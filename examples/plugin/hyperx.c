@@ -136,7 +136,7 @@ static uint32_t dim_of(const struct hyperx *t, port_id p)
 	return i;
 }
 
-/* The port of a switch that leads to another place along a dimension. */
+/* The port of a switch that leads to another position in a dimension. */
 static port_id port_to(
 	const struct hyperx *t, uint32_t s, uint32_t dim, uint32_t to)
 {
@@ -255,8 +255,8 @@ static void name_shape(const struct topo *topo, char *text, size_t size)
 			t->size[i]);
 }
 
-/* Of the n - 1 others, n / size have some other place along a dimension, and
- * one link leads there from each switch. */
+/* Of the n - 1 other nodes, n / size have a given other position in a
+ * dimension, and one link leads there from each switch. */
 static uint64_t peak(const struct topo *topo, const struct topo_rates *k)
 {
 	const struct hyperx *t = hyperx_of(topo);
@@ -306,19 +306,19 @@ static const struct topo_ops hyperx_topo = {
 /* --- routing --- */
 
 /*
- * The minimal way corrects one dimension after the other, so that on one
- * channel no link waits for itself.  Valiant's goes to a switch that is drawn
- * at random first, on channel 0, and from there on channel 1.  UGAL compares
- * what waits for the first links of the minimal way and of a detour, times
- * their hops; minimal packets are spread over both channels.
+ * The minimal route corrects one dimension after the other, so no link waits
+ * for itself on one channel.  Valiant's route first goes to a random switch, on
+ * channel 0, and from there on channel 1.  UGAL compares the queues of the
+ * first links of the minimal route and of a detour, times their hops; minimal
+ * packets are spread over both channels.
  *
- * UGAL's detours are Valiant's without those that would take a link of the
- * minimal way of anybody who sends as far in the same direction: where traffic
- * is adversarial these links are full of minimal packets, and each detour
- * through one would take the place of one that has fewer hops.
+ * UGAL's detours are Valiant's routes, except those over a link of the minimal
+ * routes of nodes that send equally far in the same direction: with adversarial
+ * traffic these links are full of minimal packets, and a detour over one would
+ * displace a packet with fewer hops.
  *
- * A way is a number: of Valiant's the switch; of UGAL's 0 and 1 are minimal, on
- * channel 0 or 1, and 2 + s is by way of switch s.
+ * A route (way) is a number: for Valiant the switch; for UGAL 0 and 1 are
+ * minimal, on channel 0 or 1, and 2 + s leads over switch s.
  */
 enum mode { MINIMAL, VALIANT, UGAL };
 
@@ -387,7 +387,7 @@ static uint32_t n_ways(const struct route *r, uint32_t src, uint32_t dst)
 	return t->n_switches + (of(r)->mode == UGAL ? 2 : 0);
 }
 
-/* Gives a packet a way by its number. */
+/* Gives a packet the route of a number. */
 static void set_way(const struct route *r, struct packet *p, uint32_t number)
 {
 	const struct hyperx *t = of(r)->topo;
@@ -423,7 +423,8 @@ static void start(const struct route *r, struct packet *p)
 	p->kind = PACKET_DYNAMIC; /* one class, with channels of its own */
 }
 
-/* The first dimension in which two switches differ; n_dims: they are one. */
+/* The first dimension in which two switches differ; n_dims: they are the same.
+ */
 static uint32_t first_dim(const struct hyperx *t, uint32_t a, uint32_t b)
 {
 	uint32_t i = 0;
@@ -478,11 +479,9 @@ static struct route_step next(
 	return step;
 }
 
-/*
- * The switch of a detour: along each dimension in which the ends differ it is
- * at neither end's place, so each of its two hops leads elsewhere than the
- * minimal one; along all others it is at theirs.
- */
+/* The switch of a detour.  In each dimension in which the ends differ, it has
+ * the position of neither, so neither of its two hops is the minimal one; in
+ * all other dimensions it has their position. */
 static uint32_t detour(
 	const struct hyperx *t, uint32_t s, uint32_t last, uint64_t draw)
 {
@@ -505,7 +504,7 @@ static uint32_t detour(
 	return via;
 }
 
-/* At the first switch: what waits on the minimal way, and on a detour. */
+/* At the first switch: the queues of the minimal route and of a detour. */
 static void decide(const struct route *r, struct packet *p, router_id at,
 	port_id in, const struct route_look *l)
 {

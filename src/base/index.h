@@ -1,7 +1,7 @@
 /*
- * Finds things by a key of 64 bits: to each key one number, which is not 0, an
- * item of a pool (base/slots.h) say.  It has no order, so that nothing but
- * what a key stands for can depend on it.
+ * A hash table from keys of 64 bits to numbers that are not 0, such as items of
+ * a pool (base/slots.h).  It cannot be iterated, so no result can depend on its
+ * order.
  */
 #ifndef BASE_INDEX_H
 #define BASE_INDEX_H
@@ -10,7 +10,7 @@
 
 struct index_entry {
 	uint64_t key;
-	uint32_t id; /* 0: nothing is here */
+	uint32_t id; /* 0: empty */
 };
 
 struct index {
@@ -22,7 +22,7 @@ void index_fini(struct index *x);
 
 /* A key that it does not have. */
 void index_add(struct index *x, uint64_t key, uint32_t id);
-/* 0: it does not have the key. */
+/* 0 if it does not have the key. */
 uint32_t index_find(const struct index *x, uint64_t key);
 /* A key that it has: gives it another number, or takes it out. */
 void index_set(struct index *x, uint64_t key, uint32_t id);

@@ -1,7 +1,7 @@
 /*
- * A list of things that do not move, by links inside them.  It owns nothing,
- * and does not know its length.  Items of a pool have numbers instead: see
- * base/slots.h.
+ * A list of items that do not move in memory, by links inside them.  It owns
+ * nothing, and does not know its length.  Items of a pool have numbers instead:
+ * see base/slots.h.
  */
 #ifndef BASE_LIST_H
 #define BASE_LIST_H
@@ -16,7 +16,7 @@ struct list {
 	struct list_link *first, *last; /* NULL: it is empty */
 };
 
-/* The thing of a type that has a link as its member. */
+/* The item of a type whose member a link is. */
 #define LIST_ITEM(link, type, member)                                          \
 	((type *)(void *)((char *)(link)-offsetof(type, member)))
 

@@ -121,6 +121,21 @@ void name_clean(char *s, const char *keep)
 	}
 }
 
+bool name_has_word(const char *words, char sign, const char *word)
+{
+	size_t n = strlen(word);
+
+	while (words) {
+		const char *end = strchr(words, sign);
+		size_t length = end ? (size_t)(end - words) : strlen(words);
+
+		if (length == n && !strncmp(words, word, n))
+			return true;
+		words = end ? end + 1 : NULL;
+	}
+	return false;
+}
+
 void name_add(char *text, size_t size, const char *what)
 {
 	size_t n = strlen(text);

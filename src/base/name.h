@@ -2,6 +2,7 @@
 #ifndef BASE_NAME_H
 #define BASE_NAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -20,6 +21,9 @@ const char *name_nearest(
 enum { NAME_HINT = 512 };
 const char *name_hint(const char *name, const char *const *candidates, size_t n,
 	const char *otherwise, char out[NAME_HINT]);
+
+/* Whether a list of words, or NULL, has a word; sign stands between words. */
+bool name_has_word(const char *words, char sign, const char *word);
 
 /*
  * The number of bytes of the UTF-8 character at the start of s, or 0 if it

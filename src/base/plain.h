@@ -1,7 +1,6 @@
 /*
- * Numbers are read and written with a point, whatever locale a program has
- * chosen: each thread that does so uses the C locale, and nobody else's is
- * touched.
+ * Numbers are read and written with a decimal point, whatever the program's
+ * locale: a thread that does so switches itself, and no other, to the C locale.
  */
 #ifndef BASE_PLAIN_H
 #define BASE_PLAIN_H

@@ -1,11 +1,11 @@
 /*
- * A pool of slots that are all alike, for many workers.  Slots are whole cache
- * lines of one mapping that all share; a slot is named by the number of its
- * first line, and 0 is none.  Each worker has magazines of its own; full and
- * empty ones are exchanged at a depot, so that a worker which only gives
- * feeds one which only takes.  Nothing may depend on a slot's number.
+ * A pool of slots of equal size, for many workers.  Slots are whole cache lines
+ * of one shared mapping; a slot is named by the number of its first line, and 0
+ * is none.  Each worker has magazines of its own; full and empty ones are
+ * exchanged at a depot, so a worker that only gives feeds one that only takes.
+ * No result may depend on the number of a slot.
  *
- * The first four bytes of a slot that nobody has are the pool's.
+ * The first four bytes of a free slot belong to the pool.
  */
 #ifndef BASE_POOL_H
 #define BASE_POOL_H
@@ -16,13 +16,13 @@
 
 #include "base/mem.h"
 
-/* Slots that nobody has, each naming the next one. */
+/* Free slots, each of which names the next one. */
 struct pool_chain {
 	uint32_t first;
 	uint32_t n;
 };
 
-/* What a worker has at hand. */
+/* The magazines of a worker. */
 struct pool_shelf {
 	_Alignas(CACHE_LINE) struct pool_chain now, spare;
 	uint64_t taken, given;
@@ -31,9 +31,9 @@ struct pool_shelf {
 struct pool_setup {
 	uint32_t n_workers;
 	uint32_t lines; /* of a slot */
-	uint32_t most; /* slots, of which the first is never used */
+	uint32_t most; /* slots; the first is never used */
 	bool is_dense; /* the mapping, as map_alloc_dense() has it */
-	/* Called when nothing is left; does not return. */
+	/* Called when no slot is left; does not return. */
 	void (*on_empty)(uint32_t most);
 };
 
@@ -62,7 +62,7 @@ static inline uint32_t pool_line(const struct pool *p, const void *slot)
 	return (uint32_t)((size_t)((const char *)slot - p->base) / CACHE_LINE);
 }
 
-/* A slot that holds anything. */
+/* A slot with arbitrary content. */
 static inline uint32_t pool_take(struct pool *p, uint32_t worker)
 {
 	struct pool_shelf *s = &p->shelves[worker];
@@ -77,7 +77,7 @@ static inline uint32_t pool_take(struct pool *p, uint32_t worker)
 	return line;
 }
 
-/* Magazine: how many a worker keeps in one; always the same of a pool. */
+/* magazine: the size of a worker's magazines, always the same for a pool. */
 static inline void pool_give(
 	struct pool *p, uint32_t worker, uint32_t line, uint32_t magazine)
 {
@@ -91,9 +91,9 @@ static inline void pool_give(
 	s->now.first = line;
 }
 
-/* How many are taken and not given back; only while nothing runs. */
+/* The number of slots in use; only while nothing runs. */
 uint64_t pool_used(const struct pool *p);
-/* How many were ever taken from the mapping. */
+/* The number of slots that were ever used. */
 uint64_t pool_touched(const struct pool *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* Lines of files that users name, which may be anything. */
+/* Lines of a user's file, which may have any content. */
 #ifndef BASE_READLINE_H
 #define BASE_READLINE_H
 
@@ -14,7 +14,7 @@ enum readline {
 	READLINE_TOO_LONG,
 };
 
-/* The next line with its end, in *text, which grows as it must and is freed by
+/* The next line with its end, in *text, which grows as needed and is freed by
  * the caller. */
 enum readline readline(FILE *f, char **text, size_t *room);
 

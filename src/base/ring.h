@@ -1,8 +1,7 @@
 /*
- * A ring of items, first in, first out, that grows when it is full.  It knows
- * the size of an item and nothing else of it, and never shrinks: whoever
- * wants a bound compares n with it.  A pointer to an item holds until the
- * next push.
+ * A ring of items, first in, first out, that grows when it is full and never
+ * shrinks; a user who wants a bound checks n.  A pointer to an item is valid
+ * until the next push.
  */
 #ifndef BASE_RING_H
 #define BASE_RING_H
@@ -24,7 +23,7 @@ static inline void ring_init(struct ring *r, size_t size)
 
 void ring_fini(struct ring *r);
 
-/* Doubles a full ring; what had wrapped round follows the rest again. */
+/* Doubles a full ring, and unwraps its items. */
 __attribute__((cold)) void ring_grow(struct ring *r);
 
 /* The i-th item from the front, of n. */
@@ -33,7 +32,7 @@ static inline void *ring_at(const struct ring *r, uint32_t i)
 	return r->items + (size_t)((r->first + i) & (r->room - 1)) * r->size;
 }
 
-/* A new last item, which holds anything. */
+/* A new last item with arbitrary content. */
 static inline void *ring_push(struct ring *r)
 {
 	if (__builtin_expect(r->n == r->room, 0))

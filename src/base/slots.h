@@ -1,9 +1,9 @@
 /*
  * A pool of items that are named by numbers from 1 on; 0 is none, everywhere.
  * An item begins with a struct slot, which links it into at most one list of
- * its pool at a time.  The pool is one worker's; items move when it grows, so
- * that a pointer to one holds until the next slots_take().  Which number an
- * item gets depends on what was taken and given before, and on nothing else.
+ * its pool at a time.  The pool belongs to one worker.  Items move when it
+ * grows: a pointer to one is valid until the next slots_take().  The number of
+ * an item depends only on the items that were taken and given before.
  */
 #ifndef BASE_SLOTS_H
 #define BASE_SLOTS_H
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 struct slot {
-	uint32_t next, prev; /* in its list, or of those that are free */
+	uint32_t next, prev; /* in its list, or among free items */
 	bool is_used;
 };
 
@@ -42,7 +42,7 @@ static inline void *slots_at(const struct slots *s, uint32_t id)
 	return s->items + (size_t)(id - 1) * s->size;
 }
 
-/* NULL where there is no such item, or nobody has it. */
+/* NULL if there is no such item, or it is free. */
 static inline void *slots_find(const struct slots *s, uint32_t id)
 {
 	struct slot *x = id - 1 < s->room ? slots_at(s, id) : NULL;
@@ -50,7 +50,7 @@ static inline void *slots_find(const struct slots *s, uint32_t id)
 	return x && x->is_used ? x : NULL;
 }
 
-/* One that holds anything, but for its slot. */
+/* An item with arbitrary content, except for its slot. */
 static inline uint32_t slots_take_any(struct slots *s)
 {
 	struct slot *x;
@@ -66,9 +66,9 @@ static inline uint32_t slots_take_any(struct slots *s)
 	return id;
 }
 
-/* One whose bytes are 0 but for its slot. */
+/* An item whose bytes are 0, except for its slot. */
 uint32_t slots_take(struct slots *s);
-/* One that is in no list. */
+/* An item that is in no list. */
 static inline void slots_give(struct slots *s, uint32_t id)
 {
 	*(struct slot *)slots_at(s, id) = (struct slot){ .next = s->free };

@@ -1,7 +1,7 @@
 /*
  * Quantities as people write them, exactly: "2 GB/s", "6.25 Gb/s", "41.4 ns",
- * "4 KiB", "93 %", "1.6 GHz".  Reading is decimal and integer all the way; a
- * number that is not a whole count of the smallest unit (ps, bytes per second,
+ * "4 KiB", "93 %", "1.6 GHz".  Reading uses decimal integers only.  A number
+ * that is not a whole multiple of the smallest unit (ps, bytes per second,
  * bytes, parts per million, Hz) is refused, not rounded, and so is one that
  * does not fit.
  */
@@ -33,9 +33,9 @@ int units_read(enum unit_kind kind, const char *text, int64_t *value,
 /* The shortest exact text: 41400 ps -> "41.4 ns".  Always fits 48 bytes. */
 void units_format(enum unit_kind kind, int64_t value, char *text, size_t size);
 
-/* The time of so many cycles of a clock, in ps, to the nearest one. */
+/* The time of a number of cycles of a clock, rounded to ps. */
 int64_t units_cycles(int64_t cycles, int64_t hz);
-/* The time of so many bytes at a rate, up to the next picosecond. */
+/* The time of a number of bytes at a rate, rounded up to ps. */
 int64_t units_time(uint64_t bytes, int64_t rate);
 
 /* Whether a word is the unit of anything, without a number. */

@@ -447,7 +447,8 @@ static void print_help(const struct argp_option *o, const char *name,
 	if (c->list)
 		c->list(more.file);
 	fflush(more.file);
-	printf("Usage: %s [OPTION...] %s\n", name, c->usage);
+	printf("Usage: %s [OPTION...]%s%s\n", name, *c->usage ? " " : "",
+		c->usage);
 	if (n)
 		print_wrapped(c->help, 0, 0);
 	putchar('\n');

@@ -33,7 +33,8 @@ enum cli_takes {
 };
 
 struct cli_args {
-	const char *word[CLI_MAX_WORDS + 1]; /* what is no option, then NULL */
+	const char *word[CLI_MAX_WORDS +
+			 1]; /* words that are not options, then NULL */
 	size_t n_words;
 	const char *set[CLI_MAX_SETS];
 	size_t n_sets;
@@ -46,7 +47,7 @@ struct cli_args {
 	int64_t until; /* ps; 0: to its end */
 	const char *links; /* a file */
 	const char *jobs; /* a file */
-	bool is_together; /* jobs are not run alone, too */
+	bool is_together; /* do not run each job again on its own */
 	bool is_histogram;
 	bool is_past; /* saturation */
 	const char *csv, *svg; /* files */
@@ -56,7 +57,7 @@ struct cli_args {
 	bool is_binary; /* instead of text */
 	bool is_quiet;
 	bool is_budget;
-	bool follows; /* this message: */
+	bool follows; /* the message: */
 	uint32_t follow_node, follow_number;
 	bool is_quick;
 	bool is_verbose;
@@ -103,12 +104,12 @@ struct cli_out {
 };
 
 void cli_out_open(struct cli_out *o);
-/* Writes it to stdout, or says why it cannot. */
+/* Writes all of it to stdout; -1 with the error. */
 int cli_out_close(struct cli_out *o, struct err *e);
-/* Instead: none of it is written. */
+/* Discards it instead. */
 void cli_out_drop(struct cli_out *o);
 
-/* Facts, as JSON where that is asked for; otherwise as text. */
+/* Writes facts as text, or as JSON with --json. */
 enum cli_look {
 	CLI_PLAIN,
 	CLI_BOLD, /* heads of tables on a terminal */
@@ -121,38 +122,39 @@ void cli_write(const struct cli_args *a, const struct facts *f,
 int cli_tell(const struct cli_args *a, struct facts *f, enum cli_look look,
 	struct err *e);
 
-/* The output of a command that only prints: whole, or not at all. */
+/* Prints all of a command's output, or nothing if it fails. */
 int cli_print(const struct cli_args *a,
 	int (*perform)(const struct cli_args *a, FILE *f, struct err *e),
 	struct err *e);
-/* The same of one that only finds facts. */
+/* The same for a command whose output is facts. */
 int cli_facts(const struct cli_args *a,
 	int (*find)(const struct cli_args *a, struct facts *f, struct err *e),
 	struct err *e);
 
-/* The first that asks to stop sets what is returned from now on, the second one
- * kills. */
+/* From now on the first signal that asks to stop sets this flag, and the second
+ * one ends the process; before, the first one does. */
 const atomic_int *cli_stop_flag(void);
-const atomic_int *cli_stop_asked(void); /* the same, which changes nothing */
-/* While programs run, exit(0) ends the process with a line and an error. */
+const atomic_int *cli_stop_asked(void); /* the flag alone */
+/* While it is on, exit(0) ends the process with an error: programs must return
+ * from run() instead. */
 void cli_guard_exit(bool is_on);
 
-/* Whether to colour what goes to a stream. */
+/* Whether output to a stream may have colours. */
 bool cli_colour(FILE *f);
-/* A terminal's columns; 0 where it is none. */
+/* The width of a terminal; 0 if the stream is not a terminal. */
 size_t cli_width(FILE *f);
 
-/* On stderr, a terminal: a line in place of the last one, as much of it as
- * there is room for; NULL: none. */
+/* Replaces the progress line on the terminal at stderr, cut to its width; NULL
+ * clears it. */
 void cli_progress(const char *line);
 
-/* The file that is written: a.db becomes a.html, or whatever the ending is,
- * unless it is given. */
+/* The path of the output: that of --output, or the first word with another
+ * ending, so that a.db becomes a.html. */
 struct out_kind;
 int cli_name_output(const struct cli_args *a, const char *ending,
 	const struct out_kind *kind, char *path, size_t size, struct err *e);
 
-/* "s" behind the name of things, unless there is one of them. */
+/* The plural s for a number of things. */
 static inline const char *cli_s(uint64_t n)
 {
 	return n == 1 ? "" : "s";

@@ -85,7 +85,7 @@ static int help(int argc, char **argv, struct err *e)
 	char name[64], flag[] = "--help";
 	char *args[] = { name, flag, NULL };
 
-	if (argc < 2) {
+	if (argc < 2 || argv[1][0] == '-') {
 		usage(stdout);
 		return 0;
 	}

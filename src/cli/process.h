@@ -1,4 +1,4 @@
-/* What a process is while Weft has it: signals, and the C locale. */
+/* Signals and locale of a process while Weft runs in it. */
 #ifndef CLI_PROCESS_H
 #define CLI_PROCESS_H
 
@@ -13,9 +13,9 @@ struct cli_process {
 };
 
 /*
- * From now on SIGINT, SIGTERM and SIGHUP end the process with EXIT_STOPPED,
- * and a pipe that nobody reads with EXIT_BAD_INPUT; a file that grows too large
- * is an error of whoever writes it.
+ * From now on SIGINT, SIGTERM and SIGHUP end the process with EXIT_STOPPED, and
+ * a broken pipe ends it with EXIT_BAD_INPUT.  Writing beyond the limit of a
+ * file's size fails with an error instead of a signal.
  */
 void cli_process_begin(struct cli_process *before);
 void cli_process_end(const struct cli_process *before);

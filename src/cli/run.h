@@ -8,37 +8,35 @@
 #include "machine/facts.h"
 
 /*
- * Opens a run and performs it: s says what to run, the command line the rest.
- * The first Ctrl-C ends the run and what it has measured is reported.  As with
- * machine_run_open(), to close it is the caller's.
+ * Opens a run and performs it; s has the workload, and the command line the
+ * rest.  The first Ctrl-C ends the run, and the results so far are reported.
+ * The caller must call machine_run_close(), also after an error.
  */
 int run_perform(struct machine_run *r, const struct cli_args *a,
 	struct machine_run_setup *s, struct err *e);
 
-/* A program as a workload, of the struct weft_app that is its arg; and what
- * came of it. */
+/* A program as a workload, whose arg is a struct weft_app; prints its
+ * results. */
 extern const struct load_ops app_ops;
-/* The same where a wrong answer is an error. */
+/* The same, except that a wrong answer is an error. */
 extern const struct load_ops app_strict_ops;
 int app_tell(const struct machine_run *r, const struct cli_args *args,
 	struct err *e);
 
-/* How to say a run again; to be freed. */
+/* The command that repeats a run; to be freed. */
 char *run_command(const struct cli_args *a, const struct machine_run_setup *s);
-/* The same of a sweep. */
+/* The command that repeats a sweep. */
 char *run_sweep_command(const struct cli_args *a);
 
 const char *run_ending_name(enum load_ending e);
 int run_ending_code(enum load_ending e);
-/*
- * When all is found: writes it, then what goes into other files, and frees f.
- * The exit code, or -1 with an error.
- */
+/* Prints the facts of a run, writes the other files that were asked for, and
+ * frees f.  Returns the exit code, or -1 with the error. */
 int run_tell(struct facts *f, const struct cli_args *a,
 	const struct machine_run *r, struct err *e);
 
-/* --budget and --follow: what the network is to keep, for net_setup.book: how,
- * filled in, or NULL where neither is asked for. */
+/* Fills in how for --budget and --follow, and returns it; NULL if neither was
+ * given. */
 const struct book_how *run_book_how(
 	const struct cli_args *a, struct book_how *how);
 

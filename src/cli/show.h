@@ -1,4 +1,4 @@
-/* What `weft show` tells of a machine. */
+/* `weft show`: a description of a machine. */
 #ifndef CLI_SHOW_H
 #define CLI_SHOW_H
 
@@ -7,10 +7,10 @@
 #include "facts/facts.h"
 #include "machine/machine.h"
 
-/* With all wires, or without. */
+/* has_edges: with a list of all wires. */
 int show_facts(struct facts *f, const struct machine *m, bool has_edges,
 	struct err *e);
-/* All wires, each once; null where they are too many for that. */
+/* All wires, each once; null if there are too many. */
 void show_edges(struct facts *f, const struct topo *t);
 /* Sites and wires as a picture, and for graphviz. */
 int show_svg(const struct machine *m, FILE *f, struct err *e);

@@ -1,4 +1,4 @@
-/* What `weft sweep` runs (sweep.c) and what it tells (sweep_tell.c). */
+/* `weft sweep`: the runs (sweep.c) and the report (sweep_tell.c). */
 #ifndef CLI_SWEEP_H
 #define CLI_SWEEP_H
 
@@ -20,7 +20,7 @@ struct sweep {
 	size_t done, failed, skipped;
 	bool is_stopped;
 	char why[480]; /* of the first that failed */
-	/* Of each kind the first, with its point, and how many there were. */
+	/* The first warning of each kind, its point, and their number. */
 	struct {
 		char text[CURVES_NAME + RUN_WARNING + 2];
 		size_t n, at;
@@ -31,7 +31,7 @@ struct sweep {
 	/* of the point that is being set up */
 	char text[SETUP_TEXTS][256];
 	const char *sets[CLI_MAX_SETS];
-	size_t n_arguments; /* which stand first among the keys */
+	size_t n_arguments; /* of a program, before the keys */
 	const char *keys[CLI_MAX_WORDS + 1]; /* NULL behind the last */
 };
 
@@ -39,7 +39,7 @@ void sweep_name_point(const struct sweep *w, size_t i, struct curves_point *p);
 /* Points of one curve have one number. */
 size_t sweep_curve_of(const struct sweep *w, size_t i);
 
-/* Its curve saturates at a lower value of x. */
+/* Whether its curve saturates at a lower value of x. */
 bool sweep_is_past(const struct sweep *w, size_t i);
 
 /* The table or JSON of all points, and files; the exit code, or -1. */

@@ -397,111 +397,37 @@ bool tree_has_room(const struct tree *t, site_id s, enum tree_fifos fifo)
 
 /* --- from outside --- */
 
-static uint64_t inside(const struct net_guest *g)
+static struct net_buffer buffer(
+	const struct net_guest *g, site_id s, uint32_t i)
 {
-	const struct tree *t = of(g);
-	uint64_t sum = 0;
-	uint32_t i;
-	site_id s;
+	const struct tree_node *n = of(g)->nodes[s];
+	struct net_buffer b = { .site = s, .port = NET_GUEST_PORTS };
 
-	for (s = 0; s < t->guest.net->n_nodes; s++) {
-		const struct tree_node *n = t->nodes[s];
-
-		for (i = 0; n && i < PLACE_SLOT; i++)
-			sum += n->fifo[i].n;
-		for (i = 0; n && i < TREE_BUFFERS * TREE_SLOTS; i++)
-			sum += n->slot[i] != NO_PACKET;
+	if (n && i < PLACE_SLOT) {
+		b.head = n->fifo[i].head;
+		b.count = n->fifo[i].n;
+	} else if (n) {
+		b.head = n->slot[i - PLACE_SLOT];
+		b.count = b.head != NO_PACKET;
 	}
-	return sum;
-}
-
-struct tokens {
-	const struct net *net;
-	int32_t *out; /* [site][port][buffer]: that a sender does not hold */
-};
-
-static int32_t *tokens_of(
-	const struct tokens *x, site_id s, port_id p, uint32_t buffer)
-{
-	return &x->out[((size_t)s * TREE_PORTS + p) * TREE_BUFFERS + buffer];
-}
-
-/* Charges a packet at a port to the sender at the wire's other end. */
-static void charge(
-	const struct tokens *x, site_id s, port_id p, uint32_t b, packet_id id)
-{
-	const struct topo *topo = x->net->topo;
-	struct topo_end from = topo->ops->peer(topo, s, p);
-
-	*tokens_of(x, from.router, from.port, b) += x->net->packets[id].chunks;
-}
-
-static void count_event(void *arg, sim_time t, const struct sim_event *e)
-{
-	const struct tokens *x = arg;
-	uint32_t number = sim_number(e);
-
-	(void)t;
-	if (sim_phase(e) != PHASE_GUEST || number >= EVENT_LEFT)
-		return;
-	if (number >= EVENT_TOKEN)
-		*tokens_of(x, e->site, number - EVENT_TOKEN, sim_aux(e)) +=
-			(int32_t)e->data;
-	else
-		charge(x, e->site, number, sim_aux(e), e->data);
-}
-
-static void count_node(
-	const struct tokens *x, const struct tree_node *n, site_id s)
-{
-	uint32_t i, k;
-
-	for (i = 0; i < PLACE_INJECT; i++) {
-		packet_id id = n->fifo[i].head;
-
-		for (k = n->fifo[i].n; k--; id = x->net->packets[id].next)
-			charge(x, s, i / TREE_BUFFERS, i % TREE_BUFFERS, id);
+	if (i < PLACE_INJECT) {
+		b.port = i / TREE_BUFFERS;
+		b.channel = i % TREE_BUFFERS;
 	}
+	return b;
 }
 
-static int check_node(
-	const struct tokens *x, const struct tree *t, site_id s, struct err *e)
+static int32_t tokens(
+	const struct net_guest *g, site_id s, port_id p, uint32_t channel)
 {
-	const struct tree_node *n = t->nodes[s];
-	port_id p;
-	uint32_t b;
+	const struct tree_node *n = of(g)->nodes[s];
 
-	for (p = 0; n && p < TREE_PORTS; p++)
-		for (b = 0; n->peer[p] != NO_SITE && b < TREE_BUFFERS; b++)
-			if (n->tokens[p][b] + *tokens_of(x, s, p, b) !=
-				t->capacity)
-				return err_set_code(e, EXIT_INTERNAL,
-					"audit: site %u port %u collective "
-					"buffer %u: %d of %d tokens",
-					s, p, b,
-					n->tokens[p][b] +
-						*tokens_of(x, s, p, b),
-					t->capacity);
-	return 0;
+	return n && p < TREE_PORTS ? n->tokens[p][channel] : of(g)->capacity;
 }
 
-static int audit(const struct net_guest *g, bool is_over, struct err *e)
+static int32_t capacity(const struct net_guest *g)
 {
-	const struct tree *t = of(g);
-	site_id s, n = g->net->n_nodes;
-	size_t size = (size_t)n * TREE_PORTS * TREE_BUFFERS * sizeof(int32_t);
-	struct tokens x = { g->net, map_alloc(size) };
-	int failed = 0;
-
-	(void)is_over;
-	sim_each_event(g->net->sim, count_event, &x);
-	for (s = 0; s < n; s++)
-		if (t->nodes[s])
-			count_node(&x, t->nodes[s], s);
-	for (s = 0; s < n && !failed; s++)
-		failed = check_node(&x, t, s, e);
-	map_free(x.out, size);
-	return failed;
+	return of(g)->capacity;
 }
 
 static void name(
@@ -561,8 +487,11 @@ static const struct net_guest_ops guest_ops = {
 	.on_event = on_event,
 	.send = send,
 	.release = release,
-	.inside = inside,
-	.audit = audit,
+	.n_buffers = TREE_PLACES,
+	.n_channels = TREE_BUFFERS,
+	.buffer = buffer,
+	.tokens = tokens,
+	.capacity = capacity,
 	.knot = tree_knot,
 	.memory = memory,
 	.name = name,

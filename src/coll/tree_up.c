@@ -208,6 +208,7 @@ static void turn(const struct tree_at *a, const struct choice *c)
 
 	tree_packet(a, id)->hints |= TREE_DOWN;
 	tree_packet(a, id)->head = a->t;
+	tree_packet(a, id)->next = NO_PACKET;
 	if (c->place != TREE_PLACES)
 		tree_book_at(a, id, "root, route", BOOK_NO_PORT);
 	a->node->slot[place - PLACE_SLOT] = id;

@@ -36,14 +36,10 @@ static void drop(struct fact *x)
 		mem_free(x->is.text);
 	if (x->type == FACT_HIST)
 		mem_free(x->is.hist);
-	if (x->type == FACT_LINE) {
+	if (x->type >= FACT_LINE) {
 		mem_free(x->is.line.label);
 		mem_free(x->is.line.form);
 		mem_free(x->is.line.list);
-	}
-	if (x->type == FACT_TABLE) {
-		mem_free(x->is.table.columns);
-		mem_free(x->is.table.list);
 	}
 	mem_free(x->key);
 }
@@ -253,6 +249,17 @@ static struct fact *add_line(struct facts *f, const char *label, char *form)
 	return x;
 }
 
+/* The same for each value of a list. */
+static struct fact *add_lines(struct facts *f, const char *list, uint32_t most,
+	const char *label, const char *form)
+{
+	struct fact *x = add_line(f, label, mem_text(form));
+
+	x->is.line.list = mem_text(list);
+	x->is.line.most = most;
+	return x;
+}
+
 void facts_line(struct facts *f, const char *label, const char *form)
 {
 	add_line(f, label, mem_text(form));
@@ -270,10 +277,7 @@ void facts_say(struct facts *f, const char *label, const char *format, ...)
 void facts_each(struct facts *f, const char *list, uint32_t most,
 	const char *label, const char *form)
 {
-	struct fact *x = add_line(f, label, mem_text(form));
-
-	x->is.line.list = mem_text(list);
-	x->is.line.most = most;
+	add_lines(f, list, most, label, form);
 }
 
 struct fact *facts_figure(struct facts *f, const char *key, double value)
@@ -290,12 +294,7 @@ struct fact *facts_figure(struct facts *f, const char *key, double value)
 void facts_table(
 	struct facts *f, const char *list, const char *columns, uint32_t most)
 {
-	struct fact *x = add(f, NULL, FACT_TABLE);
-
-	x->place = f->place;
-	x->is.table.most = most;
-	x->is.table.list = mem_text(list);
-	x->is.table.columns = mem_text(columns);
+	add_lines(f, list, most, NULL, columns)->type = FACT_TABLE;
 }
 
 /* --- looking --- */
@@ -378,14 +377,10 @@ static struct fact *copy(const struct fact *x)
 	y->key = x->key ? mem_text(x->key) : NULL;
 	if (x->type == FACT_TEXT)
 		y->is.text = mem_text(x->is.text);
-	if (x->type == FACT_LINE) {
+	if (x->type >= FACT_LINE) {
 		y->is.line.label = text_or_none(x->is.line.label);
 		y->is.line.form = mem_text(x->is.line.form);
 		y->is.line.list = text_or_none(x->is.line.list);
-	}
-	if (x->type == FACT_TABLE) {
-		y->is.table.list = mem_text(x->is.table.list);
-		y->is.table.columns = mem_text(x->is.table.columns);
 	}
 	if (x->type == FACT_HIST) {
 		y->is.hist = mem_alloc(1, sizeof(*y->is.hist));

@@ -73,16 +73,13 @@ struct fact {
 		struct hist *hist; /* its own */
 		struct {
 			char *label; /* or NULL */
-			char *form;
+			char *form; /* or the columns of a table */
 			bool is_plain; /* printed as it is */
-			char *list; /* a line for each of its values; or NULL */
+			/* A line or row for each value of this list of the
+			 * group; or NULL. */
+			char *list;
 			uint32_t most; /* of these; 0: all */
-		} line;
-		struct {
-			char *columns;
-			char *list; /* its key in the same group */
-			uint32_t most; /* rows; 0: all */
-		} table;
+		} line; /* or table */
 	} is;
 	struct fact *parent, *next, *first, *last;
 };

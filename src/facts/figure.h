@@ -1,7 +1,7 @@
 /*
- * How figures read, wherever they are printed as text: four significant
- * digits, no exponents, and the unit in which they are shortest.  A figure's
- * name ends with the unit of its value: "latency_mean_ns".
+ * Figures as text: four significant digits, no exponents, and the unit in which
+ * they are shortest.  A figure's name ends with the unit of its value:
+ * "latency_mean_ns".
  */
 #ifndef FACTS_FIGURE_H
 #define FACTS_FIGURE_H

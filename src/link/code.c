@@ -291,6 +291,7 @@ const struct link_code link_codes[N_LINK_CODES] = {
 		.read = read_8b10b,
 		.flip = flip_8b10b },
 	{ .name = "64b66b",
+		.has = "blocks",
 		.block_bytes = CODE_BLOCK_BYTES,
 		.block_bits = CODE_BLOCK,
 		.data = 32,

@@ -405,6 +405,29 @@ static void lanes_above_their_limit_are_refused(void **state)
 		"transceivers' limit of 1062.5 MB/s (link.lane-limit)");
 }
 
+/* SUN-F91: three lanes of four run as two. */
+static void sun_f91_lanes_are_used_in_the_widths_that_there_are(void **state)
+{
+	static const int64_t used[] = { 1, 1, 2, 2, 4 };
+	struct link_params p = link_test_defaults();
+	struct link_rules r;
+	sim_time full;
+	uint32_t dead;
+
+	p.lanes = 4;
+	p.widths = (struct param_list){ .n = 3, .v = { 4, 2, 1 } };
+	r = link_test_rules(&p);
+	full = link_ser(&r, 512);
+	for (dead = 0; dead < 4; dead++) {
+		assert_int_equal(link_width(&p, 4 - dead), used[4 - dead]);
+		assert_int_equal(r.ser[link_row(&r, 0, dead) * r.row +
+					 link_place(&r, 0, 512)],
+			4 * full / used[4 - dead]);
+	}
+	p.widths.v[0] = 0; /* any number */
+	assert_int_equal(link_width(&p, 3), 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -412,6 +435,8 @@ int main(void)
 		cmocka_unit_test(stamps_carry_counts_and_channels),
 		cmocka_unit_test(each_format_has_its_own_cost),
 		cmocka_unit_test(a_link_that_lost_lanes_is_slower),
+		cmocka_unit_test(
+			sun_f91_lanes_are_used_in_the_widths_that_there_are),
 		cmocka_unit_test(a_class_of_wires_may_have_its_own_rate),
 		cmocka_unit_test(control_words_follow_at_their_cadence),
 		cmocka_unit_test(a_word_need_not_be_a_chunk),

@@ -548,6 +548,7 @@ struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 	f->link = map_alloc(f->n_links * sizeof(*f->link));
 	f->tally = map_alloc(n_workers * sizeof(*f->tally));
 	f->patience = p->is_managed ? p->notice : SIM_NEVER;
+	faults_set_bursts(f, p, t);
 	make_outages(f, p, t);
 	set_escapes(f, p, t);
 	faults_set_memories(f, p, t);
@@ -581,6 +582,8 @@ void faults_free(struct faults *f)
 	if (!f)
 		return;
 	map_free(f->link, f->n_links * sizeof(*f->link));
+	if (f->bursts)
+		map_free(f->bursts, f->n_links * sizeof(*f->bursts));
 	if (f->blind)
 		map_free(f->blind, f->n_links * sizeof(*f->blind));
 	mem_free(f->width);

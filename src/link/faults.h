@@ -34,6 +34,9 @@
 struct fault_params {
 	/* "1e-9" of all bits, "node up 2.5e-7" of those on a class of wires */
 	struct param_lines bit_errors;
+	/* "1e-10 40": how many bits begin a burst, and its length in bits; or
+	 * "node up 1e-10 40" */
+	struct param_lines bursts;
 	/* "30 us switch 2.5 dies", "1 ms link 1.0 up 2 returns" */
 	struct param_lines events;
 	/* "link 1.0 up 2 line 3 skew 900 ps", "link 7 line clock closed" */
@@ -46,11 +49,13 @@ struct fault_params {
 };
 
 /* For all machines; for those with links whose lines are known; for those whose
- * chips or memories are checked; for those whose lanes are transceivers. */
+ * chips or memories are checked; for those whose lanes are transceivers;
+ * for those whose links send blocks of 66 bits. */
 extern const struct param fault_params_table[], fault_lines_table[],
-	fault_chips_table[], fault_memories_table[], fault_lanes_table[];
+	fault_chips_table[], fault_memories_table[], fault_lanes_table[],
+	fault_bursts_table[];
 extern const size_t fault_params_n, fault_lines_n, fault_chips_n,
-	fault_memories_n, fault_lanes_n;
+	fault_memories_n, fault_lanes_n, fault_bursts_n;
 
 enum { FAULT_SITE = PART_SITE };
 
@@ -96,10 +101,20 @@ struct fault_escape {
 
 extern const char *const fault_line_names[]; /* [TRAINING_LINES] */
 
+enum { FAULT_MOST_BURST = 256 }; /* bits */
+
+/* Bursts of errors: the first bit of one is wrong, and the last, and half of
+ * those between them. */
+struct fault_burst {
+	uint64_t rate; /* of bits that begin one, in 10^18 */
+	uint32_t length; /* bits */
+};
+
 /* All zero is a plan of no faults. */
 struct fault_plan {
 	/* bit errors in 10^18 bits, at most a hundredth of them, by class */
 	uint64_t rate[TOPO_MAX_WIRES];
+	struct fault_burst burst[TOPO_MAX_WIRES];
 	/* the same for packets in a chip, and for words with one bad bit, with
 	 * two */
 	uint64_t chips, memories[2];
@@ -208,6 +223,9 @@ struct fault_counts {
 	uint64_t escaped; /* damaged copies that were not detected */
 	uint64_t rebuilt; /* words on fibres (chips.h) */
 	uint64_t headers; /* copies dropped because of their header */
+	/* codewords of link.fec: corrected, found to be bad, and turned into
+	 * others */
+	uint64_t corrected, failed, wrong;
 };
 
 /* Adds counts to a sum. */
@@ -230,6 +248,7 @@ struct fault_death {
 
 struct faults {
 	struct fault_link *link; /* [site * n_ports + port] */
+	struct fault_link *bursts; /* the same, in bits; NULL: there are none */
 	/* in order; the last one is of no link */
 	struct fault_outage *outage;
 	struct fault_escape *escape; /* the same */
@@ -247,6 +266,7 @@ struct faults {
 	 * than this. */
 	sim_time patience;
 	uint64_t rate[TOPO_MAX_WIRES];
+	struct fault_burst burst[TOPO_MAX_WIRES];
 	uint64_t chips, memories[2]; /* as in the plan */
 	struct fault_memory *memory; /* [site], or NULL: all words are good */
 	struct fault_flip *flip; /* by site and time, the last one of none */
@@ -345,6 +365,17 @@ void faults_report(
 struct link_chips *faults_chips(struct faults *f, uint32_t link);
 /* All events in order; *n is their number.  Only while nothing runs. */
 struct ras_event *faults_events(const struct faults *f, size_t *n);
+
+/* --- faults_bursts.c --- */
+
+/* Sets the first burst of each link. */
+void faults_set_bursts(
+	struct faults *f, const struct fault_plan *p, const struct topo *t);
+/* Adds the flips of bursts among so many bits of a link to n others in
+ * ascending order; returns the number of all, at most room.  Only if f->bursts
+ * is set. */
+uint32_t faults_add_bursts(struct faults *f, uint32_t link, uint32_t wire,
+	uint32_t bits, uint32_t *bit, uint32_t n, uint32_t room);
 
 /* The link is hit: draws the distance to the next error. */
 static inline void faults_draw(struct faults *f, uint32_t link, uint32_t wire)

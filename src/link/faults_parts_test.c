@@ -264,6 +264,34 @@ static void lanes_die_one_after_the_other(void **state)
 	fault_plan_free(&p);
 }
 
+/* As many as their rate says, each of its length, and nothing between them;
+ * whatever pieces the line is looked at in. */
+static void bursts_have_their_rate_and_their_length(void **state)
+{
+	struct fault_plan p = { 0 };
+	struct fault_params text = { 0 };
+	struct err e = { .text = "" };
+	uint32_t bit[512], n, bursts = 0, piece, all = 0;
+	struct faults *f;
+
+	param_lines_add(&text.bursts, "1e-4 20", "");
+	assert_int_equal(fault_plan_read(&p, &text, &torus.topo, &e), 0);
+	assert_false(fault_plan_is_empty(&p));
+	f = faults_new(&p, &torus.topo, 1, 1);
+	for (piece = 0; piece < 10000; piece++) {
+		n = faults_add_bursts(f, 0, 0, 1000, bit, 0, 512);
+		all += n;
+		bursts += n && (bit[n - 1] - bit[0] == 19 || bit[n - 1] == 999);
+		assert_true(!n || bit[n - 1] - bit[0] <= 999);
+	}
+	/* 1,000 of them; one in a hundred is cut, some share a piece */
+	assert_in_range(bursts, 850, 1050);
+	assert_in_range(all, 10 * 1000, 12 * 1000);
+	faults_free(f);
+	fault_plan_free(&p);
+	param_lines_free(&text.bursts);
+}
+
 static void a_link_is_dead_while_it_is_trained_anew(void **state)
 {
 	struct fault_plan p = { .lanes = 3, .retrain = 1000 * SIM_NS };
@@ -323,6 +351,7 @@ int main(void)
 		cmocka_unit_test(bgq_f79_what_the_code_mends_is_as_it_was),
 		cmocka_unit_test(lanes_die_one_after_the_other),
 		cmocka_unit_test(a_link_is_dead_while_it_is_trained_anew),
+		cmocka_unit_test(bursts_have_their_rate_and_their_length),
 		cmocka_unit_test(long_plans_are_read_quickly),
 	};
 

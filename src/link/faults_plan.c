@@ -62,6 +62,17 @@ const struct param fault_memories_table[] = {
 const size_t fault_memories_n =
 	sizeof(fault_memories_table) / sizeof(fault_memories_table[0]);
 
+const struct param fault_bursts_table[] = {
+	PARAM_ROW(PARAM_LINES, "bursts", AT(bursts), "none", 0, 0,
+		"rate of bursts of errors and their length in bits, on all "
+		"links (\"1e-10 40\"), or on one class of links (\"stage 1 up "
+		"1e-10 40\")",
+		"assumed: error-free links"),
+};
+
+const size_t fault_bursts_n =
+	sizeof(fault_bursts_table) / sizeof(fault_bursts_table[0]);
+
 const struct param fault_lanes_table[] = {
 	PARAM_ROW(PARAM_LINES, "fast-lanes", AT(fast_lanes), "none", 0, 0,
 		"bit error rate of links whose lanes are faster than "
@@ -182,7 +193,7 @@ bool fault_plan_is_empty(const struct fault_plan *p)
 	any |= p->chips | p->memories[0] | p->memories[1];
 	any |= p->training.lines && !p->training.is_on;
 	for (i = 0; i < TOPO_MAX_WIRES; i++)
-		any |= p->rate[i];
+		any |= p->rate[i] | p->burst[i].rate;
 	return !any;
 }
 
@@ -223,7 +234,8 @@ bool fault_plan_passes(
 			(p->is_managed && p->event[i].kind != &fault_lane))
 			return false;
 	for (i = 0; i < TOPO_MAX_WIRES; i++)
-		if ((uint128)p->rate[i] * bits > UINT64_C(1000000000000000000))
+		if ((uint128)(p->rate[i] + p->burst[i].rate) * bits >
+			UINT64_C(1000000000000000000))
 			return false;
 	return !p->n_lines && !p->cold_start;
 }

@@ -155,6 +155,32 @@ static int read_bit_errors(struct line *l, struct fault_plan *p)
 		      : 0;
 }
 
+/* "[CLASS] RATE BITS" */
+static int read_bursts(struct line *l, struct fault_plan *p)
+{
+	struct fault_plan one = { 0 };
+	char *end = NULL;
+	unsigned long bits;
+	uint32_t i;
+
+	if (l->n < 2)
+		return fail(l, "want a rate and a length in bits, for example "
+			       "\"1e-10 40\"");
+	bits = strtoul(l->word[--l->n], &end, 10);
+	if (*end || bits < 1 || bits > FAULT_MOST_BURST)
+		return fail(l, "the length of a burst is 1 to %d bits",
+			FAULT_MOST_BURST);
+	for (i = 0; i < TOPO_MAX_WIRES; i++)
+		one.rate[i] = UINT64_MAX;
+	if (read_bit_errors(l, &one))
+		return -1;
+	for (i = 0; i < l->topo->n_wires; i++)
+		if (one.rate[i] != UINT64_MAX)
+			p->burst[i] = (struct fault_burst){ one.rate[i],
+				(uint32_t)bits };
+	return 0;
+}
+
 /* A line of chips or of memories: [0], or behind the word double [1]. */
 static int read_inner(struct line *l, uint64_t *rate, uint32_t n)
 {
@@ -517,6 +543,9 @@ int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 	for (i = 0; i < text->bit_errors.n && !failed; i++)
 		failed = open_line(&l, &text->bit_errors.v[i]) ||
 			 read_bit_errors(&l, p);
+	for (i = 0; i < text->bursts.n && !failed; i++)
+		failed =
+			open_line(&l, &text->bursts.v[i]) || read_bursts(&l, p);
 	for (i = 0; i < text->fast_lanes.n && !failed; i++)
 		failed = open_line(&l, &text->fast_lanes.v[i]) ||
 			 read_bit_errors(&l,

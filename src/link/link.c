@@ -1,5 +1,7 @@
 #include "link/link.h"
 
+#include <string.h>
+
 #include "base/hamming.h"
 #include "base/mem.h"
 #include "base/rs10.h"
@@ -98,6 +100,22 @@ const size_t link_checks_n =
 const size_t link_carried_n =
 	sizeof(link_carried_table) / sizeof(link_carried_table[0]);
 
+const struct param link_block_table[] = {
+	PARAM_ROW(PARAM_COUNTS, "widths", AT(widths), "0", 0, 64,
+		"numbers of lanes that a link can run with, from all of them "
+		"down: with 4x2x1, three working lanes run as two; 0: any "
+		"number",
+		NULL),
+	PARAM_ONE_OF("fec", AT(fec), "none", LINK_FECS,
+		"forward error correction; rs528: RS(528,514), which corrects "
+		"up to seven wrong ten-bit symbols in 528 and costs no "
+		"bandwidth beyond that of link.code=64b66b",
+		NULL),
+};
+
+const size_t link_block_n =
+	sizeof(link_block_table) / sizeof(link_block_table[0]);
+
 const struct param link_lane_table[] = {
 	PARAM_ROW(PARAM_RATE, "lane-limit", AT(lane_limit), "0 B/s", 0,
 		LINK_MAX_RATE, "highest raw rate of a lane; 0: no limit", NULL),
@@ -110,6 +128,55 @@ const struct param link_lane_table[] = {
 
 const size_t link_lane_n = sizeof(link_lane_table) / sizeof(link_lane_table[0]);
 
+int64_t link_width(const struct link_params *p, int64_t working)
+{
+	int64_t i;
+
+	if (!p->widths.n || !p->widths.v[0])
+		return working;
+	for (i = 0; i < p->widths.n; i++)
+		if (p->widths.v[i] <= working)
+			return p->widths.v[i];
+	return 0;
+}
+
+/* From all lanes down to the least number that works. */
+static int check_widths(const struct link_params *p, struct err *e)
+{
+	int64_t i;
+
+	if (!p->widths.n || !p->widths.v[0])
+		return 0;
+	if (p->widths.v[0] != p->lanes)
+		return err_set(e,
+			"link.widths: the first number, %lld, is not the "
+			"number of lanes of a link (link.lanes is %lld)",
+			(long long)p->widths.v[0], (long long)p->lanes);
+	for (i = 1; i < p->widths.n; i++)
+		if (p->widths.v[i] >= p->widths.v[i - 1] || !p->widths.v[i])
+			return err_set(e,
+				"link.widths: want smaller and smaller numbers "
+				"above 0, not %lld after %lld",
+				(long long)p->widths.v[i],
+				(long long)p->widths.v[i - 1]);
+	if (p->widths.v[i - 1] > p->least_lanes)
+		return err_set(e,
+			"link.widths: no width for %lld lanes, with which a "
+			"link works (link.lanes-least)",
+			(long long)p->least_lanes);
+	return 0;
+}
+
+static int check_fec(const struct link_params *p, struct err *e)
+{
+	if (!p->fec || !strcmp(link_codes[p->code].name, "64b66b"))
+		return 0;
+	return err_set(e,
+		"link.fec: rs528 replaces blocks of 64b66b; it needs "
+		"link.code=64b66b, not %s",
+		link_codes[p->code].name);
+}
+
 int link_params_settle(struct link_params *p, bool has_rate, struct err *e)
 {
 	int64_t rate = p->lanes * p->lane_rate;
@@ -120,6 +187,8 @@ int link_params_settle(struct link_params *p, bool has_rate, struct err *e)
 			"link.lanes-least: %lld is more than the %lld lanes of "
 			"a link (link.lanes)",
 			(long long)p->least_lanes, (long long)p->lanes);
+	if (check_widths(p, e) || check_fec(p, e))
+		return -1;
 	if (!p->lane_rate)
 		return 0;
 	units_format(UNIT_RATE, p->lane_rate, one, sizeof(one));
@@ -268,7 +337,10 @@ static void fill_row(struct link_rules *r, const struct link_params *p,
 	uint32_t row, int64_t rate, int64_t dead)
 {
 	uint32_t f, n = p->formats ? p->n_formats : 1, words = r->row / n, i;
-	int64_t lanes = p->lanes - dead;
+	int64_t lanes = link_width(p, p->lanes - dead);
+
+	if (!lanes)
+		lanes = 1; /* the link is dead */
 
 	r->rate[row] = (struct link_rate){
 		.gap = wire_time(p->gap * p->lanes, rate * lanes),
@@ -357,6 +429,10 @@ int link_rules_init(struct link_rules *r, const struct link_params *p,
 		checks_init(
 			r->checks, p->check_hop, p->check_end, p->check_header);
 	}
+	if (p->fec) {
+		r->fec = mem_alloc(1, sizeof(*r->fec));
+		fec_init(r->fec, p->rate);
+	}
 	set_latencies(r, t);
 	find_rates(r, t, own, rate);
 	for (i = 0; i < TOPO_MAX_WIRES; i++)
@@ -410,5 +486,6 @@ void link_rules_fini(struct link_rules *r)
 	mem_free(r->chunks);
 	mem_free(r->rate);
 	mem_free(r->checks);
+	mem_free(r->fec);
 	*r = (struct link_rules){ 0 };
 }

@@ -17,6 +17,7 @@
 #include "link/checks.h"
 #include "link/chips.h"
 #include "link/code.h"
+#include "link/fec.h"
 #include "link/packet.h"
 #include "link/retry.h"
 #include "sim/sim.h"
@@ -46,8 +47,12 @@ struct link_params {
 	int64_t lanes, lane_rate; /* the latter is 0 if rate is given */
 	int64_t lane_limit, lane_reliable; /* of lane_rate; 0: none */
 	int64_t least_lanes; /* with fewer a link is dead */
+	/* Numbers of lanes that a link can run with, from all of them down;
+	 * 0: any number. */
+	struct param_list widths;
 	int64_t retrain; /* outage when it loses or gets a lane, ps */
 	int64_t code; /* an index of link_codes */
+	int64_t fec; /* FEC_NONE ... */
 	int64_t header, trailer; /* bytes */
 	int64_t route; /* bytes for each switch still to pass */
 	int64_t payload; /* the most, bytes */
@@ -71,12 +76,12 @@ struct link_params {
 };
 
 /* For all links; for networks whose packets carry routes; for lanes that are
- * transceivers. */
+ * transceivers; for links that send blocks of 66 bits. */
 extern const struct param link_checks_table[];
 extern const size_t link_checks_n;
 extern const struct param link_params_table[], link_carried_table[],
-	link_lane_table[];
-extern const size_t link_params_n, link_carried_n, link_lane_n;
+	link_lane_table[], link_block_table[];
+extern const size_t link_params_n, link_carried_n, link_lane_n, link_block_n;
 
 /* Whether lanes have bit errors because of their rate. */
 static inline bool link_is_fast(const struct link_params *p)
@@ -126,6 +131,7 @@ struct link_rules {
 	struct retry_params retry;
 	struct chip_params chips;
 	struct link_checks *checks; /* NULL: links have none */
+	struct link_fec *fec; /* the same */
 	sim_time route_ser[LINK_MAX_ROUTE + 1]; /* by switches */
 };
 
@@ -146,6 +152,8 @@ int64_t link_round_trip(const struct link_rules *r, uint32_t wire);
 
 /* Bytes of a payload on the wire: whole words and all overhead, but no gap. */
 int64_t link_wire_bytes(const struct link_params *p, int64_t payload);
+/* Number of lanes that a link uses of those that work. */
+int64_t link_width(const struct link_params *p, int64_t working);
 /* Data rate: the raw rate less its line code. */
 int64_t link_data_rate(const struct link_params *p);
 /* Interval between groups of control words, ps; 0: there are none. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/name.h"
 #include "net/guest.h"
 
 enum { SLICES_PER_STALL = 2 };
@@ -110,19 +111,6 @@ const char *load_key_needs(const char *key)
 	return NULL;
 }
 
-/* Whether words, with '|' between them, have one of them. */
-static bool has_word(const char *words, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (; words; words = strchr(words, '|')) {
-		words += *words == '|';
-		if (strcspn(words, "|") == n && !strncmp(words, word, n))
-			return true;
-	}
-	return false;
-}
-
 int load_check_keys(const struct param_block *keys, struct err *e)
 {
 	static const char *const rules[][3] = {
@@ -146,7 +134,7 @@ int load_check_keys(const struct param_block *keys, struct err *e)
 		if (!row || !on || !keys->origins[row - keys->rows].set)
 			continue;
 		param_format(keys, on, word, sizeof(word));
-		if (!has_word(rules[i][2], word))
+		if (!name_has_word(rules[i][2], '|', word))
 			return err_set(e,
 				"%s: has no effect with %s=%s (want %s=%s)",
 				row->name, on->name, word, on->name,

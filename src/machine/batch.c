@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 
-/* No file of jobs has more. */
+/* At most as many as a file may have jobs. */
 enum { MOST_AT_A_TIME = 256, LOOK_MS = 200 };
 
 /* A process, and what it has told so far. */

@@ -1,6 +1,6 @@
 /*
- * Many runs, some at a time, each in a process of its own: a run that fails
- * in whatever way is a result like any other.
+ * Many runs, several at a time, each in a process of its own: a run that fails,
+ * even by a crash, is a result like any other.
  */
 #ifndef MACHINE_BATCH_H
 #define MACHINE_BATCH_H
@@ -20,24 +20,24 @@ struct batch_figure {
 };
 
 struct batch_result {
-	struct err e; /* a run that was refused or failed: how */
+	struct err e; /* of a run that was refused or failed */
 	enum load_ending ending;
 	char why[sizeof(((struct load_result *)0)->why)]; /* it stalled */
 	uint64_t digest;
 	double wall_s;
 	struct batch_figure figure[BATCH_FIGURES];
 	uint32_t n_figures;
-	char note[BATCH_NOTES][BATCH_NOTE]; /* look()'s own */
+	char note[BATCH_NOTES][BATCH_NOTE]; /* written by look() */
 };
 
 struct batch {
-	/* What to run; false: nothing, and it is not asked for again. */
+	/* Sets up the i-th run; false: there is none. */
 	bool (*setup)(void *arg, size_t i, struct machine_run_setup *s);
-	/* In the run's process, when it has ended well; may be NULL. */
+	/* Called in the run's process if it succeeded; may be NULL. */
 	void (*look)(const struct machine_run *r, struct batch_result *result);
-	/* One has ended; in any order. */
+	/* A run has ended; they end in any order. */
 	void (*on_done)(void *arg, size_t i, const struct batch_result *r);
-	/* Now and then, while there is something to do. */
+	/* Called now and then while runs last. */
 	void (*on_wait)(void *arg);
 	void *arg;
 	size_t n;
@@ -45,8 +45,8 @@ struct batch {
 	const atomic_int *stop; /* not 0: end at once */
 };
 
-/* Runs those from 0 on, in this order.  0, or -1 where no process could be
- * made, or 1 where it was stopped. */
+/* Starts the runs in order.  Returns 0, or -1 if no process could be created,
+ * or 1 if it was stopped. */
 int batch_run(const struct batch *b, struct err *e);
 
 /* Adds a figure, if there is room. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/name.h"
 #include "machine/parts.h"
 #include "router/registry.h"
 
@@ -123,6 +124,8 @@ static void add_links(struct machine *m)
 		"carried-routes");
 	add_block(m, "link", link_lane_table, link_lane_n, &m->link,
 		"transceivers");
+	add_block(
+		m, "link", link_block_table, link_block_n, &m->link, "blocks");
 	add_block(m, "link", chip_params_table, chip_params_n, &m->link.chips,
 		"packaging");
 	add_block(m, "link", link_checks_table, link_checks_n, &m->link,
@@ -252,6 +255,8 @@ struct machine *machine_default(void)
 		&m->fault_lines, "checked-chips");
 	add_block(m, "faults", fault_memories_table, fault_memories_n,
 		&m->fault_lines, "checked-memories");
+	add_block(m, "faults", fault_bursts_table, fault_bursts_n,
+		&m->fault_lines, "blocks");
 	add_block(m, "faults", fault_lanes_table, fault_lanes_n,
 		&m->fault_lines, "transceivers");
 	return m;
@@ -264,18 +269,14 @@ static int check_room(struct machine *m, const char *section, const char *name,
 	struct machine_kind **kind, struct err *e)
 {
 	struct machine_kind *k = m->kind_row;
-	size_t n = strlen(name);
-	const char *w;
 
 	while (strcmp(k->section, section) != 0)
 		k++;
-	for (w = k->words; *w; w += strcspn(w, "|"), w += *w == '|')
-		if (strcspn(w, "|") == n && !strncmp(w, name, n))
-			return err_set(e,
-				"--plugin: %s.kind %s is defined twice",
-				section, name);
+	if (name_has_word(k->words, '|', name))
+		return err_set(e, "--plugin: %s.kind %s is defined twice",
+			section, name);
 	if (k->n_variants == MACHINE_KINDS ||
-		strlen(k->words) + n + 2 > sizeof(k->words) ||
+		strlen(k->words) + strlen(name) + 2 > sizeof(k->words) ||
 		m->n_blocks == MACHINE_BLOCKS)
 		return err_set(e,
 			"--plugin: too many kinds; no room for %s.kind %s",
@@ -345,20 +346,6 @@ size_t machine_route_now(const struct machine *m)
 	return i;
 }
 
-/* Whether words, or NULL, have one of them. */
-static bool has_word(const char *words, const char *word)
-{
-	size_t n = strlen(word);
-
-	while (words && *words) {
-		words += strspn(words, " ");
-		if (strcspn(words, " ") == n && !strncmp(words, word, n))
-			return true;
-		words += strcspn(words, " ");
-	}
-	return false;
-}
-
 /* "nic.elan4", or "nic" where there is any. */
 static bool is_kind(const char *needs, const char *section, const char *kind)
 {
@@ -372,12 +359,16 @@ static bool is_kind(const char *needs, const char *section, const char *kind)
 bool machine_has(const struct machine *m, const char *word)
 {
 	const struct nic_ops *nic = machine_nic_now(m);
+	const char *const has[] = { machine_words_now(m).has,
+		m->routes[machine_route_now(m)]->ops->has,
+		m->link.retry.kind ? "replay" : NULL,
+		link_codes[m->link.code].has, nic ? nic->has : NULL };
+	size_t i = 0;
 
-	return has_word(machine_words_now(m).has, word) ||
-	       has_word(m->routes[machine_route_now(m)]->ops->has, word) ||
-	       has_word(m->link.retry.kind ? "replay" : NULL, word) ||
-	       has_word(link_codes[m->link.code].has, word) ||
-	       has_word(nic ? nic->has : NULL, word);
+	while (i < sizeof(has) / sizeof(has[0]) &&
+		!name_has_word(has[i], ' ', word))
+		i++;
+	return i < sizeof(has) / sizeof(has[0]);
 }
 
 bool machine_uses(const struct machine *m, size_t block)

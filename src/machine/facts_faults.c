@@ -140,8 +140,8 @@ static void add_counts(
 }
 
 /* What only some networks have, with their lines. */
-static void add_more(
-	struct facts *f, const struct net *n, const struct load_result *r)
+static void add_more(struct facts *f, const struct net *n,
+	const struct load_result *r, const struct fault_counts *c)
 {
 	const struct faults *p = n->faults;
 
@@ -162,6 +162,11 @@ static void add_more(
 	facts_count(f, "dead_programs", r->dead_programs);
 	if (p->n_narrow)
 		facts_count(f, "narrow_links", p->n_narrow);
+	if (n->link.fec) {
+		facts_count(f, "codewords_corrected", c->corrected);
+		facts_count(f, "codewords_failed", c->failed);
+		facts_count(f, "codewords_miscorrected", c->wrong);
+	}
 	if (n->n_tables) {
 		facts_same(f, "reloads", n->n_tables);
 		facts_count(f, "dropped_packets", net_total(n).dropped);
@@ -185,6 +190,10 @@ static void add_lines(struct facts *f)
 		"report{reported_dead|s} of a dead link]");
 	facts_line(f, "fibres",
 		"[{_symbols_rebuilt} symbol{_symbols_rebuilt|s} rebuilt]");
+	facts_line(f, "correction",
+		"[{codewords_corrected} codeword{codewords_corrected|s} "
+		"corrected, {codewords_failed} uncorrectable, "
+		"{codewords_miscorrected} miscorrected]");
 	facts_line(f, "management",
 		"[tables loaded {reloads} time{reloads|s}, {dropped_packets} "
 		"packet{dropped_packets|s} dropped, {stranded_packets} of them "
@@ -228,7 +237,7 @@ static void add_faults(struct facts *f, const struct net *n,
 		facts_count(f, keys[i],
 			nic_sum(r->nic, keys[i]) +
 				(strcmp(keys[i], "escapes") ? 0 : c->escaped));
-	add_more(f, n, r);
+	add_more(f, n, r, c);
 	if (n->faults->fibres)
 		facts_count(f, "_symbols_rebuilt", c->rebuilt);
 	add_lines(f);

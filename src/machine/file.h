@@ -1,7 +1,7 @@
 /*
  * Reads a machine file into tables of parameters.  It knows the form of the
- * file and nothing of machines: which sections and keys there are, and what
- * is right for each, stands in the tables.
+ * file and nothing of machines: sections, keys and valid values come from the
+ * tables.
  *
  *	schema: 1
  *	machine: bgq-midplane
@@ -13,8 +13,8 @@
  *	  latency:
  *	    board: 41.4 ns       # the row "latency.board" of block "link"
  *
- * Aliases, anchors, tags of one's own and second documents are refused: a
- * machine file says one thing, once, in the place where one would look.
+ * Aliases, anchors, local tags and second documents are refused: each value
+ * stands once, in the place where a reader looks for it.
  */
 #ifndef MACHINE_FILE_H
 #define MACHINE_FILE_H
@@ -30,7 +30,7 @@ enum {
 	MACHINE_BASES_MAX = 8, /* files that one file is built on, itself too */
 };
 
-/* The keys that stand above the sections; "" where the file has none. */
+/* The keys above the sections; "" if the file does not have them. */
 struct machine_header {
 	char name[PARAM_TEXT_MAX];
 	char title[PARAM_TEXT_MAX]; /* the base's where the file has none */
@@ -38,7 +38,7 @@ struct machine_header {
 };
 
 /*
- * Both set what the file sets and leave the rest as it was: the caller calls
+ * Sets the values that the file has and leaves the others: the caller calls
  * param_defaults() before.  An error is "path:line:column: message"; some
  * values may have been read by then.
  *
@@ -50,8 +50,8 @@ int machine_file_read(const char *path, const char *const *dirs,
 	size_t n_blocks, struct err *e);
 
 /*
- * The plugins that a file and its bases name, first of all the first base's,
- * as paths from where we are.  Nothing else of the file is looked at.
+ * The plugins that a file and its bases name, those of the innermost base
+ * first, as paths from the current directory.  Ignores the rest of the file.
  */
 int machine_file_plugins(const char *path, const char *const *dirs,
 	struct param_lines *plugins, struct param_lines *files, struct err *e);
@@ -60,7 +60,7 @@ int machine_file_plugins(const char *path, const char *const *dirs,
 int machine_part_read(const char *path, const struct param_block *blocks,
 	size_t n_blocks, struct err *e);
 
-/* name stands for the path in messages; a base is looked for in dirs only. */
+/* name replaces the path in errors; bases are searched only in dirs. */
 int machine_text_read(const char *name, const char *text, size_t len,
 	const char *const *dirs, struct machine_header *header,
 	const struct param_block *blocks, size_t n_blocks, struct err *e);

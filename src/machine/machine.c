@@ -204,19 +204,19 @@ static int set_shape(struct machine *m, const struct param_block *blocks,
 /* Kinds that are given stand before all else: what the file says of others is
  * dropped, and the shape is that of the topology. */
 static void set_kinds(struct machine *m, const struct param_block *blocks,
-	const char *const *sets, size_t n_sets)
+	const struct machine_source *s)
 {
 	static const char key[] = ".kind=";
 	char section[PARAM_TEXT_MAX];
 	size_t i;
 
-	for (i = 0; i < n_sets; i++) {
-		const char *dot = strchr(sets[i], '.');
+	for (i = 0; i < s->n_sets; i++) {
+		const char *dot = strchr(s->sets[i], '.');
 
 		if (!dot || strncmp(dot, key, strlen(key)) != 0)
 			continue;
-		snprintf(section, sizeof(section), "%.*s", (int)(dot - sets[i]),
-			sets[i]);
+		snprintf(section, sizeof(section), "%.*s",
+			(int)(dot - s->sets[i]), s->sets[i]);
 		param_change_kind(
 			blocks, m->n_blocks, section, dot + strlen(key));
 		m->has_kinds_given = true;
@@ -224,8 +224,7 @@ static void set_kinds(struct machine *m, const struct param_block *blocks,
 }
 
 static int read_once(struct machine *m, const struct param_block *blocks,
-	const char *const *sets, size_t n_sets, const char *shape,
-	struct err *e)
+	const struct machine_source *s, struct err *e)
 {
 	struct machine_dirs dirs;
 	size_t i;
@@ -234,11 +233,11 @@ static int read_once(struct machine *m, const struct param_block *blocks,
 	if (machine_file_read(
 		    m->path, dirs.dir, &m->header, blocks, m->n_blocks, e))
 		return -1;
-	set_kinds(m, blocks, sets, n_sets);
-	if (set_shape(m, blocks, shape, e))
+	set_kinds(m, blocks, s);
+	if (set_shape(m, blocks, s->shape, e))
 		return -1;
-	for (i = 0; i < n_sets; i++)
-		if (assign(m, blocks, sets[i], "--set", e))
+	for (i = 0; i < s->n_sets; i++)
+		if (assign(m, blocks, s->sets[i], "--set", e))
 			return -1;
 	return 0;
 }
@@ -247,8 +246,8 @@ static int read_once(struct machine *m, const struct param_block *blocks,
  * The first reading, for the kinds: a name may be taken for that of another
  * variant, so nobody looks yet at what is right for a parameter.
  */
-static int read_kinds(struct machine *m, const char *const *sets, size_t n_sets,
-	const char *shape, struct err *e)
+static int read_kinds(
+	struct machine *m, const struct machine_source *s, struct err *e)
 {
 	struct param_block loose[MACHINE_BLOCKS];
 	struct param *rows[MACHINE_BLOCKS];
@@ -269,7 +268,7 @@ static int read_kinds(struct machine *m, const char *const *sets, size_t n_sets,
 		loose[i] = *b;
 		loose[i].rows = rows[i];
 	}
-	failed = read_once(m, loose, sets, n_sets, shape, e);
+	failed = read_once(m, loose, s, e);
 	for (i = 0; i < m->n_blocks; i++)
 		mem_free(rows[i]);
 	return failed;
@@ -280,13 +279,13 @@ static int read_kinds(struct machine *m, const char *const *sets, size_t n_sets,
  * name takes what is said of it.  When all is read the kinds are known; so
  * it is read again with the blocks first that the machine uses.
  */
-static int read_all(struct machine *m, const char *const *sets, size_t n_sets,
-	const char *shape, struct err *e)
+static int read_all(
+	struct machine *m, const struct machine_source *s, struct err *e)
 {
 	struct param_block sorted[MACHINE_BLOCKS];
 	size_t i, n = 0;
 
-	if (read_kinds(m, sets, n_sets, shape, e))
+	if (read_kinds(m, s, e))
 		return -1;
 	m->is_whole = false;
 	for (i = 0; i < m->n_blocks; i++)
@@ -297,7 +296,7 @@ static int read_all(struct machine *m, const char *const *sets, size_t n_sets,
 			sorted[n++] = m->block[i];
 	for (i = 0; i < n; i++)
 		param_defaults(&m->block[i]);
-	return read_once(m, sorted, sets, n_sets, shape, e);
+	return read_once(m, sorted, s, e);
 }
 
 /* Whether a file may have said it of what is there no more: its base, or the
@@ -581,8 +580,8 @@ struct machine *machine_load_from(const struct machine_source *s, struct err *e)
 
 	if (plugins_open(&m->plugins, s->plugins, s->n_plugins, e) ||
 		machine_find(m, s->name, e) || load_plugins(m, s, e) ||
-		read_all(m, s->sets, s->n_sets, s->shape, e) || choose(m, e) ||
-		settle_links(m, e) || host_params_check(&m->host, e) ||
+		read_all(m, s, e) || choose(m, e) || settle_links(m, e) ||
+		host_params_check(&m->host, e) ||
 		nic_check_memory(m->nic, m->host.memory, e) ||
 		init_topo(m, e) || init_route(m, e) ||
 		training_check(&m->lines, m->link.rate, e) || read_plan(m, e)) {
@@ -620,6 +619,7 @@ void machine_free(struct machine *m)
 	if (m->topo && m->topo->ops->fini)
 		m->topo->ops->fini(m->topo);
 	param_lines_free(&m->fault_lines.bit_errors);
+	param_lines_free(&m->fault_lines.bursts);
 	param_lines_free(&m->fault_lines.events);
 	param_lines_free(&m->fault_lines.lines);
 	param_lines_free(&m->fault_lines.chips);

@@ -132,7 +132,7 @@ static void open_run(void *arg)
 	machine_run_open(&x->run, &x->setup, &x->result->e);
 }
 
-/* Returns the bytes that it and those before it need. */
+/* Returns the memory that it and those before it need, bytes. */
 static uint64_t open_inner(const struct outer *o, uint32_t i, uint64_t held)
 {
 	const struct machine_partitions_run *how = o->how;
@@ -155,7 +155,7 @@ static uint64_t open_inner(const struct outer *o, uint32_t i, uint64_t held)
 		return held;
 	if (o->files)
 		x->seat = part_state(&x->run.system->parts, &part_files);
-	return x->run.system->need;
+	return held + x->run.system->need;
 }
 
 /* --- the outer sim --- */

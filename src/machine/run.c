@@ -319,14 +319,14 @@ static int build(struct machine_run *r, struct err *e)
 		.client_state = l,
 		.needs = l->needs,
 		.files = r->setup.files,
-		.bytes = r->setup.held,
+		.held = r->setup.held,
 		.given = { r->setup.routes, r->setup.n_routes },
 		.on_delivered = l->ops->on_delivered,
 		.arg = l,
 	};
 
 	if (l->ops->estimate)
-		s.bytes += l->ops->estimate(l);
+		s.bytes = l->ops->estimate(l);
 	r->system = system_new(r->machine, &s, e);
 	if (!r->system)
 		return -1;

@@ -49,7 +49,7 @@ struct machine_run_setup {
 	const struct class_register *routes;
 	size_t n_routes;
 	const struct files_seat *files; /* as in struct system_setup */
-	uint64_t held; /* bytes that other runs of this process need */
+	uint64_t held; /* as in struct system_setup */
 };
 
 /* Big: tens of kilobytes; not for a stack. */

@@ -54,6 +54,7 @@ static int build_net(struct system *x, const struct machine *m,
 	uint64_t need = x->need = net_estimate(&n) + s->bytes;
 	uint64_t have = mem_available();
 
+	have -= have < s->held ? have : s->held;
 	if (need > have)
 		return err_set_code(e, EXIT_LIMIT,
 			"%u nodes need about %.1f GiB of memory, but only %.1f "

@@ -27,6 +27,7 @@ struct system_setup {
 	const struct files_seat *files;
 	struct part_given given; /* to its parts */
 	uint64_t bytes; /* estimate for its user, in addition */
+	uint64_t held; /* estimate for other systems of this process */
 	/* called for every packet whose bytes are in memory; may be NULL */
 	void (*on_delivered)(
 		void *arg, site_id s, const struct packet *p, sim_time t);
@@ -35,7 +36,7 @@ struct system_setup {
 
 struct system {
 	struct net *net;
-	uint64_t need; /* estimate of all its memory, with setup.bytes */
+	uint64_t need; /* estimate of its memory, and that of its user */
 	struct host *host; /* NULL where the network has another client */
 	struct nic *nic; /* the same */
 	struct parts parts; /* their parameters are the machine's */

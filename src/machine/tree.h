@@ -1,6 +1,6 @@
 /*
- * A YAML text as a tree, in the order in which it was written, and errors
- * that name a place in it.  What the reader of machine files is built on.
+ * A YAML text as a tree, in the order of the text, and errors that name a
+ * position in it.  Readers of machine files, papers and claims use it.
  */
 #ifndef MACHINE_TREE_H
 #define MACHINE_TREE_H
@@ -44,8 +44,8 @@ void tree_show_path(const char *path, char text[TREE_SHOWN]);
 int tree_fail(const struct tree *t, yaml_mark_t at, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* e is set, and shown where there is no path; on an error too, tree_free() is
- * the caller's to call. */
+/* The caller sets e and, without a path, shown; and calls tree_free(), also
+ * after an error. */
 int tree_read(struct tree *t, const char *text, size_t len);
 int tree_read_file(struct tree *t, const char *path);
 void tree_free(struct tree *t);

@@ -1,7 +1,7 @@
 /*
- * When a run has warmed up and when it has been measured long enough, by
- * batch means: the run is cut into batches of equal time, what was delivered
- * in each is one sample, and integers decide.
+ * Decides by batch means when a run has warmed up and when it has been measured
+ * for long enough.  The run is cut into batches of equal time; the deliveries
+ * of a batch are one sample.  All arithmetic is in integers.
  */
 #ifndef MEAS_BATCHES_H
 #define MEAS_BATCHES_H
@@ -10,19 +10,19 @@
 #include <stdint.h>
 
 /*
- * Warm: two groups of WARM_GROUP batches in a row differ by less than one per
- * cent (or nothing moves at all).  n samples are there.
+ * Warm: the last two groups of WARM_GROUP batches differ by at most one per
+ * cent, or nothing is delivered at all.  n is the number of samples.
  */
 bool batches_warm(const uint64_t *sample, uint32_t n);
 
 /*
- * The half width of the 95 % confidence interval of the mean, in parts per
- * million of the mean; UINT32_MAX where it cannot be said.  Neighbouring
- * batches are joined into at most twenty, so that they hang together less.
+ * Half of the 95 % confidence interval of the mean, in parts per million of the
+ * mean; UINT32_MAX if it is unknown.  Neighbouring batches are joined into at
+ * most twenty, which are less correlated.
  */
 uint32_t batches_half_width(const uint64_t *sample, uint32_t n);
 
-/* Student's t for 97.5 %, of so many degrees of freedom, at least 1. */
+/* Student's t for 97.5 %, with 1 or more degrees of freedom. */
 double batches_student(uint32_t freedom);
 
 #endif

@@ -21,7 +21,7 @@ struct hist {
 
 void hist_merge(struct hist *to, const struct hist *from);
 
-/* Where values end up: exact below 64, then 64 buckets per octave. */
+/* The bucket of a value: exact below 64, then 64 buckets per octave. */
 static inline uint32_t hist_bucket(int64_t v)
 {
 	uint32_t shift;
@@ -42,8 +42,8 @@ static inline void hist_add(struct hist *h, int64_t v)
 	h->bucket[hist_bucket(v)]++;
 }
 
-/* The upper end of the bucket that holds the value of this rank, but never
- * more than the maximum; -1 of nothing.  per_mille is 0 to 1000. */
+/* The upper end of the bucket that holds the value of this rank, but at most
+ * the maximum; -1 if it is empty.  per_mille is 0 to 1000. */
 int64_t hist_quantile(const struct hist *h, uint32_t per_mille);
 int64_t hist_mean(const struct hist *h);
 

@@ -6,7 +6,9 @@
 
 struct audit {
 	struct net *n;
-	uint32_t n_channels; /* the most that a router has */
+	const struct net_guest *guest; /* or NULL */
+	uint32_t n_channels; /* the most that a router has, and the guest's */
+	uint32_t first; /* of the guest's */
 	/* [site][port][channel]: tokens of the far end's buffer that a
 	 * sender does not hold because something stands for them */
 	int32_t *out;
@@ -33,10 +35,11 @@ static void charge(
 	struct audit *a, site_id s, uint32_t in, uint32_t channel, packet_id id)
 {
 	const struct router *r = net_router(a->n, s);
+	const struct packet *p = &a->n->packets[id];
 	struct topo_end from = peer_of(a->n, s, in);
 
 	*tokens_of(a, from.router, from.port, channel) +=
-		r->ops->charge(r, &a->n->packets[id], channel);
+		channel < a->first ? r->ops->charge(r, p, channel) : p->chunks;
 }
 
 static void count_event(void *arg, sim_time t, const struct sim_event *e)
@@ -49,8 +52,13 @@ static void count_event(void *arg, sim_time t, const struct sim_event *e)
 	if (sim_phase(e) == PHASE_ARRIVAL) {
 		a->in_flight++;
 		charge(a, e->site, number, aux, e->data);
-	} else if (sim_phase(e) == PHASE_GUEST) {
-		a->in_flight += number < NET_GUEST_PORTS;
+	} else if (sim_phase(e) == PHASE_GUEST && number < NET_GUEST_PORTS) {
+		a->in_flight++;
+		charge(a, e->site, number, a->first + aux, e->data);
+	} else if (sim_phase(e) == PHASE_GUEST &&
+		   number < 2 * NET_GUEST_PORTS) {
+		*tokens_of(a, e->site, number - NET_GUEST_PORTS,
+			a->first + aux) += (int32_t)e->data;
 	} else if (sim_phase(e) == PHASE_TOKEN && number < NET_LINK) {
 		*tokens_of(a, e->site, number, aux) += (int32_t)e->data;
 	}
@@ -63,7 +71,8 @@ static int count_buffer(
 	uint32_t count;
 
 	for (count = 0; count < b->count && id; count++) {
-		charge(a, s, b->port, b->channel, id);
+		if (b->port < a->n->n_ports)
+			charge(a, s, b->port, b->channel, id);
 		id = a->n->packets[id].next;
 	}
 	a->in_queues += count;
@@ -88,7 +97,28 @@ static int count_site(struct audit *a, site_id s, struct err *e)
 	}
 	if (r->ops->n_injecting)
 		a->in_fifos += r->ops->n_injecting(r, s);
+	for (i = 0;
+		a->guest && s < a->n->n_nodes && i < a->guest->ops->n_buffers;
+		i++) {
+		struct net_buffer b = a->guest->ops->buffer(a->guest, s, i);
+
+		b.channel += a->first;
+		if (count_buffer(a, s, &b, e))
+			return -1;
+	}
 	return 0;
+}
+
+static int check_channel(const struct audit *a, site_id s, port_id p,
+	uint32_t channel, int32_t held, int32_t most, struct err *e)
+{
+	int32_t all = held + *tokens_of(a, s, p, channel);
+
+	if (all == most)
+		return 0;
+	return err_set_code(e, EXIT_INTERNAL,
+		"audit: site %u port %u channel %u: %d of %d tokens", s, p,
+		channel, all, most);
 }
 
 static int check_wire(
@@ -97,19 +127,17 @@ static int check_wire(
 	const struct router *r = net_router(a->n, s);
 	struct topo_end end = peer_of(a->n, s, p);
 	const struct router *far = net_router(a->n, end.router);
+	const struct net_guest *g = a->guest;
 	uint32_t c;
 
-	for (c = 0; c < far->ops->n_channels; c++) {
-		int32_t most = far->ops->capacity(far, end.port, c);
-		int32_t all =
-			r->ops->tokens(r, s, p, c) + *tokens_of(a, s, p, c);
-
-		if (all != most)
-			return err_set_code(e, EXIT_INTERNAL,
-				"audit: site %u port %u channel %u: %d of %d "
-				"tokens",
-				s, p, c, all, most);
-	}
+	for (c = 0; c < far->ops->n_channels; c++)
+		if (check_channel(a, s, p, c, r->ops->tokens(r, s, p, c),
+			    far->ops->capacity(far, end.port, c), e))
+			return -1;
+	for (c = 0; g && s < a->n->n_nodes && c < g->ops->n_channels; c++)
+		if (check_channel(a, s, p, a->first + c,
+			    g->ops->tokens(g, s, p, c), g->ops->capacity(g), e))
+			return -1;
 	return 0;
 }
 
@@ -127,9 +155,7 @@ static int check_tokens(const struct audit *a, site_id s, struct err *e)
 static int check_packets(const struct audit *a, struct err *e)
 {
 	struct net_tally t = net_total(a->n);
-	const struct net_guest *g = a->n->guest;
-	uint64_t here = a->in_flight + a->in_queues + a->in_fifos +
-			(g ? g->ops->inside(g) : 0);
+	uint64_t here = a->in_flight + a->in_queues + a->in_fifos;
 
 	if (t.injected + t.copies ==
 		t.delivered + t.lost + t.dropped + t.absorbed + here)
@@ -157,17 +183,20 @@ static int check_routers(const struct audit *a, struct err *e)
 			r->ops->audit(r, is_over, e))
 			return -1;
 	}
-	return a->n->guest ? a->n->guest->ops->audit(a->n->guest, is_over, e)
-			   : 0;
+	return 0;
 }
 
 int net_audit(struct net *n, struct err *e)
 {
 	uint32_t nodes = n->router[NET_NODES]->ops->n_channels;
 	uint32_t switches = n->router[NET_SWITCHES]->ops->n_channels;
+	uint32_t first = nodes > switches ? nodes : switches;
 	struct audit a = {
 		.n = n,
-		.n_channels = nodes > switches ? nodes : switches,
+		.guest = n->guest,
+		.n_channels =
+			first + (n->guest ? n->guest->ops->n_channels : 0),
+		.first = first,
 		.is_over = true,
 	};
 	size_t size =

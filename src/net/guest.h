@@ -3,9 +3,10 @@
  * collective network, and shares only the links with the routers.  It requests
  * links with router_guests.lend(), and is called when it gets one of them.  Its
  * packets arrive as events of PHASE_GUEST, as do all of its events: numbers
- * below NET_MOST_PORTS are heads of packets, by port, with the guest's own word
- * as aux; all other numbers belong to the guest.  The time, gap, debt and retry
- * of a link apply to its packets as to any other.
+ * below NET_GUEST_PORTS are heads of packets, by port, with the channel as aux;
+ * the next NET_GUEST_PORTS are tokens, with the channel and a number of chunks;
+ * all other numbers belong to the guest.  The time, gap, debt and retry of a
+ * link apply to its packets as to any other.
  *
  * The router hands these events to the guest; clients never see them.
  */
@@ -43,10 +44,15 @@ struct net_guest_ops {
 	void (*release)(struct net_guest *g, struct sim_worker *w, site_id s,
 		uint32_t fifo, uint32_t chunks, sim_time t);
 
-	/* Only while nothing runs. */
-	uint64_t (*inside)(const struct net_guest *g); /* packets */
-	/* is_over: no events are left. */
-	int (*audit)(const struct net_guest *g, bool is_over, struct err *e);
+	/* Only while nothing runs: for the audit, the buffers of a node, whose
+	 * port is NET_GUEST_PORTS if packets in it hold no tokens; the tokens
+	 * that a sender holds, and those of each buffer behind a link. */
+	uint32_t n_buffers, n_channels;
+	struct net_buffer (*buffer)(
+		const struct net_guest *g, site_id s, uint32_t i);
+	int32_t (*tokens)(const struct net_guest *g, site_id s, port_id p,
+		uint32_t channel);
+	int32_t (*capacity)(const struct net_guest *g);
 	/*
 	 * Packets that wait forever: returns their number, and describes in
 	 * lines which of them wait where, for what and since when.

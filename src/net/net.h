@@ -31,7 +31,7 @@ struct net_guest;
 
 #define NET_NO_FIFO UINT32_MAX
 
-enum { NET_FLIPS = 96 };
+enum { NET_FLIPS = 512 };
 
 /* Engine events below this number belong to the router; the others, and
  * programs, to the client. */

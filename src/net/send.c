@@ -59,6 +59,134 @@ bool net_is_lost(
 	return true;
 }
 
+/* --- bits on the wire --- */
+
+struct copy {
+	struct net *net;
+	struct sim_worker *w;
+	packet_id id;
+	struct faults *faults;
+	uint32_t link, wire, bits, bytes;
+	bool is_fibre;
+	uint32_t n_sent; /* copies of it */
+	bool is_stopped; /* the sender, by a word of its buffer */
+	bool is_bad; /* the receiver knows that bits are wrong */
+	sim_time latency;
+};
+
+static struct fault_counts *counts_of(const struct copy *c)
+{
+	return &c->faults->tally[c->w->id].wire[c->wire];
+}
+
+static uint32_t with_bursts(const struct copy *c, uint32_t bits,
+	uint32_t bit[NET_FLIPS], uint32_t n)
+{
+	uint32_t all = faults_add_bursts(
+		c->faults, c->link, c->wire, bits, bit, n, NET_FLIPS);
+
+	counts_of(c)->bit_errors += all > n ? all - n : 0;
+	return all;
+}
+
+/* Sends so many bits; returns how many were flipped, and which were first. */
+static uint32_t flips(
+	const struct copy *c, uint32_t bits, uint32_t bit[NET_FLIPS])
+{
+	struct fault_link *l = &c->faults->link[c->link];
+	uint32_t n = 0;
+
+	while (l->left < bits) {
+		if (n < NET_FLIPS)
+			bit[n] = (uint32_t)l->left;
+		n++;
+		faults_draw(c->faults, c->link, c->wire);
+	}
+	l->left -= bits;
+	counts_of(c)->bit_errors += n;
+	n = n < NET_FLIPS ? n : NET_FLIPS;
+	return c->faults->bursts ? with_bursts(c, bits, bit, n) : n;
+}
+
+static void report(
+	const struct copy *c, enum ras_what what, sim_time t, uint64_t number)
+{
+	const struct ras_event e = {
+		.at = t,
+		.site = c->link / c->net->n_ports,
+		.port = c->link % c->net->n_ports,
+		.what = what,
+		.number = number,
+	};
+
+	faults_report(c->faults, c->w->id, &e);
+}
+
+/* The same of so many bytes, as they are behind the decoder. */
+static uint32_t send_by_fec(
+	struct copy *c, uint32_t bytes, sim_time t, uint32_t *bit)
+{
+	const struct link_fec *f = c->net->link.fec;
+	uint32_t bits = code_bits(c->net->link.code, bytes);
+	uint32_t flip[NET_FLIPS], n = flips(c, bits, flip);
+	struct fec_done done;
+
+	c->is_bad = false;
+	if (!n)
+		return 0;
+	done = fec_pass(f, fec_phase(f, t), bits, flip, n, bit, NET_FLIPS);
+	counts_of(c)->corrected += done.corrected;
+	counts_of(c)->failed += done.failed;
+	counts_of(c)->wrong += done.wrong;
+	c->is_bad = done.failed > 0;
+	return done.n_bits;
+}
+
+/* The same of so many bytes, as they are behind the link's chips. */
+static uint32_t send_bits(
+	struct copy *c, uint32_t bytes, sim_time t, uint32_t *bit)
+{
+	struct faults *f = c->faults;
+	uint32_t flip[NET_FLIPS], n;
+	struct link_chips *chips;
+	struct chip_done done;
+
+	if (c->net->link.fec)
+		return send_by_fec(c, bytes, t, bit);
+	if (!c->is_fibre)
+		return flips(c, code_bits(c->net->link.code, bytes), bit);
+	n = flips(c, (bytes + CHIP_DATA - 1) / CHIP_DATA * CHIP_ROW, flip);
+	chips = f->fibres[c->link];
+	if (!n && !(chips && chip_missing(chips)))
+		return 0;
+	chips = faults_chips(f, c->link);
+	done = chip_pass(chips, &c->net->link.chips, t, flip, n, bytes,
+		random_draw(f->seed, c->link, RANDOM_ESCAPE,
+			UINT64_C(1) << 40 | f->link[c->link].draws)
+			.a,
+		bit, NET_FLIPS);
+	counts_of(c)->rebuilt += done.rebuilt;
+	if (done.is_replaced)
+		report(c, RAS_REPLACED, t, chips->fibre);
+	return done.n_bits;
+}
+
+static struct copy copy_of(
+	struct net *n, struct sim_worker *w, const struct net_sending *x)
+{
+	return (struct copy){ .net = n,
+		.w = w,
+		.id = x->id,
+		.faults = n->faults,
+		.link = link_of(n, x),
+		.wire = x->class,
+		.bits = code_bits(n->link.code, x->bytes),
+		.bytes = x->bytes,
+		.is_fibre = n->faults && n->faults->fibres &&
+			    n->topo->wire[x->class].is_fibre,
+		.latency = n->link.latency[x->class] };
+}
+
 /* --- links that do not retry --- */
 
 static void hurt(struct net *n, struct sim_worker *w,
@@ -84,6 +212,26 @@ static void hurt(struct net *n, struct sim_worker *w,
 	}
 }
 
+/* The same where flips come in bursts or are corrected; whether some are
+ * left. */
+static bool hurt_by_list(struct net *n, struct sim_worker *w,
+	const struct net_sending *x, uint32_t bits)
+{
+	struct copy c = copy_of(n, w, x);
+	struct net_client *client = net_sender(n, x->id);
+	struct packet *p = &n->packets[x->id];
+	uint32_t bit[NET_FLIPS], n_bits = send_bits(&c, x->bytes, x->t, bit), i;
+
+	if (!n_bits && !c.is_bad)
+		return false;
+	if (!(p->flags & PACKET_HURT))
+		counts_of(&c)->hurt++;
+	p->flags |= PACKET_HURT;
+	for (i = 0; client->ops.faults->on_hurt && i < n_bits; i++)
+		client->ops.faults->on_hurt(client, w, x->id, bit[i], bits);
+	return true;
+}
+
 static bool send_once(
 	struct net *n, struct sim_worker *w, const struct net_sending *x)
 {
@@ -94,10 +242,14 @@ static bool send_once(
 
 	if (net_is_lost(n, w, x))
 		return false;
-	is_hurt = n->faults->link[link].left < bits;
-	if (is_hurt)
-		hurt(n, w, x, bits);
-	n->faults->link[link].left -= bits;
+	if (n->link.fec || n->faults->bursts) {
+		is_hurt = hurt_by_list(n, w, x, bits);
+	} else {
+		is_hurt = n->faults->link[link].left < bits;
+		if (is_hurt)
+			hurt(n, w, x, bits);
+		n->faults->link[link].left -= bits;
+	}
 	if (!is_hurt || !client->ops.faults->is_dropped ||
 		!client->ops.faults->is_dropped(client, w, x->id))
 		return true;
@@ -107,82 +259,6 @@ static bool send_once(
 }
 
 /* --- links that retry --- */
-
-struct copy {
-	struct net *net;
-	struct sim_worker *w;
-	packet_id id;
-	struct faults *faults;
-	uint32_t link, wire, bits, bytes;
-	bool is_fibre;
-	uint32_t n_sent; /* copies of it */
-	bool is_stopped; /* the sender, by a word of its buffer */
-	sim_time latency;
-};
-
-static struct fault_counts *counts_of(const struct copy *c)
-{
-	return &c->faults->tally[c->w->id].wire[c->wire];
-}
-
-/* Sends so many bits; returns how many were flipped, and which were first. */
-static uint32_t flips(
-	const struct copy *c, uint32_t bits, uint32_t bit[NET_FLIPS])
-{
-	struct fault_link *l = &c->faults->link[c->link];
-	uint32_t n = 0;
-
-	while (l->left < bits) {
-		if (n < NET_FLIPS)
-			bit[n] = (uint32_t)l->left;
-		n++;
-		faults_draw(c->faults, c->link, c->wire);
-	}
-	l->left -= bits;
-	counts_of(c)->bit_errors += n;
-	return n < NET_FLIPS ? n : NET_FLIPS;
-}
-
-static void report(
-	const struct copy *c, enum ras_what what, sim_time t, uint64_t number)
-{
-	const struct ras_event e = {
-		.at = t,
-		.site = c->link / c->net->n_ports,
-		.port = c->link % c->net->n_ports,
-		.what = what,
-		.number = number,
-	};
-
-	faults_report(c->faults, c->w->id, &e);
-}
-
-/* The same of so many bytes, as they are behind the link's chips. */
-static uint32_t send_bits(
-	const struct copy *c, uint32_t bytes, sim_time t, uint32_t *bit)
-{
-	struct faults *f = c->faults;
-	uint32_t flip[NET_FLIPS], n;
-	struct link_chips *chips;
-	struct chip_done done;
-
-	if (!c->is_fibre)
-		return flips(c, code_bits(c->net->link.code, bytes), bit);
-	n = flips(c, (bytes + CHIP_DATA - 1) / CHIP_DATA * CHIP_ROW, flip);
-	chips = f->fibres[c->link];
-	if (!n && !(chips && chip_missing(chips)))
-		return 0;
-	chips = faults_chips(f, c->link);
-	done = chip_pass(chips, &c->net->link.chips, t, flip, n, bytes,
-		random_draw(f->seed, c->link, RANDOM_ESCAPE,
-			UINT64_C(1) << 40 | f->link[c->link].draws)
-			.a,
-		bit, NET_FLIPS);
-	counts_of(c)->rebuilt += done.rebuilt;
-	if (done.is_replaced)
-		report(c, RAS_REPLACED, t, chips->fibre);
-	return done.n_bits;
-}
 
 /* Fibres that have failed by some time; whether the link is dead, or pauses
  * while one is replaced. */
@@ -304,19 +380,20 @@ static enum retry_fate fate(
 	}
 	n = send_bits(c, c->bytes, from, bit);
 	n += escape(c, from, bit + n);
-	if (!n)
+	if (!n && !c->is_bad)
 		return RETRY_PASSES;
 	counts_of(c)->hurt++;
-	return is_found(c, bit, n) ? RETRY_FAILS : RETRY_PASSES;
+	return c->is_bad || is_found(c, bit, n) ? RETRY_FAILS : RETRY_PASSES;
 }
 
 static bool is_ack_lost(void *arg)
 {
-	const struct copy *c = arg;
+	struct copy *c = arg;
 	uint32_t bit[NET_FLIPS];
 
-	return c->faults && send_bits(c, c->net->link.protocol,
-				    c->net->retry[c->link].clear, bit);
+	return c->faults && (send_bits(c, c->net->link.protocol,
+				     c->net->retry[c->link].clear, bit) ||
+				    c->is_bad);
 }
 
 /* A link has been silent for all its tries, of a packet since some time. */
@@ -348,17 +425,7 @@ static void count(const struct copy *c, const struct retry_packet *p,
 static struct net_sent send_again(
 	struct net *n, struct sim_worker *w, const struct net_sending *x)
 {
-	struct copy c = { .net = n,
-		.w = w,
-		.id = x->id,
-		.faults = n->faults,
-		.link = link_of(n, x),
-		.wire = x->class,
-		.bits = code_bits(n->link.code, x->bytes),
-		.bytes = x->bytes,
-		.is_fibre = n->faults && n->faults->fibres &&
-			    n->topo->wire[x->class].is_fibre,
-		.latency = n->link.latency[x->class] };
+	struct copy c = copy_of(n, w, x);
 	const struct retry_luck luck = { fate, is_ack_lost, &c, n->gives_up };
 	/* of a guest's no copy is counted */
 	const struct retry_packet p = { x->t, x->tail - x->t, x->gap, c.latency,
@@ -432,7 +499,7 @@ void net_post_returns(
 
 /* When the copy that leaves at t is known to be in vain; 0: it comes through.
  * No outage is passed by: others that leave sooner are looked at later. */
-static sim_time short_failed(const struct copy *c, sim_time t, sim_time ser)
+static sim_time short_failed(struct copy *c, sim_time t, sim_time ser)
 {
 	static const struct link_retry none;
 	const struct link_retry *q =
@@ -450,13 +517,13 @@ static sim_time short_failed(const struct copy *c, sim_time t, sim_time ser)
 	fibres = c->is_fibre ? look_at_fibres(c, t, end, &back) : RETRY_PASSES;
 	if (fibres != RETRY_PASSES)
 		return fibres == RETRY_IS_DEAD ? SIM_NEVER : back;
-	if (!send_bits(c, c->bytes, t, bit))
+	if (!send_bits(c, c->bytes, t, bit) && !c->is_bad)
 		return 0;
 	return t + ser + retry_timeout(q, &c->net->link.retry, c->latency);
 }
 
 /* Repeats a short packet until it comes through; SIM_NEVER: it never does. */
-static sim_time send_short(const struct copy *c, sim_time t, sim_time ser)
+static sim_time send_short(struct copy *c, sim_time t, sim_time ser)
 {
 	sim_time failed;
 

@@ -178,20 +178,19 @@ struct net_use net_port_use(const struct net *n, port_id p, sim_time now)
 struct net_use net_wire_use(const struct net *n, uint32_t class, sim_time now)
 {
 	struct net_use u = { 0 };
-	struct net_link l;
-	site_id s;
-	port_id p;
+	struct net_links all;
+	size_t i;
 
-	for (s = 0; s < n->n_sites; s++) {
-		for (p = 0; p < net_router(n, s)->sites.n_ports; p++) {
-			struct net_carried c;
+	net_links_init(&all, n);
+	for (i = 0; i < all.n; i++) {
+		struct net_carried c;
 
-			if (!find_link(n, s, p, &l) || l.class != class)
-				continue;
-			c = net_carried(n, &l, UINT32_MAX, now);
-			add_use(&u, &c);
-		}
+		if (all.link[i].class != class)
+			continue;
+		c = net_carried(n, &all.link[i], UINT32_MAX, now);
+		add_use(&u, &c);
 	}
+	net_links_fini(&all);
 	return u;
 }
 

@@ -18,8 +18,8 @@ struct payload_pool {
 	struct pool pool;
 };
 
-/* All buffers are alike: of so many bytes, aligned to a cache line.  A node
- * can have thousands of them under way. */
+/* All buffers have the same size and are aligned to a cache line.  A node can
+ * have thousands of them in flight. */
 struct payload_pool *payload_pool_new(
 	uint32_t n_workers, uint32_t n_nodes, size_t bytes);
 void payload_pool_free(struct payload_pool *p);

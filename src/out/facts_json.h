@@ -1,11 +1,11 @@
-/* Facts as JSON: all but lines and what only lines show. */
+/* Facts as JSON: all values except those that only lines show. */
 #ifndef OUT_FACTS_JSON_H
 #define OUT_FACTS_JSON_H
 
 #include "facts/facts.h"
 #include "out/json.h"
 
-/* A value with its key, into the object or array that is open. */
+/* Adds a value with its key to the open object or array. */
 void facts_json(struct json *j, const struct fact *x);
 
 #endif

@@ -334,8 +334,8 @@ struct page {
 static void write_table(
 	struct page *p, const struct fact *group, const struct fact *x)
 {
-	const struct fact *row = facts_find(group, x->is.table.list);
-	char *columns = mem_text(x->is.table.columns);
+	const struct fact *row = facts_find(group, x->is.line.list);
+	char *columns = mem_text(x->is.line.form);
 	struct table_column column[TABLE_MAX_COLUMNS];
 	const char *form[TABLE_MAX_COLUMNS];
 	struct table t;
@@ -343,7 +343,7 @@ static void write_table(
 	BUG_IF(!row);
 	table_init(&t, column, read_columns(columns, column, form));
 	for (row = row->first;
-		row && (!x->is.table.most || t.n_rows < x->is.table.most);
+		row && (!x->is.line.most || t.n_rows < x->is.line.most);
 		row = row->next)
 		if (row->type < FACT_LINE)
 			add_row(&t, row, form);

@@ -6,8 +6,8 @@
 
 #include "facts/facts.h"
 
-/* Those of a group and of all groups and lists in it.  Tables fit into width,
- * 0: any, with bold heads or not. */
+/* Writes the lines of a group and of everything inside it.  Tables are at most
+ * width columns wide, 0: of any width. */
 void facts_text_write(
 	FILE *out, const struct fact *group, size_t width, bool is_bold);
 

@@ -1,6 +1,6 @@
 /*
- * A JSON printer: one value after another, nothing kept.  Keys come before
- * the values of an object; commas and escapes are its business.
+ * Writes JSON, one value after another, with commas and escapes.  It keeps
+ * nothing.
  */
 #ifndef OUT_JSON_H
 #define OUT_JSON_H
@@ -18,7 +18,7 @@ struct json {
 };
 
 void json_init(struct json *j, FILE *out);
-/* key is NULL inside arrays and at the top. */
+/* The key is NULL inside arrays and at the top. */
 void json_object(struct json *j, const char *key);
 void json_array(struct json *j, const char *key);
 void json_end(struct json *j, char bracket);

@@ -1,6 +1,6 @@
 /*
- * Protocol buffers, as far as they are written: fields one after the other,
- * messages inside of messages by their length.  Knows no schema.
+ * Writes protocol buffers: fields one after another, and messages inside
+ * messages with their lengths.  It knows no schema.
  */
 #ifndef OUT_PROTO_H
 #define OUT_PROTO_H
@@ -18,7 +18,7 @@ void proto_int(struct proto *p, uint32_t field, uint64_t value);
 void proto_fixed(struct proto *p, uint32_t field, uint64_t value);
 void proto_real(struct proto *p, uint32_t field, double value);
 void proto_text(struct proto *p, uint32_t field, const char *text);
-/* What is inside is emptied, and keeps its room. */
+/* Empties inside, which keeps its memory. */
 void proto_message(struct proto *p, uint32_t field, struct proto *inside);
 void proto_fini(struct proto *p);
 

@@ -1,6 +1,6 @@
 /*
- * What a paper says of a machine, feature by feature, and the tests that show
- * it in the model: claims/SYSTEM.yaml.
+ * The features of a machine that its paper describes, and the tests that show
+ * them in the model: claims/SYSTEM.yaml.
  *
  *	schema: 1
  *	system: bgq
@@ -9,7 +9,7 @@
  *	  - id: BGQ-F26
  *	    what: one line
  *	    status: covered            # or in part, or missing
- *	    lacks: what is not there   # of a feature that is there in part
+ *	    lacks: what is missing     # if the feature is covered in part
  *	    tests: [router/paths:bgq_f26_head_leaves_before_tail, tests/put.sh]
  *	    mutant: # or a list of such edits, all made together
  *	      file: src/router/direct/grant.h
@@ -63,10 +63,10 @@ struct claims {
 };
 
 /*
- * Reads a file.  A key that is unknown or missing, an id that is there twice,
- * and a feature that is there, if in part, without a test or a mutant are
- * errors: "path:line:column: ...".  On an error, too, claims_free() is the
- * caller's to call.
+ * Reads a file.  Unknown and missing keys, duplicate ids, and features that are
+ * covered, at least in part, without a test or a mutant are errors:
+ * "path:line:column: ...".  The caller calls claims_free(), also after an
+ * error.
  */
 int claims_read(struct claims *c, const char *path, struct err *e);
 void claims_free(struct claims *c);

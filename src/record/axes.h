@@ -27,30 +27,30 @@ struct axes {
 
 /*
  * Adds an axis whose values are written with commas, or as a range: 1..5,
- * 0.1..1:0.1 by steps, 64..4096:x2 by factors; a unit stands behind the range's
- * end, "10..50%:10".
+ * 0.1..1:0.1 by steps, 64..4096:x2 by factors; a unit follows the end of the
+ * range, "10..50%:10".
  */
 int axes_add(struct axes *a, enum axis_kind kind, const char *name,
 	const char *values, struct err *e);
 void axes_free(struct axes *a);
 
-/* How many points there are; 0 where they are too many. */
+/* The number of points; 0 if there are too many. */
 size_t axes_points(const struct axes *a);
 /* The value of an axis at a point. */
 size_t axes_index(const struct axes *a, size_t point, size_t axis);
 const char *axes_value(const struct axes *a, size_t point, size_t axis);
 /*
- * A value as a number to draw it at: of a rate in GB/s, of a size in bytes, of
- * a time in ns; 0 of what is none.
+ * A value as a number for drawing: a rate in GB/s, a size in bytes, a time in
+ * ns; 0 if it is a word.
  */
 enum axis_unit { AXIS_PLAIN, AXIS_RATE, AXIS_BYTES, AXIS_TIME, AXIS_WORD };
 enum axis_unit axes_number(const char *value, double *number);
-/* What a number of axes_number() is in: "GB/s"; "" where it has no unit. */
+/* The unit of a number of axes_number(): "GB/s", or "" if it has none. */
 const char *axes_unit_name(enum axis_unit unit);
-/* Numbers of an axis are all of one kind, words aside: it returns which. */
+/* The unit of all numbers of an axis; an error if they have several. */
 int axes_unit(const struct axis *x, enum axis_unit *unit, struct err *e);
 
-/* The axis of a name, or a->n. */
+/* The number of the axis of a name, or a->n. */
 size_t axes_find(const struct axes *a, const char *name);
 
 #endif

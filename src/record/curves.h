@@ -1,6 +1,6 @@
 /*
- * A sweep's results in a run file of their own: a row for each point that was
- * run, and its figures.  A sweep that was stopped goes on where it was.
+ * The run file of a sweep: a row for each point that was run, with its figures.
+ * A sweep that was stopped continues where it ended.
  */
 #ifndef RECORD_CURVES_H
 #define RECORD_CURVES_H
@@ -13,44 +13,45 @@
 
 enum { CURVES_NAME = 512 };
 
-/* What a point is called. */
+/* The names of a point. */
 struct curves_point {
 	char name[CURVES_NAME]; /* with everything that varies */
 	char group[CURVES_NAME]; /* without the seed */
-	char curve[CURVES_NAME]; /* and without what is drawn along x */
+	char curve[CURVES_NAME]; /* without the seed and the x value */
 	char x[64], seed[32];
 };
 
-/* Of a group's figure over its seeds. */
+/* A figure of a group, over its seeds. */
 struct curves_value {
 	uint64_t n;
 	double mean;
-	double half; /* width of its 95 % confidence interval; 0: not known */
+	double half; /* half of the 95 % confidence interval; 0: unknown */
 };
 
-/* What a file says of its sweep. */
+/* The description of a sweep in its file. */
 struct curves_about {
-	/* The workload with all that does not vary: a file of another sweep is
-	 * refused, and one by another version or of files that have changed. */
+	/* The workload and all values that do not vary.  The file of another
+	 * sweep is refused, and so is one of another version of weft, or one
+	 * whose input files have changed. */
 	const char *what;
 	const char *command; /* that began it */
 	const struct record_inputs *inputs;
-	/* Those that it runs on, with what does not vary; NULL where that alone
-	 * is no machine. */
+	/* Its machines, with the values that do not vary; NULL if these alone
+	 * do not make a machine. */
 	struct machine *const *machines;
 	size_t n_machines;
 };
 
-/* No path: in memory. */
+/* Without a path it is kept in memory. */
 struct db *curves_open(
 	const char *path, const struct curves_about *a, struct err *e);
 
-/* Whether it is there, and then how it ended. */
+/* Whether the file has a point, and how that one ended. */
 bool curves_has(
 	struct db *d, const struct curves_point *p, enum load_ending *ending);
 int curves_put(struct db *d, const struct curves_point *p,
 	const struct batch_result *r, struct err *e);
-/* Of n values, by their mean and the sum of their squares. */
+/* The spread of n values, from their mean and the sum of their squares. */
 struct curves_value curves_spread(uint64_t n, double mean, double squares);
 /* Adds a group for each figure of a group of points: its mean, half_width_95
  * and the number of seeds. */

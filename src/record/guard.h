@@ -1,6 +1,6 @@
 /*
- * Run files come from anywhere.  A guard keeps whoever reads one from writing
- * anything, and from working without end on what only looks like one.
+ * Run files may come from untrusted sources.  A guard makes sure that reading
+ * one writes nothing, and ends even if the file only looks like a run file.
  */
 #ifndef RECORD_GUARD_H
 #define RECORD_GUARD_H
@@ -12,27 +12,27 @@
 #include "base/err.h"
 
 struct guard {
-	const char *refused; /* what a statement wanted, or NULL */
+	const char *refused; /* an action of a statement, or NULL */
 	int64_t spent, most; /* instructions of SQLite; most 0: any */
 };
 
-/* Before anything of the file is read: it is data and runs nothing. */
+/* Before the file is read: switches off everything in it that could run. */
 void guard_init(struct guard *g, sqlite3 *file);
 
-/* The one number that a question of our own gives; -1 where there is none. */
+/* The result of a query of our own, a number; -1 if there is none. */
 int64_t guard_number(sqlite3 *file, const char *sql);
 
-/* Refuses a file that has what no run file has: triggers, views and columns
- * that compute, tables of modules. */
+/* Refuses a file with triggers, foreign views, computed columns or virtual
+ * tables, which run files never have. */
 int guard_check_schema(sqlite3 *file, const char *path, struct err *e);
 
-/* Statements that are prepared from now on only read, and together work no
- * longer than any run file of that size takes. */
+/* From now on statements can only read, and their total work is limited by the
+ * size of the file. */
 void guard_reading(struct guard *g, sqlite3 *file);
-/* Takes that back, for a statement of our own. */
+/* Allows a statement of our own to write. */
 void guard_pause(sqlite3 *file);
 
-/* An error of the file in plain words, where the guard is its cause. */
+/* Explains an error that the guard caused; false if it did not. */
 bool guard_explains(
 	const struct guard *g, sqlite3 *file, const char *path, struct err *e);
 

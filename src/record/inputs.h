@@ -1,6 +1,6 @@
 /*
- * What a run has read: files, each with a hash of what was in it, so that one
- * can tell later which of them is not what it was.
+ * The input files of a run, each with a hash of its content, which shows later
+ * whether the file has changed.
  */
 #ifndef RECORD_INPUTS_H
 #define RECORD_INPUTS_H
@@ -21,15 +21,15 @@ struct record_inputs {
 	size_t n;
 };
 
-/* Of a regular file, as text; "" where it is none or cannot be read. */
+/* The hash of a regular file, as text; "" if it cannot be read. */
 void record_hash_file(const char *path, char hash[INPUT_HASH]);
 
-/* Adds a file, once; NULL and what is no regular file are passed over. */
+/* Adds a file, once; ignores NULL and anything but regular files. */
 void record_inputs_add(
 	struct record_inputs *in, const char *kind, const char *path);
-/* Its file with those that it is based on, and its plugins. */
+/* Adds a machine's file, the files that it is based on, and its plugins. */
 void record_inputs_machine(struct record_inputs *in, const struct machine *m);
-/* All of a run that is open. */
+/* Adds all files of an open run. */
 void record_inputs_run(struct record_inputs *in, const struct machine_run *r);
 void record_inputs_free(struct record_inputs *in);
 

@@ -1,7 +1,8 @@
 /*
- * What a run file says of links: what they carried between two samples and
- * over the whole run, how long queues became, and what the packets that are
- * first in their buffers wait for.  Only while nothing runs.
+ * Links in a run file: their traffic between two samples and over the whole
+ * run, the lengths of queues, and the links that packets at the head of a
+ * buffer wait for.  Call these functions only between windows, when no site
+ * runs.
  */
 #ifndef RECORD_LINKS_H
 #define RECORD_LINKS_H
@@ -9,14 +10,14 @@
 #include "net/use.h"
 #include "record/tables.h"
 
-/* Of links between two samples, or of one of their channels: [link]. */
+/* Loads of links, or of one channel of theirs, between two samples: [link]. */
 struct record_loads {
 	uint16_t *use, *waiting;
 	uint16_t *tokens; /* NULL without a book */
-	uint16_t *retries; /* copies sent in vain; NULL: links do not retry */
+	uint16_t *retries; /* failed copies; NULL: links do not retry */
 };
 
-/* A channel of the links that lead to routers of some kind. */
+/* A channel of all links that lead to routers of one kind. */
 struct record_channel {
 	const char *name;
 	uint32_t kind, number;
@@ -31,19 +32,19 @@ struct record_channel {
 struct record_links {
 	const struct net *net;
 	struct net_links links;
-	uint32_t *at; /* [site * n_ports + port] in the list */
-	char **name; /* that links have, each once */
+	uint32_t *at; /* [site * n_ports + port]: index of the link */
+	char **name; /* names of links, each once */
 	uint32_t n_names;
 	uint32_t *name_of; /* [link] */
 	double *ps_per_byte; /* [class of wires] */
 	struct record_link_past {
 		struct net_carried carried;
 		uint64_t resent;
-		/* packets that wait for it, of all samples that were looked at:
-		 * of many buffers not all are */
+		/* sum of packets that wait for it, over the samples that looked
+		 * for them; with many buffers, not every sample does */
 		double wanted;
 	} * past; /* until the last sample: [link] */
-	/* Of all channels together, then of each: of both, packets. */
+	/* Most packets in all channels together, then in each channel. */
 	uint32_t *longest; /* [link * (1 + NET_MOST_CHANNELS)] */
 	struct record_loads now; /* of one sample */
 	struct record_channel channel[NET_KINDS * NET_MOST_CHANNELS];
@@ -62,25 +63,25 @@ void record_links_fini(struct record_links *k);
 /* The link that leaves a site by a port. */
 uint32_t record_link_at(const struct record_links *k, site_id s, port_id p);
 
-/* Between two times; returns the packets that came over links. */
+/* Takes a sample between two times; returns the number of packet-hops. */
 uint64_t record_links_sample(
 	struct record_links *k, sim_time from, sim_time now);
-/* Packets that wait for each link, as the n-th sample is; NULL: that one is not
- * looked at.  A packet waits in a buffer whose first one may take the link, or
- * to be injected. */
+/* Packets that wait for each link at the n-th sample; NULL if this sample does
+ * not look.  A packet waits for a link if it is to be injected into it, or if
+ * the head of its buffer may take it. */
 const uint16_t *record_links_wanted(struct record_links *k, int64_t n);
-/* As a column has it; NULL where there is none. */
+/* A list as a column's value; NULL stays NULL. */
 struct row_list record_list(const struct record_links *k, const uint16_t *list);
-/* The name of the channel that all of a sample was sent on, "" where nothing
- * was, NULL where there were several. */
+/* The name of the only channel that carried data in a sample; "" if none did,
+ * NULL if several did. */
 const char *record_links_only(const struct record_links *k);
-/* Writes what channels carried in the n-th sample, where several did. */
+/* Writes the load of each channel in the n-th sample, if there are several. */
 int record_channels_write(
 	struct record_links *k, struct db *d, int64_t n, struct err *e);
-/* Writes what packets wait for: as the n-th sample is. */
+/* Writes the links that packets wait for at the n-th sample. */
 int record_links_look(
 	struct record_links *k, struct db *d, int64_t n, struct err *e);
-/* Writes all that links have carried until the end of a run. */
+/* Writes the total traffic of links at the end of a run. */
 void record_links_write(
 	struct record_links *k, struct db *d, sim_time end, struct err *e);
 

@@ -17,14 +17,14 @@ struct record_messages {
 	pthread_mutex_t lock;
 	struct book_account *account; /* twice as many as are kept */
 	size_t n;
-	_Atomic uint64_t below; /* what ranks above is not kept */
+	_Atomic uint64_t below; /* messages of higher ranks are dropped */
 	_Atomic uint64_t ended;
 };
 
-/* Writes them, and the slowest of all with their ways. */
+/* Writes them, and the slowest messages with their routes. */
 void record_messages_write(struct record_messages *m,
 	const struct record_links *links, struct db *d, struct err *e);
-/* Writes what each class of messages spent. */
+/* Writes the time that each class of messages spent on each cause. */
 void record_classes_write(
 	const struct book_class *class, struct db *d, struct err *e);
 

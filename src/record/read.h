@@ -1,11 +1,12 @@
-/* Reading a run file: what was run, and what came of it. */
+/* Reads a run file: the settings of the run, and its results. */
 #ifndef RECORD_READ_H
 #define RECORD_READ_H
 
 #include "machine/run.h"
 #include "record/db.h"
 
-/* A value of the table meta, until the file is closed; "" where it has none. */
+/* A value of the table meta, kept until the file is closed; "" if it has
+ * none. */
 char *record_meta(struct db *d, const char *key, struct err *e);
 
 /* Writes one; NULL is "". */
@@ -17,15 +18,15 @@ int record_is_sweep(struct db *d, struct err *e);
 /* Opens the file of one run. */
 struct db *record_open(const char *path, struct err *e);
 
-/* What people call a cause of the tables cause and spent. */
+/* The readable name of a cause of the tables cause and spent. */
 const char *record_cause(const char *key);
 
-/* A run as it was asked for; texts stay until the file is closed. */
+/* The settings of a run; texts stay until the file is closed. */
 struct record_setup {
 	struct machine_run_setup setup;
-	char **sets, **keys; /* pointed to */
-	/* What it was run with; setup has none of them, since whoever wrote the
-	 * file must not choose what is loaded. */
+	char **sets, **keys; /* of setup */
+	/* Its plugins.  They are not in setup: the author of a run file must
+	 * not choose which code is loaded. */
 	char **plugins;
 	size_t n_plugins;
 };
@@ -33,7 +34,7 @@ struct record_setup {
 int record_setup_read(struct record_setup *s, struct db *d, struct err *e);
 void record_setup_free(struct record_setup *s);
 
-/* Of all parameters with their values. */
+/* A hash of all parameters with their values. */
 uint64_t record_hash(const struct machine_run *r);
 
 #endif

@@ -10,15 +10,15 @@
 
 #include "record/db.h"
 
-/* Parts of one in lists of samples. */
+/* The scales of the lists of samples: this number stands for 1. */
 enum {
 	RECORD_USE_SCALE = 10000,
 	RECORD_WAITING_SCALE = 16,
 	RECORD_TOKENS_SCALE = 256,
 };
 
-/* NULL, of whole numbers.  Of others it is not a number, of texts and lists the
- * null pointer; but a text that is read is "" then. */
+/* NULL as a whole number.  As another number it is NaN, as a text or list the
+ * null pointer; a NULL text reads as "". */
 #define ROW_NULL INT64_MIN
 
 struct row_list {
@@ -26,7 +26,7 @@ struct row_list {
 	size_t n; /* bytes */
 };
 
-/* The number of a link, 0 behind the end. */
+/* The value of a link, 0 beyond the end of the list. */
 static inline uint32_t row_item(const struct row_list *l, size_t link)
 {
 	return 2 * link + 1 < l->n ? (uint32_t)(l->bytes[2 * link] |
@@ -34,7 +34,7 @@ static inline uint32_t row_item(const struct row_list *l, size_t link)
 				   : 0;
 }
 
-/* The number counts where there is no text. */
+/* A text or, if that is NULL, a number. */
 struct row_any {
 	const char *text;
 	int64_t number;
@@ -100,20 +100,20 @@ union row {
 
 extern const struct record_table record_tables[N_TABLES];
 
-/* Makes the tables, views and indices of one kind of files. */
+/* Creates the tables, views and indices of one kind of file. */
 int tables_create(struct db *d, int files, struct err *e);
-/* Gives a file of an older schema what it lacks, for this process alone. */
+/* Adds, for this process only, tables and columns that an older file lacks. */
 int tables_complete(struct db *d, int64_t schema, struct err *e);
-/* Whether a statement makes one of our views, word by word. */
+/* Whether a statement is, word for word, one that creates our views. */
 bool tables_has_view(const char *sql);
 const char *column_type_name(enum column_type type);
 
-/* Writes a row, in place of one of its key; nothing where *e is set. */
+/* Writes a row, replacing one of the same key; does nothing if *e is set. */
 int row_put(struct db *d, enum table_number t, const void *row, struct err *e);
-/* A query for all columns of a table; more is what follows the table's name. */
+/* A query for all columns of a table; more follows the table's name. */
 struct db_query *row_select(
 	struct db *d, enum table_number t, const char *more, struct err *e);
-/* The next row of that, if any; its texts stay until the one after it. */
+/* The next row, if any; its texts stay until the row after it. */
 bool row_next(struct db_query *q, enum table_number t, void *row);
 
 /* row_put_link(d, &row, e), row_next_link(q, &row) */

@@ -79,7 +79,7 @@ function blockedCard(run) {
 
 	if (!b.names.length)
 		return null;
-	return card("What packets wait for", "Packets at the head of a buffer: "
+	return card("Links that packets wait for", "Packets at the head of a buffer: "
 		+ "the link they arrived on (rows) and the link they wait for "
 		+ "(columns). " + sayBlocked(b), make("div", { class: "scroll" },
 		make("table", { class: "matrix", id: "blocked" }, make("tr",

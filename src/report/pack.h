@@ -1,8 +1,7 @@
 /*
- * Columns of numbers as base64 text, the low byte first: a browser makes a
- * typed array of one in no time, however long it is.  A column says of what
- * type its numbers are: whole ones have the smallest that holds all of them,
- * others are floats of 32 bits.
+ * Columns of numbers as base64 text, the low byte first, which a browser
+ * quickly converts to a typed array.  Each column names its type: the smallest
+ * integer type that holds all its numbers, or 32-bit floats.
  */
 #ifndef REPORT_PACK_H
 #define REPORT_PACK_H
@@ -18,8 +17,8 @@ struct pack {
 
 void pack_add(struct pack *p, double value);
 
-/* Writes [type, text], or [type, text of one, how many] where all are the same,
- * and empties it. */
+/* Writes [type, text], or [type, text of one, count] if all numbers are equal,
+ * and empties the column. */
 void pack_write(struct pack *p, struct json *j, const char *key);
 
 #endif

@@ -324,7 +324,7 @@ function heatCard(run, name) {
 			onchange: event => {
 				heat.setSplit(event.target.checked);
 				redraw();
-			} }), "by place"));
+			} }), "by position"));
 	bar.append(key);
 	run.heats.push(heat);
 	heat.redraw = redraw;

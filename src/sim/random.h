@@ -37,6 +37,7 @@ enum random_purpose {
 	RANDOM_MEMORY, /* words until a memory has a bad one */
 	RANDOM_WATCH, /* when a watchdog ticks */
 	RANDOM_ESCAPE, /* errors that a code does not find */
+	RANDOM_BURST, /* bits until a link has a burst, and what is in it */
 };
 
 struct random_bits {

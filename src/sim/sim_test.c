@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -562,6 +563,39 @@ static void every_site_has_one_owner(void **state)
 	}
 }
 
+static void note_thread(struct sim_worker *w, site_id site)
+{
+	pthread_t *by = w->model;
+	sim_time t;
+
+	by[site] = pthread_self();
+	while (sim_next(w, &t))
+		;
+}
+
+/* Without waiting for a measurement that says so. */
+static void heavy_visits_run_on_threads_from_the_first_window(void **state)
+{
+	static const struct sim_ops ops = { .visit = note_thread };
+	pthread_t by[2] = { pthread_self(), pthread_self() };
+	const struct sim_params p = { .n_sites = 2,
+		.n_workers = 2,
+		.window = SIM_MIN_WINDOW,
+		.ops = &ops,
+		.model = by,
+		.is_heavy = true };
+	struct sim *s = new_sim(&p);
+	site_id i;
+
+	(void)state;
+	for (i = 0; i < 2; i++)
+		sim_post(sim_owner(s, i), i, START, 0, 0, 0);
+	assert_int_equal(sim_run(s, SIM_NEVER - 1), SIM_IDLE);
+	assert_true(pthread_equal(by[0], pthread_self()));
+	assert_false(pthread_equal(by[1], pthread_self()));
+	sim_free(s);
+}
+
 TESTS(TEST(events_run_by_time_then_key_then_aux),
 	TEST(the_result_is_the_same_on_any_number_of_workers),
 	TEST(sites_may_be_anybodys), TEST(the_result_depends_on_the_draws),
@@ -569,4 +603,5 @@ TESTS(TEST(events_run_by_time_then_key_then_aux),
 	TEST(a_run_reaches_its_end_or_goes_idle),
 	TEST(empty_windows_and_idle_sites_cost_nothing),
 	TEST(a_site_is_visited_once_per_window), TEST(all_that_waits_is_seen),
-	TEST(every_site_has_one_owner))
+	TEST(every_site_has_one_owner),
+	TEST(heavy_visits_run_on_threads_from_the_first_window))

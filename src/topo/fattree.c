@@ -16,6 +16,24 @@ static const struct param params[] = {
 		"from the bottom; the last number applies to all further "
 		"levels; 0: as many as lead down; fewer make a tapered tree",
 		"assumed: a full tree"),
+	PARAM_ROW(PARAM_TIME, "switch", AT(logic), "100 ns", 0, 1000000000,
+		"time that a switch takes from a head's arrival to its "
+		"departure",
+		"assumed: typical of today's switches"),
+	PARAM_ROW(PARAM_COUNTS, "cable.length", AT(length), "2x5", 1, 10000,
+		"length of the cables of each stage, in metres: from the nodes "
+		"to level 1, from level 1 to level 2, and so on; the last "
+		"number applies to all further stages",
+		"assumed: in a rack, then between racks"),
+	TOPO_CABLE_DELAY(AT(delay)),
+	PARAM_ROW(PARAM_COUNT, "cable.copper", AT(copper), "3", 0, 10000,
+		"greatest length of a copper cable, in metres; longer ones are "
+		"fibre; only a label, without effect on times",
+		"assumed: fast links"),
+};
+
+/* For machines whose routing goes by tables, which can lead anywhere. */
+static const struct param wide_params[] = {
 	PARAM_ROW(PARAM_COUNT, "fill", AT(fill), "0", 0, FATTREE_MAX_RADIX,
 		"number of nodes connected to each switch of level 1, for "
 		"machines that leave ports empty; 0: one for each port that "
@@ -33,25 +51,20 @@ static const struct param params[] = {
 		"number of ports of a switch chip; 0: as many as the links of "
 		"all levels need",
 		"assumed: chips made for the tree"),
-	PARAM_ROW(PARAM_TIME, "switch", AT(logic), "100 ns", 0, 1000000000,
-		"time that a switch takes from a head's arrival to its "
-		"departure",
-		"assumed: typical of today's switches"),
-	PARAM_ROW(PARAM_COUNTS, "cable.length", AT(length), "2x5", 1, 10000,
-		"length of the cables of each stage, in metres: from the nodes "
-		"to level 1, from level 1 to level 2, and so on; the last "
-		"number applies to all further stages",
-		"assumed: in a rack, then between racks"),
 	PARAM_ROW(PARAM_COUNT, "cable.siblings", AT(side_length), "1", 1, 10000,
 		"length of the cables between the switches of a pair, in "
 		"metres",
 		"assumed: on one board"),
-	TOPO_CABLE_DELAY(AT(delay)),
-	PARAM_ROW(PARAM_COUNT, "cable.copper", AT(copper), "3", 0, 10000,
-		"greatest length of a copper cable, in metres; longer ones are "
-		"fibre; only a label, without effect on times",
-		"assumed: fast links"),
 };
+
+static const struct topo_block wide = {
+	.section = "topology",
+	.needs = "tables",
+	.rows = wide_params,
+	.n_rows = sizeof(wide_params) / sizeof(wide_params[0]),
+};
+
+static const struct topo_block *const blocks[] = { &wide, NULL };
 
 static int64_t at_level(const struct param_list *list, uint32_t level)
 {
@@ -357,6 +370,7 @@ const struct topo_ops fattree_ops = {
 	.size = sizeof(struct fattree),
 	PARAMS(params),
 	.shape_key = "nodes",
+	.blocks = blocks,
 	.routing = "updown",
 	.has = "cables",
 	.init = fattree_init,

@@ -23,34 +23,40 @@ const struct tree_how tree_some[] = {
 	{ .nodes = NULL },
 };
 
+/* In the first block, or else in the second. */
 static int set(const struct param_block *b, const char *name, const char *text,
 	struct err *e)
 {
-	return text ? param_read(b, param_find(b, name), text, e) : 0;
+	const struct param *row = param_find(b, name);
+
+	if (!text)
+		return 0;
+	return row ? param_read(b, row, text, e)
+		   : param_read(b + 1, param_find(b + 1, name), text, e);
 }
 
 int tree_try(struct fattree *t, const struct tree_how *how, struct err *e)
 {
-	struct param_block b = {
-		.section = "topology",
-		.rows = fattree_ops.params,
-		.n_rows = fattree_ops.n_params,
-		.values = t,
+	const struct topo_block *wide = fattree_ops.blocks[0];
+	struct param_block b[] = {
+		{ "topology", fattree_ops.params, fattree_ops.n_params, t, NULL,
+			NULL },
+		{ "topology", wide->rows, wide->n_rows, t, NULL, NULL },
 	};
 
 	memset(t, 0, sizeof(*t));
 	t->topo.ops = &fattree_ops;
-	param_defaults(&b);
+	topo_defaults(&t->topo);
 	t->logic = 21000;
 	t->delay = 4000;
-	if (set(&b, "radix", "4", e) || set(&b, "cable.length", "5x4", e) ||
-		set(&b, "nodes", how->nodes, e) ||
-		set(&b, "radix", how->radix, e) || set(&b, "up", how->up, e) ||
-		set(&b, "fill", how->fill, e) ||
-		set(&b, "rails", how->rails, e) ||
-		set(&b, "siblings", how->siblings, e) ||
-		set(&b, "ports", how->ports, e) ||
-		set(&b, "cable.length", how->length, e))
+	if (set(b, "radix", "4", e) || set(b, "cable.length", "5x4", e) ||
+		set(b, "nodes", how->nodes, e) ||
+		set(b, "radix", how->radix, e) || set(b, "up", how->up, e) ||
+		set(b, "fill", how->fill, e) ||
+		set(b, "rails", how->rails, e) ||
+		set(b, "siblings", how->siblings, e) ||
+		set(b, "ports", how->ports, e) ||
+		set(b, "cable.length", how->length, e))
 		return -1;
 	return fattree_ops.init(&t->topo, e);
 }

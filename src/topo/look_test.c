@@ -216,7 +216,7 @@ static void counts_must_be_in_range(void **state)
 		{ offsetof(struct topo, node_ports), 0, "node_ports 0" },
 		{ offsetof(struct topo, node_ports), 4, "node_ports 4" },
 		{ offsetof(struct topo, n_wires), 0, "n_wires 0" },
-		{ offsetof(struct topo, n_wires), 13, "n_wires 13" },
+		{ offsetof(struct topo, n_wires), 14, "n_wires 14" },
 	};
 	struct topo t;
 	size_t i;

@@ -278,7 +278,7 @@ static const struct param allreduce_params[] = {
 	ROUNDS,
 	COMPUTE("time to add the bytes of a message, with doubling"),
 	KEY_WORD("algorithm", AT(algorithm), "ring", "ring|doubling",
-		"ring (of pieces), or (recursive) doubling"),
+		"ring (of pieces) or (recursive) doubling"),
 };
 
 static const struct param alltoall_params[] = { RANKS,
@@ -290,9 +290,9 @@ static const struct param stencil_params[] = { RANKS,
 
 static const struct param training_params[] = {
 	RANKS,
-	BYTES("bytes from stage to stage, and of a stage's gradients"),
+	BYTES("bytes between stages, and of a stage's gradients"),
 	ROUNDS,
-	COMPUTE("time of a stage forwards; backwards it is twice as long"),
+	COMPUTE("time of a forward pass; backward takes twice as long"),
 	KEY_COUNT("stages", AT(stages), "4", 1, GOAL_RANKS,
 		"number of stages; further ranks are replicas"),
 	KEY_COUNT("batches", AT(batches), "4", 1, 10000,

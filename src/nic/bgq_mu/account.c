@@ -1,6 +1,6 @@
 /*
- * Where a message's time goes between its program and the network, for the
- * book of time budgets (meas/budget.h):
+ * A message's time between its program and the network, for the book of time
+ * budgets (meas/budget.h):
  *
  *	from the program's call until its store leaves    software
  *	until it is at the unit                           descriptor
@@ -14,7 +14,7 @@
  *	through the engine, into memory                   memory write
  *	the counter                                       completion
  *
- * Kept only where there is a book; nothing here changes a time.
+ * Kept only if there is a book; nothing here changes a time.
  */
 #include "base/mem.h"
 #include "base/ring.h"
@@ -108,7 +108,7 @@ void mu_account_fetched(const struct nic_at *a, uint32_t inj)
 	const struct birth *first = c->births.n ? ring_at(&c->births, 0) : NULL;
 	struct birth b;
 
-	/* One that came by a get, or by bare stores, is born in the unit. */
+	/* one from a get, or from bare stores, begins in the unit */
 	b = (struct birth){ .at = c->wanted, .left = c->wanted };
 	if (first && first->left)
 		b = *(const struct birth *)ring_pop(&c->births);

@@ -1,7 +1,7 @@
 /*
- * Barriers and global interrupts: a node's registers for them, and the way
- * between these and the network (BGQ-F60 to F63).  All of that way's time is
- * on its first side: only the sum of both is known.
+ * Barriers and global interrupts: a node's registers for them, and the path
+ * between registers and network (BGQ-F60 to F63).  All of the path's time is on
+ * the way out: only the sum of both ways is known.
  */
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 #include "net/router.h"
 #include "nic/bgq_mu/units.h"
 
-/* A change of a control register, until the status says that it is known. */
+/* A change of a control register, until the status shows it. */
 struct change {
 	packet_id account; /* NO_PACKET: none is under way */
 	sim_time entered; /* it is in the network */
@@ -80,10 +80,10 @@ void mu_barrier_free(struct mu_node *n)
 	mem_free(n->barrier);
 }
 
-/* --- where a change's time goes --- */
+/* --- the time of a change --- */
 
-/* The way of a node's own bits to the root and back is its own time; what is
- * more than that it has waited for others. */
+/* A node's own time is the way of its bits to the root and back; the rest is
+ * waiting for others. */
 static void account_known(
 	const struct nic_at *a, struct mu_barrier *x, uint32_t class)
 {
@@ -106,8 +106,8 @@ static void account_known(
 	c->account = NO_PACKET;
 }
 
-/* Closes what is known by now: nobody has what the node gave up, and somebody
- * has all that it has. */
+/* Closes the account when the status shows the change: no node has a bit that
+ * this one cleared, and all of its bits are set. */
 static void account_status(
 	const struct nic_at *a, struct mu_barrier *x, uint32_t class)
 {
@@ -215,7 +215,7 @@ static void store_control(const struct nic_at *a, struct mu_barrier *x,
 {
 	const struct mu_params *p = &mu_of(a)->params;
 	sim_time entered = a->t + p->slave + p->barrier_ends;
-	/* keeps changes of one instant apart */
+	/* orders changes of one instant */
 	uint32_t turn = mu_here(a)->slave_writes & 0xfff;
 
 	account_store(a, x, class, bits, entered);
@@ -260,9 +260,9 @@ enum mu_interrupt mu_barrier_store(
 	return MU_INTERRUPTS;
 }
 
-/* --- who has not come --- */
+/* --- nodes that have not entered --- */
 
-/* What a node has of a class; one that was never used has entered nothing. */
+/* A node's state of a class; an unused node has entered nothing. */
 static struct barrier_class class_of(
 	const struct nic *nic, site_id s, uint32_t class)
 {
@@ -274,14 +274,13 @@ static struct barrier_class class_of(
 		.status = class ? 0 : BARRIER_FIRST };
 }
 
-/* Bits that a node has given up and others have not, so that it waits: it has
- * the next one itself. */
+/* Bits that a node has cleared and waits for others to clear. */
 static uint32_t awaited(const struct barrier_class *c)
 {
 	return c->control ? c->status & ~(uint32_t)c->control : 0;
 }
 
-/* The class's first node that waits, or NO_SITE. */
+/* The first node that waits, or NO_SITE. */
 static site_id find_waiting(const struct nic *nic, uint32_t class)
 {
 	site_id s;

@@ -1,6 +1,6 @@
 /*
- * Blue Gene/Q's message unit, as the kernel sees it: registers, and the times
- * that its use takes.  What programs see, too, is in weft/hwi.h.
+ * Blue Gene/Q's message unit, as the kernel sees it: registers, and times.
+ * weft/hwi.h has what programs see, too.
  */
 #ifndef NIC_BGQ_MU_BGQ_MU_H
 #define NIC_BGQ_MU_BGQ_MU_H
@@ -23,10 +23,9 @@ enum mu_net_fifo {
 };
 
 /*
- * Registers: MU_REGISTER(kind, number).  Where several are of a kind the
- * number is a FIFO's, a base address's, a sub-group's, ...  Those marked S
- * are for the system alone: it stores with MU_PRIVILEGED.  So is everything
- * of a system sub-group.
+ * Registers: MU_REGISTER(kind, number); the number is a FIFO's, a base
+ * address's, a sub-group's, ...  Only the system may store to those marked S
+ * and to a system sub-group's; it stores with MU_PRIVILEGED.
  */
 enum mu_register {
 	/* of an injection FIFO */
@@ -119,37 +118,29 @@ static inline const struct mu_params *mu_params_of(const struct nic *nic)
 	return nic->params;
 }
 
-/*
- * A program's store to a register, which leaves the core at t: it takes
- * effect when it has reached the unit, after all before it.
- */
+/* A program's store to a register, which leaves the core at t: it takes effect
+ * when it reaches the unit, after all earlier ones. */
 void mu_registers_store(struct nic *nic, struct sim_worker *w, site_id s,
 	sim_time t, uint32_t reg, uint64_t value);
-/*
- * When an access that leaves the core at t is at the unit: it has the port's
- * next place from then on.  A load that was given a time by this is made at
- * that time.
- */
+/* When an access that leaves the core at t reaches the unit; it takes the
+ * port's next place.  A load is made at that time. */
 sim_time mu_registers_slot(struct nic *nic, site_id s, sim_time t);
-/* What a load finds that is at the unit now. */
+/* The value for a load that is at the unit now. */
 uint64_t mu_registers_load(struct nic *nic, site_id s, uint32_t reg);
 
-/*
- * The ring of configuration registers (BGQ-F126), one access at a time: when
- * one that begins at t is done, and what it does then.
- */
+/* The ring of configuration registers (BGQ-F126), one access at a time: when an
+ * access that begins at t is done, and its effect then. */
 bool mu_is_dcr(uint32_t reg);
 sim_time mu_dcr_slot(struct nic *nic, site_id s, sim_time t);
-/* Of the sender at a port: after how many round trips it sends again.  False
- * where it cannot be so many. */
+/* The time-out of the sender at a port, in round trips.  False: out of range.
+ */
 uint64_t mu_dcr_timeout(struct nic *nic, site_id s, uint32_t port);
 bool mu_dcr_set_timeout(
 	struct nic *nic, site_id s, uint32_t port, uint64_t trips);
 void mu_dcr_store(struct nic *nic, struct sim_worker *w, site_id s, sim_time t,
 	uint32_t reg, uint64_t value);
 
-/* A register as a load that is at the unit now would find it, without one:
- * for tests of program_poll_until(). */
+/* The value of a register, without a load: for program_poll_until(). */
 uint64_t mu_peek(struct nic *nic, site_id node, uint32_t reg);
 
 /* For the time budget: a program begins a descriptor for an injection FIFO. */

@@ -1,8 +1,5 @@
-/*
- * What follows the chip's clocks where a machine file says nothing else
- * (BGQ-F10, F11): with a slower clock its own part of a message takes longer,
- * and no other.
- */
+/* Parameters that follow the chip's clocks unless a machine file sets them
+ * (BGQ-F10, F11): a slower clock slows down its own part of a message only. */
 #include "nic/bgq_mu/units.h"
 
 #define FOLLOWS(section_, name_, clock_, millis_)                              \

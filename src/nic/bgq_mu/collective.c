@@ -1,7 +1,6 @@
 /*
- * Collectives: descriptors with the other format of header, and what their
- * packets become where they meet (BGQ-F45 to F57, F135).  How they travel is
- * the collective network's business: coll/tree.h.
+ * Collectives: descriptors with the other format of header, and the reduction
+ * of their packets (BGQ-F45 to F57, F135).  coll/tree.h transports them.
  */
 #include <stdio.h>
 
@@ -17,7 +16,7 @@ static const uint8_t channel_of[] = {
 	[MU_SYSTEM_COLLECTIVE - MU_COMM_WORLD] = CLASS_SYSTEM,
 };
 
-/* The arithmetic of a header; false where there is no such op code. */
+/* The arithmetic of a header; false: no such op code. */
 static bool arith_of(const struct mu_header *h, struct coll_arith *a)
 {
 	static const uint8_t type[] = { COLL_BITS, COLL_UNSIGNED, COLL_SIGNED,
@@ -39,7 +38,7 @@ static bool is_system_channel(const struct mu_header *h)
 	return mu_channel(h) == MU_SYSTEM_COLLECTIVE;
 }
 
-/* Words do not lie across packets, and all that is sent is words. */
+/* Packets and messages consist of whole words. */
 static bool is_whole(const struct mu *mu, const struct mu_descriptor *d)
 {
 	struct coll_arith x;
@@ -91,8 +90,8 @@ static struct mu_buffer *buffer_of(const struct net *n, packet_id id)
 	return mu_buffer_of(&n->packets[id]);
 }
 
-/* The collective network acts after the programs of an instant, so these see it
- * in the next. */
+/* The collective network acts after the programs of an instant, which notice it
+ * in the next one. */
 static void tell(struct nic *nic, struct sim_worker *w, site_id s, sim_time t,
 	enum mu_interrupt what, uint32_t route)
 {
@@ -146,7 +145,7 @@ void mu_collective_arrived(const struct nic_at *a, const struct packet *p)
 		mu_tell(a, MU_INT_EXCEPTION, 0, 0);
 }
 
-/* --- where they meet --- */
+/* --- reduction --- */
 
 /* Op code, word, type, channel, size. */
 static bool is_like(const struct net *n, packet_id a, packet_id b)

@@ -1,7 +1,5 @@
-/*
- * The ring of configuration registers (BGQ-F126): which registers are on it,
- * one access at a time, and those that are the network's.
- */
+/* The ring of configuration registers (BGQ-F126): its registers, one access at
+ * a time, and the network's time-outs. */
 #include "nic/bgq_mu/units.h"
 
 #include "base/mem.h"

@@ -1,18 +1,18 @@
 /*
- * Descriptor fetch.  FIFOs that have a descriptor and none in the unit are
- * chosen from by priority and at random (BGQ-F110); what was fetched is looked
- * at, and its FIFO joins those with packets to cut.  A descriptor that cannot
- * be stops its FIFO, and nobody else's.
+ * Descriptor fetch.  FIFOs that have a descriptor, but none in the unit, are
+ * chosen by priority and at random (BGQ-F110); the fetched descriptor is
+ * checked, and its FIFO joins those with packets to cut.  An invalid descriptor
+ * stops its FIFO, and no other.
  */
 #include "base/mem.h"
 #include "nic/bgq_mu/units.h"
 #include "route/hint.h"
 
-/* --- who is next --- */
+/* --- choice --- */
 
 enum mu_level mu_fetch_level(const struct mu_node *n)
 {
-	/* User descriptors go before their data, so that no engine starves. */
+	/* user descriptors precede their data, so that no engine starves */
 	return n->n_wanting[MU_LEVEL_SYSTEM] ? MU_LEVEL_SYSTEM : MU_LEVEL_HIGH;
 }
 
@@ -22,7 +22,7 @@ static inline bool wants_any(const struct mu_node *n)
 	       n->n_wanting[MU_LEVEL_NORMAL];
 }
 
-/* A FIFO that wants and is not in the set joins it, one that is leaves. */
+/* Adds a FIFO to those that want a descriptor, or removes it. */
 static inline void turn_wanting(
 	struct mu_node *n, const struct mu_inj_fifo *f, uint32_t inj, int by)
 {
@@ -45,8 +45,8 @@ static inline void count_able(uint16_t *n_able, uint32_t engines, int by)
 		n_able[i] = (uint16_t)(n_able[i] + (set & bit[i] ? more : 0));
 }
 
-/* Not all are alike: what an engine may choose from is counted for each, until
- * nobody is left. */
+/* FIFOs may use different engines: counts those for each engine, until none is
+ * left. */
 void mu_fetch_count_mixed(struct mu_senders *s, uint32_t engines, int by)
 {
 	uint32_t i;
@@ -136,7 +136,7 @@ void mu_fetch_take(const struct nic_at *a)
 		mu_port_ask(a, MU_ASK_FETCH);
 }
 
-/* --- what was fetched --- */
+/* --- descriptors --- */
 
 /*
  * Engines by map.  They are named for ports, of which the even ones lead in
@@ -159,7 +159,7 @@ static uint16_t engines_of(const struct mu *mu, uint64_t map)
 	return (uint16_t)able;
 }
 
-/* NO_SITE where there is no such node. */
+/* NO_SITE: no such node. */
 static site_id destination(const struct mu *mu, const struct mu_header *h)
 {
 	uint64_t dst = 0;
@@ -170,8 +170,8 @@ static site_id destination(const struct mu *mu, const struct mu_header *h)
 	return dst < NO_SITE ? (site_id)dst : NO_SITE;
 }
 
-/* The hints of one dimension, minus and plus, in the network's order; 0
- * where there are none, and -1 where they lead nowhere. */
+/* The hints of one dimension, minus and plus, in the network's order; 0: none;
+ * -1: they lead nowhere. */
 static int hints_of(const struct torus *t, uint32_t dim, uint32_t given,
 	site_id src, site_id dst)
 {
@@ -263,7 +263,7 @@ static bool is_local(const struct nic_at *a, const struct mu_inj_fifo *f)
 	return f->dst == a->s && !f->hints;
 }
 
-/* Who may use what: MU_INTERRUPTS where nothing is wrong. */
+/* Permissions: MU_INTERRUPTS if nothing is wrong. */
 static enum mu_interrupt check_rights(
 	const struct mu_descriptor *d, uint32_t inj)
 {
@@ -284,7 +284,7 @@ static enum mu_interrupt check_rights(
 	return MU_INTERRUPTS;
 }
 
-/* What all of its packets have, once nothing is wrong with it. */
+/* Sets the fields that all packets of a valid descriptor share. */
 static void take_fields(struct mu_inj_fifo *f)
 {
 	static const uint8_t kind[] = {
@@ -301,7 +301,7 @@ static void take_fields(struct mu_inj_fifo *f)
 			     (mu_is_deposit(h) ? PACKET_DEPOSIT : 0));
 }
 
-/* What is not for one descriptor only: MU_INTERRUPTS where it is all right. */
+/* Checks all that is_kin() compares: MU_INTERRUPTS if nothing is wrong. */
 static __attribute__((noinline)) enum mu_interrupt take_kind(
 	const struct nic_at *a, struct mu_inj_fifo *f, uint32_t inj)
 {
@@ -333,10 +333,8 @@ static __attribute__((noinline)) enum mu_interrupt take_kind(
 	return MU_INTERRUPTS;
 }
 
-/*
- * Whether all that take_kind() looks at is as in the FIFO's last descriptor,
- * which it would take whoever is addressed.
- */
+/* Whether take_kind() would find the same as for the FIFO's last descriptor,
+ * which was valid for any destination. */
 static inline bool is_kin(const struct mu_inj_fifo *f)
 {
 	const struct mu_descriptor *d = &f->descriptor;
@@ -360,7 +358,7 @@ static void note_kin(struct mu_inj_fifo *f)
 	f->kin_head = (uint32_t)mu_get(h->byte, 4);
 }
 
-/* Takes in what was fetched: MU_INTERRUPTS where nothing is wrong. */
+/* Takes in a descriptor: MU_INTERRUPTS if nothing is wrong. */
 static enum mu_interrupt take_descriptor(
 	const struct nic_at *a, struct mu_inj_fifo *f, uint32_t inj)
 {

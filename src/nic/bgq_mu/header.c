@@ -1,9 +1,8 @@
 /*
- * The network's part of a packet's header as it is on a link (BGQ-F16, G9).
- * The network carries what routers look at in struct packet, so this is made
- * from there when somebody asks: hints that are left, the channel that the
- * packet is on, the link's number and the check bits change from hop to hop,
- * and all else is what the message unit has sent.
+ * The network's part of a packet's header on a link (BGQ-F16, G9), made on
+ * demand from struct packet: the remaining hints, the channel, the link's
+ * number and the check bits change from hop to hop, the rest is as the message
+ * unit sent it.
  */
 #include "nic/bgq_mu/units.h"
 

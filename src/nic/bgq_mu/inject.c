@@ -157,7 +157,7 @@ static bool allows_words(const struct nic_at *a, const struct mu_inj_fifo *f,
 	       mu_port_allows(a, bound, job->bytes, false, is_system);
 }
 
-/* What the ranges do not allow as it is: operations, or nothing to be sent. */
+/* An address that the ranges do not allow: an operation, or an error. */
 static __attribute__((noinline)) void read_otherwise(const struct nic_at *a,
 	struct mu_inj_fifo *f, const struct mu_job *job, uint32_t engine,
 	uint64_t from)
@@ -172,7 +172,7 @@ static __attribute__((noinline)) void read_otherwise(const struct nic_at *a,
 		refuse(a, f, job, engine, from);
 }
 
-/* The answers to its loads; nothing of what no memory is behind, which ranges
+/* The answers to its loads; zeros for addresses without memory, which ranges
  * may allow. */
 static __attribute__((noinline)) void fill_otherwise(const struct nic_at *a,
 	const struct mu_inj_fifo *f, const struct mu_job *job, uint8_t *payload)

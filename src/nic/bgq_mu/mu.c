@@ -98,7 +98,7 @@ static const struct param params[] = {
 		.is_error = (uint32_t)(what_) < MU_ERRORS,                     \
 	}
 
-/* What it tells of, by enum mu_interrupt, and other counts. */
+/* Interrupts, by enum mu_interrupt, and other counts. */
 static const struct nic_counter counters[] = {
 	TOLD(MU_ERROR_RANGE, "address outside the permitted ranges"),
 	TOLD(MU_ERROR_PERMISSION, "user access to a system resource"),
@@ -129,8 +129,8 @@ static const struct nic_counter counters[] = {
 
 /* --- a node's part --- */
 
-/* All of memory is open to all, until software closes ranges; errors are
- * critical, what asks for software's help is not. */
+/* All of memory is open until software closes ranges; errors are critical,
+ * other interrupts are not. */
 static void node_init(struct nic *nic, void *node, site_id s)
 {
 	struct mu_node *n = node;
@@ -228,9 +228,9 @@ static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	mu_receive(&a, mu_of(&a)->engine_of[fifo], id, tail);
 }
 
-/* A bit was flipped, and the hop has not found it.  What it changes of the
- * checks at the destination is kept where a place will be; a network header
- * that is wrong fits no check. */
+/* A bit was flipped, and the hop has not detected it.  The changes of the
+ * checks at the destination are kept in place; a damaged network header passes
+ * no check. */
 static void on_hurt(struct net_client *me, struct sim_worker *w, packet_id id,
 	uint32_t bit, uint32_t bits)
 {
@@ -294,7 +294,7 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 		host_event(nic->host, w, s, t, &e);
 		return;
 	}
-	/* who posted it had the node, but for barriers */
+	/* the node exists, except for barriers */
 	a = (struct nic_at){ nic, nic->nodes[s], w, s, t };
 	on_engine(&a, &e);
 }
@@ -341,10 +341,8 @@ static int check(const struct mu *mu, struct err *e)
 	return 0;
 }
 
-/*
- * Who uses which master port.  Descriptors have the last one, with engines
- * that are seldom busy (BGQ-F110); the ten links' engines share the others.
- */
+/* Assigns master ports.  Descriptors have the last one, with engines that are
+ * seldom busy (BGQ-F110); the ten links' engines share the others. */
 static void attach(struct mu *mu)
 {
 	uint32_t n = (uint32_t)mu->params.ports, last = n - 1, i;
@@ -460,7 +458,7 @@ static void node_fini(struct nic *nic, void *node)
 	ring_fini(&n->stores);
 }
 
-/* --- what is left inside --- */
+/* --- audit --- */
 
 static int left(struct err *e, site_id s, const char *what, uint32_t number)
 {

@@ -1,6 +1,6 @@
 /*
- * The message unit's state, shared by its files and by nobody else; what these
- * call each other for is in units.h.
+ * The message unit's state, for its own files; what they do for each other is
+ * in units.h.
  *
  *	program --store--> slave port: registers            (registers.c)
  *	                      |
@@ -14,8 +14,7 @@
  *	   memory FIFO: reception FIFO in memory
  *	   remote get: injection FIFO in memory             (receive.c, store.c)
  *
- *	all of them -> master ports: ranges, order -> cache (port.c,
- *host/side.h)
+ *	all of them -> master ports: ranges, order -> cache (port.c)
  *
  * mu_of() is the unit of all nodes, and mu_here() the part of the node that
  * is visited.
@@ -51,7 +50,7 @@ enum mu_barrier_event { MU_BARRIER_PACKET, MU_BARRIER_LOCAL };
 /* Priorities, the highest first. */
 enum mu_level { MU_LEVEL_SYSTEM, MU_LEVEL_HIGH, MU_LEVEL_NORMAL, MU_LEVELS };
 
-/* Who asks a master port: a bit each. */
+/* Requesters of a master port: a bit each. */
 enum mu_requester {
 	MU_ASK_INJECT = 0, /* + network FIFO */
 	MU_ASK_WRITE = MU_ASK_INJECT + MU_NET_FIFOS, /* + network FIFO */
@@ -81,16 +80,14 @@ enum mu_inj_state {
 	MU_INJ_WAITING, /* to be fetched */
 	MU_INJ_FETCHING,
 	MU_INJ_SENDING, /* its descriptor is in the unit */
-	MU_INJ_HALTED, /* by a descriptor that was rejected */
+	MU_INJ_HALTED, /* by a rejected descriptor */
 };
 
-/*
- * An injection FIFO: what the injection control memory and the message
- * control memory hold of it (BGQ-F106, BGQ-F111).
- */
+/* An injection FIFO, as in the injection control memory and the message control
+ * memory (BGQ-F106, BGQ-F111). */
 struct mu_inj_fifo {
 	uint64_t start, size, head, tail;
-	uint64_t get_tail; /* the end of what remote gets have reserved */
+	uint64_t get_tail; /* end of the places reserved by remote gets */
 	struct mu_order *gets; /* NULL until used */
 	uint64_t count, fetched; /* descriptors sent, fetched */
 	uint64_t threshold;
@@ -99,13 +96,13 @@ struct mu_inj_fifo {
 	uint8_t attributes;
 	uint16_t engines; /* network FIFOs that may carry its packets */
 	uint16_t hints; /* of the descriptor, in the network's order */
-	uint32_t in_flight; /* packets that engines are at work on */
-	uint64_t next, n_packets; /* the next packet to be cut; of how many */
+	uint32_t in_flight; /* packets in engines */
+	uint64_t next, n_packets; /* next packet to be cut; number of them */
 	site_id dst;
 	uint8_t kind, flags, tag; /* as struct packet has them */
 	uint64_t payload, length; /* as the descriptor has them */
 	struct mu_descriptor descriptor;
-	uint64_t kin_map; /* of a descriptor that nothing was wrong with */
+	uint64_t kin_map; /* of the last valid descriptor; 0: none */
 	uint32_t kin_head;
 	uint8_t level; /* enum mu_level */
 	uint64_t unused[6];
@@ -113,11 +110,8 @@ struct mu_inj_fifo {
 
 _Static_assert(sizeof(struct mu_inj_fifo) == 256, "found by a shift");
 
-/*
- * Packets that were given a place in a FIFO, in order.  They are stored in
- * any order; what software or the unit sees ends before the first one that
- * is not (BGQ-F122).
- */
+/* Packets with a place in a FIFO, in order.  They are stored in any order; the
+ * visible part ends before the first one that is not (BGQ-F122). */
 enum { MU_ORDER = 64 };
 
 struct mu_order {
@@ -126,14 +120,11 @@ struct mu_order {
 	uint16_t bytes[MU_ORDER]; /* the same */
 };
 
-/*
- * A reception FIFO.  Positions count bytes since it was set up, so that
- * they only grow.
- */
+/* A reception FIFO.  Positions count bytes since it was set up. */
 struct mu_rec_fifo {
 	uint64_t start, size;
 	uint64_t head; /* consumed */
-	uint64_t tail; /* software sees what is stored before it */
+	uint64_t tail; /* visible to software */
 	uint64_t shadow; /* reserved by engines */
 	uint64_t threshold;
 	struct mu_order order;
@@ -148,9 +139,9 @@ struct mu_subgroup {
 	uint8_t mask[MU_MASKS]; /* registers MU_INJ_OWNED and after */
 };
 
-/* The packet that an injection engine is at work on. */
+/* The packet of an injection engine. */
 struct mu_job {
-	sim_time started, read; /* the engine began; the payload was there */
+	sim_time started, read; /* the engine began; it had the payload */
 	uint64_t packet; /* of the message, from 0 */
 	uint16_t inj;
 	uint16_t bytes;
@@ -160,11 +151,11 @@ struct mu_job {
 struct mu_rme {
 	struct packet_list in; /* in the network FIFO, not yet pulled */
 	struct packet_list writes, counts; /* ask for a port */
-	uint16_t number; /* of packets: keeps events of an instant apart */
+	uint16_t number; /* of packets: orders events of an instant */
 	uint8_t n_inside; /* pulled, not yet written */
 	bool is_pulling;
-	uint16_t held_for; /* the FIFO, where what it pulled found no room */
-	uint32_t turn; /* of what it pulled, among all engines */
+	uint16_t held_for; /* the FIFO without room for the pulled packet */
+	uint32_t turn; /* of the pulled packet, among all engines */
 };
 
 struct mu_port {
@@ -189,7 +180,7 @@ struct mu_flips {
 	uint64_t bits[2 * MU_NET_FIFOS];
 };
 
-/* What a counter of a sender counts, and what was sent before. */
+/* The channels that a sender's counter counts, and bytes sent before. */
 struct mu_sent {
 	uint32_t channels;
 	uint64_t before;
@@ -200,9 +191,9 @@ struct mu_senders {
 	uint64_t word[MU_INJ_WORDS]; /* a bit for each */
 	uint16_t n; /* all of them */
 	uint16_t words; /* a bit for each word that is not 0 */
-	uint16_t engines; /* that they may use, where all are alike */
-	bool are_mixed; /* they are not: counted one by one */
-	uint16_t n_able[MU_NET_FIFOS]; /* that an engine may choose, then */
+	uint16_t engines; /* that they may use, if all may use the same */
+	bool are_mixed; /* they may not: counted for each engine in: */
+	uint16_t n_able[MU_NET_FIFOS];
 };
 
 struct mu_node {
@@ -222,7 +213,7 @@ struct mu_node {
 	uint32_t number; /* of packets sent */
 	uint16_t busy; /* injection engines */
 	uint16_t broken; /* injection engines that stopped */
-	uint16_t crowded; /* their network FIFOs have to give room first */
+	uint16_t crowded; /* their network FIFOs have no room */
 	uint16_t rme_broken, rme_held;
 	uint32_t n_pulled; /* by all reception engines */
 	uint16_t lfsr; /* the arbiters' */
@@ -232,7 +223,7 @@ struct mu_node {
 	uint64_t error_address, error_number;
 	uint64_t packets_in[MU_NET_FIFOS], packets_out[MU_NET_FIFOS];
 	uint64_t messages_in, messages_out;
-	uint64_t rejected; /* packets that were thrown away */
+	uint64_t rejected; /* discarded packets */
 	uint64_t slave_reads, slave_writes;
 	struct mu_flips *flips; /* NULL: none ever */
 	struct mu_sent *sent; /* [counter]; NULL: none is in use */
@@ -258,22 +249,22 @@ struct mu {
 	uint32_t payload; /* the most in a packet */
 	uint32_t n_dims;
 	uint8_t port_of[MU_REQUESTERS];
-	/* An engine's network FIFO, and the other way round; who works for an
-	 * engine that has no FIFO of its own. */
+	/* An engine's network FIFO, and vice versa; the engine that works for
+	 * one without a FIFO of its own. */
 	uint8_t fifo_of[MU_NET_FIFOS], engine_of[MU_NET_FIFOS];
 	uint8_t worker_of[MU_NET_FIFOS];
-	uint16_t serving; /* engines that have one */
-	/* what a coordinate adds to the number of its node */
+	uint16_t serving; /* engines with a FIFO of their own */
+	/* contribution of a coordinate to a node's number */
 	uint64_t place[MU_DIMS][1 << MU_COORD_BITS];
-	sim_time drain[MU_DRAINS]; /* of a packet of so many chunks */
+	sim_time drain[MU_DRAINS]; /* by a packet's number of chunks */
 	struct barriers barriers;
 	uint32_t n_classes; /* 0: there are none */
 };
 
-/* What a packet's load field points to. */
+/* A packet's load field points to it. */
 struct mu_buffer {
-	uint64_t place; /* in a FIFO, given at reception; before that, what
-			 * errors have changed of the packet's checks */
+	uint64_t place; /* in a FIFO, given at reception; before that, the
+			 * changes of the packet's checks by errors */
 	uint64_t number; /* in the FIFO's order */
 	struct mu_header header;
 	uint8_t payload[];
@@ -284,7 +275,7 @@ static inline struct mu_buffer *mu_buffer_of(const struct packet *p)
 	return payload_of_load(p->load);
 }
 
-/* The packet's tag: what the receiving unit would learn from the network. */
+/* The packet's tag, which the receiving unit gets from the network. */
 enum mu_tag {
 	MU_TAG_LAST = 1, /* of its message */
 	MU_TAG_SYSTEM = 2, /* a routing may change the packet's kind */
@@ -305,10 +296,10 @@ static inline struct mu_node *mu_here(const struct nic_at *a)
 	return a->node;
 }
 
-/* NULL where there is no such FIFO. */
+/* NULL: no such FIFO. */
 struct mu_rec_fifo *mu_rec(struct mu_node *n, uint64_t id);
 
-/* Of one that was never used, or NULL where there is none. */
+/* Makes one on first use; NULL: no such sub-group. */
 __attribute__((cold)) struct mu_subgroup *mu_subgroup_new(
 	struct mu_node *n, uint64_t id);
 
@@ -338,7 +329,7 @@ static inline uint8_t *mu_mask(struct mu_subgroup *g, enum mu_register kind)
 	return &g->mask[kind - MU_INJ_OWNED];
 }
 
-/* Sets a FIFO's bit in one, of so many FIFOs in a sub-group. */
+/* Sets a FIFO's bit in a mask; per: FIFOs of a sub-group. */
 static inline void mu_mark(
 	struct mu_node *n, enum mu_register kind, uint32_t fifo, uint32_t per)
 {

@@ -1,12 +1,11 @@
 /*
- * Master ports.  A requester is attached to one port for good; when the port
- * is free the one with the highest priority has its turn, at random among
- * equals.  A turn is all requests of one packet, or one descriptor: how long
- * they take is the side's business.
+ * Master ports.  Each requester has one port; when it is free, the requester
+ * with the highest priority has its turn, at random among equals.  A turn is
+ * all requests of one packet, or one descriptor; the side determines its time.
  */
 #include "nic/bgq_mu/units.h"
 
-/* --- who is next --- */
+/* --- choice --- */
 
 static enum mu_level level_of(const struct nic_at *a, uint32_t requester)
 {
@@ -93,7 +92,7 @@ void mu_port_on_free(const struct nic_at *a, uint32_t port)
 	struct mu_port *p = &mu_here(a)->port[port];
 
 	p->is_posted = false;
-	/* A turn may come to nothing, and take no time. */
+	/* an invalid request takes no time */
 	while (p->asking && p->side.free_at <= a->t) {
 		uint32_t requester = choose(a, p->asking);
 
@@ -123,7 +122,7 @@ bool mu_port_allows_slow(
 	for (i = 0; i < MU_RANGES; i++)
 		if (is_inside(&mu_here(a)->range[i], right, at, bytes))
 			return true;
-	/* Not as a whole; but every request is looked at by itself. */
+	/* not as a whole; but each request is checked by itself */
 	while (bytes) {
 		uint64_t part = MU_LINE - at % MU_LINE;
 

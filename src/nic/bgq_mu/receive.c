@@ -1,12 +1,11 @@
 /*
- * Reception engines.  An engine pulls packets out of its network FIFO one
- * after the other, as fast as they come or as it can; what follows is
- * pipelined, for as many packets as it has buffers.  A packet whose FIFO in
- * memory is full stays where it is, and all behind it with it: nothing is
- * thrown away but what is refused.
+ * Reception engines.  An engine pulls packets out of its network FIFO one after
+ * the other; the following steps are pipelined, for as many packets as it has
+ * buffers.  A packet whose FIFO in memory is full stays in the network FIFO,
+ * with all behind it; only refused packets are discarded.
  *
- * Of a put the payload is written first and the counter changed after it, so
- * whoever sees a counter at zero finds all bytes in place.
+ * A put's payload is written before its counter changes: when a counter is
+ * zero, all bytes are in memory.
  */
 #include "nic/bgq_mu/units.h"
 
@@ -20,8 +19,7 @@ static struct packet *packet_of(const struct nic_at *a, packet_id id)
 
 /* --- ports --- */
 
-/* A packet joins those that ask for a port; true where it need not, for there
- * are none, and the port is free. */
+/* A packet joins those that ask for a port; true if it need not wait. */
 static inline bool may_go_at_once(const struct nic_at *a,
 	struct packet_list *asking, uint32_t requester, packet_id id)
 {
@@ -101,7 +99,7 @@ static inline __attribute__((always_inline)) void deliver(
 
 /* --- into memory --- */
 
-/* Tells why there is no such entry, or none for this packet. */
+/* Reports why there is no such entry, or not for this packet. */
 static __attribute__((noinline)) bool refuse_base(
 	const struct nic_at *a, const struct packet *p, uint32_t base)
 {
@@ -116,8 +114,8 @@ static __attribute__((noinline)) bool refuse_base(
 	return false;
 }
 
-/* An entry of the base address table plus an offset; false, and told, where
- * it was never set or is not for this packet. */
+/* An entry of the base address table plus an offset; false, and reported, if it
+ * was never set or is not for this packet. */
 static inline bool address(const struct nic_at *a, const struct packet *p,
 	uint32_t base, uint64_t offset, uint64_t *at)
 {
@@ -232,14 +230,14 @@ void mu_receive_take_write(const struct nic_at *a, uint32_t fifo)
 		try_pull(a, fifo);
 }
 
-/* --- what was pulled --- */
+/* --- pulled packets --- */
 
 static bool is_before(const struct mu_rme *r, const struct mu_rme *other)
 {
 	return (int32_t)(r->turn - other->turn) < 0;
 }
 
-/* The engine that is held for a FIFO since longest, or NULL. */
+/* The engine that has waited longest for a FIFO, or NULL. */
 static struct mu_rme *first_held(struct mu_node *n, uint32_t what)
 {
 	struct mu_rme *best = NULL, *r;
@@ -253,8 +251,8 @@ static struct mu_rme *first_held(struct mu_node *n, uint32_t what)
 	return best;
 }
 
-/* Whether what was pulled has a place to go.  Who comes later waits behind
- * those that are held, or small packets could keep a full one out for good. */
+/* Finds a place for the pulled packet.  It waits behind engines that are held,
+ * or small packets could keep out a full one for ever. */
 static enum mu_room find_room(
 	const struct nic_at *a, uint32_t fifo, const struct packet *p)
 {
@@ -313,7 +311,7 @@ static inline __attribute__((always_inline)) void take_in(
 	try_pull(a, fifo);
 }
 
-/* Errors that no hop has found: the check that goes from end to end. */
+/* The end-to-end check, for errors that no hop has detected. */
 static __attribute__((noinline)) bool is_rejected(
 	const struct nic_at *a, uint32_t fifo)
 {
@@ -411,9 +409,9 @@ void mu_receive_take_count(const struct nic_at *a, uint32_t fifo)
 		mu_port_ask(a, MU_ASK_COUNT + fifo);
 }
 
-/* --- what was written --- */
+/* --- written packets --- */
 
-/* Words that are changed rather than replaced (BGQ-F92). */
+/* Atomic operations on words (BGQ-F92). */
 static void change_words(const struct nic_at *a, const struct mu_buffer *b)
 {
 	uint32_t bytes = mu_valid_bytes(&b->header), i;

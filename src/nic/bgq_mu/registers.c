@@ -1,15 +1,15 @@
 /*
  * The slave port: loads and stores of eight bytes, one after the other in the
  * order of their arrival, while the rest of the unit goes on (BGQ-F103).  A
- * store that the unit refuses changes nothing.
+ * refused store changes nothing.
  */
 #include "nic/bgq_mu/units.h"
 
 #include "base/mem.h"
 
-/* --- what there is --- */
+/* --- kinds --- */
 
-/* Kinds of register that a number of FIFOs, ... have one each of. */
+/* Kinds of registers that exist once for each FIFO, ... */
 static bool is_inj(uint32_t kind)
 {
 	return kind <= MU_INJ_STOPPED;
@@ -27,7 +27,7 @@ static bool is_of_subgroup(uint32_t kind)
 
 enum { OF_UNIT = 1 << 16 }; /* above any sub-group that can be named */
 
-/* The sub-group that a register is in, which may not be there. */
+/* The sub-group of a register, which may not exist. */
 static uint32_t subgroup_of(uint32_t kind, uint32_t id)
 {
 	if (is_inj(kind) || kind == MU_BASE)
@@ -37,8 +37,8 @@ static uint32_t subgroup_of(uint32_t kind, uint32_t id)
 	return is_of_subgroup(kind) ? id : OF_UNIT;
 }
 
-/* Whether a user may store to it; thresholds, tails, heads, bases, and what
- * clears interrupts of FIFOs. */
+/* Whether a user may store to it: thresholds, tails, heads, bases, and
+ * interrupts of FIFOs. */
 static bool is_users(uint32_t kind, uint32_t id)
 {
 	if (kind == MU_GI_CONTROL)
@@ -227,7 +227,7 @@ uint64_t mu_registers_load(struct nic *nic, site_id s, uint32_t reg)
 	return mu_peek(nic, s, reg);
 }
 
-/* --- stores: what went wrong, or MU_INTERRUPTS --- */
+/* --- stores: the error, or MU_INTERRUPTS --- */
 
 static bool is_quiet(const struct mu_inj_fifo *f)
 {
@@ -363,7 +363,7 @@ static enum mu_interrupt store_rec(
 	}
 }
 
-/* Owners are set, what interrupts is cleared. */
+/* Sets owners, clears interrupts. */
 static enum mu_interrupt store_mask(
 	struct mu_subgroup *g, uint32_t kind, uint64_t value)
 {
@@ -513,7 +513,7 @@ void mu_registers_store(struct nic *nic, struct sim_worker *w, site_id s,
 		SIM_KEY(PHASE_ENGINE, MU_ENGINE_SLAVE), 0, 0);
 }
 
-/* What a store sets going, other than to a tail. */
+/* Consequences of a store, other than to a tail. */
 static __attribute__((noinline)) void go_on(
 	const struct nic_at *a, uint32_t kind, uint32_t id, uint64_t value)
 {
@@ -524,7 +524,7 @@ static __attribute__((noinline)) void go_on(
 			mu_fetch_want(
 				a, id * MU_PER_GROUP +
 					   (uint32_t)__builtin_ctzll(value));
-	/* A packet that waits may find room, or nothing to wait for. */
+	/* a waiting packet may find room, or no FIFO any more */
 	if (kind == MU_INJ_ENABLE)
 		mu_receive_retry(a, mu_wait_inj(id));
 	if (kind == MU_REC_HEAD || kind == MU_REC_ENABLE)
@@ -533,14 +533,14 @@ static __attribute__((noinline)) void go_on(
 		host_poke(a->nic->host, a->w, a->s, a->t);
 }
 
-/* An access is there: it is done, or told of. */
+/* An access takes effect, or is reported. */
 static inline __attribute__((always_inline)) void take_effect(
 	const struct nic_at *a, uint32_t reg, uint64_t value)
 {
 	uint32_t kind = (reg & ~MU_PRIVILEGED) >> 16, id = reg & 0xffff;
 	enum mu_interrupt wrong;
 
-	/* nearly all there are: a user's tail */
+	/* nearly all stores: a user's tail */
 	if (kind == MU_INJ_TAIL && !(reg & MU_PRIVILEGED) &&
 		id / MU_PER_SUBGROUP < MU_SYSTEM_SUBGROUP)
 		wrong = store_tail(mu_inj(mu_here(a), id), value);

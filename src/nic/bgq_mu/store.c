@@ -1,8 +1,7 @@
 /*
- * Packets that go into FIFOs in memory: those for a reception FIFO, whole
- * with their headers, and the descriptors that a remote get brings for an
- * injection FIFO.  Engines reserve places in order, store in any order, and
- * the tail moves in order (BGQ-F122).
+ * Packets for FIFOs in memory: whole packets for reception FIFOs, and the
+ * descriptors of remote gets for injection FIFOs.  Engines reserve places in
+ * order, store in any order, and the tail moves in order (BGQ-F122).
  */
 #include "nic/bgq_mu/units.h"
 
@@ -23,10 +22,8 @@ static uint32_t enter(struct mu_order *o, uint32_t bytes)
 	return number;
 }
 
-/*
- * A packet is stored: the bytes that become visible by it, and whether one
- * of these packets is marked.
- */
+/* A packet is stored: returns the bytes that become visible, and whether one of
+ * their packets is marked. */
 static uint64_t complete(
 	struct mu_order *o, uint32_t number, bool is_marked, bool *any)
 {
@@ -104,7 +101,7 @@ static uint64_t rec_place(const struct mu_rec_fifo *f, uint64_t position)
 
 uint64_t mu_rec_free(const struct mu_rec_fifo *f)
 {
-	/* One chunk stays free, or full would look like empty. */
+	/* one chunk stays free: full must differ from empty */
 	return f->size ? f->size - MU_CHUNK - (f->shadow - f->head) : 0;
 }
 
@@ -169,10 +166,10 @@ static void done_rec(const struct nic_at *a, const struct packet *p)
 /* --- injection FIFOs that remote gets fill --- */
 
 /*
- * A get waits for room as a packet for a reception FIFO does, and room comes
- * from puts that are sent.  Where nodes fill each other's FIFOs with gets,
- * these puts may be behind gets that wait for them in turn: software keeps
- * the number of gets under way within what its FIFOs hold.
+ * A get waits for room, which comes from puts that are sent.  If nodes fill
+ * each other's FIFOs with gets, these puts may be behind gets that wait for
+ * them in turn: software must keep the number of gets within the size of its
+ * FIFOs.
  */
 static enum mu_room reserve_get(
 	const struct nic_at *a, const struct packet *p, bool is_behind)

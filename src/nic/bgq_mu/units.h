@@ -11,9 +11,9 @@ void mu_tell(const struct nic_at *a, enum mu_interrupt what, uint64_t number,
 	uint64_t address);
 
 /*
- * Passes a word of a packet through an engine's buffer, with the bits that
- * were to be flipped; false where that was too much for its code, and the
- * engine has to stop.  Injection engines first, then those of reception.
+ * Passes a word of a packet through an engine's buffer and flips the bits of
+ * MU_FAULT; false if the code cannot correct them and the engine must stop.
+ * Injection engines come first, then those of reception.
  */
 bool mu_pass_flips(const struct nic_at *a, uint32_t engine, uint64_t word);
 
@@ -45,7 +45,7 @@ static inline enum mu_level mu_level_of(uint32_t inj, uint32_t attributes)
 	return attributes & MU_INJ_HIGH ? MU_LEVEL_HIGH : MU_LEVEL_NORMAL;
 }
 
-/* --- account.c: to be called only where budgets are kept --- */
+/* --- account.c: only if there is a book --- */
 
 static inline bool mu_has_book(const struct nic_at *a)
 {
@@ -71,10 +71,8 @@ static inline struct mu_port *mu_port(
 	return &mu_here(a)->port[mu_of(a)->port_of[requester]];
 }
 
-/*
- * A requester that has a job takes its port where that is free and nobody
- * waits for it; else it waits, and the port calls it.
- */
+/* A requester takes its port if it is free and none waits for it; otherwise it
+ * waits until the port calls it. */
 static inline bool mu_port_is_free(const struct nic_at *a, uint32_t requester)
 {
 	const struct mu_port *p = mu_port(a, requester);
@@ -90,7 +88,7 @@ void mu_port_on_free(const struct nic_at *a, uint32_t port);
 bool mu_port_allows_slow(
 	const struct nic_at *a, uint64_t at, uint64_t bytes, uint32_t right);
 
-/* Whether the ranges allow it; most often the first one does. */
+/* Whether the ranges allow an access; usually the first one does. */
 static inline bool mu_port_allows(const struct nic_at *a, uint64_t at,
 	uint64_t bytes, bool is_write, bool is_system)
 {
@@ -105,10 +103,8 @@ static inline bool mu_port_allows(const struct nic_at *a, uint64_t at,
 	return mu_port_allows_slow(a, at, bytes, right);
 }
 
-/*
- * Requests for [at, at + bytes), which the ranges allow, from the port that a
- * requester took; returns when the last one is done.
- */
+/* Requests for [at, at + bytes), which the ranges allow, by the requester's
+ * port; returns when the last one is done. */
 static inline sim_time mu_port_read(
 	const struct nic_at *a, uint32_t requester, uint64_t at, uint32_t bytes)
 {
@@ -136,27 +132,27 @@ static inline sim_time mu_port_atomic(
 		a->t, at, 8 * words);
 }
 
-/* How many more descriptors fit behind a tail. */
+/* How many more descriptors fit after a tail. */
 static inline uint64_t mu_inj_room(const struct mu_inj_fifo *f, uint64_t tail)
 {
 	uint64_t used =
 		tail >= f->head ? tail - f->head : f->size - (f->head - tail);
 
-	/* One place stays free, or full would look like empty. */
+	/* one place stays free: full must differ from empty */
 	return f->size ? (f->size - used) / MU_DESCRIPTOR_BYTES - 1 : 0;
 }
 
 /* --- fetch.c --- */
 
-/* Asks for the FIFO's next descriptor, where there is one and it may. */
+/* Asks for the FIFO's next descriptor, if it is active and has one. */
 void mu_fetch_want(const struct nic_at *a, uint32_t inj);
 /* The port is free: chooses a FIFO. */
 void mu_fetch_take(const struct nic_at *a);
 enum mu_level mu_fetch_level(const struct mu_node *n);
 void mu_fetch_on_done(const struct nic_at *a, uint32_t inj);
-/* Where not all FIFOs that send may use the same engines. */
+/* If FIFOs that send may use different engines. */
 void mu_fetch_count_mixed(struct mu_senders *s, uint32_t engines, int by);
-/* A FIFO that has packets to cut begins or ends to be chosen from. */
+/* A FIFO joins or leaves those with packets to cut. */
 static inline void mu_fetch_set_sending(const struct nic_at *a,
 	const struct mu_inj_fifo *f, uint32_t inj, bool is_sending)
 {
@@ -184,7 +180,7 @@ void mu_fetch_halt(const struct nic_at *a, uint32_t inj);
 extern const struct param_follow mu_clocks[];
 _Static_assert((int)MU_NETWORK_BYTES == (int)BOOK_HEADER, "all of it");
 
-/* Where coordinates in headers lead to. */
+/* Makes the table of coordinates. */
 void mu_header_init(struct mu *mu);
 void mu_header_on_link(const struct net_client *me, packet_id id,
 	uint32_t channel, uint32_t number, uint8_t header[BOOK_HEADER]);
@@ -196,7 +192,7 @@ static inline bool mu_is_collective_fifo(uint32_t fifo)
 	return fifo - MU_NET_COLLECTIVE < 2;
 }
 
-/* As for other descriptors: MU_INTERRUPTS where nothing is wrong. */
+/* As for other descriptors: MU_INTERRUPTS if it is valid. */
 enum mu_interrupt mu_collective_take(
 	const struct nic_at *a, struct mu_inj_fifo *f, uint32_t inj);
 /* A packet goes into its network FIFO. */
@@ -227,8 +223,8 @@ void mu_inject_on_done(const struct nic_at *a, uint32_t engine);
 
 void mu_receive(
 	const struct nic_at *a, uint32_t fifo, packet_id id, sim_time tail);
-/* The packet is in the engine; its bytes are in memory; so is the change of
- * its counter. */
+/* The packet is in the engine; its bytes are in memory; its counter is
+ * changed. */
 void mu_receive_on_pulled(const struct nic_at *a, uint32_t fifo);
 void mu_receive_take_write(const struct nic_at *a, uint32_t fifo);
 void mu_receive_on_written(const struct nic_at *a, uint32_t fifo, packet_id id);
@@ -241,11 +237,11 @@ void mu_receive_retry(const struct nic_at *a, uint32_t fifo);
 
 enum mu_room { MU_ROOM, MU_NO_ROOM, MU_REFUSED };
 
-/* Gives a packet its place, or tells why not; there is no room for one that
- * has others before it. */
+/* Gives a packet its place, or reports an error; no room if others wait before
+ * it. */
 enum mu_room mu_store_reserve(
 	const struct nic_at *a, const struct packet *p, bool is_behind);
-/* Its requests, from the engine that took a port; when they are done. */
+/* Its requests, by the engine's port; returns when they are done. */
 sim_time mu_store_write(
 	const struct nic_at *a, uint32_t requester, const struct packet *p);
 /* Its bytes are to be in memory now. */
@@ -280,7 +276,7 @@ enum mu_interrupt mu_barrier_store(
 void mu_registers_on_store(const struct nic_at *a);
 /* The ranges have changed. */
 void mu_registers_open(struct mu_node *n);
-/* Descriptors that fit behind a tail, and bytes behind what is reserved. */
+/* Bytes after the reserved ones. */
 uint64_t mu_rec_free(const struct mu_rec_fifo *f);
 
 #endif

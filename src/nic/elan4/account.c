@@ -1,6 +1,6 @@
 /*
- * Where a message's time goes outside of the network, for the book of time
- * budgets (meas/budget.h).  A message is a packet of a put, a DMA or a get:
+ * A message's time outside of the network, for the book of time budgets
+ * (meas/budget.h).  A message is a packet of a put, a DMA or a get:
  *
  *	from the program's call until its first store leaves   software
  *	until that is in the card                              descriptor
@@ -17,11 +17,11 @@
  *	until its test is decided                              memory read
  *	until it is in memory                                  memory write
  *
- * A packet whose test says no ends as one that is refused: it is not counted.
- * A get goes on as its answer: until memory is read that is memory read.
- * Acknowledgements are no messages, nor are packets that come again.
+ * A packet whose test fails is not counted, like a refused one.  A get's answer
+ * continues its budget; until memory is read that is memory read.
+ * Acknowledgements and duplicates are no messages.
  *
- * Kept only where there is a book; nothing here changes a time.
+ * Kept only if there is a book; nothing here changes a time.
  */
 #include "nic/elan4/units.h"
 
@@ -58,7 +58,7 @@ struct elan_account elan_account_begin(const struct nic_at *a,
 
 	if (!book_of(a))
 		return c;
-	/* What was stored without a word of it is born here. */
+	/* a message without a note begins here */
 	while (q->births.n) {
 		first = ring_at(&q->births, 0);
 		if (first->position > position)

@@ -1,7 +1,5 @@
-/*
- * Answers to gets.  A get says where its answer goes; that is a packet as any
- * other, kept until it is acknowledged, and names the get.
- */
+/* Answers to gets: packets like others, kept until they are acknowledged, which
+ * name the get. */
 #include "nic/elan4/units.h"
 
 static struct window *channel(const struct nic_at *a)
@@ -26,7 +24,7 @@ static void on_acked(
 	window_done(channel(a), s->sequence);
 }
 
-/* Whoever asked asks again. */
+/* The getter repeats its get. */
 static void on_failed(
 	const struct nic_at *a, const struct elan_sent *s, enum elan_error why)
 {

@@ -2,14 +2,13 @@
  * Tests of words, which decide whether a packet is executed (QSN-F36).
  *
  * A test reads memory over the bus as a get does.  It is decided when its word
- * has come and all writes that came before it in its queue have been handed to
- * the bus; its own writes are handed to it in the same moment.  The bus keeps
- * writes in order, so what a test sees is all that was handed to it before, in
- * memory or not yet, and nothing comes between it and its writes.
+ * has arrived and all earlier writes of its queue have been handed to the bus;
+ * its own writes are handed to the bus in the same moment.  The bus keeps
+ * writes in order, so a test sees all writes handed to the bus before it, in
+ * memory or not, and none comes between it and its own writes.
  *
- * What was executed, or denied, is remembered: a no that is on its way to the
- * sender must stay true, though an older copy of the packet may still be under
- * way.
+ * Verdicts are remembered: a no on its way to the sender must stay true, though
+ * an older copy of the packet may still arrive.
  */
 #include "nic/elan4/units.h"
 
@@ -141,7 +140,7 @@ bool elan_ask_decide(const struct nic_at *a, packet_id id, enum elan_kind yes,
 	const struct packet *p = elan_packet(a, id);
 	struct elan_buffer *b = elan_buffer(a, id);
 
-	/* A copy of it may have been faster. */
+	/* a copy may have been faster */
 	if (elan_ask_has_seen(a, p, b))
 		return false;
 	b->verdict = (uint8_t)(is_yes(a, id, writers) ? yes : ELAN_DENIED);

@@ -1,8 +1,7 @@
 /*
- * The command processor.  Queues that have work get a turn each, one after
- * the other: one packet, or a few simple commands (QSN-G24).  A turn is one
- * command at least, so the longest one, an event's copy of 2 KB, holds the
- * others up for 2 us.
+ * The command processor.  Queues with work get a turn each: one packet, or a
+ * few simple commands (QSN-G24).  A turn is at least one command, so the
+ * longest one, an event's copy of 2 KB, delays the others by 2 us.
  */
 #include "nic/elan4/units.h"
 
@@ -10,7 +9,7 @@
 
 enum { TURN = 64, COPY_MOST = 64 };
 
-/* Words of ELAN_ARM_COPY; 0: it is none. */
+/* Words of ELAN_ARM_COPY; 0: invalid. */
 static uint32_t copy_length(uint64_t word)
 {
 	uint32_t bytes = elan_high(word);
@@ -19,7 +18,7 @@ static uint32_t copy_length(uint64_t word)
 								: 0;
 }
 
-/* Words of a simple command, its own included; 0: it is none. */
+/* Words of a simple command, its own included; 0: not a simple command. */
 static uint32_t length(enum elan_command c, uint64_t word)
 {
 	static const uint8_t words[ELAN_COMMANDS] = {
@@ -134,7 +133,7 @@ static void execute(
 		elan_queue_stop(a, q, wrong);
 }
 
-/* Bytes that were taken; 0 where the queue has to wait or has stopped. */
+/* Bytes taken; 0: the queue has to wait or has stopped. */
 static uint32_t simple(const struct nic_at *a, struct elan_queue *q)
 {
 	uint64_t word[1 + ELAN_DMA_WORDS];
@@ -158,7 +157,7 @@ static uint32_t simple(const struct nic_at *a, struct elan_queue *q)
 	if (!q->skips)
 		execute(a, q, word);
 	q->skips = false;
-	/* what was kept of it is read by now */
+	/* its words have been read */
 	if (!q->outstanding)
 		elan_queue_freed(a, q, q->taken);
 	return 8 * n;

@@ -1,7 +1,5 @@
-/*
- * Contexts: which of a node's memory the queues and packets of a job may
- * touch, and in which order that has the bytes of a word.
- */
+/* Contexts: the memory of a node that the queues and packets of a job may
+ * access, and its byte order. */
 #include <errno.h>
 
 #include "nic/elan4/units.h"

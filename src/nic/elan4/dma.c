@@ -1,9 +1,9 @@
 /*
- * The DMA engine.  Its prefetcher reads the source by split reads, ahead of
- * two assemblers that make packets of what has come: a packet is whole in the
- * card before it leaves (QSN-F81).  An assembler is free again when its
- * packet is in the network.  Two DMAs are worked on at once, so that one's
- * end overlaps the next one's start; more wait in the run queue.
+ * The DMA engine.  Its prefetcher reads the source by split reads, ahead of two
+ * assemblers that make packets: a packet is complete in the card before it
+ * leaves (QSN-F81).  An assembler is free again when its packet is in the
+ * network.  Two DMAs run at once, so that the end of one overlaps the start of
+ * the next; more wait in the run queue.
  */
 #include "nic/elan4/units.h"
 
@@ -25,7 +25,7 @@ uint32_t elan_dmas_left(const struct elan_dmas *x)
 
 /* --- packets --- */
 
-/* Free assemblers take what waits for them. */
+/* Free assemblers take waiting packets. */
 static void assemble(const struct nic_at *a)
 {
 	struct elan_dmas *x = dmas_of(a);
@@ -86,7 +86,7 @@ static void on_failed(
 
 static const struct elan_owner owner = { on_acked, on_failed };
 
-/* A packet of what was read, which comes since then; 0: is there. */
+/* Makes a packet of a read, whose data comes since then; 0: it is complete. */
 static void build(
 	const struct nic_at *a, const struct elan_read *r, sim_time since)
 {
@@ -126,7 +126,7 @@ static void build(
 
 /* --- reads --- */
 
-/* As a study: the packet goes while its data is still coming. */
+/* With cut-through the packet leaves while its data is being read. */
 void elan_dma_granted(const struct nic_at *a, uint32_t read, sim_time end)
 {
 	struct elan_read *r = slots_at(&dmas_of(a)->reads, read);
@@ -185,7 +185,7 @@ static void start_read(const struct nic_at *a, uint32_t dma, uint32_t bytes)
 	elan_count(a)->reads++;
 }
 
-/* The next block of a DMA, or none where all is being read. */
+/* Reads the next block of a DMA, if there is one and it may. */
 static bool read_next(const struct nic_at *a, uint32_t dma)
 {
 	const struct elan_run *r = &dmas_of(a)->run[dma];
@@ -225,7 +225,7 @@ void elan_dma_go(const struct nic_at *a)
 	for (i = 0; i < ELAN_DMAS; i++)
 		if (!x->run[i].is_used)
 			begin(a, &x->run[i]);
-	/* The elder first; the other one when that is all read. */
+	/* the older one first; the other one when it is all read */
 	for (i = 0; i < ELAN_DMAS; i++) {
 		while (read_next(a, x->next))
 			;

@@ -1,7 +1,4 @@
-/*
- * The card as a whole: its units put together, their events handed out.  It is
- * the only file that knows all of them.
- */
+/* The card as a whole: parameters, counters, life, and its units' events. */
 #include "nic/elan4/units.h"
 
 #include <stdio.h>
@@ -207,7 +204,7 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 		on_engine(&a, &e);
 }
 
-/* Time-outs of what has been answered since. */
+/* Time-outs of answered packets and gets. */
 static bool is_stale(const void *node, uint32_t number, uint32_t data)
 {
 	const struct elan_node *n = node;
@@ -219,7 +216,7 @@ static bool is_stale(const void *node, uint32_t number, uint32_t data)
 
 /* --- life --- */
 
-/* What the longest way, and back, takes at least: wires and switches. */
+/* The least time of the longest route and back: wires and switches. */
 static sim_time round_trip(const struct net *net)
 {
 	const struct fattree *t = fattree_find(net->topo);
@@ -232,7 +229,7 @@ static sim_time round_trip(const struct net *net)
 	return 2 * way;
 }
 
-/* Units have FIFOs of their own where there are as many. */
+/* Units have FIFOs of their own if there are enough. */
 static int find_fifos(struct elan *x, struct err *e)
 {
 	const struct net *n = x->nic.net;

@@ -34,14 +34,14 @@
 
 /* Numbers of events: ENGINE_CLIENT and above. */
 enum elan_engine {
-	/* before stores: what it appends has come at that instant */
+	/* before stores: words that it appends arrive at that instant */
 	ELAN_ENGINE_EVENT = ENGINE_CLIENT, /* a copy's slot is over */
 	ELAN_ENGINE_STORE, /* a core's store; data: queue */
-	ELAN_ENGINE_HALF, /* a packet stays half built; data: queue */
+	ELAN_ENGINE_HALF, /* a packet stays incomplete; data: queue */
 	/* the sender's, and reads': nic/util */
 	ELAN_ENGINE_LEAVE, /* data: a sending, whose packet is ready */
-	ELAN_ENGINE_LATE, /* a first try is perhaps not answered in time */
-	ELAN_ENGINE_LATER, /* data: a sending, one of its other tries is */
+	ELAN_ENGINE_LATE, /* a first try may have timed out */
+	ELAN_ENGINE_LATER, /* data: a sending, another try may have */
 	ELAN_ENGINE_AGAIN, /* data: a sending, after its back-off */
 	ELAN_ENGINE_READ, /* data: a read, whose data is at the bridge */
 	ELAN_ENGINE_BLOCK, /* data: a read, whose data is in the card */
@@ -51,20 +51,20 @@ enum elan_engine {
 	ELAN_ENGINE_WORD_IN, /* data: a word that is in memory */
 	ELAN_ENGINE_BUS, /* the bus is free for the next burst */
 	ELAN_ENGINE_THREAD, /* data: a thread, which goes on */
-	ELAN_ENGINE_GET, /* a get has waited for its answer long enough */
+	ELAN_ENGINE_GET, /* a get may have timed out */
 	ELAN_ENGINE_COPIED, /* data: a copy, a burst of it is in memory */
-	/* after all that may give it work at the same instant */
+	/* after all engines that may give it work at the same instant */
 	ELAN_ENGINE_COMMAND, /* the command processor is free */
 };
 
-/* Numbers of engines repeat after so many: see ticks_post_late(). */
+/* Numbers of engines repeat modulo this: see ticks_post_late(). */
 enum { ELAN_ENGINES = 64 };
 
 /* Names of channels: those of the engines, then the queues'. */
 enum {
 	ELAN_DMA_CHANNEL,
 	ELAN_ANSWER_CHANNEL,
-	ELAN_GET_CHANNEL, /* gets that are asked again */
+	ELAN_GET_CHANNEL, /* repeated gets */
 	ELAN_FIRST_QUEUE
 };
 
@@ -80,40 +80,38 @@ enum elan_fifo {
 
 enum {
 	ELAN_ROUTES = 64, /* stored for a destination */
-	/*
-	 * From a channel's eldest packet that is not acknowledged to its
-	 * newest; a receiver remembers twice as many.
-	 */
+	/* From a channel's oldest unacknowledged packet to its newest; a
+	 * receiver remembers twice as many. */
 	ELAN_SPAN = 32,
 };
 
 /* --- account.c --- */
 
-/* A message that a program has begun: its words begin at a position. */
+/* A message begun by a program: its words begin at a position. */
 struct elan_birth {
 	uint64_t position;
 	sim_time at;
 	sim_time handed, came; /* its first word: to the bus, to the card */
 };
 
-/* Where a packet's time went before it first left, for the book. */
+/* A packet's time before it first left, for the book. */
 struct elan_account {
 	struct book_message message;
 	sim_time handed, came, asked; /* as above; decoded */
 	sim_time reading, read, built; /* of DMAs */
 	sim_time left; /* for the first time, or 0 */
-	const char *engine; /* that makes its packets */
-	bool is_held; /* an answer: what the get has spent */
+	const char *engine; /* its maker */
+	bool is_held; /* an answer, which continues the get's budget: */
 	struct book_held held;
 };
 
 /* --- pcix.c --- */
 
-/* What asked for a burst has the bus: until then it is read, or from then on
- * loads can see what was written. */
+/* A burst has the bus: t is the end of a read, or the time from which loads see
+ * a write. */
 typedef void elan_granted(const struct nic_at *a, uint32_t id, sim_time t);
 
-/* What crosses the host's bus. */
+/* A burst on the host's bus. */
 struct elan_burst {
 	elan_granted *granted;
 	uint64_t at;
@@ -121,10 +119,10 @@ struct elan_burst {
 	bool is_read;
 };
 
-/* Bursts of one direction that wait for it. */
+/* Waiting bursts of one direction. */
 struct elan_line {
 	struct ring waiting; /* struct elan_burst */
-	int64_t had; /* of the bus's time, while the other waited */
+	int64_t had; /* bus time, while the other direction waited */
 };
 
 /* Words on their way to memory. */
@@ -136,8 +134,8 @@ struct elan_word {
 struct elan_words {
 	struct slots items; /* struct elan_word */
 	struct slot_list out; /* in order */
-	uint32_t asked, had; /* ever: for the bus, and had it */
-	sim_time last_in; /* the last one that had the bus is in memory */
+	uint32_t asked, had; /* the bus, ever */
+	sim_time last_in; /* the last granted one is in memory */
 };
 
 /* --- queue.c --- */
@@ -157,34 +155,34 @@ struct elan_queue {
 	uint8_t outstanding; /* packets not yet acknowledged */
 	bool is_queued; /* in the run queue */
 	bool is_guarded; /* waits for acknowledgements */
-	uint8_t guard; /* an enum elan_guard: what follows then */
+	uint8_t guard; /* an enum elan_guard */
 	bool was_denied; /* a packet since the last guard */
 	bool skips; /* the next command */
-	bool is_half; /* a time-out is on its way */
+	bool is_half; /* a time-out is posted */
 	bool is_blocked; /* waits until a thread can be started */
 	uint16_t context;
 	uint16_t id;
 	/* positions: bytes since it was opened */
-	uint64_t announced; /* stored without a gap, arrived or not */
+	uint64_t announced; /* stored without gaps, arrived or not */
 	uint64_t arrived;
 	uint64_t taken; /* decoded */
 	uint64_t freed; /* may be written over */
-	uint64_t ahead[ELAN_WINDOW_WORDS / 64]; /* words behind announced */
-	struct ring arrivals; /* of stores that are on their way */
-	uint64_t half_at; /* position of the packet that is half built */
-	sim_time half_since; /* its beginning was there */
-	sim_time word_at; /* the last store came */
-	uint32_t dmas; /* of it that wait or run */
-	uint32_t gets; /* that are not answered */
+	uint64_t ahead[ELAN_WINDOW_WORDS / 64]; /* words after a gap */
+	struct ring arrivals; /* of stores on their way */
+	uint64_t half_at; /* position of an incomplete packet */
+	sim_time half_since; /* its beginning arrived */
+	sim_time word_at; /* the last store arrived */
+	uint32_t dmas; /* waiting or running */
+	uint32_t gets; /* unanswered */
 	uint32_t answered; /* gets whose answer is being executed */
-	uint32_t name; /* of its channel: receivers know it by that */
-	struct ring births; /* struct elan_birth, where there is a book */
+	uint32_t name; /* of its channel, for receivers */
+	struct ring births; /* struct elan_birth, if there is a book */
 	struct window channel;
-	uint64_t ends[ELAN_ENDS]; /* positions behind its packets */
-	uint32_t claimed; /* bytes of its room, by threads */
-	uint32_t wanted; /* threads that wait for its room */
-	uint64_t mapped; /* an address that units append at, or 0 */
-	struct slot_list copies; /* of events, that wait for room */
+	uint64_t ends[ELAN_ENDS]; /* positions after its packets */
+	uint32_t claimed; /* bytes of room, by threads */
+	uint32_t wanted; /* threads that wait for room */
+	uint64_t mapped; /* address at which units append, or 0 */
+	struct slot_list copies; /* of events that wait for room */
 };
 
 struct elan_queues {
@@ -202,10 +200,10 @@ struct elan_event_cell {
 	int64_t count; /* 0: not armed */
 	uint64_t address, value;
 	uint32_t context; /* that armed it; no other sets it */
-	uint32_t copy; /* instead of a word; or 0 */
+	uint32_t copy; /* instead of a word, or 0 */
 };
 
-/* Bytes that an event copies when it fires. */
+/* The bytes that an event copies when it fires. */
 struct elan_copy {
 	struct slot slot;
 	uint64_t address;
@@ -218,14 +216,14 @@ struct elan_events {
 	struct elan_event_cell *cell; /* [n], as many as used */
 	uint32_t n;
 	struct slots copies; /* struct elan_copy */
-	uint32_t inside; /* copies that events have fired, not done */
+	uint32_t inside; /* unfinished copies of fired events */
 	uint64_t bytes; /* of copies */
 	struct slot_list firing; /* the event processor is at the first */
 };
 
 /* --- send.c --- */
 
-/* A packet that is not kept any more, for its owner. */
+/* A packet that is finished, for its owner. */
 struct elan_sent {
 	uint32_t owner_id; /* queue, DMA */
 	uint32_t sequence;
@@ -242,17 +240,17 @@ struct elan_owner {
 		enum elan_error why);
 };
 
-/* A packet that is sent until it is acknowledged. */
+/* A packet that is kept until it is acknowledged. */
 struct elan_sending {
 	struct resend_item item;
-	struct elan_buffer *copy; /* what is sent again */
+	struct elan_buffer *copy; /* for retransmission */
 	const struct elan_owner *owner;
 	uint32_t owner_id; /* queue, DMA */
 	uint32_t event; /* set by the acknowledgement */
 	uint32_t no_event; /* or by a test's no */
 	uint32_t number; /* of the packet that was sent last */
 	enum elan_fifo fifo;
-	bool is_free; /* of any order with others to its node */
+	bool is_free; /* needs no order with others to its node */
 	struct elan_account account;
 };
 
@@ -270,7 +268,7 @@ struct elan_get {
 	struct elan_cookie cookie;
 	struct elan_queue *queue;
 	site_id dst;
-	sim_time until; /* it waits */
+	sim_time until; /* its time-out */
 	uint16_t context;
 	uint8_t tries, n_pieces;
 	bool is_waiting, is_answered;
@@ -281,43 +279,43 @@ struct elan_get {
 struct elan_gets {
 	struct slots items; /* struct elan_get */
 	uint32_t made;
-	struct slot_list late; /* that wait, the longest first */
+	struct slot_list late; /* that wait, the oldest first */
 	bool is_posted;
-	struct window channel; /* of those that are asked again */
+	struct window channel; /* of repeated ones */
 };
 
 enum { ELAN_DMAS = 2 };
 
-/* A DMA that is running or waiting.  One of no bytes is one packet. */
+/* A running or waiting DMA.  One of no bytes is one packet. */
 struct elan_run {
 	struct elan_dma d;
 	uint64_t read; /* bytes */
 	sim_time ready; /* its descriptor is in the engine */
-	uint32_t pending; /* packets that are read or sent */
-	struct elan_queue *queue; /* whose it is */
+	uint32_t pending; /* packets being read or sent */
+	struct elan_queue *queue;
 	uint32_t context;
 	bool is_used, has_failed;
 	struct elan_account account;
 };
 
-/* A read of one, for a packet. */
+/* A DMA's read, for a packet. */
 struct elan_read {
 	struct slot slot;
 	uint32_t dma, bytes;
 	uint64_t offset;
 	uint32_t sequence; /* of its packet */
-	sim_time from; /* it was asked for */
+	sim_time from; /* its start */
 	bool is_built; /* its packet is */
 };
 
 /* A packet that waits for an assembler. */
 struct elan_ready {
 	uint32_t sending;
-	sim_time since; /* its data comes; 0: is there */
+	sim_time since; /* its data comes; 0: it is complete */
 };
 
 struct elan_dmas {
-	struct elan_run run[ELAN_DMAS]; /* that the engine works on */
+	struct elan_run run[ELAN_DMAS]; /* in the engine */
 	struct ring waiting; /* struct elan_run */
 	struct slots reads; /* struct elan_read */
 	uint32_t read_bytes; /* in the buffers */
@@ -330,9 +328,9 @@ struct elan_dmas {
 /* --- input.c, command.c --- */
 
 struct elan_input {
-	uint16_t inside; /* packets that it is at work on */
-	struct packet_list in; /* that wait for it */
-	struct packet_list writers; /* inside, not all in memory */
+	uint16_t inside; /* packets in work */
+	struct packet_list in; /* waiting */
+	struct packet_list writers; /* inside, with writes not in memory */
 	uint32_t came; /* packets, ever */
 	uint32_t turn; /* bursts of writes, to the bus */
 };
@@ -351,7 +349,7 @@ struct elan_node {
 	bool is_bus_posted;
 	struct elan_words words;
 	struct side_reads reads; /* of DMAs, gets and tests */
-	uint32_t n_reads; /* of these, or a place is kept for them */
+	uint32_t n_reads; /* of these, with reserved places */
 	struct ranges contexts; /* flags: enum elan_order */
 	struct seen seen; /* packets that were executed, or denied */
 
@@ -370,7 +368,7 @@ struct elan {
 	struct nic nic;
 	struct elan_params params;
 	struct elan_host host;
-	sim_time least; /* serialisation of the least packet */
+	sim_time least; /* serialisation of the shortest packet */
 	bool rotates; /* routes of packets that need no order */
 	struct side *side; /* the host's bus */
 	uint8_t fifo[ELAN_FIFOS]; /* of the network, by use */
@@ -405,7 +403,7 @@ static inline void elan_post(
 	ticks_post(a, &elan_here(a)->ticks, t, e, data);
 }
 
-/* Serialisation of a packet with so many bytes of data. */
+/* Serialisation of a packet with this much data. */
 static inline sim_time elan_ser(const struct nic_at *a, uint32_t bytes)
 {
 	const struct link_rules *l = &a->nic->net->link;
@@ -413,13 +411,13 @@ static inline sim_time elan_ser(const struct nic_at *a, uint32_t bytes)
 	return link_ser(l, bytes);
 }
 
-/* When a packet leaves whose command, or data, is in the card now. */
+/* When a packet leaves whose command or data is in the card now. */
 static inline sim_time elan_start(const struct nic_at *a)
 {
 	return a->t + elan_of(a)->params.command - elan_of(a)->least;
 }
 
-/* How long the bus takes for so many bytes, once they are on it. */
+/* Time of bytes on the bus, without overhead. */
 static inline sim_time elan_bus_time(const struct nic_at *a, uint32_t bytes)
 {
 	const struct bus_params *b = &elan_params(a)->bus;
@@ -427,7 +425,7 @@ static inline sim_time elan_bus_time(const struct nic_at *a, uint32_t bytes)
 	return (bytes + b->width - 1) / b->width * b->clock;
 }
 
-/* Whether one more may read by nic/util/side_reads.h, and so keep a place. */
+/* Whether there is a place for one more read. */
 static inline bool elan_can_read(const struct nic_at *a)
 {
 	return elan_here(a)->n_reads < (uint32_t)elan_params(a)->reads;

@@ -1,6 +1,6 @@
 /*
- * Elan4, the network interface of QsNetII, as its driver sees it, and the
- * times that its use takes.  What programs see, too, is in weft/elan4.h.
+ * Elan4, the network interface of QsNetII, as its driver sees it, and its
+ * times. weft/elan4.h has what programs see, too.
  */
 #ifndef NIC_ELAN4_ELAN4_H
 #define NIC_ELAN4_ELAN4_H
@@ -12,7 +12,7 @@
 
 enum elan_platform { ELAN_OPTERON, ELAN_XEON, ELAN_ITANIUM2, ELAN_PLATFORMS };
 
-/* What a host brings (QSN-F84). */
+/* Properties of a host (QSN-F84). */
 struct elan_host {
 	int64_t store; /* a core's store, until it is on the bus */
 	int64_t see; /* a write of the card, until a load can see it */
@@ -62,57 +62,47 @@ int elan_queue_open(struct nic *nic, site_id s, uint32_t queue,
 /* EBUSY while packets, DMAs, gets or stores of it are under way. */
 int elan_queue_close(struct nic *nic, site_id s, uint32_t queue);
 /*
- * Lets a stopped queue go on with nothing in it.  EBUSY as above, and where it
- * is not stopped.  What was under way when it stopped goes on to its end, but
- * answers to gets of before are not taken any more.
+ * Empties a stopped queue and restarts it.  EBUSY as above, and if it is not
+ * stopped.  Work under way when it stopped goes on to its end, but answers to
+ * earlier gets are ignored.
  */
 int elan_queue_restart(struct nic *nic, site_id s, uint32_t queue);
 enum elan_error elan_queue_error(
 	const struct nic *nic, site_id s, uint32_t queue);
 bool elan_queue_is_open(const struct nic *nic, site_id s, uint32_t queue);
 
-/*
- * Memory that queues and packets of a context may touch at this node: [first,
- * last].  0, or EINVAL.
- */
+/* Memory that queues and packets of a context may access at this node: [first,
+ * last].  0, or EINVAL. */
 int elan_context_set(struct nic *nic, site_id s, uint32_t context,
 	uint64_t first, uint64_t last);
 
 /*
- * Lets units of the card, and packets that come for the queue's context,
- * append to a queue (QSN-F29): what they write to the page at an address of
- * that context, whole words, is appended, wherever in the page it goes.  The
- * address is of a page, and beyond the node's memory.  0, or EINVAL, EBUSY
- * where it is taken.  A queue has one such page; closing it takes that away.
+ * Lets units of the card, and packets for the queue's context, append to a
+ * queue (QSN-F29): words that they write anywhere in the page at an address of
+ * that context are appended.  The address is a page's, beyond the node's
+ * memory.  0, or EINVAL, EBUSY if it is taken.  A queue has one such page until
+ * it is closed.
  *
- * Who appends and a core that stores must not take turns: the core would not
- * know where the queue's end is, and stop it.
+ * Units and a core must not both append: the core would not know the queue's
+ * end, and stop it.
  */
 int elan_queue_map(
 	struct nic *nic, site_id s, uint32_t queue, uint64_t address);
 
-/*
- * Whether words of that memory are big-endian: those that the card itself
- * writes there, for events and ELAN_STORE.  Bytes that are moved stay as they
- * are.  0, or EINVAL where the context has no memory here.
- */
+/* Whether words that the card itself writes to that memory, for events and
+ * ELAN_STORE, are big-endian.  Transferred bytes are unchanged.  0, or EINVAL
+ * if the context has no memory here. */
 int elan_context_order(
 	struct nic *nic, site_id s, uint32_t context, bool is_big);
 
 /* --- threads on the card --- */
 
-/*
- * Loads code for threads of a context, in place of what its number had; NULL
- * takes that away.  Threads that have been started are not touched.  0, or
- * EINVAL.
- */
+/* Loads or replaces code for threads of a context; NULL unloads it.  Started
+ * threads go on.  0, or EINVAL. */
 int elan_code_load(struct nic *nic, site_id s, uint32_t context, uint32_t code,
 	elan_code *run);
 
-/*
- * From here on: for the thread that runs; see weft/elan.h.  Called by anybody
- * else they are a BUG.
- */
+/* For the running thread only; see weft/elan.h. */
 void elan_card_work(uint32_t cycles);
 /* 0, EINVAL or EFAULT. */
 int elan_card_append(uint64_t to, const uint64_t *words, uint32_t n);
@@ -123,26 +113,24 @@ int elan_card_write(uint64_t at, uint64_t value);
 /* --- stores into a queue's page --- */
 
 /*
- * A core's store of 8 to 128 bytes, whole words, that is handed to the bus
- * at t, which may be ahead of now.  Returns when the bus has taken it: the
- * core can store no faster.  Whether it fits is judged by what the queue has
- * freed now; where it does not, the queue stops when it arrives.
+ * A core's store of 8 to 128 bytes, whole words, handed to the bus at t, which
+ * may be later than now.  Returns when the bus has taken it: the core can store
+ * no faster.  If it does not fit into the queue's room of now, the queue stops
+ * when it arrives.
  */
 sim_time elan_store(struct nic *nic, struct sim_worker *w, site_id s,
 	sim_time t, uint32_t queue, uint32_t offset, const uint64_t *words,
 	uint32_t n);
 
-/*
- * The message whose words begin at a position, bytes since the queue was
- * opened, was begun at t, or SIM_NEVER: when its first word is stored.  For
- * the time budget, and only if there is one.
+/* For the time budget: the message whose words begin at a position, bytes since
+ * the queue was opened, began at t; SIM_NEVER: when its first word is stored.
  */
 void elan_note_birth(struct nic *nic, site_id s, uint32_t queue,
 	uint64_t position, sim_time t);
 
-/* Bytes of its depth, or 0 where it is not open. */
+/* Its depth in bytes; 0: not open. */
 uint32_t elan_queue_depth(const struct nic *nic, site_id s, uint32_t queue);
-/* Bytes that a queue surely has room for. */
+/* Bytes for which a queue certainly has room. */
 uint64_t elan_queue_room(const struct nic *nic, site_id s, uint32_t queue);
 
 /* --- counts, for tests and reports; only while nothing runs --- */
@@ -167,7 +155,7 @@ struct elan_counts {
 };
 
 struct elan_counts elan_counts(const struct nic *nic, site_id s);
-/* What is left of an event's count. */
+/* The rest of an event's count. */
 int64_t elan_event_count(const struct nic *nic, site_id s, uint32_t event);
 
 #endif

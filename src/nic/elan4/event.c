@@ -9,12 +9,11 @@
  *	          memory, by bursts   a queue's end, as commands; where there
  *	          on the bus          is no room it waits with that queue
  *
- * A copy that waits holds up none but those to the same queue: a queue that is
- * full is its owner's affair, and there is one event processor for all.
+ * A copy that waits delays only copies to the same queue: a full queue must not
+ * stop the event processor, which serves all.
  *
- * A word does not wait for the event processor, and takes none of its time: it
- * is part of how every message's end is told, and those times are calibrated
- * with it.
+ * A word takes no time of the event processor: it is part of every message's
+ * end, whose times are calibrated with it.
  */
 #include "nic/elan4/units.h"
 
@@ -34,7 +33,7 @@ static struct elan_copy *copy_of(const struct elan_events *x, uint32_t id)
 	return slots_at(&x->copies, id);
 }
 
-/* A new one, with room for so many bytes. */
+/* A new one, with room for its bytes. */
 static uint32_t take(struct elan_events *x, uint32_t bytes)
 {
 	uint32_t id = slots_take(&x->copies);
@@ -55,7 +54,7 @@ static void give(struct elan_events *x, uint32_t id)
 	slots_give(&x->copies, id);
 }
 
-/* One that has fired is done. */
+/* A copy of a fired event is done. */
 static void finish(struct elan_events *x, uint32_t id)
 {
 	x->inside--;
@@ -178,7 +177,7 @@ void elan_event_on_done(const struct nic_at *a, uint32_t none)
 	} else if (elan_may(elan_here(a), c->context, c->address, c->bytes)) {
 		to_memory(a, id);
 	} else {
-		/* the queue has been closed since */
+		/* the queue was closed meanwhile */
 		elan_count(a)->errors[ELAN_ERROR_ADDRESS]++;
 		finish(events_of(a), id);
 	}
@@ -192,7 +191,7 @@ void elan_event_on_room(const struct nic_at *a, struct elan_queue *q)
 
 		if (!q->error && q->announced + bytes - q->freed > q->depth)
 			return;
-		/* a moment later: this instant's stores have come already */
+		/* a moment later: stores of this instant have arrived */
 		append(a, q, slots_pop(&events_of(a)->copies, &q->copies),
 			a->t + 1);
 	}
@@ -223,7 +222,7 @@ uint32_t elan_events_left(const struct elan_node *n)
 
 /* --- events --- */
 
-/* Made where it is new; its number is below ELAN_EVENTS. */
+/* Makes it on first use; its number is below ELAN_EVENTS. */
 static struct elan_event_cell *cell_of(struct elan_events *x, uint32_t event)
 {
 	uint32_t room = x->n, i;
@@ -240,7 +239,7 @@ static struct elan_event_cell *cell_of(struct elan_events *x, uint32_t event)
 	return &x->cell[event];
 }
 
-/* Arms it, where the context may; what was kept for it is dropped. */
+/* Arms it, if the context may; drops an old copy. */
 static enum elan_error arm(
 	struct elan_events *x, uint32_t event, const struct elan_event_cell *to)
 {
@@ -276,7 +275,7 @@ enum elan_error elan_event_arm(const struct nic_at *a, uint32_t context,
 	return arm(events_of(a), event, &cell);
 }
 
-/* Keeps what a queue has just taken out. */
+/* Keeps the bytes that a queue has just taken out. */
 static uint32_t keep(const struct nic_at *a, const struct elan_queue *q,
 	uint64_t address, uint32_t bytes)
 {

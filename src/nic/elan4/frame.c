@@ -153,10 +153,10 @@ enum elan_harm elan_frame_read(
 	return r.at == r.end ? ELAN_SOUND : ELAN_TORN;
 }
 
-/* --- what flips make of it --- */
+/* --- effects of flips --- */
 
 /* Whether a unit of a card makes such transactions (sten.c, dma.c, answer.c);
- * what reads and executes them relies on it. */
+ * the input relies on it. */
 static bool is_possible_piece(const struct elan_buffer *b, uint32_t i)
 {
 	const struct elan_piece *p = &b->piece[i];
@@ -192,7 +192,7 @@ enum elan_harm elan_frame_take(
 	uint32_t from;
 
 	harm = elan_frame_read(b, &from, frame, n);
-	/* Its way through the card is that of what it was. */
+	/* it is handled as what it was */
 	if (harm == ELAN_SOUND && (from != src || b->kind != was.kind))
 		harm = ELAN_UNREADABLE;
 	if (harm == ELAN_SOUND && !is_possible(b))
@@ -225,7 +225,7 @@ enum elan_harm elan_frame_judge(
 	return harm;
 }
 
-/* --- what the network says --- */
+/* --- the network's client --- */
 
 void elan_frame_on_hurt(struct net_client *me, struct sim_worker *w,
 	packet_id id, uint32_t bit, uint32_t bits)

@@ -1,12 +1,11 @@
 /*
- * Gets that wait for their answers.  The acknowledgement of a get says that
- * it was understood, and not that its answer will come: that is the other
- * side's business, which may give up.  So the getter keeps what it asked for
- * until the answer is there, asks again when it has waited too long, and
- * stops the queue in the end, as it would for a packet that nobody takes.
+ * Gets that wait for their answers.  The acknowledgement of a get does not
+ * guarantee an answer: the other node may give up.  So the getter keeps a get
+ * until it is answered, repeats it after a time-out, and stops the queue in the
+ * end, as for an unacknowledged packet.
  *
- * An answer names the get that it belongs to.  Only the first one is
- * executed, and none that nobody waits for any more.
+ * An answer names its get.  Only the first one is executed, and none to a get
+ * that was given up.
  */
 #include "nic/elan4/units.h"
 
@@ -31,7 +30,7 @@ static struct elan_get *find_unanswered(
 	return g && !g->is_answered ? g : NULL;
 }
 
-/* --- the list of those that are waited for, the longest first --- */
+/* --- the list of waiting gets, the oldest first --- */
 
 static void join(struct elan_gets *x, struct elan_get *g)
 {
@@ -46,13 +45,13 @@ static void leave(struct elan_gets *x, struct elan_get *g)
 	g->is_waiting = false;
 }
 
-/* NULL: nobody waits. */
+/* NULL: none waits. */
 static struct elan_get *eldest(const struct elan_gets *x)
 {
 	return slots_find(&x->items, x->late.first);
 }
 
-/* One event for all: at the end of the longest wait. */
+/* One event for all: at the first time-out. */
 static void set_clock(const struct nic_at *a)
 {
 	const struct elan_get *g = eldest(gets_of(a));
@@ -130,7 +129,7 @@ void elan_get_acked(const struct nic_at *a, const struct elan_cookie *c,
 {
 	struct elan_get *g = find_unanswered(gets_of(a), c);
 
-	/* The answer may have been faster. */
+	/* the answer may have been faster */
 	if (!g)
 		return;
 	g->account = *account;
@@ -168,7 +167,7 @@ static void on_failed(
 
 static const struct elan_owner owner = { on_acked, on_failed };
 
-/* Asks again, by a packet of the card's own. */
+/* Repeats a get, by a packet of the card's own. */
 static void ask(const struct nic_at *a, struct elan_get *g)
 {
 	uint32_t id = elan_send_new(a), i;
@@ -208,7 +207,7 @@ void elan_get_on_late(const struct nic_at *a, uint32_t none)
 			continue;
 		}
 		leave(x, g);
-		/* Where too many are asked for anew, this one waits on. */
+		/* if too many are repeated, this one waits on */
 		if (window_span(&x->channel) < ELAN_SPAN) {
 			g->tries++;
 			elan_count(a)->asked_again++;

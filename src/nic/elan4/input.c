@@ -1,11 +1,10 @@
 /*
- * The input processor.  It looks at a packet when its head is there: whether
- * it is sound, whose memory it is for, and whether it has been here before.
- * Then it executes its transactions as they come: writes go to the bus,
- * those that lie side by side and come close together as one burst; a get
- * reads memory and is answered; events are set when all is in memory.  The
- * answer to the sender leaves when the tail is through.  One that begins with a
- * test waits for that before anything of it is executed or answered.
+ * The input processor.  It checks a packet when its head arrives: for damage,
+ * rights and duplicates.  Then it executes the transactions as they come:
+ * writes go to the bus, adjacent ones that arrive close together as one burst;
+ * a get reads memory and is answered; events are set when all writes are in
+ * memory. The answer to the sender leaves after the tail.  A packet with a test
+ * waits until that is decided.
  */
 #include "nic/elan4/units.h"
 
@@ -19,7 +18,7 @@ static struct elan_input *input_of(const struct nic_at *a)
 	return &elan_here(a)->input;
 }
 
-/* --- what to do with it --- */
+/* --- checks --- */
 
 /* The queue that a write appends to. */
 static struct elan_queue *queue_of(const struct nic_at *a,
@@ -31,7 +30,7 @@ static struct elan_queue *queue_of(const struct nic_at *a,
 		elan_here(a), b->context, p->address, p->bytes);
 }
 
-/* Whether all queues that it appends to have room: as if for one. */
+/* Whether the queues that it appends to have room, as if they were one. */
 static bool queues_take(const struct nic_at *a, const struct elan_buffer *b)
 {
 	const struct elan_queue *q;
@@ -48,7 +47,7 @@ static bool queues_take(const struct nic_at *a, const struct elan_buffer *b)
 	return true;
 }
 
-/* Of its writes those to queues; they are no writes to memory then. */
+/* Executes the writes to queues, which are no writes to memory then. */
 static void append(const struct nic_at *a, struct elan_buffer *b)
 {
 	struct elan_queue *q;
@@ -86,7 +85,7 @@ static bool is_allowed(const struct nic_at *a, const struct elan_buffer *b)
 	return true;
 }
 
-/* Sets its verdict; false where nothing is executed. */
+/* Sets its verdict; false if nothing is executed. */
 static bool judge(
 	const struct nic_at *a, const struct packet *p, struct elan_buffer *b)
 {
@@ -131,7 +130,7 @@ static bool judge(
 
 /* --- writes --- */
 
-/* The next write that is not handed on; none: the number of pieces. */
+/* The next write that is not handed on, or n_pieces. */
 static uint32_t next_write(const struct elan_buffer *b)
 {
 	uint32_t k = b->handed;
@@ -141,8 +140,7 @@ static uint32_t next_write(const struct elan_buffer *b)
 	return k;
 }
 
-/* Up to which piece the next burst goes and when its data is there; 0: there
- * is none. */
+/* The end of the next burst, in pieces, and when its data is ready; 0: none. */
 static uint32_t next_burst(
 	const struct nic_at *a, const struct elan_buffer *b, sim_time *ready)
 {
@@ -173,7 +171,7 @@ static uint32_t next_burst(
 	return k + 1;
 }
 
-/* Of one that has a burst, and is the first of its queue that does. */
+/* Posts the next burst of a packet that is the first writer of its queue. */
 static void schedule(const struct nic_at *a, packet_id id)
 {
 	sim_time ready;
@@ -183,12 +181,11 @@ static void schedule(const struct nic_at *a, packet_id id)
 }
 
 /*
- * Packets whose writes are not all in memory stand in a list, as they came.
+ * Packets with writes that are not in memory are in a list, by arrival.
  *
- * Of one sender's queue writes are executed in that order, or a message's last
- * word could be there before what it follows.  Others do not wait: what a core
- * stores slowly is no concern of theirs.  A test that is not decided stands in
- * the list, too, and in the way of what follows it.
+ * Writes of one sender's queue are executed in this order, or a message's last
+ * word could be in memory before the rest.  Packets of other queues do not wait
+ * for them.  An undecided test is in the list, too, and delays its queue.
  */
 static bool is_before(const struct nic_at *a, packet_id x, packet_id y)
 {
@@ -199,8 +196,8 @@ static bool is_before(const struct nic_at *a, packet_id x, packet_id y)
 	       (b->ask || next_write(b) < b->n_pieces);
 }
 
-/* The first in the list from some place on that is of the same queue, and has
- * writes that are not handed on. */
+/* The first packet of the same queue in the list, from some place on, that has
+ * writes to be handed on. */
 static packet_id find_before(
 	const struct nic_at *a, packet_id from, packet_id than)
 {
@@ -238,7 +235,7 @@ static void leave_writers(const struct nic_at *a, packet_id id)
 		input_of(a)->writers.last = before;
 }
 
-/* What of a packet's writes from one on lies where a get reads. */
+/* Copies a packet's writes, from piece i on, over the bytes of a get. */
 static void overlay_pieces(const struct elan_buffer *b, uint32_t i,
 	const struct elan_piece *get, uint8_t *data)
 {
@@ -251,10 +248,8 @@ static void overlay_pieces(const struct elan_buffer *b, uint32_t i,
 	}
 }
 
-/*
- * Puts writes that came before a get, and are not in memory yet, over what was
- * read for it: on the bus no read passes a write.
- */
+/* Copies earlier writes that are not in memory over the bytes of a get: on the
+ * bus no read overtakes a write. */
 static void overlay(const struct nic_at *a, packet_id get, uint8_t *data)
 {
 	const struct elan_buffer *g = elan_buffer(a, get), *b;
@@ -308,7 +303,7 @@ static void hand_on(const struct nic_at *a, packet_id id)
 
 static void decide(const struct nic_at *a, packet_id id);
 
-/* The first one of its queue, or none, goes on. */
+/* The first writer of a queue, or none, goes on. */
 static void go_on(const struct nic_at *a, packet_id id)
 {
 	uint8_t ask = id ? elan_buffer(a, id)->ask : ELAN_ASK_NONE;
@@ -333,7 +328,7 @@ void elan_input_on_write(const struct nic_at *a, packet_id id)
 
 static void take_next(const struct nic_at *a);
 
-/* One of the things that were to come has: the last ends the packet. */
+/* A burst or the tail is done: the last one ends the packet. */
 static void one_done(const struct nic_at *a, packet_id id)
 {
 	struct elan_buffer *b = elan_buffer(a, id);
@@ -372,7 +367,7 @@ void elan_input_on_written(const struct nic_at *a, packet_id id)
 	one_done(a, id);
 }
 
-/* The way that a packet came: where that is alive so is the way back. */
+/* The route back by the same switches, which are alive. */
 static uint32_t way_back(const struct nic_at *a, const struct packet *p,
 	const struct elan_buffer *b)
 {
@@ -397,7 +392,7 @@ static void answer(const struct nic_at *a, packet_id id)
 	if (b->cast) {
 		ack.cast = ELAN_CAST_BACK;
 		ack.number = p->number;
-		/* Nobody may be left out, even if its sender is not there. */
+		/* all nodes must answer, even an aborted broadcast */
 		if (b->kind == ELAN_ABORTED && !b->harm)
 			ack.kind = ELAN_NACKED;
 	}
@@ -406,7 +401,7 @@ static void answer(const struct nic_at *a, packet_id id)
 			way_back(a, p, b), NULL);
 }
 
-/* One of which nothing is executed. */
+/* Drops a packet that is not executed. */
 static void drop(const struct nic_at *a, packet_id id)
 {
 	const struct elan_buffer *b = elan_buffer(a, id);
@@ -427,7 +422,7 @@ static enum elan_kind after_yes(
 	const struct nic_at *a, const struct elan_buffer *b)
 {
 	if (!is_allowed(a, b))
-		return ELAN_REFUSED; /* a queue has been closed since */
+		return ELAN_REFUSED; /* a queue was closed meanwhile */
 	return queues_take(a, b) ? ELAN_ACKED : ELAN_NACKED;
 }
 

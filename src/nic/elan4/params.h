@@ -1,5 +1,4 @@
-/* What a machine file can say of an Elan4 and its host: elan.c's table, and
- * nobody else's. */
+/* Parameters of an Elan4 and its host: elan.c's table. */
 #ifndef NIC_ELAN4_PARAMS_H
 #define NIC_ELAN4_PARAMS_H
 
@@ -13,7 +12,7 @@
 
 #define TIME_TO(most_, name_, field_, def_, min_, ...)                         \
 	PARAM_ROW(PARAM_TIME, name_, AT(field_), def_, min_, most_, __VA_ARGS__)
-/* What software or a time-out takes, and what a step of the hardware does. */
+/* Times of software and time-outs, and of steps of the hardware. */
 #define TIME(...) TIME_TO(MOST_TIME, __VA_ARGS__)
 #define STEP(...) TIME_TO(MOST_STEP, __VA_ARGS__)
 
@@ -25,7 +24,7 @@
 	PARAM_ROW(PARAM_RATE, name_, AT(field_), def_, 1000000, PS_PER_S,      \
 		__VA_ARGS__)
 
-/* What a host brings: six rows. */
+/* A host: six rows. */
 #define HOST(name_, i_, store_, see_, burst_, pio_, dma_, hop_, seen_from,     \
 	pio_from, dma_from, hop_from)                                          \
 	STEP(name_ ".store", host[i_].store, store_, 0,                        \

@@ -1,9 +1,8 @@
 /*
- * The interface to the host's bus (QSN-F16).  All that the card moves crosses
- * here: reads that have come, threads' included, writes, words and copies of
- * events.  The bus is a side (host/side.h), which serves whoever comes first;
- * where a machine file gives reads a part of the time, bursts stand in line
- * here, and the side sees one at a time.
+ * The interface to the host's bus (QSN-F16), for all of the card's transfers.
+ * The bus is a side (host/side.h), which serves first come, first served; if a
+ * machine file gives reads a share of the time, bursts wait here, and the side
+ * gets one at a time.
  */
 #include "nic/elan4/units.h"
 
@@ -64,8 +63,8 @@ void elan_bus_on_free(const struct nic_at *a, uint32_t none)
 	if (!n->is_bus_posted)
 		return;
 	x = *(struct elan_burst *)ring_pop(&l->waiting);
-	grant(a, &x); /* who asks now stands in line */
-	/* what a direction had alone is not held against it */
+	grant(a, &x); /* units that ask now wait in line */
+	/* only shared time counts */
 	if (is_shared)
 		l->had += bus->busy - busy;
 	else
@@ -133,7 +132,7 @@ void elan_word_on_in(const struct nic_at *a, uint32_t id)
 	slots_pop(&w->items, &w->out);
 	host_write(a->nic->host, a->w, a->s, a->t, x->address, &x->value,
 		sizeof(x->value));
-	/* for those who wait for this or for something else */
+	/* wakes programs that wait for anything */
 	host_poke(a->nic->host, a->w, a->s, a->t);
 	slots_give(&w->items, id);
 }

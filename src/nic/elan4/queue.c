@@ -1,8 +1,8 @@
 /*
- * Command queues.  Stores arrive in bursts, in any order within a window;
- * what is contiguous is taken out in order.  The ring is the backing store:
- * room comes back only when a packet has been acknowledged.  Whoever breaks
- * a queue's rules stops that queue, and no other (QSN-F26).
+ * Command queues.  Stores arrive in bursts, in any order within a window; words
+ * are taken out in order.  The ring is the backing store: room is freed only
+ * when a packet is acknowledged.  A mistake stops its queue, and no other
+ * (QSN-F26).
  */
 #include "nic/elan4/units.h"
 
@@ -104,10 +104,8 @@ int elan_queue_open(struct nic *nic, site_id s, uint32_t queue,
 	return 0;
 }
 
-/*
- * Nothing of it is in the card or on its way there.  What is left then, a
- * packet that was closed by the time-out, or half of a command, is dropped.
- */
+/* Nothing of it is in the card or on its way there.  The rest, an aborted
+ * packet or half a command, is dropped. */
 static bool is_quiet(const struct elan_queue *q)
 {
 	bool is_waiting = q->is_half && q->half_at == q->taken;
@@ -221,7 +219,7 @@ uint64_t elan_queue_room(const struct nic *nic, site_id s, uint32_t queue)
 	return q ? q->depth - (q->announced - q->freed) : 0;
 }
 
-/* Cores, copies of events and threads wait for that. */
+/* Copies of events, cores and threads wait for room. */
 static void tell_room(const struct nic_at *a, struct elan_queue *q)
 {
 	elan_event_on_room(a, q);
@@ -260,7 +258,7 @@ static void copy_in(struct elan_queue *q, uint64_t position,
 		q->ahead[at / 8 % ELAN_WINDOW_WORDS / 64] |= UINT64_C(1)
 							     << at / 8 % 64;
 	}
-	/* what has no gap any more */
+	/* words without a gap */
 	for (;;) {
 		uint64_t at = q->announced / 8;
 		uint64_t bit = UINT64_C(1) << at % 64;
@@ -281,7 +279,7 @@ static void note_arrival(
 	*x = (struct elan_arrival){ q->announced, at, error };
 }
 
-/* What is wrong with a store; else where it goes. */
+/* Returns an error of a store, or sets its position. */
 static enum elan_error misuse(const struct elan_queue *q, uint32_t offset,
 	uint32_t n, uint64_t *position)
 {
@@ -308,7 +306,7 @@ sim_time elan_store(struct nic *nic, struct sim_worker *w, site_id s,
 	uint64_t position;
 
 	BUG_IF(!n || 8 * n > ELAN_BLOCK);
-	/* Of a node that dies before it is in the card, nothing comes. */
+	/* a store does not arrive if the node dies first */
 	if (!q || q->error || came >= host_dies_at(nic->host, s))
 		return end;
 	wrong = misuse(q, offset, n, &position);
@@ -335,7 +333,7 @@ void elan_note_birth(struct nic *nic, site_id s, uint32_t queue,
 	};
 }
 
-/* --- what units of the card append --- */
+/* --- appending by units of the card --- */
 
 struct elan_queue *elan_queue_mapped(const struct elan_node *n,
 	uint32_t context, uint64_t at, uint64_t bytes)
@@ -386,7 +384,7 @@ void elan_queue_append(const struct nic_at *a, struct elan_queue *q,
 		memcpy(&word, words + i, 8);
 		copy_in(q, q->announced, &word, 1);
 	}
-	/* what came before it comes before it */
+	/* not before earlier ones */
 	if (q->arrivals.n) {
 		const struct elan_arrival *last =
 			ring_at(&q->arrivals, q->arrivals.n - 1);
@@ -411,7 +409,7 @@ void elan_queue_on_store(const struct nic_at *a, uint32_t queue)
 	elan_queue_wake(a, q);
 }
 
-/* --- what is in it --- */
+/* --- content --- */
 
 sim_time elan_queue_arrival(const struct elan_queue *q, uint64_t position)
 {

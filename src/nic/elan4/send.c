@@ -1,15 +1,12 @@
 /*
  * The sender.  A packet is kept until it is acknowledged (nic/util/resend.h);
- * after too many tries its owner is stopped (QSN-G4).  A receiver whose units
- * are all at work on gets and tests says so, and that try does not count: one
- * of them ends whatever happens.
+ * after too many tries its owner is stopped (QSN-G4).  If all units of the
+ * receiver are busy with gets and tests, the try does not count: one of them
+ * will end.
  *
- * Where the machine says so (routing.spread), packets that are free of any
- * order, whose end an event counts, take the routes to their node in turn
- * (QSN-G7); others would overtake what software sent before them.
- *
- * The least time-out allows for a loaded network, where a packet of every node
- * may be before this one.
+ * With routing.spread, packets that need no order, since an event counts them,
+ * take the routes to their node in turn (QSN-G7); others would overtake earlier
+ * packets.
  */
 #include "nic/elan4/units.h"
 
@@ -74,10 +71,8 @@ void elan_send_set_times(const struct nic_at *a, struct elan_buffer *b,
 
 /* --- into the network --- */
 
-/*
- * One that leaves later than was reckoned, after waiting in line or again,
- * goes at the link's rate, where its data does not come more slowly still.
- */
+/* A packet that leaves later than planned goes at the link's rate, unless its
+ * data comes more slowly. */
 static void put_off(const struct nic_at *a, struct elan_buffer *b)
 {
 	uint32_t i, sum = 0;
@@ -140,7 +135,7 @@ void elan_send_packet(const struct nic_at *a, enum elan_fifo use, site_id dst,
 		.bytes = what->data_bytes,
 		.load = payload_to_load(b),
 	};
-	/* which are directions where routes have no numbers */
+	/* if routes have no numbers, hints are directions */
 	if (net->route->ops->n_ways)
 		net->packets[id].hints = (uint16_t)(1 + route % ELAN_ROUTES);
 	if (what->cast)
@@ -180,9 +175,9 @@ static void send(const struct nic_at *a, uint32_t sending)
 		a, s->fifo, s->item.dst, s->copy, s->item.route, &s->account);
 }
 
-/* --- what comes of it --- */
+/* --- answers --- */
 
-/* It is kept no longer. */
+/* Frees its copy. */
 static struct elan_sent forget(const struct nic_at *a, uint32_t id)
 {
 	const struct elan_sending *s = elan_sending(a, id);
@@ -241,7 +236,7 @@ void elan_send_set_up(struct elan *x)
 	how->give_up = give_up;
 }
 
-/* An answer to a broadcast that has been sent again since. */
+/* An answer to an earlier try of a broadcast. */
 static bool is_outdated(
 	const struct elan_sending *s, const struct elan_buffer *b)
 {
@@ -253,11 +248,9 @@ void elan_send_on_answer(const struct nic_at *a, const struct elan_buffer *b)
 	struct resend *r = &sender_of(a)->resend;
 	const struct elan_sending *s = slots_find(&r->items, b->sending);
 
-	/*
-	 * An answer to a packet that was answered before, or that has not left
-	 * (bits were flipped unseen), says nothing, and one that comes after
-	 * the time-out says it too late, unless it is final.
-	 */
+	/* Ignores answers to packets that were answered before or have not
+	 * left (bits flipped unseen), and those after the time-out unless they
+	 * are final. */
 	if (!s || !resend_has_left(&s->item) ||
 		s->copy->sequence != b->sequence ||
 		s->copy->channel != b->channel ||

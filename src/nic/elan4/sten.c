@@ -1,8 +1,7 @@
 /*
- * The STEN, which makes short packets of a queue's words (QSN-F35).  A packet
- * goes out while the rest of it is still coming from the core: all that was
- * stored is known, and when each store arrives, so its head can leave before
- * its tail is here (QSN-F34).
+ * The STEN, which makes short packets of a queue's words (QSN-F35).  The
+ * arrival times of stores are known in advance, so a packet's head can leave
+ * before its tail has arrived from the core (QSN-F34).
  */
 #include "nic/elan4/units.h"
 
@@ -26,7 +25,7 @@ static int next_word(struct reading *r, uint64_t *word)
 	return 0;
 }
 
-/* There is always room for a test besides. */
+/* There is always room for a test in addition. */
 static bool is_full(const struct elan_buffer *b)
 {
 	return b->n_pieces == ELAN_MOST_PIECES - !elan_has_test(b);
@@ -138,10 +137,8 @@ struct sten {
 	struct elan_buffer b;
 };
 
-/*
- * Decodes the packet that begins at the queue's next word.  Returns its
- * length, or why not.
- */
+/* Decodes the packet that begins at the queue's next word.  Returns its length,
+ * INCOMPLETE or IMPOSSIBLE. */
 static int64_t decode(const struct elan_queue *q, struct sten *p)
 {
 	struct reading r = { q, q->taken };
@@ -186,10 +183,8 @@ static int64_t decode(const struct elan_queue *q, struct sten *p)
 	return code ? code : (int64_t)(r.at - q->taken);
 }
 
-/*
- * When each block has left, if the head could leave since some time, and in
- * the model does at start, when all of the packet is known.
- */
+/* When each block leaves, if the head could leave since some time; in the model
+ * it does at start, when the whole packet is known. */
 static void set_times(const struct nic_at *a, struct elan_buffer *b,
 	sim_time start, sim_time since, const sim_time *arrived)
 {
@@ -209,7 +204,7 @@ static void set_times(const struct nic_at *a, struct elan_buffer *b,
 	}
 }
 
-/* The node that a packet is for, or the first of those; NO_SITE: none. */
+/* The destination, or the first of several; NO_SITE: none. */
 static site_id destination(const struct nic_at *a, uint64_t open, uint64_t last)
 {
 	uint64_t to = open >> 16 & 0xffffffff;
@@ -221,10 +216,8 @@ static site_id destination(const struct nic_at *a, uint64_t open, uint64_t last)
 	return to <= last && last < a->nic->n_nodes ? (site_id)to : NO_SITE;
 }
 
-/*
- * A packet that its process does not finish is closed by a time-out, when no
- * more of it has come for that long (QSN-G22).
- */
+/* An incomplete packet is closed by a time-out, when no more of it has arrived
+ * for that long (QSN-G22). */
 static void await_rest(const struct nic_at *a, struct elan_queue *q)
 {
 	if (!q->is_half)
@@ -236,7 +229,7 @@ static void await_rest(const struct nic_at *a, struct elan_queue *q)
 	q->half_at = q->taken;
 }
 
-/* What has left of a packet that is never finished. */
+/* The part of an incomplete packet that has left. */
 static void send_aborted(const struct nic_at *a, const struct elan_queue *q)
 {
 	struct elan_buffer b = { .kind = ELAN_ABORTED };
@@ -260,7 +253,7 @@ void elan_sten_on_half(const struct nic_at *a, uint32_t queue)
 	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	sim_time until;
 
-	/* The queue may be another one by now. */
+	/* the queue may have been opened anew */
 	if (!q || !q->is_half)
 		return;
 	until = q->word_at + elan_params(a)->half_packet;
@@ -295,7 +288,7 @@ static void on_failed(
 
 static const struct elan_owner owner = { on_acked, on_failed };
 
-/* Keeps and sends a packet of so many bytes of commands. */
+/* Keeps and sends a packet of n bytes of commands. */
 static void send(const struct nic_at *a, struct elan_queue *q,
 	const struct sten *p, uint32_t n)
 {
@@ -331,7 +324,7 @@ static void send(const struct nic_at *a, struct elan_queue *q,
 	elan_send_at(a, id, start);
 }
 
-/* What this node can find wrong with the addresses of a packet. */
+/* Checks the addresses that this node knows. */
 static bool are_addresses_right(
 	const struct nic_at *a, const struct elan_buffer *b)
 {
@@ -376,7 +369,7 @@ uint32_t elan_sten_skip(const struct nic_at *a, struct elan_queue *q)
 	memset(&p, 0, offsetof(struct sten, b.data));
 	n = decode(q, &p);
 	if (n == INCOMPLETE)
-		return 0; /* nothing of it leaves, so nothing is closed */
+		return 0; /* nothing of it leaves: no time-out */
 	if (n < 0) {
 		elan_queue_stop(a, q, ELAN_ERROR_COMMAND);
 		return 0;

@@ -1,14 +1,12 @@
 /*
- * The thread processor (QSN-F64 to F66).  One thread has it at a time, from
- * when it is swapped in until it waits or ends: its calls take time and hold
- * the processor, the C code between them takes none.  Threads that are ready
- * stand in the run queue: those just started, and those that have what they
- * waited for, a word of memory or room in a command queue.  One that goes on
- * where it was the last one to run is not swapped; it goes on a cycle later.
+ * The thread processor (QSN-F64 to F66).  One thread has it at a time, until it
+ * waits or ends: its calls take time, the C code between them takes none.
+ * Threads that are ready are in the run queue: new ones, and those that have
+ * got the word of memory or the room in a queue that they waited for.  If the
+ * last thread to run goes on, it is not swapped; it goes on a cycle later.
  *
- * The processor has one event on its way while somebody has it, and none
- * otherwise.  All that it posts is for a later instant: what ends a wait may
- * be a program's store.
+ * The processor has one event posted while a thread has it, otherwise none.
+ * Events are for a later instant: a program's store may end a wait.
  */
 #include "nic/elan4/units.h"
 
@@ -98,7 +96,7 @@ bool elan_threads_busy(const struct elan_threads *h)
 	return h && (h->running || h->ready.first);
 }
 
-/* Of a node that has died no thread goes on. */
+/* Threads of a dead node stop. */
 static bool is_dead(const struct nic_at *a)
 {
 	return a->t >= host_dies_at(a->nic->host, a->s);
@@ -148,7 +146,7 @@ int elan_code_load(struct nic *nic, site_id s, uint32_t context, uint32_t code,
 	return 0;
 }
 
-/* --- who is next --- */
+/* --- scheduling --- */
 
 static void dispatch(const struct nic_at *a)
 {
@@ -167,7 +165,7 @@ static void dispatch(const struct nic_at *a)
 		ELAN_ENGINE_THREAD, id);
 }
 
-/* The wait of one is over. */
+/* A thread's wait is over. */
 static void wake(const struct nic_at *a, struct elan_thread *x)
 {
 	struct elan_threads *h = elan_here(a)->threads;
@@ -211,10 +209,8 @@ static void on_write(void *arg, struct sim_worker *w, site_id s, sim_time t,
 	}
 }
 
-/*
- * A thread that waits for room has a claim on it when it is woken, until it
- * runs: those behind it do not take it away, and are not woken in vain.
- */
+/* A woken thread has a claim on room until it runs, so that threads behind it
+ * cannot take it, and are not woken in vain. */
 void elan_thread_on_room(const struct nic_at *a, struct elan_queue *q)
 {
 	struct elan_threads *h = elan_here(a)->threads;
@@ -290,8 +286,8 @@ static void end(const struct nic_at *a, uint32_t id)
 
 	h->running = h->last = 0;
 	slots_give(&h->all, id);
-	/* One more can be started: by the first that still wants to when it
-	 * has its turn.  The others wait again, in the same order. */
+	/* one more can be started, by the first queue that has its turn; the
+	 * others wait again, in the same order */
 	elan_queue_unblock_all(a);
 }
 
@@ -326,8 +322,8 @@ static void granted(const struct nic_at *a, uint32_t id, sim_time end)
 	elan_post(a, end, ELAN_ENGINE_THREAD, id);
 }
 
-/* No read passes a write, one of the thread's own say: not in line for the bus,
- * nor behind it. */
+/* No read overtakes a write, such as one of the thread's own: neither in line
+ * for the bus, nor behind it. */
 void elan_thread_on_word(const struct nic_at *a)
 {
 	const struct elan_threads *h = elan_here(a)->threads;
@@ -340,9 +336,9 @@ void elan_thread_on_word(const struct nic_at *a)
 	elan_bus_read(a, x->at, x->bytes, granted, x->id);
 }
 
-/* --- what threads call --- */
+/* --- calls of threads --- */
 
-/* The one that runs; it may be elsewhere after a wait. */
+/* The running thread, which may have moved after a wait. */
 static struct elan_thread *self(struct nic_at *a)
 {
 	const struct elan_threads *h = card_current();
@@ -352,7 +348,7 @@ static struct elan_thread *self(struct nic_at *a)
 	return thread(h, h->running);
 }
 
-/* Holds the processor for so long. */
+/* Holds the processor for some time. */
 static void hold(
 	const struct nic_at *a, const struct elan_thread *x, sim_time time)
 {

@@ -1,17 +1,15 @@
 /*
  * Atomic memory operations (AMOs).  The unit begins one after the other, an
- * interval apart.  One whose word is in its cache changes it there; for another
- * one memory is read, and others go on meanwhile, but those on the same word,
- * which wait.  Changes are written to memory at once, or, lazily, when a word
- * leaves the cache.
+ * interval apart.  If the word is in its cache, it is changed there; otherwise
+ * memory is read, while operations on other words go on.  Changes are written
+ * to memory at once, or, lazily, when a word leaves the cache.
  *
- * The unit has an item for each word of which it knows more than memory does:
- * it is in the cache, is being read, or its last changes are still on their
- * way.  A read that was begun after a write returns what was written, as on a
- * bus on which reads do not overtake writes.
+ * The unit has an item for each word that is in the cache, is being read, or
+ * has writes on their way.  A read that begins after a write returns the
+ * written value: on the bus reads do not overtake writes.
  *
- * The node's own loads and stores know nothing of the cache (GEM-F31).  What
- * comes through the interface does: a put or get takes words out of it.
+ * The node's own loads and stores bypass the cache (GEM-F31).  Puts and gets
+ * through the interface take words out of it.
  */
 #include <errno.h>
 #include <string.h>

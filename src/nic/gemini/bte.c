@@ -1,16 +1,16 @@
 /*
  * The block transfer engine.  A channel takes the next descriptor of the
  * kernel's queue; the engine makes one packet after the other, of the channels
- * in turn.  A put's or a send's reads its line from memory first, and of these
- * a channel has so many under way; beyond that the engine waits only while
+ * in turn.  Packets of puts and sends read their lines from memory first, a
+ * limited number of a channel at once; otherwise the engine waits only while
  * lines of its own wait for the ORB.
  *
- * While all that it makes is to be read, and other lines are, nothing of that
- * can be seen before one of these is here.  So it has no events: what is due is
- * done before any other event of the node.
+ * While all channels read, and reads are under way, the engine's work is not
+ * visible before one of these reads ends.  So it needs no events: it is done
+ * before any other event of the node.
  *
- * The other half, where sends arrive: the first packet of one that comes, which
- * may be any, takes the first buffer of its port, for all.
+ * The other half, for arriving sends: the first packet to arrive, which may be
+ * any, takes the first buffer of its port for all.
  */
 #include <errno.h>
 
@@ -106,8 +106,8 @@ static uint32_t next_channel(const struct gem_bte *b)
 	return (uint32_t)__builtin_ctz(later ? later : b->able);
 }
 
-/* Whether the next packet needs no event.  Where a transfer is in the queue, a
- * channel may take it then. */
+/* Whether the next packet needs no event.  It does if a transfer is queued,
+ * which a channel may take then. */
 static bool is_unseen(const struct nic_at *a)
 {
 	const struct gem_bte *b = bte_of(a);
@@ -175,7 +175,7 @@ void gem_bte_settle(const struct nic_at *a, sim_time t)
 	}
 }
 
-/* What is in memory now goes. */
+/* Sends the bytes that are in memory now. */
 static void on_read(const struct nic_at *a, const struct side_read *r)
 {
 	struct gem_line *x = slots_at(&gem_here(a)->lines, r->id);

@@ -1,6 +1,6 @@
-/* What the interface's files share: fma.c turns lines into requests, bte.c
- * makes lines of blocks and has buffers for sends, target.c executes requests
- * and takes the responses, amo.c does atomics, cq.c writes events; harm.c and
+/* Shared by the interface's files: fma.c turns lines into requests, bte.c makes
+ * lines of blocks and has buffers for sends, target.c executes requests and
+ * takes the responses, amo.c executes atomics, cq.c writes events; harm.c and
  * frame.c are for networks that fail. */
 #ifndef NIC_GEMINI_CARD_H
 #define NIC_GEMINI_CARD_H
@@ -12,7 +12,7 @@
 #include "nic/util/outbox.h"
 #include "nic/util/side_reads.h"
 
-/* What packets are on the wire, in phits of 3 B. */
+/* Formats of packets on the wire, in phits of 3 B. */
 enum gem_format { GEM_WRITE, GEM_GET, GEM_DONE, GEM_ERROR, GEM_DATA };
 
 enum gem_engine {
@@ -27,11 +27,11 @@ enum gem_engine {
 	GEM_BUFFER, /* is in the card */
 	GEM_AMO, /* the unit for atomics is free */
 	GEM_AMO_WRITTEN, /* a word that it changed is in memory */
-	GEM_SYNC, /* one that asks a window for an event is */
-	GEM_BAD_STORE, /* one that is refused is */
+	GEM_SYNC, /* a store that asks a window for an event is in the card */
+	GEM_BAD_STORE, /* a refused store is in the card */
 	GEM_FLUSH, /* a store that asks for a flush is in the card */
-	GEM_OVERDUE, /* other nodes' transactions may be */
-	GEM_LINE, /* a packet joins the line, or that may move on */
+	GEM_OVERDUE, /* transactions of other nodes may be overdue */
+	GEM_LINE, /* a packet joins the line, or the line may move on */
 	GEM_READS,
 	GEM_ENGINES = GEM_READS + SIDE_READS_EVENTS - ENGINE_CLIENT,
 };
@@ -41,23 +41,23 @@ struct gem_load {
 	uint64_t offset; /* once known, an address */
 	uint64_t remote_data;
 	uint32_t handle, tag, bytes;
-	uint32_t request, round; /* of the ORB, and which use of it */
+	uint32_t request, round; /* place in the ORB, and its use */
 	uint32_t ssid; /* of its transaction */
-	uint32_t count; /* of a closing one: its packets, in all */
+	uint32_t count; /* of a closing packet: those of the transaction */
 	uint8_t op, status, is_response, remote_cq;
 	uint8_t amo; /* enum gemini_amo; its operands are data */
 	bool is_cached;
 	bool is_uncounted; /* the target has no entry for its transaction */
-	bool is_final; /* so the sender says that all have come */
+	bool is_final; /* the sender says that all packets have arrived */
 	uint32_t fifo; /* of reception, where it still has a place if: */
 	bool is_held;
 	bool is_by_line; /* hashed with the line of its address */
-	sim_time event_at; /* the event of which it was the last is in memory */
+	sim_time event_at; /* its transaction's event is in memory */
 	uint8_t data[GEMINI_LINE];
 };
 
-/* A line that the program has stored, or the block transfer engine has made: a
- * request, until it is answered. */
+/* A line stored by the program, or made by the block transfer engine: a request
+ * until it is answered. */
 struct gem_line {
 	struct slot slot;
 	uint32_t transaction, round;
@@ -68,8 +68,8 @@ struct gem_line {
 	uint8_t channel; /* of the block transfer engine, from 1 on, or 0 */
 	uint8_t status; /* it could not be read */
 	bool is_final; /* has no bytes */
-	/* It was stored, or the engine took it; all of it was in the card; it
-	 * was through the output side. */
+	/* It was stored, or the engine took it; it was in the card; it was
+	 * through the output side. */
 	sim_time made, came, out;
 	uint8_t data[GEMINI_LINE];
 };
@@ -89,11 +89,11 @@ struct gem_transaction {
 	struct book_message message;
 };
 
-/* A transaction of another node's, of which not all has come. */
+/* An incomplete transaction of another node. */
 struct gem_remote {
 	struct slot slot;
 	uint32_t src, ssid;
-	uint32_t came, count; /* count is 0 until the closing packet has come */
+	uint32_t came, count; /* 0: the closing packet has not arrived */
 	bool is_bad; /* one of them was refused */
 	sim_time last; /* when a packet of it came */
 	/* of a send: */
@@ -124,7 +124,7 @@ struct gem_deadline {
 	uint32_t request, round;
 };
 
-/* One that waits for a send. */
+/* A buffer that waits for a send. */
 struct gem_buffer {
 	struct slot slot;
 	struct gemini_buffer buffer;
@@ -233,7 +233,7 @@ static inline void gem_post(
 	ticks_post(a, &gem_here(a)->ticks, t, number, data);
 }
 
-/* Makes a packet one to a node, which keeps its load. */
+/* Addresses a packet, which keeps its load, to a node. */
 void gem_address(const struct nic_at *a, packet_id id, uint32_t node,
 	uint32_t format, uint32_t bytes);
 /* A packet with an empty load, to a node. */
@@ -241,8 +241,7 @@ packet_id gem_packet(const struct nic_at *a, uint32_t node, uint32_t format,
 	uint32_t bytes, bool is_response);
 void gem_send(const struct nic_at *a, packet_id id);
 
-/* 0, or what is wrong with a post: the program needs some right to its own
- * bytes. */
+/* 0, or an error of a post; right: what the program needs to its own bytes. */
 int gem_fma_check(
 	const struct nic_at *a, const struct gemini_post *p, uint32_t right);
 uint32_t gem_fma_begin(const struct nic_at *a, const struct gemini_post *p);
@@ -253,13 +252,13 @@ uint32_t gem_fma_line(
 uint32_t gem_fma_store(struct nic *nic, uint32_t transaction, uint64_t made);
 void gem_fma_on_out(const struct nic_at *a, uint32_t line);
 void gem_fma_on_timeout(const struct nic_at *a, uint32_t none);
-/* Deadlines are later by the time that was not there since then. */
+/* Deadlines are extended by the time since then. */
 void gem_fma_extend(const struct nic_at *a, sim_time since);
 /* A request has ended; false where it was not under way. */
 bool gem_fma_answered(const struct nic_at *a, uint32_t request, uint32_t round,
 	uint32_t status);
-/* The same of a response which says that all is well, while nobody waits for
- * the ORB; false, too, where its transaction has no others. */
+/* The same for a response without error while no line waits for the ORB; also
+ * false if it is the last one of its transaction. */
 bool gem_fma_count(const struct nic_at *a, const struct gem_load *l);
 
 /* A packet that a chip has marked goes away. */
@@ -275,35 +274,35 @@ void gem_harm_on_quiesce(struct net_client *me, struct sim_worker *w, site_id s,
 void gem_bte_on_block(const struct nic_at *a, uint32_t transaction);
 void gem_bte_on_channel(const struct nic_at *a, uint32_t channel);
 void gem_bte_on_engine(const struct nic_at *a, uint32_t none);
-/* The engine does what is due by t, before an event that is now. */
+/* The engine does its work up to t, before an event that is now. */
 void gem_bte_settle(const struct nic_at *a, sim_time t);
 void gem_bte_on_buffer(const struct nic_at *a, uint32_t buffer);
-/* One of its lines has a place in the ORB for which it waited; one of its
- * transactions is complete. */
+/* A line of the engine that waited has a place in the ORB; a transaction of the
+ * engine is complete. */
 void gem_bte_sent(const struct nic_at *a);
 void gem_bte_ended(const struct nic_at *a);
-/* The buffer of a send of which a packet comes, and its address there; or
- * what is wrong. */
+/* Finds the buffer of a send for an arriving packet, and sets the packet's
+ * address; or returns an error. */
 uint32_t gem_bte_match(
 	const struct nic_at *a, uint32_t src, struct gem_load *l);
 void gem_bte_deliver(const struct nic_at *a, uint32_t src, struct gem_load *l);
-/* The event of a send that has come, or of which no more comes. */
+/* The event of a send that is complete or given up. */
 void gem_bte_close(
 	const struct nic_at *a, const struct gem_remote *x, uint32_t status);
 
-/* The transaction of another node, which begins where there is none. */
+/* Finds the transaction of another node, or begins it. */
 struct gem_remote *gem_target_remote(
 	struct gem_node *n, uint32_t src, uint32_t ssid, uint32_t *id);
 void gem_target_forget(struct gem_node *n, uint32_t id);
-/* A packet of it has come: where packets are lost, those behind it have to come
+/* A packet of it has arrived: if packets can be lost, the next must arrive
  * within some time. */
 void gem_target_watch(const struct nic_at *a, struct gem_remote *x);
 void gem_target_on_overdue(const struct nic_at *a, uint32_t none);
-/* Other nodes' transactions have as much time again. */
+/* Restarts the time-outs of other nodes' transactions. */
 void gem_target_extend(const struct nic_at *a);
 void gem_target_on_in(const struct nic_at *a, packet_id id);
-/* Where responses wait in line with requests: one joins it, or NO_PACKET; the
- * first ones are taken in. */
+/* If responses wait in line with requests: a packet joins the line, or
+ * NO_PACKET; the first ones are taken in. */
 void gem_target_on_line(const struct nic_at *a, packet_id id);
 void gem_target_on_written(const struct nic_at *a, packet_id id);
 /* A request has been executed, or refused as its load's status says. */
@@ -321,8 +320,8 @@ void gem_window_ended(const struct nic_at *a, const struct gem_transaction *x);
 
 /* Executes an atomic whose load has an address that it may touch. */
 void gem_amo_execute(const struct nic_at *a, packet_id id);
-/* Before others of the interface read bytes of memory, or write them: what its
- * cache has of these is written first, and dropped. */
+/* Before the interface reads or writes bytes of memory: words of these in the
+ * cache are written and dropped. */
 void gem_amo_touch(const struct nic_at *a, uint64_t at, uint32_t bytes);
 void gem_amo_on_free(const struct nic_at *a, uint32_t none);
 void gem_amo_on_written(const struct nic_at *a, uint32_t none);
@@ -332,13 +331,13 @@ extern const struct nic_member_ops gem_amo_member; /* of the pointer */
 bool gem_cq_is_open(const struct gem_node *n, uint32_t cq, uint32_t round);
 /* The queue that a handle's flags name, or GEMINI_NO_CQ where it is gone. */
 uint32_t gem_cq_of_handle(const struct nic_at *a, uint32_t flags);
-/* These are of runs with a book. */
+/* Only if there is a book. */
 void gem_account_request(
 	const struct nic_at *a, packet_id id, const struct gem_line *x);
-/* Of a request; goes_on: its time is the response's, too. */
+/* goes_on: the response continues the budget of its request. */
 void gem_account_response(
 	const struct nic_at *a, packet_id request, packet_id id, bool goes_on);
-/* A packet goes away, which has done what its transaction wanted, or not. */
+/* A packet ends: its part of the transaction is complete, or not. */
 void gem_account_end(const struct nic_at *a, packet_id id, bool is_done);
 
 static inline bool gem_has_book(const struct nic_at *a)

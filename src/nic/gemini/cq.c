@@ -65,7 +65,7 @@ bool gem_cq_is_open(const struct gem_node *n, uint32_t cq, uint32_t round)
 	return n->cq[cq].entries && n->cq[cq].round == round;
 }
 
-/* One that has no room is counted and lost. */
+/* An event without room is counted and lost. */
 bool gem_cq_write(
 	const struct nic_at *a, uint32_t cq, uint64_t data, uint32_t status)
 {
@@ -82,7 +82,7 @@ bool gem_cq_write(
 	if (q->written - q->taken >= q->entries) {
 		n->overruns++;
 		q->lost++;
-		/* who waits for an event hears of it */
+		/* wakes programs that wait for events */
 		host_poke(a->nic->host, a->w, a->s, a->t);
 		return true;
 	}
@@ -104,7 +104,7 @@ void gem_cq_on_event(const struct nic_at *a, uint32_t event)
 	const struct gem_event *x = slots_at(&n->events, event);
 	const struct gem_cq *q = &n->cq[x->cq];
 
-	/* its memory is the program's again where it was closed meanwhile */
+	/* if it was closed meanwhile, its memory is the program's again */
 	if (gem_cq_is_open(n, x->cq, x->round)) {
 		n->events_written++;
 		host_write(a->nic->host, a->w, a->s, a->t,

@@ -212,8 +212,7 @@ static void send(const struct nic_at *a, uint32_t line)
 	gem_send(a, id);
 }
 
-/* Whether a line finds a place in the ORB, and its transaction an SSID.  More
- * than a few transactions never have lines behind one that waits. */
+/* Whether a line finds a place in the ORB, and its transaction an SSID. */
 static bool may_send(const struct nic_at *a, uint32_t line)
 {
 	struct gem_node *n = a->node;
@@ -234,8 +233,8 @@ void gem_fma_on_out(const struct nic_at *a, uint32_t line)
 	const struct gem_transaction *of =
 		slots_at(&n->transactions, x->transaction);
 
-	/* its entry of the NTT and its transaction's SSID; the target refuses
-	 * it, so that it is counted there */
+	/* reads its entry of the NTT and its transaction's SSID; the target
+	 * counts it and refuses it */
 	if (n->is_faulty &&
 		!gem_harm_read(a, (uint64_t)x->node << 32 | of->ssid))
 		x->status = GEMINI_BAD_MEMORY;
@@ -249,7 +248,7 @@ void gem_fma_on_out(const struct nic_at *a, uint32_t line)
 	}
 }
 
-/* Those that wait, as long as there is room for the first. */
+/* Sends waiting lines as long as there is room for the first. */
 static void send_waiting(const struct nic_at *a)
 {
 	struct gem_node *n = a->node;
@@ -265,8 +264,8 @@ static void send_waiting(const struct nic_at *a)
 	}
 }
 
-/* The target could not count what came, so it is told that all has: it is a
- * round trip more until its event. */
+/* The target could not count the packets, so it is told that all have arrived:
+ * its event takes a round trip longer. */
 static void send_final(
 	const struct nic_at *a, uint32_t transaction, uint32_t node)
 {
@@ -324,7 +323,7 @@ static bool is_open(const struct gem_node *n, const struct gem_deadline *d)
 	return find_open(n, d->request, d->round);
 }
 
-/* Deadlines in front that nobody needs any more. */
+/* Drops the first deadlines if their requests are answered. */
 static void forget_answered(struct gem_node *n)
 {
 	while (n->deadlines.n && !is_open(n, ring_at(&n->deadlines, 0)))

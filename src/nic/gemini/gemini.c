@@ -209,9 +209,10 @@ static void on_room(struct net_client *me, struct sim_worker *w, site_id s,
 }
 
 /*
- * Most responses are but counted.  One that nobody waits for may be when its
- * head comes, which spares the event of its tail: nobody can tell, as long as
- * the ORB has more places than it can get requests meanwhile.
+ * Most responses are only counted.  If nothing waits for one, it is counted
+ * when its head arrives, which saves the event of its tail.  This is not
+ * visible as long as the ORB has more free places than requests can come
+ * meanwhile.
  */
 enum { SPARE = 16 };
 
@@ -267,7 +268,7 @@ static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	gem_post(&a, tail + gem_params(&a)->input, GEM_IN, id);
 }
 
-/* What is due before an event of some number, and had none itself. */
+/* Does the work without events that is due before an event. */
 static inline void settle(const struct nic_at *a, uint32_t number)
 {
 	struct gem_node *n = a->node;
@@ -336,7 +337,7 @@ static const struct net_client_ops client = {
 	.combine = &nic_combine,
 };
 
-/* --- the same where responses wait --- */
+/* --- the same if responses wait --- */
 
 static void on_room_in_line(struct net_client *me, struct sim_worker *w,
 	site_id s, uint32_t fifo, sim_time t)
@@ -370,7 +371,7 @@ static void on_packet_in_line(struct net_client *me, struct sim_worker *w,
 		GEM_LINE, id);
 }
 
-/* What an event has finished may let others of the line go on. */
+/* After an event the line may move on. */
 static void on_event_in_line(struct net_client *me, struct sim_worker *w,
 	site_id s, sim_time t, struct sim_event e)
 {
@@ -422,8 +423,8 @@ static uint32_t waits_for(const void *values, enum net_class class)
 		       : 0;
 }
 
-/* Frames (frame.h) are whole lines in words of nine bytes, and nothing else is
- * among these. */
+/* Frames (frame.h) consist of whole lines in words of nine bytes, without
+ * control words between them. */
 static int check_links(const struct link_rules *r, struct err *e)
 {
 	const struct link_format *f = &formats[GEM_WRITE];
@@ -508,7 +509,7 @@ static int audit_node(const void *node, site_id s, struct err *e)
 {
 	const struct gem_node *n = node;
 
-	/* nothing ends a transaction whose last packets never come, or whose
+	/* a transaction never ends if its last packets are lost, or its
 	 * program died before it had stored them */
 	if (!n->lines.used && (!n->transactions.used || n->is_mortal) &&
 		(!n->remotes.used || n->is_mortal) && !n->inside)

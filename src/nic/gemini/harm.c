@@ -1,4 +1,4 @@
-/* What becomes of the interface where the network fails. */
+/* The interface in networks that fail. */
 #include "nic/gemini/card.h"
 
 /* Time-outs stand still while management has stopped the network. */
@@ -23,7 +23,7 @@ void gem_harm_on_quiesce(struct net_client *me, struct sim_worker *w, site_id s,
 	}
 }
 
-/* --- what chips and memories do --- */
+/* --- errors of chips and memories --- */
 
 void gem_harm_drop(const struct nic_at *a, packet_id id)
 {

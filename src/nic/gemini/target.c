@@ -1,5 +1,5 @@
-/* What packets do where they arrive: requests at their target, responses at
- * the node that sent the request. */
+/* Arriving packets: requests at their target, responses at the sender of the
+ * request. */
 #include <string.h>
 
 #include "nic/gemini/card.h"
@@ -10,7 +10,7 @@ static void release(const struct nic_at *a, packet_id id)
 		a->nic->net->packets[id].chunks, a->t);
 }
 
-/* A packet goes away, with its transaction's bytes in memory, or not. */
+/* Frees a packet; is_done: its bytes are in memory. */
 static void finish(const struct nic_at *a, packet_id id, bool is_done)
 {
 	if (gem_has_book(a))
@@ -52,7 +52,7 @@ void gem_target_forget(struct gem_node *n, uint32_t id)
 	slots_give(&n->remotes, id);
 }
 
-/* No request is answered as late as that. */
+/* Longer than any request takes. */
 static sim_time longest(const struct nic_at *a)
 {
 	return 2 * gem_params(a)->timeout;
@@ -69,7 +69,7 @@ void gem_target_watch(const struct nic_at *a, struct gem_remote *x)
 	gem_post(a, a->t + longest(a), GEM_OVERDUE, 0);
 }
 
-/* Its sender has events of the packets that were lost. */
+/* Its sender reports the lost packets. */
 static void give_up(const struct nic_at *a, uint32_t id)
 {
 	gem_bte_close(a, slots_at(&gem_here(a)->remotes, id), GEMINI_TIMED_OUT);
@@ -344,8 +344,8 @@ static void take_response(const struct nic_at *a, packet_id id)
 	}
 }
 
-/* Responses are always taken in.  Of requests so many are; one more keeps its
- * place in the reception FIFO until its response has left. */
+/* Responses are always taken in.  Requests beyond nic.pending keep their places
+ * in the reception FIFO until their responses have left. */
 void gem_target_on_in(const struct nic_at *a, packet_id id)
 {
 	struct gem_load *l = gem_load(a, id);

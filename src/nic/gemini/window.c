@@ -1,7 +1,7 @@
 /*
- * FMA's windows: what stores into them become is said by a descriptor.  Each
- * line is a transaction by itself, without an event; the descriptor counts
- * those that are not answered, apart for each sync that they are waited for by.
+ * FMA's windows: a descriptor defines the meaning of stores into them.  Each
+ * line is a transaction by itself, without an event; the descriptor has a count
+ * of unanswered lines for each sync.
  */
 #include <errno.h>
 #include <string.h>

@@ -38,8 +38,8 @@ enum plain_status {
 	PLAIN_OUT_OF_BOUNDS = RANGE_OUTSIDE,
 	PLAIN_NO_RIGHT = RANGE_FORBIDDEN,
 	PLAIN_BAD_ENTRY, /* no such operation, node or word */
-	PLAIN_GAVE_UP, /* nothing came back, however often it was sent */
-	PLAIN_STOPPED, /* the queue was, before all of this was sent */
+	PLAIN_GAVE_UP, /* no answer after the last retransmission */
+	PLAIN_STOPPED, /* the queue stopped before all of it was sent */
 	PLAIN_STATUSES,
 };
 
@@ -55,7 +55,7 @@ struct plain_entry {
 };
 
 /* Answers that cannot leave wait in the card; or their requests keep their
- * places in the reception FIFO until then. */
+ * places in the reception FIFO. */
 enum plain_answers { PLAIN_BUFFERED, PLAIN_HELD };
 
 struct plain_params {

@@ -1,19 +1,16 @@
 /*
- * Requests that are answered.  A request is a packet, and its answer is, which
- * is not answered itself.  The sender keeps a copy of a request and sends it
- * again until it is answered; the receiver remembers what it has executed, so
- * that what comes twice is executed once.  Frames have a CRC.  What a request
- * says, how it is executed, and what an answer is good for is the owner's
- * business.
+ * Requests and their answers, which are packets.  The sender keeps a copy of a
+ * request and retransmits it until it is answered; the receiver executes no
+ * request twice.  Frames have a CRC.  The owner defines the content of requests
+ * and answers, and executes them.
  *
- * Requests and answers are packets of different kinds, but some routings put
- * them into the same queues.  So a request gives its place in the reception
- * FIFO back when it has been executed, and its answer waits in the interface to
- * leave: reception is never held for a packet that may stand behind the one
- * that wants to be received.  An owner takes answers whatever happens.
+ * Some routings put requests and answers into the same queues.  So a request
+ * frees its place in the reception FIFO when it has been executed, and its
+ * answer waits in the interface: reception never waits for a packet that may be
+ * queued after the one to be received.  Owners always accept answers.
  *
- * With asks_how.holds a request keeps its place until its answer has left.
- * That is safe only where requests and answers have channels of their own.
+ * With asks_how.holds a request keeps its place until its answer has left,
+ * which is safe only if requests and answers have separate channels.
  */
 #ifndef NIC_UTIL_ASKS_H
 #define NIC_UTIL_ASKS_H
@@ -24,19 +21,19 @@
 #include "nic/util/seen.h"
 #include "nic/util/workq.h"
 
-/* What a packet says beside its data; its CRC is of this, too. */
+/* Sent with a packet's data; the CRC covers both. */
 struct ask_header {
 	uint64_t word[4]; /* the owner's */
-	uint32_t channel, number; /* of it: at most 32 are not answered */
+	uint32_t channel, number; /* at most 32 of a channel are unanswered */
 	uint32_t id; /* of the sender's item */
 	uint32_t bytes; /* of data */
-	uint8_t op, status; /* the owner's; status 0: it was executed */
+	uint8_t op, status; /* the owner's; status 0: executed */
 	uint8_t is_answer;
-	uint8_t way; /* of a request that is sent again; or 0 */
+	uint8_t way; /* route of a retransmitted request; or 0 */
 	uint32_t unused_too;
 };
 
-/* What a packet holds of a reception FIFO. */
+/* A packet's place in a reception FIFO. */
 struct ask_hold {
 	uint32_t fifo, chunks;
 };
@@ -47,18 +44,18 @@ struct ask {
 	struct flips flips;
 	struct ask_hold hold;
 	bool is_first; /* try */
-	bool is_again; /* it has been executed before */
+	bool is_again; /* executed before */
 	uint8_t data[];
 };
 
-/* Where its time has gone, for a book of time budgets. */
+/* Its time so far, for a book of time budgets. */
 struct ask_account {
 	struct book_message message;
 	struct workq_birth birth; /* of its descriptor */
 	sim_time turn, taken; /* its turn came; the engine had begun */
 };
 
-/* What the owner's item begins with: a request until it is answered. */
+/* An unanswered request; the owner's item begins with it. */
 struct ask_item {
 	struct resend_item item;
 	struct ask *copy;
@@ -71,29 +68,29 @@ struct ask_item {
 struct asks_how {
 	struct resend_how resend; /* give_up is the owner's */
 	struct net_fifos user, high; /* for requests, and answers */
-	uint32_t input; /* the number of the event that a packet is here */
-	sim_time latency; /* until then, from its tail on */
+	uint32_t input; /* number of the event of an arrival */
+	sim_time latency; /* from the tail to that event */
 	uint8_t kind; /* of requests, an enum packet_kind */
-	uint8_t kept; /* an op that may be executed twice, or is not there */
+	uint8_t kept; /* an op that may be executed twice, or none */
 	bool holds; /* requests keep their places until answers have left */
 
 	/* A request has left for the first time. */
 	void (*left)(const struct nic_at *a);
-	/* A request has come: asks_answer() follows, now or later.  Where
-	 * is_again, nothing is to be done but that. */
+	/* A request has arrived: asks_answer() follows, now or later; if
+	 * is_again, nothing else. */
 	void (*asked)(const struct nic_at *a, packet_id id, struct ask *x);
-	/* Whether an answer can be one to a request, of which bits that were
-	 * flipped unseen know nothing. */
+	/* Whether an answer can belong to a request; bits flipped unseen may
+	 * have changed either. */
 	bool (*fits)(const struct ask_header *answer,
 		const struct ask_header *request);
-	/* An answer has come: asks_answered(), and then asks_finish(). */
+	/* An answer has arrived: asks_answered(), then asks_finish(). */
 	void (*answered)(const struct nic_at *a, packet_id id, struct ask *x,
 		struct ask_item *item);
 };
 
 enum { ASKS_EVENTS = RESEND_EVENTS + 1 };
 
-/* What an owner's node begins with. */
+/* An owner's node begins with it. */
 struct asks {
 	const struct asks_how *how;
 	struct ticks ticks;
@@ -106,8 +103,9 @@ struct asks {
 	uint64_t packets, answers, resent, timeouts, torn, escapes;
 };
 
-/* Sets what resends need but give_up, and the numbers of events: ASKS_EVENTS
- * from first on; the owner has stride of them, from ENGINE_CLIENT on. */
+/* Sets everything for retransmission except give_up, and the numbers of events:
+ * ASKS_EVENTS from first on; the owner has stride of them, from ENGINE_CLIENT
+ * on. */
 void asks_set_up(struct asks_how *how, const struct resend_params *p,
 	const struct net *net, uint32_t first, uint32_t stride);
 void asks_init(struct asks *x, const struct asks_how *how, size_t item_size);
@@ -115,8 +113,8 @@ void asks_fini(struct asks *x);
 extern const struct nic_member_ops asks_member;
 /* For nic_ops.load_bytes(). */
 size_t asks_load_bytes(const struct packet *p);
-/* An error where packets' payload is too long for what flips can hit, or there
- * is none; else sets the size of a load. */
+/* An error if links have no payload, or one that is too long for flips; else
+ * sets the size of a load. */
 int asks_check(struct nic *nic, struct err *e);
 bool asks_is_idle(const struct asks *x);
 bool asks_is_stale(const void *node, uint32_t number, uint32_t data);
@@ -153,14 +151,14 @@ static inline void asks_post(
 /* A new request; its copy's header is all zero but for channel and number. */
 uint32_t asks_new(
 	const struct nic_at *a, site_id dst, uint32_t channel, uint32_t number);
-/* All of it is there: requests leave in the order in which they were new. */
+/* It is complete: requests leave in the order in which they were made. */
 void asks_ready(const struct nic_at *a, uint32_t id);
-/* It is answered, or given up: its copy goes. */
+/* It is answered, or given up: frees its copy. */
 void asks_answered(const struct nic_at *a, uint32_t id);
 
 /* A request has been executed, or refused as its status says. */
 void asks_answer(const struct nic_at *a, packet_id id);
-/* A packet leaves nothing behind; is_done: its message is complete. */
+/* Frees a packet and its place; is_done: its message is complete. */
 void asks_finish(const struct nic_at *a, packet_id id, bool is_done);
 
 /* For the network's client. */
@@ -170,7 +168,7 @@ void asks_on_room(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t);
 void asks_on_hurt(struct net_client *me, struct sim_worker *w, packet_id id,
 	uint32_t bit, uint32_t bits);
-/* Whether an event is one of how's, which is handled then. */
+/* Handles an event of these numbers; false: it has another one. */
 bool asks_on_event(const struct nic_at *a, uint32_t number, uint32_t data);
 
 #endif

@@ -1,10 +1,9 @@
 /*
- * Bits of a packet that were flipped on its way, and what they make of its
- * frame.  Packets that were not hurt are never serialised: their bytes are
- * known to be good.  A hurt one remembers where, in its load; at its
- * destination its frame is written, goes through the wire's code hop by hop
- * with the bits flipped, and is read back.  What a frame is, and what its
- * CRCs say of it, is the interface's own business.
+ * Flipped bits of packets, and their effect on frames.  Undamaged packets are
+ * never serialised: their bytes are known to be good.  A damaged one records
+ * the flips in its load; at its destination the interface writes its frame,
+ * passes it through the wire's code hop by hop with the bits flipped, reads it
+ * back and checks its CRCs.
  */
 #ifndef NIC_UTIL_FLIPS_H
 #define NIC_UTIL_FLIPS_H
@@ -32,29 +31,24 @@ struct flips {
 };
 
 /*
- * One of so many bits of a packet was flipped on a hop that began at a time.
- * The model of the link counts some bytes more or less than its frame of so
- * many bytes has, so the place is scaled; the bits of one moment go side by
- * side, and stay on their lines.
+ * A bit of a packet was flipped on a hop that began at a time.  The link's
+ * model counts a few bytes more or fewer than the frame has, so the place is
+ * scaled; bits that cross the wire at the same moment stay on their lines.
  */
 void flips_note(struct flips *f, const struct link_code *code, sim_time hop,
 	uint32_t frame_bytes, uint32_t bit, uint32_t bits);
 
-/*
- * What comes of a frame of n bytes; room is for CODE_ROOM * n bytes of
- * symbols.  Returns how many bytes have come through without a symbol that
- * the code does not have: n, or less.
- */
+/* Applies the flips to a frame of n bytes; room is for CODE_ROOM * n bytes of
+ * symbols.  Returns the number of bytes before the first invalid symbol, or
+ * n. */
 uint32_t flips_apply(
 	const struct flips *f, uint8_t *frame, uint32_t n, uint8_t *room);
 
 enum flips_harm { FLIPS_NONE, FLIPS_FOUND, FLIPS_ESCAPED };
 
-/*
- * What comes of a frame that is a header, data and a CRC-32 of both, of
- * FLIPS_FRAME bytes at most.  Where the CRC does not find what the flips did,
- * header and data are what they made of them.
- */
+/* The effect on a frame of header, data and a CRC-32 of both, of FLIPS_FRAME
+ * bytes at most.  If the CRC does not detect the flips, header and data are
+ * changed. */
 enum flips_harm flips_judge(struct flips *f, void *header, uint32_t n_header,
 	void *data, uint32_t n_data);
 

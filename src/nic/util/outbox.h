@@ -1,8 +1,7 @@
 /*
- * Packets that wait for room in the network's FIFOs, in order.  It is for an
- * interface that makes packets whether they fit or not: one that begins a
- * packet only when there is room, as the message unit does, needs none.  It
- * has no bound; whoever wants one counts.
+ * Packets that wait for room in the network's FIFOs, in order; for interfaces
+ * that make packets before there is room for them.  It has no limit: an owner
+ * that wants one counts.
  */
 #ifndef NIC_UTIL_OUTBOX_H
 #define NIC_UTIL_OUTBOX_H
@@ -19,7 +18,7 @@ struct outbox {
 /* A packet goes into its FIFO, which has room: hands it to net_inject(). */
 typedef void outbox_leave(const struct nic_at *a, uint32_t fifo, packet_id id);
 
-/* A packet leaves now, where nobody waits and there is room, or later. */
+/* A packet leaves now, if there is room and none waits, or later. */
 static inline void outbox_send(const struct nic_at *a, struct outbox *o,
 	uint32_t fifo, packet_id id, outbox_leave *leave)
 {

@@ -1,7 +1,7 @@
 /*
- * What of a node's memory somebody may touch, by number: of a context, a key,
- * a handle.  It protects and does not translate: addresses are the node's
- * own.  A cache of translations is in nic/util/tlb.h.
+ * Ranges of a node's memory that may be accessed, by number: of a context, a
+ * key, a handle.  It does not translate: addresses are the node's own.  A cache
+ * of translations is in nic/util/tlb.h.
  */
 #ifndef NIC_UTIL_RANGES_H
 #define NIC_UTIL_RANGES_H
@@ -25,21 +25,18 @@ struct ranges {
 void ranges_fini(struct ranges *r);
 extern const struct nic_member_ops ranges_member;
 
-/* [first, last] in place of what the number had; no flags. */
+/* Sets or replaces the range of a number: [first, last], without flags. */
 void ranges_set(
 	struct ranges *r, uint32_t number, uint64_t first, uint64_t last);
 /* NULL: the number has none. */
 struct range *ranges_find(const struct ranges *r, uint32_t number);
-/* Whether a number has a range and [at, at + bytes) lies in it; no bytes do,
- * wherever they are. */
+/* Whether a number has a range and [at, at + bytes) lies in it; an empty one
+ * always does. */
 bool ranges_allow(
 	const struct ranges *r, uint32_t number, uint64_t at, uint64_t bytes);
 
-/*
- * A range that is named by its number, and bytes of it by their offset: of an
- * owner's memory, say, that others have some rights to.  False where the
- * number is in use, or not.
- */
+/* Registers a range whose bytes others name by offset; removes it.  False if
+ * the number is in use, or is not. */
 bool ranges_add(struct ranges *r, uint32_t number, uint64_t at, uint64_t bytes,
 	uint32_t flags);
 bool ranges_drop(struct ranges *r, uint32_t number);
@@ -51,8 +48,8 @@ enum range_answer {
 	RANGE_FORBIDDEN,
 };
 
-/* Whether a range has bytes at an offset and, of the flags in mask, exactly
- * some; *at is where they are. */
+/* Whether a range has these bytes at an offset and, of the flags in mask,
+ * exactly flags; *at is their address. */
 enum range_answer ranges_look_up(const struct ranges *r, uint32_t number,
 	uint64_t offset, uint64_t bytes, uint32_t mask, uint32_t flags,
 	uint64_t *at);

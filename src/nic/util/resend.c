@@ -52,7 +52,7 @@ void resend_at(
 	ticks_post(a, r->ticks, t > a->t ? t : a->t, r->how->leave, id);
 }
 
-/* --- who waits for an answer --- */
+/* --- time-outs --- */
 
 static sim_time timeout(const struct resend *r, uint32_t tries)
 {
@@ -168,7 +168,7 @@ static void is_late(const struct nic_at *a, struct resend *r, uint32_t id)
 	const struct resend_item *x = item(r, id);
 
 	r->how->on_late(a, id);
-	/* Those that follow need not find out for themselves. */
+	/* Packets that follow avoid this route from the start. */
 	*detour(r, x->dst) = (uint8_t)(x->route + 1);
 	resend_again(a, r, id);
 }

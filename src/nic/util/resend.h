@@ -50,17 +50,17 @@ struct resend_params {
 			"further one",                                         \
 			back_off_from)
 
-/* What an owner's item begins with. */
+/* An owner's item begins with it. */
 struct resend_item {
 	struct slot slot; /* of first tries that wait */
 	site_id dst;
 	uint8_t route; /* of the next try; a number, modulo the routes */
-	uint16_t tries, excused; /* of these, that do not count */
-	sim_time left_at; /* and has no answer yet, or 0 */
-	sim_time again_at; /* it is sent again, or 0 */
+	uint16_t tries, excused; /* tries that do not count */
+	sim_time left_at; /* of an unanswered try, or 0 */
+	sim_time again_at; /* time of the next try, or 0 */
 };
 
-/* Once at least: before that nobody can have an answer. */
+/* At least once: no valid answer can come before. */
 static inline bool resend_has_left(const struct resend_item *x)
 {
 	return x->left_at || x->tries;
@@ -71,7 +71,7 @@ struct resend_how {
 	/* numbers of events, and what they are taken modulo */
 	uint32_t leave, late, later, again, stride;
 	sim_time timeout; /* the least */
-	int64_t round_trips; /* and so many of the longest recent one */
+	int64_t round_trips; /* the least, in longest recent ones */
 	int64_t retries;
 	sim_time back_off;
 	/* An item is to be sent, now. */
@@ -114,15 +114,15 @@ void resend_at(
 void resend_answered(const struct nic_at *a, struct resend *r, uint32_t id);
 /* The answer refused the packet. */
 void resend_again(const struct nic_at *a, struct resend *r, uint32_t id);
-/* The same, and the try that has failed does not count. */
+/* The same; the failed try does not count. */
 void resend_excused(const struct nic_at *a, struct resend *r, uint32_t id);
-/* It is done with. */
+/* Frees an item. */
 void resend_give(struct resend *r, uint32_t id);
 
-/* Whether an event is one of how's, which is handled then; id is its data. */
+/* Handles an event of these numbers, with its data; false: another number. */
 bool resend_on_event(
 	const struct nic_at *a, struct resend *r, uint32_t number, uint32_t id);
-/* Whether such an event is a timer that nothing waits for: see nic_ops. */
+/* Whether an event is a timer that nothing waits for: see nic_ops. */
 bool resend_is_stale(const struct resend *r, uint32_t number, uint32_t id);
 
 #endif

@@ -1,9 +1,8 @@
 /*
- * What a receiver remembers of packets, so that none is executed twice: of
- * each sender's channel the last 64 numbers, and one bit of what was said of
- * each.  It holds no packets; channels are never forgotten.  A sender keeps
- * its window (nic/util/window.h) at half of that or less, since what is older
- * than the last 64 counts as seen.
+ * A receiver's memory of packets, so that none is executed twice: the last 64
+ * numbers of each sender's channel, each with a yes or no.  Channels are never
+ * forgotten.  Older numbers count as seen, so a sender keeps its window
+ * (nic/util/window.h) at 32 or less.
  */
 #ifndef NIC_UTIL_SEEN_H
 #define NIC_UTIL_SEEN_H
@@ -24,17 +23,15 @@ void seen_fini(struct seen *s);
 uint64_t seen_memory(const struct seen *s);
 extern const struct nic_member_ops seen_member;
 
-/* Whether a number has been here, and what was said then; what is too old to
- * know was a yes. */
+/* Whether a number was seen, and the answer it got; one that is too old got a
+ * yes. */
 enum seen_answer seen_find(
 	const struct seen *s, uint32_t src, uint32_t channel, uint32_t number);
 void seen_add(struct seen *s, uint32_t src, uint32_t channel, uint32_t number,
 	bool is_yes);
 
-/*
- * A word that was said besides, of a channel that has been here: it keeps the
- * last one; NULL: that is not known yet.
- */
+/* Keeps a word for the last answer of a channel that was seen; NULL: not known
+ * yet. */
 void seen_note(
 	struct seen *s, uint32_t src, uint32_t channel, const uint64_t *word);
 bool seen_noted(

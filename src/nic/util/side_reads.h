@@ -1,14 +1,12 @@
 /*
- * Reads of a node's memory over its side (host/side.h), of any length: they
- * are cut into what the side reads at a time, and as many of these are under
- * way as it allows.  On a bus reads end in the order in which they began.  It
- * does not touch memory: an owner takes the bytes when it is told, and sees
- * what is in memory then.
+ * Reads of a node's memory over its side (host/side.h), of any length: they are
+ * cut into pieces that the side reads at a time, as many at once as it allows.
+ * On a bus reads end in the order in which they began.  The owner takes the
+ * bytes from memory when the read is done.
  *
- * That data is at the far end of the bus is an event, which does nothing but
- * ask for the bus.  An owner that calls side_reads_settle() before each event
- * of its node spares it.  An owner whose reads stand in line for the bus with
- * other things of its own (ask) says itself when they have it.
+ * When data is ready at the far end of the bus, an event asks for the bus.  An
+ * owner that calls side_reads_settle() before each event of its node saves this
+ * event.  An owner with other bursts in line for the bus (ask) grants it.
  */
 #ifndef NIC_UTIL_SIDE_READS_H
 #define NIC_UTIL_SIDE_READS_H
@@ -19,7 +17,7 @@
 
 struct side_read;
 
-/* All of a read is here. */
+/* A read is complete. */
 typedef void side_read_done(const struct nic_at *a, const struct side_read *x);
 
 struct side_read {
@@ -27,7 +25,7 @@ struct side_read {
 	uint64_t at;
 	uint32_t bytes;
 	side_read_done *done;
-	void *owner; /* the owner's, as is */
+	void *owner; /* the owner's */
 	uint32_t id;
 	uint32_t asked, here; /* bytes */
 };
@@ -39,9 +37,9 @@ struct side_reads_how {
 	struct side *side;
 	uint32_t first; /* number of SIDE_READS_EVENTS events */
 	bool is_settled; /* by its owner; the side says how long data takes */
-	/* A piece's data is ready: asks for the bus, in place of the side's
-	 * data(); side_reads_granted() follows, now or later.  Not of those
-	 * that are settled.  NULL: the side is asked. */
+	/* A piece's data is ready: asks for the bus in place of the side's
+	 * data(); side_reads_granted() follows, now or later.  Only if reads
+	 * are not settled.  NULL: asks the side. */
 	void (*ask)(const struct nic_at *a, uint32_t piece, uint64_t at,
 		uint32_t bytes);
 };
@@ -51,11 +49,11 @@ struct side_reads {
 	const struct side_reads_how *how;
 	struct ticks *ticks;
 	struct slots items, pieces;
-	struct slot_list line; /* not all of them is asked for, in order */
+	struct slot_list line; /* reads with pieces to be asked for */
 	uint32_t n; /* pieces under way */
-	/* if they are settled: those whose data has not crossed the bus, in
+	/* if they are settled: pieces whose data has not crossed the bus, in
 	 * order; when the first one's is ready, or SIM_NEVER; and now, which
-	 * may be later than when a read is begun */
+	 * may be later than the start of a read */
 	struct slot_list ready;
 	sim_time due, now;
 };
@@ -65,22 +63,22 @@ void side_reads_init(struct side_reads *r, const struct side_reads_how *how,
 void side_reads_fini(struct side_reads *r);
 extern const struct nic_member_ops side_reads_member;
 
-/* Of no bytes there is nothing to wait for but a moment. */
+/* A read of no bytes ends a moment later. */
 void side_reads_begin(const struct nic_at *a, struct side_reads *r, uint64_t at,
 	uint32_t bytes, side_read_done *done, void *owner, uint32_t id);
 
-/* For how->ask(): whose a piece is, where reads fit into one; it has the bus,
+/* For how->ask(): a piece's read, if reads have one piece each; it has the bus
  * until end. */
 const struct side_read *side_reads_whose(
 	const struct side_reads *r, uint32_t piece);
 void side_reads_granted(const struct nic_at *a, struct side_reads *r,
 	uint32_t piece, sim_time end);
 
-/* What is ready by t crosses the bus, before an event that is now. */
+/* Data that is ready by t crosses the bus, before an event that is now. */
 void side_reads_settle(
 	const struct nic_at *a, struct side_reads *r, sim_time t);
 
-/* Whether an event is one of how's, which is handled then. */
+/* Handles an event of these numbers; false: it has another one. */
 bool side_reads_on_event(const struct nic_at *a, struct side_reads *r,
 	uint32_t number, uint32_t data);
 

@@ -1,7 +1,6 @@
 /*
- * Events of a node's units, ordered by ticks: those that are due at one
- * instant and of one number happen in the order in which they were posted.
- * It is no queue: events are the simulator's, and data is all they carry.
+ * Events of a node's units, ordered by ticks: events of one instant and one
+ * number happen in the order in which they were posted.
  */
 #ifndef NIC_UTIL_TICKS_H
 #define NIC_UTIL_TICKS_H
@@ -34,10 +33,10 @@ static inline void ticks_post(const struct nic_at *a, struct ticks *k,
 }
 
 /*
- * The same of an item of a pool (base/slots.h) that there may be a long wait
- * for: a tick could come round until then, so the item's own number orders
- * it.  An item has one such event of a number that counts.  Numbers of events
- * are taken modulo stride, from number on.
+ * The same for an item of a pool (base/slots.h) that may wait for long: ticks
+ * could wrap around meanwhile, so the item's own number orders the event.  Of
+ * an item's events of a number only one counts.  Numbers of events are taken
+ * modulo stride, from number on.
  */
 static inline void ticks_post_late(const struct nic_at *a, sim_time t,
 	uint32_t number, uint32_t stride, uint32_t id)
@@ -47,8 +46,7 @@ static inline void ticks_post_late(const struct nic_at *a, sim_time t,
 		(uint16_t)(id - 1), id);
 }
 
-/* No two events may leave their order to chance, unless they are the same;
- * called with each one where self-checks are compiled in. */
+/* Self-check, called with each event: different events have different ranks. */
 static inline void ticks_check(
 	const struct nic_at *a, struct ticks *k, const struct sim_event *e)
 {

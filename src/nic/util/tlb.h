@@ -1,9 +1,8 @@
 /*
- * A cache of translations: sets of so many ways, of which the one that was
- * used least recently goes.  It takes no time and walks no tables: whoever
- * misses finds the translation at its own cost and puts it in.  Pages of any
- * size may be in it at once; the owner names a page by its number, and numbers
- * of pages of different sizes, or of different owners, apart by a space.
+ * A set-associative cache of translations, which replaces the least recently
+ * used.  It takes no time; after a miss the owner finds the translation at its
+ * own cost and puts it in.  A page is named by its number; pages of different
+ * sizes, or of different owners, are in different spaces.
  */
 #ifndef NIC_UTIL_TLB_H
 #define NIC_UTIL_TLB_H
@@ -21,17 +20,17 @@ struct tlb {
 	uint64_t hits, misses;
 };
 
-/* Entries in all: a power of two times the ways, or 0. */
+/* The number of entries: a power of two times the ways, or 0. */
 void tlb_init(struct tlb *t, uint32_t entries, uint32_t ways);
 void tlb_fini(struct tlb *t);
 uint64_t tlb_memory(const struct tlb *t);
 extern const struct nic_member_ops tlb_member;
 
-/* Whether a page is in it, and what it is; counted, and used most recently. */
+/* Looks a page up; counts hits and misses. */
 bool tlb_look(struct tlb *t, uint32_t space, uint64_t page, uint64_t *frame);
-/* Puts a page in, in place of what it was or of another one. */
+/* Adds or replaces a page. */
 void tlb_put(struct tlb *t, uint32_t space, uint64_t page, uint64_t frame);
-/* Takes out the pages of a space from first on; returns how many were in. */
+/* Drops n pages of a space from first on; returns how many there were. */
 uint32_t tlb_drop(struct tlb *t, uint32_t space, uint64_t first, uint64_t n);
 
 #endif

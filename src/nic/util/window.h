@@ -1,7 +1,7 @@
 /*
- * Numbers of packets under way: given out in order, done in any.  It does not
- * know which packets they are, and has no clock.  The owner keeps the span
- * from the oldest that is not done to the newest at 64 or less.
+ * Numbers of packets in flight: given out in order, done in any order.  The
+ * owner keeps the span from the oldest unfinished one to the newest at 64 or
+ * less.
  */
 #ifndef NIC_UTIL_WINDOW_H
 #define NIC_UTIL_WINDOW_H

@@ -325,7 +325,7 @@ static void on_completed(const struct nic_at *a, struct workqs *x, uint32_t id)
 	const struct end *e = slots_at(&x->ends, id);
 
 	host_write(a->nic->host, a->w, a->s, a->t, e->at, &e->c, sizeof(e->c));
-	/* for those who wait for this or for something else */
+	/* wakes programs that wait for anything */
 	host_poke(a->nic->host, a->w, a->s, a->t);
 	x->queue[e->queue]->n_out -= e->is_entry;
 	slots_give(&x->ends, id);

@@ -27,14 +27,14 @@ struct workq_completion {
 };
 
 struct workq_rings {
-	uint32_t owner; /* a process, say */
+	uint32_t owner; /* such as a process */
 	uint32_t n_entries, n_completions; /* powers of two */
 	uint64_t entries_at, completions_at;
 };
 
-/* When a program began to post entries, when what they send had been copied to
- * where it is, when the doorbell rang, and when the card heard it; kept only
- * where there is a book of time budgets. */
+/* When a program began to post entries, had copied their data, and rang the
+ * doorbell, and when the card heard it; only if there is a book of time
+ * budgets. */
 struct workq_birth {
 	uint32_t written;
 	sim_time at, copied, handed, heard;
@@ -48,7 +48,7 @@ struct workq_fetch {
 	sim_time asked, came;
 };
 
-/* What an owner's queue begins with. */
+/* An owner's queue begins with it. */
 struct workq {
 	struct workq_rings rings;
 	struct ring entries, births; /* fetched; posted */
@@ -122,10 +122,8 @@ static inline void *workqs_find(const struct workqs *x, uint32_t queue)
 	return q && q->is_open ? q : NULL;
 }
 
-/*
- * 0; EINVAL for invalid values, EBUSY for a queue in use, EFAULT if there is no
- * such memory.  The owner's part of the queue is unchanged.
- */
+/* 0; EINVAL for invalid values, EBUSY for a queue in use, EFAULT if there is no
+ * such memory.  The owner's part of the queue is unchanged. */
 int workqs_open(const struct nic_at *a, struct workqs *x, uint32_t queue,
 	const struct workq_rings *r);
 int workqs_close(struct workqs *x, uint32_t queue);
@@ -135,8 +133,8 @@ int workqs_close(struct workqs *x, uint32_t queue);
 void workqs_ring(const struct nic_at *a, struct workqs *x, uint32_t queue,
 	uint32_t written, uint32_t taken, sim_time birth, sim_time copied);
 
-/* Takes the next entry, which is there until others come; where nobody keeps a
- * book, it is born now. */
+/* Takes the next entry, which is valid until others come; without a book its
+ * times are now. */
 const void *workqs_take(const struct nic_at *a, struct workqs *x,
 	uint32_t queue, struct workq_birth *b);
 /* One that was taken has ended. */
@@ -145,12 +143,12 @@ void workqs_complete(const struct nic_at *a, struct workqs *x, uint32_t queue,
 
 /* The same without a completion. */
 void workqs_end(struct workqs *x, uint32_t queue);
-/* Writes what is no entry's completion to the same ring; returns when it is in
- * memory, or 0 where the ring had no room. */
+/* Writes a completion that belongs to no entry; returns when it is in memory,
+ * or 0 if the ring had no room. */
 sim_time workqs_tell(const struct nic_at *a, struct workqs *x, uint32_t queue,
 	const struct workq_completion *c);
 
-/* Whether an event is one of how's, which is handled then. */
+/* Handles an event of these numbers; false: it has another one. */
 bool workqs_on_event(const struct nic_at *a, struct workqs *x, uint32_t number,
 	uint32_t data);
 

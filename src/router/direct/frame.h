@@ -8,7 +8,7 @@
  *	heads_retry()            held heads may ask again
  *	on_arrival(), on_queue() a packet comes, and comes to the head
  *	end_instant()            arbitration, once per instant
- *	check_idle()             see struct direct_build
+ *	could_go()               whether a packet could take a free sender
  */
 #ifndef ROUTER_DIRECT_FRAME_H
 #define ROUTER_DIRECT_FRAME_H
@@ -160,6 +160,24 @@ static inline void on_engine(struct direct *d, struct sim_worker *w,
 		number -= ENGINE_RECEPTION;
 		s->rx_timed &= (uint16_t) ~(1u << number);
 		s->dirty |= DIRTY_RECEPTION;
+	}
+}
+
+/* After an instant: a BUG if a link is free and a packet could take it. */
+static void check_idle(struct net *n, site_id site, sim_time t)
+{
+	struct direct *d = router_of(n, site);
+	struct direct_site *s = direct_at(d, site);
+	uint32_t o;
+
+	for (o = 0; o < d->n_ports; o++) {
+		const struct link_sender *l = &s->port[o].sender;
+
+		if (l->peer != NO_ROUTER && l->free_at <= t &&
+			could_go(d, s, o, t))
+			BUG("site %u at %lld ps: port %u is free, but a packet "
+			    "waits for it",
+				s->id, (long long)t, o);
 	}
 }
 

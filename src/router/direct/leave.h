@@ -53,9 +53,9 @@ static inline uint32_t choose(
  * queues of one channel or, if per is not 0, in those of all channels, of which
  * each has that many.
  */
-static inline __attribute__((always_inline)) uint64_t fitting(
-	const struct direct *d, const struct direct_site *s, uint64_t m,
-	uint32_t source, uint32_t per, uint32_t channel, int32_t tokens)
+static uint64_t fitting(const struct direct *d, const struct direct_site *s,
+	uint64_t m, uint32_t source, uint32_t per, uint32_t channel,
+	int32_t tokens)
 {
 	uint64_t fit = 0;
 

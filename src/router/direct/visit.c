@@ -144,24 +144,17 @@ static inline __attribute__((always_inline)) void arbitrate_one(
 		s->dirty |= starving(d, s);
 }
 
-/* After every instant: a BUG where a free link has a packet for it. */
-static void check_idle(struct net *n, site_id site, sim_time t)
+/* Whether a packet could take a free sender. */
+static inline bool could_go(
+	struct direct *d, struct direct_site *s, uint32_t port, sim_time t)
 {
-	struct direct *d = router_of(n, site);
-	struct direct_site *s = direct_at(d, site);
-	uint32_t o, lfsr = s->lfsr;
+	uint32_t lfsr = s->lfsr;
+	bool can;
 
-	for (o = 0; o < d->n_ports; o++) {
-		if (s->port[o].sender.peer == NO_ROUTER ||
-			s->port[o].sender.free_at > t)
-			continue;
-		collect(d, s, o, t);
-		if (pick(d, s, o, t).rank != NO_WINNER)
-			BUG("site %u at %lld ps: port %u is free, but a packet "
-			    "waits for it",
-				s->id, (long long)t, o);
-	}
+	collect(d, s, port, t);
+	can = pick(d, s, port, t).rank != NO_WINNER;
 	s->lfsr = lfsr;
+	return can;
 }
 
 /* --- what comes --- */
