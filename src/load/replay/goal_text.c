@@ -227,7 +227,7 @@ static int read_statement(struct reader *r)
 
 static int read_rank(struct reader *r)
 {
-	uint32_t v;
+	uint32_t v = 0;
 	int failed = 0;
 
 	if (strcmp(r->word, "rank") != 0)
