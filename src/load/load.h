@@ -269,9 +269,6 @@ static inline uint32_t load_rank(const struct load *l, site_id node)
 /* In init(), for the value of a key: an error if there is no such node. */
 int load_check_node(
 	const struct load *l, const char *key, int64_t node, struct err *e);
-/* The same for the keys from and to, which must also be different nodes. */
-int load_check_pair(
-	const struct load *l, int64_t from, int64_t to, struct err *e);
 
 /* The feature that a machine must have for a key to have an effect, a word of
  * machine_has(); NULL: none. */

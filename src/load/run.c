@@ -97,17 +97,6 @@ int load_check_node(
 	return 0;
 }
 
-int load_check_pair(
-	const struct load *l, int64_t from, int64_t to, struct err *e)
-{
-	if (load_check_node(l, "from", from, e) ||
-		load_check_node(l, "to", to, e))
-		return -1;
-	if (from == to)
-		return err_set(e, "from and to are the same node");
-	return 0;
-}
-
 const char *load_key_needs(const char *key)
 {
 	static const char *const needs[][2] = {

@@ -234,11 +234,16 @@ void nic_on_lost(struct net_client *me, struct sim_worker *w, packet_id id);
 void nic_charge_book(
 	const struct nic_at *a, packet_id id, enum cause c, sim_time t);
 
+static inline bool nic_has_book(const struct nic_at *a)
+{
+	return __builtin_expect(a->nic->net->book != NULL, 0);
+}
+
 /* Charges a packet's time up to t, unless it is charged up to later. */
 static inline void nic_charge(
 	const struct nic_at *a, packet_id id, enum cause c, sim_time t)
 {
-	if (__builtin_expect(a->nic->net->book != NULL, 0))
+	if (nic_has_book(a))
 		nic_charge_book(a, id, c, t);
 }
 

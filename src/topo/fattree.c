@@ -59,7 +59,7 @@ static const struct param wide_params[] = {
 
 static const struct topo_block wide = {
 	.section = "topology",
-	.needs = "tables",
+	.needs = "written-tables",
 	.rows = wide_params,
 	.n_rows = sizeof(wide_params) / sizeof(wide_params[0]),
 };

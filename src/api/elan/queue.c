@@ -85,7 +85,7 @@ int elan_cq_map(struct elan_cq *q, uint64_t address)
 
 bool cq_is_open(const struct elan_cq *q)
 {
-	return elan_queue_is_open(cq_card(), program_node(), q->id);
+	return elan_queue_depth(cq_card(), program_node(), q->id) != 0;
 }
 
 int cq_check(const struct elan_cq *q, uint64_t event, uint64_t other)

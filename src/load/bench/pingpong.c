@@ -390,8 +390,11 @@ static int pingpong_init(struct load *l, struct err *e)
 {
 	struct pingpong *g = of(l);
 
-	if (load_check_pair(l, g->bench.from, g->bench.to, e))
+	if (load_check_node(l, "from", g->bench.from, e) ||
+		load_check_node(l, "to", g->bench.to, e))
 		return -1;
+	if (g->bench.from == g->bench.to)
+		return err_set(e, "from and to are the same node");
 	if (g->bench.via) {
 		l->ops = &load_pingpong_programs;
 		return l->ops->init(l, e);

@@ -198,7 +198,7 @@ static void (*const on_card[])(const struct nic_at *a, uint32_t id) = {
 	[APE_WRITTEN - APE_NIOS] = ape_receive_on_written,
 };
 
-/* Of programs, which may ring a doorbell, and around commands in memory. */
+/* Events of programs, which may ring a doorbell, and of queues and reads. */
 static __attribute__((noinline)) void on_other(struct net_client *me,
 	struct sim_worker *w, site_id s, sim_time t, struct sim_event e)
 {
@@ -221,7 +221,7 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
 	struct nic *nic = me->state;
-	/* it has posted the event, so it is there */
+	/* the node exists: it has posted the event */
 	struct nic_at a = { nic, nic->nodes[s], w, s, t };
 	uint32_t i = sim_key(&e) - SIM_KEY(PHASE_ENGINE, APE_NIOS);
 

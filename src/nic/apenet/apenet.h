@@ -1,19 +1,18 @@
 /*
  * APEnet+'s card.  A process has a queue of commands in host memory
- * (nic/util/workq.h), and in it its events.  A command puts up to a packet of
- * bytes into a buffer of another node, or asks the card there to put some here
- * (get).  Buffers are named by keys; what is not in a registered buffer cannot
- * be written or read from outside.  Both ends of a put may be host memory or a
- * GPU's (host/gpu.h).
+ * (nic/util/workq.h), which also receives its events.  A command puts up to a
+ * packet of bytes into a buffer of another node, or asks the card there to put
+ * some here (get).  Buffers are named by keys; only registered buffers can be
+ * accessed from outside.  Both ends of a put may be host memory or a GPU's
+ * (host/gpu.h).
  *
- * The way of a command: fetched, some of them ahead; handled by the Nios II, a
- * processor that does one thing after the other; taken by one of the DMA
- * engines in turn, which reads its bytes; and sent.  Commands complete in
- * order.  A packet that comes is looked up in the TLB; where that misses, the
- * Nios translates, and installs the page.
+ * A command is fetched, some ahead of time; handled by the Nios II, a processor
+ * that does one thing after the other; taken by one of the DMA engines in turn,
+ * which reads its bytes; and sent.  Commands complete in order.  The address of
+ * an arriving packet is looked up in the TLB; after a miss, the Nios translates
+ * and installs the page.
  *
- * Nothing is acknowledged: that a put is done says that its source may be used
- * again, and no more.
+ * Nothing is acknowledged: a put is done when its source may be reused.
  */
 #ifndef NIC_APENET_APENET_H
 #define NIC_APENET_APENET_H
@@ -24,7 +23,7 @@
 enum {
 	APE_MOST = 4096, /* bytes of a command */
 	APE_ENGINES = 4, /* DMA engines, at most */
-	APE_KEY_SHIFT = 20, /* of a key: its queue is above, a number below */
+	APE_KEY_SHIFT = 20, /* a key is a queue << this | a number */
 	APE_PAGE = 4096, /* of the host; and of a GPU: */
 	APE_GPU_PAGE = 65536,
 };
@@ -32,15 +31,15 @@ enum {
 enum ape_op {
 	APE_PUT,
 	APE_GET,
-	APE_FLUSH, /* a put whose bytes are read and dropped */
+	APE_FLUSH, /* a put whose bytes are read and discarded */
 	APE_OPS,
 	APE_REPLY = APE_OPS, /* a put that a get has asked for */
 };
 
 enum ape_flag {
-	APE_LAST = 1, /* of its message: there is an event where it goes */
+	APE_LAST = 1, /* of its message: an event at the target */
 	APE_TELL = 2, /* an event when it is done */
-	APE_QUIET = 4, /* no event where it goes */
+	APE_QUIET = 4, /* no event at the target */
 	APE_GOES_ON = 8, /* a copy there follows: ape_copied() */
 };
 
@@ -59,12 +58,12 @@ _Static_assert(sizeof(struct ape_command) == 32, "APE-G12");
 	((uint32_t)(node) | (uint32_t)(op) << 24 | (uint32_t)(flags) << 28)
 #define APE_SIZE(bytes, packets) ((uint32_t)(bytes) | (uint32_t)(packets) << 13)
 
-/* What a completion's status says, and its other fields then hold. */
+/* The event of a completion's status, with its other fields. */
 enum ape_event {
 	APE_DONE, /* commands up to number id have left */
 	APE_ARRIVED, /* a put: tag and key << 32, offset, bytes */
-	APE_GOT, /* what a get has asked for; the same */
-	APE_ERROR, /* a packet's; the same */
+	APE_GOT, /* the answer to a get; the same */
+	APE_ERROR, /* of a packet; the same */
 	APE_FAILED, /* command number id was not sent */
 };
 
@@ -109,19 +108,19 @@ uint32_t ape_most(const struct nic *nic);
 bool ape_gpu_is_dead(struct nic *nic, site_id s, uint32_t gpu, sim_time t);
 
 /*
- * The Nios is asked to enter a buffer into its list, or to strike it out;
- * programs that wait are poked when it is done: ape_enrolled() is then the
- * number that was returned, or more.
+ * Asks the Nios to enter a buffer into its list, or to strike it out; wakes
+ * programs when it is done: ape_enrolled() is then at least the number
+ * returned here.
  */
 uint64_t ape_enrol(
 	const struct nic_at *a, uint32_t key, uint64_t at, uint64_t bytes);
 uint64_t ape_strike(const struct nic_at *a, uint32_t key);
 uint64_t ape_enrolled(struct nic *nic, site_id s);
-/* It is in the list from the beginning, as it were; in place of another. */
+/* Enters or replaces a buffer at once. */
 void ape_enter(
 	struct nic *nic, site_id s, uint32_t key, uint64_t at, uint64_t bytes);
-/* What the next event of a queue's that goes on has told of was copied from one
- * time to another: its budget ends. */
+/* The data of the queue's next event with APE_GOES_ON was copied from begun to
+ * end: its budget ends. */
 void ape_copied(
 	const struct nic_at *a, uint32_t queue, sim_time begun, sim_time end);
 /* The buffer of a key, or NULL. */

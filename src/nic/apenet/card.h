@@ -1,4 +1,4 @@
-/* What the card's files share: nios.c is the processor, send.c takes commands
+/* Shared by the card's files: nios.c is the processor, send.c takes commands
  * and has the DMA engines, receive.c is the receive path. */
 #ifndef NIC_APENET_CARD_H
 #define NIC_APENET_CARD_H
@@ -29,14 +29,14 @@ struct ape_load {
 	uint64_t offset, at; /* in its buffer; once known, an address */
 	uint64_t own_offset; /* of a get: where its bytes go */
 	uint32_t key, own_key, tag;
-	uint32_t bytes; /* of data; or that a get wants */
+	uint32_t bytes; /* of data; or wanted by a get */
 	uint32_t total; /* of the message so far */
 	uint32_t work; /* the sender's */
-	uint32_t fifo, chunks; /* that it holds of reception */
+	uint32_t fifo, chunks; /* held in reception */
 	uint32_t misses; /* of its pages */
 	uint8_t op, flags, error;
-	bool is_local; /* it has never left the card */
-	bool is_named; /* data is not made: see ape_frame_make() */
+	bool is_local; /* it does not leave the card */
+	bool is_named; /* data has only a name: see ape_frame_make() */
 	struct memory_name name;
 	struct flips flips; /* on its way: see frame.h */
 	uint8_t data[];
@@ -66,7 +66,7 @@ struct ape_work {
 
 enum { APE_NO_QUEUE = WORKQS };
 
-/* What the last packet's way began with. */
+/* The start of the last packet's route. */
 struct ape_way {
 	uint64_t way;
 	uint32_t dst;
@@ -105,7 +105,7 @@ struct ape_node {
 	size_t n_outages;
 
 	struct ring jobs; /* of the Nios, beside commands */
-	sim_time nios_at; /* it has done all it has been asked to */
+	sim_time nios_at; /* all its jobs are done */
 	uint64_t enrolled; /* buffers entered or struck out, ever */
 	uint64_t asked_for;
 
@@ -164,8 +164,7 @@ static inline struct ape_load *ape_load(const struct nic_at *a, packet_id id)
 bool ape_find_outage(
 	const struct ape_node *n, uint32_t kind, uint32_t unit, sim_time t);
 
-/* A dead card does nothing that anybody sees, though time goes on for it: what
- * it has and what it is given is lost. */
+/* A dead card has no visible effect: its packets and commands are lost. */
 static inline bool ape_is_dead(const struct nic_at *a)
 {
 	const struct ape_node *n = a->node;
@@ -231,9 +230,9 @@ static inline sim_time ape_path(
 
 /* --- nios.c --- */
 
-/* A job that takes so long is added: when it will be done. */
+/* Adds a job of some time; returns when it will be done. */
 sim_time ape_nios_done_at(const struct nic_at *a, sim_time takes);
-/* The same with an event then. */
+/* The same, with an event at that time. */
 struct ape_job *ape_nios_add(const struct nic_at *a, enum ape_job_kind kind,
 	uint32_t id, sim_time takes);
 void ape_nios_on_done(const struct nic_at *a, uint32_t kind);
@@ -255,9 +254,9 @@ void ape_receive_on_in(const struct nic_at *a, packet_id id);
 void ape_receive_translated(const struct nic_at *a, packet_id id);
 void ape_receive_on_looked(const struct nic_at *a, packet_id id);
 void ape_receive_on_written(const struct nic_at *a, packet_id id);
-/* A packet leaves nothing behind. */
+/* Frees a packet and its place. */
 void ape_receive_finish(const struct nic_at *a, packet_id id, bool is_done);
-/* How many buffers of the list the Nios looks at to find a key. */
+/* Number of buffers that the Nios examines to find a key. */
 uint32_t ape_walk(const struct ape_node *n, uint32_t key);
 
 #endif

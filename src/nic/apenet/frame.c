@@ -19,9 +19,8 @@ static bool is_marker(const uint8_t *word)
 	return !memcmp(word, ape_marker, APE_WORD);
 }
 
-/* Whether some words may be, which next to none are: a quarter of a marker is
- * in them.  Of all that a card does this is done for most bytes, and what looks
- * for one wide character in many is what the library is quickest at. */
+/* Whether data contains a quarter of a marker, which is rare.  This runs over
+ * most bytes that a card sends, and wmemchr() is the fastest search. */
 static bool may_be_marker(const uint8_t *data, uint32_t bytes)
 {
 	wchar_t quarter;
@@ -212,7 +211,7 @@ enum ape_harm ape_frame_read(uint8_t plain[APE_PLAIN], const uint8_t *frame,
 	return APE_SOUND;
 }
 
-/* --- what flips make of it --- */
+/* --- effects of flips --- */
 
 enum ape_harm ape_frame_judge(const struct packet *p, const struct ape_load *l,
 	uint8_t plain[APE_PLAIN])
@@ -228,8 +227,8 @@ enum ape_harm ape_frame_judge(const struct packet *p, const struct ape_load *l,
 	return harm;
 }
 
-/* What a packet says whose checks have found nothing; it is where it was to go
- * by then, and of the kind that it was. */
+/* Changes a packet whose checks have found nothing; its target and kind stay.
+ */
 static void become(struct ape_load *l, const struct packet *p,
 	const uint8_t plain[APE_PLAIN])
 {
@@ -261,7 +260,7 @@ void ape_frame_on_arrival(
 	}
 }
 
-/* --- what the network says --- */
+/* --- the network's client --- */
 
 void ape_frame_on_hurt(struct net_client *me, struct sim_worker *w,
 	packet_id id, uint32_t bit, uint32_t bits)

@@ -1,6 +1,6 @@
 /*
- * A packet as words of 16 bytes, as it is on the wire (APE-G1, APE-G6), and
- * what is made of it when bits are flipped.
+ * A packet as words of 16 bytes on the wire (APE-G1, APE-G6), and the effect of
+ * flipped bits.
  *
  *	marker
  *	start    opcode, status, total, key and offset of a get's own buffer
@@ -10,13 +10,12 @@
  *	end
  *
  * A marker announces a control word.  Words of data that equal it are sent
- * twice; so any payload may be sent, and takes longer for each such word.
- * After every eight words go two that are none of the packet's, a marker and
- * credits (APE-G7).
+ * twice, which takes longer.  After every eight words follow a marker and
+ * credits, which are not the packet's (APE-G7).
  *
- * Routers need the header before the rest is there, so it has a check of its
- * own, and they drop a packet whose header is damaged.  What is behind it is
- * checked at the target, or by each link where links replay.
+ * Routers need the header before the rest, so it has a check of its own, and
+ * they drop packets with a damaged header.  The rest is checked at the target,
+ * or by each link if links replay.
  */
 #ifndef NIC_APENET_FRAME_H
 #define NIC_APENET_FRAME_H
@@ -37,10 +36,10 @@ enum ape_harm { APE_SOUND, APE_BAD_HEADER, APE_BAD_FOOTER, APE_ESCAPED };
 
 extern const uint8_t ape_marker[APE_WORD];
 
-/* Words of a payload that are sent twice; what is named has none. */
+/* Number of doubled words of a payload; named data has none. */
 uint32_t ape_frame_doubled(const uint8_t *data, uint32_t bytes);
 
-/* Makes the bytes of a load that has but their name. */
+/* Makes the bytes of a load that has only their name. */
 void ape_frame_make(struct ape_load *l, uint32_t bytes);
 
 /* A packet's own words, and those on the wire; return bytes. */
@@ -48,20 +47,20 @@ uint32_t ape_frame_plain(const struct packet *p, const struct ape_load *l,
 	uint8_t plain[APE_PLAIN]);
 uint32_t ape_frame_write(
 	const uint8_t *plain, uint32_t n, uint8_t frame[APE_FRAME]);
-/* The way back, of whole bytes of a frame of n; the words are those up to
- * where the frame ends, or was found to be damaged. */
+/* Reads the first whole bytes of a frame of n; the words are those up to the
+ * end or the first damage. */
 enum ape_harm ape_frame_read(uint8_t plain[APE_PLAIN], const uint8_t *frame,
 	uint32_t whole, uint32_t n);
 
-/* What a packet's flips make of it; plain is what is read then. */
+/* The effect of a packet's flips; plain gets the words as read. */
 enum ape_harm ape_frame_judge(const struct packet *p, const struct ape_load *l,
 	uint8_t plain[APE_PLAIN]);
 
-/* A hurt packet is at its target: sets its error, or what it says now. */
+/* A damaged packet is at its target: sets its error, or changes it. */
 void ape_frame_on_arrival(
 	const struct nic_at *a, const struct packet *p, struct ape_load *l);
 
-/* As the network's client has them. */
+/* The network's client. */
 void ape_frame_on_hurt(struct net_client *me, struct sim_worker *w,
 	packet_id id, uint32_t bit, uint32_t bits);
 bool ape_frame_is_dropped(

@@ -1,5 +1,5 @@
-/* The card's processor: one job after the other, so that it is known when a job
- * is added when it will be done. */
+/* The card's processor does one job after the other, so the end of a job is
+ * known when it is added. */
 #include "nic/apenet/card.h"
 
 sim_time ape_nios_done_at(const struct nic_at *a, sim_time takes)
@@ -23,7 +23,7 @@ struct ape_job *ape_nios_add(const struct nic_at *a, enum ape_job_kind kind,
 	return j;
 }
 
-/* Pages of a buffer, which are no longer translated by the TLB. */
+/* Drops the pages of a buffer from the TLB. */
 static void forget_pages(const struct nic_at *a, const struct range *r)
 {
 	uint64_t page = gpu_of(r->first) ? APE_GPU_PAGE : APE_PAGE;

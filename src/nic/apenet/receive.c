@@ -1,6 +1,6 @@
 /*
- * The receive path: one packet after the other is looked up, so that those that
- * follow a miss wait for the Nios; what is being written waits for nobody.
+ * The receive path: addresses are looked up one after the other, so packets
+ * after a miss wait for the Nios; writes under way go on.
  */
 #include "nic/apenet/frame.h"
 

@@ -1,8 +1,7 @@
 /*
- * Commands become packets.  Of those that were fetched, as many as there are
- * engines are handed to the Nios ahead of time.  Engines take what it has
- * handled in turn, and ask for the bytes; packets leave, and commands
- * complete, in the order in which engines took them.
+ * Commands become packets.  As many fetched commands as there are engines are
+ * handed to the Nios ahead of time.  Engines take handled commands in turn and
+ * read their bytes; packets leave, and commands complete, in the same order.
  */
 #include <string.h>
 
@@ -54,7 +53,7 @@ static uint8_t check(const struct nic_at *a, const struct ape_work *x)
 	return is_bad ? APE_BAD_COMMAND : APE_OK;
 }
 
-/* Its message's budget; each packet of a get is a message of its own to it. */
+/* Its message's budget; each packet of a get has its own. */
 static void join_budget(const struct nic_at *a, struct ape_queue *q,
 	struct ape_work *x, const struct workq_birth *b)
 {
@@ -80,11 +79,11 @@ static void join_message(const struct nic_at *a, struct ape_queue *q,
 	x->total = q->total;
 	if (flags_of(x) & APE_LAST)
 		q->total = 0;
-	if (__builtin_expect(a->nic->net->book != NULL, 0))
+	if (nic_has_book(a))
 		join_budget(a, q, x, b);
 }
 
-/* What is not set here is not looked at before it is. */
+/* Other fields are set before they are used. */
 static struct ape_work *take_work(
 	const struct nic_at *a, uint32_t queue, uint32_t *id)
 {
@@ -99,8 +98,8 @@ static struct ape_work *take_work(
 	return x;
 }
 
-/* The Nios handles it until a time that is known; that is an event only where
- * an engine waits for it. */
+/* Posts an event for the end of the Nios's work, only if an engine waits for
+ * it. */
 static void await(const struct nic_at *a, struct ape_work *x)
 {
 	if (!x->is_awaited)
@@ -162,7 +161,7 @@ void ape_send_fetched(const struct nic_at *a, uint32_t queue)
 
 /* --- engines --- */
 
-/* An engine begins, now if nothing comes in between. */
+/* An engine begins; now, if no event comes before. */
 static void begin_at(const struct nic_at *a, sim_time t, uint32_t id)
 {
 	const struct ape_work *x = work_at(a, id);
@@ -175,8 +174,8 @@ static void begin_at(const struct nic_at *a, sim_time t, uint32_t id)
 		ape_post(a, t, APE_BEGIN, id);
 }
 
-/* Idle engines take what the Nios has handled by a time, which is now or just
- * before. */
+/* Idle engines take what the Nios has handled by a time: now, or just before.
+ */
 static void engines_go(const struct nic_at *a, sim_time by)
 {
 	struct ape_node *n = a->node;
@@ -215,7 +214,7 @@ void ape_send_go(const struct nic_at *a)
 	engines_go(a, a->t);
 }
 
-/* Before those that the Nios has not handled yet. */
+/* Before those that the Nios has not handled. */
 static void add_ready(const struct nic_at *a, uint32_t work)
 {
 	struct ring *r = &ape_here(a)->ready;
@@ -233,7 +232,7 @@ static void add_ready(const struct nic_at *a, uint32_t work)
 	*at = work;
 }
 
-/* What a get of another node has asked for. */
+/* Answers a get of another node. */
 void ape_send_reply(const struct nic_at *a, packet_id id)
 {
 	struct ape_node *n = a->node;
@@ -380,7 +379,7 @@ static packet_id make_packet(
 	struct ape_load *l = payload_take(a->nic->payloads, a->w->id);
 	bool is_get = op_of(x) == APE_GET;
 
-	/* what is not set here is not looked at before it is */
+	/* other fields are set before they are used */
 	l->offset = x->c.offset;
 	l->own_offset = x->c.from;
 	l->key = x->c.key;
@@ -430,8 +429,7 @@ static void complete_one(
 		workqs_end(&n->queues, queue);
 }
 
-/* Commands whose packets have left are done, in order; engines that become
- * idle go on. */
+/* Completes commands whose packets have left, in order; idle engines go on. */
 static void complete(const struct nic_at *a, sim_time by)
 {
 	struct ape_node *n = a->node;
@@ -470,8 +468,8 @@ static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
 		net_inject(a->nic->net, a->w, a->s, fifo, id, a->t);
 }
 
-/* Packets of a message go the same way; on rings that depends on nothing but
- * where they go. */
+/* Packets of a message take the same route; on rings it depends only on the
+ * destination. */
 static void begin_way(const struct nic_at *a, struct packet *p)
 {
 	struct ape_way *last = &ape_here(a)->way;
@@ -505,8 +503,7 @@ static uint32_t fifo_of(const struct nic_at *a, packet_id id)
 	return f->first + p->escape % f->count;
 }
 
-/* The bytes, or what names them; *size becomes the words that are sent
- * twice. */
+/* Loads the bytes, or their name; *size becomes the number of doubled words. */
 static void load_data(const struct nic_at *a, const struct ape_work *x,
 	struct ape_load *l, uint16_t *size)
 {

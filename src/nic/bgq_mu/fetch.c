@@ -109,7 +109,7 @@ void mu_fetch_want(const struct nic_at *a, uint32_t inj)
 
 	if (f->state != MU_INJ_IDLE || !f->is_enabled || f->head == f->tail)
 		return;
-	if (mu_has_book(a))
+	if (nic_has_book(a))
 		mu_account_want(a, inj);
 	f->state = MU_INJ_WAITING;
 	if (!wants_any(mu_here(a)) && mu_port_is_free(a, MU_ASK_FETCH)) {
@@ -403,7 +403,7 @@ void mu_fetch_on_done(const struct nic_at *a, uint32_t inj)
 		return;
 	}
 	f->state = MU_INJ_SENDING;
-	if (mu_has_book(a))
+	if (nic_has_book(a))
 		mu_account_fetched(a, inj);
 	mu_fetch_set_sending(a, f, inj, true);
 	/* No engine changes another one's state. */

@@ -359,7 +359,7 @@ void mu_inject_on_done(const struct nic_at *a, uint32_t engine)
 	if (!mu_is_prefetch(&f->descriptor)) {
 		packet_id id = make_packet(a, f, job);
 
-		if (mu_has_book(a))
+		if (nic_has_book(a))
 			mu_account_packet(a, engine, job, id);
 		if (__builtin_expect(mu_is_collective_fifo(engine), 0))
 			mu_collective_inject(a, engine, id);

@@ -190,14 +190,14 @@ void mu_tell(const struct nic_at *a, enum mu_interrupt what, uint64_t number,
 
 bool mu_pass_flips(const struct nic_at *a, uint32_t engine, uint64_t word)
 {
-	struct mu_flips *x = mu_here(a)->flips;
+	uint64_t *flips = &mu_here(a)->flips[engine];
 	uint64_t data;
 	enum secded_state state;
 
-	if (!x->bits[engine])
+	if (!*flips)
 		return true;
-	data = word ^ x->bits[engine];
-	x->bits[engine] = 0;
+	data = word ^ *flips;
+	*flips = 0;
 	state = secded_decode(&data, secded_encode(word));
 	if (state != SECDED_BAD) {
 		mu_tell(a, MU_INT_CORRECTED, engine, UINT64_MAX);
@@ -552,7 +552,7 @@ static uint64_t node_memory(const void *node)
 	uint64_t sum = ring_memory(&n->stores);
 	uint32_t i;
 
-	sum += n->flips ? sizeof(*n->flips) : 0;
+	sum += n->flips ? MU_FLIPS * sizeof(*n->flips) : 0;
 	sum += n->sent ? MU_SENT * sizeof(*n->sent) : 0;
 	sum += n->timeout ? MU_TIMEOUTS * sizeof(*n->timeout) : 0;
 	sum += mu_barrier_memory(n);

@@ -67,6 +67,7 @@ enum {
 	MU_INJ_WORDS = (MU_INJ_FIFOS + 63) / 64,
 	MU_MASKS = MU_REC_ARRIVED - MU_INJ_OWNED + 1,
 	MU_SENT = MU_SENDERS * MU_SENDER_COUNTERS,
+	MU_FLIPS = 2 * MU_NET_FIFOS, /* engines of both directions */
 	MU_TIMEOUTS = 16, /* ports whose senders can have their own */
 };
 
@@ -175,11 +176,6 @@ struct mu_range {
 	uint32_t rights; /* enum mu_rights; 0: not in use */
 };
 
-/* Bits to flip in an engine's next packet. */
-struct mu_flips {
-	uint64_t bits[2 * MU_NET_FIFOS];
-};
-
 /* The channels that a sender's counter counts, and bytes sent before. */
 struct mu_sent {
 	uint32_t channels;
@@ -225,7 +221,8 @@ struct mu_node {
 	uint64_t messages_in, messages_out;
 	uint64_t rejected; /* discarded packets */
 	uint64_t slave_reads, slave_writes;
-	struct mu_flips *flips; /* NULL: none ever */
+	/* bits to flip in an engine's next packet; NULL: none ever */
+	uint64_t *flips;
 	struct mu_sent *sent; /* [counter]; NULL: none is in use */
 	uint32_t *timeout; /* [port] 0: the links'; NULL: none was set */
 	struct mu_account **accounts; /* [FIFO], where there is a book */

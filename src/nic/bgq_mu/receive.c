@@ -303,7 +303,7 @@ static inline __attribute__((always_inline)) void take_in(
 		reject(a, id);
 	} else {
 		r->n_inside++;
-		if (mu_has_book(a))
+		if (nic_has_book(a))
 			mu_account_pulled(a, fifo, id);
 		if (may_go_at_once(a, &r->writes, MU_ASK_WRITE + fifo, id))
 			begin_write(a, fifo, id);

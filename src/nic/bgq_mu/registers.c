@@ -378,11 +378,11 @@ static enum mu_interrupt store_mask(
 static enum mu_interrupt store_fault(
 	struct mu_node *n, uint32_t id, uint64_t value)
 {
-	if (id >= 2 * MU_NET_FIFOS || __builtin_popcountll(value) > 2)
+	if (id >= MU_FLIPS || __builtin_popcountll(value) > 2)
 		return MU_ERROR_REGISTER;
 	if (!n->flips)
-		n->flips = mem_alloc(1, sizeof(*n->flips));
-	n->flips->bits[id] = value;
+		n->flips = mem_alloc(MU_FLIPS, sizeof(*n->flips));
+	n->flips[id] = value;
 	return MU_INTERRUPTS;
 }
 

@@ -47,11 +47,6 @@ static inline enum mu_level mu_level_of(uint32_t inj, uint32_t attributes)
 
 /* --- account.c: only if there is a book --- */
 
-static inline bool mu_has_book(const struct nic_at *a)
-{
-	return __builtin_expect(!!a->nic->net->book, 0);
-}
-
 void mu_account_free(struct mu_node *n);
 /* A tail's store leaves the core. */
 void mu_account_store(struct mu_node *n, uint32_t inj, sim_time t);

@@ -69,7 +69,6 @@ int elan_queue_close(struct nic *nic, site_id s, uint32_t queue);
 int elan_queue_restart(struct nic *nic, site_id s, uint32_t queue);
 enum elan_error elan_queue_error(
 	const struct nic *nic, site_id s, uint32_t queue);
-bool elan_queue_is_open(const struct nic *nic, site_id s, uint32_t queue);
 
 /* Memory that queues and packets of a context may access at this node: [first,
  * last].  0, or EINVAL. */

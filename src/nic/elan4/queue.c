@@ -200,11 +200,6 @@ enum elan_error elan_queue_error(
 	return q ? (enum elan_error)q->error : ELAN_FINE;
 }
 
-bool elan_queue_is_open(const struct nic *nic, site_id s, uint32_t queue)
-{
-	return find(nic, s, queue);
-}
-
 uint32_t elan_queue_depth(const struct nic *nic, site_id s, uint32_t queue)
 {
 	const struct elan_queue *q = find(nic, s, queue);

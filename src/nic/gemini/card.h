@@ -340,11 +340,6 @@ void gem_account_response(
 /* A packet ends: its part of the transaction is complete, or not. */
 void gem_account_end(const struct nic_at *a, packet_id id, bool is_done);
 
-static inline bool gem_has_book(const struct nic_at *a)
-{
-	return __builtin_expect(a->nic->net->book != NULL, 0);
-}
-
 /* False where there is no such queue. */
 bool gem_cq_write(
 	const struct nic_at *a, uint32_t cq, uint64_t data, uint32_t status);

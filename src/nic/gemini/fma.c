@@ -207,7 +207,7 @@ static void send(const struct nic_at *a, uint32_t line)
 		(struct gem_deadline){ a->t + gem_params(a)->timeout, line,
 			x->round };
 	set_timer(a);
-	if (gem_has_book(a))
+	if (nic_has_book(a))
 		gem_account_request(a, id, x);
 	gem_send(a, id);
 }

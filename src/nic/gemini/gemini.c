@@ -222,7 +222,7 @@ static bool may_be_early(const struct nic_at *a, const struct gem_load *l)
 
 	return !l->bytes && !l->status && !l->is_uncounted && !n->waiting.n &&
 	       n->n_requests + SPARE < (uint32_t)gem_params(a)->orb &&
-	       !n->is_faulty && !gem_has_book(a);
+	       !n->is_faulty && !nic_has_book(a);
 }
 
 static void on_response(const struct nic_at *a, packet_id id, sim_time in)

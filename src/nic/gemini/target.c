@@ -13,7 +13,7 @@ static void release(const struct nic_at *a, packet_id id)
 /* Frees a packet; is_done: its bytes are in memory. */
 static void finish(const struct nic_at *a, packet_id id, bool is_done)
 {
-	if (gem_has_book(a))
+	if (nic_has_book(a))
 		gem_account_end(a, id, is_done);
 	gem_here(a)->inside--;
 	if (gem_load(a, id)->is_held)
@@ -234,7 +234,7 @@ static void respond(const struct nic_at *a, packet_id id)
 	packet_id back;
 
 	gem_here(a)->responses++;
-	if (!gem_has_book(a)) {
+	if (!nic_has_book(a)) {
 		turn_round(a, id, format, bytes);
 		return;
 	}

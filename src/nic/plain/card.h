@@ -1,4 +1,4 @@
-/* What the card's files share: send.c cuts entries into requests; receive.c
+/* Shared by the card's files: send.c cuts entries into requests; receive.c
  * executes them at the other node, and takes the answers. */
 #ifndef NIC_PLAIN_CARD_H
 #define NIC_PLAIN_CARD_H

@@ -68,7 +68,7 @@ static void on_read(const struct nic_at *a, const struct side_read *r)
 	answer(a, r->id, x);
 }
 
-/* What is asked for goes over the side; what was done before follows that. */
+/* Requests use the side; repeated ones follow the original there. */
 static void execute(const struct nic_at *a, packet_id id, const struct ask *x)
 {
 	struct side *side = plain_of(a)->side;
@@ -101,7 +101,7 @@ void plain_receive_asked(const struct nic_at *a, packet_id id, struct ask *x)
 
 	if (x->h.op >= PLAIN_WORD && !x->is_again)
 		seen_note(&asks_of(a)->seen, src, x->h.channel, NULL);
-	/* what was done, or refused, stays so */
+	/* a repeated request gets the same answer */
 	if (x->is_again && (!was_refused || !status))
 		status = was_refused ? PLAIN_BAD_KEY : PLAIN_OK;
 	x->h.status = (uint8_t)status;
