@@ -18,7 +18,7 @@ struct pairs {
 	const struct goal *goal;
 	const char *path;
 	struct err *e;
-	struct index index; /* of ends, + 1, by a hash of 64 bits */
+	struct index index; /* by hash: of all that fall on it, + 1: */
 	struct ends *ends;
 	uint32_t n, room;
 };
@@ -120,7 +120,36 @@ static void add_all(struct pairs *p)
 		}
 }
 
+/* Of this pair and tag alone: others may have the same key. */
+static struct ends look(
+	const struct goal *g, uint32_t from, uint32_t to, uint32_t tag)
+{
+	struct ends x = { 0 };
+
+	for (uint32_t end = 0; end < N_ENDS; end++) {
+		const struct goal_rank *r = &g->rank[end == SENT ? from : to];
+		uint32_t peer = end == SENT ? to : from;
+
+		for (uint32_t k = 0; k < r->n_ops; k++)
+			if (r->op[k].kind ==
+					(end == SENT ? GOAL_SEND : GOAL_RECV) &&
+				r->op[k].peer == peer && r->op[k].tag == tag)
+				add(&x, end, r->op[k].size, k);
+	}
+	return x;
+}
+
 /* --- what is wrong --- */
+
+static struct ends look_at(
+	const struct goal *g, const struct goal_rank *r, uint32_t op)
+{
+	const struct goal_op *o = &r->op[op];
+	uint32_t rank = rank_of(g, r);
+
+	return o->kind == GOAL_SEND ? look(g, rank, o->peer, o->tag)
+				    : look(g, o->peer, rank, o->tag);
+}
 
 /* What the peer does instead, with another tag: "; it sends tag 7 (line 3)". */
 static void say_instead(struct pairs *p, const struct goal_rank *r, uint32_t op,
@@ -205,8 +234,12 @@ static int check_op(struct pairs *p, const struct goal_rank *r, uint32_t op)
 	x = *ends_of(p, key(p->goal, r, o));
 	if (is_right(&x) || x.n[more] < x.n[!more])
 		return 0;
-	return x.n[more] > x.n[!more] ? say_unmatched(p, r, op, &x)
-				      : say_too_short(p, r, op, &x);
+	x = look_at(p->goal, r, op);
+	if (x.n[more] > x.n[!more])
+		return say_unmatched(p, r, op, &x);
+	if (x.n[SENT] == x.n[RECEIVED] && !is_right(&x))
+		return say_too_short(p, r, op, &x);
+	return 0;
 }
 
 static int check_all(struct pairs *p)
