@@ -131,6 +131,7 @@ static void every_block_can_be_used(void **state)
 		"topology: { shape: 2x2x2x2x2 }\nnic: { kind: bgq-mu }",
 		"link: { retry: replay, code: 8b10b }",
 		"topology: { nodes: 2 }",
+		"link: { code: 64b66b }",
 		"nic: { kind: plain }\nside: { kind: pcie }",
 		"nic: { kind: gemini }",
 		"nic: { kind: apenet }\nside: { kind: pcie }" };

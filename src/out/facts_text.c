@@ -214,12 +214,14 @@ static char *fill(const struct fact *group, const char *form)
 	struct writer w = { .group = group };
 	char *text = NULL;
 	size_t size;
+	bool is_whole;
 
 	w.out = open_memstream(&text, &size);
 	if (!w.out)
 		mem_give_up();
 	write_form(&w, form);
-	if (fclose(w.out))
+	is_whole = !ferror(w.out);
+	if (fclose(w.out) || !is_whole)
 		mem_give_up();
 	if (*form != '[' || w.is_any || *text)
 		return text;

@@ -57,14 +57,12 @@ static const struct param wide_params[] = {
 		"assumed: on one board"),
 };
 
-static const struct topo_block wide = {
+const struct topo_block fattree_wide = {
 	.section = "topology",
 	.needs = "written-tables",
 	.rows = wide_params,
 	.n_rows = sizeof(wide_params) / sizeof(wide_params[0]),
 };
-
-static const struct topo_block *const blocks[] = { &wide, NULL };
 
 static int64_t at_level(const struct param_list *list, uint32_t level)
 {
@@ -246,6 +244,8 @@ static int fattree_init(struct topo *topo, struct err *e)
 {
 	struct fattree *t = (struct fattree *)topo;
 
+	if (!t->rails)
+		t->rails = 1;
 	if (check_lists(t, e) || set_levels(t, e))
 		return -1;
 	topo->n_nodes = (router_id)t->nodes;
@@ -370,7 +370,6 @@ const struct topo_ops fattree_ops = {
 	.size = sizeof(struct fattree),
 	PARAMS(params),
 	.shape_key = "nodes",
-	.blocks = blocks,
 	.routing = "updown",
 	.has = "cables",
 	.init = fattree_init,

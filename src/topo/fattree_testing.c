@@ -37,7 +37,7 @@ static int set(const struct param_block *b, const char *name, const char *text,
 
 int tree_try(struct fattree *t, const struct tree_how *how, struct err *e)
 {
-	const struct topo_block *wide = fattree_ops.blocks[0];
+	const struct topo_block *wide = &fattree_wide;
 	struct param_block b[] = {
 		{ "topology", fattree_ops.params, fattree_ops.n_params, t, NULL,
 			NULL },
