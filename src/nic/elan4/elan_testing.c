@@ -40,8 +40,10 @@ void et_start(struct et *m, uint32_t n_workers, uint32_t n_programs)
 	((struct updown *)x->route)->spread = m->spread;
 	memcpy(x->nic_params, &m->params, sizeof(m->params));
 	x->host.memory = ET_MEMORY;
-	if (m->faults)
+	if (m->faults) {
+		fault_plan_free(&x->faults);
 		x->faults = *m->faults;
+	}
 	kit_start(&m->kit, x, &s);
 	m->net = m->kit.net;
 	m->host = m->kit.host;
