@@ -14,9 +14,8 @@ static void knows_the_check_value(void **state)
 static uint32_t slow(const uint8_t *p, size_t n)
 {
 	uint32_t x = UINT32_MAX;
-	size_t i;
 
-	for (i = 0; i < 8 * n; i++) {
+	for (size_t i = 0; i < 8 * n; i++) {
 		uint32_t bit = (x ^ (uint32_t)(p[i / 8] >> i % 8)) & 1;
 
 		x = x >> 1 ^ (bit ? 0xedb88320 : 0);
@@ -27,11 +26,10 @@ static uint32_t slow(const uint8_t *p, size_t n)
 static void agrees_with_its_definition(void **state)
 {
 	uint8_t data[300];
-	size_t i;
 
-	for (i = 0; i < sizeof(data); i++)
+	for (size_t i = 0; i < sizeof(data); i++)
 		data[i] = (uint8_t)(i * i * 7 + i);
-	for (i = 0; i <= sizeof(data); i++)
+	for (size_t i = 0; i <= sizeof(data); i++)
 		assert_int_equal(crc32(data, i), slow(data, i));
 }
 

@@ -29,9 +29,9 @@ static inline uint32_t hamming_checks(uint32_t bit)
 /* The check bits of a word whose own are the last of its bytes. */
 static inline uint8_t hamming_encode(const uint8_t byte[HAMMING_BITS / 8 - 1])
 {
-	uint32_t sum = 0, i;
+	uint32_t sum = 0;
 
-	for (i = 0; i < HAMMING_BITS - HAMMING_CHECKS; i++)
+	for (uint32_t i = 0; i < HAMMING_BITS - HAMMING_CHECKS; i++)
 		if (byte[i / 8] & 0x80 >> i % 8)
 			sum ^= hamming_checks(HAMMING_CHECKS + i);
 	return (uint8_t)sum;

@@ -30,11 +30,10 @@ void index_fini(struct index *x)
 static void grow(struct index *x)
 {
 	struct index old = *x;
-	uint32_t i;
 
 	x->room = old.room ? 2 * old.room : LEAST;
 	x->entry = mem_alloc(x->room, sizeof(*x->entry));
-	for (i = 0; i < old.room; i++)
+	for (uint32_t i = 0; i < old.room; i++)
 		if (old.entry[i].id)
 			x->entry[place(x, old.entry[i].key)] = old.entry[i];
 	mem_free(old.entry);

@@ -23,9 +23,7 @@ void param_lines_add(struct param_lines *l, const char *text, const char *place)
 
 void param_lines_free(struct param_lines *l)
 {
-	size_t i;
-
-	for (i = 0; i < l->n; i++) {
+	for (size_t i = 0; i < l->n; i++) {
 		mem_free(l->v[i].text);
 		mem_free(l->v[i].place);
 	}

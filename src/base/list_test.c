@@ -8,10 +8,10 @@ struct item {
 
 static uint32_t digits(const struct list *l)
 {
-	const struct list_link *x, *before = NULL;
+	const struct list_link *before = NULL;
 	uint32_t sum = 0;
 
-	for (x = l->first; x; x = x->next) {
+	for (const struct list_link *x = l->first; x; x = x->next) {
 		assert_ptr_equal(x->prev, before);
 		before = x;
 		sum = 10 * sum + LIST_ITEM(x, const struct item, link)->digit;
@@ -24,9 +24,8 @@ static void a_list_keeps_its_order_wherever_one_leaves(void **state)
 {
 	struct item x[6];
 	struct list l = { 0 };
-	uint32_t i;
 
-	for (i = 0; i < 6; i++) {
+	for (uint32_t i = 0; i < 6; i++) {
 		x[i].digit = i + 1;
 		list_push(&l, &x[i].link);
 	}

@@ -82,13 +82,13 @@ static char *trim(char *s)
 static struct pieces split(const char *text, char sep)
 {
 	struct pieces p = { 0 };
-	char *s, *next;
+	char *next;
 
 	if (!text)
 		return p;
 	p.text = mem_text(text);
 	p.v = mem_alloc(strlen(text) + 1, sizeof(*p.v));
-	for (s = p.text; s; s = next) {
+	for (char *s = p.text; s; s = next) {
 		next = strchr(s, sep);
 		if (next)
 			*next++ = '\0';

@@ -42,12 +42,12 @@ void pool_fini(struct pool *p)
 static struct pool_chain take_fresh(struct pool *p)
 {
 	struct pool_depot *d = p->depot;
-	uint32_t lines = p->setup.lines, line = d->fresh * lines, i;
+	uint32_t lines = p->setup.lines, line = d->fresh * lines;
 	struct pool_chain c = { .first = line, .n = FRESH };
 
 	if (p->setup.most - d->fresh <= FRESH)
 		return (struct pool_chain){ 0 };
-	for (i = 1; i < FRESH; i++, line += lines)
+	for (uint32_t i = 1; i < FRESH; i++, line += lines)
 		*(uint32_t *)pool_slot(p, line) = line + lines;
 	d->fresh += FRESH;
 	return c;
@@ -93,9 +93,8 @@ void pool_clear_shelf(struct pool *p, struct pool_shelf *s)
 uint64_t pool_used(const struct pool *p)
 {
 	uint64_t n = 0;
-	uint32_t i;
 
-	for (i = 0; i < p->setup.n_workers; i++)
+	for (uint32_t i = 0; i < p->setup.n_workers; i++)
 		n += p->shelves[i].taken - p->shelves[i].given;
 	return n;
 }

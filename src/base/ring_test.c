@@ -26,14 +26,13 @@ static void what_comes_first_goes_first(void **state)
 {
 	uint64_t in = 0, out = 0;
 	struct ring r;
-	uint32_t i, k;
 
 	ring_init(&r, sizeof(struct item));
 	/* three in, two out, so that it grows from every first place */
-	for (i = 0; i < 1000; i++) {
-		for (k = 0; k < 3; k++)
+	for (uint32_t i = 0; i < 1000; i++) {
+		for (uint32_t k = 0; k < 3; k++)
 			push(&r, in++);
-		for (k = 0; k < 2; k++)
+		for (uint32_t k = 0; k < 2; k++)
 			assert_int_equal(pop(&r), out++);
 		assert_int_equal(r.n, in - out);
 	}
@@ -46,16 +45,15 @@ static void what_comes_first_goes_first(void **state)
 static void items_are_found_by_their_place_from_the_front(void **state)
 {
 	struct ring r;
-	uint32_t i;
 
 	ring_init(&r, sizeof(struct item));
-	for (i = 0; i < 13; i++)
+	for (uint32_t i = 0; i < 13; i++)
 		push(&r, i);
-	for (i = 0; i < 7; i++)
+	for (uint32_t i = 0; i < 7; i++)
 		pop(&r);
-	for (i = 13; i < 20; i++)
+	for (uint32_t i = 13; i < 20; i++)
 		push(&r, i);
-	for (i = 0; i < r.n; i++)
+	for (uint32_t i = 0; i < r.n; i++)
 		assert_int_equal(
 			((const struct item *)ring_at(&r, i))->number, 7 + i);
 	ring_fini(&r);
@@ -64,13 +62,13 @@ static void items_are_found_by_their_place_from_the_front(void **state)
 static void a_ring_that_stays_short_does_not_grow(void **state)
 {
 	struct ring r;
-	uint64_t room, i;
+	uint64_t room;
 
 	ring_init(&r, sizeof(struct item));
 	assert_int_equal(ring_memory(&r), 0);
 	push(&r, 0);
 	room = ring_memory(&r);
-	for (i = 0; i < 100000; i++) {
+	for (uint64_t i = 0; i < 100000; i++) {
 		push(&r, i + 1);
 		assert_int_equal(pop(&r), i);
 	}
@@ -82,15 +80,14 @@ static void a_ring_that_stays_short_does_not_grow(void **state)
 static void places_survive_the_wrap_of_their_numbers(void **state)
 {
 	struct ring r;
-	uint32_t i;
 
 	ring_init(&r, sizeof(struct item));
 	push(&r, 0);
 	pop(&r);
 	r.first = UINT32_MAX - 1;
-	for (i = 0; i < 9; i++)
+	for (uint32_t i = 0; i < 9; i++)
 		push(&r, i);
-	for (i = 0; i < 9; i++)
+	for (uint32_t i = 0; i < 9; i++)
 		assert_int_equal(pop(&r), i);
 	ring_fini(&r);
 }

@@ -19,12 +19,12 @@ uint32_t rs10_mul(uint32_t a, uint32_t b)
 
 void rs10_init(struct rs10 *r, uint32_t first, uint32_t n_checks)
 {
-	uint32_t a = 1, i;
+	uint32_t a = 1;
 
 	r->first = first;
 	r->n_checks = n_checks;
 	r->log[0] = 0;
-	for (i = 0; i < RS10_PLACES; i++, a = times_x(a)) {
+	for (uint32_t i = 0; i < RS10_PLACES; i++, a = times_x(a)) {
 		r->power[i] = (uint16_t)a;
 		r->log[a] = (uint16_t)i;
 	}
@@ -33,9 +33,9 @@ void rs10_init(struct rs10 *r, uint32_t first, uint32_t n_checks)
 static uint32_t syndrome(const struct rs10 *r, uint32_t root,
 	const struct rs10_error *e, uint32_t n)
 {
-	uint32_t sum = 0, i;
+	uint32_t sum = 0;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		sum ^= rs10_mul(
 			r->power[root * e[i].place % RS10_PLACES], e[i].value);
 	return sum;
@@ -43,9 +43,7 @@ static uint32_t syndrome(const struct rs10 *r, uint32_t root,
 
 bool rs10_finds(const struct rs10 *r, const struct rs10_error *e, uint32_t n)
 {
-	uint32_t i;
-
-	for (i = 0; i < r->n_checks; i++)
+	for (uint32_t i = 0; i < r->n_checks; i++)
 		if (syndrome(r, r->first + i, e, n))
 			return true;
 	return false;
@@ -53,13 +51,11 @@ bool rs10_finds(const struct rs10 *r, const struct rs10_error *e, uint32_t n)
 
 bool rs10_finds_all(const struct rs10 *r, const uint16_t *value, uint32_t n)
 {
-	uint32_t i, k, j;
-
-	for (i = 0; i < r->n_checks; i++) {
+	for (uint32_t i = 0; i < r->n_checks; i++) {
 		uint32_t sum = 0;
 
-		for (k = 0; k < n; k++) {
-			for (j = 0; j < r->first + i; j++)
+		for (uint32_t k = 0; k < n; k++) {
+			for (uint32_t j = 0; j < r->first + i; j++)
 				sum = times_x(sum);
 			sum ^= value[k];
 		}
@@ -71,12 +67,10 @@ bool rs10_finds_all(const struct rs10 *r, const uint16_t *value, uint32_t n)
 
 bool rs10_finds_bits(const struct rs10 *r, const uint32_t *bit, uint32_t n)
 {
-	uint32_t i, k;
-
-	for (i = 0; i < r->n_checks; i++) {
+	for (uint32_t i = 0; i < r->n_checks; i++) {
 		uint32_t sum = 0;
 
-		for (k = 0; k < n; k++) {
+		for (uint32_t k = 0; k < n; k++) {
 			uint32_t place = bit[k] / RS10_BITS;
 
 			sum ^= rs10_mul(

@@ -29,9 +29,9 @@ static uint32_t inverse(const struct rs10 *r, uint32_t a)
 static uint32_t value_at(const struct rs10 *r, const uint16_t *c,
 	uint32_t terms, uint32_t n, uint32_t first, uint32_t step)
 {
-	uint32_t sum = 0, i;
+	uint32_t sum = 0;
 
-	for (i = first; i < terms; i += step)
+	for (uint32_t i = first; i < terms; i += step)
 		if (c[i])
 			sum ^= power(r, r->log[c[i]] + n * i);
 	return sum;
@@ -41,12 +41,11 @@ static bool find_syndromes(
 	const struct rs10 *r, const struct rs10_error *e, uint32_t n, poly s)
 {
 	bool is_any = false;
-	uint32_t i, k;
 
-	for (i = 0; i < r->n_checks; i++) {
+	for (uint32_t i = 0; i < r->n_checks; i++) {
 		uint32_t sum = 0;
 
-		for (k = 0; k < n; k++)
+		for (uint32_t k = 0; k < n; k++)
 			sum ^= mul(r, power(r, (r->first + i) * e[k].place),
 				e[k].value);
 		s[i] = (uint16_t)sum;
@@ -59,20 +58,20 @@ static bool find_syndromes(
 static uint32_t find_locator(const struct rs10 *r, const poly s, poly locator)
 {
 	poly old = { 1 }, next;
-	uint32_t length = 0, shift = 1, last = 1, i, k;
+	uint32_t length = 0, shift = 1, last = 1;
 
 	memset(locator, 0, sizeof(poly));
 	locator[0] = 1;
-	for (i = 0; i < r->n_checks; i++, shift++) {
+	for (uint32_t i = 0; i < r->n_checks; i++, shift++) {
 		uint32_t miss = s[i], factor;
 
-		for (k = 1; k <= length; k++)
+		for (uint32_t k = 1; k <= length; k++)
 			miss ^= mul(r, locator[k], s[i - k]);
 		if (!miss)
 			continue;
 		memcpy(next, locator, sizeof(poly));
 		factor = mul(r, miss, inverse(r, last));
-		for (k = 0; k + shift <= r->n_checks; k++)
+		for (uint32_t k = 0; k + shift <= r->n_checks; k++)
 			next[k + shift] ^= (uint16_t)mul(r, factor, old[k]);
 		if (2 * length <= i) {
 			memcpy(old, locator, sizeof(poly));
@@ -89,9 +88,9 @@ static uint32_t find_locator(const struct rs10 *r, const poly s, poly locator)
 static uint32_t find_places(const struct rs10 *r, uint32_t symbols,
 	const poly locator, uint32_t n, struct rs10_error *guess)
 {
-	uint32_t found = 0, place;
+	uint32_t found = 0;
 
-	for (place = 0; place < symbols && found < n; place++)
+	for (uint32_t place = 0; place < symbols && found < n; place++)
 		if (!value_at(r, locator, n + 1, RS10_PLACES - place, 0, 1))
 			guess[found++].place = (uint16_t)place;
 	return found;
@@ -101,12 +100,10 @@ static uint32_t find_places(const struct rs10 *r, uint32_t symbols,
 static void find_evaluator(const struct rs10 *r, const poly s,
 	const poly locator, uint32_t n, poly evaluator)
 {
-	uint32_t i, k;
-
-	for (i = 0; i < r->n_checks; i++) {
+	for (uint32_t i = 0; i < r->n_checks; i++) {
 		uint32_t sum = 0;
 
-		for (k = 0; k <= i && k <= n; k++)
+		for (uint32_t k = 0; k <= i && k <= n; k++)
 			sum ^= mul(r, locator[k], s[i - k]);
 		evaluator[i] = (uint16_t)sum;
 	}
@@ -133,7 +130,7 @@ enum rs10_outcome rs10_decode(const struct rs10 *r, uint32_t symbols,
 	struct rs10_error guess[RS10_CORRECTS], uint32_t *n_guess)
 {
 	poly s = { 0 }, locator, evaluator = { 0 };
-	uint32_t length, i;
+	uint32_t length;
 
 	*n_guess = 0;
 	if (!find_syndromes(r, e, n, s))
@@ -143,7 +140,7 @@ enum rs10_outcome rs10_decode(const struct rs10 *r, uint32_t symbols,
 		find_places(r, symbols, locator, length, guess) != length)
 		return RS10_FAILED;
 	find_evaluator(r, s, locator, length, evaluator);
-	for (i = 0; i < length; i++) {
+	for (uint32_t i = 0; i < length; i++) {
 		guess[i].value = (uint16_t)error_at(
 			r, locator, evaluator, length, guess[i].place);
 		if (!guess[i].value)

@@ -17,9 +17,9 @@ static uint64_t draw(uint64_t *n)
 
 static void draw_errors(struct rs10_error *e, uint32_t n, uint64_t *random)
 {
-	uint32_t i, k;
+	uint32_t k;
 
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		e[i].value = (uint16_t)(1 + draw(random) % 1023);
 		do {
 			e[i].place = (uint16_t)(draw(random) % SYMBOLS);
@@ -33,10 +33,10 @@ static void draw_errors(struct rs10_error *e, uint32_t n, uint64_t *random)
 static bool is_right(const struct rs10_error *e, uint32_t n,
 	const struct rs10_error *guess, uint32_t n_guess)
 {
-	uint32_t i, k, same = 0;
+	uint32_t same = 0;
 
-	for (i = 0; i < n; i++)
-		for (k = 0; k < n_guess; k++)
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < n_guess; k++)
 			same += e[i].place == guess[k].place &&
 				e[i].value == guess[k].value;
 	return n == n_guess && same == n;
@@ -71,13 +71,12 @@ static void sun_f89_up_to_seven_wrong_symbols_are_corrected(void **state)
 {
 	struct rs10_error e[RS10_CORRECTS];
 	uint64_t random = 1;
-	uint32_t first, n, i;
 	struct rs10 r;
 
-	for (first = 0; first < 2; first++) {
+	for (uint32_t first = 0; first < 2; first++) {
 		rs10_init(&r, first, CHECKS);
-		for (n = 2; n <= RS10_CORRECTS; n++) {
-			for (i = 0; i < 2000; i++) {
+		for (uint32_t n = 2; n <= RS10_CORRECTS; n++) {
+			for (uint32_t i = 0; i < 2000; i++) {
 				draw_errors(e, n, &random);
 				corrects(&r, e, n);
 			}
@@ -90,12 +89,11 @@ static void sun_n49_seven_adjacent_symbols_are_corrected(void **state)
 {
 	struct rs10_error e[RS10_CORRECTS];
 	uint64_t random = 2;
-	uint32_t at, i;
 	struct rs10 r;
 
 	rs10_init(&r, 0, CHECKS);
-	for (at = 0; at + RS10_CORRECTS <= SYMBOLS; at++) {
-		for (i = 0; i < RS10_CORRECTS; i++)
+	for (uint32_t at = 0; at + RS10_CORRECTS <= SYMBOLS; at++) {
+		for (uint32_t i = 0; i < RS10_CORRECTS; i++)
 			e[i] = (struct rs10_error){ (uint16_t)(at + i),
 				(uint16_t)(1 + draw(&random) % 1023) };
 		corrects(&r, e, RS10_CORRECTS);
@@ -108,12 +106,11 @@ static void leads_to_a_codeword(const struct rs10 *r,
 	uint32_t n_guess)
 {
 	uint16_t value[SYMBOLS] = { 0 };
-	uint32_t i;
 
 	/* from the last place to the first */
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		value[SYMBOLS - 1 - e[i].place] ^= e[i].value;
-	for (i = 0; i < n_guess; i++)
+	for (uint32_t i = 0; i < n_guess; i++)
 		value[SYMBOLS - 1 - guess[i].place] ^= guess[i].value;
 	assert_false(rs10_finds_all(r, value, SYMBOLS));
 }
@@ -123,12 +120,12 @@ static void leads_to_a_codeword(const struct rs10 *r,
 static void too_many_errors_fail_or_lead_to_another_codeword(void **state)
 {
 	struct rs10_error e[32], guess[RS10_CORRECTS];
-	uint32_t n, i, n_guess, wrong = 0, failed = 0;
+	uint32_t n, n_guess, wrong = 0, failed = 0;
 	uint64_t random = 3;
 	struct rs10 r;
 
 	rs10_init(&r, 1, 4);
-	for (i = 0; i < 20000; i++) {
+	for (uint32_t i = 0; i < 20000; i++) {
 		n = 3 + (uint32_t)(draw(&random) % 30);
 		draw_errors(e, n, &random);
 		switch (rs10_decode(&r, SYMBOLS, e, n, guess, &n_guess)) {
@@ -148,7 +145,7 @@ static void too_many_errors_fail_or_lead_to_another_codeword(void **state)
 	assert_in_range(wrong, 2400, 2880);
 	assert_true(failed > 17000);
 	rs10_init(&r, 0, CHECKS);
-	for (i = 0; i < 2000; i++) {
+	for (uint32_t i = 0; i < 2000; i++) {
 		draw_errors(e, 8, &random);
 		if (rs10_decode(&r, SYMBOLS, e, 8, guess, &n_guess) ==
 			RS10_CORRECTED)

@@ -17,12 +17,12 @@ static uint64_t draw(uint64_t *n)
 
 static void multiplication_is_that_of_a_field(void **state)
 {
-	uint32_t a, product;
+	uint32_t product;
 	struct rs10 r;
 
 	rs10_init(&r, 0, 1);
 	assert_int_equal(rs10_mul(1 << 9, 2), 1 << 3 | 1); /* x^10 */
-	for (a = 1; a < 1024; a++) {
+	for (uint32_t a = 1; a < 1024; a++) {
 		/* a^1023 is 1, as in any field of 1,024 */
 		uint32_t n = 1023, square = a;
 
@@ -38,9 +38,9 @@ static void multiplication_is_that_of_a_field(void **state)
 
 static void draw_errors(struct rs10_error *e, uint32_t n, uint64_t *random)
 {
-	uint32_t i, k;
+	uint32_t k;
 
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		e[i].value = (uint16_t)(1 + draw(random) % 1023);
 		do {
 			e[i].place = (uint16_t)(draw(random) % PLACES);
@@ -53,14 +53,13 @@ static void draw_errors(struct rs10_error *e, uint32_t n, uint64_t *random)
 static void as_many_wrong_symbols_as_checks_are_always_found(void **state)
 {
 	struct rs10_error e[RS10_CHECKS];
-	uint32_t checks, n, i;
 	uint64_t random = 1;
 	struct rs10 r;
 
-	for (checks = 1; checks <= 6; checks++) {
+	for (uint32_t checks = 1; checks <= 6; checks++) {
 		rs10_init(&r, checks % 2, checks);
-		for (n = 1; n <= checks; n++) {
-			for (i = 0; i < 2000; i++) {
+		for (uint32_t n = 1; n <= checks; n++) {
+			for (uint32_t i = 0; i < 2000; i++) {
 				draw_errors(e, n, &random);
 				assert_true(rs10_finds(&r, e, n));
 			}
@@ -73,11 +72,11 @@ static void one_more_can_hide(void **state)
 {
 	struct rs10_error e[] = { { 3, 77 }, { 200, 500 }, { 9, 0 } };
 	struct rs10 one, two;
-	uint32_t v, hidden = 0;
+	uint32_t hidden = 0;
 
 	rs10_init(&one, 1, 1);
 	rs10_init(&two, 1, 2);
-	for (v = 0; v < 1024; v++) {
+	for (uint32_t v = 0; v < 1024; v++) {
 		e[2].value = (uint16_t)v;
 		hidden += !rs10_finds(&one, e, 3);
 		assert_true(rs10_finds(&two, e, 3) || v);
@@ -91,11 +90,11 @@ static void words_are_looked_at_as_their_symbols_are(void **state)
 	uint16_t value[40];
 	uint64_t random = 5;
 	struct rs10 r;
-	uint32_t i, k, found = 0;
+	uint32_t found = 0;
 
-	for (i = 0; i < 3000; i++) {
+	for (uint32_t i = 0; i < 3000; i++) {
 		rs10_init(&r, i % 4, 1 + i % 2);
-		for (k = 0; k < 40; k++) {
+		for (uint32_t k = 0; k < 40; k++) {
 			value[k] = (uint16_t)(draw(&random) % 1024);
 			e[k] = (struct rs10_error){ (uint16_t)(39 - k),
 				value[k] };
@@ -114,15 +113,14 @@ static void flipped_bits_are_wrong_symbols(void **state)
 	const uint32_t twice[] = { 44, 44 };
 	uint64_t random = 9;
 	struct rs10 r;
-	uint32_t i, k;
 
-	for (i = 0; i < 200; i++) {
+	for (uint32_t i = 0; i < 200; i++) {
 		uint32_t some[12];
 
 		rs10_init(&r, (uint32_t)draw(&random) % 3, 1);
 		assert_int_equal(
 			rs10_finds(&r, same, 2), rs10_finds_bits(&r, bit, 3));
-		for (k = 0; k < 12; k++)
+		for (uint32_t k = 0; k < 12; k++)
 			some[k] = (uint32_t)(draw(&random) % 4400);
 		rs10_init(&r, 0, 5);
 		assert_true(rs10_finds_bits(&r, some, 5));

@@ -14,9 +14,9 @@ enum secded_state { SECDED_CLEAN, SECDED_CORRECTED, SECDED_BAD };
 /* The place of a data bit. */
 static inline unsigned secded_place(unsigned bit)
 {
-	unsigned place = 2, k;
+	unsigned place = 2;
 
-	for (k = 0; k <= bit; k++) {
+	for (unsigned k = 0; k <= bit; k++) {
 		place++;
 		if (!(place & (place - 1)))
 			place++;

@@ -25,9 +25,7 @@ static void flip(uint64_t *data, uint8_t *check, unsigned bit)
 
 static void a_sound_word_is_left_alone(void **state)
 {
-	unsigned i;
-
-	for (i = 0; i < N_WORDS; i++) {
+	for (unsigned i = 0; i < N_WORDS; i++) {
 		uint64_t data = words[i];
 
 		assert_int_equal(secded_decode(&data, secded_encode(data)),
@@ -38,10 +36,10 @@ static void a_sound_word_is_left_alone(void **state)
 
 static void bgq_f130_any_single_bit_is_mended(void **state)
 {
-	unsigned i, a;
+	unsigned i;
 
 	for (i = 0; i < N_WORDS; i++)
-		for (a = 0; a < CODE; a++) {
+		for (unsigned a = 0; a < CODE; a++) {
 			uint64_t data = words[i];
 			uint8_t check = secded_encode(data);
 
@@ -54,11 +52,11 @@ static void bgq_f130_any_single_bit_is_mended(void **state)
 
 static void bgq_f130_any_two_bits_are_noticed(void **state)
 {
-	unsigned i, a, b;
+	unsigned a;
 
-	for (i = 0; i < N_WORDS; i++)
+	for (unsigned i = 0; i < N_WORDS; i++)
 		for (a = 0; a < CODE; a++)
-			for (b = 0; b < a; b++) {
+			for (unsigned b = 0; b < a; b++) {
 				uint64_t data = words[i];
 				uint8_t check = secded_encode(data);
 

@@ -19,11 +19,11 @@ void slots_fini(struct slots *s)
 
 void slots_grow(struct slots *s)
 {
-	uint32_t room = s->room ? 2 * s->room : LEAST, id;
+	uint32_t room = s->room ? 2 * s->room : LEAST;
 
 	s->items = mem_grow(s->items, room, s->size);
 	memset(slots_at(s, s->room + 1), 0, (size_t)(room - s->room) * s->size);
-	for (id = s->room + 1; id < room; id++)
+	for (uint32_t id = s->room + 1; id < room; id++)
 		slot_of(s, id)->next = id + 1;
 	s->free = s->room + 1;
 	s->room = room;

@@ -14,12 +14,11 @@ static struct item *at(const struct slots *s, uint32_t id)
 static void numbers_begin_with_1_and_0_is_none(void **state)
 {
 	struct slots s;
-	uint32_t i;
 
 	slots_init(&s, sizeof(struct item));
 	assert_null(slots_find(&s, 0));
 	assert_null(slots_find(&s, 1));
-	for (i = 1; i <= 100; i++)
+	for (uint32_t i = 1; i <= 100; i++)
 		assert_int_equal(slots_take(&s), i);
 	assert_null(slots_find(&s, 0));
 	assert_non_null(slots_find(&s, 100));
@@ -32,10 +31,9 @@ static void numbers_begin_with_1_and_0_is_none(void **state)
 static void what_was_given_last_is_taken_first(void **state)
 {
 	struct slots s;
-	uint32_t i;
 
 	slots_init(&s, sizeof(struct item));
-	for (i = 0; i < 10; i++)
+	for (uint32_t i = 0; i < 10; i++)
 		slots_take(&s);
 	slots_give(&s, 3);
 	slots_give(&s, 7);
@@ -49,10 +47,9 @@ static void what_was_given_last_is_taken_first(void **state)
 static void a_new_item_is_empty_and_growing_keeps_the_others(void **state)
 {
 	struct slots s;
-	uint32_t i;
 
 	slots_init(&s, sizeof(struct item));
-	for (i = 1; i <= 1000; i++) {
+	for (uint32_t i = 1; i <= 1000; i++) {
 		uint32_t id = slots_take(&s);
 
 		assert_int_equal(at(&s, id)->value, 0);
@@ -64,7 +61,7 @@ static void a_new_item_is_empty_and_growing_keeps_the_others(void **state)
 			at(&s, id)->value = 3 * id;
 		}
 	}
-	for (i = 1; i <= 1000; i++)
+	for (uint32_t i = 1; i <= 1000; i++)
 		assert_int_equal(at(&s, i)->value, 3 * i);
 	slots_fini(&s);
 	assert_int_equal(slots_memory(&s), 0);
@@ -73,10 +70,10 @@ static void a_new_item_is_empty_and_growing_keeps_the_others(void **state)
 /* The numbers of a list, as digits. */
 static uint64_t digits(const struct slots *s, const struct slot_list *l)
 {
-	uint32_t id, before = 0;
+	uint32_t before = 0;
 	uint64_t sum = 0;
 
-	for (id = l->first; id; id = at(s, id)->slot.next) {
+	for (uint32_t id = l->first; id; id = at(s, id)->slot.next) {
 		assert_int_equal(at(s, id)->slot.prev, before);
 		before = id;
 		sum = 10 * sum + id;
@@ -89,10 +86,9 @@ static void a_list_keeps_its_order_wherever_one_leaves(void **state)
 {
 	struct slot_list l = { 0 }, other = { 0 };
 	struct slots s;
-	uint32_t i;
 
 	slots_init(&s, sizeof(struct item));
-	for (i = 0; i < 6; i++)
+	for (uint32_t i = 0; i < 6; i++)
 		slots_push(&s, &l, slots_take(&s));
 	assert_int_equal(digits(&s, &l), 123456);
 	slots_remove(&s, &l, 3);

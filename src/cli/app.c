@@ -129,13 +129,13 @@ static void app_start(struct load *l)
 {
 	const struct weft_app *is = l->arg;
 	struct app *a = of(l);
-	uint32_t each = l->needs.n_processes, i;
+	uint32_t each = l->needs.n_processes;
 	uint32_t threads = host_threads_each(l->host);
 
 	programs_open(&a->programs);
 	a->starts = mem_alloc(a->n_ranks, sizeof(*a->starts));
 	a->ranks = mem_alloc(a->n_ranks, is->node_bytes + 1);
-	for (i = 0; i < a->n_ranks; i++) {
+	for (uint32_t i = 0; i < a->n_ranks; i++) {
 		a->starts[i] =
 			(struct start){ is, a->ranks + i * is->node_bytes };
 		program_start(l->host, i / each, i % each * threads, 0,
@@ -146,7 +146,6 @@ static void app_start(struct load *l)
 static void app_report(struct load *l, struct load_result *r)
 {
 	struct weft_result *t = &of(l)->tells;
-	site_id i;
 
 	programs_report(&of(l)->programs, r);
 	t->n_nodes = l->net->n_nodes;
@@ -155,7 +154,7 @@ static void app_report(struct load *l, struct load_result *r)
 	t->n_packets = net_total(l->net).delivered;
 	t->arguments = host_arguments(l->host);
 	t->n_messages = nic_sum(l->nic, "messages");
-	for (i = 0; i < l->net->n_nodes; i++)
+	for (site_id i = 0; i < l->net->n_nodes; i++)
 		t->n_errors += nic_errors(l->nic, i, NULL, 0);
 }
 
@@ -163,10 +162,9 @@ static void app_report(struct load *l, struct load_result *r)
 static void describe_errors(const struct load *l, char *text, size_t size)
 {
 	char errors[200];
-	site_id i;
 
 	text[0] = '\0';
-	for (i = 0; i < l->net->n_nodes; i++) {
+	for (site_id i = 0; i < l->net->n_nodes; i++) {
 		if (!nic_errors(l->nic, i, errors, sizeof(errors)))
 			continue;
 		snprintf(text, size, " (node %u's %s: %s)", i,
@@ -243,12 +241,11 @@ static void add_head(
 	struct facts *f, const struct machine_run *r, const struct cli_args *a)
 {
 	const struct app *app = of(r->load);
-	size_t i;
 
 	facts_text(f, "weft", WEFT_VERSION);
 	facts_text(f, "program", app_of(app)->name);
 	facts_list(f, "arguments");
-	for (i = 0; app->tells.arguments && app->tells.arguments[i]; i++)
+	for (size_t i = 0; app->tells.arguments && app->tells.arguments[i]; i++)
 		facts_text(f, NULL, app->tells.arguments[i]);
 	facts_end(f);
 	facts_of_machine(f, r->machine);
@@ -383,7 +380,6 @@ static void run_call(void *arg)
 		.help = c->app->help,
 		.words = { 0, CLI_MAX_WORDS },
 	};
-	int i;
 
 	snprintf(usage, sizeof(usage), "MACHINE%s%s%s",
 		c->app->usage ? " [-- " : "",
@@ -393,7 +389,7 @@ static void run_call(void *arg)
 	if (code)
 		return;
 	arguments = mem_alloc((size_t)(c->argc - end) + 1, sizeof(*arguments));
-	for (i = end + 1; i < c->argc; i++)
+	for (int i = end + 1; i < c->argc; i++)
 		arguments[i - end - 1] = c->argv[i];
 	c->code = run_app(c, &args, arguments, c->e);
 	mem_free(arguments);

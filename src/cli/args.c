@@ -251,9 +251,9 @@ static error_t parse_one(int key, char *arg, struct argp_state *state)
 
 static void collect(struct parse *p, unsigned takes)
 {
-	size_t i, n = 0;
+	size_t n = 0;
 
-	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		const struct cli_option *o = &table[i];
 
 		if ((takes & o->takes) != o->takes)
@@ -319,13 +319,11 @@ static const char *const meant[][2] = {
 /* A key of some workload, or something that people mean; or NULL. */
 static const char *find_meant(const char *name, char *text, size_t size)
 {
-	size_t i, k;
-
-	for (i = 0; i < sizeof(meant) / sizeof(meant[0]); i++)
+	for (size_t i = 0; i < sizeof(meant) / sizeof(meant[0]); i++)
 		if (!strcmp(meant[i][0], name))
 			return meant[i][1];
-	for (i = 0; load_registry[i]; i++)
-		for (k = 0; k < load_registry[i]->n_params; k++)
+	for (size_t i = 0; load_registry[i]; i++)
+		for (size_t k = 0; k < load_registry[i]->n_params; k++)
 			if (!strcmp(load_registry[i]->params[k].name, name)) {
 				snprintf(text, size,
 					"want a key without dashes: %s=VALUE",
@@ -366,7 +364,6 @@ static bool is_option(const struct argp_option *options, const char *word,
 {
 	const char *sign = strchr(word, '=');
 	const struct argp_option *o = NULL;
-	size_t i;
 
 	*takes_next = false;
 	if (word[1] == '-') {
@@ -374,7 +371,7 @@ static bool is_option(const struct argp_option *options, const char *word,
 			sign ? (size_t)(sign - word) - 2 : strlen(word + 2));
 		*takes_next = o && o->arg && !sign;
 	}
-	for (i = 1; word[1] != '-' && word[i]; i++) {
+	for (size_t i = 1; word[1] != '-' && word[i]; i++) {
 		o = find_short(options, word[i]);
 		*takes_next = o && o->arg && !word[i + 1];
 		sign = NULL;
@@ -393,9 +390,8 @@ static void explain(
 	const struct argp_option *options, int argc, char **argv, struct err *e)
 {
 	bool takes_next;
-	int i;
 
-	for (i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
 		if (argv[i][0] != '-' || !argv[i][1])
 			continue;
 		if (!is_option(options, argv[i], &takes_next, e))
@@ -517,11 +513,10 @@ int cli_name_output(const struct cli_args *a, const char *ending,
 	int wanted =
 		a->output ? snprintf(path, size, "%s", a->output)
 			  : snprintf(path, size, "%.*s%s", (int)n, in, ending);
-	size_t i;
 
 	if (wanted < 0 || (size_t)wanted >= size)
 		return err_set(e, "the name of the output is too long");
-	for (i = 0; i < a->n_words; i++)
+	for (size_t i = 0; i < a->n_words; i++)
 		if (!strcmp(a->word[i], path))
 			return err_set(e,
 				"%s: the output would overwrite a run file",

@@ -10,7 +10,6 @@ static void add_step(
 	struct facts *f, const struct machine *m, const struct proof_step *s)
 {
 	char text[256];
-	uint32_t i;
 
 	facts_group(f, NULL);
 	facts_print(f, "step", "%c", s->letter);
@@ -24,7 +23,7 @@ static void add_step(
 			"   each of these waits for the next, and the last for "
 			"the first:");
 	facts_list(f, "cycle");
-	for (i = 0; i < s->n_cycle; i++) {
+	for (uint32_t i = 0; i < s->n_cycle; i++) {
 		proof_name(m->topo, m->route, &s->cycle[i], text, sizeof(text));
 		facts_text(f, NULL, text);
 	}
@@ -36,8 +35,6 @@ static void add_step(
 static void add_proof(
 	struct facts *f, const struct machine *m, const struct proof *p)
 {
-	uint32_t i;
-
 	facts_flag(f, "proved", p->is_proved);
 	facts_text(f, "_proved",
 		p->is_proved ? "cannot deadlock"
@@ -51,7 +48,7 @@ static void add_proof(
 	}
 	facts_count(f, "turns", p->n_turns);
 	facts_list(f, "steps");
-	for (i = 0; i < p->n_steps; i++)
+	for (uint32_t i = 0; i < p->n_steps; i++)
 		add_step(f, m, &p->step[i]);
 	facts_end(f);
 }
@@ -60,12 +57,12 @@ static void add_proof(
 static uint32_t waits_of(const struct machine *m, enum net_class class)
 {
 	const struct router_ops *r = m->router.kind;
-	uint32_t classes, c, channels = 0;
+	uint32_t classes, channels = 0;
 
 	if (!m->nic || !m->nic->waits_for)
 		return 0;
 	classes = m->nic->waits_for(m->nic_params, class);
-	for (c = 0; c < N_NET_CLASSES; c++)
+	for (uint32_t c = 0; c < N_NET_CLASSES; c++)
 		if (classes >> c & 1)
 			channels |= 1U << r->fifos(NULL, c).first;
 	return channels;
@@ -77,11 +74,10 @@ static void add_waits(const struct machine *m, struct proof *p)
 	const struct router_ops *r = m->router.kind;
 	struct proof_waits w = { .channel = r->channels,
 		.n_channels = r->n_channels };
-	uint32_t c;
 
 	w.stage = r->stages(&m->router, &w.n_stages);
 	w.topo = m->topo;
-	for (c = 0; c < N_NET_CLASSES; c++)
+	for (uint32_t c = 0; c < N_NET_CLASSES; c++)
 		w.answers[r->fifos(NULL, c).first] |= waits_of(m, c);
 	proof_waits(p, &w);
 }
@@ -104,13 +100,13 @@ static void add_nodes(const struct machine *m, struct proof *p)
 {
 	const struct router_ops *r = m->router.kind;
 	struct proof_nodes x = { .topo = m->topo, .route = m->route };
-	uint32_t c, any = 0;
+	uint32_t any = 0;
 
 	if (!m->nic || has_waits(m, m->route))
 		return;
 	x.nic = m->nic->name;
 	x.is_shared = r->shares && r->shares(m->route, m->topo);
-	for (c = 0; m->nic->waits_for && c < N_NET_CLASSES; c++)
+	for (uint32_t c = 0; m->nic->waits_for && c < N_NET_CLASSES; c++)
 		any |= x.waits[c] = m->nic->waits_for(m->nic_params, c);
 	if (any || !m->nic->waits_for)
 		x.how = m->nic->how_waits;
@@ -124,10 +120,9 @@ static bool add_tables(struct facts *f, const struct machine *m)
 	port_mask *dead = mem_alloc(m->topo->n_routers, sizeof(*dead));
 	bool is_proved = true;
 	struct proof p;
-	size_t i;
 
 	facts_list(f, "reloads");
-	for (i = 0; i < faults->n_reloads; i++) {
+	for (size_t i = 0; i < faults->n_reloads; i++) {
 		uint32_t n_dead = faults_avoided(faults, m->topo, i, dead);
 		struct route *r =
 			m->route->ops->around(m->route, dead, (uint32_t)i);
@@ -198,9 +193,7 @@ static int check_one(const struct cli_args *a, struct machine *m,
 /* Whether one before it is alike. */
 static bool was_checked(const struct machine_partitions *p, uint32_t i)
 {
-	uint32_t k;
-
-	for (k = 0; k < i; k++)
+	for (uint32_t k = 0; k < i; k++)
 		if (!p->v[i].faults && !p->v[k].faults && !p->v[i].n_routes &&
 			!p->v[k].n_routes &&
 			!strcmp(p->v[k].cut.set[0], p->v[i].cut.set[0]) &&
@@ -216,9 +209,8 @@ static int check_partitions(const struct cli_args *a,
 	struct cli_args own;
 	struct machine *m;
 	int worst = 0, code;
-	uint32_t i;
 
-	for (i = 0; i < p->n; i++) {
+	for (uint32_t i = 0; i < p->n; i++) {
 		if (was_checked(p, i))
 			continue;
 		if (a->is_json)

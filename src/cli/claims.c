@@ -20,10 +20,8 @@ static void add_mutant_id(struct facts *f, const struct claim *c, size_t k)
 
 static void add_edits(struct facts *f, const struct claim_mutant *m)
 {
-	size_t i;
-
 	facts_list(f, "edits");
-	for (i = 0; i < m->n_edits; i++) {
+	for (size_t i = 0; i < m->n_edits; i++) {
 		facts_group(f, NULL);
 		facts_text(f, "file", m->edit[i].file);
 		facts_text(f, "find", m->edit[i].find);
@@ -35,8 +33,6 @@ static void add_edits(struct facts *f, const struct claim_mutant *m)
 
 static void add_mutant(struct facts *f, const struct claim *c, size_t k)
 {
-	size_t i;
-
 	facts_group(f, NULL);
 	add_mutant_id(f, c, k);
 	facts_text(f, "feature", c->id);
@@ -44,7 +40,7 @@ static void add_mutant(struct facts *f, const struct claim *c, size_t k)
 	if (c->mutant[k].part)
 		facts_text(f, "part", c->mutant[k].part);
 	facts_list(f, "tests");
-	for (i = 0; i < c->n_tests; i++)
+	for (size_t i = 0; i < c->n_tests; i++)
 		facts_text(f, NULL, c->tests[i]);
 	facts_end(f);
 	add_edits(f, &c->mutant[k]);
@@ -53,10 +49,8 @@ static void add_mutant(struct facts *f, const struct claim *c, size_t k)
 
 static void add_in_part(struct facts *f, const struct claims *c)
 {
-	size_t i;
-
 	facts_list(f, "in_part");
-	for (i = 0; i < c->n; i++) {
+	for (size_t i = 0; i < c->n; i++) {
 		if (c->v[i].status != CLAIM_IN_PART)
 			continue;
 		facts_group(f, NULL);
@@ -70,8 +64,6 @@ static void add_in_part(struct facts *f, const struct claims *c)
 static void add_system(
 	struct facts *f, const char *name, const struct claims *c)
 {
-	size_t i, k;
-
 	facts_group(f, name);
 	facts_count(f, "features", c->n);
 	facts_count(f, "covered", claims_count(c, CLAIM_COVERED));
@@ -80,13 +72,13 @@ static void add_system(
 	facts_count(f, "_in_part", claims_count(c, CLAIM_IN_PART));
 	add_in_part(f, c);
 	facts_list(f, "missing");
-	for (i = 0; i < c->n; i++)
+	for (size_t i = 0; i < c->n; i++)
 		if (c->v[i].status < CLAIM_IN_PART)
 			facts_text(f, NULL, c->v[i].id);
 	facts_end(f);
 	facts_list(f, "mutants");
-	for (i = 0; i < c->n; i++)
-		for (k = 0; k < c->v[i].n_mutants; k++)
+	for (size_t i = 0; i < c->n; i++)
+		for (size_t k = 0; k < c->v[i].n_mutants; k++)
 			add_mutant(f, &c->v[i], k);
 	facts_end(f);
 	facts_end(f);
@@ -98,9 +90,8 @@ static void add_features(struct facts *f, const struct claims *c)
 		[CLAIM_MISSING] = "missing",
 		[CLAIM_IN_PART] = "in part",
 		[CLAIM_COVERED] = "covered" };
-	size_t i, k;
 
-	for (i = 0; i < c->n; i++) {
+	for (size_t i = 0; i < c->n; i++) {
 		const struct claim *v = &c->v[i];
 
 		facts_say(f, NULL, "\n%-9s %-8s %s", v->id, status[v->status],
@@ -108,7 +99,7 @@ static void add_features(struct facts *f, const struct claims *c)
 		if (v->lacks)
 			facts_say(f, NULL, "                   lacks: %s",
 				v->lacks);
-		for (k = 0; k < v->n_tests; k++)
+		for (size_t k = 0; k < v->n_tests; k++)
 			facts_say(
 				f, NULL, "                   %s", v->tests[k]);
 	}
@@ -118,11 +109,11 @@ static void add_features(struct facts *f, const struct claims *c)
 static int perform(const struct cli_args *a, const struct machine_files *all,
 	struct claims *c, struct err *e)
 {
-	size_t from = 0, to = all->n, i;
+	size_t from = 0, to = all->n;
 	char hint[NAME_HINT];
 	struct facts f;
 
-	for (i = 0; i < all->n; i++)
+	for (size_t i = 0; i < all->n; i++)
 		if (claims_read(&c[i], all->path[i], e))
 			return -1;
 	while (a->n_words && from < all->n &&
@@ -138,7 +129,7 @@ static int perform(const struct cli_args *a, const struct machine_files *all,
 	if (a->n_words)
 		to = from + 1;
 	facts_init(&f);
-	for (i = from; i < to; i++)
+	for (size_t i = from; i < to; i++)
 		add_system(&f, all->name[i], &c[i]);
 	facts_table(&f, "",
 		"system=_name|>covered|>in part=_in_part|>features|"
@@ -154,9 +145,8 @@ static int run(const struct cli_args *a, struct err *e)
 	struct machine_files *all = machine_files_new("WEFT_CLAIMS", "claims");
 	struct claims *c = mem_alloc(all->n, sizeof(*c));
 	int code = perform(a, all, c, e);
-	size_t i;
 
-	for (i = 0; i < all->n; i++)
+	for (size_t i = 0; i < all->n; i++)
 		claims_free(&c[i]);
 	mem_free(c);
 	machine_files_free(all);

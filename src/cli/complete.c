@@ -44,9 +44,8 @@ static struct line read_line(
 	const struct argp_option *options, char **word, size_t n)
 {
 	struct line l = { .typed = n ? word[n - 1] : "" };
-	size_t i;
 
-	for (i = 0; i + 1 < n; i++) {
+	for (size_t i = 0; i + 1 < n; i++) {
 		l.option = NULL;
 		if (word[i][0] != '-') {
 			if (l.n_words < CLI_MAX_WORDS)
@@ -105,9 +104,7 @@ static void offer_row(
 static void offer_rows(const char *typed, const char *section,
 	const struct param *rows, size_t n)
 {
-	size_t i;
-
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		offer_row(typed, section, &rows[i]);
 }
 
@@ -115,11 +112,10 @@ static void offer_params(const struct line *l)
 {
 	struct err none = { 0 };
 	struct machine *m = l->n_words ? machine_look(l->word[0], &none) : NULL;
-	size_t i;
 
 	if (!m)
 		m = machine_default();
-	for (i = 0; i < m->n_blocks; i++)
+	for (size_t i = 0; i < m->n_blocks; i++)
 		if (machine_uses(m, i))
 			offer_rows(l->typed, m->block[i].section,
 				m->block[i].rows, m->block[i].n_rows);
@@ -130,9 +126,8 @@ static void offer_params(const struct line *l)
 static void offer_keys(const struct line *l)
 {
 	const struct goal_pattern *p = goal_patterns;
-	size_t i;
 
-	for (i = 0; i < l->n_words; i++) {
+	for (size_t i = 0; i < l->n_words; i++) {
 		const struct load_ops *ops = load_find(l->word[i]);
 
 		if (ops)
@@ -162,9 +157,7 @@ static void on_machine(void *line, const char *name, const char *path)
 
 static void offer_loads(const char *typed)
 {
-	size_t i;
-
-	for (i = 0; load_registry[i]; i++)
+	for (size_t i = 0; load_registry[i]; i++)
 		cli_offer(
 			typed, load_registry[i]->name, load_registry[i]->help);
 }
@@ -173,9 +166,8 @@ static void offer_papers(const char *typed)
 {
 	struct err none = { 0 };
 	struct machine_files *all = paper_files(&none);
-	size_t i;
 
-	for (i = 0; i < all->n; i++) {
+	for (size_t i = 0; i < all->n; i++) {
 		struct paper_system *s = paper_read(all->path[i], &none);
 
 		cli_offer(typed, all->name[i], s ? s->title : "");
@@ -186,9 +178,7 @@ static void offer_papers(const char *typed)
 
 static void offer_patterns(const char *typed)
 {
-	const struct goal_pattern *p;
-
-	for (p = goal_patterns; p->name; p++)
+	for (const struct goal_pattern *p = goal_patterns; p->name; p++)
 		cli_offer(typed, p->name, p->help);
 }
 
@@ -216,7 +206,7 @@ static void offer_meant(const struct line *l, const char *meant)
 static void offer_words(const struct line *l, const char *usage)
 {
 	size_t i = 0, n = strcspn(usage, " ");
-	char text[NAME_SIZE], *save = NULL, *meant;
+	char text[NAME_SIZE], *save = NULL;
 
 	while (i < l->n_words && usage[n]) {
 		usage += n + 1;
@@ -226,7 +216,7 @@ static void offer_words(const struct line *l, const char *usage)
 	if (i < l->n_words && (n < 3 || !memchr(usage, '.', n)))
 		return;
 	snprintf(text, sizeof(text), "%.*s", (int)n, usage);
-	for (meant = strtok_r(text, "[]|.,", &save); meant;
+	for (char *meant = strtok_r(text, "[]|.,", &save); meant;
 		meant = strtok_r(NULL, "[]|.,", &save)) {
 		offer_meant(l, meant);
 		if (memchr(usage, ',', n))

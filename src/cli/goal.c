@@ -37,10 +37,9 @@ static int read_keys(const struct goal_pattern *p, struct goal_make *m,
 		.n_rows = p->n_params,
 		.values = m,
 	};
-	size_t i;
 
 	param_defaults(&keys);
-	for (i = 1; i < a->n_words; i++)
+	for (size_t i = 1; i < a->n_words; i++)
 		if (param_assign(
 			    &keys, 1, a->word[i], "key", "command line", e))
 			return -1;
@@ -96,12 +95,9 @@ static int write_file(const struct cli_args *a, const struct goal_pattern *p,
 
 static void list_patterns(FILE *f)
 {
-	const struct goal_pattern *p;
-	size_t i;
-
-	for (p = goal_patterns; p->name; p++) {
+	for (const struct goal_pattern *p = goal_patterns; p->name; p++) {
 		fprintf(f, "  %-10s %s\n", p->name, p->help);
-		for (i = 0; i < p->n_params; i++)
+		for (size_t i = 0; i < p->n_params; i++)
 			fprintf(f, "             %s=%s: %s\n",
 				p->params[i].name, p->params[i].def,
 				p->params[i].help);

@@ -20,10 +20,8 @@ enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
 static void usage(FILE *f)
 {
-	size_t i;
-
 	fputs("usage: weft COMMAND [ARGUMENT...]\n\n", f);
-	for (i = 0; i < N_COMMANDS; i++)
+	for (size_t i = 0; i < N_COMMANDS; i++)
 		fprintf(f, "  %-10s %s\n", commands[i]->name,
 			commands[i]->brief);
 	fputs("  help       list the commands; `weft help COMMAND` describes a "
@@ -36,9 +34,8 @@ static const struct cli_command *find(const char *name, struct err *e)
 {
 	const char *names[N_COMMANDS + 3];
 	char hint[NAME_HINT];
-	size_t i;
 
-	for (i = 0; i < N_COMMANDS; i++) {
+	for (size_t i = 0; i < N_COMMANDS; i++) {
 		if (!strcmp(commands[i]->name, name))
 			return commands[i];
 		names[i] = commands[i]->name;
@@ -101,7 +98,6 @@ static int complete(int argc, char **argv, struct err *e)
 {
 	const char *typed = argc > 1 ? argv[argc - 1] : "";
 	char flag[] = "--complete";
-	size_t i;
 
 	if (argc > 2 && strcmp(argv[1], "help") != 0) {
 		const struct cli_command *c = find(argv[1], e);
@@ -110,7 +106,7 @@ static int complete(int argc, char **argv, struct err *e)
 		argv[1] = flag;
 		return c ? perform(c, argc, argv, e) : -1;
 	}
-	for (i = 0; i < N_COMMANDS; i++)
+	for (size_t i = 0; i < N_COMMANDS; i++)
 		cli_offer(typed, commands[i]->name, commands[i]->brief);
 	if (argc > 2)
 		return 0;

@@ -56,9 +56,7 @@ static void print_value(FILE *f, const struct line *l)
 /* Whether names of other rows go on behind one: retry, and retry.window. */
 static bool goes_on(const struct page *p, const char *prefix)
 {
-	size_t i;
-
-	for (i = 0; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++)
 		if (!strncmp(p->line[i].row->name, prefix, strlen(prefix)))
 			return true;
 	return false;
@@ -100,9 +98,8 @@ static void add_rows(
 	struct page *p, const struct machine *m, const struct param_block *b)
 {
 	bool is_topo = b->values == m->topo && !strcmp(b->section, "topology");
-	size_t i;
 
-	for (i = 0; i < b->n_rows && p->n < MOST_ROWS; i++)
+	for (size_t i = 0; i < b->n_rows && p->n < MOST_ROWS; i++)
 		if (b->rows[i].type != PARAM_LINES &&
 			(b->origins[i].set || is_topo))
 			p->line[p->n++] =
@@ -112,10 +109,9 @@ static void add_rows(
 static void print_section(struct page *p, const struct machine *m, size_t first)
 {
 	const char *section = m->block[first].section;
-	size_t i;
 
 	p->n = 0;
-	for (i = 0; i < m->n_blocks; i++) {
+	for (size_t i = 0; i < m->n_blocks; i++) {
 		if (strcmp(m->block[i].section, section) != 0)
 			continue;
 		if (i < first)
@@ -142,7 +138,6 @@ static void name_of(const char *path, char *name, size_t size)
 static void print(struct page *p, const struct machine *m, const char *path)
 {
 	char name[PARAM_TEXT_MAX];
-	size_t i;
 
 	name_of(path, name, sizeof(name));
 	fprintf(p->file,
@@ -151,7 +146,7 @@ static void print(struct page *p, const struct machine *m, const char *path)
 		"`weft params` lists all\n# parameters (man "
 		"weft-own).\nschema: 1\nmachine: %s\ntitle: \"like %s\"\n",
 		m->header.name, path, name, m->header.name);
-	for (i = 0; i < m->n_blocks; i++)
+	for (size_t i = 0; i < m->n_blocks; i++)
 		print_section(p, m, i);
 }
 

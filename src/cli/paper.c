@@ -208,9 +208,8 @@ static int measure_all(struct session *s, struct err *e)
 	struct paper_watch w = { measure_ready, s };
 	bool *left = mem_alloc(s->system->n_rows, sizeof(*left));
 	int code;
-	size_t i;
 
-	for (i = 0; i < s->system->n_rows; i++)
+	for (size_t i = 0; i < s->system->n_rows; i++)
 		left[i] = is_left(s, i);
 	s->start = machine_clock();
 	code = paper_run(s->lab, left,
@@ -226,15 +225,15 @@ static int measure_all(struct session *s, struct err *e)
 static void add_missing(struct facts *f, const struct paper_system *p)
 {
 	const struct paper_missing *m = p->missing;
-	size_t i, k;
+	size_t k;
 
 	facts_list(f, "missing");
-	for (i = 0; i < p->n_missing; i++)
+	for (size_t i = 0; i < p->n_missing; i++)
 		for (k = m[i].first; k <= m[i].last; k++)
 			facts_print(f, NULL, "%sN%zu", p->prefix, k);
 	facts_end(f);
 	facts_list(f, "_waits_for");
-	for (i = 0; i < p->n_missing; i++) {
+	for (size_t i = 0; i < p->n_missing; i++) {
 		for (k = 0; strcmp(m[k].what, m[i].what) != 0; k++)
 			;
 		if (k == i)
@@ -249,10 +248,8 @@ static void add_missing(struct facts *f, const struct paper_system *p)
 
 static void add_skipped(struct facts *f, const struct session *s)
 {
-	size_t i;
-
 	facts_list(f, "skipped");
-	for (i = 0; i < s->system->n_rows; i++)
+	for (size_t i = 0; i < s->system->n_rows; i++)
 		if (s->chosen[i] && !is_left(s, i))
 			facts_text(f, NULL, s->system->rows[i].id);
 	facts_end(f);
@@ -264,9 +261,9 @@ static void add_skipped(struct facts *f, const struct session *s)
 /* Of values that the paper printed. */
 static uint32_t sum(const uint32_t *n)
 {
-	uint32_t k, all = 0;
+	uint32_t all = 0;
 
-	for (k = 0; k < PAPER_QUALITATIVE; k++)
+	for (uint32_t k = 0; k < PAPER_QUALITATIVE; k++)
 		all += n[k];
 	return all;
 }
@@ -284,10 +281,9 @@ static void add_counts(
 static void add_sums(struct facts *f, const struct session *s)
 {
 	struct paper_sums x = paper_sum(s->system, s->state);
-	int k;
 
 	facts_group(f, "values");
-	for (k = 0; k < PAPER_QUALITATIVE; k++)
+	for (int k = 0; k < PAPER_QUALITATIVE; k++)
 		add_counts(f, paper_kind_names[k], x.n[k], x.passed[k]);
 	facts_end(f);
 	facts_count(f, "passed", sum(x.passed));
@@ -296,7 +292,7 @@ static void add_sums(struct facts *f, const struct session *s)
 	facts_count(f, "_n", sum(x.n));
 	facts_count(f, "_repeats", x.n_repeats);
 	facts_list(f, "_kinds");
-	for (k = 0; k < PAPER_QUALITATIVE; k++)
+	for (int k = 0; k < PAPER_QUALITATIVE; k++)
 		if (x.n[k])
 			facts_print(f, NULL, "%s %u of %u", paper_kind_names[k],
 				x.passed[k], x.n[k]);
@@ -317,9 +313,8 @@ static void add_sums(struct facts *f, const struct session *s)
 static bool add_misses(struct facts *f, const struct session *s)
 {
 	const struct fact *list = facts_list(f, "misses");
-	size_t i;
 
-	for (i = 0; i < s->system->n_rows; i++)
+	for (size_t i = 0; i < s->system->n_rows; i++)
 		if (s->state[i] == PAPER_MISSED)
 			facts_text(f, NULL, s->system->rows[i].id);
 	facts_end(f);
@@ -358,12 +353,10 @@ static int report(struct session *s, struct err *e)
 
 static int choose(struct session *s, struct err *e)
 {
-	size_t i;
-
 	if (paper_select(s->system, s->args->word + 1, s->args->n_words - 1,
 		    s->chosen, e))
 		return -1;
-	for (i = 0; i < s->system->n_rows; i++)
+	for (size_t i = 0; i < s->system->n_rows; i++)
 		if (is_left(s, i))
 			return 0;
 	return err_set(
@@ -388,9 +381,8 @@ static void list_papers(FILE *f)
 {
 	struct err none = { 0 };
 	struct machine_files *all = paper_files(&none);
-	size_t i;
 
-	for (i = 0; i < all->n; i++) {
+	for (size_t i = 0; i < all->n; i++) {
 		struct paper_system *s = paper_read(all->path[i], &none);
 
 		if (s)

@@ -171,19 +171,18 @@ static void show_load(struct facts *f, const struct load_ops *ops)
 static void show_all(const struct cli_args *a, struct facts *f)
 {
 	struct machine *m = machine_default();
-	size_t i;
 
 	facts_null(f, "machine");
 	facts_list(f, "parameters");
 	if (!a->is_json)
 		add_machine(f, m, NULL);
-	for (i = 0; a->is_json && i < m->n_blocks; i++)
+	for (size_t i = 0; a->is_json && i < m->n_blocks; i++)
 		add_rows(f, NULL, m->use[i].needs, &m->block[i], NULL);
-	for (i = 0; a->is_json && load_registry[i]; i++)
+	for (size_t i = 0; a->is_json && load_registry[i]; i++)
 		add_load(f, load_registry[i]);
 	facts_end(f);
 	facts_table(f, "parameters", default_columns, 0);
-	for (i = 0; !a->is_json && load_registry[i]; i++)
+	for (size_t i = 0; !a->is_json && load_registry[i]; i++)
 		add_keys(f, i);
 	machine_free(m);
 }
@@ -213,13 +212,13 @@ static int check_name(const char *name, struct err *e)
 	struct machine_files *all = machine_files_all();
 	const char *names[MOST_NAMES];
 	char hint[NAME_HINT];
-	size_t n = 0, i;
+	size_t n = 0;
 
 	while (n < MOST_NAMES - MACHINE_FILES && load_registry[n]) {
 		names[n] = load_registry[n]->name;
 		n++;
 	}
-	for (i = 0; i < all->n; i++)
+	for (size_t i = 0; i < all->n; i++)
 		names[n++] = all->name[i];
 	if (!strpbrk(name, "/.") && !machine_files_find(all, name))
 		err_set(e, "no machine or workload is called \"%.60s\"%s", name,

@@ -51,9 +51,8 @@ static const struct picture *find(const char *name, struct err *e)
 {
 	const char *names[N_PICTURES];
 	char hint[NAME_HINT];
-	size_t i;
 
-	for (i = 0; i < N_PICTURES; i++) {
+	for (size_t i = 0; i < N_PICTURES; i++) {
 		if (!strcmp(pictures[i].name, name))
 			return &pictures[i];
 		names[i] = pictures[i].name;
@@ -158,16 +157,15 @@ static int add_sample(struct kinds *k, const struct row_sample *s,
 	struct plot *p, struct err *e)
 {
 	double at = ((double)s->from_ps + (double)s->to_ps) / 2e6;
-	size_t i;
 
 	if (s->use.n != 2 * k->n_links)
 		return err_set(e, "the file is damaged: a sample does not "
 				  "match the links");
-	for (i = 0; i < k->n; i++)
+	for (size_t i = 0; i < k->n; i++)
 		k->kind[i].sum = 0;
-	for (i = 0; i < k->n_links; i++)
+	for (size_t i = 0; i < k->n_links; i++)
 		k->kind[k->of[i]].sum += use_at(s, i);
-	for (i = 0; i < k->n; i++)
+	for (size_t i = 0; i < k->n; i++)
 		plot_add(p, k->kind[i].name, at,
 			k->kind[i].sum / (double)k->kind[i].n, 0);
 	if (k->busiest && k->busiest_at < k->n_links)
@@ -194,9 +192,8 @@ static int collect_links(struct db *d, struct plot *p, struct err *e)
 	struct kinds k = { 0 };
 	int failed = read_kinds(&k, d, e) || read_busiest(&k, d, e) ||
 		     collect_samples(&k, d, p, e);
-	size_t i;
 
-	for (i = 0; i < k.n; i++)
+	for (size_t i = 0; i < k.n; i++)
 		mem_free(k.kind[i].name);
 	mem_free(k.kind);
 	mem_free(k.of);
@@ -260,9 +257,8 @@ static int make_pdf(FILE *svg, const struct out_file *f, struct err *e)
 		{ "cairosvg", "-f", "pdf", "-", NULL },
 	};
 	int code = -1;
-	size_t i;
 
-	for (i = 0; i < 3 && code < 0; i++)
+	for (size_t i = 0; i < 3 && code < 0; i++)
 		code = convert(commands[i], svg, f->stream);
 	if (code < 0)
 		return err_set(e,

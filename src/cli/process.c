@@ -61,11 +61,10 @@ static const struct caught {
 void cli_process_begin(struct cli_process *before)
 {
 	struct sigaction *was;
-	size_t i;
 
 	atomic_store_explicit(&is_running, 0, memory_order_relaxed);
 	atomic_store_explicit(&stop_asked, 0, memory_order_relaxed);
-	for (i = 0; i < CLI_SIGNALS; i++) {
+	for (size_t i = 0; i < CLI_SIGNALS; i++) {
 		const struct caught *c = &caught[i];
 
 		was = &before->action[i];
@@ -78,11 +77,9 @@ void cli_process_begin(struct cli_process *before)
 
 void cli_process_end(const struct cli_process *before)
 {
-	size_t i;
-
 	cli_guard_exit(false); /* whichever way it ended */
 	plain_end(before->locale);
-	for (i = 0; i < CLI_SIGNALS; i++)
+	for (size_t i = 0; i < CLI_SIGNALS; i++)
 		sigaction(caught[i].number, &before->action[i], NULL);
 }
 

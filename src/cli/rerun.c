@@ -29,9 +29,7 @@ static void read_was(struct was *w, struct db *d, struct err *e)
 /* The plugin that stands for one that the run used. */
 static const char *path_now(const struct cli_args *a, const struct row_input *i)
 {
-	size_t k;
-
-	for (k = 0; k < a->n_plugins && !strcmp(i->kind, "plugin"); k++)
+	for (size_t k = 0; k < a->n_plugins && !strcmp(i->kind, "plugin"); k++)
 		if (plugins_has(&a->plugin[k], 1, i->path))
 			return a->plugin[k];
 	return i->path;
@@ -108,9 +106,7 @@ static int check_ended(const struct was *w, const struct db *d, struct err *e)
 static int take_plugins(const struct cli_args *a, struct record_setup *s,
 	const struct db *d, struct err *e)
 {
-	size_t i;
-
-	for (i = 0; i < s->n_plugins; i++)
+	for (size_t i = 0; i < s->n_plugins; i++)
 		if (!plugins_has(a->plugin, a->n_plugins, s->plugins[i]))
 			return err_set(e,
 				"%s: the run used the plugin %.200s, which is "

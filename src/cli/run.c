@@ -118,10 +118,9 @@ const char *run_ending_name(enum load_ending e)
 static void add_words(struct facts *f, const struct cli_args *a)
 {
 	struct cli_out o;
-	size_t i;
 
 	cli_out_open(&o);
-	for (i = 2; i < a->n_words; i++)
+	for (size_t i = 2; i < a->n_words; i++)
 		fprintf(o.file, " %s", a->word[i]);
 	fflush(o.file);
 	facts_text(f, "_words", o.text);
@@ -131,8 +130,6 @@ static void add_words(struct facts *f, const struct cli_args *a)
 static void add_head(
 	struct facts *f, const struct cli_args *a, const struct machine_run *r)
 {
-	size_t i;
-
 	facts_text(f, "weft", WEFT_VERSION);
 	facts_of_machine(f, r->machine);
 	facts_same(f, "nodes", r->machine->topo->n_nodes);
@@ -140,7 +137,7 @@ static void add_head(
 	facts_text(f, "via", r->result.via);
 	facts_of_params(f, "params", &r->keys);
 	facts_list(f, "set");
-	for (i = 0; i < a->n_sets; i++)
+	for (size_t i = 0; i < a->n_sets; i++)
 		facts_text(f, NULL, a->set[i]);
 	facts_end(f);
 	facts_same(f, "seed", a->seed);
@@ -304,9 +301,7 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 
 static void list_loads(FILE *f)
 {
-	size_t i;
-
-	for (i = 0; load_registry[i]; i++)
+	for (size_t i = 0; load_registry[i]; i++)
 		fprintf(f, "  %-13s %s\n", load_registry[i]->name,
 			load_registry[i]->help);
 }
@@ -314,9 +309,7 @@ static void list_loads(FILE *f)
 /* A word that a shell has cut off another: load=5 GB/s. */
 static int check_cut(const struct cli_args *a, struct err *e)
 {
-	size_t i;
-
-	for (i = 3; i < a->n_words; i++)
+	for (size_t i = 3; i < a->n_words; i++)
 		if (units_is_unit(a->word[i]) && strchr(a->word[i - 1], '='))
 			return err_set(e,
 				"%s %s: two words; want %s%s, or quotes around "
@@ -341,11 +334,12 @@ static int check_keys(const struct cli_args *a, struct err *e)
 	static const char *const options[] = { "seed", "threads", "shape",
 		"until", "faults", "jobs", "output", "set" };
 	const struct load_ops *ops = load_find(a->word[1]);
-	size_t i, k, n;
+	size_t n;
 
-	for (i = 2; i < a->n_words; i++) {
+	for (size_t i = 2; i < a->n_words; i++) {
 		n = strcspn(a->word[i], "=");
-		for (k = 0; k < sizeof(options) / sizeof(options[0]); k++) {
+		for (size_t k = 0; k < sizeof(options) / sizeof(options[0]);
+			k++) {
 			if (!a->word[i][n] || strlen(options[k]) != n ||
 				strncmp(a->word[i], options[k], n) != 0)
 				continue;

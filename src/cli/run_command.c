@@ -17,11 +17,9 @@ static void add_word(struct cli_out *o, const char *option, const char *value)
 /* Words, and what is said of the machine. */
 static void add_machine(struct cli_out *o, const struct cli_args *a)
 {
-	size_t i;
-
-	for (i = 0; i < a->n_words; i++)
+	for (size_t i = 0; i < a->n_words; i++)
 		add_word(o, "", a->word[i]);
-	for (i = 0; i < a->n_sets; i++)
+	for (size_t i = 0; i < a->n_sets; i++)
 		add_word(o, "--set", a->set[i]);
 	if (a->shape)
 		add_word(o, "--shape", a->shape);
@@ -29,7 +27,7 @@ static void add_machine(struct cli_out *o, const struct cli_args *a)
 		add_word(o, "--faults", a->faults);
 	if (a->jobs)
 		add_word(o, "--jobs", a->jobs);
-	for (i = 0; i < a->n_plugins; i++)
+	for (size_t i = 0; i < a->n_plugins; i++)
 		add_word(o, "--plugin", a->plugin[i]);
 }
 
@@ -51,7 +49,6 @@ char *run_command(const struct cli_args *a, const struct machine_run_setup *s)
 {
 	struct cli_out o;
 	char text[48];
-	size_t i;
 
 	cli_out_open(&o);
 	fputs(s->program ? s->program : "weft run", o.file);
@@ -62,7 +59,7 @@ char *run_command(const struct cli_args *a, const struct machine_run_setup *s)
 	}
 	snprintf(text, sizeof(text), "%" PRIu64, a->seed);
 	add_word(&o, "--seed", text);
-	for (i = 0; s->program && s->arguments && s->arguments[i]; i++)
+	for (size_t i = 0; s->program && s->arguments && s->arguments[i]; i++)
 		add_word(&o, i ? "" : "--", s->arguments[i]);
 	if (fclose(o.file))
 		mem_give_up();

@@ -42,9 +42,8 @@ static void put_alone(struct db *d, const struct jobs_part *p,
 {
 	size_t n = strlen(p->name) + 1;
 	char name[2 * JOBS_NAME + 8];
-	uint32_t i;
 
-	for (i = 0; i < r->n_figures; i++) {
+	for (uint32_t i = 0; i < r->n_figures; i++) {
 		const char *own = r->figure[i].name;
 
 		if (strncmp(own, p->name, n - 1) != 0 || own[n - 1] != '.')
@@ -61,10 +60,9 @@ static int record_alone(const char *path, const struct jobs *j,
 	const struct batch_result *r, struct err *e)
 {
 	struct db *d = db_reopen(path, e);
-	uint32_t i;
 
 	if (d && !db_do(d, "BEGIN", e)) {
-		for (i = 0; i < j->n; i++)
+		for (uint32_t i = 0; i < j->n; i++)
 			put_alone(d, &j->part[i], &r[i], e);
 		if (!e->code)
 			db_do(d, "COMMIT", e);
@@ -85,7 +83,6 @@ struct batch_result *run_jobs_alone(
 		.at_a_time = barrier_cpus(),
 		.stop = cli_stop_flag(),
 	};
-	uint32_t i;
 
 	if (!j || a->is_together || r->result.ending == LOAD_STOPPED)
 		return NULL;
@@ -93,7 +90,7 @@ struct batch_result *run_jobs_alone(
 	all.result = mem_alloc(j->n, sizeof(*all.result));
 	if (batch_run(&b, e) > 0)
 		err_set_code(e, EXIT_STOPPED, "stopped while jobs ran alone");
-	for (i = 0; i < j->n && !e->code; i++)
+	for (uint32_t i = 0; i < j->n && !e->code; i++)
 		if (all.result[i].e.code)
 			err_set_code(e, all.result[i].e.code,
 				"job %s, alone: %.400s", j->part[i].name,
@@ -127,11 +124,10 @@ static void add_alone(struct facts *f, const struct batch_result *alone,
 	const struct jobs_part *p)
 {
 	size_t n = strlen(p->name) + 1;
-	uint32_t i;
 
 	facts_group(f, "alone");
 	facts_text(f, "ending", run_ending_name(alone->ending));
-	for (i = 0; i < alone->n_figures; i++)
+	for (uint32_t i = 0; i < alone->n_figures; i++)
 		if (!strncmp(alone->figure[i].name, p->name, n - 1) &&
 			alone->figure[i].name[n - 1] == '.')
 			facts_real(f, alone->figure[i].name + n,
@@ -219,20 +215,19 @@ void run_jobs_facts(struct facts *f, const struct machine_run *r,
 		NULL };
 	const struct jobs *all = jobs_of(r->load);
 	const struct fact *list;
-	uint32_t i;
 
 	if (!all)
 		return;
 	facts_place(f, FACTS_AT_JOBS);
 	list = facts_list(f, "jobs");
-	for (i = 0; i < all->n; i++)
+	for (uint32_t i = 0; i < all->n; i++)
 		add_job(f, &all->part[i], alone ? &alone[i] : NULL);
 	facts_end(f);
 	run_jobs_table(f, list, keys,
 		"job=name|>nodes=_nodes|workload|figure|>together=value|"
 		">alone=[{alone}]|>change=[{change_pct:+.1f} %]",
 		false);
-	for (i = 0; i < all->n; i++) {
+	for (uint32_t i = 0; i < all->n; i++) {
 		if (all->part[i].result->ending == r->result.ending)
 			continue;
 		facts_say(f, NULL, "job %s: %s", all->part[i].name,

@@ -22,13 +22,11 @@ int partitions_of(const struct cli_args *a, const struct machine *m,
 int partitions_args(const struct cli_args *a, const struct machine_partition *p,
 	struct cli_args *own, struct err *e)
 {
-	size_t i;
-
 	*own = *a;
 	own->shape = NULL;
 	own->faults = p->faults;
-	for (i = 0; i < sizeof(p->cut.set) / sizeof(p->cut.set[0]) &&
-		    p->cut.set[i][0];
+	for (size_t i = 0; i < sizeof(p->cut.set) / sizeof(p->cut.set[0]) &&
+			   p->cut.set[i][0];
 		i++) {
 		if (own->n_sets == CLI_MAX_SETS)
 			return err_set(e, "more than %d --set", CLI_MAX_SETS);
@@ -82,12 +80,10 @@ static void on_done(void *arg, uint32_t n)
 /* The first error of any, if it was not stopped. */
 static int find_error(const struct runs *r, struct err *e)
 {
-	uint32_t i;
-
 	if (atomic_load(cli_stop_flag()))
 		return err_set_code(
 			e, EXIT_STOPPED, "stopped before all jobs ended");
-	for (i = 0; i < r->list.n; i++)
+	for (uint32_t i = 0; i < r->list.n; i++)
 		if (r->result[i].e.code)
 			return err_set_code(e, r->result[i].e.code,
 				"job %s: %.400s", r->list.v[i].job.name,
@@ -98,7 +94,7 @@ static int find_error(const struct runs *r, struct err *e)
 static int perform(struct runs *r, struct err *e)
 {
 	const struct cli_args *a = r->args;
-	uint32_t n = r->list.n, i;
+	uint32_t n = r->list.n;
 	struct cli_args *own = mem_alloc(n, sizeof(*own));
 	struct machine_run_setup *setup = mem_alloc(n, sizeof(*setup));
 	const struct machine_partitions_run how = {
@@ -111,7 +107,7 @@ static int perform(struct runs *r, struct err *e)
 		.arg = r,
 	};
 
-	for (i = 0; i < n && !e->code; i++) {
+	for (uint32_t i = 0; i < n && !e->code; i++) {
 		partitions_args(a, &r->list.v[i], &own[i], e);
 		setup[i] = setup_of(&r->list.v[i], &own[i]);
 	}
@@ -131,10 +127,8 @@ static int perform(struct runs *r, struct err *e)
 static void add_numbers(
 	struct facts *f, const char *key, const uint32_t *v, uint32_t n)
 {
-	uint32_t i;
-
 	facts_list(f, key);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		facts_count(f, NULL, v[i]);
 	facts_end(f);
 }
@@ -155,8 +149,6 @@ void partitions_facts(struct facts *f, const struct machine_partition *p)
 static void add_job(struct facts *f, const struct machine_partition *p,
 	const struct batch_result *r)
 {
-	uint32_t i;
-
 	facts_group(f, NULL);
 	partitions_facts(f, p);
 	facts_count(f, "seed", p->job.seed);
@@ -164,7 +156,7 @@ static void add_job(struct facts *f, const struct machine_partition *p,
 	facts_text(f, "ending", run_ending_name(r->ending));
 	facts_print(f, "digest", "%016" PRIx64, r->digest);
 	facts_group(f, "results");
-	for (i = 0; i < r->n_figures; i++)
+	for (uint32_t i = 0; i < r->n_figures; i++)
 		facts_real(f, r->figure[i].name, r->figure[i].value);
 	facts_end(f);
 	facts_end(f);
@@ -175,21 +167,20 @@ static void add_all(struct facts *f, const struct runs *r)
 	static const char *const keys[] = { "name", "_where", "torus",
 		"workload", "digest", NULL };
 	const struct fact *jobs;
-	uint32_t i;
 
 	facts_text(f, "weft", WEFT_VERSION);
 	facts_of_machine(f, r->machine);
 	facts_count(f, "_n", r->list.n);
 	facts_line(f, NULL, "{machine} {shape}: {_n} partition{_n|s}");
 	jobs = facts_list(f, "jobs");
-	for (i = 0; i < r->list.n; i++)
+	for (uint32_t i = 0; i < r->list.n; i++)
 		add_job(f, &r->list.v[i], &r->result[i]);
 	facts_end(f);
 	run_jobs_table(f, jobs, keys,
 		"job=name|partition=_where|torus|workload|figure=[{figure}]|"
 		">value=[{value}]|digest",
 		true);
-	for (i = 0; i < r->list.n; i++)
+	for (uint32_t i = 0; i < r->list.n; i++)
 		if (r->result[i].ending != LOAD_FINISHED)
 			facts_say(f, NULL, "job %s: %s", r->list.v[i].job.name,
 				run_ending_name(r->result[i].ending));
@@ -199,14 +190,13 @@ static void add_all(struct facts *f, const struct runs *r)
 static int tell(const struct runs *r, struct err *e)
 {
 	struct facts f;
-	uint32_t i;
 	int code = 0;
 
 	facts_init(&f);
 	add_all(&f, r);
 	if (cli_tell(r->args, &f, CLI_PLAIN, e))
 		return -1;
-	for (i = 0; i < r->list.n; i++) {
+	for (uint32_t i = 0; i < r->list.n; i++) {
 		int own = run_ending_code(r->result[i].ending);
 
 		if (own > code)

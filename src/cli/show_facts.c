@@ -50,10 +50,9 @@ static const char *const cell_names[TOPO_MAX_COLUMNS] = { "_0", "_1", "_2",
 static void add_row(struct facts *f, const struct topo_table *table,
 	const struct topo_cell *cell)
 {
-	uint32_t i;
-
 	facts_group(f, NULL);
-	for (i = 0; i < TOPO_MAX_COLUMNS && table->column[i].key; i++) {
+	for (uint32_t i = 0; i < TOPO_MAX_COLUMNS && table->column[i].key;
+		i++) {
 		const struct topo_cell *c = &cell[i];
 		bool is_count = table->column[i].is_count;
 
@@ -76,10 +75,10 @@ static void add_tables(struct facts *f, const struct topo *t)
 {
 	struct topo_cell cell[TOPO_MAX_COLUMNS];
 	char columns[256];
-	uint32_t k, i;
+	uint32_t i;
 	size_t n;
 
-	for (k = 0; t->ops->tables && t->ops->tables[k].key; k++) {
+	for (uint32_t k = 0; t->ops->tables && t->ops->tables[k].key; k++) {
 		const struct topo_table *table = &t->ops->tables[k];
 		const struct topo_column *c = table->column;
 
@@ -131,8 +130,6 @@ static void add_wires(struct facts *f, const struct show *s)
 /* What only some links have. */
 static void add_formats(struct facts *f, const struct link_params *l)
 {
-	uint32_t i;
-
 	if (l->route)
 		facts_say(f, "",
 			"%" PRId64 " B of route in front of the header for "
@@ -143,7 +140,7 @@ static void add_formats(struct facts *f, const struct link_params *l)
 			"%" PRId64 " B of overhead for each %" PRId64
 			" B of payload",
 			l->per_transaction, l->transaction);
-	for (i = 0; i < l->n_formats; i++)
+	for (uint32_t i = 0; i < l->n_formats; i++)
 		facts_say(f, "",
 			"%s: header %" PRId64 " B, %" PRId64
 			" B for each word, trailer %" PRId64 " B",
@@ -166,9 +163,8 @@ static void add_retry(struct facts *f, const struct show *s)
 	static const struct link_retry none;
 	const struct retry_params *r = &s->m->link.retry;
 	sim_time least = SIM_NEVER, most = 0, t;
-	uint32_t i;
 
-	for (i = 0; i < s->m->topo->n_wires; i++) {
+	for (uint32_t i = 0; i < s->m->topo->n_wires; i++) {
 		if (!n_links(s->m->topo, i))
 			continue;
 		t = retry_timeout(&none, r, s->rules.latency[i]);
@@ -444,10 +440,9 @@ static void add_bounds(
 	struct facts *f, const struct flow_bound *bound, uint32_t n, bool shows)
 {
 	char text[FIGURE_TEXT];
-	uint32_t i;
 
 	facts_group(f, "bounds_GBps");
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		const char *set = bound[i].remedy;
 
 		facts_real(f, bound[i].what, bound[i].rate / 1e9);
@@ -486,10 +481,9 @@ static void add_routing(struct facts *f, const struct route *r)
 	struct route_fact is;
 	bool is_listing = false;
 	struct cli_out o;
-	uint32_t i;
 
 	facts_group(f, "routing");
-	for (i = 0;; i++) {
+	for (uint32_t i = 0;; i++) {
 		is = (struct route_fact){ 0 };
 		if (!r->ops->fact || !r->ops->fact(r, i, &is))
 			break;
@@ -602,11 +596,10 @@ int show_facts(
 	const struct route *r = m->route;
 	struct show s = { .m = m };
 	int64_t one[TOPO_MAX_WIRES];
-	uint32_t i;
 
 	if (link_rules_init(&s.rules, &m->link, m->topo, e))
 		return -1;
-	for (i = 0; i < TOPO_MAX_WIRES; i++)
+	for (uint32_t i = 0; i < TOPO_MAX_WIRES; i++)
 		one[i] = 1;
 	if (r->ops->way) {
 		s.latency = r->ops->way(r, s.rules.latency);

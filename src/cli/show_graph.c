@@ -114,7 +114,6 @@ int show_dot(const struct machine *m, FILE *f, struct err *e)
 {
 	const struct topo *t = m->topo;
 	char name[NAME];
-	router_id r;
 
 	if (each_wire(t, NULL, NULL) > MOST_WIRES)
 		return err_set(e,
@@ -123,7 +122,7 @@ int show_dot(const struct machine *m, FILE *f, struct err *e)
 			m->header.name, MOST_WIRES);
 	fprintf(f, "graph \"%s\" {\n\tnode [fontsize=10];\n", m->header.name);
 	fputs("\tedge [fontsize=7];\n", f);
-	for (r = 0; r < t->n_routers; r++) {
+	for (router_id r = 0; r < t->n_routers; r++) {
 		topo_name_site(t, r, name, sizeof(name));
 		fprintf(f, "\ts%u [label=\"%s\", shape=%s];\n", r, name,
 			r < t->n_nodes ? "ellipse" : "box");
@@ -151,12 +150,11 @@ struct drawing {
 static void pitch_dims(uint32_t n, const uint32_t *size, struct spot *pitch)
 {
 	double w = size[0], h = n > 1 ? size[1] : 1;
-	uint32_t d;
 
 	pitch[0] = (struct spot){ 1, 0 };
 	if (n > 1)
 		pitch[1] = (struct spot){ 0, 1 };
-	for (d = 2; d < n; d++) {
+	for (uint32_t d = 2; d < n; d++) {
 		bool is_down = w > 1.4 * h;
 		double by = (is_down ? h : w) + 0.4 + 0.4 * (d - 1);
 
@@ -168,17 +166,16 @@ static void pitch_dims(uint32_t n, const uint32_t *size, struct spot *pitch)
 
 static void lay_grid(const struct topo *t, struct drawing *d)
 {
-	uint32_t size[TOPO_MAX_DIMS], x[TOPO_MAX_DIMS], n, i;
+	uint32_t size[TOPO_MAX_DIMS], x[TOPO_MAX_DIMS], n;
 	struct spot pitch[TOPO_MAX_DIMS];
-	router_id r;
 
 	n = t->ops->grid(t, size);
 	pitch_dims(n, size, pitch);
-	for (r = 0; r < t->n_routers; r++) {
+	for (router_id r = 0; r < t->n_routers; r++) {
 		router_id node = topo_node_near(t, r);
 
 		t->ops->place(t, node, x);
-		for (i = 0; i < n; i++) {
+		for (uint32_t i = 0; i < n; i++) {
 			d->at[r].x += STEP * x[i] * pitch[i].x;
 			d->at[r].y += STEP * x[i] * pitch[i].y;
 		}
@@ -196,15 +193,14 @@ static uint32_t find_levels(const struct topo *t, uint32_t *level)
 {
 	bool any = true;
 	uint32_t most;
-	router_id r;
-	port_id p;
 
-	for (r = t->n_nodes; r < t->n_routers; r++)
+	for (router_id r = t->n_nodes; r < t->n_routers; r++)
 		level[r] = UINT32_MAX;
 	for (most = 0; any; most++) {
 		any = false;
-		for (r = 0; r < t->n_routers; r++) {
-			for (p = 0; level[r] == most && p < t->n_ports; p++) {
+		for (router_id r = 0; r < t->n_routers; r++) {
+			for (port_id p = 0; level[r] == most && p < t->n_ports;
+				p++) {
 				router_id to = t->ops->peer(t, r, p).router;
 
 				if (to == NO_ROUTER || level[to] <= most)
@@ -221,14 +217,13 @@ static void lay_levels(const struct topo *t, const uint32_t *level,
 	uint32_t most, struct drawing *d)
 {
 	uint32_t *n = mem_alloc(most + 1, sizeof(*n)), *next, widest = 0, k;
-	router_id r;
 
 	next = mem_alloc(most + 1, sizeof(*next));
-	for (r = 0; r < t->n_routers; r++)
+	for (router_id r = 0; r < t->n_routers; r++)
 		n[level[r]]++;
 	for (k = 0; k <= most; k++)
 		widest = n[k] > widest ? n[k] : widest;
-	for (r = 0; r < t->n_routers; r++) {
+	for (router_id r = 0; r < t->n_routers; r++) {
 		k = level[r];
 		d->at[r].x = STEP * 0.6 * widest * (next[k]++ + 0.5) / n[k];
 		d->at[r].y = STEP * fmax(3, 0.1 * widest) * (most - k);
@@ -273,15 +268,14 @@ static void lay(const struct topo *t, struct drawing *d)
 static void shift(const struct topo *t, struct drawing *d)
 {
 	struct spot low = d->at[0], high = d->at[0];
-	router_id r;
 
-	for (r = 0; r < t->n_routers; r++) {
+	for (router_id r = 0; r < t->n_routers; r++) {
 		low.x = fmin(low.x, d->at[r].x);
 		low.y = fmin(low.y, d->at[r].y);
 		high.x = fmax(high.x, d->at[r].x);
 		high.y = fmax(high.y, d->at[r].y);
 	}
-	for (r = 0; r < t->n_routers; r++) {
+	for (router_id r = 0; r < t->n_routers; r++) {
 		d->at[r].x += MARGIN - low.x;
 		d->at[r].y += MARGIN - low.y;
 	}
@@ -336,10 +330,8 @@ static void svg_site(const struct topo *t, const struct drawing *d, router_id r)
 
 static void svg_key(const struct topo *t, const struct drawing *d)
 {
-	uint32_t c;
-
 	fputs("<g stroke-width=\"3\" font-size=\"12\">\n", d->file);
-	for (c = 0; c < t->n_wires; c++)
+	for (uint32_t c = 0; c < t->n_wires; c++)
 		fprintf(d->file,
 			"<path d=\"M%d %.0fh18\" stroke=\"%s\"/><text x=\"%d\" "
 			"y=\"%.0f\" stroke=\"none\" fill=\"#333\">%s</text>\n",
@@ -399,12 +391,10 @@ static void draw_dense(const struct topo *t, struct drawing *d)
 
 static void draw_each(const struct topo *t, struct drawing *d)
 {
-	router_id r;
-
 	fputs("<g fill=\"none\" stroke-width=\"1.4\">\n", d->file);
 	each_wire(t, svg_edge, d);
 	fputs("</g>\n<g fill=\"#fff\" stroke=\"#333\">\n", d->file);
-	for (r = 0; r < t->n_routers; r++)
+	for (router_id r = 0; r < t->n_routers; r++)
 		svg_site(t, d, r);
 	fputs("</g>\n", d->file);
 }

@@ -39,9 +39,7 @@ static const struct machine_partition *owner(const struct units *u,
 /* Where the next unit begins; false where there is none. */
 static bool next_unit(const struct units *u, uint32_t *at)
 {
-	uint32_t i;
-
-	for (i = u->n_dims; i-- > 0;) {
+	for (uint32_t i = u->n_dims; i-- > 0;) {
 		at[i] += u->cut->length[i];
 		if (at[i] < u->grid[i])
 			return true;
@@ -54,9 +52,8 @@ static void name_unit(
 	const struct units *u, const uint32_t *at, char *text, size_t size)
 {
 	size_t n = 0;
-	uint32_t i;
 
-	for (i = 0; i < u->n_dims && n < size; i++)
+	for (uint32_t i = 0; i < u->n_dims && n < size; i++)
 		n += (size_t)snprintf(text + n, size - n, "%s%u", i ? "," : "",
 			at[i] / u->cut->length[i]);
 }
@@ -88,11 +85,11 @@ static const char *surface(
 static bool name_sharers(const struct units *u, const struct machine *m,
 	uint32_t io, char *text, size_t size)
 {
-	uint32_t member[PARTITIONS_OF_IO], k;
+	uint32_t member[PARTITIONS_OF_IO];
 	uint32_t of = machine_partitions_of_io(u->list, m->topo, io, member);
 	size_t n = 0;
 
-	for (k = 0; k < of && n < size; k++)
+	for (uint32_t k = 0; k < of && n < size; k++)
 		n += (size_t)snprintf(text + n, size - n, "%s%s", k ? " " : "",
 			u->list->v[member[k]].job.name);
 	return of > 1;
@@ -110,14 +107,13 @@ static void add_unit(struct facts *f, const struct units *u,
 	const struct machine *m, const uint32_t *at)
 {
 	char text[128];
-	uint32_t i;
 
 	facts_group(f, NULL);
 	name_unit(u, at, text, sizeof(text));
 	facts_text(f, "at", text);
 	name_jobs(u, at, text, sizeof(text));
 	facts_text(f, "jobs", text);
-	for (i = 0; i < 2 * u->n_dims; i++) {
+	for (uint32_t i = 0; i < 2 * u->n_dims; i++) {
 		if (!leaves(u, i))
 			continue;
 		/* downwards first */
@@ -155,12 +151,11 @@ static void add_all(
 	struct facts *f, const struct units *u, const struct machine *m)
 {
 	char text[256];
-	uint32_t i;
 
 	facts_text(f, "weft", WEFT_VERSION);
 	facts_text(f, "machine", m->header.name);
 	facts_list(f, "jobs");
-	for (i = 0; i < u->list->n; i++) {
+	for (uint32_t i = 0; i < u->list->n; i++) {
 		facts_group(f, NULL);
 		partitions_facts(f, &u->list->v[i]);
 		facts_end(f);
@@ -170,7 +165,7 @@ static void add_all(
 	facts_line(f, NULL, "");
 	add_units(f, u, m);
 	facts_list(f, "shared_io");
-	for (i = 0; i < m->topo->n_io; i++) {
+	for (uint32_t i = 0; i < m->topo->n_io; i++) {
 		if (!name_sharers(u, m, i, text, sizeof(text)))
 			continue;
 		facts_group(f, NULL);

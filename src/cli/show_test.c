@@ -57,9 +57,8 @@ static void edges_are_wires_of_a_class_that_is_shown(void **state)
 	const struct fact *x, *list;
 	struct facts f;
 	double n;
-	size_t i;
 
-	for (i = 0; i < N_MACHINES; i++) {
+	for (size_t i = 0; i < N_MACHINES; i++) {
 		find(i, &f);
 		assert_int_equal(number(&f.root, "nodes"), machines[i].n_nodes);
 		list = facts_find(&f.root, "edges");
@@ -77,15 +76,14 @@ static void edges_are_wires_of_a_class_that_is_shown(void **state)
 
 static void larger_packets_take_longer(void **state)
 {
-	const struct fact *x, *list;
+	const struct fact *list;
 	struct facts f;
-	size_t i;
 
-	for (i = 0; i < N_MACHINES; i++) {
+	for (size_t i = 0; i < N_MACHINES; i++) {
 		find(i, &f);
 		list = facts_find(&f.root, "packets");
 		assert_true(fact_length(list) >= 2);
-		for (x = list->first; x->next; x = x->next) {
+		for (const struct fact *x = list->first; x->next; x = x->next) {
 			assert_true(
 				number(x, "bytes") < number(x->next, "bytes"));
 			assert_true(number(x, "serialisation_ns") <
@@ -102,9 +100,8 @@ static void the_flow_is_bound_by_the_least(void **state)
 	const struct fact *x;
 	struct facts f;
 	double least, value;
-	size_t i;
 
-	for (i = 0; i < N_MACHINES; i++) {
+	for (size_t i = 0; i < N_MACHINES; i++) {
 		find(i, &f);
 		least = 1e9;
 		x = facts_find(&f.root, "one_flow.bounds_GBps")->first;

@@ -53,13 +53,12 @@ static int print_table(struct db_query *q, FILE *f, struct err *e)
 static int print_json(struct db_query *q, FILE *f, const struct err *e)
 {
 	struct json j;
-	int i;
 
 	json_init(&j, f);
 	json_array(&j, NULL);
 	while (db_next(q)) {
 		json_object(&j, NULL);
-		for (i = 0; i < db_n_columns(q); i++) {
+		for (int i = 0; i < db_n_columns(q); i++) {
 			const char *name = db_column(q, i);
 			char text[32];
 
@@ -116,12 +115,11 @@ static void add_column(struct facts *f, const struct record_table *t,
 static int list(const struct cli_args *a, FILE *out)
 {
 	struct facts f;
-	size_t i, k;
 
 	facts_init(&f);
 	facts_list(&f, "columns");
-	for (i = 0; i < N_TABLES; i++)
-		for (k = 0; k < record_tables[i].n; k++)
+	for (size_t i = 0; i < N_TABLES; i++)
+		for (size_t k = 0; k < record_tables[i].n; k++)
 			add_column(&f, &record_tables[i],
 				&record_tables[i].column[k]);
 	facts_end(&f);

@@ -35,9 +35,7 @@ static int add_pair(
 
 static const char *find_seeds(const struct cli_args *a)
 {
-	size_t i;
-
-	for (i = 2; i < a->n_words; i++)
+	for (size_t i = 2; i < a->n_words; i++)
 		if (!strncmp(a->word[i], "seed=", 5))
 			return a->word[i] + 5;
 	return "1";
@@ -45,9 +43,7 @@ static const char *find_seeds(const struct cli_args *a)
 
 static int check_seeds(const struct axis *x, struct err *e)
 {
-	size_t i;
-
-	for (i = 0; i < x->n; i++) {
+	for (size_t i = 0; i < x->n; i++) {
 		const char *s = x->value[i];
 
 		/* less than 2^63 */
@@ -74,22 +70,21 @@ static int read_axes(struct sweep *w, struct err *e)
 	const struct cli_args *a = w->args;
 	struct axes *x = &w->axes;
 	struct axis last;
-	size_t i;
 
 	if (axes_add(x, AXIS_MACHINE, "machine", a->word[0], e))
 		return -1;
 	if (a->shape && axes_add(x, AXIS_SHAPE, "shape", a->shape, e))
 		return -1;
-	for (i = 0; i < a->n_sets; i++)
+	for (size_t i = 0; i < a->n_sets; i++)
 		if (add_pair(x, AXIS_SET, a->set[i], e))
 			return -1;
-	for (i = 2; i < a->n_words; i++)
+	for (size_t i = 2; i < a->n_words; i++)
 		if (is_argument(w, a->word[i]))
 			w->keys[w->n_arguments++] = a->word[i];
 		else if (add_pair(x, AXIS_KEY, a->word[i], e))
 			return -1;
 	w->x = x->n;
-	for (i = 0; i < 2 && w->x == x->n; i++)
+	for (size_t i = 0; i < 2 && w->x == x->n; i++)
 		w->x = axes_find(x, x_names[i]);
 	if (w->x < x->n) {
 		last = x->axis[w->x];
@@ -122,11 +117,10 @@ static void append(char *text, const char *name, const char *value)
 void sweep_name_point(const struct sweep *w, size_t i, struct curves_point *p)
 {
 	const struct axes *x = &w->axes;
-	size_t k;
 
 	*p = (struct curves_point){ .name = "" };
 	snprintf(p->curve, sizeof(p->curve), "%s", axes_value(x, i, 0));
-	for (k = 1; k < x->n; k++)
+	for (size_t k = 1; k < x->n; k++)
 		if (k != w->x && k != w->seed && x->axis[k].n > 1)
 			append(p->curve, x->axis[k].name, axes_value(x, i, k));
 	snprintf(p->group, sizeof(p->group), "%s", p->curve);
@@ -143,12 +137,12 @@ void sweep_name_point(const struct sweep *w, size_t i, struct curves_point *p)
 static void name_sweep(const struct sweep *w, char *text, size_t size)
 {
 	const struct axes *x = &w->axes;
-	size_t k, n;
+	size_t n;
 
 	n = (size_t)snprintf(text, size, "%s", w->args->word[1]);
-	for (k = 0; k < w->n_arguments && n < size; k++)
+	for (size_t k = 0; k < w->n_arguments && n < size; k++)
 		n += (size_t)snprintf(text + n, size - n, " %s", w->keys[k]);
-	for (k = 1; k < x->n && n < size; k++)
+	for (size_t k = 1; k < x->n && n < size; k++)
 		if (k != w->x && k != w->seed && x->axis[k].n == 1)
 			n += (size_t)snprintf(text + n, size - n, " %s=%s",
 				x->axis[k].name, x->axis[k].value[0]);
@@ -187,7 +181,6 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 	const struct axes *x = &w->axes;
 	struct curves_point p;
 	enum load_ending ending;
-	size_t k;
 
 	sweep_name_point(w, i, &p);
 	if (curves_has(w->curves, &p, &ending)) {
@@ -208,7 +201,7 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 	s->threads = 1;
 	s->programs = &app_strict_ops;
 	s->n_keys = w->n_arguments;
-	for (k = 1; k < x->n; k++) {
+	for (size_t k = 1; k < x->n; k++) {
 		const struct axis *a = &x->axis[k];
 
 		snprintf(w->text[k], sizeof(w->text[k]), "%s=%s", a->name,
@@ -228,10 +221,8 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 
 static void look(const struct machine_run *r, struct batch_result *result)
 {
-	uint32_t i;
-
 	_Static_assert(N_RUN_WARNINGS <= (int)BATCH_NOTES, "a note each");
-	for (i = 0; i < N_RUN_WARNINGS; i++)
+	for (uint32_t i = 0; i < N_RUN_WARNINGS; i++)
 		run_warning(r, i, result->note[i], BATCH_NOTE);
 	/* what a curve ends with is no news */
 	if (r->result.ending == LOAD_SATURATED)
@@ -242,9 +233,7 @@ static void look(const struct machine_run *r, struct batch_result *result)
 static void note_warnings(struct sweep *w, size_t at,
 	const struct curves_point *p, const struct batch_result *r)
 {
-	uint32_t i;
-
-	for (i = 0; i < N_RUN_WARNINGS; i++) {
+	for (uint32_t i = 0; i < N_RUN_WARNINGS; i++) {
 		if (!r->note[i][0])
 			continue;
 		if (w->warning[i].n++ && at > w->warning[i].at)
@@ -328,9 +317,8 @@ static struct machine *load_machine(const struct sweep *w, size_t which)
 		.n_plugins = w->args->n_plugins,
 	};
 	struct err none = { 0 };
-	size_t k;
 
-	for (k = 1; k < x->n; k++) {
+	for (size_t k = 1; k < x->n; k++) {
 		const struct axis *a = &x->axis[k];
 
 		if (a->kind == AXIS_SHAPE && a->n == 1)
@@ -358,21 +346,20 @@ static int open_curves(struct sweep *w, struct err *e)
 		.machines = m,
 		.n_machines = x->axis[0].n,
 	};
-	size_t i, k;
 
 	name_sweep(w, what, sizeof(what));
-	for (i = 0; i < a.n_machines; i++) {
+	for (size_t i = 0; i < a.n_machines; i++) {
 		m[i] = load_machine(w, i);
 		if (m[i])
 			record_inputs_machine(&in, m[i]);
 	}
-	for (i = 1; i < x->n; i++)
-		for (k = 0; x->axis[i].kind == AXIS_KEY && k < x->axis[i].n;
-			k++)
+	for (size_t i = 1; i < x->n; i++)
+		for (size_t k = 0;
+			x->axis[i].kind == AXIS_KEY && k < x->axis[i].n; k++)
 			record_inputs_add(
 				&in, x->axis[i].name, x->axis[i].value[k]);
 	w->curves = curves_open(w->args->output, &a, e);
-	for (i = 0; i < a.n_machines; i++)
+	for (size_t i = 0; i < a.n_machines; i++)
 		machine_free(m[i]);
 	mem_free(m);
 	mem_free(command);
@@ -382,14 +369,13 @@ static int open_curves(struct sweep *w, struct err *e)
 
 static int sweep(struct sweep *w, struct err *e)
 {
-	size_t i;
 	int code;
 
 	if (open_curves(w, e))
 		return -1;
 	w->is_there = mem_alloc(w->n, sizeof(*w->is_there));
 	w->saturated = mem_alloc(w->n, sizeof(*w->saturated));
-	for (i = 0; i < w->n; i++)
+	for (size_t i = 0; i < w->n; i++)
 		w->saturated[i] = SIZE_MAX;
 	w->e = e;
 	code = run_all(w, e);

@@ -47,13 +47,12 @@ static void add_point(
 {
 	const struct axes *x = &w->axes;
 	struct curves_point p;
-	size_t k;
 
 	sweep_name_point(w, i, &p);
 	facts_group(f, NULL);
 	facts_text(f, "curve", p.curve);
 	facts_group(f, "values");
-	for (k = 0; k < x->n; k++)
+	for (size_t k = 0; k < x->n; k++)
 		if (k != w->seed)
 			facts_text(f, x->axis[k].name, axes_value(x, i, k));
 	facts_end(f);
@@ -69,9 +68,7 @@ static void add_point(
 
 static bool has_group(const struct sweep *w, size_t first)
 {
-	size_t k;
-
-	for (k = first; k < first + w->axes.axis[w->seed].n; k++)
+	for (size_t k = first; k < first + w->axes.axis[w->seed].n; k++)
 		if (w->is_there[k])
 			return true;
 	return false;
@@ -81,10 +78,9 @@ static bool has_group(const struct sweep *w, size_t first)
 static void add_points(struct told *t, struct err *e)
 {
 	const struct sweep *w = t->sweep;
-	size_t i;
 
 	t->points = facts_list(&t->facts, "points");
-	for (i = 0; i < w->n; i += w->axes.axis[w->seed].n)
+	for (size_t i = 0; i < w->n; i += w->axes.axis[w->seed].n)
 		if (has_group(w, i))
 			add_point(&t->facts, w, i, e);
 	facts_end(&t->facts);
@@ -110,9 +106,7 @@ static bool get(
 /* Of a text with commas, which is cut into pieces. */
 static void split_figures(struct told *t, char *text)
 {
-	char *at;
-
-	for (at = strtok(text, ","); at && t->n < MOST_FIGURES;
+	for (char *at = strtok(text, ","); at && t->n < MOST_FIGURES;
 		at = strtok(NULL, ","))
 		t->figure[t->n++] = at;
 }
@@ -132,10 +126,8 @@ static double most_of(const struct told *t, const char *figure)
 
 static int choose_figures(struct told *t, char *text, struct err *e)
 {
-	size_t i;
-
 	split_figures(t, text);
-	for (i = 0; i < t->n; i++)
+	for (size_t i = 0; i < t->n; i++)
 		if (most_of(t, t->figure[i]) < 0)
 			return err_set(e,
 				"no point has a figure \"%.40s\"; `weft run "
@@ -143,7 +135,7 @@ static int choose_figures(struct told *t, char *text, struct err *e)
 				t->figure[i]);
 	if (*text)
 		return 0;
-	for (i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
 		if (t->n < MOST_FIGURES && most_of(t, usual[i]) >= 0)
 			t->figure[t->n++] = usual[i];
 	return 0;
@@ -174,19 +166,18 @@ static void add_rows(struct told *t)
 	const struct fact *x = t->points->first;
 	struct facts *f = &t->facts;
 	struct curves_value v;
-	size_t k;
 
 	for (; x; x = x->next) {
 		bool has = false;
 
-		for (k = 0; k < t->n; k++)
+		for (size_t k = 0; k < t->n; k++)
 			has |= get(x, t->figure[k], &v);
 		if (!has || facts_find(x, "_past")->is.flag)
 			continue;
 		facts_group(f, NULL);
 		facts_text(f, "curve", fact_text(x, "curve"));
 		facts_text(f, "x", fact_text(x, "_x"));
-		for (k = 0; k < t->n; k++) {
+		for (size_t k = 0; k < t->n; k++) {
 			get(x, t->figure[k], &v);
 			add_cell(f, cell_names[k], &v, t->scale[k]);
 		}
@@ -200,11 +191,11 @@ static void add_table(struct told *t)
 {
 	const struct sweep *w = t->sweep;
 	char columns[1024], title[FIGURE_NAME];
-	size_t k, n;
+	size_t n;
 
 	n = (size_t)snprintf(columns, sizeof(columns), "curve|>%s=x",
 		w->x < w->seed ? w->axes.axis[w->x].name : "");
-	for (k = 0; k < t->n; k++) {
+	for (size_t k = 0; k < t->n; k++) {
 		t->scale[k] = figure_scale(
 			t->figure[k], fmax(most_of(t, t->figure[k]), 0));
 		figure_title(t->figure[k], title);
@@ -296,9 +287,7 @@ static int write_file(const struct told *t, const char *path,
 
 static void add_warnings(struct facts *f, const struct sweep *w)
 {
-	uint32_t i;
-
-	for (i = 0; i < N_RUN_WARNINGS; i++) {
+	for (uint32_t i = 0; i < N_RUN_WARNINGS; i++) {
 		const char *text = w->warning[i].text;
 		size_t n = w->warning[i].n;
 
@@ -314,10 +303,10 @@ static void add_warnings(struct facts *f, const struct sweep *w)
 static void add_advice(struct facts *f, const struct sweep *w)
 {
 	const struct axis *shapes = &w->axes.axis[1];
-	size_t i, k;
 
-	for (i = 0; i < w->axes.axis[0].n && shapes->kind == AXIS_SHAPE; i++)
-		for (k = 0; k < shapes->n; k++) {
+	for (size_t i = 0; i < w->axes.axis[0].n && shapes->kind == AXIS_SHAPE;
+		i++)
+		for (size_t k = 0; k < shapes->n; k++) {
 			const struct machine_source s = {
 				.name = w->axes.axis[0].value[i],
 				.shape = shapes->value[k],

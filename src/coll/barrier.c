@@ -156,10 +156,9 @@ void barrier_node_init(
 	struct class_route r = class_route_build(
 		b->grid, &all, class_root(b->grid, &all), s, CLASS_WORLD);
 	struct barrier_class *c = &n->class[0];
-	uint32_t i;
 
 	c->route = (struct barrier_route){ r.inputs, r.output };
-	for (i = 0; i <= BARRIER_LOCAL; i++)
+	for (uint32_t i = 0; i <= BARRIER_LOCAL; i++)
 		put_bits(c, i, BARRIER_FIRST);
 	c->control = c->up = c->status = BARRIER_FIRST;
 }

@@ -3,9 +3,9 @@
 uint32_t coll_book_last(
 	const struct net *n, const packet_id *id, uint32_t n_ids)
 {
-	uint32_t i, last = 0;
+	uint32_t last = 0;
 
-	for (i = 1; i < n_ids; i++)
+	for (uint32_t i = 1; i < n_ids; i++)
 		if (n->packets[id[i]].head > n->packets[id[last]].head)
 			last = i;
 	return last;

@@ -83,9 +83,7 @@ static void casts_init(struct coll *c)
 
 static void casts_fini(struct coll *c)
 {
-	site_id s;
-
-	for (s = 0; s < c->n_sites; s++)
+	for (site_id s = 0; s < c->n_sites; s++)
 		mem_free(of(c)->site[s].casts.v);
 	map_free(of(c)->site, c->n_sites * sizeof(*of(c)->site));
 }
@@ -93,9 +91,8 @@ static void casts_fini(struct coll *c)
 static uint64_t casts_strays(const struct coll *c)
 {
 	uint64_t sum = 0;
-	site_id s;
 
-	for (s = 0; s < c->n_sites; s++)
+	for (site_id s = 0; s < c->n_sites; s++)
 		sum += of(c)->site[s].strays;
 	return sum;
 }
@@ -103,9 +100,8 @@ static uint64_t casts_strays(const struct coll *c)
 static uint64_t casts_waiting(const struct coll *c)
 {
 	uint64_t sum = 0;
-	site_id s;
 
-	for (s = 0; s < c->n_sites; s++)
+	for (site_id s = 0; s < c->n_sites; s++)
 		sum += of(c)->site[s].casts.n;
 	return sum;
 }
@@ -113,9 +109,8 @@ static uint64_t casts_waiting(const struct coll *c)
 static uint64_t casts_memory(const struct coll *c)
 {
 	uint64_t sum = c->n_sites * sizeof(struct notes);
-	site_id s;
 
-	for (s = 0; s < c->n_sites; s++)
+	for (site_id s = 0; s < c->n_sites; s++)
 		sum += of(c)->site[s].casts.room * sizeof(struct coll_context);
 	return sum;
 }

@@ -3,9 +3,8 @@
 router_id class_root(const struct topo_grid *t, const struct topo_box *b)
 {
 	router_id r = 0;
-	uint32_t i;
 
-	for (i = 0; i < t->n_dims; i++)
+	for (uint32_t i = 0; i < t->n_dims; i++)
 		r += (b->first[i] + b->length[i] / 2) * t->stride[i];
 	return r;
 }
@@ -34,9 +33,7 @@ static uint32_t dimension(const struct topo_grid *t, uint32_t i)
 static port_id up_port(const struct topo_grid *t, const struct topo_box *b,
 	router_id root, router_id node)
 {
-	uint32_t i;
-
-	for (i = 0; i < t->n_dims; i++) {
+	for (uint32_t i = 0; i < t->n_dims; i++) {
 		uint32_t dim = dimension(t, i);
 		uint32_t x = topo_grid_coord(t, node, dim);
 		uint32_t to = nearest(t, b, root, dim);
@@ -67,9 +64,9 @@ struct class_route class_route_build(const struct topo_grid *t,
 	enum class_channel channel)
 {
 	port_id up = up_port(t, box, root, node);
-	uint32_t inputs = CLASS_LOCAL_BIT, i;
+	uint32_t inputs = CLASS_LOCAL_BIT;
 
-	for (i = 0; i < t->n_dims; i++)
+	for (uint32_t i = 0; i < t->n_dims; i++)
 		inputs |= children(t, box, root, node, i);
 	return (struct class_route){
 		.inputs = (uint16_t)inputs,

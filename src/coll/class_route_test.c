@@ -25,9 +25,8 @@ static void begin(struct fixture *f, const char *shape)
 static bool next_box(struct fixture *f)
 {
 	struct topo_box *b = &f->box;
-	uint32_t i;
 
-	for (i = 0; i < f->t.n_dims; i++) {
+	for (uint32_t i = 0; i < f->t.n_dims; i++) {
 		if (b->length[i] == 0) { /* the very first */
 			for (i = 0; i < f->t.n_dims; i++)
 				b->length[i] = 1;
@@ -49,9 +48,8 @@ static bool next_box(struct fixture *f)
 static router_id node_of(const struct fixture *f, uint32_t k)
 {
 	router_id r = 0;
-	uint32_t i;
 
-	for (i = 0; i < f->t.n_dims; i++) {
+	for (uint32_t i = 0; i < f->t.n_dims; i++) {
 		r += (f->box.first[i] + k % f->box.length[i]) * f->t.stride[i];
 		k /= f->box.length[i];
 	}
@@ -60,9 +58,9 @@ static router_id node_of(const struct fixture *f, uint32_t k)
 
 static uint32_t n_nodes(const struct fixture *f)
 {
-	uint32_t i, n = 1;
+	uint32_t n = 1;
 
-	for (i = 0; i < f->t.n_dims; i++)
+	for (uint32_t i = 0; i < f->t.n_dims; i++)
 		n *= f->box.length[i];
 	return n;
 }
@@ -75,9 +73,9 @@ static struct class_route route(const struct fixture *f, router_id r)
 /* Of a node from the partition's root, in hops without wrap links. */
 static uint32_t distance(const struct fixture *f, router_id r)
 {
-	uint32_t i, sum = 0;
+	uint32_t sum = 0;
 
-	for (i = 0; i < f->t.n_dims; i++) {
+	for (uint32_t i = 0; i < f->t.n_dims; i++) {
 		uint32_t x = torus_coord(&f->t, r, i);
 		uint32_t to = torus_coord(&f->t, f->root, i);
 
@@ -155,10 +153,10 @@ static void trees_know_any_lengths(void **state)
 
 static uint32_t depth(const struct fixture *f)
 {
-	uint32_t i, n, most = 0;
+	uint32_t n, most = 0;
 	port_id port;
 
-	for (i = 0; i < n_nodes(f); i++) {
+	for (uint32_t i = 0; i < n_nodes(f); i++) {
 		router_id r = node_of(f, i);
 
 		for (n = 0; route(f, r).output; n++)
@@ -175,10 +173,9 @@ static void growing_boxes_have_the_papers_depths(void **state)
 		{ 1, 1, 4, 4, 2 }, { 1, 2, 4, 4, 2 }, { 1, 4, 4, 4, 2 },
 		{ 2, 4, 4, 4, 2 }, { 4, 4, 4, 4, 2 } };
 	struct fixture f;
-	uint32_t i;
 
 	begin(&f, "4x4x4x4x2");
-	for (i = 0; i < 9; i++) {
+	for (uint32_t i = 0; i < 9; i++) {
 		memcpy(f.box.length, lengths[i], sizeof(lengths[i]));
 		assert_int_equal(depth(&f), i + 1);
 	}
@@ -318,9 +315,8 @@ static void intervals_say_of_boxes_what_all_pairs_of_boxes_do(void **state)
 {
 	static const char *const shape[] = { "3x2", "2x2x2", "2x1x3", "4",
 		"5x2" };
-	uint32_t i;
 
-	for (i = 0; i < 5; i++) {
+	for (uint32_t i = 0; i < 5; i++) {
 		bool clash = false;
 		struct fixture f;
 		router_id r;

@@ -56,9 +56,8 @@ static __attribute__((noinline)) uint64_t add_special(
 	const struct inputs *in, uint32_t at)
 {
 	bool has_plus = false, has_minus = false;
-	uint32_t i;
 
-	for (i = 0; i < in->n; i++) {
+	for (uint32_t i = 0; i < in->n; i++) {
 		uint64_t x = load(in->from[i] + at);
 
 		if (is_nan(x))
@@ -74,9 +73,7 @@ static __attribute__((noinline)) uint64_t add_special(
 static __attribute__((noinline)) uint64_t add_zero(
 	const struct inputs *in, uint32_t at)
 {
-	uint32_t i;
-
-	for (i = 0; i < in->n; i++)
+	for (uint32_t i = 0; i < in->n; i++)
 		if (load(in->from[i] + at) != SIGN)
 			return 0;
 	return SIGN;
@@ -117,9 +114,8 @@ static __attribute__((noinline)) uint64_t add_wide(
 	const struct inputs *in, uint32_t at, uint32_t e)
 {
 	uint128 sum = 0;
-	uint32_t i;
 
-	for (i = 0; i < in->n; i++) {
+	for (uint32_t i = 0; i < in->n; i++) {
 		uint64_t x = load(in->from[i] + at), m = x & (HIDDEN - 1);
 		uint32_t d = e - exponent(x);
 		uint128 aligned;
@@ -146,9 +142,9 @@ static inline uint64_t add_narrow(
 	const struct inputs *in, uint32_t at, uint32_t e)
 {
 	uint64_t sum = 0, sign;
-	uint32_t i, zeros;
+	uint32_t zeros;
 
-	for (i = 0; i < in->n; i++) {
+	for (uint32_t i = 0; i < in->n; i++) {
 		uint64_t x = load(in->from[i] + at), m = x << SPARE | SIGN;
 		uint64_t minus = (uint64_t)((int64_t)x >> 63);
 
@@ -167,9 +163,9 @@ static inline uint64_t add_narrow(
 static inline uint64_t add_double(const struct inputs *in, uint32_t at)
 {
 	uint64_t largest = 0, smallest = UINT64_MAX;
-	uint32_t i, e;
+	uint32_t e;
 
-	for (i = 0; i < in->n; i++) {
+	for (uint32_t i = 0; i < in->n; i++) {
 		uint64_t x = load(in->from[i] + at) << 1;
 
 		largest = x > largest ? x : largest;
@@ -187,9 +183,8 @@ static inline uint64_t add_double(const struct inputs *in, uint32_t at)
 static bool add_doubles(char *to, const struct inputs *in, uint32_t bytes)
 {
 	bool flag = false;
-	uint32_t at;
 
-	for (at = 0; at < bytes; at += 8) {
+	for (uint32_t at = 0; at < bytes; at += 8) {
 		uint64_t x = add_double(in, at);
 
 		flag |= x == COLL_NAN;
@@ -208,13 +203,12 @@ static bool add_words4(
 	char *to, const struct inputs *in, uint32_t bytes, bool is_signed)
 {
 	bool flag = false;
-	uint32_t at, i;
 
-	for (at = 0; at < bytes; at += 4) {
+	for (uint32_t at = 0; at < bytes; at += 4) {
 		int64_t sum = 0;
 		uint32_t x;
 
-		for (i = 0; i < in->n; i++) {
+		for (uint32_t i = 0; i < in->n; i++) {
 			uint32_t y = load4(in->from[i] + at);
 
 			sum += is_signed ? (int64_t)(int32_t)y : (int64_t)y;
@@ -229,15 +223,14 @@ static bool add_words4(
 static bool add_word(char *to, const struct inputs *in, uint32_t from,
 	uint32_t word, bool is_signed)
 {
-	uint32_t at, i;
 	int128 sum = 0;
 	uint64_t x = 0;
 
-	for (at = from; at < from + word; at += 8) {
+	for (uint32_t at = from; at < from + word; at += 8) {
 		bool has_sign = is_signed && at + 8 == from + word;
 
 		sum >>= 64;
-		for (i = 0; i < in->n; i++) {
+		for (uint32_t i = 0; i < in->n; i++) {
 			uint64_t y = load(in->from[i] + at);
 
 			sum += has_sign ? (int128)(int64_t)y : (int128)y;
@@ -252,11 +245,10 @@ static bool add_integers(const struct coll_arith *a, char *to,
 	const struct inputs *in, uint32_t bytes)
 {
 	bool is_signed = a->type == COLL_SIGNED, flag = false;
-	uint32_t at;
 
 	if (a->word == MIN_WORD)
 		return add_words4(to, in, bytes, is_signed);
-	for (at = 0; at < bytes; at += a->word)
+	for (uint32_t at = 0; at < bytes; at += a->word)
 		flag |= add_word(to, in, at, a->word, is_signed);
 	return flag;
 }
@@ -278,12 +270,11 @@ static bool pick_words4(const struct coll_arith *a, char *to,
 {
 	uint32_t sign = a->type == COLL_SIGNED ? UINT32_C(1) << 31 : 0;
 	uint32_t turn = a->op == COLL_MAX ? UINT32_MAX : 0;
-	uint32_t at, i;
 
-	for (at = 0; at < bytes; at += 4) {
+	for (uint32_t at = 0; at < bytes; at += 4) {
 		uint32_t best = UINT32_MAX;
 
-		for (i = 0; i < in->n; i++) {
+		for (uint32_t i = 0; i < in->n; i++) {
 			uint32_t x = load4(in->from[i] + at) ^ sign ^ turn;
 
 			best = x < best ? x : best;
@@ -311,14 +302,12 @@ static bool is_better(const struct coll_arith *a, const char *x, const char *y)
 static bool pick_words(const struct coll_arith *a, char *to,
 	const struct inputs *in, uint32_t bytes)
 {
-	uint32_t at, i;
-
 	if (a->word == MIN_WORD)
 		return pick_words4(a, to, in, bytes);
-	for (at = 0; at < bytes; at += a->word) {
+	for (uint32_t at = 0; at < bytes; at += a->word) {
 		const char *best = in->from[0] + at;
 
-		for (i = 1; i < in->n; i++)
+		for (uint32_t i = 1; i < in->n; i++)
 			if (is_better(a, in->from[i] + at, best))
 				best = in->from[i] + at;
 		memmove(to + at, best, a->word);
@@ -331,13 +320,12 @@ static bool pick_doubles(const struct coll_arith *a, char *to,
 {
 	uint64_t turn = a->op == COLL_MAX ? UINT64_MAX : 0;
 	bool flag = false;
-	uint32_t at, i;
 
-	for (at = 0; at < bytes; at += 8) {
+	for (uint32_t at = 0; at < bytes; at += 8) {
 		uint64_t best = UINT64_MAX, x = 0;
 		bool has_nan = false;
 
-		for (i = 0; i < in->n; i++) {
+		for (uint32_t i = 0; i < in->n; i++) {
 			uint64_t y = load(in->from[i] + at);
 			uint64_t key = ordered(y, COLL_DOUBLE) ^ turn;
 
@@ -357,12 +345,10 @@ static bool pick_doubles(const struct coll_arith *a, char *to,
 static bool combine_bits(const struct coll_arith *a, char *to,
 	const struct inputs *in, uint32_t bytes)
 {
-	uint32_t at, i;
-
-	for (at = 0; at < bytes; at += 4) {
+	for (uint32_t at = 0; at < bytes; at += 4) {
 		uint32_t x = load4(in->from[0] + at);
 
-		for (i = 1; i < in->n; i++) {
+		for (uint32_t i = 1; i < in->n; i++) {
 			uint32_t y = load4(in->from[i] + at);
 
 			x = a->op == COLL_AND  ? x & y

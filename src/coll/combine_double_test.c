@@ -97,17 +97,17 @@ static bool settle(int8_t *sum)
 /* Rounds to 53 bits, or to what a subnormal number has. */
 static uint64_t round_fixed(const int8_t *sum)
 {
-	int32_t top = FIXED - 1, i, low;
+	int32_t top = FIXED - 1, low;
 	uint64_t m = 0;
 	bool half, rest = false;
 
 	while (top > 52 && !sum[top])
 		top--;
 	low = top - 52;
-	for (i = top; i >= low; i--)
+	for (int32_t i = top; i >= low; i--)
 		m = m << 1 | (uint64_t)sum[i];
 	half = low > 0 && sum[low - 1];
-	for (i = 0; i < low - 1; i++)
+	for (int32_t i = 0; i < low - 1; i++)
 		rest |= sum[i];
 	m += half && (rest || m % 2);
 	m += (uint64_t)low << 52;
@@ -117,13 +117,13 @@ static uint64_t round_fixed(const int8_t *sum)
 static uint64_t right_sum(const uint64_t *x, uint32_t n)
 {
 	int8_t sum[FIXED] = { 0 };
-	uint32_t i, mark = 0, n_minus = 0;
+	uint32_t mark = 0, n_minus = 0;
 	uint64_t sign, out;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		if (exponent(x[i]) > 64 + 1 + mark)
 			mark = exponent(x[i]) - 64 - 1;
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		add_fixed(sum, x[i], mark);
 		n_minus += x[i] == UINT64_C(1) << 63;
 	}
@@ -137,19 +137,19 @@ static uint64_t right_sum(const uint64_t *x, uint32_t n)
 static void compare_sums(struct combine_test *f, uint32_t near, uint32_t spread)
 {
 	struct coll_arith a = { COLL_ADD, COLL_DOUBLE, 8 };
-	uint32_t n, i, k, words;
+	uint32_t words;
 	uint64_t x[COLL_MAX_INPUTS], sum;
 
-	for (n = 1; n <= COLL_MAX_INPUTS; n++) {
+	for (uint32_t n = 1; n <= COLL_MAX_INPUTS; n++) {
 		words = 1 + combine_dice(f, 4);
-		for (i = 0; i < n; i++)
-			for (k = 0; k < words; k++) {
+		for (uint32_t i = 0; i < n; i++)
+			for (uint32_t k = 0; k < words; k++) {
 				x[0] = some_double(f, near, spread);
 				memcpy(&f->in[i][8 * k], &x[0], 8);
 			}
 		assert_false(combine_all_ways(f, &a, n, 8 * words));
-		for (k = 0; k < words; k++) {
-			for (i = 0; i < n; i++)
+		for (uint32_t k = 0; k < words; k++) {
+			for (uint32_t i = 0; i < n; i++)
 				memcpy(&x[i], &f->in[i][8 * k], 8);
 			memcpy(&sum, &f->out[8 * k], 8);
 			assert_int_equal(sum, right_sum(x, n));
@@ -160,10 +160,9 @@ static void compare_sums(struct combine_test *f, uint32_t near, uint32_t spread)
 static void bgq_f55_a_sum_of_doubles_is_aligned_and_rounded_once(void **state)
 {
 	struct combine_test f;
-	uint32_t i;
 
 	combine_set_up(&f, 2);
-	for (i = 0; i < N_TRIES; i++) {
+	for (uint32_t i = 0; i < N_TRIES; i++) {
 		compare_sums(&f, 0, 3); /* subnormals among them */
 		compare_sums(&f, 60, 10);
 		compare_sums(&f, 1020, 6); /* much is cancelled */
@@ -180,9 +179,8 @@ static uint64_t combine_doubles(
 	struct coll_arith a = { (uint8_t)op, COLL_DOUBLE, 8 };
 	const void *from[COLL_MAX_INPUTS];
 	uint64_t out;
-	uint32_t i;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		from[i] = &x[i];
 	*flag = coll_combine(&a, &out, from, n, 8);
 	return out;
@@ -193,11 +191,10 @@ static void two_doubles_add_up_as_the_host_adds_them(void **state)
 	struct combine_test f;
 	uint64_t x[2], sum;
 	double a, b, c;
-	uint32_t i;
 	bool flag;
 
 	combine_set_up(&f, 3);
-	for (i = 0; i < 20000; i++) {
+	for (uint32_t i = 0; i < 20000; i++) {
 		x[0] = some_double(&f, i % 3 * 1000, i % 130);
 		x[1] = some_double(&f, i % 3 * 1000, i % 130);
 		memcpy(&a, &x[0], 8);
@@ -244,11 +241,10 @@ static void nan_becomes_the_standard_one_and_is_flagged(void **state)
 		UINT64_C(0xfff0000000000001), UINT64_C(0x7fffffffffffffff),
 		COLL_NAN };
 	uint64_t x[2];
-	uint32_t i, k;
 	bool flag;
 
-	for (i = 0; i < 4; i++)
-		for (k = 0; k < 4; k++) {
+	for (uint32_t i = 0; i < 4; i++)
+		for (uint32_t k = 0; k < 4; k++) {
 			x[0] = nans[k];
 			x[1] = infinite;
 			assert_int_equal(combine_doubles(ops[i], x,
@@ -300,12 +296,11 @@ static void bgq_f45_doubles_are_in_order_and_minus_zero_is_below(void **state)
 		UINT64_C(0x7fefffffffffffff), UINT64_C(0x7ff0000000000000) };
 	struct coll_arith a = { COLL_MIN, COLL_DOUBLE, 8 };
 	struct combine_test f;
-	uint32_t n, i, first;
 
 	combine_set_up(&f, 4);
-	for (n = 1; n <= COLL_MAX_INPUTS; n++)
-		for (first = 0; first + n <= 12; first++) {
-			for (i = 0; i < n; i++)
+	for (uint32_t n = 1; n <= COLL_MAX_INPUTS; n++)
+		for (uint32_t first = 0; first + n <= 12; first++) {
+			for (uint32_t i = 0; i < n; i++)
 				memcpy(f.in[i], &order[first + i], 8);
 			a.op = COLL_MIN;
 			assert_false(combine_all_ways(&f, &a, n, 8));

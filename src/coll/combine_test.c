@@ -19,10 +19,8 @@ struct number {
 static void read_number(
 	struct number *x, const char *p, uint32_t word, bool is_signed)
 {
-	uint32_t i;
-
 	memset(x, 0, sizeof(*x));
-	for (i = 0; i < BITS; i++)
+	for (uint32_t i = 0; i < BITS; i++)
 		if (i < 8 * word)
 			x->bit[i] = (uint8_t)(p[i / 8] >> i % 8) & 1;
 		else if (is_signed)
@@ -31,9 +29,9 @@ static void read_number(
 
 static void add_to(struct number *x, const struct number *y)
 {
-	uint32_t i, sum = 0;
+	uint32_t sum = 0;
 
-	for (i = 0; i < BITS; i++) {
+	for (uint32_t i = 0; i < BITS; i++) {
 		sum += x->bit[i] + y->bit[i];
 		x->bit[i] = sum & 1;
 		sum >>= 1;
@@ -54,14 +52,12 @@ static bool is_below(const struct number *x, const struct number *y)
 static void put_together(
 	struct number *x, const struct number *y, enum coll_op op)
 {
-	uint32_t i;
-
 	if (op == COLL_ADD)
 		add_to(x, y);
 	else if (op == COLL_MIN || op == COLL_MAX)
 		*x = is_below(x, y) == (op == COLL_MIN) ? *x : *y;
 	else
-		for (i = 0; i < BITS; i++)
+		for (uint32_t i = 0; i < BITS; i++)
 			x->bit[i] = op == COLL_AND  ? x->bit[i] & y->bit[i]
 				    : op == COLL_OR ? x->bit[i] | y->bit[i]
 						    : x->bit[i] ^ y->bit[i];
@@ -72,10 +68,9 @@ static bool write_number(
 	char *p, const struct number *x, uint32_t word, bool is_signed)
 {
 	struct number back;
-	uint32_t i;
 
 	memset(p, 0, word);
-	for (i = 0; i < 8 * word; i++)
+	for (uint32_t i = 0; i < 8 * word; i++)
 		p[i / 8] = (char)(p[i / 8] | x->bit[i] << i % 8);
 	read_number(&back, p, word, is_signed);
 	return memcmp(&back, x, sizeof(back)) != 0;
@@ -84,7 +79,7 @@ static bool write_number(
 static void fill(struct combine_test *f, const struct coll_arith *a, uint32_t n,
 	uint32_t bytes)
 {
-	uint32_t i, k, at;
+	uint32_t i, k;
 
 	for (i = 0; i < n; i++)
 		for (k = 0; k < bytes; k += 4) {
@@ -93,7 +88,7 @@ static void fill(struct combine_test *f, const struct coll_arith *a, uint32_t n,
 			memcpy(&f->in[i][k], &x, 4);
 		}
 	/* Equal upper digits, and sums that just do or do not fit. */
-	for (at = 0; at + a->word <= bytes && n > 1; at += a->word) {
+	for (uint32_t at = 0; at + a->word <= bytes && n > 1; at += a->word) {
 		i = combine_dice(f, n);
 		k = combine_dice(f, n);
 		memcpy(&f->in[i][at], &f->in[k][at], a->word);
@@ -112,12 +107,11 @@ static void compare_integers(struct combine_test *f, const struct coll_arith *a,
 	bool is_signed = a->type == COLL_SIGNED, want = false;
 	struct number x, y;
 	char right[BYTES];
-	uint32_t at, i;
 
 	fill(f, a, n, bytes);
-	for (at = 0; at < bytes; at += a->word) {
+	for (uint32_t at = 0; at < bytes; at += a->word) {
 		read_number(&x, &f->in[0][at], a->word, is_signed);
-		for (i = 1; i < n; i++) {
+		for (uint32_t i = 1; i < n; i++) {
 			read_number(&y, &f->in[i][at], a->word, is_signed);
 			put_together(&x, &y, a->op);
 		}
@@ -130,10 +124,10 @@ static void compare_integers(struct combine_test *f, const struct coll_arith *a,
 /* A word, and where it is short more of them. */
 static void compare_lengths(struct combine_test *f, struct coll_arith a)
 {
-	uint32_t n, words;
+	uint32_t words;
 
 	for (a.word = 4; a.word <= BYTES; a.word *= 2)
-		for (n = 1; n <= COLL_MAX_INPUTS; n++) {
+		for (uint32_t n = 1; n <= COLL_MAX_INPUTS; n++) {
 			words = 1 + combine_dice(f, 1 + 32u / a.word);
 			compare_integers(f, &a, n, words * a.word);
 		}
@@ -144,10 +138,9 @@ static void bgq_f45_integers_and_bits_are_as_long_numbers_say(void **state)
 	static const enum coll_op ops[] = { COLL_ADD, COLL_MIN, COLL_MAX };
 	static const enum coll_op bitwise[] = { COLL_AND, COLL_OR, COLL_XOR };
 	struct combine_test f;
-	uint32_t i;
 
 	combine_set_up(&f, 1);
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		compare_lengths(&f, (struct coll_arith){ .op = (uint8_t)ops[i],
 					    .type = COLL_SIGNED });
 		compare_lengths(&f, (struct coll_arith){ .op = (uint8_t)ops[i],
@@ -195,10 +188,10 @@ static void bgq_f53_twelve_inputs_are_merged_in_one_hop(void **state)
 {
 	struct coll_arith a = { COLL_OR, COLL_BITS, 4 };
 	struct combine_test f;
-	uint32_t i, out;
+	uint32_t out;
 
 	combine_set_up(&f, 5);
-	for (i = 0; i < 12; i++)
+	for (uint32_t i = 0; i < 12; i++)
 		f.in[i][i / 8] = (char)(1 << i % 8);
 	assert_false(combine_all_ways(&f, &a, 12, 4));
 	memcpy(&out, f.out, 4);
@@ -209,10 +202,9 @@ static void a_broadcast_copies_what_is_no_double_bit_by_bit(void **state)
 {
 	struct coll_arith a = { COLL_BROADCAST, COLL_SIGNED, 16 };
 	struct combine_test f;
-	uint32_t i;
 
 	combine_set_up(&f, 6);
-	for (i = 0; i < BYTES; i++)
+	for (uint32_t i = 0; i < BYTES; i++)
 		f.in[0][i] = (char)-1; /* a NaN, if it were doubles */
 	assert_false(combine_all_ways(&f, &a, 1, BYTES));
 	assert_memory_equal(f.out, f.in[0], BYTES);

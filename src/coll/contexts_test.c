@@ -35,14 +35,13 @@ static void an_input_comes_once(void **state)
 static void operations_are_told_apart_by_whose_number_and_input(void **state)
 {
 	struct coll_contexts x = { 0 };
-	uint32_t i;
 
-	for (i = 0; i < 40; i++)
+	for (uint32_t i = 0; i < 40; i++)
 		contexts_add(&x, &(struct coll_context){ .who = i / 4,
 					 .number = i / 2 % 2,
 					 .waits = i % 2 ? 0xf0 : 0x0f,
 					 .back = i });
-	for (i = 0; i < 40; i++)
+	for (uint32_t i = 0; i < 40; i++)
 		assert_int_equal(
 			contexts_find(&x, i / 4, i / 2 % 2, i % 2 ? 4 : 3)
 				->back,
@@ -56,15 +55,14 @@ static void operations_are_told_apart_by_whose_number_and_input(void **state)
 static void what_began_before_a_time_is_forgotten(void **state)
 {
 	struct coll_contexts x = { 0 };
-	uint32_t i;
 
-	for (i = 0; i < 10; i++)
+	for (uint32_t i = 0; i < 10; i++)
 		contexts_add(&x, &(struct coll_context){ .who = i,
 					 .since = i % 2 ? 100 : 200,
 					 .waits = 1 });
 	contexts_forget(&x, 200);
 	assert_int_equal(x.n, 5);
-	for (i = 0; i < 10; i++)
+	for (uint32_t i = 0; i < 10; i++)
 		assert_int_equal(!contexts_find(&x, i, 0, 0), i % 2);
 	mem_free(x.v);
 }

@@ -58,9 +58,8 @@ static void wire(const struct tree *t, struct tree_node *n, site_id s)
 {
 	const struct topo *topo = t->guest.net->topo;
 	struct topo_end far;
-	port_id p;
 
-	for (p = 0; p < TREE_PORTS; p++) {
+	for (port_id p = 0; p < TREE_PORTS; p++) {
 		n->peer[p] = NO_SITE;
 		if (p >= topo->n_ports)
 			continue;
@@ -79,11 +78,10 @@ static struct tree_node *node_new(struct tree *t, site_id s)
 {
 	const struct net *net = t->guest.net;
 	struct tree_node *n = mem_alloc(1, sizeof(*n));
-	uint32_t i;
 
 	t->nodes[s] = n;
 	wire(t, n, s);
-	for (i = 0; i < TREE_FIFOS; i++) {
+	for (uint32_t i = 0; i < TREE_FIFOS; i++) {
 		n->room[i] = (uint16_t)(net->params.injection * net->full);
 		n->reception[i].chunks =
 			(int32_t)net->params.reception * net->full;
@@ -442,9 +440,8 @@ static void name(
 static uint64_t memory(const struct net_guest *g)
 {
 	uint64_t sum = 0;
-	site_id s;
 
-	for (s = 0; s < g->net->n_nodes; s++)
+	for (site_id s = 0; s < g->net->n_nodes; s++)
 		sum += of(g)->nodes[s] ? sizeof(struct tree_node) : 0;
 	return sum;
 }
@@ -455,13 +452,12 @@ static struct net_counters counters(
 	const struct tree_node *n =
 		s < g->net->n_nodes && p < TREE_PORTS ? of(g)->nodes[s] : NULL;
 	struct net_counters c = { 0 };
-	uint32_t b;
 
 	if (!n)
 		return c;
 	c.sent_bytes = n->sent[p];
 	c.packets = n->packets[p];
-	for (b = 0; b < TREE_BUFFERS; b++)
+	for (uint32_t b = 0; b < TREE_BUFFERS; b++)
 		c.packets += n->fifo[p * TREE_BUFFERS + b].n;
 	return c;
 }
@@ -471,9 +467,9 @@ static struct net_counters counters(
 static void tree_free(struct net_guest *g)
 {
 	struct tree *t = of(g);
-	site_id s, n = g->net->n_nodes;
+	site_id n = g->net->n_nodes;
 
-	for (s = 0; s < n; s++) {
+	for (site_id s = 0; s < n; s++) {
 		if (t->nodes[s])
 			tree_book_free(t->nodes[s]);
 		mem_free(t->nodes[s]);

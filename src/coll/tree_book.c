@@ -7,11 +7,10 @@
 static struct ring *kept(const struct tree_at *a, packet_id id)
 {
 	struct tree_node *n = a->node;
-	uint32_t i;
 
 	if (!n->kept) {
 		n->kept = mem_alloc(CLASS_ROUTES, sizeof(*n->kept));
-		for (i = 0; i < CLASS_ROUTES; i++)
+		for (uint32_t i = 0; i < CLASS_ROUTES; i++)
 			ring_init(&n->kept[i], sizeof(struct book_held));
 	}
 	return &n->kept[tree_packet(a, id)->hints & TREE_ROUTE];
@@ -19,9 +18,7 @@ static struct ring *kept(const struct tree_at *a, packet_id id)
 
 void tree_book_free(struct tree_node *n)
 {
-	uint32_t i;
-
-	for (i = 0; n->kept && i < CLASS_ROUTES; i++)
+	for (uint32_t i = 0; n->kept && i < CLASS_ROUTES; i++)
 		ring_fini(&n->kept[i]);
 	mem_free(n->kept);
 }

@@ -131,9 +131,8 @@ static void begin(const struct tree_at *a)
 	struct tree_node *n = a->node;
 	uint32_t best = TREE_PLACES;
 	struct packet *p;
-	uint64_t m;
 
-	for (m = n->falling; m; m &= m - 1) {
+	for (uint64_t m = n->falling; m; m &= m - 1) {
 		uint32_t place = (uint32_t)__builtin_ctzll(m);
 
 		if (is_better(a, place, best))

@@ -78,10 +78,10 @@ static void write_different(
 	struct net *net = k->t->guest.net;
 	const struct net_client *c;
 	char text[LINE] = "stopped, contributions differ:", header[128];
-	uint32_t i, input;
+	uint32_t input;
 
-	for (i = 0; (input = tree_nth(r->is.inputs, i)) != TOPO_MAX_PORTS;
-		i++) {
+	for (uint32_t i = 0;
+		(input = tree_nth(r->is.inputs, i)) != TOPO_MAX_PORTS; i++) {
 		packet_id id = k->n->fifo[place_of(r, input)].head;
 
 		snprintf(
@@ -102,11 +102,11 @@ static void write_different(
 static void write_missing(
 	struct knot *k, const struct tree_route *r, const struct packet *p)
 {
-	uint32_t order = 2, i, input, n = 0;
+	uint32_t order = 2, input, n = 0;
 	char text[LINE] = "waits for ";
 
-	for (i = 0; (input = tree_nth(r->is.inputs, i)) != TOPO_MAX_PORTS;
-		i++) {
+	for (uint32_t i = 0;
+		(input = tree_nth(r->is.inputs, i)) != TOPO_MAX_PORTS; i++) {
 		const struct tree_fifo *f = &k->n->fifo[place_of(r, input)];
 		char front[32];
 
@@ -194,14 +194,13 @@ static void look_down(struct knot *k, uint32_t place)
 	const struct tree_route *r = &k->n->route[p->hints & TREE_ROUTE];
 	bool is_current = k->n->down && k->n->down_place == place;
 	char text[LINE] = "on the way down, waits for room at the end of";
-	uint32_t m;
 
 	if (!is_current) {
 		if (!(k->n->falling >> place & 1))
 			write_stray(k, r, place, p);
 		return; /* or for the logic */
 	}
-	for (m = p->ask; m; m &= m - 1) {
+	for (uint32_t m = p->ask; m; m &= m - 1) {
 		name_add(text, LINE, " ");
 		add_input(k, text, (uint32_t)__builtin_ctz(m));
 	}
@@ -211,9 +210,8 @@ static void look_down(struct knot *k, uint32_t place)
 static uint64_t look_at(struct knot *k)
 {
 	uint64_t n = 0;
-	uint32_t i;
 
-	for (i = 0; i < PLACE_SLOT; i++) {
+	for (uint32_t i = 0; i < PLACE_SLOT; i++) {
 		n += k->n->fifo[i].n;
 		if (!k->n->fifo[i].n)
 			continue;
@@ -222,7 +220,7 @@ static uint64_t look_at(struct knot *k)
 		else
 			look_up(k, i);
 	}
-	for (i = PLACE_SLOT; i < TREE_PLACES; i++)
+	for (uint32_t i = PLACE_SLOT; i < TREE_PLACES; i++)
 		if (k->n->slot[i - PLACE_SLOT] != NO_PACKET) {
 			look_down(k, i);
 			n++;

@@ -69,9 +69,8 @@ static struct view view_line(
 	const struct trees *w, router_id r, uint32_t dim, struct view_span s)
 {
 	struct view v = { .w = w, .is_box = true, .channel = CLASS_SUB };
-	uint32_t i;
 
-	for (i = 0; i < w->grid.n_dims; i++) {
+	for (uint32_t i = 0; i < w->grid.n_dims; i++) {
 		v.box.first[i] =
 			i == dim ? s.first : topo_grid_coord(&w->grid, r, i);
 		v.box.length[i] = i == dim ? s.last - s.first + 1 : 1;
@@ -144,7 +143,6 @@ static bool is_wrong(struct proof_step *s, const struct view *v, router_id r,
 static bool is_torn(struct proof_step *s, const struct view *v, router_id r)
 {
 	struct class_route x = view_route(v, r);
-	uint32_t m;
 
 	if (x.output & (x.output - 1))
 		return is_wrong(
@@ -152,7 +150,8 @@ static bool is_torn(struct proof_step *s, const struct view *v, router_id r)
 	if (x.inputs & x.output)
 		return is_wrong(s, v, r, view_port(x.output),
 			"is an input and the output");
-	for (m = (x.inputs & ~CLASS_LOCAL_BIT) | x.output; m; m &= m - 1) {
+	for (uint32_t m = (x.inputs & ~CLASS_LOCAL_BIT) | x.output; m;
+		m &= m - 1) {
 		port_id p = view_port(m);
 		struct topo_end far = view_far(v->w, r, p);
 		struct class_route y;
@@ -219,10 +218,10 @@ static bool is_astray(struct proof_step *s, const struct view *v, router_id r)
 static bool is_tree(struct proof_step *s, const struct view *v, router_id first,
 	uint32_t n, uint32_t stride)
 {
-	uint32_t i, n_roots = 0;
+	uint32_t n_roots = 0;
 	router_id last_root = 0;
 
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		router_id r = first + i * stride;
 		struct class_route x = view_route(v, r);
 
@@ -240,7 +239,7 @@ static bool is_tree(struct proof_step *s, const struct view *v, router_id first,
 		if (!x.output)
 			last_root = r;
 	}
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		router_id r = first + i * stride;
 
 		if (view_route(v, r).output && is_astray(s, v, r))
@@ -273,10 +272,10 @@ static void note_ports(struct trees *w, const struct view *v, uint32_t dim)
 static bool are_lines_trees(struct trees *w, struct proof_step *s, uint32_t dim)
 {
 	const struct topo_grid *g = &w->grid;
-	uint32_t n, x;
+	uint32_t n;
 
 	for (n = 1; n <= g->dim[dim]; n++)
-		for (x = 0; x + n <= g->dim[dim]; x++) {
+		for (uint32_t x = 0; x + n <= g->dim[dim]; x++) {
 			struct view v = view_line(w, 0, dim,
 				(struct view_span){ true, x, x + n - 1 });
 
@@ -292,11 +291,11 @@ static bool are_lines_trees(struct trees *w, struct proof_step *s, uint32_t dim)
 static void check_trees(struct trees *w, struct proof_step *s)
 {
 	const struct view all = view_all_nodes(w);
-	uint32_t i, m, n = w->t->n_nodes;
+	uint32_t m, n = w->t->n_nodes;
 
 	s->what = "each class route is a tree over existing wires";
 	s->holds = is_tree(s, &all, 0, n, 1);
-	for (i = 0; i < w->grid.n_dims && s->holds; i++)
+	for (uint32_t i = 0; i < w->grid.n_dims && s->holds; i++)
 		s->holds = are_lines_trees(w, s, i);
 	for (m = w->written; m && s->holds; m &= m - 1) {
 		struct view v = view_written(w, (uint32_t)__builtin_ctz(m));
@@ -364,10 +363,10 @@ static bool any_pair(struct proof_step *s, const struct view *v,
 	const struct trees *w = v->w;
 	const struct view all = view_all_nodes(w);
 	struct pair p = { .v = v };
-	uint32_t m;
 
 	for (p.r = 0; p.r < w->t->n_nodes; p.r++)
-		for (m = (w->written | 1) & ~(1u << v->route); m; m &= m - 1) {
+		for (uint32_t m = (w->written | 1) & ~(1u << v->route); m;
+			m &= m - 1) {
 			struct view o =
 				view_written(w, (uint32_t)__builtin_ctz(m));
 
@@ -388,7 +387,6 @@ static void tell_round(struct proof_step *s, const struct view *v, router_id r,
 	uint32_t channel, bool has_first)
 {
 	struct proof_step way = { 0 };
-	uint32_t i;
 
 	for (;;) {
 		struct class_route x = view_route(v, r);
@@ -398,10 +396,10 @@ static void tell_round(struct proof_step *s, const struct view *v, router_id r,
 		view_tell_link(&way, r, view_port(x.output), channel);
 		r = view_far(v->w, r, view_port(x.output)).router;
 	}
-	for (i = has_first ? 0 : 1; i < way.n_cycle; i++)
+	for (uint32_t i = has_first ? 0 : 1; i < way.n_cycle; i++)
 		view_tell_link(
 			s, way.cycle[i].router, way.cycle[i].port, channel);
-	for (i = way.n_cycle; i-- > (has_first ? 0 : 1);) {
+	for (uint32_t i = way.n_cycle; i-- > (has_first ? 0 : 1);) {
 		struct topo_end far =
 			view_far(v->w, way.cycle[i].router, way.cycle[i].port);
 
@@ -435,10 +433,10 @@ static void tell_conflict(struct proof_step *s, router_id r, port_id p,
 static bool do_boxes_agree(struct trees *w, struct proof_step *s)
 {
 	const struct topo_grid *g = &w->grid;
-	uint32_t dim, x;
+	uint32_t dim;
 
 	for (dim = 0; dim < g->n_dims; dim++)
-		for (x = 0; x + 1 < g->dim[dim]; x++) {
+		for (uint32_t x = 0; x + 1 < g->dim[dim]; x++) {
 			struct view_span up = w->by[dim][x][0];
 			struct view_span down = w->by[dim][x + 1][1];
 			struct view a, b;
@@ -482,9 +480,8 @@ static bool does_box_agree(struct proof_step *s, const struct view *v,
 static bool does_route_agree(struct proof_step *s, const struct view *v)
 {
 	const struct trees *w = v->w;
-	router_id r;
 
-	for (r = 0; r < w->t->n_nodes; r++) {
+	for (router_id r = 0; r < w->t->n_nodes; r++) {
 		struct class_route x = view_route(v, r);
 		struct topo_end far;
 		uint32_t m;
@@ -514,11 +511,10 @@ static bool does_route_agree(struct proof_step *s, const struct view *v)
 static void check_directions(struct trees *w, struct proof_step *s)
 {
 	char site[64];
-	uint32_t m;
 
 	s->what = "each link is up for all routes of a channel or down for all";
 	s->holds = do_boxes_agree(w, s);
-	for (m = w->written; m && s->holds; m &= m - 1) {
+	for (uint32_t m = w->written; m && s->holds; m &= m - 1) {
 		struct view v = view_written(w, (uint32_t)__builtin_ctz(m));
 
 		s->holds = does_route_agree(s, &v) &&
@@ -542,11 +538,9 @@ static void check_directions(struct trees *w, struct proof_step *s)
 
 static void check_siblings(struct trees *w, struct proof_step *s)
 {
-	uint32_t m;
-
 	s->what = "every wait for siblings ends, under two rules";
 	s->holds = true;
-	for (m = w->written; m && s->holds; m &= m - 1) {
+	for (uint32_t m = w->written; m && s->holds; m &= m - 1) {
 		struct view v = view_written(w, (uint32_t)__builtin_ctz(m));
 
 		s->holds = !any_pair(s, &v, is_silent);
@@ -564,12 +558,10 @@ static void check_siblings(struct trees *w, struct proof_step *s)
 /* Nodes in a grid with one link in each direction. */
 static bool fits(const struct topo *t, struct topo_grid *g)
 {
-	uint32_t i;
-
 	if (!topo_grid_of(t, g) || g->n_dims > VIEW_DIMS ||
 		t->node_ports != 2 * g->n_dims)
 		return false;
-	for (i = 0; i < g->n_dims; i++)
+	for (uint32_t i = 0; i < g->n_dims; i++)
 		if (g->dim[i] > VIEW_LENGTH)
 			return false;
 	return true;

@@ -20,9 +20,8 @@ bool tree_shares(const struct tree *t, site_id s, uint32_t route,
 	const struct class_route *r)
 {
 	struct class_route other;
-	uint32_t i;
 
-	for (i = 0; i < CLASS_ROUTES; i++)
+	for (uint32_t i = 0; i < CLASS_ROUTES; i++)
 		if (i != route && tree_route(t, s, i, &other) &&
 			class_shared_links(&other, r))
 			return true;
@@ -34,9 +33,8 @@ static bool forget_heads(
 	const struct tree *t, struct tree_node *n, uint32_t route)
 {
 	bool any = false;
-	uint32_t i;
 
-	for (i = 0; i < PLACE_SLOT; i++) {
+	for (uint32_t i = 0; i < PLACE_SLOT; i++) {
 		const struct packet *p =
 			&t->guest.net->packets[n->fifo[i].head];
 

@@ -21,9 +21,7 @@ static uint32_t place_of(const struct tree_route *r, uint32_t input)
 
 uint32_t tree_nth(uint32_t inputs, uint32_t i)
 {
-	uint32_t p;
-
-	for (p = 0; p < TREE_PORTS; p++)
+	for (uint32_t p = 0; p < TREE_PORTS; p++)
 		if (inputs >> (p ^ 1) & 1 && !i--)
 			return p ^ 1;
 	return inputs & CLASS_LOCAL_BIT && !i ? (uint32_t)CLASS_LOCAL
@@ -140,16 +138,14 @@ static struct choice choose(const struct tree_at *a, uint32_t output)
 	struct tree_node *n = a->node;
 	struct choice best = { .place = TREE_PLACES };
 	struct tree_route *r;
-	uint32_t routes;
-	uint64_t m;
 
-	for (routes = n->whole; routes; routes &= routes - 1) {
+	for (uint32_t routes = n->whole; routes; routes &= routes - 1) {
 		r = &n->route[__builtin_ctz(routes)];
 		if (r->is.output == output && is_better(r, best.route) &&
 			has_way(a, r))
 			best.route = r;
 	}
-	for (m = n->rising; m; m &= m - 1) {
+	for (uint64_t m = n->rising; m; m &= m - 1) {
 		uint32_t place = (uint32_t)__builtin_ctzll(m);
 
 		r = tree_route_of(a, tree_packet(a, n->fifo[place].head));
@@ -226,12 +222,11 @@ static uint32_t output_of(const struct tree_at *a, const struct tree_route *r)
 uint32_t tree_up_wants(const struct tree_at *a)
 {
 	const struct tree_node *n = a->node;
-	uint32_t ports = 0, routes;
-	uint64_t m;
+	uint32_t ports = 0;
 
-	for (routes = n->whole; routes; routes &= routes - 1)
+	for (uint32_t routes = n->whole; routes; routes &= routes - 1)
 		ports |= output_of(a, &n->route[__builtin_ctz(routes)]);
-	for (m = n->rising; m; m &= m - 1) {
+	for (uint64_t m = n->rising; m; m &= m - 1) {
 		packet_id id = n->fifo[__builtin_ctzll(m)].head;
 
 		ports |= output_of(a, tree_route_of(a, tree_packet(a, id)));

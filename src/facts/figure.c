@@ -63,13 +63,13 @@ static size_t find_suffix(const char *name)
 struct figure_scale figure_scale(const char *name, double value)
 {
 	size_t i = find_suffix(name);
-	const struct unit *u, *best;
+	const struct unit *best;
 
 	if (i == N_SUFFIXES)
 		return (struct figure_scale){ 1, "" };
 	/* a value that rounds to 1000 is 1 in the next unit */
 	best = suffixes[i].units;
-	for (u = best + 1; u->name; u++)
+	for (const struct unit *u = best + 1; u->name; u++)
 		if (fabs(value) >= u->size * 0.99995)
 			best = u;
 	if (value == 0)

@@ -161,9 +161,8 @@ static void locked_program(void *arg)
 {
 	struct poll_loop loop = { .period = 7, .load = 3 };
 	uint64_t ticket, word, old;
-	int i;
 
-	for (i = 0; i < 10; i++) {
+	for (int i = 0; i < 10; i++) {
 		assert_true(
 			program_atomic(ATOMIC_LOAD_INCREMENT, 0, 0, &ticket));
 		assert_true(program_poll(8, WORD_IS, ticket, loop, &word));
@@ -179,10 +178,9 @@ static void bgq_g34_threads_can_lock(void **state)
 {
 	struct host_testing m = { .n_programs = 64 };
 	uint64_t word;
-	uint32_t i;
 
 	host_testing_start(&m);
-	for (i = 0; i < 64; i++)
+	for (uint32_t i = 0; i < 64; i++)
 		program_start(m.host, 4, i, 0, locked_program, NULL);
 	host_testing_run(&m);
 	assert_int_equal(host_n_running(m.host), 0);

@@ -66,9 +66,8 @@ static void stores_wait_for_the_card_and_each_other(void **state)
 static void the_card_waits_for_one_store_of_those_ahead(void **state)
 {
 	struct bus b = bus_with(0);
-	uint32_t i;
 
-	for (i = 0; i < 10; i++)
+	for (uint32_t i = 0; i < 10; i++)
 		bus_store(&b, 0, 64);
 	assert_true(b.stores_until == 600000);
 	assert_true(
@@ -152,10 +151,9 @@ static void headers_set_what_is_left_for_data(void **state)
 {
 	struct bus b;
 	sim_time t = 0;
-	int i;
 
 	bus_init(&b, &ht);
-	for (i = 0; i < 10000; i++)
+	for (int i = 0; i < 10000; i++)
 		t = bus_store(&b, 0, 64);
 	assert_in_range(INT64_C(640000) * 1000000 / t, 8083, 8085);
 }
@@ -190,17 +188,16 @@ static void reads_are_requests_and_then_data(void **state)
 {
 	sim_time at_bridge[8], end = 0;
 	struct bus b;
-	int i;
 
 	bus_init(&b, &pcie);
-	for (i = 0; i < 8; i++)
+	for (int i = 0; i < 8; i++)
 		at_bridge[i] = bus_request(&b, 0);
 	assert_true(at_bridge[0] == 6000 + 832000);
 	assert_true(at_bridge[7] == 8 * 6000 + 832000);
 	/* a write is not held up by the data that is on its way */
 	assert_true(bus_burst(&b, 0, BUS_WRITE, 128) == 8 * 6000 + 38000);
 	assert_true(bus_store(&b, 0, 8) == 8000);
-	for (i = 0; i < 8; i++)
+	for (int i = 0; i < 8; i++)
 		end = bus_burst(&b, at_bridge[i], BUS_DATA, 512);
 	assert_true(end == 6000 + 832000 + 32 * 38000);
 	assert_in_range(INT64_C(4096) * 1000000 / end, 1990, 2000);

@@ -10,9 +10,7 @@ uint8_t bytes_at(uint64_t seed, uint64_t i)
 
 void bytes_fill(uint64_t at, uint64_t seed, uint64_t bytes)
 {
-	uint64_t i;
-
-	for (i = 0; i < bytes; i++) {
+	for (uint64_t i = 0; i < bytes; i++) {
 		uint8_t byte = bytes_at(seed, i);
 
 		assert_true(program_write(at + i, &byte, 1));
@@ -21,10 +19,9 @@ void bytes_fill(uint64_t at, uint64_t seed, uint64_t bytes)
 
 void bytes_expect(uint64_t at, uint64_t seed, uint64_t bytes)
 {
-	uint64_t i;
 	uint8_t byte;
 
-	for (i = 0; i < bytes; i++) {
+	for (uint64_t i = 0; i < bytes; i++) {
 		assert_true(program_read(at + i, &byte, 1));
 		if (byte != bytes_at(seed, i))
 			fail_msg("node %u: byte %llu at 0x%llx is %u, not %u",
@@ -36,10 +33,9 @@ void bytes_expect(uint64_t at, uint64_t seed, uint64_t bytes)
 
 void bytes_expect_all(uint64_t at, uint8_t value, uint64_t bytes)
 {
-	uint64_t i;
 	uint8_t byte;
 
-	for (i = 0; i < bytes; i++) {
+	for (uint64_t i = 0; i < bytes; i++) {
 		assert_true(program_read(at + i, &byte, 1));
 		if (byte != value)
 			fail_msg("node %u: the byte at 0x%llx is %u, not %u",

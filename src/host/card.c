@@ -66,12 +66,11 @@ void card_fini(struct host *h)
 {
 	struct card_fibers *f = &h->card_fibers;
 	struct card_thread *c;
-	site_id i;
 
 	while (f->n_pools)
 		fiber_pool_free(f->pool[--f->n_pools]);
 	pthread_mutex_destroy(&f->lock);
-	for (i = 0; i < h->n_nodes; i++) {
+	for (site_id i = 0; i < h->n_nodes; i++) {
 		struct cards *k = h->nodes[i].cards;
 
 		for (; k && k->all; k->all = c) {

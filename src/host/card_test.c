@@ -30,18 +30,17 @@ static void many_threads_take_turns(void **state)
 	static struct card_thread *card[MANY];
 	static struct job job[MANY];
 	uint64_t held;
-	uint32_t i, k, twice;
 
 	host_testing_start(&m);
 	held = host_held(m.host);
-	for (twice = 0; twice < 2; twice++) {
-		for (i = 0; i < MANY; i++) {
+	for (uint32_t twice = 0; twice < 2; twice++) {
+		for (uint32_t i = 0; i < MANY; i++) {
 			job[i] = (struct job){ .node = i % 3,
 				.n_rounds = 1 + i % 4 };
 			card[i] = card_start(m.host, i % 3, count, &job[i]);
 		}
-		for (k = 0; k <= 4; k++)
-			for (i = 0; i < MANY; i++)
+		for (uint32_t k = 0; k <= 4; k++)
+			for (uint32_t i = 0; i < MANY; i++)
 				if (k <= job[i].n_rounds)
 					assert_int_equal(card_resume(card[i],
 								 NULL, 10 * k),

@@ -50,9 +50,8 @@ static void a_poll_ends_at_its_deadline(void **state)
 {
 	static const sim_time early[] = { 0, 1, 100, 249, 250, 299 };
 	struct hurry x;
-	uint32_t i;
 
-	for (i = 0; i < sizeof(early) / sizeof(early[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(early) / sizeof(early[0]); i++) {
 		x = run_hurry(early[i] * SIM_NS);
 		assert_false(x.passed);
 		assert_int_equal(x.ended_at, early[i] * SIM_NS);
@@ -90,9 +89,8 @@ static void chain(void *arg)
 {
 	struct chain *x = arg;
 	uint64_t seen;
-	uint32_t i;
 
-	for (i = 0; i < 40; i++) {
+	for (uint32_t i = 0; i < 40; i++) {
 		sim_time from = program_now(), t;
 		struct poll_loop loop = {
 			.period = 1 + (sim_time)host_testing_draw(&x->n, 90),
@@ -120,9 +118,9 @@ static void chain(void *arg)
 
 static void deadlines_that_are_over_disturb_nobody(void **state)
 {
-	uint32_t round, passed = 0, missed = 0;
+	uint32_t passed = 0, missed = 0;
 
-	for (round = 0; round < 50; round++) {
+	for (uint32_t round = 0; round < 50; round++) {
 		struct host_testing m = { 0 };
 		struct chain x = { .m = &m, .n = 1000 * round };
 		uint32_t i;

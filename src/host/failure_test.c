@@ -38,16 +38,14 @@ static void run(void *arg)
 static void a_program_that_fails_ends_the_run_not_the_process(void **state)
 {
 	static const uint32_t workers[] = { 1, 3 };
-	site_id node, bad;
-	uint32_t k;
 
-	for (k = 0; k < 2; k++) {
-		for (bad = 0; bad < 6; bad++) {
+	for (uint32_t k = 0; k < 2; k++) {
+		for (site_id bad = 0; bad < 6; bad++) {
 			struct host_testing m = { .n_workers = workers[k] };
 			struct err e = { 0 };
 
 			host_testing_start(&m);
-			for (node = 0; node < 6; node++)
+			for (site_id node = 0; node < 6; node++)
 				program_start(m.host, node, 0, 0,
 					node == bad ? compute_and_fail
 						    : compute,

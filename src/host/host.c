@@ -22,7 +22,6 @@ static struct fiber_pool *new_fibers(const struct host *h, struct err *e)
 struct host *host_new(const struct host_setup *s, struct err *e)
 {
 	struct host *h = mem_alloc(1, sizeof(*h));
-	site_id i;
 
 	BUG_IF(s->n_spawned > HOST_THREADS || s->n_processes > HOST_THREADS);
 	h->sim = s->sim;
@@ -52,7 +51,7 @@ struct host *host_new(const struct host_setup *s, struct err *e)
 		.first = (char *)&h->nodes->hot,
 		.step = sizeof(*h->nodes),
 	};
-	for (i = 0; i < h->n_nodes; i++)
+	for (site_id i = 0; i < h->n_nodes; i++)
 		memory_init(&h->nodes[i].hot.memory, host_memory(h));
 	return h;
 }
@@ -71,10 +70,9 @@ static void free_kept(struct node *n)
 
 static uint64_t held_by_libraries(const struct node *n)
 {
-	const struct kept *k;
 	uint64_t sum = 0;
 
-	for (k = n->kept; k; k = k->next)
+	for (const struct kept *k = n->kept; k; k = k->next)
 		sum += sizeof(*k) + k->of->size +
 		       (k->of->held ? k->of->held(k->bytes) : 0);
 	return sum;
@@ -92,14 +90,12 @@ const struct host_log *host_log(const struct host *h)
 
 void host_free(struct host *h)
 {
-	site_id i;
-
 	if (!h)
 		return;
 	fiber_pool_free(h->fibers);
 	card_fini(h);
 	host_log_free(h->log);
-	for (i = 0; i < h->n_nodes; i++) {
+	for (site_id i = 0; i < h->n_nodes; i++) {
 		free_kept(&h->nodes[i]);
 		memory_fini(&h->nodes[i].hot.memory);
 	}
@@ -189,12 +185,10 @@ uint32_t host_n_running(const struct host *h)
 
 void host_set_death(struct host *h, site_id node, sim_time t)
 {
-	site_id i;
-
 	BUG_IF(node >= h->n_nodes);
 	if (!h->dies_at) {
 		h->dies_at = mem_alloc(h->n_nodes, sizeof(*h->dies_at));
-		for (i = 0; i < h->n_nodes; i++)
+		for (site_id i = 0; i < h->n_nodes; i++)
 			h->dies_at[i] = SIM_NEVER;
 	}
 	h->dies_at[node] = t;
@@ -250,9 +244,9 @@ static bool is_running(const struct program *p)
 /* The next thread of a node that has one running, from some thread on. */
 static const struct program *next_running(const struct node *n, uint32_t from)
 {
-	const struct program *p, *found = NULL;
+	const struct program *found = NULL;
 
-	for (p = n->programs; p; p = p->next)
+	for (const struct program *p = n->programs; p; p = p->next)
 		if (is_running(p) && p->thread >= from &&
 			(!found || p->thread < found->thread))
 			found = p;
@@ -264,9 +258,8 @@ void host_each_waiting(const struct host *h,
 {
 	const struct program *p;
 	struct host_waiting w;
-	site_id i;
 
-	for (i = 0; i < h->n_nodes; i++) {
+	for (site_id i = 0; i < h->n_nodes; i++) {
 		p = next_running(&h->nodes[i], 0);
 		for (; p; p = next_running(&h->nodes[i], p->thread + 1u)) {
 			w = waiting_of(p);
@@ -284,9 +277,8 @@ void host_describe_waiting(const struct host *h, char *text, size_t size)
 {
 	const struct program *p = NULL;
 	struct host_waiting w;
-	site_id i;
 
-	for (i = 0; i < h->n_nodes && !p; i++)
+	for (site_id i = 0; i < h->n_nodes && !p; i++)
 		p = next_running(&h->nodes[i], 0);
 	if (!p) {
 		snprintf(text, size, "no program is waiting");
@@ -302,14 +294,13 @@ uint64_t host_held(const struct host *h)
 {
 	uint64_t n = h->n_nodes * sizeof(*h->nodes) + side_memory(h->cache) +
 		     side_memory(h->side);
-	const struct program *p;
-	site_id i;
 
-	for (i = 0; i < h->n_nodes; i++) {
+	for (site_id i = 0; i < h->n_nodes; i++) {
 		n += memory_held(&h->nodes[i].hot.memory);
 		n += card_held(&h->nodes[i]);
 		n += held_by_libraries(&h->nodes[i]);
-		for (p = h->nodes[i].programs; p; p = p->next)
+		for (const struct program *p = h->nodes[i].programs; p;
+			p = p->next)
 			n += sizeof(*p);
 	}
 	return n;

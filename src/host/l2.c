@@ -66,7 +66,7 @@ static uint32_t n_sets(const struct l2_params *p)
 struct l2 *l2_new(const struct l2_params *p, site_id n_nodes)
 {
 	struct l2 *c = mem_alloc(1, sizeof(*c));
-	int64_t i, n = p->line / L2_WORD;
+	int64_t n = p->line / L2_WORD;
 
 	c->params = *p;
 	c->nodes = map_alloc(n_nodes * sizeof(struct l2_node *));
@@ -83,7 +83,7 @@ struct l2 *l2_new(const struct l2_params *p, site_id n_nodes)
 	c->ddr_latency = p->ddr_latency;
 	c->ddr_line = time_of(p->line, p->ddr_rate);
 	c->busy = mem_alloc((size_t)n + 1, sizeof(*c->busy));
-	for (i = 0; i <= n; i++)
+	for (int64_t i = 0; i <= n; i++)
 		c->busy[i] =
 			time_of(i * L2_WORD > L2_BEAT ? i * L2_WORD : L2_BEAT,
 				p->slice_rate);
@@ -92,11 +92,9 @@ struct l2 *l2_new(const struct l2_params *p, site_id n_nodes)
 
 void l2_free(struct l2 *c)
 {
-	site_id i;
-
 	if (!c)
 		return;
-	for (i = 0; i < c->n_nodes; i++) {
+	for (site_id i = 0; i < c->n_nodes; i++) {
 		struct l2_node *n = c->nodes[i];
 
 		if (!n)
@@ -162,15 +160,15 @@ static uint32_t *place_of(const struct l2_node *n, uint32_t page)
 
 static void make_tags(const struct l2 *c, struct l2_node *n)
 {
-	uint64_t per_page = L2_PAGE >> c->line_shift, k;
-	uint32_t i, out;
+	uint64_t per_page = L2_PAGE >> c->line_shift;
+	uint32_t out;
 
 	n->tags = mem_alloc(1, tags_bytes(c));
 	memset(n->tags, 0xff, tags_bytes(c));
-	for (i = 0; i < n->n_pages; i++) {
+	for (uint32_t i = 0; i < n->n_pages; i++) {
 		uint32_t is_written = *place_of(n, n->pages[i]) & 1;
 
-		for (k = 0; k < per_page; k++)
+		for (uint64_t k = 0; k < per_page; k++)
 			use_line(c, n, n->pages[i] * per_page + k, is_written,
 				&out);
 	}
@@ -185,14 +183,14 @@ static void make_tags(const struct l2 *c, struct l2_node *n)
 static void grow(struct l2_node *n)
 {
 	uint32_t *old = n->table;
-	uint32_t i, room = n->room;
+	uint32_t room = n->room;
 
 	n->room = room ? 2 * room : FIRST_ROOM;
 	n->mask = 2 * n->room - 1;
 	n->pages = mem_grow(n->pages, n->room, sizeof(*n->pages));
 	n->table = mem_grow(NULL, 2 * n->room, sizeof(*n->table));
 	memset(n->table, 0xff, 2 * n->room * sizeof(*n->table));
-	for (i = 0; i < 2 * room; i++)
+	for (uint32_t i = 0; i < 2 * room; i++)
 		if (old[i] != NONE)
 			*place_of(n, old[i] >> 1) = old[i];
 	mem_free(old);
@@ -282,12 +280,11 @@ struct l2_counts l2_counts(const struct l2 *c, site_id node)
 uint64_t l2_memory(const struct l2 *c)
 {
 	uint64_t bytes;
-	site_id i;
 
 	if (!c)
 		return 0;
 	bytes = sizeof(*c) + c->n_nodes * sizeof(struct l2_node *);
-	for (i = 0; i < c->n_nodes; i++) {
+	for (site_id i = 0; i < c->n_nodes; i++) {
 		const struct l2_node *n = c->nodes[i];
 
 		if (!n)

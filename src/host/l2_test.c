@@ -67,11 +67,9 @@ static void bgq_g33_a_hit_takes_its_time_at_any_size(void **state)
 		70 * SIM_NS };
 	struct l2 *c = make(defaults());
 	sim_time t = 0;
-	uint32_t bytes;
-	int op;
 
-	for (bytes = 1; bytes <= LINE; bytes++) {
-		for (op = 0; op < L2_OPS; op++) {
+	for (uint32_t bytes = 1; bytes <= LINE; bytes++) {
+		for (int op = 0; op < L2_OPS; op++) {
 			struct l2_times got = l2_access(c, 1, t,
 				4096 + LINE - bytes, bytes, (enum l2_op)op);
 
@@ -91,9 +89,8 @@ static void bgq_g33_a_hit_takes_its_time_at_any_size(void **state)
 static void bgq_n64_lines_are_interleaved_over_16_slices(void **state)
 {
 	struct l2 *c = make(defaults());
-	uint64_t at;
 
-	for (at = 0; at < 64 << 10; at += 8)
+	for (uint64_t at = 0; at < 64 << 10; at += 8)
 		assert_int_equal(l2_slice_of(c, at), at / LINE % 16);
 	l2_free(c);
 }
@@ -106,19 +103,17 @@ static void a_slice_takes_one_after_the_other(void **state)
 		sim_time busy;
 	} cases[] = { { 1, 1250 }, { 8, 1250 }, { 32, 1250 }, { 40, 1563 },
 		{ 64, 2500 }, { 128, 5000 } };
-	size_t k;
-	int i;
 
-	for (k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+	for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
 		struct l2 *c = make(defaults());
 		struct l2_times got;
 
-		for (i = 0; i < 16; i++) {
+		for (int i = 0; i < 16; i++) {
 			got = l2_access(c, 0, 0, (uint64_t)i * LINE,
 				cases[k].bytes, L2_READ);
 			assert_int_equal(got.done, 80 * SIM_NS);
 		}
-		for (i = 1; i < 16; i++) {
+		for (int i = 1; i < 16; i++) {
 			got = l2_access(c, 0, 0, (uint64_t)i * 16 * LINE,
 				cases[k].bytes, L2_WRITE);
 			assert_int_equal(got.taken, i * cases[k].busy);
@@ -138,12 +133,11 @@ static void slices_work_in_parallel(void **state)
 {
 	struct l2 *c = make(defaults());
 	sim_time end = 0;
-	int i;
 
-	for (i = 0; i < 16000; i++)
+	for (int i = 0; i < 16000; i++)
 		end = done(c, 0, (uint64_t)i % 4096 * LINE, L2_READ);
 	assert_int_equal(end, 999 * BUSY + 80 * SIM_NS);
-	for (i = 0; i < 1000; i++)
+	for (int i = 0; i < 1000; i++)
 		end = l2_access(c, 1, 0, (uint64_t)i * 16 * LINE, LINE, L2_READ)
 			      .done;
 	assert_int_equal(end, 999 * BUSY + 80 * SIM_NS);
@@ -165,9 +159,8 @@ static uint64_t sweep(struct l2 *c, uint64_t bytes, enum l2_op op)
 static void bgq_g33_what_fits_32_mib_always_hits(void **state)
 {
 	struct l2 *c = make(defaults());
-	int i;
 
-	for (i = 0; i < 3; i++) {
+	for (int i = 0; i < 3; i++) {
 		assert_int_equal(sweep(c, 29 * MIB, L2_READ), 0);
 		assert_int_equal(sweep(c, 32 * MIB, L2_WRITE), 0);
 	}
@@ -198,12 +191,11 @@ static void cyclic_sweeps_of_more_never_hit(void **state)
 static void what_was_written_goes_back(void **state)
 {
 	struct l2 *c = make(small());
-	uint64_t at;
 
 	sweep(c, MIB / 8, L2_READ);
 	sweep(c, MIB / 8, L2_WRITE);
 	sweep(c, MIB / 4, L2_ATOMIC);
-	for (at = MIB / 4; at < MIB / 2; at += L2_PAGE) {
+	for (uint64_t at = MIB / 4; at < MIB / 2; at += L2_PAGE) {
 		done(c, 0, at, L2_READ);
 		done(c, 0, at, L2_WRITE);
 	}
@@ -221,11 +213,11 @@ static void what_was_written_goes_back(void **state)
 static void an_empty_place_is_no_line(void **state)
 {
 	struct l2 *c = make(small());
-	uint64_t i, way = MIB / 16;
+	uint64_t way = MIB / 16;
 
-	for (i = 0; i < MIB / L2_PAGE; i++)
+	for (uint64_t i = 0; i < MIB / L2_PAGE; i++)
 		done(c, 0, i * way, L2_WRITE);
-	for (i = L2_PAGE; i < way; i += LINE)
+	for (uint64_t i = L2_PAGE; i < way; i += LINE)
 		done(c, 0, i, L2_READ);
 	assert_int_equal(misses(c), (way - L2_PAGE) / LINE);
 	assert_int_equal(l2_counts(c, 0).write_backs, 0);
@@ -238,9 +230,8 @@ static void a_quiet_node_takes_little(void **state)
 {
 	struct l2 *c = make(defaults());
 	uint64_t empty = l2_memory(c), n = 0;
-	int i;
 
-	for (i = 0; i < 10000; i++)
+	for (int i = 0; i < 10000; i++)
 		done(c, 0, draw(&n, 16) * 77 * L2_PAGE + draw(&n, 31) * LINE,
 			draw(&n, 2) ? L2_READ : L2_WRITE);
 	assert_true(l2_memory(c) - empty < 1024);
@@ -310,9 +301,8 @@ static void lru_is_like_a_plain_list(void **state)
 	static const int64_t ways[] = { 1, 2, 4, 16 },
 			     lines[] = { 32, 128, 512 };
 	uint64_t n = 0, at;
-	int round, i;
 
-	for (round = 0; round < 12; round++) {
+	for (int round = 0; round < 12; round++) {
 		struct l2_params p = defaults();
 		struct naive v;
 		struct l2 *c;
@@ -332,7 +322,7 @@ static void lru_is_like_a_plain_list(void **state)
 		v.misses = 0;
 		l2_access(c, 0, 0, 9 * MIB, 8, L2_READ);
 		naive_use(&v, 9 * MIB, false);
-		for (i = 0; i < 20000; i++) {
+		for (int i = 0; i < 20000; i++) {
 			bool is_write = draw(&n, 2);
 
 			at = draw(&n, space) / 8 * 8;
@@ -383,10 +373,10 @@ static void a_miss_waits_for_ddr(void **state)
 static double rate_of(enum l2_op op)
 {
 	struct l2 *c = make_cold();
-	uint64_t bytes = 16 * MIB, at;
+	uint64_t bytes = 16 * MIB;
 	sim_time start = LATE, last = 0;
 
-	for (at = 0; at < 2 * bytes; at += LINE) {
+	for (uint64_t at = 0; at < 2 * bytes; at += LINE) {
 		if (at == bytes)
 			start = last;
 		last = done(c, start, at, op);

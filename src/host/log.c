@@ -20,11 +20,9 @@ struct host_log *host_log_new(uint32_t n_nodes, uint32_t n_processes)
 
 void host_log_free(struct host_log *l)
 {
-	uint32_t i;
-
 	if (!l)
 		return;
-	for (i = 0; i < l->n; i++) {
+	for (uint32_t i = 0; i < l->n; i++) {
 		mem_free(l->process[i].call);
 		mem_free(l->process[i].sent);
 		mem_free(l->process[i].received);

@@ -34,9 +34,7 @@ static void free_chunk(struct memory_chunk *c)
 
 void memory_fini(struct memory *m)
 {
-	uint32_t i;
-
-	for (i = 0; i < m->n_chunks; i++)
+	for (uint32_t i = 0; i < m->n_chunks; i++)
 		free_chunk(&m->chunks[i]);
 	mem_free(m->chunks);
 	if (m->table != &m->none)
@@ -94,7 +92,7 @@ uint8_t *memory_stored_elsewhere(const struct memory *m, uint64_t at, size_t n)
 static void grow(struct memory *m, uint64_t n)
 {
 	struct memory_page *old = m->table;
-	uint32_t old_room = m->room, i;
+	uint32_t old_room = m->room;
 
 	if (2 * n <= old_room)
 		return;
@@ -103,9 +101,9 @@ static void grow(struct memory *m, uint64_t n)
 		m->room *= 2;
 	m->shift = 32 - (uint32_t)__builtin_ctz(m->room);
 	m->table = mem_grow(NULL, m->room, sizeof(*m->table));
-	for (i = 0; i < m->room; i++)
+	for (uint32_t i = 0; i < m->room; i++)
 		m->table[i] = (struct memory_page){ .number = FREE };
-	for (i = 0; i < old_room; i++)
+	for (uint32_t i = 0; i < old_room; i++)
 		if (old[i].number != FREE)
 			*place_of(m, old[i].number & ~MEMORY_MIXED) = old[i];
 	if (old != &m->none)
@@ -187,9 +185,7 @@ uint8_t *memory_place(struct memory *m, uint64_t at, size_t n)
 static const struct memory_span *find_span(
 	const struct memory *m, uint64_t first, uint64_t n)
 {
-	uint32_t i;
-
-	for (i = 0; i < m->n_spans; i++)
+	for (uint32_t i = 0; i < m->n_spans; i++)
 		if (first < m->spans[i].first + m->spans[i].n_pages &&
 			m->spans[i].first < first + n)
 			return &m->spans[i];
@@ -214,10 +210,9 @@ static const struct memory_span *add_span(
 {
 	uint8_t *bytes = take_chunk(m, (uint32_t)n);
 	struct memory_page *p;
-	uint64_t i;
 
 	grow(m, m->n_pages + n);
-	for (i = 0; i < n; i++) {
+	for (uint64_t i = 0; i < n; i++) {
 		p = place_of(m, first + i);
 		if (p->number == FREE)
 			m->n_pages++;
@@ -301,14 +296,13 @@ static void write_pages(
 void memory_mix(struct memory *m, uint64_t at, uint64_t n)
 {
 	uint64_t first = at / MEMORY_PAGE, last = (at + n - 1) / MEMORY_PAGE;
-	uint32_t i;
 
 	if (last - first < m->room) {
 		for (; first <= last; first++)
 			mix_page(m, place_of(m, first));
 		return;
 	}
-	for (i = 0; i < m->room; i++)
+	for (uint32_t i = 0; i < m->room; i++)
 		mix_page(m, &m->table[i]);
 }
 
@@ -316,11 +310,9 @@ void memory_mix(struct memory *m, uint64_t at, uint64_t n)
 
 bool memory_add_range(struct memory *m, const struct memory_range *r)
 {
-	uint32_t i;
-
 	if (!r->bytes || r->at < m->bytes || r->bytes > UINT64_MAX - r->at)
 		return false;
-	for (i = 0; i < m->n_ranges; i++)
+	for (uint32_t i = 0; i < m->n_ranges; i++)
 		if (r->at < m->ranges[i].at + m->ranges[i].bytes &&
 			m->ranges[i].at < r->at + r->bytes)
 			return false;
@@ -332,9 +324,7 @@ bool memory_add_range(struct memory *m, const struct memory_range *r)
 static const struct memory_range *find_range(
 	const struct memory *m, uint64_t at, uint64_t n)
 {
-	size_t i;
-
-	for (i = 0; i < m->n_ranges; i++) {
+	for (size_t i = 0; i < m->n_ranges; i++) {
 		const struct memory_range *r = &m->ranges[i];
 
 		if (at >= r->at && at - r->at <= r->bytes &&

@@ -72,15 +72,15 @@ static void it_reads_what_was_written(void **state)
 	enum { SIZE = 64 << 10, LONGEST = 9000 };
 	uint8_t *plain = mem_alloc(1, SIZE), *got = mem_alloc(1, SIZE);
 	uint8_t bytes[LONGEST];
-	uint64_t n = 0, base = 7 * GIB + 123, i, k;
+	uint64_t n = 0, base = 7 * GIB + 123;
 	struct memory m;
 
 	memory_init(&m, 16 * GIB);
-	for (i = 0; i < 500; i++) {
+	for (uint64_t i = 0; i < 500; i++) {
 		uint64_t at = draw(&n, SIZE - LONGEST);
 		size_t len = (size_t)draw(&n, i % 2 ? 40 : LONGEST);
 
-		for (k = 0; k < len; k++)
+		for (uint64_t k = 0; k < len; k++)
 			bytes[k] = (uint8_t)draw(&n, 256);
 		memcpy(plain + at, bytes, len);
 		assert_true(
@@ -103,13 +103,13 @@ static void many_pages_keep_their_bytes(void **state)
 {
 	enum { PAGES = 1000 };
 	struct memory m;
-	uint64_t i, word;
+	uint64_t word;
 
 	memory_init(&m, UINT64_MAX);
-	for (i = 0; i < PAGES; i++)
+	for (uint64_t i = 0; i < PAGES; i++)
 		assert_true(memory_store(
 			&m, MEMORY_NIC, i * i * 7 * GIB / 1024 * 8, i));
-	for (i = 0; i < PAGES; i++) {
+	for (uint64_t i = 0; i < PAGES; i++) {
 		assert_true(memory_load(
 			&m, MEMORY_NIC, i * i * 7 * GIB / 1024 * 8, &word));
 		assert_int_equal(word, i);
@@ -122,23 +122,23 @@ static void many_pages_keep_their_bytes(void **state)
 static void room_is_made_at_once(void **state)
 {
 	static const uint64_t pages[] = { 5, 63, 64, 300 };
-	uint64_t k, i, word, room;
+	uint64_t word, room;
 	struct memory m;
 
-	for (k = 0; k < sizeof(pages) / sizeof(pages[0]); k++) {
+	for (uint64_t k = 0; k < sizeof(pages) / sizeof(pages[0]); k++) {
 		memory_init(&m, GIB);
 		assert_true(memory_store(&m, MEMORY_NIC, 8, 77));
 		memory_reserve(&m, pages[k] * MEMORY_PAGE);
 		room = m.room;
 		assert_int_equal(m.n_chunks, 2);
-		for (i = 1; i <= pages[k]; i++) {
+		for (uint64_t i = 1; i <= pages[k]; i++) {
 			assert_true(memory_load(
 				&m, MEMORY_NIC, i * MEMORY_PAGE, &word));
 			assert_int_equal(word, 0);
 			assert_true(memory_store(
 				&m, MEMORY_NIC, i * MEMORY_PAGE, i));
 		}
-		for (i = 1; i <= pages[k]; i++) {
+		for (uint64_t i = 1; i <= pages[k]; i++) {
 			assert_true(memory_load(
 				&m, MEMORY_NIC, i * MEMORY_PAGE, &word));
 			assert_int_equal(word, i);
@@ -189,7 +189,7 @@ struct stream {
 static void mapped_bytes_are_those_of_memory(void **state)
 {
 	static const char text[] = "here before it was mapped";
-	uint64_t at = 3 * MEMORY_PAGE - 5, n = 40 * MEMORY_PAGE, i;
+	uint64_t at = 3 * MEMORY_PAGE - 5, n = 40 * MEMORY_PAGE;
 	struct memory m;
 	uint8_t *map, byte;
 
@@ -198,10 +198,10 @@ static void mapped_bytes_are_those_of_memory(void **state)
 	map = memory_map(&m, at, n);
 	assert_non_null(map);
 	assert_string_equal((char *)map, text);
-	for (i = sizeof(text); i < n; i++)
+	for (uint64_t i = sizeof(text); i < n; i++)
 		assert_int_equal(map[i], 0);
 	/* what one side writes the other side reads, in every page */
-	for (i = 0; i < n; i += 1000) {
+	for (uint64_t i = 0; i < n; i += 1000) {
 		map[i] = (uint8_t)(i / 1000);
 		assert_true(memory_read(&m, MEMORY_NIC, at + i, &byte, 1));
 		assert_int_equal(byte, (uint8_t)(i / 1000));
@@ -210,7 +210,7 @@ static void mapped_bytes_are_those_of_memory(void **state)
 		assert_int_equal(map[i], byte);
 	}
 	/* it stays, whatever is written elsewhere, and a part of it is there */
-	for (i = 0; i < 1000; i++)
+	for (uint64_t i = 0; i < 1000; i++)
 		memory_write(&m, MEMORY_CORE, GIB - i * 5000 - 8, &i, 8);
 	assert_ptr_equal(memory_map(&m, at, n), map);
 	assert_ptr_equal(memory_map(&m, at + 7777, 9999), map + 7777);
@@ -249,11 +249,11 @@ static void a_stream_can_be_cut_anywhere(void **state)
 {
 	enum { SIZE = 300 };
 	uint8_t whole[SIZE], piece[SIZE + 1], other[SIZE];
-	size_t from, to, i, same = 0;
+	size_t same = 0;
 
 	memory_fill_by(3, 1, 0, whole, SIZE);
-	for (from = 0; from < 40; from++) {
-		for (to = from; to <= SIZE; to++) {
+	for (size_t from = 0; from < 40; from++) {
+		for (size_t to = from; to <= SIZE; to++) {
 			piece[to - from] = 0x5a;
 			memory_fill_by(3, 1, from, piece, to - from);
 			assert_memory_equal(piece, whole + from, to - from);
@@ -261,7 +261,7 @@ static void a_stream_can_be_cut_anywhere(void **state)
 		}
 	}
 	memory_fill_by(3, 2, 0, other, SIZE);
-	for (i = 0; i < SIZE; i++)
+	for (size_t i = 0; i < SIZE; i++)
 		same += other[i] == whole[i];
 	assert_true(same < 10);
 	memory_fill_by(4, 1, 0, other, SIZE);
@@ -275,15 +275,14 @@ static void a_wrong_byte_of_a_stream_is_seen(void **state)
 {
 	enum { SIZE = 300 };
 	uint8_t bytes[SIZE];
-	size_t from, to, i;
 
 	memory_fill_by(3, 1, 0, bytes, SIZE);
-	for (from = 0; from < 20; from++)
-		for (to = from; to <= SIZE; to++)
+	for (size_t from = 0; from < 20; from++)
+		for (size_t to = from; to <= SIZE; to++)
 			assert_true(memory_is_by(
 				3, 1, from, bytes + from, to - from));
-	for (from = 0; from < 9; from++) {
-		for (i = 0; i < SIZE; i++) {
+	for (size_t from = 0; from < 9; from++) {
+		for (size_t i = 0; i < SIZE; i++) {
 			bytes[i] ^= (uint8_t)(1 << i % 8);
 			assert_int_equal(memory_is_by(3, 1, from, bytes + from,
 						 SIZE - from),
@@ -378,10 +377,9 @@ static void each_byte_once_is_known_whatever_the_cuts(void **state)
 	struct stream s = { .owner = 9 };
 	uint8_t right[SIZE];
 	uint64_t n = 0;
-	int round;
 
 	memory_fill_by(0, 9, 0, right, SIZE);
-	for (round = 0; round < 200; round++) {
+	for (int round = 0; round < 200; round++) {
 		const struct memory_region *r;
 		struct memory m;
 		uint64_t at = draw(&n, 9000);
@@ -410,16 +408,15 @@ static void a_byte_twice_does_not_make_up_for_another(void **state)
 	enum { SIZE = 64 };
 	struct stream s = { 0 };
 	uint8_t right[SIZE];
-	uint64_t i, a, b;
 
 	memory_fill_by(0, 0, 0, right, SIZE);
-	for (a = 0; a < SIZE; a++) {
-		for (b = 0; b < SIZE; b++) {
+	for (uint64_t a = 0; a < SIZE; a++) {
+		for (uint64_t b = 0; b < SIZE; b++) {
 			struct memory m;
 
 			memory_init(&m, GIB);
 			memory_add_synthetic(&m, 0, SIZE, name, &s);
-			for (i = 0; i < SIZE; i++) {
+			for (uint64_t i = 0; i < SIZE; i++) {
 				uint64_t at = i == a ? b : i;
 
 				memory_write(&m, MEMORY_NIC, at, right + at, 1);
@@ -440,21 +437,21 @@ static void borders_split_what_crosses_them(void **state)
 	static const uint64_t at[] = { 9095, 20001, 3000 },
 			      bytes[] = { 4097, 5000, 6095 };
 	uint8_t *plain = mem_alloc(1, SIZE), *got = mem_alloc(1, SIZE);
-	uint64_t n = 0, i, k, written = 0;
+	uint64_t n = 0, written = 0;
 	struct memory m;
 
 	memory_init(&m, SIZE);
-	for (i = 0; i < 3; i++) {
+	for (uint64_t i = 0; i < 3; i++) {
 		assert_int_equal(
 			memory_add_synthetic(&m, at[i], bytes[i], name, &s[i]),
 			i);
 		memory_fill_by(0, i + 1, 0, plain + at[i], bytes[i]);
 	}
-	for (i = 0; i < 2000; i++) {
+	for (uint64_t i = 0; i < 2000; i++) {
 		uint64_t from = draw(&n, SIZE - LONGEST);
 		size_t len = (size_t)draw(&n, i % 2 ? 40 : LONGEST);
 
-		for (k = from; k < from + len; k++) {
+		for (uint64_t k = from; k < from + len; k++) {
 			bool is_real = true;
 			int r;
 
@@ -470,7 +467,7 @@ static void borders_split_what_crosses_them(void **state)
 		assert_true(memory_read(&m, MEMORY_NIC, from, got, LONGEST));
 		assert_memory_equal(got, plain + from, LONGEST);
 	}
-	for (i = 0; i < 3; i++) {
+	for (uint64_t i = 0; i < 3; i++) {
 		const struct memory_region *r = memory_region(&m, (int)i);
 
 		assert_int_equal(r->wrong, 0);

@@ -92,9 +92,8 @@ static void tell_programs(struct node *node, struct sim_worker *w, sim_time t,
 	uint64_t at, size_t n)
 {
 	bool is_told = false;
-	struct program *p;
 
-	for (p = node->watching; p; p = p->next_watching) {
+	for (struct program *p = node->watching; p; p = p->next_watching) {
 		const struct watch *x = &p->watch;
 
 		if (at + n <= x->at || at >= x->at + x->bytes)
@@ -102,8 +101,8 @@ static void tell_programs(struct node *node, struct sim_worker *w, sim_time t,
 		x->on_write(x->arg, at, n);
 		is_told = true;
 	}
-	for (p = node->hot.polling[HOST_POLLS_TEST]; p && is_told;
-		p = p->next_polling)
+	for (struct program *p = node->hot.polling[HOST_POLLS_TEST];
+		p && is_told; p = p->next_polling)
 		consider(p, w, t);
 }
 
@@ -111,9 +110,9 @@ void host_notice(struct host *h, site_id site, struct sim_worker *w, sim_time t,
 	uint64_t at, size_t n)
 {
 	struct node *node = &h->nodes[site];
-	struct program *p;
 
-	for (p = node->hot.polling[HOST_POLLS_WORD]; p; p = p->next_polling)
+	for (struct program *p = node->hot.polling[HOST_POLLS_WORD]; p;
+		p = p->next_polling)
 		if (p->at + sizeof(p->value) > at && p->at < at + n)
 			consider(p, w, t);
 	if (!node->hot.is_watched)

@@ -127,9 +127,8 @@ static void write_program(void *arg)
 {
 	const struct writer *w = arg;
 	struct write one[8];
-	int i;
 
-	for (i = 0; i < 8; i++) {
+	for (int i = 0; i < 8; i++) {
 		program_wait(w->t[i]);
 		one[i] = (struct write){ w, w->value[i] };
 		/* a thread whose turn is over, and one whose turn comes */
@@ -149,9 +148,8 @@ static sim_time draw_time(uint64_t *n)
 static void draw_writer(struct writer *w, uint64_t *n)
 {
 	sim_time t = 0;
-	int i;
 
-	for (i = 0; i < 8; i++) {
+	for (int i = 0; i < 8; i++) {
 		t += draw_time(n) / 4;
 		w->t[i] = t;
 		w->value[i] = host_testing_draw(n, 5);
@@ -168,9 +166,8 @@ static void polling_is_like_a_loop_of_loads(void **state)
 {
 	void (*change)(struct host_testing *, site_id, sim_time, uint32_t);
 	uint64_t n = 0;
-	int round, i;
 
-	for (round = 0; round < 600; round++) {
+	for (int round = 0; round < 600; round++) {
 		struct writer low = { 0 }, high = { 0 };
 		struct poller p[2];
 		struct host_testing m = { 0 };
@@ -192,7 +189,7 @@ static void polling_is_like_a_loop_of_loads(void **state)
 		m.n_workers = 1 + (uint32_t)(round % 3);
 		m.n_spawned = 2;
 		host_testing_start(&m);
-		for (i = 0; i < 2; i++) {
+		for (int i = 0; i < 2; i++) {
 			site_id node = i ? 5 : 0;
 
 			program_start(
@@ -265,11 +262,10 @@ static void polling_a_register_costs_nothing_while_it_fails(void **state)
 		.loop = { .period = 10, .load = 5 },
 		.m = &m,
 	};
-	uint32_t i;
 
 	host_testing_start(&m);
 	program_start(m.host, 3, 8, 0, poll_program, &p);
-	for (i = 1; i <= 1000; i++)
+	for (uint32_t i = 1; i <= 1000; i++)
 		host_testing_set(&m, 3, i * SIM_NS + 1, i);
 	host_testing_run(&m);
 	assert_int_equal(p.passed_at, 1000 * SIM_NS + 15);
@@ -349,9 +345,7 @@ static void poll_own(void *arg)
 
 static void wake_all(void *arg)
 {
-	uint32_t i;
-
-	for (i = 0; i < 63; i++) {
+	for (uint32_t i = 0; i < 63; i++) {
 		uint32_t thread = i * 23 % 63;
 		uint64_t word = thread + 1;
 
@@ -364,16 +358,15 @@ static void each_poller_is_woken_by_its_own_word(void **state)
 {
 	struct host_testing m = { .n_programs = 64 };
 	struct own own[63];
-	uint32_t i;
 
 	memset(own, 0, sizeof(own));
 	host_testing_start(&m);
-	for (i = 0; i < 63; i++)
+	for (uint32_t i = 0; i < 63; i++)
 		program_start(m.host, 0, i, 0, poll_own, &own[i]);
 	program_start(m.host, 0, 63, 0, wake_all, NULL);
 	host_testing_run(&m);
 	assert_int_equal(host_n_running(m.host), 0);
-	for (i = 0; i < 63; i++) {
+	for (uint32_t i = 0; i < 63; i++) {
 		uint32_t thread = i * 23 % 63;
 
 		assert_int_equal(own[thread].seen, (i + 1) * SIM_NS + 1);
@@ -476,12 +469,11 @@ static void programs_of_a_node_watch_apart(void **state)
 		{ .at = WORD, .bytes = 8, .wanted = 3 },
 		{ .at = WORD + 8, .bytes = 8, .stays = true },
 	};
-	uint32_t i;
 
 	host_testing_start(&m);
-	for (i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++)
 		program_start(m.host, 1, i, 0, watch, &x[i]);
-	for (i = 1; i <= 3; i++)
+	for (uint32_t i = 1; i <= 3; i++)
 		host_testing_write(&m, 1, i * 110 * SIM_NS, i);
 	host_testing_run(&m);
 	assert_int_equal(x[0].n, 1);

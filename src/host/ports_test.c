@@ -63,14 +63,12 @@ static sim_time ask(struct unit *u, const struct asked *x, sim_time t)
 
 static void compare_ports(const struct side_port *a, const struct side_port *b)
 {
-	uint32_t k;
-
 	assert_int_equal(a->free_at, b->free_at);
 	assert_int_equal(a->data_at, b->data_at);
 	assert_int_equal(a->requests, b->requests);
 	assert_int_equal(a->bypassed, b->bypassed);
 	assert_int_equal(a->outstanding, b->outstanding);
-	for (k = 0; k < SIDE_SLOTS; k++) {
+	for (uint32_t k = 0; k < SIDE_SLOTS; k++) {
 		/* one that is empty before the port is free is so */
 		assert_int_equal(a->slot[k] > a->free_at ? a->slot[k] : 0,
 			b->slot[k] > b->free_at ? b->slot[k] : 0);
@@ -83,9 +81,8 @@ static void compare(const struct unit *x, const struct unit *y)
 	const struct l2 *a = side_l2_of(x->side)->l2;
 	const struct l2 *b = side_l2_of(y->side)->l2;
 	const struct l2_counts p = l2_counts(a, 0), q = l2_counts(b, 0);
-	uint32_t i;
 
-	for (i = 0; i < PORTS; i++)
+	for (uint32_t i = 0; i < PORTS; i++)
 		compare_ports(&x->port[i], &y->port[i]);
 	assert_memory_equal(a->nodes[0]->free, b->nodes[0]->free,
 		SIDE_SLOTS * sizeof(sim_time));
@@ -99,11 +96,10 @@ static void run(uint32_t distance, uint64_t seed)
 	struct unit x, y;
 	sim_time t = 0;
 	uint64_t n = 0;
-	uint32_t i;
 
 	open_unit(&x, true);
 	open_unit(&y, false);
-	for (i = 0; i < ROUNDS; i++) {
+	for (uint32_t i = 0; i < ROUNDS; i++) {
 		struct asked k = draw(seed, &n);
 
 		assert_int_equal(ask(&x, &k, t), ask(&y, &k, t));

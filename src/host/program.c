@@ -138,13 +138,10 @@ static void kill(struct program *p)
 
 void host_bury(struct host *h)
 {
-	struct program *p;
-	site_id i;
-
-	for (i = 0; h->dies_at && i < h->n_nodes; i++) {
+	for (site_id i = 0; h->dies_at && i < h->n_nodes; i++) {
 		if (h->dies_at[i] == SIM_NEVER)
 			continue;
-		for (p = h->nodes[i].programs; p; p = p->next)
+		for (struct program *p = h->nodes[i].programs; p; p = p->next)
 			if (p->state != STATE_ENDED && p->state != STATE_DEAD)
 				kill(p);
 	}
@@ -439,11 +436,11 @@ void program_move(uint64_t to, uint64_t from, uint64_t bytes)
 {
 	struct program *p = host_self();
 	uint8_t block[MOVE_BLOCK];
-	uint64_t i, n, at;
+	uint64_t n, at;
 	/* a place that overlaps, behind: from its end on */
 	bool is_down = to > from && to - from < bytes;
 
-	for (i = 0; i < bytes; i += n) {
+	for (uint64_t i = 0; i < bytes; i += n) {
 		n = bytes - i < MOVE_BLOCK ? bytes - i : MOVE_BLOCK;
 		at = is_down ? bytes - i - n : i;
 		memory_read(&node_of(p)->hot.memory, mover(from), from + at,

@@ -34,17 +34,16 @@ static void time_passes_as_charged(void **state)
 {
 	struct clocked c[NODES] = { 0 };
 	struct host_testing m = { 0 };
-	site_id i;
 
 	m.n_workers = 2;
 	host_testing_start(&m);
-	for (i = 0; i < NODES; i++)
+	for (site_id i = 0; i < NODES; i++)
 		program_start(m.host, i, i * 12, i * 7 * SIM_NS, clock_program,
 			&c[i]);
 	assert_int_equal(host_n_running(m.host), NODES);
 	host_testing_run(&m);
 	assert_int_equal(host_n_running(m.host), 0);
-	for (i = 0; i < NODES; i++) {
+	for (site_id i = 0; i < NODES; i++) {
 		sim_time t = (sim_time)i * 7 * SIM_NS;
 
 		assert_int_equal(c[i].node, i);
@@ -64,9 +63,8 @@ static void append_program(void *arg)
 {
 	uint8_t thread = (uint8_t)program_thread();
 	uint64_t n;
-	int i;
 
-	for (i = 0; i < 3; i++) {
+	for (int i = 0; i < 3; i++) {
 		assert_true(program_read(0, &n, sizeof(n)));
 		assert_true(program_write(64 + n, &thread, 1));
 		n++;
@@ -247,9 +245,8 @@ static void mortal_program(void *arg)
 	struct mortal *m = arg;
 	struct poll_loop loop = { .period = SIM_NS };
 	uint64_t word;
-	int i;
 
-	for (i = 0; i < 10; i++) {
+	for (int i = 0; i < 10; i++) {
 		program_charge(100 * SIM_NS);
 		m->count++;
 		m->last = program_now();
@@ -261,9 +258,7 @@ static void mortal_program(void *arg)
 /* Nodes 1 and 2 die: in mid-work, and while the program polls for ever. */
 static void programs_die_with_their_nodes(void **state)
 {
-	uint32_t workers;
-
-	for (workers = 1; workers <= 3; workers++) {
+	for (uint32_t workers = 1; workers <= 3; workers++) {
 		struct mortal x[NODES] = { 0 };
 		struct host_testing m = { .n_workers = workers };
 		char text[128];

@@ -92,21 +92,20 @@ static void each_has_the_rights_that_the_range_gives(void **state)
 {
 	static const uint64_t at[] = { GPU_AT, GPU_AT + 8192 };
 	struct memory_range r = gpu;
-	uint32_t rights, by, i;
 
-	for (rights = 0; rights <= MEMORY_MAY_ALL; rights++) {
+	for (uint32_t rights = 0; rights <= MEMORY_MAY_ALL; rights++) {
 		struct memory m;
 		uint64_t word = 7;
 
 		memory_init(&m, HOST_END);
 		r.rights = rights;
 		assert_true(memory_add_range(&m, &r));
-		for (by = 0; by < 6; by++) {
+		for (uint32_t by = 0; by < 6; by++) {
 			enum memory_by who = by % 3;
 			bool reads = rights & MEMORY_MAY_READ(who);
 			bool writes = rights & MEMORY_MAY_WRITE(who);
 
-			for (i = 0; i < 2; i++) {
+			for (uint32_t i = 0; i < 2; i++) {
 				assert_int_equal(
 					memory_store(&m, who, at[i], 9),
 					writes);
@@ -165,9 +164,8 @@ static void foreign_bytes_are_read_and_written_in_their_place(void **state)
 	struct memory_foreign f = foreign_of(&o);
 	uint8_t in[5000], out[5000];
 	struct memory m;
-	size_t i;
 
-	for (i = 0; i < sizeof(in); i++)
+	for (size_t i = 0; i < sizeof(in); i++)
 		in[i] = (uint8_t)(i * 7 + 1);
 	memory_init(&m, HOST_END);
 	assert_true(memory_add_range(&m, &mapped));
@@ -241,11 +239,11 @@ static void many_regions_come_and_go(void **state)
 	uint8_t *plain = mem_alloc(PLACES, PART), got[4 * PART];
 	int number[PLACES];
 	struct memory m;
-	uint64_t n = 0, i, k;
+	uint64_t n = 0, k;
 
 	memory_init(&m, HOST_END);
 	memset(number, -1, sizeof(number));
-	for (i = 0; i < 4000; i++) {
+	for (uint64_t i = 0; i < 4000; i++) {
 		uint64_t place = host_testing_draw(&n, PLACES), at, j;
 		struct memory_foreign f = foreign_of(&other[place]);
 		uint64_t len = host_testing_draw(&n, sizeof(got));
@@ -412,15 +410,14 @@ static void what_is_moved_by_name_is_as_if_its_bytes_were(void **state)
 	uint8_t bytes[MOST], got[MOST];
 	struct memory from, m[2];
 	uint64_t n = 0, named = 0;
-	int i;
 
 	memory_init(&from, SIZE);
 	memory_add_synthetic(&from, FROM, 8000, name, &piece);
-	for (i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++) {
 		memory_init(&m[i], SIZE);
 		memory_add_synthetic(&m[i], TO, 8000, name, &piece);
 	}
-	for (i = 0; i < 2000; i++) {
+	for (int i = 0; i < 2000; i++) {
 		uint64_t at = FROM + draw(n++, 8000), to = at + TO - FROM;
 		size_t k = (size_t)draw(n++, MOST);
 		struct memory_name x;
@@ -439,12 +436,12 @@ static void what_is_moved_by_name_is_as_if_its_bytes_were(void **state)
 	}
 	assert_in_range(named, 500, 1990); /* not over the end of a piece */
 	assert_true(memory_region(&m[0], 0)->wrong > 1000);
-	for (i = 0; i < SIZE; i += 8) {
+	for (int i = 0; i < SIZE; i += 8) {
 		memory_read(&m[0], MEMORY_NIC, (uint64_t)i, bytes, 8);
 		memory_read(&m[1], MEMORY_NIC, (uint64_t)i, got, 8);
 		assert_memory_equal(got, bytes, 8);
 	}
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 		memory_fini(&m[i]);
 	memory_fini(&from);
 }

@@ -161,9 +161,7 @@ static uint64_t weight(uint64_t from, uint64_t to)
 static void note_wrong(struct memory_region *s, uint64_t offset,
 	const uint8_t *in, const struct memory_name *name, size_t n)
 {
-	size_t i;
-
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (memory_is_by(name->seed, name->owner, name->offset + i,
 			    in + i, 1))
 			continue;
@@ -326,9 +324,7 @@ enum { PAIRS = 4, AT_ONCE = 2 * PAIRS };
 
 static void first_pairs(uint64_t word, pair p[PAIRS])
 {
-	int i;
-
-	for (i = 0; i < PAIRS; i++)
+	for (int i = 0; i < PAIRS; i++)
 		p[i] = (pair){ word + (uint64_t)(2 * i) * STEP,
 			word + (uint64_t)(2 * i + 1) * STEP };
 }
@@ -336,14 +332,13 @@ static void first_pairs(uint64_t word, pair p[PAIRS])
 static void fill_words(uint64_t word, uint8_t *out, size_t n)
 {
 	pair p[PAIRS];
-	int i;
 
 	first_pairs(word, p);
 	word += n / AT_ONCE * AT_ONCE * STEP;
 	for (; n >= AT_ONCE; n -= AT_ONCE, out += sizeof(p)) {
-		for (i = 0; i < PAIRS; i++)
+		for (int i = 0; i < PAIRS; i++)
 			memcpy(out + 16 * i, &p[i], 16);
-		for (i = 0; i < PAIRS; i++)
+		for (int i = 0; i < PAIRS; i++)
 			p[i] += AT_ONCE * STEP;
 	}
 	for (; n; n--, out += 8, word += STEP)
@@ -354,12 +349,11 @@ static bool are_words(uint64_t word, const uint8_t *in, size_t n)
 {
 	pair p[PAIRS], is, differ = { 0, 0 };
 	uint64_t one;
-	int i;
 
 	first_pairs(word, p);
 	word += n / AT_ONCE * AT_ONCE * STEP;
 	for (; n >= AT_ONCE; n -= AT_ONCE, in += sizeof(p))
-		for (i = 0; i < PAIRS; i++) {
+		for (int i = 0; i < PAIRS; i++) {
 			memcpy(&is, in + 16 * i, 16);
 			differ |= is ^ p[i];
 			p[i] += AT_ONCE * STEP;

@@ -89,9 +89,8 @@ static void chain_program(void *arg)
 static void restart_program(void *arg)
 {
 	struct chain *c = arg;
-	uint32_t i;
 
-	for (i = 0; i < 5; i++) {
+	for (uint32_t i = 0; i < 5; i++) {
 		c->left = 60;
 		assert_true(program_spawn(62, chain_program, c));
 		program_charge(SIM_NS);
@@ -222,9 +221,8 @@ static void family(void *arg)
 {
 	struct poll_loop loop = { .period = 10 * SIM_NS, .load = SIM_NS };
 	uint64_t word;
-	uint32_t i;
 
-	for (i = 0; i < 2 * 63; i++) {
+	for (uint32_t i = 0; i < 2 * 63; i++) {
 		assert_true(program_spawn(1 + i % 63, leaf, NULL));
 		if (i % 63 == 62)
 			assert_true(
@@ -235,10 +233,8 @@ static void family(void *arg)
 static void all_threads_of_all_nodes_work_on_any_worker(void **state)
 {
 	char want[126], got[126];
-	uint32_t workers;
-	site_id i;
 
-	for (workers = 1; workers <= 3; workers++) {
+	for (uint32_t workers = 1; workers <= 3; workers++) {
 		struct host_testing m = {
 			.n_workers = workers,
 			.n_nodes = 40,
@@ -247,13 +243,13 @@ static void all_threads_of_all_nodes_work_on_any_worker(void **state)
 		};
 
 		host_testing_start(&m);
-		for (i = 0; i < 40; i++)
+		for (site_id i = 0; i < 40; i++)
 			program_start(m.host, i, 0, 0, family, NULL);
 		host_testing_run(&m);
 		assert_int_equal(host_n_running(m.host), 0);
 		if (workers == 1)
 			host_read(m.host, 0, LIST + 8, want, 126);
-		for (i = 0; i < 40; i++) {
+		for (site_id i = 0; i < 40; i++) {
 			host_read(m.host, i, LIST + 8, got, 126);
 			assert_memory_equal(got, want, 126);
 		}
@@ -271,9 +267,8 @@ static void one_of_many(void *arg)
 	struct poll_loop loop = { .period = 60 * SIM_NS, .load = 50 * SIM_NS };
 	uint32_t *n_ended = arg;
 	uint64_t word;
-	uint32_t i;
 
-	for (i = 0; i < ROUNDS; i++) {
+	for (uint32_t i = 0; i < ROUNDS; i++) {
 		program_charge(100 * SIM_NS);
 		assert_true(program_poll(
 			HOST_TESTING_WORD, WORD_AT_LEAST, i + 1, loop, &word));

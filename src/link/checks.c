@@ -44,12 +44,10 @@ uint32_t checks_end(const struct link_checks *c, uint32_t bit)
 /* The product of (x - root) over all roots: a word of the least weight. */
 static void generator(const struct rs10 *r, uint16_t g[CHECKS_MOST + 1])
 {
-	uint32_t i, k;
-
 	g[0] = 1;
-	for (i = 0; i < r->n_checks; i++) {
+	for (uint32_t i = 0; i < r->n_checks; i++) {
 		g[i + 1] = g[i];
-		for (k = i; k; k--)
+		for (uint32_t k = i; k; k--)
 			g[k] = (uint16_t)(g[k - 1] ^
 					  rs10_mul(g[k], r->power[i]));
 		g[0] = (uint16_t)rs10_mul(g[0], r->power[i]);

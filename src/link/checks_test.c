@@ -26,9 +26,9 @@ static uint32_t draw(uint64_t n, uint32_t below)
 static void bgq_f77_a_bad_header_is_found_before_its_packet(void **state)
 {
 	const struct link_checks *c = checks(5, 1, true);
-	uint32_t i, bit[3];
+	uint32_t bit[3];
 
-	for (i = 0; i < TRIES; i++) {
+	for (uint32_t i = 0; i < TRIES; i++) {
 		bit[0] = draw(3 * i, 32);
 		bit[1] = 32 + draw(3 * i + 1, 32);
 		bit[2] = 64 + draw(3 * i + 2, 32);
@@ -49,12 +49,12 @@ static void bgq_f77_a_bad_header_is_found_before_its_packet(void **state)
 static void bgq_f76_a_hop_finds_any_five_symbols(void **state)
 {
 	const struct link_checks *c = checks(5, 1, true);
-	uint32_t i, k, bit[5];
+	uint32_t bit[5];
 
-	for (i = 0; i < TRIES; i++) {
-		for (k = 0; k < 5; k++)
+	for (uint32_t i = 0; i < TRIES; i++) {
+		for (uint32_t k = 0; k < 5; k++)
 			bit[k] = 100 + 860 * k + draw(5 * i + k, 850);
-		for (k = 1; k <= 5; k++)
+		for (uint32_t k = 1; k <= 5; k++)
 			assert_int_equal(checks_find(c, bit, k), CHECKS_TAIL);
 	}
 }
@@ -64,9 +64,9 @@ static void bgq_f76_a_hop_finds_any_five_symbols(void **state)
 static void bgq_f75_f78_what_escapes_a_hop_is_found_later(void **state)
 {
 	const struct link_checks *c = checks(5, 1, true);
-	uint32_t bit[CHECKS_CODEWORD], i, k, escaped = 0;
+	uint32_t bit[CHECKS_CODEWORD], escaped = 0;
 
-	for (i = 0; i < TRIES; i++) {
+	for (uint32_t i = 0; i < TRIES; i++) {
 		struct checks_sums s = { 0 };
 		uint32_t sum = 0, n;
 
@@ -74,7 +74,7 @@ static void bgq_f75_f78_what_escapes_a_hop_is_found_later(void **state)
 			FIRST, END, bit);
 		assert_true(n >= 6);
 		assert_int_equal(checks_find(c, bit, n), CHECKS_NOTHING);
-		for (k = 0; k < n; k++) {
+		for (uint32_t k = 0; k < n; k++) {
 			assert_in_range(bit[k], FIRST, END - 1);
 			sum ^= checks_end(c, bit[k]);
 		}
@@ -99,9 +99,8 @@ static void a_short_payload_has_no_room_for_a_codeword(void **state)
 static uint32_t crc(const uint8_t *byte, size_t n)
 {
 	uint32_t sum = 0;
-	size_t i;
 
-	for (i = 0; i < 8 * n; i++) {
+	for (size_t i = 0; i < 8 * n; i++) {
 		uint32_t top = sum >> 31 ^ (byte[i / 8] >> (7 - i % 8) & 1);
 
 		sum = sum << 1 ^ (top ? CRC32C_POLYNOMIAL : 0);

@@ -36,15 +36,14 @@ uint32_t chip_encode(uint32_t byte, bool second)
 
 int32_t chip_decode(uint32_t word)
 {
-	uint32_t w, i;
 	int32_t n = CHIP_NONE;
 
-	for (i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < 4; i++)
 		if (word == rare[i] || word == (rare[i] ^ 0x3ffu))
 			return (int32_t)(BALANCED + i);
 	if (__builtin_popcount(word) != CHIP_SYMBOL / 2)
 		return CHIP_NONE;
-	for (w = 1; w <= word; w++)
+	for (uint32_t w = 1; w <= word; w++)
 		n += __builtin_popcount(w) == CHIP_SYMBOL / 2;
 	return n;
 }
@@ -130,11 +129,11 @@ static void rebuild(struct row *r)
 static void end_row(const struct row *r, uint32_t row, uint32_t bytes,
 	uint32_t *bit, uint32_t most, uint32_t *n)
 {
-	uint32_t i, k, byte;
+	uint32_t byte;
 
-	for (i = 0; i < CHIP_DATA; i++) {
+	for (uint32_t i = 0; i < CHIP_DATA; i++) {
 		byte = row * CHIP_DATA + i;
-		for (k = 0; k < 8 && byte < bytes && *n < most; k++)
+		for (uint32_t k = 0; k < 8 && byte < bytes && *n < most; k++)
 			if (r->wrong[i] >> k & 1)
 				bit[(*n)++] = 8 * byte + k;
 	}

@@ -18,14 +18,12 @@ static uint64_t draw(uint64_t n)
 /* All 256 words and the second forms of four. */
 static void bgq_f80_every_single_flip_is_no_word(void **state)
 {
-	uint32_t byte, second, k;
-
-	for (byte = 0; byte < 256; byte++) {
-		for (second = 0; second < 2; second++) {
+	for (uint32_t byte = 0; byte < 256; byte++) {
+		for (uint32_t second = 0; second < 2; second++) {
 			uint32_t w = chip_encode(byte, second);
 
 			assert_int_equal(chip_decode(w), byte);
-			for (k = 0; k < CHIP_SYMBOL; k++)
+			for (uint32_t k = 0; k < CHIP_SYMBOL; k++)
 				assert_int_equal(
 					chip_decode(w ^ 1u << k), CHIP_NONE);
 		}
@@ -35,9 +33,9 @@ static void bgq_f80_every_single_flip_is_no_word(void **state)
 /* Any one bit of a packet, of data and of parity. */
 static void bgq_f81_parity_rebuilds_the_only_bad_word_of_a_row(void **state)
 {
-	uint32_t bit[MOST], flip;
+	uint32_t bit[MOST];
 
-	for (flip = 0; flip < BYTES / 8 * CHIP_ROW; flip++) {
+	for (uint32_t flip = 0; flip < BYTES / 8 * CHIP_ROW; flip++) {
 		struct link_chips c = { 0 };
 		struct chip_done d = chip_pass(
 			&c, &usual, 0, &flip, 1, BYTES, draw(flip), bit, MOST);
@@ -50,9 +48,9 @@ static void bgq_f81_parity_rebuilds_the_only_bad_word_of_a_row(void **state)
 /* Two bad words of a row: bursts in these bytes and nowhere else. */
 static void bgq_f74_a_flip_becomes_a_burst_in_its_byte(void **state)
 {
-	uint32_t bit[MOST], i, k;
+	uint32_t bit[MOST];
 
-	for (i = 0; i < 2000; i++) {
+	for (uint32_t i = 0; i < 2000; i++) {
 		const uint32_t flip[] = { CHIP_ROW * 5 + i % 10,
 			CHIP_ROW * 5 + 30 + i / 10 % 10 };
 		struct link_chips c = { 0 };
@@ -61,7 +59,7 @@ static void bgq_f74_a_flip_becomes_a_burst_in_its_byte(void **state)
 
 		assert_in_range(d.n_bits, 2, 16);
 		assert_int_equal(d.rebuilt, 0);
-		for (k = 0; k < d.n_bits; k++)
+		for (uint32_t k = 0; k < d.n_bits; k++)
 			assert_true(bit[k] / 8 == 40 || bit[k] / 8 == 43);
 	}
 }
@@ -70,9 +68,9 @@ static void bgq_f74_a_flip_becomes_a_burst_in_its_byte(void **state)
 static void bgq_f82_a_fibre_with_many_errors_is_replaced(void **state)
 {
 	struct link_chips c = { 0 }, slow = { 0 };
-	uint32_t bit[MOST], flip = 35, i;
+	uint32_t bit[MOST], flip = 35;
 
-	for (i = 0; i < 8; i++) {
+	for (uint32_t i = 0; i < 8; i++) {
 		struct chip_done d = chip_pass(&c, &usual, i * 1000 * SIM_NS,
 			&flip, 1, BYTES, draw(i), bit, MOST);
 

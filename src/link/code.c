@@ -36,9 +36,7 @@ uint8_t code_symbol(uint8_t nibble)
 
 uint8_t code_nibble(uint8_t symbol)
 {
-	uint8_t i;
-
-	for (i = 0; i < 16; i++)
+	for (uint8_t i = 0; i < 16; i++)
 		if (symbols[i] == symbol)
 			return i;
 	return CODE_INVALID;
@@ -46,9 +44,7 @@ uint8_t code_nibble(uint8_t symbol)
 
 static void write_4b5b(uint8_t *symbol, const uint8_t *byte, uint32_t n)
 {
-	uint32_t i;
-
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		symbol[2 * i] = code_symbol(byte[i] & 15);
 		symbol[2 * i + 1] = code_symbol(byte[i] >> 4);
 	}
@@ -56,9 +52,7 @@ static void write_4b5b(uint8_t *symbol, const uint8_t *byte, uint32_t n)
 
 static uint32_t read_4b5b(uint8_t *byte, const uint8_t *symbol, uint32_t n)
 {
-	uint32_t i;
-
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		uint8_t low = code_nibble(symbol[2 * i]);
 		uint8_t high = code_nibble(symbol[2 * i + 1]);
 
@@ -135,9 +129,8 @@ uint16_t code_8b10b(uint8_t byte, bool has_more_ones)
 static void write_8b10b(uint8_t *symbol, const uint8_t *byte, uint32_t n)
 {
 	bool has_more[CODE_LANES] = { false };
-	uint32_t i;
 
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		bool *lane = &has_more[i % CODE_LANES];
 		uint16_t x = code_8b10b(byte[i], *lane);
 
@@ -150,14 +143,14 @@ static void write_8b10b(uint8_t *symbol, const uint8_t *byte, uint32_t n)
 /* The byte that is written so, or -1. */
 static int byte_of(uint32_t x, bool has_more)
 {
-	uint32_t low, high, six = x >> 4;
+	uint32_t low, six = x >> 4;
 
 	for (low = 0; low < 32 && six_of(low, has_more) != six;)
 		low++;
 	if (low == 32)
 		return -1;
 	has_more = has_more_after(six, 6, has_more);
-	for (high = 0; high < 8; high++)
+	for (uint32_t high = 0; high < 8; high++)
 		if (four_of(high, six, has_more) == (x & FOUR_ALL))
 			return (int)(low | high << 5);
 	return -1;
@@ -166,9 +159,8 @@ static int byte_of(uint32_t x, bool has_more)
 static uint32_t read_8b10b(uint8_t *byte, const uint8_t *symbol, uint32_t n)
 {
 	bool has_more[CODE_LANES] = { false };
-	uint32_t i;
 
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		bool *lane = &has_more[i % CODE_LANES];
 		uint32_t x = symbol[2 * i] | (uint32_t)symbol[2 * i + 1] << 8;
 		int value = byte_of(x, *lane);
@@ -232,15 +224,14 @@ static void write_64b66b(uint8_t *symbol, const uint8_t *byte, uint32_t n)
 static uint32_t read_64b66b(uint8_t *byte, const uint8_t *symbol, uint32_t n)
 {
 	uint64_t sent = UINT64_MAX;
-	uint32_t i, k;
 
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		const uint8_t *from = symbol + i / CODE_BLOCK_BYTES * ROOM;
 		uint32_t one = from[1 + i % CODE_BLOCK_BYTES], out = 0;
 
 		if (from[0] != DATA_BLOCK)
 			return i;
-		for (k = 0; k < 8; k++) {
+		for (uint32_t k = 0; k < 8; k++) {
 			out |= scramble(sent, one >> k & 1) << k;
 			sent = sent << 1 | (one >> k & 1);
 		}

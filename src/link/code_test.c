@@ -11,9 +11,7 @@ static const struct link_code *const coded = &link_codes[1];
 
 static void fill(uint8_t *byte, uint32_t n)
 {
-	uint32_t i;
-
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		byte[i] = (uint8_t)(i * 37 + i / 5);
 }
 
@@ -24,17 +22,16 @@ static void qsn_f76_symbols_come_back_as_their_nibbles(void **state)
 		"10101", "01010", "01011", "01110", "01111", "10010", "10011",
 		"10110", "10111", "11010", "11011", "11100", "11101" };
 	uint32_t valid = 0;
-	uint8_t i, k;
 
-	for (i = 0; i < 16; i++) {
+	for (uint8_t i = 0; i < 16; i++) {
 		uint8_t symbol = 0;
 
-		for (k = 0; k < CODE_BITS; k++)
+		for (uint8_t k = 0; k < CODE_BITS; k++)
 			symbol = (uint8_t)(symbol << 1 | (table[i][k] == '1'));
 		assert_int_equal(code_symbol(i), symbol);
 		assert_int_equal(code_nibble(symbol), i);
 	}
-	for (i = 0; i < 32; i++)
+	for (uint8_t i = 0; i < 32; i++)
 		valid += code_nibble(i) != CODE_INVALID;
 	assert_int_equal(valid, 16);
 }
@@ -44,10 +41,9 @@ static void qsn_f76_symbols_come_back_as_their_nibbles(void **state)
 static void qsn_f76_a_flip_is_a_violation_or_another_nibble(void **state)
 {
 	uint32_t bad = 0;
-	uint8_t i, k;
 
-	for (i = 0; i < 16; i++) {
-		for (k = 0; k < CODE_BITS; k++) {
+	for (uint8_t i = 0; i < 16; i++) {
+		for (uint8_t k = 0; k < CODE_BITS; k++) {
 			uint8_t now = code_nibble(
 				(uint8_t)(code_symbol(i) ^ 1u << k));
 
@@ -63,14 +59,14 @@ static void qsn_f76_a_flip_is_a_violation_or_another_nibble(void **state)
  * whatever symbols follow each other. */
 static void qsn_f76_lines_are_never_still_for_long(void **state)
 {
-	uint32_t zeros = 0, i, k;
+	uint32_t zeros = 0;
 
-	for (i = 0; i < 256; i++) {
+	for (uint32_t i = 0; i < 256; i++) {
 		uint32_t run = 0;
 		uint32_t bits = (uint32_t)code_symbol(i & 15) << CODE_BITS |
 				code_symbol((uint8_t)(i >> 4));
 
-		for (k = 0; k < 2 * CODE_BITS; k++) {
+		for (uint32_t k = 0; k < 2 * CODE_BITS; k++) {
 			run = bits >> k & 1 ? 0 : run + 1;
 			zeros = run > zeros ? run : zeros;
 		}
@@ -85,16 +81,15 @@ static void qsn_f76_lines_are_nearly_balanced(void **state)
 {
 	enum { TIMES = 100 };
 	int32_t most = 0;
-	uint32_t i, n, k;
 
-	for (i = 0; i < 256; i++) {
+	for (uint32_t i = 0; i < 256; i++) {
 		int32_t level = 1, sum = 0;
 
-		for (n = 0; n < 2 * TIMES; n++) {
+		for (uint32_t n = 0; n < 2 * TIMES; n++) {
 			uint8_t symbol =
 				code_symbol((uint8_t)(n % 2 ? i >> 4 : i & 15));
 
-			for (k = CODE_BITS; k--;) {
+			for (uint32_t k = CODE_BITS; k--;) {
 				level = symbol >> k & 1 ? -level : level;
 				sum += level;
 			}
@@ -108,10 +103,9 @@ static void qsn_f76_lines_are_nearly_balanced(void **state)
 static void frames_come_back(void **state)
 {
 	uint8_t byte[BYTES], symbol[2 * BYTES], back[BYTES];
-	uint32_t n;
 
 	fill(byte, BYTES);
-	for (n = 0; n <= BYTES; n++) {
+	for (uint32_t n = 0; n <= BYTES; n++) {
 		coded->write(symbol, byte, n);
 		assert_int_equal(coded->read(back, symbol, n), n);
 		assert_memory_equal(back, byte, n);
@@ -123,18 +117,17 @@ static void each_bit_has_its_place(void **state)
 {
 	uint8_t byte[BYTES], good[2 * BYTES], now[2 * BYTES];
 	uint8_t seen[2 * BYTES];
-	uint32_t n, bit, i;
 
 	fill(byte, BYTES);
-	for (n = 1; n <= BYTES; n++) {
+	for (uint32_t n = 1; n <= BYTES; n++) {
 		memset(seen, 0, sizeof(seen));
 		coded->write(good, byte, n);
-		for (bit = 0; bit < 10 * n; bit++) {
+		for (uint32_t bit = 0; bit < 10 * n; bit++) {
 			uint32_t hits = 0, at = 0;
 
 			memcpy(now, good, 2 * n);
 			coded->flip(now, n, bit);
-			for (i = 0; i < 2 * n; i++) {
+			for (uint32_t i = 0; i < 2 * n; i++) {
 				hits += now[i] != good[i];
 				at = now[i] != good[i] ? i : at;
 			}
@@ -145,7 +138,7 @@ static void each_bit_has_its_place(void **state)
 				assert_int_equal(
 					at % CODE_LINES, bit % CODE_LINES);
 		}
-		for (i = 0; i < 2 * n; i++)
+		for (uint32_t i = 0; i < 2 * n; i++)
 			assert_int_equal(seen[i], 0x1f);
 	}
 }
@@ -153,10 +146,9 @@ static void each_bit_has_its_place(void **state)
 static void a_violation_is_seen_where_it_is(void **state)
 {
 	uint8_t byte[BYTES], symbol[2 * BYTES], back[BYTES];
-	uint32_t i;
 
 	fill(byte, BYTES);
-	for (i = 0; i < 2 * BYTES; i++) {
+	for (uint32_t i = 0; i < 2 * BYTES; i++) {
 		coded->write(symbol, byte, BYTES);
 		symbol[i] = 0;
 		assert_int_equal(coded->read(back, symbol, BYTES), i / 2);
@@ -175,10 +167,9 @@ static int ones_of(uint32_t x)
 static void ape_f19_8b10b_symbols_balance_a_lane(void **state)
 {
 	bool seen[2][1024] = { { false } };
-	uint32_t more, byte;
 
-	for (more = 0; more < 2; more++) {
-		for (byte = 0; byte < 256; byte++) {
+	for (uint32_t more = 0; more < 2; more++) {
+		for (uint32_t byte = 0; byte < 256; byte++) {
 			uint16_t x = code_8b10b((uint8_t)byte, more);
 			int lean = 2 * ones_of(x) - 10;
 
@@ -209,15 +200,15 @@ static void symbols_of_8b10b_are_the_usual_ones(void **state)
  * within a bit after each symbol. */
 static void lanes_of_8b10b_are_never_still_for_long(void **state)
 {
-	uint32_t more, a, b, i;
+	uint32_t b;
 
-	for (more = 0; more < 2; more++) {
-		for (a = 0; a < 65536; a++) {
+	for (uint32_t more = 0; more < 2; more++) {
+		for (uint32_t a = 0; a < 65536; a++) {
 			uint32_t x = code_8b10b((uint8_t)a, more), run = 0;
 			bool then = ones_of(x) == 5 ? more : !more;
 
 			b = x << 10 | code_8b10b((uint8_t)(a >> 8), then);
-			for (i = 1; i < 20; i++) {
+			for (uint32_t i = 1; i < 20; i++) {
 				bool is_same = !((b >> i ^ b >> (i - 1)) & 1);
 
 				run = is_same ? run + 1 : 0;
@@ -233,9 +224,9 @@ static void a_lane_that_leans_too_far_is_found(void **state)
 {
 	const struct link_code *c = &link_codes[2];
 	uint8_t byte[BYTES] = { 0 }, symbol[2 * BYTES], back[BYTES];
-	uint32_t bit, later = 0, n;
+	uint32_t later = 0, n;
 
-	for (bit = 0; bit < 10 * CODE_LANES; bit++) {
+	for (uint32_t bit = 0; bit < 10 * CODE_LANES; bit++) {
 		c->write(symbol, byte, BYTES);
 		c->flip(symbol, BYTES, bit);
 		n = c->read(back, symbol, BYTES);
@@ -252,10 +243,9 @@ static void every_code_brings_frames_back(void **state)
 	enum { WHOLE = 64 }; /* blocks, of every code */
 	uint8_t byte[WHOLE], back[WHOLE];
 	uint8_t good[CODE_ROOM * WHOLE], now[CODE_ROOM * WHOLE];
-	uint32_t c, bit;
 
 	fill(byte, WHOLE);
-	for (c = 0; c < N_LINK_CODES; c++) {
+	for (uint32_t c = 0; c < N_LINK_CODES; c++) {
 		const struct link_code *x = &link_codes[c];
 
 		assert_int_equal(
@@ -265,7 +255,7 @@ static void every_code_brings_frames_back(void **state)
 		assert_int_equal(x->read(back, good, BYTES), BYTES);
 		assert_memory_equal(back, byte, BYTES);
 		x->write(good, byte, WHOLE);
-		for (bit = 0; bit < code_bits(x, WHOLE); bit++) {
+		for (uint32_t bit = 0; bit < code_bits(x, WHOLE); bit++) {
 			memcpy(now, good, sizeof(good));
 			x->flip(now, WHOLE, bit);
 			assert_memory_not_equal(now, good, sizeof(good));
@@ -292,12 +282,12 @@ static void sun_n62_a_flip_of_64b66b_is_three(void **state)
 {
 	const struct link_code *c = &link_codes[3];
 	uint8_t byte[64], back[64], symbol[CODE_ROOM * 64];
-	uint32_t bit, n;
+	uint32_t n;
 
 	fill(byte, 64);
 	assert_int_equal(code_bits(c, 64), 8 * 66);
 	assert_int_equal(code_bits(c, 61), 8 * 66);
-	for (bit = 0; bit < 8 * 66; bit++) {
+	for (uint32_t bit = 0; bit < 8 * 66; bit++) {
 		uint32_t data = bit / 66 * 64 + bit % 66 - 2;
 
 		c->write(symbol, byte, 64);
@@ -316,9 +306,8 @@ static void sun_n62_a_flip_of_64b66b_is_three(void **state)
 static void the_codes_are_called_what_parameters_call_them(void **state)
 {
 	char names[64] = "";
-	uint32_t c;
 
-	for (c = 0; c < N_LINK_CODES; c++) {
+	for (uint32_t c = 0; c < N_LINK_CODES; c++) {
 		strcat(names, c ? "|" : "");
 		strcat(names, link_codes[c].name);
 	}

@@ -412,13 +412,12 @@ static void sun_f91_lanes_are_used_in_the_widths_that_there_are(void **state)
 	struct link_params p = link_test_defaults();
 	struct link_rules r;
 	sim_time full;
-	uint32_t dead;
 
 	p.lanes = 4;
 	p.widths = (struct param_list){ .n = 3, .v = { 4, 2, 1 } };
 	r = link_test_rules(&p);
 	full = link_ser(&r, 512);
-	for (dead = 0; dead < 4; dead++) {
+	for (uint32_t dead = 0; dead < 4; dead++) {
 		assert_int_equal(link_width(&p, 4 - dead), used[4 - dead]);
 		assert_int_equal(r.ser[link_row(&r, 0, dead) * r.row +
 					 link_place(&r, 0, 512)],

@@ -63,9 +63,8 @@ bool faults_is_marked(struct faults *f, uint32_t worker, router_id chip)
 uint64_t faults_marked(const struct faults *f)
 {
 	uint64_t sum = 0;
-	uint32_t i;
 
-	for (i = 0; i < f->n_workers; i++)
+	for (uint32_t i = 0; i < f->n_workers; i++)
 		sum += f->tally[i].marked;
 	return sum;
 }
@@ -73,7 +72,7 @@ uint64_t faults_marked(const struct faults *f)
 uint32_t faults_place(const struct faults *f, uint32_t link, uint32_t wire,
 	uint64_t n, uint32_t bit, uint32_t bits)
 {
-	uint64_t x, i;
+	uint64_t x;
 	uint32_t lines, place;
 
 	if (!f->blind || !f->blind[link])
@@ -83,7 +82,7 @@ uint32_t faults_place(const struct faults *f, uint32_t link, uint32_t wire,
 	if (x < f->rate[wire])
 		return bit;
 	lines = f->blind[link];
-	for (i = (x - f->rate[wire]) / BLIND; i; i--)
+	for (uint64_t i = (x - f->rate[wire]) / BLIND; i; i--)
 		lines &= lines - 1;
 	place = bit - bit % TRAINING_DATA + (uint32_t)__builtin_ctz(lines);
 	/* without its control or its clock any bit may be wrong */
@@ -98,9 +97,9 @@ uint32_t faults_place(const struct faults *f, uint32_t link, uint32_t wire,
 static void find_first(struct faults *f, const void *list, size_t n,
 	size_t size, size_t offset)
 {
-	size_t i, link;
+	size_t link;
 
-	for (i = f->n_links + n; i--;) {
+	for (size_t i = f->n_links + n; i--;) {
 		link = i < n ? *(const uint32_t *)((const char *)list +
 						   i * size)
 			     : i - n;
@@ -125,9 +124,7 @@ static struct fault_escape *list_by_link(
 
 bool faults_has_fibres(const struct topo *t)
 {
-	uint32_t i;
-
-	for (i = 0; i < t->n_wires; i++)
+	for (uint32_t i = 0; i < t->n_wires; i++)
 		if (t->wire[i].is_fibre)
 			return true;
 	return false;
@@ -155,9 +152,7 @@ struct link_chips *faults_chips(struct faults *f, uint32_t link)
 
 static void free_escapes(struct faults *f)
 {
-	size_t i;
-
-	for (i = 0; f->fibres && i < f->n_links; i++)
+	for (size_t i = 0; f->fibres && i < f->n_links; i++)
 		mem_free(f->fibres[i]);
 	if (f->fibres)
 		map_free(f->fibres, f->n_links * sizeof(struct link_chips *));
@@ -170,12 +165,9 @@ static void free_escapes(struct faults *f)
 static void lines_of(const struct fault_plan *p, uint64_t seed, uint32_t link,
 	struct training_line line[TRAINING_LINES])
 {
-	uint32_t i;
-	size_t k;
-
-	for (i = 0; i < TRAINING_LINES; i++)
+	for (uint32_t i = 0; i < TRAINING_LINES; i++)
 		line[i] = training_line(&p->training, p->bit, seed, link, i);
-	for (k = 0; k < p->n_lines; k++) {
+	for (size_t k = 0; k < p->n_lines; k++) {
 		const struct fault_line *l = &p->line[k];
 
 		if (l->link != link)
@@ -192,12 +184,12 @@ static void find_blind(
 	struct faults *f, const struct fault_plan *p, const struct topo *t)
 {
 	struct training_line line[TRAINING_LINES];
-	uint32_t link, i;
+	uint32_t i;
 
 	if (!p->training.lines || p->training.is_on)
 		return;
 	f->blind = map_alloc(f->n_links * sizeof(*f->blind));
-	for (link = 0; link < f->n_links; link++) {
+	for (uint32_t link = 0; link < f->n_links; link++) {
 		if (t->ops->peer(t, link / t->n_ports, link % t->n_ports)
 				.router == NO_ROUTER)
 			continue;
@@ -243,12 +235,12 @@ static int by_untrained(const void *a, const void *b)
 /* One may have been tried several times. */
 static void unite_untrained(struct fault_trainings *t)
 {
-	size_t i, n = 0;
+	size_t n = 0;
 
 	if (t->n_untrained)
 		qsort(t->untrained, t->n_untrained, sizeof(*t->untrained),
 			by_untrained);
-	for (i = 0; i < t->n_untrained; i++)
+	for (size_t i = 0; i < t->n_untrained; i++)
 		if (!n || t->untrained[n - 1].link != t->untrained[i].link)
 			t->untrained[n++] = t->untrained[i];
 	t->n_untrained = n;
@@ -334,9 +326,8 @@ static void add_wires(
 	sim_time drain = e->is_announced ? o->plan->drain : 0;
 	struct topo_end end;
 	size_t first = o->n;
-	uint32_t i;
 
-	for (i = 0; part_wire(t, &e->part, i, &end); i++)
+	for (uint32_t i = 0; part_wire(t, &e->part, i, &end); i++)
 		add_wire(o, end, t->ops->peer(t, end.router, end.port),
 			e->at + drain, until);
 	for (; e->is_announced && first < o->n; first++) {
@@ -347,9 +338,7 @@ static void add_wires(
 
 static bool has_lines(const struct fault_plan *p, uint32_t a, uint32_t b)
 {
-	size_t i;
-
-	for (i = 0; i < p->n_lines; i++)
+	for (size_t i = 0; i < p->n_lines; i++)
 		if (p->line[i].link == a || p->line[i].link == b)
 			return true;
 	return false;
@@ -363,12 +352,11 @@ static void add_start(struct outages *o)
 {
 	const struct fault_plan *p = o->plan;
 	const struct topo *t = o->topo;
-	uint32_t link;
 
 	if (!p->training.lines || !p->training.is_on ||
 		(!p->cold_start && !p->n_lines))
 		return;
-	for (link = 0; link < o->faults->n_links; link++) {
+	for (uint32_t link = 0; link < o->faults->n_links; link++) {
 		struct topo_end a = { link / t->n_ports, link % t->n_ports };
 		struct topo_end b = t->ops->peer(t, a.router, a.port);
 
@@ -415,9 +403,8 @@ static void add_widths(struct outages *o, const struct change *c, size_t n)
 	struct topo_end a = c->end;
 	struct topo_end b = o->topo->ops->peer(o->topo, a.router, a.port);
 	int64_t dead = 0, least = p->least_lanes > 0 ? p->least_lanes : 1;
-	size_t i;
 
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		sim_time until = i + 1 < n ? c[i + 1].at : SIM_NEVER;
 		sim_time up = c[i].at + p->retrain;
 		uint32_t lacks;
@@ -443,9 +430,9 @@ static void add_widths(struct outages *o, const struct change *c, size_t n)
 
 static size_t list_changes(const struct fault_plan *p, struct change *c)
 {
-	size_t n = 0, i;
+	size_t n = 0;
 
-	for (i = 0; i < p->n_events; i++) {
+	for (size_t i = 0; i < p->n_events; i++) {
 		const struct fault_event *e = &p->event[i];
 
 		if (e->kind == &fault_lane)
@@ -485,11 +472,11 @@ static void add_lanes(struct outages *o)
 /* In order; those that overlap become one. */
 static void merge(struct outages *o)
 {
-	size_t i, n = 0;
+	size_t n = 0;
 
 	if (o->n)
 		qsort(o->v, o->n, sizeof(*o->v), by_link);
-	for (i = 0; i < o->n; i++) {
+	for (size_t i = 0; i < o->n; i++) {
 		struct fault_outage *last = n ? &o->v[n - 1] : NULL;
 
 		if (last && last->link == o->v[i].link &&
@@ -510,14 +497,13 @@ static void make_outages(
 {
 	struct outages o = { .topo = t, .plan = p, .faults = f };
 	const struct fault_event *e = p->event;
-	size_t i;
 
 	if (p->training.lines)
 		f->trainings.time = training_time(&p->training, p->bit);
 	add_start(&o);
 	add_lanes(&o);
 	/* What dies returns with the next event, if it does. */
-	for (i = 0; i < p->n_events; i++) {
+	for (size_t i = 0; i < p->n_events; i++) {
 		bool ends = i + 1 < p->n_events && e[i + 1].returns;
 
 		if (e[i].kind != &fault_lane && !e[i].returns && !e[i].is_sick)
@@ -537,8 +523,6 @@ struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 	uint64_t seed, uint32_t n_workers)
 {
 	struct faults *f = mem_alloc(1, sizeof(*f));
-	router_id r;
-	port_id port;
 
 	memcpy(f->rate, p->rate, sizeof(f->rate));
 	f->chips = p->chips;
@@ -558,12 +542,12 @@ struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 	faults_note_deaths(f, p, t);
 	if (f->chips)
 		f->chip = map_alloc(t->n_routers * sizeof(*f->chip));
-	for (r = 0; f->chip && r < t->n_routers; r++)
+	for (router_id r = 0; f->chip && r < t->n_routers; r++)
 		f->chip[r].left = faults_distance(
 			f, f->chips, RANDOM_CHIP, r, f->chip[r].draws++);
 	f->n_chips = f->chip ? t->n_routers : 0;
-	for (r = 0; r < t->n_routers; r++) {
-		for (port = 0; port < t->n_ports; port++) {
+	for (router_id r = 0; r < t->n_routers; r++) {
+		for (port_id port = 0; port < t->n_ports; port++) {
 			uint32_t link = r * t->n_ports + port;
 
 			if (t->ops->peer(t, r, port).router == NO_ROUTER)
@@ -577,8 +561,6 @@ struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 
 void faults_free(struct faults *f)
 {
-	uint32_t i;
-
 	if (!f)
 		return;
 	map_free(f->link, f->n_links * sizeof(*f->link));
@@ -590,7 +572,7 @@ void faults_free(struct faults *f)
 	mem_free(f->trainings.untrained);
 	free_escapes(f);
 	faults_free_memories(f);
-	for (i = 0; i < f->n_workers; i++)
+	for (uint32_t i = 0; i < f->n_workers; i++)
 		mem_free(f->tally[i].ras);
 	map_free(f->tally, f->n_workers * sizeof(*f->tally));
 	mem_free(f->outage);
@@ -605,27 +587,23 @@ void fault_counts_add(struct fault_counts *sum, const struct fault_counts *c)
 {
 	const uint64_t *from = (const uint64_t *)c;
 	uint64_t *to = (uint64_t *)sum;
-	size_t i;
 
-	for (i = 0; i < sizeof(*c) / sizeof(*from); i++)
+	for (size_t i = 0; i < sizeof(*c) / sizeof(*from); i++)
 		to[i] += from[i];
 }
 
 struct fault_counts faults_total(const struct faults *f, uint32_t wire)
 {
 	struct fault_counts sum = { 0 };
-	uint32_t i;
 
-	for (i = 0; i < f->n_workers; i++)
+	for (uint32_t i = 0; i < f->n_workers; i++)
 		fault_counts_add(&sum, &f->tally[i].wire[wire]);
 	return sum;
 }
 
 enum fault_state faults_state(const struct faults *f, uint32_t link, sim_time t)
 {
-	size_t i;
-
-	for (i = 0; i < f->n_outages; i++) {
+	for (size_t i = 0; i < f->n_outages; i++) {
 		const struct fault_outage *o = &f->outage[i];
 
 		if (o->link == link && o->from <= t && t < o->until)

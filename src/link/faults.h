@@ -389,12 +389,11 @@ static inline void faults_draw(struct faults *f, uint32_t link, uint32_t wire)
 static inline uint32_t faults_dead_lanes(
 	const struct faults *f, uint32_t link, sim_time t)
 {
-	const struct fault_width *x;
 	uint32_t dead = 0;
 
 	if (!f->width)
 		return 0;
-	for (x = &f->width[f->link[link].width];
+	for (const struct fault_width *x = &f->width[f->link[link].width];
 		x->link == link && x->from <= t; x++)
 		dead = x->dead;
 	return dead;

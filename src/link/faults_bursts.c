@@ -15,16 +15,15 @@ void faults_set_bursts(
 	struct faults *f, const struct fault_plan *p, const struct topo *t)
 {
 	uint64_t any = 0;
-	uint32_t i, link;
 
-	for (i = 0; i < TOPO_MAX_WIRES; i++) {
+	for (uint32_t i = 0; i < TOPO_MAX_WIRES; i++) {
 		f->burst[i] = p->burst[i];
 		any |= p->burst[i].rate;
 	}
 	if (!any)
 		return;
 	f->bursts = map_alloc(f->n_links * sizeof(*f->bursts));
-	for (link = 0; link < f->n_links; link++) {
+	for (uint32_t link = 0; link < f->n_links; link++) {
 		router_id r = link / t->n_ports;
 		port_id port = link % t->n_ports;
 
@@ -41,9 +40,8 @@ static uint32_t add_burst(const struct faults *f, uint32_t link, uint32_t draw,
 	uint32_t room)
 {
 	uint64_t random = 0;
-	uint32_t i;
 
-	for (i = 0; i < length && at + i < bits && n < room; i++) {
+	for (uint32_t i = 0; i < length && at + i < bits && n < room; i++) {
 		if (i % 64 == 0)
 			random = random_draw(f->seed, link, RANDOM_BURST,
 				(uint64_t)(i / 64 + 1) << 32 | draw)
@@ -64,10 +62,10 @@ static int by_number(const void *a, const void *b)
 /* A bit that is named twice has been flipped back. */
 static uint32_t drop_pairs(uint32_t *bit, uint32_t n)
 {
-	uint32_t i, left = 0;
+	uint32_t left = 0;
 
 	qsort(bit, n, sizeof(*bit), by_number);
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		if (i + 1 < n && bit[i] == bit[i + 1])
 			i++;
 		else

@@ -189,10 +189,9 @@ static void qsn_f74_a_cold_machine_trains_all_its_links(void **state)
 {
 	struct faults *f = make("", "link 2 line 0 closed", true);
 	sim_time time = f->trainings.time;
-	uint32_t link;
 
 	assert_int_equal(f->trainings.n, WIRES - 1);
-	for (link = 0; link < f->n_links; link++) {
+	for (uint32_t link = 0; link < f->n_links; link++) {
 		struct topo_end far = tree.topo.ops->peer(
 			&tree.topo, link / PORTS, link % PORTS);
 
@@ -231,14 +230,14 @@ static struct faults *untrained(int64_t skew, const char *lines)
 static void qsn_f74_without_training_a_skewed_line_errs(void **state)
 {
 	struct faults *f = untrained(199, "link 1.0 up 1 line 3 skew 250 ps");
-	uint32_t link = LEAF * PORTS + UP + 1, i, hits = 0;
+	uint32_t link = LEAF * PORTS + UP + 1, hits = 0;
 	uint32_t wire = fattree_wire(1, FATTREE_UP);
 	uint64_t sum = 0;
 
 	assert_int_equal(f->trainings.n_blind, 1);
 	assert_int_equal(f->n_outages, 0);
 	assert_int_equal(f->blind[link], 1u << 3);
-	for (i = 0; i < 4096; i++) {
+	for (uint32_t i = 0; i < 4096; i++) {
 		uint32_t bit = faults_place(f, link, wire, i, i, 4096);
 
 		assert_int_equal(bit % TRAINING_DATA, 3);

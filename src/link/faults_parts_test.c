@@ -24,11 +24,12 @@ static int try(struct fault_plan *p, const struct topo *t, const char *events,
 	struct err *e)
 {
 	struct fault_params text = { 0 };
-	char copy[512], *s, *save = NULL;
+	char copy[512], *save = NULL;
 	int failed;
 
 	snprintf(copy, sizeof(copy), "%s", events);
-	for (s = strtok_r(copy, "|", &save); s; s = strtok_r(NULL, "|", &save))
+	for (char *s = strtok_r(copy, "|", &save); s;
+		s = strtok_r(NULL, "|", &save))
 		param_lines_add(&text.events, s, "");
 	failed = fault_plan_read(p, &text, t, e);
 	param_lines_free(&text.events);
@@ -84,7 +85,6 @@ static void a_router_may_be_named_in_several_ways(void **state)
 {
 	struct fault_plan p = { 0 };
 	struct err e = { .text = "" };
-	size_t i;
 
 	assert_int_equal(
 		try(&p, &torus.topo,
@@ -93,7 +93,7 @@ static void a_router_may_be_named_in_several_ways(void **state)
 			&e),
 		0);
 	assert_int_equal(p.n_events, 4);
-	for (i = 0; i < 4; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(p.event[i].site, 5);
 		assert_int_equal(p.event[i].port, 2);
 		assert_ptr_equal(p.event[i].kind, &part_link);
@@ -212,12 +212,11 @@ static void bgq_f79_what_the_code_mends_is_as_it_was(void **state)
 	struct faults *f = faults_new(&p, &torus.topo, 1, 1);
 	uint8_t load[LOAD], was[LOAD];
 	struct packet x = { .load = (uint64_t)(uintptr_t)load };
-	uint32_t i;
 
-	for (i = 0; i < LOAD; i++)
+	for (uint32_t i = 0; i < LOAD; i++)
 		load[i] = was[i] = (uint8_t)(37 * i + 5);
 	f->load_bytes = load_bytes;
-	for (i = 0; i < 1000; i++) {
+	for (uint32_t i = 0; i < 1000; i++) {
 		assert_true(faults_read_buffer(f, 0, 0,
 			fault_buffer_of(FAULT_RECEIVER, 1, 0), &x, LOAD, i));
 		assert_memory_equal(load, was, LOAD);
@@ -233,7 +232,6 @@ static void lanes_die_one_after_the_other(void **state)
 	struct fault_plan p = { .lanes = 3, .least_lanes = 2 };
 	struct err e = { .text = "" };
 	struct faults *f;
-	sim_time us;
 
 	refuse(&torus.topo, &p, "1 us lane 0 A+ 3 dies",
 		"links have lanes 0 to 2");
@@ -249,7 +247,7 @@ static void lanes_die_one_after_the_other(void **state)
 		0);
 	f = faults_new(&p, &torus.topo, 1, 1);
 	assert_int_equal(f->n_narrow, 2);
-	for (us = 0; us < 60; us++) {
+	for (sim_time us = 0; us < 60; us++) {
 		sim_time t = us * 1000 * SIM_NS;
 		bool narrow = us >= 10 && us < 40;
 		bool dead = us >= 20 && us < 30; /* one of three is left */
@@ -271,14 +269,14 @@ static void bursts_have_their_rate_and_their_length(void **state)
 	struct fault_plan p = { 0 };
 	struct fault_params text = { 0 };
 	struct err e = { .text = "" };
-	uint32_t bit[512], n, bursts = 0, piece, all = 0;
+	uint32_t bit[512], n, bursts = 0, all = 0;
 	struct faults *f;
 
 	param_lines_add(&text.bursts, "1e-4 20", "");
 	assert_int_equal(fault_plan_read(&p, &text, &torus.topo, &e), 0);
 	assert_false(fault_plan_is_empty(&p));
 	f = faults_new(&p, &torus.topo, 1, 1);
-	for (piece = 0; piece < 10000; piece++) {
+	for (uint32_t piece = 0; piece < 10000; piece++) {
 		n = faults_add_bursts(f, 0, 0, 1000, bit, 0, 512);
 		all += n;
 		bursts += n && (bit[n - 1] - bit[0] == 19 || bit[n - 1] == 999);
@@ -318,11 +316,11 @@ static void long_plans_are_read_quickly(void **state)
 	struct fault_params text = { 0 };
 	struct err e = { .text = "" };
 	clock_t start = clock();
-	uint32_t switches, i;
+	uint32_t switches;
 
 	tree_make(&big, &(struct tree_how){ .nodes = "4096", .radix = "4" });
 	switches = big.topo.n_routers - big.topo.n_nodes;
-	for (i = 0; i < LINES; i++) {
+	for (uint32_t i = 0; i < LINES; i++) {
 		char name[32], line[64];
 
 		big.topo.ops->name_router(&big.topo,

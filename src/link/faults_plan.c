@@ -137,9 +137,7 @@ static bool is_one_part(
 /* What dies is alive, and what returns is dead. */
 static int check_turns(struct fault_plan *p, struct err *e)
 {
-	size_t i;
-
-	for (i = 0; i < p->n_events; i++) {
+	for (size_t i = 0; i < p->n_events; i++) {
 		const struct fault_event *x = &p->event[i];
 		const struct fault_event *before =
 			i && is_one_part(&x[-1], x) ? x - 1 : NULL;
@@ -163,9 +161,7 @@ static int check_turns(struct fault_plan *p, struct err *e)
 
 int fault_plan_order(struct fault_plan *p, const struct topo *t, struct err *e)
 {
-	size_t i;
-
-	for (i = 0; i < p->n_events; i++)
+	for (size_t i = 0; i < p->n_events; i++)
 		normalise(t, &p->event[i]);
 	if (p->n_events)
 		qsort(p->event, p->n_events, sizeof(*p->event), by_part);
@@ -188,11 +184,10 @@ bool fault_plan_is_empty(const struct fault_plan *p)
 {
 	uint64_t any = p->n_events | p->n_lines | p->cold_start | p->n_escapes |
 		       p->n_fibres | p->n_flips;
-	uint32_t i;
 
 	any |= p->chips | p->memories[0] | p->memories[1];
 	any |= p->training.lines && !p->training.is_on;
-	for (i = 0; i < TOPO_MAX_WIRES; i++)
+	for (uint32_t i = 0; i < TOPO_MAX_WIRES; i++)
 		any |= p->rate[i] | p->burst[i].rate;
 	return !any;
 }
@@ -203,13 +198,12 @@ static bool is_for_good(const struct fault_plan *p, size_t i)
 {
 	const struct fault_event *e = &p->event[i];
 	int64_t gone = 0;
-	size_t k;
 
 	if (e->returns || (i + 1 < p->n_events && e[1].returns))
 		return false;
 	if (e->kind != &fault_lane)
 		return true;
-	for (k = i + 1; k--;) {
+	for (size_t k = i + 1; k--;) {
 		const struct fault_event *x = &p->event[k];
 
 		if (x->site != e->site || x->port != e->port ||
@@ -225,15 +219,14 @@ bool fault_plan_passes(
 {
 	uint64_t bits = code_bits(
 		&link_codes[l->code], (uint32_t)link_wire_bytes(l, l->payload));
-	size_t i;
 
 	if (l->retry.kind != RETRY_REPLAY || p->chips)
 		return false;
-	for (i = 0; gives_up && i < p->n_events; i++)
+	for (size_t i = 0; gives_up && i < p->n_events; i++)
 		if (is_for_good(p, i) ||
 			(p->is_managed && p->event[i].kind != &fault_lane))
 			return false;
-	for (i = 0; i < TOPO_MAX_WIRES; i++)
+	for (size_t i = 0; i < TOPO_MAX_WIRES; i++)
 		if ((uint128)(p->rate[i] + p->burst[i].rate) * bits >
 			UINT64_C(1000000000000000000))
 			return false;

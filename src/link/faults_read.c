@@ -50,13 +50,13 @@ __attribute__((format(printf, 2, 3))) static int fail(
 
 static int open_line(struct line *l, const struct param_line *from)
 {
-	char *s, *save = NULL;
+	char *save = NULL;
 
 	mem_free(l->text);
 	l->text = mem_text(from->text);
 	l->from = from;
 	l->n = 0;
-	for (s = strtok_r(l->text, " ", &save); s;
+	for (char *s = strtok_r(l->text, " ", &save); s;
 		s = strtok_r(NULL, " ", &save)) {
 		if (l->n == MOST_WORDS)
 			return fail(l, "too many words");
@@ -70,9 +70,9 @@ static int refuse_word(const struct line *l, const char *what, const char *word,
 	const char *const *names, size_t n)
 {
 	char all[256] = "", hint[NAME_HINT];
-	size_t used = 0, i;
+	size_t used = 0;
 
-	for (i = 0; i < n && used < sizeof(all); i++)
+	for (size_t i = 0; i < n && used < sizeof(all); i++)
 		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s",
 			i ? ", " : "", names[i]);
 	return fail(l, "unknown %s \"%.40s\"%s (this machine has: %s)", what,
@@ -81,10 +81,10 @@ static int refuse_word(const struct line *l, const char *what, const char *word,
 
 static void join(char *text, size_t size, char *const *word, size_t n)
 {
-	size_t used = 0, i;
+	size_t used = 0;
 
 	text[0] = '\0';
-	for (i = 0; i < n && used < size; i++)
+	for (size_t i = 0; i < n && used < size; i++)
 		used += (size_t)snprintf(text + used, size - used, "%s%s",
 			i ? " " : "", word[i]);
 }
@@ -137,12 +137,11 @@ static int read_bit_errors(struct line *l, struct fault_plan *p)
 	const char *names[TOPO_MAX_WIRES];
 	uint64_t rate = 0;
 	char class[NAME_MAX];
-	uint32_t i;
 
 	join(class, sizeof(class), l->word, l->n - 1);
 	if (read_rate(l, l->word[l->n - 1], &rate))
 		return -1;
-	for (i = 0; i < t->n_wires; i++) {
+	for (uint32_t i = 0; i < t->n_wires; i++) {
 		names[i] = t->wire[i].name;
 		if (*class && strcmp(class, names[i]) != 0)
 			continue;
@@ -161,7 +160,6 @@ static int read_bursts(struct line *l, struct fault_plan *p)
 	struct fault_plan one = { 0 };
 	char *end = NULL;
 	unsigned long bits;
-	uint32_t i;
 
 	if (l->n < 2)
 		return fail(l, "want a rate and a length in bits, for example "
@@ -170,11 +168,11 @@ static int read_bursts(struct line *l, struct fault_plan *p)
 	if (*end || bits < 1 || bits > FAULT_MOST_BURST)
 		return fail(l, "the length of a burst is 1 to %d bits",
 			FAULT_MOST_BURST);
-	for (i = 0; i < TOPO_MAX_WIRES; i++)
+	for (uint32_t i = 0; i < TOPO_MAX_WIRES; i++)
 		one.rate[i] = UINT64_MAX;
 	if (read_bit_errors(l, &one))
 		return -1;
-	for (i = 0; i < l->topo->n_wires; i++)
+	for (uint32_t i = 0; i < l->topo->n_wires; i++)
 		if (one.rate[i] != UINT64_MAX)
 			p->burst[i] = (struct fault_burst){ one.rate[i],
 				(uint32_t)bits };
@@ -199,9 +197,7 @@ static int read_inner(struct line *l, uint64_t *rate, uint32_t n)
 static int find_word(const struct line *l, const char *what, const char *word,
 	const char *const *names, size_t n, uint32_t *found)
 {
-	uint32_t i;
-
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		if (strcmp(names[i], word) != 0)
 			continue;
 		*found = i;
@@ -255,7 +251,7 @@ static size_t list_kinds(const struct line *l,
 {
 	const struct topo *t = l->topo;
 	const struct part_kind *const *of[] = { t->ops->parts, l->plan->parts };
-	size_t n = 0, i;
+	size_t n = 0;
 
 	if (!of[0])
 		of[0] = part_kinds;
@@ -265,11 +261,11 @@ static size_t list_kinds(const struct line *l,
 		kind[n++] = &fault_fibre;
 	if (l->plan->has_buffers)
 		kind[n++] = &fault_buffer;
-	for (i = 0; i < 2; i++)
+	for (size_t i = 0; i < 2; i++)
 		for (; of[i] && *of[i] && n < MOST_KINDS; of[i]++)
 			if (!(*of[i])->exists || (*of[i])->exists(t))
 				kind[n++] = *of[i];
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		name[i] = kind[i]->word;
 	return n;
 }
@@ -395,8 +391,6 @@ static int by_escape(const void *a, const void *b)
 static int read_events(
 	struct line *l, struct fault_plan *p, const struct param_lines *lines)
 {
-	size_t i;
-
 	if (lines->n > MOST_EVENTS)
 		return err_set(l->e, "faults.events: more than %d events",
 			MOST_EVENTS);
@@ -404,7 +398,7 @@ static int read_events(
 	p->escape = mem_alloc(lines->n + 1, sizeof(*p->escape));
 	p->fibre = mem_alloc(lines->n + 1, sizeof(*p->fibre));
 	p->flip = mem_alloc(lines->n + 1, sizeof(*p->flip));
-	for (i = 0; i < lines->n; i++) {
+	for (size_t i = 0; i < lines->n; i++) {
 		struct fault_event *x = &p->event[p->n_events];
 		uint32_t link;
 
@@ -504,13 +498,11 @@ static int by_line(const void *a, const void *b)
 static int read_lines(
 	struct line *l, struct fault_plan *p, const struct param_lines *lines)
 {
-	size_t i;
-
 	if (lines->n > MOST_LINES)
 		return err_set(
 			l->e, "faults.lines: more than %d lines", MOST_LINES);
 	p->line = mem_alloc(lines->n + 1, sizeof(*p->line));
-	for (i = 0; i < lines->n; i++) {
+	for (size_t i = 0; i < lines->n; i++) {
 		if (open_line(l, &lines->v[i]))
 			return -1;
 		if (!p->training.lines)
@@ -523,7 +515,7 @@ static int read_lines(
 	p->n_lines = lines->n;
 	if (p->n_lines)
 		qsort(p->line, p->n_lines, sizeof(*p->line), by_line);
-	for (i = 1; i < p->n_lines; i++)
+	for (size_t i = 1; i < p->n_lines; i++)
 		if (!by_line(&p->line[i - 1], &p->line[i]))
 			return fault_refuse(p->line[i].place, p->line[i].text,
 				"another entry names the same line", l->e);
@@ -536,24 +528,23 @@ int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 	struct part_names names = { .topo = t };
 	struct line l = { .topo = t, .plan = p, .names = &names, .e = e };
 	int failed = 0;
-	size_t i;
 
 	memset(p, 0, offsetof(struct fault_plan, training));
 	p->cold_start = text->cold_start;
-	for (i = 0; i < text->bit_errors.n && !failed; i++)
+	for (size_t i = 0; i < text->bit_errors.n && !failed; i++)
 		failed = open_line(&l, &text->bit_errors.v[i]) ||
 			 read_bit_errors(&l, p);
-	for (i = 0; i < text->bursts.n && !failed; i++)
+	for (size_t i = 0; i < text->bursts.n && !failed; i++)
 		failed =
 			open_line(&l, &text->bursts.v[i]) || read_bursts(&l, p);
-	for (i = 0; i < text->fast_lanes.n && !failed; i++)
+	for (size_t i = 0; i < text->fast_lanes.n && !failed; i++)
 		failed = open_line(&l, &text->fast_lanes.v[i]) ||
 			 read_bit_errors(&l,
 				 p->is_fast ? p : &(struct fault_plan){ 0 });
-	for (i = 0; i < text->chips.n && !failed; i++)
+	for (size_t i = 0; i < text->chips.n && !failed; i++)
 		failed = open_line(&l, &text->chips.v[i]) ||
 			 read_inner(&l, &p->chips, 1);
-	for (i = 0; i < text->memories.n && !failed; i++)
+	for (size_t i = 0; i < text->memories.n && !failed; i++)
 		failed = open_line(&l, &text->memories.v[i]) ||
 			 read_inner(&l, p->memories, 2);
 	if (!failed)

@@ -82,9 +82,8 @@ static void rates_are_exact(void **state)
 		{ "0", 0 },
 		{ "12e-12", 12000000 },
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
+	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
 		struct fault_plan p = read(some[i].text, "");
 
 		assert_int_equal(p.rate[0], some[i].rate);
@@ -168,12 +167,11 @@ static void outages_that_overlap_are_one(void **state)
 			 "30 us switch 2.2 dies|40 us switch 2.2 returns|"
 			 "50 us switch 2.2 dies");
 	struct faults *f = faults_new(&p, &tree.topo, 1, 1);
-	sim_time us;
 
-	for (us = 0; us < 60; us++)
+	for (sim_time us = 0; us < 60; us++)
 		assert_int_equal(is_dead(f, LEAF, 6, us),
 			(us >= 10 && us < 40) || us >= 50);
-	for (us = 0; us < 60; us++)
+	for (sim_time us = 0; us < 60; us++)
 		assert_int_equal(is_dead(f, LEAF, 0, us), us >= 15 && us < 30);
 	assert_true(is_dead(f, 3, 0, 15));
 	assert_false(is_dead(f, 4, 0, 15));

@@ -53,10 +53,9 @@ static void add_data_bit(struct rest *r, uint64_t word, uint32_t at)
 static void add_symbols(
 	struct rest *r, uint64_t word, const struct rs10_error *e, uint32_t n)
 {
-	uint32_t i, k;
-
-	for (i = 0; i < n; i++)
-		for (k = 0; e[i].place < FEC_DATA_SYMBOLS && k < RS10_BITS; k++)
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0;
+			e[i].place < FEC_DATA_SYMBOLS && k < RS10_BITS; k++)
 			if (e[i].value >> k & 1)
 				add_data_bit(
 					r, word, e[i].place * RS10_BITS + k);
@@ -66,9 +65,9 @@ static void add_symbols(
 static uint32_t apply(struct rs10_error *e, uint32_t n,
 	const struct rs10_error *guess, uint32_t n_guess)
 {
-	uint32_t i, k, left = 0;
+	uint32_t k, left = 0;
 
-	for (i = 0; i < n_guess; i++) {
+	for (uint32_t i = 0; i < n_guess; i++) {
 		for (k = 0; k < n && e[k].place != guess[i].place; k++)
 			;
 		if (k == n)
@@ -84,9 +83,9 @@ static uint32_t apply(struct rs10_error *e, uint32_t n,
 static uint32_t gather(const uint32_t *flip, uint32_t n, uint64_t first,
 	uint64_t word, struct rs10_error *e)
 {
-	uint32_t i, n_symbols = 0;
+	uint32_t n_symbols = 0;
 
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		uint32_t at = (uint32_t)(first + flip[i] - word * FEC_BITS);
 		uint16_t place = (uint16_t)(at / RS10_BITS);
 

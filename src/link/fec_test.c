@@ -31,9 +31,7 @@ static uint64_t draw(uint64_t *n)
 
 static uint32_t burst(uint32_t at, uint32_t length, uint32_t *flip)
 {
-	uint32_t i;
-
-	for (i = 0; i < length; i++)
+	for (uint32_t i = 0; i < length; i++)
 		flip[i] = at + i;
 	return length;
 }
@@ -54,10 +52,10 @@ static void codewords_follow_each_other_without_a_pause(void **state)
 /* SUN-F89, SUN-N49: bursts of 61 bits are corrected wherever they begin. */
 static void sun_n49_bursts_of_61_bits_are_corrected_anywhere(void **state)
 {
-	uint32_t flip[ROOM], bit[ROOM], phase, at, n;
+	uint32_t flip[ROOM], bit[ROOM], n;
 
-	for (phase = 0; phase < FEC_BLOCKS; phase += 13) {
-		for (at = 0; at + 61 < BITS; at += 7) {
+	for (uint32_t phase = 0; phase < FEC_BLOCKS; phase += 13) {
+		for (uint32_t at = 0; at + 61 < BITS; at += 7) {
 			struct fec_done d;
 
 			n = burst(at, 61, flip);
@@ -71,9 +69,9 @@ static void sun_n49_bursts_of_61_bits_are_corrected_anywhere(void **state)
 /* 70 bits are seven symbols only where they begin with one. */
 static void sun_n49_seventy_bits_are_corrected_where_aligned(void **state)
 {
-	uint32_t flip[ROOM], bit[ROOM], at, corrected = 0, n;
+	uint32_t flip[ROOM], bit[ROOM], corrected = 0, n;
 
-	for (at = 0; at + 80 < FEC_BITS; at++) {
+	for (uint32_t at = 0; at + 80 < FEC_BITS; at++) {
 		struct fec_done d;
 
 		n = burst(at, 70, flip);
@@ -115,20 +113,20 @@ static void each_codeword_is_corrected_by_itself(void **state)
  * checks do not show. */
 static void a_codeword_on_the_line_is_wrong_behind_it(void **state)
 {
-	uint32_t flip[RS10_BITS * FEC_SYMBOLS], bit[ROOM], n = 0, i, k;
+	uint32_t flip[RS10_BITS * FEC_SYMBOLS], bit[ROOM], n = 0;
 	uint16_t g[FEC_SYMBOLS - FEC_DATA_SYMBOLS + 1] = { 1 };
 	struct fec_done d;
 
 	/* the generator, at the place of symbol 30 */
-	for (i = 0; i < FEC_SYMBOLS - FEC_DATA_SYMBOLS; i++) {
+	for (uint32_t i = 0; i < FEC_SYMBOLS - FEC_DATA_SYMBOLS; i++) {
 		g[i + 1] = g[i];
-		for (k = i; k; k--)
+		for (uint32_t k = i; k; k--)
 			g[k] = (uint16_t)(g[k - 1] ^
 					  rs10_mul(g[k], fec.code.power[i]));
 		g[0] = (uint16_t)rs10_mul(g[0], fec.code.power[i]);
 	}
-	for (i = 0; i < sizeof(g) / sizeof(g[0]); i++)
-		for (k = 0; k < RS10_BITS; k++)
+	for (uint32_t i = 0; i < sizeof(g) / sizeof(g[0]); i++)
+		for (uint32_t k = 0; k < RS10_BITS; k++)
 			if (g[i] >> k & 1)
 				flip[n++] = (30 + i) * RS10_BITS + k;
 	d = fec_pass(&fec, 0, BITS, flip, n, bit, ROOM);
@@ -145,17 +143,17 @@ static void a_codeword_on_the_line_is_wrong_behind_it(void **state)
 /* Bits keep their places: data of a block, or the first of a wide one. */
 static void bits_that_stay_are_those_of_their_blocks(void **state)
 {
-	uint32_t flip[ROOM], bit[ROOM], i, n = 0;
+	uint32_t flip[ROOM], bit[ROOM], n = 0;
 	uint64_t random = 5;
 	struct fec_done d;
 
 	/* too many symbols, so that all stay */
-	for (i = 0; i < 40; i++)
+	for (uint32_t i = 0; i < 40; i++)
 		flip[n++] = i * 100 + (uint32_t)(draw(&random) % 100);
 	d = fec_pass(&fec, 0, BITS, flip, n, bit, ROOM);
 	assert_int_equal(d.failed, 1);
 	assert_int_equal(d.n_bits, 40);
-	for (i = 0; i < d.n_bits; i++) {
+	for (uint32_t i = 0; i < d.n_bits; i++) {
 		uint32_t wide = flip[i] / 257, in = flip[i] % 257;
 		uint32_t block = wide * 4 + (in ? (in - 1) / 64 : 0);
 

@@ -130,11 +130,9 @@ const size_t link_lane_n = sizeof(link_lane_table) / sizeof(link_lane_table[0]);
 
 int64_t link_width(const struct link_params *p, int64_t working)
 {
-	int64_t i;
-
 	if (!p->widths.n || !p->widths.v[0])
 		return working;
-	for (i = 0; i < p->widths.n; i++)
+	for (int64_t i = 0; i < p->widths.n; i++)
 		if (p->widths.v[i] <= working)
 			return p->widths.v[i];
 	return 0;
@@ -317,11 +315,11 @@ static uint32_t chunks_of(
 static void find_rates(struct link_rules *r, const struct topo *t, int64_t own,
 	int64_t rate[TOPO_MAX_WIRES + 1])
 {
-	uint32_t i, k;
+	uint32_t k;
 
 	rate[0] = own;
 	r->n_rates = 1;
-	for (i = 0; t && i < t->n_wires; i++) {
+	for (uint32_t i = 0; t && i < t->n_wires; i++) {
 		int64_t its = t->wire[i].rate * r->code->data / r->code->raw;
 
 		rate[r->n_rates] = its ? its : own;
@@ -336,7 +334,7 @@ static void find_rates(struct link_rules *r, const struct topo *t, int64_t own,
 static void fill_row(struct link_rules *r, const struct link_params *p,
 	uint32_t row, int64_t rate, int64_t dead)
 {
-	uint32_t f, n = p->formats ? p->n_formats : 1, words = r->row / n, i;
+	uint32_t n = p->formats ? p->n_formats : 1, words = r->row / n;
 	int64_t lanes = link_width(p, p->lanes - dead);
 
 	if (!lanes)
@@ -346,8 +344,8 @@ static void fill_row(struct link_rules *r, const struct link_params *p,
 		.gap = wire_time(p->gap * p->lanes, rate * lanes),
 		.owed = wire_time(p->protocol * p->lanes, rate * lanes),
 	};
-	for (f = 0; f < n; f++) {
-		for (i = 0; i < words; i++) {
+	for (uint32_t f = 0; f < n; f++) {
+		for (uint32_t i = 0; i < words; i++) {
 			int64_t bytes = with_control(p, bytes_of(p, f, i));
 			size_t at = (size_t)row * r->row + r->first[f] + i;
 
@@ -364,10 +362,10 @@ static void fill_row(struct link_rules *r, const struct link_params *p,
 static int size_rows(
 	struct link_rules *r, const struct link_params *p, struct err *e)
 {
-	uint32_t f, n = p->formats ? p->n_formats : 1, most = 0, fullest = 0;
+	uint32_t n = p->formats ? p->n_formats : 1, most = 0, fullest = 0;
 	uint32_t words = (r->max_payload + r->word - 1) / r->word;
 
-	for (f = 0; f < n; f++) {
+	for (uint32_t f = 0; f < n; f++) {
 		uint32_t chunks = chunks_of(p, f, words);
 
 		r->first[f] = f * (2 * words + 1);
@@ -395,9 +393,7 @@ static int size_rows(
 
 static void set_latencies(struct link_rules *r, const struct topo *t)
 {
-	uint32_t i;
-
-	for (i = 0; t && i < t->n_wires; i++) {
+	for (uint32_t i = 0; t && i < t->n_wires; i++) {
 		r->latency[i] = t->wire[i].latency;
 		r->logic[i] = t->wire[i].logic;
 	}
@@ -407,7 +403,7 @@ int link_rules_init(struct link_rules *r, const struct link_params *p,
 	const struct topo *t, struct err *e)
 {
 	int64_t own = link_data_rate(p), rate[TOPO_MAX_WIRES + 1];
-	uint32_t i, rows;
+	uint32_t rows;
 
 	*r = (struct link_rules){
 		.max_payload = (uint32_t)p->payload,
@@ -435,9 +431,9 @@ int link_rules_init(struct link_rules *r, const struct link_params *p,
 	}
 	set_latencies(r, t);
 	find_rates(r, t, own, rate);
-	for (i = 0; i < TOPO_MAX_WIRES; i++)
+	for (uint32_t i = 0; i < TOPO_MAX_WIRES; i++)
 		r->bps[i] = rate[r->rate_of[i]];
-	for (i = 0; i <= LINK_MAX_ROUTE; i++)
+	for (uint32_t i = 0; i <= LINK_MAX_ROUTE; i++)
 		r->route_ser[i] = wire_time(i * p->route, own);
 	rows = r->n_rates * r->lanes;
 	if (rows * r->row > UINT16_MAX)
@@ -449,7 +445,7 @@ int link_rules_init(struct link_rules *r, const struct link_params *p,
 	r->bytes = mem_alloc((size_t)rows * r->row, sizeof(*r->bytes));
 	r->chunks = mem_alloc(r->row, sizeof(*r->chunks));
 	r->rate = mem_alloc(rows, sizeof(*r->rate));
-	for (i = 0; i < rows; i++)
+	for (uint32_t i = 0; i < rows; i++)
 		fill_row(r, p, i, rate[i % r->n_rates], i / r->n_rates);
 	r->gap = r->rate[0].gap;
 	r->owed = r->rate[0].owed;
@@ -460,15 +456,14 @@ bool link_retry_binds(const struct link_rules *r, int64_t packets)
 {
 	struct retry_packet x = { .gap = r->gap };
 	struct retry_tokens k = { packets, 1 };
-	uint32_t w, i;
 
-	for (w = 0; w < TOPO_MAX_WIRES; w++) {
+	for (uint32_t w = 0; w < TOPO_MAX_WIRES; w++) {
 		if (r->latency[w] <= x.latency)
 			continue;
 		x.latency = r->latency[w];
 		k.back = 2 * x.latency - r->logic[w];
 	}
-	for (i = 0; i < r->row; i++) {
+	for (uint32_t i = 0; i < r->row; i++) {
 		x.ser = r->ser[i];
 		x.chunks = r->chunks[i];
 		if (x.ser && x.chunks <= r->max_chunks &&

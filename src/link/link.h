@@ -265,9 +265,8 @@ static inline int32_t link_returning(
 	const struct link_returns *r, uint32_t channel)
 {
 	int32_t sum = 0;
-	uint32_t i;
 
-	for (i = 0; i < r->n; i++)
+	for (uint32_t i = 0; i < r->n; i++)
 		if (link_stamp_channel(r->stamp[i]) == channel)
 			sum += (int32_t)link_stamp_chunks(r->stamp[i]);
 	return sum;

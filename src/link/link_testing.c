@@ -42,9 +42,8 @@ struct link_params link_test_defaults(void)
 		{ "link", retry_params_table, retry_params_n, &p.retry, NULL,
 			NULL },
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(b) / sizeof(b[0]); i++)
+	for (size_t i = 0; i < sizeof(b) / sizeof(b[0]); i++)
 		param_defaults(&b[i]);
 	take_framing(&p);
 	return p;

@@ -113,16 +113,13 @@ static int by_site(const void *a, const void *b)
 void faults_set_memories(
 	struct faults *f, const struct fault_plan *p, const struct topo *t)
 {
-	router_id s;
-	size_t i;
-
 	memcpy(f->memories, p->memories, sizeof(f->memories));
 	f->has_buffers = p->has_buffers;
 	if (!(p->memories[0] | p->memories[1] | p->n_flips))
 		return;
 	f->n_memories = t->n_routers;
 	f->memory = map_alloc(f->n_memories * sizeof(*f->memory));
-	for (s = 0; s < t->n_routers; s++) {
+	for (router_id s = 0; s < t->n_routers; s++) {
 		draw(f, s, 0);
 		draw(f, s, 1);
 	}
@@ -131,7 +128,7 @@ void faults_set_memories(
 		memcpy(f->flip, p->flip, p->n_flips * sizeof(*f->flip));
 		qsort(f->flip, p->n_flips, sizeof(*f->flip), by_site);
 	}
-	for (i = p->n_flips; i--;) {
+	for (size_t i = p->n_flips; i--;) {
 		f->memory[f->flip[i].site].flip = (uint32_t)i;
 		f->memory[f->flip[i].site].n_flips++;
 	}
@@ -175,12 +172,11 @@ static void decode(unsigned char *at, uint32_t bits, struct fault_words *w)
 {
 	uint64_t word, read;
 	uint8_t check;
-	uint32_t i;
 
 	memcpy(&word, at, FAULT_WORD);
 	check = secded_encode(word);
 	read = word;
-	for (i = 0; i < bits; i++)
+	for (uint32_t i = 0; i < bits; i++)
 		read ^= UINT64_C(1) << (word + 23 * i) % 64;
 	memcpy(at, &read, FAULT_WORD);
 	if (secded_decode(&read, check) == SECDED_BAD) {
@@ -197,9 +193,8 @@ static struct fault_words read_words(
 {
 	struct fault_memory *m = &f->memory[site];
 	struct fault_words w = { 0 };
-	uint32_t i;
 
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		while (m->left[i] < n) {
 			decode(word_at(f, x, m->left[i]), i + 1, &w);
 			m->left[i]++;
@@ -222,9 +217,8 @@ static void flip(struct faults *f, router_id site, uint32_t buffer, uint32_t n,
 {
 	uint64_t k = random_draw(f->seed, site, RANDOM_MEMORY, buffer).b % n;
 	struct fault_memory *m = &f->memory[site];
-	uint32_t i;
 
-	for (i = m->flip; i < m->flip + m->n_flips; i++) {
+	for (uint32_t i = m->flip; i < m->flip + m->n_flips; i++) {
 		struct fault_flip *x = &f->flip[i];
 
 		if (x->site != site || x->at > t || x->buffer != buffer)
@@ -263,9 +257,8 @@ bool faults_read_buffer(struct faults *f, uint32_t worker, router_id site,
 uint64_t faults_mended(const struct faults *f)
 {
 	uint64_t sum = 0;
-	uint32_t i;
 
-	for (i = 0; i < f->n_workers; i++)
+	for (uint32_t i = 0; i < f->n_workers; i++)
 		sum += f->tally[i].mended;
 	return sum;
 }
@@ -273,10 +266,10 @@ uint64_t faults_mended(const struct faults *f)
 uint64_t faults_stopped(const struct faults *f, struct ras_event *first)
 {
 	uint64_t sum = 0;
-	size_t n, i;
+	size_t n;
 	struct ras_event *v = faults_events(f, &n);
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (v[i].what == RAS_STOPPED && !sum++ && first)
 			*first = v[i];
 	mem_free(v);

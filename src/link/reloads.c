@@ -41,9 +41,9 @@ static bool is_managed(const struct topo *t, uint32_t link)
 static size_t list_changes(const struct faults *f, const struct fault_plan *p,
 	const struct topo *t, struct change *c)
 {
-	size_t n = 0, i;
+	size_t n = 0;
 
-	for (i = 0; i < f->n_outages; i++) {
+	for (size_t i = 0; i < f->n_outages; i++) {
 		const struct fault_outage *o = &f->outage[i];
 		sim_time reload = o->is_announced ? 0 : p->reload;
 
@@ -64,9 +64,7 @@ static size_t list_changes(const struct faults *f, const struct fault_plan *p,
 static void set_departures(
 	struct faults *f, const struct fault_reload *r, sim_time before)
 {
-	size_t i;
-
-	for (i = 0; i < f->n_outages; i++) {
+	for (size_t i = 0; i < f->n_outages; i++) {
 		struct fault_outage *o = &f->outage[i];
 
 		if (!o->is_announced || o->known <= before ||
@@ -105,10 +103,9 @@ uint32_t faults_avoided(
 {
 	const struct fault_reload *r = &f->reload[i];
 	uint32_t n = 0;
-	size_t k;
 
 	memset(dead, 0, t->n_routers * sizeof(*dead));
-	for (k = 0; k < f->n_outages; k++) {
+	for (size_t k = 0; k < f->n_outages; k++) {
 		const struct fault_outage *o = &f->outage[k];
 
 		if (o->known > r->stop || o->until <= r->stop ||
@@ -127,9 +124,7 @@ uint32_t faults_avoided(
 /* When a part goes: what is announced waits for its reload. */
 static sim_time leaves_at(const struct faults *f, const struct fault_event *e)
 {
-	size_t i;
-
-	for (i = 0; e->is_announced && i < f->n_reloads; i++)
+	for (size_t i = 0; e->is_announced && i < f->n_reloads; i++)
 		if (f->reload[i].stop >= e->at)
 			return f->reload[i].load;
 	return e->at;
@@ -145,11 +140,11 @@ static int by_death(const void *a, const void *b)
 /* Of each site the first one. */
 static void keep_first(struct faults *f)
 {
-	size_t i, n = 0;
+	size_t n = 0;
 
 	if (f->n_deaths)
 		qsort(f->death, f->n_deaths, sizeof(*f->death), by_death);
-	for (i = 0; i < f->n_deaths; i++)
+	for (size_t i = 0; i < f->n_deaths; i++)
 		if (!n || f->death[n - 1].site != f->death[i].site)
 			f->death[n++] = f->death[i];
 	f->n_deaths = n;
@@ -160,9 +155,8 @@ void faults_note_deaths(
 {
 	const struct fault_event *e = p->event;
 	router_id site;
-	size_t i;
 
-	for (i = 0; i < p->n_events; i++) {
+	for (size_t i = 0; i < p->n_events; i++) {
 		uint32_t k;
 
 		for (k = 0; !e[i].returns && !e[i].is_sick &&

@@ -80,10 +80,10 @@ static void forget(
 
 static void grow(struct link_retry *q)
 {
-	uint32_t room = q->room ? 2 * q->room : 8, i;
+	uint32_t room = q->room ? 2 * q->room : 8;
 	struct retry_entry *v = mem_alloc(room, sizeof(*v));
 
-	for (i = 0; i < q->n; i++)
+	for (uint32_t i = 0; i < q->n; i++)
 		v[i] = *entry(q, i);
 	mem_free(q->entry);
 	q->entry = v;
@@ -94,12 +94,10 @@ static void grow(struct link_retry *q)
 static void keep(struct link_retry *q, const struct retry_params *p,
 	uint32_t chunks, sim_time acked)
 {
-	uint32_t i;
-
 	if (q->n == q->room)
 		grow(q);
 	/* an acknowledgement is one of all before it */
-	for (i = q->n; i-- && entry(q, i)->acked > acked;)
+	for (uint32_t i = q->n; i-- && entry(q, i)->acked > acked;)
 		entry(q, i)->acked = acked;
 	q->n++;
 	*entry(q, q->n - 1) = (struct retry_entry){ acked, chunks };
@@ -113,10 +111,9 @@ static sim_time has_room(
 {
 	int64_t chunks = q->chunks, n = q->n;
 	sim_time t = 0;
-	uint32_t i;
 
-	for (i = 0; chunks + weight(p, full) > p->window ||
-		    n + 1 >= INT64_C(1) << p->numbers;
+	for (uint32_t i = 0; chunks + weight(p, full) > p->window ||
+			     n + 1 >= INT64_C(1) << p->numbers;
 		i++) {
 		t = entry(q, i)->acked;
 		chunks -= weight(p, entry(q, i)->chunks);
@@ -142,13 +139,13 @@ static sim_time end_of(const struct retry_copies *c)
 /* Forgets what was sent by t. */
 static void forget_copies(struct link_retry *q, sim_time t)
 {
-	uint32_t i = 0, k;
+	uint32_t i = 0;
 
 	while (i < q->n_copies && end_of(&q->copies[i]) <= t)
 		i++;
 	if (!i)
 		return;
-	for (k = i; k < q->n_copies; k++)
+	for (uint32_t k = i; k < q->n_copies; k++)
 		q->copies[k - i] = q->copies[k];
 	q->n_copies -= i;
 }
@@ -208,9 +205,8 @@ uint64_t retry_unsent(
 	const struct link_retry *q, uint32_t channels, sim_time now)
 {
 	uint64_t sum = 0;
-	uint32_t i;
 
-	for (i = 0; i < q->n_copies; i++)
+	for (uint32_t i = 0; i < q->n_copies; i++)
 		if (channels >> q->copies[i].channel & 1)
 			sum += unsent_of(&q->copies[i], now);
 	return sum;

@@ -70,9 +70,7 @@ static sim_time silence(const struct world *w)
 
 static void acknowledge(struct reference *r, sim_time t)
 {
-	uint32_t i;
-
-	for (i = 0; i < r->expected; i++)
+	for (uint32_t i = 0; i < r->expected; i++)
 		if (r->acked[i] > t)
 			r->acked[i] = t;
 	if (r->echo >= t)
@@ -122,9 +120,8 @@ static void go_back(struct reference *r, sim_time t)
 static void simulate(struct world *w)
 {
 	struct reference r = { .w = w, .back = SIM_NEVER, .echo = SIM_NEVER };
-	uint32_t i;
 
-	for (i = 0; i < MANY; i++)
+	for (uint32_t i = 0; i < MANY; i++)
 		r.acked[i] = SIM_NEVER;
 	while (r.next < MANY || r.back < SIM_NEVER) {
 		sim_time fire = r.back < r.echo ? r.back : r.echo;
@@ -179,9 +176,7 @@ static void run(struct world *w, uint64_t *n, bool is_busy)
 /* Loss by chance, from none to every second one, acknowledgements too. */
 static void make_luck(struct world *w, uint64_t *n, uint32_t often)
 {
-	uint32_t i;
-
-	for (i = 0; i < MANY; i++) {
+	for (uint32_t i = 0; i < MANY; i++) {
 		w->fails[i] = 0;
 		while (often && !draw(n, often))
 			w->fails[i]++;
@@ -191,9 +186,7 @@ static void make_luck(struct world *w, uint64_t *n, uint32_t often)
 
 static void compare(const struct world *w)
 {
-	uint32_t i;
-
-	for (i = 0; i < MANY; i++) {
+	for (uint32_t i = 0; i < MANY; i++) {
 		assert_int_equal(w->arrives[i], w->arrived[i]);
 		if (i) /* in order, each behind the whole of the one before */
 			assert_true(w->arrives[i] >=
@@ -205,9 +198,8 @@ static void stamps_are_what_go_back_n_does(void **state)
 {
 	static const uint32_t often[] = { 0, 100, 20, 5, 2 };
 	uint64_t n = 0;
-	uint32_t i;
 
-	for (i = 0; i < 400; i++) {
+	for (uint32_t i = 0; i < 400; i++) {
 		struct world w = { .p = defaults() };
 
 		w.p.by = i / 5 % 2;
@@ -226,12 +218,11 @@ static void without_errors_nothing_changes(void **state)
 {
 	struct world w = { .p = defaults() };
 	uint64_t n = 50;
-	uint32_t i;
 
 	run(&w, &n, true);
-	for (i = 0; i < MANY; i++)
+	for (uint32_t i = 0; i < MANY; i++)
 		assert_int_equal(w.arrives[i], w.x[i].t + WIRE);
-	for (i = 1; i < MANY; i++)
+	for (uint32_t i = 1; i < MANY; i++)
 		assert_int_equal(w.x[i].t, w.x[i - 1].t + w.x[i - 1].ser + GAP);
 	assert_int_equal(w.echoes, 0);
 }
@@ -269,14 +260,13 @@ static void a_full_replay_buffer_holds_the_link(void **state)
 	const struct retry_tokens few = { 1, 399 * NS };
 	struct link_retry q = { 0 };
 	struct retry_done d = { 0 };
-	uint32_t i;
 
 	w.p.window = 4;
 	w.p.unit = RETRY_PACKETS;
 	assert_true(retry_binds(&w.p, FULL, &x, x.ser, &many));
 	/* a sender that has no tokens for more never fills it */
 	assert_false(retry_binds(&w.p, FULL, &x, x.ser, &few));
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		d = retry_send(&q, &w.p, FULL, &x, &luck);
 		x.t = d.free_at;
 	}
@@ -286,7 +276,7 @@ static void a_full_replay_buffer_holds_the_link(void **state)
 	w.p.window = 100;
 	w.p.numbers = 2;
 	x.t = 0;
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		d = retry_send(&q, &w.p, FULL, &x, &luck);
 		x.t = d.free_at;
 	}

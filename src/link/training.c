@@ -142,9 +142,7 @@ static uint64_t lot_of(struct training_who who, int64_t tap, int64_t i)
 static bool is_right(const struct training_params *p, int64_t bit,
 	const struct training_line *l, struct training_who who, int64_t tap)
 {
-	int64_t i;
-
-	for (i = 0; i < p->repeats; i++)
+	for (int64_t i = 0; i < p->repeats; i++)
 		if (training_sample(p, bit, l, tap, lot_of(who, tap, i)) !=
 			WORD)
 			return false;
@@ -156,10 +154,9 @@ static bool is_steady(const struct training_params *p, int64_t bit,
 	const struct training_line *l, struct training_who who, int64_t tap)
 {
 	uint64_t first = 0;
-	int64_t i, k;
 	bool is_word = false;
 
-	for (i = 0; i < p->repeats; i++) {
+	for (int64_t i = 0; i < p->repeats; i++) {
 		uint64_t x =
 			training_sample(p, bit, l, tap, lot_of(who, tap, i));
 
@@ -167,7 +164,7 @@ static bool is_steady(const struct training_params *p, int64_t bit,
 			return false;
 		first = x;
 	}
-	for (k = 0; k < WORD_BITS; k++)
+	for (int64_t k = 0; k < WORD_BITS; k++)
 		is_word |= first == turned(k);
 	return is_word;
 }
@@ -179,10 +176,10 @@ static bool is_steady(const struct training_params *p, int64_t bit,
 static struct training_found longest(
 	const bool *right, int64_t n, bool is_round, int64_t step)
 {
-	int64_t i, k, most = is_round ? 2 * n : n;
+	int64_t k, most = is_round ? 2 * n : n;
 	struct training_found f = { 0 };
 
-	for (i = is_round ? 0 : 1; i < n; i++) {
+	for (int64_t i = is_round ? 0 : 1; i < n; i++) {
 		if (!right[i] || right[i ? i - 1 : n - 1])
 			continue;
 		for (k = i; k < most && right[k % n]; k++)
@@ -205,9 +202,8 @@ struct training_found training_sweep(const struct training_params *p,
 	int64_t bit, const struct training_line *l, struct training_who who)
 {
 	bool right[MOST_TAPS];
-	int64_t i;
 
-	for (i = 0; i < p->taps; i++)
+	for (int64_t i = 0; i < p->taps; i++)
 		right[i] = is_right(p, bit, l, who, i);
 	return longest(right, p->taps, false, p->step);
 }
@@ -233,9 +229,8 @@ struct training_result training_run(const struct training_params *p,
 	uint64_t seed, uint32_t link)
 {
 	struct training_result r = { .margin = INT64_MAX };
-	uint32_t i;
 
-	for (i = 0; i < TRAINING_LINES; i++) {
+	for (uint32_t i = 0; i < TRAINING_LINES; i++) {
 		struct training_who who = { seed, link, i };
 
 		r.line[i] = i == TRAINING_CLOCK

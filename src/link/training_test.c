@@ -40,10 +40,10 @@ static void qsn_f74_each_line_has_its_own_skew(void **state)
 {
 	struct training_params p = plain();
 	int64_t least = 0, most = 0;
-	uint32_t i, k, same = 0;
+	uint32_t same = 0;
 
-	for (i = 0; i < LINKS; i++) {
-		for (k = 0; k < TRAINING_CLOCK; k++) {
+	for (uint32_t i = 0; i < LINKS; i++) {
+		for (uint32_t k = 0; k < TRAINING_CLOCK; k++) {
 			int64_t x = training_line(&p, BIT, SEED, i, k).skew;
 			int64_t next = k ? k - 1 : TRAINING_CONTROL;
 
@@ -71,7 +71,6 @@ static void qsn_f73_any_phase_of_the_clock_is_found(void **state)
 {
 	struct training_params p = plain();
 	int64_t phase, least = BIT, most = 0;
-	uint32_t i;
 
 	for (phase = 0; phase < BIT; phase++) {
 		struct training_line l = { .skew = phase, .eye = p.eye };
@@ -86,7 +85,7 @@ static void qsn_f73_any_phase_of_the_clock_is_found(void **state)
 		assert_true(x <= p.step);
 		assert_true(f.margin >= p.eye / 2 - 2 * p.step);
 	}
-	for (i = 0; i < LINKS; i++) {
+	for (uint32_t i = 0; i < LINKS; i++) {
 		phase = training_line(&p, BIT, SEED, i, TRAINING_CLOCK).skew;
 		assert_in_range(phase, 0, BIT - 1);
 		least = phase < least ? phase : least;
@@ -110,9 +109,8 @@ static void qsn_f73_without_a_clock_nothing_is_found(void **state)
 static void qsn_f74_lines_are_sampled_in_the_middle(void **state)
 {
 	struct training_params p = plain();
-	int64_t skew;
 
-	for (skew = -p.skew; skew <= p.skew; skew++) {
+	for (int64_t skew = -p.skew; skew <= p.skew; skew++) {
 		struct training_line l = { .skew = skew, .eye = p.eye };
 		struct training_found f = training_sweep(
 			&p, BIT, &l, (struct training_who){ SEED, 3, 2 });
@@ -153,11 +151,10 @@ static void qsn_f74_the_next_bit_is_not_taken(void **state)
 static void qsn_f74_skew_beyond_the_taps_cannot_be_trained(void **state)
 {
 	struct training_params p = plain();
-	int64_t skew;
 
 	/* -800 ps to 775 ps, less half an eye, and the tap that shows its
 	 * edge */
-	for (skew = -1200; skew <= 1200; skew += 5) {
+	for (int64_t skew = -1200; skew <= 1200; skew += 5) {
 		struct training_line l = { .skew = skew, .eye = p.eye };
 		bool is_open = training_sweep(
 			&p, BIT, &l, (struct training_who){ SEED, 3, 2 })
@@ -175,10 +172,9 @@ static void qsn_f74_a_closed_eye_cannot_be_trained(void **state)
 	struct training_params p = plain();
 	struct training_line line[TRAINING_LINES];
 	struct training_result r;
-	uint32_t i, k;
 
-	for (k = 0; k < TRAINING_LINES; k++) {
-		for (i = 0; i < TRAINING_LINES; i++)
+	for (uint32_t k = 0; k < TRAINING_LINES; k++) {
+		for (uint32_t i = 0; i < TRAINING_LINES; i++)
 			line[i] = training_line(&p, BIT, SEED, 7, i);
 		r = training_run(&p, BIT, line, SEED, 7);
 		assert_int_equal(r.failed, 0);

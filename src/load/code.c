@@ -113,9 +113,9 @@ static uint32_t add_burst(
 	struct code *c, uint32_t byte, uint32_t *bit, uint32_t *n)
 {
 	uint32_t burst = 1 + draw_below(c, (1 << BURST_BITS) - 1);
-	uint32_t i, crc = 0;
+	uint32_t crc = 0;
 
-	for (i = 0; i < BURST_BITS; i++) {
+	for (uint32_t i = 0; i < BURST_BITS; i++) {
 		if (!(burst >> i & 1))
 			continue;
 		bit[(*n)++] = BURST_BITS * byte + i;
@@ -127,9 +127,9 @@ static uint32_t add_burst(
 /* At different bytes, or two could undo each other. */
 static bool try_bursts(struct code *c)
 {
-	uint32_t bit[64 * BURST_BITS], at[64], n = 0, crc = 0, i, k;
+	uint32_t bit[64 * BURST_BITS], at[64], n = 0, crc = 0, k;
 
-	for (i = 0; i < c->bursts; i++) {
+	for (uint32_t i = 0; i < c->bursts; i++) {
 		do {
 			at[i] = draw_below(c, c->n_bits / BURST_BITS);
 			for (k = 0; at[k] != at[i]; k++)
@@ -224,12 +224,12 @@ static int code_init(struct load *l, struct err *e)
 /* The polynomial 0x1021: each bit is the next one, times x. */
 static void make_tables(struct code *c)
 {
-	uint32_t x = 1, i;
+	uint32_t x = 1;
 
-	for (i = 0; i < HAMMING_BITS; i++)
+	for (uint32_t i = 0; i < HAMMING_BITS; i++)
 		c->hamming[i] = (uint8_t)hamming_checks(i);
 	c->crc = mem_alloc(c->n_bits, sizeof(*c->crc));
-	for (i = c->n_bits; i--;) {
+	for (uint32_t i = c->n_bits; i--;) {
 		c->crc[i] = (uint16_t)x;
 		x = x << 1 ^ (0x11021u & (0u - (x >> 15)));
 	}

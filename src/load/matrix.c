@@ -42,9 +42,7 @@ struct reader {
 /* A text that is quoted has no signs that would end the line. */
 static int wrong(struct reader *r, const char *what, char *text)
 {
-	char *at;
-
-	for (at = text; at && *at; at++)
+	for (char *at = text; at && *at; at++)
 		if (!isprint((unsigned char)*at))
 			*at = '?';
 	return err_set(r->e, "%s:%u: %s%s%.40s%s", r->path, r->line, what,
@@ -53,10 +51,9 @@ static int wrong(struct reader *r, const char *what, char *text)
 
 static char *trim(char *s)
 {
-	char *end;
-
 	s += strspn(s, " \t\r\n");
-	for (end = s + strlen(s); end > s && isspace((unsigned char)end[-1]);)
+	for (char *end = s + strlen(s);
+		end > s && isspace((unsigned char)end[-1]);)
 		*--end = '\0';
 	return s;
 }
@@ -220,19 +217,19 @@ static int sort(struct reader *r)
 static void scale(struct reader *r)
 {
 	uint128 total = 0;
-	uint32_t i, shift = 0;
+	uint32_t shift = 0;
 
-	for (i = 0; i < r->n; i++)
+	for (uint32_t i = 0; i < r->n; i++)
 		total += r->entry[i].value;
 	while (total >> shift >= MOST_TOTAL / 2)
 		shift++;
-	for (i = 0; shift && i < r->n; i++)
+	for (uint32_t i = 0; shift && i < r->n; i++)
 		r->entry[i].value = (r->entry[i].value >> shift) + 1;
 }
 
 static void fill(struct matrix *m, const struct reader *r)
 {
-	uint32_t i, s = 0;
+	uint32_t s = 0;
 	uint64_t sum = 0;
 
 	m->n = r->n_nodes;
@@ -240,7 +237,7 @@ static void fill(struct matrix *m, const struct reader *r)
 	m->first = mem_alloc((size_t)m->n + 1, sizeof(*m->first));
 	m->to = mem_alloc(r->n, sizeof(*m->to));
 	m->upto = mem_alloc(r->n, sizeof(*m->upto));
-	for (i = 0; i < r->n; i++) {
+	for (uint32_t i = 0; i < r->n; i++) {
 		for (; s < r->entry[i].from; sum = 0)
 			m->first[++s] = i;
 		sum += r->entry[i].value;

@@ -67,14 +67,14 @@ void order_init(struct order *o, uint64_t key, uint32_t m)
 
 uint32_t order_look(const struct order *o, uint32_t i)
 {
-	uint32_t half = o->half, r;
+	uint32_t half = o->half;
 
 	if (half > ORDER_HALF)
 		return order_at(o->key, o->m, i);
 	do {
 		uint32_t a = i >> half, b = i & ((1u << half) - 1);
 
-		for (r = 0; r < ORDER_ROUNDS; r += 2) {
+		for (uint32_t r = 0; r < ORDER_ROUNDS; r += 2) {
 			a ^= o->mask[r][b];
 			b ^= o->mask[r + 1][a];
 		}

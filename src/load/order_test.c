@@ -6,14 +6,14 @@ static void an_order_has_every_element_once(void **state)
 {
 	static const uint32_t sizes[] = { 1, 2, 3, 4, 5, 16, 17, 511, 1000 };
 	uint8_t seen[1000];
-	uint32_t k, i, m;
+	uint32_t m;
 
-	for (k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
+	for (uint32_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
 		m = sizes[k];
 		for (uint64_t key = 0; key < 20; key++) {
-			for (i = 0; i < m; i++)
+			for (uint32_t i = 0; i < m; i++)
 				seen[i] = 0;
-			for (i = 0; i < m; i++) {
+			for (uint32_t i = 0; i < m; i++) {
 				uint32_t x = order_at(key, m, i);
 
 				assert_true(x < m);
@@ -40,9 +40,9 @@ static void a_table_of_an_order_has_the_same_elements(void **state)
 
 static void another_key_is_another_order(void **state)
 {
-	uint32_t i, same = 0;
+	uint32_t same = 0;
 
-	for (i = 0; i < 1000; i++)
+	for (uint32_t i = 0; i < 1000; i++)
 		same += order_at(1, 1000, i) == order_at(2, 1000, i);
 	assert_true(same < 10);
 }

@@ -29,13 +29,13 @@ static site_id reversed(site_id i, uint32_t bits)
  * its router. */
 static site_id around(const struct topo *t, site_id i)
 {
-	uint32_t x[TOPO_MAX_DIMS], size[TOPO_MAX_DIMS], k;
+	uint32_t x[TOPO_MAX_DIMS], size[TOPO_MAX_DIMS];
 	uint32_t n = t->ops->grid(t, size);
 	site_id first;
 
 	t->ops->place(t, i, x);
 	first = t->ops->node_at(t, x);
-	for (k = 0; k < n; k++)
+	for (uint32_t k = 0; k < n; k++)
 		x[k] = (x[k] + (size[k] + 1) / 2 - 1) % size[k];
 	return t->ops->node_at(t, x) + (i - first);
 }

@@ -178,11 +178,11 @@ static bool has_died(const struct load *l)
 {
 	const struct faults *f = l->net->faults;
 	sim_time now = sim_now(l->net->sim);
-	uint32_t link, n_ports = l->net->n_ports;
+	uint32_t n_ports = l->net->n_ports;
 
 	if (!f->n_deaths || f->death[0].at > now)
 		return false;
-	for (link = 0; link < n_ports; link++)
+	for (uint32_t link = 0; link < n_ports; link++)
 		if (faults_state(f, f->death[0].site * n_ports + link, now) !=
 			FAULT_UP)
 			return true;

@@ -171,13 +171,12 @@ static void wait_for_some(
 	const struct batch *b, struct child *child, uint32_t n)
 {
 	struct pollfd p[MOST_AT_A_TIME];
-	uint32_t i;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		p[i] = (struct pollfd){ child[i].pid ? child[i].from : -1,
 			POLLIN, 0 };
 	if (poll(p, n, LOOK_MS) > 0)
-		for (i = 0; i < n; i++)
+		for (uint32_t i = 0; i < n; i++)
 			if (child[i].pid && p[i].revents)
 				listen(b, &child[i]);
 	if (b->on_wait)
@@ -186,9 +185,7 @@ static void wait_for_some(
 
 static void stop_all(struct child *child, uint32_t n)
 {
-	uint32_t i;
-
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		if (!child[i].pid)
 			continue;
 		kill(child[i].pid, SIGKILL);

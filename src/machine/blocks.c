@@ -103,9 +103,8 @@ static void add_topos(struct machine *m)
 static void add_topo_blocks(struct machine *m, const char *section)
 {
 	const struct topo_block *const *b;
-	size_t i;
 
-	for (i = 0; topo_registry[i]; i++)
+	for (size_t i = 0; topo_registry[i]; i++)
 		for (b = topo_registry[i]->blocks; b && *b; b++)
 			if (!strcmp((*b)->section, section))
 				add_block(m, section, (*b)->rows, (*b)->n_rows,
@@ -219,14 +218,12 @@ static void add_sides(struct machine *m)
 
 static void add_parts(struct machine *m)
 {
-	const struct part_block *b;
-	size_t i;
-
 	parts_init(&m->parts, part_registry);
-	for (i = 0; i < m->parts.n; i++) {
+	for (size_t i = 0; i < m->parts.n; i++) {
 		const struct part_slot *s = &m->parts.slot[i];
 
-		for (b = s->ops->blocks; b && b->section; b++)
+		for (const struct part_block *b = s->ops->blocks;
+			b && b->section; b++)
 			add_block(m, b->section, b->rows, b->n_rows,
 				(char *)s->params + b->offset, s->ops->needs);
 	}
@@ -288,18 +285,17 @@ static int check_room(struct machine *m, const char *section, const char *name,
 int machine_add_plugins(struct machine *m, struct err *e)
 {
 	struct machine_kind *k;
-	size_t i, n;
 
-	for (i = 0; i < m->plugins.n; i++) {
+	for (size_t i = 0; i < m->plugins.n; i++) {
 		const struct topo_ops *const *t = m->plugins.is[i]->topologies;
 		const struct route_ops *const *r = m->plugins.is[i]->routings;
 
-		for (n = 0; t && t[n]; n++) {
+		for (size_t n = 0; t && t[n]; n++) {
 			if (check_room(m, "topology", t[n]->name, &k, e))
 				return -1;
 			add_topo(m, k, t[n]);
 		}
-		for (n = 0; r && r[n]; n++) {
+		for (size_t n = 0; r && r[n]; n++) {
 			if (check_room(m, "routing", r[n]->name, &k, e))
 				return -1;
 			add_route(m, k, r[n]);

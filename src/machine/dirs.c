@@ -114,10 +114,9 @@ struct machine_files *machine_files_new(
 {
 	struct machine_files *f = mem_alloc(1, sizeof(*f));
 	struct machine_dirs d;
-	size_t i;
 
 	find_dirs(&d, variable, folder);
-	for (i = 0; d.dir[i]; i++)
+	for (size_t i = 0; d.dir[i]; i++)
 		scan(f, d.dir[i]);
 	return f;
 }
@@ -133,9 +132,7 @@ void machine_files_free(struct machine_files *f)
 
 const char *machine_files_find(const struct machine_files *f, const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < f->n; i++)
+	for (size_t i = 0; i < f->n; i++)
 		if (!strcmp(f->name[i], name))
 			return f->path[i];
 	return NULL;
@@ -156,9 +153,9 @@ int machine_list(void (*f)(void *arg, const char *name, const char *path),
 	void *arg, struct err *e)
 {
 	struct machine_files *all = machine_files_all();
-	size_t n = all->n, i;
+	size_t n = all->n;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		f(arg, all->name[i], all->path[i]);
 	machine_files_free(all);
 	return n ? 0 : no_machines(e);

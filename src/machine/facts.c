@@ -43,10 +43,9 @@ void facts_of_params(
 	struct facts *f, const char *key, const struct param_block *b)
 {
 	char text[PARAM_TEXT_MAX];
-	size_t i;
 
 	facts_group(f, key);
-	for (i = 0; i < b->n_rows; i++) {
+	for (size_t i = 0; i < b->n_rows; i++) {
 		param_format(b, &b->rows[i], text, sizeof(text));
 		facts_text(f, b->rows[i].name, text);
 	}
@@ -58,9 +57,8 @@ void facts_of_params(
 static uint64_t sum(const struct hist *h, uint32_t first, uint32_t n)
 {
 	uint64_t all = 0;
-	uint32_t i;
 
-	for (i = first; i < first + n && i < HIST_BUCKETS; i++)
+	for (uint32_t i = first; i < first + n && i < HIST_BUCKETS; i++)
 		all += h->bucket[i];
 	return all;
 }
@@ -84,25 +82,23 @@ static void draw_bar(struct facts *f, const struct hist *h, uint32_t first,
 static void draw_bars(struct facts *f, const struct hist *h)
 {
 	uint32_t first = hist_bucket(h->min), last = hist_bucket(h->max);
-	uint32_t width = 1, i;
+	uint32_t width = 1;
 	uint64_t most = 1;
 
 	while ((last / width) - (first / width) >= MOST_BARS)
 		width *= 2;
-	for (i = first / width; i <= last / width; i++)
+	for (uint32_t i = first / width; i <= last / width; i++)
 		if (sum(h, i * width, width) > most)
 			most = sum(h, i * width, width);
-	for (i = first / width; i <= last / width; i++)
+	for (uint32_t i = first / width; i <= last / width; i++)
 		draw_bar(f, h, i * width, width, most);
 }
 
 void facts_of_histogram(struct facts *f, const struct hist *h)
 {
-	uint32_t i;
-
 	facts_place(f, FACTS_AT_RESULTS);
 	facts_list(f, "latency_histogram");
-	for (i = 0; i < HIST_BUCKETS; i++) {
+	for (uint32_t i = 0; i < HIST_BUCKETS; i++) {
 		if (!h->bucket[i])
 			continue;
 		facts_group(f, NULL);
@@ -137,7 +133,6 @@ static void add_figures(struct facts *f, const struct load_result *l,
 	uint32_t n_nodes, double hops)
 {
 	double got = machine_throughput(l, n_nodes);
-	uint32_t i;
 
 	if (l->has_throughput)
 		facts_real(f, "throughput_GBps_per_node", got);
@@ -152,7 +147,7 @@ static void add_figures(struct facts *f, const struct load_result *l,
 		facts_real(f, "offered_GBps_per_node",
 			(double)l->offered_bps / 1e9);
 	add_latency(f, &l->latency);
-	for (i = 0; i < l->n_figures; i++)
+	for (uint32_t i = 0; i < l->n_figures; i++)
 		facts_real(f, l->figure[i].name, l->figure[i].value);
 }
 
@@ -164,12 +159,11 @@ void facts_of_job(struct facts *f, const struct jobs_part *p)
 void facts_of_figures(struct facts *f, const struct machine_run *r)
 {
 	const struct jobs *j = jobs_of(r->load);
-	uint32_t i;
 
 	add_figures(f, &r->result, r->system->net->n_nodes,
 		r->packets ? (double)r->delivered_hops / (double)r->packets
 			   : 0);
-	for (i = 0; j && i < j->n; i++) {
+	for (uint32_t i = 0; j && i < j->n; i++) {
 		facts_group(f, j->part[i].name);
 		facts_of_job(f, &j->part[i]);
 		facts_end(f);
@@ -229,7 +223,6 @@ void facts_of_results(
 {
 	const struct load_result *l = &r->result;
 	double got = machine_throughput(l, r->system->net->n_nodes);
-	uint32_t i;
 
 	facts_place(f, FACTS_AT_RESULTS);
 	facts_real_if(f, "fraction_of_peak", l->has_peak && l->has_throughput,
@@ -252,7 +245,7 @@ void facts_of_results(
 		"{latency_ns.p99:v}, max {latency_ns.max:v}]");
 	if (has_histogram)
 		facts_of_histogram(f, &l->latency);
-	for (i = 0; i < l->n_figures; i++)
+	for (uint32_t i = 0; i < l->n_figures; i++)
 		facts_figure(f, l->figure[i].name, l->figure[i].value);
 	facts_of_knot(f, l);
 	facts_of_waiting(f, r);

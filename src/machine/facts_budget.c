@@ -16,9 +16,9 @@ static double percent(double part, double whole)
 /* Causes that took any time, the greatest first; returns how many. */
 static uint32_t by_share(const uint64_t *spent, enum cause *order)
 {
-	uint32_t n = 0, i, c;
+	uint32_t n = 0, i;
 
-	for (c = 0; c < N_CAUSES; c++) {
+	for (uint32_t c = 0; c < N_CAUSES; c++) {
 		if (!spent[c])
 			continue;
 		for (i = n++; i && spent[order[i - 1]] < spent[c]; i--)
@@ -55,10 +55,8 @@ static void draw_causes(struct facts *f, const uint64_t *spent, uint64_t sum)
 static void add_causes(
 	struct facts *f, const uint64_t *spent, uint64_t n, uint64_t sum)
 {
-	uint32_t c;
-
 	facts_group(f, "causes");
-	for (c = 0; c < N_CAUSES; c++) {
+	for (uint32_t c = 0; c < N_CAUSES; c++) {
 		facts_group(f, causes[c].key);
 		facts_real(
 			f, "ns", n ? (double)spent[c] / (double)n / SIM_NS : 0);
@@ -77,9 +75,8 @@ static void add_longest(struct facts *f, const struct book_account *l)
 {
 	uint64_t took = (uint64_t)(l->budget.at - l->budget.start);
 	uint64_t spent[N_CAUSES];
-	uint32_t c;
 
-	for (c = 0; c < N_CAUSES; c++)
+	for (uint32_t c = 0; c < N_CAUSES; c++)
 		spent[c] = (uint64_t)l->budget.spent[c];
 	facts_group(f, "longest");
 	facts_count(f, "node", l->src);
@@ -159,14 +156,13 @@ static void add_way(struct facts *f, const struct net *n,
 {
 	bool is_done = r && r->is_done, is_sent = r && r->way.n;
 	sim_time last = is_sent ? r->way.step[r->way.n - 1].until : 0;
-	uint32_t i;
 
 	facts_group(f, "follow");
 	facts_count(f, "node", how->node);
 	facts_count(f, "number", how->number);
 	facts_flag(f, "is_complete", is_done);
 	facts_list(f, "steps");
-	for (i = 0; is_sent && i < r->way.n; i++)
+	for (uint32_t i = 0; is_sent && i < r->way.n; i++)
 		add_step(f, n, &r->way, i);
 	facts_end(f);
 	if (!is_sent)

@@ -8,9 +8,8 @@ enum { MOST_TOLD = 10 };
 static struct fault_counts sum(const struct net *n)
 {
 	struct fault_counts all = { 0 };
-	uint32_t i;
 
-	for (i = 0; i < n->topo->n_wires; i++) {
+	for (uint32_t i = 0; i < n->topo->n_wires; i++) {
 		struct fault_counts c = faults_total(n->faults, i);
 
 		fault_counts_add(&all, &c);
@@ -28,13 +27,12 @@ static void name_untrained(const struct topo *t,
 	char site[64], port[64];
 	const char *before = ": line ";
 	size_t used;
-	uint32_t i;
 
 	t->ops->name_router(t, r, site, sizeof(site));
 	t->ops->name_port(t, r, u->link % t->n_ports, port, sizeof(port));
 	used = (size_t)snprintf(text, size, "link %s%s%s", site,
 		r < t->n_nodes ? "" : " ", r < t->n_nodes ? "" : port);
-	for (i = 0; i < TRAINING_LINES && used < size; i++) {
+	for (uint32_t i = 0; i < TRAINING_LINES && used < size; i++) {
 		if (!(u->lines >> i & 1))
 			continue;
 		used += (size_t)snprintf(text + used, size - used, "%s%s",
@@ -47,7 +45,6 @@ static void add_training(struct facts *f, const struct net *n)
 {
 	const struct fault_trainings *t = &n->faults->trainings;
 	char name[256];
-	size_t i;
 
 	facts_group(f, "training")->is_hidden = !t->time;
 	facts_count(f, "trained", t->n);
@@ -59,7 +56,7 @@ static void add_training(struct facts *f, const struct net *n)
 		"smallest margin {margin_ps} ps]");
 	facts_count(f, "blind_links", t->n_blind);
 	facts_list(f, "untrained");
-	for (i = 0; i < t->n_untrained; i++) {
+	for (size_t i = 0; i < t->n_untrained; i++) {
 		name_untrained(n->topo, &t->untrained[i], name, sizeof(name));
 		facts_text(f, NULL, name);
 	}
@@ -98,7 +95,7 @@ static void add_ras(
 {
 	static const char columns[] =
 		">time={time_ns/1e3:.3f} us|node|unit|severity|what";
-	size_t n_events, i;
+	size_t n_events;
 	struct ras_event *v = net_ras(n, &n_events);
 
 	facts_group(f, "ras")->is_hidden = !n->retry;
@@ -112,7 +109,7 @@ static void add_ras(
 	facts_count(f, "mended_words", faults_mended(n->faults));
 	facts_count(f, "stopped_units", faults_stopped(n->faults, NULL));
 	facts_list(f, "events");
-	for (i = 0; i < n_events; i++)
+	for (size_t i = 0; i < n_events; i++)
 		add_event(f, n, &v[i]);
 	facts_end(f);
 	facts_table(f, "events", columns, MOST_TOLD);
@@ -210,10 +207,8 @@ static void add_lines(struct facts *f)
 
 static void add_classes(struct facts *f, const struct net *n)
 {
-	uint32_t i;
-
 	facts_list(f, "links");
-	for (i = 0; i < n->topo->n_wires; i++) {
+	for (uint32_t i = 0; i < n->topo->n_wires; i++) {
 		struct fault_counts c = faults_total(n->faults, i);
 
 		facts_group(f, NULL);
@@ -229,11 +224,10 @@ static void add_faults(struct facts *f, const struct net *n,
 {
 	static const char *const keys[] = { "torn", "unreadable", "violations",
 		"escapes", "nacks", "timeouts", "resent", "duplicates" };
-	uint32_t i;
 
 	facts_group(f, "faults");
 	add_counts(f, c, n->retry != NULL);
-	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+	for (uint32_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		facts_count(f, keys[i],
 			nic_sum(r->nic, keys[i]) +
 				(strcmp(keys[i], "escapes") ? 0 : c->escaped));

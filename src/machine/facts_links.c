@@ -75,10 +75,9 @@ static void add_groups(struct facts *f, const struct machine_run *r)
 	char name[16], text[64 * TOPO_MAX_WIRES] = "";
 	struct net_use u;
 	size_t used = 0;
-	uint32_t i;
 
 	facts_list(f, "links");
-	for (i = 0; get_group(r, i, &u, name); i++) {
+	for (uint32_t i = 0; get_group(r, i, &u, name); i++) {
 		if (u.n_links)
 			add_group(f, r, &u, name);
 		if (used < sizeof(text))
@@ -128,11 +127,9 @@ static struct heat measure(const struct machine_run *r)
 	sim_time *waited = mem_alloc(n->n_sites, sizeof(*waited));
 	struct heat heat = { 0 };
 	struct net_links all;
-	site_id s;
-	size_t i;
 
 	net_links_init(&all, n);
-	for (i = 0; i < all.n; i++) {
+	for (size_t i = 0; i < all.n; i++) {
 		struct net_carried c =
 			net_carried(n, &all.link[i], UINT32_MAX, r->result.end);
 
@@ -140,7 +137,7 @@ static struct heat measure(const struct machine_run *r)
 		if (c.busy)
 			hottest_add(&heat.links, &all.link[i], c.busy);
 	}
-	for (s = 0; s < n->n_sites; s++)
+	for (site_id s = 0; s < n->n_sites; s++)
 		if (waited[s])
 			hottest_add(&heat.routers,
 				&(struct net_link){ .site = s }, waited[s]);
@@ -165,10 +162,9 @@ static void add_hottest(
 {
 	const struct topo *t = r->system->net->topo;
 	char text[NAME_SIZE];
-	size_t i;
 
 	facts_list(f, "hottest_links");
-	for (i = 0; i < heat->links.n; i++) {
+	for (size_t i = 0; i < heat->links.n; i++) {
 		const struct hot *h = &heat->links.of[i];
 
 		facts_group(f, NULL);
@@ -194,10 +190,8 @@ static void add_hottest(
 static void add_fullest(
 	struct facts *f, const struct machine_run *r, const struct heat *heat)
 {
-	size_t i;
-
 	facts_list(f, "fullest_routers");
-	for (i = 0; i < heat->routers.n; i++) {
+	for (size_t i = 0; i < heat->routers.n; i++) {
 		const struct hot *h = &heat->routers.of[i];
 
 		facts_group(f, NULL);
@@ -258,18 +252,16 @@ void facts_write_links(FILE *f, const struct machine_run *r)
 {
 	const struct net *n = r->system->net;
 	struct net_links all;
-	uint32_t c;
-	size_t i;
 
 	fputs("site,port,name,to_site,to_port,to_name,wire,channel,bytes,"
 	      "packets,use,mean_waiting\n",
 		f);
 	net_links_init(&all, n);
-	for (i = 0; i < all.n; i++) {
+	for (size_t i = 0; i < all.n; i++) {
 		const struct net_link *l = &all.link[i];
 
-		for (c = 0; c < net_router(n, l->to.router)->ops->n_channels;
-			c++)
+		for (uint32_t c = 0;
+			c < net_router(n, l->to.router)->ops->n_channels; c++)
 			write_channel(f, r, l, c);
 	}
 	net_links_fini(&all);

@@ -75,21 +75,22 @@ static void causes_of_a_budget_sum_to_the_whole(void **state)
 static void hottest_links_come_first_and_none_is_above_its_group(void **state)
 {
 	struct machine_run *r = run("torus", "4x4", "hotspot", traffic, NULL);
-	const struct fact *x, *hot;
+	const struct fact *hot;
 	struct facts f;
 	double most = 0, part, last = 2;
 	char name[RUN_WARNING];
 
 	facts_init(&f);
 	facts_of_links(&f, r);
-	for (x = facts_find(&f.root, "links")->first; x; x = x->next) {
+	for (const struct fact *x = facts_find(&f.root, "links")->first; x;
+		x = x->next) {
 		assert_true(number(x, "mean_use") <= number(x, "max_use"));
 		most = fmax(most, number(x, "max_use"));
 	}
 	hot = facts_find(&f.root, "hottest_links");
 	assert_int_equal(fact_length(hot), 5);
 	assert_true(number(hot->first, "use") == most);
-	for (x = hot->first; x; x = x->next) {
+	for (const struct fact *x = hot->first; x; x = x->next) {
 		assert_true(number(x, "use") <= last);
 		last = number(x, "use");
 	}
@@ -132,7 +133,6 @@ static void add(void *arg, const char *name, double value)
 static void figures_of_sweeps_are_those_of_results(void **state)
 {
 	struct machine_run *r = run("torus", "4x4", "random", traffic, NULL);
-	const struct fact *x;
 	struct facts f, flat;
 
 	facts_init(&f);
@@ -144,8 +144,9 @@ static void figures_of_sweeps_are_those_of_results(void **state)
 	assert_true(number(&f.root, "latency_ns.p99") ==
 		    number(&flat.root, "latency_p99_ns"));
 	assert_string_equal(flat.root.last->key, "sim_time_ns");
-	for (x = facts_find(&f.root, "latency_histogram")->first; x;
-		x = x->next)
+	for (const struct fact *x =
+			facts_find(&f.root, "latency_histogram")->first;
+		x; x = x->next)
 		assert_true(number(x, "from_ns") <= number(x, "to_ns"));
 	facts_fini(&f);
 	facts_fini(&flat);

@@ -34,13 +34,12 @@ void facts_of_knot(struct facts *f, const struct load_result *l)
 static void add_programs(struct facts *f, const struct load_result *l)
 {
 	uint64_t left = l->n_waiters;
-	uint32_t i;
 
 	if (!l->n_waiters)
 		return;
 	facts_count(f, "waiters", l->n_waiters);
 	facts_list(f, "waiting");
-	for (i = 0; i < l->n_waiting; i++) {
+	for (uint32_t i = 0; i < l->n_waiting; i++) {
 		const struct load_waiting *w = &l->waiting[i];
 
 		facts_group(f, NULL);

@@ -429,9 +429,9 @@ static void drop_kinds(const struct reader *r)
 {
 	const struct node *v = r->tree.v;
 	const char *kind;
-	size_t k, map, key;
+	size_t map, key;
 
-	for (k = 1; k < v[0].end; k = next_key(r, k)) {
+	for (size_t k = 1; k < v[0].end; k = next_key(r, k)) {
 		map = v[k].end;
 		if (!v[k].text || v[map].kind != NODE_MAP)
 			continue;

@@ -19,9 +19,8 @@ static double rate_of(double bytes, sim_time time)
 static double write_rate(struct side *s, uint32_t bytes)
 {
 	sim_time first = s->ops->write(s, 0, 0, 0, bytes), last = first;
-	uint32_t i;
 
-	for (i = 1; i <= TRANSFERS; i++)
+	for (uint32_t i = 1; i <= TRANSFERS; i++)
 		last = s->ops->write(s, 0, 0, (uint64_t)i * bytes, bytes);
 	return rate_of((double)bytes * TRANSFERS, last - first);
 }
@@ -29,10 +28,10 @@ static double write_rate(struct side *s, uint32_t bytes)
 /* The rate of the data of reads, one after the other. */
 static double data_rate(struct side *s)
 {
-	uint32_t bytes = s->most_read, i;
+	uint32_t bytes = s->most_read;
 	sim_time first = s->ops->data(s, 0, 0, 0, bytes), last = first;
 
-	for (i = 1; i <= TRANSFERS; i++)
+	for (uint32_t i = 1; i <= TRANSFERS; i++)
 		last = s->ops->data(s, 0, 0, (uint64_t)i * bytes, bytes);
 	return rate_of((double)bytes * TRANSFERS, last - first);
 }
@@ -64,11 +63,11 @@ static uint32_t add_bus(
 	const struct machine *m, double link, struct flow_bound *bound)
 {
 	double (*const tries[])(struct side * s) = { reads_rate, data_rate };
-	uint32_t n = 0, i;
+	uint32_t n = 0;
 
 	if (!m->side || !m->side->rates)
 		return 0;
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		struct err e = { 0 };
 		struct side *s = side_new(m->side, m->side_params, 1, &e);
 
@@ -95,14 +94,12 @@ static uint32_t add_bus(
 /* A generic card's time from packet to packet. */
 static bool has_packet_time(const struct machine *m)
 {
-	size_t i, k;
-
-	for (i = 0; i < m->n_blocks; i++) {
+	for (size_t i = 0; i < m->n_blocks; i++) {
 		const struct param_block *b = &m->block[i];
 
 		if (!machine_uses(m, i) || strcmp(b->section, "nic") != 0)
 			continue;
-		for (k = 0; k < b->n_rows; k++)
+		for (size_t k = 0; k < b->n_rows; k++)
 			if (!strcmp(b->rows[k].name, "packet") &&
 				b->rows[k].type == PARAM_TIME)
 				return true;
@@ -179,9 +176,8 @@ bool flow_knows_host(const struct flow_bound *bound)
 struct flow_bound flow_least(const struct flow_bound *bound, uint32_t n)
 {
 	struct flow_bound least = bound[0];
-	uint32_t i;
 
-	for (i = 1; i < n; i++)
+	for (uint32_t i = 1; i < n; i++)
 		if (bound[i].rate < least.rate)
 			least = bound[i];
 	return least;

@@ -38,7 +38,7 @@ static int take(struct jobs_reader *r, size_t where, uint64_t node)
 /* "3" or "0..15" */
 static int take_range(struct jobs_reader *r, size_t where, const char *text)
 {
-	unsigned long long from, to, i;
+	unsigned long long from, to;
 	int used = 0;
 
 	if (sscanf(text, " %9llu .. %9llu %n", &from, &to, &used) != 2 ||
@@ -52,7 +52,7 @@ static int take_range(struct jobs_reader *r, size_t where, const char *text)
 	if (from > to)
 		return JOBS_FAIL(
 			r, where, "the end of the range is below its start");
-	for (i = from; i <= to; i++)
+	for (unsigned long long i = from; i <= to; i++)
 		if (take(r, where, i))
 			return -1;
 	return 0;
@@ -60,13 +60,14 @@ static int take_range(struct jobs_reader *r, size_t where, const char *text)
 
 static int take_nodes(struct jobs_reader *r)
 {
-	size_t list = r->value[JOBS_K_NODES], i;
+	size_t list = r->value[JOBS_K_NODES];
 
 	if (jobs_at(r, list)->kind == NODE_SCALAR)
 		return take_range(r, list, jobs_at(r, list)->text);
 	if (jobs_at(r, list)->kind != NODE_LIST)
 		return JOBS_FAIL(r, list, "nodes must be a list or a range");
-	for (i = list + 1; i < jobs_at(r, list)->end; i = jobs_at(r, i)->end)
+	for (size_t i = list + 1; i < jobs_at(r, list)->end;
+		i = jobs_at(r, i)->end)
 		if (jobs_at(r, i)->kind != NODE_SCALAR ||
 			take_range(r, i, jobs_at(r, i)->text))
 			return r->tree.e->code
@@ -79,11 +80,10 @@ static int take_nodes(struct jobs_reader *r)
 static int take_box(struct jobs_reader *r)
 {
 	uint32_t from[TOPO_MAX_DIMS], size[TOPO_MAX_DIMS], n;
-	site_id s;
 
 	if (jobs_read_box(r, JOBS_K_BOX, from, size, &n))
 		return -1;
-	for (s = 0; s < r->topo->n_nodes; s++)
+	for (site_id s = 0; s < r->topo->n_nodes; s++)
 		if (jobs_is_inside(r->topo, s, from, size, n) &&
 			take(r, r->value[JOBS_K_BOX], s))
 			return -1;
@@ -95,7 +95,7 @@ static int take_box(struct jobs_reader *r)
 static int take_free(struct jobs_reader *r, uint64_t count, bool is_random)
 {
 	site_id *free_nodes = mem_alloc(r->topo->n_nodes, sizeof(*free_nodes));
-	uint32_t n = 0, i, k;
+	uint32_t n = 0, k;
 	int failed = 0;
 	site_id s;
 
@@ -105,7 +105,7 @@ static int take_free(struct jobs_reader *r, uint64_t count, bool is_random)
 	if (count > n)
 		failed = JOBS_FAIL(r, r->value[JOBS_K_COUNT],
 			"only %u nodes are free for this job", n);
-	for (i = 0; i < count && !failed; i++) {
+	for (uint32_t i = 0; i < count && !failed; i++) {
 		k = i;
 		if (is_random)
 			k += (uint32_t)random_below(
@@ -127,13 +127,12 @@ static int take_listed(struct jobs_reader *r, uint64_t count, const char *path)
 	size_t where = r->value[JOBS_K_PLACEMENT];
 	FILE *f = fopen(path, "r");
 	unsigned long long node;
-	uint64_t i;
 	int failed = 0;
 
 	if (!f)
 		return JOBS_FAIL(r, where, "%.100s: cannot read: %s", path,
 			strerror(errno));
-	for (i = 0; i < count && !failed; i++) {
+	for (uint64_t i = 0; i < count && !failed; i++) {
 		if (fscanf(f, "%9llu", &node) != 1)
 			failed = JOBS_FAIL(r, where,
 				"%.100s: has no node for rank %llu", path,
@@ -168,13 +167,13 @@ static int take_count(struct jobs_reader *r)
 static int place(struct jobs_reader *r, size_t job)
 {
 	struct jobs_part *p = part_of(r);
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
 	if (r->value[JOBS_K_PARTITION])
 		return JOBS_FAIL(r, job,
 			"this job has a partition, but a job before it has "
 			"none: give all jobs one, or none");
-	for (i = JOBS_K_NODES; i <= JOBS_K_BOX; i++)
+	for (uint32_t i = JOBS_K_NODES; i <= JOBS_K_BOX; i++)
 		n += r->value[i] != 0;
 	if (n != 1)
 		return JOBS_FAIL(r, job,

@@ -47,7 +47,7 @@ static uint32_t read_numbers(
 int jobs_read_box(struct jobs_reader *r, enum jobs_key key, uint32_t *from,
 	uint32_t *size, uint32_t *n_dims)
 {
-	uint32_t grid[TOPO_MAX_DIMS], n, i;
+	uint32_t grid[TOPO_MAX_DIMS], n;
 	const char *text = jobs_text(r, key);
 	size_t where = r->value[key];
 
@@ -64,7 +64,7 @@ int jobs_read_box(struct jobs_reader *r, enum jobs_key key, uint32_t *from,
 		return JOBS_FAIL(r, where,
 			"want a %s of %u dimensions such as 2x2 at 0,4",
 			job_keys[key], n);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		if (!size[i] || from[i] + size[i] > grid[i])
 			return JOBS_FAIL(r, where,
 				"the %s does not fit into the machine",
@@ -112,10 +112,9 @@ int jobs_find_values(struct jobs_reader *r, size_t map, const char *const *keys,
 {
 	char hint[NAME_HINT];
 	uint32_t i;
-	size_t k;
 
 	memset(value, 0, n * sizeof(*value));
-	for (k = map + 1; k < jobs_at(r, map)->end; k = next_key(r, k)) {
+	for (size_t k = map + 1; k < jobs_at(r, map)->end; k = next_key(r, k)) {
 		const char *key = jobs_at(r, k)->text;
 
 		for (i = 0; i < n; i++)
@@ -134,14 +133,12 @@ int jobs_find_values(struct jobs_reader *r, size_t map, const char *const *keys,
 
 static int find_values(struct jobs_reader *r, size_t job)
 {
-	uint32_t i;
-
 	if (jobs_at(r, job)->kind != NODE_MAP)
 		return JOBS_FAIL(r, job,
 			"want a job: a map with name, nodes and workload");
 	if (jobs_find_values(r, job, job_keys, N_JOBS_KEYS, r->value))
 		return -1;
-	for (i = 0; i < N_JOBS_KEYS; i++)
+	for (uint32_t i = 0; i < N_JOBS_KEYS; i++)
 		if (r->value[i] && i != JOBS_K_NODES && i != JOBS_K_KEYS &&
 			i != JOBS_K_ROUTES && !jobs_text(r, i))
 			return JOBS_FAIL(r, r->value[i],
@@ -152,7 +149,6 @@ static int find_values(struct jobs_reader *r, size_t job)
 static int read_name(struct jobs_reader *r, size_t job)
 {
 	const char *name = jobs_text(r, JOBS_K_NAME);
-	uint32_t i;
 
 	if (!name || !*name || strlen(name) >= JOBS_NAME ||
 		strspn(name,
@@ -160,7 +156,7 @@ static int read_name(struct jobs_reader *r, size_t job)
 			"0123456789_-") != strlen(name))
 		return JOBS_FAIL(r, job,
 			"a job needs a name of letters, digits, - and _");
-	for (i = 0; i + 1 < r->n; i++)
+	for (uint32_t i = 0; i + 1 < r->n; i++)
 		if (!strcmp(r->name[i], name))
 			return JOBS_FAIL(r, r->value[JOBS_K_NAME],
 				"another job is called %s", name);
@@ -171,14 +167,14 @@ static int read_name(struct jobs_reader *r, size_t job)
 /* A key and its value become one text, as on a command line. */
 static int read_keys(struct jobs_reader *r)
 {
-	size_t map = r->value[JOBS_K_KEYS], k, size;
+	size_t map = r->value[JOBS_K_KEYS], size;
 
 	if (!map)
 		return 0;
 	if (jobs_at(r, map)->kind != NODE_MAP)
 		return JOBS_FAIL(
 			r, map, "keys must be a map, such as { load: 0.5 }");
-	for (k = map + 1; k < jobs_at(r, map)->end; k = next_key(r, k)) {
+	for (size_t k = map + 1; k < jobs_at(r, map)->end; k = next_key(r, k)) {
 		char **key = &r->tree.v[k].text;
 		const char *value = jobs_at(r, jobs_at(r, k)->end)->text;
 
@@ -220,11 +216,11 @@ static int read_rest(struct jobs_reader *r, size_t job)
 
 static size_t find_jobs(struct jobs_reader *r)
 {
-	size_t k, jobs = 0;
+	size_t jobs = 0;
 
 	if (!r->tree.n || jobs_at(r, 0)->kind != NODE_MAP)
 		return 0;
-	for (k = 1; k < jobs_at(r, 0)->end; k = next_key(r, k)) {
+	for (size_t k = 1; k < jobs_at(r, 0)->end; k = next_key(r, k)) {
 		const char *key = jobs_at(r, k)->text;
 		size_t value = jobs_at(r, k)->end;
 

@@ -24,7 +24,6 @@ struct entry {
 static int find_values(struct entry *x)
 {
 	struct jobs_reader *r = x->r;
-	size_t k;
 
 	if (jobs_at(r, x->at)->kind != NODE_MAP)
 		return JOBS_FAIL(r, x->at,
@@ -32,7 +31,7 @@ static int find_values(struct entry *x)
 			"and output");
 	if (jobs_find_values(r, x->at, keys, N_KEYS, x->value))
 		return -1;
-	for (k = 0; k < K_OUTPUT; k++)
+	for (size_t k = 0; k < K_OUTPUT; k++)
 		if (!x->value[k])
 			return JOBS_FAIL(
 				r, x->at, "a register needs its %s", keys[k]);
@@ -59,13 +58,12 @@ static int read_link(const struct entry *x, size_t at, uint16_t *mask)
 	const struct topo *t = x->r->topo;
 	const char *word = jobs_at(x->r, at)->text;
 	char name[16], first[16];
-	port_id p;
 
 	if (word && !strcmp(word, "local")) {
 		*mask |= (uint16_t)CLASS_LOCAL_BIT;
 		return 0;
 	}
-	for (p = 0; p < t->n_ports; p++) {
+	for (port_id p = 0; p < t->n_ports; p++) {
 		t->ops->name_port(t, 0, p, name, sizeof(name));
 		if (word && !strcmp(word, name)) {
 			*mask |= (uint16_t)(1u << p);
@@ -150,9 +148,10 @@ static int check_twice(const struct entry *x, struct seen *seen,
 static int read_all(struct jobs_reader *r, struct machine_partition *p,
 	uint32_t n_nodes, struct seen *seen)
 {
-	size_t list = r->value[JOBS_K_ROUTES], k, room = 0;
+	size_t list = r->value[JOBS_K_ROUTES], room = 0;
 
-	for (k = list + 1; k < jobs_at(r, list)->end; k = jobs_at(r, k)->end) {
+	for (size_t k = list + 1; k < jobs_at(r, list)->end;
+		k = jobs_at(r, k)->end) {
 		struct entry x = { .r = r, .at = k };
 		struct class_register *c;
 
@@ -174,14 +173,14 @@ int jobs_read_routes(struct jobs_reader *r, struct machine_partition *p)
 {
 	size_t list = r->value[JOBS_K_ROUTES];
 	struct seen seen = { 0 };
-	uint32_t n_nodes = 1, i;
+	uint32_t n_nodes = 1;
 	int failed;
 
 	if (!list)
 		return 0;
 	if (jobs_at(r, list)->kind != NODE_LIST)
 		return JOBS_FAIL(r, list, "routes must be a list of registers");
-	for (i = 0; i < p->n_dims; i++)
+	for (uint32_t i = 0; i < p->n_dims; i++)
 		n_nodes *= p->size[i];
 	seen.routes = mem_alloc(n_nodes, sizeof(*seen.routes));
 	failed = read_all(r, p, n_nodes, &seen);

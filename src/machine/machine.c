@@ -11,10 +11,10 @@
 /* Parameters that the command line has set. */
 static size_t count_given(const struct machine *m)
 {
-	size_t n = 0, i, j;
+	size_t n = 0;
 
-	for (i = 0; i < m->n_blocks; i++) {
-		for (j = 0; j < m->block[i].n_rows; j++) {
+	for (size_t i = 0; i < m->n_blocks; i++) {
+		for (size_t j = 0; j < m->block[i].n_rows; j++) {
 			const char *place = m->block[i].origins[j].place;
 
 			n += !strcmp(place, "--set") ||
@@ -64,10 +64,10 @@ static int refuse_set(struct machine *m, const struct param_block *blocks,
 	const char *text, const char *place, struct err *e)
 {
 	struct param_block used[MACHINE_BLOCKS];
-	size_t i, n = 0;
+	size_t n = 0;
 
 	m->is_whole = false;
-	for (i = 0; i < m->n_blocks; i++)
+	for (size_t i = 0; i < m->n_blocks; i++)
 		if (machine_uses(m, i))
 			used[n++] = blocks[i];
 	m->is_whole = true;
@@ -143,9 +143,8 @@ static const struct param_list *shape_list(
 	struct machine *m, const struct param_block *blocks)
 {
 	const char *key = machine_topo_now(m)->ops->shape_key;
-	size_t i;
 
-	for (i = 0; i < m->n_blocks; i++) {
+	for (size_t i = 0; i < m->n_blocks; i++) {
 		const struct param *row = param_find(&blocks[i], key);
 
 		if (row && row->type == PARAM_COUNTS &&
@@ -208,9 +207,8 @@ static void set_kinds(struct machine *m, const struct param_block *blocks,
 {
 	static const char key[] = ".kind=";
 	char section[PARAM_TEXT_MAX];
-	size_t i;
 
-	for (i = 0; i < s->n_sets; i++) {
+	for (size_t i = 0; i < s->n_sets; i++) {
 		const char *dot = strchr(s->sets[i], '.');
 
 		if (!dot || strncmp(dot, key, strlen(key)) != 0)
@@ -227,7 +225,6 @@ static int read_once(struct machine *m, const struct param_block *blocks,
 	const struct machine_source *s, struct err *e)
 {
 	struct machine_dirs dirs;
-	size_t i;
 
 	machine_dirs(&dirs);
 	if (machine_file_read(
@@ -236,7 +233,7 @@ static int read_once(struct machine *m, const struct param_block *blocks,
 	set_kinds(m, blocks, s);
 	if (set_shape(m, blocks, s->shape, e))
 		return -1;
-	for (i = 0; i < s->n_sets; i++)
+	for (size_t i = 0; i < s->n_sets; i++)
 		if (assign(m, blocks, s->sets[i], "--set", e))
 			return -1;
 	return 0;
@@ -251,15 +248,14 @@ static int read_kinds(
 {
 	struct param_block loose[MACHINE_BLOCKS];
 	struct param *rows[MACHINE_BLOCKS];
-	size_t i, k;
 	int failed;
 
-	for (i = 0; i < m->n_blocks; i++) {
+	for (size_t i = 0; i < m->n_blocks; i++) {
 		const struct param_block *b = &m->block[i];
 
 		rows[i] = mem_alloc(b->n_rows, sizeof(*rows[i]));
 		memcpy(rows[i], b->rows, b->n_rows * sizeof(*rows[i]));
-		for (k = 0; k < b->n_rows; k++) {
+		for (size_t k = 0; k < b->n_rows; k++) {
 			if (!strcmp(rows[i][k].name, "kind"))
 				continue;
 			rows[i][k].min = PARAM_LOOSE;
@@ -269,7 +265,7 @@ static int read_kinds(
 		loose[i].rows = rows[i];
 	}
 	failed = read_once(m, loose, s, e);
-	for (i = 0; i < m->n_blocks; i++)
+	for (size_t i = 0; i < m->n_blocks; i++)
 		mem_free(rows[i]);
 	return failed;
 }
@@ -283,18 +279,18 @@ static int read_all(
 	struct machine *m, const struct machine_source *s, struct err *e)
 {
 	struct param_block sorted[MACHINE_BLOCKS];
-	size_t i, n = 0;
+	size_t n = 0;
 
 	if (read_kinds(m, s, e))
 		return -1;
 	m->is_whole = false;
-	for (i = 0; i < m->n_blocks; i++)
+	for (size_t i = 0; i < m->n_blocks; i++)
 		if (machine_uses(m, i))
 			sorted[n++] = m->block[i];
-	for (i = 0; i < m->n_blocks; i++)
+	for (size_t i = 0; i < m->n_blocks; i++)
 		if (!machine_uses(m, i))
 			sorted[n++] = m->block[i];
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		param_defaults(&m->block[i]);
 	return read_once(m, sorted, s, e);
 }
@@ -316,9 +312,8 @@ static bool is_dropped(
 static int check_unused(const struct machine *m, size_t block, struct err *e)
 {
 	const struct param_block *b = &m->block[block];
-	size_t i;
 
-	for (i = 0; i < b->n_rows; i++)
+	for (size_t i = 0; i < b->n_rows; i++)
 		if (b->origins[i].set && !is_dropped(m, block, &b->origins[i]))
 			return err_set(e,
 				"%s: %s.%s is not a parameter of this machine "
@@ -334,8 +329,6 @@ static int check_unused(const struct machine *m, size_t block, struct err *e)
 /* All is read: takes the variants that were named. */
 static int choose(struct machine *m, struct err *e)
 {
-	size_t i;
-
 	m->topo = machine_topo_now(m);
 	m->route = m->routes[machine_route_now(m)];
 	m->router.kind = router_registry[m->kinds.router];
@@ -350,10 +343,10 @@ static int choose(struct machine *m, struct err *e)
 	m->side_params = m->side ? m->sides[m->kinds.side - 1] : NULL;
 	m->link.formats = m->nic ? m->nic->formats : NULL;
 	m->link.n_formats = m->nic ? m->nic->n_formats : 0;
-	for (i = 0; i < m->parts.n; i++)
+	for (size_t i = 0; i < m->parts.n; i++)
 		m->parts.slot[i].exists =
 			machine_has(m, m->parts.slot[i].ops->needs);
-	for (i = 0; i < m->n_blocks; i++)
+	for (size_t i = 0; i < m->n_blocks; i++)
 		if (!machine_uses(m, i) && check_unused(m, i, e))
 			return -1;
 	return 0;
@@ -363,9 +356,7 @@ static int choose(struct machine *m, struct err *e)
 static const struct param_block *find_used(const struct machine *m,
 	const char *section, const char *name, const struct param **row)
 {
-	size_t i;
-
-	for (i = 0; i < m->n_blocks; i++) {
+	for (size_t i = 0; i < m->n_blocks; i++) {
 		if (strcmp(m->block[i].section, section) != 0 ||
 			!machine_uses(m, i))
 			continue;
@@ -511,7 +502,6 @@ static int load_plugins(
 	struct param_lines named = { 0 };
 	struct machine_dirs dirs;
 	int failed;
-	size_t i;
 
 	machine_dirs(&dirs);
 	failed = machine_file_plugins(m->path, dirs.dir, &named, &m->files, e);
@@ -522,9 +512,9 @@ static int load_plugins(
 		failed = plugins_open_named(&m->plugins, &named, e);
 	if (!failed)
 		failed = machine_add_plugins(m, e);
-	for (i = 0; i < s->n_plugins; i++)
+	for (size_t i = 0; i < s->n_plugins; i++)
 		param_lines_add(&m->plugin_files, s->plugins[i], "--plugin");
-	for (i = 0; i < named.n && !s->only_given; i++)
+	for (size_t i = 0; i < named.n && !s->only_given; i++)
 		param_lines_add(&m->plugin_files, named.v[i].text, "");
 	param_lines_free(&named);
 	return failed ? -1 : 0;
@@ -608,11 +598,9 @@ int machine_read_faults(struct machine *m, const char *path, struct err *e)
 
 void machine_free(struct machine *m)
 {
-	size_t i;
-
 	if (!m)
 		return;
-	for (i = 0; i < m->n_blocks; i++)
+	for (size_t i = 0; i < m->n_blocks; i++)
 		mem_free(m->block[i].origins);
 	if (m->route && m->route->ops->fini)
 		m->route->ops->fini(m->route);
@@ -629,7 +617,7 @@ void machine_free(struct machine *m)
 	param_lines_free(&m->plugin_files);
 	fault_plan_free(&m->faults);
 	parts_fini(&m->parts);
-	for (i = 0; i < MACHINE_KINDS; i++) {
+	for (size_t i = 0; i < MACHINE_KINDS; i++) {
 		mem_free(m->topos[i]);
 		mem_free(m->routes[i]);
 		mem_free(m->routers[i]);

@@ -51,11 +51,10 @@ static struct machine *loaded(const char *text, const char *shape)
 static void an_empty_file_is_nobodys_machine(void **state)
 {
 	struct machine *m = loaded("", NULL);
-	uint32_t i;
 
 	assert_null(m->nic);
 	assert_string_equal(m->topo->ops->name, topo_registry[0]->name);
-	for (i = 1; i < m->topo->n_wires; i++)
+	for (uint32_t i = 1; i < m->topo->n_wires; i++)
 		assert_int_equal(
 			m->topo->wire[i].latency, m->topo->wire[0].latency);
 	machine_free(m);
@@ -70,9 +69,8 @@ static void the_routing_follows_the_topology(void **state)
 		{ "topology: { nodes: 2 }\n", "order" },
 		{ "topology: { links: [1, 2] }\n", "order" },
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
+	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
 		struct machine *m = loaded(some[i][0], NULL);
 
 		assert_string_equal(m->route->ops->name, some[i][1]);
@@ -130,24 +128,23 @@ static void every_block_can_be_used(void **state)
 		"topology: { kind: fattree }\nnic: { kind: elan4 }",
 		"topology: { shape: 2x2x2x2x2 }\nnic: { kind: bgq-mu }",
 		"link: { retry: replay, code: 8b10b }",
-		"topology: { nodes: 2 }",
-		"link: { code: 64b66b }",
+		"topology: { nodes: 2 }", "link: { code: 64b66b }",
 		"nic: { kind: plain }\nside: { kind: pcie }",
 		"nic: { kind: gemini }",
 		"nic: { kind: apenet }\nside: { kind: pcie }" };
 	bool used[MACHINE_BLOCKS] = { false };
-	size_t i, k, n = 0;
+	size_t n = 0;
 
-	for (i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
+	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
 		struct machine *m = loaded(some[i], NULL);
 
 		n = m->n_blocks;
-		for (k = 0; k < n; k++)
+		for (size_t k = 0; k < n; k++)
 			used[k] |= machine_uses(m, k) ||
 				   strchr(m->use[k].needs, '.');
 		machine_free(m);
 	}
-	for (k = 0; k < n; k++)
+	for (size_t k = 0; k < n; k++)
 		assert_true(used[k]);
 }
 
@@ -159,14 +156,15 @@ static void a_base_of_another_kind_leaves_nothing_of_it(void **state)
 		NULL);
 	struct machine *plain =
 		loaded("topology: { nodes: 64, kind: fattree }\n", NULL);
-	size_t i, k;
+	size_t i;
 
 	assert_int_equal(m->topo->n_nodes, 64);
 	assert_string_equal(m->route->ops->name, "updown");
 	assert_string_equal(m->nic->name, "plain");
 	assert_int_equal(m->link.payload, 2048);
 	for (i = 0; i < m->n_blocks; i++)
-		for (k = 0; machine_uses(m, i) && k < m->block[i].n_rows; k++) {
+		for (size_t k = 0; machine_uses(m, i) && k < m->block[i].n_rows;
+			k++) {
 			char a[PARAM_TEXT_MAX], b[PARAM_TEXT_MAX];
 
 			if (strcmp(m->block[i].section, "topology") != 0)

@@ -15,9 +15,7 @@ static bool has_node(
 /* No router is in two of them. */
 static int take_all(struct jobs_reader *r, const struct machine_partition *p)
 {
-	site_id s;
-
-	for (s = 0; s < r->topo->n_nodes; s++)
+	for (site_id s = 0; s < r->topo->n_nodes; s++)
 		if (has_node(p, r->topo, s) &&
 			jobs_take(r, r->value[JOBS_K_PARTITION], s))
 			return -1;
@@ -75,9 +73,7 @@ int machine_partitions_read(struct machine_partitions *p, const char *path,
 
 void machine_partitions_free(struct machine_partitions *p)
 {
-	uint32_t i;
-
-	for (i = 0; i < p->n; i++)
+	for (uint32_t i = 0; i < p->n; i++)
 		mem_free(p->v[i].routes);
 	mem_free(p->v);
 	jobs_reader_free(p->reader);
@@ -89,12 +85,11 @@ uint32_t machine_partitions_of_io(const struct machine_partitions *p,
 	const struct topo *t, uint32_t io, uint32_t member[PARTITIONS_OF_IO])
 {
 	router_id exit;
-	uint32_t n = 0, i, k;
-	port_id port;
+	uint32_t n = 0, k;
 
-	for (port = t->node_ports; port < t->n_ports; port++) {
+	for (port_id port = t->node_ports; port < t->n_ports; port++) {
 		exit = t->ops->peer(t, t->n_nodes + io, port).router;
-		for (i = 0; exit != NO_ROUTER && i < p->n; i++) {
+		for (uint32_t i = 0; exit != NO_ROUTER && i < p->n; i++) {
 			if (!has_node(&p->v[i], t, exit))
 				continue;
 			for (k = 0; k < n && member[k] != i; k++)
@@ -110,12 +105,11 @@ void machine_partition_name(
 	const struct machine_partition *p, char *text, size_t size)
 {
 	size_t n = 0;
-	uint32_t i;
 
-	for (i = 0; i < p->n_dims && n < size; i++)
+	for (uint32_t i = 0; i < p->n_dims && n < size; i++)
 		n += (size_t)snprintf(
 			text + n, size - n, "%s%u", i ? "x" : "", p->size[i]);
-	for (i = 0; i < p->n_dims && n < size; i++)
+	for (uint32_t i = 0; i < p->n_dims && n < size; i++)
 		n += (size_t)snprintf(text + n, size - n, "%s%u",
 			i ? "," : " at ", p->from[i]);
 }

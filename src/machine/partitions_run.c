@@ -52,9 +52,8 @@ static sim_time outer_time(const struct outer *o, sim_time t, bool is_io)
 static void send_calls(const struct outer *o, struct sim_worker *w, site_id i)
 {
 	struct files_seat *s = o->inner[i].seat;
-	uint32_t k;
 
-	for (k = 0; s && k < s->n_sent; k++) {
+	for (uint32_t k = 0; s && k < s->n_sent; k++) {
 		const struct files_call *c = &s->call[s->sent[k]];
 
 		sim_post(w, o->how->list->n + c->io, outer_time(o, c->at, true),
@@ -110,10 +109,10 @@ static struct files *make_files(
 	const struct machine_partitions_run *how, struct err *e)
 {
 	const struct machine *m = how->machine;
-	uint32_t of[PARTITIONS_OF_IO], io;
+	uint32_t of[PARTITIONS_OF_IO];
 	struct files *f = NULL;
 
-	for (io = 0; io < m->topo->n_io && !e->code; io++) {
+	for (uint32_t io = 0; io < m->topo->n_io && !e->code; io++) {
 		if (machine_partitions_of_io(how->list, m->topo, io, of) < 2)
 			continue;
 		if (!f)
@@ -174,12 +173,12 @@ static sim_time common_divisor(sim_time a, sim_time b)
 /* Where files are shared, the longest that all windows start wito. */
 static sim_time find_step(const struct outer *o)
 {
-	const struct inner *x;
 	sim_time step = 0;
 
 	if (!o->files)
 		return STEP;
-	for (x = o->inner; x < o->inner + o->how->list->n; x++)
+	for (const struct inner *x = o->inner; x < o->inner + o->how->list->n;
+		x++)
 		if (!x->is_over) {
 			step = common_divisor(step, x->given.begin);
 			step = common_divisor(step,
@@ -192,9 +191,9 @@ static sim_time find_step(const struct outer *o)
 static void share_out(const struct outer *o, uint32_t n_workers, uint8_t *owner)
 {
 	uint64_t *nodes = mem_alloc(n_workers, sizeof(*nodes));
-	uint32_t n = o->how->list->n, i, k, least;
+	uint32_t n = o->how->list->n, k, least;
 
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		for (least = 0, k = 1; k < n_workers; k++)
 			if (nodes[k] < nodes[least])
 				least = k;
@@ -208,7 +207,7 @@ static void share_out(const struct outer *o, uint32_t n_workers, uint8_t *owner)
 static int build(struct outer *o, struct err *e)
 {
 	static const struct sim_ops ops = { .visit = visit };
-	uint32_t n = o->how->list->n, most = o->how->threads, i;
+	uint32_t n = o->how->list->n, most = o->how->threads;
 	struct sim_params p = {
 		.n_sites = n + (o->files ? o->how->machine->topo->n_io : 0),
 		.n_workers = most < n ? most : n,
@@ -226,7 +225,7 @@ static int build(struct outer *o, struct err *e)
 	p.owner = owner;
 	o->sim = sim_new(&p, e);
 	mem_free(owner);
-	for (i = 0; o->sim && i < n; i++)
+	for (uint32_t i = 0; o->sim && i < n; i++)
 		if (!o->inner[i].is_over)
 			sim_post(sim_owner(o->sim, i), i,
 				outer_time(o, o->inner[i].given.begin, false),
@@ -237,12 +236,12 @@ static int build(struct outer *o, struct err *e)
 static void run(const struct outer *o)
 {
 	enum sim_ending ending;
-	uint32_t i, n_done;
+	uint32_t n_done;
 
 	do {
 		ending = sim_run(
 			o->sim, sim_slice(o->sim, outer_time(o, STEP, false)));
-		for (i = n_done = 0; i < o->how->list->n; i++)
+		for (uint32_t i = n_done = 0; i < o->how->list->n; i++)
 			n_done += o->inner[i].is_over;
 		if (o->how->on_done)
 			o->how->on_done(o->how->arg, n_done);
@@ -254,17 +253,16 @@ int machine_partitions_run(
 {
 	struct outer o = { .how = how, .files = make_files(how, e) };
 	uint64_t held = 0;
-	uint32_t i;
 
 	if (e->code)
 		return -1;
 	o.inner = mem_alloc(how->list->n, sizeof(*o.inner));
-	for (i = 0; i < how->list->n; i++)
+	for (uint32_t i = 0; i < how->list->n; i++)
 		held = open_inner(&o, i, held);
 	if (!build(&o, e))
 		run(&o);
 	sim_free(o.sim);
-	for (i = 0; i < how->list->n; i++)
+	for (uint32_t i = 0; i < how->list->n; i++)
 		machine_run_close(&o.inner[i].run);
 	mem_free(o.inner);
 	files_free(o.files);

@@ -64,15 +64,13 @@ static int check_load(const char *path, const struct weft_app *a, struct err *e)
 static int check_parts(
 	const char *path, const struct weft_plugin *p, struct err *e)
 {
-	size_t i;
-
-	for (i = 0; p->topologies && p->topologies[i]; i++)
+	for (size_t i = 0; p->topologies && p->topologies[i]; i++)
 		if (check_topo(path, p->topologies[i], e))
 			return -1;
-	for (i = 0; p->routings && p->routings[i]; i++)
+	for (size_t i = 0; p->routings && p->routings[i]; i++)
 		if (check_route(path, p->routings[i], e))
 			return -1;
-	for (i = 0; p->workloads && p->workloads[i]; i++)
+	for (size_t i = 0; p->workloads && p->workloads[i]; i++)
 		if (check_load(path, p->workloads[i], e))
 			return -1;
 	return 0;
@@ -101,9 +99,7 @@ static int check_version(
 
 static bool is_open(const struct plugins *p, const void *handle)
 {
-	size_t i;
-
-	for (i = 0; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++)
 		if (p->handle[i] == handle)
 			return true;
 	return false;
@@ -146,9 +142,7 @@ static int open_one(struct plugins *p, const char *path, const char *who,
 int plugins_open(
 	struct plugins *p, const char *const *paths, size_t n, struct err *e)
 {
-	size_t i;
-
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (open_one(p, paths[i], "--plugin", false, e))
 			return -1;
 	return 0;
@@ -157,9 +151,7 @@ int plugins_open(
 int plugins_open_named(
 	struct plugins *p, const struct param_lines *paths, struct err *e)
 {
-	size_t i;
-
-	for (i = 0; i < paths->n; i++)
+	for (size_t i = 0; i < paths->n; i++)
 		if (open_one(p, paths->v[i].text, paths->v[i].place, true, e))
 			return -1;
 	return 0;
@@ -184,9 +176,7 @@ bool plugins_has(const char *const *given, size_t n, const char *path)
 int plugins_check_given(const struct param_lines *named,
 	const char *const *given, size_t n, struct err *e)
 {
-	size_t i;
-
-	for (i = 0; i < named->n; i++)
+	for (size_t i = 0; i < named->n; i++)
 		if (!plugins_has(given, n, named->v[i].text))
 			return err_set(e,
 				"%s: needs the plugin %.200s, which this "
@@ -203,10 +193,9 @@ void plugins_close(struct plugins *p)
 
 const struct weft_app *plugins_find(const struct plugins *p, const char *name)
 {
-	size_t i, k;
-
-	for (i = 0; i < p->n; i++)
-		for (k = 0; p->is[i]->workloads && p->is[i]->workloads[k]; k++)
+	for (size_t i = 0; i < p->n; i++)
+		for (size_t k = 0;
+			p->is[i]->workloads && p->is[i]->workloads[k]; k++)
 			if (!strcmp(p->is[i]->workloads[k]->name, name))
 				return p->is[i]->workloads[k];
 	return NULL;

@@ -41,7 +41,6 @@ static const struct load_ops *find_load(const char *name, struct err *e)
 		{ "trace", "replay" },
 		{ "goal", "replay" },
 	};
-	size_t i;
 	const struct load_ops *ops = load_find(name);
 	char hint[NAME_HINT];
 	const char *names[64];
@@ -59,7 +58,7 @@ static const struct load_ops *find_load(const char *name, struct err *e)
 	}
 	for (; load_registry[n]; n++)
 		names[n] = load_registry[n]->name;
-	for (i = 0; i < sizeof(meant) / sizeof(meant[0]); i++)
+	for (size_t i = 0; i < sizeof(meant) / sizeof(meant[0]); i++)
 		if (!strcmp(meant[i][0], name)) {
 			err_set(e,
 				"no workload is called \"%s\"; did you mean "
@@ -128,13 +127,13 @@ static int explain_key(
 static int read_key(const struct param_block *keys, const char *text,
 	const char *place, struct err *e)
 {
-	size_t i, was = 0, is = 0;
+	size_t was = 0, is = 0;
 
-	for (i = 0; i < keys->n_rows; i++)
+	for (size_t i = 0; i < keys->n_rows; i++)
 		was += keys->origins[i].set;
 	if (param_assign(keys, 1, text, "key", place, e))
 		return explain_key(keys, text, e);
-	for (i = 0; i < keys->n_rows; i++)
+	for (size_t i = 0; i < keys->n_rows; i++)
 		is += keys->origins[i].set;
 	if (is == was)
 		return err_set(e, "%.*s is given twice",
@@ -148,15 +147,15 @@ static int check_keys(
 {
 	const struct route_ops *o = m->route->ops;
 	char has[256] = "";
-	size_t i, k, n = 0;
+	size_t n = 0;
 
-	for (i = 0; i < keys->n_rows; i++) {
+	for (size_t i = 0; i < keys->n_rows; i++) {
 		const char *key = keys->rows[i].name;
 		const char *needs = load_key_needs(key);
 
 		if (!needs || !keys->origins[i].set || machine_has(m, needs))
 			continue;
-		for (k = 0; k < o->n_params && n < sizeof(has); k++)
+		for (size_t k = 0; k < o->n_params && n < sizeof(has); k++)
 			n += (size_t)snprintf(has + n, sizeof(has) - n,
 				"%srouting.%s", k ? ", " : "",
 				o->params[k].name);
@@ -221,14 +220,13 @@ struct load *machine_job_load(const struct machine_run *r,
 	const struct load_ops *ops = r->setup.load;
 	const char *place = j->place ? r->setup.jobs : "command line";
 	struct load *l;
-	size_t i;
 
 	if (!ops)
 		ops = find_load(j->workload, e);
 	if (!ops)
 		return NULL;
 	l = new_load(r, j, ops, keys);
-	for (i = 0; i < j->n_keys; i++)
+	for (size_t i = 0; i < j->n_keys; i++)
 		if (read_key(keys, j->keys[i], place, e))
 			return l;
 	if (!check_keys(r->machine, keys, e) && !load_check_keys(keys, e))
@@ -281,11 +279,10 @@ static int check_loss(
 static int check_faults(const struct machine_run *r, struct err *e)
 {
 	const struct jobs *j = jobs_of(r->load);
-	uint32_t i;
 
 	if (machine_loses_nothing(r->machine))
 		return 0;
-	for (i = 0; j && i < j->n; i++)
+	for (uint32_t i = 0; j && i < j->n; i++)
 		if (check_loss(r, j->part[i].load, e))
 			return -1;
 	return j ? 0 : check_loss(r, r->load, e);
@@ -295,9 +292,8 @@ static int check_faults(const struct machine_run *r, struct err *e)
 static int check_deaths(const struct load *l, struct err *e)
 {
 	const struct faults *f = l->net->faults;
-	size_t i;
 
-	for (i = 0; l->needs.all_live && f && i < f->n_deaths; i++)
+	for (size_t i = 0; l->needs.all_live && f && i < f->n_deaths; i++)
 		if (f->death[i].site < l->net->n_nodes)
 			return err_set(e,
 				"faults: node %u dies, and programs that use "

@@ -160,9 +160,8 @@ static void mistakes_are_told(void **state)
 			  .n_keys = 1 },
 			"nodes 0 to 3" },
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct machine_run *r = mem_alloc(1, sizeof(*r));
 		struct err e = { 0 };
 

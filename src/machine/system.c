@@ -74,9 +74,8 @@ static int build_net(struct system *x, const struct machine *m,
 static void set_deaths(struct host *h, const struct net *n)
 {
 	const struct faults *f = n->faults;
-	size_t i;
 
-	for (i = 0; f && i < f->n_deaths; i++)
+	for (size_t i = 0; f && i < f->n_deaths; i++)
 		if (f->death[i].site < n->n_nodes)
 			host_set_death(h, f->death[i].site, f->death[i].at);
 }

@@ -169,12 +169,12 @@ static const char *explain(const yaml_parser_t *p, const char *text, size_t len)
 			"a value cannot begin with this character (want quotes "
 			"around it)" },
 	};
-	size_t at = p->problem_mark.index, i;
+	size_t at = p->problem_mark.index;
 
 	if (at < len && text[at] == '\t')
 		return "a tab, which YAML does not accept as indentation (want "
 		       "spaces)";
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (!strcmp(words[i].is, p->problem))
 			return words[i].means;
 	return NULL;
@@ -285,9 +285,9 @@ const char *tree_text(const struct tree *t, size_t at)
 
 size_t tree_length(const struct tree *t, size_t at)
 {
-	size_t n = 0, i;
+	size_t n = 0;
 
-	for (i = at + 1; at && i < t->v[at].end; i = t->v[i].end)
+	for (size_t i = at + 1; at && i < t->v[at].end; i = t->v[i].end)
 		n++;
 	return n;
 }
@@ -296,9 +296,8 @@ size_t tree_length(const struct tree *t, size_t at)
 static int refuse_key(const struct tree *t, size_t at, const char *const *keys)
 {
 	char text[256] = "want ";
-	size_t i;
 
-	for (i = 0; keys[i]; i++) {
+	for (size_t i = 0; keys[i]; i++) {
 		name_add(text, sizeof(text),
 			!i	      ? ""
 			: keys[i + 1] ? ", "
@@ -312,11 +311,11 @@ int tree_keys(const struct tree *t, size_t map, const char *const *keys,
 	size_t n_texts, size_t *value)
 {
 	const struct node *v = t->v;
-	size_t k, i;
+	size_t i;
 
 	if (v[map].kind != NODE_MAP)
 		return tree_fail(t, v[map].at, "want keys and values");
-	for (k = map + 1; k < v[map].end; k = v[v[k].end].end) {
+	for (size_t k = map + 1; k < v[map].end; k = v[v[k].end].end) {
 		for (i = 0; keys[i] && tree_text(t, k); i++)
 			if (!strcmp(keys[i], v[k].text))
 				break;

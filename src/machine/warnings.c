@@ -110,11 +110,10 @@ bool run_warning(const struct machine_run *r, enum run_warning which,
 void facts_of_warnings(struct facts *f, const struct machine_run *r)
 {
 	char text[RUN_WARNING];
-	uint32_t i;
 
 	facts_place(f, FACTS_AT_LINKS);
 	facts_list(f, "warnings");
-	for (i = 0; i < N_RUN_WARNINGS; i++)
+	for (uint32_t i = 0; i < N_RUN_WARNINGS; i++)
 		if (run_warning(r, i, text, sizeof(text)))
 			facts_text(f, NULL, text);
 	facts_end(f);

@@ -12,9 +12,8 @@ static const uint32_t student[] = { 0, 12706, 4303, 3182, 2776, 2571, 2447,
 static uint64_t sum(const uint64_t *sample, uint32_t n)
 {
 	uint64_t s = 0;
-	uint32_t i;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		s += sample[i];
 	return s;
 }
@@ -33,9 +32,9 @@ bool batches_warm(const uint64_t *sample, uint32_t n)
 
 static uint64_t root(uint128 x)
 {
-	uint64_t r = 0, bit;
+	uint64_t r = 0;
 
-	for (bit = UINT64_C(1) << 63; bit; bit >>= 1)
+	for (uint64_t bit = UINT64_C(1) << 63; bit; bit >>= 1)
 		if ((uint128)(r | bit) * (r | bit) <= x)
 			r |= bit;
 	return r;
@@ -43,7 +42,7 @@ static uint64_t root(uint128 x)
 
 uint32_t batches_half_width(const uint64_t *sample, uint32_t n)
 {
-	uint32_t per = n > JOINED ? n / JOINED : 1, k = n / per, i;
+	uint32_t per = n > JOINED ? n / JOINED : 1, k = n / per;
 	const uint64_t *from = sample + n % per;
 	uint128 square = 0;
 	uint64_t total, error;
@@ -55,7 +54,7 @@ uint32_t batches_half_width(const uint64_t *sample, uint32_t n)
 	total = sum(from, k * per);
 	if (k < LEAST || !total)
 		return UINT32_MAX;
-	for (i = 0; i < k; i++) {
+	for (uint32_t i = 0; i < k; i++) {
 		uint64_t x = sum(from + i * per, per) * k;
 		uint64_t d = x > total ? x - total : total - x;
 

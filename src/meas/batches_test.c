@@ -169,12 +169,12 @@ static void more_are_joined_to_twenty(void **state)
 static void joining_sees_what_hangs_together(void **state)
 {
 	uint64_t v[400];
-	uint32_t i;
 
-	for (i = 0; i < 400; i++) /* stretches of twenty */
+	for (uint32_t i = 0; i < 400; i++) /* stretches of twenty */
 		v[i] = i / 20 % 2 ? 9000000 : 11000000;
 	near(batches_half_width(v, 400), 1e6 * 2.093 * 0.1 / sqrt(19));
-	for (i = 0; i < 400; i++) /* swings that cancel within a stretch */
+	for (uint32_t i = 0; i < 400;
+		i++) /* swings that cancel within a stretch */
 		v[i] = i % 2 ? 900 : 1100;
 	assert_int_equal(batches_half_width(v, 400), 0);
 }

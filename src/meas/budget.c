@@ -89,14 +89,12 @@ static void forget_slow(struct desk *d)
 
 void book_free(struct book *k)
 {
-	uint32_t i;
-
 	if (!k)
 		return;
-	for (i = 0; i < k->top; i++)
+	for (uint32_t i = 0; i < k->top; i++)
 		forget_way(&k->entry[i].way);
 	free_trails(k->trails);
-	for (i = 0; i < k->n_workers; i++) {
+	for (uint32_t i = 0; i < k->n_workers; i++) {
 		free_trails(k->desk[i].trails);
 		free_trails(k->desk[i].held);
 		forget_slow(&k->desk[i]);
@@ -210,11 +208,9 @@ static void add_step(struct book_way *w, const struct book_step *s)
 
 static void copy_way(struct book_way *to, const struct book_way *from)
 {
-	uint32_t i;
-
 	to->start = from->start;
 	to->n = 0;
-	for (i = 0; i < from->n; i++)
+	for (uint32_t i = 0; i < from->n; i++)
 		add_step(to, &from->step[i]);
 }
 
@@ -357,9 +353,8 @@ static void count(struct book *k, struct desk *d, const struct entry *x)
 	struct book_sums *s = &d->sums;
 	struct book_class *class = &s->class[book_class(a)];
 	sim_time sum = 0;
-	uint32_t c;
 
-	for (c = 0; c < N_CAUSES; c++) {
+	for (uint32_t c = 0; c < N_CAUSES; c++) {
 		sum += a->budget.spent[c];
 		s->spent[c] += (uint64_t)a->budget.spent[c];
 		class->spent[c] += (uint64_t)a->budget.spent[c];
@@ -506,21 +501,17 @@ void book_cancel(struct book *k, uint32_t worker, uint32_t packet)
 
 static void add_classes(struct book_class *to, const struct book_class *from)
 {
-	uint32_t i, c;
-
-	for (i = 0; i < BOOK_CLASSES; i++) {
+	for (uint32_t i = 0; i < BOOK_CLASSES; i++) {
 		to[i].n += from[i].n;
-		for (c = 0; c < N_CAUSES; c++)
+		for (uint32_t c = 0; c < N_CAUSES; c++)
 			to[i].spent[c] += from[i].spent[c];
 	}
 }
 
 void book_sum(const struct book *k, struct book_sums *s)
 {
-	uint32_t i, c;
-
 	memset(s, 0, sizeof(*s));
-	for (i = 0; i < k->n_workers; i++) {
+	for (uint32_t i = 0; i < k->n_workers; i++) {
 		const struct book_sums *d = &k->desk[i].sums;
 
 		if (!d->n)
@@ -528,7 +519,7 @@ void book_sum(const struct book *k, struct book_sums *s)
 		if (!s->n || is_longer(&d->longest, &s->longest))
 			s->longest = d->longest;
 		s->n += d->n;
-		for (c = 0; c < N_CAUSES; c++)
+		for (uint32_t c = 0; c < N_CAUSES; c++)
 			s->spent[c] += d->spent[c];
 		add_classes(s->class, d->class);
 		hist_merge(&s->whole, &d->whole);
@@ -537,9 +528,7 @@ void book_sum(const struct book *k, struct book_sums *s)
 
 void book_clear(struct book *k)
 {
-	uint32_t i;
-
-	for (i = 0; k && i < k->n_workers; i++) {
+	for (uint32_t i = 0; k && i < k->n_workers; i++) {
 		memset(&k->desk[i].sums, 0, sizeof(k->desk[i].sums));
 		forget_slow(&k->desk[i]);
 	}
@@ -557,10 +546,9 @@ static int compare_slow(const void *a, const void *b)
 struct book_slow *book_slowest(const struct book *k, uint32_t *n)
 {
 	struct book_slow *all = NULL;
-	uint32_t i;
 
 	*n = 0;
-	for (i = 0; i < k->n_workers; i++) {
+	for (uint32_t i = 0; i < k->n_workers; i++) {
 		const struct desk *d = &k->desk[i];
 
 		if (!d->n_slow)
@@ -586,9 +574,8 @@ static const struct book_trail *first_under_way(const struct book_trail *r)
 const struct book_trail *book_followed(const struct book *k)
 {
 	const struct book_trail *done = NULL, *r = NULL;
-	uint32_t i;
 
-	for (i = 0; i < k->n_workers; i++) {
+	for (uint32_t i = 0; i < k->n_workers; i++) {
 		const struct desk *d = &k->desk[i];
 
 		if (d->done && is_shown(d->done, done))

@@ -38,7 +38,6 @@ static void every_charge_begins_where_the_last_one_ended(void **state)
 {
 	struct budget b = { .start = 100, .at = 100 };
 	sim_time sum = 0;
-	uint32_t c;
 
 	budget_until(&b, CAUSE_QUEUE, 130);
 	budget_until(&b, CAUSE_WIRE, 130);
@@ -47,18 +46,16 @@ static void every_charge_begins_where_the_last_one_ended(void **state)
 	assert_int_equal(b.spent[CAUSE_QUEUE], 30 + 19);
 	assert_int_equal(b.spent[CAUSE_WIRE], 0);
 	assert_int_equal(b.spent[CAUSE_ROUTER], 1);
-	for (c = 0; c < N_CAUSES; c++)
+	for (uint32_t c = 0; c < N_CAUSES; c++)
 		sum += b.spent[c];
 	assert_true(sum == b.at - b.start);
 }
 
 static void every_cause_has_names(void **state)
 {
-	uint32_t a, b;
-
-	for (a = 0; a < N_CAUSES; a++) {
+	for (uint32_t a = 0; a < N_CAUSES; a++) {
 		assert_non_null(causes[a].name);
-		for (b = 0; b < a; b++) {
+		for (uint32_t b = 0; b < a; b++) {
 			assert_string_not_equal(causes[a].name, causes[b].name);
 			assert_string_not_equal(causes[a].key, causes[b].key);
 		}
@@ -163,9 +160,8 @@ static void the_last_packet_is_the_message(void **state)
 	struct book *k = new_book(1);
 	struct book_message m = book_message(k, 4, BOOK_PUT, 3, 100);
 	struct book_sums *s;
-	uint32_t i;
 
-	for (i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++)
 		book_open(k, 10 + i, &m);
 	book_until(k, 12, CAUSE_WIRE, 120);
 	book_until(k, 10, CAUSE_QUEUE, 130);
@@ -194,18 +190,17 @@ static void many_messages_are_under_way_at_a_time(void **state)
 	enum { MANY = 3000, EACH = 5 };
 	struct book *k = new_book(1);
 	struct book_sums *s;
-	uint32_t i, j, round;
 
-	for (round = 0; round < 3; round++) {
-		for (i = 0; i < MANY; i++) {
+	for (uint32_t round = 0; round < 3; round++) {
+		for (uint32_t i = 0; i < MANY; i++) {
 			struct book_message m =
 				book_message(k, i % NODES, BOOK_PUT, EACH, 0);
 
-			for (j = 0; j < EACH; j++)
+			for (uint32_t j = 0; j < EACH; j++)
 				book_open(k, i * EACH + j, &m);
 		}
-		for (j = 0; j < EACH; j++)
-			for (i = 0; i < MANY; i++)
+		for (uint32_t j = 0; j < EACH; j++)
+			for (uint32_t i = 0; i < MANY; i++)
 				book_close(k, 0,
 					(i * 7 % MANY) * EACH + (i + j) % EACH,
 					0);
@@ -275,9 +270,8 @@ static void of_the_longest_the_first_is_kept(void **state)
 		{ 1, 0, 0, 49 }, { 4, 1, 10, 50 } };
 	struct book *k = new_book(3);
 	struct book_sums *s;
-	uint32_t i;
 
-	for (i = 0; i < 5; i++) {
+	for (uint32_t i = 0; i < 5; i++) {
 		struct book_message m = book_message(
 			k, sent[i].src, BOOK_PUT, 1, sent[i].birth);
 		sim_time t = sent[i].birth + sent[i].took;
@@ -309,14 +303,13 @@ static void the_longest_copy_is_shown(void **state)
 	struct book_message m;
 	const struct book_trail *r;
 	struct book_sums *s;
-	uint32_t i;
 
 	m = book_message(k, 0, BOOK_PUT, 1, 0);
 	m = book_message(k, 0, BOOK_PUT, 1, 0);
 	book_open(k, 1, &m);
 	book_at_part(k, 1, 8, "switch");
 	book_until(k, 1, CAUSE_WIRE, 5);
-	for (i = 2; i < 5; i++) {
+	for (uint32_t i = 2; i < 5; i++) {
 		sim_time t = i == 3 ? 90 : 10 + i;
 
 		book_add_copy(k, i % 3, 1, i);
@@ -346,7 +339,6 @@ static void each_packet_that_takes_its_place_is_followed(void **state)
 	struct book_message m;
 	struct book_held held;
 	const struct book_trail *r;
-	uint32_t i;
 
 	m = book_message(k, 0, BOOK_PUT, 1, 0);
 	m = book_message(k, 0, BOOK_PUT, 1, 0);
@@ -355,7 +347,7 @@ static void each_packet_that_takes_its_place_is_followed(void **state)
 	book_until(k, 1, CAUSE_WIRE, 5);
 	held = book_hold(k, 1, 1);
 	assert_non_null(book_followed(k));
-	for (i = 2; i < 5; i++) {
+	for (uint32_t i = 2; i < 5; i++) {
 		book_resume(k, 1, i, &held);
 		book_at_part(k, i, i, "try");
 		book_until(k, i, CAUSE_RETRY, 10 * i);
@@ -379,12 +371,11 @@ static void the_completing_packet_is_followed(void **state)
 	struct book *k = new_book(1);
 	struct book_message m[3];
 	const struct book_trail *r;
-	uint32_t i;
 
-	for (i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++)
 		m[i] = book_message(k, i == 2 ? 7 : 0, BOOK_PUT, 2, 0);
 	assert_null(book_followed(k));
-	for (i = 0; i < 6; i++) {
+	for (uint32_t i = 0; i < 6; i++) {
 		book_open(k, i, &m[i / 2]);
 		book_at_part(k, i, i, "here");
 		book_until(k, i, CAUSE_PACKET, 4);
@@ -414,9 +405,7 @@ static void the_completing_packet_is_followed(void **state)
  * numbers are used again. */
 static void send_many(struct book *k, uint32_t n_workers)
 {
-	uint32_t i;
-
-	for (i = 0; i < 40; i++) {
+	for (uint32_t i = 0; i < 40; i++) {
 		struct book_message m = book_message(k, i % 4,
 			i % 2 ? BOOK_GET : BOOK_PUT, i % 3 ? 1 : 20, 10 * i);
 		sim_time end = 10 * i + 100 + i * 7 % 40;
@@ -436,11 +425,11 @@ static void send_many(struct book *k, uint32_t n_workers)
 
 static void check_slowest(const struct book *k)
 {
-	uint32_t n, i;
+	uint32_t n;
 	struct book_slow *s = book_slowest(k, &n);
 
 	assert_int_equal(n, 3);
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		const struct book_account *a = &s[i].account;
 		sim_time start = a->budget.start;
 
@@ -458,9 +447,9 @@ static void check_slowest(const struct book *k)
 
 static void the_slowest_messages_are_kept_with_their_ways(void **state)
 {
-	uint32_t n_workers, n;
+	uint32_t n;
 
-	for (n_workers = 1; n_workers < 4; n_workers++) {
+	for (uint32_t n_workers = 1; n_workers < 4; n_workers++) {
 		struct book *k = book_new(
 			&(struct book_how){ .n_slowest = 3 }, n_workers, 8, 64);
 
@@ -482,9 +471,9 @@ static void a_slow_way_goes_on_with_another_packet(void **state)
 		book_new(&(struct book_how){ .n_slowest = 2 }, 1, 8, 64);
 	struct book_held held;
 	struct book_slow *s;
-	uint32_t i, n;
+	uint32_t n;
 
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		struct book_message m = book_message(k, i, BOOK_GET, 1, 0);
 
 		book_open(k, 0, &m);
@@ -500,7 +489,7 @@ static void a_slow_way_goes_on_with_another_packet(void **state)
 	}
 	s = book_slowest(k, &n);
 	assert_int_equal(n, 2);
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		assert_int_equal(s[i].way.n, 2);
 		assert_int_equal(s[i].way.step[0].until, 5 + i);
 		assert_int_equal(s[i].way.step[1].cause, CAUSE_MEMORY_READ);

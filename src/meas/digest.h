@@ -40,9 +40,8 @@ static inline uint64_t digest_text(uint64_t chain, const char *text)
 static inline uint64_t digest_fold(const uint64_t *chain, uint32_t n)
 {
 	uint64_t d = 0;
-	uint32_t i;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		d = digest_mix(d + chain[i] + i);
 	return d;
 }

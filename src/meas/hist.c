@@ -2,15 +2,13 @@
 
 void hist_merge(struct hist *to, const struct hist *from)
 {
-	uint32_t i;
-
 	if (!from->n)
 		return;
 	to->min = !to->n || from->min < to->min ? from->min : to->min;
 	to->max = from->max > to->max ? from->max : to->max;
 	to->n += from->n;
 	to->sum += from->sum;
-	for (i = 0; i < HIST_BUCKETS; i++)
+	for (uint32_t i = 0; i < HIST_BUCKETS; i++)
 		to->bucket[i] += from->bucket[i];
 }
 
@@ -30,11 +28,10 @@ int64_t hist_quantile(const struct hist *h, uint32_t per_mille)
 {
 	uint64_t rank = (uint64_t)(((uint128)h->n * per_mille + 999) / 1000);
 	uint64_t seen = 0;
-	uint32_t i;
 
 	if (!h->n)
 		return -1;
-	for (i = 0; i < HIST_BUCKETS; i++) {
+	for (uint32_t i = 0; i < HIST_BUCKETS; i++) {
 		seen += h->bucket[i];
 		if (seen && seen >= rank)
 			return hist_upper(i) < h->max ? hist_upper(i) : h->max;

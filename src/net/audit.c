@@ -128,13 +128,13 @@ static int check_wire(
 	struct topo_end end = peer_of(a->n, s, p);
 	const struct router *far = net_router(a->n, end.router);
 	const struct net_guest *g = a->guest;
-	uint32_t c;
 
-	for (c = 0; c < far->ops->n_channels; c++)
+	for (uint32_t c = 0; c < far->ops->n_channels; c++)
 		if (check_channel(a, s, p, c, r->ops->tokens(r, s, p, c),
 			    far->ops->capacity(far, end.port, c), e))
 			return -1;
-	for (c = 0; g && s < a->n->n_nodes && c < g->ops->n_channels; c++)
+	for (uint32_t c = 0; g && s < a->n->n_nodes && c < g->ops->n_channels;
+		c++)
 		if (check_channel(a, s, p, a->first + c,
 			    g->ops->tokens(g, s, p, c), g->ops->capacity(g), e))
 			return -1;
@@ -174,9 +174,8 @@ static int check_packets(const struct audit *a, struct err *e)
 static int check_routers(const struct audit *a, struct err *e)
 {
 	bool is_over = a->is_over && !(a->in_queues + a->in_fifos);
-	uint32_t i;
 
-	for (i = 0; i < NET_KINDS; i++) {
+	for (uint32_t i = 0; i < NET_KINDS; i++) {
 		const struct router *r = a->n->router[i];
 
 		if (r->ops->audit && (!i || r != a->n->router[NET_NODES]) &&
@@ -202,13 +201,12 @@ int net_audit(struct net *n, struct err *e)
 	size_t size =
 		(size_t)n->n_sites * n->n_ports * a.n_channels * sizeof(*a.out);
 	int failed = 0;
-	site_id s;
 
 	a.out = map_alloc(size);
 	sim_each_event(n->sim, count_event, &a);
-	for (s = 0; s < n->n_sites && !failed; s++)
+	for (site_id s = 0; s < n->n_sites && !failed; s++)
 		failed = count_site(&a, s, e);
-	for (s = 0; s < n->n_sites && !failed; s++)
+	for (site_id s = 0; s < n->n_sites && !failed; s++)
 		failed = check_tokens(&a, s, e);
 	if (!failed)
 		failed = check_packets(&a, e) || check_routers(&a, e);

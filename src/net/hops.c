@@ -91,9 +91,8 @@ static void measure(struct hops *h, site_id from)
 static uint64_t count_sources(const struct hops *h)
 {
 	uint64_t n = 0;
-	size_t i;
 
-	for (i = 0; i < h->count; i++)
+	for (size_t i = 0; i < h->count; i++)
 		n += !i || h->list[i].from != h->list[i - 1].from;
 	return n;
 }
@@ -103,9 +102,8 @@ static uint64_t sum(struct hops *h)
 	uint64_t per = h->n->n_sites * (uint64_t)h->n->n_ports, done = 0;
 	uint64_t every = count_sources(h) * per / MOST_STEPS + 1;
 	uint64_t hops = 0, nth = 0;
-	size_t i;
 
-	for (i = 0; i < h->count; i++) {
+	for (size_t i = 0; i < h->count; i++) {
 		const struct inside *x = &h->list[i];
 		bool is_new = !i || x->from != x[-1].from;
 
@@ -124,10 +122,9 @@ uint64_t net_hops_inside(const struct net *n)
 {
 	struct hops h = { .n = n };
 	uint64_t hops = 0;
-	site_id s;
 
 	sim_each_event(n->sim, add_event, &h);
-	for (s = 0; s < n->n_sites; s++)
+	for (site_id s = 0; s < n->n_sites; s++)
 		add_site(&h, s);
 	if (h.count) {
 		qsort(h.list, h.count, sizeof(*h.list), by_source);

@@ -172,13 +172,12 @@ static bool can_go(
 {
 	struct net_way way[NET_MOST_WAYS];
 	bool needs_all = p->flags & PACKET_RANGE;
-	uint32_t i;
 
 	if (has_elder(k, at, p))
 		return false;
 	if (p->escape == PACKET_NO_PORT)
 		return true; /* reception is not the network's business */
-	for (i = list_ways(k, at, p, way); i--;)
+	for (uint32_t i = list_ways(k, at, p, way); i--;)
 		if (has_room(k, at, &way[i]) != needs_all)
 			return !needs_all;
 	return needs_all;
@@ -234,9 +233,9 @@ static size_t receiver_of_node(const struct knot *k, site_id s, uint32_t fifo)
 
 static void keep_all(struct knot *k, site_id s)
 {
-	uint32_t c, by;
+	uint32_t by;
 
-	for (c = 0; c < k->n_channels; c++) {
+	for (uint32_t c = 0; c < k->n_channels; c++) {
 		uint32_t n = n_kept(k, s, c, &by);
 
 		k->room[receiver(k, s, 0, c)] -= (int32_t)n * k->n->full;
@@ -248,9 +247,9 @@ static void keep_all(struct knot *k, site_id s)
 static void open_node(struct knot *k, site_id s)
 {
 	const struct topo *t = k->n->topo;
-	uint32_t c, by;
+	uint32_t by;
 
-	for (c = 0; c < k->n_channels; c++) {
+	for (uint32_t c = 0; c < k->n_channels; c++) {
 		size_t to = receiver(k, s, 0, c);
 		uint32_t n = n_kept(k, s, c, &by);
 
@@ -283,9 +282,8 @@ static uint32_t take_room(struct knot *k, struct place at)
 	const struct router *r = router_at(k, at);
 	struct net_buffer b = buffer_at(k, at);
 	packet_id id = b.head;
-	uint32_t i;
 
-	for (i = 0; i < b.count; i++, id = k->n->packets[id].next)
+	for (uint32_t i = 0; i < b.count; i++, id = k->n->packets[id].next)
 		k->room[receiver_of(k, at)] -=
 			r->ops->charge(r, &k->n->packets[id], b.channel);
 	return b.count;
@@ -294,9 +292,8 @@ static uint32_t take_room(struct knot *k, struct place at)
 static void take_all(struct knot *k)
 {
 	struct place at;
-	size_t i;
 
-	for (i = 0; i < k->n_receivers; i++) {
+	for (size_t i = 0; i < k->n_receivers; i++) {
 		site_id s = (site_id)(i / k->n_channels / k->n->n_ports);
 		const struct router *r = net_router(k->n, s);
 		uint32_t c = (uint32_t)(i % k->n_channels);
@@ -463,11 +460,10 @@ static void write_cycle(
 static bool may_lock(const struct net *n)
 {
 	uint64_t least = n->router[NET_NODES]->lock_packets, inside = 0;
-	uint32_t i;
 
 	if (n->router[NET_SWITCHES]->lock_packets < least)
 		least = n->router[NET_SWITCHES]->lock_packets;
-	for (i = 0; i < n->n_workers; i++)
+	for (uint32_t i = 0; i < n->n_workers; i++)
 		inside += n->tally[i].injected + n->tally[i].copies -
 			  n->tally[i].delivered - n->tally[i].absorbed;
 	return inside >= least;
@@ -476,9 +472,8 @@ static bool may_lock(const struct net *n)
 static void knot_init(struct knot *k)
 {
 	struct net *n = k->n;
-	uint32_t i;
 
-	for (i = 0; i < NET_KINDS; i++) {
+	for (uint32_t i = 0; i < NET_KINDS; i++) {
 		const struct router *r = n->router[i];
 
 		k->per_site[i] = r->ops->n_buffers(r, r->sites.first);
@@ -544,11 +539,10 @@ static sim_time longest_at(const struct net *n, site_id s, sim_time now)
 sim_time net_longest_wait(const struct net *n, sim_time now)
 {
 	sim_time longest = 0;
-	site_id s;
 
 	if (!may_lock(n))
 		return 0;
-	for (s = 0; s < n->n_sites; s++) {
+	for (site_id s = 0; s < n->n_sites; s++) {
 		const struct router *r = net_router(n, s);
 		sim_time waits;
 

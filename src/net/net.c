@@ -162,13 +162,11 @@ static void wire_range(const struct net *n, sim_time *least, sim_time *most)
 {
 	const struct topo *t = n->topo;
 	bool posts_tokens = n->params.kind->posts_tokens;
-	router_id r;
-	port_id p;
 
 	*least = SIM_NEVER;
 	*most = 0;
-	for (r = 0; r < t->n_routers; r++) {
-		for (p = 0; p < t->n_ports; p++) {
+	for (router_id r = 0; r < t->n_routers; r++) {
+		for (port_id p = 0; p < t->n_ports; p++) {
 			sim_time l;
 			uint32_t wire;
 
@@ -214,9 +212,8 @@ static bool has_retry(const struct link_rules *r, const struct net_setup *s)
 static uint8_t *share_out(const struct topo *t, uint32_t n_workers)
 {
 	uint8_t *owner = mem_alloc(t->n_routers, sizeof(*owner));
-	router_id r;
 
-	for (r = 0; r < t->n_routers; r++) {
+	for (router_id r = 0; r < t->n_routers; r++) {
 		uint64_t home = t->ops->home ? t->ops->home(t, r) : r;
 
 		owner[r] = (uint8_t)(home * n_workers / t->n_nodes);
@@ -344,14 +341,13 @@ static void make_tables(struct net *n)
 {
 	const struct faults *f = n->faults;
 	port_mask *dead;
-	size_t i;
 
 	if (!f || !f->n_reloads)
 		return;
 	n->n_tables = f->n_reloads;
 	n->tables = mem_alloc(n->n_tables, sizeof(*n->tables));
 	dead = mem_alloc(n->n_sites, sizeof(*dead));
-	for (i = 0; i < n->n_tables; i++) {
+	for (size_t i = 0; i < n->n_tables; i++) {
 		faults_avoided(f, n->topo, i, dead);
 		n->tables[i] = (struct net_tables){ f->reload[i].stop,
 			f->reload[i].load,
@@ -403,9 +399,8 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 static void announce(struct net *n)
 {
 	const struct fault_outage *o;
-	size_t i;
 
-	for (i = 0; i < n->faults->n_outages; i++) {
+	for (size_t i = 0; i < n->faults->n_outages; i++) {
 		site_id s;
 		uint16_t key;
 
@@ -430,9 +425,7 @@ enum { MANAGE_STOP, MANAGE_LOAD, MANAGE_STOP_AGAIN };
 /* Each site is told of its first reload, and of the next at each one's end. */
 static void call_management(struct net *n)
 {
-	site_id s;
-
-	for (s = 0; n->n_tables && s < n->n_sites; s++)
+	for (site_id s = 0; n->n_tables && s < n->n_sites; s++)
 		sim_post(sim_owner(n->sim, s), s, n->tables[0].stop, manage_key,
 			MANAGE_STOP, 0);
 }
@@ -526,12 +519,10 @@ static void set_class(struct net *n, site_id s, uint32_t class)
 
 static uint32_t add_client(struct net *n)
 {
-	uint32_t i;
-
 	BUG_IF(n->n_clients == UINT16_MAX);
 	n->client = mem_grow(n->client, n->n_clients + 1, sizeof(*n->client));
 	n->client[n->n_clients] = mem_alloc(1, sizeof(**n->client));
-	for (i = 0; i < NET_KINDS; i++)
+	for (uint32_t i = 0; i < NET_KINDS; i++)
 		n->router[i]->client = n->client;
 	return n->n_clients++;
 }
@@ -540,9 +531,8 @@ static uint32_t add_client(struct net *n)
 static void announce_links(struct net *n, const struct net_client *c)
 {
 	bool is_asked = c->ops.faults->on_link;
-	uint32_t i;
 
-	for (i = 0; i < NET_KINDS; i++)
+	for (uint32_t i = 0; i < NET_KINDS; i++)
 		is_asked |= n->router[i]->ops->repair != NULL;
 	if (is_asked && n->faults && !n->is_announced) {
 		announce(n);
@@ -552,13 +542,11 @@ static void announce_links(struct net *n, const struct net_client *c)
 
 void net_attach(struct net *n, const struct net_client_ops *client, void *state)
 {
-	site_id s;
-
 	if (!n->n_clients)
 		add_client(n);
 	set_client(n, 0, client, state);
 	n->gives_up = client && client->on_lost;
-	for (s = 0; s < n->n_sites; s++)
+	for (site_id s = 0; s < n->n_sites; s++)
 		set_class(n, s, 0);
 	announce_links(n, n->client[0]);
 }
@@ -576,9 +564,7 @@ void net_attach_some(struct net *n, const site_id *site, uint32_t count,
 
 static void free_clients(struct net *n)
 {
-	uint32_t i;
-
-	for (i = 0; i < n->n_clients; i++)
+	for (uint32_t i = 0; i < n->n_clients; i++)
 		mem_free(n->client[i]);
 	mem_free(n->client);
 	mem_free(n->class_of);
@@ -607,9 +593,7 @@ static void free_router(struct router *r)
 
 static void free_tables(struct net *n)
 {
-	size_t i;
-
-	for (i = 0; i < n->n_tables; i++)
+	for (size_t i = 0; i < n->n_tables; i++)
 		route_free(n->tables[i].route);
 	mem_free(n->tables);
 }
@@ -657,9 +641,8 @@ uint64_t net_n_early(const struct net *n, sim_time now)
 {
 	const struct router *r = n->router[NET_NODES];
 	uint64_t sum = 0;
-	site_id s;
 
-	for (s = 0; s < n->n_nodes && r->ops->n_early; s++)
+	for (site_id s = 0; s < n->n_nodes && r->ops->n_early; s++)
 		sum += r->ops->n_early(r, s, now);
 	return sum;
 }
@@ -667,10 +650,8 @@ uint64_t net_n_early(const struct net *n, sim_time now)
 struct net_tally net_total(const struct net *n)
 {
 	struct net_tally t = { 0 };
-	uint32_t i;
-	site_id s;
 
-	for (i = 0; i < n->n_workers; i++) {
+	for (uint32_t i = 0; i < n->n_workers; i++) {
 		t.injected += n->tally[i].injected;
 		t.delivered += n->tally[i].delivered;
 		t.latency += n->tally[i].latency;
@@ -680,7 +661,7 @@ struct net_tally net_total(const struct net *n)
 		t.stranded += n->tally[i].stranded;
 		t.absorbed += n->tally[i].absorbed;
 	}
-	for (s = 0; s < n->n_sites; s++)
+	for (site_id s = 0; s < n->n_sites; s++)
 		t.hops += arrived(n, s);
 	return t;
 }

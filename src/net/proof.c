@@ -91,13 +91,11 @@ static void add_ring(struct work *w, router_id r, port_id p)
 static void find_rings(struct work *w)
 {
 	size_t n = (size_t)w->t->n_routers * w->t->n_ports;
-	router_id r;
-	port_id p;
 
 	w->ring_of = mem_alloc(n, sizeof(*w->ring_of));
 	memset(w->ring_of, 0xff, n * sizeof(*w->ring_of));
-	for (p = 0; p < w->n_ports; p++)
-		for (r = 0; r < w->t->n_nodes; r++)
+	for (port_id p = 0; p < w->n_ports; p++)
+		for (router_id r = 0; r < w->t->n_nodes; r++)
 			if (*ring_at(w, r, p) == NO_RING &&
 				far_end(w->t, r, p) != NO_ROUTER)
 				add_ring(w, r, p);
@@ -133,9 +131,8 @@ static void tell_along(const struct work *w, struct proof_step *s,
 static bool is_locking(const struct work *w, const struct ring *ring)
 {
 	router_id r = ring->first;
-	uint32_t i;
 
-	for (i = 0; i < ring->length && ring->is_closed; i++) {
+	for (uint32_t i = 0; i < ring->length && ring->is_closed; i++) {
 		if (!(hint_deps_after(&w->deps, r, ring->port) >> ring->port &
 			    1))
 			return false;
@@ -148,14 +145,13 @@ static void tell_ring(struct work *w, struct proof_step *s, uint32_t n_locking,
 	const struct ring *ring)
 {
 	router_id r = ring->first;
-	uint32_t i;
 
 	snprintf(s->why, sizeof(s->why),
 		"routing.bubble is off: packets may fill all channels of a "
 		"ring, each waiting for the next; %u of %u rings can deadlock "
 		"in this way",
 		n_locking, w->n_rings);
-	for (i = 0; i < ring->length; i++) {
+	for (uint32_t i = 0; i < ring->length; i++) {
 		proof_tell(s, r, ring->port, CHANNEL_DETERMINISTIC);
 		r = far_end(w->t, r, ring->port);
 	}
@@ -163,10 +159,10 @@ static void tell_ring(struct work *w, struct proof_step *s, uint32_t n_locking,
 
 static void check_rings(struct work *w, struct proof_step *s)
 {
-	uint32_t i, n_locking = 0, example = 0;
+	uint32_t n_locking = 0, example = 0;
 
 	s->what = "each ring of a ring channel keeps moving";
-	for (i = 0; i < w->n_rings && !w->bubble; i++)
+	for (uint32_t i = 0; i < w->n_rings && !w->bubble; i++)
 		if (is_locking(w, &w->rings[i]) && !n_locking++)
 			example = i;
 	s->holds = w->bubble ? w->packets >= 2 : !n_locking;
@@ -234,9 +230,7 @@ static router_id turning(const struct work *w, uint32_t from, uint32_t to)
 static void tell_turns(
 	const struct work *w, struct proof_step *s, const struct cdg_cycle *c)
 {
-	uint32_t i;
-
-	for (i = 0; i < c->n; i++) {
+	for (uint32_t i = 0; i < c->n; i++) {
 		uint32_t before = c->vertex[i ? i - 1 : c->n - 1];
 		uint32_t v = c->vertex[i], after = c->vertex[(i + 1) % c->n];
 		router_id in = far_end(
@@ -293,7 +287,6 @@ static void check_dynamic(const struct work *w, struct proof_step *s)
 		.next = next_dynamic,
 	};
 	struct cdg_cycle c;
-	uint32_t i;
 
 	hint_deps_init(&dynamic.deps, w->h, HINT_DEPS_DYNAMIC);
 	c = cdg_find_cycle(&g);
@@ -304,7 +297,7 @@ static void check_dynamic(const struct work *w, struct proof_step *s)
 		      "dynamic channels, which wait for each other"
 		    : "routing.escape is off, but the dynamic channels form no "
 		      "cycle");
-	for (i = 0; i < c.n; i++)
+	for (uint32_t i = 0; i < c.n; i++)
 		proof_tell(s, c.vertex[i] / w->n_ports,
 			c.vertex[i] % w->n_ports, CHANNEL_DYNAMIC);
 	mem_free(c.vertex);
@@ -315,7 +308,6 @@ static bool is_set_wrong(
 	const struct work *w, uint32_t hints, struct proof_step *s)
 {
 	const struct hint *h = w->h;
-	uint32_t zone;
 
 	if (h->first[hints] == PACKET_NO_PORT ||
 		!(hints >> h->first[hints] & 1)) {
@@ -323,7 +315,7 @@ static bool is_set_wrong(
 			"hint bits %#x have no escape among them", hints);
 		return true;
 	}
-	for (zone = 0; zone < HINT_ZONE_SETS; zone++) {
+	for (uint32_t zone = 0; zone < HINT_ZONE_SETS; zone++) {
 		uint32_t allowed = h->allowed[zone][hints];
 
 		if (allowed && !(allowed & ~hints))
@@ -338,11 +330,11 @@ static bool is_set_wrong(
 
 static void check_escapes(struct work *w, struct proof_step *s)
 {
-	uint32_t n_hints = 1u << w->n_ports, hints, n = 0;
+	uint32_t n_hints = 1u << w->n_ports, n = 0;
 
 	s->what = "a waiting dynamic packet can always request its escape";
 	s->holds = true;
-	for (hints = 1; hints < n_hints && s->holds; hints++) {
+	for (uint32_t hints = 1; hints < n_hints && s->holds; hints++) {
 		if (!hint_deps_is_set(w->h, hints))
 			continue;
 		s->holds = !is_set_wrong(w, hints, s);
@@ -365,9 +357,7 @@ static void check_escapes(struct work *w, struct proof_step *s)
 /* A way that packets take and that has no wire. */
 static bool is_wire_missing(const struct work *w, struct proof_step *s)
 {
-	router_id r;
-
-	for (r = 0; r < w->t->n_nodes; r++) {
+	for (router_id r = 0; r < w->t->n_nodes; r++) {
 		uint32_t m = hint_deps_used(&w->deps, r);
 
 		for (; m; m &= m - 1) {
@@ -388,9 +378,9 @@ static bool is_wire_missing(const struct work *w, struct proof_step *s)
 /* Hint bits with which a packet on a ring has no next channel, or 0. */
 static uint32_t find_stranded(const struct work *w)
 {
-	uint32_t n_hints = 1u << w->n_ports, hints;
+	uint32_t n_hints = 1u << w->n_ports;
 
-	for (hints = 1; hints < n_hints; hints++) {
+	for (uint32_t hints = 1; hints < n_hints; hints++) {
 		port_id p = w->h->first[hints];
 		uint32_t rest;
 
@@ -453,11 +443,12 @@ static bool is_io_wrong(
 static void check_io(struct work *w, struct proof_step *s)
 {
 	const struct hint *h = w->h;
-	uint32_t hints, n = 0;
+	uint32_t n = 0;
 
 	s->what = "no packet waits in front of an IO link for another";
 	s->holds = true;
-	for (hints = 1u << w->n_ports; hints >> h->n_bits == 0; hints++) {
+	for (uint32_t hints = 1u << w->n_ports; hints >> h->n_bits == 0;
+		hints++) {
 		uint32_t io = hints >> w->n_ports;
 		uint32_t torus = hints & ((1u << w->n_ports) - 1);
 
@@ -493,7 +484,6 @@ void proof_make(struct proof *p, const struct topo *t, const struct route *r,
 		.packets = packets,
 		.proof = p,
 	};
-	uint32_t i;
 
 	memset(p, 0, sizeof(*p));
 	w.h = hint_find(r);
@@ -506,7 +496,7 @@ void proof_make(struct proof *p, const struct topo *t, const struct route *r,
 	find_rings(&w);
 	p->is_proved = true;
 	p->n_steps = sizeof(check) / sizeof(check[0]) - !t->n_io;
-	for (i = 0; i < p->n_steps; i++) {
+	for (uint32_t i = 0; i < p->n_steps; i++) {
 		p->step[i].letter = (char)('a' + i);
 		check[i](&w, &p->step[i]);
 		p->is_proved &= p->step[i].holds;
@@ -518,9 +508,7 @@ void proof_make(struct proof *p, const struct topo *t, const struct route *r,
 
 void proof_free(struct proof *p)
 {
-	uint32_t i;
-
-	for (i = 0; i < PROOF_STEPS; i++)
+	for (uint32_t i = 0; i < PROOF_STEPS; i++)
 		mem_free(p->step[i].cycle);
 	mem_free(p->ring.cycle);
 }

@@ -58,9 +58,7 @@ static void kill_link(struct world *x, router_id r, port_id p)
 
 static void kill_chip(struct world *x, router_id chip)
 {
-	port_id p;
-
-	for (p = 0; p < x->t.topo.n_ports; p++)
+	for (port_id p = 0; p < x->t.topo.n_ports; p++)
 		kill_link(x, x->t.first + chip, p);
 }
 
@@ -124,11 +122,10 @@ static bool is_gone(const struct world *x, uint32_t node)
 {
 	const struct topo *t = &x->t.topo;
 	router_id chip = x->t.first + node / 2;
-	port_id p;
 
 	if (x->dead[node] & 1)
 		return true;
-	for (p = 0; p < x->t.base[3]; p++)
+	for (port_id p = 0; p < x->t.base[3]; p++)
 		if (t->ops->peer(t, chip, p).router != NO_ROUTER &&
 			!(x->dead[chip] >> p & 1))
 			return false;
@@ -140,19 +137,18 @@ static void check_all(struct world *x, uint64_t missing)
 {
 	uint64_t d = 0;
 	struct proof proof = prove(x);
-	uint32_t n = x->t.topo.n_nodes, src, dst;
+	uint32_t n = x->t.topo.n_nodes;
 	uint64_t lost = 0;
-	uint8_t kind;
 
 	assert_int_equal(proof.n_missing, missing);
-	for (src = 0; src < n; src++) {
-		for (dst = 0; dst < n; dst++) {
+	for (uint32_t src = 0; src < n; src++) {
+		for (uint32_t dst = 0; dst < n; dst++) {
 			struct packet p = { .src = src, .dst = dst };
 
 			if (src / 2 == dst / 2 || is_gone(x, src) ||
 				is_gone(x, dst))
 				continue;
-			for (kind = 0; kind < 2; kind++) {
+			for (uint8_t kind = 0; kind < 2; kind++) {
 				p.kind = kind;
 				lost += !walk(x, &d, p);
 			}
@@ -167,16 +163,15 @@ static void any_one_dead_chip_is_gone_around(void **state)
 	uint64_t d = 0;
 	struct proof proof;
 	struct world x;
-	uint32_t chip, k;
 
-	for (chip = 0; chip < 64; chip += 21) {
+	for (uint32_t chip = 0; chip < 64; chip += 21) {
 		make(&x, "4x4x4", "2x1x2");
 		kill_chip(&x, chip);
 		load(&x, 0);
 		proof = prove(&x);
 		assert_int_equal(proof.n_missing, 0);
 		proof_free(&proof);
-		for (k = 0; k < 2000; k++) {
+		for (uint32_t k = 0; k < 2000; k++) {
 			struct packet p = { .src = dice(1, &d, 128),
 				.dst = dice(1, &d, 128),
 				.kind = (uint8_t)dice(1, &d, 2) };
@@ -193,16 +188,15 @@ static void a_lost_neighbour_costs_few_hops(void **state)
 {
 	uint64_t d = 0;
 	uint64_t sum[2] = { 0 };
-	uint32_t src, dst, k, i;
 	struct world x;
 
 	make(&x, "4x4x4", "2x1x2");
-	for (i = 0; i < 2; i++) {
-		for (k = 0; i && k < 2; k++)
+	for (uint32_t i = 0; i < 2; i++) {
+		for (uint32_t k = 0; i && k < 2; k++)
 			kill_link(&x, x.t.first + 5, x.t.base[0] + 2 * k);
 		load(&x, i);
-		for (src = 0; src < 128; src += 2)
-			for (dst = 0; dst < 128; dst += 2)
+		for (uint32_t src = 0; src < 128; src += 2)
+			for (uint32_t dst = 0; dst < 128; dst += 2)
 				if (src != dst)
 					sum[i] += walk(&x, &d,
 						(struct packet){ .src = src,
@@ -219,12 +213,11 @@ static void ordered_packets_avoid_open_planes_all_around(void **state)
 {
 	struct world x;
 	struct packet p;
-	uint32_t dst;
 
 	make(&x, "1x6x1", "1x4x1");
 	kill_link(&x, x.t.first + 2, x.t.base[1] + 2 * 1); /* y+1 of chip 2 */
 	load(&x, 0);
-	for (dst = 2; dst < 12; dst += 2) {
+	for (uint32_t dst = 2; dst < 12; dst += 2) {
 		struct route_step s;
 
 		p = (struct packet){ .dst = dst, .kind = PACKET_DETERMINISTIC };
@@ -282,11 +275,10 @@ static void no_tables_lock_whatever_is_dead(void **state)
 	uint64_t d = 0;
 	struct proof proof;
 	struct world x;
-	uint32_t i, k;
 
-	for (i = 0; i < 40; i++) {
+	for (uint32_t i = 0; i < 40; i++) {
 		make(&x, shapes[i % 5], "3x2x3");
-		for (k = dice(1, &d, 60); k; k--)
+		for (uint32_t k = dice(1, &d, 60); k; k--)
 			kill_link(&x, x.t.first + dice(1, &d, x.t.n),
 				dice(1, &d, x.t.base[3]));
 		if (i % 3 == 0)

@@ -5,10 +5,8 @@
 /* Classes that packets of a class wait for, over any number of nodes. */
 static void close_waits(uint32_t waits[N_NET_CLASSES])
 {
-	uint32_t via, c;
-
-	for (via = 0; via < N_NET_CLASSES; via++)
-		for (c = 0; c < N_NET_CLASSES; c++)
+	for (uint32_t via = 0; via < N_NET_CLASSES; via++)
+		for (uint32_t c = 0; c < N_NET_CLASSES; c++)
 			if (waits[c] >> via & 1)
 				waits[c] |= waits[via];
 }
@@ -34,10 +32,9 @@ static void tell_way(
 	const struct topo *t = x->topo;
 	struct packet p = { .src = a, .dst = b };
 	struct topo_end at = { a, TOPO_NO_PORT };
-	uint32_t n;
 
 	x->route->ops->start(x->route, &p);
-	for (n = 0; n < t->n_routers && at.router != b; n++) {
+	for (uint32_t n = 0; n < t->n_routers && at.router != b; n++) {
 		struct route_step step =
 			x->route->ops->next(x->route, &p, at.router, at.port);
 		port_id port = step.escape;
@@ -69,9 +66,8 @@ void proof_nodes(struct proof *p, const struct proof_nodes *x)
 {
 	struct proof_step *s = &p->step[p->n_steps];
 	bool is_waiting = false;
-	uint32_t c;
 
-	for (c = 0; c < N_NET_CLASSES; c++)
+	for (uint32_t c = 0; c < N_NET_CLASSES; c++)
 		is_waiting |= x->waits[c] != 0;
 	s->letter = (char)('a' + p->n_steps++);
 	s->what = "no packet waits at a node for one that may be behind it";

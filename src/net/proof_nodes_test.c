@@ -78,11 +78,9 @@ static void answers_with_queues_of_their_own_may_be_waited_for(void **state)
 /* Each channel of the example ends where the next one begins. */
 static void is_a_cycle(const struct fixture *f, const struct proof_step *s)
 {
-	uint32_t i;
-
 	assert_false(s->holds);
 	assert_true(s->n_cycle >= 2);
-	for (i = 0; i < s->n_cycle; i++)
+	for (uint32_t i = 0; i < s->n_cycle; i++)
 		assert_int_equal(torus_ops
 					 .peer(f->x.topo, s->cycle[i].router,
 						 s->cycle[i].port)

@@ -123,14 +123,12 @@ static void find_planes(struct planes *x)
 {
 	const struct topo *t = x->g->topo;
 	size_t n = (size_t)t->n_routers * t->n_ports;
-	router_id r;
-	port_id p;
 
 	x->of = mem_alloc(n, sizeof(*x->of));
 	x->link = mem_alloc(n, sizeof(*x->link));
 	memset(x->of, 0xff, n * sizeof(*x->of));
-	for (r = 0; r < t->n_routers; r++)
-		for (p = 0; p < t->n_ports; p++)
+	for (router_id r = 0; r < t->n_routers; r++)
+		for (port_id p = 0; p < t->n_ports; p++)
 			if (t->ops->peer(t, r, p).router != NO_ROUTER &&
 				*plane_at(x, r, p) == NO_PLANE &&
 				!is_dead(x, (struct topo_end){ r, p }))
@@ -208,7 +206,6 @@ static void check_turns(struct proof_step *s, struct planes *x, uint64_t *turns)
 {
 	struct cdg graph = { .n = x->n, .arg = x, .next = next_plane };
 	struct cdg_cycle c = cdg_find_cycle(&graph);
-	uint32_t i;
 
 	s->letter = 'c';
 	s->what = "in the order of directions, no path leads from a plane back "
@@ -221,7 +218,7 @@ static void check_turns(struct proof_step *s, struct planes *x, uint64_t *turns)
 		    : "%u planes and lines, %" PRIu64
 		      " turns from one into another, no cycle",
 		c.n ? c.n : x->n, c.n_edges);
-	for (i = 0; i < c.n; i++)
+	for (uint32_t i = 0; i < c.n; i++)
 		tell_link(s, x, x->plane[c.vertex[i]].first);
 	mem_free(c.vertex);
 }
@@ -229,14 +226,12 @@ static void check_turns(struct proof_step *s, struct planes *x, uint64_t *turns)
 /* The links of the first ring stand for those of all. */
 static void count_rings(struct proof *p, const struct planes *x)
 {
-	const struct plane *plane;
-	uint32_t i;
-
 	p->n_rings = x->n;
-	for (plane = x->plane; plane < x->plane + x->n; plane++) {
+	for (const struct plane *plane = x->plane; plane < x->plane + x->n;
+		plane++) {
 		if (!plane->is_closed)
 			continue;
-		for (i = 0; i < plane->n && !p->n_closed; i++)
+		for (uint32_t i = 0; i < plane->n && !p->n_closed; i++)
 			tell_link(&p->ring, x, plane->first + i);
 		p->n_closed++;
 	}

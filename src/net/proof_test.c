@@ -20,12 +20,11 @@ static void is_true_cycle(
 	const struct hint_machine *m, const struct proof_step *s)
 {
 	struct hint_deps d;
-	uint32_t i;
 
 	assert_true(s->n_cycle > 0);
 	hint_deps_init(&d, &m->h,
 		s->letter == 'c' ? HINT_DEPS_DYNAMIC : HINT_DEPS_ESCAPE);
-	for (i = 0; i < s->n_cycle; i++) {
+	for (uint32_t i = 0; i < s->n_cycle; i++) {
 		const struct proof_channel *c = &s->cycle[i];
 		const struct proof_channel *o = &s->cycle[(i + 1) % s->n_cycle];
 		struct topo_end far =
@@ -45,10 +44,9 @@ static void failing(
 {
 	const char *first = letters;
 	struct proof p;
-	int i;
 
 	prove(&p, m, packets);
-	for (i = 0; i < (int)p.n_steps; i++) {
+	for (int i = 0; i < (int)p.n_steps; i++) {
 		const struct proof_step *s = &p.step[i];
 
 		assert_int_equal(s->letter, 'a' + i);
@@ -89,9 +87,8 @@ static void tori_with_the_bubble_are_proved(void **state)
 	static const char *const shapes[] = { "1", "2", "3", "8", "4x3",
 		"2x2x2", "4x4x4x4x2", "8x8", "5x7x3", "2x2x2x2x2x2" };
 	static const char *const orders[] = { "A", "BA", "CBA", "BAC" };
-	size_t i;
 
-	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		expect(&(struct hint_how){ .shape = shapes[i] }, "");
 		expect(&(struct hint_how){ .shape = shapes[i], .wrap = "mesh" },
 			"");
@@ -110,9 +107,8 @@ static void rings_without_it_can_lock(void **state)
 {
 	static const char *const shapes[] = { "5", "6", "8", "4x3", "8x8",
 		"2x5", "4x4x4x4x2" };
-	size_t i;
 
-	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		expect(&(struct hint_how){ .shape = shapes[i], .bubble = "no" },
 			"a");
 	expect(
@@ -127,9 +123,8 @@ static void some_rings_need_no_bubble(void **state)
 {
 	static const char *const shapes[] = { "1", "2", "3", "4", "2x2x2",
 		"3x3", "3x2x3", "2x2x2x2x2" };
-	size_t i;
 
-	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		expect(&(struct hint_how){ .shape = shapes[i], .bubble = "no" },
 			"");
 	expect(
@@ -217,9 +212,9 @@ static void rings_say_what_channels_say(void **state)
 		"2x2x2", "4x2x2", "3x3x3", "2x3x4", "5x2" };
 	static const char *const wraps[] = { "torus", "mesh", "torus,mesh",
 		"mesh,torus" };
-	size_t i, j;
+	size_t j;
 
-	for (i = 0; i < 40; i++) {
+	for (size_t i = 0; i < 40; i++) {
 		struct hint_machine m;
 		struct channels c = { .m = &m };
 		struct cdg g = { .arg = &c, .next = next_channel };

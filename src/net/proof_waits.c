@@ -45,9 +45,7 @@ static uint32_t find_cycle(const struct proof_waits *w, uint32_t n,
 /* A packet that enters a ring may stand before one that goes straight on. */
 static void tell_ring(struct proof_step *s, const struct proof_step *ring)
 {
-	uint32_t i;
-
-	for (i = 0; i < ring->n_cycle; i++)
+	for (uint32_t i = 0; i < ring->n_cycle; i++)
 		proof_tell(s, ring->cycle[i].router, ring->cycle[i].port, 0);
 }
 
@@ -89,7 +87,6 @@ static void tell_nodes(
 	struct proof_step *s, const struct topo *t, const char *channel)
 {
 	struct topo_end of[2];
-	uint32_t i;
 
 	if (!t || t->n_nodes < 2)
 		return;
@@ -97,11 +94,11 @@ static void tell_nodes(
 	of[1] = t->ops->peer(t, 1, 0);
 	if (of[0].router != of[1].router || of[0].router < t->n_nodes)
 		return;
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		proof_tell(s, i, 0, 0);
 		proof_tell(s, of[!i].router, of[!i].port, 0);
 	}
-	for (i = 0; i < s->n_cycle; i++)
+	for (uint32_t i = 0; i < s->n_cycle; i++)
 		s->cycle[i].name = channel;
 }
 

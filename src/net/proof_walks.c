@@ -55,7 +55,7 @@ static void check_routes(struct proof_step *s, const struct route_walks *w)
 static uint64_t find_cycle(
 	struct proof_step *s, const struct route_graph *g, uint32_t first)
 {
-	uint32_t n_ports = g->topo->n_ports, i;
+	uint32_t n_ports = g->topo->n_ports;
 	struct cdg graph = {
 		.n = g->topo->n_routers * n_ports * g->n_channels,
 		.arg = g,
@@ -67,7 +67,7 @@ static uint64_t find_cycle(
 	if (c.n)
 		snprintf(s->why, sizeof(s->why),
 			"paths form a cycle of %u channels", c.n);
-	for (i = 0; i < c.n; i++) {
+	for (uint32_t i = 0; i < c.n; i++) {
 		uint32_t wire = c.vertex[i] / g->n_channels;
 
 		proof_tell(s, wire / n_ports, wire % n_ports,
@@ -80,12 +80,12 @@ static uint64_t find_cycle(
 static uint32_t count_followed(const struct route_graph *g)
 {
 	uint32_t n = g->topo->n_routers * g->topo->n_ports * g->n_channels;
-	uint32_t v, c, sum = 0;
+	uint32_t sum = 0;
 
-	for (v = 0; v < n; v++) {
+	for (uint32_t v = 0; v < n; v++) {
 		port_mask any = 0;
 
-		for (c = 0; c < g->n_channels; c++)
+		for (uint32_t c = 0; c < g->n_channels; c++)
 			any |= g->after[(size_t)v * g->n_channels + c];
 		sum += any != 0;
 	}
@@ -112,17 +112,16 @@ static void add_answers(
 	const struct route_graph *cast, const struct route_graph *g)
 {
 	const struct topo *t = g->topo;
-	uint32_t n = t->n_ports, i;
-	port_mask m;
+	uint32_t n = t->n_ports;
 
-	for (i = 0; i < t->n_routers * n; i++) {
+	for (uint32_t i = 0; i < t->n_routers * n; i++) {
 		struct topo_end in;
 
 		g->after[i] |= cast->after[i];
 		if (!cast->after[i])
 			continue;
 		in = t->ops->peer(t, i / n, i % n);
-		for (m = cast->after[i]; m; m &= m - 1) {
+		for (port_mask m = cast->after[i]; m; m &= m - 1) {
 			struct topo_end out = t->ops->peer(
 				t, in.router, (port_id)__builtin_ctzll(m));
 
@@ -172,7 +171,6 @@ void proof_walks(struct proof *p, const struct topo *t, const struct route *r,
 {
 	struct route_walks w = { 0 };
 	struct route_graph g;
-	uint32_t i;
 
 	route_graph_init(&g, t, r->n_channels > 1 ? r->n_channels : 1);
 	if (r->ops->walk)
@@ -188,7 +186,7 @@ void proof_walks(struct proof *p, const struct topo *t, const struct route *r,
 	else
 		check_channels(p, &p->step[1], &g);
 	p->is_proved = true;
-	for (i = 0; i < p->n_steps; i++)
+	for (uint32_t i = 0; i < p->n_steps; i++)
 		p->is_proved &= p->step[i].holds;
 	if (r->ops->walk_ranges && p->step[0].holds) {
 		check_broadcasts(p, &p->step[2], r, &g);

@@ -109,7 +109,6 @@ static void a_route_that_goes_down_and_up_can_lock(void **state)
 	struct proof p;
 	const struct proof_step *s = &p.step[1];
 	char text[256];
-	uint32_t i;
 
 	break_by(&m, &ops, start_zigzag);
 	prove(&p, &m);
@@ -117,7 +116,7 @@ static void a_route_that_goes_down_and_up_can_lock(void **state)
 	assert_true(p.step[0].holds);
 	assert_false(s->holds);
 	assert_true(s->n_cycle > 1);
-	for (i = 0; i < s->n_cycle; i++) {
+	for (uint32_t i = 0; i < s->n_cycle; i++) {
 		const struct proof_channel *c = &s->cycle[i];
 		const struct proof_channel *o = &s->cycle[(i + 1) % s->n_cycle];
 
@@ -188,12 +187,11 @@ static void prove_spread(struct proof *p,
 static void broadcasts_that_can_lock_are_told(void **state)
 {
 	struct proof p;
-	uint32_t i;
 
 	prove_spread(&p, spread_bouncing);
 	assert_false(p.is_proved);
 	assert_true(p.step[2].n_cycle > 1);
-	for (i = 0; i < p.step[2].n_cycle; i++)
+	for (uint32_t i = 0; i < p.step[2].n_cycle; i++)
 		assert_int_equal(p.step[2].cycle[i].channel, 1);
 	proof_free(&p);
 	prove_spread(&p, spread_nowhere);

@@ -20,7 +20,6 @@ void net_wire(const struct net *n, const struct router_ops *own, site_id s,
 {
 	struct topo_end far = n->topo->ops->peer(n->topo, s, p);
 	const struct router *peer;
-	uint32_t c;
 
 	l->peer = far.router;
 	if (far.router == NO_ROUTER)
@@ -30,7 +29,8 @@ void net_wire(const struct net *n, const struct router_ops *own, site_id s,
 	l->is_far = !sim_is_own(sim_owner(n->sim, s), far.router) ||
 		    peer->ops != own;
 	l->wire = (uint8_t)n->topo->ops->wire(n->topo, s, p);
-	for (c = 0; c < LINK_CHANNELS && c < peer->ops->n_channels; c++)
+	for (uint32_t c = 0; c < LINK_CHANNELS && c < peer->ops->n_channels;
+		c++)
 		l->tokens[c] = (int16_t)peer->ops->capacity(peer, far.port, c);
 }
 
@@ -306,12 +306,12 @@ static void let_pass(const struct copy *c, const uint32_t *bit, uint32_t n)
 	struct net_client *client = net_sender(c->net, c->id);
 	const struct net_client_faults *faults = client->ops.faults;
 	struct link_retry *q = &c->net->retry[c->link];
-	uint32_t i, bytes = c->bytes;
+	uint32_t bytes = c->bytes;
 
 	q->escaped++;
 	checks_escaped(&q->sums, q->good + bytes, bit, n, bytes);
 	c->net->packets[c->id].flags |= PACKET_HURT;
-	for (i = 0; faults->on_hurt && i < n; i++)
+	for (uint32_t i = 0; faults->on_hurt && i < n; i++)
 		faults->on_hurt(client, c->w, c->id, bit[i], c->bits);
 }
 
@@ -638,9 +638,8 @@ uint64_t net_stuck(const struct net *n, sim_time since, struct net_stuck *list,
 uint64_t net_escaped(const struct net *n)
 {
 	uint64_t sum = 0;
-	uint32_t i;
 
-	for (i = 0; n->faults && i < n->topo->n_wires; i++)
+	for (uint32_t i = 0; n->faults && i < n->topo->n_wires; i++)
 		sum += faults_total(n->faults, i).escaped;
 	return sum;
 }

@@ -24,11 +24,10 @@ static void leave_out(const struct net *n, site_id s, port_id p,
 	uint32_t channels, sim_time now, struct net_counters *c)
 {
 	const struct link_retry *q = &n->retry[(size_t)s * n->n_ports + p];
-	uint32_t i;
 
 	if (c->free_at > q->sent)
 		c->free_at = q->sent;
-	for (i = 0; q->n_copies && i < c->n_channels; i++) {
+	for (uint32_t i = 0; q->n_copies && i < c->n_channels; i++) {
 		uint64_t bytes =
 			channels >> i & 1 ? retry_unsent(q, 1u << i, now) : 0;
 
@@ -42,12 +41,11 @@ struct net_counters net_counters(const struct net *n, site_id s, port_id p,
 {
 	const struct router *r = net_router(n, s);
 	struct net_counters c = { 0 };
-	uint32_t i;
 
 	if (p >= r->sites.n_ports)
 		return c;
 	c.n_channels = r->ops->n_channels;
-	for (i = 0; i < c.n_channels; i++) {
+	for (uint32_t i = 0; i < c.n_channels; i++) {
 		struct net_count x = { 0 };
 
 		if (!(channels >> i & 1))
@@ -91,18 +89,16 @@ static int compare_ends(const void *a, const void *b)
 
 void net_links_init(struct net_links *l, const struct net *n)
 {
-	size_t room = 0, i;
-	site_id s;
-	port_id p;
+	size_t room = 0;
 
-	for (s = 0; s < n->n_sites; s++)
+	for (site_id s = 0; s < n->n_sites; s++)
 		room += net_router(n, s)->sites.n_ports;
 	l->link = mem_alloc(room, sizeof(*l->link));
 	l->n = 0;
-	for (s = 0; s < n->n_sites; s++)
-		for (p = 0; p < net_router(n, s)->sites.n_ports; p++)
+	for (site_id s = 0; s < n->n_sites; s++)
+		for (port_id p = 0; p < net_router(n, s)->sites.n_ports; p++)
 			l->n += find_link(n, s, p, &l->link[l->n]);
-	for (i = 0; i < l->n; i++) {
+	for (size_t i = 0; i < l->n; i++) {
 		const struct net_link back = { .site = l->link[i].to.router,
 			.port = l->link[i].to.port };
 		const struct net_link *found = bsearch(
@@ -161,9 +157,8 @@ struct net_use net_port_use(const struct net *n, port_id p, sim_time now)
 {
 	struct net_use u = { 0 };
 	struct net_link l;
-	site_id s;
 
-	for (s = 0; s < n->n_sites; s++) {
+	for (site_id s = 0; s < n->n_sites; s++) {
 		struct net_carried c;
 
 		if (!find_link(n, s, p, &l))
@@ -179,10 +174,9 @@ struct net_use net_wire_use(const struct net *n, uint32_t class, sim_time now)
 {
 	struct net_use u = { 0 };
 	struct net_links all;
-	size_t i;
 
 	net_links_init(&all, n);
-	for (i = 0; i < all.n; i++) {
+	for (size_t i = 0; i < all.n; i++) {
 		struct net_carried c;
 
 		if (all.link[i].class != class)
@@ -201,10 +195,9 @@ static uint32_t between_routers(const struct topo *t)
 	enum { ENOUGH = 4096 };
 	router_id first = topo_is_direct(t) ? 0 : t->n_nodes, r;
 	uint32_t classes = 0;
-	port_id p;
 
 	for (r = first; r < t->n_routers && r < first + ENOUGH; r++) {
-		for (p = 0; p < t->n_ports; p++) {
+		for (port_id p = 0; p < t->n_ports; p++) {
 			struct topo_end far = t->ops->peer(t, r, p);
 
 			if (far.router != NO_ROUTER && far.router >= first)
@@ -248,10 +241,8 @@ static void add_input(
 static void add_inputs(const struct net *n, const struct book_place *at,
 	char *text, size_t size)
 {
-	uint32_t m;
-
 	name_add(text, size, at->inputs ? ": inputs" : "");
-	for (m = at->inputs; m; m &= m - 1)
+	for (uint32_t m = at->inputs; m; m &= m - 1)
 		add_input(n->topo, at->site, (uint32_t)__builtin_ctz(m), text,
 			size);
 	name_add(text, size, at->inputs ? ", last" : "");
@@ -296,11 +287,10 @@ bool net_uses_channel(const struct net *n, router_id r, uint32_t channel)
 {
 	const struct router_ops *o = net_router(n, r)->ops;
 	bool names_any = false;
-	uint32_t c;
 
 	if (n->route->n_channels > 1)
 		return channel < n->route->n_channels;
-	for (c = 0; c < o->n_channels; c++)
+	for (uint32_t c = 0; c < o->n_channels; c++)
 		names_any |= names_channel(n->route->ops, o->channels[c]);
 	return !names_any || names_channel(n->route->ops, o->channels[channel]);
 }

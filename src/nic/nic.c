@@ -80,11 +80,9 @@ static void node_fini(struct nic *nic, void *node)
 
 void nic_free(struct nic *nic)
 {
-	site_id i;
-
 	if (!nic)
 		return;
-	for (i = 0; i < nic->n_nodes; i++) {
+	for (site_id i = 0; i < nic->n_nodes; i++) {
 		if (nic->nodes[i])
 			node_fini(nic, nic->nodes[i]);
 		mem_free(nic->nodes[i]);
@@ -203,9 +201,8 @@ void nic_account_end(const struct nic_at *a, packet_id id, bool is_done)
 int nic_audit(const struct nic *nic, struct err *e)
 {
 	uint64_t used = payload_pool_used(nic->payloads);
-	site_id i;
 
-	for (i = 0; i < nic->n_nodes; i++)
+	for (site_id i = 0; i < nic->n_nodes; i++)
 		if (nic->nodes[i] && nic->ops->audit_node(nic->nodes[i], i, e))
 			return -1;
 	if (used)
@@ -232,9 +229,8 @@ uint64_t nic_memory(const struct nic *nic)
 {
 	uint64_t sum = nic->ops->size + payload_pool_memory(nic->payloads) +
 		       nic->n_nodes * sizeof(*nic->nodes);
-	site_id i;
 
-	for (i = 0; i < nic->n_nodes; i++)
+	for (site_id i = 0; i < nic->n_nodes; i++)
 		if (nic->nodes[i])
 			sum += nic->ops->node_size + nic_node_memory(nic, i);
 	return sum;
@@ -268,22 +264,20 @@ uint64_t nic_sum(const struct nic *nic, const char *key)
 {
 	const struct nic_counter *c = find(nic, key);
 	uint64_t sum = 0;
-	site_id i;
 
-	for (i = 0; c && i < nic->n_nodes; i++)
+	for (site_id i = 0; c && i < nic->n_nodes; i++)
 		sum += count_of(nic, i, c);
 	return sum;
 }
 
 uint64_t nic_errors(const struct nic *nic, site_id s, char *text, size_t size)
 {
-	const struct nic_counter *c;
 	uint64_t sum = 0, n;
 	size_t used = 0;
 
 	if (size)
 		text[0] = '\0';
-	for (c = nic->ops->counters; c->key; c++) {
+	for (const struct nic_counter *c = nic->ops->counters; c->key; c++) {
 		n = c->is_error ? count_of(nic, s, c) : 0;
 		if (n && used < size)
 			used += (size_t)snprintf(text + used, size - used,
@@ -296,10 +290,9 @@ uint64_t nic_errors(const struct nic *nic, site_id s, char *text, size_t size)
 
 bool nic_is_late(const struct nic *nic)
 {
-	const struct nic_counter *c;
 	uint64_t n = 0;
 
-	for (c = nic->ops->counters; c->key; c++)
+	for (const struct nic_counter *c = nic->ops->counters; c->key; c++)
 		n += c->is_error == NIC_LATE ? nic_sum(nic, c->key) : 0;
 	return n != 0;
 }

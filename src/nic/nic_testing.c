@@ -140,10 +140,9 @@ void nic_testing_start(
 		.arg = m,
 	};
 	struct err e = { 0 };
-	size_t i;
 
 	parts_init(&m->parts, parts);
-	for (i = 0; i < m->parts.n; i++)
+	for (size_t i = 0; i < m->parts.n; i++)
 		m->parts.slot[i].exists = true;
 	h.parts = &m->parts;
 	host_params_defaults(&p);

@@ -11,19 +11,18 @@ static void a_buffer_is_nobody_elses(void **state)
 {
 	struct payload_pool *p = payload_pool_new(1, 9, BYTES);
 	uint8_t *all[MANY], want[BYTES];
-	uint32_t i;
 
-	for (i = 0; i < MANY; i++) {
+	for (uint32_t i = 0; i < MANY; i++) {
 		all[i] = payload_take(p, 0);
 		assert_int_equal((uintptr_t)all[i] % CACHE_LINE, 0);
 		memset(all[i], (int)(i % 251), BYTES);
 	}
-	for (i = 0; i < MANY; i++) {
+	for (uint32_t i = 0; i < MANY; i++) {
 		memset(want, (int)(i % 251), BYTES);
 		assert_memory_equal(all[i], want, BYTES);
 	}
 	assert_int_equal(payload_pool_used(p), MANY);
-	for (i = 0; i < MANY; i++)
+	for (uint32_t i = 0; i < MANY; i++)
 		payload_give(p, 0, all[i]);
 	assert_int_equal(payload_pool_used(p), 0);
 	payload_pool_free(p);
@@ -34,12 +33,11 @@ static void buffers_come_back_to_the_taker(void **state)
 {
 	struct payload_pool *p = payload_pool_new(2, 9, BYTES);
 	uint64_t memory;
-	uint32_t i;
 
-	for (i = 0; i < MANY; i++)
+	for (uint32_t i = 0; i < MANY; i++)
 		payload_give(p, 1, payload_take(p, 0));
 	memory = payload_pool_memory(p);
-	for (i = 0; i < 20 * MANY; i++)
+	for (uint32_t i = 0; i < 20 * MANY; i++)
 		payload_give(p, 1, payload_take(p, 0));
 	assert_int_equal(payload_pool_memory(p), memory);
 	assert_true(memory <= 8 * 64 * (BYTES + CACHE_LINE));
@@ -57,16 +55,15 @@ static void *churn(void *arg)
 {
 	struct pair *a = arg;
 	uint8_t *held[200];
-	uint32_t round, i;
 
-	for (round = 0; round < 200; round++) {
+	for (uint32_t round = 0; round < 200; round++) {
 		uint8_t mark = (uint8_t)(round * 2 + a->worker);
 
-		for (i = 0; i < 200; i++) {
+		for (uint32_t i = 0; i < 200; i++) {
 			held[i] = payload_take(a->pool, a->worker);
 			memset(held[i], mark, BYTES);
 		}
-		for (i = 0; i < 200; i++) {
+		for (uint32_t i = 0; i < 200; i++) {
 			a->wrong += held[i][0] != mark ||
 				    held[i][BYTES - 1] != mark;
 			payload_give(a->pool, a->worker, held[i]);

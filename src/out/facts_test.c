@@ -8,7 +8,6 @@ static void fill(struct facts *f)
 {
 	static const char columns[] =
 		">time={time_us:.3f} us|unit|lanes=[{_lanes} of 4]";
-	uint32_t i;
 
 	facts_count(f, "packets", 1);
 	facts_real(f, "load_pct", 33.333);
@@ -30,7 +29,7 @@ static void fill(struct facts *f)
 	facts_line(f, NULL, "{_names}");
 	facts_line(f, "absent", "[{missing} of {name}]");
 	facts_list(f, "events");
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		facts_group(f, NULL);
 		facts_real(f, "time_us", 0.5 + i);
 		facts_print(f, "unit", "%s %u", i ? "link" : "card", i);

@@ -288,9 +288,9 @@ static uint32_t read_columns(
 	char *text, struct table_column *column, const char **form)
 {
 	uint32_t n = 0;
-	char *at, *save = NULL, *equals;
+	char *save = NULL, *equals;
 
-	for (at = strtok_r(text, "|", &save); at;
+	for (char *at = strtok_r(text, "|", &save); at;
 		at = strtok_r(NULL, "|", &save), n++) {
 		BUG_IF(n == TABLE_MAX_COLUMNS);
 		column[n].is_number = *at == '>';
@@ -316,12 +316,11 @@ static char *cell_of(const struct fact *row, const char *form)
 static void add_row(struct table *t, const struct fact *x, const char **form)
 {
 	char *cell[TABLE_MAX_COLUMNS];
-	size_t i;
 
-	for (i = 0; i < t->n_columns; i++)
+	for (size_t i = 0; i < t->n_columns; i++)
 		cell[i] = cell_of(x, form[i]);
 	table_add(t, (const char *const *)cell);
-	for (i = 0; i < t->n_columns; i++)
+	for (size_t i = 0; i < t->n_columns; i++)
 		mem_free(cell[i]);
 }
 

@@ -65,9 +65,8 @@ static char *read_link(const char *path)
 char *out_file_target(const char *path)
 {
 	char *at = mem_text(path), *next;
-	int i;
 
-	for (i = 0; i < MOST_LINKS && (next = read_link(at)); i++) {
+	for (int i = 0; i < MOST_LINKS && (next = read_link(at)); i++) {
 		mem_free(at);
 		at = next;
 	}
@@ -78,13 +77,13 @@ char *out_file_target(const char *path)
 static int descriptor_of(const char *path)
 {
 	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
-	size_t i, n;
+	size_t n;
 
 	if (!strcmp(path, "/dev/stdout"))
 		return STDOUT_FILENO;
 	if (!strcmp(path, "/dev/stderr"))
 		return STDERR_FILENO;
-	for (i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 2; i++) {
 		n = strlen(folders[i]);
 		if (!strncmp(path, folders[i], n) &&
 			path[n + strspn(path + n, "0123456789")] == '\0')

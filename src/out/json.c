@@ -30,10 +30,8 @@ static void quote(struct json *j, const char *s)
 
 static void new_line(struct json *j)
 {
-	uint32_t i;
-
 	fputc('\n', j->out);
-	for (i = 0; i < j->depth; i++)
+	for (uint32_t i = 0; i < j->depth; i++)
 		fputs("  ", j->out);
 }
 

@@ -63,9 +63,7 @@ struct plot *plot_new(const char *x, const char *y)
 
 void plot_free(struct plot *p)
 {
-	size_t i;
-
-	for (i = 0; i < p->n; i++) {
+	for (size_t i = 0; i < p->n; i++) {
 		mem_free(p->line[i].name);
 		mem_free(p->line[i].spot);
 	}
@@ -129,10 +127,9 @@ static struct scale make_scale(double from, double to)
 static void find_scales(const struct plot *p, struct scale *x, struct scale *y)
 {
 	double x0 = INFINITY, x1 = -INFINITY, y0 = 0, y1 = -INFINITY;
-	size_t i, k;
 
-	for (i = 0; i < p->n; i++) {
-		for (k = 0; k < p->line[i].n; k++) {
+	for (size_t i = 0; i < p->n; i++) {
+		for (size_t k = 0; k < p->line[i].n; k++) {
 			const struct spot *s = &p->line[i].spot[k];
 
 			x0 = fmin(x0, s->x);
@@ -198,9 +195,7 @@ static size_t n_steps(const struct scale *s)
 static void write_axes(const struct plot *p, const struct scale *x,
 	const struct scale *y, FILE *f)
 {
-	size_t i;
-
-	for (i = 0; i <= n_steps(x); i++) {
+	for (size_t i = 0; i <= n_steps(x); i++) {
 		double v = x->from + (double)i * x->step;
 
 		fprintf(f,
@@ -210,7 +205,7 @@ static void write_axes(const struct plot *p, const struct scale *x,
 			across(x, v), TOP, HEIGHT - BOTTOM, across(x, v),
 			HEIGHT - BOTTOM + 18, fabs(v) < x->step / 2 ? 0 : v);
 	}
-	for (i = 0; i <= n_steps(y); i++) {
+	for (size_t i = 0; i <= n_steps(y); i++) {
 		double v = y->from + (double)i * y->step;
 
 		fprintf(f,
@@ -233,22 +228,20 @@ static void write_axes(const struct plot *p, const struct scale *x,
 static void write_line(const struct line *l, const char *paint,
 	const struct scale *x, const struct scale *y, bool is_filled, FILE *f)
 {
-	size_t i;
-
 	if (is_filled && l->n) {
 		fprintf(f, "<path fill='%s' fill-opacity='.25' d='M%.1f %.1f",
 			paint, across(x, l->spot[0].x), down(y, y->from));
-		for (i = 0; i < l->n; i++)
+		for (size_t i = 0; i < l->n; i++)
 			fprintf(f, "L%.1f %.1f", across(x, l->spot[i].x),
 				down(y, l->spot[i].y));
 		fprintf(f, "V%.1fZ'/>\n", down(y, y->from));
 	}
 	fprintf(f, "<path fill='none' stroke='%s' stroke-width='2' d='", paint);
-	for (i = 0; i < l->n; i++)
+	for (size_t i = 0; i < l->n; i++)
 		fprintf(f, "%c%.1f %.1f", i ? 'L' : 'M',
 			across(x, l->spot[i].x), down(y, l->spot[i].y));
 	fputs("'/>\n", f);
-	for (i = 0; i < l->n && !is_filled && l->n <= MOST_DOTS; i++) {
+	for (size_t i = 0; i < l->n && !is_filled && l->n <= MOST_DOTS; i++) {
 		const struct spot *s = &l->spot[i];
 
 		fprintf(f, "<circle cx='%.1f' cy='%.1f' r='3' fill='%s'/>\n",
@@ -262,11 +255,9 @@ static void write_line(const struct line *l, const char *paint,
 
 static void write_legend(const struct plot *p, FILE *f)
 {
-	size_t i;
-
 	if (p->n < 2)
 		return;
-	for (i = 0; i < p->n; i++) {
+	for (size_t i = 0; i < p->n; i++) {
 		int y = TOP + 16 + (int)i * LEGEND_LINE;
 
 		fprintf(f,
@@ -291,12 +282,11 @@ static void write_head(int height, FILE *f)
 void plot_write_bars(const struct plot *p, FILE *f)
 {
 	double most = 0;
-	size_t i;
 
-	for (i = 0; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++)
 		most = fmax(most, p->line[i].spot[0].y);
 	write_head((int)(p->n + 2) * BAR, f);
-	for (i = 0; i < p->n; i++) {
+	for (size_t i = 0; i < p->n; i++) {
 		double y = p->line[i].spot[0].y;
 		double length = most > 0 ? y / most : 0;
 		int at = (int)i * BAR + BAR;
@@ -319,12 +309,11 @@ void plot_write_bars(const struct plot *p, FILE *f)
 void plot_write(const struct plot *p, FILE *f)
 {
 	struct scale x, y;
-	size_t i;
 
 	find_scales(p, &x, &y);
 	write_head(HEIGHT, f);
 	write_axes(p, &x, &y, f);
-	for (i = 0; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++)
 		write_line(&p->line[i], colour[i % COLOURS], &x, &y,
 			p->is_filled && p->n == 1, f);
 	write_legend(p, f);

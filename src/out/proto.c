@@ -32,11 +32,10 @@ static void put_bytes(
 	struct proto *p, uint32_t field, const void *bytes, size_t n)
 {
 	const uint8_t *from = bytes;
-	size_t i;
 
 	put_tag(p, field, LENGTH);
 	put_varint(p, n);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		put_byte(p, from[i]);
 }
 
@@ -48,10 +47,8 @@ void proto_int(struct proto *p, uint32_t field, uint64_t value)
 
 void proto_fixed(struct proto *p, uint32_t field, uint64_t value)
 {
-	uint32_t i;
-
 	put_tag(p, field, FIXED64);
-	for (i = 0; i < 8; i++)
+	for (uint32_t i = 0; i < 8; i++)
 		put_byte(p, (uint32_t)(value >> 8 * i) & 255);
 }
 

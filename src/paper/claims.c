@@ -35,9 +35,10 @@ static int take_edits(const struct claims *c, struct claim_mutant *m, size_t at)
 {
 	static const char *const keys[] = { "file", "find", "put", NULL };
 	const struct node *v = c->tree.v;
-	size_t i, end = v[at].end;
+	size_t end = v[at].end;
 
-	for (i = v[at].kind == NODE_LIST ? at + 1 : at; i < end; i = v[i].end) {
+	for (size_t i = v[at].kind == NODE_LIST ? at + 1 : at; i < end;
+		i = v[i].end) {
 		size_t x[3] = { 0 };
 
 		if (tree_keys(&c->tree, i, keys, 2, x) || add_edit(c, m, x, i))
@@ -78,12 +79,11 @@ enum { ID, WHAT, LACKS, STATUS, TESTS, MUTANT, MUTANTS, N_KEYS };
 static int take_tests(const struct claims *c, struct claim *f, size_t list)
 {
 	const struct node *v = c->tree.v;
-	size_t i;
 
 	if (v[list].kind != NODE_LIST)
 		return fail(c, list, "want one list of tests");
 	f->tests = mem_alloc(tree_length(&c->tree, list), sizeof(*f->tests));
-	for (i = list + 1; i < v[list].end; i = v[i].end) {
+	for (size_t i = list + 1; i < v[list].end; i = v[i].end) {
 		f->tests[f->n_tests++] = tree_text(&c->tree, i);
 		if (!tree_text(&c->tree, i))
 			return fail(c, i, "want a single value");
@@ -96,14 +96,13 @@ static int take_mutants(
 	const struct claims *c, struct claim *f, size_t one, size_t list)
 {
 	const struct node *v = c->tree.v;
-	size_t i;
 
 	if (list && (one || v[list].kind != NODE_LIST))
 		return fail(c, one > list ? one : list,
 			"want one mutant, or one list of mutants");
 	if (one)
 		return take_edits(c, add_mutant(f), one);
-	for (i = list + 1; list && i < v[list].end; i = v[i].end)
+	for (size_t i = list + 1; list && i < v[list].end; i = v[i].end)
 		if (take_part(c, f, i))
 			return -1;
 	return 0;
@@ -130,7 +129,6 @@ static int check_feature(
 	const struct claims *c, const struct claim *f, size_t v)
 {
 	bool is_there = f->status >= CLAIM_IN_PART;
-	size_t i;
 
 	if (!f->id || !f->what)
 		return fail(
@@ -143,7 +141,7 @@ static int check_feature(
 		return fail(c, v,
 			"a feature in part needs lacks, and no other feature "
 			"has it");
-	for (i = 0; i + 1 < c->n; i++)
+	for (size_t i = 0; i + 1 < c->n; i++)
 		if (!strcmp(c->v[i].id, f->id))
 			return fail(c, v, "the id is given twice");
 	return 0;
@@ -205,10 +203,8 @@ int claims_read(struct claims *c, const char *path, struct err *e)
 
 void claims_free(struct claims *c)
 {
-	size_t i, k;
-
-	for (i = 0; i < c->n; i++) {
-		for (k = 0; k < c->v[i].n_mutants; k++)
+	for (size_t i = 0; i < c->n; i++) {
+		for (size_t k = 0; k < c->v[i].n_mutants; k++)
 			mem_free(c->v[i].mutant[k].edit);
 		mem_free(c->v[i].mutant);
 		mem_free(c->v[i].tests);
@@ -219,9 +215,9 @@ void claims_free(struct claims *c)
 
 size_t claims_count(const struct claims *c, enum claim_status status)
 {
-	size_t i, n = 0;
+	size_t n = 0;
 
-	for (i = 0; i < c->n; i++)
+	for (size_t i = 0; i < c->n; i++)
 		n += c->v[i].status == status;
 	return n;
 }

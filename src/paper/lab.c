@@ -66,10 +66,10 @@ static double farthest(const struct machine *m)
 
 static uint32_t longest(const struct topo *t)
 {
-	uint32_t size[TOPO_MAX_DIMS], most = 0, d;
+	uint32_t size[TOPO_MAX_DIMS], most = 0;
 	uint32_t n = t->ops->grid ? t->ops->grid(t, size) : 0;
 
-	for (d = 0; d < n; d++)
+	for (uint32_t d = 0; d < n; d++)
 		if (size[d] > most)
 			most = size[d];
 	return most;
@@ -80,9 +80,9 @@ static void keep_links(const struct topo *t, struct batch_result *p)
 {
 	router_id r = topo_is_direct(t) ? 0 : t->n_nodes;
 	uint32_t n, least = UINT32_MAX, most = 0;
-	port_id i, k;
+	port_id k;
 
-	for (i = 0; i < t->n_ports; i++) {
+	for (port_id i = 0; i < t->n_ports; i++) {
 		router_id far = t->ops->peer(t, r, i).router;
 
 		if (far == NO_ROUTER || (far < t->n_nodes && r >= t->n_nodes))
@@ -171,12 +171,11 @@ struct todo {
 static void list_term(struct todo *d, const struct paper_term *t)
 {
 	const struct paper_lab *lab = d->lab;
-	size_t i;
 
 	if (!lab->system->experiments[t->experiment].workload ||
 		lab->reports[t->experiment].is_done)
 		return;
-	for (i = 0; i < d->progress.all; i++)
+	for (size_t i = 0; i < d->progress.all; i++)
 		if (d->list[i] == t->experiment)
 			return;
 	d->list[d->progress.all++] = t->experiment;
@@ -236,11 +235,10 @@ int paper_run(struct paper_lab *lab, const bool *chosen, uint32_t at_a_time,
 		.at_a_time = at_a_time,
 		.stop = lab->setup.stop,
 	};
-	size_t i;
 	int code;
 
 	d.list = mem_alloc(s->n_experiments, sizeof(*d.list));
-	for (i = 0; i < s->n_rows; i++) {
+	for (size_t i = 0; i < s->n_rows; i++) {
 		if (!chosen[i])
 			continue;
 		list_term(&d, &s->rows[i].a);
@@ -275,7 +273,6 @@ static int look_up(struct paper_lab *lab, const struct paper_term *t,
 	const struct paper_experiment *x =
 		&lab->system->experiments[t->experiment];
 	struct report *p = &lab->reports[t->experiment];
-	uint32_t i;
 
 	if (!p->is_done && !x->workload)
 		show(x, &p->result);
@@ -286,7 +283,7 @@ static int look_up(struct paper_lab *lab, const struct paper_term *t,
 			p->is_done ? p->result.e.text : "stopped");
 		return -1;
 	}
-	for (i = 0; i < p->result.n_figures; i++) {
+	for (uint32_t i = 0; i < p->result.n_figures; i++) {
 		if (strcmp(p->result.figure[i].name, t->figure) != 0)
 			continue;
 		*value = p->result.figure[i].value;

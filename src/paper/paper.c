@@ -56,11 +56,10 @@ static int is_missing(
 {
 	const char *tail = id + strlen(s->prefix);
 	uint32_t number;
-	size_t i;
 
 	if (sscanf(tail, "N%u", &number) != 1)
 		return 0;
-	for (i = 0; i < s->n_missing; i++)
+	for (size_t i = 0; i < s->n_missing; i++)
 		if (number >= s->missing[i].first &&
 			number <= s->missing[i].last)
 			return err_set(e,
@@ -76,9 +75,9 @@ static int unknown_id(const struct paper_system *s, const char *word,
 	const char **names = mem_alloc(2 * s->n_rows, sizeof(*names));
 	char(*bare)[PAPER_ID_MAX] = mem_alloc(s->n_rows, sizeof(*bare));
 	char hint[NAME_HINT];
-	size_t i, n;
+	size_t n;
 
-	for (i = 0; i < s->n_rows; i++) {
+	for (size_t i = 0; i < s->n_rows; i++) {
 		snprintf(bare[i], sizeof(bare[i]), "%s", s->rows[i].id);
 		n = strlen(bare[i]);
 		if (bare[i][n - 1] >= 'a')
@@ -97,15 +96,14 @@ int paper_select(const struct paper_system *s, const char *const *words,
 	size_t n_words, bool *chosen, struct err *e)
 {
 	char id[64];
-	size_t w, i;
 
-	for (i = 0; i < s->n_rows; i++)
+	for (size_t i = 0; i < s->n_rows; i++)
 		chosen[i] = !n_words;
-	for (w = 0; w < n_words; w++) {
+	for (size_t w = 0; w < n_words; w++) {
 		bool any = false;
 
 		full_id(s, words[w], id, sizeof(id));
-		for (i = 0; i < s->n_rows; i++) {
+		for (size_t i = 0; i < s->n_rows; i++) {
 			if (!is_named(s->rows[i].id, id))
 				continue;
 			chosen[i] = true;
@@ -122,9 +120,7 @@ int paper_select(const struct paper_system *s, const char *const *words,
 
 const struct paper_row *paper_row(const struct paper_system *s, const char *id)
 {
-	size_t i;
-
-	for (i = 0; i < s->n_rows; i++)
+	for (size_t i = 0; i < s->n_rows; i++)
 		if (!strcmp(s->rows[i].id, id))
 			return &s->rows[i];
 	return NULL;
@@ -232,9 +228,8 @@ struct paper_sums paper_sum(
 {
 	struct paper_sums sums = { 0 };
 	bool is_known;
-	size_t i;
 
-	for (i = 0; i < s->n_rows; i++) {
+	for (size_t i = 0; i < s->n_rows; i++) {
 		if (state[i] == PAPER_LEFT_OUT)
 			continue;
 		if (is_repeat(s, state, &s->rows[i], &is_known) &&

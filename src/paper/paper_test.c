@@ -25,10 +25,9 @@ static void each_paper(void (*check)(const struct paper_system *s))
 {
 	struct err e = { 0 };
 	struct machine_files *all = paper_files(&e);
-	size_t i;
 
 	assert_true(all->n >= 4);
-	for (i = 0; i < all->n; i++) {
+	for (size_t i = 0; i < all->n; i++) {
 		struct paper_system *s = open_paper(all->name[i]);
 
 		check(s);
@@ -69,9 +68,8 @@ static void check_rows(const struct paper_system *s)
 {
 	bool used[256] = { false };
 	char text[PAPER_COMMAND_MAX];
-	size_t i;
 
-	for (i = 0; i < s->n_rows; i++) {
+	for (size_t i = 0; i < s->n_rows; i++) {
 		const struct paper_row *r = &s->rows[i];
 
 		assert_true(*r->what && *r->unit && r->a.figure);
@@ -89,7 +87,7 @@ static void check_rows(const struct paper_system *s)
 		paper_command(s, r, text, sizeof(text));
 		assert_true(strlen(text) < sizeof(text) - 1);
 	}
-	for (i = 0; i < s->n_experiments; i++)
+	for (size_t i = 0; i < s->n_experiments; i++)
 		assert_true(used[i] && s->experiments[i].machine);
 }
 
@@ -103,10 +101,9 @@ static void check_fitted(const char *name, const char *const *ids, size_t n)
 	struct paper_system *s = open_paper(name);
 	bool chosen[MOST_ROWS];
 	struct err e = { 0 };
-	size_t i;
 
 	assert_int_equal(paper_select(s, ids, n, chosen, &e), 0);
-	for (i = 0; i < s->n_rows; i++)
+	for (size_t i = 0; i < s->n_rows; i++)
 		if (chosen[i])
 			assert_int_equal(s->rows[i].kind, PAPER_CALIBRATED);
 	paper_free(s);
@@ -143,9 +140,7 @@ static void the_fit_set_is_calibrated(void **state)
 /* The row that another one follows from is there, and of its kind. */
 static void check_repeats(const struct paper_system *s)
 {
-	size_t i;
-
-	for (i = 0; i < s->n_rows; i++) {
+	for (size_t i = 0; i < s->n_rows; i++) {
 		const struct paper_row *r = &s->rows[i], *first;
 
 		if (!r->repeats)
@@ -166,9 +161,9 @@ static void check_evidence(const char *name, const char *want)
 {
 	struct paper_system *s = open_paper(name);
 	char ids[1024] = "";
-	size_t i, n = 0;
+	size_t n = 0;
 
-	for (i = 0; i < s->n_rows; i++)
+	for (size_t i = 0; i < s->n_rows; i++)
 		if (s->rows[i].kind == PAPER_PREDICTED && !s->rows[i].repeats)
 			n += (size_t)snprintf(ids + n, sizeof(ids) - n, "%s ",
 				s->rows[i].id + strlen(s->prefix));
@@ -192,9 +187,8 @@ static void what_counts_as_evidence_is_listed(void **state)
 static void tolerances_are_no_wider_than_the_datasheet_s(void **state)
 {
 	struct paper_system *s = open_paper("bgq");
-	size_t i;
 
-	for (i = 0; i < s->n_rows; i++) {
+	for (size_t i = 0; i < s->n_rows; i++) {
 		const struct paper_row *r = &s->rows[i];
 		long n = strtol(r->id + strlen("BGQ-N"), NULL, 10);
 		double most = n == 31 || n == 42 || n == 44 ? 3
@@ -212,11 +206,10 @@ static void check_missing(const struct paper_system *s)
 	bool chosen[MOST_ROWS];
 	char id[PAPER_ID_MAX];
 	const char *word = id;
-	uint32_t k;
-	size_t i;
 
-	for (i = 0; i < s->n_missing; i++)
-		for (k = s->missing[i].first; k <= s->missing[i].last; k++) {
+	for (size_t i = 0; i < s->n_missing; i++)
+		for (uint32_t k = s->missing[i].first; k <= s->missing[i].last;
+			k++) {
 			struct err e = { 0 };
 
 			snprintf(id, sizeof(id), "N%u", k);
@@ -367,13 +360,12 @@ static void a_file_that_cannot_be_right_is_refused(void **state)
 			"want a name and a command" },
 		{ "missing: { x: y }\nrows: []", "want numbers and a text" },
 	};
-	size_t i;
 
 	assert_string_equal(
 		error_of(ROW("kind: predicted, near: 1 within 2 points, "
 			     "of: a.b, less: a.c, times: 100/36")),
 		"");
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_non_null(strstr(error_of(bad[i][0]), bad[i][1]));
 }
 
@@ -395,9 +387,8 @@ static const struct paper_system counting = { .rows = counted, .n_rows = 7 };
 static struct paper_sums sums_of(const char *states)
 {
 	enum paper_state state[7];
-	size_t i;
 
-	for (i = 0; i < 7; i++)
+	for (size_t i = 0; i < 7; i++)
 		state[i] = states[i] == '+'   ? PAPER_PASSED
 			   : states[i] == '-' ? PAPER_MISSED
 					      : PAPER_LEFT_OUT;
@@ -521,11 +512,10 @@ static void rows_are_computed_from_runs(void **state)
 	struct paper_watch w = { note_progress, &log };
 	struct paper_result r;
 	struct err e = { 0 };
-	size_t i;
 
 	assert_int_equal(paper_run(lab, all, 1, &w, &e), 0);
 	assert_int_equal(log.most_running, 1);
-	for (i = 0; i < 9; i++) {
+	for (size_t i = 0; i < 9; i++) {
 		paper_measure(lab, &tiny_rows[i], &r);
 		assert_int_equal(r.pass, i < 3 || i >= 6);
 		assert_int_equal(r.is_measured, i < 3 || i >= 6);
@@ -552,7 +542,6 @@ static void experiments_run_beside_each_other(void **state)
 	struct paper_watch v = { note_progress, &other };
 	struct paper_result a, b;
 	struct err e = { 0 };
-	size_t i;
 
 	assert_false(paper_is_ready(many, &tiny_rows[0]));
 	assert_true(paper_is_ready(many, &tiny_rows[6]));
@@ -561,7 +550,7 @@ static void experiments_run_beside_each_other(void **state)
 	assert_int_equal(log.last.done, 3); /* those that run */
 	assert_int_equal(log.last.all, 3);
 	assert_int_equal(log.last.running, 0);
-	for (i = 0; i < 9; i++) {
+	for (size_t i = 0; i < 9; i++) {
 		assert_true(paper_is_ready(many, &tiny_rows[i]));
 		paper_measure(one, &tiny_rows[i], &a);
 		paper_measure(many, &tiny_rows[i], &b);

@@ -80,9 +80,8 @@ static bool read_command(struct paper_experiment *x, char *text)
 static int read_experiments(struct file *f, size_t map, bool is_slow)
 {
 	const struct node *v = f->tree.v;
-	size_t k;
 
-	for (k = map + 1; map && k < v[map].end; k = v[v[k].end].end) {
+	for (size_t k = map + 1; map && k < v[map].end; k = v[v[k].end].end) {
 		size_t i = f->is.n_experiments++;
 		struct paper_experiment *x = &f->experiment[i];
 
@@ -167,10 +166,10 @@ static int read_value(
 	static const enum paper_rule rules[] = { PAPER_PERCENT, PAPER_AT_LEAST,
 		PAPER_AT_MOST, PAPER_MORE };
 	char unit[8] = "";
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 	int read = 0;
 
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		if (!x[NEAR + i])
 			continue;
 		n++;
@@ -195,9 +194,8 @@ static int read_value(
 static int read_kind(const struct file *f, size_t at, struct paper_row *row)
 {
 	const char *kind = tree_text(&f->tree, at);
-	uint32_t i;
 
-	for (i = 0; kind && i < N_PAPER_KINDS; i++)
+	for (uint32_t i = 0; kind && i < N_PAPER_KINDS; i++)
 		if (!strcmp(paper_kind_names[i], kind)) {
 			row->kind = (enum paper_kind)i;
 			return 0;
@@ -210,9 +208,8 @@ static int read_kind(const struct file *f, size_t at, struct paper_row *row)
 static const char *find_note(const struct file *f, const char *note)
 {
 	const struct node *v = f->tree.v;
-	size_t k;
 
-	for (k = f->notes + 1; note && f->notes && k < v[f->notes].end;
+	for (size_t k = f->notes + 1; note && f->notes && k < v[f->notes].end;
 		k = v[v[k].end].end)
 		if (v[k].text && !strcmp(v[k].text, note))
 			return v[v[k].end].text;
@@ -266,9 +263,8 @@ static int check_repeats(const struct file *f, size_t list)
 static int read_missing(struct file *f, size_t map)
 {
 	const struct node *v = f->tree.v;
-	size_t k;
 
-	for (k = map + 1; map && k < v[map].end; k = v[v[k].end].end) {
+	for (size_t k = map + 1; map && k < v[map].end; k = v[v[k].end].end) {
 		struct paper_missing *m = &f->missing[f->is.n_missing++];
 		const char *numbers = tree_text(&f->tree, k);
 		int n = numbers ? sscanf(numbers, "%u-%u", &m->first, &m->last)
@@ -305,18 +301,17 @@ static int read_head(const struct file *f, size_t *x)
 		"citation", "prefix", "rows", "experiments", "slow", "notes",
 		"missing", NULL };
 	const struct node *v = f->tree.v;
-	size_t i;
 
 	if (tree_keys(&f->tree, 0, keys, ROWS, x))
 		return -1;
-	for (i = SCHEMA; i <= ROWS; i++)
+	for (size_t i = SCHEMA; i <= ROWS; i++)
 		if (!x[i])
 			return fail(f, 0,
 				"want schema, paper, title, citation, prefix "
 				"and rows");
 	if (strcmp(v[x[SCHEMA]].text, "1") != 0 || v[x[ROWS]].kind != NODE_LIST)
 		return fail(f, 0, "want schema: 1, and a list of rows");
-	for (i = EXPERIMENTS; i < N_HEAD; i++)
+	for (size_t i = EXPERIMENTS; i < N_HEAD; i++)
 		if (x[i] && v[x[i]].kind != NODE_MAP)
 			return fail(f, x[i], "want keys and values");
 	return 0;
@@ -325,9 +320,8 @@ static int read_head(const struct file *f, size_t *x)
 static int read_rows(struct file *f, size_t list)
 {
 	const struct node *v = f->tree.v;
-	size_t i;
 
-	for (i = list + 1; i < v[list].end; i = v[i].end)
+	for (size_t i = list + 1; i < v[list].end; i = v[i].end)
 		if (read_row(f, i))
 			return -1;
 	return check_repeats(f, list);
@@ -377,11 +371,10 @@ struct paper_system *paper_read(const char *path, struct err *e)
 void paper_free(struct paper_system *s)
 {
 	struct file *f = (struct file *)s;
-	size_t i;
 
 	if (!f)
 		return;
-	for (i = 0; i < f->is.n_experiments; i++)
+	for (size_t i = 0; i < f->is.n_experiments; i++)
 		mem_free(f->words[i]);
 	mem_free(f->words);
 	mem_free(f->experiment);

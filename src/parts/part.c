@@ -5,9 +5,7 @@
 
 static void set_defaults(const struct part_slot *s)
 {
-	const struct part_block *b;
-
-	for (b = s->ops->blocks; b && b->section; b++)
+	for (const struct part_block *b = s->ops->blocks; b && b->section; b++)
 		param_defaults(&(struct param_block){
 			.section = b->section,
 			.rows = b->rows,
@@ -32,9 +30,7 @@ void parts_init(struct parts *p, const struct part_ops *const *list)
 
 void parts_fini(struct parts *p)
 {
-	size_t i;
-
-	for (i = 0; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++)
 		mem_free(p->slot[i].params);
 	p->n = 0;
 }
@@ -42,9 +38,9 @@ void parts_fini(struct parts *p)
 static void add_words(struct parts *p)
 {
 	const struct part_kind *const *w;
-	size_t i, n = 0;
+	size_t n = 0;
 
-	for (i = 0; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++)
 		for (w = p->slot[i].ops->words; p->slot[i].exists && w && *w;
 			w++) {
 			BUG_IF(n == PARTS_WORDS);
@@ -56,11 +52,9 @@ static void add_words(struct parts *p)
 void parts_plan(
 	struct parts *p, const struct part_place *at, struct fault_plan *plan)
 {
-	const struct part_slot *s;
-
 	add_words(p);
 	plan->parts = p->words;
-	for (s = p->slot; s < p->slot + p->n; s++)
+	for (const struct part_slot *s = p->slot; s < p->slot + p->n; s++)
 		if (s->exists && s->ops->plan)
 			s->ops->plan(s->params, at, plan);
 }
@@ -68,9 +62,7 @@ void parts_plan(
 int parts_check(
 	const struct parts *p, const struct part_place *at, struct err *e)
 {
-	const struct part_slot *s;
-
-	for (s = p->slot; s < p->slot + p->n; s++)
+	for (const struct part_slot *s = p->slot; s < p->slot + p->n; s++)
 		if (s->exists && s->ops->check &&
 			s->ops->check(s->params, at, e))
 			return -1;
@@ -79,9 +71,7 @@ int parts_check(
 
 int parts_open(struct parts *p, const struct part_place *at, struct err *e)
 {
-	struct part_slot *s;
-
-	for (s = p->slot; s < p->slot + p->n; s++) {
+	for (struct part_slot *s = p->slot; s < p->slot + p->n; s++) {
 		if (!s->exists || !s->ops->open)
 			continue;
 		s->state = s->ops->open(s->params, at, e);
@@ -93,9 +83,7 @@ int parts_open(struct parts *p, const struct part_place *at, struct err *e)
 
 void parts_close(struct parts *p)
 {
-	size_t i;
-
-	for (i = p->n; i-- > 0;) {
+	for (size_t i = p->n; i-- > 0;) {
 		struct part_slot *s = &p->slot[i];
 
 		if (s->state)
@@ -106,10 +94,9 @@ void parts_close(struct parts *p)
 
 uint64_t parts_memory(const struct parts *p)
 {
-	const struct part_slot *s;
 	uint64_t sum = 0;
 
-	for (s = p->slot; s < p->slot + p->n; s++)
+	for (const struct part_slot *s = p->slot; s < p->slot + p->n; s++)
 		if (s->state && s->ops->memory)
 			sum += s->ops->memory(s->state);
 	return sum;
@@ -118,9 +105,7 @@ uint64_t parts_memory(const struct parts *p)
 static const struct part_slot *find(
 	const struct parts *p, const struct part_ops *ops)
 {
-	size_t i;
-
-	for (i = 0; p && i < p->n; i++)
+	for (size_t i = 0; p && i < p->n; i++)
 		if (p->slot[i].ops == ops && p->slot[i].exists)
 			return &p->slot[i];
 	return NULL;
@@ -162,9 +147,7 @@ void parts_start(const struct part_place *at)
 
 int parts_audit(const struct parts *p, struct err *e)
 {
-	const struct part_slot *s;
-
-	for (s = p->slot; s < p->slot + p->n; s++)
+	for (const struct part_slot *s = p->slot; s < p->slot + p->n; s++)
 		if (s->state && s->ops->audit && s->ops->audit(s->state, e))
 			return -1;
 	return 0;

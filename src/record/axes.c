@@ -131,11 +131,10 @@ static int check_range(
 static int add_range(struct axis *x, const struct range *r, struct err *e)
 {
 	char text[64];
-	int64_t v;
 
 	if (check_range(x, r, e))
 		return -1;
-	for (v = r->from; v <= r->to;
+	for (int64_t v = r->from; v <= r->to;
 		v = r->is_factor ? (int64_t)((int128)v * r->step / MILLION)
 				 : v + r->step) {
 		write_decimal(v, r->unit, text, sizeof(text));
@@ -213,10 +212,8 @@ int axes_add(struct axes *a, enum axis_kind kind, const char *name,
 
 void axes_free(struct axes *a)
 {
-	size_t i, k;
-
-	for (i = 0; i < a->n; i++) {
-		for (k = 0; k < a->axis[i].n; k++)
+	for (size_t i = 0; i < a->n; i++) {
+		for (size_t k = 0; k < a->axis[i].n; k++)
 			mem_free(a->axis[i].value[k]);
 		mem_free(a->axis[i].value);
 		mem_free(a->axis[i].name);
@@ -225,9 +222,9 @@ void axes_free(struct axes *a)
 
 size_t axes_points(const struct axes *a)
 {
-	size_t i, n = 1;
+	size_t n = 1;
 
-	for (i = 0; i < a->n; i++) {
+	for (size_t i = 0; i < a->n; i++) {
 		n *= a->axis[i].n;
 		if (n > AXES_POINTS)
 			return 0;
@@ -237,9 +234,7 @@ size_t axes_points(const struct axes *a)
 
 size_t axes_index(const struct axes *a, size_t point, size_t axis)
 {
-	size_t i;
-
-	for (i = a->n; --i > axis;)
+	for (size_t i = a->n; --i > axis;)
 		point /= a->axis[i].n;
 	return point % a->axis[axis].n;
 }
@@ -291,10 +286,9 @@ int axes_unit(const struct axis *x, enum axis_unit *unit, struct err *e)
 {
 	enum axis_unit u;
 	double number;
-	size_t i;
 
 	*unit = AXIS_WORD;
-	for (i = 0; i < x->n; i++) {
+	for (size_t i = 0; i < x->n; i++) {
 		u = axes_number(x->value[i], &number);
 		/* "512" is as good a size as "512 B" */
 		if (u == AXIS_WORD || (u == AXIS_PLAIN && *unit == AXIS_BYTES))

@@ -39,10 +39,9 @@ static void put_calls(const struct host_log *l, const struct host *h,
 {
 	struct calls c = { .db = d, .host = h, .e = e };
 	char text[CALL_TEXT];
-	uint32_t i, k;
 
-	for (i = 0; i < l->n; i++)
-		for (k = 0; k < l->process[i].n_calls; k++) {
+	for (uint32_t i = 0; i < l->n; i++)
+		for (uint32_t k = 0; k < l->process[i].n_calls; k++) {
 			const struct host_log_call *x = &l->process[i].call[k];
 			struct row_call row = {
 				.id = c.id++,
@@ -90,7 +89,7 @@ static int in_order(const void *a, const void *b)
 static struct end *find_ends(const struct host_log *l, bool are_sent, size_t *n)
 {
 	struct end *all = NULL;
-	uint32_t i, k;
+	uint32_t i;
 
 	for (i = 0, *n = 0; i < l->n; i++)
 		*n += are_sent ? l->process[i].n_sent
@@ -100,7 +99,7 @@ static struct end *find_ends(const struct host_log *l, bool are_sent, size_t *n)
 		const struct host_log_process *p = &l->process[i];
 		uint32_t many = are_sent ? p->n_sent : p->n_received;
 
-		for (k = 0; k < many; k++) {
+		for (uint32_t k = 0; k < many; k++) {
 			const struct host_log_message *m =
 				are_sent ? &p->sent[k] : &p->received[k];
 			uint32_t far = m->node * l->n_processes + m->process;

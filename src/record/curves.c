@@ -13,15 +13,13 @@
 
 static int begin(struct db *d, const struct curves_about *a, struct err *e)
 {
-	size_t i;
-
 	if (tables_create(d, IN_SWEEPS, e))
 		return -1;
 	record_put_text(d, "kind", "sweep", e);
 	record_put_text(d, "what", a->what, e);
 	record_put_text(d, "command", a->command, e);
 	record_put_text(d, "weft", WEFT_VERSION, e);
-	for (i = 0; i < a->n_machines; i++)
+	for (size_t i = 0; i < a->n_machines; i++)
 		if (a->machines[i])
 			record_params_write(d, a->machines[i]->header.name,
 				a->machines[i], e);
@@ -101,9 +99,8 @@ bool curves_has(
 static int put_values(struct db *d, const struct batch_result *r, struct err *e)
 {
 	struct row_value row = { .point = db_last_id(d) };
-	uint32_t i;
 
-	for (i = 0; i < r->n_figures; i++) {
+	for (uint32_t i = 0; i < r->n_figures; i++) {
 		row.name = r->figure[i].name;
 		row.value = r->figure[i].value;
 		row_put_value(d, &row, e);

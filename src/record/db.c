@@ -45,7 +45,6 @@ struct db_query {
 static int fail(struct db *d, struct err *e)
 {
 	char why[256];
-	size_t i;
 
 	if (sqlite3_errcode(d->file) == SQLITE_NOMEM)
 		mem_give_up();
@@ -53,7 +52,7 @@ static int fail(struct db *d, struct err *e)
 		return -1;
 	snprintf(why, sizeof(why), "%s", sqlite3_errmsg(d->file));
 	/* a damaged file's names are anything */
-	for (i = 0; why[i]; i++)
+	for (size_t i = 0; why[i]; i++)
 		if ((unsigned char)why[i] < ' ' || why[i] == 0x7f)
 			why[i] = '?';
 	return err_set(e, "%s: %s", d->path, why);
@@ -88,11 +87,9 @@ static void release(struct db_query *q)
 
 void db_close(struct db *d)
 {
-	size_t i;
-
 	if (!d)
 		return;
-	for (i = 0; i < N_TABLES; i++)
+	for (size_t i = 0; i < N_TABLES; i++)
 		release(d->kept[i]);
 	sqlite3_close_v2(d->file);
 	/* after that, for its journal has gone */

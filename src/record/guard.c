@@ -170,9 +170,8 @@ static void connect_functions(sqlite3 *file)
 		"pragma_table_list", "pragma_index_list('')",
 		"pragma_index_info('')", "json_each('0')", "json_tree('0')" };
 	char sql[64];
-	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		snprintf(sql, sizeof(sql), "SELECT 1 FROM %s", names[i]);
 		sqlite3_exec(file, sql, NULL, NULL, NULL);
 	}

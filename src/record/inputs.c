@@ -17,12 +17,12 @@ static uint64_t hash_stream(FILE *f)
 {
 	uint8_t bytes[4096];
 	uint64_t h = UINT64_C(0xcbf29ce484222325), total = 0;
-	size_t n, i;
+	size_t n;
 
 	/* nothing that is read has more */
 	while (total < MOST_BYTES &&
 		(n = fread(bytes, 1, sizeof(bytes), f)) > 0) {
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			h = (h ^ bytes[i]) * UINT64_C(0x100000001b3);
 		total += n;
 	}
@@ -49,9 +49,8 @@ void record_inputs_add(
 {
 	struct record_input *x;
 	char hash[INPUT_HASH];
-	size_t i;
 
-	for (i = 0; path && i < in->n; i++)
+	for (size_t i = 0; path && i < in->n; i++)
 		if (!strcmp(in->of[i].path, path))
 			return;
 	if (path)
@@ -66,20 +65,16 @@ void record_inputs_add(
 
 void record_inputs_machine(struct record_inputs *in, const struct machine *m)
 {
-	size_t i;
-
-	for (i = 0; i < m->files.n; i++)
+	for (size_t i = 0; i < m->files.n; i++)
 		record_inputs_add(in, "machine file", m->files.v[i].text);
-	for (i = 0; i < m->plugin_files.n; i++)
+	for (size_t i = 0; i < m->plugin_files.n; i++)
 		record_inputs_add(in, "plugin", m->plugin_files.v[i].text);
 }
 
 /* Files that keys of a workload name; a key's name is the kind. */
 static void add_keys(struct record_inputs *in, const struct param_block *keys)
 {
-	size_t i;
-
-	for (i = 0; i < keys->n_rows; i++)
+	for (size_t i = 0; i < keys->n_rows; i++)
 		if (keys->rows[i].type == PARAM_TEXT)
 			record_inputs_add(in, keys->rows[i].name,
 				(const char *)keys->values +
@@ -89,21 +84,18 @@ static void add_keys(struct record_inputs *in, const struct param_block *keys)
 void record_inputs_run(struct record_inputs *in, const struct machine_run *r)
 {
 	const struct jobs *j = jobs_of(r->load);
-	uint32_t i;
 
 	record_inputs_machine(in, r->machine);
 	record_inputs_add(in, "plan of faults", r->setup.faults);
 	record_inputs_add(in, "file of jobs", r->setup.jobs);
 	add_keys(in, &r->keys);
-	for (i = 0; j && i < j->n; i++)
+	for (uint32_t i = 0; j && i < j->n; i++)
 		add_keys(in, &j->part[i].keys);
 }
 
 void record_inputs_free(struct record_inputs *in)
 {
-	size_t i;
-
-	for (i = 0; i < in->n; i++) {
+	for (size_t i = 0; i < in->n; i++) {
 		mem_free(in->of[i].kind);
 		mem_free(in->of[i].path);
 	}
@@ -114,9 +106,7 @@ void record_inputs_free(struct record_inputs *in)
 int record_inputs_write(
 	const struct record_inputs *in, struct db *d, struct err *e)
 {
-	size_t i;
-
-	for (i = 0; i < in->n; i++)
+	for (size_t i = 0; i < in->n; i++)
 		row_put_input(d,
 			&(struct row_input){ .kind = in->of[i].kind,
 				.path = in->of[i].path,

@@ -44,10 +44,10 @@ static int disconnect(sqlite3_vtab *table)
 /* The list must be given. */
 static int choose(sqlite3_vtab *table, sqlite3_index_info *how)
 {
-	int list = -1, i;
+	int list = -1;
 
 	(void)table;
-	for (i = 0; i < how->nConstraint; i++)
+	for (int i = 0; i < how->nConstraint; i++)
 		if (how->aConstraint[i].iColumn == COLUMN_LIST &&
 			how->aConstraint[i].usable &&
 			how->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ)

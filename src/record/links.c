@@ -66,27 +66,26 @@ static void add_channel(
 static void find_channels(struct record_links *k, size_t most)
 {
 	const struct net *n = k->net;
-	uint32_t kind, c;
 
-	for (kind = 0; kind < NET_KINDS; kind++) {
+	for (uint32_t kind = 0; kind < NET_KINDS; kind++) {
 		bool is_there = kind == NET_NODES || n->n_sites > n->n_nodes;
 		uint32_t many = is_there ? n->router[kind]->ops->n_channels : 0;
 
-		for (c = 0; c < many; c++)
+		for (uint32_t c = 0; c < many; c++)
 			add_channel(k, kind, c, most);
 	}
 }
 
 void record_links_init(struct record_links *k, const struct net *n)
 {
-	size_t i, most;
+	size_t most;
 
 	*k = (struct record_links){ .net = n };
 	net_links_init(&k->links, n);
 	most = k->links.n + 1;
 	k->at = take(k, (size_t)n->n_sites * n->n_ports, sizeof(*k->at));
 	k->name_of = take(k, most, sizeof(*k->name_of));
-	for (i = 0; i < k->links.n; i++) {
+	for (size_t i = 0; i < k->links.n; i++) {
 		const struct net_link *l = &k->links.link[i];
 		char name[NAME_SIZE];
 
@@ -96,7 +95,7 @@ void record_links_init(struct record_links *k, const struct net *n)
 		k->name_of[i] = find_name(k, name);
 	}
 	k->ps_per_byte = take(k, n->topo->n_wires, sizeof(*k->ps_per_byte));
-	for (i = 0; i < n->topo->n_wires; i++)
+	for (size_t i = 0; i < n->topo->n_wires; i++)
 		k->ps_per_byte[i] = 1e12 / (double)n->link.bps[i];
 	k->past = take(k, most, sizeof(*k->past));
 	k->longest = take(k, most * N_LONGEST, sizeof(*k->longest));
@@ -131,9 +130,9 @@ static uint16_t scaled(double value, double scale)
 static void note_longest(
 	struct record_links *k, size_t link, const struct net_counters *c)
 {
-	uint32_t *longest = &k->longest[link * N_LONGEST], i, sum = 0;
+	uint32_t *longest = &k->longest[link * N_LONGEST], sum = 0;
 
-	for (i = 0; i < c->n_channels; i++) {
+	for (uint32_t i = 0; i < c->n_channels; i++) {
 		sum += c->waiting[i];
 		if (c->waiting[i] > longest[1 + i])
 			longest[1 + i] = c->waiting[i];
@@ -190,9 +189,8 @@ static void sample_tokens(struct record_links *k, size_t i, double span)
 {
 	const struct net_link *l = &k->links.link[i];
 	sim_time sum = 0;
-	uint32_t n;
 
-	for (n = 0; n < k->n_channels; n++) {
+	for (uint32_t n = 0; n < k->n_channels; n++) {
 		struct record_channel *x = &k->channel[n];
 		sim_time now = k->net->token_waits[net_channel_at(
 			k->net, l->site, l->port, x->number)];
@@ -214,9 +212,8 @@ static void sample_retries(struct record_links *k, size_t i)
 	const uint64_t *now =
 		&k->net->resent[net_channel_at(k->net, l->site, l->port, 0)];
 	uint64_t sum = 0;
-	uint32_t n;
 
-	for (n = 0; n < k->n_channels; n++) {
+	for (uint32_t n = 0; n < k->n_channels; n++) {
 		struct record_channel *x = &k->channel[n];
 
 		if (!leads_to(x, k->net, l->to.router))
@@ -226,7 +223,7 @@ static void sample_retries(struct record_links *k, size_t i)
 		x->past[i].resent = now[x->number];
 	}
 	/* also a guest's, which are on none of these */
-	for (n = 0; n < NET_MOST_CHANNELS; n++)
+	for (uint32_t n = 0; n < NET_MOST_CHANNELS; n++)
 		sum += now[n];
 	k->now.retries[i] = scaled((double)(sum - k->past[i].resent), 1);
 	k->past[i].resent = sum;
@@ -244,12 +241,11 @@ static uint64_t sample_port(
 		net_counters(k->net, l->site, l->port, UINT32_MAX, now);
 	sim_time busy;
 	uint64_t came;
-	uint32_t n;
 
 	busy = busy_until(k, l, &c, now);
 	came = c.packets - in->packets;
 	note_longest(k, l->back, &c);
-	for (n = 0; n < k->n_channels; n++)
+	for (uint32_t n = 0; n < k->n_channels; n++)
 		sample_channel(k, &k->channel[n], i, &c, span);
 	if (k->net->book)
 		sample_tokens(k, i, span);
@@ -269,11 +265,10 @@ uint64_t record_links_sample(
 	struct record_links *k, sim_time from, sim_time now)
 {
 	uint64_t hops = 0;
-	size_t i;
 
-	for (i = 0; i < k->n_channels; i++)
+	for (size_t i = 0; i < k->n_channels; i++)
 		k->channel[i].is_used = false;
-	for (i = 0; i < k->links.n; i++)
+	for (size_t i = 0; i < k->links.n; i++)
 		hops += sample_port(k, i, (double)(now - from), now);
 	return hops;
 }
@@ -288,9 +283,8 @@ struct row_list record_list(const struct record_links *k, const uint16_t *list)
 const char *record_links_only(const struct record_links *k)
 {
 	const char *name = NULL;
-	uint32_t i;
 
-	for (i = 0; i < k->n_channels; i++) {
+	for (uint32_t i = 0; i < k->n_channels; i++) {
 		const struct record_channel *x = &k->channel[i];
 
 		if (x->is_used && name && strcmp(name, x->name) != 0)
@@ -305,9 +299,8 @@ int record_channels_write(
 	struct record_links *k, struct db *d, int64_t n, struct err *e)
 {
 	bool is_one = record_links_only(k) != NULL;
-	uint32_t i;
 
-	for (i = 0; i < k->n_channels && !is_one; i++) {
+	for (uint32_t i = 0; i < k->n_channels && !is_one; i++) {
 		const struct record_channel *x = &k->channel[i];
 		struct row_shared_sample row = {
 			.sample = n,
@@ -340,11 +333,10 @@ static port_mask wanted_ports(
 	const struct router *r = net_router(k->net, b->site);
 	struct net_way way[NET_MOST_WAYS];
 	port_mask ports = 0;
-	uint32_t n;
 
 	if (p->escape == PACKET_NO_PORT)
 		return 0;
-	for (n = r->ops->ways(r, b, p, way); n--;)
+	for (uint32_t n = r->ops->ways(r, b, p, way); n--;)
 		ports |= (port_mask)1 << way[n].port;
 	return ports;
 }
@@ -372,19 +364,17 @@ static void look(struct record_links *k)
 	bool is_all = n->n_sites <= LOOK_SITES;
 	double one = is_all ? 1 : (double)n->n_sites / LOOK_SITES;
 	uint64_t some = UINT64_MAX / n->n_sites * LOOK_SITES;
-	site_id s;
-	uint32_t i;
 
 	memset(k->wants, 0,
 		(size_t)k->n_names * (k->n_names + 1) * sizeof(*k->wants));
-	for (s = 0; s < n->n_sites; s++) {
+	for (site_id s = 0; s < n->n_sites; s++) {
 		const struct router *r = net_router(n, s);
 		uint32_t n_buffers = r->ops->n_buffers(r, s);
 
 		if (!is_all && digest_mix(s) > some)
 			continue;
 
-		for (i = 0; i < n_buffers; i++) {
+		for (uint32_t i = 0; i < n_buffers; i++) {
 			struct net_buffer b = r->ops->buffer(r, s, i);
 
 			if (b.count)
@@ -397,12 +387,11 @@ static void add_injecting(struct record_links *k, site_id s)
 {
 	const struct router *r = net_router(k->net, s);
 	double waiting[TOPO_MAX_PORTS] = { 0 };
-	uint32_t p;
 
 	if (!r->ops->injecting)
 		return;
 	r->ops->injecting(r, s, waiting);
-	for (p = 0; p < r->sites.n_ports; p++)
+	for (uint32_t p = 0; p < r->sites.n_ports; p++)
 		if (waiting[p] > 0)
 			k->wanted[record_link_at(k, s, p)] += waiting[p];
 }
@@ -427,9 +416,8 @@ static void add_wanted(struct record_links *k, site_id s)
 static uint64_t choose_every(const struct net *n)
 {
 	uint64_t all = 0;
-	site_id s;
 
-	for (s = 0; s < n->n_sites; s++) {
+	for (site_id s = 0; s < n->n_sites; s++) {
 		const struct router *r = net_router(n, s);
 
 		all += r->ops->n_buffers(r, s);
@@ -439,17 +427,14 @@ static uint64_t choose_every(const struct net *n)
 
 const uint16_t *record_links_wanted(struct record_links *k, int64_t n)
 {
-	site_id s;
-	size_t i;
-
 	if (!k->wanted_every)
 		k->wanted_every = choose_every(k->net);
 	if ((uint64_t)n % k->wanted_every)
 		return NULL;
 	memset(k->wanted, 0, k->links.n * sizeof(*k->wanted));
-	for (s = 0; s < k->net->n_sites; s++)
+	for (site_id s = 0; s < k->net->n_sites; s++)
 		add_wanted(k, s);
-	for (i = 0; i < k->links.n; i++) {
+	for (size_t i = 0; i < k->links.n; i++) {
 		k->past[i].wanted += k->wanted[i];
 		k->wanted_now[i] = scaled(k->wanted[i], RECORD_WAITING_SCALE);
 	}
@@ -460,10 +445,10 @@ const uint16_t *record_links_wanted(struct record_links *k, int64_t n)
 int record_links_look(
 	struct record_links *k, struct db *d, int64_t n, struct err *e)
 {
-	size_t i, many = k->n_names + 1;
+	size_t many = k->n_names + 1;
 
 	look(k);
-	for (i = 0; i < k->n_names * many; i++) {
+	for (size_t i = 0; i < k->n_names * many; i++) {
 		size_t wanted = i % many;
 		struct row_blocked row = {
 			.sample = n,
@@ -522,9 +507,8 @@ static struct row_shared count_channel(const struct record_links *k, size_t i,
 			k->longest[i * N_LONGEST + (is_all ? 0 : 1 + channel)],
 		.token_wait_ps = k->net->book ? 0 : ROW_NULL,
 	};
-	uint32_t c;
 
-	for (c = 0; c < NET_MOST_CHANNELS; c++)
+	for (uint32_t c = 0; c < NET_MOST_CHANNELS; c++)
 		if (is_all || c == channel)
 			add_rest(k, c, &row);
 	return row;
@@ -538,14 +522,14 @@ static const char *put_channels(struct record_links *k, struct db *d, size_t i,
 	site_id to = k->links.link[i].to.router;
 	const struct router_ops *far = net_router(k->net, to)->ops;
 	const char *name = NULL;
-	uint32_t n = 0, c;
+	uint32_t n = 0;
 
-	for (c = 0; c < far->n_channels; c++)
+	for (uint32_t c = 0; c < far->n_channels; c++)
 		if (x->own.sent[c] || x->far.came[c]) {
 			name = far->channels[c];
 			n++;
 		}
-	for (c = 0; n > 1 && c < far->n_channels; c++) {
+	for (uint32_t c = 0; n > 1 && c < far->n_channels; c++) {
 		struct row_shared row = count_channel(k, i, x, c);
 
 		row.name = far->channels[c];
@@ -589,9 +573,7 @@ static void put_link(struct record_links *k, struct db *d, size_t i,
 void record_links_write(
 	struct record_links *k, struct db *d, sim_time end, struct err *e)
 {
-	size_t i;
-
-	for (i = 0; i < k->links.n; i++) {
+	for (size_t i = 0; i < k->links.n; i++) {
 		const struct net_link *l = &k->links.link[i];
 		struct ends x = {
 			net_counters(k->net, l->site, l->port, UINT32_MAX, end),

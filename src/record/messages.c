@@ -84,11 +84,10 @@ static void write_message(struct db *d, int64_t id,
 		.is_sampled = is_sampled,
 	};
 	struct row_spent spent = { .message = id };
-	uint32_t c;
 
 	book_class_name(book_class(a), class, sizeof(class));
 	row_put_message(d, &row, e);
-	for (c = 0; c < N_CAUSES; c++) {
+	for (uint32_t c = 0; c < N_CAUSES; c++) {
 		spent.cause = causes[c].key;
 		spent.ps = a->budget.spent[c];
 		if (spent.ps)
@@ -142,10 +141,10 @@ static size_t find(
 static void write_slowest(struct db *d, const struct record_messages *m,
 	const struct record_links *links, struct err *e)
 {
-	uint32_t many, i, k;
+	uint32_t many;
 	struct book_slow *slow = book_slowest(links->net->book, &many);
 
-	for (i = 0; i < many; i++) {
+	for (uint32_t i = 0; i < many; i++) {
 		size_t id = find(m, &slow[i].account);
 
 		if (id == m->n) {
@@ -153,7 +152,7 @@ static void write_slowest(struct db *d, const struct record_messages *m,
 			write_message(
 				d, (int64_t)id, &slow[i].account, false, e);
 		}
-		for (k = 0; k < slow[i].way.n; k++)
+		for (uint32_t k = 0; k < slow[i].way.n; k++)
 			write_hop(d, links, id, &slow[i].way, k, e);
 	}
 	mem_free(slow);
@@ -164,10 +163,8 @@ static void write_slowest(struct db *d, const struct record_messages *m,
 void record_messages_write(struct record_messages *m,
 	const struct record_links *links, struct db *d, struct err *e)
 {
-	size_t i;
-
 	thin(m);
-	for (i = 0; i < m->n; i++)
+	for (size_t i = 0; i < m->n; i++)
 		write_message(d, (int64_t)i, &m->account[i], true, e);
 	write_slowest(d, m, links, e);
 }
@@ -176,11 +173,10 @@ void record_classes_write(
 	const struct book_class *class, struct db *d, struct err *e)
 {
 	char name[64];
-	uint32_t i, c;
 
-	for (i = 0; i < BOOK_CLASSES; i++) {
+	for (uint32_t i = 0; i < BOOK_CLASSES; i++) {
 		book_class_name(i, name, sizeof(name));
-		for (c = 0; c < N_CAUSES; c++)
+		for (uint32_t c = 0; c < N_CAUSES; c++)
 			if (class[i].spent[c])
 				row_put_budget(d,
 					&(struct row_budget){ .class = name,

@@ -8,9 +8,8 @@ int record_block_write(struct db *d, const char *machine,
 	const struct param_block *b, struct err *e)
 {
 	char path[2 * PARAM_TEXT_MAX], value[PARAM_TEXT_MAX];
-	size_t i;
 
-	for (i = 0; i < b->n_rows; i++) {
+	for (size_t i = 0; i < b->n_rows; i++) {
 		const struct param_origin *o =
 			b->origins ? &b->origins[i] : NULL;
 		const struct param *row = &b->rows[i];
@@ -36,9 +35,7 @@ int record_block_write(struct db *d, const char *machine,
 int record_params_write(
 	struct db *d, const char *name, const struct machine *m, struct err *e)
 {
-	size_t i;
-
-	for (i = 0; i < m->n_blocks; i++)
+	for (size_t i = 0; i < m->n_blocks; i++)
 		if (machine_uses(m, i))
 			record_block_write(d, name, &m->block[i], e);
 	return e->code ? -1 : 0;

@@ -118,9 +118,8 @@ void record_setup_free(struct record_setup *s)
 static uint64_t hash_block(uint64_t h, const struct param_block *b)
 {
 	char value[PARAM_TEXT_MAX];
-	size_t i;
 
-	for (i = 0; i < b->n_rows; i++) {
+	for (size_t i = 0; i < b->n_rows; i++) {
 		param_format(b, &b->rows[i], value, sizeof(value));
 		h = digest_text(h, b->section);
 		h = digest_text(h, b->rows[i].name);
@@ -133,9 +132,8 @@ uint64_t record_hash(const struct machine_run *r)
 {
 	const struct machine *m = r->machine;
 	uint64_t h = 0;
-	size_t i;
 
-	for (i = 0; i < m->n_blocks; i++)
+	for (size_t i = 0; i < m->n_blocks; i++)
 		if (machine_uses(m, i))
 			h = hash_block(h, &m->block[i]);
 	return hash_block(h, &r->keys);

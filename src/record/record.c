@@ -134,14 +134,14 @@ static void put_setup(struct db *d, const struct machine_run *r,
 static void find_place(const struct topo *t, site_id s, int64_t *x)
 {
 	uint32_t size[TOPO_MAX_DIMS], at[TOPO_MAX_DIMS] = { 0 };
-	uint32_t n = 0, i;
+	uint32_t n = 0;
 
 	if (t->ops->grid && t->ops->place &&
 		topo_node_near(t, s) < t->n_nodes) {
 		n = t->ops->grid(t, size);
 		t->ops->place(t, topo_node_near(t, s), at);
 	}
-	for (i = 0; i < TOPO_MAX_DIMS; i++)
+	for (uint32_t i = 0; i < TOPO_MAX_DIMS; i++)
 		x[i] = i < n ? at[i] : ROW_NULL;
 }
 
@@ -149,9 +149,8 @@ static void put_sites(struct db *d, const struct topo *t, struct err *e)
 {
 	int64_t x[TOPO_MAX_DIMS];
 	char name[NAME_SIZE];
-	site_id s;
 
-	for (s = 0; s < t->n_routers; s++) {
+	for (site_id s = 0; s < t->n_routers; s++) {
 		topo_name_site(t, s, name, sizeof(name));
 		find_place(t, s, x);
 		row_put_site(d,
@@ -174,9 +173,8 @@ static void put_sites(struct db *d, const struct topo *t, struct err *e)
 static struct net_tally sum_tallies(const struct net *n, sim_time now)
 {
 	struct net_tally sum = { 0 };
-	uint32_t i;
 
-	for (i = 0; i < n->n_workers; i++) {
+	for (uint32_t i = 0; i < n->n_workers; i++) {
 		sum.injected += n->tally[i].injected;
 		sum.delivered += n->tally[i].delivered;
 		sum.latency += n->tally[i].latency;
@@ -290,9 +288,8 @@ static void put_figure(void *arg, const char *name, double value)
 static void put_latency(struct record *k, struct err *e)
 {
 	const struct hist *h = &k->run->result.latency;
-	uint32_t i;
 
-	for (i = 0; i < HIST_BUCKETS; i++)
+	for (uint32_t i = 0; i < HIST_BUCKETS; i++)
 		if (h->bucket[i])
 			row_put_latency(k->db,
 				&(struct row_latency){
@@ -306,10 +303,9 @@ static void put_latency(struct record *k, struct err *e)
 static void put_causes(struct record *k, struct err *e)
 {
 	struct book_sums *s = mem_alloc(1, sizeof(*s));
-	uint32_t c;
 
 	book_sum(k->run->system->net->book, s);
-	for (c = 0; c < N_CAUSES; c++)
+	for (uint32_t c = 0; c < N_CAUSES; c++)
 		row_put_cause(k->db,
 			&(struct row_cause){ .name = causes[c].key,
 				.ps = (int64_t)s->spent[c] },

@@ -81,9 +81,7 @@ static void add(char *sql, const char *first, const char *second)
 
 static void add_columns(char *sql, const struct record_table *t, bool has_types)
 {
-	size_t i;
-
-	for (i = 0; i < t->n; i++) {
+	for (size_t i = 0; i < t->n; i++) {
 		const char *type = column_type_name(t->column[i].type);
 
 		add(sql, i ? ", " : "", t->column[i].name);
@@ -94,9 +92,7 @@ static void add_columns(char *sql, const struct record_table *t, bool has_types)
 
 int tables_create(struct db *d, int files, struct err *e)
 {
-	size_t i;
-
-	for (i = 0; i < N_TABLES && !e->code; i++) {
+	for (size_t i = 0; i < N_TABLES && !e->code; i++) {
 		char sql[SQL_SIZE] = "CREATE TABLE ";
 
 		add(sql, record_tables[i].name, "(");
@@ -105,7 +101,7 @@ int tables_create(struct db *d, int files, struct err *e)
 		if (record_tables[i].files & files)
 			db_do(d, sql, e);
 	}
-	for (i = 0; i < N_OTHERS && !e->code; i++)
+	for (size_t i = 0; i < N_OTHERS && !e->code; i++)
 		if (others[i].files & files)
 			db_do(d, others[i].sql, e);
 	return e->code ? -1 : 0;
@@ -115,12 +111,11 @@ static struct db_query *prepare_insert(
 	struct db *d, const struct record_table *t, struct err *e)
 {
 	char sql[SQL_SIZE] = "INSERT OR REPLACE INTO ";
-	size_t i;
 
 	add(sql, t->name, "(");
 	add_columns(sql, t, false);
 	add(sql, ") VALUES(", "");
-	for (i = 0; i < t->n; i++)
+	for (size_t i = 0; i < t->n; i++)
 		add(sql, i ? ", ?" : "?", "");
 	add(sql, ")", "");
 	return db_prepare(d, sql, e);
@@ -178,13 +173,12 @@ static void bind(
 int row_put(struct db *d, enum table_number t, const void *row, struct err *e)
 {
 	struct db_query **q = db_kept(d, t);
-	size_t i;
 
 	if (e->code)
 		return -1;
 	if (!*q && !(*q = prepare_insert(d, &record_tables[t], e)))
 		return -1;
-	for (i = 0; i < record_tables[t].n; i++)
+	for (size_t i = 0; i < record_tables[t].n; i++)
 		bind(*q, (int)i + 1, record_tables[t].column[i].type,
 			(const char *)row + record_tables[t].column[i].offset);
 	return db_run(*q, e);
@@ -218,11 +212,9 @@ static void fetch(
 
 bool row_next(struct db_query *q, enum table_number t, void *row)
 {
-	size_t i;
-
 	if (!db_next(q))
 		return false;
-	for (i = 0; i < record_tables[t].n; i++)
+	for (size_t i = 0; i < record_tables[t].n; i++)
 		fetch(q, (int)i, record_tables[t].column[i].type,
 			(char *)row + record_tables[t].column[i].offset);
 	return true;
@@ -237,11 +229,10 @@ static uint64_t find_columns(
 	struct db_query *q = db_prepare(
 		d, "SELECT name FROM pragma_table_info(?, 'main')", e);
 	uint64_t found = 0;
-	size_t i;
 
 	db_bind_text(q, 1, t->name);
 	while (db_next(q))
-		for (i = 0; i < t->n; i++)
+		for (size_t i = 0; i < t->n; i++)
 			if (!strcmp(db_text(q, 0), t->column[i].name))
 				found |= UINT64_C(1) << i;
 	db_finish(q);
@@ -254,10 +245,9 @@ static void complete(struct db *d, const struct record_table *t, int64_t schema,
 {
 	char sql[SQL_SIZE] = "CREATE TEMP VIEW ";
 	bool is_complete = true;
-	size_t i;
 
 	add(sql, t->name, found ? " AS SELECT *" : " AS SELECT ");
-	for (i = 0; i < t->n; i++)
+	for (size_t i = 0; i < t->n; i++)
 		if (t->column[i].since > schema && !(found >> i & 1)) {
 			add(sql,
 				found || !is_complete ? ", NULL AS "
@@ -273,9 +263,8 @@ static void complete(struct db *d, const struct record_table *t, int64_t schema,
 int tables_complete(struct db *d, int64_t schema, struct err *e)
 {
 	bool is_sweep = find_columns(d, &record_tables[TABLE_point], e) != 0;
-	size_t i;
 
-	for (i = 0; i < N_TABLES && !e->code; i++)
+	for (size_t i = 0; i < N_TABLES && !e->code; i++)
 		if (record_tables[i].files & (is_sweep ? IN_SWEEPS : IN_RUNS))
 			complete(d, &record_tables[i], schema,
 				find_columns(d, &record_tables[i], e), e);

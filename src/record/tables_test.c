@@ -197,19 +197,17 @@ static void an_older_file_lacks_nothing(void **state)
 
 static void the_list_of_columns_is_in_order(void **state)
 {
-	size_t i, k, m;
-
-	for (i = 0; i < N_TABLES; i++) {
+	for (size_t i = 0; i < N_TABLES; i++) {
 		const struct record_table *t = &record_tables[i];
 
 		assert_in_range(t->n, 2, 64);
-		for (k = 0; k < t->n; k++) {
+		for (size_t k = 0; k < t->n; k++) {
 			const struct record_column *c = &t->column[k];
 
 			assert_in_range(c->since, t->since, DB_SCHEMA);
 			assert_true(!k || c->since >= c[-1].since);
 			assert_true(*c->meaning && *c->name);
-			for (m = 0; m < k; m++)
+			for (size_t m = 0; m < k; m++)
 				assert_string_not_equal(
 					c->name, t->column[m].name);
 		}
@@ -230,12 +228,12 @@ static void lists_have_the_scales_that_are_listed(void **state)
 	};
 	static const enum table_number in[] = { TABLE_sample,
 		TABLE_shared_sample };
-	uint32_t n = 0, i, k, t;
+	uint32_t n = 0;
 	char unit[24];
 
-	for (t = 0; t < 2; t++)
-		for (i = 0; i < record_tables[in[t]].n; i++)
-			for (k = 0; k < 5; k++) {
+	for (uint32_t t = 0; t < 2; t++)
+		for (uint32_t i = 0; i < record_tables[in[t]].n; i++)
+			for (uint32_t k = 0; k < 5; k++) {
 				const struct record_column *c =
 					&record_tables[in[t]].column[i];
 
@@ -253,10 +251,9 @@ static void parameters_of_runs_begin_as_those_of_sweeps(void **state)
 {
 	const struct record_table *run = &record_tables[TABLE_param];
 	const struct record_table *sweep = &record_tables[TABLE_swept_param];
-	size_t i;
 
 	assert_int_equal(sweep->n, run->n + 1);
-	for (i = 0; i < run->n; i++) {
+	for (size_t i = 0; i < run->n; i++) {
 		assert_string_equal(run->column[i].name, sweep->column[i].name);
 		assert_int_equal(run->column[i].type, sweep->column[i].type);
 		assert_int_equal(

@@ -33,9 +33,7 @@ struct load {
 
 static void empty(struct load *l)
 {
-	uint32_t k;
-
-	for (k = 0; k < N_KINDS; k++) {
+	for (uint32_t k = 0; k < N_KINDS; k++) {
 		mem_free(l->of[k]);
 		l->of[k] = NULL;
 	}
@@ -46,9 +44,7 @@ static void empty(struct load *l)
 static void add(
 	float *sum, const struct row_list *list, size_t n, double weight)
 {
-	size_t i;
-
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		sum[i] += (float)(row_item(list, i) * weight);
 }
 
@@ -81,9 +77,7 @@ static void spread(struct load *l, enum kind k, const struct row_list *list,
 static int take(struct load *l, const struct row_list *list, uint32_t n,
 	double from, double to, struct err *e)
 {
-	uint32_t k;
-
-	for (k = 0; k < n; k++) {
+	for (uint32_t k = 0; k < n; k++) {
 		if (!list[k].bytes && k >= TOKENS)
 			continue;
 		if (list[k].n != 2 * l->n || !(from >= 0) || !(from < to))
@@ -148,10 +142,9 @@ static void pack_value(struct pack *p, enum kind k, double value)
 static void fill_wanted(struct load *l)
 {
 	float *at = l->of[WANTED];
-	size_t t, i;
 
-	for (t = 0; at && t < l->n_steps; t++, at += l->n)
-		for (i = 0; i < l->n; i++)
+	for (size_t t = 0; at && t < l->n_steps; t++, at += l->n)
+		for (size_t i = 0; i < l->n; i++)
 			if (l->looked[t] > 0)
 				at[i] /= l->looked[t];
 			else if (t)
@@ -161,9 +154,8 @@ static void fill_wanted(struct load *l)
 static void write_all(const struct load *l, enum kind k, struct json *j)
 {
 	struct pack p = { 0 };
-	size_t i;
 
-	for (i = 0; i < l->n * l->n_steps; i++)
+	for (size_t i = 0; i < l->n * l->n_steps; i++)
 		pack_value(&p, k, l->of[k] ? (double)l->of[k][i] : 0);
 	pack_write(&p, j, names[k]);
 }
@@ -188,11 +180,10 @@ static int by_sum(const void *a, const void *b)
 static struct most *find_most(const struct load *l, enum kind k, size_t *n)
 {
 	struct most *m = mem_alloc(l->n, sizeof(*m));
-	size_t i, t;
 
-	for (i = 0; i < l->n; i++) {
+	for (size_t i = 0; i < l->n; i++) {
 		m[i].link = i;
-		for (t = 0; t < l->n_steps; t++)
+		for (size_t t = 0; t < l->n_steps; t++)
 			m[i].sum += (double)l->of[k][t * l->n + i];
 	}
 	qsort(m, l->n, sizeof(*m), by_sum);
@@ -205,10 +196,9 @@ static void write_values(const struct load *l, enum kind k,
 	const struct most *m, size_t n, struct json *j)
 {
 	struct pack p = { 0 };
-	size_t i, t;
 
-	for (i = 0; i < n; i++)
-		for (t = 0; t < l->n_steps; t++)
+	for (size_t i = 0; i < n; i++)
+		for (size_t t = 0; t < l->n_steps; t++)
 			pack_value(
 				&p, k, (double)l->of[k][t * l->n + m[i].link]);
 	pack_write(&p, j, names[k]);
@@ -220,14 +210,13 @@ static void write_some(
 	const struct load *l, enum kind first, enum kind end, struct json *j)
 {
 	struct pack links = { 0 };
-	size_t n, i;
+	size_t n;
 	struct most *m = find_most(l, first, &n);
-	uint32_t k;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		pack_add(&links, (double)m[i].link);
 	pack_write(&links, j, "links");
-	for (k = first; k < end; k++)
+	for (uint32_t k = first; k < end; k++)
 		write_values(l, k, m, n, j);
 	mem_free(m);
 }

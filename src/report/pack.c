@@ -33,9 +33,8 @@ void pack_add(struct pack *p, double value)
 static enum pack_type choose_type(const struct pack *p)
 {
 	enum pack_type type = U8;
-	size_t i;
 
-	for (i = 0; i < p->n && type < F32; i++) {
+	for (size_t i = 0; i < p->n && type < F32; i++) {
 		double v = p->value[i];
 
 		while (type < F64 && (v < 0 || v > types[type].most))
@@ -62,14 +61,13 @@ static void write_base64(const uint8_t *byte, size_t n, struct json *j)
 	static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "abcdefghijklmnopqrstuvwxyz0123456789+/";
 	char *text = mem_alloc((n + 2) / 3 * 4 + 1, 1), *to = text;
-	size_t i, k;
 
-	for (i = 0; i < n; i += 3) {
+	for (size_t i = 0; i < n; i += 3) {
 		uint32_t bits = 0;
 
-		for (k = 0; k < 3; k++)
+		for (size_t k = 0; k < 3; k++)
 			bits = bits << 8 | (i + k < n ? byte[i + k] : 0u);
-		for (k = 0; k < 4; k++)
+		for (size_t k = 0; k < 4; k++)
 			*to++ = i + k > n ? '='
 					  : digit[bits >> (18 - 6 * k) & 63];
 	}

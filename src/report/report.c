@@ -34,9 +34,7 @@ static void write_scales(struct json *j)
 /* No text of a file may end the element that the data stand in. */
 static void write_safely(const char *text, size_t n, FILE *out)
 {
-	size_t i;
-
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (text[i] == '<')
 			fputs("\\u003c", out);
 		else
@@ -47,7 +45,7 @@ static void write_safely(const char *text, size_t n, FILE *out)
 int report_write(struct db *const *file, size_t n, FILE *out, struct err *e)
 {
 	char *text = NULL;
-	size_t size = 0, i;
+	size_t size = 0;
 	FILE *data = open_memstream(&text, &size);
 	struct json j;
 	int failed = 0;
@@ -60,7 +58,7 @@ int report_write(struct db *const *file, size_t n, FILE *out, struct err *e)
 	json_text(&j, "weft", WEFT_VERSION);
 	write_scales(&j);
 	json_array(&j, "files");
-	for (i = 0; i < n && !failed; i++)
+	for (size_t i = 0; i < n && !failed; i++)
 		failed = write_file(file[i], &j, e);
 	json_end(&j, ']');
 	json_end(&j, '}');

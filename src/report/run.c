@@ -50,12 +50,10 @@ static void write_columns(struct db_query *q, struct json *j, const char *key)
 /* An array of rows, which are arrays of a query's columns. */
 static void write_rows(struct db_query *q, struct json *j, const char *key)
 {
-	int i;
-
 	json_array(j, key);
 	while (db_next(q)) {
 		json_array(j, NULL);
-		for (i = 0; i < db_n_columns(q); i++)
+		for (int i = 0; i < db_n_columns(q); i++)
 			db_json(j, NULL, q, i);
 		json_end(j, ']');
 	}
@@ -65,9 +63,7 @@ static void write_rows(struct db_query *q, struct json *j, const char *key)
 /* A row's columns, in an object that is open. */
 static void write_members(struct db_query *q, struct json *j)
 {
-	int i;
-
-	for (i = 0; i < db_n_columns(q); i++)
+	for (int i = 0; i < db_n_columns(q); i++)
 		db_json(j, db_column(q, i), q, i);
 }
 
@@ -238,22 +234,21 @@ static void write_slowest(struct db *d, struct json *j, struct err *e)
 
 static void write_cause_names(struct json *j)
 {
-	uint32_t c;
-
 	json_object(j, "cause_names");
-	for (c = 0; c < N_CAUSES; c++)
+	for (uint32_t c = 0; c < N_CAUSES; c++)
 		json_text(j, causes[c].key, causes[c].name);
 	json_end(j, '}');
 }
 
 int report_run(struct db *d, struct json *j, struct err *e)
 {
-	size_t n_links = 0, i;
+	size_t n_links = 0;
 
 	if (check_numbers(d, &n_links, e))
 		return -1;
 	write_cause_names(j);
-	for (i = 0; i < sizeof(parts) / sizeof(parts[0]) && !e->code; i++) {
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !e->code;
+		i++) {
 		struct db_query *q = db_prepare(d, parts[i].sql, e);
 
 		if (q)

@@ -425,9 +425,7 @@ static size_t find_busiest(struct trace *t, struct counted_link *l)
 static void count_links(struct trace *t, const struct row_sample *s,
 	const struct counted_link *l, size_t n)
 {
-	size_t i;
-
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		count(t, s->from_ps, l[i].use,
 			100.0 * row_item(&s->use, l[i].id) / RECORD_USE_SCALE);
 		count(t, s->from_ps, l[i].waiting,
@@ -469,13 +467,11 @@ static void write_samples(struct trace *t)
 
 static void fini(struct trace *t)
 {
-	size_t i;
-
-	for (i = 0; i < t->n_sites; i++)
+	for (size_t i = 0; i < t->n_sites; i++)
 		mem_free(t->site[i]);
-	for (i = 0; i < t->n_links; i++)
+	for (size_t i = 0; i < t->n_links; i++)
 		mem_free(t->link[i]);
-	for (i = 0; i < t->n_places; i++)
+	for (size_t i = 0; i < t->n_places; i++)
 		mem_free(t->place[i].lane);
 	mem_free(t->site);
 	mem_free(t->link);

@@ -49,9 +49,9 @@ static uint32_t search_from(struct search *s, uint32_t v)
 
 static uint32_t find_closed(struct search *s)
 {
-	uint32_t v, found = CDG_NONE;
+	uint32_t found = CDG_NONE;
 
-	for (v = 0; v < s->g->n && found == CDG_NONE; v++)
+	for (uint32_t v = 0; v < s->g->n && found == CDG_NONE; v++)
 		if (s->state[v] == UNSEEN)
 			found = search_from(s, v);
 	return found;
@@ -64,14 +64,15 @@ static uint32_t find_closed(struct search *s)
 static uint32_t search_round(
 	const struct cdg *g, uint32_t root, uint32_t *from, uint32_t *queue)
 {
-	uint32_t head = 0, tail = 0, at, to;
+	uint32_t head = 0, tail = 0, to;
 
 	memset(from, 0xff, g->n * sizeof(*from));
 	queue[tail++] = root;
 	while (head < tail) {
 		uint32_t v = queue[head++];
 
-		for (at = 0; (to = g->next(g->arg, v, &at)) != CDG_NONE;) {
+		for (uint32_t at = 0;
+			(to = g->next(g->arg, v, &at)) != CDG_NONE;) {
 			if (to == root)
 				return v;
 			if (from[to] != CDG_NONE)

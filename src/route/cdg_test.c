@@ -35,11 +35,10 @@ static struct cdg graph_of(const struct table *t)
 static bool has_cycle(struct table t)
 {
 	uint64_t left = (UINT64_C(1) << t.n) - 1, before;
-	uint32_t v;
 
 	do {
 		before = left;
-		for (v = 0; v < t.n; v++)
+		for (uint32_t v = 0; v < t.n; v++)
 			if (!(t.edge[v] & left))
 				left &= ~(UINT64_C(1) << v);
 	} while (left != before);
@@ -48,15 +47,15 @@ static bool has_cycle(struct table t)
 
 static void draw_table(struct table *t, uint64_t *k)
 {
-	uint32_t v, w, share;
+	uint32_t share;
 
 	t->n = 1 + (uint32_t)random_below(
 			   random_draw(5, 0, RANDOM_TEST, (*k)++).a, MOST);
 	share = (uint32_t)random_below(
 		random_draw(5, 0, RANDOM_TEST, (*k)++).a, 12);
-	for (v = 0; v < t->n; v++) {
+	for (uint32_t v = 0; v < t->n; v++) {
 		t->edge[v] = 0;
-		for (w = 0; w < t->n; w++) {
+		for (uint32_t w = 0; w < t->n; w++) {
 			uint64_t r = random_draw(5, 0, RANDOM_TEST, (*k)++).a;
 
 			/* mostly downwards, so that many have no cycle */
@@ -71,9 +70,8 @@ static void draw_table(struct table *t, uint64_t *k)
 static void is_cycle(const struct table *t, const struct cdg_cycle *c)
 {
 	uint64_t seen = 0;
-	uint32_t i;
 
-	for (i = 0; i < c->n; i++) {
+	for (uint32_t i = 0; i < c->n; i++) {
 		uint32_t v = c->vertex[i], w = c->vertex[(i + 1) % c->n];
 
 		assert_true(v < t->n);
@@ -85,11 +83,11 @@ static void is_cycle(const struct table *t, const struct cdg_cycle *c)
 
 static void cycles_are_found_where_there_are_any(void **state)
 {
-	uint32_t i, with = 0, n = 4000;
+	uint32_t with = 0, n = 4000;
 	struct table t;
 	uint64_t k = 0;
 
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		struct cdg_cycle c;
 		struct cdg g;
 
@@ -132,9 +130,8 @@ static void the_short_way_round_is_told(void **state)
 	struct table t = { .n = 10 };
 	struct cdg_cycle c;
 	struct cdg g;
-	uint32_t v;
 
-	for (v = 0; v < t.n; v++)
+	for (uint32_t v = 0; v < t.n; v++)
 		t.edge[v] = UINT64_C(1) << (v + 1) % t.n;
 	t.edge[2] |= 1;
 	g = graph_of(&t);

@@ -123,15 +123,16 @@ static void set_runs(
 	struct detour *x, router_id first, uint32_t dim, uint32_t weakest)
 {
 	const struct torus *t = x->torus;
-	uint32_t d = t->dim[dim], k;
+	uint32_t d = t->dim[dim];
 	router_id last = first;
 
 	/* the first router behind the cut, and the last before it */
-	for (k = 0; k < weakest && torus_is_ring(t, dim); k++)
+	for (uint32_t k = 0; k < weakest && torus_is_ring(t, dim); k++)
 		last = next_router(x, last, 2 * dim);
 	if (!torus_is_ring(t, dim))
 		last = first + (d - 1) * t->stride[dim];
-	for (k = 1; k < d; k++) { /* against the direction, from its end */
+	for (uint32_t k = 1; k < d;
+		k++) { /* against the direction, from its end */
 		router_id before = next_router(x, last, 2 * dim + 1);
 
 		*run_at(x, before, 2 * dim) =
@@ -140,7 +141,7 @@ static void set_runs(
 				: 0;
 		last = before;
 	}
-	for (k = 1; k < d; k++) {
+	for (uint32_t k = 1; k < d; k++) {
 		router_id next = next_router(x, last, 2 * dim);
 
 		*run_at(x, next, 2 * dim + 1) =
@@ -154,10 +155,10 @@ static void set_runs(
 static void set_ring(struct detour *x, router_id first, uint32_t dim)
 {
 	const struct torus *t = x->torus;
-	uint32_t weakest = 0, i;
+	uint32_t weakest = 0;
 	uint32_t closed = look_round(x, first, dim, &weakest);
 
-	for (i = 0; i < t->dim[dim]; i++) {
+	for (uint32_t i = 0; i < t->dim[dim]; i++) {
 		router_id r = first + i * t->stride[dim];
 
 		*closed_at(x, r, dim) = closed;
@@ -202,9 +203,8 @@ static bool is_whole(
 	const struct torus *t = x->torus;
 	const uint16_t *y = x->coord[dst];
 	router_id at = src;
-	uint32_t k;
 
-	for (k = 0; k < 2 * t->n_dims; k++) {
+	for (uint32_t k = 0; k < 2 * t->n_dims; k++) {
 		uint32_t dir = direction_at(t, k), i = dir / 2;
 		uint32_t n = hops(t, dir, x->coord[at][i], y[i]);
 
@@ -221,9 +221,9 @@ static bool is_whole(
 static uint32_t sum_hops(const struct torus *t, const uint16_t *a,
 	const uint16_t *b, uint32_t minus)
 {
-	uint32_t sum = 0, i;
+	uint32_t sum = 0;
 
-	for (i = 0; i < t->n_dims; i++)
+	for (uint32_t i = 0; i < t->n_dims; i++)
 		sum += hops(t, 2 * i + (minus >> i & 1), a[i], b[i]);
 	return sum;
 }
@@ -232,12 +232,12 @@ static uint32_t sum_hops(const struct torus *t, const uint16_t *a,
 static uint64_t shortest(const struct detour *x, router_id src, router_id dst)
 {
 	const struct torus *t = x->torus;
-	uint32_t least = UINT32_MAX, same = 0, minus, i;
+	uint32_t least = UINT32_MAX, same = 0;
 	uint64_t best = 0;
 
-	for (i = 0; i < t->n_dims; i++)
+	for (uint32_t i = 0; i < t->n_dims; i++)
 		same |= (uint32_t)(x->coord[src][i] == x->coord[dst][i]) << i;
-	for (minus = 0; minus < 1u << t->n_dims; minus++) {
+	for (uint32_t minus = 0; minus < 1u << t->n_dims; minus++) {
 		uint32_t n = sum_hops(t, x->coord[src], x->coord[dst], minus);
 
 		if (minus & same || n > least || !is_whole(x, src, dst, minus))
@@ -302,7 +302,7 @@ static struct route_step detour_next(
 	const struct detour *x = of(r);
 	const struct torus *t = x->torus;
 	const uint16_t *y = x->coord[chip_of(x, p->dst)], *here;
-	uint32_t minus = p->way >> MINUS_SHIFT & 0xff, k;
+	uint32_t minus = p->way >> MINUS_SHIFT & 0xff;
 	struct route_step s = { .is_ordered = p->way >> ORDER_SHIFT & 1,
 		.escape = PACKET_NO_PORT };
 	port_mask safe;
@@ -317,7 +317,7 @@ static struct route_step detour_next(
 		return s;
 	}
 	here = x->coord[at - t->first];
-	for (k = 0; k < 2 * t->n_dims; k++) {
+	for (uint32_t k = 0; k < 2 * t->n_dims; k++) {
 		uint32_t dir = direction_at(t, k), i = dir / 2;
 
 		if (here[i] == y[i] || (minus >> i & 1) != dir % 2)
@@ -353,10 +353,9 @@ struct turns {
 static void add_steps(const struct turns *w, router_id r)
 {
 	const struct torus *t = w->x->torus;
-	uint32_t to;
 	uint16_t later = 1u << TO_NODE;
 
-	for (to = 2 * t->n_dims; to--;) {
+	for (uint32_t to = 2 * t->n_dims; to--;) {
 		uint32_t dir = direction_at(t, to);
 
 		if (*run_at(w->x, r, dir))
@@ -396,9 +395,7 @@ static void add_turn(const struct turns *w, const struct route_graph *g,
 
 static bool has_links(const struct detour *x, router_id r)
 {
-	uint32_t d;
-
-	for (d = 0; d < 2 * x->torus->n_dims; d++)
+	for (uint32_t d = 0; d < 2 * x->torus->n_dims; d++)
 		if (alive(x, r, d) && next_router(x, r, d) != NO_ROUTER)
 			return true;
 	return false;
@@ -428,9 +425,8 @@ static bool is_first_choice(const struct leg *l, router_id src, router_id dst)
 {
 	const struct torus *t = l->w->x->torus;
 	const uint16_t *a = l->w->x->coord[src], *b = l->w->x->coord[dst];
-	uint32_t i;
 
-	for (i = 0; i < t->n_dims; i++) {
+	for (uint32_t i = 0; i < t->n_dims; i++) {
 		uint32_t plus = hops(t, 2 * i, a[i], b[i]);
 		bool is_minus = 2 * plus > t->dim[i];
 
@@ -446,9 +442,8 @@ static bool is_broken_first(const struct leg *l, router_id src, router_id dst)
 	const struct detour *x = l->w->x;
 	const struct torus *t = x->torus;
 	router_id at = src;
-	uint32_t k;
 
-	for (k = 0; k <= l->k; k++) {
+	for (uint32_t k = 0; k <= l->k; k++) {
 		uint32_t dir = direction_at(t, k), i = dir / 2, n;
 
 		if ((l->minus >> i & 1) != dir % 2)
@@ -485,7 +480,6 @@ static void look_from(
 	const struct leg *l, uint32_t dim, router_id src, router_id dst)
 {
 	const struct torus *t = l->w->x->torus;
-	uint32_t y;
 
 	/* never more dimensions than that, as compilers cannot know */
 	if (dim == t->n_dims || dim == TORUS_MAX_DIMS) {
@@ -493,13 +487,13 @@ static void look_from(
 		return;
 	}
 	if (dim == l->dim) { /* both are on the ring */
-		for (y = 0; y < t->dim[dim] * t->dim[dim]; y++)
+		for (uint32_t y = 0; y < t->dim[dim] * t->dim[dim]; y++)
 			look_from(l, dim + 1,
 				src + y / t->dim[dim] * t->stride[dim],
 				dst + y % t->dim[dim] * t->stride[dim]);
 		return;
 	}
-	for (y = 0; y < t->dim[dim]; y++) {
+	for (uint32_t y = 0; y < t->dim[dim]; y++) {
 		bool is_done = place_of(t, dim, l->minus) < l->k;
 		uint32_t fixed = torus_coord(t, l->ring, dim) * t->stride[dim];
 		uint32_t free = y * t->stride[dim];
@@ -512,9 +506,8 @@ static void look_from(
 static void look_at_ring(const struct turns *w, router_id ring, uint32_t dim)
 {
 	const struct torus *t = w->x->torus;
-	uint32_t minus;
 
-	for (minus = 0; minus < 1u << t->n_dims; minus++) {
+	for (uint32_t minus = 0; minus < 1u << t->n_dims; minus++) {
 		struct leg l = { w, minus, place_of(t, dim, minus), dim, ring };
 
 		look_from(&l, 0, 0, 0);
@@ -536,19 +529,17 @@ static void detour_walk(
 		.after = mem_alloc(t->n, sizeof(*w.after)),
 		.has_links = mem_alloc(t->n, sizeof(*w.has_links)),
 		.found = found };
-	uint32_t from, to;
-	router_id i;
 
-	for (i = 0; i < t->n; i++)
+	for (router_id i = 0; i < t->n; i++)
 		w.has_links[i] = has_links(x, i);
-	for (to = 0; to < t->n_dims; to++)
-		for (i = 0; i < t->n; i++)
+	for (uint32_t to = 0; to < t->n_dims; to++)
+		for (router_id i = 0; i < t->n; i++)
 			if (!torus_coord(t, i, to) && is_line(x, i, to))
 				look_at_ring(&w, i, to);
-	for (i = 0; i < t->n; i++) {
+	for (router_id i = 0; i < t->n; i++) {
 		add_steps(&w, i);
-		for (from = 0; from <= FROM_NODE; from++)
-			for (to = 0; to <= TO_NODE; to++)
+		for (uint32_t from = 0; from <= FROM_NODE; from++)
+			for (uint32_t to = 0; to <= TO_NODE; to++)
 				if (w.after[i][from] >> to & 1)
 					add_turn(&w, g, i, from, to);
 	}
@@ -575,8 +566,6 @@ struct route *order_around(
 	const struct order *o = (const struct order *)r;
 	const struct torus *t = o->torus;
 	struct detour *x;
-	router_id i;
-	uint32_t dim;
 
 	BUG_IF(!r->is_loaded);
 	x = mem_alloc(1, sizeof(*x));
@@ -591,8 +580,8 @@ struct route *order_around(
 	x->route.dead = x->dead;
 	x->closed = mem_alloc(t->n, TORUS_MAX_DIMS * sizeof(*x->closed));
 	x->run = mem_alloc(t->n, ORDER_DIRECTIONS * sizeof(*x->run));
-	for (dim = 0; dim < t->n_dims; dim++)
-		for (i = 0; i < t->n; i++)
+	for (uint32_t dim = 0; dim < t->n_dims; dim++)
+		for (router_id i = 0; i < t->n; i++)
 			if (!torus_coord(t, i, dim))
 				set_ring(x, i, dim);
 	return &x->route;

@@ -158,9 +158,8 @@ static void partners(
 	const struct route *r, uint32_t src, const struct route_partners *to)
 {
 	const struct dragonfly *t = of(r)->topo;
-	uint32_t dst;
 
-	for (dst = 0; dst < t->topo.n_nodes; dst++)
+	for (uint32_t dst = 0; dst < t->topo.n_nodes; dst++)
 		if (group_of(t, src) == group_of(t, dst) ||
 			src % (t->p * t->a) == dst % (t->p * t->a))
 			to->add(to->arg, dst);
@@ -174,13 +173,13 @@ static void partners(
  */
 static double share_of_turns(const struct dragonfly *t)
 {
-	uint32_t others = t->g - 1, k, i;
+	uint32_t others = t->g - 1;
 	double same = 0;
 
-	for (k = 0; k < t->m; k++) {
+	for (uint32_t k = 0; k < t->m; k++) {
 		uint32_t first = k * others, end = first + others;
 
-		for (i = 0; i < t->a; i++) {
+		for (uint32_t i = 0; i < t->a; i++) {
 			uint32_t lo = i * t->h, hi = lo + t->h;
 			double n;
 

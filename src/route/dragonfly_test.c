@@ -176,15 +176,15 @@ static void valiant_draws_all_groups_alike(void **state)
 
 static void packets_in_order_keep_one_way(void **state)
 {
-	uint32_t n_other = 0, dst, i;
+	uint32_t n_other = 0;
 	struct world x;
 
 	make(&x, &some[0], DRAGONFLY_VALIANT);
-	for (dst = 8; dst < 72; dst++) {
+	for (uint32_t dst = 8; dst < 72; dst++) {
 		struct packet p = { .dst = dst, .kind = PACKET_DETERMINISTIC };
 		uint64_t first = send(&x, p).ports;
 
-		for (i = 0; i < 20; i++) {
+		for (uint32_t i = 0; i < 20; i++) {
 			p.number = i;
 			p.kind = PACKET_DETERMINISTIC;
 			assert_true(send(&x, p).ports == first);

@@ -126,8 +126,6 @@ static void keep(struct follow *f, uint32_t *slot, uint32_t state)
 
 static void grow(struct follow *f)
 {
-	uint32_t i;
-
 	f->room = 2 * f->room + 32;
 	f->state = mem_grow(f->state, f->room, sizeof(*f->state));
 	f->table_size = 64;
@@ -135,7 +133,7 @@ static void grow(struct follow *f)
 		f->table_size *= 2;
 	mem_free(f->table);
 	f->table = mem_alloc(f->table_size, sizeof(*f->table));
-	for (i = 0; i < f->n; i++)
+	for (uint32_t i = 0; i < f->n; i++)
 		keep(f, slot_of(f, &f->state[i]), i);
 }
 
@@ -266,12 +264,12 @@ static void follow_to(void *arg, uint32_t dst)
 {
 	struct follow *f = arg;
 	const struct route_ops *ops = f->r->ops;
-	uint32_t n_ways, i;
+	uint32_t n_ways;
 
 	if (f->src == dst)
 		return;
 	n_ways = ops->n_ways ? ops->n_ways(f->r, f->src, dst) : 0;
-	for (i = n_ways ? 1 : 0; i <= n_ways; i++)
+	for (uint32_t i = n_ways ? 1 : 0; i <= n_ways; i++)
 		follow_way(f, f->src, dst, i);
 }
 
@@ -280,12 +278,12 @@ void route_follow(
 {
 	struct follow f = { .r = r, .g = g, .found = w };
 	const struct route_partners to = { follow_to, &f };
-	uint32_t n = g->topo->n_nodes, dst;
+	uint32_t n = g->topo->n_nodes;
 
 	for (f.src = 0; f.src < n; f.src++) {
 		if (r->ops->partners)
 			r->ops->partners(r, f.src, &to);
-		for (dst = 0; dst < n && !r->ops->partners; dst++)
+		for (uint32_t dst = 0; dst < n && !r->ops->partners; dst++)
 			follow_to(&f, dst);
 	}
 	mem_free(f.state);
@@ -295,12 +293,12 @@ void route_follow(
 /* Pairs that are spread evenly over all. */
 static void follow_some(struct follow *f)
 {
-	uint64_t n = f->g->topo->n_nodes, all = n * n, i;
+	uint64_t n = f->g->topo->n_nodes, all = n * n;
 	uint64_t step = all / LOOK_PAIRS + 1;
 
 	/* a step that shares no factor with n meets all destinations */
 	step += n > 1 && step > 1 && n % step == 0;
-	for (i = 1; i < all && !f->found->is_broken; i += step) {
+	for (uint64_t i = 1; i < all && !f->found->is_broken; i += step) {
 		uint32_t dst = (uint32_t)(i % n), n_ways, way;
 
 		f->src = (uint32_t)(i / n);

@@ -12,9 +12,7 @@
 
 int grid_letter(const struct torus *t, char c)
 {
-	int i;
-
-	for (i = 0; (uint32_t)i < t->n_dims; i++)
+	for (int i = 0; (uint32_t)i < t->n_dims; i++)
 		if (tolower((unsigned char)t->letters[i]) ==
 			tolower((unsigned char)c))
 			return i;
@@ -23,15 +21,14 @@ int grid_letter(const struct torus *t, char c)
 
 grid_coord *grid_list(const struct torus *t)
 {
-	router_id n = t->n + t->topo.n_io, r, at;
+	router_id n = t->n + t->topo.n_io, at;
 	grid_coord *list = mem_alloc(n, sizeof(*list));
-	uint32_t i;
 
-	for (r = 0; r < n; r++) {
+	for (router_id r = 0; r < n; r++) {
 		uint32_t sum = 0;
 
 		at = r < t->n ? r : torus_io_first(t, r);
-		for (i = 0; i < t->n_dims; i++) {
+		for (uint32_t i = 0; i < t->n_dims; i++) {
 			list[r][i] = (uint16_t)torus_coord(t, at, i);
 			sum += list[r][i];
 		}
@@ -89,10 +86,10 @@ struct ways {
 /* What the way from 0 up to x costs; [d] is once round a ring. */
 static int64_t *sum_up(const struct torus *t, uint32_t dim, const int64_t *cost)
 {
-	uint32_t d = t->dim[dim], x;
+	uint32_t d = t->dim[dim];
 	int64_t *up = mem_alloc(d + 1, sizeof(*up));
 
-	for (x = 0; x < d; x++)
+	for (uint32_t x = 0; x < d; x++)
 		up[x + 1] =
 			up[x] + (torus_has_wire_up(t, dim, x)
 						? cost[torus_wire_up(t, dim, x)]
@@ -146,10 +143,9 @@ static struct ways ways_in(const struct torus *t, uint32_t dim,
 		.min = { { NONE, NONE }, { NONE, NONE } },
 		.max = { { 0, none }, { 0, none } },
 	};
-	uint32_t x, y;
 
-	for (x = 0; x < t->dim[dim]; x++)
-		for (y = 0; y < t->dim[dim]; y++)
+	for (uint32_t x = 0; x < t->dim[dim]; x++)
+		for (uint32_t y = 0; y < t->dim[dim]; y++)
 			if (x != y)
 				add_pair(&w, t, dim, ties, up, x, y);
 	mem_free(up);
@@ -159,11 +155,9 @@ static struct ways ways_in(const struct torus *t, uint32_t dim,
 /* Routers of one coordinate in dim, by the parity of their other ones. */
 static void count_others(const struct torus *t, uint32_t dim, double n[2])
 {
-	uint32_t i;
-
 	n[0] = 1;
 	n[1] = 0;
-	for (i = 0; i < t->n_dims; i++) {
+	for (uint32_t i = 0; i < t->n_dims; i++) {
 		double odd = t->dim[i] / 2, even = t->dim[i] - odd;
 		double was = n[0];
 
@@ -179,11 +173,10 @@ static double sum_pairs(
 	const struct torus *t, uint32_t dim, const struct ways *w)
 {
 	double n[2], sum = 0;
-	uint32_t parity, x;
 
 	count_others(t, dim, n);
-	for (parity = 0; parity < 2; parity++)
-		for (x = 0; x < 2; x++)
+	for (uint32_t parity = 0; parity < 2; parity++)
+		for (uint32_t x = 0; x < 2; x++)
 			sum += w->sum[parity][x] * n[parity ^ x];
 	return sum * t->n / t->dim[dim];
 }
@@ -198,9 +191,9 @@ struct best {
 static void widen(struct best *to, const struct best *from,
 	const struct ways *w, uint32_t parity, uint32_t x)
 {
-	uint32_t q, p;
+	uint32_t p;
 
-	for (q = 0; q < 2; q++) {
+	for (uint32_t q = 0; q < 2; q++) {
 		p = q ^ x;
 		if (w->max[parity][x] < 0 || from->most[q] < 0)
 			continue;
@@ -221,9 +214,8 @@ static void combine(
 	const struct ways *w, uint32_t n, uint32_t parity, struct route_way *f)
 {
 	struct best b = { .most = { 0, -1 }, .least = { NONE, NONE } };
-	uint32_t i;
 
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		struct best next = { { -1, -1 }, { NONE, NONE } };
 
 		widen(&next, &b, &w[i], parity, 0);
@@ -241,9 +233,8 @@ static struct route_way between_routers(
 {
 	struct route_way f = { .min = NONE };
 	struct ways w[TORUS_MAX_DIMS];
-	uint32_t i;
 
-	for (i = 0; i < t->n_dims; i++) {
+	for (uint32_t i = 0; i < t->n_dims; i++) {
 		w[i] = ways_in(t, i, ties, cost);
 		f.mean += sum_pairs(t, i, &w[i]);
 	}

@@ -65,9 +65,9 @@ static uint32_t reach(const struct torus *t, uint32_t dim)
 /* Dimensions by falling reach; equal ones stay in the order of letters. */
 static void longest_first(const struct torus *t, uint8_t *dims)
 {
-	uint32_t i, j;
+	uint32_t j;
 
-	for (i = 0; i < t->n_dims; i++) {
+	for (uint32_t i = 0; i < t->n_dims; i++) {
 		for (j = i; j && reach(t, dims[j - 1]) < reach(t, i); j--)
 			dims[j] = dims[j - 1];
 		dims[j] = (uint8_t)i;
@@ -78,13 +78,12 @@ static int set_order(struct hint *h, struct err *e)
 {
 	const struct torus *t = h->torus;
 	uint32_t seen = 0, n = 0;
-	const char *c;
 
 	if (!strcmp(h->order, "longest-first")) {
 		longest_first(t, h->dims);
 		return 0;
 	}
-	for (c = h->order; *c; c++) {
+	for (const char *c = h->order; *c; c++) {
 		int i = grid_letter(t, *c);
 
 		if (i < 0 || seen >> i & 1)
@@ -107,10 +106,10 @@ static int set_order(struct hint *h, struct err *e)
 static void zones_longest_first(struct hint *h, uint32_t set)
 {
 	uint8_t dims[TORUS_MAX_DIMS];
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
 	longest_first(h->torus, dims);
-	for (i = 0; i < h->torus->n_dims; i++) {
+	for (uint32_t i = 0; i < h->torus->n_dims; i++) {
 		if (i && reach(h->torus, dims[i]) !=
 				 reach(h->torus, dims[i - 1]))
 			n++;
@@ -122,10 +121,9 @@ static void zones_longest_first(struct hint *h, uint32_t set)
 static int zones_groups(
 	struct hint *h, uint32_t set, const char *text, struct err *e)
 {
-	uint32_t n = 0, all = 0, i;
-	const char *c;
+	uint32_t n = 0, all = 0;
 
-	for (c = text; *c; c++) {
+	for (const char *c = text; *c; c++) {
 		int d = grid_letter(h->torus, *c);
 
 		if (strchr(",/|", *c) && h->mask[set][n] && n < HINT_ZONES - 1)
@@ -141,9 +139,9 @@ static int zones_groups(
 				h->torus->letters[h->torus->n_dims - 1]);
 	}
 	h->n_zones[set] = (uint8_t)(n + (h->mask[set][n] != 0));
-	for (i = 0; i < h->n_zones[set]; i++)
+	for (uint32_t i = 0; i < h->n_zones[set]; i++)
 		all |= h->mask[set][i];
-	for (i = 0; i < h->torus->n_dims; i++)
+	for (uint32_t i = 0; i < h->torus->n_dims; i++)
 		if (!(all & dim_ports(i)))
 			return err_set(e,
 				"zones: \"%s\" leaves out dimension %c (want "
@@ -155,9 +153,7 @@ static int zones_groups(
 /* What a dynamic packet with these hints may take. */
 static uint16_t allowed(const struct hint *h, uint32_t set, uint32_t hints)
 {
-	uint32_t i;
-
-	for (i = 0; i < h->n_zones[set]; i++)
+	for (uint32_t i = 0; i < h->n_zones[set]; i++)
 		if (hints & h->mask[set][i])
 			return (uint16_t)(hints & h->mask[set][i]);
 	return (uint16_t)hints;
@@ -166,31 +162,31 @@ static uint16_t allowed(const struct hint *h, uint32_t set, uint32_t hints)
 int hint_set_zones(
 	struct hint *h, uint32_t set, const char *text, struct err *e)
 {
-	uint32_t i, n_hints = 1u << h->n_bits;
+	uint32_t n_hints = 1u << h->n_bits;
 
 	memset(h->mask[set], 0, sizeof(h->mask[set]));
 	h->n_zones[set] = 0;
 	if (!strcmp(text, "longest-first")) {
 		zones_longest_first(h, set);
 	} else if (!strcmp(text, "order")) {
-		for (i = 0; i < h->torus->n_dims; i++)
+		for (uint32_t i = 0; i < h->torus->n_dims; i++)
 			h->mask[set][i] = dim_ports(h->dims[i]);
 		h->n_zones[set] = (uint8_t)h->torus->n_dims;
 	} else if (strcmp(text, "none") != 0 && zones_groups(h, set, text, e)) {
 		return -1;
 	}
-	for (i = 0; i < n_hints; i++)
+	for (uint32_t i = 0; i < n_hints; i++)
 		h->allowed[set][i] = allowed(h, set, i);
 	return 0;
 }
 
 static uint8_t first_port(const struct hint *h, uint32_t hints)
 {
-	uint32_t i, io = 2 * h->torus->n_dims, from = hints & h->from_io;
+	uint32_t io = 2 * h->torus->n_dims, from = hints & h->from_io;
 
 	if (from)
 		return (uint8_t)(__builtin_ctz(from) - 1);
-	for (i = 0; i < h->torus->n_dims; i++) {
+	for (uint32_t i = 0; i < h->torus->n_dims; i++) {
 		uint32_t bits = hints & dim_ports(h->dims[i]);
 
 		if (bits)
@@ -201,9 +197,7 @@ static uint8_t first_port(const struct hint *h, uint32_t hints)
 
 static int check_lengths(const struct torus *t, struct err *e)
 {
-	uint32_t i;
-
-	for (i = 0; i < t->n_dims; i++)
+	for (uint32_t i = 0; i < t->n_dims; i++)
 		if (t->dim[i] > UINT8_MAX) /* hints may lead all around */
 			return err_set(e,
 				"topology.shape: dimension %c has %u routers, "
@@ -238,22 +232,21 @@ static void list_steps(struct hint *h, uint32_t parity, uint32_t dim)
 static void list_io(struct hint *h)
 {
 	const struct torus *t = h->torus;
-	uint32_t k;
 
 	h->n_bits = 2 * t->n_dims;
 	if (!t->topo.n_io)
 		return;
 	h->to_io = hint_to_io(t);
-	for (k = 0; k < t->io_links; k++)
+	for (uint32_t k = 0; k < t->io_links; k++)
 		h->from_io |= hint_from_io(t, k);
 	h->n_bits += 1 + (uint32_t)t->io_links;
 }
 
 static void list_ports(struct hint *h)
 {
-	uint32_t i, n = 2 * h->torus->n_dims;
+	uint32_t n = 2 * h->torus->n_dims;
 
-	for (i = 0; i < h->torus->topo.n_ports; i++) {
+	for (uint32_t i = 0; i < h->torus->topo.n_ports; i++) {
 		uint32_t bits = i < n ? dim_ports(i / 2)
 				      : h->to_io | (uint32_t)h->from_io;
 
@@ -265,7 +258,7 @@ static void list_ports(struct hint *h)
 static int hint_init(struct route *r, const struct topo *topo, struct err *e)
 {
 	struct hint *h = (struct hint *)r;
-	uint32_t i, n_hints;
+	uint32_t n_hints;
 
 	h->torus = torus_find(topo);
 	if (!h->torus)
@@ -284,16 +277,16 @@ static int hint_init(struct route *r, const struct topo *topo, struct err *e)
 	if (check_lengths(h->torus, e) || set_order(h, e))
 		return -1;
 	h->coord = grid_list(h->torus);
-	for (i = 0; i < 2 * TORUS_MAX_DIMS; i++)
+	for (uint32_t i = 0; i < 2 * TORUS_MAX_DIMS; i++)
 		h->step[i % 2][i / 2] = &h->none;
-	for (i = 0; i < 2 * h->torus->n_dims; i++)
+	for (uint32_t i = 0; i < 2 * h->torus->n_dims; i++)
 		list_steps(h, i % 2, i / 2);
 	list_io(h);
 	n_hints = 1u << h->n_bits;
 	h->first = mem_alloc(n_hints, sizeof(*h->first));
-	for (i = 0; i < n_hints; i++)
+	for (uint32_t i = 0; i < n_hints; i++)
 		h->first[i] = first_port(h, i);
-	for (i = 0; i < HINT_ZONE_SETS; i++) {
+	for (uint32_t i = 0; i < HINT_ZONE_SETS; i++) {
 		h->allowed[i] = mem_alloc(n_hints, sizeof(*h->allowed[i]));
 		if (hint_set_zones(h, i, h->zones[i], e))
 			return -1;
@@ -308,13 +301,12 @@ static int hint_init(struct route *r, const struct topo *topo, struct err *e)
 static void hint_fini(struct route *r)
 {
 	struct hint *h = (struct hint *)r;
-	uint32_t i;
 
-	for (i = 0; h->coord && i < 2 * h->torus->n_dims; i++)
+	for (uint32_t i = 0; h->coord && i < 2 * h->torus->n_dims; i++)
 		mem_free(h->step[i % 2][i / 2] - h->torus->dim[i / 2]);
 	mem_free(h->coord);
 	mem_free(h->first);
-	for (i = 0; i < HINT_ZONE_SETS; i++)
+	for (uint32_t i = 0; i < HINT_ZONE_SETS; i++)
 		mem_free(h->allowed[i]);
 }
 
@@ -386,12 +378,11 @@ static void hint_start(const struct route *r, struct packet *p)
 	const uint16_t *x = h->coord[p->src], *y = h->coord[p->dst];
 	union hint_step *const *step = h->step[x[GRID_PARITY]];
 	union hint_step sum = { .all = 0 };
-	uint32_t i;
 
 	if (__builtin_expect(p->hints || h->ties == GRID_TIES_RANDOM, 0)) {
 		start_special(h, p);
 	} else {
-		for (i = 0; i < TORUS_MAX_DIMS; i++)
+		for (uint32_t i = 0; i < TORUS_MAX_DIMS; i++)
 			sum.all |= step[i][(ptrdiff_t)y[i] - x[i]].all;
 		memcpy((uint8_t *)p + offsetof(struct packet, hints), &sum,
 			sizeof(sum));
@@ -431,12 +422,11 @@ static void name_zones(
 	const struct hint *h, uint32_t set, char text[ROUTE_TEXT])
 {
 	size_t n = 0;
-	uint32_t z, d;
 
-	for (z = 0; z < h->n_zones[set]; z++) {
+	for (uint32_t z = 0; z < h->n_zones[set]; z++) {
 		if (z)
 			text[n++] = ',';
-		for (d = 0; d < h->torus->n_dims; d++)
+		for (uint32_t d = 0; d < h->torus->n_dims; d++)
 			if (h->mask[set][z] >> (2 * d) & 3)
 				text[n++] = h->torus->letters[d];
 	}
@@ -459,12 +449,11 @@ static void hint_describe(const struct route *r, FILE *f)
 {
 	const struct hint *h = hint_of(r);
 	char text[ROUTE_TEXT];
-	uint32_t i;
 
 	name_order(h, text);
 	fprintf(f, "routing     deterministic in the order %s\n", text);
 	fprintf(f, "zones      ");
-	for (i = 0; i < HINT_ZONE_SETS; i++) {
+	for (uint32_t i = 0; i < HINT_ZONE_SETS; i++) {
 		name_zones(h, i, text);
 		fprintf(f, "%s %u: %s", i ? ";" : "", i, text);
 	}

@@ -66,9 +66,9 @@ static void mark(uint64_t *signature, uint32_t parity, bool moved,
 static void mark_way(const struct work *w, uint64_t *signatures, uint32_t d,
 	uint32_t parity, uint32_t from, uint32_t hops, uint32_t minus)
 {
-	uint32_t odd = w->is_coupled ? from & 1 : 0, k;
+	uint32_t odd = w->is_coupled ? from & 1 : 0;
 
-	for (k = 0; k <= hops; k++) {
+	for (uint32_t k = 0; k <= hops; k++) {
 		uint64_t *s =
 			&signatures[(minus ? from + d - k : from + k) % d];
 
@@ -85,12 +85,12 @@ static void mark_way(const struct work *w, uint64_t *signatures, uint32_t d,
 /* By the routing's own table of steps. */
 static uint64_t *make_signatures(const struct work *w, uint32_t dim)
 {
-	uint32_t d = w->h->torus->dim[dim], parity, x, y;
+	uint32_t d = w->h->torus->dim[dim], parity, x;
 	uint64_t *s = mem_alloc(d, sizeof(*s));
 
 	for (parity = 0; parity < 2; parity++)
 		for (x = 0; x < d; x++)
-			for (y = 0; y < d; y++) {
+			for (uint32_t y = 0; y < d; y++) {
 				const union hint_step *t =
 					&w->h->step[parity][dim]
 						   [(int32_t)y - (int32_t)x];
@@ -105,11 +105,11 @@ static uint64_t *make_signatures(const struct work *w, uint32_t dim)
 /* Numbers the distinct signatures of a dimension. */
 static void number_signatures(struct work *w, uint32_t dim)
 {
-	uint32_t d = w->h->torus->dim[dim], n = 0, i, k;
+	uint32_t d = w->h->torus->dim[dim], n = 0, k;
 	uint64_t *s = make_signatures(w, dim);
 
 	w->d->part[dim] = mem_alloc(d, sizeof(*w->d->part[dim]));
-	for (i = 0; i < d; i++) {
+	for (uint32_t i = 0; i < d; i++) {
 		uint64_t own = s[i];
 
 		for (k = 0; k < n && s[k] != own; k++)
@@ -125,9 +125,7 @@ static void number_signatures(struct work *w, uint32_t dim)
 /* Where ties go by parity and there are ties. */
 static bool is_coupled(const struct hint *h)
 {
-	uint32_t i;
-
-	for (i = 0; i < h->torus->n_dims; i++)
+	for (uint32_t i = 0; i < h->torus->n_dims; i++)
 		if (h->ties == GRID_TIES_PARITY && torus_is_ring(h->torus, i) &&
 			h->torus->dim[i] % 2 == 0)
 			return true;
@@ -138,9 +136,7 @@ static bool is_coupled(const struct hint *h)
 
 bool hint_deps_is_set(const struct hint *h, uint32_t hints)
 {
-	uint32_t i;
-
-	for (i = 0; i < h->torus->n_dims; i++) {
+	for (uint32_t i = 0; i < h->torus->n_dims; i++) {
 		uint32_t bits = hints >> (2 * i) & 3;
 
 		if (bits == 3 || (bits && h->torus->dim[i] == 1))
@@ -164,10 +160,10 @@ static uint32_t dim_bits(port_id p)
 static uint16_t movable(
 	const struct hint *h, uint32_t hints, int zone, bool escapes)
 {
-	uint32_t dims = 0, i, minus;
+	uint32_t dims = 0;
 
-	for (i = 0; i < h->torus->n_dims; i++) {
-		for (minus = 0; minus < 2; minus++) {
+	for (uint32_t i = 0; i < h->torus->n_dims; i++) {
+		for (uint32_t minus = 0; minus < 2; minus++) {
 			port_id p = 2 * i + minus;
 			uint32_t all = hints | 1u << p;
 
@@ -184,9 +180,7 @@ static uint16_t movable(
 /* One before which less can have moved than in another adds nothing. */
 static void add_departure(struct work *w, const struct departure *c)
 {
-	uint32_t i;
-
-	for (i = w->n_departures; i--;) {
+	for (uint32_t i = w->n_departures; i--;) {
 		struct departure *o = &w->departures[i];
 
 		if (o->hints != c->hints)
@@ -231,9 +225,8 @@ static void add_ordered(struct work *w, uint32_t hints, int zone)
 static void add_dynamic(struct work *w, uint32_t hints, int zone)
 {
 	const uint16_t *allowed = w->h->allowed[zone];
-	uint32_t m;
 
-	for (m = allowed[hints]; m; m &= m - 1) {
+	for (uint32_t m = allowed[hints]; m; m &= m - 1) {
 		port_id p = (port_id)__builtin_ctz(m);
 		struct departure c = {
 			.hints = (uint16_t)hints,
@@ -251,7 +244,6 @@ static void add_dynamic(struct work *w, uint32_t hints, int zone)
 static void list_departures(struct work *w, enum hint_deps_of of)
 {
 	uint32_t n_hints = 1u << (2 * w->h->torus->n_dims), hints;
-	int zone;
 
 	w->departures =
 		mem_alloc((size_t)n_hints * HINT_ZONE_SETS * TORUS_MAX_DIMS,
@@ -261,7 +253,7 @@ static void list_departures(struct work *w, enum hint_deps_of of)
 			continue;
 		if (of != HINT_DEPS_DYNAMIC)
 			add_ordered(w, hints, -1);
-		for (zone = 0; zone < HINT_ZONE_SETS; zone++) {
+		for (int zone = 0; zone < HINT_ZONE_SETS; zone++) {
 			if (of == HINT_DEPS_DYNAMIC)
 				add_dynamic(w, hints, zone);
 			else if (of == HINT_DEPS_ESCAPE &&
@@ -295,9 +287,9 @@ static uint32_t role_of(const struct departure *c, uint32_t dim, uint32_t taken)
 static bool can_be(const struct work *w, const struct departure *c,
 	const uint64_t *signature, uint32_t parity, uint32_t taken)
 {
-	uint32_t sum = 1, i;
+	uint32_t sum = 1;
 
-	for (i = 0; i < w->h->torus->n_dims; i++)
+	for (uint32_t i = 0; i < w->h->torus->n_dims; i++)
 		sum = add_parities(
 			sum, signature[i] >> place(parity, c->moved >> i & 1,
 						     role_of(c, i, taken)) &
@@ -310,10 +302,9 @@ static void fill_class(
 {
 	struct hint_deps *d = w->d;
 	uint16_t *after = &d->after[(size_t) class * d->n_ports];
-	uint32_t parity, i;
 
-	for (parity = 0; parity < (w->is_coupled ? 2 : 1); parity++) {
-		for (i = 0; i < w->n_departures; i++) {
+	for (uint32_t parity = 0; parity < (w->is_coupled ? 2 : 1); parity++) {
+		for (uint32_t i = 0; i < w->n_departures; i++) {
 			const struct departure *c = &w->departures[i];
 			bool last = can_be(w, c, signature, parity, LAST);
 			bool more = can_be(w, c, signature, parity, MORE);
@@ -332,11 +323,11 @@ static void fill_class(
 static void fill_classes(struct work *w)
 {
 	uint64_t signature[TORUS_MAX_DIMS];
-	uint32_t class, rest, i;
+	uint32_t rest;
 
-	for (class = 0; class < w->d->n_classes; class ++) {
+	for (uint32_t class = 0; class < w->d->n_classes; class ++) {
 		rest = class;
-		for (i = 0; i < w->h->torus->n_dims; i++) {
+		for (uint32_t i = 0; i < w->h->torus->n_dims; i++) {
 			signature[i] =
 				w->signature[i][rest % w->n_signatures[i]];
 			rest /= w->n_signatures[i];
@@ -349,15 +340,14 @@ void hint_deps_init(
 	struct hint_deps *d, const struct hint *h, enum hint_deps_of of)
 {
 	struct work w = { .h = h, .d = d, .is_coupled = is_coupled(h) };
-	uint32_t i, x;
 
 	memset(d, 0, sizeof(*d));
 	d->hint = h;
 	d->n_ports = 2 * h->torus->n_dims;
 	d->n_classes = 1;
-	for (i = 0; i < h->torus->n_dims; i++) {
+	for (uint32_t i = 0; i < h->torus->n_dims; i++) {
 		number_signatures(&w, i);
-		for (x = 0; x < h->torus->dim[i]; x++)
+		for (uint32_t x = 0; x < h->torus->dim[i]; x++)
 			d->part[i][x] *= d->n_classes;
 		d->n_classes *= w.n_signatures[i];
 	}
@@ -367,15 +357,13 @@ void hint_deps_init(
 	list_departures(&w, of);
 	fill_classes(&w);
 	mem_free(w.departures);
-	for (i = 0; i < h->torus->n_dims; i++)
+	for (uint32_t i = 0; i < h->torus->n_dims; i++)
 		mem_free(w.signature[i]);
 }
 
 void hint_deps_fini(struct hint_deps *d)
 {
-	uint32_t i;
-
-	for (i = 0; i < TORUS_MAX_DIMS; i++)
+	for (uint32_t i = 0; i < TORUS_MAX_DIMS; i++)
 		mem_free(d->part[i]);
 	mem_free(d->after);
 	mem_free(d->used);

@@ -34,9 +34,9 @@ void hint_deps_fini(struct hint_deps *d);
 
 static inline uint32_t hint_deps_class(const struct hint_deps *d, router_id r)
 {
-	uint32_t i, class = 0;
+	uint32_t class = 0;
 
-	for (i = 0; i < d->n_ports / 2; i++)
+	for (uint32_t i = 0; i < d->n_ports / 2; i++)
 		class += d->part[i][d->hint->coord[r][i]];
 	return class;
 }

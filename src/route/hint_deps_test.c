@@ -61,7 +61,7 @@ static void walk_ordered(struct walk *w, struct packet p)
 static void walk_dynamic(struct walk *w, router_id r, struct packet p)
 {
 	bool escapes = w->m->h.route.has_escape;
-	uint32_t ports = p.ask, m;
+	uint32_t ports = p.ask;
 
 	if (w->seen[r])
 		return;
@@ -70,7 +70,7 @@ static void walk_dynamic(struct walk *w, router_id r, struct packet p)
 		return;
 	if (escapes)
 		ports |= 1u << p.escape;
-	for (m = ports; m; m &= m - 1) {
+	for (uint32_t m = ports; m; m &= m - 1) {
 		port_id port = (port_id)__builtin_ctz(m);
 		struct packet q = p;
 
@@ -83,9 +83,9 @@ static void walk_dynamic(struct walk *w, router_id r, struct packet p)
 
 static void walk_pair(struct walk *w, router_id from, router_id to)
 {
-	uint32_t zone, lots = w->m->h.ties == GRID_TIES_RANDOM ? LOTS : 1, k;
+	uint32_t lots = w->m->h.ties == GRID_TIES_RANDOM ? LOTS : 1;
 
-	for (k = 0; k < lots; k++) {
+	for (uint32_t k = 0; k < lots; k++) {
 		struct packet p = { .src = from, .dst = to, .number = k };
 		struct packet q = p;
 
@@ -96,7 +96,7 @@ static void walk_pair(struct walk *w, router_id from, router_id to)
 		route_look_up(w->m->h.route.tables, &p);
 		if (w->of != HINT_DEPS_DYNAMIC)
 			walk_ordered(w, p);
-		for (zone = 0; zone < HINT_ZONE_SETS; zone++) {
+		for (uint32_t zone = 0; zone < HINT_ZONE_SETS; zone++) {
 			p = q;
 			p.kind = PACKET_DYNAMIC;
 			p.zone = (uint8_t)zone;
@@ -112,22 +112,21 @@ static void compare(
 	struct hint_machine *m, enum hint_deps_of of, const char *shape)
 {
 	struct walk *w = mem_alloc(1, sizeof(*w));
-	router_id r, to, n = m->t.topo.n_routers;
+	router_id n = m->t.topo.n_routers;
 	struct hint_deps d;
-	port_id p;
 
 	w->m = m;
 	w->of = of;
-	for (r = 0; r < n; r++)
-		for (to = 0; to < n; to++)
+	for (router_id r = 0; r < n; r++)
+		for (router_id to = 0; to < n; to++)
 			walk_pair(w, r, to);
 	hint_deps_init(&d, &m->h, of);
-	for (r = 0; r < n; r++) {
+	for (router_id r = 0; r < n; r++) {
 		if (hint_deps_used(&d, r) != w->used[r])
 			fail_msg("%s, kind %d, router %u: uses %x, not %x",
 				shape, of, r, w->used[r],
 				hint_deps_used(&d, r));
-		for (p = 0; p < m->t.topo.n_ports; p++)
+		for (port_id p = 0; p < m->t.topo.n_ports; p++)
 			if (hint_deps_after(&d, r, p) != w->after[r][p])
 				fail_msg("%s, kind %d, router %u, port %u: "
 					 "%x may follow, not %x",
@@ -156,9 +155,8 @@ static void edges_are_those_of_all_routes(void **state)
 	static const char *const shapes[] = { "1", "2", "3", "4", "5", "6", "8",
 		"4x3", "2x2x2", "4x4", "2x4", "5x4", "3x3x2", "3x2x4", "5x2x2",
 		"1x4x2", "2x2x2x2", "7x4", "4x4x4", "3x5x4" };
-	size_t i;
 
-	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		compare_all(&(struct hint_how){ .shape = shapes[i] });
 }
 
@@ -166,9 +164,8 @@ static void edges_of_meshes_are(void **state)
 {
 	static const char *const shapes[] = { "2", "3", "4", "5", "4x3",
 		"2x2x2", "4x5", "3x2x4" };
-	size_t i;
 
-	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		compare_all(&(struct hint_how){
 			.shape = shapes[i], .wrap = "mesh" });
 		compare_all(&(struct hint_how){
@@ -189,11 +186,11 @@ static void edges_under_zones_are(void **state)
 		"A,BC", "AB,C", "C,B,A", "BC,A" };
 	static const char *const orders[] = { "longest-first", "ABC", "CBA",
 		"BAC", "CAB" };
-	size_t i, j, k;
 
-	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
-		for (j = 0; j < sizeof(zones) / sizeof(zones[0]); j++)
-			for (k = 0; k < sizeof(orders) / sizeof(orders[0]); k++)
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+		for (size_t j = 0; j < sizeof(zones) / sizeof(zones[0]); j++)
+			for (size_t k = 0;
+				k < sizeof(orders) / sizeof(orders[0]); k++)
 				compare_all(&(struct hint_how){
 					.shape = shapes[i],
 					.zones = zones[j],
@@ -206,9 +203,8 @@ static void edges_of_other_ties_are(void **state)
 {
 	static const char *const shapes[] = { "2", "4", "5", "6", "4x3",
 		"2x2x2", "4x4", "2x4" };
-	size_t i;
 
-	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		compare_all(&(struct hint_how){
 			.shape = shapes[i], .ties = "plus" });
 		compare_all(&(struct hint_how){
@@ -225,16 +221,13 @@ static void escapes_only_add_edges(void **state)
 		"5x4x3" };
 	struct hint_deps few, many;
 	struct hint_machine m;
-	router_id r;
-	port_id p;
-	size_t i;
 
-	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		hint_make(&m, &(struct hint_how){ .shape = shapes[i] });
 		hint_deps_init(&few, &m.h, HINT_DEPS_ORDERED);
 		hint_deps_init(&many, &m.h, HINT_DEPS_ESCAPE);
-		for (r = 0; r < m.t.topo.n_routers; r++)
-			for (p = 0; p < m.t.topo.n_ports; p++)
+		for (router_id r = 0; r < m.t.topo.n_routers; r++)
+			for (port_id p = 0; p < m.t.topo.n_ports; p++)
 				assert_int_equal(
 					hint_deps_after(&few, r, p) &
 						~hint_deps_after(&many, r, p),

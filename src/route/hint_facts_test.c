@@ -69,10 +69,10 @@ static int64_t walk(const struct machine_of *m, router_id from, router_id to)
 static struct route_way walk_all(const struct machine_of *m)
 {
 	struct route_way f = { .min = INT64_MAX };
-	router_id n = m->t.topo.n_routers, x, y;
+	router_id n = m->t.topo.n_routers;
 
-	for (x = 0; x < n; x++) {
-		for (y = 0; y < n; y++) {
+	for (router_id x = 0; x < n; x++) {
+		for (router_id y = 0; y < n; y++) {
 			int64_t way = x == y ? 0 : walk(m, x, y);
 
 			if (x != y && way < f.min)

@@ -18,9 +18,7 @@ static void make_ties(struct hint_machine *n, const char *shape, int64_t ties)
 /* Letters of the dimensions, in any order. */
 static void any_order(char *text, uint32_t n_dims, uint64_t *k)
 {
-	uint32_t i;
-
-	for (i = 0; i < n_dims; i++) {
+	for (uint32_t i = 0; i < n_dims; i++) {
 		uint32_t j = dice(8, k, i + 1);
 
 		text[i] = text[j];
@@ -33,11 +31,10 @@ static void any_order(char *text, uint32_t n_dims, uint64_t *k)
 static void make_any(struct hint_machine *n, uint64_t *k)
 {
 	struct err e = { 0 };
-	uint32_t i;
 
 	hint_defaults(n);
 	n->t.shape.n = n->t.wrap.n = 1 + dice(8, k, TORUS_MAX_DIMS);
-	for (i = 0; i < n->t.shape.n; i++) {
+	for (uint32_t i = 0; i < n->t.shape.n; i++) {
 		n->t.shape.v[i] = 1 + dice(8, k, dice(8, k, 4) ? 8 : 20);
 		n->t.wrap.v[i] = dice(8, k, 3);
 		if (n->t.shape.n > 4 && n->t.shape.v[i] > 6)
@@ -316,11 +313,11 @@ static void zones_in_order_leave_one_way_open(void **state)
 static void loads(const struct hint_machine *n, uint32_t dim, uint32_t *least,
 	uint32_t *most)
 {
-	uint32_t n_routers = n->t.topo.n_routers, i;
+	uint32_t n_routers = n->t.topo.n_routers;
 	uint32_t *load = mem_alloc((size_t)n_routers * 2, sizeof(*load));
 	struct packet p;
 
-	for (i = 0; i < n_routers * n_routers; i++) {
+	for (uint32_t i = 0; i < n_routers * n_routers; i++) {
 		router_id at = i / n_routers;
 
 		p = (struct packet){ .src = at, .dst = i % n_routers };
@@ -331,7 +328,7 @@ static void loads(const struct hint_machine *n, uint32_t dim, uint32_t *least,
 		}
 	}
 	*least = *most = load[0];
-	for (i = 1; i < 2 * n_routers; i++) {
+	for (uint32_t i = 1; i < 2 * n_routers; i++) {
 		*least = load[i] < *least ? load[i] : *least;
 		*most = load[i] > *most ? load[i] : *most;
 	}

@@ -108,9 +108,9 @@ static int set_order(struct order *o, struct err *e)
 /* The least number that all numbers of links divide. */
 static uint32_t common_multiple(const struct torus *t)
 {
-	uint32_t all = 1, i, k;
+	uint32_t all = 1, k;
 
-	for (i = 0; i < t->n_dims; i++) {
+	for (uint32_t i = 0; i < t->n_dims; i++) {
 		for (k = all; k % t->n_links[i];)
 			k += all;
 		all = k;
@@ -123,16 +123,14 @@ static void set_rings(struct order *o)
 {
 	const struct torus *t = o->torus;
 	struct route_rings *x = &o->rings;
-	uint32_t i;
-	router_id r;
 
 	o->route.rings = x;
 	x->coord = o->coord;
 	x->closing = mem_alloc(t->n, sizeof(*x->closing));
 	memcpy(x->dir, o->dir, sizeof(x->dir));
-	for (i = 0; i < t->n_dims; i++) {
+	for (uint32_t i = 0; i < t->n_dims; i++) {
 		x->dim[i] = (uint16_t)t->dim[i];
-		for (r = 0; r < t->n; r++) {
+		for (router_id r = 0; r < t->n; r++) {
 			uint32_t at = o->coord[r][i];
 
 			at = (at == t->dim[i] - 1 ? 1u : 0) | (at ? 0 : 2u);
@@ -144,13 +142,13 @@ static void set_rings(struct order *o)
 /* Which way round is shorter, for each distance in a dimension. */
 static void set_ways(struct order *o, uint32_t dim)
 {
-	uint32_t d = o->torus->dim[dim], far;
+	uint32_t d = o->torus->dim[dim];
 	uint16_t plus = (uint16_t)(1u << o->place[2 * dim]);
 	uint16_t minus = (uint16_t)(1u << o->place[2 * dim + 1]);
 	uint16_t *way = mem_alloc(2 * d, sizeof(*way));
 
 	o->toward[dim] = way + d;
-	for (far = 1; far < d; far++) {
+	for (uint32_t far = 1; far < d; far++) {
 		bool is_round = 2 * far > o->round[dim];
 		uint16_t tie = 2 * far == o->round[dim] ? ORDER_TIE : 0;
 
@@ -162,8 +160,6 @@ static void set_ways(struct order *o, uint32_t dim)
 static int order_init(struct route *r, const struct topo *t, struct err *e)
 {
 	struct order *o = (struct order *)r;
-	uint32_t i;
-	port_id p;
 
 	o->torus = torus_find(t);
 	if (!o->torus)
@@ -187,12 +183,13 @@ static int order_init(struct route *r, const struct topo *t, struct err *e)
 	r->is_exact = o->dateline && o->charge;
 	if (o->dateline && torus_is_plain(o->torus))
 		set_rings(o);
-	for (i = 0; i < 2 * o->torus->n_dims; i++)
+	for (uint32_t i = 0; i < 2 * o->torus->n_dims; i++)
 		o->place[o->dir[i]] = (uint8_t)i;
-	for (i = 0; i < o->torus->n_dims; i++) {
+	for (uint32_t i = 0; i < o->torus->n_dims; i++) {
 		o->round[i] = torus_is_ring(o->torus, i) ? o->torus->dim[i]
 							 : UINT32_MAX;
-		for (p = o->torus->base[i]; p < o->torus->base[i + 1]; p++)
+		for (port_id p = o->torus->base[i]; p < o->torus->base[i + 1];
+			p++)
 			o->ports[2 * i + p % 2] |= (port_mask)1 << p;
 		set_ways(o, i);
 	}
@@ -202,9 +199,8 @@ static int order_init(struct route *r, const struct topo *t, struct err *e)
 static void order_fini(struct route *r)
 {
 	struct order *o = (struct order *)r;
-	uint32_t i;
 
-	for (i = 0; i < TORUS_MAX_DIMS; i++)
+	for (uint32_t i = 0; i < TORUS_MAX_DIMS; i++)
 		if (o->toward[i])
 			mem_free(o->toward[i] - o->torus->dim[i]);
 	mem_free(o->coord);
@@ -223,9 +219,9 @@ static const uint16_t *coord_of(const struct order *o, uint32_t node)
 static uint32_t n_ways(const struct route *r, uint32_t src, uint32_t dst)
 {
 	const uint16_t *x = coord_of(of(r), src), *y = coord_of(of(r), dst);
-	uint32_t n = 1, i;
+	uint32_t n = 1;
 
-	for (i = 0; i < of(r)->torus->n_dims; i++)
+	for (uint32_t i = 0; i < of(r)->torus->n_dims; i++)
 		n <<= of(r)->toward[i][y[i] - x[i]] / ORDER_TIE;
 	return n;
 }
@@ -254,9 +250,9 @@ static __attribute__((noinline)) uint32_t break_ties(
 	const struct order *o, const struct packet *p)
 {
 	const uint16_t *x = coord_of(o, p->src), *y = coord_of(o, p->dst);
-	uint32_t named = p->hints ? p->hints - 1u : 0, todo = 0, i;
+	uint32_t named = p->hints ? p->hints - 1u : 0, todo = 0;
 
-	for (i = 0; i < o->torus->n_dims; i++) {
+	for (uint32_t i = 0; i < o->torus->n_dims; i++) {
 		uint32_t way = o->toward[i][y[i] - x[i]];
 
 		if (way & ORDER_TIE) {
@@ -515,9 +511,9 @@ static struct route_way order_way(const struct route *r, const int64_t *cost)
 /* "A+ A- B+ B-" */
 static void name_order(const struct order *o, char text[ROUTE_TEXT])
 {
-	uint32_t k, n = 0;
+	uint32_t n = 0;
 
-	for (k = 0; k < 2 * o->torus->n_dims; k++) {
+	for (uint32_t k = 0; k < 2 * o->torus->n_dims; k++) {
 		if (k)
 			text[n++] = ' ';
 		text[n++] = o->torus->letters[o->dir[k] / 2];

@@ -377,13 +377,13 @@ static void costs_are_those_of_all_pairs(void **state)
 static void rings_are_followed_as_next_says(void **state)
 {
 	struct world x;
-	uint32_t src, dst, at;
+	uint32_t at;
 	port_id in;
 
 	make(&x, &some[1], "parity");
 	assert_non_null(x.o.route.rings);
-	for (src = 0; src < x.t.n; src++) {
-		for (dst = 0; dst < x.t.n; dst++) {
+	for (uint32_t src = 0; src < x.t.n; src++) {
+		for (uint32_t dst = 0; dst < x.t.n; dst++) {
 			struct packet a = { .src = src, .dst = dst }, b = a;
 
 			route_begin(&x.o.route, &a);

@@ -163,7 +163,7 @@ static bool is_free(const struct updown *u, const struct packet *p)
  * none, for switches know where it came from. */
 static void start_broadcast(const struct updown *u, struct packet *p)
 {
-	uint32_t number, top, l;
+	uint32_t number, top;
 	uint64_t route = 0;
 
 	p->escape = 0;
@@ -174,7 +174,7 @@ static void start_broadcast(const struct updown *u, struct packet *p)
 	number = choose_route(u, p, updown_n_climbs(u, p));
 	p->hints = (uint16_t)(number + 1);
 	top = range_top(u->tree, p);
-	for (l = 1; l < top; l++) {
+	for (uint32_t l = 1; l < top; l++) {
 		uint64_t port =
 			u->tree->n_down[l] + up_link(u, p->src, l, &number);
 
@@ -304,9 +304,8 @@ static struct route_way updown_way(const struct route *r, const int64_t *cost)
 	struct route_way f = { 0 };
 	double n = t->topo.n_nodes, sum = 0;
 	int64_t way = 0;
-	uint32_t l;
 
-	for (l = 1; l <= t->n_levels; l++) {
+	for (uint32_t l = 1; l <= t->n_levels; l++) {
 		double pairs = pairs_within(t, l) - pairs_within(t, l - 1);
 
 		way += cost[fattree_wire(l - 1, FATTREE_UP)] +

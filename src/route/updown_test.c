@@ -130,7 +130,6 @@ static void qsn_f77_a_16_way_switch_is_crossed_in_three(void **state)
 static void qsn_f71_stored_routes_are_all_different(void **state)
 {
 	struct tree_machine m;
-	uint32_t k, i;
 
 	updown_make(&m, &(struct tree_how){ .nodes = "4096" });
 	assert_int_equal(updown_n_routes(&m.u, 0, 3), 1);
@@ -138,10 +137,10 @@ static void qsn_f71_stored_routes_are_all_different(void **state)
 	assert_int_equal(updown_n_routes(&m.u, 0, 63), 16);
 	assert_int_equal(updown_n_routes(&m.u, 0, 255), 64);
 	assert_int_equal(updown_n_routes(&m.u, 0, 4095), 64);
-	for (k = 0; k < 64; k++) {
+	for (uint32_t k = 0; k < 64; k++) {
 		struct way a = carry_by(&m, 5, 4090, k);
 
-		for (i = 0; i < k; i++) {
+		for (uint32_t i = 0; i < k; i++) {
 			struct way b = carry_by(&m, 5, 4090, i);
 
 			assert_int_not_equal(a.channel[6], b.channel[6]);
@@ -153,15 +152,15 @@ static void qsn_f71_stored_routes_are_all_different(void **state)
 static uint32_t most_shared(const struct tree_machine *m,
 	uint32_t (*f)(uint32_t i, uint32_t n, uint32_t arg), uint32_t arg)
 {
-	uint32_t n = m->t.topo.n_nodes, most = 0, i, k;
+	uint32_t n = m->t.topo.n_nodes, most = 0;
 	uint32_t *use = mem_alloc(
 		(size_t)m->t.topo.n_routers * m->t.topo.n_ports, sizeof(*use));
 
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		struct packet p = { .src = i, .dst = f(i, n, arg) };
 		struct way w = carry(m, &p);
 
-		for (k = 0; k < w.n; k++)
+		for (uint32_t k = 0; k < w.n; k++)
 			if (++use[w.channel[k]] > most)
 				most = use[w.channel[k]];
 	}
@@ -184,12 +183,11 @@ static void qsn_g7_shifts_and_complements_share_no_link(void **state)
 {
 	static const char *const nodes[] = { "16", "64", "256", "1024" };
 	struct tree_machine m;
-	uint32_t i, k;
 
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		updown_make(&m, &(struct tree_how){ .nodes = nodes[i] });
 		assert_int_equal(most_shared(&m, complement, 0), 1);
-		for (k = 1; k < m.t.topo.n_nodes; k += 1 + k / 8)
+		for (uint32_t k = 1; k < m.t.topo.n_nodes; k += 1 + k / 8)
 			assert_int_equal(most_shared(&m, shift, k), 1);
 	}
 }
@@ -346,11 +344,11 @@ static void spread_from(const struct tree_machine *m, struct packet p,
 
 static void spread_all(const struct tree_machine *m, port_mask *after)
 {
-	uint32_t n = m->t.topo.n_nodes, src, first, last, i;
+	uint32_t n = m->t.topo.n_nodes;
 
-	for (src = 0; src < n; src++) {
-		for (first = 0; first < n; first++) {
-			for (last = first; last < n; last++) {
+	for (uint32_t src = 0; src < n; src++) {
+		for (uint32_t first = 0; first < n; first++) {
+			for (uint32_t last = first; last < n; last++) {
 				struct packet p = {
 					.src = src,
 					.dst = first,
@@ -358,7 +356,8 @@ static void spread_all(const struct tree_machine *m, port_mask *after)
 					.flags = PACKET_RANGE,
 				};
 
-				for (i = updown_n_climbs(&m->u, &p); i; i--) {
+				for (uint32_t i = updown_n_climbs(&m->u, &p); i;
+					i--) {
 					p.hints = (uint16_t)i;
 					route_begin(&m->u.route, &p);
 					spread_from(m, p, src, p.escape, after);
@@ -377,9 +376,8 @@ static void the_walk_of_broadcasts_finds_all_their_ways(void **state)
 		{ .nodes = "18", .up = "3x2" },
 		{ .nodes = "9", .radix = "2", .up = "2x1" },
 	};
-	uint32_t k;
 
-	for (k = 0; k < sizeof(trees) / sizeof(trees[0]); k++) {
+	for (uint32_t k = 0; k < sizeof(trees) / sizeof(trees[0]); k++) {
 		struct route_walks w = { 0 };
 		struct tree_machine m;
 		port_mask *x, *y;

@@ -42,11 +42,10 @@ static void walk_one(struct walk *w, uint32_t src, uint32_t dst, uint32_t i)
 	};
 	port_mask *behind = NULL;
 	router_id at = src;
-	uint32_t hops;
 
 	w->found->n_routes++;
 	route_begin(w->route, &p);
-	for (hops = 0; p.escape != PACKET_NO_PORT; hops++) {
+	for (uint32_t hops = 0; p.escape != PACKET_NO_PORT; hops++) {
 		struct topo_end to = w->topo->ops->peer(w->topo, at, p.escape);
 
 		if (to.router == NO_ROUTER || hops == MOST_HOPS) {
@@ -79,12 +78,11 @@ static void walk_pair(struct walk *w, uint32_t src, uint32_t dst)
 static void walk_from(struct walk *w, uint32_t src)
 {
 	const struct fattree *t = updown_of(w->route)->tree;
-	uint32_t l, i;
 
-	for (l = 1; l <= t->n_levels; l++) {
+	for (uint32_t l = 1; l <= t->n_levels; l++) {
 		uint32_t base = src / t->span[l] * t->span[l];
 
-		for (i = 0; i < t->n_down[l]; i++) {
+		for (uint32_t i = 0; i < t->n_down[l]; i++) {
 			uint32_t dst = base + i * t->span[l - 1];
 
 			if (dst >= t->topo.n_nodes ||
@@ -114,9 +112,8 @@ static void spread_down(struct walk *w, port_mask *used)
 {
 	const struct fattree *t = updown_of(w->route)->tree;
 	uint32_t n = w->topo->n_ports, p;
-	router_id r;
 
-	for (r = w->topo->n_routers; r-- > t->first[2];) {
+	for (router_id r = w->topo->n_routers; r-- > t->first[2];) {
 		uint32_t n_down = t->n_down[fattree_level(t, r)];
 
 		for (p = 0; p < n_down; p++) {
@@ -134,9 +131,8 @@ static void spread_down(struct walk *w, port_mask *used)
 static void find_used(const struct walk *w, port_mask *used)
 {
 	uint32_t n = w->topo->n_ports, p;
-	router_id r;
 
-	for (r = 0; r < w->topo->n_routers; r++)
+	for (router_id r = 0; r < w->topo->n_routers; r++)
 		for (p = 0; p < n; p++)
 			if (w->after[(size_t)r * n + p])
 				used[w->topo->ops->peer(w->topo, r, p)
@@ -149,9 +145,8 @@ static void climb_freely(struct walk *w)
 {
 	const struct fattree *t = updown_of(w->route)->tree;
 	uint32_t n = w->topo->n_ports, p;
-	router_id r;
 
-	for (r = 0; r < w->topo->n_routers; r++) {
+	for (router_id r = 0; r < w->topo->n_routers; r++) {
 		uint32_t level = fattree_level(t, r);
 
 		for (p = 0; p < (level ? n : 1); p++) {
@@ -171,7 +166,7 @@ void updown_walk(
 	const struct route *r, struct route_graph *g, struct route_walks *found)
 {
 	struct walk w = { r, r->topo, g->after, found };
-	uint32_t n = r->topo->n_nodes, src;
+	uint32_t n = r->topo->n_nodes;
 	port_mask *used;
 
 	if (updown_of(r)->spread == UPDOWN_ADAPTIVE)
@@ -180,7 +175,7 @@ void updown_walk(
 		route_follow(r, g, found);
 		return;
 	}
-	for (src = 0; src < n; src++)
+	for (uint32_t src = 0; src < n; src++)
 		walk_from(&w, src);
 	used = mem_alloc(r->topo->n_routers, sizeof(*used));
 	find_used(&w, used);
@@ -237,9 +232,9 @@ static void climb(struct walk *w, struct packet *p, uint32_t i, port_mask *used)
 static void climb_from(struct walk *w, uint32_t src, port_mask *used)
 {
 	const struct updown *u = updown_of(w->route);
-	uint32_t n = w->topo->n_nodes, l, i;
+	uint32_t n = w->topo->n_nodes;
 
-	for (l = 1; l <= u->tree->n_levels; l++) {
+	for (uint32_t l = 1; l <= u->tree->n_levels; l++) {
 		uint32_t span = u->tree->span[l], first = src / span * span;
 		uint32_t last = first + span < n ? first + span - 1 : n - 1;
 		struct packet p = {
@@ -250,7 +245,7 @@ static void climb_from(struct walk *w, uint32_t src, port_mask *used)
 		};
 		uint32_t n_ways = updown_n_climbs(u, &p);
 
-		for (i = 0; i < n_ways; i++) {
+		for (uint32_t i = 0; i < n_ways; i++) {
 			p.hints = (uint16_t)(i + 1);
 			climb(w, &p, i, used);
 		}
@@ -281,14 +276,11 @@ void updown_walk_ranges(
 {
 	struct walk w = { r, r->topo, g->after, found };
 	port_mask *used = mem_alloc(r->topo->n_routers, sizeof(*used));
-	port_mask m;
-	uint32_t src;
-	router_id at;
 
-	for (src = 0; src < r->topo->n_nodes; src++)
+	for (uint32_t src = 0; src < r->topo->n_nodes; src++)
 		climb_from(&w, src, used);
-	for (at = r->topo->n_routers; at-- > r->topo->n_nodes;)
-		for (m = used[at]; m; m &= m - 1)
+	for (router_id at = r->topo->n_routers; at-- > r->topo->n_nodes;)
+		for (port_mask m = used[at]; m; m &= m - 1)
 			descend(&w, at, (port_id)__builtin_ctzll(m), used);
 	mem_free(used);
 }

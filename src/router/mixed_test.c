@@ -61,9 +61,8 @@ static void toy_make(struct router *r, const struct net_setup *s)
 static void toy_wire(struct router *r)
 {
 	const struct router *nodes = r->net->router[NET_NODES];
-	uint32_t p;
 
-	for (p = 0; p < NODES; p++)
+	for (uint32_t p = 0; p < NODES; p++)
 		toy_of(r)->port[p].tokens = nodes->ops->capacity(nodes, 0, 0);
 }
 
@@ -292,7 +291,7 @@ static void setup(struct world *x, struct net_setup *s)
 static void check_run(bool is_hot)
 {
 	struct world x = { .is_hot = is_hot };
-	uint32_t all = 0, i, senders = is_hot ? NODES - 1 : NODES;
+	uint32_t all = 0, senders = is_hot ? NODES - 1 : NODES;
 	struct net_setup s;
 	struct err e = { 0 };
 	char text[100];
@@ -302,7 +301,7 @@ static void check_run(bool is_hot)
 	if (!x.net)
 		fail_msg("%s", e.text);
 	assert_true(net_memory(x.net) > 0 && net_estimate(&s) > 0);
-	for (i = is_hot ? 1 : 0; i < NODES; i++)
+	for (uint32_t i = is_hot ? 1 : 0; i < NODES; i++)
 		sim_post(sim_owner(x.net->sim, i), i, 0,
 			SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
 	sim_run(x.net->sim, 20000 * (sim_time)SIM_NS);
@@ -310,7 +309,7 @@ static void check_run(bool is_hot)
 	sim_run(x.net->sim, SIM_NEVER);
 	assert_int_equal(net_audit(x.net, &e), 0);
 	assert_int_equal(net_knot(x.net, text, sizeof(text)), 0);
-	for (i = 0; i < NODES; i++)
+	for (uint32_t i = 0; i < NODES; i++)
 		all += x.got[i];
 	assert_int_equal(all, senders * SENT);
 	assert_int_equal(net_total(x.net).hops, 2 * senders * SENT);

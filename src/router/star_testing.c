@@ -147,9 +147,8 @@ static void fill(struct net_client *me, struct sim_worker *w, site_id s,
 {
 	struct star_rig *r = me->state;
 	struct net *n = me->net;
-	struct star_flow *f;
 
-	for (f = r->flow; f < r->flow + r->n_flows; f++) {
+	for (struct star_flow *f = r->flow; f < r->flow + r->n_flows; f++) {
 		if (f->packet.src != s || f->fifo != fifo || f->packet.born > t)
 			continue;
 		for (; f->n && net_has_room(n, s, fifo); f->n--) {
@@ -289,13 +288,12 @@ const struct budget *star_budget(
 {
 	const struct book_account *a = r->account;
 	sim_time sum = 0;
-	uint32_t c;
 
 	while (a < r->account + r->n_accounts &&
 		(a->src != src || a->number != nth))
 		a++;
 	assert_true(a < r->account + r->n_accounts);
-	for (c = 0; c < N_CAUSES; c++)
+	for (uint32_t c = 0; c < N_CAUSES; c++)
 		sum += a->budget.spent[c];
 	assert_int_equal(sum, a->budget.at - a->budget.start);
 	return &a->budget;

@@ -73,7 +73,7 @@ static void sleep_until_next(struct barrier *b, unsigned round)
 
 void barrier_wait(struct barrier *b)
 {
-	unsigned round, i;
+	unsigned round;
 
 	if (b->n == 1)
 		return;
@@ -82,7 +82,7 @@ void barrier_wait(struct barrier *b)
 		release(b);
 		return;
 	}
-	for (i = 0; i < b->spins; i++) {
+	for (unsigned i = 0; i < b->spins; i++) {
 		if (atomic_load_explicit(&b->round, memory_order_acquire) !=
 			round)
 			return;

@@ -12,9 +12,8 @@ uint64_t exponential_q32(uint64_t x)
 {
 	uint32_t lead = (uint32_t)__builtin_clzll(x);
 	uint64_t m = x << lead, digits = 0;
-	int i;
 
-	for (i = 0; i < 32; i++) {
+	for (int i = 0; i < 32; i++) {
 		uint128 sq = (uint128)m * m;
 		bool carry = sq >> 127 & 1;
 

@@ -7,9 +7,7 @@
 /* The integer logarithm agrees with the library's to 30 binary digits. */
 static void it_is_the_logarithm(void **state)
 {
-	uint64_t i;
-
-	for (i = 0; i < 20000; i++) {
+	for (uint64_t i = 0; i < 20000; i++) {
 		uint64_t x = random_draw(1, 0, RANDOM_TEST, i).a | 1;
 		double want;
 
@@ -24,9 +22,9 @@ static void it_is_the_logarithm(void **state)
 static void the_mean_is_one(void **state)
 {
 	double sum = 0;
-	uint64_t i, n = 200000;
+	uint64_t n = 200000;
 
-	for (i = 0; i < n; i++)
+	for (uint64_t i = 0; i < n; i++)
 		sum += (double)exponential_q32(
 			random_draw(2, 0, RANDOM_TEST, i).a | 1);
 	assert_true(fabs(sum / (double)n / 0x1p32 - 1) < 0.01);

@@ -44,11 +44,10 @@ static void start(struct model *m, uint32_t n_workers)
 		.model = m,
 	};
 	struct err e = { 0 };
-	site_id s;
 
 	m->sim = sim_new(&p, &e);
 	assert_non_null(m->sim);
-	for (s = 0; s < SITES; s++)
+	for (site_id s = 0; s < SITES; s++)
 		sim_post(sim_owner(m->sim, s), s, 0, SIM_KEY(PHASE_ENGINE, 0),
 			0, 0);
 }
@@ -63,10 +62,9 @@ static void run(void *arg)
 static void a_site_that_fails_ends_the_run_of_a_guarded_caller(void **state)
 {
 	static const uint32_t workers[] = { 1, 3, SITES };
-	uint32_t k, i;
 
-	for (k = 0; k < 3; k++) {
-		for (i = 0; i < WINDOWS; i += 7) {
+	for (uint32_t k = 0; k < 3; k++) {
+		for (uint32_t i = 0; i < WINDOWS; i += 7) {
 			struct model m = { .fails_at = i * WINDOW,
 				.fails = i % SITES,
 				.n_failing = 1 };
@@ -85,9 +83,7 @@ static void a_site_that_fails_ends_the_run_of_a_guarded_caller(void **state)
 
 static void several_sites_may_fail_at_once(void **state)
 {
-	uint32_t i;
-
-	for (i = 0; i < WINDOWS; i += 13) {
+	for (uint32_t i = 0; i < WINDOWS; i += 13) {
 		struct model m = { .fails_at = i * WINDOW, .n_failing = SITES };
 		struct err e = { 0 };
 
@@ -100,9 +96,7 @@ static void several_sites_may_fail_at_once(void **state)
 
 static void a_guarded_run_without_mistakes_runs_to_its_end(void **state)
 {
-	uint32_t n;
-
-	for (n = 1; n <= 4; n++) {
+	for (uint32_t n = 1; n <= 4; n++) {
 		struct model m = { .fails_at = SIM_NEVER };
 		struct err e = { 0 };
 

@@ -25,9 +25,8 @@ struct sim_worker *sim_owner(struct sim *s, site_id site)
 uint64_t sim_n_events(const struct sim *s)
 {
 	uint64_t n = 0;
-	uint32_t i;
 
-	for (i = 0; i < s->p.n_workers; i++)
+	for (uint32_t i = 0; i < s->p.n_workers; i++)
 		n += s->workers[i].n_counted;
 	return n;
 }
@@ -35,9 +34,8 @@ uint64_t sim_n_events(const struct sim *s)
 sim_time sim_last_time(const struct sim *s)
 {
 	sim_time last = 0;
-	uint32_t i;
 
-	for (i = 0; i < s->p.n_workers; i++)
+	for (uint32_t i = 0; i < s->p.n_workers; i++)
 		if (s->workers[i].last > last)
 			last = s->workers[i].last;
 	return last;
@@ -46,13 +44,12 @@ sim_time sim_last_time(const struct sim *s)
 static uint64_t worker_memory(const struct sim *s, const struct sim_worker *w)
 {
 	uint64_t n = 0;
-	uint32_t i;
 
-	for (i = 0; i < s->p.n_workers * s->n_slots; i++)
+	for (uint32_t i = 0; i < s->p.n_workers * s->n_slots; i++)
 		n += (uint64_t)((char *)w->out[i].end - (char *)w->first[i]);
 	n += (uint64_t)w->n_sites * (sizeof(*w->head) + sizeof(*w->order));
 	n += w->inbox_room * sizeof(*w->inbox);
-	for (i = 0; i < 2 * s->p.n_workers; i++)
+	for (uint32_t i = 0; i < 2 * s->p.n_workers; i++)
 		n += w->away[i].room * sizeof(*w->away[i].item);
 	return n + w->far.room * sizeof(*w->far.item);
 }
@@ -60,9 +57,8 @@ static uint64_t worker_memory(const struct sim *s, const struct sim_worker *w)
 uint64_t sim_memory(const struct sim *s)
 {
 	uint64_t n = 0;
-	uint32_t i;
 
-	for (i = 0; i < s->p.n_workers; i++)
+	for (uint32_t i = 0; i < s->p.n_workers; i++)
 		n += worker_memory(s, &s->workers[i]);
 	return n;
 }
@@ -70,37 +66,32 @@ uint64_t sim_memory(const struct sim *s)
 static void each_in_slot(const struct sim_worker *w, uint32_t box, uint32_t k,
 	void (*f)(void *, sim_time, const struct sim_event *), void *arg)
 {
-	const struct sim_event *e;
-
-	for (e = w->first[box]; e < w->out[box].next; e++)
+	for (const struct sim_event *e = w->first[box]; e < w->out[box].next;
+		e++)
 		f(arg, w->start + (sim_time)k * w->width + sim_when(e), e);
 }
 
 static void each_in_heap(const struct sim_heap *h,
 	void (*f)(void *, sim_time, const struct sim_event *), void *arg)
 {
-	uint32_t i;
-
-	for (i = 0; i < h->n; i++)
+	for (uint32_t i = 0; i < h->n; i++)
 		f(arg, h->item[i].t, &h->item[i].e);
 }
 
 void sim_each_event(struct sim *s,
 	void (*f)(void *arg, sim_time t, const struct sim_event *e), void *arg)
 {
-	uint32_t i, j, k;
-
-	for (i = 0; i < s->p.n_workers; i++) {
+	for (uint32_t i = 0; i < s->p.n_workers; i++) {
 		const struct sim_worker *w = &s->workers[i];
 
-		for (j = 0; j < s->p.n_workers; j++)
-			for (k = 0; k < s->n_slots; k++)
+		for (uint32_t j = 0; j < s->p.n_workers; j++)
+			for (uint32_t k = 0; k < s->n_slots; k++)
 				each_in_slot(w,
 					j * s->n_slots +
 						((w->slot + k) & w->slot_mask),
 					k, f, arg);
 		each_in_heap(&w->far, f, arg);
-		for (j = 0; j < 2 * s->p.n_workers; j++)
+		for (uint32_t j = 0; j < 2 * s->p.n_workers; j++)
 			each_in_heap(&w->away[j], f, arg);
 	}
 }

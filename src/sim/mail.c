@@ -90,13 +90,11 @@ void mail_send(
 /* What the others left for this worker in the window before. */
 static void take_away(struct sim_worker *w)
 {
-	uint32_t i, k;
-
-	for (i = 0; i < w->n_workers; i++) {
+	for (uint32_t i = 0; i < w->n_workers; i++) {
 		struct sim_heap *from =
 			away(&w->sim->workers[i], w->n_windows - 1, w->id);
 
-		for (k = 0; k < from->n; k++)
+		for (uint32_t k = 0; k < from->n; k++)
 			far_push(&w->far, from->item[k]);
 		from->n = 0;
 	}
@@ -126,21 +124,21 @@ sim_time mail_next_far(const struct sim_worker *w)
 struct sim_event *mail_gather(struct sim_worker *w, uint32_t *n)
 {
 	struct sim *s = w->sim;
-	uint32_t box = w->id * s->n_slots + w->slot, total = 0, i;
+	uint32_t box = w->id * s->n_slots + w->slot, total = 0;
 
 	if (s->p.n_workers == 1) {
 		*n = mail_n(w, box);
 		w->out[box].next = w->first[box];
 		return w->first[box];
 	}
-	for (i = 0; i < s->p.n_workers; i++)
+	for (uint32_t i = 0; i < s->p.n_workers; i++)
 		total += mail_n(&s->workers[i], box);
 	if (total > w->inbox_room) {
 		w->inbox_room = 2 * total;
 		w->inbox = mem_grow(w->inbox, w->inbox_room, sizeof(*w->inbox));
 	}
 	*n = 0;
-	for (i = 0; i < s->p.n_workers; i++) {
+	for (uint32_t i = 0; i < s->p.n_workers; i++) {
 		struct sim_worker *from = &s->workers[i];
 		uint32_t k = mail_n(from, box);
 

@@ -80,16 +80,16 @@ static void mail_arrives_after_any_delay(void **state)
 	static const sim_time reach[] = { WINDOW, 100 * WINDOW, SECOND };
 	static const uint32_t workers[] = { 1, 2, 3, SITES };
 	static struct post one, many;
-	uint32_t letters = 4, n, i, k;
+	uint32_t letters = 4;
 
 	start(&one, 1, WINDOW);
-	for (k = 0; k < letters; k++)
+	for (uint32_t k = 0; k < letters; k++)
 		send(&one, k, 0, k * HOPS);
 	assert_int_equal(sim_run(one.sim, SIM_NEVER), SIM_IDLE);
-	for (n = 0; n < 4; n++) {
-		for (i = 0; i < 3; i++) {
+	for (uint32_t n = 0; n < 4; n++) {
+		for (uint32_t i = 0; i < 3; i++) {
 			start(&many, workers[n], reach[i]);
-			for (k = 0; k < letters; k++)
+			for (uint32_t k = 0; k < letters; k++)
 				send(&many, k, 0, k * HOPS);
 			assert_int_equal(
 				sim_run(many.sim, SIM_NEVER), SIM_IDLE);
@@ -114,9 +114,8 @@ static void count(void *arg, sim_time t, const struct sim_event *e)
 static void a_letter_is_known_while_it_is_on_its_way(void **state)
 {
 	static struct post p;
-	uint32_t n;
 
-	for (n = 1; n <= SITES; n += 3) {
+	for (uint32_t n = 1; n <= SITES; n += 3) {
 		sim_time t = 0;
 		uint64_t windows = 0;
 
@@ -167,11 +166,10 @@ static void only_mail_under_way_holds_memory(void **state)
 {
 	enum { N = 1000 };
 	static struct post p;
-	uint32_t k, i;
 
 	start(&p, 1, WINDOW);
-	for (k = 1; k < 200; k++) {
-		for (i = 0; i < N; i++)
+	for (uint32_t k = 1; k < 200; k++) {
+		for (uint32_t i = 0; i < N; i++)
 			send(&p, i % SITES, (sim_time)k * WINDOW + i, HOPS - 1);
 		sim_run(p.sim, (sim_time)(k + 1) * WINDOW);
 	}

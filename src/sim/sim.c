@@ -88,10 +88,10 @@ void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,
 static uint32_t sort_by_site(
 	struct sim_worker *w, struct sim_event *e, uint32_t n)
 {
-	uint32_t *head = w->head, i;
+	uint32_t *head = w->head;
 	site_id *order = w->order;
 
-	for (i = 1; i <= n; i++, e++) {
+	for (uint32_t i = 1; i <= n; i++, e++) {
 		site_id site = e->site;
 		uint32_t old = head[site];
 
@@ -164,8 +164,6 @@ static inline __attribute__((always_inline)) void look_ahead(
 	const struct sim_worker *w, const struct sim_event *e, uint32_t i,
 	uint32_t n, bool is_crowded)
 {
-	uint32_t step;
-
 	i += SIM_STEPS * AHEAD;
 	if (is_crowded) {
 		if (i < n)
@@ -174,7 +172,7 @@ static inline __attribute__((always_inline)) void look_ahead(
 	}
 	if (i + AHEAD < n)
 		mem_prefetch(&e[w->head[w->order[i + AHEAD]] - 1]);
-	for (step = 0; step < SIM_STEPS; step++, i -= AHEAD)
+	for (uint32_t step = 0; step < SIM_STEPS; step++, i -= AHEAD)
 		if (i < n)
 			prefetch_for(w, e, i, step);
 }
@@ -185,9 +183,8 @@ static inline __attribute__((always_inline)) void visit_in_order(
 {
 	const struct sim_ops *ops = w->sim->p.ops;
 	const site_id *order = w->order;
-	uint32_t i;
 
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		if (prefetches)
 			look_ahead(w, e, i, n, is_crowded);
 		if (is_crowded)
@@ -269,9 +266,7 @@ static void worker_init(struct sim *s, uint32_t id)
 
 static void worker_fini(struct sim *s, struct sim_worker *w)
 {
-	uint32_t i;
-
-	for (i = 0; i < s->p.n_workers * s->n_slots; i++)
+	for (uint32_t i = 0; i < s->p.n_workers * s->n_slots; i++)
 		mem_free(w->first[i]);
 	mem_free(w->out);
 	mem_free(w->first);
@@ -280,7 +275,7 @@ static void worker_fini(struct sim *s, struct sim_worker *w)
 	mem_free(w->batch - 1);
 	mem_free(w->inbox);
 	mem_free(w->far.item);
-	for (i = 0; i < 2 * s->p.n_workers; i++)
+	for (uint32_t i = 0; i < 2 * s->p.n_workers; i++)
 		mem_free(w->away[i].item);
 	mem_free(w->away);
 }
@@ -338,10 +333,9 @@ static void start_threads(struct sim *s)
 static void share_out(struct sim *s)
 {
 	uint64_t n = s->p.n_sites, t = s->p.n_workers;
-	site_id i;
 
 	s->owner = mem_alloc(n, sizeof(*s->owner));
-	for (i = 0; i < n; i++) {
+	for (site_id i = 0; i < n; i++) {
 		s->owner[i] = (uint8_t)(i * t / n);
 		if (s->p.owner)
 			s->owner[i] = s->p.owner[i];
@@ -353,7 +347,6 @@ static void share_out(struct sim *s)
 struct sim *sim_new(const struct sim_params *p, struct err *e)
 {
 	struct sim *s;
-	uint32_t i;
 
 	if (sim_check(p, e))
 		return NULL;
@@ -365,10 +358,10 @@ struct sim *sim_new(const struct sim_params *p, struct err *e)
 	s->workers = mem_alloc(s->p.n_workers, sizeof(*s->workers));
 	share_out(s);
 	s->threads = mem_alloc(s->p.n_workers, sizeof(*s->threads));
-	for (i = 0; i < 2; i++)
+	for (uint32_t i = 0; i < 2; i++)
 		s->notices[i] =
 			map_alloc(s->p.n_workers * sizeof(struct notice));
-	for (i = 0; i < s->p.n_workers; i++)
+	for (uint32_t i = 0; i < s->p.n_workers; i++)
 		worker_init(s, i);
 	pace_init(&s->pace, pace_clock);
 	start_threads(s);
@@ -377,17 +370,15 @@ struct sim *sim_new(const struct sim_params *p, struct err *e)
 
 void sim_free(struct sim *s)
 {
-	uint32_t i;
-
 	if (!s)
 		return;
 	s->leaving = true;
 	barrier_wait(&s->gate);
-	for (i = 1; i < s->n_threads; i++)
+	for (uint32_t i = 1; i < s->n_threads; i++)
 		pthread_join(s->threads[i], NULL);
-	for (i = 0; i < s->p.n_workers; i++)
+	for (uint32_t i = 0; i < s->p.n_workers; i++)
 		worker_fini(s, &s->workers[i]);
-	for (i = 0; i < 2; i++)
+	for (uint32_t i = 0; i < 2; i++)
 		map_free(s->notices[i], s->p.n_workers * sizeof(struct notice));
 	barrier_fini(&s->gate);
 	barrier_fini(&s->meet);

@@ -51,14 +51,12 @@ enum { FLOOD = 1000 };
 static void act(struct sim_worker *w, site_id s, sim_time t, uint32_t data,
 	unsigned aux)
 {
-	uint32_t i;
-
 	switch (data) {
 	case DO_PHASES:
 		post_phases(w, s, t);
 		break;
 	case DO_FLOOD: /* far more than a batch starts with */
-		for (i = 0; i < FLOOD; i++)
+		for (uint32_t i = 0; i < FLOOD; i++)
 			sim_post(w, s, t + 1 + i * 7919 % FLOOD,
 				SIM_KEY(PHASE_ENGINE, 0), (uint16_t)i,
 				DO_NOTHING);
@@ -357,14 +355,13 @@ static void the_shortest_window_is_five_nanoseconds(void **state)
 static void keeps_time(const struct sim_params *p, struct log *l)
 {
 	enum { N = 200 };
-	uint32_t i;
 
-	for (i = 0; i < N; i++)
+	for (uint32_t i = 0; i < N; i++)
 		post(l, 1, (sim_time)i * 17 * p->window + i,
 			SIM_KEY(PHASE_ENGINE, 0), DO_NOTHING);
 	assert_int_equal(sim_run(l->sim, SIM_NEVER), SIM_IDLE);
 	assert_int_equal(l->n, N);
-	for (i = 0; i < N; i++)
+	for (uint32_t i = 0; i < N; i++)
 		assert_int_equal(
 			l->note[i].t, (sim_time)i * 17 * p->window + i);
 }
@@ -372,10 +369,8 @@ static void keeps_time(const struct sim_params *p, struct log *l)
 /* Whatever the ratio of reach and window, which makes the slots. */
 static void a_window_keeps_time_or_is_refused(void **state)
 {
-	sim_time window, ratio;
-
-	for (window = 5000; window <= 1000000 * SIM_NS; window *= 3) {
-		for (ratio = 1; ratio < 2048; ratio *= 6) {
+	for (sim_time window = 5000; window <= 1000000 * SIM_NS; window *= 3) {
+		for (sim_time ratio = 1; ratio < 2048; ratio *= 6) {
 			struct log *l = mem_alloc(1, sizeof(*l));
 			struct sim_params p = params(l);
 			struct err e = { 0 };

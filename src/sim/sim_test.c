@@ -206,16 +206,15 @@ static uint32_t toy_hops(void)
 static void toy_is_right(struct toy *y)
 {
 	uint64_t n_run = 0, n_posted = 0, n_visits = 0, counted = 0;
-	site_id i;
 
-	for (i = 0; i < y->p.n_sites; i++) {
+	for (site_id i = 0; i < y->p.n_sites; i++) {
 		assert_int_equal(y->sites[i].n_wrong, 0);
 		n_run += y->sites[i].n_run;
 		n_posted += y->sites[i].n_posted;
 		n_visits += y->sites[i].n_visits;
 	}
 	assert_int_equal(n_run, n_posted);
-	for (i = 0; i < sim_n_workers(y->sim); i++)
+	for (site_id i = 0; i < sim_n_workers(y->sim); i++)
 		counted += sim_worker(y->sim, i)->n_visits;
 	assert_int_equal(counted, n_visits);
 }
@@ -585,10 +584,9 @@ static void heavy_visits_run_on_threads_from_the_first_window(void **state)
 		.model = by,
 		.is_heavy = true };
 	struct sim *s = new_sim(&p);
-	site_id i;
 
 	(void)state;
-	for (i = 0; i < 2; i++)
+	for (site_id i = 0; i < 2; i++)
 		sim_post(sim_owner(s, i), i, START, 0, 0, 0);
 	assert_int_equal(sim_run(s, SIM_NEVER - 1), SIM_IDLE);
 	assert_true(pthread_equal(by[0], pthread_self()));

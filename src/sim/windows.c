@@ -36,9 +36,9 @@ static enum pace_way choose_way(struct sim *s, uint64_t n_events)
 
 static bool has_posted(const struct sim_worker *w, uint32_t slot)
 {
-	uint32_t i, box = slot;
+	uint32_t box = slot;
 
-	for (i = 0; i < w->n_workers; i++, box += w->slot_mask + 1)
+	for (uint32_t i = 0; i < w->n_workers; i++, box += w->slot_mask + 1)
 		if (w->out[box].next != w->first[box])
 			return true;
 	return false;
@@ -47,10 +47,8 @@ static bool has_posted(const struct sim_worker *w, uint32_t slot)
 /* The first window from now on that this worker posted to. */
 static uint64_t next_posted(const struct sim_worker *w)
 {
-	uint32_t i;
-
 	/* Not the last slot: its owner may be emptying it at this moment. */
-	for (i = 0; i < w->slot_mask; i++)
+	for (uint32_t i = 0; i < w->slot_mask; i++)
 		if (has_posted(w, (w->slot + i) & w->slot_mask))
 			return (uint64_t)w->start / w->width + i;
 	return NO_WINDOW;
@@ -110,7 +108,6 @@ static bool agree(struct sim_worker *w, uint64_t *k)
 	struct sim *s = w->sim;
 	struct notice *all = s->notices[++w->turn & 1];
 	bool stop = false;
-	uint32_t i;
 
 	all[w->id].next = next_window(w);
 	all[w->id].n_events = w->n_events;
@@ -121,7 +118,7 @@ static bool agree(struct sim_worker *w, uint64_t *k)
 	}
 	barrier_wait(&s->meet);
 	*k = NO_WINDOW;
-	for (i = 0; i < s->p.n_workers; i++) {
+	for (uint32_t i = 0; i < s->p.n_workers; i++) {
 		if (w->id == 0)
 			s->n_events += all[i].n_events;
 		if (all[i].next < *k)
@@ -169,9 +166,7 @@ static void run_guarded(struct sim_worker *w)
 
 static void raise_failure(const struct sim *s)
 {
-	uint32_t i;
-
-	for (i = 0; i < s->p.n_workers; i++)
+	for (uint32_t i = 0; i < s->p.n_workers; i++)
 		if (s->workers[i].failure.code)
 			err_raise(&s->workers[i].failure);
 }
@@ -179,9 +174,7 @@ static void raise_failure(const struct sim *s)
 /* Whether anybody has posted to a slot. */
 static bool is_awaited(const struct sim *s, uint32_t slot)
 {
-	uint32_t i;
-
-	for (i = 0; i < s->p.n_workers; i++)
+	for (uint32_t i = 0; i < s->p.n_workers; i++)
 		if (has_posted(&s->workers[i], slot))
 			return true;
 	return false;
@@ -209,10 +202,8 @@ static uint64_t next_of_all(const struct sim *s)
 /* The same; counts the events that have run. */
 static uint64_t look_around(struct sim *s)
 {
-	uint32_t i;
-
 	s->n_events = 0;
-	for (i = 0; i < s->p.n_workers; i++)
+	for (uint32_t i = 0; i < s->p.n_workers; i++)
 		s->n_events += s->workers[i].n_events;
 	return next_of_all(s);
 }
@@ -238,10 +229,8 @@ sim_time sim_slice(const struct sim *s, sim_time length)
 /* One thread runs everybody's windows, while that is the better way. */
 static void run_alone(struct sim *s, uint64_t k)
 {
-	uint32_t i;
-
 	do {
-		for (i = 0; i < s->p.n_workers; i++)
+		for (uint32_t i = 0; i < s->p.n_workers; i++)
 			step(&s->workers[i], k);
 		k = look_around(s);
 	} while (goes_on(s, k, is_stopped(s)) &&
@@ -270,19 +259,18 @@ void *sim_thread(void *arg)
 static void align(struct sim *s)
 {
 	uint64_t k = 0;
-	uint32_t i;
 
 	/* The windows before until that nobody had mail for are over, too. */
 	if (s->ending == SIM_REACHED && s->until > 0)
 		k = (uint64_t)(s->until - 1) / (uint64_t)s->p.window + 1;
-	for (i = 0; i < s->p.n_workers; i++) {
+	for (uint32_t i = 0; i < s->p.n_workers; i++) {
 		uint64_t at =
 			(uint64_t)s->workers[i].start / s->workers[i].width;
 
 		if (at > k)
 			k = at;
 	}
-	for (i = 0; i < s->p.n_workers; i++) {
+	for (uint32_t i = 0; i < s->p.n_workers; i++) {
 		s->workers[i].start = (sim_time)k * s->workers[i].width;
 		s->workers[i].slot = (uint32_t)k & s->workers[i].slot_mask;
 	}

@@ -148,9 +148,8 @@ static void lose_midway(struct ape_world *w, uint32_t node)
 static void transfers_end_when_their_card_dies(void **state)
 {
 	static const char *const sets[] = APE_FAULTS("2 ms card 0 dies");
-	uint32_t i;
 
-	for (i = HOST; i <= GPU0; i++) {
+	for (uint32_t i = HOST; i <= GPU0; i++) {
 		struct ape_world w = { .run = lose_midway, .n = i };
 
 		ape_world_run(&w, sets, NULL, true);
@@ -216,17 +215,16 @@ static void dead_gpus_give_errors_until_they_return(void **state)
 static void put_by_two_links(struct ape_world *w, uint32_t node)
 {
 	struct weft_ape_transfer t = ape_transfer(w, HOST, HOST, 4096);
-	uint32_t i;
 
 	if (node == 8) {
 		ape_await(WEFT_APE_ARRIVED);
 		assert_true(program_now() < MS / 2);
 	}
-	for (i = 0; i < 6 && node == 2; i++)
+	for (uint32_t i = 0; i < 6 && node == 2; i++)
 		ape_await(WEFT_APE_ARRIVED);
 	if (node == 2)
 		assert_true(program_now() > MS);
-	for (i = 0; i < 7 && !node; i++) {
+	for (uint32_t i = 0; i < 7 && !node; i++) {
 		t.node = i < 6 ? 2 : 8;
 		assert_int_equal(weft_ape_put(&t), 0);
 	}
@@ -250,9 +248,8 @@ static void put_over_a_broken_link(struct ape_world *w, uint32_t node)
 {
 	struct weft_ape_transfer t = ape_transfer(w, HOST, HOST, PAGES * PAGE);
 	struct weft_ape_event e;
-	uint64_t i;
 
-	for (i = 0; i < PAGES && !node; i++)
+	for (uint64_t i = 0; i < PAGES && !node; i++)
 		ape_fill(w, HOST, i * PAGE, PAGE, i + 1);
 	if (!node) {
 		assert_int_equal(weft_ape_put(&t), 0);
@@ -260,7 +257,7 @@ static void put_over_a_broken_link(struct ape_world *w, uint32_t node)
 	}
 	e = ape_await(WEFT_APE_ARRIVED);
 	assert_int_equal(e.bytes, PAGES * PAGE);
-	for (i = 0; i < PAGES; i++)
+	for (uint64_t i = 0; i < PAGES; i++)
 		w->n += !ape_is(w, HOST, i * PAGE, PAGE, i + 1);
 	assert_true(ape_is(w, HOST, (PAGES - 1) * PAGE, PAGE, PAGES));
 }

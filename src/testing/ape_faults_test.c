@@ -160,22 +160,22 @@ static void program(void *arg)
 {
 	struct world *w = arg;
 	uint64_t all = slot_of(w, NODES, 0);
-	uint32_t own, target, k, node;
+	uint32_t own, target;
 
 	assert_int_equal(weft_ape_open(0), 0);
 	assert_int_equal(weft_ape_register(SOURCE_AT, BATCH * SLOT, &own), 0);
 	assert_int_equal(weft_ape_register(TARGET_AT, all, &target), 0);
 	program_wait(START);
-	for (k = 0; k < w->count && wait_for_source(w, k); k++) {
+	for (uint32_t k = 0; k < w->count && wait_for_source(w, k); k++) {
 		send(w, own, target, k);
 		take_events(w);
 	}
-	for (k = 0; k < (w->has_deaths ? 20 : 4); k++) {
+	for (uint32_t k = 0; k < (w->has_deaths ? 20 : 4); k++) {
 		program_charge(1000000 * SIM_NS);
 		take_events(w);
 	}
-	for (node = 0; node < NODES; node++)
-		for (k = 0; k < w->count; k++)
+	for (uint32_t node = 0; node < NODES; node++)
+		for (uint32_t k = 0; k < w->count; k++)
 			if (!w->end[program_node()].came[node * w->count + k] &&
 				draw(w, node, k).node == program_node())
 				assert_true(is_right(w, node, k, false));
@@ -194,17 +194,16 @@ static uint64_t run(struct world *w, const char *const *sets,
 		.n_workers = threads,
 	};
 	uint64_t digest;
-	site_id i;
 
 	how.needs.n_programs = NODES;
 	kit_open(&w->kit, &how);
-	for (i = 0; i < NODES; i++) {
+	for (site_id i = 0; i < NODES; i++) {
 		w->end[i] = (struct end){ 0 };
 		w->end[i].came = mem_alloc((size_t)NODES * w->count, 1);
 		program_start(w->kit.host, i, 0, 0, program, w);
 	}
 	digest = kit_run(&w->kit, false);
-	for (i = 0; i < NODES; i++)
+	for (site_id i = 0; i < NODES; i++)
 		mem_free(w->end[i].came);
 	return digest;
 }
@@ -212,9 +211,8 @@ static uint64_t run(struct world *w, const char *const *sets,
 static struct end sum(const struct world *w)
 {
 	struct end all = { 0 };
-	site_id i;
 
-	for (i = 0; i < NODES; i++) {
+	for (site_id i = 0; i < NODES; i++) {
 		all.sent += w->end[i].sent;
 		all.arrived += w->end[i].arrived;
 		all.damaged += w->end[i].damaged;
@@ -225,10 +223,9 @@ static struct end sum(const struct world *w)
 static uint64_t bit_errors(const struct world *w, uint64_t *headless)
 {
 	uint64_t n = 0;
-	uint32_t i;
 
 	*headless = 0;
-	for (i = 0; i < w->kit.net->topo->n_wires; i++) {
+	for (uint32_t i = 0; i < w->kit.net->topo->n_wires; i++) {
 		struct fault_counts c = faults_total(w->kit.net->faults, i);
 
 		n += c.bit_errors;
@@ -327,9 +324,9 @@ static void plan(uint64_t seed, uint32_t count, char text[LONG])
 {
 	static const char *const ports[] = { "X+", "X-", "Y+", "Y-" };
 	int n = snprintf(text, LONG, "faults.events=");
-	uint32_t i, site, us;
+	uint32_t site, us;
 
-	for (i = 0; i < DEATHS; i++) {
+	for (uint32_t i = 0; i < DEATHS; i++) {
 		struct random_bits r =
 			random_draw(seed, i, RANDOM_PATTERN, UINT64_MAX);
 

@@ -31,9 +31,9 @@ static struct weft_ape_health look(void)
 
 static bool has_dead_neighbour(const struct weft_ape_health *h)
 {
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
-	for (i = 0; i < WEFT_APE_LINKS; i++) {
+	for (uint32_t i = 0; i < WEFT_APE_LINKS; i++) {
 		n += h->link[i].host == WEFT_APE_DEAD;
 		assert_false(h->link[i].is_silent);
 		assert_true(h->link[i].host != WEFT_APE_DEAD ||

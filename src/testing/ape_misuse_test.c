@@ -23,10 +23,10 @@ static void run_pair(void (*f)(struct ape_world *w, uint32_t node),
 
 static void put_to_self(struct ape_world *w, uint32_t node)
 {
-	uint32_t from, to;
+	uint32_t from;
 
 	for (from = 0; from < APE_MEMORIES; from++)
-		for (to = 0; to < APE_MEMORIES; to++) {
+		for (uint32_t to = 0; to < APE_MEMORIES; to++) {
 			struct weft_ape_transfer t =
 				ape_transfer(w, from, to, 9000);
 
@@ -57,9 +57,8 @@ static void put_anyhow(struct ape_world *w, uint32_t node)
 {
 	static const uint32_t sizes[] = { 0, 1, 2, 3, 4, 15, 17, 4095, 4096,
 		4097, 8193 };
-	uint32_t i, k;
 
-	for (k = 0; k < 2 * 33; k++) {
+	for (uint32_t k = 0; k < 2 * 33; k++) {
 		uint32_t bytes = sizes[k % 11], memory = k % APE_MEMORIES;
 		struct weft_ape_transfer t =
 			ape_transfer(w, memory, memory, bytes);
@@ -83,7 +82,7 @@ static void put_anyhow(struct ape_world *w, uint32_t node)
 		assert_int_equal(weft_ape_put(&t), 0);
 		ape_await(WEFT_APE_DONE);
 	}
-	for (i = 0; i < 11 && node == 0; i++) {
+	for (uint32_t i = 0; i < 11 && node == 0; i++) {
 		struct weft_ape_transfer t =
 			ape_transfer(w, HOST, HOST, sizes[i]);
 
@@ -100,16 +99,15 @@ static void any_length_and_alignment_will_do(void **state)
 static void put_many(struct ape_world *w, uint32_t node)
 {
 	struct weft_ape_transfer t = ape_transfer(w, HOST, HOST, 8);
-	uint32_t i;
 
-	for (i = 0; i < 300; i++) {
+	for (uint32_t i = 0; i < 300; i++) {
 		t.tag = i;
 		if (node == 0)
 			assert_int_equal(weft_ape_put(&t), 0);
 		else
 			assert_int_equal(ape_await(WEFT_APE_ARRIVED).tag, i);
 	}
-	for (i = 0; i < 300 && node == 0; i++)
+	for (uint32_t i = 0; i < 300 && node == 0; i++)
 		assert_int_equal(ape_await(WEFT_APE_DONE).tag, i);
 }
 
@@ -126,14 +124,14 @@ static void more_commands_than_fit_wait(void **state)
 static void register_twice(struct ape_world *w, uint32_t node)
 {
 	struct weft_ape_transfer t = ape_transfer(w, HOST, HOST, 100);
-	uint32_t key[2], i;
+	uint32_t key[2];
 
-	for (i = 0; i < 2; i++)
+	for (uint32_t i = 0; i < 2; i++)
 		assert_int_equal(weft_ape_register(APE_HOST, 1000, &key[i]), 0);
 	assert_int_not_equal(key[0], key[1]);
 	if (node == 0) {
 		program_wait(2 * APE_START);
-		for (i = 0; i < 2; i++) {
+		for (uint32_t i = 0; i < 2; i++) {
 			t.key = key[i];
 			assert_int_equal(weft_ape_put(&t), 0);
 			ape_await(WEFT_APE_DONE);
@@ -156,15 +154,15 @@ static void deregister_in_use(struct ape_world *w, uint32_t node)
 {
 	struct weft_ape_transfer t = ape_transfer(w, HOST, HOST, 200000);
 	struct weft_ape_event e;
-	uint32_t errors = 0, arrived = 0, i;
+	uint32_t errors = 0, arrived = 0;
 	uint64_t is[64], was[64];
 
 	if (node == 0) {
-		for (i = 0; i < 6; i++)
+		for (uint32_t i = 0; i < 6; i++)
 			assert_int_equal(weft_ape_put(&t), 0);
 		/* its own is in use, too; what was begun is sent */
 		assert_int_equal(weft_ape_deregister(w->key[HOST]), 0);
-		for (i = 0; i < 6; i++)
+		for (uint32_t i = 0; i < 6; i++)
 			ape_await(WEFT_APE_DONE);
 		return;
 	}
@@ -172,7 +170,7 @@ static void deregister_in_use(struct ape_world *w, uint32_t node)
 	program_charge(20000 * SIM_NS);
 	assert_int_equal(weft_ape_deregister(w->key[HOST]), 0);
 	memset(was, 0x5a, sizeof(was));
-	for (i = 0; i < 200000 / sizeof(was); i++)
+	for (uint32_t i = 0; i < 200000 / sizeof(was); i++)
 		program_write(APE_HOST + i * sizeof(was), was, sizeof(was));
 	while (program_now() < 4 * APE_START + 2000000 * SIM_NS) {
 		if (weft_ape_poll(&e)) {
@@ -185,7 +183,7 @@ static void deregister_in_use(struct ape_world *w, uint32_t node)
 	}
 	assert_true(errors > 150 && errors < 5 * 49);
 	assert_true(arrived < 5);
-	for (i = 0; i < 200000 / sizeof(was); i++) {
+	for (uint32_t i = 0; i < 200000 / sizeof(was); i++) {
 		program_read(APE_HOST + i * sizeof(is), is, sizeof(is));
 		assert_memory_equal(is, was, sizeof(is));
 	}
@@ -243,12 +241,11 @@ static void a_full_event_queue_stops_its_owner_alone(void **state)
 	static const char *const sets[] = { "nic.events=16", NULL };
 	struct kit_how how = { .machine = "apenet-pair", .sets = sets };
 	struct two x;
-	uint32_t i;
 
 	how.needs.n_programs = 4;
 	how.needs.n_processes = 2;
 	kit_open(&x.kit, &how);
-	for (i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < 4; i++)
 		program_start(x.kit.host, i / 2,
 			i % 2 * host_threads_each(x.kit.host), 0, two_processes,
 			&x);
@@ -373,7 +370,7 @@ static void step(struct random_world *x, uint32_t k, uint32_t extra)
 static void random_calls(struct ape_world *w, uint32_t node)
 {
 	struct random_world *x = (struct random_world *)w;
-	uint32_t k, extra, from;
+	uint32_t extra;
 	struct weft_ape_event e;
 	uint8_t got[PART];
 
@@ -381,12 +378,12 @@ static void random_calls(struct ape_world *w, uint32_t node)
 	assert_int_equal(weft_ape_register(APE_HOST, 64, &extra), 0);
 	assert_int_equal(weft_ape_deregister(extra), 0);
 	program_wait(2 * APE_START);
-	for (k = 0; k < STEPS; k++)
+	for (uint32_t k = 0; k < STEPS; k++)
 		step(x, k, extra);
 	program_charge(2000000 * SIM_NS);
 	while (!weft_ape_poll(&e))
 		;
-	for (from = 0; from < NODES; from++) {
+	for (uint32_t from = 0; from < NODES; from++) {
 		program_read(APE_HOST + from * PART, got, PART);
 		assert_memory_equal(got, x->shadow[from].at[node], PART);
 	}
@@ -395,9 +392,7 @@ static void random_calls(struct ape_world *w, uint32_t node)
 
 static void random_calls_do_what_they_should_and_no_more(void **state)
 {
-	uint64_t seed;
-
-	for (seed = 1; seed < 4; seed++) {
+	for (uint64_t seed = 1; seed < 4; seed++) {
 		struct random_world x = { .ape = { .run = random_calls },
 			.seed = seed };
 

@@ -17,10 +17,9 @@ static void send_all(struct ape_world *w, uint32_t node)
 {
 	struct weft_msg_options o = late();
 	struct weft_msg m;
-	uint32_t i;
 
 	assert_int_equal(weft_msg_init(&m, &o), 0);
-	for (i = 0; i < 2 * APE_MEMORIES * APE_MEMORIES; i++) {
+	for (uint32_t i = 0; i < 2 * APE_MEMORIES * APE_MEMORIES; i++) {
 		uint32_t from = i / 2 % APE_MEMORIES, to = i / 6;
 		uint64_t bytes = i % 2 ? LONG : SHORT;
 
@@ -52,10 +51,10 @@ static void put_and_get(struct ape_world *w, uint32_t node)
 {
 	struct weft_msg_options o = late();
 	struct weft_msg m;
-	uint32_t i, other = !node;
+	uint32_t other = !node;
 
 	assert_int_equal(weft_msg_init(&m, &o), 0);
-	for (i = 0; i < APE_MEMORIES * APE_MEMORIES; i++) {
+	for (uint32_t i = 0; i < APE_MEMORIES * APE_MEMORIES; i++) {
 		uint32_t from = i % APE_MEMORIES, to = i / APE_MEMORIES;
 
 		ape_fill(w, from, 0, LONG, 10 * i + node);
@@ -96,10 +95,9 @@ static void copy(struct ape_world *w, uint32_t node)
 	const struct gpu_params *g = gpus_params(gpus_of(w->kit.host));
 	struct weft_msg_options o = late();
 	struct weft_msg m;
-	uint32_t i;
 
 	assert_int_equal(weft_msg_init(&m, &o), 0);
-	for (i = 0; i < sizeof(pair) / sizeof(pair[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(pair) / sizeof(pair[0]); i++) {
 		sim_time t = program_now();
 
 		ape_fill(w, pair[i][0], 0, LONG, 5 + i);

@@ -27,11 +27,11 @@ static void no_write(void *arg, uint64_t at, size_t n)
  * for events; payload never passes through host memory on its way to GPUs. */
 static void put_all(struct ape_world *w, uint32_t node)
 {
-	uint32_t from, to;
+	uint32_t from;
 	uint64_t written = 0;
 
 	for (from = 0; from < APE_MEMORIES; from++)
-		for (to = 0; to < APE_MEMORIES; to++) {
+		for (uint32_t to = 0; to < APE_MEMORIES; to++) {
 			struct weft_ape_transfer t =
 				ape_transfer(w, from, to, BYTES);
 			uint32_t number = 1 + from * APE_MEMORIES + to;
@@ -79,7 +79,7 @@ static void puts_go_between_any_two_memories(void **state)
 
 static void get_all(struct ape_world *w, uint32_t node)
 {
-	uint32_t from, to;
+	uint32_t from;
 
 	if (node == 1) {
 		for (from = 0; from < APE_MEMORIES; from++)
@@ -87,7 +87,7 @@ static void get_all(struct ape_world *w, uint32_t node)
 		return; /* its card needs no program */
 	}
 	for (from = 0; from < APE_MEMORIES; from++)
-		for (to = 0; to < APE_MEMORIES; to++) {
+		for (uint32_t to = 0; to < APE_MEMORIES; to++) {
 			struct weft_ape_transfer t =
 				ape_transfer(w, to, from, BYTES);
 			struct weft_ape_event e;
@@ -127,10 +127,9 @@ static void put_by(struct ape_world *w, uint32_t node)
 {
 	struct ways *x = w->arg;
 	struct weft_ape_transfer t = ape_transfer(w, GPU0, GPU1, x->bytes);
-	uint32_t i;
 
 	t.way = x->way;
-	for (i = 1; i < 3; i++) {
+	for (uint32_t i = 1; i < 3; i++) {
 		program_wait(i * AGAIN);
 		if (node == 0) {
 			ape_fill(w, GPU0, 0, x->bytes, i);
@@ -160,9 +159,8 @@ static void gpu_bytes_arrive_by_every_way(void **state)
 {
 	static const uint64_t sizes[] = { 0, 1, 4096, 40000, 200001 };
 	uint64_t reads;
-	uint32_t i;
 
-	for (i = 0; i < 5; i++) {
+	for (uint32_t i = 0; i < 5; i++) {
 		sim_time staged =
 			time_of(WEFT_APE_STAGED, sizes[i], NULL, &reads);
 
@@ -213,10 +211,10 @@ static void the_library_chooses_by_size(void **state)
 /* The same pages again and again, n of them, one put after the other. */
 static void put_pages(struct ape_world *w, uint32_t node)
 {
-	uint32_t to = w->n >> 16, pages = w->n & 0xffff, i;
+	uint32_t to = w->n >> 16, pages = w->n & 0xffff;
 	struct weft_ape_transfer t = ape_transfer(w, HOST, to, 8);
 
-	for (i = 0; i < 3 * pages; i++) {
+	for (uint32_t i = 0; i < 3 * pages; i++) {
 		t.offset = i % pages * 4096;
 		if (node == 0) {
 			assert_int_equal(weft_ape_put(&t), 0);
@@ -329,13 +327,12 @@ static void what_cannot_be_is_refused_at_once(void **state)
 static void wrong_targets(struct ape_world *w, uint32_t node)
 {
 	struct weft_ape_transfer t = ape_transfer(w, HOST, HOST, 5000);
-	uint32_t i;
 
 	if (node == 1) {
 		ape_fill(w, HOST, 0, APE_BUFFER, 3);
 		weft_ape_deregister(w->key[GPU1]);
 		/* of one packet, two, two, and one */
-		for (i = 0; i < 6; i++)
+		for (uint32_t i = 0; i < 6; i++)
 			ape_await(WEFT_APE_ERROR);
 		assert_int_equal(ape_await(WEFT_APE_ARRIVED).bytes, 0);
 		assert_true(ape_is(w, HOST, 0, APE_BUFFER - 4999, 3));
@@ -356,7 +353,7 @@ static void wrong_targets(struct ape_world *w, uint32_t node)
 	t.key = w->key[HOST];
 	t.bytes = 0;
 	assert_int_equal(weft_ape_put(&t), 0);
-	for (i = 0; i < 5; i++)
+	for (uint32_t i = 0; i < 5; i++)
 		ape_await(WEFT_APE_DONE);
 	assert_int_equal(ape_await(WEFT_APE_ERROR).error, WEFT_APE_NO_BUFFER);
 }
@@ -378,14 +375,13 @@ static void stream_out(struct ape_world *w, uint32_t node)
 {
 	struct weft_ape_transfer t = ape_transfer(w, HOST, HOST, 200000);
 	sim_time start = program_now();
-	uint32_t i;
 
 	t.own_key = w->key[w->n & 3];
 	t.key = w->key[w->n >> 2];
 	t.way = WEFT_APE_P2P;
-	for (i = 0; i < 8 && node == 0; i++)
+	for (uint32_t i = 0; i < 8 && node == 0; i++)
 		assert_int_equal(weft_ape_put(&t), 0);
-	for (i = 0; i < 8; i++)
+	for (uint32_t i = 0; i < 8; i++)
 		ape_await(node ? WEFT_APE_ARRIVED : WEFT_APE_DONE);
 	if (node)
 		*(sim_time *)w->arg = program_now() - start;
@@ -429,10 +425,9 @@ static void commands_are_fetched_ahead(void **state)
 {
 	static const char *const one[] = { "nic.dma.prefetch=1", NULL };
 	sim_time took;
-	uint32_t i;
 
 	/* eight puts of 49 commands each */
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		struct ape_world w = { .run = stream_out, .arg = &took };
 
 		ape_world_run(&w, i ? one : NULL, NULL, false);
@@ -464,21 +459,21 @@ static void launch_all(struct ape_world *w, uint32_t node)
 	const sim_time each = 10000 * SIM_NS;
 	sim_time t = program_now();
 	uint64_t got[2 * WEFT_GPU_STREAMS];
-	uint32_t i, n = 2 * WEFT_GPU_STREAMS;
+	uint32_t n = 2 * WEFT_GPU_STREAMS;
 
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		k[i] = (struct kernel){ w->at[GPU0] + 8 * (i % (n / 2)),
 			1 + i + node };
 		assert_int_equal(
 			weft_gpu_launch(i % (n / 2), store, &k[i], each), 0);
 	}
-	for (i = 0; i < n / 2; i++)
+	for (uint32_t i = 0; i < n / 2; i++)
 		assert_int_equal(weft_gpu_wait(i), 0);
 	t = program_now() - t;
 	assert_in_range(t, 2 * each, 2 * each + 11000 * SIM_NS);
 	assert_int_equal(weft_gpu_copy(APE_HOST, w->at[GPU0], 4 * n), 0);
 	assert_true(program_read(APE_HOST, got, 4 * n));
-	for (i = 0; i < n / 2; i++)
+	for (uint32_t i = 0; i < n / 2; i++)
 		assert_int_equal(got[i], 1 + n / 2 + i + node);
 }
 
@@ -498,11 +493,10 @@ static void put_markers(struct ape_world *w, uint32_t node)
 {
 	struct weft_ape_transfer t = ape_transfer(w, HOST, HOST, 4096);
 	uint8_t data[4096] = { 0 }, got[4096];
-	uint32_t i, round;
 
-	for (i = 0; i < w->n; i++)
+	for (uint32_t i = 0; i < w->n; i++)
 		memcpy(data + 16 * i, ape_marker, 16);
-	for (round = 1; round < 3; round++) {
+	for (uint32_t round = 1; round < 3; round++) {
 		program_wait(round * AGAIN);
 		if (node == 0) {
 			program_write(APE_HOST, data, sizeof(data));

@@ -7,10 +7,9 @@
 static void program(void *arg)
 {
 	struct ape_world *w = arg;
-	uint32_t i;
 
 	assert_int_equal(weft_ape_open(0), 0);
-	for (i = 0; i < APE_MEMORIES; i++) {
+	for (uint32_t i = 0; i < APE_MEMORIES; i++) {
 		w->at[i] = i ? weft_gpu_allocate(i - 1, APE_BUFFER) : APE_HOST;
 		assert_int_equal(
 			weft_ape_register(w->at[i], APE_BUFFER, &w->key[i]), 0);
@@ -27,11 +26,10 @@ uint64_t ape_world_run(struct ape_world *w, const char *const *sets,
 		.shape = shape,
 		.sets = sets,
 	};
-	site_id i;
 
 	how.needs.n_programs = 16;
 	kit_open(&w->kit, &how);
-	for (i = 0; i < w->kit.net->n_nodes; i++)
+	for (site_id i = 0; i < w->kit.net->n_nodes; i++)
 		program_start(w->kit.host, i, 0, 0, program, w);
 	return kit_run(&w->kit, may_err);
 }
@@ -40,9 +38,9 @@ void ape_fill(const struct ape_world *w, uint32_t memory, uint64_t offset,
 	uint64_t bytes, uint64_t number)
 {
 	uint8_t block[4096];
-	uint64_t i, n;
+	uint64_t n;
 
-	for (i = 0; i < bytes; i += n) {
+	for (uint64_t i = 0; i < bytes; i += n) {
 		n = bytes - i < sizeof(block) ? bytes - i : sizeof(block);
 		memory_fill_by(1, number, i, block, n);
 		host_write_by(w->kit.host, program_worker(), program_node(),
@@ -55,9 +53,9 @@ bool ape_is(const struct ape_world *w, uint32_t memory, uint64_t offset,
 	uint64_t bytes, uint64_t number)
 {
 	uint8_t block[4096];
-	uint64_t i, n;
+	uint64_t n;
 
-	for (i = 0; i < bytes; i += n) {
+	for (uint64_t i = 0; i < bytes; i += n) {
 		n = bytes - i < sizeof(block) ? bytes - i : sizeof(block);
 		memory_read(host_at(w->kit.host, program_node()), MEMORY_DEVICE,
 			w->at[memory] + offset + i, block, n);

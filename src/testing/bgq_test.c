@@ -42,9 +42,9 @@ static void receive_one(void *arg)
 static uint32_t n_waiting(const struct net *n, site_id s, uint32_t channel)
 {
 	const struct router *r = n->router[NET_NODES];
-	uint32_t sum = 0, i;
+	uint32_t sum = 0;
 
-	for (i = 0; i < r->ops->n_buffers(r, s); i++) {
+	for (uint32_t i = 0; i < r->ops->n_buffers(r, s); i++) {
 		struct net_buffer b = r->ops->buffer(r, s, i);
 
 		if (b.channel != channel || !b.count)
@@ -63,9 +63,8 @@ static void bgq_f28_channels_hold_more_packets_than_blue_gene_ls(void **state)
 		.shape = "4x2x2x2x2",
 		.needs = { .n_programs = 2 },
 	};
-	uint32_t c;
 
-	for (c = MU_DYNAMIC; c <= MU_SYSTEM; c++) {
+	for (uint32_t c = MU_DYNAMIC; c <= MU_SYSTEM; c++) {
 		enum mu_channel channel = c;
 		struct kit k;
 
@@ -223,10 +222,9 @@ static void start_streams(
 	struct kit *k, struct streams *x, uint32_t links, bool is_out)
 {
 	static const site_id nodes[STREAMS] = { 5, 21, 11, 27 };
-	uint32_t i;
 
 	x->all = (struct shipment){ .bytes = STREAMS * LONG };
-	for (i = 0; i < STREAMS; i++) {
+	for (uint32_t i = 0; i < STREAMS; i++) {
 		struct shipment *s = &x->s[i];
 		uint32_t link = i % links;
 
@@ -248,9 +246,8 @@ static void start_streams(
 static double rate_of(const struct streams *x)
 {
 	sim_time end = x->all.end;
-	uint32_t i;
 
-	for (i = 0; i < STREAMS; i++)
+	for (uint32_t i = 0; i < STREAMS; i++)
 		end = x->s[i].end > end ? x->s[i].end : end;
 	return (double)x->all.bytes * 1e3 / (double)(end - x->s[0].begin);
 }
@@ -357,9 +354,8 @@ static void bgq_f41_only_system_packets_cross_io_links(void **state)
 		{ IO, 512, 5, 0, MU_DETERMINISTIC, MU_ERROR_DESCRIPTOR },
 		{ IO, 0, 5, 0, MU_DYNAMIC, MU_ERROR_DESCRIPTOR },
 	};
-	uint32_t i;
 
-	for (i = 0; i < sizeof(misuses) / sizeof(misuses[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(misuses) / sizeof(misuses[0]); i++) {
 		struct misuse m = misuses[i];
 		struct kit k;
 		uint64_t sum;
@@ -384,10 +380,9 @@ static void bgq_f41_only_system_packets_cross_io_links(void **state)
 static void leave(void *arg)
 {
 	struct mu_descriptor d;
-	uint32_t i;
 
 	program_wait(1000 * SIM_NS);
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		struct sw_fifo f = sw_open(i, 0);
 
 		d = sw_fifo_message(1, REC, 64);
@@ -466,15 +461,14 @@ static void bgq_f139_files_are_shipped_to_io_nodes(void **state)
 	struct user u[5];
 	uint64_t digest[2];
 	struct kit k;
-	uint32_t i, w;
 
-	for (w = 0; w < 2; w++) {
+	for (uint32_t w = 0; w < 2; w++) {
 		kit_open(&k, &(struct kit_how){ .machine = "bgq-board",
 				     .sets = io_sets,
 				     .n_workers = 1 + 2 * w,
 				     .needs = { .n_programs = 5,
 					     .has_files = true } });
-		for (i = 0; i < 5; i++) {
+		for (uint32_t i = 0; i < 5; i++) {
 			u[i] = (struct user){ 7 * i, i, lengths[i] };
 			program_start(k.host, u[i].node, 0, 0, use_file, &u[i]);
 		}

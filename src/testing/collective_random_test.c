@@ -47,9 +47,8 @@ static uint32_t any(struct plan *p, uint32_t below)
 static bool is_member(const struct plan *p, uint32_t route, uint32_t node)
 {
 	const MUSPI_Box_t *b = &p->box[route];
-	uint32_t i;
 
-	for (i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++)
 		if ((node >> i & 1) < b->low[i] || (node >> i & 1) > b->high[i])
 			return false;
 	return true;
@@ -58,9 +57,8 @@ static bool is_member(const struct plan *p, uint32_t route, uint32_t node)
 static void draw_box(struct plan *p, uint32_t route)
 {
 	MUSPI_Box_t *b = &p->box[route];
-	uint32_t i;
 
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		b->low[i] = (uint8_t)(route && !any(p, 3));
 		b->high[i] = (uint8_t)(!route || b->low[i] || any(p, 3));
 	}
@@ -88,15 +86,14 @@ static void draw_call(struct plan *p, struct call *c)
 static struct plan draw(void)
 {
 	struct plan p = { .series = series };
-	uint32_t i;
 
 	p.culprit = series % 2 ? any(&p, PLANE) : (uint32_t)NODES;
-	for (i = 0; i < ROUTES; i++)
+	for (uint32_t i = 0; i < ROUTES; i++)
 		draw_box(&p, i);
-	for (i = 0; i < CALLS; i++)
+	for (uint32_t i = 0; i < CALLS; i++)
 		draw_call(&p, &p.call[i]);
 	/* one that others wait for, if there is any */
-	for (i = 0; i < CALLS && p.culprit < NODES; i++) {
+	for (uint32_t i = 0; i < CALLS && p.culprit < NODES; i++) {
 		p.victim = i;
 		if (p.call[i].what != BROADCAST &&
 			is_member(&p, p.call[i].route, p.culprit))
@@ -126,11 +123,10 @@ static uint64_t expected(const struct plan *p, uint32_t call, uint32_t i)
 {
 	const struct call *c = &p->call[call];
 	uint64_t all = 0, v;
-	uint32_t n;
 
 	if (c->what == BROADCAST)
 		return word_of(c, value(call, c->root, i));
-	for (n = 0; n < NODES; n++) {
+	for (uint32_t n = 0; n < NODES; n++) {
 		if (!is_member(p, c->route, n))
 			continue;
 		v = value(call, n, i);
@@ -158,10 +154,10 @@ static bool receives(const struct plan *p, const struct call *c, uint32_t node)
 
 static void store_all(const struct plan *p, uint32_t node)
 {
-	uint32_t k, i;
+	uint32_t k;
 
 	for (k = 0; k < CALLS; k++)
-		for (i = 0; i < p->call[k].words; i++) {
+		for (uint32_t i = 0; i < p->call[k].words; i++) {
 			uint64_t w = word_of(&p->call[k], value(k, node, i));
 
 			assert_true(spi_store(
@@ -172,9 +168,8 @@ static void store_all(const struct plan *p, uint32_t node)
 static uint64_t bytes_of(const struct plan *p, uint32_t node)
 {
 	uint64_t sum = 0;
-	uint32_t k;
 
-	for (k = 0; k < CALLS; k++)
+	for (uint32_t k = 0; k < CALLS; k++)
 		if (receives(p, &p->call[k], node))
 			sum += 8 * p->call[k].words;
 	return sum;
@@ -183,10 +178,9 @@ static uint64_t bytes_of(const struct plan *p, uint32_t node)
 static bool all_is_right(const struct plan *p, uint32_t node)
 {
 	uint64_t got;
-	uint32_t k, i;
 
-	for (k = 0; k < CALLS; k++)
-		for (i = 0; i < p->call[k].words; i++) {
+	for (uint32_t k = 0; k < CALLS; k++)
+		for (uint32_t i = 0; i < p->call[k].words; i++) {
 			if (!receives(p, &p->call[k], node))
 				break;
 			assert_true(spi_load(
@@ -319,14 +313,15 @@ static enum load_ending perform(void)
 
 static void random_calls_end_right_or_harm_nobody_else(void **state)
 {
-	uint32_t n_kept = 0, n_locked = 0, node;
+	uint32_t n_kept = 0, n_locked = 0;
 
 	for (series = 0; series < SERIES; series++) {
 		enum load_ending ending = perform();
 
 		if (series % 2 == 0)
 			assert_int_equal(ending, LOAD_FINISHED);
-		for (node = series % 2 ? PLANE : 0; node < NODES; node++)
+		for (uint32_t node = series % 2 ? PLANE : 0; node < NODES;
+			node++)
 			assert_true(is_right[node]);
 		n_kept += series % 2 == 0;
 		n_locked += ending == LOAD_DEADLOCKED;

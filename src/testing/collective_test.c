@@ -136,9 +136,8 @@ static void a_packet_on_an_unset_route_interrupts_there(void **state)
 		{ 2, "  node 2 (0,1), route 3: stopped, it is not set here, " },
 		{ 1, "  node 1 (1,0), route 3: stopped, it is not set here, " },
 	};
-	uint32_t i;
 
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		unset_at = unset[i].node;
 		n_told = 0;
 		coll_locks(&(struct coll_how){ "2x2", .run = use_unset },
@@ -214,14 +213,13 @@ static void overlap(void *mine)
 	MUSPI_InjFifo_t *f = coll_member(0);
 	uint32_t a = program_node();
 	uint64_t bytes = 0;
-	uint32_t i;
 
-	for (i = 0; i < 2; i++)
+	for (uint32_t i = 0; i < 2; i++)
 		if (coll_join(i + 1, first_of[i], first_of[i] + 2u, 0, 0))
 			bytes += 3 * PACKETS * 512;
 	assert_true(spi_store(SPI_TEST_COUNTER, &bytes, sizeof(bytes)));
 	program_wait(SPI_TEST_START);
-	for (i = 0; i < 2; i++)
+	for (uint32_t i = 0; i < 2; i++)
 		if (a >= first_of[i] && a <= first_of[i] + 2u)
 			coll_call_with(
 				f, i + 1, SUB | BROADCAST, 0, PACKETS * 512);
@@ -308,9 +306,8 @@ static void send_packets(MUSPI_InjFifo_t *user, MUSPI_InjFifo_t *system)
 static void take_packets(MUSPI_RecFifo_t *f)
 {
 	spi_packet_t p;
-	uint32_t i;
 
-	for (i = 0; i < EACH; i++) {
+	for (uint32_t i = 0; i < EACH; i++) {
 		spi_wait_packet(f);
 		assert_int_equal(MUSPI_getNextPacket(f, &p), 32 + 512);
 		MUSPI_syncRecFifoHwHead(f);
@@ -409,12 +406,10 @@ static void sum_unlike(void *mine)
 
 static double sum_of_unlike(struct coll_how how, uint32_t skew)
 {
-	uint32_t i;
-
 	how.run = sum_unlike;
 	skew_ns = skew;
 	coll_finishes(&how);
-	for (i = 1; i < 8; i++)
+	for (uint32_t i = 1; i < 8; i++)
 		assert_true(sum[i] == sum[0]);
 	return sum[0];
 }
@@ -436,11 +431,9 @@ static void bgq_f56_threads_and_faults_change_no_bit_of_a_sum(void **state)
 /* 0 is there, and two are the system's. */
 static void take_sixteen(void *mine)
 {
-	uint32_t i;
-
-	for (i = 1; i < 16; i++)
+	for (uint32_t i = 1; i < 16; i++)
 		assert_int_equal(Kernel_AllocateCollectiveClassRoute(i), 0);
-	for (i = 0; i < 16; i++)
+	for (uint32_t i = 0; i < 16; i++)
 		assert_int_equal(
 			Kernel_AllocateCollectiveClassRoute(i), EAGAIN);
 	assert_int_equal(Kernel_AllocateCollectiveClassRoute(16), EINVAL);
@@ -481,9 +474,8 @@ static void bgq_f49_sixteen_routes_and_planes_that_do_not_meet(void **state)
 static void bgq_f52_a_long_sum_is_259_ns_later_at_any_depth(void **state)
 {
 	static const char *const box[] = { "box=2", "box=4x2", "box=4x4x4" };
-	uint32_t i;
 
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		double more = time_of("4x4x4", "bytes=512", box[i], NULL) -
 			      time_of("4x4x4", "bytes=8", box[i], NULL);
 

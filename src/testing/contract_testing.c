@@ -189,9 +189,8 @@ static uint64_t count_errors(const struct nic *nic)
 {
 	char text[256];
 	uint64_t sum = 0;
-	site_id s;
 
-	for (s = 0; s < nic->n_nodes; s++)
+	for (site_id s = 0; s < nic->n_nodes; s++)
 		sum += nic_errors(nic, s, text, sizeof(text));
 	return sum;
 }
@@ -215,10 +214,9 @@ struct outcome contract_run(const struct clause *c, const struct kit_kind *k,
 	};
 	struct machine_run *r = mem_alloc(1, sizeof(*r));
 	struct outcome out = { 0 };
-	uint32_t i;
 
 	memcpy(all, k->sets, s.n_sets * sizeof(all[0]));
-	for (i = 0; how->sets && how->sets[i]; i++)
+	for (uint32_t i = 0; how->sets && how->sets[i]; i++)
 		all[s.n_sets++] = how->sets[i];
 	if (!machine_run_open(r, &s, &out.e) &&
 		!machine_run_perform(r, &out.e) &&
@@ -281,9 +279,8 @@ void contract_everywhere(
 	void **state, const struct clause *c, const char *const *sets)
 {
 	const struct kit_kinds *kinds = *state;
-	uint32_t i, m;
 
-	for (i = 0; i < kinds->n; i++) {
+	for (uint32_t i = 0; i < kinds->n; i++) {
 		const struct kit_kind *k = &kinds->kind[i];
 		const struct bench_means *means = driver_of(k)->means;
 		struct contract_how how = {
@@ -291,7 +288,8 @@ void contract_everywhere(
 			.threads = getenv("WEFT_SLOW") && i % 3 == 0 ? 3 : 1,
 		};
 
-		for (m = 0; means[m].name && contract_applies(c, k); m++) {
+		for (uint32_t m = 0; means[m].name && contract_applies(c, k);
+			m++) {
 			how.by = means[m].name;
 			if (!means[m].is_for_gpus && !means[m].is_dropped &&
 				!means[m].drawn)

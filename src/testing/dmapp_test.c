@@ -19,13 +19,12 @@ static uint64_t word(struct world *x, site_id node, uint64_t at)
 static dmapp_seg_desc_t start(void)
 {
 	dmapp_jobinfo_t job;
-	uint32_t i;
 
 	assert_int_equal(dmapp_init(NULL, NULL), DMAPP_RC_SUCCESS);
 	assert_int_equal(dmapp_get_jobinfo(&job), DMAPP_RC_SUCCESS);
 	assert_int_equal(job.npes, PES);
 	assert_int_equal(job.pe, program_node());
-	for (i = 0; i < 64; i++)
+	for (uint32_t i = 0; i < 64; i++)
 		program_write(HERE + 8 * i, &(uint64_t){ 100 + i }, 8);
 	program_wait(10000 * SIM_NS);
 	return job.sheap_seg;
@@ -90,7 +89,6 @@ static void move_to_all(void *arg)
 	static const dmapp_pe_t some[2] = { 3, 1 };
 	dmapp_seg_desc_t seg = start();
 	struct world *x = arg;
-	uint32_t i;
 
 	if (program_node())
 		return;
@@ -108,7 +106,7 @@ static void move_to_all(void *arg)
 	assert_int_equal(dmapp_scatter_ixpe(THERE + 128, &seg, all, PES, HERE,
 				 8, DMAPP_QW),
 		0);
-	for (i = 0; i < PES; i++)
+	for (uint32_t i = 0; i < PES; i++)
 		assert_int_equal(word(x, i, THERE + 128 + 56), 100 + 8 * i + 7);
 }
 

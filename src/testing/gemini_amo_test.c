@@ -52,15 +52,15 @@ static uint64_t made(uint32_t which, uint64_t w, const uint64_t *x)
 static void do_all(void *arg)
 {
 	struct world *x = arg;
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 	uint64_t old = 0, expect;
 
-	for (i = 0; i < 2 * GEMINI_AMOS && program_node() == 2; i++)
+	for (uint32_t i = 0; i < 2 * GEMINI_AMOS && program_node() == 2; i++)
 		program_write(WORLD_TARGET + 8 * i, &(uint64_t){ WORD }, 8);
 	if (program_node())
 		return;
 	program_charge(1000 * SIM_NS);
-	for (i = 0; i < 2 * GEMINI_AMOS; i++) {
+	for (uint32_t i = 0; i < 2 * GEMINI_AMOS; i++) {
 		struct gemini_post p = amo(GEMINI_AMO, i / 2, 0);
 		const uint64_t two[] = TWO;
 
@@ -97,9 +97,9 @@ static void atomics_change_words_and_fetch_what_they_were(void **state)
 static void add_one_each(void *arg)
 {
 	struct gemini_post p = amo(GEMINI_AMO, GEMINI_ADD, 1);
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
-	for (i = 0; i < 20; i++) {
+	for (uint32_t i = 0; i < 20; i++) {
 		p.offset = 8 * (i % 5);
 		assert_int_equal(gemini_fma(world_nic(), &p), 0);
 		if (i % 4 == 3)
@@ -121,11 +121,10 @@ static void no_addition_is_lost(void **state)
 		{ "nic.amo.lines=0", "side.see=2us" },
 	};
 	struct world x = { .took = 0 };
-	uint32_t i, k;
 
-	for (k = 0; k < sizeof(sets) / sizeof(sets[0]); k++) {
+	for (uint32_t k = 0; k < sizeof(sets) / sizeof(sets[0]); k++) {
 		world_run(&x, sets[k], false, add_one_each);
-		for (i = 0; i < 5; i++)
+		for (uint32_t i = 0; i < 5; i++)
 			assert_int_equal(word_of(x.kit.host, 8 * i), 16);
 		kit_close(&x.kit);
 	}
@@ -207,7 +206,7 @@ static void add_often(void *arg)
 {
 	struct gemini_post p = amo(GEMINI_AMO, GEMINI_ADD, 1);
 	struct world *x = arg;
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
 	if (program_node() == 2) {
 		program_charge(100000 * SIM_NS);
@@ -215,7 +214,7 @@ static void add_often(void *arg)
 		world_wait(WORLD_CAME, 1);
 		assert_int_equal(word_of(x->kit.host, 0), 8);
 	}
-	for (i = 0; i < 8 * 3 && !program_node(); i++) {
+	for (uint32_t i = 0; i < 8 * 3 && !program_node(); i++) {
 		p.offset = 8 * (i % 3);
 		do_one(&p, &n);
 	}
@@ -250,13 +249,12 @@ static void add_many(void *arg)
 {
 	struct gemini_post p = amo(GEMINI_AMO, GEMINI_ADD, 1);
 	struct world *x = arg;
-	uint32_t i;
 
 	if (program_node())
 		return;
 	p.cq = GEMINI_NO_CQ;
 	p.is_ordered = true;
-	for (i = 1; i < 400; i++)
+	for (uint32_t i = 1; i < 400; i++)
 		assert_int_equal(gemini_fma(world_nic(), &p), 0);
 	p.cq = WORLD_DONE;
 	gemini_fma(world_nic(), &p);

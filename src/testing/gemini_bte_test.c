@@ -142,16 +142,15 @@ static void post_and_compute(void *arg)
 {
 	const struct gemini_post p = world_post(GEMINI_PUT, BLOCK);
 	sim_time start = program_now();
-	uint32_t i;
 
 	if (!is_sender())
 		return;
-	for (i = 0; i < 7; i++)
+	for (uint32_t i = 0; i < 7; i++)
 		assert_int_equal(gemini_bte(world_nic(), &p), 0);
 	assert_int_equal(program_now() - start, 7 * 300 * SIM_NS);
 	program_charge(100000 * SIM_NS);
 	start = program_now();
-	for (i = 1; i <= 7; i++)
+	for (uint32_t i = 1; i <= 7; i++)
 		assert_int_equal(world_wait(WORLD_DONE, i).status, GEMINI_OK);
 	assert_true(program_now() - start < 10000 * SIM_NS);
 }
@@ -259,18 +258,18 @@ static void post_three(void *arg)
 {
 	struct world *x = arg;
 	struct gemini_post p = world_post(GEMINI_PUT, BLOCK);
-	uint32_t i, data = 0;
+	uint32_t data = 0;
 
 	if (!is_sender())
 		return;
-	for (i = 1; i <= 3; i++) {
+	for (uint32_t i = 1; i <= 3; i++) {
 		p.bytes = i < 3 ? BLOCK : 8;
 		p.is_fence = i == x->number;
 		p.data = i;
 		assert_int_equal(gemini_bte(world_nic(), &p), 0);
 	}
 	x->took = 0;
-	for (i = 1; data != 3; i++) {
+	for (uint32_t i = 1; data != 3; i++) {
 		data = (uint32_t)world_wait(WORLD_DONE, i).data;
 		x->took |= data < 3 ? data : 0;
 	}
@@ -282,17 +281,16 @@ static void post_behind_a_long_one(void *arg)
 {
 	struct world *x = arg;
 	struct gemini_post p = world_post(GEMINI_PUT, WORLD_BYTES);
-	uint32_t i;
 
 	if (!is_sender())
 		return;
-	for (i = 1; i <= 3; i++) {
+	for (uint32_t i = 1; i <= 3; i++) {
 		p.data = i;
 		p.is_fence = i == 2 && x->number;
 		assert_int_equal(gemini_bte(world_nic(), &p), 0);
 		p.bytes = 8;
 	}
-	for (i = 1; i <= 3; i++)
+	for (uint32_t i = 1; i <= 3; i++)
 		if (world_wait(WORLD_DONE, i).data == 1)
 			x->took = i;
 }
@@ -408,9 +406,9 @@ static void post_at_random(void *arg)
 {
 	const uint64_t seed = 7 + program_node();
 	uint64_t k = 0;
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
-	for (i = 0; i < TRIES; i++) {
+	for (uint32_t i = 0; i < TRIES; i++) {
 		struct gemini_post p = world_post(
 			dice(seed, &k, GEMINI_OPS + 1), dice(seed, &k, 700));
 		struct gemini_buffer b = {
@@ -437,10 +435,9 @@ static void any_descriptor_ends_and_harms_nobody(void **state)
 {
 	struct world x = { .number = 0 }, y = { .n_workers = 3 };
 	uint64_t word = 1, n = 0;
-	uint32_t i;
 
 	world_run(&x, NULL, true, post_at_random);
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		n += nic_count(x.kit.nic, i, "blocks");
 		assert_true(host_read(x.kit.host, i,
 			WORLD_TARGET + WORLD_BYTES + 704, &word, 8));

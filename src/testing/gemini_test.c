@@ -49,11 +49,10 @@ static void an_interface_that_is_used_takes_at_most_16_kib(void **state)
 {
 	struct world x = { .took = 0 };
 	const struct nic *nic;
-	uint32_t s;
 
 	world_run(&x, NULL, false, put_and_get);
 	nic = x.kit.nic;
-	for (s = 0; s <= 2; s += 2)
+	for (uint32_t s = 0; s <= 2; s += 2)
 		assert_in_range(nic->ops->node_size + nic_node_memory(nic, s),
 			1, 16 * 1024);
 	kit_close(&x.kit);
@@ -114,11 +113,10 @@ static void bad_posts(void *arg)
 		{ WORLD_READ_ONLY, GEMINI_PUT, GEMINI_NO_RIGHT, 0 },
 	};
 	struct gemini_post p;
-	uint32_t i;
 
 	if (program_node())
 		return;
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		p = world_post(bad[i].op, 64);
 		p.handle = bad[i].handle;
 		p.offset = bad[i].offset;
@@ -195,9 +193,8 @@ static void a_segment_is_for_those_who_have_its_owners_tag(void **state)
 static void overrun(void *arg)
 {
 	struct gemini_post p = world_post(GEMINI_PUT, 8);
-	uint32_t i;
 
-	for (i = 0; i < WORLD_ENTRIES + 3 && !program_node(); i++)
+	for (uint32_t i = 0; i < WORLD_ENTRIES + 3 && !program_node(); i++)
 		assert_int_equal(gemini_fma(world_nic(), &p), 0);
 	program_charge(10000 * SIM_NS);
 	assert_int_equal(

@@ -44,17 +44,15 @@ struct gemini_event world_wait(uint32_t cq, uint32_t number)
 
 void world_fill(uint64_t at, uint64_t bytes)
 {
-	uint64_t i;
-
-	for (i = 0; i < bytes; i += 8)
+	for (uint64_t i = 0; i < bytes; i += 8)
 		program_write(at + i, &(uint64_t){ i + 1 }, 8);
 }
 
 bool world_is_filled(struct host *h, site_id node, uint64_t at, uint64_t n)
 {
-	uint64_t i, word = 0;
+	uint64_t word = 0;
 
-	for (i = 0; i < n; i += 8)
+	for (uint64_t i = 0; i < n; i += 8)
 		if (!host_read(h, node, at + i, &word, 8) || word != i + 1)
 			return false;
 	return true;
@@ -70,10 +68,9 @@ void world_run(struct world *x, const char *const *sets, bool may_err,
 		.n_workers = x->n_workers,
 		.needs.n_programs = 4,
 	};
-	uint32_t i;
 
 	kit_open(&x->kit, &how);
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		struct ranges *r = gemini_handles(x->kit.nic, i);
 
 		ranges_add(r, WORLD_ALL, WORLD_TARGET, WORLD_BYTES,

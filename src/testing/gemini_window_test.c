@@ -59,11 +59,10 @@ static void store_a_stream(void *arg)
 	struct gemini_window w = window_to(2);
 	uint8_t data[200], got[200];
 	struct world *x = arg;
-	uint32_t i;
 
 	if (program_node())
 		return;
-	for (i = 0; i < sizeof(data); i++)
+	for (uint32_t i = 0; i < sizeof(data); i++)
 		data[i] = (uint8_t)(i + 1);
 	w.offset = 0x100;
 	set(&w);
@@ -92,11 +91,10 @@ static void scatter(void *arg)
 {
 	struct gemini_window w = window_to(0);
 	uint64_t data[4 * 8];
-	uint32_t i;
 
 	if (program_node())
 		return;
-	for (i = 0; i < 4 * 8; i++)
+	for (uint32_t i = 0; i < 4 * 8; i++)
 		data[i] = 100 + i;
 	w.pe_bits = 3 * GEMINI_LINE;
 	w.offset_bits = GEMINI_LINE - 1;
@@ -110,11 +108,10 @@ static void scatter(void *arg)
 static void one_stream_reaches_a_line_of_every_node(void **state)
 {
 	struct world x = { .took = 0 };
-	uint32_t node, i;
 
 	world_run(&x, NULL, false, scatter);
-	for (node = 0; node < 4; node++)
-		for (i = 0; i < 8; i++)
+	for (uint32_t node = 0; node < 4; node++)
+		for (uint32_t i = 0; i < 8; i++)
 			assert_int_equal(
 				word_at(&x, node, WORLD_TARGET + 0x40 + 8 * i),
 				100 + 8 * node + i);
@@ -330,13 +327,13 @@ static void upper_bits_of_pes_are_translated(void **state)
 {
 	const struct kit_how how = { .machine = "gemini",
 		.needs.n_programs = 1 };
-	uint32_t nodes[PES], i;
+	uint32_t nodes[PES];
 	struct world x = { .took = 0 };
 
-	for (i = 0; i < PES; i++)
+	for (uint32_t i = 0; i < PES; i++)
 		nodes[i] = 64 + i;
 	kit_open(&x.kit, &how);
-	for (i = 0; i < 128; i++)
+	for (uint32_t i = 0; i < 128; i++)
 		ranges_add(gemini_handles(x.kit.nic, i), WORLD_ALL,
 			WORLD_TARGET, WORLD_BYTES, GEMINI_WRITE);
 	assert_int_equal(gemini_ntt_load(x.kit.nic, 0, nodes, PES), 0);
@@ -376,9 +373,8 @@ static void note_arrival(
 static void put_unevenly(void *arg)
 {
 	struct gemini_post p = world_post(GEMINI_PUT, 520);
-	uint32_t i;
 
-	for (i = 1; i <= 10 && program_node() == 2; i++) {
+	for (uint32_t i = 1; i <= 10 && program_node() == 2; i++) {
 		uint64_t k = world_wait(WORLD_CAME, i).data;
 
 		assert_true(world_is_filled(
@@ -388,7 +384,7 @@ static void put_unevenly(void *arg)
 		return;
 	world_fill(WORLD_SOURCE, 520);
 	p.remote_cq = WORLD_CAME;
-	for (i = 0; i < 10; i++) {
+	for (uint32_t i = 0; i < 10; i++) {
 		p.offset = 1024 * i;
 		p.remote_data = i;
 		assert_int_equal(gemini_fma(world_nic(), &p), 0);
@@ -427,7 +423,6 @@ static void put_beyond(void *arg)
 {
 	struct gemini_post p = world_post(GEMINI_PUT, 520);
 	struct world *x = arg;
-	uint32_t i;
 
 	if (program_node())
 		return;
@@ -435,7 +430,7 @@ static void put_beyond(void *arg)
 	world_nic()->arg = x->arg;
 	p.offset = WORLD_BYTES - 512;
 	p.remote_cq = WORLD_CAME;
-	for (i = 1; i <= 10; i++) {
+	for (uint32_t i = 1; i <= 10; i++) {
 		assert_int_equal(gemini_fma(world_nic(), &p), 0);
 		assert_int_equal(
 			world_wait(WORLD_DONE, i).status, GEMINI_OUT_OF_BOUNDS);
@@ -502,12 +497,11 @@ static void put_many(void *arg)
 {
 	struct gemini_post p = world_post(GEMINI_PUT, 8);
 	struct world *x = arg;
-	uint32_t i;
 
 	if (program_node())
 		return;
 	p.cq = GEMINI_NO_CQ;
-	for (i = 1; i < 400; i++)
+	for (uint32_t i = 1; i < 400; i++)
 		assert_int_equal(gemini_fma(world_nic(), &p), 0);
 	p.cq = WORLD_DONE;
 	assert_int_equal(gemini_fma(world_nic(), &p), 0);

@@ -140,9 +140,8 @@ static void be_rogue(struct gni_world *g, struct gni_side *mine)
 	static gni_post_descriptor_t posts[2][POSTS];
 	gni_post_descriptor_t *d = posts[program_node() / 2];
 	struct rogue r = { .g = g, .mine = mine, .seed = g->n };
-	uint32_t i;
 
-	for (i = 0; i < POSTS; i++) {
+	for (uint32_t i = 0; i < POSTS; i++) {
 		d[i] = any_post(&r);
 		if (post_any(&r, &d[i]))
 			r.refused++;
@@ -211,9 +210,8 @@ static void look(bool is_before)
 {
 	const uint64_t at[] = { GNI_SEGMENT - GNI_GUARD,
 		GNI_SEGMENT + GNI_SEGMENT_BYTES, 0, HONEST_AT + 6 * BYTES };
-	uint32_t i;
 
-	for (i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < 4; i++)
 		if (is_before)
 			world_fill(at[i], GNI_GUARD);
 		else

@@ -42,11 +42,10 @@ static void put_and_get(struct gni_side *mine, struct gni_world *g,
 static void both_ways(struct gni_world *g, struct gni_side *mine)
 {
 	gni_cq_entry_t entry;
-	uint32_t i;
 
 	if (is_idle())
 		return;
-	for (i = 0; i < 2 && program_node(); i++) {
+	for (uint32_t i = 0; i < 2 && program_node(); i++) {
 		assert_int_equal(gni_wait(mine->came, &entry), GNI_RC_SUCCESS);
 		assert_int_equal(
 			GNI_CQ_GET_TYPE(entry), GNI_CQ_EVENT_TYPE_REMOTE);
@@ -212,18 +211,17 @@ static void fence(struct gni_world *g, struct gni_side *mine)
 {
 	gni_post_descriptor_t d[2], *back;
 	gni_cq_entry_t entry;
-	uint32_t i, fenced;
 
 	if (program_node())
 		return;
-	for (fenced = 0; fenced < 2; fenced++) {
+	for (uint32_t fenced = 0; fenced < 2; fenced++) {
 		d[0] = gni_descriptor(g, 2, GNI_POST_RDMA_PUT, HALF);
 		d[1] = gni_descriptor(g, 2, GNI_POST_RDMA_PUT, 8);
 		d[0].rdma_mode = fenced ? GNI_RDMAMODE_FENCE : 0;
-		for (i = 0; i < 2; i++)
+		for (uint32_t i = 0; i < 2; i++)
 			assert_int_equal(
 				gni_post(mine, 2, &d[i]), GNI_RC_SUCCESS);
-		for (i = 0; i < 2; i++) {
+		for (uint32_t i = 0; i < 2; i++) {
 			gni_wait(mine->done, &entry);
 			GNI_GetCompleted(mine->done, entry, &back);
 			assert_ptr_equal(back, &d[fenced ? i : 1 - i]);
@@ -281,10 +279,9 @@ static void processes_have_memory_of_their_own(void **state)
 		.needs = { .n_programs = RANKS, .n_processes = 2 } };
 	gni_mem_handle_t mem[RANKS];
 	struct kit k;
-	uint32_t i;
 
 	kit_open(&k, &how);
-	for (i = 0; i < RANKS; i++)
+	for (uint32_t i = 0; i < RANKS; i++)
 		program_start(k.host, i / 2, i % 2 * host_threads_each(k.host),
 			0, one_of_several, mem);
 	kit_run(&k, false);
@@ -335,9 +332,9 @@ static void atomics(struct gni_world *g, struct gni_side *mine)
 {
 	gni_post_descriptor_t d = gni_descriptor(g, 2, GNI_POST_AMO, 8);
 	uint64_t was = 0, old, throws = 0;
-	uint32_t i, plain;
+	uint32_t plain;
 
-	for (i = 0; i < 220 && !program_node(); i++) {
+	for (uint32_t i = 0; i < 220 && !program_node(); i++) {
 		d.amo_cmd = 1 + i % GNI_FMA_ATOMIC_CSWAP_C;
 		plain = 1 + i % GNI_FMA_ATOMIC_CSWAP;
 		d.first_operand =
@@ -366,13 +363,12 @@ static void overrun(struct gni_world *g, struct gni_side *mine)
 	gni_post_descriptor_t d = gni_descriptor(g, 2, GNI_POST_FMA_PUT, 8);
 	gni_cq_entry_t entry;
 	char text[64];
-	uint32_t i;
 
 	d.cq_mode = GNI_CQMODE_REMOTE_EVENT;
-	for (i = 0; i < GNI_ENTRIES + 3 && !program_node(); i++)
+	for (uint32_t i = 0; i < GNI_ENTRIES + 3 && !program_node(); i++)
 		assert_int_equal(gni_post(mine, 2, &d), GNI_RC_SUCCESS);
 	program_charge(20000 * SIM_NS);
-	for (i = 0; i < GNI_ENTRIES && program_node() == 2; i++)
+	for (uint32_t i = 0; i < GNI_ENTRIES && program_node() == 2; i++)
 		assert_int_equal(
 			GNI_CqGetEvent(mine->came, &entry), GNI_RC_SUCCESS);
 	if (program_node() == 2) {
@@ -424,9 +420,8 @@ static void who_waits_too_long_is_told(void **state)
 static uint32_t n_links_used(const struct kit *k)
 {
 	uint32_t n = 0;
-	port_id p;
 
-	for (p = 0; p < k->net->n_ports - 2; p++)
+	for (port_id p = 0; p < k->net->n_ports - 2; p++)
 		n += k->net->topo->ops->peer(k->net->topo, k->net->n_nodes, p)
 				     .router != NO_ROUTER &&
 		     net_counters(k->net, k->net->n_nodes, p, 1,
@@ -443,9 +438,8 @@ static void deliver(struct gni_world *g, struct gni_side *mine)
 {
 	const struct delivery *x = g->arg;
 	gni_post_descriptor_t d;
-	uint32_t i;
 
-	for (i = 0; i < x->times && !program_node(); i++) {
+	for (uint32_t i = 0; i < x->times && !program_node(); i++) {
 		d = gni_descriptor(g, 2, GNI_POST_FMA_PUT, 64 * x->lines);
 		d.dlvr_mode = (uint16_t)x->mode;
 		assert_int_equal(gni_post(mine, 2, &d), GNI_RC_SUCCESS);

@@ -2,7 +2,7 @@
 
 static void open_side(struct gni_side *s)
 {
-	uint32_t node, i;
+	uint32_t node;
 
 	assert_int_equal(
 		GNI_CdmCreate(100 + program_node(), GNI_PTAG, 1, 0, &s->cdm),
@@ -20,7 +20,7 @@ static void open_side(struct gni_side *s)
 		GNI_MemRegister(s->nic, GNI_SEGMENT, GNI_SEGMENT_BYTES, s->came,
 			GNI_MEM_READWRITE, UINT32_MAX, &s->mem),
 		GNI_RC_SUCCESS);
-	for (i = 0; i < GNI_NODES; i++) {
+	for (uint32_t i = 0; i < GNI_NODES; i++) {
 		assert_int_equal(GNI_EpCreate(s->nic, s->done, &s->ep[i]),
 			GNI_RC_SUCCESS);
 		assert_int_equal(

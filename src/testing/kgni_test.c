@@ -37,14 +37,13 @@ static void send_frames(struct gni_world *g, struct gni_side *mine)
 {
 	gni_post_descriptor_t d = send_of(0);
 	gni_cq_entry_t entry;
-	uint32_t i;
 
 	program_become_system();
-	for (i = 0; program_node() == 2 && i < 3; i++)
+	for (uint32_t i = 0; program_node() == 2 && i < 3; i++)
 		FINE(kgni_post_buffer(mine->nic, PORT, mine->came, place(i),
 			FRAME, (uint16_t)(40 + i)));
 	if (program_node() == 2) {
-		for (i = 0; i < 3; i++) {
+		for (uint32_t i = 0; i < 3; i++) {
 			FINE(gni_wait(mine->came, &entry));
 			assert_int_equal(
 				GNI_CQ_GET_TYPE(entry), KGNI_EVENT_TYPE_BUFFER);
@@ -60,7 +59,7 @@ static void send_frames(struct gni_world *g, struct gni_side *mine)
 		return;
 	world_fill(WORLD_SOURCE, FRAME);
 	program_charge(2000 * SIM_NS);
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		sim_time start = program_now();
 
 		d.length = 504 * (i + 1) - 8;

@@ -70,10 +70,9 @@ uint64_t kit_run(struct kit *k, bool may_err)
 {
 	struct err e = { 0 };
 	char text[256];
-	site_id i;
 
 	assert_int_equal(sim_run(k->net->sim, SIM_NEVER - 1), SIM_IDLE);
-	for (i = 0; !may_err && i < k->net->n_nodes; i++)
+	for (site_id i = 0; !may_err && i < k->net->n_nodes; i++)
 		if (nic_errors(k->nic, i, text, sizeof(text)))
 			fail_msg("node %u: %s", i, text);
 	host_bury(k->host);
@@ -99,9 +98,8 @@ void kit_close(struct kit *k)
 static bool is_new(const struct kit_kinds *k, const struct kit_kind *x)
 {
 	bool is_slow = getenv("WEFT_SLOW");
-	uint32_t i;
 
-	for (i = 0; i < k->n; i++)
+	for (uint32_t i = 0; i < k->n; i++)
 		if (k->kind[i].nic == x->nic &&
 			(is_slow || (k->kind[i].topo == x->topo &&
 					    k->kind[i].route == x->route &&
@@ -148,15 +146,15 @@ static void add_variant(struct kit_kinds *k, const char *name,
 static void add_machine(void *arg, const char *name, const char *path)
 {
 	static const char *const shapes[] = { "2x2x2", "16", "8" };
-	uint32_t i, v;
 
 	(void)path;
-	for (v = 0; v < sizeof(variants) / sizeof(variants[0]); v++) {
+	for (uint32_t v = 0; v < sizeof(variants) / sizeof(variants[0]); v++) {
 		const char *only = variants[v].machine;
 
 		if (only && strcmp(only, name) != 0)
 			continue;
-		for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+		for (uint32_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]);
+			i++)
 			add_variant(arg, name, shapes[i], &variants[v]);
 	}
 }

@@ -66,10 +66,9 @@ static void program(void *arg)
 {
 	const struct test *t = arg;
 	struct weft_msg m;
-	uint32_t i;
 
 	assert_int_equal(weft_msg_init(&m, NULL), 0);
-	for (i = 0; i < ROUNDS; i++)
+	for (uint32_t i = 0; i < ROUNDS; i++)
 		t->round(&m, i);
 	assert_int_equal(weft_msg_fini(&m), 0);
 }
@@ -82,10 +81,9 @@ static void run(const struct test *t)
 		.sets = sets,
 		.needs.n_programs = NODES };
 	struct kit k;
-	uint32_t i;
 
 	kit_open(&k, &how);
-	for (i = 0; i < NODES; i++)
+	for (uint32_t i = 0; i < NODES; i++)
 		program_start(k.host, i, 0, 0, program, (void *)t);
 	kit_run(&k, true);
 	assert_true(nic_sum(k.nic, "timeouts") > t->timeouts);

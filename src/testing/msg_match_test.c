@@ -328,9 +328,9 @@ static struct drawn message(uint32_t n, uint32_t from, uint32_t i)
 /* How many a node gets of another one, by tag. */
 static uint32_t n_expected(uint32_t n, uint32_t from, uint32_t to)
 {
-	uint32_t i, sum = 0;
+	uint32_t sum = 0;
 
-	for (i = 0; i < STRESS; i++)
+	for (uint32_t i = 0; i < STRESS; i++)
 		sum += message(n, from, i).to == to;
 	return sum;
 }
@@ -421,9 +421,8 @@ static void damaged(struct weft_msg *msg, void *arg)
 {
 	struct msg_state *m = (struct msg_state *)msg;
 	struct weft_msg_status got;
-	uint16_t kind;
 
-	for (kind = MSG_SELF; kind < 9; kind += 3) {
+	for (uint16_t kind = MSG_SELF; kind < 9; kind += 3) {
 		struct msg_trailer t = { .bytes = UINT64_C(1) << 62,
 			.from = UINT64_MAX,
 			.tag = 7,

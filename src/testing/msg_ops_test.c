@@ -162,10 +162,10 @@ static void networks_do_collectives_of_whole_nodes(void **state)
 	struct weft_msg_test t = { .run = reduce_nan };
 	struct took hard, soft, shared;
 	struct kit_kinds kinds;
-	uint32_t k, n = 0;
+	uint32_t n = 0;
 
 	kit_find_kinds(&kinds);
-	for (k = 0; k < kinds.n; k++) {
+	for (uint32_t k = 0; k < kinds.n; k++) {
 		t = (struct weft_msg_test){
 			.run = reduce_nan, .kind = &kinds.kind[k], .arg = &hard
 		};
@@ -255,10 +255,9 @@ static void completions_in_queues_are_taken_in(void **state)
 {
 	struct weft_msg_test t = { .run = use_queue };
 	struct kit_kinds kinds;
-	uint32_t k;
 
 	kit_find_kinds(&kinds);
-	for (k = 0; k < kinds.n; k++) {
+	for (uint32_t k = 0; k < kinds.n; k++) {
 		t.kind = &kinds.kind[k];
 		msg_test_run(&t);
 	}

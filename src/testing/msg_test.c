@@ -188,12 +188,10 @@ static void atomics_exclude_each_other(void **state)
 {
 	struct weft_msg_test t = { .run = change_words };
 	struct kit_kinds kinds;
-	uint32_t k;
 	uint64_t seen[16 * 16];
-	uint32_t i;
 
 	kit_find_kinds(&kinds);
-	for (k = 0; k < kinds.n; k++) {
+	for (uint32_t k = 0; k < kinds.n; k++) {
 		uint32_t n = kinds.kind[k].n_nodes;
 
 		t.kind = &kinds.kind[k];
@@ -201,7 +199,7 @@ static void atomics_exclude_each_other(void **state)
 		memset(seen, 0, sizeof(seen));
 		t.arg = seen;
 		msg_test_run(&t);
-		for (i = 0; i < n * n; i++)
+		for (uint32_t i = 0; i < n * n; i++)
 			assert_int_equal(seen[i], 1);
 	}
 }
@@ -228,11 +226,10 @@ static void barriers_hold_all_nodes(void **state)
 {
 	struct weft_msg_test t = { .run = meet };
 	struct kit_kinds kinds;
-	uint32_t k;
 	uint64_t came[16];
 
 	kit_find_kinds(&kinds);
-	for (k = 0; k < kinds.n; k++) {
+	for (uint32_t k = 0; k < kinds.n; k++) {
 		t.kind = &kinds.kind[k];
 		memset(came, 0, sizeof(came));
 		t.arg = came;
@@ -275,9 +272,8 @@ static int64_t element(uint32_t node, uint32_t i)
 static int64_t expected(enum weft_msg_reduction op, uint32_t n, uint32_t i)
 {
 	int64_t a = element(0, i);
-	uint32_t k;
 
-	for (k = 1; k < n; k++) {
+	for (uint32_t k = 1; k < n; k++) {
 		int64_t b = element(k, i);
 
 		if (op == WEFT_MSG_SUM_INT)
@@ -292,9 +288,7 @@ static int64_t expected(enum weft_msg_reduction op, uint32_t n, uint32_t i)
 
 static void check_result(enum weft_msg_reduction op, uint32_t n, uint64_t at)
 {
-	uint32_t i;
-
-	for (i = 0; i < ELEMENTS; i++)
+	for (uint32_t i = 0; i < ELEMENTS; i++)
 		assert_true((int64_t)word(at + 8 * i) == expected(op, n, i));
 }
 
@@ -343,21 +337,21 @@ static void integers_are_reduced(void **state)
 static void reduce_long(struct weft_msg *m, void *arg)
 {
 	uint32_t n = weft_msg_ranks(m), me = weft_msg_rank(m);
-	uint64_t from = MSG_TEST_SOURCE, to = MSG_TEST_TARGET, i;
+	uint64_t from = MSG_TEST_SOURCE, to = MSG_TEST_TARGET;
 	uint64_t length = 64 * n + n / 2, sum = (uint64_t)n * (n + 1) / 2;
 
-	for (i = 0; i < length; i++) {
+	for (uint64_t i = 0; i < length; i++) {
 		uint64_t x = (me + 1) * (i + 1);
 
 		weft_msg_store(from + 8 * i, &x, 8);
 	}
 	assert_int_equal(
 		weft_msg_allreduce(m, WEFT_MSG_SUM_INT, from, to, length), 0);
-	for (i = 0; i < length; i++)
+	for (uint64_t i = 0; i < length; i++)
 		assert_true(word(to + 8 * i) == sum * (i + 1));
 	assert_int_equal(
 		weft_msg_allreduce(m, WEFT_MSG_MAX_INT, from, from, length), 0);
-	for (i = 0; i < length; i++)
+	for (uint64_t i = 0; i < length; i++)
 		assert_true(word(from + 8 * i) == n * (i + 1));
 }
 
@@ -365,10 +359,9 @@ static void long_vectors_are_reduced(void **state)
 {
 	struct weft_msg_test t = { .run = reduce_long };
 	struct kit_kinds kinds;
-	uint32_t k;
 
 	kit_find_kinds(&kinds);
-	for (k = 0; k < kinds.n; k++) {
+	for (uint32_t k = 0; k < kinds.n; k++) {
 		t.kind = &kinds.kind[k];
 		t.n_processes = 1 + k % 2;
 		msg_test_run(&t);
@@ -408,12 +401,10 @@ static void doubles_are_summed_in_the_same_order(void **state)
 	static uint64_t a[1 + 17 * ELEMENTS], b[1 + 17 * ELEMENTS];
 	struct weft_msg_test t = { .run = reduce_doubles };
 	struct kit_kinds kinds;
-	uint32_t k;
 	double x;
-	uint32_t i;
 
 	kit_find_kinds(&kinds);
-	for (k = 0; k < kinds.n; k++) {
+	for (uint32_t k = 0; k < kinds.n; k++) {
 		uint32_t n = kinds.kind[k].n_nodes;
 
 		t.kind = &kinds.kind[k];
@@ -425,7 +416,7 @@ static void doubles_are_summed_in_the_same_order(void **state)
 		t.arg = b;
 		msg_test_run(&t);
 		assert_memory_equal(a + 1, b + 1, sizeof(a) - 8);
-		for (i = 1; i < n; i++)
+		for (uint32_t i = 1; i < n; i++)
 			assert_memory_equal(
 				a + 1, a + 1 + i * ELEMENTS, 8 * ELEMENTS);
 		memcpy(&x, a + 1, 8);
@@ -544,10 +535,9 @@ static void nothing_waits_when_it_is_closed(void **state)
 {
 	struct weft_msg_test t = { .run = try_closed, .is_left_open = true };
 	struct kit_kinds kinds;
-	uint32_t i;
 
 	kit_find_kinds(&kinds);
-	for (i = 0; i < kinds.n; i++) {
+	for (uint32_t i = 0; i < kinds.n; i++) {
 		t.kind = &kinds.kind[i];
 		msg_test_run(&t);
 	}

@@ -20,7 +20,7 @@ static void node_program(void *arg)
 
 uint64_t msg_test_run(const struct weft_msg_test *t)
 {
-	uint32_t each = t->n_processes ? t->n_processes : 1, i;
+	uint32_t each = t->n_processes ? t->n_processes : 1;
 	uint32_t n = t->kind->n_nodes * each;
 	struct kit_how how = {
 		.machine = t->kind->machine,
@@ -35,7 +35,7 @@ uint64_t msg_test_run(const struct weft_msg_test *t)
 	uint64_t digest;
 
 	kit_open(&k, &how);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		program_start(k.host, i / each,
 			i % each * host_threads_each(k.host), 0, node_program,
 			(void *)t);
@@ -58,12 +58,11 @@ void msg_test_everywhere(void (*run)(struct weft_msg *m, void *arg),
 	struct weft_msg_test t = { .run = run };
 	struct kit_kinds kinds;
 	uint64_t digest;
-	uint32_t i;
 
 	if (o)
 		t.options = *o;
 	kit_find_kinds(&kinds);
-	for (i = 0; i < 2 * kinds.n; i++) {
+	for (uint32_t i = 0; i < 2 * kinds.n; i++) {
 		/* the other of both is done once, if time is not short */
 		bool is_other = (i / 2 + i) % 2;
 
@@ -83,9 +82,9 @@ void msg_test_everywhere(void (*run)(struct weft_msg *m, void *arg),
 void msg_test_fill(uint64_t at, uint64_t stream, uint64_t bytes)
 {
 	uint8_t block[512];
-	uint64_t i, n;
+	uint64_t n;
 
-	for (i = 0; i < bytes; i += n) {
+	for (uint64_t i = 0; i < bytes; i += n) {
 		n = bytes - i < sizeof(block) ? bytes - i : sizeof(block);
 		memory_fill_by(SEED, stream, i, block, n);
 		assert_true(weft_msg_store(at + i, block, n));
@@ -95,9 +94,9 @@ void msg_test_fill(uint64_t at, uint64_t stream, uint64_t bytes)
 bool msg_test_is(uint64_t at, uint64_t stream, uint64_t bytes)
 {
 	uint8_t want[512], got[512];
-	uint64_t i, n;
+	uint64_t n;
 
-	for (i = 0; i < bytes; i += n) {
+	for (uint64_t i = 0; i < bytes; i += n) {
 		n = bytes - i < sizeof(want) ? bytes - i : sizeof(want);
 		memory_fill_by(SEED, stream, i, want, n);
 		assert_true(weft_msg_load(at + i, got, n));

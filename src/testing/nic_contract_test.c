@@ -14,9 +14,8 @@ enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 static uint64_t sum_of_sizes(const struct bench_end *x)
 {
 	uint64_t sum = 0;
-	uint32_t i;
 
-	for (i = 0; i < SIZES; i++)
+	for (uint32_t i = 0; i < SIZES; i++)
 		sum += whole(x, sizes[i]);
 	return sum;
 }
@@ -73,18 +72,17 @@ static bool get_sizes(struct bench_end *x)
 static bool put_to_self(struct bench_end *x)
 {
 	const struct bench_driver *d = x->bench->driver;
-	uint32_t i;
 
 	d->expect(x, 0, sum_of_sizes(x));
-	for (i = 0; i < SIZES; i++)
+	for (uint32_t i = 0; i < SIZES; i++)
 		bench_make(x, number(x->node, 7, i), source(i),
 			whole(x, sizes[i]));
 	bench_ready(x);
-	for (i = 0; i < SIZES; i++)
+	for (uint32_t i = 0; i < SIZES; i++)
 		put(x, x->node, i, source(i), whole(x, sizes[i]));
 	if (!d->await(x, 0))
 		return false;
-	for (i = 0; i < SIZES; i++)
+	for (uint32_t i = 0; i < SIZES; i++)
 		if (!bench_check(x, number(x->node, 7, i), target(i),
 			    whole(x, sizes[i])))
 			return false;
@@ -306,13 +304,13 @@ static bool put_and_count(struct bench_end *x)
 static bool take_turns(struct bench_end *x)
 {
 	uint64_t bytes = whole(x, 24);
-	uint32_t other = x->node ^ 1, i;
+	uint32_t other = x->node ^ 1;
 
 	if (other >= contract_nodes(x))
 		return true;
 	x->bench->driver->expect(x, 0, bytes);
 	bench_ready(x);
-	for (i = 0; i < 12; i++) {
+	for (uint32_t i = 0; i < 12; i++) {
 		struct bench_transfer p = bench_transfer(x, other, bytes);
 
 		x->bench->driver->expect(x, (i + 1) % 2, bytes);
@@ -359,19 +357,18 @@ static bool get_from_one(struct bench_end *x)
 {
 	uint64_t bytes = whole(x, 400);
 	struct bench_transfer g = bench_transfer(x, 0, bytes);
-	uint32_t i;
 
 	bench_make(x, 77, BENCH_SOURCE, bytes);
 	bench_ready(x);
 	bench_track_gets(x, EACH, bytes);
 	g.is_tracked = true;
-	for (i = 0; i < EACH; i++) {
+	for (uint32_t i = 0; i < EACH; i++) {
 		g.to = target(i);
 		x->bench->driver->get(x, &g);
 	}
 	if (!x->bench->driver->flush(x))
 		return false;
-	for (i = 0; i < EACH; i++)
+	for (uint32_t i = 0; i < EACH; i++)
 		if (!bench_check(x, 77, target(i), bytes))
 			return false;
 	return true;
@@ -428,9 +425,8 @@ static void budgets_change_nothing(void **state)
 	static const struct clause *const some[] = { &all_puts, &all_gets };
 	const struct kit_kinds *kinds = *state;
 	const struct book_how book = { 0 };
-	uint32_t i;
 
-	for (i = 0; i < 2 * kinds->n; i++) {
+	for (uint32_t i = 0; i < 2 * kinds->n; i++) {
 		const struct kit_kind *k = &kinds->kind[i / 2];
 		const struct contract_how how = { .book = &book }, none = { 0 };
 
@@ -443,9 +439,8 @@ static void a_run_is_repeated_and_no_two_are_alike(void **state)
 {
 	const struct kit_kinds *kinds = *state;
 	const struct contract_how how = { 0 };
-	uint32_t i;
 
-	for (i = 0; i < kinds->n; i++) {
+	for (uint32_t i = 0; i < kinds->n; i++) {
 		const struct kit_kind *k = &kinds->kind[i];
 		uint64_t digest = contract_run(&all_puts, k, &how).digest;
 
@@ -460,9 +455,8 @@ static void a_node_takes_little_memory(void **state)
 	const struct clause many = { .run = put_many, .n_puts = MANY };
 	const struct kit_kinds *kinds = *state;
 	const struct contract_how how = { 0 };
-	uint32_t i;
 
-	for (i = 0; i < kinds->n; i++) {
+	for (uint32_t i = 0; i < kinds->n; i++) {
 		const struct kit_kind *k = &kinds->kind[i];
 		uint64_t most = k->n_nodes * UINT64_C(128) << 10;
 
@@ -475,17 +469,17 @@ static void a_node_takes_little_memory(void **state)
 static void counters_have_names_of_their_own(void **state)
 {
 	const struct kit_kinds *kinds = *state;
-	const struct nic_counter *c, *o;
-	uint32_t i, n_errors;
+	uint32_t n_errors;
 
-	for (i = 0; i < kinds->n; i++) {
+	for (uint32_t i = 0; i < kinds->n; i++) {
 		n_errors = 0;
-		for (c = kinds->kind[i].nic->counters; c->key; c++) {
+		for (const struct nic_counter *c = kinds->kind[i].nic->counters;
+			c->key; c++) {
 			n_errors += c->is_error;
 			assert_true(c->key[0]);
 			assert_true(c->offset + sizeof(uint64_t) <=
 				    kinds->kind[i].nic->node_size);
-			for (o = c + 1; o->key; o++)
+			for (const struct nic_counter *o = c + 1; o->key; o++)
 				assert_string_not_equal(c->key, o->key);
 		}
 		assert_true(n_errors > 0);

@@ -49,10 +49,9 @@ static void under_bit_errors(
 	const char *const cards[] = { rate, NULL };
 	struct kit_kinds some = { .n = 0 };
 	void *now = &some;
-	uint32_t i;
 
 	/* what sends nothing twice has links that do */
-	for (i = 0; i < kinds->n; i++)
+	for (uint32_t i = 0; i < kinds->n; i++)
 		if (by_link || kinds->kind[i].nic->can & NIC_RESENDS)
 			some.kind[some.n++] = kinds->kind[i];
 	assert_true(some.n > 0);
@@ -127,7 +126,6 @@ static sim_time stream_with(uint32_t trips, const char *rate, uint64_t *resent)
 {
 	const char *const sets[] = { rate, NULL };
 	struct patience p = { .trips = trips };
-	uint32_t c;
 	struct kit k;
 
 	kit_open(&k, &(struct kit_how){ .machine = "bgq-board",
@@ -137,7 +135,7 @@ static sim_time stream_with(uint32_t trips, const char *rate, uint64_t *resent)
 	program_start(k.host, 1, 0, 0, take_with, &p);
 	kit_run(&k, false);
 	*resent = 0;
-	for (c = 0; k.net->resent && c < NET_MOST_CHANNELS; c++)
+	for (uint32_t c = 0; k.net->resent && c < NET_MOST_CHANNELS; c++)
 		*resent += k.net->resent[net_channel_at(k.net, 0, 0, c)];
 	kit_close(&k);
 	return p.end - p.begin;
@@ -235,9 +233,8 @@ static void a_link_that_comes_back_has_lost_nothing(void **state)
 {
 	static const struct clause *const some[] = { &all_puts, &all_gets };
 	const struct kit_kinds *kinds = *state;
-	uint32_t i;
 
-	for (i = 0; i < 2 * kinds->n; i++) {
+	for (uint32_t i = 0; i < 2 * kinds->n; i++) {
 		const struct kit_kind *k = &kinds->kind[i / 2];
 		struct outcome x = run_with_plan(some[i % 2], k, "30 us", 1);
 
@@ -260,9 +257,9 @@ static void a_link_that_comes_back_has_lost_nothing(void **state)
 static void a_link_that_dies_is_passed_by_or_reported(void **state)
 {
 	const struct kit_kinds *kinds = *state;
-	uint32_t i, n_passed = 0;
+	uint32_t n_passed = 0;
 
-	for (i = 0; i < kinds->n; i++) {
+	for (uint32_t i = 0; i < kinds->n; i++) {
 		const struct kit_kind *k = &kinds->kind[i];
 		struct outcome x;
 
@@ -286,9 +283,8 @@ static void budgets_change_nothing_under_faults(void **state)
 	static const char *const sets[] = { "faults.bit-errors=1e-6", NULL };
 	const struct kit_kinds *kinds = *state;
 	const struct book_how book = { 0 };
-	uint32_t i;
 
-	for (i = 0; i < kinds->n; i++) {
+	for (uint32_t i = 0; i < kinds->n; i++) {
 		const struct kit_kind *k = &kinds->kind[i];
 		const struct contract_how none = { .sets = sets },
 					  how = { .sets = sets, .book = &book };

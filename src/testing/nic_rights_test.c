@@ -29,7 +29,7 @@ static bool end_is_guarded(struct bench_end *x)
 static bool serve_others(struct bench_end *x, void (*deed)(struct bench_end *x))
 {
 	const struct bench_driver *d = x->bench->driver;
-	uint32_t to = x->node == OTHER ? VICTIM : ROGUE, i;
+	uint32_t to = x->node == OTHER ? VICTIM : ROGUE;
 	uint32_t from = x->node == VICTIM ? OTHER : FOURTH;
 	uint64_t bytes = whole(x, 500);
 	bool comes = x->node == VICTIM || x->node == ROGUE;
@@ -41,11 +41,12 @@ static bool serve_others(struct bench_end *x, void (*deed)(struct bench_end *x))
 	bench_ready(x);
 	if (x->node == ROGUE)
 		deed(x);
-	for (i = 0; i < PLACES && (x->node == OTHER || x->node == FOURTH); i++)
+	for (uint32_t i = 0;
+		i < PLACES && (x->node == OTHER || x->node == FOURTH); i++)
 		put(x, to, i, BENCH_SOURCE, bytes);
 	if (comes && !d->await(x, 0))
 		return false;
-	for (i = 0; i < PLACES && comes; i++)
+	for (uint32_t i = 0; i < PLACES && comes; i++)
 		if (!bench_check(x, number(from, x->node, 0), target(i), bytes))
 			return false;
 	program_wait(program_now() + WAIT_US * 1000 * SIM_NS);
@@ -101,10 +102,9 @@ static void get_to_beyond(struct bench_end *x)
 static bool is_untouched(void)
 {
 	uint8_t bytes[200];
-	uint32_t i;
 
 	program_read(target(PLACES), bytes, sizeof(bytes));
-	for (i = 0; i < sizeof(bytes); i++)
+	for (uint32_t i = 0; i < sizeof(bytes); i++)
 		if (bytes[i])
 			return false;
 	return true;

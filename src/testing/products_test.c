@@ -79,11 +79,9 @@ static void add_kind(struct product *p, const char *section, const char *kind)
 
 static void add_keys(struct product *p, const struct load_ops *l)
 {
-	size_t i, k;
-
 	p->n_keys = 0;
-	for (i = 0; i < sizeof(brief) / sizeof(brief[0]); i++)
-		for (k = 0; k < l->n_params; k++)
+	for (size_t i = 0; i < sizeof(brief) / sizeof(brief[0]); i++)
+		for (size_t k = 0; k < l->n_params; k++)
 			if (!strncmp(brief[i], l->params[k].name,
 				    strcspn(brief[i], "=")) &&
 				!l->params[k].name[strcspn(brief[i], "=")])
@@ -152,7 +150,7 @@ static bool is_due(struct product *p)
 static uint32_t try_all(struct product *p, const char *size, const char *topo,
 	const char *route, const char *nic, const char *link)
 {
-	uint32_t n = 0, i;
+	uint32_t n = 0;
 
 	p->n_sets = 0;
 	add_kind(p, "topology", topo);
@@ -162,7 +160,7 @@ static uint32_t try_all(struct product *p, const char *size, const char *topo,
 	add_sets(p, link);
 	if (!has_machine(p))
 		return 0;
-	for (i = 0; load_registry[i]; i++)
+	for (uint32_t i = 0; load_registry[i]; i++)
 		if (is_due(p))
 			n += try_load(p, load_registry[i]);
 	return n;
@@ -173,11 +171,11 @@ static uint32_t try_all(struct product *p, const char *size, const char *topo,
 static uint32_t try_nics(struct product *p, const char *size, const char *topo,
 	const char *route)
 {
-	uint32_t works = 0, i, k;
+	uint32_t works = 0;
 
-	for (k = 0; k < sizeof(links) / sizeof(links[0]); k++) {
+	for (uint32_t k = 0; k < sizeof(links) / sizeof(links[0]); k++) {
 		works += try_all(p, size, topo, route, "none", links[k]);
-		for (i = 0; nic_registry[i]; i++)
+		for (uint32_t i = 0; nic_registry[i]; i++)
 			works += try_all(p, size, topo, route,
 				nic_registry[i]->name, links[k]);
 		if (!works)
@@ -204,10 +202,9 @@ static void all_products_work_or_are_refused(void **state)
 
 static void every_topology_is_among_them(void **state)
 {
-	size_t i, k;
-
-	for (i = 0; topo_registry[i]; i++) {
-		for (k = 0; strcmp(small[k].topo, topo_registry[i]->name); k++)
+	for (size_t i = 0; topo_registry[i]; i++) {
+		for (size_t k = 0;
+			strcmp(small[k].topo, topo_registry[i]->name); k++)
 			assert_true(k + 1 < sizeof(small) / sizeof(small[0]));
 	}
 }

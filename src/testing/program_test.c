@@ -5,11 +5,11 @@
 
 static void find_place(void *arg)
 {
-	uint32_t *seen = arg, x[WEFT_MAX_DIMS], size[WEFT_MAX_DIMS], n, i;
+	uint32_t *seen = arg, x[WEFT_MAX_DIMS], size[WEFT_MAX_DIMS], n;
 
 	n = weft_shape(size);
 	weft_coordinates(weft_node(), x);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		assert_true(x[i] < size[i]);
 	seen[weft_node_at(x)]++;
 }

@@ -51,11 +51,10 @@ static void store_program(void *arg)
 {
 	struct elan_cq q = open_queue(1);
 	uint8_t data[ELAN_PACKET];
-	uint32_t k;
 
 	memset(data, 1, sizeof(data));
 	program_wait(10 * US);
-	for (k = 0; k < 100; k++)
+	for (uint32_t k = 0; k < 100; k++)
 		elan_put(&q, 3, TARGET, data, sizeof(data), 0, 0);
 }
 
@@ -69,11 +68,10 @@ static uint64_t bus_rate(bool out, bool in, bool stores)
 {
 	struct kit k;
 	uint64_t bytes[2];
-	uint32_t i;
 
 	kit_open(&k, &(struct kit_how){
 			     .machine = "qsnet2-16", .needs.n_programs = 7 });
-	for (i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < 4; i++)
 		program_start(k.host, i, 2, 0, join_program, NULL);
 	if (out)
 		program_start(k.host, 0, 0, 0, out_program, NULL);
@@ -81,7 +79,7 @@ static uint64_t bus_rate(bool out, bool in, bool stores)
 		program_start(k.host, 2, 0, 0, in_program, NULL);
 	if (stores)
 		program_start(k.host, 0, 1, 0, store_program, NULL);
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		sim_run(k.net->sim, (20 + 100 * i) * US);
 		bytes[i] = bus_bytes(&k, 0)[BUS_OUT] + bus_bytes(&k, 0)[BUS_IN];
 	}
@@ -152,9 +150,8 @@ static void qsn_f81_dmas_packets_are_whole_and_puts_need_not_be(void **state)
 {
 	static const char *const sets[] = { "nic.bus.clock=100ns",
 		"nic.merge=128B", NULL };
-	uint32_t i;
 
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		struct sighting x = { .is_dma = i };
 		struct kit k;
 
@@ -184,10 +181,9 @@ struct world {
 static void bytes_are(uint64_t at, uint8_t value, uint32_t n)
 {
 	uint8_t b[BYTES];
-	uint32_t i;
 
 	assert_true(program_read(at, b, n));
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		assert_int_equal(b[i], value);
 }
 
@@ -269,9 +265,8 @@ static void elan4_stands_on_any_router(void **state)
 		{ .machine = "qsnet2-16", .sets = crossbar },
 		{ .machine = "gemini", .shape = "2x2x2", .sets = tiled },
 	};
-	uint32_t i, s;
 
-	for (i = 0; i < sizeof(on) / sizeof(on[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(on) / sizeof(on[0]); i++) {
 		struct world x = { .broadcasts = !i };
 		struct kit_how how = on[i];
 		struct kit k;
@@ -281,7 +276,7 @@ static void elan4_stands_on_any_router(void **state)
 		program_start(k.host, 0, 0, 0, first_program, &x);
 		program_start(k.host, 2, 0, 0, chain_program, &x);
 		program_start(k.host, 3, 0, 0, end_program, &x);
-		for (s = 4; s < 8; s++)
+		for (uint32_t s = 4; s < 8; s++)
 			program_start(k.host, s, 0, 0, join_program, &x);
 		kit_run(&k, !x.broadcasts);
 		assert_true(x.is_done);

@@ -81,10 +81,9 @@ static void set_wires(struct dragonfly *t)
 		[DRAGONFLY_LOCAL] = "local",
 		[DRAGONFLY_GLOBAL] = "global",
 	};
-	uint32_t i;
 
 	t->topo.n_wires = DRAGONFLY_WIRES;
-	for (i = 0; i < DRAGONFLY_WIRES; i++) {
+	for (uint32_t i = 0; i < DRAGONFLY_WIRES; i++) {
 		/* in front of what leaves a node there is no router */
 		int64_t logic = i == DRAGONFLY_NODE_UP ? 0 : t->logic;
 		int64_t metres = t->length[i ? i - 1 : NODE];
@@ -365,9 +364,10 @@ static void dragonfly_draw(const struct topo *topo, FILE *out)
 {
 	enum { MOST_ROUTERS = 16, MOST_LINKS = 12 };
 	const struct dragonfly *t = dragonfly_of(topo);
-	uint32_t i, k, to, port;
+	uint32_t k, to, port;
 
-	for (i = 0; i < t->a && i < MOST_ROUTERS && in_use(t, i); i++) {
+	for (uint32_t i = 0; i < t->a && i < MOST_ROUTERS && in_use(t, i);
+		i++) {
 		fprintf(out, "  g0.r%u to", i);
 		for (k = 0; k < t->h && k < MOST_LINKS; k++)
 			if (leads_to(t, 0, i * t->h + k, &to, &port))

@@ -194,10 +194,9 @@ static double busiest(const struct dragonfly *t)
 {
 	size_t n = (size_t)t->topo.n_routers * t->topo.n_ports, i;
 	double *load = mem_alloc(n, sizeof(*load)), most = 1;
-	router_id a, b;
 
-	for (a = t->topo.n_nodes; a < t->topo.n_routers; a++)
-		for (b = t->topo.n_nodes; b < t->topo.n_routers; b++)
+	for (router_id a = t->topo.n_nodes; a < t->topo.n_routers; a++)
+		for (router_id b = t->topo.n_nodes; b < t->topo.n_routers; b++)
 			if (a != b)
 				send(t, load, a, b,
 					(double)t->p * t->p /

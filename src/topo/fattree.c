@@ -99,9 +99,9 @@ static int set_ports(struct fattree *t, uint32_t level, struct err *e)
 /* After all levels: what the widest switch needs. */
 static int count_ports(struct fattree *t, struct err *e)
 {
-	uint32_t l, most = 0, at = 1;
+	uint32_t most = 0, at = 1;
 
-	for (l = 1; l <= t->n_levels; l++) {
+	for (uint32_t l = 1; l <= t->n_levels; l++) {
 		bool is_top = l == t->n_levels;
 		uint32_t n = t->side[l] + (uint32_t)t->siblings;
 
@@ -128,9 +128,7 @@ static int count_ports(struct fattree *t, struct err *e)
 /* Pairs share all of their parents, and no switch is left without a pair. */
 static int check_siblings(const struct fattree *t, struct err *e)
 {
-	uint32_t l;
-
-	for (l = 1; t->siblings && l < t->n_levels; l++)
+	for (uint32_t l = 1; t->siblings && l < t->n_levels; l++)
 		if (fattree_subtrees(t, l) % 2 || t->n_down[l + 1] % 2)
 			return err_set(e,
 				"topology.siblings: level %u has an odd number "
@@ -178,10 +176,9 @@ static void set_wires(struct fattree *t)
 		{ "stage 4 up", "stage 4 down" },
 		{ "stage 5 up", "stage 5 down" },
 	};
-	uint32_t stage, d;
 
-	for (stage = 0; stage < t->n_levels; stage++) {
-		for (d = 0; d < 2; d++) {
+	for (uint32_t stage = 0; stage < t->n_levels; stage++) {
+		for (uint32_t d = 0; d < 2; d++) {
 			bool is_node = !stage && d == FATTREE_UP;
 			int64_t logic = is_node ? 0 : t->logic;
 
@@ -221,9 +218,8 @@ static int check_lists(const struct fattree *t, struct err *e)
 static int count_sites(struct fattree *t, struct err *e)
 {
 	uint64_t n = t->topo.n_nodes;
-	uint32_t l;
 
-	for (l = 1; l <= t->n_levels; l++) {
+	for (uint32_t l = 1; l <= t->n_levels; l++) {
 		t->first[l] = (router_id)n;
 		n += (uint64_t)fattree_subtrees(t, l) * t->n_paths[l];
 		if (n > TOPO_MAX_ROUTERS)

@@ -47,9 +47,8 @@ static size_t name_list(const uint32_t *list, uint32_t n, const char *word,
 	char *text, size_t size)
 {
 	size_t at = 0;
-	uint32_t l;
 
-	for (l = 1; l <= n && at < size; l++)
+	for (uint32_t l = 1; l <= n && at < size; l++)
 		at += (size_t)snprintf(text + at, size - at, "%s%u",
 			l > 1 ? "," : word, list[l]);
 	return at < size ? at : size;
@@ -62,9 +61,8 @@ void fattree_name_shape(const struct topo *topo, char *text, size_t size)
 	const struct fattree *t = fattree_of(topo);
 	bool is_tapered = false, is_mixed = false;
 	size_t n;
-	uint32_t l;
 
-	for (l = 1; l < t->n_levels; l++) {
+	for (uint32_t l = 1; l < t->n_levels; l++) {
 		is_tapered |= t->n_up[l] != t->n_down[l];
 		is_mixed |= t->n_down[l] != t->n_down[l + 1];
 	}
@@ -89,9 +87,9 @@ void fattree_sketch(const struct topo *topo, char *text, size_t size)
 {
 	const struct fattree *t = fattree_of(topo);
 	size_t n = (size_t)snprintf(text, size, "%uo", topo->n_nodes);
-	uint32_t l, same;
+	uint32_t same;
 
-	for (l = 1; l <= t->n_levels && n < size; l += same) {
+	for (uint32_t l = 1; l <= t->n_levels && n < size; l += same) {
 		uint32_t many = t->first[l + 1] - t->first[l];
 		bool is_tapered = l > 1 && t->n_up[l - 1] < t->n_down[l - 1];
 
@@ -120,9 +118,8 @@ static uint128 up_rate(
 	const struct fattree *t, const struct topo_rates *k, uint32_t level)
 {
 	uint64_t n = t->topo.n_nodes, below = t->span[level], sum = 0;
-	uint32_t l;
 
-	for (l = level + 1; l <= t->n_levels; l++) {
+	for (uint32_t l = level + 1; l <= t->n_levels; l++) {
 		uint64_t within = t->span[l] < n ? t->span[l] : n;
 
 		sum += (within - below) * (2 * l - 1 - level);
@@ -138,9 +135,8 @@ uint64_t fattree_peak(const struct topo *topo, const struct topo_rates *k)
 {
 	const struct fattree *t = fattree_of(topo);
 	uint128 n = topo->n_nodes, peak = up_rate(t, k, 0);
-	uint32_t l;
 
-	for (l = 1; l < t->n_levels; l++) {
+	for (uint32_t l = 1; l < t->n_levels; l++) {
 		uint128 below = t->span[l];
 		uint128 bound = up_rate(t, k, l) * t->n_paths[l + 1] * (n - 1) /
 				(below * (n - below));
@@ -155,9 +151,8 @@ uint64_t fattree_peak(const struct topo *topo, const struct topo_rates *k)
 static uint64_t n_side_links(const struct fattree *t)
 {
 	uint64_t n = 0;
-	uint32_t l;
 
-	for (l = 1; l < t->n_levels; l++)
+	for (uint32_t l = 1; l < t->n_levels; l++)
 		n += (uint64_t)(fattree_subtrees(t, l) / 2) * t->n_paths[l];
 	return n * (uint64_t)t->siblings;
 }
@@ -260,14 +255,14 @@ static bool rail_wire(const struct topo *topo, const struct part *p, uint32_t i,
 	struct topo_end *end)
 {
 	const struct fattree *t = fattree_of(topo);
-	uint32_t l, n;
+	uint32_t n;
 
 	if (i < topo->n_nodes) {
 		*end = (struct topo_end){ i, p->unit };
 		return true;
 	}
 	i -= topo->n_nodes;
-	for (l = 1; l < t->n_levels; l++) {
+	for (uint32_t l = 1; l < t->n_levels; l++) {
 		n = (t->first[l + 1] - t->first[l]) * t->n_up[l];
 		if (i < n) {
 			end->router =
@@ -277,7 +272,7 @@ static bool rail_wire(const struct topo *topo, const struct part *p, uint32_t i,
 		}
 		i -= n;
 	}
-	for (l = 1; t->siblings && l < t->n_levels; l++) {
+	for (uint32_t l = 1; t->siblings && l < t->n_levels; l++) {
 		uint32_t per = (uint32_t)t->siblings, paths = t->n_paths[l];
 
 		n = fattree_subtrees(t, l) / 2 * paths * per;

@@ -257,10 +257,10 @@ static void sites_and_ports_have_names(void **state)
 static void as_many_links_go_up_as_down(void **state)
 {
 	static const char *const radix[] = { "2", "3", "5", "6" };
-	uint32_t i, level;
+	uint32_t level;
 	struct fattree m;
 
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		tree_make(&m,
 			&(struct tree_how){ .nodes = "64", .radix = radix[i] });
 		for (level = 1; m.n_up[level]; level++)

@@ -16,12 +16,11 @@ static router_id beside(const struct topo *t, uint32_t dim)
 static bool find_ports(const struct topo *t, struct topo_grid *g, uint32_t dim)
 {
 	router_id next = beside(t, dim);
-	port_id p;
 
 	g->up[dim] = g->down[dim] = TOPO_NO_PORT;
 	if (g->dim[dim] == 1)
 		return true;
-	for (p = 0; p < t->node_ports; p++) {
+	for (port_id p = 0; p < t->node_ports; p++) {
 		struct topo_end far = t->ops->peer(t, 0, p);
 
 		if (far.router != next)
@@ -61,13 +60,13 @@ static bool is_in_order(const struct topo *t, const struct topo_grid *g)
 
 bool topo_grid_of(const struct topo *t, struct topo_grid *g)
 {
-	uint32_t i, stride = 1;
+	uint32_t stride = 1;
 
 	if (!t->ops->grid || !t->ops->node_at || !topo_is_direct(t))
 		return false;
 	memset(g, 0, sizeof(*g));
 	g->n_dims = t->ops->grid(t, g->dim);
-	for (i = 0; i < g->n_dims; i++) {
+	for (uint32_t i = 0; i < g->n_dims; i++) {
 		g->stride[i] = stride;
 		stride *= g->dim[i];
 		if (!find_ports(t, g, i))
@@ -80,9 +79,8 @@ bool topo_grid_of(const struct topo *t, struct topo_grid *g)
 struct topo_box topo_box_all(const struct topo_grid *g)
 {
 	struct topo_box b = { .first = { 0 } };
-	uint32_t i;
 
-	for (i = 0; i < g->n_dims; i++)
+	for (uint32_t i = 0; i < g->n_dims; i++)
 		b.length[i] = g->dim[i];
 	return b;
 }
@@ -90,9 +88,7 @@ struct topo_box topo_box_all(const struct topo_grid *g)
 bool topo_box_has(
 	const struct topo_box *b, const struct topo_grid *g, router_id r)
 {
-	uint32_t i;
-
-	for (i = 0; i < g->n_dims; i++)
+	for (uint32_t i = 0; i < g->n_dims; i++)
 		if (topo_grid_coord(g, r, i) - b->first[i] >= b->length[i])
 			return false;
 	return true;

@@ -9,10 +9,9 @@
 static void check_wires(const struct topo *t, const struct topo_grid *g)
 {
 	router_id r;
-	uint32_t i;
 
 	for (r = 0; r < t->n_nodes; r++)
-		for (i = 0; i < g->n_dims; i++) {
+		for (uint32_t i = 0; i < g->n_dims; i++) {
 			struct topo_end far;
 
 			if (topo_grid_coord(g, r, i) + 1 == g->dim[i])
@@ -29,9 +28,8 @@ static void a_torus_is_a_grid(void **state)
 		"2x2x2x2" };
 	struct topo_grid g;
 	struct torus t;
-	size_t i;
 
-	for (i = 0; i < sizeof(shape) / sizeof(*shape); i++) {
+	for (size_t i = 0; i < sizeof(shape) / sizeof(*shape); i++) {
 		torus_make(&t, shape[i], NULL);
 		assert_true(topo_grid_of(&t.topo, &g));
 		assert_int_equal(g.n_dims, t.n_dims);

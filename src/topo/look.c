@@ -35,9 +35,7 @@ static int check_counts(const struct topo *t, struct err *e)
 
 static int check_classes(const struct topo *t, struct err *e)
 {
-	uint32_t i;
-
-	for (i = 0; i < t->n_wires; i++) {
+	for (uint32_t i = 0; i < t->n_wires; i++) {
 		const struct topo_wire *w = &t->wire[i];
 
 		if (w->name && w->latency > 0 && w->logic >= 0 &&
@@ -173,7 +171,6 @@ static int check_place(const struct topo *t, router_id node, uint32_t n,
 static int check_grid(const struct topo *t, struct err *e)
 {
 	uint32_t size[TOPO_MAX_DIMS] = { 0 }, n, i;
-	router_id node;
 
 	if (!t->ops->grid)
 		return 0;
@@ -185,7 +182,7 @@ static int check_grid(const struct topo *t, struct err *e)
 			"topology.kind %s: grid() returns %u dimensions; want "
 			"1 to %d, none of them empty",
 			t->ops->name, n, TOPO_MAX_DIMS);
-	for (node = 0; t->ops->place && node < t->n_nodes; node++)
+	for (router_id node = 0; t->ops->place && node < t->n_nodes; node++)
 		if (check_place(t, node, n, size, e))
 			return -1;
 	return 0;
@@ -193,11 +190,9 @@ static int check_grid(const struct topo *t, struct err *e)
 
 int topo_look(const struct topo *t, struct err *e)
 {
-	router_id r;
-
 	if (check_counts(t, e) || check_classes(t, e))
 		return -1;
-	for (r = 0; r < t->n_routers; r++)
+	for (router_id r = 0; r < t->n_routers; r++)
 		if (check_router(t, r, e))
 			return -1;
 	return check_grid(t, e);

@@ -219,9 +219,8 @@ static void counts_must_be_in_range(void **state)
 		{ offsetof(struct topo, n_wires), 14, "n_wires 14" },
 	};
 	struct topo t;
-	size_t i;
 
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		t = make(&good);
 		memcpy((char *)&t + bad[i].at, &bad[i].value, sizeof(uint32_t));
 		refuses(&t, bad[i].text);

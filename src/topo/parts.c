@@ -23,11 +23,10 @@ static int by_name(const void *a, const void *b, void *arg)
 static void learn(struct part_names *n)
 {
 	const struct topo *t = n->topo;
-	router_id r;
 
 	n->name = mem_alloc(t->n_routers, sizeof(*n->name));
 	n->order = mem_alloc(t->n_routers, sizeof(*n->order));
-	for (r = 0; r < t->n_routers; r++) {
+	for (router_id r = 0; r < t->n_routers; r++) {
 		t->ops->name_router(t, r, n->name[r], sizeof(*n->name));
 		n->order[r] = r;
 	}
@@ -45,9 +44,8 @@ void part_names_fini(struct part_names *n)
 static router_id search(const struct topo *t, const char *name)
 {
 	char text[NAME_MAX];
-	router_id r;
 
-	for (r = 0; r < t->n_routers; r++) {
+	for (router_id r = 0; r < t->n_routers; r++) {
 		t->ops->name_router(t, r, text, sizeof(text));
 		if (!strcmp(text, name))
 			return r;
@@ -114,21 +112,19 @@ static int refuse_port(const struct topo *t, router_id site, const char *name,
 {
 	const char *names[TOPO_MAX_PORTS];
 	char hint[NAME_HINT], other[NAME_MAX], where[NAME_MAX];
-	port_id p;
-	size_t i;
 
 	if (!*name)
 		return err_set(e, "the port of the link is missing (want, for "
 				  "example, link 1.0 up 2 or link 7 A+)");
 	topo_name_site(t, site, where, sizeof(where));
-	for (p = 0; p < t->n_ports; p++) {
+	for (port_id p = 0; p < t->n_ports; p++) {
 		t->ops->name_port(t, site, p, other, sizeof(other));
 		if (!strcmp(other, name))
 			return err_set(e,
 				"nothing is connected to port %s of %s", name,
 				where);
 	}
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		names[i] = text[i];
 	return err_set(e, "unknown port \"%.40s\"%s", name,
 		name_hint(name, names, n, "", hint));
@@ -139,9 +135,9 @@ int part_find_port(struct part_names *n, router_id site, const char *name,
 {
 	const struct topo *t = n->topo;
 	char text[TOPO_MAX_PORTS][NAME_MAX];
-	port_id p, wired = 0;
+	port_id wired = 0;
 
-	for (p = 0; p < t->n_ports; p++) {
+	for (port_id p = 0; p < t->n_ports; p++) {
 		if (t->ops->peer(t, site, p).router == NO_ROUTER)
 			continue;
 		t->ops->name_port(t, site, p, text[wired], NAME_MAX);
@@ -160,10 +156,10 @@ int part_read_link(const struct part_kind *k, struct part_names *names,
 	char *const *word, size_t n, struct part *p, struct err *e)
 {
 	char text[NAME_MAX] = "";
-	size_t used = 0, i;
+	size_t used = 0;
 
 	(void)k;
-	for (i = 1; i < n && used < sizeof(text); i++)
+	for (size_t i = 1; i < n && used < sizeof(text); i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
 			"%s%s", i > 1 ? " " : "", word[i]);
 	if (part_find_site(names, "node or switch", word[0], 0,
@@ -208,8 +204,6 @@ const struct part_kind *const part_kinds[] = { &part_link, &part_switch,
 bool part_wire(const struct topo *t, const struct part *p, uint32_t i,
 	struct topo_end *end)
 {
-	uint32_t port;
-
 	if (p->kind && p->kind->wire)
 		return p->kind->wire(t, p, i, end);
 	if (p->kind && !p->kind->is_whole)
@@ -217,7 +211,7 @@ bool part_wire(const struct topo *t, const struct part *p, uint32_t i,
 	*end = (struct topo_end){ p->site, p->port };
 	if (p->port != PART_SITE)
 		return !i;
-	for (port = 0; port < t->n_ports; port++) {
+	for (uint32_t port = 0; port < t->n_ports; port++) {
 		end->port = port;
 		if (t->ops->peer(t, p->site, port).router != NO_ROUTER && !i--)
 			return true;

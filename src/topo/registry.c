@@ -43,9 +43,7 @@ void topo_name_site(const struct topo *t, router_id r, char *text, size_t size)
 
 router_id topo_node_near(const struct topo *t, router_id r)
 {
-	port_id p;
-
-	for (p = 0; r >= t->n_nodes && p < t->n_ports; p++) {
+	for (port_id p = 0; r >= t->n_nodes && p < t->n_ports; p++) {
 		struct topo_end far = t->ops->peer(t, r, p);
 
 		if (far.router < t->n_nodes)

@@ -100,16 +100,14 @@ static int64_t of_dim(const struct param_list *list, uint32_t i)
 /* Each dimension needs a letter of its own, whatever its case. */
 static int check_letters(const struct torus *t, struct err *e)
 {
-	uint32_t i, k;
-
-	for (i = 0; i < t->n_dims; i++) {
+	for (uint32_t i = 0; i < t->n_dims; i++) {
 		if (!isalpha((unsigned char)t->letters[i]))
 			return err_set(e,
 				"topology.letters: \"%s\" does not name the "
 				"dimensions (want one letter for each of the "
 				"%u)",
 				t->letters, t->n_dims);
-		for (k = 0; k < i; k++)
+		for (uint32_t k = 0; k < i; k++)
 			if (tolower((unsigned char)t->letters[k]) ==
 				tolower((unsigned char)t->letters[i]))
 				return err_set(e,
@@ -122,14 +120,13 @@ static int check_letters(const struct torus *t, struct err *e)
 static int set_dims(struct torus *t, struct err *e)
 {
 	uint64_t n = 1;
-	uint32_t i;
 
 	if (t->shape.n < 1 || t->shape.n > TORUS_MAX_DIMS)
 		return err_set(e,
 			"topology.shape: %lld dimensions (want 1 to %d)",
 			(long long)t->shape.n, TORUS_MAX_DIMS);
 	t->n_dims = (uint32_t)t->shape.n;
-	for (i = 0; i < t->n_dims; i++) {
+	for (uint32_t i = 0; i < t->n_dims; i++) {
 		t->dim[i] = (uint32_t)t->shape.v[i];
 		t->stride[i] = (uint32_t)n;
 		t->ring[i] =
@@ -149,13 +146,12 @@ static int set_dims(struct torus *t, struct err *e)
 static void set_wires(struct torus *t)
 {
 	struct topo *topo = &t->topo;
-	uint32_t i;
 
 	if (t->wires == TORUS_PACKAGED) {
 		torus_packaging_init(t);
 	} else {
 		topo->n_wires = t->n_dims;
-		for (i = 0; i < t->n_dims; i++) {
+		for (uint32_t i = 0; i < t->n_dims; i++) {
 			t->names[i][0] = t->letters[i];
 			topo->wire[i] = (struct topo_wire){
 				.name = t->names[i],
@@ -220,9 +216,8 @@ static struct topo_words torus_words(const struct topo *topo)
 	};
 	const struct torus *t = torus_of(topo);
 	bool is_wide = t->nodes > 0;
-	int64_t i;
 
-	for (i = 0; i < t->links.n; i++)
+	for (int64_t i = 0; i < t->links.n; i++)
 		is_wide |= t->links.v[i] > 1;
 	return (struct topo_words){ has[t->wires][t->nodes > 0],
 		is_wide ? "order" : "hint" };
@@ -338,7 +333,6 @@ static void torus_name_router(
 	const struct torus *t = torus_of(topo);
 	bool is_bare = t->nodes && t->n_dims > 1;
 	size_t n = 0;
-	uint32_t i;
 
 	if (r < t->first) {
 		snprintf(text, size, "%u", r);
@@ -348,7 +342,7 @@ static void torus_name_router(
 		snprintf(text, size, "io%u", r - t->n);
 		return;
 	}
-	for (i = 0; i < t->n_dims && n < size; i++)
+	for (uint32_t i = 0; i < t->n_dims && n < size; i++)
 		n += (size_t)snprintf(text + n, size - n, "%s%u",
 			i	  ? ","
 			: is_bare ? ""
@@ -388,9 +382,8 @@ static void torus_sketch(const struct topo *topo, char *text, size_t size)
 	const struct torus *t = torus_of(topo);
 	const char *r = row[t->nodes > 0];
 	size_t n = 0;
-	uint32_t i;
 
-	for (i = 0; i < t->n_dims && n < size; i++) {
+	for (uint32_t i = 0; i < t->n_dims && n < size; i++) {
 		bool is_ring = torus_is_ring(t, i);
 
 		if (t->dim[i] > 4)
@@ -410,9 +403,8 @@ static void torus_name_shape(const struct topo *topo, char *text, size_t size)
 {
 	const struct torus *t = torus_of(topo);
 	size_t n = 0;
-	uint32_t i;
 
-	for (i = 0; i < t->n_dims && n < size; i++)
+	for (uint32_t i = 0; i < t->n_dims && n < size; i++)
 		n += (size_t)snprintf(
 			text + n, size - n, "%s%u", i ? "x" : "", t->dim[i]);
 	if (t->nodes && n < size)
@@ -435,11 +427,10 @@ static void torus_place(
 	const struct topo *topo, router_id node, uint32_t x[TOPO_MAX_DIMS])
 {
 	const struct torus *t = torus_of(topo);
-	uint32_t i;
 
 	if (topo->n_io && node >= t->n)
 		node = torus_io_first(t, node);
-	for (i = 0; i < t->n_dims; i++)
+	for (uint32_t i = 0; i < t->n_dims; i++)
 		x[i] = torus_coord(
 			t, t->nodes ? node / (router_id)t->nodes : node, i);
 }
@@ -449,9 +440,8 @@ static router_id torus_node_at(
 {
 	const struct torus *t = torus_of(topo);
 	router_id r = 0;
-	uint32_t i;
 
-	for (i = 0; i < t->n_dims; i++)
+	for (uint32_t i = 0; i < t->n_dims; i++)
 		r += x[i] % t->dim[i] * t->stride[i];
 	return t->nodes ? r * (router_id)t->nodes : r;
 }

@@ -15,9 +15,8 @@
 static uint64_t links_in(const struct torus *t, uint32_t dim, uint32_t class)
 {
 	uint64_t lines = (uint64_t)t->n / t->dim[dim] * t->n_links[dim], n = 0;
-	uint32_t x;
 
-	for (x = 0; x < t->dim[dim]; x++)
+	for (uint32_t x = 0; x < t->dim[dim]; x++)
 		if (torus_has_wire_up(t, dim, x) &&
 			(class == ALL || torus_wire_up(t, dim, x) == class))
 			n += lines;
@@ -28,13 +27,12 @@ uint64_t torus_links(const struct topo *topo, uint32_t class)
 {
 	const struct torus *t = torus_of(topo);
 	uint64_t n = 0;
-	uint32_t i;
 
 	if (t->nodes && class + 2 >= topo->n_wires)
 		return topo->n_nodes;
 	if (topo->n_io && class == WIRE_IO)
 		return torus_io_exits(t);
-	for (i = 0; i < t->n_dims; i++)
+	for (uint32_t i = 0; i < t->n_dims; i++)
 		n += links_in(t, i, class);
 	return n;
 }
@@ -57,9 +55,8 @@ struct topo_cut torus_cut(const struct topo *topo)
 {
 	const struct torus *t = torus_of(topo);
 	struct topo_cut cut = { 0 };
-	uint32_t i;
 
-	for (i = 0; i < t->n_dims; i++) {
+	for (uint32_t i = 0; i < t->n_dims; i++) {
 		uint64_t links = (uint64_t)t->n / t->dim[i] * t->n_links[i] *
 				 (torus_is_ring(t, i) ? 2u : 1u);
 
@@ -82,9 +79,8 @@ uint64_t torus_peak(const struct topo *topo, const struct topo_rates *k)
 	const struct torus *t = torus_of(topo);
 	uint128 n = topo->n_nodes, per = t->nodes ? (uint64_t)t->nodes : 1;
 	uint128 peak = UINT64_MAX, ports;
-	uint32_t i;
 
-	for (i = 0; i < t->n_dims; i++) {
+	for (uint32_t i = 0; i < t->n_dims; i++) {
 		uint128 d = t->dim[i], bound;
 		uint128 rate = k->rate(k, torus_wire_up(t, i, 0), 0, 1);
 

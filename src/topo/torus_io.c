@@ -62,21 +62,21 @@ const struct topo_block torus_io_latency = {
 static uint64_t count_blocks(
 	uint32_t n, uint32_t *x, uint32_t *box, const uint32_t *unit)
 {
-	uint32_t size[TORUS_MAX_DIMS], from[TORUS_MAX_DIMS], i, j;
+	uint32_t size[TORUS_MAX_DIMS], from[TORUS_MAX_DIMS];
 	uint64_t sum = 0, part;
 
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		from[i] = x[i] / unit[i] * unit[i];
 		size[i] =
 			box[i] - from[i] < unit[i] ? box[i] - from[i] : unit[i];
 	}
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		part = from[i];
-		for (j = 0; j < n; j++)
+		for (uint32_t j = 0; j < n; j++)
 			part *= j < i ? box[j] : j > i ? size[j] : 1;
 		sum += part;
 	}
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		x[i] -= from[i];
 	memcpy(box, size, n * sizeof(*box));
 	return sum;
@@ -166,12 +166,10 @@ static void lay_out(struct torus *t, const uint32_t *whole, router_id n_io)
 /* The machine that this one may be a part of. */
 static int set_whole(const struct torus *t, uint32_t *whole, struct err *e)
 {
-	uint32_t i;
-
 	memcpy(whole, t->dim, sizeof(t->dim));
 	if (!t->whole.n || !t->whole.v[0])
 		return 0;
-	for (i = 0; i < t->n_dims; i++) {
+	for (uint32_t i = 0; i < t->n_dims; i++) {
 		whole[i] = i < t->whole.n ? (uint32_t)t->whole.v[i] : 0;
 		if (torus_corner(t, i) + t->dim[i] > whole[i])
 			return err_set(e,
@@ -187,9 +185,8 @@ static int set_whole(const struct torus *t, uint32_t *whole, struct err *e)
 static uint64_t size_of(const struct torus *t, const uint32_t *whole)
 {
 	uint64_t n = 1;
-	uint32_t i;
 
-	for (i = 0; i < t->n_dims && n <= TOPO_MAX_ROUTERS; i++)
+	for (uint32_t i = 0; i < t->n_dims && n <= TOPO_MAX_ROUTERS; i++)
 		n *= whole[i];
 	return n;
 }
@@ -275,9 +272,8 @@ uint32_t torus_io_link(const struct torus *t, router_id r)
 uint64_t torus_io_exits(const struct torus *t)
 {
 	uint64_t n = 0;
-	uint32_t i;
 
-	for (i = 0; i < t->topo.n_io * (uint32_t)t->io_links; i++)
+	for (uint32_t i = 0; i < t->topo.n_io * (uint32_t)t->io_links; i++)
 		n += t->io_exit[i] != NO_ROUTER;
 	return n;
 }

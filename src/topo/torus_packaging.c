@@ -82,10 +82,9 @@ void torus_packaging_init(struct torus *t)
 		[WIRE_INNER] = "inner",
 		[WIRE_IO] = "IO",
 	};
-	uint32_t i;
 
 	t->topo.n_wires = t->topo.n_io ? N_WIRE_CLASSES : WIRE_IO;
-	for (i = 0; i < t->topo.n_wires; i++)
+	for (uint32_t i = 0; i < t->topo.n_wires; i++)
 		t->topo.wire[i] = (struct topo_wire){
 			.name = names[i],
 			.latency = t->latency[i],
@@ -101,9 +100,7 @@ uint32_t torus_span(const struct param_list *unit, uint32_t dim, uint32_t d)
 
 static bool is_inner(const struct torus *t, uint32_t dim)
 {
-	int64_t k;
-
-	for (k = 0; k < t->inner.n; k++)
+	for (int64_t k = 0; k < t->inner.n; k++)
 		if (t->inner.v[k] == dim)
 			return true;
 	return false;
@@ -129,9 +126,9 @@ uint32_t torus_packaging_wire(const struct torus *t, uint32_t dim, uint32_t x)
 static bool is_whole(const struct torus *t, const struct param_list *unit,
 	const uint32_t *from, const uint32_t *size)
 {
-	uint32_t i, k;
+	uint32_t k;
 
-	for (i = 0; i < t->n_dims; i++) {
+	for (uint32_t i = 0; i < t->n_dims; i++) {
 		k = torus_span(unit, i, t->dim[i]);
 		if (k > t->dim[i])
 			k = t->dim[i];
@@ -144,9 +141,9 @@ static bool is_whole(const struct torus *t, const struct param_list *unit,
 static bool is_in_one_midplane(
 	const struct torus *t, const uint32_t *from, const uint32_t *size)
 {
-	uint32_t i, k;
+	uint32_t k;
 
-	for (i = 0; i < t->n_dims; i++) {
+	for (uint32_t i = 0; i < t->n_dims; i++) {
 		k = torus_span(&t->midplane, i, t->dim[i]);
 		if (from[i] / k != (from[i] + size[i] - 1) / k)
 			return false;
@@ -169,9 +166,8 @@ static void write_sets(const struct torus *t, const uint32_t *from,
 	const uint32_t *size, struct topo_partition *p)
 {
 	size_t n = 0, k = 0, m = 0;
-	uint32_t i;
 
-	for (i = 0; i < t->n_dims; i++) {
+	for (uint32_t i = 0; i < t->n_dims; i++) {
 		n += (size_t)snprintf(p->set[0] + n, sizeof(p->set[0]) - n,
 			"%s%u", i ? "x" : "topology.shape=", size[i]);
 		k += (size_t)snprintf(p->set[1] + k, sizeof(p->set[1]) - k,
@@ -181,7 +177,7 @@ static void write_sets(const struct torus *t, const uint32_t *from,
 			"%s%u", i ? "x" : "topology.corner=", from[i]);
 	}
 	n = 0;
-	for (i = 0; i < t->n_dims && t->topo.n_io; i++)
+	for (uint32_t i = 0; i < t->n_dims && t->topo.n_io; i++)
 		n += (size_t)snprintf(p->set[3] + n, sizeof(p->set[3]) - n,
 			"%s%u", i ? "x" : "topology.io.whole=", t->dim[i]);
 }
@@ -191,7 +187,6 @@ int torus_partition(const struct topo *topo, const uint32_t *from,
 {
 	const struct torus *t = torus_of(topo);
 	size_t n = 0;
-	uint32_t i;
 
 	if (t->wires != TORUS_PACKAGED)
 		return err_set(e, "this machine has no midplanes to divide");
@@ -202,7 +197,7 @@ int torus_partition(const struct topo *topo, const uint32_t *from,
 				    !is_in_one_midplane(t, from, size)))
 		return err_set(e, "a partition must consist of whole "
 				  "midplanes, or of boards of one midplane");
-	for (i = 0; i < t->n_dims; i++) {
+	for (uint32_t i = 0; i < t->n_dims; i++) {
 		p->length[i] = torus_span(&t->midplane, i, t->dim[i]);
 		p->leaving |= (uint32_t)!is_inner(t, i) << i;
 		if (!is_joined(t, i, size[i], p))
@@ -234,11 +229,10 @@ static bool unit_row(const struct torus *t, const char *name,
 {
 	bool is_whole = true;
 	size_t at = 0;
-	uint32_t i;
 
 	snprintf(cell[0].text, sizeof(cell[0].text), "%s", name);
 	cell[2].n = cell[3].n = 1;
-	for (i = 0; i < t->n_dims; i++) {
+	for (uint32_t i = 0; i < t->n_dims; i++) {
 		uint32_t d = t->dim[i], k = d;
 
 		if (i < unit->n && unit->v[i] < d)
@@ -257,9 +251,8 @@ bool torus_packaging_row(
 {
 	const struct param_list *const unit[] = { &t->board, &t->midplane };
 	static const char *const name[] = { "board", "midplane" };
-	uint32_t k;
 
-	for (k = 0; k < 2; k++)
+	for (uint32_t k = 0; k < 2; k++)
 		if (unit_row(t, name[k], unit[k], cell) && !i--)
 			return true;
 	return false;

@@ -20,11 +20,11 @@ static int divide(const struct torus *t, const uint32_t *from,
 
 static void bgq_f84_a_partition_is_a_torus_where_it_is_4_or_n_long(void **state)
 {
-	uint32_t n, k, at;
+	uint32_t n, k;
 
 	for (n = 4; n <= 16; n += 4)
 		for (k = 4; k <= n; k += 4)
-			for (at = 0; at + k <= n; at += 4) {
+			for (uint32_t at = 0; at + k <= n; at += 4) {
 				uint32_t from[] = { 0, 0, 0, at, 0 };
 				uint32_t size[] = { 4, 4, 4, k, 2 };
 				struct topo_partition p;
@@ -68,13 +68,12 @@ static void a_partition_cuts_no_board_and_no_midplane(void **state)
 	};
 	struct topo_partition p;
 	struct torus t;
-	size_t i;
 
 	make(&t, "4x4x4x8x2");
 	t.wires = TORUS_UNIFORM;
 	assert_int_equal(divide(&t, bad[0][0], bad[0][1], &p), -1);
 	t.wires = TORUS_PACKAGED;
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(divide(&t, bad[i][0], bad[i][1], &p), -1);
 }
 
@@ -100,9 +99,8 @@ static struct topo_end peer(const struct torus *t, router_id r, port_id p)
 static uint32_t wired(const struct torus *t, router_id r)
 {
 	uint32_t ports = 0;
-	port_id p;
 
-	for (p = 0; p < t->topo.n_ports; p++)
+	for (port_id p = 0; p < t->topo.n_ports; p++)
 		if (peer(t, r, p).router != NO_ROUTER)
 			ports |= 1u << p;
 	return ports;
@@ -113,12 +111,11 @@ static void bgq_f3_some_nodes_have_an_eleventh_link_to_an_io_node(void **state)
 	struct err e = { 0 };
 	uint32_t n_exits = 0;
 	struct torus t;
-	router_id r;
 
 	assert_int_equal(make_io(&t, "4x4x4x8x2", 128, 2, &e), 0);
 	assert_int_equal(t.topo.n_nodes, 1024);
 	assert_int_equal(t.topo.n_io, 8);
-	for (r = 0; r < 1024; r++) {
+	for (router_id r = 0; r < 1024; r++) {
 		struct topo_end io = peer(&t, r, IO_PORT);
 
 		assert_int_equal(wired(&t, r) & 0x3ff, 0x3ff);
@@ -143,9 +140,8 @@ static void bgq_f3_some_nodes_have_an_eleventh_link_to_an_io_node(void **state)
 static router_id first_of(const struct torus *t, router_id r)
 {
 	router_id first = r;
-	uint32_t i;
 
-	for (i = 0; i < t->n_dims; i++)
+	for (uint32_t i = 0; i < t->n_dims; i++)
 		first -= torus_coord(t, r, i) % 2 * t->stride[i];
 	return first;
 }
@@ -154,10 +150,9 @@ static void an_io_node_serves_boards_of_one_midplane(void **state)
 {
 	struct err e = { 0 };
 	struct torus t;
-	router_id r;
 
 	assert_int_equal(make_io(&t, "8x4x4x8x2", 128, 2, &e), 0);
-	for (r = 0; r < t.n; r++) {
+	for (router_id r = 0; r < t.n; r++) {
 		router_id exit = torus_io_exit(
 			&t, torus_io_of(&t, r), torus_io_link(&t, r));
 
@@ -176,7 +171,6 @@ static void make_part(struct torus *t, const struct torus *whole,
 {
 	struct topo_partition p;
 	struct err e = { 0 };
-	uint32_t i;
 
 	assert_int_equal(divide(whole, from, size, &p), 0);
 	assert_int_equal(torus_read(t, strchr(p.set[0], '=') + 1, NULL, &e), 0);
@@ -184,7 +178,7 @@ static void make_part(struct torus *t, const struct torus *whole,
 	t->io_links = whole->io_links;
 	t->whole = whole->shape;
 	t->corner.n = whole->shape.n;
-	for (i = 0; i < whole->shape.n; i++)
+	for (uint32_t i = 0; i < whole->shape.n; i++)
 		t->corner.v[i] = from[i];
 	assert_int_equal(t->topo.ops->init(&t->topo, &e), 0);
 }
@@ -195,7 +189,6 @@ static void a_midplane_has_its_io_nodes_wherever_it_is(void **state)
 	struct torus whole, alone, part;
 	struct err e = { 0 };
 	uint32_t n = 0;
-	router_id r;
 
 	assert_int_equal(make_io(&whole, "8x4x4x8x2", 128, 2, &e), 0);
 	assert_int_equal(make_io(&alone, "4x4x4x4x2", 128, 2, &e), 0);
@@ -204,7 +197,7 @@ static void a_midplane_has_its_io_nodes_wherever_it_is(void **state)
 
 		make_part(&part, &whole, from, size);
 		assert_int_equal(part.topo.n_io, 4);
-		for (r = 0; r < 516; r++)
+		for (router_id r = 0; r < 516; r++)
 			assert_memory_equal(
 				(struct topo_end[]){ peer(&part, r, IO_PORT) },
 				(struct topo_end[]){ peer(&alone, r, IO_PORT) },
@@ -222,19 +215,17 @@ static void partitions_have_the_io_links_that_end_in_them(void **state)
 	static const uint32_t size[] = { 2, 2, 2, 2, 2 };
 	struct err e = { 0 };
 	struct torus whole, part;
-	uint32_t k, every;
-	router_id r;
 
-	for (every = 64; every <= 128; every *= 2) {
+	for (uint32_t every = 64; every <= 128; every *= 2) {
 		assert_int_equal(make_io(&whole, "4x4x4x4x2", every, 2, &e), 0);
-		for (k = 0; k < 4; k++) {
+		for (uint32_t k = 0; k < 4; k++) {
 			const uint32_t from[] = { k % 2 * 2, k / 2 * 2, 0, 0,
 				0 };
 			bool has = every == 64 || k % 2 == 0;
 
 			make_part(&part, &whole, from, size);
 			assert_int_equal(part.topo.n_io, has);
-			for (r = 0; has && r < 32; r++) {
+			for (router_id r = 0; has && r < 32; r++) {
 				uint32_t link = every == 64 ? k % 2 : k / 2;
 
 				assert_int_equal(torus_io_of(&part, r), 32);
@@ -259,12 +250,11 @@ static void bgq_f6_an_io_node_has_no_links_in_e(void **state)
 	struct err e = { 0 };
 	char name[32];
 	struct torus t;
-	router_id r;
 
 	assert_int_equal(make_io(&t, "2x2x2x2x2", 8, 2, &e), 0);
-	for (r = 32; r < t.topo.n_routers; r++)
+	for (router_id r = 32; r < t.topo.n_routers; r++)
 		assert_int_equal(wired(&t, r), 3u << IO_PORT);
-	for (r = 0; r < 32; r++)
+	for (router_id r = 0; r < 32; r++)
 		assert_int_equal(wired(&t, r) >> 8 & 3, 3);
 	t.topo.ops->name_port(&t.topo, 32, 11, name, sizeof(name));
 	assert_string_equal(name, "IO1");
@@ -286,9 +276,8 @@ static void io_nodes_that_cannot_be_are_refused(void **state)
 		{ "2x2x2x2x2x2", 8, 2, "topology.io.every" },
 	};
 	struct torus t;
-	uint32_t i;
 
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct err e = { 0 };
 
 		assert_int_equal(make_io(&t, bad[i].shape, bad[i].every,

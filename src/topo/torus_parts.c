@@ -39,9 +39,7 @@ static bool has_nodes(const struct topo *t)
 static bool wire_of(
 	const struct topo *t, router_id r, uint32_t *i, struct topo_end *end)
 {
-	port_id p;
-
-	for (p = 0; p < t->n_ports; p++) {
+	for (port_id p = 0; p < t->n_ports; p++) {
 		*end = (struct topo_end){ r, p };
 		if (t->ops->peer(t, r, p).router != NO_ROUTER && !(*i)--)
 			return true;
@@ -64,12 +62,11 @@ static bool router_of(
 	const struct topo *topo, const struct part *p, uint32_t i, router_id *r)
 {
 	const struct torus *t = torus_of(topo);
-	uint32_t d;
 
 	*r = p->site;
 	if (!p->unit)
 		return !i;
-	for (d = 0; d < t->n_dims; d++) {
+	for (uint32_t d = 0; d < t->n_dims; d++) {
 		uint32_t n = blade_of(t, d);
 		uint32_t x = torus_coord(t, p->site - t->first, d);
 		uint32_t from = x - x % n;
@@ -86,9 +83,8 @@ static bool chips_wire(const struct topo *t, const struct part *p, uint32_t i,
 	struct topo_end *end)
 {
 	router_id r;
-	uint32_t k;
 
-	for (k = 0; router_of(t, p, k, &r); k++)
+	for (uint32_t k = 0; router_of(t, p, k, &r); k++)
 		if (wire_of(t, r, &i, end))
 			return true;
 	return false;
@@ -184,10 +180,10 @@ static int refuse_connection(
 {
 	char text[TOPO_MAX_PORTS][16], hint[NAME_HINT];
 	const char *names[TOPO_MAX_PORTS];
-	uint32_t dim, k, n = 0;
+	uint32_t n = 0;
 
-	for (dim = 0; dim < t->n_dims; dim++) {
-		for (k = 0; k < 2 * n_connections(t, dim); k++, n++) {
+	for (uint32_t dim = 0; dim < t->n_dims; dim++) {
+		for (uint32_t k = 0; k < 2 * n_connections(t, dim); k++, n++) {
 			snprintf(text[n], sizeof(text[n]), "%c%c%u",
 				t->letters[dim], k % 2 ? '-' : '+', k / 2);
 			names[n] = text[n];

@@ -74,11 +74,10 @@ static bool is_ring(const struct picture *p, uint32_t dim)
 static void draw_nodes(struct picture *p)
 {
 	bool is_cut = p->columns < p->t->dim[p->x];
-	uint32_t i;
 	char c;
 
 	fprintf(p->out, is_ring(p, p->x) ? "< " : "  ");
-	for (i = 0; i < p->columns; i++) {
+	for (uint32_t i = 0; i < p->columns; i++) {
 		fputc('o', p->out);
 		if (i + 1 == p->t->dim[p->x])
 			break;
@@ -92,20 +91,16 @@ static void draw_nodes(struct picture *p)
 /* A row of the same mark under every node. */
 static void draw_marks(const struct picture *p, char mark)
 {
-	uint32_t i;
-
 	fputs("      ", p->out);
-	for (i = 0; i < p->columns; i++)
+	for (uint32_t i = 0; i < p->columns; i++)
 		fprintf(p->out, "%s%c", i ? "   " : "", mark);
 	fputc('\n', p->out);
 }
 
 static void draw_numbers(const struct picture *p)
 {
-	uint32_t i;
-
 	fprintf(p->out, "      %c\n      ", p->t->letters[p->x]);
-	for (i = 0; i < p->columns; i++)
+	for (uint32_t i = 0; i < p->columns; i++)
 		fprintf(p->out, i + 1 < p->columns ? "%-4u" : "%u", i);
 	fputc('\n', p->out);
 }
@@ -113,9 +108,8 @@ static void draw_numbers(const struct picture *p)
 static void draw_rows(struct picture *p)
 {
 	bool is_cut = p->y != NO_DIM && p->rows < p->t->dim[p->y];
-	uint32_t i;
 
-	for (i = 0; i < p->rows; i++) {
+	for (uint32_t i = 0; i < p->rows; i++) {
 		if (p->y == NO_DIM)
 			fputs("    ", p->out);
 		else
@@ -142,9 +136,8 @@ static void explain(struct picture *p, char a, char b, uint32_t class)
 static void draw_legend(struct picture *p)
 {
 	bool is_packaged = p->t->wires == TORUS_PACKAGED;
-	uint32_t c;
 
-	for (c = 0; c < WIRE_IO && is_packaged; c++)
+	for (uint32_t c = 0; c < WIRE_IO && is_packaged; c++)
 		if (p->seen >> c & 1 && c != WIRE_LOOP)
 			explain(p, across[c], down[c], c);
 	if (is_ring(p, p->x))

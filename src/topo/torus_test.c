@@ -27,14 +27,14 @@ static void make(struct torus *t, const char *shape, const char *wrap)
 static void make_any(struct torus *t, uint64_t *n)
 {
 	struct err e = { 0 };
-	uint32_t room = 600, i;
+	uint32_t room = 600;
 
 	assert_int_equal(torus_read(t, NULL, NULL, &e), 0);
 	t->shape.n = 1 + dice(3, n, TORUS_MAX_DIMS);
 	t->wrap.n = dice(3, n, (uint32_t)t->shape.n + 1);
 	t->board.n = dice(3, n, (uint32_t)t->shape.n + 1);
 	t->midplane.n = dice(3, n, (uint32_t)t->shape.n + 1);
-	for (i = 0; i < t->shape.n; i++) {
+	for (uint32_t i = 0; i < t->shape.n; i++) {
 		t->shape.v[i] = 1 + dice(3, n, room < 9 ? room : 9);
 		room /= (uint32_t)t->shape.v[i];
 		t->wrap.v[i] = dice(3, n, 3);

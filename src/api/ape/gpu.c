@@ -50,9 +50,9 @@ static struct streams *streams(void)
 		.held = held,
 	};
 	struct streams *s = program_keep(&library);
-	uint32_t i, n = s->stream[0].works.size ? 0 : WEFT_GPU_STREAMS;
+	uint32_t n = s->stream[0].works.size ? 0 : WEFT_GPU_STREAMS;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		ring_init(&s->stream[i].works, sizeof(struct work));
 	return s;
 }

@@ -115,13 +115,13 @@ static dmapp_return_t move(struct call c, uint32_t op)
 {
 	struct gemini_post p = { .op = op };
 	dmapp_return_t code = check(&c, c.n);
-	uint64_t left, i;
+	uint64_t left;
 
 	if (code)
 		return code;
 	left = c.n * size_of(c.type);
 	begin(&c);
-	for (i = 0; left; i += p.bytes, left -= p.bytes) {
+	for (uint64_t i = 0; left; i += p.bytes, left -= p.bytes) {
 		p.bytes = left < GEMINI_BLOCK ? left : GEMINI_BLOCK;
 		transfer(&c, p, c.pe, c.there + i, c.here + i);
 	}

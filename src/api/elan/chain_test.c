@@ -28,11 +28,11 @@ static void copy_program(void *arg)
 	struct elan_cq q = open_queue(0, ELAN_8K), small;
 	uint8_t data[ELAN_COPY_MOST];
 	uint64_t got[ELAN_COPY_MOST / 8];
-	uint32_t bytes, k = 0;
+	uint32_t k = 0;
 
 	small = open_queue(1, ELAN_1K);
 	memset(data, 0x5a, sizeof(data));
-	for (bytes = 8; bytes <= ELAN_COPY_MOST; bytes += 136, k++) {
+	for (uint32_t bytes = 8; bytes <= ELAN_COPY_MOST; bytes += 136, k++) {
 		uint64_t to = ET_TARGET + 4096 * k;
 
 		data[bytes - 8] = (uint8_t)k;
@@ -69,12 +69,12 @@ static void words_program(void *arg)
 	struct elan_cq q = open_queue(0, ELAN_8K);
 	uint64_t w[ELAN_PUT_WORDS + 1], flag = 0;
 	uint8_t data[MOST + 1];
-	uint32_t bytes, n;
+	uint32_t n;
 
 	for (n = 0; n < sizeof(data); n++)
 		data[n] = et_byte(9, n);
 	assert_int_equal(elan_arm(&q, 1, 1, ET_FLAG, 1), 0);
-	for (bytes = 0; bytes <= MOST; bytes += 37) {
+	for (uint32_t bytes = 0; bytes <= MOST; bytes += 37) {
 		memset(w, 0xff, sizeof(w));
 		n = elan_put_words(
 			w, 1, ET_TARGET + 1024 * bytes, data, bytes, 7, 1);
@@ -96,13 +96,13 @@ static void words_program(void *arg)
 static void words_check(void *arg)
 {
 	struct elan_cq q = open_queue(0, ELAN_8K);
-	uint32_t bytes, sum = 1;
+	uint32_t sum = 1;
 
-	for (bytes = 0; bytes <= MOST; bytes += 37)
+	for (uint32_t bytes = 0; bytes <= MOST; bytes += 37)
 		sum += bytes;
 	assert_int_equal(elan_arm(&q, 7, sum, ET_FLAG, 1), 0);
 	assert_true(elan_wait_event(&q, ET_FLAG, 1));
-	for (bytes = 0; bytes <= MOST; bytes += 37) {
+	for (uint32_t bytes = 0; bytes <= MOST; bytes += 37) {
 		et_expect(ET_TARGET + 1024 * bytes, 9, bytes);
 		et_expect_all(ET_TARGET + 1024 * bytes + bytes, 0, 8);
 	}
@@ -133,9 +133,9 @@ static void arm_dmas(struct elan_cq *q, uint32_t event, uint64_t count,
 {
 	uint64_t w[QUAD * (1 + ELAN_DMA_WORDS)];
 	struct elan_dma x = *d;
-	uint32_t i, k = 0;
+	uint32_t k = 0;
 
-	for (i = 0; i < n; i++, x.destination += step)
+	for (uint32_t i = 0; i < n; i++, x.destination += step)
 		k += elan_dma_words(w + k, &x);
 	assert_int_equal(
 		elan_arm_copy(q, event, count, page_of(0), w, 8 * k), 0);

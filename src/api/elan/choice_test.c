@@ -156,10 +156,10 @@ static void come_program(void *arg)
 static uint32_t check_choices(struct et *m, uint32_t node, int64_t percent)
 {
 	struct latencies x = { .node = node };
-	uint32_t k, n_dmas = 0;
+	uint32_t n_dmas = 0;
 
 	ET_RUN(m, 1, { 0, send_program, &x }, { node, come_program, &x });
-	for (k = 0; k < SIZES; k++) {
+	for (uint32_t k = 0; k < SIZES; k++) {
 		sim_time taken = x.took[k][x.is_dma[k]];
 		sim_time other = x.took[k][!x.is_dma[k]];
 

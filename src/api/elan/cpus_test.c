@@ -41,9 +41,9 @@ static void cpu_peer(void *arg)
 {
 	struct elan_cq q = open_queue(9, ELAN_8K);
 	struct poll_loop loop = { .period = 1 };
-	uint64_t one = 1, word, i;
+	uint64_t one = 1, word;
 
-	for (i = 0; i < CPUS; i++) {
+	for (uint64_t i = 0; i < CPUS; i++) {
 		program_poll(ET_TARGET + 8 * i, WORD_IS, 1, loop, &word);
 		cpus[i].sent = program_now() - cpus[i].wrote;
 		cpus[i].seen = program_now();

@@ -112,10 +112,10 @@ static void msg_elan_put(struct msg_state *m, uint32_t rank, uint64_t to,
 static void msg_elan_get(struct msg_state *m, uint32_t rank, uint64_t from,
 	uint64_t to, uint64_t bytes, uint32_t word)
 {
-	uint64_t i, n;
+	uint64_t n;
 
 	arm(m, word, bytes);
-	for (i = 0; i < bytes; i += n) {
+	for (uint64_t i = 0; i < bytes; i += n) {
 		n = bytes - i < ELAN_PACKET ? bytes - i : ELAN_PACKET;
 		elan_get(next_get(m), msg_node_of(m, rank), from + i, to + i,
 			(uint32_t)n, event_of(m, m->rank, word));

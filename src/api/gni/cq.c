@@ -36,9 +36,9 @@ static uint32_t whole_entries(uint32_t n)
 static void clear(uint64_t at, uint64_t bytes)
 {
 	static const uint8_t zeros[4096];
-	uint64_t i, n;
+	uint64_t n;
 
-	for (i = 0; i < bytes; i += n) {
+	for (uint64_t i = 0; i < bytes; i += n) {
 		n = bytes - i < sizeof(zeros) ? bytes - i : sizeof(zeros);
 		host_write(program_host(), program_worker(), program_node(),
 			program_now(), at + i, zeros, n);

@@ -234,7 +234,7 @@ static void exchange(struct msg_state *m, uint32_t other,
 static void allreduce_piece(struct msg_state *m, enum weft_msg_reduction op,
 	uint64_t *a, uint32_t n)
 {
-	uint32_t half = 1, k;
+	uint32_t half = 1;
 	uint64_t b[PIECE];
 
 	while (half * 2 <= m->n_ranks)
@@ -248,7 +248,7 @@ static void allreduce_piece(struct msg_state *m, enum weft_msg_reduction op,
 		receive(m, m->rank + half, b, 8 * n);
 		combine(op, a, b, n);
 	}
-	for (k = 1; k < half; k *= 2)
+	for (uint32_t k = 1; k < half; k *= 2)
 		exchange(m, m->rank ^ k, op, a, n);
 	if (m->rank + half < m->n_ranks)
 		send(m, m->rank + half, a, 8 * n);
@@ -333,13 +333,13 @@ static void add_part(const struct ring *r, uint32_t chunk, const uint64_t *mine)
  */
 static void reduce_ring(struct ring *r)
 {
-	uint32_t n = r->m->n_ranks, me = r->m->rank, i, chunk;
+	uint32_t n = r->m->n_ranks, me = r->m->rank, chunk;
 	struct own_part *own = program_keep(&library);
 
 	own->word = mem_alloc(r->n / n + 1, sizeof(*own->word));
 	r->before = (me + n - 1) % n;
 	r->behind = (me + 1) % n;
-	for (i = 0; i < 2 * (n - 1); i++) {
+	for (uint32_t i = 0; i < 2 * (n - 1); i++) {
 		chunk = (me + 2 * n - i - 1) % n;
 		read_part(r, chunk, own->word);
 		pass_chunk(r, i ? r->to : r->from, (chunk + 1) % n, chunk);
@@ -356,7 +356,7 @@ static int reduce(struct msg_state *m, uint32_t root,
 	enum weft_msg_reduction op, uint64_t from, uint64_t to, uint64_t n)
 {
 	bool is_mine = root == WEFT_MSG_ANY || root == m->rank;
-	uint64_t a[PIECE], i;
+	uint64_t a[PIECE];
 	uint32_t k;
 
 	if (!m->ops)
@@ -379,7 +379,7 @@ static int reduce(struct msg_state *m, uint32_t root,
 		reduce_ring(&(struct ring){ m, op, from, to, n, 0, 0 });
 		return 0;
 	}
-	for (i = 0; i < n; i += k) {
+	for (uint64_t i = 0; i < n; i += k) {
 		k = n - i < PIECE ? (uint32_t)(n - i) : PIECE;
 		program_read(m->base + from + 8 * i, a, 8 * k);
 		if (root == WEFT_MSG_ANY)

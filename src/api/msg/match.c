@@ -398,7 +398,7 @@ int weft_msg_receive_start(struct weft_msg *msg, uint32_t rank, uint32_t tag,
 {
 	struct msg_state *m = msg_state(msg);
 	int code = msg_check(m, m->rank, to, max);
-	uint16_t i, prev = 0;
+	uint16_t prev = 0;
 
 	if ((rank >= m->n_ranks && rank != WEFT_MSG_ANY) || code)
 		return code ? code : EINVAL;
@@ -409,7 +409,7 @@ int weft_msg_receive_start(struct weft_msg *msg, uint32_t rank, uint32_t tag,
 		.tag = tag,
 		.state = STATE_POSTED,
 	};
-	for (i = m->early_first; i; i = m->early[i - 1].next) {
+	for (uint16_t i = m->early_first; i; i = m->early[i - 1].next) {
 		struct msg_early *e = &m->early[i - 1];
 
 		if (fits(r, e->rank, e->tag)) {

@@ -52,12 +52,12 @@ static void take_all(struct workq_user *u)
 
 bool workq_user_is_done(const struct workq_user *u, uint32_t number)
 {
-	uint32_t i, from = number - u->window.oldest;
+	uint32_t from = number - u->window.oldest;
 	struct workq_completion c;
 
 	if (from >= WORKQ_DEPTH || u->window.done >> from & 1)
 		return true;
-	for (i = 0; look(u, i, &c); i++)
+	for (uint32_t i = 0; look(u, i, &c); i++)
 		if ((uint32_t)c.id == number)
 			return true;
 	return false;

@@ -108,9 +108,9 @@ static void enter_together(void *arg)
 static sim_time right_time(uint32_t node)
 {
 	sim_time up = 0, x, status;
-	uint32_t i, hops;
+	uint32_t hops;
 
-	for (i = 0; i < world->n; i++) {
+	for (uint32_t i = 0; i < world->n; i++) {
 		x = way(i, &hops);
 		x += hops * 18 * NS;
 		up = x > up ? x : up;

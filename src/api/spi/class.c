@@ -23,9 +23,9 @@ static struct tree *tree(void)
 
 uint32_t unit_ports(uint32_t links)
 {
-	uint32_t ports = 0, i;
+	uint32_t ports = 0;
 
-	for (i = 0; i < 2 * MU_DIMS + 1; i++)
+	for (uint32_t i = 0; i < 2 * MU_DIMS + 1; i++)
 		if (links & (unsigned)BGQ_CLASS_LINK_AM >> i)
 			ports |= 1u << (i < 2 * MU_DIMS ? i ^ 1 : i);
 	return ports;
@@ -33,9 +33,9 @@ uint32_t unit_ports(uint32_t links)
 
 static uint32_t to_links(uint32_t ports)
 {
-	uint32_t links = 0, i;
+	uint32_t links = 0;
 
-	for (i = 0; i < 2 * MU_DIMS + 1; i++)
+	for (uint32_t i = 0; i < 2 * MU_DIMS + 1; i++)
 		if (ports >> i & 1)
 			links |= (unsigned)BGQ_CLASS_LINK_AM >>
 				 (i < 2 * MU_DIMS ? i ^ 1 : i);

@@ -230,7 +230,7 @@ static uint64_t piece(uint64_t bytes, uint64_t at)
 static int64_t do_write(struct server *v, const struct cnk_request *q)
 {
 	int64_t moved = ask(v, FILES_LOOK, q);
-	uint64_t at, n, next;
+	uint64_t n, next;
 	uint32_t k = 0;
 
 	if (moved < 0)
@@ -239,7 +239,7 @@ static int64_t do_write(struct server *v, const struct cnk_request *q)
 		return -EFBIG;
 	if (q->bytes)
 		fetch(v, q, q->at, piece(q->bytes, 0), k);
-	for (at = 0; at < q->bytes; at = next, k ^= 1) {
+	for (uint64_t at = 0; at < q->bytes; at = next, k ^= 1) {
 		n = piece(q->bytes, at);
 		next = at + n;
 		spi_poll(v->at + AT_COUNTER + 8 * k, 0);

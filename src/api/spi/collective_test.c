@@ -219,7 +219,7 @@ static void routes_program(void *arg)
 	const ClassRoute_t local = { .input = BGQ_CLASS_INPUT_LINK_LOCAL |
 					      BGQ_CLASS_INPUT_VC_SUBCOMM };
 	ClassRoute_t r, back;
-	uint32_t mask, ids[16], n, i;
+	uint32_t mask, ids[16], n;
 
 	/* 0 is everybody's, 14 and 15 are the system's */
 	assert_int_equal(Kernel_QueryCollectiveClassRoutes(&n, ids, 16), 0);
@@ -264,7 +264,7 @@ static void routes_program(void *arg)
 	assert_int_equal(MUSPI_ReleaseClassrouteId(CLASS), EPERM);
 	assert_int_equal(MUSPI_GetClassrouteIds(&mask), 0);
 	assert_int_equal(mask, 0x3ffe);
-	for (i = 1; i < 14; i++)
+	for (uint32_t i = 1; i < 14; i++)
 		assert_int_equal(MUSPI_SetClassrouteId(i, &local), 0);
 	assert_int_equal(MUSPI_GetClassrouteIds(&mask), EAGAIN);
 }

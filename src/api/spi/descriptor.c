@@ -24,11 +24,11 @@ void MUSPI_SetUpDestination(MUHWI_Destination_t *dest, uint32_t a, uint32_t b,
 MUHWI_Destination_t spi_destination_in(const struct topo *topo, uint32_t node)
 {
 	const struct torus *t = torus_of(topo);
-	uint32_t none = node < topo->n_nodes ? 0 : UINT32_MAX, i;
+	uint32_t none = node < topo->n_nodes ? 0 : UINT32_MAX;
 	uint32_t x[MU_DIMS] = { none, none, none, none, none };
 	MUHWI_Destination_t dest;
 
-	for (i = 0; i < t->n_dims && !none; i++)
+	for (uint32_t i = 0; i < t->n_dims && !none; i++)
 		x[i] = torus_corner(t, i) + torus_coord(t, node, i);
 	MUSPI_SetUpDestination(&dest, x[0], x[1], x[2], x[3], x[4]);
 	return dest;

@@ -21,11 +21,11 @@ static void registers_program(void *arg)
 	MUSPI_Pt2PtDirectPutDescriptorInfo_t i = spi_test_put(1, 100, 0);
 	MUSPI_InjFifoSubGroup_t g;
 	MUSPI_InjFifo_t *f = spi_test_inj(&g, 3, FIFO_ID, 4, NULL);
-	uint64_t start = f->start, round;
+	uint64_t start = f->start;
 
 	assert_int_equal(f->id, 29);
 	program_wait(SPI_TEST_START);
-	for (round = 0; round < 5; round++) {
+	for (uint64_t round = 0; round < 5; round++) {
 		uint64_t at = start + 64 * (round * 3 % 4);
 		uint64_t end = start + 64 * ((round + 1) * 3 % 4);
 
@@ -145,11 +145,10 @@ static void thread_program(void *arg)
 	uint32_t t = program_thread();
 	MUSPI_InjFifoSubGroup_t g;
 	MUSPI_InjFifo_t *f = spi_test_inj(&g, t, 7, 4, NULL);
-	uint8_t k;
 
 	program_wait(2 * SPI_TEST_START);
 	i.MemFIFO.SoftwareBytes[0] = (uint8_t)t;
-	for (k = 0; k < EACH; k++) {
+	for (uint8_t k = 0; k < EACH; k++) {
 		i.MemFIFO.SoftwareBytes[13] = k;
 		while (spi_test_send(f, &i) == SPI_NONE)
 			;
@@ -180,9 +179,9 @@ static void count_program(void *arg)
 static void bgq_f109_every_thread_has_its_own_order(void **state)
 {
 	struct spi_test_program p[THREADS + 1];
-	uint32_t mixed = 0, i;
+	uint32_t mixed = 0;
 
-	for (i = 0; i < THREADS; i++)
+	for (uint32_t i = 0; i < THREADS; i++)
 		p[i] = (struct spi_test_program){ 0, i, thread_program, NULL };
 	p[THREADS] = (struct spi_test_program){ 1, 0, count_program, &mixed };
 	spi_test_run("2x2", 1, p, THREADS + 1, 0);
@@ -286,9 +285,9 @@ static void consume_program(void *arg)
 	MUSPI_RecFifo_t *f = spi_test_rec(&g, 0, 0, *(uint32_t *)arg);
 	uint8_t want[MU_PAYLOAD];
 	spi_packet_t p;
-	uint32_t j, n;
+	uint32_t n;
 
-	for (j = 0; j < MESSAGES; j++) {
+	for (uint32_t j = 0; j < MESSAGES; j++) {
 		spi_wait_packet(f);
 		n = MUSPI_getNextPacket(f, &p);
 		assert_int_equal(n, 32 + (size_of(j) + 31) / 32 * 32);
@@ -308,9 +307,9 @@ static void consume_program(void *arg)
 static void bgq_f121_software_consumes_round_the_circle(void **state)
 {
 	static const uint32_t sizes[] = { 576, 608, 1024, 1120, 4096 };
-	uint32_t size, i;
+	uint32_t size;
 
-	for (i = 0; i < N(sizes); i++) {
+	for (uint32_t i = 0; i < N(sizes); i++) {
 		const struct spi_test_program p[] = {
 			{ 0, 0, many_program, NULL },
 			{ 1, 0, consume_program, &size },

@@ -346,18 +346,18 @@ static int32_t check_enable(uint32_t i)
 
 int32_t Kernel_RecFifoEnable(uint32_t group, uint64_t bits)
 {
-	uint32_t first = group * REC_PER_GROUP, i;
+	uint32_t first = group * REC_PER_GROUP;
 	int32_t wrong = 0;
 
 	if (group >= MU_SUBGROUPS / SUBGROUPS_PER_GROUP ||
 		bits >> REC_PER_GROUP)
 		return EINVAL;
-	for (i = 0; i < REC_PER_GROUP && !wrong; i++)
+	for (uint32_t i = 0; i < REC_PER_GROUP && !wrong; i++)
 		if (bits & spi_rec_bit(0, i))
 			wrong = check_enable(first + i);
 	if (wrong)
 		return wrong;
-	for (i = 0; i < REC_PER_GROUP; i++)
+	for (uint32_t i = 0; i < REC_PER_GROUP; i++)
 		if (bits & spi_rec_bit(0, i))
 			unit_store_as_kernel(
 				MU_REGISTER(MU_REC_ENABLE, first + i), 1);

@@ -90,10 +90,10 @@ static void polls_are_in_no_step(void **state)
 		{ 1, 0, polling_program, b },
 	};
 	sim_time sum = 0, low = SIM_NEVER, high = 0;
-	uint32_t same = 0, i;
+	uint32_t same = 0;
 
 	spi_test_run("2x2", 1, p, N(p), 0);
-	for (i = 0; i < POLLS; i++) {
+	for (uint32_t i = 0; i < POLLS; i++) {
 		sum += a[i];
 		low = a[i] < low ? a[i] : low;
 		high = a[i] > high ? a[i] : high;

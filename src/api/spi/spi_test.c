@@ -57,9 +57,9 @@ struct fifos {
 
 static void open_fifos(struct fifos *f)
 {
-	uint32_t i, id;
+	uint32_t id;
 
-	for (i = 0; i < FIFOS; i++) {
+	for (uint32_t i = 0; i < FIFOS; i++) {
 		Kernel_MemoryRegion_t r;
 
 		id = i * 3;

@@ -348,12 +348,12 @@ static void send_all(struct bench_end *x)
 {
 	const struct alltoall *a = of(x);
 	uint32_t n = (uint32_t)a->n_ranks, i;
-	uint32_t rounds = a->driver ? 1 : a->rounds, round;
+	uint32_t rounds = a->driver ? 1 : a->rounds;
 	uint64_t left = (uint64_t)a->bench.bytes, at = 0;
 	struct bench_transfer p = bench_transfer(x, 0, 0);
 	struct order order;
 
-	for (round = 0; round < rounds; round++) {
+	for (uint32_t round = 0; round < rounds; round++) {
 		order_init(&order,
 			random_draw(a->bench.programs.load.seed, x->rank,
 				RANDOM_TARGET, round)

@@ -153,13 +153,13 @@ static int amo_init(struct load *l, struct err *e)
 static void amo_start(struct load *l)
 {
 	struct bench *b = (struct bench *)l;
-	uint32_t i, n = b->needs.n_programs - 1;
+	uint32_t n = b->needs.n_programs - 1;
 	site_id first = first_sender(l->net->topo);
 
 	bench_open_ends(b);
 	b->ends[0].is_sink = true;
 	bench_run(b, 0, 0, (uint32_t)b->cpu, &collecting);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		bench_run(b, i + 1, first + i, (uint32_t)b->cpu, &adding);
 }
 
@@ -168,15 +168,15 @@ static int64_t find_wrong(const struct amo *m)
 {
 	const struct bench *b = &m->bench;
 	uint64_t *sum = mem_alloc((size_t)m->variables, sizeof(*sum));
-	uint64_t i, k, operand, word;
-	int64_t wrong = -1, v;
+	uint64_t operand, word;
+	int64_t wrong = -1;
 
-	for (i = 1; i < b->needs.n_programs; i++)
-		for (k = 0; k < share(m, i); k++) {
+	for (uint64_t i = 1; i < b->needs.n_programs; i++)
+		for (uint64_t k = 0; k < share(m, i); k++) {
 			word = draw(m, b->ends[i].node, k, &operand);
 			sum[word] += operand;
 		}
-	for (v = 0; v < m->variables && wrong < 0; v++) {
+	for (int64_t v = 0; v < m->variables && wrong < 0; v++) {
 		host_read(b->programs.load.host, b->ends[0].node,
 			at_of((uint64_t)v), &word, sizeof(word));
 		wrong = word != sum[v] ? v : -1;

@@ -229,7 +229,7 @@ static size_t own_size(const struct bench *b)
 void bench_open_ends(struct bench *b)
 {
 	size_t size = own_size(b), data = b->needs.data;
-	uint32_t i, n = b->needs.n_programs;
+	uint32_t n = b->needs.n_programs;
 
 	programs_open(&b->programs);
 	b->ends = mem_alloc(n, sizeof(*b->ends));
@@ -237,7 +237,7 @@ void bench_open_ends(struct bench *b)
 	b->data = data ? mem_alloc(n, data) : NULL;
 	if (b->needs.is_for_all)
 		list_addresses(b, b->programs.load.net);
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		b->ends[i].bench = b;
 		b->ends[i].programs = &b->programs;
 		b->ends[i].load = &b->programs.load;
@@ -284,10 +284,10 @@ void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
 void bench_start_pair(struct bench *b, const struct bench_program *begin,
 	const struct bench_program *answer)
 {
-	uint32_t lanes = b->needs.lanes ? b->needs.lanes : 1, i;
+	uint32_t lanes = b->needs.lanes ? b->needs.lanes : 1;
 
 	bench_open_ends(b);
-	for (i = 0; i < b->needs.n_programs; i++) {
+	for (uint32_t i = 0; i < b->needs.n_programs; i++) {
 		bool begins = i < lanes;
 
 		b->ends[i].begins = begins;
@@ -386,9 +386,9 @@ uint64_t bench_estimate(const struct load *l)
 void bench_fini(struct load *l)
 {
 	struct bench *b = (struct bench *)l;
-	uint32_t i, n = b->ends ? b->needs.n_programs : 0;
+	uint32_t n = b->ends ? b->needs.n_programs : 0;
 
-	for (i = 0; i < n && b->driver->fini; i++)
+	for (uint32_t i = 0; i < n && b->driver->fini; i++)
 		b->driver->fini(&b->ends[i]);
 	programs_fini(l);
 	mem_free(b->ends);

@@ -107,10 +107,10 @@ static int64_t value(
 static int64_t combined(const struct collective *c, const struct member *m,
 	int64_t round, uint64_t i)
 {
-	uint32_t n = m->count, k;
+	uint32_t n = m->count;
 	int64_t all = c->arith.op == COLL_ADD ? 0 : value(c, round, i, 0);
 
-	for (k = 0; k < KINDS && k < n; k++) {
+	for (uint32_t k = 0; k < KINDS && k < n; k++) {
 		int64_t v = value(c, round, i, k);
 		uint32_t alike = (n - 1 - k) / KINDS + 1;
 

@@ -16,9 +16,9 @@ static struct collective *of(const struct bench_end *x)
 
 static uint32_t n_nodes(const struct topo_box *b)
 {
-	uint32_t i, n = 1;
+	uint32_t n = 1;
 
-	for (i = 0; i < TOPO_MAX_DIMS && b->length[i]; i++)
+	for (uint32_t i = 0; i < TOPO_MAX_DIMS && b->length[i]; i++)
 		n *= b->length[i];
 	return n;
 }
@@ -56,11 +56,9 @@ static int check_shape(
 static int check_split(
 	struct collective *c, const struct topo_grid *g, struct err *e)
 {
-	const char *s;
-
 	if (!strcmp(c->split, "none"))
 		return 0;
-	for (s = c->split; *s; s++) {
+	for (const char *s = c->split; *s; s++) {
 		const char *at = memchr(g->letter, *s, g->n_dims);
 
 		if (!at)
@@ -96,9 +94,9 @@ static uint32_t room(
 static int check_boxes(
 	const struct collective *c, const struct topo_grid *g, struct err *e)
 {
-	uint32_t i, most = 0;
+	uint32_t most = 0;
 
-	for (i = 0; i < g->n_dims; i++)
+	for (uint32_t i = 0; i < g->n_dims; i++)
 		most = room(c, g, i) > most ? room(c, g, i) : most;
 	most = most < c->tree->most ? most + 1 : c->tree->most;
 	if (c->split_dims || c->channel == BENCH_TREE_SYSTEM)
@@ -141,9 +139,9 @@ int collective_tree_check(
 static uint32_t index_in(
 	const struct topo_box *b, const struct topo_grid *g, router_id node)
 {
-	uint32_t i, index = 0;
+	uint32_t index = 0;
 
-	for (i = g->n_dims; i--;)
+	for (uint32_t i = g->n_dims; i--;)
 		index = index * b->length[i] + topo_grid_coord(g, node, i) -
 			b->first[i];
 	return index;
@@ -155,12 +153,12 @@ static bool find_place(struct bench_end *x)
 	const struct collective *c = of(x);
 	const struct topo_grid *g = &c->grid;
 	struct member *m = x->data;
-	uint32_t at[TOPO_MAX_DIMS], i;
+	uint32_t at[TOPO_MAX_DIMS];
 
-	for (i = 0; i < g->n_dims; i++)
+	for (uint32_t i = 0; i < g->n_dims; i++)
 		at[i] = topo_grid_coord(g, x->node, i);
 	m->box = c->box;
-	for (i = 0; i < g->n_dims && c->split_dims; i++)
+	for (uint32_t i = 0; i < g->n_dims && c->split_dims; i++)
 		if (!(c->split_dims >> i & 1)) {
 			m->box.first[i] = at[i];
 			m->box.length[i] = 1;
@@ -254,9 +252,9 @@ static bool cast_all(struct bench_end *x, int64_t round)
 	const struct topo_grid *g = &c->grid;
 	struct member *m = x->data;
 	struct topo_box box;
-	uint32_t i, in = 0;
+	uint32_t in = 0;
 
-	for (i = 0; i < c->boxes; i++)
+	for (uint32_t i = 0; i < c->boxes; i++)
 		if (nth_box(x, i, &box)) {
 			collective_fill(x, source_at(c, i), round,
 				index_in(&box, g, x->node));
@@ -266,7 +264,7 @@ static bool cast_all(struct bench_end *x, int64_t round)
 		x, (uint64_t)in * n_nodes(&box) * (uint64_t)c->bench.bytes);
 	program_wait(PROGRAMS_START + round * period(c));
 	m->came = m->stored = program_now();
-	for (i = 0; i < c->boxes; i++) {
+	for (uint32_t i = 0; i < c->boxes; i++) {
 		struct bench_tree_how how = how_of(c, &box, i);
 
 		if (!nth_box(x, i, &box))
@@ -286,12 +284,11 @@ static bool cast_all(struct bench_end *x, int64_t round)
 static bool check_all(struct bench_end *x, int64_t round)
 {
 	struct collective *c = of(x);
-	uint32_t i, index;
 	struct topo_box box;
 
-	for (i = 0; i < c->boxes; i++)
-		for (index = 0; nth_box(x, i, &box) && index < n_nodes(&box);
-			index++)
+	for (uint32_t i = 0; i < c->boxes; i++)
+		for (uint32_t index = 0;
+			nth_box(x, i, &box) && index < n_nodes(&box); index++)
 			if (!collective_is_from(
 				    x, target_at(c, i, index), round, index))
 				return false;

@@ -152,9 +152,9 @@ static void set_counters(struct bench_end *e, uint64_t round)
 	const struct exchange *x = of(e);
 	const struct links *l = e->data;
 	uint64_t bytes = (uint64_t)x->bench.bytes;
-	uint32_t i, n = x->is_split ? l->n : 1;
+	uint32_t n = x->is_split ? l->n : 1;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		e->driver->expect(e, counter_of(x, round, i),
 			x->is_split ? bytes : l->n * bytes);
 }

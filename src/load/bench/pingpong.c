@@ -199,9 +199,9 @@ static void send(
  * the last word of each is waited for. */
 static bool wait_packets(struct bench_end *x, uint64_t number, uint64_t bytes)
 {
-	uint64_t i, word, most = x->driver->most.get_bytes;
+	uint64_t word, most = x->driver->most.get_bytes;
 
-	for (i = most - WORD; i < end_of(bytes); i += most) {
+	for (uint64_t i = most - WORD; i < end_of(bytes); i += most) {
 		memory_fill_by(
 			x->load->seed, number, i, (uint8_t *)&word, WORD);
 		if (!x->driver->wait_word(x, BENCH_TARGET + i, word))
@@ -487,14 +487,14 @@ static bool is_second_faster(const struct pingpong *c, uint32_t i)
 static void report_table(struct pingpong *c, struct load_result *r)
 {
 	const struct bench_driver *d = c->bench.driver;
-	uint32_t i, m, row = 0;
+	uint32_t row = 0;
 
-	for (i = 0; i < c->n_sizes && row < MOST_ROWS; i++) {
+	for (uint32_t i = 0; i < c->n_sizes && row < MOST_ROWS; i++) {
 		uint64_t bytes = size_of(c, i);
 
 		if (bytes & (bytes - 1))
 			continue;
-		for (m = 0; m < MOST_MEANS; m++) {
+		for (uint32_t m = 0; m < MOST_MEANS; m++) {
 			const struct bench_means *by = &d->means[c->means[m]];
 			char *name = c->name[row][m];
 
@@ -510,13 +510,13 @@ static void report_table(struct pingpong *c, struct load_result *r)
 static void crossover_report(struct load *l, struct load_result *r)
 {
 	struct pingpong *c = of(l);
-	uint32_t i, first = c->n_sizes, always = c->n_sizes;
+	uint32_t first = c->n_sizes, always = c->n_sizes;
 
 	if (!bench_report(&c->bench, r))
 		return;
-	for (i = c->n_sizes; i-- && is_second_faster(c, i);)
+	for (uint32_t i = c->n_sizes; i-- && is_second_faster(c, i);)
 		always = i;
-	for (i = c->n_sizes; i--;)
+	for (uint32_t i = c->n_sizes; i--;)
 		if (is_second_faster(c, i))
 			first = i;
 	if (first < c->n_sizes)

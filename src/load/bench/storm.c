@@ -181,9 +181,9 @@ static bool is_same(const struct bench_end *x, const uint8_t *want,
 	uint64_t from, uint64_t bytes)
 {
 	uint8_t got[1024];
-	uint64_t at, n;
+	uint64_t n;
 
-	for (at = 0; at < bytes; at += n) {
+	for (uint64_t at = 0; at < bytes; at += n) {
 		n = bytes - at < sizeof(got) ? bytes - at : sizeof(got);
 		bench_read(x, area_at(x->data, BACK_AT) + from + at, got, n);
 		if (memcmp(want + at, got, n) != 0)
@@ -409,7 +409,7 @@ static void tell_over(struct bench_end *x)
 static uint64_t count_over(struct bench_end *x)
 {
 	const struct lane *l = x->data;
-	uint64_t n = 0, i;
+	uint64_t n = 0;
 	uint8_t is_over;
 
 	if (x->driver->atomics) {
@@ -417,7 +417,7 @@ static uint64_t count_over(struct bench_end *x)
 			bench_read(x, area_at(l, BACK_AT), &n, WORD);
 		return n;
 	}
-	for (i = 0; i < l->storm->n_lanes; i++) {
+	for (uint64_t i = 0; i < l->storm->n_lanes; i++) {
 		if (i % l->storm->area == 0)
 			fetch(x, 0, over_at(l) - l->stream + i,
 				l->storm->n_lanes - i < l->storm->area
@@ -436,10 +436,10 @@ static void outlast(struct bench_end *x)
 {
 	struct lane *l = x->data;
 	uint64_t n = 0, last = 0;
-	uint32_t idle;
 
 	tell_over(x);
-	for (idle = 0; idle < MOST_IDLE && n < l->storm->n_lanes; idle++) {
+	for (uint32_t idle = 0; idle < MOST_IDLE && n < l->storm->n_lanes;
+		idle++) {
 		if (l->storm->has_more)
 			sends_take(x, &l->sends);
 		program_charge(10000 * SIM_NS);

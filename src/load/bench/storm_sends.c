@@ -26,10 +26,10 @@ static void look(struct bench_end *x, struct sends *s, uint32_t n)
 {
 	uint8_t want[BLOCK];
 	uint64_t number = 0;
-	uint32_t i, k;
+	uint32_t k;
 
 	memcpy(&number, s->block, sizeof(number));
-	for (i = 0; i < n; i += k) {
+	for (uint32_t i = 0; i < n; i += k) {
 		k = n - i < BLOCK ? n - i : BLOCK;
 		make(x, number, i, want, k);
 		if (memcmp(want, s->block + i, k) != 0)
@@ -53,9 +53,9 @@ bool sends_send(struct bench_end *x, struct sends *s, uint32_t node,
 	uint32_t lane, uint64_t number, uint64_t from, uint64_t bytes)
 {
 	uint8_t block[BLOCK];
-	uint64_t i, k;
+	uint64_t k;
 
-	for (i = 0; i < bytes; i += k) {
+	for (uint64_t i = 0; i < bytes; i += k) {
 		k = bytes - i < BLOCK ? bytes - i : BLOCK;
 		make(x, number, i, block, (uint32_t)k);
 		program_write(from + i, block, k);

@@ -209,12 +209,12 @@ static bool check_guard(
 	struct bench_end *x, uint64_t place, uint64_t at, uint64_t end)
 {
 	uint8_t got[BLOCK];
-	size_t i, n;
+	size_t n;
 
 	for (; at < end; at += BLOCK) {
 		n = block_of(at, end);
 		bench_read(x, at, got, n);
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			if (got[i] != GUARD_BYTE)
 				return programs_complain(x->programs,
 					"message %" PRIu64 ": byte %" PRId64
@@ -268,11 +268,11 @@ static void send_all(struct bench_end *x)
 	const struct stream *s = of(x);
 	struct bench_transfer p =
 		bench_transfer(x, 0, (uint64_t)s->bench.bytes);
-	uint64_t k, n = s->n_places;
+	uint64_t n = s->n_places;
 
 	p.is_tracked = true;
 	p.counter = x->lane;
-	for (k = 0; k < (uint64_t)s->bench.rounds; k++) {
+	for (uint64_t k = 0; k < (uint64_t)s->bench.rounds; k++) {
 		p.from = source_of(x, k % n);
 		p.to = target_of(x, sender_of(x), k % n);
 		for (uint32_t i = 0; i < n_partners(x); i++) {

@@ -184,10 +184,10 @@ static bool burst(
 /* The average time of a transfer, or -1. */
 static sim_time single(struct bench_end *x, uint64_t bytes, uint32_t means)
 {
-	int64_t k, rounds = x->bench->rounds;
+	int64_t rounds = x->bench->rounds;
 	sim_time start = program_now();
 
-	for (k = 0; k < rounds; k++)
+	for (int64_t k = 0; k < rounds; k++)
 		if (!burst(x, bytes, means, 1))
 			return -1;
 	return (program_now() - start) / rounds;
@@ -272,13 +272,13 @@ static void answer_all(struct bench_end *x)
 {
 	const struct sweep *s = of(x);
 	struct bench_transfer p = transfer_of(x, ANSWER);
-	uint64_t k, sum = 0;
+	uint64_t sum = 0;
 
 	p.means = bench_quick(x->bench);
 	if (!bench_open(x) || !add_memory(x) || s->op == OP_GET)
 		return;
 	x->driver->expect(x, x->lane, expected(s, 0));
-	for (k = 0; expected(s, k); k++) {
+	for (uint64_t k = 0; expected(s, k); k++) {
 		if (!x->driver->await(x, x->lane))
 			return;
 		sum += expected(s, k);
@@ -363,11 +363,11 @@ static void sweep_report(struct load *l, struct load_result *r)
 {
 	struct sweep *s = (struct sweep *)l;
 	double latency, rate;
-	uint32_t i;
 
 	if (!bench_report(&s->bench, r))
 		return;
-	for (i = 0; i < s->n_sizes && sum_up(s, i, &latency, &rate); i++) {
+	for (uint32_t i = 0; i < s->n_sizes && sum_up(s, i, &latency, &rate);
+		i++) {
 		struct size *z = &s->size[i];
 		unsigned long long bytes = z->bytes;
 

@@ -108,9 +108,9 @@ static bool arm(struct events *g, uint32_t k)
 static void set_all(struct events *g)
 {
 	uint64_t words[ELAN_CQ_WORDS];
-	uint32_t k, n = 0;
+	uint32_t n = 0;
 
-	for (k = 0; k < (uint32_t)g->rounds; k++) {
+	for (uint32_t k = 0; k < (uint32_t)g->rounds; k++) {
 		words[n++] = elan_word(ELAN_ADD, FIRST_EVENT + k, 1);
 		if (n < ELAN_CQ_WORDS && k + 1 < (uint32_t)g->rounds)
 			continue;

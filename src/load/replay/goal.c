@@ -74,21 +74,21 @@ static void set_edges(struct goal_build *b)
 {
 	struct goal_rank *k = b->rank;
 	uint32_t *at = mem_alloc(k->n_ops + 1, sizeof(*at));
-	uint32_t i, sum = 0;
+	uint32_t sum = 0;
 
 	k->n_edges = b->n_pairs;
 	k->edge = mem_alloc(b->n_pairs + 1, sizeof(*k->edge));
-	for (i = 0; i < b->n_pairs; i++) {
+	for (uint32_t i = 0; i < b->n_pairs; i++) {
 		at[b->pair[i].on]++;
 		k->op[b->pair[i].op].needs++;
 	}
-	for (i = 0; i < k->n_ops; i++) {
+	for (uint32_t i = 0; i < k->n_ops; i++) {
 		uint32_t n = at[i];
 
 		k->op[i].after = at[i] = sum;
 		sum += n;
 	}
-	for (i = 0; i < b->n_pairs; i++)
+	for (uint32_t i = 0; i < b->n_pairs; i++)
 		k->edge[at[b->pair[i].on]++] =
 			b->pair[i].op * 2 | b->pair[i].is_start;
 	mem_free(at);
@@ -100,11 +100,11 @@ static int check_order(struct goal_build *b)
 	struct goal_rank *k = b->rank;
 	uint32_t *left = mem_alloc(k->n_ops + 1, sizeof(*left));
 	uint32_t *ready = mem_alloc(k->n_ops + 1, sizeof(*ready));
-	uint32_t n = 0, done = 0, i;
+	uint32_t n = 0, done = 0;
 	char where[GOAL_WHERE];
 	int failed = 0;
 
-	for (i = 0; i < k->n_ops; i++) {
+	for (uint32_t i = 0; i < k->n_ops; i++) {
 		left[i] = k->op[i].needs;
 		if (!left[i])
 			ready[n++] = i;
@@ -112,11 +112,11 @@ static int check_order(struct goal_build *b)
 	while (done < n) {
 		uint32_t op = ready[done++], first = k->op[op].after;
 
-		for (i = first; i < first + goal_n_after(k, op); i++)
+		for (uint32_t i = first; i < first + goal_n_after(k, op); i++)
 			if (!--left[k->edge[i] / 2])
 				ready[n++] = k->edge[i] / 2;
 	}
-	for (i = 0; i < k->n_ops && done < k->n_ops && !failed; i++)
+	for (uint32_t i = 0; i < k->n_ops && done < k->n_ops && !failed; i++)
 		if (left[i])
 			failed = err_set(b->e,
 				"%s%s: this operation waits for itself, "

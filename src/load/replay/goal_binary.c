@@ -122,7 +122,7 @@ static int skip_to(struct reader *r, uint64_t at)
 static int take_words(struct reader *r, uint32_t **words, uint32_t n)
 {
 	uint8_t block[4 * BLOCK];
-	uint32_t done = 0, room = 0, i;
+	uint32_t done = 0, room = 0;
 
 	while (done < n) {
 		uint32_t more = n - done < BLOCK ? n - done : BLOCK;
@@ -133,7 +133,7 @@ static int take_words(struct reader *r, uint32_t **words, uint32_t n)
 			room = 2 * room + more;
 			*words = mem_grow(*words, room, sizeof(**words));
 		}
-		for (i = 0; i < more; i++)
+		for (uint32_t i = 0; i < more; i++)
 			(*words)[done++] = get_word(block + 4 * i);
 	}
 	return 0;
@@ -185,7 +185,7 @@ static int take_record(struct reader *r, const uint8_t *b, uint32_t i)
 static int take_records(struct reader *r)
 {
 	uint8_t block[RECORD * BLOCK];
-	uint32_t done = 0, room = 0, i;
+	uint32_t done = 0, room = 0;
 
 	while (done < r->n_ops) {
 		uint32_t more = r->n_ops - done;
@@ -197,7 +197,7 @@ static int take_records(struct reader *r)
 			room = 2 * room + more;
 			r->reach = mem_grow(r->reach, room, sizeof(*r->reach));
 		}
-		for (i = 0; i < more; i++)
+		for (uint32_t i = 0; i < more; i++)
 			if (take_record(r, block + RECORD * i, done++))
 				return -1;
 	}
@@ -228,16 +228,16 @@ static int add_pairs(struct reader *r, uint32_t op, bool is_start)
 static int check_needs(const struct reader *r)
 {
 	const struct goal_op *op = r->b->rank->op;
-	uint32_t n_free = 0, i;
+	uint32_t n_free = 0;
 
-	for (i = 0; i < r->n_ops; i++) {
+	for (uint32_t i = 0; i < r->n_ops; i++) {
 		n_free += !op[i].needs;
 		if (op[i].needs != r->reach[i].needs)
 			return wrong_op(r, i,
 				"waits for more or fewer operations than it "
 				"says");
 	}
-	for (i = 0; i < r->n_roots; i++)
+	for (uint32_t i = 0; i < r->n_roots; i++)
 		if (r->root[i] >= r->n_ops || op[r->root[i]].needs)
 			return wrong(r, "a root waits for other operations");
 	return n_free != r->n_roots ? wrong(r, "not all roots are listed") : 0;
@@ -331,9 +331,9 @@ int goal_read_binary(struct goal_build *b, FILE *f)
 
 static uint32_t n_roots(const struct goal_rank *r)
 {
-	uint32_t n = 0, i;
+	uint32_t n = 0;
 
-	for (i = 0; i < r->n_ops; i++)
+	for (uint32_t i = 0; i < r->n_ops; i++)
 		n += !r->op[i].needs;
 	return n;
 }
@@ -380,9 +380,9 @@ static void write_table(const struct goal *g, FILE *f)
 /* Those that wait for its start, or for its end. */
 static uint32_t n_waiting(const struct goal_rank *r, uint32_t op, bool is_start)
 {
-	uint32_t n = 0, i;
+	uint32_t n = 0;
 
-	for (i = 0; i < goal_n_after(r, op); i++)
+	for (uint32_t i = 0; i < goal_n_after(r, op); i++)
 		n += r->edge[r->op[op].after + i] % 2 == is_start;
 	return n;
 }

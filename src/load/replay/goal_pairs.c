@@ -245,14 +245,14 @@ static int check_op(struct pairs *p, const struct goal_rank *r, uint32_t op)
 static int check_all(struct pairs *p)
 {
 	const struct goal *g = p->goal;
-	uint32_t i, k;
+	uint32_t i;
 
 	for (i = 0; i < p->n && is_right(&p->ends[i]); i++)
 		;
 	if (i == p->n)
 		return 0;
 	for (i = 0; i < g->n_ranks; i++)
-		for (k = 0; k < g->rank[i].n_ops; k++)
+		for (uint32_t k = 0; k < g->rank[i].n_ops; k++)
 			if (check_op(p, &g->rank[i], k))
 				return -1;
 	return 0;

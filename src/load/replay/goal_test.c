@@ -201,12 +201,12 @@ static void both_forms_say_the_same(void **state)
 static void a_binary_file_that_was_cut_is_refused(void **state)
 {
 	char binary[ROOM];
-	size_t n, i;
+	size_t n;
 
 	good(TWO "a: calc 12\nb: calc 5\nb requires a\n}\n");
 	n = write_to(binary, true);
 	goal_free(&goal);
-	for (i = 1; i < n; i++) {
+	for (size_t i = 1; i < n; i++) {
 		FILE *f = fmemopen(binary, i, "r");
 
 		err = (struct err){ 0 };

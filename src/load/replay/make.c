@@ -165,9 +165,9 @@ static void write_alltoall(const struct goal_make *m, FILE *f)
 /* As square as can be. */
 static int64_t width_of(int64_t ranks)
 {
-	int64_t w = 1, i;
+	int64_t w = 1;
 
-	for (i = 1; i * i <= ranks; i++)
+	for (int64_t i = 1; i * i <= ranks; i++)
 		if (ranks % i == 0)
 			w = i;
 	return ranks / w;
@@ -227,7 +227,7 @@ static int check_training(const struct goal_make *m, struct err *e)
 static uint64_t training_step(struct pen *p, const struct goal_make *m,
 	int64_t rank, uint64_t tag, uint64_t last)
 {
-	int64_t stage = rank % m->stages, b;
+	int64_t stage = rank % m->stages;
 	int64_t replicas = m->ranks / m->stages;
 
 	for (int way = 0; way < 2; way++) {
@@ -236,7 +236,7 @@ static uint64_t training_step(struct pen *p, const struct goal_make *m,
 		int64_t ahead = way ? rank - 1 : rank + 1;
 		int64_t behind = way ? rank + 1 : rank - 1;
 
-		for (b = 0; b < m->batches; b++) {
+		for (int64_t b = 0; b < m->batches; b++) {
 			uint64_t r = is_first ? 0
 					      : message(p, "recv", m->bytes,
 							behind, tag);

@@ -194,9 +194,9 @@ static bool begin_ready(struct player *p)
 static bool end_calcs(struct player *p)
 {
 	bool did = false;
-	uint32_t c, op;
+	uint32_t op;
 
-	for (c = 0; c < GOAL_CPUS; c++) {
+	for (uint32_t c = 0; c < GOAL_CPUS; c++) {
 		if (!p->calc[c] || p->free_at[c] > program_now())
 			continue;
 		op = p->calc[c] - 1;
@@ -326,9 +326,8 @@ static bool find_received(
 	const struct player *p, const struct player *peer, uint32_t *op)
 {
 	uint32_t rank = rank_of(p);
-	const struct active *x;
 
-	for (x = peer->active; x; x = x->next) {
+	for (const struct active *x = peer->active; x; x = x->next) {
 		*op = x->op;
 		if (peer->rank->op[*op].kind == GOAL_RECV &&
 			peer->rank->op[*op].peer == rank)
@@ -486,15 +485,15 @@ static int place_by_file(struct replay *r, struct err *e)
 static int place_ranks(struct replay *r, struct err *e)
 {
 	bool is_random = !strcmp(r->place, "random");
-	uint32_t i, k, v;
+	uint32_t k, v;
 
 	r->at = mem_alloc(r->goal.n_ranks, sizeof(*r->at));
 	r->which = mem_alloc(r->n_ranks, sizeof(*r->which));
 	if (!is_random && strcmp(r->place, "linear") != 0)
 		return place_by_file(r, e);
-	for (i = 0; i < r->n_ranks; i++)
+	for (uint32_t i = 0; i < r->n_ranks; i++)
 		r->which[i] = i < r->goal.n_ranks ? i + 1 : 0;
-	for (i = r->n_ranks; is_random && i-- > 1;) {
+	for (uint32_t i = r->n_ranks; is_random && i-- > 1;) {
 		k = (uint32_t)random_below(
 			random_draw(r->programs.load.seed, i, RANDOM_PATTERN, 0)
 				.a,
@@ -503,7 +502,7 @@ static int place_ranks(struct replay *r, struct err *e)
 		r->which[i] = r->which[k];
 		r->which[k] = v;
 	}
-	for (i = 0; i < r->n_ranks; i++)
+	for (uint32_t i = 0; i < r->n_ranks; i++)
 		if (r->which[i])
 			r->at[r->which[i] - 1] = i;
 	return 0;
@@ -559,12 +558,12 @@ static int replay_init(struct load *l, struct err *e)
 static void replay_start(struct load *l)
 {
 	struct replay *r = of(l);
-	uint32_t each = l->needs.n_processes, i;
+	uint32_t each = l->needs.n_processes;
 	uint32_t threads = host_threads_each(l->host);
 
 	programs_open(&r->programs);
 	r->player = mem_alloc(r->n_ranks, sizeof(*r->player));
-	for (i = 0; i < r->n_ranks; i++) {
+	for (uint32_t i = 0; i < r->n_ranks; i++) {
 		r->player[i].replay = r;
 		if (r->which[i])
 			r->player[i].rank = &r->goal.rank[r->which[i] - 1];

@@ -555,7 +555,7 @@ static void report_lost(const struct synthetic *y, struct load_result *r)
 static void synthetic_report(struct load *l, struct load_result *r)
 {
 	struct synthetic *y = of(l);
-	uint32_t first, last, i, width;
+	uint32_t first, last, width;
 	uint64_t *sample;
 
 	if (r->ending == LOAD_FINISHED && y->is_saturated)
@@ -582,10 +582,10 @@ static void synthetic_report(struct load *l, struct load_result *r)
 	if (r->end < y->until)
 		r->end = y->until;
 	sample = samples(y, first, last);
-	for (i = 0; i < last - first; i++)
+	for (uint32_t i = 0; i < last - first; i++)
 		r->bytes += sample[i];
 	mem_free(sample);
-	for (i = 0; i < sim_n_workers(l->net->sim); i++)
+	for (uint32_t i = 0; i < sim_n_workers(l->net->sim); i++)
 		hist_merge(&r->latency, &y->meter[i].latency);
 	load_figure(r, "warmup_ns", (double)y->from / SIM_NS);
 	load_figure(r, "measured_ns", (double)r->measured / SIM_NS);

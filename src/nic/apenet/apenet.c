@@ -144,9 +144,7 @@ uint32_t ape_most(const struct nic *nic)
 bool ape_find_outage(
 	const struct ape_node *n, uint32_t kind, uint32_t unit, sim_time t)
 {
-	size_t i;
-
-	for (i = 0; i < n->n_outages; i++) {
+	for (size_t i = 0; i < n->n_outages; i++) {
 		const struct lofamo_outage *o = &n->outage[i];
 
 		if (o->kind == kind && o->unit == unit && o->from <= t &&
@@ -338,10 +336,9 @@ static void node_init(struct nic *nic, void *node, site_id s)
 static void node_fini(struct nic *nic, void *node)
 {
 	struct ape_node *n = node;
-	uint32_t i;
 
 	(void)nic;
-	for (i = 0; i < WORKQS; i++)
+	for (uint32_t i = 0; i < WORKQS; i++)
 		if (n->queues.queue[i])
 			ring_fini(&((struct ape_queue *)n->queues.queue[i])
 					   ->held);

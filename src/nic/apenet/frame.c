@@ -34,11 +34,11 @@ static bool may_be_marker(const uint8_t *data, uint32_t bytes)
 
 uint32_t ape_frame_doubled(const uint8_t *data, uint32_t bytes)
 {
-	uint32_t at, n = 0;
+	uint32_t n = 0;
 
 	if (!may_be_marker(data, bytes))
 		return 0;
-	for (at = 0; at + APE_WORD <= bytes; at += APE_WORD)
+	for (uint32_t at = 0; at + APE_WORD <= bytes; at += APE_WORD)
 		n += is_marker(data + at);
 	return n;
 }
@@ -146,11 +146,10 @@ uint32_t ape_frame_write(
 	const uint8_t *plain, uint32_t n, uint8_t frame[APE_FRAME])
 {
 	struct writer w = { .at = frame };
-	uint32_t at;
 
 	put(&w, ape_marker);
 	put(&w, plain);
-	for (at = APE_WORD; at < n; at += APE_WORD)
+	for (uint32_t at = APE_WORD; at < n; at += APE_WORD)
 		put_data(&w, plain + at);
 	put(&w, end);
 	return (uint32_t)(w.at - frame);
@@ -183,14 +182,14 @@ enum ape_harm ape_frame_read(uint8_t plain[APE_PLAIN], const uint8_t *frame,
 	uint32_t whole, uint32_t n)
 {
 	struct reader r = { frame + 2 * APE_WORD, frame + whole };
-	uint32_t at, footer = DATA;
+	uint32_t footer = DATA;
 	const uint8_t *word;
 
 	if (whole < 2 * APE_WORD || !is_marker(frame) ||
 		frame[APE_WORD] != OP_START)
 		return APE_BAD_HEADER;
 	memcpy(plain, frame + APE_WORD, APE_WORD);
-	for (at = HEADER; at <= footer; at += APE_WORD) {
+	for (uint32_t at = HEADER; at <= footer; at += APE_WORD) {
 		word = take(&r);
 		if (!word)
 			return at == HEADER ? APE_BAD_HEADER : APE_BAD_FOOTER;
@@ -299,9 +298,8 @@ bool ape_frame_is_found(struct net_client *me, struct sim_worker *w,
 	struct ape_load *l = payload_of_load(p->load);
 	struct flips before = l->flips;
 	uint8_t plain[APE_PLAIN];
-	uint32_t i;
 
-	for (i = 0; i < n_bits; i++)
+	for (uint32_t i = 0; i < n_bits; i++)
 		ape_frame_on_hurt(me, w, id, bit[i], bits);
 	if (ape_frame_judge(p, l, plain) == APE_ESCAPED)
 		return false;

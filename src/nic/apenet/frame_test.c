@@ -60,11 +60,10 @@ static uint32_t words(uint32_t payload)
 static void no_stream_holds_a_marker(void **state)
 {
 	uint64_t word[2], step, whole;
-	uint32_t skip;
 
 	memory_fill_by(1, 2, 0, (uint8_t *)word, sizeof(word));
 	step = word[1] - word[0];
-	for (skip = 0; skip < 8; skip++) {
+	for (uint32_t skip = 0; skip < 8; skip++) {
 		uint8_t made[3 * 8];
 
 		memcpy(&whole, ape_marker + skip, 8);
@@ -99,10 +98,10 @@ static void what_is_named_is_made_where_it_is_hurt(void **state)
 /* APE-F20: whatever is sent, and it has a word more for each marker. */
 static void ape_f20_any_payload_arrives_unchanged(void **state)
 {
-	uint32_t bytes, i, k;
 	struct wire x;
 
-	for (bytes = 0; bytes <= APE_MOST; bytes += bytes < 40 ? 1 : 338) {
+	for (uint32_t bytes = 0; bytes <= APE_MOST;
+		bytes += bytes < 40 ? 1 : 338) {
 		make(&x, bytes);
 		memory_fill_by(1, bytes, 0, x.l->data, bytes);
 		write(&x);
@@ -110,11 +109,11 @@ static void ape_f20_any_payload_arrives_unchanged(void **state)
 		assert_true(is_read(&x));
 		mem_free(x.l);
 	}
-	for (k = 0; k < 400; k++) {
+	for (uint32_t k = 0; k < 400; k++) {
 		uint32_t n = 0;
 
 		make(&x, APE_MOST);
-		for (i = 0; i < APE_MOST; i += APE_WORD) {
+		for (uint32_t i = 0; i < APE_MOST; i += APE_WORD) {
 			bool is_marker = draw(1000 * k + i, 400) < k;
 
 			n += is_marker;
@@ -139,13 +138,13 @@ static void ape_f20_any_payload_arrives_unchanged(void **state)
 static void markers_alone_announce_control_words(void **state)
 {
 	struct wire x;
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
 	make(&x, APE_MOST);
-	for (i = 0; i < APE_MOST; i += 3 * APE_WORD)
+	for (uint32_t i = 0; i < APE_MOST; i += 3 * APE_WORD)
 		memcpy(x.l->data + i, ape_marker, APE_WORD);
 	write(&x);
-	for (i = 0; i < x.n; i += APE_WORD) {
+	for (uint32_t i = 0; i < x.n; i += APE_WORD) {
 		if (memcmp(x.frame + i, ape_marker, APE_WORD) != 0)
 			continue;
 		i += APE_WORD;
@@ -160,10 +159,8 @@ static void markers_alone_announce_control_words(void **state)
 
 static enum ape_harm hit(struct wire *x, uint32_t n, const uint32_t *bit)
 {
-	uint32_t i;
-
 	x->l->flips.n = (uint8_t)n;
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		x->l->flips.place[i] = bit[i];
 	return ape_frame_judge(&x->p, x->l, x->got);
 }
@@ -201,15 +198,14 @@ static void every_flipped_bit_is_found_where_it_matters(void **state)
 static void a_damaged_header_is_always_found(void **state)
 {
 	struct wire x;
-	uint32_t i, k;
 
 	make(&x, 64);
 	write(&x);
-	for (k = 0; k < 20000; k++) {
+	for (uint32_t k = 0; k < 20000; k++) {
 		uint32_t flips = 1 + (uint32_t)draw(k, 3);
 
 		memset(x.got, 0, sizeof(x.got));
-		for (i = 0; i < flips; i++) {
+		for (uint32_t i = 0; i < flips; i++) {
 			uint32_t bit = (uint32_t)draw(3 * k + i, 128);
 
 			x.frame[2 * APE_WORD + bit / 8] ^=
@@ -228,17 +224,17 @@ static void a_damaged_header_is_always_found(void **state)
 /* Several flips, on several links: nothing changed is taken for good. */
 static void what_several_flips_change_is_found(void **state)
 {
-	uint32_t bit[6], i, k, n, damaged = 0;
+	uint32_t bit[6], n, damaged = 0;
 	struct wire x;
 
 	make(&x, 512);
 	memory_fill_by(1, 9, 0, x.l->data, 512);
 	write(&x);
-	for (k = 0; k < 2000; k++) {
+	for (uint32_t k = 0; k < 2000; k++) {
 		enum ape_harm harm;
 
 		n = 1 + (uint32_t)draw(k, 6);
-		for (i = 0; i < n; i++) {
+		for (uint32_t i = 0; i < n; i++) {
 			bit[i] = (uint32_t)draw(6 * k + i + 7, 10 * x.n);
 			if (i && draw(k + i, 2))
 				bit[i] |= FLIPS_NEXT_HOP;

@@ -547,7 +547,7 @@ void ape_send_on_here(const struct nic_at *a, uint32_t work)
 {
 	struct ape_node *n = a->node;
 	struct ape_work *x = work_at(a, work);
-	uint32_t id, i;
+	uint32_t id;
 
 	x->state = WORK_HERE;
 	x->here = a->t;
@@ -555,7 +555,7 @@ void ape_send_on_here(const struct nic_at *a, uint32_t work)
 		n->gpu_out -= bytes_of(x);
 		ask_waiting(a);
 	}
-	for (i = 0; i < n->order.n; i++) {
+	for (uint32_t i = 0; i < n->order.n; i++) {
 		id = *(uint32_t *)ring_at(&n->order, i);
 		x = work_at(a, id);
 		if (x->state == WORK_WAITS)

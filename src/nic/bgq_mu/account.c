@@ -52,9 +52,7 @@ static struct mu_account *account(struct mu_node *n, uint32_t inj)
 
 void mu_account_free(struct mu_node *n)
 {
-	uint32_t i;
-
-	for (i = 0; n->accounts && i < MU_INJ_FIFOS; i++) {
+	for (uint32_t i = 0; n->accounts && i < MU_INJ_FIFOS; i++) {
 		if (n->accounts[i])
 			ring_fini(&n->accounts[i]->births);
 		mem_free(n->accounts[i]);
@@ -75,12 +73,11 @@ void mu_note_birth(struct nic *nic, site_id s, uint32_t inj, sim_time t)
 void mu_account_store(struct mu_node *n, uint32_t inj, sim_time t)
 {
 	struct mu_account *c;
-	uint32_t k;
 
 	if (inj >= MU_INJ_FIFOS)
 		return;
 	c = account(n, inj);
-	for (k = c->births.n; k; k--) {
+	for (uint32_t k = c->births.n; k; k--) {
 		struct birth *b = ring_at(&c->births, k - 1);
 
 		if (b->left)

@@ -53,7 +53,6 @@ static struct mu_barrier *barrier_of(
 	struct nic *nic, struct mu_node *n, site_id s)
 {
 	const struct mu *mu = (const struct mu *)nic;
-	uint32_t i;
 
 	if (n->barrier)
 		return n->barrier;
@@ -63,7 +62,7 @@ static struct mu_barrier *barrier_of(
 	if (nic->net->book)
 		n->barrier->changes =
 			mem_alloc(BARRIER_CLASSES, sizeof(struct change));
-	for (i = 0; n->barrier->changes && i < BARRIER_CLASSES; i++)
+	for (uint32_t i = 0; n->barrier->changes && i < BARRIER_CLASSES; i++)
 		n->barrier->changes[i].account = NO_PACKET;
 	return n->barrier;
 }
@@ -283,9 +282,7 @@ static uint32_t awaited(const struct barrier_class *c)
 /* The first node that waits, or NO_SITE. */
 static site_id find_waiting(const struct nic *nic, uint32_t class)
 {
-	site_id s;
-
-	for (s = 0; s < nic->net->n_nodes; s++) {
+	for (site_id s = 0; s < nic->net->n_nodes; s++) {
 		struct barrier_class c = class_of(nic, s, class);
 
 		if (awaited(&c))
@@ -300,7 +297,7 @@ void mu_barrier_describe(const struct nic *nic, char *text, size_t size)
 {
 	const struct mu *mu = (const struct mu *)nic;
 	uint32_t class, n = 0;
-	site_id s, waits = NO_SITE, first = NO_SITE;
+	site_id waits = NO_SITE, first = NO_SITE;
 	struct barrier_class c, own;
 	char others[32] = " has";
 
@@ -309,7 +306,7 @@ void mu_barrier_describe(const struct nic *nic, char *text, size_t size)
 	if (waits == NO_SITE)
 		return;
 	own = class_of(nic, waits, --class);
-	for (s = 0; s < nic->net->n_nodes; s++) {
+	for (site_id s = 0; s < nic->net->n_nodes; s++) {
 		c = class_of(nic, s, class);
 		if (!(c.control & awaited(&own)))
 			continue;

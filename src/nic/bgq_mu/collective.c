@@ -190,10 +190,9 @@ bool mu_collective_combine(struct net_client *me, struct sim_worker *w,
 	struct net *n = me->net;
 	const void *from[COLL_MAX_INPUTS];
 	struct coll_arith arith;
-	uint32_t i;
 
 	from[0] = buffer_of(n, id[0])->payload;
-	for (i = 1; i < n_ids; i++) {
+	for (uint32_t i = 1; i < n_ids; i++) {
 		from[i] = buffer_of(n, id[i])->payload;
 		if (is_like(n, id[0], id[i]))
 			continue;
@@ -207,7 +206,7 @@ bool mu_collective_combine(struct net_client *me, struct sim_worker *w,
 		n->packets[id[0]].answer = true;
 		tell(me->state, w, s, t, MU_INT_EXCEPTION, 0);
 	}
-	for (i = 1; i < n_ids; i++)
+	for (uint32_t i = 1; i < n_ids; i++)
 		n->packets[id[0]].answer |= n->packets[id[i]].answer;
 	return true;
 }

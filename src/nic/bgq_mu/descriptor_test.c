@@ -6,9 +6,7 @@
 
 static void what_is_set_is_read_back(void **state)
 {
-	uint64_t n;
-
-	for (n = 0; n < 1000; n++) {
+	for (uint64_t n = 0; n < 1000; n++) {
 		struct random_bits r = random_draw(9, 0, RANDOM_TEST, n);
 		uint64_t offset = r.a & MU_OFFSET_MASK;
 		uint64_t counter = r.b & MU_OFFSET_MASK;

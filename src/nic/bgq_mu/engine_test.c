@@ -59,13 +59,12 @@ static void prefetch(void *arg)
 {
 	struct sw_fifo f = sw_open(0, 0);
 	struct mu_descriptor d = sw_put(1, 4096);
-	uint32_t i;
 
 	mu_set_prefetch(&d, true);
 	program_wait(1000 * SIM_NS);
 	sw_inject(&f, &d);
 	sw_wait_sent(&f);
-	for (i = 0; i < MU_NET_FIFOS; i++)
+	for (uint32_t i = 0; i < MU_NET_FIFOS; i++)
 		assert_int_equal(sw_upc(MU_UPC_PACKETS_IN, i), 0);
 	assert_int_equal(sw_load(MU_INJ_COUNT, 0), 1);
 }
@@ -106,10 +105,9 @@ static void prefetch_lines(void *arg)
 	const uint64_t small = SW_SOURCE, large = SW_SOURCE + (1 << 20);
 	enum { LINES = SMALL / 128, MORE = 2 /* the descriptor's */ };
 	struct sw_fifo f = sw_open(0, 0);
-	uint32_t i;
 
 	program_wait(1000 * SIM_NS);
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		read_lines(&f, large, LARGE, false);
 		assert_in_range(read_lines(&f, small, SMALL, i == 1), LINES,
 			LINES + MORE);
@@ -157,19 +155,18 @@ static void send_faulty(void *arg)
 {
 	struct faulty *x = arg;
 	struct sw_fifo f[2] = { sw_open(0, 0), sw_open(1, 0) };
-	uint32_t i;
 
 	if (x->node == 0)
 		sw_store_system(MU_FAULT, x->engine, x->bits);
 	program_wait(1000 * SIM_NS);
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		struct mu_descriptor d = sw_put(i ? 3 : 1, 10 * MU_PAYLOAD);
 
 		mu_set_fifo_map(&d, i ? 0x2000 : 0x8000);
 		sw_inject(&f[i], &d);
 	}
 	program_charge(20000 * SIM_NS);
-	for (i = 0; i < 2; i++)
+	for (uint32_t i = 0; i < 2; i++)
 		x->sent[i] = sw_load(MU_INJ_COUNT, i);
 	look_at_fault(x);
 }
@@ -197,11 +194,10 @@ static void run_faulty(struct faulty *x, const char *says)
 	};
 	struct nic_testing m;
 	struct err e = { 0 };
-	uint32_t i;
 
 	nic_testing_machine(&m, "bgq", "3x3");
 	nic_testing_start(&m, 1, 3);
-	for (i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++)
 		program_start(m.host, p[i].node, 0, 0, p[i].run, p[i].arg);
 	assert_int_equal(sim_run(m.net->sim, SIM_NEVER - 1), SIM_IDLE);
 	assert_int_equal(nic_audit(m.nic, &e), says ? -1 : 0);

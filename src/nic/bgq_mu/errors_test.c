@@ -164,9 +164,7 @@ static void open_all(void)
 
 static void expect_told(const struct wrong *x)
 {
-	uint32_t i;
-
-	for (i = 0; i < MU_INTERRUPTS; i++)
+	for (uint32_t i = 0; i < MU_INTERRUPTS; i++)
 		if (sw_load(MU_ERROR_COUNT, i) != (i == x->what))
 			fail_msg("%s: %llu times %s", x->name,
 				(unsigned long long)sw_load(MU_ERROR_COUNT, i),
@@ -197,9 +195,7 @@ static void receive_behind(void *arg)
 
 static void bgq_f129_what_is_wrong_is_thrown_away_and_told(void **state)
 {
-	uint32_t i;
-
-	for (i = 0; i < WRONGS; i++) {
+	for (uint32_t i = 0; i < WRONGS; i++) {
 		struct wrong x = wrongs[i];
 		const struct sw_program programs[] = {
 			{ 0, send_wrong, &x },
@@ -232,9 +228,7 @@ static void receive_in_turn(void *arg)
 
 static void what_is_thrown_away_makes_room(void **state)
 {
-	int64_t buffers;
-
-	for (buffers = 1; buffers <= 4; buffers++) {
+	for (int64_t buffers = 1; buffers <= 4; buffers++) {
 		struct wrong x = wrongs[0];
 		const struct sw_program programs[] = {
 			{ 0, send_wrong, &x },
@@ -288,9 +282,8 @@ static void bgq_f128_a_put_outside_the_ranges_changes_nothing(void **state)
 		WRONG("what is for reading", MU_ERROR_RANGE, TARGET,
 			SW_BASE_TARGET, 8192),
 	};
-	uint32_t i;
 
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		struct wrong x = cases[i];
 		const struct sw_program programs[] = {
 			{ 0, send_wrong, &x },

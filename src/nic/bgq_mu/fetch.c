@@ -39,9 +39,8 @@ static inline void count_able(uint16_t *n_able, uint32_t engines, int by)
 		1u << 3, 1u << 4, 1u << 5, 1u << 6, 1u << 7, 1u << 8, 1u << 9,
 		1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15 };
 	uint16_t set = (uint16_t)engines, more = (uint16_t)by;
-	uint32_t i;
 
-	for (i = 0; i < MU_NET_FIFOS; i++)
+	for (uint32_t i = 0; i < MU_NET_FIFOS; i++)
 		n_able[i] = (uint16_t)(n_able[i] + (set & bit[i] ? more : 0));
 }
 
@@ -49,9 +48,7 @@ static inline void count_able(uint16_t *n_able, uint32_t engines, int by)
  * left. */
 void mu_fetch_count_mixed(struct mu_senders *s, uint32_t engines, int by)
 {
-	uint32_t i;
-
-	for (i = 0; !s->are_mixed && i < MU_NET_FIFOS; i++)
+	for (uint32_t i = 0; !s->are_mixed && i < MU_NET_FIFOS; i++)
 		s->n_able[i] = s->engines >> i & 1 ? s->n : 0;
 	count_able(s->n_able, engines, by);
 	s->are_mixed = s->n + by > 0;
@@ -163,9 +160,8 @@ static uint16_t engines_of(const struct mu *mu, uint64_t map)
 static site_id destination(const struct mu *mu, const struct mu_header *h)
 {
 	uint64_t dst = 0;
-	uint32_t i;
 
-	for (i = 0; i < MU_DIMS; i++)
+	for (uint32_t i = 0; i < MU_DIMS; i++)
 		dst += mu->place[i][mu_coord(h, i)];
 	return dst < NO_SITE ? (site_id)dst : NO_SITE;
 }
@@ -224,7 +220,6 @@ static bool take_hints(const struct nic_at *a, struct mu_inj_fifo *f)
 {
 	unsigned given = mu_hints(&f->descriptor.header);
 	site_id src = a->s;
-	uint32_t i;
 
 	f->hints = 0;
 	if (mu_is_for_io(&f->descriptor.header) || is_io_node(a))
@@ -233,7 +228,7 @@ static bool take_hints(const struct nic_at *a, struct mu_inj_fifo *f)
 		return src != NO_SITE;
 	if (!a->nic->net->route->tables) /* which does not go by hints */
 		return true;
-	for (i = 0; i < MU_DIMS; i++) {
+	for (uint32_t i = 0; i < MU_DIMS; i++) {
 		int h = hints_of(mu_of(a)->torus, i,
 			given >> (2 * (MU_DIMS - 1 - i)) & 3, src, f->dst);
 
@@ -248,9 +243,9 @@ static bool take_hints(const struct nic_at *a, struct mu_inj_fifo *f)
 static bool may_deposit(const struct nic_at *a, const struct mu_inj_fifo *f)
 {
 	const struct mu_header *h = &f->descriptor.header;
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
-	for (i = 0; i < mu_of(a)->n_dims; i++)
+	for (uint32_t i = 0; i < mu_of(a)->n_dims; i++)
 		n += f->hints >> 2 * i & 3 ||
 		     torus_coord(mu_of(a)->torus, a->s, i) !=
 			     torus_coord(mu_of(a)->torus, f->dst, i);

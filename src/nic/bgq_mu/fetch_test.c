@@ -12,7 +12,6 @@ static void send_bad(void *arg)
 	struct mu_descriptor good = sw_put(1, 101), d = good;
 	struct sw_fifo f = sw_open(0, 0), other = sw_open(300, 0);
 	struct sw_fifo system = sw_open(530, 0);
-	uint32_t i;
 
 	sw_spoil(&d, b);
 	program_wait(1000 * SIM_NS);
@@ -24,7 +23,7 @@ static void send_bad(void *arg)
 	sw_make_system(&good);
 	sw_inject(&system, &good);
 	program_charge(5000 * SIM_NS);
-	for (i = 0; i < MU_ERRORS; i++)
+	for (uint32_t i = 0; i < MU_ERRORS; i++)
 		assert_int_equal(sw_load(MU_ERROR_COUNT, i), i == b->why);
 	assert_int_equal(sw_load(MU_ERROR_NUMBER, 0), 0);
 	assert_int_equal(sw_load(MU_INJ_STOPPED, 0), 1);
@@ -43,9 +42,7 @@ static void send_bad(void *arg)
 
 static void a_bad_descriptor_stops_its_fifo_alone(void **state)
 {
-	size_t i;
-
-	for (i = 0; i < SW_BADS; i++) {
+	for (size_t i = 0; i < SW_BADS; i++) {
 		struct sw_bad b = sw_bads[i];
 		uint64_t n = 505;
 		const struct sw_program p[] = {
@@ -61,16 +58,16 @@ static void a_bad_descriptor_stops_its_fifo_alone(void **state)
  * long as without them, but for what the network is shared. */
 static void misbehave(void *arg)
 {
-	size_t i, n = SW_BADS;
+	size_t n = SW_BADS;
 
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct mu_descriptor d = sw_put(1, 100);
 		struct sw_fifo f = sw_open((uint32_t)i, 0);
 
 		sw_spoil(&d, &sw_bads[i]);
 		sw_inject(&f, &d);
 	}
-	for (i = 0; i < 20; i++) {
+	for (size_t i = 0; i < 20; i++) {
 		sw_store(MU_INJ_TAIL, 512, 64 * i);
 		sw_store(MU_INT_MASK, 0, 0);
 		sw_store(MU_RANGE_RIGHTS, 0, 0);
@@ -144,11 +141,11 @@ static void fetch_one_each(void *arg)
 {
 	struct sw_fifo f[3] = { sw_open(1, 0), sw_open(2, 0), sw_open(9, 0) };
 	struct mu_descriptor d = sw_put(1, 3000);
-	uint32_t i, k, all = 0;
+	uint32_t all = 0;
 
 	program_wait(1000 * SIM_NS);
-	for (i = 0; i < 3; i++) {
-		for (k = 0; k < 6; k++)
+	for (uint32_t i = 0; i < 3; i++) {
+		for (uint32_t k = 0; k < 6; k++)
 			sw_write(&f[i], &d);
 		sw_advance(&f[i]);
 	}
@@ -156,7 +153,7 @@ static void fetch_one_each(void *arg)
 		sw_load(MU_INJ_COUNT, 9) < 6) {
 		uint64_t sum = 0;
 
-		for (i = 0; i < 3; i++) {
+		for (uint32_t i = 0; i < 3; i++) {
 			uint64_t n = sw_load(MU_INJ_FETCHED, f[i].id) -
 				     sw_load(MU_INJ_COUNT, f[i].id);
 
@@ -185,11 +182,10 @@ struct order {
 static void watch(struct order *o, const struct sw_fifo *f, uint32_t n)
 {
 	bool is_seen[GROUP + 1] = { false };
-	uint32_t i;
 
 	for (o->n = 0; o->n < n; program_charge(1250)) {
 		assert_true(program_now() < 20000 * SIM_NS);
-		for (i = 0; i < n; i++)
+		for (uint32_t i = 0; i < n; i++)
 			if (!is_seen[i] && sw_load(MU_INJ_FETCHED, f[i].id)) {
 				is_seen[i] = true;
 				o->fifo[o->n++] = i;
@@ -204,10 +200,9 @@ static void enable_group(void *arg)
 	struct mu_descriptor d = sw_put(program_node(), 8);
 	struct order *o = (struct order *)arg + program_node();
 	struct sw_fifo f[GROUP + 1];
-	uint32_t i;
 
 	sw_open_bases(0);
-	for (i = 0; i <= GROUP; i++) {
+	for (uint32_t i = 0; i <= GROUP; i++) {
 		uint32_t id = i < GROUP ? GROUP + i : 512;
 
 		f[i] = sw_open_at(
@@ -286,9 +281,8 @@ static void hints_name_the_direction(void **state)
 		{ 17, 0x20, 0 }, /* the line has no way there */
 		{ 1, 0x10, 0 },
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct hinted h = cases[i];
 		const struct sw_program p[] = {
 			{ 0, send_hinted, &h },
@@ -350,9 +344,8 @@ static void bgq_f36_a_descriptor_names_a_set_of_zones(void **state)
 static uint64_t fetched_of(const struct sw_fifo *f)
 {
 	uint64_t sum = 0;
-	uint32_t i;
 
-	for (i = 0; i < GROUP; i++)
+	for (uint32_t i = 0; i < GROUP; i++)
 		sum += sw_load(MU_INJ_FETCHED, f[i].id);
 	return sum;
 }
@@ -363,26 +356,25 @@ static void disable_group(void *arg)
 {
 	struct mu_descriptor d = sw_put(program_node(), 8);
 	struct sw_fifo f[GROUP];
-	uint32_t i;
 
 	mu_set_prefetch(&d, true);
-	for (i = 0; i < GROUP; i++) {
+	for (uint32_t i = 0; i < GROUP; i++) {
 		f[i] = sw_open_at(i, 0, SW_FIFOS + i * 128, 128);
 		sw_store_system(MU_INJ_ENABLE, i, 0);
 		sw_inject(&f[i], &d);
 	}
 	program_wait(10000 * SIM_NS);
 	sw_store_system(MU_INJ_ENABLE_GROUP, 0, UINT32_MAX);
-	for (i = 0; i < GROUP; i++)
+	for (uint32_t i = 0; i < GROUP; i++)
 		sw_store_system(MU_INJ_ENABLE, i, 0);
 	program_charge(20000 * SIM_NS);
 	assert_in_range(fetched_of(f), 1, 3);
-	for (i = 0; i < GROUP; i++)
+	for (uint32_t i = 0; i < GROUP; i++)
 		assert_int_equal(
 			sw_load(MU_INJ_COUNT, i), sw_load(MU_INJ_FETCHED, i));
 	assert_int_equal(sw_load(MU_ERROR_COUNT, MU_ERROR_REGISTER), 0);
 	sw_store_system(MU_INJ_ENABLE_GROUP, 0, UINT32_MAX);
-	for (i = 0; i < GROUP; i++)
+	for (uint32_t i = 0; i < GROUP; i++)
 		sw_wait_sent(&f[i]);
 	assert_int_equal(fetched_of(f), GROUP);
 }

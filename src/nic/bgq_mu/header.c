@@ -15,9 +15,9 @@ enum { NUMBER = 9, CHECKS = MU_NETWORK_BYTES - 1 };
 /* From a bit per port, A+, A-, ..., to A-, A+, ... from the top down. */
 static uint32_t hints_of(uint32_t ports)
 {
-	uint32_t hints = 0, i;
+	uint32_t hints = 0;
 
-	for (i = 0; i < 2 * MU_DIMS; i++)
+	for (uint32_t i = 0; i < 2 * MU_DIMS; i++)
 		hints |= (ports >> i & 1) << (2 * MU_DIMS - 1 - (i ^ 1));
 	return hints;
 }
@@ -71,9 +71,7 @@ static uint64_t place_of(const struct mu *mu, uint32_t dim, uint32_t x)
 
 void mu_header_init(struct mu *mu)
 {
-	uint32_t i, x;
-
-	for (i = 0; i < MU_DIMS; i++)
-		for (x = 0; x < 1u << MU_COORD_BITS; x++)
+	for (uint32_t i = 0; i < MU_DIMS; i++)
+		for (uint32_t x = 0; x < 1u << MU_COORD_BITS; x++)
 			mu->place[i][x] = place_of(mu, i, x);
 }

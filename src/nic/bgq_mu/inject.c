@@ -51,13 +51,12 @@ static inline uint32_t find(const struct mu_senders *s, uint32_t k)
 static uint32_t find_able(struct mu_node *n, const struct mu_senders *s,
 	uint32_t engine, uint32_t k)
 {
-	uint32_t words, inj;
-	uint64_t m;
+	uint32_t inj;
 
-	for (words = s->words; words; words &= words - 1) {
+	for (uint32_t words = s->words; words; words &= words - 1) {
 		uint32_t word = (uint32_t)__builtin_ctz(words);
 
-		for (m = s->word[word]; m; m &= m - 1) {
+		for (uint64_t m = s->word[word]; m; m &= m - 1) {
 			inj = word * 64 + (uint32_t)__builtin_ctzll(m);
 			if (mu_inj_used(n, inj)->engines >> engine & 1 && !k--)
 				return inj;
@@ -178,10 +177,9 @@ static __attribute__((noinline)) void fill_otherwise(const struct nic_at *a,
 	const struct mu_inj_fifo *f, const struct mu_job *job, uint8_t *payload)
 {
 	uint64_t at = words_at(mu_of(a), f, job->packet), old;
-	uint32_t i;
 
 	memset(payload, 0, job->bytes);
-	for (i = 0; is_atomic(f) && i < job->bytes; i += 8)
+	for (uint32_t i = 0; is_atomic(f) && i < job->bytes; i += 8)
 		if (host_atomic(a->nic->host, a->w, a->s, a->t,
 			    load_of[f->payload & 7], at + i, 0, &old))
 			memcpy(payload + i, &old, 8);

@@ -31,12 +31,11 @@ static void send_past(void *arg)
 	struct sw_fifo f = sw_open(0, 0);
 	struct mu_descriptor d = sw_put(3, 5000);
 	uint64_t sum = 0;
-	uint32_t i;
 
 	program_wait(1000 * SIM_NS);
 	sw_inject(&f, &d);
 	sw_wait_sent(&f);
-	for (i = 0; i < MU_NET_FIFOS; i++)
+	for (uint32_t i = 0; i < MU_NET_FIFOS; i++)
 		sum += packets_in(i);
 	assert_int_equal(sum, 10);
 }
@@ -81,7 +80,6 @@ static void send_class(void *arg)
 	const struct class *c = arg;
 	struct sw_fifo f = sw_open(c->inj, 0);
 	struct mu_descriptor d = sw_put(c->dst, 2000);
-	uint32_t i;
 
 	if (c->dst == program_node())
 		sw_open_bases(2000);
@@ -92,7 +90,7 @@ static void send_class(void *arg)
 	program_wait(1000 * SIM_NS);
 	sw_inject(&f, &d);
 	sw_wait_sent(&f);
-	for (i = 0; i < MU_NET_FIFOS; i++)
+	for (uint32_t i = 0; i < MU_NET_FIFOS; i++)
 		assert_int_equal(packets_in(i), i == c->in ? 4 : 0);
 	if (c->dst == program_node())
 		sw_wait_counter(SW_COUNTER);
@@ -101,12 +99,11 @@ static void send_class(void *arg)
 static void receive_class(void *arg)
 {
 	const struct class *c = arg;
-	uint32_t i;
 
 	if (c->dst == 1) {
 		sw_open_bases(2000);
 		sw_wait_counter(SW_COUNTER);
-		for (i = 0; i < MU_NET_FIFOS; i++)
+		for (uint32_t i = 0; i < MU_NET_FIFOS; i++)
 			assert_int_equal(sw_upc(MU_UPC_PACKETS_OUT, i),
 				i == c->out ? 4 : 0);
 	}
@@ -125,9 +122,8 @@ static void fifos_are_split_by_class(void **state)
 		{ 0x20, MU_DYNAMIC, 0, 0, MU_NET_LOCAL, 0 },
 		{ 0x10, MU_DYNAMIC, 0, 0, MU_NET_LOCAL + 1, 0 },
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
 		struct class c = classes[i];
 		const struct sw_program p[] = {
 			{ 0, send_class, &c },
@@ -153,22 +149,21 @@ static void send_burst(void *arg)
 	struct burst *b = arg;
 	struct sw_fifo f[LINKS];
 	sim_time t;
-	uint32_t i;
 
-	for (i = 0; i < b->n; i++)
+	for (uint32_t i = 0; i < b->n; i++)
 		f[i] = sw_open(i, 0);
 	program_wait(2000 * SIM_NS);
 	t = program_now();
-	for (i = 0; i < b->n; i++) {
+	for (uint32_t i = 0; i < b->n; i++) {
 		struct mu_descriptor d = sw_put(neighbour(i), BURST);
 
 		mu_set_fifo_map(&d, map_of(b->is_spread ? i : 0));
 		sw_inject(&f[i], &d);
 	}
-	for (i = 0; i < b->n; i++)
+	for (uint32_t i = 0; i < b->n; i++)
 		sw_wait_sent(&f[i]);
 	b->took = program_now() - t;
-	for (i = 0; i < LINKS; i++)
+	for (uint32_t i = 0; i < LINKS; i++)
 		assert_int_equal(packets_in(i), b->is_spread
 							? (i < b->n ? 100 : 0)
 						: i ? 0
@@ -182,12 +177,11 @@ static void run_to_neighbours(
 {
 	struct sw_program p[1 + LINKS] = { { 0, run, arg } };
 	struct nic_testing m;
-	uint32_t i;
 
 	nic_testing_machine(&m, "bgq", CUBE);
 	if (torus_ops.init(&m.torus.topo, &(struct err){ 0 }))
 		fail();
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		p[1 + i] = (struct sw_program){
 			torus_ops.peer(&m.torus.topo, 0, (port_id)i).router,
 			sw_open_and_wait,
@@ -230,11 +224,11 @@ static void bgq_f19_all_links_are_busy_at_once(void **state)
 static void send_over_any(void *arg)
 {
 	struct sw_fifo f = sw_open_at(3, 0, SW_FIFOS, 8192);
-	uint32_t i, k;
+	uint32_t i;
 
 	program_wait(1000 * SIM_NS);
 	for (i = 0; i < LINKS; i++)
-		for (k = 0; k < LINKS; k++) {
+		for (uint32_t k = 0; k < LINKS; k++) {
 			struct mu_descriptor d = sw_put(neighbour(k), 8);
 
 			mu_set_fifo_map(&d, map_of(i));
@@ -256,7 +250,6 @@ static void send_spread(void *arg)
 {
 	struct sw_fifo f = sw_open(0, 0), g = sw_open(1, 0);
 	struct mu_descriptor d = sw_put(1, 100 * MU_PAYLOAD);
-	uint32_t i;
 
 	sw_fill(SW_SOURCE, 1, 100 * MU_PAYLOAD);
 	mu_set_fifo_map(&d, map_of(4));
@@ -267,7 +260,7 @@ static void send_spread(void *arg)
 	sw_wait_sent(&f);
 	sw_wait_sent(&g);
 	assert_int_equal(packets_in(4), 100);
-	for (i = 0; i < MU_NET_FIFOS; i++)
+	for (uint32_t i = 0; i < MU_NET_FIFOS; i++)
 		if (i == 1 || i == 2 || i == 5)
 			assert_in_range(packets_in(i), 10, 60);
 		else if (i != 4)
@@ -298,7 +291,6 @@ static void copy(void *arg)
 {
 	struct sw_fifo f = sw_open(100, 0);
 	struct mu_descriptor d = sw_put(program_node(), 10001);
-	uint32_t i;
 
 	sw_fill(SW_SOURCE + 3, 5, 10001);
 	mu_set_payload(&d, SW_SOURCE + 3, 10001);
@@ -310,7 +302,7 @@ static void copy(void *arg)
 	sw_expect(SW_TARGET + 77, 5, 10001);
 	sw_expect_all(SW_TARGET, 0, 77);
 	sw_expect_all(SW_TARGET + 77 + 10001, 0, 100);
-	for (i = 0; i < MU_NET_LOCAL; i++)
+	for (uint32_t i = 0; i < MU_NET_LOCAL; i++)
 		assert_int_equal(packets_in(i), 0);
 	assert_int_equal(
 		packets_in(MU_NET_LOCAL) + packets_in(MU_NET_LOCAL + 1), 20);
@@ -364,10 +356,9 @@ static void count_reads(void *arg)
 	};
 	struct sw_fifo f = sw_open(0, 0);
 	uint64_t n = 0, was, is;
-	size_t i;
 
 	program_wait(1000 * SIM_NS);
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct mu_descriptor d = sw_put(1, 0);
 
 		mu_set_payload(&d, SW_SOURCE + cases[i].offset, cases[i].bytes);
@@ -416,11 +407,10 @@ static void receive_middle(void *arg)
 {
 	uint64_t at = sw_open_rec(0, 4096) + 32 + 512;
 	uint8_t byte;
-	uint32_t i;
 
 	program_wait(9000 * SIM_NS);
 	assert_int_equal(sw_load(MU_REC_TAIL, 0), at + 32 + 64);
-	for (i = 0; i < 33; i++) {
+	for (uint32_t i = 0; i < 33; i++) {
 		assert_true(program_read(at + 32 + i, &byte, 1));
 		assert_int_equal(byte, sw_byte(9, 5 + i));
 	}

@@ -156,12 +156,11 @@ static void node_init(struct nic *nic, void *node, site_id s)
 struct mu_subgroup *mu_subgroup_new(struct mu_node *n, uint64_t id)
 {
 	struct mu_subgroup *g;
-	uint32_t i;
 
 	if (id >= MU_SUBGROUPS)
 		return NULL;
 	n->subgroup[id] = g = mem_alloc(1, sizeof(*g));
-	for (i = 0; i < MU_PER_SUBGROUP; i++)
+	for (uint32_t i = 0; i < MU_PER_SUBGROUP; i++)
 		g->inj[i].level = (uint8_t)mu_level_of(
 			(uint32_t)id * MU_PER_SUBGROUP + i, 0);
 	return g;
@@ -304,14 +303,14 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 static int check(const struct mu *mu, struct err *e)
 {
 	const struct torus *t = torus_find(mu->nic.net->topo);
-	uint32_t payload = mu->nic.net->link.max_payload, i;
+	uint32_t payload = mu->nic.net->link.max_payload;
 
 	if (!t || t->n_dims > MU_DIMS)
 		return err_set(e,
 			"nic.kind: bgq-mu supports tori of at most %d "
 			"dimensions",
 			MU_DIMS);
-	for (i = 0; i < t->n_dims; i++)
+	for (uint32_t i = 0; i < t->n_dims; i++)
 		if (torus_corner(t, i) + t->dim[i] > 1u << MU_COORD_BITS)
 			return err_set(e,
 				"nic.kind: bgq-mu supports at most %u nodes in "
@@ -384,16 +383,15 @@ static void give_fifos(struct mu *mu)
 		{ NET_LOCAL, MU_NET_LOCAL, 2 },
 		{ NET_SYSTEM, MU_NET_SYSTEM, 1 },
 	};
-	uint32_t i, k;
 
 	/* collectives' are the tree's */
-	for (i = 0; i < MU_NET_FIFOS; i++)
+	for (uint32_t i = 0; i < MU_NET_FIFOS; i++)
 		mu->fifo_of[i] = mu->engine_of[i] = (uint8_t)i;
-	for (k = 0; k < N_NET_CLASSES; k++) {
+	for (uint32_t k = 0; k < N_NET_CLASSES; k++) {
 		struct net_fifos f = net_fifos(mu->nic.net, sets[k].class);
 
 		BUG_IF(f.first + f.most > MU_NET_FIFOS);
-		for (i = 0; i < sets[k].n; i++)
+		for (uint32_t i = 0; i < sets[k].n; i++)
 			give_fifo(mu, sets[k].first + i, f.first + i % f.most);
 	}
 }
@@ -402,7 +400,6 @@ static int mu_init(struct nic *nic, struct err *e)
 {
 	struct mu *mu = (struct mu *)nic;
 	const struct net *net = nic->net;
-	uint32_t i;
 
 	mu->params = *mu_params_of(nic);
 	if (check(mu, e))
@@ -419,7 +416,7 @@ static int mu_init(struct nic *nic, struct err *e)
 		&(struct side_port_how){ .cycle = mu->params.port_cycle,
 			.fifo = mu->params.port_fifo,
 			.read_rate = mu->params.read_rate });
-	for (i = 0; i < MU_DRAINS; i++)
+	for (uint32_t i = 0; i < MU_DRAINS; i++)
 		mu->drain[i] = units_time(i * MU_CHUNK, mu->params.drain_rate);
 	attach(mu);
 	give_fifos(mu);
@@ -435,9 +432,7 @@ static int mu_init(struct nic *nic, struct err *e)
 
 static void subgroup_free(struct mu_subgroup *g)
 {
-	uint32_t i;
-
-	for (i = 0; g && i < MU_PER_SUBGROUP; i++)
+	for (uint32_t i = 0; g && i < MU_PER_SUBGROUP; i++)
 		mem_free(g->inj[i].gets);
 	mem_free(g);
 }
@@ -445,10 +440,9 @@ static void subgroup_free(struct mu_subgroup *g)
 static void node_fini(struct nic *nic, void *node)
 {
 	struct mu_node *n = node;
-	uint32_t i;
 
 	(void)nic;
-	for (i = 0; i < MU_SUBGROUPS; i++)
+	for (uint32_t i = 0; i < MU_SUBGROUPS; i++)
 		subgroup_free(n->subgroup[i]);
 	mem_free(n->flips);
 	mem_free(n->sent);
@@ -468,9 +462,7 @@ static int left(struct err *e, site_id s, const char *what, uint32_t number)
 
 static int audit_engines(const struct mu_node *n, site_id s, struct err *e)
 {
-	uint32_t i;
-
-	for (i = 0; i < MU_NET_FIFOS; i++) {
+	for (uint32_t i = 0; i < MU_NET_FIFOS; i++) {
 		const struct mu_rme *r = &n->rme[i];
 
 		if (n->broken >> i & 1)
@@ -488,7 +480,7 @@ static int audit_engines(const struct mu_node *n, site_id s, struct err *e)
 		if (r->in.first || r->n_inside || r->counts.first)
 			return left(e, s, "at work: reception engine", i);
 	}
-	for (i = 0; i < MU_MAX_PORTS; i++)
+	for (uint32_t i = 0; i < MU_MAX_PORTS; i++)
 		if (n->port[i].asking)
 			return left(e, s, "requests for master port", i);
 	return 0;
@@ -501,9 +493,7 @@ static bool is_unfinished(const struct mu_order *o)
 
 static int audit_fifos(const struct mu_node *n, site_id s, struct err *e)
 {
-	uint32_t i;
-
-	for (i = 0; i < MU_INJ_FIFOS; i++) {
+	for (uint32_t i = 0; i < MU_INJ_FIFOS; i++) {
 		const struct mu_subgroup *g = n->subgroup[i / MU_PER_SUBGROUP];
 		const struct mu_inj_fifo *f =
 			g ? &g->inj[i % MU_PER_SUBGROUP] : NULL;
@@ -515,7 +505,7 @@ static int audit_fifos(const struct mu_node *n, site_id s, struct err *e)
 		if (is_unfinished(f->gets))
 			return left(e, s, "not stored: in injection FIFO", i);
 	}
-	for (i = 0; i < MU_REC_FIFOS; i++) {
+	for (uint32_t i = 0; i < MU_REC_FIFOS; i++) {
 		const struct mu_subgroup *g =
 			n->subgroup[i / MU_REC_PER_SUBGROUP];
 
@@ -539,9 +529,8 @@ static int audit_node(const void *node, site_id s, struct err *e)
 static uint64_t subgroup_memory(const struct mu_subgroup *g)
 {
 	uint64_t sum = sizeof(*g);
-	uint32_t i;
 
-	for (i = 0; i < MU_PER_SUBGROUP; i++)
+	for (uint32_t i = 0; i < MU_PER_SUBGROUP; i++)
 		sum += g->inj[i].gets ? sizeof(*g->inj[i].gets) : 0;
 	return sum;
 }
@@ -550,13 +539,12 @@ static uint64_t node_memory(const void *node)
 {
 	const struct mu_node *n = node;
 	uint64_t sum = ring_memory(&n->stores);
-	uint32_t i;
 
 	sum += n->flips ? MU_FLIPS * sizeof(*n->flips) : 0;
 	sum += n->sent ? MU_SENT * sizeof(*n->sent) : 0;
 	sum += n->timeout ? MU_TIMEOUTS * sizeof(*n->timeout) : 0;
 	sum += mu_barrier_memory(n);
-	for (i = 0; i < MU_SUBGROUPS; i++)
+	for (uint32_t i = 0; i < MU_SUBGROUPS; i++)
 		sum += n->subgroup[i] ? subgroup_memory(n->subgroup[i]) : 0;
 	return sum;
 }

@@ -59,9 +59,8 @@ static void a_packet_takes_the_sum_of_its_stages(void **state)
 		{ 128, 464 * SIM_NS, 42000 + 84 * SIM_NS },
 		{ 512, 482750, 42000 + 276 * SIM_NS },
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct timed a = { .length = cases[i].length };
 		struct timed b = a;
 		const struct sw_program programs[] = {
@@ -202,9 +201,7 @@ static const struct {
 
 static void an_audit_tells_what_is_left_and_where(void **state)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(left) / sizeof(left[0]); i++) {
+	for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++) {
 		const struct sw_program p = { 3, use_nodes, NULL };
 		struct nic_testing m;
 		struct err e = { 0 };

@@ -88,9 +88,8 @@ void sw_set_destination(struct mu_descriptor *d, site_id dst)
 {
 	const struct torus *t = torus_of(host_nic(program_host())->net->topo);
 	uint64_t at = 0;
-	uint32_t i;
 
-	for (i = 0; i < MU_DIMS; i++)
+	for (uint32_t i = 0; i < MU_DIMS; i++)
 		at = at << MU_COORD_BITS |
 		     (i < t->n_dims ? torus_coord(t, dst, i) : 0);
 	mu_set(d->header.byte + 4, 4, at);
@@ -289,10 +288,8 @@ void sw_open_only(void *arg)
 void sw_run(struct nic_testing *m, uint32_t n_workers,
 	const struct sw_program *programs, uint32_t n)
 {
-	uint32_t i;
-
 	nic_testing_start(m, n_workers, n);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		program_start(m->host, programs[i].node, i % HOST_THREADS, 0,
 			programs[i].run, programs[i].arg);
 	nic_testing_run(m);

@@ -26,12 +26,12 @@ static enum mu_level level_of(const struct nic_at *a, uint32_t requester)
 static uint32_t choose(const struct nic_at *a, uint64_t asking)
 {
 	enum mu_level best = MU_LEVELS;
-	uint64_t equals = 0, m;
+	uint64_t equals = 0;
 	uint32_t k;
 
 	if (!(asking & (asking - 1)))
 		return (uint32_t)__builtin_ctzll(asking);
-	for (m = asking; m; m &= m - 1) {
+	for (uint64_t m = asking; m; m &= m - 1) {
 		enum mu_level l = level_of(a, (uint32_t)__builtin_ctzll(m));
 
 		if (l < best) {

@@ -38,9 +38,8 @@ static void bgq_f95_one_request_a_cycle_either_way(void **state)
 {
 	struct bench b;
 	struct side_port *p = open_bench(&b);
-	uint32_t i;
 
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		/* engine 1 writes by the port that engine 0 reads by */
 		sim_time done = mu_port_write(
 			&b.at, MU_ASK_WRITE + 1, 8192 + 2 * i * LINE, 16);
@@ -59,20 +58,19 @@ static void bgq_f102_data_returns_at_32_bytes_a_cycle(void **state)
 {
 	struct bench b;
 	struct side_port *p = open_bench(&b);
-	uint32_t i;
 
-	for (i = 0; i < 8; i++)
+	for (uint32_t i = 0; i < 8; i++)
 		assert_int_equal(
 			read_at(&b, i * LINE, LINE), READ + i * 4 * CYCLE);
 	assert_int_equal(p->requests, 8);
 	nic_testing_fini(&b.m);
 	/* requests of 32 bytes: no faster, no slower than they are made */
 	p = open_bench(&b);
-	for (i = 0; i < 8; i++)
+	for (uint32_t i = 0; i < 8; i++)
 		assert_int_equal(read_at(&b, i * LINE, 32), READ + i * CYCLE);
 	/* 64 bytes: two cycles each, behind the 8 of above; a request's data
 	 * begins four cycles before a line's would be complete */
-	for (i = 8; i < 15; i++)
+	for (uint32_t i = 8; i < 15; i++)
 		read_at(&b, i * LINE, 64);
 	assert_int_equal(
 		read_at(&b, 15 * LINE, 64), READ + (8 + 2 * 8 - 4) * CYCLE);
@@ -127,9 +125,8 @@ static void use_16(uint64_t stride, sim_time done[2], uint64_t *bypassed)
 {
 	struct bench b;
 	struct side_port *p = open_bench(&b);
-	uint32_t i;
 
-	for (i = 0; i < 16; i++) {
+	for (uint32_t i = 0; i < 16; i++) {
 		read_at(&b, i * stride, LINE);
 		done[0] = mu_port_read(
 			&b.at, MU_ASK_INJECT + 1, (16 + i) * stride, LINE);
@@ -137,7 +134,7 @@ static void use_16(uint64_t stride, sim_time done[2], uint64_t *bypassed)
 	*bypassed = p->bypassed;
 	nic_testing_fini(&b.m);
 	open_bench(&b);
-	for (i = 0; i < 16; i++)
+	for (uint32_t i = 0; i < 16; i++)
 		done[1] = mu_port_write(&b.at, MU_ASK_WRITE, i * stride, LINE);
 	nic_testing_fini(&b.m);
 }
@@ -165,9 +162,8 @@ static void bgq_f127_outstanding_over_requests_is_the_latency(void **state)
 	struct bench b;
 	struct side_port *p = open_bench(&b);
 	sim_time sum = 0, issue;
-	uint32_t i;
 
-	for (i = 0; i < 50; i++) {
+	for (uint32_t i = 0; i < 50; i++) {
 		issue = p->free_at;
 		sum += mu_port_write(&b.at, MU_ASK_WRITE + 1, i * ROUND, LINE) -
 		       issue;

@@ -61,7 +61,6 @@ static void talk_nonsense(void *arg)
 	uint64_t seed = *(uint64_t *)arg;
 	uint64_t k = program_node() * 1000000;
 	struct sw_fifo f;
-	uint32_t i;
 
 	sw_store(MU_BASE, 4, SW_TARGET + 0x1000000);
 	sw_store(MU_BASE, 5, 0x3000 | MU_ATOMIC | MU_ATOMIC_STORE_ADD);
@@ -69,7 +68,7 @@ static void talk_nonsense(void *arg)
 	program_wait(4000 * SIM_NS);
 	f = sw_open(100, 0);
 	program_charge(1000 * SIM_NS);
-	for (i = 0; i < 60; i++, k += 1000) {
+	for (uint32_t i = 0; i < 60; i++, k += 1000) {
 		struct mu_descriptor d =
 			i % 2 ? nonsense(seed, k) : mutant(seed, k);
 
@@ -84,7 +83,7 @@ static void talk_nonsense(void *arg)
 	/* Neither was all of it sense nor none. */
 	assert_in_range(sw_load(MU_INJ_COUNT, 100), 5, 57);
 	/* What came for the reception FIFO must not stay in the network. */
-	for (i = 0; i < 100; i++) {
+	for (uint32_t i = 0; i < 100; i++) {
 		sw_store(MU_REC_HEAD, 0, sw_load(MU_REC_TAIL, 0));
 		program_charge(1000 * SIM_NS);
 	}
@@ -96,12 +95,11 @@ static void speak_sense(void *arg)
 {
 	site_id me = program_node(), from = (me + NODES - 1) % NODES;
 	struct sw_fifo user = sw_open(3, 0), system = sw_open(514, 0);
-	uint32_t i;
 
 	sw_open_bases((uint64_t)2 * EACH * LENGTH);
 	sw_fill(SW_SOURCE, me, LENGTH);
 	program_wait(5000 * SIM_NS);
-	for (i = 0; i < 2 * EACH; i++) {
+	for (uint32_t i = 0; i < 2 * EACH; i++) {
 		struct sw_fifo *f = i % 2 ? &system : &user;
 		struct mu_descriptor d = sw_put((me + 1) % NODES, LENGTH);
 
@@ -114,16 +112,15 @@ static void speak_sense(void *arg)
 		program_charge(60 * SIM_NS);
 	}
 	sw_wait_counter(SW_COUNTER);
-	for (i = 0; i < 2 * EACH; i++)
+	for (uint32_t i = 0; i < 2 * EACH; i++)
 		sw_expect(SW_TARGET + i * PLACE, from, LENGTH);
 }
 
 static uint64_t run_nonsense(uint64_t seed, uint32_t n_workers)
 {
 	struct sw_program p[2 * NODES];
-	site_id s;
 
-	for (s = 0; s < NODES; s++) {
+	for (site_id s = 0; s < NODES; s++) {
 		p[2 * s] = (struct sw_program){ s, speak_sense, &seed };
 		p[2 * s + 1] = (struct sw_program){ s, talk_nonsense, &seed };
 	}
@@ -132,9 +129,7 @@ static uint64_t run_nonsense(uint64_t seed, uint32_t n_workers)
 
 static void nonsense_does_no_harm_to_others(void **state)
 {
-	uint64_t seed;
-
-	for (seed = 1; seed <= 20; seed++) {
+	for (uint64_t seed = 1; seed <= 20; seed++) {
 		uint64_t digest = run_nonsense(seed, 1);
 
 		if (seed % 5 == 0)

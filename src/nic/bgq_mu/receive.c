@@ -241,9 +241,8 @@ static bool is_before(const struct mu_rme *r, const struct mu_rme *other)
 static struct mu_rme *first_held(struct mu_node *n, uint32_t what)
 {
 	struct mu_rme *best = NULL, *r;
-	uint32_t m;
 
-	for (m = n->rme_held; m; m &= m - 1) {
+	for (uint32_t m = n->rme_held; m; m &= m - 1) {
 		r = &n->rme[__builtin_ctz(m)];
 		if (r->held_for == what && (!best || is_before(r, best)))
 			best = r;

@@ -31,11 +31,10 @@ static void send_to_middle(void *arg)
 static void count_engines(void *arg)
 {
 	uint64_t *n = arg;
-	uint32_t i;
 
 	sw_open_bases(6 * 32);
 	sw_wait_counter(SW_COUNTER);
-	for (i = 0; i < MU_NET_FIFOS; i++)
+	for (uint32_t i = 0; i < MU_NET_FIFOS; i++)
 		n[i] = sw_upc(MU_UPC_PACKETS_OUT, i);
 }
 
@@ -47,9 +46,8 @@ static void receive_class(enum mu_channel channel, uint64_t *n)
 {
 	struct to_middle x = { 13, channel, 0 };
 	struct sw_program programs[7] = { { 13, count_engines, n } };
-	uint32_t i;
 
-	for (i = 0; i < 6; i++)
+	for (uint32_t i = 0; i < 6; i++)
 		programs[1 + i] =
 			(struct sw_program){ around[i], send_to_middle, &x };
 	sw_run_on("3x3x3", 1, programs, 7);
@@ -58,13 +56,12 @@ static void receive_class(enum mu_channel channel, uint64_t *n)
 static void bgq_f21_a_normal_packet_keeps_to_its_receiver(void **state)
 {
 	uint64_t n[MU_NET_FIFOS];
-	uint32_t i;
 
 	receive_class(MU_DETERMINISTIC, n);
-	for (i = 0; i < MU_NET_FIFOS; i++)
+	for (uint32_t i = 0; i < MU_NET_FIFOS; i++)
 		assert_int_equal(n[i], i < 6);
 	receive_class(MU_DYNAMIC, n);
-	for (i = 0; i < MU_NET_FIFOS; i++)
+	for (uint32_t i = 0; i < MU_NET_FIFOS; i++)
 		assert_int_equal(n[i], i < 6);
 }
 
@@ -95,9 +92,8 @@ static sim_time receive_streams(uint32_t n)
 {
 	sim_time x = n;
 	struct sw_program programs[7] = { { 13, time_streams, &x } };
-	uint32_t i;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		programs[1 + i] =
 			(struct sw_program){ around[i], send_stream, NULL };
 	sw_run_on("3x3x3", 1, programs, 1 + n);
@@ -159,9 +155,8 @@ static void bgq_f42_each_node_on_the_line_has_its_own_copy(void **state)
 {
 	struct sw_program programs[ON_LINE] = { { 0, send_line, NULL } };
 	uint64_t digest;
-	uint32_t i;
 
-	for (i = 1; i < ON_LINE; i++)
+	for (uint32_t i = 1; i < ON_LINE; i++)
 		programs[i] = (struct sw_program){ i, receive_line, NULL };
 	digest = sw_run_on("6", 1, programs, ON_LINE);
 	assert_int_equal(sw_run_on("6", 3, programs, ON_LINE), digest);

@@ -19,11 +19,10 @@ static void send_many(void *arg)
 {
 	struct sender *x = arg;
 	struct sw_fifo f = sw_open(3, 0);
-	uint32_t i;
 
 	sw_fill(SW_SOURCE, 1, 4096);
 	program_wait(LATER);
-	for (i = 0; i < x->n; i++) {
+	for (uint32_t i = 0; i < x->n; i++) {
 		struct mu_descriptor d =
 			sw_fifo_message(x->dst, x->rec, x->bytes);
 
@@ -42,10 +41,8 @@ static void send_many(void *arg)
 
 static void expect_packet(const struct sw_packet *p, uint32_t i, uint32_t n)
 {
-	uint32_t j;
-
 	assert_int_equal(sw_own(&p->header), i);
-	for (j = 0; j < n; j++)
+	for (uint32_t j = 0; j < n; j++)
 		assert_int_equal(p->payload[j], sw_byte(1, i + j));
 }
 
@@ -54,7 +51,6 @@ static void read_late(void *arg)
 {
 	struct sw_reader r = sw_open_reader(9, 3 * 544 + 32);
 	struct sw_packet p;
-	uint32_t i;
 
 	program_wait(20 * LATER);
 	assert_int_equal(sw_available(&r), 3 * 544);
@@ -66,7 +62,7 @@ static void read_late(void *arg)
 		MANY * 544);
 	program_wait(60 * LATER);
 	assert_int_equal(sw_available(&r), 3 * 544);
-	for (i = 0; i < MANY; i++) {
+	for (uint32_t i = 0; i < MANY; i++) {
 		sw_take(&r, &p);
 		expect_packet(&p, i, 512);
 		sw_free(&r);
@@ -83,9 +79,7 @@ static void open_other(void *arg)
 
 static void bgq_g18_a_full_fifo_holds_packets_back(void **state)
 {
-	uint32_t w;
-
-	for (w = 1; w <= 3; w += 2) {
+	for (uint32_t w = 1; w <= 3; w += 2) {
 		struct sender a = { 1, MANY, 9, 512, false };
 		struct sender b = { 1, MANY, 10, 512, false };
 		const struct sw_program programs[] = {
@@ -152,13 +146,12 @@ static void read_at_once(void *arg)
 {
 	struct sw_reader r = sw_open_reader(9, 3 * 544 + 32);
 	struct sw_packet p;
-	uint32_t i;
 
 	program_wait(20 * LATER);
-	for (i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++)
 		sw_take(&r, &p);
 	sw_free(&r);
-	for (i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++)
 		sw_take(&r, &p);
 }
 
@@ -181,7 +174,6 @@ static void set_up_anew(void *arg)
 {
 	struct sw_reader r = sw_open_reader(9, 544 + 32);
 	struct sw_packet p;
-	uint32_t i;
 
 	program_wait(10 * LATER);
 	assert_int_equal(sw_available(&r), 544);
@@ -191,7 +183,7 @@ static void set_up_anew(void *arg)
 	assert_int_equal(sw_upc(MU_UPC_REJECTED, 0), 6);
 	program_wait(40 * LATER);
 	r = sw_open_reader(9, 8 * 544 + 32);
-	for (i = 0; i < 2; i++)
+	for (uint32_t i = 0; i < 2; i++)
 		sw_take(&r, &p);
 }
 
@@ -234,14 +226,13 @@ static void time_burst(void *arg)
 	sim_time *at = arg;
 	struct sw_reader r = sw_open_reader(9, FIRST * 544 + 32);
 	struct sw_packet p;
-	uint32_t i;
 
-	for (i = 0; i < FIRST; i++)
+	for (uint32_t i = 0; i < FIRST; i++)
 		sw_take(&r, &p);
 	program_wait(40 * LATER);
 	assert_true(sw_is_pending(MU_NON_CRITICAL, MU_INT_REC_FULL));
 	sw_free(&r);
-	for (i = 0; i < BURST; i++) {
+	for (uint32_t i = 0; i < BURST; i++) {
 		sw_take(&r, &p);
 		at[i] = program_now();
 	}
@@ -269,14 +260,13 @@ static void run_burst(int64_t rate, sim_time *at)
 static void bgq_f119_an_engine_drains_faster_than_a_link_fills(void **state)
 {
 	sim_time at[BURST];
-	uint32_t i;
 
 	run_burst(0, at);
-	for (i = 1; i < QUEUED; i++)
+	for (uint32_t i = 1; i < QUEUED; i++)
 		assert_in_range(at[i] - at[i - 1], 170 * SIM_NS - SLACK,
 			170 * SIM_NS + SLACK);
 	/* the queue gets shorter by 102 ns a packet */
-	for (i = 20; i < BURST; i++)
+	for (uint32_t i = 20; i < BURST; i++)
 		assert_in_range(
 			at[i] - at[i - 1], 272 * SIM_NS - SLACK, 290 * SIM_NS);
 }
@@ -285,10 +275,9 @@ static void bgq_f119_an_engine_drains_faster_than_a_link_fills(void **state)
 static void bgq_n73_the_drain_rate_bounds_what_is_received(void **state)
 {
 	sim_time at[BURST];
-	uint32_t i;
 
 	run_burst(1600000000, at);
-	for (i = 1; i < BURST; i++)
+	for (uint32_t i = 1; i < BURST; i++)
 		assert_in_range(at[i] - at[i - 1], 340 * SIM_NS - SLACK,
 			340 * SIM_NS + SLACK);
 }
@@ -300,11 +289,10 @@ static void read_all(void *arg)
 	struct sw_reader r = sw_open_reader(9, SW_REC_BYTES);
 	struct sw_packet p;
 	sim_time *took = arg, from;
-	uint32_t i;
 
 	sw_take(&r, &p);
 	from = program_now();
-	for (i = 1; i < FIRST; i++) {
+	for (uint32_t i = 1; i < FIRST; i++) {
 		sw_take(&r, &p);
 		expect_packet(&p, sw_own(&p.header), 32);
 	}
@@ -315,13 +303,12 @@ static void read_all(void *arg)
 static void send_together(void *arg)
 {
 	struct sw_fifo f[FIRST];
-	uint32_t i;
 
 	sw_fill(SW_SOURCE, 1, 4096);
-	for (i = 0; i < FIRST; i++)
+	for (uint32_t i = 0; i < FIRST; i++)
 		f[i] = sw_open(3 + i, 0);
 	program_wait(10 * LATER);
-	for (i = 0; i < FIRST; i++) {
+	for (uint32_t i = 0; i < FIRST; i++) {
 		struct mu_descriptor d = sw_fifo_message(1, 9, 32);
 
 		mu_set_payload(&d, SW_SOURCE + i, 32);

@@ -48,10 +48,9 @@ static void get_several(void *arg)
 {
 	struct sw_fifo f = sw_open(0, 0);
 	struct mu_descriptor get = get_list(1, SEVERAL);
-	uint32_t i;
 
 	sw_open_bases(2 * SEVERAL * PIECE);
-	for (i = 0; i < SEVERAL; i++) {
+	for (uint32_t i = 0; i < SEVERAL; i++) {
 		struct mu_descriptor d = back(0, i * PIECE, PIECE);
 
 		d.header.byte[13] |= 0x20; /* the pacing bit */
@@ -71,12 +70,11 @@ static void serve_several(void *arg)
 {
 	const uint64_t at = SW_FIFOS + GET * SW_FIFO_BYTES;
 	struct mu_descriptor d;
-	uint32_t i;
 
 	serve(arg);
 	sw_wait_register(MU_INJ_TAIL, GET, at + MU_DESCRIPTOR_BYTES);
 	assert_int_equal(sw_load(MU_INJ_TAIL, GET), at + SEVERAL * 64);
-	for (i = 0; i < SEVERAL; i++) {
+	for (uint32_t i = 0; i < SEVERAL; i++) {
 		assert_true(program_read(at + i * 64, &d, sizeof(d)));
 		assert_int_equal(mu_put_offset(&d.header), i * PIECE);
 	}
@@ -101,9 +99,8 @@ static void get_numbers(void *arg)
 	struct sw_fifo f = sw_open(0, 0);
 	struct mu_descriptor get = get_list(0, EACH);
 	struct sw_packet p;
-	uint32_t i;
 
-	for (i = 0; i < EACH; i++) {
+	for (uint32_t i = 0; i < EACH; i++) {
 		struct mu_descriptor d =
 			sw_fifo_message(program_node(), REC, 64);
 
@@ -118,7 +115,7 @@ static void get_numbers(void *arg)
 	program_wait(LATER);
 	sw_inject(&f, &get);
 	sw_inject(&f, &get);
-	for (i = 0; i < 2 * EACH; i++) {
+	for (uint32_t i = 0; i < 2 * EACH; i++) {
 		sw_take(&r, &p);
 		assert_int_equal(
 			sw_own(&p.header), program_node() << 16 | i % EACH);
@@ -130,9 +127,8 @@ static void bgq_f118_several_get_from_one_fifo_in_order(void **state)
 {
 	struct sw_program programs[GETTERS + 1] = { { 0, serve, NULL } };
 	uint64_t digest;
-	uint32_t i;
 
-	for (i = 1; i <= GETTERS; i++)
+	for (uint32_t i = 1; i <= GETTERS; i++)
 		programs[i] = (struct sw_program){ i, get_numbers, NULL };
 	digest = sw_run_on("4x2", 1, programs, GETTERS + 1);
 	assert_int_equal(sw_run_on("4x2", 3, programs, GETTERS + 1), digest);
@@ -188,16 +184,15 @@ static void get_lots(void *arg)
 {
 	struct sw_fifo f = sw_open(0, 0);
 	struct mu_descriptor get = get_list(1, 2);
-	uint32_t i;
 
 	sw_open_bases(LOTS * 2 * LARGE);
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		struct mu_descriptor d = back(program_node(), i * LARGE, LARGE);
 
 		list(i, &d);
 	}
 	program_wait(LATER);
-	for (i = 0; i < LOTS; i++)
+	for (uint32_t i = 0; i < LOTS; i++)
 		sw_inject(&f, &get);
 	sw_wait_counter(SW_COUNTER);
 	sw_expect(SW_TARGET, 1, 2 * LARGE);
@@ -264,10 +259,9 @@ static void get_after_use(void *arg)
 {
 	struct sw_fifo f = sw_open(0, 0);
 	struct mu_descriptor get = get_list(1, 2);
-	uint32_t i;
 
 	sw_open_bases(100);
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		struct mu_descriptor d = back(0, i * 50, 50);
 
 		list(i, &d);

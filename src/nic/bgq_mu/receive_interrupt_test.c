@@ -32,16 +32,15 @@ static void read_telling(void *arg)
 {
 	struct sw_reader r = sw_open_reader(6, 8192);
 	struct sw_packet p;
-	uint32_t i;
 
 	sw_open_bases(1000);
 	sw_wait_counter(SW_COUNTER);
-	for (i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < 4; i++)
 		sw_take(&r, &p);
 	program_charge(LATER);
 	assert_int_equal(arrivals(), 0);
 	assert_int_equal(sw_load(MU_REC_ARRIVED, 1), 0);
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		sw_take(&r, &p);
 		assert_int_equal(mu_is_interrupt(&p.header), i == 3);
 		assert_int_equal(arrivals(), i == 3);
@@ -62,10 +61,9 @@ static void send_one_telling(void *arg)
 {
 	struct sw_fifo f = sw_open(3, 0);
 	struct mu_descriptor d = sw_fifo_message(1, 6, 0);
-	uint32_t i;
 
 	program_wait(LATER);
-	for (i = 0; i < 150; i++) {
+	for (uint32_t i = 0; i < 150; i++) {
 		mu_set_interrupts(&d, !i);
 		while (!sw_load(MU_INJ_FREE, 3))
 			program_charge(50 * SIM_NS);
@@ -78,9 +76,8 @@ static void read_one_telling(void *arg)
 {
 	struct sw_reader r = sw_open_reader(6, 8192);
 	struct sw_packet p;
-	uint32_t i;
 
-	for (i = 0; i < 150; i++)
+	for (uint32_t i = 0; i < 150; i++)
 		sw_take(&r, &p);
 	assert_int_equal(arrivals(), 1);
 }

@@ -62,9 +62,8 @@ static uint64_t any_offset(uint64_t *x)
 static struct mu_descriptor any(uint64_t *x, site_id dst)
 {
 	struct mu_descriptor d = sw_put(dst, below(x, 4) ? below(x, 513) : 0);
-	uint32_t i;
 
-	for (i = 12; i < MU_HEADER_BYTES; i++)
+	for (uint32_t i = 12; i < MU_HEADER_BYTES; i++)
 		d.header.byte[i] = (uint8_t)next(x);
 	switch (below(x, 5)) {
 	case 0:
@@ -96,15 +95,14 @@ static void send_any(void *arg)
 {
 	struct sw_fifo f = sw_open(3, 0);
 	uint64_t x = *(uint64_t *)arg + program_node();
-	uint32_t i;
 
-	for (i = 0; i < 8192; i += 8) {
+	for (uint32_t i = 0; i < 8192; i += 8) {
 		uint64_t word = next(&x);
 
 		assert_true(program_write(SW_SOURCE + i, &word, 8));
 	}
 	/* some descriptors among what gets take for such */
-	for (i = 0; i < 4096; i += 64) {
+	for (uint32_t i = 0; i < 4096; i += 64) {
 		struct mu_descriptor d = any(&x, program_node());
 
 		mu_set_fifo_map(&d, MU_MAP_TORUS);
@@ -112,7 +110,7 @@ static void send_any(void *arg)
 		assert_true(program_write(SW_SOURCE + i, &d, sizeof(d)));
 	}
 	program_wait(LATER);
-	for (i = 0; i < PACKETS; i++) {
+	for (uint32_t i = 0; i < PACKETS; i++) {
 		struct mu_descriptor d = any(&x, 0);
 
 		while (!sw_load(MU_INJ_FREE, 3))
@@ -133,9 +131,8 @@ static void set_range(uint32_t i, uint64_t first, uint64_t bytes)
 static uint64_t taken(void)
 {
 	uint64_t n = sw_upc(MU_UPC_REJECTED, 0);
-	uint32_t i;
 
-	for (i = 0; i < MU_NET_FIFOS; i++)
+	for (uint32_t i = 0; i < MU_NET_FIFOS; i++)
 		n += sw_upc(MU_UPC_PACKETS_OUT, i);
 	return n;
 }
@@ -143,19 +140,17 @@ static uint64_t taken(void)
 /* Empties FIFOs, and those that a bad descriptor has stopped. */
 static void tidy_up(void *arg)
 {
-	uint32_t i;
-
 	set_range(0, OPEN, OPEN_BYTES);
 	set_range(1, RECS, 2 * SW_REC_BYTES);
 	set_range(2, GETS, SW_FIFO_BYTES);
-	for (i = 0; i < 2; i++)
+	for (uint32_t i = 0; i < 2; i++)
 		sw_open_rec(REC + i, REC_BYTES);
 	sw_store(MU_BASE, 1, OPEN);
 	sw_store(MU_BASE, 2, OPEN | MU_ATOMIC | MU_ATOMIC_STORE_ADD);
 	sw_open(GET, MU_INJ_REMOTE_GET);
 	while (taken() < SENDERS * PACKETS) {
 		program_charge(200 * SIM_NS);
-		for (i = 0; i < 2; i++)
+		for (uint32_t i = 0; i < 2; i++)
 			sw_store(MU_REC_HEAD, REC + i,
 				sw_load(MU_REC_TAIL, REC + i));
 		if (!sw_load(MU_INJ_STOPPED, GET))
@@ -179,13 +174,12 @@ static uint64_t look_at_memory(const struct nic_testing *m)
 {
 	const struct memory *memory = &m->host->nodes[0].hot.memory;
 	uint64_t sum = 0;
-	uint32_t i, j;
 
-	for (i = 0; i < memory->room; i++) {
+	for (uint32_t i = 0; i < memory->room; i++) {
 		const struct memory_page *p = &memory->table[i];
 		uint64_t at = p->number * MEMORY_PAGE;
 
-		for (j = 0; p->bytes && j < MEMORY_PAGE; j++) {
+		for (uint32_t j = 0; p->bytes && j < MEMORY_PAGE; j++) {
 			if (!p->bytes[j])
 				continue;
 			if (!is_open(at + j))
@@ -204,9 +198,8 @@ static uint64_t run(uint32_t n_workers, uint64_t seed)
 	const struct mu_node *n;
 	struct mu_params *p;
 	uint64_t sum;
-	uint32_t i;
 
-	for (i = 1; i <= SENDERS; i++)
+	for (uint32_t i = 1; i <= SENDERS; i++)
 		programs[i] = (struct sw_program){ i, send_any, &seed };
 	nic_testing_machine(&m, "bgq", "4");
 	p = m.params;
@@ -228,9 +221,7 @@ static uint64_t run(uint32_t n_workers, uint64_t seed)
 
 static void bgq_f128_no_header_reaches_what_ranges_forbid(void **state)
 {
-	uint64_t seed;
-
-	for (seed = 1; seed <= 4; seed++) {
+	for (uint64_t seed = 1; seed <= 4; seed++) {
 		uint64_t sum = run(1, seed);
 
 		assert_true(sum);

@@ -57,11 +57,11 @@ static void receive_counted(void *arg)
 static void bgq_f91_counters_are_anywhere_in_memory(void **state)
 {
 	struct sw_program programs[27];
-	uint32_t n = 27, i;
+	uint32_t n = 27;
 	uint64_t digest;
 
 	programs[0] = (struct sw_program){ 0, receive_counted, &n };
-	for (i = 1; i < n; i++)
+	for (uint32_t i = 1; i < n; i++)
 		programs[i] = (struct sw_program){ i, send_counted, NULL };
 	digest = sw_run_on("3x3x3", 1, programs, n);
 	assert_int_equal(sw_run_on("3x3x3", 3, programs, n), digest);
@@ -108,12 +108,11 @@ static uint64_t area_of(uint32_t k)
 static void send_atomics(void *arg)
 {
 	struct sw_fifo f = sw_open(0, 0);
-	uint32_t i, k;
 
-	for (i = 0; i < WORDS; i++)
+	for (uint32_t i = 0; i < WORDS; i++)
 		write_word(SW_SOURCE + 8 * i, SENT);
 	program_wait(LATER);
-	for (k = 0; k < ATOMICS; k++) {
+	for (uint32_t k = 0; k < ATOMICS; k++) {
 		struct mu_descriptor d = sw_put(1, 8 * WORDS);
 
 		mu_set_put(&d.header, SW_BASE_TARGET,
@@ -124,15 +123,13 @@ static void send_atomics(void *arg)
 
 static void receive_atomics(void *arg)
 {
-	uint32_t i, k;
-
-	for (k = 0; k < ATOMICS; k++)
-		for (i = 0; i < WORDS; i++)
+	for (uint32_t k = 0; k < ATOMICS; k++)
+		for (uint32_t i = 0; i < WORDS; i++)
 			write_word(SW_TARGET + area_of(k) + 8 * i, THERE);
 	sw_open_bases(ATOMICS * WORDS * 8);
 	sw_wait_counter(SW_COUNTER);
-	for (k = 0; k < ATOMICS; k++)
-		for (i = 0; i < WORDS; i++)
+	for (uint32_t k = 0; k < ATOMICS; k++)
+		for (uint32_t i = 0; i < WORDS; i++)
 			assert_int_equal(
 				read_word(SW_TARGET + area_of(k) + 8 * i),
 				atomics[k].becomes);
@@ -165,17 +162,17 @@ static uint64_t loaded_at(uint32_t k, uint32_t i)
 static void send_loads(void *arg)
 {
 	struct sw_fifo f = sw_open(0, 0);
-	uint32_t k, i;
+	uint32_t k;
 
 	for (k = 0; k < LOADS; k++)
-		for (i = 0; i < 2; i++) {
+		for (uint32_t i = 0; i < 2; i++) {
 			write_word(loaded_at(k, i), 5 + i);
 			write_word(loaded_at(k, i) - 8, 6);
 			write_word(loaded_at(k, i) + 8, 6);
 		}
 	program_wait(LATER);
 	for (k = 0; k < LOADS; k++)
-		for (i = 0; i < 2; i++) {
+		for (uint32_t i = 0; i < 2; i++) {
 			struct mu_descriptor d = sw_put(1, 8);
 
 			mu_set_payload(&d,
@@ -185,7 +182,7 @@ static void send_loads(void *arg)
 		}
 	sw_wait_sent(&f);
 	for (k = 0; k < LOADS; k++)
-		for (i = 0; i < 2; i++) {
+		for (uint32_t i = 0; i < 2; i++) {
 			assert_int_equal(
 				read_word(loaded_at(k, i)), loads[k].left[i]);
 			assert_int_equal(read_word(loaded_at(k, i) - 8), 6);
@@ -195,12 +192,10 @@ static void send_loads(void *arg)
 
 static void receive_loads(void *arg)
 {
-	uint32_t k, i;
-
 	sw_open_bases(LOADS * 2 * 8);
 	sw_wait_counter(SW_COUNTER);
-	for (k = 0; k < LOADS; k++)
-		for (i = 0; i < 2; i++)
+	for (uint32_t k = 0; k < LOADS; k++)
+		for (uint32_t i = 0; i < 2; i++)
 			assert_int_equal(read_word(SW_TARGET + (k * 2 + i) * 8),
 				loads[k].answer[i]);
 }

@@ -279,15 +279,15 @@ static enum mu_interrupt store_enable(struct mu_inj_fifo *f, uint64_t value)
 static enum mu_interrupt store_enable_group(
 	struct mu_node *n, uint32_t group, uint64_t mask)
 {
-	uint32_t first = group * MU_PER_GROUP, i;
+	uint32_t first = group * MU_PER_GROUP;
 
 	if (first >= MU_INJ_FIFOS || mask >> MU_PER_GROUP)
 		return MU_ERROR_REGISTER;
-	for (i = 0; i < MU_PER_GROUP; i++)
+	for (uint32_t i = 0; i < MU_PER_GROUP; i++)
 		if (mask >> i & 1 &&
 			mu_inj(n, first + i)->size < 2 * MU_DESCRIPTOR_BYTES)
 			return MU_ERROR_REGISTER;
-	for (i = 0; i < MU_PER_GROUP; i++)
+	for (uint32_t i = 0; i < MU_PER_GROUP; i++)
 		if (mask >> i & 1)
 			mu_inj(n, first + i)->is_enabled = true;
 	return MU_INTERRUPTS;

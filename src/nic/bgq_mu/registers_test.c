@@ -18,21 +18,19 @@ static void run_one(void (*run)(void *arg))
 
 static void use_all(void *arg)
 {
-	uint32_t i;
-
-	for (i = 0; i < MU_INJ_FIFOS; i++)
+	for (uint32_t i = 0; i < MU_INJ_FIFOS; i++)
 		sw_store_system(MU_INJ_START, i, 64 * i);
-	for (i = 0; i < MU_REC_FIFOS; i++)
+	for (uint32_t i = 0; i < MU_REC_FIFOS; i++)
 		sw_store_system(MU_REC_SIZE, i, 32 * i);
-	for (i = 0; i < MU_BASES; i++)
+	for (uint32_t i = 0; i < MU_BASES; i++)
 		sw_store_system(MU_BASE, i, 3 * i);
 	program_charge(20000 * SIM_NS);
 	assert_int_equal(errors(MU_ERROR_REGISTER), 0);
-	for (i = 0; i < 544; i++) {
+	for (uint32_t i = 0; i < 544; i++) {
 		assert_int_equal(sw_load(MU_INJ_START, i), 64 * i);
 		assert_int_equal(sw_load(MU_BASE, i), 3 * i);
 	}
-	for (i = 0; i < 272; i++)
+	for (uint32_t i = 0; i < 272; i++)
 		assert_int_equal(sw_load(MU_REC_SIZE, i), 32 * i);
 	/* one beyond, whoever stores */
 	sw_store_system(MU_INJ_START, 544, 64);
@@ -63,11 +61,10 @@ static void store_each_kind(void *arg)
 		{ MU_REC_THRESHOLD, 5 }, { MU_BASE, 3 }, { MU_GI_CONTROL, 2 },
 		{ MU_INJ_THRESHOLD, 10 } };
 	sim_time t = program_now();
-	uint32_t i;
 
-	for (i = 0; i < 5; i++)
+	for (uint32_t i = 0; i < 5; i++)
 		sw_store(reg[i][0], reg[i][1], i + 1);
-	for (i = 0; i < 5; i++) {
+	for (uint32_t i = 0; i < 5; i++) {
 		program_wait(t + (55 + 5 * (sim_time)i) * SIM_NS - 1);
 		assert_int_equal(sw_load(reg[i][0], reg[i][1]), 0);
 		program_charge(1);
@@ -91,13 +88,12 @@ static void copy_while_storing(void *arg)
 	struct sw_fifo f = sw_open(0, 0);
 	uint64_t reads = sw_upc(MU_UPC_SLAVE_READS, 0);
 	sim_time t;
-	uint32_t i;
 
 	sw_open_bases(20000);
 	program_wait(1000 * SIM_NS);
 	t = program_now();
 	sw_inject(&f, &d);
-	for (i = 0; i < c->n_stores; i++)
+	for (uint32_t i = 0; i < c->n_stores; i++)
 		sw_store(MU_INJ_THRESHOLD, 1, i);
 	sw_wait_counter(SW_COUNTER);
 	c->took = program_now() - t;
@@ -209,7 +205,6 @@ static void store_as_user(void *arg)
 	enum { N = sizeof(systems) / sizeof(systems[0]) };
 	enum { M = sizeof(of_system) / sizeof(of_system[0]) };
 	uint64_t was[N];
-	size_t i;
 
 	sw_open_at(0, 0, 0x1000, 256);
 	sw_open_at(512, 0, 0x2000, 256);
@@ -218,16 +213,16 @@ static void store_as_user(void *arg)
 	sw_store(MU_BASE, 511, 5);
 	program_charge(1000 * SIM_NS);
 	assert_int_equal(errors(MU_ERROR_PERMISSION), 0);
-	for (i = 0; i < N; i++)
+	for (size_t i = 0; i < N; i++)
 		was[i] = sw_load(systems[i], 0);
-	for (i = 0; i < N; i++)
+	for (size_t i = 0; i < N; i++)
 		sw_store(systems[i], 0, was[i] ? 0 : 64);
 	program_charge(1000 * SIM_NS);
 	assert_int_equal(errors(MU_ERROR_PERMISSION), N);
-	for (i = 0; i < N; i++) /* but the status, which tells of it */
+	for (size_t i = 0; i < N; i++) /* but the status, which tells of it */
 		if (systems[i] != MU_INT_STATUS)
 			assert_int_equal(sw_load(systems[i], 0), was[i]);
-	for (i = 0; i < M; i++)
+	for (size_t i = 0; i < M; i++)
 		sw_store(of_system[i].kind, of_system[i].number, 0x2040);
 	program_charge(1000 * SIM_NS);
 	assert_int_equal(errors(MU_ERROR_PERMISSION), N + M);

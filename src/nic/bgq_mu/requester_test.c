@@ -12,11 +12,9 @@ enum { LINKS = 2 * MU_DIMS, LATER = 2000 * SIM_NS };
 /* The neighbour behind each port of node 0 of the cube. */
 static void find_neighbours(struct nic_testing *m, site_id *node)
 {
-	uint32_t i;
-
 	if (torus_ops.init(&m->torus.topo, &(struct err){ 0 }))
 		fail();
-	for (i = 0; i < LINKS; i++)
+	for (uint32_t i = 0; i < LINKS; i++)
 		node[i] = torus_ops.peer(&m->torus.topo, 0, (port_id)i).router;
 }
 
@@ -28,9 +26,7 @@ struct use {
 
 static void look_at_ports(uint64_t *requests)
 {
-	uint32_t i;
-
-	for (i = 0; i < MU_MAX_PORTS; i++)
+	for (uint32_t i = 0; i < MU_MAX_PORTS; i++)
 		requests[i] = sw_upc(MU_UPC_REQUESTS, i);
 }
 
@@ -42,12 +38,11 @@ static void read_by_engine(void *arg)
 	struct use *u = arg;
 	struct sw_fifo f = sw_open(u->engine, 0);
 	struct mu_descriptor d = sw_put(1, PACKETS * MU_PAYLOAD);
-	uint32_t i;
 
 	mu_set_fifo_map(&d, MU_MAP_A_MINUS >> (u->engine ^ 1));
 	mu_set_prefetch(&d, true);
 	program_wait(LATER);
-	for (i = 0; i < 2; i++)
+	for (uint32_t i = 0; i < 2; i++)
 		sw_inject(&f, &d);
 	sw_wait_sent(&f);
 	look_at_ports(u->requests);
@@ -89,7 +84,6 @@ static void use_engine(uint32_t engine, struct spread *s)
 	const struct sw_program read = { 0, read_by_engine, &in };
 	site_id neighbour[LINKS];
 	struct nic_testing m;
-	uint32_t i;
 
 	sw_run_on(CUBE, 1, &read, 1);
 	nic_testing_machine(&m, "bgq", CUBE);
@@ -100,7 +94,7 @@ static void use_engine(uint32_t engine, struct spread *s)
 	/* descriptors have a port with little else on it (BGQ-F110) */
 	assert_int_equal(in.requests[2], 2);
 	assert_int_equal(out.requests[2], 0);
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		s->reads[i] += in.requests[i] == 2 * LINES;
 		s->writes[i] += out.requests[i] == 2 * (LINES + PACKETS);
 	}
@@ -111,11 +105,10 @@ static void use_engine(uint32_t engine, struct spread *s)
 static void bgq_f96_engines_keep_to_their_ports_and_are_spread(void **state)
 {
 	struct spread s = { 0 };
-	uint32_t i;
 
-	for (i = 0; i < LINKS; i++)
+	for (uint32_t i = 0; i < LINKS; i++)
 		use_engine(i, &s);
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		assert_int_equal(s.reads[i], LINKS / 2);
 		assert_int_equal(s.writes[i], LINKS / 2);
 	}
@@ -133,7 +126,6 @@ static void exchange(void *arg)
 	struct mu_descriptor d = sw_put(to, 30000);
 	struct sw_fifo f = sw_open(program_node() * 8, 0);
 	sim_time t;
-	uint32_t i;
 
 	sw_open_bases(30000 + 30000);
 	program_wait(1000 * SIM_NS);
@@ -144,7 +136,7 @@ static void exchange(void *arg)
 	sw_inject(&f, &d);
 	sw_wait_counter(SW_COUNTER);
 	x->took = program_now() - t;
-	for (i = 0; i < MU_MAX_PORTS; i++)
+	for (uint32_t i = 0; i < MU_MAX_PORTS; i++)
 		x->requests[i] = sw_upc(MU_UPC_REQUESTS, i);
 }
 
@@ -152,14 +144,13 @@ static void run_exchange(uint32_t ports, struct traffic *x)
 {
 	struct sw_program p[4];
 	struct nic_testing m;
-	uint32_t i;
 
-	for (i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < 4; i++)
 		p[i] = (struct sw_program){ i, exchange, x };
 	nic_testing_machine(&m, "bgq", "2x2");
 	((struct mu_params *)m.params)->ports = ports;
 	sw_run(&m, 1, p, 4);
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		struct l2_counts c = sw_l2_counts(m.host, i);
 
 		assert_int_equal(c.reads + c.writes + c.atomics,
@@ -176,11 +167,10 @@ static void run_exchange(uint32_t ports, struct traffic *x)
 static void bgq_f89_engines_and_fetch_share_several_ports(void **state)
 {
 	struct traffic three[4], one[4];
-	uint32_t i;
 
 	run_exchange(3, three);
 	run_exchange(1, one);
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		assert_true(three[i].requests[0] && three[i].requests[1] &&
 			    three[i].requests[2]);
 		assert_true(one[i].requests[0]);
@@ -215,12 +205,11 @@ static void flood(void *arg)
 	const struct level *l = arg;
 	struct mu_node *n;
 	struct sw_fifo f[10];
-	uint32_t i;
 
-	for (i = 0; i < 10; i++)
+	for (uint32_t i = 0; i < 10; i++)
 		f[i] = sw_open(i, l->others);
 	program_wait(2000 * SIM_NS);
-	for (i = 0; i < 10; i++) {
+	for (uint32_t i = 0; i < 10; i++) {
 		struct mu_descriptor d = sw_put(1, 40 * MU_PAYLOAD);
 
 		mu_set_fifo_map(&d, MU_MAP_A_MINUS >> i);
@@ -230,9 +219,9 @@ static void flood(void *arg)
 	/* Half of it is done: all had their share. */
 	program_wait(45000 * SIM_NS);
 	n = host_nic(program_host())->nodes[program_node()];
-	for (i = 0; i < 10; i++)
+	for (uint32_t i = 0; i < 10; i++)
 		assert_in_range(mu_inj(n, i)->next, 8, 32);
-	for (i = 0; i < 10; i++)
+	for (uint32_t i = 0; i < 10; i++)
 		sw_wait_sent(&f[i]);
 }
 
@@ -362,12 +351,11 @@ static struct arriving arrive(
 	site_id neighbour[LINKS];
 	struct nic_testing m;
 	struct mu_params *params;
-	uint32_t i;
 
 	nic_testing_machine(&m, "bgq", CUBE);
 	find_neighbours(&m, neighbour);
 	p[2].node = neighbour[0];
-	for (i = 0; i < LINKS; i++)
+	for (uint32_t i = 0; i < LINKS; i++)
 		p[3 + i] = (struct sw_program){ neighbour[i], send_flood, &x };
 	params = m.params;
 	params->ports = 1;

@@ -27,12 +27,11 @@ static void run_on(
 		.machine = "bgq", .shape = "4x2x2", .sets = sets
 	};
 	struct kit k;
-	uint32_t i;
 
 	how.needs.n_programs = n;
 	kit_open(&k, &how);
 	assert_int_equal(k.net->n_nodes, NODES);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		program_start(k.host, i, 0, 0, program, NULL);
 	kit_run(&k, n == 1);
 	kit_close(&k);
@@ -79,9 +78,7 @@ static void put_each_class(void *arg)
 
 static void packets_of_all_classes_pass_any_router(void **state)
 {
-	uint32_t i;
-
-	for (i = 0; i < ROUTERS; i++)
+	for (uint32_t i = 0; i < ROUTERS; i++)
 		run_on(routers[i], put_each_class, NODES);
 }
 
@@ -103,9 +100,7 @@ static void give_hints(void *arg)
 
 static void lines_are_for_routers_that_take_hints(void **state)
 {
-	uint32_t i;
-
-	for (i = 0; i < ROUTERS; i++)
+	for (uint32_t i = 0; i < ROUTERS; i++)
 		run_on(routers[i], give_hints, 1);
 }
 

@@ -70,7 +70,7 @@ static bool is_early(const struct sw_reader *r)
 static bool check_visible(struct sw_reader *r, struct shared *x)
 {
 	struct sw_packet p;
-	uint32_t i, id, n, had = x->n;
+	uint32_t id, n, had = x->n;
 
 	while (sw_available(r)) {
 		uint64_t from = r->head;
@@ -80,7 +80,7 @@ static bool check_visible(struct sw_reader *r, struct shared *x)
 		n = sw_own(&p.header) & 0xffff;
 		assert_in_range(id, 0, SENDERS);
 		assert_int_equal(p.bytes, (n + 31) / 32 * 32);
-		for (i = 0; i < n; i++)
+		for (uint32_t i = 0; i < n; i++)
 			assert_int_equal(p.payload[i], sw_byte(id, i));
 		x->from[id]++;
 		x->n++;
@@ -110,10 +110,10 @@ static uint64_t run_shared(uint32_t n_workers, struct shared *x)
 	struct nic_testing m;
 	struct mu_params *p;
 	uint64_t digest;
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
 	memset(x, 0, sizeof(*x));
-	for (i = 0; i <= SENDERS; i++)
+	for (uint32_t i = 0; i <= SENDERS; i++)
 		programs[n++] =
 			i == 13 ? (struct sw_program){ i, read_shared, x }
 				: (struct sw_program){ i, send_shared, NULL };
@@ -130,9 +130,8 @@ static void bgq_f122_the_tail_never_shows_what_is_not_stored(void **state)
 {
 	struct shared x, y;
 	uint64_t digest = run_shared(1, &x);
-	uint32_t i;
 
-	for (i = 0; i <= SENDERS; i++)
+	for (uint32_t i = 0; i <= SENDERS; i++)
 		assert_int_equal(x.from[i], i == 13 ? 0 : EACH);
 	/* or this was no test */
 	assert_true(x.early > 100);
@@ -180,10 +179,9 @@ static void read_pieces(void *arg)
 	struct pieces *x = arg;
 	struct sw_packet p;
 	uint64_t had = 0, last = 0;
-	uint32_t i, j;
 
 	sw_open_bases(OTHER);
-	for (i = 0; i < PARTS; i++) {
+	for (uint32_t i = 0; i < PARTS; i++) {
 		uint64_t at;
 
 		sw_take(&r, &p);
@@ -192,7 +190,7 @@ static void read_pieces(void *arg)
 		assert_true(at / 512 < PARTS);
 		assert_false(had >> at / 512 & 1);
 		had |= UINT64_C(1) << at / 512;
-		for (j = 0; j < 512; j++)
+		for (uint32_t j = 0; j < 512; j++)
 			assert_int_equal(p.payload[j], sw_byte(1, at + j));
 		x->back += at < last;
 		last = at;

@@ -35,9 +35,7 @@ static struct book *book_of(const struct nic_at *a)
 void elan_account_store(const struct nic_at *a, struct elan_queue *q,
 	uint64_t position, uint32_t bytes, sim_time came)
 {
-	uint32_t i;
-
-	for (i = 0; i < q->births.n; i++) {
+	for (uint32_t i = 0; i < q->births.n; i++) {
 		struct elan_birth *b = ring_at(&q->births, i);
 
 		if (b->position < position || b->position >= position + bytes)

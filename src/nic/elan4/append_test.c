@@ -82,10 +82,9 @@ static void start_third(void *arg)
  * needs no program for it. */
 static void qsn_f29_packets_append_commands(void **state)
 {
-	uint32_t workers;
 	uint64_t digest = 0;
 
-	for (workers = 1; workers < 4; workers++) {
+	for (uint32_t workers = 1; workers < 4; workers++) {
 		struct et m;
 
 		et_init(&m, "4");
@@ -149,9 +148,8 @@ static void qsn_f29_what_is_mapped_for_a_context_is_appended(void **state)
 		{ ET_CONTEXT, ET_MAPPED + 4, 3, ELAN_ERROR_REFUSED },
 		{ ET_OTHER, ET_MAPPED, 3, ELAN_ERROR_REFUSED },
 	};
-	uint32_t i;
 
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct refused x = cases[i];
 		struct et m;
 
@@ -194,13 +192,13 @@ static void mistake_program(void *arg)
 {
 	struct et_queue q = et_open(0);
 	uint64_t dma[1 + ELAN_DMA_WORDS] = { ELAN_RUN_DMA, 0xff };
-	uint64_t bad = 0xff, i;
+	uint64_t bad = 0xff;
 	uint64_t store[] = { ELAN_STORE, ET_TARGET, 0 };
 
 	program_wait(50 * US);
 	put_words(&q, 1, ET_MAPPED, dma, 8);
 	put_words(&q, 1, ET_MAPPED + ELAN_PAGE, &bad, 1);
-	for (i = 0; i < 100; i++) {
+	for (uint64_t i = 0; i < 100; i++) {
 		store[2] = i + 1;
 		put_words(&q, 1, ET_MAPPED + 2 * ELAN_PAGE, store, 3);
 		/* dropped, as a core's stores would be */
@@ -271,12 +269,11 @@ static void full_program(void *arg)
 {
 	struct et_queue q = et_open(0);
 	uint64_t add[SOME];
-	uint32_t k;
 
-	for (k = 0; k < SOME; k++)
+	for (uint32_t k = 0; k < SOME; k++)
 		add[k] = elan_word(ELAN_ADD, 9, 1);
 	program_wait(50 * US);
-	for (k = 0; k < EACH; k++) {
+	for (uint32_t k = 0; k < EACH; k++) {
 		et_wait_room(&q, 8 * (3 + SOME));
 		put_words(&q, 3, ET_MAPPED, add, SOME);
 	}
@@ -300,9 +297,8 @@ static void full_owner(void *arg)
 static void a_full_queue_turns_packets_away(void **state)
 {
 	static const sim_time timeouts[] = { 100 * US, US };
-	uint32_t i, k;
 
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		uint64_t nacks = 0, resent = 0;
 		struct et m;
 
@@ -314,7 +310,7 @@ static void a_full_queue_turns_packets_away(void **state)
 		ET_RUN(&m, 1, { 0, full_program, NULL },
 			{ 1, full_program, NULL }, { 2, full_program, NULL },
 			{ 3, full_owner, NULL });
-		for (k = 0; k < SENDERS; k++) {
+		for (uint32_t k = 0; k < SENDERS; k++) {
 			nacks += et_counts(&m, k).nacks;
 			resent += et_counts(&m, k).resent;
 		}

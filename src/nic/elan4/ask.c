@@ -78,9 +78,7 @@ static void put_byte(struct word *w, uint32_t i, uint8_t byte, uint32_t turn)
 static void put_piece(struct word *w, const struct elan_buffer *b,
 	const struct elan_piece *p, uint32_t turn)
 {
-	uint32_t i;
-
-	for (i = 0; p->what == ELAN_WRITE && i < 8; i++) {
+	for (uint32_t i = 0; p->what == ELAN_WRITE && i < 8; i++) {
 		uint64_t offset = w->at + i - p->address;
 
 		if (offset < p->bytes)
@@ -91,10 +89,8 @@ static void put_piece(struct word *w, const struct elan_buffer *b,
 /* Bursts of a packet that are on the bus, or in its line. */
 static void put_bursts(struct word *w, const struct elan_buffer *b)
 {
-	uint32_t k, i;
-
-	for (k = b->written; k < b->bursts; k++)
-		for (i = k ? b->until[k - 1] : 0; i < b->until[k]; i++)
+	for (uint32_t k = b->written; k < b->bursts; k++)
+		for (uint32_t i = k ? b->until[k - 1] : 0; i < b->until[k]; i++)
 			put_piece(w, b, &b->piece[i], b->turn[k]);
 }
 

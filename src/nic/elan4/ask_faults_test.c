@@ -34,10 +34,9 @@ static bool ask(struct et_queue *q, const uint64_t *words, uint32_t n)
 static void count_program(void *arg)
 {
 	struct et_queue q = et_open(0);
-	uint64_t k;
 
 	program_wait(10 * US);
-	for (k = 0; k < ASKED; k++) {
+	for (uint64_t k = 0; k < ASKED; k++) {
 		const uint64_t w[] = { W(ELAN_OPEN, 1, 0),
 			W(ELAN_TEST, ELAN_EQUAL, 0), WORD, k,
 			W(ELAN_WRITE, 8, 0), WORD, k + 1,
@@ -74,9 +73,8 @@ static void qsn_f36_lost_answers_execute_nothing_twice(void **state)
 {
 	struct et *m = *state;
 	static struct fault_plan plan;
-	uint32_t i;
 
-	for (i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < 4; i++)
 		plan.rate[i] = UINT64_C(700000000000000); /* 7e-4 */
 	m->faults = &plan;
 	check_count(m);
@@ -102,9 +100,8 @@ struct answers {
 static void flip_program(void *arg)
 {
 	const struct answers *x = arg;
-	uint32_t k;
 
-	for (k = 0; !x->is_over; k++) {
+	for (uint32_t k = 0; !x->is_over; k++) {
 		store_word(WORD, k % 2);
 		program_charge((300 + k * 77 % 700) * SIM_NS);
 	}
@@ -114,10 +111,9 @@ static void answers_program(void *arg)
 {
 	struct et_queue q = et_open(0);
 	struct answers *x = arg;
-	uint32_t k;
 
 	program_wait(10 * US);
-	for (k = 0; k < ASKED; k++) {
+	for (uint32_t k = 0; k < ASKED; k++) {
 		const uint64_t w[] = { W(ELAN_OPEN, 1, 0),
 			W(ELAN_TEST, ELAN_EQUAL, 0), WORD, 1,
 			W(ELAN_WRITE, 8, 0), PLACES + 8 * k, 1,
@@ -135,14 +131,14 @@ static void qsn_f36_a_no_stays_a_no(void **state)
 {
 	struct et *m = *state;
 	struct answers x = { 0 };
-	uint64_t word, k, n = 0;
+	uint64_t word, n = 0;
 
 	m->params.retry.timeout = 300 * SIM_NS;
 	m->params.retry.back_off = 50 * SIM_NS;
 	m->params.retry.limit = 255;
 	ET_RUN(m, 1, { 0, answers_program, &x }, { 1, flip_program, &x },
 		{ 1, listen_program, NULL });
-	for (k = 0; k < ASKED; k++) {
+	for (uint64_t k = 0; k < ASKED; k++) {
 		host_read(m->host, 1, PLACES + 8 * k, &word, 8);
 		assert_int_equal(word, x.is_yes[k]);
 		n += word;
@@ -194,14 +190,13 @@ static void run_query(struct et *m, struct query *x, uint32_t n_workers)
 {
 	struct et_program p[NODES + 1];
 	uint64_t word;
-	site_id s;
 
-	for (s = 0; s < NODES; s++)
+	for (site_id s = 0; s < NODES; s++)
 		p[s] = (struct et_program){ s, word_program, x };
 	p[NODES] = (struct et_program){ ASKER, query_program, x };
 	x->m = m;
 	et_run(m, n_workers, p, NODES + 1);
-	for (s = 0; s < NODES; s++) {
+	for (site_id s = 0; s < NODES; s++) {
 		bool is_in = s >= x->first && s <= x->last && s != x->not_here;
 
 		host_read(m->host, s, PLACES, &word, 8);
@@ -214,10 +209,10 @@ static void run_query(struct et *m, struct query *x, uint32_t n_workers)
 /* One answer for all, whoever of them says no. */
 static void qsn_f87_a_query_has_one_answer_of_all(void **state)
 {
-	uint32_t none = NODES, i, k;
+	uint32_t none = NODES;
 
-	for (i = 0; i <= none; i++) {
-		for (k = 0; k < 2; k++) {
+	for (uint32_t i = 0; i <= none; i++) {
+		for (uint32_t k = 0; k < 2; k++) {
 			struct query x = { k ? 3 : 0, k ? 12 : NODES - 1, i,
 				.busy = none };
 			bool is_yes = i < x.first || i > x.last;
@@ -240,9 +235,7 @@ static void qsn_f87_a_query_has_one_answer_of_all(void **state)
  * these say stays. */
 static void qsn_f36_one_that_is_busy_is_asked_again(void **state)
 {
-	uint32_t i;
-
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		struct query x = { 0, NODES - 1, i ? 3 : NODES, .busy = 9 };
 		struct et m;
 
@@ -290,14 +283,13 @@ static void qsn_f36_one_that_refuses_outweighs_a_no(void **state)
 static void qsn_f87_a_query_survives_faults(void **state)
 {
 	static struct fault_plan plan;
-	uint32_t i, w;
 
-	for (i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < 4; i++)
 		plan.rate[i] = UINT64_C(100000000000000); /* 1e-4 */
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		uint64_t digest = 0;
 
-		for (w = 1; w <= 4; w *= 2) {
+		for (uint32_t w = 1; w <= 4; w *= 2) {
 			struct query x = { 0, NODES - 1, i ? 3 : NODES,
 				.busy = NODES };
 			struct et m;

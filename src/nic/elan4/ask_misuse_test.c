@@ -75,10 +75,9 @@ enum { MISUSES = sizeof(misuses) / sizeof(misuses[0]) };
 static void misuse_program(void *arg)
 {
 	struct et_queue good = et_open(99);
-	uint32_t i;
 
 	program_wait(10 * US);
-	for (i = 0; i < MISUSES; i++) {
+	for (uint32_t i = 0; i < MISUSES; i++) {
 		struct et_queue q = et_open_as(
 			i, ELAN_8K, ELAN_MAY_ALL, misuses[i].context);
 

@@ -84,10 +84,9 @@ enum { CASES = sizeof(operations) / sizeof(operations[0]) };
 static void operations_program(void *arg)
 {
 	struct et_queue q = et_open(0);
-	uint32_t i;
 
 	program_wait(10 * US);
-	for (i = 0; i < CASES; i++) {
+	for (uint32_t i = 0; i < CASES; i++) {
 		const uint64_t w[] = { W(ELAN_OPEN, 1, 0),
 			W(ELAN_TEST, operations[i].operation, 0), WORD + 8 * i,
 			operations[i].value, W(ELAN_CLOSE, YES, NO) };
@@ -102,10 +101,9 @@ static void operations_program(void *arg)
 static void operations_words(void *arg)
 {
 	bool is_big = *(bool *)arg;
-	uint32_t i;
 
 	elan_context_order(et_card(), 1, ET_CONTEXT, is_big);
-	for (i = 0; i < CASES; i++)
+	for (uint32_t i = 0; i < CASES; i++)
 		store_word(WORD + 8 * i,
 			is_big ? __builtin_bswap64(operations[i].word)
 			       : operations[i].word);
@@ -114,9 +112,8 @@ static void operations_words(void *arg)
 static void qsn_f36_each_test_says_yes_or_no(void **state)
 {
 	struct et m;
-	uint32_t big;
 
-	for (big = 0; big < 2; big++) {
+	for (uint32_t big = 0; big < 2; big++) {
 		bool is_big = big;
 
 		et_init(&m, "4");
@@ -162,9 +159,8 @@ static void whole_words(void *arg)
 static void qsn_f36_a_no_executes_nothing(void **state)
 {
 	struct et m;
-	uint32_t i;
 
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		bool yes = i;
 
 		et_init(&m, "4");
@@ -283,17 +279,16 @@ static void qsn_f36_a_lock_has_one_owner(void **state)
 	struct et *m = *state;
 	struct et_program p[OWNERS];
 	struct lock x = { 0 };
-	uint32_t i, k, j, l;
 
-	for (i = 0; i < OWNERS; i++)
+	for (uint32_t i = 0; i < OWNERS; i++)
 		p[i] = (struct et_program){ i, lock_program, &x };
 	m->nodes = "8";
 	m->params.host[0].see = 3 * US;
 	et_run(m, 1, p, OWNERS);
-	for (i = 0; i < OWNERS; i++)
-		for (k = 0; k < TIMES; k++)
-			for (j = 0; j < OWNERS; j++)
-				for (l = 0; l < TIMES; l++)
+	for (uint32_t i = 0; i < OWNERS; i++)
+		for (uint32_t k = 0; k < TIMES; k++)
+			for (uint32_t j = 0; j < OWNERS; j++)
+				for (uint32_t l = 0; l < TIMES; l++)
 					assert_true(
 						(i == j && k == l) ||
 						x.held[i][k].from >
@@ -371,7 +366,6 @@ static void qsn_f36_the_time_of_a_test_is_a_read(void **state)
 	struct told x = { 0 };
 	struct book_how how = { .on_message = on_message, .arg = &x };
 	sim_time sum = 0;
-	uint32_t c;
 
 	m->params.bus.turn = 0;
 	m->book = &how;
@@ -382,7 +376,7 @@ static void qsn_f36_the_time_of_a_test_is_a_read(void **state)
 			m->params.host[0].dma_overhead + 7500);
 	assert_int_equal(x.last.budget.spent[CAUSE_MEMORY_WRITE],
 		m->params.host[0].dma_overhead + 7500 + m->params.host[0].see);
-	for (c = 0; c < N_CAUSES; c++)
+	for (uint32_t c = 0; c < N_CAUSES; c++)
 		sum += x.last.budget.spent[c];
 	assert_int_equal(sum, x.last.budget.at - x.last.budget.start);
 }
@@ -433,9 +427,8 @@ static void guard_program(void *arg)
 static void qsn_f31_guards_skip_by_what_tests_said(void **state)
 {
 	struct et m;
-	uint32_t i;
 
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		bool says_no = i;
 
 		et_init(&m, "4");

@@ -32,11 +32,10 @@ enum { AGAIN = 20 };
 static void again_program(void *arg)
 {
 	struct et_queue q = et_open(0);
-	uint32_t k;
 
 	program_wait(5 * US);
 	et_arm(&q, 1, AGAIN);
-	for (k = 0; k < AGAIN; k++)
+	for (uint32_t k = 0; k < AGAIN; k++)
 		et_cast(&q, 0, 15, ET_TARGET + 512 * k, k, 512, 2, 1);
 	et_wait_event(1);
 }
@@ -45,9 +44,8 @@ static void again_program(void *arg)
 static void run_again(struct et *m, uint32_t n_workers)
 {
 	struct et_program p[17];
-	site_id s;
 
-	for (s = 0; s < 16; s++)
+	for (site_id s = 0; s < 16; s++)
 		p[s] = (struct et_program){ s, listen_program, NULL };
 	p[16] = (struct et_program){ 6, again_program, NULL };
 	et_run(m, n_workers, p, 17);
@@ -55,11 +53,8 @@ static void run_again(struct et *m, uint32_t n_workers)
 
 static void check_again(const struct et *m)
 {
-	uint32_t k;
-	site_id s;
-
-	for (s = 0; s < 16; s++) {
-		for (k = 0; k < AGAIN; k++)
+	for (site_id s = 0; s < 16; s++) {
+		for (uint32_t k = 0; k < AGAIN; k++)
 			et_expect_at(m, s, ET_TARGET + 512 * k, k, 512, true);
 		assert_int_equal(
 			elan_event_count(m->nic, s, 2), 1000000 - AGAIN * 512);
@@ -133,9 +128,8 @@ static void answers_to_the_first_try_come_late(void **state)
 static void run_hurt(struct et *m, uint32_t n_workers)
 {
 	static struct fault_plan plan;
-	uint32_t i;
 
-	for (i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < 4; i++)
 		plan.rate[i] = UINT64_C(10000000000000); /* 1e-5 */
 	et_init(m, "16");
 	m->faults = &plan;
@@ -146,9 +140,8 @@ static void run_hurt(struct et *m, uint32_t n_workers)
 static void hurt_copies_come_again(void **state)
 {
 	uint64_t digest = 0;
-	uint32_t w;
 
-	for (w = 1; w <= 4; w *= 2) {
+	for (uint32_t w = 1; w <= 4; w *= 2) {
 		struct et m;
 
 		run_hurt(&m, w);
@@ -180,9 +173,8 @@ static void another_way_is_taken_round_a_dead_switch(void **state)
 	struct fault_event e[4];
 	struct elan_counts c;
 	struct et m;
-	uint32_t i;
 
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		e[0] = (struct fault_event){ .at = 8 * US,
 			.site = 20 + i,
 			.port = FAULT_SITE,
@@ -234,13 +226,12 @@ static void after_the_last_try_the_queue_stops(void **state)
 	struct et *m = *state;
 	struct fault_event e = { .site = 9, .port = FAULT_SITE, .place = "" };
 	struct fault_plan plan = { .event = &e, .n_events = 1 };
-	site_id s;
 
 	m->nodes = "16";
 	m->faults = &plan;
 	m->params.retry.limit = 3;
 	ET_RUN(m, 1, { 6, give_up_program, NULL });
-	for (s = 0; s < 16; s++) {
+	for (site_id s = 0; s < 16; s++) {
 		et_expect_at(m, s, ET_TARGET, 1, 512, s != 9);
 		assert_int_equal(et_counts(m, s).duplicates, s == 9 ? 0 : 3);
 	}
@@ -272,22 +263,21 @@ static void everybody_program(void *arg)
 static uint64_t run_everybody(uint32_t n_workers, const struct fault_plan *plan)
 {
 	struct et_program p[64];
-	uint32_t n = 64, k;
+	uint32_t n = 64;
 	uint64_t digest;
 	struct et m;
-	site_id s, from;
 
-	for (s = 0; s < n; s++)
+	for (site_id s = 0; s < n; s++)
 		p[s] = (struct et_program){ s, everybody_program, &n };
 	et_init(&m, "64");
 	m.faults = plan;
 	m.params.retry.limit = 255;
 	et_run(&m, n_workers, p, n);
-	for (from = 0; from < n; from++) {
-		for (k = 0; k < EACH; k++) {
+	for (site_id from = 0; from < n; from++) {
+		for (uint32_t k = 0; k < EACH; k++) {
 			struct casting r = range_of(from + 5 * k, n);
 
-			for (s = 0; s < n; s++)
+			for (site_id s = 0; s < n; s++)
 				et_expect_at(&m, s,
 					ET_TARGET + 512 * (from * EACH + k),
 					from + k, r.bytes,
@@ -329,9 +319,8 @@ static void all_nodes_broadcast_through_faults(void **state)
 	};
 	struct fault_plan plan = { .event = e, .n_events = 4 };
 	uint64_t digest;
-	uint32_t i;
 
-	for (i = 0; i < 6; i++)
+	for (uint32_t i = 0; i < 6; i++)
 		plan.rate[i] = UINT64_C(500000000000); /* 5e-7 */
 	digest = run_everybody(1, &plan);
 	assert_true(run_everybody(2, &plan) == digest);

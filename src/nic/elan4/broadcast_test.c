@@ -50,18 +50,17 @@ static void check_ranges(const char *nodes, site_id from, uint32_t n)
 {
 	struct et_program p[65];
 	struct et m;
-	uint32_t k, many = 0;
-	site_id s;
+	uint32_t many = 0;
 
-	for (s = 0; s < n; s++)
+	for (site_id s = 0; s < n; s++)
 		p[s] = (struct et_program){ s, listen_program, NULL };
 	p[n] = (struct et_program){ from, ranges_program, &n };
 	et_init(&m, nodes);
 	et_run(&m, 1, p, n + 1);
-	for (s = 0; s < n; s++) {
+	for (site_id s = 0; s < n; s++) {
 		int64_t left = 1000000;
 
-		for (k = 0; k < RANGES; k++) {
+		for (uint32_t k = 0; k < RANGES; k++) {
 			struct casting r = range_of(k, n);
 			bool is_in = s >= r.first && s <= r.last;
 
@@ -130,14 +129,13 @@ static void qsn_f72_a_broadcast_takes_no_longer_than_a_put(void **state)
 	struct et *m = *state;
 	struct et_program p[64];
 	struct timed x = { 0 };
-	site_id s;
 
-	for (s = 1; s < 64; s++)
+	for (site_id s = 1; s < 64; s++)
 		p[s - 1] = (struct et_program){ s, timed_listener, &x };
 	p[63] = (struct et_program){ 0, timed_sender, &x };
 	m->nodes = "64";
 	et_run(m, 1, p, 64);
-	for (s = 1; s < 64; s++)
+	for (site_id s = 1; s < 64; s++)
 		assert_true(x.came[s] == x.came[1]);
 	/* the broadcast has a word and an event more to store and decode */
 	assert_in_range(x.answered, x.put, x.put + 60 * SIM_NS);
@@ -159,16 +157,15 @@ static void answers_find_the_sender_of_their_own(void **state)
 {
 	struct et *m = *state;
 	struct et_program p[16];
-	site_id s, from;
 
-	for (s = 0; s < 16; s++)
+	for (site_id s = 0; s < 16; s++)
 		p[s] = (struct et_program){ s, first_program, NULL };
 	m->nodes = "16";
 	et_run(m, 1, p, 16);
-	for (s = 0; s < 16; s++) {
+	for (site_id s = 0; s < 16; s++) {
 		assert_int_equal(et_counts(m, s).acks, 1);
 		assert_int_equal(et_counts(m, s).resent, 0);
-		for (from = 0; from < 16; from++)
+		for (site_id from = 0; from < 16; from++)
 			et_expect_at(
 				m, s, ET_TARGET + 512 * from, from, 512, true);
 	}
@@ -193,14 +190,13 @@ static void one_that_refuses_stops_the_queue_alone(void **state)
 {
 	struct et *m = *state;
 	static const struct et_program p = { 4, refused_program, NULL };
-	site_id s;
 
 	m->nodes = "16";
 	et_start(m, 1, 1);
 	et_node(m, 11)->contexts.range[0].number = 99;
 	program_start(m->host, 4, 0, 0, p.run, p.arg);
 	et_go(m);
-	for (s = 0; s < 16; s++) {
+	for (site_id s = 0; s < 16; s++) {
 		et_expect_at(
 			m, s, ET_TARGET, 9, 100, s >= 2 && s <= 13 && s != 11);
 		et_expect_at(m, s, ET_TARGET + 512, 10, 100, s >= 2 && s <= 9);
@@ -227,10 +223,9 @@ enum { IMPOSSIBLE = sizeof(impossible) / sizeof(impossible[0]) };
 static void impossible_program(void *arg)
 {
 	struct et_queue good = et_open(99);
-	uint32_t k;
 
 	et_arm(&good, 1, IMPOSSIBLE);
-	for (k = 0; k < IMPOSSIBLE; k++) {
+	for (uint32_t k = 0; k < IMPOSSIBLE; k++) {
 		struct et_queue q = et_open(k);
 
 		et_push(&q, impossible[k].word, impossible[k].n);

@@ -62,7 +62,6 @@ static enum elan_error copy(const struct nic_at *a, uint32_t context,
 	uint32_t bytes, uint64_t from, uint64_t to)
 {
 	uint64_t word;
-	uint32_t i;
 
 	if (bytes > COPY_MOST || bytes % 8)
 		return ELAN_ERROR_COMMAND;
@@ -70,7 +69,7 @@ static enum elan_error copy(const struct nic_at *a, uint32_t context,
 		!elan_may(elan_here(a), context, from, bytes) ||
 		!elan_may(elan_here(a), context, to, bytes))
 		return ELAN_ERROR_ADDRESS;
-	for (i = 0; i < bytes; i += 8) {
+	for (uint32_t i = 0; i < bytes; i += 8) {
 		elan_read(a, from + i, &word, 8);
 		elan_word_write(a, to + i, word);
 	}

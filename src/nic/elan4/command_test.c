@@ -115,11 +115,11 @@ static void composite_program(void *arg)
 {
 	struct et_queue q = et_open(0);
 	uint64_t w[200];
-	uint32_t n = 0, k;
+	uint32_t n = 0;
 
 	et_fill(ET_SOURCE, 30, 100);
 	et_arm(&q, 1, 3);
-	for (k = 0; k < 3; k++) {
+	for (uint32_t k = 0; k < 3; k++) {
 		const uint64_t dma[8] = { ELAN_RUN_DMA, 100, 0, 1, ET_SOURCE,
 			ET_TARGET + 0x1000 * k, 1, 0 };
 
@@ -135,16 +135,14 @@ static void composite_program(void *arg)
 	}
 	et_push(&q, w, n);
 	et_wait_event(1);
-	for (k = 0; k < 3; k++)
+	for (uint32_t k = 0; k < 3; k++)
 		assert_int_equal(et_word(ET_FLAG + 0x100 + 8 * k), k + 1);
 }
 
 static void composite_check(void *arg)
 {
-	uint32_t k;
-
 	program_wait(100 * US);
-	for (k = 0; k < 3; k++) {
+	for (uint32_t k = 0; k < 3; k++) {
 		et_expect(ET_TARGET + 0x1000 * k, 30, 100);
 		et_expect(ET_TARGET + 0x1000 * k + 512, k, 24);
 	}
@@ -170,9 +168,8 @@ static void timed_put(void *arg)
 {
 	struct timing *x = arg;
 	struct et_queue q = et_open(x->queue);
-	uint32_t k;
 
-	for (k = 1; k <= x->queues; k++)
+	for (uint32_t k = 1; k <= x->queues; k++)
 		et_open_as(x->queue + k, ELAN_1K, 0, ET_CONTEXT);
 	program_wait(10 * US);
 	et_put(&q, 1, ET_TARGET, 1, x->bytes, 0, 0);
@@ -236,9 +233,8 @@ static void qsn_f34_the_head_is_there_before_the_tail_is_stored(void **state)
 static void short_program(void *arg)
 {
 	struct et_queue q = et_open(0);
-	uint32_t bytes;
 
-	for (bytes = 1; bytes <= 512; bytes += 7) {
+	for (uint32_t bytes = 1; bytes <= 512; bytes += 7) {
 		et_arm(&q, 1, bytes);
 		et_arm(&q, 2, 1);
 		et_put(&q, 1, ET_TARGET + 3, bytes, bytes, 0, 2);
@@ -265,9 +261,8 @@ static void outstanding_program(void *arg)
 {
 	const struct et *m = arg;
 	struct et_queue q = et_open(0), other = et_open(1);
-	uint32_t k;
 
-	for (k = 0; k < 5; k++)
+	for (uint32_t k = 0; k < 5; k++)
 		et_put(&q, 1, ET_TARGET + 8 * k, k, 8, 0, 0);
 	et_put(&other, 1, ET_TARGET + 0x100, 9, 8, 0, 0);
 	program_wait(90 * US);
@@ -365,10 +360,9 @@ static void qsn_f38_each_half_packet_has_a_time_out(void **state)
 static void everywhere_program(void *arg)
 {
 	struct et_queue q = et_open(0);
-	uint32_t k, route;
 
-	for (k = 0; k < 17; k++) {
-		for (route = 0; route < 6; route++) {
+	for (uint32_t k = 0; k < 17; k++) {
+		for (uint32_t route = 0; route < 6; route++) {
 			uint64_t w[ET_PACKET_WORDS];
 			uint32_t n = et_packet(w, k, ET_TARGET + 64 * route,
 				k + route, 64, 0, 0);
@@ -381,10 +375,8 @@ static void everywhere_program(void *arg)
 
 static void everywhere_check(void *arg)
 {
-	uint32_t route;
-
 	program_wait(300 * US);
-	for (route = 0; route < 6; route++)
+	for (uint32_t route = 0; route < 6; route++)
 		et_expect(ET_TARGET + 64 * route, program_node() + route, 64);
 }
 
@@ -393,9 +385,8 @@ static void qsn_f39_the_card_adds_the_route(void **state)
 {
 	struct et *m = *state;
 	struct et_program p[18] = { { 16, everywhere_program, NULL } };
-	uint32_t k;
 
-	for (k = 0; k < 17; k++)
+	for (uint32_t k = 0; k < 17; k++)
 		p[k + 1] = (struct et_program){ k, everywhere_check, NULL };
 	m->nodes = "17";
 	et_run(m, 1, p, 18);

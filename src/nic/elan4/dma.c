@@ -16,9 +16,9 @@ static struct elan_dmas *dmas_of(const struct nic_at *a)
 
 uint32_t elan_dmas_left(const struct elan_dmas *x)
 {
-	uint32_t i, n = x->waiting.n;
+	uint32_t n = x->waiting.n;
 
-	for (i = 0; i < ELAN_DMAS; i++)
+	for (uint32_t i = 0; i < ELAN_DMAS; i++)
 		n += x->run[i].is_used;
 	return n;
 }
@@ -220,13 +220,12 @@ void elan_dma_go(const struct nic_at *a)
 {
 	struct elan_dmas *x = dmas_of(a);
 	const struct elan_run *r;
-	uint32_t i;
 
-	for (i = 0; i < ELAN_DMAS; i++)
+	for (uint32_t i = 0; i < ELAN_DMAS; i++)
 		if (!x->run[i].is_used)
 			begin(a, &x->run[i]);
 	/* the older one first; the other one when it is all read */
-	for (i = 0; i < ELAN_DMAS; i++) {
+	for (uint32_t i = 0; i < ELAN_DMAS; i++) {
 		while (read_next(a, x->next))
 			;
 		r = &x->run[x->next];

@@ -25,19 +25,18 @@ static void many_program(void *arg)
 	struct et_queue q = et_open(0);
 	struct elan_dma d = dma(x->bytes);
 	sim_time t;
-	uint64_t k;
 
-	for (k = 1; k <= x->n; k++)
+	for (uint64_t k = 1; k <= x->n; k++)
 		et_arm(&q, (uint32_t)k, 1);
 	program_wait(100 * US);
 	t = program_now();
-	for (k = 1; k <= x->n; k++) {
+	for (uint64_t k = 1; k <= x->n; k++) {
 		d.source_event = k;
 		et_dma(&q, &d);
 	}
 	et_wait_event(1);
 	x->first = program_now() - t;
-	for (k = 2; k <= x->n; k++)
+	for (uint64_t k = 2; k <= x->n; k++)
 		et_wait_event((uint32_t)k);
 	x->took = program_now() - t;
 }
@@ -109,7 +108,6 @@ static void idle_program(void *arg)
 	struct idle *x = arg;
 	struct et_queue q = et_open(0);
 	struct elan_dma d = dma(8);
-	uint32_t k;
 
 	et_fill(ET_SOURCE, 3, 8);
 	d.source_event = 0;
@@ -117,7 +115,7 @@ static void idle_program(void *arg)
 	et_dma(&q, &d);
 	x->stored = program_now();
 	program_wait(100 * US);
-	for (k = 0; k < 4; k++)
+	for (uint32_t k = 0; k < 4; k++)
 		et_dma(&q, &d);
 	program_wait(101 * US);
 	x->reads[0] = et_counts(x->m, 0).reads - 1;
@@ -159,16 +157,15 @@ static void line_program(void *arg)
 {
 	struct et_queue q = et_open(0);
 	struct elan_dma d = dma(900);
-	uint32_t k;
 
 	et_fill(ET_SOURCE, 3, 900 + LINE);
-	for (k = 0; k < LINE; k++) {
+	for (uint32_t k = 0; k < LINE; k++) {
 		uint64_t arm[4] = { elan_word(ELAN_ARM, k + 1, 0), 1, ET_FLAG,
 			k + 1 };
 
 		et_push(&q, arm, 4);
 	}
-	for (k = 0; k < LINE; k++) {
+	for (uint32_t k = 0; k < LINE; k++) {
 		d.from = ET_SOURCE + k;
 		d.to = ET_TARGET + 1024 * k;
 		d.source_event = k + 1;
@@ -179,20 +176,17 @@ static void line_program(void *arg)
 /* They end in the order in which they were asked for. */
 static void line_watch(void *arg)
 {
-	uint32_t k;
-
-	for (k = 1; k <= LINE; k++)
+	for (uint32_t k = 1; k <= LINE; k++)
 		et_wait_word(ET_FLAG, k);
 }
 
 static void line_check(void *arg)
 {
 	uint8_t byte;
-	uint32_t k, i;
 
 	program_wait(200 * US);
-	for (k = 0; k < LINE; k++) {
-		for (i = 0; i < 900; i++) {
+	for (uint32_t k = 0; k < LINE; k++) {
+		for (uint32_t i = 0; i < 900; i++) {
 			program_read(ET_TARGET + 1024 * k + i, &byte, 1);
 			assert_int_equal(byte, et_byte(3, k + i));
 		}
@@ -215,9 +209,8 @@ static void qsn_f16_twelve_reads_are_outstanding(void **state)
 {
 	static const int64_t reads[] = { 12, 6, 1 };
 	struct et m;
-	uint32_t i;
 
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		sim_time t, rounds = 96 / reads[i] * 75 * US;
 
 		et_init(&m, "4");
@@ -237,9 +230,8 @@ static void qsn_f16_reads_have_2_kb_of_buffers(void **state)
 {
 	static const int64_t at_once[] = { 4, 8 };
 	struct et m;
-	uint32_t i;
 
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		sim_time t, rounds = 32 / at_once[i] * 75 * US;
 
 		et_init(&m, "4");
@@ -275,11 +267,10 @@ static uint64_t slot(uint32_t way, uint32_t k)
 static void aligned_program(void *arg)
 {
 	struct et_queue q = et_open(0);
-	uint32_t way, k;
 
-	for (way = 0; way < WAYS; way++) {
+	for (uint32_t way = 0; way < WAYS; way++) {
 		et_fill(ET_SOURCE + 4096 * way + way % 8, way, 2000);
-		for (k = 0; k < SIZES; k++) {
+		for (uint32_t k = 0; k < SIZES; k++) {
 			struct elan_dma d = {
 				.bytes = size_of(k),
 				.destination = 1,
@@ -297,11 +288,9 @@ static void aligned_program(void *arg)
 
 static void aligned_check(void *arg)
 {
-	uint32_t way, k;
-
 	program_wait(20000 * US);
-	for (way = 0; way < WAYS; way++) {
-		for (k = 0; k < SIZES; k++) {
+	for (uint32_t way = 0; way < WAYS; way++) {
+		for (uint32_t k = 0; k < SIZES; k++) {
 			uint64_t at = ET_TARGET + slot(way, k);
 			uint32_t lead = 64 + way / 8 + (k % 3) * 60;
 
@@ -341,14 +330,13 @@ static void qsn_f44_the_route_is_found_by_the_process_number(void **state)
 {
 	struct et *m = *state;
 	uint8_t bytes[700];
-	uint32_t s, k, i;
 
 	m->nodes = "64";
 	ET_RUN(m, 1, { 21, routed_program, NULL });
-	for (s = 0; s < ROUTED; s++) {
-		for (k = 0; k < ROUTED; k++) {
+	for (uint32_t s = 0; s < ROUTED; s++) {
+		for (uint32_t k = 0; k < ROUTED; k++) {
 			host_read(m->host, s, ET_TARGET + 1024 * k, bytes, 700);
-			for (i = 0; i < 700; i++)
+			for (uint32_t i = 0; i < 700; i++)
 				assert_int_equal(bytes[i],
 					k == s ? et_byte(6, k + i) : 0);
 		}
@@ -393,9 +381,8 @@ static void qsn_f46_an_event_is_set_at_both_ends(void **state)
 {
 	static const uint64_t sizes[] = { 0, 1, 512, 513, 10000 };
 	struct et m;
-	uint32_t i;
 
-	for (i = 0; i < 5; i++) {
+	for (uint32_t i = 0; i < 5; i++) {
 		struct ends x = { .bytes = sizes[i] };
 
 		et_init(&m, "4");
@@ -448,10 +435,9 @@ static void own_word_program(void *arg)
 static void own_word_check(void *arg)
 {
 	uint64_t first = 0, last = 0;
-	uint32_t i;
 
 	program_wait(100 * US);
-	for (i = 8; i--;) {
+	for (uint32_t i = 8; i--;) {
 		first = first << 8 | et_byte(8, i);
 		last = last << 8 | et_byte(8, 16 + i);
 	}
@@ -464,9 +450,8 @@ static void own_word_check(void *arg)
 static void a_dma_reads_what_was_stored_before_it(void **state)
 {
 	struct et m;
-	int64_t i;
 
-	for (i = 0; i < ELAN_PLATFORMS; i++) {
+	for (int64_t i = 0; i < ELAN_PLATFORMS; i++) {
 		et_init(&m, "4");
 		m.params.platform = i;
 		et_run_two(&m, own_word_program, own_word_check, NULL);
@@ -506,9 +491,8 @@ static void qsn_f81_a_dma_packet_is_whole_before_it_leaves(void **state)
 {
 	struct sighting x;
 	struct et m;
-	uint32_t cut;
 
-	for (cut = 0; cut < 2; cut++) {
+	for (uint32_t cut = 0; cut < 2; cut++) {
 		et_init(&m, "4");
 		make_bus_fast(&m);
 		m.params.bus.clock = 100 * SIM_NS;

@@ -221,9 +221,8 @@ static sim_time round_trip(const struct net *net)
 {
 	const struct fattree *t = fattree_find(net->topo);
 	sim_time way = 0;
-	uint32_t i;
 
-	for (i = 0; t && i < t->n_levels; i++)
+	for (uint32_t i = 0; t && i < t->n_levels; i++)
 		way += net->link.latency[fattree_wire(i, FATTREE_UP)] +
 		       net->link.latency[fattree_wire(i, FATTREE_DOWN)];
 	return 2 * way;
@@ -241,9 +240,8 @@ static int find_fifos(struct elan *x, struct err *e)
 		[ELAN_FIFO_CAST] = net_fifos(n, NET_HIGH).first,
 		[ELAN_FIFO_ACK] = net_fifos(n, NET_SYSTEM).first,
 	};
-	uint32_t i;
 
-	for (i = 0; i < ELAN_FIFOS; i++) {
+	for (uint32_t i = 0; i < ELAN_FIFOS; i++) {
 		BUG_IF(fifo[i] >= OUTBOX_FIFOS);
 		x->fifo[i] = (uint8_t)fifo[i];
 	}

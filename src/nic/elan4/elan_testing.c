@@ -33,7 +33,6 @@ void et_start(struct et *m, uint32_t n_workers, uint32_t n_programs)
 		.needs = { .n_programs = n_programs },
 	};
 	struct machine *x = kit_machine("qsnet2", NULL, m->nodes);
-	site_id i;
 
 	x->link = m->link;
 	x->router = m->router;
@@ -48,7 +47,7 @@ void et_start(struct et *m, uint32_t n_workers, uint32_t n_programs)
 	m->net = m->kit.net;
 	m->host = m->kit.host;
 	m->nic = m->kit.nic;
-	for (i = 0; i < m->net->n_nodes; i++) {
+	for (site_id i = 0; i < m->net->n_nodes; i++) {
 		elan_context_set(m->nic, i, ET_CONTEXT, 0, ET_MEMORY - 1);
 		elan_context_set(m->nic, i, ET_OTHER, ET_OTHER_AT,
 			ET_OTHER_AT + ET_OTHER_BYTES - 1);
@@ -64,10 +63,8 @@ void et_go(struct et *m)
 void et_run(struct et *m, uint32_t n_workers, const struct et_program *programs,
 	uint32_t n)
 {
-	uint32_t i;
-
 	et_start(m, n_workers, n);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		program_start(m->host, programs[i].node, i % HOST_THREADS, 0,
 			programs[i].run, programs[i].arg);
 	et_go(m);
@@ -216,9 +213,9 @@ void et_store(const struct et_queue *q, int64_t offset, const uint64_t *words,
 void et_push(struct et_queue *q, const uint64_t *words, uint32_t n)
 {
 	sim_time t = program_now();
-	uint32_t i, k;
+	uint32_t k;
 
-	for (i = 0; i < n; i += k) {
+	for (uint32_t i = 0; i < n; i += k) {
 		k = n - i < 8 ? n - i : 8;
 		t = elan_store(et_card(), program_worker(), program_node(), t,
 			q->id, (uint32_t)(q->stored % ELAN_PAGE), words + i, k);
@@ -232,14 +229,14 @@ void et_push(struct et_queue *q, const uint64_t *words, uint32_t n)
 uint32_t et_packet(uint64_t *words, site_id node, uint64_t to, uint64_t seed,
 	uint32_t bytes, uint32_t target_event, uint32_t source_event)
 {
-	uint32_t n = 0, i;
+	uint32_t n = 0;
 
 	words[n++] = elan_word(ELAN_OPEN, node, 0);
 	if (bytes) {
 		words[n++] = elan_word(ELAN_WRITE, bytes, 0);
 		words[n++] = to;
 	}
-	for (i = 0; i < bytes; i++) {
+	for (uint32_t i = 0; i < bytes; i++) {
 		uint64_t byte = et_byte(seed, i);
 
 		if (i % 8 == 0)
@@ -313,10 +310,9 @@ void et_expect_at(const struct et *m, site_id s, uint64_t at, uint64_t seed,
 	uint32_t bytes, bool has)
 {
 	uint8_t data[ELAN_PACKET];
-	uint32_t i;
 
 	host_read(m->host, s, at, data, bytes);
-	for (i = 0; i < bytes; i++)
+	for (uint32_t i = 0; i < bytes; i++)
 		if (data[i] != (has ? et_byte(seed, i) : 0))
 			fail_msg("node %u: byte %u of %llu is %u", s, i,
 				(unsigned long long)seed, data[i]);
@@ -325,9 +321,8 @@ void et_expect_at(const struct et *m, site_id s, uint64_t at, uint64_t seed,
 uint64_t et_sum(const struct et *m, size_t field)
 {
 	uint64_t n = 0;
-	site_id s;
 
-	for (s = 0; s < m->net->n_nodes; s++) {
+	for (site_id s = 0; s < m->net->n_nodes; s++) {
 		struct elan_counts c = et_counts(m, s);
 
 		n += *(const uint64_t *)((const char *)&c + field);
@@ -350,10 +345,8 @@ void et_map(const struct et_queue *q, uint64_t at)
 
 uint32_t et_thread_words(uint64_t *words, uint32_t code, uint64_t r)
 {
-	uint32_t i;
-
 	words[0] = elan_word(ELAN_RUN_THREAD, code, 0);
-	for (i = 0; i < ELAN_REGISTERS; i++)
+	for (uint32_t i = 0; i < ELAN_REGISTERS; i++)
 		words[i + 1] = r + i;
 	return 1 + ELAN_REGISTERS;
 }

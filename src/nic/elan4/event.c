@@ -63,9 +63,7 @@ static void finish(struct elan_events *x, uint32_t id)
 
 static void elan_events_fini(struct elan_events *x)
 {
-	uint32_t i;
-
-	for (i = 1; i <= x->copies.room; i++)
+	for (uint32_t i = 1; i <= x->copies.room; i++)
 		mem_free(copy_of(x, i)->data);
 	mem_free(x->cell);
 }
@@ -208,9 +206,9 @@ void elan_event_on_idle(const struct nic_at *a, struct elan_queue *q)
 
 uint32_t elan_events_left(const struct elan_node *n)
 {
-	uint32_t left = n->events.inside, i, id;
+	uint32_t left = n->events.inside, id;
 
-	for (i = 0; left && i < ELAN_QUEUES; i++) {
+	for (uint32_t i = 0; left && i < ELAN_QUEUES; i++) {
 		const struct elan_queue *q = elan_queue(n, i);
 
 		id = q && q->is_blocked ? q->copies.first : 0;
@@ -225,14 +223,14 @@ uint32_t elan_events_left(const struct elan_node *n)
 /* Makes it on first use; its number is below ELAN_EVENTS. */
 static struct elan_event_cell *cell_of(struct elan_events *x, uint32_t event)
 {
-	uint32_t room = x->n, i;
+	uint32_t room = x->n;
 
 	if (event >= room) {
 		room = room ? room : 16;
 		while (room <= event)
 			room *= 2;
 		x->cell = mem_grow(x->cell, room, sizeof(*x->cell));
-		for (i = x->n; i < room; i++)
+		for (uint32_t i = x->n; i < room; i++)
 			x->cell[i] = (struct elan_event_cell){ 0 };
 		x->n = room;
 	}

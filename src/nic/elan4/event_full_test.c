@@ -22,11 +22,10 @@ static void full_program(void *arg)
 	struct et_queue full = et_open_mapped(QUEUE, ELAN_1K, ET_MAPPED);
 	uint64_t w[60], store[3], adds[MANY];
 	const struct et *m = arg;
-	uint32_t k, i;
 
 	et_map(&other, ET_MAPPED + ELAN_PAGE);
-	for (k = 1; k <= MANY; k++) {
-		for (i = 0; i < 20; i++)
+	for (uint32_t k = 1; k <= MANY; k++) {
+		for (uint32_t i = 0; i < 20; i++)
 			et_store_words(w + 3 * i, ET_TARGET + 8 * i, k);
 		et_arm_copy(&q, k, 1, ET_MAPPED, w, 60);
 		adds[k - 1] = elan_word(ELAN_ADD, k, 1);
@@ -44,7 +43,7 @@ static void full_program(void *arg)
 	assert_true(et_node(m, 0)->events.inside > MANY / 2);
 	assert_int_equal(elan_queue_close(et_card(), 0, QUEUE), EBUSY);
 	/* in order, and all */
-	for (k = 1; k <= MANY; k++)
+	for (uint32_t k = 1; k <= MANY; k++)
 		et_wait_word(ET_TARGET + 8 * 19, k);
 	et_wait_room(&full, 1024);
 	assert_int_equal(et_node(m, 0)->events.inside, 0);
@@ -75,16 +74,16 @@ static void acks_program(void *arg)
 	struct et_queue q = et_open(0);
 	struct et_queue full = et_open_mapped(QUEUE, ELAN_1K, ET_MAPPED);
 	uint64_t w[ET_PACKET_WORDS];
-	uint32_t k, n;
+	uint32_t n;
 
 	et_arm(&q, 1, 30);
-	for (k = 0; k < 30; k++) {
+	for (uint32_t k = 0; k < 30; k++) {
 		n = et_packet(
 			w, 1, ET_TARGET + 512 * k, k, acks_bytes(k), 0, 1);
 		et_arm_copy(&q, 10 + k, 1, ET_MAPPED, w, n);
 	}
 	program_wait(200 * US);
-	for (k = 0; k < 30; k++)
+	for (uint32_t k = 0; k < 30; k++)
 		et_add(&q, 10 + k, 1);
 	et_wait_event(1);
 	assert_int_equal(et_error(&full), ELAN_FINE);
@@ -106,10 +105,8 @@ static void acks_sender(void *arg)
 
 static void acks_check(void *arg)
 {
-	uint32_t k;
-
 	program_wait(2000 * US);
-	for (k = 0; k < 30; k++)
+	for (uint32_t k = 0; k < 30; k++)
 		et_expect(ET_TARGET + 512 * k, k, acks_bytes(k));
 }
 
@@ -222,16 +219,15 @@ static void gone_program(void *arg)
 	struct et_queue bad =
 		et_open_as(QUEUE, ELAN_1K, ELAN_MAY_STORE, ET_CONTEXT);
 	uint64_t w[WORDS] = { 0 }, store[3];
-	uint32_t k;
 
 	et_map(&bad, ET_MAPPED);
 	et_map(&r, ET_MAPPED + ELAN_PAGE);
 	et_store_words(store, ET_FLAG, 1);
 	/* the first has a command without its right, at its end */
 	w[99] = ELAN_INTERRUPT;
-	for (k = 1; k < 9; k++)
+	for (uint32_t k = 1; k < 9; k++)
 		et_arm_copy(&q, k, 1, ET_MAPPED, w, 100);
-	for (k = 1; k < 9; k++)
+	for (uint32_t k = 1; k < 9; k++)
 		et_add(&q, k, 1);
 	et_wait_error(&bad, ELAN_ERROR_RIGHT);
 	while (elan_queue_close(et_card(), 0, QUEUE))
@@ -243,7 +239,7 @@ static void gone_program(void *arg)
 	et_arm_copy(&q, 3, 1, ET_FLAG, store + 2, 1);
 	et_wait_room(&q, 64 << 10);
 	assert_int_equal(elan_queue_close(et_card(), 0, 1), 0);
-	for (k = 1; k < 4; k++)
+	for (uint32_t k = 1; k < 4; k++)
 		et_add(&q, k, 1);
 	et_wait_word(ET_FLAG, 1);
 	assert_int_equal(et_error(&q), ELAN_FINE);
@@ -286,13 +282,12 @@ static void protected_program(void *arg)
 		{ 2, ET_CONTEXT, at - 8, 3, ELAN_ERROR_ADDRESS },
 		{ 2, ET_CONTEXT, at + 4, 3, ELAN_ERROR_ADDRESS },
 	};
-	uint32_t i;
 
 	et_map(&mapped, at);
 	et_store_words(w, ET_FLAG, 5);
 	et_arm_copy(&q, 1, 1, at + ELAN_PAGE - 24, w, 3);
 	et_wait_room(&q, 64 << 10);
-	for (i = 0; i < sizeof(x) / sizeof(x[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(x) / sizeof(x[0]); i++) {
 		struct et_queue bad = et_open_as(
 			10 + i, ELAN_1K, ELAN_MAY_EVENT, x[i].context);
 

@@ -9,9 +9,8 @@ enum { QUEUE = 5, EVENT = 9, WORDS = ELAN_COPY_MOST / 8 };
 static void pattern(uint64_t *words, uint64_t seed, uint32_t n)
 {
 	uint8_t byte;
-	uint32_t i;
 
-	for (i = 0; i < 8 * n; i++) {
+	for (uint32_t i = 0; i < 8 * n; i++) {
 		byte = et_byte(seed, i);
 		memcpy((uint8_t *)words + i, &byte, 1);
 	}
@@ -56,9 +55,8 @@ static void memory_program(void *arg)
 static void qsn_f49_an_event_copies_up_to_2_kb(void **state)
 {
 	static const uint32_t words[] = { 1, 2, 63, 64, 65, 255, 256 };
-	uint32_t i;
 
-	for (i = 0; i < 7; i++) {
+	for (uint32_t i = 0; i < 7; i++) {
 		struct copied x = { .words = words[i] };
 		uint32_t bytes = 8 * x.words, bursts = (bytes + 511) / 512;
 		sim_time bus;
@@ -87,10 +85,9 @@ static void qsn_f49_an_event_copies_up_to_2_kb(void **state)
 static void more_program(void *arg)
 {
 	uint64_t w[WORDS + 1] = { 0 };
-	uint32_t k;
 	static const uint64_t bytes[] = { 0, 4, 2052, 2056, 4096, 1u << 31 };
 
-	for (k = 0; k < 6; k++) {
+	for (uint32_t k = 0; k < 6; k++) {
 		struct et_queue q = et_open(k);
 
 		w[0] = elan_word(ELAN_ARM_COPY, EVENT, bytes[k]);
@@ -114,18 +111,18 @@ static void parts_program(void *arg)
 {
 	struct et_queue q = et_open_as(0, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
 	struct et_queue small = et_open_as(1, ELAN_1K, 0x3f, ET_CONTEXT);
-	uint64_t w[128], k, i;
+	uint64_t w[128];
 
 	w[0] = elan_word(ELAN_ARM_COPY, EVENT, 1000);
 	w[1] = 1;
-	for (k = 1; k < 20; k++) {
+	for (uint64_t k = 1; k < 20; k++) {
 		w[2] = ET_TARGET + 4096 * k;
 		pattern(w + 3, k, 125);
 		/* so that it begins elsewhere in the ring */
-		for (i = 0; i < 7; i++)
+		for (uint64_t i = 0; i < 7; i++)
 			et_add(&q, 1, 1);
 		et_wait_room(&q, 1024);
-		for (i = 0; i < 128; i += 16) {
+		for (uint64_t i = 0; i < 128; i += 16) {
 			et_push(&q, w + i, 16);
 			program_charge(300 * SIM_NS);
 		}
@@ -249,9 +246,8 @@ static void all_packet_end(void *arg)
 static void qsn_f50_what_is_copied_to_a_queue_is_executed(void **state)
 {
 	uint64_t digest = 0;
-	uint32_t workers;
 
-	for (workers = 1; workers < 4; workers++) {
+	for (uint32_t workers = 1; workers < 4; workers++) {
 		struct et m;
 
 		et_init(&m, "4");
@@ -344,10 +340,9 @@ static void places_program(void *arg)
 	struct et_queue q = et_open(0), mapped = et_open(QUEUE);
 	uint64_t w[3], words[KINDS];
 	sim_time *took = arg;
-	uint32_t k;
 
 	et_map(&mapped, ET_MAPPED);
-	for (k = 1; k <= KINDS; k++) {
+	for (uint32_t k = 1; k <= KINDS; k++) {
 		et_store_words(w, ET_TARGET + 8, k);
 		if (k % 2)
 			et_arm_copy(&q, k, 1, ET_MAPPED, w, 3);
@@ -358,7 +353,7 @@ static void places_program(void *arg)
 	program_wait(100 * US);
 	et_push(&q, words, KINDS);
 	*took = program_now();
-	for (k = 1; k <= KINDS; k++)
+	for (uint32_t k = 1; k <= KINDS; k++)
 		et_wait_word(k % 2 ? ET_TARGET + 8 : ET_TARGET, k);
 	*took = program_now() - *took;
 	/* and a word, which programs poll */
@@ -486,18 +481,17 @@ static void chain_program(void *arg)
 static void qsn_f88_dmas_are_chained_without_a_cpu(void **state)
 {
 	struct et_program p[RING];
-	uint32_t i, workers;
 	uint64_t digest = 0;
 
-	for (workers = 1; workers < 3; workers++) {
+	for (uint32_t workers = 1; workers < 3; workers++) {
 		sim_time done = 0;
 		struct et m;
 
-		for (i = 0; i < RING; i++)
+		for (uint32_t i = 0; i < RING; i++)
 			p[i] = (struct et_program){ i, chain_program, &done };
 		et_init(&m, "8");
 		et_run(&m, workers, p, RING);
-		for (i = 0; i < RING; i++) {
+		for (uint32_t i = 0; i < RING; i++) {
 			assert_int_equal(et_counts(&m, i).dmas, ROUNDS);
 			et_expect_at(&m, i, ET_TARGET, 33, 512, true);
 			/* what its core had stored was stored before */

@@ -51,7 +51,6 @@ uint32_t elan_frame_write(const struct elan_buffer *b, uint32_t src,
 	uint8_t frame[ELAN_FRAME_MOST])
 {
 	struct writer w = { frame, frame };
-	uint32_t i;
 
 	put(&w, src, 4);
 	put(&w, b->kind, 1);
@@ -63,7 +62,7 @@ uint32_t elan_frame_write(const struct elan_buffer *b, uint32_t src,
 	put(&w, b->get.place, 4);
 	put(&w, b->get.number, 4);
 	put_crc(&w);
-	for (i = 0; i < b->n_pieces; i++)
+	for (uint32_t i = 0; i < b->n_pieces; i++)
 		put_piece(&w, b, i);
 	return (uint32_t)(w.at - frame);
 }
@@ -78,13 +77,12 @@ struct reader {
 static uint64_t take(struct reader *r, uint32_t bytes)
 {
 	uint64_t value = 0;
-	uint32_t i;
 
 	if ((size_t)(r->end - r->at) < bytes) {
 		r->is_short = true;
 		return 0;
 	}
-	for (i = 0; i < bytes; i++)
+	for (uint32_t i = 0; i < bytes; i++)
 		value |= (uint64_t)*r->at++ << 8 * i;
 	return value;
 }
@@ -133,7 +131,6 @@ enum elan_harm elan_frame_read(
 	struct elan_buffer *b, uint32_t *src, const uint8_t *frame, uint32_t n)
 {
 	struct reader r = { .at = frame, .part = frame, .end = frame + n };
-	uint32_t i;
 
 	*src = (uint32_t)take(&r, 4);
 	b->kind = (uint8_t)take(&r, 1);
@@ -147,7 +144,7 @@ enum elan_harm elan_frame_read(
 	b->data_bytes = 0;
 	if (!is_crc_right(&r) || b->n_pieces > ELAN_MOST_PIECES)
 		return ELAN_UNREADABLE;
-	for (i = 0; i < b->n_pieces; i++)
+	for (uint32_t i = 0; i < b->n_pieces; i++)
 		if (!take_piece(&r, b, i))
 			return ELAN_TORN;
 	return r.at == r.end ? ELAN_SOUND : ELAN_TORN;
@@ -176,9 +173,7 @@ static bool is_possible_piece(const struct elan_buffer *b, uint32_t i)
 
 static bool is_possible(const struct elan_buffer *b)
 {
-	uint32_t i;
-
-	for (i = 0; i < b->n_pieces; i++)
+	for (uint32_t i = 0; i < b->n_pieces; i++)
 		if (b->kind != ELAN_DATA || !is_possible_piece(b, i))
 			return false;
 	return true;

@@ -12,8 +12,6 @@ enum form { WRITTEN, GOT, TESTED, FORMS };
 /* Three writes and an event, the same behind a test, or a get. */
 static void make(struct elan_buffer *b, enum form form)
 {
-	uint32_t i;
-
 	memset(b, 0, sizeof(*b));
 	b->kind = ELAN_DATA;
 	b->context = 1;
@@ -30,7 +28,7 @@ static void make(struct elan_buffer *b, enum form form)
 		return;
 	}
 	b->n_pieces = WRITES + 1;
-	for (i = 0; i < WRITES; i++) {
+	for (uint32_t i = 0; i < WRITES; i++) {
 		b->piece[i] = (struct elan_piece){ .what = ELAN_WRITE,
 			.address = 0x1000 + 128 * i,
 			.bytes = (uint16_t)(128 - 40 * i),
@@ -40,11 +38,11 @@ static void make(struct elan_buffer *b, enum form form)
 	b->piece[WRITES] = (struct elan_piece){
 		.what = ELAN_SET, .event = 5, .count = 264
 	};
-	for (i = 0; i < b->data_bytes; i++)
+	for (uint32_t i = 0; i < b->data_bytes; i++)
 		b->data[i] = (uint8_t)(i * 31 + i / 7);
 	if (form != TESTED)
 		return;
-	for (i = b->n_pieces++; i; i--)
+	for (uint32_t i = b->n_pieces++; i; i--)
 		b->piece[i] = b->piece[i - 1];
 	b->piece[0] = (struct elan_piece){ .what = ELAN_TEST,
 		.address = 0x123456788,
@@ -55,8 +53,6 @@ static void make(struct elan_buffer *b, enum form form)
 
 static void check_same(const struct elan_buffer *a, const struct elan_buffer *b)
 {
-	uint32_t i;
-
 	assert_int_equal(a->kind, b->kind);
 	assert_int_equal(a->context, b->context);
 	assert_int_equal(a->channel, b->channel);
@@ -65,7 +61,7 @@ static void check_same(const struct elan_buffer *a, const struct elan_buffer *b)
 	assert_int_equal(a->n_pieces, b->n_pieces);
 	assert_int_equal(a->data_bytes, b->data_bytes);
 	assert_memory_equal(a->data, b->data, a->data_bytes);
-	for (i = 0; i < a->n_pieces; i++) {
+	for (uint32_t i = 0; i < a->n_pieces; i++) {
 		const struct elan_piece *x = &a->piece[i], *y = &b->piece[i];
 
 		assert_int_equal(x->what, y->what);
@@ -82,9 +78,9 @@ static void what_is_written_is_read(void **state)
 {
 	struct elan_buffer a, b = { 0 };
 	uint8_t frame[ELAN_FRAME_MOST];
-	uint32_t form, src, n;
+	uint32_t src, n;
 
-	for (form = 0; form < FORMS; form++) {
+	for (uint32_t form = 0; form < FORMS; form++) {
 		make(&a, (enum form)form);
 		n = elan_frame_write(&a, SRC, frame);
 		assert_int_equal(
@@ -100,13 +96,13 @@ static void qsn_f39_every_flipped_bit_is_seen(void **state)
 {
 	struct elan_buffer b, was;
 	uint8_t frame[ELAN_FRAME_MOST];
-	uint32_t form, i, bits;
+	uint32_t bits;
 	bool escaped;
 
-	for (form = 0; form < FORMS; form++) {
+	for (uint32_t form = 0; form < FORMS; form++) {
 		make(&was, (enum form)form);
 		bits = 8 * elan_frame_write(&was, SRC, frame);
-		for (i = 0; i < bits; i++) {
+		for (uint32_t i = 0; i < bits; i++) {
 			b = was;
 			b.flips.n = 1;
 			b.flips.place[0] = (uint16_t)i;
@@ -157,10 +153,10 @@ static void qsn_f39_every_burst_of_32_bits_is_seen(void **state)
 {
 	struct elan_buffer was, b = { 0 };
 	uint8_t good[ELAN_FRAME_MOST], frame[ELAN_FRAME_MOST];
-	uint32_t k, n, src, x = 1;
+	uint32_t n, src, x = 1;
 	bool is_hurt;
 
-	for (k = 0; k < 30000; k++) {
+	for (uint32_t k = 0; k < 30000; k++) {
 		make(&was, (enum form)(k % FORMS));
 		n = elan_frame_write(&was, SRC, good);
 		memcpy(frame, good, n);
@@ -181,13 +177,13 @@ static void qsn_f76_flips_of_symbols_are_seen(void **state)
 {
 	struct elan_buffer b, was;
 	uint8_t frame[ELAN_FRAME_MOST], symbol[2 * ELAN_FRAME_MOST];
-	uint32_t i, n, seen = 0;
+	uint32_t n, seen = 0;
 	bool escaped, bad;
 
 	make(&was, WRITTEN);
 	was.flips.code = CODED;
 	n = elan_frame_write(&was, SRC, frame);
-	for (i = 0; i < 10 * n; i++) {
+	for (uint32_t i = 0; i < 10 * n; i++) {
 		link_codes[CODED].write(symbol, frame, n);
 		link_codes[CODED].flip(symbol, n, i);
 		bad = link_codes[CODED].read(frame, symbol, n) < n;
@@ -283,10 +279,10 @@ static void any_bytes_may_be_read(void **state)
 {
 	struct elan_buffer b = { 0 };
 	uint8_t frame[ELAN_FRAME_MOST];
-	uint32_t k, i, src, x = 1;
+	uint32_t src, x = 1;
 
-	for (k = 0; k < 20000; k++) {
-		for (i = 0; i < sizeof(frame); i++) {
+	for (uint32_t k = 0; k < 20000; k++) {
+		for (uint32_t i = 0; i < sizeof(frame); i++) {
 			x = x * 1664525 + 1013904223;
 			frame[i] = (uint8_t)(x >> 24);
 		}

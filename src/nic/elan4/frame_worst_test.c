@@ -180,9 +180,8 @@ static void other_program(void *arg)
 static void what_no_crc_sees_harms_no_card(void **state)
 {
 	static struct net_client_ops ops;
-	size_t i;
 
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct et m;
 
 		now = &cases[i];

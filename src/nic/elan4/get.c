@@ -112,9 +112,7 @@ void elan_get_done(const struct nic_at *a, const struct elan_cookie *c)
 
 void elan_get_forget(struct elan_node *n, const struct elan_queue *q)
 {
-	uint32_t i;
-
-	for (i = 1; i <= n->gets.items.room; i++) {
+	for (uint32_t i = 1; i <= n->gets.items.room; i++) {
 		struct elan_get *g = slots_find(&n->gets.items, i);
 
 		if (g && g->queue == q)

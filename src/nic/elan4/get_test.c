@@ -222,9 +222,9 @@ static void stopped_program(void *arg)
 /* Whatever the moment: either all of the answer comes before, or nothing. */
 static void a_queue_restarts_when_an_answer_is_executed(void **state)
 {
-	uint32_t busy = 0, there = 0, i;
+	uint32_t busy = 0, there = 0;
 
-	for (i = 0; i < 60; i++) {
+	for (uint32_t i = 0; i < 60; i++) {
 		struct stopped x = { .after = 50 * US + i * 40 * SIM_NS };
 		struct et m;
 
@@ -247,13 +247,13 @@ enum { NODES = 16, MANY = 40 * (NODES - 1) };
 static void many_program(void *arg)
 {
 	struct et_queue q[NODES];
-	uint32_t k, to;
+	uint32_t to;
 
-	for (k = 1; k < NODES; k++)
+	for (uint32_t k = 1; k < NODES; k++)
 		q[k] = et_open(k);
 	et_arm(&q[1], 1, 8 * MANY);
 	program_wait(20 * US);
-	for (k = 0; k < MANY; k++) {
+	for (uint32_t k = 0; k < MANY; k++) {
 		to = 1 + k % (NODES - 1);
 		et_get(&q[to], to, ET_SOURCE + 8 * k, ET_TARGET + 8 * k, 8, 1);
 	}
@@ -287,12 +287,12 @@ static void many_gets_wait_and_are_asked_again(void **state)
 {
 	struct et_program p[NODES + 1] = { { 0, many_program, NULL } };
 	uint64_t digest = 0;
-	uint32_t workers, most = 0, i;
+	uint32_t most = 0;
 
-	for (i = 1; i < NODES; i++)
+	for (uint32_t i = 1; i < NODES; i++)
 		p[i] = (struct et_program){ i, many_source, NULL };
 	p[NODES] = (struct et_program){ 0, span_program, &most };
-	for (workers = 1; workers < 4; workers++) {
+	for (uint32_t workers = 1; workers < 4; workers++) {
 		struct et m;
 
 		et_init(&m, "16");
@@ -319,16 +319,15 @@ enum { CROWD = 8, EACH = 6 };
 static void crowd_program(void *arg)
 {
 	struct et_queue q[EACH];
-	uint32_t i;
 
-	for (i = 0; i < EACH; i++)
+	for (uint32_t i = 0; i < EACH; i++)
 		q[i] = et_open(i);
 	et_arm(&q[0], 1, EACH * BYTES);
 	program_wait(20 * US);
-	for (i = 0; i < EACH; i++)
+	for (uint32_t i = 0; i < EACH; i++)
 		et_get(&q[i], 0, ET_SOURCE, ET_TARGET + 0x1000 * i, BYTES, 1);
 	program_charge(100000 * US);
-	for (i = 0; i < EACH; i++) {
+	for (uint32_t i = 0; i < EACH; i++) {
 		assert_int_equal(et_error(&q[i]), ELAN_FINE);
 		et_expect(ET_TARGET + 0x1000 * i, 5, BYTES);
 	}
@@ -340,9 +339,8 @@ static void gets_wait_for_a_node_that_is_busy(void **state)
 {
 	struct et *m = *state;
 	struct et_program p[CROWD] = { { 0, source_program, NULL } };
-	uint32_t i;
 
-	for (i = 1; i < CROWD; i++)
+	for (uint32_t i = 1; i < CROWD; i++)
 		p[i] = (struct et_program){ i, crowd_program, NULL };
 	m->nodes = "8";
 	m->params.reads = 1;

@@ -34,9 +34,9 @@ static struct elan_queue *queue_of(const struct nic_at *a,
 static bool queues_take(const struct nic_at *a, const struct elan_buffer *b)
 {
 	const struct elan_queue *q;
-	uint32_t i, sum = 0;
+	uint32_t sum = 0;
 
-	for (i = 0; i < b->n_pieces; i++) {
+	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		q = queue_of(a, b, &b->piece[i]);
 		if (!q)
 			continue;
@@ -51,9 +51,9 @@ static bool queues_take(const struct nic_at *a, const struct elan_buffer *b)
 static void append(const struct nic_at *a, struct elan_buffer *b)
 {
 	struct elan_queue *q;
-	uint32_t i;
 
-	for (i = 0; elan_here(a)->queues.n_maps && i < b->n_pieces; i++) {
+	for (uint32_t i = 0; elan_here(a)->queues.n_maps && i < b->n_pieces;
+		i++) {
 		struct elan_piece *p = &b->piece[i];
 		sim_time t = b->left[i] > a->t ? b->left[i] : a->t;
 
@@ -68,12 +68,10 @@ static void append(const struct nic_at *a, struct elan_buffer *b)
 
 static bool is_allowed(const struct nic_at *a, const struct elan_buffer *b)
 {
-	uint32_t i;
-
 	if (!elan_may(elan_here(a), b->context, 0, 0) ||
 		!elan_ask_is_allowed(a, b))
 		return false;
-	for (i = 0; i < b->n_pieces; i++) {
+	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		const struct elan_piece *p = &b->piece[i];
 
 		if (p->what == ELAN_SET || elan_may(elan_here(a), b->context,
@@ -332,12 +330,11 @@ static void take_next(const struct nic_at *a);
 static void one_done(const struct nic_at *a, packet_id id)
 {
 	struct elan_buffer *b = elan_buffer(a, id);
-	uint32_t i;
 
 	b->todo--;
 	if (b->todo || next_write(b) < b->n_pieces)
 		return;
-	for (i = 0; i < b->n_pieces; i++)
+	for (uint32_t i = 0; i < b->n_pieces; i++)
 		if (b->piece[i].what == ELAN_SET)
 			elan_event_set(a, b->context, b->piece[i].event,
 				b->piece[i].count);
@@ -560,7 +557,6 @@ void elan_input_on_packet(struct net_client *me, struct sim_worker *w,
 	struct packet *p = elan_packet(&a, id);
 	struct elan_buffer *b = elan_buffer(&a, id);
 	sim_time later = t - b->left_at;
-	uint32_t i;
 
 	if (p->flags & PACKET_HURT)
 		elan_frame_on_arrival(&a, p, b);
@@ -568,7 +564,7 @@ void elan_input_on_packet(struct net_client *me, struct sim_worker *w,
 		b->kind = p->answer;
 	/* When its blocks are here; the last one of a slow source is later
 	 * than the network says. */
-	for (i = 0; i < b->n_pieces; i++) {
+	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		b->left[i] += later;
 		if (b->piece[i].what == ELAN_WRITE && b->left[i] > tail)
 			tail = b->left[i];

@@ -36,9 +36,8 @@ static void qsn_f16_blocks_are_merged_to_longer_writes(void **state)
 		{ 512, 150 * SIM_NS, 600, 2 },
 	};
 	struct et m;
-	uint32_t i;
 
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		uint64_t bytes = cases[i].bytes;
 		struct elan_counts c;
 
@@ -164,9 +163,8 @@ static void qsn_f53_a_context_selects_the_memory(void **state)
 		{ 99, ET_OTHER_AT, 0, false, false },
 	};
 	struct et m;
-	uint32_t i;
 
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		et_init(&m, "4");
 		et_run_two(&m, foreign_program, foreign_check, &cases[i]);
 		assert_int_equal(et_counts(&m, 0).errors[ELAN_ERROR_REFUSED],
@@ -212,9 +210,8 @@ static void qsn_f53_a_get_reads_its_contexts_memory(void **state)
 		{ 99, ET_OTHER_AT, 8, false, false },
 	};
 	struct et m;
-	uint32_t i;
 
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		et_init(&m, "4");
 		et_run_two(&m, get_program, get_source, &cases[i]);
 		assert_int_equal(et_counts(&m, 1).gets, cases[i].is_fine);
@@ -295,31 +292,28 @@ static void batch_program(void *arg)
 {
 	struct batch *x = arg;
 	struct et_queue q[GETS];
-	uint32_t k, i;
 	sim_time t;
 
-	for (i = 0; i < GETS; i++)
+	for (uint32_t i = 0; i < GETS; i++)
 		q[i] = et_open(i);
 	et_arm(&q[0], 1, 8 * x->at_once);
 	program_wait(10 * US);
 	t = program_now();
-	for (k = 0; k < GETS; k += x->at_once) {
-		for (i = 0; i < x->at_once; i++)
+	for (uint32_t k = 0; k < GETS; k += x->at_once) {
+		for (uint32_t i = 0; i < x->at_once; i++)
 			et_get(&q[i], 1 + (k + i) % 3, ET_SOURCE + 64 * (k + i),
 				ET_TARGET + 8 * (k + i), 8, 1);
 		et_wait_event(1);
 		et_arm(&q[0], 1, 8 * x->at_once);
 	}
 	x->took = program_now() - t;
-	for (k = 0; k < GETS; k++)
+	for (uint32_t k = 0; k < GETS; k++)
 		et_expect(ET_TARGET + 8 * k, k, 8);
 }
 
 static void batch_source(void *arg)
 {
-	uint32_t k;
-
-	for (k = 0; k < GETS; k++)
+	for (uint32_t k = 0; k < GETS; k++)
 		et_fill(ET_SOURCE + 64 * k, k, 8);
 }
 
@@ -327,9 +321,8 @@ static void qsn_f82_gets_are_batched(void **state)
 {
 	struct batch x[] = { { .at_once = 1 }, { .at_once = 16 } };
 	struct et m;
-	uint32_t i;
 
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		et_init(&m, "4");
 		ET_RUN(&m, 1, { 0, batch_program, &x[i] },
 			{ 1, batch_source, NULL }, { 2, batch_source, NULL },

@@ -10,9 +10,8 @@ static void long_program(void *arg)
 {
 	struct et_queue q = et_open(0);
 	struct elan_dma d = et_dma_to(1, LONG, 0, 0);
-	uint64_t i;
 
-	for (i = 0; i < LONG; i += 4096)
+	for (uint64_t i = 0; i < LONG; i += 4096)
 		et_fill(ET_SOURCE + i, i, 4096);
 	program_wait(10 * US);
 	et_dma(&q, &d);
@@ -49,10 +48,8 @@ static void watch_target(void *arg)
 
 static void check_target(void *arg)
 {
-	uint64_t i;
-
 	program_wait(300 * US);
-	for (i = 0; i < LONG; i += 4096)
+	for (uint64_t i = 0; i < LONG; i += 4096)
 		et_expect(ET_TARGET + i, i, 4096);
 }
 

@@ -107,9 +107,9 @@ static uint32_t any_packet(uint64_t *dice, uint64_t *w, uint32_t depth)
 
 static uint32_t any_copy(uint64_t *dice, uint64_t *w, uint32_t depth)
 {
-	uint32_t n = 3, k;
+	uint32_t n = 3;
 
-	for (k = roll(dice, 6) + 1; k; k--)
+	for (uint32_t k = roll(dice, 6) + 1; k; k--)
 		n += any_words(dice, w + n, depth - 1);
 	n -= n > 4 && !roll(dice, 40);
 	w[0] = elan_word(ELAN_ARM_COPY, 1 + roll(dice, 19), 8 * n - 24);
@@ -202,11 +202,11 @@ static void any_thread(const uint64_t *reg)
 	uint64_t dice = reg[0], w[ELAN_PAGE / 8] = { ELAN_NOP };
 	struct any *x = &any[program_node()];
 	uint8_t data[ELAN_BLOCK];
-	uint32_t k, n;
+	uint32_t n;
 
 	if (x->started++ > STARTS)
 		return;
-	for (k = 0; k < 4; k++) {
+	for (uint32_t k = 0; k < 4; k++) {
 		switch (roll(&dice, 6)) {
 		case 0:
 			elan_card_wait(any_address(&dice), roll(&dice, 3));
@@ -247,14 +247,14 @@ static void any_program(void *arg)
 	struct any *x = arg;
 	site_id s = program_node();
 	uint64_t dice = x->seed * 1000 + s, *w = x->word;
-	uint32_t context = s % 5 == 4 ? ET_OTHER : ET_CONTEXT, k, i, n;
+	uint32_t context = s % 5 == 4 ? ET_OTHER : ET_CONTEXT, i, n;
 	struct et_queue q = et_open_as(1, ELAN_8K, ELAN_MAY_ALL, context);
 
-	for (k = 0; k < PAGES; k++)
+	for (uint32_t k = 0; k < PAGES; k++)
 		open_page(&dice, k, context);
-	for (k = 0; k < CODES; k++)
+	for (uint32_t k = 0; k < CODES; k++)
 		et_load(context, k, any_thread);
-	for (k = 0; k < STEPS; k++) {
+	for (uint32_t k = 0; k < STEPS; k++) {
 		n = any_words(&dice, w, 2);
 		if (n && n < 500 && et_room(&q) >= 8 * n)
 			et_push(&q, w, n);
@@ -276,10 +276,10 @@ static void good_program(void *arg)
 	site_id s = program_node(), to = (s + 1) % NODES;
 	struct et_queue q = et_open_as(50, ELAN_8K, ELAN_MAY_ALL, GOOD);
 	uint64_t at = GOOD_AT + 0x1000, flag = GOOD_AT + 8, done = GOOD_AT + 16;
-	uint64_t k, w[ET_PACKET_WORDS + 4], n;
+	uint64_t w[ET_PACKET_WORDS + 4], n;
 
 	program_wait(2 * US);
-	for (k = 0; k < ROUNDS; k++) {
+	for (uint64_t k = 0; k < ROUNDS; k++) {
 		uint64_t arm[] = { elan_word(ELAN_ARM, GOOD_EVENT, 0), 1, done,
 			k + 1 };
 		uint32_t bytes = 8 + (uint32_t)(x->seed + k) % 60 * 8;
@@ -310,10 +310,8 @@ struct hurts {
 
 static void make_faults(struct hurts *f, uint64_t seed)
 {
-	uint32_t i;
-
 	*f = (struct hurts){ 0 };
-	for (i = 0; i < 6; i++)
+	for (uint32_t i = 0; i < 6; i++)
 		f->plan.rate[i] = seed % 2 ? UINT64_C(200000000000000) : 0;
 	f->event[0] = (struct fault_event){ .at = 40 * US,
 		.site = (router_id)(seed % NODES),
@@ -349,9 +347,8 @@ static void set_params(struct et *m, uint64_t seed)
 static void on_message(void *arg, const struct book_account *a)
 {
 	sim_time sum = 0;
-	uint32_t i;
 
-	for (i = 0; i < N_CAUSES; i++)
+	for (uint32_t i = 0; i < N_CAUSES; i++)
 		sum += a->budget.spent[i];
 	BUG_IF(sum != a->budget.at - a->budget.start);
 }
@@ -363,7 +360,6 @@ static uint64_t run_any(uint64_t seed, uint32_t workers)
 	bool is_hurt = seed % 4 == 3;
 	struct et m;
 	uint64_t sum;
-	uint32_t i, k;
 
 	make_faults(&f, seed / 4);
 	et_init(&m, "16");
@@ -371,7 +367,7 @@ static uint64_t run_any(uint64_t seed, uint32_t workers)
 	m.faults = is_hurt ? &f.plan : NULL;
 	m.book = workers > 1 && seed % 5 < 3 ? &how : NULL;
 	et_start(&m, workers, 2 * NODES);
-	for (i = 0; i < NODES; i++) {
+	for (uint32_t i = 0; i < NODES; i++) {
 		any[i].seed = seed;
 		any[i].started = 0;
 		any[i].is_hurt = is_hurt;
@@ -383,13 +379,13 @@ static uint64_t run_any(uint64_t seed, uint32_t workers)
 		program_start(m.host, i, 1, 0, good_program, &any[i]);
 	}
 	et_go(&m);
-	for (i = 0; !is_hurt && i < NODES; i++)
-		for (k = 0; k < ROUNDS; k++)
+	for (uint32_t i = 0; !is_hurt && i < NODES; i++)
+		for (uint32_t k = 0; k < ROUNDS; k++)
 			et_expect_at(&m, (i + 1) % NODES,
 				GOOD_AT + 0x1000 + 512 * k, i + k,
 				8 + (uint32_t)(seed + k) % 60 * 8, true);
 	sum = et_digest(&m);
-	for (i = 0; i < sizeof(struct elan_counts) / 8; i++)
+	for (uint32_t i = 0; i < sizeof(struct elan_counts) / 8; i++)
 		sum = sum * 31 + et_sum(&m, 8 * i);
 	et_fini(&m);
 	return sum;
@@ -397,9 +393,7 @@ static uint64_t run_any(uint64_t seed, uint32_t workers)
 
 static void any_mixture_does_no_harm(void **state)
 {
-	uint64_t seed;
-
-	for (seed = 0; seed < 24; seed++) {
+	for (uint64_t seed = 0; seed < 24; seed++) {
 		uint64_t sum = run_any(seed, 1);
 
 		if (run_any(seed, 2 + (uint32_t)(seed % 3)) != sum)

@@ -61,9 +61,7 @@ static void skip_program(void *arg)
 
 static void a_skipped_packet_leaves_room(void **state)
 {
-	uint32_t i;
-
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		bool is_thread = i;
 		struct et_program p = { 0, skip_program, &is_thread };
 		struct et m;
@@ -165,9 +163,8 @@ static void what_waits_for_ever_is_no_bug(void **state)
 	};
 	struct fault_plan plan = { .event = &death, .n_events = 1 };
 	struct et_program p = { 0, stuck_program, NULL };
-	uint32_t i;
 
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		struct et m;
 
 		et_init(&m, "4");
@@ -210,9 +207,9 @@ static void asking_program(void *arg)
 static void a_queue_that_goes_is_not_written_to(void **state)
 {
 	uint32_t appended = 0, refused = 0;
-	sim_time pause;
 
-	for (pause = 100 * SIM_NS; pause < 3 * US; pause += 50 * SIM_NS) {
+	for (sim_time pause = 100 * SIM_NS; pause < 3 * US;
+		pause += 50 * SIM_NS) {
 		struct et_program p[] = { { 0, asking_program, NULL },
 			{ 1, closing_program, &pause } };
 		struct et m;
@@ -259,9 +256,8 @@ static void full_program(void *arg)
 static void what_was_appended_is_not_turned_away(void **state)
 {
 	uint64_t resent = 0;
-	sim_time at;
 
-	for (at = 11 * US; at < 15 * US; at += 100 * SIM_NS) {
+	for (sim_time at = 11 * US; at < 15 * US; at += 100 * SIM_NS) {
 		struct fault_event e[] = {
 			{ .at = at, .site = 0 },
 			{ .at = at + 5 * US, .site = 0, .returns = true },

@@ -141,10 +141,9 @@ void elan_read(const struct nic_at *a, uint64_t at, void *to, uint32_t n)
 {
 	const struct elan_words *w = &elan_here(a)->words;
 	const struct elan_word *x;
-	uint32_t i;
 
 	host_read(a->nic->host, a->s, at, to, n);
-	for (i = w->out.first; i; i = x->slot.next) {
+	for (uint32_t i = w->out.first; i; i = x->slot.next) {
 		x = slots_at(&w->items, i);
 		elan_overlay(to, at, n, x->address, (const uint8_t *)&x->value,
 			sizeof(x->value));

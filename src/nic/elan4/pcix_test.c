@@ -17,9 +17,8 @@ static void dma_program(void *arg)
 {
 	struct et_queue q = et_open(0);
 	struct elan_dma d = et_dma_to(program_node() ? 0 : 1, BYTES, 1, 0);
-	uint64_t i;
 
-	for (i = 0; i < BYTES; i += 4096)
+	for (uint64_t i = 0; i < BYTES; i += 4096)
 		et_fill(ET_SOURCE + i, program_node() + i, 4096);
 	et_arm(&q, 1, 1);
 	program_wait(100 * US);
@@ -32,22 +31,19 @@ static void meter_program(void *arg)
 	struct share *x = arg;
 	const struct bus *bus =
 		side_bus_at(((struct elan *)et_card())->side, 0);
-	uint32_t i;
 
 	program_wait(150 * US);
-	for (i = 0; i < 2; i++)
+	for (uint32_t i = 0; i < 2; i++)
 		x->bytes[i] = bus->bytes[i];
 	program_wait(250 * US);
-	for (i = 0; i < 2; i++)
+	for (uint32_t i = 0; i < 2; i++)
 		x->bytes[i] = bus->bytes[i] - x->bytes[i];
 }
 
 static void check_program(void *arg)
 {
-	uint64_t i;
-
 	program_wait(2000 * US);
-	for (i = 0; i < BYTES; i += 4096)
+	for (uint64_t i = 0; i < BYTES; i += 4096)
 		et_expect(ET_TARGET + i, (program_node() ? 0 : 2) + i, 4096);
 }
 
@@ -78,9 +74,8 @@ static struct share run_share(int64_t percent, bool reads, bool writes)
 static void qsn_f16_reads_and_writes_get_their_parts(void **state)
 {
 	static const int64_t percent[] = { 25, 40, 50, 60, 75 };
-	uint32_t i;
 
-	for (i = 0; i < 5; i++) {
+	for (uint32_t i = 0; i < 5; i++) {
 		struct share x = run_share(percent[i], true, true);
 		uint64_t sum = x.bytes[BUS_OUT] + x.bytes[BUS_IN];
 		uint64_t part = 1000 * x.bytes[BUS_OUT] / sum;
@@ -97,9 +92,8 @@ static void qsn_f16_who_is_alone_gets_the_bus(void **state)
 {
 	struct share reads = run_share(0, true, false);
 	struct share writes = run_share(0, false, true);
-	uint32_t i;
 
-	for (i = 10; i <= 90; i += 40) {
+	for (uint32_t i = 10; i <= 90; i += 40) {
 		struct share x = run_share(i, true, false);
 
 		assert_int_equal(x.bytes[BUS_OUT], reads.bytes[BUS_OUT]);
@@ -151,15 +145,15 @@ static void words_are_seen_before_they_are_in_memory(void **state)
 
 static void an_overlay_is_what_both_have(void **state)
 {
-	uint32_t from, at, n = 8, k;
+	uint32_t at, n = 8;
 
 	for (at = 0; at < 24; at++)
-		for (from = 8; from < 12; from++) {
+		for (uint32_t from = 8; from < 12; from++) {
 			uint8_t to[8] = { 0 };
 			const uint8_t data[4] = { 1, 2, 3, 4 };
 
 			elan_overlay(to, at, n, from, data, sizeof(data));
-			for (k = 0; k < n; k++)
+			for (uint32_t k = 0; k < n; k++)
 				assert_int_equal(to[k],
 					at + k >= from && at + k < from + 4
 						? data[at + k - from]

@@ -46,10 +46,8 @@ static void queue_free(struct elan_queue *q)
 
 static void elan_queues_fini(struct elan_queues *x)
 {
-	uint32_t i, k;
-
-	for (i = 0; i < ELAN_QUEUES / ELAN_GROUP; i++) {
-		for (k = 0; x->group[i] && k < ELAN_GROUP; k++)
+	for (uint32_t i = 0; i < ELAN_QUEUES / ELAN_GROUP; i++) {
+		for (uint32_t k = 0; x->group[i] && k < ELAN_GROUP; k++)
 			queue_free(x->group[i][k]);
 		mem_free(x->group[i]);
 	}
@@ -66,11 +64,10 @@ static uint64_t queue_memory(const struct elan_queue *q)
 static uint64_t elan_queues_memory(const struct elan_queues *x)
 {
 	uint64_t sum = x->n_maps * sizeof(*x->maps);
-	uint32_t i, k;
 
-	for (i = 0; i < ELAN_QUEUES / ELAN_GROUP; i++) {
+	for (uint32_t i = 0; i < ELAN_QUEUES / ELAN_GROUP; i++) {
 		sum += x->group[i] ? ELAN_GROUP * sizeof(*x->group[i]) : 0;
-		for (k = 0; x->group[i] && k < ELAN_GROUP; k++)
+		for (uint32_t k = 0; x->group[i] && k < ELAN_GROUP; k++)
 			sum += queue_memory(x->group[i][k]);
 	}
 	return sum;
@@ -133,9 +130,7 @@ int elan_queue_map(struct nic *nic, site_id s, uint32_t queue, uint64_t address)
 
 static void unmap(struct elan_queues *x, uint32_t queue)
 {
-	uint32_t i;
-
-	for (i = 0; i < x->n_maps; i++)
+	for (uint32_t i = 0; i < x->n_maps; i++)
 		if (x->maps[i] == queue)
 			x->maps[i] = x->maps[--x->n_maps];
 }
@@ -244,9 +239,7 @@ void elan_queue_stop(
 static void copy_in(struct elan_queue *q, uint64_t position,
 	const uint64_t *words, uint32_t n)
 {
-	uint32_t i;
-
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		uint64_t at = position + 8 * i;
 
 		memcpy(q->ring + at % q->depth, &words[i], 8);
@@ -334,11 +327,10 @@ struct elan_queue *elan_queue_mapped(const struct elan_node *n,
 	uint32_t context, uint64_t at, uint64_t bytes)
 {
 	const struct elan_queues *x = &n->queues;
-	uint32_t i;
 
 	if (at % 8 || bytes % 8 || at % ELAN_PAGE + bytes > ELAN_PAGE)
 		return NULL;
-	for (i = 0; i < x->n_maps; i++) {
+	for (uint32_t i = 0; i < x->n_maps; i++) {
 		struct elan_queue *q = elan_queue(n, x->maps[i]);
 
 		if (q->context == context && q->mapped == at - at % ELAN_PAGE)
@@ -356,9 +348,7 @@ bool elan_queue_takes(const struct elan_queue *q, uint32_t bytes)
 /* Whether a core has stored ahead of the end. */
 static bool has_gap(const struct elan_queue *q)
 {
-	uint32_t i;
-
-	for (i = 0; i < ELAN_WINDOW_WORDS / 64; i++)
+	for (uint32_t i = 0; i < ELAN_WINDOW_WORDS / 64; i++)
 		if (q->ahead[i])
 			return true;
 	return false;
@@ -369,13 +359,12 @@ void elan_queue_append(const struct nic_at *a, struct elan_queue *q,
 {
 	enum elan_error wrong = ELAN_FINE;
 	uint64_t word;
-	uint32_t i;
 
 	if (q->error)
 		return;
 	if (has_gap(q))
 		wrong = ELAN_ERROR_WINDOW;
-	for (i = 0; i < bytes && !wrong; i += 8) {
+	for (uint32_t i = 0; i < bytes && !wrong; i += 8) {
 		memcpy(&word, words + i, 8);
 		copy_in(q, q->announced, &word, 1);
 	}
@@ -409,13 +398,12 @@ void elan_queue_on_store(const struct nic_at *a, uint32_t queue)
 sim_time elan_queue_arrival(const struct elan_queue *q, uint64_t position)
 {
 	const struct elan_arrival *x, *before;
-	uint32_t k;
 
 	if (position <= q->arrived)
 		return 0;
 	if (position > q->announced)
 		return SIM_NEVER;
-	for (k = q->arrivals.n; k; k--) {
+	for (uint32_t k = q->arrivals.n; k; k--) {
 		x = ring_at(&q->arrivals, k - 1);
 		before = k > 1 ? ring_at(&q->arrivals, k - 2) : NULL;
 		if (!before || before->end < position)

@@ -23,9 +23,8 @@ static void qsn_f17_cores_push_and_the_card_pulls(void **state)
 {
 	struct et m;
 	bool is_dma;
-	uint32_t i;
 
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		is_dma = i;
 		et_init(&m, "4");
 		et_run_two(&m, two_ways, NULL, &is_dma);
@@ -49,14 +48,13 @@ static void way_program(void *arg)
 	const struct way *x = arg;
 	struct et_queue q = et_open(0);
 	struct elan_dma d = et_dma_to(1, x->bytes, 0, 0);
-	uint32_t at;
 
-	for (at = 0; at < x->bytes; at += 512)
+	for (uint32_t at = 0; at < x->bytes; at += 512)
 		et_fill(ET_SOURCE + at, 1, 512);
 	program_wait(10 * US);
 	if (x->is_dma)
 		et_dma(&q, &d);
-	for (at = 0; !x->is_dma && at < x->bytes; at += 512) {
+	for (uint32_t at = 0; !x->is_dma && at < x->bytes; at += 512) {
 		et_wait_room(&q, 1024);
 		et_put(&q, 1, ET_TARGET + at, 1,
 			x->bytes < 512 ? x->bytes : 512, 0, 0);
@@ -79,9 +77,8 @@ static void qsn_f17_stores_are_early_and_reads_are_fast(void **state)
 	struct way x[] = { { false, 8, 0 }, { true, 8, 0 }, { false, 65536, 0 },
 		{ true, 65536, 0 } };
 	struct et m;
-	uint32_t i;
 
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		et_init(&m, "4");
 		et_run_two(&m, way_program, way_check, &x[i]);
 		et_fini(&m);
@@ -99,14 +96,14 @@ static void shuffled_program(void *arg)
 {
 	struct et_queue q = et_open(3);
 	uint64_t words[ET_PACKET_WORDS];
-	uint32_t k, i, j, n;
+	uint32_t j, n;
 
-	for (k = 0; k < SHUFFLES; k++) {
+	for (uint32_t k = 0; k < SHUFFLES; k++) {
 		uint32_t bytes = 1 + k * 17;
 
 		n = et_packet(words, 1, ET_TARGET + 1024 * k, k, bytes, 0, 9);
 		et_arm(&q, 9, 1);
-		for (i = 0; i < n; i++) {
+		for (uint32_t i = 0; i < n; i++) {
 			/* steps that are prime to any n up to 69 */
 			j = (k + i * 71) % n;
 			et_store(&q, 8 * j, &words[j], 1);
@@ -118,10 +115,8 @@ static void shuffled_program(void *arg)
 
 static void shuffled_check(void *arg)
 {
-	uint32_t k;
-
 	program_wait(900 * US);
-	for (k = 0; k < SHUFFLES; k++) {
+	for (uint32_t k = 0; k < SHUFFLES; k++) {
 		et_expect(ET_TARGET + 1024 * k, k, 1 + k * 17);
 		et_expect_all(ET_TARGET + 1024 * k + 1 + k * 17, 0, 100);
 	}
@@ -254,16 +249,15 @@ static void many_program(void *arg)
 {
 	struct et_queue q;
 	uint64_t before, after;
-	uint32_t k;
 
 	before = nic_memory(et_card());
-	for (k = 0; k < MANY; k++)
+	for (uint32_t k = 0; k < MANY; k++)
 		et_open_as(k, ELAN_1K, ELAN_MAY_STEN, ET_CONTEXT);
 	after = nic_memory(et_card());
 	assert_true(after - before > MANY * 1024);
 	assert_true(after - before < MANY * 2048);
 	/* They are filled thirty times as fast as they are emptied. */
-	for (k = 0; k < MANY; k++) {
+	for (uint32_t k = 0; k < MANY; k++) {
 		uint64_t words[ET_PACKET_WORDS];
 		uint32_t n = et_packet(words, 1, ET_TARGET + 8 * k, k, 8, 0, 0);
 
@@ -274,10 +268,8 @@ static void many_program(void *arg)
 
 static void many_check(void *arg)
 {
-	uint32_t k;
-
 	program_wait(40000 * US);
-	for (k = 0; k < MANY; k++)
+	for (uint32_t k = 0; k < MANY; k++)
 		et_expect(ET_TARGET + 8 * k, k, 8);
 }
 
@@ -302,12 +294,12 @@ static uint64_t share_at(uint32_t queue, uint32_t k)
 static void share_program(void *arg)
 {
 	struct et_queue q[SHARERS];
-	uint32_t i, k, done;
+	uint32_t done;
 
-	for (i = 0; i < SHARERS; i++)
+	for (uint32_t i = 0; i < SHARERS; i++)
 		q[i] = et_open(100 * i);
-	for (i = 0; i < SHARERS; i++) {
-		for (k = 0; k < EACH; k++) {
+	for (uint32_t i = 0; i < SHARERS; i++) {
+		for (uint32_t k = 0; k < EACH; k++) {
 			uint64_t words[] = { ELAN_STORE, share_at(i, k), 1 };
 
 			et_push(&q[i], words, 3);
@@ -315,7 +307,7 @@ static void share_program(void *arg)
 	}
 	/* When one is half through, so are the others. */
 	et_wait_word(share_at(0, EACH / 2), 1);
-	for (i = 1; i < SHARERS; i++) {
+	for (uint32_t i = 1; i < SHARERS; i++) {
 		for (done = 0; done < EACH; done++)
 			if (!et_word(share_at(i, done)))
 				break;
@@ -338,9 +330,8 @@ static void depth_program(void *arg)
 {
 	static const uint64_t bytes[] = { 1024, 8192, 65536, 524288 };
 	static const uint64_t nops[8] = { ELAN_NOP };
-	uint32_t i;
 
-	for (i = 0; i < ELAN_DEPTHS; i++) {
+	for (uint32_t i = 0; i < ELAN_DEPTHS; i++) {
 		struct et_queue q = et_open_as(
 			i, (enum elan_depth)i, ELAN_MAY_ALL, ET_CONTEXT);
 
@@ -385,9 +376,9 @@ static uint32_t unit_packet(uint64_t *words, uint32_t unit, uint32_t k)
 
 static void unit_thread(const uint64_t *reg)
 {
-	uint64_t words[ET_PACKET_WORDS], k;
+	uint64_t words[ET_PACKET_WORDS];
 
-	for (k = 0; k < ROUNDS; k++)
+	for (uint64_t k = 0; k < ROUNDS; k++)
 		assert_int_equal(elan_card_append(reg[0], words,
 					 unit_packet(words, 0, (uint32_t)k)),
 			0);
@@ -398,16 +389,15 @@ static void units_program(void *arg)
 {
 	struct et_queue unit[UNITS], q = et_open(910);
 	uint64_t words[ET_PACKET_WORDS], thread[1 + ELAN_REGISTERS];
-	uint32_t k;
 
-	for (k = 0; k < UNITS; k++) {
+	for (uint32_t k = 0; k < UNITS; k++) {
 		unit[k] = et_open(900 + k);
 		et_map(&unit[k], ET_MAPPED + ELAN_PAGE * k);
 	}
 	et_load(ET_CONTEXT, 1, unit_thread);
 	program_wait(20 * US);
 	et_push(&q, thread, et_thread_words(thread, 1, ET_MAPPED));
-	for (k = 0; k < ROUNDS; k++) {
+	for (uint32_t k = 0; k < ROUNDS; k++) {
 		et_arm_copy(&q, 1 + k, 1, ET_MAPPED + ELAN_PAGE, words,
 			unit_packet(words, 1, k));
 		et_add(&q, 1 + k, 1);
@@ -418,10 +408,10 @@ static void sender_program(void *arg)
 {
 	struct et_queue q = et_open(0);
 	uint64_t words[ET_PACKET_WORDS];
-	uint32_t k, n;
+	uint32_t n;
 
 	program_wait(20 * US);
-	for (k = 0; k < ROUNDS; k++) {
+	for (uint32_t k = 0; k < ROUNDS; k++) {
 		n = unit_packet(words + 3, 2, k);
 		words[0] = elan_word(ELAN_OPEN, 0, 0);
 		words[1] = elan_word(ELAN_WRITE, 8 * n, 0) | ELAN_CLOSES;
@@ -443,15 +433,13 @@ static void producer(void *arg)
 
 static void producer_check(void *arg)
 {
-	uint32_t i, k;
-
 	program_wait(2000 * US);
-	for (i = 0; i < PRODUCERS; i++)
-		for (k = 0; k < ROUNDS; k++)
+	for (uint32_t i = 0; i < PRODUCERS; i++)
+		for (uint32_t k = 0; k < ROUNDS; k++)
 			et_expect(ET_TARGET + 0x10000 * i + 512 * k,
 				i * 100 + k, (i * 37 + k * 11) % 512 + 1);
-	for (i = 0; i < UNITS; i++)
-		for (k = 0; k < ROUNDS; k++)
+	for (uint32_t i = 0; i < UNITS; i++)
+		for (uint32_t k = 0; k < ROUNDS; k++)
 			et_expect(ET_TARGET + 0x100000 + 0x10000 * i + 64 * k,
 				1000 + 100 * i + k, 64);
 }
@@ -461,9 +449,8 @@ static void qsn_f30_cores_and_units_have_queues_of_their_own(void **state)
 {
 	struct et *m = *state;
 	struct et_program p[PRODUCERS + 3];
-	uint32_t i;
 
-	for (i = 0; i < PRODUCERS; i++)
+	for (uint32_t i = 0; i < PRODUCERS; i++)
 		p[i] = (struct et_program){ 0, producer, NULL };
 	p[PRODUCERS] = (struct et_program){ 1, producer_check, NULL };
 	p[PRODUCERS + 1] = (struct et_program){ 0, units_program, NULL };

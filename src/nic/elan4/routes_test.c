@@ -68,7 +68,6 @@ static void rotate_program(void *arg)
 	const uint32_t *event = arg;
 	struct et_queue q = et_open(0);
 	struct elan_dma d = et_dma_to(15, 64 * 512, 1, *event);
-	uint32_t k;
 
 	et_fill(ET_SOURCE, 3, d.bytes);
 	program_wait(10 * US);
@@ -76,10 +75,10 @@ static void rotate_program(void *arg)
 	et_dma(&q, &d);
 	et_wait_event(1);
 	et_arm(&q, 3, 64 * 8);
-	for (k = 0; k < 64; k++)
+	for (uint32_t k = 0; k < 64; k++)
 		et_get(&q, 14, ET_SOURCE + 8 * k, ET_TARGET + 8 * k, 8,
 			*event ? 3 : 0);
-	for (k = 0; k < 64; k++)
+	for (uint32_t k = 0; k < 64; k++)
 		et_put(&q, 13, ET_TARGET + 64 * k, k, 64, *event, 0);
 }
 

@@ -56,10 +56,10 @@ void elan_send_set_times(const struct nic_at *a, struct elan_buffer *b,
 	sim_time start, sim_time since)
 {
 	const struct elan_params *p = elan_params(a);
-	uint32_t i, sum = 0;
+	uint32_t sum = 0;
 
 	b->left_at = start;
-	for (i = 0; i < b->n_pieces; i++) {
+	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		sim_time come;
 
 		sum += b->piece[i].bytes;
@@ -75,9 +75,9 @@ void elan_send_set_times(const struct nic_at *a, struct elan_buffer *b,
  * data comes more slowly. */
 static void put_off(const struct nic_at *a, struct elan_buffer *b)
 {
-	uint32_t i, sum = 0;
+	uint32_t sum = 0;
 
-	for (i = 0; i < b->n_pieces; i++) {
+	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		sim_time link;
 
 		if (b->piece[i].what != ELAN_WRITE)

@@ -15,13 +15,12 @@ static void again_program(void *arg)
 		.to = ET_TARGET + 0x10000,
 		.source_event = 2,
 		.target_event = 3 };
-	uint32_t k;
 
 	et_fill(ET_SOURCE, 7, 3000);
 	program_wait(10 * US);
 	et_arm(&q, 1, AGAIN);
 	et_arm(&q, 2, 1);
-	for (k = 0; k < AGAIN; k++)
+	for (uint32_t k = 0; k < AGAIN; k++)
 		et_put(&q, 1, ET_TARGET + 512 * k, k, 512, 3, 1);
 	et_wait_event(1);
 	et_dma(&q, &d);
@@ -31,12 +30,11 @@ static void again_program(void *arg)
 static void again_check(void *arg)
 {
 	struct et_queue q = et_open(0);
-	uint32_t k;
 
 	/* one byte more than all of it: every duplicate would be seen */
 	et_arm(&q, 3, AGAIN * 512 + 3000 + 1);
 	program_wait(500 * US);
-	for (k = 0; k < AGAIN; k++)
+	for (uint32_t k = 0; k < AGAIN; k++)
 		et_expect(ET_TARGET + 512 * k, k, 512);
 	et_expect(ET_TARGET + 0x10000, 7, 3000);
 	assert_int_equal(et_word(ET_FLAG + 24), 0);

@@ -36,11 +36,10 @@ static int read_block(struct reading *r, struct elan_buffer *b, uint64_t to,
 	uint32_t bytes, sim_time *arrived)
 {
 	uint64_t data;
-	uint32_t i;
 
 	if (is_full(b))
 		return IMPOSSIBLE;
-	for (i = 0; i < bytes; i += 8) {
+	for (uint32_t i = 0; i < bytes; i += 8) {
 		if (next_word(r, &data))
 			return INCOMPLETE;
 		memcpy(b->data + b->data_bytes + i, &data,
@@ -188,10 +187,10 @@ static int64_t decode(const struct elan_queue *q, struct sten *p)
 static void set_times(const struct nic_at *a, struct elan_buffer *b,
 	sim_time start, sim_time since, const sim_time *arrived)
 {
-	uint32_t i, sum = 0;
+	uint32_t sum = 0;
 
 	b->left_at = start;
-	for (i = 0; i < b->n_pieces; i++) {
+	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		sim_time link;
 
 		if (b->piece[i].what != ELAN_WRITE)

@@ -91,10 +91,9 @@ static void bystander(void *arg)
 {
 	struct et_queue q = et_open(GOOD);
 	struct elan_dma d = et_dma_to(1, 5000, 2, 0);
-	uint32_t k;
 
 	et_fill(ET_SOURCE, 77, 5000);
-	for (k = 0; k < 20; k++) {
+	for (uint32_t k = 0; k < 20; k++) {
 		et_arm(&q, 2, 1);
 		et_dma(&q, &d);
 		et_put(&q, 1, ET_TARGET + 0x10000 + 64 * k, k, 64, 0, 0);
@@ -105,11 +104,9 @@ static void bystander(void *arg)
 
 static void bystander_check(void *arg)
 {
-	uint32_t k;
-
 	program_wait(3000 * US);
 	et_expect(ET_TARGET, 77, 5000);
-	for (k = 0; k < 20; k++)
+	for (uint32_t k = 0; k < 20; k++)
 		et_expect(ET_TARGET + 0x10000 + 64 * k, k, 64);
 	et_expect(ET_TARGET + 0x20000, 88, 8);
 }
@@ -127,7 +124,6 @@ static void misuser(void *arg)
 	const struct misuse *x = arg;
 	struct et_queue q = et_open(BAD);
 	uint64_t nops[8] = { ELAN_NOP };
-	uint32_t k;
 
 	program_wait(20 * US);
 	assert_int_equal(
@@ -136,7 +132,7 @@ static void misuser(void *arg)
 	et_wait_error(&q, x->why);
 	/* Whatever it stores from now on is dropped, for as long as it will
 	 * (QSN-F27). */
-	for (k = 0; k < 100; k++)
+	for (uint32_t k = 0; k < 100; k++)
 		et_push(&q, nops, 8);
 	assert_int_equal(et_error(&q), x->why);
 	restart(&q);
@@ -147,9 +143,8 @@ static void misuser(void *arg)
 static void qsn_f26_one_queue_stops_alone(void **state)
 {
 	struct et m;
-	uint32_t i;
 
-	for (i = 0; i < N_MISUSES; i++) {
+	for (uint32_t i = 0; i < N_MISUSES; i++) {
 		struct misuse x = misuses[i];
 		struct elan_counts c;
 		char text[200];
@@ -216,13 +211,13 @@ static void needs_thread(const uint64_t *reg)
 
 static void rights_program(void *arg)
 {
-	uint32_t i, k = 0, own;
+	uint32_t k = 0;
 
 	elan_code_load(et_card(), 0, ET_CONTEXT, 3, needs_thread);
-	for (i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
 		const struct needs *x = &needs[i];
 
-		for (own = 0; own < 2; own++) {
+		for (uint32_t own = 0; own < 2; own++) {
 			/* only that right, and all but that one */
 			struct et_queue q = et_open_as(k++, ELAN_1K,
 				own ? x->right : ELAN_MAY_ALL & ~x->right,

@@ -105,9 +105,8 @@ static bool is_dead(const struct nic_at *a)
 static void bury(const struct nic_at *a)
 {
 	struct elan_threads *h = elan_here(a)->threads;
-	uint32_t id;
 
-	for (id = h->waiting.first; id; id = thread(h, id)->slot.next)
+	for (uint32_t id = h->waiting.first; id; id = thread(h, id)->slot.next)
 		if (thread(h, id)->waits == WAITS_ROOM)
 			thread(h, id)->queue->wanted--;
 	h->ready = h->waiting = (struct slot_list){ 0 };
@@ -120,9 +119,7 @@ static void bury(const struct nic_at *a)
 static struct thread_code *find_code(
 	const struct elan_threads *h, uint32_t context, uint64_t number)
 {
-	uint32_t i;
-
-	for (i = 0; h && i < h->n_codes; i++)
+	for (uint32_t i = 0; h && i < h->n_codes; i++)
 		if (h->codes[i].context == context &&
 			h->codes[i].number == number)
 			return &h->codes[i];
@@ -214,11 +211,11 @@ static void on_write(void *arg, struct sim_worker *w, site_id s, sim_time t,
 void elan_thread_on_room(const struct nic_at *a, struct elan_queue *q)
 {
 	struct elan_threads *h = elan_here(a)->threads;
-	uint32_t id, next;
+	uint32_t next;
 
 	if (!q->wanted)
 		return;
-	for (id = h->waiting.first; id; id = next) {
+	for (uint32_t id = h->waiting.first; id; id = next) {
 		struct elan_thread *x = thread(h, id);
 
 		next = x->slot.next;

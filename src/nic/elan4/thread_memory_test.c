@@ -9,9 +9,8 @@ static void memory_thread(const uint64_t *reg)
 	uint8_t data[ELAN_BLOCK], want[ELAN_BLOCK];
 	const struct elan_params *p = elan_params_of(et_card());
 	sim_time t = program_now(), least;
-	uint32_t i;
 
-	for (i = 0; i < ELAN_BLOCK; i++)
+	for (uint32_t i = 0; i < ELAN_BLOCK; i++)
 		want[i] = et_byte(6, i + 3);
 	assert_int_equal(elan_card_read(ET_SOURCE + 3, data, ELAN_BLOCK), 0);
 	assert_memory_equal(data, want, ELAN_BLOCK);
@@ -45,9 +44,8 @@ static void memory_program(void *arg)
 static void reads_and_writes_take_the_bus(void **state)
 {
 	struct et m;
-	uint32_t i;
 
-	for (i = 0; i < 2 * ELAN_PLATFORMS; i++) {
+	for (uint32_t i = 0; i < 2 * ELAN_PLATFORMS; i++) {
 		et_init(&m, "4");
 		m.params.bus_reads = i % 2 ? 50 : 0;
 		m.params.platform = i / 2;
@@ -67,9 +65,8 @@ enum { WORDS = 100 };
 static void line_thread(const uint64_t *reg)
 {
 	uint64_t word = 0;
-	uint32_t i;
 
-	for (i = 0; i < WORDS; i++)
+	for (uint32_t i = 0; i < WORDS; i++)
 		elan_card_write(ET_TARGET + 8 * i, reg[0] + i);
 	elan_card_read(ET_TARGET + 8 * (WORDS - 1), &word, 8);
 	n_seen += word == reg[0] + WORDS - 1;
@@ -86,10 +83,9 @@ static void line_program(void *arg)
 
 static void a_read_waits_for_words_before_it(void **state)
 {
-	int64_t reads;
 	struct et m;
 
-	for (reads = 0; reads < 100; reads += 33) {
+	for (int64_t reads = 0; reads < 100; reads += 33) {
 		n_seen = 0;
 		et_init(&m, "4");
 		m.params.bus_reads = reads;

@@ -125,12 +125,11 @@ static void work_thread(const uint64_t *reg)
 static void dying_program(void *arg)
 {
 	struct et_queue q = et_open(0);
-	uint32_t i;
 
 	et_load(ET_CONTEXT, CODE, forever_thread);
 	et_thread(&q, CODE, ET_FLAG);
 	et_load(ET_CONTEXT, CODE, work_thread);
-	for (i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++)
 		et_thread(&q, CODE, 0);
 	program_charge(100 * US);
 	fail_msg("it is dead");
@@ -165,9 +164,8 @@ static void threads_die_with_their_node(void **state)
 static void descend(volatile char *above)
 {
 	volatile char frame[1024];
-	uint32_t i;
 
-	for (i = 0; i < sizeof(frame); i++)
+	for (uint32_t i = 0; i < sizeof(frame); i++)
 		frame[i] = above[i % 8];
 	if (above[0])
 		descend(frame);

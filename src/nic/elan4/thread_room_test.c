@@ -26,10 +26,9 @@ static void many_program(void *arg)
 	struct et_queue q = et_open(0), r = et_open(1), other = et_open(2);
 	uint64_t store[] = { ELAN_STORE, ET_TARGET, 5 };
 	uint64_t bad = 0xff;
-	uint32_t i;
 
 	et_load(ET_CONTEXT, CODE, wait_thread);
-	for (i = 1; i <= 6; i++)
+	for (uint32_t i = 1; i <= 6; i++)
 		et_thread(&q, CODE, i);
 	et_push(&q, store, 3);
 	et_thread(&r, CODE, 1);
@@ -48,7 +47,7 @@ static void many_program(void *arg)
 	et_wait_error(&r, ELAN_ERROR_WINDOW);
 	assert_int_equal(elan_queue_restart(et_card(), 0, 1), 0);
 	assert_int_equal(elan_queue_close(et_card(), 0, 1), 0);
-	for (i = 1; i <= 6; i++) {
+	for (uint32_t i = 1; i <= 6; i++) {
 		store_word(ET_FLAG, i);
 		program_charge(10 * US);
 		assert_int_equal(n_done, i);
@@ -75,11 +74,10 @@ enum { WRITERS = 5, EACH = 30, SOME = 20 };
 static void full_thread(const uint64_t *reg)
 {
 	uint64_t add[SOME];
-	uint32_t k;
 
-	for (k = 0; k < SOME; k++)
+	for (uint32_t k = 0; k < SOME; k++)
 		add[k] = elan_word(ELAN_ADD, 9, 1);
-	for (k = 0; k < EACH; k++)
+	for (uint32_t k = 0; k < EACH; k++)
 		assert_int_equal(elan_card_append(ET_MAPPED, add, SOME), 0);
 	n_done++;
 }
@@ -88,11 +86,10 @@ static void full_program(void *arg)
 {
 	struct et_queue q = et_open_mapped(1, ELAN_1K, ET_MAPPED);
 	struct et_queue r = et_open(0);
-	uint32_t i;
 
 	et_load(ET_CONTEXT, CODE, full_thread);
 	et_arm(&r, 9, WRITERS * EACH * SOME);
-	for (i = 0; i < WRITERS; i++)
+	for (uint32_t i = 0; i < WRITERS; i++)
 		et_thread(&r, CODE, 0);
 	program_charge(50 * US);
 	assert_true(n_done < WRITERS);
@@ -124,17 +121,16 @@ static void both_program(void *arg)
 	struct et_queue q = et_open_mapped(1, ELAN_1K, ET_MAPPED);
 	struct et_queue r = et_open(0);
 	uint64_t add[SOME];
-	uint32_t i, k;
 
 	et_load(ET_CONTEXT, CODE, full_thread);
-	for (k = 0; k < SOME; k++)
+	for (uint32_t k = 0; k < SOME; k++)
 		add[k] = elan_word(ELAN_ADD, 9, 1);
 	et_arm(&r, 9, (COPIES + WRITERS * EACH) * SOME);
-	for (i = 0; i < COPIES; i++)
+	for (uint32_t i = 0; i < COPIES; i++)
 		et_arm_copy(&r, 100 + i, 1, ET_MAPPED, add, SOME);
-	for (i = 0; i < WRITERS; i++)
+	for (uint32_t i = 0; i < WRITERS; i++)
 		et_thread(&r, CODE, 0);
-	for (i = 0; i < COPIES; i++) {
+	for (uint32_t i = 0; i < COPIES; i++) {
 		et_add(&r, 100 + i, 1);
 		program_charge(*(const sim_time *)arg);
 	}
@@ -146,9 +142,7 @@ static void both_program(void *arg)
 /* Threads and copies wait for the same room, and both get theirs. */
 static void threads_and_copies_wait_for_room(void **state)
 {
-	uint32_t i;
-
-	for (i = 0; i < 8; i++) {
+	for (uint32_t i = 0; i < 8; i++) {
 		sim_time pause = (100 + 2900 * i) * SIM_NS;
 		struct et m;
 
@@ -167,11 +161,10 @@ static void blocked_program(void *arg)
 	struct et_queue q = et_open_mapped(1, ELAN_1K, ET_MAPPED);
 	struct et_queue r = et_open(0);
 	uint64_t words[107] = { 0 }, add[70];
-	uint32_t k;
 
 	et_load(ET_CONTEXT, CODE, wait_thread);
 	et_thread_words(words + 40, CODE, 2);
-	for (k = 0; k < 70; k++)
+	for (uint32_t k = 0; k < 70; k++)
 		add[k] = elan_word(ELAN_ADD, 9, 1);
 	et_arm(&r, 9, 70);
 	et_arm_copy(&r, 100, 1, ET_MAPPED, words, 107);
@@ -210,9 +203,8 @@ enum { STEPS = 200 };
 static void turns_thread(const uint64_t *reg)
 {
 	uint64_t nops[128] = { ELAN_NOP };
-	uint32_t k;
 
-	for (k = 0; reg[0] && k < STEPS; k++) {
+	for (uint32_t k = 0; reg[0] && k < STEPS; k++) {
 		elan_card_wait(ET_FLAG + 8 * k, 1);
 		elan_card_append(ET_MAPPED, nops, 2);
 	}
@@ -224,12 +216,11 @@ static void turns_thread(const uint64_t *reg)
 static void turns_program(void *arg)
 {
 	struct et_queue r = et_open(0);
-	uint32_t k;
 
 	et_open_mapped(1, ELAN_1K, ET_MAPPED);
 	et_load(ET_CONTEXT, CODE, turns_thread);
 	et_thread(&r, CODE, 1);
-	for (k = 0; k < STEPS; k++) {
+	for (uint32_t k = 0; k < STEPS; k++) {
 		program_wait(300 * SIM_NS * (k + 1));
 		store_word(ET_FLAG + 8 * k, 1);
 		if (k == STEPS / 4)
@@ -286,9 +277,9 @@ enum { PACKETS = 20 };
 static void packets_thread(const uint64_t *reg)
 {
 	uint64_t w[ET_PACKET_WORDS];
-	uint32_t k, n;
+	uint32_t n;
 
-	for (k = 0; k < PACKETS; k++) {
+	for (uint32_t k = 0; k < PACKETS; k++) {
 		n = et_packet(w, 1, ET_TARGET + 512 * k, k, 300, 0, 0);
 		assert_int_equal(elan_card_append(ET_MAPPED, w, n), 0);
 	}
@@ -308,21 +299,19 @@ static void packets_program(void *arg)
 static void who_sends_waits_for_acknowledgements(void **state)
 {
 	struct et *m = *state;
-	uint32_t k;
 
 	n_done = 0;
 	et_run_two(m, packets_program, NULL, NULL);
 	assert_int_equal(n_done, 1);
-	for (k = 0; k < PACKETS; k++)
+	for (uint32_t k = 0; k < PACKETS; k++)
 		et_expect_at(m, 1, ET_TARGET + 512 * k, k, 300, true);
 }
 
 static void stopped_thread(const uint64_t *reg)
 {
 	uint64_t words[100] = { reg[0] };
-	uint32_t k;
 
-	for (k = 0; k < 10; k++)
+	for (uint32_t k = 0; k < 10; k++)
 		assert_int_equal(elan_card_append(ET_MAPPED, words, 100), 0);
 	n_done++;
 }

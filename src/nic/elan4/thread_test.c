@@ -42,9 +42,7 @@ static void note_thread(const uint64_t *reg)
 
 static void expect_seen(site_id node, uint64_t r)
 {
-	uint32_t i;
-
-	for (i = 0; i < ELAN_REGISTERS; i++)
+	for (uint32_t i = 0; i < ELAN_REGISTERS; i++)
 		assert_int_equal(seen[node].reg[i], r + i);
 }
 
@@ -202,10 +200,9 @@ static void swap_program(void *arg)
 static void qsn_f66_a_swap_takes_tens_of_nanoseconds(void **state)
 {
 	struct et *m = *state;
-	uint32_t i;
 
 	et_run_two(m, swap_program, NULL, NULL);
-	for (i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(spans[i].to - spans[i].from, 5 * US);
 	assert_int_equal(spans[1].from - spans[0].to, 65 * SIM_NS);
 	assert_int_equal(spans[2].from - spans[1].to, 65 * SIM_NS);
@@ -219,9 +216,7 @@ static sim_time ran[TURNS * ROUNDS];
 
 static void turn_thread(const uint64_t *reg)
 {
-	uint32_t round;
-
-	for (round = 1; round <= ROUNDS; round++) {
+	for (uint32_t round = 1; round <= ROUNDS; round++) {
 		assert_int_equal(elan_card_wait(ET_TARGET, round), 0);
 		ran[n_order] = program_now();
 		order[n_order++] = (uint32_t)reg[0];
@@ -233,12 +228,11 @@ static void turns_program(void *arg)
 {
 	uint32_t n = *(uint32_t *)arg, i;
 	struct et_queue q = et_open(0);
-	uint64_t round;
 
 	et_load(ET_CONTEXT, CODE, turn_thread);
 	for (i = 0; i < n; i++)
 		et_thread(&q, CODE, 10 * i);
-	for (round = 1; round <= ROUNDS; round++) {
+	for (uint64_t round = 1; round <= ROUNDS; round++) {
 		program_wait(20 * US * (int64_t)round);
 		assert_true(program_write(ET_TARGET, &round, 8));
 	}
@@ -248,12 +242,12 @@ static void turns_program(void *arg)
 static void qsn_f66_ready_threads_take_turns(void **state)
 {
 	struct et *m = *state;
-	uint32_t n = TURNS, i;
+	uint32_t n = TURNS;
 
 	n_order = 0;
 	et_run_two(m, turns_program, NULL, &n);
 	assert_int_equal(n_order, TURNS * ROUNDS);
-	for (i = 0; i < TURNS * ROUNDS; i++) {
+	for (uint32_t i = 0; i < TURNS * ROUNDS; i++) {
 		bool is_last = i / TURNS == ROUNDS - 1;
 		sim_time from = 20 * US * (i / TURNS + 1);
 
@@ -271,12 +265,12 @@ static void qsn_f66_ready_threads_take_turns(void **state)
 static void a_thread_alone_goes_on_without_a_swap(void **state)
 {
 	struct et *m = *state;
-	uint32_t n = 1, i;
+	uint32_t n = 1;
 
 	n_order = 0;
 	et_run_two(m, turns_program, NULL, &n);
 	assert_int_equal(n_order, ROUNDS);
-	for (i = 0; i < ROUNDS; i++)
+	for (uint32_t i = 0; i < ROUNDS; i++)
 		assert_int_equal(ran[i], 20 * US * (i + 1) + 5 * SIM_NS);
 	assert_int_equal(et_counts(m, 0).swaps, 1);
 }
@@ -388,9 +382,8 @@ static void all_target(void *arg)
 static void qsn_f29_a_thread_appends_commands(void **state)
 {
 	uint64_t digest = 0;
-	uint32_t workers;
 
-	for (workers = 1; workers < 4; workers++) {
+	for (uint32_t workers = 1; workers < 4; workers++) {
 		struct et m;
 
 		memset(seen, 0, sizeof(seen));
@@ -438,10 +431,9 @@ static void qsn_f35_packets_for_cores_the_input_and_threads(void **state)
 {
 	struct et *m = *state;
 	elan_code *run = sten_thread;
-	uint32_t i;
 
 	ET_RUN(m, 1, { 0, sten_program, NULL }, { 1, owner_program, &run });
-	for (i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++)
 		et_expect_at(m, 3, ET_TARGET + 512 * i, 81 + i, 200, true);
 	assert_int_equal(et_counts(m, 0).packets, 3);
 	assert_int_equal(et_counts(m, 1).packets, 1);

@@ -73,9 +73,8 @@ static void cut(const struct nic_at *a, uint32_t channel)
 static void take(const struct nic_at *a)
 {
 	struct gem_bte *b = bte_of(a);
-	uint32_t i;
 
-	for (i = 0; i < (uint32_t)gem_params(a)->channels; i++) {
+	for (uint32_t i = 0; i < (uint32_t)gem_params(a)->channels; i++) {
 		struct gem_channel *c = &b->channel[i];
 		struct gem_transaction *x;
 
@@ -300,9 +299,9 @@ void gem_bte_on_buffer(const struct nic_at *a, uint32_t buffer)
 uint32_t gemini_bte_withdraw(struct nic *nic, site_id s, uint32_t port)
 {
 	struct gem_bte *b = &((struct gem_node *)nic_node(nic, s))->bte;
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
-	for (i = 1; i <= b->buffers.room; i++) {
+	for (uint32_t i = 1; i <= b->buffers.room; i++) {
 		struct gem_buffer *x = slots_find(&b->buffers, i);
 
 		if (!x || x->buffer.port != port)

@@ -389,9 +389,8 @@ bool gem_fma_answered(const struct nic_at *a, uint32_t request, uint32_t round,
 void gem_fma_extend(const struct nic_at *a, sim_time since)
 {
 	struct gem_node *n = a->node;
-	uint32_t i;
 
-	for (i = 0; i < n->deadlines.n; i++) {
+	for (uint32_t i = 0; i < n->deadlines.n; i++) {
 		struct gem_deadline *d = ring_at(&n->deadlines, i);
 		sim_time sent = d->t - gem_params(a)->timeout;
 

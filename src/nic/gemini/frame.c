@@ -86,10 +86,8 @@ static void put_way(struct frame *f, uint32_t at, uint32_t n, uint32_t value)
 static void put_fields(struct frame *f, const struct gem_load *l, uint32_t at,
 	uint32_t end, const struct field *x, size_t n)
 {
-	uint32_t k;
-
 	for (; n--; x++)
-		for (k = 0; k < x->bytes && at < end; k++)
+		for (uint32_t k = 0; k < x->bytes && at < end; k++)
 			put(f, at++, l, x->at + k);
 }
 
@@ -136,9 +134,8 @@ static void change(struct packet *p, struct gem_load *l, const struct frame *f,
 {
 	const struct gem_load old = *l;
 	bool is_misled = false;
-	uint32_t i;
 
-	for (i = 0; i < f->n; i++) {
+	for (uint32_t i = 0; i < f->n; i++) {
 		uint8_t flips = f->byte[i] ^ was->byte[i];
 
 		if (f->of[i] == OF_WAY)
@@ -160,14 +157,13 @@ bool gem_harm_is_found(struct net_client *me, struct sim_worker *w,
 	struct gem_load *l = payload_of_load(p->load);
 	struct frame was, f;
 	uint16_t crc, check;
-	uint32_t i;
 
 	(void)w;
 	write_frame(&was, net->topo, p, l, net->link.bytes[p->size]);
 	crc = crc16(was.byte, was.n - CRC);
 	memcpy(was.byte + was.n - CRC, &crc, CRC);
 	f = was;
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		uint32_t place = (uint32_t)((uint64_t)bit[i] * 8 * f.n / bits);
 
 		f.byte[place / 8] ^= (uint8_t)(1u << place % 8);

@@ -55,10 +55,9 @@ static void the_first_phit_has_chip_ids_channel_and_routing(void **state)
 			21 | 1 << 16 | 1 << 20 | 1 << 22 },
 	};
 	struct torus t;
-	size_t i;
 
 	make_torus(&t);
-	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
 		assert_int_equal(
 			gem_header_pack(gem_header_of(&t.topo, &row[i].p)),
 			row[i].phit);
@@ -84,12 +83,10 @@ struct wire {
 /* A write of a line, of 32 phits. */
 static void set_up(struct wire *x)
 {
-	uint32_t i;
-
 	make_torus(&x->torus);
 	x->bytes[0] = WRITE;
 	x->load = (struct gem_load){ .op = GEMINI_PUT, .bytes = GEMINI_LINE };
-	for (i = 0; i < GEMINI_LINE; i++)
+	for (uint32_t i = 0; i < GEMINI_LINE; i++)
 		x->load.data[i] = (uint8_t)(i * 37);
 	x->packet[1] = (struct packet){ .src = 3,
 		.dst = 77,
@@ -113,20 +110,20 @@ static void the_crc_covers_headers_and_data(void **state)
 	struct net net = { 0 };
 	struct wire x = { .net = &net };
 	struct gem_load was;
-	uint32_t bit[16], i, k;
+	uint32_t bit[16];
 
 	set_up(&x);
 	was = x.load;
-	for (i = 0; i < BITS; i++)
+	for (uint32_t i = 0; i < BITS; i++)
 		assert_true(is_found(&x, &i, 1));
-	for (i = 0; i < 30000; i++) {
+	for (uint32_t i = 0; i < 30000; i++) {
 		bit[0] = i % BITS;
 		bit[1] = (bit[0] + 1 + i * 7 % (BITS - 1)) % BITS;
 		bit[2] = (bit[0] + 1 + i * 11 % (BITS - 1)) % BITS;
 		assert_true(is_found(&x, bit, bit[1] == bit[2] ? 2 : 3));
 	}
-	for (i = 0; i + 16 <= BITS; i++) {
-		for (k = 0; k < 16; k++)
+	for (uint32_t i = 0; i + 16 <= BITS; i++) {
+		for (uint32_t k = 0; k < 16; k++)
 			bit[k] = i + k;
 		assert_true(is_found(&x, bit, 16));
 	}
@@ -139,12 +136,12 @@ static void the_crc_covers_headers_and_data(void **state)
 static uint32_t escape(uint32_t first, uint32_t bit[17])
 {
 	uint8_t zero[CRC_AT] = { 0 }, one[CRC_AT] = { 0 };
-	uint32_t n = 0, k, change;
+	uint32_t n = 0, change;
 
 	one[first / 8] = (uint8_t)(1u << first % 8);
 	change = crc16(zero, CRC_AT) ^ crc16(one, CRC_AT);
 	bit[n++] = first;
-	for (k = 0; k < 16; k++)
+	for (uint32_t k = 0; k < 16; k++)
 		if (change >> k & 1)
 			bit[n++] = 8 * CRC_AT + k;
 	return n;

@@ -387,12 +387,12 @@ static uint32_t n_kept(
 	struct nic *nic = me->state;
 	const struct gem_node *n = nic->nodes[s];
 	const struct nic_at a = { .nic = nic, .s = s };
-	uint32_t i, sum = 0;
+	uint32_t sum = 0;
 
 	*by = gem_of(&a)->response_fifo;
 	if (!n || !n->out.line[*by].first)
 		return 0;
-	for (i = 0; i < n->line.n; i++)
+	for (uint32_t i = 0; i < n->line.n; i++)
 		sum += gem_load(&a, *(packet_id *)ring_at(&n->line, i))->fifo ==
 		       fifo;
 	return sum;

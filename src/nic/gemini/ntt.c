@@ -25,13 +25,13 @@ int gemini_ntt_load(
 	struct nic *nic, site_id s, const uint32_t *nodes, uint32_t n)
 {
 	struct gem_node *x = nic_node(nic, s);
-	uint32_t i, step = 1 << GEMINI_PE_LOW;
+	uint32_t step = 1 << GEMINI_PE_LOW;
 
 	if (!fits(nodes, n, nic->n_nodes))
 		return EINVAL;
 	mem_free(x->ntt);
 	x->ntt = mem_alloc(ENTRIES, sizeof(*x->ntt));
-	for (i = 0; i < n; i += step)
+	for (uint32_t i = 0; i < n; i += step)
 		x->ntt[i / step] = (uint16_t)(1 + nodes[i] / step);
 	return 0;
 }

@@ -80,10 +80,9 @@ void gem_target_on_overdue(const struct nic_at *a, uint32_t none)
 {
 	struct gem_node *n = a->node;
 	sim_time next = a->t;
-	uint32_t i;
 
 	(void)none;
-	for (i = 1; i <= n->remotes.room; i++) {
+	for (uint32_t i = 1; i <= n->remotes.room; i++) {
 		const struct gem_remote *x = slots_find(&n->remotes, i);
 
 		if (!x)
@@ -102,9 +101,8 @@ void gem_target_on_overdue(const struct nic_at *a, uint32_t none)
 void gem_target_extend(const struct nic_at *a)
 {
 	struct gem_node *n = a->node;
-	uint32_t i;
 
-	for (i = 1; i <= n->remotes.room; i++) {
+	for (uint32_t i = 1; i <= n->remotes.room; i++) {
 		struct gem_remote *x = slots_find(&n->remotes, i);
 
 		if (x)

@@ -29,9 +29,7 @@ struct gem_window {
 
 static void gem_window_fini(struct gem_node *n)
 {
-	uint32_t i;
-
-	for (i = 0; i < n->n_windows; i++)
+	for (uint32_t i = 0; i < n->n_windows; i++)
 		ring_fini(&n->windows[i].syncs);
 	mem_free(n->windows);
 	mem_free(n->ntt);
@@ -40,9 +38,8 @@ static void gem_window_fini(struct gem_node *n)
 static uint64_t gem_window_memory(const struct gem_node *n)
 {
 	uint64_t sum = n->n_windows * sizeof(*n->windows);
-	uint32_t i;
 
-	for (i = 0; i < n->n_windows; i++)
+	for (uint32_t i = 0; i < n->n_windows; i++)
 		sum += ring_memory(&n->windows[i].syncs);
 	if (n->ntt)
 		sum += sizeof(*n->ntt) << (GEMINI_PE_BITS - GEMINI_PE_LOW);
@@ -134,9 +131,8 @@ static struct gem_window *find(const struct nic_at *a, uint32_t window)
 static uint64_t extract(uint64_t x, uint64_t mask)
 {
 	uint64_t out = 0;
-	uint32_t i;
 
-	for (i = 0; mask; mask &= mask - 1, i++)
+	for (uint32_t i = 0; mask; mask &= mask - 1, i++)
 		out |= (x >> __builtin_ctzll(mask) & 1) << i;
 	return out;
 }

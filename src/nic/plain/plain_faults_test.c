@@ -27,11 +27,10 @@ static void everybody(void *arg)
 {
 	struct pt_queue q = pt_open(0);
 	uint32_t me = program_node();
-	uint64_t round, i;
 	struct plain_entry e;
 
-	for (round = 0; round < ROUNDS; round++) {
-		for (i = 0; i < BYTES; i += 8)
+	for (uint64_t round = 0; round < ROUNDS; round++) {
+		for (uint64_t i = 0; i < BYTES; i += 8)
 			pt_store(PT_SOURCE + i, byte_at(me, round, i));
 		e = entry(PLAIN_PUT, BYTES);
 		e.operand = 1 + WORD;
@@ -41,7 +40,7 @@ static void everybody(void *arg)
 		e.own_offset = 0x10000;
 		pt_post(&q, e);
 		assert_int_equal(pt_wait(&q).status, PLAIN_OK);
-		for (i = 0; i < BYTES; i += 8)
+		for (uint64_t i = 0; i < BYTES; i += 8)
 			assert_int_equal(pt_load(PT_SOURCE + 0x10000 + i),
 				byte_at(me, round, i));
 		e = entry(PLAIN_WORD + ATOMIC_STORE_ADD, 8);
@@ -54,9 +53,7 @@ static void everybody(void *arg)
 
 static void check(const struct pt *m)
 {
-	site_id s;
-
-	for (s = 0; s < PT_NODES; s++) {
+	for (site_id s = 0; s < PT_NODES; s++) {
 		assert_int_equal(pt_word_at(m, s, PT_TARGET + WORD),
 			-(uint64_t)ROUNDS * BYTES);
 		assert_int_equal(
@@ -69,9 +66,8 @@ static void check(const struct pt *m)
 static uint64_t run_hurt(struct pt *m, uint32_t n_workers)
 {
 	static struct fault_plan plan;
-	uint32_t i;
 
-	for (i = 0; i < TOPO_MAX_WIRES; i++)
+	for (uint32_t i = 0; i < TOPO_MAX_WIRES; i++)
 		plan.rate[i] = UINT64_C(5000000000000); /* 5e-6 of all bits */
 	pt_init(m);
 	m->t.faults = &plan;
@@ -175,7 +171,6 @@ static void ends(void *arg)
 	struct pt *m = arg;
 	struct pt_queue q = pt_open(0);
 	struct net_client_ops *ops = (struct net_client_ops *)(uintptr_t)m->arg;
-	uint32_t i;
 
 	if (program_node() == 0) {
 		worst_client = m->t.mail.to;
@@ -183,7 +178,7 @@ static void ends(void *arg)
 		ops->on_packet = spoil;
 		m->t.mail.to = ops;
 	}
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		pt_post(&q, entry(PLAIN_PUT, 1000));
 		pt_wait(&q);
 		pt_post(&q, entry(PLAIN_GET, 1000));
@@ -197,9 +192,8 @@ static void what_no_crc_sees_harms_no_card(void **state)
 {
 	struct net_client_ops ops;
 	struct pt m;
-	size_t i;
 
-	for (i = 0; i < sizeof(worsts) / sizeof(worsts[0]); i++) {
+	for (size_t i = 0; i < sizeof(worsts) / sizeof(worsts[0]); i++) {
 		worst = &worsts[i];
 		n_spoilt = 0;
 		pt_init(&m);

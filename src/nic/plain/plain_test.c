@@ -37,9 +37,8 @@ enum { LONG = 40 * 512, STRIDE = 512 };
 static void order_sender(void *arg)
 {
 	struct pt_queue q = pt_open(0);
-	uint64_t i;
 
-	for (i = 0; i < LONG / 8; i++)
+	for (uint64_t i = 0; i < LONG / 8; i++)
 		pt_store(PT_SOURCE + 8 * i, i + 1);
 	pt_post(&q, (struct plain_entry){ .bytes = LONG });
 	assert_int_equal(pt_wait(&q).status, PLAIN_OK);
@@ -49,13 +48,13 @@ static void order_sender(void *arg)
 static void order_receiver(void *arg)
 {
 	struct poll_loop loop = { .period = SIM_NS };
-	uint64_t i, k, word;
+	uint64_t word;
 
 	if (program_node() != 1)
 		return;
-	for (i = STRIDE; i <= LONG; i += STRIDE) {
+	for (uint64_t i = STRIDE; i <= LONG; i += STRIDE) {
 		program_poll(PT_TARGET + i - 8, WORD_IS_NOT, 0, loop, &word);
-		for (k = i - STRIDE; k < i; k += 8)
+		for (uint64_t k = i - STRIDE; k < i; k += 8)
 			assert_int_equal(pt_load(PT_TARGET + k), k / 8 + 1);
 		if (i < LONG)
 			((struct pt *)arg)->seen += !pt_load(PT_TARGET + i);
@@ -88,10 +87,9 @@ static void get_program(void *arg)
 {
 	struct pt_queue q = pt_open(0);
 	const uint64_t bytes = 5000, word = PT_BYTES - 8;
-	uint64_t i;
 
 	pt_store(PT_SOURCE + word, bytes);
-	for (i = 0; i < bytes; i += 8)
+	for (uint64_t i = 0; i < bytes; i += 8)
 		pt_store(PT_TARGET + i, 3 * i + program_node());
 	program_wait(10000 * (sim_time)SIM_NS);
 	pt_post(&q, (struct plain_entry){ .op = PLAIN_GET,
@@ -100,7 +98,7 @@ static void get_program(void *arg)
 			    .operand = 1 + word });
 	assert_int_equal(pt_wait(&q).status, PLAIN_OK);
 	assert_int_equal(pt_load(PT_SOURCE + word), 0);
-	for (i = 0; i < bytes; i += 8)
+	for (uint64_t i = 0; i < bytes; i += 8)
 		assert_int_equal(pt_load(PT_SOURCE + i),
 			3 * i + (program_node() + 1) % PT_NODES);
 }
@@ -142,9 +140,8 @@ static void a_node_reaches_its_own_memory_as_any_other(void **state)
 static void empty_program(void *arg)
 {
 	struct pt_queue q = pt_open(0);
-	uint32_t i;
 
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		pt_post(&q, (struct plain_entry){ .op = i });
 		assert_int_equal(pt_wait(&q).status, PLAIN_OK);
 	}
@@ -180,12 +177,11 @@ static void atomics_program(void *arg)
 	struct pt_queue q = pt_open(0);
 	struct workq_completion c;
 	uint64_t word = 7;
-	uint32_t i;
 
 	pt_store(PT_SOURCE, word);
 	pt_post(&q, (struct plain_entry){ .bytes = 8 });
 	pt_wait(&q);
-	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
 		pt_post(&q, (struct plain_entry){ .op = PLAIN_WORD + row[i].op,
 				    .bytes = 8,
 				    .operand = row[i].operand,
@@ -258,16 +254,15 @@ static void misuse_program(void *arg)
 {
 	const struct misuse *x = ((struct pt *)arg)->arg;
 	struct pt_queue bad = pt_open(0), good = pt_open(1);
-	uint32_t i;
 
 	pt_store(PT_SOURCE, 1);
 	pt_write(&bad, x->e);
-	for (i = 0; i < 6; i++)
+	for (uint32_t i = 0; i < 6; i++)
 		pt_write(&bad, (struct plain_entry){ .id = 9, .bytes = 8 });
 	pt_ring(&bad);
 	assert_int_equal(pt_wait(&bad).status, x->status);
 	/* some may have been under way, the others were stopped */
-	for (i = 0; i < 6; i++)
+	for (uint32_t i = 0; i < 6; i++)
 		assert_true(pt_wait(&bad).status != x->status);
 	pt_post(&bad, (struct plain_entry){ .id = 10, .bytes = 8 });
 	assert_int_equal(pt_wait(&bad).status, PLAIN_STOPPED);
@@ -282,9 +277,7 @@ static void misuse_program(void *arg)
 
 static void misuse_stops_its_own_queue_alone(void **state)
 {
-	uint32_t i;
-
-	for (i = 0; i < sizeof(misuses) / sizeof(misuses[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(misuses) / sizeof(misuses[0]); i++) {
 		struct pt m;
 		char text[256];
 
@@ -307,9 +300,8 @@ static void misuse_stops_its_own_queue_alone(void **state)
 static void overrun_program(void *arg)
 {
 	struct pt_queue q = pt_open_as(0, 0, 4), other = pt_open(1);
-	uint32_t i;
 
-	for (i = 0; i < 8; i++)
+	for (uint32_t i = 0; i < 8; i++)
 		pt_write(&q, (struct plain_entry){ .bytes = 8 });
 	pt_ring(&q);
 	program_wait(100000 * (sim_time)SIM_NS);

@@ -11,10 +11,8 @@ void pt_init(struct pt *m)
 
 void pt_run(struct pt *m, uint32_t n_workers, uint32_t n, void (*run)(void *))
 {
-	site_id i;
-
 	nic_testing_start(&m->t, n_workers, PT_NODES);
-	for (i = 0; i < PT_NODES; i++) {
+	for (site_id i = 0; i < PT_NODES; i++) {
 		struct ranges *keys = plain_keys(m->t.nic, i);
 
 		ranges_add(keys, PT_KEY, PT_TARGET, PT_BYTES,
@@ -29,7 +27,7 @@ void pt_run(struct pt *m, uint32_t n_workers, uint32_t n, void (*run)(void *))
 		ranges_add(keys, PT_NOWHERE, UINT64_MAX - PT_BYTES, PT_BYTES,
 			PLAIN_FLAGS(0, 7));
 	}
-	for (i = 0; i < n; i++)
+	for (site_id i = 0; i < n; i++)
 		program_start(m->t.host, i, 0, 0, run, m);
 	nic_testing_run(&m->t);
 }

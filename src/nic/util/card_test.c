@@ -305,13 +305,12 @@ static void reads_end_whole_and_in_order(void **state)
 {
 	struct world x = { 0 };
 	const struct side *side;
-	uint32_t i;
 
 	run(&x, read_three);
 	side = host_side(x.m.host);
 	assert_true(side->most_read < 100000 / 4);
 	assert_int_equal(x.n_reads, 3);
-	for (i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(x.read[i].id, i + 1);
 	assert_int_equal(x.read[1].bytes, 100000);
 	assert_int_equal(x.read[1].at, 0x2000);
@@ -323,9 +322,8 @@ static void read_many(void *arg)
 {
 	struct nic_at a = at();
 	const struct side_reads *r = &here(&a)->reads;
-	uint32_t i;
 
-	for (i = 0; i < MOST; i++)
+	for (uint32_t i = 0; i < MOST; i++)
 		begin(arg, 64 * i, 64, i);
 	assert_int_equal(r->n, r->how->side->n_reads);
 	assert_int_equal(r->items.used + r->n, MOST); /* the others wait */
@@ -412,14 +410,12 @@ static void rings_that_cannot_be_are_refused(void **state)
 
 static void add_numbers(void *arg)
 {
-	uint32_t i, k;
-
 	assert_int_equal(open_rings(ENTRIES_AT, ENDS_AT, RING), 0);
-	for (i = 0; i < 5 * RING; i += RING) {
-		for (k = 0; k < RING; k++)
+	for (uint32_t i = 0; i < 5 * RING; i += RING) {
+		for (uint32_t k = 0; k < RING; k++)
 			write_entry(i + k, 1);
 		ring(i + RING, i);
-		for (k = 0; k < RING; k++) {
+		for (uint32_t k = 0; k < RING; k++) {
 			struct workq_completion c = wait_end(i + k);
 
 			assert_int_equal(c.id, 100 + i + k);
@@ -461,10 +457,8 @@ static void more_entries_than_a_ring_has_stop_its_queue(void **state)
 
 static void take_no_completions(void *arg)
 {
-	uint32_t i;
-
 	assert_int_equal(open_rings(ENTRIES_AT, ENDS_AT, RING), 0);
-	for (i = 0; i < RING; i++)
+	for (uint32_t i = 0; i < RING; i++)
 		write_entry(i, 1);
 	ring(RING, 0);
 	wait_end(RING - 1);
@@ -525,9 +519,7 @@ static void ask_once(void *arg)
 /* Where answers are lost it is asked again, and executed once. */
 static void what_comes_again_is_not_executed_again(void **state)
 {
-	uint32_t lost;
-
-	for (lost = 0; lost < 3; lost++) {
+	for (uint32_t lost = 0; lost < 3; lost++) {
 		struct world x = { .lost = lost };
 
 		run(&x, ask_once);

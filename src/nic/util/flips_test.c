@@ -8,18 +8,17 @@ enum { BYTES = 40, PLAIN = 0, CODED = 1 };
 static uint32_t apply(const struct flips *f, uint8_t *frame)
 {
 	uint8_t room[CODE_ROOM * BYTES];
-	uint32_t i;
 
-	for (i = 0; i < BYTES; i++)
+	for (uint32_t i = 0; i < BYTES; i++)
 		frame[i] = (uint8_t)(17 * i);
 	return flips_apply(f, frame, BYTES, room);
 }
 
 static uint32_t bits_wrong(const uint8_t *frame)
 {
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
-	for (i = 0; i < BYTES; i++)
+	for (uint32_t i = 0; i < BYTES; i++)
 		n += (uint32_t)__builtin_popcount(frame[i] ^ (uint8_t)(17 * i));
 	return n;
 }
@@ -27,19 +26,18 @@ static uint32_t bits_wrong(const uint8_t *frame)
 static void a_flip_changes_one_bit_of_a_plain_frame(void **state)
 {
 	uint8_t frame[BYTES], all[BYTES] = { 0 };
-	uint32_t i, k;
 
-	for (i = 0; i < 8 * BYTES; i++) {
+	for (uint32_t i = 0; i < 8 * BYTES; i++) {
 		struct flips f = { 0 };
 
 		flips_note(&f, &link_codes[PLAIN], 1, BYTES, i, 8 * BYTES);
 		assert_int_equal(apply(&f, frame), BYTES);
 		assert_int_equal(bits_wrong(frame), 1);
-		for (k = 0; k < BYTES; k++)
+		for (uint32_t k = 0; k < BYTES; k++)
 			all[k] |= frame[k] ^ (uint8_t)(17 * k);
 	}
 	/* and each bit has one */
-	for (k = 0; k < BYTES; k++)
+	for (uint32_t k = 0; k < BYTES; k++)
 		assert_int_equal(all[k], 0xff);
 }
 
@@ -57,10 +55,10 @@ static void two_flips_of_a_bit_cancel(void **state)
 /* The link counts more bits, or fewer, than the frame has. */
 static void places_are_scaled_and_stay_on_their_lines(void **state)
 {
-	uint32_t bits, i, last, code, all;
+	uint32_t i, last, code, all;
 
 	for (code = 0; code < N_LINK_CODES; code++)
-		for (bits = 24; bits < 1200; bits += 37) {
+		for (uint32_t bits = 24; bits < 1200; bits += 37) {
 			all = code_bits(&link_codes[code], BYTES);
 			for (last = i = 0; i < bits; i++) {
 				struct flips f = { 0 };
@@ -86,10 +84,10 @@ static void places_are_scaled_and_stay_on_their_lines(void **state)
 /* A symbol that is none stops the frame at the hop where it came to be. */
 static void a_code_sees_some_flips_hop_by_hop(void **state)
 {
-	uint32_t i, whole, seen = 0, silent = 0, healed = 0;
+	uint32_t whole, seen = 0, silent = 0, healed = 0;
 	uint8_t frame[BYTES];
 
-	for (i = 0; i < 10 * BYTES; i++) {
+	for (uint32_t i = 0; i < 10 * BYTES; i++) {
 		struct flips f = { 0 }, twice;
 
 		flips_note(&f, &link_codes[CODED], 1, BYTES, i, 10 * BYTES);
@@ -112,9 +110,8 @@ static void a_code_sees_some_flips_hop_by_hop(void **state)
 static void a_packet_remembers_so_many_and_no_more(void **state)
 {
 	struct flips f = { 0 }, was;
-	uint32_t i;
 
-	for (i = 0; i < FLIPS_MOST; i++)
+	for (uint32_t i = 0; i < FLIPS_MOST; i++)
 		flips_note(&f, &link_codes[PLAIN], 1, BYTES, i, 8 * BYTES);
 	was = f;
 	flips_note(&f, &link_codes[PLAIN], 9, BYTES, 100, 8 * BYTES);
@@ -168,9 +165,8 @@ static void what_a_crc_does_not_find_is_in_the_frame(void **state)
 		5, 4, 2, 1, 0 };
 	struct flips f = { 0 };
 	uint8_t header[16], data[BYTES];
-	uint32_t i;
 
-	for (i = 0; i < sizeof(power); i++)
+	for (uint32_t i = 0; i < sizeof(power); i++)
 		f.place[f.n++] = (uint16_t)(100 + 32 - power[i]);
 	assert_int_equal(judge(&f, header, data), FLIPS_ESCAPED);
 	assert_false(is_as_it_was(header, data));

@@ -7,12 +7,11 @@
 static void post_many(void *arg)
 {
 	struct nic_at a = toy_at();
-	uint32_t i, k;
 
 	/* over the end of the ticks' numbers, but not within an instant */
 	toy_node(&a)->ticks.next = TICKS - 500;
-	for (k = 0; k < 3; k++) {
-		for (i = 0; i < 1000; i++)
+	for (uint32_t k = 0; k < 3; k++) {
+		for (uint32_t i = 0; i < 1000; i++)
 			toy_post(arg, (k + 2) * US, 1000 * k + i);
 		program_charge(SIM_NS);
 	}
@@ -21,11 +20,10 @@ static void post_many(void *arg)
 static void events_of_an_instant_keep_their_order(void **state)
 {
 	struct toy *t = toy_new();
-	uint32_t i;
 
 	toy_run(t, post_many);
 	assert_int_equal(t->events.n, 3000);
-	for (i = 0; i < 3000; i++) {
+	for (uint32_t i = 0; i < 3000; i++) {
 		assert_int_equal(t->events.note[i].what, i);
 		assert_true(t->events.note[i].at == (i / 1000 + 2) * US);
 	}
@@ -34,9 +32,7 @@ static void events_of_an_instant_keep_their_order(void **state)
 
 static void send_burst(void *arg)
 {
-	uint32_t i;
-
-	for (i = 0; i < 300; i++)
+	for (uint32_t i = 0; i < 300; i++)
 		toy_send(arg, i);
 }
 
@@ -44,15 +40,15 @@ static void send_burst(void *arg)
 static void packets_wait_for_room_and_leave_in_order(void **state)
 {
 	struct toy *t = toy_new();
-	uint32_t i, later = 0;
+	uint32_t later = 0;
 
 	t->resend.timeout = 1000 * US;
 	toy_run(t, send_burst);
 	assert_int_equal(t->came.n, 300);
-	for (i = 0; i < 300; i++)
+	for (uint32_t i = 0; i < 300; i++)
 		assert_int_equal(t->came.note[i].what, i);
 	assert_int_equal(t->acked.n, 300);
-	for (i = 1; i < 300; i++)
+	for (uint32_t i = 1; i < 300; i++)
 		later += t->came.note[i].at > t->came.note[i - 1].at;
 	assert_int_equal(later, 299);
 	toy_free(t);

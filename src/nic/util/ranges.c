@@ -16,9 +16,7 @@ NIC_MEMBER_OPS(ranges, NULL);
 
 struct range *ranges_find(const struct ranges *r, uint32_t number)
 {
-	uint32_t i;
-
-	for (i = 0; i < r->n; i++)
+	for (uint32_t i = 0; i < r->n; i++)
 		if (r->range[i].number == number)
 			return &r->range[i];
 	return NULL;

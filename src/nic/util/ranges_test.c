@@ -33,9 +33,8 @@ static void the_last_byte_of_all_is_a_place(void **state)
 static void a_number_has_one_range_and_its_own_flags(void **state)
 {
 	struct ranges r = { 0 };
-	uint32_t i;
 
-	for (i = 0; i < 100; i++)
+	for (uint32_t i = 0; i < 100; i++)
 		ranges_set(&r, 7 * i, 1000 * i, 1000 * i + 999);
 	ranges_find(&r, 70)->flags = 3;
 	ranges_set(&r, 77, 5, 6);
@@ -45,7 +44,7 @@ static void a_number_has_one_range_and_its_own_flags(void **state)
 	assert_null(ranges_find(&r, 71));
 	ranges_set(&r, 70, 1, 1);
 	assert_int_equal(ranges_find(&r, 70)->flags, 0);
-	for (i = 12; i < 100; i++)
+	for (uint32_t i = 12; i < 100; i++)
 		assert_true(ranges_allow(&r, 7 * i, 1000 * i, 1000));
 	ranges_fini(&r);
 }

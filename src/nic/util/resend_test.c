@@ -29,12 +29,11 @@ static void what_is_turned_away_comes_after_a_pause_that_doubles(void **state)
 {
 	struct toy *t = toy_new();
 	sim_time trip, gap[3];
-	uint32_t i;
 
 	t->judge = away_thrice;
 	toy_run(t, send_one);
 	assert_int_equal(t->came.n, 4);
-	for (i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++)
 		gap[i] = t->routes.note[i + 1].at - t->routes.note[i].at;
 	trip = gap[0] - t->resend.back_off;
 	assert_in_range(trip, 1, 2 * US);
@@ -85,7 +84,6 @@ static void after_so_many_tries_it_is_given_up(void **state)
 {
 	struct toy *t = toy_new();
 	sim_time sum = 1;
-	uint32_t i;
 
 	t->judge = never;
 	toy_run(t, send_one);
@@ -94,7 +92,7 @@ static void after_so_many_tries_it_is_given_up(void **state)
 	assert_int_equal(t->given_up.n, 1);
 	assert_int_equal(t->given_up.note[0].which, 6);
 	assert_int_equal(t->acked.n, 0);
-	for (i = 0; i < 6; i++) {
+	for (uint32_t i = 0; i < 6; i++) {
 		sum += t->resend.timeout << (i < 2 ? i : 2);
 		assert_true(t->late.note[i].at == sum);
 		sum += t->resend.back_off << i;
@@ -104,9 +102,7 @@ static void after_so_many_tries_it_is_given_up(void **state)
 
 static void send_many(void *arg)
 {
-	uint32_t i;
-
-	for (i = 0; i < 500; i++) {
+	for (uint32_t i = 0; i < 500; i++) {
 		toy_send(arg, i);
 		program_charge(30 * SIM_NS);
 	}
@@ -123,14 +119,13 @@ static void of_many_each_is_acknowledged_once(void **state)
 {
 	struct toy *t = toy_new();
 	uint8_t acked[500] = { 0 };
-	uint32_t i;
 
 	t->judge = some_are_lost;
 	toy_run(t, send_many);
 	assert_int_equal(t->acked.n, 500);
-	for (i = 0; i < 500; i++)
+	for (uint32_t i = 0; i < 500; i++)
 		acked[t->acked.note[i].what]++;
-	for (i = 0; i < 500; i++)
+	for (uint32_t i = 0; i < 500; i++)
 		assert_int_equal(acked[i], 1);
 	assert_true(t->late.n > 70);
 	assert_int_equal(t->given_up.n, 0);
@@ -161,10 +156,9 @@ static void send_two_hundred(void *arg)
 {
 	struct nic_at a = toy_at();
 	struct resend *r = &toy_node(&a)->resend;
-	uint32_t i;
 
 	r->round_trip = 20 * US;
-	for (i = 0; i < 200; i++) {
+	for (uint32_t i = 0; i < 200; i++) {
 		toy_send(arg, i);
 		program_charge(100 * SIM_NS);
 	}

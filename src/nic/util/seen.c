@@ -42,13 +42,13 @@ static struct seen_channel *find(
 static void grow(struct seen *s)
 {
 	struct seen_channel *old = s->channel;
-	uint32_t room = s->room, i;
+	uint32_t room = s->room;
 
 	if (room && s->n < room / 2)
 		return;
 	s->room = room ? 2 * room : LEAST;
 	s->channel = mem_alloc(s->room, sizeof(*s->channel));
-	for (i = 0; i < room; i++)
+	for (uint32_t i = 0; i < room; i++)
 		if (old[i].is_used)
 			*find(s, old[i].src, old[i].channel) = old[i];
 	mem_free(old);

@@ -7,10 +7,10 @@ enum { SPAN = 32 };
 static void a_window_spans_from_the_eldest_to_the_newest(void **state)
 {
 	struct window w = { .next = UINT32_MAX - 3, .oldest = UINT32_MAX - 3 };
-	uint32_t first = w.next, i;
+	uint32_t first = w.next;
 
 	w.next += SPAN;
-	for (i = SPAN - 1; i; i--) {
+	for (uint32_t i = SPAN - 1; i; i--) {
 		window_done(&w, first + i);
 		assert_int_equal(window_span(&w), SPAN);
 	}
@@ -58,9 +58,9 @@ static void a_channel_keeps_the_last_word_that_was_said(void **state)
 static void what_was_said_is_said_again(void **state)
 {
 	struct seen s = { 0 };
-	uint32_t first = UINT32_MAX - 100, i, k;
+	uint32_t first = UINT32_MAX - 100, k;
 
-	for (i = 0; i < 10 * SPAN; i++) {
+	for (uint32_t i = 0; i < 10 * SPAN; i++) {
 		k = first + (i ^ 5);
 		assert_int_equal(seen_find(&s, 7, 0, k), SEEN_NOT);
 		seen_add(&s, 7, 0, k, k % 3);
@@ -80,12 +80,11 @@ static void what_was_said_is_said_again(void **state)
 static void many_channels_do_not_mix(void **state)
 {
 	struct seen s = { 0 };
-	uint32_t i, k;
 
-	for (i = 0; i < 3000; i++)
+	for (uint32_t i = 0; i < 3000; i++)
 		seen_add(&s, i % 100, i / 100, i, i % 2);
-	for (i = 0; i < 3000; i++)
-		for (k = i - 1; k != i + 2; k++)
+	for (uint32_t i = 0; i < 3000; i++)
+		for (uint32_t k = i - 1; k != i + 2; k++)
 			assert_int_equal(seen_find(&s, i % 100, i / 100, k),
 				k != i	? SEEN_NOT
 				: i % 2 ? SEEN_YES

@@ -21,9 +21,7 @@ void tlb_init(struct tlb *t, uint32_t entries, uint32_t ways)
 
 void tlb_fini(struct tlb *t)
 {
-	uint32_t i;
-
-	for (i = 0; t->set && i < t->sets; i++)
+	for (uint32_t i = 0; t->set && i < t->sets; i++)
 		mem_free(t->set[i]);
 	mem_free(t->set);
 }
@@ -55,9 +53,8 @@ static struct tlb_entry *find(
 	const struct tlb *t, uint32_t space, uint64_t page)
 {
 	struct tlb_entry *x = t->set ? t->set[page & (t->sets - 1)] : NULL;
-	uint32_t i;
 
-	for (i = 0; x && i < t->ways; i++)
+	for (uint32_t i = 0; x && i < t->ways; i++)
 		if (x[i].used && x[i].page == page && x[i].space == space)
 			return &x[i];
 	return NULL;
@@ -99,9 +96,9 @@ void tlb_put(struct tlb *t, uint32_t space, uint64_t page, uint64_t frame)
 
 uint32_t tlb_drop(struct tlb *t, uint32_t space, uint64_t first, uint64_t n)
 {
-	uint32_t i, dropped = 0;
+	uint32_t dropped = 0;
 
-	for (i = 0; t->set && i < t->sets * t->ways; i++) {
+	for (uint32_t i = 0; t->set && i < t->sets * t->ways; i++) {
 		struct tlb_entry *x = t->set[i / t->ways];
 
 		if (!x)

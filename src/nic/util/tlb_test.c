@@ -19,12 +19,11 @@ static void put(struct tlb *t, uint32_t space, uint64_t page)
 static void what_was_used_least_recently_goes(void **state)
 {
 	struct tlb t;
-	uint64_t i;
 
 	tlb_init(&t, 4, 4);
-	for (i = 0; i < 4; i++)
+	for (uint64_t i = 0; i < 4; i++)
 		put(&t, 0, i);
-	for (i = 0; i < 4; i++)
+	for (uint64_t i = 0; i < 4; i++)
 		assert_true(has(&t, 0, i));
 	/* 1 is the eldest now */
 	assert_true(has(&t, 0, 0));
@@ -43,10 +42,9 @@ static void what_was_used_least_recently_goes(void **state)
 static void pages_of_a_set_push_each_other_out(void **state)
 {
 	struct tlb t;
-	uint64_t i;
 
 	tlb_init(&t, 16, 2);
-	for (i = 0; i < 3; i++)
+	for (uint64_t i = 0; i < 3; i++)
 		put(&t, 0, 5 + 8 * i);
 	put(&t, 0, 6);
 	assert_false(has(&t, 0, 5));
@@ -59,14 +57,12 @@ static void pages_of_a_set_push_each_other_out(void **state)
 /* A sweep over one page more than there are never hits, one less always. */
 static void a_sweep_beyond_its_reach_misses_every_time(void **state)
 {
-	uint32_t n, round;
 	struct tlb t;
-	uint64_t i;
 
-	for (n = 63; n <= 65; n++) {
+	for (uint32_t n = 63; n <= 65; n++) {
 		tlb_init(&t, 64, 64);
-		for (round = 0; round < 3; round++)
-			for (i = 0; i < n; i++)
+		for (uint32_t round = 0; round < 3; round++)
+			for (uint64_t i = 0; i < n; i++)
 				if (!has(&t, 0, i))
 					put(&t, 0, i);
 		assert_int_equal(t.misses, n > 64 ? 3 * n : n);
@@ -95,14 +91,13 @@ static void spaces_are_apart(void **state)
 static void pages_are_dropped_by_range(void **state)
 {
 	struct tlb t;
-	uint64_t i;
 
 	tlb_init(&t, 32, 4);
-	for (i = 10; i < 30; i++)
+	for (uint64_t i = 10; i < 30; i++)
 		put(&t, 0, i);
 	assert_int_equal(tlb_drop(&t, 0, 15, 5), 5);
 	assert_int_equal(tlb_drop(&t, 0, 15, 5), 0);
-	for (i = 10; i < 30; i++)
+	for (uint64_t i = 10; i < 30; i++)
 		assert_int_equal(has(&t, 0, i), i < 15 || i >= 20);
 	tlb_fini(&t);
 }

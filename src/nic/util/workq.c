@@ -29,9 +29,7 @@ void workqs_init(struct workqs *x, const struct workqs_how *how,
 
 void workqs_fini(struct workqs *x)
 {
-	uint32_t i;
-
-	for (i = 0; i < WORKQS; i++) {
+	for (uint32_t i = 0; i < WORKQS; i++) {
 		if (!x->queue[i])
 			continue;
 		ring_fini(&x->queue[i]->entries);
@@ -46,9 +44,8 @@ void workqs_fini(struct workqs *x)
 static uint64_t workqs_memory(const struct workqs *x)
 {
 	uint64_t sum = ring_memory(&x->doorbells) + slots_memory(&x->ends);
-	uint32_t i;
 
-	for (i = 0; i < WORKQS; i++)
+	for (uint32_t i = 0; i < WORKQS; i++)
 		if (x->queue[i])
 			sum += x->how->size +
 			       ring_memory(&x->queue[i]->entries) +
@@ -67,9 +64,7 @@ static bool is_busy(const struct workq *q)
 
 bool workqs_is_busy(const struct workqs *x)
 {
-	uint32_t i;
-
-	for (i = 0; i < WORKQS; i++)
+	for (uint32_t i = 0; i < WORKQS; i++)
 		if (x->queue[i] && is_busy(x->queue[i]))
 			return true;
 	return false;
@@ -225,12 +220,12 @@ static void on_entries(const struct nic_at *a, const struct side_read *r)
 {
 	struct workqs *x = r->owner;
 	struct workq *q = x->queue[r->id];
-	uint32_t size = x->how->entry, at;
+	uint32_t size = x->how->entry;
 	const uint8_t *from = memory_stored(
 		&host_node(a->nic->host, a->s)->memory, r->at, r->bytes);
 
 	q->is_fetching = false;
-	for (at = 0; at < r->bytes; at += size) {
+	for (uint32_t at = 0; at < r->bytes; at += size) {
 		void *entry = ring_push(&q->entries);
 
 		if (from)

@@ -43,7 +43,6 @@ struct files *files_new(
 	uint32_t n_io, const struct files_params *p, struct err *e)
 {
 	struct files *f;
-	uint32_t i;
 	int fd;
 
 	if (n_io > FILES_IO) {
@@ -66,7 +65,7 @@ struct files *files_new(
 		.cycles = p->pcie_rate,
 		.is_duplex = true };
 	f->store = map_alloc(n_io * sizeof(*f->store));
-	for (i = 0; i < n_io; i++)
+	for (uint32_t i = 0; i < n_io; i++)
 		bus_init(&f->store[i].pcie, &f->pcie);
 	return f;
 }
@@ -119,10 +118,8 @@ static void move(const struct files *f, off_t at, uint8_t *data, uint64_t bytes,
 static struct file *find_file(
 	struct store *s, const char *name, struct file **free)
 {
-	uint32_t i;
-
 	*free = NULL;
-	for (i = FILES_MOST; i--;) {
+	for (uint32_t i = FILES_MOST; i--;) {
 		if (!strcmp(s->file[i].name, name))
 			return &s->file[i];
 		if (!s->file[i].name[0])
@@ -301,11 +298,10 @@ static void close_seat(void *state)
 static void start_daemons(const void *params, const struct part_place *at)
 {
 	struct files_seat *s = part_state(at->parts, &part_files);
-	uint32_t io, i;
 
 	(void)params;
-	for (io = 0; s && io < at->topo->n_io; io++)
-		for (i = 0; i < at->n_serving; i++)
+	for (uint32_t io = 0; s && io < at->topo->n_io; io++)
+		for (uint32_t i = 0; i < at->n_serving; i++)
 			program_start(at->host, at->topo->n_nodes + io, i, 0,
 				at->serve, s);
 }

@@ -97,9 +97,8 @@ static void *gpus_open(
 static void gpus_close(void *state)
 {
 	struct gpus *g = state;
-	site_id i;
 
-	for (i = 0; i < g->n_nodes; i++)
+	for (site_id i = 0; i < g->n_nodes; i++)
 		mem_free(g->nodes[i]);
 	map_free(g->nodes, g->n_nodes * sizeof(*g->nodes));
 	mem_free(g);
@@ -109,9 +108,8 @@ static uint64_t gpus_memory(const void *state)
 {
 	const struct gpus *g = state;
 	uint64_t sum = 0;
-	site_id i;
 
-	for (i = 0; i < g->n_nodes; i++)
+	for (site_id i = 0; i < g->n_nodes; i++)
 		if (g->nodes[i])
 			sum += (uint64_t)g->params.count * sizeof(struct gpu);
 	return sum;
@@ -140,13 +138,13 @@ void gpu_open(struct host *h, site_id node)
 		MEMORY_MAY_ALL &
 		~(MEMORY_MAY_READ(MEMORY_CORE) | MEMORY_MAY_WRITE(MEMORY_CORE));
 	struct gpus *g = gpus_of(h);
-	uint32_t i, n;
+	uint32_t n;
 
 	if (!g || g->nodes[node])
 		return;
 	n = (uint32_t)g->params.count;
 	g->nodes[node] = mem_alloc(n, sizeof(struct gpu));
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		BUG_IF(!memory_add_range(host_at(h, node),
 			&(struct memory_range){
 				.at = gpu_at(i),

@@ -75,9 +75,8 @@ static void push(struct lofamo_history *h, const struct change *c)
 static sim_time horizon(const struct lofamo_history *h)
 {
 	sim_time last = 0;
-	size_t i;
 
-	for (i = 0; i < h->plan->n_events; i++)
+	for (size_t i = 0; i < h->plan->n_events; i++)
 		if (h->plan->event[i].at > last)
 			last = h->plan->event[i].at;
 	return last + h->params.period * (AFTERMATH + 2 * h->params.roll) +
@@ -123,10 +122,9 @@ struct lofamo_registers lofamo_registers_at(
 	struct lofamo_history *h, router_id site, sim_time t)
 {
 	struct lofamo_registers r = { .host = HEALTH_NORMAL };
-	size_t i;
 
 	know(h);
-	for (i = 0; i < h->n_changes && h->change[i].at <= t; i++)
+	for (size_t i = 0; i < h->n_changes && h->change[i].at <= t; i++)
 		if (h->change[i].site == site)
 			r = h->change[i].is;
 	return r;
@@ -136,10 +134,9 @@ sim_time lofamo_card_is_dead_at(
 	struct lofamo_history *h, router_id site, sim_time t)
 {
 	bool is_dead = false;
-	size_t i;
 
 	know(h);
-	for (i = 0; i < h->n_changes; i++) {
+	for (size_t i = 0; i < h->n_changes; i++) {
 		const struct change *c = &h->change[i];
 
 		if (c->at > t && is_dead)

@@ -173,9 +173,7 @@ static void note_mute(struct lofamo *l, router_id site, uint32_t p, sim_time t)
 
 static void note_all_mute(struct lofamo *l, router_id site, sim_time t)
 {
-	uint32_t p;
-
-	for (p = 0; p < l->n_ports; p++) {
+	for (uint32_t p = 0; p < l->n_ports; p++) {
 		struct topo_end far = lofamo_far(l, site, p);
 
 		if (far.router == NO_ROUTER)
@@ -198,10 +196,8 @@ static void reset_card(struct node *n, sim_time t)
 
 static void wake_around(struct lofamo *l, router_id site, sim_time t)
 {
-	uint32_t p;
-
 	wake(l, site, t);
-	for (p = 0; p < l->n_ports; p++) {
+	for (uint32_t p = 0; p < l->n_ports; p++) {
 		router_id far = lofamo_far(l, site, p).router;
 
 		if (far != NO_ROUTER)
@@ -306,20 +302,20 @@ static void on_test(struct lofamo *l, const struct event *e)
 	struct node *n = &l->node[e->site];
 	uint8_t state = n->is_host_valid ? n->host_code : HEALTH_DEAD;
 	uint8_t old = n->host_state;
-	uint32_t p, was = n->silent;
+	uint32_t was = n->silent;
 
 	post_tick(l, ON_TEST, e->site);
 	if (n->is_card_dead)
 		return;
 	n->is_host_valid = false;
 	n->silent = 0;
-	for (p = 0; p < l->n_ports; p++)
+	for (uint32_t p = 0; p < l->n_ports; p++)
 		if (lofamo_far(l, e->site, p).router != NO_ROUTER &&
 			n->mute_since[p] <= n->tested)
 			n->silent |= (uint8_t)(1u << p);
 	n->tested = e->at;
 	n->host_state = state;
-	for (p = 0; p < l->n_ports; p++)
+	for (uint32_t p = 0; p < l->n_ports; p++)
 		if (state != old || (was & ~n->silent) >> p & 1)
 			send_state(l, e->site, p, e->at);
 }
@@ -351,7 +347,6 @@ static bool send_report(
 {
 	const struct node *n = &l->node[site];
 	bool is_sent = false;
-	uint32_t p;
 
 	if (!n->is_service_dead) {
 		lofamo_post(l, &(struct event){ .at = t + l->params.service,
@@ -359,7 +354,7 @@ static bool send_report(
 				       .note = x });
 		return true;
 	}
-	for (p = 0; p < l->n_ports; p++) {
+	for (uint32_t p = 0; p < l->n_ports; p++) {
 		is_sent |= is_audible(l, site, p);
 		send_word(l, site, p, t, ON_MAIL, &x);
 	}
@@ -381,9 +376,7 @@ static void tell(struct lofamo *l, router_id by, sim_time t, uint8_t *told,
 static void tell_bits(struct lofamo *l, router_id by, sim_time t, uint8_t *told,
 	uint8_t bits, struct note x)
 {
-	uint32_t i;
-
-	for (i = 0; i < 8; i++) {
+	for (uint32_t i = 0; i < 8; i++) {
 		uint8_t was = *told >> i & 1 ? HEALTH_DEAD : HEALTH_NORMAL;
 		uint8_t is = bits >> i & 1 ? HEALTH_DEAD : HEALTH_NORMAL;
 
@@ -399,20 +392,19 @@ static void tell_bits(struct lofamo *l, router_id by, sim_time t, uint8_t *told,
 static void tell_of_neighbours(struct lofamo *l, router_id site, sim_time t)
 {
 	struct node *n = &l->node[site];
-	uint32_t p, i;
 
 	tell_bits(l, site, t, &n->told.silent, n->silent,
 		(struct note){ .kind = LOFAMO_LINK, .site = site });
 	tell_bits(l, site, t, &n->told.serviceless,
 		n->mute_ports & (uint8_t)~n->silent,
 		(struct note){ .kind = LOFAMO_SERVICE });
-	for (p = 0; p < l->n_ports; p++)
+	for (uint32_t p = 0; p < l->n_ports; p++)
 		if (!(n->silent >> p & 1))
 			tell(l, site, t, &n->told.neighbour[p], n->neighbour[p],
 				(struct note){ .kind = LOFAMO_HOST,
 					.site = lofamo_far(l, site, p)
 							.router });
-	for (i = 0; i < n->n_mail && !n->is_service_dead; i++)
+	for (uint32_t i = 0; i < n->n_mail && !n->is_service_dead; i++)
 		send_report(l, site, t, n->mail[i]);
 	n->n_mail = 0;
 }
@@ -425,7 +417,6 @@ static void on_poll(struct lofamo *l, const struct event *e)
 	router_id s = e->site;
 	uint8_t service = n->is_service_dead ? HEALTH_DEAD : HEALTH_NORMAL;
 	bool is_valid = n->is_card_valid;
-	uint32_t p;
 
 	post_tick(l, ON_POLL, s);
 	if (n->host == HEALTH_DEAD)
@@ -441,7 +432,7 @@ static void on_poll(struct lofamo *l, const struct event *e)
 		return;
 	if (n->told.service != service) {
 		n->told.service = service;
-		for (p = 0; p < l->n_ports; p++)
+		for (uint32_t p = 0; p < l->n_ports; p++)
 			send_state(l, s, p, e->at);
 	}
 	tell_of_neighbours(l, s, e->at);
@@ -452,8 +443,6 @@ static void on_poll(struct lofamo *l, const struct event *e)
 struct lofamo *lofamo_new(const struct lofamo_setup *s)
 {
 	struct lofamo *l = mem_alloc(1, sizeof(*l));
-	router_id i;
-	uint32_t p;
 
 	l->params = *s->params;
 	l->topo = s->topo;
@@ -465,10 +454,10 @@ struct lofamo *lofamo_new(const struct lofamo_setup *s)
 	l->on_report = s->on_report;
 	l->arg = s->arg;
 	l->node = mem_alloc(s->topo->n_nodes, sizeof(*l->node));
-	for (i = 0; i < s->topo->n_nodes; i++) {
+	for (router_id i = 0; i < s->topo->n_nodes; i++) {
 		reset_card(&l->node[i], 0);
 		l->node[i].is_card_valid = true;
-		for (p = 0; p < LOFAMO_PORTS; p++)
+		for (uint32_t p = 0; p < LOFAMO_PORTS; p++)
 			l->node[i].mute_since[p] = SIM_NEVER;
 	}
 	master_start(l);

@@ -112,9 +112,7 @@ const struct part_kind *const lofamo_parts[] = { &host, &card, &service, &gpu,
 int lofamo_check_plan(
 	const struct fault_plan *p, uint32_t n_gpus, struct err *e)
 {
-	size_t i;
-
-	for (i = 0; i < p->n_events; i++)
+	for (size_t i = 0; i < p->n_events; i++)
 		if (p->event[i].kind == &gpu && p->event[i].unit >= n_gpus)
 			return err_set(e,
 				"%s%sfaults: \"%.60s\": nodes have %u GPUs, "
@@ -141,10 +139,10 @@ static sim_time returns_at(const struct fault_plan *p, size_t i)
 size_t lofamo_outages(
 	const struct fault_plan *p, router_id site, struct lofamo_outage **v)
 {
-	size_t i, n = 0;
+	size_t n = 0;
 
 	*v = NULL;
-	for (i = 0; p && i < p->n_events; i++) {
+	for (size_t i = 0; p && i < p->n_events; i++) {
 		const struct fault_event *e = &p->event[i];
 
 		if (e->site != site || e->returns || e->is_sick ||
@@ -178,9 +176,7 @@ static void add(struct lofamo *l, const struct fault_event *e,
 
 void lofamo_add_plan(struct lofamo *l, const struct fault_plan *p)
 {
-	size_t i;
-
-	for (i = 0; i < p->n_events; i++) {
+	for (size_t i = 0; i < p->n_events; i++) {
 		const struct fault_event *e = &p->event[i];
 
 		if (e->kind == &host || e->kind == &part_node)

@@ -38,17 +38,14 @@ static void add(struct world *x, enum lofamo_kind kind, router_id site,
 
 static void find_parts(struct world *x)
 {
-	router_id s;
-	uint32_t k;
-
-	for (s = 0; s < x->t.topo.n_nodes; s++) {
+	for (router_id s = 0; s < x->t.topo.n_nodes; s++) {
 		add(x, LOFAMO_HOST, s, 0, HEALTH_DEAD);
 		add(x, LOFAMO_HOST, s, 0, HEALTH_SICK);
 		add(x, LOFAMO_CARD, s, 0, HEALTH_DEAD);
 		add(x, LOFAMO_SERVICE, s, 0, HEALTH_DEAD);
-		for (k = 0; k < GPUS; k++)
+		for (uint32_t k = 0; k < GPUS; k++)
 			add(x, LOFAMO_GPU, s, k, HEALTH_DEAD);
-		for (k = 0; k < x->t.topo.n_ports; k++) {
+		for (uint32_t k = 0; k < x->t.topo.n_ports; k++) {
 			router_id far = torus_ops.peer(&x->t.topo, s, k).router;
 
 			if (far != NO_ROUTER && far > s)
@@ -94,9 +91,7 @@ static void close(struct world *x)
 
 static void look(struct world *x, const struct lofamo *l, bool is_late)
 {
-	uint32_t i;
-
-	for (i = 0; i < x->n; i++) {
+	for (uint32_t i = 0; i < x->n; i++) {
 		const struct lofamo_fault *f = &x->part[i];
 		enum health h = lofamo_state(l, f->kind, f->site, f->unit);
 		bool is_well = lofamo_is_well(l, f->kind, f->site, f->unit);
@@ -109,20 +104,19 @@ static void look(struct world *x, const struct lofamo *l, bool is_late)
 /* Each at its time, within four periods. */
 static void try(struct world *x, const uint32_t *part, uint32_t n)
 {
-	sim_time first = 4 * PERIOD, t;
+	sim_time first = 4 * PERIOD;
 	struct lofamo *l;
-	uint32_t i;
 
 	x->setup.seed = ++x->sets;
 	l = lofamo_new(&x->setup);
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		struct lofamo_fault f = x->part[part[i]];
 		uint64_t r = random_draw(x->sets, i, RANDOM_WATCH, 1).b;
 
 		f.at = first + (sim_time)random_below(r, 4 * PERIOD);
 		lofamo_add(l, &f);
 	}
-	for (t = first; t < first + 20 * PERIOD; t += PERIOD / 2) {
+	for (sim_time t = first; t < first + 20 * PERIOD; t += PERIOD / 2) {
 		lofamo_run(l, t);
 		look(x, l, t >= first + 18 * PERIOD);
 	}
@@ -175,11 +169,11 @@ static void ape_f34_no_set_of_faults_stays_hidden(void **state)
 static struct lofamo *run(const struct world *x, uint32_t k, bool is_awake)
 {
 	struct lofamo *l = lofamo_new(&x->setup);
-	uint32_t i, n = 1 + k % MOST;
+	uint32_t n = 1 + k % MOST;
 
-	for (i = 0; is_awake && i < x->t.topo.n_nodes; i++)
+	for (uint32_t i = 0; is_awake && i < x->t.topo.n_nodes; i++)
 		lofamo_add(l, &(struct lofamo_fault){ .site = i });
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		struct random_bits r = random_draw(8, k, RANDOM_TARGET, i);
 		struct lofamo_fault f = x->part[random_below(r.a, x->n)];
 
@@ -197,12 +191,12 @@ static struct lofamo *run(const struct world *x, uint32_t k, bool is_awake)
 static void nodes_that_sleep_are_as_if_they_did_not(void **state)
 {
 	struct lofamo_part a, b;
-	uint32_t k, parts = 0;
+	uint32_t parts = 0;
 	struct world x;
 	size_t i;
 
 	open(&x, "4x4x3");
-	for (k = 0; k < 40; k++) {
+	for (uint32_t k = 0; k < 40; k++) {
 		struct lofamo *l, *m;
 
 		x.setup.seed = k;

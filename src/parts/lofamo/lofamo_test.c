@@ -80,16 +80,13 @@ static void check_part(const struct world *x, enum lofamo_kind kind,
 /* No healthy part is called dead, and in the end no ill one normal. */
 static void check_picture(const struct world *x, bool is_late)
 {
-	router_id s;
-	uint32_t k;
-
-	for (s = 0; s < NODES; s++) {
+	for (router_id s = 0; s < NODES; s++) {
 		check_part(x, LOFAMO_HOST, s, 0, is_late);
 		check_part(x, LOFAMO_CARD, s, 0, is_late);
 		check_part(x, LOFAMO_SERVICE, s, 0, is_late);
-		for (k = 0; k < GPUS; k++)
+		for (uint32_t k = 0; k < GPUS; k++)
 			check_part(x, LOFAMO_GPU, s, k, is_late);
-		for (k = 0; k < 4; k++)
+		for (uint32_t k = 0; k < 4; k++)
 			if (torus_ops.peer(&x->t.topo, s, k).router > s)
 				check_part(x, LOFAMO_LINK, s, k, is_late);
 	}
@@ -98,9 +95,7 @@ static void check_picture(const struct world *x, bool is_late)
 /* Looks often, and asks for a whole picture from some time on. */
 static void run(struct world *x, sim_time from, sim_time late, sim_time end)
 {
-	sim_time t;
-
-	for (t = from; t <= end; t += PERIOD / 7) {
+	for (sim_time t = from; t <= end; t += PERIOD / 7) {
 		lofamo_run(x->l, t);
 		check_picture(x, t >= late);
 	}
@@ -113,8 +108,7 @@ static void run(struct world *x, sim_time from, sim_time late, sim_time end)
 static void ape_f27_registers_of_neighbours_and_no_others(void **state)
 {
 	struct world x;
-	router_id s;
-	uint32_t p, n = 0;
+	uint32_t n = 0;
 
 	make(&x, 1);
 	happen(&x, 2000 * MS, LOFAMO_HOST, 5, 0, HEALTH_DEAD);
@@ -122,8 +116,8 @@ static void ape_f27_registers_of_neighbours_and_no_others(void **state)
 	assert_int_equal(x.l->node[5].host_state, HEALTH_NORMAL);
 	lofamo_run(x.l, 2000 * MS + 2 * PERIOD + PERIOD / 10);
 	assert_int_equal(x.l->node[5].host_state, HEALTH_DEAD);
-	for (s = 0; s < NODES; s++) {
-		for (p = 0; p < 4; p++) {
+	for (router_id s = 0; s < NODES; s++) {
+		for (uint32_t p = 0; p < 4; p++) {
 			bool is_near =
 				torus_ops.peer(&x.t.topo, s, p).router == 5;
 
@@ -163,7 +157,7 @@ static void ape_f25_nodes_know_of_their_own_and_their_neighbours(void **state)
 	const sim_time at = 2100 * MS;
 	struct lofamo_part p;
 	struct world x;
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
 	make(&x, 4);
 	happen(&x, at, LOFAMO_GPU, 5, 1, HEALTH_DEAD);
@@ -179,7 +173,7 @@ static void ape_f25_nodes_know_of_their_own_and_their_neighbours(void **state)
 	assert_int_equal(x.l->node[5].neighbour[2], HEALTH_DEAD);
 	assert_true(x.l->node[5].silent >> 3 & 1);
 	assert_int_equal(x.l->node[1].told.card, HEALTH_DEAD);
-	for (i = 0; lofamo_part(x.l, i, &p); i++) {
+	for (uint32_t i = 0; lofamo_part(x.l, i, &p); i++) {
 		bool is_own = p.kind == LOFAMO_GPU && p.site == 5;
 
 		n += is_own;
@@ -199,9 +193,9 @@ static void ape_f25_nodes_know_of_their_own_and_their_neighbours(void **state)
 static void ape_f35_a_card_is_dead_when_its_bit_is_not_refreshed(void **state)
 {
 	const sim_time at = 2100 * MS;
-	uint32_t late = 0, k, i;
+	uint32_t late = 0;
 
-	for (k = 0; k < 40; k++) {
+	for (uint32_t k = 0; k < 40; k++) {
 		struct lofamo_part p;
 		struct world x;
 		sim_time t;
@@ -213,7 +207,7 @@ static void ape_f35_a_card_is_dead_when_its_bit_is_not_refreshed(void **state)
 		assert_true(t - at < 2 * PERIOD + PERIOD / 5);
 		late += t - at > PERIOD + PERIOD / 10;
 		lofamo_run(x.l, t + 2 * MS);
-		for (i = 0; lofamo_part(x.l, i, &p) && p.by != 6;)
+		for (uint32_t i = 0; lofamo_part(x.l, i, &p) && p.by != 6;)
 			i++;
 		assert_true(p.kind == LOFAMO_CARD && p.site == 6 &&
 			    p.state == HEALTH_DEAD);
@@ -228,16 +222,14 @@ static void ape_f28_a_daemon_refreshes_its_hosts_register(void **state)
 {
 	struct lofamo_part p;
 	struct world x;
-	uint32_t k;
-	router_id s;
 
 	make(&x, 5);
-	for (s = 0; s < NODES; s++) /* nobody sleeps */
+	for (router_id s = 0; s < NODES; s++) /* nobody sleeps */
 		happen(&x, 0, LOFAMO_HOST, s, 0, HEALTH_NORMAL);
 	happen(&x, 9000 * MS, LOFAMO_HOST, 3, 0, HEALTH_DEAD);
-	for (k = 1; k < 90; k++) {
+	for (uint32_t k = 1; k < 90; k++) {
 		lofamo_run(x.l, k * 100 * MS);
-		for (s = 0; s < NODES; s++) {
+		for (router_id s = 0; s < NODES; s++) {
 			assert_int_equal(
 				x.l->node[s].host_state, HEALTH_NORMAL);
 			assert_int_equal(x.l->node[s].told.card, HEALTH_NORMAL);
@@ -245,7 +237,7 @@ static void ape_f28_a_daemon_refreshes_its_hosts_register(void **state)
 	}
 	assert_false(lofamo_part(x.l, 0, &p));
 	lofamo_run(x.l, 9000 * MS + 2 * PERIOD + PERIOD / 10);
-	for (s = 0; s < NODES; s++)
+	for (router_id s = 0; s < NODES; s++)
 		assert_int_equal(x.l->node[s].host_state,
 			s == 3 ? HEALTH_DEAD : HEALTH_NORMAL);
 	lofamo_free(x.l);
@@ -275,7 +267,7 @@ static bool is_noticed(sim_time t, bool is_near)
 {
 	struct world x;
 	bool is_known;
-	uint32_t p, words;
+	uint32_t words;
 
 	make(&x, 7);
 	happen(&x, 2000 * MS, LOFAMO_HOST, 5, 0, HEALTH_DEAD);
@@ -284,7 +276,7 @@ static bool is_noticed(sim_time t, bool is_near)
 		HEALTH_DEAD == (is_near ? x.l->node[REPORTED_BY].neighbour[PORT]
 					: x.l->node[5].host_state);
 	words = x.l->node[5].host_state == HEALTH_DEAD ? 2 : 0;
-	for (p = 0; p < 4; p++)
+	for (uint32_t p = 0; p < 4; p++)
 		assert_int_equal(x.l->node[5].words[p], words);
 	lofamo_free(x.l);
 	return is_known;
@@ -322,11 +314,11 @@ static void ape_f24_each_message_waits_for_a_control_word(void **state)
 /* Every kind of fault, at many times, and its end. */
 static void ape_f34_no_single_fault_stays_hidden(void **state)
 {
-	uint32_t kind, unit, k;
+	uint32_t unit;
 	struct world x;
 
-	for (kind = 0; kind < LOFAMO_KINDS; kind++) {
-		for (k = 0; k < 24; k++) {
+	for (uint32_t kind = 0; kind < LOFAMO_KINDS; kind++) {
+		for (uint32_t k = 0; k < 24; k++) {
 			sim_time at = (2000 + 173 * (sim_time)k) * MS;
 			bool is_sick = kind == LOFAMO_HOST && k % 4 == 3;
 
@@ -369,9 +361,9 @@ static void a_node_that_dies_is_unknown_after_a_roll_call(void **state)
 static void a_report_takes_1_8_periods_on_average(void **state)
 {
 	double sum = 0;
-	uint32_t n = 0, k;
+	uint32_t n = 0;
 
-	for (k = 0; k < 100; k++) {
+	for (uint32_t k = 0; k < 100; k++) {
 		sim_time at = (2000 + 37 * (sim_time)k) * MS;
 		struct world x;
 

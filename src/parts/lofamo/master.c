@@ -88,9 +88,8 @@ struct ears {
 static struct ears listen(const struct lofamo *l, router_id site)
 {
 	struct ears x = { 0 };
-	uint32_t p;
 
-	for (p = 0; p < l->n_ports; p++) {
+	for (uint32_t p = 0; p < l->n_ports; p++) {
 		struct topo_end far = lofamo_far(l, site, p);
 		const struct node *n;
 
@@ -192,12 +191,11 @@ static void judge_node(
 	struct ears x = listen(l, site);
 	enum health card = judge_card(l, n, x, t);
 	enum health host = judge_host(l, n, card, x, t);
-	uint32_t i;
 
 	set(l, site, LOFAMO_CARD, card, why, t);
 	set(l, site, LOFAMO_HOST, host, why, t);
 	set(l, site, LOFAMO_SERVICE, judge_service(l, n, host, t), why, t);
-	for (i = 0; i < l->n_gpus; i++)
+	for (uint32_t i = 0; i < l->n_gpus; i++)
 		set(l, site, place_of(LOFAMO_GPU, i),
 			!is_usable(n) || host == HEALTH_UNKNOWN ||
 					host == HEALTH_ALARM
@@ -210,9 +208,7 @@ static void judge_node(
 static void judge_links(
 	struct lofamo *l, router_id site, const struct note *why, sim_time t)
 {
-	uint32_t p;
-
-	for (p = 0; p < l->n_ports; p++) {
+	for (uint32_t p = 0; p < l->n_ports; p++) {
 		struct topo_end far = lofamo_far(l, site, p);
 		bool is_lower = far.router > site ||
 				(far.router == site && far.port > p);
@@ -237,11 +233,10 @@ static void judge(
 	void (*const passes[])(struct lofamo * l, router_id site,
 		const struct note *why,
 		sim_time t) = { judge_node, judge_links };
-	uint32_t p, i;
 
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		passes[i](l, site, why, t);
-		for (p = 0; p < l->n_ports; p++) {
+		for (uint32_t p = 0; p < l->n_ports; p++) {
 			router_id far = lofamo_far(l, site, p).router;
 
 			if (far != NO_ROUTER)
@@ -322,9 +317,7 @@ void master_start(struct lofamo *l)
 /* The call has come to the hosts; those that live answer. */
 void master_on_roll(struct lofamo *l, const struct event *e)
 {
-	router_id s;
-
-	for (s = 0; s < l->topo->n_nodes; s++)
+	for (router_id s = 0; s < l->topo->n_nodes; s++)
 		l->node[s].said.has_answered = l->node[s].host != HEALTH_DEAD &&
 					       !l->node[s].is_service_dead;
 	lofamo_post(l, &(struct event){ .at = e->at + l->params.service,
@@ -335,9 +328,7 @@ void master_on_roll(struct lofamo *l, const struct event *e)
 
 void master_on_answers(struct lofamo *l, const struct event *e)
 {
-	router_id s;
-
-	for (s = 0; s < l->topo->n_nodes; s++) {
+	for (router_id s = 0; s < l->topo->n_nodes; s++) {
 		struct node *n = &l->node[s];
 		bool was = n->said.is_missed;
 

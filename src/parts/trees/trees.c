@@ -7,10 +7,9 @@ static void write_routes(const void *params, const struct part_place *at)
 {
 	struct tree *t = at->net->guest ? tree_of(at->net) : NULL;
 	const struct class_register *v = at->given.v;
-	size_t i;
 
 	(void)params;
-	for (i = 0; t && i < at->given.n; i++) {
+	for (size_t i = 0; t && i < at->given.n; i++) {
 		tree_set_route(t, v[i].node, v[i].route, &v[i].is);
 		tree_take_route(t, v[i].node, v[i].route, true);
 	}

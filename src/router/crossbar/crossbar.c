@@ -64,15 +64,13 @@ static void crossbar_make(struct router *r, const struct net_setup *s)
 static void crossbar_wire(struct router *r)
 {
 	struct crossbar *x = crossbar_of(r);
-	site_id id;
-	port_id p;
 
-	for (id = r->sites.first; id < r->sites.end; id++) {
+	for (site_id id = r->sites.first; id < r->sites.end; id++) {
 		struct crossbar_site *s = crossbar_at(x, id);
 
 		s->id = id;
 		s->lfsr = ((id * 0x9e37u) & 0xffffu) | 1u;
-		for (p = 0; p < x->n_ports; p++)
+		for (port_id p = 0; p < x->n_ports; p++)
 			net_wire(r->net, &crossbar_ops, id, p,
 				&s->port[p].sender);
 	}
@@ -117,9 +115,7 @@ static int32_t crossbar_charge(
 
 static bool crossbar_is_short(const struct router *r, site_id s)
 {
-	port_id p;
-
-	for (p = 0; p < crossbar_of(r)->n_ports; p++)
+	for (port_id p = 0; p < crossbar_of(r)->n_ports; p++)
 		if (crossbar_at(crossbar_of(r), s)->port[p].returns.is_starving)
 			return true;
 	return false;
@@ -179,9 +175,7 @@ static uint32_t crossbar_ways(const struct router *r,
 static void add_waiting(const struct crossbar *x, struct crossbar_site *s,
 	port_id in, uint32_t channel, sim_time now, struct net_count *c)
 {
-	port_id out;
-
-	for (out = 0; out < x->n_ports; out++) {
+	for (port_id out = 0; out < x->n_ports; out++) {
 		packet_id id = crossbar_queue(x, s, channel, out, in)->first;
 
 		for (; id; id = x->packets[id].next) {

@@ -33,9 +33,9 @@ static sim_time period(const struct star_rig *r)
 static void a_packet_alone_takes_its_wires_and_one_serialisation(void **state)
 {
 	static const uint32_t bytes[] = { 1, SMALL, 100, FULL };
-	uint32_t i, to;
+	uint32_t to;
 
-	for (i = 0; i < 8; i++) {
+	for (uint32_t i = 0; i < 8; i++) {
 		struct star_rig *r = star_new(&(struct star_how){
 			.n_nodes = NODES, .n_switches = 2, .n_trunks = 2 });
 
@@ -52,12 +52,11 @@ static void a_packet_alone_takes_its_wires_and_one_serialisation(void **state)
 static void pairs_do_not_meet_in_a_switch(void **state)
 {
 	struct star_rig *r = star_new(&(struct star_how){ .n_nodes = NODES });
-	uint32_t i;
 
-	for (i = 0; i < NODES / 2; i++)
+	for (uint32_t i = 0; i < NODES / 2; i++)
 		star_send(r, 0, 10, from_to(i, NODES - 1 - i, FULL));
 	star_run(r, SIM_NEVER);
-	for (i = 0; i < NODES / 2; i++)
+	for (uint32_t i = 0; i < NODES / 2; i++)
 		assert_int_equal(r->got[10 * (i + 1)].tail,
 			9 * period(r) + star_alone(r, 0, 1, FULL));
 	star_free(r);
@@ -70,21 +69,21 @@ static void inputs_have_an_output_in_turn(void **state)
 {
 	struct star_rig *r = star_new(&(struct star_how){ .n_nodes = NODES });
 	site_id from[60] = { 0 };
-	uint32_t i, k;
+	uint32_t k;
 
-	for (i = 1; i < NODES; i++)
+	for (uint32_t i = 1; i < NODES; i++)
 		star_send(r, 0, 10, from_to(i, 0, FULL));
 	star_run(r, SIM_NEVER);
-	for (i = 1; i <= r->n_sent; i++) {
+	for (uint32_t i = 1; i <= r->n_sent; i++) {
 		k = (uint32_t)((r->got[i].tail - star_alone(r, 1, 0, FULL)) /
 			       period(r));
 		if (k < 60)
 			from[k] = r->got[i].packet.src;
 	}
 	/* while all have some left, each has its turn after the same others */
-	for (i = 0; i + NODES - 1 < 60; i++)
+	for (uint32_t i = 0; i + NODES - 1 < 60; i++)
 		assert_int_equal(from[i], from[i + NODES - 1]);
-	for (i = 1; i < NODES - 1; i++)
+	for (uint32_t i = 1; i < NODES - 1; i++)
 		assert_int_not_equal(from[i], from[0]);
 	star_free(r);
 }
@@ -92,14 +91,13 @@ static void inputs_have_an_output_in_turn(void **state)
 static void channels_have_an_output_in_turn(void **state)
 {
 	struct star_rig *r = star_new(&(struct star_how){ .n_nodes = 4 });
-	uint32_t i;
 
 	star_send(r, 0, 8, of_kind(1, 0, PACKET_DYNAMIC));
 	star_send(r, 0, 8, of_kind(2, 0, PACKET_HIGH));
 	star_send(r, 0, 8, of_kind(3, 0, PACKET_SYSTEM));
 	star_run(r, SIM_NEVER);
 	/* the n-th of each comes before the next of any */
-	for (i = 1; i < 8; i++) {
+	for (uint32_t i = 1; i < 8; i++) {
 		assert_true(r->got[i].tail < r->got[8 + i + 1].tail);
 		assert_true(r->got[8 + i].tail < r->got[16 + i + 1].tail);
 		assert_true(r->got[16 + i].tail < r->got[i + 1].tail);
@@ -111,15 +109,14 @@ static void a_pair_of_nodes_keeps_its_order(void **state)
 {
 	struct star_rig *r =
 		star_new(&(struct star_how){ .n_nodes = NODES, .packets = 2 });
-	uint32_t i, k;
 
-	for (i = 1; i < NODES; i++) {
+	for (uint32_t i = 1; i < NODES; i++) {
 		star_send(r, 0, 5, from_to(i, 0, FULL));
 		star_send(r, 0, 5, from_to(i, 0, SMALL));
 	}
 	star_run(r, SIM_NEVER);
-	for (i = 0; i < NODES - 1; i++)
-		for (k = 1; k < 10; k++)
+	for (uint32_t i = 0; i < NODES - 1; i++)
+		for (uint32_t k = 1; k < 10; k++)
 			assert_true(r->got[10 * i + k].tail <
 				    r->got[10 * i + k + 1].tail);
 	star_free(r);
@@ -132,9 +129,9 @@ static void a_pair_of_nodes_keeps_its_order(void **state)
 static void what_waits_for_one_output_is_passed_by_others(void **state)
 {
 	struct star_rig *r = star_new(&(struct star_how){ .n_nodes = NODES });
-	uint32_t i, hot, own;
+	uint32_t hot, own;
 
-	for (i = 1; i < 6; i++)
+	for (uint32_t i = 1; i < 6; i++)
 		star_send(r, 0, 20, from_to(i, 0, FULL));
 	hot = star_send(r, US, 2, from_to(7, 0, FULL));
 	own = star_send(r, US, 1, from_to(7, 6, FULL));
@@ -207,9 +204,9 @@ static void tokens_bound_the_rate_of_a_long_link(void **state)
 {
 	struct star_rig *r;
 	sim_time round, took;
-	uint32_t n = 200, per;
+	uint32_t n = 200;
 
-	for (per = 1; per <= 2; per++) {
+	for (uint32_t per = 1; per <= 2; per++) {
 		r = star_new(&(struct star_how){ .n_nodes = NODES,
 			.n_switches = 2,
 			.n_trunks = 1,
@@ -232,13 +229,13 @@ static uint32_t behind_a_long_one(uint32_t n_channels)
 {
 	struct star_rig *r = star_new(&(struct star_how){
 		.n_nodes = NODES, .packets = 1, .n_channels = n_channels });
-	uint32_t i, one, n = 0;
+	uint32_t one, n = 0;
 
-	for (i = 1; i < 5; i++)
+	for (uint32_t i = 1; i < 5; i++)
 		star_send(r, 0, 100, from_to(i, 0, SMALL));
 	one = star_send(r, 3 * US, 1, from_to(7, 0, FULL));
 	star_run(r, SIM_NEVER);
-	for (i = 1; i < one; i++)
+	for (uint32_t i = 1; i < one; i++)
 		n += r->got[i].tail > r->got[one].tail;
 	star_free(r);
 	return n;
@@ -283,12 +280,11 @@ static void packets_take_the_trunk_with_the_least_load(void **state)
 	struct star_rig *r = star_new(&(struct star_how){
 		.n_nodes = NODES, .n_switches = 2, .n_trunks = 4 });
 	uint64_t least = UINT64_MAX, most = 0, bytes;
-	uint32_t i;
 
-	for (i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < 4; i++)
 		star_send(r, 0, 100, from_to(i, 4 + i, FULL));
 	star_run(r, SIM_NEVER);
-	for (i = 4; i < 8; i++) {
+	for (uint32_t i = 4; i < 8; i++) {
 		bytes = star_sent(r, NODES, i);
 		least = bytes < least ? bytes : least;
 		most = bytes > most ? bytes : most;
@@ -296,7 +292,7 @@ static void packets_take_the_trunk_with_the_least_load(void **state)
 	bytes = star_sent(r, 0, 0) / 100; /* of one packet */
 	assert_true(most - least <= 30 * bytes);
 	/* nobody waits long: four trunks for four nodes */
-	for (i = 1; i <= 4; i++)
+	for (uint32_t i = 1; i <= 4; i++)
 		assert_true(r->got[100 * i].tail <
 			    110 * period(r) + star_alone(r, 0, 4, FULL));
 	star_free(r);
@@ -313,9 +309,8 @@ static struct star_rig *storm(uint32_t n_workers, bool books)
 		.n_workers = n_workers,
 		.books = books });
 	uint64_t draw = 11;
-	uint32_t i;
 
-	for (i = 0; i < 48; i++) {
+	for (uint32_t i = 0; i < 48; i++) {
 		site_id src = (site_id)link_test_draw(&draw, NODES);
 		site_id far = 1 + (site_id)link_test_draw(&draw, NODES - 1);
 		struct packet p = from_to(src, (src + far) % NODES,
@@ -334,9 +329,8 @@ static void a_run_is_the_same_on_workers_and_with_a_book(void **state)
 {
 	struct star_rig *a = storm(1, false), *b = storm(3, false);
 	struct star_rig *c = storm(1, true);
-	uint32_t i;
 
-	for (i = 1; i <= a->n_sent; i++) {
+	for (uint32_t i = 1; i <= a->n_sent; i++) {
 		assert_int_equal(a->got[i].head, b->got[i].head);
 		assert_int_equal(a->got[i].tail, b->got[i].tail);
 		assert_int_equal(a->got[i].tail, c->got[i].tail);
@@ -375,16 +369,15 @@ static void what_waits_for_a_link_or_in_a_queue_is_charged_to_it(void **state)
 		star_new(&(struct star_how){ .n_nodes = 4, .books = true });
 	const struct budget *b;
 	sim_time link = 0;
-	uint32_t i;
 
-	for (i = 1; i < 4; i++)
+	for (uint32_t i = 1; i < 4; i++)
 		star_send(r, 0, 2, from_to(i, 0, FULL));
 	star_run(r, SIM_NEVER);
-	for (i = 1; i < 4; i++)
+	for (uint32_t i = 1; i < 4; i++)
 		link += star_budget(r, i, 0)->spent[CAUSE_LINK];
 	/* none, one and two packets on the link */
 	assert_int_equal(link, (1 + 2) * period(r));
-	for (i = 1; i < 4; i++) {
+	for (uint32_t i = 1; i < 4; i++) {
 		b = star_budget(r, i, 1);
 		assert_int_equal(b->spent[CAUSE_TOKENS], 0);
 		assert_int_equal(b->spent[CAUSE_LINK] + b->spent[CAUSE_QUEUE] +
@@ -432,12 +425,12 @@ static void what_a_dead_trunk_carries_is_lost_and_its_room_is_not(void **state)
 		.n_switches = 2,
 		.n_trunks = 1,
 		.faults = &plan });
-	uint32_t i, early = 0, late = 0;
+	uint32_t early = 0, late = 0;
 
 	star_send(r, 0, 60, from_to(0, 7, FULL));
 	star_run(r, SIM_NEVER); /* the audit counts tokens */
 	assert_int_equal(r->n_got + r->n_lost, 60);
-	for (i = 1; i <= 60; i++) {
+	for (uint32_t i = 1; i <= 60; i++) {
 		early += r->got[i].tail && r->got[i].tail < 5 * US;
 		late += r->got[i].tail > 8 * US;
 		assert_false(
@@ -457,17 +450,17 @@ static void bits_are_flipped_on_trunks_at_their_rate(void **state)
 		.faults = &plan });
 	struct fault_counts c;
 	uint64_t bits = 0;
-	uint32_t i, hurt = 0, near;
+	uint32_t hurt = 0, near;
 
-	for (i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < 4; i++)
 		star_send(r, 0, 400, from_to(i, 4 + i, FULL));
 	near = star_send(r, 0, 400, from_to(5, 4, FULL));
 	star_run(r, SIM_NEVER);
-	for (i = 1; i <= r->n_sent; i++) {
+	for (uint32_t i = 1; i <= r->n_sent; i++) {
 		hurt += !!(r->got[i].packet.flags & PACKET_HURT);
 		assert_false(i >= near && r->got[i].packet.flags & PACKET_HURT);
 	}
-	for (i = 4; i < 6; i++)
+	for (uint32_t i = 4; i < 6; i++)
 		bits += 8 * star_sent(r, NODES, i);
 	c = faults_total(r->net->faults, 1);
 	assert_int_equal(c.hurt, hurt);

@@ -145,7 +145,7 @@ static void audit(const struct world *x)
 static uint64_t run_all(const char *radix, const char *spread, uint32_t workers)
 {
 	struct world x = { .n_sent = 40, .bytes = 200, .to = spread_out };
-	uint32_t all = 0, i;
+	uint32_t all = 0;
 	struct net_tally t;
 
 	make(&x, radix, spread, workers);
@@ -154,7 +154,7 @@ static uint64_t run_all(const char *radix, const char *spread, uint32_t workers)
 	audit(&x); /* while much is under way */
 	sim_run(x.net->sim, SIM_NEVER);
 	audit(&x);
-	for (i = 0; i < MOST; i++)
+	for (uint32_t i = 0; i < MOST; i++)
 		all += x.got[i];
 	t = net_total(x.net);
 	assert_true(all > MOST * 39);
@@ -168,10 +168,9 @@ static void every_packet_arrives_in_trees_of_any_radix(void **state)
 {
 	static const char *const radix[] = { "7", "20", "32" };
 	static const char *const spread[] = { "source", "rotate", "adaptive" };
-	uint32_t i, k;
 
-	for (i = 0; i < 3; i++) {
-		for (k = 0; k < 3; k++) {
+	for (uint32_t i = 0; i < 3; i++) {
+		for (uint32_t k = 0; k < 3; k++) {
 			/* where time is short each of both once */
 			if (getenv("WEFT_SLOW") && i != k)
 				continue;

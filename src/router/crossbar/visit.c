@@ -189,7 +189,7 @@ static void arbitrate(struct crossbar *x, struct sim_worker *w,
 	struct crossbar_site *s, port_id out, sim_time t)
 {
 	struct crossbar_port *o = &s->port[out];
-	uint32_t blocked = 0, k;
+	uint32_t blocked = 0;
 
 	if (!is_wanted(o))
 		return;
@@ -198,7 +198,7 @@ static void arbitrate(struct crossbar *x, struct sim_worker *w,
 		return;
 	}
 	link_collect(&o->sender, &o->returns, t);
-	for (k = 0; k < CROSSBAR_CHANNELS; k++) {
+	for (uint32_t k = 0; k < CROSSBAR_CHANNELS; k++) {
 		uint32_t came = (o->turn + k) % CROSSBAR_CHANNELS;
 		port_id in = pick(x, s, out, came, &blocked, t);
 
@@ -231,13 +231,13 @@ static uint32_t load_of(const struct crossbar *x, struct crossbar_port *o,
 static port_id least(const struct crossbar *x, struct crossbar_site *s,
 	port_mask m, uint32_t channel, sim_time t)
 {
-	uint32_t start, best = UINT32_MAX;
+	uint32_t best = UINT32_MAX;
 	port_id found = 0;
 
 	if (!(m & (m - 1)))
 		return (port_id)__builtin_ctzll(m);
 	s->lfsr = lfsr_step(s->lfsr);
-	for (start = s->lfsr % x->n_ports; m;) {
+	for (uint32_t start = s->lfsr % x->n_ports; m;) {
 		port_id p = choose(m, start);
 		uint32_t load = load_of(x, &s->port[p], channel, t);
 

@@ -97,9 +97,9 @@ static inline void booked_rise(const struct direct *d,
 /* The earliest stamp that is due by t, or link_returns.n. */
 static inline uint32_t booked_first(const struct link_returns *r, sim_time t)
 {
-	uint32_t first = r->n, i;
+	uint32_t first = r->n;
 
-	for (i = 0; i < r->n; i++)
+	for (uint32_t i = 0; i < r->n; i++)
 		if (link_stamp_time(r->stamp[i]) <= t &&
 			(first == r->n || r->stamp[i] < r->stamp[first]))
 			first = i;

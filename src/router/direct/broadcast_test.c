@@ -29,10 +29,9 @@ static void check_line(const struct rig *r, uint32_t k, sim_time at)
 {
 	const struct packet *p = &r->got[k]->packet;
 	port_id port = (port_id)__builtin_ctz(r->flow[k].packet.hints);
-	site_id s;
 
 	assert_null(rig_copy(r, k, p->src));
-	for (s = p->src; s != p->dst;) {
+	for (site_id s = p->src; s != p->dst;) {
 		uint32_t wire = direct_site(r->net, s)->port[port].sender.wire;
 		const struct arrival *a;
 
@@ -57,16 +56,14 @@ static void every_router_on_the_line_gets_a_copy(void **state)
 	struct rig_how how = { .way = { .shape = "5x4x3x1x2" } };
 	struct rig *r = rig_new(&how);
 	sim_time apart = 10000 * SIM_NS;
-	uint32_t k, hops = 0;
-	uint8_t kind;
-	port_id p;
+	uint32_t hops = 0;
 
-	for (p = 0; p < r->net->n_ports; p++) {
+	for (port_id p = 0; p < r->net->n_ports; p++) {
 		uint32_t length = r->way.t.dim[p / 2];
 
 		if (length == 1)
 			continue;
-		for (kind = PACKET_DETERMINISTIC; kind <= PACKET_SYSTEM;
+		for (uint8_t kind = PACKET_DETERMINISTIC; kind <= PACKET_SYSTEM;
 			kind++) {
 			struct packet x = line(r, kind, 17, p);
 
@@ -76,7 +73,7 @@ static void every_router_on_the_line_gets_a_copy(void **state)
 	}
 	rig_run(r);
 	assert_int_equal(r->n_arrivals, hops);
-	for (k = 0; k < r->n_sent; k++)
+	for (uint32_t k = 0; k < r->n_sent; k++)
 		check_line(r, k, k * apart);
 	rig_free(r);
 }
@@ -86,9 +83,8 @@ static void other_packets_leave_none(void **state)
 {
 	struct rig_how how = { .way = { .shape = "8" } };
 	struct rig *r = rig_new(&how);
-	uint8_t kind;
 
-	for (kind = 0; kind < N_PACKET_KINDS; kind++)
+	for (uint8_t kind = 0; kind < N_PACKET_KINDS; kind++)
 		rig_flood(r, 0,
 			rig_fifo(r, &(struct packet){ .dst = 3, .kind = kind }),
 			5, (struct packet){ .dst = 3, .kind = kind });
@@ -103,12 +99,11 @@ static void other_packets_leave_none(void **state)
 static void check_order(const struct rig *r, site_id s)
 {
 	int64_t last[N_PACKET_KINDS][64];
-	uint32_t i;
 
 	assert_true(r->net->n_sites <= 64);
-	for (i = 0; i < N_PACKET_KINDS * 64; i++)
+	for (uint32_t i = 0; i < N_PACKET_KINDS * 64; i++)
 		last[i / 64][i % 64] = -1;
-	for (i = 0; i < r->node[s].n; i++) {
+	for (uint32_t i = 0; i < r->node[s].n; i++) {
 		const struct packet *p = &r->node[s].log[i].packet;
 
 		if (p->kind == PACKET_DYNAMIC)
@@ -120,10 +115,8 @@ static void check_order(const struct rig *r, site_id s)
 
 static void check_all(const struct rig *r, uint32_t arrivals)
 {
-	site_id s;
-
 	assert_int_equal(r->n_arrivals, arrivals);
-	for (s = 0; s < r->net->n_sites; s++)
+	for (site_id s = 0; s < r->net->n_sites; s++)
 		check_order(r, s);
 }
 
@@ -133,12 +126,11 @@ static void a_stream_of_broadcasts_keeps_its_pace(void **state)
 	struct rig_how how = { .way = { .shape = "8" } };
 	struct rig *r = rig_new(&how);
 	struct packet x = line(r, PACKET_DETERMINISTIC, 0, 0);
-	uint32_t k;
 
 	rig_flood(r, 0, 0, MANY, x);
 	rig_run(r);
 	check_all(r, MANY * 7);
-	for (k = 1; k < MANY; k++)
+	for (uint32_t k = 1; k < MANY; k++)
 		assert_true(r->got[k]->head - r->got[k - 1]->head == PERIOD);
 	rig_free(r);
 }
@@ -158,14 +150,13 @@ static void check_closed(uint8_t kind, int64_t reception)
 	struct packet x = line(r, kind, 0, 0);
 	uint32_t fifo = direct_reception_of(&x, 1);
 	sim_time t = 2 * MANY * PERIOD;
-	site_id s;
 
 	rig_close(r, 3, fifo);
 	rig_flood(r, 0, rig_fifo(r, &x), MANY, x);
 	rig_run_until(r, t);
-	for (s = 3; s < 8; s++)
+	for (site_id s = 3; s < 8; s++)
 		assert_int_equal(r->node[s].n, reception);
-	for (s = 1; s < 3; s++)
+	for (site_id s = 1; s < 3; s++)
 		assert_true(r->node[s].n > reception && r->node[s].n < MANY);
 	rig_open(r, 3, fifo, t + PERIOD);
 	rig_run(r);
@@ -175,9 +166,8 @@ static void check_closed(uint8_t kind, int64_t reception)
 
 static void a_full_fifo_on_the_line_loses_nothing(void **state)
 {
-	uint8_t kind;
-
-	for (kind = PACKET_DETERMINISTIC; kind <= PACKET_SYSTEM; kind++) {
+	for (uint8_t kind = PACKET_DETERMINISTIC; kind <= PACKET_SYSTEM;
+		kind++) {
 		check_closed(kind, 1);
 		check_closed(kind, 2);
 		check_closed(kind, 5);
@@ -255,10 +245,10 @@ static void check_crowd(sim_time drain, int64_t reception, uint64_t seed)
 	};
 	struct rig *r = rig_new(&how);
 	uint64_t series = seed;
-	uint32_t n = 30 * r->net->n_sites, i;
+	uint32_t n = 30 * r->net->n_sites;
 
 	rig_storm(r, &series, 30, 15, true);
-	for (i = 0; i < 300; i++) {
+	for (uint32_t i = 0; i < 300; i++) {
 		port_id p = rig_draw(&series, r->net->n_ports);
 		struct packet x = line(r,
 			(uint8_t)(PACKET_DETERMINISTIC + rig_draw(&series, 3)),

@@ -81,9 +81,9 @@ static void check_turning(struct packet p, const char *bubble, uint32_t enter)
 static void check_entering(const char *bubble, uint16_t bytes, uint32_t enter)
 {
 	struct packet p = { .bytes = bytes };
-	uint8_t kind;
 
-	for (kind = PACKET_DETERMINISTIC; kind < N_PACKET_KINDS; kind++) {
+	for (uint8_t kind = PACKET_DETERMINISTIC; kind < N_PACKET_KINDS;
+		kind++) {
 		p.kind = kind;
 		check_straight(p, bubble, enter);
 		check_turning(p, bubble, enter);
@@ -115,9 +115,8 @@ static void small_packets_count_as_full_ones_on_a_ring(void **state)
 static void full_rings_move(void **state)
 {
 	static const char *const shapes[] = { "5", "4x4", "3x2x3" };
-	uint32_t i;
 
-	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		struct rig_how how = {
 			.way = { .shape = shapes[i], .zones = "none" },
 			.packets = 2,
@@ -292,9 +291,7 @@ static void check_last_tokens(bool was_busy, uint32_t rolls)
 
 static void the_last_tokens_elsewhere_set_an_escape_free(void **state)
 {
-	uint32_t i;
-
-	for (i = 1; i < 12; i++) {
+	for (uint32_t i = 1; i < 12; i++) {
 		check_last_tokens(false, i);
 		check_last_tokens(true, i);
 	}

@@ -11,9 +11,7 @@
 
 static void a_packet_alone_only_travels(void **state)
 {
-	uint8_t kind;
-
-	for (kind = 0; kind < N_PACKET_KINDS; kind++) {
+	for (uint8_t kind = 0; kind < N_PACKET_KINDS; kind++) {
 		struct booked b = booked_begin((struct rig_how){
 			.way = { .shape = "8", .wrap = "mesh" } });
 		struct packet p = { .dst = 3, .kind = kind, .bytes = 512 };
@@ -249,16 +247,15 @@ static void check_whole(const struct booked *b)
 	struct book_sums *s = mem_alloc(1, sizeof(*s));
 	uint64_t latency = 0, charged = 0;
 	sim_time longest = 0;
-	uint32_t i, c;
 
 	book_sum(b->r->net->book, s);
-	for (i = 0; i < b->r->n_sent; i++) {
+	for (uint32_t i = 0; i < b->r->n_sent; i++) {
 		sim_time took = b->r->got[i]->tail - b->r->sent[i];
 
 		latency += (uint64_t)took;
 		longest = took > longest ? took : longest;
 	}
-	for (c = 0; c < N_CAUSES; c++)
+	for (uint32_t c = 0; c < N_CAUSES; c++)
 		charged += s->spent[c];
 	assert_int_equal(s->n, b->r->n_sent);
 	assert_int_equal(b->ledger->n, s->n);
@@ -274,17 +271,15 @@ static void check_whole(const struct booked *b)
  * is changed. */
 static void sums_are_exact_in_a_crowd(void **state)
 {
-	uint32_t how, w, i;
-
-	for (how = 0; how < 4; how++) {
+	for (uint32_t how = 0; how < 4; how++) {
 		struct booked one = storm(1, how, false);
 		struct booked plain = storm(1, how, true);
 
 		check_whole(&one);
-		for (i = 0; i < plain.r->n_sent; i++)
+		for (uint32_t i = 0; i < plain.r->n_sent; i++)
 			assert_true(
 				plain.r->got[i]->tail == one.r->got[i]->tail);
-		for (w = 3; w <= 8; w += 5) {
+		for (uint32_t w = 3; w <= 8; w += 5) {
 			struct booked many = storm(w, how, false);
 
 			check_whole(&many);
@@ -313,7 +308,6 @@ static void a_followed_packet_tells_its_way(void **state)
 		(struct rig_how){ .way = { .shape = "8", .wrap = "mesh" } });
 	const struct book_trail *way;
 	char text[128];
-	uint32_t i;
 
 	rig_send(b.r, 5, 0, (struct packet){ .dst = 2, .bytes = 512 });
 	rig_send(b.r, 5, 0, (struct packet){ .src = 2, .dst = 1 });
@@ -322,7 +316,7 @@ static void a_followed_packet_tells_its_way(void **state)
 	assert_true(way->is_done);
 	assert_int_equal(way->way.n, 5);
 	assert_int_equal(way->way.start, 5);
-	for (i = 0; i < 5; i++) {
+	for (uint32_t i = 0; i < 5; i++) {
 		const struct book_step *s = &way->way.step[i];
 
 		net_place_name(b.r->net, &s->at, text, sizeof(text));

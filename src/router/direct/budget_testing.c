@@ -56,10 +56,9 @@ void booked_check(const struct booked *b, uint32_t i, const sim_time *w)
 {
 	const struct budget *g = &b->ledger->account[i].budget;
 	sim_time sum = 0;
-	uint32_t c;
 
 	assert_true(i < b->ledger->n);
-	for (c = 0; c < N_CAUSES; c++) {
+	for (uint32_t c = 0; c < N_CAUSES; c++) {
 		if (g->spent[c] != w[c])
 			fail_msg("message %u, %s: %lld ps, want %lld", i,
 				causes[c].name, (long long)g->spent[c],

@@ -115,11 +115,10 @@ static void small_packets_wait_for_few_tokens(void **state)
 		.queues = 1,
 	});
 	const struct budget *g = &b.ledger->account[4].budget;
-	uint32_t i;
 
 	rig_close(b.r, 1, FIFO_USER + A_MINUS);
 	rig_open(b.r, 1, FIFO_USER + A_MINUS, late);
-	for (i = 0; i < 6; i++)
+	for (uint32_t i = 0; i < 6; i++)
 		rig_send(b.r, i * 2000 * (sim_time)SIM_NS, i % 2,
 			(struct packet){ .dst = 1, .bytes = bytes[i] });
 	booked_run(&b);

@@ -21,11 +21,9 @@ static const uint32_t channel_of[N_PACKET_KINDS] = {
 static uint64_t bytes_on(const struct rig *r, uint32_t channels)
 {
 	uint64_t sum = 0;
-	site_id s;
-	port_id p;
 
-	for (s = 0; s < r->net->n_sites; s++)
-		for (p = 0; p < r->net->n_ports; p++)
+	for (site_id s = 0; s < r->net->n_sites; s++)
+		for (port_id p = 0; p < r->net->n_ports; p++)
 			sum += rig_sent_bytes(r, s, p, channels);
 	return sum;
 }
@@ -55,9 +53,9 @@ static void user_packets_stay_on_user_channels(void **state)
 static void a_class_stays_on_its_channel(void **state)
 {
 	struct rig_how how = { .way = { .shape = "4x3x2" }, .packets = 2 };
-	uint8_t kind;
 
-	for (kind = PACKET_DETERMINISTIC; kind < N_PACKET_KINDS; kind++) {
+	for (uint8_t kind = PACKET_DETERMINISTIC; kind < N_PACKET_KINDS;
+		kind++) {
 		struct rig *r = rig_new(&how);
 		uint64_t series = kind;
 
@@ -133,9 +131,8 @@ struct span {
 static struct span span_of(const struct rig *r, site_id s, uint8_t kind)
 {
 	struct span x = { .first = SIM_NEVER };
-	uint32_t i;
 
-	for (i = 0; i < r->node[s].n; i++) {
+	for (uint32_t i = 0; i < r->node[s].n; i++) {
 		const struct arrival *a = &r->node[s].log[i];
 
 		if (a->packet.kind != kind)
@@ -223,9 +220,8 @@ static void priority_holds_in_transit(void **state)
 static void the_user_channels_share_a_link(void **state)
 {
 	struct rig_how how = line;
-	int64_t queues;
 
-	for (queues = 1; queues <= DIRECT_QUEUES; queues++) {
+	for (int64_t queues = 1; queues <= DIRECT_QUEUES; queues++) {
 		uint32_t n[N_PACKET_KINDS] = { 0 }, i;
 		struct rig *r;
 
@@ -261,7 +257,7 @@ static void shares(int64_t transit, uint8_t kind, char *text, uint32_t n)
 	struct rig_how how = line;
 	struct packet p = { .dst = 2, .kind = kind, .bytes = 512 };
 	struct rig *r;
-	uint32_t first, i;
+	uint32_t first;
 
 	how.transit = transit;
 	r = rig_new(&how);
@@ -270,7 +266,7 @@ static void shares(int64_t transit, uint8_t kind, char *text, uint32_t n)
 	/* begins when the stream is there */
 	first = rig_flood(r, 5 * PERIOD, rig_fifo(r, &p), n, p);
 	rig_run(r);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		text[i] = r->node[2].log[i].packet.number < first ? 't' : 'i';
 	text[n] = '\0';
 	rig_free(r);
@@ -280,9 +276,8 @@ static void shares(int64_t transit, uint8_t kind, char *text, uint32_t n)
 static void injection_starves_while_transit_asks(void **state)
 {
 	char text[41];
-	uint8_t kind;
 
-	for (kind = 0; kind < N_PACKET_KINDS; kind++) {
+	for (uint8_t kind = 0; kind < N_PACKET_KINDS; kind++) {
 		shares(0, kind, text, 40);
 		assert_string_equal(
 			text, "tttttttttttttttttttttttttttttttttttttttt");
@@ -293,9 +288,8 @@ static void injection_starves_while_transit_asks(void **state)
 static void one_in_so_many_grants_goes_to_injection(void **state)
 {
 	char text[41];
-	uint8_t kind;
 
-	for (kind = 0; kind < N_PACKET_KINDS; kind++) {
+	for (uint8_t kind = 0; kind < N_PACKET_KINDS; kind++) {
 		shares(3, kind, text, 40);
 		assert_string_equal(
 			text + 8, "titttitttitttitttitttitttitttitt");
@@ -349,9 +343,7 @@ static void check_one_by_one(uint8_t kind, sim_time t)
  * BGQ-F20: both links are served by one FIFO, whatever its name. */
 static void an_injection_fifo_serves_one_packet(void **state)
 {
-	uint8_t kind;
-
-	for (kind = 0; kind < N_PACKET_KINDS; kind++) {
+	for (uint8_t kind = 0; kind < N_PACKET_KINDS; kind++) {
 		check_one_by_one(kind, 0);
 		check_one_by_one(kind, 1);
 		check_one_by_one(kind, FULL_PS / 2);
@@ -376,14 +368,13 @@ static void injection_fifos_work_side_by_side(void **state)
 static void an_injection_fifo_holds_two_packets(void **state)
 {
 	struct rig *r = rig_new(&line);
-	uint32_t i;
 
 	rig_flood(r, 0, 0, 6, (struct packet){ .dst = 1, .bytes = 512 });
 	rig_run(r);
 	assert_int_equal(r->sent[0], 0);
 	assert_int_equal(r->sent[1], 0);
 	/* each of the others as soon as a tail has left */
-	for (i = 2; i < 6; i++)
+	for (uint32_t i = 2; i < 6; i++)
 		assert_true(r->sent[i] == (i - 2) * PERIOD + FULL_PS);
 	rig_free(r);
 }
@@ -398,9 +389,8 @@ static void a_head_asks_once(void **state)
 	struct rig_how how = { .way = { .shape = "4x4" }, .looks_round = true };
 	struct packet a = { .dst = 1, .bytes = 512 };
 	struct packet b = { .dst = 4, .bytes = 512 };
-	uint8_t kind;
 
-	for (kind = 0; kind < PACKET_HIGH; kind++) {
+	for (uint8_t kind = 0; kind < PACKET_HIGH; kind++) {
 		struct rig *r = rig_new(&how);
 
 		a.kind = b.kind = kind;
@@ -418,12 +408,11 @@ static void local_packets_use_the_local_fifos(void **state)
 {
 	struct rig_how how = { .way = { .shape = "4x4" } };
 	struct rig *r = rig_new(&how);
-	uint32_t i;
 
 	rig_flood(r, 0, FIFO_LOCAL, 5, (struct packet){ .bytes = 512 });
 	rig_flood(r, 0, FIFO_LOCAL + 1, 5, (struct packet){ .bytes = 512 });
 	rig_run(r);
-	for (i = 0; i < 10; i++) {
+	for (uint32_t i = 0; i < 10; i++) {
 		assert_int_equal(r->got[i]->fifo, FIFO_LOCAL + i / 5);
 		assert_int_equal(r->got[i]->head, i % 5 * FULL_PS);
 		assert_int_equal(r->got[i]->tail, (i % 5 + 1) * FULL_PS);
@@ -438,12 +427,12 @@ static void local_packets_of_two_fifos_take_turns(void **state)
 {
 	struct rig_how how = { .way = { .shape = "4x4" } };
 	struct rig *r = rig_new(&how);
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
 	rig_flood(r, 0, 0, 40, (struct packet){ .bytes = 512 });
 	rig_flood(r, 0, FIFO_LOCAL, 40, (struct packet){ .bytes = 512 });
 	rig_run(r);
-	for (i = 0; i < 40; i++) {
+	for (uint32_t i = 0; i < 40; i++) {
 		assert_int_equal(r->node[0].log[i].fifo, FIFO_LOCAL);
 		n += r->node[0].log[i].packet.number < 40;
 	}
@@ -464,7 +453,7 @@ static uint32_t share_of_one_head(bool is_staged)
 	struct rig_how how = { .way = { .shape = "5x8" },
 		.is_staged = is_staged };
 	struct rig *r = rig_new(&how);
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
 	rig_flood(r, 0, 0, 500,
 		(struct packet){
@@ -475,7 +464,7 @@ static uint32_t share_of_one_head(bool is_staged)
 			.kind = PACKET_DETERMINISTIC,
 			.bytes = 512 });
 	rig_run(r);
-	for (i = 100; i < 500; i++)
+	for (uint32_t i = 100; i < 500; i++)
 		n += r->node[2].log[i].packet.src == 6;
 	rig_free(r);
 	return n / 4;

@@ -24,10 +24,8 @@ static void senders_count_by_any_group_of_channels(void **state)
 	struct rig_how how = { .way = { .shape = "8", .wrap = "mesh" } };
 	struct rig *r = rig_new(&how);
 	uint64_t sum[N_CHANNELS];
-	uint32_t mask, i;
-	site_id s;
 
-	for (i = 0; i < N_PACKET_KINDS; i++) {
+	for (uint32_t i = 0; i < N_PACKET_KINDS; i++) {
 		struct packet p = {
 			.dst = 3,
 			.kind = (uint8_t)i,
@@ -39,12 +37,12 @@ static void senders_count_by_any_group_of_channels(void **state)
 			r, 0, i < PACKET_HIGH ? i : rig_fifo(r, &p), 5 + i, p);
 	}
 	rig_run(r);
-	for (mask = 0; mask <= ALL_CHANNELS; mask++) {
+	for (uint32_t mask = 0; mask <= ALL_CHANNELS; mask++) {
 		uint64_t want = 0;
 
-		for (i = 0; i < N_CHANNELS; i++)
+		for (uint32_t i = 0; i < N_CHANNELS; i++)
 			want += mask >> i & 1 ? sum[i] : 0;
-		for (s = 0; s < 8; s++) {
+		for (site_id s = 0; s < 8; s++) {
 			assert_int_equal(rig_sent_bytes(r, s, A_PLUS, mask),
 				s < 3 ? want : 0);
 			assert_int_equal(
@@ -61,18 +59,15 @@ static void both_ends_of_a_wire_agree(void **state)
 	struct rig_how how = { .way = { .shape = "4x3x2" } };
 	struct rig *r = rig_new(&how);
 	uint64_t series = 7, sent = 0;
-	uint32_t c;
-	site_id s;
-	port_id p;
 
 	rig_storm(r, &series, 80, 15, false);
 	rig_run(r);
-	for (s = 0; s < r->net->n_sites; s++) {
-		for (p = 0; p < r->net->n_ports; p++) {
+	for (site_id s = 0; s < r->net->n_sites; s++) {
+		for (port_id p = 0; p < r->net->n_ports; p++) {
 			const struct link_sender *l =
 				&direct_site(r->net, s)->port[p].sender;
 
-			for (c = 0; c < N_CHANNELS; c++) {
+			for (uint32_t c = 0; c < N_CHANNELS; c++) {
 				uint64_t b = rig_sent_bytes(r, s, p, 1u << c);
 
 				assert_int_equal(b,
@@ -100,9 +95,7 @@ struct wait {
 
 static void waits(const struct rig *r, uint32_t first, struct wait *w)
 {
-	uint32_t i;
-
-	for (i = 0; i < SOME; i++)
+	for (uint32_t i = 0; i < SOME; i++)
 		w[i] = (struct wait){
 			.from = i * (sim_time)PERIOD + BOARD_PS,
 			.to = r->got[first + i]->head - BOARDS_PS,
@@ -113,9 +106,8 @@ static void waits(const struct rig *r, uint32_t first, struct wait *w)
 static sim_time integral(const struct wait *w, sim_time now)
 {
 	sim_time sum = 0;
-	uint32_t i;
 
-	for (i = 0; i < SOME; i++) {
+	for (uint32_t i = 0; i < SOME; i++) {
 		sim_time to = w[i].to < now ? w[i].to : now;
 
 		if (to > w[i].from)
@@ -127,9 +119,8 @@ static sim_time integral(const struct wait *w, sim_time now)
 static uint64_t departed(const struct wait *w, sim_time now)
 {
 	uint64_t n = 0;
-	uint32_t i;
 
-	for (i = 0; i < SOME; i++)
+	for (uint32_t i = 0; i < SOME; i++)
 		n += w[i].to < now;
 	return n;
 }
@@ -148,14 +139,14 @@ static void check_integral(uint8_t kind, uint32_t channel)
 	struct net_counters look[LOOKS], last;
 	struct wait w[SOME];
 	sim_time now[LOOKS];
-	uint32_t i, k;
+	uint32_t k;
 
 	k = rig_flood(r, 0, rig_fifo(r, &p), SOME, p);
-	for (i = 0; i < 25; i++) {
+	for (uint32_t i = 0; i < 25; i++) {
 		sys.bytes = (uint16_t)(20 * i);
 		rig_send(r, i * 390 * (sim_time)SIM_NS, FIFO_SYSTEM, sys);
 	}
-	for (i = 0; i < LOOKS; i++) {
+	for (uint32_t i = 0; i < LOOKS; i++) {
 		rig_run_until(r, i * 450 * (sim_time)SIM_NS);
 		now[i] = sim_now(r->net->sim);
 		look[i] =
@@ -167,7 +158,7 @@ static void check_integral(uint8_t kind, uint32_t channel)
 	last = net_counters(r->net, 1, A_MINUS, 1u << channel, 0);
 	assert_true(last.waited == integral(w, SIM_NEVER));
 	assert_int_equal(last.packets, SOME);
-	for (i = 0; i < LOOKS; i++) {
+	for (uint32_t i = 0; i < LOOKS; i++) {
 		assert_true(look[i].waited == integral(w, now[i]));
 		assert_int_equal(look[i].packets, departed(w, now[i]));
 	}
@@ -197,12 +188,11 @@ static void waiting_for_reception_counts_too(void **state)
 	struct packet p = { .dst = 1, .kind = PACKET_HIGH, .bytes = 512 };
 	struct net_counters c;
 	sim_time sum = 0;
-	uint32_t k;
 
 	/* so few that none waits for tokens */
 	rig_flood(r, 0, FIFO_HIGH, 7, p);
 	rig_run(r);
-	for (k = 0; k < 7; k++)
+	for (uint32_t k = 0; k < 7; k++)
 		sum += r->got[k]->head - (k * (sim_time)PERIOD + BOARD_PS);
 	c = net_counters(r->net, 1, A_MINUS, CHANNELS(CHANNEL_HIGH), 0);
 	assert_int_equal(c.packets, 7);
@@ -216,16 +206,14 @@ static void an_empty_network_counts_no_waiting(void **state)
 {
 	struct rig_how how = { .way = { .shape = "4x4" } };
 	struct rig *r = rig_new(&how);
-	site_id s;
-	port_id p;
 
 	rig_flood(r, 0, 0, SOME,
 		(struct packet){ .dst = 10,
 			.kind = PACKET_DETERMINISTIC,
 			.bytes = 512 });
 	rig_run(r);
-	for (s = 0; s < r->net->n_sites; s++)
-		for (p = 0; p < r->net->n_ports; p++)
+	for (site_id s = 0; s < r->net->n_sites; s++)
+		for (port_id p = 0; p < r->net->n_ports; p++)
 			assert_int_equal(
 				net_counters(r->net, s, p, ALL_CHANNELS, 0)
 					.waited,

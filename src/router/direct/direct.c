@@ -197,9 +197,9 @@ static void wire_port(struct direct *d, struct direct_site *s, port_id p)
 static void find_straight(const struct direct *d, struct direct_site *s)
 {
 	const struct topo *t = d->router.net->topo;
-	port_id in, out;
+	port_id out;
 
-	for (in = 0; in < d->n_ports && t->ops->straight; in++) {
+	for (port_id in = 0; in < d->n_ports && t->ops->straight; in++) {
 		out = t->ops->straight(t, s->id, in);
 		if (out < d->n_ports)
 			s->port[out].requests.straight = (uint8_t)in;
@@ -210,14 +210,13 @@ static void site_init(struct direct *d, site_id id)
 {
 	const struct net_params *p = &d->router.net->params;
 	struct direct_site *s = direct_at(d, id);
-	uint32_t i;
 
 	s->id = id;
 	s->lfsr = ((id * 0x9e37u) & 0xffffu) | 1u;
-	for (i = 0; i < d->n_ports; i++)
+	for (uint32_t i = 0; i < d->n_ports; i++)
 		wire_port(d, s, i);
 	find_straight(d, s);
-	for (i = 0; i < N_FIFOS; i++) {
+	for (uint32_t i = 0; i < N_FIFOS; i++) {
 		s->inject[i].chunks =
 			(uint16_t)((int32_t)p->injection * d->full);
 		s->reception[i].chunks = (int32_t)p->reception * d->full;
@@ -227,14 +226,12 @@ static void site_init(struct direct *d, site_id id)
 static void direct_wire(struct router *r)
 {
 	struct direct *d = of(r);
-	uint32_t i;
-	site_id s;
 
-	for (i = 0; i < NET_KINDS; i++)
+	for (uint32_t i = 0; i < NET_KINDS; i++)
 		d->kind[i] = r->net->router[i]->ops == &direct_ops
 				     ? of(r->net->router[i])
 				     : d;
-	for (s = r->sites.first; s < r->sites.end; s++)
+	for (site_id s = r->sites.first; s < r->sites.end; s++)
 		site_init(d, s);
 }
 
@@ -314,12 +311,11 @@ static int32_t charge(
 static bool direct_is_short(const struct router *r, site_id id)
 {
 	const struct direct_site *s = site_of(r, id);
-	uint32_t port, channel;
 
-	for (port = 0; port < of(r)->n_ports; port++) {
+	for (uint32_t port = 0; port < of(r)->n_ports; port++) {
 		const struct link_sender *l = &s->port[port].sender;
 
-		for (channel = 0; channel < N_CHANNELS; channel++)
+		for (uint32_t channel = 0; channel < N_CHANNELS; channel++)
 			if (l->tokens[channel] < of(r)->entry &&
 				l->peer != NO_ROUTER)
 				return true;
@@ -358,9 +354,9 @@ static struct net_buffer direct_buffer(
 
 static uint32_t direct_n_injecting(const struct router *r, site_id s)
 {
-	uint32_t f, sum = 0;
+	uint32_t sum = 0;
 
-	for (f = 0; f < N_FIFOS; f++)
+	for (uint32_t f = 0; f < N_FIFOS; f++)
 		sum += site_of(r, s)->inject[f].n;
 	return sum;
 }
@@ -371,10 +367,10 @@ static uint32_t injection_ports(
 	const struct direct *d, const struct direct_site *s, uint32_t f)
 {
 	const struct packet *p = &d->packets[s->inject[f].head];
-	uint32_t ports = 0, port, i;
+	uint32_t ports = 0;
 
-	for (port = 0; port < d->n_ports; port++)
-		for (i = 0; i < N_INJECTIONS; i++)
+	for (uint32_t port = 0; port < d->n_ports; port++)
+		for (uint32_t i = 0; i < N_INJECTIONS; i++)
 			ports |= (s->port[port].requests.inject[i] >> f & 1u)
 				 << port;
 	if (d->n_ports == 1)
@@ -388,13 +384,12 @@ static void direct_injecting(
 	const struct router *r, site_id id, double *waiting)
 {
 	const struct direct_site *s = site_of(r, id);
-	uint32_t f, m;
 
-	for (f = 0; f < N_FIFOS; f++) {
+	for (uint32_t f = 0; f < N_FIFOS; f++) {
 		uint32_t ports =
 			s->inject[f].n ? injection_ports(of(r), s, f) : 0;
 
-		for (m = ports; m; m &= m - 1)
+		for (uint32_t m = ports; m; m &= m - 1)
 			waiting[__builtin_ctz(m)] += (double)s->inject[f].n /
 						     __builtin_popcount(ports);
 	}
@@ -452,9 +447,9 @@ static uint32_t direct_ways(const struct router *r, const struct net_buffer *b,
 /* Packets that wait in a channel's queues; unused queues are empty. */
 static uint32_t n_waiting(const struct direct_queue *q)
 {
-	uint32_t n = 0, i;
+	uint32_t n = 0;
 
-	for (i = 0; i < DIRECT_QUEUES; i++)
+	for (uint32_t i = 0; i < DIRECT_QUEUES; i++)
 		n += q[i].count;
 	return n;
 }
@@ -464,12 +459,11 @@ static sim_time waiting_time(
 	const struct direct *d, const struct direct_queue *q, sim_time now)
 {
 	sim_time sum = 0;
-	uint32_t i, k;
 
-	for (i = 0; i < DIRECT_QUEUES; i++) {
+	for (uint32_t i = 0; i < DIRECT_QUEUES; i++) {
 		packet_id id = q[i].head;
 
-		for (k = q[i].count; k; k--, id = d->packets[id].next)
+		for (uint32_t k = q[i].count; k; k--, id = d->packets[id].next)
 			sum += now - d->packets[id].head;
 	}
 	return sum;

@@ -15,11 +15,9 @@ static struct rig *make(const struct fault_plan *p, uint32_t n_workers)
 static uint64_t wire_bits(const struct rig *r)
 {
 	uint64_t sum = 0;
-	site_id s;
-	port_id p;
 
-	for (s = 0; s < r->net->n_sites; s++)
-		for (p = 0; p < r->net->n_ports; p++)
+	for (site_id s = 0; s < r->net->n_sites; s++)
+		for (port_id p = 0; p < r->net->n_ports; p++)
 			sum += 8 * rig_sent_bytes(r, s, p, ALL_CHANNELS);
 	return sum;
 }
@@ -27,9 +25,8 @@ static uint64_t wire_bits(const struct rig *r)
 static struct fault_counts total(const struct rig *r)
 {
 	struct fault_counts sum = { 0 };
-	uint32_t i;
 
-	for (i = 0; i < r->net->topo->n_wires; i++) {
+	for (uint32_t i = 0; i < r->net->topo->n_wires; i++) {
 		struct fault_counts c = faults_total(r->net->faults, i);
 
 		sum.bit_errors += c.bit_errors;
@@ -46,14 +43,13 @@ static void bits_are_flipped_at_the_rate(void **state)
 	struct fault_counts c;
 	uint64_t series = 3, told = 0, hurt = 0, want;
 	struct rig *r;
-	uint32_t i;
 
-	for (i = 0; i < TOPO_MAX_WIRES; i++)
+	for (uint32_t i = 0; i < TOPO_MAX_WIRES; i++)
 		p.rate[i] = UINT64_C(20000000000000); /* 2e-5 */
 	r = make(&p, 1);
 	rig_storm(r, &series, MANY, 1u << PACKET_DYNAMIC, true);
 	rig_run(r);
-	for (i = 0; i < r->n_arrivals; i++) {
+	for (uint32_t i = 0; i < r->n_arrivals; i++) {
 		const struct packet *x = &r->arrival[i].packet;
 
 		assert_int_equal(!!(x->flags & PACKET_HURT), x->load != 0);
@@ -98,13 +94,12 @@ static void faults_elsewhere_change_nothing(void **state)
 	struct fault_plan p = { .event = e, .n_events = 1, .rate = { 1 } };
 	struct rig *with = make(&p, 1), *without = make(NULL, 1);
 	uint64_t x = 9, y = 9;
-	uint32_t i;
 
 	rig_storm(with, &x, MANY, 15, true);
 	rig_storm(without, &y, MANY, 15, true);
 	rig_run(with);
 	rig_run(without);
-	for (i = 0; i < with->n_sent; i++) {
+	for (uint32_t i = 0; i < with->n_sent; i++) {
 		assert_int_equal(with->got[i]->head, without->got[i]->head);
 		assert_int_equal(with->got[i]->tail, without->got[i]->tail);
 	}
@@ -204,15 +199,15 @@ static void qsn_f71_other_routes_avoid_a_dead_switch(void **state)
 	};
 	struct fault_plan p = { .event = e, .n_events = 1 };
 	struct rig *r = make(&p, 1);
-	uint32_t k, n = 0;
+	uint32_t n = 0;
 
-	for (k = 0; k < 4; k++)
+	for (uint32_t k = 0; k < 4; k++)
 		rig_send(r, k * APART, 0,
 			(struct packet){ .dst = 5,
 				.bytes = 64,
 				.hints = (uint16_t)(1 + k) });
 	rig_run(r);
-	for (k = 0; k < 4; k++)
+	for (uint32_t k = 0; k < 4; k++)
 		n += r->got[k] != NULL;
 	assert_int_equal(n, 3);
 	rig_free(r);
@@ -235,11 +230,10 @@ static void threads_change_nothing(void **state)
 	};
 	struct fault_plan p = { .event = e, .n_events = 3 };
 	struct rig *r[2];
-	uint32_t i, k;
 
-	for (i = 0; i < TOPO_MAX_WIRES; i++)
+	for (uint32_t i = 0; i < TOPO_MAX_WIRES; i++)
 		p.rate[i] = UINT64_C(20000000000000);
-	for (k = 0; k < 2; k++) {
+	for (uint32_t k = 0; k < 2; k++) {
 		uint64_t series = 4;
 
 		r[k] = make(&p, k ? 5 : 1);
@@ -249,7 +243,7 @@ static void threads_change_nothing(void **state)
 	assert_true(total(r[0]).lost > 0);
 	assert_int_equal(total(r[0]).lost, total(r[1]).lost);
 	assert_int_equal(total(r[0]).bit_errors, total(r[1]).bit_errors);
-	for (i = 0; i < r[0]->n_sent; i++) {
+	for (uint32_t i = 0; i < r[0]->n_sent; i++) {
 		const struct arrival *a = r[0]->got[i], *b = r[1]->got[i];
 
 		assert_int_equal(!a, !b);

@@ -113,12 +113,12 @@ static void release(struct net *n, struct sim_worker *w, site_id site,
 {
 	struct direct *d = direct_nodes(n);
 	struct direct_site *s = direct_at(d, site);
-	uint32_t channel;
 
 	s->reception[fifo].chunks += (int32_t)chunks;
 	if (is_awaited(s))
 		s->dirty |= DIRTY_RECEPTION;
-	for (channel = 0; s->held_any && channel < N_CHANNELS; channel++)
+	for (uint32_t channel = 0; s->held_any && channel < N_CHANNELS;
+		channel++)
 		if (s->held_any >> channel & 1)
 			heads_retry(d, w, s, channel, ~UINT64_C(0), t);
 }
@@ -168,9 +168,8 @@ static void check_idle(struct net *n, site_id site, sim_time t)
 {
 	struct direct *d = router_of(n, site);
 	struct direct_site *s = direct_at(d, site);
-	uint32_t o;
 
-	for (o = 0; o < d->n_ports; o++) {
+	for (uint32_t o = 0; o < d->n_ports; o++) {
 		const struct link_sender *l = &s->port[o].sender;
 
 		if (l->peer != NO_ROUTER && l->free_at <= t &&

@@ -13,9 +13,8 @@
 static sim_time last_head(const struct guest_kit *k, uint32_t i)
 {
 	sim_time last = 0;
-	site_id s;
 
-	for (s = 0; s < k->net->n_nodes; s++)
+	for (site_id s = 0; s < k->net->n_nodes; s++)
 		if (k->got[s].n > i && k->got[s].head[i] > last)
 			last = k->got[s].head[i];
 	return last;
@@ -24,9 +23,7 @@ static sim_time last_head(const struct guest_kit *k, uint32_t i)
 static void everybody_begins(struct guest_kit *k, const struct topo_box *b,
 	uint32_t n, uint16_t bytes)
 {
-	site_id s;
-
-	for (s = 0; s < k->net->n_nodes; s++)
+	for (site_id s = 0; s < k->net->n_nodes; s++)
 		if (topo_box_has(b, &k->grid, s))
 			guest_begin(k, s, 0,
 				(struct guest_member){ .n = n,
@@ -38,19 +35,18 @@ static void everybody_begins(struct guest_kit *k, const struct topo_box *b,
 static void check_sums(
 	const struct guest_kit *k, const struct topo_box *b, uint32_t n)
 {
-	uint64_t sum = 0, members = 0, i;
-	site_id s;
+	uint64_t sum = 0, members = 0;
 
-	for (s = 0; s < k->net->n_nodes; s++)
+	for (site_id s = 0; s < k->net->n_nodes; s++)
 		if (topo_box_has(b, &k->grid, s)) {
 			sum += s;
 			members++;
 		}
-	for (s = 0; s < k->net->n_nodes; s++) {
+	for (site_id s = 0; s < k->net->n_nodes; s++) {
 		bool is_member = topo_box_has(b, &k->grid, s);
 
 		assert_int_equal(k->got[s].n, is_member ? n : 0);
-		for (i = 0; i < k->got[s].n; i++)
+		for (uint64_t i = 0; i < k->got[s].n; i++)
 			assert_int_equal(k->got[s].value[i], sum + i * members);
 	}
 }
@@ -73,13 +69,13 @@ static void everybody_gets_the_sum_when_the_wires_say(void **state)
 /* Twice the longest way to the root, by hand: the wires of one dimension. */
 static sim_time half(uint32_t length, uint32_t root, bool is_inner)
 {
-	uint32_t low, x, most = length - 1;
+	uint32_t low, most = length - 1;
 	sim_time below = 0, above = 0;
 
 	low = root < most ? root : most;
-	for (x = 0; x < low; x++)
+	for (uint32_t x = 0; x < low; x++)
 		below += is_inner ? INNER_PS : x % 2 ? BOARDS_PS : BOARD_PS;
-	for (x = low; x < most; x++)
+	for (uint32_t x = low; x < most; x++)
 		above += is_inner ? INNER_PS : x % 2 ? BOARDS_PS : BOARD_PS;
 	return below > above ? below : above;
 }
@@ -90,15 +86,15 @@ static void every_box_of_a_midplane_takes_what_its_wires_say(void **state)
 	static const uint32_t dim[5] = { 4, 4, 4, 4, 2 };
 	/* one in 41, but in the campaign */
 	uint32_t step = getenv("WEFT_CAMPAIGN") ? 1 : 41;
-	uint32_t i, d, length[5];
+	uint32_t length[5];
 
-	for (i = 0; i < 4 * 4 * 4 * 4 * 2; i += step) {
+	for (uint32_t i = 0; i < 4 * 4 * 4 * 4 * 2; i += step) {
 		struct guest_kit *k = guest_kit("4x4x4x4x2");
 		struct topo_box b;
 		sim_time want = 0;
 		uint32_t rest = i, levels = 0;
 
-		for (d = 0; d < 5; d++) {
+		for (uint32_t d = 0; d < 5; d++) {
 			uint32_t root = dim[d] / 2, low;
 
 			length[d] = 1 + rest % dim[d];
@@ -127,12 +123,11 @@ static void packets_follow_each_other_as_the_logic_allows(void **state)
 	struct guest_kit *k = guest_kit("4x4x1x1x2");
 	struct topo_box b = guest_box(k, NULL);
 	site_id root = class_root(&k->grid, &b);
-	uint32_t i;
 
 	everybody_begins(k, &b, 200, 512);
 	guest_run(k);
 	check_sums(k, &b, 200);
-	for (i = 20; i < 200; i++)
+	for (uint32_t i = 20; i < 200; i++)
 		assert_int_equal(
 			k->got[root].head[i] - k->got[root].head[i - 1],
 			FULL_PS + TURN_PS);
@@ -144,9 +139,8 @@ static void sums_wait_for_the_last_member(void **state)
 {
 	struct guest_kit *k = guest_kit("2x2x2x2x2");
 	struct topo_box b = guest_box(k, NULL);
-	site_id s;
 
-	for (s = 0; s < 32; s++)
+	for (site_id s = 0; s < 32; s++)
 		guest_begin(k, s, s == 9 ? 5000 * SIM_NS : s * SIM_NS,
 			(struct guest_member){ .n = 3,
 				.bytes = 8,
@@ -154,7 +148,7 @@ static void sums_wait_for_the_last_member(void **state)
 				.dst = NO_SITE });
 	guest_run(k);
 	check_sums(k, &b, 3);
-	for (s = 0; s < 32; s++)
+	for (site_id s = 0; s < 32; s++)
 		assert_true(k->got[s].head[0] > 5000 * SIM_NS);
 	guest_kit_free(k);
 }
@@ -163,9 +157,7 @@ static void sums_wait_for_the_last_member(void **state)
  * acknowledgements take 8 ns more. */
 static void broadcasts_run_at_the_rate_of_the_links(void **state)
 {
-	uint32_t i, elsewhere;
-
-	for (elsewhere = 0; elsewhere < 2; elsewhere++) {
+	for (uint32_t elsewhere = 0; elsewhere < 2; elsewhere++) {
 		struct guest_kit *k = guest_kit("4x4x1x1x2");
 		struct topo_box b = guest_box(k, NULL);
 		site_id root = class_root(&k->grid, &b);
@@ -180,10 +172,10 @@ static void broadcasts_run_at_the_rate_of_the_links(void **state)
 		guest_run(k);
 		for (s = 0; s < k->net->n_nodes; s++) {
 			assert_int_equal(k->got[s].n, 200);
-			for (i = 0; i < 200; i++)
+			for (uint32_t i = 0; i < 200; i++)
 				assert_int_equal(k->got[s].value[i], 7 + i);
 		}
-		for (i = 40; i < 200; i++)
+		for (uint32_t i = 40; i < 200; i++)
 			assert_int_equal(
 				k->got[0].head[i] - k->got[0].head[i - 1],
 				FULL_PS + GAP_PS + (elsewhere ? 8000 : 0));
@@ -195,14 +187,13 @@ static void broadcasts_run_at_the_rate_of_the_links(void **state)
 static void a_reduction_to_one_is_received_there_alone(void **state)
 {
 	struct guest_kit *k = guest_kit("2x2x2x2x2");
-	site_id s;
 
-	for (s = 0; s < 32; s++)
+	for (site_id s = 0; s < 32; s++)
 		guest_begin(k, s, 0,
 			(struct guest_member){
 				.n = 5, .bytes = 64, .value = 1, .dst = 13 });
 	guest_run(k);
-	for (s = 0; s < 32; s++)
+	for (site_id s = 0; s < 32; s++)
 		assert_int_equal(k->got[s].n, s == 13 ? 5 : 0);
 	assert_int_equal(k->got[13].value[4], 5 * 32);
 	guest_kit_free(k);
@@ -214,9 +205,8 @@ static void results_are_the_same_for_any_number_of_workers(void **state)
 	static const struct book_how how = { 0 };
 	static const uint32_t workers[] = { 1, 2, 3, 7, 1 };
 	struct guest_got *first = NULL;
-	uint32_t i;
 
-	for (i = 0; i < 5; i++) {
+	for (uint32_t i = 0; i < 5; i++) {
 		struct guest_kit *k = guest_kit_on(
 			"4x3x2x2x2", workers[i], i == 4 ? &how : NULL);
 		struct topo_box b = guest_box(k, NULL);
@@ -242,10 +232,8 @@ static void time_is_charged_to_who_came_last(void **state)
 	struct guest_kit *k = guest_kit_on("2x2x2x2x2", 1, &how);
 	struct book_sums sums;
 	uint64_t peers = 0, all = 0;
-	site_id s;
-	uint32_t c;
 
-	for (s = 0; s < 32; s++)
+	for (site_id s = 0; s < 32; s++)
 		guest_begin(k, s, s == 9 ? 5000 * SIM_NS : 0,
 			(struct guest_member){ .n = 1,
 				.bytes = 8,
@@ -254,14 +242,14 @@ static void time_is_charged_to_who_came_last(void **state)
 	guest_run(k);
 	book_sum(k->net->book, &sums);
 	assert_int_equal(sums.n, 32);
-	for (s = 0; s < 32; s++) {
+	for (site_id s = 0; s < 32; s++) {
 		all += (uint64_t)k->got[s].head[0] + SMALL_PS;
 		/* but for their own departure, which takes no time */
 		peers += s == 9 ? 0 : (uint64_t)k->got[s].head[0];
 	}
 	all -= 5000 * (uint64_t)SIM_NS;
 	assert_int_equal(sums.spent[CAUSE_PEERS], peers);
-	for (c = 0; c < N_CAUSES; c++)
+	for (uint32_t c = 0; c < N_CAUSES; c++)
 		all -= sums.spent[c];
 	assert_int_equal(all, 0);
 	guest_kit_free(k);
@@ -273,12 +261,11 @@ static void a_route_stops_where_packets_do_not_fit(void **state)
 {
 	struct guest_kit *k = guest_kit("2x2x2x2x2");
 	struct topo_box b = guest_box(k, NULL);
-	site_id s;
 
 	k->refuses = true;
 	everybody_begins(k, &b, 1, 8);
 	guest_run(k);
-	for (s = 0; s < 32; s++)
+	for (site_id s = 0; s < 32; s++)
 		assert_int_equal(k->got[s].n, 0);
 	assert_int_equal(net_total(k->net).injected, 32);
 	guest_kit_free(k);
@@ -303,9 +290,8 @@ static void set_by_hand(struct guest_kit *k, site_id s, uint32_t route,
 static struct guest_kit *make_ends(uint8_t second)
 {
 	struct guest_kit *k = guest_kit("3");
-	site_id s;
 
-	for (s = 0; s < 3; s++)
+	for (site_id s = 0; s < 3; s++)
 		set_by_hand(k, s, 0, 0, 0, CLASS_WORLD);
 	set_by_hand(k, 0, 3, EAR, AP, CLASS_SUB);
 	set_by_hand(k, 1, 3, AM, 0, CLASS_SUB);
@@ -341,14 +327,13 @@ static void bgq_f49_a_node_takes_part_in_sixteen_trees(void **state)
 	struct guest_member m = {
 		.n = 1, .bytes = 8, .passes = true, .dst = NO_SITE
 	};
-	uint32_t r;
 
-	for (r = 1; r < CLASS_ROUTES; r++) {
+	for (uint32_t r = 1; r < CLASS_ROUTES; r++) {
 		if (r < 8)
 			set_by_hand(k, 0, r, EAR | AP, 0, CLASS_SUB);
 		set_by_hand(k, 1, r, EAR, r < 8 ? AM : 0, CLASS_SUB);
 	}
-	for (r = 1; r < CLASS_ROUTES; r++) {
+	for (uint32_t r = 1; r < CLASS_ROUTES; r++) {
 		m.route = r;
 		m.value = 100 + r;
 		guest_begin(k, 1, sim_now(k->net->sim) + 1000 * SIM_NS, m);
@@ -366,9 +351,8 @@ enum { CENTRE = 4, LEFT = 3, RIGHT = 5, BELOW = 1, ABOVE = 7 };
 static struct guest_kit *make_square(void)
 {
 	struct guest_kit *k = guest_kit("3x3");
-	site_id s;
 
-	for (s = 0; s < 9; s++)
+	for (site_id s = 0; s < 9; s++)
 		set_by_hand(k, s, 0, 0, 0, CLASS_WORLD);
 	return k;
 }
@@ -472,10 +456,8 @@ static void bgq_f67_the_system_goes_first_on_the_way_down(void **state)
 /* Of two routes' packets, 100 on and 200 on, the first ones come by turns. */
 static void check_turns(const struct guest_got *g)
 {
-	uint32_t i;
-
 	assert_int_equal(g->n, 40);
-	for (i = 2; i < 30; i++)
+	for (uint32_t i = 2; i < 30; i++)
 		assert_true(g->value[i] / 100 != g->value[i - 1] / 100);
 }
 
@@ -486,9 +468,8 @@ static void bgq_f67_routes_take_turns_up_and_down(void **state)
 	struct guest_member m = {
 		.n = 20, .bytes = 512, .passes = true, .dst = NO_SITE
 	};
-	uint32_t is_down;
 
-	for (is_down = 0; is_down < 2; is_down++) {
+	for (uint32_t is_down = 0; is_down < 2; is_down++) {
 		struct guest_kit *k = make_square();
 
 		if (is_down) {
@@ -546,11 +527,10 @@ static void bgq_f68_guests_and_system_packets_alternate_first(void **state)
 	const uint32_t length[5] = { 2 };
 	struct guest_kit *k = guest_kit("4");
 	struct topo_box b = guest_box(k, length);
-	uint32_t i;
 
 	b.length[1] = b.length[2] = b.length[3] = b.length[4] = 1;
 	guest_set_box(k, &b, 3);
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		const struct packet p = { .src = 0, .dst = 1, .kind = kind[i] };
 
 		k->flood[i] = (struct guest_flood){ 10, rig_fifo(k->rig, &p),

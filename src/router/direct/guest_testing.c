@@ -119,14 +119,13 @@ static bool combine(struct net_client *me, struct sim_worker *w, site_id s,
 	const packet_id *id, uint32_t n_ids, sim_time t)
 {
 	struct net *n = me->net;
-	uint32_t i;
 
 	(void)w;
 	(void)s;
 	(void)t;
 	if (kit_of(n)->refuses)
 		return false;
-	for (i = 1; i < n_ids; i++)
+	for (uint32_t i = 1; i < n_ids; i++)
 		n->packets[id[0]].load += n->packets[id[i]].load;
 	return true;
 }

@@ -159,16 +159,16 @@ static inline bool same_way(const struct packet *a, const struct packet *b)
 static bool has_elder(const struct direct *d, const struct direct_site *s,
 	uint32_t channel, uint32_t bit, const struct packet *p)
 {
-	uint32_t first = bit - bit % DIRECT_QUEUES, i, k;
+	uint32_t first = bit - bit % DIRECT_QUEUES;
 
 	if (d->n_queues == 1)
 		return false;
-	for (i = first; i < first + DIRECT_QUEUES; i++) {
+	for (uint32_t i = first; i < first + DIRECT_QUEUES; i++) {
 		packet_id id = direct_queue(s, channel, i)->head;
 
 		if (i == bit)
 			continue;
-		for (k = direct_queue(s, channel, i)->count; k--;
+		for (uint32_t k = direct_queue(s, channel, i)->count; k--;
 			id = d->packets[id].next) {
 			const struct packet *o = &d->packets[id];
 

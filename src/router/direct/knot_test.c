@@ -100,9 +100,8 @@ static void on_event(struct net_client *me, struct sim_worker *worker,
 	site_id s, sim_time t, struct sim_event e)
 {
 	struct net *n = me->net;
-	uint32_t f;
 
-	for (f = 0; f < n->n_ports; f++)
+	for (uint32_t f = 0; f < n->n_ports; f++)
 		fill(me, worker, s, f, t);
 }
 
@@ -140,13 +139,12 @@ static void start(struct world *w)
 		.n_workers = 1,
 	};
 	struct err e = { 0 };
-	site_id i;
 
 	w->net = net_new(&s, &e);
 	if (!w->net)
 		fail_msg("%s", e.text);
 	assert_true(w->net->n_sites <= MOST_SITES);
-	for (i = 0; i < w->net->n_sites; i++)
+	for (site_id i = 0; i < w->net->n_sites; i++)
 		sim_post(sim_owner(w->net->sim, i), i, 0,
 			SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
 }
@@ -168,12 +166,11 @@ static void end(struct world *w)
 static uint64_t standing(const struct world *w)
 {
 	uint64_t sum = 0;
-	uint32_t c, q;
-	site_id s;
 
-	for (s = 0; s < w->net->n_sites; s++)
-		for (c = 0; c < N_CHANNELS; c++)
-			for (q = 0; q < w->net->n_ports * DIRECT_QUEUES; q++)
+	for (site_id s = 0; s < w->net->n_sites; s++)
+		for (uint32_t c = 0; c < N_CHANNELS; c++)
+			for (uint32_t q = 0;
+				q < w->net->n_ports * DIRECT_QUEUES; q++)
 				sum += direct_queue(
 					direct_site(w->net, s), c, q)
 					       ->count;
@@ -195,9 +192,8 @@ static port_id port_named(const struct world *w, const char *name)
 {
 	const struct topo *t = &w->m.t.topo;
 	char text[16];
-	port_id p;
 
-	for (p = 0; p < t->n_ports; p++) {
+	for (port_id p = 0; p < t->n_ports; p++) {
 		t->ops->name_port(t, 0, p, text, sizeof(text));
 		if (!strcmp(text, name))
 			return p;
@@ -234,11 +230,11 @@ static void waits(
 	const struct direct_site *s = direct_site(n, l->node);
 	const struct link_sender *sender = &s->port[l->out].sender;
 	bool asks = false;
-	uint32_t q;
 
 	assert_int_equal(sender->peer, next->node);
 	assert_int_equal(sender->peer_port, next->in);
-	for (q = l->in * DIRECT_QUEUES; q < (l->in + 1) * DIRECT_QUEUES; q++) {
+	for (uint32_t q = l->in * DIRECT_QUEUES;
+		q < (l->in + 1) * DIRECT_QUEUES; q++) {
 		const struct direct_queue *queue =
 			direct_queue(s, l->channel, q);
 		const struct packet *p = &n->packets[queue->head];
@@ -392,9 +388,8 @@ static site_id half_round(
 /* BGQ-F38: on a ring that is filled, the rule alone makes the difference. */
 static void a_ring_locks_without_the_bubble(void **state)
 {
-	uint32_t kind;
-
-	for (kind = PACKET_DETERMINISTIC; kind < N_PACKET_KINDS; kind++) {
+	for (uint32_t kind = PACKET_DETERMINISTIC; kind < N_PACKET_KINDS;
+		kind++) {
 		struct world *w = make(
 			&(struct hint_how){ .shape = "8", .bubble = "no" }, 2);
 
@@ -441,9 +436,8 @@ static site_id to_node_0(
 static void congestion_is_not_deadlock(void **state)
 {
 	static const uint32_t kinds[] = { 1, 2, 8, 15 };
-	uint32_t i;
 
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		struct world *w =
 			make(&(struct hint_how){ .shape = "5x4x4" }, 2);
 		sim_time longest = 0, t;
@@ -485,7 +479,6 @@ static void a_part_can_be_locked_while_the_rest_goes_on(void **state)
 	struct world *w =
 		make(&(struct hint_how){ .shape = "8x4", .bubble = "no" }, 1);
 	uint64_t locked, before;
-	uint32_t i;
 
 	w->target = rows;
 	w->kind_by_fifo = true;
@@ -493,7 +486,7 @@ static void a_part_can_be_locked_while_the_rest_goes_on(void **state)
 	start(w);
 	locked = watch(w, 60 * US, 3 * US, false);
 	assert_true(locked > 0);
-	for (i = 0; i < 10; i++) {
+	for (uint32_t i = 0; i < 10; i++) {
 		before = delivered(w);
 		watch(w, sim_now(w->net->sim) + 20 * US, 5 * US, false);
 		assert_true(delivered(w) > before + 1000);
@@ -521,7 +514,6 @@ static void a_short_text_holds_what_it_can(void **state)
 	struct world *w =
 		make(&(struct hint_how){ .shape = "8", .bubble = "no" }, 1);
 	char text[300], last[300];
-	size_t size;
 
 	w->kinds = 1u << PACKET_SYSTEM;
 	w->target = half_round;
@@ -529,7 +521,7 @@ static void a_short_text_holds_what_it_can(void **state)
 	start(w);
 	assert_true(watch(w, 50 * US, 5 * US, false) > 0);
 	assert_true(net_knot(w->net, NULL, 0) > 0);
-	for (size = sizeof(text); size > 60; size--) {
+	for (size_t size = sizeof(text); size > 60; size--) {
 		char *line = text;
 
 		memset(text, 'x', sizeof(text));

@@ -20,9 +20,8 @@ static struct link_params large(uint32_t chunks)
 static void packets_of_many_chunks_pass(void **state)
 {
 	static const uint32_t chunks[] = { 255, 256, 257, 4095 };
-	uint32_t i, k;
 
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		struct link_params link = large(chunks[i]);
 		struct rig *r =
 			rig_new(&(struct rig_how){ .way = { .shape = "4x4" },
@@ -31,7 +30,7 @@ static void packets_of_many_chunks_pass(void **state)
 				.fills = true });
 		uint32_t bytes = (uint32_t)link.payload, lone;
 
-		for (k = 0; k < 16 * 4; k++) {
+		for (uint32_t k = 0; k < 16 * 4; k++) {
 			struct packet p = { .src = k % 16,
 				.dst = (k * 7 + 5) % 16,
 				.kind = (uint8_t)(k / 16),
@@ -45,7 +44,7 @@ static void packets_of_many_chunks_pass(void **state)
 			(struct packet){
 				.src = 0, .dst = 1, .bytes = (uint16_t)bytes });
 		rig_run(r);
-		for (k = 0; k < r->n_sent; k++) {
+		for (uint32_t k = 0; k < r->n_sent; k++) {
 			assert_non_null(r->got[k]);
 			assert_int_equal(r->got[k]->packet.chunks,
 				1 + (r->got[k]->packet.bytes + 15) / 16);
@@ -111,9 +110,8 @@ static void a_lane_less_makes_a_packet_longer(void **state)
 	struct link_params link = three_lanes();
 	struct fault_event e[2];
 	struct fault_plan plan;
-	site_id s;
 
-	for (s = 0; s < 3; s++) {
+	for (site_id s = 0; s < 3; s++) {
 		struct rig *r = narrow(s, e, &plan, &link);
 
 		assert_int_equal(stretched(r, 5), FULL_NS * SIM_NS);
@@ -130,14 +128,14 @@ static void a_narrow_link_carries_less(void **state)
 	struct fault_event e[2];
 	struct fault_plan plan;
 	struct rig *r = narrow(1, e, &plan, &link);
-	uint32_t i, before = 0, narrow_ones = 0;
+	uint32_t before = 0, narrow_ones = 0;
 
 	rig_flood(r, 0, 0, 40,
 		(struct packet){ .dst = 3,
 			.kind = PACKET_DETERMINISTIC,
 			.bytes = 2970 });
 	rig_run(r);
-	for (i = 1; i < r->n_sent; i++) {
+	for (uint32_t i = 1; i < r->n_sent; i++) {
 		sim_time t = r->got[i]->head, apart = t - r->got[i - 1]->head;
 
 		before += t < 9000 * SIM_NS && apart == FULL_NS * SIM_NS;
@@ -180,18 +178,17 @@ static void narrow_links_replay_too(void **state)
 	struct fault_event e[3];
 	struct fault_plan p = { .event = e, .n_events = 3, .lanes = 3 };
 	struct rig *r[2];
-	uint32_t i, k;
 
 	link.payload = 510;
 	link.retry.kind = RETRY_REPLAY;
-	for (i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++)
 		e[i] = (struct fault_event){ .at = 3000 * (i + 1) * SIM_NS,
 			.kind = &fault_lane,
 			.site = 2 * i,
 			.place = "" };
-	for (i = 0; i < TOPO_MAX_WIRES; i++)
+	for (uint32_t i = 0; i < TOPO_MAX_WIRES; i++)
 		p.rate[i] = UINT64_C(10000000000000);
-	for (k = 0; k < 2; k++) {
+	for (uint32_t k = 0; k < 2; k++) {
 		uint64_t series = 6;
 
 		r[k] = rig_new(&(struct rig_how){ .way = { .shape = "4x3" },
@@ -201,7 +198,7 @@ static void narrow_links_replay_too(void **state)
 		rig_storm(r[k], &series, 60, 15, false);
 		rig_run(r[k]);
 	}
-	for (i = 0; i < r[0]->n_sent; i++) {
+	for (uint32_t i = 0; i < r[0]->n_sent; i++) {
 		assert_non_null(r[0]->got[i]);
 		assert_int_equal(r[0]->got[i]->tail, r[1]->got[i]->tail);
 	}
@@ -280,7 +277,6 @@ static void both_ends_are_told_when_it_happens(void **state)
 		.way = { .shape = "4", .wrap = "mesh" }, .faults = &p });
 	const struct net_client_faults faults = { .on_link = on_link };
 	struct net_client_ops ops = *r->net->client[0]->from;
-	uint32_t i;
 
 	assert_false(r->net->is_announced); /* nobody has asked */
 	ops.faults = &faults;
@@ -290,7 +286,7 @@ static void both_ends_are_told_when_it_happens(void **state)
 	rig_send(r, 5000 * SIM_NS, 0, (struct packet){ .dst = 3, .bytes = 64 });
 	rig_run(r);
 	assert_int_equal(n_news, 4);
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		assert_int_equal(news[i].is_up, i >= 2);
 		assert_int_equal(
 			news[i].t, i < 2 ? 3000 * SIM_NS : 9000 * SIM_NS);

@@ -7,12 +7,11 @@
 
 uint32_t rig_overtakings(const struct rig *r, uint8_t kind)
 {
-	uint32_t sites = r->net->n_sites, *last, i, n = 0;
-	site_id s;
+	uint32_t sites = r->net->n_sites, *last, n = 0;
 
 	last = mem_alloc((size_t)sites * sites, sizeof(*last));
-	for (s = 0; s < sites; s++) {
-		for (i = 0; i < r->node[s].n; i++) {
+	for (site_id s = 0; s < sites; s++) {
+		for (uint32_t i = 0; i < r->node[s].n; i++) {
 			const struct packet *p = &r->node[s].log[i].packet;
 			uint32_t *l = &last[p->src * sites + s];
 
@@ -30,9 +29,8 @@ const struct arrival *rig_copy(const struct rig *r, uint32_t number, site_id s)
 {
 	const struct rig_node *node = &r->node[s];
 	const struct arrival *found = NULL;
-	uint32_t i;
 
-	for (i = 0; i < node->n; i++) {
+	for (uint32_t i = 0; i < node->n; i++) {
 		if (node->log[i].packet.number != number ||
 			node->log[i].packet.flags & PACKET_ANSWER)
 			continue;
@@ -45,9 +43,8 @@ const struct arrival *rig_copy(const struct rig *r, uint32_t number, site_id s)
 const struct arrival *rig_answer(const struct rig *r, uint32_t number)
 {
 	const struct arrival *found = NULL;
-	uint32_t i;
 
-	for (i = 0; i < r->n_arrivals; i++) {
+	for (uint32_t i = 0; i < r->n_arrivals; i++) {
 		const struct arrival *a = &r->arrival[i];
 
 		if (a->packet.number != number ||
@@ -71,9 +68,9 @@ uint64_t rig_sent_bytes(
 uint32_t rig_standing(
 	const struct rig *r, site_id s, port_id p, uint32_t channel)
 {
-	uint32_t i, sum = 0;
+	uint32_t sum = 0;
 
-	for (i = 0; i < DIRECT_QUEUES; i++)
+	for (uint32_t i = 0; i < DIRECT_QUEUES; i++)
 		sum += direct_queue(
 			direct_site(r->net, s), channel, p * DIRECT_QUEUES + i)
 			       ->count;
@@ -83,9 +80,8 @@ uint32_t rig_standing(
 site_id rig_at(const struct rig *r, const uint32_t *x, uint32_t n)
 {
 	site_id s = 0;
-	uint32_t i;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		s += x[i] * r->way.t.stride[i];
 	return s;
 }

@@ -204,12 +204,11 @@ static void on_room(struct net_client *me, struct sim_worker *w, site_id s,
 {
 	struct net *n = me->net;
 	const struct rig *r = me->state;
-	uint32_t i;
 
 	if (fifo == FIFO_ANSWER)
 		send_answers(n, w, s, t);
 	pump(me, w, s, fifo, t);
-	for (i = 0; i < N_FIFOS && r->how.looks_round; i++)
+	for (uint32_t i = 0; i < N_FIFOS && r->how.looks_round; i++)
 		pump(me, w, s, i, t);
 }
 
@@ -294,7 +293,6 @@ struct rig *rig_new(const struct rig_how *how)
 	struct net_params router = { .kind = &direct_ops };
 	struct link_params link;
 	struct err e = { 0 };
-	uint32_t i;
 	struct net_setup s = {
 		.topo = how->tree ? &r->tree.t.topo : &r->way.t.topo,
 		.route = how->tree ? &r->tree.u.route : &r->way.h.route,
@@ -318,7 +316,7 @@ struct rig *rig_new(const struct rig_how *how)
 		set_elite(&link, &router, how);
 	} else {
 		hint_make(&r->way, &how->way);
-		for (i = 0; how->rates && i < N_WIRE_CLASSES; i++)
+		for (uint32_t i = 0; how->rates && i < N_WIRE_CLASSES; i++)
 			r->way.t.topo.wire[i].rate = how->rates[i];
 	}
 	if (how->link)
@@ -337,9 +335,7 @@ struct rig *rig_new(const struct rig_how *how)
 
 void rig_free(struct rig *r)
 {
-	site_id s;
-
-	for (s = 0; s < r->net->n_sites; s++)
+	for (site_id s = 0; s < r->net->n_sites; s++)
 		mem_free(r->node[s].log);
 	net_free(r->net);
 	if (!r->how.tree)
@@ -364,7 +360,7 @@ uint32_t rig_flood(
 	struct rig *r, sim_time t, uint32_t fifo, uint32_t n, struct packet p)
 {
 	struct rig_end *end = &r->node[p.src].end[fifo];
-	uint32_t first = r->n_sent, i;
+	uint32_t first = r->n_sent;
 
 	/* powers of two, so that long scripts are cheap */
 	if (!(r->n_flows & (r->n_flows - 1)))
@@ -381,7 +377,7 @@ uint32_t rig_flood(
 	else
 		end->first = r->n_flows;
 	end->last = r->n_flows;
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		if (!(r->n_sent & (r->n_sent - 1)))
 			r->sent = mem_grow(
 				r->sent, 2 * r->n_sent + 1, sizeof(*r->sent));
@@ -399,9 +395,9 @@ uint32_t rig_send(struct rig *r, sim_time t, uint32_t fifo, struct packet p)
 void rig_storm(struct rig *r, uint64_t *series, uint32_t n, uint32_t kinds,
 	bool any_size)
 {
-	uint32_t sites = r->net->n_nodes, i;
+	uint32_t sites = r->net->n_nodes;
 
-	for (i = 0; i < n * sites; i++) {
+	for (uint32_t i = 0; i < n * sites; i++) {
 		struct packet p = { .src = i % sites, .bytes = 512 };
 
 		p.dst = (p.src + 1 + rig_draw(series, sites - 1)) % sites;
@@ -441,19 +437,18 @@ static void check_site(const struct rig *r, site_id id)
 {
 	const struct net *n = r->net;
 	const struct direct_site *s = direct_site(n, id);
-	uint32_t p, c;
 
-	for (p = 0; p < direct_of(n, id)->n_ports; p++) {
+	for (uint32_t p = 0; p < direct_of(n, id)->n_ports; p++) {
 		if (s->port[p].sender.peer == NO_ROUTER)
 			continue;
-		for (c = 0; c < N_CHANNELS; c++)
+		for (uint32_t c = 0; c < N_CHANNELS; c++)
 			assert_in_range(s->port[p].sender.tokens[c], 0,
 				direct_of(n, id)->capacity);
 	}
-	for (p = 0; p < N_FIFOS; p++)
+	for (uint32_t p = 0; p < N_FIFOS; p++)
 		assert_in_range(
 			s->inject[p].chunks, 0, n->params.injection * n->full);
-	for (p = 0; p < N_FIFOS && r->how.fills; p++)
+	for (uint32_t p = 0; p < N_FIFOS && r->how.fills; p++)
 		assert_in_range(s->reception[p].chunks, 0,
 			n->params.reception * n->full);
 	if (r->node[id].was_overfull)
@@ -464,11 +459,10 @@ static void check(struct rig *r)
 {
 	sim_time now = sim_now(r->net->sim);
 	struct err e = { 0 };
-	site_id s;
 
 	if (net_audit(r->net, &e))
 		fail_msg("%s", e.text);
-	for (s = 0; s < r->net->n_sites; s++) {
+	for (site_id s = 0; s < r->net->n_sites; s++) {
 		check_site(r, s);
 		/* what happens now has not happened yet */
 		if (now)
@@ -503,19 +497,18 @@ void rig_run_until(struct rig *r, sim_time t)
 static void check_quiet(const struct rig *r, site_id id)
 {
 	const struct direct_site *s = direct_site(r->net, id);
-	uint32_t p, i;
 
-	for (p = 0; p < direct_of(r->net, id)->n_ports; p++) {
+	for (uint32_t p = 0; p < direct_of(r->net, id)->n_ports; p++) {
 		const struct direct_requests *q = &s->port[p].requests;
 		bool is_wired = s->port[p].sender.peer != NO_ROUTER;
 
-		for (i = 0; i < N_REQUESTS; i++)
+		for (uint32_t i = 0; i < N_REQUESTS; i++)
 			assert_true(q->head[i] == 0);
-		for (i = 0; i < N_INJECTIONS; i++)
+		for (uint32_t i = 0; i < N_INJECTIONS; i++)
 			assert_int_equal(q->inject[i], 0);
 		assert_int_equal(q->n_rare, is_wired && r->net->params.transit);
 	}
-	for (i = 0; i < N_CHANNELS; i++)
+	for (uint32_t i = 0; i < N_CHANNELS; i++)
 		assert_true(s->local[i] == 0 && s->held[i] == 0);
 	assert_int_equal(s->local_inject, 0);
 	assert_int_equal(s->dirty, 0);
@@ -523,12 +516,11 @@ static void check_quiet(const struct rig *r, site_id id)
 
 void rig_run(struct rig *r)
 {
-	uint32_t i, missing = 0;
-	site_id s;
+	uint32_t missing = 0;
 
 	assert_int_equal(run_to(r, SIM_NEVER / 4), SIM_IDLE);
 	rig_gather(r);
-	for (i = 0; i < r->n_sent; i++) {
+	for (uint32_t i = 0; i < r->n_sent; i++) {
 		missing += !r->got[i];
 		if (!r->got[i] && !r->how.faults)
 			fail_msg("packet %u did not arrive", i);
@@ -536,7 +528,7 @@ void rig_run(struct rig *r)
 	if (!net_total(r->net).absorbed)
 		assert_int_equal(missing, net_total(r->net).lost);
 	assert_int_equal(packet_pool_used(r->net->pool), 0);
-	for (s = 0; s < r->net->n_sites; s++)
+	for (site_id s = 0; s < r->net->n_sites; s++)
 		check_quiet(r, s);
 }
 

@@ -23,11 +23,10 @@ static uint32_t check_order(
 	struct rig *r = rig_new(how);
 	uint64_t series = seed << 32;
 	uint32_t n = getenv("WEFT_SLOW") ? 60 : 400, overtaken;
-	uint8_t kind;
 
 	rig_storm(r, &series, n, kinds, any_size);
 	rig_run(r);
-	for (kind = PACKET_DETERMINISTIC; kind < N_PACKET_KINDS; kind++)
+	for (uint8_t kind = PACKET_DETERMINISTIC; kind < N_PACKET_KINDS; kind++)
 		assert_int_equal(rig_overtakings(r, kind), 0);
 	overtaken = rig_overtakings(r, PACKET_DYNAMIC);
 	rig_free(r);
@@ -39,9 +38,8 @@ static void deterministic_packets_stay_in_order(void **state)
 {
 	static const char *const shapes[] = { "9", "2x2", "5x4", "2x2x2x2x2",
 		"4x3x3", "2x2x1x2x2x2" };
-	uint32_t i;
 
-	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		struct rig_how how = { .way = { .shape = shapes[i] } };
 
 		check_order(&how, i, KIND(PACKET_DETERMINISTIC), false);
@@ -53,9 +51,8 @@ static void deterministic_packets_stay_in_order(void **state)
 static void classes_stay_in_order_among_each_other(void **state)
 {
 	static const char *const shapes[] = { "6", "3x5", "2x3x2x2" };
-	uint32_t i;
 
-	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		struct rig_how how = { .way = { .shape = shapes[i] } };
 
 		check_order(&how, 10 + i, ORDERED, true);
@@ -68,9 +65,8 @@ static void classes_stay_in_order_among_each_other(void **state)
 static void half_way_round_is_in_order(void **state)
 {
 	static const char *const ties[] = { "parity", "plus", "random" };
-	uint32_t i;
 
-	for (i = 0; i < sizeof(ties) / sizeof(ties[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(ties) / sizeof(ties[0]); i++) {
 		struct rig_how how = {
 			.way = { .shape = "4x2x4", .ties = ties[i] },
 		};
@@ -83,9 +79,8 @@ static void half_way_round_is_in_order(void **state)
 static void escapes_do_not_disturb_the_order(void **state)
 {
 	static const char *const shapes[] = { "8", "4x4", "3x3x3" };
-	uint32_t i;
 
-	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		struct rig_how how = {
 			.way = { .shape = shapes[i], .zones = "none" },
 			.packets = 2,

@@ -108,11 +108,10 @@ static void check_order(const char *shape, const char *wrap, const char *order,
 {
 	char letters[MOST_HOPS];
 	struct walker w;
-	int i;
 
 	start(&w, (struct hint_how){
 			  .shape = shape, .wrap = wrap, .order = order });
-	for (i = 0; i < TRIES; i++) {
+	for (int i = 0; i < TRIES; i++) {
 		static const uint8_t kinds[] = { PACKET_DETERMINISTIC,
 			PACKET_HIGH, PACKET_SYSTEM };
 
@@ -157,9 +156,8 @@ static void program(struct walker *w, uint32_t set, const char *zones)
 static void check_zones(struct walker *w, uint8_t set, const char *groups)
 {
 	char letters[MOST_HOPS];
-	int i;
 
-	for (i = 0; i < TRIES; i++) {
+	for (int i = 0; i < TRIES; i++) {
 		walk(w, any_packet(w, PACKET_DYNAMIC, set), letters);
 		assert_true(is_grouped(letters, groups));
 	}
@@ -202,11 +200,10 @@ static void zones_are_for_dynamic_packets(void **state)
 {
 	char letters[MOST_HOPS];
 	struct walker w;
-	int i;
 
 	start(&w, (struct hint_how){ .shape = "4x4x4", .order = "ABC" });
 	program(&w, 2, "C,B,A");
-	for (i = 0; i < TRIES; i++) {
+	for (int i = 0; i < TRIES; i++) {
 		walk(&w, any_packet(&w, PACKET_DETERMINISTIC, 2), letters);
 		assert_true(is_grouped(letters, "A,B,C"));
 	}
@@ -219,9 +216,8 @@ static uint32_t first_hops(struct walker *w, uint8_t set)
 {
 	char letters[MOST_HOPS];
 	uint32_t seen = 0;
-	int i;
 
-	for (i = 0; i < TRIES; i++) {
+	for (int i = 0; i < TRIES; i++) {
 		struct packet p = any_packet(w, PACKET_DYNAMIC, set);
 
 		p.dst = (p.src % 4 + 2) % 4 + (p.src / 4 % 4 + 2) % 4 * 4 +
@@ -282,9 +278,7 @@ static void check_most_tokens(uint32_t n, bool is_swapped, bool is_staged)
 
 static void a_dynamic_packet_takes_the_link_with_most_tokens(void **state)
 {
-	uint32_t n;
-
-	for (n = 1; n <= 8; n++) {
+	for (uint32_t n = 1; n <= 8; n++) {
 		check_most_tokens(n, false, false);
 		check_most_tokens(n, true, false);
 	}
@@ -293,9 +287,7 @@ static void a_dynamic_packet_takes_the_link_with_most_tokens(void **state)
 /* BGQ-F64: also where senders tell receivers and FIFOs what they have. */
 static void a_fifo_asks_the_sender_with_most_tokens_in_stages(void **state)
 {
-	uint32_t n;
-
-	for (n = 1; n <= 8; n++) {
+	for (uint32_t n = 1; n <= 8; n++) {
 		check_most_tokens(n, false, true);
 		check_most_tokens(n, true, true);
 	}

@@ -35,9 +35,7 @@ static void collect(const struct direct *d, struct direct_site *s,
 static void collect_all(
 	const struct direct *d, struct direct_site *s, sim_time t)
 {
-	uint32_t p;
-
-	for (p = 0; p < d->n_ports; p++)
+	for (uint32_t p = 0; p < d->n_ports; p++)
 		collect(d, s, p, t);
 }
 
@@ -295,9 +293,9 @@ static struct winner pick_shared(
 {
 	bool is_high = !(s->turns >> port & 1);
 	struct winner w = nobody;
-	uint32_t i;
 
-	for (i = 0; i < 2 && w.rank == NO_WINNER; i++, is_high = !is_high)
+	for (uint32_t i = 0; i < 2 && w.rank == NO_WINNER;
+		i++, is_high = !is_high)
 		w = is_high ? pick_class(
 				      d, s, port, REQ_HIGH, INJ_HIGH, RANK_HIGH)
 			    : pick_user(d, s, port);
@@ -381,11 +379,11 @@ static __attribute__((noinline)) struct winner pick_stepped(
 {
 	const struct direct_port *o = &s->port[port];
 	struct winner w = { .rank = RANK_USER };
-	uint32_t c, i = 0;
+	uint32_t i = 0;
 	uint64_t m = 0;
 	packet_id id;
 
-	for (c = 0; c < d->route->n_channels; c++) {
+	for (uint32_t c = 0; c < d->route->n_channels; c++) {
 		m |= fitting(d, s, o->requests.head[c], 0, d->channel_bits, c,
 			o->sender.tokens[c]);
 		i |= fitting_fifos(

@@ -96,11 +96,8 @@ static void check_passing(uint8_t kind, int64_t queues)
 /* BGQ-F29 */
 static void packets_for_other_links_pass(void **state)
 {
-	int64_t queues;
-	uint8_t kind;
-
-	for (queues = 1; queues <= DIRECT_QUEUES; queues++)
-		for (kind = 0; kind < PACKET_SYSTEM; kind++)
+	for (int64_t queues = 1; queues <= DIRECT_QUEUES; queues++)
+		for (uint8_t kind = 0; kind < PACKET_SYSTEM; kind++)
 			check_passing(kind, queues);
 }
 
@@ -108,13 +105,13 @@ static void packets_for_other_links_pass(void **state)
 static void ordered_packets_for_one_link_do_not_pass(void **state)
 {
 	struct plane p = plane((struct rig_how){ 0 });
-	uint32_t k[6], i;
+	uint32_t k[6];
 
 	keep_east_busy(&p);
-	for (i = 0; i < 6; i++)
+	for (uint32_t i = 0; i < 6; i++)
 		k[i] = send_to(&p, PACKET_DETERMINISTIC, 2 + i % 2, 1);
 	rig_run(p.r);
-	for (i = 1; i < 6; i++) /* as if both ended in (2,1) */
+	for (uint32_t i = 1; i < 6; i++) /* as if both ended in (2,1) */
 		assert_true(p.r->got[k[i]]->head - i % 2 * BOARD_PS >
 			    p.r->got[k[i - 1]]->head - (i - 1) % 2 * BOARD_PS);
 	rig_free(p.r);
@@ -125,10 +122,9 @@ static void check_spread(const struct plane *p, uint32_t channel, uint32_t n)
 {
 	const struct direct_queue *q = direct_queue(
 		direct_site(p->r->net, p->mid), channel, WEST * DIRECT_QUEUES);
-	uint32_t i;
 
 	assert_int_equal(rig_standing(p->r, p->mid, WEST, channel), n);
-	for (i = 0; i < DIRECT_QUEUES; i++)
+	for (uint32_t i = 0; i < DIRECT_QUEUES; i++)
 		assert_in_range(q[i].count, n / DIRECT_QUEUES,
 			(n + DIRECT_QUEUES - 1) / DIRECT_QUEUES);
 }
@@ -138,15 +134,15 @@ static void check_spread(const struct plane *p, uint32_t channel, uint32_t n)
 static void check_joining(uint8_t kind, uint32_t channel)
 {
 	struct plane p = plane((struct rig_how){ .packets = 10 });
-	uint32_t n, sent = 0;
+	uint32_t sent = 0;
 
 	keep_east_busy(&p);
-	for (n = 1; n <= 2 * DIRECT_QUEUES; n++) {
+	for (uint32_t n = 1; n <= 2 * DIRECT_QUEUES; n++) {
 		send_to(&p, kind, 3, 1);
 		if (n < DIRECT_QUEUES)
 			send_to(&p, kind, 1, 3);
 	}
-	for (n = 1; n <= 2 * DIRECT_QUEUES; n++) {
+	for (uint32_t n = 1; n <= 2 * DIRECT_QUEUES; n++) {
 		sent += n < DIRECT_QUEUES ? 2 : 1;
 		rig_run_until(p.r, sent * (sim_time)PERIOD);
 		check_spread(&p, channel, n);
@@ -264,10 +260,8 @@ static void tokens_come_back_behind_the_tail(void **state)
 		.packets = 2,
 	};
 	sim_time round = 2 * MIDPLANES_PS + FULL_PS;
-	uint8_t kind;
-	uint32_t i;
 
-	for (kind = 0; kind < N_PACKET_KINDS; kind++) {
+	for (uint8_t kind = 0; kind < N_PACKET_KINDS; kind++) {
 		struct packet p = { .src = 3, .dst = 4, .bytes = 512 };
 		uint32_t apart = kind == PACKET_DYNAMIC ? 2 : 1;
 		struct rig *r = rig_new(&how);
@@ -275,7 +269,7 @@ static void tokens_come_back_behind_the_tail(void **state)
 		p.kind = kind;
 		rig_flood(r, 0, rig_fifo(r, &p), 20, p);
 		rig_run(r);
-		for (i = apart; i < 20; i++)
+		for (uint32_t i = apart; i < 20; i++)
 			assert_true(r->got[i]->head - r->got[i - apart]->head ==
 				    round);
 		rig_free(r);

@@ -123,10 +123,9 @@ static uint64_t hops_of(const struct rig *r, const struct packet *p)
 {
 	struct packet q = *p;
 	uint64_t n = 0;
-	uint32_t i;
 
 	route_begin(r->net->route, &q);
-	for (i = 0; i < r->way.t.n_dims; i++)
+	for (uint32_t i = 0; i < r->way.t.n_dims; i++)
 		n += q.left[i];
 	return n;
 }
@@ -134,11 +133,9 @@ static uint64_t hops_of(const struct rig *r, const struct packet *p)
 static void check_arrivals(const struct rig *r)
 {
 	uint64_t hops = 0;
-	uint32_t k;
-	uint8_t kind;
 
 	assert_int_equal(r->n_arrivals, r->n_sent);
-	for (k = 0; k < r->n_sent; k++) {
+	for (uint32_t k = 0; k < r->n_sent; k++) {
 		struct packet p = r->flow[k].packet;
 		const struct arrival *a = r->got[k];
 		uint64_t h;
@@ -155,16 +152,14 @@ static void check_arrivals(const struct rig *r)
 			    (40 + (p.bytes + 31) / 32 * 32) * BYTE_PS);
 	}
 	assert_int_equal(net_total(r->net).hops, hops);
-	for (kind = PACKET_DETERMINISTIC; kind < N_PACKET_KINDS; kind++)
+	for (uint8_t kind = PACKET_DETERMINISTIC; kind < N_PACKET_KINDS; kind++)
 		assert_int_equal(rig_overtakings(r, kind), 0);
 }
 
 static void check_same(const struct rig *a, const struct rig *b)
 {
-	uint32_t i;
-
 	assert_int_equal(a->n_arrivals, b->n_arrivals);
-	for (i = 0; i < a->n_arrivals; i++) {
+	for (uint32_t i = 0; i < a->n_arrivals; i++) {
 		const struct arrival *x = &a->arrival[i];
 		const struct arrival *y = &b->arrival[i];
 

@@ -43,9 +43,8 @@ static uint32_t top(const struct rig *r, const struct packet *p)
 static sim_time way(const struct rig *r, uint32_t level)
 {
 	sim_time t = (2 * (sim_time)level - 1) * ELITE_SWITCH_PS;
-	uint32_t i;
 
-	for (i = 0; i < level; i++)
+	for (uint32_t i = 0; i < level; i++)
 		t += 2 * ELITE_METRE_PS * fattree_length(&r->tree.t, i);
 	return t;
 }
@@ -54,9 +53,8 @@ static sim_time way(const struct rig *r, uint32_t level)
 static void check_copies(const struct rig *r, uint32_t number)
 {
 	const struct packet *p = &r->got[number]->packet;
-	site_id s;
 
-	for (s = 0; s < r->net->n_sites; s++) {
+	for (site_id s = 0; s < r->net->n_sites; s++) {
 		const struct arrival *a = rig_copy(r, number, s);
 
 		assert_int_equal(a != NULL, s >= p->dst && s <= p->last);
@@ -76,9 +74,8 @@ static void check_times(const struct rig *r, uint32_t number)
 	sim_time head = r->sent[number] + one_way;
 	sim_time tail = head + serialisation(r, p->bytes);
 	const struct arrival *a = rig_answer(r, number);
-	site_id s;
 
-	for (s = p->dst; s <= p->last; s++) {
+	for (site_id s = p->dst; s <= p->last; s++) {
 		assert_true(rig_copy(r, number, s)->head == head);
 		assert_true(rig_copy(r, number, s)->tail == tail);
 	}
@@ -91,18 +88,19 @@ static void check_times(const struct rig *r, uint32_t number)
 static void check_all_ranges(uint32_t k)
 {
 	struct rig *r = rig_new(&(struct rig_how){ .tree = &tree_some[k] });
-	uint32_t n = r->net->n_nodes, src, first, last, i;
+	uint32_t n = r->net->n_nodes;
 	uint32_t step = n <= 5 ? 1 : n / 5 + 1; /* enough of them */
 	struct net_tally sum;
 	sim_time t = 0;
 
-	for (src = 0; src < n; src += step)
-		for (first = 0; first < n; first += step)
-			for (last = first; last < n; last += step, t += APART)
+	for (uint32_t src = 0; src < n; src += step)
+		for (uint32_t first = 0; first < n; first += step)
+			for (uint32_t last = first; last < n;
+				last += step, t += APART)
 				rig_send(r, t, FIFO_HIGH,
 					range(src, first, last));
 	rig_run(r);
-	for (i = 0; i < r->n_sent; i++) {
+	for (uint32_t i = 0; i < r->n_sent; i++) {
 		check_copies(r, i);
 		check_times(r, i);
 	}
@@ -115,9 +113,7 @@ static void check_all_ranges(uint32_t k)
 
 static void qsn_f72_each_node_of_a_range_gets_one_copy(void **state)
 {
-	uint32_t k;
-
-	for (k = 0; tree_some[k].nodes; k++)
+	for (uint32_t k = 0; tree_some[k].nodes; k++)
 		check_all_ranges(k);
 }
 
@@ -149,7 +145,6 @@ static void all_ways_up_serve(void **state)
 	struct rig *r = rig_new(&(struct rig_how){ .tree = &tree });
 	struct packet p = range(5, 10, 50);
 	uint32_t n = updown_n_climbs(&r->tree.u, &p), i, used = 0;
-	site_id s;
 
 	assert_int_equal(n, 16);
 	for (i = 0; i < n; i++) {
@@ -159,7 +154,7 @@ static void all_ways_up_serve(void **state)
 	rig_run(r);
 	for (i = 0; i < n; i++)
 		check_copies(r, i);
-	for (s = r->tree.t.first[3]; s < r->net->n_sites; s++)
+	for (site_id s = r->tree.t.first[3]; s < r->net->n_sites; s++)
 		used += rig_sent_bytes(r, s, 1, ALL_CHANNELS) > 0;
 	assert_int_equal(used, 16);
 	rig_free(r);
@@ -173,9 +168,8 @@ static void qsn_g19_the_greatest_answer_comes_back_once(void **state)
 	static const struct tree_how tree = { .nodes = "30", .up = "2x3" };
 	uint8_t answers[128] = { 0 };
 	struct rig_how how = { .tree = &tree, .answers = answers };
-	site_id other;
 
-	for (other = 0; other < 30; other++) {
+	for (site_id other = 0; other < 30; other++) {
 		struct rig *r = rig_new(&how);
 		bool is_in = other >= 2 && other <= 27;
 
@@ -223,10 +217,10 @@ static void the_answer_comes_when_the_last_has_answered(void **state)
 /* Broadcasts of one node that turn at one level come in their order. */
 static void are_in_order(const struct rig *r)
 {
-	uint32_t n = r->net->n_nodes, i;
+	uint32_t n = r->net->n_nodes;
 	uint32_t *last = mem_alloc((size_t)n * n * 8, sizeof(*last));
 
-	for (i = 0; i < r->n_arrivals; i++) {
+	for (uint32_t i = 0; i < r->n_arrivals; i++) {
 		const struct arrival *a = &r->arrival[i];
 		uint32_t *l = &last[(a->packet.src * n + a->site) * 8];
 
@@ -256,13 +250,13 @@ static struct outcome storm(uint32_t k, uint32_t n_workers, uint32_t queues)
 		.forget = 1000000 * SIM_NS,
 	};
 	struct rig *r = rig_new(&how);
-	uint32_t n = r->net->n_nodes, i, first, m;
+	uint32_t n = r->net->n_nodes, first, m;
 	uint64_t series = k;
 	struct outcome o;
 
 	rig_storm(r, &series, MANY, 0xf, k % 3);
 	m = r->n_sent;
-	for (i = 0; i < MANY * n; i++) {
+	for (uint32_t i = 0; i < MANY * n; i++) {
 		uint32_t a = rig_draw(&series, n), b = rig_draw(&series, n);
 
 		first = a < b ? a : b;
@@ -271,7 +265,7 @@ static struct outcome storm(uint32_t k, uint32_t n_workers, uint32_t queues)
 	rig_run(r);
 	assert_int_equal(net_knot(r->net, NULL, 0), 0);
 	assert_int_equal(r->net->coll->ops->waiting(r->net->coll), 0);
-	for (i = m; i < r->n_sent; i++) {
+	for (uint32_t i = m; i < r->n_sent; i++) {
 		check_copies(r, i);
 		assert_non_null(rig_answer(r, i));
 	}
@@ -285,10 +279,8 @@ static struct outcome storm(uint32_t k, uint32_t n_workers, uint32_t queues)
 
 static void are_alike(const struct outcome *a, const struct outcome *b)
 {
-	uint32_t i;
-
 	assert_int_equal(a->n, b->n);
-	for (i = 0; i < a->n; i++) {
+	for (uint32_t i = 0; i < a->n; i++) {
 		const struct arrival *x = &a->arrival[i], *y = &b->arrival[i];
 
 		assert_int_equal(x->packet.number, y->packet.number);
@@ -302,9 +294,7 @@ static void are_alike(const struct outcome *a, const struct outcome *b)
  * the same on any number of threads. */
 static void storms_of_broadcasts_come_through(void **state)
 {
-	uint32_t k;
-
-	for (k = 2; k < 8; k++) {
+	for (uint32_t k = 2; k < 8; k++) {
 		struct outcome one = storm(k, 1, 0), two = storm(k, 2, 0);
 		struct outcome four = storm(k, 4, 0), wide = storm(k, 1, 3);
 
@@ -381,17 +371,16 @@ static void a_leg_that_is_free_unties_no_knot(void **state)
 	uint32_t bit = 4 * DIRECT_QUEUES; /* in by port 4 */
 	uint64_t before;
 	char text[1000];
-	site_id s;
 
 	ops.spread = spread_in_a_ring;
 	r->tree.u.route.ops = &ops;
-	for (s = 0; s < 16; s += 4)
+	for (site_id s = 0; s < 16; s += 4)
 		rig_flood(r, 0, FIFO_HIGH, 10, range(s, 0, 15));
 	rig_run_until(r, 100000 * SIM_NS);
 	before = net_knot(r->net, text, sizeof(text));
 	assert_true(before >= 16);
 	assert_non_null(strstr(text, "channel high"));
-	for (s = 16; s < 20; s++) {
+	for (site_id s = 16; s < 20; s++) {
 		struct direct_queue *q =
 			direct_queue(direct_site(r->net, s), CHANNEL_HIGH, bit);
 
@@ -410,9 +399,9 @@ static void a_leg_that_is_free_unties_no_knot(void **state)
 static void on_message(void *arg, const struct book_account *a)
 {
 	sim_time sum = 0;
-	uint32_t *n = arg, i;
+	uint32_t *n = arg;
 
-	for (i = 0; i < N_CAUSES; i++)
+	for (uint32_t i = 0; i < N_CAUSES; i++)
 		sum += a->budget.spent[i];
 	assert_true(sum == a->budget.at - a->budget.start);
 	++*n;
@@ -421,13 +410,13 @@ static void on_message(void *arg, const struct book_account *a)
 static void copies_have_budgets_of_their_own(void **state)
 {
 	static const struct tree_how tree = { .nodes = "16" };
-	uint32_t n = 0, i;
+	uint32_t n = 0;
 	struct book_how book = { .on_message = on_message, .arg = &n };
 	struct rig *with =
 		rig_new(&(struct rig_how){ .tree = &tree, .book = &book });
 	struct rig *without = rig_new(&(struct rig_how){ .tree = &tree });
 
-	for (i = 0; i < 40; i++) {
+	for (uint32_t i = 0; i < 40; i++) {
 		rig_send(with, 0, FIFO_HIGH, range(i % 16, 3, 12));
 		rig_send(without, 0, FIFO_HIGH, range(i % 16, 3, 12));
 	}
@@ -436,7 +425,7 @@ static void copies_have_budgets_of_their_own(void **state)
 	/* ten copies and one answer each */
 	assert_int_equal(n, 40 * 11);
 	assert_int_equal(with->n_arrivals, without->n_arrivals);
-	for (i = 0; i < with->n_arrivals; i++)
+	for (uint32_t i = 0; i < with->n_arrivals; i++)
 		assert_true(with->arrival[i].head == without->arrival[i].head);
 	rig_free(with);
 	rig_free(without);
@@ -459,12 +448,11 @@ static void a_lost_leg_is_not_answered(void **state)
 	struct fault_plan plan = { .event = e, .n_events = 2 };
 	struct rig *r = rig_new(&(struct rig_how){
 		.tree = &tree, .faults = &plan, .forget = 100000 * SIM_NS });
-	site_id s;
 
 	rig_send(r, 0, FIFO_HIGH, range(0, 0, 15));
 	rig_run_until(r, 40000 * SIM_NS);
 	rig_gather(r);
-	for (s = 0; s < 16; s++)
+	for (site_id s = 0; s < 16; s++)
 		assert_int_equal(rig_copy(r, 0, s) != NULL, s != 6);
 	assert_null(rig_answer(r, 0));
 	assert_int_equal(net_total(r->net).lost, 1);
@@ -518,16 +506,16 @@ static void hurt_answers_are_none(void **state)
 	static const struct tree_how tree = { .nodes = "16" };
 	struct fault_plan plan = { 0 };
 	struct rig *r;
-	uint32_t i, answered = 0;
+	uint32_t answered = 0;
 
 	/* answers go up by this class of wires, 264 bits each */
 	plan.rate[fattree_wire(0, FATTREE_UP)] =
 		UINT64_C(300000000000000); /* 3e-4 */
 	r = rig_new(&(struct rig_how){ .tree = &tree, .faults = &plan });
-	for (i = 0; i < 300; i++)
+	for (uint32_t i = 0; i < 300; i++)
 		rig_send(r, i * APART, FIFO_HIGH, range(i % 16, 0, 15));
 	rig_run(r);
-	for (i = 0; i < 300; i++) {
+	for (uint32_t i = 0; i < 300; i++) {
 		const struct arrival *a = rig_answer(r, i);
 		site_id s;
 

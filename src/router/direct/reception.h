@@ -137,12 +137,10 @@ static void receive_injected(struct direct *d, struct sim_worker *w,
 static void arbitrate_reception(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, sim_time t)
 {
-	uint32_t channel;
-
 	/* Held heads may be freed while others are received. */
 	while (s->dirty & DIRTY_RECEPTION) {
 		s->dirty &= ~DIRTY_RECEPTION;
-		for (channel = N_CHANNELS; channel--;)
+		for (uint32_t channel = N_CHANNELS; channel--;)
 			if (s->local[channel])
 				receive_heads(d, w, s, channel, t);
 		if (s->local_inject)

@@ -12,9 +12,9 @@ static const sim_time late = 2 * MANY * (sim_time)PERIOD;
 
 static uint32_t n_injected(const struct rig *r)
 {
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
-	for (i = 0; i < r->n_sent; i++)
+	for (uint32_t i = 0; i < r->n_sent; i++)
 		n += r->sent[i] >= 0;
 	return n;
 }
@@ -56,9 +56,7 @@ static void check_backing_up(uint8_t kind)
 /* BGQ-F27 */
 static void a_full_fifo_backs_up_to_the_sender(void **state)
 {
-	uint8_t kind;
-
-	for (kind = PACKET_DETERMINISTIC; kind <= PACKET_SYSTEM; kind++)
+	for (uint8_t kind = PACKET_DETERMINISTIC; kind <= PACKET_SYSTEM; kind++)
 		check_backing_up(kind);
 }
 
@@ -88,9 +86,8 @@ static void dynamic_packets_back_up_on_both_channels(void **state)
 static void a_slow_client_sets_the_pace(void **state)
 {
 	struct rig_how how = { .way = { .shape = "4" }, .fills = true };
-	uint32_t n, k;
 
-	for (n = 1; n <= 3; n++) {
+	for (uint32_t n = 1; n <= 3; n++) {
 		struct rig *r;
 
 		how.reception = n;
@@ -101,7 +98,7 @@ static void a_slow_client_sets_the_pace(void **state)
 				.kind = PACKET_DETERMINISTIC,
 				.bytes = 512 });
 		rig_run(r);
-		for (k = 20; k < MANY; k++)
+		for (uint32_t k = 20; k < MANY; k++)
 			assert_true(r->got[k]->head - r->got[k - n]->head ==
 				    FULL_PS + how.drain);
 		rig_free(r);
@@ -169,7 +166,6 @@ static void check_meeting(uint8_t kind, bool is_sink)
 	site_id mid = RIG_AT(r, 1, 1);
 	struct packet p = { .dst = mid, .kind = kind, .bytes = 512 };
 	sim_time first;
-	uint32_t i;
 
 	p.src = RIG_AT(r, 0, 1);
 	rig_send(r, BOARDS_PS - BOARD_PS, rig_fifo(r, &p), p);
@@ -182,7 +178,7 @@ static void check_meeting(uint8_t kind, bool is_sink)
 	rig_run(r);
 	first = r->arrival[0].head;
 	assert_int_equal(first, BOARDS_PS);
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		const struct arrival *a = &r->arrival[i];
 
 		assert_true(a->head ==
@@ -195,9 +191,7 @@ static void check_meeting(uint8_t kind, bool is_sink)
 /* BGQ-F21 */
 static void a_fifo_receives_one_packet_at_a_time(void **state)
 {
-	uint8_t kind;
-
-	for (kind = 0; kind < N_PACKET_KINDS; kind++) {
+	for (uint8_t kind = 0; kind < N_PACKET_KINDS; kind++) {
 		check_meeting(kind, true);
 		check_meeting(kind, false);
 	}
@@ -214,18 +208,17 @@ static void small_packets_do_not_slip_in(void **state)
 	};
 	struct rig *r = rig_new(&how);
 	struct packet p = { .dst = 1, .kind = PACKET_DETERMINISTIC };
-	uint32_t i;
 
 	rig_close(r, 1, FIFO_USER + A_MINUS);
 	rig_open(r, 1, FIFO_USER + A_MINUS, late);
-	for (i = 0; i < 5; i++) {
+	for (uint32_t i = 0; i < 5; i++) {
 		static const uint16_t bytes[] = { 256, 512, 0, 32, 0 };
 
 		p.bytes = bytes[i];
 		rig_send(r, 0, 0, p);
 	}
 	rig_run(r);
-	for (i = 0; i < 5; i++)
+	for (uint32_t i = 0; i < 5; i++)
 		assert_int_equal(r->node[1].log[i].packet.number, i);
 	assert_true(r->got[1]->head == late);
 	rig_free(r);
@@ -236,9 +229,8 @@ static void small_packets_do_not_slip_in(void **state)
 static void a_crowd_with_slow_clients_gets_through(void **state)
 {
 	static const sim_time drains[] = { -1, 0, 100, 3000000 };
-	uint32_t i;
 
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		struct rig_how how = {
 			.way = { .shape = "4x3x2", .zones = "none" },
 			.fills = true,

@@ -19,9 +19,8 @@ static struct link_params replay(int64_t by)
 static struct fault_plan errors(uint64_t rate)
 {
 	struct fault_plan p = { 0 };
-	uint32_t i;
 
-	for (i = 0; i < TOPO_MAX_WIRES; i++)
+	for (uint32_t i = 0; i < TOPO_MAX_WIRES; i++)
 		p.rate[i] = rate;
 	return p;
 }
@@ -47,9 +46,8 @@ static struct rig *storm(const struct link_params *link,
 static struct fault_counts total(const struct rig *r)
 {
 	struct fault_counts sum = { 0 };
-	uint32_t i;
 
-	for (i = 0; i < r->net->topo->n_wires; i++) {
+	for (uint32_t i = 0; i < r->net->topo->n_wires; i++) {
 		struct fault_counts c = faults_total(r->net->faults, i);
 
 		fault_counts_add(&sum, &c);
@@ -59,15 +57,12 @@ static struct fault_counts total(const struct rig *r)
 
 static void bgq_f73_everything_comes_through_and_in_order(void **state)
 {
-	int64_t by;
-	uint32_t i;
-
-	for (by = RETRY_BY_TIMEOUT; by <= RETRY_BY_NACK; by++) {
+	for (int64_t by = RETRY_BY_TIMEOUT; by <= RETRY_BY_NACK; by++) {
 		struct link_params link = replay(by);
 		struct fault_plan p = errors(ONE_IN_50000);
 		struct rig *r = storm(&link, &p, 1, NULL);
 
-		for (i = 0; i < r->n_sent; i++) {
+		for (uint32_t i = 0; i < r->n_sent; i++) {
 			assert_non_null(r->got[i]);
 			assert_false(r->got[i]->packet.flags & PACKET_HURT);
 		}
@@ -82,10 +77,8 @@ static void bgq_f73_everything_comes_through_and_in_order(void **state)
 
 static void compare(const struct rig *a, const struct rig *b)
 {
-	uint32_t i;
-
 	assert_int_equal(a->n_sent, b->n_sent);
-	for (i = 0; i < a->n_sent; i++) {
+	for (uint32_t i = 0; i < a->n_sent; i++) {
 		assert_int_equal(a->got[i]->head, b->got[i]->head);
 		assert_int_equal(a->got[i]->tail, b->got[i]->tail);
 	}
@@ -131,7 +124,7 @@ static void a_small_window_holds_the_link(void **state)
 {
 	struct link_params link = replay(RETRY_BY_TIMEOUT);
 	struct rig *r;
-	uint32_t i, first;
+	uint32_t first;
 
 	link.retry.window = FULL_CHUNKS;
 	r = rig_new(&(struct rig_how){
@@ -140,7 +133,7 @@ static void a_small_window_holds_the_link(void **state)
 	first = rig_flood(
 		r, 0, 0, 10, (struct packet){ .dst = 1, .bytes = 512 });
 	rig_run(r);
-	for (i = first + 1; i < r->n_sent; i++)
+	for (uint32_t i = first + 1; i < r->n_sent; i++)
 		assert_int_equal(r->got[i]->head - r->got[i - 1]->head,
 			FULL_PS + 2 * BOARD_PS);
 	rig_free(r);
@@ -163,13 +156,13 @@ static void bgq_f73_a_link_that_returns_has_lost_nothing(void **state)
 		&(struct rig_how){ .way = { .shape = "2", .wrap = "mesh" },
 			.link = &link,
 			.faults = &p });
-	uint32_t i, late = 0;
+	uint32_t late = 0;
 
 	rig_flood(r, 0, 0, 40,
 		(struct packet){
 			.dst = 1, .kind = PACKET_DETERMINISTIC, .bytes = 512 });
 	rig_run(r);
-	for (i = 0; i < r->n_sent; i++) {
+	for (uint32_t i = 0; i < r->n_sent; i++) {
 		assert_non_null(r->got[i]);
 		late += r->got[i]->head > 53000 * SIM_NS;
 		if (i)
@@ -187,13 +180,12 @@ static void no_token_is_lost_with_the_packet_that_brings_it(void **state)
 	struct link_params link = replay(RETRY_BY_TIMEOUT);
 	struct fault_plan p = errors(4 * ONE_IN_50000);
 	struct rig *r[2];
-	uint32_t i, k;
 
 	link.check_hop = 5;
 	link.check_header = 8;
-	for (k = 0; k < 2; k++) {
+	for (uint32_t k = 0; k < 2; k++) {
 		r[k] = storm(&link, &p, 1 + 2 * k, NULL);
-		for (i = 0; i < r[k]->n_sent; i++)
+		for (uint32_t i = 0; i < r[k]->n_sent; i++)
 			assert_non_null(r[k]->got[i]);
 		assert_true(total(r[k]).shorts > 5);
 		assert_int_equal(total(r[k]).lost, 0);
@@ -214,9 +206,8 @@ static struct rig *two_streams(const struct fault_plan *p)
 			.link = &link,
 			.fills = true,
 			.faults = p });
-	uint32_t i;
 
-	for (i = 0; i < 6; i += 3)
+	for (uint32_t i = 0; i < 6; i += 3)
 		rig_flood(r, 0, 0, MANY,
 			(struct packet){ .src = i,
 				.dst = i + 2,
@@ -235,9 +226,9 @@ static void bgq_f79_two_bad_bits_stop_one_unit_and_no_other(void **state)
 		{ .site = 0, .buffer = FAULT_INJECTION << 16 },
 		{ .site = 2, .buffer = FAULT_RECEPTION << 16 | 1 << 8 },
 	};
-	uint32_t i, bits;
+	uint32_t bits;
 
-	for (i = 0; i < 8; i++) {
+	for (uint32_t i = 0; i < 8; i++) {
 		struct fault_plan p = errors(ONE_IN_50000);
 		struct fault_flip flip = buffer[i / 2];
 		struct ras_event e = { 0 };
@@ -288,10 +279,9 @@ struct charged {
 static void on_message(void *arg, const struct book_account *a)
 {
 	struct charged *c = arg;
-	uint32_t i;
 	sim_time sum = 0;
 
-	for (i = 0; i < N_CAUSES; i++)
+	for (uint32_t i = 0; i < N_CAUSES; i++)
 		sum += a->budget.spent[i];
 	assert_int_equal(sum, a->budget.at - a->budget.start);
 	c->retry += a->budget.spent[CAUSE_RETRY];

@@ -158,15 +158,14 @@ static bool runs_through(struct world *x)
 {
 	struct err e = { 0 };
 	uint32_t n = 0;
-	site_id s;
 
-	for (s = 0; s < NODES; s++)
+	for (site_id s = 0; s < NODES; s++)
 		sim_post(sim_owner(x->net->sim, s), s, (sim_time)s * 100,
 			SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
 	sim_run(x->net->sim, (sim_time)MOST_TIME * SIM_NS);
 	if (net_audit(x->net, &e))
 		fail_msg("%s", e.text);
-	for (s = 0; s < NODES; s++)
+	for (site_id s = 0; s < NODES; s++)
 		n += x->got[s];
 	return n == NODES * SENT;
 }
@@ -201,9 +200,7 @@ static void a_ring_of_one_channel_is_found_to_lock_and_does(void **state)
 
 static void a_dateline_is_proved_and_runs_through(void **state)
 {
-	int64_t queues;
-
-	for (queues = 1; queues <= 2; queues++) {
+	for (int64_t queues = 1; queues <= 2; queues++) {
 		struct world *x = make(2, queues, NULL);
 		struct proof p;
 		char text[100];
@@ -297,14 +294,14 @@ static void all_ways_that_a_router_may_choose_are_followed(void **state)
 	struct world *x = make(1, 1, NULL);
 	struct route_ops ops = ring_ops;
 	struct proof p;
-	uint32_t i, ports = 0;
+	uint32_t ports = 0;
 
 	ops.next = next_either;
 	x->route.ops = &ops;
 	prove(&p, x);
 	/* rings in both directions: from each wire to the next */
 	assert_int_equal(p.n_channels, 2 * NODES);
-	for (i = 0; i < p.step[1].n_cycle; i++)
+	for (uint32_t i = 0; i < p.step[1].n_cycle; i++)
 		ports |= 1u << p.step[1].cycle[i].port;
 	assert_true(ports == 1u << 0 || ports == 1u << 1);
 	proof_free(&p);

@@ -45,20 +45,19 @@ static bool offer_all(const struct direct *d, const struct direct_site *s,
 	uint32_t port, struct stage_offer *o)
 {
 	uint64_t any = 0;
-	uint32_t i;
 
 	o->head[REQ_DYNAMIC] = to_dynamic(d, s, port, REQ_DYNAMIC);
 	o->head[REQ_RETURN] = to_dynamic(d, s, port, REQ_RETURN);
 	o->head[REQ_ESCAPE] = to_escape(d, s, port);
-	for (i = REQ_DETERMINISTIC; i < N_REQUESTS; i++)
+	for (uint32_t i = REQ_DETERMINISTIC; i < N_REQUESTS; i++)
 		o->head[i] = to_ring(d, s, port, i);
 	o->inject[INJ_DYNAMIC] = inject_dynamic(d, s, port);
 	o->inject[INJ_ESCAPE] = inject_escape(d, s, port);
-	for (i = INJ_DETERMINISTIC; i < N_INJECTIONS; i++)
+	for (uint32_t i = INJ_DETERMINISTIC; i < N_INJECTIONS; i++)
 		o->inject[i] = inject_ring(d, s, port, i);
-	for (i = 0; i < N_REQUESTS; i++)
+	for (uint32_t i = 0; i < N_REQUESTS; i++)
 		any |= o->head[i];
-	for (i = 0; i < N_INJECTIONS; i++)
+	for (uint32_t i = 0; i < N_INJECTIONS; i++)
 		any |= o->inject[i];
 	return any || s->guests >> port & 1;
 }
@@ -79,12 +78,12 @@ static struct stage_way way_of(struct direct_site *s, const struct stages *g,
 	bool is_injection, uint32_t bit, const uint8_t *requests, uint32_t n)
 {
 	struct stage_way best = { 0, requests[0] };
-	uint32_t alike = 0, i, m;
+	uint32_t alike = 0;
 	int most = -1;
 
-	for (i = 0; i < n && !alike; i++) {
+	for (uint32_t i = 0; i < n && !alike; i++) {
 		best.request = requests[i];
-		for (m = g->idle; m; m &= m - 1) {
+		for (uint32_t m = g->idle; m; m &= m - 1) {
 			uint32_t o = (uint32_t)__builtin_ctz(m);
 			int tokens = s->port[o].sender.tokens[CHANNEL_DYNAMIC];
 
@@ -120,10 +119,9 @@ static uint64_t heads_of(const struct stages *g, uint32_t channel)
 {
 	const struct stage_channel *c = &stage_channels[channel];
 	uint64_t sum = 0;
-	uint32_t m, i;
 
-	for (m = g->idle; m; m &= m - 1)
-		for (i = 0; i < c->n; i++)
+	for (uint32_t m = g->idle; m; m &= m - 1)
+		for (uint32_t i = 0; i < c->n; i++)
 			sum |= g->offer[__builtin_ctz(m)].head[c->request[i]];
 	return sum;
 }
@@ -179,14 +177,14 @@ static void ask_all(
 	const struct direct *d, struct direct_site *s, struct stages *g)
 {
 	uint64_t heads[N_CHANNELS], any = 0;
-	uint32_t fifos = 0, m, i;
+	uint32_t fifos = 0;
 
-	for (i = 0; i < N_CHANNELS; i++)
+	for (uint32_t i = 0; i < N_CHANNELS; i++)
 		any |= heads[i] = heads_of(g, i);
-	for (i = 0; i < d->n_ports && any >> i * DIRECT_QUEUES; i++)
+	for (uint32_t i = 0; i < d->n_ports && any >> i * DIRECT_QUEUES; i++)
 		ask_of_receiver(s, g, i, heads);
-	for (m = g->idle; m; m &= m - 1)
-		for (i = 0; i < N_INJECTIONS; i++)
+	for (uint32_t m = g->idle; m; m &= m - 1)
+		for (uint32_t i = 0; i < N_INJECTIONS; i++)
 			fifos |= g->offer[__builtin_ctz(m)].inject[i];
 	for (; fifos; fifos &= fifos - 1)
 		ask_of_fifo(s, g, (uint32_t)__builtin_ctz(fifos));

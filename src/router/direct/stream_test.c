@@ -17,9 +17,9 @@ static const struct rig_how ring = { .way = { .shape = "8", .wrap = "mesh" } };
 static sim_time period(const struct rig *r, site_id s, uint32_t fifo)
 {
 	sim_time last = 0, step = 0;
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
-	for (i = 0; i < r->node[s].n; i++) {
+	for (uint32_t i = 0; i < r->node[s].n; i++) {
 		const struct arrival *a = &r->node[s].log[i];
 
 		if (a->fifo != fifo)
@@ -67,9 +67,7 @@ static sim_time bytes_of_stream(
 /* 512 / 560 of the raw rate: a packet every 280 ns. */
 static void a_one_way_stream_spends_560_bytes_a_packet(void **state)
 {
-	uint8_t kind;
-
-	for (kind = 0; kind < N_PACKET_KINDS; kind++) {
+	for (uint8_t kind = 0; kind < N_PACKET_KINDS; kind++) {
 		assert_int_equal(bytes_of_stream(kind, 512, 1, false), 560);
 		assert_int_equal(bytes_of_stream(kind, 512, 7, false), 560);
 	}
@@ -78,9 +76,7 @@ static void a_one_way_stream_spends_560_bytes_a_packet(void **state)
 /* BGQ-F4: 512 / 576: a packet every 288 ns. */
 static void a_two_way_stream_spends_576_bytes_a_packet(void **state)
 {
-	uint8_t kind;
-
-	for (kind = 0; kind < N_PACKET_KINDS; kind++) {
+	for (uint8_t kind = 0; kind < N_PACKET_KINDS; kind++) {
 		assert_int_equal(bytes_of_stream(kind, 512, 1, true), 576);
 		assert_int_equal(bytes_of_stream(kind, 512, 7, true), 576);
 	}
@@ -88,11 +84,8 @@ static void a_two_way_stream_spends_576_bytes_a_packet(void **state)
 
 static void short_packets_spend_their_chunks_and_the_same_again(void **state)
 {
-	uint32_t chunks;
-	uint8_t kind;
-
-	for (chunks = 0; chunks <= 16; chunks++) {
-		for (kind = 0; kind < N_PACKET_KINDS; kind++) {
+	for (uint32_t chunks = 0; chunks <= 16; chunks++) {
+		for (uint8_t kind = 0; kind < N_PACKET_KINDS; kind++) {
 			uint16_t bytes = (uint16_t)(32 * chunks);
 
 			assert_int_equal(
@@ -137,11 +130,9 @@ static void all_links_stream_at_once(void **state)
 {
 	struct rig_how how = { .way = { .shape = "4x2x3x2x2" } };
 	struct rig *r = rig_new(&how);
-	uint32_t p;
-	site_id s;
 
-	for (s = 0; s < r->net->n_sites; s++) {
-		for (p = 0; p < r->net->n_ports; p++) {
+	for (site_id s = 0; s < r->net->n_sites; s++) {
+		for (uint32_t p = 0; p < r->net->n_ports; p++) {
 			struct packet x = {
 				.src = s,
 				.dst = direct_site(r->net, s)
@@ -156,7 +147,7 @@ static void all_links_stream_at_once(void **state)
 		}
 	}
 	rig_run(r);
-	for (p = 0; p < r->net->n_ports; p++)
+	for (uint32_t p = 0; p < r->net->n_ports; p++)
 		assert_int_equal(period(r, 0, p), 576 * BYTE_PS);
 	rig_free(r);
 }

@@ -25,9 +25,8 @@ static void follow(
 	const struct topo *t = &r->tree.t.topo;
 	uint64_t route = updown_route(u, 0, dst, 0);
 	struct topo_end at = { 0, 0 };
-	uint32_t i;
 
-	for (i = 0; i <= SWITCHES; i++, route >>= 4) {
+	for (uint32_t i = 0; i <= SWITCHES; i++, route >>= 4) {
 		bytes[i] = rig_sent_bytes(r, at.router, at.port, ALL_CHANNELS);
 		at = t->ops->peer(t, at.router, at.port);
 		at.port = route & 15;
@@ -59,9 +58,9 @@ static void qsn_f70_each_switch_takes_its_byte_off(void **state)
 static void qsn_f70_a_route_costs_a_single_packet_nothing(void **state)
 {
 	struct rig *with = make(1, 1), *without = make(0, 1);
-	uint32_t b, k[NODES];
+	uint32_t k[NODES];
 
-	for (b = 1; b < NODES; b++) {
+	for (uint32_t b = 1; b < NODES; b++) {
 		struct packet p = { .src = 0, .dst = b, .bytes = 100 };
 
 		k[b] = rig_send(with, b * 10000000, 0, p);
@@ -71,7 +70,7 @@ static void qsn_f70_a_route_costs_a_single_packet_nothing(void **state)
 	rig_run(without);
 	rig_gather(with);
 	rig_gather(without);
-	for (b = 1; b < NODES; b++) {
+	for (uint32_t b = 1; b < NODES; b++) {
 		assert_int_equal(
 			with->got[k[b]]->head, without->got[k[b]]->head);
 		assert_int_equal(
@@ -103,14 +102,13 @@ static void qsn_f70_the_last_wire_carries_no_route(void **state)
 {
 	struct rig *r = make(ROUTE, 1);
 	struct packet p = { .src = 0, .dst = FAR, .bytes = 512 };
-	uint32_t i;
 
 	rig_flood(r, 0, 0, STREAM, p);
 	p.src = 60;
 	rig_flood(r, 0, 0, STREAM, p);
 	rig_run(r);
 	rig_gather(r);
-	for (i = STREAM / 2; i < STREAM; i++)
+	for (uint32_t i = STREAM / 2; i < STREAM; i++)
 		assert_int_equal(r->arrival[i].head - r->arrival[i - 1].head,
 			byte_time(ELITE_FULL_BYTES));
 	rig_free(r);
@@ -129,9 +127,8 @@ static void qsn_f70_tokens_come_back_as_they_went(void **state)
 		{ .tree = &tree, .route = 1, .book = &book },
 	};
 	sim_time end[4];
-	uint32_t i;
 
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		struct rig *r = rig_new(&how[i]);
 		uint64_t series = 5;
 

@@ -30,12 +30,12 @@ static sim_time head_time(
 	const struct rig *r, const int64_t *metres, uint32_t a, uint32_t b)
 {
 	const uint32_t *span = r->tree.t.span;
-	uint32_t level = 0, s;
+	uint32_t level = 0;
 	sim_time t = 0;
 
 	while (a / span[level] != b / span[level])
 		level++;
-	for (s = 0; s < level; s++)
+	for (uint32_t s = 0; s < level; s++)
 		t += 2 * metres[s] * ELITE_METRE_PS;
 	return t + (2 * (sim_time)level - 1) * ELITE_SWITCH_PS;
 }
@@ -44,11 +44,11 @@ static void check_pairs(
 	const struct tree_how *how, const int64_t *metres, uint8_t kind)
 {
 	struct rig *r = rig_new(&(struct rig_how){ .tree = how });
-	uint32_t n = r->net->n_nodes, a, b, k = 0;
+	uint32_t n = r->net->n_nodes, k = 0;
 	sim_time t = 0;
 
-	for (a = 0; a < n; a++) {
-		for (b = 0; b < n; b++, t += APART) {
+	for (uint32_t a = 0; a < n; a++) {
+		for (uint32_t b = 0; b < n; b++, t += APART) {
 			struct packet p = { .src = a, .dst = b, .kind = kind };
 
 			p.bytes = (uint16_t)((a * 37 + b * 11) % 513);
@@ -58,8 +58,8 @@ static void check_pairs(
 		}
 	}
 	rig_run(r);
-	for (a = 0; a < n; a++) {
-		for (b = 0; b < n; b++) {
+	for (uint32_t a = 0; a < n; a++) {
+		for (uint32_t b = 0; b < n; b++) {
 			const struct arrival *g = r->got[k];
 			sim_time head;
 
@@ -172,12 +172,11 @@ static void qsn_f67_both_directions_run_at_the_full_rate(void **state)
 {
 	static const struct tree_how tree = { .nodes = "16" };
 	struct rig *r = rig_new(&(struct rig_how){ .tree = &tree });
-	uint32_t i;
 
-	for (i = 0; i < 16; i++)
+	for (uint32_t i = 0; i < 16; i++)
 		rig_flood(r, 0, 0, STREAM, full(i, 15 - i));
 	rig_run(r);
-	for (i = 0; i < 16; i++)
+	for (uint32_t i = 0; i < 16; i++)
 		assert_true(
 			period(r, i * STREAM) == byte_time(ELITE_FULL_BYTES));
 	rig_free(r);
@@ -240,9 +239,9 @@ static void qsn_f68_channels_do_not_wait_for_each_other(void **state)
 /* Of the first 100 packets that came to a node, those of a kind. */
 static uint32_t came_of(const struct rig *r, site_id s, uint8_t kind)
 {
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
-	for (i = 0; i < 100; i++)
+	for (uint32_t i = 0; i < 100; i++)
 		n += r->node[s].log[i].packet.kind == kind;
 	return n;
 }
@@ -287,15 +286,15 @@ static void qsn_f68_a_channel_that_was_idle_is_next(void **state)
 	sim_time most = 61 * SIM_NS + 2 * byte_time(ELITE_FULL_BYTES) +
 			serialisation(8);
 	struct packet high = full(0, 1);
-	uint32_t i, k[10];
+	uint32_t k[10];
 
 	high.kind = PACKET_HIGH;
 	high.bytes = 8;
 	rig_flood(r, 0, 0, 200, full(0, 1));
-	for (i = 0; i < 10; i++)
+	for (uint32_t i = 0; i < 10; i++)
 		k[i] = rig_send(r, (i + 1) * 5003 * SIM_NS, FIFO_HIGH, high);
 	rig_run(r);
-	for (i = 0; i < 10; i++)
+	for (uint32_t i = 0; i < 10; i++)
 		assert_true(r->got[k[i]]->tail - r->sent[k[i]] <= most);
 	rig_free(r);
 }
@@ -320,9 +319,8 @@ static void qsn_g7_packets_of_many_routes_may_overtake(void **state)
 	static const struct tree_how tree = { .nodes = "16",
 		.spread = "rotate" };
 	struct rig *r = rig_new(&(struct rig_how){ .tree = &tree });
-	uint32_t i;
 
-	for (i = 0; i < 8; i++)
+	for (uint32_t i = 0; i < 8; i++)
 		rig_flood(r, i, 0, 40, full(i, 15));
 	rig_run(r);
 	assert_true(rig_overtakings(r, PACKET_DYNAMIC) > 0);
@@ -360,10 +358,8 @@ static struct outcome storm(uint32_t k, uint32_t n_workers)
 
 static void are_alike(const struct outcome *a, const struct outcome *b)
 {
-	uint32_t i;
-
 	assert_int_equal(a->n, b->n);
-	for (i = 0; i < a->n; i++) {
+	for (uint32_t i = 0; i < a->n; i++) {
 		const struct arrival *x = &a->arrival[i], *y = &b->arrival[i];
 
 		assert_int_equal(x->packet.number, y->packet.number);
@@ -377,9 +373,7 @@ static void are_alike(const struct outcome *a, const struct outcome *b)
  * is the same on any number of threads. */
 static void storms_come_through_alike_on_any_number_of_threads(void **state)
 {
-	uint32_t k;
-
-	for (k = 2; tree_some[k].nodes; k++) {
+	for (uint32_t k = 2; tree_some[k].nodes; k++) {
 		struct outcome one = storm(k, 1), two = storm(k, 2);
 		struct outcome seven = storm(k, 7);
 
@@ -397,21 +391,19 @@ static void nodes_have_one_link_and_switches_no_fifos(void **state)
 	static const struct tree_how tree = { .nodes = "16" };
 	struct rig *r = rig_new(&(struct rig_how){ .tree = &tree });
 	uint64_t series = 0;
-	site_id s;
-	port_id p;
 
 	assert_int_equal(r->net->n_nodes, 16);
 	assert_int_equal(r->net->n_sites, 24);
 	assert_int_equal(net_fifos(r->net, NET_USER).count, 1);
 	rig_storm(r, &series, 30, 1u << PACKET_DYNAMIC, false);
 	rig_run(r);
-	for (s = 16; s < 24; s++)
+	for (site_id s = 16; s < 24; s++)
 		assert_int_equal(r->node[s].n, 0);
-	for (s = 0; s < 16; s++) {
+	for (site_id s = 0; s < 16; s++) {
 		uint64_t sent = rig_sent_bytes(r, s, 0, ALL_CHANNELS);
 
 		assert_true(sent == 30 * ELITE_FULL_BYTES);
-		for (p = 1; p < 8; p++)
+		for (port_id p = 1; p < 8; p++)
 			assert_true(!rig_sent_bytes(r, s, p, ALL_CHANNELS));
 	}
 	rig_free(r);

@@ -46,9 +46,9 @@ static __attribute__((noinline)) bool grant_one_of_many(struct direct *d,
 static __attribute__((noinline)) uint32_t starving(
 	const struct direct *d, const struct direct_site *s)
 {
-	uint32_t p, m = 0;
+	uint32_t m = 0;
 
-	for (p = 0; p < d->n_ports; p++)
+	for (uint32_t p = 0; p < d->n_ports; p++)
 		m |= s->port[p].returns.is_starving << p;
 	return m;
 }
@@ -162,9 +162,7 @@ static inline bool could_go(
 static uint32_t quietest(const struct direct *d, const struct direct_queue *q,
 	uint32_t best, sim_time t)
 {
-	uint32_t i;
-
-	for (i = 0; i < d->n_queues; i++)
+	for (uint32_t i = 0; i < d->n_queues; i++)
 		if (!q[i].count && q[i].busy_until <= t)
 			return i;
 	return best;
@@ -174,9 +172,9 @@ static uint32_t quietest(const struct direct *d, const struct direct_queue *q,
 static __attribute__((noinline)) uint32_t shortest(
 	const struct direct *d, const struct direct_queue *q, sim_time t)
 {
-	uint32_t best = 0, least = q[0].count, i;
+	uint32_t best = 0, least = q[0].count;
 
-	for (i = 1; i < d->n_queues && least; i++) {
+	for (uint32_t i = 1; i < d->n_queues && least; i++) {
 		best = q[i].count < least ? i : best;
 		least = q[i].count < least ? q[i].count : least;
 	}

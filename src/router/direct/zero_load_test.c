@@ -98,9 +98,9 @@ static void check_packet(const struct rig *r, uint32_t k)
 	const struct packet *p = &r->flow[k].packet;
 	const struct arrival *a = r->got[k];
 	sim_time wires = 0;
-	uint32_t i, hops = 0;
+	uint32_t hops = 0;
 
-	for (i = 0; i < r->way.t.n_dims; i++) {
+	for (uint32_t i = 0; i < r->way.t.n_dims; i++) {
 		wires += leg(r, p, i).time;
 		hops += leg(r, p, i).hops;
 	}
@@ -129,20 +129,17 @@ static void send_alone(struct rig *r, struct packet p)
 
 static void run_all(struct rig *r)
 {
-	uint32_t k;
-
 	rig_run(r);
 	assert_int_equal(r->n_arrivals, r->n_sent);
-	for (k = 0; k < r->n_sent; k++)
+	for (uint32_t k = 0; k < r->n_sent; k++)
 		check_packet(r, k);
 }
 
 static void send_sizes(struct rig *r, struct packet p)
 {
 	static const uint16_t sizes[] = { 0, 1, 32, 33, 511, 512 };
-	uint32_t i;
 
-	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		p.bytes = sizes[i];
 		for (p.kind = 0; p.kind < N_PACKET_KINDS; p.kind++)
 			send_alone(r, p);
@@ -255,9 +252,9 @@ static void a_loop_of_one_router_is_gone_round(void **state)
 	};
 	struct rig *r = rig_new(&how);
 	struct packet p = { 0 };
-	uint32_t way, i, left;
+	uint32_t i, left;
 
-	for (way = 0; way < 243; way++) {
+	for (uint32_t way = 0; way < 243; way++) {
 		p.hints = 0;
 		for (i = 0, left = way; i < 5; i++, left /= 3)
 			p.hints |= (uint16_t)(left % 3 << (2 * i));
@@ -279,10 +276,10 @@ static void given_hints_are_kept(void **state)
 	};
 	struct rig *r = rig_new(&how);
 	struct packet p = { .src = 7 };
-	uint32_t way, i, left;
+	uint32_t i, left;
 
 	for (p.dst = 0; p.dst < r->net->n_sites; p.dst++) {
-		for (way = 0; way < 27; way++) {
+		for (uint32_t way = 0; way < 27; way++) {
 			p.hints = 0;
 			for (i = 0, left = way; i < 3; i++, left /= 3)
 				p.hints |= (uint16_t)(left % 3 << (2 * i));

@@ -86,9 +86,8 @@ static const struct net_client_ops client = {
 static void begin(struct world *x, site_id s)
 {
 	struct net_fifos f = net_fifos(x->net, NET_USER);
-	uint32_t i;
 
-	for (i = 0; i < f.count; i++)
+	for (uint32_t i = 0; i < f.count; i++)
 		sim_post(sim_owner(x->net->sim, s), s, 0,
 			SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, f.first + i);
 }
@@ -140,15 +139,13 @@ static struct world *storm(const char *const *sets, uint32_t n_workers,
 	const struct book_how *book)
 {
 	struct world *x = make(sets, n_workers, book);
-	sim_time t;
-	site_id s;
 
-	for (s = 0; s < MOST; s++)
+	for (site_id s = 0; s < MOST; s++)
 		begin(x, s);
-	for (t = 10 * US; t < 60 * US; t += 5 * US) {
+	for (sim_time t = 10 * US; t < 60 * US; t += 5 * US) {
 		sim_run(x->net->sim, t);
 		audit(x);
-		for (s = 0; s < MOST; s++)
+		for (site_id s = 0; s < MOST; s++)
 			/* what happens now has not happened yet */
 			x->build->check_idle(
 				x->net, s, sim_now(x->net->sim) - 1);
@@ -172,9 +169,8 @@ static const char *const as_is[] = { NULL };
 static void a_packet_alone_takes_its_wires_and_one_serialisation(void **state)
 {
 	static const uint32_t far[] = { 1, 2, 4 };
-	uint32_t i;
 
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		struct world *x = make(as_is, 1, NULL);
 		uint32_t hops = far[i];
 
@@ -212,9 +208,8 @@ static void a_run_is_the_same_with_a_book(void **state)
 	static const struct book_how how = { .n_slowest = 0 };
 	const char *const *sets[] = { as_is, few };
 	struct world *a, *b;
-	uint32_t i;
 
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		a = storm(sets[i], 1, NULL);
 		b = storm(sets[i], 1, &how);
 		assert_ptr_equal(b->build, &ring_full);
@@ -231,10 +226,9 @@ static uint32_t share_of_injection(const char *transit)
 	const char *const sets[] = { transit, NULL };
 	struct world *x = make(sets, 1, NULL);
 	uint32_t mine;
-	site_id s;
 
 	x->is_hot = true;
-	for (s = 1; s < 4; s++)
+	for (site_id s = 1; s < 4; s++)
 		begin(x, s); /* 3, 2, 1: all pass node 1 */
 	sim_run(x->net->sim, 40 * link_ser(&x->net->link, FULL));
 	mine = x->from[1];

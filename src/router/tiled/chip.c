@@ -210,9 +210,8 @@ static void leave_line(const struct tiled *d, struct tiled_chip *s, uint32_t in,
 	uint32_t channel)
 {
 	uint8_t *port = &tiled_lines(d, s)->port[channel * TILED_INPUTS + in];
-	uint32_t c;
 
-	for (c = 0; c < TILED_CHANNELS; c++)
+	for (uint32_t c = 0; c < TILED_CHANNELS; c++)
 		s->ports[c] |= BIT(*port);
 	*port = TILED_NO_TILE;
 }
@@ -380,9 +379,7 @@ static void give_tokens(struct tiled *d, struct sim_worker *w,
 static __attribute__((noinline)) void give_all_tokens(
 	struct tiled *d, struct sim_worker *w, struct tiled_chip *s, sim_time t)
 {
-	uint32_t c;
-
-	for (c = 0; c < TILED_CHANNELS; c++) {
+	for (uint32_t c = 0; c < TILED_CHANNELS; c++) {
 		while (s->ports[c]) {
 			port_id port = (port_id)__builtin_ctzll(s->ports[c]);
 
@@ -500,12 +497,11 @@ void tiled_chip_manage(struct tiled *d, struct sim_worker *w, site_id site,
 	const struct route *tables, sim_time t)
 {
 	struct tiled_chip *s = tiled_chip(d, site);
-	uint32_t in, c;
 
 	if (!tables)
 		return;
-	for (in = 0; in < d->n_inputs; in++) {
-		for (c = 0; c < TILED_CHANNELS; c++) {
+	for (uint32_t in = 0; in < d->n_inputs; in++) {
+		for (uint32_t c = 0; c < TILED_CHANNELS; c++) {
 			struct tiled_queue *q = &s->input[in].queue[c];
 
 			for (; q->count; q->count--) {
@@ -520,7 +516,7 @@ void tiled_chip_manage(struct tiled *d, struct sim_worker *w, site_id site,
 			s->load[d->tile_of[in]] = 0;
 	}
 	memset(s->heads, 0, sizeof(s->heads));
-	for (c = 0; c < TILED_CHANNELS * d->n_gates; c++) {
+	for (uint32_t c = 0; c < TILED_CHANNELS * d->n_gates; c++) {
 		s->gate[c].any = 0;
 		memset(s->gate[c].one, 0, sizeof(s->gate[c].one));
 		s->gate[c].returns.is_awaited = false;

@@ -27,9 +27,9 @@ static struct packet write_to(uint32_t src, uint32_t dst, uint32_t bytes)
 /* The hops between two nodes of a 4x4x4. */
 static uint32_t hops(uint32_t a, uint32_t b)
 {
-	uint32_t x = a / 2, y = b / 2, n = 0, i;
+	uint32_t x = a / 2, y = b / 2, n = 0;
 
-	for (i = 0; i < 3; i++, x /= 4, y /= 4) {
+	for (uint32_t i = 0; i < 3; i++, x /= 4, y /= 4) {
 		uint32_t d = (x - y) & 3;
 
 		n += d == 3 ? 1 : d;
@@ -90,9 +90,9 @@ static void the_slowest_wire_is_what_serialises(void **state)
 /* Full packets that arrive in the middle of a run, GB/s. */
 static double rate(const struct chips *c, sim_time from, sim_time until)
 {
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
-	for (i = 0; i < c->n_sent; i++)
+	for (uint32_t i = 0; i < c->n_sent; i++)
 		n += c->got[i]->tail >= from && c->got[i]->tail < until;
 	return n * 64.0 * 1000 / (double)(until - from);
 }
@@ -133,7 +133,7 @@ static void responses_take_their_share_of_a_link(void **state)
 {
 	struct chips *c = chips_new(&(struct chips_how){ .shape = "4x4x4" });
 	struct packet done = write_to(0, 8, 0);
-	uint32_t i, n = 2000;
+	uint32_t n = 2000;
 	sim_time last = 0;
 	double r;
 
@@ -145,7 +145,7 @@ static void responses_take_their_share_of_a_link(void **state)
 	done.dst = 0;
 	chips_send(c, 0, 1, n, done);
 	chips_run(c);
-	for (i = 0; i < c->n_sent; i++)
+	for (uint32_t i = 0; i < c->n_sent; i++)
 		last = c->got[i]->tail > last ? c->got[i]->tail : last;
 	r = n * 64.0 * 1000 / (double)(last - 225 * SIM_NS);
 	if (r < 5.82 || r > 5.89)
@@ -161,13 +161,13 @@ static void responses_take_turns_with_requests_at_an_input(void **state)
 		.sets = { "topology.links=4x4x4", "router.rows=5",
 			"router.columns=5", "router.processors=1" } });
 	struct packet done = write_to(0, 2, 0);
-	uint32_t i, n = 300;
+	uint32_t n = 300;
 
 	done.format = CHIPS_DONE;
 	chips_send(c, 0, 0, n, write_to(0, 2, 64));
 	chips_send(c, 0, 1, n, done);
 	chips_run(c);
-	for (i = 0; i + 20 < n; i++)
+	for (uint32_t i = 0; i + 20 < n; i++)
 		assert_true(c->got[n + i]->head < c->got[i + 20]->head);
 	chips_free(c);
 }
@@ -259,13 +259,13 @@ static sim_time wait_for_first_choice(const char *const *tiles)
 {
 	struct chips_how how = { .shape = "4x4x4" };
 	struct chips *c;
-	uint32_t i, last;
+	uint32_t last;
 	sim_time wait;
 
-	for (i = 0; i < 8; i++)
+	for (uint32_t i = 0; i < 8; i++)
 		how.sets[i] = tiles[i];
 	c = chips_new(&how);
-	for (i = 1; i < 4; i++) {
+	for (uint32_t i = 1; i < 4; i++) {
 		send_by(c, 0, i);
 		send_by(c, 0, i);
 	}
@@ -309,16 +309,15 @@ static void a_packet_is_routed_again_in_its_column(void **state)
  * each.  GEM-F44. */
 static void lines_are_spread_over_links_and_tiles(void **state)
 {
-	uint32_t lines, i;
 	double r[2];
 
-	for (lines = 1; lines <= 64; lines += 63) {
+	for (uint32_t lines = 1; lines <= 64; lines += 63) {
 		struct chips *c =
 			chips_new(&(struct chips_how){ .shape = "4x4x4" });
 		struct packet p = write_to(0, 2, 64);
 
 		p.kind = PACKET_DETERMINISTIC;
-		for (i = 0; i < 4000; i++) {
+		for (uint32_t i = 0; i < 4000; i++) {
 			p.hints = (uint16_t)(1 + i * 37 % lines);
 			chips_send(c, 0, 0, 1, p);
 		}
@@ -367,10 +366,10 @@ static void two_nodes_share_the_tiles_that_face_them(void **state)
 	struct chips *c = chips_new(&(struct chips_how){ .shape = "4x4x4" });
 	/* to x+, x-, y+, y-, z+, z- neighbours in turn */
 	static const uint32_t to[] = { 2, 6, 8, 24, 32, 96 };
-	uint32_t i, n = 3000;
+	uint32_t n = 3000;
 	double sum;
 
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		chips_send(c, 0, 0, 1, write_to(0, to[i % 6], 64));
 		chips_send(c, 0, 0, 1, write_to(1, to[i % 6] + 1, 64));
 	}
@@ -385,10 +384,10 @@ static void two_nodes_share_the_tiles_that_face_them(void **state)
 static void storm(struct chips *c, uint64_t seed, uint32_t n, uint32_t hashed)
 {
 	static const uint16_t bytes[] = { 0, 8, 16, 64, 64 };
-	uint32_t s, i, nodes = c->net->n_nodes;
+	uint32_t nodes = c->net->n_nodes;
 
-	for (i = 0; i < n; i++) {
-		for (s = 0; s < nodes; s++) {
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t s = 0; s < nodes; s++) {
 			struct packet p = write_to(
 				s, draw(&seed, nodes), bytes[draw(&seed, 5)]);
 			uint32_t fifo = draw(&seed, 3) == 0;
@@ -406,10 +405,9 @@ static void nothing_locks_with_buffers_of_two_packets(void **state)
 {
 	static const char *const shape[] = { "2x2x2", "3x5x2", "8x1x1", "1x8x1",
 		"5x4x3" };
-	uint32_t i, hashed;
 
-	for (i = 0; i < 5; i++) {
-		for (hashed = 0; hashed <= 4; hashed += 2) {
+	for (uint32_t i = 0; i < 5; i++) {
+		for (uint32_t hashed = 0; hashed <= 4; hashed += 2) {
 			struct chips *c = chips_new(
 				&(struct chips_how){ .shape = shape[i],
 					.sets = { "router.packets=2" },
@@ -489,9 +487,8 @@ static void rings_need_a_bubble_on_each_plane(void **state)
 static void rings_with_planes_are_proved_not_to(void **state)
 {
 	static const char *const shape[] = { "1x8x1", "4x4x4", "3x2x5" };
-	uint32_t i;
 
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		struct chips *c =
 			chips_new(&(struct chips_how){ .shape = shape[i] });
 
@@ -517,16 +514,15 @@ static uint64_t injected_by(const struct chips *c, sim_time now)
  * by side, and counts at each step. */
 static void run_both(struct chips *const c[2], uint32_t nodes, sim_time step)
 {
-	sim_time t, now;
-	uint32_t i;
+	sim_time now;
 
-	for (t = step; t < 400 * step; t += step) {
+	for (sim_time t = step; t < 400 * step; t += step) {
 		chips_run_until(c[0], t);
 		chips_run_until(c[1], t);
 		now = sim_now(c[0]->net->sim);
 		assert_int_equal(
 			injected_by(c[0], now), injected_by(c[1], now));
-		for (i = 0; i < nodes; i++)
+		for (uint32_t i = 0; i < nodes; i++)
 			assert_int_equal(
 				sent_by(c[0], i, now), sent_by(c[1], i, now));
 	}
@@ -544,12 +540,11 @@ static void check_ahead(const char *buffer, uint32_t n_workers)
 			.n_workers = n_workers },
 	};
 	struct chips *c[2] = { chips_new(&how[0]), chips_new(&how[1]) };
-	uint32_t i, k;
 
-	for (k = 0; k < 2; k++) {
+	for (uint32_t k = 0; k < 2; k++) {
 		uint64_t x = 7;
 
-		for (i = 0; i < 160; i++) {
+		for (uint32_t i = 0; i < 160; i++) {
 			uint32_t from = draw(&x, 8);
 			sim_time t = draw(&x, 12000000);
 			uint32_t n = 1 + draw(&x, 60);
@@ -559,7 +554,7 @@ static void check_ahead(const char *buffer, uint32_t n_workers)
 		}
 	}
 	run_both(c, 8, 60 * SIM_NS);
-	for (i = 0; i < c[0]->n_sent; i++) {
+	for (uint32_t i = 0; i < c[0]->n_sent; i++) {
 		assert_int_equal(c[0]->got[i]->head, c[1]->got[i]->head);
 		assert_int_equal(c[0]->got[i]->tail, c[1]->got[i]->tail);
 	}

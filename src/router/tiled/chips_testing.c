@@ -116,11 +116,10 @@ struct chips *chips_new(const struct chips_how *how)
 		.book = how->book,
 	};
 	struct err e = { 0 };
-	uint32_t i;
 
 	assert_string_equal(m->link.formats[CHIPS_WRITE].name, "write");
 	assert_string_equal(m->link.formats[CHIPS_DONE].name, "response");
-	for (i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++)
 		if (how->lane_rate[i])
 			m->topo->wire[i].rate = how->lane_rate[i] / 8 * 3;
 	c->machine = m;
@@ -137,12 +136,12 @@ struct chips *chips_new(const struct chips_how *how)
 
 void chips_free(struct chips *c)
 {
-	uint32_t i, k, n = c->net->n_nodes;
+	uint32_t n = c->net->n_nodes;
 
 	net_free(c->net);
 	machine_free(c->machine);
-	for (i = 0; i < n; i++) {
-		for (k = 0; k < TILED_CHANNELS; k++)
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t k = 0; k < TILED_CHANNELS; k++)
 			mem_free(c->end[i][k].flow);
 		mem_free(c->log[i]);
 	}
@@ -200,13 +199,13 @@ void chips_run_until(struct chips *c, sim_time t)
 
 void chips_run(struct chips *c)
 {
-	uint32_t s, i, n = 0;
+	uint32_t n = 0;
 
 	chips_run_until(c, 500 * SIM_NS); /* under way, too */
 	chips_run_until(c, SIM_NEVER);
 	c->got = mem_alloc(c->n_sent, sizeof(*c->got));
-	for (s = 0; s < c->net->n_nodes; s++) {
-		for (i = 0; i < c->n_log[s]; i++) {
+	for (uint32_t s = 0; s < c->net->n_nodes; s++) {
+		for (uint32_t i = 0; i < c->n_log[s]; i++) {
 			struct chips_arrival *a = &c->log[s][i];
 
 			assert_int_equal(a->packet.dst, s);
@@ -221,13 +220,14 @@ void chips_run(struct chips *c)
 
 uint32_t chips_overtakings(const struct chips *c, uint8_t kind)
 {
-	uint32_t s, i, k, n = 0;
+	uint32_t n = 0;
 
-	for (s = 0; s < c->net->n_nodes; s++) {
-		for (i = 0; i < c->n_log[s]; i++) {
+	for (uint32_t s = 0; s < c->net->n_nodes; s++) {
+		for (uint32_t i = 0; i < c->n_log[s]; i++) {
 			const struct packet *p = &c->log[s][i].packet;
 
-			for (k = i + 1; k < c->n_log[s] && k < i + 64; k++) {
+			for (uint32_t k = i + 1; k < c->n_log[s] && k < i + 64;
+				k++) {
 				const struct packet *q = &c->log[s][k].packet;
 
 				n += p->kind == kind && q->kind == kind &&

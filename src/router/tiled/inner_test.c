@@ -88,9 +88,8 @@ static const struct parcel *parcel_of(
 static void step_link(struct phits *x, uint32_t o, uint64_t now)
 {
 	struct hold *h = &x->link[o];
-	uint32_t k;
 
-	for (k = 0; k < ROWS && !h->left; k++) {
+	for (uint32_t k = 0; k < ROWS && !h->left; k++) {
 		uint32_t row = (x->turn + k) % ROWS;
 
 		if (!x->end[o][row].n)
@@ -112,9 +111,8 @@ static void step_column(struct phits *x, uint32_t o, uint32_t row)
 {
 	struct hold *h = &x->column[o][row];
 	struct fifo *f;
-	uint32_t k;
 
-	for (k = 0; k < COLUMNS && !h->left; k++) {
+	for (uint32_t k = 0; k < COLUMNS && !h->left; k++) {
 		uint32_t in = row * COLUMNS + (x->turn + k) % COLUMNS;
 		const struct parcel *p;
 
@@ -155,17 +153,14 @@ static void step_bus(struct phits *x, uint32_t in)
 /* Stages from the last to the first, so that each takes a cycle. */
 static void run_phits(struct phits *x, uint64_t cycles)
 {
-	uint64_t now;
-	uint32_t i, row;
-
-	for (now = 0; now < cycles; now++) {
+	for (uint64_t now = 0; now < cycles; now++) {
 		x->turn = (uint32_t)(now * 7);
-		for (i = 0; i < TILES; i++)
+		for (uint32_t i = 0; i < TILES; i++)
 			step_link(x, i, now);
-		for (i = 0; i < TILES; i++)
-			for (row = 0; row < ROWS; row++)
+		for (uint32_t i = 0; i < TILES; i++)
+			for (uint32_t row = 0; row < ROWS; row++)
 				step_column(x, i, row);
-		for (i = 0; i < TILES; i++)
+		for (uint32_t i = 0; i < TILES; i++)
 			step_bus(x, i);
 	}
 }
@@ -232,12 +227,11 @@ static struct traffic *make(uint64_t seed, uint32_t n)
 {
 	static const uint8_t size[] = { 2, 8, 11, 27, 32, 32 };
 	struct traffic *t = mem_alloc(1, sizeof(*t));
-	uint32_t i, k;
 
 	t->from = mem_alloc(TILES, sizeof(*t->from));
 	t->n = n;
-	for (i = 0; i < TILES; i++)
-		for (k = 0; k < n; k++)
+	for (uint32_t i = 0; i < TILES; i++)
+		for (uint32_t k = 0; k < n; k++)
 			t->from[i][k] = (struct parcel){
 				.to = (uint8_t)draw(&seed, TILES),
 				.phits = size[draw(&seed, sizeof(size))],
@@ -254,10 +248,10 @@ static void drop(struct traffic *t)
 /* GEM-F38. */
 static void a_packet_alone_leaves_as_its_phits_do(void **state)
 {
-	uint32_t phits, to, from;
+	uint32_t to;
 
-	for (phits = 1; phits <= 32; phits++) {
-		for (from = 0; from < TILES; from += 5) {
+	for (uint32_t phits = 1; phits <= 32; phits++) {
+		for (uint32_t from = 0; from < TILES; from += 5) {
 			to = (from * 7 + phits) % TILES;
 			struct parcel one[1] = { { (uint8_t)to,
 				(uint8_t)phits } };
@@ -291,9 +285,8 @@ static void a_packet_alone_leaves_as_its_phits_do(void **state)
 static void at_saturation_as_much_comes_out_as_by_phits(void **state)
 {
 	enum { CYCLES = 20000 };
-	uint64_t seed;
 
-	for (seed = 1; seed <= 3; seed++) {
+	for (uint64_t seed = 1; seed <= 3; seed++) {
 		struct traffic *t = make(seed, MOST);
 		struct phits *p = mem_alloc(1, sizeof(*p));
 		struct stamps *s = mem_alloc(1, sizeof(*s));
@@ -318,12 +311,11 @@ static void check_departures(const uint8_t (*to)[2], uint64_t last[TILES])
 	struct traffic *t = make(1, 2);
 	struct phits *p = mem_alloc(1, sizeof(*p));
 	struct stamps *s = mem_alloc(1, sizeof(*s));
-	uint32_t i, k;
 
 	p->traffic = t;
 	set_up(s);
-	for (i = 0; i < TILES; i++) {
-		for (k = 0; k < 2; k++)
+	for (uint32_t i = 0; i < TILES; i++) {
+		for (uint32_t k = 0; k < 2; k++)
 			t->from[i][k] = (struct parcel){ to[i][k], 32 };
 		/* 0 is no output of these: it is the end */
 		p->next[i] = s->next[i] = !to[i][0] ? 2 : !to[i][1];
@@ -332,7 +324,7 @@ static void check_departures(const uint8_t (*to)[2], uint64_t last[TILES])
 	}
 	run_phits(p, 400);
 	run_stamps(s, t, (sim_time)400 * CYCLE);
-	for (i = 0; i < TILES; i++) {
+	for (uint32_t i = 0; i < TILES; i++) {
 		last[i] = p->last_of[i];
 		if (last[i])
 			assert_in_range(s->last_of[i] / CYCLE, last[i] - 1,
@@ -356,10 +348,9 @@ static void a_switch_has_six_rows_and_a_channel_for_each_output(void **state)
 		[1] = { 7 }, [2] = { 7, 13 }, [3] = { 19, 25 }
 	};
 	uint64_t last[TILES];
-	uint32_t i;
 
 	check_departures(six, last);
-	for (i = 0; i < 6; i++)
+	for (uint32_t i = 0; i < 6; i++)
 		assert_int_equal(last[1 + 6 * i], 33);
 	check_departures(shared, last);
 	assert_in_range(last[7], 64, 65);

@@ -260,17 +260,16 @@ void tiled_node_manage(struct tiled *d, struct sim_worker *w, site_id site,
 	const struct route *tables, sim_time t)
 {
 	struct tiled_node *s = tiled_node(d, site);
-	uint32_t c;
 
 	if (!tables) {
 		stop(d, s, t);
 		return;
 	}
 	s->route = tables;
-	for (c = 0; c < TILED_CHANNELS; c++)
+	for (uint32_t c = 0; c < TILED_CHANNELS; c++)
 		s->fifo[c].last.to = 0;
 	s->fifo[TILED_REQUESTS].is_held &= (uint8_t)~TILED_STOPPED;
-	for (c = 0; c < TILED_CHANNELS; c++) {
+	for (uint32_t c = 0; c < TILED_CHANNELS; c++) {
 		route_again(d, w, s, c, t);
 		send(d, w, s, c, t);
 		if (s->fifo[c].room)
@@ -399,9 +398,8 @@ uint64_t tiled_node_sent(
 	const struct tiled_fifo *f = &tiled_node(d, s)->fifo[channel];
 	sim_time start = f->free_at - d->how.packet;
 	uint64_t sum = f->bytes;
-	uint32_t i;
 
-	for (i = 1; i <= TILED_AHEAD && start >= now; i++) {
+	for (uint32_t i = 1; i <= TILED_AHEAD && start >= now; i++) {
 		sum -= f->sent[(f->n_sent - i) % TILED_AHEAD];
 		start -= d->how.packet;
 	}
@@ -413,9 +411,8 @@ uint32_t tiled_node_n_early(const struct router *r, site_id s, sim_time now)
 {
 	const struct tiled *d = tiled_of(r);
 	int64_t most = r->net->params.injection, sum = 0;
-	uint32_t c;
 
-	for (c = 0; c < TILED_CHANNELS; c++) {
+	for (uint32_t c = 0; c < TILED_CHANNELS; c++) {
 		const struct tiled_fifo *f = &tiled_node(d, s)->fifo[c];
 		int64_t n = f->queue.count;
 

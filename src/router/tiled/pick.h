@@ -86,9 +86,9 @@ static inline uint32_t eligible(const struct tiled *d,
 static inline uint32_t most_tokens(
 	const struct tiled_gate *g, uint32_t links, uint32_t from)
 {
-	uint32_t bit, m;
+	uint32_t m;
 
-	for (bit = 24; bit < 32; bit -= 8) {
+	for (uint32_t bit = 24; bit < 32; bit -= 8) {
 		m = links & g->levels >> bit;
 		links = m ? m : links;
 	}
@@ -203,14 +203,14 @@ static inline uint32_t pick_tile(const struct tiled *d, struct tiled_chip *s,
 	uint32_t in, const struct packet *p, sim_time t, sim_time *room)
 {
 	const struct tiled_bus *b = &s->bus[d->tile_of[in]];
-	uint32_t row = d->row_of[d->tile_of[in]], best = TILED_NO_TILE, k;
+	uint32_t row = d->row_of[d->tile_of[in]], best = TILED_NO_TILE;
 	uint32_t n = (uint32_t)d->how.processors;
 	bool is_hashed = p->kind != PACKET_DYNAMIC;
 	uint32_t i = (is_hashed ? hash_of(p) : draw(s)) % n;
 	sim_time first = SIM_NEVER;
 
 	*room = SIM_NEVER;
-	for (k = 0; k < (is_hashed ? 1 : n) && first > t; k++) {
+	for (uint32_t k = 0; k < (is_hashed ? 1 : n) && first > t; k++) {
 		uint32_t tile = d->processor[i];
 		uint32_t column = d->column_of[tile];
 		sim_time at = inner_room(d, b, column);
@@ -245,9 +245,8 @@ static inline uint64_t entering(
 static inline uint64_t waiting(const struct tiled_gate *g)
 {
 	uint64_t m = g->any;
-	uint32_t i;
 
-	for (i = 0; i < TILED_LINKS; i++)
+	for (uint32_t i = 0; i < TILED_LINKS; i++)
 		m |= g->one[i];
 	return m;
 }

@@ -89,9 +89,9 @@ static uint32_t count_links(const struct topo *t)
 /* The largest number of parallel links in a direction. */
 static uint32_t most_parallel(const struct topo *t, uint32_t links)
 {
-	uint32_t most = 1, p;
+	uint32_t most = 1;
 
-	for (p = 0; p < links && t->ops->direction; p++)
+	for (uint32_t p = 0; p < links && t->ops->direction; p++)
 		if (t->ops->direction(t, p).link >= most)
 			most = t->ops->direction(t, p).link + 1;
 	return most;
@@ -167,7 +167,7 @@ static void tiled_make(struct router *r, const struct net_setup *s)
 {
 	struct tiled *d = tiled_of(r);
 	struct net *n = r->net;
-	uint32_t n_sites = r->sites.end - r->sites.first, i;
+	uint32_t n_sites = r->sites.end - r->sites.first;
 
 	d->how = *how_of(s);
 	d->packets = n->packets;
@@ -186,7 +186,7 @@ static void tiled_make(struct router *r, const struct net_setup *s)
 	d->row = d->how.row * d->how.cycle;
 	d->column = d->how.column * d->how.cycle;
 	d->is_ideal = d->how.inner == TILED_IDEAL;
-	for (i = 0; i < TOPO_MAX_WIRES; i++) {
+	for (uint32_t i = 0; i < TOPO_MAX_WIRES; i++) {
 		d->back[i] = n->link.latency[i] - n->link.logic[i];
 		d->place[i] = n->link.rate_of[i] * n->link.row;
 	}
@@ -264,11 +264,10 @@ static void wire_port(struct tiled *d, site_id s, port_id p)
 static void init_node(struct tiled *d, site_id s)
 {
 	struct tiled_node *x = tiled_node(d, s);
-	uint32_t c;
 
 	x->id = s;
 	x->route = d->route;
-	for (c = 0; c < TILED_CHANNELS; c++) {
+	for (uint32_t c = 0; c < TILED_CHANNELS; c++) {
 		x->fifo[c].returns.next = SIM_NEVER;
 		x->fifo[c].tokens = (int16_t)d->how.nodes;
 		x->fifo[c].room = (uint16_t)d->router.net->params.injection;
@@ -279,15 +278,14 @@ static void init_chip(struct tiled *d, site_id s)
 {
 	int16_t reception = (int16_t)d->router.net->params.reception;
 	struct tiled_chip *x = tiled_chip(d, s);
-	uint32_t c, p;
 
 	x->id = s;
 	x->route = d->route;
 	x->lfsr = ((s * 0x9e37u) & 0xffffu) | 1u;
-	for (c = 0; c < TILED_CHANNELS * d->n_gates; c++)
+	for (uint32_t c = 0; c < TILED_CHANNELS * d->n_gates; c++)
 		x->gate[c].returns.next = SIM_NEVER;
-	for (c = 0; c < TILED_CHANNELS; c++) {
-		for (p = 0; p < d->router.sites.n_ports; p++) {
+	for (uint32_t c = 0; c < TILED_CHANNELS; c++) {
+		for (uint32_t p = 0; p < d->router.sites.n_ports; p++) {
 			if (x->wire[p].peer == NO_SITE)
 				continue;
 			tiled_add(tiled_gate(x, d->gate_of[p], c),
@@ -308,11 +306,9 @@ static const struct router_calls *chip_calls(const struct tiled *d)
 static void tiled_wire_up(struct router *r)
 {
 	struct tiled *d = tiled_of(r);
-	site_id s;
-	port_id p;
 
-	for (s = r->sites.first; s < r->sites.end; s++) {
-		for (p = 0; p < r->sites.n_ports; p++)
+	for (site_id s = r->sites.first; s < r->sites.end; s++) {
+		for (port_id p = 0; p < r->sites.n_ports; p++)
 			wire_port(d, s, p);
 		if (r->sites.first)
 			init_chip(d, s);
@@ -376,9 +372,8 @@ static int32_t tiled_capacity(
 static int32_t returning(const struct tiled_returns *r, uint32_t link)
 {
 	int32_t n = 0;
-	uint32_t i;
 
-	for (i = 0; i < r->n; i++)
+	for (uint32_t i = 0; i < r->n; i++)
 		n += (r->stamp[(r->first + i) % TILED_RETURNS] & 0xff) == link;
 	return n;
 }
@@ -422,9 +417,9 @@ static bool tiled_is_short(const struct router *r, site_id s)
 {
 	const struct tiled *d = tiled_of(r);
 	const struct tiled_chip *x = tiled_chip(d, s);
-	uint32_t i;
 
-	for (i = 0; i < TILED_CHANNELS * d->n_gates && !is_node(r); i++)
+	for (uint32_t i = 0; i < TILED_CHANNELS * d->n_gates && !is_node(r);
+		i++)
 		if (x->gate[i].returns.is_awaited)
 			return true;
 	return false;
@@ -484,11 +479,9 @@ static sim_time waiting(
 static void count_chip(const struct tiled *d, const struct tiled_chip *s,
 	port_id p, uint32_t c, sim_time now, struct net_count *x)
 {
-	uint32_t i;
-
 	x->sent = p < d->n_links ? s->output[d->tile_of[p]].bytes[c]
 				 : s->exit[p - d->n_links].bytes[c];
-	for (i = 0; i < d->n_inputs; i++) {
+	for (uint32_t i = 0; i < d->n_inputs; i++) {
 		if (d->source_of[i] != p)
 			continue;
 		x->came += s->input[i].packets[c];

@@ -42,11 +42,10 @@ static void place_by_default(const struct tiled_params *h, uint8_t *at)
 static port_id find_port(const struct topo *t, uint32_t links, const char *word)
 {
 	char name[NAME_MAX];
-	port_id p;
 
 	if (!strcmp(word, "p"))
 		return PROCESSOR;
-	for (p = 0; p < links; p++) {
+	for (port_id p = 0; p < links; p++) {
 		t->ops->name_port(t, t->n_nodes, p, name, sizeof(name));
 		if (!strcmp(word, name))
 			return p;
@@ -115,9 +114,7 @@ static int read_row(struct reading *x, uint32_t row)
 
 static bool is_given(const struct tiled_params *h)
 {
-	uint32_t row;
-
-	for (row = 0; row < TILED_ROWS; row++)
+	for (uint32_t row = 0; row < TILED_ROWS; row++)
 		if (*row_of(h, row))
 			return true;
 	return false;
@@ -129,16 +126,15 @@ static int read_tiles(const struct tiled_params *h, const struct topo *t,
 {
 	struct reading x = { h, t, links, at, 0, e };
 	char name[NAME_MAX];
-	uint32_t i;
 
 	if (!is_given(h)) {
 		place_by_default(h, at);
 		return 0;
 	}
-	for (i = 0; i < TILED_ROWS; i++)
+	for (uint32_t i = 0; i < TILED_ROWS; i++)
 		if (read_row(&x, i))
 			return -1;
-	for (i = 0; i < links; i++) {
+	for (uint32_t i = 0; i < links; i++) {
 		if (x.seen >> i & 1)
 			continue;
 		t->ops->name_port(t, t->n_nodes, i, name, sizeof(name));
@@ -202,9 +198,8 @@ static void number_port(
 static void number_links(struct tiled *d)
 {
 	const struct topo *t = d->router.net->topo;
-	uint32_t p;
 
-	for (p = 0; p < d->n_links; p++) {
+	for (uint32_t p = 0; p < d->n_links; p++) {
 		struct topo_direction x =
 			t->ops->direction ? t->ops->direction(t, p)
 					  : (struct topo_direction){ p, 0 };
@@ -214,7 +209,7 @@ static void number_links(struct tiled *d)
 			d->n_groups = x.number + 1;
 	}
 	d->n_gates = d->n_groups + d->n_nodes;
-	for (p = 0; p < d->n_nodes; p++)
+	for (uint32_t p = 0; p < d->n_nodes; p++)
 		number_port(d, d->n_links + p, d->n_groups + p, 0);
 }
 
@@ -242,9 +237,9 @@ uint32_t tiled_first(
 	const struct tiled *d, const struct tiled_lines *l, uint32_t head)
 {
 	uint32_t row = d->row_of[d->tile_of[head % TILED_INPUTS]];
-	uint32_t first = head, i;
+	uint32_t first = head;
 
-	for (i = 0; i < TILED_CHANNELS * TILED_INPUTS; i++)
+	for (uint32_t i = 0; i < TILED_CHANNELS * TILED_INPUTS; i++)
 		if (l->port[i] == l->port[head] &&
 			l->since[i] < l->since[first] &&
 			d->row_of[d->tile_of[i % TILED_INPUTS]] == row)
@@ -257,9 +252,8 @@ static uint32_t head_in_line(const struct tiled *d, const struct tiled_lines *l,
 	const struct net_buffer *b, const struct packet *p)
 {
 	const struct tiled_chip *s = tiled_chip(d, b->site);
-	uint32_t in;
 
-	for (in = 0; l && in < d->n_inputs; in++) {
+	for (uint32_t in = 0; l && in < d->n_inputs; in++) {
 		const struct tiled_queue *q = &s->input[in].queue[b->channel];
 		uint32_t head = b->channel * TILED_INPUTS + in;
 
@@ -305,10 +299,10 @@ uint32_t tiled_ways(const struct router *r, const struct net_buffer *b,
 static void find_ahead(struct tiled *d)
 {
 	const struct topo *t = d->router.net->topo;
-	port_id p, on;
+	port_id on;
 
 	memset(d->ahead_gate, TILED_NO_TILE, sizeof(d->ahead_gate));
-	for (p = 0; p < d->n_links; p++) {
+	for (port_id p = 0; p < d->n_links; p++) {
 		on = t->ops->straight(t, d->router.sites.first, p);
 		if (on == TOPO_NO_PORT)
 			continue;
@@ -322,10 +316,8 @@ static void find_ahead(struct tiled *d)
 /* Links of one direction that end in one column. */
 static void find_beside(struct tiled *d)
 {
-	port_id p, q;
-
-	for (p = 0; p < d->n_links; p++)
-		for (q = 0; q < d->n_links; q++)
+	for (port_id p = 0; p < d->n_links; p++)
+		for (port_id q = 0; q < d->n_links; q++)
 			if (q != p && d->gate_of[p] == d->gate_of[q] &&
 				d->column_of[d->tile_of[p]] ==
 					d->column_of[d->tile_of[q]])
@@ -336,9 +328,9 @@ static void find_beside(struct tiled *d)
  * nodes of the same chip. */
 static void place_nodes(struct tiled *d)
 {
-	uint32_t in = d->n_links, node, k;
+	uint32_t in = d->n_links, k;
 
-	for (node = 0; node < d->n_nodes; node++) {
+	for (uint32_t node = 0; node < d->n_nodes; node++) {
 		for (k = 0; k <= (uint32_t)d->how.processors; k++, in++) {
 			d->tile_of[in] = k < (uint32_t)d->how.processors
 						 ? d->processor[k]

@@ -54,9 +54,9 @@ static struct elan_cq *queue(const struct bench_end *x, uint32_t i)
 
 static bool elan_open(struct bench_end *x)
 {
-	uint32_t i, n = x->bench->needs.queues;
+	uint32_t n = x->bench->needs.queues;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		if (!programs_did(x->programs, "elan_cq_open",
 			    elan_cq_open(queue(x, i), x->lane * n + i, ELAN_64K,
 				    ELAN_MAY_ALL)))
@@ -110,9 +110,9 @@ static void elan_put_by(struct bench_end *x, const struct bench_transfer *p)
 
 static void elan_get_by(struct bench_end *x, const struct bench_transfer *g)
 {
-	uint64_t at, n;
+	uint64_t n;
 
-	for (at = 0; at < g->bytes; at += n) {
+	for (uint64_t at = 0; at < g->bytes; at += n) {
 		n = g->bytes - at < ELAN_PACKET ? g->bytes - at : ELAN_PACKET;
 		elan_get(queue(x, g->queue), g->node, g->from + at, g->to + at,
 			(uint32_t)n, g->is_tracked ? lane_event(x) : 0);
@@ -270,13 +270,13 @@ static void elan_rogue(void *arg)
 {
 	struct bench_rogue *r = arg;
 	struct elan_cq q;
-	uint64_t k, tries;
+	uint64_t tries;
 
 	if (!programs_did(r->programs, "elan_cq_open",
 		    elan_cq_open(&q, ROGUE_QUEUE, ELAN_1K, ELAN_MAY_ALL)))
 		return;
 	program_wait(PROGRAMS_START);
-	for (k = 0; k < r->deeds; k++) {
+	for (uint64_t k = 0; k < r->deeds; k++) {
 		misbehave(r, k);
 		for (tries = 0; tries < 1000; tries++) {
 			if (elan_queue_error(r->programs->load.nic,

@@ -42,11 +42,11 @@ struct label {
 static bool fifos_open(struct programs *p, struct fifos *f, uint32_t first,
 	uint32_t n, uint64_t at, uint64_t size)
 {
-	uint32_t i, k;
+	uint32_t k;
 
 	BUG_IF(n > FIFOS_MOST);
 	f->n = n;
-	for (i = 0; i < n; i += k) {
+	for (uint32_t i = 0; i < n; i += k) {
 		k = n - i < MU_PER_SUBGROUP ? n - i : MU_PER_SUBGROUP;
 		if (!programs_did(p, "spi_open_inj",
 			    spi_open_inj(&f->group[i / MU_PER_SUBGROUP],
@@ -265,12 +265,12 @@ enum way {
 static uint32_t draw_hints(
 	const struct topo *t, uint32_t from, uint32_t to, uint64_t bits)
 {
-	uint32_t hints = 0, i;
+	uint32_t hints = 0;
 	struct topo_grid g;
 
 	if (!topo_grid_of(t, &g))
 		return 0;
-	for (i = 0; i < g.n_dims; i++, bits >>= 2) {
+	for (uint32_t i = 0; i < g.n_dims; i++, bits >>= 2) {
 		uint32_t x = topo_grid_coord(&g, from, i);
 		uint32_t y = topo_grid_coord(&g, to, i);
 		router_id last = from + (g.dim[i] - 1 - x) * g.stride[i];

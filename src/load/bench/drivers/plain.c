@@ -59,14 +59,14 @@ static bool open_queue(struct bench_end *x, uint32_t i, uint32_t queue)
 static bool card_open(struct bench_end *x)
 {
 	struct load *l = x->load;
-	uint32_t i, n = x->bench->needs.queues;
+	uint32_t n = x->bench->needs.queues;
 
 	if (!x->lane)
 		ranges_add(plain_keys(l->nic, x->node), KEY, 0,
 			host_memory(l->host),
 			PLAIN_FLAGS(
 				0, PLAIN_READ | PLAIN_WRITE | PLAIN_ATOMIC));
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		if (!open_queue(x, i, x->lane * n + i))
 			return false;
 	return true;
