@@ -333,28 +333,12 @@ static int build(struct machine_run *r, struct err *e)
 	return check_deaths(l, e);
 }
 
-static struct machine *load_machine(
-	const struct machine_run_setup *s, struct err *e)
-{
-	const struct machine_source from = {
-		.name = s->machine,
-		.sets = s->sets,
-		.n_sets = s->n_sets,
-		.shape = s->shape,
-		.plugins = s->plugins,
-		.n_plugins = s->n_plugins,
-		.only_given = s->only_given,
-	};
-
-	return machine_load_from(&from, e);
-}
-
 int machine_run_open(
 	struct machine_run *r, const struct machine_run_setup *s, struct err *e)
 {
 	memset(r, 0, sizeof(*r));
 	r->setup = *s;
-	r->machine = s->loaded ? s->loaded : load_machine(s, e);
+	r->machine = s->loaded ? s->loaded : machine_load_from(&s->machine, e);
 	r->setup.loaded = NULL;
 	if (!r->machine ||
 		(s->faults && machine_read_faults(r->machine, s->faults, e)) ||

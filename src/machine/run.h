@@ -10,21 +10,15 @@
 
 /* What to run; the texts must outlive the run. */
 struct machine_run_setup {
-	const char *machine; /* a name or a path */
+	struct machine_source machine;
 	/* The machine, if it is loaded already: the run owns it from then on.
 	 * NULL: the run loads it. */
 	struct machine *loaded;
-	const char *const *sets; /* "path=value" */
-	size_t n_sets;
-	const char *shape; /* "4x4x4", or NULL */
 	const char *faults; /* a file with a plan of them, or NULL */
 	/* A jobs file in place of a workload; only: the number of one job,
 	 * from 1, to run on its own; 0: all jobs. */
 	const char *jobs;
 	uint32_t only;
-	const char *const *plugins; /* paths */
-	size_t n_plugins;
-	bool only_given; /* plugins: as in struct machine_source */
 	const char *workload;
 	/* Instead of it one that is not in the registry, and what it is given
 	 * as its arg; or NULL. */

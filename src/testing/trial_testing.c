@@ -18,14 +18,15 @@ static void read_words(char *text, struct machine_run_setup *s,
 
 	s->workload = word;
 	while ((word = strtok_r(NULL, " ", &rest))) {
-		assert_true(s->n_keys < MOST_WORDS && s->n_sets < MOST_WORDS);
+		assert_true(s->n_keys < MOST_WORDS &&
+			    s->machine.n_sets < MOST_WORDS);
 		if (memchr(word, '.', strcspn(word, "=")))
-			sets[s->n_sets++] = word;
+			sets[s->machine.n_sets++] = word;
 		else
 			keys[s->n_keys++] = word;
 	}
 	s->keys = keys;
-	s->sets = sets;
+	s->machine.sets = sets;
 }
 
 void trial_open(struct trial *t, const char *machine, const char *line)
@@ -38,9 +39,9 @@ void trial_open(struct trial *t, const char *machine, const char *line)
 	assert_true(n + strlen(line) < sizeof(t->text));
 	snprintf(t->text, sizeof(t->text), "%s", machine);
 	snprintf(t->text + n, sizeof(t->text) - n, "%s", line);
-	s.machine = t->text;
+	s.machine.name = t->text;
 	if (strchr(machine, ' ')) {
-		s.shape = strchr(t->text, ' ') + 1;
+		s.machine.shape = strchr(t->text, ' ') + 1;
 		*strchr(t->text, ' ') = '\0';
 	}
 	read_words(t->text + n, &s, keys, sets);
