@@ -164,12 +164,7 @@ static inline uint32_t link_place(
 	return r->first[format] + (bytes + r->word - 1) / r->word;
 }
 
-/* Header and payload in chunks; their time; in the first format. */
-static inline uint32_t link_chunks(const struct link_rules *r, uint32_t bytes)
-{
-	return r->chunks[link_place(r, 0, bytes)];
-}
-
+/* Time of header and payload, in the first format. */
 static inline sim_time link_ser(const struct link_rules *r, uint32_t bytes)
 {
 	return r->ser[link_place(r, 0, bytes)];

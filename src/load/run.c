@@ -392,11 +392,3 @@ int load_end(struct load_course *c, struct err *e)
 	*e = (struct err){ 0 };
 	return 0;
 }
-
-int load_run(struct load *l, struct load_result *r, struct err *e)
-{
-	struct load_course c;
-
-	load_begin(&c, l, r);
-	return load_go(&c, SIM_NEVER, e) < 0 ? -1 : load_end(&c, e);
-}

@@ -17,7 +17,8 @@ double machine_clock(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-double machine_cpu(void)
+/* Seconds of CPU time that the process has used. */
+static double cpu_clock(void)
 {
 	struct timespec t;
 
@@ -353,7 +354,7 @@ int machine_run_open(
 static void note_result(struct machine_run *r)
 {
 	r->wall_s = machine_clock() - r->wall_s;
-	r->cpu_s = machine_cpu() - r->cpu_s;
+	r->cpu_s = cpu_clock() - r->cpu_s;
 	r->digest = load_digest(r->load);
 	r->hops = net_total(r->system->net).hops;
 	r->delivered_hops = r->hops - net_hops_inside(r->system->net);
@@ -369,7 +370,7 @@ int machine_run_go(struct machine_run *r, sim_time pause, struct err *e)
 	if (!r->is_performed) {
 		r->is_performed = true;
 		r->wall_s = machine_clock();
-		r->cpu_s = machine_cpu();
+		r->cpu_s = cpu_clock();
 		load_begin(&r->course, r->load, &r->result);
 	}
 	code = load_go(&r->course, pause, e);

@@ -76,9 +76,8 @@ int machine_run_go(struct machine_run *r, sim_time pause, struct err *e);
 /* Takes a zeroed one, too. */
 void machine_run_close(struct machine_run *r);
 
-/* Seconds since some time past; and of CPU time that the process has used. */
+/* Seconds since some time past. */
 double machine_clock(void);
-double machine_cpu(void);
 
 /* Payload GB/s per node; 0 if nothing was measured. */
 double machine_throughput(const struct load_result *l, uint32_t n_nodes);
@@ -87,8 +86,5 @@ double machine_throughput(const struct load_result *l, uint32_t n_nodes);
  * figures of a job have its name in front, "job.time_ns". */
 void machine_run_each(const struct machine_run *r,
 	void (*f)(void *arg, const char *name, double value), void *arg);
-/* One figure.  False if this run does not have it; *value is unchanged then. */
-bool machine_run_figure(
-	const struct machine_run *r, const char *name, double *value);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "machine/run.h"
-#include "testing/testing.h"
+#include "testing/trial_testing.h"
 
 static const char *const keys[] = { "to=1", "rounds=2", "bytes=8" };
 

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "coll/tree.h"
 #include "testing/collective_testing.h"
-#include "testing/testing.h"
+#include "testing/trial_testing.h"
 
 /* --- who does not come, or in another order --- */
 

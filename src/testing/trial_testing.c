@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "machine/facts.h"
 
 enum { MOST_WORDS = 32 };
 
@@ -27,6 +28,21 @@ static void read_words(char *text, struct machine_run_setup *s,
 	}
 	s->keys = keys;
 	s->machine.sets = sets;
+}
+
+bool machine_run_figure(
+	const struct machine_run *r, const char *name, double *value)
+{
+	const struct fact *x;
+	struct facts all;
+	bool is;
+
+	facts_init(&all);
+	facts_of_figures(&all, r);
+	x = facts_find(&all.root, name);
+	is = x && fact_number(x, value);
+	facts_fini(&all);
+	return is;
 }
 
 void trial_open(struct trial *t, const char *machine, const char *line)
