@@ -10,11 +10,6 @@
 
 enum { SLICES_PER_STALL = 2 };
 
-uint64_t load_digest(const struct load *l)
-{
-	return digest_fold(l->digest, l->net->n_nodes);
-}
-
 void load_ignore_room(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {

@@ -355,7 +355,7 @@ static void note_result(struct machine_run *r)
 {
 	r->wall_s = machine_clock() - r->wall_s;
 	r->cpu_s = cpu_clock() - r->cpu_s;
-	r->digest = load_digest(r->load);
+	r->digest = digest_fold(r->load->digest, r->load->net->n_nodes);
 	r->hops = net_total(r->system->net).hops;
 	r->delivered_hops = r->hops - net_hops_inside(r->system->net);
 	r->packets = net_total(r->system->net).delivered;
