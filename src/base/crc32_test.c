@@ -1,5 +1,3 @@
-#include <string.h>
-
 #include "base/crc32.h"
 #include "testing/testing.h"
 

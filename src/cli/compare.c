@@ -1,6 +1,5 @@
 /* `weft compare`: what two runs have done differently, and with what result. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"

@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "cli/cli.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/name.h"

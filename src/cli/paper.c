@@ -3,7 +3,6 @@
 #include "machine/run.h"
 #include "sim/barrier.h"
 
-#include <math.h>
 #include <string.h>
 #include <unistd.h>
 

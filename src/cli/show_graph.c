@@ -1,6 +1,5 @@
 /* A machine's sites and wires: as a picture, for graphviz, and as a list. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"

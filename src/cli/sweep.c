@@ -1,5 +1,4 @@
 /* `weft sweep`: every combination of what varies, and curves of the results. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

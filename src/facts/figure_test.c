@@ -1,6 +1,5 @@
 #include "facts/figure.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "testing/testing.h"

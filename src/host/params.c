@@ -1,7 +1,5 @@
 #include "host/params.h"
 
-#include "base/wide.h"
-
 #define AT(field)   offsetof(struct host_params, field)
 #define MOST_TIME   (PS_PER_S / 1000)
 #define MOST_MEMORY (INT64_C(1) << L2_ADDRESS_BITS)

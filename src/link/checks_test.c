@@ -1,8 +1,6 @@
 /* The codes that check packets on Blue Gene/Q's links. */
 #include "link/checks.h"
 
-#include <stdlib.h>
-
 #include "base/crc32c.h"
 #include "sim/random.h"
 #include "testing/testing.h"

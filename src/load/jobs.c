@@ -1,6 +1,5 @@
 #include "load/jobs.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"

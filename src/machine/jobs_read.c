@@ -1,6 +1,5 @@
 #include "machine/jobs_read.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

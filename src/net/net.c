@@ -1,6 +1,5 @@
 #include "net/net.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -4,7 +4,6 @@
  * port whose head wants it.  What looks at a network from outside works for
  * both.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"

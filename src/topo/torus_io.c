@@ -9,7 +9,6 @@
  * links alone.  What they serve there is served by its own exit, or where that
  * is elsewhere by the one before it.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -1,6 +1,5 @@
 /* The programming interface of QsNetII: puts, gets, DMAs, and its queues. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/elan/elan.h"

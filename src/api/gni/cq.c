@@ -1,9 +1,7 @@
 /* Completion queues of Gemini's user-level interface. */
-#include <stdio.h>
 #include <string.h>
 
 #include "api/gni/gni.h"
-#include "base/mem.h"
 #include "host/program.h"
 #include "weft/kgni.h"
 

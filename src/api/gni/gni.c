@@ -1,7 +1,6 @@
 /* Domains, memory and endpoints of Gemini's user-level interface. */
 #include "api/gni/gni.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <string.h>
 
 #include "api/spi/spi_testing.h"
 #include "testing/testing.h"

@@ -1,5 +1,4 @@
 /* What members of a tree need and get: packets, FIFOs, routes, places, bits. */
-#include <errno.h>
 #include <string.h>
 
 #include "api/spi/spi_testing.h"

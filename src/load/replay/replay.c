@@ -6,7 +6,6 @@
  * of its memory, which nobody looks at: a schedule has no data.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/msg/msg.h"

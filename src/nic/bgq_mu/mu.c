@@ -1,6 +1,5 @@
 #include "nic/bgq_mu/units.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -1,9 +1,6 @@
 /* The card as a whole: parameters, counters, life, and its units' events. */
 #include "nic/elan4/units.h"
 
-#include <stdio.h>
-
-#include "base/mem.h"
 #include "nic/elan4/frame.h"
 #include "nic/elan4/params.h"
 #include "route/updown.h"

@@ -1,5 +1,4 @@
 /* Tests, guards, copies of events and threads in the same queues. */
-#include <errno.h>
 
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"

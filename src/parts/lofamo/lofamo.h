@@ -35,7 +35,6 @@ enum health {
 		       */
 	HEALTH_DEAD,
 	HEALTH_UNKNOWN,
-	N_HEALTHS,
 };
 
 extern const char *const health_names[];

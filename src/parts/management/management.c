@@ -3,7 +3,6 @@
 #include "link/faults.h"
 #include "net/net.h"
 #include "net/router.h"
-#include "route/route.h"
 
 static void set_times(const void *params, const struct part_place *at,
 	struct fault_plan *plan)

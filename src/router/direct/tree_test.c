@@ -1,5 +1,4 @@
 /* Fat trees of Elite4s: what packets take on them, alone and together. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
