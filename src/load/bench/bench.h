@@ -391,6 +391,9 @@ void bench_span(const struct bench *b, uint32_t first, uint32_t n,
  * touched, or tags. */
 uint64_t bench_synthetic(const struct bench *b, uint64_t bytes);
 
+/* A word of a node's host memory; outside of programs. */
+uint64_t bench_word(const struct bench *b, site_id node, uint64_t at);
+
 /* load_ops' own. */
 uint64_t bench_estimate(const struct load *l);
 void bench_fini(struct load *l);

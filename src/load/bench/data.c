@@ -41,6 +41,14 @@ void bench_read(const struct bench_end *x, uint64_t at, void *to, size_t n)
 		program_read(from, to, n);
 }
 
+uint64_t bench_word(const struct bench *b, site_id node, uint64_t at)
+{
+	uint64_t word = 0;
+
+	host_read(b->programs.load.host, node, at, &word, sizeof(word));
+	return word;
+}
+
 /* --- synthetic memory --- */
 
 static uint64_t name(const struct bench_end *x, uint64_t offset,

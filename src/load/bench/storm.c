@@ -456,7 +456,8 @@ static void run_lane(struct bench_end *x)
 		return;
 	if (!l->number)
 		prepare(x);
-	if (l->storm->has_more && !sends_open(x, &l->sends))
+	if (l->storm->has_more &&
+		!x->driver->channel->open(x, l->sends.at, l->sends.most))
 		return;
 	bench_ready(x);
 	for (k = 0; k < n; k++) {

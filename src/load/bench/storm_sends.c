@@ -8,11 +8,6 @@ enum { TRIES = 200 };
 static const sim_time PAUSE = 2000 * SIM_NS;
 static const sim_time REST = 200000 * SIM_NS;
 
-bool sends_open(struct bench_end *x, struct sends *s)
-{
-	return x->driver->channel->open(x, s->at, s->most);
-}
-
 /* A block begins with its number, on which the other bytes depend. */
 static void look(struct bench_end *x, struct sends *s, uint32_t n)
 {

@@ -570,11 +570,7 @@ static const struct bench_channel blocks = {
 
 static uint64_t unit_counter(const struct bench *b, site_id node, uint32_t i)
 {
-	uint64_t word = 0;
-
-	host_read(b->programs.load.host, node, counter_at(i), &word,
-		sizeof(word));
-	return word;
+	return bench_word(b, node, counter_at(i));
 }
 
 static sim_time unit_software(const struct bench *b)
