@@ -4,7 +4,7 @@
 
 enum { TRIES = 200 };
 
-/* Between two tries, and until what is under way has come. */
+/* Between two tries, and until everything in flight has arrived. */
 static const sim_time PAUSE = 2000 * SIM_NS;
 static const sim_time REST = 200000 * SIM_NS;
 
