@@ -363,9 +363,7 @@ static bool go(struct bench_end *x, const struct message *m)
 
 static void note_failure(struct lane *l, uint64_t k)
 {
-	if (!(l->n_failed & (l->n_failed - 1)))
-		l->failed = mem_grow(l->failed,
-			l->n_failed ? 2 * l->n_failed : 1, sizeof(*l->failed));
+	l->failed = mem_more(l->failed, l->n_failed, sizeof(*l->failed));
 	l->failed[l->n_failed++] = k;
 }
 
