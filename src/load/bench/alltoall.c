@@ -257,26 +257,88 @@ static bool make_synthetic(struct bench_end *x)
 	       bench_add_target(x, 0, target_at(of(x)), bytes);
 }
 
+/* Goes through the bytes of a region where they are stored. */
+struct cursor {
+	uint64_t at;
+	uint8_t *bytes;
+};
+
+/* The next ones that lie side by side, *n at most; *n is how many. */
+static uint8_t *next_bytes(struct cursor *c, size_t *n)
+{
+	size_t left = MEMORY_PAGE - c->at % MEMORY_PAGE;
+	uint8_t *bytes;
+
+	if (left == MEMORY_PAGE || !c->bytes)
+		c->bytes = program_place(c->at, 1);
+	*n = *n < left ? *n : left;
+	bytes = c->bytes;
+	c->bytes += *n;
+	c->at += *n;
+	return bytes;
+}
+
+/* Makes, or looks at, the next message; false where it is wrong. */
+static bool go_on(
+	struct bench_end *x, uint64_t owner, struct cursor *c, bool is_source)
+{
+	size_t at = 0, end = (size_t)x->bench->bytes, n;
+	uint64_t seed = x->load->seed;
+
+	for (; at < end; at += n) {
+		uint8_t *bytes;
+
+		n = end - at;
+		bytes = next_bytes(c, &n);
+		if (is_source)
+			memory_fill_by(seed, owner, at, bytes, n);
+		else if (!memory_is_by(seed, owner, at, bytes, n))
+			return false;
+	}
+	return true;
+}
+
+/* Of a GPU's memory nothing can be looked at in place. */
+static bool make_message(struct bench_end *x, uint64_t i, struct cursor *c)
+{
+	if (!x->bench->source)
+		return go_on(x, owner(x, i, true), c, true);
+	bench_make(x, owner(x, i, true),
+		BENCH_SOURCE + i * (uint64_t)x->bench->bytes,
+		(uint64_t)x->bench->bytes);
+	return true;
+}
+
+static bool is_message(struct bench_end *x, uint64_t i, struct cursor *c)
+{
+	if (!x->bench->target)
+		return go_on(x, owner(x, i, false), c, false);
+	return bench_check(x, owner(x, i, false),
+		target_at(of(x)) + i * (uint64_t)x->bench->bytes,
+		(uint64_t)x->bench->bytes);
+}
+
 static bool make_real(struct bench_end *x)
 {
-	uint64_t bytes = (uint64_t)x->bench->bytes;
+	struct cursor c = { .at = program_base() + BENCH_SOURCE };
 
 	/* what it sends and what comes */
 	program_reserve(2 * bytes_of(of(x)));
 	for (uint64_t i = 0; i < of(x)->n_ranks - 1; i++)
-		bench_make(
-			x, owner(x, i, true), BENCH_SOURCE + i * bytes, bytes);
+		make_message(x, i, &c);
 	return true;
 }
 
-static void check_real(struct bench_end *x)
+static bool check_real(struct bench_end *x)
 {
-	uint64_t bytes = (uint64_t)x->bench->bytes, i = 0;
+	struct cursor c = { .at = program_base() + target_at(of(x)) };
 
-	while (i < of(x)->n_ranks - 1 &&
-		bench_check(x, owner(x, i, false), target_at(of(x)) + i * bytes,
-			bytes))
-		i++;
+	for (uint64_t i = 0; i < of(x)->n_ranks - 1; i++)
+		if (!is_message(x, i, &c))
+			return programs_complain(x->programs,
+				"wrong bytes from rank %u",
+				other_of(x->rank, i));
+	return true;
 }
 
 /* --- the program --- */
