@@ -1,19 +1,19 @@
 /*
  * An I/O bus between a node and a card, such as PCI-X, HyperTransport or PCI
- * Express.  It gives times, and holds no data.
+ * Express.  It computes times, and holds no data.
  *
- * What crosses is cut into packets, on PCI-X called bursts, of a payload at
- * most.  A packet takes an overhead, and a header and its data at the bus's
- * rate.  A bus has one direction at a time, and takes a turn-around where that
- * changes, or two that do not disturb each other; in each, packets go one
- * after the other in the order in which they are asked for.
+ * Transfers are cut into packets, called bursts on PCI-X, of at most a payload.
+ * A packet takes an overhead, and its header and data at the bus's rate.  A bus
+ * has either one direction at a time, with a turn-around at each change, or two
+ * independent directions; in each, packets follow one another in the order in
+ * which they are requested.
  *
- * A read is a request first.  bus_request() says when its data is at the
- * bridge; from then on that is a burst as any other.
+ * A read starts with a request.  bus_request() returns when the data is at the
+ * bridge; from then on it is a burst like any other.
  *
- * Cores store some time ahead, so that what follows is known.  The card does
- * not wait for all of that: its burst goes next, after one of the cores', and
- * the cores lose its time with the next store that they hand over.
+ * Cores hand over stores ahead of time.  The card need not wait for all of
+ * them: its burst follows the store in progress, and delays the next store that
+ * the cores hand over.
  */
 #ifndef HOST_BUS_H
 #define HOST_BUS_H
@@ -39,12 +39,12 @@ static inline enum bus_way bus_way_of(enum bus_kind kind)
 
 struct bus_params {
 	int64_t width; /* bytes a cycle */
-	int64_t clock, cycles; /* ps, that so many cycles take */
+	int64_t clock, cycles; /* so many cycles take clock ps */
 	int64_t is_duplex; /* there are two directions */
-	int64_t turn; /* ps, where the direction changes */
+	int64_t turn; /* ps, for a change of direction */
 	int64_t overhead[BUS_KINDS]; /* ps, of a packet */
 	int64_t header[BUS_KINDS]; /* bytes */
-	int64_t payload; /* of a packet, bytes; 0: as long as it likes */
+	int64_t payload; /* of a packet, bytes; 0: no limit */
 	int64_t wait; /* ps, from a request to its data at the bridge */
 };
 

@@ -56,23 +56,23 @@ struct side_port {
 	sim_time outstanding; /* integral */
 };
 
-/* What a side has for ports.  They ask for [at, at + bytes) from the time on
- * that the port is free; each returns when the last request is done. */
+/* Operations of ports.  They request [at, at + bytes) as soon as the port is
+ * free; each returns when the last request is done. */
 struct side_ports {
-	/* Of all ports; before they are used. */
+	/* For all ports, before they are used. */
 	void (*set)(struct side *s, const struct side_port_how *how);
 	sim_time (*read)(struct side *s, struct side_port *p, site_id node,
 		sim_time t, uint64_t at, uint32_t bytes);
 	sim_time (*write)(struct side *s, struct side_port *p, site_id node,
 		sim_time t, uint64_t at, uint32_t bytes);
-	/* Of words that the memory changes. */
+	/* Atomic operations of the memory. */
 	sim_time (*atomic)(struct side *s, struct side_port *p, site_id node,
 		sim_time t, uint64_t at, uint32_t bytes);
 };
 
 struct side_ops {
 	const char *name; /* the word written in a machine file */
-	const char *title; /* what it is called in a sentence */
+	const char *title; /* its name in a sentence */
 	size_t size; /* of the variant, whose first member is struct side */
 	const struct param *params; /* of a struct of its own */
 	size_t n_params, params_size;
@@ -81,14 +81,14 @@ struct side_ops {
 	int (*init)(struct side *s, const void *params, struct err *e);
 	void (*fini)(struct side *s);
 
-	/* A read is asked for: returns when data() is to be called. */
+	/* Requests a read; returns when data() is to be called. */
 	sim_time (*request)(struct side *s, site_id node, sim_time t,
 		uint64_t at, uint32_t bytes);
-	/* Returns when all of it is in the interface. */
+	/* Returns when all data is in the interface. */
 	sim_time (*data)(struct side *s, site_id node, sim_time t, uint64_t at,
 		uint32_t bytes);
-	/* How long data() is at least; NULL: it has to be called when
-	 * request() says. */
+	/* The least time that data() takes; NULL: data() must be called at the
+	 * time that request() returns. */
 	sim_time (*least)(const struct side *s, uint32_t bytes);
 	/* A write; returns when loads can see it. */
 	sim_time (*write)(struct side *s, site_id node, sim_time t, uint64_t at,
@@ -101,18 +101,18 @@ struct side_ops {
 	sim_time (*store)(
 		struct side *s, site_id node, sim_time t, uint32_t bytes);
 
-	uint64_t (*memory)(const struct side *s); /* bytes that it holds */
+	uint64_t (*memory)(const struct side *s); /* bytes that it uses */
 	const struct side_ports *ports; /* NULL: there are none */
 
-	/* By the parameters, bytes per second in each direction: what its line
-	 * code leaves, and with the code.  NULL: it has no rate. */
+	/* Bytes per second in each direction, from the parameters: without and
+	 * with the line code.  NULL: it has no rate. */
 	struct side_rates (*rates)(const void *params);
 };
 
 struct side *side_new(const struct side_ops *ops, const void *params,
 	site_id n_nodes, struct err *e);
 void side_free(struct side *s);
-uint64_t side_memory(const struct side *s); /* of none, none */
+uint64_t side_memory(const struct side *s); /* s may be NULL */
 
 extern const struct side_ops side_l2_ops, side_pcix_ops, side_ht_ops,
 	side_pcie_ops;

@@ -1,7 +1,6 @@
 /*
- * Sides that are buses (host/side.h), for an interface that brings the bus of
- * its card along and does not leave it to the machine file; and a node's bus,
- * to look at.
+ * Sides that are buses (host/side.h), for interfaces whose card has a fixed
+ * bus, which the machine file cannot select; and access to the bus of a node.
  */
 #ifndef HOST_SIDE_BUS_H
 #define HOST_SIDE_BUS_H
@@ -11,7 +10,7 @@
 
 struct side_bus_params {
 	struct bus_params bus;
-	int64_t rate; /* bytes a second; 0: bus.clock says; -1: lanes do */
+	int64_t rate; /* bytes a second; 0: by bus.clock; -1: by lanes */
 	int64_t lanes, generation; /* of PCI Express */
 	int64_t request; /* bytes of a read */
 	int64_t reads; /* at a time */

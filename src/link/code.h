@@ -1,28 +1,28 @@
 /*
- * Line codes: what bytes are on a wire.  A code is a row of link_codes: how
- * many bits a byte takes, what it leaves of the raw rate, and how a frame is
- * written in symbols, hit, and read back.  Frames are coded only where a bit
- * of them was flipped.
+ * Line codes: how bytes are sent on a wire.  A code is a row of link_codes: the
+ * bits per byte, the share of the raw rate that is left for data, and functions
+ * that write a frame as symbols, flip a bit, and read it back.  Only frames
+ * with a flipped bit are coded.
  *
- * 4b5b: each nibble is a symbol of five bits, chosen so that a line, whose
- * level changes with each one, is never still for long.  Sixteen of the 32
- * symbols stand for nibbles; the others are violations here, since a frame
- * has no control symbols in it.  A frame of n bytes is 2n symbols, the low
- * nibble of each byte first.  They go over eight lines, each of which must be
- * balanced by itself, so a symbol stays on one line: eight of them go side by
- * side, their first bits first.
+ * 4b5b: each nibble is a symbol of five bits.  A one changes the level of the
+ * line, and symbols are chosen such that the level never stays for long.
+ * Sixteen of the 32 symbols stand for nibbles; the others are violations, since
+ * a frame contains no control symbols.  A frame of n bytes is 2n symbols, the
+ * low nibble of each byte first.  There are eight lines, each balanced by
+ * itself, so all bits of a symbol use one line: eight symbols are sent in
+ * parallel, first bits first.
  *
  * 8b10b: each byte is a symbol of ten bits, six for its low five bits and four
- * for the others.  Most have two forms, and of these the one that is sent is
- * that which brings the ones and zeros of its lane nearer to each other.  What
- * is no symbol, or not one of those that could follow, is a violation; so it
- * may be found some symbols behind the flip.  Bytes go to four lanes in turn,
- * each of which counts by itself, and begins with more zeros.
+ * for the others.  Most symbols have two forms; the sender uses the one that
+ * balances the ones and zeros of its lane.  An unknown symbol, or a form that
+ * cannot follow the previous symbols, is a violation; so the violation may be
+ * found some symbols after the flip.  Bytes go to four lanes in turn, each of
+ * which has its own balance and starts with more zeros.
  *
- * 64b66b: eight bytes are a block of 66 bits, two of which say that it carries
- * data.  The others are scrambled: each bit is added to those sent 39 and 58
- * bits before it, so a flipped bit is three wrong ones behind the link.  A
- * frame ends with a whole block.
+ * 64b66b: eight bytes are a block of 66 bits, the first two of which mark it as
+ * data.  The others are scrambled: the sender adds to each bit those sent 39
+ * and 58 bits earlier, so one flipped bit becomes three wrong ones at the
+ * receiver.  A frame ends with a whole block.
  */
 #ifndef LINK_CODE_H
 #define LINK_CODE_H
@@ -49,16 +49,16 @@ struct link_code {
 	const char *name;
 	const char *has; /* a word that parameters need; NULL: none */
 	uint32_t block_bytes, block_bits; /* a frame is whole blocks */
-	uint32_t data, raw; /* data of raw bits are what a frame has */
-	/* Bytes to symbols, of which there is room for CODE_ROOM * n bytes, and
-	 * at least 16. */
+	uint32_t data, raw; /* of raw bits on the wire, so many are data */
+	/* Bytes to symbols; symbol has room for CODE_ROOM * n bytes, at least
+	 * 16. */
 	void (*write)(uint8_t *symbol, const uint8_t *byte, uint32_t n);
-	/* Symbols to n bytes.  Returns how many bytes are whole: n, or those
-	 * in front of the first violation. */
+	/* Symbols to n bytes.  Returns the number of bytes before the first
+	 * violation; n: there is none. */
 	uint32_t (*read)(uint8_t *byte, const uint8_t *symbol, uint32_t n);
-	/* Flips one of the bits of a frame of n bytes, in the order in which
-	 * they are sent; of 4b5b, bit modulo CODE_LINES is its
-	 * line, but among the last few symbols. */
+	/* Flips a bit of a frame of n bytes; bits are numbered in the order in
+	 * which they are sent.  In 4b5b, except in the last few symbols, the
+	 * line is bit modulo CODE_LINES. */
 	void (*flip)(uint8_t *symbol, uint32_t n, uint32_t bit);
 };
 
@@ -70,13 +70,13 @@ static inline uint32_t code_bits(const struct link_code *c, uint32_t n)
 	return (n + c->block_bytes - 1) / c->block_bytes * c->block_bits;
 }
 
-/* Of 4b5b: of a nibble below 16; of a symbol below 32, the nibble or
+/* 4b5b: the symbol of a nibble below 16; the nibble of a symbol below 32, or
  * CODE_INVALID. */
 uint8_t code_symbol(uint8_t nibble);
 uint8_t code_nibble(uint8_t symbol);
 
-/* Of 8b10b: the symbol of a byte on a lane that has had more ones than zeros,
- * or more zeros; the first of its bits to be sent is the highest of ten. */
+/* 8b10b: the symbol of a byte on a lane that has sent more ones than zeros, or
+ * more zeros; the highest of its ten bits is sent first. */
 uint16_t code_8b10b(uint8_t byte, bool has_more_ones);
 
 #endif

@@ -1,25 +1,24 @@
 /*
- * Link-level retry: a sender keeps what it sends in a replay buffer until the
- * far end has acknowledged it, and sends it again, with all that followed it,
- * when that does not happen.  Go back N: the far end takes packets in order
- * of their sequence numbers and drops all others, so order is kept and
- * nothing comes twice; acknowledgements are cumulative.
+ * Link-level retry: a sender keeps packets in a replay buffer until the
+ * receiver has acknowledged them; without acknowledgement it retransmits the
+ * packet and all that followed.  Go back N: the receiver accepts packets in the
+ * order of their sequence numbers and drops all others, so it keeps the order
+ * and accepts no packet twice; acknowledgements are cumulative.
  *
- * No events are needed.  Whether a packet is hit is known when it is granted
- * (faults.h), so the time at which its good copy is sent is, too: this is the
- * protocol in time stamps.
+ * This needs no events.  Damage to a packet is known when it is granted
+ * (faults.h), and so is the time at which its good copy leaves: the protocol is
+ * computed with time stamps.
  *
  *	grant        hit                 time-out, or nack
  *	  |---k---|---k+1---|--k+2--|  |---k---|---k+1---|---k+2---|---k+3---
  *	                    dropped   back                         clear
  *
- * From a hit packet on everything is dropped by the far end until the sender
- * goes back; what is granted meanwhile goes to the end of the row.  A sender
- * begins nothing that it could not end before it has to go back, and it is
- * busy while packets that it may not forget fill its buffer.  Where an
- * acknowledgement is lost and no later one comes in its place, the sender
- * goes back, too, and the far end knows the copies by their numbers: these
- * are echoes, which cost nothing but time on the link.
+ * From a damaged packet on, the receiver drops everything until the sender goes
+ * back; packets granted meanwhile queue behind the others.  A sender starts no
+ * packet that would not end before it has to go back, and it is busy while
+ * unacknowledged packets fill its buffer.  If an acknowledgement is lost and no
+ * later one replaces it, the sender goes back, too, and the receiver recognises
+ * the copies by their numbers: these echoes only cost time on the link.
  */
 #ifndef LINK_RETRY_H
 #define LINK_RETRY_H
@@ -80,7 +79,7 @@ struct retry_luck {
 struct retry_done {
 	sim_time start; /* of the copy that the receiver accepts */
 	sim_time free_at; /* the link can take another packet */
-	uint32_t resent; /* copies that were in vain */
+	uint32_t resent; /* copies that the receiver did not accept */
 	uint32_t echoes; /* duplicates, dropped by the receiver */
 	bool is_lost, is_reported;
 };

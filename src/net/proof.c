@@ -5,22 +5,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "net/rings.h"
 #include "route/cdg.h"
 #include "route/hint_deps.h"
 
-#define NO_RING UINT32_MAX
-
 /* Of hint bits' channels: the first, and those on rings. */
 enum { CHANNEL_DYNAMIC, CHANNEL_DETERMINISTIC, RING_CHANNELS = 3 };
-
-/* The channels that a packet passes which goes straight on: a ring, or the
- * line that a mesh has in its place. */
-struct ring {
-	router_id first;
-	port_id port;
-	uint32_t length;
-	bool is_closed;
-};
 
 /*
  * One ring channel, the deterministic one, stands for all three.  No packet
@@ -33,9 +23,7 @@ struct work {
 	const struct hint *h;
 	uint32_t n_ports; /* of the torus */
 	struct hint_deps deps; /* on that channel */
-	uint32_t *ring_of; /* [router][port] */
-	struct ring *rings;
-	uint32_t n_rings;
+	struct rings rings;
 	bool bubble, has_escape;
 	int64_t packets; /* that a channel holds */
 	struct proof *proof;
@@ -48,58 +36,36 @@ static router_id far_end(const struct topo *t, router_id r, port_id p)
 	return t->ops->peer(t, r, p).router;
 }
 
-static uint32_t *ring_at(const struct work *w, router_id r, port_id p)
+static port_mask hint_after(const void *arg, uint32_t link)
 {
-	return &w->ring_of[(size_t)r * w->t->n_ports + p];
+	const struct work *w = arg;
+
+	return hint_deps_after(
+		&w->deps, link / w->t->n_ports, link % w->t->n_ports);
 }
 
-/* The port opposite to one: what comes in there goes straight on by it. */
-static port_id behind(const struct work *w, router_id r, port_id p)
-{
-	return w->t->ops->straight(w->t, r, p);
-}
-
-/* A router whose channel is the first of the line of (r, p); on a ring, r. */
-static router_id beginning(const struct work *w, router_id r, port_id p)
-{
-	router_id at = r, before;
-
-	while ((before = far_end(w->t, at, behind(w, at, p))) != NO_ROUTER &&
-		before != r)
-		at = before;
-	return before == r ? r : at;
-}
-
-static void add_ring(struct work *w, router_id r, port_id p)
-{
-	struct ring ring = { .first = beginning(w, r, p), .port = p };
-	router_id at = ring.first, next;
-
-	while ((next = far_end(w->t, at, p)) != NO_ROUTER &&
-		*ring_at(w, at, p) == NO_RING) {
-		*ring_at(w, at, p) = w->n_rings;
-		ring.length++;
-		at = next;
-	}
-	ring.is_closed = at == ring.first;
-	w->rings = mem_more(w->rings, w->n_rings, sizeof(*w->rings));
-	w->rings[w->n_rings++] = ring;
-	w->proof->n_closed += ring.is_closed;
-}
-
-/* Follows the wires of the whole machine. */
+/* Follows the wires of the whole machine.  A closed ring begins at r. */
 static void find_rings(struct work *w)
 {
-	size_t n = (size_t)w->t->n_routers * w->t->n_ports;
-
-	w->ring_of = mem_alloc(n, sizeof(*w->ring_of));
-	memset(w->ring_of, 0xff, n * sizeof(*w->ring_of));
+	w->rings = (struct rings){
+		.topo = w->t,
+		.after = hint_after,
+		.arg = w,
+	};
+	rings_init(&w->rings);
 	for (port_id p = 0; p < w->n_ports; p++)
-		for (router_id r = 0; r < w->t->n_nodes; r++)
-			if (*ring_at(w, r, p) == NO_RING &&
-				far_end(w->t, r, p) != NO_ROUTER)
-				add_ring(w, r, p);
-	w->proof->n_rings = w->n_rings;
+		for (router_id r = 0; r < w->t->n_nodes; r++) {
+			struct topo_end before = rings_before(w->t, r, p);
+
+			rings_add(&w->rings, before.router, before.port);
+		}
+	w->proof->n_rings = w->rings.n;
+	w->proof->n_closed = w->rings.n_closed;
+}
+
+static port_id port_of(const struct work *w, uint32_t ring)
+{
+	return w->rings.link[w->rings.ring[ring].first] % w->t->n_ports;
 }
 
 void proof_tell(struct proof_step *s, router_id r, port_id p, uint32_t channel)
@@ -130,31 +96,24 @@ static void tell_along(const struct work *w, struct proof_step *s,
 /* Whether routes wait for one another all round it. */
 static bool is_locking(const struct work *w, const struct ring *ring)
 {
-	router_id r = ring->first;
+	const uint32_t *link = w->rings.link + ring->first;
+	port_id p = *link % w->t->n_ports;
 
-	for (uint32_t i = 0; i < ring->length && ring->is_closed; i++) {
-		if (!(hint_deps_after(&w->deps, r, ring->port) >> ring->port &
-			    1))
+	for (uint32_t i = 0; i < ring->n && ring->is_closed; i++)
+		if (!(hint_after(w, link[i]) >> p & 1))
 			return false;
-		r = far_end(w->t, r, ring->port);
-	}
 	return ring->is_closed;
 }
 
 static void tell_ring(struct work *w, struct proof_step *s, uint32_t n_locking,
 	const struct ring *ring)
 {
-	router_id r = ring->first;
-
 	snprintf(s->why, sizeof(s->why),
 		"routing.bubble is off: packets may fill all channels of a "
 		"ring, each waiting for the next; %u of %u rings can deadlock "
 		"in this way",
-		n_locking, w->n_rings);
-	for (uint32_t i = 0; i < ring->length; i++) {
-		proof_tell(s, r, ring->port, CHANNEL_DETERMINISTIC);
-		r = far_end(w->t, r, ring->port);
-	}
+		n_locking, w->rings.n);
+	rings_tell(&w->rings, s, ring->first, ring->n, CHANNEL_DETERMINISTIC);
 }
 
 static void check_rings(struct work *w, struct proof_step *s)
@@ -162,18 +121,18 @@ static void check_rings(struct work *w, struct proof_step *s)
 	uint32_t n_locking = 0, example = 0;
 
 	s->what = "each ring of a ring channel keeps moving";
-	for (uint32_t i = 0; i < w->n_rings && !w->bubble; i++)
-		if (is_locking(w, &w->rings[i]) && !n_locking++)
+	for (uint32_t i = 0; i < w->rings.n && !w->bubble; i++)
+		if (is_locking(w, &w->rings.ring[i]) && !n_locking++)
 			example = i;
 	s->holds = w->bubble ? w->packets >= 2 : !n_locking;
 	if (n_locking)
-		tell_ring(w, s, n_locking, &w->rings[example]);
+		tell_ring(w, s, n_locking, &w->rings.ring[example]);
 	else if (w->bubble && s->holds)
 		snprintf(s->why, sizeof(s->why),
 			"entering a ring needs room for 2 full packets, going "
 			"straight on room for 1, and a buffer holds %" PRId64
 			": %u rings and lines in each of %d channels",
-			w->packets, w->n_rings, RING_CHANNELS);
+			w->packets, w->rings.n, RING_CHANNELS);
 	else if (w->bubble)
 		snprintf(s->why, sizeof(s->why),
 			"entering a ring needs room for 2 full packets, and a "
@@ -183,47 +142,15 @@ static void check_rings(struct work *w, struct proof_step *s)
 		snprintf(s->why, sizeof(s->why),
 			"routing.bubble is off, but no minimal route goes all "
 			"the way round any of the %u rings and lines",
-			w->n_rings);
+			w->rings.n);
 }
 
 /* --- b: from ring to ring --- */
 
-/* Turns of a ring's packets; *at holds the router and the port after it. */
-static uint32_t next_ring(const void *arg, uint32_t v, uint32_t *at)
-{
-	const struct work *w = arg;
-	const struct ring *ring = &w->rings[v];
-	port_id p = ring->port, q = *at ? (*at - 1) % 16 : 0;
-	router_id r = *at ? (*at - 1) / 16 : ring->first, far;
-	uint32_t turns;
-
-	for (;; r = far, q = 0) {
-		far = far_end(w->t, r, p);
-		if (far == NO_ROUTER)
-			return CDG_NONE;
-		turns = hint_deps_after(&w->deps, r, p) & ~(1u << p);
-		for (turns = turns >> q << q; turns; turns &= turns - 1) {
-			q = (port_id)__builtin_ctz(turns);
-			if (*ring_at(w, far, q) == NO_RING)
-				continue; /* for step d to find */
-			*at = 1 + r * 16 + q + 1;
-			return *ring_at(w, far, q);
-		}
-		if (far == ring->first)
-			return CDG_NONE;
-	}
-}
-
 /* The router by whose channel packets turn from one ring into another. */
 static router_id turning(const struct work *w, uint32_t from, uint32_t to)
 {
-	uint32_t at = 0, v;
-
-	do
-		v = next_ring(w, from, &at);
-	while (v != to && v != CDG_NONE);
-	BUG_IF(v == CDG_NONE);
-	return (at - 1) / 16;
+	return rings_turning(&w->rings, from, to) / w->t->n_ports;
 }
 
 /* Each ring from where the one before turns into it to where it is left. */
@@ -234,15 +161,17 @@ static void tell_turns(
 		uint32_t before = c->vertex[i ? i - 1 : c->n - 1];
 		uint32_t v = c->vertex[i], after = c->vertex[(i + 1) % c->n];
 		router_id in = far_end(
-			w->t, turning(w, before, v), w->rings[before].port);
+			w->t, turning(w, before, v), port_of(w, before));
 
-		tell_along(w, s, in, turning(w, v, after), w->rings[v].port);
+		tell_along(w, s, in, turning(w, v, after), port_of(w, v));
 	}
 }
 
 static void check_turns(struct work *w, struct proof_step *s)
 {
-	struct cdg g = { .n = w->n_rings, .arg = w, .next = next_ring };
+	struct cdg g = {
+		.n = w->rings.n, .arg = &w->rings, .next = rings_next
+	};
 	struct cdg_cycle c = cdg_find_cycle(&g);
 
 	s->what = "no path leads from a ring back into it";
@@ -252,7 +181,7 @@ static void check_turns(struct work *w, struct proof_step *s)
 		snprintf(s->why, sizeof(s->why),
 			"%u rings and lines, %" PRIu64
 			" turns from one into another, no cycle",
-			w->n_rings, c.n_edges);
+			w->rings.n, c.n_edges);
 	else
 		snprintf(s->why, sizeof(s->why),
 			"packets that turn form a cycle of %u rings", c.n);
@@ -502,8 +431,7 @@ void proof_make(struct proof *p, const struct topo *t, const struct route *r,
 		p->is_proved &= p->step[i].holds;
 	}
 	hint_deps_fini(&w.deps);
-	mem_free(w.ring_of);
-	mem_free(w.rings);
+	rings_fini(&w.rings);
 }
 
 void proof_free(struct proof *p)

@@ -1,25 +1,26 @@
 /*
- * Order of directions on a torus: a packet goes all its hops of one direction,
- * then all of the next.  Its way is minimal; which way round where both are
- * equally far is settled at its source.
+ * Order of directions on a torus: a packet makes all its hops in one direction,
+ * then all in the next.  Its path is minimal; if both ways round a ring are
+ * equally long, its source chooses one.
  *
- * Routers may have nodes of their own and parallel links.  Of these a packet
- * takes any; those that keep their order take the one that source and
- * destination are hashed to.
+ * Routers may have nodes of their own and parallel links.  A packet takes any
+ * of the parallel links; packets that keep their order take the link given by a
+ * hash of source and destination.
  *
  * Rings have a dateline: a packet uses channel 0 before the link that closes
- * the ring, and channel 1 on it and behind it.  So no channel of a ring waits
- * for itself: nothing goes over the closing link on channel 0, nor all the way
- * round on channel 1.
+ * the ring, and channel 1 on that link and after it.  So no channel of a ring
+ * waits for itself: no packet crosses the closing link on channel 0, or goes
+ * all the way round on channel 1.
  *
  * Or each ring has planes: the parallel links of one number, each a ring of its
- * own that packets enter only where there is room for two.  A packet on a plane
- * can always wait for its next link there, which is its escape; it may take
- * any other.
+ * own, which packets enter only if there is room for two.  A packet on a plane
+ * can always wait for its next link there, which is its escape, or take another
+ * link.
  *
- * A sender may name a way by a number, which has a bit for each dimension that
- * it is half way round, lowest first: 1 goes plus.  Numbers beyond these name
- * the same ways again; packets that keep their order take the next link.
+ * A sender may choose a path by a number, which has a bit for each dimension
+ * with two equally long ways, the lowest dimension first: 1 is the positive
+ * direction.  Higher numbers repeat the same paths; packets that keep their
+ * order then take the next parallel link.
  */
 #ifndef ROUTE_ORDER_H
 #define ROUTE_ORDER_H
@@ -40,13 +41,14 @@ struct order {
 	const struct torus *torus;
 	grid_coord *coord; /* [router of the torus] */
 	uint8_t dir[ORDER_DIRECTIONS]; /* 2 * dimension + is minus, in order */
-	uint32_t links; /* below this, links are hashed to */
-	uint8_t place[ORDER_DIRECTIONS]; /* the other way round */
+	uint32_t links; /* least common multiple of torus->n_links */
+	uint8_t place[ORDER_DIRECTIONS]; /* the inverse of dir */
 	port_mask ports[ORDER_DIRECTIONS]; /* by the same */
 	struct route_rings rings; /* where there are any */
-	uint32_t round[TORUS_MAX_DIMS]; /* hops all the way; or UINT32_MAX */
-	/* [dimension][distance, which may be negative] the direction's bit, by
-	 * its place in the order, or 0; of a tie plus's and ORDER_TIE */
+	uint32_t round[TORUS_MAX_DIMS]; /* length of a ring, or UINT32_MAX */
+	/* [dimension][distance, which may be negative]: the bit of the
+	 * direction, by its place in the order, or 0; for a tie, the bit of the
+	 * positive direction and ORDER_TIE */
 	uint16_t *toward[TORUS_MAX_DIMS];
 };
 

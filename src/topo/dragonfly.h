@@ -1,22 +1,22 @@
 /*
- * Dragonflies: groups of routers, all of a group wired to each other, and
- * groups wired to each other by global links.
+ * Dragonflies: groups of routers.  Within a group every router is wired to all
+ * others; global links join the groups.
  *
  * A router has p nodes, a - 1 local links and h global ones.  Sites are the
  * nodes, then the routers: node n is number n % p of router n / p, and router
- * r is number r % a of group r / a.  Ports of a router are those of its nodes,
- * those to the other routers of its group in their order, and the global
- * ones.
+ * r is number r % a of group r / a.  The ports of a router lead first to its
+ * nodes, then to the other routers of its group in their order, then to other
+ * groups.
  *
- * A group's a * h global ports are counted through, router by router.  Where
- * there are g groups, each two of them are joined by m = a * h / (g - 1)
- * links, and what is left over stays empty.  Global port q, for
- * q < m * (g - 1), leads, with x = q % (g - 1),
+ * The a * h global ports of a group are numbered router by router.  With g
+ * groups, m = a * h / (g - 1) links join every pair of groups; ports left over
+ * have no wire.  Global port q, for q < m * (g - 1), leads, with
+ * x = q % (g - 1),
  *
  *	palmtree	from group i to group i - x - 1 (modulo g)
  *	consecutive	to group x, or x + 1 where x >= i
  *
- * and the next g - 1 ports do the same again.
+ * so the next g - 1 ports lead to the same groups again.
  */
 #ifndef TOPO_DRAGONFLY_H
 #define TOPO_DRAGONFLY_H
@@ -45,7 +45,7 @@ struct dragonfly {
 
 	/* set by init() */
 	uint32_t p, a, h, g;
-	uint32_t m; /* links between two groups; 0 where there is one */
+	uint32_t m; /* links between two groups; 0: there is one group */
 	port_id local, global; /* the first port of each */
 };
 
@@ -56,7 +56,7 @@ static inline const struct dragonfly *dragonfly_of(const struct topo *t)
 	return (const struct dragonfly *)t;
 }
 
-/* NULL where it is another topology. */
+/* NULL if it is another topology. */
 static inline const struct dragonfly *dragonfly_find(const struct topo *t)
 {
 	return t->ops == &dragonfly_ops ? dragonfly_of(t) : NULL;
@@ -87,8 +87,8 @@ static inline port_id dragonfly_local(
 	return t->local + to - (to > from);
 }
 
-/* The k-th global port, below m, by which one group reaches another, counted
- * through its routers. */
+/* The number in its group of the k-th global port, k < m, that leads from one
+ * group to another. */
 uint32_t dragonfly_way(
 	const struct dragonfly *t, uint32_t from, uint32_t to, uint32_t k);
 

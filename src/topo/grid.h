@@ -1,7 +1,7 @@
 /*
- * Nodes that sit at the points of a box and are wired along its lines, as a
- * topology's own answers describe them: a torus, a mesh, or one of a plugin.
- * Node r sits at x[i] = r / stride[i] % dim[i].
+ * Nodes at the points of a box, wired along its lines: a torus, a mesh, or a
+ * plugin's topology.  This follows from the answers of the topology, not from
+ * its kind.  Node r is at x[i] = r / stride[i] % dim[i].
  */
 #ifndef TOPO_GRID_H
 #define TOPO_GRID_H
@@ -11,13 +11,13 @@
 struct topo_grid {
 	uint32_t n_dims;
 	uint32_t dim[TOPO_MAX_DIMS], stride[TOPO_MAX_DIMS];
-	/* The ports that lead to x[i] + 1 and to x[i] - 1, of every node that
-	 * has them; TOPO_NO_PORT along dimensions of one node. */
+	/* The ports that lead to x[i] + 1 and to x[i] - 1, the same for all
+	 * nodes; TOPO_NO_PORT in dimensions of length 1. */
 	port_id up[TOPO_MAX_DIMS], down[TOPO_MAX_DIMS];
-	char letter[TOPO_MAX_DIMS]; /* as its ports are called */
+	char letter[TOPO_MAX_DIMS]; /* in the names of its ports */
 };
 
-/* False where nodes sit otherwise, or share routers. */
+/* False if nodes are arranged in another way, or share routers. */
 bool topo_grid_of(const struct topo *t, struct topo_grid *g);
 
 static inline uint32_t topo_grid_coord(

@@ -1,4 +1,4 @@
-/* The topologies that there are; what one is is in weft/plugin/topo.h. */
+/* The list of topologies; weft/plugin/topo.h defines what a topology is. */
 #ifndef TOPO_TOPO_H
 #define TOPO_TOPO_H
 
@@ -9,20 +9,19 @@
 /* "node 17 (1,0,3)", "node 17", "switch 2.5". */
 void topo_name_site(const struct topo *t, router_id r, char *text, size_t size);
 
-/* A node itself, or the first that is connected to a switch, or the switch. */
+/* A node itself; of a switch, its first node, or the switch if it has none. */
 router_id topo_node_near(const struct topo *t, router_id r);
 
-/* The first ports of a router, which lead to nodes, or to switches: all but
- * those between compute nodes and IO nodes. */
+/* Ports of a router without those of its links to IO nodes, which are last. */
 static inline port_id topo_ports(const struct topo *t)
 {
 	return topo_is_direct(t) ? t->node_ports : t->n_ports;
 }
 
 /*
- * After init(): calls everything that others rely on for each router and port,
- * and says what is wrong.  For topologies from outside; those in the registry
- * are tested.
+ * After init(): checks the answers of a topology for each router and port, and
+ * reports a wrong one.  For topologies of plugins; those in the registry have
+ * tests.
  */
 int topo_look(const struct topo *t, struct err *e);
 

@@ -1,18 +1,17 @@
 /*
  * Tori and meshes of one to six dimensions, of any length each.
  *
- * A router is a node, or has nodes of its own.  Then sites 0 .. n_nodes - 1
- * are nodes and routers follow: node n is number n % k of router n / k, and
- * is wired to it by the node's port 0.
+ * Either each router is a node, or each router has k nodes of its own.  In the
+ * second case sites 0 .. n_nodes - 1 are nodes, and routers follow: node n is
+ * number n % k of router n / k, and port 0 of the node leads to the router.
  *
- * Router r sits at r = x0 + d0 * (x1 + d1 * (x2 + ...)).  In a direction
- * there may be several parallel links.  Those of dimension i have the ports
- * base[i] + 2j, which leads to x[i] + 1, and base[i] + 2j + 1, which leads to
- * x[i] - 1, both modulo d[i] in a ring; so with one link each port 2i and port
- * 2i + 1.  In a ring of two both reach the same neighbour, over two separate
- * wires.  The wire from port p always ends at the neighbour's port p ^ 1.  A
- * router's nodes are at the ports behind these, and so are the links to IO
- * nodes, which are the sites behind routers that are nodes: torus_io.c.
+ * Router r is at r = x0 + d0 * (x1 + d1 * (x2 + ...)).  A direction may have
+ * several parallel links.  In dimension i, port base[i] + 2j leads to x[i] + 1
+ * and port base[i] + 2j + 1 to x[i] - 1, both modulo d[i] in a ring; with one
+ * link in each direction these are ports 2i and 2i + 1.  In a ring of two, both
+ * reach the same neighbour, over two separate wires.  The wire from port p
+ * always ends at the neighbour's port p ^ 1.  The next ports lead to the
+ * router's nodes, or to IO nodes, which are the last sites: torus_io.c.
  */
 #ifndef TOPO_TORUS_H
 #define TOPO_TORUS_H
@@ -29,40 +28,40 @@ enum {
 enum torus_wrap {
 	TORUS_WRAP, /* a ring; of two routers, joined by two separate links */
 	TORUS_MESH, /* a line */
-	TORUS_LOOP, /* as WRAP, and a single router is wired to itself */
+	TORUS_LOOP, /* a ring; a single router is wired to itself */
 };
 
-/* What decides how long a wire is. */
+/* How the length of a wire is found. */
 enum torus_wires {
-	TORUS_UNIFORM, /* its dimension, which is its class */
-	TORUS_PACKAGED, /* what it crosses: an enum wire_class */
+	TORUS_UNIFORM, /* by its dimension, which is its class */
+	TORUS_PACKAGED, /* by the unit that it leaves: an enum wire_class */
 };
 
 struct torus {
 	struct topo topo;
 	struct param_list shape;
-	struct param_list wrap; /* the last one holds for the rest */
-	int64_t nodes; /* of each router; 0: the router is one */
-	struct param_list links; /* by dimension; the last for the rest */
+	struct param_list wrap; /* the last one is for all that follow */
+	int64_t nodes; /* of each router; 0: routers are nodes */
+	struct param_list links; /* by dimension; likewise */
 	char letters[PARAM_TEXT_MAX];
 	int64_t node_up, node_down; /* latencies of the nodes' wires, ps */
-	int64_t node_rate; /* of these, bytes per second; 0: as links */
+	int64_t node_rate; /* of these, bytes per second; 0: as other links */
 	int64_t wires; /* an enum torus_wires */
 	/* uniform ones */
-	struct param_list length; /* metres by dimension; the same */
+	struct param_list length; /* metres, by dimension; likewise */
 	int64_t delay; /* of a metre, ps */
 	int64_t logic; /* of a router, ps */
-	/* of routers with nodes: what is pulled out together (torus_parts.c) */
+	/* of routers with nodes: units of repair (torus_parts.c) */
 	struct param_list blade; /* routers of a board per dimension */
 	int64_t connection; /* parallel links in one cable */
 	/* Blue Gene/Q's packaging: torus_packaging.c */
 	struct param_list board, midplane; /* routers per dimension */
 	struct param_list inner; /* dimensions that stay on the board */
-	/* Of a part of a bigger machine: where in it router 0 is. */
+	/* Where router 0 is in the machine that this is a part of. */
 	struct param_list corner;
 	int64_t latency[N_WIRE_CLASSES], packed_logic;
 	int64_t io_every, io_links; /* torus_io.c */
-	struct param_list whole; /* that a part has its IO nodes of */
+	struct param_list whole; /* shape of the machine with the IO nodes */
 
 	/* set by init() */
 	uint32_t n_dims;
@@ -70,12 +69,11 @@ struct torus {
 	uint32_t stride[TORUS_MAX_DIMS];
 	uint8_t ring[TORUS_MAX_DIMS]; /* an enum torus_wrap */
 	uint8_t n_links[TORUS_MAX_DIMS]; /* in each direction */
-	port_id base[TORUS_MAX_DIMS + 1]; /* the last: where nodes' ports begin
-					   */
+	port_id base[TORUS_MAX_DIMS + 1]; /* the last: first port of nodes */
 	router_id first; /* site of router 0 */
 	router_id n; /* routers */
 	char names[TORUS_MAX_DIMS][2]; /* of uniform wires */
-	/* Of IO nodes, where there are some; fini() frees them. */
+	/* For IO nodes; freed by fini(). */
 	router_id *io_exit; /* [IO node][link], or NO_ROUTER */
 	router_id *io_number; /* [IO node] in the whole machine */
 	uint32_t *io_way; /* [router] the place in io_exit that it uses */
@@ -83,7 +81,7 @@ struct torus {
 
 extern const struct topo_ops torus_ops;
 
-/* What a coordinate is in the machine that this one may be a part of. */
+/* The coordinate of router 0 in the machine that this one is a part of. */
 static inline uint32_t torus_corner(const struct torus *t, uint32_t dim)
 {
 	return dim < t->corner.n ? (uint32_t)t->corner.v[dim] : 0;
@@ -94,7 +92,7 @@ static inline const struct torus *torus_of(const struct topo *t)
 	return (const struct torus *)t;
 }
 
-/* NULL where it is none. */
+/* NULL if it is another topology. */
 static inline const struct torus *torus_find(const struct topo *t)
 {
 	return t->ops == &torus_ops ? torus_of(t) : NULL;
@@ -118,7 +116,7 @@ static inline bool torus_is_plain(const struct torus *t)
 	return !t->nodes && t->base[t->n_dims] == 2 * t->n_dims;
 }
 
-/* The class of the wire that leads from coordinate x of a dimension up. */
+/* The class of the wire from coordinate x of a dimension to x + 1. */
 uint32_t torus_wire_up(const struct torus *t, uint32_t dim, uint32_t x);
 bool torus_has_wire_up(const struct torus *t, uint32_t dim, uint32_t x);
 
@@ -126,8 +124,8 @@ bool torus_has_wire_up(const struct torus *t, uint32_t dim, uint32_t x);
 
 extern const struct topo_block torus_units, torus_latencies;
 
-/* Routers per unit of packaging along a dimension of length d; all where it is
- * not said. */
+/* Routers per unit of packaging along a dimension of length d; d if the unit
+ * does not name it. */
 uint32_t torus_span(const struct param_list *unit, uint32_t dim, uint32_t d);
 /* Sets the classes of wires. */
 void torus_packaging_init(struct torus *t);
@@ -137,8 +135,8 @@ uint32_t torus_packaging_wire(const struct torus *t, uint32_t dim, uint32_t x);
 int torus_partition(const struct topo *topo, const uint32_t *from,
 	const uint32_t *size, struct topo_partition *p, struct err *e);
 void torus_packaging_where(uint32_t class, char text[TOPO_TEXT]);
-/* Row i of the table of units: boards and midplanes, those that the machine
- * has at least one of. */
+/* Row i of the table of units: boards and midplanes, if the machine has at
+ * least a whole one. */
 bool torus_packaging_row(
 	const struct torus *t, uint32_t i, struct topo_cell *cell);
 
@@ -146,14 +144,14 @@ bool torus_packaging_row(
 
 extern const struct topo_block torus_io, torus_io_latency;
 
-/* Adds IO nodes and their ports, where there are some. */
+/* Adds the IO nodes and their ports, if the machine has IO nodes. */
 int torus_io_init(struct torus *t, struct err *e);
 void torus_io_fini(struct torus *t);
-/* The compute node that a link of an IO node leads to, NO_ROUTER where that is
- * in another partition; and the first that is in this one. */
+/* The compute node at a link of an IO node, NO_ROUTER if it is in another
+ * partition; and the first one in this partition. */
 router_id torus_io_exit(const struct torus *t, router_id io, uint32_t link);
 router_id torus_io_first(const struct torus *t, router_id io);
-/* The number of an IO node in the machine that this one may be a part of. */
+/* The number of an IO node in the machine that this one is a part of. */
 router_id torus_io_number(const struct torus *t, router_id io);
 uint64_t torus_io_exits(const struct torus *t); /* how many there are */
 /* The IO node that serves a compute node, and the link of it that does. */

@@ -15,11 +15,6 @@ static const struct ape_params *params_of(const struct ape_user *u)
 	return u->nic->params;
 }
 
-static struct nic_at at_now(const struct ape_user *u)
-{
-	return nic_at(u->nic, program_worker(), u->node, program_now());
-}
-
 static uint64_t events_at(const struct ape_user *u)
 {
 	return u->at + (uint64_t)u->n_commands * ENTRY;
@@ -67,7 +62,7 @@ int ape_user_open(struct ape_user *u)
 		.entries_at = u->at,
 		.completions_at = events_at(u),
 	};
-	a = at_now(u);
+	a = nic_now(u->nic);
 	code = workqs_open(&a, ape_queues(u->nic, u->node), u->queue, &r);
 	if (!code)
 		clear_events(u);
@@ -106,7 +101,7 @@ bool ape_user_has_event(const struct ape_user *u)
 
 static void ring(struct ape_user *u, sim_time begun)
 {
-	struct nic_at a = at_now(u);
+	struct nic_at a = nic_now(u->nic);
 
 	u->told = u->taken;
 	workqs_ring(&a, ape_queues(u->nic, u->node), u->queue, u->posted,
@@ -309,7 +304,7 @@ uint32_t ape_user_register(
 		return 0;
 	u->n_keys++;
 	program_charge(params_of(u)->kernel);
-	a = at_now(u);
+	a = nic_now(u->nic);
 	return await(u, ape_enrol(&a, key, at, bytes)) ? key : 0;
 }
 
@@ -318,6 +313,6 @@ void ape_user_deregister(struct ape_user *u, uint32_t key)
 	struct nic_at a;
 
 	program_charge(params_of(u)->kernel);
-	a = at_now(u);
+	a = nic_now(u->nic);
 	await(u, ape_strike(&a, key));
 }

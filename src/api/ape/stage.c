@@ -264,8 +264,7 @@ static void finish(struct ape_stage *s, const struct ape_landing *x)
 	}
 	if (!x->error)
 		program_move(r->first + k->offset, x->from + HEADER, k->bytes);
-	now = nic_at(
-		s->user.nic, program_worker(), s->user.node, program_now());
+	now = nic_now(s->user.nic);
 	ape_copied(&now, s->user.queue, x->begun, x->end);
 	add(s, x->peer, EMPTIED);
 	*(struct owed *)ring_push(&s->owed) = (struct owed){ x->peer, x->node };

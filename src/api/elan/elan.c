@@ -315,7 +315,7 @@ int elan_write(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
 		q, node, to, from, bytes, target_event, source_event);
 }
 
-/* --- waiting, and memory --- */
+/* --- waiting --- */
 
 bool elan_wait_word(uint64_t at, uint64_t value)
 {
@@ -353,6 +353,29 @@ bool elan_wait_event(const struct elan_cq *q, uint64_t at, uint64_t value)
 	program_poll_until(has_fired, &f, elan_poll_loop(), &seen);
 	return seen == value;
 }
+
+/* --- threads on the card --- */
+
+int elan_thread_load(uint32_t code, elan_code *run)
+{
+	return elan_code_load(
+		cq_card(), program_node(), ELAN_CONTEXT, code, run);
+}
+
+int elan_thread_start(
+	struct elan_cq *q, uint32_t code, const uint64_t reg[ELAN_REGISTERS])
+{
+	uint64_t word[1 + ELAN_REGISTERS] = { elan_word(
+		ELAN_RUN_THREAD, code, 0) };
+
+	if (code >= ELAN_CODES)
+		return EINVAL;
+	for (uint32_t i = 0; i < ELAN_REGISTERS; i++)
+		word[i + 1] = reg[i];
+	return elan_issue(q, word, 1 + ELAN_REGISTERS);
+}
+
+/* --- the node's memory --- */
 
 uint64_t elan_memory_bytes(void)
 {

@@ -2,11 +2,6 @@
 
 #include <string.h>
 
-static struct nic_at at_now(const struct workq_user *u)
-{
-	return nic_at(u->nic, program_worker(), u->node, program_now());
-}
-
 int workq_user_open(struct workq_user *u)
 {
 	struct workq_rings r = {
@@ -23,7 +18,7 @@ int workq_user_open(struct workq_user *u)
 	program_write(u->completions_at, none, sizeof(none));
 	u->nic = host_nic(program_host());
 	u->node = program_node();
-	a = at_now(u);
+	a = nic_now(u->nic);
 	return workqs_open(&a, u->queues, u->queue, &r);
 }
 
@@ -120,7 +115,7 @@ uint32_t workq_user_post(struct workq_user *u, void *entry, sim_time begun)
 	program_charge(u->queues->how->params->post);
 	program_write(u->entries_at + number % WORKQ_DEPTH * n, entry, n);
 	u->window.next++;
-	a = at_now(u);
+	a = nic_now(u->nic);
 	workqs_ring(&a, u->queues, u->queue, u->window.next, u->taken, begun,
 		begun);
 	return number;

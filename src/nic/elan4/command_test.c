@@ -9,7 +9,7 @@
 /* Writes its second register to where the first says. */
 static void each_thread(const uint64_t *reg)
 {
-	elan_card_write(reg[0], reg[1]);
+	elan_thread_write(reg[0], reg[1]);
 }
 
 static void each_command(void *arg)

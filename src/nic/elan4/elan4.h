@@ -97,17 +97,10 @@ int elan_context_order(
 /* --- threads on the card --- */
 
 /* Loads or replaces code for threads of a context; NULL unloads it.  Started
- * threads go on.  0, or EINVAL. */
+ * threads go on.  0, or EINVAL.  Threads themselves call elan_thread_work() and
+ * others of weft/elan.h, which the thread processor defines. */
 int elan_code_load(struct nic *nic, site_id s, uint32_t context, uint32_t code,
 	elan_code *run);
-
-/* For the running thread only; see weft/elan.h. */
-void elan_card_work(uint32_t cycles);
-/* 0, EINVAL or EFAULT. */
-int elan_card_append(uint64_t to, const uint64_t *words, uint32_t n);
-int elan_card_wait(uint64_t at, uint64_t value);
-int elan_card_read(uint64_t at, void *to, uint32_t bytes);
-int elan_card_write(uint64_t at, uint64_t value);
 
 /* --- stores into a queue's page --- */
 

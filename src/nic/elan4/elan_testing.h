@@ -14,6 +14,7 @@
 #include "nic/nic_testing.h"
 #include "route/updown.h"
 #include "testing/kit_testing.h"
+#include "weft/elan.h"
 
 enum {
 	ET_CONTEXT = 1, /* may touch all memory, on every node */

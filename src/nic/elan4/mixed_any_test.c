@@ -209,21 +209,22 @@ static void any_thread(const uint64_t *reg)
 	for (uint32_t k = 0; k < 4; k++) {
 		switch (roll(&dice, 6)) {
 		case 0:
-			elan_card_wait(any_address(&dice), roll(&dice, 3));
+			elan_thread_wait_word(
+				any_address(&dice), roll(&dice, 3));
 			break;
 		case 1:
-			elan_card_write(any_address(&dice), roll(&dice, 3));
+			elan_thread_write(any_address(&dice), roll(&dice, 3));
 			break;
 		case 2:
-			elan_card_read(any_address(&dice), data,
+			elan_thread_read(any_address(&dice), data,
 				roll(&dice, ELAN_BLOCK + 2));
 			break;
 		case 3:
-			elan_card_work(roll(&dice, 100));
+			elan_thread_work(roll(&dice, 100));
 			break;
 		default:
 			n = any_words(&dice, w, 0);
-			elan_card_append(
+			elan_thread_append(
 				ET_MAPPED + ELAN_PAGE * roll(&dice, PAGES), w,
 				n ? n : roll(&dice, 513));
 		}

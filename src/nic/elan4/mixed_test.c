@@ -14,7 +14,7 @@ static void store_word(uint64_t at, uint64_t value)
 
 static void wait_thread(const uint64_t *reg)
 {
-	elan_card_wait(ET_FLAG, reg[0]);
+	elan_thread_wait_word(ET_FLAG, reg[0]);
 	n_done++;
 }
 
@@ -30,7 +30,7 @@ static void append_thread(const uint64_t *reg)
 {
 	uint64_t nops[75] = { ELAN_NOP };
 
-	assert_int_equal(elan_card_append(ET_MAPPED, nops, 75), 0);
+	assert_int_equal(elan_thread_append(ET_MAPPED, nops, 75), 0);
 	n_done++;
 }
 

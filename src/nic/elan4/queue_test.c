@@ -379,7 +379,7 @@ static void unit_thread(const uint64_t *reg)
 	uint64_t words[ET_PACKET_WORDS];
 
 	for (uint64_t k = 0; k < ROUNDS; k++)
-		assert_int_equal(elan_card_append(reg[0], words,
+		assert_int_equal(elan_thread_append(reg[0], words,
 					 unit_packet(words, 0, (uint32_t)k)),
 			0);
 }

@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "host/card.h"
+#include "weft/elan.h"
 
 enum thread_wait {
 	WAITS_NOT, /* it is ready or runs */
@@ -353,7 +354,7 @@ static void hold(
 	card_suspend();
 }
 
-void elan_card_work(uint32_t cycles)
+void elan_thread_work(uint32_t cycles)
 {
 	struct nic_at a;
 	const struct elan_thread *x = self(&a);
@@ -377,14 +378,14 @@ static void wait(
 	card_suspend();
 }
 
-int elan_card_wait(uint64_t at, uint64_t value)
+int elan_thread_wait_word(uint64_t at, uint64_t value)
 {
 	struct nic_at a;
 	struct elan_thread *x = self(&a);
 
 	if (at % 8 || !elan_may(elan_here(&a), x->context, at, 8))
 		return EFAULT;
-	elan_card_work(1);
+	elan_thread_work(1);
 	x = self(&a);
 	x->at = at;
 	x->value = elan_word_order(elan_here(&a), x->context, value);
@@ -406,7 +407,7 @@ static bool has_room(struct elan_thread *x)
 	return elan_queue_takes(q, x->bytes);
 }
 
-int elan_card_append(uint64_t to, const uint64_t *words, uint32_t n)
+int elan_thread_append(uint64_t to, const uint64_t *words, uint32_t n)
 {
 	struct nic_at a;
 	struct elan_thread *x = self(&a);
@@ -425,11 +426,11 @@ int elan_card_append(uint64_t to, const uint64_t *words, uint32_t n)
 	}
 	elan_queue_append(&a, x->queue, (const uint8_t *)words, x->bytes,
 		a.t + n * elan_params(&a)->thread_clock);
-	elan_card_work(n);
+	elan_thread_work(n);
 	return 0;
 }
 
-int elan_card_read(uint64_t at, void *to, uint32_t bytes)
+int elan_thread_read(uint64_t at, void *to, uint32_t bytes)
 {
 	struct nic_at a;
 	struct elan_thread *x = self(&a);
@@ -448,7 +449,7 @@ int elan_card_read(uint64_t at, void *to, uint32_t bytes)
 	return 0;
 }
 
-int elan_card_write(uint64_t at, uint64_t value)
+int elan_thread_write(uint64_t at, uint64_t value)
 {
 	struct nic_at a;
 	struct elan_thread *x = self(&a);
@@ -457,6 +458,6 @@ int elan_card_write(uint64_t at, uint64_t value)
 		return EFAULT;
 	elan_word_write(
 		&a, at, elan_word_order(elan_here(&a), x->context, value));
-	elan_card_work(1);
+	elan_thread_work(1);
 	return 0;
 }

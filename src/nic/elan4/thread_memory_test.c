@@ -12,22 +12,22 @@ static void memory_thread(const uint64_t *reg)
 
 	for (uint32_t i = 0; i < ELAN_BLOCK; i++)
 		want[i] = et_byte(6, i + 3);
-	assert_int_equal(elan_card_read(ET_SOURCE + 3, data, ELAN_BLOCK), 0);
+	assert_int_equal(elan_thread_read(ET_SOURCE + 3, data, ELAN_BLOCK), 0);
 	assert_memory_equal(data, want, ELAN_BLOCK);
 	/* the latency, and then 16 words on the bus */
 	least = p->read_latency + p->host[p->platform].dma_overhead +
 		16 * p->bus.clock;
 	assert_in_range(program_now() - t, least, least + p->bus.turn);
 	t = program_now();
-	assert_int_equal(elan_card_write(ET_TARGET, 9), 0);
+	assert_int_equal(elan_thread_write(ET_TARGET, 9), 0);
 	assert_int_equal(program_now() - t, p->thread_clock);
 	/* it is on its way, and a read comes behind it */
-	assert_int_equal(elan_card_read(ET_TARGET, data, 8), 0);
+	assert_int_equal(elan_thread_read(ET_TARGET, data, 8), 0);
 	assert_int_equal(data[0], 9);
 	t = program_now();
-	assert_int_equal(elan_card_wait(ET_TARGET, 9), 0);
+	assert_int_equal(elan_thread_wait_word(ET_TARGET, 9), 0);
 	assert_int_equal(program_now() - t, p->thread_clock);
-	elan_card_work(0);
+	elan_thread_work(0);
 	assert_int_equal(program_now() - t, p->thread_clock);
 }
 
@@ -67,8 +67,8 @@ static void line_thread(const uint64_t *reg)
 	uint64_t word = 0;
 
 	for (uint32_t i = 0; i < WORDS; i++)
-		elan_card_write(ET_TARGET + 8 * i, reg[0] + i);
-	elan_card_read(ET_TARGET + 8 * (WORDS - 1), &word, 8);
+		elan_thread_write(ET_TARGET + 8 * i, reg[0] + i);
+	elan_thread_read(ET_TARGET + 8 * (WORDS - 1), &word, 8);
 	n_seen += word == reg[0] + WORDS - 1;
 }
 
@@ -98,8 +98,8 @@ static void a_read_waits_for_words_before_it(void **state)
 /* Words are those of the context, whatever their bytes' order there. */
 static void big_thread(const uint64_t *reg)
 {
-	assert_int_equal(elan_card_write(ET_TARGET, reg[0]), 0);
-	assert_int_equal(elan_card_wait(ET_TARGET, reg[0]), 0);
+	assert_int_equal(elan_thread_write(ET_TARGET, reg[0]), 0);
+	assert_int_equal(elan_thread_wait_word(ET_TARGET, reg[0]), 0);
 	n_seen++;
 }
 

@@ -24,33 +24,34 @@ static void refused_thread(const uint64_t *reg)
 
 	/* there is a queue of the other context at the first, and the second
 	 * is mapped at nobody's */
-	assert_int_equal(elan_card_append(ET_MAPPED, nop, 1), EFAULT);
+	assert_int_equal(elan_thread_append(ET_MAPPED, nop, 1), EFAULT);
 	assert_int_equal(
-		elan_card_append(ET_MAPPED + 2 * ELAN_PAGE, nop, 1), EFAULT);
+		elan_thread_append(ET_MAPPED + 2 * ELAN_PAGE, nop, 1), EFAULT);
 	assert_int_equal(
-		elan_card_append(ET_MAPPED + ELAN_PAGE + 4, nop, 1), EFAULT);
+		elan_thread_append(ET_MAPPED + ELAN_PAGE + 4, nop, 1), EFAULT);
 	assert_int_equal(
-		elan_card_append(ET_MAPPED + 2 * ELAN_PAGE - 8, nop, 2),
+		elan_thread_append(ET_MAPPED + 2 * ELAN_PAGE - 8, nop, 2),
 		EFAULT);
 	assert_int_equal(
-		elan_card_append(ET_MAPPED + ELAN_PAGE, nop, 0), EINVAL);
+		elan_thread_append(ET_MAPPED + ELAN_PAGE, nop, 0), EINVAL);
 	assert_int_equal(
-		elan_card_append(ET_MAPPED + ELAN_PAGE, nop, 513), EINVAL);
+		elan_thread_append(ET_MAPPED + ELAN_PAGE, nop, 513), EINVAL);
 	/* more than 1 KB never fits */
 	assert_int_equal(
-		elan_card_append(ET_MAPPED + ELAN_PAGE, nop, 129), EINVAL);
-	assert_int_equal(elan_card_append(ET_MAPPED + ELAN_PAGE, nop, 128), 0);
-	assert_int_equal(elan_card_wait(ET_TARGET, 0), EFAULT);
-	assert_int_equal(elan_card_wait(ET_OTHER_AT + 4, 0), EFAULT);
-	assert_int_equal(elan_card_wait(ET_OTHER_AT, 0), 0);
-	assert_int_equal(elan_card_write(ET_TARGET, 1), EFAULT);
-	assert_int_equal(elan_card_write(ET_OTHER_AT + 4, 1), EFAULT);
-	assert_int_equal(elan_card_read(ET_OTHER_AT, data, 0), EINVAL);
+		elan_thread_append(ET_MAPPED + ELAN_PAGE, nop, 129), EINVAL);
 	assert_int_equal(
-		elan_card_read(ET_OTHER_AT, data, ELAN_BLOCK + 1), EINVAL);
-	assert_int_equal(elan_card_read(ET_OTHER_AT - 1, data, 8), EFAULT);
-	assert_int_equal(elan_card_read(UINT64_MAX - 3, data, 8), EFAULT);
-	assert_int_equal(elan_card_write(UINT64_MAX - 7, 1), EFAULT);
+		elan_thread_append(ET_MAPPED + ELAN_PAGE, nop, 128), 0);
+	assert_int_equal(elan_thread_wait_word(ET_TARGET, 0), EFAULT);
+	assert_int_equal(elan_thread_wait_word(ET_OTHER_AT + 4, 0), EFAULT);
+	assert_int_equal(elan_thread_wait_word(ET_OTHER_AT, 0), 0);
+	assert_int_equal(elan_thread_write(ET_TARGET, 1), EFAULT);
+	assert_int_equal(elan_thread_write(ET_OTHER_AT + 4, 1), EFAULT);
+	assert_int_equal(elan_thread_read(ET_OTHER_AT, data, 0), EINVAL);
+	assert_int_equal(
+		elan_thread_read(ET_OTHER_AT, data, ELAN_BLOCK + 1), EINVAL);
+	assert_int_equal(elan_thread_read(ET_OTHER_AT - 1, data, 8), EFAULT);
+	assert_int_equal(elan_thread_read(UINT64_MAX - 3, data, 8), EFAULT);
+	assert_int_equal(elan_thread_write(UINT64_MAX - 7, 1), EFAULT);
 	n_done++;
 }
 
@@ -88,7 +89,7 @@ static void store_word(uint64_t at, uint64_t value)
 
 static void forever_thread(const uint64_t *reg)
 {
-	elan_card_wait(reg[0], 1);
+	elan_thread_wait_word(reg[0], 1);
 	n_done++;
 }
 
@@ -117,7 +118,7 @@ static void who_waits_for_ever_keeps_nobody(void **state)
 static void work_thread(const uint64_t *reg)
 {
 	for (;;) {
-		elan_card_work(20);
+		elan_thread_work(20);
 		n_done++;
 	}
 }
@@ -186,7 +187,7 @@ static void program_thread_call(const uint64_t *reg)
 
 static void core_calls(void *arg)
 {
-	elan_card_work(1);
+	elan_thread_work(1);
 }
 
 static void mistake_program(void *arg)

@@ -12,7 +12,7 @@ static uint32_t n_done;
 
 static void wait_thread(const uint64_t *reg)
 {
-	elan_card_wait(ET_FLAG, reg[0]);
+	elan_thread_wait_word(ET_FLAG, reg[0]);
 	n_done++;
 }
 
@@ -78,7 +78,7 @@ static void full_thread(const uint64_t *reg)
 	for (uint32_t k = 0; k < SOME; k++)
 		add[k] = elan_word(ELAN_ADD, 9, 1);
 	for (uint32_t k = 0; k < EACH; k++)
-		assert_int_equal(elan_card_append(ET_MAPPED, add, SOME), 0);
+		assert_int_equal(elan_thread_append(ET_MAPPED, add, SOME), 0);
 	n_done++;
 }
 
@@ -205,11 +205,11 @@ static void turns_thread(const uint64_t *reg)
 	uint64_t nops[128] = { ELAN_NOP };
 
 	for (uint32_t k = 0; reg[0] && k < STEPS; k++) {
-		elan_card_wait(ET_FLAG + 8 * k, 1);
-		elan_card_append(ET_MAPPED, nops, 2);
+		elan_thread_wait_word(ET_FLAG + 8 * k, 1);
+		elan_thread_append(ET_MAPPED, nops, 2);
 	}
 	if (!reg[0])
-		elan_card_append(ET_MAPPED, nops, 128);
+		elan_thread_append(ET_MAPPED, nops, 128);
 	ended[reg[0]] = program_now();
 }
 
@@ -245,8 +245,8 @@ static void half_thread(const uint64_t *reg)
 	uint64_t w[ET_PACKET_WORDS];
 
 	et_packet(w, 1, ET_TARGET, 1, 512, 0, 0);
-	elan_card_append(ET_MAPPED, w, 60);
-	elan_card_append(ET_MAPPED, w, 69);
+	elan_thread_append(ET_MAPPED, w, 60);
+	elan_thread_append(ET_MAPPED, w, 69);
 	n_done++;
 }
 
@@ -281,7 +281,7 @@ static void packets_thread(const uint64_t *reg)
 
 	for (uint32_t k = 0; k < PACKETS; k++) {
 		n = et_packet(w, 1, ET_TARGET + 512 * k, k, 300, 0, 0);
-		assert_int_equal(elan_card_append(ET_MAPPED, w, n), 0);
+		assert_int_equal(elan_thread_append(ET_MAPPED, w, n), 0);
 	}
 	n_done++;
 }
@@ -312,7 +312,7 @@ static void stopped_thread(const uint64_t *reg)
 	uint64_t words[100] = { reg[0] };
 
 	for (uint32_t k = 0; k < 10; k++)
-		assert_int_equal(elan_card_append(ET_MAPPED, words, 100), 0);
+		assert_int_equal(elan_thread_append(ET_MAPPED, words, 100), 0);
 	n_done++;
 }
 

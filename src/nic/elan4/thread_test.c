@@ -18,7 +18,7 @@ static struct et_queue open_mapped(uint32_t id, uint32_t context)
 
 static void append(const uint64_t *words, uint32_t n)
 {
-	assert_int_equal(elan_card_append(ET_MAPPED, words, n), 0);
+	assert_int_equal(elan_thread_append(ET_MAPPED, words, n), 0);
 }
 
 /* --- who starts one --- */
@@ -180,7 +180,7 @@ static void span_thread(const uint64_t *reg)
 	struct span *s = &spans[reg[0]];
 
 	s->from = program_now();
-	elan_card_work(1000);
+	elan_thread_work(1000);
 	s->to = program_now();
 }
 
@@ -217,10 +217,10 @@ static sim_time ran[TURNS * ROUNDS];
 static void turn_thread(const uint64_t *reg)
 {
 	for (uint32_t round = 1; round <= ROUNDS; round++) {
-		assert_int_equal(elan_card_wait(ET_TARGET, round), 0);
+		assert_int_equal(elan_thread_wait_word(ET_TARGET, round), 0);
 		ran[n_order] = program_now();
 		order[n_order++] = (uint32_t)reg[0];
-		elan_card_work((uint32_t)reg[0]);
+		elan_thread_work((uint32_t)reg[0]);
 	}
 }
 
@@ -279,14 +279,14 @@ static void a_thread_alone_goes_on_without_a_swap(void **state)
 
 static void one_thread(const uint64_t *reg)
 {
-	elan_card_write(ET_TARGET + reg[0], 1);
-	elan_card_wait(ET_FLAG, 1);
-	elan_card_write(ET_TARGET + reg[0], 11);
+	elan_thread_write(ET_TARGET + reg[0], 1);
+	elan_thread_wait_word(ET_FLAG, 1);
+	elan_thread_write(ET_TARGET + reg[0], 11);
 }
 
 static void two_thread(const uint64_t *reg)
 {
-	elan_card_write(ET_TARGET + reg[0], 2);
+	elan_thread_write(ET_TARGET + reg[0], 2);
 }
 
 static void load_program(void *arg)

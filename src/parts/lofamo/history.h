@@ -1,8 +1,8 @@
 /*
- * What LO|FA|MO's registers and its Master say at any time of a run.  It sees
- * nothing of the network, so all of it follows from the plan of faults: it is
- * worked out once, when somebody first asks, up to where nothing changes any
- * more.  Any thread may ask, and gets the same answer.
+ * The registers of LO|FA|MO and the picture of its Master at any time of a run.
+ * They do not depend on the network's traffic, only on the plan of faults, so
+ * they are computed once, at the first call, until nothing changes any more.
+ * All functions may be called by any thread, with the same result.
  */
 #ifndef PARTS_LOFAMO_HISTORY_H
 #define PARTS_LOFAMO_HISTORY_H
@@ -12,14 +12,14 @@
 /* Of a card, as its host reads them. */
 struct lofamo_registers {
 	uint8_t host; /* an enum health, all of these */
-	uint8_t card; /* as the host last found it */
+	uint8_t card; /* found by the host's last test */
 	uint8_t silent; /* ports, a bit each */
 	uint8_t neighbour[LOFAMO_PORTS]; /* their hosts */
 };
 
 struct lofamo_history;
 
-/* Of the host's nodes; NULL: nothing watches them. */
+/* For the nodes of a host; NULL: they are not monitored. */
 struct lofamo_history *lofamo_of(const struct host *h);
 
 /* The set-up is copied, the plan and the topology are borrowed. */
@@ -29,13 +29,13 @@ void lofamo_history_free(struct lofamo_history *h);
 
 struct lofamo_registers lofamo_registers_at(
 	struct lofamo_history *h, router_id site, sim_time t);
-/* When a host finds its card dead, from t on; t: it has already; SIM_NEVER: it
- * does not. */
+/* When, from t on, a host finds its card dead; t: it already has; SIM_NEVER:
+ * never. */
 sim_time lofamo_card_is_dead_at(
 	struct lofamo_history *h, router_id site, sim_time t);
 /* The i-th change of the Master's picture, in order; false: there is none. */
 bool lofamo_change(struct lofamo_history *h, size_t i, struct lofamo_part *p);
-/* Of the service network, from the Master to a node. */
+/* Latency of the service network from the Master to a node. */
 sim_time lofamo_latency(const struct lofamo_history *h);
 
 #endif

@@ -1,4 +1,4 @@
-/* What LO|FA|MO's cards and daemons (lofamo.c) share with its Master
+/* Shared by LO|FA|MO's cards and daemons (lofamo.c) and its Master
  * (master.c). */
 #ifndef PARTS_LOFAMO_INSIDE_H
 #define PARTS_LOFAMO_INSIDE_H
@@ -24,7 +24,7 @@ enum what {
 /* A report. */
 struct note {
 	enum lofamo_kind kind;
-	router_id site; /* whose part it is */
+	router_id site; /* of the part */
 	uint32_t unit;
 	uint8_t state;
 	router_id by;
@@ -48,13 +48,13 @@ enum {
 };
 
 struct node {
-	/* what is alive */
+	/* the true state */
 	uint8_t host; /* an enum health */
 	bool is_card_dead, is_service_dead;
 	uint8_t cut, gpus; /* links and GPUs that are dead, a bit each */
-	sim_time mute_since[LOFAMO_PORTS]; /* SIM_NEVER: it is not */
-	sim_time word_at[LOFAMO_PORTS]; /* the next that carries no message */
-	uint64_t words[LOFAMO_PORTS]; /* that do */
+	sim_time mute_since[LOFAMO_PORTS]; /* SIM_NEVER: not mute */
+	sim_time word_at[LOFAMO_PORTS]; /* next control word without message */
+	uint64_t words[LOFAMO_PORTS]; /* control words with a message */
 
 	/* the card's registers */
 	bool is_host_valid, is_card_valid;
@@ -66,13 +66,13 @@ struct node {
 	sim_time tested;
 	struct note mail[LOFAMO_MAIL];
 
-	/* what the daemon has reported */
+	/* reported by the daemon */
 	struct {
 		uint8_t self, card, service, gpus, silent, serviceless;
 		uint8_t neighbour[LOFAMO_PORTS];
 	} told;
 
-	/* what the Master was told of it, or by it */
+	/* reports to the Master about this node, or from it */
 	struct {
 		uint8_t code; /* of its host, by others, lately */
 		sim_time code_at, code_since, heard; /* heard of itself */
@@ -107,11 +107,11 @@ struct lofamo {
 	uint64_t posted;
 	struct lofamo_part *change; /* of the Master's picture, in order */
 	size_t n_changes;
-	uint32_t *ill; /* site * PARTS + part, as they came up */
+	uint32_t *ill; /* site * PARTS + part, in the order of reports */
 	size_t n_ill;
 };
 
-/* Runs the next event up to t; false: there is none.  When and where it was. */
+/* Runs the next event up to t, and sets its time and site; false: none. */
 bool lofamo_step(struct lofamo *l, sim_time t, sim_time *at, router_id *site);
 
 static inline void set_bit(uint8_t *bits, uint32_t i, bool is_set)
@@ -120,7 +120,7 @@ static inline void set_bit(uint8_t *bits, uint32_t i, bool is_set)
 }
 
 void lofamo_post(struct lofamo *l, const struct event *e);
-/* The far end of a port; NO_ROUTER where there is none. */
+/* The far end of a port; NO_ROUTER: it has none. */
 struct topo_end lofamo_far(const struct lofamo *l, router_id site, uint32_t p);
 
 /* --- master.c --- */

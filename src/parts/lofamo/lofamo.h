@@ -1,24 +1,25 @@
 /*
- * LO|FA|MO, the local fault monitor: how a machine finds out by itself which of
- * its parts have failed.  It sees registers, control words and messages, and
- * never the plan of faults, which only decides what is alive.
+ * LO|FA|MO, the local fault monitor: a machine finds out by itself which of its
+ * parts have failed.  It uses registers, control words and messages, and never
+ * the plan of faults, which only decides which parts are alive.
  *
  * A card has a register for its host, one for itself and one for each
- * neighbour. A host's daemon sets its valid bit every W; the card tests and
- * clears it every R, and takes a host whose bit is clear for dead.  The card
+ * neighbour.  The host's daemon sets a valid bit every W; the card tests and
+ * clears it every R, and considers a host with a clear bit dead.  The card
  * refreshes a bit of its own every W, which its host tests and clears.  A
- * change travels to the neighbours' cards, and no further, inside control words
- * that links send anyway, after every so many words of data or of nothing: one
- * message in each, and the next one waits for the next.  Data has no part in
- * that, so all of it is simulated beside the network, by events of its own.  A
- * link on which no control word has come for R is silent.
+ * change is sent to the cards of the neighbours, and no further, in control
+ * words, which links send after a fixed number of words, data or idle: one
+ * message per control word, while others wait.  Data does not affect control
+ * words, so LO|FA|MO is simulated beside the network, with events of its own.
+ * A link without a control word for R is silent.
  *
- * Hosts poll their card's registers every P and report changes to the Master
- * over a service network; one whose service port is dead reports by way of its
- * neighbours.  The Master is outside of the torus, and never dies.  What one
- * card calls silent may be a link, a card or a node: it is an alarm until all
- * others have had the time to report.  Every few periods a roll call finds who
- * does not answer.  What cannot be known is unknown, never normal.
+ * Hosts poll the registers of their card every P and report changes to the
+ * Master over a service network; a host with a dead service port reports via
+ * its neighbours.  The Master is outside of the torus, and never fails.  The
+ * cause of a silent link may be the link, a card or a node: it is an alarm
+ * until all others have had time to report.  Every few periods a roll call
+ * finds nodes that do not answer.  A state that cannot be known is unknown,
+ * never normal.
  */
 #ifndef PARTS_LOFAMO_LOFAMO_H
 #define PARTS_LOFAMO_LOFAMO_H
@@ -31,8 +32,7 @@
 enum health {
 	HEALTH_NORMAL,
 	HEALTH_SICK,
-	HEALTH_ALARM, /* something there is wrong, and it is not yet known what
-		       */
+	HEALTH_ALARM, /* failed, but the cause is not known yet */
 	HEALTH_DEAD,
 	HEALTH_UNKNOWN,
 };
@@ -64,11 +64,11 @@ extern const struct part_ops part_lofamo;
 int lofamo_check(
 	const struct lofamo_params *p, const struct topo *t, struct err *e);
 
-/* Whether a plan's GPUs are there. */
+/* Checks that the GPUs of a plan exist. */
 int lofamo_check_plan(
 	const struct fault_plan *p, uint32_t n_gpus, struct err *e);
 
-/* Parts that plans of faults name beside the topology's: host, card, gpu,
+/* Parts in plans of faults in addition to the topology's: host, card, gpu,
  * service. */
 extern const struct part_kind *const lofamo_parts[];
 
@@ -79,11 +79,11 @@ struct lofamo_outage {
 	sim_time from, until;
 };
 
-/* Those of a node, in memory that is the caller's; returns how many. */
+/* The outages of a node, to be freed by the caller; returns their number. */
 size_t lofamo_outages(
 	const struct fault_plan *p, router_id site, struct lofamo_outage **v);
 
-/* Something happens to a part. */
+/* A part changes its state. */
 struct lofamo_fault {
 	sim_time at;
 	enum lofamo_kind kind;
@@ -99,7 +99,7 @@ struct lofamo_setup {
 	sim_time slot; /* from one control word of a link to the next, ps */
 	uint32_t n_gpus; /* of each node */
 	uint64_t seed;
-	/* A report has come to the Master; may be NULL. */
+	/* A report has arrived at the Master; may be NULL. */
 	void (*on_report)(void *arg, sim_time t, enum lofamo_kind kind,
 		router_id site, uint32_t unit, enum health state, router_id by);
 	void *arg;
@@ -111,32 +111,32 @@ struct lofamo_part {
 	router_id site;
 	uint32_t unit;
 	enum health state;
-	sim_time since; /* what was read then */
-	sim_time known; /* by the Master */
-	router_id by; /* who has reported it; NO_ROUTER: a roll call */
+	sim_time since; /* when the state was read */
+	sim_time known; /* when the Master learned of it */
+	router_id by; /* the reporting node; NO_ROUTER: a roll call */
 };
 
-/* That of a machine; false where nothing watches its nodes. */
+/* The set-up of a machine; false: its nodes are not monitored. */
 bool lofamo_setup(const struct part_place *at, struct lofamo_setup *s);
 
 struct lofamo;
 
 struct lofamo *lofamo_new(const struct lofamo_setup *s);
 void lofamo_free(struct lofamo *l);
-/* In any order, before it runs. */
+/* Adds a fault; in any order, before it runs. */
 void lofamo_add(struct lofamo *l, const struct lofamo_fault *f);
-/* All of a plan's that concern it. */
+/* Adds all faults of a plan that concern it. */
 void lofamo_add_plan(struct lofamo *l, const struct fault_plan *p);
-/* Until t. */
+/* Runs until t. */
 void lofamo_run(struct lofamo *l, sim_time t);
-/* What the Master thinks of a part. */
+/* The state of a part in the Master's picture. */
 enum health lofamo_state(const struct lofamo *l, enum lofamo_kind kind,
 	router_id site, uint32_t unit);
-/* Whether it really is as it was. */
+/* Whether a part really is normal. */
 bool lofamo_is_well(const struct lofamo *l, enum lofamo_kind kind,
 	router_id site, uint32_t unit);
-/* Parts that the Master has ever thought ill of, in the order in which that
- * came up; false where there are no more. */
+/* Part i of those that were ever not normal in the Master's picture, in the
+ * order of reports; false if there are no more. */
 bool lofamo_part(const struct lofamo *l, size_t i, struct lofamo_part *p);
 void lofamo_name(const struct topo *t, enum lofamo_kind kind, router_id site,
 	uint32_t unit, char *text, size_t size);
