@@ -119,7 +119,7 @@ static size_t tags_bytes(const struct l2 *c)
 	return (size_t)(c->set_mask + 1) * c->ways * sizeof(uint32_t);
 }
 
-static struct l2_node *new_node(struct l2 *c, site_id node)
+struct l2_node *l2_node_new(struct l2 *c, site_id node)
 {
 	struct l2_node *n = mem_alloc(1, node_bytes(c));
 
@@ -229,11 +229,6 @@ static void touch(struct l2 *c, struct l2_node *n, uint32_t touched)
 const struct l2_params *l2_params(const struct l2 *c)
 {
 	return &c->params;
-}
-
-struct l2_node *l2_node_new(struct l2 *c, site_id node)
-{
-	return new_node(c, node);
 }
 
 /* The line comes from DDR, and another one may go there. */

@@ -25,7 +25,7 @@ static struct program **list_of(const struct program *p)
 						: HOST_POLLS_WORD];
 }
 
-static void leave_list(struct program *p)
+void poll_forget(struct program *p)
 {
 	struct program **at = list_of(p);
 
@@ -34,17 +34,12 @@ static void leave_list(struct program *p)
 	*at = p->next_polling;
 }
 
-void poll_forget(struct program *p)
-{
-	leave_list(p);
-}
-
 void poll_look(struct program *p, struct sim_worker *w, sim_time t)
 {
 	p->is_look_posted = false;
 	if (!passes(p))
 		return;
-	leave_list(p);
+	poll_forget(p);
 	if (!p->loop.load) {
 		program_resume(p, w, t);
 		return;
@@ -55,7 +50,7 @@ void poll_look(struct program *p, struct sim_worker *w, sim_time t)
 
 void poll_give_up(struct program *p, struct sim_worker *w, sim_time t)
 {
-	leave_list(p);
+	poll_forget(p);
 	p->is_look_posted = false;
 	p->is_late = true;
 	program_resume(p, w, t);
