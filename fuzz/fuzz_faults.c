@@ -31,10 +31,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t n = sizeof(on) / sizeof(on[0]);
 	size_t i = size ? (uint8_t)(data[0] - '0') % n : 0;
 	struct machine_run_setup s = {
-		.machine = on[i].machine,
-		.shape = on[i].shape,
-		.sets = on[i].set,
-		.n_sets = on[i].set[1] ? 2 : 1,
+		.machine.name = on[i].machine,
+		.machine.shape = on[i].shape,
+		.machine.sets = on[i].set,
+		.machine.n_sets = on[i].set[1] ? 2 : 1,
 		.workload = "storm",
 		.keys = keys,
 		.n_keys = 3,

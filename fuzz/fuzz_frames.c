@@ -214,8 +214,8 @@ static void run_one(const struct what *what)
 	static const struct book_how how = { .follows = true };
 	struct machine_run *r = mem_alloc(1, sizeof(*r));
 	struct machine_run_setup s = {
-		.machine = what->machine,
-		.shape = what->shape,
+		.machine.name = what->machine,
+		.machine.shape = what->shape,
 		.workload = what->workload,
 		.keys = what->keys,
 		.seed = 1 + next_byte(),

@@ -105,8 +105,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct machine_run *r = mem_alloc(1, sizeof(*r));
 	struct machine_run_setup s = {
-		.machine = FUZZ_MACHINES "/torus.yaml",
-		.shape = "4x2",
+		.machine.name = FUZZ_MACHINES "/torus.yaml",
+		.machine.shape = "4x2",
 		.seed = 1,
 		.threads = 1,
 	};

@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct machine *m;
 
 	file_open(&f, data, size);
-	s.machine = f.path;
+	s.machine.name = f.path;
 	m = machine_load(f.path, NULL, 0, NULL, &e);
 	check_ending(&e);
 	if (m && m->topo->n_nodes <= FUZZ_NODES) {

@@ -12,9 +12,7 @@ struct param_lines *param_lines(
 
 void param_lines_add(struct param_lines *l, const char *text, const char *place)
 {
-	/* powers of two */
-	if (!(l->n & (l->n - 1)))
-		l->v = mem_grow(l->v, l->n ? 2 * l->n : 1, sizeof(*l->v));
+	l->v = mem_more(l->v, l->n, sizeof(*l->v));
 	l->v[l->n++] = (struct param_line){
 		.text = mem_text(text),
 		.place = mem_text(place),

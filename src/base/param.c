@@ -376,6 +376,15 @@ int param_read(const struct param_block *b, const struct param *row,
 	return failed;
 }
 
+size_t param_count(const struct param *rows)
+{
+	size_t n = 0;
+
+	while (rows[n].name)
+		n++;
+	return n;
+}
+
 void param_defaults(const struct param_block *b)
 {
 	struct err e = { 0 };

@@ -45,6 +45,9 @@ struct param_follow {
 	const char *source; /* NULL: that of the parameter's default */
 };
 
+/* The rows of a table that ends with one without a name. */
+size_t param_count(const struct param *rows);
+
 /* Sets every row's default.  A default that its own row refuses is a BUG. */
 void param_defaults(const struct param_block *b);
 

@@ -396,7 +396,7 @@ static void run_call(void *arg)
 }
 
 /*
- * Guarded as a whole: what happens outside of load_run() counts, too.  Signals
+ * Guarded as a whole: what happens outside of load_go() counts, too.  Signals
  * are the caller's again afterwards.
  */
 int weft_main(int argc, char **argv, const struct weft_app *app)

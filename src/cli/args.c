@@ -524,9 +524,9 @@ int cli_name_output(const struct cli_args *a, const char *ending,
 	return out_file_check(path, kind, e);
 }
 
-struct machine *cli_machine(const struct cli_args *a, struct err *e)
+struct machine_source cli_source(const struct cli_args *a)
 {
-	const struct machine_source s = {
+	return (struct machine_source){
 		.name = a->word[0],
 		.sets = a->set,
 		.n_sets = a->n_sets,
@@ -534,6 +534,11 @@ struct machine *cli_machine(const struct cli_args *a, struct err *e)
 		.plugins = a->plugin,
 		.n_plugins = a->n_plugins,
 	};
+}
+
+struct machine *cli_machine(const struct cli_args *a, struct err *e)
+{
+	const struct machine_source s = cli_source(a);
 
 	return machine_load_from(&s, e);
 }

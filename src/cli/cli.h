@@ -95,6 +95,8 @@ int cli_parse(struct cli_args *a, int argc, char **argv,
 /* The machine that a command line names; NULL with the error. */
 struct machine;
 struct machine *cli_machine(const struct cli_args *a, struct err *e);
+struct machine_source;
+struct machine_source cli_source(const struct cli_args *a);
 
 /* A command's output: kept in memory until it is whole. */
 struct cli_out {

@@ -118,14 +118,14 @@ static int read_kinds(struct kinds *k, struct db *d, struct err *e)
 			if (!strcmp(k->kind[i].name, db_text(q, 0)))
 				break;
 		if (i == k->n) {
-			k->kind = mem_grow(k->kind, k->n + 1, sizeof(*k->kind));
+			k->kind = mem_more(k->kind, k->n, sizeof(*k->kind));
 			k->kind[k->n++] = (struct kind){
 				.name = mem_text(db_text(q, 0)),
 			};
 		}
 		check_room(d, k->n, e);
 		k->kind[i].n++;
-		k->of = mem_grow(k->of, k->n_links + 1, sizeof(*k->of));
+		k->of = mem_more(k->of, k->n_links, sizeof(*k->of));
 		k->of[k->n_links++] = i;
 	}
 	return db_finish(q);

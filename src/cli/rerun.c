@@ -114,9 +114,9 @@ static int take_plugins(const struct cli_args *a, struct record_setup *s,
 				"`weft rerun %s --plugin %.200s`",
 				db_path(d), s->plugins[i], db_path(d),
 				s->plugins[i]);
-	s->setup.plugins = a->plugin;
-	s->setup.n_plugins = a->n_plugins;
-	s->setup.only_given = true;
+	s->setup.machine.plugins = a->plugin;
+	s->setup.machine.n_plugins = a->n_plugins;
+	s->setup.machine.only_given = true;
 	return 0;
 }
 

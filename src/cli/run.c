@@ -273,13 +273,8 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 	if ((a->links && out_file_check(a->links, &out_links, e)) ||
 		(a->output && out_file_check(a->output, &out_run, e)))
 		return -1;
-	s->machine = a->word[0];
-	s->sets = a->set;
-	s->n_sets = a->n_sets;
-	s->shape = a->shape;
+	s->machine = cli_source(a);
 	s->faults = a->faults;
-	s->plugins = a->plugin;
-	s->n_plugins = a->n_plugins;
 	s->seed = a->seed;
 	s->until = a->until;
 	s->stop = cli_stop_asked();

@@ -49,12 +49,8 @@ static struct machine_run_setup setup_of(
 	const struct machine_partition *p, const struct cli_args *a)
 {
 	return (struct machine_run_setup){
-		.machine = a->word[0],
-		.sets = a->set,
-		.n_sets = a->n_sets,
+		.machine = cli_source(a),
 		.faults = a->faults,
-		.plugins = a->plugin,
-		.n_plugins = a->n_plugins,
 		.workload = p->job.workload,
 		.programs = &app_ops,
 		.keys = p->job.keys,

@@ -193,10 +193,13 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 		w->skipped++;
 		return false;
 	}
-	s->machine = axes_value(x, i, 0);
+	s->machine = (struct machine_source){
+		.name = axes_value(x, i, 0),
+		.sets = w->sets,
+		.plugins = w->args->plugin,
+		.n_plugins = w->args->n_plugins,
+	};
 	s->workload = w->args->word[1];
-	s->plugins = w->args->plugin;
-	s->n_plugins = w->args->n_plugins;
 	s->seed = strtoull(p.seed, NULL, 10);
 	s->threads = 1;
 	s->programs = &app_strict_ops;
@@ -207,14 +210,13 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 		snprintf(w->text[k], sizeof(w->text[k]), "%s=%s", a->name,
 			axes_value(x, i, k));
 		if (a->kind == AXIS_SHAPE)
-			s->shape = axes_value(x, i, k);
+			s->machine.shape = axes_value(x, i, k);
 		else if (a->kind == AXIS_SET)
-			w->sets[s->n_sets++] = w->text[k];
+			w->sets[s->machine.n_sets++] = w->text[k];
 		else if (a->kind == AXIS_KEY)
 			w->keys[s->n_keys++] = w->text[k];
 	}
 	w->keys[s->n_keys] = NULL;
-	s->sets = w->sets;
 	s->keys = w->keys;
 	return true;
 }

@@ -167,8 +167,3 @@ void figure_text(const char *name, double value, char text[FIGURE_TEXT])
 	if (*s.unit)
 		snprintf(text + n, FIGURE_TEXT - n, " %s", s.unit);
 }
-
-void figure_time(double ns, char text[FIGURE_TEXT])
-{
-	figure_text("time_ns", ns, text);
-}

@@ -29,6 +29,5 @@ void figure_title(const char *name, char text[FIGURE_NAME]);
 void figure_scaled(double value, struct figure_scale s, char text[FIGURE_TEXT]);
 /* "414.6 us" */
 void figure_text(const char *name, double value, char text[FIGURE_TEXT]);
-void figure_time(double ns, char text[FIGURE_TEXT]);
 
 #endif

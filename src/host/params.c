@@ -6,46 +6,41 @@
 #define MOST_TIME   (PS_PER_S / 1000)
 #define MOST_MEMORY (INT64_C(1) << L2_ADDRESS_BITS)
 #define MOST_L2	    (INT64_C(1) << 30)
-#define NUMBER(name_, type_, field_, def_, min_, max_, help_, source_)         \
-	{                                                                      \
-		.name = name_, .type = type_, .offset = AT(field_),            \
-		.def = def_, .min = min_, .max = max_, .help = help_,          \
-		.source = source_                                              \
-	}
 
 const struct param host_params_table[HOST_PARAMS] = {
-	NUMBER("memory", PARAM_BYTES, memory, "16 GiB", L2_PAGE, MOST_MEMORY,
-		"memory of a node", "assumed: the usual size of compute cards"),
+	PARAM_ROW(PARAM_BYTES, "memory", AT(memory), "16 GiB", L2_PAGE,
+		MOST_MEMORY, "memory of a node",
+		"assumed: the usual size of compute cards"),
 };
 
 #undef AT
 #define AT(field) offsetof(struct l2_params, field)
 
 const struct param l2_params_table[L2_PARAMS] = {
-	NUMBER("l2.slices", PARAM_COUNT, slices, "16", 1, 256,
+	PARAM_ROW(PARAM_COUNT, "l2.slices", AT(slices), "16", 1, 256,
 		"number of slices that lines are interleaved over", "BGQ-N64"),
-	NUMBER("l2.line", PARAM_BYTES, line, "128 B", L2_BEAT, L2_PAGE,
+	PARAM_ROW(PARAM_BYTES, "l2.line", AT(line), "128 B", L2_BEAT, L2_PAGE,
 		"size of a cache line", "BGQ-G33"),
-	NUMBER("l2.capacity", PARAM_BYTES, capacity, "32 MiB", L2_PAGE, MOST_L2,
-		"capacity of all slices together", "BGQ-G33"),
-	NUMBER("l2.ways", PARAM_COUNT, ways, "16", 1, 64,
+	PARAM_ROW(PARAM_BYTES, "l2.capacity", AT(capacity), "32 MiB", L2_PAGE,
+		MOST_L2, "capacity of all slices together", "BGQ-G33"),
+	PARAM_ROW(PARAM_COUNT, "l2.ways", AT(ways), "16", 1, 64,
 		"associativity: number of lines in a set, of which the least "
 		"recently used is replaced",
 		"assumed: a common figure; sweeps do not depend on it"),
-	NUMBER("l2.read", PARAM_TIME, read, "80 ns", 1, MOST_TIME,
+	PARAM_ROW(PARAM_TIME, "l2.read", AT(read), "80 ns", 1, MOST_TIME,
 		"latency of a port's read of up to one line", "BGQ-G33"),
-	NUMBER("l2.write", PARAM_TIME, write, "70 ns", 1, MOST_TIME,
+	PARAM_ROW(PARAM_TIME, "l2.write", AT(write), "70 ns", 1, MOST_TIME,
 		"time until a write is visible", "BGQ-G33"),
-	NUMBER("l2.atomic", PARAM_TIME, atomic, "70 ns", 1, MOST_TIME,
+	PARAM_ROW(PARAM_TIME, "l2.atomic", AT(atomic), "70 ns", 1, MOST_TIME,
 		"time until an atomic operation is visible", "BGQ-G33"),
-	NUMBER("l2.slice-rate", PARAM_RATE, slice_rate, "25.6 GB/s", 1000000,
-		PS_PER_S, "rate of one slice",
+	PARAM_ROW(PARAM_RATE, "l2.slice-rate", AT(slice_rate), "25.6 GB/s",
+		1000000, PS_PER_S, "rate of one slice",
 		"assumed: 32 B per cycle of 800 MHz"),
-	NUMBER("ddr.latency", PARAM_TIME, ddr_latency, "160 ns", 0, MOST_TIME,
-		"additional latency of a miss",
+	PARAM_ROW(PARAM_TIME, "ddr.latency", AT(ddr_latency), "160 ns", 0,
+		MOST_TIME, "additional latency of a miss",
 		"assumed: difference between a load from DDR and one from L2"),
-	NUMBER("ddr.rate", PARAM_RATE, ddr_rate, "37.5 GB/s", 1000000, PS_PER_S,
-		"rate of DDR, reads and writes together",
+	PARAM_ROW(PARAM_RATE, "ddr.rate", AT(ddr_rate), "37.5 GB/s", 1000000,
+		PS_PER_S, "rate of DDR, reads and writes together",
 		"calibrated: BGQ-N114"),
 };
 

@@ -13,10 +13,8 @@ const struct param chip_params_table[] = {
 	PARAM_ROW(PARAM_TIME, "chips.swap", AT(swap), "1 us", 0,
 		INT64_C(1000000000),
 		"pause of a link while a fibre is replaced", "assumed"),
+	{ 0 },
 };
-
-const size_t chip_params_n =
-	sizeof(chip_params_table) / sizeof(chip_params_table[0]);
 
 enum { BALANCED = 252 };
 

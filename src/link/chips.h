@@ -37,7 +37,6 @@ struct chip_params {
 };
 
 extern const struct param chip_params_table[];
-extern const size_t chip_params_n;
 
 /* The word of a byte, some of which have a second form; and the byte of a word,
  * or CHIP_NONE. */

@@ -342,8 +342,8 @@ static void a_word_need_not_be_a_chunk(void **state)
 static struct link_params lanes(int64_t n, const char *rate)
 {
 	struct link_params p = link_test_defaults();
-	struct param_block b = { "link", link_params_table, link_params_n, &p,
-		NULL, NULL };
+	struct param_block b = { "link", link_params_table,
+		param_count(link_params_table), &p, NULL, NULL };
 	struct err e = { .text = "" };
 
 	p.lanes = n;

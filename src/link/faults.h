@@ -54,8 +54,6 @@ struct fault_params {
 extern const struct param fault_params_table[], fault_lines_table[],
 	fault_chips_table[], fault_memories_table[], fault_lanes_table[],
 	fault_bursts_table[];
-extern const size_t fault_params_n, fault_lines_n, fault_chips_n,
-	fault_memories_n, fault_lanes_n, fault_bursts_n;
 
 enum { FAULT_SITE = PART_SITE };
 

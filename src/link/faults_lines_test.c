@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/param_testing.h"
 #include "link/faults.h"
 #include "testing/testing.h"
 #include "topo/fattree_testing.h"
@@ -19,15 +20,8 @@ static int set_up(void **state)
 
 static void set_lines(struct fault_plan *p)
 {
-	struct param_block b = {
-		.section = "link",
-		.rows = training_params_table,
-		.n_rows = training_params_n,
-		.values = &p->training,
-	};
-
 	*p = (struct fault_plan){ .bit = BIT };
-	param_defaults(&b);
+	param_table_defaults(training_params_table, &p->training);
 	p->training.lines = TRAINING_LINES;
 }
 

@@ -20,10 +20,8 @@ const struct param fault_params_table[] = {
 		"dies\", \"30 us lane 7 A+ 0 dies\", \"30 us board 1,0,3 "
 		"leaves\"",
 		"assumed: no failures"),
+	{ 0 },
 };
-
-const size_t fault_params_n =
-	sizeof(fault_params_table) / sizeof(fault_params_table[0]);
 
 const struct param fault_lines_table[] = {
 	PARAM_ROW(PARAM_LINES, "lines", AT(lines), "none", 0, 0,
@@ -34,10 +32,8 @@ const struct param fault_lines_table[] = {
 	PARAM_ROW(PARAM_FLAG, "cold-start", AT(cold_start), "no", 0, 1,
 		"whether all links are trained at the beginning of the run",
 		"assumed: a machine that is already up"),
+	{ 0 },
 };
-
-const size_t fault_lines_n =
-	sizeof(fault_lines_table) / sizeof(fault_lines_table[0]);
 
 const struct param fault_chips_table[] = {
 	PARAM_ROW(PARAM_LINES, "chips", AT(chips), "none", 0, 0,
@@ -45,10 +41,8 @@ const struct param fault_chips_table[] = {
 		"passes (\"1e-9\"); the packet is marked, and its destination "
 		"drops it",
 		"assumed: chips without errors"),
+	{ 0 },
 };
-
-const size_t fault_chips_n =
-	sizeof(fault_chips_table) / sizeof(fault_chips_table[0]);
 
 const struct param fault_memories_table[] = {
 	PARAM_ROW(PARAM_LINES, "memories", AT(memories), "none", 0, 0,
@@ -57,10 +51,8 @@ const struct param fault_memories_table[] = {
 		"1e-12\"), which end a transaction of Gemini's interface or "
 		"stop a unit of Blue Gene/Q's network",
 		"assumed: memories without errors"),
+	{ 0 },
 };
-
-const size_t fault_memories_n =
-	sizeof(fault_memories_table) / sizeof(fault_memories_table[0]);
 
 const struct param fault_bursts_table[] = {
 	PARAM_ROW(PARAM_LINES, "bursts", AT(bursts), "none", 0, 0,
@@ -68,20 +60,16 @@ const struct param fault_bursts_table[] = {
 		"links (\"1e-10 40\"), or on one class of links (\"stage 1 up "
 		"1e-10 40\")",
 		"assumed: error-free links"),
+	{ 0 },
 };
-
-const size_t fault_bursts_n =
-	sizeof(fault_bursts_table) / sizeof(fault_bursts_table[0]);
 
 const struct param fault_lanes_table[] = {
 	PARAM_ROW(PARAM_LINES, "fast-lanes", AT(fast_lanes), "none", 0, 0,
 		"bit error rate of links whose lanes are faster than "
 		"link.lane-reliable, in place of faults.bit-errors (\"1e-9\")",
 		"assumed: error-free links"),
+	{ 0 },
 };
-
-const size_t fault_lanes_n =
-	sizeof(fault_lanes_table) / sizeof(fault_lanes_table[0]);
 
 void fault_plan_set_links(struct fault_plan *p, const struct link_params *l,
 	const struct training_params *t)

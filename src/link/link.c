@@ -68,10 +68,8 @@ const struct param link_params_table[] = {
 		NULL),
 	PARAM_ROW(PARAM_BYTES, "per-transaction", AT(per_transaction), "0 B", 0,
 		4096, "overhead of each transaction", NULL),
+	{ 0 },
 };
-
-const size_t link_params_n =
-	sizeof(link_params_table) / sizeof(link_params_table[0]);
 
 const struct param link_carried_table[] = {
 	SIZE(route, "0 B", 0, 64,
@@ -79,6 +77,7 @@ const struct param link_carried_table[] = {
 		"on a packet's route; each switch removes its own, and they "
 		"need no tokens",
 		NULL),
+	{ 0 },
 };
 
 const struct param link_checks_table[] = {
@@ -92,13 +91,8 @@ const struct param link_checks_table[] = {
 	PARAM_ROW(PARAM_COUNT, "checks.header", AT(check_header), "0", 0,
 		HAMMING_CHECKS, "number of bits that check a packet's header",
 		NULL),
+	{ 0 },
 };
-
-const size_t link_checks_n =
-	sizeof(link_checks_table) / sizeof(link_checks_table[0]);
-
-const size_t link_carried_n =
-	sizeof(link_carried_table) / sizeof(link_carried_table[0]);
 
 const struct param link_block_table[] = {
 	PARAM_ROW(PARAM_COUNTS, "widths", AT(widths), "0", 0, 64,
@@ -111,10 +105,8 @@ const struct param link_block_table[] = {
 		"up to seven wrong ten-bit symbols in 528 and costs no "
 		"bandwidth beyond that of link.code=64b66b",
 		NULL),
+	{ 0 },
 };
-
-const size_t link_block_n =
-	sizeof(link_block_table) / sizeof(link_block_table[0]);
 
 const struct param link_lane_table[] = {
 	PARAM_ROW(PARAM_RATE, "lane-limit", AT(lane_limit), "0 B/s", 0,
@@ -124,9 +116,8 @@ const struct param link_lane_table[] = {
 		"raw rate of a lane above which links have the bit error rate "
 		"faults.fast-lanes; 0: never",
 		NULL),
+	{ 0 },
 };
-
-const size_t link_lane_n = sizeof(link_lane_table) / sizeof(link_lane_table[0]);
 
 int64_t link_width(const struct link_params *p, int64_t working)
 {

@@ -78,10 +78,8 @@ struct link_params {
 /* For all links; for networks whose packets carry routes; for lanes that are
  * transceivers; for links that send blocks of 66 bits. */
 extern const struct param link_checks_table[];
-extern const size_t link_checks_n;
 extern const struct param link_params_table[], link_carried_table[],
 	link_lane_table[], link_block_table[];
-extern const size_t link_params_n, link_carried_n, link_lane_n, link_block_n;
 
 /* Whether lanes have bit errors because of their rate. */
 static inline bool link_is_fast(const struct link_params *p)
@@ -166,12 +164,7 @@ static inline uint32_t link_place(
 	return r->first[format] + (bytes + r->word - 1) / r->word;
 }
 
-/* Header and payload in chunks; their time; in the first format. */
-static inline uint32_t link_chunks(const struct link_rules *r, uint32_t bytes)
-{
-	return r->chunks[link_place(r, 0, bytes)];
-}
-
+/* Time of header and payload, in the first format. */
 static inline sim_time link_ser(const struct link_rules *r, uint32_t bytes)
 {
 	return r->ser[link_place(r, 0, bytes)];

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/param_testing.h"
 #include "sim/random.h"
 #include "testing/kit_testing.h"
 #include "testing/testing.h"
@@ -34,17 +35,11 @@ static void take_framing(struct link_params *p)
 struct link_params link_test_defaults(void)
 {
 	struct link_params p = { 0 };
-	const struct param_block b[] = {
-		{ "link", link_params_table, link_params_n, &p, NULL, NULL },
-		{ "link", link_carried_table, link_carried_n, &p, NULL, NULL },
-		{ "link", retry_kind_table, retry_kind_n, &p.retry, NULL,
-			NULL },
-		{ "link", retry_params_table, retry_params_n, &p.retry, NULL,
-			NULL },
-	};
 
-	for (size_t i = 0; i < sizeof(b) / sizeof(b[0]); i++)
-		param_defaults(&b[i]);
+	param_table_defaults(link_params_table, &p);
+	param_table_defaults(link_carried_table, &p);
+	param_table_defaults(retry_kind_table, &p.retry);
+	param_table_defaults(retry_params_table, &p.retry);
 	take_framing(&p);
 	return p;
 }

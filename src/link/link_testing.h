@@ -13,6 +13,12 @@ struct link_rules link_test_rules_on(
 	const struct link_params *p, const struct topo *t);
 struct link_rules link_test_rules(const struct link_params *p);
 
+/* Header and payload in chunks, in the first format. */
+static inline uint32_t link_chunks(const struct link_rules *r, uint32_t bytes)
+{
+	return r->chunks[link_place(r, 0, bytes)];
+}
+
 /* A test group's teardown: frees all rules that were made. */
 int link_test_forget(void **state);
 

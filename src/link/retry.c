@@ -12,10 +12,8 @@ const struct param retry_kind_table[] = {
 		"corrupted; replay: they are retransmitted until they arrive "
 		"intact",
 		NULL),
+	{ 0 },
 };
-
-const size_t retry_kind_n =
-	sizeof(retry_kind_table) / sizeof(retry_kind_table[0]);
 
 const struct param retry_params_table[] = {
 	PARAM_ROW(PARAM_COUNT, "retry.window", AT(window), "272", 1, 1 << 20,
@@ -41,10 +39,8 @@ const struct param retry_params_table[] = {
 		"number of consecutive failures after which a link is reported "
 		"as dead",
 		"assumed"),
+	{ 0 },
 };
-
-const size_t retry_params_n =
-	sizeof(retry_params_table) / sizeof(retry_params_table[0]);
 
 static uint32_t weight(const struct retry_params *p, uint32_t chunks)
 {

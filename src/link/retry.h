@@ -45,7 +45,6 @@ struct retry_params {
 
 /* The kind of retry; and the parameters of links that replay. */
 extern const struct param retry_kind_table[], retry_params_table[];
-extern const size_t retry_kind_n, retry_params_n;
 
 /* A packet with a cost of full chunks must fit the window. */
 int retry_check(const struct retry_params *p, uint32_t full, struct err *e);

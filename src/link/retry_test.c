@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/param_testing.h"
 #include "link/retry.h"
 #include "sim/random.h"
 #include "testing/testing.h"
@@ -29,11 +30,9 @@ static uint64_t draw(uint64_t *n, uint64_t below)
 static struct retry_params defaults(void)
 {
 	struct retry_params p;
-	struct param_block b = { "link", retry_params_table, retry_params_n, &p,
-		NULL, NULL };
 
 	memset(&p, 0, sizeof(p));
-	param_defaults(&b);
+	param_table_defaults(retry_params_table, &p);
 	p.kind = RETRY_REPLAY;
 	return p;
 }

@@ -42,10 +42,8 @@ const struct param training_params_table[] = {
 		"number of 64-bit words that are compared at each tap",
 		"assumed: a few suffice, since a bad sampling point corrupts "
 		"the first word already"),
+	{ 0 },
 };
-
-const size_t training_params_n =
-	sizeof(training_params_table) / sizeof(training_params_table[0]);
 
 /* --- what lines are like --- */
 

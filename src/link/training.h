@@ -40,7 +40,6 @@ struct training_params {
 };
 
 extern const struct param training_params_table[];
-extern const size_t training_params_n;
 
 /* Duration of a bit on a line, for the raw rate of a link. */
 int64_t training_bit(int64_t rate);

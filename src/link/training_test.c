@@ -1,6 +1,7 @@
 /* Lines, their eyes, and the search for the middle. */
 #include <string.h>
 
+#include "base/param_testing.h"
 #include "link/training.h"
 #include "testing/testing.h"
 
@@ -9,14 +10,8 @@ enum { BIT = 750, LINKS = 200, SEED = 9 };
 static struct training_params plain(void)
 {
 	struct training_params p;
-	struct param_block b = {
-		.section = "link",
-		.rows = training_params_table,
-		.n_rows = training_params_n,
-		.values = &p,
-	};
 
-	param_defaults(&b);
+	param_table_defaults(training_params_table, &p);
 	p.lines = TRAINING_LINES;
 	return p;
 }

@@ -195,12 +195,6 @@ void load_begin(struct load_course *c, struct load *l, struct load_result *r);
 int load_go(struct load_course *c, sim_time pause, struct err *e);
 int load_end(struct load_course *c, struct err *e);
 
-/* Runs it to its end, and audits the network. */
-int load_run(struct load *l, struct load_result *r, struct err *e);
-
-/* All sites' digests, in order. */
-uint64_t load_digest(const struct load *l);
-
 /* --- for workloads --- */
 
 /* on_room() of a client that looks for room only when it has a packet. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/readline.h"
 #include "base/units.h"
 #include "base/wide.h"
@@ -33,7 +34,7 @@ struct reader {
 	uint32_t line;
 	char *field[FIELDS];
 	struct entry *entry;
-	uint32_t n, entry_room;
+	uint32_t n;
 	uint32_t n_nodes;
 	bool is_named, is_rates; /* the columns are */
 	struct err *e;
@@ -142,10 +143,7 @@ static int read_entry(struct reader *r)
 		return wrong(r, "a node cannot send to itself", NULL);
 	if (r->n == MATRIX_MOST)
 		return wrong(r, "too many lines", NULL);
-	if (r->n == r->entry_room) {
-		r->entry_room = r->n ? 2 * r->n : 256;
-		r->entry = mem_grow(r->entry, r->entry_room, sizeof(x));
-	}
+	r->entry = mem_more(r->entry, r->n, sizeof(x));
 	r->entry[r->n++] = x;
 	return 0;
 }
@@ -191,11 +189,8 @@ static int by_nodes(const void *x, const void *y)
 {
 	const struct entry *a = x, *b = y;
 
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
-	if (a->to != b->to)
-		return a->to < b->to ? -1 : 1;
-	return a->line < b->line ? -1 : 1;
+	return 4 * order(a->from, b->from) + 2 * order(a->to, b->to) +
+	       order(a->line, b->line);
 }
 
 static int sort(struct reader *r)

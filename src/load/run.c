@@ -10,11 +10,6 @@
 
 enum { SLICES_PER_STALL = 2 };
 
-uint64_t load_digest(const struct load *l)
-{
-	return digest_fold(l->digest, l->net->n_nodes);
-}
-
 void load_ignore_room(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
@@ -391,12 +386,4 @@ int load_end(struct load_course *c, struct err *e)
 	tell_why(l, r, e->text);
 	*e = (struct err){ 0 };
 	return 0;
-}
-
-int load_run(struct load *l, struct load_result *r, struct err *e)
-{
-	struct load_course c;
-
-	load_begin(&c, l, r);
-	return load_go(&c, SIM_NEVER, e) < 0 ? -1 : load_end(&c, e);
 }

@@ -28,6 +28,12 @@ static void add_block(struct machine *m, const char *section,
 	param_defaults(&m->block[m->n_blocks++]);
 }
 
+static void add_table(struct machine *m, const char *section,
+	const struct param *rows, void *values, const char *needs)
+{
+	add_block(m, section, rows, param_count(rows), values, needs);
+}
+
 static void add_word(struct machine_kind *k, const char *word)
 {
 	size_t n = strlen(k->words);
@@ -113,24 +119,16 @@ static void add_topo_blocks(struct machine *m, const char *section)
 
 static void add_links(struct machine *m)
 {
-	add_block(m, "link", link_params_table, link_params_n, &m->link, "");
-	add_block(
-		m, "link", retry_kind_table, retry_kind_n, &m->link.retry, "");
-	add_block(m, "link", retry_params_table, retry_params_n, &m->link.retry,
-		"replay");
+	add_table(m, "link", link_params_table, &m->link, "");
+	add_table(m, "link", retry_kind_table, &m->link.retry, "");
+	add_table(m, "link", retry_params_table, &m->link.retry, "replay");
 	add_topo_blocks(m, "link");
-	add_block(m, "link", link_carried_table, link_carried_n, &m->link,
-		"carried-routes");
-	add_block(m, "link", link_lane_table, link_lane_n, &m->link,
-		"transceivers");
-	add_block(
-		m, "link", link_block_table, link_block_n, &m->link, "blocks");
-	add_block(m, "link", chip_params_table, chip_params_n, &m->link.chips,
-		"packaging");
-	add_block(m, "link", link_checks_table, link_checks_n, &m->link,
-		"symbol-codes");
-	add_block(m, "link", training_params_table, training_params_n,
-		&m->lines, "cables");
+	add_table(m, "link", link_carried_table, &m->link, "carried-routes");
+	add_table(m, "link", link_lane_table, &m->link, "transceivers");
+	add_table(m, "link", link_block_table, &m->link, "blocks");
+	add_table(m, "link", chip_params_table, &m->link.chips, "packaging");
+	add_table(m, "link", link_checks_table, &m->link, "symbol-codes");
+	add_table(m, "link", training_params_table, &m->lines, "cables");
 }
 
 static void add_routers(struct machine *m)
@@ -143,9 +141,8 @@ static void add_routers(struct machine *m)
 			.help = "kind of router",
 		});
 
-	add_block(m, "router", net_every_table, net_every_n, &m->router, "");
-	add_block(m, "router", net_params_table, net_params_n, &m->router,
-		"router.direct");
+	add_table(m, "router", net_every_table, &m->router, "");
+	add_table(m, "router", net_params_table, &m->router, "router.direct");
 	for (size_t i = 0; o[i]; i++)
 		m->routers[i] = add_variant(m, k, o[i]->name, o[i]->params,
 			o[i]->n_params, o[i]->params_size);
@@ -244,18 +241,15 @@ struct machine *machine_default(void)
 	add_block(m, "host", host_params_table, HOST_PARAMS, &m->host, "nic");
 	add_block(m, "host", l2_params_table, L2_PARAMS, &m->host.l2, "l2");
 	add_parts(m);
-	add_block(m, "faults", fault_params_table, fault_params_n,
-		&m->fault_lines, "");
-	add_block(m, "faults", fault_lines_table, fault_lines_n,
-		&m->fault_lines, "cables");
-	add_block(m, "faults", fault_chips_table, fault_chips_n,
-		&m->fault_lines, "checked-chips");
-	add_block(m, "faults", fault_memories_table, fault_memories_n,
-		&m->fault_lines, "checked-memories");
-	add_block(m, "faults", fault_bursts_table, fault_bursts_n,
-		&m->fault_lines, "blocks");
-	add_block(m, "faults", fault_lanes_table, fault_lanes_n,
-		&m->fault_lines, "transceivers");
+	add_table(m, "faults", fault_params_table, &m->fault_lines, "");
+	add_table(m, "faults", fault_lines_table, &m->fault_lines, "cables");
+	add_table(m, "faults", fault_chips_table, &m->fault_lines,
+		"checked-chips");
+	add_table(m, "faults", fault_memories_table, &m->fault_lines,
+		"checked-memories");
+	add_table(m, "faults", fault_bursts_table, &m->fault_lines, "blocks");
+	add_table(m, "faults", fault_lanes_table, &m->fault_lines,
+		"transceivers");
 	return m;
 }
 

@@ -201,21 +201,6 @@ void machine_run_each(const struct machine_run *r,
 	facts_fini(&all);
 }
 
-bool machine_run_figure(
-	const struct machine_run *r, const char *name, double *value)
-{
-	const struct fact *x;
-	struct facts all;
-	bool is;
-
-	facts_init(&all);
-	facts_of_figures(&all, r);
-	x = facts_find(&all.root, name);
-	is = x && fact_number(x, value);
-	facts_fini(&all);
-	return is;
-}
-
 /* --- results --- */
 
 void facts_of_results(

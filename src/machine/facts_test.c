@@ -10,12 +10,12 @@ static struct machine_run *run(const char *machine, const char *shape,
 {
 	static const struct book_how how;
 	struct machine_run_setup s = {
-		.machine = machine,
-		.shape = shape,
+		.machine.name = machine,
+		.machine.shape = shape,
 		.workload = workload,
 		.keys = keys,
-		.sets = &set,
-		.n_sets = set ? 1 : 0,
+		.machine.sets = &set,
+		.machine.n_sets = set ? 1 : 0,
 		.seed = 1,
 		.threads = 1,
 		.book = &how,

@@ -148,18 +148,15 @@ static int check_twice(const struct entry *x, struct seen *seen,
 static int read_all(struct jobs_reader *r, struct machine_partition *p,
 	uint32_t n_nodes, struct seen *seen)
 {
-	size_t list = r->value[JOBS_K_ROUTES], room = 0;
+	size_t list = r->value[JOBS_K_ROUTES];
 
 	for (size_t k = list + 1; k < jobs_at(r, list)->end;
 		k = jobs_at(r, k)->end) {
 		struct entry x = { .r = r, .at = k };
 		struct class_register *c;
 
-		if (p->n_routes == room) {
-			room = 2 * room + 16;
-			p->routes =
-				mem_grow(p->routes, room, sizeof(*p->routes));
-		}
+		p->routes =
+			mem_more(p->routes, p->n_routes, sizeof(*p->routes));
 		c = &p->routes[p->n_routes++];
 		*c = (struct class_register){ 0 };
 		if (find_values(&x) || read_register(&x, n_nodes, c) ||

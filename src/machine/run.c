@@ -17,7 +17,8 @@ double machine_clock(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-double machine_cpu(void)
+/* Seconds of CPU time that the process has used. */
+static double cpu_clock(void)
 {
 	struct timespec t;
 
@@ -333,28 +334,12 @@ static int build(struct machine_run *r, struct err *e)
 	return check_deaths(l, e);
 }
 
-static struct machine *load_machine(
-	const struct machine_run_setup *s, struct err *e)
-{
-	const struct machine_source from = {
-		.name = s->machine,
-		.sets = s->sets,
-		.n_sets = s->n_sets,
-		.shape = s->shape,
-		.plugins = s->plugins,
-		.n_plugins = s->n_plugins,
-		.only_given = s->only_given,
-	};
-
-	return machine_load_from(&from, e);
-}
-
 int machine_run_open(
 	struct machine_run *r, const struct machine_run_setup *s, struct err *e)
 {
 	memset(r, 0, sizeof(*r));
 	r->setup = *s;
-	r->machine = s->loaded ? s->loaded : load_machine(s, e);
+	r->machine = s->loaded ? s->loaded : machine_load_from(&s->machine, e);
 	r->setup.loaded = NULL;
 	if (!r->machine ||
 		(s->faults && machine_read_faults(r->machine, s->faults, e)) ||
@@ -369,8 +354,8 @@ int machine_run_open(
 static void note_result(struct machine_run *r)
 {
 	r->wall_s = machine_clock() - r->wall_s;
-	r->cpu_s = machine_cpu() - r->cpu_s;
-	r->digest = load_digest(r->load);
+	r->cpu_s = cpu_clock() - r->cpu_s;
+	r->digest = digest_fold(r->load->digest, r->load->net->n_nodes);
 	r->hops = net_total(r->system->net).hops;
 	r->delivered_hops = r->hops - net_hops_inside(r->system->net);
 	r->packets = net_total(r->system->net).delivered;
@@ -385,7 +370,7 @@ int machine_run_go(struct machine_run *r, sim_time pause, struct err *e)
 	if (!r->is_performed) {
 		r->is_performed = true;
 		r->wall_s = machine_clock();
-		r->cpu_s = machine_cpu();
+		r->cpu_s = cpu_clock();
 		load_begin(&r->course, r->load, &r->result);
 	}
 	code = load_go(&r->course, pause, e);

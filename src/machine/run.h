@@ -10,21 +10,15 @@
 
 /* What to run; the texts must outlive the run. */
 struct machine_run_setup {
-	const char *machine; /* a name or a path */
+	struct machine_source machine;
 	/* The machine, if it is loaded already: the run owns it from then on.
 	 * NULL: the run loads it. */
 	struct machine *loaded;
-	const char *const *sets; /* "path=value" */
-	size_t n_sets;
-	const char *shape; /* "4x4x4", or NULL */
 	const char *faults; /* a file with a plan of them, or NULL */
 	/* A jobs file in place of a workload; only: the number of one job,
 	 * from 1, to run on its own; 0: all jobs. */
 	const char *jobs;
 	uint32_t only;
-	const char *const *plugins; /* paths */
-	size_t n_plugins;
-	bool only_given; /* plugins: as in struct machine_source */
 	const char *workload;
 	/* Instead of it one that is not in the registry, and what it is given
 	 * as its arg; or NULL. */
@@ -82,9 +76,8 @@ int machine_run_go(struct machine_run *r, sim_time pause, struct err *e);
 /* Takes a zeroed one, too. */
 void machine_run_close(struct machine_run *r);
 
-/* Seconds since some time past; and of CPU time that the process has used. */
+/* Seconds since some time past. */
 double machine_clock(void);
-double machine_cpu(void);
 
 /* Payload GB/s per node; 0 if nothing was measured. */
 double machine_throughput(const struct load_result *l, uint32_t n_nodes);
@@ -93,8 +86,5 @@ double machine_throughput(const struct load_result *l, uint32_t n_nodes);
  * figures of a job have its name in front, "job.time_ns". */
 void machine_run_each(const struct machine_run *r,
 	void (*f)(void *arg, const char *name, double value), void *arg);
-/* One figure.  False if this run does not have it; *value is unchanged then. */
-bool machine_run_figure(
-	const struct machine_run *r, const char *name, double *value);
 
 #endif

@@ -3,13 +3,13 @@
 
 #include "base/mem.h"
 #include "machine/run.h"
-#include "testing/testing.h"
+#include "testing/trial_testing.h"
 
 static const char *const keys[] = { "to=1", "rounds=2", "bytes=8" };
 
 static const struct machine_run_setup ping = {
-	.machine = "bgq",
-	.shape = "4x2",
+	.machine.name = "bgq",
+	.machine.shape = "4x2",
 	.workload = "pingpong",
 	.keys = keys,
 	.n_keys = 3,
@@ -19,8 +19,8 @@ static const struct machine_run_setup ping = {
 static const char *const short_run[] = { "warmup=10us", "measure=10us" };
 
 static const struct machine_run_setup storm = {
-	.machine = "bgq",
-	.shape = "4x2",
+	.machine.name = "bgq",
+	.machine.shape = "4x2",
 	.workload = "random",
 	.keys = short_run,
 	.n_keys = 2,
@@ -134,27 +134,30 @@ static void mistakes_are_told(void **state)
 		struct machine_run_setup s;
 		const char *text;
 	} cases[] = {
-		{ { .machine = "bqg", .workload = "random" }, "mean bgq" },
-		{ { .machine = "bgq", .workload = "randon" }, "mean random" },
-		{ { .machine = "bgq", .shape = "0", .workload = "random" },
+		{ { .machine.name = "bqg", .workload = "random" }, "mean bgq" },
+		{ { .machine.name = "bgq", .workload = "randon" },
+			"mean random" },
+		{ { .machine.name = "bgq",
+			  .machine.shape = "0",
+			  .workload = "random" },
 			"shape" },
-		{ { .machine = "bgq",
+		{ { .machine.name = "bgq",
 			  .workload = "random",
-			  .sets = set,
-			  .n_sets = 1 },
+			  .machine.sets = set,
+			  .machine.n_sets = 1 },
 			"link.rate" },
-		{ { .machine = "bgq",
+		{ { .machine.name = "bgq",
 			  .workload = "pingpong",
 			  .keys = twice,
 			  .n_keys = 2 },
 			"to is given twice" },
-		{ { .machine = "bgq",
+		{ { .machine.name = "bgq",
 			  .workload = "pingpong",
 			  .keys = none,
 			  .n_keys = 1 },
 			"mean to" },
-		{ { .machine = "bgq",
-			  .shape = "4",
+		{ { .machine.name = "bgq",
+			  .machine.shape = "4",
 			  .workload = "pingpong",
 			  .keys = far,
 			  .n_keys = 1 },

@@ -1,7 +1,7 @@
 /*
  * A system: the network, hosts, network interfaces and parts of a machine.
  * Everything that runs on a machine builds one: `weft run`, programs with a
- * main() of their own, tests.  It runs nothing by itself; load_run() advances
+ * main() of their own, tests.  It runs nothing by itself; load_go() advances
  * the time of its network for a workload.
  */
 #ifndef MACHINE_SYSTEM_H

@@ -42,10 +42,7 @@ int tree_fail(const struct tree *t, yaml_mark_t at, const char *format, ...)
 static struct node *add_node(
 	struct tree *t, enum node_kind kind, const yaml_event_t *ev)
 {
-	if (t->n == t->room) {
-		t->room = t->room ? 2 * t->room : 64;
-		t->v = mem_grow(t->v, t->room, sizeof(*t->v));
-	}
+	t->v = mem_more(t->v, t->n, sizeof(*t->v));
 	t->v[t->n] = (struct node){
 		.kind = kind, .at = ev->start_mark, .end = t->n + 1
 	};
@@ -228,7 +225,7 @@ static int parse(struct tree *t, const char *text, size_t len)
 static void clear(struct tree *t)
 {
 	t->v = NULL;
-	t->n = t->room = t->n_open = 0;
+	t->n = t->n_open = 0;
 }
 
 int tree_read(struct tree *t, const char *text, size_t len)

@@ -32,7 +32,7 @@ struct tree {
 	struct err *e; /* where they go */
 	bool has_lines; /* a scalar may be several lines, with tabs */
 	struct node *v;
-	size_t n, room;
+	size_t n;
 	size_t open[MACHINE_NESTING_MAX], n_open;
 };
 

@@ -18,7 +18,7 @@ static void warn_short(const struct machine_run *r, char *text, size_t size)
 
 	if (!l->message_time)
 		return;
-	figure_time(sim_ns(l->message_time), time);
+	figure_text("time_ns", sim_ns(l->message_time), time);
 	snprintf(text, size,
 		"measure is too short: %s takes %s; set measure=%.0fus or "
 		"more",

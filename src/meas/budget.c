@@ -538,9 +538,8 @@ static int compare_slow(const void *a, const void *b)
 {
 	const struct book_slow *x = a, *y = b;
 
-	return is_longer(&x->account, &y->account)   ? -1
-	       : is_longer(&y->account, &x->account) ? 1
-						     : 0;
+	return is_longer(&y->account, &x->account) -
+	       is_longer(&x->account, &y->account);
 }
 
 struct book_slow *book_slowest(const struct book *k, uint32_t *n)

@@ -27,10 +27,8 @@ const struct param net_params_table[] = {
 		"injection FIFO, if both wait for the same link in the same "
 		"class; 0: packets in transit always go first",
 		"default"),
+	{ 0 },
 };
-
-const size_t net_params_n =
-	sizeof(net_params_table) / sizeof(net_params_table[0]);
 
 const struct param net_every_table[] = {
 	PARAM_ROW(PARAM_COUNT, "reception", AT(reception), "2", 1, 120,
@@ -44,26 +42,8 @@ const struct param net_every_table[] = {
 		"time that a packet may wait at the head of a queue before the "
 		"run looks for a deadlock",
 		NULL),
+	{ 0 },
 };
-
-const size_t net_every_n = sizeof(net_every_table) / sizeof(net_every_table[0]);
-
-void net_params_defaults(struct net_params *p)
-{
-	const struct param_block block[] = {
-		{ .section = "router",
-			.rows = net_params_table,
-			.n_rows = net_params_n,
-			.values = p },
-		{ .section = "router",
-			.rows = net_every_table,
-			.n_rows = net_every_n,
-			.values = p },
-	};
-
-	param_defaults(&block[0]);
-	param_defaults(&block[1]);
-}
 
 /* --- what will be needed --- */
 

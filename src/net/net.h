@@ -50,9 +50,6 @@ struct net_params {
 
 /* For direct routers, and for all. */
 extern const struct param net_params_table[], net_every_table[];
-extern const size_t net_params_n, net_every_n;
-/* Sets the defaults of both. */
-void net_params_defaults(struct net_params *p);
 
 struct net_client;
 

@@ -5,6 +5,7 @@
 #include "net/proof.h"
 #include "route/order.h"
 #include "testing/testing.h"
+#include "topo/topo_testing.h"
 
 struct world {
 	struct torus t;

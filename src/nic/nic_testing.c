@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "link/link_testing.h"
 #include "meas/digest.h"
+#include "net/params_testing.h"
 #include "nic/nic_testing.h"
 #include "parts/clocks/clocks.h"
 #include "parts/trees/trees.h"

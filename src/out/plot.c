@@ -92,11 +92,11 @@ void plot_add(
 	while (i < p->n && strcmp(p->line[i].name, curve) != 0)
 		i++;
 	if (i == p->n) {
-		p->line = mem_grow(p->line, p->n + 1, sizeof(*p->line));
+		p->line = mem_more(p->line, p->n, sizeof(*p->line));
 		p->line[p->n++] = (struct line){ .name = mem_text(curve) };
 	}
 	l = &p->line[i];
-	l->spot = mem_grow(l->spot, l->n + 1, sizeof(*l->spot));
+	l->spot = mem_more(l->spot, l->n, sizeof(*l->spot));
 	l->spot[l->n++] = (struct spot){ x, y, half };
 }
 

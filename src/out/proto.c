@@ -9,10 +9,7 @@ enum { VARINT = 0, FIXED64 = 1, LENGTH = 2 };
 
 static void put_byte(struct proto *p, uint32_t byte)
 {
-	if (p->n == p->room) {
-		p->room = 2 * p->room + 64;
-		p->byte = mem_grow(p->byte, p->room, 1);
-	}
+	p->byte = mem_more(p->byte, p->n, 1);
 	p->byte[p->n++] = (uint8_t)byte;
 }
 

@@ -11,7 +11,7 @@
 /* A message that is being written; all zero when it is empty. */
 struct proto {
 	uint8_t *byte;
-	size_t n, room;
+	size_t n;
 };
 
 void proto_int(struct proto *p, uint32_t field, uint64_t value);

@@ -29,11 +29,7 @@ void table_add(struct table *t, const char *const *cells)
 {
 	char **row;
 
-	if (t->n_rows == t->room) {
-		t->room = t->room ? 2 * t->room : 32;
-		t->cell = mem_grow(
-			t->cell, t->room * t->n_columns, sizeof(*t->cell));
-	}
+	t->cell = mem_more(t->cell, t->n_rows, t->n_columns * sizeof(*t->cell));
 	row = &t->cell[t->n_rows++ * t->n_columns];
 	for (size_t i = 0; i < t->n_columns; i++)
 		row[i] = copy_clean(cells[i] ? cells[i] : "-");

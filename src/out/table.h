@@ -22,7 +22,7 @@ struct table {
 	char *head[TABLE_MAX_COLUMNS]; /* its own copies */
 	size_t n_columns;
 	char **cell; /* row by row; its own copies */
-	size_t n_rows, room;
+	size_t n_rows;
 };
 
 void table_init(

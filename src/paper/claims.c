@@ -25,7 +25,7 @@ static int add_edit(const struct claims *c, struct claim_mutant *m,
 		return fail(c, at, "a mutant has file, find and put");
 	if (e.file[0] == '/' || strstr(e.file, ".."))
 		return fail(c, at, "file: want a path inside the source tree");
-	m->edit = mem_grow(m->edit, m->n_edits + 1, sizeof(*m->edit));
+	m->edit = mem_more(m->edit, m->n_edits, sizeof(*m->edit));
 	m->edit[m->n_edits++] = e;
 	return 0;
 }
@@ -49,7 +49,7 @@ static int take_edits(const struct claims *c, struct claim_mutant *m, size_t at)
 
 static struct claim_mutant *add_mutant(struct claim *f)
 {
-	f->mutant = mem_grow(f->mutant, f->n_mutants + 1, sizeof(*f->mutant));
+	f->mutant = mem_more(f->mutant, f->n_mutants, sizeof(*f->mutant));
 	f->mutant[f->n_mutants] = (struct claim_mutant){ 0 };
 	return &f->mutant[f->n_mutants++];
 }

@@ -188,10 +188,10 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 		&d->lab->system->experiments[d->list[i]];
 
 	*s = (struct machine_run_setup){
-		.machine = x->machine,
-		.sets = x->sets,
-		.n_sets = count_words(x->sets),
-		.shape = x->shape,
+		.machine.name = x->machine,
+		.machine.sets = x->sets,
+		.machine.n_sets = count_words(x->sets),
+		.machine.shape = x->shape,
 		.workload = x->workload,
 		.keys = x->keys,
 		.n_keys = count_words(x->keys),

@@ -85,7 +85,7 @@ enum paper_op { PAPER_ONE, PAPER_RATIO, PAPER_DIFFERENCE };
 
 struct paper_term {
 	uint32_t experiment; /* index into the system's */
-	const char *figure; /* see machine_run_figure() */
+	const char *figure; /* see machine_run_each() */
 };
 
 struct paper_row {

@@ -60,7 +60,7 @@ static int add_value(
 		return err_set(
 			e, "%s: more than %d values", x->name, AXES_VALUES);
 	}
-	x->value = mem_grow(x->value, x->n + 1, sizeof(*x->value));
+	x->value = mem_more(x->value, x->n, sizeof(*x->value));
 	x->value[x->n++] = value;
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "record/tables.h"
 
 enum { CALL_TEXT = 96 };
@@ -70,19 +71,15 @@ struct end {
 
 static int compare(const struct end *a, const struct end *b)
 {
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
-	if (a->to != b->to)
-		return a->to < b->to ? -1 : 1;
-	return a->tag < b->tag ? -1 : a->tag > b->tag;
+	return 4 * order(a->from, b->from) + 2 * order(a->to, b->to) +
+	       order(a->tag, b->tag);
 }
 
 static int in_order(const void *a, const void *b)
 {
 	const struct end *x = a, *y = b;
-	int order = compare(x, y);
 
-	return order ? order : x->n < y->n ? -1 : x->n > y->n;
+	return 2 * compare(x, y) + order(x->n, y->n);
 }
 
 /* All that were sent, or received, those of one kind beside each other. */

@@ -117,7 +117,7 @@ const char *db_path(const struct db *d)
 
 char *db_keep(struct db *d, const char *text)
 {
-	d->text = mem_grow(d->text, d->n_texts + 1, sizeof(*d->text));
+	d->text = mem_more(d->text, d->n_texts, sizeof(*d->text));
 	d->text[d->n_texts] = mem_text(text);
 	return d->text[d->n_texts++];
 }

@@ -57,7 +57,7 @@ void record_inputs_add(
 		record_hash_file(path, hash);
 	if (!path || !*hash)
 		return;
-	in->of = mem_grow(in->of, in->n + 1, sizeof(*in->of));
+	in->of = mem_more(in->of, in->n, sizeof(*in->of));
 	x = &in->of[in->n++];
 	*x = (struct record_input){ mem_text(kind), mem_text(path), "" };
 	memcpy(x->hash, hash, sizeof(hash));

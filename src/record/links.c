@@ -23,7 +23,7 @@ static uint32_t find_name(struct record_links *k, const char *name)
 	while (i < k->n_names && strcmp(k->name[i], name) != 0)
 		i++;
 	if (i == k->n_names) {
-		k->name = mem_grow(k->name, i + 1, sizeof(*k->name));
+		k->name = mem_more(k->name, i, sizeof(*k->name));
 		k->name[k->n_names++] = mem_text(name);
 	}
 	return i;
@@ -32,7 +32,7 @@ static uint32_t find_name(struct record_links *k, const char *name)
 /* Zeroed, and its own until the end. */
 static void *take(struct record_links *k, size_t n, size_t size)
 {
-	k->mine = mem_grow(k->mine, k->n_mine + 1, sizeof(*k->mine));
+	k->mine = mem_more(k->mine, k->n_mine, sizeof(*k->mine));
 	k->mine[k->n_mine] = mem_alloc(n, size);
 	return k->mine[k->n_mine++];
 }

@@ -92,18 +92,18 @@ int record_setup_read(struct record_setup *s, struct db *d, struct err *e)
 {
 	memset(s, 0, sizeof(*s));
 	s->plugins = read_arguments(d, "plugin", &s->n_plugins, e);
-	s->sets = read_arguments(d, "set", &s->setup.n_sets, e);
+	s->sets = read_arguments(d, "set", &s->setup.machine.n_sets, e);
 	s->keys = read_arguments(d, "key", &s->setup.n_keys, e);
-	s->setup.sets = (const char *const *)s->sets;
+	s->setup.machine.sets = (const char *const *)s->sets;
 	s->setup.keys = (const char *const *)s->keys;
-	s->setup.machine = option(d, "machine", e);
-	s->setup.shape = option(d, "shape_given", e);
+	s->setup.machine.name = option(d, "machine", e);
+	s->setup.machine.shape = option(d, "shape_given", e);
 	s->setup.faults = option(d, "faults", e);
 	s->setup.workload = option(d, "workload", e);
 	s->setup.jobs = option(d, "jobs", e);
 	s->setup.seed = strtoull(record_meta(d, "seed", e), NULL, 10);
 	s->setup.until = strtoll(record_meta(d, "until_ps", e), NULL, 10);
-	if (!s->setup.machine || !s->setup.workload)
+	if (!s->setup.machine.name || !s->setup.workload)
 		err_set(e, "%s: does not say what was run", db_path(d));
 	return e->code ? -1 : 0;
 }

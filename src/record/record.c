@@ -103,12 +103,12 @@ static void put_setup(struct db *d, const struct machine_run *r,
 	record_put_text(d, "weft", WEFT_VERSION, e);
 	record_put_text(d, "ending", "stopped", e);
 	record_put_text(d, "command", command, e);
-	record_put_text(d, "machine", s->machine, e);
+	record_put_text(d, "machine", s->machine.name, e);
 	record_put_text(d, "machine_name", r->machine->header.name, e);
 	put_file(d, "machine_file", r->machine->path, e);
 	record_put_text(d, "topology", r->machine->topo->ops->name, e);
 	record_put_text(d, "shape", shape, e);
-	record_put_text(d, "shape_given", s->shape, e);
+	record_put_text(d, "shape_given", s->machine.shape, e);
 	record_put_text(d, "faults", s->faults, e);
 	put_file(d, "faults_file", s->faults, e);
 	record_put_text(d, "workload",
@@ -121,8 +121,8 @@ static void put_setup(struct db *d, const struct machine_run *r,
 	put_number(d, "until_ps", s->until, e);
 	put_number(d, "threads", r->threads, e);
 	record_put_text(d, "program", s->program, e);
-	put_arguments(d, "plugin", s->plugins, s->n_plugins, e);
-	put_arguments(d, "set", s->sets, s->n_sets, e);
+	put_arguments(d, "plugin", s->machine.plugins, s->machine.n_plugins, e);
+	put_arguments(d, "set", s->machine.sets, s->machine.n_sets, e);
 	put_arguments(d, "key", s->keys, s->n_keys, e);
 	record_params_write(d, NULL, r->machine, e);
 	record_block_write(d, NULL, &r->keys, e);

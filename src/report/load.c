@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "record/tables.h"
 #include "report/pack.h"
 #include "report/report.h"
@@ -171,9 +172,8 @@ static int by_sum(const void *a, const void *b)
 {
 	const struct most *x = a, *y = b;
 
-	if (x->sum != y->sum)
-		return x->sum < y->sum ? 1 : -1;
-	return x->link < y->link ? -1 : x->link > y->link;
+	return 2 * ((y->sum > x->sum) - (y->sum < x->sum)) +
+	       order((int64_t)x->link, (int64_t)y->link);
 }
 
 /* The links that have most of it, in order. */

@@ -23,10 +23,7 @@ static const struct {
 
 void pack_add(struct pack *p, double value)
 {
-	if (p->n == p->room) {
-		p->room = 2 * p->room + 64;
-		p->value = mem_grow(p->value, p->room, sizeof(*p->value));
-	}
+	p->value = mem_more(p->value, p->n, sizeof(*p->value));
 	p->value[p->n++] = fmax(-DBL_MAX, fmin(value, DBL_MAX));
 }
 

@@ -12,7 +12,7 @@
 
 struct pack {
 	double *value;
-	size_t n, room;
+	size_t n;
 };
 
 void pack_add(struct pack *p, double value);

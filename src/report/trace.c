@@ -161,7 +161,7 @@ static struct place *place_of(
 
 	if (i)
 		return &t->place[i - 1];
-	t->place = mem_grow(t->place, t->n_places + 1, sizeof(*t->place));
+	t->place = mem_more(t->place, t->n_places, sizeof(*t->place));
 	t->place[t->n_places] = (struct place){
 		.track = add_track(t, parent, name, NULL),
 	};
@@ -178,7 +178,7 @@ static uint64_t take_lane(struct trace *t, struct place *p, const char *name,
 	while (i < p->n_lanes && p->lane[i].busy_until > from)
 		i++;
 	if (i == p->n_lanes) {
-		p->lane = mem_grow(p->lane, i + 1, sizeof(*p->lane));
+		p->lane = mem_more(p->lane, i, sizeof(*p->lane));
 		p->lane[p->n_lanes++].track =
 			add_track(t, p->track, name, NULL);
 	}
@@ -233,8 +233,8 @@ static void add_site(struct trace *t, const void *row)
 {
 	const struct row_site *s = row;
 
-	t->site = mem_grow(t->site, t->n_sites + 1, sizeof(*t->site));
-	t->is_node = mem_grow(t->is_node, t->n_sites + 1, sizeof(*t->is_node));
+	t->site = mem_more(t->site, t->n_sites, sizeof(*t->site));
+	t->is_node = mem_more(t->is_node, t->n_sites, sizeof(*t->is_node));
 	t->is_node[t->n_sites] = s->is_node != 0;
 	t->site[t->n_sites++] = mem_text(s->name);
 }
@@ -243,7 +243,7 @@ static void add_link(struct trace *t, const void *row)
 {
 	const struct row_link *l = row;
 
-	t->link = mem_grow(t->link, t->n_links + 1, sizeof(*t->link));
+	t->link = mem_more(t->link, t->n_links, sizeof(*t->link));
 	t->link[t->n_links++] = mem_text(l->name);
 }
 

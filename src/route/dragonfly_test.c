@@ -3,6 +3,7 @@
 
 #include "route/dragonfly.h"
 #include "testing/testing.h"
+#include "topo/topo_testing.h"
 
 struct how {
 	int64_t p, a, h, groups, arrangement;

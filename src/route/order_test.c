@@ -4,6 +4,7 @@
 
 #include "route/order.h"
 #include "testing/testing.h"
+#include "topo/topo_testing.h"
 
 struct how {
 	const char *shape, *wrap, *links;

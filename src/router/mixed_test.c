@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "link/link_testing.h"
+#include "net/params_testing.h"
 #include "net/use.h"
 #include "router/direct/direct.h"
 #include "router/star_testing.h"

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "coll/tree.h"
 #include "testing/collective_testing.h"
-#include "testing/testing.h"
+#include "testing/trial_testing.h"
 
 /* --- who does not come, or in another order --- */
 
@@ -444,8 +444,8 @@ static double time_of(
 {
 	const char *const keys[] = { "op=allreduce", "by=hardware", bytes,
 		"rounds=2", which, at };
-	struct machine_run_setup s = { .machine = "bgq",
-		.shape = shape,
+	struct machine_run_setup s = { .machine.name = "bgq",
+		.machine.shape = shape,
 		.workload = "collective",
 		.keys = keys,
 		.n_keys = at ? 6 : 5,

@@ -14,17 +14,17 @@ struct machine_run *coll_perform(const struct coll_how *h)
 		.run = h->run,
 		.is_system = h->is_system,
 		.interface = "spi" };
-	struct machine_run_setup s = { .machine = "bgq",
-		.shape = h->shape,
-		.sets = h->sets,
+	struct machine_run_setup s = { .machine.name = "bgq",
+		.machine.shape = h->shape,
+		.machine.sets = h->sets,
 		.load = &app_ops,
 		.load_arg = &app,
 		.seed = 1,
 		.threads = h->threads ? h->threads : 1 };
 	struct err e = { 0 };
 
-	while (s.n_sets < 4 && h->sets[s.n_sets])
-		s.n_sets++;
+	while (s.machine.n_sets < 4 && h->sets[s.machine.n_sets])
+		s.machine.n_sets++;
 	if (machine_run_open(r, &s, &e) || machine_run_perform(r, &e))
 		fail_msg("%s", e.text);
 	return r;

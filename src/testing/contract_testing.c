@@ -201,10 +201,10 @@ struct outcome contract_run(const struct clause *c, const struct kit_kind *k,
 	const struct contract_arg arg = { c, how->by ? how->by : "auto" };
 	const char *all[4 * KIT_SETS];
 	struct machine_run_setup s = {
-		.machine = k->machine,
-		.shape = k->shape,
-		.sets = all,
-		.n_sets = kit_n_sets(k),
+		.machine.name = k->machine,
+		.machine.shape = k->shape,
+		.machine.sets = all,
+		.machine.n_sets = kit_n_sets(k),
 		.faults = how->faults,
 		.load = &contract_ops,
 		.load_arg = &arg,
@@ -215,9 +215,9 @@ struct outcome contract_run(const struct clause *c, const struct kit_kind *k,
 	struct machine_run *r = mem_alloc(1, sizeof(*r));
 	struct outcome out = { 0 };
 
-	memcpy(all, k->sets, s.n_sets * sizeof(all[0]));
+	memcpy(all, k->sets, s.machine.n_sets * sizeof(all[0]));
 	for (uint32_t i = 0; how->sets && how->sets[i]; i++)
-		all[s.n_sets++] = how->sets[i];
+		all[s.machine.n_sets++] = how->sets[i];
 	if (!machine_run_open(r, &s, &out.e) &&
 		!machine_run_perform(r, &out.e) &&
 		r->result.ending != LOAD_FINISHED)

@@ -105,9 +105,9 @@ static bool try_load(struct product *p, const struct load_ops *l)
 	p->e = (struct err){ 0 };
 	add_keys(p, l);
 	p->setup = (struct machine_run_setup){
-		.machine = path,
-		.sets = p->sets,
-		.n_sets = p->n_sets,
+		.machine.name = path,
+		.machine.sets = p->sets,
+		.machine.n_sets = p->n_sets,
 		.workload = l->name,
 		.keys = p->keys,
 		.n_keys = p->n_keys,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "machine/facts.h"
 
 enum { MOST_WORDS = 32 };
 
@@ -18,14 +19,30 @@ static void read_words(char *text, struct machine_run_setup *s,
 
 	s->workload = word;
 	while ((word = strtok_r(NULL, " ", &rest))) {
-		assert_true(s->n_keys < MOST_WORDS && s->n_sets < MOST_WORDS);
+		assert_true(s->n_keys < MOST_WORDS &&
+			    s->machine.n_sets < MOST_WORDS);
 		if (memchr(word, '.', strcspn(word, "=")))
-			sets[s->n_sets++] = word;
+			sets[s->machine.n_sets++] = word;
 		else
 			keys[s->n_keys++] = word;
 	}
 	s->keys = keys;
-	s->sets = sets;
+	s->machine.sets = sets;
+}
+
+bool machine_run_figure(
+	const struct machine_run *r, const char *name, double *value)
+{
+	const struct fact *x;
+	struct facts all;
+	bool is;
+
+	facts_init(&all);
+	facts_of_figures(&all, r);
+	x = facts_find(&all.root, name);
+	is = x && fact_number(x, value);
+	facts_fini(&all);
+	return is;
 }
 
 void trial_open(struct trial *t, const char *machine, const char *line)
@@ -38,9 +55,9 @@ void trial_open(struct trial *t, const char *machine, const char *line)
 	assert_true(n + strlen(line) < sizeof(t->text));
 	snprintf(t->text, sizeof(t->text), "%s", machine);
 	snprintf(t->text + n, sizeof(t->text) - n, "%s", line);
-	s.machine = t->text;
+	s.machine.name = t->text;
 	if (strchr(machine, ' ')) {
-		s.shape = strchr(t->text, ' ') + 1;
+		s.machine.shape = strchr(t->text, ' ') + 1;
 		*strchr(t->text, ' ') = '\0';
 	}
 	read_words(t->text + n, &s, keys, sets);

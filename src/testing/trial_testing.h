@@ -15,6 +15,10 @@ struct trial {
 	char text[1024]; /* the words that the run refers to */
 };
 
+/* One figure.  False if this run does not have it; *value is unchanged then. */
+bool machine_run_figure(
+	const struct machine_run *r, const char *name, double *value);
+
 /* To its end, or to an error. */
 void trial_open(struct trial *t, const char *machine, const char *line);
 void trial_close(struct trial *t);

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "testing/testing.h"
 #include "topo/dragonfly.h"
+#include "topo/topo_testing.h"
 
 static const struct topo_ops *ops = &dragonfly_ops;
 

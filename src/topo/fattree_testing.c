@@ -1,6 +1,7 @@
 #include "topo/fattree_testing.h"
 
 #include "testing/testing.h"
+#include "topo/topo_testing.h"
 
 #include <string.h>
 

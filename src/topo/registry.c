@@ -13,20 +13,6 @@ const struct topo_ops *const topo_registry[] = {
 	NULL,
 };
 
-void topo_defaults(struct topo *t)
-{
-	const struct topo_block *const *b = t->ops->blocks;
-	struct param_block p = { "topology", t->ops->params, t->ops->n_params,
-		t, NULL, NULL };
-
-	param_defaults(&p);
-	for (; b && *b; b++) {
-		p.rows = (*b)->rows;
-		p.n_rows = (*b)->n_rows;
-		param_defaults(&p);
-	}
-}
-
 void topo_name_site(const struct topo *t, router_id r, char *text, size_t size)
 {
 	char name[64];

@@ -25,9 +25,6 @@ static inline port_id topo_ports(const struct topo *t)
  */
 int topo_look(const struct topo *t, struct err *e);
 
-/* Sets all of a topology's parameters to their defaults. */
-void topo_defaults(struct topo *t);
-
 extern const struct topo_ops *const topo_registry[];
 
 #endif

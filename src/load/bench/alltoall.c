@@ -6,12 +6,12 @@
  * packet to every other node per round, each round and node in a random order
  * of its own.
  *
- * By programs: every process puts bytes into every other one's memory, which
- * are others for each pair, and waits until a counter says that all has come.
- * A process is known by its rank, which is its node where a node has one.  One
- * driver makes a put of a whole message.  The other one cuts messages itself,
- * so that one packet goes to every other node before a second one does, each
- * round in another order, as Blue Gene/L's library did.
+ * By programs: every process puts a message into every other one's memory, with
+ * different bytes for each pair, and waits until a counter reports that all
+ * have arrived.  A process is known by its rank, which is its node where a node
+ * has one process.  One driver puts whole messages.  The other one cuts
+ * messages into packets, so that one goes to every other node before a second
+ * one does, in a different order in each round, as Blue Gene/L's library did.
  */
 #include "base/mem.h"
 #include "load/bench/bench.h"
@@ -220,7 +220,7 @@ static site_id other_of(site_id node, uint64_t index)
 	return (site_id)(index < node ? index : index + 1);
 }
 
-/* Bytes that a node gets, and where: one node's behind the other's. */
+/* Bytes that a node receives: those of all others, one after the other. */
 static uint64_t bytes_of(const struct alltoall *a)
 {
 	return (a->n_ranks - 1) * (uint64_t)a->bench.bytes;

@@ -177,8 +177,7 @@ static int64_t find_wrong(const struct amo *m)
 			sum[word] += operand;
 		}
 	for (int64_t v = 0; v < m->variables && wrong < 0; v++) {
-		host_read(b->programs.load.host, b->ends[0].node,
-			at_of((uint64_t)v), &word, sizeof(word));
+		word = bench_word(b, b->ends[0].node, at_of((uint64_t)v));
 		wrong = word != sum[v] ? v : -1;
 	}
 	mem_free(sum);

@@ -391,14 +391,17 @@ void bench_span(const struct bench *b, uint32_t first, uint32_t n,
  * touched, or tags. */
 uint64_t bench_synthetic(const struct bench *b, uint64_t bytes);
 
+/* A word of a node's host memory; outside of programs. */
+uint64_t bench_word(const struct bench *b, site_id node, uint64_t at);
+
 /* load_ops' own. */
 uint64_t bench_estimate(const struct load *l);
 void bench_fini(struct load *l);
 
 #define BENCH_OPS PROGRAMS_OPS, .estimate = bench_estimate, .fini = bench_fini
 
-/* The router of a node; and, in far, the routers that it has links to, each
- * once, at most so many; returns their number. */
+/* The router of a node; and the routers that one has links to, each once, at
+ * most that number of them in far; returns how many they are. */
 router_id bench_router(const struct topo *t, site_id node);
 uint32_t bench_near(
 	const struct topo *t, router_id r, router_id *far, uint32_t most);

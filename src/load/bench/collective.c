@@ -1,12 +1,12 @@
 /*
- * A collective, many times back to back, on all nodes.  What comes of each
- * is looked at: a broadcast's bytes are others in every round, and so are
- * the elements of a reduction; nobody leaves the last barrier before the
- * last node has come.
+ * A collective, many times back to back, on all nodes.  Every result is
+ * checked: the bytes of a broadcast and the elements of a reduction differ from
+ * round to round, and no node may leave the last barrier before the last node
+ * has entered it.
  *
- * A broadcast can also be left to QsNetII's network.  Whoever gets one must be
- * ready for it, so a barrier goes before each, which is not counted; one by
- * messages can be had in the same way, to compare.
+ * QsNetII's network can broadcast by itself.  Receivers must be ready for it,
+ * so each broadcast follows a barrier, whose time is not counted; broadcasts by
+ * messages can be measured in the same way, to compare.
  */
 #include <errno.h>
 #include <inttypes.h>

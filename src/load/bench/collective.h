@@ -14,7 +14,6 @@ struct member {
 	 * With barriers of the network: it was entered; the status said that
 	 * all had entered it. */
 	sim_time stored, done, all_stored, all_done;
-	struct topo_box box; /* its tree's */
 	uint32_t index, count; /* its number among the members; theirs */
 	uint64_t own[]; /* state of casts and barriers */
 };

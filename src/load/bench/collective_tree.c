@@ -147,28 +147,8 @@ static uint32_t index_in(
 	return index;
 }
 
-/* The box of a node's tree, and its place there; false where it has none. */
-static bool find_place(struct bench_end *x)
-{
-	const struct collective *c = of(x);
-	const struct topo_grid *g = &c->grid;
-	struct member *m = x->data;
-	uint32_t at[TOPO_MAX_DIMS];
-
-	for (uint32_t i = 0; i < g->n_dims; i++)
-		at[i] = topo_grid_coord(g, x->node, i);
-	m->box = c->box;
-	for (uint32_t i = 0; i < g->n_dims && c->split_dims; i++)
-		if (!(c->split_dims >> i & 1)) {
-			m->box.first[i] = at[i];
-			m->box.length[i] = 1;
-		}
-	m->count = n_nodes(&m->box);
-	m->index = index_in(&m->box, g, x->node);
-	return topo_box_has(&c->box, g, x->node);
-}
-
-/* One of several boxes; false where a node is not in it. */
+/* The n-th of several boxes, or the box of the node's tree; false where the
+ * node is not in it. */
 static bool nth_box(const struct bench_end *x, uint32_t n, struct topo_box *box)
 {
 	const struct collective *c = of(x);
@@ -177,7 +157,14 @@ static bool nth_box(const struct bench_end *x, uint32_t n, struct topo_box *box)
 	*box = c->box;
 	for (uint32_t i = 0; i < g->n_dims; i++)
 		box->first[i] += n < room(c, g, i) ? n : room(c, g, i);
-	return topo_box_has(box, g, x->node);
+	if (!topo_box_has(box, g, x->node))
+		return false;
+	for (uint32_t i = 0; i < g->n_dims && c->split_dims; i++)
+		if (!(c->split_dims >> i & 1)) {
+			box->first[i] = topo_grid_coord(g, x->node, i);
+			box->length[i] = 1;
+		}
+	return true;
 }
 
 /* --- the program --- */
@@ -206,33 +193,8 @@ static struct bench_tree_how how_of(
 	};
 }
 
-static bool take_part(struct bench_end *x, int64_t round)
-{
-	struct collective *c = of(x);
-	struct member *m = x->data;
-	bool receives = c->op != OP_REDUCE || x->rank == (uint32_t)c->root;
-	bool sends = c->op != OP_BROADCAST || x->rank == (uint32_t)c->root;
-
-	if (sends)
-		collective_fill(x, BENCH_SOURCE, round, m->index);
-	if (receives)
-		c->tree->expect(x, (uint64_t)c->bench.bytes);
-	program_wait(PROGRAMS_START + round * period(c));
-	m->came = program_now();
-	m->stored = sends ? c->tree->send(x, BENCH_SOURCE, BENCH_TARGET,
-				    (uint64_t)c->bench.bytes)
-			  : program_now();
-	if (!c->tree->await(x, receives))
-		return false;
-	if (!receives)
-		m->done = program_now();
-	collective_count(m);
-	return collective_is_right(x, BENCH_TARGET, round);
-}
-
-/* --- several boxes --- */
-
-/* Of one of them: where a node's bytes come from, where a member's go to. */
+/* Where a node's bytes for a box come from, and where a member's go to: of
+ * several boxes each member broadcasts. */
 static uint64_t source_at(const struct collective *c, uint32_t box)
 {
 	return BENCH_SOURCE + box * (uint64_t)c->bench.bytes;
@@ -241,43 +203,71 @@ static uint64_t source_at(const struct collective *c, uint32_t box)
 static uint64_t target_at(
 	const struct collective *c, uint32_t box, uint32_t index)
 {
-	return BENCH_TARGET + ((uint64_t)box * n_nodes(&c->box) + index) *
-				      (uint64_t)c->bench.bytes;
+	uint64_t n = (uint64_t)box * n_nodes(&c->box) + index;
+
+	return BENCH_TARGET + (c->boxes > 1 ? n * (uint64_t)c->bench.bytes : 0);
 }
 
-/* To all boxes that the node is in, in their order. */
-static bool cast_all(struct bench_end *x, int64_t round)
+/* Joins the trees of all boxes that the node is in; false where it is in none.
+ */
+static bool open_trees(struct bench_end *x)
 {
 	struct collective *c = of(x);
-	const struct topo_grid *g = &c->grid;
 	struct member *m = x->data;
 	struct topo_box box;
-	uint32_t in = 0;
+	bool is_open = false;
 
-	for (uint32_t i = 0; i < c->boxes; i++)
-		if (nth_box(x, i, &box)) {
-			collective_fill(x, source_at(c, i), round,
-				index_in(&box, g, x->node));
-			in++;
-		}
-	c->tree->expect(
-		x, (uint64_t)in * n_nodes(&box) * (uint64_t)c->bench.bytes);
-	program_wait(PROGRAMS_START + round * period(c));
-	m->came = m->stored = program_now();
 	for (uint32_t i = 0; i < c->boxes; i++) {
 		struct bench_tree_how how = how_of(c, &box, i);
 
 		if (!nth_box(x, i, &box))
 			continue;
-		if (!c->tree->aim(x, &how))
+		m->count = n_nodes(&box);
+		m->index = index_in(&box, &c->grid, x->node);
+		if (is_open ? !c->tree->join(x, &how)
+			    : !bench_open(x) || !c->tree->open(x, &how))
 			return false;
-		c->tree->send(x, source_at(c, i),
-			target_at(c, i, index_in(&box, g, x->node)),
-			(uint64_t)c->bench.bytes);
+		is_open = true;
 	}
-	if (!c->tree->await(x, true))
-		return false;
-	collective_count(m);
+	return is_open;
+}
+
+/* Writes its bytes for all boxes that it is in, and returns their number. */
+static uint32_t fill_all(struct bench_end *x, int64_t round)
+{
+	const struct collective *c = of(x);
+	struct topo_box box;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < c->boxes; i++)
+		if (nth_box(x, i, &box)) {
+			collective_fill(x, source_at(c, i), round,
+				index_in(&box, &c->grid, x->node));
+			n++;
+		}
+	return n;
+}
+
+/* To all boxes that it is in, in their order. */
+static bool send_all(struct bench_end *x)
+{
+	const struct collective *c = of(x);
+	struct member *m = x->data;
+	struct topo_box box;
+	sim_time stored;
+
+	for (uint32_t i = 0; i < c->boxes; i++) {
+		struct bench_tree_how how = how_of(c, &box, i);
+
+		if (!nth_box(x, i, &box))
+			continue;
+		if (c->boxes > 1 && !c->tree->aim(x, &how))
+			return false;
+		stored = c->tree->send(x, source_at(c, i),
+			target_at(c, i, index_in(&box, &c->grid, x->node)),
+			(uint64_t)c->bench.bytes);
+		m->stored = c->boxes > 1 ? m->stored : stored;
+	}
 	return true;
 }
 
@@ -286,6 +276,8 @@ static bool check_all(struct bench_end *x, int64_t round)
 	struct collective *c = of(x);
 	struct topo_box box;
 
+	if (c->boxes == 1)
+		return collective_is_right(x, BENCH_TARGET, round);
 	for (uint32_t i = 0; i < c->boxes; i++)
 		for (uint32_t index = 0;
 			nth_box(x, i, &box) && index < n_nodes(&box); index++)
@@ -295,43 +287,34 @@ static bool check_all(struct bench_end *x, int64_t round)
 	return true;
 }
 
-static void run_boxes(struct bench_end *x)
+static bool take_part(struct bench_end *x, int64_t round)
 {
 	struct collective *c = of(x);
-	struct topo_box box;
-	bool is_open = false;
+	struct member *m = x->data;
+	bool is_root = x->rank == (uint32_t)c->root;
+	bool receives = c->op != OP_REDUCE || is_root;
+	bool sends = c->op != OP_BROADCAST || is_root || c->boxes > 1;
+	uint64_t n = sends ? fill_all(x, round) : 1;
 
-	for (uint32_t i = 0; i < c->boxes; i++) {
-		struct bench_tree_how how = how_of(c, &box, i);
-
-		if (!nth_box(x, i, &box))
-			continue;
-		if (is_open ? !c->tree->join(x, &how)
-			    : !bench_open(x) || !c->tree->open(x, &how))
-			return;
-		is_open = true;
-	}
-	x->start = PROGRAMS_START;
-	for (int64_t round = 0; is_open && round < c->bench.rounds; round++)
-		if (!cast_all(x, round) || !check_all(x, round))
-			return;
-	x->end = program_now();
+	n *= c->boxes > 1 ? n_nodes(&c->box) : 1;
+	if (receives)
+		c->tree->expect(x, n * (uint64_t)c->bench.bytes);
+	program_wait(PROGRAMS_START + round * period(c));
+	m->came = m->stored = program_now();
+	if ((sends && !send_all(x)) || !c->tree->await(x, receives))
+		return false;
+	if (!receives)
+		m->done = program_now();
+	collective_count(m);
+	return check_all(x, round);
 }
 
 void collective_tree_run(struct bench_end *x)
 {
-	struct collective *c = of(x);
-	struct member *m = x->data;
-	const struct bench_tree_how how = how_of(c, &m->box, 0);
-
-	if (c->boxes > 1) {
-		run_boxes(x);
-		return;
-	}
-	if (!find_place(x) || !bench_open(x) || !c->tree->open(x, &how))
+	if (!open_trees(x))
 		return;
 	x->start = PROGRAMS_START;
-	for (int64_t round = 0; round < c->bench.rounds; round++)
+	for (int64_t round = 0; round < x->bench->rounds; round++)
 		if (!take_part(x, round))
 			return;
 	x->end = program_now();

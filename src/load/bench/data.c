@@ -1,6 +1,4 @@
 /* The bytes that experiments send. */
-#include <string.h>
-
 #include "load/bench/bench.h"
 
 enum { PIECE = 4096 };
@@ -41,6 +39,14 @@ void bench_read(const struct bench_end *x, uint64_t at, void *to, size_t n)
 		x->driver->gpus->read(x, from, to, n);
 	else
 		program_read(from, to, n);
+}
+
+uint64_t bench_word(const struct bench *b, site_id node, uint64_t at)
+{
+	uint64_t word = 0;
+
+	host_read(b->programs.load.host, node, at, &word, sizeof(word));
+	return word;
 }
 
 /* --- synthetic memory --- */
@@ -118,30 +124,42 @@ static size_t piece(uint64_t left)
 	return left < PIECE ? (size_t)left : PIECE;
 }
 
+/* Where the bytes are stored, or NULL: a GPU's, or not in one page. */
+static uint8_t *stored(const struct bench_end *x, uint64_t at, size_t n)
+{
+	return memory_of(x->bench, at) ? NULL
+				       : program_place(bench_address(x, at), n);
+}
+
 void bench_make(
 	const struct bench_end *x, uint64_t number, uint64_t at, uint64_t bytes)
 {
-	uint8_t block[PIECE];
+	uint8_t block[PIECE], *to;
 
 	for (uint64_t i = 0; i < bytes; i += PIECE) {
 		size_t n = piece(bytes - i);
 
-		memory_fill_by(x->load->seed, number, i, block, n);
-		bench_write(x, at + i, block, n);
+		to = stored(x, at + i, n);
+		memory_fill_by(x->load->seed, number, i, to ? to : block, n);
+		if (!to)
+			bench_write(x, at + i, block, n);
 	}
 }
 
 bool bench_check(
 	struct bench_end *x, uint64_t number, uint64_t at, uint64_t bytes)
 {
-	uint8_t want[PIECE], got[PIECE];
+	uint8_t block[PIECE], *got;
 
 	for (uint64_t i = 0; i < bytes; i += PIECE) {
 		size_t n = piece(bytes - i);
 
-		memory_fill_by(x->load->seed, number, i, want, n);
-		bench_read(x, at + i, got, n);
-		if (memcmp(want, got, n) != 0)
+		got = stored(x, at + i, n);
+		if (!got) {
+			got = block;
+			bench_read(x, at + i, got, n);
+		}
+		if (!memory_is_by(x->load->seed, number, i, got, n))
 			return programs_complain(x->programs,
 				"message %llu: wrong bytes after byte %llu",
 				(unsigned long long)number,

@@ -5,12 +5,11 @@
  *            of its links, each reached over that very link; where a torus's
  *            routers have nodes, those of its number at the next routers; where
  *            links lead to switches, the nodes with the next numbers.  In each
- *            round the
- *            same number of bytes goes to every partner.  The serial driver is
- *            that of Blue Gene/Q's paper (BGQ datasheet, M3): a queue and a put
- *            per link, then it waits until all counters are zero, and begins
- *            anew.  The pipelined one has several rounds under way, with as
- *            many buffers to receive into.
+ *            round the same number of bytes goes to every partner.  The serial
+ *            driver is that of Blue Gene/Q's paper (BGQ datasheet, M3): it
+ *            makes a put per link, each in a queue of its own, and waits until
+ *            all counters are zero before the next round.  The pipelined one
+ *            has several rounds in flight, and a receive buffer for each.
  *
  * mirror     The nodes are two halves, and each one's partner is its mirror
  *            image in the other, so that every message crosses the middle.  All
@@ -52,7 +51,7 @@ struct exchange {
 	/* keys */
 	int64_t driver, resync, depth, idle;
 
-	uint32_t n_depth; /* rounds under way */
+	uint32_t n_depth; /* rounds in flight */
 	uint32_t stride; /* of what there is one of for each link */
 	bool is_split; /* each link has counters of its own */
 	uint64_t n_links; /* of all nodes, each direction by itself */
@@ -127,13 +126,6 @@ static bool add_regions(struct bench_end *e)
 	for (uint32_t i = 0; i < x->n_depth && is_good; i++)
 		is_good = bench_add_target(e, i, target_at(x, i), bytes);
 	return is_good;
-}
-
-static void check_region(struct bench_end *e, uint32_t i, uint64_t times)
-{
-	const struct links *l = e->data;
-
-	bench_check_target(e, i, times * link_at(of(e), l->n), times);
 }
 
 /* --- the program --- */
@@ -243,12 +235,15 @@ static bool transfer(struct bench_end *e)
 static void check(struct bench_end *e)
 {
 	const struct exchange *x = of(e);
-	uint64_t rounds = (uint64_t)x->bench.rounds;
+	const struct links *l = e->data;
+	uint64_t rounds = (uint64_t)x->bench.rounds, times;
 
 	if (is_mirror(x) && !e->driver->flush(e))
 		return;
-	for (uint32_t i = 0; i < x->n_depth; i++)
-		check_region(e, i, (rounds + x->n_depth - 1 - i) / x->n_depth);
+	for (uint32_t i = 0; i < x->n_depth; i++) {
+		times = (rounds + x->n_depth - 1 - i) / x->n_depth;
+		bench_check_target(e, i, times * link_at(x, l->n), times);
+	}
 	program_charge(x->idle);
 }
 

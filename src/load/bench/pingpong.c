@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "load/bench/bench.h"
 #include "load/keys.h"
 #include "load/registry.h"
@@ -43,7 +42,6 @@ struct pingpong {
 	/* by programs: each size, by each of these means */
 	uint64_t first; /* number of the first message */
 	uint32_t means[MOST_MEANS], n_means, n_sizes;
-	sim_time (*took)[MOST_MEANS]; /* [size]: all rounds */
 	char name[MOST_ROWS][MOST_MEANS][24]; /* of figures */
 };
 
@@ -288,6 +286,12 @@ static bool play_rounds(struct bench_end *x, uint64_t k, uint32_t means)
 	return true;
 }
 
+/* The time of all rounds of a size, by one of the means. */
+static sim_time *took(const struct bench_end *x, uint32_t size, uint32_t m)
+{
+	return (sim_time *)x->data + size * MOST_MEANS + m;
+}
+
 static bool play(struct bench_end *x)
 {
 	struct pingpong *g = (struct pingpong *)x->bench;
@@ -299,8 +303,7 @@ static bool play(struct bench_end *x)
 			if (!play_rounds(x, k, g->means[m]))
 				return false;
 			k += (uint64_t)g->bench.rounds;
-			if (x->begins)
-				g->took[i][m] = x->end - x->start;
+			*took(x, i, m) = x->end - x->start;
 		}
 	return true;
 }
@@ -314,14 +317,8 @@ static void pair_start(struct load *l)
 {
 	struct pingpong *g = of(l);
 
-	g->took = mem_alloc(g->n_sizes, sizeof(*g->took));
+	g->bench.needs.data = g->n_sizes * MOST_MEANS * sizeof(sim_time);
 	bench_start_pair(&g->bench, &program, &program);
-}
-
-static void pair_fini(struct load *l)
-{
-	mem_free(of(l)->took);
-	bench_fini(l);
 }
 
 /* --- pingpong --- */
@@ -363,7 +360,7 @@ static void pair_report(struct load *l, struct load_result *r)
 
 	if (!bench_report(b, r))
 		return;
-	ns = (double)g->took[0][0] / SIM_NS / 2 / (double)b->rounds;
+	ns = (double)*took(b->ends, 0, 0) / SIM_NS / 2 / (double)b->rounds;
 	if (b->looks->report)
 		b->looks->report(b, r);
 	load_figure(r, "one_way_ns", ns);
@@ -378,12 +375,10 @@ static void pair_report(struct load *l, struct load_result *r)
 static const struct load_ops load_pingpong_programs = {
 	.name = "pingpong",
 	.can_share = true,
-	PROGRAMS_OPS,
-	.estimate = bench_estimate,
+	BENCH_OPS,
 	.init = pair_init,
 	.start = pair_start,
 	.report = pair_report,
-	.fini = pair_fini,
 };
 
 static int pingpong_init(struct load *l, struct err *e)
@@ -475,7 +470,7 @@ static int crossover_init(struct load *l, struct err *e)
 /* One way, to the picosecond. */
 static sim_time latency(const struct pingpong *c, uint32_t i, uint32_t m)
 {
-	return c->took[i][m] / (2 * c->bench.rounds);
+	return *took(c->bench.ends, i, m) / (2 * c->bench.rounds);
 }
 
 static bool is_second_faster(const struct pingpong *c, uint32_t i)
@@ -534,7 +529,5 @@ const struct load_ops load_crossover = {
 	.init = crossover_init,
 	.start = pair_start,
 	.report = crossover_report,
-	.fini = pair_fini,
-	PROGRAMS_OPS,
-	.estimate = bench_estimate,
+	BENCH_OPS,
 };

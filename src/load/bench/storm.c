@@ -326,10 +326,10 @@ static bool send(struct bench_end *x, const struct message *m)
 		area_at(l, SOURCE_AT), m->bytes);
 }
 
-static void constants(
-	const struct storm *m, site_id node, uint64_t at, void *to, size_t n)
+/* The number that determines a node's bytes for gets. */
+static uint64_t constants(site_id node)
 {
-	memory_fill_by(m->bench.programs.load.seed, ~(uint64_t)node, at, to, n);
+	return ~(uint64_t)node;
 }
 
 static bool get(struct bench_end *x, const struct message *m)
@@ -339,7 +339,7 @@ static bool get(struct bench_end *x, const struct message *m)
 
 	if (!fetch_by(x, m->dst, CONSTANT_AT + m->at, m->bytes, m->chance))
 		return false;
-	constants(l->storm, m->dst, m->at, want, m->bytes);
+	memory_fill_by(x->load->seed, constants(m->dst), m->at, want, m->bytes);
 	if (is_same(x, want, 0, m->bytes))
 		l->checked += m->bytes;
 	else
@@ -363,9 +363,7 @@ static bool go(struct bench_end *x, const struct message *m)
 
 static void note_failure(struct lane *l, uint64_t k)
 {
-	if (!(l->n_failed & (l->n_failed - 1)))
-		l->failed = mem_grow(l->failed,
-			l->n_failed ? 2 * l->n_failed : 1, sizeof(*l->failed));
+	l->failed = mem_more(l->failed, l->n_failed, sizeof(*l->failed));
 	l->failed[l->n_failed++] = k;
 }
 
@@ -373,12 +371,8 @@ static void note_failure(struct lane *l, uint64_t k)
 static void prepare(struct bench_end *x)
 {
 	const struct lane *l = x->data;
-	uint8_t block[1024];
 
-	for (uint64_t at = 0; at < CONSTANT; at += sizeof(block)) {
-		constants(l->storm, l->node, at, block, sizeof(block));
-		bench_write(x, CONSTANT_AT + at, block, sizeof(block));
-	}
+	bench_make(x, constants(l->node), CONSTANT_AT, CONSTANT);
 	x->driver->expect(x, 0, STORM_ARMED);
 }
 
@@ -460,7 +454,8 @@ static void run_lane(struct bench_end *x)
 		return;
 	if (!l->number)
 		prepare(x);
-	if (l->storm->has_more && !sends_open(x, &l->sends))
+	if (l->storm->has_more &&
+		!x->driver->channel->open(x, l->sends.at, l->sends.most))
 		return;
 	bench_ready(x);
 	for (k = 0; k < n; k++) {

@@ -16,7 +16,6 @@ struct sends {
 
 enum { SENDS_PLACES = 4 }; /* of each program */
 
-bool sends_open(struct bench_end *x, struct sends *s);
 /* Sends a block with a number, repeatedly while the receiver has no buffer for
  * it; false if it never had one. */
 bool sends_send(struct bench_end *x, struct sends *s, uint32_t node,

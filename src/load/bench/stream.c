@@ -26,8 +26,9 @@
 #define AT(field) offsetof(struct stream, field)
 
 enum {
-	GUARD = 128, /* bytes before and behind a place, at least */
+	GUARD = 128, /* bytes before and after a place, at least */
 	GUARD_BYTE = 0xa5,
+	MOST_OFFSET = 4095,
 	BLOCK = 4096, /* bytes that programs handle at a time */
 };
 
@@ -71,9 +72,9 @@ static const struct param params[] = {
 	KEY(PARAM_COUNT, "places", AT(places), "all", 1, 1000000, "all",
 		"number of target buffers that messages are written to in "
 		"turn; all: one for each message"),
-	KEY_BYTES("source-offset", AT(source_offset), "0", 0, 4095,
+	KEY_BYTES("source-offset", AT(source_offset), "0", 0, MOST_OFFSET,
 		"offset of the source from an aligned address"),
-	KEY_BYTES("target-offset", AT(target_offset), "0", 0, 4095,
+	KEY_BYTES("target-offset", AT(target_offset), "0", 0, MOST_OFFSET,
 		"offset of the destination from an aligned address"),
 	KEY_LANES(AT(procs)),
 	KEY_CPU(AT(bench.cpu)),
@@ -190,11 +191,6 @@ static uint64_t number_of(
 	       place + 1;
 }
 
-static size_t block_of(uint64_t at, uint64_t end)
-{
-	return end - at < BLOCK ? (size_t)(end - at) : BLOCK;
-}
-
 static void fill_guards(const struct bench_end *x)
 {
 	uint64_t at = slot_of(x, 0, 0), end = slot_of(x, 0, of(x)->n_places);
@@ -202,27 +198,24 @@ static void fill_guards(const struct bench_end *x)
 
 	memset(block, GUARD_BYTE, sizeof(block));
 	for (; of(x)->guard && at < end; at += BLOCK)
-		bench_write(x, at, block, block_of(at, end));
+		bench_write(x, at, block, end - at < BLOCK ? end - at : BLOCK);
 }
 
 static bool check_guard(
 	struct bench_end *x, uint64_t place, uint64_t at, uint64_t end)
 {
-	uint8_t got[BLOCK];
-	size_t n;
+	uint8_t got[MOST_OFFSET + 2 * GUARD];
+	size_t n = end - at;
 
-	for (; at < end; at += BLOCK) {
-		n = block_of(at, end);
-		bench_read(x, at, got, n);
-		for (size_t i = 0; i < n; i++)
-			if (got[i] != GUARD_BYTE)
-				return programs_complain(x->programs,
-					"message %" PRIu64 ": byte %" PRId64
-					" outside its destination has changed",
-					place,
-					(int64_t)(at + i -
-						  target_of(x, 0, place)));
-	}
+	BUG_IF(n > sizeof(got));
+	bench_read(x, at, got, n);
+	for (size_t i = 0; i < n; i++)
+		if (got[i] != GUARD_BYTE)
+			return programs_complain(x->programs,
+				"message %" PRIu64 ": byte %" PRId64
+				" outside its destination has changed",
+				place,
+				(int64_t)(at + i - target_of(x, 0, place)));
 	return true;
 }
 

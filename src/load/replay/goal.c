@@ -41,7 +41,7 @@ int goal_build_ranks(struct goal_build *b, uint64_t n)
 void goal_build_rank(struct goal_build *b, uint32_t rank)
 {
 	b->rank = &b->goal->rank[rank];
-	b->op_room = b->n_pairs = 0;
+	b->n_pairs = 0;
 }
 
 struct goal_op *goal_build_op(struct goal_build *b, enum goal_kind kind)
@@ -49,10 +49,7 @@ struct goal_op *goal_build_op(struct goal_build *b, enum goal_kind kind)
 	struct goal_rank *k = b->rank;
 	struct goal_op *op;
 
-	if (k->n_ops == b->op_room) {
-		b->op_room = b->op_room ? 2 * b->op_room : 64;
-		k->op = mem_grow(k->op, b->op_room, sizeof(*k->op));
-	}
+	k->op = mem_more(k->op, k->n_ops, sizeof(*k->op));
 	op = &k->op[k->n_ops++];
 	*op = (struct goal_op){ .kind = (uint8_t)kind };
 	return op;
@@ -61,10 +58,7 @@ struct goal_op *goal_build_op(struct goal_build *b, enum goal_kind kind)
 void goal_build_pair(
 	struct goal_build *b, uint32_t op, uint32_t on, bool is_start)
 {
-	if (b->n_pairs == b->pair_room) {
-		b->pair_room = b->pair_room ? 2 * b->pair_room : 64;
-		b->pair = mem_grow(b->pair, b->pair_room, sizeof(*b->pair));
-	}
+	b->pair = mem_more(b->pair, b->n_pairs, sizeof(*b->pair));
 	b->pair[b->n_pairs++] =
 		(struct goal_pair){ .op = op, .on = on, .is_start = is_start };
 }

@@ -18,7 +18,7 @@ struct goal_build {
 	/* of the current rank: */
 	struct goal_rank *rank;
 	struct goal_pair *pair; /* as they were read */
-	uint32_t n_pairs, pair_room, op_room;
+	uint32_t n_pairs;
 };
 
 int goal_build_ranks(struct goal_build *b, uint64_t n);

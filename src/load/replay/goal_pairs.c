@@ -20,7 +20,7 @@ struct pairs {
 	struct err *e;
 	struct index index; /* by hash: of all that fall on it, + 1: */
 	struct ends *ends;
-	uint32_t n, room;
+	uint32_t n;
 };
 
 static uint32_t rank_of(const struct goal *g, const struct goal_rank *r)
@@ -96,10 +96,7 @@ static struct ends *ends_of(struct pairs *p, uint64_t key)
 
 	if (id)
 		return &p->ends[id - 1];
-	if (p->n == p->room) {
-		p->room = p->room ? 2 * p->room : 256;
-		p->ends = mem_grow(p->ends, p->room, sizeof(*p->ends));
-	}
+	p->ends = mem_more(p->ends, p->n, sizeof(*p->ends));
 	p->ends[p->n] = (struct ends){ 0 };
 	index_add(&p->index, key, p->n + 1);
 	return &p->ends[p->n++];

@@ -256,7 +256,5 @@ void ape_receive_on_looked(const struct nic_at *a, packet_id id);
 void ape_receive_on_written(const struct nic_at *a, packet_id id);
 /* Frees a packet and its place. */
 void ape_receive_finish(const struct nic_at *a, packet_id id, bool is_done);
-/* Number of buffers that the Nios examines to find a key. */
-uint32_t ape_walk(const struct ape_node *n, uint32_t key);
 
 #endif

@@ -48,7 +48,8 @@ static void drop(const struct nic_at *a, packet_id id)
 	ape_receive_finish(a, id, false);
 }
 
-uint32_t ape_walk(const struct ape_node *n, uint32_t key)
+/* Number of buffers that the Nios examines to find a key. */
+static uint32_t walk_of(const struct ape_node *n, uint32_t key)
 {
 	const struct range *r = ranges_find(&n->buffers, key);
 
@@ -75,7 +76,7 @@ static void ask_nios(
 	const struct nic_at *a, packet_id id, const struct ape_load *l)
 {
 	const struct ape_params *p = ape_params(a);
-	sim_time walk = p->per_buffer * ape_walk(a->node, l->key);
+	sim_time walk = p->per_buffer * walk_of(a->node, l->key);
 
 	if (l->op == APE_GET)
 		ape_nios_add(a, JOB_GET, id, p->command + walk);

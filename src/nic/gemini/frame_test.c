@@ -6,6 +6,7 @@
 #include "base/crc16.h"
 #include "nic/gemini/card.h"
 #include "testing/testing.h"
+#include "topo/topo_testing.h"
 #include "topo/torus.h"
 
 enum { WRITE = 96, CRC_AT = WRITE - 2, BITS = 8 * WRITE };

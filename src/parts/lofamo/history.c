@@ -61,15 +61,10 @@ static struct lofamo_registers registers_of(const struct node *n)
 	return r;
 }
 
-/* Rooms are powers of two. */
 static void push(struct lofamo_history *h, const struct change *c)
 {
-	size_t n = h->n_changes++;
-
-	if (!(n & (n - 1)))
-		h->change =
-			mem_grow(h->change, n ? 2 * n : 1, sizeof(*h->change));
-	h->change[n] = *c;
+	h->change = mem_more(h->change, h->n_changes, sizeof(*h->change));
+	h->change[h->n_changes++] = *c;
 }
 
 static sim_time horizon(const struct lofamo_history *h)

@@ -103,7 +103,7 @@ struct lofamo {
 	void *arg;
 	struct node *node;
 	struct event *event; /* a heap */
-	size_t n_events, room;
+	size_t n_events;
 	uint64_t posted;
 	struct lofamo_part *change; /* of the Master's picture, in order */
 	size_t n_changes;

@@ -25,10 +25,7 @@ void lofamo_post(struct lofamo *l, const struct event *e)
 {
 	size_t i = l->n_events++, up;
 
-	if (i == l->room) {
-		l->room = l->room ? 2 * l->room : 256;
-		l->event = mem_grow(l->event, l->room, sizeof(*l->event));
-	}
+	l->event = mem_more(l->event, i, sizeof(*l->event));
 	l->event[i] = *e;
 	l->event[i].number = l->posted++;
 	for (; i; i = up) {

@@ -149,7 +149,7 @@ size_t lofamo_outages(
 			(e->kind != &card && e->kind != &part_node &&
 				e->kind != &gpu))
 			continue;
-		*v = mem_grow(*v, n + 1, sizeof(**v));
+		*v = mem_more(*v, n, sizeof(**v));
 		(*v)[n++] = (struct lofamo_outage){
 			.kind = e->kind == &gpu ? LOFAMO_GPU : LOFAMO_CARD,
 			.unit = e->kind == &gpu ? e->unit : 0,

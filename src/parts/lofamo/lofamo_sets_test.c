@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "sim/random.h"
 #include "testing/testing.h"
+#include "topo/topo_testing.h"
 #include "topo/torus.h"
 #include "parts/lofamo/lofamo.h"
 

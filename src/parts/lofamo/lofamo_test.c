@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "testing/testing.h"
+#include "topo/topo_testing.h"
 #include "topo/torus.h"
 #include "parts/lofamo/inside.h"
 

@@ -51,12 +51,12 @@ static void set(struct lofamo *l, router_id site, uint32_t place,
 	n->part[place].since = why ? why->since : t;
 	n->part[place].known = t;
 	n->part[place].by = why ? why->by : NO_ROUTER;
-	l->change = mem_grow(l->change, l->n_changes + 1, sizeof(*l->change));
+	l->change = mem_more(l->change, l->n_changes, sizeof(*l->change));
 	l->change[l->n_changes++] = part_at(l, site, place);
 	if (n->part[place].is_listed)
 		return;
 	n->part[place].is_listed = true;
-	l->ill = mem_grow(l->ill, l->n_ill + 1, sizeof(*l->ill));
+	l->ill = mem_more(l->ill, l->n_ill, sizeof(*l->ill));
 	l->ill[l->n_ill++] = site * PARTS + place;
 }
 

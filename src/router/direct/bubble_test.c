@@ -2,6 +2,7 @@
  * BGQ-F38, BGQ-G4, BGQ-G5: rings are entered only where a hole is left
  * behind, and dynamic packets escape to them only where they have to.
  */
+#include "link/link_testing.h"
 #include "router/direct/net_testing.h"
 #include "testing/testing.h"
 

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "link/link_testing.h"
+#include "net/params_testing.h"
 #include "route/hint_testing.h"
 #include "router/direct/direct.h"
 #include "sim/random.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "net/params_testing.h"
 #include "testing/kit_testing.h"
 #include "testing/testing.h"
 

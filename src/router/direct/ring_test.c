@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "link/link_testing.h"
+#include "net/params_testing.h"
 #include "net/proof.h"
 #include "route/hint_testing.h"
 #include "router/direct/direct.h"

@@ -138,8 +138,8 @@ static void elan_track_gets(struct bench_end *x, uint64_t n, uint64_t bytes)
 	track(x, n * bytes);
 }
 
-/* Lets a queue go on that the card has stopped, when nothing of it is under way
- * any more. */
+/* Restarts a queue that the card has stopped, once none of its commands is in
+ * flight. */
 static void restart(struct programs *p, struct elan_cq *q)
 {
 	int code;
@@ -192,7 +192,7 @@ static struct elan_counts counts_of(const struct bench *b, int64_t node)
 	return elan_counts(b->programs.load.nic, (site_id)node);
 }
 
-/* From the card that sends to the bus behind the one that receives. */
+/* From the sending card to the receiving one's bus. */
 static void elan_report(const struct bench *b, struct load_result *r)
 {
 	struct elan_counts x = counts_of(b, b->to), y = counts_of(b, b->from);

@@ -102,7 +102,7 @@ static bool gem_await(struct bench_end *x, uint32_t counter)
 
 enum { BY_FMA = 1, BY_BTE };
 
-/* Until fewer than so many are under way, then one more. */
+/* Waits until fewer than that number are in flight, and counts one more. */
 static void make_room(struct bench_end *x, uint64_t most)
 {
 	struct own *o = own(x);

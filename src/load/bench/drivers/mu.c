@@ -18,7 +18,7 @@ enum {
 	FIFO_BYTES = 64 << 10, /* of the only one */
 	REC_BYTES = 256 << 10, /* of a reception FIFO for blocks */
 	MOST_BLOCK = 4 << 10,
-	/* sub-groups of injection FIFOs, behind those of the first lane */
+	/* sub-groups of injection FIFOs, after those of the first lane */
 	GET_SUBGROUP = FIFOS_MOST / MU_PER_SUBGROUP,
 	LANE_SUBGROUP,
 };
@@ -103,7 +103,8 @@ static bool open_get_fifo(struct programs *p)
 			FIFO_BYTES));
 }
 
-/* Payloads and counters lie behind the same address. */
+/* All bases are address 0: as such for payloads, and by an atomic operation for
+ * counters and other words. */
 static bool open_bases(struct programs *p, uint32_t n)
 {
 	static const uint32_t ids[] = { 0, 1, 2, 3, 4, 5 };
@@ -570,11 +571,7 @@ static const struct bench_channel blocks = {
 
 static uint64_t unit_counter(const struct bench *b, site_id node, uint32_t i)
 {
-	uint64_t word = 0;
-
-	host_read(b->programs.load.host, node, counter_at(i), &word,
-		sizeof(word));
-	return word;
+	return bench_word(b, node, counter_at(i));
 }
 
 static sim_time unit_software(const struct bench *b)

@@ -139,11 +139,7 @@ static bool card_flush(struct bench_end *x)
 
 static uint64_t card_counter(const struct bench *b, site_id node, uint32_t i)
 {
-	uint64_t word = 0;
-
-	host_read(b->programs.load.host, node, counter_at(i), &word,
-		sizeof(word));
-	return word;
+	return bench_word(b, node, counter_at(i));
 }
 
 static const struct bench_atomics atomics = {
