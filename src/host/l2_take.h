@@ -41,7 +41,7 @@ static inline uint32_t l2_slice_of(const struct l2 *c, uint64_t at)
 	return (uint32_t)(at >> c->line_shift) & c->slice_mask;
 }
 
-/* Of a node that was never asked for. */
+/* For the first request of a node. */
 struct l2_node *l2_node_new(struct l2 *c, site_id node);
 
 static inline struct l2_node *l2_node(struct l2 *c, site_id node)

@@ -181,7 +181,7 @@ uint64_t card_held(const struct node *n);
 
 /* --- poll.c --- */
 
-/* A program that polls does so no more. */
+/* Ends the polling of a program. */
 void poll_forget(struct program *p);
 
 /* A look's moment has come, or a deadline. */
