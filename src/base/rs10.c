@@ -30,21 +30,23 @@ void rs10_init(struct rs10 *r, uint32_t first, uint32_t n_checks)
 	}
 }
 
-static uint32_t syndrome(const struct rs10 *r, uint32_t root,
+uint32_t rs10_syndrome(const struct rs10 *r, uint32_t root,
 	const struct rs10_error *e, uint32_t n)
 {
 	uint32_t sum = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		sum ^= rs10_mul(
-			r->power[root * e[i].place % RS10_PLACES], e[i].value);
+		if (e[i].value)
+			sum ^= r->power[(root * e[i].place +
+						r->log[e[i].value]) %
+					RS10_PLACES];
 	return sum;
 }
 
 bool rs10_finds(const struct rs10 *r, const struct rs10_error *e, uint32_t n)
 {
 	for (uint32_t i = 0; i < r->n_checks; i++)
-		if (syndrome(r, r->first + i, e, n))
+		if (rs10_syndrome(r, r->first + i, e, n))
 			return true;
 	return false;
 }

@@ -43,6 +43,10 @@ bool rs10_finds_all(const struct rs10 *r, const uint16_t *value, uint32_t n);
  * is named twice has been flipped back. */
 bool rs10_finds_bits(const struct rs10 *r, const uint32_t *bit, uint32_t n);
 
+/* The sum of errors, each times its place's power of a root. */
+uint32_t rs10_syndrome(const struct rs10 *r, uint32_t root,
+	const struct rs10_error *e, uint32_t n);
+
 /* --- rs10_decode.c --- */
 
 enum rs10_outcome {

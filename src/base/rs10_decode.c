@@ -40,18 +40,13 @@ static uint32_t value_at(const struct rs10 *r, const uint16_t *c,
 static bool find_syndromes(
 	const struct rs10 *r, const struct rs10_error *e, uint32_t n, poly s)
 {
-	bool is_any = false;
+	uint32_t any = 0;
 
 	for (uint32_t i = 0; i < r->n_checks; i++) {
-		uint32_t sum = 0;
-
-		for (uint32_t k = 0; k < n; k++)
-			sum ^= mul(r, power(r, (r->first + i) * e[k].place),
-				e[k].value);
-		s[i] = (uint16_t)sum;
-		is_any |= sum != 0;
+		s[i] = (uint16_t)rs10_syndrome(r, r->first + i, e, n);
+		any |= s[i];
 	}
-	return is_any;
+	return any;
 }
 
 /* The shortest recurrence of the syndromes; returns its length. */

@@ -1,33 +1,9 @@
 /* The decoder of RS(528, 514): what it corrects, and what it takes for that. */
 #include <string.h>
 
-#include "base/rs10.h"
-#include "testing/testing.h"
+#include "base/rs10_testing.h"
 
 enum { SYMBOLS = 528, CHECKS = 14 };
-
-static uint64_t draw(uint64_t *n)
-{
-	uint64_t x = *n += UINT64_C(0x9e3779b97f4a7c15);
-
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
-
-static void draw_errors(struct rs10_error *e, uint32_t n, uint64_t *random)
-{
-	uint32_t k;
-
-	for (uint32_t i = 0; i < n; i++) {
-		e[i].value = (uint16_t)(1 + draw(random) % 1023);
-		do {
-			e[i].place = (uint16_t)(draw(random) % SYMBOLS);
-			for (k = 0; k < i && e[k].place != e[i].place; k++)
-				;
-		} while (k < i);
-	}
-}
 
 /* Whether the guess has each of the errors, and nothing else. */
 static bool is_right(const struct rs10_error *e, uint32_t n,
@@ -70,14 +46,14 @@ static void sun_f89_every_single_wrong_symbol_is_corrected(void **state)
 static void sun_f89_up_to_seven_wrong_symbols_are_corrected(void **state)
 {
 	struct rs10_error e[RS10_CORRECTS];
-	uint64_t random = 1;
+	uint64_t random = 0;
 	struct rs10 r;
 
 	for (uint32_t first = 0; first < 2; first++) {
 		rs10_init(&r, first, CHECKS);
 		for (uint32_t n = 2; n <= RS10_CORRECTS; n++) {
 			for (uint32_t i = 0; i < 2000; i++) {
-				draw_errors(e, n, &random);
+				rs10_throw(e, n, SYMBOLS, &random);
 				corrects(&r, e, n);
 			}
 		}
@@ -88,14 +64,14 @@ static void sun_f89_up_to_seven_wrong_symbols_are_corrected(void **state)
 static void sun_n49_seven_adjacent_symbols_are_corrected(void **state)
 {
 	struct rs10_error e[RS10_CORRECTS];
-	uint64_t random = 2;
+	uint64_t random = 0;
 	struct rs10 r;
 
 	rs10_init(&r, 0, CHECKS);
 	for (uint32_t at = 0; at + RS10_CORRECTS <= SYMBOLS; at++) {
 		for (uint32_t i = 0; i < RS10_CORRECTS; i++)
 			e[i] = (struct rs10_error){ (uint16_t)(at + i),
-				(uint16_t)(1 + draw(&random) % 1023) };
+				(uint16_t)(1 + dice(2, &random, RS10_PLACES)) };
 		corrects(&r, e, RS10_CORRECTS);
 	}
 }
@@ -121,13 +97,13 @@ static void too_many_errors_fail_or_lead_to_another_codeword(void **state)
 {
 	struct rs10_error e[32], guess[RS10_CORRECTS];
 	uint32_t n, n_guess, wrong = 0, failed = 0;
-	uint64_t random = 3;
+	uint64_t random = 0;
 	struct rs10 r;
 
 	rs10_init(&r, 1, 4);
 	for (uint32_t i = 0; i < 20000; i++) {
-		n = 3 + (uint32_t)(draw(&random) % 30);
-		draw_errors(e, n, &random);
+		n = 3 + dice(3, &random, 30);
+		rs10_throw(e, n, SYMBOLS, &random);
 		switch (rs10_decode(&r, SYMBOLS, e, n, guess, &n_guess)) {
 		case RS10_FAILED:
 			failed++;
@@ -146,7 +122,7 @@ static void too_many_errors_fail_or_lead_to_another_codeword(void **state)
 	assert_true(failed > 17000);
 	rs10_init(&r, 0, CHECKS);
 	for (uint32_t i = 0; i < 2000; i++) {
-		draw_errors(e, 8, &random);
+		rs10_throw(e, 8, SYMBOLS, &random);
 		if (rs10_decode(&r, SYMBOLS, e, 8, guess, &n_guess) ==
 			RS10_CORRECTED)
 			leads_to_a_codeword(&r, e, 8, guess, n_guess);

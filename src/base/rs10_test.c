@@ -1,19 +1,8 @@
 /* Codes that find errors: what they promise, and no more. */
-#include "base/rs10.h"
-
 #include "base/hamming.h"
-#include "testing/testing.h"
+#include "base/rs10_testing.h"
 
 enum { PLACES = 442 }; /* of a full packet on Blue Gene/Q */
-
-static uint64_t draw(uint64_t *n)
-{
-	uint64_t x = *n += UINT64_C(0x9e3779b97f4a7c15);
-
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
 
 static void multiplication_is_that_of_a_field(void **state)
 {
@@ -36,20 +25,6 @@ static void multiplication_is_that_of_a_field(void **state)
 	}
 }
 
-static void draw_errors(struct rs10_error *e, uint32_t n, uint64_t *random)
-{
-	uint32_t k;
-
-	for (uint32_t i = 0; i < n; i++) {
-		e[i].value = (uint16_t)(1 + draw(random) % 1023);
-		do {
-			e[i].place = (uint16_t)(draw(random) % PLACES);
-			for (k = 0; k < i && e[k].place != e[i].place; k++)
-				;
-		} while (k < i);
-	}
-}
-
 static void as_many_wrong_symbols_as_checks_are_always_found(void **state)
 {
 	struct rs10_error e[RS10_CHECKS];
@@ -60,7 +35,7 @@ static void as_many_wrong_symbols_as_checks_are_always_found(void **state)
 		rs10_init(&r, checks % 2, checks);
 		for (uint32_t n = 1; n <= checks; n++) {
 			for (uint32_t i = 0; i < 2000; i++) {
-				draw_errors(e, n, &random);
+				rs10_throw(e, n, PLACES, &random);
 				assert_true(rs10_finds(&r, e, n));
 			}
 		}
@@ -95,7 +70,7 @@ static void words_are_looked_at_as_their_symbols_are(void **state)
 	for (uint32_t i = 0; i < 3000; i++) {
 		rs10_init(&r, i % 4, 1 + i % 2);
 		for (uint32_t k = 0; k < 40; k++) {
-			value[k] = (uint16_t)(draw(&random) % 1024);
+			value[k] = (uint16_t)dice(2, &random, 1024);
 			e[k] = (struct rs10_error){ (uint16_t)(39 - k),
 				value[k] };
 		}
@@ -117,11 +92,11 @@ static void flipped_bits_are_wrong_symbols(void **state)
 	for (uint32_t i = 0; i < 200; i++) {
 		uint32_t some[12];
 
-		rs10_init(&r, (uint32_t)draw(&random) % 3, 1);
+		rs10_init(&r, dice(3, &random, 3), 1);
 		assert_int_equal(
 			rs10_finds(&r, same, 2), rs10_finds_bits(&r, bit, 3));
 		for (uint32_t k = 0; k < 12; k++)
-			some[k] = (uint32_t)(draw(&random) % 4400);
+			some[k] = dice(3, &random, 4400);
 		rs10_init(&r, 0, 5);
 		assert_true(rs10_finds_bits(&r, some, 5));
 	}

@@ -28,8 +28,7 @@ int ordered_check(
 	return 0;
 }
 
-/* Every double is a float's value, or a sum of two that was rounded to one; so
- * one function serves both. */
+/* The lower or the higher one; every float is a double as well. */
 static double order_floats(enum coll_op op, double a, double b)
 {
 	if (isnan(a) || isnan(b))

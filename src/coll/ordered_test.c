@@ -8,27 +8,20 @@
 
 enum { INPUTS = 33, WORDS = 32 };
 
-static uint64_t draw(uint64_t *n)
-{
-	uint64_t x = *n += UINT64_C(0x9e3779b97f4a7c15);
-
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
-
 /* SUN-F51, SUN-F52: the sum of a loop, to the last bit; another one in another
  * order. */
 static void sun_f52_sums_of_doubles_are_those_of_a_loop(void **state)
 {
 	double in[INPUTS][WORDS], sum[WORDS], back[WORDS];
-	uint64_t random = 1;
+	uint64_t random = 0;
 	int differ = 0;
 
 	for (int i = 0; i < INPUTS; i++)
 		for (int k = 0; k < WORDS; k++)
-			in[i][k] = ldexp((double)(int64_t)draw(&random),
-				(int)(draw(&random) % 40) - 20);
+			in[i][k] = ldexp((double)(int64_t)random_draw(
+						 1, 0, RANDOM_TEST, random++)
+						 .a,
+				(int)dice(2, &random, 40) - 20);
 	memcpy(sum, in[0], sizeof(sum));
 	memcpy(back, in[INPUTS - 1], sizeof(back));
 	for (int i = 1; i < INPUTS; i++) {

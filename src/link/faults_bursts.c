@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "link/faults.h"
 #include "sim/random.h"
 
@@ -54,9 +55,7 @@ static uint32_t add_burst(const struct faults *f, uint32_t link, uint32_t draw,
 
 static int by_number(const void *a, const void *b)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
+	return order(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 /* A bit that is named twice has been flipped back. */

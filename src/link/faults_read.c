@@ -131,34 +131,45 @@ static int read_rate(const struct line *l, const char *text, uint64_t *rate)
 	return 0;
 }
 
-static int read_bit_errors(struct line *l, struct fault_plan *p)
+/* "[CLASS] RATE": the rate, and a bit for each class of links that has it. */
+static int read_classes(struct line *l, uint64_t *rate, uint32_t *classes)
 {
 	const struct topo *t = l->topo;
 	const char *names[TOPO_MAX_WIRES];
-	uint64_t rate = 0;
 	char class[NAME_MAX];
 
+	*classes = 0;
 	join(class, sizeof(class), l->word, l->n - 1);
-	if (read_rate(l, l->word[l->n - 1], &rate))
+	if (read_rate(l, l->word[l->n - 1], rate))
 		return -1;
 	for (uint32_t i = 0; i < t->n_wires; i++) {
 		names[i] = t->wire[i].name;
-		if (*class && strcmp(class, names[i]) != 0)
-			continue;
-		p->rate[i] = rate;
-		if (*class)
-			return 0;
+		if (!*class || !strcmp(class, names[i]))
+			*classes |= 1u << i;
 	}
-	return *class ? refuse_word(
-				l, "class of links", class, names, t->n_wires)
-		      : 0;
+	return *classes ? 0
+			: refuse_word(l, "class of links", class, names,
+				  t->n_wires);
+}
+
+static int read_bit_errors(struct line *l, struct fault_plan *p)
+{
+	uint64_t rate = 0;
+	uint32_t classes;
+
+	if (read_classes(l, &rate, &classes))
+		return -1;
+	for (; classes; classes &= classes - 1)
+		p->rate[__builtin_ctz(classes)] = rate;
+	return 0;
 }
 
 /* "[CLASS] RATE BITS" */
 static int read_bursts(struct line *l, struct fault_plan *p)
 {
-	struct fault_plan one = { 0 };
+	struct fault_burst burst = { 0 };
 	char *end = NULL;
+	uint32_t classes;
 	unsigned long bits;
 
 	if (l->n < 2)
@@ -168,14 +179,11 @@ static int read_bursts(struct line *l, struct fault_plan *p)
 	if (*end || bits < 1 || bits > FAULT_MOST_BURST)
 		return fail(l, "the length of a burst is 1 to %d bits",
 			FAULT_MOST_BURST);
-	for (uint32_t i = 0; i < TOPO_MAX_WIRES; i++)
-		one.rate[i] = UINT64_MAX;
-	if (read_bit_errors(l, &one))
+	if (read_classes(l, &burst.rate, &classes))
 		return -1;
-	for (uint32_t i = 0; i < l->topo->n_wires; i++)
-		if (one.rate[i] != UINT64_MAX)
-			p->burst[i] = (struct fault_burst){ one.rate[i],
-				(uint32_t)bits };
+	burst.length = (uint32_t)bits;
+	for (; classes; classes &= classes - 1)
+		p->burst[__builtin_ctz(classes)] = burst;
 	return 0;
 }
 

@@ -20,15 +20,6 @@ static int set_up(void **state)
 	return 0;
 }
 
-static uint64_t draw(uint64_t *n)
-{
-	uint64_t x = *n += UINT64_C(0x9e3779b97f4a7c15);
-
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
-
 static uint32_t burst(uint32_t at, uint32_t length, uint32_t *flip)
 {
 	for (uint32_t i = 0; i < length; i++)
@@ -144,12 +135,12 @@ static void a_codeword_on_the_line_is_wrong_behind_it(void **state)
 static void bits_that_stay_are_those_of_their_blocks(void **state)
 {
 	uint32_t flip[ROOM], bit[ROOM], n = 0;
-	uint64_t random = 5;
+	uint64_t random = 0;
 	struct fec_done d;
 
 	/* too many symbols, so that all stay */
 	for (uint32_t i = 0; i < 40; i++)
-		flip[n++] = i * 100 + (uint32_t)(draw(&random) % 100);
+		flip[n++] = i * 100 + dice(5, &random, 100);
 	d = fec_pass(&fec, 0, BITS, flip, n, bit, ROOM);
 	assert_int_equal(d.failed, 1);
 	assert_int_equal(d.n_bits, 40);

@@ -170,7 +170,8 @@ static sim_time common_divisor(sim_time a, sim_time b)
 	return a;
 }
 
-/* Where files are shared, the longest that all windows start wito. */
+/* Where files are shared, the longest step with whose start every
+ * window starts. */
 static sim_time find_step(const struct outer *o)
 {
 	sim_time step = 0;

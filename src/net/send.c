@@ -171,20 +171,40 @@ static uint32_t send_bits(
 	return done.n_bits;
 }
 
-static struct copy copy_of(
-	struct net *n, struct sim_worker *w, const struct net_sending *x)
+/* Of no packet: bytes of the link itself. */
+static struct copy short_copy(struct net *n, struct sim_worker *w,
+	uint32_t link, uint32_t class, uint32_t bytes)
 {
 	return (struct copy){ .net = n,
 		.w = w,
-		.id = x->id,
 		.faults = n->faults,
-		.link = link_of(n, x),
-		.wire = x->class,
-		.bits = code_bits(n->link.code, x->bytes),
-		.bytes = x->bytes,
+		.link = link,
+		.wire = class,
+		.bytes = bytes,
 		.is_fibre = n->faults && n->faults->fibres &&
-			    n->topo->wire[x->class].is_fibre,
-		.latency = n->link.latency[x->class] };
+			    n->topo->wire[class].is_fibre,
+		.latency = n->link.latency[class] };
+}
+
+static struct copy copy_of(
+	struct net *n, struct sim_worker *w, const struct net_sending *x)
+{
+	struct copy c = short_copy(n, w, link_of(n, x), x->class, x->bytes);
+
+	c.id = x->id;
+	c.bits = code_bits(n->link.code, x->bytes);
+	return c;
+}
+
+/* A packet goes on as flipped bits have made it. */
+static void keep_flips(const struct copy *c, const uint32_t *bit, uint32_t n)
+{
+	struct net_client *client = net_sender(c->net, c->id);
+	const struct net_client_faults *faults = client->ops.faults;
+
+	c->net->packets[c->id].flags |= PACKET_HURT;
+	for (uint32_t i = 0; faults->on_hurt && i < n; i++)
+		faults->on_hurt(client, c->w, c->id, bit[i], c->bits);
 }
 
 /* --- links that do not retry --- */
@@ -214,21 +234,17 @@ static void hurt(struct net *n, struct sim_worker *w,
 
 /* The same where flips come in bursts or are corrected; whether some are
  * left. */
-static bool hurt_by_list(struct net *n, struct sim_worker *w,
-	const struct net_sending *x, uint32_t bits)
+static bool hurt_by_list(
+	struct net *n, struct sim_worker *w, const struct net_sending *x)
 {
 	struct copy c = copy_of(n, w, x);
-	struct net_client *client = net_sender(n, x->id);
-	struct packet *p = &n->packets[x->id];
-	uint32_t bit[NET_FLIPS], n_bits = send_bits(&c, x->bytes, x->t, bit), i;
+	uint32_t bit[NET_FLIPS], n_bits = send_bits(&c, x->bytes, x->t, bit);
 
 	if (!n_bits && !c.is_bad)
 		return false;
-	if (!(p->flags & PACKET_HURT))
+	if (!(n->packets[x->id].flags & PACKET_HURT))
 		counts_of(&c)->hurt++;
-	p->flags |= PACKET_HURT;
-	for (i = 0; client->ops.faults->on_hurt && i < n_bits; i++)
-		client->ops.faults->on_hurt(client, w, x->id, bit[i], bits);
+	keep_flips(&c, bit, n_bits);
 	return true;
 }
 
@@ -243,7 +259,7 @@ static bool send_once(
 	if (net_is_lost(n, w, x))
 		return false;
 	if (n->link.fec || n->faults->bursts) {
-		is_hurt = hurt_by_list(n, w, x, bits);
+		is_hurt = hurt_by_list(n, w, x);
 	} else {
 		is_hurt = n->faults->link[link].left < bits;
 		if (is_hurt)
@@ -300,19 +316,15 @@ static uint32_t escape(const struct copy *c, sim_time t, uint32_t *bit)
 	return n;
 }
 
-/* It goes on as flipped bits have made it, and nobody has noticed. */
+/* The same, and the link has not noticed. */
 static void let_pass(const struct copy *c, const uint32_t *bit, uint32_t n)
 {
-	struct net_client *client = net_sender(c->net, c->id);
-	const struct net_client_faults *faults = client->ops.faults;
 	struct link_retry *q = &c->net->retry[c->link];
 	uint32_t bytes = c->bytes;
 
 	q->escaped++;
 	checks_escaped(&q->sums, q->good + bytes, bit, n, bytes);
-	c->net->packets[c->id].flags |= PACKET_HURT;
-	for (uint32_t i = 0; faults->on_hurt && i < n; i++)
-		faults->on_hurt(client, c->w, c->id, bit[i], c->bits);
+	keep_flips(c, bit, n);
 }
 
 /* Whether the far end finds that bits of a copy were flipped. */
@@ -536,27 +548,18 @@ static sim_time send_short(struct copy *c, sim_time t, sim_time ser)
 	return t;
 }
 
-static struct copy short_copy(struct net *n, struct sim_worker *w, site_id s,
+static struct copy copy_by(struct net *n, struct sim_worker *w, site_id s,
 	port_id p, uint32_t bytes)
 {
-	uint32_t class = n->topo->ops->wire(n->topo, s, p);
-
-	return (struct copy){ .net = n,
-		.w = w,
-		.faults = n->faults,
-		.link = s * n->n_ports + p,
-		.wire = class,
-		.bytes = bytes,
-		.is_fibre = n->faults && n->faults->fibres &&
-			    n->topo->wire[class].is_fibre,
-		.latency = n->link.latency[class] };
+	return short_copy(n, w, s * n->n_ports + p,
+		n->topo->ops->wire(n->topo, s, p), bytes);
 }
 
 sim_time net_send_short(struct net *n, struct sim_worker *w, site_id s,
 	port_id p, uint32_t bytes, sim_time t)
 {
 	struct router *r = n->router[s < n->n_nodes ? NET_NODES : NET_SWITCHES];
-	struct copy c = short_copy(n, w, s, p, bytes);
+	struct copy c = copy_by(n, w, s, p, bytes);
 	sim_time ser = link_short(&n->link, c.wire, bytes), leaves;
 
 	t = r->ops->guests->slip(r, s, p, ser, t);
@@ -576,7 +579,7 @@ sim_time net_send_tokens(
 	struct net *n, struct sim_worker *w, site_id s, port_id p, sim_time t)
 {
 	uint32_t bytes = n->link.protocol / 2; /* the rest acknowledges */
-	struct copy c = short_copy(n, w, s, p, bytes);
+	struct copy c = copy_by(n, w, s, p, bytes);
 	sim_time leaves =
 		send_short(&c, t, link_short(&n->link, c.wire, bytes));
 

@@ -335,7 +335,7 @@ static struct topo_end fattree_peer(
 static uint32_t fattree_class(const struct topo *topo, router_id r, port_id p)
 {
 	const struct fattree *t = fattree_of(topo);
-	uint32_t level = fattree_level(t, r);
+	uint32_t level = fattree_place(t, r).level;
 
 	if (level && p < t->n_down[level])
 		return fattree_wire(level - 1, FATTREE_DOWN);

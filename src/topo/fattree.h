@@ -108,12 +108,11 @@ static inline router_id fattree_fold(const struct fattree *t, router_id r)
 	return r;
 }
 
-/* 0 for a node. */
+/* The level of a switch of rail 0; 0 for a node. */
 static inline uint32_t fattree_level(const struct fattree *t, router_id r)
 {
 	uint32_t level = 0;
 
-	r = fattree_fold(t, r);
 	while (r >= t->first[level + 1])
 		level++;
 	return level;

@@ -28,7 +28,7 @@ void fattree_name_port(const struct topo *topo, router_id r, port_id p,
 	char *text, size_t size)
 {
 	const struct fattree *t = fattree_of(topo);
-	uint32_t level = fattree_level(t, r);
+	uint32_t level = fattree_place(t, r).level;
 
 	if (!level && t->rails == 1)
 		snprintf(text, size, "link");
@@ -305,7 +305,7 @@ static int read_uplinks(const struct part_kind *k, struct part_names *names,
 
 	if (part_switch.read(&part_switch, names, word, n, p, e))
 		return -1;
-	if (!fattree_of(t)->n_up[fattree_level(fattree_of(t), p->site)])
+	if (!fattree_of(t)->n_up[fattree_place(fattree_of(t), p->site).level])
 		return err_set(e, "switch %.40s has no %s", word[0], k->word);
 	return 0;
 }
@@ -314,20 +314,10 @@ static bool uplinks_wire(const struct topo *topo, const struct part *p,
 	uint32_t i, struct topo_end *end)
 {
 	const struct fattree *t = fattree_of(topo);
-	uint32_t level = fattree_level(t, p->site);
+	uint32_t level = fattree_place(t, p->site).level;
 
 	*end = (struct topo_end){ p->site, t->n_down[level] + i };
 	return i < t->n_up[level];
-}
-
-static bool uplinks_site(
-	const struct topo *t, const struct part *p, uint32_t i, router_id *site)
-{
-	(void)t;
-	(void)p;
-	(void)i;
-	(void)site;
-	return false;
 }
 
 static const struct part_kind rail = {
@@ -342,7 +332,6 @@ static const struct part_kind uplinks = {
 	.word = "uplinks",
 	.read = read_uplinks,
 	.wire = uplinks_wire,
-	.sites = uplinks_site,
 };
 
 const struct part_kind *const fattree_parts[] = { &part_link, &part_switch,

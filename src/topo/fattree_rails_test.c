@@ -155,27 +155,19 @@ static void links_of_each_class_are_as_many_as_there_are(void **state)
 	}
 }
 
-static void is_called(
-	const struct fattree *t, router_id r, port_id p, const char *want)
-{
-	char text[64], port[16];
-
-	topo_name_site(&t->topo, r, text, sizeof(text));
-	t->topo.ops->name_port(&t->topo, r, p, port, sizeof(port));
-	strcat(strcat(text, ", "), port);
-	assert_string_equal(text, want);
-}
-
 static void names_have_the_rail(void **state)
 {
 	struct fattree m;
 	char shape[64];
 
 	tree_make(&m, &prototype);
-	is_called(&m, 17, 1, "node 17, port 1");
-	is_called(&m, fattree_switch(&m, 0, 1, 5), 3, "switch 0:1.5, down 3");
-	is_called(&m, fattree_switch(&m, 1, 1, 31), 35, "switch 1:1.31, up 17");
-	is_called(&m, fattree_switch(&m, 1, 1, 0), 39, "switch 1:1.0, side 3");
+	tree_is_called(&m, 17, 1, "node 17, port 1");
+	tree_is_called(
+		&m, fattree_switch(&m, 0, 1, 5), 3, "switch 0:1.5, down 3");
+	tree_is_called(
+		&m, fattree_switch(&m, 1, 1, 31), 35, "switch 1:1.31, up 17");
+	tree_is_called(
+		&m, fattree_switch(&m, 1, 1, 0), 39, "switch 1:1.0, side 3");
 	m.topo.ops->name_shape(&m.topo, shape, sizeof(shape));
 	assert_string_equal(shape, "18,32-ary 2-tree, 4 siblings, 2 rails");
 }
@@ -228,35 +220,25 @@ static void a_rail_and_the_up_links_of_a_switch_are_parts(void **state)
 	goes_down(&m, "rail", "2", 96 + 3 * 32 * 4 + 2 * 3 * 16, m.per_rail);
 }
 
-static void is_refused(const struct tree_how *how, const char *what)
-{
-	struct fattree m;
-	struct err e = { 0 };
-
-	assert_int_equal(tree_try(&m, how, &e), -1);
-	assert_int_equal(e.code, EXIT_BAD_INPUT);
-	if (!strstr(e.text, what))
-		fail_msg("\"%s\" says nothing of \"%s\"", e.text, what);
-}
-
 static void shapes_that_cannot_be_are_refused(void **state)
 {
-	is_refused(&(struct tree_how){ .nodes = "16", .fill = "5" },
+	tree_is_refused(&(struct tree_how){ .nodes = "16", .fill = "5" },
 		"topology.fill: 5 nodes at a switch with 4 ports down");
-	is_refused(&(struct tree_how){ .nodes = "12", .siblings = "1" },
+	tree_is_refused(&(struct tree_how){ .nodes = "12", .siblings = "1" },
 		"topology.siblings: level 1 has an odd number of switches");
-	is_refused(
+	tree_is_refused(
 		&(struct tree_how){
 			.nodes = "27", .radix = "3", .siblings = "1" },
 		"an odd number");
-	is_refused(&(struct tree_how){ .nodes = "16", .ports = "7" },
+	tree_is_refused(&(struct tree_how){ .nodes = "16", .ports = "7" },
 		"topology.ports: a switch of level 1 would have 8 ports, more "
 		"than the 7 of its chip");
-	is_refused(
+	tree_is_refused(
 		&(struct tree_how){
 			.nodes = "16", .siblings = "2", .ports = "9" },
 		"would have 10 ports");
-	is_refused(&(struct tree_how){ .nodes = "16", .rails = "9" }, "rails");
+	tree_is_refused(
+		&(struct tree_how){ .nodes = "16", .rails = "9" }, "rails");
 }
 
 TESTS(TEST(every_wire_leads_back_and_stays_in_its_rail),

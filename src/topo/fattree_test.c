@@ -226,26 +226,15 @@ static void classes_tell_stage_and_direction(void **state)
 	}
 }
 
-static void is_named(
-	const struct fattree *t, router_id r, port_id p, const char *want)
-{
-	char text[64], port[16];
-
-	topo_name_site(&t->topo, r, text, sizeof(text));
-	t->topo.ops->name_port(&t->topo, r, p, port, sizeof(port));
-	strcat(strcat(text, ", "), port);
-	assert_string_equal(text, want);
-}
-
 static void sites_and_ports_have_names(void **state)
 {
 	struct fattree m;
 	char shape[64];
 
 	tree_make(&m, &(struct tree_how){ .nodes = "64" });
-	is_named(&m, 17, 0, "node 17, link");
-	is_named(&m, 64, 2, "switch 1.0, down 2");
-	is_named(&m, 64 + 16 + 5, 5, "switch 2.5, up 1");
+	tree_is_called(&m, 17, 0, "node 17, link");
+	tree_is_called(&m, 64, 2, "switch 1.0, down 2");
+	tree_is_called(&m, 64 + 16 + 5, 5, "switch 2.5, up 1");
 	m.topo.ops->name_shape(&m.topo, shape, sizeof(shape));
 	assert_string_equal(shape, "4-ary 3-tree");
 	tree_make(&m, &(struct tree_how){ .nodes = "200", .up = "4x2" });
@@ -269,28 +258,20 @@ static void as_many_links_go_up_as_down(void **state)
 	}
 }
 
-static void is_refused(const struct tree_how *how, const char *what)
-{
-	struct fattree m;
-	struct err e = { 0 };
-
-	assert_int_equal(tree_try(&m, how, &e), -1);
-	assert_int_equal(e.code, EXIT_BAD_INPUT);
-	if (!strstr(e.text, what))
-		fail_msg("\"%s\" says nothing of \"%s\"", e.text, what);
-}
-
 static void trees_that_cannot_be_are_refused(void **state)
 {
-	is_refused(&(struct tree_how){ .nodes = "0" }, "nodes");
-	is_refused(&(struct tree_how){ .nodes = "4097" }, "4096");
-	is_refused(&(struct tree_how){ .nodes = "65", .radix = "2", .up = "2" },
+	tree_is_refused(&(struct tree_how){ .nodes = "0" }, "nodes");
+	tree_is_refused(&(struct tree_how){ .nodes = "4097" }, "4096");
+	tree_is_refused(
+		&(struct tree_how){ .nodes = "65", .radix = "2", .up = "2" },
 		"64");
-	is_refused(&(struct tree_how){ .nodes = "16", .up = "[]" }, "up");
-	is_refused(
+	tree_is_refused(&(struct tree_how){ .nodes = "16", .up = "[]" }, "up");
+	tree_is_refused(
 		&(struct tree_how){ .nodes = "16", .length = "[]" }, "length");
-	is_refused(&(struct tree_how){ .nodes = "16", .radix = "70" }, "radix");
-	is_refused(&(struct tree_how){ .nodes = "16", .radix = "[]" }, "radix");
+	tree_is_refused(
+		&(struct tree_how){ .nodes = "16", .radix = "70" }, "radix");
+	tree_is_refused(
+		&(struct tree_how){ .nodes = "16", .radix = "[]" }, "radix");
 }
 
 TESTS(TEST(every_wire_leads_back),

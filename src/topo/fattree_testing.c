@@ -69,3 +69,25 @@ void tree_make(struct fattree *t, const struct tree_how *how)
 	if (tree_try(t, how, &e))
 		fail_msg("%s", e.text);
 }
+
+void tree_is_refused(const struct tree_how *how, const char *what)
+{
+	struct fattree m;
+	struct err e = { 0 };
+
+	assert_int_equal(tree_try(&m, how, &e), -1);
+	assert_int_equal(e.code, EXIT_BAD_INPUT);
+	if (!strstr(e.text, what))
+		fail_msg("\"%s\" says nothing of \"%s\"", e.text, what);
+}
+
+void tree_is_called(
+	const struct fattree *t, router_id r, port_id p, const char *want)
+{
+	char text[64], port[16];
+
+	topo_name_site(&t->topo, r, text, sizeof(text));
+	t->topo.ops->name_port(&t->topo, r, p, port, sizeof(port));
+	strcat(strcat(text, ", "), port);
+	assert_string_equal(text, want);
+}
