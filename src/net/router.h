@@ -215,6 +215,9 @@ struct router_ops {
 	/* Capacity of a channel of a port's receiver, in chunks. */
 	int32_t (*capacity)(
 		const struct router *r, port_id p, uint32_t channel);
+	/* The part of every channel's capacity that all channels of a port
+	 * share; NULL: none. */
+	int32_t (*shared)(const struct router *r, port_id p);
 	/* Tokens that a sender may use now, and those that return to it without
 	 * events. */
 	int32_t (*tokens)(
