@@ -27,6 +27,7 @@ enum { NET_LINK = 128, NET_MANAGE = 4 * NET_LINK };
 struct net;
 struct net_client;
 struct route;
+struct route_memory;
 struct net_params;
 struct net_setup;
 struct router;
@@ -212,6 +213,10 @@ struct router_ops {
 	 * of that; both may be NULL. */
 	void (*fini)(struct router *r);
 	uint64_t (*memory)(const struct router *r);
+
+	/* Entries that were written into a switch: see struct route_lists.
+	 * NULL: it keeps none. */
+	struct route_memory **(*written)(struct router *r, site_id s);
 
 	struct net_fifos (*fifos)(const struct router *r, uint32_t class);
 
