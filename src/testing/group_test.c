@@ -1,23 +1,21 @@
 /* Trees of groups. */
 #include "load/bench/bench.h"
+#include "machine/machine.h"
 #include "testing/testing.h"
-#include "topo/fattree_testing.h"
 
 enum { MOST = 100 };
 
-static const struct tree_how prototype = {
-	.nodes = "512", .radix = "18x32", .up = "18", .fill = "16", .rails = "2"
-};
-static const struct tree_how largest = { .nodes = "104976", .radix = "18" };
-
+/* Of a fat tree with switches of so many nodes. */
 static struct bench_group_shape grow(
-	const struct tree_how *how, uint32_t nodes, uint32_t procs)
+	const char *radix, const char *shape, uint32_t nodes, uint32_t procs)
 {
 	struct bench_group_shape g = { .n = nodes * procs, .procs = procs };
-	struct fattree t;
+	struct err e = { 0 };
+	struct machine *m = machine_load("fattree", &radix, 1, shape, &e);
 
-	tree_make(&t, how);
-	bench_group_grow(&g, &t.topo);
+	assert_string_equal(e.text, "");
+	bench_group_grow(&g, m->topo);
+	machine_free(m);
 	return g;
 }
 
@@ -51,7 +49,7 @@ static void in_each_leaf_one_member_gathers(void **state)
 
 	for (uint32_t i = 0; i < 3; i++) {
 		struct bench_group_shape g =
-			grow(&prototype, nodes[i], procs[i]);
+			grow("topology.radix=16x32", "512", nodes[i], procs[i]);
 
 		assert_int_equal(g.n_levels, 2);
 		assert_int_equal(g.fan[0], fans[i][0]);
@@ -62,15 +60,16 @@ static void in_each_leaf_one_member_gathers(void **state)
 	}
 }
 
-/* A node gathers its second processor, then groups of 18, four times. */
+/* A node gathers its other processes, then groups of a switch's size. */
 static void where_switches_are_many_groups_have_levels(void **state)
 {
-	struct bench_group_shape g = grow(&largest, 104976, 2);
+	struct bench_group_shape g =
+		grow("topology.radix=10", "10000", 10000, 4);
 
 	assert_int_equal(g.n_levels, 5);
-	assert_int_equal(g.fan[0], 2);
+	assert_int_equal(g.fan[0], 4);
 	for (uint32_t i = 1; i < 5; i++)
-		assert_int_equal(g.fan[i], 18);
+		assert_int_equal(g.fan[i], 10);
 	check(&g);
 }
 
@@ -80,8 +79,8 @@ static void any_number_of_members_is_one_tree(void **state)
 
 	for (uint32_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
 		for (uint32_t procs = 1; procs <= 4; procs++) {
-			struct bench_group_shape g =
-				grow(&prototype, some[i], procs);
+			struct bench_group_shape g = grow(
+				"topology.radix=16x32", "512", some[i], procs);
 
 			check(&g);
 		}
