@@ -364,6 +364,9 @@ struct bench_group_shape {
 	uint32_t fan[BENCH_LEVELS]; /* members of a group, from below */
 };
 
+/* The levels of n members by the switches of a topology: those of one switch,
+ * then the first ones of all, in groups that are not too large. */
+void bench_group_grow(struct bench_group_shape *g, const struct topo *t);
 /* That gathers what a member has, or BENCH_NONE for the root. */
 uint32_t bench_group_parent(const struct bench_group_shape *g, uint32_t rank);
 /* Those that it gathers from, by level and rank; child may be NULL.  Returns
