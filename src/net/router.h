@@ -59,6 +59,9 @@ struct net_buffer {
 	uint32_t channel;
 	packet_id head; /* the others follow by packet.next */
 	uint32_t count;
+	/* The first of them that have left the port's receiver for a stage
+	 * inside: they hold no room there. */
+	uint32_t n_inside;
 };
 
 /* A link and channel that a packet may take. */
