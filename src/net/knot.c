@@ -60,7 +60,7 @@ static uint32_t n_buffers_of(const struct knot *k, site_id s)
 static size_t receiver(
 	const struct knot *k, site_id s, uint32_t port, uint32_t channel)
 {
-	return ((size_t)s * k->n->n_ports + port) * k->n_channels + channel;
+	return (size_t)net_link_at(k->n, s, port) * k->n_channels + channel;
 }
 
 static size_t receiver_of(const struct knot *k, struct place at)
@@ -293,14 +293,13 @@ static void take_all(struct knot *k)
 {
 	struct place at;
 
-	for (size_t i = 0; i < k->n_receivers; i++) {
-		site_id s = (site_id)(i / k->n_channels / k->n->n_ports);
-		const struct router *r = net_router(k->n, s);
-		uint32_t c = (uint32_t)(i % k->n_channels);
-		port_id p = (port_id)(i / k->n_channels % k->n->n_ports);
+	for (uint32_t i = 0; i < k->n->links.n; i++) {
+		struct topo_end to = topo_link_end(&k->n->links, i);
+		const struct router *r = net_router(k->n, to.router);
 
-		if (c < r->ops->n_channels)
-			k->room[i] = r->ops->capacity(r, p, c);
+		for (uint32_t c = 0; c < r->ops->n_channels; c++)
+			k->room[(size_t)i * k->n_channels + c] =
+				r->ops->capacity(r, to.port, c);
 	}
 	for (at.site = 0; at.site < k->n->n_sites; at.site++) {
 		for (at.i = 0; at.i < n_buffers_of(k, at.site); at.i++)
@@ -480,7 +479,7 @@ static void knot_init(struct knot *k)
 		if (r->ops->n_channels > k->n_channels)
 			k->n_channels = r->ops->n_channels;
 	}
-	k->n_receivers = (size_t)n->n_sites * n->n_ports * k->n_channels;
+	k->n_receivers = (size_t)n->links.n * k->n_channels;
 	k->n_buffers =
 		(size_t)n->n_nodes * k->per_site[NET_NODES] +
 		(size_t)(n->n_sites - n->n_nodes) * k->per_site[NET_SWITCHES];

@@ -85,7 +85,8 @@ struct weft_sw_device {
 	uint32_t interfaces; /* of this device, now */
 	uint32_t in_flight; /* messages of an engine, at most */
 	uint32_t windows, window; /* of messages into queues; each one's size */
-	uint64_t held; /* bytes of memory that the device has, queues included */
+	uint64_t
+		held; /* bytes of memory that the device has, queues included */
 	/* The library's work, ever: messages that it sent again with their
 	 * data, notices alone, and duplicates that it dropped. */
 	uint64_t resent, notices, duplicates;
