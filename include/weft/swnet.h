@@ -39,6 +39,7 @@ enum {
 	WEFT_SWNET_COLUMNS = 8, /* ports of a row */
 	WEFT_SWNET_ROWS = 5,
 	WEFT_SWNET_CHANNELS = 4,
+	WEFT_SWNET_SLICE = 16, /* bytes */
 	WEFT_SWNET_MULTICASTS = 32, /* entries of a port */
 	WEFT_SWNET_SCRATCH = 4,
 	WEFT_SWNET_WORDS = 248, /* of a command, and of its answer */
@@ -128,6 +129,9 @@ enum weft_swnet_action {
 enum { WEFT_SWNET_INTRA, WEFT_SWNET_INTER };
 
 /* The first word of an identity. */
+#define WEFT_SWNET_IDENTITY(is_switch, ports, came_by)                         \
+	((uint64_t)(is_switch) | (uint64_t)(ports) << 8 |                      \
+		(uint64_t)(came_by) << 16)
 #define WEFT_SWNET_IS_SWITCH(word) ((uint32_t)((word)&1))
 #define WEFT_SWNET_PORTS_OF(word)  ((uint32_t)((word) >> 8 & 0xff))
 #define WEFT_SWNET_CAME_BY(word)   ((uint32_t)((word) >> 16 & 0xff))

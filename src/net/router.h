@@ -73,9 +73,11 @@ enum { NET_MOST_WAYS = 2 * TOPO_MAX_PORTS };
 
 /* A channel of a port: bytes sent (a packet that is being sent counts its bytes
  * until the link is free); packets received; packets waiting in the receiver
- * now, and the time integral of that number. */
+ * now, and the time integral of that number.  Of some routers also: packets
+ * sent, and bytes received. */
 struct net_count {
 	uint64_t sent, came;
+	uint64_t left, took;
 	uint32_t waiting;
 	sim_time stayed;
 };

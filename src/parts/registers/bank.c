@@ -1,5 +1,5 @@
 /* What the registers of a switch show and change. */
-#include "coll/coll.h"
+#include "base/wide.h"
 #include "parts/registers/inside.h"
 
 static struct bank_state *state_of(void *arg)
@@ -24,56 +24,72 @@ static bool is_wired(const struct bank_state *x, uint32_t port)
 static uint64_t status_of(const struct bank_state *x, uint32_t port)
 {
 	bool is_up = is_wired(x, port) && !(x->chip->down >> port & 1);
-	uint32_t lanes = is_up ? net_lanes(x->r->net, x->s, (port_id)port, x->t)
-			       : 0;
+	const struct net *n = x->r->net;
+	uint32_t lanes = is_up ? n->link.lanes : 0;
+
+	if (lanes && n->faults)
+		lanes -= faults_dead_lanes(
+			n->faults, net_link_at(n, x->s, (port_id)port), x->t);
 
 	return (uint64_t)is_up | (uint64_t)lanes << 8;
 }
 
-static struct net_counters counters_of(
-	const struct bank_state *x, uint32_t port, uint32_t channels)
+static struct net_count count(
+	const struct bank_state *x, uint32_t port, uint32_t channel)
 {
-	return is_wired(x, port) ? net_counters(x->r->net, x->s, (port_id)port,
-					   channels, x->t)
-				 : (struct net_counters){ 0 };
+	const struct router *router = router_of(x);
+	struct net_count c = { 0 };
+
+	if (is_wired(x, port))
+		router->ops->count(
+			router, x->s, (port_id)port, channel, x->t, &c);
+	return c;
 }
 
 static uint64_t counter_of(const struct bank_state *x, struct bank_word at)
 {
-	struct net_counters c = counters_of(x, at.port, 1u << at.index);
+	struct net_count c = count(x, at.port, at.index);
 
 	switch (at.reg) {
 	case WEFT_SWNET_RECEIVED:
-		return c.came[at.index];
+		return c.came;
 	case WEFT_SWNET_SENT:
-		return c.left[at.index];
+		return c.left;
 	case WEFT_SWNET_SLICES_IN:
-		return c.took[at.index] / WEFT_SWNET_SLICE;
+		return c.took / WEFT_SWNET_SLICE;
 	case WEFT_SWNET_SLICES_OUT:
-		return c.sent[at.index] / WEFT_SWNET_SLICE;
+		return c.sent / WEFT_SWNET_SLICE;
 	default:
-		return c.waiting[at.index];
+		return c.waiting;
 	}
 }
 
 /* Bytes that a port's link has sent. */
 static uint64_t sent_by(const struct bank_state *x, uint32_t port)
 {
-	return counters_of(x, port, ~0u).sent_bytes;
+	uint64_t sum = 0;
+
+	for (uint32_t c = 0; c < WEFT_SWNET_CHANNELS; c++)
+		sum += count(x, port, c).sent;
+	return sum;
 }
 
 static uint64_t busy_of(const struct bank_state *x, uint32_t port)
 {
 	struct chip_busy b = x->chip->port[port].busy;
 	const struct topo *t = x->r->topo;
-	uint64_t bytes = sent_by(x, port) - b.bytes;
-	int64_t bps;
+	uint128 bytes = sent_by(x, port) - b.bytes, most;
+	uint32_t wire;
 
 	if (x->t <= b.since || !is_wired(x, port))
 		return 0;
-	bps = x->r->net->link.bps[topo_wire(t, x->s, (port_id)port)];
-	bytes = bytes * (PS_PER_S / bps) * 1000 / (uint64_t)(x->t - b.since);
-	return bytes < 1000 ? bytes : 1000;
+	wire = t->ops->wire(t, x->s, (port_id)port);
+	most = (uint128)(x->t - b.since) * (uint128)x->r->net->link.bps[wire] /
+	       PS_PER_S;
+	if (!most)
+		return 0;
+	bytes = bytes * 1000 / most;
+	return bytes < 1000 ? (uint64_t)bytes : 1000;
 }
 
 /* --- words --- */
@@ -88,12 +104,10 @@ static uint32_t length_of(uint32_t reg)
 	case WEFT_SWNET_SLICES_OUT:
 	case WEFT_SWNET_OCCUPANCY:
 		return WEFT_SWNET_CHANNELS;
-	case WEFT_SWNET_MULTICAST:
-		return WEFT_SWNET_MULTICASTS;
 	case WEFT_SWNET_NOTES:
 		return WEFT_SWNET_SCRATCH;
 	default:
-		return reg < WEFT_SWNET_REGISTERS;
+		return reg < WEFT_SWNET_MULTICAST;
 	}
 }
 
@@ -155,8 +169,6 @@ static uint32_t read_word(void *arg, struct bank_word at, uint64_t *value)
 			*router_of(x)->ops->registers->tables(
 				router_of(x), x->s),
 			x->s, (port_id)at.port);
-	else if (at.reg == WEFT_SWNET_MULTICAST)
-		*value = coll_entry(r->net->coll, x->s, at.port, at.index);
 	else if (at.reg == WEFT_SWNET_NOTES)
 		*value = x->chip->port[at.port].notes[at.index];
 	else
@@ -193,19 +205,6 @@ static uint32_t write_split(
 	return WEFT_SWNET_OK;
 }
 
-static uint32_t write_multicast(
-	const struct bank_state *x, struct bank_word at, uint64_t ports)
-{
-	for (port_mask m = ports; m; m &= m - 1) {
-		uint32_t port = (uint32_t)__builtin_ctzll(m);
-
-		if (port >= registers_n_ports(x->r, x->s) || !is_wired(x, port))
-			return WEFT_SWNET_BAD_VALUE;
-	}
-	coll_set_entry(x->r->net->coll, x->s, at.port, at.index, ports);
-	return WEFT_SWNET_OK;
-}
-
 static uint32_t write_word(void *arg, struct bank_word at, uint64_t value)
 {
 	const struct bank_state *x = state_of(arg);
@@ -216,8 +215,6 @@ static uint32_t write_word(void *arg, struct bank_word at, uint64_t value)
 		return WEFT_SWNET_NO_REGISTER;
 	if (at.reg == WEFT_SWNET_SPLIT)
 		return write_split(x, at.port, value);
-	if (at.reg == WEFT_SWNET_MULTICAST)
-		return write_multicast(x, at, value);
 	if (at.reg == WEFT_SWNET_BUSY)
 		x->chip->port[at.port].busy =
 			(struct chip_busy){ x->t, sent_by(x, at.port) };
@@ -248,8 +245,7 @@ static bool are_wired(const struct bank_state *x, const struct bank_entries *e)
 	return true;
 }
 
-/* All of them have the same ports: that they fit is known by the first and the
- * last. */
+/* From the last one on: if that exists, all do. */
 static uint32_t write_entries(
 	void *arg, uint32_t port, const struct bank_entries *e)
 {

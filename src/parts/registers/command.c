@@ -23,7 +23,7 @@ port_mask command_ports(uint32_t scope, uint32_t n)
 	case WEFT_SWNET_ROW(0):
 		return which < WEFT_SWNET_ROWS
 			       ? all & (port_mask)0xff
-					       << which * WEFT_SWNET_COLUMNS
+						 << which * WEFT_SWNET_COLUMNS
 			       : 0;
 	case WEFT_SWNET_ALL:
 		return which ? 0 : all;

@@ -82,8 +82,8 @@ static inline struct registers_body *registers_body(const struct packet *p)
  * route, if it has one, otherwise by the tables.  It is ready for injection.
  */
 packet_id registers_packet(struct registers *r, struct sim_worker *w,
-	site_id src, site_id dst, const struct registers_body *b, bool is_source,
-	sim_time t);
+	site_id src, site_id dst, const struct registers_body *b,
+	bool is_source, sim_time t);
 /* Frees a packet and its body. */
 void registers_give(struct registers *r, struct sim_worker *w, packet_id id);
 /* The way back of a packet that came by a source route: to be a body's
@@ -95,8 +95,7 @@ void registers_reverse(const struct packet *p, uint8_t *route);
 /* supernode << 32 | number */
 uint64_t registers_guid(const struct registers *r, site_id s);
 /* The switch or node of a GUID in a rail; NO_SITE: there is none. */
-site_id registers_find(
-	const struct registers *r, uint32_t rail, uint64_t guid);
+site_id registers_find(const struct registers *r, uint32_t rail, uint64_t guid);
 /* level << 32 | number */
 uint64_t registers_place(const struct registers *r, site_id s);
 
@@ -108,6 +107,7 @@ uint32_t registers_n_chips(const struct registers *r);
  * From a program: waits for the access.  The answer takes the request's place
  * in *b.  EBUSY: another access of this switch was under way.
  */
-int registers_jtag(struct registers *r, uint32_t chip, struct registers_body *b);
+int registers_jtag(
+	struct registers *r, uint32_t chip, struct registers_body *b);
 
 #endif
