@@ -112,6 +112,7 @@ int load_check_keys(const struct param_block *keys, struct err *e)
 		/* key, what it depends on, of that the words that go with it */
 		{ "by", "via", "nic" },
 		{ "fifos", "via", "nic" },
+		{ "port", "via", "nic" },
 		{ "queues", "via", "nic" },
 		{ "routing", "via", "net|nic" },
 		{ "cpu", "via", "nic|msg" },

@@ -60,6 +60,9 @@ struct net_buffer {
 	uint32_t channel;
 	packet_id head; /* the others follow by packet.next */
 	uint32_t count;
+	/* The first of them that have left the port's receiver for a stage
+	 * inside: they hold no room there. */
+	uint32_t n_inside;
 };
 
 /* A link and channel that a packet may take. */
@@ -222,6 +225,10 @@ struct router_ops {
 	 * of that; both may be NULL. */
 	void (*fini)(struct router *r);
 	uint64_t (*memory)(const struct router *r);
+
+	/* Entries that were written into a switch: see struct route_lists.
+	 * NULL: it keeps none. */
+	struct route_memory **(*written)(struct router *r, site_id s);
 
 	struct net_fifos (*fifos)(const struct router *r, uint32_t class);
 

@@ -116,6 +116,16 @@ struct route_lists {
 	uint64_t (*memory)(const struct route_memory *own); /* bytes */
 };
 
+/* What software has written into the switches of a network, for proofs. */
+struct route_written {
+	const void *arg;
+	/* The entries of a switch; NULL: there are none. */
+	const struct route_memory *(*memory)(const void *arg, router_id at);
+	/* The ports by which the multicasts leave that came by a port of a
+	 * switch; NULL: there are no multicasts. */
+	port_mask (*casts)(const void *arg, router_id at, port_id in);
+};
+
 /*
  * Dependencies of channels: after[] has, for a router, port and channel, and
  * for each next channel, the ports of the next router.
@@ -124,6 +134,7 @@ struct route_graph {
 	const struct topo *topo;
 	uint32_t n_channels;
 	port_mask *after; /* [router][port][channel][next channel] */
+	const struct route_written *written; /* NULL: nothing is */
 };
 
 /* The result of a walk along the routes of a routing. */
