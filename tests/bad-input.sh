@@ -116,6 +116,15 @@ refused 'no symbols that check them' run torus code symbols=1
 refused 'give one of symbols' run bgq-board code
 refused 'give one of symbols' run bgq-board code symbols=2 header=3
 refused 'a full packet has 441 symbols' run bgq-board code symbols=500
+refused 'links correct nothing' run bgq-board code burst=8
+fec='--set link.code=64b66b --set link.fec=rs528'
+refused 'bursts: not for links with' run fattree code bursts=2 $fec
+refused 'give one of symbols and burst' run fattree code burst=2 symbols=2 $fec
+refused 'aligned: only with burst' run fattree code symbols=2 aligned=yes $fec
+refused 'a codeword has 528 symbols' run fattree code symbols=600 $fec
+refused 'cannot name one (want auto)' run gemini stream port=1
+refused 'port: has no effect with via=net' run gemini pingpong port=0 to=2
+refused 'port: has no effect with via=msg' run gemini storm port=0 via=msg
 refused 'leaves out' run bgq random zones=A,BC
 refused 'have no rate' run bgq random load=0.5 bytes=0
 refused 'node 99999' run bgq hotspot hot=99999

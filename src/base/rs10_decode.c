@@ -79,14 +79,37 @@ static uint32_t find_locator(const struct rs10 *r, const poly s, poly locator)
 	return length;
 }
 
+/* A term of the locator as a power of x, at one place after the other. */
+struct term {
+	uint32_t power, step;
+};
+
+/* Their values' sum; they go on to the next place. */
+static uint32_t next_value(const struct rs10 *r, struct term *t, uint32_t n)
+{
+	uint32_t sum = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		sum ^= r->power[t[i].power];
+		t[i].power += RS10_PLACES - t[i].step;
+		t[i].power -= t[i].power < RS10_PLACES ? 0 : RS10_PLACES;
+	}
+	return sum;
+}
+
 /* Places whose inverses are roots of the locator; their number. */
 static uint32_t find_places(const struct rs10 *r, uint32_t symbols,
 	const poly locator, uint32_t n, struct rs10_error *guess)
 {
-	uint32_t found = 0;
+	struct term term[RS10_CHECKS + 1];
+	uint32_t found = 0, n_terms = 0;
 
+	for (uint32_t i = 0; i <= n; i++)
+		if (locator[i])
+			term[n_terms++] =
+				(struct term){ r->log[locator[i]], i };
 	for (uint32_t place = 0; place < symbols && found < n; place++)
-		if (!value_at(r, locator, n + 1, RS10_PLACES - place, 0, 1))
+		if (!next_value(r, term, n_terms))
 			guess[found++].place = (uint16_t)place;
 	return found;
 }

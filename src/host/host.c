@@ -37,7 +37,7 @@ struct host *host_new(const struct host_setup *s, struct err *e)
 		host_params_defaults(&h->params);
 	if (host_params_check(&h->params, e) ||
 		(s->side && !(h->side = side_new(s->side, s->side_params,
-				      h->n_nodes, e))) ||
+				      h->n_nodes, host_processors(h), e))) ||
 		!(h->fibers = new_fibers(h, e))) {
 		side_free(h->side);
 		mem_free(h);
@@ -156,6 +156,11 @@ uint64_t host_memory_each(const struct host *h)
 	return h->n_processes > 1 ? each / MEMORY_PAGE * MEMORY_PAGE : each;
 }
 
+uint32_t host_processors(const struct host *h)
+{
+	return (uint32_t)h->params.processors;
+}
+
 struct side *host_side(const struct host *h)
 {
 	return h->side;
@@ -171,8 +176,8 @@ struct side *host_cache(struct host *h)
 	struct err e;
 
 	if (!h->cache) /* its parameters were checked */
-		h->cache =
-			side_new(&side_l2_ops, &h->params.l2, h->n_nodes, &e);
+		h->cache = side_new(
+			&side_l2_ops, &h->params.l2, h->n_nodes, 1, &e);
 	return h->cache;
 }
 

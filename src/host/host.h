@@ -88,6 +88,16 @@ uint32_t host_n_processes(const struct host *h);
 uint32_t host_threads_each(const struct host *h);
 uint64_t host_memory_each(const struct host *h);
 
+/*
+ * Processors of a node, each with a side of its own.  Process p belongs to
+ * processor p modulo their number.
+ */
+uint32_t host_processors(const struct host *h);
+static inline uint32_t host_processor_of(const struct host *h, uint32_t process)
+{
+	return process % host_processors(h);
+}
+
 /* With NULL after the last. */
 const char *const *host_arguments(const struct host *h);
 
@@ -153,6 +163,9 @@ void host_describe_waiting(const struct host *h, char *text, size_t size);
  * only while nothing runs.
  */
 uint64_t host_held(const struct host *h);
+
+/* The number of the program on a thread of a node, which was started. */
+uint32_t host_program(const struct host *h, site_id node, uint32_t thread);
 
 /* --- for engines: from the node's own visit, before its programs run --- */
 

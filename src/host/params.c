@@ -11,6 +11,14 @@ const struct param host_params_table[HOST_PARAMS] = {
 		"assumed: the usual size of compute cards"),
 };
 
+const struct param host_processors_table[] = {
+	PARAM_ROW(PARAM_COUNT, "processors", AT(processors), "1", 1, 8,
+		"processors of a node, each with a side of its own; process p "
+		"belongs to processor p modulo this number",
+		"assumed: one processor"),
+	{ 0 },
+};
+
 #undef AT
 #define AT(field) offsetof(struct l2_params, field)
 
@@ -57,6 +65,8 @@ static void set_defaults(const struct param *rows, size_t n, void *values)
 void host_params_defaults(struct host_params *p)
 {
 	set_defaults(host_params_table, HOST_PARAMS, p);
+	set_defaults(
+		host_processors_table, param_count(host_processors_table), p);
 	set_defaults(l2_params_table, L2_PARAMS, &p->l2);
 }
 

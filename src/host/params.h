@@ -1,6 +1,6 @@
 /*
  * What a machine file says of a node beside its network interface: its
- * memory, the cache in front of it and the DDR behind that.
+ * memory, its processors, the cache in front of memory and the DDR behind it.
  */
 #ifndef HOST_PARAMS_H
 #define HOST_PARAMS_H
@@ -10,6 +10,7 @@
 
 struct host_params {
 	int64_t memory; /* bytes per node */
+	int64_t processors; /* of a node, each with its side */
 	struct l2_params l2;
 };
 
@@ -20,6 +21,8 @@ enum {
 
 /* Of any node with a network interface; of a struct host_params. */
 extern const struct param host_params_table[HOST_PARAMS];
+/* Of nodes whose interface serves several processors. */
+extern const struct param host_processors_table[];
 /* Of an L2 that the interface reads and writes through, and the DDR behind it;
  * of a struct l2_params. */
 extern const struct param l2_params_table[L2_PARAMS];

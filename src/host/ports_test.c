@@ -21,7 +21,7 @@ static void open_unit(struct unit *u, bool is_plain)
 	struct err e;
 
 	host_params_defaults(&p);
-	*u = (struct unit){ .side = side_new(&side_l2_ops, &p.l2, 1, &e) };
+	*u = (struct unit){ .side = side_new(&side_l2_ops, &p.l2, 1, 1, &e) };
 	u->side->ops->ports->set(u->side, &how);
 	assert_true(side_l2_of(u->side)->is_plain);
 	side_l2_of(u->side)->is_plain = is_plain;

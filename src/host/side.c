@@ -11,12 +11,13 @@ const struct side_ops *const side_registry[] = {
 };
 
 struct side *side_new(const struct side_ops *ops, const void *params,
-	site_id n_nodes, struct err *e)
+	site_id n_nodes, uint32_t n_processors, struct err *e)
 {
 	struct side *s = mem_alloc(1, ops->size);
 
 	s->ops = ops;
-	s->n_nodes = n_nodes;
+	s->n_places = n_nodes * n_processors;
+	s->n_each = n_processors;
 	if (ops->init(s, params, e)) {
 		mem_free(s);
 		return NULL;

@@ -12,6 +12,10 @@
  * at once, as several requests.  The interface limits the outstanding reads to
  * n_reads of at most most_read bytes each.  t is now, except for store(), which
  * may be called ahead of time.
+ *
+ * Each processor of a node has a connection of its own (host.processors). Calls
+ * name it by its place: side_place().  Where nodes have one processor, a place
+ * is a node.
  */
 #ifndef HOST_SIDE_H
 #define HOST_SIDE_H
@@ -21,11 +25,19 @@
 
 struct side {
 	const struct side_ops *ops;
-	site_id n_nodes;
+	site_id n_places; /* connections: of all processors of all nodes */
+	uint32_t n_each; /* of a node: its processors */
 	uint32_t most_read; /* bytes of a read */
 	uint32_t n_reads; /* at a time */
 	int64_t rate; /* bytes a second in each direction; 0: not known */
 };
+
+/* The connection of a node's processor. */
+static inline site_id side_place(
+	const struct side *s, site_id node, uint32_t processor)
+{
+	return node * s->n_each + processor;
+}
 
 struct side_rates {
 	int64_t data, raw; /* 0: not known */
@@ -46,7 +58,7 @@ struct side_port_how {
 	int64_t read_rate; /* of data that comes back, bytes a second */
 };
 
-/* One port of one node. */
+/* One port of one place. */
 struct side_port {
 	sim_time free_at; /* for the next request */
 	sim_time data_at; /* the read data path is free */
@@ -61,12 +73,12 @@ struct side_port {
 struct side_ports {
 	/* For all ports, before they are used. */
 	void (*set)(struct side *s, const struct side_port_how *how);
-	sim_time (*read)(struct side *s, struct side_port *p, site_id node,
+	sim_time (*read)(struct side *s, struct side_port *p, site_id place,
 		sim_time t, uint64_t at, uint32_t bytes);
-	sim_time (*write)(struct side *s, struct side_port *p, site_id node,
+	sim_time (*write)(struct side *s, struct side_port *p, site_id place,
 		sim_time t, uint64_t at, uint32_t bytes);
 	/* Atomic operations of the memory. */
-	sim_time (*atomic)(struct side *s, struct side_port *p, site_id node,
+	sim_time (*atomic)(struct side *s, struct side_port *p, site_id place,
 		sim_time t, uint64_t at, uint32_t bytes);
 };
 
@@ -82,24 +94,24 @@ struct side_ops {
 	void (*fini)(struct side *s);
 
 	/* Requests a read; returns when data() is to be called. */
-	sim_time (*request)(struct side *s, site_id node, sim_time t,
+	sim_time (*request)(struct side *s, site_id place, sim_time t,
 		uint64_t at, uint32_t bytes);
 	/* Returns when all data is in the interface. */
-	sim_time (*data)(struct side *s, site_id node, sim_time t, uint64_t at,
+	sim_time (*data)(struct side *s, site_id place, sim_time t, uint64_t at,
 		uint32_t bytes);
 	/* The least time that data() takes; NULL: data() must be called at the
 	 * time that request() returns. */
 	sim_time (*least)(const struct side *s, uint32_t bytes);
 	/* A write; returns when loads can see it. */
-	sim_time (*write)(struct side *s, site_id node, sim_time t, uint64_t at,
-		uint32_t bytes);
+	sim_time (*write)(struct side *s, site_id place, sim_time t,
+		uint64_t at, uint32_t bytes);
 	/* An atomic operation on a word, done by the memory; returns when loads
 	 * can see it.  NULL: the interface reads and writes. */
 	sim_time (*atomic)(
-		struct side *s, site_id node, sim_time t, uint64_t at);
+		struct side *s, site_id place, sim_time t, uint64_t at);
 	/* A core's store to the interface; returns when it is there. */
 	sim_time (*store)(
-		struct side *s, site_id node, sim_time t, uint32_t bytes);
+		struct side *s, site_id place, sim_time t, uint32_t bytes);
 
 	uint64_t (*memory)(const struct side *s); /* bytes that it uses */
 	const struct side_ports *ports; /* NULL: there are none */
@@ -109,8 +121,9 @@ struct side_ops {
 	struct side_rates (*rates)(const void *params);
 };
 
+/* For nodes of so many processors. */
 struct side *side_new(const struct side_ops *ops, const void *params,
-	site_id n_nodes, struct err *e);
+	site_id n_nodes, uint32_t n_processors, struct err *e);
 void side_free(struct side *s);
 uint64_t side_memory(const struct side *s); /* s may be NULL */
 

@@ -12,7 +12,7 @@
 struct side_bus {
 	struct side side;
 	struct side_bus_params params;
-	struct bus *nodes;
+	struct bus *places;
 };
 
 /* --- parameters --- */
@@ -165,7 +165,7 @@ static int side_bus_init(struct side *side, const void *params, struct err *e)
 	side->most_read = (uint32_t)s->params.request;
 	side->n_reads = (uint32_t)s->params.reads;
 	side->rate = s->params.rate;
-	s->nodes = map_alloc(side->n_nodes * sizeof(*s->nodes));
+	s->places = map_alloc(side->n_places * sizeof(*s->places));
 	return 0;
 }
 
@@ -173,24 +173,24 @@ static void side_bus_fini(struct side *side)
 {
 	struct side_bus *s = (struct side_bus *)side;
 
-	map_free(s->nodes, side->n_nodes * sizeof(*s->nodes));
+	map_free(s->places, side->n_places * sizeof(*s->places));
 }
 
 /* --- what crosses --- */
 
-static struct bus *bus_of(struct side *side, site_id node)
+static struct bus *bus_of(struct side *side, site_id place)
 {
 	struct side_bus *s = (struct side_bus *)side;
-	struct bus *b = &s->nodes[node];
+	struct bus *b = &s->places[place];
 
 	if (!b->params)
 		bus_init(b, &s->params.bus);
 	return b;
 }
 
-const struct bus *side_bus_at(struct side *side, site_id node)
+const struct bus *side_bus_at(struct side *side, site_id place)
 {
-	return bus_of(side, node);
+	return bus_of(side, place);
 }
 
 /* The n requests behind one that was asked for at the same time. */
@@ -204,10 +204,10 @@ static void ask_again(struct bus *b, uint32_t n)
 }
 
 /* Where a request takes no time of the bus, there is none to be seen. */
-static sim_time side_bus_request(struct side *side, site_id node, sim_time t,
+static sim_time side_bus_request(struct side *side, site_id place, sim_time t,
 	uint64_t at, uint32_t bytes)
 {
-	struct bus *b = bus_of(side, node);
+	struct bus *b = bus_of(side, place);
 	sim_time first;
 
 	(void)at;
@@ -219,11 +219,11 @@ static sim_time side_bus_request(struct side *side, site_id node, sim_time t,
 	return first;
 }
 
-static sim_time side_bus_data(struct side *side, site_id node, sim_time t,
+static sim_time side_bus_data(struct side *side, site_id place, sim_time t,
 	uint64_t at, uint32_t bytes)
 {
 	(void)at;
-	return bus_burst(bus_of(side, node), t, BUS_DATA, bytes);
+	return bus_burst(bus_of(side, place), t, BUS_DATA, bytes);
 }
 
 static sim_time side_bus_least(const struct side *side, uint32_t bytes)
@@ -233,24 +233,24 @@ static sim_time side_bus_least(const struct side *side, uint32_t bytes)
 	return bus_packet(&s->params.bus, BUS_DATA, bytes);
 }
 
-static sim_time side_bus_write(struct side *side, site_id node, sim_time t,
+static sim_time side_bus_write(struct side *side, site_id place, sim_time t,
 	uint64_t at, uint32_t bytes)
 {
 	(void)at;
-	return bus_burst(bus_of(side, node), t, BUS_WRITE, bytes) +
+	return bus_burst(bus_of(side, place), t, BUS_WRITE, bytes) +
 	       ((struct side_bus *)side)->params.see;
 }
 
 static sim_time side_bus_store(
-	struct side *side, site_id node, sim_time t, uint32_t bytes)
+	struct side *side, site_id place, sim_time t, uint32_t bytes)
 {
-	return bus_store(bus_of(side, node), t, bytes) +
+	return bus_store(bus_of(side, place), t, bytes) +
 	       ((struct side_bus *)side)->params.store;
 }
 
 static uint64_t side_bus_memory(const struct side *side)
 {
-	return sizeof(struct side_bus) + side->n_nodes * sizeof(struct bus);
+	return sizeof(struct side_bus) + side->n_places * sizeof(struct bus);
 }
 
 #define OPS(name_, title_, rows_, least_)                                      \

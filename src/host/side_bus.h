@@ -1,6 +1,6 @@
 /*
  * Sides that are buses (host/side.h), for interfaces whose card has a fixed
- * bus, which the machine file cannot select; and access to the bus of a node.
+ * bus, which the machine file cannot select; and access to the bus of a place.
  */
 #ifndef HOST_SIDE_BUS_H
 #define HOST_SIDE_BUS_H
@@ -18,6 +18,6 @@ struct side_bus_params {
 	int64_t see; /* ps, from the bus to where loads see a write */
 };
 
-const struct bus *side_bus_at(struct side *side, site_id node);
+const struct bus *side_bus_at(struct side *side, site_id place);
 
 #endif

@@ -22,7 +22,7 @@ static int side_l2_init(struct side *side, const void *params, struct err *e)
 
 	if (l2_check(params, e))
 		return -1;
-	s->l2 = l2_new(params, side->n_nodes);
+	s->l2 = l2_new(params, side->n_places);
 	side->most_read = L2_PAGE;
 	side->n_reads = READS;
 	return 0;

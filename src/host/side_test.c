@@ -27,7 +27,7 @@ static struct testing start(const char *kind)
 		.values = m.params,
 	};
 	param_defaults(&m.block);
-	m.side = side_new(side_registry[i], m.params, 3, &e);
+	m.side = side_new(side_registry[i], m.params, 3, 1, &e);
 	assert_non_null(m.side);
 	return m;
 }
@@ -157,12 +157,31 @@ static void sizes_that_do_not_fit_are_refused(void **state)
 	assert_int_equal(param_assign(&m.block, 1, "side.l2.ways=3",
 				 "parameter", "", &e),
 		0);
-	assert_null(side_new(m.side->ops, m.params, 1, &e));
+	assert_null(side_new(m.side->ops, m.params, 1, 1, &e));
 	assert_int_equal(e.code, EXIT_BAD_INPUT);
+	end(&m);
+}
+
+/* What one processor writes is in nobody else's way. */
+static void processors_have_connections_of_their_own(void **state)
+{
+	struct testing m = start("pcie");
+	struct err e = { 0 };
+	struct side *s = side_new(m.side->ops, m.params, 2, 2, &e);
+	site_id one = side_place(s, 1, 0), other = side_place(s, 1, 1);
+	sim_time alone = s->ops->write(s, one, 0, 0, 4096);
+
+	assert_int_equal(s->n_places, 4);
+	assert_int_equal(one, 2);
+	assert_true(s->ops->write(s, one, 0, 0, 4096) > alone);
+	assert_true(s->ops->write(s, other, 0, 0, 4096) == alone);
+	assert_true(s->ops->write(s, side_place(s, 0, 1), 0, 0, 4096) == alone);
+	side_free(s);
 	end(&m);
 }
 
 TESTS(TEST(every_side_has_its_parameters_and_calls),
 	TEST(l2_is_as_its_slices_are), TEST(pcix_has_one_direction),
 	TEST(hypertransport_has_two), TEST(pcie_has_two_and_packets),
+	TEST(processors_have_connections_of_their_own),
 	TEST(sizes_that_do_not_fit_are_refused))

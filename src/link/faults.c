@@ -42,8 +42,8 @@ uint64_t faults_distance(const struct faults *f, uint64_t rate,
 uint64_t faults_gap(
 	const struct faults *f, uint32_t link, uint32_t wire, uint64_t n)
 {
-	return faults_distance(
-		f, rate_of(f, link, wire), RANDOM_ERROR, link, n);
+	return faults_distance(f, rate_of(f, link, wire), RANDOM_ERROR,
+		faults_key(f, link), n);
 }
 
 bool faults_is_marked(struct faults *f, uint32_t worker, router_id chip)
@@ -77,7 +77,8 @@ uint32_t faults_place(const struct faults *f, uint32_t link, uint32_t wire,
 
 	if (!f->blind || !f->blind[link])
 		return bit;
-	x = random_below(random_draw(f->seed, link, RANDOM_ERROR, n).b,
+	x = random_below(
+		random_draw(f->seed, faults_key(f, link), RANDOM_ERROR, n).b,
 		rate_of(f, link, wire));
 	if (x < f->rate[wire])
 		return bit;
@@ -99,7 +100,7 @@ static void find_first(struct faults *f, const void *list, size_t n,
 {
 	size_t link;
 
-	for (size_t i = f->n_links + n; i--;) {
+	for (size_t i = f->links.n + n; i--;) {
 		link = i < n ? *(const uint32_t *)((const char *)list +
 						   i * size)
 			     : i - n;
@@ -140,7 +141,7 @@ static void set_escapes(
 		return;
 	f->fibre = list_by_link(
 		f, p->fibre, p->n_fibres, offsetof(struct fault_link, fibre));
-	f->fibres = map_alloc(f->n_links * sizeof(struct link_chips *));
+	f->fibres = map_alloc(f->links.n * sizeof(struct link_chips *));
 }
 
 struct link_chips *faults_chips(struct faults *f, uint32_t link)
@@ -152,21 +153,22 @@ struct link_chips *faults_chips(struct faults *f, uint32_t link)
 
 static void free_escapes(struct faults *f)
 {
-	for (size_t i = 0; f->fibres && i < f->n_links; i++)
+	for (size_t i = 0; f->fibres && i < f->links.n; i++)
 		mem_free(f->fibres[i]);
 	if (f->fibres)
-		map_free(f->fibres, f->n_links * sizeof(struct link_chips *));
+		map_free(f->fibres, f->links.n * sizeof(struct link_chips *));
 	mem_free(f->fibre);
 	mem_free(f->escape);
 }
 
 /* --- training --- */
 
-static void lines_of(const struct fault_plan *p, uint64_t seed, uint32_t link,
-	struct training_line line[TRAINING_LINES])
+static void lines_of(const struct faults *f, const struct fault_plan *p,
+	uint32_t link, struct training_line line[TRAINING_LINES])
 {
 	for (uint32_t i = 0; i < TRAINING_LINES; i++)
-		line[i] = training_line(&p->training, p->bit, seed, link, i);
+		line[i] = training_line(
+			&p->training, p->bit, f->seed, faults_key(f, link), i);
 	for (size_t k = 0; k < p->n_lines; k++) {
 		const struct fault_line *l = &p->line[k];
 
@@ -188,12 +190,13 @@ static void find_blind(
 
 	if (!p->training.lines || p->training.is_on)
 		return;
-	f->blind = map_alloc(f->n_links * sizeof(*f->blind));
-	for (uint32_t link = 0; link < f->n_links; link++) {
-		if (t->ops->peer(t, link / t->n_ports, link % t->n_ports)
-				.router == NO_ROUTER)
+	f->blind = map_alloc(f->links.n * sizeof(*f->blind));
+	for (uint32_t link = 0; link < f->links.n; link++) {
+		struct topo_end end = topo_link_end(&f->links, link);
+
+		if (t->ops->peer(t, end.router, end.port).router == NO_ROUTER)
 			continue;
-		lines_of(p, f->seed, link, line);
+		lines_of(f, p, link, line);
 		for (i = 0; i < TRAINING_CLOCK; i++)
 			if (!training_falls_right(&line[i]))
 				f->blind[link] |= (uint16_t)(1u << i);
@@ -211,8 +214,9 @@ static bool train_link(
 	struct training_line line[TRAINING_LINES];
 	struct training_result r;
 
-	lines_of(p, f->seed, link, line);
-	r = training_run(&p->training, p->bit, line, f->seed, link);
+	lines_of(f, p, link, line);
+	r = training_run(
+		&p->training, p->bit, line, f->seed, faults_key(f, link));
 	if (!r.failed) {
 		if (!t->margin || r.margin < t->margin)
 			t->margin = r.margin;
@@ -263,9 +267,9 @@ struct outages {
 	struct faults *faults;
 };
 
-static uint32_t link_of(const struct topo *t, struct topo_end end)
+static uint32_t link_of(const struct faults *f, struct topo_end end)
 {
-	return end.router * t->n_ports + end.port;
+	return topo_link(&f->links, end.router, end.port);
 }
 
 static void add_end(struct outages *o, struct topo_end end, sim_time from,
@@ -273,7 +277,7 @@ static void add_end(struct outages *o, struct topo_end end, sim_time from,
 {
 	o->v = mem_more(o->v, o->n, sizeof(*o->v));
 	o->v[o->n++] = (struct fault_outage){
-		.link = link_of(o->topo, end),
+		.link = link_of(o->faults, end),
 		.from = from,
 		.trains = trains,
 		.until = until,
@@ -293,8 +297,8 @@ static void add_outage(struct outages *o, struct topo_end a, struct topo_end b,
 static bool train_wire(
 	const struct outages *o, struct topo_end a, struct topo_end b)
 {
-	bool there = train_link(o->faults, o->plan, link_of(o->topo, a));
-	bool back = train_link(o->faults, o->plan, link_of(o->topo, b));
+	bool there = train_link(o->faults, o->plan, link_of(o->faults, a));
+	bool back = train_link(o->faults, o->plan, link_of(o->faults, b));
 
 	return there && back;
 }
@@ -356,15 +360,15 @@ static void add_start(struct outages *o)
 	if (!p->training.lines || !p->training.is_on ||
 		(!p->cold_start && !p->n_lines))
 		return;
-	for (uint32_t link = 0; link < o->faults->n_links; link++) {
-		struct topo_end a = { link / t->n_ports, link % t->n_ports };
+	for (uint32_t link = 0; link < o->faults->links.n; link++) {
+		struct topo_end a = topo_link_end(&o->faults->links, link);
 		struct topo_end b = t->ops->peer(t, a.router, a.port);
 
-		if (b.router == NO_ROUTER || link_of(t, b) < link)
+		if (b.router == NO_ROUTER || link_of(o->faults, b) < link)
 			continue;
 		if (p->cold_start)
 			add_wire(o, a, b, 0, 0);
-		else if (has_lines(p, link, link_of(t, b)) &&
+		else if (has_lines(p, link, link_of(o->faults, b)) &&
 			 !train_wire(o, a, b))
 			add_wire(o, a, b, 0, SIM_NEVER);
 	}
@@ -419,11 +423,9 @@ static void add_widths(struct outages *o, const struct change *c, size_t n)
 		if (up > c[i].at)
 			add_outage(o, a, b, c[i].at, up, up);
 		f->width[f->n_widths++] =
-			(struct fault_width){ link_of(o->topo, a), lacks,
-				c[i].at };
+			(struct fault_width){ link_of(f, a), lacks, c[i].at };
 		f->width[f->n_widths++] =
-			(struct fault_width){ link_of(o->topo, b), lacks,
-				c[i].at };
+			(struct fault_width){ link_of(f, b), lacks, c[i].at };
 	}
 	f->n_narrow += 2;
 }
@@ -528,8 +530,8 @@ struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 	f->chips = p->chips;
 	f->seed = seed;
 	f->n_workers = n_workers;
-	f->n_links = (size_t)t->n_routers * t->n_ports;
-	f->link = map_alloc(f->n_links * sizeof(*f->link));
+	f->links = topo_links(t);
+	f->link = map_alloc(f->links.n * sizeof(*f->link));
 	f->tally = map_alloc(n_workers * sizeof(*f->tally));
 	f->patience = p->is_managed ? p->notice : SIM_NEVER;
 	faults_set_bursts(f, p, t);
@@ -546,15 +548,13 @@ struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 		f->chip[r].left = faults_distance(
 			f, f->chips, RANDOM_CHIP, r, f->chip[r].draws++);
 	f->n_chips = f->chip ? t->n_routers : 0;
-	for (router_id r = 0; r < t->n_routers; r++) {
-		for (port_id port = 0; port < t->n_ports; port++) {
-			uint32_t link = r * t->n_ports + port;
+	for (uint32_t link = 0; link < f->links.n; link++) {
+		struct topo_end end = topo_link_end(&f->links, link);
 
-			if (t->ops->peer(t, r, port).router == NO_ROUTER)
-				continue;
-			faults_draw(f, link, t->ops->wire(t, r, port));
-			f->link[link].left--; /* the first may be hit */
-		}
+		if (t->ops->peer(t, end.router, end.port).router == NO_ROUTER)
+			continue;
+		faults_draw(f, link, t->ops->wire(t, end.router, end.port));
+		f->link[link].left--; /* the first may be hit */
 	}
 	return f;
 }
@@ -563,11 +563,11 @@ void faults_free(struct faults *f)
 {
 	if (!f)
 		return;
-	map_free(f->link, f->n_links * sizeof(*f->link));
+	map_free(f->link, f->links.n * sizeof(*f->link));
 	if (f->bursts)
-		map_free(f->bursts, f->n_links * sizeof(*f->bursts));
+		map_free(f->bursts, f->links.n * sizeof(*f->bursts));
 	if (f->blind)
-		map_free(f->blind, f->n_links * sizeof(*f->blind));
+		map_free(f->blind, f->links.n * sizeof(*f->blind));
 	mem_free(f->width);
 	mem_free(f->trainings.untrained);
 	free_escapes(f);

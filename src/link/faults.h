@@ -83,7 +83,7 @@ struct fault_event {
 
 /* A defective line of a directed link. */
 struct fault_line {
-	uint32_t link; /* site * n_ports + port that it leaves by */
+	uint32_t link; /* see struct topo_links */
 	uint32_t line;
 	bool is_closed;
 	int64_t skew; /* ps, unless it is closed */
@@ -245,7 +245,8 @@ struct fault_death {
 };
 
 struct faults {
-	struct fault_link *link; /* [site * n_ports + port] */
+	struct topo_links links; /* their numbers */
+	struct fault_link *link; /* [link] */
 	struct fault_link *bursts; /* the same, in bits; NULL: there are none */
 	/* in order; the last one is of no link */
 	struct fault_outage *outage;
@@ -258,7 +259,7 @@ struct faults {
 	struct fault_tally *tally; /* [worker] */
 	struct fault_death *death; /* by site */
 	struct fault_reload *reload; /* in order */
-	size_t n_links, n_outages, n_widths, n_deaths, n_reloads, n_chips;
+	size_t n_outages, n_widths, n_deaths, n_reloads, n_chips;
 	size_t n_memories;
 	/* Packets wait for their link to return, unless its outage is longer
 	 * than this. */
@@ -286,6 +287,12 @@ struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 void faults_free(struct faults *f);
 
 #define NO_LINK UINT32_MAX
+
+/* What random numbers of a link are drawn by. */
+static inline uint32_t faults_key(const struct faults *f, uint32_t link)
+{
+	return topo_link_key(&f->links, link);
+}
 
 bool faults_has_fibres(const struct topo *t);
 

@@ -9,7 +9,8 @@
 static uint64_t distance(
 	struct faults *f, uint32_t link, uint32_t wire, uint32_t n)
 {
-	return faults_distance(f, f->burst[wire].rate, RANDOM_BURST, link, n);
+	return faults_distance(
+		f, f->burst[wire].rate, RANDOM_BURST, faults_key(f, link), n);
 }
 
 void faults_set_bursts(
@@ -23,15 +24,14 @@ void faults_set_bursts(
 	}
 	if (!any)
 		return;
-	f->bursts = map_alloc(f->n_links * sizeof(*f->bursts));
-	for (uint32_t link = 0; link < f->n_links; link++) {
-		router_id r = link / t->n_ports;
-		port_id port = link % t->n_ports;
+	f->bursts = map_alloc(f->links.n * sizeof(*f->bursts));
+	for (uint32_t link = 0; link < f->links.n; link++) {
+		struct topo_end at = topo_link_end(&f->links, link);
 
-		if (t->ops->peer(t, r, port).router != NO_ROUTER)
-			f->bursts[link].left =
-				distance(f, link, t->ops->wire(t, r, port),
-					f->bursts[link].draws++);
+		if (t->ops->peer(t, at.router, at.port).router != NO_ROUTER)
+			f->bursts[link].left = distance(f, link,
+				t->ops->wire(t, at.router, at.port),
+				f->bursts[link].draws++);
 	}
 }
 
@@ -44,7 +44,8 @@ static uint32_t add_burst(const struct faults *f, uint32_t link, uint32_t draw,
 
 	for (uint32_t i = 0; i < length && at + i < bits && n < room; i++) {
 		if (i % 64 == 0)
-			random = random_draw(f->seed, link, RANDOM_BURST,
+			random = random_draw(f->seed, faults_key(f, link),
+				RANDOM_BURST,
 				(uint64_t)(i / 64 + 1) << 32 | draw)
 					 .b;
 		if (!i || i + 1 == length || random >> i % 64 & 1)

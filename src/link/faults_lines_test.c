@@ -8,7 +8,7 @@
 #include "testing/testing.h"
 #include "topo/fattree_testing.h"
 
-enum { LEAF = 16, TOP = 20, PORTS = 8, UP = 4, BIT = 750, WIRES = 32 };
+enum { LEAF = 16, TOP = 20, UP = 4, BIT = 750, WIRES = 32 };
 
 static struct fattree tree;
 
@@ -68,6 +68,13 @@ static struct faults *make(const char *events, const char *lines, bool is_cold)
 	return f;
 }
 
+static uint32_t link_at(router_id r, port_id p)
+{
+	struct topo_links l = topo_links(&tree.topo);
+
+	return topo_link(&l, r, p);
+}
+
 static void is(const struct faults *f, uint32_t link, sim_time t,
 	enum fault_state state)
 {
@@ -79,7 +86,7 @@ static void qsn_f74_a_link_that_returns_trains_first(void **state)
 	struct faults *f = make("10 us link 1.0 up 2 dies|"
 				"20 us link 1.0 up 2 returns",
 		"", false);
-	uint32_t link = LEAF * PORTS + UP + 2, far = (TOP + 2) * PORTS;
+	uint32_t link = link_at(LEAF, UP + 2), far = link_at(TOP + 2, 0);
 	sim_time up = 20 * US + f->trainings.time;
 
 	assert_true(f->trainings.time > 10 * US);
@@ -108,7 +115,7 @@ static void a_link_may_die_again_while_it_trains(void **state)
 				"25 us link 1.0 up 0 dies|"
 				"50 us link 1.0 up 0 returns",
 		"", false);
-	uint32_t link = LEAF * PORTS + UP;
+	uint32_t link = link_at(LEAF, UP);
 	sim_time time = f->trainings.time;
 
 	assert_int_equal(f->trainings.n, 8 + 1);
@@ -127,7 +134,7 @@ static void qsn_f74_a_link_that_cannot_be_trained_stays_down(void **state)
 		"link 1.0 up 1 line 3 skew -2 ns",
 		"link 1.0 up 1 line 3 closed",
 	};
-	uint32_t link = LEAF * PORTS + UP + 1, far = (TOP + 1) * PORTS, i;
+	uint32_t link = link_at(LEAF, UP + 1), far = link_at(TOP + 1, 0), i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct faults *f = make("", bad[i], false);
@@ -174,8 +181,8 @@ static void qsn_f73_a_link_without_its_clock_stays_down(void **state)
 
 	assert_int_equal(f->trainings.n_untrained, 1); /* and not twice */
 	assert_int_equal(f->trainings.untrained[0].lines, 1u << TRAINING_CLOCK);
-	is(f, 7 * PORTS, 0, FAULT_DOWN);
-	is(f, 7 * PORTS, 100 * US, FAULT_DOWN);
+	is(f, link_at(7, 0), 0, FAULT_DOWN);
+	is(f, link_at(7, 0), 100 * US, FAULT_DOWN);
 	faults_free(f);
 }
 
@@ -185,13 +192,14 @@ static void qsn_f74_a_cold_machine_trains_all_its_links(void **state)
 	sim_time time = f->trainings.time;
 
 	assert_int_equal(f->trainings.n, WIRES - 1);
-	for (uint32_t link = 0; link < f->n_links; link++) {
-		struct topo_end far = tree.topo.ops->peer(
-			&tree.topo, link / PORTS, link % PORTS);
+	for (uint32_t link = 0; link < f->links.n; link++) {
+		struct topo_end at = topo_link_end(&f->links, link);
+		struct topo_end far =
+			tree.topo.ops->peer(&tree.topo, at.router, at.port);
 
 		if (far.router == NO_ROUTER)
 			continue;
-		if (link / PORTS == 2 || far.router == 2) {
+		if (at.router == 2 || far.router == 2) {
 			is(f, link, 0, FAULT_DOWN);
 			is(f, link, time, FAULT_DOWN);
 			continue;
@@ -224,7 +232,7 @@ static struct faults *untrained(int64_t skew, const char *lines)
 static void qsn_f74_without_training_a_skewed_line_errs(void **state)
 {
 	struct faults *f = untrained(199, "link 1.0 up 1 line 3 skew 250 ps");
-	uint32_t link = LEAF * PORTS + UP + 1, hits = 0;
+	uint32_t link = link_at(LEAF, UP + 1), hits = 0;
 	uint32_t wire = fattree_wire(1, FATTREE_UP);
 	uint64_t sum = 0;
 
@@ -309,8 +317,8 @@ static void links_without_lines_return_at_once(void **state)
 		0);
 	f = faults_new(&p, &tree.topo, 1, 1);
 	assert_int_equal(f->trainings.time, 0);
-	is(f, 3 * PORTS, 2 * US - 1, FAULT_DOWN);
-	is(f, 3 * PORTS, 2 * US, FAULT_UP);
+	is(f, link_at(3, 0), 2 * US - 1, FAULT_DOWN);
+	is(f, link_at(3, 0), 2 * US, FAULT_UP);
 	faults_free(f);
 	fault_plan_free(&p);
 }

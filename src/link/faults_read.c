@@ -399,9 +399,12 @@ static int by_escape(const void *a, const void *b)
 static int read_events(
 	struct line *l, struct fault_plan *p, const struct param_lines *lines)
 {
+	struct topo_links links;
+
 	if (lines->n > MOST_EVENTS)
 		return err_set(l->e, "faults.events: more than %d events",
 			MOST_EVENTS);
+	links = topo_links(l->topo);
 	p->event = mem_alloc(lines->n + 1, sizeof(*p->event));
 	p->escape = mem_alloc(lines->n + 1, sizeof(*p->escape));
 	p->fibre = mem_alloc(lines->n + 1, sizeof(*p->fibre));
@@ -413,7 +416,7 @@ static int read_events(
 		*x = (struct fault_event){ 0 };
 		if (open_line(l, &lines->v[i]) || read_event(l, x))
 			return -1;
-		link = x->site * l->topo->n_ports + x->port;
+		link = topo_link(&links, x->site, x->port);
 		if (x->flips) {
 			p->flip[p->n_flips++] = (struct fault_flip){ x->site,
 				x->unit, x->flips, x->at };
@@ -476,6 +479,7 @@ static int read_line(struct line *l, struct fault_line *x)
 {
 	struct err e = { .text = "" };
 	struct part link = { 0 };
+	struct topo_links links;
 	size_t at = 2;
 
 	while (at < l->n && strcmp(l->word[at], "line") != 0)
@@ -490,7 +494,8 @@ static int read_line(struct line *l, struct fault_line *x)
 	if (find_word(l, "line", l->word[at + 1], fault_line_names,
 		    TRAINING_LINES, &x->line))
 		return -1;
-	x->link = link.site * l->topo->n_ports + link.port;
+	links = topo_links(l->topo);
+	x->link = topo_link(&links, link.site, link.port);
 	x->place = l->from->place;
 	x->text = l->from->text;
 	return read_skew(l, at + 2, x);

@@ -7,7 +7,7 @@
 #include "testing/testing.h"
 #include "topo/fattree_testing.h"
 
-enum { NODES = 16, LEAF = 16, TOP = 20, PORTS = 8 };
+enum { NODES = 16, LEAF = 16, TOP = 20 };
 
 static struct fattree tree;
 
@@ -137,7 +137,7 @@ static bool is_dead(struct faults *f, router_id r, port_id p, sim_time us)
 {
 	sim_time t = us * 1000 * SIM_NS;
 
-	return faults_cut(f, r * PORTS + p, t, t + 1);
+	return faults_cut(f, topo_link(&f->links, r, p), t, t + 1);
 }
 
 static void both_directions_die_and_return(void **state)
@@ -187,16 +187,17 @@ static void gaps_are_as_long_as_the_rate_says(void **state)
 	struct faults *f = faults_new(&p, &tree.topo, 7, 1);
 	struct faults *g = faults_new(&p, &tree.topo, 8, 1);
 	uint32_t wire = fattree_wire(1, FATTREE_UP), below = 0, same = 0, i;
+	uint32_t leaf = topo_link(&f->links, LEAF, 0);
 	uint64_t sum = 0;
 
 	for (i = 0; i < N; i++) {
-		uint64_t gap = faults_gap(f, LEAF * PORTS + 4, wire, i);
+		uint64_t gap = faults_gap(f, leaf + 4, wire, i);
 
 		sum += gap;
 		below += gap < 1000000;
-		same += gap == faults_gap(f, LEAF * PORTS + 5, wire, i);
-		same += gap == faults_gap(g, LEAF * PORTS + 4, wire, i);
-		assert_int_equal(gap, faults_gap(f, LEAF * PORTS + 4, wire, i));
+		same += gap == faults_gap(f, leaf + 5, wire, i);
+		same += gap == faults_gap(g, leaf + 4, wire, i);
+		assert_int_equal(gap, faults_gap(f, leaf + 4, wire, i));
 	}
 	assert_in_range(sum / N, 980000, 1020000);
 	assert_in_range(below, N * 622 / 1000, N * 642 / 1000); /* 1 - 1/e */

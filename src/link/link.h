@@ -286,6 +286,21 @@ static inline void link_collect(
 	l->all_tokens += sum; /* no channel overflows into the next */
 }
 
+/*
+ * Room for a channel where each has private chunks, and all share a pool.  The
+ * tokens of a channel count both together: what it lacks of the pool's chunks
+ * is what it has taken from the pool.
+ */
+static inline int32_t link_room(
+	const struct link_sender *l, uint32_t channel, int32_t pool)
+{
+	int32_t left = pool, own = l->tokens[channel] - pool;
+
+	for (uint32_t c = 0; c < LINK_CHANNELS; c++)
+		left -= l->tokens[c] < pool ? pool - l->tokens[c] : 0;
+	return left + (own > 0 ? own : 0);
+}
+
 /* A data packet arrived at this port: its acknowledgement is owed. */
 static inline void link_owe(struct link_sender *l, sim_time owed, sim_time t)
 {

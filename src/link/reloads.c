@@ -29,13 +29,14 @@ static int by_stop(const void *a, const void *b)
 }
 
 /* Wires between nodes and their routers are in no tables. */
-static bool is_managed(const struct topo *t, uint32_t link)
+static bool is_managed(
+	const struct faults *f, const struct topo *t, uint32_t link)
 {
-	router_id r = link / t->n_ports;
-	struct topo_end far = t->ops->peer(t, r, link % t->n_ports);
+	struct topo_end at = topo_link_end(&f->links, link);
+	struct topo_end far = t->ops->peer(t, at.router, at.port);
 
 	return topo_is_direct(t) ||
-	       (r >= t->n_nodes && far.router >= t->n_nodes);
+	       (at.router >= t->n_nodes && far.router >= t->n_nodes);
 }
 
 static size_t list_changes(const struct faults *f, const struct fault_plan *p,
@@ -47,7 +48,7 @@ static size_t list_changes(const struct faults *f, const struct fault_plan *p,
 		const struct fault_outage *o = &f->outage[i];
 		sim_time reload = o->is_announced ? 0 : p->reload;
 
-		if (!is_managed(t, o->link) ||
+		if (!is_managed(f, t, o->link) ||
 			(o->until != SIM_NEVER &&
 				o->until - o->from <= p->notice))
 			continue;
@@ -107,13 +108,13 @@ uint32_t faults_avoided(
 	memset(dead, 0, t->n_routers * sizeof(*dead));
 	for (size_t k = 0; k < f->n_outages; k++) {
 		const struct fault_outage *o = &f->outage[k];
+		struct topo_end at = topo_link_end(&f->links, o->link);
 
 		if (o->known > r->stop || o->until <= r->stop ||
 			(o->until != SIM_NEVER &&
 				o->until - o->from <= f->patience))
 			continue;
-		dead[o->link / t->n_ports] |= (port_mask)1
-					      << o->link % t->n_ports;
+		dead[at.router] |= (port_mask)1 << at.port;
 		n++;
 	}
 	return n / 2;

@@ -1,7 +1,8 @@
 /*
- * Patterns of errors against the codes that check a machine's packets: how
- * many there were, and how many the codes did not find.  The codes are linear,
- * so a pattern alone decides, and no packet is sent.
+ * Patterns of errors against the codes that check a machine's packets, or
+ * correct them: how many there were, and how many the codes did not find, or
+ * corrected.  The codes are linear, so a pattern alone decides, and no packet
+ * is sent.
  */
 #include <math.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 #include "base/hamming.h"
 #include "base/mem.h"
 #include "base/rs10.h"
+#include "link/code.h"
+#include "load/code_fec.h"
 #include "load/keys.h"
 #include "load/registry.h"
 
@@ -25,12 +28,15 @@ struct code {
 	struct load load;
 	/* keys */
 	int64_t symbols, bursts, header, checks, count, all_pairs;
+	int64_t burst, is_aligned;
 
 	struct rs10 rs;
+	bool corrects; /* links have forward error correction */
+	struct code_fec fec;
+	uint64_t outcomes[N_CODE_OUTCOMES];
 	uint32_t n_bits, n_places; /* of a full packet on the wire */
 	uint64_t n_patterns; /* to come in all, and looked at */
 	uint64_t done, escaped, crc_escaped;
-	uint64_t random;
 	uint8_t hamming[HAMMING_BITS]; /* the checks that a bit changes */
 	uint16_t *crc; /* [bit] what a CRC-16 makes of it */
 };
@@ -51,6 +57,12 @@ static const struct param params[] = {
 		"machine",
 		"number of check symbols; machine: the number that the machine "
 		"has on each hop"),
+	KEY_COUNT("burst", AT(burst), "0", 0, CODE_MOST_BURST,
+		"length in bits of a burst of errors in each pattern, on links "
+		"with forward error correction; its first and last bits are "
+		"wrong, the others at random"),
+	KEY_FLAG("aligned", AT(is_aligned), "no",
+		"whether the burst begins with a symbol of ten bits"),
 	KEY_COUNT("count", AT(count), "100000", 1, 10000000000,
 		"number of random patterns"),
 };
@@ -60,18 +72,9 @@ static struct code *of(struct load *l)
 	return (struct code *)l;
 }
 
-static uint64_t draw(struct code *c)
-{
-	uint64_t x = c->random += UINT64_C(0x9e3779b97f4a7c15);
-
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
-
 static uint32_t draw_below(struct code *c, uint32_t n)
 {
-	return (uint32_t)((draw(c) >> 32) * n >> 32);
+	return code_draw_below(&c->fec.random, n);
 }
 
 /* --- patterns --- */
@@ -79,19 +82,9 @@ static uint32_t draw_below(struct code *c, uint32_t n)
 /* One of so many wrong symbols; whether it escapes. */
 static bool try_symbols(struct code *c)
 {
-	uint64_t taken[RS10_PLACES / 64 + 1] = { 0 };
 	struct rs10_error e[RS10_PLACES];
 
-	for (uint32_t i = 0; i < c->symbols; i++) {
-		uint32_t place;
-
-		do
-			place = draw_below(c, c->n_places);
-		while (taken[place / 64] >> place % 64 & 1);
-		taken[place / 64] |= UINT64_C(1) << place % 64;
-		e[i] = (struct rs10_error){ (uint16_t)place,
-			(uint16_t)(1 + draw_below(c, RS10_PLACES)) };
-	}
+	code_draw_symbols(&c->fec.random, c->n_places, e, (uint32_t)c->symbols);
 	return !rs10_finds(&c->rs, e, (uint32_t)c->symbols);
 }
 
@@ -102,7 +95,7 @@ static bool try_all_symbols(struct code *c)
 
 	for (uint32_t i = 0; i < c->n_places; i++, bits >>= RS10_BITS) {
 		if (i % 6 == 0)
-			bits = draw(c);
+			bits = code_draw(&c->fec.random);
 		value[i] = (uint16_t)(bits & RS10_PLACES);
 	}
 	return !rs10_finds_all(&c->rs, value, c->n_places);
@@ -174,6 +167,10 @@ static void try_headers(
 
 static bool try_one(struct code *c)
 {
+	if (c->corrects) {
+		c->outcomes[code_fec_try(&c->fec)]++;
+		return false;
+	}
 	if (c->all_pairs)
 		return try_pair(c, c->done);
 	if (c->bursts)
@@ -190,7 +187,13 @@ static int check_keys(
 
 	if (!link->check_hop || !link->check_header)
 		return err_set(e, "code: this machine's packets have no "
-				  "symbols that check them (link.checks)");
+				  "symbols that check them (link.checks), and "
+				  "its links correct nothing (link.fec)");
+	if (c->burst || c->is_aligned)
+		return err_set(e,
+			"%s: this machine's links correct nothing "
+			"(want link.fec)",
+			c->burst ? "burst" : "aligned");
 	if (n != 1)
 		return err_set(e, "code: give one of symbols, bursts, pairs "
 				  "and header");
@@ -201,10 +204,56 @@ static int check_keys(
 	return 0;
 }
 
+/* The same where links correct errors. */
+static int check_fec_keys(const struct code *c, struct err *e)
+{
+	const char *other = c->bursts	     ? "bursts"
+			    : c->header	     ? "header"
+			    : c->all_pairs   ? "pairs"
+			    : c->checks >= 0 ? "checks"
+					     : NULL;
+
+	if (other)
+		return err_set(e,
+			"%s: not for links with forward error "
+			"correction (want symbols or burst)",
+			other);
+	if (!c->symbols == !c->burst)
+		return err_set(e, "code: give one of symbols and burst");
+	if (c->is_aligned && !c->burst)
+		return err_set(e, "aligned: only with burst");
+	if (c->symbols > FEC_SYMBOLS)
+		return err_set(e,
+			"symbols: %lld, but a codeword has %d symbols",
+			(long long)c->symbols, FEC_SYMBOLS);
+	if (c->burst + RS10_BITS > c->fec.n_bits)
+		return err_set(e,
+			"burst: %lld bits, but a full packet has only %u",
+			(long long)c->burst, c->fec.n_bits);
+	return 0;
+}
+
+static int init_fec(
+	struct code *c, const struct link_params *link, struct err *e)
+{
+	c->corrects = true;
+	c->fec.n_bits = code_bits(&link_codes[link->code],
+		(uint32_t)link_wire_bytes(link, link->payload));
+	c->fec.symbols =
+		c->symbols == SYMBOLS_ALL ? FEC_SYMBOLS : (uint32_t)c->symbols;
+	c->fec.burst = (uint32_t)c->burst;
+	c->fec.is_aligned = c->is_aligned;
+	fec_init(&c->fec.fec, link->rate);
+	return check_fec_keys(c, e);
+}
+
 static int code_init(struct load *l, struct err *e)
 {
 	struct code *c = of(l);
 
+	c->n_patterns = (uint64_t)c->count;
+	if (l->link->fec)
+		return init_fec(c, l->link, e);
 	c->n_bits = (uint32_t)link_wire_bytes(l->link, l->link->payload) * 8;
 	c->n_places = c->n_bits / RS10_BITS;
 	if (c->n_places > RS10_PLACES)
@@ -214,7 +263,6 @@ static int code_init(struct load *l, struct err *e)
 	rs10_init(&c->rs, 0,
 		(uint32_t)(c->checks == FROM_MACHINE ? l->link->check_hop
 						     : c->checks));
-	c->n_patterns = (uint64_t)c->count;
 	if (c->all_pairs)
 		c->n_patterns = (uint64_t)(c->n_bits / BURST_BITS) *
 				(c->n_bits / BURST_BITS - 1) / 2;
@@ -239,7 +287,7 @@ static void code_start(struct load *l)
 {
 	struct code *c = of(l);
 
-	c->random = l->seed;
+	c->fec.random = l->seed;
 	make_tables(c);
 	load_wake(l, 0, 0, 0);
 }
@@ -270,12 +318,29 @@ static sim_time code_next(struct load *l)
 		       : sim_now(l->net->sim) + 1000 * (sim_time)SIM_NS;
 }
 
+static void report_fec(const struct code *c, struct load_result *r)
+{
+	double all = (double)(c->done ? c->done : 1);
+
+	load_figure(r, "corrected", (double)c->outcomes[CODE_CORRECTED]);
+	load_figure(r, "corrected_pct",
+		100 * (double)c->outcomes[CODE_CORRECTED] / all);
+	load_figure(r, "failed", (double)c->outcomes[CODE_FAILED]);
+	load_figure(r, "miscorrected", (double)c->outcomes[CODE_WRONG]);
+	load_figure(
+		r, "miscorrected_share", (double)c->outcomes[CODE_WRONG] / all);
+}
+
 static void code_report(struct load *l, struct load_result *r)
 {
 	const struct code *c = of(l);
 	double escape = log2((double)c->escaped / (double)c->done);
 
 	load_figure(r, "patterns", (double)c->done);
+	if (c->corrects) {
+		report_fec(c, r);
+		return;
+	}
 	load_figure(r, "undetected", (double)c->escaped);
 	load_figure(r, "detected",
 		1 - (double)c->escaped / (double)(c->done ? c->done : 1));

@@ -112,6 +112,7 @@ int load_check_keys(const struct param_block *keys, struct err *e)
 		/* key, what it depends on, of that the words that go with it */
 		{ "by", "via", "nic" },
 		{ "fifos", "via", "nic" },
+		{ "port", "via", "nic" },
 		{ "queues", "via", "nic" },
 		{ "routing", "via", "net|nic" },
 		{ "cpu", "via", "nic|msg" },
@@ -173,12 +174,15 @@ static bool has_died(const struct load *l)
 {
 	const struct faults *f = l->net->faults;
 	sim_time now = sim_now(l->net->sim);
-	uint32_t n_ports = l->net->n_ports;
+	site_id site;
+	uint32_t n_ports;
 
 	if (!f->n_deaths || f->death[0].at > now)
 		return false;
-	for (uint32_t link = 0; link < n_ports; link++)
-		if (faults_state(f, f->death[0].site * n_ports + link, now) !=
+	site = f->death[0].site;
+	n_ports = net_router(l->net, site)->sites.n_ports;
+	for (port_id p = 0; p < n_ports; p++)
+		if (faults_state(f, topo_link(&f->links, site, p), now) !=
 			FAULT_UP)
 			return true;
 	return l->host && host_n_dead(l->host);

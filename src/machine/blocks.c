@@ -239,6 +239,7 @@ struct machine *machine_default(void)
 	add_nics(m);
 	add_sides(m);
 	add_block(m, "host", host_params_table, HOST_PARAMS, &m->host, "nic");
+	add_table(m, "host", host_processors_table, &m->host, "processors");
 	add_block(m, "host", l2_params_table, L2_PARAMS, &m->host.l2, "l2");
 	add_parts(m);
 	add_table(m, "faults", fault_params_table, &m->fault_lines, "");

@@ -23,13 +23,15 @@ static struct fault_counts sum(const struct net *n)
 static void name_untrained(const struct topo *t,
 	const struct fault_untrained *u, char *text, size_t size)
 {
-	router_id r = u->link / t->n_ports;
+	struct topo_links links = topo_links(t);
+	struct topo_end at = topo_link_end(&links, u->link);
+	router_id r = at.router;
 	char site[64], port[64];
 	const char *before = ": line ";
 	size_t used;
 
 	t->ops->name_router(t, r, site, sizeof(site));
-	t->ops->name_port(t, r, u->link % t->n_ports, port, sizeof(port));
+	t->ops->name_port(t, r, at.port, port, sizeof(port));
 	used = (size_t)snprintf(text, size, "link %s%s%s", site,
 		r < t->n_nodes ? "" : " ", r < t->n_nodes ? "" : port);
 	for (uint32_t i = 0; i < TRAINING_LINES && used < size; i++) {

@@ -69,7 +69,7 @@ static uint32_t add_bus(
 		return 0;
 	for (uint32_t i = 0; i < 3; i++) {
 		struct err e = { 0 };
-		struct side *s = side_new(m->side, m->side_params, 1, &e);
+		struct side *s = side_new(m->side, m->side_params, 1, 1, &e);
 
 		if (!s)
 			return n;

@@ -9,7 +9,7 @@ struct audit {
 	const struct net_guest *guest; /* or NULL */
 	uint32_t n_channels; /* the most that a router has, and the guest's */
 	uint32_t first; /* of the guest's */
-	/* [site][port][channel]: tokens of the far end's buffer that a
+	/* [link][channel]: tokens of the far end's buffer that a
 	 * sender does not hold because something stands for them */
 	int32_t *out;
 	uint64_t in_flight, in_queues, in_fifos;
@@ -19,7 +19,7 @@ struct audit {
 static int32_t *tokens_of(
 	const struct audit *a, site_id s, uint32_t port, uint32_t channel)
 {
-	size_t i = (size_t)s * a->n->n_ports + port;
+	size_t i = net_link_at(a->n, s, port);
 
 	return &a->out[i * a->n_channels + channel];
 }
@@ -71,7 +71,7 @@ static int count_buffer(
 	uint32_t count;
 
 	for (count = 0; count < b->count && id; count++) {
-		if (b->port < a->n->n_ports)
+		if (b->port < a->n->n_ports && count >= b->n_inside)
 			charge(a, s, b->port, b->channel, id);
 		id = a->n->packets[id].next;
 	}
@@ -198,8 +198,7 @@ int net_audit(struct net *n, struct err *e)
 		.first = first,
 		.is_over = true,
 	};
-	size_t size =
-		(size_t)n->n_sites * n->n_ports * a.n_channels * sizeof(*a.out);
+	size_t size = (size_t)n->links.n * a.n_channels * sizeof(*a.out);
 	int failed = 0;
 
 	a.out = map_alloc(size);

@@ -60,7 +60,7 @@ static uint32_t n_buffers_of(const struct knot *k, site_id s)
 static size_t receiver(
 	const struct knot *k, site_id s, uint32_t port, uint32_t channel)
 {
-	return ((size_t)s * k->n->n_ports + port) * k->n_channels + channel;
+	return (size_t)net_link_at(k->n, s, port) * k->n_channels + channel;
 }
 
 static size_t receiver_of(const struct knot *k, struct place at)
@@ -191,6 +191,18 @@ static void look_at(struct knot *k, site_id s)
 	k->todo[k->n_todo++] = s;
 }
 
+/* When a packet of a buffer goes, the room of the first one that still has
+ * some: packets inside of a router have none, and others follow them. */
+static int32_t freed_by(const struct knot *k, const struct router *r,
+	const struct net_buffer *b, uint32_t nth, const struct packet *p)
+{
+	if (nth + b->n_inside >= b->count)
+		return 0;
+	for (uint32_t i = 0; i < b->n_inside; i++)
+		p = &k->n->packets[p->next];
+	return r->ops->charge(r, p, b->channel);
+}
+
 /* Lets go what can; whoever sends to this site may get room by it. */
 static bool let_go(struct knot *k, struct place at)
 {
@@ -203,8 +215,9 @@ static bool let_go(struct knot *k, struct place at)
 	if (*gone_at(k, at) == b.count)
 		return false;
 	while ((p = first_left(k, at)) && can_go(k, at, p)) {
+		k->room[receiver_of(k, at)] +=
+			freed_by(k, r, &b, *gone_at(k, at), p);
 		++*gone_at(k, at);
-		k->room[receiver_of(k, at)] += r->ops->charge(r, p, b.channel);
 		look_at(k, t->ops->peer(t, at.site, b.port).router);
 		any = true;
 	}
@@ -284,8 +297,9 @@ static uint32_t take_room(struct knot *k, struct place at)
 	packet_id id = b.head;
 
 	for (uint32_t i = 0; i < b.count; i++, id = k->n->packets[id].next)
-		k->room[receiver_of(k, at)] -=
-			r->ops->charge(r, &k->n->packets[id], b.channel);
+		if (i >= b.n_inside)
+			k->room[receiver_of(k, at)] -= r->ops->charge(
+				r, &k->n->packets[id], b.channel);
 	return b.count;
 }
 
@@ -293,14 +307,13 @@ static void take_all(struct knot *k)
 {
 	struct place at;
 
-	for (size_t i = 0; i < k->n_receivers; i++) {
-		site_id s = (site_id)(i / k->n_channels / k->n->n_ports);
-		const struct router *r = net_router(k->n, s);
-		uint32_t c = (uint32_t)(i % k->n_channels);
-		port_id p = (port_id)(i / k->n_channels % k->n->n_ports);
+	for (uint32_t i = 0; i < k->n->links.n; i++) {
+		struct topo_end to = topo_link_end(&k->n->links, i);
+		const struct router *r = net_router(k->n, to.router);
 
-		if (c < r->ops->n_channels)
-			k->room[i] = r->ops->capacity(r, p, c);
+		for (uint32_t c = 0; c < r->ops->n_channels; c++)
+			k->room[(size_t)i * k->n_channels + c] =
+				r->ops->capacity(r, to.port, c);
 	}
 	for (at.site = 0; at.site < k->n->n_sites; at.site++) {
 		for (at.i = 0; at.i < n_buffers_of(k, at.site); at.i++)
@@ -480,7 +493,7 @@ static void knot_init(struct knot *k)
 		if (r->ops->n_channels > k->n_channels)
 			k->n_channels = r->ops->n_channels;
 	}
-	k->n_receivers = (size_t)n->n_sites * n->n_ports * k->n_channels;
+	k->n_receivers = (size_t)n->links.n * k->n_channels;
 	k->n_buffers =
 		(size_t)n->n_nodes * k->per_site[NET_NODES] +
 		(size_t)(n->n_sites - n->n_nodes) * k->per_site[NET_SWITCHES];

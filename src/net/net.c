@@ -171,6 +171,7 @@ static void set_rules(struct net *n, const struct net_setup *s)
 	n->n_sites = s->topo->n_routers;
 	n->n_nodes = s->topo->n_nodes;
 	n->n_ports = s->topo->n_ports;
+	n->links = topo_links(s->topo);
 	n->full = (int32_t)n->link.max_chunks;
 }
 
@@ -335,6 +336,12 @@ static void make_tables(struct net *n)
 	mem_free(dead);
 }
 
+/* Of lists by net_channel_at(). */
+static size_t n_channels(const struct net *n)
+{
+	return (size_t)n->links.n * NET_MOST_CHANNELS;
+}
+
 struct net *net_new(const struct net_setup *s, struct err *e)
 {
 	struct net *n = mem_alloc(1, sizeof(*n));
@@ -353,19 +360,16 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 	if (s->book) {
 		n->book = book_new(
 			s->book, n->n_workers, n->n_sites, most_packets(n, s));
-		n->token_waits = map_alloc(net_channel_at(n, n->n_sites, 0, 0) *
-					   sizeof(*n->token_waits));
-		n->numbers = mem_alloc(
-			(size_t)n->n_sites * n->n_ports, sizeof(*n->numbers));
+		n->token_waits =
+			map_alloc(n_channels(n) * sizeof(*n->token_waits));
+		n->numbers = mem_alloc(n->links.n, sizeof(*n->numbers));
 	}
 	if (s->faults)
 		n->faults =
 			faults_new(s->faults, s->topo, s->seed, n->n_workers);
 	if (has_retry(&n->link, s)) {
-		n->retry = map_alloc(
-			(size_t)n->n_sites * n->n_ports * sizeof(*n->retry));
-		n->resent = map_alloc(net_channel_at(n, n->n_sites, 0, 0) *
-				      sizeof(*n->resent));
+		n->retry = map_alloc(n->links.n * sizeof(*n->retry));
+		n->resent = map_alloc(n_channels(n) * sizeof(*n->resent));
 	}
 	n->class_of = mem_alloc(n->n_sites, sizeof(*n->class_of));
 	make_tables(n);
@@ -380,12 +384,14 @@ static void announce(struct net *n)
 	const struct fault_outage *o;
 
 	for (size_t i = 0; i < n->faults->n_outages; i++) {
+		struct topo_end at;
 		site_id s;
 		uint16_t key;
 
 		o = &n->faults->outage[i];
-		s = o->link / n->n_ports;
-		key = SIM_KEY(PHASE_TOKEN, NET_LINK + o->link % n->n_ports);
+		at = topo_link_end(&n->links, o->link);
+		s = at.router;
+		key = SIM_KEY(PHASE_TOKEN, NET_LINK + at.port);
 		sim_post(sim_owner(n->sim, s), s, o->from, key, 0, 0);
 		if (o->until != SIM_NEVER)
 			sim_post(sim_owner(n->sim, s), s, o->until, key, 1, 0);
@@ -551,15 +557,14 @@ static void free_clients(struct net *n)
 
 static void free_retry(struct net *n)
 {
-	size_t i, links = (size_t)n->n_sites * n->n_ports;
+	size_t i, links = n->links.n;
 
 	if (!n->retry)
 		return;
 	for (i = 0; i < links; i++)
 		retry_fini(&n->retry[i]);
 	map_free(n->retry, links * sizeof(*n->retry));
-	map_free(n->resent,
-		net_channel_at(n, n->n_sites, 0, 0) * sizeof(*n->resent));
+	map_free(n->resent, n_channels(n) * sizeof(*n->resent));
 }
 
 static void free_router(struct router *r)
@@ -592,8 +597,8 @@ void net_free(struct net *n)
 	packet_pool_free(n->pool);
 	mem_free(n->numbers);
 	if (n->book)
-		map_free(n->token_waits, net_channel_at(n, n->n_sites, 0, 0) *
-						 sizeof(*n->token_waits));
+		map_free(n->token_waits,
+			n_channels(n) * sizeof(*n->token_waits));
 	book_free(n->book);
 	faults_free(n->faults);
 	sim_free(n->sim);
@@ -647,7 +652,7 @@ struct net_tally net_total(const struct net *n)
 
 static uint64_t retry_memory(const struct net *n)
 {
-	size_t i, links = (size_t)n->n_sites * n->n_ports;
+	size_t i, links = n->links.n;
 	uint64_t sum = 0;
 
 	for (i = 0; n->retry && i < links; i++)

@@ -201,19 +201,19 @@ struct net {
 	struct net_fifos fifos[N_NET_CLASSES];
 	int32_t full; /* chunks of a full packet */
 	uint32_t n_ports; /* largest number of ports of a site */
+	struct topo_links links; /* numbers of links: net_link_at() */
 
 	struct net_client **client; /* by class; the first always exists */
 	uint16_t *class_of; /* [site] */
 	uint32_t n_clients;
 	struct faults *faults; /* NULL: there are none */
-	struct link_retry *retry; /* [site * n_ports + port], or NULL */
+	struct link_retry *retry; /* [link], or NULL */
 	uint64_t *resent; /* wasted copies of links that retry: by channel */
 	struct net_tables *tables; /* that are loaded, in order; or NULL */
 	size_t n_tables;
 	struct book *book; /* NULL: no budgets are kept */
 	sim_time *token_waits; /* where there is a book: by channel */
-	/* With a book: numbers of packets on a link, [site * n_ports + port] */
-	uint32_t *numbers;
+	uint32_t *numbers; /* with a book: of packets on a link, [link] */
 	struct coll *coll; /* collectives of its switches; NULL: none */
 	struct net_guest *guest; /* owned; NULL: there is none */
 	struct packet_pool *pool;
@@ -324,11 +324,17 @@ void net_on_manage(struct net *n, struct sim_worker *w, site_id s, sim_time t,
 /* Gives a packet that will never arrive to the client. */
 void net_drop(struct net *n, struct sim_worker *w, packet_id id);
 
+/* Numbers of the links that leave a site by its ports. */
+static inline uint32_t net_link_at(const struct net *n, site_id s, port_id p)
+{
+	return topo_link(&n->links, s, p);
+}
+
 /* Index in lists by port and channel. */
 static inline size_t net_channel_at(
 	const struct net *n, site_id s, port_id p, uint32_t channel)
 {
-	return ((size_t)s * n->n_ports + p) * NET_MOST_CHANNELS + channel;
+	return (size_t)net_link_at(n, s, p) * NET_MOST_CHANNELS + channel;
 }
 
 /* "node 5 (1,1,0), in by B+, dynamic" */

@@ -59,6 +59,9 @@ struct net_buffer {
 	uint32_t channel;
 	packet_id head; /* the others follow by packet.next */
 	uint32_t count;
+	/* The first of them that have left the port's receiver for a stage
+	 * inside: they hold no room there. */
+	uint32_t n_inside;
 };
 
 /* A link and channel that a packet may take. */
@@ -215,6 +218,9 @@ struct router_ops {
 	/* Capacity of a channel of a port's receiver, in chunks. */
 	int32_t (*capacity)(
 		const struct router *r, port_id p, uint32_t channel);
+	/* The part of every channel's capacity that all channels of a port
+	 * share; NULL: none. */
+	int32_t (*shared)(const struct router *r, port_id p);
 	/* Tokens that a sender may use now, and those that return to it without
 	 * events. */
 	int32_t (*tokens)(

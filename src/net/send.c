@@ -12,7 +12,7 @@
 
 static uint32_t link_of(const struct net *n, const struct net_sending *x)
 {
-	return x->site * n->n_ports + x->port;
+	return net_link_at(n, x->site, x->port);
 }
 
 void net_wire(const struct net *n, const struct router_ops *own, site_id s,
@@ -111,10 +111,11 @@ static uint32_t flips(
 static void report(
 	const struct copy *c, enum ras_what what, sim_time t, uint64_t number)
 {
+	struct topo_end at = topo_link_end(&c->net->links, c->link);
 	const struct ras_event e = {
 		.at = t,
-		.site = c->link / c->net->n_ports,
-		.port = c->link % c->net->n_ports,
+		.site = at.router,
+		.port = at.port,
 		.what = what,
 		.number = number,
 	};
@@ -161,7 +162,7 @@ static uint32_t send_bits(
 		return 0;
 	chips = faults_chips(f, c->link);
 	done = chip_pass(chips, &c->net->link.chips, t, flip, n, bytes,
-		random_draw(f->seed, c->link, RANDOM_ESCAPE,
+		random_draw(f->seed, faults_key(f, c->link), RANDOM_ESCAPE,
 			UINT64_C(1) << 40 | f->link[c->link].draws)
 			.a,
 		bit, NET_FLIPS);
@@ -310,7 +311,9 @@ static uint32_t escape(const struct copy *c, sim_time t, uint32_t *bit)
 	if (!x || x->link != c->link || x->at > t)
 		return 0;
 	n = checks_codeword(c->net->link.checks,
-		random_draw(f->seed, c->link, RANDOM_ESCAPE, l->escape).a,
+		random_draw(f->seed, faults_key(f, c->link), RANDOM_ESCAPE,
+			l->escape)
+			.a,
 		first, first + 8u * p->bytes, bit);
 	l->escape += n > 0;
 	return n;
@@ -353,13 +356,14 @@ static bool is_found(const struct copy *c, const uint32_t *bit, uint32_t n)
 static bool reads_copy(struct copy *c, sim_time t)
 {
 	struct net *n = c->net;
-	uint32_t buffer =
-		fault_buffer_of(FAULT_SENDER, c->link % n->n_ports, 0);
+	struct topo_end at;
 
 	if (!c->n_sent++)
 		return true;
-	c->is_stopped = !faults_reads(c->faults, c->w->id, c->link / n->n_ports,
-		buffer, &n->packets[c->id], c->bytes, t);
+	at = topo_link_end(&n->links, c->link);
+	c->is_stopped = !faults_reads(c->faults, c->w->id, at.router,
+		fault_buffer_of(FAULT_SENDER, at.port, 0), &n->packets[c->id],
+		c->bytes, t);
 	return !c->is_stopped;
 }
 
@@ -551,7 +555,7 @@ static sim_time send_short(struct copy *c, sim_time t, sim_time ser)
 static struct copy copy_by(struct net *n, struct sim_worker *w, site_id s,
 	port_id p, uint32_t bytes)
 {
-	return short_copy(n, w, s * n->n_ports + p,
+	return short_copy(n, w, net_link_at(n, s, p),
 		n->topo->ops->wire(n->topo, s, p), bytes);
 }
 
@@ -572,7 +576,7 @@ sim_time net_send_short(struct net *n, struct sim_worker *w, site_id s,
 void net_set_timeout(struct net *n, site_id s, port_id p, uint32_t trips)
 {
 	if (n->retry)
-		n->retry[s * n->n_ports + p].timeout = trips;
+		n->retry[net_link_at(n, s, p)].timeout = trips;
 }
 
 sim_time net_send_tokens(
@@ -590,10 +594,12 @@ sim_time net_send_tokens(
 /* --- what waits for ever --- */
 
 static void add_stuck(
-	const struct net *n, size_t link, sim_time since, struct net_stuck *x)
+	const struct net *n, uint32_t link, sim_time since, struct net_stuck *x)
 {
-	x->site = (site_id)(link / n->n_ports);
-	x->port = (port_id)(link % n->n_ports);
+	struct topo_end at = topo_link_end(&n->links, link);
+
+	x->site = at.router;
+	x->port = at.port;
 	x->since = since;
 }
 
@@ -613,7 +619,7 @@ static void name_held(
 uint64_t net_stuck(const struct net *n, sim_time since, struct net_stuck *list,
 	uint32_t most)
 {
-	size_t i, links = (size_t)n->n_sites * n->n_ports;
+	uint32_t i, links = n->links.n;
 	uint64_t found = 0;
 
 	for (i = 0; n->retry && i < links; i++) {
@@ -651,18 +657,19 @@ uint64_t net_escaped(const struct net *n)
 struct ras_event *net_ras(const struct net *n, size_t *n_events)
 {
 	struct ras_event *v = faults_events(n->faults, n_events);
-	size_t i, links = (size_t)n->n_sites * n->n_ports;
+	uint32_t i, links = n->links.n;
 
 	for (i = 0; n->retry && i < links; i++) {
 		const struct link_retry *q = &n->retry[i];
+		struct topo_end at = topo_link_end(&n->links, i);
 
 		if (!checks_differ(&q->sums, q->good))
 			continue;
 		v = mem_grow(v, *n_events + 1, sizeof(*v));
 		v[(*n_events)++] = (struct ras_event){
 			.at = sim_last_time(n->sim),
-			.site = (router_id)(i / n->n_ports),
-			.port = (port_id)(i % n->n_ports),
+			.site = at.router,
+			.port = at.port,
 			.what = RAS_SUMS,
 			.number = q->escaped,
 		};
@@ -673,7 +680,7 @@ struct ras_event *net_ras(const struct net *n, size_t *n_events)
 void net_note_header(
 	struct net *n, site_id s, port_id p, uint32_t channel, packet_id id)
 {
-	uint32_t number = n->numbers[(size_t)s * n->n_ports + p]++;
+	uint32_t number = n->numbers[net_link_at(n, s, p)]++;
 	const struct net_client *c = net_sender(n, id);
 	uint8_t header[BOOK_HEADER] = { 0 };
 

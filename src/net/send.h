@@ -39,9 +39,9 @@ static inline bool net_is_faulty(const struct net *n)
 static inline uint32_t net_row(
 	const struct net *n, site_id s, port_id p, uint32_t class, sim_time t)
 {
-	uint32_t dead =
-		n->faults ? faults_dead_lanes(n->faults, s * n->n_ports + p, t)
-			  : 0;
+	uint32_t dead = n->faults ? faults_dead_lanes(
+					    n->faults, net_link_at(n, s, p), t)
+				  : 0;
 
 	return link_row(&n->link, class, dead);
 }

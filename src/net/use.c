@@ -23,7 +23,7 @@ static void add_guest(
 static void leave_out(const struct net *n, site_id s, port_id p,
 	uint32_t channels, sim_time now, struct net_counters *c)
 {
-	const struct link_retry *q = &n->retry[(size_t)s * n->n_ports + p];
+	const struct link_retry *q = &n->retry[net_link_at(n, s, p)];
 
 	if (c->free_at > q->sent)
 		c->free_at = q->sent;

@@ -150,6 +150,8 @@ void nic_testing_start(
 	p.memory = NIC_TESTING_MEMORY;
 	if (m->l2_capacity)
 		p.l2.capacity = m->l2_capacity;
+	if (m->processors)
+		p.processors = m->processors;
 	build_net(m, n_workers, &e);
 	if (m->net) {
 		h.sim = m->net->sim;

@@ -29,6 +29,7 @@ struct nic_testing {
 	const struct nic_ops *ops;
 	void *params; /* the interface's */
 	int64_t l2_capacity; /* bytes; 0: the usual */
+	int64_t processors; /* of a node; 0: one */
 	const struct side_ops *side; /* where it takes any: PCI Express */
 	void *side_params;
 	const struct book_how *book;

@@ -83,7 +83,7 @@ void record_links_init(struct record_links *k, const struct net *n)
 	*k = (struct record_links){ .net = n };
 	net_links_init(&k->links, n);
 	most = k->links.n + 1;
-	k->at = take(k, (size_t)n->n_sites * n->n_ports, sizeof(*k->at));
+	k->at = take(k, n->links.n, sizeof(*k->at));
 	k->name_of = take(k, most, sizeof(*k->name_of));
 	for (size_t i = 0; i < k->links.n; i++) {
 		const struct net_link *l = &k->links.link[i];
@@ -91,7 +91,7 @@ void record_links_init(struct record_links *k, const struct net *n)
 
 		n->topo->ops->name_port(
 			n->topo, l->site, l->port, name, sizeof(name));
-		k->at[(size_t)l->site * n->n_ports + l->port] = (uint32_t)i;
+		k->at[net_link_at(n, l->site, l->port)] = (uint32_t)i;
 		k->name_of[i] = find_name(k, name);
 	}
 	k->ps_per_byte = take(k, n->topo->n_wires, sizeof(*k->ps_per_byte));
@@ -322,7 +322,7 @@ int record_channels_write(
 
 uint32_t record_link_at(const struct record_links *k, site_id s, port_id p)
 {
-	return k->at[(size_t)s * k->net->n_ports + p];
+	return k->at[net_link_at(k->net, s, p)];
 }
 
 /* That a buffer's first packet may take; none where it is to be received. */

@@ -116,6 +116,30 @@ static void sun_f3_leaves_and_spines_have_their_ports(void **state)
 	}
 }
 
+/* A node of two ports has two numbers; nothing but these is between them. */
+static void links_are_numbered_without_gaps(void **state)
+{
+	struct fattree m;
+	struct topo_links l;
+	uint32_t next = 0;
+
+	tree_make(&m, &prototype);
+	l = topo_links(&m.topo);
+	for (router_id r = 0; r < m.topo.n_routers; r++) {
+		port_id n = r < m.topo.n_nodes ? 2 : 40;
+
+		for (port_id p = 0; p < n; p++, next++) {
+			struct topo_end end = topo_link_end(&l, next);
+
+			assert_int_equal(topo_link(&l, r, p), next);
+			assert_int_equal(end.router, r);
+			assert_int_equal(end.port, p);
+			assert_int_equal(topo_link_key(&l, next), r * 40 + p);
+		}
+	}
+	assert_int_equal(l.n, next);
+}
+
 /* SUN-N89: four levels of 18 for 209,952 processors. */
 static void sun_n89_four_levels_hold_104976_nodes(void **state)
 {
@@ -243,6 +267,7 @@ static void shapes_that_cannot_be_are_refused(void **state)
 
 TESTS(TEST(every_wire_leads_back_and_stays_in_its_rail),
 	TEST(sun_f3_leaves_and_spines_have_their_ports),
+	TEST(links_are_numbered_without_gaps),
 	TEST(sun_n89_four_levels_hold_104976_nodes),
 	TEST(links_of_each_class_are_as_many_as_there_are),
 	TEST(names_have_the_rail),

@@ -19,6 +19,51 @@ static inline port_id topo_ports(const struct topo *t)
 }
 
 /*
+ * Directed links in one row of numbers, by the site that they leave and by its
+ * port.  In an indirect network nodes have fewer ports than switches, and no
+ * numbers for others.
+ */
+struct topo_links {
+	uint32_t n; /* numbers */
+	router_id n_few; /* sites with few ports: the first ones */
+	port_id few, most; /* ports of these, and of the others */
+	uint32_t saved; /* numbers that the few do not use */
+};
+
+static inline struct topo_links topo_links(const struct topo *t)
+{
+	router_id n_few = topo_is_direct(t) ? 0 : t->n_nodes;
+	uint32_t saved = n_few * (t->n_ports - t->node_ports);
+
+	return (struct topo_links){ t->n_routers * t->n_ports - saved, n_few,
+		t->node_ports, t->n_ports, saved };
+}
+
+static inline uint32_t topo_link(
+	const struct topo_links *l, router_id r, port_id p)
+{
+	return r < l->n_few ? r * l->few + p : r * l->most + p - l->saved;
+}
+
+static inline struct topo_end topo_link_end(
+	const struct topo_links *l, uint32_t link)
+{
+	uint32_t per = link < l->n_few * l->few ? l->few : l->most;
+
+	link += per == l->most ? l->saved : 0;
+	return (struct topo_end){ link / per, link % per };
+}
+
+/* The number that a link would have if all sites had as many ports: what random
+ * numbers of links are drawn by. */
+static inline uint32_t topo_link_key(const struct topo_links *l, uint32_t link)
+{
+	struct topo_end end = topo_link_end(l, link);
+
+	return end.router * l->most + end.port;
+}
+
+/*
  * After init(): checks the answers of a topology for each router and port, and
  * reports a wrong one.  For topologies of plugins; those in the registry have
  * tests.

@@ -388,11 +388,16 @@ static void wires_have_names_of_their_own(void **state)
 static void all_routers_of_a_torus_are_nodes(void **state)
 {
 	struct torus t;
+	struct topo_links l;
 
 	make(&t, "4x3x2", NULL);
 	assert_int_equal(t.topo.n_nodes, 24);
 	assert_int_equal(t.topo.n_routers, 24);
 	assert_int_equal(t.topo.node_ports, t.topo.n_ports);
+	l = topo_links(&t.topo);
+	assert_int_equal(l.n, 24 * 6);
+	assert_int_equal(topo_link(&l, 5, 3), 5 * 6 + 3);
+	assert_int_equal(topo_link_key(&l, 33), 33);
 }
 
 static void is_refused(const char *shape, const char *what)

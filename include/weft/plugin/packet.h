@@ -31,6 +31,7 @@ enum packet_flags {
 	/* Answers a packet with PACKET_RANGE: returns to its sender dst by the
 	 * same route; number is that packet's. */
 	PACKET_ANSWER = 32,
+	PACKET_MANY = 64, /* a multicast; last is the number of its entry */
 	PACKET_BEGUN = 128, /* got its route before it is injected */
 };
 

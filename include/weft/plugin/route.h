@@ -12,6 +12,7 @@
 /* For routings inside of Weft. */
 struct route_tables;
 struct route_rings;
+struct route_lists;
 struct route_graph;
 struct route_walks;
 
@@ -41,6 +42,9 @@ struct route {
 	uint8_t n_channels;
 	const struct route_tables *tables; /* NULL: call next() */
 	const struct route_rings *rings; /* NULL: call next() */
+	/* For routers that choose among ordered candidates; NULL: call
+	 * next(). */
+	const struct route_lists *lists;
 	/* All channels charge packets for their size; otherwise all but the
 	 * first charge for a full packet. */
 	uint8_t is_exact;

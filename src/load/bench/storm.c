@@ -49,6 +49,7 @@ static const struct param params[] = {
 		"blocks if the interface acknowledges them; all: on Blue "
 		"Gene/Q also atomics, messages into reception FIFOs, and all "
 		"routes"),
+	KEY_PORT(AT(bench.port)),
 	KEY_COUNT("lanes", AT(lanes), "2", 1, MOST_LANES,
 		"number of programs of each node, each with its own queue; "
 		"reduced to one if a node cannot have more, as with via=msg"),
@@ -483,6 +484,7 @@ static int storm_init(struct load *l, struct err *e)
 		.data = sizeof(struct lane),
 		.is_msg = m->bench.via,
 		.has_gets = true,
+		.has_port = true,
 		.is_for_all = true,
 		.has_chances = m->kinds == KINDS_ALL,
 	};

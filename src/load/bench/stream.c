@@ -77,6 +77,7 @@ static const struct param params[] = {
 	KEY_BYTES("target-offset", AT(target_offset), "0", 0, MOST_OFFSET,
 		"offset of the destination from an aligned address"),
 	KEY_LANES(AT(procs)),
+	KEY_PORT(AT(bench.port)),
 	KEY_CPU(AT(bench.cpu)),
 };
 
@@ -345,6 +346,7 @@ static int stream_init(struct load *l, struct err *e)
 		.data = sizeof(struct side),
 		.is_msg = b->via,
 		.is_for_rate = true,
+		.has_port = true,
 		.drops = true,
 	};
 

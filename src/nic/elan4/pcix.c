@@ -24,7 +24,7 @@ struct side *elan_bus_new(
 	bus.bus.overhead[BUS_STORE] = h->pio_overhead;
 	bus.bus.overhead[BUS_DATA] = h->dma_overhead;
 	bus.bus.overhead[BUS_WRITE] = h->dma_overhead;
-	return side_new(&side_pcix_ops, &bus, n_nodes, e);
+	return side_new(&side_pcix_ops, &bus, n_nodes, 1, e);
 }
 
 /* --- whose turn it is --- */

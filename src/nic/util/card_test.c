@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "host/side_bus.h"
 #include "nic/nic_testing.h"
 #include "nic/util/asks.h"
 #include "nic/util/workq.h"
@@ -340,6 +341,36 @@ static void no_more_reads_are_under_way_than_the_side_allows(void **state)
 	nic_testing_fini(&x.m);
 }
 
+static void read_by_the_second(void *arg)
+{
+	struct nic_at a = at();
+
+	assert_int_equal(host_processors(a.nic->host), 2);
+	((struct card *)a.nic)->reads.processor =
+		host_processor_of(a.nic->host, 3);
+	begin(arg, 0x1000, 8, 1);
+}
+
+static void reads_cross_the_side_of_their_processor(void **state)
+{
+	struct world x = { 0 };
+	struct side *side;
+
+	world = &x;
+	nic_testing_init(&x.m, &card_ops, "2");
+	x.m.processors = 2;
+	nic_testing_start(&x.m, 1, 1);
+	program_start(x.m.host, 1, 0, 0, read_by_the_second, &x);
+	nic_testing_run(&x.m);
+	side = host_side(x.m.host);
+	assert_int_equal(x.n_reads, 1);
+	assert_int_equal(side->n_places, 4);
+	for (site_id i = 0; i < 4; i++)
+		assert_int_equal(side_bus_at(side, i)->bytes[BUS_OUT],
+			i == side_place(side, 1, 1) ? 8 : 0);
+	nic_testing_fini(&x.m);
+}
+
 static int open_rings(uint64_t entries, uint64_t ends, uint32_t n)
 {
 	const struct workq_rings r = {
@@ -555,6 +586,7 @@ static void what_was_refused_stays_so(void **state)
 
 TESTS(TEST(reads_end_whole_and_in_order),
 	TEST(no_more_reads_are_under_way_than_the_side_allows),
+	TEST(reads_cross_the_side_of_their_processor),
 	TEST(rings_that_cannot_be_are_refused),
 	TEST(entries_complete_in_order_round_after_round),
 	TEST(more_entries_than_a_ring_has_stop_its_queue),

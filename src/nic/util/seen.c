@@ -1,5 +1,7 @@
 #include "nic/util/seen.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 
 enum { LEAST = 16 };
@@ -14,6 +16,22 @@ struct seen_channel {
 	uint64_t word;
 };
 
+/*
+ * Where channels have a longer memory, words follow the table: for each channel
+ * a ring of bits, where number n has bit n modulo the span, of those that were
+ * here, and one of those that were told no.
+ */
+static size_t bytes_of(const struct seen *s, uint32_t room)
+{
+	return room * (sizeof(*s->channel) + s->span / 64 * 2 * 8);
+}
+
+void seen_init(struct seen *s, uint32_t span)
+{
+	BUG_IF(span < 64 || (span & (span - 1)));
+	*s = (struct seen){ .span = span };
+}
+
 void seen_fini(struct seen *s)
 {
 	mem_free(s->channel);
@@ -21,7 +39,7 @@ void seen_fini(struct seen *s)
 
 uint64_t seen_memory(const struct seen *s)
 {
-	return s->room * sizeof(*s->channel);
+	return bytes_of(s, s->room);
 }
 
 NIC_MEMBER_OPS(seen, NULL);
@@ -39,19 +57,54 @@ static struct seen_channel *find(
 	return &s->channel[i];
 }
 
+static uint64_t *long_of(const struct seen *s, const struct seen_channel *c)
+{
+	uint64_t *first = (uint64_t *)(s->channel + s->room);
+
+	return first + (size_t)(c - s->channel) * (s->span / 64 * 2);
+}
+
+static void move(
+	struct seen *s, const struct seen *old, const struct seen_channel *c)
+{
+	struct seen_channel *to = find(s, c->src, c->channel);
+
+	*to = *c;
+	if (s->span)
+		memcpy(long_of(s, to), long_of(old, c), s->span / 64 * 2 * 8);
+}
+
 static void grow(struct seen *s)
 {
-	struct seen_channel *old = s->channel;
+	struct seen old = *s;
 	uint32_t room = s->room;
 
 	if (room && s->n < room / 2)
 		return;
 	s->room = room ? 2 * room : LEAST;
-	s->channel = mem_alloc(s->room, sizeof(*s->channel));
-	for (uint32_t i = 0; i < room; i++)
-		if (old[i].is_used)
-			*find(s, old[i].src, old[i].channel) = old[i];
-	mem_free(old);
+	s->channel = mem_alloc(1, bytes_of(s, s->room));
+	for (const struct seen_channel *c = old.channel; c < old.channel + room;
+		c++)
+		if (c->is_used)
+			move(s, &old, c);
+	mem_free(old.channel);
+}
+
+static bool is_marked(const uint64_t *bits, uint32_t i)
+{
+	return bits[i / 64] >> i % 64 & 1;
+}
+
+static enum seen_answer find_long(const struct seen *s,
+	const struct seen_channel *c, uint32_t behind, uint32_t number)
+{
+	const uint64_t *bits = long_of(s, c);
+	uint32_t i = number % s->span;
+
+	if (behind < s->span && !is_marked(bits, i))
+		return SEEN_NOT;
+	return behind < s->span && is_marked(bits, s->span + i) ? SEEN_NO
+								: SEEN_YES;
 }
 
 enum seen_answer seen_find(
@@ -66,9 +119,41 @@ enum seen_answer seen_find(
 	behind = c->newest - number;
 	if (!c->is_used || behind > UINT32_MAX / 2)
 		return SEEN_NOT;
+	if (s->span)
+		return find_long(s, c, behind, number);
 	if (behind < 64 && !(c->mask >> behind & 1))
 		return SEEN_NOT;
 	return behind < 64 && c->denied >> behind & 1 ? SEEN_NO : SEEN_YES;
+}
+
+/* Numbers that come anew take the places of those that are too old now. */
+static void forget(
+	const struct seen *s, uint64_t *bits, uint32_t newest, uint32_t number)
+{
+	uint32_t n = number - newest;
+
+	n = n < s->span ? n : s->span;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = (number - i) % s->span;
+
+		bits[k / 64] &= ~(UINT64_C(1) << k % 64);
+		bits[(s->span + k) / 64] &= ~(UINT64_C(1) << k % 64);
+	}
+}
+
+static void add_long(
+	struct seen *s, struct seen_channel *c, uint32_t number, bool is_yes)
+{
+	uint64_t *bits = long_of(s, c);
+	uint32_t i = number % s->span;
+
+	if (number - c->newest <= UINT32_MAX / 2) {
+		forget(s, bits, c->newest, number);
+		c->newest = number;
+	}
+	bits[i / 64] |= UINT64_C(1) << i % 64;
+	if (!is_yes)
+		bits[(s->span + i) / 64] |= UINT64_C(1) << i % 64;
 }
 
 void seen_add(struct seen *s, uint32_t src, uint32_t channel, uint32_t number,
@@ -85,6 +170,10 @@ void seen_add(struct seen *s, uint32_t src, uint32_t channel, uint32_t number,
 			.newest = number,
 			.is_used = true };
 		s->n++;
+	}
+	if (s->span) {
+		add_long(s, c, number, is_yes);
+		return;
 	}
 	ahead = number - c->newest;
 	if (ahead <= UINT32_MAX / 2) {

@@ -1,8 +1,8 @@
 /*
  * A receiver's memory of packets, so that none is executed twice: the last 64
- * numbers of each sender's channel, each with a yes or no.  Channels are never
- * forgotten.  Older numbers count as seen, so a sender keeps its window
- * (nic/util/window.h) at 32 or less.
+ * numbers of each sender's channel, or more, each with a yes or no.  Channels
+ * are never forgotten.  Older numbers count as seen, so a sender keeps its
+ * window (nic/util/window.h) at half of that or less.
  */
 #ifndef NIC_UTIL_SEEN_H
 #define NIC_UTIL_SEEN_H
@@ -15,10 +15,14 @@
 struct seen {
 	struct seen_channel *channel; /* hashed, open addressing */
 	uint32_t room, n;
+	uint32_t span; /* numbers that a channel remembers; 0: 64 */
 };
 
 enum seen_answer { SEEN_NOT, SEEN_YES, SEEN_NO };
 
+/* For channels that remember more than 64 numbers: a power of two.  One that
+ * is all zero needs no call. */
+void seen_init(struct seen *s, uint32_t span);
 void seen_fini(struct seen *s);
 uint64_t seen_memory(const struct seen *s);
 extern const struct nic_member_ops seen_member;

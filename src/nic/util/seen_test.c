@@ -22,6 +22,34 @@ static void a_window_spans_from_the_eldest_to_the_newest(void **state)
 	assert_int_equal(window_span(&w), 1);
 }
 
+/* In any order, across the wrap of numbers, and all places again. */
+static void a_wide_window_is_a_longer_one(void **state)
+{
+	struct wide_window w = { .next = UINT32_MAX - 300,
+		.oldest = UINT32_MAX - 300 };
+
+	for (uint32_t round = 0; round < 5; round++) {
+		uint32_t first = w.next;
+
+		w.next += WIDE_WINDOW;
+		for (uint32_t i = 1; i < WIDE_WINDOW; i++) {
+			wide_window_done(&w, first + i * 85 % WIDE_WINDOW);
+			assert_int_equal(wide_window_span(&w), WIDE_WINDOW);
+		}
+		wide_window_done(&w, first);
+		assert_int_equal(wide_window_span(&w), 0);
+		w.next += 3;
+		wide_window_done(&w, w.next - 3);
+		assert_int_equal(wide_window_span(&w), 2);
+		wide_window_done(&w, w.next - 1);
+		assert_int_equal(wide_window_span(&w), 2);
+		wide_window_done(&w, w.next - 2);
+		assert_int_equal(wide_window_span(&w), 0);
+	}
+	for (uint32_t i = 0; i < WIDE_WINDOW / 64; i++)
+		assert_int_equal(w.done[i], 0);
+}
+
 static void nothing_is_seen_before_it_came(void **state)
 {
 	struct seen s = { 0 };
@@ -77,6 +105,52 @@ static void what_was_said_is_said_again(void **state)
 	seen_fini(&s);
 }
 
+/* The same of long memories, where a number of half a span ago may come. */
+static void a_long_memory_is_as_a_short_one(void **state)
+{
+	enum { LONG = 512, HALF = LONG / 2 };
+	struct seen s;
+	uint32_t first = UINT32_MAX - 1000, k;
+
+	seen_init(&s, LONG);
+	for (uint32_t i = 0; i < 10 * LONG; i++) {
+		k = first + (i ^ (HALF - 1));
+		assert_int_equal(seen_find(&s, 7, 1, k), SEEN_NOT);
+		seen_add(&s, 7, 1, k, k % 3);
+		assert_int_equal(
+			seen_find(&s, 7, 1, k), k % 3 ? SEEN_YES : SEEN_NO);
+		if (i < HALF)
+			continue;
+		k = first + ((i - HALF) ^ (HALF - 1));
+		assert_int_equal(
+			seen_find(&s, 7, 1, k), k % 3 ? SEEN_YES : SEEN_NO);
+	}
+	assert_int_equal(seen_find(&s, 7, 1, first), SEEN_YES);
+	/* after a leap nothing of before is taken for what comes now */
+	seen_add(&s, 7, 1, k + 100 * LONG, true);
+	for (uint32_t i = 1; i < LONG; i++)
+		assert_int_equal(
+			seen_find(&s, 7, 1, k + 100 * LONG - i), SEEN_NOT);
+	seen_fini(&s);
+}
+
+static void long_memories_move_with_their_channels(void **state)
+{
+	struct seen s;
+
+	seen_init(&s, 256);
+	for (uint32_t i = 0; i < 3000; i++)
+		seen_add(&s, i % 100, i / 100, i + i % 7, i % 2);
+	for (uint32_t i = 0; i < 3000; i++)
+		for (uint32_t k = i + i % 7 - 1; k != i + i % 7 + 2; k++)
+			assert_int_equal(seen_find(&s, i % 100, i / 100, k),
+				k != i + i % 7 ? SEEN_NOT
+				: i % 2	       ? SEEN_YES
+					       : SEEN_NO);
+	assert_true(seen_memory(&s) < 3000 * 4 * 112);
+	seen_fini(&s);
+}
+
 static void many_channels_do_not_mix(void **state)
 {
 	struct seen s = { 0 };
@@ -96,4 +170,7 @@ static void many_channels_do_not_mix(void **state)
 TESTS(TEST(a_window_spans_from_the_eldest_to_the_newest),
 	TEST(nothing_is_seen_before_it_came),
 	TEST(a_channel_keeps_the_last_word_that_was_said),
-	TEST(what_was_said_is_said_again), TEST(many_channels_do_not_mix))
+	TEST(a_wide_window_is_a_longer_one), TEST(what_was_said_is_said_again),
+	TEST(a_long_memory_is_as_a_short_one),
+	TEST(long_memories_move_with_their_channels),
+	TEST(many_channels_do_not_mix))

@@ -65,7 +65,8 @@ static void ask(const struct nic_at *a, struct side_reads *r, uint32_t id)
 		post(a, r, a->t, r->how->first + 1, id);
 		return;
 	}
-	p->t = side->ops->request(side, a->s, a->t, p->at, p->bytes);
+	p->t = side->ops->request(
+		side, side_reads_place(a, r), a->t, p->at, p->bytes);
 	if (r->how->is_settled)
 		post_ahead(a, r, p, id);
 	else
@@ -81,7 +82,8 @@ void side_reads_settle(const struct nic_at *a, struct side_reads *r, sim_time t)
 		uint32_t id = slots_pop(&r->pieces, &r->ready);
 		struct piece *p = slots_at(&r->pieces, id);
 
-		p->t = side->ops->data(side, a->s, p->t, p->at, p->bytes);
+		p->t = side->ops->data(
+			side, side_reads_place(a, r), p->t, p->at, p->bytes);
 		BUG_IF(!p->is_posted && p->t <= r->now);
 		if (!p->is_posted)
 			post(a, r, p->t, r->how->first + 1, id);
@@ -183,7 +185,8 @@ static void on_ready(
 		r->how->ask(a, data, p->at, p->bytes);
 	else
 		side_reads_granted(a, r, data,
-			side->ops->data(side, a->s, a->t, p->at, p->bytes));
+			side->ops->data(side, side_reads_place(a, r), a->t,
+				p->at, p->bytes));
 }
 
 /* A piece of an item is here; whether that is all. */

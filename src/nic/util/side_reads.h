@@ -35,6 +35,7 @@ enum { SIDE_READS_EVENTS = 2 };
 /* One for all nodes. */
 struct side_reads_how {
 	struct side *side;
+	uint32_t processor; /* of a node, whose memory is read */
 	uint32_t first; /* number of SIDE_READS_EVENTS events */
 	bool is_settled; /* by its owner; the side says how long data takes */
 	/* A piece's data is ready: asks for the bus in place of the side's
@@ -62,6 +63,13 @@ void side_reads_init(struct side_reads *r, const struct side_reads_how *how,
 	struct ticks *ticks);
 void side_reads_fini(struct side_reads *r);
 extern const struct nic_member_ops side_reads_member;
+
+/* Where the reads' processor is connected to: see host/side.h. */
+static inline site_id side_reads_place(
+	const struct nic_at *a, const struct side_reads *r)
+{
+	return side_place(r->how->side, a->s, r->how->processor);
+}
 
 /* A read of no bytes ends a moment later. */
 void side_reads_begin(const struct nic_at *a, struct side_reads *r, uint64_t at,

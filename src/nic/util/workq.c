@@ -154,7 +154,7 @@ void workqs_ring(const struct nic_at *a, struct workqs *x, uint32_t queue,
 		*(struct workq_birth *)ring_push(&q->births) =
 			(struct workq_birth){ written, birth, copied, a->t, 0,
 				0, 0 };
-	t = side->ops->store(side, a->s, a->t, 8);
+	t = side->ops->store(side, side_reads_place(a, x->reads), a->t, 8);
 	ticks_post(
 		a, x->reads->ticks, t > a->t ? t : a->t + 1, x->how->first, 0);
 }
@@ -307,7 +307,8 @@ static sim_time tell(const struct nic_at *a, struct workqs *x, uint32_t queue,
 	e->c = *c;
 	e->c.number = ++q->completed;
 	q->n_ends++;
-	t = side->ops->write(side, a->s, a->t, e->at, sizeof(*c));
+	t = side->ops->write(
+		side, side_reads_place(a, x->reads), a->t, e->at, sizeof(*c));
 	t = t > a->t ? t : a->t + 1;
 	ticks_post(a, x->reads->ticks, t, x->how->first + 1, id);
 	return t;

@@ -1,0 +1,356 @@
+/*
+ * SWverbs, the message library of Sunway's network interface SWHNI: writes and
+ * reads of other nodes' memory, messages into receive queues, and fast short
+ * messages.  The man page is weft-swverbs(7).
+ *
+ * Device.  A process opens its node's interface for a job.  From then on it
+ * takes virtual interfaces on demand, of which a node has 128: each can have
+ * one send queue (SQ) and one receive queue (RQ).  Its card engine is that of
+ * the processor on which the process runs.
+ *
+ * Memory.  Addresses are those of weft/msg.h: in the process's memory, from 0.
+ * A key names registered bytes.  Descriptors name bytes by a key and by an
+ * offset from the first of its bytes.
+ *
+ * Peers.  One SQ sends to any process, and one RQ receives from all: nothing is
+ * set up for a peer, and no memory depends on their number.  The library makes
+ * transfers reliable: the card acknowledges every message and retransmits
+ * missing packets twice; then the library continues, without the program.
+ *
+ * Order.  Messages are not ordered, neither on one queue nor between two
+ * processes, and neither are the packets of a message.  A notice, a reply word
+ * or a completion shows that all bytes of its message are in memory.
+ *
+ * Time.  Posting takes nic.software.post, which includes the doorbell.  Opening
+ * and closing, registering, and creating and destroying queues take
+ * nic.software.kernel.  Polling takes nic.software.poll-load.  Everything else
+ * takes no time.  Nothing but these kernel calls enters the operating system.
+ *
+ * Errors are returned as numbers of errno.h; a call that fails does nothing.
+ * EBADF: a handle that has ended or never existed.  EINVAL: a NULL pointer or
+ * an invalid value.  Errors that are found later are the status of a
+ * completion.  The process that made the mistake gets it; nobody else notices.
+ */
+#ifndef WEFT_SWVERBS_H
+#define WEFT_SWVERBS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+enum {
+	WEFT_SW_INTERFACES = 128, /* of a node */
+	WEFT_SW_PORTS = 2,
+	WEFT_SW_MESSAGE = 2048, /* longest message into a queue, bytes */
+	WEFT_SW_FSM = 128, /* longest fast short message */
+	WEFT_SW_PIECES = 16, /* buffers that one gathers */
+	WEFT_SW_ON_CHIP = 4096, /* bytes of an interface's space on the card */
+	WEFT_SW_DEPTH = 4096, /* most entries of a queue */
+	WEFT_SW_RINGS = 256, /* most slots of an RQ's ring */
+};
+
+#define WEFT_SW_LONGEST (UINT32_C(1) << 30) /* write or read, bytes */
+#define WEFT_SW_FOREVER INT64_MAX
+
+/* Owned by the library. */
+struct weft_sw;
+struct weft_sw_cq;
+struct weft_sw_sq;
+struct weft_sw_rq;
+
+/* --- device --- */
+
+struct weft_sw_options {
+	uint32_t job; /* 0 to 65535; packets of other jobs are refused */
+};
+
+/* Opens the interface; options may be NULL: job 0.  A process may open it
+ * several times, also for several jobs. */
+int weft_sw_open(const struct weft_sw_options *options, struct weft_sw **dev);
+/*
+ * Ends everything that belongs to the device, at once: the card drops what is
+ * left of its messages, here and on the network, and counts it.  Completions
+ * that were not read are lost.
+ */
+int weft_sw_close(struct weft_sw *dev);
+
+struct weft_sw_device {
+	uint32_t node, engine, job;
+	uint32_t ports; /* of the card */
+	uint32_t free_interfaces; /* of the node */
+	uint32_t interfaces; /* of this device, now */
+	uint32_t in_flight; /* messages of an engine, at most */
+	uint32_t windows, window; /* of messages into queues; each one's size */
+	uint64_t
+		held; /* bytes of memory that the device has, queues included */
+	/* The library's work, ever: messages that it sent again with their
+	 * data, notices alone, and duplicates that it dropped. */
+	uint64_t resent, notices, duplicates;
+};
+
+int weft_sw_query(struct weft_sw *dev, struct weft_sw_device *d);
+
+struct weft_sw_port {
+	bool is_up; /* its link */
+	uint32_t lanes; /* in use */
+	uint32_t waiting; /* packets that wait in the card */
+};
+
+/* A port of the card, 0 or 1. */
+int weft_sw_query_port(
+	struct weft_sw *dev, uint32_t port, struct weft_sw_port *p);
+
+/* --- memory --- */
+
+enum {
+	WEFT_SW_READ = 1, /* others may read it, ... */
+	WEFT_SW_WRITE = 2, /* ... or write it and count in it */
+};
+
+/*
+ * Registers bytes by pages.  page is a power of two from 4 KiB to 8 MiB, or 0:
+ * the bytes are contiguous in memory, and the card translates nothing.  The
+ * process itself may always read and write them.  Processes that register the
+ * same number of times get the same keys.  EFAULT: the bytes do not belong to
+ * the process; ENOSPC: no more keys.
+ */
+int weft_sw_reg(struct weft_sw *dev, uint64_t at, uint64_t bytes,
+	uint32_t rights, uint64_t page, uint32_t *key);
+/* The same as a segment, base and limit: no pages, and so no translations that
+ * the card could miss. */
+int weft_sw_reg_segment(struct weft_sw *dev, uint64_t at, uint64_t bytes,
+	uint32_t rights, uint32_t *key);
+/* Later accesses end with WEFT_SW_BAD_KEY at their sender.  EBUSY: a descriptor
+ * of this device that has not completed names it. */
+int weft_sw_dereg(struct weft_sw *dev, uint32_t key);
+
+struct weft_sw_mr {
+	uint64_t at, bytes;
+	uint32_t rights;
+	uint64_t page; /* 0: contiguous */
+	bool is_segment;
+	uint32_t users; /* descriptors that have not completed */
+};
+
+int weft_sw_query_mr(struct weft_sw *dev, uint32_t key, struct weft_sw_mr *mr);
+
+/* --- queues --- */
+
+/* A queue of completions, for any number of SQs and RQs; depth is a power of
+ * two up to WEFT_SW_DEPTH.  has_events: weft_sw_get_event() reports it. */
+int weft_sw_create_cq(struct weft_sw *dev, uint32_t depth, bool has_events,
+	struct weft_sw_cq **cq);
+/* EBUSY: a queue still uses it, or an event of it was not acknowledged. */
+int weft_sw_destroy_cq(struct weft_sw_cq *cq);
+
+/* A send queue of depth descriptors, a power of two up to WEFT_SW_DEPTH.
+ * ENOSPC: all interfaces of the node are in use. */
+int weft_sw_create_sq(struct weft_sw *dev, struct weft_sw_cq *cq,
+	uint32_t depth, struct weft_sw_sq **sq);
+/* EBUSY: descriptors have not completed. */
+int weft_sw_destroy_sq(struct weft_sw_sq *sq);
+
+enum weft_sw_rq_kind {
+	/*
+	 * The library copies each message into the oldest buffer of
+	 * weft_sw_post_recv().  All virtual RQs of a device share one ring of
+	 * the card, and are told apart by their numbers.
+	 */
+	WEFT_SW_VIRTUAL,
+	/* The program reads messages in the ring itself, and frees slots. */
+	WEFT_SW_RAW,
+};
+
+struct weft_sw_rq_options {
+	uint32_t kind; /* enum weft_sw_rq_kind */
+	/* Buffers that can be posted, of a virtual RQ; slots of a raw RQ's
+	 * ring, up to WEFT_SW_RINGS.  A power of two. */
+	uint32_t depth;
+	uint64_t at; /* of a raw RQ's ring: depth * WEFT_SW_MESSAGE bytes */
+};
+
+/* ENOSPC: all interfaces of the node are in use, or the device has 256 virtual
+ * RQs.  EFAULT: the ring does not belong to the process. */
+int weft_sw_create_rq(struct weft_sw *dev, struct weft_sw_cq *cq,
+	const struct weft_sw_rq_options *options, struct weft_sw_rq **rq);
+/* Messages that arrive later are refused. */
+int weft_sw_destroy_rq(struct weft_sw_rq *rq);
+
+/* The name of an RQ, for others.  Processes that make the same calls on nodes
+ * of their own get the same names, except for the node. */
+struct weft_sw_address {
+	uint32_t node;
+	uint16_t interface; /* of that node */
+	uint16_t queue; /* a virtual RQ of its device; 0 of a raw one */
+};
+
+struct weft_sw_queue {
+	uint32_t depth, used; /* descriptors, buffers or slots */
+	uint32_t failed; /* descriptors that have ended with an error */
+	struct weft_sw_address address; /* of an RQ; of an SQ, its interface */
+};
+
+int weft_sw_query_sq(struct weft_sw_sq *sq, struct weft_sw_queue *q);
+int weft_sw_query_rq(struct weft_sw_rq *rq, struct weft_sw_queue *q);
+/* Ends all descriptors that have not completed with WEFT_SW_CANCELLED.  What
+ * the card has sent of them may still arrive. */
+int weft_sw_reset_sq(struct weft_sw_sq *sq);
+
+/* --- work --- */
+
+enum {
+	WEFT_SW_PORT_0 = 1, /* all packets leave by this port, or by ... */
+	WEFT_SW_PORT_1 = 2, /* ... that one; neither: each by the better one */
+	WEFT_SW_FAST = 4, /* before messages without it */
+	WEFT_SW_QUIET = 8, /* no completion unless it fails */
+	/* Of a message into a queue: neither acknowledged nor sent again. */
+	WEFT_SW_UNRELIABLE = 16,
+	/* If the card gives up, so does the library: WEFT_SW_LOST. */
+	WEFT_SW_BARE = 32,
+	/* Of an FSM: into the interface's space on the target's card, not into
+	 * memory; key is ignored. */
+	WEFT_SW_CHIP = 64,
+	WEFT_SW_FSM_READ = 128, /* an FSM that reads */
+};
+
+/* A descriptor.  Calls copy it, so it may be reused when they return. */
+struct weft_sw_work {
+	uint64_t id; /* appears in its completion */
+	struct weft_sw_address to; /* its node; the RQ of messages, notices */
+	uint32_t key, own_key; /* there, and here */
+	uint64_t at, own_at; /* offsets */
+	uint64_t reply; /* offset of a reply word, a multiple of 8 */
+	uint32_t bytes;
+	uint32_t flags;
+	uint32_t tag; /* of messages and notices: appears at the receiver */
+	uint32_t unused;
+};
+
+/*
+ * All calls that post to an SQ return EAGAIN if it is full, EFAULT if own_key
+ * does not name enough bytes of this device, and EINVAL for a node that does
+ * not exist or for flags that the call does not know.
+ *
+ * Sends own bytes into the RQ `to`, at most WEFT_SW_MESSAGE (EMSGSIZE).
+ * A reliable message completes when it is in the ring there: while the ring has
+ * no room, it waits.  An unreliable one completes when it has left, and is
+ * dropped if the ring has no room.
+ */
+int weft_sw_post_send(struct weft_sw_sq *sq, const struct weft_sw_work *w);
+/* Writes own bytes, up to WEFT_SW_LONGEST (EMSGSIZE), to another process's
+ * memory; completes when all of them are there. */
+int weft_sw_post_write(struct weft_sw_sq *sq, const struct weft_sw_work *w);
+/* The same, and a notice with the tag in the RQ `to`, after the bytes. */
+int weft_sw_post_write_notify(
+	struct weft_sw_sq *sq, const struct weft_sw_work *w);
+/* The same, and adds 1 to the reply word, in the bytes of key.  Nothing else is
+ * atomic. */
+int weft_sw_post_write_reply(
+	struct weft_sw_sq *sq, const struct weft_sw_work *w);
+/* Reads bytes of another process's memory into own ones: the target's card
+ * turns the request into a write.  EINVAL: no bytes.  With a reply that is not
+ * UINT64_MAX, also adds 1 to a word in the bytes of own_key. */
+int weft_sw_post_read(struct weft_sw_sq *sq, const struct weft_sw_work *w);
+
+struct weft_sw_piece {
+	uint64_t at; /* in the process's memory, registered or not */
+	uint32_t bytes;
+};
+
+/*
+ * A fast short message: gathers up to WEFT_SW_PIECES pieces, together at most
+ * WEFT_SW_FSM bytes (EMSGSIZE), stores them with the descriptor on the card,
+ * and so writes them without any read by the card.  Ignores bytes, own_key and
+ * own_at; the pieces may change when the call returns.  With WEFT_SW_FSM_READ
+ * it has no pieces: it reads bytes into own ones (EINVAL: none).  EFAULT: a
+ * piece does not belong to the process.
+ */
+int weft_sw_post_fsm(struct weft_sw_sq *sq, const struct weft_sw_work *w,
+	const struct weft_sw_piece *pieces, uint32_t n);
+
+/* Adds a buffer to a virtual RQ, of at least one byte.  EAGAIN: the RQ is full.
+ * EFAULT: the bytes do not belong to the process.  EINVAL: a raw RQ. */
+int weft_sw_post_recv(
+	struct weft_sw_rq *rq, uint64_t id, uint64_t at, uint32_t bytes);
+/* Frees the oldest slot of a raw RQ's ring whose completion was read.  EINVAL:
+ * there is none, or the RQ is virtual. */
+int weft_sw_release(struct weft_sw_rq *rq);
+
+/* Ends a descriptor that the card has not begun, with WEFT_SW_CANCELLED.
+ * ENOENT: none of this id waits. */
+int weft_sw_cancel(struct weft_sw_sq *sq, uint64_t id);
+
+/* --- completion --- */
+
+enum weft_sw_kind {
+	WEFT_SW_DONE, /* a descriptor of an SQ */
+	WEFT_SW_RECEIVED, /* a message */
+	WEFT_SW_NOTICE, /* of a write */
+};
+
+enum weft_sw_status {
+	WEFT_SW_OK,
+	WEFT_SW_BAD_KEY, /* no such key at the target, or no longer */
+	WEFT_SW_OUTSIDE, /* of the bytes of the key */
+	WEFT_SW_NO_RIGHT,
+	WEFT_SW_WRONG_JOB, /* the target's memory or queue is another job's */
+	WEFT_SW_NO_QUEUE, /* the target has no such RQ */
+	WEFT_SW_TRUNCATED, /* the receiver's buffer was too short */
+	WEFT_SW_LOST, /* no answer; it may have been executed or not */
+	WEFT_SW_CANCELLED,
+	WEFT_SW_BAD_WORK, /* the card did not understand the descriptor */
+	WEFT_SW_STATUSES,
+};
+
+/* Describes a status in words; "unknown" for other numbers. */
+const char *weft_sw_status_name(uint32_t status);
+
+struct weft_sw_completion {
+	uint32_t kind, status;
+	uint64_t id; /* of the descriptor or buffer */
+	uint32_t node; /* that sent it; of an own descriptor, the target */
+	uint32_t tag, bytes; /* of messages and notices; bytes of the whole */
+	uint64_t at; /* of a message: where it is in memory */
+	struct weft_sw_rq *rq; /* that it came to, or NULL */
+};
+
+/* Takes the next completion.  EAGAIN: there is none.  EOVERFLOW, once: the
+ * queue was full, and completions were lost. */
+int weft_sw_poll(struct weft_sw_cq *cq, struct weft_sw_completion *c);
+/* The same, but waits; ETIMEDOUT: a time in picoseconds has passed. */
+int weft_sw_wait(
+	struct weft_sw_cq *cq, struct weft_sw_completion *c, int64_t timeout);
+/* Waits until a reply word of the process, at an address that is a multiple of
+ * 8, is at least value.  EFAULT: it has no such word. */
+int weft_sw_wait_reply(
+	struct weft_sw *dev, uint64_t at, uint64_t value, int64_t timeout);
+
+enum weft_sw_event_kind {
+	WEFT_SW_EVENT_CQ, /* a queue has a completion */
+	WEFT_SW_EVENT_PORT_DOWN,
+	WEFT_SW_EVENT_PORT_UP,
+};
+
+struct weft_sw_event {
+	uint32_t kind;
+	struct weft_sw_cq *cq;
+	uint32_t port;
+};
+
+/* Waits for an event; ETIMEDOUT as above.  A queue has one event until it is
+ * acknowledged, however many completions it has. */
+int weft_sw_get_event(
+	struct weft_sw *dev, struct weft_sw_event *e, int64_t timeout);
+/* EINVAL: there was no such event. */
+int weft_sw_ack_event(struct weft_sw *dev, const struct weft_sw_event *e);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+
+#endif
