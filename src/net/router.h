@@ -27,6 +27,7 @@ enum { NET_LINK = 128, NET_MANAGE = 4 * NET_LINK };
 struct net;
 struct net_client;
 struct route;
+struct route_memory;
 struct net_params;
 struct net_setup;
 struct router;
@@ -50,6 +51,7 @@ struct net_fifos {
 	uint32_t first;
 	uint32_t count; /* for traffic of all kinds: one for each port */
 	uint32_t most; /* that there are */
+	bool is_bound; /* each leaves by the port of its number */
 };
 
 /* Packets in order, of which only the first can leave. */
@@ -212,6 +214,10 @@ struct router_ops {
 	 * of that; both may be NULL. */
 	void (*fini)(struct router *r);
 	uint64_t (*memory)(const struct router *r);
+
+	/* Entries that were written into a switch: see struct route_lists.
+	 * NULL: it keeps none. */
+	struct route_memory **(*written)(struct router *r, site_id s);
 
 	struct net_fifos (*fifos)(const struct router *r, uint32_t class);
 
