@@ -24,6 +24,7 @@ enum program_state {
 
 /* The aux field of an event of PHASE_PROGRAM; its data is the program. */
 enum {
+	EVENT_TOLD, /* see program_tell(); before all that it may cause */
 	EVENT_RESUME,
 	EVENT_LOOK,
 	EVENT_LATE, /* a poll's deadline; at one instant after its look */
@@ -68,6 +69,7 @@ struct program {
 	sim_time look_at; /* where one is posted */
 	sim_time deadline; /* SIM_NEVER: none */
 	sim_time late_at; /* the last EVENT_LATE that was posted */
+	uint64_t told; /* how often, ever */
 
 	struct watch watch;
 	struct program *next_watching;

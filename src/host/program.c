@@ -174,6 +174,11 @@ void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 		kill(p);
 		return;
 	}
+	if (sim_aux(e) == EVENT_TOLD) {
+		p->told++;
+		host_poke(h, w, node, t);
+		return;
+	}
 	p->round = (uint8_t)(sim_number(e) / HOST_THREADS);
 	if (sim_aux(e) == EVENT_LOOK)
 		poll_look(p, w, t);
@@ -204,6 +209,7 @@ static void set_up(struct host *h, struct program *p, uint32_t thread,
 	p->is_system = current && current->is_system;
 	p->is_service = false;
 	p->late_at = SIM_NEVER;
+	p->told = 0;
 	p->run = run;
 	p->arg = arg;
 	program_prepare(p, h->fibers, index_of(p));
@@ -231,6 +237,11 @@ void program_start(struct host *h, site_id node, uint32_t thread, sim_time t,
 	set_up(h, p, thread, run, arg);
 	sim_post(sim_owner(h->sim, node), node, t,
 		SIM_KEY(PHASE_PROGRAM, thread), EVENT_RESUME, index_of(p));
+}
+
+uint32_t host_program(const struct host *h, site_id node, uint32_t thread)
+{
+	return index_of(find(&h->nodes[node], thread));
 }
 
 /* One that has ended, or a new one of the node's share, or NULL. */
@@ -472,6 +483,37 @@ bool program_atomic(
 
 	return host_atomic_by(p->host, p->worker, p->node, p->now, MEMORY_CORE,
 		op, at, operand, old);
+}
+
+void program_tell(uint32_t program, sim_time delay)
+{
+	struct program *p = host_self();
+	const struct program *other = &p->host->programs[program];
+
+	sim_post(p->worker, other->node, p->now + delay,
+		SIM_KEY(PHASE_PROGRAM, 0), EVENT_TOLD, program);
+}
+
+struct telling {
+	const struct program *program;
+	uint64_t n;
+};
+
+static bool was_told(void *arg, uint64_t *seen)
+{
+	const struct telling *t = arg;
+
+	*seen = t->program->told;
+	return t->program->told >= t->n;
+}
+
+void program_await(uint64_t n)
+{
+	static const struct poll_loop at_once = { .period = 1 };
+	struct telling t = { host_self(), n };
+	uint64_t seen;
+
+	program_poll_until(was_told, &t, at_once, &seen);
 }
 
 int program_call_begin(const char *text, uint32_t a, uint32_t b)

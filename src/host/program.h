@@ -79,6 +79,14 @@ void program_charge(sim_time dt);
 void program_wait(sim_time t);
 
 /*
+ * Tells a program of any node, by its number (host_program()), that something
+ * is done: a way besides the network, of which only the time is known, at least
+ * a window.  program_await() waits until it was told so often, ever.
+ */
+void program_tell(uint32_t program, sim_time delay);
+void program_await(uint64_t n);
+
+/*
  * Access to the node's memory by a core: false if it is refused; memory_ask()
  * gives the reason.  Takes no time.
  */

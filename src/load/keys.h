@@ -61,6 +61,13 @@
 		"sten (short packets written by the core) or dma on Elan4; "   \
 		"auto: the driver's choice")
 
+/* ... a port of the interface, ... */
+#define KEY_PORT(at)                                                           \
+	KEY(PARAM_COUNT, "port", at, "auto", 0, TOPO_MAX_PORTS, "auto",        \
+		"port of the node by which transfers leave, on machines "      \
+		"whose "                                                       \
+		"nodes have several; auto: the network interface's choice")
+
 /* ... the memories that it is from and to, ... */
 #define KEY_MEMORIES(source_at, target_at)                                     \
 	KEY_WORD("source", source_at, "host", "host|gpu0|gpu1|gpu2|gpu3",      \

@@ -130,6 +130,7 @@ static void every_block_can_be_used(void **state)
 		"topology: { kind: fattree }\nnic: { kind: elan4 }",
 		"topology: { shape: 2x2x2x2x2 }\nnic: { kind: bgq-mu }",
 		"link: { retry: replay, code: 8b10b }",
+		"topology: { kind: fattree }\nrouting: { kind: table }",
 		"topology: { nodes: 2 }", "link: { code: 64b66b }",
 		"nic: { kind: plain }\nside: { kind: pcie }",
 		"nic: { kind: gemini }",

@@ -72,7 +72,7 @@ static int count_buffer(
 	uint32_t count;
 
 	for (count = 0; count < b->count && id; count++) {
-		if (b->port < a->n->n_ports)
+		if (b->port < a->n->n_ports && count >= b->n_inside)
 			charge(a, s, b->port, b->channel, id);
 		id = a->n->packets[id].next;
 	}

@@ -214,6 +214,18 @@ static void look_at(struct knot *k, site_id s)
 	k->todo[k->n_todo++] = s;
 }
 
+/* When a packet of a buffer goes, the room of the first one that still has
+ * some: packets inside of a router have none, and others follow them. */
+static int32_t freed_by(const struct knot *k, const struct router *r,
+	const struct net_buffer *b, uint32_t nth, const struct packet *p)
+{
+	if (nth + b->n_inside >= b->count)
+		return 0;
+	for (uint32_t i = 0; i < b->n_inside; i++)
+		p = &k->n->packets[p->next];
+	return r->ops->charge(r, p, b->channel);
+}
+
 /* Lets go what can; whoever sends to this site may get room by it. */
 static bool let_go(struct knot *k, struct place at)
 {
@@ -226,8 +238,9 @@ static bool let_go(struct knot *k, struct place at)
 	if (*gone_at(k, at) == b.count)
 		return false;
 	while ((p = first_left(k, at)) && can_go(k, at, p)) {
+		k->room[receiver_of(k, at)] +=
+			freed_by(k, r, &b, *gone_at(k, at), p);
 		++*gone_at(k, at);
-		k->room[receiver_of(k, at)] += r->ops->charge(r, p, b.channel);
 		look_at(k, t->ops->peer(t, at.site, b.port).router);
 		any = true;
 	}
@@ -306,8 +319,9 @@ static void take_room(struct knot *k, struct place at)
 	packet_id id = b.head;
 
 	for (uint32_t i = 0; i < b.count; i++, id = k->n->packets[id].next)
-		k->room[receiver_of(k, at)] -=
-			r->ops->charge(r, &k->n->packets[id], b.channel);
+		if (i >= b.n_inside)
+			k->room[receiver_of(k, at)] -= r->ops->charge(
+				r, &k->n->packets[id], b.channel);
 }
 
 static void take_all(struct knot *k)

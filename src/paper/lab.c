@@ -181,6 +181,14 @@ static void list_term(struct todo *d, const struct paper_term *t)
 	d->list[d->progress.all++] = t->experiment;
 }
 
+static void list_terms(struct todo *d, const struct paper_formula *m)
+{
+	const struct paper_term *t;
+
+	for (uint32_t i = 0; (t = paper_formula_term(m, i)); i++)
+		list_term(d, t);
+}
+
 static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 {
 	struct todo *d = arg;
@@ -195,6 +203,7 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 		.workload = x->workload,
 		.keys = x->keys,
 		.n_keys = count_words(x->keys),
+		.faults = x->faults,
 		.seed = d->lab->setup.seed,
 		.threads = d->threads,
 	};
@@ -238,13 +247,9 @@ int paper_run(struct paper_lab *lab, const bool *chosen, uint32_t at_a_time,
 	int code;
 
 	d.list = mem_alloc(s->n_experiments, sizeof(*d.list));
-	for (size_t i = 0; i < s->n_rows; i++) {
-		if (!chosen[i])
-			continue;
-		list_term(&d, &s->rows[i].a);
-		if (s->rows[i].op != PAPER_ONE)
-			list_term(&d, &s->rows[i].b);
-	}
+	for (size_t i = 0; i < s->n_rows; i++)
+		if (chosen[i])
+			list_terms(&d, &s->rows[i].model);
 	b.n = d.progress.all;
 	d.threads = b.n && b.n < at_a_time ? at_a_time / (uint32_t)b.n : 1;
 	tell(&d);
@@ -261,15 +266,27 @@ static bool has_term(const struct paper_lab *lab, const struct paper_term *t)
 
 bool paper_is_ready(const struct paper_lab *lab, const struct paper_row *row)
 {
-	return has_term(lab, &row->a) &&
-	       (row->op == PAPER_ONE || has_term(lab, &row->b));
+	const struct paper_term *t;
+
+	for (uint32_t i = 0; (t = paper_formula_term(&row->model, i)); i++)
+		if (!has_term(lab, t))
+			return false;
+	return true;
 }
 
 /* --- rows --- */
 
-static int look_up(struct paper_lab *lab, const struct paper_term *t,
-	double *value, struct paper_result *result)
+/* A row that is being measured. */
+struct look {
+	struct paper_lab *lab;
+	struct paper_result *result;
+};
+
+static int look_up(void *arg, const struct paper_term *t, double *value)
 {
+	struct look *look = arg;
+	struct paper_result *result = look->result;
+	struct paper_lab *lab = look->lab;
 	const struct paper_experiment *x =
 		&lab->system->experiments[t->experiment];
 	struct report *p = &lab->reports[t->experiment];
@@ -297,19 +314,14 @@ static int look_up(struct paper_lab *lab, const struct paper_term *t,
 void paper_measure(struct paper_lab *lab, const struct paper_row *row,
 	struct paper_result *result)
 {
-	double a = 0, b = 0;
+	struct look look = { lab, result };
+	double value;
 
 	memset(result, 0, sizeof(*result));
 	paper_judge(row, NAN, result);
-	if (look_up(lab, &row->a, &a, result))
+	if (!paper_formula_value(&row->model, look_up, &look, &value))
 		return;
-	if (row->op != PAPER_ONE && look_up(lab, &row->b, &b, result))
-		return;
-	if (row->op == PAPER_RATIO)
-		a /= b;
-	if (row->op == PAPER_DIFFERENCE)
-		a -= b;
-	paper_judge(row, row->scale * a, result);
+	paper_judge(row, value, result);
 	if (!result->is_measured)
 		snprintf(result->why, sizeof(result->why),
 			"the experiments yield no number");

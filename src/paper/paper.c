@@ -128,22 +128,38 @@ const struct paper_row *paper_row(const struct paper_system *s, const char *id)
 
 bool paper_is_slow(const struct paper_system *s, const struct paper_row *row)
 {
-	return s->experiments[row->a.experiment].is_slow ||
-	       (row->op != PAPER_ONE &&
-		       s->experiments[row->b.experiment].is_slow);
+	const struct paper_term *t;
+
+	for (uint32_t i = 0; (t = paper_formula_term(&row->model, i)); i++)
+		if (s->experiments[t->experiment].is_slow)
+			return true;
+	return false;
 }
 
 /* --- describing --- */
 
+/* Whether an earlier figure of a row is of the same experiment. */
+static bool is_named_before(const struct paper_row *row, uint32_t i)
+{
+	uint32_t x = paper_formula_term(&row->model, i)->experiment;
+
+	while (i--)
+		if (paper_formula_term(&row->model, i)->experiment == x)
+			return true;
+	return false;
+}
+
 void paper_command(const struct paper_system *s, const struct paper_row *row,
 	char *text, size_t size)
 {
-	const struct paper_experiment *a = &s->experiments[row->a.experiment];
-	const struct paper_experiment *b = &s->experiments[row->b.experiment];
-	bool has_two = row->op != PAPER_ONE && a != b;
+	const struct paper_term *t;
+	size_t n = 0;
 
-	snprintf(text, size, "%s%s%s", a->command, has_two ? "; " : "",
-		has_two ? b->command : "");
+	for (uint32_t i = 0; (t = paper_formula_term(&row->model, i)); i++)
+		if (!is_named_before(row, i) && n < size)
+			n += (size_t)snprintf(text + n, size - n, "%s%s",
+				i ? "; " : "",
+				s->experiments[t->experiment].command);
 }
 
 void paper_tolerance(const struct paper_row *row, char *text, size_t size)

@@ -22,7 +22,8 @@
  *	    near: 622 within 2 %       # or 66 within 4 points; or at-least,
  *	                               # at-most; or more-than: 1, an order
  *	    kind: calibrated           # see enum paper_kind
- *	    of: ping.hardware_ns       # a figure; over: or less: a second one
+ *	    of: ping.hardware_ns       # a figure, or a formula (formula.h);
+ *	                               # over: or less: a second one
  *	    times: 100/36              # times their ratio or difference
  *	    repeats: BGQ-N80a          # a row that it follows from
  *	    note: a text, or the name of a note
@@ -39,8 +40,9 @@
 
 #include "base/err.h"
 #include "machine/machine.h"
+#include "paper/formula.h"
 
-enum { PAPER_MAX_WORDS = 8, PAPER_COMMAND_MAX = 512, PAPER_ID_MAX = 16 };
+enum { PAPER_MAX_WORDS = 8, PAPER_COMMAND_MAX = 4096, PAPER_ID_MAX = 16 };
 
 /*
  * `weft run MACHINE WORKLOAD KEYS`, or, without a workload, what `weft show
@@ -52,6 +54,9 @@ struct paper_experiment {
 	const char *machine;
 	const char *shape; /* or NULL */
 	const char *sets[PAPER_MAX_WORDS];
+	/* A plan of faults, or NULL; where the file has such a path from the
+	 * folder above the papers on, that one. */
+	const char *faults;
 	const char *workload; /* or NULL */
 	const char *keys[PAPER_MAX_WORDS];
 	bool is_slow; /* not for --quick */
@@ -80,14 +85,6 @@ enum paper_rule {
 	PAPER_MORE,
 };
 
-/* Of two figures; the second is not looked at by PAPER_ONE. */
-enum paper_op { PAPER_ONE, PAPER_RATIO, PAPER_DIFFERENCE };
-
-struct paper_term {
-	uint32_t experiment; /* index into the system's */
-	const char *figure; /* see machine_run_each() */
-};
-
 struct paper_row {
 	const char *id; /* "BGQ-N90a" */
 	const char *what;
@@ -96,10 +93,7 @@ struct paper_row {
 	enum paper_rule rule;
 	double tolerance;
 	enum paper_kind kind;
-	/* model = scale * (a op b) */
-	double scale;
-	enum paper_op op;
-	struct paper_term a, b;
+	struct paper_formula model;
 	/*
 	 * The id of a row that this one follows from, by a unit, a constant
 	 * or another reading of the same measurement; else NULL.

@@ -71,19 +71,19 @@ static void check_rows(const struct paper_system *s)
 
 	for (size_t i = 0; i < s->n_rows; i++) {
 		const struct paper_row *r = &s->rows[i];
+		const struct paper_term *t;
 
-		assert_true(*r->what && *r->unit && r->a.figure);
-		assert_true(r->scale > 0);
+		assert_true(*r->what && *r->unit);
+		assert_non_null(paper_formula_term(&r->model, 0));
 		assert_int_equal(r->kind == PAPER_QUALITATIVE, r->paper <= 0);
 		assert_int_equal(r->paper > 0,
 			r->tolerance > 0 || r->rule == PAPER_MORE);
 		assert_true(strlen(r->what) <= 36);
-		assert_true(r->a.experiment < s->n_experiments);
-		assert_true(r->b.experiment < s->n_experiments);
-		assert_true((r->op == PAPER_ONE) == !r->b.figure);
-		used[r->a.experiment] = true;
-		if (r->op != PAPER_ONE)
-			used[r->b.experiment] = true;
+		for (uint32_t k = 0; (t = paper_formula_term(&r->model, k));
+			k++) {
+			assert_true(t->experiment < s->n_experiments);
+			used[t->experiment] = true;
+		}
 		paper_command(s, r, text, sizeof(text));
 		assert_true(strlen(text) < sizeof(text) - 1);
 	}
@@ -451,29 +451,43 @@ static const struct paper_experiment tiny[] = {
 	{ .machine = "qsnet2", .shape = "16", .sets = { "link.code=4b5b" } },
 };
 
+/* Formulas of one figure, or of two with a factor. */
+#define FIGURE(x, name)                                                        \
+	{                                                                      \
+		(struct paper_step[]){ { PAPER_TERM, 0, { x, name } } }, 1     \
+	}
+#define TWO(x, name, y, other, how, factor)                                    \
+	{                                                                      \
+		(struct paper_step[]){ { PAPER_TERM, 0, { x, name } },         \
+			{ PAPER_TERM, 0, { y, other } }, { .op = how },        \
+			{ PAPER_NUMBER, factor, { 0 } },                       \
+			{ .op = PAPER_PRODUCT } },                             \
+			5                                                      \
+	}
+
 static const struct paper_row tiny_rows[] = {
-	{ "BGQ-N1a", "w", "ns", 78, PAPER_PERCENT, 0.01, PAPER_PREDICTED, 1,
-		PAPER_ONE, { 0, "one_way_ns" }, { 0 }, NULL, NULL },
-	{ "BGQ-N1b", "w", "times", 39, PAPER_PERCENT, 0.01, PAPER_PREDICTED, 1,
-		PAPER_RATIO, { 0, "one_way_ns" }, { 1, "link_GBps" }, NULL,
+	{ "BGQ-N1a", "w", "ns", 78, PAPER_PERCENT, 0.01, PAPER_PREDICTED,
+		FIGURE(0, "one_way_ns"), NULL, NULL },
+	{ "BGQ-N1b", "w", "times", 39, PAPER_PERCENT, 0.01, PAPER_PREDICTED,
+		TWO(0, "one_way_ns", 1, "link_GBps", PAPER_RATIO, 1), NULL,
 		NULL },
-	{ "BGQ-N1c", "w", "ns", 152, PAPER_PERCENT, 0.01, PAPER_PREDICTED, 2,
-		PAPER_DIFFERENCE, { 0, "one_way_ns" }, { 1, "link_GBps" }, NULL,
+	{ "BGQ-N1c", "w", "ns", 152, PAPER_PERCENT, 0.01, PAPER_PREDICTED,
+		TWO(0, "one_way_ns", 1, "link_GBps", PAPER_DIFFERENCE, 2), NULL,
 		NULL },
-	{ "BGQ-N2", "w", "ns", 1, PAPER_PERCENT, 1, PAPER_PREDICTED, 1,
-		PAPER_ONE, { 0, "no_such_figure" }, { 0 }, NULL, NULL },
-	{ "BGQ-N3", "w", "ns", 1, PAPER_PERCENT, 1, PAPER_PREDICTED, 1,
-		PAPER_ONE, { 2, "one_way_ns" }, { 0 }, NULL, NULL },
-	{ "BGQ-N4", "w", "ns", 1, PAPER_PERCENT, 1, PAPER_PREDICTED, 1,
-		PAPER_ONE, { 3, "fraction_of_peak" }, { 0 }, NULL, NULL },
+	{ "BGQ-N2", "w", "ns", 1, PAPER_PERCENT, 1, PAPER_PREDICTED,
+		FIGURE(0, "no_such_figure"), NULL, NULL },
+	{ "BGQ-N3", "w", "ns", 1, PAPER_PERCENT, 1, PAPER_PREDICTED,
+		FIGURE(2, "one_way_ns"), NULL, NULL },
+	{ "BGQ-N4", "w", "ns", 1, PAPER_PERCENT, 1, PAPER_PREDICTED,
+		FIGURE(3, "fraction_of_peak"), NULL, NULL },
 	/* Both rings of the cut are cut twice: 2 x 2 links of 2 GB/s. */
-	{ "BGQ-N5", "w", "GB/s", 8, PAPER_PERCENT, 0.01, PAPER_ARITHMETIC, 1,
-		PAPER_ONE, { 1, "bisection_GBps" }, { 0 }, NULL, NULL },
+	{ "BGQ-N5", "w", "GB/s", 8, PAPER_PERCENT, 0.01, PAPER_ARITHMETIC,
+		FIGURE(1, "bisection_GBps"), NULL, NULL },
 	/* 18 m of cable and three switches. */
-	{ "BGQ-N6", "w", "ns", 135, PAPER_PERCENT, 0.01, PAPER_ARITHMETIC, 1,
-		PAPER_ONE, { 4, "farthest_ns" }, { 0 }, NULL, NULL },
+	{ "BGQ-N6", "w", "ns", 135, PAPER_PERCENT, 0.01, PAPER_ARITHMETIC,
+		FIGURE(4, "farthest_ns"), NULL, NULL },
 	{ "BGQ-N7", "w", "GB/s", 1.0664, PAPER_PERCENT, 0.01, PAPER_ARITHMETIC,
-		1, PAPER_ONE, { 4, "data_GBps" }, { 0 }, NULL, NULL },
+		FIGURE(4, "data_GBps"), NULL, NULL },
 };
 
 static const struct paper_system tiny_system = {

@@ -1,6 +1,7 @@
 /* Reads papers/SYSTEM.yaml (paper.h). */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/name.h"
@@ -13,6 +14,8 @@ struct file {
 	struct tree tree;
 	struct paper_experiment *experiment;
 	char **words; /* [experiment]: its command, cut into words */
+	char **plans; /* [experiment]: the path of its plan of faults, or NULL
+		       */
 	struct paper_row *row;
 	struct paper_missing *missing;
 	size_t notes; /* a node, or 0 */
@@ -67,6 +70,8 @@ static bool read_command(struct paper_experiment *x, char *text)
 			is_good = (x->shape = cut_word(&text)) != NULL;
 		else if (!strcmp(word, "--set"))
 			is_good = add_word(x->sets, cut_word(&text));
+		else if (!strcmp(word, "--faults"))
+			is_good = (x->faults = cut_word(&text)) != NULL;
 		else if (!x->machine)
 			x->machine = word;
 		else if (is_run && !x->workload)
@@ -118,44 +123,45 @@ static const char *const row_keys[] = { "id", "what", "unit", "kind", "of",
 	"over", "less", "times", "repeats", "note", "near", "at-least",
 	"at-most", "more-than", NULL };
 
-/* "ping-1.one_way_ns": a figure of an experiment. */
-static int read_term(const struct file *f, size_t at, struct paper_term *t)
+static int read_formula(
+	const struct file *f, size_t at, struct paper_formula *m)
 {
-	const char *text = tree_text(&f->tree, at);
-	size_t n = text ? strcspn(text, ".") : 0, i;
+	const char *wrong = paper_formula_read(
+		m, tree_text(&f->tree, at), f->experiment, f->is.n_experiments);
 
-	for (i = 0; n && text[n] && i < f->is.n_experiments; i++)
-		if (strlen(f->experiment[i].name) == n &&
-			!strncmp(f->experiment[i].name, text, n)) {
-			*t = (struct paper_term){ (uint32_t)i, text + n + 1 };
-			return 0;
-		}
-	return fail(f, at, "want EXPERIMENT.FIGURE of one of the experiments");
+	return wrong ? fail(f, at, wrong) : 0;
+}
+
+/* The ratio to a second value, or the difference. */
+static int read_second(
+	const struct file *f, const size_t *x, struct paper_formula *m)
+{
+	if (read_formula(f, x[OVER] ? x[OVER] : x[LESS], m))
+		return -1;
+	paper_formula_add(m, x[OVER] ? PAPER_RATIO : PAPER_DIFFERENCE, 0);
+	return 0;
 }
 
 /* The model's value. */
 static int read_model(
 	const struct file *f, size_t at, const size_t *x, struct paper_row *row)
 {
-	size_t second = x[OVER] ? x[OVER] : x[LESS];
-	double over = 1;
+	struct paper_formula *m = &row->model;
+	double scale = 1, over = 1;
 
-	row->scale = 1;
 	if (x[TIMES] && !sscanf(tree_text(&f->tree, x[TIMES]), "%lf/%lf",
-				&row->scale, &over))
+				&scale, &over))
 		return fail(f, x[TIMES], "want a number, or two as in 100/36");
-	row->scale /= over;
-	row->op = x[OVER]   ? PAPER_RATIO
-		  : x[LESS] ? PAPER_DIFFERENCE
-			    : PAPER_ONE;
 	if (!x[OF] || (x[OVER] && x[LESS]))
 		return fail(f, at,
 			"want the model's value: of, and over or less for a "
 			"second figure");
-	return read_term(f, x[OF], &row->a) ||
-			       (second && read_term(f, second, &row->b))
-		       ? -1
-		       : 0;
+	if (read_formula(f, x[OF], m) ||
+		((x[OVER] || x[LESS]) && read_second(f, x, m)))
+		return -1;
+	paper_formula_add(m, PAPER_NUMBER, scale / over);
+	paper_formula_add(m, PAPER_PRODUCT, 0);
+	return 0;
 }
 
 /* The paper's value: "911 within 1.5 %", "66 within 4 points"; of an order only
@@ -337,6 +343,7 @@ static int read_all(struct file *f)
 	n = tree_length(t, x[EXPERIMENTS]) + tree_length(t, x[SLOW]);
 	f->experiment = mem_alloc(n, sizeof(*f->experiment));
 	f->words = mem_alloc(n, sizeof(*f->words));
+	f->plans = mem_alloc(n, sizeof(*f->plans));
 	f->row = mem_alloc(tree_length(t, x[ROWS]), sizeof(*f->row));
 	f->missing = mem_alloc(tree_length(t, x[MISSING]), sizeof(*f->missing));
 	f->notes = x[NOTES];
@@ -357,13 +364,35 @@ static int read_all(struct file *f)
 		       : 0;
 }
 
+/* Plans of faults are given as seen from the folder above that of papers. */
+static void find_plans(struct file *f, const char *path)
+{
+	const char *end = strrchr(path, '/');
+	int n = end ? (int)(end + 1 - path) : 0;
+
+	for (size_t i = 0; i < f->is.n_experiments; i++) {
+		struct paper_experiment *x = &f->experiment[i];
+		size_t size =
+			strlen(path) + 8 + strlen(x->faults ? x->faults : "");
+
+		if (!x->faults || *x->faults == '/')
+			continue;
+		f->plans[i] = mem_alloc(size, 1);
+		snprintf(f->plans[i], size, "%.*s../%s", n, path, x->faults);
+		if (!access(f->plans[i], R_OK))
+			x->faults = f->plans[i];
+	}
+}
+
 struct paper_system *paper_read(const char *path, struct err *e)
 {
 	struct file *f = mem_alloc(1, sizeof(*f));
 
 	f->tree.e = e;
-	if (!tree_read_file(&f->tree, path) && !read_all(f))
+	if (!tree_read_file(&f->tree, path) && !read_all(f)) {
+		find_plans(f, path);
 		return &f->is;
+	}
 	paper_free(&f->is);
 	return NULL;
 }
@@ -374,9 +403,14 @@ void paper_free(struct paper_system *s)
 
 	if (!f)
 		return;
-	for (size_t i = 0; i < f->is.n_experiments; i++)
+	for (size_t i = 0; i < f->is.n_experiments; i++) {
 		mem_free(f->words[i]);
+		mem_free(f->plans[i]);
+	}
 	mem_free(f->words);
+	mem_free(f->plans);
+	for (size_t i = 0; i < f->is.n_rows; i++)
+		paper_formula_fini(&f->row[i].model);
 	mem_free(f->experiment);
 	mem_free(f->row);
 	mem_free(f->missing);

@@ -90,6 +90,7 @@ void route_graph_init(
 {
 	g->topo = t;
 	g->n_channels = n_channels;
+	g->written = NULL;
 	g->after = mem_alloc((size_t)t->n_routers * t->n_ports * n_channels,
 		n_channels * sizeof(*g->after));
 }

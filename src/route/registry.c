@@ -3,6 +3,7 @@
 #include "route/dragonfly.h"
 #include "route/hint.h"
 #include "route/order.h"
+#include "route/table.h"
 #include "route/updown.h"
 
 const struct route_ops *const route_registry[] = {
@@ -10,5 +11,6 @@ const struct route_ops *const route_registry[] = {
 	&updown_ops,
 	&dragonfly_route_ops,
 	&order_ops,
+	&table_ops,
 	NULL,
 };

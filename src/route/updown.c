@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "route/tree.h"
+
 #define AT(field) offsetof(struct updown, field)
 
 enum { FEW_BITS = 4, MANY_BITS = 6, COUNT_SHIFT = 44, WAY_SHIFT = 16 };
@@ -287,37 +289,9 @@ static port_mask updown_spread(
 
 /* --- what follows from it --- */
 
-/* Ordered pairs of different nodes in the same subtree of a level. */
-static double pairs_within(const struct fattree *t, uint32_t level)
-{
-	double span = t->span[level], n = t->topo.n_nodes;
-	double full = (double)(t->topo.n_nodes / t->span[level]);
-	double rest = n - full * span;
-
-	return full * span * (span - 1) + (rest > 0 ? rest * (rest - 1) : 0);
-}
-
-/* The way up to where two nodes meet, and down. */
 static struct route_way updown_way(const struct route *r, const int64_t *cost)
 {
-	const struct fattree *t = updown_of(r)->tree;
-	struct route_way f = { 0 };
-	double n = t->topo.n_nodes, sum = 0;
-	int64_t way = 0;
-
-	for (uint32_t l = 1; l <= t->n_levels; l++) {
-		double pairs = pairs_within(t, l) - pairs_within(t, l - 1);
-
-		way += cost[fattree_wire(l - 1, FATTREE_UP)] +
-		       cost[fattree_wire(l - 1, FATTREE_DOWN)];
-		if (pairs <= 0)
-			continue;
-		sum += pairs * (double)way;
-		f.min = f.min ? f.min : way;
-		f.max = way;
-	}
-	f.mean = n > 1 ? sum / (n * (n - 1)) : 0;
-	return f;
+	return tree_way(updown_of(r)->tree, cost);
 }
 
 static const char *const spreads[] = {

@@ -361,11 +361,14 @@ static router_id home(const struct topo *topo, router_id r)
 	return first + (router_id)((uint64_t)(at.index % paths) * n / paths);
 }
 
+static const struct topo_block *const blocks[] = { &fattree_wide, NULL };
+
 const struct topo_ops fattree_ops = {
 	.name = "fattree",
 	.size = sizeof(struct fattree),
 	PARAMS(params),
 	.shape_key = "nodes",
+	.blocks = blocks,
 	.routing = "updown",
 	.has = "cables",
 	.init = fattree_init,

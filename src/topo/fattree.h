@@ -75,8 +75,7 @@ struct fattree_place {
 };
 
 extern const struct topo_ops fattree_ops;
-/* Rails, siblings, empty ports: for a routing by tables.  There is none yet, so
- * machine files cannot set them. */
+/* Rails, siblings, empty ports: for a routing by tables. */
 extern const struct topo_block fattree_wide;
 
 static inline const struct fattree *fattree_of(const struct topo *t)

@@ -135,6 +135,27 @@ static int check_keys(const struct bench *b, struct err *e)
 	return 0;
 }
 
+static int check_port(struct bench *b, struct err *e)
+{
+	const struct load *l = &b->programs.load;
+	uint32_t n = b->driver->n_ports ? b->driver->n_ports(l) : 0;
+
+	if (!b->needs.has_port)
+		b->port = -1;
+	if (b->port < 0)
+		return 0;
+	if (!n)
+		return err_set(e,
+			"port: transfers of the %s cannot name one (want auto)",
+			l->nic_ops->title);
+	if (b->port >= n)
+		return err_set(e,
+			"port: out of range, since a node has %u "
+			"ports, counted from 0",
+			n);
+	return 0;
+}
+
 static int check_processes(struct bench *b, struct err *e)
 {
 	const struct load *l = &b->programs.load;
@@ -142,7 +163,7 @@ static int check_processes(struct bench *b, struct err *e)
 	uint32_t most = api ? api->msg->most_processes : 0;
 
 	b->procs += !b->procs;
-	if (b->procs > 1 && !b->needs.is_msg)
+	if (b->procs > 1 && !b->needs.is_msg && !b->needs.has_processes)
 		return err_set(
 			e, "procs: several processes per node need via=msg");
 	if (b->needs.lanes > b->driver->most.lanes && b->needs.is_msg)
@@ -191,8 +212,9 @@ int bench_init(struct bench *b, const struct bench_needs *n, struct err *e)
 	if (b->needs.queues > b->driver->most.queues)
 		return err_set(e, "%s: more than %u queues", l->ops->name,
 			b->driver->most.queues);
-	if (find_means(b, title, e) || check_keys(b, e) || check_means(b, e) ||
-		check_memories(b, e) || check_memory(b, memory, e))
+	if (find_means(b, title, e) || check_keys(b, e) || check_port(b, e) ||
+		check_means(b, e) || check_memories(b, e) ||
+		check_memory(b, memory, e))
 		return -1;
 	if (!n->n_programs)
 		b->needs.n_programs = 2;
@@ -422,6 +444,7 @@ struct bench_transfer bench_transfer(
 		.bytes = bytes,
 		.means = x->bench->means,
 		.queue = BENCH_ANY,
-		.port = BENCH_ANY,
+		.port = x->bench->port < 0 ? BENCH_ANY
+					   : (uint32_t)x->bench->port,
 	};
 }

@@ -54,6 +54,8 @@ struct bench_needs {
 	bool is_for_rate; /* measures the rate, not the latency */
 	bool has_chances; /* transfers may be left to chance */
 	bool is_early; /* needs no counters, so all are ready sooner */
+	bool has_port; /* has KEY_PORT */
+	bool has_processes; /* may have several on a node, without messages */
 	/* Accepts means that are calculated, or that drop their bytes. */
 	bool draws, drops;
 };
@@ -65,6 +67,7 @@ struct bench {
 	int64_t procs; /* of each node, by messages; 0: one */
 	char by[PARAM_TEXT_MAX];
 	int64_t source, target; /* memories: 0 the host's, else 1 + a GPU */
+	int64_t port; /* of a node, by which transfers leave; or -1 */
 	/* Where these begin; 0: BENCH_SOURCE, BENCH_TARGET. */
 	uint64_t source_from, target_from;
 
@@ -114,7 +117,7 @@ struct bench_transfer {
 	uint32_t counter; /* of that node, or BENCH_NONE; of puts only */
 	uint32_t means;
 	uint32_t queue; /* or BENCH_ANY */
-	uint32_t port; /* to leave by, or BENCH_ANY; of puts only */
+	uint32_t port; /* to leave by, or BENCH_ANY */
 	bool is_tracked;
 	/* Random bits for everything that the interface leaves to software,
 	 * such as routes; 0: the driver's usual choice. */
@@ -126,6 +129,7 @@ struct bench_means {
 	const char *name;
 	const char *label; /* in names of figures; NULL: the name */
 	bool is_quick; /* the best for a few bytes */
+	uint32_t most; /* bytes of a transfer; 0: any number */
 	bool is_dropped; /* its bytes go nowhere */
 	bool is_for_gpus; /* makes no difference between host memories */
 	/* The time of a transfer from program to program, if it is calculated;
@@ -200,6 +204,10 @@ struct bench_driver {
 	const struct bench_cast *cast; /* it copies the packets of one node */
 	const struct bench_tree *tree; /* it combines and copies packets */
 	const struct bench_barrier *barrier;
+	const struct bench_group *group; /* interfaces do it, along a tree */
+	const struct bench_mpi *mpi;
+	/* The ports of a node, one of which a transfer may name. */
+	uint32_t (*n_ports)(const struct load *l);
 };
 
 /* Called before the first of n tracked transfers of this length. */
@@ -253,6 +261,7 @@ enum bench_atomic {
 struct bench_atomics {
 	uint32_t n; /* kinds that the interface has, the first ones */
 	bool has_acks; /* after flush() a change has been made */
+	bool adds_one; /* every operand is 1 */
 	/* Changes a word of a node's memory, with a limited number of changes
 	 * in flight, for which flush() waits. */
 	void (*change)(struct bench_end *x, uint32_t node, uint64_t at,
@@ -341,6 +350,76 @@ struct bench_barrier {
 	 * that its program has entered is over; outside of programs. */
 	bool (*is_over)(const void *own, const struct packet *told);
 };
+
+/*
+ * Collectives that interfaces make, along a tree of members, which are ranks.
+ * Members form groups, of which the first member gathers for all; first members
+ * form groups in turn, level by level, until one group is left.
+ */
+enum { BENCH_LEVELS = 8 };
+
+struct bench_group_shape {
+	uint32_t n; /* members: ranks 0 to n - 1 */
+	uint32_t procs; /* ranks of each node */
+	uint32_t n_levels;
+	uint32_t fan[BENCH_LEVELS]; /* members of a group, from below */
+};
+
+/* The levels of n members by the switches of a topology: those of one switch,
+ * then the first ones of all, in groups that are not too large. */
+void bench_group_grow(struct bench_group_shape *g, const struct topo *t);
+/* That gathers what a member has, or BENCH_NONE for the root. */
+uint32_t bench_group_parent(const struct bench_group_shape *g, uint32_t rank);
+/* Those that it gathers from, by level and rank; child may be NULL.  Returns
+ * their number. */
+uint32_t bench_group_children(
+	const struct bench_group_shape *g, uint32_t rank, uint32_t *child);
+
+struct bench_group_work {
+	enum {
+		BENCH_GROUP_BARRIER,
+		BENCH_GROUP_BROADCAST,
+		BENCH_GROUP_REDUCE,
+		BENCH_GROUP_ALLREDUCE,
+	} what;
+	struct coll_arith arith;
+	bool is_float; /* words of 4 bytes are floats */
+	uint32_t root; /* a rank: who broadcasts, or gets the result */
+	uint64_t from, to, bytes;
+};
+
+struct bench_group {
+	/* In init(): an error if it cannot. */
+	int (*check)(const struct bench *b, const struct bench_group_work *w,
+		const struct bench_group_shape *g, struct err *e);
+	bool (*open)(struct bench_end *x, const struct bench_group_shape *g);
+	/* Takes part; returns when the operation is over for this member. */
+	bool (*run)(struct bench_end *x, const struct bench_group_work *w);
+};
+
+/* What the calls of an MPI take, beside the interface's messages. */
+struct bench_mpi_cost {
+	sim_time message; /* of each */
+	sim_time operand; /* more of one that is combined with another */
+	sim_time longer; /* more of one that is not a quick message */
+	int64_t copy_fs; /* of a byte of these; 1000 of them are 1 ps */
+};
+
+struct bench_mpi {
+	struct bench_mpi_cost (*cost)(const struct load *l);
+	uint32_t quick; /* the index of means for few bytes, ... */
+	uint32_t other; /* ... and for more */
+	/* Bytes that are copied at most; longer messages are not. */
+	uint32_t most_copied;
+};
+
+enum { BENCH_ENVELOPE = 16 }; /* bytes that MPI adds to a message */
+
+/* Whether MPI sends so many bytes as a quick message; and what its call takes.
+ */
+bool bench_mpi_is_quick(const struct bench_driver *d, uint64_t bytes);
+sim_time bench_mpi_time(
+	const struct bench *b, uint64_t bytes, bool has_operand);
 
 extern const struct bench_driver bench_msg, bench_mu, bench_elan, bench_plain,
 	bench_gemini, bench_ape;

@@ -46,6 +46,7 @@ static const struct param params[] = {
 		"number of gets in flight at a time"),
 	KEY_COUNT("queues", AT(queues), "1", 1, MOST_QUEUES,
 		"number of queues that a batch is spread over"),
+	KEY_PORT(AT(bench.port)),
 	KEY_CPU(AT(bench.cpu)),
 };
 
@@ -170,6 +171,7 @@ static int gets_init(struct load *l, struct err *e)
 		.queues = (uint32_t)g->queues,
 		.is_msg = b->via,
 		.has_gets = true,
+		.has_port = true,
 	};
 	uint32_t most;
 

@@ -59,6 +59,7 @@ static const struct param params[] = {
 	KEY_BY(AT(bench.by)),
 	KEY_MEMORIES(AT(bench.source), AT(bench.target)),
 	KEY_ROUTING(AT(routing), "deterministic"),
+	KEY_PORT(AT(bench.port)),
 	KEY_CPU(AT(bench.cpu)),
 };
 
@@ -333,6 +334,7 @@ static int pair_init(struct load *l, struct err *e)
 		.routing = g->routing,
 		.is_msg = b->via == 2,
 		.draws = true,
+		.has_port = true,
 	};
 
 	b->programs.expected = 2 * (uint64_t)b->rounds;

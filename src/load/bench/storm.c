@@ -49,6 +49,7 @@ static const struct param params[] = {
 		"blocks if the interface acknowledges them; all: on Blue "
 		"Gene/Q also atomics, messages into reception FIFOs, and all "
 		"routes"),
+	KEY_PORT(AT(bench.port)),
 	KEY_COUNT("lanes", AT(lanes), "2", 1, MOST_LANES,
 		"number of programs of each node, each with its own queue; "
 		"reduced to one if a node cannot have more, as with via=msg"),
@@ -305,14 +306,15 @@ static bool change(struct bench_end *x, const struct message *m)
 		(enum bench_atomic)(m->at / 8 % x->driver->atomics->n);
 	struct lane *l = x->data;
 	struct place *p = &l->place[m->partner];
+	uint64_t operand = x->driver->atomics->adds_one ? 1 : m->number;
 	uint64_t at = l->storm->area - WORD, word;
 
 	memcpy(l->before, p->bytes, l->storm->area);
 	memcpy(&word, p->bytes + at, WORD);
-	word = changed(kind, word, m->number);
+	word = changed(kind, word, operand);
 	memcpy(p->bytes + at, &word, WORD);
 	x->driver->atomics->change(
-		x, m->dst, place_at(l) + at, kind, m->number, 1);
+		x, m->dst, place_at(l) + at, kind, operand, 1);
 	if (!x->driver->flush(x))
 		return settle(x, m);
 	return p->is_unknown || look(x, m);
@@ -483,6 +485,7 @@ static int storm_init(struct load *l, struct err *e)
 		.data = sizeof(struct lane),
 		.is_msg = m->bench.via,
 		.has_gets = true,
+		.has_port = true,
 		.is_for_all = true,
 		.has_chances = m->kinds == KINDS_ALL,
 	};

@@ -54,6 +54,7 @@ static void crossbar_make(struct router *r, const struct net_setup *s)
 	x->is_faulty = net_is_faulty(n);
 	x->has_rates = n->link.n_rates > 1 || (n->faults && n->faults->width);
 	x->is_stepped = n->route->n_channels > 1;
+	x->is_exact = n->route->is_exact;
 	x->n_ports = r->sites.n_ports;
 	x->full = n->full;
 	x->capacity = n->full * (int32_t)s->router->packets;

@@ -53,6 +53,7 @@ struct crossbar {
 	bool is_faulty; /* links have faults, or retry */
 	bool has_rates; /* they differ, or may */
 	bool is_stepped; /* the routing names channels */
+	bool is_exact; /* as route.is_exact */
 	uint32_t n_ports;
 	int32_t full; /* chunks of a full packet */
 	int32_t capacity; /* chunks of a channel */
@@ -81,7 +82,7 @@ static inline struct packet_list *crossbar_queue(const struct crossbar *x,
 static inline int32_t crossbar_takes(
 	const struct crossbar *x, const struct packet *p, uint32_t channel)
 {
-	return channel ? x->full : p->chunks;
+	return channel && !x->is_exact ? x->full : p->chunks;
 }
 
 /* The channel on which a packet leaves, by the channel of its arrival. */

@@ -1,7 +1,7 @@
 /* The life of a packet in a switch, from the arrival of its head to its grant.
  */
 #include "base/lfsr.h"
-#include "net/send.h"
+#include "net/leave.h"
 #include "router/crossbar/crossbar.h"
 
 #define BIT(n) (UINT64_C(1) << (n))
@@ -21,61 +21,6 @@ static void give_back(struct crossbar *x, struct sim_worker *w,
 
 	net_give_back(
 		w, l, r, tail + x->link->latency[l->wire], channel, chunks);
-}
-
-/* The value of packet.size on the link that leaves by a port, now. */
-static uint32_t size_on(const struct crossbar *x, const struct crossbar_site *s,
-	port_id out, const struct packet *p, sim_time t)
-{
-	if (!x->has_rates)
-		return p->size;
-	return net_row(x->router.net, s->id, out, s->port[out].sender.wire, t) *
-		       x->link->row +
-	       p->size % x->link->row;
-}
-
-/* The part of its route that a packet still carries. */
-static uint32_t route_bytes(const struct crossbar *x, const struct packet *p)
-{
-	return x->link->route ? x->link->route * route_left(p) : 0;
-}
-
-/* When a packet's tail leaves, which is not before it has arrived. */
-static sim_time tail_of(
-	const struct crossbar *x, struct packet *p, uint32_t size, sim_time t)
-{
-	sim_time out = t + x->link->ser[size];
-	sim_time in = p->head + x->link->ser[p->size];
-
-	if (out >= in)
-		p->size = (uint16_t)size;
-	out = out > in ? out : in;
-	return x->link->route ? out + x->link->route_ser[route_left(p)] : out;
-}
-
-static sim_time gap_of(const struct crossbar *x, const struct crossbar_site *s,
-	port_id out, sim_time t)
-{
-	if (!x->has_rates)
-		return x->link->gap;
-	return x->link
-		->rate[net_row(
-			x->router.net, s->id, out, s->port[out].sender.wire, t)]
-		.gap;
-}
-
-/* Over a link that has faults or retries: when the head arrives, or
- * SIM_NEVER. */
-static sim_time send_faulty(struct crossbar *x, struct sim_worker *w,
-	struct crossbar_site *s, port_id out, struct net_sending *sending)
-{
-	struct link_sender *l = &s->port[out].sender;
-
-	sending->site = s->id;
-	sending->port = out;
-	sending->class = l->wire;
-	sending->gap = gap_of(x, s, out, sending->t);
-	return net_send_by(x->router.net, w, l, sending);
 }
 
 static void wake_when_free(
@@ -101,11 +46,8 @@ static void grant(struct crossbar *x, struct sim_worker *w,
 	packet_id id = packet_pop(x->packets, q);
 	struct packet *p = &x->packets[id];
 	uint32_t channel = crossbar_leaves(x, p, came);
-	uint32_t size = size_on(x, s, out, p, t);
-	uint32_t bytes = x->link->bytes[size] + route_bytes(x, p);
-	int32_t tokens = crossbar_takes(x, p, channel);
-	sim_time head = p->head, tail = tail_of(x, p, size, t);
-	sim_time arrival = t + x->link->latency[l->wire];
+	uint32_t chunks = (uint32_t)crossbar_takes(x, p, came);
+	sim_time tail;
 
 	if (!q->first)
 		o->want[came] &= ~BIT(in);
@@ -115,28 +57,21 @@ static void grant(struct crossbar *x, struct sim_worker *w,
 	o->turn = (uint8_t)(came + 1);
 	o->backlog -= p->chunks;
 	i->packets[came]++;
-	i->waited[came] += t - head;
+	i->waited[came] += t - p->head;
 	book_turn(x->book, id, l->free_at, t);
 	if (x->book)
 		net_book_depart(
 			x->router.net, s->id, out, l->wire, channel, id, t);
-	l->tokens[channel] = (int16_t)(l->tokens[channel] - tokens);
-	link_take(l, gap_of(x, s, out, t), t, tail);
-	l->count[channel] += bytes;
-	give_back(
-		x, w, s, in, came, (uint32_t)crossbar_takes(x, p, came), tail);
-	if (x->is_faulty)
-		arrival = send_faulty(x, w, s, out,
-			&(struct net_sending){ .id = id,
-				.channel = channel,
-				.bytes = bytes,
-				.tokens = (uint32_t)tokens,
-				.t = t,
-				.tail = tail });
-	if (arrival != SIM_NEVER)
-		sim_post(w, l->peer, arrival,
-			SIM_KEY(PHASE_ARRIVAL, l->peer_port), (uint16_t)channel,
-			id);
+	tail = net_leave(x->router.net, w, l,
+		&(struct net_leaving){ .id = id,
+			.site = s->id,
+			.port = out,
+			.channel = channel,
+			.tokens = (uint32_t)crossbar_takes(x, p, channel),
+			.t = t,
+			.has_rates = x->has_rates,
+			.is_faulty = x->is_faulty });
+	give_back(x, w, s, in, came, chunks, tail);
 }
 
 /* --- arbitration --- */
@@ -144,14 +79,6 @@ static void grant(struct crossbar *x, struct sim_worker *w,
 static bool is_wanted(const struct crossbar_port *o)
 {
 	return o->want[0] | o->want[1] | o->want[2] | o->want[3];
-}
-
-/* The first input of a mask from some number on, or else the first. */
-static port_id choose(uint64_t m, uint32_t first)
-{
-	uint64_t later = first < 64 ? m & (~UINT64_C(0) << first) : 0;
-
-	return (port_id)__builtin_ctzll(later ? later : m);
 }
 
 /*
@@ -166,7 +93,7 @@ static port_id pick(struct crossbar *x, struct crossbar_site *s, port_id out,
 	uint64_t m = o->want[came];
 
 	while (m && *blocked != BIT(CROSSBAR_CHANNELS) - 1) {
-		port_id in = choose(m, o->first[came]);
+		port_id in = net_first(m, o->first[came]);
 		packet_id id = crossbar_queue(x, s, came, out, in)->first;
 		const struct packet *p = &x->packets[id];
 		uint32_t channel = crossbar_leaves(x, p, came);
@@ -238,7 +165,7 @@ static port_id least(const struct crossbar *x, struct crossbar_site *s,
 		return (port_id)__builtin_ctzll(m);
 	s->lfsr = lfsr_step(s->lfsr);
 	for (uint32_t start = s->lfsr % x->n_ports; m;) {
-		port_id p = choose(m, start);
+		port_id p = net_first(m, start);
 		uint32_t load = load_of(x, &s->port[p], channel, t);
 
 		if (load < best) {

@@ -1,0 +1,286 @@
+#include "api/sw/user.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * Where the driver keeps rings: memory of the node that is mapped into the
+ * process that has the interface, and into no other.
+ */
+#define RINGS_AT (UINT64_C(1) << 52)
+
+enum {
+	RINGS = 2 << 20, /* bytes for an interface */
+	AT_COMPLETIONS = 256 << 10,
+	AT_SLOTS = 512 << 10,
+};
+
+static const struct memory_range rings = {
+	.at = RINGS_AT,
+	.bytes = (uint64_t)SWHNI_INTERFACES * RINGS,
+	.kind = MEMORY_OF_HOST,
+	.rights = MEMORY_MAY_READ(MEMORY_CORE) | MEMORY_MAY_WRITE(MEMORY_CORE) |
+		  MEMORY_MAY_READ(MEMORY_NIC) | MEMORY_MAY_WRITE(MEMORY_NIC),
+};
+
+static const struct workq_params *params_of(const struct sw_user *u)
+{
+	return &((const struct swhni_params *)u->nic->params)->work;
+}
+
+/* --- open and close --- */
+
+int sw_user_open(struct sw_user *u)
+{
+	struct swhni_setup s = {
+		.job = u->job,
+		.process = u->process,
+		.wanted = u->wanted,
+	};
+	struct nic_at a;
+
+	u->nic = nic_check(host_nic(program_host()), &swhni_ops);
+	u->node = program_node();
+	u->engine = s.engine = swhni_engine(u->nic, s.process);
+	u->n_entries = u->n_slots = 0;
+	memory_add_range(host_at(program_host(), u->node), &rings); /* once */
+	a = nic_now(u->nic);
+	return swhni_open(&a, &s, &u->interface);
+}
+
+void sw_user_close(struct sw_user *u)
+{
+	struct nic_at a = nic_now(u->nic);
+
+	if (u->n_entries) {
+		swhni_reset_queues(&a, u->interface);
+		swhni_close_queues(&a, u->interface);
+	}
+	if (u->n_slots)
+		swhni_close_receive(&a, u->interface);
+	swhni_close(&a, u->interface);
+}
+
+/* What an earlier owner has left there; memory that was never written stays
+ * so. */
+static void clear(uint64_t at, uint64_t bytes)
+{
+	static const uint8_t zeros[1024];
+	uint8_t was[sizeof(zeros)];
+	uint64_t n;
+
+	for (; bytes; bytes -= n, at += n) {
+		n = bytes < sizeof(zeros) ? bytes : sizeof(zeros);
+		if (program_read(at, was, n) && memcmp(was, zeros, n) != 0)
+			program_write(at, zeros, n);
+	}
+}
+
+static void begin_anew(struct sw_user *u)
+{
+	u->posted = u->fetched = u->taken = u->told = 0;
+	clear(u->completions_at,
+		u->n_completions * sizeof(struct workq_completion));
+}
+
+int sw_user_open_send(
+	struct sw_user *u, uint32_t n_entries, uint32_t n_completions)
+{
+	uint64_t at = RINGS_AT + (uint64_t)u->interface * RINGS;
+	struct workq_rings r = {
+		.owner = u->process,
+		.n_entries = n_entries,
+		.n_completions = n_completions,
+		.entries_at = at,
+		.completions_at = at + AT_COMPLETIONS,
+	};
+	struct nic_at a = nic_now(u->nic);
+	int code = swhni_open_queues(&a, u->interface, &r);
+
+	if (code)
+		return code;
+	u->n_entries = n_entries;
+	u->n_completions = n_completions;
+	u->entries_at = r.entries_at;
+	u->completions_at = r.completions_at;
+	begin_anew(u);
+	return 0;
+}
+
+void sw_user_reset(struct sw_user *u)
+{
+	struct nic_at a = nic_now(u->nic);
+
+	swhni_reset_queues(&a, u->interface);
+	begin_anew(u);
+}
+
+int sw_user_open_receive(struct sw_user *u, uint32_t n_slots, uint64_t at)
+{
+	struct nic_at a = nic_now(u->nic);
+	int code;
+
+	if (!at)
+		at = RINGS_AT + (uint64_t)u->interface * RINGS + AT_SLOTS;
+	code = swhni_open_receive(&a, u->interface, at, n_slots);
+	if (code)
+		return code;
+	u->n_slots = n_slots;
+	u->slots_at = at;
+	u->received = u->freed = u->returned = 0;
+	for (uint32_t i = 0; i < n_slots; i++)
+		clear(at + (uint64_t)i * SWHNI_SLOT, sizeof(uint64_t));
+	return 0;
+}
+
+/* --- descriptors --- */
+
+static void ring(struct sw_user *u, sim_time begun)
+{
+	struct nic_at a = nic_now(u->nic);
+
+	u->told = u->taken;
+	swhni_ring(&a, u->interface, u->process, u->posted, u->taken, begun,
+		begun);
+}
+
+/* An id is the caller's and, above it, the descriptor's number; a short
+ * message has none. */
+#define NO_NUMBER (UINT64_C(1) << 63)
+
+void sw_user_post(struct sw_user *u, struct swhni_descriptor *d, sim_time begun)
+{
+	uint32_t place = u->posted & (u->n_entries - 1);
+
+	d->id = (d->id & UINT32_MAX) | (uint64_t)(u->posted & INT32_MAX) << 32;
+	/* so that room is known of in time */
+	if (place % (u->n_entries / 2 + !(u->n_entries / 2)) == 0)
+		d->flags |= SWHNI_TELL;
+	program_charge(params_of(u)->post);
+	program_write(
+		u->entries_at + (uint64_t)place * sizeof(*d), d, sizeof(*d));
+	u->posted++;
+	ring(u, begun);
+}
+
+int sw_user_fsm(struct sw_user *u, struct swhni_descriptor *d, const void *data,
+	sim_time begun)
+{
+	struct nic_at a;
+
+	d->id = (d->id & UINT32_MAX) | NO_NUMBER;
+	program_charge(params_of(u)->post);
+	a = nic_now(u->nic);
+	return swhni_fsm(&a, u->interface, u->process, d, data, begun, begun);
+}
+
+/* --- completions and messages --- */
+
+static bool look(const struct sw_user *u, struct workq_completion *c)
+{
+	if (!u->n_entries)
+		return false;
+	host_read(u->nic->host, u->node,
+		u->completions_at +
+			(u->taken & (u->n_completions - 1)) * sizeof(*c),
+		c, sizeof(*c));
+	return (uint32_t)c->number == u->taken + 1;
+}
+
+bool sw_user_has_done(const struct sw_user *u)
+{
+	struct workq_completion c;
+
+	return look(u, &c);
+}
+
+/* Descriptors are fetched in order, so all before one that has completed
+ * were. */
+static void note_fetched(struct sw_user *u, uint64_t id)
+{
+	uint32_t next = (uint32_t)(id >> 32) + 1;
+
+	if (!(id & NO_NUMBER) &&
+		((next - u->fetched) & INT32_MAX) <= u->n_entries)
+		u->fetched += (next - u->fetched) & INT32_MAX;
+}
+
+bool sw_user_poll(struct sw_user *u)
+{
+	struct workq_completion c;
+	bool did = false;
+
+	for (; look(u, &c); did = true) {
+		u->taken++;
+		if (SWHNI_EVENT_OF(c.status) == SWHNI_DONE)
+			note_fetched(u, c.id);
+		if (u->taken - u->told >= u->n_completions / 4)
+			ring(u, program_now());
+		if (u->on_done)
+			u->on_done(u->arg, &c);
+	}
+	return did;
+}
+
+static uint64_t slot_at(const struct sw_user *u, uint32_t number)
+{
+	return u->slots_at + (uint64_t)(number & (u->n_slots - 1)) * SWHNI_SLOT;
+}
+
+bool sw_user_has_message(const struct sw_user *u)
+{
+	uint64_t number = 0;
+
+	if (!u->n_slots || u->received - u->freed == u->n_slots)
+		return false;
+	host_read(u->nic->host, u->node, slot_at(u, u->received), &number,
+		sizeof(number));
+	return (uint32_t)number == u->received + 1;
+}
+
+bool sw_user_peek(struct sw_user *u, struct swhni_slot *head, uint64_t *at)
+{
+	if (!sw_user_has_message(u))
+		return false;
+	*at = slot_at(u, u->received);
+	program_read(*at, head, sizeof(*head));
+	*at += sizeof(*head);
+	return true;
+}
+
+void sw_user_free_slot(struct sw_user *u)
+{
+	struct nic_at a = nic_now(u->nic);
+
+	u->freed++;
+	if (u->freed - u->returned < (u->n_slots + 3) / 4)
+		return;
+	u->returned = u->freed;
+	swhni_took(&a, u->interface, u->process, u->freed);
+}
+
+static bool has_any(void *arg, uint64_t *seen)
+{
+	*seen = 0;
+	return sw_user_has_done(arg) || sw_user_has_message(arg);
+}
+
+struct poll_loop sw_user_loop(const struct sw_user *u)
+{
+	return nic_poll_loop(
+		u->nic, params_of(u)->poll_period, params_of(u)->poll_load);
+}
+
+bool sw_user_wait(struct sw_user *u, sim_time deadline)
+{
+	PROGRAM_CALL("waiting for its interface", 0, 0);
+	uint64_t seen;
+
+	if (sw_user_has_done(u) || sw_user_has_message(u))
+		return true;
+	if (deadline != SIM_NEVER)
+		return program_poll_before(
+			has_any, u, sw_user_loop(u), deadline, &seen);
+	program_poll_until(has_any, u, sw_user_loop(u), &seen);
+	return true;
+}

@@ -1,0 +1,59 @@
+#include "api/sw/windows.h"
+
+#include "base/mem.h"
+
+/* Times are in units of 65.536 ns. */
+enum { SHIFT = 16 };
+
+struct sw_known_place {
+	uint32_t peer, number; /* peer + 1; 0: none */
+	uint32_t came, forgot; /* the latest that was forgotten */
+};
+
+void sw_windows_init(struct sw_windows *w, sim_time now)
+{
+	for (uint32_t i = 0; i < SW_WINDOWS; i++)
+		w->window[i] = (struct window){
+			.next = (uint32_t)(now >> SHIFT),
+			.oldest = (uint32_t)(now >> SHIFT),
+		};
+}
+
+void sw_known_fini(struct sw_known *k)
+{
+	for (uint32_t i = 0; i < SW_WINDOWS; i++) {
+		mem_free(k->window[i]);
+		k->window[i] = NULL;
+	}
+}
+
+uint64_t sw_known_memory(const struct sw_known *k)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < SW_WINDOWS; i++)
+		if (k->window[i])
+			bytes += SW_WINDOW * sizeof(**k->window);
+	return bytes;
+}
+
+enum sw_known_answer sw_known_take(struct sw_known *k, uint32_t peer,
+	uint32_t number, sim_time first, sim_time now)
+{
+	struct sw_known_place **w = &k->window[sw_window_of(peer)], *x;
+
+	if (!*w)
+		*w = mem_alloc(SW_WINDOW, sizeof(**w));
+	x = &(*w)[number % SW_WINDOW];
+	if (x->peer == peer + 1 && x->number == number)
+		return SW_KNOWN_DOUBLE;
+	if (first != SIM_NEVER && x->forgot > (uint32_t)(first >> SHIFT))
+		return SW_KNOWN_UNSURE;
+	*x = (struct sw_known_place){
+		.peer = peer + 1,
+		.number = number,
+		.came = (uint32_t)(now >> SHIFT) + 1,
+		.forgot = x->came,
+	};
+	return SW_KNOWN_NEW;
+}

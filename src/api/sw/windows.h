@@ -1,0 +1,81 @@
+/*
+ * Reliable messages into queues without connections: what a sender keeps of
+ * messages that are not known to have arrived, and what a receiver keeps so
+ * that it takes none twice.
+ *
+ * Both sides have 16 windows, whatever the number of peers: a peer belongs to
+ * one of them by a hash.  A sender numbers the messages of a window, and has at
+ * most 64 of them under way.  A receiver remembers 64 numbers in each window,
+ * one in each place, with their sender.  Nothing is agreed on beforehand, no
+ * credits come back, and a message is never kept because another one is
+ * missing.
+ *
+ * The card takes a message once.  Only where it gave up, because answers were
+ * lost, does the library send a message again, with the time of the first try.
+ * If its number is not there, it is new, unless its place has forgotten one
+ * that came after that time: then nobody can say, and it is refused.
+ */
+#ifndef API_SW_WINDOWS_H
+#define API_SW_WINDOWS_H
+
+#include "nic/util/window.h"
+#include "sim/sim.h"
+
+enum { SW_WINDOWS = 16, SW_WINDOW = 64 };
+
+/* A process's end: an interface of a node. */
+static inline uint32_t sw_peer(uint32_t node, uint32_t interface)
+{
+	return node << 8 | interface;
+}
+
+/* The window of a peer. */
+static inline uint32_t sw_window_of(uint32_t peer)
+{
+	return peer * UINT32_C(0x9e3779b1) >> 28;
+}
+
+/* --- a sender --- */
+
+struct sw_windows {
+	struct window window[SW_WINDOWS];
+};
+
+/* Numbers continue from the time on, so that those of an earlier life on the
+ * same interface do not return. */
+void sw_windows_init(struct sw_windows *w, sim_time now);
+/* Whether another message to a peer may be under way; its number. */
+static inline bool sw_windows_has_room(
+	const struct sw_windows *w, uint32_t peer)
+{
+	return window_span(&w->window[sw_window_of(peer)]) < SW_WINDOW;
+}
+static inline uint32_t sw_windows_take(struct sw_windows *w, uint32_t peer)
+{
+	return w->window[sw_window_of(peer)].next++;
+}
+/* A number has arrived, or its message was given up. */
+static inline void sw_windows_done(
+	struct sw_windows *w, uint32_t peer, uint32_t number)
+{
+	window_done(&w->window[sw_window_of(peer)], number);
+}
+
+/* --- a receiver --- */
+
+struct sw_known_place;
+
+struct sw_known {
+	struct sw_known_place *window[SW_WINDOWS]; /* NULL until used */
+};
+
+enum sw_known_answer { SW_KNOWN_NEW, SW_KNOWN_DOUBLE, SW_KNOWN_UNSURE };
+
+void sw_known_fini(struct sw_known *k);
+uint64_t sw_known_memory(const struct sw_known *k);
+/* A message has come, of a number, and is remembered if it is new.  first is
+ * when it was sent first, of one that was sent again; else SIM_NEVER. */
+enum sw_known_answer sw_known_take(struct sw_known *k, uint32_t peer,
+	uint32_t number, sim_time first, sim_time now);
+
+#endif

@@ -1,0 +1,166 @@
+/* Sites of array routers as seen from outside. */
+#include "router/array/array.h"
+
+/* --- credits --- */
+
+static int32_t tokens_at(const struct link_sender *l,
+	const struct link_returns *r, uint32_t channel)
+{
+	return l->tokens[channel] + link_returning(r, channel);
+}
+
+/* Chunks that the client of a node at the other end of a wire holds. */
+static int32_t held_by(
+	const struct net *n, const struct link_sender *l, uint32_t channel)
+{
+	if (l->peer >= n->n_nodes)
+		return 0;
+	return array_node(array_nodes(n), l->peer)
+		->end[l->peer_port]
+		.held[channel];
+}
+
+int32_t array_tokens(
+	const struct router *r, site_id s, port_id p, uint32_t channel)
+{
+	const struct array *a = array_of(r);
+	const struct array_end *e;
+	const struct array_port *x;
+
+	if (array_is_node(r)) {
+		e = &array_node(a, s)->end[p];
+		return tokens_at(&e->sender, &e->returns, channel) +
+		       held_by(r->net, &e->sender, channel);
+	}
+	x = &array_switch(a, s)->port[p];
+	return tokens_at(&x->sender, &x->returns, channel) +
+	       held_by(r->net, &x->sender, channel);
+}
+
+bool array_is_short(const struct router *r, site_id s)
+{
+	const struct array *a = array_of(r);
+
+	if (array_is_node(r))
+		return false;
+	for (port_id p = 0; p < a->n_ports; p++)
+		if (array_switch(a, s)->port[p].returns.is_starving)
+			return true;
+	return false;
+}
+
+/* --- buffers --- */
+
+/* The lists of a channel: by column, then that of multicasts. */
+enum { PER_CHANNEL = ARRAY_ALL_LISTS / ARRAY_CHANNELS };
+
+uint32_t array_n_buffers(const struct router *r, site_id s)
+{
+	(void)s;
+	return array_is_node(r) ? 0 : array_of(r)->n_ports * ARRAY_ALL_LISTS;
+}
+
+static uint32_t count(const struct array *a, const struct packet_list *q)
+{
+	packet_id id = q->first;
+	uint32_t n = 0;
+
+	for (; id; id = a->packets[id].next)
+		n++;
+	return n;
+}
+
+/* Input by input, channel by channel. */
+struct net_buffer array_buffer(const struct router *r, site_id s, uint32_t i)
+{
+	const struct array *a = array_of(r);
+	uint32_t in = i / ARRAY_ALL_LISTS, k = i % ARRAY_ALL_LISTS;
+	uint32_t channel = k / PER_CHANNEL;
+	uint32_t list = k % PER_CHANNEL < ARRAY_COLUMNS
+				? array_list(channel, k % PER_CHANNEL)
+				: ARRAY_LISTS + channel;
+	const struct array_port *x = &array_switch(a, s)->port[in];
+
+	return (struct net_buffer){
+		.site = s,
+		.port = in,
+		.channel = channel,
+		.head = x->list[list].first,
+		.count = count(a, &x->list[list]),
+		.n_inside = list < ARRAY_LISTS ? x->in_row[list] : 0,
+	};
+}
+
+uint32_t array_ways(const struct router *r, const struct net_buffer *b,
+	const struct packet *p, struct net_way *way)
+{
+	(void)r;
+	(void)b;
+	*way = (struct net_way){
+		.port = p->escape,
+		.channel = p->channel,
+		.need = p->chunks,
+	};
+	return 1;
+}
+
+uint32_t array_n_injecting(const struct router *r, site_id s)
+{
+	const struct array *a = array_of(r);
+	uint32_t n = 0;
+
+	for (port_id p = 0; p < a->n_ports && array_is_node(r); p++)
+		for (uint32_t c = 0; c < ARRAY_CLASSES; c++)
+			n += array_node(a, s)->end[p].fifo[c].count;
+	return n;
+}
+
+void array_injecting(const struct router *r, site_id s, double *waiting)
+{
+	const struct array *a = array_of(r);
+
+	for (port_id p = 0; p < a->n_ports; p++)
+		for (uint32_t c = 0; c < ARRAY_CLASSES; c++)
+			waiting[p] += array_node(a, s)->end[p].fifo[c].count;
+}
+
+/* --- counters --- */
+
+static void add_list(const struct array *a, const struct packet_list *q,
+	sim_time now, struct net_count *c)
+{
+	for (packet_id id = q->first; id; id = a->packets[id].next) {
+		c->waiting++;
+		c->stayed += now - a->packets[id].head;
+	}
+}
+
+/* Adds the packets that wait at an input and channel, and their times. */
+static void add_waiting(const struct array *a, const struct array_port *x,
+	uint32_t channel, sim_time now, struct net_count *c)
+{
+	for (uint32_t k = 0; k < ARRAY_COLUMNS; k++)
+		add_list(a, &x->list[array_list(channel, k)], now, c);
+	add_list(a, &x->list[ARRAY_LISTS + channel], now, c);
+}
+
+sim_time array_count(const struct router *r, site_id s, port_id p,
+	uint32_t channel, sim_time now, struct net_count *c)
+{
+	const struct array *a = array_of(r);
+	const struct array_port *x;
+
+	if (array_is_node(r)) {
+		const struct array_end *e = &array_node(a, s)->end[p];
+
+		c->sent = e->sender.count[channel];
+		c->came = e->packets[channel];
+		return e->sender.free_at;
+	}
+	x = &array_switch(a, s)->port[p];
+	c->sent = x->sender.count[channel];
+	c->came = x->packets[channel];
+	c->stayed = x->waited[channel];
+	add_waiting(a, x, channel, now, c);
+	return x->sender.free_at;
+}
