@@ -214,6 +214,7 @@ struct swhni_setup {
 	uint32_t job; /* below SWHNI_JOBS */
 	uint32_t process; /* its owner */
 	uint32_t vm; /* 0: none; else messages take nic.vm longer */
+	uint32_t wanted; /* 1 + an interface's number; 0: any that is free */
 	bool is_shared; /* by all processes of its job on the node */
 	/* nic.attach: two: the engine of its processor; one: either. */
 	uint32_t engine;
