@@ -16,6 +16,9 @@ struct net_leaving {
 	sim_time t;
 	bool has_rates; /* links differ in rate, or may */
 	bool is_faulty; /* net_is_faulty() */
+	/* The next router wants to know whether the link repeated the packet:
+	 * packet.answer, which other packets do not need. */
+	bool marks;
 };
 
 /* The first of some ports from a number on, or else the first of all. */
@@ -70,11 +73,13 @@ static inline sim_time net_leave(struct net *n, struct sim_worker *w,
 	sim_time gap = x->has_rates ? k->rate[row].gap : k->gap;
 	sim_time tail = net_leave_tail(k, p, size, x->t);
 	sim_time arrival = x->t + k->latency[l->wire];
+	uint64_t sent;
 
 	l->tokens[x->channel] =
 		(int16_t)(l->tokens[x->channel] - (int)x->tokens);
 	link_take(l, gap, x->t, tail);
 	l->count[x->channel] += bytes;
+	sent = l->count[x->channel];
 	if (x->is_faulty)
 		arrival = net_send_by(n, w, l,
 			&(struct net_sending){ .id = x->id,
@@ -87,6 +92,8 @@ static inline sim_time net_leave(struct net *n, struct sim_worker *w,
 				.t = x->t,
 				.tail = tail,
 				.gap = gap });
+	if (x->marks && x->is_faulty && arrival != SIM_NEVER)
+		p->answer = l->count[x->channel] != sent;
 	if (arrival != SIM_NEVER)
 		sim_post(w, l->peer, arrival,
 			SIM_KEY(PHASE_ARRIVAL, l->peer_port),

@@ -27,6 +27,7 @@ enum { NET_LINK = 128, NET_MANAGE = 4 * NET_LINK };
 struct net;
 struct net_client;
 struct route;
+struct route_memory;
 struct net_params;
 struct net_setup;
 struct router;
@@ -50,6 +51,7 @@ struct net_fifos {
 	uint32_t first;
 	uint32_t count; /* for traffic of all kinds: one for each port */
 	uint32_t most; /* that there are */
+	bool is_bound; /* each leaves by the port of its number */
 };
 
 /* Packets in order, of which only the first can leave. */
@@ -75,9 +77,11 @@ enum { NET_MOST_WAYS = 2 * TOPO_MAX_PORTS };
 
 /* A channel of a port: bytes sent (a packet that is being sent counts its bytes
  * until the link is free); packets received; packets waiting in the receiver
- * now, and the time integral of that number. */
+ * now, and the time integral of that number.  Of some routers also: packets
+ * sent, and bytes received. */
 struct net_count {
 	uint64_t sent, came;
+	uint64_t left, took;
 	uint32_t waiting;
 	sim_time stayed;
 };
@@ -150,6 +154,16 @@ struct router_repair {
 		const struct route *tables, sim_time t);
 };
 
+/* For switches with registers: what these show that is the router's. */
+struct router_registers {
+	/* Where the table entries are that were written into a switch. */
+	struct route_memory **(*tables)(struct router *r, site_id s);
+	/* Packets that it dropped: source routes that waited for too long, and
+	 * packets without a way. */
+	void (*drops)(const struct router *r, site_id s, uint64_t *late,
+		uint64_t *no_way);
+};
+
 /* For routers whose links also carry packets that are not theirs. */
 struct router_guests {
 	/*
@@ -213,6 +227,10 @@ struct router_ops {
 	void (*fini)(struct router *r);
 	uint64_t (*memory)(const struct router *r);
 
+	/* Entries that were written into a switch: see struct route_lists.
+	 * NULL: it keeps none. */
+	struct route_memory **(*written)(struct router *r, site_id s);
+
 	struct net_fifos (*fifos)(const struct router *r, uint32_t class);
 
 	/* Capacity of a channel of a port's receiver, in chunks. */
@@ -261,6 +279,7 @@ struct router_ops {
 	/* Operations of some routers only; each table may be NULL. */
 	const struct router_repair *repair;
 	const struct router_guests *guests;
+	const struct router_registers *registers;
 	/* Further checks, while nothing runs; is_over: no events are left.  May
 	 * be NULL. */
 	int (*audit)(const struct router *r, bool is_over, struct err *e);

@@ -34,6 +34,25 @@ void net_wire(const struct net *n, const struct router_ops *own, site_id s,
 		l->tokens[c] = (int16_t)peer->ops->capacity(peer, far.port, c);
 }
 
+/* Packets wait for a link that returns soon. */
+static bool is_pause(const struct faults *f, const struct fault_outage *o)
+{
+	if (f->heals)
+		return !o->is_death;
+	return o->until != SIM_NEVER && o->until - o->from <= f->patience;
+}
+
+bool net_pauses(const struct net *n, site_id s, port_id p, sim_time t)
+{
+	const struct faults *f = n->faults;
+	uint32_t link = net_link_at(n, s, p);
+	const struct fault_outage *o = &f->outage[f->link[link].outage];
+
+	while (o->link == link && o->until <= t)
+		o++;
+	return n->retry && o->link == link && is_pause(f, o);
+}
+
 static void lose(
 	struct net *n, struct sim_worker *w, const struct net_sending *x)
 {
@@ -383,9 +402,7 @@ static enum retry_fate fate(
 			&f->outage[f->link[c->link].outage];
 
 		*back = o->until;
-		return o->until == SIM_NEVER || o->until - o->from > f->patience
-			       ? RETRY_IS_DEAD
-			       : RETRY_IS_CUT;
+		return is_pause(f, o) ? RETRY_IS_CUT : RETRY_IS_DEAD;
 	}
 	if (c->is_fibre) {
 		enum retry_fate fibres =

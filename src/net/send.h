@@ -35,6 +35,10 @@ static inline bool net_is_faulty(const struct net *n)
 	return n->faults || n->retry;
 }
 
+/* Whether links wait for one that leaves a site by a port, and is cut at t: it
+ * comes back soon, and keeps its packets meanwhile. */
+bool net_pauses(const struct net *n, site_id s, port_id p, sim_time t);
+
 /* The row of costs of the link that leaves a site by a port, at t. */
 static inline uint32_t net_row(
 	const struct net *n, site_id s, port_id p, uint32_t class, sim_time t)

@@ -261,6 +261,7 @@ enum bench_atomic {
 struct bench_atomics {
 	uint32_t n; /* kinds that the interface has, the first ones */
 	bool has_acks; /* after flush() a change has been made */
+	bool adds_one; /* every operand is 1 */
 	/* Changes a word of a node's memory, with a limited number of changes
 	 * in flight, for which flush() waits. */
 	void (*change)(struct bench_end *x, uint32_t node, uint64_t at,

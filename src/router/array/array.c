@@ -24,8 +24,8 @@ static const struct param params[] = {
 		"chunks of it that any channel may use", "assumed: SUN-G6"),
 	PARAM_ONE_OF("inner", AT(inner), "array", "array|fifo",
 		"model of the inside of a switch; array: row buffers for each "
-		"input, column and channel; fifo: a queue for each input and "
-		"channel, whose head blocks all others",
+		"input, column and channel; fifo: a single one for each input "
+		"and channel, whose head blocks all others",
 		"SUN-F14"),
 	PARAM_ROW(PARAM_COUNT, "row-buffer", AT(row), "1", 1, 16,
 		"number of packets that a row buffer holds", "assumed: SUN-G7"),
@@ -36,6 +36,19 @@ static const struct param params[] = {
 	PARAM_ROW(PARAM_COUNT, "column-buffer", AT(column), "8", 0, ARRAY_MOST,
 		"chunks that an output takes in before its link is free",
 		"assumed: SUN-G7"),
+	PARAM_ONE_OF("store", AT(store), "auto", "auto|never",
+		"packets that a switch forwards only when they have come as a "
+		"whole; auto: those from an input that is slower than their "
+		"output, or whose link has errors",
+		"assumed: SUN-G9"),
+	PARAM_ROW(PARAM_FRACTION, "errors", AT(errors), "1 %", 0, 1000000,
+		"part of the packets of a link that it repeats, above which an "
+		"input stores packets",
+		"assumed: SUN-G9"),
+	PARAM_ROW(PARAM_TIME, "patience", AT(patience), "10 us", 1000, PS_PER_S,
+		"time after which a switch drops a source-routed packet that "
+		"waits",
+		"assumed"),
 };
 
 /* --- set-up --- */
@@ -122,12 +135,14 @@ static size_t array_site_bytes(uint32_t n_ports)
 	return n_ports > 8 ? switch_bytes(n_ports) : node_bytes(n_ports);
 }
 
-/* Tiles are numbered row by row, and a port has the tile of its number. */
+/* Tiles are numbered row by row, and a port has the tile of its number.  A
+ * queue for all outputs is a single column. */
 static void place(struct array *a)
 {
+	bool is_fifo = a->how.inner == ARRAY_FIFO;
+
 	for (port_id p = 0; p < a->n_ports; p++)
-		a->column_of[p] =
-			a->is_fifo ? 0 : (uint8_t)(p % a->how.columns);
+		a->column_of[p] = is_fifo ? 0 : (uint8_t)(p % a->how.columns);
 }
 
 static void set_rules(struct array *a, const struct net *n)
@@ -136,9 +151,10 @@ static void set_rules(struct array *a, const struct net *n)
 
 	a->pool = (int32_t)a->how.shared;
 	a->capacity = own + a->pool;
-	a->is_fifo = a->how.inner == ARRAY_FIFO;
-	a->row = a->is_fifo ? 1 : (uint32_t)a->how.row;
-	a->pair = a->how.row_for == ARRAY_BY_PAIR ? 2 : 1;
+	a->row = (uint32_t)a->how.row;
+	a->is_paired = a->how.row_for == ARRAY_BY_PAIR;
+	a->stores = a->how.store == ARRAY_STORE_AUTO &&
+		    (a->has_rates || a->is_faulty);
 	a->column = link_ser(&n->link, n->link.max_payload) * a->how.column /
 		    n->link.max_chunks;
 }
@@ -214,6 +230,32 @@ static void wire_switch(struct array *a, site_id id)
 	}
 }
 
+static void array_fini(struct router *r)
+{
+	const struct route_lists *k = r->net->route->lists;
+
+	for (site_id s = r->sites.first; k && s < r->sites.end; s++)
+		if (!array_is_node(r))
+			k->free(array_switch(array_of(r), s)->own);
+}
+
+/* Of written entries. */
+static uint64_t array_memory(const struct router *r)
+{
+	const struct route_lists *k = r->net->route->lists;
+	uint64_t sum = 0;
+
+	for (site_id s = r->sites.first; k && s < r->sites.end; s++)
+		if (!array_is_node(r))
+			sum += k->memory(array_switch(array_of(r), s)->own);
+	return sum;
+}
+
+static struct route_memory **array_written(struct router *r, site_id s)
+{
+	return &array_switch(array_of(r), s)->own;
+}
+
 static void array_wire(struct router *r)
 {
 	for (site_id s = r->sites.first; s < r->sites.end; s++) {
@@ -237,10 +279,10 @@ static struct net_fifos array_fifos(const struct router *r, uint32_t class)
 	uint32_t n = r->sites.n_ports;
 
 	if (class == NET_HIGH)
-		return (struct net_fifos){ n, n, n };
+		return (struct net_fifos){ n, n, n, true };
 	if (class == NET_SYSTEM)
-		return (struct net_fifos){ 2 * n, n, n };
-	return (struct net_fifos){ 0, n, n };
+		return (struct net_fifos){ 2 * n, n, n, true };
+	return (struct net_fifos){ 0, n, n, true };
 }
 
 static void describe_inside(const struct array_params *h, FILE *f)
@@ -303,6 +345,8 @@ static int32_t array_charge(
 static const char *const channels[ARRAY_CHANNELS] = { "data", "answers",
 	"sideways", "system" };
 
+static const struct router_repair repair = { .on_link = array_on_link };
+
 const struct router_ops array_ops = {
 	.name = "array",
 	.channels = channels,
@@ -316,6 +360,9 @@ const struct router_ops array_ops = {
 	.make = array_make,
 	.wire = array_wire,
 	.attach = array_attach,
+	.fini = array_fini,
+	.memory = array_memory,
+	.written = array_written,
 	.fifos = array_fifos,
 	.capacity = array_capacity,
 	.shared = array_shared,
@@ -328,4 +375,5 @@ const struct router_ops array_ops = {
 	.injecting = array_injecting,
 	.ways = array_ways,
 	.count = array_count,
+	.repair = &repair,
 };

@@ -21,8 +21,8 @@
  * what comes by the same input for the same column on the same channel, and
  * nothing else.  Without rivals no stage takes time.
  *
- * With router.inner: fifo, an input has a single queue for each channel, and
- * the packet at its head waits there.
+ * With router.inner: fifo, an input has a single row buffer for each channel,
+ * whatever the output: the packet at its head blocks all others.
  *
  * Credits are chunks.  Each channel has some of its own in the receiver of a
  * link, and all channels share the rest: link_room().
@@ -48,6 +48,7 @@ enum {
 };
 
 enum array_inner { ARRAY_INNER, ARRAY_FIFO };
+enum array_store { ARRAY_STORE_AUTO, ARRAY_STORE_NEVER };
 enum array_rows { ARRAY_BY_CHANNEL, ARRAY_BY_PAIR };
 
 struct array_params {
@@ -59,6 +60,9 @@ struct array_params {
 	int64_t row; /* packets that a row buffer holds */
 	int64_t row_for; /* an enum array_rows */
 	int64_t column; /* chunks of a column buffer */
+	int64_t store; /* an enum array_store */
+	int64_t errors; /* repeated packets of all, parts per million */
+	int64_t patience; /* of source-routed packets, ps */
 };
 
 /* Lists of an input are numbered by channel and column. */
@@ -67,7 +71,24 @@ static inline uint32_t array_list(uint32_t channel, uint32_t column)
 	return channel * ARRAY_COLUMNS + column;
 }
 
-enum { ARRAY_LISTS = ARRAY_CHANNELS * ARRAY_COLUMNS };
+/* Behind them each channel has one for multicasts. */
+enum {
+	ARRAY_LISTS = ARRAY_CHANNELS * ARRAY_COLUMNS,
+	ARRAY_ALL_LISTS = ARRAY_LISTS + ARRAY_CHANNELS,
+};
+
+#define ARRAY_MANY ((((uint64_t)1 << ARRAY_CHANNELS) - 1) << ARRAY_LISTS)
+
+/* Engine events of a switch, + port: an output can grant; a bus is free; a
+ * packet at the head of a list, which is aux, has come as a whole.  And without
+ * a port: some source-routed packet may have waited for too long. */
+enum {
+	ARRAY_OUTPUT,
+	ARRAY_BUS = TOPO_MAX_PORTS,
+	ARRAY_STORED = 2 * TOPO_MAX_PORTS,
+	ARRAY_PATIENCE = 3 * TOPO_MAX_PORTS,
+	ARRAY_CLIENT,
+};
 
 /* Both directions of a switch's port, and the tile behind it. */
 struct array_port {
@@ -86,12 +107,15 @@ struct array_port {
 	/* the input */
 	sim_time bus_free;
 	struct link_returns *far; /* of the other end; NULL: returns are mail */
-	uint32_t waits; /* lists with packets in the input buffer, a bit each */
-	uint32_t full; /* lists whose row buffer has no room */
+	uint64_t waits; /* lists with packets in the input buffer, a bit each */
+	uint64_t full; /* lists whose row buffer has no room */
+	uint64_t storing; /* lists whose first packet in the input buffer has
+			   * to come as a whole first */
 	uint8_t bus_turn; /* the list to serve first */
 	bool is_bus_timed;
+	uint16_t errors; /* an average of packets that the link repeated */
 	uint8_t in_row[ARRAY_LISTS]; /* packets of a list in the row buffer */
-	struct packet_list list[ARRAY_LISTS];
+	struct packet_list list[ARRAY_ALL_LISTS];
 	uint64_t packets[ARRAY_CHANNELS]; /* received that have left */
 	sim_time waited[ARRAY_CHANNELS]; /* by these */
 };
@@ -99,8 +123,11 @@ struct array_port {
 struct array_switch {
 	uint64_t dirty; /* outputs to arbitrate at the end of the instant */
 	uint64_t dead; /* ports without a working link */
+	struct route_memory *own; /* written entries, or NULL */
 	site_id id;
 	uint8_t turn; /* the port to try first among equals */
+	bool is_waiting; /* an event is pending for source-routed packets */
+	uint64_t impatient; /* of these, dropped because they waited too long */
 	struct array_port port[];
 };
 
@@ -141,10 +168,10 @@ struct array {
 	bool is_faulty; /* links have faults, or retry */
 	bool has_rates; /* they differ, or may */
 	bool is_stepped; /* the routing names channels */
-	bool is_fifo; /* nothing inside but a queue for a channel */
 	uint32_t n_ports;
 	uint32_t row; /* packets of a row buffer */
-	uint32_t pair; /* channels that share one */
+	bool is_paired; /* two channels share one */
+	bool stores; /* it may store packets as a whole */
 	int32_t capacity, pool; /* chunks of a channel, and shared of these */
 	sim_time column; /* that fills a column buffer */
 	uint8_t column_of[TOPO_MAX_PORTS];
@@ -180,6 +207,33 @@ static inline struct array_switch *array_switch(
 {
 	return router_site(&a->router, s);
 }
+
+/* store.c: the first packet of a list in an input buffer crosses when it has
+ * come as a whole, if its input is slower than its output, or its link had
+ * errors. */
+void array_store(struct array *a, struct sim_worker *w, struct array_switch *s,
+	port_id in, uint32_t list, packet_id id, sim_time t);
+/* The link has repeated an arriving packet, or not. */
+void array_note(struct array_port *i, bool is_repeated);
+
+/* many.c: a multicast has arrived; one of its copies crosses. */
+void array_spread(struct array *a, struct sim_worker *w, struct array_switch *s,
+	port_id in, uint32_t came, packet_id id, sim_time t);
+void array_copy(struct array *a, struct sim_worker *w, struct array_switch *s,
+	port_id in, uint32_t list, sim_time t);
+
+/* links.c: a link has died or returned; source-routed packets wait, and those
+ * that have waited too long are dropped; a packet that is here, or has no way,
+ * ends. */
+void array_on_link(struct router *r, struct sim_worker *w, site_id s, port_id p,
+	bool is_up, sim_time t);
+void array_wait(struct array *a, struct sim_worker *w, struct array_switch *s,
+	sim_time t);
+void array_lose_patience(struct array *a, struct sim_worker *w,
+	struct array_switch *s, sim_time t);
+void array_end_here(struct array *a, struct sim_worker *w,
+	struct array_switch *s, port_id in, uint32_t came, packet_id id,
+	sim_time t);
 
 /* look.c: see struct router_ops. */
 int32_t array_tokens(

@@ -51,10 +51,13 @@ bool array_is_short(const struct router *r, site_id s)
 
 /* --- buffers --- */
 
+/* The lists of a channel: by column, then that of multicasts. */
+enum { PER_CHANNEL = ARRAY_ALL_LISTS / ARRAY_CHANNELS };
+
 uint32_t array_n_buffers(const struct router *r, site_id s)
 {
 	(void)s;
-	return array_is_node(r) ? 0 : array_of(r)->n_ports * ARRAY_LISTS;
+	return array_is_node(r) ? 0 : array_of(r)->n_ports * ARRAY_ALL_LISTS;
 }
 
 static uint32_t count(const struct array *a, const struct packet_list *q)
@@ -71,25 +74,31 @@ static uint32_t count(const struct array *a, const struct packet_list *q)
 struct net_buffer array_buffer(const struct router *r, site_id s, uint32_t i)
 {
 	const struct array *a = array_of(r);
-	uint32_t in = i / ARRAY_LISTS, list = i % ARRAY_LISTS;
+	uint32_t in = i / ARRAY_ALL_LISTS, k = i % ARRAY_ALL_LISTS;
+	uint32_t channel = k / PER_CHANNEL;
+	uint32_t list = k % PER_CHANNEL < ARRAY_COLUMNS
+				? array_list(channel, k % PER_CHANNEL)
+				: ARRAY_LISTS + channel;
 	const struct array_port *x = &array_switch(a, s)->port[in];
 
 	return (struct net_buffer){
 		.site = s,
 		.port = in,
-		.channel = list / ARRAY_COLUMNS,
+		.channel = channel,
 		.head = x->list[list].first,
 		.count = count(a, &x->list[list]),
-		.n_inside = a->is_fifo ? 0 : x->in_row[list],
+		.n_inside = list < ARRAY_LISTS ? x->in_row[list] : 0,
 	};
 }
 
 uint32_t array_ways(const struct router *r, const struct net_buffer *b,
 	const struct packet *p, struct net_way *way)
 {
+	(void)r;
+	(void)b;
 	*way = (struct net_way){
 		.port = p->escape,
-		.channel = array_of(r)->is_stepped ? p->channel : b->channel,
+		.channel = p->channel,
 		.need = p->chunks,
 	};
 	return 1;
@@ -117,18 +126,22 @@ void array_injecting(const struct router *r, site_id s, double *waiting)
 
 /* --- counters --- */
 
+static void add_list(const struct array *a, const struct packet_list *q,
+	sim_time now, struct net_count *c)
+{
+	for (packet_id id = q->first; id; id = a->packets[id].next) {
+		c->waiting++;
+		c->stayed += now - a->packets[id].head;
+	}
+}
+
 /* Adds the packets that wait at an input and channel, and their times. */
 static void add_waiting(const struct array *a, const struct array_port *x,
 	uint32_t channel, sim_time now, struct net_count *c)
 {
-	for (uint32_t k = 0; k < ARRAY_COLUMNS; k++) {
-		packet_id id = x->list[array_list(channel, k)].first;
-
-		for (; id; id = a->packets[id].next) {
-			c->waiting++;
-			c->stayed += now - a->packets[id].head;
-		}
-	}
+	for (uint32_t k = 0; k < ARRAY_COLUMNS; k++)
+		add_list(a, &x->list[array_list(channel, k)], now, c);
+	add_list(a, &x->list[ARRAY_LISTS + channel], now, c);
 }
 
 sim_time array_count(const struct router *r, site_id s, port_id p,

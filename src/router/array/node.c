@@ -50,7 +50,8 @@ static void depart(struct array *a, struct sim_worker *w, struct array_node *s,
 			.tokens = p->chunks,
 			.t = t,
 			.has_rates = a->has_rates,
-			.is_faulty = a->is_faulty });
+			.is_faulty = a->is_faulty,
+			.marks = a->stores });
 	wake_when_free(w, s, port, x);
 }
 

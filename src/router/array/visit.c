@@ -1,0 +1,262 @@
+/* The life of a packet in a switch, from the arrival of its head to its grant.
+ */
+#include "router/array/choose.h"
+
+/* --- leaving --- */
+
+static void wake_when_free(struct array *a, struct sim_worker *w,
+	struct array_switch *s, port_id out)
+{
+	struct array_port *o = &s->port[out];
+
+	if (o->is_timed)
+		return;
+	o->is_timed = true;
+	sim_post_self(w, s->id, o->sender.free_at - a->column,
+		SIM_KEY(PHASE_ENGINE, out), 0, 0);
+}
+
+/* Takes the head out of its row buffer; the next one asks, and others may
+ * cross. */
+static packet_id leave_row(struct array *a, struct array_switch *s, port_id out,
+	port_id in, uint32_t came, sim_time t)
+{
+	struct array_port *i = &s->port[in];
+	uint32_t list = array_list(came, a->column_of[out]);
+	packet_id id = packet_pop(a->packets, &i->list[list]);
+
+	s->port[out].want[came] &= ~BIT(in);
+	i->full &= ~(sharers(a, list) | ARRAY_MANY);
+	if (--i->in_row[list])
+		ask(a, s, in, list, t);
+	i->packets[came]++;
+	i->waited[came] += t - a->packets[id].head;
+	return id;
+}
+
+/* A packet takes the link, at t or when it is free. */
+static void grant(struct array *a, struct sim_worker *w, struct array_switch *s,
+	port_id out, port_id in, uint32_t came, sim_time t)
+{
+	struct array_port *o = &s->port[out];
+	struct link_sender *l = &o->sender;
+	packet_id id = leave_row(a, s, out, in, came, t);
+	const struct packet *p = &a->packets[id];
+	uint32_t channel = p->channel, chunks = p->chunks;
+	sim_time start = l->free_at > t ? l->free_at : t;
+
+	o->first[came] = (uint8_t)(in + 1);
+	o->turn = (uint8_t)(came + 1);
+	o->backlog -= chunks;
+	if (a->book) {
+		book_turn(a->book, id, l->free_at, start);
+		net_book_depart(
+			a->router.net, s->id, out, l->wire, channel, id, start);
+	}
+	net_leave(a->router.net, w, l,
+		&(struct net_leaving){ .id = id,
+			.site = s->id,
+			.port = out,
+			.channel = channel,
+			.tokens = chunks,
+			.t = start,
+			.has_rates = a->has_rates,
+			.is_faulty = a->is_faulty,
+			.marks = a->stores });
+	use_bus(a, w, s, in, t);
+}
+
+/* --- arbitration --- */
+
+static bool is_wanted(const struct array_port *o)
+{
+	return o->want[0] | o->want[1] | o->want[2] | o->want[3];
+}
+
+/*
+ * The input whose packet goes next, of those that arrived on a channel, or
+ * TOPO_NO_PORT.  If it lacks room, all others of its channel wait, too:
+ * otherwise short packets could keep a long one waiting for ever.
+ */
+static port_id pick(struct array *a, struct array_switch *s, port_id out,
+	uint32_t came, uint32_t *blocked, sim_time t)
+{
+	struct array_port *o = &s->port[out];
+	uint64_t m = o->want[came];
+
+	while (m && *blocked != BIT(ARRAY_CHANNELS) - 1) {
+		port_id in = net_first(m, o->first[came]);
+		uint32_t list = array_list(came, a->column_of[out]);
+		packet_id id = s->port[in].list[list].first;
+		const struct packet *p = &a->packets[id];
+		uint32_t channel = p->channel;
+
+		if (!(*blocked >> channel & 1)) {
+			if (link_room(&o->sender, channel, a->pool) >=
+				p->chunks)
+				return in;
+			*blocked |= 1u << channel;
+			book_wait(a->book, id, CAUSE_TOKENS, t);
+		}
+		if (!a->is_stepped)
+			break; /* the others want the same channel */
+		m &= ~BIT(in);
+	}
+	return TOPO_NO_PORT;
+}
+
+static void arbitrate(struct array *a, struct sim_worker *w,
+	struct array_switch *s, port_id out, sim_time t)
+{
+	struct array_port *o = &s->port[out];
+	uint32_t blocked = 0;
+
+	if (!is_wanted(o))
+		return;
+	if (o->sender.free_at - a->column > t) {
+		wake_when_free(a, w, s, out);
+		return;
+	}
+	link_collect(&o->sender, &o->returns, t);
+	for (uint32_t k = 0; k < ARRAY_CHANNELS; k++) {
+		uint32_t came = (o->turn + k) % ARRAY_CHANNELS;
+		port_id in = pick(a, s, out, came, &blocked, t);
+
+		if (in == TOPO_NO_PORT)
+			continue;
+		o->returns.is_starving = 0;
+		grant(a, w, s, out, in, came, t);
+		if (is_wanted(o))
+			s->dirty |= BIT(out);
+		return;
+	}
+	/* no packet had room: from now on credits return as events */
+	o->returns.is_starving = 1;
+	net_post_returns(w, s->id, out, &o->returns);
+}
+
+/* --- arrivals --- */
+
+static void on_arrival(struct array *a, struct sim_worker *w,
+	struct array_switch *s, const struct sim_event *e, sim_time t)
+{
+	port_id in = sim_number(e), out;
+	uint32_t came = sim_aux(e);
+	packet_id id = e->data;
+	struct packet *p = &a->packets[id];
+
+	p->head = t;
+	link_owe(&s->port[in].sender, a->link->owed, t);
+	book_at_port(a->book, id, s->id, "in by", in, came);
+	if (a->stores && a->is_faulty)
+		array_note(&s->port[in], p->answer);
+	if (p->flags & PACKET_MANY) {
+		array_spread(a, w, s, in, came, id, t);
+		return;
+	}
+	out = choose(a, s, p, in, came, t);
+	if (out == TOPO_NO_PORT) {
+		array_end_here(a, w, s, in, came, id, t);
+		return;
+	}
+	if (p->kind == PACKET_VECTOR)
+		array_wait(a, w, s, t);
+	join(a, w, s, in, came, id, out, t);
+}
+
+/* --- events --- */
+
+static void on_token(struct sim_worker *w, struct array_switch *s, port_id port,
+	uint32_t channel, uint32_t chunks)
+{
+	struct link_sender *l = &s->port[port].sender;
+
+	sim_discount(w);
+	l->tokens[channel] = (int16_t)(l->tokens[channel] + (int)chunks);
+	if (s->port[port].returns.is_starving)
+		s->dirty |= BIT(port);
+}
+
+static void on_stored(struct array *a, struct sim_worker *w,
+	struct array_switch *s, port_id in, uint32_t list, sim_time t)
+{
+	struct array_port *i = &s->port[in];
+
+	i->storing &= ~BIT(list);
+	if (i->waits >> list & 1) /* by now it may be another packet */
+		array_store(a, w, s, in, list, first_waiting(a, i, list), t);
+	use_bus(a, w, s, in, t);
+}
+
+static void on_engine(struct array *a, struct sim_worker *w,
+	struct array_switch *s, const struct sim_event *e, sim_time t)
+{
+	uint32_t number = sim_number(e), port = number % TOPO_MAX_PORTS;
+	struct net_client *c;
+
+	if (number < ARRAY_BUS) {
+		s->port[port].is_timed = false;
+		s->dirty |= BIT(port);
+	} else if (number < ARRAY_STORED) {
+		s->port[port].is_bus_timed = false;
+		use_bus(a, w, s, port, t);
+	} else if (number < ARRAY_PATIENCE) {
+		on_stored(a, w, s, port, sim_aux(e), t);
+	} else if (number < ARRAY_CLIENT) {
+		array_lose_patience(a, w, s, t);
+	} else {
+		c = net_client(a->router.net, s->id);
+		c->ops.on_event(c, w, s->id, t, *e);
+	}
+}
+
+static void visit(struct sim_worker *w, site_id site)
+{
+	struct net *n = w->model;
+	struct array *a = array_switches(n);
+	struct array_switch *s = array_switch(a, site);
+	const struct sim_event *next;
+	sim_time t;
+
+	while ((next = sim_next(w, &t))) {
+		struct sim_event e = { next->rank, next->site, next->data };
+		uint32_t number = sim_number(&e);
+
+		if (sim_phase(&e) == PHASE_ARRIVAL)
+			on_arrival(a, w, s, &e, t);
+		else if (sim_phase(&e) == PHASE_ENGINE)
+			on_engine(a, w, s, &e, t);
+		else if (number >= NET_LINK)
+			net_on_link(n, w, site, t, &e);
+		else
+			on_token(w, s, number, sim_aux(&e), e.data);
+		if (sim_more(w, &e))
+			continue;
+		while (s->dirty) {
+			port_id out = (port_id)__builtin_ctzll(s->dirty);
+
+			s->dirty &= s->dirty - 1;
+			arbitrate(a, w, s, out, t);
+		}
+	}
+}
+
+static void prefetch(const struct sim_worker *w, site_id site,
+	struct sim_waiting list, uint32_t step)
+{
+	const struct net *n = w->model;
+	const struct sim_event *e;
+
+	if (step)
+		return;
+	mem_prefetch(array_switch(array_switches(n), site));
+	while ((e = sim_waiting(&list)))
+		if (sim_phase(e) == PHASE_ARRIVAL)
+			mem_prefetch(&n->packets[e->data]);
+}
+
+/* There is no injection at a switch. */
+const struct router_calls array_switch_calls = {
+	.visit = visit,
+	.prefetch = prefetch,
+};
