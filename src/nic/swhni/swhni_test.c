@@ -28,11 +28,11 @@ static void a_write_of_eight_bytes_takes_two_reads_and_the_way(void **state)
 
 	st_init(&m);
 	st_run(&m, 2, write_program);
-	store = st_bus(&m, 8) + 200 * SIM_NS;
+	store = st_bus(&m, 8) + 190 * SIM_NS;
 	reads = 2 * (st_bus(&m, 0) + 450 * SIM_NS) + st_bus(&m, 64) +
 		st_bus(&m, 8);
-	out = 40 * SIM_NS + st_net(&m, 2, 8);
-	in = 60 * SIM_NS + 2 * st_bus(&m, 8) + 250 * SIM_NS;
+	out = 40 * SIM_NS + st_net(&m, false, 8);
+	in = 60 * SIM_NS + 2 * st_bus(&m, 8) + 240 * SIM_NS;
 	assert_int_equal(m.end, store + reads + out + in);
 	st_fini(&m);
 }
