@@ -309,7 +309,7 @@ static int check(const struct sw_device *d, uint64_t at, uint64_t bytes,
 {
 	if (!d)
 		return EBADF;
-	if (!key || !bytes || rights & ~(WEFT_SW_READ | WEFT_SW_WRITE))
+	if (!key || !bytes || rights > (WEFT_SW_READ | WEFT_SW_WRITE))
 		return EINVAL;
 	return program_has(at, bytes) ? 0 : EFAULT;
 }

@@ -426,7 +426,7 @@ sim_time bench_mpi_time(
 	const struct bench *b, uint64_t bytes, bool has_operand);
 
 extern const struct bench_driver bench_msg, bench_mu, bench_elan, bench_plain,
-	bench_gemini, bench_ape;
+	bench_gemini, bench_ape, bench_sw;
 
 extern const struct bench_gpus driver_gpus; /* for any of these */
 
