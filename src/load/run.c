@@ -45,14 +45,20 @@ void load_figure(struct load_result *r, const char *name, double value)
 		(struct load_figure){ .name = name, .value = value };
 }
 
+/* Where a FIFO is a port, packets take them in turn. */
+static uint32_t in_turn(struct net_fifos f, const struct packet *p)
+{
+	return f.first + (f.is_bound ? p->number % f.count : 0);
+}
+
 uint32_t load_own_fifo(const struct net *n, packet_id id)
 {
 	struct packet *p = &n->packets[id];
 
 	if (p->kind == PACKET_HIGH)
-		return net_fifos(n, NET_HIGH).first;
+		return in_turn(net_fifos(n, NET_HIGH), p);
 	if (p->kind == PACKET_SYSTEM)
-		return net_fifos(n, NET_SYSTEM).first;
+		return in_turn(net_fifos(n, NET_SYSTEM), p);
 	if (p->kind == PACKET_DYNAMIC)
 		return NET_NO_FIFO;
 	/* One FIFO per first direction keeps each flow in order. */
@@ -69,6 +75,8 @@ uint32_t load_find_fifo(
 
 	if (own != NET_NO_FIFO)
 		return net_has_room(n, s, own) ? own : NET_NO_FIFO;
+	if (f.is_bound)
+		first += n->packets[id].number;
 	for (i = 0; i < f.count; i++) {
 		uint32_t fifo = f.first + (i + first) % f.count;
 

@@ -51,6 +51,7 @@ struct net_fifos {
 	uint32_t first;
 	uint32_t count; /* for traffic of all kinds: one for each port */
 	uint32_t most; /* that there are */
+	bool is_bound; /* each leaves by the port of its number */
 };
 
 /* Packets in order, of which only the first can leave. */

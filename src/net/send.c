@@ -37,13 +37,15 @@ void net_wire(const struct net *n, const struct router_ops *own, site_id s,
 /* Packets wait for a link that returns soon. */
 static bool is_pause(const struct faults *f, const struct fault_outage *o)
 {
+	if (f->heals)
+		return !o->is_death;
 	return o->until != SIM_NEVER && o->until - o->from <= f->patience;
 }
 
 bool net_pauses(const struct net *n, site_id s, port_id p, sim_time t)
 {
 	const struct faults *f = n->faults;
-	uint32_t link = s * n->n_ports + p;
+	uint32_t link = net_link_at(n, s, p);
 	const struct fault_outage *o = &f->outage[f->link[link].outage];
 
 	while (o->link == link && o->until <= t)

@@ -32,12 +32,15 @@ static const struct workq_params *params_of(const struct sw_user *u)
 
 int sw_user_open(struct sw_user *u)
 {
-	struct swhni_setup s = { .job = u->job, .process = program_process() };
+	struct swhni_setup s = {
+		.job = u->job,
+		.process = u->process,
+		.wanted = u->wanted,
+	};
 	struct nic_at a;
 
 	u->nic = nic_check(host_nic(program_host()), &swhni_ops);
 	u->node = program_node();
-	u->process = s.process;
 	u->engine = s.engine = swhni_engine(u->nic, s.process);
 	u->n_entries = u->n_slots = 0;
 	memory_add_range(host_at(program_host(), u->node), &rings); /* once */
@@ -73,6 +76,13 @@ static void clear(uint64_t at, uint64_t bytes)
 	}
 }
 
+static void begin_anew(struct sw_user *u)
+{
+	u->posted = u->fetched = u->taken = u->told = 0;
+	clear(u->completions_at,
+		u->n_completions * sizeof(struct workq_completion));
+}
+
 int sw_user_open_send(
 	struct sw_user *u, uint32_t n_entries, uint32_t n_completions)
 {
@@ -93,10 +103,16 @@ int sw_user_open_send(
 	u->n_completions = n_completions;
 	u->entries_at = r.entries_at;
 	u->completions_at = r.completions_at;
-	u->posted = u->fetched = u->taken = u->told = 0;
-	clear(r.completions_at,
-		n_completions * sizeof(struct workq_completion));
+	begin_anew(u);
 	return 0;
+}
+
+void sw_user_reset(struct sw_user *u)
+{
+	struct nic_at a = nic_now(u->nic);
+
+	swhni_reset_queues(&a, u->interface);
+	begin_anew(u);
 }
 
 int sw_user_open_receive(struct sw_user *u, uint32_t n_slots, uint64_t at)
@@ -132,19 +148,17 @@ static void ring(struct sw_user *u, sim_time begun)
  * message has none. */
 #define NO_NUMBER (UINT64_C(1) << 63)
 
-void sw_user_post(
-	struct sw_user *u, struct swhni_descriptor *d, sim_time begun)
+void sw_user_post(struct sw_user *u, struct swhni_descriptor *d, sim_time begun)
 {
 	uint32_t place = u->posted & (u->n_entries - 1);
 
-	d->id = (d->id & UINT32_MAX) |
-		(uint64_t)(u->posted & INT32_MAX) << 32;
+	d->id = (d->id & UINT32_MAX) | (uint64_t)(u->posted & INT32_MAX) << 32;
 	/* so that room is known of in time */
 	if (place % (u->n_entries / 2 + !(u->n_entries / 2)) == 0)
 		d->flags |= SWHNI_TELL;
 	program_charge(params_of(u)->post);
-	program_write(u->entries_at + (uint64_t)place * sizeof(*d), d,
-		sizeof(*d));
+	program_write(
+		u->entries_at + (uint64_t)place * sizeof(*d), d, sizeof(*d));
 	u->posted++;
 	ring(u, begun);
 }
@@ -157,8 +171,7 @@ int sw_user_fsm(struct sw_user *u, struct swhni_descriptor *d, const void *data,
 	d->id = (d->id & UINT32_MAX) | NO_NUMBER;
 	program_charge(params_of(u)->post);
 	a = nic_now(u->nic);
-	return swhni_fsm(
-		&a, u->interface, u->process, d, data, begun, begun);
+	return swhni_fsm(&a, u->interface, u->process, d, data, begun, begun);
 }
 
 /* --- completions and messages --- */
@@ -168,8 +181,8 @@ static bool look(const struct sw_user *u, struct workq_completion *c)
 	if (!u->n_entries)
 		return false;
 	host_read(u->nic->host, u->node,
-		u->completions_at + (u->taken & (u->n_completions - 1)) *
-					    sizeof(*c),
+		u->completions_at +
+			(u->taken & (u->n_completions - 1)) * sizeof(*c),
 		c, sizeof(*c));
 	return (uint32_t)c->number == u->taken + 1;
 }
@@ -225,14 +238,13 @@ bool sw_user_has_message(const struct sw_user *u)
 	return (uint32_t)number == u->received + 1;
 }
 
-bool sw_user_receive(struct sw_user *u, struct swhni_slot *head, uint64_t *at)
+bool sw_user_peek(struct sw_user *u, struct swhni_slot *head, uint64_t *at)
 {
 	if (!sw_user_has_message(u))
 		return false;
 	*at = slot_at(u, u->received);
 	program_read(*at, head, sizeof(*head));
 	*at += sizeof(*head);
-	u->received++;
 	return true;
 }
 

@@ -11,14 +11,15 @@
 
 struct __attribute__((may_alias)) sw_user {
 	/* to be set */
-	uint32_t job;
+	uint32_t job, process;
+	uint32_t wanted; /* 1 + an interface; 0: any */
 	/* Called for each completion, and may post.  May be NULL. */
 	void (*on_done)(void *arg, const struct workq_completion *c);
 	void *arg;
 
 	struct nic *nic;
 	site_id node;
-	uint32_t process, interface, engine;
+	uint32_t interface, engine;
 	/* its send queue; n_entries is 0 if it has none */
 	uint32_t n_entries, n_completions;
 	uint64_t entries_at, completions_at;
@@ -34,6 +35,9 @@ struct __attribute__((may_alias)) sw_user {
 int sw_user_open(struct sw_user *u);
 /* At once: descriptors that have not completed end without a completion. */
 void sw_user_close(struct sw_user *u);
+
+/* Everything in its send queue is gone, without a completion. */
+void sw_user_reset(struct sw_user *u);
 
 /* Opens queues in the driver's memory; n are powers of two.  An at that is not
  * 0 is the receive queue's address. */
@@ -70,9 +74,9 @@ bool sw_user_has_message(const struct sw_user *u);
 bool sw_user_wait(struct sw_user *u, sim_time deadline);
 struct poll_loop sw_user_loop(const struct sw_user *u);
 
-/* The next message, if there is one: its head; and where its bytes are. */
-bool sw_user_receive(
-	struct sw_user *u, struct swhni_slot *head, uint64_t *at);
+/* The next message, if there is one: its head, and where its bytes are.  Who
+ * takes it counts it in received. */
+bool sw_user_peek(struct sw_user *u, struct swhni_slot *head, uint64_t *at);
 /* Frees the oldest slot. */
 void sw_user_free_slot(struct sw_user *u);
 

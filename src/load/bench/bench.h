@@ -261,6 +261,7 @@ enum bench_atomic {
 struct bench_atomics {
 	uint32_t n; /* kinds that the interface has, the first ones */
 	bool has_acks; /* after flush() a change has been made */
+	bool adds_one; /* every operand is 1 */
 	/* Changes a word of a node's memory, with a limited number of changes
 	 * in flight, for which flush() waits. */
 	void (*change)(struct bench_end *x, uint32_t node, uint64_t at,
@@ -364,6 +365,9 @@ struct bench_group_shape {
 	uint32_t fan[BENCH_LEVELS]; /* members of a group, from below */
 };
 
+/* The levels of n members by the switches of a topology: those of one switch,
+ * then the first ones of all, in groups that are not too large. */
+void bench_group_grow(struct bench_group_shape *g, const struct topo *t);
 /* That gathers what a member has, or BENCH_NONE for the root. */
 uint32_t bench_group_parent(const struct bench_group_shape *g, uint32_t rank);
 /* Those that it gathers from, by level and rank; child may be NULL.  Returns

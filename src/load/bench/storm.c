@@ -306,14 +306,15 @@ static bool change(struct bench_end *x, const struct message *m)
 		(enum bench_atomic)(m->at / 8 % x->driver->atomics->n);
 	struct lane *l = x->data;
 	struct place *p = &l->place[m->partner];
+	uint64_t operand = x->driver->atomics->adds_one ? 1 : m->number;
 	uint64_t at = l->storm->area - WORD, word;
 
 	memcpy(l->before, p->bytes, l->storm->area);
 	memcpy(&word, p->bytes + at, WORD);
-	word = changed(kind, word, m->number);
+	word = changed(kind, word, operand);
 	memcpy(p->bytes + at, &word, WORD);
 	x->driver->atomics->change(
-		x, m->dst, place_at(l) + at, kind, m->number, 1);
+		x, m->dst, place_at(l) + at, kind, operand, 1);
 	if (!x->driver->flush(x))
 		return settle(x, m);
 	return p->is_unknown || look(x, m);

@@ -279,10 +279,10 @@ static struct net_fifos array_fifos(const struct router *r, uint32_t class)
 	uint32_t n = r->sites.n_ports;
 
 	if (class == NET_HIGH)
-		return (struct net_fifos){ n, n, n };
+		return (struct net_fifos){ n, n, n, true };
 	if (class == NET_SYSTEM)
-		return (struct net_fifos){ 2 * n, n, n };
-	return (struct net_fifos){ 0, n, n };
+		return (struct net_fifos){ 2 * n, n, n, true };
+	return (struct net_fifos){ 0, n, n, true };
 }
 
 static void describe_inside(const struct array_params *h, FILE *f)

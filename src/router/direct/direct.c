@@ -253,10 +253,10 @@ static uint64_t direct_memory(const struct router *r)
 static struct net_fifos direct_fifos(const struct router *r, uint32_t class)
 {
 	static const struct net_fifos fifos[N_NET_CLASSES] = {
-		[NET_USER] = { FIFO_USER, 0, FIFO_LOCAL - FIFO_USER },
-		[NET_LOCAL] = { FIFO_LOCAL, 2, FIFO_HIGH - FIFO_LOCAL },
-		[NET_HIGH] = { FIFO_HIGH, 1, 1 },
-		[NET_SYSTEM] = { FIFO_SYSTEM, 1, 1 },
+		[NET_USER] = { FIFO_USER, 0, FIFO_LOCAL - FIFO_USER, false },
+		[NET_LOCAL] = { FIFO_LOCAL, 2, FIFO_HIGH - FIFO_LOCAL, false },
+		[NET_HIGH] = { FIFO_HIGH, 1, 1, false },
+		[NET_SYSTEM] = { FIFO_SYSTEM, 1, 1, false },
 	};
 	struct net_fifos f = fifos[class];
 

@@ -328,8 +328,8 @@ static struct net_fifos tiled_fifos(const struct router *r, uint32_t class)
 {
 	(void)r;
 	if (class == NET_HIGH)
-		return (struct net_fifos){ TILED_RESPONSES, 1, 1 };
-	return (struct net_fifos){ TILED_REQUESTS, 1, 1 };
+		return (struct net_fifos){ TILED_RESPONSES, 1, 1, false };
+	return (struct net_fifos){ TILED_REQUESTS, 1, 1, false };
 }
 
 /* --- from outside --- */
