@@ -614,12 +614,27 @@ static struct bench_mpi_cost mpi_cost(const struct load *l)
 		p->copy };
 }
 
+static bool mpi_wait(struct bench_end *x, uint64_t at, uint64_t value)
+{
+	return !weft_sw_wait_reply((struct weft_sw *)own(x)->dev->object.handle,
+		at, value, WEFT_SW_FOREVER);
+}
+
 static const struct bench_mpi mpi = {
 	.cost = mpi_cost,
+	.wait = mpi_wait,
 	.quick = BY_FSM,
 	.other = BY_WRITE,
 	.most_copied = SWHNI_MESSAGE,
 };
+
+/* The card gives up after its last retransmission, and the library goes on. */
+static uint64_t sw_n_seen(const struct bench *b)
+{
+	return nic_sum(b->programs.load.nic, "no answer");
+}
+
+static const struct bench_looks looks = { .n_seen = sw_n_seen };
 
 static uint32_t sw_n_ports(const struct load *l)
 {
@@ -658,6 +673,7 @@ const struct bench_driver bench_sw = {
 	.rogue = sw_rogue,
 	.atomics = &atomics,
 	.channel = &channel,
+	.looks = &looks,
 	.mpi = &mpi,
 	.n_ports = sw_n_ports,
 };
