@@ -5,17 +5,11 @@
  */
 #include "sw_setup.h"
 
-enum {
-	REQUESTS = 20, /* of each client */
-	BUFFERS = 64,
-	MESSAGE = 64, /* bytes */
-	OUT = 0, /* offsets: messages to send; then buffers */
-	IN = SPACE / 2,
-};
+enum { REQUESTS = 20 /* of each client */, BUFFERS = 64, MESSAGE = 64 };
+enum { OUT = 0, IN = SPACE / 2 }; /* offsets: messages to send; buffers */
 
 struct request {
 	struct weft_sw_address back;
-	uint32_t number;
 	uint64_t a, b;
 };
 
@@ -25,69 +19,47 @@ struct node {
 	uint64_t held; /* memory of the server's device */
 };
 
-static void send(struct sw *s, struct weft_sw_address to, uint64_t place,
-	const void *message, uint32_t bytes)
+static void send(struct sw *s, struct weft_sw_address to, uint32_t number,
+	const struct request *r)
 {
-	uint64_t at = OUT + place * MESSAGE;
-	struct weft_sw_work w = {
-		.to = to,
-		.own_key = s->key,
-		.own_at = at,
-		.bytes = bytes,
-	};
-
-	weft_msg_store(SPACE_AT + at, message, bytes);
-	must("send", weft_sw_post_send(s->sq, &w));
-	while (await(s).kind != WEFT_SW_DONE)
-		exit(1);
+	must("send", send_bytes(s, to, OUT + number % BUFFERS * MESSAGE, r,
+			     sizeof(*r), number, 0));
 }
 
-/* Answers come one at a time, so the only other completions are requests. */
+/* The next message, whose buffer is given back. */
+static void receive(struct sw *s, struct weft_sw_rq *rq, void *message)
+{
+	struct weft_sw_completion c = await(s);
+
+	weft_msg_load(c.at, message, c.bytes);
+	must("recv", weft_sw_post_recv(rq, c.id, c.at, MESSAGE));
+}
+
 static void serve(struct sw *s, struct node *mine, struct weft_sw_rq *rq)
 {
-	uint32_t n = (weft_nodes() - 1) * REQUESTS, begun = 0, done = 0;
+	uint32_t n = (weft_nodes() - 1) * REQUESTS;
 	struct weft_sw_device d;
+	struct request r;
 
-	while (done < n) {
-		struct weft_sw_completion c = await(s);
-		struct request r;
-		uint64_t at = OUT + (uint64_t)(begun % BUFFERS) * MESSAGE;
-
-		if (c.kind == WEFT_SW_DONE) {
-			done++;
-			continue;
-		}
-		weft_msg_load(c.at, &r, sizeof(r));
-		must("recv", weft_sw_post_recv(rq, c.id, c.at, MESSAGE));
+	for (; mine->n_right < n; mine->n_right++) {
+		receive(s, rq, &r);
 		r.a *= r.b;
-		weft_msg_store(SPACE_AT + at, &r.a, sizeof(r.a));
-		must("answer",
-			weft_sw_post_send(s->sq,
-				&(struct weft_sw_work){ .to = r.back,
-					.own_key = s->key,
-					.own_at = at,
-					.bytes = sizeof(r.a),
-					.tag = r.number }));
-		begun++;
+		send(s, r.back, mine->n_right, &r);
 	}
 	must("query", weft_sw_query(s->dev, &d));
 	mine->held = d.held;
-	mine->n_right = done;
 }
 
 static void ask(struct sw *s, struct node *mine, struct weft_sw_rq *rq)
 {
-	for (uint32_t i = 0; i < REQUESTS; i++) {
-		struct request r = { address(rq, weft_node()), i,
-			weft_node() + 1, i + 7 };
-		struct weft_sw_completion c;
-		uint64_t answer;
+	struct request r, answer;
 
-		send(s, address(rq, 0), 0, &r, sizeof(r));
-		c = await(s);
-		weft_msg_load(c.at, &answer, sizeof(answer));
-		mine->n_right += c.tag == i && answer == r.a * r.b;
-		must("recv", weft_sw_post_recv(rq, c.id, c.at, MESSAGE));
+	for (uint32_t i = 0; i < REQUESTS; i++) {
+		r = (struct request){ address(rq, weft_node()), weft_node() + 1,
+			i + 7 };
+		send(s, address(rq, 0), i, &r);
+		receive(s, rq, &answer);
+		mine->n_right += answer.b == r.b && answer.a == r.a * r.b;
 	}
 }
 

@@ -21,8 +21,7 @@ static uint32_t length(uint32_t block)
 	return 19u << block;
 }
 
-static void write_block(
-	struct sw *s, struct weft_sw_address to, uint32_t block)
+static void write_block(struct sw *s, struct weft_sw_address to, uint32_t block)
 {
 	static _Thread_local uint8_t bytes[LONGEST];
 	struct weft_sw_work w = {
@@ -40,8 +39,8 @@ static void write_block(
 	must("write", weft_sw_post_write_notify(s->sq, &w));
 }
 
-static bool is_right(const struct weft_sw_completion *c, uint32_t from,
-	uint32_t block)
+static bool is_right(
+	const struct weft_sw_completion *c, uint32_t from, uint32_t block)
 {
 	static _Thread_local uint8_t want[LONGEST], got[LONGEST];
 

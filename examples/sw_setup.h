@@ -37,9 +37,8 @@ static inline void open_sw(struct sw *s)
 	must("open", weft_sw_open(NULL, &s->dev));
 	must("cq", weft_sw_create_cq(s->dev, 256, false, &s->cq));
 	must("sq", weft_sw_create_sq(s->dev, s->cq, 64, &s->sq));
-	must("register",
-		weft_sw_reg_segment(s->dev, SPACE_AT, SPACE,
-			WEFT_SW_READ | WEFT_SW_WRITE, &s->key));
+	must("register", weft_sw_reg_segment(s->dev, SPACE_AT, SPACE,
+				 WEFT_SW_READ | WEFT_SW_WRITE, &s->key));
 }
 
 static inline void close_sw(struct sw *s)
@@ -84,6 +83,24 @@ static inline struct weft_sw_address address(
 	must("query", weft_sw_query_rq(rq, &q));
 	q.address.node = node;
 	return q.address;
+}
+
+/* Stores bytes at an offset of the space, and sends them to an RQ. */
+static inline int send_bytes(struct sw *s, struct weft_sw_address to,
+	uint64_t at, const void *bytes, uint32_t n, uint32_t tag,
+	uint32_t flags)
+{
+	struct weft_sw_work w = {
+		.to = to,
+		.own_key = s->key,
+		.own_at = at,
+		.bytes = n,
+		.tag = tag,
+		.flags = WEFT_SW_QUIET | flags,
+	};
+
+	weft_msg_store(SPACE_AT + at, bytes, n);
+	return weft_sw_post_send(s->sq, &w);
 }
 
 /* Bytes that depend only on two numbers. */

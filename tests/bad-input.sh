@@ -125,6 +125,15 @@ refused 'a codeword has 528 symbols' run fattree code symbols=600 $fec
 refused 'cannot name one (want auto)' run gemini stream port=1
 refused 'port: has no effect with via=net' run gemini pingpong port=0 to=2
 refused 'port: has no effect with via=msg' run gemini storm port=0 via=msg
+refused 'take is not known of the' run fattree collective by=mpi
+refused 'nodes: all take part' run fattree collective nodes=3
+refused 'tree: only where interfaces combine' run fattree collective tree=4
+refused 'type: float only where' run bgq-board collective by=hardware \
+	op=allreduce type=float
+refused 'root: this hardware broadcasts' run bgq-board collective by=hardware \
+	op=broadcast root=rotate
+refused 'apart: only for op=broadcast of one' run fattree collective \
+	op=broadcast apart=yes root=rotate
 refused 'leaves out' run bgq random zones=A,BC
 refused 'have no rate' run bgq random load=0.5 bytes=0
 refused 'node 99999' run bgq hotspot hot=99999

@@ -273,7 +273,7 @@ static uint32_t link_of(const struct faults *f, struct topo_end end)
 }
 
 static void add_end(struct outages *o, struct topo_end end, sim_time from,
-	sim_time trains, sim_time until)
+	sim_time trains, sim_time until, bool is_death)
 {
 	o->v = mem_more(o->v, o->n, sizeof(*o->v));
 	o->v[o->n++] = (struct fault_outage){
@@ -282,15 +282,16 @@ static void add_end(struct outages *o, struct topo_end end, sim_time from,
 		.trains = trains,
 		.until = until,
 		.known = from,
+		.is_death = is_death,
 	};
 }
 
 /* Both directions. */
 static void add_outage(struct outages *o, struct topo_end a, struct topo_end b,
-	sim_time from, sim_time trains, sim_time until)
+	sim_time from, sim_time trains, sim_time until, bool is_death)
 {
-	add_end(o, a, from, trains, until);
-	add_end(o, b, from, trains, until);
+	add_end(o, a, from, trains, until, is_death);
+	add_end(o, b, from, trains, until, is_death);
 }
 
 /* Both directions, since one without the other carries nothing. */
@@ -319,7 +320,7 @@ static void add_wire(struct outages *o, struct topo_end a, struct topo_end b,
 		}
 	}
 	if (up != from)
-		add_outage(o, a, b, from, trains, up);
+		add_outage(o, a, b, from, trains, up, true);
 }
 
 /* Both directions of what goes down with a part. */
@@ -421,7 +422,8 @@ static void add_widths(struct outages *o, const struct change *c, size_t n)
 		}
 		up = up < until ? up : until;
 		if (up > c[i].at)
-			add_outage(o, a, b, c[i].at, up, up);
+			add_outage(o, a, b, c[i].at, up, up,
+				p->lanes - dead < least);
 		f->width[f->n_widths++] =
 			(struct fault_width){ link_of(f, a), lacks, c[i].at };
 		f->width[f->n_widths++] =
@@ -483,6 +485,7 @@ static void merge(struct outages *o)
 
 		if (last && last->link == o->v[i].link &&
 			last->until >= o->v[i].from) {
+			last->is_death |= o->v[i].is_death;
 			if (last->until < o->v[i].until) {
 				last->trains = o->v[i].trains;
 				last->until = o->v[i].until;
@@ -514,7 +517,7 @@ static void make_outages(
 	merge(&o);
 	unite_untrained(&f->trainings);
 	f->n_outages = o.n;
-	add_end(&o, (struct topo_end){ 0, 0 }, 0, 0, 0);
+	add_end(&o, (struct topo_end){ 0, 0 }, 0, 0, 0, false);
 	f->outage = o.v;
 	f->outage[f->n_outages].link = NO_LINK;
 	find_first(f, f->outage, f->n_outages, sizeof(*f->outage),
@@ -534,6 +537,7 @@ struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 	f->link = map_alloc(f->links.n * sizeof(*f->link));
 	f->tally = map_alloc(n_workers * sizeof(*f->tally));
 	f->patience = p->is_managed ? p->notice : SIM_NEVER;
+	f->heals = p->heals;
 	faults_set_bursts(f, p, t);
 	make_outages(f, p, t);
 	set_escapes(f, p, t);

@@ -138,6 +138,9 @@ struct fault_plan {
 	 * longer than notice. */
 	bool is_managed;
 	sim_time notice, reload, drain;
+	/* Routers choose other ways at once when a link dies: packets wait only
+	 * for links that train. */
+	bool heals;
 	const struct part_kind *const *parts; /* the machine's own, up to a
 					       * NULL; or NULL */
 };
@@ -167,6 +170,7 @@ bool fault_plan_passes(
 struct fault_outage {
 	uint32_t link;
 	bool is_announced;
+	bool is_death; /* not only training, because of a lane */
 	sim_time from, trains, until, known;
 };
 
@@ -262,8 +266,9 @@ struct faults {
 	size_t n_outages, n_widths, n_deaths, n_reloads, n_chips;
 	size_t n_memories;
 	/* Packets wait for their link to return, unless its outage is longer
-	 * than this. */
+	 * than this, or a death that routers heal. */
 	sim_time patience;
+	bool heals;
 	uint64_t rate[TOPO_MAX_WIRES];
 	struct fault_burst burst[TOPO_MAX_WIRES];
 	uint64_t chips, memories[2]; /* as in the plan */

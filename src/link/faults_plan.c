@@ -210,6 +210,9 @@ bool fault_plan_passes(
 
 	if (l->retry.kind != RETRY_REPLAY || p->chips)
 		return false;
+	for (size_t i = 0; p->heals && i < p->n_events; i++)
+		if (is_for_good(p, i) || p->event[i].kind != &fault_lane)
+			return false;
 	for (size_t i = 0; gives_up && i < p->n_events; i++)
 		if (is_for_good(p, i) ||
 			(p->is_managed && p->event[i].kind != &fault_lane))

@@ -439,8 +439,10 @@ struct part_place machine_place(const struct machine *m, uint64_t seed)
 static int read_plan(struct machine *m, struct err *e)
 {
 	const struct part_place at = machine_place(m, 0);
+	const struct router_repair *repair = m->router.kind->repair;
 
 	fault_plan_set_links(&m->faults, &m->link, &m->lines);
+	m->faults.heals = repair && !repair->manage;
 	m->faults.has_buffers = machine_has(m, "symbol-codes");
 	parts_plan(&m->parts, &at, &m->faults);
 	if (fault_plan_read(&m->faults, &m->fault_lines, m->topo, e))
@@ -585,13 +587,15 @@ struct machine *machine_load_from(const struct machine_source *s, struct err *e)
 
 int machine_read_faults(struct machine *m, const char *path, struct err *e)
 {
-	size_t i = 0;
+	size_t i = 0, n = 1;
 
 	while (m->block[i].values != &m->fault_lines)
 		i++;
-	fault_plan_free(&m->faults);
 	/* and those of lines, chips and lanes, which follow */
-	if (machine_part_read(path, &m->block[i], 4, e))
+	while (i + n < m->n_blocks && m->block[i + n].values == &m->fault_lines)
+		n++;
+	fault_plan_free(&m->faults);
+	if (machine_part_read(path, &m->block[i], n, e))
 		return -1;
 	return read_plan(m, e);
 }

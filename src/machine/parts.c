@@ -5,11 +5,13 @@
 #include "parts/gpus/gpus.h"
 #include "parts/lofamo/lofamo.h"
 #include "parts/management/management.h"
+#include "parts/registers/registers.h"
 #include "parts/trees/trees.h"
 
 /* Parts that others use come first. */
 const struct part_ops *const part_registry[] = {
 	&part_management,
+	&part_registers,
 	&part_trees,
 	&part_files,
 	&part_clocks,

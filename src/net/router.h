@@ -77,9 +77,11 @@ enum { NET_MOST_WAYS = 2 * TOPO_MAX_PORTS };
 
 /* A channel of a port: bytes sent (a packet that is being sent counts its bytes
  * until the link is free); packets received; packets waiting in the receiver
- * now, and the time integral of that number. */
+ * now, and the time integral of that number.  Of some routers also: packets
+ * sent, and bytes received. */
 struct net_count {
 	uint64_t sent, came;
+	uint64_t left, took;
 	uint32_t waiting;
 	sim_time stayed;
 };
@@ -153,6 +155,16 @@ struct router_repair {
 	 */
 	void (*manage)(struct router *r, struct sim_worker *w, site_id s,
 		const struct route *tables, sim_time t);
+};
+
+/* For switches with registers: what these show that is the router's. */
+struct router_registers {
+	/* Where the table entries are that were written into a switch. */
+	struct route_memory **(*tables)(struct router *r, site_id s);
+	/* Packets that it dropped: source routes that waited for too long, and
+	 * packets without a way. */
+	void (*drops)(const struct router *r, site_id s, uint64_t *late,
+		uint64_t *no_way);
 };
 
 /* For routers whose links also carry packets that are not theirs. */
@@ -248,6 +260,9 @@ struct router_ops {
 	uint32_t (*n_buffers)(const struct router *r, site_id s);
 	struct net_buffer (*buffer)(
 		const struct router *r, site_id s, uint32_t i);
+	/* Lists the buffers of a site that hold packets, in ascending order,
+	 * and returns their number.  NULL: all buffers are looked at. */
+	uint32_t (*in_use)(const struct router *r, site_id s, uint32_t *list);
 	/* Packets in injection FIFOs that have not started to leave.  NULL: a
 	 * site has no such FIFOs. */
 	uint32_t (*n_injecting)(const struct router *r, site_id s);
@@ -271,6 +286,7 @@ struct router_ops {
 	/* Operations of some routers only; each table may be NULL. */
 	const struct router_repair *repair;
 	const struct router_guests *guests;
+	const struct router_registers *registers;
 	/* Further checks, while nothing runs; is_over: no events are left.  May
 	 * be NULL. */
 	int (*audit)(const struct router *r, bool is_over, struct err *e);

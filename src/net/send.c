@@ -37,13 +37,15 @@ void net_wire(const struct net *n, const struct router_ops *own, site_id s,
 /* Packets wait for a link that returns soon. */
 static bool is_pause(const struct faults *f, const struct fault_outage *o)
 {
+	if (f->heals)
+		return !o->is_death;
 	return o->until != SIM_NEVER && o->until - o->from <= f->patience;
 }
 
 bool net_pauses(const struct net *n, site_id s, port_id p, sim_time t)
 {
 	const struct faults *f = n->faults;
-	uint32_t link = s * n->n_ports + p;
+	uint32_t link = net_link_at(n, s, p);
 	const struct fault_outage *o = &f->outage[f->link[link].outage];
 
 	while (o->link == link && o->until <= t)
@@ -469,6 +471,7 @@ static struct net_sent send_again(
 		done.resent;
 	count(&c, &p, &done);
 	if (done.is_lost && !n->gives_up) {
+		n->tally[w->id].stuck++;
 		n->retry[c.link].held = x->id;
 		n->retry[c.link].is_guest = x->is_guest;
 		n->retry[c.link].since = x->t;
@@ -583,8 +586,10 @@ sim_time net_send_short(struct net *n, struct sim_worker *w, site_id s,
 
 	t = r->ops->guests->slip(r, s, p, ser, t);
 	leaves = send_short(&c, t, ser);
-	if (leaves == SIM_NEVER && n->retry && !n->retry[c.link].short_since)
+	if (leaves == SIM_NEVER && n->retry && !n->retry[c.link].short_since) {
+		n->tally[w->id].stuck++;
 		n->retry[c.link].short_since = t;
+	}
 	return leaves;
 }
 
@@ -631,12 +636,23 @@ static void name_held(
 			"a packet from node %u to node %u", p->src, p->dst);
 }
 
+static bool is_any_stuck(const struct net *n)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < n->n_workers; i++)
+		sum += n->tally[i].stuck;
+	return sum;
+}
+
 uint64_t net_stuck(const struct net *n, sim_time since, struct net_stuck *list,
 	uint32_t most)
 {
 	uint32_t i, links = n->links.n;
 	uint64_t found = 0;
 
+	if (!is_any_stuck(n))
+		return 0;
 	for (i = 0; n->retry && i < links; i++) {
 		const struct link_retry *q = &n->retry[i];
 

@@ -3,6 +3,7 @@
 #include "nic/elan4/elan4.h"
 #include "nic/gemini/gemini.h"
 #include "nic/plain/plain.h"
+#include "nic/swhni/swhni.h"
 
 const struct nic_ops *const nic_registry[] = {
 	&bgq_mu_ops,
@@ -10,5 +11,6 @@ const struct nic_ops *const nic_registry[] = {
 	&gemini_ops,
 	&plain_ops,
 	&apenet_ops,
+	&swhni_ops,
 	NULL,
 };

@@ -110,6 +110,13 @@ struct route_lists {
 	 * such entries together cannot deadlock. */
 	uint32_t cast_channel;
 	port_mask (*casts)(const struct route *r, router_id at, port_id in);
+	/* Where the split of a port's memory is. */
+	uint32_t (*split_of)(const struct route *r,
+		const struct route_memory *own, router_id at, port_id port);
+	/* The GUID of a node or switch, supernode << 32 | number, and which of
+	 * a rail has it; NO_ROUTER: none. */
+	uint64_t (*guid)(const struct route *r, router_id at);
+	router_id (*find)(const struct route *r, uint32_t rail, uint64_t guid);
 	void (*free)(struct route_memory *own); /* which may be NULL */
 	uint64_t (*memory)(const struct route_memory *own); /* bytes */
 };

@@ -60,7 +60,7 @@ static uint64_t draw(
 	struct random_bits r = random_draw(
 		m->bench.programs.load.seed, node, RANDOM_TARGET, k);
 
-	*operand = r.b;
+	*operand = m->bench.driver->atomics->adds_one ? 1 : r.b;
 	return random_below(r.a, (uint64_t)m->variables);
 }
 

@@ -25,10 +25,18 @@ static const struct param params[] = {
 	KEY_WORD("op", AT(op), "barrier", "barrier|broadcast|reduce|allreduce",
 		"operation; reductions are sums of integers, unless by "
 		"hardware"),
-	KEY_WORD("by", AT(hardware), "software", "software|hardware",
+	KEY_WORD("by", AT(by), "software", "software|hardware|mpi",
 		"implementation; software: messages between nodes; hardware: "
 		"the network copies packets (QsNetII), or combines and copies "
-		"packets and bits of barriers (Blue Gene/Q)"),
+		"packets and bits of barriers (Blue Gene/Q), or interfaces "
+		"combine along a tree (Sunway); mpi: messages with the times "
+		"of MPI's calls (Sunway)"),
+	KEY(PARAM_COUNT, "nodes", AT(nodes), "all", 1, TOPO_MAX_ROUTERS, "all",
+		"number of nodes that take part, the first ones, by MPI or by "
+		"Sunway's hardware"),
+	KEY(PARAM_COUNTS, "tree", AT(fan), "0", 0, TOPO_MAX_ROUTERS, NULL,
+		"members of a group on each level of the tree, from below, by "
+		"Sunway's hardware; 0: by switches"),
 	KEY_FLAG("apart", AT(apart), "no",
 		"whether a barrier separates the rounds of a broadcast, "
 		"without counting its time; always yes with by=hardware"),
@@ -37,17 +45,20 @@ static const struct param params[] = {
 		"headers alone, by Blue Gene/Q's hardware"),
 	KEY_COUNT("rounds", AT(bench.rounds), "10", 1, 1000000,
 		"number of back-to-back repetitions"),
-	KEY_NODE("root", AT(root), "0",
+	KEY(PARAM_COUNT, "root", AT(root), "0", 0, TOPO_MAX_ROUTERS, "rotate",
 		"node, or rank if nodes have several processes, that "
-		"broadcasts or receives the sum"),
+		"broadcasts or receives the sum; rotate: each in turn, a round "
+		"each"),
 	KEY_PROCS(AT(bench.procs)),
-	KEY_WORD("type", AT(type), "double", "double|signed|unsigned|bits",
-		"type of the words of a reduction, by Blue Gene/Q's hardware"),
+	KEY_WORD("type", AT(type), "double",
+		"double|signed|unsigned|bits|float",
+		"type of the words of a reduction, by hardware that combines; "
+		"float on Sunway"),
 	KEY_WORD("combine", AT(combine), "add", "add|min|max|and|or|xor",
-		"operation of a reduction, by Blue Gene/Q's hardware"),
+		"operation of a reduction, by hardware that combines"),
 	KEY_BYTES("word", AT(word), "8", 4, 512,
-		"length of the words of a reduction, by Blue Gene/Q's "
-		"hardware"),
+		"length of the words of a reduction, by hardware that "
+		"combines"),
 	KEY(PARAM_COUNTS, "box", AT(shape), "0", 0, TOPO_MAX_ROUTERS, NULL,
 		"shape of the box of nodes that take part, by Blue Gene/Q's "
 		"hardware; 0: all nodes"),
@@ -74,9 +85,15 @@ static struct collective *of(const struct bench_end *x)
 	return (struct collective *)x->bench;
 }
 
-static bool is_root(const struct bench_end *x)
+uint32_t collective_root(const struct collective *c, int64_t round)
 {
-	return x->rank == (uint32_t)of(x)->root;
+	return (uint32_t)(c->root < 0 ? round % c->bench.needs.n_programs
+				      : c->root);
+}
+
+static bool is_root(const struct bench_end *x, int64_t round)
+{
+	return x->rank == collective_root(of(x), round);
 }
 
 /* --- data: small numbers, whose sums have no end to be rounded --- */
@@ -84,7 +101,7 @@ static bool is_root(const struct bench_end *x)
 static int64_t base(const struct collective *c, int64_t round, uint64_t i)
 {
 	return (int64_t)((c->bench.programs.load.seed + (uint64_t)round + i) %
-			 1000);
+			 (c->is_float ? 50 : 1000));
 }
 
 static bool is_bits(const struct collective *c)
@@ -141,9 +158,12 @@ static void to_word(
 	const struct collective *c, int64_t v, uint8_t word[MOST_WORD])
 {
 	double d = (double)v;
+	float f = (float)v;
 
 	memset(word, v < 0 ? 0xff : 0, c->arith.word);
-	if (c->arith.type == COLL_DOUBLE)
+	if (c->is_float)
+		memcpy(word, &f, sizeof(f));
+	else if (c->arith.type == COLL_DOUBLE)
 		memcpy(word, &d, 8);
 	else
 		memcpy(word, &v, c->arith.word < 8 ? c->arith.word : 8);
@@ -195,9 +215,10 @@ bool collective_is_from(
 bool collective_is_right(const struct bench_end *x, uint64_t at, int64_t round)
 {
 	const struct collective *c = of(x);
-	const struct member *root = c->bench.ends[c->root].data;
+	const struct member *root =
+		c->bench.ends[collective_root(c, round)].data;
 
-	if (c->op == OP_BARRIER || (c->op == OP_REDUCE && !is_root(x)))
+	if (c->op == OP_BARRIER || (c->op == OP_REDUCE && !is_root(x, round)))
 		return true;
 	if (c->op == OP_BROADCAST)
 		return collective_is_from(x, at, round, root->index);
@@ -216,7 +237,7 @@ static int cast(struct bench_end *x, int64_t round)
 	const struct bench_cast *c = of(x)->cast;
 	struct member *m = x->data;
 
-	if (is_root(x))
+	if (is_root(x, round))
 		c->send(m->own, x->load->net->n_nodes, BENCH_SOURCE,
 			(uint64_t)x->bench->bytes);
 	return c->await(m->own, BENCH_TARGET, (uint64_t)round + 1) ? 0 : EIO;
@@ -226,7 +247,7 @@ static int perform(struct bench_end *x, struct weft_msg *m, int64_t round)
 {
 	const struct collective *c = of(x);
 	uint64_t bytes = (uint64_t)c->bench.bytes;
-	uint32_t root = (uint32_t)c->root;
+	uint32_t root = collective_root(c, round);
 
 	if (c->cast)
 		return cast(x, round);
@@ -307,7 +328,7 @@ static void run_messages(struct bench_end *x)
 	weft_msg_barrier(msg);
 	x->start = program_now();
 	for (int64_t round = 0; round < c->bench.rounds; round++) {
-		if (c->op != OP_BROADCAST || is_root(x))
+		if (c->op != OP_BROADCAST || is_root(x, round))
 			collective_fill(x, BENCH_SOURCE, round, m->index);
 		if (c->cast)
 			c->cast->expect(m->own, (uint64_t)c->bench.bytes,
@@ -330,6 +351,28 @@ static void run_messages(struct bench_end *x)
 
 /* --- the course of a run --- */
 
+/* Keys that only some implementations have. */
+static int check_own_keys(const struct collective *c, struct err *e)
+{
+	bool has_members = c->by == BY_MPI || c->group;
+	bool has_tree = c->fan.n > 1 || c->fan.v[0];
+
+	if (c->by == BY_HARDWARE && !c->group && c->bench.procs > 1)
+		return err_set(e,
+			"procs: several processes per node need by=software");
+	if (c->nodes > 0 && !has_members)
+		return err_set(e, "nodes: all take part (want by=mpi, or "
+				  "hardware of interfaces)");
+	if (has_tree && !c->group)
+		return err_set(e, "tree: only where interfaces combine");
+	if (c->type == TYPE_FLOAT && !c->group)
+		return err_set(e, "type: float only where interfaces combine");
+	if (c->root < 0 && (c->cast || c->tree))
+		return err_set(e, "root: this hardware broadcasts from one "
+				  "node (want a node)");
+	return 0;
+}
+
 /* What of the machine does it, where it is not messages. */
 static int find_hardware(struct collective *c, struct err *e)
 {
@@ -341,17 +384,22 @@ static int find_hardware(struct collective *c, struct err *e)
 	const struct nic_ops *nic = l->nic_ops;
 	const struct bench_driver *d = bench_find_driver(nic);
 
-	if (c->boxes > 1 &&
-		(!c->hardware || c->op != OP_BROADCAST || !d || !d->tree))
+	if (c->boxes > 1 && (c->by != BY_HARDWARE || c->op != OP_BROADCAST ||
+				    !d || !d->tree))
 		return err_set(e, "boxes: only for op=broadcast by=hardware "
 				  "on Blue Gene/Q");
 	/* by messages: sums of integers */
 	c->arith = (struct coll_arith){ COLL_ADD, COLL_UNSIGNED, 8 };
-	if (!c->hardware)
+	if (c->by == BY_HARDWARE && d) {
+		c->group = d->group;
+		c->barrier = c->op == OP_BARRIER ? d->barrier : NULL;
+		c->tree = c->op != OP_BARRIER ? d->tree : NULL;
+		c->cast = c->op == OP_BROADCAST && !c->tree ? d->cast : NULL;
+	}
+	if (check_own_keys(c, e))
+		return -1;
+	if (c->by != BY_HARDWARE || c->group)
 		return 0;
-	c->barrier = c->op == OP_BARRIER && d ? d->barrier : NULL;
-	c->tree = c->op != OP_BARRIER && d ? d->tree : NULL;
-	c->cast = c->op == OP_BROADCAST && !c->tree && d ? d->cast : NULL;
 	if (c->tree)
 		return collective_tree_check(c, l->topo, e);
 	if (!c->barrier && !c->cast)
@@ -368,6 +416,12 @@ static int find_hardware(struct collective *c, struct err *e)
 	return 0;
 }
 
+static uint32_t n_nodes(const struct collective *c)
+{
+	return c->nodes < 0 ? load_n_nodes(&c->bench.programs.load)
+			    : (uint32_t)c->nodes;
+}
+
 static int collective_init(struct load *l, struct err *e)
 {
 	struct collective *c = (struct collective *)l;
@@ -381,21 +435,22 @@ static int collective_init(struct load *l, struct err *e)
 		.is_for_all = true,
 	};
 
-	if (c->root >= load_n_nodes(l) * c->bench.procs)
+	if (load_check_node(l, "nodes", c->nodes - 1, e))
+		return -1;
+	n.n_programs = n_nodes(c);
+	if (c->root >= n.n_programs * c->bench.procs)
 		return err_set(e,
 			"root: out of range (want one of the %s 0 to %lld)",
 			c->bench.procs > 1 ? "ranks" : "nodes",
-			(long long)(load_n_nodes(l) * c->bench.procs - 1));
-	if (c->hardware && l->place)
+			(long long)(n.n_programs * c->bench.procs - 1));
+	if (c->by && l->place)
 		return err_set(e, "by: hardware collectives are for all nodes "
 				  "(want by=software)");
-	if (c->hardware && c->bench.procs > 1)
-		return err_set(e,
-			"procs: several processes per node need by=software");
-	if (c->bench.bytes % 8 && !c->hardware)
+	if (c->bench.bytes % 8 && c->by != BY_HARDWARE)
 		return err_set(e, "bytes: want a multiple of 8");
-	if (c->op != OP_BROADCAST && c->apart)
-		return err_set(e, "apart: only for op=broadcast");
+	if ((c->op != OP_BROADCAST || c->root < 0) && c->apart)
+		return err_set(e, "apart: only for op=broadcast%s",
+			c->root < 0 ? " of one root" : "");
 	if (c->channel == BENCH_TREE_SYSTEM && !c->is_system)
 		return err_set(e, "channel: user programs may not use "
 				  "system (want world or sub, or as=system)");
@@ -410,7 +465,15 @@ static int collective_init(struct load *l, struct err *e)
 		n.is_msg = false;
 		n.memory = n.touched = 0;
 	}
-	return bench_init(&c->bench, &n, e);
+	if (c->by == BY_MPI || c->group) {
+		n.is_msg = false;
+		n.has_processes = true;
+	}
+	if (bench_init(&c->bench, &n, e))
+		return -1;
+	if (c->by == BY_MPI)
+		return collective_mpi_check(c, e);
+	return c->group ? collective_group_check(c, l->topo, e) : 0;
 }
 
 static void collective_start(struct load *l)
@@ -420,11 +483,19 @@ static void collective_start(struct load *l)
 		.run = collective_tree_run
 	};
 	static const struct bench_program messages = { .run = run_messages };
+	static const struct bench_program groups = {
+		.run = collective_group_run
+	};
+	static const struct bench_program mpi = { .run = collective_mpi_run };
 	struct collective *c = (struct collective *)l;
 
-	bench_start_all(&c->bench, c->barrier ? &barriers
-				   : c->tree  ? &trees
-					      : &messages);
+	bench_start_all(&c->bench, c->barrier	     ? &barriers
+				   : c->tree	     ? &trees
+				   : c->group	     ? &groups
+				   : c->by == BY_MPI ? &mpi
+						     : &messages);
+	if (c->by == BY_MPI)
+		collective_mpi_open(c);
 	for (uint32_t i = 0; i < c->bench.needs.n_programs; i++) {
 		struct member *m = c->bench.ends[i].data;
 
@@ -468,7 +539,7 @@ static struct latest find_latest(const struct collective *c)
  * the root's call until the node for which it takes longest has the bytes. */
 static sim_time time_taken(const struct collective *c)
 {
-	const struct member *root = c->bench.ends[c->root].data;
+	const struct member *root = c->bench.ends[collective_root(c, 0)].data;
 
 	return c->apart ? find_latest(c).left - root->all_came
 			: bench_time(&c->bench);
@@ -490,7 +561,7 @@ static void collective_report(struct load *l, struct load_result *r)
 	struct collective *c = (struct collective *)l;
 	bool is_done = bench_report(&c->bench, r);
 
-	r->via = c->cast || c->tree || c->barrier ? "nic" : "msg";
+	r->via = c->cast || c->tree || c->barrier || c->group ? "nic" : "msg";
 	if (is_done && c->tree)
 		collective_tree_report(c, r);
 	else if (is_done && c->barrier)
@@ -517,11 +588,18 @@ static int collective_check(struct load *l, struct err *e)
 		left = m->left < left ? m->left : left;
 	}
 	if ((c->op == OP_BARRIER || c->op == OP_ALLREDUCE) &&
-		(c->bench.bytes || c->tree) && !c->split_dims && left < came)
+		(c->bench.bytes || c->tree || c->group) && !c->split_dims &&
+		left < came)
 		return err_set_code(e, EXIT_INTERNAL,
 			"a node left the barrier before the last node had "
 			"entered it");
 	return 0;
+}
+
+static void collective_fini(struct load *l)
+{
+	collective_mpi_close((struct collective *)l);
+	bench_fini(l);
 }
 
 const struct load_ops load_collective = {
@@ -533,7 +611,7 @@ const struct load_ops load_collective = {
 	.init = collective_init,
 	.start = collective_start,
 	.report = collective_report,
-	.fini = bench_fini,
+	.fini = collective_fini,
 	.estimate = bench_estimate,
 	.on_delivered = collective_delivered,
 	.next = programs_next,

@@ -5,6 +5,8 @@
 #include "load/bench/bench.h"
 
 enum { OP_BARRIER, OP_BROADCAST, OP_REDUCE, OP_ALLREDUCE };
+enum { BY_SOFTWARE, BY_HARDWARE, BY_MPI };
+enum { TYPE_FLOAT = 4 }; /* of the key */
 
 /* A program's state. */
 struct member {
@@ -21,7 +23,10 @@ struct member {
 struct collective {
 	struct bench bench; /* by messages, or by trees */
 	/* keys */
-	int64_t op, hardware, apart, root;
+	int64_t op, by, apart;
+	int64_t root; /* -1: each in turn */
+	int64_t nodes; /* the first ones; -1: all */
+	struct param_list fan; /* of groups */
 	int64_t type, combine, word, channel, is_system; /* by trees */
 	struct param_list shape, at;
 	int64_t boxes;
@@ -31,6 +36,10 @@ struct collective {
 	const struct bench_cast *cast;
 	const struct bench_barrier *barrier;
 	const struct bench_tree *tree;
+	const struct bench_group *group;
+	struct bench_group_shape groups;
+	bool is_float;
+	struct collective_mpi *mpi; /* NULL: not by MPI */
 	struct topo_grid grid;
 	struct topo_box box; /* all members; of several boxes the first */
 	uint32_t split_dims; /* a bit for each dimension that is split along */
@@ -51,6 +60,11 @@ bool collective_is_right(const struct bench_end *x, uint64_t at, int64_t round);
 /* A round that a member came to is over: adds its times to the sums. */
 void collective_count(struct member *m);
 
+/* Who broadcasts in a round, or gets the sum: a rank. */
+uint32_t collective_root(const struct collective *c, int64_t round);
+
+/* --- collective_tree.c --- */
+
 /* In init(): checks the keys against the machine. */
 int collective_tree_check(
 	struct collective *c, const struct topo *t, struct err *e);
@@ -59,5 +73,19 @@ void collective_tree_run(struct bench_end *x);
 /* A packet's bytes are in memory. */
 void collective_tree_delivered(struct collective *c, site_id s, sim_time t);
 void collective_tree_report(const struct collective *c, struct load_result *r);
+
+/* --- collective_group.c: by interfaces --- */
+
+int collective_group_check(
+	struct collective *c, const struct topo *t, struct err *e);
+void collective_group_run(struct bench_end *x);
+
+/* --- collective_mpi.c --- */
+
+int collective_mpi_check(struct collective *c, struct err *e);
+/* In start(), when the programs are known. */
+void collective_mpi_open(struct collective *c);
+void collective_mpi_close(struct collective *c);
+void collective_mpi_run(struct bench_end *x);
 
 #endif

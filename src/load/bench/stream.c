@@ -369,6 +369,36 @@ static void stream_start(struct load *l)
 		b->ends[i].is_sink = !b->ends[i].begins && !of(b->ends)->both;
 }
 
+/* How long a process took in a direction, until its peer has all. */
+static sim_time lane_time(const struct bench *b, uint32_t sender)
+{
+	uint32_t n = b->needs.n_programs, width = b->needs.lanes;
+	const struct bench_end *to = &b->ends[(sender + n - width) % n];
+	const struct bench_end *from = &b->ends[sender];
+
+	return (bench_drops(b) ? from : to)->end - from->start;
+}
+
+/* Of several processes: the rates of the slowest and of the fastest. */
+static void report_spread(const struct stream *s, struct load_result *r)
+{
+	const struct bench *b = &s->bench;
+	double bytes = (double)b->rounds * (double)b->bytes * 1e6;
+	uint32_t n = b->needs.lanes * (s->both ? 2 : 1);
+	sim_time least = SIM_NEVER, most = 0;
+
+	for (uint32_t i = 0; i < n && i < b->needs.n_programs; i++) {
+		sim_time t = lane_time(b, i);
+
+		least = t < least ? t : least;
+		most = t > most ? t : most;
+	}
+	if (b->needs.lanes < 2 || least <= 0)
+		return;
+	load_figure(r, "slowest_MBps", bytes / (double)most);
+	load_figure(r, "fastest_MBps", bytes / (double)least);
+}
+
 static void report_rates(const struct stream *s, struct load_result *r)
 {
 	const struct bench *b = &s->bench;
@@ -394,6 +424,7 @@ static void report_rates(const struct stream *s, struct load_result *r)
 	load_figure(r, "took_ns", (double)(end - start) / SIM_NS);
 	load_figure(r, "total_MBps",
 		(s->both ? 2 : 1) * bytes * 1e6 / (double)(end - start));
+	report_spread(s, r);
 	if (i->stored)
 		load_figure(r, "stored_MBps",
 			(double)i->stored * 1e6 /

@@ -177,6 +177,7 @@ enum swhni_error {
 	SWHNI_CANCELLED,
 	SWHNI_STOPPED, /* the queue was stopped */
 	SWHNI_BROKEN, /* a collective, because of a member */
+	SWHNI_FULL, /* the target's receive queue, for long */
 	SWHNI_ERRORS,
 };
 
@@ -213,6 +214,7 @@ struct swhni_setup {
 	uint32_t job; /* below SWHNI_JOBS */
 	uint32_t process; /* its owner */
 	uint32_t vm; /* 0: none; else messages take nic.vm longer */
+	uint32_t wanted; /* 1 + an interface's number; 0: any that is free */
 	bool is_shared; /* by all processes of its job on the node */
 	/* nic.attach: two: the engine of its processor; one: either. */
 	uint32_t engine;
@@ -338,6 +340,7 @@ enum swhni_attach { SWHNI_ONE, SWHNI_TWO }; /* processors */
 struct swhni_params {
 	struct workq_params work;
 	struct resend_params retry;
+	int64_t patience; /* tries that a full receiver refuses */
 	int64_t attach; /* an enum swhni_attach */
 	int64_t out, in; /* to the port; from it, ps */
 	int64_t issue; /* of a message, ps */
@@ -349,7 +352,7 @@ struct swhni_params {
 	int64_t vms, vm; /* of a node; ps */
 	/* of the collective unit */
 	int64_t child, slots;
-	/* of software, ps; copy: a byte's, in thousandths */
+	/* of software, ps; copy: of a byte */
 	int64_t call, bcast, copy, mpi, mpi_operand, mpi_long;
 };
 

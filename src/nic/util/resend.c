@@ -92,6 +92,12 @@ static void await_no_more(struct resend *r, uint32_t id)
 	x->left_at = 0;
 }
 
+void resend_stop(struct resend *r, uint32_t id)
+{
+	await_no_more(r, id);
+	item(r, id)->again_at = 0;
+}
+
 void resend_give(struct resend *r, uint32_t id)
 {
 	await_no_more(r, id);
@@ -122,6 +128,12 @@ static void on_leave(const struct nic_at *a, struct resend *r, uint32_t id)
 	else
 		await_first(a, r, id);
 	r->how->send(a, id);
+}
+
+void resend_left(const struct nic_at *a, struct resend *r, uint32_t id)
+{
+	item(r, id)->left_at = a->t;
+	await_first(a, r, id);
 }
 
 void resend_again(const struct nic_at *a, struct resend *r, uint32_t id)

@@ -110,12 +110,18 @@ uint32_t resend_take(struct resend *r);
 void resend_at(
 	const struct nic_at *a, struct resend *r, uint32_t id, sim_time t);
 
+/* For an owner that sends the first try of an item by itself: it has left,
+ * now. */
+void resend_left(const struct nic_at *a, struct resend *r, uint32_t id);
+
 /* Any answer has arrived: updates the round-trip times. */
 void resend_answered(const struct nic_at *a, struct resend *r, uint32_t id);
 /* The answer refused the packet. */
 void resend_again(const struct nic_at *a, struct resend *r, uint32_t id);
 /* The same; the failed try does not count. */
 void resend_excused(const struct nic_at *a, struct resend *r, uint32_t id);
+/* Nothing of it is sent or awaited any more, though it is not freed yet. */
+void resend_stop(struct resend *r, uint32_t id);
 /* Frees an item. */
 void resend_give(struct resend *r, uint32_t id);
 

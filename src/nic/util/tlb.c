@@ -60,6 +60,11 @@ static struct tlb_entry *find(
 	return NULL;
 }
 
+bool tlb_has(const struct tlb *t, uint32_t space, uint64_t page)
+{
+	return find(t, space, page);
+}
+
 bool tlb_look(struct tlb *t, uint32_t space, uint64_t page, uint64_t *frame)
 {
 	struct tlb_entry *x = find(t, space, page);

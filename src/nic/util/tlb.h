@@ -28,6 +28,8 @@ extern const struct nic_member_ops tlb_member;
 
 /* Looks a page up; counts hits and misses. */
 bool tlb_look(struct tlb *t, uint32_t space, uint64_t page, uint64_t *frame);
+/* The same, for one who only wants to know: it counts as no use. */
+bool tlb_has(const struct tlb *t, uint32_t space, uint64_t page);
 /* Adds or replaces a page. */
 void tlb_put(struct tlb *t, uint32_t space, uint64_t page, uint64_t frame);
 /* Drops n pages of a space from first on; returns how many there were. */

@@ -105,11 +105,11 @@ int workqs_open(const struct nic_at *a, struct workqs *x, uint32_t queue,
 			r->n_completions * sizeof(struct workq_completion)))
 		return EFAULT;
 	q = x->queue[queue] ? x->queue[queue] : make(x, queue);
-	if (q->is_open)
+	if (q->is_open || (q->is_dead && (is_busy(q) || q->n_ends)))
 		return EBUSY;
 	q->rings = *r;
 	q->written = q->fetched = q->completed = q->taken = 0;
-	q->is_stopped = false;
+	q->is_stopped = q->is_dead = false;
 	q->is_open = true;
 	return 0;
 }
@@ -124,6 +124,16 @@ int workqs_close(struct workqs *x, uint32_t queue)
 		return EBUSY;
 	q->is_open = false;
 	return 0;
+}
+
+void workqs_kill(struct workqs *x, uint32_t queue)
+{
+	struct workq *q = x->queue[queue];
+
+	q->is_open = false;
+	q->is_dead = true;
+	q->entries.n = q->births.n = q->fetches.n = 0;
+	q->fetched = q->written;
 }
 
 /* --- entries --- */
@@ -176,7 +186,7 @@ static void overrun(const struct nic_at *a, struct workqs *x, uint32_t queue)
 {
 	struct workq *q = x->queue[queue];
 
-	if (q->is_stopped)
+	if (q->is_stopped || q->is_dead)
 		return;
 	q->is_stopped = true;
 	x->overruns++;
@@ -203,9 +213,11 @@ static void on_doorbell(const struct nic_at *a, struct workqs *x)
 	struct doorbell d = *(struct doorbell *)ring_pop(&x->doorbells);
 	struct workq *q = x->queue[d.queue];
 
+	q->n_rings--;
+	if (q->is_dead)
+		return;
 	if (a->nic->net->book)
 		hear(q, d.written, a->t);
-	q->n_rings--;
 	q->taken = d.taken;
 	/* Which of too many are whole? */
 	if (d.written - q->fetched > q->rings.n_entries) {
@@ -225,6 +237,8 @@ static void on_entries(const struct nic_at *a, const struct side_read *r)
 		&host_node(a->nic->host, a->s)->memory, r->at, r->bytes);
 
 	q->is_fetching = false;
+	if (q->is_dead)
+		return;
 	for (uint32_t at = 0; at < r->bytes; at += size) {
 		void *entry = ring_push(&q->entries);
 
@@ -280,7 +294,7 @@ static sim_time tell(const struct nic_at *a, struct workqs *x, uint32_t queue,
 	struct end *e;
 	sim_time t;
 
-	if (q->completed - q->taken >= q->rings.n_completions) {
+	if (q->is_dead || q->completed - q->taken >= q->rings.n_completions) {
 		q->n_out -= is_entry;
 		overrun(a, x, queue);
 		return 0;
@@ -292,6 +306,7 @@ static sim_time tell(const struct nic_at *a, struct workqs *x, uint32_t queue,
 	e->at = q->rings.completions_at + place * sizeof(*c);
 	e->c = *c;
 	e->c.number = ++q->completed;
+	q->n_ends++;
 	t = side->ops->write(
 		side, side_reads_place(a, x->reads), a->t, e->at, sizeof(*c));
 	t = t > a->t ? t : a->t + 1;
@@ -319,11 +334,15 @@ sim_time workqs_tell(const struct nic_at *a, struct workqs *x, uint32_t queue,
 static void on_completed(const struct nic_at *a, struct workqs *x, uint32_t id)
 {
 	const struct end *e = slots_at(&x->ends, id);
+	struct workq *q = x->queue[e->queue];
 
-	host_write(a->nic->host, a->w, a->s, a->t, e->at, &e->c, sizeof(e->c));
+	if (!q->is_dead)
+		host_write(a->nic->host, a->w, a->s, a->t, e->at, &e->c,
+			sizeof(e->c));
 	/* wakes programs that wait for anything */
 	host_poke(a->nic->host, a->w, a->s, a->t);
-	x->queue[e->queue]->n_out -= e->is_entry;
+	q->n_ends--;
+	q->n_out -= e->is_entry;
 	slots_give(&x->ends, id);
 }
 

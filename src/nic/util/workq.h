@@ -57,7 +57,9 @@ struct workq {
 	uint32_t written, fetched, completed, taken; /* ever */
 	uint32_t n_rings; /* of the doorbell, on their way */
 	uint32_t n_out; /* entries taken and not completed */
+	uint32_t n_ends; /* completions on their way to memory */
 	bool is_open, is_fetching, is_stopped;
+	bool is_dead; /* closed in mid-work: nothing is written any more */
 };
 
 /* Parameters for an owner's table. */
@@ -127,6 +129,10 @@ static inline void *workqs_find(const struct workqs *x, uint32_t queue)
 int workqs_open(const struct nic_at *a, struct workqs *x, uint32_t queue,
 	const struct workq_rings *r);
 int workqs_close(struct workqs *x, uint32_t queue);
+/* Closes it whatever is under way: that is dropped, and nothing is written to
+ * its rings any more.  Entries that were taken still end.  It cannot be opened
+ * until all this is over. */
+void workqs_kill(struct workqs *x, uint32_t queue);
 
 /* A store to a doorbell: entries written, and completions taken, ever; and when
  * the program began, and had copied what it sends. */

@@ -21,10 +21,11 @@
  * processes, and neither are the packets of a message.  A notice, a reply word
  * or a completion shows that all bytes of its message are in memory.
  *
- * Time.  Posting takes nic.software.post, which includes the doorbell.  Opening
- * and closing, registering, and creating and destroying queues take
- * nic.software.kernel.  Polling takes nic.software.poll-load.  Everything else
- * takes no time.  Nothing but these kernel calls enters the operating system.
+ * Time.  Posting takes nic.software.post, polling nic.software.poll-load.
+ * Everything else takes no time; calls that post and complete do not enter the
+ * operating system.  Calls of the library also do its work: they retransmit,
+ * answer other processes, and copy messages.  So a process that waits for a
+ * peer must be in a call, or make calls from time to time.
  *
  * Errors are returned as numbers of errno.h; a call that fails does nothing.
  * EBADF: a handle that has ended or never existed.  EINVAL: a NULL pointer or
@@ -48,9 +49,10 @@ enum {
 	WEFT_SW_MESSAGE = 2048, /* longest message into a queue, bytes */
 	WEFT_SW_FSM = 128, /* longest fast short message */
 	WEFT_SW_PIECES = 16, /* buffers that one gathers */
-	WEFT_SW_ON_CHIP = 4096, /* bytes of an interface's space on the card */
+	WEFT_SW_SPACE = 512, /* bytes of an interface's space on the card */
 	WEFT_SW_DEPTH = 4096, /* most entries of a queue */
-	WEFT_SW_RINGS = 256, /* most slots of an RQ's ring */
+	WEFT_SW_RINGS = 256, /* most slots of a raw RQ's ring, ... */
+	WEFT_SW_SLOT = 2112, /* ... and bytes of each */
 };
 
 #define WEFT_SW_LONGEST (UINT32_C(1) << 30) /* write or read, bytes */
@@ -65,7 +67,7 @@ struct weft_sw_rq;
 /* --- device --- */
 
 struct weft_sw_options {
-	uint32_t job; /* 0 to 65535; packets of other jobs are refused */
+	uint32_t job; /* below 65536; packets of other jobs are refused */
 };
 
 /* Opens the interface; options may be NULL: job 0.  A process may open it
@@ -97,7 +99,7 @@ int weft_sw_query(struct weft_sw *dev, struct weft_sw_device *d);
 struct weft_sw_port {
 	bool is_up; /* its link */
 	uint32_t lanes; /* in use */
-	uint32_t waiting; /* packets that wait in the card */
+	uint64_t packets; /* that have left by it */
 };
 
 /* A port of the card, 0 or 1. */
@@ -112,11 +114,13 @@ enum {
 };
 
 /*
- * Registers bytes by pages.  page is a power of two from 4 KiB to 8 MiB, or 0:
- * the bytes are contiguous in memory, and the card translates nothing.  The
- * process itself may always read and write them.  Processes that register the
- * same number of times get the same keys.  EFAULT: the bytes do not belong to
- * the process; ENOSPC: no more keys.
+ * Registers bytes by pages of a size, a power of two from 4 KiB to 8 MiB, which
+ * the card translates.  0: by physical addresses, without a translation;
+ * descriptors then name addresses of the node, where the process's memory
+ * begins at weft_msg_base(), in place of offsets.  The process itself may
+ * always read and write the bytes.  Processes that register the same number of
+ * times get the same keys.  EFAULT: the bytes do not belong to the process;
+ * ENOSPC: no more keys.
  */
 int weft_sw_reg(struct weft_sw *dev, uint64_t at, uint64_t bytes,
 	uint32_t rights, uint64_t page, uint32_t *key);
@@ -131,7 +135,7 @@ int weft_sw_dereg(struct weft_sw *dev, uint32_t key);
 struct weft_sw_mr {
 	uint64_t at, bytes;
 	uint32_t rights;
-	uint64_t page; /* 0: contiguous */
+	uint64_t page; /* 0: none */
 	bool is_segment;
 	uint32_t users; /* descriptors that have not completed */
 };
@@ -170,7 +174,9 @@ struct weft_sw_rq_options {
 	/* Buffers that can be posted, of a virtual RQ; slots of a raw RQ's
 	 * ring, up to WEFT_SW_RINGS.  A power of two. */
 	uint32_t depth;
-	uint64_t at; /* of a raw RQ's ring: depth * WEFT_SW_MESSAGE bytes */
+	/* Of a raw RQ's ring: depth * WEFT_SW_SLOT bytes of the process's
+	 * memory, at a multiple of 64, which are the card's until the end. */
+	uint64_t at;
 };
 
 /* ENOSPC: all interfaces of the node are in use, or the device has 256 virtual
@@ -184,7 +190,7 @@ int weft_sw_destroy_rq(struct weft_sw_rq *rq);
  * of their own get the same names, except for the node. */
 struct weft_sw_address {
 	uint32_t node;
-	uint16_t interface; /* of that node */
+	uint8_t interface, engine; /* of that node */
 	uint16_t queue; /* a virtual RQ of its device; 0 of a raw one */
 };
 
@@ -215,12 +221,16 @@ enum {
 	 * memory; key is ignored. */
 	WEFT_SW_CHIP = 64,
 	WEFT_SW_FSM_READ = 128, /* an FSM that reads */
+	/* Of a write: a completion at the target, too, in the CQ of the SQ on
+	 * the interface `to`. */
+	WEFT_SW_EVENT = 256,
 };
 
 /* A descriptor.  Calls copy it, so it may be reused when they return. */
 struct weft_sw_work {
 	uint64_t id; /* appears in its completion */
-	struct weft_sw_address to; /* its node; the RQ of messages, notices */
+	/* Its node and engine; the RQ of messages and notices. */
+	struct weft_sw_address to;
 	uint32_t key, own_key; /* there, and here */
 	uint64_t at, own_at; /* offsets */
 	uint64_t reply; /* offset of a reply word, a multiple of 8 */
@@ -232,19 +242,21 @@ struct weft_sw_work {
 
 /*
  * All calls that post to an SQ return EAGAIN if it is full, EFAULT if own_key
- * does not name enough bytes of this device, and EINVAL for a node that does
- * not exist or for flags that the call does not know.
+ * does not name enough bytes of this device, and EINVAL for a node, engine or
+ * interface that does not exist or for flags that the call does not know.
  *
- * Sends own bytes into the RQ `to`, at most WEFT_SW_MESSAGE (EMSGSIZE).
- * A reliable message completes when it is in the ring there: while the ring has
- * no room, it waits.  An unreliable one completes when it has left, and is
- * dropped if the ring has no room.
+ * Sends own bytes into the RQ `to`, at most WEFT_SW_MESSAGE (EMSGSIZE).  A
+ * reliable message completes when it is in the ring there: while the ring has
+ * no room, the card sends it again.  Of messages to peers that share one of the
+ * library's windows, 64 can be under way (EAGAIN).  An unreliable message
+ * completes when it has left, and is dropped if the ring has no room.
  */
 int weft_sw_post_send(struct weft_sw_sq *sq, const struct weft_sw_work *w);
 /* Writes own bytes, up to WEFT_SW_LONGEST (EMSGSIZE), to another process's
  * memory; completes when all of them are there. */
 int weft_sw_post_write(struct weft_sw_sq *sq, const struct weft_sw_work *w);
-/* The same, and a notice with the tag in the RQ `to`, after the bytes. */
+/* The same, and a notice with the tag in the RQ `to`, after the bytes.  A
+ * notice uses none of the buffers there.  EAGAIN as above. */
 int weft_sw_post_write_notify(
 	struct weft_sw_sq *sq, const struct weft_sw_work *w);
 /* The same, and adds 1 to the reply word, in the bytes of key.  Nothing else is
@@ -280,8 +292,9 @@ int weft_sw_post_recv(
  * there is none, or the RQ is virtual. */
 int weft_sw_release(struct weft_sw_rq *rq);
 
-/* Ends a descriptor that the card has not begun, with WEFT_SW_CANCELLED.
- * ENOENT: none of this id waits. */
+/* Ends descriptors of an id that the card has not begun, with
+ * WEFT_SW_CANCELLED; others complete as usual.  ENOENT: none of this id is
+ * under way. */
 int weft_sw_cancel(struct weft_sw_sq *sq, uint64_t id);
 
 /* --- completion --- */
@@ -290,6 +303,7 @@ enum weft_sw_kind {
 	WEFT_SW_DONE, /* a descriptor of an SQ */
 	WEFT_SW_RECEIVED, /* a message */
 	WEFT_SW_NOTICE, /* of a write */
+	WEFT_SW_ARRIVED, /* a write with WEFT_SW_EVENT */
 };
 
 enum weft_sw_status {
@@ -298,7 +312,7 @@ enum weft_sw_status {
 	WEFT_SW_OUTSIDE, /* of the bytes of the key */
 	WEFT_SW_NO_RIGHT,
 	WEFT_SW_WRONG_JOB, /* the target's memory or queue is another job's */
-	WEFT_SW_NO_QUEUE, /* the target has no such RQ */
+	WEFT_SW_NO_QUEUE, /* the target has no such interface or RQ */
 	WEFT_SW_TRUNCATED, /* the receiver's buffer was too short */
 	WEFT_SW_LOST, /* no answer; it may have been executed or not */
 	WEFT_SW_CANCELLED,
@@ -313,8 +327,8 @@ struct weft_sw_completion {
 	uint32_t kind, status;
 	uint64_t id; /* of the descriptor or buffer */
 	uint32_t node; /* that sent it; of an own descriptor, the target */
-	uint32_t tag, bytes; /* of messages and notices; bytes of the whole */
-	uint64_t at; /* of a message: where it is in memory */
+	uint32_t tag, bytes; /* of messages and notices; bytes of all */
+	uint64_t at; /* where the bytes are in memory; of a write, its offset */
 	struct weft_sw_rq *rq; /* that it came to, or NULL */
 };
 

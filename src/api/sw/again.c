@@ -1,0 +1,126 @@
+/*
+ * Where the card has given up: it has sent a message three times, by both
+ * ports, and has had no answer.  The library sends it again, since a part of
+ * the network may be back, and gives up itself only after many tries.
+ *
+ * Bytes of a write or read may come twice, to the same place.  A message or a
+ * notice must not: its number and the time of its first try tell the receiver's
+ * library whether it has it already, and that library answers.
+ */
+#include "api/sw/sw.h"
+
+/* How long an answer of a peer's library may take. */
+static const sim_time PATIENCE = 200000 * (sim_time)SIM_NS;
+
+static bool may_repeat(const struct swv_work *x)
+{
+	return x->tries < SW_TRIES && x->d.type != SWHNI_DATAGRAM &&
+	       !(x->d.flags & SWHNI_REPLY);
+}
+
+void swv_again(struct swv_device *dev, uint32_t work)
+{
+	struct swv_work *x = slots_at(&dev->works, work);
+
+	if (!may_repeat(x) || (x->has_number && !swv_let_answer(x->in))) {
+		swv_end(dev, work, WEFT_SW_LOST);
+		return;
+	}
+	x->tries++;
+	x->deadline = SIM_NEVER;
+	x->awaits = false;
+	dev->resent++;
+	if (x->has_number) {
+		x->d.word[0] |= SW_AGAIN;
+		x->d.word[1] = x->number |
+			       (uint64_t)(uint32_t)(x->first >> SW_TIME_SHIFT)
+				       << 32;
+	}
+	/* when there is room */
+	if (!swv_user_has_room(&x->in->user) ||
+		swv_post(dev, work, program_now())) {
+		x = slots_at(&dev->works, work);
+		x->deadline = program_now() + PATIENCE;
+	}
+}
+
+void swv_sent_again(struct swv_device *dev, uint32_t work)
+{
+	struct swv_work *x = slots_at(&dev->works, work);
+
+	x->awaits = true;
+	x->deadline = program_now() + PATIENCE;
+}
+
+/* Answers the library that has sent a message again. */
+static void answer(struct swv_interface *in, const struct swhni_slot *head,
+	uint32_t status)
+{
+	struct swv_interface *by = swv_own_sender(in->dev);
+	struct swv_work *x;
+	uint32_t id;
+
+	/* without an answer it will come once more */
+	if (!by || !swv_user_has_room(&by->user))
+		return;
+	id = slots_take(&in->dev->works);
+	x = slots_at(&in->dev->works, id);
+	x->in = by;
+	x->flags = WEFT_SW_BARE;
+	x->deadline = SIM_NEVER;
+	x->d = (struct swhni_descriptor){
+		.type = SWHNI_SEND,
+		.engine = head->engine,
+		.node = head->node,
+		.interface = head->interface,
+		.word = { SW_ANSWER | in->user.interface << 8 | status,
+			SW_NUMBER(head->word[1]) },
+	};
+	swv_post(in->dev, id, program_now());
+}
+
+bool swv_take_again(struct swv_interface *in, const struct swhni_slot *head)
+{
+	struct swv_device *dev = in->dev;
+	enum swv_known_answer k = swv_known_take(&dev->known,
+		swv_peer(head->node, head->interface), SW_NUMBER(head->word[1]),
+		(sim_time)(head->word[1] >> 32) << SW_TIME_SHIFT,
+		program_now());
+
+	dev->doubles += k == SW_KNOWN_DOUBLE;
+	answer(in, head, k == SW_KNOWN_UNSURE ? WEFT_SW_LOST : WEFT_SW_OK);
+	return k == SW_KNOWN_NEW;
+}
+
+void swv_answered(struct swv_device *dev, const struct swhni_slot *head)
+{
+	uint32_t tag = SW_TAG(head->word[0]);
+	uint32_t peer = swv_peer(head->node, tag >> 8);
+
+	for (uint32_t i = 1; i <= dev->works.room; i++) {
+		const struct swv_work *x = slots_find(&dev->works, i);
+
+		if (x && x->has_number && x->tries && x->peer == peer &&
+			x->number == SW_NUMBER(head->word[1])) {
+			/* the card's completion may still come, or not */
+			swv_end(dev, i, tag & 0xff);
+			return;
+		}
+	}
+}
+
+sim_time swv_look_after(struct swv_device *dev)
+{
+	sim_time next = SIM_NEVER;
+
+	for (uint32_t i = 1; dev->resent && i <= dev->works.room; i++) {
+		const struct swv_work *x = slots_find(&dev->works, i);
+
+		if (x && x->deadline <= program_now())
+			swv_again(dev, i);
+		x = slots_find(&dev->works, i);
+		if (x && x->deadline < next)
+			next = x->deadline;
+	}
+	return next;
+}

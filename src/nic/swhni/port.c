@@ -1,0 +1,276 @@
+/*
+ * Packets leave.  Each port has a line of packets for each class, in front of a
+ * FIFO of the network, into which packets go one at a time, so that the chip
+ * knows what has left.  Fast short messages pass the others.
+ *
+ * A packet that may take any port takes one that is up, and of these the one
+ * with the least to do: packets in line, and chunks without tokens, by its
+ * width.  Packets for the same node do not reach a port: an engine takes back
+ * what is for itself, and the crossbar brings the other engine the rest.
+ */
+#include "nic/swhni/card.h"
+
+#include "net/send.h"
+
+static struct sw_line *line_at(const struct nic_at *a, uint32_t i)
+{
+	return &sw_here(a)->line[i / SW_PORTS][i % SW_PORTS];
+}
+
+static uint32_t fifo_of(const struct nic_at *a, uint32_t i)
+{
+	const struct net_fifos *f = &sw_of(a)->fifos[i / SW_PORTS];
+
+	return f->first + i % SW_PORTS % f->count;
+}
+
+/* --- choice --- */
+
+/* Lanes that a port lacks now. */
+static uint32_t dead_lanes(const struct nic_at *a, uint32_t port)
+{
+	const struct net *n = a->nic->net;
+
+	return n->faults ? faults_dead_lanes(
+				   n->faults, a->s * n->n_ports + port, a->t)
+			 : 0;
+}
+
+/* What a port has to do, in chunks, weighted by its width. */
+static uint64_t load_of(const struct nic_at *a, uint32_t class, uint32_t port)
+{
+	const struct net *n = a->nic->net;
+	const struct router *r = n->router[NET_NODES];
+	const struct sw_line *l = &sw_here(a)->line[class][port];
+	uint32_t lanes = n->link.lanes, dead = dead_lanes(a, port);
+	uint64_t chunks = (uint64_t)(l->n + l->is_busy) * (uint32_t)n->full;
+
+	if (port < n->topo->node_ports)
+		chunks += (uint64_t)(r->ops->capacity(r, (port_id)port, 0) -
+				     r->ops->tokens(r, a->s, (port_id)port, 0));
+	if (!dead || dead >= lanes)
+		return chunks * lanes;
+	return (chunks + (uint32_t)n->full) * lanes * lanes / (lanes - dead);
+}
+
+static bool has_place(const struct nic_at *a, uint32_t class, uint32_t port)
+{
+	const struct sw_line *l = &sw_here(a)->line[class][port];
+
+	return class != SW_DATA || l->n + l->is_busy < SW_LINED;
+}
+
+/* Of ports that are up, or of all if none is. */
+static uint32_t least(const struct nic_at *a, uint32_t class, bool any)
+{
+	struct sw_node *n = a->node;
+	uint32_t n_ports = sw_of(a)->n_ports, best = SW_NO_PORT;
+	uint64_t load = UINT64_MAX, x;
+
+	for (uint32_t i = 0; i < n_ports; i++) {
+		uint32_t port = (n->turn + i) % n_ports;
+
+		if ((n->port[port].is_down && !any) ||
+			!has_place(a, class, port))
+			continue;
+		x = load_of(a, class, port);
+		if (x < load) {
+			load = x;
+			best = port;
+		}
+	}
+	return best;
+}
+
+static bool is_any_up(const struct nic_at *a)
+{
+	for (uint32_t i = 0; i < sw_of(a)->n_ports; i++)
+		if (!sw_here(a)->port[i].is_down)
+			return true;
+	return false;
+}
+
+uint32_t sw_port_choose(const struct nic_at *a, enum sw_line_class class,
+	uint32_t wanted, bool is_bound)
+{
+	uint32_t port = wanted - 1;
+
+	if (wanted && (is_bound || !sw_here(a)->port[port].is_down))
+		return has_place(a, class, port) ? port : SW_NO_PORT;
+	if (sw_of(a)->n_ports == 1)
+		return has_place(a, class, 0) ? 0 : SW_NO_PORT;
+	return least(a, class, !is_any_up(a));
+}
+
+/* --- leaving --- */
+
+/* Into the network's FIFO; the line keeps what it counts for. */
+static void inject(
+	const struct nic_at *a, uint32_t i, packet_id id, struct sw_line *l)
+{
+	const struct sw_load *x = sw_load(a, id);
+
+	l->n--;
+	l->is_busy = true;
+	l->engine = x->h.own_engine;
+	l->message = x->own;
+	l->is_fast = x->is_fast;
+	sw_here(a)->inside--;
+	sw_here(a)->packets++;
+	sw_here(a)->port[i % SW_PORTS].packets++;
+	nic_charge(a, id, CAUSE_PACKET, x->ready);
+	nic_charge(a, id, CAUSE_CARD, a->t);
+	net_inject(a->nic->net, a->w, a->s, fifo_of(a, i), id, a->t);
+}
+
+/* The next packet leaves, now if it is ready, or when it is. */
+static void go_on(const struct nic_at *a, uint32_t i)
+{
+	struct net *net = a->nic->net;
+	struct sw_line *l = line_at(a, i);
+	struct packet_list *list = l->fast.first ? &l->fast : &l->list;
+	sim_time ready;
+
+	if (l->is_busy || !l->n || !net_has_room(net, a->s, fifo_of(a, i)))
+		return;
+	ready = sw_load(a, list->first)->ready;
+	if (ready <= a->t) {
+		inject(a, i, packet_pop(net->packets, list), l);
+	} else if (l->out_at != ready) {
+		l->out_at = ready;
+		ticks_post(a, &sw_here(a)->ticks, ready, SW_OUT, i);
+	}
+}
+
+void sw_port_on_out(const struct nic_at *a, uint32_t i)
+{
+	struct sw_line *l = line_at(a, i);
+
+	if (l->out_at == a->t)
+		l->out_at = 0;
+	go_on(a, i);
+}
+
+/* A packet of a message has left its port, or the engine. */
+static void left(const struct nic_at *a, const struct sw_line *l)
+{
+	struct sw_engine *e = sw_engine(a, l->engine);
+
+	if (!l->is_fast) {
+		e->n_cut--;
+		e->left_at = a->t;
+	}
+	sw_send_left(a, l->engine, l->message);
+	sw_engine_turn(a, l->engine);
+}
+
+void sw_port_on_room(const struct nic_at *a, uint32_t fifo)
+{
+	uint32_t i = fifo < SW_FIFOS ? sw_of(a)->line_of[fifo] : 0;
+	struct sw_line was;
+
+	if (!i--)
+		return;
+	was = *line_at(a, i);
+	line_at(a, i)->is_busy = false;
+	go_on(a, i);
+	if (was.is_busy && was.message)
+		left(a, &was);
+}
+
+/* A packet that stays in the chip. */
+static void loop(const struct nic_at *a, packet_id id, sim_time ready)
+{
+	struct sw_load *l = sw_load(a, id);
+	bool is_other = l->h.engine != l->h.own_engine;
+	uint32_t engine = l->h.own_engine, own = l->own;
+
+	l->is_local = true;
+	sw_here(a)->looped += !is_other;
+	sw_here(a)->crossed += is_other;
+	nic_charge(a, id, CAUSE_PACKET, ready);
+	sw_post(a, ready + (is_other ? sw_params(a)->in : 0), l->h.engine,
+		SW_IN, id);
+	if (own)
+		sw_send_left(a, engine, own);
+}
+
+void sw_port_send(const struct nic_at *a, enum sw_line_class class,
+	uint32_t port, packet_id id)
+{
+	struct sw_node *n = a->node;
+	struct sw_load *x = sw_load(a, id);
+	struct sw_line *l = &n->line[class][port];
+
+	n->inside++;
+	x->ready = a->t + sw_params(a)->out;
+	x->h.port = (uint8_t)port;
+	if (a->nic->net->packets[id].dst == a->s) {
+		loop(a, id, x->ready);
+		return;
+	}
+	if (x->own && !x->is_fast)
+		sw_engine(a, x->h.own_engine)->n_cut++;
+	n->turn = (port + 1) % sw_of(a)->n_ports;
+	packet_push(a->nic->net->packets, x->is_fast ? &l->fast : &l->list, id);
+	l->n++;
+	go_on(a, class * SW_PORTS + port);
+}
+
+/* --- links that die and return --- */
+
+/* Those that may leave by another port do. */
+static void move(const struct nic_at *a, uint32_t class, uint32_t port,
+	struct packet_list from)
+{
+	struct packet *packets = a->nic->net->packets;
+	struct sw_node *n = a->node;
+
+	while (from.first) {
+		packet_id id = packet_pop(packets, &from);
+		struct sw_load *x = sw_load(a, id);
+		uint32_t to = x->is_bound ? port : least(a, SW_ANSWERS, false);
+		struct sw_line *l;
+
+		to = to == SW_NO_PORT ? port : to;
+		l = &n->line[class][to];
+		x->h.port = (uint8_t)to;
+		packet_push(packets, x->is_fast ? &l->fast : &l->list, id);
+		l->n++;
+		n->line[class][port].n--;
+		go_on(a, class * SW_PORTS + to);
+	}
+}
+
+void sw_port_on_link(const struct nic_at *a, uint32_t port, bool is_up)
+{
+	struct sw_node *n = a->node;
+
+	if (port >= sw_of(a)->n_ports)
+		return;
+	n->port[port].is_down = !is_up;
+	for (uint32_t c = 0; c < SW_LINES && !is_up; c++) {
+		struct sw_line *l = &n->line[c][port];
+		struct packet_list fast = l->fast, list = l->list;
+
+		l->fast.first = l->list.first = NO_PACKET;
+		move(a, c, port, fast);
+		move(a, c, port, list);
+	}
+	for (uint32_t e = 0; e < SWHNI_ENGINES; e++)
+		sw_engine_turn(a, e);
+}
+
+struct swhni_port swhni_port(struct nic *nic, site_id s, uint32_t port)
+{
+	const struct sw_node *n = nic_node(nic, s);
+	struct nic_at a = { .nic = nic, .s = s, .t = program_now() };
+
+	if (port >= ((struct swhni *)nic)->n_ports)
+		return (struct swhni_port){ 0 };
+	return (struct swhni_port){
+		.is_up = !n->port[port].is_down,
+		.lanes = nic->net->link.lanes - dead_lanes(&a, port),
+		.packets = n->port[port].packets,
+	};
+}

@@ -1,0 +1,561 @@
+#include "nic/swhni/card.h"
+
+#define AT(field) offsetof(struct swhni_params, field)
+#define COUNT(name_, field_, ...)                                              \
+	PARAM_ROW(PARAM_COUNT, name_, AT(field_), __VA_ARGS__)
+#define TIME(name_, field_, def_, ...)                                         \
+	PARAM_ROW(PARAM_TIME, name_, AT(field_), def_, 0, PS_PER_S / 1000,     \
+		__VA_ARGS__)
+#define BYTES(name_, field_, def_, min_, max_, ...)                            \
+	PARAM_ROW(PARAM_BYTES, name_, AT(field_), def_, min_, max_, __VA_ARGS__)
+
+static const struct param params[] = {
+	PARAM_ONE_OF("attach", AT(attach), "two", "one|two",
+		"number of processors that the chip's two PCIe interfaces "
+		"serve; one: a processor uses both engines; two: each has its "
+		"own",
+		"SUN-F36"),
+	TIME("out", out, "40 ns", "time from an engine to a port", "SUN-G2"),
+	TIME("in", in, "60 ns",
+		"time from a packet's tail to its first access to memory",
+		"SUN-G2"),
+	TIME("issue", issue, "271 ns",
+		"time in which an engine issues a message and cuts no packet "
+		"of any other",
+		"calibrated: SUN-N67"),
+	COUNT("messages", messages, "256", 1, 256,
+		"largest number of messages of an engine under way", "SUN-N35"),
+	COUNT("entries", entries, "256", 1, 256,
+		"number of messages that a receiving engine counts at a time",
+		"SUN-G19"),
+	COUNT("window", window, "16", 1, 256,
+		"largest number of fast short messages of a virtual interface "
+		"under way",
+		"assumed: not in the paper"),
+	BYTES("ahead", ahead, "32 KiB", 2048, 1 << 24,
+		"largest amount of data that an engine has read or asked for "
+		"and not sent",
+		"assumed: as much as its reads can ask for"),
+	BYTES("backlog", backlog, "256 KiB", 2048, 1 << 30,
+		"largest amount of arrived data that waits for PCIe; more is "
+		"refused and sent again",
+		"assumed: not in the paper"),
+	COUNT("tlb.entries", tlb_entries, "2048", 0, 65536,
+		"number of pages in an engine's TLB; 0: all are read from "
+		"memory",
+		"SUN-N37"),
+	COUNT("tlb.ways", tlb_ways, "8", 1, 64,
+		"number of pages in a set of the TLB", "SUN-G28"),
+	COUNT("tlb.prefetch", tlb_prefetch, "4", 0, 64,
+		"number of pages whose translations are read ahead of the last "
+		"one used; 0: none",
+		"SUN-G28; assumed: as many as cover the wait"),
+	COUNT("vms", vms, "0", 0, 64,
+		"number of virtual machines of a node; 0: none", "SUN-F84"),
+	TIME("vm", vm, "10 ns",
+		"time by which a virtual machine's messages take longer",
+		"calibrated: SUN-N68"),
+	TIME("collective.child", child, "180.6 ns",
+		"time that the collective unit takes to receive, answer and "
+		"combine the data of a child",
+		"calibrated: SUN-N70, SUN-N72"),
+	COUNT("collective.slots", slots, "2", 1, 2,
+		"number of rounds of a tree whose results a member has places "
+		"for",
+		"assumed: with one, a broadcast cannot be faster than a "
+		"barrier, SUN-N79"),
+	TIME("software.collective", call, "460 ns",
+		"time of software's call for a collective",
+		"calibrated: SUN-N70, SUN-N72"),
+	TIME("software.bcast", bcast, "5.6 us", "the same for a broadcast",
+		"calibrated: SUN-N77"),
+	TIME("software.copy", copy, "1.51 ns",
+		"time that software takes to copy a byte of a broadcast",
+		"calibrated: SUN-N77"),
+	TIME("software.mpi", mpi, "8.7 us", "time of MPI's part of a message",
+		"calibrated: SUN-N70"),
+	TIME("software.mpi-operand", mpi_operand, "660 ns",
+		"additional time of a message of a reduction",
+		"calibrated: SUN-N73"),
+	TIME("software.mpi-long", mpi_long, "2 us",
+		"additional time of a message that is too long for a fast "
+		"short message",
+		"calibrated: SUN-N80"),
+	WORKQ_ROWS(AT(work), "8", "10 ns"),
+	RESEND_ROWS(AT(retry), "50 us", "2",
+		"assumed: a few packets from each node on one link",
+		"SUN-G20: then software takes over", "assumed: a round trip"),
+	COUNT("retry.patience", patience, "64", 1, 1000,
+		"largest number of tries of a message whose receiver is full",
+		"assumed: programs take their messages sooner"),
+};
+
+#define COUNT_OF(field_)  "", offsetof(struct sw_node, field_)
+#define ERROR_OF(status_) COUNT_OF(error[status_])
+#define SUM_OF(field_)	  COUNT_OF(field_), false
+
+static const struct nic_counter counters[] = {
+	{ "packets", SUM_OF(packets) },
+	{ "delivered", SUM_OF(delivered) },
+	{ "messages", SUM_OF(messages) },
+	{ "short_messages", SUM_OF(shorts) },
+	{ "completions", COUNT_OF(error[SWHNI_OK]), false },
+	{ "acknowledgements", SUM_OF(acks) },
+	{ "reads_asked", SUM_OF(asks) },
+	{ "reads_answered", SUM_OF(answers) },
+	{ "in_engine", SUM_OF(looped) },
+	{ "by_crossbar", SUM_OF(crossed) },
+	{ "by_port_0", COUNT_OF(port[0].packets), false },
+	{ "by_port_1", COUNT_OF(port[1].packets), false },
+	{ "memory_reads", SUM_OF(memory_reads) },
+	{ "tlb_hits", SUM_OF(hits) },
+	{ "tlb_misses", SUM_OF(misses) },
+	{ "tlb_prefetched", SUM_OF(prefetched) },
+	{ "resent", SUM_OF(resent) },
+	{ "timeouts", SUM_OF(timeouts) },
+	{ "probes", SUM_OF(probes) },
+	{ "refused", SUM_OF(refused) },
+	{ "overflows", SUM_OF(overflows) },
+	{ "doubles", SUM_OF(doubles) },
+	{ "strays", SUM_OF(strays) },
+	{ "abandoned", SUM_OF(abandoned) },
+	{ "datagrams_lost", SUM_OF(lost) },
+	{ "torn", SUM_OF(torn) },
+	{ "escapes", SUM_OF(escapes) },
+	{ "cancelled", COUNT_OF(error[SWHNI_CANCELLED]), false },
+	{ "unknown key", ERROR_OF(SWHNI_BAD_KEY), true },
+	{ "address outside a handle", ERROR_OF(SWHNI_OUT_OF_BOUNDS), true },
+	{ "no permission", ERROR_OF(SWHNI_NO_RIGHT), true },
+	{ "invalid descriptor", ERROR_OF(SWHNI_BAD_ENTRY), true },
+	{ "no such virtual interface or queue", ERROR_OF(SWHNI_BAD_INTERFACE),
+		true },
+	{ "another job's memory or interface", ERROR_OF(SWHNI_WRONG_JOB),
+		true },
+	{ "stopped queue", ERROR_OF(SWHNI_STOPPED), true },
+	{ "receive queue full for too long", ERROR_OF(SWHNI_FULL), NIC_LATE },
+	{ "no answer", ERROR_OF(SWHNI_NO_ANSWER), NIC_LATE },
+	{ "broken collective", ERROR_OF(SWHNI_BROKEN), NIC_LATE },
+	{ "completion queue overrun", COUNT_OF(engine[0].queues.overruns),
+		true },
+	{ "completion queue overrun, engine 1",
+		COUNT_OF(engine[1].queues.overruns), true },
+	{ .key = NULL },
+};
+
+/* --- the network's client --- */
+
+/* Data that is at a bridge crosses the bus before anything else does. */
+static void settle(const struct nic_at *a)
+{
+	for (uint32_t i = 0; i < SWHNI_ENGINES; i++) {
+		struct side_reads *r = &sw_engine(a, i)->reads;
+
+		if (r->due <= a->t)
+			side_reads_settle(a, r, a->t);
+	}
+}
+
+static void on_room(struct net_client *me, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
+{
+	struct nic *nic = me->state;
+	struct nic_at a;
+
+	if (!nic->nodes[s])
+		return;
+	a = nic_at(nic, w, s, t);
+	settle(&a);
+	sw_port_on_room(&a, fifo);
+}
+
+static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
+	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
+{
+	struct nic_at a = nic_at(me->state, w, s, t);
+	uint32_t engine = sw_load(&a, id)->h.engine;
+
+	(void)fifo;
+	sw_here(&a)->inside++;
+	sw_post(&a, tail + sw_params(&a)->in,
+		engine < SWHNI_ENGINES ? engine : 0, SW_IN, id);
+}
+
+static void on_engine(
+	const struct nic_at *a, uint32_t engine, uint32_t number, uint32_t data)
+{
+	struct sw_engine *e = sw_engine(a, engine);
+	uint32_t first = number + engine * SW_EVENTS;
+
+	switch (number) {
+	case SW_ISSUED:
+		sw_engine_on_issued(a, engine, data);
+		return;
+	case SW_SHORT:
+		sw_fsm_on_short(a, engine, data);
+		return;
+	case SW_IN:
+		sw_receive_on_in(a, engine, data);
+		return;
+	case SW_WRITTEN:
+		sw_receive_on_written(a, engine, data);
+		return;
+	case SW_CANCEL:
+		sw_engine_on_cancel(a, engine);
+		return;
+	default:
+		break;
+	}
+	if (number >= SW_COLLECTIVE)
+		sw_of(a)->unit->on_event(
+			a, engine, number - SW_COLLECTIVE, data);
+	else if (number < SW_READS)
+		workqs_on_event(a, &e->queues, first, data);
+	else if (number < SW_RESEND)
+		side_reads_on_event(a, &e->reads, first, data);
+	else
+		resend_on_event(a, &e->messages, first, data);
+}
+
+static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
+	sim_time t, struct sim_event e)
+{
+	struct nic *nic = me->state;
+	struct nic_at a = { nic, nic->nodes[s], w, s, t };
+	uint32_t number = sim_number(&e) - ENGINE_CLIENT;
+
+	if (a.node)
+		settle(&a);
+	if (sim_phase(&e) == PHASE_PROGRAM) {
+		host_event(nic->host, w, s, t, &e);
+		return;
+	}
+	ticks_check(&a, &sw_here(&a)->ticks, &e);
+	if (number >= SW_OUT - ENGINE_CLIENT)
+		sw_port_on_out(&a, e.data);
+	else
+		on_engine(&a, number / SW_EVENTS,
+			ENGINE_CLIENT + number % SW_EVENTS, e.data);
+}
+
+static void on_hurt(struct net_client *me, struct sim_worker *w, packet_id id,
+	uint32_t bit, uint32_t bits)
+{
+	struct net *net = me->net;
+	const struct packet *p = &net->packets[id];
+	struct sw_load *l = payload_of_load(p->load);
+	uint32_t bytes = (uint32_t)sizeof(l->h) + p->bytes + FLIPS_CRC;
+
+	(void)w;
+	flips_note(&l->flips, net->link.code, p->head, bytes, bit, bits);
+}
+
+static void on_link(struct net_client *me, struct sim_worker *w, site_id s,
+	port_id p, bool is_up, sim_time t)
+{
+	struct nic *nic = me->state;
+	struct nic_at a;
+
+	if (s >= nic->n_nodes)
+		return;
+	a = nic_at(nic, w, s, t);
+	settle(&a);
+	sw_port_on_link(&a, p, is_up);
+}
+
+static const struct net_client_faults faults = {
+	.on_hurt = on_hurt,
+	.on_link = on_link,
+};
+
+static const struct net_client_ops client = {
+	.on_room = on_room,
+	.on_packet = on_packet,
+	.on_event = on_event,
+	.on_lost = nic_on_lost,
+	.faults = &faults,
+	.combine = &nic_combine,
+	.is_sink = true,
+};
+
+/* --- without a collective unit --- */
+
+static void no_post(const struct nic_at *a, uint32_t engine, uint32_t queue,
+	const struct swhni_collective *c, const struct workq_birth *b)
+{
+	struct workq_completion end = {
+		.id = c->id,
+		.status = SWHNI_STATUS(SWHNI_DONE, SWHNI_BAD_ENTRY, a->s),
+	};
+
+	(void)b;
+	sw_here(a)->error[SWHNI_BAD_ENTRY]++;
+	workqs_complete(a, &sw_engine(a, engine)->queues, queue, &end);
+}
+
+static void no_packet(const struct nic_at *a, uint32_t engine, packet_id id)
+{
+	(void)engine;
+	sw_here(a)->torn++;
+	sw_receive_finish(a, id, false);
+}
+
+const struct sw_unit sw_no_unit = { .post = no_post, .on_packet = no_packet };
+
+/* --- life --- */
+
+static bool is_power(int64_t n)
+{
+	return n > 0 && !(n & (n - 1));
+}
+
+static int check_params(
+	const struct swhni_params *p, uint32_t most, struct err *e)
+{
+	if (p->tlb_entries && (p->tlb_entries % p->tlb_ways ||
+				      !is_power(p->tlb_entries / p->tlb_ways)))
+		return err_set(e,
+			"nic.tlb.entries: %lld entries are not a power of two "
+			"of sets with %lld entries each (nic.tlb.ways)",
+			(long long)p->tlb_entries, (long long)p->tlb_ways);
+	if (p->ahead < most)
+		return err_set(e,
+			"nic.ahead: %lld bytes are less than a packet "
+			"(link.payload)",
+			(long long)p->ahead);
+	return 0;
+}
+
+/* Each engine has its own, since they are called without its number. */
+#define ENGINE(n_)                                                             \
+	static void fetched_##n_(const struct nic_at *a, uint32_t queue)       \
+	{                                                                      \
+		sw_engine_fetched(a, n_, queue);                               \
+	}                                                                      \
+	static void again_##n_(const struct nic_at *a, uint32_t id)            \
+	{                                                                      \
+		sw_transport_again(a, n_, id);                                 \
+	}                                                                      \
+	static void late_##n_(const struct nic_at *a, uint32_t id)             \
+	{                                                                      \
+		sw_transport_late(a, n_, id);                                  \
+	}                                                                      \
+	static void give_up_##n_(const struct nic_at *a, uint32_t id)          \
+	{                                                                      \
+		sw_engine_end(a, n_, id, SWHNI_NO_ANSWER);                     \
+	}
+
+ENGINE(0)
+ENGINE(1)
+
+static void set_up_engine(struct swhni *x, uint32_t i)
+{
+	const struct swhni_params *p = x->nic.params;
+	uint32_t first = i * SW_EVENTS;
+
+	x->reads[i] = (struct side_reads_how){ .side = x->side,
+		.processor = i % host_processors(x->nic.host),
+		.first = SW_READS + first,
+		.is_settled = x->side->ops->least != NULL };
+	x->queues[i] = (struct workqs_how){
+		.first = SW_QUEUES + first,
+		.entry = SW_ENTRY,
+		.size = sizeof(struct sw_queue),
+		.params = &p->work,
+		.fetched = i ? fetched_1 : fetched_0,
+	};
+	resend_set_up(
+		&x->resend[i], &p->retry, x->nic.n_nodes, SW_RESEND + first);
+	x->resend[i].stride = SWHNI_ENGINES * SW_EVENTS + 1;
+	x->resend[i].send = i ? again_1 : again_0;
+	x->resend[i].on_late = i ? late_1 : late_0;
+	x->resend[i].give_up = i ? give_up_1 : give_up_0;
+}
+
+static void set_up_ports(struct swhni *x)
+{
+	static const enum net_class classes[] = {
+		[SW_DATA] = NET_USER,
+		[SW_ANSWERS] = NET_HIGH,
+		[SW_SYSTEM] = NET_SYSTEM,
+	};
+	uint32_t n;
+
+	for (uint32_t c = 0; c < SW_LINES; c++)
+		x->fifos[c] = net_fifos(x->nic.net, classes[c]);
+	n = x->fifos[SW_DATA].count;
+	x->n_ports = n < SW_PORTS ? n : SW_PORTS;
+	for (uint32_t i = SW_LINES * SW_PORTS; i--;) {
+		const struct net_fifos *f = &x->fifos[i / SW_PORTS];
+		uint32_t port = i % SW_PORTS;
+
+		if (f->count && port < x->n_ports)
+			x->line_of[f->first + port % f->count] =
+				(uint8_t)(i + 1);
+	}
+}
+
+static int swhni_init(struct nic *nic, struct err *e)
+{
+	struct swhni *x = (struct swhni *)nic;
+	uint32_t most = nic->net->link.max_payload;
+
+	x->side = host_side(nic->host);
+	x->most = most < SWHNI_MESSAGE ? most : SWHNI_MESSAGE;
+	x->unit = &sw_no_unit;
+	if (!x->side)
+		return err_set(e, "side.kind: nic.kind swhni needs a bus "
+				  "between chip and memory, such as pcie");
+	if (most < SW_MISSING)
+		return err_set(e,
+			"link.payload: nic.kind swhni needs at least %d bytes",
+			SW_MISSING);
+	for (uint32_t i = 0; i < SWHNI_ENGINES; i++)
+		set_up_engine(x, i);
+	set_up_ports(x);
+	nic->load_size = sizeof(struct sw_load) + x->most;
+	return check_params(nic->params, x->most, e);
+}
+
+#define ENGINE_MEMBERS(n_)                                                     \
+	NIC_MEMBER(side_reads, struct sw_node, engine[n_].reads, 0),           \
+		NIC_MEMBER(workqs, struct sw_node, engine[n_].queues, 0),      \
+		NIC_MEMBER(tlb, struct sw_node, engine[n_].tlb, 0),            \
+		NIC_MEMBER(seen, struct sw_node, engine[n_].seen, 0),          \
+		NIC_MEMBER(slots, struct sw_node, engine[n_].entries,          \
+			sizeof(struct sw_entry)),                              \
+		NIC_MEMBER(slots, struct sw_node, engine[n_].shorts,           \
+			sizeof(struct sw_short)),                              \
+		NIC_MEMBER(slots, struct sw_node, engine[n_].walks,            \
+			sizeof(struct sw_walk)),                               \
+		NIC_MEMBER(index, struct sw_node, engine[n_].by_key, 0),       \
+		NIC_MEMBER(ring, struct sw_node, engine[n_].fetched,           \
+			sizeof(uint32_t)),                                     \
+		NIC_MEMBER(ring, struct sw_node, engine[n_].run[0],            \
+			sizeof(uint32_t)),                                     \
+		NIC_MEMBER(ring, struct sw_node, engine[n_].run[1],            \
+			sizeof(uint32_t)),                                     \
+		NIC_MEMBER(ring, struct sw_node, engine[n_].run[2],            \
+			sizeof(uint32_t)),                                     \
+		NIC_MEMBER(ring, struct sw_node, engine[n_].asks,              \
+			sizeof(packet_id)),                                    \
+		NIC_MEMBER(ring, struct sw_node, engine[n_].waiting,           \
+			sizeof(uint32_t)),                                     \
+		NIC_MEMBER(ring, struct sw_node, engine[n_].cancels,           \
+			sizeof(struct sw_cancel))
+
+static const struct nic_member members[] = {
+	ENGINE_MEMBERS(0),
+	ENGINE_MEMBERS(1),
+	NIC_MEMBER(slots, struct sw_node, handles, sizeof(struct sw_handle)),
+	NIC_MEMBER(index, struct sw_node, by_key, 0),
+	{ 0 },
+};
+
+static void node_init(struct nic *nic, void *node, site_id s)
+{
+	const struct swhni *x = (const struct swhni *)nic;
+	const struct swhni_params *p = nic->params;
+	struct sw_node *n = node;
+
+	(void)s;
+	for (uint32_t i = 0; i < SWHNI_ENGINES; i++) {
+		struct sw_engine *e = &n->engine[i];
+
+		side_reads_init(&e->reads, &x->reads[i], &n->ticks);
+		workqs_init(&e->queues, &x->queues[i], &e->reads);
+		resend_init(&e->messages, &x->resend[i], &n->ticks,
+			sizeof(struct sw_message));
+		tlb_init(&e->tlb, (uint32_t)p->tlb_entries,
+			(uint32_t)p->tlb_ways);
+	}
+}
+
+static void node_fini(struct nic *nic, void *node)
+{
+	const struct swhni *x = (const struct swhni *)nic;
+	struct sw_node *n = node;
+
+	for (uint32_t i = 0; i < SWHNI_ENGINES; i++) {
+		struct sw_engine *e = &n->engine[i];
+
+		sw_engine_fini(e);
+		for (uint32_t k = 1; k <= e->entries.room; k++)
+			if (slots_find(&e->entries, k))
+				sw_receive_forget(e, k);
+	}
+	sw_interface_fini(n);
+	if (x->unit->fini)
+		x->unit->fini(n);
+}
+
+static uint64_t node_memory(const void *node)
+{
+	const struct sw_node *n = node;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < SWHNI_ENGINES; i++)
+		sum += slots_memory(&n->engine[i].messages.items);
+	for (uint32_t i = 0; i < SWHNI_INTERFACES; i++)
+		if (n->interface[i])
+			sum += sizeof(*n->interface[i]) +
+			       (n->interface[i]->chip ? SWHNI_CHIP : 0);
+	return sum;
+}
+
+static int audit_node(const void *node, site_id s, struct err *e)
+{
+	const struct sw_node *n = node;
+	uint32_t messages = 0, works = 0, n_cut = 0;
+
+	for (uint32_t i = 0; i < SWHNI_ENGINES; i++) {
+		const struct sw_engine *x = &n->engine[i];
+
+		messages += x->n_messages + x->shorts.used + x->waiting.n;
+		works += x->walks.used + x->asks.n + workqs_is_busy(&x->queues);
+		n_cut += x->n_cut + x->ahead;
+	}
+	if (!messages && !works && !n_cut && !n->inside)
+		return 0;
+	return err_set_code(e, EXIT_INTERNAL,
+		"audit: node %u: %u messages, %u packets, and %u reads or "
+		"queues are unfinished",
+		s, messages, n->inside + n_cut, works);
+}
+
+static size_t load_bytes(const struct packet *p)
+{
+	const struct sw_load *l = payload_of_load(p->load);
+
+	return sizeof(*l) + (l->is_named ? 0 : p->bytes);
+}
+
+static bool is_stale(const void *node, uint32_t number, uint32_t data)
+{
+	const struct sw_node *n = node;
+	uint32_t i = (number - ENGINE_CLIENT) / SW_EVENTS;
+
+	return i < SWHNI_ENGINES &&
+	       resend_is_stale(&n->engine[i].messages, number, data);
+}
+
+const struct nic_ops swhni_ops = {
+	.name = "swhni",
+	.title = "SWHNI",
+	.machine = "sunway",
+	.can = NIC_RESENDS | NIC_ATOMICS,
+	.has = "any-side processors",
+	.size = sizeof(struct swhni),
+	.node_size = sizeof(struct sw_node),
+	PARAMS(params),
+	.params_size = sizeof(struct swhni_params),
+	.client = &client,
+	.counters = counters,
+	.init = swhni_init,
+	.members = members,
+	.node_init = node_init,
+	.node_fini = node_fini,
+	.node_memory = node_memory,
+	.audit_node = audit_node,
+	.load_bytes = load_bytes,
+	.is_stale = is_stale,
+};

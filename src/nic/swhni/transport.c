@@ -1,0 +1,340 @@
+/*
+ * Messages are acknowledged as a whole, and kept until they are.  After a
+ * time-out the sender asks the receiver what it has of a message (a probe), by
+ * another port, and sends what is missing again.  So nothing is sent again if
+ * only the acknowledgement was lost, or if packets still arrive.  A message of
+ * one packet is its own probe.
+ *
+ * A receiver that does not answer is tried nic.retry.limit times; then the
+ * message ends with an error.  One that answers is alive, and gets more time.
+ */
+#include "nic/swhni/card.h"
+
+#include "base/mem.h"
+
+enum { MOST_EXCUSES = 16 };
+
+/* The message that an answer is for, or NULL. */
+static struct sw_message *sent(
+	const struct nic_at *a, uint32_t engine, const struct sw_header *h)
+{
+	struct sw_message *m =
+		slots_find(&sw_engine(a, engine)->messages.items, h->message);
+
+	return m && m->generation == h->generation && !m->is_over &&
+			       m->role != SW_ANSWER
+		       ? m
+		       : NULL;
+}
+
+/* --- answers --- */
+
+/* By the port that the packet came by, which works. */
+static void send_answer(const struct nic_at *a, packet_id id, uint32_t port)
+{
+	uint32_t wanted = port < sw_of(a)->n_ports ? 1 + port : 0;
+
+	if (a->nic->net->book)
+		nic_account_none(a, id);
+	sw_port_send(a, SW_ANSWERS,
+		a->nic->net->packets[id].dst == a->s
+			? 0
+			: sw_port_choose(a, SW_ANSWERS, wanted, false),
+		id);
+}
+
+static packet_id make_answer(const struct nic_at *a, uint32_t engine,
+	enum sw_packet_type type, const struct sw_header *h, site_id to,
+	uint32_t bytes)
+{
+	packet_id id = sw_send_packet(a, engine, type, to, bytes);
+	struct sw_load *l = sw_load(a, id);
+
+	l->h.message = h->message;
+	l->h.generation = h->generation;
+	l->h.engine = h->own_engine;
+	l->h.job = h->job;
+	return id;
+}
+
+void sw_transport_answer(const struct nic_at *a, uint32_t engine,
+	const struct sw_header *h, site_id to, uint32_t status)
+{
+	uint32_t port = h->port;
+	packet_id id = make_answer(a, engine, SW_ACK, h, to, 0);
+
+	sw_load(a, id)->h.status = (uint8_t)status;
+	sw_here(a)->acks++;
+	send_answer(a, id, port);
+}
+
+/* --- tries --- */
+
+/* Nothing of it is on its way to a port. */
+static bool is_resting(const struct sw_message *m)
+{
+	return !m->is_lined && m->cut == m->left;
+}
+
+static bool is_read(const struct sw_message *m)
+{
+	return m->d.type == SWHNI_READ || m->d.type == SWHNI_FSM_READ;
+}
+
+/* Packets of a message are sent again: those of a map, or all. */
+static void relaunch(const struct nic_at *a, uint32_t engine, uint32_t id,
+	uint64_t *map, uint32_t n)
+{
+	struct sw_message *m = sw_message(sw_engine(a, engine), id);
+
+	if (!is_read(m)) {
+		mem_free(m->map);
+		m->map = map;
+	}
+	if (m->role == SW_OWN_SHORT) {
+		sw_fsm_again(a, engine, id);
+		return;
+	}
+	sw_send_begin(m, n);
+	sw_engine_line(a, engine, id);
+	sw_engine_turn(a, engine);
+}
+
+static void excuse(struct sw_message *m)
+{
+	if (m->item.excused < MOST_EXCUSES)
+		m->item.excused++;
+}
+
+static void probe(const struct nic_at *a, uint32_t engine, uint32_t id)
+{
+	const struct sw_message *m = sw_message(sw_engine(a, engine), id);
+	packet_id p = sw_send_packet(a, engine, SW_PROBE, m->item.dst, 0);
+	struct sw_load *l = sw_load(a, p);
+	uint32_t wanted = m->d.port;
+
+	l->h.message = id;
+	l->h.generation = m->generation;
+	l->h.n_packets = m->n_packets;
+	l->h.engine = m->d.engine;
+	l->h.job = m->job;
+	l->is_bound = wanted != 0;
+	if (!wanted)
+		wanted = 1 + m->item.route % sw_of(a)->n_ports;
+	if (a->nic->net->book)
+		nic_account_none(a, p);
+	sw_here(a)->probes++;
+	sw_port_send(a, SW_ANSWERS,
+		m->item.dst == a->s
+			? 0
+			: sw_port_choose(a, SW_ANSWERS, wanted, m->d.port),
+		p);
+}
+
+void sw_transport_again(const struct nic_at *a, uint32_t engine, uint32_t id)
+{
+	struct sw_message *m = sw_message(sw_engine(a, engine), id);
+
+	if (!is_resting(m)) {
+		excuse(m);
+	} else if (is_read(m) && m->came != m->seen) {
+		m->seen = m->came;
+		excuse(m);
+	} else if (is_read(m) || m->n_packets == 1) {
+		relaunch(a, engine, id, NULL, 1);
+	} else {
+		probe(a, engine, id);
+	}
+}
+
+void sw_transport_late(const struct nic_at *a, uint32_t engine, uint32_t id)
+{
+	(void)engine;
+	(void)id;
+	sw_here(a)->timeouts++;
+}
+
+/* --- what a receiver says --- */
+
+/* It had no place, and is asked again when it may have one; not for ever. */
+static void put_off(const struct nic_at *a, uint32_t engine, uint32_t id)
+{
+	struct sw_engine *e = sw_engine(a, engine);
+	struct sw_message *m = sw_message(e, id);
+
+	if (m->item.tries >= sw_params(a)->patience)
+		sw_engine_end(a, engine, id, SWHNI_FULL);
+	else if (m->item.left_at)
+		resend_excused(a, &e->messages, id);
+	else if (!m->item.tries)
+		m->is_refused = true;
+}
+
+void sw_transport_left(const struct nic_at *a, uint32_t engine, uint32_t id)
+{
+	struct sw_engine *e = sw_engine(a, engine);
+	struct sw_message *m = sw_message(e, id);
+
+	resend_left(a, &e->messages, id);
+	if (!m->is_refused)
+		return;
+	m->is_refused = false;
+	resend_excused(a, &e->messages, id);
+}
+
+void sw_transport_on_ack(const struct nic_at *a, uint32_t engine, packet_id id)
+{
+	const struct sw_load *l = sw_load(a, id);
+	const struct sw_message *m = sent(a, engine, &l->h);
+	uint32_t status = l->h.status, message = l->h.message;
+
+	sw_receive_finish(a, id, false);
+	if (!m || status >= SWHNI_ERRORS)
+		return;
+	resend_answered(a, &sw_engine(a, engine)->messages, message);
+	if (status == SW_FULL)
+		put_off(a, engine, message);
+	else
+		sw_engine_end(a, engine, message, status);
+}
+
+/* Packets that the receiver lacks, as far as it says. */
+static uint64_t *missing(
+	const struct sw_message *m, const struct sw_load *l, uint32_t *n)
+{
+	uint64_t *map = mem_alloc((m->n_packets + 63) / 64, sizeof(*map));
+
+	*n = 0;
+	for (uint32_t i = 0; i < l->h.bytes * 8; i++)
+		if (l->data[i / 8] >> i % 8 & 1 &&
+			l->h.number + i < m->n_packets) {
+			sw_set(map, l->h.number + i);
+			++*n;
+		}
+	return map;
+}
+
+/* Packets that came a moment ago show that others are on their way. */
+static bool is_coming(const struct nic_at *a, const struct sw_message *m,
+	const struct sw_load *l)
+{
+	return l->h.total != m->seen &&
+	       l->h.offset < (uint64_t)sw_params(a)->retry.timeout / 2;
+}
+
+static void on_parts(const struct nic_at *a, uint32_t engine,
+	struct sw_message *m, const struct sw_load *l)
+{
+	uint64_t *map;
+	uint32_t n;
+	bool is_waiting = is_coming(a, m, l);
+
+	m->seen = l->h.total;
+	if (is_waiting)
+		return;
+	map = missing(m, l, &n);
+	if (n)
+		relaunch(a, engine, l->h.message, map, n);
+	else
+		mem_free(map);
+}
+
+void sw_transport_on_state(
+	const struct nic_at *a, uint32_t engine, packet_id id)
+{
+	const struct sw_load *l = sw_load(a, id);
+	struct sw_message *m = sent(a, engine, &l->h);
+
+	if (m && is_resting(m) && !is_read(m) && m->item.left_at) {
+		excuse(m);
+		if (l->h.status == SW_UNKNOWN)
+			relaunch(a, engine, l->h.message, NULL, m->n_packets);
+		else if (l->h.status == SW_PARTS)
+			on_parts(a, engine, m, l);
+	}
+	sw_receive_finish(a, id, false);
+}
+
+/* --- probes --- */
+
+static void show_parts(const struct nic_at *a, uint32_t engine,
+	const struct sw_header *h, site_id to, const struct sw_entry *x)
+{
+	packet_id id = make_answer(a, engine, SW_STATE, h, to, SW_MISSING);
+	struct sw_load *l = sw_load(a, id);
+	uint32_t first = 0, n = 0;
+
+	while (first < x->n_packets && sw_has(x->map, first))
+		first++;
+	for (; n < SW_MISSING; n++)
+		l->data[n] = 0;
+	for (n = 0; n < SW_MISSING * 8 && first + n < x->n_packets; n++)
+		if (!sw_has(x->map, first + n))
+			l->data[n / 8] |= (uint8_t)(1u << n % 8);
+	l->h.number = first;
+	l->h.total = x->n;
+	l->h.offset = (uint64_t)(a->t - x->at);
+	l->h.status = SW_PARTS;
+	send_answer(a, id, h->port);
+}
+
+/* All bytes are there, and the message can end now, as if its last packet had
+ * just come; the probe takes its place. */
+static void end_whole(
+	const struct nic_at *a, uint32_t engine, packet_id id, uint32_t entry)
+{
+	struct sw_engine *e = sw_engine(a, engine);
+	const struct sw_entry *x = slots_at(&e->entries, entry);
+	struct sw_load *l = sw_load(a, id);
+	site_id src = a->nic->net->packets[id].src;
+	uint8_t port = l->h.port;
+	sim_time t = a->t;
+	uint32_t status;
+
+	l->h = x->head;
+	l->h.bytes = 0;
+	l->h.port = port;
+	status = sw_complete_begin(a, engine, l, src, &t);
+	if (status == SW_FULL) {
+		sw_transport_answer(a, engine, &l->h, src, SW_FULL);
+		sw_receive_finish(a, id, false);
+		return;
+	}
+	l->is_last = true;
+	l->h.status = (uint8_t)status;
+	l->ready = t;
+	sw_receive_forget(e, entry);
+	sw_receive_note(a, engine, &l->h, src, status);
+	sw_post(a, t, engine, SW_WRITTEN, id);
+}
+
+static void show_unknown(const struct nic_at *a, uint32_t engine,
+	const struct sw_header *h, site_id to)
+{
+	packet_id id = make_answer(a, engine, SW_STATE, h, to, 0);
+
+	sw_load(a, id)->h.status = SW_UNKNOWN;
+	send_answer(a, id, h->port);
+}
+
+void sw_transport_on_probe(
+	const struct nic_at *a, uint32_t engine, packet_id id)
+{
+	struct sw_engine *e = sw_engine(a, engine);
+	struct sw_header h = sw_load(a, id)->h;
+	site_id src = a->nic->net->packets[id].src;
+	uint32_t entry = sw_receive_entry(e, &h, src), status;
+	const struct sw_entry *x = entry ? slots_at(&e->entries, entry) : NULL;
+
+	if (sw_receive_was(a, engine, &h, src, &status)) {
+		sw_transport_answer(a, engine, &h, src, status);
+	} else if (!x || x->generation != h.generation) {
+		show_unknown(a, engine, &h, src);
+	} else if (x->is_whole) {
+		end_whole(a, engine, id, entry);
+		return;
+	} else {
+		show_parts(a, engine, &h, src, x);
+	}
+	sw_receive_finish(a, id, false);
+}
