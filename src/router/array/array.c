@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "coll/coll.h"
 #include "net/send.h"
 
 #define AT(field) offsetof(struct array_params, field)
@@ -188,6 +189,8 @@ static void array_make(struct router *r, const struct net_setup *s)
 		array_is_node(r) ? node_bytes(a->n_ports)
 				 : switch_bytes(a->n_ports),
 		0);
+	if (!array_is_node(r))
+		n->coll = coll_new(n->route);
 }
 
 /* Where tokens of the other end of a wire return to, if that is near. */
@@ -243,13 +246,15 @@ static void array_fini(struct router *r)
 	for (site_id s = r->sites.first; k && s < r->sites.end; s++)
 		if (!array_is_node(r))
 			k->free(array_switch(array_of(r), s)->own);
+	coll_free(r->net->coll);
+	r->net->coll = NULL;
 }
 
-/* Of written entries. */
+/* Of written entries, for packets to one node and to many. */
 static uint64_t array_memory(const struct router *r)
 {
 	const struct route_lists *k = r->net->route->lists;
-	uint64_t sum = 0;
+	uint64_t sum = array_is_node(r) ? 0 : coll_memory(r->net->coll);
 
 	for (site_id s = r->sites.first; k && s < r->sites.end; s++)
 		if (!array_is_node(r))
@@ -377,6 +382,7 @@ const struct router_ops array_ops = {
 	.is_short = array_is_short,
 	.n_buffers = array_n_buffers,
 	.buffer = array_buffer,
+	.in_use = array_in_use,
 	.n_injecting = array_n_injecting,
 	.injecting = array_injecting,
 	.ways = array_ways,

@@ -270,6 +270,7 @@ int32_t array_tokens(
 bool array_is_short(const struct router *r, site_id s);
 uint32_t array_n_buffers(const struct router *r, site_id s);
 struct net_buffer array_buffer(const struct router *r, site_id s, uint32_t i);
+uint32_t array_in_use(const struct router *r, site_id s, uint32_t *list);
 uint32_t array_n_injecting(const struct router *r, site_id s);
 void array_injecting(const struct router *r, site_id s, double *waiting);
 uint32_t array_ways(const struct router *r, const struct net_buffer *b,
