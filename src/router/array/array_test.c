@@ -388,6 +388,48 @@ static void digests_do_not_depend_on_threads(void **state)
 		star_free(r[i]);
 }
 
+/* A site's buffers, one by one, against those that it lists. */
+static uint32_t check_in_use(const struct net *n, site_id s)
+{
+	static uint32_t list[NODES * ARRAY_ALL_LISTS];
+	const struct router *r = net_router(n, s);
+	uint32_t used = net_in_use(n, s, list), next = 0;
+
+	for (uint32_t i = 0; i < r->ops->n_buffers(r, s); i++)
+		if (r->ops->buffer(r, s, i).count) {
+			assert_true(next < used);
+			assert_int_equal(list[next++], i);
+		}
+	assert_int_equal(next, used);
+	return used;
+}
+
+static void a_switch_knows_which_buffers_hold_packets(void **state)
+{
+	struct star_rig *r = rig((struct rig_how){
+		.n_nodes = NODES, .n_switches = 2, .n_trunks = 2 });
+	uint64_t draw = 0;
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < 1000; i++)
+		star_send(r, 0, 1,
+			array_test_kind(i % NODES,
+				(site_id)link_test_draw(&draw, NODES),
+				(uint8_t)link_test_draw(&draw, 4)));
+	for (sim_time t = 0; t < 40; t++) {
+		star_run(r, t * array_test_period(r));
+		for (site_id s = 0; s < r->net->n_sites; s++) {
+			uint32_t used = check_in_use(r->net, s);
+
+			most = used > most ? used : most;
+		}
+	}
+	assert_true(most > 20);
+	star_run(r, SIM_NEVER);
+	assert_int_equal(check_in_use(r->net, NODES), 0);
+	star_free(r);
+}
+
 /* --- set-up --- */
 
 static void expect_refusal(
@@ -467,6 +509,7 @@ int main(void)
 		cmocka_unit_test(a_pair_of_nodes_keeps_its_order),
 		cmocka_unit_test(row_buffers_carry_more_than_queues),
 		cmocka_unit_test(digests_do_not_depend_on_threads),
+		cmocka_unit_test(a_switch_knows_which_buffers_hold_packets),
 		cmocka_unit_test(what_cannot_be_is_refused_by_name),
 		cmocka_unit_test(sites_are_small),
 	};
