@@ -243,6 +243,10 @@ struct router_ops {
 	 * events. */
 	int32_t (*tokens)(
 		const struct router *r, site_id s, port_id p, uint32_t channel);
+	/* Chunks that a node may send by a port at t, an instant of its own
+	 * visit whose tokens have come.  NULL: not known. */
+	int32_t (*room)(struct router *r, site_id s, port_id p,
+		uint32_t channel, sim_time t);
 	/* Packets, over all channels, for which a link's sender has tokens.
 	 * NULL: that depends on their sizes. */
 	int64_t (*sent_packets)(const struct net_params *p);

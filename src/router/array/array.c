@@ -378,6 +378,7 @@ const struct router_ops array_ops = {
 	.capacity = array_capacity,
 	.shared = array_shared,
 	.tokens = array_tokens,
+	.room = array_room,
 	.charge = array_charge,
 	.is_short = array_is_short,
 	.n_buffers = array_n_buffers,
