@@ -135,6 +135,9 @@ struct net_stage {
 	const char *name;
 	uint32_t stages;
 	bool needs_far_room;
+	/* A place in it is for packets of one input, and of so many channels
+	 * that follow each other; 0: for those of several inputs. */
+	uint32_t n_channels;
 };
 
 /* For routers that react to dead links.  Without it a link's death is no event,
@@ -191,8 +194,7 @@ struct router_ops {
 	 * channels. */
 	uint32_t most_queues;
 	/* The stages that a packet passes, for each channel; NULL: there is
-	 * nothing inside but buffers that the proof knows.  Then fifos() needs
-	 * no router, and a channel is a FIFO. */
+	 * nothing inside but buffers that the proof knows. */
 	const struct net_stage *(*stages)(
 		const struct net_params *p, uint32_t *n);
 	/* Whether requests and answers (NET_USER, NET_HIGH) share queues with
@@ -202,6 +204,8 @@ struct router_ops {
 	bool is_switch;
 	/* It calls route_ops.decide(). */
 	bool shows_queues;
+	/* Of all sites: packet.passed is the number of switches passed. */
+	bool counts_switches;
 	/* Tokens are mail, and take the latency of the wire less the router's
 	 * part of it. */
 	bool posts_tokens;
