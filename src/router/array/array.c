@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "coll/coll.h"
 #include "net/send.h"
 
 #define AT(field) offsetof(struct array_params, field)
