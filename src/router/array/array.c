@@ -46,6 +46,11 @@ static const struct param params[] = {
 		"part of the packets of a link that it repeats, above which an "
 		"input stores packets",
 		"assumed: SUN-G9"),
+	PARAM_ROW(PARAM_FLAG, "feedback", AT(feedback), "yes", 0, 1,
+		"whether a switch tells the senders of its inputs that credits "
+		"of its outputs return at less than half of the link's rate; "
+		"they then prefer other ports",
+		"SUN-F21"),
 	PARAM_ROW(PARAM_TIME, "patience", AT(patience), "10 us", 1000, PS_PER_S,
 		"time after which a switch drops a source-routed packet that "
 		"waits",
@@ -154,6 +159,7 @@ static void set_rules(struct array *a, const struct net *n)
 	a->capacity = own + a->pool;
 	a->row = (uint32_t)a->how.row;
 	a->is_paired = a->how.row_for == ARRAY_BY_PAIR;
+	a->feeds = a->how.feedback;
 	a->stores = a->how.store == ARRAY_STORE_AUTO &&
 		    (a->has_rates || a->is_faulty);
 	a->column = link_ser(&n->link, n->link.max_payload) * a->how.column /
