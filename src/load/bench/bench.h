@@ -404,7 +404,7 @@ struct bench_mpi_cost {
 	sim_time message; /* of each */
 	sim_time operand; /* more of one that is combined with another */
 	sim_time longer; /* more of one that is not a quick message */
-	int64_t copy_fs; /* of a byte of these; 1000 of them are 1 ps */
+	sim_time copy; /* of a byte of these */
 };
 
 struct bench_mpi {
