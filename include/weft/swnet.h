@@ -31,6 +31,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum {
 	WEFT_SWNET_HOPS = 10, /* switches on a route, at most */
@@ -148,6 +149,180 @@ enum weft_swnet_status {
 	WEFT_SWNET_STATUSES,
 };
 
+/* --- the manager --- */
+
+/* Owned by the library. */
+struct weft_swnet;
+
+/*
+ * The calling process becomes its node's manager, which enters the operating
+ * system once.  EBUSY: the node has one.  ENOSYS: the machine's switches have
+ * no registers.  Calls return 0 or a number of errno.h.
+ */
+int weft_swnet_open(struct weft_swnet **m);
+/* Answers that come later are dropped.  Table entries stay as they are. */
+int weft_swnet_close(struct weft_swnet *m);
+
+enum weft_swnet_by {
+	WEFT_SWNET_BY_ROUTE,
+	WEFT_SWNET_BY_GUID,
+	WEFT_SWNET_BY_JTAG,
+};
+
+/* A switch, and the way to it. */
+struct weft_swnet_target {
+	uint32_t by; /* enum weft_swnet_by */
+	uint32_t rail; /* port of this node by which packets leave */
+	uint64_t guid;
+	uint32_t chip; /* by JTAG: its number on the chain, from 0 on */
+	/* The ports to take, of each switch on the way; none: the switch at the
+	 * other end of this node's link. */
+	uint32_t n_hops;
+	uint8_t hop[WEFT_SWNET_HOPS];
+};
+
+/*
+ * Executes a command: n words are its operands, then its *n results, of which
+ * there is room for most.  Waits for the answer.  EINVAL: an impossible target,
+ * or a refused value; ETIMEDOUT: no answer, also after sending it again;
+ * ENOSYS: no such command; ENXIO: no such port; ENOENT: no such register or
+ * entry; EROFS: read only; EMSGSIZE: too many words; EBUSY: another program
+ * uses JTAG.
+ */
+int weft_swnet_command(struct weft_swnet *m, const struct weft_swnet_target *to,
+	uint32_t scope, uint32_t command, uint64_t *word, uint32_t *n,
+	uint32_t most);
+
+struct weft_swnet_identity {
+	bool is_switch;
+	uint32_t ports; /* of it */
+	uint32_t came_by; /* its port, by a route; or WEFT_SWNET_HERE */
+	uint64_t guid, place;
+};
+
+/* By a route that leads to a node, the node's interface answers. */
+int weft_swnet_identify(struct weft_swnet *m,
+	const struct weft_swnet_target *to, struct weft_swnet_identity *id);
+
+/* Count words of a register, of each port of the scope: there is room. */
+int weft_swnet_read(struct weft_swnet *m, const struct weft_swnet_target *to,
+	uint32_t scope, uint32_t reg, uint32_t index, uint32_t count,
+	uint64_t *value);
+int weft_swnet_write(struct weft_swnet *m, const struct weft_swnet_target *to,
+	uint32_t scope, uint32_t reg, uint32_t index, uint64_t value);
+
+/* Of a port. */
+struct weft_swnet_counters {
+	bool is_up;
+	uint32_t lanes;
+	uint32_t busy; /* thousandths */
+	/* by channel */
+	uint64_t received[WEFT_SWNET_CHANNELS], sent[WEFT_SWNET_CHANNELS];
+	uint64_t slices_in[WEFT_SWNET_CHANNELS];
+	uint64_t slices_out[WEFT_SWNET_CHANNELS];
+	uint64_t occupancy[WEFT_SWNET_CHANNELS];
+};
+
+int weft_swnet_counters(struct weft_swnet *m,
+	const struct weft_swnet_target *to, uint32_t port,
+	struct weft_swnet_counters *c);
+
+/* Entries [first, first + count) of a part of the ports' tables: ports in the
+ * order in which packets try them. */
+struct weft_swnet_entries {
+	uint32_t part, first, count;
+	uint32_t n_ports;
+	uint8_t port[WEFT_SWNET_PORTS];
+};
+
+int weft_swnet_write_entries(struct weft_swnet *m,
+	const struct weft_swnet_target *to, uint32_t scope,
+	const struct weft_swnet_entries *e);
+/* The first entry, of one port; e has part and first. */
+int weft_swnet_read_entry(struct weft_swnet *m,
+	const struct weft_swnet_target *to, uint32_t port,
+	struct weft_swnet_entries *e);
+
+/* Defines an operation of the agents of a scope, and a command; no steps: the
+ * command ends.  Numbers are WEFT_SWNET_OWN and above. */
+int weft_swnet_define_operation(struct weft_swnet *m,
+	const struct weft_swnet_target *to, uint32_t scope, uint32_t number,
+	uint32_t action, uint32_t reg, uint32_t index);
+
+struct weft_swnet_step {
+	uint8_t operation; /* its number */
+	uint8_t operand; /* of the command's words, from 0 on */
+};
+
+int weft_swnet_define(struct weft_swnet *m, const struct weft_swnet_target *to,
+	uint32_t number, const struct weft_swnet_step *step, uint32_t n);
+
+/* --- the machine --- */
+
+struct weft_swnet_device {
+	struct weft_swnet_target to; /* a route that reaches it */
+	uint32_t rail;
+	bool is_switch;
+	uint32_t ports;
+	uint64_t guid;
+	uint32_t level, number; /* its place; of a node, 0 and its number */
+};
+
+/* A cable: two devices of the map, and a port of each. */
+struct weft_swnet_cable {
+	uint32_t device[2];
+	uint32_t port[2];
+};
+
+/* In the order of their discovery.  A node is a device of each rail. */
+struct weft_swnet_map {
+	uint32_t n_devices, n_cables;
+	struct weft_swnet_device *device;
+	struct weft_swnet_cable *cable;
+	uint32_t silent; /* links that are up, without an answer behind them */
+};
+
+/* Explores the network by packets alone, from this node on.  Links that are
+ * down are not part of it. */
+int weft_swnet_discover(struct weft_swnet *m, struct weft_swnet_map **map);
+void weft_swnet_map_free(struct weft_swnet_map *map);
+
+/*
+ * The cables that are not where most others suggest: finds the rule of the tree
+ * that fits most cables, and lists up to most that break it, as numbers of
+ * cables.  Returns how many there are.
+ */
+uint32_t weft_swnet_wrong(
+	const struct weft_swnet_map *map, uint32_t *wrong, uint32_t most);
+
+/*
+ * Computes the table entries of all switches for all nodes of a map, and writes
+ * those that differ from what this manager has written before.  Traffic
+ * continues.  *n_written is the number of commands; it may be NULL.  EHOSTDOWN:
+ * some nodes cannot be reached from all others in their rail; ETIMEDOUT: a
+ * switch did not answer.  In both cases all other entries are written.
+ */
+int weft_swnet_set_tables(struct weft_swnet *m,
+	const struct weft_swnet_map *map, uint32_t *n_written);
+
+/* --- events --- */
+
+struct weft_swnet_event {
+	uint32_t rail; /* by which it came */
+	uint32_t level, number; /* place of the switch */
+	uint64_t guid;
+	uint32_t port;
+	bool is_up; /* its link has returned; otherwise it has died */
+};
+
+/* Makes this node the one to which all switches of a map report links that die
+ * and return. */
+int weft_swnet_watch(struct weft_swnet *m, const struct weft_swnet_map *map);
+/* Waits for an event; ETIMEDOUT: a time in picoseconds has passed. */
+int weft_swnet_get_event(
+	struct weft_swnet *m, struct weft_swnet_event *e, int64_t timeout);
+
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif
