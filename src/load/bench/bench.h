@@ -281,6 +281,9 @@ struct bench_channel {
 	/* The interface's error for a block without a buffer; NULL: its sender
 	 * waits. */
 	const char *refusal;
+	/* Between two looks of a program whether all others are over, so that
+	 * one node can answer all; 0: 10 us. */
+	sim_time pause;
 	/* Accepts blocks of up to this length, in buffers from an address
 	 * on. */
 	bool (*open)(struct bench_end *x, uint64_t at, uint32_t bytes);

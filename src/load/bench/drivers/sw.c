@@ -512,6 +512,7 @@ static void sw_send_block(struct bench_end *x, uint32_t node, uint32_t lane,
 static const struct bench_channel channel = {
 	.most_lanes = MOST_LANES,
 	.most_bytes = SWHNI_MESSAGE,
+	.pause = 1000000 * (sim_time)SIM_NS, /* reads take an issue each */
 	.open = sw_open_channel,
 	.take = sw_take,
 	.send = sw_send_block,
