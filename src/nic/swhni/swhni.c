@@ -1,5 +1,7 @@
 #include "nic/swhni/card.h"
 
+#include "base/mem.h"
+
 #define AT(field) offsetof(struct swhni_params, field)
 #define COUNT(name_, field_, ...)                                              \
 	PARAM_ROW(PARAM_COUNT, name_, AT(field_), __VA_ARGS__)
@@ -484,6 +486,7 @@ static void node_fini(struct nic *nic, void *node)
 				sw_receive_forget(e, k);
 	}
 	sw_interface_fini(n);
+	mem_free(n->avoids);
 	if (x->unit->fini)
 		x->unit->fini(n);
 }
