@@ -192,6 +192,8 @@ static void left(const struct nic_at *a, const struct sw_line *l)
 		e->left_at = a->t;
 	}
 	sw_send_left(a, l->engine, l->message);
+	/* both may wait for a place in line; who had it comes last */
+	sw_engine_turn(a, 1 - l->engine);
 	sw_engine_turn(a, l->engine);
 }
 
