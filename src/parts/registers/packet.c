@@ -61,11 +61,11 @@ void registers_give(struct registers *r, struct sim_worker *w, packet_id id)
 /* The ports by which it came in, the last one first. */
 void registers_reverse(const struct packet *p, uint8_t *route)
 {
-	uint32_t n = (uint32_t)(p->way >> 60);
+	uint32_t n = route_n_came(p);
 
 	memset(route, WEFT_SWNET_HERE, WEFT_SWNET_HOPS + 2);
 	for (uint32_t i = 0; i < n; i++)
-		route[n - 1 - i] = p->way >> 6 * i & 63;
+		route[n - 1 - i] = (uint8_t)route_came(p, i);
 }
 
 /* --- names --- */

@@ -105,19 +105,45 @@ static port_id pick(struct array *a, struct array_switch *s, port_id out,
 	return TOPO_NO_PORT;
 }
 
+/* Whether the next packet of the switch itself wants an output. */
+static bool is_own_for(
+	const struct array *a, const struct array_switch *s, port_id out)
+{
+	packet_id id = s->own_out.first;
+
+	return id && a->packets[id].escape == out;
+}
+
+static bool leave_own(struct array *a, struct sim_worker *w,
+	struct array_switch *s, port_id out, sim_time t)
+{
+	struct array_port *o = &s->port[out];
+
+	if (!array_own_leave(a, w, s, out, t))
+		return false;
+	s->is_own_last = true;
+	o->returns.is_starving = 0;
+	if (is_wanted(o))
+		s->dirty |= BIT(out);
+	return true;
+}
+
 static void arbitrate(struct array *a, struct sim_worker *w,
 	struct array_switch *s, port_id out, sim_time t)
 {
 	struct array_port *o = &s->port[out];
 	uint32_t blocked = 0;
+	bool is_own = is_own_for(a, s, out);
 
-	if (!is_wanted(o))
+	if (!is_wanted(o) && !is_own)
 		return;
 	if (o->sender.free_at - a->column > t) {
 		wake_when_free(a, w, s, out);
 		return;
 	}
 	link_collect(&o->sender, &o->returns, t);
+	if (is_own && !s->is_own_last && leave_own(a, w, s, out, t))
+		return;
 	for (uint32_t k = 0; k < ARRAY_CHANNELS; k++) {
 		uint32_t came = (o->turn + k) % ARRAY_CHANNELS;
 		port_id in = pick(a, s, out, came, &blocked, t);
@@ -126,10 +152,13 @@ static void arbitrate(struct array *a, struct sim_worker *w,
 			continue;
 		o->returns.is_starving = 0;
 		grant(a, w, s, out, in, came, t);
-		if (is_wanted(o))
+		s->is_own_last = false;
+		if (is_wanted(o) || is_own)
 			s->dirty |= BIT(out);
 		return;
 	}
+	if (is_own && s->is_own_last && leave_own(a, w, s, out, t))
+		return;
 	/* no packet had room: from now on credits return as events */
 	o->returns.is_starving = 1;
 	net_post_returns(w, s->id, out, &o->returns);
@@ -255,8 +284,10 @@ static void prefetch(const struct sim_worker *w, site_id site,
 			mem_prefetch(&n->packets[e->data]);
 }
 
-/* There is no injection at a switch. */
 const struct router_calls array_switch_calls = {
 	.visit = visit,
 	.prefetch = prefetch,
+	.inject = array_own_inject,
+	.release = array_own_release,
+	.has_room = array_own_has_room,
 };
