@@ -153,7 +153,7 @@ int registers_jtag(struct registers *r, uint32_t chip, struct registers_body *b)
 	is_served = own->kind == REGISTERS_ANSWER;
 	if (is_served)
 		registers_copy(b, own);
-	registers_give_body(r, program_worker()->id, own);
+	registers_free(r, program_worker(), own);
 	return is_served ? 0 : EBUSY;
 }
 
@@ -200,7 +200,8 @@ static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 
 	(void)fifo;
 	(void)t;
-	if (!registers_are(p) || registers_body(p)->kind != REGISTERS_REQUEST) {
+	if (!registers_are(p) || p->flags & PACKET_HURT ||
+		registers_body(p)->kind != REGISTERS_REQUEST) {
 		registers_give(r, w, id);
 		return;
 	}
