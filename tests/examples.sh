@@ -60,6 +60,10 @@ for source in *.c; do
 		machine=apenet-quong
 		misses='needs the APEnet+ card'
 		;;
+	sw_*)
+		machine=sunway-32
+		misses="needs the SWHNI"
+		;;
 	ring | allreduce) other= ;;
 	shipped_io) machine='bgq-board --set topology.io.every=16' ;;
 	esac
@@ -91,7 +95,7 @@ for source in *.c; do
 	says=$(value says)
 	# one of each interface will do
 	case ${WEFT_SLOW:+slow-}$name in
-	*ring | pingpong | elan_pipeline | gni_put | ape_get)
+	*ring | pingpong | elan_pipeline | gni_put | ape_get | sw_put)
 		start "$name" $machine --seed 1
 		grep -qxF "$says" "$tmp/out" || complain "does not say: $says"
 		grep -q "^digest  *$digest\$" "$tmp/out" ||
@@ -350,7 +354,7 @@ sed 's/"elan"/"elna"/' elan_scatter.c >no.c
 compile shared no.c -o no &&
 	start no qsnet2-16
 [ $code -eq 2 ] &&
-	grep -q '"elna" (want one of spi, elan, gni, ape)' "$tmp/err" ||
+	grep -q '"elna" (want one of spi, .*, ape, swverbs)' "$tmp/err" ||
 	complain "exit code $code: $(cat "$tmp/err")"
 report "and so it is with programs for QsNetII"
 

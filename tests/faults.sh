@@ -520,6 +520,12 @@ done <<-'EOF'
 EOF
 report 'workloads of programs finish, every byte right'
 
+run run sunway-32 random warmup=1us measure=5us \
+	--faults "$src/examples/sunway-day.yaml"
+[ $code = 0 ] || complain "$(cat "$tmp/err")"
+grep -q 'correction  [1-9][0-9]* codewords corrected' "$tmp/out" ||
+	complain "$(cat "$tmp/out")"
+report "a plan for links that correct errors is read"
 run run qsnet2-64 storm count=500 --faults "$src/examples/faults.yaml"
 [ $code = 0 ] || complain "$(cat "$tmp/err")"
 report 'the example'

@@ -3,12 +3,12 @@
  *
  * A program is a C function on a hardware thread of a node.  While it runs, no
  * simulated time passes; time passes only in calls that say so, here and in
- * weft/spi.h, weft/elan.h, weft/gni.h, weft/ape.h and weft/msg.h.  All nodes
- * are simulated in one process, so C globals are shared by all nodes and by the
- * threads of the simulator: a program must keep its state on its stack, in the
- * state that it was given, or in its node's memory.  A call in which time
- * passes may return on another thread of the process: thread-local data,
- * including errno, does not survive it.
+ * weft/spi.h, weft/elan.h, weft/gni.h, weft/ape.h, weft/swverbs.h and
+ * weft/msg.h.  All nodes are simulated in one process, so C globals are shared
+ * by all nodes and by the threads of the simulator: a program must keep its
+ * state on its stack, in the state that it was given, or in its node's memory.
+ * A call in which time passes may return on another thread of the process:
+ * thread-local data, including errno, does not survive it.
  *
  * Times are in picoseconds since the machine was switched on.  Calling any of
  * these from outside a program is an internal error, which ends the run, or

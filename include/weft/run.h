@@ -56,7 +56,8 @@ struct weft_app {
 	 * The machine's own interface that it uses: "spi" for Blue Gene/Q's
 	 * message unit (weft/spi.h), "elan" for QsNetII's Elan4
 	 * (weft/elan.h), "gni" for Gemini's (weft/gni.h), "ape" for
-	 * APEnet+'s card (weft/ape.h, weft/gpu.h).  A machine without
+	 * APEnet+'s card (weft/ape.h, weft/gpu.h), "swverbs" for Sunway's
+	 * (weft/swverbs.h).  A machine without
 	 * it is refused.  NULL: none, for example only messages (weft/msg.h);
 	 * the program runs on every machine.
 	 */

@@ -17,7 +17,7 @@ struct api {
 };
 
 extern const struct api *const api_registry[]; /* ends with NULL */
-extern const struct api spi_api, elan_api, gni_api, plain_api, ape_api;
+extern const struct api spi_api, elan_api, gni_api, plain_api, ape_api, sw_api;
 
 /* The interface for a network interface, or NULL. */
 const struct api *api_to(const struct nic_ops *nic);

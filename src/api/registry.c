@@ -9,6 +9,7 @@ const struct api *const api_registry[] = {
 	&gni_api,
 	&plain_api,
 	&ape_api,
+	&sw_api,
 	NULL,
 };
 

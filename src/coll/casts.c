@@ -76,6 +76,11 @@ static struct coll_step casts_arrive(
 	return step;
 }
 
+static bool casts_serves(const struct route *r)
+{
+	return r->ops->spread != NULL;
+}
+
 static void casts_init(struct coll *c)
 {
 	of(c)->site = map_alloc(c->n_sites * sizeof(*of(c)->site));
@@ -119,6 +124,7 @@ const struct coll_ops casts_ops = {
 	.name = "casts",
 	.size = sizeof(struct casts),
 	.flags = PACKET_RANGE | PACKET_ANSWER,
+	.serves = casts_serves,
 	.init = casts_init,
 	.fini = casts_fini,
 	.arrive = casts_arrive,

@@ -32,6 +32,8 @@ struct coll_ops {
 	size_t size; /* of the variant, whose first member is struct coll */
 	uint8_t flags; /* of the packets that it handles */
 
+	/* Whether a routing has such packets. */
+	bool (*serves)(const struct route *r);
 	void (*init)(struct coll *c);
 	void (*fini)(struct coll *c);
 	/* The head of a packet arrived at a port of a site; may change the
@@ -44,6 +46,8 @@ struct coll_ops {
 	uint64_t (*strays)(const struct coll *c);
 	uint64_t (*memory)(const struct coll *c); /* bytes */
 };
+
+extern const struct coll_ops *const coll_registry[]; /* ends with NULL */
 
 /* For the packets of a routing; NULL if they need none. */
 struct coll *coll_new(const struct route *r);

@@ -1,20 +1,28 @@
-#include "coll/casts.h"
-
 #include "base/mem.h"
+#include "coll/casts.h"
+#include "coll/multicast.h"
+
+const struct coll_ops *const coll_registry[] = {
+	&casts_ops,
+	&multicast_ops,
+	NULL,
+};
 
 struct coll *coll_new(const struct route *r)
 {
-	const struct coll_ops *ops = r->ops->spread ? &casts_ops : NULL;
+	const struct coll_ops *const *ops = coll_registry;
 	struct coll *c;
 
-	if (!ops)
+	while (*ops && !(*ops)->serves(r))
+		ops++;
+	if (!*ops)
 		return NULL;
-	c = mem_alloc(1, ops->size);
-	c->ops = ops;
+	c = mem_alloc(1, (*ops)->size);
+	c->ops = *ops;
 	c->route = r;
 	c->n_sites = r->topo->n_routers;
 	c->n_nodes = r->topo->n_nodes;
-	ops->init(c);
+	c->ops->init(c);
 	return c;
 }
 

@@ -587,13 +587,15 @@ struct machine *machine_load_from(const struct machine_source *s, struct err *e)
 
 int machine_read_faults(struct machine *m, const char *path, struct err *e)
 {
-	size_t i = 0;
+	size_t i = 0, n = 1;
 
 	while (m->block[i].values != &m->fault_lines)
 		i++;
-	fault_plan_free(&m->faults);
 	/* and those of lines, chips and lanes, which follow */
-	if (machine_part_read(path, &m->block[i], 4, e))
+	while (i + n < m->n_blocks && m->block[i + n].values == &m->fault_lines)
+		n++;
+	fault_plan_free(&m->faults);
+	if (machine_part_read(path, &m->block[i], n, e))
 		return -1;
 	return read_plan(m, e);
 }

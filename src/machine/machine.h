@@ -18,7 +18,7 @@
 #include "parts/part.h"
 #include "topo/topo.h"
 
-enum { MACHINE_DIRS = 5, MACHINE_KINDS = 12, MACHINE_BLOCKS = 80 };
+enum { MACHINE_DIRS = 5, MACHINE_KINDS = 12, MACHINE_BLOCKS = 96 };
 
 /* Which variants a machine has: indices of the registries. */
 struct machine_kinds {

@@ -13,6 +13,7 @@ struct audit {
 	 * sender does not hold because something stands for them */
 	int32_t *out;
 	uint64_t in_flight, in_queues, in_fifos;
+	uint32_t *list; /* of buffers */
 	bool is_over; /* no event is left */
 };
 
@@ -87,10 +88,10 @@ static int count_buffer(
 static int count_site(struct audit *a, site_id s, struct err *e)
 {
 	const struct router *r = net_router(a->n, s);
-	uint32_t i, n = r->ops->n_buffers(r, s);
+	uint32_t i, n = net_in_use(a->n, s, a->list);
 
 	for (i = 0; i < n; i++) {
-		struct net_buffer b = r->ops->buffer(r, s, i);
+		struct net_buffer b = r->ops->buffer(r, s, a->list[i]);
 
 		if (count_buffer(a, s, &b, e))
 			return -1;
@@ -121,6 +122,31 @@ static int check_channel(const struct audit *a, site_id s, port_id p,
 		channel, all, most);
 }
 
+/*
+ * What channels have taken of the part that they share is not more than there
+ * is: a channel has taken what it lacks of that part.
+ */
+static int check_pool(
+	const struct audit *a, site_id s, port_id p, struct err *e)
+{
+	const struct router *r = net_router(a->n, s);
+	struct topo_end end = peer_of(a->n, s, p);
+	const struct router *far = net_router(a->n, end.router);
+	int32_t pool = far->ops->shared(far, end.port), left = pool;
+
+	for (uint32_t c = 0; c < far->ops->n_channels; c++) {
+		int32_t held = r->ops->tokens(r, s, p, c);
+
+		left -= held < pool ? pool - held : 0;
+	}
+	if (left >= 0)
+		return 0;
+	return err_set_code(e, EXIT_INTERNAL,
+		"audit: site %u port %u: channels have taken %d chunks of %d "
+		"that they share",
+		s, p, pool - left, pool);
+}
+
 static int check_wire(
 	const struct audit *a, site_id s, port_id p, struct err *e)
 {
@@ -133,6 +159,8 @@ static int check_wire(
 		if (check_channel(a, s, p, c, r->ops->tokens(r, s, p, c),
 			    far->ops->capacity(far, end.port, c), e))
 			return -1;
+	if (far->ops->shared && check_pool(a, s, p, e))
+		return -1;
 	for (uint32_t c = 0; g && s < a->n->n_nodes && c < g->ops->n_channels;
 		c++)
 		if (check_channel(a, s, p, a->first + c,
@@ -202,6 +230,7 @@ int net_audit(struct net *n, struct err *e)
 	int failed = 0;
 
 	a.out = map_alloc(size);
+	a.list = mem_alloc(net_most_buffers(n), sizeof(*a.list));
 	sim_each_event(n->sim, count_event, &a);
 	for (site_id s = 0; s < n->n_sites && !failed; s++)
 		failed = count_site(&a, s, e);
@@ -209,6 +238,7 @@ int net_audit(struct net *n, struct err *e)
 		failed = check_tokens(&a, s, e);
 	if (!failed)
 		failed = check_packets(&a, e) || check_routers(&a, e);
+	mem_free(a.list);
 	map_free(a.out, size);
 	return failed;
 }

@@ -23,6 +23,7 @@ struct hops {
 	/* distances from one source: UINT32_MAX where it has not been yet */
 	uint32_t *distance;
 	site_id *queue;
+	uint32_t *buffers; /* of a site */
 };
 
 static void add(struct hops *h, packet_id id, site_id at, bool is_on_wire)
@@ -45,10 +46,10 @@ static void add_event(void *arg, sim_time t, const struct sim_event *e)
 static void add_site(struct hops *h, site_id s)
 {
 	const struct router *r = net_router(h->n, s);
-	uint32_t i, many = r->ops->n_buffers(r, s), k;
+	uint32_t i, many = net_in_use(h->n, s, h->buffers), k;
 
 	for (i = 0; i < many; i++) {
-		struct net_buffer b = r->ops->buffer(r, s, i);
+		struct net_buffer b = r->ops->buffer(r, s, h->buffers[i]);
 		packet_id id = b.head;
 
 		for (k = b.count; k; k--, id = h->n->packets[id].next)
@@ -124,8 +125,10 @@ uint64_t net_hops_inside(const struct net *n)
 	uint64_t hops = 0;
 
 	sim_each_event(n->sim, add_event, &h);
+	h.buffers = mem_alloc(net_most_buffers(n), sizeof(*h.buffers));
 	for (site_id s = 0; s < n->n_sites; s++)
 		add_site(&h, s);
+	mem_free(h.buffers);
 	if (h.count) {
 		qsort(h.list, h.count, sizeof(*h.list), by_source);
 		h.distance = mem_alloc(n->n_sites, sizeof(*h.distance));

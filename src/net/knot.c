@@ -30,6 +30,7 @@ struct knot {
 	uint8_t *is_todo; /* [site] */
 	uint8_t *is_open; /* [receiver] what a client keeps there can go */
 	site_id n_todo;
+	uint32_t *list; /* of buffers of a site */
 	size_t n_receivers, n_buffers;
 };
 
@@ -160,10 +161,32 @@ static size_t receiver_after(
 	return receiver(k, to.router, to.port, w->channel);
 }
 
+/*
+ * Room of a channel where channels share a part of it: what others have taken
+ * of that part is no room.  A channel has taken what it lacks of it.
+ */
+static int32_t pool_room(
+	const struct knot *k, struct topo_end to, uint32_t channel)
+{
+	const struct router *r = net_router(k->n, to.router);
+	const int32_t *room = &k->room[receiver(k, to.router, to.port, 0)];
+	int32_t pool = r->ops->shared(r, to.port), left = pool;
+
+	for (uint32_t c = 0; c < r->ops->n_channels; c++)
+		left -= room[c] < pool ? pool - room[c] : 0;
+	return left + (room[channel] > pool ? room[channel] - pool : 0);
+}
+
 static bool has_room(
 	const struct knot *k, struct place at, const struct net_way *w)
 {
-	return k->room[receiver_after(k, at, w)] >= w->need;
+	const struct topo *t = k->n->topo;
+	struct topo_end to = t->ops->peer(t, at.site, w->port);
+	const struct router *far = net_router(k->n, to.router);
+
+	if (far->ops->shared)
+		return pool_room(k, to, w->channel) >= w->need;
+	return k->room[receiver(k, to.router, to.port, w->channel)] >= w->need;
 }
 
 /* A broadcast to a range goes when all its ways have room, else one will do. */
@@ -277,20 +300,19 @@ static void open_node(struct knot *k, site_id s)
 
 static void search_site(struct knot *k, site_id s)
 {
-	struct place at = { .site = s };
-	uint32_t n = n_buffers_of(k, s);
+	uint32_t n = net_in_use(k->n, s, k->list);
 	bool again;
 
 	do { /* one buffer may hold up another */
 		again = false;
-		for (at.i = 0; at.i < n; at.i++)
-			again |= let_go(k, at);
+		for (uint32_t i = 0; i < n; i++)
+			again |= let_go(k, (struct place){ s, k->list[i] });
 	} while (again);
 	open_node(k, s);
 }
 
 /* Charges what is in a buffer to its receiver. */
-static uint32_t take_room(struct knot *k, struct place at)
+static void take_room(struct knot *k, struct place at)
 {
 	const struct router *r = router_at(k, at);
 	struct net_buffer b = buffer_at(k, at);
@@ -300,13 +322,10 @@ static uint32_t take_room(struct knot *k, struct place at)
 		if (i >= b.n_inside)
 			k->room[receiver_of(k, at)] -= r->ops->charge(
 				r, &k->n->packets[id], b.channel);
-	return b.count;
 }
 
 static void take_all(struct knot *k)
 {
-	struct place at;
-
 	for (uint32_t i = 0; i < k->n->links.n; i++) {
 		struct topo_end to = topo_link_end(&k->n->links, i);
 		const struct router *r = net_router(k->n, to.router);
@@ -315,11 +334,14 @@ static void take_all(struct knot *k)
 			k->room[(size_t)i * k->n_channels + c] =
 				r->ops->capacity(r, to.port, c);
 	}
-	for (at.site = 0; at.site < k->n->n_sites; at.site++) {
-		for (at.i = 0; at.i < n_buffers_of(k, at.site); at.i++)
-			if (take_room(k, at))
-				look_at(k, at.site);
-		keep_all(k, at.site);
+	for (site_id s = 0; s < k->n->n_sites; s++) {
+		uint32_t n = net_in_use(k->n, s, k->list);
+
+		for (uint32_t i = 0; i < n; i++)
+			take_room(k, (struct place){ s, k->list[i] });
+		if (n)
+			look_at(k, s);
+		keep_all(k, s);
 	}
 }
 
@@ -338,11 +360,13 @@ static void search(struct knot *k)
 
 static uint64_t count_left(const struct knot *k, struct place *first)
 {
-	struct place at;
 	uint64_t left = 0;
 
-	for (at.site = 0; at.site < k->n->n_sites; at.site++) {
-		for (at.i = 0; at.i < n_buffers_of(k, at.site); at.i++) {
+	for (site_id s = 0; s < k->n->n_sites; s++) {
+		uint32_t used = net_in_use(k->n, s, k->list);
+
+		for (uint32_t i = 0; i < used; i++) {
+			struct place at = { s, k->list[i] };
 			uint32_t n = buffer_at(k, at).count - *gone_at(k, at);
 
 			if (n && !left)
@@ -385,6 +409,40 @@ static site_id keeper(const struct knot *k, struct place at,
 	return n_kept(k, s, w->channel, by) ? s : NO_ROUTER;
 }
 
+static bool has_left(const struct knot *k, struct place at)
+{
+	return buffer_at(k, at).count > *gone_at(k, at);
+}
+
+/*
+ * A buffer of a receiver that somebody waits for: of its channel, or, where
+ * channels share room and this one has nothing left, of one that has taken
+ * some of what they share.
+ */
+static struct place holder(const struct knot *k, site_id s, size_t receiver)
+{
+	const struct router *r = net_router(k->n, s);
+	uint32_t n = net_in_use(k->n, s, k->list);
+	struct place at = { .site = s }, other = { .site = NO_ROUTER };
+
+	for (uint32_t i = 0; i < n; i++) {
+		size_t of;
+
+		at.i = k->list[i];
+		of = receiver_of(k, at);
+		if (of / k->n_channels != receiver / k->n_channels ||
+			!has_left(k, at))
+			continue;
+		if (of == receiver)
+			return at;
+		if (r->ops->shared &&
+			k->room[of] < r->ops->shared(r, buffer_at(k, at).port))
+			other = at;
+	}
+	BUG_IF(other.site == NO_ROUTER);
+	return other;
+}
+
 static struct place next_place(
 	const struct knot *k, struct place at, const struct net_way *w)
 {
@@ -393,15 +451,10 @@ static struct place next_place(
 	site_id node = keeper(k, at, w, &by);
 	size_t receiver = node == NO_ROUTER ? receiver_after(k, at, w)
 					    : receiver_of_node(k, node, by);
-	struct place next = {
-		.site = node == NO_ROUTER
-				? t->ops->peer(t, at.site, w->port).router
-				: t->ops->peer(t, node, 0).router
-	};
+	site_id s = node == NO_ROUTER ? t->ops->peer(t, at.site, w->port).router
+				      : t->ops->peer(t, node, 0).router;
 
-	while (receiver_of(k, next) != receiver)
-		next.i++;
-	return next;
+	return holder(k, s, receiver);
 }
 
 static int write_line(const struct knot *k, struct place at,
@@ -502,6 +555,7 @@ static void knot_init(struct knot *k)
 	k->todo = map_alloc(n->n_sites * sizeof(*k->todo));
 	k->is_todo = map_alloc(n->n_sites);
 	k->is_open = map_alloc(k->n_receivers);
+	k->list = mem_alloc(net_most_buffers(n), sizeof(*k->list));
 }
 
 static void knot_fini(struct knot *k)
@@ -511,6 +565,7 @@ static void knot_fini(struct knot *k)
 	map_free(k->todo, k->n->n_sites * sizeof(*k->todo));
 	map_free(k->is_todo, k->n->n_sites);
 	map_free(k->is_open, k->n_receivers);
+	mem_free(k->list);
 }
 
 uint64_t net_knot(struct net *n, char *text, size_t size)
@@ -530,19 +585,17 @@ uint64_t net_knot(struct net *n, char *text, size_t size)
 	return left;
 }
 
-static sim_time longest_at(const struct net *n, site_id s, sim_time now)
+static sim_time longest_at(
+	const struct net *n, site_id s, sim_time now, uint32_t *list)
 {
 	const struct router *r = net_router(n, s);
-	uint32_t i = r->ops->n_buffers(r, s);
+	uint32_t i = net_in_use(n, s, list);
 	sim_time longest = 0;
 
 	while (i--) {
-		struct net_buffer b = r->ops->buffer(r, s, i);
-		sim_time waits;
+		struct net_buffer b = r->ops->buffer(r, s, list[i]);
+		sim_time waits = now - n->packets[b.head].head;
 
-		if (!b.count)
-			continue;
-		waits = now - n->packets[b.head].head;
 		longest = waits > longest ? waits : longest;
 	}
 	return longest;
@@ -552,17 +605,20 @@ static sim_time longest_at(const struct net *n, site_id s, sim_time now)
 sim_time net_longest_wait(const struct net *n, sim_time now)
 {
 	sim_time longest = 0;
+	uint32_t *list;
 
 	if (!may_lock(n))
 		return 0;
+	list = mem_alloc(net_most_buffers(n), sizeof(*list));
 	for (site_id s = 0; s < n->n_sites; s++) {
 		const struct router *r = net_router(n, s);
 		sim_time waits;
 
 		if (!r->ops->is_short(r, s))
 			continue;
-		waits = longest_at(n, s, now);
+		waits = longest_at(n, s, now, list);
 		longest = waits > longest ? waits : longest;
 	}
+	mem_free(list);
 	return longest;
 }

@@ -606,16 +606,43 @@ void net_free(struct net *n)
 	mem_free(n);
 }
 
-/* Packets that came over a site's wires: those that left it, and those that
- * are still there. */
-static uint64_t arrived(const struct net *n, site_id s)
+uint32_t net_most_buffers(const struct net *n)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < NET_KINDS; i++) {
+		const struct router *r = n->router[i];
+		uint32_t has = r->ops->n_buffers(r, r->sites.first);
+
+		most = has > most ? has : most;
+	}
+	return most;
+}
+
+uint32_t net_in_use(const struct net *n, site_id s, uint32_t *list)
 {
 	const struct router *r = net_router(n, s);
-	uint32_t i = r->ops->n_buffers(r, s);
+	uint32_t all, used = 0;
+
+	if (r->ops->in_use)
+		return r->ops->in_use(r, s, list);
+	all = r->ops->n_buffers(r, s);
+	for (uint32_t i = 0; i < all; i++)
+		if (r->ops->buffer(r, s, i).count)
+			list[used++] = i;
+	return used;
+}
+
+/* Packets that came over a site's wires: those that left it, and those that
+ * are still there. */
+static uint64_t arrived(const struct net *n, site_id s, uint32_t *list)
+{
+	const struct router *r = net_router(n, s);
+	uint32_t i = net_in_use(n, s, list);
 	uint64_t sum = 0;
 
 	while (i--)
-		sum += r->ops->buffer(r, s, i).count;
+		sum += r->ops->buffer(r, s, list[i]).count;
 	for (i = 0; i < r->sites.n_ports; i++)
 		sum += net_counters(n, s, i, UINT32_MAX, 0).packets;
 	return sum;
@@ -634,6 +661,7 @@ uint64_t net_n_early(const struct net *n, sim_time now)
 struct net_tally net_total(const struct net *n)
 {
 	struct net_tally t = { 0 };
+	uint32_t *list = mem_alloc(net_most_buffers(n), sizeof(*list));
 
 	for (uint32_t i = 0; i < n->n_workers; i++) {
 		t.injected += n->tally[i].injected;
@@ -646,7 +674,8 @@ struct net_tally net_total(const struct net *n)
 		t.absorbed += n->tally[i].absorbed;
 	}
 	for (site_id s = 0; s < n->n_sites; s++)
-		t.hops += arrived(n, s);
+		t.hops += arrived(n, s, list);
+	mem_free(list);
 	return t;
 }
 

@@ -180,6 +180,7 @@ struct net_tally {
 	 * hops: adjacent, the compiler vectorises the two additions, which
 	 * is slower. */
 	uint64_t latency;
+	uint64_t stuck; /* packets that links hold for ever */
 };
 
 /* Routers of nodes and of switches; may be the same one. */
@@ -336,6 +337,11 @@ static inline size_t net_channel_at(
 {
 	return (size_t)net_link_at(n, s, p) * NET_MOST_CHANNELS + channel;
 }
+
+/* The largest number of buffers of a site; and a site's buffers that hold
+ * packets, in a list of that size, in ascending order. */
+uint32_t net_most_buffers(const struct net *n);
+uint32_t net_in_use(const struct net *n, site_id s, uint32_t *list);
 
 /* "node 5 (1,1,0), in by B+, dynamic" */
 void net_place_name(const struct net *n, const struct book_place *at,

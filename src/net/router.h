@@ -250,6 +250,9 @@ struct router_ops {
 	uint32_t (*n_buffers)(const struct router *r, site_id s);
 	struct net_buffer (*buffer)(
 		const struct router *r, site_id s, uint32_t i);
+	/* Lists the buffers of a site that hold packets, in ascending order,
+	 * and returns their number.  NULL: all buffers are looked at. */
+	uint32_t (*in_use)(const struct router *r, site_id s, uint32_t *list);
 	/* Packets in injection FIFOs that have not started to leave.  NULL: a
 	 * site has no such FIFOs. */
 	uint32_t (*n_injecting)(const struct router *r, site_id s);

@@ -471,6 +471,7 @@ static struct net_sent send_again(
 		done.resent;
 	count(&c, &p, &done);
 	if (done.is_lost && !n->gives_up) {
+		n->tally[w->id].stuck++;
 		n->retry[c.link].held = x->id;
 		n->retry[c.link].is_guest = x->is_guest;
 		n->retry[c.link].since = x->t;
@@ -585,8 +586,10 @@ sim_time net_send_short(struct net *n, struct sim_worker *w, site_id s,
 
 	t = r->ops->guests->slip(r, s, p, ser, t);
 	leaves = send_short(&c, t, ser);
-	if (leaves == SIM_NEVER && n->retry && !n->retry[c.link].short_since)
+	if (leaves == SIM_NEVER && n->retry && !n->retry[c.link].short_since) {
+		n->tally[w->id].stuck++;
 		n->retry[c.link].short_since = t;
+	}
 	return leaves;
 }
 
@@ -633,12 +636,23 @@ static void name_held(
 			"a packet from node %u to node %u", p->src, p->dst);
 }
 
+static bool is_any_stuck(const struct net *n)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < n->n_workers; i++)
+		sum += n->tally[i].stuck;
+	return sum;
+}
+
 uint64_t net_stuck(const struct net *n, sim_time since, struct net_stuck *list,
 	uint32_t most)
 {
 	uint32_t i, links = n->links.n;
 	uint64_t found = 0;
 
+	if (!is_any_stuck(n))
+		return 0;
 	for (i = 0; n->retry && i < links; i++) {
 		const struct link_retry *q = &n->retry[i];
 

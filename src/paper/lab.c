@@ -49,6 +49,46 @@ static size_t count_words(const char *const *words)
 
 /* --- what `weft show` knows --- */
 
+/* The wires of the longest way. */
+static void keep_hops(const struct machine *m, struct batch_result *p)
+{
+	sim_time one[TOPO_MAX_WIRES];
+
+	for (uint32_t i = 0; i < TOPO_MAX_WIRES; i++)
+		one[i] = 1;
+	if (m->route->ops->way)
+		batch_keep(p, "hops",
+			(double)m->route->ops->way(m->route, one).max);
+}
+
+/* Raw rates of a switch and of a node's ports, both ways; what of a port's is
+ * payload of full packets. */
+static void keep_ports(const struct machine *m, struct batch_result *p)
+{
+	double raw = 2 * 8 * (double)m->link.rate / 1e9;
+
+	batch_keep(p, "chip_Gbps", raw * m->topo->n_ports);
+	batch_keep(p, "ports_Gbps", raw * m->topo->node_ports);
+	batch_keep(p, "payload_GBps",
+		(double)link_data_rate(&m->link) / 1e9 *
+			(double)m->link.payload /
+			(double)link_wire_bytes(&m->link, m->link.payload));
+}
+
+/* What tables in two levels save of the memory of one for all nodes. */
+static void keep_tables(const struct machine *m, struct batch_result *p)
+{
+	int64_t high, low;
+
+	if (!machine_has(m, "written-tables"))
+		return;
+	high = machine_value(m, "routing", "supernode-bits");
+	low = machine_value(m, "routing", "number-bits");
+	batch_keep(p, "tables_saved_pct",
+		100 * (1 - (ldexp(1, (int)high) + ldexp(1, (int)low)) /
+				      ldexp(1, (int)(high + low))));
+}
+
 /* The time of a head on the longest way. */
 static double farthest(const struct machine *m)
 {
@@ -138,6 +178,11 @@ static void show(const struct paper_experiment *x, struct batch_result *p)
 	batch_keep(p, "farthest_ns", farthest(m));
 	batch_keep(p, "longest", longest(m->topo));
 	batch_keep(p, "nodes", m->topo->n_nodes);
+	batch_keep(p, "processors",
+		(double)m->topo->n_nodes * (double)m->host.processors);
+	keep_hops(m, p);
+	keep_ports(m, p);
+	keep_tables(m, p);
 	keep_links(m->topo, p);
 	keep_side(m, p);
 	keep_io(m, p);

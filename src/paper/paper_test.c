@@ -130,11 +130,17 @@ static void the_fit_set_is_calibrated(void **state)
 		"N53", "N55" };
 	static const char *const apenet[] = { "N5", "N8", "N11", "N14a", "N15",
 		"N16", "N17", "N19", "N20", "N22", "N12" };
+	static const char *const sunway[] = { "N67", "N68", "N69", "N70",
+		"N72a", "N72b", "N77a", "N77c",
+		/* all software values; and what repeats the others */
+		"N71a", "N73a", "N74a", "N75a", "N76", "N78", "N80", "N73b",
+		"N75b", "N98", "N52" };
 
 	check_fitted("bgq", bgq, sizeof(bgq) / sizeof(bgq[0]));
 	check_fitted("qsnet2", qsnet2, sizeof(qsnet2) / sizeof(qsnet2[0]));
 	check_fitted("gemini", gemini, sizeof(gemini) / sizeof(gemini[0]));
 	check_fitted("apenet", apenet, sizeof(apenet) / sizeof(apenet[0]));
+	check_fitted("sunway", sunway, sizeof(sunway) / sizeof(sunway[0]));
 }
 
 /* The row that another one follows from is there, and of its kind. */

@@ -224,10 +224,12 @@ struct star_rig *star_new(const struct star_how *how)
 
 	star_init(&r->star, how->n_nodes, how->n_switches ? how->n_switches : 1,
 		how->n_trunks, how->n_channels ? how->n_channels : 1);
-	r->link = link_test_defaults();
+	r->star.route.lists = how->lists;
+	r->link = how->link ? *how->link : link_test_defaults();
 	net_params_defaults(&r->router);
-	r->router.kind = &direct_ops;
-	r->router.switches = &crossbar_ops;
+	r->router.kind = how->kind ? how->kind : &direct_ops;
+	r->router.switches = how->kind ? NULL : &crossbar_ops;
+	r->router.own = how->own;
 	r->router.packets = how->packets ? how->packets : 4;
 	r->router.queues = 1;
 	s.topo = &r->star.topo;

@@ -11,7 +11,7 @@
 
 #include "net/net.h"
 
-enum { STAR_MOST = 4096 /* packets */, STAR_FLOWS = 64 };
+enum { STAR_MOST = 4096 /* packets */, STAR_FLOWS = 3000 };
 
 struct star {
 	struct topo topo; /* its wires are a node's and a trunk's */
@@ -33,6 +33,12 @@ struct star_how {
 	bool holds; /* nodes keep all that they receive */
 	bool books; /* time budgets */
 	const struct fault_plan *faults;
+	/* All routers are of this kind, with parameters of its own; else
+	 * switches are crossbars. */
+	const struct router_ops *kind;
+	const void *own;
+	const struct link_params *link; /* else that of machines/bgq.yaml */
+	const struct route_lists *lists; /* of the routing */
 };
 
 struct star_arrival {

@@ -12,18 +12,18 @@
 /* How long an answer of a peer's library may take. */
 static const sim_time PATIENCE = 200000 * (sim_time)SIM_NS;
 
-static bool may_repeat(const struct sw_work *x)
+static bool may_repeat(const struct swv_work *x)
 {
 	return x->tries < SW_TRIES && x->d.type != SWHNI_DATAGRAM &&
 	       !(x->d.flags & SWHNI_REPLY);
 }
 
-void sw_again(struct sw_device *dev, uint32_t work)
+void swv_again(struct swv_device *dev, uint32_t work)
 {
-	struct sw_work *x = slots_at(&dev->works, work);
+	struct swv_work *x = slots_at(&dev->works, work);
 
-	if (!may_repeat(x) || (x->has_number && !sw_let_answer(x->in))) {
-		sw_end(dev, work, WEFT_SW_LOST);
+	if (!may_repeat(x) || (x->has_number && !swv_let_answer(x->in))) {
+		swv_end(dev, work, WEFT_SW_LOST);
 		return;
 	}
 	x->tries++;
@@ -37,31 +37,31 @@ void sw_again(struct sw_device *dev, uint32_t work)
 				       << 32;
 	}
 	/* when there is room */
-	if (!sw_user_has_room(&x->in->user) ||
-		sw_post(dev, work, program_now())) {
+	if (!swv_user_has_room(&x->in->user) ||
+		swv_post(dev, work, program_now())) {
 		x = slots_at(&dev->works, work);
 		x->deadline = program_now() + PATIENCE;
 	}
 }
 
-void sw_sent_again(struct sw_device *dev, uint32_t work)
+void swv_sent_again(struct swv_device *dev, uint32_t work)
 {
-	struct sw_work *x = slots_at(&dev->works, work);
+	struct swv_work *x = slots_at(&dev->works, work);
 
 	x->awaits = true;
 	x->deadline = program_now() + PATIENCE;
 }
 
 /* Answers the library that has sent a message again. */
-static void answer(
-	struct sw_interface *in, const struct swhni_slot *head, uint32_t status)
+static void answer(struct swv_interface *in, const struct swhni_slot *head,
+	uint32_t status)
 {
-	struct sw_interface *by = sw_own_sender(in->dev);
-	struct sw_work *x;
+	struct swv_interface *by = swv_own_sender(in->dev);
+	struct swv_work *x;
 	uint32_t id;
 
 	/* without an answer it will come once more */
-	if (!by || !sw_user_has_room(&by->user))
+	if (!by || !swv_user_has_room(&by->user))
 		return;
 	id = slots_take(&in->dev->works);
 	x = slots_at(&in->dev->works, id);
@@ -76,14 +76,14 @@ static void answer(
 		.word = { SW_ANSWER | in->user.interface << 8 | status,
 			SW_NUMBER(head->word[1]) },
 	};
-	sw_post(in->dev, id, program_now());
+	swv_post(in->dev, id, program_now());
 }
 
-bool sw_take_again(struct sw_interface *in, const struct swhni_slot *head)
+bool swv_take_again(struct swv_interface *in, const struct swhni_slot *head)
 {
-	struct sw_device *dev = in->dev;
-	enum sw_known_answer k = sw_known_take(&dev->known,
-		sw_peer(head->node, head->interface), SW_NUMBER(head->word[1]),
+	struct swv_device *dev = in->dev;
+	enum swv_known_answer k = swv_known_take(&dev->known,
+		swv_peer(head->node, head->interface), SW_NUMBER(head->word[1]),
 		(sim_time)(head->word[1] >> 32) << SW_TIME_SHIFT,
 		program_now());
 
@@ -92,32 +92,32 @@ bool sw_take_again(struct sw_interface *in, const struct swhni_slot *head)
 	return k == SW_KNOWN_NEW;
 }
 
-void sw_answered(struct sw_device *dev, const struct swhni_slot *head)
+void swv_answered(struct swv_device *dev, const struct swhni_slot *head)
 {
 	uint32_t tag = SW_TAG(head->word[0]);
-	uint32_t peer = sw_peer(head->node, tag >> 8);
+	uint32_t peer = swv_peer(head->node, tag >> 8);
 
 	for (uint32_t i = 1; i <= dev->works.room; i++) {
-		const struct sw_work *x = slots_find(&dev->works, i);
+		const struct swv_work *x = slots_find(&dev->works, i);
 
 		if (x && x->has_number && x->tries && x->peer == peer &&
 			x->number == SW_NUMBER(head->word[1])) {
 			/* the card's completion may still come, or not */
-			sw_end(dev, i, tag & 0xff);
+			swv_end(dev, i, tag & 0xff);
 			return;
 		}
 	}
 }
 
-sim_time sw_look_after(struct sw_device *dev)
+sim_time swv_look_after(struct swv_device *dev)
 {
 	sim_time next = SIM_NEVER;
 
 	for (uint32_t i = 1; dev->resent && i <= dev->works.room; i++) {
-		const struct sw_work *x = slots_find(&dev->works, i);
+		const struct swv_work *x = slots_find(&dev->works, i);
 
 		if (x && x->deadline <= program_now())
-			sw_again(dev, i);
+			swv_again(dev, i);
 		x = slots_find(&dev->works, i);
 		if (x && x->deadline < next)
 			next = x->deadline;

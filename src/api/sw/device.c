@@ -9,49 +9,49 @@ enum { ID_BITS = 24 };
 
 /* --- a process's objects --- */
 
-struct sw_handle {
+struct swv_handle {
 	struct slot slot;
 	uint32_t serial, kind;
-	struct sw_object *object;
+	struct swv_object *object;
 };
 
-static void free_device(struct sw_device *d)
+static void free_device(struct swv_device *d)
 {
-	struct sw_key *k;
+	struct swv_key *k;
 
 	while (d->n_queues)
 		if (d->queue[--d->n_queues])
-			sw_free_rq(d->queue[d->n_queues]);
+			swv_free_rq(d->queue[d->n_queues]);
 	while (d->interfaces) {
-		struct sw_interface *in = d->interfaces;
+		struct swv_interface *in = d->interfaces;
 
 		if (in->raw)
-			sw_free_rq(in->raw);
+			swv_free_rq(in->raw);
 		mem_free(in->sq);
 		d->interfaces = in->next;
 		mem_free(in);
 	}
 	while (d->cqs) {
-		struct sw_cq *cq = d->cqs;
+		struct swv_cq *cq = d->cqs;
 
 		d->cqs = cq->next;
-		sw_free_cq(cq);
+		swv_free_cq(cq);
 	}
 	while ((k = d->keys)) {
 		d->keys = k->next;
 		mem_free(k);
 	}
 	slots_fini(&d->works);
-	sw_known_fini(&d->known);
+	swv_known_fini(&d->known);
 	mem_free(d);
 }
 
 static void fini(void *kept)
 {
-	struct sw_process *p = kept;
+	struct swv_process *p = kept;
 
 	while (p->devices) {
-		struct sw_device *d = p->devices;
+		struct swv_device *d = p->devices;
 
 		p->devices = d->next;
 		free_device(d);
@@ -59,12 +59,12 @@ static void fini(void *kept)
 	slots_fini(&p->handles);
 }
 
-static uint64_t device_memory(const struct sw_device *d)
+static uint64_t device_memory(const struct swv_device *d)
 {
 	uint64_t sum = sizeof(*d) + slots_memory(&d->works) +
-		       sw_known_memory(&d->known);
-	const struct sw_interface *in;
-	const struct sw_cq *cq;
+		       swv_known_memory(&d->known);
+	const struct swv_interface *in;
+	const struct swv_cq *cq;
 
 	for (in = d->interfaces; in; in = in->next)
 		sum += sizeof(*in);
@@ -72,7 +72,7 @@ static uint64_t device_memory(const struct sw_device *d)
 		sum += sizeof(*cq) + ring_memory(&cq->done);
 	for (uint32_t i = 0; i < d->n_queues; i++)
 		if (d->queue[i])
-			sum += sizeof(struct sw_rq) +
+			sum += sizeof(struct swv_rq) +
 			       ring_memory(&d->queue[i]->buffers) +
 			       ring_memory(&d->queue[i]->early);
 	return sum;
@@ -80,52 +80,52 @@ static uint64_t device_memory(const struct sw_device *d)
 
 static uint64_t held(const void *kept)
 {
-	const struct sw_process *p = kept;
+	const struct swv_process *p = kept;
 	uint64_t sum = slots_memory(&p->handles);
 
-	for (const struct sw_device *d = p->devices; d; d = d->next)
+	for (const struct swv_device *d = p->devices; d; d = d->next)
 		sum += device_memory(d);
 	return sum;
 }
 
-struct nic *sw_nic(void)
+struct nic *swv_nic(void)
 {
 	return nic_check(host_nic(program_host()), &swhni_ops);
 }
 
-struct sw_process *sw_process(void)
+struct swv_process *swv_process(void)
 {
 	static const struct program_library library = {
-		.size = sizeof(struct sw_process),
+		.size = sizeof(struct swv_process),
 		.fini = fini,
 		.held = held,
 	};
-	struct sw_process *p;
+	struct swv_process *p;
 
-	sw_nic(); /* which there must be */
+	swv_nic(); /* which there must be */
 	p = program_keep(&library);
 	if (!p->is_open)
-		slots_init(&p->handles, sizeof(struct sw_handle));
+		slots_init(&p->handles, sizeof(struct swv_handle));
 	p->is_open = true;
 	return p;
 }
 
-void *sw_find(enum sw_kind kind, const void *handle)
+void *swv_find(enum swv_kind kind, const void *handle)
 {
 	uintptr_t h = (uintptr_t)handle;
-	const struct sw_handle *x = slots_find(
-		&sw_process()->handles, (uint32_t)(h % (1u << ID_BITS)));
+	const struct swv_handle *x = slots_find(
+		&swv_process()->handles, (uint32_t)(h % (1u << ID_BITS)));
 
 	return x && x->kind == kind && x->serial == h >> ID_BITS ? x->object
 								 : NULL;
 }
 
-void *sw_handle(
-	enum sw_kind kind, struct sw_object *object, struct sw_device *dev)
+void *swv_handle(
+	enum swv_kind kind, struct swv_object *object, struct swv_device *dev)
 {
-	struct sw_process *p = sw_process();
+	struct swv_process *p = swv_process();
 	uint32_t id = slots_take(&p->handles);
-	struct sw_handle *x = slots_at(&p->handles, id);
+	struct swv_handle *x = slots_at(&p->handles, id);
 
 	x->serial = ++p->serial;
 	x->kind = kind;
@@ -135,9 +135,9 @@ void *sw_handle(
 	return (void *)object->handle;
 }
 
-void sw_drop(const struct sw_object *object)
+void swv_drop(const struct swv_object *object)
 {
-	slots_give(&sw_process()->handles,
+	slots_give(&swv_process()->handles,
 		(uint32_t)(object->handle % (1u << ID_BITS)));
 }
 
@@ -145,26 +145,26 @@ void sw_drop(const struct sw_object *object)
 
 static bool is_up(uint32_t port)
 {
-	struct nic *nic = sw_nic();
+	struct nic *nic = swv_nic();
 
 	return port < swhni_n_ports(nic) &&
 	       swhni_port(nic, program_node(), port).is_up;
 }
 
-struct sw_device *sw_open(uint32_t job, uint32_t process)
+struct swv_device *swv_open(uint32_t job, uint32_t process)
 {
-	struct sw_process *p = sw_process();
-	struct sw_device *d = mem_alloc(1, sizeof(*d));
+	struct swv_process *p = swv_process();
+	struct swv_device *d = mem_alloc(1, sizeof(*d));
 
 	d->job = job;
 	d->process = process;
-	slots_init(&d->works, sizeof(struct sw_work));
-	sw_windows_init(&d->windows, program_now());
+	slots_init(&d->works, sizeof(struct swv_work));
+	swv_windows_init(&d->windows, program_now());
 	for (uint32_t i = 0; i < WEFT_SW_PORTS; i++)
 		d->is_up[i] = is_up(i);
 	d->next = p->devices;
 	p->devices = d;
-	sw_handle(SW_DEVICE, &d->object, d);
+	swv_handle(SW_DEVICE, &d->object, d);
 	return d;
 }
 
@@ -174,13 +174,14 @@ int weft_sw_open(const struct weft_sw_options *options, struct weft_sw **dev)
 
 	if (!dev || job >= SWHNI_JOBS)
 		return EINVAL;
-	*dev = (struct weft_sw *)sw_open(job, program_process())->object.handle;
+	*dev = (struct weft_sw *)swv_open(job, program_process())
+		       ->object.handle;
 	return 0;
 }
 
-static void unlink_device(struct sw_process *p, struct sw_device *d)
+static void unlink_device(struct swv_process *p, struct swv_device *d)
 {
-	struct sw_device **x = &p->devices;
+	struct swv_device **x = &p->devices;
 
 	while (*x != d)
 		x = &(*x)->next;
@@ -188,10 +189,10 @@ static void unlink_device(struct sw_process *p, struct sw_device *d)
 }
 
 /* The handles of everything that belongs to a device. */
-static void drop_all(struct sw_process *p, const struct sw_device *d)
+static void drop_all(struct swv_process *p, const struct swv_device *d)
 {
 	for (uint32_t i = 1; i <= p->handles.room; i++) {
-		const struct sw_handle *x = slots_find(&p->handles, i);
+		const struct swv_handle *x = slots_find(&p->handles, i);
 
 		if (x && x->object->dev == d)
 			slots_give(&p->handles, i);
@@ -200,16 +201,16 @@ static void drop_all(struct sw_process *p, const struct sw_device *d)
 
 int weft_sw_close(struct weft_sw *dev)
 {
-	struct sw_device *d = sw_find(SW_DEVICE, dev);
-	struct sw_process *p = sw_process();
+	struct swv_device *d = swv_find(SW_DEVICE, dev);
+	struct swv_process *p = swv_process();
 	struct nic_at a;
 
 	if (!d)
 		return EBADF;
-	for (struct sw_interface *in = d->interfaces; in; in = in->next)
-		sw_user_close(&in->user);
-	a = nic_now(sw_nic());
-	for (const struct sw_key *k = d->keys; k; k = k->next)
+	for (struct swv_interface *in = d->interfaces; in; in = in->next)
+		swv_user_close(&in->user);
+	a = nic_now(swv_nic());
+	for (const struct swv_key *k = d->keys; k; k = k->next)
 		swhni_deregister(&a, d->job, k->key);
 	drop_all(p, d);
 	unlink_device(p, d);
@@ -218,7 +219,7 @@ int weft_sw_close(struct weft_sw *dev)
 }
 
 /* Bytes of the rings of an interface. */
-static uint64_t ring_bytes(const struct sw_user *u)
+static uint64_t ring_bytes(const struct swv_user *u)
 {
 	return u->n_entries * sizeof(struct swhni_descriptor) +
 	       u->n_completions * sizeof(struct workq_completion) +
@@ -227,8 +228,8 @@ static uint64_t ring_bytes(const struct sw_user *u)
 
 int weft_sw_query(struct weft_sw *dev, struct weft_sw_device *x)
 {
-	struct sw_device *d = sw_find(SW_DEVICE, dev);
-	struct nic *nic = sw_nic();
+	struct swv_device *d = swv_find(SW_DEVICE, dev);
+	struct nic *nic = swv_nic();
 	const struct swhni_params *p = nic->params;
 
 	if (!d)
@@ -248,7 +249,8 @@ int weft_sw_query(struct weft_sw *dev, struct weft_sw_device *x)
 		.notices = d->notices,
 		.duplicates = d->doubles,
 	};
-	for (const struct sw_interface *in = d->interfaces; in; in = in->next) {
+	for (const struct swv_interface *in = d->interfaces; in;
+		in = in->next) {
 		x->interfaces++;
 		x->held += ring_bytes(&in->user);
 	}
@@ -260,10 +262,10 @@ int weft_sw_query(struct weft_sw *dev, struct weft_sw_device *x)
 int weft_sw_query_port(
 	struct weft_sw *dev, uint32_t port, struct weft_sw_port *p)
 {
-	struct nic *nic = sw_nic();
+	struct nic *nic = swv_nic();
 	struct swhni_port x;
 
-	if (!sw_find(SW_DEVICE, dev))
+	if (!swv_find(SW_DEVICE, dev))
 		return EBADF;
 	if (!p || port >= swhni_n_ports(nic))
 		return EINVAL;
@@ -275,11 +277,11 @@ int weft_sw_query_port(
 /* --- memory --- */
 
 /* Keys of a node's processes alternate, and those at the end are others'. */
-static int add(struct sw_device *d, struct swhni_handle *h, uint32_t *key)
+static int add(struct swv_device *d, struct swhni_handle *h, uint32_t *key)
 {
 	uint32_t n = host_n_processes(program_host());
-	struct nic_at a = nic_now(sw_nic());
-	struct sw_key *k;
+	struct nic_at a = nic_now(swv_nic());
+	struct swv_key *k;
 	int code;
 
 	h->job = d->job;
@@ -298,18 +300,18 @@ static int add(struct sw_device *d, struct swhni_handle *h, uint32_t *key)
 		return code == EAGAIN || code == EBUSY ? ENOSPC : code;
 	d->n_keys++;
 	k = mem_alloc(1, sizeof(*k));
-	*k = (struct sw_key){ d->keys, h->key };
+	*k = (struct swv_key){ d->keys, h->key };
 	d->keys = k;
 	*key = h->key;
 	return 0;
 }
 
-static int check(const struct sw_device *d, uint64_t at, uint64_t bytes,
+static int check(const struct swv_device *d, uint64_t at, uint64_t bytes,
 	uint32_t rights, const uint32_t *key)
 {
 	if (!d)
 		return EBADF;
-	if (!key || !bytes || rights & ~(WEFT_SW_READ | WEFT_SW_WRITE))
+	if (!key || !bytes || rights > (WEFT_SW_READ | WEFT_SW_WRITE))
 		return EINVAL;
 	return program_has(at, bytes) ? 0 : EFAULT;
 }
@@ -317,7 +319,7 @@ static int check(const struct sw_device *d, uint64_t at, uint64_t bytes,
 int weft_sw_reg(struct weft_sw *dev, uint64_t at, uint64_t bytes,
 	uint32_t rights, uint64_t page, uint32_t *key)
 {
-	struct sw_device *d = sw_find(SW_DEVICE, dev);
+	struct swv_device *d = swv_find(SW_DEVICE, dev);
 	struct swhni_handle h = {
 		.space = page ? SWHNI_PAGED : SWHNI_PHYSICAL,
 		.rights = (uint8_t)rights,
@@ -338,7 +340,7 @@ int weft_sw_reg(struct weft_sw *dev, uint64_t at, uint64_t bytes,
 int weft_sw_reg_segment(struct weft_sw *dev, uint64_t at, uint64_t bytes,
 	uint32_t rights, uint32_t *key)
 {
-	struct sw_device *d = sw_find(SW_DEVICE, dev);
+	struct swv_device *d = swv_find(SW_DEVICE, dev);
 	struct swhni_handle h = {
 		.space = SWHNI_SEGMENT,
 		.rights = (uint8_t)rights,
@@ -351,21 +353,21 @@ int weft_sw_reg_segment(struct weft_sw *dev, uint64_t at, uint64_t bytes,
 }
 
 /* Where the key stands in the device's list; NULL: it is not the device's. */
-static struct sw_key **find_key(struct sw_device *d, uint32_t key)
+static struct swv_key **find_key(struct swv_device *d, uint32_t key)
 {
-	struct sw_key **k = &d->keys;
+	struct swv_key **k = &d->keys;
 
 	while (*k && (*k)->key != key)
 		k = &(*k)->next;
 	return *k ? k : NULL;
 }
 
-static uint32_t count_users(const struct sw_device *d, uint32_t key)
+static uint32_t count_users(const struct swv_device *d, uint32_t key)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 1; i <= d->works.room; i++) {
-		const struct sw_work *x = slots_find(&d->works, i);
+		const struct swv_work *x = slots_find(&d->works, i);
 
 		n += x && !x->is_fsm && x->d.own_key == key;
 	}
@@ -374,8 +376,8 @@ static uint32_t count_users(const struct sw_device *d, uint32_t key)
 
 int weft_sw_dereg(struct weft_sw *dev, uint32_t key)
 {
-	struct sw_device *d = sw_find(SW_DEVICE, dev);
-	struct sw_key **k, *gone;
+	struct swv_device *d = swv_find(SW_DEVICE, dev);
+	struct swv_key **k, *gone;
 	struct nic_at a;
 	int code;
 
@@ -384,10 +386,10 @@ int weft_sw_dereg(struct weft_sw *dev, uint32_t key)
 	k = find_key(d, key);
 	if (!k)
 		return EINVAL;
-	sw_progress(d);
+	swv_progress(d);
 	if (count_users(d, key))
 		return EBUSY;
-	a = nic_now(sw_nic());
+	a = nic_now(swv_nic());
 	code = swhni_deregister(&a, d->job, key);
 	if (code)
 		return code;
@@ -399,14 +401,14 @@ int weft_sw_dereg(struct weft_sw *dev, uint32_t key)
 
 int weft_sw_query_mr(struct weft_sw *dev, uint32_t key, struct weft_sw_mr *mr)
 {
-	struct sw_device *d = sw_find(SW_DEVICE, dev);
+	struct swv_device *d = swv_find(SW_DEVICE, dev);
 	const struct swhni_handle *h;
 
 	if (!d)
 		return EBADF;
 	if (!mr || !find_key(d, key))
 		return EINVAL;
-	h = swhni_handle(sw_nic(), program_node(), key);
+	h = swhni_handle(swv_nic(), program_node(), key);
 	*mr = (struct weft_sw_mr){
 		.at = h->at - program_base(),
 		.bytes = h->bytes,
@@ -418,11 +420,11 @@ int weft_sw_query_mr(struct weft_sw *dev, uint32_t key, struct weft_sw_mr *mr)
 	return 0;
 }
 
-bool sw_has_bytes(const struct sw_device *dev, uint32_t key, uint64_t offset,
+bool swv_has_bytes(const struct swv_device *dev, uint32_t key, uint64_t offset,
 	uint64_t bytes)
 {
 	const struct swhni_handle *h =
-		swhni_handle(sw_nic(), program_node(), key);
+		swhni_handle(swv_nic(), program_node(), key);
 	uint64_t first;
 
 	if (!h || h->job != dev->job || h->process != dev->process)

@@ -5,7 +5,7 @@
 
 /* --- descriptors that end --- */
 
-void sw_push(struct sw_cq *cq, const struct weft_sw_completion *c)
+void swv_push(struct swv_cq *cq, const struct weft_sw_completion *c)
 {
 	if (cq->done.n == cq->depth) {
 		cq->has_lost = true;
@@ -14,10 +14,10 @@ void sw_push(struct sw_cq *cq, const struct weft_sw_completion *c)
 	*(struct weft_sw_completion *)ring_push(&cq->done) = *c;
 }
 
-void sw_end(struct sw_device *dev, uint32_t work, uint32_t status)
+void swv_end(struct swv_device *dev, uint32_t work, uint32_t status)
 {
-	const struct sw_work *x = slots_at(&dev->works, work);
-	struct sw_sq *sq = x->sq;
+	const struct swv_work *x = slots_at(&dev->works, work);
+	struct swv_sq *sq = x->sq;
 	struct weft_sw_completion c = {
 		.kind = WEFT_SW_DONE,
 		.status = status,
@@ -28,14 +28,14 @@ void sw_end(struct sw_device *dev, uint32_t work, uint32_t status)
 	bool is_quiet = x->flags & WEFT_SW_QUIET && !status;
 
 	if (x->has_number)
-		sw_windows_done(&dev->windows, x->peer, x->number);
+		swv_windows_done(&dev->windows, x->peer, x->number);
 	slots_give(&dev->works, work);
 	if (!sq)
 		return;
 	sq->used--;
 	sq->failed += status != WEFT_SW_OK;
 	if (!is_quiet)
-		sw_push(sq->cq, &c);
+		swv_push(sq->cq, &c);
 }
 
 static uint32_t status_of(uint32_t error)
@@ -58,24 +58,24 @@ static uint32_t status_of(uint32_t error)
 }
 
 /* A write of another process, whose sender wanted this queue to know. */
-static void on_arrived(struct sw_sq *sq, const struct workq_completion *c)
+static void on_arrived(struct swv_sq *sq, const struct workq_completion *c)
 {
 	if (sq)
-		sw_push(sq->cq, &(struct weft_sw_completion){
-					.kind = WEFT_SW_ARRIVED,
-					.node = SWHNI_NODE_OF(c->status),
-					.tag = (uint32_t)c->id,
-					.bytes = c->more,
-					.at = c->value,
-				});
+		swv_push(sq->cq, &(struct weft_sw_completion){
+					 .kind = WEFT_SW_ARRIVED,
+					 .node = SWHNI_NODE_OF(c->status),
+					 .tag = (uint32_t)c->id,
+					 .bytes = c->more,
+					 .at = c->value,
+				 });
 }
 
-void sw_on_done(void *interface, const struct workq_completion *c)
+void swv_on_done(void *interface, const struct workq_completion *c)
 {
-	struct sw_interface *in = interface;
-	struct sw_device *dev = in->dev;
+	struct swv_interface *in = interface;
+	struct swv_device *dev = in->dev;
 	uint32_t error = SWHNI_ERROR_OF(c->status), id = SW_USER_ID(c->id);
-	const struct sw_work *x;
+	const struct swv_work *x;
 
 	if (SWHNI_EVENT_OF(c->status) == SWHNI_ARRIVED)
 		on_arrived(in->sq, c);
@@ -85,17 +85,17 @@ void sw_on_done(void *interface, const struct workq_completion *c)
 	if (!x || x->in != in || x->d.id != c->id)
 		return; /* its queue was reset, or its receiver has answered */
 	if (error == SWHNI_NO_ANSWER && !(x->flags & WEFT_SW_BARE))
-		sw_again(dev, id);
+		swv_again(dev, id);
 	else if (!error && x->tries && x->has_number)
-		sw_sent_again(dev, id);
+		swv_sent_again(dev, id);
 	else
-		sw_end(dev, id, status_of(error));
+		swv_end(dev, id, status_of(error));
 }
 
 /* --- messages --- */
 
 static struct weft_sw_completion report(
-	const struct sw_rq *rq, const struct swhni_slot *head)
+	const struct swv_rq *rq, const struct swhni_slot *head)
 {
 	return (struct weft_sw_completion){
 		.kind = head->is_notice ? WEFT_SW_NOTICE : WEFT_SW_RECEIVED,
@@ -109,9 +109,9 @@ static struct weft_sw_completion report(
 
 /* Copies a message into the oldest buffer. */
 static void fill(
-	struct sw_rq *rq, const struct swhni_slot *head, const uint8_t *bytes)
+	struct swv_rq *rq, const struct swhni_slot *head, const uint8_t *bytes)
 {
-	struct sw_buffer b = *(struct sw_buffer *)ring_pop(&rq->buffers);
+	struct swv_buffer b = *(struct swv_buffer *)ring_pop(&rq->buffers);
 	struct weft_sw_completion c = report(rq, head);
 
 	c.id = b.id;
@@ -120,13 +120,13 @@ static void fill(
 		c.status = WEFT_SW_TRUNCATED;
 	program_write(program_base() + b.at, bytes,
 		b.bytes < head->bytes ? b.bytes : head->bytes);
-	sw_push(rq->cq, &c);
+	swv_push(rq->cq, &c);
 }
 
-void sw_fill(struct sw_rq *rq)
+void swv_fill(struct swv_rq *rq)
 {
 	while (rq->early.n && rq->buffers.n) {
-		const struct sw_early *e = ring_pop(&rq->early);
+		const struct swv_early *e = ring_pop(&rq->early);
 
 		fill(rq, &e->head, e->bytes);
 	}
@@ -134,59 +134,59 @@ void sw_fill(struct sw_rq *rq)
 
 /* Whether the message may be taken out of the ring now: it has a buffer, or may
  * wait for one. */
-static bool fits(struct sw_device *dev, const struct swhni_slot *head)
+static bool fits(struct swv_device *dev, const struct swhni_slot *head)
 {
 	uint32_t i = SW_QUEUE(head->word[0]);
-	const struct sw_rq *rq = i < SW_QUEUES ? dev->queue[i] : NULL;
+	const struct swv_rq *rq = i < SW_QUEUES ? dev->queue[i] : NULL;
 
 	return head->is_notice || head->word[0] & SW_ANSWER || !rq ||
 	       rq->buffers.n || rq->early.n < rq->depth;
 }
 
 static void deliver(
-	struct sw_rq *rq, const struct swhni_slot *head, uint64_t at)
+	struct swv_rq *rq, const struct swhni_slot *head, uint64_t at)
 {
 	struct weft_sw_completion c = report(rq, head);
-	struct sw_early *e;
+	struct swv_early *e;
 
 	if (head->is_notice) {
-		sw_push(rq->cq, &c);
+		swv_push(rq->cq, &c);
 		return;
 	}
 	e = ring_push(&rq->early);
 	e->head = *head;
 	program_read(at, e->bytes, head->bytes);
-	sw_fill(rq);
+	swv_fill(rq);
 }
 
 /* A message of a raw RQ stays in the ring; one that the library keeps is freed
  * with those before it. */
-static void show(struct sw_rq *rq, const struct swhni_slot *head, uint64_t at,
+static void show(struct swv_rq *rq, const struct swhni_slot *head, uint64_t at,
 	bool is_for_program)
 {
 	struct weft_sw_completion c = report(rq, head);
 
 	if (!is_for_program && !rq->slots.n) {
-		sw_user_free_slot(&rq->in->user);
+		swv_user_free_slot(&rq->in->user);
 		return;
 	}
 	*(bool *)ring_push(&rq->slots) = is_for_program;
 	if (!head->is_notice)
 		c.at = at - program_base();
 	if (is_for_program)
-		sw_push(rq->cq, &c);
+		swv_push(rq->cq, &c);
 }
 
 /* Whether a message is new to this process. */
-static bool is_new(struct sw_interface *in, const struct swhni_slot *head)
+static bool is_new(struct swv_interface *in, const struct swhni_slot *head)
 {
-	struct sw_device *dev = in->dev;
+	struct swv_device *dev = in->dev;
 
 	if (!(head->word[0] & SW_NUMBERED))
 		return true;
 	if (head->word[0] & SW_AGAIN)
-		return sw_take_again(in, head);
-	if (sw_known_take(&dev->known, sw_peer(head->node, head->interface),
+		return swv_take_again(in, head);
+	if (swv_known_take(&dev->known, swv_peer(head->node, head->interface),
 		    SW_NUMBER(head->word[1]), SIM_NEVER,
 		    program_now()) == SW_KNOWN_NEW)
 		return true;
@@ -195,14 +195,14 @@ static bool is_new(struct sw_interface *in, const struct swhni_slot *head)
 }
 
 static void take(
-	struct sw_interface *in, const struct swhni_slot *head, uint64_t at)
+	struct swv_interface *in, const struct swhni_slot *head, uint64_t at)
 {
 	uint32_t i = SW_QUEUE(head->word[0]);
-	struct sw_rq *rq = i < SW_QUEUES ? in->dev->queue[i] : NULL;
+	struct swv_rq *rq = i < SW_QUEUES ? in->dev->queue[i] : NULL;
 	bool is_wanted;
 
 	if (head->word[0] & SW_ANSWER) {
-		sw_answered(in->dev, head);
+		swv_answered(in->dev, head);
 		is_wanted = false;
 	} else {
 		is_wanted = is_new(in, head);
@@ -213,17 +213,17 @@ static void take(
 	}
 	if (rq && is_wanted)
 		deliver(rq, head, at);
-	sw_user_free_slot(&in->user);
+	swv_user_free_slot(&in->user);
 }
 
 /* Takes messages that have come. */
-static void take_all(struct sw_interface *in)
+static void take_all(struct swv_interface *in)
 {
 	struct swhni_slot head;
 	uint64_t at;
 
 	in->is_blocked = false;
-	while (!in->is_blocked && sw_user_peek(&in->user, &head, &at)) {
+	while (!in->is_blocked && swv_user_peek(&in->user, &head, &at)) {
 		in->is_blocked = !in->raw && !fits(in->dev, &head);
 		if (in->is_blocked)
 			return;
@@ -232,23 +232,24 @@ static void take_all(struct sw_interface *in)
 	}
 }
 
-sim_time sw_progress(struct sw_device *dev)
+sim_time swv_progress(struct swv_device *dev)
 {
-	for (struct sw_interface *in = dev->interfaces; in; in = in->next) {
-		sw_user_poll(&in->user);
+	for (struct swv_interface *in = dev->interfaces; in; in = in->next) {
+		swv_user_poll(&in->user);
 		take_all(in);
 	}
-	return sw_look_after(dev);
+	return swv_look_after(dev);
 }
 
 /* --- polling and waiting --- */
 
 static const struct swhni_params *params(void)
 {
-	return sw_nic()->params;
+	return swv_nic()->params;
 }
 
-static bool take_done(struct sw_cq *cq, struct weft_sw_completion *c, int *code)
+static bool take_done(
+	struct swv_cq *cq, struct weft_sw_completion *c, int *code)
 {
 	*code = 0;
 	if (cq->done.n)
@@ -264,7 +265,7 @@ static bool take_done(struct sw_cq *cq, struct weft_sw_completion *c, int *code)
 
 int weft_sw_poll(struct weft_sw_cq *cq, struct weft_sw_completion *c)
 {
-	struct sw_cq *q = sw_find(SW_CQ, cq);
+	struct swv_cq *q = swv_find(SW_CQ, cq);
 	int code;
 
 	if (!q)
@@ -272,13 +273,13 @@ int weft_sw_poll(struct weft_sw_cq *cq, struct weft_sw_completion *c)
 	if (!c)
 		return EINVAL;
 	program_charge(params()->work.poll_load);
-	sw_progress(q->object.dev);
+	swv_progress(q->object.dev);
 	return take_done(q, c, &code) ? code : EAGAIN;
 }
 
 /* What a program waits for, besides the interfaces of its device. */
 struct awaited {
-	struct sw_device *dev;
+	struct swv_device *dev;
 	const struct host *host;
 	site_id node;
 	uint64_t at, value; /* of a word; 0: none */
@@ -293,11 +294,12 @@ static bool has_word(const struct awaited *x)
 	       word >= x->value;
 }
 
-bool sw_has_news(const struct sw_device *dev)
+bool swv_has_news(const struct swv_device *dev)
 {
-	for (const struct sw_interface *in = dev->interfaces; in; in = in->next)
-		if (sw_user_has_done(&in->user) ||
-			(!in->is_blocked && sw_user_has_message(&in->user)))
+	for (const struct swv_interface *in = dev->interfaces; in;
+		in = in->next)
+		if (swv_user_has_done(&in->user) ||
+			(!in->is_blocked && swv_user_has_message(&in->user)))
 			return true;
 	return false;
 }
@@ -307,14 +309,14 @@ static bool has_any(void *arg, uint64_t *seen)
 	const struct awaited *x = arg;
 
 	*seen = 0;
-	return has_word(x) || sw_has_news(x->dev);
+	return has_word(x) || swv_has_news(x->dev);
 }
 
 /* Sleeps until something has come, or until a time. */
 static void sleep_until(struct awaited *x, sim_time t)
 {
-	struct poll_loop loop = nic_poll_loop(
-		sw_nic(), params()->work.poll_period, params()->work.poll_load);
+	struct poll_loop loop = nic_poll_loop(swv_nic(),
+		params()->work.poll_period, params()->work.poll_load);
 	uint64_t seen;
 
 	if (t == SIM_NEVER)
@@ -323,12 +325,12 @@ static void sleep_until(struct awaited *x, sim_time t)
 		program_poll_before(has_any, x, loop, t, &seen);
 }
 
-static struct awaited awaited(struct sw_device *dev)
+static struct awaited awaited(struct swv_device *dev)
 {
 	return (struct awaited){ dev, program_host(), program_node(), 0, 0 };
 }
 
-void sw_sleep(struct sw_device *dev, sim_time t)
+void swv_sleep(struct swv_device *dev, sim_time t)
 {
 	struct awaited x = awaited(dev);
 
@@ -345,7 +347,7 @@ int weft_sw_wait(
 	struct weft_sw_cq *cq, struct weft_sw_completion *c, int64_t timeout)
 {
 	PROGRAM_CALL("weft_sw_wait", 0, 0);
-	struct sw_cq *q = sw_find(SW_CQ, cq);
+	struct swv_cq *q = swv_find(SW_CQ, cq);
 	struct awaited x;
 	sim_time end, next;
 	int code;
@@ -357,7 +359,7 @@ int weft_sw_wait(
 	end = end_of(timeout);
 	x = awaited(q->object.dev);
 	for (;;) {
-		next = sw_progress(q->object.dev);
+		next = swv_progress(q->object.dev);
 		if (take_done(q, c, &code))
 			return code;
 		if (program_now() >= end)
@@ -370,7 +372,7 @@ int weft_sw_wait_reply(
 	struct weft_sw *dev, uint64_t at, uint64_t value, int64_t timeout)
 {
 	PROGRAM_CALL("weft_sw_wait_reply, at least #", value, 0);
-	struct sw_device *d = sw_find(SW_DEVICE, dev);
+	struct swv_device *d = swv_find(SW_DEVICE, dev);
 	struct awaited x;
 	sim_time end, next;
 
@@ -385,7 +387,7 @@ int weft_sw_wait_reply(
 	x.at = program_base() + at;
 	x.value = value;
 	for (;;) {
-		next = sw_progress(d);
+		next = swv_progress(d);
 		if (!value || has_word(&x))
 			return 0;
 		if (program_now() >= end)
@@ -397,9 +399,9 @@ int weft_sw_wait_reply(
 /* --- events --- */
 
 /* A queue with completions that the program has not been told of. */
-static bool find_cq_event(struct sw_device *d, struct weft_sw_event *e)
+static bool find_cq_event(struct swv_device *d, struct weft_sw_event *e)
 {
-	struct sw_cq *q = d->cqs;
+	struct swv_cq *q = d->cqs;
 
 	while (q && (!q->has_events || q->is_out || !q->done.n))
 		q = q->next;
@@ -413,10 +415,10 @@ static bool find_cq_event(struct sw_device *d, struct weft_sw_event *e)
 	return true;
 }
 
-static bool find_port_event(struct sw_device *d, struct weft_sw_event *e)
+static bool find_port_event(struct swv_device *d, struct weft_sw_event *e)
 {
-	for (uint32_t i = 0; i < swhni_n_ports(sw_nic()); i++) {
-		bool is_up = swhni_port(sw_nic(), program_node(), i).is_up;
+	for (uint32_t i = 0; i < swhni_n_ports(swv_nic()); i++) {
+		bool is_up = swhni_port(swv_nic(), program_node(), i).is_up;
 
 		if (d->has_news[i] || d->is_up[i] == is_up)
 			continue;
@@ -436,7 +438,7 @@ int weft_sw_get_event(
 	struct weft_sw *dev, struct weft_sw_event *e, int64_t timeout)
 {
 	PROGRAM_CALL("weft_sw_get_event", 0, 0);
-	struct sw_device *d = sw_find(SW_DEVICE, dev);
+	struct swv_device *d = swv_find(SW_DEVICE, dev);
 	struct awaited x;
 	sim_time end, next;
 
@@ -447,7 +449,7 @@ int weft_sw_get_event(
 	end = end_of(timeout);
 	x = awaited(d);
 	for (;;) {
-		next = sw_progress(d);
+		next = swv_progress(d);
 		if (find_cq_event(d, e) || find_port_event(d, e))
 			return 0;
 		if (program_now() >= end)
@@ -458,15 +460,15 @@ int weft_sw_get_event(
 
 int weft_sw_ack_event(struct weft_sw *dev, const struct weft_sw_event *e)
 {
-	struct sw_device *d = sw_find(SW_DEVICE, dev);
-	struct sw_cq *q;
+	struct swv_device *d = swv_find(SW_DEVICE, dev);
+	struct swv_cq *q;
 
 	if (!d)
 		return EBADF;
 	if (!e)
 		return EINVAL;
 	if (e->kind == WEFT_SW_EVENT_CQ) {
-		q = sw_find(SW_CQ, e->cq);
+		q = swv_find(SW_CQ, e->cq);
 		if (!q || !q->is_out)
 			return EINVAL;
 		q->is_out = false;

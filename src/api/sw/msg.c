@@ -27,9 +27,9 @@ enum { OF_FSM, OF_STAGE, OF_PUT, OF_GET };
 #define ID(kind, value) ((uint64_t)(kind) << 32 | (value))
 
 struct own {
-	struct sw_device *dev;
-	struct sw_cq *cq;
-	struct sw_sq *sq;
+	struct swv_device *dev;
+	struct swv_cq *cq;
+	struct swv_sq *sq;
 	uint64_t stages; /* bits of those in use */
 	struct window puts;
 };
@@ -62,8 +62,8 @@ static int open_queues(struct own *o)
 	code = code ? code : weft_sw_create_rq(dev, cq, &one, &rq);
 	if (code)
 		return code;
-	o->cq = sw_find(SW_CQ, cq);
-	o->sq = sw_find(SW_SQ, sq);
+	o->cq = swv_find(SW_CQ, cq);
+	o->sq = swv_find(SW_SQ, sq);
 	return 0;
 }
 
@@ -89,8 +89,8 @@ static int msg_sw_open(struct msg_state *m)
 	struct own *o = own(m);
 	int code = EBUSY;
 
-	*o = (struct own){ .dev = sw_open(0, m->process) };
-	if (sw_new_interface(o->dev, 1 + interface_of(m->process)))
+	*o = (struct own){ .dev = swv_open(0, m->process) };
+	if (swv_new_interface(o->dev, 1 + interface_of(m->process)))
 		code = open_queues(o);
 	code = code ? code : register_all(m);
 	if (code)
@@ -131,7 +131,7 @@ static bool msg_sw_poll(struct msg_state *m)
 	struct own *o = own(m);
 	bool did = o->cq->done.n;
 
-	sw_progress(o->dev);
+	swv_progress(o->dev);
 	for (; o->cq->done.n; did = true) {
 		struct weft_sw_completion c =
 			*(struct weft_sw_completion *)ring_pop(&o->cq->done);
@@ -143,19 +143,19 @@ static bool msg_sw_poll(struct msg_state *m)
 
 static bool msg_sw_has_events(const struct msg_state *m)
 {
-	return own(m)->cq->done.n || sw_has_news(own(m)->dev);
+	return own(m)->cq->done.n || swv_has_news(own(m)->dev);
 }
 
 static struct poll_loop msg_sw_loop(struct msg_state *m)
 {
-	return sw_user_loop(&own(m)->sq->in->user);
+	return swv_user_loop(&own(m)->sq->in->user);
 }
 
 /* Until something has completed. */
 static void wait_for_some(struct msg_state *m)
 {
 	if (!msg_sw_poll(m))
-		sw_sleep(own(m)->dev, sw_progress(own(m)->dev));
+		swv_sleep(own(m)->dev, swv_progress(own(m)->dev));
 	msg_sw_poll(m);
 }
 
@@ -218,7 +218,7 @@ static void msg_sw_post(struct msg_state *m, uint32_t rank, uint64_t to,
 	uint32_t stage;
 
 	if (bytes <= SWHNI_SHORT &&
-		!sw_post_short(own(m)->sq, &w, data, bytes, 0))
+		!swv_post_short(own(m)->sq, &w, data, bytes, 0))
 		return;
 	stage = take_stage(m);
 	program_write(m->own_at + (uint64_t)stage * MSG_SLOT, data, bytes);

@@ -9,33 +9,33 @@ enum {
 	ALL = PORTS | WEFT_SW_FAST | WEFT_SW_QUIET | WEFT_SW_BARE,
 };
 
-int sw_post(struct sw_device *dev, uint32_t work, sim_time begun)
+int swv_post(struct swv_device *dev, uint32_t work, sim_time begun)
 {
-	struct sw_work x = *(struct sw_work *)slots_at(&dev->works, work);
-	struct sw_user *u = &x.in->user;
+	struct swv_work x = *(struct swv_work *)slots_at(&dev->works, work);
+	struct swv_user *u = &x.in->user;
 	int code = 0;
 
 	x.d.id = work;
 	x.d.flags |= SWHNI_TELL;
 	if (x.is_fsm)
-		code = sw_user_fsm(u, &x.d, x.data, begun);
+		code = swv_user_fsm(u, &x.d, x.data, begun);
 	else
-		sw_user_post(u, &x.d, begun);
+		swv_user_post(u, &x.d, begun);
 	/* by which its completion is known */
-	((struct sw_work *)slots_at(&dev->works, work))->d.id = x.d.id;
+	((struct swv_work *)slots_at(&dev->works, work))->d.id = x.d.id;
 	return code;
 }
 
 /* What is wrong with a descriptor, whatever it does; else the queue. */
 static int check(struct weft_sw_sq *sq, const struct weft_sw_work *w,
-	uint32_t flags, struct sw_sq **found)
+	uint32_t flags, struct swv_sq **found)
 {
-	struct sw_sq *x = sw_find(SW_SQ, sq);
+	struct swv_sq *x = swv_find(SW_SQ, sq);
 
 	if (!x)
 		return EBADF;
 	if (!w || w->flags & ~flags || (w->flags & PORTS) == PORTS ||
-		w->to.node >= sw_nic()->n_nodes ||
+		w->to.node >= swv_nic()->n_nodes ||
 		w->to.engine >= SWHNI_ENGINES ||
 		w->to.interface >= SWHNI_INTERFACES)
 		return EINVAL;
@@ -44,20 +44,20 @@ static int check(struct weft_sw_sq *sq, const struct weft_sw_work *w,
 }
 
 /* Whether the queue has room, after a look at what has completed. */
-static bool has_room(struct sw_sq *sq)
+static bool has_room(struct swv_sq *sq)
 {
-	if (sq->used == sq->depth || !sw_user_has_room(&sq->in->user))
-		sw_progress(sq->object.dev);
-	return sq->used < sq->depth && sw_user_has_room(&sq->in->user);
+	if (sq->used == sq->depth || !swv_user_has_room(&sq->in->user))
+		swv_progress(sq->object.dev);
+	return sq->used < sq->depth && swv_user_has_room(&sq->in->user);
 }
 
 /* A new descriptor as the program's says. */
 static uint32_t make(
-	struct sw_sq *sq, const struct weft_sw_work *w, enum swhni_type type)
+	struct swv_sq *sq, const struct weft_sw_work *w, enum swhni_type type)
 {
-	struct sw_device *dev = sq->object.dev;
+	struct swv_device *dev = sq->object.dev;
 	uint32_t id = slots_take(&dev->works);
-	struct sw_work *x = slots_at(&dev->works, id);
+	struct swv_work *x = slots_at(&dev->works, id);
 
 	x->sq = sq;
 	x->in = sq->in;
@@ -83,26 +83,26 @@ static uint32_t make(
 }
 
 /* A number in the window of the peer that a descriptor names. */
-static void take_number(struct sw_device *dev, struct sw_work *x)
+static void take_number(struct swv_device *dev, struct swv_work *x)
 {
-	x->peer = sw_peer(x->d.node, x->d.interface);
-	x->number = sw_windows_take(&dev->windows, x->peer);
+	x->peer = swv_peer(x->d.node, x->d.interface);
+	x->number = swv_windows_take(&dev->windows, x->peer);
 	x->has_number = true;
 	x->d.word[0] |= SW_NUMBERED;
 	x->d.word[1] = x->number;
 }
 
-static bool has_window(const struct sw_sq *sq, const struct weft_sw_work *w)
+static bool has_window(const struct swv_sq *sq, const struct weft_sw_work *w)
 {
-	return sw_windows_has_room(
-		&sq->object.dev->windows, sw_peer(w->to.node, w->to.interface));
+	return swv_windows_has_room(&sq->object.dev->windows,
+		swv_peer(w->to.node, w->to.interface));
 }
 
 int weft_sw_post_send(struct weft_sw_sq *sq, const struct weft_sw_work *w)
 {
 	sim_time begun = program_now();
-	struct sw_work *x;
-	struct sw_sq *q;
+	struct swv_work *x;
+	struct swv_sq *q;
 	bool is_reliable;
 	uint32_t id;
 	int code = check(sq, w, ALL | WEFT_SW_UNRELIABLE, &q);
@@ -112,7 +112,7 @@ int weft_sw_post_send(struct weft_sw_sq *sq, const struct weft_sw_work *w)
 	is_reliable = !(w->flags & WEFT_SW_UNRELIABLE);
 	if (w->bytes > WEFT_SW_MESSAGE)
 		return EMSGSIZE;
-	if (!sw_has_bytes(q->object.dev, w->own_key, w->own_at, w->bytes))
+	if (!swv_has_bytes(q->object.dev, w->own_key, w->own_at, w->bytes))
 		return EFAULT;
 	if (!has_room(q) || (is_reliable && !has_window(q, w)))
 		return EAGAIN;
@@ -121,12 +121,12 @@ int weft_sw_post_send(struct weft_sw_sq *sq, const struct weft_sw_work *w)
 	x->d.word[0] = (uint64_t)w->to.queue << 32 | w->tag;
 	if (is_reliable)
 		take_number(q->object.dev, x);
-	return sw_post(q->object.dev, id, begun);
+	return swv_post(q->object.dev, id, begun);
 }
 
 /* What all writes and reads have in common: a descriptor, not yet posted. */
 static int begin(struct weft_sw_sq *sq, const struct weft_sw_work *w,
-	uint32_t flags, enum swhni_type type, struct sw_sq **q, uint32_t *id)
+	uint32_t flags, enum swhni_type type, struct swv_sq **q, uint32_t *id)
 {
 	int code = check(sq, w, flags, q);
 
@@ -136,7 +136,7 @@ static int begin(struct weft_sw_sq *sq, const struct weft_sw_work *w,
 		return EINVAL;
 	if (w->bytes > WEFT_SW_LONGEST)
 		return EMSGSIZE;
-	if (!sw_has_bytes((*q)->object.dev, w->own_key, w->own_at, w->bytes))
+	if (!swv_has_bytes((*q)->object.dev, w->own_key, w->own_at, w->bytes))
 		return EFAULT;
 	if (!has_room(*q))
 		return EAGAIN;
@@ -144,7 +144,7 @@ static int begin(struct weft_sw_sq *sq, const struct weft_sw_work *w,
 	return 0;
 }
 
-static struct sw_work *work_of(const struct sw_sq *q, uint32_t id)
+static struct swv_work *work_of(const struct swv_sq *q, uint32_t id)
 {
 	return slots_at(&q->object.dev->works, id);
 }
@@ -152,7 +152,7 @@ static struct sw_work *work_of(const struct sw_sq *q, uint32_t id)
 int weft_sw_post_write(struct weft_sw_sq *sq, const struct weft_sw_work *w)
 {
 	sim_time begun = program_now();
-	struct sw_sq *q;
+	struct swv_sq *q;
 	uint32_t id;
 	int code = begin(sq, w, ALL | WEFT_SW_EVENT, SWHNI_WRITE, &q, &id);
 
@@ -162,21 +162,21 @@ int weft_sw_post_write(struct weft_sw_sq *sq, const struct weft_sw_work *w)
 		work_of(q, id)->d.flags |= SWHNI_EVENT;
 		work_of(q, id)->d.word[0] = w->tag;
 	}
-	return sw_post(q->object.dev, id, begun);
+	return swv_post(q->object.dev, id, begun);
 }
 
 int weft_sw_post_write_notify(
 	struct weft_sw_sq *sq, const struct weft_sw_work *w)
 {
 	sim_time begun = program_now();
-	struct sw_sq *q = sw_find(SW_SQ, sq);
-	struct sw_work *x;
+	struct swv_sq *q = swv_find(SW_SQ, sq);
+	struct swv_work *x;
 	uint32_t id;
 	int code;
 
 	/* before a descriptor is made */
 	if (q && w && !has_window(q, w)) {
-		sw_progress(q->object.dev);
+		swv_progress(q->object.dev);
 		if (!has_window(q, w))
 			return EAGAIN;
 	}
@@ -187,10 +187,10 @@ int weft_sw_post_write_notify(
 	x->d.flags |= SWHNI_NOTICE;
 	x->d.word[0] = (uint64_t)w->to.queue << 32 | w->tag;
 	take_number(q->object.dev, x);
-	return sw_post(q->object.dev, id, begun);
+	return swv_post(q->object.dev, id, begun);
 }
 
-static void count_in(struct sw_work *x, uint32_t key, uint64_t offset)
+static void count_in(struct swv_work *x, uint32_t key, uint64_t offset)
 {
 	x->d.flags |= SWHNI_REPLY;
 	x->d.reply.key = key;
@@ -201,7 +201,7 @@ int weft_sw_post_write_reply(
 	struct weft_sw_sq *sq, const struct weft_sw_work *w)
 {
 	sim_time begun = program_now();
-	struct sw_sq *q;
+	struct swv_sq *q;
 	uint32_t id;
 	int code;
 
@@ -211,29 +211,29 @@ int weft_sw_post_write_reply(
 	if (code)
 		return code;
 	count_in(work_of(q, id), w->key, w->reply);
-	return sw_post(q->object.dev, id, begun);
+	return swv_post(q->object.dev, id, begun);
 }
 
 int weft_sw_post_read(struct weft_sw_sq *sq, const struct weft_sw_work *w)
 {
 	sim_time begun = program_now();
 	bool counts = w && w->reply != UINT64_MAX;
-	struct sw_sq *q;
+	struct swv_sq *q;
 	uint32_t id;
 	int code;
 
 	if (counts && w->reply % 8)
 		return EINVAL;
-	q = sw_find(SW_SQ, sq);
+	q = swv_find(SW_SQ, sq);
 	if (q && counts &&
-		!sw_has_bytes(q->object.dev, w->own_key, w->reply, 8))
+		!swv_has_bytes(q->object.dev, w->own_key, w->reply, 8))
 		return EFAULT;
 	code = begin(sq, w, ALL, SWHNI_READ, &q, &id);
 	if (code)
 		return code;
 	if (counts)
 		count_in(work_of(q, id), w->own_key, w->reply);
-	return sw_post(q->object.dev, id, begun);
+	return swv_post(q->object.dev, id, begun);
 }
 
 /* --- fast short messages --- */
@@ -258,7 +258,7 @@ static int gather(const struct weft_sw_piece *pieces, uint32_t n, uint8_t *to,
 }
 
 /* What is wrong with a short message's bytes, which are gathered. */
-static int check_short(const struct sw_sq *q, const struct weft_sw_work *w,
+static int check_short(const struct swv_sq *q, const struct weft_sw_work *w,
 	const struct weft_sw_piece *pieces, uint32_t n, uint8_t *data,
 	uint32_t *bytes)
 {
@@ -269,18 +269,18 @@ static int check_short(const struct sw_sq *q, const struct weft_sw_work *w,
 	if (w->bytes > WEFT_SW_FSM)
 		return EMSGSIZE;
 	*bytes = w->bytes;
-	return sw_has_bytes(q->object.dev, w->own_key, w->own_at, w->bytes)
+	return swv_has_bytes(q->object.dev, w->own_key, w->own_at, w->bytes)
 		       ? 0
 		       : EFAULT;
 }
 
-int sw_post_short(struct sw_sq *q, const struct weft_sw_work *w,
+int swv_post_short(struct swv_sq *q, const struct weft_sw_work *w,
 	const void *data, uint32_t bytes, uint32_t more)
 {
-	struct sw_device *dev = q->object.dev;
+	struct swv_device *dev = q->object.dev;
 	sim_time begun = program_now();
 	bool reads = w->flags & WEFT_SW_FSM_READ;
-	struct sw_work *x;
+	struct swv_work *x;
 	uint32_t id;
 	int code;
 
@@ -297,7 +297,7 @@ int sw_post_short(struct sw_sq *q, const struct weft_sw_work *w,
 		x->d.word[0] = w->tag;
 	if (!reads)
 		memcpy(x->data, data, bytes);
-	code = sw_post(dev, id, begun);
+	code = swv_post(dev, id, begun);
 	if (code) { /* the card's window is full */
 		q->used--;
 		slots_give(&dev->works, id);
@@ -309,27 +309,27 @@ int weft_sw_post_fsm(struct weft_sw_sq *sq, const struct weft_sw_work *w,
 	const struct weft_sw_piece *pieces, uint32_t n)
 {
 	uint8_t data[WEFT_SW_FSM];
-	struct sw_sq *q;
+	struct swv_sq *q;
 	uint32_t bytes;
 	int code = check(sq, w, ALL | WEFT_SW_CHIP | WEFT_SW_FSM_READ, &q);
 
 	code = code ? code : check_short(q, w, pieces, n, data, &bytes);
-	return code ? code : sw_post_short(q, w, data, bytes, 0);
+	return code ? code : swv_post_short(q, w, data, bytes, 0);
 }
 
 int weft_sw_cancel(struct weft_sw_sq *sq, uint64_t id)
 {
-	struct sw_sq *q = sw_find(SW_SQ, sq);
-	struct sw_device *d = q ? q->object.dev : NULL;
+	struct swv_sq *q = swv_find(SW_SQ, sq);
+	struct swv_device *d = q ? q->object.dev : NULL;
 	bool is_there = false;
 	struct nic_at a;
 
 	if (!q)
 		return EBADF;
-	sw_progress(d);
-	a = nic_now(sw_nic());
+	swv_progress(d);
+	a = nic_now(swv_nic());
 	for (uint32_t i = 1; i <= d->works.room; i++) {
-		const struct sw_work *x = slots_find(&d->works, i);
+		const struct swv_work *x = slots_find(&d->works, i);
 
 		if (!x || x->sq != q || x->id != id)
 			continue;

@@ -11,19 +11,19 @@ static bool is_depth(uint32_t n, uint32_t most)
 
 /* --- interfaces --- */
 
-struct sw_interface *sw_new_interface(struct sw_device *d, uint32_t wanted)
+struct swv_interface *swv_new_interface(struct swv_device *d, uint32_t wanted)
 {
-	struct sw_interface *in = mem_alloc(1, sizeof(*in));
+	struct swv_interface *in = mem_alloc(1, sizeof(*in));
 
 	in->dev = d;
-	in->user = (struct sw_user){
+	in->user = (struct swv_user){
 		.job = d->job,
 		.process = d->process,
 		.wanted = wanted,
-		.on_done = sw_on_done,
+		.on_done = swv_on_done,
 		.arg = in,
 	};
-	if (sw_user_open(&in->user)) {
+	if (swv_user_open(&in->user)) {
 		mem_free(in);
 		return NULL;
 	}
@@ -34,40 +34,40 @@ struct sw_interface *sw_new_interface(struct sw_device *d, uint32_t wanted)
 
 /* One whose queue to send by, or whose ring, is not in use yet; NULL: there is
  * none left. */
-static struct sw_interface *find_interface(struct sw_device *d, bool sends)
+static struct swv_interface *find_interface(struct swv_device *d, bool sends)
 {
-	struct sw_interface *in = d->interfaces;
+	struct swv_interface *in = d->interfaces;
 
 	while (in &&
 		(in->raw || (sends ? in->user.n_entries : in->user.n_slots)))
 		in = in->next;
-	return in ? in : sw_new_interface(d, 0);
+	return in ? in : swv_new_interface(d, 0);
 }
 
 /* The broker takes back one that nothing uses. */
-static void drop_unused(struct sw_interface *in)
+static void drop_unused(struct swv_interface *in)
 {
-	struct sw_interface **x = &in->dev->interfaces;
+	struct swv_interface **x = &in->dev->interfaces;
 
 	if (in->sq || in->raw || in->has_virtual)
 		return;
 	while (*x != in)
 		x = &(*x)->next;
 	*x = in->next;
-	sw_user_close(&in->user);
+	swv_user_close(&in->user);
 	mem_free(in);
 }
 
 /* Completions are those of descriptors, short messages and events. */
-static int open_send(struct sw_interface *in, uint32_t depth)
+static int open_send(struct swv_interface *in, uint32_t depth)
 {
-	return sw_user_open_send(
+	return swv_user_open_send(
 		&in->user, depth, depth < 512 ? 1024 : 2 * depth);
 }
 
-struct sw_interface *sw_own_sender(struct sw_device *d)
+struct swv_interface *swv_own_sender(struct swv_device *d)
 {
-	struct sw_interface *in = d->interfaces;
+	struct swv_interface *in = d->interfaces;
 
 	while (in && (!in->user.n_entries || in->raw))
 		in = in->next;
@@ -77,9 +77,10 @@ struct sw_interface *sw_own_sender(struct sw_device *d)
 	return in && !open_send(in, SW_OWN_ENTRIES) ? in : NULL;
 }
 
-bool sw_let_answer(struct sw_interface *in)
+bool swv_let_answer(struct swv_interface *in)
 {
-	return in->user.n_slots || !sw_user_open_receive(&in->user, SW_RING, 0);
+	return in->user.n_slots ||
+	       !swv_user_open_receive(&in->user, SW_RING, 0);
 }
 
 /* --- completion queues --- */
@@ -87,8 +88,8 @@ bool sw_let_answer(struct sw_interface *in)
 int weft_sw_create_cq(struct weft_sw *dev, uint32_t depth, bool has_events,
 	struct weft_sw_cq **cq)
 {
-	struct sw_device *d = sw_find(SW_DEVICE, dev);
-	struct sw_cq *x;
+	struct swv_device *d = swv_find(SW_DEVICE, dev);
+	struct swv_cq *x;
 
 	if (!d)
 		return EBADF;
@@ -100,11 +101,11 @@ int weft_sw_create_cq(struct weft_sw *dev, uint32_t depth, bool has_events,
 	x->has_events = has_events;
 	x->next = d->cqs;
 	d->cqs = x;
-	*cq = sw_handle(SW_CQ, &x->object, d);
+	*cq = swv_handle(SW_CQ, &x->object, d);
 	return 0;
 }
 
-void sw_free_cq(struct sw_cq *cq)
+void swv_free_cq(struct swv_cq *cq)
 {
 	ring_fini(&cq->done);
 	mem_free(cq);
@@ -112,7 +113,7 @@ void sw_free_cq(struct sw_cq *cq)
 
 int weft_sw_destroy_cq(struct weft_sw_cq *cq)
 {
-	struct sw_cq *q = sw_find(SW_CQ, cq), **x;
+	struct swv_cq *q = swv_find(SW_CQ, cq), **x;
 
 	if (!q)
 		return EBADF;
@@ -121,17 +122,17 @@ int weft_sw_destroy_cq(struct weft_sw_cq *cq)
 	for (x = &q->object.dev->cqs; *x != q; x = &(*x)->next)
 		;
 	*x = q->next;
-	sw_drop(&q->object);
-	sw_free_cq(q);
+	swv_drop(&q->object);
+	swv_free_cq(q);
 	return 0;
 }
 
 /* A queue and the completion queue that it is made with. */
-static int find_both(
-	const void *dev, const void *cq, struct sw_device **d, struct sw_cq **c)
+static int find_both(const void *dev, const void *cq, struct swv_device **d,
+	struct swv_cq **c)
 {
-	*d = sw_find(SW_DEVICE, dev);
-	*c = sw_find(SW_CQ, cq);
+	*d = swv_find(SW_DEVICE, dev);
+	*c = swv_find(SW_CQ, cq);
 	if (!*d || !*c)
 		return EBADF;
 	return (*c)->object.dev == *d ? 0 : EINVAL;
@@ -142,10 +143,10 @@ static int find_both(
 int weft_sw_create_sq(struct weft_sw *dev, struct weft_sw_cq *cq,
 	uint32_t depth, struct weft_sw_sq **sq)
 {
-	struct sw_interface *in;
-	struct sw_device *d;
-	struct sw_cq *c;
-	struct sw_sq *x;
+	struct swv_interface *in;
+	struct swv_device *d;
+	struct swv_cq *c;
+	struct swv_sq *x;
 	int code = find_both(dev, cq, &d, &c);
 
 	if (code)
@@ -166,24 +167,24 @@ int weft_sw_create_sq(struct weft_sw *dev, struct weft_sw_cq *cq,
 	x->depth = depth;
 	in->sq = x;
 	c->users++;
-	*sq = sw_handle(SW_SQ, &x->object, d);
+	*sq = swv_handle(SW_SQ, &x->object, d);
 	return 0;
 }
 
 int weft_sw_destroy_sq(struct weft_sw_sq *sq)
 {
-	struct sw_sq *x = sw_find(SW_SQ, sq);
-	struct sw_interface *in;
+	struct swv_sq *x = swv_find(SW_SQ, sq);
+	struct swv_interface *in;
 
 	if (!x)
 		return EBADF;
-	sw_progress(x->object.dev);
+	swv_progress(x->object.dev);
 	if (x->used)
 		return EBUSY;
 	in = x->in;
 	in->sq = NULL;
 	x->cq->users--;
-	sw_drop(&x->object);
+	swv_drop(&x->object);
 	mem_free(x);
 	drop_unused(in);
 	return 0;
@@ -191,7 +192,7 @@ int weft_sw_destroy_sq(struct weft_sw_sq *sq)
 
 int weft_sw_query_sq(struct weft_sw_sq *sq, struct weft_sw_queue *q)
 {
-	const struct sw_sq *x = sw_find(SW_SQ, sq);
+	const struct swv_sq *x = swv_find(SW_SQ, sq);
 
 	if (!x)
 		return EBADF;
@@ -210,19 +211,19 @@ int weft_sw_query_sq(struct weft_sw_sq *sq, struct weft_sw_queue *q)
 
 int weft_sw_reset_sq(struct weft_sw_sq *sq)
 {
-	struct sw_sq *x = sw_find(SW_SQ, sq);
-	struct sw_device *d;
+	struct swv_sq *x = swv_find(SW_SQ, sq);
+	struct swv_device *d;
 
 	if (!x)
 		return EBADF;
 	d = x->object.dev;
-	sw_progress(d);
-	sw_user_reset(&x->in->user);
+	swv_progress(d);
+	swv_user_reset(&x->in->user);
 	for (uint32_t i = 1; i <= d->works.room; i++) {
-		const struct sw_work *w = slots_find(&d->works, i);
+		const struct swv_work *w = slots_find(&d->works, i);
 
 		if (w && w->sq == x)
-			sw_end(d, i, WEFT_SW_CANCELLED);
+			swv_end(d, i, WEFT_SW_CANCELLED);
 	}
 	return 0;
 }
@@ -230,9 +231,9 @@ int weft_sw_reset_sq(struct weft_sw_sq *sq)
 /* --- receive queues --- */
 
 /* The ring that virtual RQs of a device share. */
-static struct sw_interface *open_ring(struct sw_device *d)
+static struct swv_interface *open_ring(struct swv_device *d)
 {
-	struct sw_interface *in = d->interfaces;
+	struct swv_interface *in = d->interfaces;
 
 	while (in && !in->has_virtual)
 		in = in->next;
@@ -243,13 +244,13 @@ static struct sw_interface *open_ring(struct sw_device *d)
 		in = in->next)
 		;
 	in = in ? in : find_interface(d, false);
-	if (!in || !sw_let_answer(in))
+	if (!in || !swv_let_answer(in))
 		return NULL;
 	in->has_virtual = true;
 	return in;
 }
 
-static int open_virtual(struct sw_device *d, struct sw_rq *x)
+static int open_virtual(struct swv_device *d, struct swv_rq *x)
 {
 	uint32_t i = 0;
 
@@ -266,7 +267,7 @@ static int open_virtual(struct sw_device *d, struct sw_rq *x)
 	return 0;
 }
 
-static int open_raw(struct sw_device *d, struct sw_rq *x, uint64_t at)
+static int open_raw(struct swv_device *d, struct swv_rq *x, uint64_t at)
 {
 	int code;
 
@@ -274,10 +275,10 @@ static int open_raw(struct sw_device *d, struct sw_rq *x, uint64_t at)
 		return EINVAL;
 	if (!program_has(at, (uint64_t)x->depth * SWHNI_SLOT))
 		return EFAULT;
-	x->in = sw_new_interface(d, 0);
+	x->in = swv_new_interface(d, 0);
 	if (!x->in)
 		return ENOSPC;
-	code = sw_user_open_receive(
+	code = swv_user_open_receive(
 		&x->in->user, x->depth, program_base() + at);
 	if (code)
 		drop_unused(x->in);
@@ -289,9 +290,9 @@ static int open_raw(struct sw_device *d, struct sw_rq *x, uint64_t at)
 int weft_sw_create_rq(struct weft_sw *dev, struct weft_sw_cq *cq,
 	const struct weft_sw_rq_options *options, struct weft_sw_rq **rq)
 {
-	struct sw_device *d;
-	struct sw_cq *c;
-	struct sw_rq *x;
+	struct swv_device *d;
+	struct swv_cq *c;
+	struct swv_rq *x;
 	int code = find_both(dev, cq, &d, &c);
 
 	if (code)
@@ -305,8 +306,8 @@ int weft_sw_create_rq(struct weft_sw *dev, struct weft_sw_cq *cq,
 	x->is_raw = options->kind == WEFT_SW_RAW;
 	x->depth = options->depth;
 	x->cq = c;
-	ring_init(&x->buffers, sizeof(struct sw_buffer));
-	ring_init(&x->early, sizeof(struct sw_early));
+	ring_init(&x->buffers, sizeof(struct swv_buffer));
+	ring_init(&x->early, sizeof(struct swv_early));
 	ring_init(&x->slots, sizeof(bool));
 	code = x->is_raw ? open_raw(d, x, options->at) : open_virtual(d, x);
 	if (code) {
@@ -314,11 +315,11 @@ int weft_sw_create_rq(struct weft_sw *dev, struct weft_sw_cq *cq,
 		return code;
 	}
 	c->users++;
-	*rq = sw_handle(SW_RQ, &x->object, d);
+	*rq = swv_handle(SW_RQ, &x->object, d);
 	return 0;
 }
 
-void sw_free_rq(struct sw_rq *rq)
+void swv_free_rq(struct swv_rq *rq)
 {
 	ring_fini(&rq->buffers);
 	ring_fini(&rq->early);
@@ -328,9 +329,9 @@ void sw_free_rq(struct sw_rq *rq)
 
 int weft_sw_destroy_rq(struct weft_sw_rq *rq)
 {
-	struct sw_rq *x = sw_find(SW_RQ, rq);
-	struct sw_interface *in;
-	struct sw_device *d;
+	struct swv_rq *x = swv_find(SW_RQ, rq);
+	struct swv_interface *in;
+	struct swv_device *d;
 	uint32_t n = 0;
 
 	if (!x)
@@ -346,15 +347,15 @@ int weft_sw_destroy_rq(struct weft_sw_rq *rq)
 	else
 		in->has_virtual = n > 0;
 	x->cq->users--;
-	sw_drop(&x->object);
-	sw_free_rq(x);
+	swv_drop(&x->object);
+	swv_free_rq(x);
 	drop_unused(in);
 	return 0;
 }
 
 int weft_sw_query_rq(struct weft_sw_rq *rq, struct weft_sw_queue *q)
 {
-	const struct sw_rq *x = sw_find(SW_RQ, rq);
+	const struct swv_rq *x = swv_find(SW_RQ, rq);
 
 	if (!x)
 		return EBADF;
@@ -374,7 +375,7 @@ int weft_sw_query_rq(struct weft_sw_rq *rq, struct weft_sw_queue *q)
 int weft_sw_post_recv(
 	struct weft_sw_rq *rq, uint64_t id, uint64_t at, uint32_t bytes)
 {
-	struct sw_rq *x = sw_find(SW_RQ, rq);
+	struct swv_rq *x = swv_find(SW_RQ, rq);
 
 	if (!x)
 		return EBADF;
@@ -384,32 +385,32 @@ int weft_sw_post_recv(
 		return EFAULT;
 	if (x->buffers.n == x->depth)
 		return EAGAIN;
-	*(struct sw_buffer *)ring_push(&x->buffers) =
-		(struct sw_buffer){ id, at, bytes };
-	sw_fill(x);
+	*(struct swv_buffer *)ring_push(&x->buffers) =
+		(struct swv_buffer){ id, at, bytes };
+	swv_fill(x);
 	return 0;
 }
 
 /* Slots that the library keeps from the program are freed with those before
  * them. */
-static void free_hidden(struct sw_rq *x)
+static void free_hidden(struct swv_rq *x)
 {
 	while (x->slots.n && !*(bool *)ring_at(&x->slots, 0)) {
 		ring_pop(&x->slots);
-		sw_user_free_slot(&x->in->user);
+		swv_user_free_slot(&x->in->user);
 	}
 }
 
 int weft_sw_release(struct weft_sw_rq *rq)
 {
-	struct sw_rq *x = sw_find(SW_RQ, rq);
+	struct swv_rq *x = swv_find(SW_RQ, rq);
 
 	if (!x)
 		return EBADF;
 	if (!x->is_raw || !x->slots.n)
 		return EINVAL;
 	ring_pop(&x->slots);
-	sw_user_free_slot(&x->in->user);
+	swv_user_free_slot(&x->in->user);
 	free_hidden(x);
 	return 0;
 }

@@ -23,91 +23,91 @@ enum {
 
 /* --- objects; a program has handles of them --- */
 
-enum sw_kind { SW_DEVICE = 1, SW_CQ, SW_SQ, SW_RQ };
+enum swv_kind { SW_DEVICE = 1, SW_CQ, SW_SQ, SW_RQ };
 
 /* Each begins with it. */
-struct sw_object {
+struct swv_object {
 	uintptr_t handle;
-	struct sw_device *dev; /* that it belongs to; a device to itself */
+	struct swv_device *dev; /* that it belongs to; a device to itself */
 };
 
 /* A virtual interface of a device. */
-struct sw_interface {
-	struct sw_interface *next;
-	struct sw_device *dev;
-	struct sw_user user;
-	struct sw_sq *sq; /* NULL: none, but maybe the library's own */
-	struct sw_rq *raw; /* NULL: it is not a raw RQ's */
+struct swv_interface {
+	struct swv_interface *next;
+	struct swv_device *dev;
+	struct swv_user user;
+	struct swv_sq *sq; /* NULL: none, but maybe the library's own */
+	struct swv_rq *raw; /* NULL: it is not a raw RQ's */
 	bool has_virtual; /* the ring of the virtual RQs */
 	bool is_blocked; /* the next message there has no buffer */
 };
 
-struct sw_device {
-	struct sw_object object;
-	struct sw_device *next;
+struct swv_device {
+	struct swv_object object;
+	struct swv_device *next;
 	uint32_t job, process;
-	struct sw_interface *interfaces;
-	struct slots works; /* struct sw_work */
-	struct sw_windows windows;
-	struct sw_known known;
-	struct sw_rq *queue[SW_QUEUES];
+	struct swv_interface *interfaces;
+	struct slots works; /* struct swv_work */
+	struct swv_windows windows;
+	struct swv_known known;
+	struct swv_rq *queue[SW_QUEUES];
 	uint32_t n_queues;
-	struct sw_key *keys;
+	struct swv_key *keys;
 	uint32_t n_keys; /* registered, ever */
-	struct sw_cq *cqs;
+	struct swv_cq *cqs;
 	bool is_up[WEFT_SW_PORTS], has_news[WEFT_SW_PORTS]; /* of ports */
 	uint64_t resent, notices, doubles;
 };
 
-struct sw_key {
-	struct sw_key *next;
+struct swv_key {
+	struct swv_key *next;
 	uint32_t key;
 };
 
-struct sw_cq {
-	struct sw_object object;
-	struct sw_cq *next;
+struct swv_cq {
+	struct swv_object object;
+	struct swv_cq *next;
 	struct ring done; /* struct weft_sw_completion */
 	uint32_t depth, users;
 	bool has_lost, has_events, is_out; /* the program has an event */
 };
 
-struct sw_sq {
-	struct sw_object object;
-	struct sw_interface *in;
-	struct sw_cq *cq;
+struct swv_sq {
+	struct swv_object object;
+	struct swv_interface *in;
+	struct swv_cq *cq;
 	uint32_t depth, used, failed;
 };
 
 /* A buffer of a virtual RQ. */
-struct sw_buffer {
+struct swv_buffer {
 	uint64_t id, at;
 	uint32_t bytes;
 };
 
 /* A message that came before its buffer. */
-struct sw_early {
+struct swv_early {
 	struct swhni_slot head;
 	uint8_t bytes[SWHNI_MESSAGE];
 };
 
-struct sw_rq {
-	struct sw_object object;
-	struct sw_interface *in;
-	struct sw_cq *cq;
+struct swv_rq {
+	struct swv_object object;
+	struct swv_interface *in;
+	struct swv_cq *cq;
 	uint32_t depth;
 	uint16_t queue;
 	bool is_raw;
-	struct ring buffers, early; /* struct sw_buffer, struct sw_early */
+	struct ring buffers, early; /* struct swv_buffer, struct swv_early */
 	struct ring slots; /* of a raw one, in use: bool, the program has it */
 };
 
 /* A descriptor that has not completed. */
-struct sw_work {
+struct swv_work {
 	struct slot slot;
 	struct swhni_descriptor d;
-	struct sw_sq *sq; /* NULL: the library's own */
-	struct sw_interface *in;
+	struct swv_sq *sq; /* NULL: the library's own */
+	struct swv_interface *in;
 	uint64_t id;
 	uint32_t flags;
 	uint32_t peer, number; /* of those in a window */
@@ -118,44 +118,45 @@ struct sw_work {
 	uint8_t data[SWHNI_SHORT]; /* of a fast short message */
 };
 
-struct sw_process {
-	struct slots handles; /* struct sw_handle */
+struct swv_process {
+	struct slots handles; /* struct swv_handle */
 	uint32_t serial;
-	struct sw_device *devices;
+	struct swv_device *devices;
 	bool is_open;
 };
 
 /* Of the program that calls. */
-struct sw_process *sw_process(void);
-struct nic *sw_nic(void);
+struct swv_process *swv_process(void);
+struct nic *swv_nic(void);
 
 /* The object of a handle, or NULL; a new handle; its end. */
-void *sw_find(enum sw_kind kind, const void *handle);
-void *sw_handle(
-	enum sw_kind kind, struct sw_object *object, struct sw_device *dev);
-void sw_drop(const struct sw_object *object);
+void *swv_find(enum swv_kind kind, const void *handle);
+void *swv_handle(
+	enum swv_kind kind, struct swv_object *object, struct swv_device *dev);
+void swv_drop(const struct swv_object *object);
 
 /* --- device.c --- */
 
 /* A device for a process that need not be the program's: experiments have
  * several on threads of one. */
-struct sw_device *sw_open(uint32_t job, uint32_t process);
+struct swv_device *swv_open(uint32_t job, uint32_t process);
 
 /* Whether a key names bytes that are this device's. */
-bool sw_has_bytes(const struct sw_device *dev, uint32_t key, uint64_t offset,
+bool swv_has_bytes(const struct swv_device *dev, uint32_t key, uint64_t offset,
 	uint64_t bytes);
 
 /* --- queue.c --- */
 
 /* A new interface, a certain one or, with 0, any; NULL: there is none left. */
-struct sw_interface *sw_new_interface(struct sw_device *dev, uint32_t wanted);
+struct swv_interface *swv_new_interface(
+	struct swv_device *dev, uint32_t wanted);
 /* An interface with a queue of the library's own to send by; NULL: there is
  * none left. */
-struct sw_interface *sw_own_sender(struct sw_device *dev);
+struct swv_interface *swv_own_sender(struct swv_device *dev);
 /* Lets the library of a peer answer to an interface; false: it cannot. */
-bool sw_let_answer(struct sw_interface *in);
-void sw_free_cq(struct sw_cq *cq);
-void sw_free_rq(struct sw_rq *rq);
+bool swv_let_answer(struct swv_interface *in);
+void swv_free_cq(struct swv_cq *cq);
+void swv_free_rq(struct swv_rq *rq);
 
 /* --- post.c --- */
 
@@ -169,38 +170,38 @@ void sw_free_rq(struct sw_rq *rq);
 enum { SW_TIME_SHIFT = 16 }; /* of the time in word 1, above the number */
 
 /* Hands a descriptor to the card, first or again. */
-int sw_post(struct sw_device *dev, uint32_t work, sim_time begun);
+int swv_post(struct swv_device *dev, uint32_t work, sim_time begun);
 /* As weft_sw_post_fsm(), of bytes that are gathered. */
-int sw_post_short(struct sw_sq *q, const struct weft_sw_work *w,
+int swv_post_short(struct swv_sq *q, const struct weft_sw_work *w,
 	const void *data, uint32_t bytes, uint32_t more);
 
 /* --- done.c --- */
 
 /* Does everything that can be done now; when it must be called next. */
-sim_time sw_progress(struct sw_device *dev);
+sim_time swv_progress(struct swv_device *dev);
 /* Whether there is anything to do; also outside of the program. */
-bool sw_has_news(const struct sw_device *dev);
+bool swv_has_news(const struct swv_device *dev);
 /* Sleeps until there is, or until a time. */
-void sw_sleep(struct sw_device *dev, sim_time t);
+void swv_sleep(struct swv_device *dev, sim_time t);
 /* A descriptor has ended. */
-void sw_end(struct sw_device *dev, uint32_t work, uint32_t status);
+void swv_end(struct swv_device *dev, uint32_t work, uint32_t status);
 /* A completion of an interface's queue. */
-void sw_on_done(void *interface, const struct workq_completion *c);
-void sw_push(struct sw_cq *cq, const struct weft_sw_completion *c);
+void swv_on_done(void *interface, const struct workq_completion *c);
+void swv_push(struct swv_cq *cq, const struct weft_sw_completion *c);
 /* Fills the buffers of a virtual RQ with what came early. */
-void sw_fill(struct sw_rq *rq);
+void swv_fill(struct swv_rq *rq);
 
 /* --- again.c --- */
 
 /* The card has given a descriptor up: tries again, or ends it. */
-void sw_again(struct sw_device *dev, uint32_t work);
+void swv_again(struct swv_device *dev, uint32_t work);
 /* The card has sent one that was sent again. */
-void sw_sent_again(struct sw_device *dev, uint32_t work);
+void swv_sent_again(struct swv_device *dev, uint32_t work);
 /* A message that was sent again has come; whether it is to be taken. */
-bool sw_take_again(struct sw_interface *in, const struct swhni_slot *head);
+bool swv_take_again(struct swv_interface *in, const struct swhni_slot *head);
 /* A peer's library has answered. */
-void sw_answered(struct sw_device *dev, const struct swhni_slot *head);
+void swv_answered(struct swv_device *dev, const struct swhni_slot *head);
 /* Tries again what has waited too long; the next time. */
-sim_time sw_look_after(struct sw_device *dev);
+sim_time swv_look_after(struct swv_device *dev);
 
 #endif

@@ -23,14 +23,14 @@ static const struct memory_range rings = {
 		  MEMORY_MAY_READ(MEMORY_NIC) | MEMORY_MAY_WRITE(MEMORY_NIC),
 };
 
-static const struct workq_params *params_of(const struct sw_user *u)
+static const struct workq_params *params_of(const struct swv_user *u)
 {
 	return &((const struct swhni_params *)u->nic->params)->work;
 }
 
 /* --- open and close --- */
 
-int sw_user_open(struct sw_user *u)
+int swv_user_open(struct swv_user *u)
 {
 	struct swhni_setup s = {
 		.job = u->job,
@@ -48,7 +48,7 @@ int sw_user_open(struct sw_user *u)
 	return swhni_open(&a, &s, &u->interface);
 }
 
-void sw_user_close(struct sw_user *u)
+void swv_user_close(struct swv_user *u)
 {
 	struct nic_at a = nic_now(u->nic);
 
@@ -76,15 +76,15 @@ static void clear(uint64_t at, uint64_t bytes)
 	}
 }
 
-static void begin_anew(struct sw_user *u)
+static void begin_anew(struct swv_user *u)
 {
 	u->posted = u->fetched = u->taken = u->told = 0;
 	clear(u->completions_at,
 		u->n_completions * sizeof(struct workq_completion));
 }
 
-int sw_user_open_send(
-	struct sw_user *u, uint32_t n_entries, uint32_t n_completions)
+int swv_user_open_send(
+	struct swv_user *u, uint32_t n_entries, uint32_t n_completions)
 {
 	uint64_t at = RINGS_AT + (uint64_t)u->interface * RINGS;
 	struct workq_rings r = {
@@ -107,7 +107,7 @@ int sw_user_open_send(
 	return 0;
 }
 
-void sw_user_reset(struct sw_user *u)
+void swv_user_reset(struct swv_user *u)
 {
 	struct nic_at a = nic_now(u->nic);
 
@@ -115,7 +115,7 @@ void sw_user_reset(struct sw_user *u)
 	begin_anew(u);
 }
 
-int sw_user_open_receive(struct sw_user *u, uint32_t n_slots, uint64_t at)
+int swv_user_open_receive(struct swv_user *u, uint32_t n_slots, uint64_t at)
 {
 	struct nic_at a = nic_now(u->nic);
 	int code;
@@ -135,7 +135,7 @@ int sw_user_open_receive(struct sw_user *u, uint32_t n_slots, uint64_t at)
 
 /* --- descriptors --- */
 
-static void ring(struct sw_user *u, sim_time begun)
+static void ring(struct swv_user *u, sim_time begun)
 {
 	struct nic_at a = nic_now(u->nic);
 
@@ -148,7 +148,8 @@ static void ring(struct sw_user *u, sim_time begun)
  * message has none. */
 #define NO_NUMBER (UINT64_C(1) << 63)
 
-void sw_user_post(struct sw_user *u, struct swhni_descriptor *d, sim_time begun)
+void swv_user_post(
+	struct swv_user *u, struct swhni_descriptor *d, sim_time begun)
 {
 	uint32_t place = u->posted & (u->n_entries - 1);
 
@@ -163,8 +164,8 @@ void sw_user_post(struct sw_user *u, struct swhni_descriptor *d, sim_time begun)
 	ring(u, begun);
 }
 
-int sw_user_fsm(struct sw_user *u, struct swhni_descriptor *d, const void *data,
-	sim_time begun)
+int swv_user_fsm(struct swv_user *u, struct swhni_descriptor *d,
+	const void *data, sim_time begun)
 {
 	struct nic_at a;
 
@@ -176,7 +177,7 @@ int sw_user_fsm(struct sw_user *u, struct swhni_descriptor *d, const void *data,
 
 /* --- completions and messages --- */
 
-static bool look(const struct sw_user *u, struct workq_completion *c)
+static bool look(const struct swv_user *u, struct workq_completion *c)
 {
 	if (!u->n_entries)
 		return false;
@@ -187,7 +188,7 @@ static bool look(const struct sw_user *u, struct workq_completion *c)
 	return (uint32_t)c->number == u->taken + 1;
 }
 
-bool sw_user_has_done(const struct sw_user *u)
+bool swv_user_has_done(const struct swv_user *u)
 {
 	struct workq_completion c;
 
@@ -196,7 +197,7 @@ bool sw_user_has_done(const struct sw_user *u)
 
 /* Descriptors are fetched in order, so all before one that has completed
  * were. */
-static void note_fetched(struct sw_user *u, uint64_t id)
+static void note_fetched(struct swv_user *u, uint64_t id)
 {
 	uint32_t next = (uint32_t)(id >> 32) + 1;
 
@@ -205,7 +206,7 @@ static void note_fetched(struct sw_user *u, uint64_t id)
 		u->fetched += (next - u->fetched) & INT32_MAX;
 }
 
-bool sw_user_poll(struct sw_user *u)
+bool swv_user_poll(struct swv_user *u)
 {
 	struct workq_completion c;
 	bool did = false;
@@ -222,12 +223,12 @@ bool sw_user_poll(struct sw_user *u)
 	return did;
 }
 
-static uint64_t slot_at(const struct sw_user *u, uint32_t number)
+static uint64_t slot_at(const struct swv_user *u, uint32_t number)
 {
 	return u->slots_at + (uint64_t)(number & (u->n_slots - 1)) * SWHNI_SLOT;
 }
 
-bool sw_user_has_message(const struct sw_user *u)
+bool swv_user_has_message(const struct swv_user *u)
 {
 	uint64_t number = 0;
 
@@ -238,9 +239,9 @@ bool sw_user_has_message(const struct sw_user *u)
 	return (uint32_t)number == u->received + 1;
 }
 
-bool sw_user_peek(struct sw_user *u, struct swhni_slot *head, uint64_t *at)
+bool swv_user_peek(struct swv_user *u, struct swhni_slot *head, uint64_t *at)
 {
-	if (!sw_user_has_message(u))
+	if (!swv_user_has_message(u))
 		return false;
 	*at = slot_at(u, u->received);
 	program_read(*at, head, sizeof(*head));
@@ -248,7 +249,7 @@ bool sw_user_peek(struct sw_user *u, struct swhni_slot *head, uint64_t *at)
 	return true;
 }
 
-void sw_user_free_slot(struct sw_user *u)
+void swv_user_free_slot(struct swv_user *u)
 {
 	struct nic_at a = nic_now(u->nic);
 
@@ -262,25 +263,25 @@ void sw_user_free_slot(struct sw_user *u)
 static bool has_any(void *arg, uint64_t *seen)
 {
 	*seen = 0;
-	return sw_user_has_done(arg) || sw_user_has_message(arg);
+	return swv_user_has_done(arg) || swv_user_has_message(arg);
 }
 
-struct poll_loop sw_user_loop(const struct sw_user *u)
+struct poll_loop swv_user_loop(const struct swv_user *u)
 {
 	return nic_poll_loop(
 		u->nic, params_of(u)->poll_period, params_of(u)->poll_load);
 }
 
-bool sw_user_wait(struct sw_user *u, sim_time deadline)
+bool swv_user_wait(struct swv_user *u, sim_time deadline)
 {
 	PROGRAM_CALL("waiting for its interface", 0, 0);
 	uint64_t seen;
 
-	if (sw_user_has_done(u) || sw_user_has_message(u))
+	if (swv_user_has_done(u) || swv_user_has_message(u))
 		return true;
 	if (deadline != SIM_NEVER)
 		return program_poll_before(
-			has_any, u, sw_user_loop(u), deadline, &seen);
-	program_poll_until(has_any, u, sw_user_loop(u), &seen);
+			has_any, u, swv_user_loop(u), deadline, &seen);
+	program_poll_until(has_any, u, swv_user_loop(u), &seen);
 	return true;
 }

@@ -9,7 +9,7 @@
 #include "host/program.h"
 #include "nic/swhni/swhni.h"
 
-struct __attribute__((may_alias)) sw_user {
+struct __attribute__((may_alias)) swv_user {
 	/* to be set */
 	uint32_t job, process;
 	uint32_t wanted; /* 1 + an interface; 0: any */
@@ -32,52 +32,52 @@ struct __attribute__((may_alias)) sw_user {
 };
 
 /* Takes an interface of the node's: as swhni_open(). */
-int sw_user_open(struct sw_user *u);
+int swv_user_open(struct swv_user *u);
 /* At once: descriptors that have not completed end without a completion. */
-void sw_user_close(struct sw_user *u);
+void swv_user_close(struct swv_user *u);
 
 /* Everything in its send queue is gone, without a completion. */
-void sw_user_reset(struct sw_user *u);
+void swv_user_reset(struct swv_user *u);
 
 /* Opens queues in the driver's memory; n are powers of two.  An at that is not
  * 0 is the receive queue's address. */
-int sw_user_open_send(
-	struct sw_user *u, uint32_t n_entries, uint32_t n_completions);
-int sw_user_open_receive(struct sw_user *u, uint32_t n_slots, uint64_t at);
+int swv_user_open_send(
+	struct swv_user *u, uint32_t n_entries, uint32_t n_completions);
+int swv_user_open_receive(struct swv_user *u, uint32_t n_slots, uint64_t at);
 
 /* --- descriptors --- */
 
 /* Of the id of a completion: what the caller gave. */
 #define SW_USER_ID(id) ((uint32_t)(id))
 
-static inline bool sw_user_has_room(const struct sw_user *u)
+static inline bool swv_user_has_room(const struct swv_user *u)
 {
 	return u->posted - u->fetched < u->n_entries;
 }
 
 /* Posts a descriptor whose id is a number of 32 bits; there is room.  Without
  * SWHNI_TELL it completes all the same from time to time. */
-void sw_user_post(
-	struct sw_user *u, struct swhni_descriptor *d, sim_time begun);
+void swv_user_post(
+	struct swv_user *u, struct swhni_descriptor *d, sim_time begun);
 /* The same for a fast short message; as swhni_fsm(). */
-int sw_user_fsm(struct sw_user *u, struct swhni_descriptor *d, const void *data,
-	sim_time begun);
+int swv_user_fsm(struct swv_user *u, struct swhni_descriptor *d,
+	const void *data, sim_time begun);
 
 /* --- completions and messages --- */
 
 /* Takes all completions; whether there were any. */
-bool sw_user_poll(struct sw_user *u);
+bool swv_user_poll(struct swv_user *u);
 /* Whether there are completions or messages; also outside of the program. */
-bool sw_user_has_done(const struct sw_user *u);
-bool sw_user_has_message(const struct sw_user *u);
+bool swv_user_has_done(const struct swv_user *u);
+bool swv_user_has_message(const struct swv_user *u);
 /* Waits for either, until a deadline; false: there is none. */
-bool sw_user_wait(struct sw_user *u, sim_time deadline);
-struct poll_loop sw_user_loop(const struct sw_user *u);
+bool swv_user_wait(struct swv_user *u, sim_time deadline);
+struct poll_loop swv_user_loop(const struct swv_user *u);
 
 /* The next message, if there is one: its head, and where its bytes are.  Who
  * takes it counts it in received. */
-bool sw_user_peek(struct sw_user *u, struct swhni_slot *head, uint64_t *at);
+bool swv_user_peek(struct swv_user *u, struct swhni_slot *head, uint64_t *at);
 /* Frees the oldest slot. */
-void sw_user_free_slot(struct sw_user *u);
+void swv_user_free_slot(struct swv_user *u);
 
 #endif

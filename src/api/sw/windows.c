@@ -5,12 +5,12 @@
 /* Times are in units of 65.536 ns. */
 enum { SHIFT = 16 };
 
-struct sw_known_place {
+struct swv_known_place {
 	uint32_t peer, number; /* peer + 1; 0: none */
 	uint32_t came, forgot; /* the latest that was forgotten */
 };
 
-void sw_windows_init(struct sw_windows *w, sim_time now)
+void swv_windows_init(struct swv_windows *w, sim_time now)
 {
 	for (uint32_t i = 0; i < SW_WINDOWS; i++)
 		w->window[i] = (struct window){
@@ -19,7 +19,7 @@ void sw_windows_init(struct sw_windows *w, sim_time now)
 		};
 }
 
-void sw_known_fini(struct sw_known *k)
+void swv_known_fini(struct swv_known *k)
 {
 	for (uint32_t i = 0; i < SW_WINDOWS; i++) {
 		mem_free(k->window[i]);
@@ -27,7 +27,7 @@ void sw_known_fini(struct sw_known *k)
 	}
 }
 
-uint64_t sw_known_memory(const struct sw_known *k)
+uint64_t swv_known_memory(const struct swv_known *k)
 {
 	uint64_t bytes = 0;
 
@@ -37,10 +37,10 @@ uint64_t sw_known_memory(const struct sw_known *k)
 	return bytes;
 }
 
-enum sw_known_answer sw_known_take(struct sw_known *k, uint32_t peer,
+enum swv_known_answer swv_known_take(struct swv_known *k, uint32_t peer,
 	uint32_t number, sim_time first, sim_time now)
 {
-	struct sw_known_place **w = &k->window[sw_window_of(peer)], *x;
+	struct swv_known_place **w = &k->window[swv_window_of(peer)], *x;
 
 	if (!*w)
 		*w = mem_alloc(SW_WINDOW, sizeof(**w));
@@ -49,7 +49,7 @@ enum sw_known_answer sw_known_take(struct sw_known *k, uint32_t peer,
 		return SW_KNOWN_DOUBLE;
 	if (first != SIM_NEVER && x->forgot > (uint32_t)(first >> SHIFT))
 		return SW_KNOWN_UNSURE;
-	*x = (struct sw_known_place){
+	*x = (struct swv_known_place){
 		.peer = peer + 1,
 		.number = number,
 		.came = (uint32_t)(now >> SHIFT) + 1,

@@ -24,58 +24,58 @@
 enum { SW_WINDOWS = 16, SW_WINDOW = 64 };
 
 /* A process's end: an interface of a node. */
-static inline uint32_t sw_peer(uint32_t node, uint32_t interface)
+static inline uint32_t swv_peer(uint32_t node, uint32_t interface)
 {
 	return node << 8 | interface;
 }
 
 /* The window of a peer. */
-static inline uint32_t sw_window_of(uint32_t peer)
+static inline uint32_t swv_window_of(uint32_t peer)
 {
 	return peer * UINT32_C(0x9e3779b1) >> 28;
 }
 
 /* --- a sender --- */
 
-struct sw_windows {
+struct swv_windows {
 	struct window window[SW_WINDOWS];
 };
 
 /* Numbers continue from the time on, so that those of an earlier life on the
  * same interface do not return. */
-void sw_windows_init(struct sw_windows *w, sim_time now);
+void swv_windows_init(struct swv_windows *w, sim_time now);
 /* Whether another message to a peer may be under way; its number. */
-static inline bool sw_windows_has_room(
-	const struct sw_windows *w, uint32_t peer)
+static inline bool swv_windows_has_room(
+	const struct swv_windows *w, uint32_t peer)
 {
-	return window_span(&w->window[sw_window_of(peer)]) < SW_WINDOW;
+	return window_span(&w->window[swv_window_of(peer)]) < SW_WINDOW;
 }
-static inline uint32_t sw_windows_take(struct sw_windows *w, uint32_t peer)
+static inline uint32_t swv_windows_take(struct swv_windows *w, uint32_t peer)
 {
-	return w->window[sw_window_of(peer)].next++;
+	return w->window[swv_window_of(peer)].next++;
 }
 /* A number has arrived, or its message was given up. */
-static inline void sw_windows_done(
-	struct sw_windows *w, uint32_t peer, uint32_t number)
+static inline void swv_windows_done(
+	struct swv_windows *w, uint32_t peer, uint32_t number)
 {
-	window_done(&w->window[sw_window_of(peer)], number);
+	window_done(&w->window[swv_window_of(peer)], number);
 }
 
 /* --- a receiver --- */
 
-struct sw_known_place;
+struct swv_known_place;
 
-struct sw_known {
-	struct sw_known_place *window[SW_WINDOWS]; /* NULL until used */
+struct swv_known {
+	struct swv_known_place *window[SW_WINDOWS]; /* NULL until used */
 };
 
-enum sw_known_answer { SW_KNOWN_NEW, SW_KNOWN_DOUBLE, SW_KNOWN_UNSURE };
+enum swv_known_answer { SW_KNOWN_NEW, SW_KNOWN_DOUBLE, SW_KNOWN_UNSURE };
 
-void sw_known_fini(struct sw_known *k);
-uint64_t sw_known_memory(const struct sw_known *k);
+void swv_known_fini(struct swv_known *k);
+uint64_t swv_known_memory(const struct swv_known *k);
 /* A message has come, of a number, and is remembered if it is new.  first is
  * when it was sent first, of one that was sent again; else SIM_NEVER. */
-enum sw_known_answer sw_known_take(struct sw_known *k, uint32_t peer,
+enum swv_known_answer swv_known_take(struct swv_known *k, uint32_t peer,
 	uint32_t number, sim_time first, sim_time now);
 
 #endif

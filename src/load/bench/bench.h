@@ -239,6 +239,8 @@ struct bench_looks {
 	uint32_t (*address)(const struct topo *t, site_id node);
 	/* Number of CPUs of a node. */
 	int64_t (*cpus)(const struct bench *b);
+	/* Errors of the network that the library's calls saw, ever. */
+	uint64_t (*n_seen)(const struct bench *b);
 	/* The part of a latency that is software. */
 	sim_time (*software)(const struct bench *b);
 	/* Its own figures of transfers between nodes from and to, and of their
@@ -407,6 +409,8 @@ struct bench_mpi_cost {
 
 struct bench_mpi {
 	struct bench_mpi_cost (*cost)(const struct load *l);
+	/* Waits until a word that a message ended with is at least a value. */
+	bool (*wait)(struct bench_end *x, uint64_t at, uint64_t value);
 	uint32_t quick; /* the index of means for few bytes, ... */
 	uint32_t other; /* ... and for more */
 	/* Bytes that are copied at most; longer messages are not. */
@@ -422,7 +426,7 @@ sim_time bench_mpi_time(
 	const struct bench *b, uint64_t bytes, bool has_operand);
 
 extern const struct bench_driver bench_msg, bench_mu, bench_elan, bench_plain,
-	bench_gemini, bench_ape;
+	bench_gemini, bench_ape, bench_sw;
 
 extern const struct bench_gpus driver_gpus; /* for any of these */
 

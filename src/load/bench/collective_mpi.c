@@ -172,7 +172,7 @@ static bool receive(struct turn *t, uint32_t place, uint8_t *to)
 	struct bench_end *x = t->end;
 	uint64_t at = BENCH_TARGET + slot_at(t, leader_at(t, place));
 
-	if (!x->driver->wait_word(
+	if (!x->driver->mpi->wait(
 		    x, at + t->mpi->bytes, (uint64_t)t->round + 1))
 		return false;
 	bench_read(x, at, to, t->mpi->bytes);
@@ -306,7 +306,7 @@ int collective_mpi_check(struct collective *c, struct err *e)
 	uint64_t bytes = c->op == OP_BARRIER ? 0 : (uint64_t)c->bench.bytes;
 	uint64_t ranks = c->bench.needs.n_programs;
 
-	if (!d->mpi || !d->wait_word)
+	if (!d->mpi)
 		return err_set(e,
 			"by: what MPI's calls take is not known of the %s "
 			"(want by=software)",

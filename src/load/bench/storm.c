@@ -451,6 +451,7 @@ static void run_lane(struct bench_end *x)
 {
 	struct lane *l = x->data;
 	uint64_t k, n = share(l->storm, l->stream);
+	sim_time last, gap;
 
 	if (!bench_open(x))
 		return;
@@ -464,8 +465,11 @@ static void run_lane(struct bench_end *x)
 		struct message m = message_of(l, k);
 
 		l->sent++;
+		last = program_now();
 		if (!go(x, &m))
 			note_failure(l, k);
+		gap = program_now() - last;
+		l->gap = gap > l->gap ? gap : l->gap;
 		if (l->storm->has_more)
 			sends_take(x, &l->sends);
 	}
@@ -672,6 +676,46 @@ static int storm_check(struct load *l, struct err *e)
 	return failed;
 }
 
+/* Of all errors of links those that no call of the library saw: corrected,
+ * found and sent again, or lost packets that came another way, %. */
+static void report_solved(const struct storm *m, struct load_result *r)
+{
+	const struct bench *b = &m->bench;
+	const struct net *n = b->programs.load.net;
+	struct fault_counts c = { 0 };
+	uint64_t all, seen;
+
+	if (!b->looks->n_seen || !n->faults)
+		return;
+	for (uint32_t i = 0; i < n->topo->n_wires; i++) {
+		struct fault_counts wire = faults_total(n->faults, i);
+
+		fault_counts_add(&c, &wire);
+	}
+	all = c.corrected + c.failed + c.wrong + c.lost;
+	seen = b->looks->n_seen(b);
+	load_figure(r, "errors", (double)all);
+	load_figure(r, "errors_seen", (double)seen);
+	if (all)
+		load_figure(r, "solved_pct",
+			100 * (1 - (double)seen / (double)all));
+}
+
+/* Where messages have several ways, so that service can go on. */
+static void report_gap(const struct storm *m, struct load_result *r)
+{
+	sim_time gap = 0;
+
+	if (!m->bench.driver->n_ports)
+		return;
+	for (uint32_t i = 0; i < m->n_lanes; i++) {
+		const struct lane *x = m->bench.ends[i].data;
+
+		gap = x->gap > gap ? x->gap : gap;
+	}
+	load_figure(r, "longest_gap_us", (double)gap / (1000 * SIM_NS));
+}
+
 static void storm_report(struct load *l, struct load_result *r)
 {
 	struct storm *m = of(l);
@@ -692,6 +736,8 @@ static void storm_report(struct load *l, struct load_result *r)
 	load_figure(r, "checked_bytes", (double)checked);
 	load_figure(r, "misdeeds", (double)deeds);
 	load_figure(r, "waiting_programs", (double)host_n_running(l->host));
+	report_gap(m, r);
+	report_solved(m, r);
 }
 
 static void storm_fini(struct load *l)

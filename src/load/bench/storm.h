@@ -41,6 +41,7 @@ struct lane {
 	uint32_t stream; /* of random numbers */
 	struct place place[PARTNERS];
 	uint64_t sent, checked; /* messages, bytes */
+	sim_time gap; /* the longest between the ends of two messages */
 	bool is_over; /* it has sent all */
 	uint8_t *before; /* a place before the last message */
 	struct sends sends;

@@ -392,8 +392,7 @@ static inline struct sw_queue *sw_queue(
 /* Which side an engine's PCIe interface is. */
 static inline site_id sw_place(const struct nic_at *a, uint32_t engine)
 {
-	(void)engine;
-	return a->s;
+	return side_reads_place(a, &sw_engine(a, engine)->reads);
 }
 
 /* Whether an engine has a PCIe interface to the memory of a process. */

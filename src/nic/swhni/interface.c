@@ -61,8 +61,12 @@ int swhni_open(const struct nic_at *a, const struct swhni_setup *s,
 		return EINVAL;
 	while (i < SWHNI_INTERFACES && sw_interface(n, i))
 		i++;
-	if (i == SWHNI_INTERFACES)
+	if (s->wanted)
+		i = s->wanted - 1;
+	if (i >= SWHNI_INTERFACES)
 		return EAGAIN;
+	if (sw_interface(n, i))
+		return EBUSY;
 	if (!n->interface[i])
 		n->interface[i] = mem_alloc(1, sizeof(**n->interface));
 	else

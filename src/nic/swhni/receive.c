@@ -450,6 +450,7 @@ void sw_receive_on_written(
 	const struct nic_at *a, uint32_t engine, packet_id id)
 {
 	uint8_t type = sw_load(a, id)->h.type;
+	bool is_last = sw_load(a, id)->is_last;
 
 	nic_charge(a, id, CAUSE_MEMORY_WRITE, sw_load(a, id)->ready);
 	nic_charge(a, id, CAUSE_COMPLETION, a->t);
@@ -459,4 +460,7 @@ void sw_receive_on_written(
 		sw_read_written(a, engine, id);
 	else
 		sw_complete_written(a, engine, id);
+	/* for programs that wait for a reply word, among other things */
+	if (is_last)
+		host_poke(a->nic->host, a->w, a->s, a->t);
 }

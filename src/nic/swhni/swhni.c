@@ -374,6 +374,7 @@ static void set_up_engine(struct swhni *x, uint32_t i)
 	uint32_t first = i * SW_EVENTS;
 
 	x->reads[i] = (struct side_reads_how){ .side = x->side,
+		.processor = i % host_processors(x->nic.host),
 		.first = SW_READS + first,
 		.is_settled = x->side->ops->least != NULL };
 	x->queues[i] = (struct workqs_how){
@@ -564,7 +565,7 @@ const struct nic_ops swhni_ops = {
 	.title = "SWHNI",
 	.machine = "sunway",
 	.can = NIC_RESENDS | NIC_ATOMICS,
-	.has = "any-side",
+	.has = "any-side processors",
 	.size = sizeof(struct swhni),
 	.node_size = sizeof(struct sw_node),
 	PARAMS(params),

@@ -7,31 +7,7 @@
 
 void st_init(struct st *m)
 {
-	static const char *const sets[] = {
-		"nic.kind=swhni",
-		"link.rate=13.636363636 GB/s",
-		"link.header=32 B",
-		"link.trailer=16 B",
-		"link.word=16 B",
-		"link.chunk=64 B",
-		"link.gap=0 B",
-		"link.protocol=0 B",
-		"side.generation=3",
-		"side.lanes=16",
-		"side.rate=lanes",
-		"side.header.store=26 B",
-		"side.header.request=26 B",
-		"side.header.data=26 B",
-		"side.header.write=26 B",
-		"side.wait=450 ns",
-		"side.store=200 ns",
-		"side.see=250 ns",
-		"nic.retry.per-node=0 ns",
-	};
-
-	*m = (struct st){ .machine = "fattree", .shape = "8" };
-	for (uint32_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
-		st_set(m, sets[i]);
+	*m = (struct st){ .machine = "sunway-32" };
 }
 
 void st_set(struct st *m, const char *set)
@@ -98,11 +74,13 @@ sim_time st_bus(const struct st *m, uint32_t bytes)
 	return (words * 4 * PS_PER_S + rate - 1) / rate;
 }
 
-sim_time st_net(const struct st *m, uint32_t wires, uint32_t bytes)
+sim_time st_net(const struct st *m, bool is_far, uint32_t bytes)
 {
-	const struct link_rules *l = &m->kit.net->link;
+	sim_time wires = 65 + 60 + 65; /* ns: one switch */
 
-	return wires * l->latency[0] + link_ser(l, bytes);
+	if (is_far)
+		wires += 2 * (60 + 65);
+	return wires * SIM_NS + link_ser(&m->kit.net->link, bytes);
 }
 
 /* --- for programs --- */

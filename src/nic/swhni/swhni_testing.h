@@ -1,5 +1,5 @@
 /*
- * For tests of SWHNI: a tree of eight nodes, and what software does with a
+ * For tests of SWHNI: two leaves with 32 nodes, and what software does with a
  * virtual interface, without a library that helps it.  Functions on a struct st
  * are for the test itself, all others for programs.
  */
@@ -50,9 +50,10 @@ uint64_t st_run(struct st *m, uint32_t n, void (*run)(struct st *, site_id));
 void st_fini(struct st *m);
 const struct swhni_params *st_params(const struct st *m);
 uint64_t st_word_at(const struct st *m, site_id node, uint64_t at);
-/* How long a packet of the bus takes; from node to node in the network. */
+/* How long a packet of the bus takes; from node to node in the network, in one
+ * leaf or far away. */
 sim_time st_bus(const struct st *m, uint32_t bytes);
-sim_time st_net(const struct st *m, uint32_t wires, uint32_t bytes);
+sim_time st_net(const struct st *m, bool is_far, uint32_t bytes);
 
 /* --- for programs --- */
 

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "coll/coll.h"
 #include "net/send.h"
 
 #define AT(field) offsetof(struct array_params, field)
@@ -45,6 +46,11 @@ static const struct param params[] = {
 		"part of the packets of a link that it repeats, above which an "
 		"input stores packets",
 		"assumed: SUN-G9"),
+	PARAM_ROW(PARAM_FLAG, "feedback", AT(feedback), "yes", 0, 1,
+		"whether a switch tells the senders of its inputs that credits "
+		"of its outputs return at less than half of the link's rate; "
+		"they then prefer other ports",
+		"SUN-F21"),
 	PARAM_ROW(PARAM_TIME, "patience", AT(patience), "10 us", 1000, PS_PER_S,
 		"time after which a switch drops a source-routed packet that "
 		"waits",
@@ -153,6 +159,7 @@ static void set_rules(struct array *a, const struct net *n)
 	a->capacity = own + a->pool;
 	a->row = (uint32_t)a->how.row;
 	a->is_paired = a->how.row_for == ARRAY_BY_PAIR;
+	a->feeds = a->how.feedback;
 	a->stores = a->how.store == ARRAY_STORE_AUTO &&
 		    (a->has_rates || a->is_faulty);
 	a->column = link_ser(&n->link, n->link.max_payload) * a->how.column /
@@ -182,6 +189,8 @@ static void array_make(struct router *r, const struct net_setup *s)
 		array_is_node(r) ? node_bytes(a->n_ports)
 				 : switch_bytes(a->n_ports),
 		0);
+	if (!array_is_node(r))
+		n->coll = coll_new(n->route);
 }
 
 /* Where tokens of the other end of a wire return to, if that is near. */
@@ -237,13 +246,15 @@ static void array_fini(struct router *r)
 	for (site_id s = r->sites.first; k && s < r->sites.end; s++)
 		if (!array_is_node(r))
 			k->free(array_switch(array_of(r), s)->own);
+	coll_free(r->net->coll);
+	r->net->coll = NULL;
 }
 
-/* Of written entries. */
+/* Of written entries, for packets to one node and to many. */
 static uint64_t array_memory(const struct router *r)
 {
 	const struct route_lists *k = r->net->route->lists;
-	uint64_t sum = 0;
+	uint64_t sum = array_is_node(r) ? 0 : coll_memory(r->net->coll);
 
 	for (site_id s = r->sites.first; k && s < r->sites.end; s++)
 		if (!array_is_node(r))
@@ -381,6 +392,7 @@ const struct router_ops array_ops = {
 	.is_short = array_is_short,
 	.n_buffers = array_n_buffers,
 	.buffer = array_buffer,
+	.in_use = array_in_use,
 	.n_injecting = array_n_injecting,
 	.injecting = array_injecting,
 	.ways = array_ways,

@@ -47,6 +47,9 @@ enum {
 	ARRAY_MOST = 4095, /* chunks of an input buffer */
 };
 
+/* Number of an event of PHASE_TOKEN, + port: the other end feeds back. */
+enum { ARRAY_WARNING = 2 * NET_LINK };
+
 enum array_inner { ARRAY_INNER, ARRAY_FIFO };
 enum array_store { ARRAY_STORE_AUTO, ARRAY_STORE_NEVER };
 enum array_rows { ARRAY_BY_CHANNEL, ARRAY_BY_PAIR };
@@ -63,6 +66,7 @@ struct array_params {
 	int64_t store; /* an enum array_store */
 	int64_t errors; /* repeated packets of all, parts per million */
 	int64_t patience; /* of source-routed packets, ps */
+	int64_t feedback; /* yes or no */
 };
 
 /* Lists of an input are numbered by channel and column. */
@@ -103,6 +107,16 @@ struct array_port {
 	uint8_t turn; /* the channel to serve first */
 	bool is_timed; /* an event is pending for when it can grant */
 	uint32_t backlog; /* chunks that wait for it in the switch */
+	/* Feedback: by channel, how often credits came back too slowly, and
+	 * since when a packet has waited for them, if its bit is set.  And
+	 * until when the other end warns of what is behind it. */
+	union {
+		uint8_t slow[ARRAY_CHANNELS];
+		uint32_t any_slow;
+	};
+	uint8_t lacking;
+	sim_time lacks_since[ARRAY_CHANNELS];
+	sim_time warned;
 
 	/* the input */
 	sim_time bus_free;
@@ -114,10 +128,15 @@ struct array_port {
 	uint8_t bus_turn; /* the list to serve first */
 	bool is_bus_timed;
 	uint16_t errors; /* an average of packets that the link repeated */
+	uint8_t slowed; /* how many packets go to slow outputs, in the same way
+			 */
+	sim_time told; /* until when the other end need not be told again */
 	uint8_t in_row[ARRAY_LISTS]; /* packets of a list in the row buffer */
 	struct packet_list list[ARRAY_ALL_LISTS];
 	uint64_t packets[ARRAY_CHANNELS]; /* received that have left */
 	sim_time waited[ARRAY_CHANNELS]; /* by these */
+	uint64_t bytes[ARRAY_CHANNELS]; /* received */
+	uint64_t sent[ARRAY_CHANNELS]; /* packets */
 };
 
 struct array_switch {
@@ -175,6 +194,7 @@ struct array {
 	uint32_t row; /* packets of a row buffer */
 	bool is_paired; /* two channels share one */
 	bool stores; /* it may store packets as a whole */
+	bool feeds; /* it feeds back how fast credits return */
 	int32_t capacity, pool; /* chunks of a channel, and shared of these */
 	sim_time column; /* that fills a column buffer */
 	uint8_t column_of[TOPO_MAX_PORTS];
@@ -218,6 +238,17 @@ void array_store(struct array *a, struct sim_worker *w, struct array_switch *s,
 	port_id in, uint32_t list, packet_id id, sim_time t);
 /* The link has repeated an arriving packet, or not. */
 void array_note(struct array_port *i, bool is_repeated);
+
+/* feedback.c: a packet gets credits that it may have waited for; one arrives
+ * for an output that may be slow; the other end of a link has told that it is.
+ */
+void array_got_credits(const struct array *a, struct array_port *o,
+	uint32_t channel, const struct packet *p, sim_time t);
+void array_feed_back(const struct array *a, struct sim_worker *w,
+	struct array_switch *s, port_id in, port_id out, uint32_t channel,
+	sim_time t);
+void array_be_warned(struct sim_worker *w, struct array_switch *s,
+	const struct sim_event *e, sim_time t);
 
 /* many.c: a multicast has arrived; one of its copies crosses. */
 void array_spread(struct array *a, struct sim_worker *w, struct array_switch *s,
@@ -263,6 +294,7 @@ int32_t array_tokens(
 bool array_is_short(const struct router *r, site_id s);
 uint32_t array_n_buffers(const struct router *r, site_id s);
 struct net_buffer array_buffer(const struct router *r, site_id s, uint32_t i);
+uint32_t array_in_use(const struct router *r, site_id s, uint32_t *list);
 uint32_t array_n_injecting(const struct router *r, site_id s);
 void array_injecting(const struct router *r, site_id s, double *waiting);
 uint32_t array_ways(const struct router *r, const struct net_buffer *b,

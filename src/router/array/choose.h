@@ -8,15 +8,16 @@
 
 #include "router/array/inside.h"
 
-/* What a port offers to a channel: its room, less what already waits for
- * it. */
+/* What a port offers to a channel: its room, less what already waits for it,
+ * and less if the other end warns of congestion. */
 static inline int32_t offer(const struct array *a, struct array_port *o,
 	uint32_t channel, sim_time t)
 {
 	/* tokens that return now may also be events of another worker, which
 	 * come after arrivals */
 	link_collect(&o->sender, &o->returns, t - 1);
-	return link_room(&o->sender, channel, a->pool) - (int32_t)o->backlog;
+	return link_room(&o->sender, channel, a->pool) - (int32_t)o->backlog -
+	       (o->warned > t ? a->capacity / 2 : 0);
 }
 
 /* The port that offers most, in turn among equals. */

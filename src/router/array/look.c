@@ -70,15 +70,32 @@ static uint32_t count(const struct array *a, const struct packet_list *q)
 	return n;
 }
 
+/* The list that is an input's buffer k. */
+static uint32_t list_of(uint32_t k)
+{
+	uint32_t channel = k / PER_CHANNEL;
+
+	return k % PER_CHANNEL < ARRAY_COLUMNS
+		       ? array_list(channel, k % PER_CHANNEL)
+		       : ARRAY_LISTS + channel;
+}
+
+/* Whether any packet of an input is in a row buffer. */
+static bool has_row(const struct array_port *x)
+{
+	uint32_t any = 0;
+
+	for (uint32_t i = 0; i < ARRAY_LISTS; i++)
+		any |= x->in_row[i];
+	return any;
+}
+
 /* Input by input, channel by channel. */
 struct net_buffer array_buffer(const struct router *r, site_id s, uint32_t i)
 {
 	const struct array *a = array_of(r);
 	uint32_t in = i / ARRAY_ALL_LISTS, k = i % ARRAY_ALL_LISTS;
-	uint32_t channel = k / PER_CHANNEL;
-	uint32_t list = k % PER_CHANNEL < ARRAY_COLUMNS
-				? array_list(channel, k % PER_CHANNEL)
-				: ARRAY_LISTS + channel;
+	uint32_t channel = k / PER_CHANNEL, list = list_of(k);
 	const struct array_port *x = &array_switch(a, s)->port[in];
 
 	return (struct net_buffer){
@@ -89,6 +106,26 @@ struct net_buffer array_buffer(const struct router *r, site_id s, uint32_t i)
 		.count = count(a, &x->list[list]),
 		.n_inside = list < ARRAY_LISTS ? x->in_row[list] : 0,
 	};
+}
+
+/* Lists that are not empty, in the order of buffers. */
+uint32_t array_in_use(const struct router *r, site_id s, uint32_t *list)
+{
+	const struct array *a = array_of(r);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < array_n_buffers(r, s); i++) {
+		const struct array_port *x =
+			&array_switch(a, s)->port[i / ARRAY_ALL_LISTS];
+
+		if (i % ARRAY_ALL_LISTS == 0 && !x->waits && !has_row(x)) {
+			i += ARRAY_ALL_LISTS - 1;
+			continue;
+		}
+		if (x->list[list_of(i % ARRAY_ALL_LISTS)].first)
+			list[n++] = i;
+	}
+	return n;
 }
 
 uint32_t array_ways(const struct router *r, const struct net_buffer *b,
@@ -163,6 +200,8 @@ sim_time array_count(const struct router *r, site_id s, port_id p,
 	c->sent = x->sender.count[channel];
 	c->came = x->packets[channel];
 	c->stayed = x->waited[channel];
+	c->left = x->sent[channel];
+	c->took = x->bytes[channel];
 	add_waiting(a, x, channel, now, c);
 	return x->sender.free_at;
 }

@@ -97,6 +97,7 @@ bool array_own_leave(struct array *a, struct sim_worker *w,
 		return false;
 	}
 	packet_pop(a->packets, &s->own_out);
+	s->port[out].sent[p->channel]++;
 	p->head = start; /* it is here as a whole */
 	if (a->book) {
 		book_turn(a->book, id, l->free_at, start);

@@ -45,9 +45,12 @@ static void grant(struct array *a, struct sim_worker *w, struct array_switch *s,
 	uint32_t channel = p->channel, chunks = p->chunks;
 	sim_time start = l->free_at > t ? l->free_at : t;
 
+	if (o->lacking | o->any_slow)
+		array_got_credits(a, o, channel, p, t);
 	o->first[came] = (uint8_t)(in + 1);
 	o->turn = (uint8_t)(came + 1);
 	o->backlog -= chunks;
+	o->sent[channel]++;
 	if (a->book) {
 		book_turn(a->book, id, l->free_at, start);
 		net_book_depart(
@@ -73,6 +76,15 @@ static bool is_wanted(const struct array_port *o)
 	return o->want[0] | o->want[1] | o->want[2] | o->want[3];
 }
 
+/* A packet waits for credits of a channel, from t on if none did. */
+static void lack(struct array_port *o, uint32_t channel, sim_time t)
+{
+	if (o->lacking >> channel & 1)
+		return;
+	o->lacking = (uint8_t)(o->lacking | 1u << channel);
+	o->lacks_since[channel] = t;
+}
+
 /*
  * The input whose packet goes next, of those that arrived on a channel, or
  * TOPO_NO_PORT.  If it lacks room, all others of its channel wait, too:
@@ -96,6 +108,7 @@ static port_id pick(struct array *a, struct array_switch *s, port_id out,
 				p->chunks)
 				return in;
 			*blocked |= 1u << channel;
+			lack(o, channel, t);
 			book_wait(a->book, id, CAUSE_TOKENS, t);
 		}
 		if (!a->is_stepped)
@@ -175,6 +188,7 @@ static void on_arrival(struct array *a, struct sim_worker *w,
 	struct packet *p = &a->packets[id];
 
 	p->head = t;
+	s->port[in].bytes[came] += a->link->bytes[p->size];
 	link_owe(&s->port[in].sender, a->link->owed, t);
 	book_at_port(a->book, id, s->id, "in by", in, came);
 	if (a->stores && a->is_faulty)
@@ -190,6 +204,8 @@ static void on_arrival(struct array *a, struct sim_worker *w,
 	}
 	if (p->kind == PACKET_VECTOR)
 		array_wait(a, w, s, t);
+	if (s->port[out].lacking | s->port[out].any_slow | s->port[in].slowed)
+		array_feed_back(a, w, s, in, out, p->channel, t);
 	join(a, w, s, in, came, id, out, t);
 }
 
@@ -255,6 +271,8 @@ static void visit(struct sim_worker *w, site_id site)
 			on_arrival(a, w, s, &e, t);
 		else if (sim_phase(&e) == PHASE_ENGINE)
 			on_engine(a, w, s, &e, t);
+		else if (number >= ARRAY_WARNING)
+			array_be_warned(w, s, &e, t);
 		else if (number >= NET_LINK)
 			net_on_link(n, w, site, t, &e);
 		else

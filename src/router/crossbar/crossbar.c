@@ -159,6 +159,33 @@ static struct net_buffer crossbar_buffer(
 	};
 }
 
+/* Each output knows which inputs have packets for it. */
+static uint32_t crossbar_in_use(
+	const struct router *r, site_id id, uint32_t *list)
+{
+	const struct crossbar *x = crossbar_of(r);
+	const struct crossbar_site *s = crossbar_at(x, id);
+	uint64_t in[CROSSBAR_CHANNELS] = { 0 }, any = 0;
+	uint32_t n = 0;
+
+	for (port_id out = 0; out < x->n_ports; out++)
+		for (uint32_t c = 0; c < CROSSBAR_CHANNELS; c++)
+			any |= in[c] |= s->port[out].want[c];
+	for (; any; any &= any - 1) {
+		uint32_t i = (uint32_t)__builtin_ctzll(any), c;
+
+		for (c = 0; c < CROSSBAR_CHANNELS; c++)
+			for (port_id out = 0;
+				in[c] >> i & 1 && out < x->n_ports; out++)
+				if (s->port[out].want[c] >> i & 1)
+					list[n++] =
+						(i * CROSSBAR_CHANNELS + c) *
+							x->n_ports +
+						out;
+	}
+	return n;
+}
+
 static uint32_t crossbar_ways(const struct router *r,
 	const struct net_buffer *b, const struct packet *p, struct net_way *way)
 {
@@ -220,6 +247,7 @@ const struct router_ops crossbar_ops = {
 	.is_short = crossbar_is_short,
 	.n_buffers = crossbar_n_buffers,
 	.buffer = crossbar_buffer,
+	.in_use = crossbar_in_use,
 	.ways = crossbar_ways,
 	.count = crossbar_count,
 };

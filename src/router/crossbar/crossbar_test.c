@@ -469,6 +469,49 @@ static void bits_are_flipped_on_trunks_at_their_rate(void **state)
 	star_free(r);
 }
 
+/* --- from outside --- */
+
+/* A site's buffers, one by one, against those that it lists. */
+static uint32_t check_in_use(const struct net *n, site_id s, uint32_t *list)
+{
+	const struct router *r = net_router(n, s);
+	uint32_t used = net_in_use(n, s, list), next = 0;
+
+	for (uint32_t i = 0; i < r->ops->n_buffers(r, s); i++)
+		if (r->ops->buffer(r, s, i).count) {
+			assert_true(next < used);
+			assert_int_equal(list[next++], i);
+		}
+	assert_int_equal(next, used);
+	return used;
+}
+
+static void a_switch_knows_which_buffers_hold_packets(void **state)
+{
+	static const uint8_t kind[] = { PACKET_DYNAMIC, PACKET_HIGH,
+		PACKET_SYSTEM };
+	struct star_rig *r = star_new(&(struct star_how){
+		.n_nodes = NODES, .n_switches = 2, .n_trunks = 2 });
+	uint32_t list[4 * NODES * NODES], most = 0;
+
+	for (uint32_t i = 0; i < 3 * NODES; i++)
+		star_send(r, 0, 8,
+			of_kind(i % NODES, i % NODES < 4 ? 6 + i % 2 : i % 2,
+				kind[i / 8]));
+	for (sim_time t = 0; t < 40; t++) {
+		star_run(r, t * period(r) / 2);
+		for (site_id s = 0; s < r->net->n_sites; s++) {
+			uint32_t used = check_in_use(r->net, s, list);
+
+			most = used > most ? used : most;
+		}
+	}
+	assert_true(most > 4);
+	star_run(r, SIM_NEVER);
+	assert_int_equal(check_in_use(r->net, NODES, list), 0);
+	star_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -496,6 +539,7 @@ int main(void)
 		cmocka_unit_test(
 			what_a_dead_trunk_carries_is_lost_and_its_room_is_not),
 		cmocka_unit_test(bits_are_flipped_on_trunks_at_their_rate),
+		cmocka_unit_test(a_switch_knows_which_buffers_hold_packets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, link_test_forget);

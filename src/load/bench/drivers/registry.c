@@ -8,6 +8,7 @@ static const struct bench_driver *const bench_drivers[] = {
 	&bench_gemini,
 	&bench_plain,
 	&bench_ape,
+	&bench_sw,
 	NULL,
 };
 

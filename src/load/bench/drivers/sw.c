@@ -42,19 +42,20 @@ enum {
 };
 
 struct own {
-	struct sw_device *dev;
-	struct sw_cq *cq;
-	struct sw_sq *sq;
+	struct swv_device *dev;
+	struct swv_cq *cq;
+	struct swv_sq *sq;
 	struct weft_sw_sq *to; /* the same, for calls */
 	struct weft_sw_rq *queue, *blocks; /* receive queues; or NULL */
 	uint32_t who; /* program of its node */
 	uint32_t failed; /* descriptors, as far as reported */
 	uint32_t stage; /* the next */
 	int64_t left[COUNTERS]; /* bytes that a counter waits for */
-	uint64_t replies[COUNTERS]; /* words that show that they have come */
+	/* What a reply word was, and will be when all have come. */
+	uint64_t was[COUNTERS], replies[COUNTERS];
 	struct ring filled; /* struct weft_sw_completion, blocks */
 	uint32_t place_bytes;
-	struct sw_user raw; /* n_entries is 0 until it is used */
+	struct swv_user raw; /* n_entries is 0 until it is used */
 	uint32_t raw_posted, raw_ended, raw_failed;
 };
 
@@ -109,15 +110,15 @@ static bool sw_open_end(struct bench_end *x)
 	struct weft_sw *dev;
 
 	o->who = x->lane + program_process();
-	o->dev = sw_open(0, o->who);
+	o->dev = swv_open(0, o->who);
 	dev = (struct weft_sw *)o->dev->object.handle;
 	ring_init(&o->filled, sizeof(struct weft_sw_completion));
-	if (!sw_new_interface(o->dev, 1 + o->who) ||
+	if (!swv_new_interface(o->dev, 1 + o->who) ||
 		weft_sw_create_cq(dev, WEFT_SW_DEPTH, false, &cq) ||
 		weft_sw_create_sq(dev, cq, DEPTH, &o->to))
 		return programs_did(x->programs, "weft_sw_create_sq", 1);
-	o->cq = sw_find(SW_CQ, cq);
-	o->sq = sw_find(SW_SQ, o->to);
+	o->cq = swv_find(SW_CQ, cq);
+	o->sq = swv_find(SW_SQ, o->to);
 	if (!register_all(x) || !open_queue(x, dev, cq, BUFFERS, &o->queue))
 		return false;
 	for (uint32_t i = 0; i < BUFFERS; i++)
@@ -161,7 +162,7 @@ static void on_completion(
 static sim_time take_all(struct bench_end *x)
 {
 	struct own *o = own(x);
-	sim_time next = sw_progress(o->dev);
+	sim_time next = swv_progress(o->dev);
 
 	while (o->cq->done.n) {
 		struct weft_sw_completion c =
@@ -176,7 +177,7 @@ static void wait_for_some(struct bench_end *x)
 {
 	sim_time next = take_all(x);
 
-	sw_sleep(own(x)->dev, next);
+	swv_sleep(own(x)->dev, next);
 	take_all(x);
 }
 
@@ -194,7 +195,8 @@ static void sw_expect(struct bench_end *x, uint32_t counter, uint64_t bytes)
 	struct own *o = own(x);
 
 	o->left[counter] = (int64_t)bytes;
-	o->replies[counter] += each ? (bytes + each - 1) / each : 0;
+	o->replies[counter] =
+		o->was[counter] + (each ? (bytes + each - 1) / each : 0);
 }
 
 static bool counts_replies(const struct bench_end *x)
@@ -207,10 +209,12 @@ static bool sw_await(struct bench_end *x, uint32_t counter)
 	struct own *o = own(x);
 
 	take_all(x);
-	if (counts_replies(x))
+	if (counts_replies(x)) {
+		o->was[counter] = o->replies[counter];
 		return !weft_sw_wait_reply(
 			(struct weft_sw *)o->dev->object.handle,
-			word_at(counter), o->replies[counter], WEFT_SW_FOREVER);
+			word_at(counter), o->was[counter], WEFT_SW_FOREVER);
+	}
 	while (o->left[counter] > 0)
 		wait_for_some(x);
 	return true;
@@ -255,7 +259,7 @@ static void post_short(
 
 	if (!(w->flags & WEFT_SW_FSM_READ))
 		program_read(w->own_at, data, w->bytes);
-	while ((code = sw_post_short(own(x)->sq, w, data, w->bytes, more)) ==
+	while ((code = swv_post_short(own(x)->sq, w, data, w->bytes, more)) ==
 		EAGAIN)
 		wait_for_some(x);
 	programs_did(x->programs, "a fast short message", code);
@@ -315,16 +319,16 @@ static bool open_raw(struct bench_end *x)
 
 	if (o->raw.n_entries)
 		return true;
-	o->raw = (struct sw_user){
+	o->raw = (struct swv_user){
 		.process = o->who,
 		.wanted = 1 + RAW + o->who,
 		.on_done = on_raw,
 		.arg = o,
 	};
 	return programs_did(
-		       x->programs, "sw_user_open", sw_user_open(&o->raw)) &&
-	       programs_did(x->programs, "sw_user_open_send",
-		       sw_user_open_send(&o->raw, DEPTH, 16 * DEPTH));
+		       x->programs, "swv_user_open", swv_user_open(&o->raw)) &&
+	       programs_did(x->programs, "swv_user_open_send",
+		       swv_user_open_send(&o->raw, DEPTH, 16 * DEPTH));
 }
 
 static void put_raw(struct bench_end *x, const struct weft_sw_work *w)
@@ -348,14 +352,14 @@ static void put_raw(struct bench_end *x, const struct weft_sw_work *w)
 
 	if (!open_raw(x))
 		return;
-	sw_user_poll(&o->raw);
-	while (!sw_user_has_room(&o->raw) ||
+	swv_user_poll(&o->raw);
+	while (!swv_user_has_room(&o->raw) ||
 		o->raw_posted - o->raw_ended == DEPTH) {
-		sw_user_wait(&o->raw, SIM_NEVER);
-		sw_user_poll(&o->raw);
+		swv_user_wait(&o->raw, SIM_NEVER);
+		swv_user_poll(&o->raw);
 	}
 	o->raw_posted++;
-	sw_user_post(&o->raw, &d, program_now());
+	swv_user_post(&o->raw, &d, program_now());
 }
 
 /* --- puts and gets --- */
@@ -434,8 +438,8 @@ static bool sw_flush(struct bench_end *x)
 	while (o->sq->used)
 		wait_for_some(x);
 	while (o->raw_posted != o->raw_ended) {
-		sw_user_wait(&o->raw, SIM_NEVER);
-		sw_user_poll(&o->raw);
+		swv_user_wait(&o->raw, SIM_NEVER);
+		swv_user_poll(&o->raw);
 	}
 	is_good = o->sq->failed == o->failed && !o->raw_failed;
 	o->failed = o->sq->failed;
@@ -575,24 +579,24 @@ static void sw_rogue(void *arg)
 	struct bench_rogue *r = arg;
 	struct nic *nic = r->programs->load.nic;
 	uint64_t ended[2] = { 0 };
-	struct sw_user u = {
+	struct swv_user u = {
 		.wanted = 1 + ROGUE,
 		.on_done = on_misdeed,
 		.arg = ended,
 	};
 
-	if (!programs_did(r->programs, "sw_user_open", sw_user_open(&u)) ||
-		!programs_did(r->programs, "sw_user_open_send",
-			sw_user_open_send(&u, 16, 64)))
+	if (!programs_did(r->programs, "swv_user_open", swv_user_open(&u)) ||
+		!programs_did(r->programs, "swv_user_open_send",
+			swv_user_open_send(&u, 16, 64)))
 		return;
 	program_wait(PROGRAMS_START);
 	for (; r->done < r->deeds; r->done++) {
 		struct swhni_descriptor d = misdeed(r, r->done, nic->n_nodes);
 
-		sw_user_post(&u, &d, program_now());
+		swv_user_post(&u, &d, program_now());
 		while (ended[0] <= r->done) {
-			sw_user_wait(&u, SIM_NEVER);
-			sw_user_poll(&u);
+			swv_user_wait(&u, SIM_NEVER);
+			swv_user_poll(&u);
 		}
 	}
 	if (ended[1])
@@ -610,12 +614,27 @@ static struct bench_mpi_cost mpi_cost(const struct load *l)
 		p->copy };
 }
 
+static bool mpi_wait(struct bench_end *x, uint64_t at, uint64_t value)
+{
+	return !weft_sw_wait_reply((struct weft_sw *)own(x)->dev->object.handle,
+		at, value, WEFT_SW_FOREVER);
+}
+
 static const struct bench_mpi mpi = {
 	.cost = mpi_cost,
+	.wait = mpi_wait,
 	.quick = BY_FSM,
 	.other = BY_WRITE,
 	.most_copied = SWHNI_MESSAGE,
 };
+
+/* The card gives up after its last retransmission, and the library goes on. */
+static uint64_t sw_n_seen(const struct bench *b)
+{
+	return nic_sum(b->programs.load.nic, "no answer");
+}
+
+static const struct bench_looks looks = { .n_seen = sw_n_seen };
 
 static uint32_t sw_n_ports(const struct load *l)
 {
@@ -654,6 +673,7 @@ const struct bench_driver bench_sw = {
 	.rogue = sw_rogue,
 	.atomics = &atomics,
 	.channel = &channel,
+	.looks = &looks,
 	.mpi = &mpi,
 	.n_ports = sw_n_ports,
 };
