@@ -192,6 +192,8 @@ struct router_ops {
 	bool is_switch;
 	/* It calls route_ops.decide(). */
 	bool shows_queues;
+	/* Of all sites: packet.passed is the number of switches passed. */
+	bool counts_switches;
 	/* Tokens are mail, and take the latency of the wire less the router's
 	 * part of it. */
 	bool posts_tokens;

@@ -371,6 +371,7 @@ const struct router_ops array_ops = {
 	.name = "array",
 	.channels = channels,
 	.n_channels = ARRAY_CHANNELS,
+	.counts_switches = true,
 	PARAMS(params),
 	.params_size = sizeof(struct array_params),
 	.describe = array_describe,

@@ -188,6 +188,7 @@ static void on_arrival(struct array *a, struct sim_worker *w,
 	struct packet *p = &a->packets[id];
 
 	p->head = t;
+	p->passed++;
 	s->port[in].bytes[came] += a->link->bytes[p->size];
 	link_owe(&s->port[in].sender, a->link->owed, t);
 	book_at_port(a->book, id, s->id, "in by", in, came);
