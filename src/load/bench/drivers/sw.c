@@ -33,9 +33,9 @@ enum {
 enum {
 	BY_AUTO,
 	BY_WRITE,
+	BY_FSM,
 	BY_REPLY,
 	BY_NOTIFY,
-	BY_FSM,
 	BY_QUEUE,
 	BY_RAW,
 	BY_MPI,
@@ -664,9 +664,9 @@ static uint32_t sw_n_ports(const struct load *l)
 static const struct bench_means means[] = {
 	[BY_AUTO] = { .name = "auto" },
 	[BY_WRITE] = { .name = "write" },
-	[BY_REPLY] = { .name = "reply" },
-	[BY_NOTIFY] = { .name = "notify" },
 	[BY_FSM] = { .name = "fsm", .is_quick = true, .most = SWHNI_SHORT },
+	[BY_REPLY] = { .name = "reply", .is_alone = true },
+	[BY_NOTIFY] = { .name = "notify" },
 	[BY_QUEUE] = { .name = "queue" },
 	[BY_RAW] = { .name = "raw" },
 	[BY_MPI] = { .name = "mpi" },
