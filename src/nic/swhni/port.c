@@ -4,7 +4,7 @@
  * knows what has left.  Fast short messages pass the others.
  *
  * A packet that may take any port takes one that is up, and of these the one
- * with the least to do: packets in line, and chunks without tokens, by its
+ * with the least to do: packets in line, and chunks without room, by its
  * width.  Packets for the same node do not reach a port: an engine takes back
  * what is for itself, and the crossbar brings the other engine the rest.
  */
@@ -32,8 +32,8 @@ static uint32_t dead_lanes(const struct nic_at *a, uint32_t port)
 {
 	const struct net *n = a->nic->net;
 
-	return n->faults ? faults_dead_lanes(
-				   n->faults, a->s * n->n_ports + port, a->t)
+	return n->faults ? faults_dead_lanes(n->faults,
+				   net_link_at(n, a->s, (port_id)port), a->t)
 			 : 0;
 }
 
@@ -41,14 +41,15 @@ static uint32_t dead_lanes(const struct nic_at *a, uint32_t port)
 static uint64_t load_of(const struct nic_at *a, uint32_t class, uint32_t port)
 {
 	const struct net *n = a->nic->net;
-	const struct router *r = n->router[NET_NODES];
+	struct router *r = n->router[NET_NODES];
 	const struct sw_line *l = &sw_here(a)->line[class][port];
 	uint32_t lanes = n->link.lanes, dead = dead_lanes(a, port);
 	uint64_t chunks = (uint64_t)(l->n + l->is_busy) * (uint32_t)n->full;
 
-	if (port < n->topo->node_ports)
+	if (r->ops->room)
 		chunks += (uint64_t)(r->ops->capacity(r, (port_id)port, 0) -
-				     r->ops->tokens(r, a->s, (port_id)port, 0));
+				     r->ops->room(
+					     r, a->s, (port_id)port, 0, a->t));
 	if (!dead || dead >= lanes)
 		return chunks * lanes;
 	return (chunks + (uint32_t)n->full) * lanes * lanes / (lanes - dead);
@@ -206,6 +207,8 @@ void sw_port_on_room(const struct nic_at *a, uint32_t fifo)
 	was = *line_at(a, i);
 	line_at(a, i)->is_busy = false;
 	go_on(a, i);
+	if (i / SW_PORTS == SW_SYSTEM)
+		sw_manage_go_on(a, i % SW_PORTS);
 	if (was.is_busy && was.message)
 		left(a, &was);
 }

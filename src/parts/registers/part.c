@@ -64,7 +64,8 @@ static void *open_registers(
 	struct registers *r;
 
 	(void)e;
-	if (!tree || !at->route->lists || !router->ops->registers)
+	if (!tree || !at->route->lists || !router->ops->drops ||
+		!router->ops->written)
 		return NULL;
 	r = mem_alloc(1, sizeof(*r));
 	*r = (struct registers){
