@@ -49,7 +49,7 @@ static const struct param params[] = {
 		"SUN-N37"),
 	COUNT("tlb.ways", tlb_ways, "8", 1, 64,
 		"number of pages in a set of the TLB", "SUN-G28"),
-	COUNT("tlb.prefetch", tlb_prefetch, "4", 0, 64,
+	COUNT("tlb.prefetch", tlb_prefetch, "16", 0, 64,
 		"number of pages whose translations are read ahead of the last "
 		"one used; 0: none",
 		"SUN-G28; assumed: as many as cover the wait"),
@@ -206,6 +206,9 @@ static void on_engine(
 		return;
 	case SW_WRITTEN:
 		sw_receive_on_written(a, engine, data);
+		return;
+	case SW_CHECKED:
+		sw_engine_on_checked(a, engine, data);
 		return;
 	case SW_CANCEL:
 		sw_engine_on_cancel(a, engine);
