@@ -256,6 +256,8 @@ static uint32_t write_entries(
 
 	if (!are_wired(x, e) || e->part > WEFT_SWNET_INTER)
 		return WEFT_SWNET_BAD_VALUE;
+	if (!is_wired(x, port))
+		return WEFT_SWNET_OK; /* nothing ever comes by it */
 	while (n--) {
 		struct route_entry at = entry_at(x, port, e, n);
 
