@@ -135,6 +135,9 @@ struct net_stage {
 	const char *name;
 	uint32_t stages;
 	bool needs_far_room;
+	/* A place in it is for packets of one input, and of so many channels
+	 * that follow each other; 0: for those of several inputs. */
+	uint32_t n_channels;
 };
 
 /* For routers that react to dead links.  Without it a link's death is no event,
@@ -181,8 +184,7 @@ struct router_ops {
 	 * channels. */
 	uint32_t most_queues;
 	/* The stages that a packet passes, for each channel; NULL: there is
-	 * nothing inside but buffers that the proof knows.  Then fifos() needs
-	 * no router, and a channel is a FIFO. */
+	 * nothing inside but buffers that the proof knows. */
 	const struct net_stage *(*stages)(
 		const struct net_params *p, uint32_t *n);
 	/* Whether requests and answers (NET_USER, NET_HIGH) share queues with
@@ -239,6 +241,10 @@ struct router_ops {
 	 * events. */
 	int32_t (*tokens)(
 		const struct router *r, site_id s, port_id p, uint32_t channel);
+	/* Chunks that a node may send by a port at t, an instant of its own
+	 * visit whose tokens have come.  NULL: not known. */
+	int32_t (*room)(struct router *r, site_id s, port_id p,
+		uint32_t channel, sim_time t);
 	/* Packets, over all channels, for which a link's sender has tokens.
 	 * NULL: that depends on their sizes. */
 	int64_t (*sent_packets)(const struct net_params *p);

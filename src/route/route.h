@@ -105,6 +105,11 @@ struct route_lists {
 	 * was written in the port's table is void.  -1: it has not as many. */
 	int (*split)(const struct route *r, struct route_memory **own,
 		router_id at, port_id port, uint32_t n_intra);
+	/* Multicasts, by switches that make copies: their channel, and the
+	 * ports that entries should name for what comes by a port, so that all
+	 * such entries together cannot deadlock. */
+	uint32_t cast_channel;
+	port_mask (*casts)(const struct route *r, router_id at, port_id in);
 	/* Where the split of a port's memory is. */
 	uint32_t (*split_of)(const struct route *r,
 		const struct route_memory *own, router_id at, port_id port);

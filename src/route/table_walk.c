@@ -242,26 +242,6 @@ static void follow_written(struct walk *w)
 	mem_free(is_touched);
 }
 
-/* Copies wait for all that their entries name, one after the other. */
-static void add_casts(struct walk *w)
-{
-	const struct route_written *x = w->g->written;
-	const struct topo *t = w->g->topo;
-
-	for (router_id at = t->n_nodes; at < t->n_routers; at++) {
-		for (port_id in = 0; in < t->n_ports; in++) {
-			struct topo_end from = t->ops->peer(t, at, in);
-
-			if (from.router == NO_ROUTER)
-				continue;
-			route_add(w->g,
-				route_vertex(w->g, from.router, from.port,
-					TABLE_SYSTEM),
-				x->casts(x->arg, at, in), TABLE_SYSTEM);
-		}
-	}
-}
-
 void table_walk(
 	const struct route *r, struct route_graph *g, struct route_walks *found)
 {
@@ -277,6 +257,4 @@ void table_walk(
 			walk_port(&w, at, in);
 	if (g->written)
 		follow_written(&w);
-	if (g->written && g->written->casts)
-		add_casts(&w);
 }

@@ -281,6 +281,9 @@ struct bench_channel {
 	/* The interface's error for a block without a buffer; NULL: its sender
 	 * waits. */
 	const char *refusal;
+	/* Between two looks of a program whether all others are over, so that
+	 * one node can answer all; 0: 10 us. */
+	sim_time pause;
 	/* Accepts blocks of up to this length, in buffers from an address
 	 * on. */
 	bool (*open)(struct bench_end *x, uint64_t at, uint32_t bytes);
@@ -404,7 +407,7 @@ struct bench_mpi_cost {
 	sim_time message; /* of each */
 	sim_time operand; /* more of one that is combined with another */
 	sim_time longer; /* more of one that is not a quick message */
-	int64_t copy_fs; /* of a byte of these; 1000 of them are 1 ps */
+	sim_time copy; /* of a byte of these */
 };
 
 struct bench_mpi {

@@ -85,7 +85,7 @@ static bool is_used(const struct sw_node *n, uint32_t key)
 		for (uint32_t i = 1; i <= items->room; i++) {
 			const struct sw_message *m = slots_find(items, i);
 
-			if (m && !m->is_dead && m->role == SW_OWN &&
+			if (m && !m->is_over && m->role == SW_OWN &&
 				m->d.own_key == key)
 				return true;
 		}

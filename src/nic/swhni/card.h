@@ -95,7 +95,7 @@ struct sw_header {
 	uint8_t status;
 	uint8_t is_short; /* a fast short message's */
 	uint8_t port; /* of the sender */
-	uint8_t unused;
+	uint8_t is_again; /* it is not the first try */
 };
 
 /* Behind a packet's load. */
@@ -157,6 +157,8 @@ struct sw_message {
 	uint8_t role, class, peer_engine;
 	bool is_issued;
 	bool is_short; /* it has a path of its own */
+	uint8_t ports, first_ports; /* bits of those used: by this try, and by
+				     * the first if that was late */
 	bool is_lined; /* in its queue's list */
 	bool is_translating; /* its next packet's address */
 	bool is_refused; /* it is to be sent anew */
@@ -280,6 +282,15 @@ struct sw_line {
 	uint32_t message; /* or 0 */
 };
 
+/* Ports by which a node was not reached lately, though they are up. */
+struct sw_avoid {
+	site_id dst;
+	uint32_t ports; /* bits */
+	sim_time until;
+};
+
+enum { SW_AVOIDS = 64 }; /* destinations share them */
+
 struct sw_port {
 	bool is_down;
 	uint64_t packets;
@@ -293,6 +304,7 @@ struct sw_node {
 	struct index by_key;
 	struct sw_line line[SW_LINES][SW_PORTS];
 	struct sw_port port[SW_PORTS];
+	struct sw_avoid *avoids; /* NULL: no message was ever late */
 	uint32_t turn; /* of ports that are alike */
 	uint32_t number; /* of packets */
 	uint32_t inside; /* packets in the card */
@@ -522,10 +534,14 @@ void sw_send_left(const struct nic_at *a, uint32_t engine, uint32_t id);
 
 #define SW_NO_PORT UINT32_MAX
 
-/* A port that takes a packet now, or SW_NO_PORT; wanted is 1 + a port, or 0.
- * Ports always take what is not of SW_DATA. */
+/* A port that takes a packet now, or SW_NO_PORT; wanted is 1 + a port, or 0;
+ * others are better than those to avoid (bits).  Ports always take what is not
+ * of SW_DATA. */
 uint32_t sw_port_choose(const struct nic_at *a, enum sw_line_class class,
-	uint32_t wanted, bool is_bound);
+	uint32_t wanted, bool is_bound, uint32_t avoid);
+/* Ports that did not reach a node lately, as bits; notes some. */
+uint32_t sw_port_avoided(const struct nic_at *a, site_id dst);
+void sw_port_avoid(const struct nic_at *a, site_id dst, uint32_t ports);
 /* A packet goes to its port, or stays in the chip. */
 void sw_port_send(const struct nic_at *a, enum sw_line_class class,
 	uint32_t port, packet_id id);
@@ -609,6 +625,8 @@ void sw_transport_on_probe(
 	const struct nic_at *a, uint32_t engine, packet_id id);
 void sw_transport_on_state(
 	const struct nic_at *a, uint32_t engine, packet_id id);
+/* 1 + the port of a later try. */
+uint32_t sw_transport_port(const struct nic_at *a, const struct sw_message *m);
 void sw_transport_again(const struct nic_at *a, uint32_t engine, uint32_t id);
 void sw_transport_late(const struct nic_at *a, uint32_t engine, uint32_t id);
 

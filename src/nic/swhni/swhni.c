@@ -1,5 +1,6 @@
 #include "nic/swhni/card.h"
 
+#include "base/mem.h"
 #include "parts/registers/registers.h"
 
 #define AT(field) offsetof(struct swhni_params, field)
@@ -505,6 +506,7 @@ static void node_fini(struct nic *nic, void *node)
 				sw_receive_forget(e, k);
 	}
 	sw_interface_fini(n);
+	mem_free(n->avoids);
 	sw_manage_fini(n);
 	if (x->unit->fini)
 		x->unit->fini(n);

@@ -340,6 +340,25 @@ static void array_describe(
 		(long long)p->injection);
 }
 
+/* Packets take credits when they leave their row buffer. */
+static const struct net_stage *array_stages(
+	const struct net_params *p, uint32_t *n)
+{
+	static const struct net_stage fifo[] = { { "queue", 0, true, 1 } };
+	static const struct net_stage stages[][3] = {
+		[ARRAY_BY_CHANNEL] = { { "input buffer", 1 << 1, false, 1 },
+			{ "row buffer", 1 << 2, true, 1 },
+			{ "column buffer", 0, false, 1 } },
+		[ARRAY_BY_PAIR] = { { "input buffer", 1 << 1, false, 1 },
+			{ "row buffer", 1 << 2, true, 2 },
+			{ "column buffer", 0, false, 1 } },
+	};
+	const struct array_params *h = p->own;
+
+	*n = h->inner == ARRAY_FIFO ? 1 : 3;
+	return h->inner == ARRAY_FIFO ? fifo : stages[h->row_for];
+}
+
 static int32_t array_capacity(
 	const struct router *r, port_id p, uint32_t channel)
 {
@@ -371,6 +390,7 @@ const struct router_ops array_ops = {
 	.name = "array",
 	.channels = channels,
 	.n_channels = ARRAY_CHANNELS,
+	.stages = array_stages,
 	.counts_switches = true,
 	PARAMS(params),
 	.params_size = sizeof(struct array_params),
@@ -389,6 +409,7 @@ const struct router_ops array_ops = {
 	.capacity = array_capacity,
 	.shared = array_shared,
 	.tokens = array_tokens,
+	.room = array_room,
 	.charge = array_charge,
 	.is_short = array_is_short,
 	.n_buffers = array_n_buffers,

@@ -291,6 +291,8 @@ sim_time array_own_drop_old(struct array *a, struct sim_worker *w,
 /* look.c: see struct router_ops. */
 int32_t array_tokens(
 	const struct router *r, site_id s, port_id p, uint32_t channel);
+int32_t array_room(
+	struct router *r, site_id s, port_id p, uint32_t channel, sim_time t);
 bool array_is_short(const struct router *r, site_id s);
 uint32_t array_n_buffers(const struct router *r, site_id s);
 struct net_buffer array_buffer(const struct router *r, site_id s, uint32_t i);

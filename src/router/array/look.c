@@ -37,6 +37,15 @@ int32_t array_tokens(
 	       held_by(r->net, &x->sender, channel);
 }
 
+int32_t array_room(
+	struct router *r, site_id s, port_id p, uint32_t channel, sim_time t)
+{
+	struct array_end *e = &array_node(array_of(r), s)->end[p];
+
+	link_collect(&e->sender, &e->returns, t);
+	return link_room(&e->sender, channel, array_of(r)->pool);
+}
+
 bool array_is_short(const struct router *r, site_id s)
 {
 	const struct array *a = array_of(r);

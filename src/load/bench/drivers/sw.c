@@ -512,6 +512,7 @@ static void sw_send_block(struct bench_end *x, uint32_t node, uint32_t lane,
 static const struct bench_channel channel = {
 	.most_lanes = MOST_LANES,
 	.most_bytes = SWHNI_MESSAGE,
+	.pause = 1000000 * (sim_time)SIM_NS, /* reads take an issue each */
 	.open = sw_open_channel,
 	.take = sw_take,
 	.send = sw_send_block,
@@ -614,10 +615,16 @@ static struct bench_mpi_cost mpi_cost(const struct load *l)
 		p->copy };
 }
 
+/* Messages are packets, which are written at once. */
 static bool mpi_wait(struct bench_end *x, uint64_t at, uint64_t value)
 {
-	return !weft_sw_wait_reply((struct weft_sw *)own(x)->dev->object.handle,
-		at, value, WEFT_SW_FOREVER);
+	const struct swhni_params *p = x->load->nic_params;
+	uint64_t word;
+
+	return program_poll(at, WORD_AT_LEAST, value,
+		nic_poll_loop(
+			x->load->nic, p->work.poll_period, p->work.poll_load),
+		&word);
 }
 
 static const struct bench_mpi mpi = {
