@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "coll/multicast.h"
 #include "nic/swhni/swhni_testing.h"
 #include "testing/testing.h"
 #include "weft/swnet.h"
@@ -480,6 +481,87 @@ static void written_entries_lead_packets(void **state)
 	assert_int_equal(m.word[0], 1);
 }
 
+/* --- multicasts --- */
+
+static const uint32_t members[] = { 0, 3, 4, 17, 31 };
+
+enum { MEMBERS = 5, ENTRY = 21 };
+
+static void set_multicast(struct st *m, site_id node)
+{
+	struct weft_swnet *x = manager();
+	struct weft_swnet_map *map = NULL;
+	const uint32_t none[] = { 0, NODES };
+
+	assert_int_equal(node, 0);
+	assert_int_equal(weft_swnet_discover(x, &map), 0);
+	assert_int_equal(
+		weft_swnet_set_multicast(x, map, 1, ENTRY, members, MEMBERS),
+		0);
+	assert_int_equal(
+		weft_swnet_set_multicast(x, map, 1, 32, members, MEMBERS),
+		ENOENT);
+	assert_int_equal(
+		weft_swnet_set_multicast(x, map, 1, 1, none, 2), EHOSTDOWN);
+	assert_int_equal(
+		weft_swnet_set_multicast(x, map, 2, 1, members, 2), EHOSTDOWN);
+	assert_int_equal(
+		weft_swnet_set_multicast(x, map, 1, 1, members, 1), EINVAL);
+	assert_int_equal(weft_swnet_write(x, &leaf, WEFT_SWNET_ALL,
+				 WEFT_SWNET_MULTICAST, 32, 1),
+		ENOENT);
+	/* a port without a cable */
+	assert_int_equal(weft_swnet_write(x, &leaf, WEFT_SWNET_ALL,
+				 WEFT_SWNET_MULTICAST, 0, 1 << 17),
+		EINVAL);
+	weft_swnet_map_free(map);
+	weft_swnet_close(x);
+	m->word[0] = 1;
+}
+
+/* Counts the copies that nodes get of a packet that comes to a switch. */
+static void spread(const struct net *n, struct topo_end at, uint32_t *copies)
+{
+	port_mask ports;
+
+	if (at.router < n->n_nodes) {
+		copies[at.router]++;
+		return;
+	}
+	ports = multicast_read(n->coll, at.router, at.port, ENTRY);
+	for (; ports; ports &= ports - 1)
+		spread(n,
+			n->topo->ops->peer(n->topo, at.router,
+				(port_id)__builtin_ctzll(ports)),
+			copies);
+}
+
+static void a_multicast_reaches_all_other_members_once(void **state)
+{
+	struct st m;
+
+	init(&m);
+	st_run(&m, 1, set_multicast);
+	assert_int_equal(m.word[0], 1);
+	for (uint32_t i = 0; i < MEMBERS; i++) {
+		const struct net *n = m.kit.net;
+		uint32_t copies[NODES] = { 0 }, sum = 0;
+
+		spread(n, n->topo->ops->peer(n->topo, members[i], 1), copies);
+		for (uint32_t k = 0; k < MEMBERS; k++)
+			assert_int_equal(copies[members[k]], k != i);
+		for (uint32_t k = 0; k < NODES; k++)
+			sum += copies[k];
+		assert_int_equal(sum, MEMBERS - 1);
+		/* nothing of it in the other rail */
+		spread(n, n->topo->ops->peer(n->topo, members[i], 0), copies);
+		for (uint32_t k = 0; k < NODES; k++)
+			sum -= copies[k];
+		assert_int_equal(sum, 0);
+	}
+	st_fini(&m);
+}
+
 /* --- source routes --- */
 
 static void wait_in_vain(struct st *m, site_id node)
@@ -644,6 +726,7 @@ TESTS(TEST(a_machine_is_discovered_by_packets_alone),
 	TEST(software_defines_a_new_command),
 	TEST(counters_of_both_ends_of_a_link_agree),
 	TEST(written_entries_lead_packets),
+	TEST(a_multicast_reaches_all_other_members_once),
 	TEST(source_routes_that_wait_too_long_are_dropped),
 	TEST(switches_report_links_that_die_and_return),
 	TEST(misuse_is_refused_by_switches))
