@@ -157,16 +157,6 @@ struct router_repair {
 		const struct route *tables, sim_time t);
 };
 
-/* For switches with registers: what these show that is the router's. */
-struct router_registers {
-	/* Where the table entries are that were written into a switch. */
-	struct route_memory **(*tables)(struct router *r, site_id s);
-	/* Packets that it dropped: source routes that waited for too long, and
-	 * packets without a way. */
-	void (*drops)(const struct router *r, site_id s, uint64_t *late,
-		uint64_t *no_way);
-};
-
 /* For routers whose links also carry packets that are not theirs. */
 struct router_guests {
 	/*
@@ -234,6 +224,10 @@ struct router_ops {
 	/* Entries that were written into a switch: see struct route_lists.
 	 * NULL: it keeps none. */
 	struct route_memory **(*written)(struct router *r, site_id s);
+	/* Packets that a switch dropped: source routes that waited for too
+	 * long, and packets without a way.  NULL: it does not count them. */
+	void (*drops)(const struct router *r, site_id s, uint64_t *late,
+		uint64_t *no_way);
 
 	struct net_fifos (*fifos)(const struct router *r, uint32_t class);
 
@@ -247,6 +241,10 @@ struct router_ops {
 	 * events. */
 	int32_t (*tokens)(
 		const struct router *r, site_id s, port_id p, uint32_t channel);
+	/* Chunks that a node may send by a port at t, an instant of its own
+	 * visit whose tokens have come.  NULL: not known. */
+	int32_t (*room)(struct router *r, site_id s, port_id p,
+		uint32_t channel, sim_time t);
 	/* Packets, over all channels, for which a link's sender has tokens.
 	 * NULL: that depends on their sizes. */
 	int64_t (*sent_packets)(const struct net_params *p);
@@ -286,7 +284,6 @@ struct router_ops {
 	/* Operations of some routers only; each table may be NULL. */
 	const struct router_repair *repair;
 	const struct router_guests *guests;
-	const struct router_registers *registers;
 	/* Further checks, while nothing runs; is_over: no events are left.  May
 	 * be NULL. */
 	int (*audit)(const struct router *r, bool is_over, struct err *e);

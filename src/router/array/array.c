@@ -267,6 +267,15 @@ static struct route_memory **array_written(struct router *r, site_id s)
 	return &array_switch(array_of(r), s)->own;
 }
 
+static void array_drops(
+	const struct router *r, site_id s, uint64_t *late, uint64_t *no_way)
+{
+	const struct array_switch *x = array_switch(array_of(r), s);
+
+	*late = x->impatient;
+	*no_way = x->stranded;
+}
+
 static void array_wire(struct router *r)
 {
 	for (site_id s = r->sites.first; s < r->sites.end; s++) {
@@ -395,10 +404,12 @@ const struct router_ops array_ops = {
 	.fini = array_fini,
 	.memory = array_memory,
 	.written = array_written,
+	.drops = array_drops,
 	.fifos = array_fifos,
 	.capacity = array_capacity,
 	.shared = array_shared,
 	.tokens = array_tokens,
+	.room = array_room,
 	.charge = array_charge,
 	.is_short = array_is_short,
 	.n_buffers = array_n_buffers,
