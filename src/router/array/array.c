@@ -359,6 +359,13 @@ static const struct net_stage *array_stages(
 	return h->inner == ARRAY_FIFO ? fifo : stages[h->row_for];
 }
 
+static uint64_t array_port_chunks(const struct net_params *p)
+{
+	const struct array_params *h = p->own;
+
+	return (uint64_t)h->input;
+}
+
 static int32_t array_capacity(
 	const struct router *r, port_id p, uint32_t channel)
 {
@@ -396,6 +403,7 @@ const struct router_ops array_ops = {
 	.params_size = sizeof(struct array_params),
 	.describe = array_describe,
 	.check = array_check,
+	.port_chunks = array_port_chunks,
 	.site_bytes = array_site_bytes,
 	.size = sizeof(struct array),
 	.make = array_make,
