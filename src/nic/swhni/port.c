@@ -32,7 +32,7 @@ static uint32_t dead_lanes(const struct nic_at *a, uint32_t port)
 	const struct net *n = a->nic->net;
 
 	return n->faults ? faults_dead_lanes(
-				   n->faults, a->s * n->n_ports + port, a->t)
+				   n->faults, net_link_at(n, a->s, port), a->t)
 			 : 0;
 }
 
