@@ -164,6 +164,7 @@ struct sw_message {
 	bool is_translating; /* its next packet's address */
 	bool is_refused; /* it is to be sent anew */
 	bool is_checked; /* it is being: of a virtual machine */
+	bool is_told; /* its completion is on its way */
 	bool is_over; /* and freed when nothing of it is under way */
 	bool is_dead; /* its job has left */
 	struct sw_account account;
@@ -504,6 +505,8 @@ uint32_t sw_engine_place(const struct nic_at *a, uint32_t engine);
 void sw_engine_line(const struct nic_at *a, uint32_t engine, uint32_t id);
 void sw_engine_unline(const struct nic_at *a, uint32_t engine, uint32_t id);
 /* It has ended: its place is free soon. */
+/* Writes a message's completion, right behind its bytes; it ends later. */
+void sw_engine_tell(const struct nic_at *a, uint32_t engine, uint32_t id);
 void sw_engine_end(const struct nic_at *a, uint32_t engine, uint32_t id,
 	enum swhni_error status);
 /* The same: what others have asked for cannot be had. */

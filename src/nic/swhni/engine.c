@@ -545,6 +545,16 @@ static void tell(const struct nic_at *a, uint32_t engine,
 		workqs_tell(a, queues, x->queue, &c);
 }
 
+void sw_engine_tell(const struct nic_at *a, uint32_t engine, uint32_t id)
+{
+	struct sw_message *m = sw_message(sw_engine(a, engine), id);
+
+	if (m->is_dead || m->is_over)
+		return;
+	tell(a, engine, m, SWHNI_OK);
+	m->is_told = true;
+}
+
 static void stop(const struct nic_at *a, uint32_t engine, uint32_t id)
 {
 	struct sw_engine *e = sw_engine(a, engine);
@@ -566,7 +576,7 @@ void sw_engine_end(const struct nic_at *a, uint32_t engine, uint32_t id,
 	sw_here(a)->error[status]++;
 	if (m->role == SW_UNIT)
 		sw_of(a)->unit->on_end(a, engine, id, status);
-	else if (!m->is_dead)
+	else if (!m->is_dead && !m->is_told)
 		tell(a, engine, m, status);
 	stop(a, engine, id);
 }
@@ -596,7 +606,7 @@ void sw_engine_kill(const struct nic_at *a, uint32_t engine, uint32_t id)
 		return;
 	m->is_dead = true;
 	sw_here(a)->strays++;
-	if (m->role == SW_OWN)
+	if (m->role == SW_OWN && !m->is_told)
 		workqs_end(&e->queues, m->queue);
 	stop(a, engine, id);
 }
