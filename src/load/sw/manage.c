@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "coll/multicast.h"
 #include "load/keys.h"
 #include "load/programs.h"
 #include "load/registry.h"
+#include "net/proof.h"
 #include "weft/msg.h"
 #include "weft/swnet.h"
 
@@ -346,6 +348,41 @@ static void manage_start(struct load *l)
 	}
 }
 
+/* --- the proof of what switches hold at the end --- */
+
+static const struct route_memory *memory_at(const void *arg, router_id at)
+{
+	const struct net *n = arg;
+	struct router *r = n->router[NET_SWITCHES];
+
+	return r->ops->written ? *r->ops->written(r, at) : NULL;
+}
+
+static port_mask casts_at(const void *arg, router_id at, port_id in)
+{
+	const struct net *n = arg;
+	port_mask ports = 0;
+
+	for (uint32_t i = 0; i < MULTICAST_ENTRIES; i++)
+		ports |= multicast_read(n->coll, at, in, i);
+	return ports;
+}
+
+/* That no packets wait for each other; nodes that are cut off have no ways. */
+static bool is_proved(const struct net *n)
+{
+	const struct route_written x = { n, memory_at,
+		multicast_has(n->coll) ? casts_at : NULL };
+	struct proof p = { 0 };
+	bool holds = true;
+
+	proof_walks(&p, n->topo, n->route, &x, n->params.packets);
+	for (uint32_t i = 1; i < p.n_steps; i++)
+		holds &= p.step[i].holds;
+	proof_free(&p);
+	return holds;
+}
+
 static double us(sim_time t)
 {
 	return (double)t / SIM_NS / 1e3;
@@ -379,6 +416,7 @@ static void manage_report(struct load *l, struct load_result *r)
 	load_figure(r, "longest_repair_us", us(f->repair));
 	load_figure(r, "unreachable", f->unreachable);
 	load_figure(r, "messages", (double)received);
+	load_figure(r, "proved", is_proved(l->net));
 }
 
 static void manage_fini(struct load *l)
