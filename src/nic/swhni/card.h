@@ -43,6 +43,7 @@ enum sw_event {
 	SW_IN, /* a packet is */
 	SW_WRITTEN, /* its bytes are in memory */
 	SW_CANCEL, /* a store that cancels is here */
+	SW_CHECKED, /* a virtual machine's message may begin */
 	SW_COLLECTIVE, /* for the collective unit */
 	SW_EVENTS = SW_COLLECTIVE + SW_COLLECTIVE_EVENTS - ENGINE_CLIENT,
 	/* and of the ports: a packet is ready to leave */
@@ -162,6 +163,7 @@ struct sw_message {
 	bool is_lined; /* in its queue's list */
 	bool is_translating; /* its next packet's address */
 	bool is_refused; /* it is to be sent anew */
+	bool is_checked; /* it is being: of a virtual machine */
 	bool is_over; /* and freed when nothing of it is under way */
 	bool is_dead; /* its job has left */
 	struct sw_account account;
@@ -512,6 +514,7 @@ void sw_engine_kill(const struct nic_at *a, uint32_t engine, uint32_t id);
 /* Something of a message that was under way is not any more. */
 void sw_engine_settle(const struct nic_at *a, uint32_t engine, uint32_t id);
 void sw_engine_on_cancel(const struct nic_at *a, uint32_t engine);
+void sw_engine_on_checked(const struct nic_at *a, uint32_t engine, uint32_t id);
 
 void sw_engine_fini(struct sw_engine *e);
 

@@ -49,7 +49,7 @@ static const struct param params[] = {
 		"SUN-N37"),
 	COUNT("tlb.ways", tlb_ways, "8", 1, 64,
 		"number of pages in a set of the TLB", "SUN-G28"),
-	COUNT("tlb.prefetch", tlb_prefetch, "4", 0, 64,
+	COUNT("tlb.prefetch", tlb_prefetch, "16", 0, 64,
 		"number of pages whose translations are read ahead of the last "
 		"one used; 0: none",
 		"SUN-G28; assumed: as many as cover the wait"),
@@ -206,6 +206,9 @@ static void on_engine(
 		return;
 	case SW_WRITTEN:
 		sw_receive_on_written(a, engine, data);
+		return;
+	case SW_CHECKED:
+		sw_engine_on_checked(a, engine, data);
 		return;
 	case SW_CANCEL:
 		sw_engine_on_cancel(a, engine);
@@ -393,6 +396,8 @@ static void set_up_engine(struct swhni *x, uint32_t i)
 	x->resend[i].give_up = i ? give_up_1 : give_up_0;
 }
 
+/* The chip chooses among ports that have a FIFO of each class; otherwise the
+ * router does. */
 static void set_up_ports(struct swhni *x)
 {
 	static const enum net_class classes[] = {
@@ -400,19 +405,22 @@ static void set_up_ports(struct swhni *x)
 		[SW_ANSWERS] = NET_HIGH,
 		[SW_SYSTEM] = NET_SYSTEM,
 	};
-	uint32_t n;
 
-	for (uint32_t c = 0; c < SW_LINES; c++)
+	x->n_ports = SW_PORTS;
+	for (uint32_t c = 0; c < SW_LINES; c++) {
+		uint32_t n;
+
 		x->fifos[c] = net_fifos(x->nic.net, classes[c]);
-	n = x->fifos[SW_DATA].count;
-	x->n_ports = n < SW_PORTS ? n : SW_PORTS;
+		n = x->fifos[c].count;
+		if (n && n < x->n_ports)
+			x->n_ports = n;
+	}
 	for (uint32_t i = SW_LINES * SW_PORTS; i--;) {
 		const struct net_fifos *f = &x->fifos[i / SW_PORTS];
 		uint32_t port = i % SW_PORTS;
 
 		if (f->count && port < x->n_ports)
-			x->line_of[f->first + port % f->count] =
-				(uint8_t)(i + 1);
+			x->line_of[f->first + port] = (uint8_t)(i + 1);
 	}
 }
 
