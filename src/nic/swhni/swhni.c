@@ -202,6 +202,12 @@ static void on_engine(
 	case SW_CANCEL:
 		sw_engine_on_cancel(a, engine);
 		return;
+	case SW_CHECKED:
+		sw_engine_on_checked(a, engine, data);
+		return;
+	case SW_CRASH:
+		sw_broker_on_crash(a, data);
+		return;
 	default:
 		break;
 	}
@@ -413,7 +419,9 @@ static int swhni_init(struct nic *nic, struct err *e)
 		set_up_engine(x, i);
 	set_up_ports(x);
 	nic->load_size = sizeof(struct sw_load) + x->most;
-	return check_params(nic->params, x->most, e);
+	if (check_params(nic->params, x->most, e))
+		return -1;
+	return sw_broker_plan(nic, e);
 }
 
 #define ENGINE_MEMBERS(n_)                                                     \
@@ -448,6 +456,8 @@ static const struct nic_member members[] = {
 	ENGINE_MEMBERS(1),
 	NIC_MEMBER(slots, struct sw_node, handles, sizeof(struct sw_handle)),
 	NIC_MEMBER(index, struct sw_node, by_key, 0),
+	NIC_MEMBER(slots, struct sw_node, broker.drops, sizeof(struct sw_drop)),
+	NIC_MEMBER(index, struct sw_node, broker.by_job, 0),
 	{ 0 },
 };
 
@@ -484,6 +494,7 @@ static void node_fini(struct nic *nic, void *node)
 				sw_receive_forget(e, k);
 	}
 	sw_interface_fini(n);
+	sw_broker_fini(n);
 	if (x->unit->fini)
 		x->unit->fini(n);
 }
@@ -491,7 +502,7 @@ static void node_fini(struct nic *nic, void *node)
 static uint64_t node_memory(const void *node)
 {
 	const struct sw_node *n = node;
-	uint64_t sum = 0;
+	uint64_t sum = sw_broker_memory(n);
 
 	for (uint32_t i = 0; i < SWHNI_ENGINES; i++)
 		sum += slots_memory(&n->engine[i].messages.items);
@@ -543,7 +554,7 @@ const struct nic_ops swhni_ops = {
 	.title = "SWHNI",
 	.machine = "sunway",
 	.can = NIC_RESENDS | NIC_ATOMICS,
-	.has = "any-side processors",
+	.has = "any-side processors vms",
 	.size = sizeof(struct swhni),
 	.node_size = sizeof(struct sw_node),
 	PARAMS(params),
