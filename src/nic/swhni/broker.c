@@ -283,7 +283,6 @@ int sw_broker_plan(struct nic *nic, struct err *e)
 
 	for (size_t i = 0; p && i < p->n_events; i++) {
 		const struct fault_event *x = &p->event[i];
-		struct nic_at a;
 
 		if (x->kind != &part_vm)
 			continue;
@@ -293,8 +292,9 @@ int sw_broker_plan(struct nic *nic, struct err *e)
 				"machines (nic.vms), numbered from 1",
 				x->place, *x->place ? ": " : "", x->text,
 				n_vms(nic));
-		a = nic_at(nic, sim_owner(nic->net->sim, x->site), x->site, 0);
-		sw_post(&a, x->at, 0, SW_CRASH, x->unit << 1 | x->returns);
+		sim_post(sim_owner(nic->net->sim, x->site), x->site,
+			x->at ? x->at : 1, SIM_KEY(PHASE_ENGINE, SW_CRASH),
+			(uint16_t)i, x->unit << 1 | x->returns);
 	}
 	return 0;
 }

@@ -229,6 +229,9 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	struct nic_at a = { nic, nic->nodes[s], w, s, t };
 	uint32_t number = sim_number(&e) - ENGINE_CLIENT;
 
+	/* a plan's event may be a node's first */
+	if (sim_phase(&e) != PHASE_PROGRAM)
+		a.node = nic_node(nic, s);
 	if (a.node)
 		settle(&a);
 	if (sim_phase(&e) == PHASE_PROGRAM) {
