@@ -1,7 +1,8 @@
 /*
  * Shared by the card's files, in the order of a message's way:
  *
- *	interface.c  virtual interfaces, their queues, jobs
+ *	broker.c     who has which virtual interfaces; virtual machines, jobs
+ *	interface.c  virtual interfaces, their queues
  *	address.c    handles, the TLB
  *	engine.c     takes descriptors, issues messages, decides whose turn it
  *is send.c       reads bytes and cuts packets fsm.c        fast short messages
@@ -44,6 +45,7 @@ enum sw_event {
 	SW_WRITTEN, /* its bytes are in memory */
 	SW_CANCEL, /* a store that cancels is here */
 	SW_CHECKED, /* a virtual machine's message may begin */
+	SW_CRASH, /* of a virtual machine */
 	SW_COLLECTIVE, /* for the collective unit */
 	SW_EVENTS = SW_COLLECTIVE + SW_COLLECTIVE_EVENTS - ENGINE_CLIENT,
 	/* and of the ports: a packet is ready to leave */
@@ -107,7 +109,8 @@ struct sw_load {
 	sim_time ready; /* at its port; at the target: in memory */
 	uint64_t at; /* where its bytes go, once known */
 	uint64_t reply; /* the address of its reply word, or 0 */
-	uint32_t slot; /* the number of its message in the receive queue */
+	uint32_t slot; /* the number of its message in the receive queue, */
+	uint32_t life; /* ... and that queue's */
 	/* Of the sender: the message that it counts for, or 0; whether it has a
 	 * path of its own, and may take no other port. */
 	uint32_t own;
@@ -134,6 +137,7 @@ struct sw_account {
 	struct workq_birth birth;
 	struct book_held *held; /* of an answer: the request's; or NULL */
 	sim_time taken, issued, read; /* read: its last packet's bytes */
+	sim_time checked; /* of a virtual machine's */
 };
 
 /* A message under way, of the engine that sends it. */
@@ -163,7 +167,7 @@ struct sw_message {
 	bool is_lined; /* in its queue's list */
 	bool is_translating; /* its next packet's address */
 	bool is_refused; /* it is to be sent anew */
-	bool is_checked; /* it is being: of a virtual machine */
+	bool is_checking; /* whether its virtual machine may send it */
 	bool is_told; /* its completion is on its way */
 	bool is_over; /* and freed when nothing of it is under way */
 	bool is_dead; /* its job has left */
@@ -180,6 +184,7 @@ struct sw_short {
 	struct slot slot;
 	struct swhni_descriptor d;
 	uint32_t interface, job;
+	uint32_t life; /* of the interface */
 	struct workq_birth birth;
 	uint8_t data[SWHNI_SHORT];
 };
@@ -213,6 +218,7 @@ struct sw_receive {
 	uint64_t at;
 	uint32_t slots; /* 0: there is none */
 	uint32_t number, taken; /* messages, ever */
+	uint32_t life; /* differs from those of all others before */
 };
 
 /* Messages that are not cut, of a queue, or of those that others asked for. */
@@ -238,6 +244,7 @@ struct sw_interface {
 	uint32_t lost; /* messages, since the last report */
 	struct workq_rings rings;
 	uint8_t *chip; /* its page, or NULL: zeros */
+	uint32_t life; /* a new one with each owner, and each reset */
 	bool is_open;
 };
 
@@ -299,6 +306,21 @@ struct sw_port {
 	uint64_t packets;
 };
 
+/* Packets and messages of a job that found it gone. */
+struct sw_drop {
+	struct slot slot;
+	uint32_t job;
+	uint64_t n;
+};
+
+struct sw_broker {
+	struct swhni_vm *vm; /* [0]: of the host itself; NULL: none yet */
+	uint8_t vm_of[HOST_THREADS]; /* 1 + its own choice; 0: none made */
+	uint32_t lives; /* of interfaces and queues, ever */
+	struct slots drops;
+	struct index by_job; /* of drops */
+};
+
 struct sw_node {
 	struct ticks ticks;
 	struct sw_engine engine[SWHNI_ENGINES];
@@ -313,6 +335,7 @@ struct sw_node {
 	uint32_t inside; /* packets in the card */
 	struct sw_collectives *collectives; /* of the unit, or NULL */
 	struct sw_manage *manage; /* or NULL */
+	struct sw_broker broker;
 	/* counters */
 	uint64_t packets, delivered, messages, acks, shorts, asks, answers;
 	uint64_t looped, crossed, managed;
@@ -453,6 +476,25 @@ static inline uint32_t sw_bytes_of(
 	return left < most ? left : most;
 }
 
+/* --- broker.c --- */
+
+/* Whether a process may have an interface, which counts; it is back. */
+int sw_broker_ask(const struct nic_at *a, const struct swhni_setup *s);
+void sw_broker_grant(const struct nic_at *a, struct sw_interface *x);
+void sw_broker_return(const struct nic_at *a, struct sw_interface *x);
+void sw_broker_on_crash(const struct nic_at *a, uint32_t event);
+/* Crashes that a plan of faults has. */
+int sw_broker_plan(struct nic *nic, struct err *e);
+uint64_t sw_broker_memory(const struct sw_node *n);
+void sw_broker_fini(struct sw_node *n);
+/* Ends a queue, and all that is under way for an interface. */
+void sw_end_interface(
+	const struct nic_at *a, uint32_t interface, struct sw_interface *x);
+/* Something of a job is dropped, since what it is for is not there. */
+void sw_drop(const struct nic_at *a, uint32_t job);
+/* Whether a job has anything on a node. */
+bool sw_has_job(const struct sw_node *n, uint32_t job);
+
 /* --- interface.c --- */
 
 /* An open one, or NULL; one whose page a process may use, or NULL. */
@@ -478,7 +520,8 @@ uint64_t sw_address(
 bool sw_translate(const struct nic_at *a, uint32_t engine,
 	const struct swhni_handle *h, uint64_t offset, uint64_t bytes,
 	sw_translated *done, uint32_t id);
-/* A job's handles are gone. */
+/* A process's handles are gone; a job's. */
+void sw_address_end(struct sw_node *n, uint32_t process);
 void sw_address_leave(struct sw_node *n, uint32_t job);
 /* Moves bytes that may lie in several pages. */
 bool sw_load_bytes(const struct nic_at *a, const struct swhni_handle *h,

@@ -207,11 +207,14 @@ static void on_engine(
 	case SW_WRITTEN:
 		sw_receive_on_written(a, engine, data);
 		return;
+	case SW_CANCEL:
+		sw_engine_on_cancel(a, engine);
+		return;
 	case SW_CHECKED:
 		sw_engine_on_checked(a, engine, data);
 		return;
-	case SW_CANCEL:
-		sw_engine_on_cancel(a, engine);
+	case SW_CRASH:
+		sw_broker_on_crash(a, data);
 		return;
 	default:
 		break;
@@ -234,6 +237,9 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	struct nic_at a = { nic, nic->nodes[s], w, s, t };
 	uint32_t number = sim_number(&e) - ENGINE_CLIENT;
 
+	/* a plan's event may be a node's first */
+	if (sim_phase(&e) != PHASE_PROGRAM)
+		a.node = nic_node(nic, s);
 	if (a.node)
 		settle(&a);
 	if (sim_phase(&e) == PHASE_PROGRAM) {
@@ -443,7 +449,9 @@ static int swhni_init(struct nic *nic, struct err *e)
 		set_up_engine(x, i);
 	set_up_ports(x);
 	nic->load_size = sizeof(struct sw_load) + x->most;
-	return check_params(nic->params, x->most, e);
+	if (check_params(nic->params, x->most, e))
+		return -1;
+	return sw_broker_plan(nic, e);
 }
 
 #define ENGINE_MEMBERS(n_)                                                     \
@@ -478,6 +486,8 @@ static const struct nic_member members[] = {
 	ENGINE_MEMBERS(1),
 	NIC_MEMBER(slots, struct sw_node, handles, sizeof(struct sw_handle)),
 	NIC_MEMBER(index, struct sw_node, by_key, 0),
+	NIC_MEMBER(slots, struct sw_node, broker.drops, sizeof(struct sw_drop)),
+	NIC_MEMBER(index, struct sw_node, broker.by_job, 0),
 	{ 0 },
 };
 
@@ -516,6 +526,7 @@ static void node_fini(struct nic *nic, void *node)
 	sw_interface_fini(n);
 	mem_free(n->avoids);
 	sw_manage_fini(n);
+	sw_broker_fini(n);
 	if (x->unit->fini)
 		x->unit->fini(n);
 }
@@ -523,7 +534,7 @@ static void node_fini(struct nic *nic, void *node)
 static uint64_t node_memory(const void *node)
 {
 	const struct sw_node *n = node;
-	uint64_t sum = 0;
+	uint64_t sum = sw_broker_memory(n);
 
 	for (uint32_t i = 0; i < SWHNI_ENGINES; i++)
 		sum += slots_memory(&n->engine[i].messages.items);
@@ -575,7 +586,7 @@ const struct nic_ops swhni_ops = {
 	.title = "SWHNI",
 	.machine = "sunway",
 	.can = NIC_RESENDS | NIC_ATOMICS,
-	.has = "any-side processors",
+	.has = "any-side processors vms",
 	.size = sizeof(struct swhni),
 	.node_size = sizeof(struct sw_node),
 	PARAMS(params),
