@@ -237,6 +237,7 @@ void swhni_leave(const struct nic_at *a, uint32_t job)
 		x->is_open = false;
 	}
 	sw_address_leave(n, job);
+	sw_of(a)->unit->leave(a, job);
 	for (uint32_t e = 0; e < SWHNI_ENGINES; e++) {
 		kill_messages(a, e, SWHNI_INTERFACES, job);
 		forget_entries(&n->engine[e], job);
