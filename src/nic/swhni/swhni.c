@@ -400,6 +400,8 @@ static void set_up_engine(struct swhni *x, uint32_t i)
 	x->resend[i].give_up = i ? give_up_1 : give_up_0;
 }
 
+/* The chip chooses among ports that have a FIFO of each class; otherwise the
+ * router does. */
 static void set_up_ports(struct swhni *x)
 {
 	static const enum net_class classes[] = {
@@ -407,19 +409,22 @@ static void set_up_ports(struct swhni *x)
 		[SW_ANSWERS] = NET_HIGH,
 		[SW_SYSTEM] = NET_SYSTEM,
 	};
-	uint32_t n;
 
-	for (uint32_t c = 0; c < SW_LINES; c++)
+	x->n_ports = SW_PORTS;
+	for (uint32_t c = 0; c < SW_LINES; c++) {
+		uint32_t n;
+
 		x->fifos[c] = net_fifos(x->nic.net, classes[c]);
-	n = x->fifos[SW_DATA].count;
-	x->n_ports = n < SW_PORTS ? n : SW_PORTS;
+		n = x->fifos[c].count;
+		if (n && n < x->n_ports)
+			x->n_ports = n;
+	}
 	for (uint32_t i = SW_LINES * SW_PORTS; i--;) {
 		const struct net_fifos *f = &x->fifos[i / SW_PORTS];
 		uint32_t port = i % SW_PORTS;
 
 		if (f->count && port < x->n_ports)
-			x->line_of[f->first + port % f->count] =
-				(uint8_t)(i + 1);
+			x->line_of[f->first + port] = (uint8_t)(i + 1);
 	}
 }
 

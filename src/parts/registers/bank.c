@@ -1,5 +1,6 @@
 /* What the registers of a switch show and change. */
 #include "base/wide.h"
+#include "coll/multicast.h"
 #include "parts/registers/inside.h"
 
 static struct bank_state *state_of(void *arg)
@@ -110,10 +111,12 @@ static uint32_t length_of(uint32_t reg)
 	case WEFT_SWNET_SLICES_OUT:
 	case WEFT_SWNET_OCCUPANCY:
 		return WEFT_SWNET_CHANNELS;
+	case WEFT_SWNET_MULTICAST:
+		return WEFT_SWNET_MULTICASTS;
 	case WEFT_SWNET_NOTES:
 		return WEFT_SWNET_SCRATCH;
 	default:
-		return reg < WEFT_SWNET_MULTICAST;
+		return reg < WEFT_SWNET_REGISTERS;
 	}
 }
 
@@ -173,6 +176,9 @@ static uint32_t read_word(void *arg, struct bank_word at, uint64_t *value)
 	else if (at.reg == WEFT_SWNET_SPLIT)
 		*value = r->net->route->lists->split_of(
 			r->net->route, *written(x), x->s, (port_id)at.port);
+	else if (at.reg == WEFT_SWNET_MULTICAST)
+		*value = multicast_read(
+			r->net->coll, x->s, (port_id)at.port, at.index);
 	else if (at.reg == WEFT_SWNET_NOTES)
 		*value = x->chip->port[at.port].notes[at.index];
 	else
@@ -209,6 +215,7 @@ static uint32_t write_split(
 static uint32_t write_word(void *arg, struct bank_word at, uint64_t value)
 {
 	const struct bank_state *x = state_of(arg);
+	struct err e;
 
 	if (at.port == BANK_CHIP)
 		return write_chip(x, at, value);
@@ -216,6 +223,11 @@ static uint32_t write_word(void *arg, struct bank_word at, uint64_t value)
 		return WEFT_SWNET_NO_REGISTER;
 	if (at.reg == WEFT_SWNET_SPLIT)
 		return write_split(x, at.port, value);
+	if (at.reg == WEFT_SWNET_MULTICAST)
+		return multicast_write(x->r->net->coll, x->s, (port_id)at.port,
+			       at.index, value, &e)
+			       ? WEFT_SWNET_BAD_VALUE
+			       : WEFT_SWNET_OK;
 	if (at.reg == WEFT_SWNET_BUSY)
 		x->chip->port[at.port].busy =
 			(struct chip_busy){ x->t, sent_by(x, at.port) };
@@ -256,6 +268,8 @@ static uint32_t write_entries(
 
 	if (!are_wired(x, e) || e->part > WEFT_SWNET_INTER)
 		return WEFT_SWNET_BAD_VALUE;
+	if (!is_wired(x, port))
+		return WEFT_SWNET_OK; /* nothing ever comes by it */
 	while (n--) {
 		struct route_entry at = entry_at(x, port, e, n);
 
