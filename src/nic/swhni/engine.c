@@ -132,8 +132,7 @@ static enum swhni_error check(
 	bool is_read = d->type == SWHNI_READ;
 	uint32_t most = d->type >= SWHNI_SEND ? SWHNI_MESSAGE : SWHNI_MOST;
 
-	if (!is_known(a, d) || d->bytes > most || (is_read && !d->bytes) ||
-		(d->type >= SWHNI_SEND && d->bytes > sw_of(a)->most))
+	if (!is_known(a, d) || d->bytes > most || (is_read && !d->bytes))
 		return SWHNI_BAD_ENTRY;
 	if (is_read && d->flags & (SWHNI_EVENT | SWHNI_NOTICE) &&
 		!sw_interface(a->node, d->interface))

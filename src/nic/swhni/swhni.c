@@ -434,15 +434,15 @@ static int swhni_init(struct nic *nic, struct err *e)
 	uint32_t most = nic->net->link.max_payload;
 
 	x->side = host_side(nic->host);
-	x->most = most < SWHNI_MESSAGE ? most : SWHNI_MESSAGE;
+	x->most = SWHNI_MESSAGE;
 	x->unit = &sw_no_unit;
 	if (!x->side)
 		return err_set(e, "side.kind: nic.kind swhni needs a bus "
 				  "between chip and memory, such as pcie");
-	if (most < SW_MISSING)
+	if (most < SWHNI_MESSAGE) /* a packet holds a queue message */
 		return err_set(e,
 			"link.payload: nic.kind swhni needs at least %d bytes",
-			SW_MISSING);
+			SWHNI_MESSAGE);
 	for (uint32_t i = 0; i < SWHNI_ENGINES; i++)
 		set_up_engine(x, i);
 	set_up_ports(x);
