@@ -366,6 +366,10 @@ static void set_up_engine(struct swhni *x, uint32_t i)
 	x->reads[i] = (struct side_reads_how){ .side = x->side,
 		.processor = i % host_processors(x->nic.host),
 		.first = SW_READS + first,
+		/* a packet's bytes, if the side allows so many reads */
+		.whole = x->side->n_reads >= x->most / x->side->most_read
+				 ? x->most
+				 : 0,
 		.is_settled = x->side->ops->least != NULL };
 	x->queues[i] = (struct workqs_how){
 		.first = SW_QUEUES + first,
@@ -428,15 +432,15 @@ static int swhni_init(struct nic *nic, struct err *e)
 	uint32_t most = nic->net->link.max_payload;
 
 	x->side = host_side(nic->host);
-	x->most = most < SWHNI_MESSAGE ? most : SWHNI_MESSAGE;
+	x->most = SWHNI_MESSAGE;
 	x->unit = &sw_collective_unit;
 	if (!x->side)
 		return err_set(e, "side.kind: nic.kind swhni needs a bus "
 				  "between chip and memory, such as pcie");
-	if (most < SW_MISSING)
+	if (most < SWHNI_MESSAGE) /* a packet holds a queue message */
 		return err_set(e,
 			"link.payload: nic.kind swhni needs at least %d bytes",
-			SW_MISSING);
+			SWHNI_MESSAGE);
 	for (uint32_t i = 0; i < SWHNI_ENGINES; i++)
 		set_up_engine(x, i);
 	set_up_unit(x);
