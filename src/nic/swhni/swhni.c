@@ -386,6 +386,10 @@ static void set_up_engine(struct swhni *x, uint32_t i)
 	x->reads[i] = (struct side_reads_how){ .side = x->side,
 		.processor = i % host_processors(x->nic.host),
 		.first = SW_READS + first,
+		/* a packet's bytes, if the side allows so many reads */
+		.whole = x->side->n_reads >= x->most / x->side->most_read
+				 ? x->most
+				 : 0,
 		.is_settled = x->side->ops->least != NULL };
 	x->queues[i] = (struct workqs_how){
 		.first = SW_QUEUES + first,
