@@ -71,7 +71,10 @@ enum sw_packet_type {
 	SW_PROBE, /* what of a message is there? */
 	SW_STATE, /* the answer: bits of packets that are missing */
 	SW_GATHER, /* types from here on are the collective unit's */
-	SW_TYPES = SW_GATHER + 4,
+	SW_GATHERED, /* its answer */
+	SW_RESULT,
+	SW_WALK, /* up a tree: whether it comes back */
+	SW_TYPES,
 };
 
 /* Status of an answer, in addition to enum swhni_error. */
@@ -345,6 +348,8 @@ struct sw_node {
 	uint64_t resent, timeouts, probes, refused, doubles, lost;
 	uint64_t torn, escapes, strays, overflows, abandoned;
 	uint64_t hits, misses, prefetched;
+	uint64_t collectives_posted, gathers, spreads;
+	uint64_t strangers; /* packets of collectives that are not its own */
 	uint64_t memory_reads; /* over PCIe: descriptors, bytes, pages */
 	uint64_t error[SW_STATUSES];
 };
@@ -374,9 +379,12 @@ struct sw_unit {
 	void (*fini)(struct sw_node *n);
 	uint64_t (*memory)(const struct sw_node *n);
 	bool (*is_busy)(const struct sw_node *n);
+	/* An event, counted from 0, is a timer that nothing waits for. */
+	bool (*is_stale)(
+		const struct sw_node *n, uint32_t number, uint32_t data);
 };
 
-extern const struct sw_unit sw_no_unit;
+extern const struct sw_unit sw_collective_unit;
 
 struct swhni {
 	struct nic nic;
@@ -384,7 +392,7 @@ struct swhni {
 	struct side *side;
 	struct side_reads_how reads[SWHNI_ENGINES];
 	struct workqs_how queues[SWHNI_ENGINES];
-	struct resend_how resend[SWHNI_ENGINES];
+	struct resend_how resend[SWHNI_ENGINES], unit_resend;
 	struct net_fifos fifos[SW_LINES];
 	uint8_t line_of[SW_FIFOS]; /* 1 + class * SW_PORTS + port */
 	uint32_t n_ports;

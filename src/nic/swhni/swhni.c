@@ -1,4 +1,4 @@
-#include "nic/swhni/card.h"
+#include "nic/swhni/collective.h"
 
 #include "base/mem.h"
 #include "parts/registers/registers.h"
@@ -111,6 +111,10 @@ static const struct nic_counter counters[] = {
 	{ "management_messages", SUM_OF(managed) },
 	{ "by_port_0", COUNT_OF(port[0].packets), false },
 	{ "by_port_1", COUNT_OF(port[1].packets), false },
+	{ "collectives", SUM_OF(collectives_posted) },
+	{ "gathers", SUM_OF(gathers) },
+	{ "spreads", SUM_OF(spreads) },
+	{ "strangers", SUM_OF(strangers) },
 	{ "memory_reads", SUM_OF(memory_reads) },
 	{ "tlb_hits", SUM_OF(hits) },
 	{ "tlb_misses", SUM_OF(misses) },
@@ -309,30 +313,6 @@ static const struct net_client_ops client = {
 	.is_sink = true,
 };
 
-/* --- without a collective unit --- */
-
-static void no_post(const struct nic_at *a, uint32_t engine, uint32_t queue,
-	const struct swhni_collective *c, const struct workq_birth *b)
-{
-	struct workq_completion end = {
-		.id = c->id,
-		.status = SWHNI_STATUS(SWHNI_DONE, SWHNI_BAD_ENTRY, a->s),
-	};
-
-	(void)b;
-	sw_here(a)->error[SWHNI_BAD_ENTRY]++;
-	workqs_complete(a, &sw_engine(a, engine)->queues, queue, &end);
-}
-
-static void no_packet(const struct nic_at *a, uint32_t engine, packet_id id)
-{
-	(void)engine;
-	sw_here(a)->torn++;
-	sw_receive_finish(a, id, false);
-}
-
-const struct sw_unit sw_no_unit = { .post = no_post, .on_packet = no_packet };
-
 /* --- life --- */
 
 static bool is_power(int64_t n)
@@ -407,6 +387,18 @@ static void set_up_engine(struct swhni *x, uint32_t i)
 	x->resend[i].give_up = i ? give_up_1 : give_up_0;
 }
 
+static void set_up_unit(struct swhni *x)
+{
+	const struct swhni_params *p = x->nic.params;
+
+	resend_set_up(&x->unit_resend, &p->retry, x->nic.n_nodes,
+		SW_COLLECTIVE + SWC_RESEND);
+	x->unit_resend.stride = SWHNI_ENGINES * SW_EVENTS + 1;
+	x->unit_resend.send = swc_again;
+	x->unit_resend.on_late = swc_late;
+	x->unit_resend.give_up = swc_give_up;
+}
+
 /* The chip chooses among ports that have a FIFO of each class; otherwise the
  * router does. */
 static void set_up_ports(struct swhni *x)
@@ -442,7 +434,7 @@ static int swhni_init(struct nic *nic, struct err *e)
 
 	x->side = host_side(nic->host);
 	x->most = most < SWHNI_MESSAGE ? most : SWHNI_MESSAGE;
-	x->unit = &sw_no_unit;
+	x->unit = &sw_collective_unit;
 	if (!x->side)
 		return err_set(e, "side.kind: nic.kind swhni needs a bus "
 				  "between chip and memory, such as pcie");
@@ -452,6 +444,7 @@ static int swhni_init(struct nic *nic, struct err *e)
 			SW_MISSING);
 	for (uint32_t i = 0; i < SWHNI_ENGINES; i++)
 		set_up_engine(x, i);
+	set_up_unit(x);
 	set_up_ports(x);
 	nic->load_size = sizeof(struct sw_load) + x->most;
 	if (check_params(nic->params, x->most, e))
@@ -547,7 +540,7 @@ static uint64_t node_memory(const void *node)
 		if (n->interface[i])
 			sum += sizeof(*n->interface[i]) +
 			       (n->interface[i]->chip ? SWHNI_CHIP : 0);
-	return sum;
+	return sum + sw_collective_unit.memory(n);
 }
 
 static int audit_node(const void *node, site_id s, struct err *e)
@@ -562,6 +555,7 @@ static int audit_node(const void *node, site_id s, struct err *e)
 		works += x->walks.used + x->asks.n + workqs_is_busy(&x->queues);
 		n_cut += x->n_cut + x->ahead;
 	}
+	works += sw_collective_unit.is_busy(n);
 	if (!messages && !works && !n_cut && !n->inside)
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
@@ -581,7 +575,10 @@ static bool is_stale(const void *node, uint32_t number, uint32_t data)
 {
 	const struct sw_node *n = node;
 	uint32_t i = (number - ENGINE_CLIENT) / SW_EVENTS;
+	uint32_t k = number - i * SW_EVENTS;
 
+	if (i < SWHNI_ENGINES && k >= SW_COLLECTIVE)
+		return sw_collective_unit.is_stale(n, k - SW_COLLECTIVE, data);
 	return i < SWHNI_ENGINES &&
 	       resend_is_stale(&n->engine[i].messages, number, data);
 }

@@ -134,7 +134,9 @@ struct swhni_member {
 	uint8_t engine, unused;
 };
 
-#define SWHNI_NO_NODE UINT32_MAX
+#define SWHNI_NO_NODE	UINT32_MAX
+#define SWHNI_NO_RESULT UINT64_MAX /* a result that is not wanted */
+#define SWHNI_NO_ENTRY	0xff /* the result goes down the tree */
 
 enum swhni_op {
 	SWHNI_SUM,
@@ -351,6 +353,18 @@ int swhni_took(const struct nic_at *a, uint32_t interface, uint32_t process,
 int swhni_fsm(const struct nic_at *a, uint32_t interface, uint32_t process,
 	const struct swhni_descriptor *d, const void *data, sim_time birth,
 	sim_time copied);
+/*
+ * Stores a collective into the window, with its contribution if that has up to
+ * SWHNI_SHORT bytes; longer ones are read.  EACCES: the page is not mapped;
+ * what else is wrong ends with a completion.
+ */
+int swhni_collect(const struct nic_at *a, uint32_t interface, uint32_t process,
+	const struct swhni_collective *c, const void *data, sim_time birth,
+	sim_time copied);
+/* Sets a chain of multicasts between nodes, on all ports.  Only before a run,
+ * by whoever manages jobs. */
+int swhni_set_chain(struct nic *nic, uint32_t entry, const site_id *node,
+	uint32_t n, struct err *e);
 /* Cancels descriptors with this id whose messages have not begun: they complete
  * with SWHNI_CANCELLED, soon. */
 int swhni_cancel(const struct nic_at *a, uint32_t interface, uint32_t process,

@@ -190,7 +190,7 @@ static void array_make(struct router *r, const struct net_setup *s)
 				 : switch_bytes(a->n_ports),
 		0);
 	if (!array_is_node(r))
-		n->coll = coll_new(n->route);
+		n->coll = coll_new(n->route, PACKET_MANY);
 }
 
 /* Where credits of the other end of a wire return to, if that is near. */
