@@ -148,8 +148,8 @@ static void ring(struct swv_user *u, sim_time begun)
 		begun);
 }
 
-/* An id is the caller's and, above it, the descriptor's number; a short
- * message has none. */
+/* An id is the caller's and, above it, the descriptor's number; those of short
+ * messages are others. */
 #define NO_NUMBER (UINT64_C(1) << 63)
 
 void swv_user_post(
@@ -173,7 +173,8 @@ int swv_user_fsm(struct swv_user *u, struct swhni_descriptor *d,
 {
 	struct nic_at a;
 
-	d->id = (d->id & UINT32_MAX) | NO_NUMBER;
+	d->id = (d->id & UINT32_MAX) |
+		(uint64_t)(u->n_short++ & INT32_MAX) << 32 | NO_NUMBER;
 	program_charge(params_of(u)->post);
 	a = nic_now(u->nic);
 	return swhni_fsm(&a, u->interface, u->process, d, data, begun, begun);

@@ -119,6 +119,7 @@ static const struct nic_counter counters[] = {
 	{ "tlb_hits", SUM_OF(hits) },
 	{ "tlb_misses", SUM_OF(misses) },
 	{ "tlb_prefetched", SUM_OF(prefetched) },
+	{ "kept", SUM_OF(kept) },
 	{ "resent", SUM_OF(resent) },
 	{ "timeouts", SUM_OF(timeouts) },
 	{ "probes", SUM_OF(probes) },
@@ -352,7 +353,7 @@ static int check_params(
 	}                                                                      \
 	static void give_up_##n_(const struct nic_at *a, uint32_t id)          \
 	{                                                                      \
-		sw_engine_end(a, n_, id, SWHNI_NO_ANSWER);                     \
+		sw_transport_give_up(a, n_, id);                               \
 	}
 
 ENGINE(0)
