@@ -5,7 +5,7 @@
 set -u
 . "$(dirname "$0")/tap.sh"
 
-for page in bgq qsnet2 gemini apenet torus; do
+for page in bgq qsnet2 gemini apenet sunway torus; do
 	sed -n '/^# EXAMPLES/,/^# SEE/s/^weft //p' "$src/man/weft-$page.7.scd" \
 		>"$tmp/commands"
 	[ -s "$tmp/commands" ] || complain 'no examples'

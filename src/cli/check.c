@@ -68,7 +68,17 @@ static uint32_t waits_of(const struct machine *m, enum net_class class)
 	return channels;
 }
 
-/* How the machine's router and interface let packets wait. */
+/* How the machine's switches let packets wait. */
+static void add_places(
+	const struct machine *m, const struct route *r, struct proof *p)
+{
+	uint32_t n;
+	const struct net_stage *stage = m->router.kind->stages(&m->router, &n);
+
+	proof_places(p, m->topo, r, stage, n);
+}
+
+/* How its router and interface do, where channels of nodes are FIFOs. */
 static void add_waits(const struct machine *m, struct proof *p)
 {
 	const struct router_ops *r = m->router.kind;
@@ -93,6 +103,8 @@ static void prove(
 	proof_make(p, m->topo, r, m->router.packets);
 	if (has_waits(m, r))
 		add_waits(m, p);
+	else if (r->lists && m->router.kind->stages)
+		add_places(m, r, p);
 }
 
 /* How its interface lets packets wait, where that is not said by then. */

@@ -181,15 +181,28 @@ static int write_chain(struct coll *c, const struct chain *x, struct err *e)
 	return 0;
 }
 
+static int check_nodes(const struct coll *c, port_id port, const site_id *node,
+	uint32_t n, struct err *e)
+{
+	if (port >= c->route->topo->node_ports)
+		return err_set(e, "multicast: nodes have no port %u", port);
+	for (uint32_t i = 0; i < n; i++)
+		if (node[i] >= c->n_nodes)
+			return err_set(
+				e, "multicast: there is no node %u", node[i]);
+	return 0;
+}
+
 int multicast_join(struct coll *c, uint32_t entry, port_id port,
 	const site_id *node, uint32_t n, struct err *e)
 {
-	struct chain x = { .coll = c,
-		.entry = entry,
-		.ports = mem_alloc(c->n_sites, sizeof(*x.ports)),
-		.site = mem_alloc(c->n_sites, sizeof(*x.site)) };
+	struct chain x = { .coll = c, .entry = entry };
 	int failed = 0;
 
+	if (check_nodes(c, port, node, n, e))
+		return -1;
+	x.ports = mem_alloc(c->n_sites, sizeof(*x.ports));
+	x.site = mem_alloc(c->n_sites, sizeof(*x.site));
 	for (uint32_t i = 1; i < n && !failed; i++)
 		failed = node[i] != node[0] &&
 			 add_way(&x, node[0], port, node[i], e);

@@ -170,11 +170,19 @@ static void is_refused(const struct world *x, site_id s, port_id in,
 	assert_non_null(strstr(e.text, why));
 }
 
+static void join_is_refused(const struct world *x, uint32_t entry, port_id port,
+	const site_id *node, const char *why)
+{
+	struct err e = { 0 };
+
+	assert_int_equal(multicast_join(x->coll, entry, port, node, 2, &e), -1);
+	assert_non_null(strstr(e.text, why));
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
-	static const site_id some[] = { 0, 20, 40 };
+	static const site_id some[] = { 0, 20, 40 }, none[] = { 0, 512 };
 	struct world x;
-	struct err e = { 0 };
 	router_id leaf;
 
 	start(&x, &table_prototype);
@@ -185,11 +193,10 @@ static void what_cannot_be_is_refused(void **state)
 	is_refused(&x, leaf, 0, (port_mask)1 << 16, "without a link");
 	is_refused(&x, leaf, 0, (port_mask)1 << 63, "without a link");
 	join(&x, 3, 0, some, 3);
-	assert_int_equal(multicast_join(x.coll, 3, 0, some, 2, &e), -1);
-	assert_non_null(strstr(e.text, "is in use"));
-	assert_int_equal(multicast_join(x.coll, 3, 7, some, 3, &e), -1);
-	assert_non_null(strstr(e.text, "has no way"));
-	assert_int_equal(multicast_join(x.coll, 32, 0, some, 3, &e), -1);
+	join_is_refused(&x, 3, 0, some, "is in use");
+	join_is_refused(&x, 3, 7, some, "no port 7");
+	join_is_refused(&x, 4, 0, none, "no node 512");
+	join_is_refused(&x, 32, 0, some, "no entry 32");
 	/* another job may have it when it is free */
 	multicast_part(x.coll, 3, 0, 20);
 	join(&x, 3, 0, some, 2);

@@ -14,6 +14,7 @@ const struct load_ops *const load_registry[] = {
 	&load_matrix,
 	&load_incast,
 	&load_probe,
+	&load_reach,
 	&load_pingpong,
 	&load_stream,
 	&load_sweep,

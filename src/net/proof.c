@@ -417,7 +417,7 @@ void proof_make(struct proof *p, const struct topo *t, const struct route *r,
 	memset(p, 0, sizeof(*p));
 	w.h = hint_find(r);
 	if (!w.h) {
-		proof_walks(p, t, r, packets);
+		proof_walks(p, t, r, NULL, packets);
 		return;
 	}
 	w.n_ports = 2 * w.h->torus->n_dims;

@@ -69,11 +69,24 @@ struct proof {
  * b  No channel waits for itself: the graph of what may follow what on a way
  *    has no cycle.  A channel is one of a wire's, by router, port and
  *    number; packets of another class go by the same routes beside it.
- * c  Nor does one with all broadcasts and their answers beside these; only of
- *    routings that have them.
+ * c  Nor does one with all broadcasts and their answers beside these, or with
+ *    multicasts; only of routings that have them.
+ *
+ * x is what software has written into the switches, or NULL: then multicasts
+ * are all that the routing allows.
  */
 void proof_walks(struct proof *p, const struct topo *t, const struct route *r,
-	int64_t packets);
+	const struct route_written *x, int64_t packets);
+
+/* Its graph of what may follow what, to be freed with route_graph_fini(). */
+void proof_graph(struct route_graph *g, const struct topo *t,
+	const struct route *r, const struct route_written *x,
+	struct route_walks *w);
+/* The number of ways from one channel of a graph to the next; s says whether
+ * they make a cycle.  first is what the graph's first channel is to the
+ * routing. */
+uint64_t proof_find_cycle(
+	struct proof_step *s, const struct route_graph *g, uint32_t first);
 
 /*
  * The same for routings with planes, from the graph of what may follow what;
@@ -111,6 +124,16 @@ struct proof_waits {
  *    that wait for it.
  */
 void proof_waits(struct proof *p, const struct proof_waits *w);
+
+/*
+ * One more step for routers in whose stages packets wait for far room behind
+ * their buffers: a place there must belong to one input and one channel, so
+ * that what is behind a packet in it waits for nothing else than before.  Where
+ * several channels share it, their packets wait for what each of them waits
+ * for, and the step says whether channels then wait for themselves.
+ */
+void proof_places(struct proof *p, const struct topo *t, const struct route *r,
+	const struct net_stage *stage, uint32_t n_stages);
 
 /* What packets wait for in interfaces. */
 struct proof_nodes {

@@ -361,12 +361,12 @@ static struct proof wait_for(const struct net_stage *stage,
  * waits for the one before it. */
 static void nothing_inside_a_router_may_wait_for_room_elsewhere(void **state)
 {
-	static const struct net_stage good[] = { { "input", 2, true },
-		{ "row", 4, false }, { "output", 0, false } };
-	static const struct net_stage late[] = { { "input", 2, false },
-		{ "row", 4, false }, { "output", 0, true } };
-	static const struct net_stage round[] = { { "input", 2, true },
-		{ "row", 4, false }, { "output", 2, false } };
+	static const struct net_stage good[] = { { "input", 2, true, 0 },
+		{ "row", 4, false, 0 }, { "output", 0, false, 0 } };
+	static const struct net_stage late[] = { { "input", 2, false, 0 },
+		{ "row", 4, false, 0 }, { "output", 0, true, 0 } };
+	static const struct net_stage round[] = { { "input", 2, true, 0 },
+		{ "row", 4, false, 0 }, { "output", 2, false, 0 } };
 
 	assert_true(wait_for(good, 2, 0).is_proved);
 	assert_false(wait_for(late, 2, 0).step[0].holds);
@@ -377,8 +377,8 @@ static void nothing_inside_a_router_may_wait_for_room_elsewhere(void **state)
 /* Requests wait for responses: not the reverse, and not for requests. */
 static void responses_may_not_wait_for_requests(void **state)
 {
-	static const struct net_stage stage[] = { { "input", 2, true },
-		{ "row", 4, false }, { "output", 0, false } };
+	static const struct net_stage stage[] = { { "input", 2, true, 0 },
+		{ "row", 4, false, 0 }, { "output", 0, false, 0 } };
 
 	assert_true(wait_for(stage, 0, 0).is_proved);
 	assert_true(wait_for(stage, 2, 0).is_proved);

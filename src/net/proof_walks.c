@@ -6,12 +6,18 @@
 #include "base/mem.h"
 #include "route/cdg.h"
 
+/* The edges of a graph. */
+struct edges {
+	const struct route_graph *g;
+	router_id *far; /* [router][port] at the other end of its wire */
+};
+
 /* An edge by which channel and port of the next router are asked for. */
 static uint32_t next_channel(const void *arg, uint32_t v, uint32_t *at)
 {
-	const struct route_graph *g = arg;
-	const struct topo *t = g->topo;
-	uint32_t c = *at / TOPO_MAX_PORTS, wire = v / g->n_channels;
+	const struct edges *e = arg;
+	const struct route_graph *g = e->g;
+	uint32_t c = *at / TOPO_MAX_PORTS;
 
 	for (; c < g->n_channels; *at = ++c * TOPO_MAX_PORTS) {
 		uint32_t from = *at % TOPO_MAX_PORTS;
@@ -23,12 +29,20 @@ static uint32_t next_channel(const void *arg, uint32_t v, uint32_t *at)
 			continue;
 		p = (port_id)__builtin_ctzll(m);
 		*at = c * TOPO_MAX_PORTS + p + 1;
-		return route_vertex(g,
-			t->ops->peer(t, wire / t->n_ports, wire % t->n_ports)
-				.router,
-			p, c);
+		return route_vertex(g, e->far[v / g->n_channels], p, c);
 	}
 	return CDG_NONE;
+}
+
+static void find_far(struct edges *e)
+{
+	const struct topo *t = e->g->topo;
+	uint32_t n = t->n_ports;
+
+	e->far = mem_alloc((size_t)t->n_routers * n, sizeof(*e->far));
+	for (router_id r = 0; r < t->n_routers; r++)
+		for (port_id p = 0; p < n; p++)
+			e->far[r * n + p] = t->ops->peer(t, r, p).router;
 }
 
 static void check_routes(struct proof_step *s, const struct route_walks *w)
@@ -50,19 +64,21 @@ static void check_routes(struct proof_step *s, const struct route_walks *w)
 			w->src, w->dst, w->how);
 }
 
-/* The number of ways from one channel to the next; s says whether they make a
- * cycle.  first is what the graph's first channel is to the routing. */
-static uint64_t find_cycle(
+uint64_t proof_find_cycle(
 	struct proof_step *s, const struct route_graph *g, uint32_t first)
 {
 	uint32_t n_ports = g->topo->n_ports;
+	struct edges e = { .g = g };
 	struct cdg graph = {
 		.n = g->topo->n_routers * n_ports * g->n_channels,
-		.arg = g,
+		.arg = &e,
 		.next = next_channel,
 	};
-	struct cdg_cycle c = cdg_find_cycle(&graph);
+	struct cdg_cycle c;
 
+	find_far(&e);
+	c = cdg_find_cycle(&graph);
+	mem_free(e.far);
 	s->holds = !c.n;
 	if (c.n)
 		snprintf(s->why, sizeof(s->why),
@@ -97,7 +113,7 @@ static void check_channels(
 {
 	s->letter = 'b';
 	s->what = "no channel waits for itself";
-	p->n_turns = find_cycle(s, g, 0);
+	p->n_turns = proof_find_cycle(s, g, 0);
 	p->n_channels = count_followed(g);
 	if (s->holds)
 		snprintf(s->why, sizeof(s->why),
@@ -155,7 +171,7 @@ static void check_broadcasts(struct proof *p, struct proof_step *s,
 			w.number, w.how);
 	} else {
 		add_answers(&cast, g);
-		n_turns = find_cycle(s, g, 1);
+		n_turns = proof_find_cycle(s, g, 1);
 		if (s->holds)
 			snprintf(s->why, sizeof(s->why),
 				"%" PRIu64 " paths up followed, %" PRIu64
@@ -166,17 +182,69 @@ static void check_broadcasts(struct proof *p, struct proof_step *s,
 	route_graph_fini(&cast);
 }
 
+/* Copies leave one after the other, so that a buffer waits for all ports that
+ * its entry names: what is written, or all that may be. */
+static void add_casts(const struct route *r, const struct route_graph *g)
+{
+	const struct route_written *x = g->written;
+	const struct topo *t = g->topo;
+	uint32_t channel = r->lists->cast_channel;
+
+	for (router_id at = t->n_nodes; at < t->n_routers; at++) {
+		for (port_id in = 0; in < t->n_ports; in++) {
+			struct topo_end from = t->ops->peer(t, at, in);
+
+			if (from.router == NO_ROUTER)
+				continue;
+			route_add(g,
+				route_vertex(
+					g, from.router, from.port, channel),
+				x && x->casts ? x->casts(x->arg, at, in)
+					      : r->lists->casts(r, at, in),
+				channel);
+		}
+	}
+}
+
+static void check_casts(struct proof *p, struct proof_step *s,
+	const struct route *r, const struct route_graph *g)
+{
+	bool is_written = g->written && g->written->casts;
+	uint64_t n_turns;
+
+	s->letter = 'c';
+	s->what = "no channel waits for itself with multicasts";
+	add_casts(r, g);
+	n_turns = proof_find_cycle(s, g, 0);
+	if (s->holds)
+		snprintf(s->why, sizeof(s->why),
+			"%s, copies leave one by one: %" PRIu64
+			" paths from one channel to another, no cycle",
+			is_written ? "by the entries that are set"
+				   : "up and then down to any set of nodes",
+			n_turns);
+	p->n_steps = 3;
+}
+
+void proof_graph(struct route_graph *g, const struct topo *t,
+	const struct route *r, const struct route_written *x,
+	struct route_walks *w)
+{
+	route_graph_init(g, t, r->n_channels > 1 ? r->n_channels : 1);
+	g->written = x;
+	if (r->ops->walk)
+		r->ops->walk(r, g, w);
+	else
+		route_follow(r, g, w);
+}
+
 void proof_walks(struct proof *p, const struct topo *t, const struct route *r,
-	int64_t packets)
+	const struct route_written *x, int64_t packets)
 {
 	struct route_walks w = { 0 };
 	struct route_graph g;
 
-	route_graph_init(&g, t, r->n_channels > 1 ? r->n_channels : 1);
-	if (r->ops->walk)
-		r->ops->walk(r, &g, &w);
-	else
-		route_follow(r, &g, &w);
+	proof_graph(&g, t, r, x, &w);
 	p->n_routes = w.n_routes;
 	p->n_missing = w.n_missing;
 	p->n_steps = 2;
@@ -185,6 +253,8 @@ void proof_walks(struct proof *p, const struct topo *t, const struct route *r,
 		proof_planes(p, &g, r->dead, packets);
 	else
 		check_channels(p, &p->step[1], &g);
+	if (r->lists && r->lists->casts)
+		check_casts(p, &p->step[2], r, &g);
 	p->is_proved = true;
 	for (uint32_t i = 0; i < p->n_steps; i++)
 		p->is_proved &= p->step[i].holds;

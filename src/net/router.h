@@ -135,6 +135,9 @@ struct net_stage {
 	const char *name;
 	uint32_t stages;
 	bool needs_far_room;
+	/* A place in it is for packets of one input, and of so many channels
+	 * that follow each other; 0: for those of several inputs. */
+	uint32_t n_channels;
 };
 
 /* For routers that react to dead links.  Without it a link's death is no event,
@@ -152,16 +155,6 @@ struct router_repair {
 	 */
 	void (*manage)(struct router *r, struct sim_worker *w, site_id s,
 		const struct route *tables, sim_time t);
-};
-
-/* For switches with registers: what these show that is the router's. */
-struct router_registers {
-	/* Where the table entries are that were written into a switch. */
-	struct route_memory **(*tables)(struct router *r, site_id s);
-	/* Packets that it dropped: source routes that waited for too long, and
-	 * packets without a way. */
-	void (*drops)(const struct router *r, site_id s, uint64_t *late,
-		uint64_t *no_way);
 };
 
 /* For routers whose links also carry packets that are not theirs. */
@@ -191,8 +184,7 @@ struct router_ops {
 	 * channels. */
 	uint32_t most_queues;
 	/* The stages that a packet passes, for each channel; NULL: there is
-	 * nothing inside but buffers that the proof knows.  Then fifos() needs
-	 * no router, and a channel is a FIFO. */
+	 * nothing inside but buffers that the proof knows. */
 	const struct net_stage *(*stages)(
 		const struct net_params *p, uint32_t *n);
 	/* Whether requests and answers (NET_USER, NET_HIGH) share queues with
@@ -202,6 +194,8 @@ struct router_ops {
 	bool is_switch;
 	/* It calls route_ops.decide(). */
 	bool shows_queues;
+	/* Of all sites: packet.passed is the number of switches passed. */
+	bool counts_switches;
 	/* Tokens are mail, and take the latency of the wire less the router's
 	 * part of it. */
 	bool posts_tokens;
@@ -230,6 +224,10 @@ struct router_ops {
 	/* Entries that were written into a switch: see struct route_lists.
 	 * NULL: it keeps none. */
 	struct route_memory **(*written)(struct router *r, site_id s);
+	/* Packets that a switch dropped: source routes that waited for too
+	 * long, and packets without a way.  NULL: it does not count them. */
+	void (*drops)(const struct router *r, site_id s, uint64_t *late,
+		uint64_t *no_way);
 
 	struct net_fifos (*fifos)(const struct router *r, uint32_t class);
 
@@ -243,6 +241,10 @@ struct router_ops {
 	 * events. */
 	int32_t (*tokens)(
 		const struct router *r, site_id s, port_id p, uint32_t channel);
+	/* Chunks that a node may send by a port at t, an instant of its own
+	 * visit whose tokens have come.  NULL: not known. */
+	int32_t (*room)(struct router *r, site_id s, port_id p,
+		uint32_t channel, sim_time t);
 	/* Packets, over all channels, for which a link's sender has tokens.
 	 * NULL: that depends on their sizes. */
 	int64_t (*sent_packets)(const struct net_params *p);
@@ -282,7 +284,6 @@ struct router_ops {
 	/* Operations of some routers only; each table may be NULL. */
 	const struct router_repair *repair;
 	const struct router_guests *guests;
-	const struct router_registers *registers;
 	/* Further checks, while nothing runs; is_over: no events are left.  May
 	 * be NULL. */
 	int (*audit)(const struct router *r, bool is_over, struct err *e);

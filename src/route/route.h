@@ -105,6 +105,11 @@ struct route_lists {
 	 * was written in the port's table is void.  -1: it has not as many. */
 	int (*split)(const struct route *r, struct route_memory **own,
 		router_id at, port_id port, uint32_t n_intra);
+	/* Multicasts, by switches that make copies: their channel, and the
+	 * ports that entries should name for what comes by a port, so that all
+	 * such entries together cannot deadlock. */
+	uint32_t cast_channel;
+	port_mask (*casts)(const struct route *r, router_id at, port_id in);
 	/* Where the split of a port's memory is. */
 	uint32_t (*split_of)(const struct route *r,
 		const struct route_memory *own, router_id at, port_id port);
@@ -125,6 +130,30 @@ struct route_written {
 	 * switch; NULL: there are no multicasts. */
 	port_mask (*casts)(const void *arg, router_id at, port_id in);
 };
+
+/*
+ * The way of a PACKET_VECTOR through switches with such lists: the ports at
+ * which it came in, the first one in the lowest bits, and their number.  So an
+ * answer can take the same way back.  A port of ROUTE_HERE ends it at a switch,
+ * which becomes its destination.
+ */
+enum {
+	ROUTE_HERE = 0xff,
+	ROUTE_CAME = 10, /* the most */
+	ROUTE_CAME_BITS = 6,
+	ROUTE_CAME_SHIFT = 60,
+};
+
+static inline uint32_t route_n_came(const struct packet *p)
+{
+	return (uint32_t)(p->way >> ROUTE_CAME_SHIFT);
+}
+
+static inline port_id route_came(const struct packet *p, uint32_t i)
+{
+	return (port_id)(p->way >> ROUTE_CAME_BITS * i &
+			 ((1u << ROUTE_CAME_BITS) - 1));
+}
 
 /*
  * Dependencies of channels: after[] has, for a router, port and channel, and

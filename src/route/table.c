@@ -99,7 +99,7 @@ static void table_fini(struct route *r)
 static void table_start(const struct route *r, struct packet *p)
 {
 	(void)r;
-	p->way = p->hints;
+	p->way = p->kind == PACKET_VECTOR ? 0 : p->hints;
 }
 
 /* --- entries as the topology has them --- */
@@ -231,11 +231,32 @@ static struct route_step table_next(
 	};
 }
 
+/* Up and then down, to any number of nodes; siblings are not used. */
+static port_mask table_casts(const struct route *r, router_id at, port_id in)
+{
+	const struct table *x = table_of(r);
+	const struct table_switch *s = &x->at[at - r->topo->n_nodes];
+	const struct table_level *l = &x->level[s->level];
+	port_mask m = 0;
+
+	if (table_from(l, in) == FROM_SIBLING)
+		return 0;
+	for (port_id p = 0; p < l->n_down; p++)
+		if (r->topo->ops->peer(r->topo, at, p).router != NO_ROUTER)
+			m |= BIT(p);
+	return table_from(l, in) == FROM_BELOW ? m | l->ups : m;
+}
+
 const struct route_lists table_lists = {
 	.choose = table_choose,
+	.cast_channel = TABLE_SYSTEM,
+	.casts = table_casts,
 	.write = table_write,
 	.read = table_read,
 	.split = table_split,
+	.split_of = table_split_of,
+	.guid = table_guid_of,
+	.find = table_find_guid,
 	.free = table_free,
 	.memory = table_memory,
 };

@@ -242,36 +242,19 @@ static void follow_written(struct walk *w)
 	mem_free(is_touched);
 }
 
-/* Copies wait for all that their entries name, one after the other. */
-static void add_casts(struct walk *w)
-{
-	const struct route_written *x = w->g->written;
-	const struct topo *t = w->g->topo;
-
-	for (router_id at = t->n_nodes; at < t->n_routers; at++) {
-		for (port_id in = 0; in < t->n_ports; in++) {
-			struct topo_end from = t->ops->peer(t, at, in);
-
-			if (from.router == NO_ROUTER)
-				continue;
-			route_add(w->g,
-				route_vertex(w->g, from.router, from.port,
-					TABLE_SYSTEM),
-				x->casts(x->arg, at, in), TABLE_SYSTEM);
-		}
-	}
-}
-
 void table_walk(
 	const struct route *r, struct route_graph *g, struct route_walks *found)
 {
 	struct walk w = { table_of(r), g, found };
+	bool is_crossed = w.x->tree->n_crossed;
 
-	for (router_id at = g->topo->n_nodes; at < g->topo->n_routers; at++)
+	/* classes of ports are those of a tree that is wired as it should be */
+	for (router_id dst = 0; is_crossed && dst < g->topo->n_nodes; dst++)
+		table_follow(w.x, g, found, dst);
+	for (router_id at = g->topo->n_nodes;
+		!is_crossed && at < g->topo->n_routers; at++)
 		for (port_id in = 0; in < g->topo->n_ports; in++)
 			walk_port(&w, at, in);
 	if (g->written)
 		follow_written(&w);
-	if (g->written && g->written->casts)
-		add_casts(&w);
 }

@@ -230,38 +230,5 @@ static void wrong_entries_are_found(void **state)
 	table_unmake(&m);
 }
 
-static port_mask casts(const void *arg, router_id at, port_id in)
-{
-	(void)arg;
-	return at == 512 && in == 3 ? 0x30007 : 0;
-}
-
-/* SUN-F30: the ports that an entry names follow the one it came by. */
-static void multicasts_are_added(void **state)
-{
-	struct route_written written = { .casts = casts };
-	struct route_graph g;
-	struct route_walks w = { 0 };
-	struct table_machine m;
-
-	table_make(&m, &table_prototype);
-	route_graph_init(&g, &m.t.topo, TABLE_CHANNELS);
-	g.written = &written;
-	table_ops.walk(&m.x.route, &g, &w);
-	assert_int_equal(
-		g.after[route_vertex(&g, 3, 0, TABLE_SYSTEM) * TABLE_CHANNELS +
-			TABLE_SYSTEM] &
-			0x30000,
-		0x30000);
-	assert_int_equal(
-		g.after[route_vertex(&g, 4, 0, TABLE_SYSTEM) * TABLE_CHANNELS +
-			TABLE_SYSTEM] &
-			0x30000,
-		0);
-	route_graph_fini(&g);
-	table_unmake(&m);
-}
-
 TESTS(TEST(classes_of_packets_do_what_all_packets_do),
-	TEST(written_entries_are_followed), TEST(wrong_entries_are_found),
-	TEST(multicasts_are_added))
+	TEST(written_entries_are_followed), TEST(wrong_entries_are_found))

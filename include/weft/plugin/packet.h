@@ -53,7 +53,10 @@ struct packet {
 		};
 		uint64_t way; /* its low 16 bits are the hints */
 	};
-	uint16_t ask; /* ports it may take now; none: it has arrived */
+	union {
+		uint16_t ask; /* ports it may take now; none: it has arrived */
+		uint16_t passed; /* switches, where routers count them */
+	};
 	uint8_t escape; /* its deterministic port, or PACKET_NO_PORT */
 	uint8_t kind; /* an enum packet_kind */
 	uint8_t flags;

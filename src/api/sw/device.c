@@ -28,6 +28,7 @@ static void free_device(struct swv_device *d)
 		if (in->raw)
 			swv_free_rq(in->raw);
 		mem_free(in->sq);
+		swv_known_fini(&in->known);
 		d->interfaces = in->next;
 		mem_free(in);
 	}
@@ -42,7 +43,6 @@ static void free_device(struct swv_device *d)
 		mem_free(k);
 	}
 	slots_fini(&d->works);
-	swv_known_fini(&d->known);
 	mem_free(d);
 }
 
@@ -61,13 +61,12 @@ static void fini(void *kept)
 
 static uint64_t device_memory(const struct swv_device *d)
 {
-	uint64_t sum = sizeof(*d) + slots_memory(&d->works) +
-		       swv_known_memory(&d->known);
+	uint64_t sum = sizeof(*d) + slots_memory(&d->works);
 	const struct swv_interface *in;
 	const struct swv_cq *cq;
 
 	for (in = d->interfaces; in; in = in->next)
-		sum += sizeof(*in);
+		sum += sizeof(*in) + swv_known_memory(&in->known);
 	for (cq = d->cqs; cq; cq = cq->next)
 		sum += sizeof(*cq) + ring_memory(&cq->done);
 	for (uint32_t i = 0; i < d->n_queues; i++)
@@ -170,11 +169,18 @@ struct swv_device *swv_open(uint32_t job, uint32_t process)
 
 int weft_sw_open(const struct weft_sw_options *options, struct weft_sw **dev)
 {
-	uint32_t job = options ? options->job : 0;
+	struct weft_sw_options o = { 0 };
+	int code;
 
-	if (!dev || job >= SWHNI_JOBS)
+	if (options)
+		o = *options;
+	if (!dev || o.job >= SWHNI_JOBS || o.turn >= SWHNI_TURNS)
 		return EINVAL;
-	*dev = (struct weft_sw *)swv_open(job, program_process())
+	code = o.vm ? swv_join_vm(o.vm) : 0;
+	if (code)
+		return code;
+	*dev = (struct weft_sw *)swv_open(
+		SWHNI_JOB(o.job, o.turn), program_process())
 		       ->object.handle;
 	return 0;
 }
@@ -239,7 +245,9 @@ int weft_sw_query(struct weft_sw *dev, struct weft_sw_device *x)
 	*x = (struct weft_sw_device){
 		.node = program_node(),
 		.engine = swhni_engine(nic, d->process),
-		.job = d->job,
+		.job = d->job % SWHNI_JOBS,
+		.turn = d->job / SWHNI_JOBS,
+		.vm = swhni_vm_of(nic, program_node(), d->process),
 		.ports = swhni_n_ports(nic),
 		.in_flight = (uint32_t)p->messages,
 		.windows = SW_WINDOWS,
@@ -248,6 +256,7 @@ int weft_sw_query(struct weft_sw *dev, struct weft_sw_device *x)
 		.resent = d->resent,
 		.notices = d->notices,
 		.duplicates = d->doubles,
+		.dropped = swhni_dropped(nic, program_node(), d->job),
 	};
 	for (const struct swv_interface *in = d->interfaces; in;
 		in = in->next) {

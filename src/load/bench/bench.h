@@ -132,6 +132,9 @@ struct bench_means {
 	uint32_t most; /* bytes of a transfer; 0: any number */
 	bool is_dropped; /* its bytes go nowhere */
 	bool is_for_gpus; /* makes no difference between host memories */
+	/* Receivers wait for it in a way of its own, so it cannot be mixed with
+	 * others. */
+	bool is_alone;
 	/* The time of a transfer from program to program, if it is calculated;
 	 * NULL: it is simulated. */
 	sim_time (*drawn)(const struct bench *b, uint64_t bytes);
@@ -281,6 +284,9 @@ struct bench_channel {
 	/* The interface's error for a block without a buffer; NULL: its sender
 	 * waits. */
 	const char *refusal;
+	/* Between two looks of a program whether all others are over, so that
+	 * one node can answer all; 0: 10 us. */
+	sim_time pause;
 	/* Accepts blocks of up to this length, in buffers from an address
 	 * on. */
 	bool (*open)(struct bench_end *x, uint64_t at, uint32_t bytes);
@@ -404,7 +410,7 @@ struct bench_mpi_cost {
 	sim_time message; /* of each */
 	sim_time operand; /* more of one that is combined with another */
 	sim_time longer; /* more of one that is not a quick message */
-	int64_t copy_fs; /* of a byte of these; 1000 of them are 1 ps */
+	sim_time copy; /* of a byte of these */
 };
 
 struct bench_mpi {

@@ -19,6 +19,6 @@ sim_time bench_mpi_time(const struct bench *b, uint64_t bytes, bool has_operand)
 		return t;
 	t += c.longer;
 	if (bytes <= d->mpi->most_copied && bytes > most)
-		t += (sim_time)(bytes - most) * c.copy_fs / 1000;
+		t += (sim_time)(bytes - most) * c.copy;
 	return t;
 }

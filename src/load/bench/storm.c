@@ -430,15 +430,20 @@ static uint64_t count_over(struct bench_end *x)
  * not forever, since some may have died. */
 static void outlast(struct bench_end *x)
 {
+	const struct bench_channel *channel = x->driver->channel;
 	struct lane *l = x->data;
+	sim_time own = channel ? channel->pause : 0;
+	sim_time pause = own ? own : 10000 * SIM_NS;
 	uint64_t n = 0, last = 0;
 
+	/* not all at once */
+	program_charge(own * (sim_time)l->stream / l->storm->n_lanes);
 	tell_over(x);
 	for (uint32_t idle = 0; idle < MOST_IDLE && n < l->storm->n_lanes;
 		idle++) {
 		if (l->storm->has_more)
 			sends_take(x, &l->sends);
-		program_charge(10000 * SIM_NS);
+		program_charge(pause);
 		n = count_over(x);
 		idle = n == last ? idle : 0;
 		last = n;
@@ -692,7 +697,7 @@ static void report_solved(const struct storm *m, struct load_result *r)
 
 		fault_counts_add(&c, &wire);
 	}
-	all = c.corrected + c.failed + c.wrong + c.lost;
+	all = c.corrected + c.failed + c.wrong + c.lost + net_total(n).dropped;
 	seen = b->looks->n_seen(b);
 	load_figure(r, "errors", (double)all);
 	load_figure(r, "errors_seen", (double)seen);

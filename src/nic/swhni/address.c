@@ -85,7 +85,7 @@ static bool is_used(const struct sw_node *n, uint32_t key)
 		for (uint32_t i = 1; i <= items->room; i++) {
 			const struct sw_message *m = slots_find(items, i);
 
-			if (m && !m->is_dead && m->role == SW_OWN &&
+			if (m && !m->is_over && m->role == SW_OWN &&
 				m->d.own_key == key)
 				return true;
 		}
@@ -103,11 +103,24 @@ static void drop_pages(struct sw_node *n, const struct swhni_handle *h)
 		tlb_drop(&n->engine[e].tlb, h->key, 0, pages + 1);
 }
 
+/* What has come in part is nobody's. */
+static void forget_entries(struct sw_engine *e, uint32_t key)
+{
+	for (uint32_t i = 1; e->entries.used && i <= e->entries.room; i++) {
+		const struct sw_entry *x = slots_find(&e->entries, i);
+
+		if (x && x->head.key == key)
+			sw_receive_forget(e, i);
+	}
+}
+
 static void drop(struct sw_node *n, uint32_t id)
 {
 	struct sw_handle *x = slots_at(&n->handles, id);
 
 	drop_pages(n, &x->h);
+	for (uint32_t e = 0; e < SWHNI_ENGINES; e++)
+		forget_entries(&n->engine[e], x->h.key);
 	index_remove(&n->by_key, x->h.key);
 	slots_give(&n->handles, id);
 }
@@ -295,25 +308,31 @@ static void walk(
 
 	w.slot = x->slot;
 	*x = w;
-	sw_here(a)->memory_reads += w.n;
+	sw_here(a)->memory_reads++;
 	side_reads_begin(a, &e->reads, at, w.n * 8, on_walked, e, id);
 }
 
-/* Pages that follow are read ahead; they are used soon, if at all. */
+/*
+ * Pages that follow are read ahead, all in one read, when less than half of
+ * what may be read ahead is there: they are used soon, if at all.
+ */
 static void read_ahead(const struct nic_at *a, uint32_t engine,
 	const struct swhni_handle *h, uint64_t last)
 {
 	struct sw_engine *e = sw_engine(a, engine);
-	uint64_t end = last + (uint64_t)sw_params(a)->tlb_prefetch;
-	uint64_t most = page_of(h, h->bytes - 1);
+	uint64_t ahead = (uint64_t)sw_params(a)->tlb_prefetch;
+	uint64_t end = last + ahead, most = page_of(h, h->bytes - 1);
+	struct sw_walk w = { .key = h->key, .page = last + 1 };
 
-	for (uint64_t i = last + 1; i <= end && i <= most; i++) {
-		if (tlb_has(&e->tlb, h->key, i) || is_walking(e, h->key, i))
-			continue;
-		sw_here(a)->prefetched++;
-		walk(a, engine, entry_at(h, i),
-			(struct sw_walk){ .key = h->key, .page = i, .n = 1 });
-	}
+	end = end < most ? end : most;
+	while (w.page <= end && (tlb_has(&e->tlb, h->key, w.page) ||
+					is_walking(e, h->key, w.page)))
+		w.page++;
+	if (w.page > end || w.page > last + (ahead + 1) / 2)
+		return;
+	w.n = (uint32_t)(end - w.page + 1);
+	sw_here(a)->prefetched += w.n;
+	walk(a, engine, entry_at(h, w.page), w);
 }
 
 bool sw_translate(const struct nic_at *a, uint32_t engine,

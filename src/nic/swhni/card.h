@@ -10,6 +10,7 @@
  *	receive.c    places packets and counts them
  *	complete.c   events, notices, reply words, messages into queues
  *	read.c       reads: the target writes (R2W)
+ *	manage.c     management messages
  *	transport.c  acknowledgements, probes, retransmission
  */
 #ifndef NIC_SWHNI_CARD_H
@@ -49,6 +50,12 @@ enum sw_event {
 	SW_EVENTS = SW_COLLECTIVE + SW_COLLECTIVE_EVENTS - ENGINE_CLIENT,
 	/* and of the ports: a packet is ready to leave */
 	SW_OUT = ENGINE_CLIENT + SWHNI_ENGINES * SW_EVENTS,
+	/* of a management packet: it is at its port; it is in; it is in
+	 * memory */
+	SW_MANAGE_OUT,
+	SW_MANAGE_IN,
+	SW_MANAGE_SEEN,
+	SW_ALL_EVENTS,
 };
 
 /* Lines of packets, each with a FIFO of the network for each port. */
@@ -91,7 +98,7 @@ struct sw_header {
 	uint8_t status;
 	uint8_t is_short; /* a fast short message's */
 	uint8_t port; /* of the sender */
-	uint8_t unused;
+	uint8_t is_again; /* it is not the first try */
 };
 
 /* Behind a packet's load. */
@@ -155,6 +162,8 @@ struct sw_message {
 	uint8_t role, class, peer_engine;
 	bool is_issued;
 	bool is_short; /* it has a path of its own */
+	uint8_t ports, first_ports; /* bits of those used: by this try, and by
+				     * the first if that was late */
 	bool is_lined; /* in its queue's list */
 	bool is_translating; /* its next packet's address */
 	bool is_refused; /* it is to be sent anew */
@@ -282,6 +291,15 @@ struct sw_line {
 	uint32_t message; /* or 0 */
 };
 
+/* Ports by which a node was not reached lately, though they are up. */
+struct sw_avoid {
+	site_id dst;
+	uint32_t ports; /* bits */
+	sim_time until;
+};
+
+enum { SW_AVOIDS = 64 }; /* destinations share them */
+
 struct sw_port {
 	bool is_down;
 	uint64_t packets;
@@ -310,14 +328,16 @@ struct sw_node {
 	struct index by_key;
 	struct sw_line line[SW_LINES][SW_PORTS];
 	struct sw_port port[SW_PORTS];
+	struct sw_avoid *avoids; /* NULL: no message was ever late */
 	uint32_t turn; /* of ports that are alike */
 	uint32_t number; /* of packets */
 	uint32_t inside; /* packets in the card */
 	struct sw_collectives *collectives; /* of the unit, or NULL */
 	struct sw_broker broker;
+	struct sw_manage *manage; /* or NULL */
 	/* counters */
 	uint64_t packets, delivered, messages, acks, shorts, asks, answers;
-	uint64_t looped, crossed;
+	uint64_t looped, crossed, managed;
 	uint64_t resent, timeouts, probes, refused, doubles, lost;
 	uint64_t torn, escapes, strays, overflows, abandoned;
 	uint64_t hits, misses, prefetched;
@@ -560,16 +580,29 @@ void sw_send_left(const struct nic_at *a, uint32_t engine, uint32_t id);
 
 #define SW_NO_PORT UINT32_MAX
 
-/* A port that takes a packet now, or SW_NO_PORT; wanted is 1 + a port, or 0.
- * Ports always take what is not of SW_DATA. */
+/* A port that takes a packet now, or SW_NO_PORT; wanted is 1 + a port, or 0;
+ * others are better than those to avoid (bits).  Ports always take what is not
+ * of SW_DATA. */
 uint32_t sw_port_choose(const struct nic_at *a, enum sw_line_class class,
-	uint32_t wanted, bool is_bound);
+	uint32_t wanted, bool is_bound, uint32_t avoid);
+/* Ports that did not reach a node lately, as bits; notes some. */
+uint32_t sw_port_avoided(const struct nic_at *a, site_id dst);
+void sw_port_avoid(const struct nic_at *a, site_id dst, uint32_t ports);
 /* A packet goes to its port, or stays in the chip. */
 void sw_port_send(const struct nic_at *a, enum sw_line_class class,
 	uint32_t port, packet_id id);
 void sw_port_on_out(const struct nic_at *a, uint32_t line);
 void sw_port_on_room(const struct nic_at *a, uint32_t fifo);
 void sw_port_on_link(const struct nic_at *a, uint32_t port, bool is_up);
+
+/* --- manage.c --- */
+
+void sw_manage_on_packet(
+	const struct nic_at *a, uint32_t port, packet_id id, sim_time tail);
+void sw_manage_on_event(const struct nic_at *a, uint32_t number, uint32_t data);
+/* The FIFO of a port has room. */
+void sw_manage_go_on(const struct nic_at *a, uint32_t port);
+void sw_manage_fini(struct sw_node *n);
 
 /* --- receive.c --- */
 
@@ -638,6 +671,8 @@ void sw_transport_on_probe(
 	const struct nic_at *a, uint32_t engine, packet_id id);
 void sw_transport_on_state(
 	const struct nic_at *a, uint32_t engine, packet_id id);
+/* 1 + the port of a later try. */
+uint32_t sw_transport_port(const struct nic_at *a, const struct sw_message *m);
 void sw_transport_again(const struct nic_at *a, uint32_t engine, uint32_t id);
 void sw_transport_late(const struct nic_at *a, uint32_t engine, uint32_t id);
 

@@ -4,12 +4,13 @@
  * knows what has left.  Fast short messages pass the others.
  *
  * A packet that may take any port takes one that is up, and of these the one
- * with the least to do: packets in line, and chunks without tokens, by its
+ * with the least to do: packets in line, and chunks without room, by its
  * width.  Packets for the same node do not reach a port: an engine takes back
  * what is for itself, and the crossbar brings the other engine the rest.
  */
 #include "nic/swhni/card.h"
 
+#include "base/mem.h"
 #include "net/send.h"
 
 static struct sw_line *line_at(const struct nic_at *a, uint32_t i)
@@ -31,8 +32,8 @@ static uint32_t dead_lanes(const struct nic_at *a, uint32_t port)
 {
 	const struct net *n = a->nic->net;
 
-	return n->faults ? faults_dead_lanes(
-				   n->faults, a->s * n->n_ports + port, a->t)
+	return n->faults ? faults_dead_lanes(n->faults,
+				   net_link_at(n, a->s, (port_id)port), a->t)
 			 : 0;
 }
 
@@ -40,14 +41,15 @@ static uint32_t dead_lanes(const struct nic_at *a, uint32_t port)
 static uint64_t load_of(const struct nic_at *a, uint32_t class, uint32_t port)
 {
 	const struct net *n = a->nic->net;
-	const struct router *r = n->router[NET_NODES];
+	struct router *r = n->router[NET_NODES];
 	const struct sw_line *l = &sw_here(a)->line[class][port];
 	uint32_t lanes = n->link.lanes, dead = dead_lanes(a, port);
 	uint64_t chunks = (uint64_t)(l->n + l->is_busy) * (uint32_t)n->full;
 
-	if (port < n->topo->node_ports)
+	if (r->ops->room)
 		chunks += (uint64_t)(r->ops->capacity(r, (port_id)port, 0) -
-				     r->ops->tokens(r, a->s, (port_id)port, 0));
+				     r->ops->room(
+					     r, a->s, (port_id)port, 0, a->t));
 	if (!dead || dead >= lanes)
 		return chunks * lanes;
 	return (chunks + (uint32_t)n->full) * lanes * lanes / (lanes - dead);
@@ -60,8 +62,8 @@ static bool has_place(const struct nic_at *a, uint32_t class, uint32_t port)
 	return class != SW_DATA || l->n + l->is_busy < SW_LINED;
 }
 
-/* Of ports that are up, or of all if none is. */
-static uint32_t least(const struct nic_at *a, uint32_t class, bool any)
+/* Of ports that are not to be avoided. */
+static uint32_t least(const struct nic_at *a, uint32_t class, uint32_t avoid)
 {
 	struct sw_node *n = a->node;
 	uint32_t n_ports = sw_of(a)->n_ports, best = SW_NO_PORT;
@@ -70,8 +72,7 @@ static uint32_t least(const struct nic_at *a, uint32_t class, bool any)
 	for (uint32_t i = 0; i < n_ports; i++) {
 		uint32_t port = (n->turn + i) % n_ports;
 
-		if ((n->port[port].is_down && !any) ||
-			!has_place(a, class, port))
+		if (avoid >> port & 1 || !has_place(a, class, port))
 			continue;
 		x = load_of(a, class, port);
 		if (x < load) {
@@ -82,24 +83,54 @@ static uint32_t least(const struct nic_at *a, uint32_t class, bool any)
 	return best;
 }
 
-static bool is_any_up(const struct nic_at *a)
+static uint32_t down_ports(const struct nic_at *a)
 {
+	uint32_t down = 0;
+
 	for (uint32_t i = 0; i < sw_of(a)->n_ports; i++)
-		if (!sw_here(a)->port[i].is_down)
-			return true;
-	return false;
+		down |= (uint32_t)sw_here(a)->port[i].is_down << i;
+	return down;
 }
 
 uint32_t sw_port_choose(const struct nic_at *a, enum sw_line_class class,
-	uint32_t wanted, bool is_bound)
+	uint32_t wanted, bool is_bound, uint32_t avoid)
 {
-	uint32_t port = wanted - 1;
+	uint32_t all = (1u << sw_of(a)->n_ports) - 1, port = wanted - 1, down;
 
-	if (wanted && (is_bound || !sw_here(a)->port[port].is_down))
-		return has_place(a, class, port) ? port : SW_NO_PORT;
-	if (sw_of(a)->n_ports == 1)
+	if (all == 1)
 		return has_place(a, class, 0) ? 0 : SW_NO_PORT;
-	return least(a, class, !is_any_up(a));
+	down = down_ports(a);
+	if (wanted && (is_bound || !(down >> port & 1)))
+		return has_place(a, class, port) ? port : SW_NO_PORT;
+	if ((avoid | down) != all)
+		return least(a, class, avoid | down);
+	return least(a, class, down == all ? 0 : down);
+}
+
+/* --- nodes that a port does not reach --- */
+
+uint32_t sw_port_avoided(const struct nic_at *a, site_id dst)
+{
+	const struct sw_avoid *x = sw_here(a)->avoids;
+
+	if (__builtin_expect(!x, 1))
+		return 0;
+	x += dst % SW_AVOIDS;
+	return x->dst == dst && x->until > a->t ? x->ports : 0;
+}
+
+/* For as long as it takes to notice such a port some times over. */
+void sw_port_avoid(const struct nic_at *a, site_id dst, uint32_t ports)
+{
+	struct sw_node *n = a->node;
+
+	if (!n->avoids)
+		n->avoids = mem_alloc(SW_AVOIDS, sizeof(*n->avoids));
+	n->avoids[dst % SW_AVOIDS] = (struct sw_avoid){
+		.dst = dst,
+		.ports = ports,
+		.until = a->t + 32 * sw_params(a)->retry.timeout,
+	};
 }
 
 /* --- leaving --- */
@@ -161,6 +192,8 @@ static void left(const struct nic_at *a, const struct sw_line *l)
 		e->left_at = a->t;
 	}
 	sw_send_left(a, l->engine, l->message);
+	/* both may wait for a place in line; who had it comes last */
+	sw_engine_turn(a, 1 - l->engine);
 	sw_engine_turn(a, l->engine);
 }
 
@@ -174,6 +207,8 @@ void sw_port_on_room(const struct nic_at *a, uint32_t fifo)
 	was = *line_at(a, i);
 	line_at(a, i)->is_busy = false;
 	go_on(a, i);
+	if (i / SW_PORTS == SW_SYSTEM)
+		sw_manage_go_on(a, i % SW_PORTS);
 	if (was.is_busy && was.message)
 		left(a, &was);
 }
@@ -229,7 +264,8 @@ static void move(const struct nic_at *a, uint32_t class, uint32_t port,
 	while (from.first) {
 		packet_id id = packet_pop(packets, &from);
 		struct sw_load *x = sw_load(a, id);
-		uint32_t to = x->is_bound ? port : least(a, SW_ANSWERS, false);
+		uint32_t to = x->is_bound ? port
+					  : least(a, SW_ANSWERS, down_ports(a));
 		struct sw_line *l;
 
 		to = to == SW_NO_PORT ? port : to;

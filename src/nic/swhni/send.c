@@ -25,6 +25,7 @@ void sw_send_begin(struct sw_message *m, uint32_t n_packets)
 	m->todo = n_packets;
 	m->asked = m->here = m->cut = m->left = 0;
 	m->next_asked = m->next_cut = 0;
+	m->ports = 0;
 }
 
 /* The next packet of a try from a number on. */
@@ -231,6 +232,7 @@ static void fill(const struct nic_at *a, struct sw_header *h, uint32_t id,
 	h->own_interface = (uint16_t)m->interface;
 	h->flags = m->d.flags;
 	h->is_short = m->is_short;
+	h->is_again = m->item.tries > 0;
 }
 
 /* Bytes that are in the chip. */
@@ -275,17 +277,16 @@ static bool load(const struct nic_at *a, uint32_t engine,
 /* The port that a message's packets must take, or should. */
 static uint32_t wanted(const struct nic_at *a, const struct sw_message *m)
 {
-	if (m->d.port || !m->item.tries)
-		return m->d.port;
-	return 1 + m->item.route % sw_of(a)->n_ports;
+	return m->d.port || !m->item.tries ? m->d.port
+					   : sw_transport_port(a, m);
 }
 
 static uint32_t port_of(const struct nic_at *a, const struct sw_message *m)
 {
 	if (m->item.dst == a->s)
 		return 0;
-	return sw_port_choose(
-		a, m->is_short ? SW_ANSWERS : SW_DATA, wanted(a, m), m->d.port);
+	return sw_port_choose(a, m->is_short ? SW_ANSWERS : SW_DATA,
+		wanted(a, m), m->d.port, sw_port_avoided(a, m->item.dst));
 }
 
 bool sw_send_is_ready(const struct nic_at *a, const struct sw_message *m)
@@ -363,6 +364,7 @@ void sw_send_cut(const struct nic_at *a, uint32_t engine, uint32_t id)
 	packet_id p = make(a, engine, id, m, number);
 
 	m->next_cut = number + 1;
+	m->ports |= (uint8_t)(1u << port);
 	sw_here(a)->resent += m->item.tries > 0;
 	if (++m->cut == m->todo)
 		sw_engine_unline(a, engine, id);

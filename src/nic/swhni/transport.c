@@ -39,7 +39,7 @@ static void send_answer(const struct nic_at *a, packet_id id, uint32_t port)
 	sw_port_send(a, SW_ANSWERS,
 		a->nic->net->packets[id].dst == a->s
 			? 0
-			: sw_port_choose(a, SW_ANSWERS, wanted, false),
+			: sw_port_choose(a, SW_ANSWERS, wanted, false, 0),
 		id);
 }
 
@@ -106,6 +106,14 @@ static void excuse(struct sw_message *m)
 		m->item.excused++;
 }
 
+/* Tries take the ports in turn, first one that the first try did not use. */
+uint32_t sw_transport_port(const struct nic_at *a, const struct sw_message *m)
+{
+	uint32_t n = sw_of(a)->n_ports, first = m->first_ports == 2 ? 1 : 0;
+
+	return 1 + (first + m->item.route) % n;
+}
+
 static void probe(const struct nic_at *a, uint32_t engine, uint32_t id)
 {
 	const struct sw_message *m = sw_message(sw_engine(a, engine), id);
@@ -120,14 +128,14 @@ static void probe(const struct nic_at *a, uint32_t engine, uint32_t id)
 	l->h.job = m->job;
 	l->is_bound = wanted != 0;
 	if (!wanted)
-		wanted = 1 + m->item.route % sw_of(a)->n_ports;
+		wanted = sw_transport_port(a, m);
 	if (a->nic->net->book)
 		nic_account_none(a, p);
 	sw_here(a)->probes++;
 	sw_port_send(a, SW_ANSWERS,
 		m->item.dst == a->s
 			? 0
-			: sw_port_choose(a, SW_ANSWERS, wanted, m->d.port),
+			: sw_port_choose(a, SW_ANSWERS, wanted, m->d.port, 0),
 		p);
 }
 
@@ -149,9 +157,22 @@ void sw_transport_again(const struct nic_at *a, uint32_t engine, uint32_t id)
 
 void sw_transport_late(const struct nic_at *a, uint32_t engine, uint32_t id)
 {
-	(void)engine;
-	(void)id;
+	struct sw_message *m = sw_message(sw_engine(a, engine), id);
+
 	sw_here(a)->timeouts++;
+	if (!m->item.tries)
+		m->first_ports = m->ports;
+}
+
+/* A later try has arrived: its port is better than the others. */
+static void note_port(const struct nic_at *a, const struct sw_message *m)
+{
+	uint32_t all = (1u << sw_of(a)->n_ports) - 1;
+	uint32_t port = sw_transport_port(a, m) - 1;
+
+	if (m->item.tries && m->first_ports && !m->d.port && all > 1 &&
+		m->item.dst != a->s)
+		sw_port_avoid(a, m->item.dst, all & ~(1u << port));
 }
 
 /* --- what a receiver says --- */
@@ -192,10 +213,12 @@ void sw_transport_on_ack(const struct nic_at *a, uint32_t engine, packet_id id)
 	if (!m || status >= SWHNI_ERRORS)
 		return;
 	resend_answered(a, &sw_engine(a, engine)->messages, message);
-	if (status == SW_FULL)
+	if (status == SW_FULL) {
 		put_off(a, engine, message);
-	else
-		sw_engine_end(a, engine, message, status);
+		return;
+	}
+	note_port(a, m);
+	sw_engine_end(a, engine, message, status);
 }
 
 /* Packets that the receiver lacks, as far as it says. */

@@ -267,6 +267,15 @@ static struct route_memory **array_written(struct router *r, site_id s)
 	return &array_switch(array_of(r), s)->own;
 }
 
+static void array_drops(
+	const struct router *r, site_id s, uint64_t *late, uint64_t *no_way)
+{
+	const struct array_switch *x = array_switch(array_of(r), s);
+
+	*late = x->impatient;
+	*no_way = x->stranded;
+}
+
 static void array_wire(struct router *r)
 {
 	for (site_id s = r->sites.first; s < r->sites.end; s++) {
@@ -331,6 +340,25 @@ static void array_describe(
 		(long long)p->injection);
 }
 
+/* Packets take credits when they leave their row buffer. */
+static const struct net_stage *array_stages(
+	const struct net_params *p, uint32_t *n)
+{
+	static const struct net_stage fifo[] = { { "queue", 0, true, 1 } };
+	static const struct net_stage stages[][3] = {
+		[ARRAY_BY_CHANNEL] = { { "input buffer", 1 << 1, false, 1 },
+			{ "row buffer", 1 << 2, true, 1 },
+			{ "column buffer", 0, false, 1 } },
+		[ARRAY_BY_PAIR] = { { "input buffer", 1 << 1, false, 1 },
+			{ "row buffer", 1 << 2, true, 2 },
+			{ "column buffer", 0, false, 1 } },
+	};
+	const struct array_params *h = p->own;
+
+	*n = h->inner == ARRAY_FIFO ? 1 : 3;
+	return h->inner == ARRAY_FIFO ? fifo : stages[h->row_for];
+}
+
 static int32_t array_capacity(
 	const struct router *r, port_id p, uint32_t channel)
 {
@@ -362,6 +390,8 @@ const struct router_ops array_ops = {
 	.name = "array",
 	.channels = channels,
 	.n_channels = ARRAY_CHANNELS,
+	.stages = array_stages,
+	.counts_switches = true,
 	PARAMS(params),
 	.params_size = sizeof(struct array_params),
 	.describe = array_describe,
@@ -374,10 +404,12 @@ const struct router_ops array_ops = {
 	.fini = array_fini,
 	.memory = array_memory,
 	.written = array_written,
+	.drops = array_drops,
 	.fifos = array_fifos,
 	.capacity = array_capacity,
 	.shared = array_shared,
 	.tokens = array_tokens,
+	.room = array_room,
 	.charge = array_charge,
 	.is_short = array_is_short,
 	.n_buffers = array_n_buffers,

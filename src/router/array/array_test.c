@@ -261,6 +261,36 @@ static void row_buffers_hold_packets_beyond_the_input(void **state)
 	}
 }
 
+/* When a sender's tenth packet can be injected, beside one that sends to the
+ * same node. */
+static sim_time tenth(int64_t column, sim_time *each)
+{
+	struct array_params own = array_test_params();
+	struct star_rig *r;
+	sim_time born;
+
+	own.shared = 2 * FULL_CHUNKS;
+	own.column = column;
+	r = rig_with(&own, (struct rig_how){ .n_nodes = 4 });
+	star_send(r, 0, 20, array_test_packet(0, 2, FULL));
+	star_send(r, 0, 20, array_test_packet(1, 2, FULL));
+	star_run(r, SIM_NEVER);
+	born = r->got[10].packet.born;
+	*each = array_test_period(r);
+	star_free(r);
+	return born;
+}
+
+/* Its packets leave their row buffer while the link is busy, so the next ones
+ * can come that much earlier. */
+static void an_output_grants_by_its_column_buffer_ahead(void **state)
+{
+	sim_time each, late = tenth(0, &each);
+
+	assert_int_equal(late - tenth(8, &each), each * 8 / FULL_CHUNKS);
+	assert_int_equal(late - tenth(4, &each), each * 4 / FULL_CHUNKS);
+}
+
 /* --- turns --- */
 
 /* Senders of different rows, and several of one. */
@@ -388,6 +418,76 @@ static void digests_do_not_depend_on_threads(void **state)
 		star_free(r[i]);
 }
 
+/* Packets and bytes by port and channel; what waits, and the time that it has
+ * done so. */
+static void ports_count_by_channel(void **state)
+{
+	struct star_rig *r =
+		rig((struct rig_how){ .n_nodes = 4, .holds = true });
+	uint64_t bytes = (uint64_t)link_wire_bytes(&r->link, FULL);
+	struct net_counters c;
+
+	star_send(r, 0, 5, array_test_packet(0, 1, FULL));
+	star_send(r, 0, 1, array_test_kind(0, 1, PACKET_HIGH));
+	star_run(r, 10 * US);
+	/* node 1 has room for two packets of data and one answer */
+	c = net_counters(r->net, 4, 0, ~0u, 10 * US);
+	assert_int_equal(c.came[0], 2);
+	assert_int_equal(c.came[1], 1);
+	assert_int_equal(c.waiting[0], 3);
+	assert_int_equal(c.waiting[1], 0);
+	assert_true(c.stayed[0] > 3 * 8 * US);
+	c = net_counters(r->net, 4, 1, ~0u, 10 * US);
+	assert_int_equal(c.sent[0], 2 * bytes);
+	assert_int_equal(c.sent[1], bytes);
+	assert_int_equal(c.sent[3], 0);
+	c = net_counters(r->net, 1, 0, ~0u, 10 * US);
+	assert_int_equal(c.packets, 3);
+	star_free(r);
+}
+
+/* A site's buffers, one by one, against those that it lists. */
+static uint32_t check_in_use(const struct net *n, site_id s)
+{
+	static uint32_t list[NODES * ARRAY_ALL_LISTS];
+	const struct router *r = net_router(n, s);
+	uint32_t used = net_in_use(n, s, list), next = 0;
+
+	for (uint32_t i = 0; i < r->ops->n_buffers(r, s); i++)
+		if (r->ops->buffer(r, s, i).count) {
+			assert_true(next < used);
+			assert_int_equal(list[next++], i);
+		}
+	assert_int_equal(next, used);
+	return used;
+}
+
+static void a_switch_knows_which_buffers_hold_packets(void **state)
+{
+	struct star_rig *r = rig((struct rig_how){
+		.n_nodes = NODES, .n_switches = 2, .n_trunks = 2 });
+	uint64_t draw = 0;
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < 1000; i++)
+		star_send(r, 0, 1,
+			array_test_kind(i % NODES,
+				(site_id)link_test_draw(&draw, NODES),
+				(uint8_t)link_test_draw(&draw, 4)));
+	for (sim_time t = 0; t < 40; t++) {
+		star_run(r, t * array_test_period(r));
+		for (site_id s = 0; s < r->net->n_sites; s++) {
+			uint32_t used = check_in_use(r->net, s);
+
+			most = used > most ? used : most;
+		}
+	}
+	assert_true(most > 20);
+	star_run(r, SIM_NEVER);
+	assert_int_equal(check_in_use(r->net, NODES), 0);
+	star_free(r);
+}
+
 /* --- set-up --- */
 
 static void expect_refusal(
@@ -462,11 +562,14 @@ int main(void)
 		cmocka_unit_test(a_queue_blocks_all_columns),
 		cmocka_unit_test(two_channels_may_share_a_row_buffer),
 		cmocka_unit_test(row_buffers_hold_packets_beyond_the_input),
+		cmocka_unit_test(an_output_grants_by_its_column_buffer_ahead),
 		cmocka_unit_test(senders_share_an_output_equally),
 		cmocka_unit_test(channels_share_a_link_equally),
 		cmocka_unit_test(a_pair_of_nodes_keeps_its_order),
 		cmocka_unit_test(row_buffers_carry_more_than_queues),
 		cmocka_unit_test(digests_do_not_depend_on_threads),
+		cmocka_unit_test(ports_count_by_channel),
+		cmocka_unit_test(a_switch_knows_which_buffers_hold_packets),
 		cmocka_unit_test(what_cannot_be_is_refused_by_name),
 		cmocka_unit_test(sites_are_small),
 	};

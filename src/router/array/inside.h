@@ -118,6 +118,19 @@ static inline void cross(struct array *a, struct sim_worker *w,
 	enter_row(a, s, in, list, t);
 }
 
+/* The first packets of some lists wait for the bus alone. */
+static inline void note_bus(const struct array *a, const struct array_port *i,
+	uint64_t m, sim_time t)
+{
+	for (; m; m &= m - 1) {
+		uint32_t list = (uint32_t)__builtin_ctzll(m);
+		packet_id id = list < ARRAY_LISTS ? first_waiting(a, i, list)
+						  : i->list[list].first;
+
+		book_wait(a->book, id, CAUSE_ARBITRATION, t);
+	}
+}
+
 /* If the bus is free, the next packet crosses, in turn among the lists. */
 static inline void use_bus(struct array *a, struct sim_worker *w,
 	struct array_switch *s, port_id in, sim_time t)
@@ -133,8 +146,11 @@ static inline void use_bus(struct array *a, struct sim_worker *w,
 		else
 			array_copy(a, w, s, in, list, t);
 	}
-	if (m)
-		wake_bus(w, s, in);
+	if (!m)
+		return;
+	wake_bus(w, s, in);
+	if (a->book)
+		note_bus(a, i, m, t);
 }
 
 /* --- arrivals --- */

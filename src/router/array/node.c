@@ -115,6 +115,7 @@ static void inject(struct net *n, struct sim_worker *w, site_id site,
 	link_measure(a->link, p);
 	a->tally[w->id].injected++;
 	route_begin(a->route, p);
+	p->passed = 0;
 	if (!a->is_stepped)
 		p->channel = channel_of[fifo / a->n_ports];
 	p->head = t;

@@ -218,14 +218,14 @@ static void number_links(struct tiled *d)
 const struct net_stage *tiled_stages(const struct net_params *p, uint32_t *n)
 {
 	static const struct net_stage stages[][4] = {
-		[TILED_AT_INPUT] = { { "input buffer", 1 << 1, true },
-			{ "row buffer", 1 << 2, false },
-			{ "column buffer", 1 << 3, false },
-			{ "output", 0, false } },
-		[TILED_AT_OUTPUT] = { { "input buffer", 1 << 1, false },
-			{ "row buffer", 1 << 2, false },
-			{ "column buffer", 1 << 3, true },
-			{ "output", 0, false } },
+		[TILED_AT_INPUT] = { { "input buffer", 1 << 1, true, 0 },
+			{ "row buffer", 1 << 2, false, 0 },
+			{ "column buffer", 1 << 3, false, 0 },
+			{ "output", 0, false, 0 } },
+		[TILED_AT_OUTPUT] = { { "input buffer", 1 << 1, false, 0 },
+			{ "row buffer", 1 << 2, false, 0 },
+			{ "column buffer", 1 << 3, true, 0 },
+			{ "output", 0, false, 0 } },
 	};
 	const struct tiled_params *h = p->own;
 

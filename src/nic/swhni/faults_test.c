@@ -1,0 +1,260 @@
+/* Transport: what happens to messages when links and packets are lost. */
+#include "base/mem.h"
+#include "nic/swhni/swhni_testing.h"
+#include "testing/testing.h"
+
+enum { MESSAGES = 40, LONG = 40000 };
+
+/* Every third node sends to the other leaf: writes of all kinds of lengths with
+ * reply words, a message into a queue, and a read, over and over. */
+static void traffic(struct st *m, site_id node)
+{
+	struct st_queue q = st_open();
+	site_id to = (node + 16) % 32;
+	uint32_t n = 0;
+
+	if (node % 3)
+		return;
+	st_fill(ST_SOURCE, LONG + MESSAGES, node);
+	for (uint32_t i = 0; i < MESSAGES; i++) {
+		struct swhni_descriptor d = st_write(
+			to, (uint64_t)(i + 1) << 16, i * LONG / MESSAGES);
+
+		d.own_offset = i;
+		d.flags |= SWHNI_REPLY;
+		d.reply.key = ST_KEY;
+		d.reply.offset = 8 * (i % 8);
+		st_put(&q, &d);
+		if (i % 4 == 3)
+			st_ring(&q);
+		for (; i % 4 == 3 && n <= i - 3; n++)
+			if (st_error(&q))
+				m->seen++;
+	}
+	for (; n < MESSAGES; n++)
+		if (st_error(&q))
+			m->seen++;
+}
+
+/* Bytes and reply words are right at every target. */
+static void check(const struct st *m)
+{
+	for (site_id node = 0; node < 32; node += 3) {
+		site_id to = (node + 16) % 32;
+		uint8_t *bytes = mem_alloc(LONG, 1);
+
+		for (uint32_t i = 0; i < 8; i++)
+			assert_int_equal(st_word_at(m, to, ST_TARGET + 8 * i),
+				MESSAGES / 8);
+		for (uint32_t i = 0; i < MESSAGES; i++) {
+			uint32_t n = i * LONG / MESSAGES;
+
+			assert_true(host_read(m->kit.host, to,
+				ST_TARGET + ((uint64_t)(i + 1) << 16), bytes,
+				n));
+			assert_true(memory_is_by(1, node, i, bytes, n));
+		}
+		mem_free(bytes);
+	}
+}
+
+static uint64_t run(struct st *m, const char *event, const char *more)
+{
+	st_init(m);
+	if (event)
+		st_set(m, event);
+	if (more)
+		st_set(m, more);
+	return st_run(m, 0, traffic);
+}
+
+static void all_goes_well_without_faults(void **state)
+{
+	struct st m;
+
+	run(&m, NULL, NULL);
+	check(&m);
+	assert_int_equal(nic_sum(m.kit.nic, "resent"), 0);
+	assert_int_equal(nic_sum(m.kit.nic, "doubles"), 0);
+	assert_int_equal(nic_sum(m.kit.nic, "timeouts"), 0);
+	assert_true(nic_sum(m.kit.nic, "by_port_0") > 0);
+	assert_true(nic_sum(m.kit.nic, "by_port_1") > 0);
+	st_fini(&m);
+}
+
+/* SUN-F93: a port, a chip, a whole rail. */
+static void the_other_rail_carries_on(void **state)
+{
+	static const char *const events[] = {
+		"faults.events=20 us link 0 port 0 dies",
+		"faults.events=20 us switch 0:1.0 dies",
+		"faults.events=20 us rail 0 dies",
+		"faults.events=20 us rail 1 dies",
+	};
+
+	for (uint32_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		struct st m;
+
+		run(&m, events[i], NULL);
+		check(&m);
+		assert_int_equal(m.seen, 0);
+		st_fini(&m);
+	}
+}
+
+static void a_rail_may_die_and_return_before_the_other_dies(void **state)
+{
+	struct st m;
+
+	run(&m,
+		"faults.events=10 us rail 0 dies; 200 us rail 0 returns; "
+		"300 us rail 1 dies",
+		NULL);
+	check(&m);
+	assert_int_equal(m.seen, 0);
+	st_fini(&m);
+}
+
+/* --- what cannot arrive --- */
+
+static void bound_program(struct st *m, site_id node)
+{
+	struct st_queue q = st_open();
+	struct swhni_descriptor d = st_write(17, 0, 100000);
+
+	if (node)
+		return;
+	for (uint32_t i = 0; i < 3; i++) {
+		d.port = (uint8_t)i;
+		st_post(&q, &d);
+		m->word[i] = st_error(&q);
+		if (!i)
+			program_wait(40000 * SIM_NS);
+		m->at = i == 1 ? program_now() : m->at;
+	}
+}
+
+static void a_message_bound_to_a_dead_port_ends_with_an_error(void **state)
+{
+	struct st m;
+
+	st_init(&m);
+	st_set(&m, "faults.events=30 us link 0 port 0 dies");
+	m.may_err = true;
+	st_run(&m, 0, bound_program);
+	assert_int_equal(m.word[0], SWHNI_OK);
+	assert_int_equal(m.word[1], SWHNI_NO_ANSWER);
+	assert_int_equal(m.word[2], SWHNI_OK);
+	/* 50, 100 and 200 us, and what pauses between them take */
+	assert_in_range(
+		m.at, 380000 * (sim_time)SIM_NS, 420000 * (sim_time)SIM_NS);
+	st_fini(&m);
+}
+
+static void dead_program(struct st *m, site_id node)
+{
+	struct st_queue q = st_open();
+	struct swhni_descriptor d = st_write(17, 0, 3000);
+	static const uint8_t types[] = { SWHNI_WRITE, SWHNI_READ, SWHNI_SEND };
+
+	if (node == 2) { /* others do not notice */
+		d.node = 3;
+		for (uint32_t i = 0; i < 20; i++) {
+			st_post(&q, &d);
+			assert_int_equal(st_error(&q), SWHNI_OK);
+			program_wait(program_now() + 20000 * SIM_NS);
+		}
+	}
+	if (node)
+		return;
+	program_wait(60000 * SIM_NS);
+	for (uint32_t i = 0; i < 3; i++) {
+		d.type = types[i];
+		d.bytes = 2000;
+		st_post(&q, &d);
+		m->word[i] = st_error(&q);
+	}
+	m->end = program_now();
+}
+
+static void messages_to_a_dead_node_end_with_errors(void **state)
+{
+	struct st m;
+
+	st_init(&m);
+	st_set(&m, "faults.events=50 us node 17 dies");
+	m.may_err = true;
+	st_run(&m, 0, dead_program);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(m.word[i], SWHNI_NO_ANSWER);
+	assert_true(m.end < 1300000 * (sim_time)SIM_NS);
+	st_fini(&m);
+}
+
+/* --- links that lose and damage packets --- */
+
+static void packets_that_vanish_are_sent_again(void **state)
+{
+	struct st m;
+
+	st_init(&m);
+	st_set(&m, "link.retry=none");
+	st_set(&m, "link.fec=none");
+	st_set(&m, "faults.bit-errors=3e-7");
+	m.may_err = true;
+	st_run(&m, 0, traffic);
+	check(&m);
+	assert_int_equal(m.seen, 0);
+	assert_true(nic_sum(m.kit.nic, "torn") > 10);
+	assert_true(nic_sum(m.kit.nic, "resent") > 10);
+	assert_int_equal(nic_sum(m.kit.nic, "escapes"), 0);
+	st_fini(&m);
+}
+
+/* SUN-F95: of a message whose acknowledgement is lost nothing is sent again,
+ * and nothing is executed twice. */
+static void only_what_is_missing_is_sent_again(void **state)
+{
+	struct st m;
+	uint64_t lost;
+
+	st_init(&m);
+	st_set(&m, "link.retry=none");
+	st_set(&m, "link.fec=none");
+	st_set(&m, "faults.bit-errors=3e-7");
+	m.may_err = true;
+	st_run(&m, 0, traffic);
+	lost = nic_sum(m.kit.nic, "torn");
+	/* some of the torn are answers and probes, and need no packet */
+	assert_true(nic_sum(m.kit.nic, "resent") <= lost + lost / 2);
+	st_fini(&m);
+}
+
+static void a_run_with_faults_is_the_same_for_any_number_of_threads(
+	void **state)
+{
+	uint64_t digest[3];
+
+	for (uint32_t i = 0; i < 3; i++) {
+		struct st m;
+
+		st_init(&m);
+		st_set(&m,
+			"faults.events=10 us switch 0:1.1 dies; 30 us switch "
+			"1:2.3 dies");
+		m.n_workers = i + 1;
+		digest[i] = st_run(&m, 0, traffic);
+		check(&m);
+		st_fini(&m);
+	}
+	assert_true(digest[0] == digest[1]);
+	assert_true(digest[0] == digest[2]);
+}
+
+TESTS(TEST(all_goes_well_without_faults), TEST(the_other_rail_carries_on),
+	TEST(a_rail_may_die_and_return_before_the_other_dies),
+	TEST(a_message_bound_to_a_dead_port_ends_with_an_error),
+	TEST(messages_to_a_dead_node_end_with_errors),
+	TEST(packets_that_vanish_are_sent_again),
+	TEST(only_what_is_missing_is_sent_again),
+	TEST(a_run_with_faults_is_the_same_for_any_number_of_threads))
