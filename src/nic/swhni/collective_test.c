@@ -210,6 +210,46 @@ static void sun_f57_strangers_drop_the_result(void **state)
 	st_fini(&m);
 }
 
+/* SUN-F57: jobs with trees of the same number share a chain, and each takes its
+ * own results. */
+static void sun_f57_jobs_keep_apart(void **state)
+{
+	struct st m;
+
+	st_init(&m);
+	ct_set(30, 4);
+	for (uint32_t i = 10; i < 30; i++)
+		ct_plan.parent[i] =
+			i % 10 ? i / 10 * 10 + (i % 10 - 1) / 4 : CT_NONE;
+	for (uint32_t i = 1; i < 10; i++)
+		ct_plan.parent[i] = (i - 1) / 4;
+	ct_plan.delay = 4000;
+	for (uint32_t i = 0; i < 8; i++)
+		ct_add(SWHNI_SUM, SWHNI_FLOAT64, 80, 0);
+	ct_run(&m);
+	for (uint32_t i = 0; i < 8; i++)
+		ct_check(i);
+	st_fini(&m);
+}
+
+/* SUN-F58: many trees of a job over one entry. */
+static void sun_f58_many_trees_share_an_entry(void **state)
+{
+	struct st m;
+
+	st_init(&m);
+	ct_set(20, 4);
+	ct_plan.n_trees = 3;
+	ct_plan.delay = 2000;
+	for (uint32_t i = 0; i < CT_ROUNDS; i++)
+		ct_add(i % 4 ? SWHNI_SUM : SWHNI_BROADCAST, SWHNI_INT32, 64,
+			i % 20);
+	ct_run(&m);
+	for (uint32_t i = 0; i < CT_ROUNDS; i++)
+		ct_check(i);
+	st_fini(&m);
+}
+
 /* --- what is none --- */
 
 static uint32_t refused(struct st_queue *q, struct swhni_collective c)
@@ -326,6 +366,7 @@ TESTS(TEST(sun_f55_results_are_those_of_a_plain_loop),
 	TEST(nobody_leaves_a_barrier_before_all_have_come),
 	TEST(barriers_are_linear_in_children),
 	TEST(a_second_slot_lets_broadcasts_overlap),
-	TEST(sun_f57_strangers_drop_the_result),
+	TEST(sun_f57_strangers_drop_the_result), TEST(sun_f57_jobs_keep_apart),
+	TEST(sun_f58_many_trees_share_an_entry),
 	TEST(what_is_no_collective_is_refused), TEST(a_cycle_is_found),
 	TEST(members_that_do_not_agree_all_fail))

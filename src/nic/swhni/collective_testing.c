@@ -65,16 +65,18 @@ static void own_bytes(uint32_t round, uint32_t node, uint8_t *to)
 struct swhni_collective ct_descriptor(
 	site_id node, uint32_t i, uint32_t n_children)
 {
+	uint32_t trees = ct_plan.n_trees ? ct_plan.n_trees : 1;
+
 	return (struct swhni_collective){
 		.id = 100 + i,
 		.type = SWHNI_COLLECTIVE,
 		.flags = SWHNI_TELL,
 		.op = ct_plan.round[i].op,
 		.data = ct_plan.round[i].data,
-		.tree = 9,
+		.tree = (uint16_t)(9 + i % trees),
 		.n_children = (uint8_t)n_children,
 		.entry = (uint8_t)ct_plan.entry,
-		.round = i + 1,
+		.round = i / trees + 1,
 		.bytes = ct_plan.round[i].bytes,
 		.own_key = ST_OWN,
 		.list_key = ST_OWN,
@@ -128,10 +130,31 @@ static void run_round(
 		ST_SOURCE + CT_RESULT, ct_plan.result[i][node], CT_MOST));
 }
 
+/* Of a tree; 0 if it is none. */
+static uint32_t root_of(uint32_t node)
+{
+	for (uint32_t i = 0; i < CT_NODES; i++) {
+		if (ct_plan.parent[node] == CT_NONE)
+			return node;
+		node = ct_plan.parent[node];
+	}
+	return 0;
+}
+
+static struct st_queue open(site_id node)
+{
+	struct swhni_setup s = { .job = ST_JOB + root_of(node),
+		.process = program_process(),
+		.engine = swhni_engine(
+			host_nic(program_host()), program_process()) };
+
+	return st_open_as(&s);
+}
+
 void ct_member(struct st *m, site_id node)
 {
 	struct swhni_member list[1 + CT_NODES];
-	struct st_queue q = st_open();
+	struct st_queue q = open(node);
 	uint32_t n = list_members(node, list);
 
 	assert_true(program_write(ST_SOURCE + CT_LIST, list, sizeof(list)));
@@ -241,11 +264,12 @@ void ct_check(uint32_t round)
 {
 	uint8_t want[CT_MOST];
 
-	if (ct_plan.round[round].op == SWHNI_BROADCAST)
-		own_bytes(round, ct_plan.round[round].root, want);
-	else
-		expect(round, 0, want);
-	for (uint32_t i = 0; i < ct_plan.n; i++)
+	for (uint32_t i = 0; i < ct_plan.n; i++) {
+		if (ct_plan.round[round].op == SWHNI_BROADCAST)
+			own_bytes(round, ct_plan.round[round].root, want);
+		else
+			expect(round, root_of(i), want);
 		assert_memory_equal(ct_plan.result[round][i], want,
 			ct_plan.round[round].bytes);
+	}
 }

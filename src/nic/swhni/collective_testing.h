@@ -21,7 +21,7 @@ enum {
 
 struct ct_plan {
 	uint32_t n; /* members: the first nodes */
-	uint32_t parent[CT_NODES];
+	uint32_t parent[CT_NODES]; /* each root has a job of its own */
 	uint32_t n_rounds;
 	struct {
 		uint8_t op, data;
@@ -29,6 +29,7 @@ struct ct_plan {
 	} round[CT_ROUNDS];
 	uint32_t delay; /* ns: the most that a member is late, at random */
 	uint32_t entry;
+	uint32_t n_trees; /* that rounds use in turn; 0: one */
 	bool by_queue; /* not by the window */
 	bool may_fail;
 	uint8_t result[CT_ROUNDS][CT_NODES][CT_MOST];
