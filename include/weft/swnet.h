@@ -305,6 +305,16 @@ uint32_t weft_swnet_wrong(
 int weft_swnet_set_tables(struct weft_swnet *m,
 	const struct weft_swnet_map *map, uint32_t *n_written);
 
+/*
+ * Sets a multicast entry of a rail in all switches between some nodes, so that
+ * what any of them sends to the entry reaches all others, by a tree of links.
+ * EHOSTDOWN: a node is not in the map of the rail, or no switch is above all of
+ * them; ENOENT: no such entry.
+ */
+int weft_swnet_set_multicast(struct weft_swnet *m,
+	const struct weft_swnet_map *map, uint32_t rail, uint32_t entry,
+	const uint32_t *node, uint32_t n);
+
 /* --- events --- */
 
 struct weft_swnet_event {

@@ -54,6 +54,7 @@ void host_testing_start(struct host_testing *m)
 		.n_nodes = p.n_sites,
 		.params = &params,
 		.n_programs = m->n_programs ? m->n_programs : 32,
+		.n_processes = m->n_processes,
 		.n_spawned = m->n_spawned,
 		.stack_bytes = m->stack_bytes,
 	};

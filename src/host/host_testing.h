@@ -14,6 +14,7 @@ struct host_testing {
 	site_id n_nodes; /* 0: 6 */
 	uint32_t n_workers; /* 0: 1 */
 	uint32_t n_programs; /* 0: 32 */
+	uint32_t n_processes; /* 0: 1 */
 	uint32_t n_spawned;
 	size_t stack_bytes;
 

@@ -147,11 +147,25 @@ void host_bury(struct host *h)
 	}
 }
 
+void host_kill(struct host *h, site_id node, uint32_t process)
+{
+	uint32_t each = host_threads_each(h);
+
+	for (struct program *p = h->nodes[node].programs; p; p = p->next)
+		if (p->state != STATE_ENDED && p->state != STATE_DEAD &&
+			p->thread / each == process)
+			kill(p);
+	if (current && current->host == h && current->state == STATE_DEAD)
+		program_suspend(current, STATE_DEAD);
+}
+
 bool host_is_stale(const struct host *h, sim_time t, const struct sim_event *e)
 {
 	const struct program *p = &h->programs[e->data];
 	bool is_polling = p->state == STATE_POLLING;
 
+	if (p->state == STATE_DEAD)
+		return true;
 	switch (sim_aux(e)) {
 	case EVENT_LOOK: /* of a poll that has missed its deadline */
 		return !is_polling || !p->is_look_posted || p->look_at != t;
@@ -195,7 +209,8 @@ static struct program *find(const struct node *n, uint32_t thread)
 {
 	struct program *p = n->programs;
 
-	while (p && (p->thread != thread || p->state == STATE_ENDED))
+	while (p && (p->thread != thread || p->state == STATE_ENDED ||
+			    p->state == STATE_DEAD))
 		p = p->next;
 	return p;
 }

@@ -313,6 +313,40 @@ static void who_polls_dies_too(void **state)
 	host_testing_fini(&m);
 }
 
+/* Program 7 ends a process, which may be its own. */
+static void killer_program(void *arg)
+{
+	const uint32_t *process = arg;
+
+	program_wait(450 * SIM_NS);
+	host_kill(program_host(), program_node(), *process);
+	assert_int_not_equal(*process, program_process());
+}
+
+/* One is in mid-work, another polls; process 2 goes on. */
+static void a_process_that_is_killed_ends_at_once(void **state)
+{
+	for (uint32_t process = 0; process < 4; process++) {
+		struct mortal x[2] = { 0 };
+		struct host_testing m = { .n_processes = 4 };
+		uint32_t each;
+		bool hurts = process == 1;
+
+		host_testing_start(&m);
+		each = host_threads_each(m.host);
+		program_start(m.host, 0, each, 0, mortal_program, &x[0]);
+		program_start(m.host, 0, 2 * each, 0, mortal_program, &x[1]);
+		program_start(m.host, 0, 3 * each, 0, killer_program, &process);
+		host_testing_write(&m, 0, 2000 * SIM_NS, 2 * each);
+		host_testing_run(&m);
+		assert_int_equal(x[0].count, hurts ? 4 : 10);
+		assert_int_equal(x[1].count, process == 2 ? 4 : 10);
+		assert_int_equal(host_n_dead(m.host), process ? 1 : 0);
+		assert_int_equal(host_n_running(m.host), hurts ? 0 : 1);
+		host_testing_fini(&m);
+	}
+}
+
 /* --- what libraries keep --- */
 
 struct kept_words {
@@ -372,4 +406,5 @@ TESTS(TEST(time_passes_as_charged), TEST(programs_run_in_order_of_threads),
 	TEST(parameters_are_checked_and_have_defaults),
 	TEST(a_host_has_the_side_that_it_is_given),
 	TEST(programs_die_with_their_nodes), TEST(who_polls_dies_too),
+	TEST(a_process_that_is_killed_ends_at_once),
 	TEST(libraries_keep_things_by_process))

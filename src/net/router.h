@@ -157,16 +157,6 @@ struct router_repair {
 		const struct route *tables, sim_time t);
 };
 
-/* For switches with registers: what these show that is the router's. */
-struct router_registers {
-	/* Where the table entries are that were written into a switch. */
-	struct route_memory **(*tables)(struct router *r, site_id s);
-	/* Packets that it dropped: source routes that waited for too long, and
-	 * packets without a way. */
-	void (*drops)(const struct router *r, site_id s, uint64_t *late,
-		uint64_t *no_way);
-};
-
 /* For routers whose links also carry packets that are not theirs. */
 struct router_guests {
 	/*
@@ -234,6 +224,10 @@ struct router_ops {
 	/* Entries that were written into a switch: see struct route_lists.
 	 * NULL: it keeps none. */
 	struct route_memory **(*written)(struct router *r, site_id s);
+	/* Packets that a switch dropped: source routes that waited for too
+	 * long, and packets without a way.  NULL: it does not count them. */
+	void (*drops)(const struct router *r, site_id s, uint64_t *late,
+		uint64_t *no_way);
 
 	struct net_fifos (*fifos)(const struct router *r, uint32_t class);
 
@@ -290,7 +284,6 @@ struct router_ops {
 	/* Operations of some routers only; each table may be NULL. */
 	const struct router_repair *repair;
 	const struct router_guests *guests;
-	const struct router_registers *registers;
 	/* Further checks, while nothing runs; is_over: no events are left.  May
 	 * be NULL. */
 	int (*audit)(const struct router *r, bool is_over, struct err *e);

@@ -132,6 +132,30 @@ struct route_written {
 };
 
 /*
+ * The way of a PACKET_VECTOR through switches with such lists: the ports at
+ * which it came in, the first one in the lowest bits, and their number.  So an
+ * answer can take the same way back.  A port of ROUTE_HERE ends it at a switch,
+ * which becomes its destination.
+ */
+enum {
+	ROUTE_HERE = 0xff,
+	ROUTE_CAME = 10, /* the most */
+	ROUTE_CAME_BITS = 6,
+	ROUTE_CAME_SHIFT = 60,
+};
+
+static inline uint32_t route_n_came(const struct packet *p)
+{
+	return (uint32_t)(p->way >> ROUTE_CAME_SHIFT);
+}
+
+static inline port_id route_came(const struct packet *p, uint32_t i)
+{
+	return (port_id)(p->way >> ROUTE_CAME_BITS * i &
+			 ((1u << ROUTE_CAME_BITS) - 1));
+}
+
+/*
  * Dependencies of channels: after[] has, for a router, port and channel, and
  * for each next channel, the ports of the next router.
  */

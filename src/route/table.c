@@ -99,7 +99,7 @@ static void table_fini(struct route *r)
 static void table_start(const struct route *r, struct packet *p)
 {
 	(void)r;
-	p->way = p->hints;
+	p->way = p->kind == PACKET_VECTOR ? 0 : p->hints;
 }
 
 /* --- entries as the topology has them --- */
@@ -254,6 +254,9 @@ const struct route_lists table_lists = {
 	.write = table_write,
 	.read = table_read,
 	.split = table_split,
+	.split_of = table_split_of,
+	.guid = table_guid_of,
+	.find = table_find_guid,
 	.free = table_free,
 	.memory = table_memory,
 };

@@ -35,15 +35,13 @@ enum table_channel {
 
 enum table_sideways { TABLE_FAULTS, TABLE_ALWAYS, TABLE_NEVER };
 
-/* What a packet keeps in its way, above its hints. */
+/* What a packet keeps in its way, above its hints.  A PACKET_VECTOR keeps the
+ * ports at which it came in instead: route_came(). */
 enum {
 	TABLE_WENT_UP = 1 << 16, /* it went sideways on its way up */
 	/* the level at which it went sideways on its way down; 0: none */
 	TABLE_DOWN_SHIFT = 20,
 	TABLE_DOWN = 0xf << TABLE_DOWN_SHIFT,
-	/* of a PACKET_VECTOR: ports taken, and the switch of the last */
-	TABLE_TAKEN_SHIFT = 24,
-	TABLE_AT_SHIFT = 32,
 };
 
 /* What the switches of a level have in common. */
@@ -136,6 +134,9 @@ struct table_guid table_guid(const struct table *x, router_id site);
 /* The node or, in a rail, the switch with a GUID; NO_ROUTER: there is none. */
 router_id table_find(
 	const struct table *x, uint32_t rail, struct table_guid guid);
+/* The same for struct route_lists, as one number. */
+uint64_t table_guid_of(const struct route *r, router_id at);
+router_id table_find_guid(const struct route *r, uint32_t rail, uint64_t guid);
 /* The supernode of a switch; one of none has one without nodes. */
 static inline uint32_t table_home(const struct table *x, router_id at)
 {
@@ -172,6 +173,8 @@ int table_write(const struct route *r, struct route_memory **own,
 	const struct route_entry *e, const uint8_t *ports, uint32_t n_ports);
 uint32_t table_read(const struct route *r, const struct route_memory *own,
 	const struct route_entry *e, uint8_t *ports);
+uint32_t table_split_of(const struct route *r, const struct route_memory *own,
+	router_id at, port_id port);
 int table_split(const struct route *r, struct route_memory **own, router_id at,
 	port_id port, uint32_t n_intra);
 void table_free(struct route_memory *own);

@@ -134,3 +134,16 @@ router_id table_find(
 	node = (uint64_t)guid.supernode * x->per + guid.number;
 	return node < t->topo.n_nodes ? (router_id)node : NO_ROUTER;
 }
+
+uint64_t table_guid_of(const struct route *r, router_id at)
+{
+	struct table_guid g = table_guid(table_of(r), at);
+
+	return (uint64_t)g.supernode << 32 | g.number;
+}
+
+router_id table_find_guid(const struct route *r, uint32_t rail, uint64_t guid)
+{
+	return table_find(table_of(r), rail,
+		(struct table_guid){ (uint32_t)(guid >> 32), (uint32_t)guid });
+}

@@ -74,25 +74,40 @@ static struct route_choice by_list(const struct table *x, const struct list *l,
 	};
 }
 
-/* The ports that a packet's payload names, one for each switch. */
+/* Keeps the port by which a packet came in; false: it has no room for it. */
+static bool keep_port(struct packet *p, port_id in)
+{
+	uint32_t n = route_n_came(p);
+
+	if (in == TOPO_NO_PORT)
+		return true;
+	if (n == ROUTE_CAME)
+		return false;
+	p->way |= (uint64_t)in << ROUTE_CAME_BITS * n;
+	p->way += UINT64_C(1) << ROUTE_CAME_SHIFT;
+	return true;
+}
+
+/* The ports that a packet's payload names, one for each switch from its source
+ * on. */
 static struct route_choice by_vector(
-	const struct table *x, struct packet *p, router_id at)
+	const struct table *x, struct packet *p, router_id at, port_id in)
 {
 	const struct topo *t = x->route.topo;
 	struct route_choice c = { .channel = TABLE_SYSTEM };
-	uint32_t n = (uint32_t)(p->way >> TABLE_TAKEN_SHIFT & 0xff);
+	uint32_t n;
 	port_id port;
 
-	if ((router_id)(p->way >> TABLE_AT_SHIFT) == at)
-		n--; /* it asks again */
-	else
-		p->way = (p->way & 0xffffff) |
-			 (uint64_t)(n + 1) << TABLE_TAKEN_SHIFT |
-			 (uint64_t)at << TABLE_AT_SHIFT;
-	if (n >= p->bytes || n == 0xff)
+	if (!keep_port(p, in))
+		return c;
+	n = route_n_came(p) - (p->src < t->n_nodes);
+	if (n >= p->bytes)
 		return c;
 	port = ((const uint8_t *)(uintptr_t)p->load)[n];
-	if (port < t->n_ports && t->ops->peer(t, at, port).router != NO_ROUTER)
+	if (port == ROUTE_HERE)
+		p->dst = at;
+	else if (port < t->n_ports &&
+		 t->ops->peer(t, at, port).router != NO_ROUTER)
 		c.ports = BIT(port);
 	c.first = (uint8_t)port;
 	return c;
@@ -102,14 +117,15 @@ struct route_choice table_look_up(const struct table *x,
 	const struct route_memory *own, struct packet *p, router_id at,
 	port_id in)
 {
-	const struct port_table *t = own ? own->table[in] : NULL;
+	const struct port_table *t;
 	struct route_choice none = { .ports = 0 };
 	uint32_t i;
 
 	if (p->kind == PACKET_VECTOR)
-		return by_vector(x, p, at);
+		return by_vector(x, p, at, in);
 	if (at == p->dst)
 		return none;
+	t = own ? own->table[in] : NULL;
 	if (t) {
 		i = index_of(x, t, p->dst, at);
 		if (i == table_entries(x))
@@ -223,6 +239,14 @@ int table_write(const struct route *r, struct route_memory **own,
 		return -1;
 	(*own)->table[e->port]->list[i] = (uint16_t)(list + 1);
 	return 0;
+}
+
+uint32_t table_split_of(const struct route *r, const struct route_memory *own,
+	router_id at, port_id port)
+{
+	(void)at;
+	return own && own->table[port] ? own->table[port]->n_intra
+				       : 1u << table_of(r)->number_bits;
 }
 
 int table_split(const struct route *r, struct route_memory **own, router_id at,

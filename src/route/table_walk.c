@@ -246,8 +246,13 @@ void table_walk(
 	const struct route *r, struct route_graph *g, struct route_walks *found)
 {
 	struct walk w = { table_of(r), g, found };
+	bool is_crossed = w.x->tree->n_crossed;
 
-	for (router_id at = g->topo->n_nodes; at < g->topo->n_routers; at++)
+	/* classes of ports are those of a tree that is wired as it should be */
+	for (router_id dst = 0; is_crossed && dst < g->topo->n_nodes; dst++)
+		table_follow(w.x, g, found, dst);
+	for (router_id at = g->topo->n_nodes;
+		!is_crossed && at < g->topo->n_routers; at++)
 		for (port_id in = 0; in < g->topo->n_ports; in++)
 			walk_port(&w, at, in);
 	if (g->written)

@@ -51,6 +51,12 @@ static const struct param wide_params[] = {
 		"number of ports of a switch chip; 0: as many as the links of "
 		"all levels need",
 		"assumed: chips made for the tree"),
+	PARAM_ROW(PARAM_COUNTS, "exchanged", AT(exchanged), "0", 0,
+		TOPO_MAX_ROUTERS,
+		"two cables that are plugged in the other way round, by an end "
+		"of each: switch, port, switch, port, where switches are "
+		"numbered from 0 on, rail by rail, from below; 0: none",
+		"assumed: all cables are where they belong"),
 	PARAM_ROW(PARAM_COUNT, "cable.siblings", AT(side_length), "1", 1, 10000,
 		"length of the cables between the switches of a pair, in "
 		"metres",
@@ -317,10 +323,10 @@ static struct topo_end side_peer(
 	};
 }
 
-static struct topo_end fattree_peer(
-	const struct topo *topo, router_id r, port_id p)
+/* As the tree is meant to be. */
+static struct topo_end plain_peer(
+	const struct fattree *t, router_id r, port_id p)
 {
-	const struct fattree *t = fattree_of(topo);
 	struct fattree_place at = fattree_place(t, r);
 
 	if (!at.level)
@@ -330,6 +336,17 @@ static struct topo_end fattree_peer(
 	if (p < t->side[at.level])
 		return up_peer(t, at, p - t->n_down[at.level]);
 	return side_peer(t, at, p);
+}
+
+static struct topo_end fattree_peer(
+	const struct topo *topo, router_id r, port_id p)
+{
+	const struct fattree *t = fattree_of(topo);
+
+	for (uint32_t i = 0; i < t->n_crossed; i++)
+		if (t->crossed[i].router == r && t->crossed[i].port == p)
+			return t->crossed[i ^ 1];
+	return plain_peer(t, r, p);
 }
 
 static uint32_t fattree_class(const struct topo *topo, router_id r, port_id p)
@@ -363,6 +380,53 @@ static router_id home(const struct topo *topo, router_id r)
 
 static const struct topo_block *const blocks[] = { &fattree_wide, NULL };
 
+/* --- cables in the wrong place --- */
+
+static bool is_cable(const struct fattree *t, struct topo_end x)
+{
+	return x.router < t->topo.n_routers && x.port < t->topo.n_ports &&
+	       plain_peer(t, x.router, x.port).router != NO_ROUTER;
+}
+
+/* Four ends of two cables of one kind, each with that of the other cable. */
+static int exchange(struct fattree *t, struct err *e)
+{
+	const int64_t *v = t->exchanged.v;
+	struct topo_end a, b;
+
+	t->n_crossed = 0;
+	if (t->exchanged.n == 1 && !v[0])
+		return 0;
+	if (t->exchanged.n != 4)
+		return err_set(e, "topology.exchanged: want switch, port, "
+				  "switch, port");
+	a = (struct topo_end){ .router = t->topo.n_nodes + (router_id)v[0],
+		.port = (port_id)v[1] };
+	b = (struct topo_end){ .router = t->topo.n_nodes + (router_id)v[2],
+		.port = (port_id)v[3] };
+	if (!is_cable(t, a) || !is_cable(t, b))
+		return err_set(e,
+			"topology.exchanged: switch %lld has no cable at port "
+			"%lld",
+			(long long)v[is_cable(t, a) ? 2 : 0],
+			(long long)v[is_cable(t, a) ? 3 : 1]);
+	if (fattree_class(&t->topo, a.router, a.port) !=
+		fattree_class(&t->topo, b.router, b.port))
+		return err_set(e, "topology.exchanged: the cables are of "
+				  "different kinds");
+	t->crossed[0] = a;
+	t->crossed[1] = plain_peer(t, b.router, b.port);
+	t->crossed[2] = b;
+	t->crossed[3] = plain_peer(t, a.router, a.port);
+	t->n_crossed = 4;
+	return 0;
+}
+
+static int fattree_start(struct topo *topo, struct err *e)
+{
+	return fattree_init(topo, e) ? -1 : exchange((struct fattree *)topo, e);
+}
+
 const struct topo_ops fattree_ops = {
 	.name = "fattree",
 	.size = sizeof(struct fattree),
@@ -371,7 +435,7 @@ const struct topo_ops fattree_ops = {
 	.blocks = blocks,
 	.routing = "updown",
 	.has = "cables",
-	.init = fattree_init,
+	.init = fattree_start,
 	.peer = fattree_peer,
 	.home = home,
 	.wire = fattree_class,

@@ -51,6 +51,9 @@ struct fattree {
 	int64_t rails;
 	int64_t siblings; /* links between the two of a pair */
 	int64_t ports; /* of every switch; 0: what the levels need */
+	/* two switches and ports whose cables are plugged in the other way
+	 * round; one number: none */
+	struct param_list exchanged;
 	int64_t delay; /* of a metre, ps */
 	int64_t copper; /* metres that copper reaches */
 	int64_t logic; /* of a switch, ps */
@@ -66,6 +69,10 @@ struct fattree {
 	uint32_t n_paths[FATTREE_MAX_LEVELS + 2]; /* [0] and [1] are 1 */
 	router_id first[FATTREE_MAX_LEVELS + 2]; /* site of a level's first */
 	router_id per_rail; /* switches */
+	/* of exchanged cables: ends that are connected to each other, two by
+	 * two */
+	struct topo_end crossed[4];
+	uint32_t n_crossed;
 };
 
 /* Where a switch is, or a node, which is at level 0 of rail 0. */

@@ -12,25 +12,30 @@
 /* How long an answer of a peer's library may take. */
 static const sim_time PATIENCE = 200000 * (sim_time)SIM_NS;
 
-static bool may_repeat(const struct swv_work *x)
+/* What was refused has not been executed. */
+static bool may_repeat(const struct swv_work *x, bool was_refused)
 {
-	return x->tries < SW_TRIES && x->d.type != SWHNI_DATAGRAM &&
-	       !(x->d.flags & SWHNI_REPLY);
+	if (x->tries == SW_TRIES)
+		return false;
+	return was_refused ||
+	       (!(x->d.flags & SWHNI_REPLY) &&
+		       (!x->has_number || swv_let_answer(x->in)));
 }
 
-void swv_again(struct swv_device *dev, uint32_t work)
+void swv_again(struct swv_device *dev, uint32_t work, bool was_refused)
 {
 	struct swv_work *x = slots_at(&dev->works, work);
 
-	if (!may_repeat(x) || (x->has_number && !swv_let_answer(x->in))) {
+	if (!may_repeat(x, was_refused)) {
 		swv_end(dev, work, WEFT_SW_LOST);
 		return;
 	}
 	x->tries++;
+	x->is_again |= !was_refused;
 	x->deadline = SIM_NEVER;
 	x->awaits = false;
 	dev->resent++;
-	if (x->has_number) {
+	if (x->has_number && x->is_again) {
 		x->d.word[0] |= SW_AGAIN;
 		x->d.word[1] = x->number |
 			       (uint64_t)(uint32_t)(x->first >> SW_TIME_SHIFT)
@@ -82,7 +87,7 @@ static void answer(struct swv_interface *in, const struct swhni_slot *head,
 bool swv_take_again(struct swv_interface *in, const struct swhni_slot *head)
 {
 	struct swv_device *dev = in->dev;
-	enum swv_known_answer k = swv_known_take(&dev->known,
+	enum swv_known_answer k = swv_known_take(&in->known,
 		swv_peer(head->node, head->interface), SW_NUMBER(head->word[1]),
 		(sim_time)(head->word[1] >> 32) << SW_TIME_SHIFT,
 		program_now());
@@ -100,7 +105,7 @@ void swv_answered(struct swv_device *dev, const struct swhni_slot *head)
 	for (uint32_t i = 1; i <= dev->works.room; i++) {
 		const struct swv_work *x = slots_find(&dev->works, i);
 
-		if (x && x->has_number && x->tries && x->peer == peer &&
+		if (x && x->has_number && x->is_again && x->peer == peer &&
 			x->number == SW_NUMBER(head->word[1])) {
 			/* the card's completion may still come, or not */
 			swv_end(dev, i, tag & 0xff);
@@ -117,7 +122,7 @@ sim_time swv_look_after(struct swv_device *dev)
 		const struct swv_work *x = slots_find(&dev->works, i);
 
 		if (x && x->deadline <= program_now())
-			swv_again(dev, i);
+			swv_again(dev, i, false);
 		x = slots_find(&dev->works, i);
 		if (x && x->deadline < next)
 			next = x->deadline;

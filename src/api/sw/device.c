@@ -28,6 +28,7 @@ static void free_device(struct swv_device *d)
 		if (in->raw)
 			swv_free_rq(in->raw);
 		mem_free(in->sq);
+		swv_known_fini(&in->known);
 		d->interfaces = in->next;
 		mem_free(in);
 	}
@@ -42,7 +43,6 @@ static void free_device(struct swv_device *d)
 		mem_free(k);
 	}
 	slots_fini(&d->works);
-	swv_known_fini(&d->known);
 	mem_free(d);
 }
 
@@ -61,13 +61,12 @@ static void fini(void *kept)
 
 static uint64_t device_memory(const struct swv_device *d)
 {
-	uint64_t sum = sizeof(*d) + slots_memory(&d->works) +
-		       swv_known_memory(&d->known);
+	uint64_t sum = sizeof(*d) + slots_memory(&d->works);
 	const struct swv_interface *in;
 	const struct swv_cq *cq;
 
 	for (in = d->interfaces; in; in = in->next)
-		sum += sizeof(*in);
+		sum += sizeof(*in) + swv_known_memory(&in->known);
 	for (cq = d->cqs; cq; cq = cq->next)
 		sum += sizeof(*cq) + ring_memory(&cq->done);
 	for (uint32_t i = 0; i < d->n_queues; i++)

@@ -49,6 +49,7 @@ static uint32_t status_of(uint32_t error)
 		[SWHNI_BAD_INTERFACE] = WEFT_SW_NO_QUEUE,
 		[SWHNI_WRONG_JOB] = WEFT_SW_WRONG_JOB,
 		[SWHNI_NO_ANSWER] = WEFT_SW_LOST,
+		[SWHNI_FULL] = WEFT_SW_LOST,
 		[SWHNI_CANCELLED] = WEFT_SW_CANCELLED,
 		[SWHNI_STOPPED] = WEFT_SW_CANCELLED,
 		[SWHNI_BROKEN] = WEFT_SW_LOST,
@@ -84,9 +85,10 @@ void swv_on_done(void *interface, const struct workq_completion *c)
 	x = slots_find(&dev->works, id);
 	if (!x || x->in != in || x->d.id != c->id)
 		return; /* its queue was reset, or its receiver has answered */
-	if (error == SWHNI_NO_ANSWER && !(x->flags & WEFT_SW_BARE))
-		swv_again(dev, id);
-	else if (!error && x->tries && x->has_number)
+	if ((error == SWHNI_NO_ANSWER || error == SWHNI_FULL) &&
+		!(x->flags & WEFT_SW_BARE))
+		swv_again(dev, id, error == SWHNI_FULL);
+	else if (!error && x->is_again && x->has_number)
 		swv_sent_again(dev, id);
 	else
 		swv_end(dev, id, status_of(error));
@@ -186,7 +188,7 @@ static bool is_new(struct swv_interface *in, const struct swhni_slot *head)
 		return true;
 	if (head->word[0] & SW_AGAIN)
 		return swv_take_again(in, head);
-	if (swv_known_take(&dev->known, swv_peer(head->node, head->interface),
+	if (swv_known_take(&in->known, swv_peer(head->node, head->interface),
 		    SW_NUMBER(head->word[1]), SIM_NEVER,
 		    program_now()) == SW_KNOWN_NEW)
 		return true;
@@ -330,10 +332,12 @@ static struct awaited awaited(struct swv_device *dev)
 	return (struct awaited){ dev, program_host(), program_node(), 0, 0 };
 }
 
-void swv_sleep(struct swv_device *dev, sim_time t)
+void swv_sleep(struct swv_device *dev, uint64_t at, uint64_t value, sim_time t)
 {
 	struct awaited x = awaited(dev);
 
+	x.at = at;
+	x.value = value;
 	sleep_until(&x, t);
 }
 

@@ -155,7 +155,7 @@ static struct poll_loop msg_sw_loop(struct msg_state *m)
 static void wait_for_some(struct msg_state *m)
 {
 	if (!msg_sw_poll(m))
-		swv_sleep(own(m)->dev, swv_progress(own(m)->dev));
+		swv_sleep(own(m)->dev, 0, 0, swv_progress(own(m)->dev));
 	msg_sw_poll(m);
 }
 

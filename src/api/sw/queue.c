@@ -55,6 +55,7 @@ static void drop_unused(struct swv_interface *in)
 		x = &(*x)->next;
 	*x = in->next;
 	swv_user_close(&in->user);
+	swv_known_fini(&in->known);
 	mem_free(in);
 }
 

@@ -40,6 +40,7 @@ struct swv_interface {
 	struct swv_rq *raw; /* NULL: it is not a raw RQ's */
 	bool has_virtual; /* the ring of the virtual RQs */
 	bool is_blocked; /* the next message there has no buffer */
+	struct swv_known known; /* messages that came */
 };
 
 struct swv_device {
@@ -49,7 +50,6 @@ struct swv_device {
 	struct swv_interface *interfaces;
 	struct slots works; /* struct swv_work */
 	struct swv_windows windows;
-	struct swv_known known;
 	struct swv_rq *queue[SW_QUEUES];
 	uint32_t n_queues;
 	struct swv_key *keys;
@@ -111,7 +111,7 @@ struct swv_work {
 	uint64_t id;
 	uint32_t flags;
 	uint32_t peer, number; /* of those in a window */
-	bool has_number, is_fsm;
+	bool has_number, is_fsm, is_again;
 	bool awaits; /* the receiver's library will answer, before: */
 	uint32_t tries;
 	sim_time first, deadline;
@@ -181,8 +181,9 @@ int swv_post_short(struct swv_sq *q, const struct weft_sw_work *w,
 sim_time swv_progress(struct swv_device *dev);
 /* Whether there is anything to do; also outside of the program. */
 bool swv_has_news(const struct swv_device *dev);
-/* Sleeps until there is, or until a time. */
-void swv_sleep(struct swv_device *dev, sim_time t);
+/* Sleeps until there is, or until a time; or, if value is not 0, until a word
+ * of the node's memory is at least value. */
+void swv_sleep(struct swv_device *dev, uint64_t at, uint64_t value, sim_time t);
 /* A descriptor has ended. */
 void swv_end(struct swv_device *dev, uint32_t work, uint32_t status);
 /* A completion of an interface's queue. */
@@ -193,8 +194,9 @@ void swv_fill(struct swv_rq *rq);
 
 /* --- again.c --- */
 
-/* The card has given a descriptor up: tries again, or ends it. */
-void swv_again(struct swv_device *dev, uint32_t work);
+/* The card has given a descriptor up, without an answer or because its receive
+ * queue was full: tries again, or ends it. */
+void swv_again(struct swv_device *dev, uint32_t work, bool was_refused);
 /* The card has sent one that was sent again. */
 void swv_sent_again(struct swv_device *dev, uint32_t work);
 /* A message that was sent again has come; whether it is to be taken. */

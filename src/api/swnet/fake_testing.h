@@ -35,7 +35,7 @@ struct fake {
 	struct fake_list table[FAKE_DEVICES][FAKE_PORTS][FAKE_NODES];
 	uint64_t manager[FAKE_DEVICES];
 	uint32_t at; /* the manager's node */
-	uint32_t lose; /* every so many requests one vanishes; 0: none */
+	uint32_t lose; /* one of so many requests vanishes; 0: none */
 	uint32_t n_sent, n_jtag;
 	sim_time now;
 	struct ring answers; /* struct registers_body */

@@ -16,119 +16,41 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/swnet/graph.h"
 #include "api/swnet/manager.h"
 #include "base/mem.h"
-#include "topo/topo.h"
 
-#define NOBODY UINT32_MAX
-
-/* What a switch can do for a destination. */
-enum {
-	DOWN = 1,
-	UP = 2, /* to one that can go down */
-	SWAP = 4, /* down, with one hop sideways */
-	UP_SWAP = 8, /* up to one that can swap */
-};
-
-struct graph {
-	const struct weft_swnet_map *map;
-	uint32_t (*far)[WEFT_SWNET_PORTS]; /* [device] behind a port */
-	uint32_t *order; /* switches by level, from below */
-	uint32_t n_order;
-	uint8_t *can; /* [device] for one destination */
-	struct plan *plan;
-};
-
-static uint32_t level_of(const struct graph *g, uint32_t device)
-{
-	return g->map->device[device].level;
-}
-
-/* --- ways --- */
-
-/* Ports of a switch to neighbours, some levels higher, that can do some of
- * these. */
-static port_mask ports_to(
-	const struct graph *g, uint32_t s, int higher, uint32_t can)
-{
-	port_mask m = 0;
-
-	for (uint32_t p = 0; p < WEFT_SWNET_PORTS; p++) {
-		uint32_t far = g->far[s][p];
-
-		if (far != NOBODY && g->map->device[far].is_switch &&
-			level_of(g, far) == level_of(g, s) + (uint32_t)higher &&
-			g->can[far] & can)
-			m |= (port_mask)1 << p;
-	}
-	return m;
-}
-
-/* Ports down to switches that swap, or whose sibling goes down. */
-static port_mask swaps_of(const struct graph *g, uint32_t s)
-{
-	port_mask m = ports_to(g, s, -1, SWAP);
-
-	for (uint32_t p = 0; p < WEFT_SWNET_PORTS; p++) {
-		uint32_t far = g->far[s][p];
-
-		if (far != NOBODY && g->map->device[far].is_switch &&
-			level_of(g, far) + 1 == level_of(g, s) &&
-			ports_to(g, far, 0, DOWN))
-			m |= (port_mask)1 << p;
-	}
-	return m;
-}
-
-/* What all switches of a rail can do for the nodes of a leaf. */
-static void find_ways(struct graph *g, uint32_t leaf)
-{
-	uint32_t i;
-
-	memset(g->can, 0, g->map->n_devices);
-	g->can[leaf] = DOWN;
-	for (i = 0; i < g->n_order; i++)
-		if (ports_to(g, g->order[i], -1, DOWN))
-			g->can[g->order[i]] |= DOWN;
-	for (i = 0; i < g->n_order; i++)
-		if (swaps_of(g, g->order[i]))
-			g->can[g->order[i]] |= SWAP;
-	for (i = g->n_order; i--;)
-		if (ports_to(g, g->order[i], 1, DOWN | UP))
-			g->can[g->order[i]] |= UP;
-	for (i = g->n_order; i--;)
-		if (ports_to(g, g->order[i], 1, SWAP | UP_SWAP))
-			g->can[g->order[i]] |= UP_SWAP;
-}
+/* --- lists --- */
 
 static port_mask from_below(const struct graph *g, uint32_t s)
 {
 	uint32_t can = g->can[s];
 
-	if (can & DOWN)
-		return ports_to(g, s, -1, DOWN);
-	if (can & UP)
-		return ports_to(g, s, 1, DOWN | UP);
-	if (can & SWAP)
-		return swaps_of(g, s);
-	if (can & UP_SWAP)
-		return ports_to(g, s, 1, SWAP | UP_SWAP);
-	return ports_to(g, s, 0, DOWN | UP);
+	if (can & GRAPH_DOWN)
+		return graph_ports_to(g, s, -1, GRAPH_DOWN);
+	if (can & GRAPH_UP)
+		return graph_ports_to(g, s, 1, GRAPH_DOWN | GRAPH_UP);
+	if (can & GRAPH_SWAP)
+		return graph_swaps(g, s);
+	if (can & GRAPH_UP_SWAP)
+		return graph_ports_to(g, s, 1, GRAPH_SWAP | GRAPH_UP_SWAP);
+	return graph_ports_to(g, s, 0, GRAPH_DOWN | GRAPH_UP);
 }
 
 /* Only switches that cannot go down send others down here to swap. */
 static port_mask from_above(const struct graph *g, uint32_t s)
 {
-	port_mask sides = ports_to(g, s, 0, DOWN);
+	port_mask sides = graph_ports_to(g, s, 0, GRAPH_DOWN);
 
-	return sides ? sides : swaps_of(g, s);
+	return sides ? sides : graph_swaps(g, s);
 }
 
 static port_mask ups_that_swap(const struct graph *g, uint32_t s)
 {
-	return g->can[s] & DOWN
+	return g->can[s] & GRAPH_DOWN
 		       ? 0
-		       : ports_to(g, s, 1, SWAP) & ~ports_to(g, s, 1, DOWN);
+		       : graph_ports_to(g, s, 1, GRAPH_SWAP) &
+				 ~graph_ports_to(g, s, 1, GRAPH_DOWN);
 }
 
 /* --- items --- */
@@ -187,7 +109,7 @@ static uint32_t find_run(const struct graph *g, uint32_t leaf, uint32_t *port,
 	for (; p < WEFT_SWNET_PORTS; p++) {
 		const struct weft_swnet_device *d;
 
-		if (g->far[leaf][p] == NOBODY)
+		if (g->far[leaf][p] == GRAPH_NOBODY)
 			continue;
 		d = &g->map->device[g->far[leaf][p]];
 		if (d->is_switch)
@@ -211,7 +133,7 @@ static void add_own_nodes(struct graph *g, uint32_t leaf)
 		uint32_t far = g->far[leaf][p];
 		struct weft_swnet_entries e = { .count = 1 };
 
-		if (far == NOBODY || g->map->device[far].is_switch)
+		if (far == GRAPH_NOBODY || g->map->device[far].is_switch)
 			continue;
 		e.first = (uint32_t)g->map->device[far].guid;
 		add_item(g, leaf, WEFT_SWNET_ALL, e, (port_mask)1 << p, 0);
@@ -225,7 +147,7 @@ static void add_leaf(struct graph *g, uint32_t leaf)
 	struct weft_swnet_entries e;
 	uint32_t port = 0, supernode;
 
-	find_ways(g, leaf);
+	graph_find_ways(g, leaf);
 	add_own_nodes(g, leaf);
 	while (port < WEFT_SWNET_PORTS) {
 		supernode = find_run(g, leaf, &port, &e);
@@ -254,7 +176,7 @@ static void add_supernode(struct graph *g, uint32_t first, uint32_t rail)
 			device[g->order[i]].rail != rail ||
 			supernode_of(&device[g->order[i]]) != supernode)
 			continue;
-		find_ways(g, g->order[i]);
+		graph_find_ways(g, g->order[i]);
 		for (k = 0; k < g->n_order; k++) {
 			port_mask m = from_below(g, g->order[k]);
 
@@ -314,67 +236,25 @@ static int compare(const void *a, const void *b)
 	return x->scope < y->scope ? -1 : x->scope > y->scope;
 }
 
-static int compare_levels(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static void set_order(struct graph *g)
-{
-	const struct weft_swnet_map *map = g->map;
-	uint64_t *key = mem_alloc(map->n_devices + 1, sizeof(*key));
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < map->n_devices; i++)
-		if (map->device[i].is_switch)
-			key[n++] = (uint64_t)map->device[i].level << 32 | i;
-	qsort(key, n, sizeof(*key), compare_levels);
-	g->order = mem_alloc(n + 1, sizeof(*g->order));
-	for (uint32_t i = 0; i < n; i++)
-		g->order[i] = (uint32_t)key[i];
-	g->n_order = n;
-	mem_free(key);
-}
-
-static void set_far(struct graph *g)
-{
-	const struct weft_swnet_map *map = g->map;
-
-	g->far = mem_alloc(map->n_devices + 1, sizeof(*g->far));
-	memset(g->far, 0xff, map->n_devices * sizeof(*g->far));
-	for (uint32_t i = 0; i < map->n_cables; i++)
-		for (uint32_t end = 0; end < 2; end++) {
-			const struct weft_swnet_cable *c = &map->cable[i];
-
-			if (c->port[end] < WEFT_SWNET_PORTS)
-				g->far[c->device[end]][c->port[end]] =
-					c->device[!end];
-		}
-}
-
 struct plan *plan_new(const struct weft_swnet_map *map)
 {
-	struct graph g = { .map = map };
+	struct graph *g = graph_new(map);
+	struct plan *plan = mem_alloc(1, sizeof(*plan));
 
-	g.plan = mem_alloc(1, sizeof(*g.plan));
-	g.can = mem_alloc(map->n_devices + 1, 1);
-	set_order(&g);
-	set_far(&g);
-	for (uint32_t i = 0; i < g.n_order; i++)
-		if (level_of(&g, g.order[i]) == 1) {
-			add_leaf(&g, g.order[i]);
-			if (is_first(&g, i))
-				add_supernode(&g, g.order[i],
-					map->device[g.order[i]].rail);
-		}
-	if (g.plan->n)
-		qsort(g.plan->item, g.plan->n, sizeof(*g.plan->item), compare);
-	mem_free(g.far);
-	mem_free(g.order);
-	mem_free(g.can);
-	return g.plan;
+	g->plan = plan;
+	for (uint32_t i = 0; i < g->n_order; i++) {
+		uint32_t s = g->order[i];
+
+		if (graph_level(g, s) != 1)
+			continue;
+		add_leaf(g, s);
+		if (is_first(g, i))
+			add_supernode(g, s, map->device[s].rail);
+	}
+	if (plan->n)
+		qsort(plan->item, plan->n, sizeof(*plan->item), compare);
+	graph_free(g);
+	return plan;
 }
 
 void plan_free(struct plan *p)

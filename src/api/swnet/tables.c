@@ -4,7 +4,8 @@
 #include "api/swnet/manager.h"
 
 struct writes {
-	uint32_t n, n_failed;
+	uint32_t n;
+	int error; /* the last one, or 0 */
 };
 
 static void on_written(
@@ -13,7 +14,10 @@ static void on_written(
 	struct writes *w = arg;
 
 	(void)tag;
-	w->n_failed += !answer || answer->status;
+	if (!answer)
+		w->error = ETIMEDOUT;
+	else if (answer->status)
+		w->error = manager_error(answer->status);
 }
 
 /* Entries that were written by this manager, and would be the same, stay;
@@ -30,16 +34,18 @@ static void write_plan(struct weft_swnet *m, const struct weft_swnet_map *map,
 			       over->e.part == x->e.part &&
 			       over->e.first == x->e.first;
 		struct registers_body b;
+		int error;
 
 		if (was && plan_is_same(was, x) && !is_over)
 			continue;
 		if (x->scope == WEFT_SWNET_ALL)
 			over = x;
 		w->n++;
-		if (manager_entries(&b, x->scope, &x->e) ||
-			manager_post(m, &map->device[x->device].to, &b,
-				on_written, w, 0))
-			w->n_failed++;
+		error = manager_entries(&b, x->scope, &x->e);
+		if (!error)
+			error = manager_post(m, &map->device[x->device].to, &b,
+				on_written, w, 0);
+		w->error = error ? error : w->error;
 	}
 	manager_drain(m);
 }
@@ -55,10 +61,10 @@ int weft_swnet_set_tables(struct weft_swnet *m,
 		return EINVAL;
 	p = plan_new(map);
 	write_plan(m, map, p, &w);
-	error = w.n_failed ? ETIMEDOUT : p->n_missing ? EHOSTDOWN : 0;
+	error = w.error ? w.error : p->n_missing ? EHOSTDOWN : 0;
 	plan_free(m->plan);
-	m->plan = w.n_failed ? NULL : p; /* NULL: all are written next time */
-	if (w.n_failed)
+	m->plan = w.error ? NULL : p; /* NULL: all are written next time */
+	if (w.error)
 		plan_free(p);
 	if (n_written)
 		*n_written = w.n;
@@ -85,5 +91,5 @@ int weft_swnet_watch(struct weft_swnet *m, const struct weft_swnet_map *map)
 			error = manager_post(
 				m, &map->device[i].to, &b, on_written, &w, 0);
 	manager_drain(m);
-	return error ? error : w.n_failed ? ETIMEDOUT : 0;
+	return error ? error : w.error;
 }

@@ -132,6 +132,9 @@ struct bench_means {
 	uint32_t most; /* bytes of a transfer; 0: any number */
 	bool is_dropped; /* its bytes go nowhere */
 	bool is_for_gpus; /* makes no difference between host memories */
+	/* Receivers wait for it in a way of its own, so it cannot be mixed with
+	 * others. */
+	bool is_alone;
 	/* The time of a transfer from program to program, if it is calculated;
 	 * NULL: it is simulated. */
 	sim_time (*drawn)(const struct bench *b, uint64_t bytes);

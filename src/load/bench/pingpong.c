@@ -434,7 +434,9 @@ static int set_means(struct pingpong *c, struct err *e)
 	m[1] = bench_find_means(d, second, strlen(second));
 	/* not the driver's own choice, and two that exist */
 	return m[0] && m[1] && m[0] != m[1] && d->means[m[0]].name &&
-			       d->means[m[1]].name
+			       d->means[m[1]].name &&
+			       !d->means[m[0]].is_alone &&
+			       !d->means[m[1]].is_alone
 		       ? 0
 		       : err_set(e,
 				 "between: \"%.60s\" does not name two "

@@ -285,25 +285,31 @@ static void walk(
 
 	w.slot = x->slot;
 	*x = w;
-	sw_here(a)->memory_reads += w.n;
+	sw_here(a)->memory_reads++;
 	side_reads_begin(a, &e->reads, at, w.n * 8, on_walked, e, id);
 }
 
-/* Pages that follow are read ahead; they are used soon, if at all. */
+/*
+ * Pages that follow are read ahead, all in one read, when less than half of
+ * what may be read ahead is there: they are used soon, if at all.
+ */
 static void read_ahead(const struct nic_at *a, uint32_t engine,
 	const struct swhni_handle *h, uint64_t last)
 {
 	struct sw_engine *e = sw_engine(a, engine);
-	uint64_t end = last + (uint64_t)sw_params(a)->tlb_prefetch;
-	uint64_t most = page_of(h, h->bytes - 1);
+	uint64_t ahead = (uint64_t)sw_params(a)->tlb_prefetch;
+	uint64_t end = last + ahead, most = page_of(h, h->bytes - 1);
+	struct sw_walk w = { .key = h->key, .page = last + 1 };
 
-	for (uint64_t i = last + 1; i <= end && i <= most; i++) {
-		if (tlb_has(&e->tlb, h->key, i) || is_walking(e, h->key, i))
-			continue;
-		sw_here(a)->prefetched++;
-		walk(a, engine, entry_at(h, i),
-			(struct sw_walk){ .key = h->key, .page = i, .n = 1 });
-	}
+	end = end < most ? end : most;
+	while (w.page <= end && (tlb_has(&e->tlb, h->key, w.page) ||
+					is_walking(e, h->key, w.page)))
+		w.page++;
+	if (w.page > end || w.page > last + (ahead + 1) / 2)
+		return;
+	w.n = (uint32_t)(end - w.page + 1);
+	sw_here(a)->prefetched += w.n;
+	walk(a, engine, entry_at(h, w.page), w);
 }
 
 bool sw_translate(const struct nic_at *a, uint32_t engine,

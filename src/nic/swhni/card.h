@@ -9,6 +9,7 @@
  *	receive.c    places packets and counts them
  *	complete.c   events, notices, reply words, messages into queues
  *	read.c       reads: the target writes (R2W)
+ *	manage.c     management messages
  *	transport.c  acknowledgements, probes, retransmission
  */
 #ifndef NIC_SWHNI_CARD_H
@@ -42,10 +43,17 @@ enum sw_event {
 	SW_IN, /* a packet is */
 	SW_WRITTEN, /* its bytes are in memory */
 	SW_CANCEL, /* a store that cancels is here */
+	SW_CHECKED, /* a virtual machine's message may begin */
 	SW_COLLECTIVE, /* for the collective unit */
 	SW_EVENTS = SW_COLLECTIVE + SW_COLLECTIVE_EVENTS - ENGINE_CLIENT,
 	/* and of the ports: a packet is ready to leave */
 	SW_OUT = ENGINE_CLIENT + SWHNI_ENGINES * SW_EVENTS,
+	/* of a management packet: it is at its port; it is in; it is in
+	 * memory */
+	SW_MANAGE_OUT,
+	SW_MANAGE_IN,
+	SW_MANAGE_SEEN,
+	SW_ALL_EVENTS,
 };
 
 /* Lines of packets, each with a FIFO of the network for each port. */
@@ -155,6 +163,7 @@ struct sw_message {
 	bool is_lined; /* in its queue's list */
 	bool is_translating; /* its next packet's address */
 	bool is_refused; /* it is to be sent anew */
+	bool is_checked; /* it is being: of a virtual machine */
 	bool is_over; /* and freed when nothing of it is under way */
 	bool is_dead; /* its job has left */
 	struct sw_account account;
@@ -302,9 +311,10 @@ struct sw_node {
 	uint32_t number; /* of packets */
 	uint32_t inside; /* packets in the card */
 	struct sw_collectives *collectives; /* of the unit, or NULL */
+	struct sw_manage *manage; /* or NULL */
 	/* counters */
 	uint64_t packets, delivered, messages, acks, shorts, asks, answers;
-	uint64_t looped, crossed;
+	uint64_t looped, crossed, managed;
 	uint64_t resent, timeouts, probes, refused, doubles, lost;
 	uint64_t torn, escapes, strays, overflows, abandoned;
 	uint64_t hits, misses, prefetched;
@@ -504,6 +514,7 @@ void sw_engine_kill(const struct nic_at *a, uint32_t engine, uint32_t id);
 /* Something of a message that was under way is not any more. */
 void sw_engine_settle(const struct nic_at *a, uint32_t engine, uint32_t id);
 void sw_engine_on_cancel(const struct nic_at *a, uint32_t engine);
+void sw_engine_on_checked(const struct nic_at *a, uint32_t engine, uint32_t id);
 
 void sw_engine_fini(struct sw_engine *e);
 
@@ -540,6 +551,15 @@ void sw_port_send(const struct nic_at *a, enum sw_line_class class,
 void sw_port_on_out(const struct nic_at *a, uint32_t line);
 void sw_port_on_room(const struct nic_at *a, uint32_t fifo);
 void sw_port_on_link(const struct nic_at *a, uint32_t port, bool is_up);
+
+/* --- manage.c --- */
+
+void sw_manage_on_packet(
+	const struct nic_at *a, uint32_t port, packet_id id, sim_time tail);
+void sw_manage_on_event(const struct nic_at *a, uint32_t number, uint32_t data);
+/* The FIFO of a port has room. */
+void sw_manage_go_on(const struct nic_at *a, uint32_t port);
+void sw_manage_fini(struct sw_node *n);
 
 /* --- receive.c --- */
 

@@ -197,7 +197,25 @@ static void begin(const struct nic_at *a, uint32_t engine, uint32_t queue,
 	sw_send_begin(m, d->type == SWHNI_READ ? 1 : m->n_packets);
 	account(a, m, b);
 	sw_here(a)->messages++;
-	sw_engine_line(a, engine, id);
+	if (!sw_here(a)->interface[m->interface]->setup.vm) {
+		sw_engine_line(a, engine, id);
+		return;
+	}
+	m->is_checked = true;
+	sw_post(a, a->t + sw_params(a)->vm, engine, SW_CHECKED, id);
+}
+
+void sw_engine_on_checked(const struct nic_at *a, uint32_t engine, uint32_t id)
+{
+	struct sw_message *m = sw_message(sw_engine(a, engine), id);
+
+	m->is_checked = false;
+	m->account.taken = a->t;
+	if (m->is_over)
+		sw_engine_settle(a, engine, id);
+	else
+		sw_engine_line(a, engine, id);
+	sw_engine_turn(a, engine);
 }
 
 /* Takes the next entry of a queue. */
@@ -485,7 +503,7 @@ static bool is_free(const struct sw_engine *e, uint32_t id)
 	const struct sw_message *m = sw_message(e, id);
 
 	return m->asked == m->here && m->cut == m->left && !m->is_translating &&
-	       e->issuing != id;
+	       !m->is_checked && e->issuing != id;
 }
 
 void sw_engine_settle(const struct nic_at *a, uint32_t engine, uint32_t id)

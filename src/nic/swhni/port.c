@@ -207,6 +207,8 @@ void sw_port_on_room(const struct nic_at *a, uint32_t fifo)
 	was = *line_at(a, i);
 	line_at(a, i)->is_busy = false;
 	go_on(a, i);
+	if (i / SW_PORTS == SW_SYSTEM)
+		sw_manage_go_on(a, i % SW_PORTS);
 	if (was.is_busy && was.message)
 		left(a, &was);
 }

@@ -1,6 +1,7 @@
 #include "nic/swhni/card.h"
 
 #include "base/mem.h"
+#include "parts/registers/registers.h"
 
 #define AT(field) offsetof(struct swhni_params, field)
 #define COUNT(name_, field_, ...)                                              \
@@ -48,7 +49,7 @@ static const struct param params[] = {
 		"SUN-N37"),
 	COUNT("tlb.ways", tlb_ways, "8", 1, 64,
 		"number of pages in a set of the TLB", "SUN-G28"),
-	COUNT("tlb.prefetch", tlb_prefetch, "4", 0, 64,
+	COUNT("tlb.prefetch", tlb_prefetch, "16", 0, 64,
 		"number of pages whose translations are read ahead of the last "
 		"one used; 0: none",
 		"SUN-G28; assumed: as many as cover the wait"),
@@ -107,6 +108,7 @@ static const struct nic_counter counters[] = {
 	{ "reads_answered", SUM_OF(answers) },
 	{ "in_engine", SUM_OF(looped) },
 	{ "by_crossbar", SUM_OF(crossed) },
+	{ "management_messages", SUM_OF(managed) },
 	{ "by_port_0", COUNT_OF(port[0].packets), false },
 	{ "by_port_1", COUNT_OF(port[1].packets), false },
 	{ "memory_reads", SUM_OF(memory_reads) },
@@ -174,9 +176,13 @@ static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
 	struct nic_at a = nic_at(me->state, w, s, t);
-	uint32_t engine = sw_load(&a, id)->h.engine;
+	uint32_t engine;
 
-	(void)fifo;
+	if (registers_are(&me->net->packets[id])) {
+		sw_manage_on_packet(&a, fifo % sw_of(&a)->n_ports, id, tail);
+		return;
+	}
+	engine = sw_load(&a, id)->h.engine;
 	sw_here(&a)->inside++;
 	sw_post(&a, tail + sw_params(&a)->in,
 		engine < SWHNI_ENGINES ? engine : 0, SW_IN, id);
@@ -200,6 +206,9 @@ static void on_engine(
 		return;
 	case SW_WRITTEN:
 		sw_receive_on_written(a, engine, data);
+		return;
+	case SW_CHECKED:
+		sw_engine_on_checked(a, engine, data);
 		return;
 	case SW_CANCEL:
 		sw_engine_on_cancel(a, engine);
@@ -232,7 +241,9 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 		return;
 	}
 	ticks_check(&a, &sw_here(&a)->ticks, &e);
-	if (number >= SW_OUT - ENGINE_CLIENT)
+	if (number > SW_OUT - ENGINE_CLIENT)
+		sw_manage_on_event(&a, ENGINE_CLIENT + number, e.data);
+	else if (number == SW_OUT - ENGINE_CLIENT)
 		sw_port_on_out(&a, e.data);
 	else
 		on_engine(&a, number / SW_EVENTS,
@@ -248,7 +259,19 @@ static void on_hurt(struct net_client *me, struct sim_worker *w, packet_id id,
 	uint32_t bytes = (uint32_t)sizeof(l->h) + p->bytes + FLIPS_CRC;
 
 	(void)w;
+	if (registers_are(p))
+		return; /* PACKET_HURT is enough */
 	flips_note(&l->flips, net->link.code, p->head, bytes, bit, bits);
+}
+
+static void on_lost(struct net_client *me, struct sim_worker *w, packet_id id)
+{
+	struct nic *nic = me->state;
+
+	if (registers_are(&me->net->packets[id]))
+		registers_give(registers_of(nic->host), w, id);
+	else
+		nic_on_lost(me, w, id);
 }
 
 static void on_link(struct net_client *me, struct sim_worker *w, site_id s,
@@ -273,7 +296,7 @@ static const struct net_client_ops client = {
 	.on_room = on_room,
 	.on_packet = on_packet,
 	.on_event = on_event,
-	.on_lost = nic_on_lost,
+	.on_lost = on_lost,
 	.faults = &faults,
 	.combine = &nic_combine,
 	.is_sink = true,
@@ -367,12 +390,14 @@ static void set_up_engine(struct swhni *x, uint32_t i)
 	};
 	resend_set_up(
 		&x->resend[i], &p->retry, x->nic.n_nodes, SW_RESEND + first);
-	x->resend[i].stride = SWHNI_ENGINES * SW_EVENTS + 1;
+	x->resend[i].stride = SW_ALL_EVENTS - ENGINE_CLIENT;
 	x->resend[i].send = i ? again_1 : again_0;
 	x->resend[i].on_late = i ? late_1 : late_0;
 	x->resend[i].give_up = i ? give_up_1 : give_up_0;
 }
 
+/* The chip chooses among ports that have a FIFO of each class; otherwise the
+ * router does. */
 static void set_up_ports(struct swhni *x)
 {
 	static const enum net_class classes[] = {
@@ -380,19 +405,22 @@ static void set_up_ports(struct swhni *x)
 		[SW_ANSWERS] = NET_HIGH,
 		[SW_SYSTEM] = NET_SYSTEM,
 	};
-	uint32_t n;
 
-	for (uint32_t c = 0; c < SW_LINES; c++)
+	x->n_ports = SW_PORTS;
+	for (uint32_t c = 0; c < SW_LINES; c++) {
+		uint32_t n;
+
 		x->fifos[c] = net_fifos(x->nic.net, classes[c]);
-	n = x->fifos[SW_DATA].count;
-	x->n_ports = n < SW_PORTS ? n : SW_PORTS;
+		n = x->fifos[c].count;
+		if (n && n < x->n_ports)
+			x->n_ports = n;
+	}
 	for (uint32_t i = SW_LINES * SW_PORTS; i--;) {
 		const struct net_fifos *f = &x->fifos[i / SW_PORTS];
 		uint32_t port = i % SW_PORTS;
 
 		if (f->count && port < x->n_ports)
-			x->line_of[f->first + port % f->count] =
-				(uint8_t)(i + 1);
+			x->line_of[f->first + port] = (uint8_t)(i + 1);
 	}
 }
 
@@ -487,6 +515,7 @@ static void node_fini(struct nic *nic, void *node)
 	}
 	sw_interface_fini(n);
 	mem_free(n->avoids);
+	sw_manage_fini(n);
 	if (x->unit->fini)
 		x->unit->fini(n);
 }

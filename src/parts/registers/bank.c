@@ -1,5 +1,6 @@
 /* What the registers of a switch show and change. */
 #include "base/wide.h"
+#include "coll/multicast.h"
 #include "parts/registers/inside.h"
 
 static struct bank_state *state_of(void *arg)
@@ -10,6 +11,12 @@ static struct bank_state *state_of(void *arg)
 static struct router *router_of(const struct bank_state *x)
 {
 	return x->r->net->router[NET_SWITCHES];
+}
+
+/* Where the entries are that were written. */
+static struct route_memory **written(const struct bank_state *x)
+{
+	return router_of(x)->ops->written(router_of(x), x->s);
 }
 
 /* --- links --- */
@@ -104,10 +111,12 @@ static uint32_t length_of(uint32_t reg)
 	case WEFT_SWNET_SLICES_OUT:
 	case WEFT_SWNET_OCCUPANCY:
 		return WEFT_SWNET_CHANNELS;
+	case WEFT_SWNET_MULTICAST:
+		return WEFT_SWNET_MULTICASTS;
 	case WEFT_SWNET_NOTES:
 		return WEFT_SWNET_SCRATCH;
 	default:
-		return reg < WEFT_SWNET_MULTICAST;
+		return reg < WEFT_SWNET_REGISTERS;
 	}
 }
 
@@ -116,7 +125,7 @@ static uint64_t chip_word(const struct bank_state *x, uint32_t reg)
 	const struct router *router = router_of(x);
 	uint64_t late, no_way;
 
-	router->ops->registers->drops(router, x->s, &late, &no_way);
+	router->ops->drops(router, x->s, &late, &no_way);
 	switch (reg) {
 	case WEFT_SWNET_GUID:
 		return registers_guid(x->r, x->s);
@@ -165,10 +174,11 @@ static uint32_t read_word(void *arg, struct bank_word at, uint64_t *value)
 	else if (at.reg == WEFT_SWNET_BUSY)
 		*value = busy_of(x, at.port);
 	else if (at.reg == WEFT_SWNET_SPLIT)
-		*value = r->net->route->lists->split_of(r->net->route,
-			*router_of(x)->ops->registers->tables(
-				router_of(x), x->s),
-			x->s, (port_id)at.port);
+		*value = r->net->route->lists->split_of(
+			r->net->route, *written(x), x->s, (port_id)at.port);
+	else if (at.reg == WEFT_SWNET_MULTICAST)
+		*value = multicast_read(
+			r->net->coll, x->s, (port_id)at.port, at.index);
 	else if (at.reg == WEFT_SWNET_NOTES)
 		*value = x->chip->port[at.port].notes[at.index];
 	else
@@ -195,12 +205,9 @@ static uint32_t write_split(
 	const struct bank_state *x, uint32_t port, uint64_t value)
 {
 	const struct route *route = x->r->net->route;
-	struct router *router = router_of(x);
 
-	if (value > UINT32_MAX ||
-		route->lists->split(route,
-			router->ops->registers->tables(router, x->s), x->s,
-			(port_id)port, (uint32_t)value))
+	if (value > UINT32_MAX || route->lists->split(route, written(x), x->s,
+					  (port_id)port, (uint32_t)value))
 		return WEFT_SWNET_BAD_VALUE;
 	return WEFT_SWNET_OK;
 }
@@ -208,6 +215,7 @@ static uint32_t write_split(
 static uint32_t write_word(void *arg, struct bank_word at, uint64_t value)
 {
 	const struct bank_state *x = state_of(arg);
+	struct err e;
 
 	if (at.port == BANK_CHIP)
 		return write_chip(x, at, value);
@@ -215,6 +223,11 @@ static uint32_t write_word(void *arg, struct bank_word at, uint64_t value)
 		return WEFT_SWNET_NO_REGISTER;
 	if (at.reg == WEFT_SWNET_SPLIT)
 		return write_split(x, at.port, value);
+	if (at.reg == WEFT_SWNET_MULTICAST)
+		return multicast_write(x->r->net->coll, x->s, (port_id)at.port,
+			       at.index, value, &e)
+			       ? WEFT_SWNET_BAD_VALUE
+			       : WEFT_SWNET_OK;
 	if (at.reg == WEFT_SWNET_BUSY)
 		x->chip->port[at.port].busy =
 			(struct chip_busy){ x->t, sent_by(x, at.port) };
@@ -251,17 +264,17 @@ static uint32_t write_entries(
 {
 	const struct bank_state *x = state_of(arg);
 	const struct route *route = x->r->net->route;
-	struct router *router = router_of(x);
 	uint32_t n = e->count;
 
 	if (!are_wired(x, e) || e->part > WEFT_SWNET_INTER)
 		return WEFT_SWNET_BAD_VALUE;
+	if (!is_wired(x, port))
+		return WEFT_SWNET_OK; /* nothing ever comes by it */
 	while (n--) {
 		struct route_entry at = entry_at(x, port, e, n);
 
-		if (route->lists->write(route,
-			    router->ops->registers->tables(router, x->s), &at,
-			    e->port, e->n_ports))
+		if (route->lists->write(
+			    route, written(x), &at, e->port, e->n_ports))
 			return WEFT_SWNET_NO_ENTRY;
 	}
 	return WEFT_SWNET_OK;
@@ -271,13 +284,11 @@ static uint32_t read_entry(void *arg, uint32_t port, struct bank_entries *e)
 {
 	const struct bank_state *x = state_of(arg);
 	const struct route *route = x->r->net->route;
-	struct router *router = router_of(x);
 	struct route_entry at = entry_at(x, port, e, 0);
 
 	if (e->part > WEFT_SWNET_INTER)
 		return WEFT_SWNET_BAD_VALUE;
-	e->n_ports = route->lists->read(route,
-		*router->ops->registers->tables(router, x->s), &at, e->port);
+	e->n_ports = route->lists->read(route, *written(x), &at, e->port);
 	return WEFT_SWNET_OK;
 }
 

@@ -13,8 +13,9 @@
 #include "host/program.h"
 #include "parts/registers/inside.h"
 
+/* Above the numbers that switches use for themselves. */
 enum {
-	ON_EXECUTE = ENGINE_CLIENT,
+	ON_EXECUTE = 16 * ENGINE_CLIENT,
 	ON_ANSWER,
 	ON_REPORT, /* a link has died or returned */
 	ON_JTAG, /* numbers from here on: by the upper bits of its node */
@@ -72,11 +73,10 @@ static void begin(
 /* The port by which a source-routed packet came in last. */
 static uint32_t came_by(const struct packet *p)
 {
-	uint32_t n = (uint32_t)(p->way >> 60);
+	uint32_t n = route_n_came(p);
 
-	return n && p->kind == PACKET_VECTOR
-		       ? (uint32_t)(p->way >> 6 * (n - 1) & 63)
-		       : WEFT_SWNET_HERE;
+	return p->kind == PACKET_VECTOR && n ? route_came(p, n - 1)
+					     : WEFT_SWNET_HERE;
 }
 
 static void on_execute(
@@ -153,7 +153,7 @@ int registers_jtag(struct registers *r, uint32_t chip, struct registers_body *b)
 	is_served = own->kind == REGISTERS_ANSWER;
 	if (is_served)
 		registers_copy(b, own);
-	registers_give_body(r, program_worker()->id, own);
+	registers_free(r, program_worker(), own);
 	return is_served ? 0 : EBUSY;
 }
 
@@ -200,7 +200,8 @@ static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 
 	(void)fifo;
 	(void)t;
-	if (!registers_are(p) || registers_body(p)->kind != REGISTERS_REQUEST) {
+	if (!registers_are(p) || p->flags & PACKET_HURT ||
+		registers_body(p)->kind != REGISTERS_REQUEST) {
 		registers_give(r, w, id);
 		return;
 	}

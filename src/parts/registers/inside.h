@@ -53,8 +53,6 @@ static inline uint32_t registers_n_ports(const struct registers *r, site_id s)
 
 /* packet.c: bodies, of which copies take only the words that they have. */
 struct registers_body *registers_take(struct registers *r, uint32_t worker);
-void registers_give_body(
-	struct registers *r, uint32_t worker, struct registers_body *b);
 void registers_copy(
 	struct registers_body *to, const struct registers_body *from);
 

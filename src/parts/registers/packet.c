@@ -10,12 +10,6 @@ struct registers_body *registers_take(struct registers *r, uint32_t worker)
 	return pool_slot(&r->pool, pool_take(&r->pool, worker));
 }
 
-void registers_give_body(
-	struct registers *r, uint32_t worker, struct registers_body *b)
-{
-	pool_give(&r->pool, worker, pool_line(&r->pool, b), MAGAZINE);
-}
-
 void registers_copy(
 	struct registers_body *to, const struct registers_body *from)
 {
@@ -48,24 +42,37 @@ packet_id registers_packet(struct registers *r, struct sim_worker *w,
 	return id;
 }
 
-void registers_give(struct registers *r, struct sim_worker *w, packet_id id)
+struct registers_body *registers_keep(
+	struct registers *r, struct sim_worker *w, packet_id id)
 {
 	struct net *n = r->net;
+	struct registers_body *b = registers_body(&n->packets[id]);
 
 	if (n->book && book_has(n->book, id))
 		book_forget(n->book, id);
-	registers_give_body(r, w->id, registers_body(&n->packets[id]));
 	packet_give(n->pool, w->id, id);
+	return b;
+}
+
+void registers_free(
+	struct registers *r, struct sim_worker *w, struct registers_body *b)
+{
+	pool_give(&r->pool, w->id, pool_line(&r->pool, b), MAGAZINE);
+}
+
+void registers_give(struct registers *r, struct sim_worker *w, packet_id id)
+{
+	registers_free(r, w, registers_keep(r, w, id));
 }
 
 /* The ports by which it came in, the last one first. */
 void registers_reverse(const struct packet *p, uint8_t *route)
 {
-	uint32_t n = (uint32_t)(p->way >> 60);
+	uint32_t n = route_n_came(p);
 
 	memset(route, WEFT_SWNET_HERE, WEFT_SWNET_HOPS + 2);
 	for (uint32_t i = 0; i < n; i++)
-		route[n - 1 - i] = p->way >> 6 * i & 63;
+		route[n - 1 - i] = (uint8_t)route_came(p, i);
 }
 
 /* --- names --- */

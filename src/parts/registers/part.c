@@ -1,5 +1,6 @@
 /* Registers of switches as a part of a machine. */
 #include "base/mem.h"
+#include "coll/multicast.h"
 #include "facts/facts.h"
 #include "host/host.h"
 #include "parts/registers/inside.h"
@@ -64,7 +65,8 @@ static void *open_registers(
 	struct registers *r;
 
 	(void)e;
-	if (!tree || !at->route->lists || !router->ops->registers)
+	if (!tree || !at->route->lists || !router->ops->drops ||
+		!router->ops->written || !multicast_has(at->net->coll))
 		return NULL;
 	r = mem_alloc(1, sizeof(*r));
 	*r = (struct registers){

@@ -86,6 +86,11 @@ packet_id registers_packet(struct registers *r, struct sim_worker *w,
 	bool is_source, sim_time t);
 /* Frees a packet and its body. */
 void registers_give(struct registers *r, struct sim_worker *w, packet_id id);
+/* Frees a packet alone; its body is to be freed later. */
+struct registers_body *registers_keep(
+	struct registers *r, struct sim_worker *w, packet_id id);
+void registers_free(
+	struct registers *r, struct sim_worker *w, struct registers_body *b);
 /* The way back of a packet that came by a source route: to be a body's
  * route. */
 void registers_reverse(const struct packet *p, uint8_t *route);

@@ -271,6 +271,15 @@ static struct route_memory **array_written(struct router *r, site_id s)
 	return &array_switch(array_of(r), s)->own;
 }
 
+static void array_drops(
+	const struct router *r, site_id s, uint64_t *late, uint64_t *no_way)
+{
+	const struct array_switch *x = array_switch(array_of(r), s);
+
+	*late = x->impatient;
+	*no_way = x->stranded;
+}
+
 static void array_wire(struct router *r)
 {
 	for (site_id s = r->sites.first; s < r->sites.end; s++) {
@@ -399,6 +408,7 @@ const struct router_ops array_ops = {
 	.fini = array_fini,
 	.memory = array_memory,
 	.written = array_written,
+	.drops = array_drops,
 	.fifos = array_fifos,
 	.capacity = array_capacity,
 	.shared = array_shared,

@@ -138,6 +138,8 @@ struct array_port {
 	struct packet_list list[ARRAY_ALL_LISTS];
 	uint64_t packets[ARRAY_CHANNELS]; /* received that have left */
 	sim_time waited[ARRAY_CHANNELS]; /* by these */
+	uint64_t bytes[ARRAY_CHANNELS]; /* received */
+	uint64_t sent[ARRAY_CHANNELS]; /* packets */
 };
 
 struct array_switch {
@@ -154,6 +156,9 @@ struct array_switch {
 	int32_t offer[TOPO_MAX_PORTS][ARRAY_CHANNELS];
 	bool is_waiting; /* an event is pending for source-routed packets */
 	uint64_t impatient; /* of these, dropped because they waited too long */
+	uint64_t stranded; /* packets without a way */
+	struct packet_list own_out; /* packets that it sends itself, in order */
+	bool is_own_last; /* it was one of these that last got a link */
 	struct array_port port[];
 };
 
@@ -274,6 +279,25 @@ void array_lose_patience(struct array *a, struct sim_worker *w,
 void array_end_here(struct array *a, struct sim_worker *w,
 	struct array_switch *s, port_id in, uint32_t came, packet_id id,
 	sim_time t);
+
+/*
+ * own.c: packets that the client of a switch sends.  They wait in order, and
+ * the first one for its output, in turn with packets that pass.
+ */
+void array_own_inject(struct net *n, struct sim_worker *w, site_id site,
+	uint32_t fifo, packet_id id, sim_time t);
+bool array_own_has_room(const struct net *n, site_id site, uint32_t fifo);
+void array_own_release(struct net *n, struct sim_worker *w, site_id site,
+	uint32_t fifo, uint32_t chunks, sim_time t);
+/* The first one leaves by an output whose link is free, if it can. */
+bool array_own_leave(struct array *a, struct sim_worker *w,
+	struct array_switch *s, port_id out, sim_time t);
+/* Links have changed: they choose again; or source routes have waited. */
+void array_own_again(struct array *a, struct sim_worker *w,
+	struct array_switch *s, sim_time t);
+/* Returns when the oldest one came, of those that stay; or SIM_NEVER. */
+sim_time array_own_drop_old(struct array *a, struct sim_worker *w,
+	struct array_switch *s, sim_time t);
 
 /* look.c: see struct router_ops. */
 int32_t array_tokens(

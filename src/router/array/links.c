@@ -26,8 +26,10 @@ static void free_input(struct array *a, struct sim_worker *w,
 	give_back(a, w, i, came, p->chunks, tail > t ? tail : t);
 }
 
-static void strand(struct array *a, struct sim_worker *w, packet_id id)
+static void strand(struct array *a, struct sim_worker *w,
+	struct array_switch *s, packet_id id)
 {
+	s->stranded++;
 	a->tally[w->id].stranded++;
 	net_drop(a->router.net, w, id);
 }
@@ -58,7 +60,7 @@ void array_end_here(struct array *a, struct sim_worker *w,
 	if (p->dst == s->id && !(p->flags & PACKET_MANY))
 		receive(a, w, s, in, came, id, t);
 	else
-		strand(a, w, id);
+		strand(a, w, s, id);
 }
 
 /* --- packets that leave their lists --- */
@@ -154,7 +156,7 @@ static void choose_again(struct array *a, struct sim_worker *w,
 		return;
 	}
 	free_input(a, w, &s->port[in], came, p, t);
-	strand(a, w, id);
+	strand(a, w, s, id);
 }
 
 /* The ports that a multicast has still to leave by. */
@@ -175,7 +177,7 @@ static void spread_less(struct array *a, struct sim_worker *w,
 			continue;
 		}
 		free_input(a, w, i, came, p, t);
-		strand(a, w, id);
+		strand(a, w, s, id);
 	}
 	i->full &= ~ARRAY_MANY;
 	if (!q->first)
@@ -217,6 +219,7 @@ void array_on_link(struct router *r, struct sim_worker *w, site_id id,
 		s->dead |= BIT(p);
 		for (port_id in = 0; in < a->n_ports; in++)
 			leave_link(a, w, s, in, p, t);
+		array_own_again(a, w, s, t);
 	}
 }
 
@@ -276,7 +279,7 @@ static sim_time drop_old(struct array *a, struct sim_worker *w,
 void array_lose_patience(struct array *a, struct sim_worker *w,
 	struct array_switch *s, sim_time t)
 {
-	sim_time oldest = SIM_NEVER;
+	sim_time oldest = array_own_drop_old(a, w, s, t);
 
 	s->is_waiting = false;
 	for (port_id in = 0; in < a->n_ports; in++) {

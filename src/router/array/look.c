@@ -155,7 +155,9 @@ uint32_t array_n_injecting(const struct router *r, site_id s)
 	const struct array *a = array_of(r);
 	uint32_t n = 0;
 
-	for (port_id p = 0; p < a->n_ports && array_is_node(r); p++)
+	if (!array_is_node(r))
+		return count(a, &array_switch(a, s)->own_out);
+	for (port_id p = 0; p < a->n_ports; p++)
 		for (uint32_t c = 0; c < ARRAY_CLASSES; c++)
 			n += array_node(a, s)->end[p].fifo[c].count;
 	return n;
@@ -207,6 +209,8 @@ sim_time array_count(const struct router *r, site_id s, port_id p,
 	c->sent = x->sender.count[channel];
 	c->came = x->packets[channel];
 	c->stayed = x->waited[channel];
+	c->left = x->sent[channel];
+	c->took = x->bytes[channel];
 	add_waiting(a, x, channel, now, c);
 	return x->sender.free_at;
 }

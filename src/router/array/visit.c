@@ -51,6 +51,7 @@ static void grant(struct array *a, struct sim_worker *w, struct array_switch *s,
 	o->first[came] = (uint8_t)(in + 1);
 	o->turn = (uint8_t)(came + 1);
 	o->backlog -= chunks;
+	o->sent[channel]++;
 	if (a->book) {
 		book_turn(a->book, id, l->free_at, start);
 		net_book_depart(
@@ -116,13 +117,37 @@ static port_id pick(struct array *a, struct array_switch *s, port_id out,
 	return TOPO_NO_PORT;
 }
 
+/* Whether the next packet of the switch itself wants an output. */
+static bool is_own_for(
+	const struct array *a, const struct array_switch *s, port_id out)
+{
+	packet_id id = s->own_out.first;
+
+	return id && a->packets[id].escape == out;
+}
+
+static bool leave_own(struct array *a, struct sim_worker *w,
+	struct array_switch *s, port_id out, sim_time t)
+{
+	struct array_port *o = &s->port[out];
+
+	if (!array_own_leave(a, w, s, out, t))
+		return false;
+	s->is_own_last = true;
+	o->returns.is_starving = 0;
+	if (is_wanted(o))
+		s->dirty |= BIT(out);
+	return true;
+}
+
 static void arbitrate(struct array *a, struct sim_worker *w,
 	struct array_switch *s, port_id out, sim_time t)
 {
 	struct array_port *o = &s->port[out];
 	uint32_t blocked = 0;
+	bool is_own = is_own_for(a, s, out);
 
-	if (!is_wanted(o))
+	if (!is_wanted(o) && !is_own)
 		return;
 	if (o->sender.free_at - a->column > t) {
 		wake_when_free(a, w, s, out);
@@ -130,6 +155,8 @@ static void arbitrate(struct array *a, struct sim_worker *w,
 	}
 	link_collect(&o->sender, &o->returns, t);
 	s->fresh &= ~BIT(out);
+	if (is_own && !s->is_own_last && leave_own(a, w, s, out, t))
+		return;
 	for (uint32_t k = 0; k < ARRAY_CHANNELS; k++) {
 		uint32_t came = (o->turn + k) % ARRAY_CHANNELS;
 		port_id in = pick(a, s, out, came, &blocked, t);
@@ -138,10 +165,13 @@ static void arbitrate(struct array *a, struct sim_worker *w,
 			continue;
 		o->returns.is_starving = 0;
 		grant(a, w, s, out, in, came, t);
-		if (is_wanted(o))
+		s->is_own_last = false;
+		if (is_wanted(o) || is_own)
 			s->dirty |= BIT(out);
 		return;
 	}
+	if (is_own && s->is_own_last && leave_own(a, w, s, out, t))
+		return;
 	/* no packet had room: from now on credits return as events */
 	o->returns.is_starving = 1;
 	net_post_returns(w, s->id, out, &o->returns);
@@ -159,6 +189,7 @@ static void on_arrival(struct array *a, struct sim_worker *w,
 
 	p->head = t;
 	p->passed++;
+	s->port[in].bytes[came] += a->link->bytes[p->size];
 	link_owe(&s->port[in].sender, a->link->owed, t);
 	book_at_port(a->book, id, s->id, "in by", in, came);
 	if (a->stores)
@@ -273,8 +304,10 @@ static void prefetch(const struct sim_worker *w, site_id site,
 			mem_prefetch(&n->packets[e->data]);
 }
 
-/* There is no injection at a switch. */
 const struct router_calls array_switch_calls = {
 	.visit = visit,
 	.prefetch = prefetch,
+	.inject = array_own_inject,
+	.release = array_own_release,
+	.has_room = array_own_has_room,
 };

@@ -33,9 +33,9 @@ enum {
 enum {
 	BY_AUTO,
 	BY_WRITE,
+	BY_FSM,
 	BY_REPLY,
 	BY_NOTIFY,
-	BY_FSM,
 	BY_QUEUE,
 	BY_RAW,
 	BY_MPI,
@@ -51,8 +51,7 @@ struct own {
 	uint32_t failed; /* descriptors, as far as reported */
 	uint32_t stage; /* the next */
 	int64_t left[COUNTERS]; /* bytes that a counter waits for */
-	/* What a reply word was, and will be when all have come. */
-	uint64_t was[COUNTERS], replies[COUNTERS];
+	uint64_t was[COUNTERS]; /* its reply word, when it was set */
 	struct ring filled; /* struct weft_sw_completion, blocks */
 	uint32_t place_bytes;
 	struct swv_user raw; /* n_entries is 0 until it is used */
@@ -177,7 +176,7 @@ static void wait_for_some(struct bench_end *x)
 {
 	sim_time next = take_all(x);
 
-	swv_sleep(own(x)->dev, next);
+	swv_sleep(own(x)->dev, 0, 0, next);
 	take_all(x);
 }
 
@@ -188,35 +187,40 @@ static uint64_t word_at(uint32_t counter)
 	return WORDS_AT + 8 * (uint64_t)counter;
 }
 
-/* A reply word counts messages: those of the key's length. */
+static uint64_t word_of(uint32_t counter)
+{
+	uint64_t word = 0;
+
+	program_read(word_at(counter), &word, sizeof(word));
+	return word;
+}
+
 static void sw_expect(struct bench_end *x, uint32_t counter, uint64_t bytes)
 {
-	uint64_t each = (uint64_t)x->bench->bytes;
 	struct own *o = own(x);
 
 	o->left[counter] = (int64_t)bytes;
-	o->replies[counter] =
-		o->was[counter] + (each ? (bytes + each - 1) / each : 0);
+	o->was[counter] = word_of(counter);
 }
 
-static bool counts_replies(const struct bench_end *x)
+/* A reply word counts messages: those of the key's length. */
+static bool is_zero(const struct bench_end *x, uint32_t counter, uint64_t word)
 {
-	return x->bench->means == BY_REPLY;
+	const struct own *o = own(x);
+
+	return o->left[counter] <=
+	       (int64_t)(word - o->was[counter]) * x->bench->bytes;
 }
 
 static bool sw_await(struct bench_end *x, uint32_t counter)
 {
-	struct own *o = own(x);
+	sim_time next = take_all(x);
+	uint64_t word;
 
-	take_all(x);
-	if (counts_replies(x)) {
-		o->was[counter] = o->replies[counter];
-		return !weft_sw_wait_reply(
-			(struct weft_sw *)o->dev->object.handle,
-			word_at(counter), o->was[counter], WEFT_SW_FOREVER);
+	while (word = word_of(counter), !is_zero(x, counter, word)) {
+		swv_sleep(own(x)->dev, word_at(counter), word + 1, next);
+		next = take_all(x);
 	}
-	while (o->left[counter] > 0)
-		wait_for_some(x);
 	return true;
 }
 
@@ -382,6 +386,12 @@ static uint32_t port_flag(uint32_t port)
 	return port == BENCH_ANY ? 0 : (uint32_t)WEFT_SW_PORT_0 << port;
 }
 
+/* Whether a reply word can count it. */
+static bool is_unit(const struct bench_end *x, const struct bench_transfer *p)
+{
+	return p->bytes && p->bytes == (uint64_t)x->bench->bytes;
+}
+
 static void sw_put(struct bench_end *x, const struct bench_transfer *p)
 {
 	struct weft_sw_work w = work(x, p->node, p->to, p->from, p->bytes);
@@ -393,7 +403,9 @@ static void sw_put(struct bench_end *x, const struct bench_transfer *p)
 		program_charge(bench_mpi_time(x->bench, p->bytes, false));
 	switch (means_of(x, p->means, p->bytes)) {
 	case BY_REPLY:
-		w.reply = counts ? word_at(p->counter) : word_at(COUNTERS);
+		if (counts && !is_unit(x, p))
+			break;
+		w.reply = word_at(counts ? p->counter : COUNTERS);
 		post(x, &w, weft_sw_post_write_reply);
 		return;
 	case BY_NOTIFY:
@@ -408,12 +420,13 @@ static void sw_put(struct bench_end *x, const struct bench_transfer *p)
 		put_messages(x, w);
 		return;
 	default:
-		w.flags |= counts ? WEFT_SW_EVENT : 0;
-		if (p->means == BY_RAW)
-			put_raw(x, &w);
-		else
-			post(x, &w, weft_sw_post_write);
+		break;
 	}
+	w.flags |= counts ? WEFT_SW_EVENT : 0;
+	if (p->means == BY_RAW)
+		put_raw(x, &w);
+	else
+		post(x, &w, weft_sw_post_write);
 }
 
 static void sw_get(struct bench_end *x, const struct bench_transfer *g)
@@ -651,9 +664,9 @@ static uint32_t sw_n_ports(const struct load *l)
 static const struct bench_means means[] = {
 	[BY_AUTO] = { .name = "auto" },
 	[BY_WRITE] = { .name = "write" },
-	[BY_REPLY] = { .name = "reply" },
-	[BY_NOTIFY] = { .name = "notify" },
 	[BY_FSM] = { .name = "fsm", .is_quick = true, .most = SWHNI_SHORT },
+	[BY_REPLY] = { .name = "reply", .is_alone = true },
+	[BY_NOTIFY] = { .name = "notify" },
 	[BY_QUEUE] = { .name = "queue" },
 	[BY_RAW] = { .name = "raw" },
 	[BY_MPI] = { .name = "mpi" },
