@@ -52,6 +52,7 @@ int swv_user_open(struct swv_user *u)
 	u->engine = s.engine = swhni_engine(u->nic, s.process);
 	s.vm = vm_of(u);
 	u->n_entries = u->n_slots = 0;
+	s.vm = swhni_vm_of(u->nic, u->node, s.process);
 	memory_add_range(host_at(program_host(), u->node), &rings); /* once */
 	a = nic_now(u->nic);
 	return swhni_open(&a, &s, &u->interface);
@@ -61,13 +62,7 @@ void swv_user_close(struct swv_user *u)
 {
 	struct nic_at a = nic_now(u->nic);
 
-	if (u->n_entries) {
-		swhni_reset_queues(&a, u->interface);
-		swhni_close_queues(&a, u->interface);
-	}
-	if (u->n_slots)
-		swhni_close_receive(&a, u->interface);
-	swhni_close(&a, u->interface);
+	swhni_take_back(&a, u->interface);
 }
 
 /* What an earlier owner has left there; memory that was never written stays

@@ -50,7 +50,7 @@ static int check_handle(const struct nic_at *a, const struct swhni_handle *h)
 	const uint32_t both =
 		MEMORY_MAY_READ(MEMORY_NIC) | MEMORY_MAY_WRITE(MEMORY_NIC);
 
-	if (h->key >= SWHNI_KEYS || h->job >= SWHNI_JOBS || !h->bytes ||
+	if (h->key >= SWHNI_KEYS || !SWHNI_IS_JOB(h->job) || !h->bytes ||
 		h->space > SWHNI_PAGED ||
 		h->rights & ~(SWHNI_MAY_READ | SWHNI_MAY_WRITE) ||
 		h->at + h->bytes < h->at)
@@ -126,6 +126,16 @@ int swhni_deregister(const struct nic_at *a, uint32_t job, uint32_t key)
 		return EBUSY;
 	drop(n, id);
 	return 0;
+}
+
+void sw_address_end(struct sw_node *n, uint32_t process)
+{
+	for (uint32_t i = 1; i <= n->handles.room; i++) {
+		const struct sw_handle *x = slots_find(&n->handles, i);
+
+		if (x && x->h.process == process)
+			drop(n, i);
+	}
 }
 
 void sw_address_leave(struct sw_node *n, uint32_t job)

@@ -171,6 +171,32 @@ static void account(const struct nic_at *a, struct sw_message *m,
 		a->nic->net->book, a->s, kinds[m->d.type], n, b->at);
 }
 
+/* What a virtual machine names is checked on the way, beside all other work. */
+static void check_vm(const struct nic_at *a, uint32_t engine, uint32_t id)
+{
+	struct sw_engine *e = sw_engine(a, engine);
+	struct sw_message *m = sw_message(e, id);
+
+	m->is_checking = true;
+	turns_of(e, m->queue)->n_uncut++;
+	sw_post(a, a->t + sw_params(a)->vm, engine, SW_CHECKED, id);
+}
+
+void sw_engine_on_checked(const struct nic_at *a, uint32_t engine, uint32_t id)
+{
+	struct sw_engine *e = sw_engine(a, engine);
+	struct sw_message *m = sw_message(e, id);
+
+	m->is_checking = false;
+	m->account.checked = a->t;
+	turns_of(e, m->queue)->n_uncut--;
+	if (m->is_over)
+		sw_engine_settle(a, engine, id);
+	else
+		sw_engine_line(a, engine, id);
+	sw_engine_turn(a, engine);
+}
+
 /* A message of a descriptor. */
 static void begin(const struct nic_at *a, uint32_t engine, uint32_t queue,
 	const struct swhni_descriptor *d, const struct workq_birth *b)
@@ -199,25 +225,10 @@ static void begin(const struct nic_at *a, uint32_t engine, uint32_t queue,
 	sw_send_begin(m, d->type == SWHNI_READ ? 1 : m->n_packets);
 	account(a, m, b);
 	sw_here(a)->messages++;
-	if (!sw_here(a)->interface[m->interface]->setup.vm) {
-		sw_engine_line(a, engine, id);
-		return;
-	}
-	m->is_checked = true;
-	sw_post(a, a->t + sw_params(a)->vm, engine, SW_CHECKED, id);
-}
-
-void sw_engine_on_checked(const struct nic_at *a, uint32_t engine, uint32_t id)
-{
-	struct sw_message *m = sw_message(sw_engine(a, engine), id);
-
-	m->is_checked = false;
-	m->account.taken = a->t;
-	if (m->is_over)
-		sw_engine_settle(a, engine, id);
+	if (sw_here(a)->interface[m->interface]->setup.vm)
+		check_vm(a, engine, id);
 	else
 		sw_engine_line(a, engine, id);
-	sw_engine_turn(a, engine);
 }
 
 /* Takes the next entry of a queue. */
@@ -279,7 +290,8 @@ static void cancel_messages(
 		const struct sw_message *m = slots_find(items, i);
 
 		if (m && m->role == SW_OWN && m->queue == queue &&
-			m->d.id == id && m->is_lined && !m->cut && !m->is_over)
+			m->d.id == id && (m->is_lined || m->is_checking) &&
+			!m->cut && !m->is_over)
 			sw_engine_end(a, engine, i, SWHNI_CANCELLED);
 	}
 }
@@ -514,7 +526,7 @@ static bool is_free(const struct sw_engine *e, uint32_t id)
 	const struct sw_message *m = sw_message(e, id);
 
 	return m->asked == m->here && m->cut == m->left && !m->is_translating &&
-	       !m->is_checked && e->issuing != id;
+	       !m->is_checking && e->issuing != id;
 }
 
 void sw_engine_settle(const struct nic_at *a, uint32_t engine, uint32_t id)
@@ -556,6 +568,16 @@ static void tell(const struct nic_at *a, uint32_t engine,
 		workqs_tell(a, queues, x->queue, &c);
 }
 
+void sw_engine_tell(const struct nic_at *a, uint32_t engine, uint32_t id)
+{
+	struct sw_message *m = sw_message(sw_engine(a, engine), id);
+
+	if (m->is_dead || m->is_over)
+		return;
+	tell(a, engine, m, SWHNI_OK);
+	m->is_told = true;
+}
+
 static void stop(const struct nic_at *a, uint32_t engine, uint32_t id)
 {
 	struct sw_engine *e = sw_engine(a, engine);
@@ -577,7 +599,7 @@ void sw_engine_end(const struct nic_at *a, uint32_t engine, uint32_t id,
 	sw_here(a)->error[status]++;
 	if (m->role == SW_UNIT)
 		sw_of(a)->unit->on_end(a, engine, id, status);
-	else if (!m->is_dead)
+	else if (!m->is_dead && !m->is_told)
 		tell(a, engine, m, status);
 	stop(a, engine, id);
 }
@@ -606,8 +628,8 @@ void sw_engine_kill(const struct nic_at *a, uint32_t engine, uint32_t id)
 	if (m->is_over)
 		return;
 	m->is_dead = true;
-	sw_here(a)->strays++;
-	if (m->role == SW_OWN)
+	sw_drop(a, m->job);
+	if (m->role == SW_OWN && !m->is_told)
 		workqs_end(&e->queues, m->queue);
 	stop(a, engine, id);
 }

@@ -161,6 +161,8 @@ static void open_budget(const struct nic_at *a, uint32_t engine, packet_id id,
 		nic_charge(a, id, CAUSE_DESCRIPTOR, b->came);
 	}
 	nic_charge(a, id, CAUSE_ENGINE, m->account.taken);
+	if (m->account.checked)
+		nic_charge(a, id, CAUSE_TRANSLATION, m->account.checked);
 	if (does_read(m))
 		nic_charge(a, id, CAUSE_MEMORY_READ, m->account.read);
 	nic_charge(a, id, m->item.tries ? CAUSE_RETRY : CAUSE_ENGINE, a->t);

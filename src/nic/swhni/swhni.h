@@ -38,7 +38,8 @@ enum {
 	SWHNI_KEYS = 4096, /* of a node */
 	SWHNI_LEAST_PAGE = 12, /* 4 KiB to 8 MiB, as powers of two */
 	SWHNI_MOST_PAGE = 23,
-	SWHNI_JOBS = 1 << 16,
+	SWHNI_JOBS = 1 << 16, /* numbers */
+	SWHNI_TURNS = 1 << 14, /* of jobs with one number */
 };
 
 /* The longest write or read, bytes. */
@@ -130,7 +131,9 @@ struct swhni_member {
 	uint8_t engine, unused;
 };
 
-#define SWHNI_NO_NODE UINT32_MAX
+#define SWHNI_NO_NODE	UINT32_MAX
+#define SWHNI_NO_RESULT UINT64_MAX /* a result that is not wanted */
+#define SWHNI_NO_ENTRY	0xff /* the result goes down the tree */
 
 enum swhni_op {
 	SWHNI_SUM,
@@ -210,8 +213,13 @@ enum { SWHNI_SLOT = sizeof(struct swhni_slot) + SWHNI_MESSAGE };
 
 /* --- set-up, by a driver --- */
 
+/* What packets carry: a job's number, and how many jobs have had it before, so
+ * that the next one can have it at once. */
+#define SWHNI_JOB(number, turn) ((uint32_t)(number) | (uint32_t)(turn) << 16)
+#define SWHNI_IS_JOB(job)	((job) >> 16 < SWHNI_TURNS)
+
 struct swhni_setup {
-	uint32_t job; /* below SWHNI_JOBS */
+	uint32_t job; /* SWHNI_JOB() */
 	uint32_t process; /* its owner */
 	uint32_t vm; /* 0: none; else messages take nic.vm longer */
 	uint32_t wanted; /* 1 + an interface's number; 0: any that is free */
@@ -232,6 +240,8 @@ uint32_t swhni_n_ports(const struct nic *nic);
  */
 int swhni_open(const struct nic_at *a, const struct swhni_setup *s,
 	uint32_t *interface);
+/* At once, whatever is under way: that is dropped, without a completion. */
+void swhni_take_back(const struct nic_at *a, uint32_t interface);
 /* EBUSY while work is under way. */
 int swhni_close(const struct nic_at *a, uint32_t interface);
 /* NULL: there is none. */
@@ -290,6 +300,35 @@ const struct swhni_handle *swhni_handle(
  * comes for it is dropped and counted.
  */
 void swhni_leave(const struct nic_at *a, uint32_t job);
+/* Packets and messages of a job that a node has dropped because what they were
+ * for was not there, or was another's. */
+uint64_t swhni_dropped(struct nic *nic, site_id s, uint32_t job);
+
+/*
+ * Virtual machines (SUN-F83 to F86).  A node has nic.vms, numbered from 1 on,
+ * and processes belong to them.  Each has its own interfaces, queues and keys,
+ * which the node's broker hands out on demand: nothing is set aside.  Messages
+ * pass neither a guest nor the host.
+ */
+struct swhni_vm {
+	uint32_t interfaces; /* that it has */
+	uint64_t granted, returned, refused; /* ever */
+	bool is_dead;
+};
+
+/* The one that a process belongs to: 1 + the process modulo nic.vms, unless it
+ * has joined another; 0: none. */
+uint32_t swhni_vm_of(struct nic *nic, site_id s, uint32_t process);
+/* EINVAL if there is none, ENODEV if it has died, EBUSY while the process has
+ * interfaces of another. */
+int swhni_vm_join(const struct nic_at *a, uint32_t process, uint32_t vm);
+/*
+ * A crash: its programs end, its interfaces and keys are free, and its messages
+ * are dropped as those of a job that leaves.  Nobody else notices.  Does not
+ * return to a program that ends.  EINVAL if there is none.
+ */
+int swhni_vm_kill(const struct nic_at *a, uint32_t vm);
+struct swhni_vm swhni_vm(struct nic *nic, site_id s, uint32_t vm);
 
 /* --- for programs: stores to the chip --- */
 
@@ -311,6 +350,18 @@ int swhni_took(const struct nic_at *a, uint32_t interface, uint32_t process,
 int swhni_fsm(const struct nic_at *a, uint32_t interface, uint32_t process,
 	const struct swhni_descriptor *d, const void *data, sim_time birth,
 	sim_time copied);
+/*
+ * Stores a collective into the window, with its contribution if that has up to
+ * SWHNI_SHORT bytes; longer ones are read.  EACCES: the page is not mapped;
+ * what else is wrong ends with a completion.
+ */
+int swhni_collect(const struct nic_at *a, uint32_t interface, uint32_t process,
+	const struct swhni_collective *c, const void *data, sim_time birth,
+	sim_time copied);
+/* Sets a chain of multicasts between nodes, on all ports.  Only before a run,
+ * by whoever manages jobs. */
+int swhni_set_chain(struct nic *nic, uint32_t entry, const site_id *node,
+	uint32_t n, struct err *e);
 /* Cancels descriptors with this id whose messages have not begun: they complete
  * with SWHNI_CANCELLED, soon. */
 int swhni_cancel(const struct nic_at *a, uint32_t interface, uint32_t process,
