@@ -169,6 +169,7 @@ struct sw_message {
 				     * the first if that was late */
 	bool is_lined; /* in its queue's list */
 	bool is_translating; /* its next packet's address */
+	bool is_kept; /* a program may let it go on */
 	bool is_refused; /* it is to be sent anew */
 	bool is_checking; /* whether its virtual machine may send it */
 	bool is_told; /* its completion is on its way */
@@ -232,11 +233,12 @@ struct sw_turns {
 	uint8_t in_run; /* bits of classes */
 };
 
-/* A program's wish that a descriptor is not executed. */
+/* A program's wish that a descriptor is not executed; or that its message,
+ * which is kept, goes on. */
 struct sw_cancel {
 	uint64_t id;
 	uint32_t queue, until; /* descriptors written before it */
-	bool is_heard;
+	bool is_heard, goes_on;
 };
 
 struct sw_interface {
@@ -343,6 +345,7 @@ struct sw_node {
 	/* counters */
 	uint64_t packets, delivered, messages, acks, shorts, asks, answers;
 	uint64_t looped, crossed, managed;
+	uint64_t kept; /* messages, after their last try */
 	uint64_t resent, timeouts, probes, refused, doubles, lost;
 	uint64_t torn, escapes, strays, overflows, abandoned;
 	uint64_t hits, misses, prefetched;
@@ -569,6 +572,11 @@ void sw_engine_kill(const struct nic_at *a, uint32_t engine, uint32_t id);
 /* Something of a message that was under way is not any more. */
 void sw_engine_settle(const struct nic_at *a, uint32_t engine, uint32_t id);
 void sw_engine_on_cancel(const struct nic_at *a, uint32_t engine);
+/* The queue that learns of a message's end. */
+uint32_t sw_engine_queue(const struct nic_at *a, const struct sw_message *m);
+/* It learns that a kept message has had no answer; false: it cannot. */
+bool sw_engine_tell_kept(
+	const struct nic_at *a, uint32_t engine, const struct sw_message *m);
 void sw_engine_on_checked(const struct nic_at *a, uint32_t engine, uint32_t id);
 
 void sw_engine_fini(struct sw_engine *e);
@@ -687,6 +695,10 @@ void sw_transport_on_state(
 /* 1 + the port of a later try. */
 uint32_t sw_transport_port(const struct nic_at *a, const struct sw_message *m);
 void sw_transport_again(const struct nic_at *a, uint32_t engine, uint32_t id);
+/* The last try had no answer; a program lets kept messages go on. */
+void sw_transport_give_up(const struct nic_at *a, uint32_t engine, uint32_t id);
+void sw_transport_go_on(
+	const struct nic_at *a, uint32_t engine, uint32_t queue, uint64_t id);
 void sw_transport_late(const struct nic_at *a, uint32_t engine, uint32_t id);
 
 #endif

@@ -322,6 +322,10 @@ void sw_engine_on_cancel(const struct nic_at *a, uint32_t engine)
 		c = ring_at(&e->cancels, i);
 	c->is_heard = true;
 	c->until = sw_queue(e, c->queue)->q.written;
+	if (c->goes_on) {
+		sw_transport_go_on(a, engine, c->queue, c->id);
+		c->id = UINT64_MAX; /* no descriptor's */
+	}
 	cancel_messages(a, engine, c->queue, c->id);
 	apply_cancels(a, engine, c->queue);
 	sw_engine_turn(a, engine);
@@ -576,6 +580,26 @@ void sw_engine_tell(const struct nic_at *a, uint32_t engine, uint32_t id)
 		return;
 	tell(a, engine, m, SWHNI_OK);
 	m->is_told = true;
+}
+
+uint32_t sw_engine_queue(const struct nic_at *a, const struct sw_message *m)
+{
+	const struct sw_interface *x = sw_interface(a->node, m->interface);
+
+	return m->role == SW_OWN ? m->queue : x ? x->queue : SW_NO_QUEUE;
+}
+
+bool sw_engine_tell_kept(
+	const struct nic_at *a, uint32_t engine, const struct sw_message *m)
+{
+	uint32_t queue = sw_engine_queue(a, m);
+	struct workq_completion c = {
+		.id = m->d.id,
+		.status = SWHNI_STATUS(SWHNI_DONE, SWHNI_NO_ANSWER, m->d.node),
+	};
+
+	return !m->is_dead && queue != SW_NO_QUEUE &&
+	       workqs_tell(a, &sw_engine(a, engine)->queues, queue, &c);
 }
 
 static void stop(const struct nic_at *a, uint32_t engine, uint32_t id)

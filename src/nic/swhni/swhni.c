@@ -119,6 +119,7 @@ static const struct nic_counter counters[] = {
 	{ "tlb_hits", SUM_OF(hits) },
 	{ "tlb_misses", SUM_OF(misses) },
 	{ "tlb_prefetched", SUM_OF(prefetched) },
+	{ "kept", SUM_OF(kept) },
 	{ "resent", SUM_OF(resent) },
 	{ "timeouts", SUM_OF(timeouts) },
 	{ "probes", SUM_OF(probes) },
@@ -213,9 +214,6 @@ static void on_engine(
 		return;
 	case SW_CANCEL:
 		sw_engine_on_cancel(a, engine);
-		return;
-	case SW_CHECKED:
-		sw_engine_on_checked(a, engine, data);
 		return;
 	case SW_CRASH:
 		sw_broker_on_crash(a, data);
@@ -352,7 +350,7 @@ static int check_params(
 	}                                                                      \
 	static void give_up_##n_(const struct nic_at *a, uint32_t id)          \
 	{                                                                      \
-		sw_engine_end(a, n_, id, SWHNI_NO_ANSWER);                     \
+		sw_transport_give_up(a, n_, id);                               \
 	}
 
 ENGINE(0)
@@ -392,7 +390,7 @@ static void set_up_unit(struct swhni *x)
 
 	resend_set_up(&x->unit_resend, &p->retry, x->nic.n_nodes,
 		SW_COLLECTIVE + SWC_RESEND);
-	x->unit_resend.stride = SWHNI_ENGINES * SW_EVENTS + 1;
+	x->unit_resend.stride = SW_ALL_EVENTS - ENGINE_CLIENT;
 	x->unit_resend.send = swc_again;
 	x->unit_resend.on_late = swc_late;
 	x->unit_resend.give_up = swc_give_up;
