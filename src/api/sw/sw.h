@@ -145,6 +145,11 @@ struct swv_device *swv_open(uint32_t job, uint32_t process);
 bool swv_has_bytes(const struct swv_device *dev, uint32_t key, uint64_t offset,
 	uint64_t bytes);
 
+/* --- vm.c --- */
+
+/* The program's process belongs to a virtual machine from now on. */
+int swv_join_vm(uint32_t vm);
+
 /* --- queue.c --- */
 
 /* A new interface, a certain one or, with 0, any; NULL: there is none left. */

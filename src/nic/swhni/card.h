@@ -284,6 +284,7 @@ struct sw_engine {
 	uint32_t ahead; /* packets asked for or here, and not cut */
 	sim_time written_at; /* all that it writes is in memory */
 	uint32_t generation;
+	uint8_t classes; /* bits of those with messages that are not cut */
 	bool is_turning, is_again; /* further down the stack; once more */
 };
 
@@ -584,11 +585,12 @@ void sw_engine_fini(struct sw_engine *e);
 
 /* Asks for the bytes of a message's next packet. */
 void sw_send_read(const struct nic_at *a, uint32_t engine, uint32_t id);
-/* Whether its next packet can be cut; cuts it. */
-bool sw_send_is_ready(const struct nic_at *a, const struct sw_message *m);
+/* The port by which its next packet can leave, or SW_NO_PORT; cuts it. */
+uint32_t sw_send_port(const struct nic_at *a, const struct sw_message *m);
 /* A message begins its first try, or another one: packets of its map. */
 void sw_send_begin(struct sw_message *m, uint32_t n_packets);
-void sw_send_cut(const struct nic_at *a, uint32_t engine, uint32_t id);
+void sw_send_cut(
+	const struct nic_at *a, uint32_t engine, uint32_t id, uint32_t port);
 /* A packet that an engine makes, zeroed but for what all have. */
 packet_id sw_send_packet(const struct nic_at *a, uint32_t engine,
 	enum sw_packet_type type, site_id dst, uint32_t bytes);

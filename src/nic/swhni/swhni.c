@@ -215,9 +215,6 @@ static void on_engine(
 	case SW_CANCEL:
 		sw_engine_on_cancel(a, engine);
 		return;
-	case SW_CHECKED:
-		sw_engine_on_checked(a, engine, data);
-		return;
 	case SW_CRASH:
 		sw_broker_on_crash(a, data);
 		return;
@@ -393,7 +390,7 @@ static void set_up_unit(struct swhni *x)
 
 	resend_set_up(&x->unit_resend, &p->retry, x->nic.n_nodes,
 		SW_COLLECTIVE + SWC_RESEND);
-	x->unit_resend.stride = SWHNI_ENGINES * SW_EVENTS + 1;
+	x->unit_resend.stride = SW_ALL_EVENTS - ENGINE_CLIENT;
 	x->unit_resend.send = swc_again;
 	x->unit_resend.on_late = swc_late;
 	x->unit_resend.give_up = swc_give_up;
@@ -433,15 +430,15 @@ static int swhni_init(struct nic *nic, struct err *e)
 	uint32_t most = nic->net->link.max_payload;
 
 	x->side = host_side(nic->host);
-	x->most = most < SWHNI_MESSAGE ? most : SWHNI_MESSAGE;
+	x->most = SWHNI_MESSAGE;
 	x->unit = &sw_collective_unit;
 	if (!x->side)
 		return err_set(e, "side.kind: nic.kind swhni needs a bus "
 				  "between chip and memory, such as pcie");
-	if (most < SW_MISSING)
+	if (most < SWHNI_MESSAGE) /* a packet holds a queue message */
 		return err_set(e,
 			"link.payload: nic.kind swhni needs at least %d bytes",
-			SW_MISSING);
+			SWHNI_MESSAGE);
 	for (uint32_t i = 0; i < SWHNI_ENGINES; i++)
 		set_up_engine(x, i);
 	set_up_unit(x);
