@@ -103,11 +103,24 @@ static void drop_pages(struct sw_node *n, const struct swhni_handle *h)
 		tlb_drop(&n->engine[e].tlb, h->key, 0, pages + 1);
 }
 
+/* What has come in part is nobody's. */
+static void forget_entries(struct sw_engine *e, uint32_t key)
+{
+	for (uint32_t i = 1; e->entries.used && i <= e->entries.room; i++) {
+		const struct sw_entry *x = slots_find(&e->entries, i);
+
+		if (x && x->head.key == key)
+			sw_receive_forget(e, i);
+	}
+}
+
 static void drop(struct sw_node *n, uint32_t id)
 {
 	struct sw_handle *x = slots_at(&n->handles, id);
 
 	drop_pages(n, &x->h);
+	for (uint32_t e = 0; e < SWHNI_ENGINES; e++)
+		forget_entries(&n->engine[e], x->h.key);
 	index_remove(&n->by_key, x->h.key);
 	slots_give(&n->handles, id);
 }

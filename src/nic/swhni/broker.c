@@ -153,17 +153,6 @@ bool sw_has_job(const struct sw_node *n, uint32_t job)
 
 /* --- jobs that leave --- */
 
-/* What has come in part is nobody's. */
-static void forget_entries(struct sw_engine *e, uint32_t job)
-{
-	for (uint32_t i = 1; i <= e->entries.room; i++) {
-		const struct sw_entry *x = slots_find(&e->entries, i);
-
-		if (x && x->head.job == job)
-			sw_receive_forget(e, i);
-	}
-}
-
 void swhni_leave(const struct nic_at *a, uint32_t job)
 {
 	struct sw_node *n = a->node;
@@ -179,7 +168,6 @@ void swhni_leave(const struct nic_at *a, uint32_t job)
 		sw_of(a)->unit->leave(a, job);
 	for (uint32_t e = 0; e < SWHNI_ENGINES; e++) {
 		kill_messages(a, e, SWHNI_INTERFACES, job);
-		forget_entries(&n->engine[e], job);
 		sw_engine_turn(a, e);
 	}
 }
@@ -224,29 +212,6 @@ int swhni_vm_join(const struct nic_at *a, uint32_t process, uint32_t vm)
 	return 0;
 }
 
-/* Its keys name nothing; what has come in part for them is nobody's. */
-static void drop_keys(const struct nic_at *a, uint32_t vm)
-{
-	struct sw_node *n = a->node;
-
-	for (uint32_t e = 0; e < SWHNI_ENGINES; e++) {
-		struct slots *s = &n->engine[e].entries;
-
-		for (uint32_t i = 1; i <= s->room; i++) {
-			const struct sw_entry *x = slots_find(s, i);
-			const struct swhni_handle *h =
-				x ? swhni_handle(a->nic, a->s, x->head.key)
-				  : NULL;
-
-			if (h && swhni_vm_of(a->nic, a->s, h->process) == vm)
-				sw_receive_forget(&n->engine[e], i);
-		}
-	}
-	for (uint32_t i = 0; i < host_n_processes(a->nic->host); i++)
-		if (swhni_vm_of(a->nic, a->s, i) == vm)
-			sw_address_end(n, i);
-}
-
 int swhni_vm_kill(const struct nic_at *a, uint32_t vm)
 {
 	uint64_t processes = 0;
@@ -260,10 +225,11 @@ int swhni_vm_kill(const struct nic_at *a, uint32_t vm)
 		if (x && x->setup.vm == vm)
 			swhni_take_back(a, i);
 	}
-	drop_keys(a, vm);
-	for (uint32_t i = 0; i < host_n_processes(a->nic->host); i++)
-		if (swhni_vm_of(a->nic, a->s, i) == vm)
+	for (uint32_t i = 0; i < HOST_THREADS; i++)
+		if (swhni_vm_of(a->nic, a->s, i) == vm) {
+			sw_address_end(a->node, i);
 			processes |= UINT64_C(1) << i;
+		}
 	host_kill(a->nic->host, a->s, processes);
 	return 0;
 }

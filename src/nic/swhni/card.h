@@ -169,6 +169,7 @@ struct sw_message {
 				     * the first if that was late */
 	bool is_lined; /* in its queue's list */
 	bool is_translating; /* its next packet's address */
+	bool is_kept; /* a program may let it go on */
 	bool is_refused; /* it is to be sent anew */
 	bool is_checking; /* whether its virtual machine may send it */
 	bool is_told; /* its completion is on its way */
@@ -232,11 +233,12 @@ struct sw_turns {
 	uint8_t in_run; /* bits of classes */
 };
 
-/* A program's wish that a descriptor is not executed. */
+/* A program's wish that a descriptor is not executed; or that its message,
+ * which is kept, goes on. */
 struct sw_cancel {
 	uint64_t id;
 	uint32_t queue, until; /* descriptors written before it */
-	bool is_heard;
+	bool is_heard, goes_on;
 };
 
 struct sw_interface {
@@ -282,6 +284,7 @@ struct sw_engine {
 	uint32_t ahead; /* packets asked for or here, and not cut */
 	sim_time written_at; /* all that it writes is in memory */
 	uint32_t generation;
+	uint8_t classes; /* bits of those with messages that are not cut */
 	bool is_turning, is_again; /* further down the stack; once more */
 };
 
@@ -342,6 +345,7 @@ struct sw_node {
 	/* counters */
 	uint64_t packets, delivered, messages, acks, shorts, asks, answers;
 	uint64_t looped, crossed, managed;
+	uint64_t kept; /* messages, after their last try */
 	uint64_t resent, timeouts, probes, refused, doubles, lost;
 	uint64_t torn, escapes, strays, overflows, abandoned;
 	uint64_t hits, misses, prefetched;
@@ -568,6 +572,11 @@ void sw_engine_kill(const struct nic_at *a, uint32_t engine, uint32_t id);
 /* Something of a message that was under way is not any more. */
 void sw_engine_settle(const struct nic_at *a, uint32_t engine, uint32_t id);
 void sw_engine_on_cancel(const struct nic_at *a, uint32_t engine);
+/* The queue that learns of a message's end. */
+uint32_t sw_engine_queue(const struct nic_at *a, const struct sw_message *m);
+/* It learns that a kept message has had no answer; false: it cannot. */
+bool sw_engine_tell_kept(
+	const struct nic_at *a, uint32_t engine, const struct sw_message *m);
 void sw_engine_on_checked(const struct nic_at *a, uint32_t engine, uint32_t id);
 
 void sw_engine_fini(struct sw_engine *e);
@@ -576,11 +585,12 @@ void sw_engine_fini(struct sw_engine *e);
 
 /* Asks for the bytes of a message's next packet. */
 void sw_send_read(const struct nic_at *a, uint32_t engine, uint32_t id);
-/* Whether its next packet can be cut; cuts it. */
-bool sw_send_is_ready(const struct nic_at *a, const struct sw_message *m);
+/* The port by which its next packet can leave, or SW_NO_PORT; cuts it. */
+uint32_t sw_send_port(const struct nic_at *a, const struct sw_message *m);
 /* A message begins its first try, or another one: packets of its map. */
 void sw_send_begin(struct sw_message *m, uint32_t n_packets);
-void sw_send_cut(const struct nic_at *a, uint32_t engine, uint32_t id);
+void sw_send_cut(
+	const struct nic_at *a, uint32_t engine, uint32_t id, uint32_t port);
 /* A packet that an engine makes, zeroed but for what all have. */
 packet_id sw_send_packet(const struct nic_at *a, uint32_t engine,
 	enum sw_packet_type type, site_id dst, uint32_t bytes);
@@ -685,6 +695,10 @@ void sw_transport_on_state(
 /* 1 + the port of a later try. */
 uint32_t sw_transport_port(const struct nic_at *a, const struct sw_message *m);
 void sw_transport_again(const struct nic_at *a, uint32_t engine, uint32_t id);
+/* The last try had no answer; a program lets kept messages go on. */
+void sw_transport_give_up(const struct nic_at *a, uint32_t engine, uint32_t id);
+void sw_transport_go_on(
+	const struct nic_at *a, uint32_t engine, uint32_t queue, uint64_t id);
 void sw_transport_late(const struct nic_at *a, uint32_t engine, uint32_t id);
 
 #endif

@@ -51,7 +51,7 @@ static void cut(const struct nic_at *a, uint32_t engine, uint32_t id)
 
 	sw_send_begin(m, 1);
 	m->asked = m->here = 1;
-	sw_send_cut(a, engine, id);
+	sw_send_cut(a, engine, id, sw_send_port(a, m));
 }
 
 /* It has a place in the engine. */

@@ -119,6 +119,7 @@ static const struct nic_counter counters[] = {
 	{ "tlb_hits", SUM_OF(hits) },
 	{ "tlb_misses", SUM_OF(misses) },
 	{ "tlb_prefetched", SUM_OF(prefetched) },
+	{ "kept", SUM_OF(kept) },
 	{ "resent", SUM_OF(resent) },
 	{ "timeouts", SUM_OF(timeouts) },
 	{ "probes", SUM_OF(probes) },
@@ -213,9 +214,6 @@ static void on_engine(
 		return;
 	case SW_CANCEL:
 		sw_engine_on_cancel(a, engine);
-		return;
-	case SW_CHECKED:
-		sw_engine_on_checked(a, engine, data);
 		return;
 	case SW_CRASH:
 		sw_broker_on_crash(a, data);
@@ -352,7 +350,7 @@ static int check_params(
 	}                                                                      \
 	static void give_up_##n_(const struct nic_at *a, uint32_t id)          \
 	{                                                                      \
-		sw_engine_end(a, n_, id, SWHNI_NO_ANSWER);                     \
+		sw_transport_give_up(a, n_, id);                               \
 	}
 
 ENGINE(0)
@@ -366,6 +364,10 @@ static void set_up_engine(struct swhni *x, uint32_t i)
 	x->reads[i] = (struct side_reads_how){ .side = x->side,
 		.processor = i % host_processors(x->nic.host),
 		.first = SW_READS + first,
+		/* a packet's bytes, if the side allows so many reads */
+		.whole = x->side->n_reads >= x->most / x->side->most_read
+				 ? x->most
+				 : 0,
 		.is_settled = x->side->ops->least != NULL };
 	x->queues[i] = (struct workqs_how){
 		.first = SW_QUEUES + first,
@@ -388,7 +390,7 @@ static void set_up_unit(struct swhni *x)
 
 	resend_set_up(&x->unit_resend, &p->retry, x->nic.n_nodes,
 		SW_COLLECTIVE + SWC_RESEND);
-	x->unit_resend.stride = SWHNI_ENGINES * SW_EVENTS + 1;
+	x->unit_resend.stride = SW_ALL_EVENTS - ENGINE_CLIENT;
 	x->unit_resend.send = swc_again;
 	x->unit_resend.on_late = swc_late;
 	x->unit_resend.give_up = swc_give_up;
@@ -428,15 +430,15 @@ static int swhni_init(struct nic *nic, struct err *e)
 	uint32_t most = nic->net->link.max_payload;
 
 	x->side = host_side(nic->host);
-	x->most = most < SWHNI_MESSAGE ? most : SWHNI_MESSAGE;
+	x->most = SWHNI_MESSAGE;
 	x->unit = &sw_collective_unit;
 	if (!x->side)
 		return err_set(e, "side.kind: nic.kind swhni needs a bus "
 				  "between chip and memory, such as pcie");
-	if (most < SW_MISSING)
+	if (most < SWHNI_MESSAGE) /* a packet holds a queue message */
 		return err_set(e,
 			"link.payload: nic.kind swhni needs at least %d bytes",
-			SW_MISSING);
+			SWHNI_MESSAGE);
 	for (uint32_t i = 0; i < SWHNI_ENGINES; i++)
 		set_up_engine(x, i);
 	set_up_unit(x);

@@ -70,7 +70,10 @@ enum swhni_flag {
 	/* Of a fast short message: its bytes there are at an offset of the
 	 * chip's memory of the target's interface, not in a handle. */
 	SWHNI_ON_CHIP = 32,
-	SWHNI_FLAGS = 63,
+	/* Without an answer it completes with SWHNI_NO_ANSWER, but keeps its
+	 * place for a while: see swhni_again(). */
+	SWHNI_KEEP = 64,
+	SWHNI_FLAGS = 127,
 };
 
 /*
@@ -365,6 +368,15 @@ int swhni_set_chain(struct nic *nic, uint32_t entry, const site_id *node,
 /* Cancels descriptors with this id whose messages have not begun: they complete
  * with SWHNI_CANCELLED, soon. */
 int swhni_cancel(const struct nic_at *a, uint32_t interface, uint32_t process,
+	uint64_t id);
+
+/*
+ * Lets a message with SWHNI_KEEP that had no answer go on, as the same message:
+ * the interface asks its target what it has of it, and sends what is missing,
+ * if anything.  So it is executed once.  Without this call it ends by itself,
+ * with another completion.
+ */
+int swhni_again(const struct nic_at *a, uint32_t interface, uint32_t process,
 	uint64_t id);
 
 /* A core's load from the interface's page of the chip's memory; *t becomes when
