@@ -104,9 +104,10 @@ struct weft_sw_device {
 	uint32_t windows, window; /* of messages into queues; each one's size */
 	uint64_t
 		held; /* bytes of memory that the device has, queues included */
-	/* The library's work, ever: messages that it sent again with their
-	 * data, notices alone, and duplicates that it dropped. */
-	uint64_t resent, notices, duplicates;
+	/* The library's work, ever: messages that it sent again, writes and
+	 * reads that it let the card go on with, and duplicates that it
+	 * dropped. */
+	uint64_t resent, probed, duplicates;
 	/* Packets and messages of its job that this node's card has dropped,
 	 * ever, because what they were for was not there any more. */
 	uint64_t dropped;
@@ -300,7 +301,7 @@ int weft_sw_post_send(struct weft_sw_sq *sq, const struct weft_sw_work *w);
  * memory; completes when all of them are there. */
 int weft_sw_post_write(struct weft_sw_sq *sq, const struct weft_sw_work *w);
 /* The same, and a notice with the tag in the RQ `to`, after the bytes.  A
- * notice uses none of the buffers there.  EAGAIN as above. */
+ * notice uses none of the buffers there. */
 int weft_sw_post_write_notify(
 	struct weft_sw_sq *sq, const struct weft_sw_work *w);
 /* The same, and adds 1 to the reply word, in the bytes of key.  Nothing else is

@@ -254,7 +254,7 @@ int weft_sw_query(struct weft_sw *dev, struct weft_sw_device *x)
 		.window = SW_WINDOW,
 		.held = device_memory(d),
 		.resent = d->resent,
-		.notices = d->notices,
+		.probed = d->probed,
 		.duplicates = d->doubles,
 		.dropped = swhni_dropped(nic, program_node(), d->job),
 	};

@@ -56,7 +56,7 @@ struct swv_device {
 	uint32_t n_keys; /* registered, ever */
 	struct swv_cq *cqs;
 	bool is_up[WEFT_SW_PORTS], has_news[WEFT_SW_PORTS]; /* of ports */
-	uint64_t resent, notices, doubles;
+	uint64_t resent, probed, doubles;
 };
 
 struct swv_key {

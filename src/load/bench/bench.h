@@ -400,6 +400,8 @@ struct bench_group {
 	/* In init(): an error if it cannot. */
 	int (*check)(const struct bench *b, const struct bench_group_work *w,
 		const struct bench_group_shape *g, struct err *e);
+	/* In start(): what has to be set beforehand. */
+	void (*start)(struct bench *b, const struct bench_group_shape *g);
 	bool (*open)(struct bench_end *x, const struct bench_group_shape *g);
 	/* Takes part; returns when the operation is over for this member. */
 	bool (*run)(struct bench_end *x, const struct bench_group_work *w);

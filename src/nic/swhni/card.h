@@ -44,7 +44,7 @@ enum sw_event {
 	SW_IN, /* a packet is */
 	SW_WRITTEN, /* its bytes are in memory */
 	SW_CANCEL, /* a store that cancels is here */
-	SW_CHECKED, /* a message of a virtual machine */
+	SW_CHECKED, /* a virtual machine's message may begin */
 	SW_CRASH, /* of a virtual machine */
 	SW_COLLECTIVE, /* for the collective unit */
 	SW_EVENTS = SW_COLLECTIVE + SW_COLLECTIVE_EVENTS - ENGINE_CLIENT,
@@ -71,7 +71,10 @@ enum sw_packet_type {
 	SW_PROBE, /* what of a message is there? */
 	SW_STATE, /* the answer: bits of packets that are missing */
 	SW_GATHER, /* types from here on are the collective unit's */
-	SW_TYPES = SW_GATHER + 4,
+	SW_GATHERED, /* its answer */
+	SW_RESULT,
+	SW_WALK, /* up a tree: whether it comes back */
+	SW_TYPES,
 };
 
 /* Status of an answer, in addition to enum swhni_error. */
@@ -166,8 +169,10 @@ struct sw_message {
 				     * the first if that was late */
 	bool is_lined; /* in its queue's list */
 	bool is_translating; /* its next packet's address */
+	bool is_kept; /* a program may let it go on */
 	bool is_refused; /* it is to be sent anew */
 	bool is_checking; /* whether its virtual machine may send it */
+	bool is_told; /* its completion is on its way */
 	bool is_over; /* and freed when nothing of it is under way */
 	bool is_dead; /* its job has left */
 	struct sw_account account;
@@ -228,11 +233,12 @@ struct sw_turns {
 	uint8_t in_run; /* bits of classes */
 };
 
-/* A program's wish that a descriptor is not executed. */
+/* A program's wish that a descriptor is not executed; or that its message,
+ * which is kept, goes on. */
 struct sw_cancel {
 	uint64_t id;
 	uint32_t queue, until; /* descriptors written before it */
-	bool is_heard;
+	bool is_heard, goes_on;
 };
 
 struct sw_interface {
@@ -338,9 +344,12 @@ struct sw_node {
 	/* counters */
 	uint64_t packets, delivered, messages, acks, shorts, asks, answers;
 	uint64_t looped, crossed, managed;
+	uint64_t kept; /* messages, after their last try */
 	uint64_t resent, timeouts, probes, refused, doubles, lost;
 	uint64_t torn, escapes, strays, overflows, abandoned;
 	uint64_t hits, misses, prefetched;
+	uint64_t collectives_posted, gathers, spreads;
+	uint64_t strangers; /* packets of collectives that are not its own */
 	uint64_t memory_reads; /* over PCIe: descriptors, bytes, pages */
 	uint64_t error[SW_STATUSES];
 };
@@ -370,9 +379,12 @@ struct sw_unit {
 	void (*fini)(struct sw_node *n);
 	uint64_t (*memory)(const struct sw_node *n);
 	bool (*is_busy)(const struct sw_node *n);
+	/* An event, counted from 0, is a timer that nothing waits for. */
+	bool (*is_stale)(
+		const struct sw_node *n, uint32_t number, uint32_t data);
 };
 
-extern const struct sw_unit sw_no_unit;
+extern const struct sw_unit sw_collective_unit;
 
 struct swhni {
 	struct nic nic;
@@ -380,7 +392,7 @@ struct swhni {
 	struct side *side;
 	struct side_reads_how reads[SWHNI_ENGINES];
 	struct workqs_how queues[SWHNI_ENGINES];
-	struct resend_how resend[SWHNI_ENGINES];
+	struct resend_how resend[SWHNI_ENGINES], unit_resend;
 	struct net_fifos fifos[SW_LINES];
 	uint8_t line_of[SW_FIFOS]; /* 1 + class * SW_PORTS + port */
 	uint32_t n_ports;
@@ -547,6 +559,8 @@ uint32_t sw_engine_place(const struct nic_at *a, uint32_t engine);
 void sw_engine_line(const struct nic_at *a, uint32_t engine, uint32_t id);
 void sw_engine_unline(const struct nic_at *a, uint32_t engine, uint32_t id);
 /* It has ended: its place is free soon. */
+/* Writes a message's completion, right behind its bytes; it ends later. */
+void sw_engine_tell(const struct nic_at *a, uint32_t engine, uint32_t id);
 void sw_engine_end(const struct nic_at *a, uint32_t engine, uint32_t id,
 	enum swhni_error status);
 /* The same: what others have asked for cannot be had. */
@@ -557,6 +571,11 @@ void sw_engine_kill(const struct nic_at *a, uint32_t engine, uint32_t id);
 /* Something of a message that was under way is not any more. */
 void sw_engine_settle(const struct nic_at *a, uint32_t engine, uint32_t id);
 void sw_engine_on_cancel(const struct nic_at *a, uint32_t engine);
+/* The queue that learns of a message's end. */
+uint32_t sw_engine_queue(const struct nic_at *a, const struct sw_message *m);
+/* It learns that a kept message has had no answer; false: it cannot. */
+bool sw_engine_tell_kept(
+	const struct nic_at *a, uint32_t engine, const struct sw_message *m);
 void sw_engine_on_checked(const struct nic_at *a, uint32_t engine, uint32_t id);
 
 void sw_engine_fini(struct sw_engine *e);
@@ -674,6 +693,10 @@ void sw_transport_on_state(
 /* 1 + the port of a later try. */
 uint32_t sw_transport_port(const struct nic_at *a, const struct sw_message *m);
 void sw_transport_again(const struct nic_at *a, uint32_t engine, uint32_t id);
+/* The last try had no answer; a program lets kept messages go on. */
+void sw_transport_give_up(const struct nic_at *a, uint32_t engine, uint32_t id);
+void sw_transport_go_on(
+	const struct nic_at *a, uint32_t engine, uint32_t queue, uint64_t id);
 void sw_transport_late(const struct nic_at *a, uint32_t engine, uint32_t id);
 
 #endif

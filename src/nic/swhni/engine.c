@@ -132,8 +132,7 @@ static enum swhni_error check(
 	bool is_read = d->type == SWHNI_READ;
 	uint32_t most = d->type >= SWHNI_SEND ? SWHNI_MESSAGE : SWHNI_MOST;
 
-	if (!is_known(a, d) || d->bytes > most || (is_read && !d->bytes) ||
-		(d->type >= SWHNI_SEND && d->bytes > sw_of(a)->most))
+	if (!is_known(a, d) || d->bytes > most || (is_read && !d->bytes))
 		return SWHNI_BAD_ENTRY;
 	if (is_read && d->flags & (SWHNI_EVENT | SWHNI_NOTICE) &&
 		!sw_interface(a->node, d->interface))
@@ -320,6 +319,10 @@ void sw_engine_on_cancel(const struct nic_at *a, uint32_t engine)
 		c = ring_at(&e->cancels, i);
 	c->is_heard = true;
 	c->until = sw_queue(e, c->queue)->q.written;
+	if (c->goes_on) {
+		sw_transport_go_on(a, engine, c->queue, c->id);
+		c->id = UINT64_MAX; /* no descriptor's */
+	}
 	cancel_messages(a, engine, c->queue, c->id);
 	apply_cancels(a, engine, c->queue);
 	sw_engine_turn(a, engine);
@@ -557,6 +560,36 @@ static void tell(const struct nic_at *a, uint32_t engine,
 		workqs_tell(a, queues, x->queue, &c);
 }
 
+void sw_engine_tell(const struct nic_at *a, uint32_t engine, uint32_t id)
+{
+	struct sw_message *m = sw_message(sw_engine(a, engine), id);
+
+	if (m->is_dead || m->is_over)
+		return;
+	tell(a, engine, m, SWHNI_OK);
+	m->is_told = true;
+}
+
+uint32_t sw_engine_queue(const struct nic_at *a, const struct sw_message *m)
+{
+	const struct sw_interface *x = sw_interface(a->node, m->interface);
+
+	return m->role == SW_OWN ? m->queue : x ? x->queue : SW_NO_QUEUE;
+}
+
+bool sw_engine_tell_kept(
+	const struct nic_at *a, uint32_t engine, const struct sw_message *m)
+{
+	uint32_t queue = sw_engine_queue(a, m);
+	struct workq_completion c = {
+		.id = m->d.id,
+		.status = SWHNI_STATUS(SWHNI_DONE, SWHNI_NO_ANSWER, m->d.node),
+	};
+
+	return !m->is_dead && queue != SW_NO_QUEUE &&
+	       workqs_tell(a, &sw_engine(a, engine)->queues, queue, &c);
+}
+
 static void stop(const struct nic_at *a, uint32_t engine, uint32_t id)
 {
 	struct sw_engine *e = sw_engine(a, engine);
@@ -578,7 +611,7 @@ void sw_engine_end(const struct nic_at *a, uint32_t engine, uint32_t id,
 	sw_here(a)->error[status]++;
 	if (m->role == SW_UNIT)
 		sw_of(a)->unit->on_end(a, engine, id, status);
-	else if (!m->is_dead)
+	else if (!m->is_dead && !m->is_told)
 		tell(a, engine, m, status);
 	stop(a, engine, id);
 }
@@ -608,7 +641,7 @@ void sw_engine_kill(const struct nic_at *a, uint32_t engine, uint32_t id)
 		return;
 	m->is_dead = true;
 	sw_drop(a, m->job);
-	if (m->role == SW_OWN)
+	if (m->role == SW_OWN && !m->is_told)
 		workqs_end(&e->queues, m->queue);
 	stop(a, engine, id);
 }

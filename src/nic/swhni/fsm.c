@@ -145,8 +145,7 @@ int swhni_fsm(const struct nic_at *a, uint32_t interface, uint32_t process,
 		memcpy(x->data, data, d->bytes);
 	t = side->ops->store(side, sw_place(a, i->setup.engine), a->t,
 		(uint32_t)sizeof(*d) + (is_write ? d->bytes : 0));
-	if (i->setup.vm)
-		t += sw_params(a)->vm;
+	t += i->setup.vm ? sw_params(a)->vm : 0;
 	sw_post(a, t, i->setup.engine, SW_SHORT, id);
 	return 0;
 }

@@ -235,8 +235,8 @@ int swhni_took(const struct nic_at *a, uint32_t interface, uint32_t process,
 	return 0;
 }
 
-int swhni_cancel(const struct nic_at *a, uint32_t interface, uint32_t process,
-	uint64_t id)
+static int wish(const struct nic_at *a, uint32_t interface, uint32_t process,
+	uint64_t id, bool goes_on)
 {
 	struct sw_interface *x = sw_mapped(a, interface, process);
 	struct side *side = sw_of(a)->side;
@@ -248,10 +248,24 @@ int swhni_cancel(const struct nic_at *a, uint32_t interface, uint32_t process,
 	if (x->queue == SW_NO_QUEUE)
 		return EINVAL;
 	c = ring_push(&sw_engine(a, x->setup.engine)->cancels);
-	*c = (struct sw_cancel){ .queue = x->queue, .id = id };
+	*c = (struct sw_cancel){
+		.queue = x->queue, .id = id, .goes_on = goes_on
+	};
 	t = side->ops->store(side, sw_place(a, x->setup.engine), a->t, 16);
 	sw_post(a, t, x->setup.engine, SW_CANCEL, 0);
 	return 0;
+}
+
+int swhni_cancel(const struct nic_at *a, uint32_t interface, uint32_t process,
+	uint64_t id)
+{
+	return wish(a, interface, process, id, false);
+}
+
+int swhni_again(const struct nic_at *a, uint32_t interface, uint32_t process,
+	uint64_t id)
+{
+	return wish(a, interface, process, id, true);
 }
 
 /* --- the chip's memory --- */

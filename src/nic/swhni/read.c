@@ -211,6 +211,8 @@ static void place(const struct nic_at *a, uint32_t engine, packet_id id)
 	if (l->is_last)
 		l->h.status = (uint8_t)sw_complete_begin(
 			a, engine, l, a->nic->net->packets[id].src, &t);
+	if (l->is_last && !l->h.status)
+		sw_engine_tell(a, engine, l->h.message);
 	sw_post(a, t, engine, SW_WRITTEN, id);
 }
 

@@ -70,7 +70,10 @@ enum swhni_flag {
 	/* Of a fast short message: its bytes there are at an offset of the
 	 * chip's memory of the target's interface, not in a handle. */
 	SWHNI_ON_CHIP = 32,
-	SWHNI_FLAGS = 63,
+	/* Without an answer it completes with SWHNI_NO_ANSWER, but keeps its
+	 * place for a while: see swhni_again(). */
+	SWHNI_KEEP = 64,
+	SWHNI_FLAGS = 127,
 };
 
 /*
@@ -131,7 +134,9 @@ struct swhni_member {
 	uint8_t engine, unused;
 };
 
-#define SWHNI_NO_NODE UINT32_MAX
+#define SWHNI_NO_NODE	UINT32_MAX
+#define SWHNI_NO_RESULT UINT64_MAX /* a result that is not wanted */
+#define SWHNI_NO_ENTRY	0xff /* the result goes down the tree */
 
 enum swhni_op {
 	SWHNI_SUM,
@@ -348,9 +353,30 @@ int swhni_took(const struct nic_at *a, uint32_t interface, uint32_t process,
 int swhni_fsm(const struct nic_at *a, uint32_t interface, uint32_t process,
 	const struct swhni_descriptor *d, const void *data, sim_time birth,
 	sim_time copied);
+/*
+ * Stores a collective into the window, with its contribution if that has up to
+ * SWHNI_SHORT bytes; longer ones are read.  EACCES: the page is not mapped;
+ * what else is wrong ends with a completion.
+ */
+int swhni_collect(const struct nic_at *a, uint32_t interface, uint32_t process,
+	const struct swhni_collective *c, const void *data, sim_time birth,
+	sim_time copied);
+/* Sets a chain of multicasts between nodes, on all ports.  Only before a run,
+ * by whoever manages jobs. */
+int swhni_set_chain(struct nic *nic, uint32_t entry, const site_id *node,
+	uint32_t n, struct err *e);
 /* Cancels descriptors with this id whose messages have not begun: they complete
  * with SWHNI_CANCELLED, soon. */
 int swhni_cancel(const struct nic_at *a, uint32_t interface, uint32_t process,
+	uint64_t id);
+
+/*
+ * Lets a message with SWHNI_KEEP that had no answer go on, as the same message:
+ * the interface asks its target what it has of it, and sends what is missing,
+ * if anything.  So it is executed once.  Without this call it ends by itself,
+ * with another completion.
+ */
+int swhni_again(const struct nic_at *a, uint32_t interface, uint32_t process,
 	uint64_t id);
 
 /* A core's load from the interface's page of the chip's memory; *t becomes when
