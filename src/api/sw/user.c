@@ -30,14 +30,6 @@ static const struct workq_params *params_of(const struct swv_user *u)
 
 /* --- open and close --- */
 
-/* Where a node has virtual machines, its processes are in them, in turn. */
-static uint32_t vm_of(const struct swv_user *u)
-{
-	const struct swhni_params *p = u->nic->params;
-
-	return p->vms ? 1 + u->process % (uint32_t)p->vms : 0;
-}
-
 int swv_user_open(struct swv_user *u)
 {
 	struct swhni_setup s = {
@@ -50,7 +42,6 @@ int swv_user_open(struct swv_user *u)
 	u->nic = nic_check(host_nic(program_host()), &swhni_ops);
 	u->node = program_node();
 	u->engine = s.engine = swhni_engine(u->nic, s.process);
-	s.vm = vm_of(u);
 	u->n_entries = u->n_slots = 0;
 	s.vm = swhni_vm_of(u->nic, u->node, s.process);
 	memory_add_range(host_at(program_host(), u->node), &rings); /* once */
