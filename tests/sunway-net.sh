@@ -62,7 +62,8 @@ reach() { # EVENTS SETTINGS
 cut='0 us uplinks 0:1.5 dies'
 ends 0 run sunway reach leaf=0:1.5 --json --threads 1
 holds '.results | .pairs == 7936 and .reached_pct == 100 and
-	.mean_switches == 3 and .most_switches == 3 and .most_more_switches == 0'
+	.mean_switches == 3 and .most_switches == 3 and
+	.most_more_switches == 0'
 report "SUN-F9: three switches on every way to another leaf"
 reach '0 us link 0:1.5 up 3 dies'
 holds '.results | .reached_pct == 100 and .most_switches == 4 and
