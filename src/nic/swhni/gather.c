@@ -146,7 +146,7 @@ static void on_answer(const struct nic_at *a, packet_id id)
 		return;
 	group = x->group;
 	resend_answered(a, &u->sent, h.message);
-	if (h.status == SW_FULL) {
+	if (h.status == SW_FULL && x->item.tries < sw_params(a)->patience) {
 		resend_excused(a, &u->sent, h.message);
 		return;
 	}
