@@ -53,10 +53,12 @@ enum {
 	WEFT_SW_DEPTH = 4096, /* most entries of a queue */
 	WEFT_SW_RINGS = 256, /* most slots of a raw RQ's ring, ... */
 	WEFT_SW_SLOT = 2112, /* ... and bytes of each */
+	WEFT_SW_TURNS = 16384, /* of jobs with one number */
 };
 
 #define WEFT_SW_LONGEST (UINT32_C(1) << 30) /* write or read, bytes */
 #define WEFT_SW_FOREVER INT64_MAX
+#define WEFT_SW_NO_VM	UINT32_MAX
 
 /* Owned by the library. */
 struct weft_sw;
@@ -68,10 +70,22 @@ struct weft_sw_rq;
 
 struct weft_sw_options {
 	uint32_t job; /* below 65536; packets of other jobs are refused */
+	/*
+	 * Jobs that had this number before, below WEFT_SW_TURNS: who starts
+	 * jobs counts them.  So the next job can have it at once, while packets
+	 * of the last one are still on their way.
+	 */
+	uint32_t turn;
+	/* The virtual machine of the node that the process belongs to from now
+	 * on; WEFT_SW_NO_VM: none, it is the host's.  0: as before, which is at
+	 * first 1 + its number modulo nic.vms, or none. */
+	uint32_t vm;
 };
 
 /* Opens the interface; options may be NULL: job 0.  A process may open it
- * several times, also for several jobs. */
+ * several times, also for several jobs.  EINVAL: there is no such virtual
+ * machine; ENODEV: it has died; EBUSY: the process has interfaces of
+ * another. */
 int weft_sw_open(const struct weft_sw_options *options, struct weft_sw **dev);
 /*
  * Ends everything that belongs to the device, at once: the card drops what is
@@ -82,6 +96,7 @@ int weft_sw_close(struct weft_sw *dev);
 
 struct weft_sw_device {
 	uint32_t node, engine, job;
+	uint32_t turn, vm; /* of its job; 0: none */
 	uint32_t ports; /* of the card */
 	uint32_t free_interfaces; /* of the node */
 	uint32_t interfaces; /* of this device, now */
@@ -89,9 +104,13 @@ struct weft_sw_device {
 	uint32_t windows, window; /* of messages into queues; each one's size */
 	uint64_t
 		held; /* bytes of memory that the device has, queues included */
-	/* The library's work, ever: messages that it sent again with their
-	 * data, notices alone, and duplicates that it dropped. */
-	uint64_t resent, notices, duplicates;
+	/* The library's work, ever: messages that it sent again, writes and
+	 * reads that it let the card go on with, and duplicates that it
+	 * dropped. */
+	uint64_t resent, probed, duplicates;
+	/* Packets and messages of its job that this node's card has dropped,
+	 * ever, because what they were for was not there any more. */
+	uint64_t dropped;
 };
 
 int weft_sw_query(struct weft_sw *dev, struct weft_sw_device *d);
@@ -105,6 +124,32 @@ struct weft_sw_port {
 /* A port of the card, 0 or 1. */
 int weft_sw_query_port(
 	struct weft_sw *dev, uint32_t port, struct weft_sw_port *p);
+
+/* --- virtual machines --- */
+
+/*
+ * A node has nic.vms of them.  Each has interfaces, queues and keys of its own,
+ * which it gets from the host's broker on demand, as the host's processes do:
+ * none are set aside.  From then on its programs and the card work alone;
+ * neither a guest's nor the host's system is in the way of a message, which
+ * takes nic.vm longer.
+ */
+struct weft_sw_vm {
+	bool is_dead;
+	uint32_t interfaces; /* that it has now */
+	uint64_t granted, returned, refused; /* interfaces, ever */
+};
+
+/* A virtual machine of the node; 0: the host itself. */
+int weft_sw_query_vm(struct weft_sw *dev, uint32_t vm, struct weft_sw_vm *x);
+/*
+ * A crash of a virtual machine: its programs end, at once and without a word.
+ * Its interfaces and keys are free for others, and what is left of its messages
+ * is dropped.  Nobody else notices, but messages to it end with
+ * WEFT_SW_NO_QUEUE or WEFT_SW_BAD_KEY.  Does not return to one of its programs.
+ * EPERM: it is not the caller's, which is not the host's.
+ */
+int weft_sw_kill_vm(struct weft_sw *dev, uint32_t vm);
 
 /* --- memory --- */
 
@@ -256,7 +301,7 @@ int weft_sw_post_send(struct weft_sw_sq *sq, const struct weft_sw_work *w);
  * memory; completes when all of them are there. */
 int weft_sw_post_write(struct weft_sw_sq *sq, const struct weft_sw_work *w);
 /* The same, and a notice with the tag in the RQ `to`, after the bytes.  A
- * notice uses none of the buffers there.  EAGAIN as above. */
+ * notice uses none of the buffers there. */
 int weft_sw_post_write_notify(
 	struct weft_sw_sq *sq, const struct weft_sw_work *w);
 /* The same, and adds 1 to the reply word, in the bytes of key.  Nothing else is

@@ -345,6 +345,20 @@ struct retry_done retry_send(struct link_retry *q, const struct retry_params *p,
 	return s.done;
 }
 
+sim_time retry_pass(struct link_retry *q, const struct retry_params *p,
+	uint32_t full, const struct retry_packet *x)
+{
+	sim_time room;
+
+	BUG_IF(x->t < q->clear);
+	forget(q, p, x->t);
+	q->sent = x->t + x->ser;
+	q->clear = q->sent + x->gap;
+	keep(q, p, x->chunks, q->sent + 2 * x->latency);
+	room = has_room(q, p, full);
+	return room > q->clear ? room : q->clear;
+}
+
 bool retry_binds(const struct retry_params *p, uint32_t full,
 	const struct retry_packet *x, sim_time longest,
 	const struct retry_tokens *k)

@@ -125,6 +125,10 @@ struct link_retry {
 struct retry_done retry_send(struct link_retry *q, const struct retry_params *p,
 	uint32_t full, const struct retry_packet *x,
 	const struct retry_luck *luck);
+/* The same where nothing ever fails, for a packet that leaves at once: returns
+ * when the link can take another one. */
+sim_time retry_pass(struct link_retry *q, const struct retry_params *p,
+	uint32_t full, const struct retry_packet *x);
 void retry_fini(struct link_retry *q);
 /* Bytes of granted packets, and of their copies, that leave after now, over the
  * channels of a mask; now is not before the last grant. */

@@ -17,6 +17,10 @@ int swv_post(struct swv_device *dev, uint32_t work, sim_time begun)
 
 	x.d.id = work;
 	x.d.flags |= SWHNI_TELL;
+	/* messages into queues have numbers instead */
+	if (!x.has_number && x.d.type != SWHNI_DATAGRAM &&
+		!(x.flags & WEFT_SW_BARE))
+		x.d.flags |= SWHNI_KEEP;
 	if (x.is_fsm)
 		code = swv_user_fsm(u, &x.d, x.data, begun);
 	else
@@ -169,24 +173,14 @@ int weft_sw_post_write_notify(
 	struct weft_sw_sq *sq, const struct weft_sw_work *w)
 {
 	sim_time begun = program_now();
-	struct swv_sq *q = swv_find(SW_SQ, sq);
-	struct swv_work *x;
+	struct swv_sq *q;
 	uint32_t id;
-	int code;
+	int code = begin(sq, w, ALL, SWHNI_WRITE, &q, &id);
 
-	/* before a descriptor is made */
-	if (q && w && !has_window(q, w)) {
-		swv_progress(q->object.dev);
-		if (!has_window(q, w))
-			return EAGAIN;
-	}
-	code = begin(sq, w, ALL, SWHNI_WRITE, &q, &id);
 	if (code)
 		return code;
-	x = work_of(q, id);
-	x->d.flags |= SWHNI_NOTICE;
-	x->d.word[0] = (uint64_t)w->to.queue << 32 | w->tag;
-	take_number(q->object.dev, x);
+	work_of(q, id)->d.flags |= SWHNI_NOTICE;
+	work_of(q, id)->d.word[0] = (uint64_t)w->to.queue << 32 | w->tag;
 	return swv_post(q->object.dev, id, begun);
 }
 

@@ -56,7 +56,7 @@ struct swv_device {
 	uint32_t n_keys; /* registered, ever */
 	struct swv_cq *cqs;
 	bool is_up[WEFT_SW_PORTS], has_news[WEFT_SW_PORTS]; /* of ports */
-	uint64_t resent, notices, doubles;
+	uint64_t resent, probed, doubles;
 };
 
 struct swv_key {
@@ -144,6 +144,11 @@ struct swv_device *swv_open(uint32_t job, uint32_t process);
 /* Whether a key names bytes that are this device's. */
 bool swv_has_bytes(const struct swv_device *dev, uint32_t key, uint64_t offset,
 	uint64_t bytes);
+
+/* --- vm.c --- */
+
+/* The program's process belongs to a virtual machine from now on. */
+int swv_join_vm(uint32_t vm);
 
 /* --- queue.c --- */
 

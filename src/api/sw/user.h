@@ -24,6 +24,7 @@ struct __attribute__((may_alias)) swv_user {
 	uint32_t n_entries, n_completions;
 	uint64_t entries_at, completions_at;
 	uint32_t posted, fetched; /* descriptors; those surely fetched */
+	uint32_t n_short; /* fast short messages */
 	uint32_t taken, told; /* completions; those that the card knows of */
 	/* its receive queue; n_slots is 0 if it has none */
 	uint32_t n_slots;

@@ -31,10 +31,14 @@ static packet_id make(const struct nic_at *a, const struct swc_group *g,
 /* By a port, 1 + its number, if it works; 0: any. */
 static void leave(const struct nic_at *a, packet_id id, uint32_t wanted)
 {
-	bool is_here = a->nic->net->packets[id].dst == a->s;
+	const struct packet *p = &a->nic->net->packets[id];
+	uint32_t avoid =
+		p->flags & PACKET_MANY ? 0 : sw_port_avoided(a, p->dst);
 
 	sw_port_send(a, SW_SYSTEM,
-		is_here ? 0 : sw_port_choose(a, SW_SYSTEM, wanted, false, 0),
+		p->dst == a->s
+			? 0
+			: sw_port_choose(a, SW_SYSTEM, wanted, false, avoid),
 		id);
 }
 
@@ -146,7 +150,7 @@ static void on_answer(const struct nic_at *a, packet_id id)
 		return;
 	group = x->group;
 	resend_answered(a, &u->sent, h.message);
-	if (h.status == SW_FULL) {
+	if (h.status == SW_FULL && x->item.tries < sw_params(a)->patience) {
 		resend_excused(a, &u->sent, h.message);
 		return;
 	}

@@ -119,6 +119,7 @@ static const struct nic_counter counters[] = {
 	{ "tlb_hits", SUM_OF(hits) },
 	{ "tlb_misses", SUM_OF(misses) },
 	{ "tlb_prefetched", SUM_OF(prefetched) },
+	{ "kept", SUM_OF(kept) },
 	{ "resent", SUM_OF(resent) },
 	{ "timeouts", SUM_OF(timeouts) },
 	{ "probes", SUM_OF(probes) },
@@ -211,11 +212,14 @@ static void on_engine(
 	case SW_WRITTEN:
 		sw_receive_on_written(a, engine, data);
 		return;
+	case SW_CANCEL:
+		sw_engine_on_cancel(a, engine);
+		return;
 	case SW_CHECKED:
 		sw_engine_on_checked(a, engine, data);
 		return;
-	case SW_CANCEL:
-		sw_engine_on_cancel(a, engine);
+	case SW_CRASH:
+		sw_broker_on_crash(a, data);
 		return;
 	default:
 		break;
@@ -238,6 +242,9 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	struct nic_at a = { nic, nic->nodes[s], w, s, t };
 	uint32_t number = sim_number(&e) - ENGINE_CLIENT;
 
+	/* a plan's event may be a node's first */
+	if (sim_phase(&e) != PHASE_PROGRAM)
+		a.node = nic_node(nic, s);
 	if (a.node)
 		settle(&a);
 	if (sim_phase(&e) == PHASE_PROGRAM) {
@@ -346,7 +353,7 @@ static int check_params(
 	}                                                                      \
 	static void give_up_##n_(const struct nic_at *a, uint32_t id)          \
 	{                                                                      \
-		sw_engine_end(a, n_, id, SWHNI_NO_ANSWER);                     \
+		sw_transport_give_up(a, n_, id);                               \
 	}
 
 ENGINE(0)
@@ -360,6 +367,10 @@ static void set_up_engine(struct swhni *x, uint32_t i)
 	x->reads[i] = (struct side_reads_how){ .side = x->side,
 		.processor = i % host_processors(x->nic.host),
 		.first = SW_READS + first,
+		/* a packet's bytes, if the side allows so many reads */
+		.whole = x->side->n_reads >= x->most / x->side->most_read
+				 ? x->most
+				 : 0,
 		.is_settled = x->side->ops->least != NULL };
 	x->queues[i] = (struct workqs_how){
 		.first = SW_QUEUES + first,
@@ -382,7 +393,7 @@ static void set_up_unit(struct swhni *x)
 
 	resend_set_up(&x->unit_resend, &p->retry, x->nic.n_nodes,
 		SW_COLLECTIVE + SWC_RESEND);
-	x->unit_resend.stride = SWHNI_ENGINES * SW_EVENTS + 1;
+	x->unit_resend.stride = SW_ALL_EVENTS - ENGINE_CLIENT;
 	x->unit_resend.send = swc_again;
 	x->unit_resend.on_late = swc_late;
 	x->unit_resend.give_up = swc_give_up;
@@ -422,21 +433,23 @@ static int swhni_init(struct nic *nic, struct err *e)
 	uint32_t most = nic->net->link.max_payload;
 
 	x->side = host_side(nic->host);
-	x->most = most < SWHNI_MESSAGE ? most : SWHNI_MESSAGE;
+	x->most = SWHNI_MESSAGE;
 	x->unit = &sw_collective_unit;
 	if (!x->side)
 		return err_set(e, "side.kind: nic.kind swhni needs a bus "
 				  "between chip and memory, such as pcie");
-	if (most < SW_MISSING)
+	if (most < SWHNI_MESSAGE) /* a packet holds a queue message */
 		return err_set(e,
 			"link.payload: nic.kind swhni needs at least %d bytes",
-			SW_MISSING);
+			SWHNI_MESSAGE);
 	for (uint32_t i = 0; i < SWHNI_ENGINES; i++)
 		set_up_engine(x, i);
 	set_up_unit(x);
 	set_up_ports(x);
 	nic->load_size = sizeof(struct sw_load) + x->most;
-	return check_params(nic->params, x->most, e);
+	if (check_params(nic->params, x->most, e))
+		return -1;
+	return sw_broker_plan(nic, e);
 }
 
 #define ENGINE_MEMBERS(n_)                                                     \
@@ -471,6 +484,8 @@ static const struct nic_member members[] = {
 	ENGINE_MEMBERS(1),
 	NIC_MEMBER(slots, struct sw_node, handles, sizeof(struct sw_handle)),
 	NIC_MEMBER(index, struct sw_node, by_key, 0),
+	NIC_MEMBER(slots, struct sw_node, broker.drops, sizeof(struct sw_drop)),
+	NIC_MEMBER(index, struct sw_node, broker.by_job, 0),
 	{ 0 },
 };
 
@@ -509,6 +524,7 @@ static void node_fini(struct nic *nic, void *node)
 	sw_interface_fini(n);
 	mem_free(n->avoids);
 	sw_manage_fini(n);
+	sw_broker_fini(n);
 	if (x->unit->fini)
 		x->unit->fini(n);
 }
@@ -516,7 +532,7 @@ static void node_fini(struct nic *nic, void *node)
 static uint64_t node_memory(const void *node)
 {
 	const struct sw_node *n = node;
-	uint64_t sum = 0;
+	uint64_t sum = sw_broker_memory(n);
 
 	for (uint32_t i = 0; i < SWHNI_ENGINES; i++)
 		sum += slots_memory(&n->engine[i].messages.items);
@@ -572,7 +588,7 @@ const struct nic_ops swhni_ops = {
 	.title = "SWHNI",
 	.machine = "sunway",
 	.can = NIC_RESENDS | NIC_ATOMICS,
-	.has = "any-side processors",
+	.has = "any-side processors vms",
 	.size = sizeof(struct swhni),
 	.node_size = sizeof(struct sw_node),
 	PARAMS(params),

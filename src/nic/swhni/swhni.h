@@ -39,7 +39,8 @@ enum {
 	SWHNI_KEYS = 4096, /* of a node */
 	SWHNI_LEAST_PAGE = 12, /* 4 KiB to 8 MiB, as powers of two */
 	SWHNI_MOST_PAGE = 23,
-	SWHNI_JOBS = 1 << 16,
+	SWHNI_JOBS = 1 << 16, /* numbers */
+	SWHNI_TURNS = 1 << 14, /* of jobs with one number */
 };
 
 /* The longest write or read, bytes. */
@@ -70,7 +71,10 @@ enum swhni_flag {
 	/* Of a fast short message: its bytes there are at an offset of the
 	 * chip's memory of the target's interface, not in a handle. */
 	SWHNI_ON_CHIP = 32,
-	SWHNI_FLAGS = 63,
+	/* Without an answer it completes with SWHNI_NO_ANSWER, but keeps its
+	 * place for a while: see swhni_again(). */
+	SWHNI_KEEP = 64,
+	SWHNI_FLAGS = 127,
 };
 
 /*
@@ -216,8 +220,13 @@ enum { SWHNI_SLOT = sizeof(struct swhni_slot) + SWHNI_MESSAGE };
 
 /* --- set-up, by a driver --- */
 
+/* What packets carry: a job's number, and how many jobs have had it before, so
+ * that the next one can have it at once. */
+#define SWHNI_JOB(number, turn) ((uint32_t)(number) | (uint32_t)(turn) << 16)
+#define SWHNI_IS_JOB(job)	((job) >> 16 < SWHNI_TURNS)
+
 struct swhni_setup {
-	uint32_t job; /* below SWHNI_JOBS */
+	uint32_t job; /* SWHNI_JOB() */
 	uint32_t process; /* its owner */
 	uint32_t vm; /* 0: none; else messages take nic.vm longer */
 	uint32_t wanted; /* 1 + an interface's number; 0: any that is free */
@@ -238,6 +247,8 @@ uint32_t swhni_n_ports(const struct nic *nic);
  */
 int swhni_open(const struct nic_at *a, const struct swhni_setup *s,
 	uint32_t *interface);
+/* At once, whatever is under way: that is dropped, without a completion. */
+void swhni_take_back(const struct nic_at *a, uint32_t interface);
 /* EBUSY while work is under way. */
 int swhni_close(const struct nic_at *a, uint32_t interface);
 /* NULL: there is none. */
@@ -296,6 +307,35 @@ const struct swhni_handle *swhni_handle(
  * comes for it is dropped and counted.
  */
 void swhni_leave(const struct nic_at *a, uint32_t job);
+/* Packets and messages of a job that a node has dropped because what they were
+ * for was not there, or was another's. */
+uint64_t swhni_dropped(struct nic *nic, site_id s, uint32_t job);
+
+/*
+ * Virtual machines (SUN-F83 to F86).  A node has nic.vms, numbered from 1 on,
+ * and processes belong to them.  Each has its own interfaces, queues and keys,
+ * which the node's broker hands out on demand: nothing is set aside.  Messages
+ * pass neither a guest nor the host.
+ */
+struct swhni_vm {
+	uint32_t interfaces; /* that it has */
+	uint64_t granted, returned, refused; /* ever */
+	bool is_dead;
+};
+
+/* The one that a process belongs to: 1 + the process modulo nic.vms, unless it
+ * has joined another; 0: none. */
+uint32_t swhni_vm_of(struct nic *nic, site_id s, uint32_t process);
+/* EINVAL if there is none, ENODEV if it has died, EBUSY while the process has
+ * interfaces of another. */
+int swhni_vm_join(const struct nic_at *a, uint32_t process, uint32_t vm);
+/*
+ * A crash: its programs end, its interfaces and keys are free, and its messages
+ * are dropped as those of a job that leaves.  Nobody else notices.  Does not
+ * return to a program that ends.  EINVAL if there is none.
+ */
+int swhni_vm_kill(const struct nic_at *a, uint32_t vm);
+struct swhni_vm swhni_vm(struct nic *nic, site_id s, uint32_t vm);
 
 /* --- for programs: stores to the chip --- */
 
@@ -332,6 +372,15 @@ int swhni_set_chain(struct nic *nic, uint32_t entry, const site_id *node,
 /* Cancels descriptors with this id whose messages have not begun: they complete
  * with SWHNI_CANCELLED, soon. */
 int swhni_cancel(const struct nic_at *a, uint32_t interface, uint32_t process,
+	uint64_t id);
+
+/*
+ * Lets a message with SWHNI_KEEP that had no answer go on, as the same message:
+ * the interface asks its target what it has of it, and sends what is missing,
+ * if anything.  So it is executed once.  Without this call it ends by itself,
+ * with another completion.
+ */
+int swhni_again(const struct nic_at *a, uint32_t interface, uint32_t process,
 	uint64_t id);
 
 /* A core's load from the interface's page of the chip's memory; *t becomes when

@@ -160,8 +160,8 @@ static void set_rules(struct array *a, const struct net *n)
 	a->row = (uint32_t)a->how.row;
 	a->is_paired = a->how.row_for == ARRAY_BY_PAIR;
 	a->feeds = a->how.feedback;
-	a->stores = a->how.store == ARRAY_STORE_AUTO &&
-		    (a->has_rates || a->is_faulty);
+	a->stores =
+		a->how.store == ARRAY_STORE_AUTO && (a->has_rates || n->faults);
 	a->column = link_ser(&n->link, n->link.max_payload) * a->how.column /
 		    n->link.max_chunks;
 }
@@ -193,19 +193,23 @@ static void array_make(struct router *r, const struct net_setup *s)
 		n->coll = coll_new(n->route, PACKET_MANY);
 }
 
-/* Where tokens of the other end of a wire return to, if that is near. */
+/* Where credits of the other end of a wire return to, if that is near. */
 static struct link_returns *returns_of(
-	const struct net *n, const struct link_sender *l)
+	const struct net *n, const struct link_sender *l, sim_time **due)
 {
+	struct array_node *node;
+	struct array_switch *far;
+
 	if (l->peer == NO_ROUTER || l->is_far)
 		return NULL;
-	if (l->peer < n->n_nodes)
-		return &array_node(array_nodes(n), l->peer)
-				->end[l->peer_port]
-				.returns;
-	return &array_switch(array_switches(n), l->peer)
-			->port[l->peer_port]
-			.returns;
+	if (l->peer < n->n_nodes) {
+		node = array_node(array_nodes(n), l->peer);
+		*due = &node->end[l->peer_port].due;
+		return &node->end[l->peer_port].returns;
+	}
+	far = array_switch(array_switches(n), l->peer);
+	*due = &far->due[l->peer_port];
+	return &far->port[l->peer_port].returns;
 }
 
 static void wire_node(struct array *a, site_id id)
@@ -217,7 +221,7 @@ static void wire_node(struct array *a, site_id id)
 		struct array_end *x = &s->end[p];
 
 		net_wire(a->router.net, &array_ops, id, p, &x->sender);
-		x->far = returns_of(a->router.net, &x->sender);
+		x->far = returns_of(a->router.net, &x->sender, &x->far_due);
 		for (uint32_t c = 0; c < ARRAY_CLASSES; c++)
 			x->fifo[c].room =
 				(uint16_t)a->router.net->params.injection;
@@ -233,7 +237,7 @@ static void wire_switch(struct array *a, site_id id)
 		struct array_port *x = &s->port[p];
 
 		net_wire(a->router.net, &array_ops, id, p, &x->sender);
-		x->far = returns_of(a->router.net, &x->sender);
+		x->far = returns_of(a->router.net, &x->sender, &x->far_due);
 		if (x->sender.peer == NO_ROUTER)
 			s->dead |= (uint64_t)1 << p;
 	}

@@ -103,6 +103,8 @@ struct array_port {
 	uint64_t want[ARRAY_CHANNELS]; /* inputs with a packet for it at the
 					* head of a row buffer, by the channel
 					* of their arrival */
+	uint64_t odd[ARRAY_CHANNELS]; /* of these, whose packet leaves on
+				       * another channel */
 	uint8_t first[ARRAY_CHANNELS]; /* the input to serve first */
 	uint8_t turn; /* the channel to serve first */
 	bool is_timed; /* an event is pending for when it can grant */
@@ -121,6 +123,7 @@ struct array_port {
 	/* the input */
 	sim_time bus_free;
 	struct link_returns *far; /* of the other end; NULL: returns are mail */
+	sim_time *far_due; /* when the first of them is due there, or before */
 	uint64_t waits; /* lists with packets in the input buffer, a bit each */
 	uint64_t full; /* lists whose row buffer has no room */
 	uint64_t storing; /* lists whose first packet in the input buffer has
@@ -145,6 +148,12 @@ struct array_switch {
 	struct route_memory *own; /* written entries, or NULL */
 	site_id id;
 	uint8_t turn; /* the port to try first among equals */
+	uint64_t warned; /* ports that may be warned of */
+	/* For choices: what each port offers to a channel, if its bit is set
+	 * and no credits have returned since. */
+	uint64_t fresh;
+	sim_time due[TOPO_MAX_PORTS];
+	int32_t offer[TOPO_MAX_PORTS][ARRAY_CHANNELS];
 	bool is_waiting; /* an event is pending for source-routed packets */
 	uint64_t impatient; /* of these, dropped because they waited too long */
 	uint64_t stranded; /* packets without a way */
@@ -163,6 +172,8 @@ struct array_end {
 	_Alignas(64) struct link_sender sender;
 	struct link_returns returns;
 	struct link_returns *far; /* as above */
+	sim_time *far_due;
+	sim_time due;
 	struct array_fifo fifo[ARRAY_CLASSES];
 	uint8_t turn; /* the FIFO to serve first */
 	uint8_t leaving; /* the FIFO of the packet on the link */

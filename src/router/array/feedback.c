@@ -64,7 +64,9 @@ void array_feed_back(const struct array *a, struct sim_worker *w,
 void array_be_warned(struct sim_worker *w, struct array_switch *s,
 	const struct sim_event *e, sim_time t)
 {
+	port_id out = sim_number(e) - ARRAY_WARNING;
+
 	sim_discount(w);
-	s->port[sim_number(e) - ARRAY_WARNING].warned =
-		t + (sim_time)e->data * SIM_NS;
+	s->warned |= BIT(out);
+	s->port[out].warned = t + (sim_time)e->data * SIM_NS;
 }

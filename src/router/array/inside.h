@@ -14,8 +14,11 @@
 static inline void give_back(struct array *a, struct sim_worker *w,
 	struct array_port *i, uint32_t channel, uint32_t chunks, sim_time tail)
 {
-	net_give_back(w, &i->sender, i->far,
-		tail + a->link->latency[i->sender.wire], channel, chunks);
+	sim_time t = tail + a->link->latency[i->sender.wire];
+
+	net_give_back(w, &i->sender, i->far, t, channel, chunks);
+	if (i->far && t < *i->far_due)
+		*i->far_due = t;
 }
 
 /* When a packet's tail has arrived at its input. */
@@ -45,10 +48,14 @@ static inline void ask(struct array *a, struct array_switch *s, port_id in,
 	uint32_t list, sim_time t)
 {
 	packet_id id = s->port[in].list[list].first;
-	port_id out = a->packets[id].escape;
+	const struct packet *p = &a->packets[id];
+	uint32_t came = list / ARRAY_COLUMNS;
+	struct array_port *o = &s->port[p->escape];
 
-	s->port[out].want[list / ARRAY_COLUMNS] |= BIT(in);
-	s->dirty |= BIT(out);
+	o->want[came] |= BIT(in);
+	if (p->channel != came)
+		o->odd[came] |= BIT(in);
+	s->dirty |= BIT(p->escape);
 	book_wait(a->book, id, CAUSE_LINK, t);
 }
 
@@ -166,6 +173,7 @@ static inline void join(struct array *a, struct sim_worker *w,
 
 	p->escape = (uint8_t)out;
 	s->port[out].backlog += p->chunks;
+	s->fresh &= ~BIT(out);
 	book_wait(a->book, id, CAUSE_QUEUE, t);
 	packet_push(a->packets, &i->list[list], id);
 	if (!(i->waits >> list & 1)) {

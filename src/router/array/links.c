@@ -98,8 +98,11 @@ static struct packet_list sift_list(struct array *a, struct sim_worker *w,
 			continue;
 		}
 		s->port[p->escape].backlog -= p->chunks;
-		if (!k && row)
+		s->fresh &= ~BIT(p->escape);
+		if (!k && row) {
 			s->port[p->escape].want[came] &= ~BIT(in);
+			s->port[p->escape].odd[came] &= ~BIT(in);
+		}
 		if (k >= row) {
 			packet_push(a->packets, &out, id);
 			continue;

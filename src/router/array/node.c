@@ -137,8 +137,11 @@ static bool has_room(const struct net *n, site_id site, uint32_t fifo)
 static void give_back(struct array *a, struct sim_worker *w,
 	struct array_end *x, uint32_t channel, uint32_t chunks, sim_time t)
 {
-	net_give_back(w, &x->sender, x->far,
-		t + a->link->latency[x->sender.wire], channel, chunks);
+	sim_time at = t + a->link->latency[x->sender.wire];
+
+	net_give_back(w, &x->sender, x->far, at, channel, chunks);
+	if (x->far && at < *x->far_due)
+		*x->far_due = at;
 }
 
 static void on_arrival(struct array *a, struct sim_worker *w,

@@ -26,6 +26,7 @@ static packet_id leave_row(struct array *a, struct array_switch *s, port_id out,
 	packet_id id = packet_pop(a->packets, &i->list[list]);
 
 	s->port[out].want[came] &= ~BIT(in);
+	s->port[out].odd[came] &= ~BIT(in);
 	i->full &= ~(sharers(a, list) | ARRAY_MANY);
 	if (--i->in_row[list])
 		ask(a, s, in, list, t);
@@ -96,7 +97,7 @@ static port_id pick(struct array *a, struct array_switch *s, port_id out,
 	struct array_port *o = &s->port[out];
 	uint64_t m = o->want[came];
 
-	while (m && *blocked != BIT(ARRAY_CHANNELS) - 1) {
+	while (m) {
 		port_id in = net_first(m, o->first[came]);
 		uint32_t list = array_list(came, a->column_of[out]);
 		packet_id id = s->port[in].list[list].first;
@@ -111,9 +112,7 @@ static port_id pick(struct array *a, struct array_switch *s, port_id out,
 			lack(o, channel, t);
 			book_wait(a->book, id, CAUSE_TOKENS, t);
 		}
-		if (!a->is_stepped)
-			break; /* the others want the same channel */
-		m &= ~BIT(in);
+		m &= o->odd[came] & ~BIT(in); /* the others want the same */
 	}
 	return TOPO_NO_PORT;
 }
@@ -155,6 +154,7 @@ static void arbitrate(struct array *a, struct sim_worker *w,
 		return;
 	}
 	link_collect(&o->sender, &o->returns, t);
+	s->fresh &= ~BIT(out);
 	if (is_own && !s->is_own_last && leave_own(a, w, s, out, t))
 		return;
 	for (uint32_t k = 0; k < ARRAY_CHANNELS; k++) {
@@ -192,7 +192,7 @@ static void on_arrival(struct array *a, struct sim_worker *w,
 	s->port[in].bytes[came] += a->link->bytes[p->size];
 	link_owe(&s->port[in].sender, a->link->owed, t);
 	book_at_port(a->book, id, s->id, "in by", in, came);
-	if (a->stores && a->is_faulty)
+	if (a->stores)
 		array_note(&s->port[in], p->answer);
 	if (p->flags & PACKET_MANY) {
 		array_spread(a, w, s, in, came, id, t);
@@ -219,6 +219,7 @@ static void on_token(struct sim_worker *w, struct array_switch *s, port_id port,
 
 	sim_discount(w);
 	l->tokens[channel] = (int16_t)(l->tokens[channel] + (int)chunks);
+	s->fresh &= ~BIT(port);
 	if (s->port[port].returns.is_starving)
 		s->dirty |= BIT(port);
 }
