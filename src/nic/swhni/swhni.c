@@ -215,6 +215,9 @@ static void on_engine(
 	case SW_CANCEL:
 		sw_engine_on_cancel(a, engine);
 		return;
+	case SW_CHECKED:
+		sw_engine_on_checked(a, engine, data);
+		return;
 	case SW_CRASH:
 		sw_broker_on_crash(a, data);
 		return;
