@@ -148,7 +148,7 @@ static void place(struct array *a)
 	bool is_fifo = a->how.inner == ARRAY_FIFO;
 
 	for (port_id p = 0; p < a->n_ports; p++)
-		a->column_of[p] = is_fifo ? 0 : (uint8_t)(p % a->how.columns);
+		a->column_of[p] = (uint8_t)(is_fifo ? 0 : p % a->how.columns);
 }
 
 static void set_rules(struct array *a, const struct net *n)
