@@ -284,6 +284,7 @@ struct sw_engine {
 	uint32_t ahead; /* packets asked for or here, and not cut */
 	sim_time written_at; /* all that it writes is in memory */
 	uint32_t generation;
+	uint8_t classes; /* bits of those with messages that are not cut */
 	bool is_turning, is_again; /* further down the stack; once more */
 };
 
@@ -339,8 +340,8 @@ struct sw_node {
 	uint32_t number; /* of packets */
 	uint32_t inside; /* packets in the card */
 	struct sw_collectives *collectives; /* of the unit, or NULL */
-	struct sw_broker broker;
 	struct sw_manage *manage; /* or NULL */
+	struct sw_broker broker;
 	/* counters */
 	uint64_t packets, delivered, messages, acks, shorts, asks, answers;
 	uint64_t looped, crossed, managed;
@@ -493,6 +494,10 @@ static inline uint32_t sw_bytes_of(
 int sw_broker_ask(const struct nic_at *a, const struct swhni_setup *s);
 void sw_broker_grant(const struct nic_at *a, struct sw_interface *x);
 void sw_broker_return(const struct nic_at *a, struct sw_interface *x);
+/* Whether the owner of a message may use the bytes that it names as its own:
+ * its job's, and in a virtual machine only that machine's. */
+enum swhni_error sw_broker_look_up(
+	const struct nic_at *a, uint32_t engine, const struct sw_message *m);
 void sw_broker_on_crash(const struct nic_at *a, uint32_t event);
 /* Crashes that a plan of faults has. */
 int sw_broker_plan(struct nic *nic, struct err *e);
@@ -584,11 +589,12 @@ void sw_engine_fini(struct sw_engine *e);
 
 /* Asks for the bytes of a message's next packet. */
 void sw_send_read(const struct nic_at *a, uint32_t engine, uint32_t id);
-/* Whether its next packet can be cut; cuts it. */
-bool sw_send_is_ready(const struct nic_at *a, const struct sw_message *m);
+/* The port by which its next packet can leave, or SW_NO_PORT; cuts it. */
+uint32_t sw_send_port(const struct nic_at *a, const struct sw_message *m);
 /* A message begins its first try, or another one: packets of its map. */
 void sw_send_begin(struct sw_message *m, uint32_t n_packets);
-void sw_send_cut(const struct nic_at *a, uint32_t engine, uint32_t id);
+void sw_send_cut(
+	const struct nic_at *a, uint32_t engine, uint32_t id, uint32_t port);
 /* A packet that an engine makes, zeroed but for what all have. */
 packet_id sw_send_packet(const struct nic_at *a, uint32_t engine,
 	enum sw_packet_type type, site_id dst, uint32_t bytes);

@@ -39,6 +39,7 @@ void sw_engine_line(const struct nic_at *a, uint32_t engine, uint32_t id)
 	if (x->in_run >> m->class & 1)
 		return;
 	x->in_run |= (uint8_t)(1u << m->class);
+	e->classes |= (uint8_t)(1u << m->class);
 	*(uint32_t *)ring_push(&e->run[m->class]) = queue_of(m);
 }
 
@@ -58,8 +59,10 @@ static void leave_run(struct sw_engine *e, uint32_t class, uint32_t queue)
 	for (uint32_t i = 0; i < e->run[class].n; i++)
 		if (*(uint32_t *)ring_at(&e->run[class], i) == queue) {
 			take_out(&e->run[class], i);
-			return;
+			break;
 		}
+	if (!e->run[class].n)
+		e->classes &= (uint8_t) ~(1u << class);
 }
 
 /* A queue that has entries waits for its turn to have one taken. */
@@ -128,7 +131,6 @@ static enum swhni_error check(
 	const struct nic_at *a, uint32_t engine, const struct sw_message *m)
 {
 	const struct swhni_descriptor *d = &m->d;
-	const struct swhni_handle *h;
 	bool is_read = d->type == SWHNI_READ;
 	uint32_t most = d->type >= SWHNI_SEND ? SWHNI_MESSAGE : SWHNI_MOST;
 
@@ -139,8 +141,7 @@ static enum swhni_error check(
 		return SWHNI_BAD_INTERFACE;
 	if (!d->bytes)
 		return SWHNI_OK;
-	return sw_look_up(
-		a, engine, m->job, d->own_key, d->own_offset, d->bytes, 0, &h);
+	return sw_broker_look_up(a, engine, m);
 }
 
 static uint8_t class_of(const struct swhni_descriptor *d)
@@ -379,18 +380,18 @@ static uint32_t next_to_read(struct sw_engine *e, uint32_t class)
 static void read_ahead(const struct nic_at *a, uint32_t engine)
 {
 	struct sw_engine *e = sw_engine(a, engine);
-	uint32_t most = (uint32_t)sw_params(a)->ahead / sw_of(a)->most;
+	uint32_t most = (uint32_t)sw_params(a)->ahead / SWHNI_MESSAGE;
+	uint32_t left = e->classes;
 
-	for (uint32_t c = 0; c < SW_CLASSES; c++)
-		while (e->ahead < most) {
-			uint32_t id = next_to_read(e, c);
+	for (; left && e->ahead < most; left &= left - 1) {
+		uint32_t c = (uint32_t)__builtin_ctz(left), id;
 
-			if (!id)
-				break;
+		while (e->ahead < most && (id = next_to_read(e, c))) {
 			e->ahead++;
 			turns_of(e, queue_of(sw_message(e, id)))->ahead++;
 			sw_send_read(a, engine, id);
 		}
+	}
 }
 
 /* --- issuing --- */
@@ -436,20 +437,23 @@ static bool serve(
 	uint32_t queue = *(uint32_t *)ring_at(run, place);
 	uint32_t id = turns_of(e, queue)->uncut[class].first;
 	const struct sw_message *m = sw_message(e, id);
+	uint32_t port;
 
 	if (!m->is_issued) {
 		e->issuing = id;
 		issue(a, engine);
 		return true;
 	}
-	if (!sw_send_is_ready(a, m))
+	port = sw_send_port(a, m);
+	if (port == SW_NO_PORT)
 		return false;
-	/* it is another's turn then */
-	queue = take_out(run, place);
-	*(uint32_t *)ring_push(run) = queue;
+	if (run->n > 1) { /* it is another's turn then */
+		take_out(run, place);
+		*(uint32_t *)ring_push(run) = queue;
+	}
 	turns_of(e, queue)->ahead--;
 	e->ahead--;
-	sw_send_cut(a, engine, id);
+	sw_send_cut(a, engine, id, port);
 	return true;
 }
 
@@ -458,10 +462,13 @@ static bool serve_next(const struct nic_at *a, uint32_t engine)
 {
 	struct sw_engine *e = sw_engine(a, engine);
 
-	for (uint32_t c = 0; c < SW_CLASSES; c++)
+	for (uint32_t left = e->classes; left; left &= left - 1) {
+		uint32_t c = (uint32_t)__builtin_ctz(left);
+
 		for (uint32_t i = 0; i < e->run[c].n; i++)
 			if (serve(a, engine, c, i))
 				return true;
+	}
 	return false;
 }
 
@@ -473,12 +480,15 @@ static void turn(const struct nic_at *a, uint32_t engine)
 		sw_fsm_next(a, engine);
 	if (e->asks.n)
 		sw_read_next(a, engine);
-	take(a, engine);
-	read_ahead(a, engine);
+	if (e->fetched.n)
+		take(a, engine);
 	if (e->issuing)
 		issue(a, engine);
 	while (!e->issuing && serve_next(a, engine))
 		;
+	if (e->fetched.n)
+		take(a, engine);
+	read_ahead(a, engine);
 }
 
 void sw_engine_turn(const struct nic_at *a, uint32_t engine)

@@ -27,10 +27,14 @@ static packet_id make(const struct nic_at *a, const struct swc_group *g,
 /* By a port, 1 + its number, if it works; 0: any. */
 static void leave(const struct nic_at *a, packet_id id, uint32_t wanted)
 {
-	bool is_here = a->nic->net->packets[id].dst == a->s;
+	const struct packet *p = &a->nic->net->packets[id];
+	uint32_t avoid =
+		p->flags & PACKET_MANY ? 0 : sw_port_avoided(a, p->dst);
 
 	sw_port_send(a, SW_SYSTEM,
-		is_here ? 0 : sw_port_choose(a, SW_SYSTEM, wanted, false, 0),
+		p->dst == a->s
+			? 0
+			: sw_port_choose(a, SW_SYSTEM, wanted, false, avoid),
 		id);
 }
 

@@ -393,7 +393,7 @@ static void set_up_unit(struct swhni *x)
 
 	resend_set_up(&x->unit_resend, &p->retry, x->nic.n_nodes,
 		SW_COLLECTIVE + SWC_RESEND);
-	x->unit_resend.stride = SWHNI_ENGINES * SW_EVENTS + 1;
+	x->unit_resend.stride = SW_ALL_EVENTS - ENGINE_CLIENT;
 	x->unit_resend.send = swc_again;
 	x->unit_resend.on_late = swc_late;
 	x->unit_resend.give_up = swc_give_up;
@@ -522,9 +522,9 @@ static void node_fini(struct nic *nic, void *node)
 				sw_receive_forget(e, k);
 	}
 	sw_interface_fini(n);
-	sw_broker_fini(n);
 	mem_free(n->avoids);
 	sw_manage_fini(n);
+	sw_broker_fini(n);
 	if (x->unit->fini)
 		x->unit->fini(n);
 }
