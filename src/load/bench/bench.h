@@ -132,6 +132,8 @@ struct bench_means {
 	uint32_t most; /* bytes of a transfer; 0: any number */
 	bool is_dropped; /* its bytes go nowhere */
 	bool is_for_gpus; /* makes no difference between host memories */
+	bool is_copied; /* a program places its bytes, with its own rights */
+	bool is_alias; /* other means transfer its bytes in the same way */
 	/* Receivers wait for it in a way of its own, so it cannot be mixed with
 	 * others. */
 	bool is_alone;

@@ -44,26 +44,70 @@ static bool is_tree(const struct nic_at *a, const struct swc_group *g)
 					 g->parent.engine < SWHNI_ENGINES);
 }
 
-/* Reads the list, which a chip keeps for the tree's further rounds. */
+/* One of its lists, a head and n members; *at is behind it then. */
+static uint32_t read_some(const struct nic_at *a, const struct swc_group *g,
+	const struct swhni_collective *c, uint64_t *at, uint32_t n,
+	struct swhni_member *list)
+{
+	uint32_t bytes = (1 + n) * (uint32_t)sizeof(*list);
+	const struct swhni_handle *h;
+	uint32_t status = sw_look_up(
+		a, g->engine, g->job, c->list_key, *at, bytes, 0, &h);
+
+	if (!status && !sw_load_bytes(a, h, *at, list, bytes))
+		status = SWHNI_OUT_OF_BOUNDS;
+	sw_here(a)->memory_reads += !status;
+	*at += bytes;
+	return status;
+}
+
+/* Adds a list's members to the children; the head goes elsewhere. */
+static void add_list(
+	struct swc_group *g, const struct swhni_member *list, uint32_t n)
+{
+	memcpy(g->child + g->n_children, list + 1, n * sizeof(*list));
+	g->n_children = (uint8_t)(g->n_children + n);
+}
+
+static uint32_t read_more(const struct nic_at *a, struct swc_group *g,
+	const struct swhni_collective *c, uint64_t at)
+{
+	struct swhni_member list[1 + SWHNI_CHILDREN];
+	uint32_t status = SWHNI_OK, n;
+
+	if (g->parent.more >= SWHNI_LISTS)
+		return SWHNI_BAD_ENTRY;
+	for (uint32_t i = 0; !status && i < g->parent.more; i++) {
+		uint64_t from = at;
+
+		status = read_some(a, g, c, &from, 0, list);
+		n = list[0].node;
+		if (!status && n > SWHNI_CHILDREN)
+			status = SWHNI_BAD_ENTRY;
+		if (!status)
+			status = read_some(a, g, c, &at, n, list);
+		if (!status)
+			add_list(g, list, n);
+	}
+	return status;
+}
+
+/* Reads the lists, which a chip keeps for the tree's further rounds. */
 static uint32_t read_list(const struct nic_at *a, struct swc_group *g,
 	const struct swhni_collective *c)
 {
 	struct swhni_member list[1 + SWHNI_CHILDREN];
-	uint32_t bytes = (1 + (uint32_t)c->n_children) * sizeof(*list);
-	const struct swhni_handle *h;
-	uint32_t status = sw_look_up(
-		a, g->engine, g->job, c->list_key, c->list, bytes, 0, &h);
+	uint64_t at = c->list;
+	uint32_t status = read_some(a, g, c, &at, c->n_children, list);
 
 	if (status)
 		return status;
-	if (!sw_load_bytes(a, h, c->list, list, bytes))
-		return SWHNI_OUT_OF_BOUNDS;
 	g->parent = list[0];
-	g->n_children = c->n_children;
-	memcpy(g->child, list + 1, c->n_children * sizeof(*list));
-	if (!is_tree(a, g))
-		return SWHNI_BAD_ENTRY;
-	sw_here(a)->memory_reads++;
+	g->n_children = 0;
+	add_list(g, list, c->n_children);
+	status = read_more(a, g, c, at);
+	if (status || !is_tree(a, g))
+		return status ? status : SWHNI_BAD_ENTRY;
 	g->entry = c->entry;
 	g->has_list = true;
 	return SWHNI_OK;

@@ -1,283 +1,9 @@
-/*
- * Collectives of the interface: what they compute, when they end, and what is
- * no collective.  A tree is a list of parents; programs fill a list of members
- * each, and post one round after the other.
- */
-#include <math.h>
+/* Collectives of the interface: what they compute, when they end, and what is
+ * no collective. */
 #include <string.h>
 
-#include "coll/multicast.h"
-#include "nic/swhni/swhni_testing.h"
+#include "nic/swhni/collective_testing.h"
 #include "testing/testing.h"
-
-enum {
-	NODES = 32,
-	LIST = 0, /* offsets in the own handle */
-	OWN = 0x1000,
-	RESULT = 0x2000,
-	MOST = 2048,
-	ROUNDS = 24,
-	ENTRY = 3,
-	NONE = NODES, /* a root's parent */
-};
-
-struct plan {
-	uint32_t n; /* members: the first nodes */
-	uint32_t parent[NODES];
-	uint32_t n_rounds;
-	struct {
-		uint8_t op, data;
-		uint32_t bytes, root;
-	} round[ROUNDS];
-	uint32_t delay; /* ns: the most that a member is late, at random */
-	uint32_t entry;
-	bool by_queue; /* not by the window */
-	bool may_fail;
-	uint8_t result[ROUNDS][NODES][MOST];
-	uint32_t error[ROUNDS][NODES];
-	sim_time begin[ROUNDS][NODES], end[ROUNDS][NODES];
-};
-
-static struct plan plan;
-
-static void set_plan(uint32_t n, uint32_t arity)
-{
-	memset(&plan, 0, sizeof(plan));
-	plan.n = n;
-	plan.entry = ENTRY;
-	for (uint32_t i = 0; i < n; i++)
-		plan.parent[i] = i ? (i - 1) / arity : NONE;
-}
-
-static void add_round(uint32_t op, uint32_t data, uint32_t bytes, uint32_t root)
-{
-	uint32_t i = plan.n_rounds++;
-
-	assert_true(i < ROUNDS);
-	plan.round[i].op = (uint8_t)op;
-	plan.round[i].data = (uint8_t)data;
-	plan.round[i].bytes = bytes;
-	plan.round[i].root = root;
-}
-
-/* --- programs --- */
-
-static uint32_t list_members(site_id node, struct swhni_member *list)
-{
-	uint32_t n = 0, parent = plan.parent[node];
-
-	list[0] = (struct swhni_member){ .node = parent == NONE ? SWHNI_NO_NODE
-								: parent };
-	for (uint32_t i = 0; i < plan.n; i++)
-		if (plan.parent[i] == node)
-			list[++n] = (struct swhni_member){ .node = i };
-	return n;
-}
-
-static void own_bytes(uint32_t round, uint32_t node, uint8_t *to)
-{
-	uint32_t data = plan.round[round].data, n = plan.round[round].bytes;
-	uint64_t count = 0;
-
-	for (uint32_t at = 0; at < n; at += 4) {
-		uint64_t x =
-			random_draw(round + 1, node, RANDOM_TEST, count++).a;
-		float f = (float)(int32_t)x * 1e-3f;
-		double d = (double)(int64_t)x * 1e-6;
-
-		if (data == SWHNI_FLOAT32)
-			memcpy(to + at, &f, 4);
-		else if (data == SWHNI_FLOAT64 && at % 8 == 0 && at + 8 <= n)
-			memcpy(to + at, &d, 8);
-		else if (data != SWHNI_FLOAT64)
-			memcpy(to + at, &x, n - at < 4 ? n - at : 4);
-	}
-}
-
-static struct swhni_collective descriptor(
-	site_id node, uint32_t i, uint32_t n_children)
-{
-	return (struct swhni_collective){
-		.id = 100 + i,
-		.type = SWHNI_COLLECTIVE,
-		.flags = SWHNI_TELL,
-		.op = plan.round[i].op,
-		.data = plan.round[i].data,
-		.tree = 9,
-		.n_children = (uint8_t)n_children,
-		.entry = (uint8_t)plan.entry,
-		.round = i + 1,
-		.bytes = plan.round[i].bytes,
-		.own_key = ST_OWN,
-		.list_key = ST_OWN,
-		.own_offset = OWN,
-		.result = RESULT,
-		.list = LIST,
-		.root = plan.round[i].root,
-		.rank = node,
-	};
-}
-
-static void post(struct st_queue *q, const struct swhni_collective *c,
-	const uint8_t *data)
-{
-	struct nic_at a = st_now(q);
-	struct swhni_descriptor d;
-
-	if (!plan.by_queue) {
-		assert_int_equal(swhni_collect(&a, q->interface, q->process, c,
-					 data, a.t, a.t),
-			0);
-		return;
-	}
-	memcpy(&d, c, sizeof(d));
-	st_post(q, &d);
-}
-
-static void run_round(
-	struct st_queue *q, site_id node, uint32_t i, uint32_t n_children)
-{
-	struct swhni_collective c = descriptor(node, i, n_children);
-	uint8_t bytes[MOST];
-	uint64_t draw = 100 * (uint64_t)i + node;
-	struct workq_completion end;
-
-	own_bytes(i, node, bytes);
-	assert_true(program_write(ST_SOURCE + OWN, bytes, c.bytes + !c.bytes));
-	if (plan.delay)
-		program_charge((sim_time)dice(5, &draw, plan.delay) * SIM_NS);
-	plan.begin[i][node] = program_now();
-	post(q, &c, bytes);
-	end = st_wait(q);
-	plan.end[i][node] = program_now();
-	plan.error[i][node] = SWHNI_ERROR_OF(end.status);
-	assert_int_equal(end.id, 100 + i);
-	if (!plan.may_fail)
-		assert_int_equal(plan.error[i][node], SWHNI_OK);
-	assert_true(
-		program_read(ST_SOURCE + RESULT, plan.result[i][node], MOST));
-}
-
-static void member(struct st *m, site_id node)
-{
-	struct swhni_member list[1 + NODES];
-	struct st_queue q = st_open();
-	uint32_t n = list_members(node, list);
-
-	assert_true(program_write(ST_SOURCE + LIST, list, sizeof(list)));
-	for (uint32_t i = 0; i < plan.n_rounds; i++) {
-		run_round(&q, node, i, n);
-		if (plan.error[i][node])
-			return;
-	}
-	(void)m;
-}
-
-static void set_chain(struct st *m)
-{
-	site_id node[NODES];
-	struct err e = { 0 };
-
-	for (uint32_t i = 0; i < NODES; i++)
-		node[i] = i;
-	if (swhni_set_chain(m->kit.nic, ENTRY, node, NODES, &e))
-		fail_msg("%s", e.text);
-}
-
-static uint64_t run(struct st *m)
-{
-	m->prepare = set_chain;
-	return st_run(m, plan.n, member);
-}
-
-/* --- what they compute --- */
-
-static double combine_floats(uint32_t op, double x, double y)
-{
-	return op == SWHNI_SUM	 ? x + y
-	       : op == SWHNI_MAX ? (x > y ? x : y)
-				 : (x < y ? x : y);
-}
-
-static uint64_t combine_ints(uint32_t op, int64_t x, int64_t y)
-{
-	switch (op) {
-	case SWHNI_SUM:
-		return (uint64_t)x + (uint64_t)y;
-	case SWHNI_MAX:
-		return (uint64_t)(x > y ? x : y);
-	case SWHNI_MIN:
-		return (uint64_t)(x < y ? x : y);
-	case SWHNI_AND:
-		return (uint64_t)(x & y);
-	case SWHNI_OR:
-		return (uint64_t)(x | y);
-	default:
-		return (uint64_t)(x ^ y);
-	}
-}
-
-static void combine_word(
-	uint32_t op, uint32_t data, uint8_t *sum, const uint8_t *next)
-{
-	int32_t i, k;
-	int64_t l, o;
-	float f, g;
-	double d, h;
-
-	if (data == SWHNI_INT32) {
-		memcpy(&i, sum, 4);
-		memcpy(&k, next, 4);
-		i = (int32_t)(uint32_t)combine_ints(op, i, k);
-		memcpy(sum, &i, 4);
-	} else if (data == SWHNI_INT64) {
-		memcpy(&l, sum, 8);
-		memcpy(&o, next, 8);
-		l = (int64_t)combine_ints(op, l, o);
-		memcpy(sum, &l, 8);
-	} else if (data == SWHNI_FLOAT32) {
-		memcpy(&f, sum, 4);
-		memcpy(&g, next, 4);
-		f = op == SWHNI_SUM ? f + g : (float)combine_floats(op, f, g);
-		memcpy(sum, &f, 4);
-	} else {
-		memcpy(&d, sum, 8);
-		memcpy(&h, next, 8);
-		d = combine_floats(op, d, h);
-		memcpy(sum, &d, 8);
-	}
-}
-
-/* A plain loop: a member's own words, then its children's, in their order. */
-static void expect(uint32_t round, uint32_t node, uint8_t *sum)
-{
-	uint32_t data = plan.round[round].data;
-	uint32_t word = data == SWHNI_INT32 || data == SWHNI_FLOAT32 ? 4 : 8;
-	uint8_t next[MOST];
-
-	own_bytes(round, node, sum);
-	for (uint32_t i = 0; i < plan.n; i++) {
-		if (plan.parent[i] != node)
-			continue;
-		expect(round, i, next);
-		for (uint32_t at = 0; at < plan.round[round].bytes; at += word)
-			combine_word(plan.round[round].op, data, sum + at,
-				next + at);
-	}
-}
-
-static void check_round(uint32_t round)
-{
-	uint8_t want[MOST];
-
-	if (plan.round[round].op == SWHNI_BROADCAST)
-		own_bytes(round, plan.round[round].root, want);
-	else
-		expect(round, 0, want);
-	for (uint32_t i = 0; i < plan.n; i++)
-		assert_memory_equal(
-			plan.result[round][i], want, plan.round[round].bytes);
-}
 
 /* SUN-F51, SUN-F55: every operator and type, one word, some, and as many as a
  * packet holds. */
@@ -290,14 +16,14 @@ static void sun_f55_results_are_those_of_a_plain_loop(void **state)
 		bool is_float = data >= SWHNI_FLOAT32;
 
 		st_init(&m);
-		set_plan(20, 3 + data);
+		ct_set(20, 3 + data);
 		for (uint32_t op = 0; op < (is_float ? 3u : 6u); op++)
 			for (uint32_t i = data % 2; i < 5; i += 2)
-				add_round(op, data,
-					words[i] * (data % 2 ? 8 : 4), 0);
-		run(&m);
-		for (uint32_t i = 0; i < plan.n_rounds; i++)
-			check_round(i);
+				ct_add(op, data, words[i] * (data % 2 ? 8 : 4),
+					0);
+		ct_run(&m);
+		for (uint32_t i = 0; i < ct_plan.n_rounds; i++)
+			ct_check(i);
 		st_fini(&m);
 	}
 }
@@ -305,24 +31,25 @@ static void sun_f55_results_are_those_of_a_plain_loop(void **state)
 /* SUN-F52: the order of the list alone decides, to the last bit. */
 static void sun_f52_arrival_does_not_change_a_bit(void **state)
 {
-	static uint8_t first[NODES][MOST];
+	static uint8_t first[CT_NODES][CT_MOST];
 	struct st m;
 	uint32_t differ = 0;
 
 	for (uint32_t i = 0; i < 4; i++) {
 		st_init(&m);
 		m.n_workers = i == 2 ? 2 : 1;
-		set_plan(24, i == 3 ? 7 : 4);
-		plan.delay = i == 1 ? 5000 : 0;
-		add_round(SWHNI_SUM, SWHNI_FLOAT64, MOST, 0);
-		run(&m);
-		check_round(0);
+		ct_set(24, i == 3 ? 7 : 4);
+		ct_plan.delay = i == 1 ? 5000 : 0;
+		ct_add(SWHNI_SUM, SWHNI_FLOAT64, CT_MOST, 0);
+		ct_run(&m);
+		ct_check(0);
 		if (!i)
-			memcpy(first, plan.result[0], sizeof(first));
+			memcpy(first, ct_plan.result[0], sizeof(first));
 		else if (i < 3)
-			assert_memory_equal(first, plan.result[0], 24 * MOST);
+			assert_memory_equal(
+				first, ct_plan.result[0], 24 * CT_MOST);
 		else
-			differ = memcmp(first, plan.result[0], MOST) != 0;
+			differ = memcmp(first, ct_plan.result[0], CT_MOST) != 0;
 		st_fini(&m);
 	}
 	assert_true(differ); /* another tree, another sum */
@@ -337,13 +64,13 @@ static void sun_f50_broadcasts_have_any_root(void **state)
 		st_init(&m);
 		st_set(&m, slots == 1 ? "nic.collective.slots=1"
 				      : "nic.collective.slots=2");
-		set_plan(20, 4);
-		for (uint32_t i = 0; i < ROUNDS; i++)
-			add_round(SWHNI_BROADCAST, 0, bytes[i % 6], i * 7 % 20);
-		plan.delay = slots == 2 ? 3000 : 0;
-		run(&m);
-		for (uint32_t i = 0; i < ROUNDS; i++)
-			check_round(i);
+		ct_set(20, 4);
+		for (uint32_t i = 0; i < CT_ROUNDS; i++)
+			ct_add(SWHNI_BROADCAST, 0, bytes[i % 6], i * 7 % 20);
+		ct_plan.delay = slots == 2 ? 3000 : 0;
+		ct_run(&m);
+		for (uint32_t i = 0; i < CT_ROUNDS; i++)
+			ct_check(i);
 		st_fini(&m);
 	}
 }
@@ -355,19 +82,19 @@ static void kinds_of_collectives_mix(void **state)
 
 	for (uint32_t i = 0; i < 4; i++) {
 		st_init(&m);
-		set_plan(24, 5);
-		plan.by_queue = i % 2;
-		plan.entry = i / 2 ? SWHNI_NO_ENTRY : ENTRY;
+		ct_set(24, 5);
+		ct_plan.by_queue = i % 2;
+		ct_plan.entry = i / 2 ? SWHNI_NO_ENTRY : CT_ENTRY;
 		for (uint32_t k = 0; k < 6; k++) {
-			add_round(SWHNI_BROADCAST, 0, 300, k);
-			add_round(SWHNI_BARRIER, 0, 0, 0);
-			add_round(SWHNI_SUM, SWHNI_INT32, 400, 0);
-			add_round(SWHNI_BROADCAST, 0, 64, 23 - k);
+			ct_add(SWHNI_BROADCAST, 0, 300, k);
+			ct_add(SWHNI_BARRIER, 0, 0, 0);
+			ct_add(SWHNI_SUM, SWHNI_INT32, 400, 0);
+			ct_add(SWHNI_BROADCAST, 0, 64, 23 - k);
 		}
-		run(&m);
-		for (uint32_t k = 0; k < plan.n_rounds; k++)
-			if (plan.round[k].bytes)
-				check_round(k);
+		ct_run(&m);
+		for (uint32_t k = 0; k < ct_plan.n_rounds; k++)
+			if (ct_plan.round[k].bytes)
+				ct_check(k);
 		st_fini(&m);
 	}
 }
@@ -379,15 +106,16 @@ static void nobody_leaves_a_barrier_before_all_have_come(void **state)
 	struct st m;
 
 	st_init(&m);
-	set_plan(32, 31);
-	plan.delay = 20000;
+	ct_set(32, 31);
+	ct_plan.delay = 20000;
 	for (uint32_t i = 0; i < 8; i++)
-		add_round(SWHNI_BARRIER, 0, 0, 0);
-	run(&m);
-	for (uint32_t i = 0; i < plan.n_rounds; i++)
-		for (uint32_t k = 0; k < plan.n; k++)
-			for (uint32_t n = 0; n < plan.n; n++)
-				assert_true(plan.end[i][k] > plan.begin[i][n]);
+		ct_add(SWHNI_BARRIER, 0, 0, 0);
+	ct_run(&m);
+	for (uint32_t i = 0; i < ct_plan.n_rounds; i++)
+		for (uint32_t k = 0; k < ct_plan.n; k++)
+			for (uint32_t n = 0; n < ct_plan.n; n++)
+				assert_true(ct_plan.end[i][k] >
+					    ct_plan.begin[i][n]);
 	st_fini(&m);
 }
 
@@ -397,9 +125,9 @@ static sim_time round_time(struct st *m, uint32_t op, uint32_t bytes)
 	sim_time took;
 
 	for (uint32_t i = 0; i < 20; i++)
-		add_round(op, 0, bytes, 0);
-	run(m);
-	took = (plan.end[19][0] - plan.end[3][0]) / 16;
+		ct_add(op, 0, bytes, 0);
+	ct_run(m);
+	took = (ct_plan.end[19][0] - ct_plan.end[3][0]) / 16;
 	st_fini(m);
 	return took;
 }
@@ -409,7 +137,7 @@ static sim_time barrier_of(uint32_t children)
 	struct st m;
 
 	st_init(&m);
-	set_plan(children + 1, children);
+	ct_set(children + 1, children);
 	return round_time(&m, SWHNI_BARRIER, 0);
 }
 
@@ -433,7 +161,7 @@ static sim_time broadcast_of(const char *slots)
 
 	st_init(&m);
 	st_set(&m, slots);
-	set_plan(32, 31);
+	ct_set(32, 31);
 	return round_time(&m, SWHNI_BROADCAST, 8);
 }
 
@@ -455,8 +183,8 @@ static void two_programs(struct st *m, site_id node)
 {
 	struct st_queue q;
 
-	if (node < plan.n) {
-		member(m, node);
+	if (node < ct_plan.n) {
+		ct_member(m, node);
 		return;
 	}
 	q = st_open();
@@ -469,16 +197,56 @@ static void sun_f57_strangers_drop_the_result(void **state)
 	struct st m;
 
 	st_init(&m);
-	set_plan(10, 3);
-	add_round(SWHNI_SUM, SWHNI_INT64, 800, 0);
-	add_round(SWHNI_BARRIER, 0, 0, 0);
-	m.prepare = set_chain;
-	st_run(&m, NODES, two_programs);
-	check_round(0);
-	assert_int_equal(nic_sum(m.kit.nic, "strangers"), 2 * (NODES - 10));
+	ct_set(10, 3);
+	ct_add(SWHNI_SUM, SWHNI_INT64, 800, 0);
+	ct_add(SWHNI_BARRIER, 0, 0, 0);
+	m.prepare = ct_set_chain;
+	st_run(&m, CT_NODES, two_programs);
+	ct_check(0);
+	assert_int_equal(nic_sum(m.kit.nic, "strangers"), 2 * (CT_NODES - 10));
 	assert_int_equal(nic_sum(m.kit.nic, "spreads"), 2);
 	/* one packet of each member but the root in a round */
 	assert_int_equal(nic_sum(m.kit.nic, "gathers"), 2 * 9);
+	st_fini(&m);
+}
+
+/* SUN-F57: jobs with trees of the same number share a chain, and each takes its
+ * own results. */
+static void sun_f57_jobs_keep_apart(void **state)
+{
+	struct st m;
+
+	st_init(&m);
+	ct_set(30, 4);
+	for (uint32_t i = 10; i < 30; i++)
+		ct_plan.parent[i] =
+			i % 10 ? i / 10 * 10 + (i % 10 - 1) / 4 : CT_NONE;
+	for (uint32_t i = 1; i < 10; i++)
+		ct_plan.parent[i] = (i - 1) / 4;
+	ct_plan.delay = 4000;
+	for (uint32_t i = 0; i < 8; i++)
+		ct_add(SWHNI_SUM, SWHNI_FLOAT64, 80, 0);
+	ct_run(&m);
+	for (uint32_t i = 0; i < 8; i++)
+		ct_check(i);
+	st_fini(&m);
+}
+
+/* SUN-F58: many trees of a job over one entry. */
+static void sun_f58_many_trees_share_an_entry(void **state)
+{
+	struct st m;
+
+	st_init(&m);
+	ct_set(20, 4);
+	ct_plan.n_trees = 3;
+	ct_plan.delay = 2000;
+	for (uint32_t i = 0; i < CT_ROUNDS; i++)
+		ct_add(i % 4 ? SWHNI_SUM : SWHNI_BROADCAST, SWHNI_INT32, 64,
+			i % 20);
+	ct_run(&m);
+	for (uint32_t i = 0; i < CT_ROUNDS; i++)
+		ct_check(i);
 	st_fini(&m);
 }
 
@@ -486,9 +254,9 @@ static void sun_f57_strangers_drop_the_result(void **state)
 
 static uint32_t refused(struct st_queue *q, struct swhni_collective c)
 {
-	uint8_t bytes[MOST] = { 0 };
+	uint8_t bytes[CT_MOST] = { 0 };
 
-	post(q, &c, bytes);
+	ct_post(q, &c, bytes);
 	return st_error(q);
 }
 
@@ -497,13 +265,13 @@ static void write_list(uint32_t parent, uint32_t a, uint32_t b)
 	struct swhni_member list[3] = { { .node = parent }, { .node = a },
 		{ .node = b } };
 
-	assert_true(program_write(ST_SOURCE + LIST, list, sizeof(list)));
+	assert_true(program_write(ST_SOURCE + CT_LIST, list, sizeof(list)));
 }
 
 static void misuse(struct st *m, site_id node)
 {
 	struct st_queue q = st_open();
-	struct swhni_collective c = descriptor(node, 0, 2);
+	struct swhni_collective c = ct_descriptor(node, 0, 2);
 
 	write_list(SWHNI_NO_NODE, 1, 2);
 #define REFUSED(field_, value_, error_)                                        \
@@ -516,7 +284,7 @@ static void misuse(struct st *m, site_id node)
 	REFUSED(op, SWHNI_OPS, SWHNI_BAD_ENTRY);
 	REFUSED(data, SWHNI_DATA, SWHNI_BAD_ENTRY);
 	REFUSED(bytes, 12, SWHNI_BAD_ENTRY);
-	REFUSED(bytes, MOST + 8, SWHNI_BAD_ENTRY);
+	REFUSED(bytes, CT_MOST + 8, SWHNI_BAD_ENTRY);
 	REFUSED(round, 0, SWHNI_BAD_ENTRY);
 	REFUSED(entry, 32, SWHNI_BAD_ENTRY);
 	REFUSED(flags, SWHNI_REPLY, SWHNI_BAD_ENTRY);
@@ -542,17 +310,17 @@ static void what_is_no_collective_is_refused(void **state)
 
 	st_init(&m);
 	m.may_err = true;
-	set_plan(1, 1);
-	add_round(SWHNI_SUM, SWHNI_FLOAT64, 8, 0);
+	ct_set(1, 1);
+	ct_add(SWHNI_SUM, SWHNI_FLOAT64, 8, 0);
 	st_run(&m, 1, misuse);
 	st_fini(&m);
 }
 
 static void all_have_failed(uint32_t round, uint32_t but)
 {
-	for (uint32_t i = 0; i < plan.n; i++)
+	for (uint32_t i = 0; i < ct_plan.n; i++)
 		if (i != but)
-			assert_int_equal(plan.error[round][i], SWHNI_BROKEN);
+			assert_int_equal(ct_plan.error[round][i], SWHNI_BROKEN);
 }
 
 /* Nobody is the root, and each waits for the next one. */
@@ -562,20 +330,20 @@ static void a_cycle_is_found(void **state)
 
 	st_init(&m);
 	m.may_err = true;
-	set_plan(5, 1);
-	plan.may_fail = true;
-	plan.parent[0] = 4;
-	add_round(SWHNI_BARRIER, 0, 0, 0);
-	run(&m);
-	all_have_failed(0, NODES);
+	ct_set(5, 1);
+	ct_plan.may_fail = true;
+	ct_plan.parent[0] = 4;
+	ct_add(SWHNI_BARRIER, 0, 0, 0);
+	ct_run(&m);
+	all_have_failed(0, CT_NODES);
 	st_fini(&m);
 }
 
 static void odd_one_out(struct st *m, site_id node)
 {
 	if (node == 7)
-		plan.round[0].bytes = 8;
-	member(m, node);
+		ct_plan.round[0].bytes = 8;
+	ct_member(m, node);
 }
 
 static void members_that_do_not_agree_all_fail(void **state)
@@ -584,11 +352,11 @@ static void members_that_do_not_agree_all_fail(void **state)
 
 	st_init(&m);
 	m.may_err = true;
-	set_plan(9, 2);
-	plan.may_fail = true;
-	add_round(SWHNI_SUM, SWHNI_INT32, 4, 0);
-	st_run(&m, plan.n, odd_one_out);
-	all_have_failed(0, NODES);
+	ct_set(9, 2);
+	ct_plan.may_fail = true;
+	ct_add(SWHNI_SUM, SWHNI_INT32, 4, 0);
+	st_run(&m, ct_plan.n, odd_one_out);
+	all_have_failed(0, CT_NODES);
 	st_fini(&m);
 }
 
@@ -598,6 +366,7 @@ TESTS(TEST(sun_f55_results_are_those_of_a_plain_loop),
 	TEST(nobody_leaves_a_barrier_before_all_have_come),
 	TEST(barriers_are_linear_in_children),
 	TEST(a_second_slot_lets_broadcasts_overlap),
-	TEST(sun_f57_strangers_drop_the_result),
+	TEST(sun_f57_strangers_drop_the_result), TEST(sun_f57_jobs_keep_apart),
+	TEST(sun_f58_many_trees_share_an_entry),
 	TEST(what_is_no_collective_is_refused), TEST(a_cycle_is_found),
 	TEST(members_that_do_not_agree_all_fail))

@@ -146,7 +146,7 @@ static void on_answer(const struct nic_at *a, packet_id id)
 		return;
 	group = x->group;
 	resend_answered(a, &u->sent, h.message);
-	if (h.status == SW_FULL) {
+	if (h.status == SW_FULL && x->item.tries < sw_params(a)->patience) {
 		resend_excused(a, &u->sent, h.message);
 		return;
 	}
@@ -445,7 +445,7 @@ void swc_watch(const struct nic_at *a, uint32_t group, struct swc_round *r)
 
 /* Children whose packets have not come; of a broadcast, all: any of them may
  * have promised bytes. */
-static uint32_t missing(const struct swc_group *g, const struct swc_round *r)
+static uint128 missing(const struct swc_group *g, const struct swc_round *r)
 {
 	if (r->c.op == SWHNI_BROADCAST)
 		return swc_all(g);
@@ -463,9 +463,9 @@ static void look_after(
 		swc_send(a, group, number, SWC_LOOK, &g->parent);
 	else if (!swc_is_root(g) && g->n_children)
 		walk(a, g, number, name_of(a, g), 0);
-	for (uint32_t m = missing(g, r); m; m &= m - 1)
-		swc_send(a, group, number, SWC_LOOK,
-			&g->child[__builtin_ctz(m)]);
+	for (uint32_t i = 0; i < g->n_children; i++)
+		if (missing(g, r) >> i & 1)
+			swc_send(a, group, number, SWC_LOOK, &g->child[i]);
 }
 
 void swc_on_watch(const struct nic_at *a, uint32_t group)

@@ -41,7 +41,7 @@ static uint64_t key_of(uint32_t interface, uint32_t tree)
 
 static void free_round(const struct nic_at *a, struct swc_round *r)
 {
-	for (uint32_t i = 0; r->part && i < SWHNI_CHILDREN; i++)
+	for (uint32_t i = 0; r->part && i < SWC_CHILDREN; i++)
 		if (r->part[i])
 			sw_receive_finish(a, r->part[i], false);
 	if (r->result)
@@ -449,9 +449,9 @@ static bool take_part(struct swc_round *r, uint32_t child, packet_id id)
 	if (r->parts >> child & 1)
 		return false;
 	if (!r->part)
-		r->part = mem_alloc(SWHNI_CHILDREN, sizeof(*r->part));
+		r->part = mem_alloc(SWC_CHILDREN, sizeof(*r->part));
 	r->part[child] = id;
-	r->parts |= UINT32_C(1) << child;
+	r->parts |= (uint128)1 << child;
 	return true;
 }
 
@@ -480,7 +480,7 @@ void swc_take(const struct nic_at *a, uint32_t group, packet_id id)
 		r->shape = l->h.word[0];
 		is_kept = take_part(r, child, id);
 	} else if (l->h.flags == SWC_READY) {
-		r->ready |= UINT32_C(1) << child;
+		r->ready |= (uint128)1 << child;
 	} else {
 		swc_pass_up(a, group, r, l->data, l->h.bytes);
 	}

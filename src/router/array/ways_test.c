@@ -196,8 +196,9 @@ static uint64_t moved_by_feedback(bool feedback)
 		    FULL_CHUNKS);
 	sent = star_sent(r, LEFT, B) -
 	       BUSY * (uint64_t)link_wire_bytes(&r->link, FULL);
+	sent /= (uint64_t)link_wire_bytes(&r->link, SMALL);
 	star_free(r);
-	return sent / (uint64_t)link_wire_bytes(&r->link, SMALL);
+	return sent;
 }
 
 static void feedback_moves_packets_before_a_queue_is_full(void **state)

@@ -422,6 +422,9 @@ static void sw_put(struct bench_end *x, const struct bench_transfer *p)
 			       : weft_sw_post_write);
 		return;
 	case BY_FSM:
+		/* the card says what is wrong with bytes that are not there */
+		if (!program_has(p->from, p->bytes))
+			break;
 		put_short(x, w, counts);
 		return;
 	case BY_QUEUE:
@@ -672,14 +675,14 @@ static uint32_t sw_n_ports(const struct load *l)
 }
 
 static const struct bench_means means[] = {
-	[BY_AUTO] = { .name = "auto" },
+	[BY_AUTO] = { .name = "auto", .is_alias = true },
 	[BY_WRITE] = { .name = "write" },
 	[BY_FSM] = { .name = "fsm", .is_quick = true, .most = SWHNI_SHORT },
 	[BY_REPLY] = { .name = "reply", .is_alone = true },
 	[BY_NOTIFY] = { .name = "notify" },
-	[BY_QUEUE] = { .name = "queue" },
-	[BY_RAW] = { .name = "raw" },
-	[BY_MPI] = { .name = "mpi" },
+	[BY_QUEUE] = { .name = "queue", .is_copied = true },
+	[BY_RAW] = { .name = "raw", .is_alias = true },
+	[BY_MPI] = { .name = "mpi", .is_alias = true },
 	{ 0 },
 };
 
