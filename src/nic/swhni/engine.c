@@ -99,13 +99,18 @@ void sw_engine_unline(const struct nic_at *a, uint32_t engine, uint32_t id)
 
 /* --- taking descriptors --- */
 
+static bool has_place(const struct nic_at *a, const struct sw_engine *e)
+{
+	return e->n_messages < (uint32_t)sw_params(a)->messages;
+}
+
 uint32_t sw_engine_place(const struct nic_at *a, uint32_t engine)
 {
 	struct sw_engine *e = sw_engine(a, engine);
 	uint32_t id;
 	struct sw_message *m;
 
-	if (e->n_messages >= (uint32_t)sw_params(a)->messages)
+	if (!has_place(a, e))
 		return 0;
 	e->n_messages++;
 	id = resend_take(&e->messages);
@@ -249,8 +254,7 @@ static void take(const struct nic_at *a, uint32_t engine)
 {
 	struct sw_engine *e = sw_engine(a, engine);
 
-	while (e->fetched.n &&
-		e->n_messages < (uint32_t)sw_params(a)->messages) {
+	while (e->fetched.n && has_place(a, e)) {
 		uint32_t queue = *(uint32_t *)ring_pop(&e->fetched);
 		struct sw_queue *q = sw_queue(e, queue);
 
