@@ -136,7 +136,6 @@ static enum swhni_error check(
 	const struct nic_at *a, uint32_t engine, const struct sw_message *m)
 {
 	const struct swhni_descriptor *d = &m->d;
-	const struct swhni_handle *h;
 	bool is_read = d->type == SWHNI_READ;
 	uint32_t most = d->type >= SWHNI_SEND ? SWHNI_MESSAGE : SWHNI_MOST;
 
@@ -147,8 +146,7 @@ static enum swhni_error check(
 		return SWHNI_BAD_INTERFACE;
 	if (!d->bytes)
 		return SWHNI_OK;
-	return sw_look_up(
-		a, engine, m->job, d->own_key, d->own_offset, d->bytes, 0, &h);
+	return sw_broker_look_up(a, engine, m);
 }
 
 static uint8_t class_of(const struct swhni_descriptor *d)
