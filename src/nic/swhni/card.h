@@ -351,6 +351,7 @@ struct sw_node {
 	uint64_t hits, misses, prefetched;
 	uint64_t collectives_posted, gathers, spreads;
 	uint64_t strangers; /* packets of collectives that are not its own */
+	uint64_t unready; /* results without a slot */
 	uint64_t memory_reads; /* over PCIe: descriptors, bytes, pages */
 	uint64_t error[SW_STATUSES];
 };

@@ -65,6 +65,10 @@ static uint32_t read_some(const struct nic_at *a, const struct swc_group *g,
 static void add_list(
 	struct swc_group *g, const struct swhni_member *list, uint32_t n)
 {
+	if (!n)
+		return;
+	if (!g->child)
+		g->child = mem_alloc(SWC_CHILDREN, sizeof(*g->child));
 	memcpy(g->child + g->n_children, list + 1, n * sizeof(*list));
 	g->n_children = (uint8_t)(g->n_children + n);
 }
@@ -405,8 +409,10 @@ static void swc_fini(struct sw_node *n)
 			mem_free(g->round[k].spread);
 			mem_free(g->round[k].kept);
 		}
-		if (g)
-			ring_fini(&g->early);
+		if (!g)
+			continue;
+		mem_free(g->child);
+		ring_fini(&g->early);
 	}
 	for (uint32_t i = 1; i <= u->posts.room; i++) {
 		struct swc_post *x = slots_find(&u->posts, i);

@@ -64,6 +64,7 @@ void swc_free(const struct nic_at *a, uint32_t id)
 	while (g->early.n)
 		sw_receive_finish(a, *(packet_id *)ring_pop(&g->early), false);
 	ring_fini(&g->early);
+	mem_free(g->child);
 	index_remove(&u->by_key, key_of(g->interface, g->tree));
 	slots_give(&u->groups, id);
 }
@@ -322,6 +323,10 @@ static void land(const struct nic_at *a, uint32_t group,
 	r = swc_round(a, g, h->number, &is_old);
 	if (!r || r->has_result)
 		return;
+	if (!r->is_posted && !r->is_ready) {
+		sw_here(a)->unready++; /* there is no slot for it */
+		return;
+	}
 	r->has_result = true;
 	r->shape = h->word[0];
 	keep(r, data, h->bytes);
