@@ -33,6 +33,7 @@ const struct load_ops *const load_registry[] = {
 	&load_files,
 	&load_events,
 	&load_manage,
+	&load_exit,
 	NULL,
 };
 

@@ -21,6 +21,6 @@ extern const struct load_ops load_replay;
 extern const struct load_ops load_code, load_lofamo;
 
 /* One machine's own: see spi/, elan/ and sw/. */
-extern const struct load_ops load_files, load_events, load_manage;
+extern const struct load_ops load_files, load_events, load_manage, load_exit;
 
 #endif

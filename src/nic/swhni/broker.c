@@ -183,6 +183,21 @@ uint32_t swhni_vm_of(struct nic *nic, site_id s, uint32_t process)
 	return n_vms(nic) ? 1 + process % n_vms(nic) : 0;
 }
 
+enum swhni_error sw_broker_look_up(
+	const struct nic_at *a, uint32_t engine, const struct sw_message *m)
+{
+	const struct sw_interface *x = sw_interface(a->node, m->interface);
+	const struct swhni_handle *h;
+	enum swhni_error error = sw_look_up(a, engine, m->job, m->d.own_key,
+		m->d.own_offset, m->d.bytes, 0, &h);
+
+	if (error || !x || !x->setup.vm)
+		return error;
+	return swhni_vm_of(a->nic, a->s, h->process) == x->setup.vm
+		       ? SWHNI_OK
+		       : SWHNI_NO_RIGHT;
+}
+
 struct swhni_vm swhni_vm(struct nic *nic, site_id s, uint32_t vm)
 {
 	const struct sw_node *n = nic_node(nic, s);

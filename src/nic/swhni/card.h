@@ -494,6 +494,10 @@ static inline uint32_t sw_bytes_of(
 int sw_broker_ask(const struct nic_at *a, const struct swhni_setup *s);
 void sw_broker_grant(const struct nic_at *a, struct sw_interface *x);
 void sw_broker_return(const struct nic_at *a, struct sw_interface *x);
+/* Whether the owner of a message may use the bytes that it names as its own:
+ * its job's, and in a virtual machine only that machine's. */
+enum swhni_error sw_broker_look_up(
+	const struct nic_at *a, uint32_t engine, const struct sw_message *m);
 void sw_broker_on_crash(const struct nic_at *a, uint32_t event);
 /* Crashes that a plan of faults has. */
 int sw_broker_plan(struct nic *nic, struct err *e);

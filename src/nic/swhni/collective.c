@@ -44,26 +44,70 @@ static bool is_tree(const struct nic_at *a, const struct swc_group *g)
 					 g->parent.engine < SWHNI_ENGINES);
 }
 
-/* Reads the list, which a chip keeps for the tree's further rounds. */
+/* One of its lists, a head and n members; *at is behind it then. */
+static uint32_t read_some(const struct nic_at *a, const struct swc_group *g,
+	const struct swhni_collective *c, uint64_t *at, uint32_t n,
+	struct swhni_member *list)
+{
+	uint32_t bytes = (1 + n) * (uint32_t)sizeof(*list);
+	const struct swhni_handle *h;
+	uint32_t status = sw_look_up(
+		a, g->engine, g->job, c->list_key, *at, bytes, 0, &h);
+
+	if (!status && !sw_load_bytes(a, h, *at, list, bytes))
+		status = SWHNI_OUT_OF_BOUNDS;
+	sw_here(a)->memory_reads += !status;
+	*at += bytes;
+	return status;
+}
+
+/* Adds a list's members to the children; the head goes elsewhere. */
+static void add_list(
+	struct swc_group *g, const struct swhni_member *list, uint32_t n)
+{
+	memcpy(g->child + g->n_children, list + 1, n * sizeof(*list));
+	g->n_children = (uint8_t)(g->n_children + n);
+}
+
+static uint32_t read_more(const struct nic_at *a, struct swc_group *g,
+	const struct swhni_collective *c, uint64_t at)
+{
+	struct swhni_member list[1 + SWHNI_CHILDREN];
+	uint32_t status = SWHNI_OK, n;
+
+	if (g->parent.more >= SWHNI_LISTS)
+		return SWHNI_BAD_ENTRY;
+	for (uint32_t i = 0; !status && i < g->parent.more; i++) {
+		uint64_t from = at;
+
+		status = read_some(a, g, c, &from, 0, list);
+		n = list[0].node;
+		if (!status && n > SWHNI_CHILDREN)
+			status = SWHNI_BAD_ENTRY;
+		if (!status)
+			status = read_some(a, g, c, &at, n, list);
+		if (!status)
+			add_list(g, list, n);
+	}
+	return status;
+}
+
+/* Reads the lists, which a chip keeps for the tree's further rounds. */
 static uint32_t read_list(const struct nic_at *a, struct swc_group *g,
 	const struct swhni_collective *c)
 {
 	struct swhni_member list[1 + SWHNI_CHILDREN];
-	uint32_t bytes = (1 + (uint32_t)c->n_children) * sizeof(*list);
-	const struct swhni_handle *h;
-	uint32_t status = sw_look_up(
-		a, g->engine, g->job, c->list_key, c->list, bytes, 0, &h);
+	uint64_t at = c->list;
+	uint32_t status = read_some(a, g, c, &at, c->n_children, list);
 
 	if (status)
 		return status;
-	if (!sw_load_bytes(a, h, c->list, list, bytes))
-		return SWHNI_OUT_OF_BOUNDS;
 	g->parent = list[0];
-	g->n_children = c->n_children;
-	memcpy(g->child, list + 1, c->n_children * sizeof(*list));
-	if (!is_tree(a, g))
-		return SWHNI_BAD_ENTRY;
-	sw_here(a)->memory_reads++;
+	g->n_children = 0;
+	add_list(g, list, c->n_children);
+	status = read_more(a, g, c, at);
+	if (status || !is_tree(a, g))
+		return status ? status : SWHNI_BAD_ENTRY;
 	g->entry = c->entry;
 	g->has_list = true;
 	return SWHNI_OK;
@@ -249,15 +293,23 @@ static void on_stored(const struct nic_at *a, uint32_t id)
 {
 	struct sw_collectives *u = swc_of(a);
 	struct swc_post x = *(struct swc_post *)slots_at(&u->posts, id);
-	bool is_inline = x.c.bytes <= SWHNI_SHORT && swc_has_bytes(&x.c);
 	const struct sw_interface *i = sw_interface(a->node, x.interface);
 
 	slots_give(&u->posts, id);
-	if (!i || i->setup.job != x.job)
-		return;
 	x.birth.heard = x.birth.asked = x.birth.came = a->t;
-	post(a, x.interface, x.job, SW_NO_QUEUE, &x.c,
-		is_inline ? x.data : NULL, &x.birth);
+	if (i && i->setup.job == x.job)
+		post(a, x.interface, x.job, SW_NO_QUEUE, &x.c, x.data,
+			&x.birth);
+	mem_free(x.data);
+}
+
+/* Bytes that are stored with the descriptor: few, or a broadcast's. */
+static uint32_t n_stored(const struct swhni_collective *c)
+{
+	uint32_t most =
+		swc_is_broadcast(c) ? SWHNI_MESSAGE : (uint32_t)SWHNI_SHORT;
+
+	return swc_has_bytes(c) && c->bytes <= most ? c->bytes : 0;
 }
 
 int swhni_collect(const struct nic_at *a, uint32_t interface, uint32_t process,
@@ -266,7 +318,7 @@ int swhni_collect(const struct nic_at *a, uint32_t interface, uint32_t process,
 {
 	struct sw_interface *i = sw_mapped(a, interface, process);
 	struct sw_collectives *u = swc_of(a) ? swc_of(a) : swc_make(a);
-	bool is_inline = c->bytes <= SWHNI_SHORT && swc_has_bytes(c);
+	uint32_t n = n_stored(c);
 	struct side *side = sw_of(a)->side;
 	struct swc_post *x;
 	uint32_t id;
@@ -282,10 +334,11 @@ int swhni_collect(const struct nic_at *a, uint32_t interface, uint32_t process,
 	x->birth = (struct workq_birth){
 		.at = birth, .copied = copied, .handed = a->t
 	};
-	if (is_inline)
-		memcpy(x->data, data, c->bytes);
+	x->data = n ? mem_alloc(n, 1) : NULL;
+	if (n)
+		memcpy(x->data, data, n);
 	t = side->ops->store(side, sw_place(a, i->setup.engine), a->t,
-		(uint32_t)sizeof(*c) + (is_inline ? c->bytes : 0));
+		(uint32_t)sizeof(*c) + n);
 	sw_post(a, t, i->setup.engine, SW_COLLECTIVE + SWC_STORED, id);
 	return 0;
 }
@@ -354,6 +407,12 @@ static void swc_fini(struct sw_node *n)
 		}
 		if (g)
 			ring_fini(&g->early);
+	}
+	for (uint32_t i = 1; i <= u->posts.room; i++) {
+		struct swc_post *x = slots_find(&u->posts, i);
+
+		if (x)
+			mem_free(x->data);
 	}
 	slots_fini(&u->groups);
 	slots_fini(&u->posts);

@@ -28,10 +28,13 @@
 #ifndef NIC_SWHNI_COLLECTIVE_H
 #define NIC_SWHNI_COLLECTIVE_H
 
+#include "base/wide.h"
 #include "coll/ordered.h"
 #include "nic/swhni/card.h"
 
 enum {
+	SWC_CHILDREN = SWHNI_LISTS * SWHNI_CHILDREN, /* of a member */
+	SWC_OPERAND = 16, /* bytes that every packet has room for */
 	SWC_ROUNDS = 4, /* of a group, that are remembered */
 	SWC_EARLY = 128, /* packets of a group whose children are not known */
 	SWC_HOPS = 64, /* of a walk up a tree */
@@ -63,7 +66,7 @@ struct swc_round {
 	struct workq_birth birth;
 	uint32_t queue; /* that it was posted to; SW_NO_QUEUE: the window */
 	packet_id *part; /* [child], or NULL */
-	uint32_t parts, ready; /* children whose packets came, a bit each */
+	uint128 parts, ready; /* children whose packets came, a bit each */
 	uint8_t *bytes; /* of the own contribution, then of the sum; or NULL */
 	uint8_t *spread; /* of a broadcast: its bytes, on their way up */
 	uint32_t n_spread;
@@ -76,6 +79,7 @@ struct swc_round {
 	uint8_t *kept; /* the result's bytes, for those that ask */
 	uint32_t n_kept;
 	bool has_result, is_taken;
+	bool is_told; /* its completion is on its way */
 	sim_time own_at; /* when its own contribution was there */
 	sim_time since; /* it waits */
 	uint32_t watches;
@@ -89,7 +93,7 @@ struct swc_group {
 	bool has_list;
 	bool is_broken;
 	bool is_watched;
-	struct swhni_member parent, child[SWHNI_CHILDREN];
+	struct swhni_member parent, child[SWC_CHILDREN];
 	struct swc_round round[SWC_ROUNDS];
 	struct ring early; /* packets, before the children are known */
 };
@@ -108,7 +112,7 @@ struct swc_post {
 	struct swhni_collective c;
 	uint32_t interface, job;
 	struct workq_birth birth;
-	uint8_t data[SWHNI_SHORT];
+	uint8_t *data; /* that came with it, or NULL */
 };
 
 struct sw_collectives {
@@ -137,10 +141,9 @@ static inline bool swc_is_root(const struct swc_group *g)
 	return g->parent.node == SWHNI_NO_NODE;
 }
 
-static inline uint32_t swc_all(const struct swc_group *g)
+static inline uint128 swc_all(const struct swc_group *g)
 {
-	return g->n_children == 32 ? UINT32_MAX
-				   : (UINT32_C(1) << g->n_children) - 1;
+	return ((uint128)1 << g->n_children) - 1;
 }
 
 /* What all members must agree on. */

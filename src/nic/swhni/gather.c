@@ -10,8 +10,12 @@ static packet_id make(const struct nic_at *a, const struct swc_group *g,
 	uint32_t bytes)
 {
 	packet_id id = sw_send_packet(a, g->engine, type, to->node, bytes);
+	struct packet *p = &a->nic->net->packets[id];
 	struct sw_header *h = &sw_load(a, id)->h;
 
+	/* a barrier's packets are those of a sum, with an empty operand */
+	if (p->bytes < SWC_OPERAND)
+		p->bytes = SWC_OPERAND;
 	h->number = round;
 	h->key = g->tree;
 	h->job = g->job;
@@ -445,7 +449,7 @@ void swc_watch(const struct nic_at *a, uint32_t group, struct swc_round *r)
 
 /* Children whose packets have not come; of a broadcast, all: any of them may
  * have promised bytes. */
-static uint32_t missing(const struct swc_group *g, const struct swc_round *r)
+static uint128 missing(const struct swc_group *g, const struct swc_round *r)
 {
 	if (r->c.op == SWHNI_BROADCAST)
 		return swc_all(g);
@@ -463,9 +467,9 @@ static void look_after(
 		swc_send(a, group, number, SWC_LOOK, &g->parent);
 	else if (!swc_is_root(g) && g->n_children)
 		walk(a, g, number, name_of(a, g), 0);
-	for (uint32_t m = missing(g, r); m; m &= m - 1)
-		swc_send(a, group, number, SWC_LOOK,
-			&g->child[__builtin_ctz(m)]);
+	for (uint32_t i = 0; i < g->n_children; i++)
+		if (missing(g, r) >> i & 1)
+			swc_send(a, group, number, SWC_LOOK, &g->child[i]);
 }
 
 void swc_on_watch(const struct nic_at *a, uint32_t group)

@@ -41,7 +41,7 @@ static uint64_t key_of(uint32_t interface, uint32_t tree)
 
 static void free_round(const struct nic_at *a, struct swc_round *r)
 {
-	for (uint32_t i = 0; r->part && i < SWHNI_CHILDREN; i++)
+	for (uint32_t i = 0; r->part && i < SWC_CHILDREN; i++)
 		if (r->part[i])
 			sw_receive_finish(a, r->part[i], false);
 	if (r->result)
@@ -188,7 +188,8 @@ static void end_round(const struct nic_at *a, uint32_t group,
 		!status && swc_is_broadcast(&r->c) && sw_params(a)->slots > 1;
 	packet_id id = r->result;
 
-	swc_complete(a, g, r, status);
+	if (!r->is_told)
+		swc_complete(a, g, r, status);
 	r->result = 0;
 	r->is_taken = true;
 	if (id) {
@@ -248,9 +249,13 @@ void swc_deliver(const struct nic_at *a, uint32_t group, struct swc_round *r)
 		end_round(a, group, r, status);
 		return;
 	}
-	if (h)
+	if (h) {
 		t = sw_receive_write(a, g->engine,
 			sw_address(a, h, r->c.result), r->c.bytes);
+		/* right behind the bytes */
+		swc_complete(a, swc_group(a, group), r, SWHNI_OK);
+		r->is_told = true;
+	}
 	nic_charge(a, r->result, CAUSE_MEMORY_WRITE, t);
 	sw_post(a, t, g->engine, SW_COLLECTIVE + SWC_WRITTEN,
 		swc_ref(group, r));
@@ -449,9 +454,9 @@ static bool take_part(struct swc_round *r, uint32_t child, packet_id id)
 	if (r->parts >> child & 1)
 		return false;
 	if (!r->part)
-		r->part = mem_alloc(SWHNI_CHILDREN, sizeof(*r->part));
+		r->part = mem_alloc(SWC_CHILDREN, sizeof(*r->part));
 	r->part[child] = id;
-	r->parts |= UINT32_C(1) << child;
+	r->parts |= (uint128)1 << child;
 	return true;
 }
 
@@ -480,7 +485,7 @@ void swc_take(const struct nic_at *a, uint32_t group, packet_id id)
 		r->shape = l->h.word[0];
 		is_kept = take_part(r, child, id);
 	} else if (l->h.flags == SWC_READY) {
-		r->ready |= UINT32_C(1) << child;
+		r->ready |= (uint128)1 << child;
 	} else {
 		swc_pass_up(a, group, r, l->data, l->h.bytes);
 	}

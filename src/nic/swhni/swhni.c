@@ -67,12 +67,12 @@ static const struct param params[] = {
 		"for",
 		"assumed: with one, a broadcast cannot be faster than a "
 		"barrier, SUN-N79"),
-	TIME("software.collective", call, "460 ns",
+	TIME("software.collective", call, "440 ns",
 		"time of software's call for a collective",
 		"calibrated: SUN-N70, SUN-N72"),
 	TIME("software.bcast", bcast, "5.6 us", "the same for a broadcast",
 		"calibrated: SUN-N77"),
-	TIME("software.copy", copy, "1.51 ns",
+	TIME("software.copy", copy, "1.02 ns",
 		"time that software takes to copy a byte of a broadcast",
 		"calibrated: SUN-N77"),
 	TIME("software.mpi", mpi, "8.7 us", "time of MPI's part of a message",
@@ -214,6 +214,9 @@ static void on_engine(
 		return;
 	case SW_CANCEL:
 		sw_engine_on_cancel(a, engine);
+		return;
+	case SW_CHECKED:
+		sw_engine_on_checked(a, engine, data);
 		return;
 	case SW_CRASH:
 		sw_broker_on_crash(a, data);

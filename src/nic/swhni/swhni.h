@@ -33,7 +33,8 @@ enum {
 	SWHNI_SHORT = 128, /* bytes of a fast short message, at most */
 	SWHNI_MESSAGE = 2048, /* and of a queue message */
 	SWHNI_CHIP = 512, /* bytes of the chip's memory, of each interface */
-	SWHNI_CHILDREN = 32, /* of a collective's tree */
+	SWHNI_CHILDREN = 32, /* of a list of a collective's tree */
+	SWHNI_LISTS = 3, /* of a member */
 	SWHNI_ANY_PORT = 0, /* of a descriptor; else 1 + the port */
 	SWHNI_KEYS = 4096, /* of a node */
 	SWHNI_LEAST_PAGE = 12, /* 4 KiB to 8 MiB, as powers of two */
@@ -105,7 +106,9 @@ _Static_assert(sizeof(struct swhni_descriptor) == 64, "SUN-F78");
 
 /*
  * A collective in place of a descriptor.  Its tree is a list in memory that the
- * interface reads: a parent and n children, each a struct swhni_member.  The
+ * interface reads: a parent and n children, each a struct swhni_member.  Who
+ * gathers on several levels of the tree has more lists, one behind the other:
+ * each begins with a member whose node is its number of children.  The
  * interface combines its own bytes with those of its children, in this order,
  * and sends the result to its parent; the root spreads the result.
  */
@@ -131,7 +134,8 @@ _Static_assert(sizeof(struct swhni_collective) == 64, "SUN-G16");
 struct swhni_member {
 	uint32_t node; /* SWHNI_NO_NODE: of the root's parent */
 	uint16_t interface;
-	uint8_t engine, unused;
+	uint8_t engine;
+	uint8_t more; /* of a parent: lists behind the first one */
 };
 
 #define SWHNI_NO_NODE	UINT32_MAX
@@ -355,7 +359,7 @@ int swhni_fsm(const struct nic_at *a, uint32_t interface, uint32_t process,
 	sim_time copied);
 /*
  * Stores a collective into the window, with its contribution if that has up to
- * SWHNI_SHORT bytes; longer ones are read.  EACCES: the page is not mapped;
+ * SWHNI_SHORT bytes or is broadcast; others are read.  EACCES: the page is not mapped;
  * what else is wrong ends with a completion.
  */
 int swhni_collect(const struct nic_at *a, uint32_t interface, uint32_t process,

@@ -2,7 +2,7 @@
  * Collectives by Sunway's interfaces.  Each member has a virtual interface of
  * its own for them, and a list of its parent and children in memory.  A call
  * takes nic.software.collective, or nic.software.bcast for a broadcast, whose
- * receivers copy its bytes from where they landed.
+ * bytes the root copies into the chip.
  */
 #include "base/mem.h"
 #include "load/bench/drivers/sw.h"
@@ -10,7 +10,7 @@
 enum {
 	TREE = 1,
 	ENTRY = 0, /* of multicast tables */
-	MOST_CHILDREN = 96,
+	MOST_CHILDREN = SWHNI_LISTS * SWHNI_CHILDREN,
 	LIST = 1024, /* bytes of a member's list */
 	MOST_REDUCED = 256, /* bytes of a reduction (SUN-G17) */
 };
@@ -97,20 +97,34 @@ static void on_done(void *arg, const struct workq_completion *c)
 	o->status = SWHNI_ERROR_OF(c->status);
 }
 
-/* The parent, then children in order. */
-static void write_list(
+static uint64_t write_member(uint64_t at, struct swhni_member m)
+{
+	program_write(at, &m, sizeof(m));
+	return at + sizeof(m);
+}
+
+static uint32_t length(uint32_t left)
+{
+	return left < SWHNI_CHILDREN ? left : SWHNI_CHILDREN;
+}
+
+/* The parent, then children in order, in lists that are not too long. */
+static void write_lists(
 	struct bench_end *x, const struct bench_group_shape *g, uint64_t at)
 {
 	uint32_t child[MOST_CHILDREN];
 	uint32_t n = bench_group_children(g, x->rank, child);
-	struct swhni_member m = member(x, g, bench_group_parent(g, x->rank));
+	struct swhni_member head = member(x, g, bench_group_parent(g, x->rank));
 
-	program_write(at, &m, sizeof(m));
-	for (uint32_t i = 0; i < n; i++) {
-		m = member(x, g, child[i]);
-		program_write(at + (i + 1) * sizeof(m), &m, sizeof(m));
+	head.more = (uint8_t)(n ? (n - 1) / SWHNI_CHILDREN : 0);
+	swd_member(x)->work.n_children = (uint8_t)length(n);
+	for (uint32_t i = 0; i < n || !i; i += SWHNI_CHILDREN) {
+		if (i)
+			head = (struct swhni_member){ .node = length(n - i) };
+		at = write_member(at, head);
+		for (uint32_t k = i; k < i + length(n - i); k++)
+			at = write_member(at, member(x, g, child[k]));
 	}
-	swd_member(x)->work.n_children = (uint8_t)n;
 }
 
 static bool group_open(struct bench_end *x, const struct bench_group_shape *g)
@@ -135,7 +149,7 @@ static bool group_open(struct bench_end *x, const struct bench_group_shape *g)
 		.list = at,
 		.rank = x->rank,
 	};
-	write_list(x, g, at);
+	write_lists(x, g, at);
 	return programs_did(
 		       x->programs, "swv_user_open", swv_user_open(&o->user)) &&
 	       programs_did(x->programs, "swv_user_open_send",
@@ -170,16 +184,26 @@ static uint8_t data_of(const struct bench_group_work *w)
 	return w->arith.word == 4 ? SWHNI_INT32 : SWHNI_INT64;
 }
 
+static sim_time call_time(
+	const struct bench_end *x, const struct bench_group_work *w)
+{
+	bool is_root = w->root == x->rank;
+
+	if (w->what != BENCH_GROUP_BROADCAST)
+		return params(x)->call;
+	return params(x)->bcast +
+	       (is_root ? (sim_time)w->bytes * params(x)->copy : 0);
+}
+
 static bool post(struct bench_end *x, const struct bench_group_work *w)
 {
 	struct swd_member *o = swd_member(x);
 	struct swhni_collective c = o->work;
 	struct nic_at a;
-	uint8_t data[SWHNI_SHORT];
+	uint8_t data[SWHNI_MESSAGE];
 	sim_time begun = program_now();
 
-	program_charge(w->what == BENCH_GROUP_BROADCAST ? params(x)->bcast
-							: params(x)->call);
+	program_charge(call_time(x, w));
 	c.round = o->work.round = o->work.round + 1;
 	c.op = op_of(w);
 	c.data = data_of(w);
@@ -187,8 +211,7 @@ static bool post(struct bench_end *x, const struct bench_group_work *w)
 	c.root = w->root;
 	c.own_offset = bench_address(x, w->from);
 	c.result = bench_address(x, w->to);
-	if (w->bytes <= SWHNI_SHORT)
-		program_read(c.own_offset, data, w->bytes);
+	program_read(c.own_offset, data, w->bytes);
 	a = nic_now(x->load->nic);
 	return programs_did(x->programs, "swhni_collect",
 		swhni_collect(&a, o->user.interface, o->user.process, &c, data,
@@ -208,8 +231,6 @@ static bool group_run(struct bench_end *x, const struct bench_group_work *w)
 	if (o->status)
 		return programs_complain(x->programs,
 			"a collective ended with error %u", o->status);
-	if (w->what == BENCH_GROUP_BROADCAST && w->root != x->rank)
-		program_charge((sim_time)w->bytes * params(x)->copy);
 	return true;
 }
 
