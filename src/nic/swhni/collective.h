@@ -34,6 +34,7 @@
 
 enum {
 	SWC_CHILDREN = SWHNI_LISTS * SWHNI_CHILDREN, /* of a member */
+	SWC_OPERAND = 16, /* bytes that every packet has room for */
 	SWC_ROUNDS = 4, /* of a group, that are remembered */
 	SWC_EARLY = 128, /* packets of a group whose children are not known */
 	SWC_HOPS = 64, /* of a walk up a tree */
@@ -78,6 +79,7 @@ struct swc_round {
 	uint8_t *kept; /* the result's bytes, for those that ask */
 	uint32_t n_kept;
 	bool has_result, is_taken;
+	bool is_told; /* its completion is on its way */
 	sim_time own_at; /* when its own contribution was there */
 	sim_time since; /* it waits */
 	uint32_t watches;
@@ -111,7 +113,7 @@ struct swc_post {
 	uint32_t interface, job;
 	uint32_t life; /* of the interface */
 	struct workq_birth birth;
-	uint8_t data[SWHNI_SHORT];
+	uint8_t *data; /* that came with it, or NULL */
 };
 
 struct sw_collectives {

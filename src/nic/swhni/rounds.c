@@ -193,7 +193,8 @@ static void end_round(const struct nic_at *a, uint32_t group,
 		!status && swc_is_broadcast(&r->c) && sw_params(a)->slots > 1;
 	packet_id id = r->result;
 
-	swc_complete(a, g, r, status);
+	if (!r->is_told)
+		swc_complete(a, g, r, status);
 	r->result = 0;
 	r->is_taken = true;
 	if (id) {
@@ -253,9 +254,13 @@ void swc_deliver(const struct nic_at *a, uint32_t group, struct swc_round *r)
 		end_round(a, group, r, status);
 		return;
 	}
-	if (h)
+	if (h) {
 		t = sw_receive_write(a, g->engine,
 			sw_address(a, h, r->c.result), r->c.bytes);
+		/* right behind the bytes */
+		swc_complete(a, swc_group(a, group), r, SWHNI_OK);
+		r->is_told = true;
+	}
 	nic_charge(a, r->result, CAUSE_MEMORY_WRITE, t);
 	sw_post(a, t, g->engine, SW_COLLECTIVE + SWC_WRITTEN,
 		swc_ref(group, r));
