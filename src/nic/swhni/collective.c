@@ -301,7 +301,7 @@ static void on_stored(const struct nic_at *a, uint32_t id)
 
 	slots_give(&u->posts, id);
 	x.birth.heard = x.birth.asked = x.birth.came = a->t;
-	if (i && i->setup.job == x.job)
+	if (i && i->life == x.life)
 		post(a, x.interface, x.job, SW_NO_QUEUE, &x.c, x.data,
 			&x.birth);
 	mem_free(x.data);
@@ -335,6 +335,7 @@ int swhni_collect(const struct nic_at *a, uint32_t interface, uint32_t process,
 	x->c = *c;
 	x->interface = interface;
 	x->job = i->setup.job;
+	x->life = i->life;
 	x->birth = (struct workq_birth){
 		.at = birth, .copied = copied, .handed = a->t
 	};
@@ -382,14 +383,14 @@ static void swc_on_event(
 	}
 }
 
-static void swc_leave(const struct nic_at *a, uint32_t job)
+static void swc_leave(const struct nic_at *a, uint32_t interface)
 {
 	struct sw_collectives *u = swc_of(a);
 
 	for (uint32_t i = 1; u && i <= u->groups.room; i++) {
 		const struct swc_group *g = slots_find(&u->groups, i);
 
-		if (g && g->job == job)
+		if (g && g->interface == interface)
 			swc_free(a, i);
 	}
 }

@@ -111,6 +111,7 @@ struct swc_post {
 	struct slot slot;
 	struct swhni_collective c;
 	uint32_t interface, job;
+	uint32_t life; /* of the interface */
 	struct workq_birth birth;
 	uint8_t *data; /* that came with it, or NULL */
 };

@@ -59,8 +59,13 @@ void swc_free(const struct nic_at *a, uint32_t id)
 	struct swc_group *g = swc_group(a, id);
 
 	swc_forget_items(a, id);
-	for (uint32_t i = 0; i < SWC_ROUNDS; i++)
+	for (uint32_t i = 0; i < SWC_ROUNDS; i++) {
+		const struct swc_round *r = &g->round[i];
+
+		if (r->is_posted && !r->is_taken && r->queue != SW_NO_QUEUE)
+			workqs_end(&sw_engine(a, g->engine)->queues, r->queue);
 		free_round(a, &g->round[i]);
+	}
 	while (g->early.n)
 		sw_receive_finish(a, *(packet_id *)ring_pop(&g->early), false);
 	ring_fini(&g->early);
