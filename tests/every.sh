@@ -52,6 +52,7 @@ keys_of() { # WORKLOAD MACHINE
 	collective | pingpong) echo rounds=2 ;;
 	storm) echo count=50 ;;
 	files) echo bytes=4096 ;;
+	manage) echo rounds=2 watch=1us ;;
 	probe | lofamo | events) ;;
 	*) echo warmup=1us measure=2us ;;
 	esac
@@ -63,7 +64,8 @@ refusal() { # WORKLOAD MACHINE
 	lofamo\ apenet* | code\ bgq* | collective\ *) ;;
 	replay\ * | exchange\ *) ;;
 	events\ qsnet2* | probe\ gemini* | files\ bgq-io) ;;
-	events\ * | files\ [!b]*) echo 'only on machines' ;;
+	manage\ sunway*) ;;
+	manage\ * | events\ * | files\ [!b]*) echo 'only on machines' ;;
 	files\ *) echo 'has no IO nodes' ;;
 	probe\ *) echo 'cannot carry their route' ;;
 	lofamo\ *) echo 'has no watchdogs' ;;

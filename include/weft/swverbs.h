@@ -53,25 +53,42 @@ enum {
 	WEFT_SW_DEPTH = 4096, /* most entries of a queue */
 	WEFT_SW_RINGS = 256, /* most slots of a raw RQ's ring, ... */
 	WEFT_SW_SLOT = 2112, /* ... and bytes of each */
+	WEFT_SW_CHILDREN = 32, /* of a member of a tree */
+	WEFT_SW_REDUCED = 256, /* longest reduction, bytes */
+	WEFT_SW_TURNS = 16384, /* of jobs with one number */
 };
 
 #define WEFT_SW_LONGEST (UINT32_C(1) << 30) /* write or read, bytes */
 #define WEFT_SW_FOREVER INT64_MAX
+#define WEFT_SW_NO_VM	UINT32_MAX
 
 /* Owned by the library. */
 struct weft_sw;
 struct weft_sw_cq;
 struct weft_sw_sq;
 struct weft_sw_rq;
+struct weft_sw_tree;
 
 /* --- device --- */
 
 struct weft_sw_options {
 	uint32_t job; /* below 65536; packets of other jobs are refused */
+	/*
+	 * Jobs that had this number before, below WEFT_SW_TURNS: who starts
+	 * jobs counts them.  So the next job can have it at once, while packets
+	 * of the last one are still on their way.
+	 */
+	uint32_t turn;
+	/* The virtual machine of the node that the process belongs to from now
+	 * on; WEFT_SW_NO_VM: none, it is the host's.  0: as before, which is at
+	 * first 1 + its number modulo nic.vms, or none. */
+	uint32_t vm;
 };
 
 /* Opens the interface; options may be NULL: job 0.  A process may open it
- * several times, also for several jobs. */
+ * several times, also for several jobs.  EINVAL: there is no such virtual
+ * machine; ENODEV: it has died; EBUSY: the process has interfaces of
+ * another. */
 int weft_sw_open(const struct weft_sw_options *options, struct weft_sw **dev);
 /*
  * Ends everything that belongs to the device, at once: the card drops what is
@@ -82,6 +99,7 @@ int weft_sw_close(struct weft_sw *dev);
 
 struct weft_sw_device {
 	uint32_t node, engine, job;
+	uint32_t turn, vm; /* of its job; 0: none */
 	uint32_t ports; /* of the card */
 	uint32_t free_interfaces; /* of the node */
 	uint32_t interfaces; /* of this device, now */
@@ -89,9 +107,13 @@ struct weft_sw_device {
 	uint32_t windows, window; /* of messages into queues; each one's size */
 	uint64_t
 		held; /* bytes of memory that the device has, queues included */
-	/* The library's work, ever: messages that it sent again with their
-	 * data, notices alone, and duplicates that it dropped. */
-	uint64_t resent, notices, duplicates;
+	/* The library's work, ever: messages that it sent again, writes and
+	 * reads that it let the card go on with, and duplicates that it
+	 * dropped. */
+	uint64_t resent, probed, duplicates;
+	/* Packets and messages of its job that this node's card has dropped,
+	 * ever, because what they were for was not there any more. */
+	uint64_t dropped;
 };
 
 int weft_sw_query(struct weft_sw *dev, struct weft_sw_device *d);
@@ -105,6 +127,32 @@ struct weft_sw_port {
 /* A port of the card, 0 or 1. */
 int weft_sw_query_port(
 	struct weft_sw *dev, uint32_t port, struct weft_sw_port *p);
+
+/* --- virtual machines --- */
+
+/*
+ * A node has nic.vms of them.  Each has interfaces, queues and keys of its own,
+ * which it gets from the host's broker on demand, as the host's processes do:
+ * none are set aside.  From then on its programs and the card work alone;
+ * neither a guest's nor the host's system is in the way of a message, which
+ * takes nic.vm longer.
+ */
+struct weft_sw_vm {
+	bool is_dead;
+	uint32_t interfaces; /* that it has now */
+	uint64_t granted, returned, refused; /* interfaces, ever */
+};
+
+/* A virtual machine of the node; 0: the host itself. */
+int weft_sw_query_vm(struct weft_sw *dev, uint32_t vm, struct weft_sw_vm *x);
+/*
+ * A crash of a virtual machine: its programs end, at once and without a word.
+ * Its interfaces and keys are free for others, and what is left of its messages
+ * is dropped.  Nobody else notices, but messages to it end with
+ * WEFT_SW_NO_QUEUE or WEFT_SW_BAD_KEY.  Does not return to one of its programs.
+ * EPERM: it is not the caller's, which is not the host's.
+ */
+int weft_sw_kill_vm(struct weft_sw *dev, uint32_t vm);
 
 /* --- memory --- */
 
@@ -256,7 +304,7 @@ int weft_sw_post_send(struct weft_sw_sq *sq, const struct weft_sw_work *w);
  * memory; completes when all of them are there. */
 int weft_sw_post_write(struct weft_sw_sq *sq, const struct weft_sw_work *w);
 /* The same, and a notice with the tag in the RQ `to`, after the bytes.  A
- * notice uses none of the buffers there.  EAGAIN as above. */
+ * notice uses none of the buffers there. */
 int weft_sw_post_write_notify(
 	struct weft_sw_sq *sq, const struct weft_sw_work *w);
 /* The same, and adds 1 to the reply word, in the bytes of key.  Nothing else is
@@ -297,6 +345,80 @@ int weft_sw_release(struct weft_sw_rq *rq);
  * under way. */
 int weft_sw_cancel(struct weft_sw_sq *sq, uint64_t id);
 
+/* --- collectives --- */
+
+enum weft_sw_op {
+	WEFT_SW_SUM,
+	WEFT_SW_MAX,
+	WEFT_SW_MIN,
+	WEFT_SW_AND, /* of integers, as the next two */
+	WEFT_SW_OR,
+	WEFT_SW_XOR,
+	WEFT_SW_BARRIER, /* no bytes */
+	WEFT_SW_BROADCAST, /* the bytes of one member */
+	WEFT_SW_OPS,
+};
+
+enum weft_sw_type {
+	WEFT_SW_INT32,
+	WEFT_SW_INT64,
+	WEFT_SW_FLOAT32,
+	WEFT_SW_FLOAT64,
+	WEFT_SW_TYPES,
+};
+
+#define WEFT_SW_NO_CHAIN  UINT32_MAX
+#define WEFT_SW_NO_RESULT UINT64_MAX
+
+/* One member's place in a tree; members are SQs, named by the address of
+ * weft_sw_query_sq(). */
+struct weft_sw_tree_options {
+	uint32_t number; /* of the tree, below 65536, the same for all */
+	uint32_t rank; /* its own; each member has another one */
+	struct weft_sw_address parent; /* its node is UINT32_MAX: the root */
+	const struct weft_sw_address *children; /* in the order of sums */
+	uint32_t n_children;
+	/* A chain of multicasts in the switches that carries the root's result
+	 * to all nodes of the tree; WEFT_SW_NO_CHAIN: it goes down the tree. */
+	uint32_t chain;
+};
+
+/*
+ * Makes the SQ a member of a tree.  All members must have done this before any
+ * of them posts.  EINVAL: more than WEFT_SW_CHILDREN children, a member that is
+ * its own parent or child, a child that is named twice or is the parent.
+ * ENOSPC: the SQ is in 8 trees.
+ */
+int weft_sw_create_tree(struct weft_sw_sq *sq,
+	const struct weft_sw_tree_options *options, struct weft_sw_tree **tree);
+/* EBUSY: a collective has not completed. */
+int weft_sw_destroy_tree(struct weft_sw_tree *tree);
+
+struct weft_sw_collective {
+	uint64_t id; /* appears in its completion */
+	uint32_t op, type; /* enum weft_sw_op, enum weft_sw_type */
+	uint32_t bytes; /* whole elements, the same for all members */
+	uint32_t key; /* of its own bytes, ... */
+	uint64_t at, result; /* ... and offsets: contribution, result */
+	uint32_t root; /* of a broadcast: the rank whose bytes it is */
+	uint32_t flags; /* WEFT_SW_FAST, WEFT_SW_QUIET */
+};
+
+/*
+ * Takes part in the tree's next collective.  The cards combine the members'
+ * bytes, own ones first, then those of the children in their order, so a result
+ * depends on the tree and on nothing else; every member gets it, unless its
+ * result is WEFT_SW_NO_RESULT.  No program is involved until the completion.
+ * Takes nic.software.collective, or nic.software.bcast for a broadcast.
+ *
+ * EMSGSIZE: more than WEFT_SW_REDUCED bytes to combine, or more than
+ * WEFT_SW_MESSAGE to broadcast.  EINVAL: an unknown operation or type, bits of
+ * floats, or a part of an element.  EFAULT, EAGAIN: as above.  If a member dies
+ * or never comes, the others end with WEFT_SW_BROKEN.
+ */
+int weft_sw_post_collective(
+	struct weft_sw_tree *tree, const struct weft_sw_collective *c);
+
 /* --- completion --- */
 
 enum weft_sw_kind {
@@ -317,6 +439,7 @@ enum weft_sw_status {
 	WEFT_SW_LOST, /* no answer; it may have been executed or not */
 	WEFT_SW_CANCELLED,
 	WEFT_SW_BAD_WORK, /* the card did not understand the descriptor */
+	WEFT_SW_BROKEN, /* a collective, because of another member */
 	WEFT_SW_STATUSES,
 };
 

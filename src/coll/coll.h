@@ -49,8 +49,9 @@ struct coll_ops {
 
 extern const struct coll_ops *const coll_registry[]; /* ends with NULL */
 
-/* For the packets of a routing; NULL if they need none. */
-struct coll *coll_new(const struct route *r);
+/* For the packets of a routing, of those flags that the routers of switches
+ * know; NULL if they need none. */
+struct coll *coll_new(const struct route *r, uint8_t flags);
 void coll_free(struct coll *c);
 
 /* 0 if c is NULL. */

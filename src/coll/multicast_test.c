@@ -17,7 +17,7 @@ struct world {
 static void start(struct world *x, const struct table_how *how)
 {
 	table_make(&x->m, how);
-	x->coll = coll_new(&x->m.x.route);
+	x->coll = coll_new(&x->m.x.route, PACKET_MANY);
 	assert_true(multicast_has(x->coll));
 	x->copies = mem_alloc(x->m.t.topo.n_nodes, sizeof(*x->copies));
 }

@@ -8,12 +8,12 @@ const struct coll_ops *const coll_registry[] = {
 	NULL,
 };
 
-struct coll *coll_new(const struct route *r)
+struct coll *coll_new(const struct route *r, uint8_t flags)
 {
 	const struct coll_ops *const *ops = coll_registry;
 	struct coll *c;
 
-	while (*ops && !(*ops)->serves(r))
+	while (*ops && ((*ops)->flags & ~flags || !(*ops)->serves(r)))
 		ops++;
 	if (!*ops)
 		return NULL;

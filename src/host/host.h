@@ -132,10 +132,11 @@ sim_time host_dies_at(const struct host *h, site_id node);
  */
 void host_bury(struct host *h);
 /*
- * From the node's own visit: all programs of a process end for good, now, and
- * are counted as dead.  Does not return to a program that is one of them.
+ * From the node's own visit: all programs of some processes (bits) end for
+ * good, now, and are counted as dead.  Does not return to a program that is one
+ * of them.
  */
-void host_kill(struct host *h, site_id node, uint32_t process);
+void host_kill(struct host *h, site_id node, uint64_t processes);
 /* Programs that have died; only while nothing runs. */
 uint32_t host_n_dead(const struct host *h);
 

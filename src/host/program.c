@@ -147,13 +147,13 @@ void host_bury(struct host *h)
 	}
 }
 
-void host_kill(struct host *h, site_id node, uint32_t process)
+void host_kill(struct host *h, site_id node, uint64_t processes)
 {
 	uint32_t each = host_threads_each(h);
 
 	for (struct program *p = h->nodes[node].programs; p; p = p->next)
 		if (p->state != STATE_ENDED && p->state != STATE_DEAD &&
-			p->thread / each == process)
+			processes >> p->thread / each & 1)
 			kill(p);
 	if (current && current->host == h && current->state == STATE_DEAD)
 		program_suspend(current, STATE_DEAD);

@@ -319,7 +319,7 @@ static void killer_program(void *arg)
 	const uint32_t *process = arg;
 
 	program_wait(450 * SIM_NS);
-	host_kill(program_host(), program_node(), *process);
+	host_kill(program_host(), program_node(), UINT64_C(1) << *process);
 	assert_int_not_equal(*process, program_process());
 }
 

@@ -82,6 +82,7 @@ struct load_progress {
 	uint32_t per_mille; /* done; 0 where that is not known */
 };
 
+struct facts;
 struct parts;
 
 /* The needs of a workload for the machine's hosts; set by init(). */
@@ -160,6 +161,8 @@ struct load_ops {
 	sim_time (*next)(struct load *l);
 	/* Fills in the measurements. */
 	void (*report)(struct load *l, struct load_result *r);
+	/* Adds more, such as lists and tables; NULL: there is nothing else. */
+	void (*facts)(const struct load *l, struct facts *f);
 	/*
 	 * Checks the results of a finished run; an error if they are wrong.
 	 * NULL if there is nothing to check.

@@ -20,7 +20,7 @@ extern const struct load_ops load_replay;
 /* What needs no traffic. */
 extern const struct load_ops load_code, load_lofamo;
 
-/* One machine's own: see spi/ and elan/. */
-extern const struct load_ops load_files, load_events;
+/* One machine's own: see spi/, elan/ and sw/. */
+extern const struct load_ops load_files, load_events, load_manage, load_exit;
 
 #endif

@@ -232,6 +232,8 @@ void facts_of_results(
 		facts_of_histogram(f, &l->latency);
 	for (uint32_t i = 0; i < l->n_figures; i++)
 		facts_figure(f, l->figure[i].name, l->figure[i].value);
+	if (r->load->ops->facts)
+		r->load->ops->facts(r->load, f);
 	facts_of_knot(f, l);
 	facts_of_waiting(f, r);
 	facts_of_links(f, r);

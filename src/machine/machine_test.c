@@ -133,7 +133,7 @@ static void every_block_can_be_used(void **state)
 		"topology: { kind: fattree }\nrouting: { kind: table }",
 		"topology: { nodes: 2 }", "link: { code: 64b66b }",
 		"nic: { kind: plain }\nside: { kind: pcie }",
-		"nic: { kind: gemini }",
+		"nic: { kind: gemini }", "nic: { kind: swhni }",
 		"nic: { kind: apenet }\nside: { kind: pcie }" };
 	bool used[MACHINE_BLOCKS] = { false };
 	size_t n = 0;
@@ -144,9 +144,7 @@ static void every_block_can_be_used(void **state)
 		n = m->n_blocks;
 		for (size_t k = 0; k < n; k++)
 			used[k] |= machine_uses(m, k) ||
-				   strchr(m->use[k].needs, '.') ||
-				   /* of an interface still to come */
-				   !strcmp(m->use[k].needs, "processors");
+				   strchr(m->use[k].needs, '.');
 		machine_free(m);
 	}
 	for (size_t k = 0; k < n; k++)

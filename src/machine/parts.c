@@ -7,6 +7,7 @@
 #include "parts/management/management.h"
 #include "parts/registers/registers.h"
 #include "parts/trees/trees.h"
+#include "parts/vms/vms.h"
 
 /* Parts that others use come first. */
 const struct part_ops *const part_registry[] = {
@@ -17,5 +18,6 @@ const struct part_ops *const part_registry[] = {
 	&part_clocks,
 	&part_gpus,
 	&part_lofamo,
+	&part_vms,
 	NULL,
 };

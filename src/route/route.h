@@ -88,7 +88,7 @@ enum { ROUTE_CANDIDATES = 40 };
 struct route_lists {
 	/* The candidates of a packet at a router: it arrived at a port, or is
 	 * at its source with TOPO_NO_PORT.  May be called again for the same
-	 * packet at the same port. */
+	 * packet at the same port, but not for a PACKET_VECTOR. */
 	struct route_choice (*choose)(const struct route *r,
 		const struct route_memory *own, struct packet *p, router_id at,
 		port_id in);

@@ -377,9 +377,9 @@ static void sun_f22_a_source_route_takes_the_ports_that_it_names(void **state)
 
 		assert_int_equal(c.ports, (port_mask)1 << ports[i]);
 		assert_int_equal(c.channel, TABLE_SYSTEM);
-		c = table_lists.choose(
-			&m.x.route, NULL, &p, at.router, at.port);
-		assert_int_equal(c.ports, (port_mask)1 << ports[i]);
+		/* the way back is in the packet */
+		assert_int_equal(route_n_came(&p), i + 1);
+		assert_int_equal(route_came(&p, i), at.port);
 		at = t->ops->peer(t, at.router, ports[i]);
 	}
 	/* leaf 7 of rail 1, node 7 * 16 + 4 */
@@ -388,9 +388,28 @@ static void sun_f22_a_source_route_takes_the_ports_that_it_names(void **state)
 		table_lists.choose(&m.x.route, NULL, &p, at.router, at.port)
 			.ports,
 		0);
+	/* a switch that it ends at is its destination */
+	p.way = 0;
+	p.load += 5;
+	assert_int_equal(
+		table_lists.choose(&m.x.route, NULL, &p, leaf(&m, 1, 0), 0)
+			.ports,
+		0);
+	assert_int_equal(p.dst, leaf(&m, 1, 0));
+	/* what a switch sends begins with a port of its own */
+	p.src = leaf(&m, 1, 0);
+	p.way = 0;
+	p.load -= 5;
+	assert_int_equal(
+		table_lists.choose(&m.x.route, NULL, &p, p.src, TOPO_NO_PORT)
+			.ports,
+		(port_mask)1 << 36);
+	assert_int_equal(route_n_came(&p), 0);
+	p.src = 3;
 	/* it ends where no port is named, or none that has a wire */
 	p.way = 0;
 	p.bytes = 0;
+	p.dst = 0;
 	assert_int_equal(
 		table_lists.choose(&m.x.route, NULL, &p, leaf(&m, 1, 0), 0)
 			.ports,

@@ -160,17 +160,27 @@ static void bgq_f126_the_system_sets_how_long_a_sender_waits(void **state)
 
 /* --- links --- */
 
-/* Of a router, where there are any, to another one. */
+/* The first one to a router from a number on; t->n_ports: there is none. */
+static port_id find_port(const struct topo *t, router_id r, router_id from)
+{
+	port_id p = 0;
+
+	while (p < t->n_ports && (t->ops->peer(t, r, p).router == NO_ROUTER ||
+					 t->ops->peer(t, r, p).router < from))
+		p++;
+	return p;
+}
+
+/* Of a router, where there are any, to another one; or to a node, if there is
+ * only one. */
 static void find_link(const struct topo *t, char *text, size_t size)
 {
 	router_id r = topo_is_direct(t) ? 0 : t->n_nodes;
 	char at[64], port[64];
-	port_id p = 0;
+	port_id p = find_port(t, r, r);
 
-	while (t->ops->peer(t, r, p).router == NO_ROUTER ||
-		(!topo_is_direct(t) &&
-			t->ops->peer(t, r, p).router < t->n_nodes))
-		p++;
+	if (p == t->n_ports)
+		p = find_port(t, r, 0);
 	t->ops->name_router(t, r, at, sizeof(at));
 	t->ops->name_port(t, r, p, port, sizeof(port));
 	snprintf(text, size, "link %s %s", at, port);

@@ -85,7 +85,7 @@ static void misuse_work(struct sw_end *e)
 static void misuse_set_up(struct sw_end *e)
 {
 	struct weft_sw_rq_options how = { WEFT_SW_RAW, 4, 0x1000000 };
-	struct weft_sw_options job = { SWHNI_JOBS };
+	struct weft_sw_options job = { .job = SWHNI_JOBS };
 	struct weft_sw_completion c;
 	struct weft_sw_event v = { .kind = 7 };
 	struct weft_sw *dev;
@@ -149,7 +149,7 @@ static void bad_arguments_are_refused_at_once(void **state)
 static void misuse_target(struct sw_end *e)
 {
 	struct weft_sw_work good = swt_work(e, 1, 8), w;
-	struct weft_sw_options other = { 1 };
+	struct weft_sw_options other = { .job = 1 };
 	struct weft_sw_completion c;
 	struct weft_sw *dev;
 	struct weft_sw_cq *cq;

@@ -1,52 +1,71 @@
 /*
  * Where the card has given up: it has sent a message three times, by both
- * ports, and has had no answer.  The library sends it again, since a part of
- * the network may be back, and gives up itself only after many tries.
+ * ports, and has had no answer.  A part of the network may be back, so the
+ * library continues, and gives up itself only after many tries.
  *
- * Bytes of a write or read may come twice, to the same place.  A message or a
- * notice must not: its number and the time of its first try tell the receiver's
- * library whether it has it already, and that library answers.
+ * Of a write, a read or a fast short message the card keeps what it knows.  The
+ * library lets it go on: it asks the target's card, which says whether it has
+ * all bytes, some or none, and whether the notice or reply word is written.  So
+ * no more is sent than is missing, maybe the notice alone, and nothing is
+ * executed twice.
+ *
+ * A message into a queue is sent again as a new one.  Its number and the time
+ * of its first try tell the receiver's library whether it has it already, and
+ * that library answers.
  */
 #include "api/sw/sw.h"
 
 /* How long an answer of a peer's library may take. */
 static const sim_time PATIENCE = 200000 * (sim_time)SIM_NS;
 
-/* What was refused has not been executed. */
-static bool may_repeat(const struct swv_work *x, bool was_refused)
+/* Asks the card to go on with what it has kept. */
+static void go_on(const struct swv_work *x)
 {
-	if (x->tries == SW_TRIES)
-		return false;
-	return was_refused ||
-	       (!(x->d.flags & SWHNI_REPLY) &&
-		       (!x->has_number || swv_let_answer(x->in)));
+	const struct swv_user *u = &x->in->user;
+	struct nic_at a = nic_now(u->nic);
+
+	swhni_again(&a, u->interface, u->process, x->d.id);
+}
+
+/* As a new message, when there is room. */
+static void post_again(struct swv_device *dev, uint32_t work)
+{
+	struct swv_work *x = slots_at(&dev->works, work);
+
+	x->awaits = false;
+	x->deadline = SIM_NEVER;
+	if (x->is_again) {
+		x->d.word[0] |= SW_AGAIN;
+		x->d.word[1] = x->number |
+			       (uint64_t)(uint32_t)(x->first >> SW_TIME_SHIFT)
+				       << 32;
+	}
+	if (swv_user_has_room(&x->in->user) &&
+		!swv_post(dev, work, program_now()))
+		return;
+	x = slots_at(&dev->works, work);
+	x->deadline = program_now() + PATIENCE;
 }
 
 void swv_again(struct swv_device *dev, uint32_t work, bool was_refused)
 {
 	struct swv_work *x = slots_at(&dev->works, work);
 
-	if (!may_repeat(x, was_refused)) {
+	/* what was refused has not been executed */
+	if (x->tries == SW_TRIES ||
+		(x->has_number && !was_refused && !swv_let_answer(x->in))) {
 		swv_end(dev, work, WEFT_SW_LOST);
 		return;
 	}
 	x->tries++;
+	if (!was_refused && !x->has_number) {
+		dev->probed++;
+		go_on(x);
+		return;
+	}
 	x->is_again |= !was_refused;
-	x->deadline = SIM_NEVER;
-	x->awaits = false;
 	dev->resent++;
-	if (x->has_number && x->is_again) {
-		x->d.word[0] |= SW_AGAIN;
-		x->d.word[1] = x->number |
-			       (uint64_t)(uint32_t)(x->first >> SW_TIME_SHIFT)
-				       << 32;
-	}
-	/* when there is room */
-	if (!swv_user_has_room(&x->in->user) ||
-		swv_post(dev, work, program_now())) {
-		x = slots_at(&dev->works, work);
-		x->deadline = program_now() + PATIENCE;
-	}
+	post_again(dev, work);
 }
 
 void swv_sent_again(struct swv_device *dev, uint32_t work)

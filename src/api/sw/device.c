@@ -15,6 +15,13 @@ struct swv_handle {
 	struct swv_object *object;
 };
 
+static void free_sq(struct swv_sq *sq)
+{
+	for (uint32_t i = 0; i < SW_TREES; i++)
+		mem_free(sq->trees[i]);
+	mem_free(sq);
+}
+
 static void free_device(struct swv_device *d)
 {
 	struct swv_key *k;
@@ -27,7 +34,8 @@ static void free_device(struct swv_device *d)
 
 		if (in->raw)
 			swv_free_rq(in->raw);
-		mem_free(in->sq);
+		if (in->sq)
+			free_sq(in->sq);
 		swv_known_fini(&in->known);
 		d->interfaces = in->next;
 		mem_free(in);
@@ -169,11 +177,18 @@ struct swv_device *swv_open(uint32_t job, uint32_t process)
 
 int weft_sw_open(const struct weft_sw_options *options, struct weft_sw **dev)
 {
-	uint32_t job = options ? options->job : 0;
+	struct weft_sw_options o = { 0 };
+	int code;
 
-	if (!dev || job >= SWHNI_JOBS)
+	if (options)
+		o = *options;
+	if (!dev || o.job >= SWHNI_JOBS || o.turn >= SWHNI_TURNS)
 		return EINVAL;
-	*dev = (struct weft_sw *)swv_open(job, program_process())
+	code = o.vm ? swv_join_vm(o.vm) : 0;
+	if (code)
+		return code;
+	*dev = (struct weft_sw *)swv_open(
+		SWHNI_JOB(o.job, o.turn), program_process())
 		       ->object.handle;
 	return 0;
 }
@@ -238,15 +253,18 @@ int weft_sw_query(struct weft_sw *dev, struct weft_sw_device *x)
 	*x = (struct weft_sw_device){
 		.node = program_node(),
 		.engine = swhni_engine(nic, d->process),
-		.job = d->job,
+		.job = d->job % SWHNI_JOBS,
+		.turn = d->job / SWHNI_JOBS,
+		.vm = swhni_vm_of(nic, program_node(), d->process),
 		.ports = swhni_n_ports(nic),
 		.in_flight = (uint32_t)p->messages,
 		.windows = SW_WINDOWS,
 		.window = SW_WINDOW,
 		.held = device_memory(d),
 		.resent = d->resent,
-		.notices = d->notices,
+		.probed = d->probed,
 		.duplicates = d->doubles,
+		.dropped = swhni_dropped(nic, program_node(), d->job),
 	};
 	for (const struct swv_interface *in = d->interfaces; in;
 		in = in->next) {

@@ -17,6 +17,10 @@ int swv_post(struct swv_device *dev, uint32_t work, sim_time begun)
 
 	x.d.id = work;
 	x.d.flags |= SWHNI_TELL;
+	/* messages into queues have numbers instead */
+	if (!x.has_number && x.d.type != SWHNI_DATAGRAM &&
+		!(x.flags & WEFT_SW_BARE))
+		x.d.flags |= SWHNI_KEEP;
 	if (x.is_fsm)
 		code = swv_user_fsm(u, &x.d, x.data, begun);
 	else
@@ -43,8 +47,7 @@ static int check(struct weft_sw_sq *sq, const struct weft_sw_work *w,
 	return 0;
 }
 
-/* Whether the queue has room, after a look at what has completed. */
-static bool has_room(struct swv_sq *sq)
+bool swv_has_room(struct swv_sq *sq)
 {
 	if (sq->used == sq->depth || !swv_user_has_room(&sq->in->user))
 		swv_progress(sq->object.dev);
@@ -114,7 +117,7 @@ int weft_sw_post_send(struct weft_sw_sq *sq, const struct weft_sw_work *w)
 		return EMSGSIZE;
 	if (!swv_has_bytes(q->object.dev, w->own_key, w->own_at, w->bytes))
 		return EFAULT;
-	if (!has_room(q) || (is_reliable && !has_window(q, w)))
+	if (!swv_has_room(q) || (is_reliable && !has_window(q, w)))
 		return EAGAIN;
 	id = make(q, w, is_reliable ? SWHNI_SEND : SWHNI_DATAGRAM);
 	x = slots_at(&q->object.dev->works, id);
@@ -138,7 +141,7 @@ static int begin(struct weft_sw_sq *sq, const struct weft_sw_work *w,
 		return EMSGSIZE;
 	if (!swv_has_bytes((*q)->object.dev, w->own_key, w->own_at, w->bytes))
 		return EFAULT;
-	if (!has_room(*q))
+	if (!swv_has_room(*q))
 		return EAGAIN;
 	*id = make(*q, w, type);
 	return 0;
@@ -169,24 +172,14 @@ int weft_sw_post_write_notify(
 	struct weft_sw_sq *sq, const struct weft_sw_work *w)
 {
 	sim_time begun = program_now();
-	struct swv_sq *q = swv_find(SW_SQ, sq);
-	struct swv_work *x;
+	struct swv_sq *q;
 	uint32_t id;
-	int code;
+	int code = begin(sq, w, ALL, SWHNI_WRITE, &q, &id);
 
-	/* before a descriptor is made */
-	if (q && w && !has_window(q, w)) {
-		swv_progress(q->object.dev);
-		if (!has_window(q, w))
-			return EAGAIN;
-	}
-	code = begin(sq, w, ALL, SWHNI_WRITE, &q, &id);
 	if (code)
 		return code;
-	x = work_of(q, id);
-	x->d.flags |= SWHNI_NOTICE;
-	x->d.word[0] = (uint64_t)w->to.queue << 32 | w->tag;
-	take_number(q->object.dev, x);
+	work_of(q, id)->d.flags |= SWHNI_NOTICE;
+	work_of(q, id)->d.word[0] = (uint64_t)w->to.queue << 32 | w->tag;
 	return swv_post(q->object.dev, id, begun);
 }
 
@@ -284,7 +277,7 @@ int swv_post_short(struct swv_sq *q, const struct weft_sw_work *w,
 	uint32_t id;
 	int code;
 
-	if (!has_room(q))
+	if (!swv_has_room(q))
 		return EAGAIN;
 	id = make(q, w, reads ? SWHNI_FSM_READ : SWHNI_FSM_WRITE);
 	x = slots_at(&dev->works, id);

@@ -13,6 +13,7 @@ enum {
 	RINGS = 2 << 20, /* bytes for an interface */
 	AT_COMPLETIONS = 256 << 10,
 	AT_SLOTS = 512 << 10,
+	AT_LISTS = 1536 << 10,
 };
 
 static const struct memory_range rings = {
@@ -30,14 +31,6 @@ static const struct workq_params *params_of(const struct swv_user *u)
 
 /* --- open and close --- */
 
-/* Where a node has virtual machines, its processes are in them, in turn. */
-static uint32_t vm_of(const struct swv_user *u)
-{
-	const struct swhni_params *p = u->nic->params;
-
-	return p->vms ? 1 + u->process % (uint32_t)p->vms : 0;
-}
-
 int swv_user_open(struct swv_user *u)
 {
 	struct swhni_setup s = {
@@ -50,8 +43,8 @@ int swv_user_open(struct swv_user *u)
 	u->nic = nic_check(host_nic(program_host()), &swhni_ops);
 	u->node = program_node();
 	u->engine = s.engine = swhni_engine(u->nic, s.process);
-	s.vm = vm_of(u);
 	u->n_entries = u->n_slots = 0;
+	s.vm = swhni_vm_of(u->nic, u->node, s.process);
 	memory_add_range(host_at(program_host(), u->node), &rings); /* once */
 	a = nic_now(u->nic);
 	return swhni_open(&a, &s, &u->interface);
@@ -61,13 +54,7 @@ void swv_user_close(struct swv_user *u)
 {
 	struct nic_at a = nic_now(u->nic);
 
-	if (u->n_entries) {
-		swhni_reset_queues(&a, u->interface);
-		swhni_close_queues(&a, u->interface);
-	}
-	if (u->n_slots)
-		swhni_close_receive(&a, u->interface);
-	swhni_close(&a, u->interface);
+	swhni_take_back(&a, u->interface);
 }
 
 /* What an earlier owner has left there; memory that was never written stays
@@ -153,8 +140,8 @@ static void ring(struct swv_user *u, sim_time begun)
 		begun);
 }
 
-/* An id is the caller's and, above it, the descriptor's number; a short
- * message has none. */
+/* An id is the caller's and, above it, the descriptor's number; those of short
+ * messages are others. */
 #define NO_NUMBER (UINT64_C(1) << 63)
 
 void swv_user_post(
@@ -178,10 +165,26 @@ int swv_user_fsm(struct swv_user *u, struct swhni_descriptor *d,
 {
 	struct nic_at a;
 
-	d->id = (d->id & UINT32_MAX) | NO_NUMBER;
+	d->id = (d->id & UINT32_MAX) |
+		(uint64_t)(u->n_short++ & INT32_MAX) << 32 | NO_NUMBER;
 	program_charge(params_of(u)->post);
 	a = nic_now(u->nic);
 	return swhni_fsm(&a, u->interface, u->process, d, data, begun, begun);
+}
+
+int swv_user_collect(struct swv_user *u, struct swhni_collective *c,
+	const void *data, sim_time begun)
+{
+	struct nic_at a = nic_now(u->nic);
+
+	c->id = (c->id & UINT32_MAX) |
+		(uint64_t)(u->n_short++ & INT32_MAX) << 32 | NO_NUMBER;
+	return swhni_collect(&a, u->interface, u->process, c, data, begun, a.t);
+}
+
+uint64_t swv_user_lists(const struct swv_user *u)
+{
+	return RINGS_AT + (uint64_t)u->interface * RINGS + AT_LISTS;
 }
 
 /* --- completions and messages --- */

@@ -24,6 +24,7 @@ struct __attribute__((may_alias)) swv_user {
 	uint32_t n_entries, n_completions;
 	uint64_t entries_at, completions_at;
 	uint32_t posted, fetched; /* descriptors; those surely fetched */
+	uint32_t n_short; /* fast short messages */
 	uint32_t taken, told; /* completions; those that the card knows of */
 	/* its receive queue; n_slots is 0 if it has none */
 	uint32_t n_slots;
@@ -62,6 +63,12 @@ void swv_user_post(
 /* The same for a fast short message; as swhni_fsm(). */
 int swv_user_fsm(struct swv_user *u, struct swhni_descriptor *d,
 	const void *data, sim_time begun);
+
+/* The same for a collective; as swhni_collect(). */
+int swv_user_collect(struct swv_user *u, struct swhni_collective *c,
+	const void *data, sim_time begun);
+/* Where the driver keeps lists of trees. */
+uint64_t swv_user_lists(const struct swv_user *u);
 
 /* --- completions and messages --- */
 

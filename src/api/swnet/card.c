@@ -75,11 +75,37 @@ static sim_time card_now(void *arg)
 	return program_now();
 }
 
+/* The manager of a process, which may end without closing it. */
+struct kept {
+	struct weft_swnet *m; /* or NULL */
+};
+
+static void free_kept(void *kept)
+{
+	struct weft_swnet *m = ((struct kept *)kept)->m;
+
+	if (!m)
+		return;
+	mem_free(m->arg);
+	manager_free(m);
+}
+
+static const struct program_library library = {
+	.size = sizeof(struct kept),
+	.fini = free_kept,
+};
+
+static struct kept *kept(void)
+{
+	return program_keep(&library);
+}
+
 static void card_close(void *arg)
 {
 	struct card *c = arg;
 	struct nic_at a = nic_now(c->nic);
 
+	kept()->m = NULL;
 	swhni_manage_close(&a);
 	mem_free(c);
 }
@@ -126,7 +152,7 @@ int weft_swnet_open(struct weft_swnet **m)
 	*c = (struct card){ .nic = nic,
 		.registers = registers_of(program_host()),
 		.node = program_node() };
-	*m = manager_new(&card_wire, c);
+	*m = kept()->m = manager_new(&card_wire, c);
 	return 0;
 }
 

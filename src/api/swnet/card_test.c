@@ -4,6 +4,7 @@
 
 #include "coll/multicast.h"
 #include "nic/swhni/swhni_testing.h"
+#include "sim/random.h"
 #include "testing/testing.h"
 #include "weft/swnet.h"
 
@@ -717,6 +718,46 @@ static void misuse_is_refused_by_switches(void **state)
 	assert_int_equal(m.word[0], 1);
 }
 
+/* Commands of any kind, right and wrong, to a few switches. */
+static void try_anything(struct st *m, site_id node)
+{
+	struct weft_swnet *x = manager();
+	struct weft_swnet_identity id;
+	uint64_t seed = 1, errors = 0, word[WEFT_SWNET_WORDS];
+
+	assert_int_equal(node, 0);
+	for (uint32_t i = 0; i < 3000; i++) {
+		struct weft_swnet_target to = i % 2 ? spine(i % 5) : leaf;
+		struct random_bits r = random_draw(seed, 0, RANDOM_WATCH, i);
+		uint32_t n = (uint32_t)(r.a % 8), scope = r.a >> 8 & 0x3ff;
+		uint32_t command = (uint32_t)(r.a >> 20) % 24;
+
+		for (uint32_t k = 0; k < n; k++) {
+			r = random_draw(seed, 1 + k, RANDOM_WATCH, i);
+			word[k] = r.b % 3 ? r.a % 48
+				  : r.b % 2
+					  ? (r.a & 15) | (r.a >> 8 & 3) << 16 |
+						    (r.a >> 12 & 3) << 32
+					  : r.a;
+		}
+		errors += weft_swnet_command(x, &to, scope, command, word, &n,
+				  WEFT_SWNET_WORDS) != 0;
+	}
+	assert_in_range(errors, 1000, 2999);
+	assert_int_equal(weft_swnet_identify(x, &leaf, &id), 0);
+	m->word[0] = 1;
+	weft_swnet_close(x);
+}
+
+static void random_commands_break_nothing(void **state)
+{
+	struct st m;
+
+	init(&m);
+	run(&m, 1, try_anything);
+	assert_int_equal(m.word[0], 1);
+}
+
 TESTS(TEST(a_machine_is_discovered_by_packets_alone),
 	TEST(a_machine_wired_wrong_is_found_and_repaired),
 	TEST(a_switch_is_reached_by_route_guid_and_jtag),
@@ -729,4 +770,5 @@ TESTS(TEST(a_machine_is_discovered_by_packets_alone),
 	TEST(a_multicast_reaches_all_other_members_once),
 	TEST(source_routes_that_wait_too_long_are_dropped),
 	TEST(switches_report_links_that_die_and_return),
-	TEST(misuse_is_refused_by_switches))
+	TEST(misuse_is_refused_by_switches),
+	TEST(random_commands_break_nothing))

@@ -85,7 +85,7 @@ static void add_entries(
 	port_mask below = from_below(g, s), ups = ups_that_swap(g, s);
 	port_mask above = ups ? from_above(g, s) : 0;
 
-	g->plan->n_missing += !below;
+	g->plan->n_missing += !below && graph_level(g, s) == 1;
 	add_item(g, s, WEFT_SWNET_ALL, e, below, e.first);
 	for (; above && ups; ups &= ups - 1)
 		add_item(g, s, WEFT_SWNET_PORT(__builtin_ctzll(ups)), e, above,
@@ -193,7 +193,7 @@ static void add_supernode(struct graph *g, uint32_t first, uint32_t rail)
 		if (device[s].rail != rail ||
 			supernode_of(&device[s]) == supernode)
 			continue;
-		g->plan->n_missing += !any[k];
+		g->plan->n_missing += !any[k] && graph_level(g, s) == 1;
 		add_item(g, s, WEFT_SWNET_ALL, e, all[k] ? all[k] : any[k],
 			supernode);
 	}

@@ -132,6 +132,8 @@ struct bench_means {
 	uint32_t most; /* bytes of a transfer; 0: any number */
 	bool is_dropped; /* its bytes go nowhere */
 	bool is_for_gpus; /* makes no difference between host memories */
+	bool is_copied; /* a program places its bytes, with its own rights */
+	bool is_alias; /* other means transfer its bytes in the same way */
 	/* Receivers wait for it in a way of its own, so it cannot be mixed with
 	 * others. */
 	bool is_alone;
@@ -400,6 +402,8 @@ struct bench_group {
 	/* In init(): an error if it cannot. */
 	int (*check)(const struct bench *b, const struct bench_group_work *w,
 		const struct bench_group_shape *g, struct err *e);
+	/* In start(): what has to be set beforehand. */
+	void (*start)(struct bench *b, const struct bench_group_shape *g);
 	bool (*open)(struct bench_end *x, const struct bench_group_shape *g);
 	/* Takes part; returns when the operation is over for this member. */
 	bool (*run)(struct bench_end *x, const struct bench_group_work *w);

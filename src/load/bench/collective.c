@@ -496,6 +496,8 @@ static void collective_start(struct load *l)
 						     : &messages);
 	if (c->by == BY_MPI)
 		collective_mpi_open(c);
+	if (c->group)
+		c->group->start(&c->bench, &c->groups);
 	for (uint32_t i = 0; i < c->bench.needs.n_programs; i++) {
 		struct member *m = c->bench.ends[i].data;
 

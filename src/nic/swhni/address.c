@@ -50,7 +50,7 @@ static int check_handle(const struct nic_at *a, const struct swhni_handle *h)
 	const uint32_t both =
 		MEMORY_MAY_READ(MEMORY_NIC) | MEMORY_MAY_WRITE(MEMORY_NIC);
 
-	if (h->key >= SWHNI_KEYS || h->job >= SWHNI_JOBS || !h->bytes ||
+	if (h->key >= SWHNI_KEYS || !SWHNI_IS_JOB(h->job) || !h->bytes ||
 		h->space > SWHNI_PAGED ||
 		h->rights & ~(SWHNI_MAY_READ | SWHNI_MAY_WRITE) ||
 		h->at + h->bytes < h->at)
@@ -103,11 +103,24 @@ static void drop_pages(struct sw_node *n, const struct swhni_handle *h)
 		tlb_drop(&n->engine[e].tlb, h->key, 0, pages + 1);
 }
 
+/* What has come in part is nobody's. */
+static void forget_entries(struct sw_engine *e, uint32_t key)
+{
+	for (uint32_t i = 1; e->entries.used && i <= e->entries.room; i++) {
+		const struct sw_entry *x = slots_find(&e->entries, i);
+
+		if (x && x->head.key == key)
+			sw_receive_forget(e, i);
+	}
+}
+
 static void drop(struct sw_node *n, uint32_t id)
 {
 	struct sw_handle *x = slots_at(&n->handles, id);
 
 	drop_pages(n, &x->h);
+	for (uint32_t e = 0; e < SWHNI_ENGINES; e++)
+		forget_entries(&n->engine[e], x->h.key);
 	index_remove(&n->by_key, x->h.key);
 	slots_give(&n->handles, id);
 }
@@ -126,6 +139,16 @@ int swhni_deregister(const struct nic_at *a, uint32_t job, uint32_t key)
 		return EBUSY;
 	drop(n, id);
 	return 0;
+}
+
+void sw_address_end(struct sw_node *n, uint32_t process)
+{
+	for (uint32_t i = 1; i <= n->handles.room; i++) {
+		const struct sw_handle *x = slots_find(&n->handles, i);
+
+		if (x && x->h.process == process)
+			drop(n, i);
+	}
 }
 
 void sw_address_leave(struct sw_node *n, uint32_t job)

@@ -1,7 +1,8 @@
 /*
  * Shared by the card's files, in the order of a message's way:
  *
- *	interface.c  virtual interfaces, their queues, jobs
+ *	broker.c     who has which virtual interfaces; virtual machines, jobs
+ *	interface.c  virtual interfaces, their queues
  *	address.c    handles, the TLB
  *	engine.c     takes descriptors, issues messages, decides whose turn it
  *is send.c       reads bytes and cuts packets fsm.c        fast short messages
@@ -44,6 +45,7 @@ enum sw_event {
 	SW_WRITTEN, /* its bytes are in memory */
 	SW_CANCEL, /* a store that cancels is here */
 	SW_CHECKED, /* a virtual machine's message may begin */
+	SW_CRASH, /* of a virtual machine */
 	SW_COLLECTIVE, /* for the collective unit */
 	SW_EVENTS = SW_COLLECTIVE + SW_COLLECTIVE_EVENTS - ENGINE_CLIENT,
 	/* and of the ports: a packet is ready to leave */
@@ -69,7 +71,10 @@ enum sw_packet_type {
 	SW_PROBE, /* what of a message is there? */
 	SW_STATE, /* the answer: bits of packets that are missing */
 	SW_GATHER, /* types from here on are the collective unit's */
-	SW_TYPES = SW_GATHER + 4,
+	SW_GATHERED, /* its answer */
+	SW_RESULT,
+	SW_WALK, /* up a tree: whether it comes back */
+	SW_TYPES,
 };
 
 /* Status of an answer, in addition to enum swhni_error. */
@@ -107,7 +112,8 @@ struct sw_load {
 	sim_time ready; /* at its port; at the target: in memory */
 	uint64_t at; /* where its bytes go, once known */
 	uint64_t reply; /* the address of its reply word, or 0 */
-	uint32_t slot; /* the number of its message in the receive queue */
+	uint32_t slot; /* the number of its message in the receive queue, */
+	uint32_t life; /* ... and that queue's */
 	/* Of the sender: the message that it counts for, or 0; whether it has a
 	 * path of its own, and may take no other port. */
 	uint32_t own;
@@ -134,6 +140,7 @@ struct sw_account {
 	struct workq_birth birth;
 	struct book_held *held; /* of an answer: the request's; or NULL */
 	sim_time taken, issued, read; /* read: its last packet's bytes */
+	sim_time checked; /* of a virtual machine's */
 };
 
 /* A message under way, of the engine that sends it. */
@@ -162,8 +169,10 @@ struct sw_message {
 				     * the first if that was late */
 	bool is_lined; /* in its queue's list */
 	bool is_translating; /* its next packet's address */
+	bool is_kept; /* a program may let it go on */
 	bool is_refused; /* it is to be sent anew */
-	bool is_checked; /* it is being: of a virtual machine */
+	bool is_checking; /* whether its virtual machine may send it */
+	bool is_told; /* its completion is on its way */
 	bool is_over; /* and freed when nothing of it is under way */
 	bool is_dead; /* its job has left */
 	struct sw_account account;
@@ -179,6 +188,7 @@ struct sw_short {
 	struct slot slot;
 	struct swhni_descriptor d;
 	uint32_t interface, job;
+	uint32_t life; /* of the interface */
 	struct workq_birth birth;
 	uint8_t data[SWHNI_SHORT];
 };
@@ -212,6 +222,7 @@ struct sw_receive {
 	uint64_t at;
 	uint32_t slots; /* 0: there is none */
 	uint32_t number, taken; /* messages, ever */
+	uint32_t life; /* differs from those of all others before */
 };
 
 /* Messages that are not cut, of a queue, or of those that others asked for. */
@@ -222,11 +233,12 @@ struct sw_turns {
 	uint8_t in_run; /* bits of classes */
 };
 
-/* A program's wish that a descriptor is not executed. */
+/* A program's wish that a descriptor is not executed; or that its message,
+ * which is kept, goes on. */
 struct sw_cancel {
 	uint64_t id;
 	uint32_t queue, until; /* descriptors written before it */
-	bool is_heard;
+	bool is_heard, goes_on;
 };
 
 struct sw_interface {
@@ -237,6 +249,7 @@ struct sw_interface {
 	uint32_t lost; /* messages, since the last report */
 	struct workq_rings rings;
 	uint8_t *chip; /* its page, or NULL: zeros */
+	uint32_t life; /* a new one with each owner, and each reset */
 	bool is_open;
 };
 
@@ -271,6 +284,7 @@ struct sw_engine {
 	uint32_t ahead; /* packets asked for or here, and not cut */
 	sim_time written_at; /* all that it writes is in memory */
 	uint32_t generation;
+	uint8_t classes; /* bits of those with messages that are not cut */
 	bool is_turning, is_again; /* further down the stack; once more */
 };
 
@@ -298,6 +312,21 @@ struct sw_port {
 	uint64_t packets;
 };
 
+/* Packets and messages of a job that found it gone. */
+struct sw_drop {
+	struct slot slot;
+	uint32_t job;
+	uint64_t n;
+};
+
+struct sw_broker {
+	struct swhni_vm *vm; /* [0]: of the host itself; NULL: none yet */
+	uint8_t vm_of[HOST_THREADS]; /* 1 + its own choice; 0: none made */
+	uint32_t lives; /* of interfaces and queues, ever */
+	struct slots drops;
+	struct index by_job; /* of drops */
+};
+
 struct sw_node {
 	struct ticks ticks;
 	struct sw_engine engine[SWHNI_ENGINES];
@@ -312,12 +341,17 @@ struct sw_node {
 	uint32_t inside; /* packets in the card */
 	struct sw_collectives *collectives; /* of the unit, or NULL */
 	struct sw_manage *manage; /* or NULL */
+	struct sw_broker broker;
 	/* counters */
 	uint64_t packets, delivered, messages, acks, shorts, asks, answers;
 	uint64_t looped, crossed, managed;
+	uint64_t kept; /* messages, after their last try */
 	uint64_t resent, timeouts, probes, refused, doubles, lost;
 	uint64_t torn, escapes, strays, overflows, abandoned;
 	uint64_t hits, misses, prefetched;
+	uint64_t collectives_posted, gathers, spreads;
+	uint64_t strangers; /* packets of collectives that are not its own */
+	uint64_t unready; /* results without a slot */
 	uint64_t memory_reads; /* over PCIe: descriptors, bytes, pages */
 	uint64_t error[SW_STATUSES];
 };
@@ -343,13 +377,17 @@ struct sw_unit {
 	/* A message of role SW_UNIT has ended. */
 	void (*on_end)(const struct nic_at *a, uint32_t engine, uint32_t id,
 		enum swhni_error status);
-	void (*leave)(const struct nic_at *a, uint32_t job);
+	/* An interface has another owner, or begins anew. */
+	void (*leave)(const struct nic_at *a, uint32_t interface);
 	void (*fini)(struct sw_node *n);
 	uint64_t (*memory)(const struct sw_node *n);
 	bool (*is_busy)(const struct sw_node *n);
+	/* An event, counted from 0, is a timer that nothing waits for. */
+	bool (*is_stale)(
+		const struct sw_node *n, uint32_t number, uint32_t data);
 };
 
-extern const struct sw_unit sw_no_unit;
+extern const struct sw_unit sw_collective_unit;
 
 struct swhni {
 	struct nic nic;
@@ -357,7 +395,7 @@ struct swhni {
 	struct side *side;
 	struct side_reads_how reads[SWHNI_ENGINES];
 	struct workqs_how queues[SWHNI_ENGINES];
-	struct resend_how resend[SWHNI_ENGINES];
+	struct resend_how resend[SWHNI_ENGINES], unit_resend;
 	struct net_fifos fifos[SW_LINES];
 	uint8_t line_of[SW_FIFOS]; /* 1 + class * SW_PORTS + port */
 	uint32_t n_ports;
@@ -452,6 +490,29 @@ static inline uint32_t sw_bytes_of(
 	return left < most ? left : most;
 }
 
+/* --- broker.c --- */
+
+/* Whether a process may have an interface, which counts; it is back. */
+int sw_broker_ask(const struct nic_at *a, const struct swhni_setup *s);
+void sw_broker_grant(const struct nic_at *a, struct sw_interface *x);
+void sw_broker_return(const struct nic_at *a, struct sw_interface *x);
+/* Whether the owner of a message may use the bytes that it names as its own:
+ * its job's, and in a virtual machine only that machine's. */
+enum swhni_error sw_broker_look_up(
+	const struct nic_at *a, uint32_t engine, const struct sw_message *m);
+void sw_broker_on_crash(const struct nic_at *a, uint32_t event);
+/* Crashes that a plan of faults has. */
+int sw_broker_plan(struct nic *nic, struct err *e);
+uint64_t sw_broker_memory(const struct sw_node *n);
+void sw_broker_fini(struct sw_node *n);
+/* Ends a queue, and all that is under way for an interface. */
+void sw_end_interface(
+	const struct nic_at *a, uint32_t interface, struct sw_interface *x);
+/* Something of a job is dropped, since what it is for is not there. */
+void sw_drop(const struct nic_at *a, uint32_t job);
+/* Whether a job has anything on a node. */
+bool sw_has_job(const struct sw_node *n, uint32_t job);
+
 /* --- interface.c --- */
 
 /* An open one, or NULL; one whose page a process may use, or NULL. */
@@ -477,7 +538,8 @@ uint64_t sw_address(
 bool sw_translate(const struct nic_at *a, uint32_t engine,
 	const struct swhni_handle *h, uint64_t offset, uint64_t bytes,
 	sw_translated *done, uint32_t id);
-/* A job's handles are gone. */
+/* A process's handles are gone; a job's. */
+void sw_address_end(struct sw_node *n, uint32_t process);
 void sw_address_leave(struct sw_node *n, uint32_t job);
 /* Moves bytes that may lie in several pages. */
 bool sw_load_bytes(const struct nic_at *a, const struct swhni_handle *h,
@@ -504,6 +566,8 @@ uint32_t sw_engine_place(const struct nic_at *a, uint32_t engine);
 void sw_engine_line(const struct nic_at *a, uint32_t engine, uint32_t id);
 void sw_engine_unline(const struct nic_at *a, uint32_t engine, uint32_t id);
 /* It has ended: its place is free soon. */
+/* Writes a message's completion, right behind its bytes; it ends later. */
+void sw_engine_tell(const struct nic_at *a, uint32_t engine, uint32_t id);
 void sw_engine_end(const struct nic_at *a, uint32_t engine, uint32_t id,
 	enum swhni_error status);
 /* The same: what others have asked for cannot be had. */
@@ -514,6 +578,11 @@ void sw_engine_kill(const struct nic_at *a, uint32_t engine, uint32_t id);
 /* Something of a message that was under way is not any more. */
 void sw_engine_settle(const struct nic_at *a, uint32_t engine, uint32_t id);
 void sw_engine_on_cancel(const struct nic_at *a, uint32_t engine);
+/* The queue that learns of a message's end. */
+uint32_t sw_engine_queue(const struct nic_at *a, const struct sw_message *m);
+/* It learns that a kept message has had no answer; false: it cannot. */
+bool sw_engine_tell_kept(
+	const struct nic_at *a, uint32_t engine, const struct sw_message *m);
 void sw_engine_on_checked(const struct nic_at *a, uint32_t engine, uint32_t id);
 
 void sw_engine_fini(struct sw_engine *e);
@@ -522,11 +591,12 @@ void sw_engine_fini(struct sw_engine *e);
 
 /* Asks for the bytes of a message's next packet. */
 void sw_send_read(const struct nic_at *a, uint32_t engine, uint32_t id);
-/* Whether its next packet can be cut; cuts it. */
-bool sw_send_is_ready(const struct nic_at *a, const struct sw_message *m);
+/* The port by which its next packet can leave, or SW_NO_PORT; cuts it. */
+uint32_t sw_send_port(const struct nic_at *a, const struct sw_message *m);
 /* A message begins its first try, or another one: packets of its map. */
 void sw_send_begin(struct sw_message *m, uint32_t n_packets);
-void sw_send_cut(const struct nic_at *a, uint32_t engine, uint32_t id);
+void sw_send_cut(
+	const struct nic_at *a, uint32_t engine, uint32_t id, uint32_t port);
 /* A packet that an engine makes, zeroed but for what all have. */
 packet_id sw_send_packet(const struct nic_at *a, uint32_t engine,
 	enum sw_packet_type type, site_id dst, uint32_t bytes);
@@ -631,6 +701,10 @@ void sw_transport_on_state(
 /* 1 + the port of a later try. */
 uint32_t sw_transport_port(const struct nic_at *a, const struct sw_message *m);
 void sw_transport_again(const struct nic_at *a, uint32_t engine, uint32_t id);
+/* The last try had no answer; a program lets kept messages go on. */
+void sw_transport_give_up(const struct nic_at *a, uint32_t engine, uint32_t id);
+void sw_transport_go_on(
+	const struct nic_at *a, uint32_t engine, uint32_t queue, uint64_t id);
 void sw_transport_late(const struct nic_at *a, uint32_t engine, uint32_t id);
 
 #endif

@@ -36,6 +36,7 @@ static uint32_t take_slot(const struct nic_at *a, uint32_t engine,
 		return SW_FULL;
 	l->at = r->at + (uint64_t)(r->number & (r->slots - 1)) * SWHNI_SLOT;
 	l->slot = ++r->number;
+	l->life = r->life;
 	*t = sw_receive_write(
 		a, engine, l->at, (uint32_t)sizeof(struct swhni_slot) + bytes);
 	return SWHNI_OK;
@@ -58,7 +59,7 @@ static bool fill_slot(const struct nic_at *a, const struct sw_load *l,
 		.engine = l->h.own_engine,
 	};
 
-	if (!x || x->setup.job != l->h.job || !x->receive.slots)
+	if (!x || !x->receive.slots || x->receive.life != l->life)
 		return false;
 	if (is_notice)
 		s.offset -= (uint64_t)l->h.number * sw_of(a)->most;
@@ -80,8 +81,10 @@ static void lose(const struct nic_at *a, packet_id id)
 		sw_interface(a->node, sw_load(a, id)->h.interface);
 
 	sw_here(a)->lost++;
-	if (x)
+	if (x && x->setup.job == sw_load(a, id)->h.job)
 		x->lost++;
+	else
+		sw_drop(a, sw_load(a, id)->h.job);
 	sw_receive_finish(a, id, false);
 }
 
@@ -128,7 +131,7 @@ void sw_complete_written(const struct nic_at *a, uint32_t engine, packet_id id)
 	site_id src = a->nic->net->packets[id].src;
 
 	if (!fill_slot(a, l, src, false)) {
-		sw_here(a)->strays++;
+		sw_drop(a, l->h.job);
 		sw_receive_finish(a, id, false);
 		return;
 	}
@@ -208,5 +211,5 @@ void sw_complete_end(const struct nic_at *a, struct sw_load *l, site_id src)
 			host_add(a->nic->host, a->w, a->s, a->t, l->reply, 1);
 			return;
 		}
-	sw_here(a)->strays++;
+	sw_drop(a, l->h.job);
 }

@@ -39,6 +39,7 @@ void sw_engine_line(const struct nic_at *a, uint32_t engine, uint32_t id)
 	if (x->in_run >> m->class & 1)
 		return;
 	x->in_run |= (uint8_t)(1u << m->class);
+	e->classes |= (uint8_t)(1u << m->class);
 	*(uint32_t *)ring_push(&e->run[m->class]) = queue_of(m);
 }
 
@@ -58,8 +59,10 @@ static void leave_run(struct sw_engine *e, uint32_t class, uint32_t queue)
 	for (uint32_t i = 0; i < e->run[class].n; i++)
 		if (*(uint32_t *)ring_at(&e->run[class], i) == queue) {
 			take_out(&e->run[class], i);
-			return;
+			break;
 		}
+	if (!e->run[class].n)
+		e->classes &= (uint8_t) ~(1u << class);
 }
 
 /* A queue that has entries waits for its turn to have one taken. */
@@ -96,13 +99,18 @@ void sw_engine_unline(const struct nic_at *a, uint32_t engine, uint32_t id)
 
 /* --- taking descriptors --- */
 
+static bool has_place(const struct nic_at *a, const struct sw_engine *e)
+{
+	return e->n_messages < (uint32_t)sw_params(a)->messages;
+}
+
 uint32_t sw_engine_place(const struct nic_at *a, uint32_t engine)
 {
 	struct sw_engine *e = sw_engine(a, engine);
 	uint32_t id;
 	struct sw_message *m;
 
-	if (e->n_messages >= (uint32_t)sw_params(a)->messages)
+	if (!has_place(a, e))
 		return 0;
 	e->n_messages++;
 	id = resend_take(&e->messages);
@@ -128,20 +136,17 @@ static enum swhni_error check(
 	const struct nic_at *a, uint32_t engine, const struct sw_message *m)
 {
 	const struct swhni_descriptor *d = &m->d;
-	const struct swhni_handle *h;
 	bool is_read = d->type == SWHNI_READ;
 	uint32_t most = d->type >= SWHNI_SEND ? SWHNI_MESSAGE : SWHNI_MOST;
 
-	if (!is_known(a, d) || d->bytes > most || (is_read && !d->bytes) ||
-		(d->type >= SWHNI_SEND && d->bytes > sw_of(a)->most))
+	if (!is_known(a, d) || d->bytes > most || (is_read && !d->bytes))
 		return SWHNI_BAD_ENTRY;
 	if (is_read && d->flags & (SWHNI_EVENT | SWHNI_NOTICE) &&
 		!sw_interface(a->node, d->interface))
 		return SWHNI_BAD_INTERFACE;
 	if (!d->bytes)
 		return SWHNI_OK;
-	return sw_look_up(
-		a, engine, m->job, d->own_key, d->own_offset, d->bytes, 0, &h);
+	return sw_broker_look_up(a, engine, m);
 }
 
 static uint8_t class_of(const struct swhni_descriptor *d)
@@ -167,6 +172,32 @@ static void account(const struct nic_at *a, struct sw_message *m,
 	m->account.birth = *b;
 	m->account.message = book_message(
 		a->nic->net->book, a->s, kinds[m->d.type], n, b->at);
+}
+
+/* What a virtual machine names is checked on the way, beside all other work. */
+static void check_vm(const struct nic_at *a, uint32_t engine, uint32_t id)
+{
+	struct sw_engine *e = sw_engine(a, engine);
+	struct sw_message *m = sw_message(e, id);
+
+	m->is_checking = true;
+	turns_of(e, m->queue)->n_uncut++;
+	sw_post(a, a->t + sw_params(a)->vm, engine, SW_CHECKED, id);
+}
+
+void sw_engine_on_checked(const struct nic_at *a, uint32_t engine, uint32_t id)
+{
+	struct sw_engine *e = sw_engine(a, engine);
+	struct sw_message *m = sw_message(e, id);
+
+	m->is_checking = false;
+	m->account.checked = a->t;
+	turns_of(e, m->queue)->n_uncut--;
+	if (m->is_over)
+		sw_engine_settle(a, engine, id);
+	else
+		sw_engine_line(a, engine, id);
+	sw_engine_turn(a, engine);
 }
 
 /* A message of a descriptor. */
@@ -197,25 +228,10 @@ static void begin(const struct nic_at *a, uint32_t engine, uint32_t queue,
 	sw_send_begin(m, d->type == SWHNI_READ ? 1 : m->n_packets);
 	account(a, m, b);
 	sw_here(a)->messages++;
-	if (!sw_here(a)->interface[m->interface]->setup.vm) {
-		sw_engine_line(a, engine, id);
-		return;
-	}
-	m->is_checked = true;
-	sw_post(a, a->t + sw_params(a)->vm, engine, SW_CHECKED, id);
-}
-
-void sw_engine_on_checked(const struct nic_at *a, uint32_t engine, uint32_t id)
-{
-	struct sw_message *m = sw_message(sw_engine(a, engine), id);
-
-	m->is_checked = false;
-	m->account.taken = a->t;
-	if (m->is_over)
-		sw_engine_settle(a, engine, id);
+	if (sw_here(a)->interface[m->interface]->setup.vm)
+		check_vm(a, engine, id);
 	else
 		sw_engine_line(a, engine, id);
-	sw_engine_turn(a, engine);
 }
 
 /* Takes the next entry of a queue. */
@@ -238,8 +254,7 @@ static void take(const struct nic_at *a, uint32_t engine)
 {
 	struct sw_engine *e = sw_engine(a, engine);
 
-	while (e->fetched.n &&
-		e->n_messages < (uint32_t)sw_params(a)->messages) {
+	while (e->fetched.n && has_place(a, e)) {
 		uint32_t queue = *(uint32_t *)ring_pop(&e->fetched);
 		struct sw_queue *q = sw_queue(e, queue);
 
@@ -277,7 +292,8 @@ static void cancel_messages(
 		const struct sw_message *m = slots_find(items, i);
 
 		if (m && m->role == SW_OWN && m->queue == queue &&
-			m->d.id == id && m->is_lined && !m->cut && !m->is_over)
+			m->d.id == id && (m->is_lined || m->is_checking) &&
+			!m->cut && !m->is_over)
 			sw_engine_end(a, engine, i, SWHNI_CANCELLED);
 	}
 }
@@ -308,6 +324,10 @@ void sw_engine_on_cancel(const struct nic_at *a, uint32_t engine)
 		c = ring_at(&e->cancels, i);
 	c->is_heard = true;
 	c->until = sw_queue(e, c->queue)->q.written;
+	if (c->goes_on) {
+		sw_transport_go_on(a, engine, c->queue, c->id);
+		c->id = UINT64_MAX; /* no descriptor's */
+	}
 	cancel_messages(a, engine, c->queue, c->id);
 	apply_cancels(a, engine, c->queue);
 	sw_engine_turn(a, engine);
@@ -364,18 +384,18 @@ static uint32_t next_to_read(struct sw_engine *e, uint32_t class)
 static void read_ahead(const struct nic_at *a, uint32_t engine)
 {
 	struct sw_engine *e = sw_engine(a, engine);
-	uint32_t most = (uint32_t)sw_params(a)->ahead / sw_of(a)->most;
+	uint32_t most = (uint32_t)sw_params(a)->ahead / SWHNI_MESSAGE;
+	uint32_t left = e->classes;
 
-	for (uint32_t c = 0; c < SW_CLASSES; c++)
-		while (e->ahead < most) {
-			uint32_t id = next_to_read(e, c);
+	for (; left && e->ahead < most; left &= left - 1) {
+		uint32_t c = (uint32_t)__builtin_ctz(left), id;
 
-			if (!id)
-				break;
+		while (e->ahead < most && (id = next_to_read(e, c))) {
 			e->ahead++;
 			turns_of(e, queue_of(sw_message(e, id)))->ahead++;
 			sw_send_read(a, engine, id);
 		}
+	}
 }
 
 /* --- issuing --- */
@@ -421,20 +441,23 @@ static bool serve(
 	uint32_t queue = *(uint32_t *)ring_at(run, place);
 	uint32_t id = turns_of(e, queue)->uncut[class].first;
 	const struct sw_message *m = sw_message(e, id);
+	uint32_t port;
 
 	if (!m->is_issued) {
 		e->issuing = id;
 		issue(a, engine);
 		return true;
 	}
-	if (!sw_send_is_ready(a, m))
+	port = sw_send_port(a, m);
+	if (port == SW_NO_PORT)
 		return false;
-	/* it is another's turn then */
-	queue = take_out(run, place);
-	*(uint32_t *)ring_push(run) = queue;
+	if (run->n > 1) { /* it is another's turn then */
+		take_out(run, place);
+		*(uint32_t *)ring_push(run) = queue;
+	}
 	turns_of(e, queue)->ahead--;
 	e->ahead--;
-	sw_send_cut(a, engine, id);
+	sw_send_cut(a, engine, id, port);
 	return true;
 }
 
@@ -443,10 +466,13 @@ static bool serve_next(const struct nic_at *a, uint32_t engine)
 {
 	struct sw_engine *e = sw_engine(a, engine);
 
-	for (uint32_t c = 0; c < SW_CLASSES; c++)
+	for (uint32_t left = e->classes; left; left &= left - 1) {
+		uint32_t c = (uint32_t)__builtin_ctz(left);
+
 		for (uint32_t i = 0; i < e->run[c].n; i++)
 			if (serve(a, engine, c, i))
 				return true;
+	}
 	return false;
 }
 
@@ -458,12 +484,15 @@ static void turn(const struct nic_at *a, uint32_t engine)
 		sw_fsm_next(a, engine);
 	if (e->asks.n)
 		sw_read_next(a, engine);
-	take(a, engine);
-	read_ahead(a, engine);
+	if (e->fetched.n)
+		take(a, engine);
 	if (e->issuing)
 		issue(a, engine);
 	while (!e->issuing && serve_next(a, engine))
 		;
+	if (e->fetched.n)
+		take(a, engine);
+	read_ahead(a, engine);
 }
 
 void sw_engine_turn(const struct nic_at *a, uint32_t engine)
@@ -503,7 +532,7 @@ static bool is_free(const struct sw_engine *e, uint32_t id)
 	const struct sw_message *m = sw_message(e, id);
 
 	return m->asked == m->here && m->cut == m->left && !m->is_translating &&
-	       !m->is_checked && e->issuing != id;
+	       !m->is_checking && e->issuing != id;
 }
 
 void sw_engine_settle(const struct nic_at *a, uint32_t engine, uint32_t id)
@@ -545,6 +574,36 @@ static void tell(const struct nic_at *a, uint32_t engine,
 		workqs_tell(a, queues, x->queue, &c);
 }
 
+void sw_engine_tell(const struct nic_at *a, uint32_t engine, uint32_t id)
+{
+	struct sw_message *m = sw_message(sw_engine(a, engine), id);
+
+	if (m->is_dead || m->is_over)
+		return;
+	tell(a, engine, m, SWHNI_OK);
+	m->is_told = true;
+}
+
+uint32_t sw_engine_queue(const struct nic_at *a, const struct sw_message *m)
+{
+	const struct sw_interface *x = sw_interface(a->node, m->interface);
+
+	return m->role == SW_OWN ? m->queue : x ? x->queue : SW_NO_QUEUE;
+}
+
+bool sw_engine_tell_kept(
+	const struct nic_at *a, uint32_t engine, const struct sw_message *m)
+{
+	uint32_t queue = sw_engine_queue(a, m);
+	struct workq_completion c = {
+		.id = m->d.id,
+		.status = SWHNI_STATUS(SWHNI_DONE, SWHNI_NO_ANSWER, m->d.node),
+	};
+
+	return !m->is_dead && queue != SW_NO_QUEUE &&
+	       workqs_tell(a, &sw_engine(a, engine)->queues, queue, &c);
+}
+
 static void stop(const struct nic_at *a, uint32_t engine, uint32_t id)
 {
 	struct sw_engine *e = sw_engine(a, engine);
@@ -566,7 +625,7 @@ void sw_engine_end(const struct nic_at *a, uint32_t engine, uint32_t id,
 	sw_here(a)->error[status]++;
 	if (m->role == SW_UNIT)
 		sw_of(a)->unit->on_end(a, engine, id, status);
-	else if (!m->is_dead)
+	else if (!m->is_dead && !m->is_told)
 		tell(a, engine, m, status);
 	stop(a, engine, id);
 }
@@ -595,8 +654,8 @@ void sw_engine_kill(const struct nic_at *a, uint32_t engine, uint32_t id)
 	if (m->is_over)
 		return;
 	m->is_dead = true;
-	sw_here(a)->strays++;
-	if (m->role == SW_OWN)
+	sw_drop(a, m->job);
+	if (m->role == SW_OWN && !m->is_told)
 		workqs_end(&e->queues, m->queue);
 	stop(a, engine, id);
 }

@@ -23,14 +23,12 @@ static enum swhni_error check(
 	const struct nic_at *a, uint32_t engine, const struct sw_message *m)
 {
 	const struct swhni_descriptor *d = &m->d;
-	const struct swhni_handle *h;
 
 	if (!is_known(a, d))
 		return SWHNI_BAD_ENTRY;
 	if (d->type == SWHNI_FSM_WRITE)
 		return SWHNI_OK;
-	return sw_look_up(
-		a, engine, m->job, d->own_key, d->own_offset, d->bytes, 0, &h);
+	return sw_broker_look_up(a, engine, m);
 }
 
 static void account(
@@ -51,7 +49,7 @@ static void cut(const struct nic_at *a, uint32_t engine, uint32_t id)
 
 	sw_send_begin(m, 1);
 	m->asked = m->here = 1;
-	sw_send_cut(a, engine, id);
+	sw_send_cut(a, engine, id, sw_send_port(a, m));
 }
 
 /* It has a place in the engine. */
@@ -73,7 +71,7 @@ static void begin(
 	m->item.dst = m->d.node;
 	m->n_packets = 1;
 	/* a job that left has forgotten it */
-	m->is_dead = !i || i->setup.job != x->job;
+	m->is_dead = !i || i->life != x->life;
 	error = m->is_dead ? SWHNI_CANCELLED : check(a, engine, m);
 	if (error) {
 		sw_engine_end(a, engine, message, error);
@@ -137,6 +135,7 @@ int swhni_fsm(const struct nic_at *a, uint32_t interface, uint32_t process,
 	x->d = *d;
 	x->interface = interface;
 	x->job = i->setup.job;
+	x->life = i->life;
 	x->birth = (struct workq_birth){
 		.at = birth, .copied = copied, .handed = a->t
 	};

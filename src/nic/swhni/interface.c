@@ -54,17 +54,21 @@ int swhni_open(const struct nic_at *a, const struct swhni_setup *s,
 {
 	struct sw_node *n = a->node;
 	uint32_t i = 0;
+	int error = sw_broker_ask(a, s);
 
-	if (s->job >= SWHNI_JOBS || s->engine >= SWHNI_ENGINES ||
-		s->vm > (uint32_t)sw_params(a)->vms ||
+	if (error)
+		return error;
+	if (!SWHNI_IS_JOB(s->job) || s->engine >= SWHNI_ENGINES ||
 		!sw_engine_reaches(a, s->engine, s->process))
 		return EINVAL;
 	while (i < SWHNI_INTERFACES && sw_interface(n, i))
 		i++;
 	if (s->wanted)
 		i = s->wanted - 1;
-	if (i >= SWHNI_INTERFACES)
+	if (i >= SWHNI_INTERFACES) {
+		n->broker.vm[s->vm].refused++;
 		return EAGAIN;
+	}
 	if (sw_interface(n, i))
 		return EBUSY;
 	if (!n->interface[i])
@@ -76,6 +80,7 @@ int swhni_open(const struct nic_at *a, const struct swhni_setup *s,
 		.queue = SW_NO_QUEUE,
 		.is_open = true,
 	};
+	sw_broker_grant(a, n->interface[i]);
 	*interface = i;
 	return 0;
 }
@@ -91,7 +96,7 @@ int swhni_close(const struct nic_at *a, uint32_t interface)
 		return EBUSY;
 	error = x->queue == SW_NO_QUEUE ? 0 : swhni_close_queues(a, interface);
 	if (!error)
-		x->is_open = false;
+		sw_broker_return(a, x);
 	return error;
 }
 
@@ -145,7 +150,11 @@ int swhni_open_receive(
 		    MEMORY_MAY_WRITE(MEMORY_NIC), at,
 		    (uint64_t)slots * SWHNI_SLOT))
 		return EFAULT;
-	x->receive = (struct sw_receive){ .at = at, .slots = slots };
+	x->receive = (struct sw_receive){
+		.at = at,
+		.slots = slots,
+		.life = ++sw_here(a)->broker.lives,
+	};
 	return 0;
 }
 
@@ -171,34 +180,7 @@ uint32_t swhni_n_posted(struct nic *nic, site_id s, uint32_t interface)
 	return q->written - q->fetched + q->entries.n + q->n_out;
 }
 
-/* --- jobs that leave --- */
-
-/* Its messages go nowhere from now on. */
-static void kill_messages(const struct nic_at *a, uint32_t engine,
-	uint32_t interface, uint32_t job)
-{
-	struct sw_engine *e = sw_engine(a, engine);
-
-	for (uint32_t i = 1; i <= e->messages.items.room; i++) {
-		struct sw_message *m = slots_find(&e->messages.items, i);
-
-		if (!m || m->is_dead || m->job != job ||
-			(interface < SWHNI_INTERFACES &&
-				m->interface != interface))
-			continue;
-		sw_engine_kill(a, engine, i);
-	}
-}
-
-static void kill_queue(const struct nic_at *a, struct sw_interface *x)
-{
-	struct sw_engine *e = sw_engine(a, x->setup.engine);
-
-	if (x->queue == SW_NO_QUEUE)
-		return;
-	workqs_kill(&e->queues, x->queue);
-	x->queue = SW_NO_QUEUE;
-}
+/* --- anew --- */
 
 int swhni_reset_queues(const struct nic_at *a, uint32_t interface)
 {
@@ -208,40 +190,9 @@ int swhni_reset_queues(const struct nic_at *a, uint32_t interface)
 	if (!x || x->queue == SW_NO_QUEUE)
 		return EINVAL;
 	rings = x->rings;
-	kill_queue(a, x);
-	kill_messages(a, x->setup.engine, interface, x->setup.job);
+	sw_end_interface(a, interface, x);
+	x->n_short = 0;
 	return swhni_open_queues(a, interface, &rings);
-}
-
-/* What has come in part is nobody's. */
-static void forget_entries(struct sw_engine *e, uint32_t job)
-{
-	for (uint32_t i = 1; i <= e->entries.room; i++) {
-		const struct sw_entry *x = slots_find(&e->entries, i);
-
-		if (x && x->head.job == job)
-			sw_receive_forget(e, i);
-	}
-}
-
-void swhni_leave(const struct nic_at *a, uint32_t job)
-{
-	struct sw_node *n = a->node;
-
-	for (uint32_t i = 0; i < SWHNI_INTERFACES; i++) {
-		struct sw_interface *x = sw_interface(n, i);
-
-		if (!x || x->setup.job != job)
-			continue;
-		kill_queue(a, x);
-		x->is_open = false;
-	}
-	sw_address_leave(n, job);
-	for (uint32_t e = 0; e < SWHNI_ENGINES; e++) {
-		kill_messages(a, e, SWHNI_INTERFACES, job);
-		forget_entries(&n->engine[e], job);
-		sw_engine_turn(a, e);
-	}
 }
 
 /* --- stores of programs --- */
@@ -284,8 +235,8 @@ int swhni_took(const struct nic_at *a, uint32_t interface, uint32_t process,
 	return 0;
 }
 
-int swhni_cancel(const struct nic_at *a, uint32_t interface, uint32_t process,
-	uint64_t id)
+static int wish(const struct nic_at *a, uint32_t interface, uint32_t process,
+	uint64_t id, bool goes_on)
 {
 	struct sw_interface *x = sw_mapped(a, interface, process);
 	struct side *side = sw_of(a)->side;
@@ -297,10 +248,24 @@ int swhni_cancel(const struct nic_at *a, uint32_t interface, uint32_t process,
 	if (x->queue == SW_NO_QUEUE)
 		return EINVAL;
 	c = ring_push(&sw_engine(a, x->setup.engine)->cancels);
-	*c = (struct sw_cancel){ .queue = x->queue, .id = id };
+	*c = (struct sw_cancel){
+		.queue = x->queue, .id = id, .goes_on = goes_on
+	};
 	t = side->ops->store(side, sw_place(a, x->setup.engine), a->t, 16);
 	sw_post(a, t, x->setup.engine, SW_CANCEL, 0);
 	return 0;
+}
+
+int swhni_cancel(const struct nic_at *a, uint32_t interface, uint32_t process,
+	uint64_t id)
+{
+	return wish(a, interface, process, id, false);
+}
+
+int swhni_again(const struct nic_at *a, uint32_t interface, uint32_t process,
+	uint64_t id)
+{
+	return wish(a, interface, process, id, true);
 }
 
 /* --- the chip's memory --- */

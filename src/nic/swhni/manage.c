@@ -157,10 +157,14 @@ static void on_in(const struct nic_at *a, packet_id id)
 static void on_seen(const struct nic_at *a, packet_id id)
 {
 	struct registers *r = registers(a);
-	struct registers_body *b = registers_keep(r, a->w, id);
 	struct sw_manage *m = manage_of(a);
+	struct registers_body *b;
 
 	sw_here(a)->inside--;
+	if (a->nic->on_delivered)
+		a->nic->on_delivered(
+			a->nic->arg, a->s, &a->nic->net->packets[id], a->t);
+	b = registers_keep(r, a->w, id);
 	if (!m->is_open) {
 		registers_free(r, a->w, b);
 		return;

@@ -36,8 +36,6 @@ static const struct wrong wrongs[] = {
 	{ "too long a write", { .bytes = SWHNI_MOST + 1 }, SWHNI_BAD_ENTRY },
 	{ "a queue message over 2 KiB", { .type = SWHNI_SEND, .bytes = 2049 },
 		SWHNI_BAD_ENTRY },
-	{ "a collective without a unit", { .type = SWHNI_COLLECTIVE },
-		SWHNI_BAD_ENTRY },
 	{ "an unknown key there", { .key = 99 }, SWHNI_BAD_KEY },
 	{ "an unknown key here", { .own_key = 99 }, SWHNI_BAD_KEY },
 	{ "a key of the other engine", { .engine = 1 }, SWHNI_BAD_KEY },

@@ -22,7 +22,7 @@ static uint32_t fifo_of(const struct nic_at *a, uint32_t i)
 {
 	const struct net_fifos *f = &sw_of(a)->fifos[i / SW_PORTS];
 
-	return f->first + i % SW_PORTS % f->count;
+	return f->first + i % SW_PORTS;
 }
 
 /* --- choice --- */
@@ -230,12 +230,15 @@ static void loop(const struct nic_at *a, packet_id id, sim_time ready)
 		sw_send_left(a, engine, own);
 }
 
-void sw_port_send(const struct nic_at *a, enum sw_line_class class,
-	uint32_t port, packet_id id)
+void sw_port_send(const struct nic_at *a, enum sw_line_class of, uint32_t port,
+	packet_id id)
 {
 	struct sw_node *n = a->node;
 	struct sw_load *x = sw_load(a, id);
-	struct sw_line *l = &n->line[class][port];
+	/* where ports have no FIFO of their own for a class, they share one */
+	uint32_t class = sw_of(a)->fifos[of].count ? of : SW_DATA;
+	uint32_t line = port % sw_of(a)->fifos[class].count;
+	struct sw_line *l = &n->line[class][line];
 
 	n->inside++;
 	x->ready = a->t + sw_params(a)->out;
@@ -249,7 +252,7 @@ void sw_port_send(const struct nic_at *a, enum sw_line_class class,
 	n->turn = (port + 1) % sw_of(a)->n_ports;
 	packet_push(a->nic->net->packets, x->is_fast ? &l->fast : &l->list, id);
 	l->n++;
-	go_on(a, class * SW_PORTS + port);
+	go_on(a, class * SW_PORTS + line);
 }
 
 /* --- links that die and return --- */
@@ -289,6 +292,8 @@ void sw_port_on_link(const struct nic_at *a, uint32_t port, bool is_up)
 		struct sw_line *l = &n->line[c][port];
 		struct packet_list fast = l->fast, list = l->list;
 
+		if (sw_of(a)->fifos[c].count < sw_of(a)->n_ports)
+			continue; /* it is nobody's in particular */
 		l->fast.first = l->list.first = NO_PACKET;
 		move(a, c, port, fast);
 		move(a, c, port, list);

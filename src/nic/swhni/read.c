@@ -124,6 +124,8 @@ void sw_read_asked(const struct nic_at *a, uint32_t engine, packet_id id)
 		status = SW_FULL;
 	if (status) {
 		sw_here(a)->refused += status == SW_FULL;
+		if (status != SW_FULL)
+			sw_drop(a, l->h.job);
 		sw_transport_answer(
 			a, engine, &l->h, a->nic->net->packets[id].src, status);
 		sw_receive_finish(a, id, false);
@@ -197,6 +199,7 @@ static void place(const struct nic_at *a, uint32_t engine, packet_id id)
 	status = sw_look_up(
 		a, engine, m->job, l->h.key, l->h.offset, l->h.bytes, 0, &h);
 	if (status) { /* deregistered meanwhile, by a job that is gone */
+		sw_drop(a, l->h.job);
 		sw_receive_finish(a, id, false);
 		return;
 	}
@@ -208,6 +211,8 @@ static void place(const struct nic_at *a, uint32_t engine, packet_id id)
 	if (l->is_last)
 		l->h.status = (uint8_t)sw_complete_begin(
 			a, engine, l, a->nic->net->packets[id].src, &t);
+	if (l->is_last && !l->h.status)
+		sw_engine_tell(a, engine, l->h.message);
 	sw_post(a, t, engine, SW_WRITTEN, id);
 }
 
@@ -219,7 +224,10 @@ void sw_read_came(const struct nic_at *a, uint32_t engine, packet_id id)
 
 	if (!m || has_come(m, l->h.number) ||
 		l->h.bytes != sw_bytes_of(a, m->d.bytes, l->h.number)) {
-		sw_here(a)->doubles++;
+		if (sw_has_job(a->node, l->h.job))
+			sw_here(a)->doubles++;
+		else
+			sw_drop(a, l->h.job);
 		sw_receive_finish(a, id, false);
 		return;
 	}
@@ -239,7 +247,7 @@ void sw_read_written(const struct nic_at *a, uint32_t engine, packet_id id)
 
 	if (!m || sw_look_up(a, engine, m->job, l->h.key, l->h.offset,
 			  l->h.bytes, 0, &h)) {
-		sw_here(a)->strays++;
+		sw_drop(a, l->h.job);
 		sw_receive_finish(a, id, false);
 		return;
 	}

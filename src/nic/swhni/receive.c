@@ -161,8 +161,9 @@ void sw_receive_refuse(
 
 	if (entry && entry_at(e, entry)->generation == h.generation)
 		sw_receive_forget(e, entry);
-	if (status == SWHNI_WRONG_JOB || status == SWHNI_BAD_INTERFACE)
-		sw_here(a)->strays++;
+	if (status == SWHNI_WRONG_JOB || status == SWHNI_BAD_INTERFACE ||
+		status == SWHNI_BAD_KEY)
+		sw_drop(a, h.job);
 	sw_receive_note(a, engine, &h, src, status);
 	sw_transport_answer(a, engine, &h, src, status);
 	sw_receive_finish(a, id, false);
@@ -434,7 +435,7 @@ static void put_written(const struct nic_at *a, uint32_t engine, packet_id id)
 	bool is_stored = store(a, engine, l);
 
 	if (!is_stored) {
-		sw_here(a)->strays++;
+		sw_drop(a, l->h.job);
 		sw_receive_finish(a, id, false);
 		return;
 	}

@@ -120,6 +120,7 @@ void sw_send_read(const struct nic_at *a, uint32_t engine, uint32_t id)
 	m->asked++;
 	if (!does_read(m)) {
 		m->here++;
+		sw_engine_turn(a, engine); /* once more */
 		return;
 	}
 	error = source(a, engine, m, &h);
@@ -160,6 +161,8 @@ static void open_budget(const struct nic_at *a, uint32_t engine, packet_id id,
 		nic_charge(a, id, CAUSE_DESCRIPTOR, b->came);
 	}
 	nic_charge(a, id, CAUSE_ENGINE, m->account.taken);
+	if (m->account.checked)
+		nic_charge(a, id, CAUSE_TRANSLATION, m->account.checked);
 	if (does_read(m))
 		nic_charge(a, id, CAUSE_MEMORY_READ, m->account.read);
 	nic_charge(a, id, m->item.tries ? CAUSE_RETRY : CAUSE_ENGINE, a->t);
@@ -279,17 +282,14 @@ static uint32_t wanted(const struct nic_at *a, const struct sw_message *m)
 					   : sw_transport_port(a, m);
 }
 
-static uint32_t port_of(const struct nic_at *a, const struct sw_message *m)
+uint32_t sw_send_port(const struct nic_at *a, const struct sw_message *m)
 {
+	if (m->here <= m->cut)
+		return SW_NO_PORT;
 	if (m->item.dst == a->s)
 		return 0;
 	return sw_port_choose(a, m->is_short ? SW_ANSWERS : SW_DATA,
 		wanted(a, m), m->d.port, sw_port_avoided(a, m->item.dst));
-}
-
-bool sw_send_is_ready(const struct nic_at *a, const struct sw_message *m)
-{
-	return m->here > m->cut && port_of(a, m) != SW_NO_PORT;
 }
 
 void sw_send_left(const struct nic_at *a, uint32_t engine, uint32_t id)
@@ -355,10 +355,11 @@ static packet_id make(const struct nic_at *a, uint32_t engine, uint32_t id,
 	return p;
 }
 
-void sw_send_cut(const struct nic_at *a, uint32_t engine, uint32_t id)
+void sw_send_cut(
+	const struct nic_at *a, uint32_t engine, uint32_t id, uint32_t port)
 {
 	struct sw_message *m = sw_message(sw_engine(a, engine), id);
-	uint32_t number = next_of(m, m->next_cut), port = port_of(a, m);
+	uint32_t number = next_of(m, m->next_cut);
 	packet_id p = make(a, engine, id, m, number);
 
 	m->next_cut = number + 1;

@@ -1,4 +1,4 @@
-#include "nic/swhni/card.h"
+#include "nic/swhni/collective.h"
 
 #include "base/mem.h"
 #include "parts/registers/registers.h"
@@ -67,12 +67,12 @@ static const struct param params[] = {
 		"for",
 		"assumed: with one, a broadcast cannot be faster than a "
 		"barrier, SUN-N79"),
-	TIME("software.collective", call, "460 ns",
+	TIME("software.collective", call, "440 ns",
 		"time of software's call for a collective",
 		"calibrated: SUN-N70, SUN-N72"),
 	TIME("software.bcast", bcast, "5.6 us", "the same for a broadcast",
 		"calibrated: SUN-N77"),
-	TIME("software.copy", copy, "1.51 ns",
+	TIME("software.copy", copy, "1.02 ns",
 		"time that software takes to copy a byte of a broadcast",
 		"calibrated: SUN-N77"),
 	TIME("software.mpi", mpi, "8.7 us", "time of MPI's part of a message",
@@ -111,10 +111,16 @@ static const struct nic_counter counters[] = {
 	{ "management_messages", SUM_OF(managed) },
 	{ "by_port_0", COUNT_OF(port[0].packets), false },
 	{ "by_port_1", COUNT_OF(port[1].packets), false },
+	{ "collectives", SUM_OF(collectives_posted) },
+	{ "gathers", SUM_OF(gathers) },
+	{ "spreads", SUM_OF(spreads) },
+	{ "strangers", SUM_OF(strangers) },
+	{ "results_without_slot", SUM_OF(unready) },
 	{ "memory_reads", SUM_OF(memory_reads) },
 	{ "tlb_hits", SUM_OF(hits) },
 	{ "tlb_misses", SUM_OF(misses) },
 	{ "tlb_prefetched", SUM_OF(prefetched) },
+	{ "kept", SUM_OF(kept) },
 	{ "resent", SUM_OF(resent) },
 	{ "timeouts", SUM_OF(timeouts) },
 	{ "probes", SUM_OF(probes) },
@@ -207,11 +213,14 @@ static void on_engine(
 	case SW_WRITTEN:
 		sw_receive_on_written(a, engine, data);
 		return;
+	case SW_CANCEL:
+		sw_engine_on_cancel(a, engine);
+		return;
 	case SW_CHECKED:
 		sw_engine_on_checked(a, engine, data);
 		return;
-	case SW_CANCEL:
-		sw_engine_on_cancel(a, engine);
+	case SW_CRASH:
+		sw_broker_on_crash(a, data);
 		return;
 	default:
 		break;
@@ -234,6 +243,9 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	struct nic_at a = { nic, nic->nodes[s], w, s, t };
 	uint32_t number = sim_number(&e) - ENGINE_CLIENT;
 
+	/* a plan's event may be a node's first */
+	if (sim_phase(&e) != PHASE_PROGRAM)
+		a.node = nic_node(nic, s);
 	if (a.node)
 		settle(&a);
 	if (sim_phase(&e) == PHASE_PROGRAM) {
@@ -302,30 +314,6 @@ static const struct net_client_ops client = {
 	.is_sink = true,
 };
 
-/* --- without a collective unit --- */
-
-static void no_post(const struct nic_at *a, uint32_t engine, uint32_t queue,
-	const struct swhni_collective *c, const struct workq_birth *b)
-{
-	struct workq_completion end = {
-		.id = c->id,
-		.status = SWHNI_STATUS(SWHNI_DONE, SWHNI_BAD_ENTRY, a->s),
-	};
-
-	(void)b;
-	sw_here(a)->error[SWHNI_BAD_ENTRY]++;
-	workqs_complete(a, &sw_engine(a, engine)->queues, queue, &end);
-}
-
-static void no_packet(const struct nic_at *a, uint32_t engine, packet_id id)
-{
-	(void)engine;
-	sw_here(a)->torn++;
-	sw_receive_finish(a, id, false);
-}
-
-const struct sw_unit sw_no_unit = { .post = no_post, .on_packet = no_packet };
-
 /* --- life --- */
 
 static bool is_power(int64_t n)
@@ -366,7 +354,7 @@ static int check_params(
 	}                                                                      \
 	static void give_up_##n_(const struct nic_at *a, uint32_t id)          \
 	{                                                                      \
-		sw_engine_end(a, n_, id, SWHNI_NO_ANSWER);                     \
+		sw_transport_give_up(a, n_, id);                               \
 	}
 
 ENGINE(0)
@@ -380,6 +368,10 @@ static void set_up_engine(struct swhni *x, uint32_t i)
 	x->reads[i] = (struct side_reads_how){ .side = x->side,
 		.processor = i % host_processors(x->nic.host),
 		.first = SW_READS + first,
+		/* a packet's bytes, if the side allows so many reads */
+		.whole = x->side->n_reads >= x->most / x->side->most_read
+				 ? x->most
+				 : 0,
 		.is_settled = x->side->ops->least != NULL };
 	x->queues[i] = (struct workqs_how){
 		.first = SW_QUEUES + first,
@@ -394,6 +386,18 @@ static void set_up_engine(struct swhni *x, uint32_t i)
 	x->resend[i].send = i ? again_1 : again_0;
 	x->resend[i].on_late = i ? late_1 : late_0;
 	x->resend[i].give_up = i ? give_up_1 : give_up_0;
+}
+
+static void set_up_unit(struct swhni *x)
+{
+	const struct swhni_params *p = x->nic.params;
+
+	resend_set_up(&x->unit_resend, &p->retry, x->nic.n_nodes,
+		SW_COLLECTIVE + SWC_RESEND);
+	x->unit_resend.stride = SW_ALL_EVENTS - ENGINE_CLIENT;
+	x->unit_resend.send = swc_again;
+	x->unit_resend.on_late = swc_late;
+	x->unit_resend.give_up = swc_give_up;
 }
 
 /* The chip chooses among ports that have a FIFO of each class; otherwise the
@@ -430,20 +434,23 @@ static int swhni_init(struct nic *nic, struct err *e)
 	uint32_t most = nic->net->link.max_payload;
 
 	x->side = host_side(nic->host);
-	x->most = most < SWHNI_MESSAGE ? most : SWHNI_MESSAGE;
-	x->unit = &sw_no_unit;
+	x->most = SWHNI_MESSAGE;
+	x->unit = &sw_collective_unit;
 	if (!x->side)
 		return err_set(e, "side.kind: nic.kind swhni needs a bus "
 				  "between chip and memory, such as pcie");
-	if (most < SW_MISSING)
+	if (most < SWHNI_MESSAGE) /* a packet holds a queue message */
 		return err_set(e,
 			"link.payload: nic.kind swhni needs at least %d bytes",
-			SW_MISSING);
+			SWHNI_MESSAGE);
 	for (uint32_t i = 0; i < SWHNI_ENGINES; i++)
 		set_up_engine(x, i);
+	set_up_unit(x);
 	set_up_ports(x);
 	nic->load_size = sizeof(struct sw_load) + x->most;
-	return check_params(nic->params, x->most, e);
+	if (check_params(nic->params, x->most, e))
+		return -1;
+	return sw_broker_plan(nic, e);
 }
 
 #define ENGINE_MEMBERS(n_)                                                     \
@@ -478,6 +485,8 @@ static const struct nic_member members[] = {
 	ENGINE_MEMBERS(1),
 	NIC_MEMBER(slots, struct sw_node, handles, sizeof(struct sw_handle)),
 	NIC_MEMBER(index, struct sw_node, by_key, 0),
+	NIC_MEMBER(slots, struct sw_node, broker.drops, sizeof(struct sw_drop)),
+	NIC_MEMBER(index, struct sw_node, broker.by_job, 0),
 	{ 0 },
 };
 
@@ -516,6 +525,7 @@ static void node_fini(struct nic *nic, void *node)
 	sw_interface_fini(n);
 	mem_free(n->avoids);
 	sw_manage_fini(n);
+	sw_broker_fini(n);
 	if (x->unit->fini)
 		x->unit->fini(n);
 }
@@ -523,7 +533,7 @@ static void node_fini(struct nic *nic, void *node)
 static uint64_t node_memory(const void *node)
 {
 	const struct sw_node *n = node;
-	uint64_t sum = 0;
+	uint64_t sum = sw_broker_memory(n);
 
 	for (uint32_t i = 0; i < SWHNI_ENGINES; i++)
 		sum += slots_memory(&n->engine[i].messages.items);
@@ -531,7 +541,7 @@ static uint64_t node_memory(const void *node)
 		if (n->interface[i])
 			sum += sizeof(*n->interface[i]) +
 			       (n->interface[i]->chip ? SWHNI_CHIP : 0);
-	return sum;
+	return sum + sw_collective_unit.memory(n);
 }
 
 static int audit_node(const void *node, site_id s, struct err *e)
@@ -546,6 +556,7 @@ static int audit_node(const void *node, site_id s, struct err *e)
 		works += x->walks.used + x->asks.n + workqs_is_busy(&x->queues);
 		n_cut += x->n_cut + x->ahead;
 	}
+	works += sw_collective_unit.is_busy(n);
 	if (!messages && !works && !n_cut && !n->inside)
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
@@ -565,7 +576,10 @@ static bool is_stale(const void *node, uint32_t number, uint32_t data)
 {
 	const struct sw_node *n = node;
 	uint32_t i = (number - ENGINE_CLIENT) / SW_EVENTS;
+	uint32_t k = number - i * SW_EVENTS;
 
+	if (i < SWHNI_ENGINES && k >= SW_COLLECTIVE)
+		return sw_collective_unit.is_stale(n, k - SW_COLLECTIVE, data);
 	return i < SWHNI_ENGINES &&
 	       resend_is_stale(&n->engine[i].messages, number, data);
 }
@@ -575,7 +589,7 @@ const struct nic_ops swhni_ops = {
 	.title = "SWHNI",
 	.machine = "sunway",
 	.can = NIC_RESENDS | NIC_ATOMICS,
-	.has = "any-side processors",
+	.has = "any-side processors vms",
 	.size = sizeof(struct swhni),
 	.node_size = sizeof(struct sw_node),
 	PARAMS(params),

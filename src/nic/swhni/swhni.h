@@ -33,12 +33,14 @@ enum {
 	SWHNI_SHORT = 128, /* bytes of a fast short message, at most */
 	SWHNI_MESSAGE = 2048, /* and of a queue message */
 	SWHNI_CHIP = 512, /* bytes of the chip's memory, of each interface */
-	SWHNI_CHILDREN = 32, /* of a collective's tree */
+	SWHNI_CHILDREN = 32, /* of a list of a collective's tree */
+	SWHNI_LISTS = 3, /* of a member */
 	SWHNI_ANY_PORT = 0, /* of a descriptor; else 1 + the port */
 	SWHNI_KEYS = 4096, /* of a node */
 	SWHNI_LEAST_PAGE = 12, /* 4 KiB to 8 MiB, as powers of two */
 	SWHNI_MOST_PAGE = 23,
-	SWHNI_JOBS = 1 << 16,
+	SWHNI_JOBS = 1 << 16, /* numbers */
+	SWHNI_TURNS = 1 << 14, /* of jobs with one number */
 };
 
 /* The longest write or read, bytes. */
@@ -69,7 +71,10 @@ enum swhni_flag {
 	/* Of a fast short message: its bytes there are at an offset of the
 	 * chip's memory of the target's interface, not in a handle. */
 	SWHNI_ON_CHIP = 32,
-	SWHNI_FLAGS = 63,
+	/* Without an answer it completes with SWHNI_NO_ANSWER, but keeps its
+	 * place for a while: see swhni_again(). */
+	SWHNI_KEEP = 64,
+	SWHNI_FLAGS = 127,
 };
 
 /*
@@ -101,7 +106,9 @@ _Static_assert(sizeof(struct swhni_descriptor) == 64, "SUN-F78");
 
 /*
  * A collective in place of a descriptor.  Its tree is a list in memory that the
- * interface reads: a parent and n children, each a struct swhni_member.  The
+ * interface reads: a parent and n children, each a struct swhni_member.  Who
+ * gathers on several levels of the tree has more lists, one behind the other:
+ * each begins with a member whose node is its number of children.  The
  * interface combines its own bytes with those of its children, in this order,
  * and sends the result to its parent; the root spreads the result.
  */
@@ -127,10 +134,13 @@ _Static_assert(sizeof(struct swhni_collective) == 64, "SUN-G16");
 struct swhni_member {
 	uint32_t node; /* SWHNI_NO_NODE: of the root's parent */
 	uint16_t interface;
-	uint8_t engine, unused;
+	uint8_t engine;
+	uint8_t more; /* of a parent: lists behind the first one */
 };
 
-#define SWHNI_NO_NODE UINT32_MAX
+#define SWHNI_NO_NODE	UINT32_MAX
+#define SWHNI_NO_RESULT UINT64_MAX /* a result that is not wanted */
+#define SWHNI_NO_ENTRY	0xff /* the result goes down the tree */
 
 enum swhni_op {
 	SWHNI_SUM,
@@ -210,8 +220,13 @@ enum { SWHNI_SLOT = sizeof(struct swhni_slot) + SWHNI_MESSAGE };
 
 /* --- set-up, by a driver --- */
 
+/* What packets carry: a job's number, and how many jobs have had it before, so
+ * that the next one can have it at once. */
+#define SWHNI_JOB(number, turn) ((uint32_t)(number) | (uint32_t)(turn) << 16)
+#define SWHNI_IS_JOB(job)	((job) >> 16 < SWHNI_TURNS)
+
 struct swhni_setup {
-	uint32_t job; /* below SWHNI_JOBS */
+	uint32_t job; /* SWHNI_JOB() */
 	uint32_t process; /* its owner */
 	uint32_t vm; /* 0: none; else messages take nic.vm longer */
 	uint32_t wanted; /* 1 + an interface's number; 0: any that is free */
@@ -232,6 +247,8 @@ uint32_t swhni_n_ports(const struct nic *nic);
  */
 int swhni_open(const struct nic_at *a, const struct swhni_setup *s,
 	uint32_t *interface);
+/* At once, whatever is under way: that is dropped, without a completion. */
+void swhni_take_back(const struct nic_at *a, uint32_t interface);
 /* EBUSY while work is under way. */
 int swhni_close(const struct nic_at *a, uint32_t interface);
 /* NULL: there is none. */
@@ -290,6 +307,35 @@ const struct swhni_handle *swhni_handle(
  * comes for it is dropped and counted.
  */
 void swhni_leave(const struct nic_at *a, uint32_t job);
+/* Packets and messages of a job that a node has dropped because what they were
+ * for was not there, or was another's. */
+uint64_t swhni_dropped(struct nic *nic, site_id s, uint32_t job);
+
+/*
+ * Virtual machines (SUN-F83 to F86).  A node has nic.vms, numbered from 1 on,
+ * and processes belong to them.  Each has its own interfaces, queues and keys,
+ * which the node's broker hands out on demand: nothing is set aside.  Messages
+ * pass neither a guest nor the host.
+ */
+struct swhni_vm {
+	uint32_t interfaces; /* that it has */
+	uint64_t granted, returned, refused; /* ever */
+	bool is_dead;
+};
+
+/* The one that a process belongs to: 1 + the process modulo nic.vms, unless it
+ * has joined another; 0: none. */
+uint32_t swhni_vm_of(struct nic *nic, site_id s, uint32_t process);
+/* EINVAL if there is none, ENODEV if it has died, EBUSY while the process has
+ * interfaces of another. */
+int swhni_vm_join(const struct nic_at *a, uint32_t process, uint32_t vm);
+/*
+ * A crash: its programs end, its interfaces and keys are free, and its messages
+ * are dropped as those of a job that leaves.  Nobody else notices.  Does not
+ * return to a program that ends.  EINVAL if there is none.
+ */
+int swhni_vm_kill(const struct nic_at *a, uint32_t vm);
+struct swhni_vm swhni_vm(struct nic *nic, site_id s, uint32_t vm);
 
 /* --- for programs: stores to the chip --- */
 
@@ -311,9 +357,30 @@ int swhni_took(const struct nic_at *a, uint32_t interface, uint32_t process,
 int swhni_fsm(const struct nic_at *a, uint32_t interface, uint32_t process,
 	const struct swhni_descriptor *d, const void *data, sim_time birth,
 	sim_time copied);
+/*
+ * Stores a collective into the window, with its contribution if that has up to
+ * SWHNI_SHORT bytes or is broadcast; others are read.  EACCES: the page is not
+ * mapped; what else is wrong ends with a completion.
+ */
+int swhni_collect(const struct nic_at *a, uint32_t interface, uint32_t process,
+	const struct swhni_collective *c, const void *data, sim_time birth,
+	sim_time copied);
+/* Sets a chain of multicasts between nodes, on all ports.  Only before a run,
+ * by whoever manages jobs. */
+int swhni_set_chain(struct nic *nic, uint32_t entry, const site_id *node,
+	uint32_t n, struct err *e);
 /* Cancels descriptors with this id whose messages have not begun: they complete
  * with SWHNI_CANCELLED, soon. */
 int swhni_cancel(const struct nic_at *a, uint32_t interface, uint32_t process,
+	uint64_t id);
+
+/*
+ * Lets a message with SWHNI_KEEP that had no answer go on, as the same message:
+ * the interface asks its target what it has of it, and sends what is missing,
+ * if anything.  So it is executed once.  Without this call it ends by itself,
+ * with another completion.
+ */
+int swhni_again(const struct nic_at *a, uint32_t interface, uint32_t process,
 	uint64_t id);
 
 /* A core's load from the interface's page of the chip's memory; *t becomes when

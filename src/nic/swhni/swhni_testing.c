@@ -38,6 +38,8 @@ uint64_t st_run(struct st *m, uint32_t n, void (*run)(struct st *, site_id))
 	how.needs.n_processes = m->n_processes;
 	how.needs.n_programs = 64 * processes;
 	kit_open(&m->kit, &how);
+	if (m->prepare)
+		m->prepare(m);
 	n = n ? n : m->kit.net->n_nodes;
 	for (site_id i = 0; i < n; i++)
 		for (uint32_t k = 0; k < processes; k++)

@@ -36,6 +36,7 @@ struct st {
 	bool may_err;
 	struct book_how *book;
 	void (*run)(struct st *m, site_id node);
+	void (*prepare)(struct st *m); /* before it runs, or NULL */
 	/* the test's own */
 	sim_time at, end;
 	uint64_t seen, word[8];

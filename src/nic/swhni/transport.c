@@ -143,7 +143,9 @@ void sw_transport_again(const struct nic_at *a, uint32_t engine, uint32_t id)
 {
 	struct sw_message *m = sw_message(sw_engine(a, engine), id);
 
-	if (!is_resting(m)) {
+	if (m->is_kept) {
+		sw_engine_end(a, engine, id, SWHNI_NO_ANSWER);
+	} else if (!is_resting(m)) {
 		excuse(m);
 	} else if (is_read(m) && m->came != m->seen) {
 		m->seen = m->came;
@@ -152,6 +154,40 @@ void sw_transport_again(const struct nic_at *a, uint32_t engine, uint32_t id)
 		relaunch(a, engine, id, NULL, 1);
 	} else {
 		probe(a, engine, id);
+	}
+}
+
+/* Its program decides within this many time-outs. */
+enum { MOST_KEPT = 20 };
+
+void sw_transport_give_up(const struct nic_at *a, uint32_t engine, uint32_t id)
+{
+	struct sw_engine *e = sw_engine(a, engine);
+	struct sw_message *m = sw_message(e, id);
+
+	if (!(m->d.flags & SWHNI_KEEP) || !sw_engine_tell_kept(a, engine, m)) {
+		sw_engine_end(a, engine, id, SWHNI_NO_ANSWER);
+		return;
+	}
+	sw_here(a)->kept++;
+	m->is_kept = true;
+	resend_pause(a, &e->messages, id,
+		a->t + MOST_KEPT * sw_params(a)->retry.timeout);
+}
+
+void sw_transport_go_on(
+	const struct nic_at *a, uint32_t engine, uint32_t queue, uint64_t id)
+{
+	struct sw_engine *e = sw_engine(a, engine);
+
+	for (uint32_t i = 1; i <= e->messages.items.room; i++) {
+		struct sw_message *m = slots_find(&e->messages.items, i);
+
+		if (!m || !m->is_kept || m->is_over || m->d.id != id ||
+			sw_engine_queue(a, m) != queue)
+			continue;
+		m->is_kept = false;
+		resend_pause(a, &e->messages, i, a->t + 1);
 	}
 }
 

@@ -164,6 +164,17 @@ void resend_excused(const struct nic_at *a, struct resend *r, uint32_t id)
 	resend_again(a, r, id);
 }
 
+void resend_pause(
+	const struct nic_at *a, struct resend *r, uint32_t id, sim_time t)
+{
+	struct resend_item *x = item(r, id);
+
+	x->tries = 1;
+	x->excused = 0;
+	x->again_at = t;
+	ticks_post_late(a, t, r->how->again, r->how->stride, id);
+}
+
 static void on_again(const struct nic_at *a, struct resend *r, uint32_t id)
 {
 	struct resend_item *x = slots_find(&r->items, id);

@@ -122,6 +122,9 @@ void resend_again(const struct nic_at *a, struct resend *r, uint32_t id);
 void resend_excused(const struct nic_at *a, struct resend *r, uint32_t id);
 /* Nothing of it is sent or awaited any more, though it is not freed yet. */
 void resend_stop(struct resend *r, uint32_t id);
+/* It is not tried again before a time, and its tries count anew. */
+void resend_pause(
+	const struct nic_at *a, struct resend *r, uint32_t id, sim_time t);
 /* Frees an item. */
 void resend_give(struct resend *r, uint32_t id);
 

@@ -33,6 +33,19 @@ static uint64_t side_reads_memory(const struct side_reads *r)
 
 NIC_MEMBER_OPS(side_reads, NULL);
 
+/* Bytes of a piece, at most; and how many reads of the side it is. */
+static uint32_t most_of(const struct side_reads *r)
+{
+	return r->how->whole ? r->how->whole : r->how->side->most_read;
+}
+
+static uint32_t reads_of(const struct side_reads *r, uint32_t bytes)
+{
+	uint32_t most = r->how->side->most_read;
+
+	return r->how->whole && bytes > most ? (bytes - 1) / most + 1 : 1;
+}
+
 /* An event is later than what posts it. */
 static void post(const struct nic_at *a, struct side_reads *r, sim_time t,
 	uint32_t number, uint32_t id)
@@ -60,7 +73,7 @@ static void ask(const struct nic_at *a, struct side_reads *r, uint32_t id)
 	struct side *side = r->how->side;
 	struct piece *p = slots_at(&r->pieces, id);
 
-	r->n++;
+	r->n += reads_of(r, p->bytes);
 	if (!p->bytes) {
 		post(a, r, a->t, r->how->first + 1, id);
 		return;
@@ -95,7 +108,7 @@ void side_reads_settle(const struct nic_at *a, struct side_reads *r, sim_time t)
 /* The next piece of an item. */
 static void cut(const struct nic_at *a, struct side_reads *r, uint32_t item)
 {
-	uint32_t id = slots_take(&r->pieces), most = r->how->side->most_read;
+	uint32_t id = slots_take(&r->pieces), most = most_of(r);
 	struct piece *p = slots_at(&r->pieces, id);
 	struct side_read *x = slots_at(&r->items, item);
 	uint32_t left = x->bytes - x->asked;
@@ -111,7 +124,11 @@ static void pump(const struct nic_at *a, struct side_reads *r)
 {
 	while (r->line.first && r->n < r->how->side->n_reads) {
 		const struct side_read *x = slots_at(&r->items, r->line.first);
+		uint32_t left = x->bytes - x->asked, most = most_of(r);
 
+		left = reads_of(r, left < most ? left : most);
+		if (r->n + left > r->how->side->n_reads)
+			return;
 		cut(a, r, r->line.first);
 		if (x->asked == x->bytes)
 			slots_pop(&r->items, &r->line);
@@ -157,7 +174,8 @@ void side_reads_begin(const struct nic_at *a, struct side_reads *r, uint64_t at,
 		.id = id,
 	};
 
-	if (bytes <= side->most_read && !r->line.first && r->n < side->n_reads)
+	if (bytes <= most_of(r) && !r->line.first &&
+		r->n + reads_of(r, bytes) <= side->n_reads)
 		begin_at_once(a, r, &x);
 	else
 		begin_in_line(a, r, &x);
@@ -215,8 +233,8 @@ static void on_here(const struct nic_at *a, struct side_reads *r, uint32_t data)
 	}
 	x = p->read;
 	is_whole = !p->item || add_piece(r, p->item, p->bytes, &x);
+	r->n -= reads_of(r, p->bytes);
 	slots_give(&r->pieces, data);
-	r->n--;
 	pump(a, r);
 	if (is_whole)
 		x.done(a, &x);

@@ -37,6 +37,9 @@ struct side_reads_how {
 	struct side *side;
 	uint32_t processor; /* of a node, whose memory is read */
 	uint32_t first; /* number of SIDE_READS_EVENTS events */
+	/* Bytes that are asked for at once, as several reads of the side;
+	 * 0: each read by itself. */
+	uint32_t whole;
 	bool is_settled; /* by its owner; the side says how long data takes */
 	/* A piece's data is ready: asks for the bus in place of the side's
 	 * data(); side_reads_granted() follows, now or later.  Only if reads
@@ -51,7 +54,7 @@ struct side_reads {
 	struct ticks *ticks;
 	struct slots items, pieces;
 	struct slot_list line; /* reads with pieces to be asked for */
-	uint32_t n; /* pieces under way */
+	uint32_t n; /* reads of the side under way */
 	/* if they are settled: pieces whose data has not crossed the bus, in
 	 * order; when the first one's is ready, or SIM_NEVER; and now, which
 	 * may be later than the start of a read */

@@ -47,7 +47,7 @@ struct registers *registers_of(const struct host *h)
 
 uint32_t registers_n_chips(const struct registers *r)
 {
-	return r->net->n_sites - r->net->n_nodes;
+	return r->n_chips;
 }
 
 static void on_empty(uint32_t most)

@@ -148,7 +148,7 @@ static void place(struct array *a)
 	bool is_fifo = a->how.inner == ARRAY_FIFO;
 
 	for (port_id p = 0; p < a->n_ports; p++)
-		a->column_of[p] = is_fifo ? 0 : (uint8_t)(p % a->how.columns);
+		a->column_of[p] = (uint8_t)(is_fifo ? 0 : p % a->how.columns);
 }
 
 static void set_rules(struct array *a, const struct net *n)
@@ -190,7 +190,7 @@ static void array_make(struct router *r, const struct net_setup *s)
 				 : switch_bytes(a->n_ports),
 		0);
 	if (!array_is_node(r))
-		n->coll = coll_new(n->route);
+		n->coll = coll_new(n->route, PACKET_MANY);
 }
 
 /* Where credits of the other end of a wire return to, if that is near. */
@@ -374,6 +374,13 @@ static const struct net_stage *array_stages(
 	return h->inner == ARRAY_FIFO ? fifo : stages[h->row_for];
 }
 
+static uint64_t array_port_chunks(const struct net_params *p)
+{
+	const struct array_params *h = p->own;
+
+	return (uint64_t)h->input;
+}
+
 static int32_t array_capacity(
 	const struct router *r, port_id p, uint32_t channel)
 {
@@ -411,6 +418,7 @@ const struct router_ops array_ops = {
 	.params_size = sizeof(struct array_params),
 	.describe = array_describe,
 	.check = array_check,
+	.port_chunks = array_port_chunks,
 	.site_bytes = array_site_bytes,
 	.size = sizeof(struct array),
 	.make = array_make,

@@ -89,16 +89,6 @@ static uint32_t list_of(uint32_t k)
 		       : ARRAY_LISTS + channel;
 }
 
-/* Whether any packet of an input is in a row buffer. */
-static bool has_row(const struct array_port *x)
-{
-	uint32_t any = 0;
-
-	for (uint32_t i = 0; i < ARRAY_LISTS; i++)
-		any |= x->in_row[i];
-	return any;
-}
-
 /* Input by input, channel by channel. */
 struct net_buffer array_buffer(const struct router *r, site_id s, uint32_t i)
 {
@@ -117,22 +107,29 @@ struct net_buffer array_buffer(const struct router *r, site_id s, uint32_t i)
 	};
 }
 
-/* Lists that are not empty, in the order of buffers. */
+/* Lists of an input that are not empty, a bit each. */
+static uint64_t used_lists(const struct array_port *x)
+{
+	uint64_t used = x->waits;
+
+	for (uint32_t i = 0; i < ARRAY_LISTS; i++)
+		used |= (uint64_t)(x->in_row[i] != 0) << i;
+	return used;
+}
+
 uint32_t array_in_use(const struct router *r, site_id s, uint32_t *list)
 {
 	const struct array *a = array_of(r);
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < array_n_buffers(r, s); i++) {
-		const struct array_port *x =
-			&array_switch(a, s)->port[i / ARRAY_ALL_LISTS];
+	for (port_id p = 0; p < a->n_ports && !array_is_node(r); p++) {
+		uint64_t used = used_lists(&array_switch(a, s)->port[p]);
 
-		if (i % ARRAY_ALL_LISTS == 0 && !x->waits && !has_row(x)) {
-			i += ARRAY_ALL_LISTS - 1;
-			continue;
-		}
-		if (x->list[list_of(i % ARRAY_ALL_LISTS)].first)
-			list[n++] = i;
+		for (uint32_t k = 0; used && k < ARRAY_ALL_LISTS; k++)
+			if (used >> list_of(k) & 1) {
+				used &= ~((uint64_t)1 << list_of(k));
+				list[n++] = p * ARRAY_ALL_LISTS + k;
+			}
 	}
 	return n;
 }

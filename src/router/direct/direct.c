@@ -175,7 +175,7 @@ static void direct_make(struct router *r, const struct net_setup *s)
 		d->rises = map_alloc(rises_bytes(d));
 	}
 	if (!n->coll && has_switches(s->router))
-		n->coll = coll_new(s->route);
+		n->coll = coll_new(s->route, PACKET_RANGE | PACKET_ANSWER);
 	d->coll = n->coll;
 }
 

@@ -8,15 +8,12 @@
 #include <errno.h>
 
 #include "api/sw/sw.h"
-#include "load/bench/bench.h"
+#include "load/bench/drivers/sw.h"
 #include "sim/random.h"
 
 enum {
 	KEY = SW_KEYS + HOST_THREADS, /* and the program: to all memory */
 	COUNTERS = 128,
-	MOST_LANES = 32,
-	RAW = MOST_LANES, /* interfaces without the library, by lane */
-	ROGUE = 2 * MOST_LANES,
 	DEPTH = 64, /* of send queues */
 	HEAD = 16, /* bytes of a queue message that say where it goes */
 	CHUNK = SWHNI_MESSAGE - HEAD,
@@ -56,6 +53,7 @@ struct own {
 	uint32_t place_bytes;
 	struct swv_user raw; /* n_entries is 0 until it is used */
 	uint32_t raw_posted, raw_ended, raw_failed;
+	struct swd_member member;
 };
 
 struct head {
@@ -68,6 +66,16 @@ _Static_assert(sizeof(struct head) == HEAD, "queue messages");
 static struct own *own(const struct bench_end *x)
 {
 	return x->own;
+}
+
+struct swd_member *swd_member(const struct bench_end *x)
+{
+	return &own(x)->member;
+}
+
+uint32_t swd_key(const struct bench_end *x)
+{
+	return KEY + own(x)->who;
 }
 
 /* --- open --- */
@@ -325,7 +333,7 @@ static bool open_raw(struct bench_end *x)
 		return true;
 	o->raw = (struct swv_user){
 		.process = o->who,
-		.wanted = 1 + RAW + o->who,
+		.wanted = 1 + SWD_RAW + o->who,
 		.on_done = on_raw,
 		.arg = o,
 	};
@@ -414,6 +422,9 @@ static void sw_put(struct bench_end *x, const struct bench_transfer *p)
 			       : weft_sw_post_write);
 		return;
 	case BY_FSM:
+		/* the card says what is wrong with bytes that are not there */
+		if (!program_has(p->from, p->bytes))
+			break;
 		put_short(x, w, counts);
 		return;
 	case BY_QUEUE:
@@ -523,7 +534,7 @@ static void sw_send_block(struct bench_end *x, uint32_t node, uint32_t lane,
 }
 
 static const struct bench_channel channel = {
-	.most_lanes = MOST_LANES,
+	.most_lanes = SWD_MOST_LANES,
 	.most_bytes = SWHNI_MESSAGE,
 	.pause = 1000000 * (sim_time)SIM_NS, /* reads take an issue each */
 	.open = sw_open_channel,
@@ -574,7 +585,7 @@ static struct swhni_descriptor misdeed(
 		break;
 	default:
 		d.type = SWHNI_SEND;
-		d.interface = ROGUE + 1;
+		d.interface = SWD_ROGUE + 1;
 	}
 	return d;
 }
@@ -594,7 +605,7 @@ static void sw_rogue(void *arg)
 	struct nic *nic = r->programs->load.nic;
 	uint64_t ended[2] = { 0 };
 	struct swv_user u = {
-		.wanted = 1 + ROGUE,
+		.wanted = 1 + SWD_ROGUE,
 		.on_done = on_misdeed,
 		.arg = ended,
 	};
@@ -651,7 +662,9 @@ static const struct bench_mpi mpi = {
 /* The card gives up after its last retransmission, and the library goes on. */
 static uint64_t sw_n_seen(const struct bench *b)
 {
-	return nic_sum(b->programs.load.nic, "no answer");
+	const struct nic *nic = b->programs.load.nic;
+
+	return nic_sum(nic, "no answer") + nic_sum(nic, "kept");
 }
 
 static const struct bench_looks looks = { .n_seen = sw_n_seen };
@@ -662,14 +675,14 @@ static uint32_t sw_n_ports(const struct load *l)
 }
 
 static const struct bench_means means[] = {
-	[BY_AUTO] = { .name = "auto" },
+	[BY_AUTO] = { .name = "auto", .is_alias = true },
 	[BY_WRITE] = { .name = "write" },
 	[BY_FSM] = { .name = "fsm", .is_quick = true, .most = SWHNI_SHORT },
 	[BY_REPLY] = { .name = "reply", .is_alone = true },
 	[BY_NOTIFY] = { .name = "notify" },
-	[BY_QUEUE] = { .name = "queue" },
-	[BY_RAW] = { .name = "raw" },
-	[BY_MPI] = { .name = "mpi" },
+	[BY_QUEUE] = { .name = "queue", .is_copied = true },
+	[BY_RAW] = { .name = "raw", .is_alias = true },
+	[BY_MPI] = { .name = "mpi", .is_alias = true },
 	{ 0 },
 };
 
@@ -679,7 +692,7 @@ const struct bench_driver bench_sw = {
 	.most = { .grain = 1,
 		.counters = COUNTERS,
 		.queues = 16, /* which are one */
-		.lanes = MOST_LANES },
+		.lanes = SWD_MOST_LANES },
 	.is = BENCH_HAS_SELF | BENCH_HAS_ACKS | BENCH_OPEN_ENDED |
 	      BENCH_GETS_BY_MEANS | BENCH_NEEDS_TARGET,
 	.size = sizeof(struct own),
@@ -694,6 +707,7 @@ const struct bench_driver bench_sw = {
 	.atomics = &atomics,
 	.channel = &channel,
 	.looks = &looks,
+	.group = &swd_group,
 	.mpi = &mpi,
 	.n_ports = sw_n_ports,
 };
