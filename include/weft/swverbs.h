@@ -53,6 +53,8 @@ enum {
 	WEFT_SW_DEPTH = 4096, /* most entries of a queue */
 	WEFT_SW_RINGS = 256, /* most slots of a raw RQ's ring, ... */
 	WEFT_SW_SLOT = 2112, /* ... and bytes of each */
+	WEFT_SW_CHILDREN = 32, /* of a member of a tree */
+	WEFT_SW_REDUCED = 256, /* longest reduction, bytes */
 	WEFT_SW_TURNS = 16384, /* of jobs with one number */
 };
 
@@ -65,6 +67,7 @@ struct weft_sw;
 struct weft_sw_cq;
 struct weft_sw_sq;
 struct weft_sw_rq;
+struct weft_sw_tree;
 
 /* --- device --- */
 
@@ -342,6 +345,80 @@ int weft_sw_release(struct weft_sw_rq *rq);
  * under way. */
 int weft_sw_cancel(struct weft_sw_sq *sq, uint64_t id);
 
+/* --- collectives --- */
+
+enum weft_sw_op {
+	WEFT_SW_SUM,
+	WEFT_SW_MAX,
+	WEFT_SW_MIN,
+	WEFT_SW_AND, /* of integers, as the next two */
+	WEFT_SW_OR,
+	WEFT_SW_XOR,
+	WEFT_SW_BARRIER, /* no bytes */
+	WEFT_SW_BROADCAST, /* the bytes of one member */
+	WEFT_SW_OPS,
+};
+
+enum weft_sw_type {
+	WEFT_SW_INT32,
+	WEFT_SW_INT64,
+	WEFT_SW_FLOAT32,
+	WEFT_SW_FLOAT64,
+	WEFT_SW_TYPES,
+};
+
+#define WEFT_SW_NO_CHAIN  UINT32_MAX
+#define WEFT_SW_NO_RESULT UINT64_MAX
+
+/* One member's place in a tree; members are SQs, named by the address of
+ * weft_sw_query_sq(). */
+struct weft_sw_tree_options {
+	uint32_t number; /* of the tree, below 65536, the same for all */
+	uint32_t rank; /* its own; each member has another one */
+	struct weft_sw_address parent; /* its node is UINT32_MAX: the root */
+	const struct weft_sw_address *children; /* in the order of sums */
+	uint32_t n_children;
+	/* A chain of multicasts in the switches that carries the root's result
+	 * to all nodes of the tree; WEFT_SW_NO_CHAIN: it goes down the tree. */
+	uint32_t chain;
+};
+
+/*
+ * Makes the SQ a member of a tree.  All members must have done this before any
+ * of them posts.  EINVAL: more than WEFT_SW_CHILDREN children, a member that is
+ * its own parent or child, a child that is named twice or is the parent.
+ * ENOSPC: the SQ is in 8 trees.
+ */
+int weft_sw_create_tree(struct weft_sw_sq *sq,
+	const struct weft_sw_tree_options *options, struct weft_sw_tree **tree);
+/* EBUSY: a collective has not completed. */
+int weft_sw_destroy_tree(struct weft_sw_tree *tree);
+
+struct weft_sw_collective {
+	uint64_t id; /* appears in its completion */
+	uint32_t op, type; /* enum weft_sw_op, enum weft_sw_type */
+	uint32_t bytes; /* whole elements, the same for all members */
+	uint32_t key; /* of its own bytes, ... */
+	uint64_t at, result; /* ... and offsets: contribution, result */
+	uint32_t root; /* of a broadcast: the rank whose bytes it is */
+	uint32_t flags; /* WEFT_SW_FAST, WEFT_SW_QUIET */
+};
+
+/*
+ * Takes part in the tree's next collective.  The cards combine the members'
+ * bytes, own ones first, then those of the children in their order, so a result
+ * depends on the tree and on nothing else; every member gets it, unless its
+ * result is WEFT_SW_NO_RESULT.  No program is involved until the completion.
+ * Takes nic.software.collective, or nic.software.bcast for a broadcast.
+ *
+ * EMSGSIZE: more than WEFT_SW_REDUCED bytes to combine, or more than
+ * WEFT_SW_MESSAGE to broadcast.  EINVAL: an unknown operation or type, bits of
+ * floats, or a part of an element.  EFAULT, EAGAIN: as above.  If a member dies
+ * or never comes, the others end with WEFT_SW_BROKEN.
+ */
+int weft_sw_post_collective(
+	struct weft_sw_tree *tree, const struct weft_sw_collective *c);
+
 /* --- completion --- */
 
 enum weft_sw_kind {
@@ -362,6 +439,7 @@ enum weft_sw_status {
 	WEFT_SW_LOST, /* no answer; it may have been executed or not */
 	WEFT_SW_CANCELLED,
 	WEFT_SW_BAD_WORK, /* the card did not understand the descriptor */
+	WEFT_SW_BROKEN, /* a collective, because of another member */
 	WEFT_SW_STATUSES,
 };
 

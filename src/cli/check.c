@@ -197,8 +197,10 @@ static int check_one(const struct cli_args *a, struct machine *m,
 	const struct machine_partition *job, FILE *f, struct err *e)
 {
 	if ((a->faults && machine_read_faults(m, a->faults, e)) ||
-		system_check(m, e))
+		system_check(m, e)) {
+		machine_explain(m, e);
 		return -1;
+	}
 	return check(a, m, job, f);
 }
 

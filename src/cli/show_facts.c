@@ -397,6 +397,40 @@ static void add_describe(struct facts *f, const struct machine *m)
 	add_written(f, &o);
 }
 
+/* A port's input buffer that its channels share. */
+static void add_shared(struct facts *f, const struct show *s)
+{
+	const struct net_params *r = &s->m->router;
+	uint64_t bytes = r->kind->port_chunks(r) * s->rules.chunk;
+
+	name_channels(f, s->m->route->ops);
+	facts_group(f, "buffers");
+	facts_count(f, "channels", s->m->route->ops->n_channels);
+	facts_count(f, "bytes_per_port", bytes);
+	facts_count(f, "bytes_per_switch", bytes * n_ports(s->m->topo));
+	facts_line(f, "buffers",
+		"per port {bytes_per_port/1024:.4g} KiB, which channels share; "
+		"{bytes_per_switch/1024:.4g} KiB a switch");
+	add_describe(f, s->m);
+	facts_end(f);
+}
+
+/* What a switch and the ports of a node could carry, both ways. */
+static void add_chips(struct facts *f, const struct machine *m)
+{
+	double raw = 2 * 8 * gbps(m->link.rate);
+
+	if (m->topo->node_ports < 2 || topo_is_direct(m->topo))
+		return;
+	facts_group(f, "chips");
+	facts_real(f, "switch_Gbps", raw * m->topo->n_ports);
+	facts_real(f, "node_Gbps", raw * m->topo->node_ports);
+	facts_line(f, "chips",
+		"a switch carries {switch_Gbps/1e3:.4g} Tb/s, the ports of a "
+		"node {node_Gbps:.4g} Gb/s, both ways together");
+	facts_end(f);
+}
+
 /* Those per channel hold so many bytes.  A link has places for the payload of
  * all channels of its receiver, and of the FIFO that feeds its sender. */
 static void add_buffers(struct facts *f, const struct show *s)
@@ -494,6 +528,8 @@ static void add_routing(struct facts *f, const struct route *r)
 		is_listing = is.kind == ROUTE_FACT_LISTED;
 		if (is.kind == ROUTE_FACT_FLAG)
 			facts_flag(f, is.key, is.flag);
+		else if (is.kind == ROUTE_FACT_NUMBER)
+			facts_real(f, is.key, is.number);
 		else
 			facts_text(f, is_listing ? NULL : is.key, is.text);
 	}
@@ -553,9 +589,13 @@ static void add_head(struct facts *f, const struct machine *m)
 			f, "switches", m->topo->n_routers - m->topo->n_nodes);
 	if (m->topo->n_io)
 		facts_count(f, "io_nodes", m->topo->n_io);
+	if (m->nic && m->host.processors > 1)
+		facts_int(
+			f, "processors", m->host.processors * m->topo->n_nodes);
 	facts_count(f, "ports", n_ports(m->topo));
 	facts_line(f, NULL,
-		"{shape}, {nodes} node{nodes|s}[, {switches} switches] of "
+		"{shape}, {nodes} node{nodes|s}[ with {processors} "
+		"processors][, {switches} switches] of "
 		"{ports} ports[, {io_nodes} IO node{io_nodes|s}]");
 	if (*m->advice)
 		facts_say(f, "warning", "%s", m->advice);
@@ -580,7 +620,11 @@ static void add_all(struct facts *f, const struct show *s, bool has_edges)
 	add_io(f, m);
 	add_bisection(f, m);
 	add_packets(f, s);
-	add_buffers(f, s);
+	add_chips(f, m);
+	if (m->router.kind->port_chunks)
+		add_shared(f, s);
+	else
+		add_buffers(f, s);
 	add_flow(f, m);
 	add_routing(f, m->route);
 	add_simulation(f, m);

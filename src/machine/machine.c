@@ -553,10 +553,37 @@ struct machine *machine_look(const char *name, struct err *e)
 	return machine_load_from(&s, e);
 }
 
-/* What a shape of other dimensions than the file's may have broken. */
+/* The place in the machine's own file that set the parameter with which an
+ * error begins, "topology.fill: ..."; NULL: there is none. */
+static const char *place_of(const struct machine *m, const char *text)
+{
+	for (size_t i = 0; i < m->n_blocks; i++) {
+		const struct param_block *b = &m->block[i];
+		size_t n = strlen(b->section);
+
+		if (strncmp(text, b->section, n) != 0 || text[n] != '.')
+			continue;
+		for (size_t k = 0; k < b->n_rows; k++) {
+			const struct param_origin *o = &b->origins[k];
+			size_t length = strlen(b->rows[k].name);
+
+			if (o->set && !o->is_based && strchr(o->place, ':') &&
+				!strncmp(text + n + 1, b->rows[k].name,
+					length) &&
+				text[n + 1 + length] == ':')
+				return o->place;
+		}
+	}
+	return NULL;
+}
+
+/* What a shape of other dimensions than the file's may have broken; else where
+ * the file says what is wrong. */
 void machine_explain(const struct machine *m, struct err *e)
 {
+	const char *place = place_of(m, e->text);
 	size_t n = strlen(e->text);
+	struct err was = *e;
 
 	if (m->dims_given && m->dims_given != m->dims &&
 		!strncmp(e->text, "router.kind", 11))
@@ -564,6 +591,9 @@ void machine_explain(const struct machine *m, struct err *e)
 			"; %.40s has %lld dimensions, but --shape has %lld",
 			m->header.name, (long long)m->dims,
 			(long long)m->dims_given);
+	else if (place)
+		snprintf(e->text, sizeof(e->text), "%.200s: %.270s", place,
+			was.text);
 }
 
 struct machine *machine_load_from(const struct machine_source *s, struct err *e)

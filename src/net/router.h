@@ -207,6 +207,9 @@ struct router_ops {
 	/* Before anything is built: checks whether it supports the set-up. */
 	int (*check)(
 		const struct net *n, const struct net_setup *s, struct err *e);
+	/* Chunks of a port's input buffer, where channels share it; NULL: each
+	 * has net_params.packets. */
+	uint64_t (*port_chunks)(const struct net_params *p);
 	/* Memory of a site with n_ports ports, bytes. */
 	size_t (*site_bytes)(uint32_t n_ports);
 	size_t size; /* of the variant, whose first member is struct router */

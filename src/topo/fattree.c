@@ -134,12 +134,23 @@ static int count_ports(struct fattree *t, struct err *e)
 /* Pairs share all of their parents, and no switch is left without a pair. */
 static int check_siblings(const struct fattree *t, struct err *e)
 {
-	for (uint32_t l = 1; t->siblings && l < t->n_levels; l++)
-		if (fattree_subtrees(t, l) % 2 || t->n_down[l + 1] % 2)
+	for (uint32_t l = 1; t->siblings && l < t->n_levels; l++) {
+		uint32_t n = fattree_subtrees(t, l);
+
+		if (n % 2)
 			return err_set(e,
-				"topology.siblings: level %u has an odd number "
-				"of switches, so they cannot form pairs",
-				l);
+				"topology.nodes: %lld nodes are below %u "
+				"subtrees of level %u, an odd number, so "
+				"switches cannot form pairs "
+				"(topology.siblings)",
+				(long long)t->nodes, n, l);
+		if (t->n_down[l + 1] % 2)
+			return err_set(e,
+				"topology.radix: switches of level %u have %u "
+				"ports down, an odd number, so those below "
+				"cannot form pairs (topology.siblings)",
+				l + 1, t->n_down[l + 1]);
+	}
 	return 0;
 }
 

@@ -172,10 +172,13 @@ void fattree_where(
 	const struct topo *topo, uint32_t class, char text[TOPO_TEXT])
 {
 	const struct fattree *t = fattree_of(topo);
-	int64_t m = class == fattree_side_wire(t)
-			    ? t->side_length
-			    : fattree_length(t, class / 2);
+	int64_t m;
 
+	if (class == fattree_side_wire(t)) {
+		snprintf(text, TOPO_TEXT, "on one board");
+		return;
+	}
+	m = fattree_length(t, class / 2);
 	snprintf(text, TOPO_TEXT, "%lld m, %s", (long long)m,
 		m > t->copper ? "fibre" : "copper");
 }

@@ -249,7 +249,7 @@ static void shapes_that_cannot_be_are_refused(void **state)
 	tree_is_refused(&(struct tree_how){ .nodes = "16", .fill = "5" },
 		"topology.fill: 5 nodes at a switch with 4 ports down");
 	tree_is_refused(&(struct tree_how){ .nodes = "12", .siblings = "1" },
-		"topology.siblings: level 1 has an odd number of switches");
+		"12 nodes are below 3 subtrees of level 1, an odd number");
 	tree_is_refused(
 		&(struct tree_how){
 			.nodes = "27", .radix = "3", .siblings = "1" },

@@ -96,9 +96,11 @@ struct route_fact {
 		ROUTE_FACT_TEXT,
 		ROUTE_FACT_LISTED, /* in a list with others of the same key */
 		ROUTE_FACT_FLAG,
+		ROUTE_FACT_NUMBER,
 	} kind;
 	char text[ROUTE_TEXT];
 	bool flag;
+	double number;
 };
 
 struct route_ops {

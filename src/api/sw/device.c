@@ -15,6 +15,13 @@ struct swv_handle {
 	struct swv_object *object;
 };
 
+static void free_sq(struct swv_sq *sq)
+{
+	for (uint32_t i = 0; i < SW_TREES; i++)
+		mem_free(sq->trees[i]);
+	mem_free(sq);
+}
+
 static void free_device(struct swv_device *d)
 {
 	struct swv_key *k;
@@ -27,7 +34,8 @@ static void free_device(struct swv_device *d)
 
 		if (in->raw)
 			swv_free_rq(in->raw);
-		mem_free(in->sq);
+		if (in->sq)
+			free_sq(in->sq);
 		swv_known_fini(&in->known);
 		d->interfaces = in->next;
 		mem_free(in);

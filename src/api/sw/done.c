@@ -18,6 +18,7 @@ void swv_end(struct swv_device *dev, uint32_t work, uint32_t status)
 {
 	const struct swv_work *x = slots_at(&dev->works, work);
 	struct swv_sq *sq = x->sq;
+	struct swv_tree *tree = x->tree;
 	struct weft_sw_completion c = {
 		.kind = WEFT_SW_DONE,
 		.status = status,
@@ -30,6 +31,8 @@ void swv_end(struct swv_device *dev, uint32_t work, uint32_t status)
 	if (x->has_number)
 		swv_windows_done(&dev->windows, x->peer, x->number);
 	slots_give(&dev->works, work);
+	if (tree)
+		tree->used--;
 	if (!sq)
 		return;
 	sq->used--;
@@ -52,7 +55,7 @@ static uint32_t status_of(uint32_t error)
 		[SWHNI_FULL] = WEFT_SW_LOST,
 		[SWHNI_CANCELLED] = WEFT_SW_CANCELLED,
 		[SWHNI_STOPPED] = WEFT_SW_CANCELLED,
-		[SWHNI_BROKEN] = WEFT_SW_LOST,
+		[SWHNI_BROKEN] = WEFT_SW_BROKEN,
 	};
 
 	return status[error];
@@ -498,6 +501,7 @@ const char *weft_sw_status_name(uint32_t status)
 		"no answer",
 		"cancelled",
 		"invalid descriptor",
+		"a member of the collective has failed",
 	};
 
 	return status < WEFT_SW_STATUSES ? names[status] : "unknown";

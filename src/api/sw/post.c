@@ -47,8 +47,7 @@ static int check(struct weft_sw_sq *sq, const struct weft_sw_work *w,
 	return 0;
 }
 
-/* Whether the queue has room, after a look at what has completed. */
-static bool has_room(struct swv_sq *sq)
+bool swv_has_room(struct swv_sq *sq)
 {
 	if (sq->used == sq->depth || !swv_user_has_room(&sq->in->user))
 		swv_progress(sq->object.dev);
@@ -118,7 +117,7 @@ int weft_sw_post_send(struct weft_sw_sq *sq, const struct weft_sw_work *w)
 		return EMSGSIZE;
 	if (!swv_has_bytes(q->object.dev, w->own_key, w->own_at, w->bytes))
 		return EFAULT;
-	if (!has_room(q) || (is_reliable && !has_window(q, w)))
+	if (!swv_has_room(q) || (is_reliable && !has_window(q, w)))
 		return EAGAIN;
 	id = make(q, w, is_reliable ? SWHNI_SEND : SWHNI_DATAGRAM);
 	x = slots_at(&q->object.dev->works, id);
@@ -142,7 +141,7 @@ static int begin(struct weft_sw_sq *sq, const struct weft_sw_work *w,
 		return EMSGSIZE;
 	if (!swv_has_bytes((*q)->object.dev, w->own_key, w->own_at, w->bytes))
 		return EFAULT;
-	if (!has_room(*q))
+	if (!swv_has_room(*q))
 		return EAGAIN;
 	*id = make(*q, w, type);
 	return 0;
@@ -278,7 +277,7 @@ int swv_post_short(struct swv_sq *q, const struct weft_sw_work *w,
 	uint32_t id;
 	int code;
 
-	if (!has_room(q))
+	if (!swv_has_room(q))
 		return EAGAIN;
 	id = make(q, w, reads ? SWHNI_FSM_READ : SWHNI_FSM_WRITE);
 	x = slots_at(&dev->works, id);

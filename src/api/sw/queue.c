@@ -185,6 +185,7 @@ int weft_sw_destroy_sq(struct weft_sw_sq *sq)
 	in = x->in;
 	in->sq = NULL;
 	x->cq->users--;
+	swv_free_trees(x);
 	swv_drop(&x->object);
 	mem_free(x);
 	drop_unused(in);

@@ -17,13 +17,15 @@ enum {
 	SW_RING = 64, /* slots of the ring that they share */
 	SW_OWN_ENTRIES = 16, /* descriptors of the library itself */
 	SW_TRIES = 16, /* of a message, by the library */
+	SW_TREES = 8, /* of a send queue */
 	/* Keys from here on are those of other libraries. */
-	SW_KEYS = SWHNI_KEYS - 4 * HOST_THREADS,
+	SW_KEYS = SWHNI_KEYS - 2 * HOST_THREADS - SWHNI_INTERFACES,
+	SW_LISTS = SWHNI_KEYS - SWHNI_INTERFACES, /* those of trees' lists */
 };
 
 /* --- objects; a program has handles of them --- */
 
-enum swv_kind { SW_DEVICE = 1, SW_CQ, SW_SQ, SW_RQ };
+enum swv_kind { SW_DEVICE = 1, SW_CQ, SW_SQ, SW_RQ, SW_TREE };
 
 /* Each begins with it. */
 struct swv_object {
@@ -77,6 +79,15 @@ struct swv_sq {
 	struct swv_interface *in;
 	struct swv_cq *cq;
 	uint32_t depth, used, failed;
+	struct swv_tree *trees[SW_TREES];
+};
+
+/* A member of a tree. */
+struct swv_tree {
+	struct swv_object object;
+	struct swv_sq *sq;
+	struct swhni_collective work; /* what all rounds have in common */
+	uint32_t used;
 };
 
 /* A buffer of a virtual RQ. */
@@ -107,6 +118,7 @@ struct swv_work {
 	struct slot slot;
 	struct swhni_descriptor d;
 	struct swv_sq *sq; /* NULL: the library's own */
+	struct swv_tree *tree; /* of a collective, or NULL */
 	struct swv_interface *in;
 	uint64_t id;
 	uint32_t flags;
@@ -163,7 +175,13 @@ bool swv_let_answer(struct swv_interface *in);
 void swv_free_cq(struct swv_cq *cq);
 void swv_free_rq(struct swv_rq *rq);
 
+/* Frees the trees of an SQ. */
+void swv_free_trees(struct swv_sq *sq);
+
 /* --- post.c --- */
+
+/* Whether a queue has room, after a look at what has completed. */
+bool swv_has_room(struct swv_sq *sq);
 
 /* What the words of a message or notice hold. */
 #define SW_NUMBERED	(UINT64_C(1) << 48) /* word 1 has a number */

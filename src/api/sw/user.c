@@ -13,6 +13,7 @@ enum {
 	RINGS = 2 << 20, /* bytes for an interface */
 	AT_COMPLETIONS = 256 << 10,
 	AT_SLOTS = 512 << 10,
+	AT_LISTS = 1536 << 10,
 };
 
 static const struct memory_range rings = {
@@ -169,6 +170,21 @@ int swv_user_fsm(struct swv_user *u, struct swhni_descriptor *d,
 	program_charge(params_of(u)->post);
 	a = nic_now(u->nic);
 	return swhni_fsm(&a, u->interface, u->process, d, data, begun, begun);
+}
+
+int swv_user_collect(struct swv_user *u, struct swhni_collective *c,
+	const void *data, sim_time begun)
+{
+	struct nic_at a = nic_now(u->nic);
+
+	c->id = (c->id & UINT32_MAX) |
+		(uint64_t)(u->n_short++ & INT32_MAX) << 32 | NO_NUMBER;
+	return swhni_collect(&a, u->interface, u->process, c, data, begun, a.t);
+}
+
+uint64_t swv_user_lists(const struct swv_user *u)
+{
+	return RINGS_AT + (uint64_t)u->interface * RINGS + AT_LISTS;
 }
 
 /* --- completions and messages --- */

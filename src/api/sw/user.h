@@ -64,6 +64,12 @@ void swv_user_post(
 int swv_user_fsm(struct swv_user *u, struct swhni_descriptor *d,
 	const void *data, sim_time begun);
 
+/* The same for a collective; as swhni_collect(). */
+int swv_user_collect(struct swv_user *u, struct swhni_collective *c,
+	const void *data, sim_time begun);
+/* Where the driver keeps lists of trees. */
+uint64_t swv_user_lists(const struct swv_user *u);
+
 /* --- completions and messages --- */
 
 /* Takes all completions; whether there were any. */

@@ -22,6 +22,7 @@
 struct attempt {
 	const uint8_t *vector; /* its ports, the last of which is a node's */
 	uint8_t own[3]; /* there and back */
+	port_id by; /* port of its node */
 	site_id to;
 	uint32_t sent, came;
 };
@@ -118,9 +119,14 @@ static int read_route(struct probe *g, const struct topo *t, struct err *e)
 	port_id p;
 
 	while (*c) {
-		size_t n = strcspn(c, " ,");
+		size_t n = strcspn(c, ",");
 
+		/* a name may have two words, and blanks may separate names */
 		p = find_port(t, at, c, n);
+		if (p == TOPO_NO_PORT) {
+			n = strcspn(c, " ,");
+			p = find_port(t, at, c, n);
+		}
 		t->ops->name_router(t, at, name, sizeof(name));
 		if (p == TOPO_NO_PORT)
 			return err_set(e, "route: router %s has no link %.*s",
@@ -171,6 +177,17 @@ static uint64_t n_packets(const struct probe *g, const struct prober *x)
 	return x->n_tries * (uint64_t)g->rounds;
 }
 
+/* Where each FIFO has its port, that of the port. */
+static uint32_t find_fifo(
+	const struct net *n, site_id s, packet_id id, port_id by)
+{
+	struct net_fifos f = net_fifos(n, NET_USER);
+
+	if (!f.is_bound)
+		return load_find_fifo(n, s, id, 0);
+	return net_has_room(n, s, f.first + by) ? f.first + by : NET_NO_FIFO;
+}
+
 static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
@@ -192,7 +209,7 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 		.bytes = (uint16_t)g->bytes,
 		.load = (uint64_t)(uintptr_t)y->vector,
 	};
-	fifo = load_find_fifo(n, s, id, 0);
+	fifo = find_fifo(n, s, id, y->by);
 	if (fifo == NET_NO_FIFO) { /* management has stopped the node */
 		packet_give(n->pool, w->id, id);
 	} else {
@@ -240,13 +257,12 @@ static const struct net_client_ops client = {
 
 /* --- a run --- */
 
-/* The links of a node's router, each there and back. */
-static void list_links(struct probe *g, struct prober *x)
+/* The links of a router, each there and back. */
+static void list_links(struct probe *g, struct prober *x, port_id by)
 {
 	const struct topo *t = g->topo;
-	struct topo_end home = t->ops->peer(t, x->node, 0);
+	struct topo_end home = t->ops->peer(t, x->node, by);
 
-	x->try = mem_alloc(t->n_ports, sizeof(*x->try));
 	for (port_id p = 0; p < t->n_ports; p++) {
 		struct topo_end far = t->ops->peer(t, home.router, p);
 
@@ -255,9 +271,20 @@ static void list_links(struct probe *g, struct prober *x)
 		x->try[x->n_tries++] = (struct attempt){
 			.own = { (uint8_t)p, (uint8_t)far.port,
 				(uint8_t)home.port },
+			.by = by,
 			.to = x->node,
 		};
 	}
+}
+
+/* Those of all routers that a node has a port to. */
+static void list_all(struct probe *g, struct prober *x)
+{
+	const struct topo *t = g->topo;
+
+	x->try = mem_alloc((size_t)t->n_ports * t->node_ports, sizeof(*x->try));
+	for (port_id by = 0; by < t->node_ports; by++)
+		list_links(g, x, by);
 	for (uint32_t i = 0; i < x->n_tries; i++)
 		x->try[i].vector = x->try[i].own;
 }
@@ -272,7 +299,7 @@ static void add_prober(struct probe *g, site_id s)
 		x->n_tries = 1;
 		x->try = &g->only;
 	} else {
-		list_links(g, x);
+		list_all(g, x);
 	}
 	if (x->n_tries)
 		load_wake(&g->load, s, 0, 0);
@@ -345,7 +372,8 @@ static void probe_report(struct load *l, struct load_result *r)
 	if (!first)
 		return;
 	load_figure(r, "first_lost_router",
-		g->topo->ops->peer(g->topo, from, 0).router - g->topo->n_nodes);
+		g->topo->ops->peer(g->topo, from, first->by).router -
+			g->topo->n_nodes);
 	load_figure(r, "first_lost_port", first->vector[0]);
 }
 

@@ -97,6 +97,8 @@ void sw_end_interface(
 {
 	kill_queue(a, x);
 	kill_messages(a, x->setup.engine, interface, x->setup.job);
+	if (sw_of(a)->unit->leave)
+		sw_of(a)->unit->leave(a, interface);
 	x->life = ++sw_here(a)->broker.lives;
 }
 
@@ -164,8 +166,6 @@ void swhni_leave(const struct nic_at *a, uint32_t job)
 			swhni_take_back(a, i);
 	}
 	sw_address_leave(n, job);
-	if (sw_of(a)->unit->leave)
-		sw_of(a)->unit->leave(a, job);
 	for (uint32_t e = 0; e < SWHNI_ENGINES; e++) {
 		kill_messages(a, e, SWHNI_INTERFACES, job);
 		sw_engine_turn(a, e);
@@ -181,6 +181,21 @@ uint32_t swhni_vm_of(struct nic *nic, site_id s, uint32_t process)
 	if (process < HOST_THREADS && n->broker.vm_of[process])
 		return n->broker.vm_of[process] - 1u;
 	return n_vms(nic) ? 1 + process % n_vms(nic) : 0;
+}
+
+enum swhni_error sw_broker_look_up(
+	const struct nic_at *a, uint32_t engine, const struct sw_message *m)
+{
+	const struct sw_interface *x = sw_interface(a->node, m->interface);
+	const struct swhni_handle *h;
+	enum swhni_error error = sw_look_up(a, engine, m->job, m->d.own_key,
+		m->d.own_offset, m->d.bytes, 0, &h);
+
+	if (error || !x || !x->setup.vm)
+		return error;
+	return swhni_vm_of(a->nic, a->s, h->process) == x->setup.vm
+		       ? SWHNI_OK
+		       : SWHNI_NO_RIGHT;
 }
 
 struct swhni_vm swhni_vm(struct nic *nic, site_id s, uint32_t vm)

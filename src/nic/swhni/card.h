@@ -351,6 +351,7 @@ struct sw_node {
 	uint64_t hits, misses, prefetched;
 	uint64_t collectives_posted, gathers, spreads;
 	uint64_t strangers; /* packets of collectives that are not its own */
+	uint64_t unready; /* results without a slot */
 	uint64_t memory_reads; /* over PCIe: descriptors, bytes, pages */
 	uint64_t error[SW_STATUSES];
 };
@@ -376,7 +377,8 @@ struct sw_unit {
 	/* A message of role SW_UNIT has ended. */
 	void (*on_end)(const struct nic_at *a, uint32_t engine, uint32_t id,
 		enum swhni_error status);
-	void (*leave)(const struct nic_at *a, uint32_t job);
+	/* An interface has another owner, or begins anew. */
+	void (*leave)(const struct nic_at *a, uint32_t interface);
 	void (*fini)(struct sw_node *n);
 	uint64_t (*memory)(const struct sw_node *n);
 	bool (*is_busy)(const struct sw_node *n);
@@ -494,6 +496,10 @@ static inline uint32_t sw_bytes_of(
 int sw_broker_ask(const struct nic_at *a, const struct swhni_setup *s);
 void sw_broker_grant(const struct nic_at *a, struct sw_interface *x);
 void sw_broker_return(const struct nic_at *a, struct sw_interface *x);
+/* Whether the owner of a message may use the bytes that it names as its own:
+ * its job's, and in a virtual machine only that machine's. */
+enum swhni_error sw_broker_look_up(
+	const struct nic_at *a, uint32_t engine, const struct sw_message *m);
 void sw_broker_on_crash(const struct nic_at *a, uint32_t event);
 /* Crashes that a plan of faults has. */
 int sw_broker_plan(struct nic *nic, struct err *e);

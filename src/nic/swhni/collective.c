@@ -65,6 +65,10 @@ static uint32_t read_some(const struct nic_at *a, const struct swc_group *g,
 static void add_list(
 	struct swc_group *g, const struct swhni_member *list, uint32_t n)
 {
+	if (!n)
+		return;
+	if (!g->child)
+		g->child = mem_alloc(SWC_CHILDREN, sizeof(*g->child));
 	memcpy(g->child + g->n_children, list + 1, n * sizeof(*list));
 	g->n_children = (uint8_t)(g->n_children + n);
 }
@@ -293,15 +297,23 @@ static void on_stored(const struct nic_at *a, uint32_t id)
 {
 	struct sw_collectives *u = swc_of(a);
 	struct swc_post x = *(struct swc_post *)slots_at(&u->posts, id);
-	bool is_inline = x.c.bytes <= SWHNI_SHORT && swc_has_bytes(&x.c);
 	const struct sw_interface *i = sw_interface(a->node, x.interface);
 
 	slots_give(&u->posts, id);
-	if (!i || i->setup.job != x.job)
-		return;
 	x.birth.heard = x.birth.asked = x.birth.came = a->t;
-	post(a, x.interface, x.job, SW_NO_QUEUE, &x.c,
-		is_inline ? x.data : NULL, &x.birth);
+	if (i && i->life == x.life)
+		post(a, x.interface, x.job, SW_NO_QUEUE, &x.c, x.data,
+			&x.birth);
+	mem_free(x.data);
+}
+
+/* Bytes that are stored with the descriptor: few, or a broadcast's. */
+static uint32_t n_stored(const struct swhni_collective *c)
+{
+	uint32_t most =
+		swc_is_broadcast(c) ? SWHNI_MESSAGE : (uint32_t)SWHNI_SHORT;
+
+	return swc_has_bytes(c) && c->bytes <= most ? c->bytes : 0;
 }
 
 int swhni_collect(const struct nic_at *a, uint32_t interface, uint32_t process,
@@ -310,7 +322,7 @@ int swhni_collect(const struct nic_at *a, uint32_t interface, uint32_t process,
 {
 	struct sw_interface *i = sw_mapped(a, interface, process);
 	struct sw_collectives *u = swc_of(a) ? swc_of(a) : swc_make(a);
-	bool is_inline = c->bytes <= SWHNI_SHORT && swc_has_bytes(c);
+	uint32_t n = n_stored(c);
 	struct side *side = sw_of(a)->side;
 	struct swc_post *x;
 	uint32_t id;
@@ -323,13 +335,15 @@ int swhni_collect(const struct nic_at *a, uint32_t interface, uint32_t process,
 	x->c = *c;
 	x->interface = interface;
 	x->job = i->setup.job;
+	x->life = i->life;
 	x->birth = (struct workq_birth){
 		.at = birth, .copied = copied, .handed = a->t
 	};
-	if (is_inline)
-		memcpy(x->data, data, c->bytes);
+	x->data = n ? mem_alloc(n, 1) : NULL;
+	if (n)
+		memcpy(x->data, data, n);
 	t = side->ops->store(side, sw_place(a, i->setup.engine), a->t,
-		(uint32_t)sizeof(*c) + (is_inline ? c->bytes : 0));
+		(uint32_t)sizeof(*c) + n);
 	sw_post(a, t, i->setup.engine, SW_COLLECTIVE + SWC_STORED, id);
 	return 0;
 }
@@ -369,14 +383,14 @@ static void swc_on_event(
 	}
 }
 
-static void swc_leave(const struct nic_at *a, uint32_t job)
+static void swc_leave(const struct nic_at *a, uint32_t interface)
 {
 	struct sw_collectives *u = swc_of(a);
 
 	for (uint32_t i = 1; u && i <= u->groups.room; i++) {
 		const struct swc_group *g = slots_find(&u->groups, i);
 
-		if (g && g->job == job)
+		if (g && g->interface == interface)
 			swc_free(a, i);
 	}
 }
@@ -396,8 +410,16 @@ static void swc_fini(struct sw_node *n)
 			mem_free(g->round[k].spread);
 			mem_free(g->round[k].kept);
 		}
-		if (g)
-			ring_fini(&g->early);
+		if (!g)
+			continue;
+		mem_free(g->child);
+		ring_fini(&g->early);
+	}
+	for (uint32_t i = 1; i <= u->posts.room; i++) {
+		struct swc_post *x = slots_find(&u->posts, i);
+
+		if (x)
+			mem_free(x->data);
 	}
 	slots_fini(&u->groups);
 	slots_fini(&u->posts);

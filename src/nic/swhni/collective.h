@@ -34,6 +34,7 @@
 
 enum {
 	SWC_CHILDREN = SWHNI_LISTS * SWHNI_CHILDREN, /* of a member */
+	SWC_OPERAND = 16, /* bytes that every packet has room for */
 	SWC_ROUNDS = 4, /* of a group, that are remembered */
 	SWC_EARLY = 128, /* packets of a group whose children are not known */
 	SWC_HOPS = 64, /* of a walk up a tree */
@@ -78,6 +79,7 @@ struct swc_round {
 	uint8_t *kept; /* the result's bytes, for those that ask */
 	uint32_t n_kept;
 	bool has_result, is_taken;
+	bool is_told; /* its completion is on its way */
 	sim_time own_at; /* when its own contribution was there */
 	sim_time since; /* it waits */
 	uint32_t watches;
@@ -91,7 +93,7 @@ struct swc_group {
 	bool has_list;
 	bool is_broken;
 	bool is_watched;
-	struct swhni_member parent, child[SWC_CHILDREN];
+	struct swhni_member parent, *child; /* NULL: it has none */
 	struct swc_round round[SWC_ROUNDS];
 	struct ring early; /* packets, before the children are known */
 };
@@ -109,8 +111,9 @@ struct swc_post {
 	struct slot slot;
 	struct swhni_collective c;
 	uint32_t interface, job;
+	uint32_t life; /* of the interface */
 	struct workq_birth birth;
-	uint8_t data[SWHNI_SHORT];
+	uint8_t *data; /* that came with it, or NULL */
 };
 
 struct sw_collectives {

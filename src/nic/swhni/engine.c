@@ -99,13 +99,18 @@ void sw_engine_unline(const struct nic_at *a, uint32_t engine, uint32_t id)
 
 /* --- taking descriptors --- */
 
+static bool has_place(const struct nic_at *a, const struct sw_engine *e)
+{
+	return e->n_messages < (uint32_t)sw_params(a)->messages;
+}
+
 uint32_t sw_engine_place(const struct nic_at *a, uint32_t engine)
 {
 	struct sw_engine *e = sw_engine(a, engine);
 	uint32_t id;
 	struct sw_message *m;
 
-	if (e->n_messages >= (uint32_t)sw_params(a)->messages)
+	if (!has_place(a, e))
 		return 0;
 	e->n_messages++;
 	id = resend_take(&e->messages);
@@ -131,7 +136,6 @@ static enum swhni_error check(
 	const struct nic_at *a, uint32_t engine, const struct sw_message *m)
 {
 	const struct swhni_descriptor *d = &m->d;
-	const struct swhni_handle *h;
 	bool is_read = d->type == SWHNI_READ;
 	uint32_t most = d->type >= SWHNI_SEND ? SWHNI_MESSAGE : SWHNI_MOST;
 
@@ -142,8 +146,7 @@ static enum swhni_error check(
 		return SWHNI_BAD_INTERFACE;
 	if (!d->bytes)
 		return SWHNI_OK;
-	return sw_look_up(
-		a, engine, m->job, d->own_key, d->own_offset, d->bytes, 0, &h);
+	return sw_broker_look_up(a, engine, m);
 }
 
 static uint8_t class_of(const struct swhni_descriptor *d)
@@ -251,8 +254,7 @@ static void take(const struct nic_at *a, uint32_t engine)
 {
 	struct sw_engine *e = sw_engine(a, engine);
 
-	while (e->fetched.n &&
-		e->n_messages < (uint32_t)sw_params(a)->messages) {
+	while (e->fetched.n && has_place(a, e)) {
 		uint32_t queue = *(uint32_t *)ring_pop(&e->fetched);
 		struct sw_queue *q = sw_queue(e, queue);
 

@@ -284,7 +284,59 @@ static void each_processor_has_its_own_engine_otherwise(void **state)
 	st_fini(&m);
 }
 
-TESTS(TEST(ways_are_faster_the_nearer_the_target_is),
+/* --- SUN-F39, SUN-F40: interfaces that processes share --- */
+
+static void shared_program(struct st *m, site_id node)
+{
+	struct swhni_setup s = { .job = ST_JOB, .is_shared = true };
+	struct st_queue q;
+
+	if (node)
+		return;
+	if (!program_process()) {
+		q = st_open_as(&s);
+		*(struct st_queue *)m->arg = q;
+	}
+	program_wait(1000 * SIM_NS);
+	/* each writes the next entries of one queue, and rings */
+	for (uint32_t i = 0; i < 10; i++) {
+		struct st_queue *both = (struct st_queue *)m->arg;
+		struct swhni_descriptor d =
+			st_write(0, 4096 * (1 + program_process()) + 64 * i, 8);
+
+		d.id = 100 * program_process() + i;
+		both->process = program_process();
+		st_post(both, &d);
+		program_wait(program_now() + 100 * SIM_NS);
+	}
+	if (program_process())
+		return;
+	program_wait(100000 * SIM_NS);
+	q = *(struct st_queue *)m->arg;
+	for (uint32_t i = 0; i < 20; i++) {
+		struct workq_completion c = st_wait(&q);
+
+		assert_int_equal(SWHNI_ERROR_OF(c.status), SWHNI_OK);
+		m->word[c.id / 100] |= 1u << c.id % 100;
+	}
+}
+
+static void processes_of_a_job_share_a_send_queue(void **state)
+{
+	struct st_queue both = { 0 };
+	struct st m;
+
+	st_init(&m);
+	m.arg = &both;
+	m.n_processes = 2;
+	st_run(&m, 1, shared_program);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(m.word[i], 0x3ff);
+	st_fini(&m);
+}
+
+TESTS(TEST(processes_of_a_job_share_a_send_queue),
+	TEST(ways_are_faster_the_nearer_the_target_is),
 	TEST(queues_with_long_messages_get_equal_shares),
 	TEST(fast_messages_pass_short_ones_and_these_long_ones),
 	TEST(one_message_under_way_is_slower_than_many),

@@ -23,14 +23,12 @@ static enum swhni_error check(
 	const struct nic_at *a, uint32_t engine, const struct sw_message *m)
 {
 	const struct swhni_descriptor *d = &m->d;
-	const struct swhni_handle *h;
 
 	if (!is_known(a, d))
 		return SWHNI_BAD_ENTRY;
 	if (d->type == SWHNI_FSM_WRITE)
 		return SWHNI_OK;
-	return sw_look_up(
-		a, engine, m->job, d->own_key, d->own_offset, d->bytes, 0, &h);
+	return sw_broker_look_up(a, engine, m);
 }
 
 static void account(

@@ -10,8 +10,12 @@ static packet_id make(const struct nic_at *a, const struct swc_group *g,
 	uint32_t bytes)
 {
 	packet_id id = sw_send_packet(a, g->engine, type, to->node, bytes);
+	struct packet *p = &a->nic->net->packets[id];
 	struct sw_header *h = &sw_load(a, id)->h;
 
+	/* a barrier's packets are those of a sum, with an empty operand */
+	if (p->bytes < SWC_OPERAND)
+		p->bytes = SWC_OPERAND;
 	h->number = round;
 	h->key = g->tree;
 	h->job = g->job;

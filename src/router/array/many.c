@@ -1,8 +1,9 @@
 /*
  * Multicasts.  The packet stays in its input buffer, in a list of its channel,
- * with the ports that it still has to leave by in its way.  When the row buffer
- * for one of them has room, a copy crosses; for the last one the packet itself
- * does, and its place in the input buffer is free when its tail has crossed.
+ * with the ports that it still has to leave by in its way.  It crosses the bus
+ * for all row buffers that have room at once, and again for those that had
+ * none: one row buffer takes one copy at a time.  For the last port the packet
+ * itself crosses, and its place in the input buffer is free when its tail has.
  */
 #include "coll/coll.h"
 #include "coll/legs.h"
@@ -41,21 +42,17 @@ static void insert(
 	*link = id;
 }
 
-void array_copy(struct array *a, struct sim_worker *w, struct array_switch *s,
-	port_id in, uint32_t list, sim_time t)
+/* A copy for a port is in its row buffer; for the last one the packet itself
+ * is. */
+static void give_copy(struct array *a, struct sim_worker *w,
+	struct array_switch *s, port_id in, uint32_t list, port_id out,
+	sim_time t)
 {
 	struct array_port *i = &s->port[in];
 	uint32_t came = list - ARRAY_LISTS;
 	packet_id id = i->list[list].first, copy = id;
 	struct packet *p = &a->packets[id];
-	port_id out = open_port(a, i, came, p->way);
 
-	if (out == TOPO_NO_PORT) {
-		i->full |= BIT(list);
-		return;
-	}
-	take_bus(a, i, p, t);
-	i->bus_turn = (uint8_t)(list + 1);
 	p->way &= ~BIT(out);
 	if (p->way) {
 		copy = legs_copy(a->router.net, w, id);
@@ -72,6 +69,27 @@ void array_copy(struct array *a, struct sim_worker *w, struct array_switch *s,
 	s->fresh &= ~BIT(out);
 	insert(a, i, list_for(a, came, out), copy);
 	enter_row(a, s, in, list_for(a, came, out), t);
+}
+
+void array_copy(struct array *a, struct sim_worker *w, struct array_switch *s,
+	port_id in, uint32_t list, sim_time t)
+{
+	struct array_port *i = &s->port[in];
+	uint32_t came = list - ARRAY_LISTS;
+	const struct packet *p = &a->packets[i->list[list].first];
+	port_id out = open_port(a, i, came, p->way);
+	port_mask left = p->way;
+
+	if (out == TOPO_NO_PORT) {
+		i->full |= BIT(list);
+		return;
+	}
+	take_bus(a, i, p, t);
+	i->bus_turn = (uint8_t)(list + 1);
+	for (; out != TOPO_NO_PORT; out = open_port(a, i, came, left)) {
+		left &= ~BIT(out);
+		give_copy(a, w, s, in, list, out, t);
+	}
 }
 
 void array_spread(struct array *a, struct sim_worker *w, struct array_switch *s,

@@ -2,7 +2,7 @@
  * Collectives by Sunway's interfaces.  Each member has a virtual interface of
  * its own for them, and a list of its parent and children in memory.  A call
  * takes nic.software.collective, or nic.software.bcast for a broadcast, whose
- * receivers copy its bytes from where they landed.
+ * bytes the root copies into the chip.
  */
 #include "base/mem.h"
 #include "load/bench/drivers/sw.h"
@@ -184,16 +184,26 @@ static uint8_t data_of(const struct bench_group_work *w)
 	return w->arith.word == 4 ? SWHNI_INT32 : SWHNI_INT64;
 }
 
+static sim_time call_time(
+	const struct bench_end *x, const struct bench_group_work *w)
+{
+	bool is_root = w->root == x->rank;
+
+	if (w->what != BENCH_GROUP_BROADCAST)
+		return params(x)->call;
+	return params(x)->bcast +
+	       (is_root ? (sim_time)w->bytes * params(x)->copy : 0);
+}
+
 static bool post(struct bench_end *x, const struct bench_group_work *w)
 {
 	struct swd_member *o = swd_member(x);
 	struct swhni_collective c = o->work;
 	struct nic_at a;
-	uint8_t data[SWHNI_SHORT];
+	uint8_t data[SWHNI_MESSAGE];
 	sim_time begun = program_now();
 
-	program_charge(w->what == BENCH_GROUP_BROADCAST ? params(x)->bcast
-							: params(x)->call);
+	program_charge(call_time(x, w));
 	c.round = o->work.round = o->work.round + 1;
 	c.op = op_of(w);
 	c.data = data_of(w);
@@ -201,8 +211,7 @@ static bool post(struct bench_end *x, const struct bench_group_work *w)
 	c.root = w->root;
 	c.own_offset = bench_address(x, w->from);
 	c.result = bench_address(x, w->to);
-	if (w->bytes <= SWHNI_SHORT)
-		program_read(c.own_offset, data, w->bytes);
+	program_read(c.own_offset, data, w->bytes);
 	a = nic_now(x->load->nic);
 	return programs_did(x->programs, "swhni_collect",
 		swhni_collect(&a, o->user.interface, o->user.process, &c, data,
@@ -222,8 +231,6 @@ static bool group_run(struct bench_end *x, const struct bench_group_work *w)
 	if (o->status)
 		return programs_complain(x->programs,
 			"a collective ended with error %u", o->status);
-	if (w->what == BENCH_GROUP_BROADCAST && w->root != x->rank)
-		program_charge((sim_time)w->bytes * params(x)->copy);
 	return true;
 }
 
