@@ -148,7 +148,7 @@ static void contribute(
 
 static struct swc_round *round_of(const struct nic_at *a, uint32_t ref)
 {
-	struct swc_group *g = slots_find(&swc_of(a)->groups, ref / SWC_ROUNDS);
+	struct swc_group *g = swc_find_group(swc_of(a), ref / SWC_ROUNDS);
 
 	return g ? &g->round[ref % SWC_ROUNDS] : NULL;
 }
@@ -388,7 +388,7 @@ static void swc_leave(const struct nic_at *a, uint32_t interface)
 	struct sw_collectives *u = swc_of(a);
 
 	for (uint32_t i = 1; u && i <= u->groups.room; i++) {
-		const struct swc_group *g = slots_find(&u->groups, i);
+		const struct swc_group *g = swc_find_group(u, i);
 
 		if (g && g->interface == interface)
 			swc_free(a, i);
@@ -402,7 +402,7 @@ static void swc_fini(struct sw_node *n)
 	if (!u)
 		return;
 	for (uint32_t i = 1; i <= u->groups.room; i++) {
-		struct swc_group *g = slots_find(&u->groups, i);
+		struct swc_group *g = swc_find_group(u, i);
 
 		for (uint32_t k = 0; g && k < SWC_ROUNDS; k++) {
 			mem_free(g->round[k].part);
@@ -414,6 +414,7 @@ static void swc_fini(struct sw_node *n)
 			continue;
 		mem_free(g->child);
 		ring_fini(&g->early);
+		mem_free(g);
 	}
 	for (uint32_t i = 1; i <= u->posts.room; i++) {
 		struct swc_post *x = slots_find(&u->posts, i);
@@ -433,6 +434,7 @@ static uint64_t swc_memory(const struct sw_node *n)
 	const struct sw_collectives *u = n->collectives;
 
 	return u ? sizeof(*u) + slots_memory(&u->groups) +
+			       u->groups.used * sizeof(struct swc_group) +
 			       slots_memory(&u->posts) +
 			       slots_memory(&u->sent.items) +
 			       index_memory(&u->by_key)
@@ -450,7 +452,7 @@ static bool swc_is_stale(
 	const struct sw_node *n, uint32_t number, uint32_t data)
 {
 	const struct sw_collectives *u = n->collectives;
-	const struct swc_group *g = u ? slots_find(&u->groups, data) : NULL;
+	const struct swc_group *g = u ? swc_find_group(u, data) : NULL;
 
 	if (number != SWC_WATCH)
 		return u &&

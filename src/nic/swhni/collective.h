@@ -86,7 +86,6 @@ struct swc_round {
 };
 
 struct swc_group {
-	struct slot slot;
 	uint32_t interface, engine, job;
 	uint16_t tree;
 	uint8_t entry, n_children;
@@ -96,6 +95,12 @@ struct swc_group {
 	struct swhni_member parent, *child; /* NULL: it has none */
 	struct swc_round round[SWC_ROUNDS];
 	struct ring early; /* packets, before the children are known */
+};
+
+/* Groups are made one by one, since a node has few. */
+struct swc_place {
+	struct slot slot;
+	struct swc_group *group;
 };
 
 /* A packet to another member that is not acknowledged. */
@@ -117,7 +122,7 @@ struct swc_post {
 };
 
 struct sw_collectives {
-	struct slots groups; /* struct swc_group */
+	struct slots groups; /* struct swc_place */
 	struct index by_key;
 	struct slots posts; /* struct swc_post */
 	struct resend sent; /* struct swc_item */
@@ -134,7 +139,16 @@ static inline struct sw_collectives *swc_of(const struct nic_at *a)
 
 static inline struct swc_group *swc_group(const struct nic_at *a, uint32_t id)
 {
-	return slots_at(&swc_of(a)->groups, id);
+	return ((struct swc_place *)slots_at(&swc_of(a)->groups, id))->group;
+}
+
+/* The same, or NULL if it is gone. */
+static inline struct swc_group *swc_find_group(
+	const struct sw_collectives *u, uint32_t id)
+{
+	const struct swc_place *x = slots_find(&u->groups, id);
+
+	return x ? x->group : NULL;
 }
 
 static inline bool swc_is_root(const struct swc_group *g)
@@ -214,10 +228,11 @@ void swc_break(const struct nic_at *a, uint32_t group);
 /* Sends a packet to a member until it is acknowledged. */
 void swc_send(const struct nic_at *a, uint32_t group, uint32_t round,
 	enum swc_kind kind, const struct swhni_member *to);
-/* The root spreads a result: to all; to one member. */
+/* The root spreads a result: to all; to one member, by a port (1 + its number)
+ * if it works, or by any (0). */
 void swc_spread(const struct nic_at *a, uint32_t group, uint32_t round);
 void swc_tell(const struct nic_at *a, uint32_t group, uint32_t round,
-	const struct swhni_member *to);
+	const struct swhni_member *to, uint32_t wanted);
 /* A round begins to wait for others. */
 void swc_watch(const struct nic_at *a, uint32_t group, struct swc_round *r);
 void swc_on_packet(const struct nic_at *a, uint32_t engine, packet_id id);

@@ -42,6 +42,12 @@ static void leave(const struct nic_at *a, packet_id id, uint32_t wanted)
 		id);
 }
 
+/* The port that a packet came by, which leads to its sender. */
+static uint32_t port_of(const struct nic_at *a, const struct sw_header *h)
+{
+	return h->port < sw_of(a)->n_ports ? 1u + h->port : 0;
+}
+
 static void fill(struct sw_load *l, const void *from, uint32_t bytes)
 {
 	if (bytes)
@@ -173,7 +179,7 @@ static void answer(const struct nic_at *a, uint32_t engine,
 	sw_here(a)->acks++;
 	if (a->nic->net->book)
 		nic_account_none(a, id);
-	leave(a, id, h->port < sw_of(a)->n_ports ? 1u + h->port : 0);
+	leave(a, id, port_of(a, h));
 }
 
 /* --- the result --- */
@@ -184,7 +190,7 @@ static void fill_result(const struct swc_round *r, struct sw_header *h)
 }
 
 void swc_tell(const struct nic_at *a, uint32_t group, uint32_t round,
-	const struct swhni_member *to)
+	const struct swhni_member *to, uint32_t wanted)
 {
 	const struct swc_group *g = swc_group(a, group);
 	const struct swc_round *r = &g->round[round % SWC_ROUNDS];
@@ -197,7 +203,7 @@ void swc_tell(const struct nic_at *a, uint32_t group, uint32_t round,
 	id = make(a, g, SW_RESULT, round, to, bytes);
 	fill_result(r, &sw_load(a, id)->h);
 	fill(sw_load(a, id), r->kept, bytes);
-	leave(a, id, 0);
+	leave(a, id, wanted);
 }
 
 /* By switches; the entry of their tables takes the place of a destination. */
@@ -235,7 +241,7 @@ void swc_spread(const struct nic_at *a, uint32_t group, uint32_t round)
 		multicast(a, g, id);
 	} else if (h.status) {
 		for (uint32_t i = 0; i < g->n_children; i++)
-			swc_tell(a, group, round, &g->child[i]);
+			swc_tell(a, group, round, &g->child[i], 0);
 	}
 	swc_land(a, &h, from);
 }
@@ -347,7 +353,7 @@ static void on_look(const struct nic_at *a, uint32_t group,
 		.engine = h->own_engine };
 
 	sw_here(a)->probes++;
-	swc_tell(a, group, h->number, &to);
+	swc_tell(a, group, h->number, &to, port_of(a, h));
 }
 
 static void on_gather(const struct nic_at *a, uint32_t engine, packet_id id)
@@ -474,7 +480,7 @@ static void look_after(
 
 void swc_on_watch(const struct nic_at *a, uint32_t group)
 {
-	struct swc_group *g = slots_find(&swc_of(a)->groups, group);
+	struct swc_group *g = swc_find_group(swc_of(a), group);
 
 	if (!g)
 		return;

@@ -26,7 +26,7 @@ struct sw_collectives *swc_make(const struct nic_at *a)
 {
 	struct sw_collectives *u = mem_alloc(1, sizeof(*u));
 
-	slots_init(&u->groups, sizeof(struct swc_group));
+	slots_init(&u->groups, sizeof(struct swc_place));
 	slots_init(&u->posts, sizeof(struct swc_post));
 	resend_init(&u->sent, &sw_of(a)->unit_resend, &sw_here(a)->ticks,
 		sizeof(struct swc_item));
@@ -71,6 +71,7 @@ void swc_free(const struct nic_at *a, uint32_t id)
 	ring_fini(&g->early);
 	mem_free(g->child);
 	index_remove(&u->by_key, key_of(g->interface, g->tree));
+	mem_free(g);
 	slots_give(&u->groups, id);
 }
 
@@ -94,7 +95,8 @@ uint32_t swc_find(const struct nic_at *a, uint32_t interface, uint32_t tree,
 	if (id)
 		return id;
 	id = slots_take(&u->groups);
-	g = swc_group(a, id);
+	g = mem_alloc(1, sizeof(*g));
+	((struct swc_place *)slots_at(&u->groups, id))->group = g;
 	g->interface = interface;
 	g->engine = x->setup.engine;
 	g->job = job;
@@ -269,7 +271,7 @@ void swc_deliver(const struct nic_at *a, uint32_t group, struct swc_round *r)
 
 void swc_on_written(const struct nic_at *a, uint32_t ref)
 {
-	struct swc_group *g = slots_find(&swc_of(a)->groups, ref / SWC_ROUNDS);
+	struct swc_group *g = swc_find_group(swc_of(a), ref / SWC_ROUNDS);
 	struct swc_round *r = g ? &g->round[ref % SWC_ROUNDS] : NULL;
 	const struct swhni_handle *h;
 
@@ -338,7 +340,7 @@ static void land(const struct nic_at *a, uint32_t group,
 	r->result = make_result(a, g->engine, h, data);
 	if (!multicast_has(a->nic->net->coll) || g->entry == SWHNI_NO_ENTRY)
 		for (uint32_t i = 0; i < g->n_children; i++)
-			swc_tell(a, group, h->number, &g->child[i]);
+			swc_tell(a, group, h->number, &g->child[i], 0);
 	if (r->is_posted)
 		swc_deliver(a, group, r);
 }
@@ -350,7 +352,7 @@ void swc_land(
 	bool is_any = false;
 
 	for (uint32_t i = 1; u && i <= u->groups.room; i++) {
-		const struct swc_group *g = slots_find(&u->groups, i);
+		const struct swc_group *g = swc_find_group(u, i);
 
 		if (!g || g->tree != h->key || g->job != h->job)
 			continue;
