@@ -37,7 +37,7 @@ struct findings {
 	uint32_t switches, nodes, cables, silent, wrong;
 	uint32_t commands, rewritten; /* of tables */
 	uint32_t multicasts, ports;
-	uint32_t events, repairs, unreachable;
+	uint32_t events, repairs, unreachable, unanswered;
 	uint64_t packets; /* that switches have received */
 	sim_time discovery, tables, chains, counters, repair;
 };
@@ -81,12 +81,13 @@ static struct manage *of(struct load *l)
 
 /* --- steps of the manager --- */
 
+/* What fails because links have died is repaired later. */
 static bool did(struct manage *g, const char *call, int error)
 {
-	if (error == EHOSTDOWN) {
-		g->found.unreachable++;
+	g->found.unreachable += error == EHOSTDOWN;
+	g->found.unanswered += error == ETIMEDOUT;
+	if (error == EHOSTDOWN || error == ETIMEDOUT)
 		return true;
-	}
 	if (error)
 		g->error = error;
 	return !error ||
@@ -132,6 +133,7 @@ static bool read_counters(struct manage *g, struct weft_swnet *m,
 {
 	uint64_t value[WEFT_SWNET_PORTS * WEFT_SWNET_CHANNELS];
 	sim_time t = program_now();
+	int error;
 
 	g->found.packets = g->found.ports = 0;
 	for (uint32_t i = 0; i < map->n_devices; i++) {
@@ -139,11 +141,12 @@ static bool read_counters(struct manage *g, struct weft_swnet *m,
 
 		if (!d->is_switch)
 			continue;
-		if (!did(g, "weft_swnet_read",
-			    weft_swnet_read(m, &d->to, WEFT_SWNET_ALL,
-				    WEFT_SWNET_RECEIVED, 0, WEFT_SWNET_CHANNELS,
-				    value)))
+		error = weft_swnet_read(m, &d->to, WEFT_SWNET_ALL,
+			WEFT_SWNET_RECEIVED, 0, WEFT_SWNET_CHANNELS, value);
+		if (!did(g, "weft_swnet_read", error))
 			return false;
+		if (error)
+			continue;
 		g->found.ports += d->ports;
 		for (uint32_t k = 0; k < d->ports * WEFT_SWNET_CHANNELS; k++)
 			g->found.packets += value[k];
@@ -253,7 +256,9 @@ static void run_manager(struct manage *g, struct worker *x)
 			"(want router.kind: array)");
 		return;
 	}
-	if (begin(g, m) && g->rounds)
+	if (begin(g, m) && g->found.unanswered)
+		repair(g, m);
+	if (!g->error && g->rounds)
 		manage_traffic(g, x, m);
 	end = program_now() + g->watch;
 	while (!g->error && program_now() < end)
@@ -467,6 +472,7 @@ static void manage_report(struct load *l, struct load_result *r)
 	load_figure(r, "rewritten", f->rewritten);
 	load_figure(r, "longest_repair_us", us(f->repair));
 	load_figure(r, "unreachable", f->unreachable);
+	load_figure(r, "unanswered", f->unanswered);
 	load_figure(r, "messages", (double)received);
 	load_figure(r, "proved", is_proved(l->net, r->end));
 }
