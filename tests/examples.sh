@@ -62,6 +62,7 @@ for source in *.c; do
 		;;
 	sw_*)
 		machine=sunway-32
+		[ $name = sw_vms ] && machine='sunway-32 --set nic.vms=2'
 		misses="needs the SWHNI"
 		;;
 	ring | allreduce) other= ;;

@@ -205,13 +205,13 @@ static int check(const struct swv_tree *t, const struct weft_sw_collective *c)
 	return 0;
 }
 
-/* The bytes that are stored with the descriptor. */
+/* The bytes that may be stored with the descriptor. */
 static void read_own(const struct weft_sw_collective *c, uint8_t *data)
 {
 	const struct swhni_handle *h =
 		swhni_handle(swv_nic(), program_node(), c->key);
 
-	if (c->bytes && c->bytes <= SWHNI_SHORT)
+	if (c->bytes)
 		program_read((h->space == SWHNI_PHYSICAL ? 0 : h->at) + c->at,
 			data, c->bytes);
 }
@@ -242,7 +242,7 @@ int weft_sw_post_collective(
 	const struct swhni_params *p = swv_nic()->params;
 	sim_time begun = program_now();
 	struct swhni_collective w;
-	uint8_t data[SWHNI_SHORT];
+	uint8_t data[SWHNI_MESSAGE];
 	uint32_t id;
 	int code = t ? check(t, c) : EBADF;
 
