@@ -290,7 +290,7 @@ done
 report "the text has them all, too"
 
 # An id or several of the datasheet, or calibrated: ..., or assumed: ...
-id='(BGQ|QSN|GEM|APE)-[NFGXY][0-9]+'
+id='(BGQ|QSN|GEM|APE|SUN)-[NFGXY][0-9]+'
 source="test(\"^((calibrated|assumed): .+|$id(, $id)*)\$\")"
 # A link's rate follows from its lanes, if these have one, and what a chip's
 # clock sets from that.

@@ -20,7 +20,8 @@ holds '.nodes == 512' '.processors == 1024' '.switches == 100' '.ports == 40' \
 	'[.wires[] | [.class, .links]] == [["node up", 1024],
 		["node down", 1024], ["stage 1 up", 1152],
 		["stage 1 down", 1152], ["siblings", 128]]'
-report "SUN-F1 SUN-F2 SUN-F3: processors, switches, links by kind"
+holds '[.wires[] | select(.where == "on one board").class] == ["siblings"]'
+report "SUN-F1 SUN-F2 SUN-F3 SUN-F7: processors, switches, links by kind"
 holds '.routing.diameter == 3' '.chips.switch_Gbps == 9000' \
 	'.chips.node_Gbps == 450' '.link.data_GBps * 1000 | round == 13636' \
 	'.packets[-1].one_way_GBps * 1000 | round == 13324' \

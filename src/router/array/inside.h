@@ -56,7 +56,9 @@ static inline void ask(struct array *a, struct array_switch *s, port_id in,
 	o->wanted |= 1u << came;
 	if (p->channel != came)
 		o->odd[came] |= BIT(in);
-	s->dirty |= BIT(p->escape);
+	/* if its channel lacks credits, they will come as an event */
+	if (!o->returns.is_starving || !(o->lacking >> p->channel & 1))
+		s->dirty |= BIT(p->escape);
 	book_wait(a->book, id, CAUSE_LINK, t);
 }
 
@@ -169,6 +171,19 @@ static inline void use_bus(struct array *a, struct sim_worker *w,
 		note_bus(a, i, m, t);
 }
 
+/* The same where something may have changed: while an event is pending for when
+ * the bus is free, it is not. */
+static inline void try_bus(struct array *a, struct sim_worker *w,
+	struct array_switch *s, port_id in, sim_time t)
+{
+	const struct array_port *i = &s->port[in];
+
+	if (!i->is_bus_timed)
+		use_bus(a, w, s, in, t);
+	else if (a->book)
+		note_bus(a, i, i->waits & ~(i->full | i->storing), t);
+}
+
 /* --- arrivals --- */
 
 /* Whether nothing keeps a packet from its row buffer. */
@@ -206,7 +221,7 @@ static inline void join(struct array *a, struct sim_worker *w,
 			array_store(a, w, s, in, list, id, t);
 	}
 	if (!(i->full >> list & 1))
-		use_bus(a, w, s, in, t);
+		try_bus(a, w, s, in, t);
 }
 
 #endif

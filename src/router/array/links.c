@@ -101,6 +101,8 @@ static struct packet_list sift_list(struct array *a, struct sim_worker *w,
 		s->fresh &= ~BIT(p->escape);
 		if (!k && row) {
 			array_unask(&s->port[p->escape], in, came);
+			s->port[p->escape].lacking = 0; /* others ask anew */
+			s->dirty |= BIT(p->escape);
 		}
 		if (k >= row) {
 			packet_push(a->packets, &out, id);

@@ -68,7 +68,7 @@ static void grant(struct array *a, struct sim_worker *w, struct array_switch *s,
 			.acks = o->acks,
 			.marks = a->stores });
 	if (s->port[in].waits & ~s->port[in].full)
-		use_bus(a, w, s, in, t);
+		try_bus(a, w, s, in, t);
 }
 
 /* --- arbitration --- */
