@@ -113,6 +113,23 @@ static void all_kinds_are_the_usual_ones_elsewhere(void **state)
 	trial_close(&all);
 }
 
+/* SUN-F97: bits flip, and no call sees it. */
+static void sun_f97_hardware_solves_errors_by_itself(void **state)
+{
+	struct trial t;
+
+	trial_open(&t, "sunway-32", "storm count=300 faults.bit-errors=1e-5");
+	trial_same(trial_figure(&t, "failed_messages"), 0);
+	assert_true(trial_figure(&t, "errors") > 10);
+	trial_same(trial_figure(&t, "errors_seen"), 0);
+	trial_same(trial_figure(&t, "solved_pct"), 100);
+	assert_true(trial_figure(&t, "longest_gap_us") > 2);
+	trial_close(&t);
+	trial_open(&t, "torus 2x2", "storm count=10");
+	assert_false(trial_has(&t, "longest_gap_us"));
+	trial_close(&t);
+}
+
 TESTS(TEST(all_messages_are_sent_and_checked),
 	TEST(longer_messages_are_checked_too),
 	TEST(rogues_break_rules_and_others_go_on),
@@ -120,4 +137,5 @@ TESTS(TEST(all_messages_are_sent_and_checked),
 	TEST(blocks_arrive_whole_over_meshes_and_in_small_packets),
 	TEST(a_node_alone_sends_to_itself_by_all_kinds),
 	TEST(slow_set_up_is_a_mistake_of_the_machine),
-	TEST(all_kinds_are_the_usual_ones_elsewhere))
+	TEST(all_kinds_are_the_usual_ones_elsewhere),
+	TEST(sun_f97_hardware_solves_errors_by_itself))
