@@ -6,6 +6,7 @@
 #include "sw_setup.h"
 
 enum { REQUESTS = 20 /* of each client */, BUFFERS = 64, MESSAGE = 64 };
+enum { STAGES = 4096 }; /* far more than messages are under way */
 enum { OUT = 0, IN = SPACE / 2 }; /* offsets: messages to send; buffers */
 
 struct request {
@@ -22,8 +23,9 @@ struct node {
 static void send(struct sw *s, struct weft_sw_address to, uint32_t number,
 	const struct request *r)
 {
-	must("send", send_bytes(s, to, OUT + number % BUFFERS * MESSAGE, r,
-			     sizeof(*r), number, 0));
+	while (send_bytes(s, to, OUT + number % STAGES * MESSAGE, r, sizeof(*r),
+		number, 0))
+		weft_compute(100 * WEFT_NS); /* the queue is full */
 }
 
 /* The next message, whose buffer is given back. */

@@ -235,7 +235,7 @@ fi
 long='BGQ-N31 BGQ-N49 BGQ-N83 BGQ-N125 BGQ-N126 BGQ-N127 BGQ-N129 BGQ-N130
 GEM-N42 GEM-N46 GEM-N47 QSN-N53 QSN-N70 QSN-N78'
 [ -z "${WHOLE:-}" ] || long=none
-for system in bgq gemini apenet qsnet2; do
+for system in bgq gemini apenet sunway qsnet2; do
 	# a command takes 64 arguments
 	grep -oE 'id: [A-Z]+-N[0-9]+' "$src/papers/$system.yaml" |
 		cut -c5- | sort -u |

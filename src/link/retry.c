@@ -345,18 +345,26 @@ struct retry_done retry_send(struct link_retry *q, const struct retry_params *p,
 	return s.done;
 }
 
+/* What the next one need not wait for is forgotten at once. */
 sim_time retry_pass(struct link_retry *q, const struct retry_params *p,
-	uint32_t full, const struct retry_packet *x)
+	uint32_t full, uint32_t chunks, sim_time acked)
 {
-	sim_time room;
+	int64_t most = p->window - weight(p, full);
+	sim_time room = 0;
 
-	BUG_IF(x->t < q->clear);
-	forget(q, p, x->t);
-	q->sent = x->t + x->ser;
-	q->clear = q->sent + x->gap;
-	keep(q, p, x->chunks, q->sent + 2 * x->latency);
-	room = has_room(q, p, full);
-	return room > q->clear ? room : q->clear;
+	if (q->n == q->room)
+		grow(q);
+	*entry(q, q->n++) = (struct retry_entry){ acked, chunks };
+	q->chunks += weight(p, chunks);
+	while (q->chunks > most || q->n + 1 >= 1u << p->numbers) {
+		const struct retry_entry *first = entry(q, 0);
+
+		room = first->acked;
+		q->chunks -= weight(p, first->chunks);
+		q->first++;
+		q->n--;
+	}
+	return room;
 }
 
 bool retry_binds(const struct retry_params *p, uint32_t full,

@@ -15,7 +15,10 @@ struct net_leaving {
 	uint32_t tokens; /* chunks that it takes at the receiving end */
 	sim_time t;
 	bool has_rates; /* links differ in rate, or may */
-	bool is_faulty; /* net_is_faulty() */
+	bool is_faulty; /* net_is_faulty(), unless: */
+	/* Links only wait for acknowledgements, since nothing ever fails: the
+	 * state of this one; or NULL. */
+	struct link_retry *acks;
 	/* The next router wants to know whether the link repeated the packet:
 	 * packet.answer, which other packets do not need. */
 	bool marks;
@@ -60,6 +63,20 @@ static inline sim_time net_leave_tail(
 	return k->route ? out + k->route_ser[route_left(p)] : out;
 }
 
+/* The link waits for room in its replay buffer. */
+static inline void net_leave_room(const struct link_rules *k,
+	struct link_sender *l, const struct net_leaving *x, uint32_t chunks,
+	sim_time tail)
+{
+	sim_time room = retry_pass(x->acks, &k->retry, k->max_chunks, chunks,
+		tail + 2 * k->latency[l->wire]);
+
+	if (l->free_at < room)
+		l->free_at = room;
+	if (l->owed_until < room)
+		l->owed_until = room;
+}
+
 /* Takes tokens and the link, and posts the arrival.  Returns when the tail
  * leaves. */
 static inline sim_time net_leave(struct net *n, struct sim_worker *w,
@@ -92,6 +109,8 @@ static inline sim_time net_leave(struct net *n, struct sim_worker *w,
 				.t = x->t,
 				.tail = tail,
 				.gap = gap });
+	if (x->acks)
+		net_leave_room(k, l, x, p->chunks, tail);
 	if (x->marks && x->is_faulty && arrival != SIM_NEVER)
 		p->answer = l->count[x->channel] != sent;
 	if (arrival != SIM_NEVER)

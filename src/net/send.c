@@ -504,31 +504,11 @@ struct net_sent net_send(
 	};
 }
 
-/* The same where links only wait for acknowledgements. */
-static sim_time pass_by(
-	struct net *n, struct link_sender *l, const struct net_sending *x)
-{
-	struct link_retry *q = &n->retry[link_of(n, x)];
-	const struct retry_packet p = { x->t, x->tail - x->t, x->gap,
-		n->link.latency[x->class], n->packets[x->id].chunks, 0, 0 };
-	sim_time free_at = retry_pass(q, &n->link.retry, (uint32_t)n->full, &p);
-
-	q->good += x->bytes;
-	if (l->free_at < free_at)
-		l->free_at = free_at;
-	if (l->owed_until < l->free_at)
-		l->owed_until = l->free_at;
-	return x->t + p.latency;
-}
-
 sim_time net_send_by(struct net *n, struct sim_worker *w, struct link_sender *l,
 	const struct net_sending *x)
 {
-	struct net_sent sent;
+	struct net_sent sent = net_send(n, w, x);
 
-	if (n->retry && !n->faults && !x->is_guest)
-		return pass_by(n, l, x);
-	sent = net_send(n, w, x);
 	if (!x->is_guest)
 		l->count[x->channel] += (uint64_t)sent.resent * x->bytes;
 	if (l->free_at < sent.free_at)

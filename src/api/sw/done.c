@@ -145,7 +145,7 @@ static bool fits(struct swv_device *dev, const struct swhni_slot *head)
 	const struct swv_rq *rq = i < SW_QUEUES ? dev->queue[i] : NULL;
 
 	return head->is_notice || head->word[0] & SW_ANSWER || !rq ||
-	       rq->buffers.n || rq->early.n < rq->depth;
+	       rq->buffers.n || rq->early.n < SW_EARLY;
 }
 
 static void deliver(

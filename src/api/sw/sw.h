@@ -15,6 +15,7 @@
 enum {
 	SW_QUEUES = 256, /* virtual RQs of a device */
 	SW_RING = 64, /* slots of the ring that they share */
+	SW_EARLY = 8, /* messages of an RQ that wait for a buffer elsewhere */
 	SW_OWN_ENTRIES = 16, /* descriptors of the library itself */
 	SW_TRIES = 16, /* of a message, by the library */
 	SW_TREES = 8, /* of a send queue */

@@ -300,7 +300,7 @@ static void sender_program(struct st *m, site_id node)
 {
 	struct swhni_setup s = { .job = 7 };
 	struct st_queue q = st_open_as(&s);
-	struct swhni_descriptor d = st_write(1, 0, 300000);
+	struct swhni_descriptor d = st_write(1, 0, (uint32_t)m->word[0]);
 	struct nic_at a;
 
 	if (node)
@@ -331,6 +331,23 @@ static void a_job_that_leaves_has_no_completions(void **state)
 
 		st_init(&m);
 		m.arg = &t;
+		m.word[0] = 300000;
+		m.may_err = true;
+		st_run(&m, 2, sender_program);
+		assert_int_equal(m.seen, SWHNI_NO_RIGHT);
+		st_fini(&m);
+	}
+}
+
+/* Short messages end one after the other. */
+static void completions_on_their_way_are_not_written(void **state)
+{
+	for (sim_time t = 3000 * SIM_NS; t < 5000 * SIM_NS; t += 111111) {
+		struct st m;
+
+		st_init(&m);
+		m.arg = &t;
+		m.word[0] = 8;
 		m.may_err = true;
 		st_run(&m, 2, sender_program);
 		assert_int_equal(m.seen, SWHNI_NO_RIGHT);
@@ -385,4 +402,5 @@ TESTS(TEST(handles_are_physical_segmented_and_paged),
 	TEST(a_stream_through_pages_is_as_fast_as_without),
 	TEST(a_job_leaves_at_once_and_harms_nobody),
 	TEST(a_job_that_leaves_has_no_completions),
+	TEST(completions_on_their_way_are_not_written),
 	TEST(queues_that_are_reset_begin_anew))

@@ -97,6 +97,8 @@ void sw_end_interface(
 {
 	kill_queue(a, x);
 	kill_messages(a, x->setup.engine, interface, x->setup.job);
+	if (sw_of(a)->unit->leave)
+		sw_of(a)->unit->leave(a, interface);
 	x->life = ++sw_here(a)->broker.lives;
 }
 
@@ -164,8 +166,6 @@ void swhni_leave(const struct nic_at *a, uint32_t job)
 			swhni_take_back(a, i);
 	}
 	sw_address_leave(n, job);
-	if (sw_of(a)->unit->leave)
-		sw_of(a)->unit->leave(a, job);
 	for (uint32_t e = 0; e < SWHNI_ENGINES; e++) {
 		kill_messages(a, e, SWHNI_INTERFACES, job);
 		sw_engine_turn(a, e);

@@ -1,7 +1,7 @@
 /* Who has interfaces: owners one after the other, and several at a time. */
 #include <errno.h>
 
-#include "nic/swhni/swhni_testing.h"
+#include "nic/swhni/collective_testing.h"
 #include "testing/testing.h"
 
 enum { ROUNDS = 100 };
@@ -105,6 +105,74 @@ static void each_owner_has_the_whole_window(void **state)
 	st_fini(&m);
 }
 
+/* --- SUN-F59: jobs that leave in the midst of collectives --- */
+
+enum { MEMBERS = 8, TURNS = 12 };
+
+/* Node 0 is the parent of all others. */
+static uint32_t write_list(site_id node)
+{
+	struct swhni_member list[MEMBERS] = {
+		{ .node = node ? 0 : SWHNI_NO_NODE },
+	};
+	uint32_t n = node ? 0 : MEMBERS - 1;
+
+	for (uint32_t i = 1; i <= n; i++)
+		list[i].node = i;
+	assert_true(program_write(
+		ST_SOURCE + CT_LIST, list, (1 + n) * sizeof(*list)));
+	return n;
+}
+
+/* In the last turn all barriers must succeed; in others all leave. */
+static void turns_program(struct st *m, site_id node)
+{
+	uint32_t n = write_list(node);
+	struct st_queue q;
+
+	for (uint32_t k = 0; k < TURNS; k++) {
+		struct swhni_setup s = { .job = SWHNI_JOB(ST_JOB, k) };
+		sim_time begin = (1 + k) * ROUND;
+		struct nic_at a;
+
+		q = st_open_as(&s);
+		assert_int_equal(q.interface, 0);
+		for (uint32_t i = 0; i < 4; i++) {
+			struct swhni_collective c = ct_descriptor(node, i, n);
+
+			program_wait(begin + (node * 7 + k) % 5 * 200 * SIM_NS);
+			ct_post(&q, &c, NULL);
+			if (k < TURNS - 1)
+				continue;
+			assert_int_equal(st_error(&q), SWHNI_OK);
+			m->word[node]++;
+		}
+		program_wait(begin + (1 + k + node % 3) * 200 * SIM_NS);
+		a = st_now(&q);
+		if (k < TURNS - 1)
+			swhni_leave(&a, s.job);
+	}
+}
+
+static void a_next_job_has_collectives_of_its_own(void **state)
+{
+	for (uint32_t by_queue = 0; by_queue < 2; by_queue++) {
+		struct st m;
+
+		st_init(&m);
+		m.may_err = true;
+		ct_set(MEMBERS, MEMBERS);
+		ct_plan.by_queue = by_queue;
+		ct_plan.entry = SWHNI_NO_ENTRY;
+		for (uint32_t i = 0; i < 4; i++)
+			ct_add(SWHNI_BARRIER, 0, 0, 0);
+		st_run(&m, MEMBERS, turns_program);
+		for (uint32_t i = 0; i < MEMBERS; i++)
+			assert_int_equal(m.word[i], 4);
+		st_fini(&m);
+	}
+}
+
 /* --- SUN-F39, SUN-F40: an interface of several processes --- */
 
 enum { TICKETS = 0x80000, EACH = 40 };
@@ -165,4 +233,5 @@ static void processes_post_to_one_queue_at_the_same_time(void **state)
 
 TESTS(TEST(a_message_does_not_come_to_where_its_queue_was),
 	TEST(each_owner_has_the_whole_window),
+	TEST(a_next_job_has_collectives_of_its_own),
 	TEST(processes_post_to_one_queue_at_the_same_time))

@@ -351,6 +351,7 @@ struct sw_node {
 	uint64_t hits, misses, prefetched;
 	uint64_t collectives_posted, gathers, spreads;
 	uint64_t strangers; /* packets of collectives that are not its own */
+	uint64_t unready; /* results without a slot */
 	uint64_t memory_reads; /* over PCIe: descriptors, bytes, pages */
 	uint64_t error[SW_STATUSES];
 };
@@ -376,7 +377,8 @@ struct sw_unit {
 	/* A message of role SW_UNIT has ended. */
 	void (*on_end)(const struct nic_at *a, uint32_t engine, uint32_t id,
 		enum swhni_error status);
-	void (*leave)(const struct nic_at *a, uint32_t job);
+	/* An interface has another owner, or begins anew. */
+	void (*leave)(const struct nic_at *a, uint32_t interface);
 	void (*fini)(struct sw_node *n);
 	uint64_t (*memory)(const struct sw_node *n);
 	bool (*is_busy)(const struct sw_node *n);

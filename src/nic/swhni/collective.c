@@ -65,6 +65,10 @@ static uint32_t read_some(const struct nic_at *a, const struct swc_group *g,
 static void add_list(
 	struct swc_group *g, const struct swhni_member *list, uint32_t n)
 {
+	if (!n)
+		return;
+	if (!g->child)
+		g->child = mem_alloc(SWC_CHILDREN, sizeof(*g->child));
 	memcpy(g->child + g->n_children, list + 1, n * sizeof(*list));
 	g->n_children = (uint8_t)(g->n_children + n);
 }
@@ -297,7 +301,7 @@ static void on_stored(const struct nic_at *a, uint32_t id)
 
 	slots_give(&u->posts, id);
 	x.birth.heard = x.birth.asked = x.birth.came = a->t;
-	if (i && i->setup.job == x.job)
+	if (i && i->life == x.life)
 		post(a, x.interface, x.job, SW_NO_QUEUE, &x.c, x.data,
 			&x.birth);
 	mem_free(x.data);
@@ -331,6 +335,7 @@ int swhni_collect(const struct nic_at *a, uint32_t interface, uint32_t process,
 	x->c = *c;
 	x->interface = interface;
 	x->job = i->setup.job;
+	x->life = i->life;
 	x->birth = (struct workq_birth){
 		.at = birth, .copied = copied, .handed = a->t
 	};
@@ -378,14 +383,14 @@ static void swc_on_event(
 	}
 }
 
-static void swc_leave(const struct nic_at *a, uint32_t job)
+static void swc_leave(const struct nic_at *a, uint32_t interface)
 {
 	struct sw_collectives *u = swc_of(a);
 
 	for (uint32_t i = 1; u && i <= u->groups.room; i++) {
 		const struct swc_group *g = slots_find(&u->groups, i);
 
-		if (g && g->job == job)
+		if (g && g->interface == interface)
 			swc_free(a, i);
 	}
 }
@@ -405,8 +410,10 @@ static void swc_fini(struct sw_node *n)
 			mem_free(g->round[k].spread);
 			mem_free(g->round[k].kept);
 		}
-		if (g)
-			ring_fini(&g->early);
+		if (!g)
+			continue;
+		mem_free(g->child);
+		ring_fini(&g->early);
 	}
 	for (uint32_t i = 1; i <= u->posts.room; i++) {
 		struct swc_post *x = slots_find(&u->posts, i);

@@ -93,7 +93,7 @@ struct swc_group {
 	bool has_list;
 	bool is_broken;
 	bool is_watched;
-	struct swhni_member parent, child[SWC_CHILDREN];
+	struct swhni_member parent, *child; /* NULL: it has none */
 	struct swc_round round[SWC_ROUNDS];
 	struct ring early; /* packets, before the children are known */
 };
@@ -111,6 +111,7 @@ struct swc_post {
 	struct slot slot;
 	struct swhni_collective c;
 	uint32_t interface, job;
+	uint32_t life; /* of the interface */
 	struct workq_birth birth;
 	uint8_t *data; /* that came with it, or NULL */
 };

@@ -189,6 +189,56 @@ static void fast_messages_pass_short_ones_and_these_long_ones(void **state)
 	st_fini(&m);
 }
 
+enum { LONGS = 8 };
+
+/* A message of eight bytes beside so many queues with long ones. */
+static void beside_program(struct st *m, site_id node)
+{
+	struct st_queue q, of[LONGS];
+	struct swhni_descriptor d = st_write(31, 0, 8);
+	uint32_t n = *(const uint32_t *)m->arg;
+
+	q = st_open();
+	if (node)
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		struct swhni_descriptor other =
+			st_write(31, (i + 1) << 20, 500000);
+
+		of[i] = st_open();
+		other.port = 1;
+		st_post(&of[i], &other);
+	}
+	program_wait(20000 * SIM_NS);
+	d.port = 1;
+	m->at = program_now();
+	st_post(&q, &d);
+	assert_int_equal(st_error(&q), SWHNI_OK);
+	m->end = program_now() - m->at;
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(st_error(&of[i]), SWHNI_OK);
+}
+
+/* It waits for what is cut already, and for its issue, and for no turn. */
+static void a_short_message_does_not_wait_for_its_turn_among_long_ones(
+	void **state)
+{
+	static const uint32_t longs[] = { 1, LONGS };
+	sim_time took[2];
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct st m;
+
+		st_init(&m);
+		m.arg = &longs[i];
+		st_run(&m, 0, beside_program);
+		took[i] = m.end;
+		st_fini(&m);
+	}
+	/* less than two packets apart, where eight would take their turns */
+	assert_true(took[1] < took[0] + 310 * SIM_NS);
+}
+
 /* --- SUN-F42: messages under way --- */
 
 static void flight_program(struct st *m, site_id node)
@@ -339,6 +389,7 @@ TESTS(TEST(processes_of_a_job_share_a_send_queue),
 	TEST(ways_are_faster_the_nearer_the_target_is),
 	TEST(queues_with_long_messages_get_equal_shares),
 	TEST(fast_messages_pass_short_ones_and_these_long_ones),
+	TEST(a_short_message_does_not_wait_for_its_turn_among_long_ones),
 	TEST(one_message_under_way_is_slower_than_many),
 	TEST(a_processor_with_both_engines_fills_both_ports),
 	TEST(each_processor_has_its_own_engine_otherwise))

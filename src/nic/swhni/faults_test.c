@@ -230,6 +230,45 @@ static void only_what_is_missing_is_sent_again(void **state)
 	st_fini(&m);
 }
 
+/* --- SUN-F63: exactly once --- */
+
+enum { WORDS = 150 };
+
+static void word_program(struct st *m, site_id node)
+{
+	struct st_queue q = st_open();
+	struct swhni_descriptor d = st_write((node + 16) % 32, 8, 8);
+
+	if (node % 3)
+		return;
+	d.flags |= SWHNI_REPLY;
+	d.reply.key = ST_KEY;
+	for (uint32_t i = 0; i < WORDS; i++) {
+		st_post(&q, &d);
+		if (st_error(&q))
+			m->seen++;
+	}
+}
+
+static void a_reply_word_counts_each_message_once(void **state)
+{
+	struct st m;
+
+	st_init(&m);
+	st_set(&m, "link.retry=none");
+	st_set(&m, "link.fec=none");
+	st_set(&m, "faults.bit-errors=1e-5");
+	m.may_err = true;
+	st_run(&m, 0, word_program);
+	assert_int_equal(m.seen, 0);
+	for (site_id node = 0; node < 32; node += 3)
+		assert_int_equal(
+			st_word_at(&m, (node + 16) % 32, ST_TARGET), WORDS);
+	/* acknowledgements were lost, and what had come came again */
+	assert_true(nic_sum(m.kit.nic, "doubles") > 5);
+	st_fini(&m);
+}
+
 static void a_run_with_faults_is_the_same_for_any_number_of_threads(
 	void **state)
 {
@@ -257,4 +296,5 @@ TESTS(TEST(all_goes_well_without_faults), TEST(the_other_rail_carries_on),
 	TEST(messages_to_a_dead_node_end_with_errors),
 	TEST(packets_that_vanish_are_sent_again),
 	TEST(only_what_is_missing_is_sent_again),
+	TEST(a_reply_word_counts_each_message_once),
 	TEST(a_run_with_faults_is_the_same_for_any_number_of_threads))

@@ -26,7 +26,7 @@ static const struct wrong wrongs[] = {
 	{ "an unknown type", { .type = 77 }, SWHNI_BAD_ENTRY },
 	{ "a short message in the queue", { .type = SWHNI_FSM_WRITE },
 		SWHNI_BAD_ENTRY },
-	{ "unknown flags", { .flags = 64 }, SWHNI_BAD_ENTRY },
+	{ "unknown flags", { .flags = 128 }, SWHNI_BAD_ENTRY },
 	{ "two ends", { .flags = SWHNI_EVENT | SWHNI_REPLY }, SWHNI_BAD_ENTRY },
 	{ "no such node", { .node = 32 }, SWHNI_BAD_ENTRY },
 	{ "no such port", { .port = 3 }, SWHNI_BAD_ENTRY },
@@ -237,11 +237,10 @@ static void fsm_program(struct st *m, site_id node)
 {
 	struct st_queue q = st_open();
 	struct nic_at a = st_now(&q);
-	uint8_t bytes[SWHNI_SHORT + 1] = { 0 };
-	struct swhni_descriptor d = { .type = SWHNI_FSM_WRITE,
-		.node = 1,
-		.bytes = SWHNI_SHORT + 1,
-		.key = ST_KEY };
+	uint8_t bytes[129] = { 0 };
+	struct swhni_descriptor d = {
+		.type = SWHNI_FSM_WRITE, .node = 1, .bytes = 129, .key = ST_KEY
+	};
 	uint32_t n = 0;
 
 	if (node)

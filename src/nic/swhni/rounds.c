@@ -59,11 +59,17 @@ void swc_free(const struct nic_at *a, uint32_t id)
 	struct swc_group *g = swc_group(a, id);
 
 	swc_forget_items(a, id);
-	for (uint32_t i = 0; i < SWC_ROUNDS; i++)
+	for (uint32_t i = 0; i < SWC_ROUNDS; i++) {
+		const struct swc_round *r = &g->round[i];
+
+		if (r->is_posted && !r->is_taken && r->queue != SW_NO_QUEUE)
+			workqs_end(&sw_engine(a, g->engine)->queues, r->queue);
 		free_round(a, &g->round[i]);
+	}
 	while (g->early.n)
 		sw_receive_finish(a, *(packet_id *)ring_pop(&g->early), false);
 	ring_fini(&g->early);
+	mem_free(g->child);
 	index_remove(&u->by_key, key_of(g->interface, g->tree));
 	slots_give(&u->groups, id);
 }
@@ -322,6 +328,10 @@ static void land(const struct nic_at *a, uint32_t group,
 	r = swc_round(a, g, h->number, &is_old);
 	if (!r || r->has_result)
 		return;
+	if (!r->is_posted && !r->is_ready) {
+		sw_here(a)->unready++; /* there is no slot for it */
+		return;
+	}
 	r->has_result = true;
 	r->shape = h->word[0];
 	keep(r, data, h->bytes);

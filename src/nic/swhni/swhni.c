@@ -115,6 +115,7 @@ static const struct nic_counter counters[] = {
 	{ "gathers", SUM_OF(gathers) },
 	{ "spreads", SUM_OF(spreads) },
 	{ "strangers", SUM_OF(strangers) },
+	{ "results_without_slot", SUM_OF(unready) },
 	{ "memory_reads", SUM_OF(memory_reads) },
 	{ "tlb_hits", SUM_OF(hits) },
 	{ "tlb_misses", SUM_OF(misses) },

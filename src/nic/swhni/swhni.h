@@ -359,8 +359,8 @@ int swhni_fsm(const struct nic_at *a, uint32_t interface, uint32_t process,
 	sim_time copied);
 /*
  * Stores a collective into the window, with its contribution if that has up to
- * SWHNI_SHORT bytes or is broadcast; others are read.  EACCES: the page is not mapped;
- * what else is wrong ends with a completion.
+ * SWHNI_SHORT bytes or is broadcast; others are read.  EACCES: the page is not
+ * mapped; what else is wrong ends with a completion.
  */
 int swhni_collect(const struct nic_at *a, uint32_t interface, uint32_t process,
 	const struct swhni_collective *c, const void *data, sim_time birth,

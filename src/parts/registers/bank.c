@@ -215,7 +215,7 @@ static uint32_t write_split(
 static uint32_t write_word(void *arg, struct bank_word at, uint64_t value)
 {
 	const struct bank_state *x = state_of(arg);
-	struct err e;
+	struct err e = { 0 };
 
 	if (at.port == BANK_CHIP)
 		return write_chip(x, at, value);

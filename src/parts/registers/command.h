@@ -9,7 +9,7 @@
 
 #include "parts/registers/registers.h"
 
-enum { BANK_CHIP = UINT32_MAX }; /* in place of a port */
+#define BANK_CHIP UINT32_MAX /* in place of a port */
 
 /* Ordered ports of entries [first, first + count) of a part of a table. */
 struct bank_entries {

@@ -30,12 +30,14 @@ struct chip {
 	struct command_maps *maps; /* NULL: nothing is defined */
 };
 
+/* It lives longer than the network. */
 struct registers {
 	const struct registers_params *params;
 	struct net *net;
 	const struct topo *topo;
 	const struct fattree *tree;
 	struct pool pool; /* struct registers_body */
+	uint32_t n_chips;
 	struct chip **chip; /* [switch]; NULL until it is used */
 	uint64_t *lost; /* [worker] packets of switches */
 };

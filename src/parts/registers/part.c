@@ -47,7 +47,7 @@ struct registers *registers_of(const struct host *h)
 
 uint32_t registers_n_chips(const struct registers *r)
 {
-	return r->net->n_sites - r->net->n_nodes;
+	return r->n_chips;
 }
 
 static void on_empty(uint32_t most)
@@ -69,9 +69,11 @@ static void *open_registers(
 		!router->ops->written || !multicast_has(at->net->coll))
 		return NULL;
 	r = mem_alloc(1, sizeof(*r));
-	*r = (struct registers){
-		.params = own, .net = at->net, .topo = at->topo, .tree = tree
-	};
+	*r = (struct registers){ .params = own,
+		.net = at->net,
+		.topo = at->topo,
+		.tree = tree,
+		.n_chips = at->net->n_sites - at->net->n_nodes };
 	r->chip = mem_alloc(registers_n_chips(r), sizeof(*r->chip));
 	r->lost = mem_alloc(at->net->n_workers, sizeof(*r->lost));
 	pool_init(&r->pool, &(struct pool_setup){

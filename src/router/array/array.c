@@ -177,7 +177,7 @@ static void array_make(struct router *r, const struct net_setup *s)
 	a->link = &n->link;
 	a->tally = n->tally;
 	a->book = n->book;
-	a->is_faulty = net_is_faulty(n);
+	a->is_faulty = n->faults;
 	a->has_rates = n->link.n_rates > 1 || (n->faults && n->faults->width);
 	a->is_stepped = n->route->n_channels > 1;
 	a->n_ports = r->sites.n_ports;
@@ -212,6 +212,15 @@ static struct link_returns *returns_of(
 	return &far->port[l->peer_port].returns;
 }
 
+/* Where links wait for acknowledgements, and nothing else goes wrong. */
+static struct link_retry *acks_of(
+	const struct net *n, site_id s, port_id p, const struct link_sender *l)
+{
+	return n->retry && !n->faults && l->peer != NO_ROUTER
+		       ? &n->retry[net_link_at(n, s, p)]
+		       : NULL;
+}
+
 static void wire_node(struct array *a, site_id id)
 {
 	struct array_node *s = array_node(a, id);
@@ -222,6 +231,7 @@ static void wire_node(struct array *a, site_id id)
 
 		net_wire(a->router.net, &array_ops, id, p, &x->sender);
 		x->far = returns_of(a->router.net, &x->sender, &x->far_due);
+		x->acks = acks_of(a->router.net, id, p, &x->sender);
 		for (uint32_t c = 0; c < ARRAY_CLASSES; c++)
 			x->fifo[c].room =
 				(uint16_t)a->router.net->params.injection;
@@ -238,6 +248,7 @@ static void wire_switch(struct array *a, site_id id)
 
 		net_wire(a->router.net, &array_ops, id, p, &x->sender);
 		x->far = returns_of(a->router.net, &x->sender, &x->far_due);
+		x->acks = acks_of(a->router.net, id, p, &x->sender);
 		if (x->sender.peer == NO_ROUTER)
 			s->dead |= (uint64_t)1 << p;
 	}

@@ -105,6 +105,7 @@ struct array_port {
 					* of their arrival */
 	uint64_t odd[ARRAY_CHANNELS]; /* of these, whose packet leaves on
 				       * another channel */
+	uint32_t wanted; /* the channels of these, a bit each */
 	uint8_t first[ARRAY_CHANNELS]; /* the input to serve first */
 	uint8_t turn; /* the channel to serve first */
 	bool is_timed; /* an event is pending for when it can grant */
@@ -123,6 +124,7 @@ struct array_port {
 	/* the input */
 	sim_time bus_free;
 	struct link_returns *far; /* of the other end; NULL: returns are mail */
+	struct link_retry *acks; /* see struct net_leaving */
 	sim_time *far_due; /* when the first of them is due there, or before */
 	uint64_t waits; /* lists with packets in the input buffer, a bit each */
 	uint64_t full; /* lists whose row buffer has no room */
@@ -153,7 +155,7 @@ struct array_switch {
 	 * and no credits have returned since. */
 	uint64_t fresh;
 	sim_time due[TOPO_MAX_PORTS];
-	int32_t offer[TOPO_MAX_PORTS][ARRAY_CHANNELS];
+	int32_t offer[ARRAY_CHANNELS][TOPO_MAX_PORTS];
 	bool is_waiting; /* an event is pending for source-routed packets */
 	uint64_t impatient; /* of these, dropped because they waited too long */
 	uint64_t stranded; /* packets without a way */
@@ -174,6 +176,7 @@ struct array_end {
 	struct link_returns *far; /* as above */
 	sim_time *far_due;
 	sim_time due;
+	struct link_retry *acks;
 	struct array_fifo fifo[ARRAY_CLASSES];
 	uint8_t turn; /* the FIFO to serve first */
 	uint8_t leaving; /* the FIFO of the packet on the link */
@@ -198,7 +201,7 @@ struct array {
 	const struct link_rules *link;
 	struct net_tally *tally;
 	struct book *book;
-	bool is_faulty; /* links have faults, or retry */
+	bool is_faulty; /* links have faults */
 	bool has_rates; /* they differ, or may */
 	bool is_stepped; /* the routing names channels */
 	uint32_t n_ports;
@@ -258,6 +261,8 @@ void array_got_credits(const struct array *a, struct array_port *o,
 void array_feed_back(const struct array *a, struct sim_worker *w,
 	struct array_switch *s, port_id in, port_id out, uint32_t channel,
 	sim_time t);
+/* Ports that it warns of at t. */
+port_mask array_warned(struct array_switch *s, sim_time t);
 void array_be_warned(struct sim_worker *w, struct array_switch *s,
 	const struct sim_event *e, sim_time t);
 

@@ -37,52 +37,60 @@ static inline void refresh(
 	for (uint32_t c = 0; c < ARRAY_CHANNELS; c++)
 		left -= tokens[c] < a->pool ? a->pool - tokens[c] : 0;
 	for (uint32_t c = 0; c < ARRAY_CHANNELS; c++)
-		s->offer[out][c] =
+		s->offer[c][out] =
 			left + (tokens[c] > a->pool ? tokens[c] - a->pool : 0);
 	s->fresh |= BIT(out);
 }
 
-/* It offers less while the other end warns of congestion. */
-static inline int32_t discount(
-	const struct array *a, struct array_switch *s, port_id out, sim_time t)
+/* The same of those that are not up to date. */
+static inline void refresh_all(
+	const struct array *a, struct array_switch *s, port_mask m, sim_time t)
 {
-	if (s->port[out].warned > t)
-		return a->capacity / 2;
-	s->warned &= ~BIT(out);
-	return 0;
+	port_mask old = m & ~s->fresh;
+
+	for (m &= s->fresh; m; m &= m - 1) {
+		port_id p = (port_id)__builtin_ctzll(m);
+
+		old |= (port_mask)(s->due[p] < t) << p;
+	}
+	for (; old; old &= old - 1)
+		refresh(a, s, (port_id)__builtin_ctzll(old), t);
 }
 
-static inline int32_t offer(const struct array *a, struct array_switch *s,
-	port_id out, uint32_t channel, sim_time t)
+/* The first of some ports that offers more than *most. */
+static inline port_id better(
+	const int32_t *offer, port_mask m, int32_t *most, port_id found)
 {
-	int32_t has;
+	for (; m; m &= m - 1) {
+		port_id p = (port_id)__builtin_ctzll(m);
 
-	if (!(s->fresh >> out & 1) || s->due[out] < t)
-		refresh(a, s, out, t);
-	has = s->offer[out][channel];
-	return s->warned >> out & 1 ? has - discount(a, s, out, t) : has;
+		if (offer[p] > *most) {
+			*most = offer[p];
+			found = p;
+		}
+	}
+	return found;
 }
 
-/* The port that offers most, in turn among equals. */
-static inline port_id best(const struct array *a, struct array_switch *s,
-	port_mask m, uint32_t channel, sim_time t)
+/* The port that offers most, in turn among equals.  A port that the other end
+ * warns of offers less. */
+static inline port_id best(struct array *a, struct array_switch *s, port_mask m,
+	uint32_t channel, sim_time t)
 {
 	port_mask later = s->turn < 64 ? m & ~(port_mask)0 << s->turn : 0;
-	int32_t most = INT32_MIN;
-	port_id found = 0;
+	port_mask warned = s->warned & m ? array_warned(s, t) & m : 0;
+	const int32_t *offer = s->offer[channel];
+	int32_t most = INT32_MIN, less = INT32_MIN;
+	port_id found, other;
 
-	for (uint32_t round = 0; round < 2; round++) {
-		port_mask left = round ? m & ~later : later;
-
-		for (; left; left &= left - 1) {
-			port_id p = (port_id)__builtin_ctzll(left);
-			int32_t has = offer(a, s, p, channel, t);
-
-			if (has > most) {
-				most = has;
-				found = p;
-			}
-		}
+	refresh_all(a, s, m, t);
+	found = better(offer, later & ~warned, &most, 0);
+	found = better(offer, m & ~later & ~warned, &most, found);
+	if (warned) {
+		other = better(offer, later & warned, &less, 0);
+		other = better(offer, m & ~later & warned, &less, other);
+		if (!(m & ~warned) || less - a->capacity / 2 > most)
+			found = other;
 	}
 	s->turn = (uint8_t)(found + 1);
 	return found;
@@ -113,7 +121,7 @@ static inline struct route_choice candidates(const struct array *a,
 }
 
 /* Sets a packet's channel and returns its output, or TOPO_NO_PORT. */
-static inline port_id choose(const struct array *a, struct array_switch *s,
+static inline port_id choose(struct array *a, struct array_switch *s,
 	struct packet *p, port_id in, uint32_t came, sim_time t)
 {
 	struct route_choice c = candidates(a, s, p, in, came);

@@ -70,3 +70,14 @@ void array_be_warned(struct sim_worker *w, struct array_switch *s,
 	s->warned |= BIT(out);
 	s->port[out].warned = t + (sim_time)e->data * SIM_NS;
 }
+
+port_mask array_warned(struct array_switch *s, sim_time t)
+{
+	for (port_mask m = s->warned; m; m &= m - 1) {
+		port_id p = (port_id)__builtin_ctzll(m);
+
+		if (s->port[p].warned <= t)
+			s->warned &= ~BIT(p);
+	}
+	return s->warned;
+}

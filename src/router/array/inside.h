@@ -53,10 +53,21 @@ static inline void ask(struct array *a, struct array_switch *s, port_id in,
 	struct array_port *o = &s->port[p->escape];
 
 	o->want[came] |= BIT(in);
+	o->wanted |= 1u << came;
 	if (p->channel != came)
 		o->odd[came] |= BIT(in);
-	s->dirty |= BIT(p->escape);
+	/* if its channel lacks credits, they will come as an event */
+	if (!o->returns.is_starving || !(o->lacking >> p->channel & 1))
+		s->dirty |= BIT(p->escape);
 	book_wait(a->book, id, CAUSE_LINK, t);
+}
+
+/* The head does not ask any more. */
+static inline void array_unask(struct array_port *o, port_id in, uint32_t came)
+{
+	o->odd[came] &= ~BIT(in);
+	if (!(o->want[came] &= ~BIT(in)))
+		o->wanted &= ~(1u << came);
 }
 
 /* One more packet of a list is in the row buffer. */
@@ -160,7 +171,28 @@ static inline void use_bus(struct array *a, struct sim_worker *w,
 		note_bus(a, i, m, t);
 }
 
+/* The same where something may have changed: while an event is pending for when
+ * the bus is free, it is not. */
+static inline void try_bus(struct array *a, struct sim_worker *w,
+	struct array_switch *s, port_id in, sim_time t)
+{
+	const struct array_port *i = &s->port[in];
+
+	if (!i->is_bus_timed)
+		use_bus(a, w, s, in, t);
+	else if (a->book)
+		note_bus(a, i, i->waits & ~(i->full | i->storing), t);
+}
+
 /* --- arrivals --- */
+
+/* Whether nothing keeps a packet from its row buffer. */
+static inline bool is_open(const struct array *a, const struct array_port *i,
+	uint32_t list, sim_time t)
+{
+	return !((i->waits | i->full) >> list & 1) && i->bus_free <= t &&
+	       !i->is_bus_timed && !a->stores;
+}
 
 /* A packet waits at its input for an output. */
 static inline void join(struct array *a, struct sim_worker *w,
@@ -176,12 +208,20 @@ static inline void join(struct array *a, struct sim_worker *w,
 	s->fresh &= ~BIT(out);
 	book_wait(a->book, id, CAUSE_QUEUE, t);
 	packet_push(a->packets, &i->list[list], id);
+	if (is_open(a, i, list, t)) {
+		take_bus(a, i, p, t);
+		give_back(a, w, i, came, p->chunks, i->bus_free);
+		i->bus_turn = (uint8_t)(list + 1);
+		enter_row(a, s, in, list, t);
+		return;
+	}
 	if (!(i->waits >> list & 1)) {
 		i->waits |= BIT(list);
 		if (a->stores)
 			array_store(a, w, s, in, list, id, t);
 	}
-	use_bus(a, w, s, in, t);
+	if (!(i->full >> list & 1))
+		try_bus(a, w, s, in, t);
 }
 
 #endif

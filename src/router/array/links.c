@@ -100,8 +100,9 @@ static struct packet_list sift_list(struct array *a, struct sim_worker *w,
 		s->port[p->escape].backlog -= p->chunks;
 		s->fresh &= ~BIT(p->escape);
 		if (!k && row) {
-			s->port[p->escape].want[came] &= ~BIT(in);
-			s->port[p->escape].odd[came] &= ~BIT(in);
+			array_unask(&s->port[p->escape], in, came);
+			s->port[p->escape].lacking = 0; /* others ask anew */
+			s->dirty |= BIT(p->escape);
 		}
 		if (k >= row) {
 			packet_push(a->packets, &out, id);

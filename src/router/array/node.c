@@ -51,6 +51,7 @@ static void depart(struct array *a, struct sim_worker *w, struct array_node *s,
 			.t = t,
 			.has_rates = a->has_rates,
 			.is_faulty = a->is_faulty,
+			.acks = x->acks,
 			.marks = a->stores });
 	wake_when_free(w, s, port, x);
 }

@@ -3,8 +3,8 @@
 
 /* The output of a packet; TOPO_NO_PORT: it has no way.  What goes by tables
  * goes as if it came from below. */
-static port_id own_output(const struct array *a, struct array_switch *s,
-	struct packet *p, sim_time t)
+static port_id own_output(
+	struct array *a, struct array_switch *s, struct packet *p, sim_time t)
 {
 	port_id in = p->kind == PACKET_VECTOR ? TOPO_NO_PORT : 0;
 
@@ -113,6 +113,7 @@ bool array_own_leave(struct array *a, struct sim_worker *w,
 			.t = start,
 			.has_rates = a->has_rates,
 			.is_faulty = a->is_faulty,
+			.acks = s->port[out].acks,
 			.marks = a->stores });
 	show(a, s, t);
 	return true;

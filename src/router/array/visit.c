@@ -25,8 +25,7 @@ static packet_id leave_row(struct array *a, struct array_switch *s, port_id out,
 	uint32_t list = array_list(came, a->column_of[out]);
 	packet_id id = packet_pop(a->packets, &i->list[list]);
 
-	s->port[out].want[came] &= ~BIT(in);
-	s->port[out].odd[came] &= ~BIT(in);
+	array_unask(&s->port[out], in, came);
 	i->full &= ~(sharers(a, list) | ARRAY_MANY);
 	if (--i->in_row[list])
 		ask(a, s, in, list, t);
@@ -66,15 +65,17 @@ static void grant(struct array *a, struct sim_worker *w, struct array_switch *s,
 			.t = start,
 			.has_rates = a->has_rates,
 			.is_faulty = a->is_faulty,
+			.acks = o->acks,
 			.marks = a->stores });
-	use_bus(a, w, s, in, t);
+	if (s->port[in].waits & ~s->port[in].full)
+		try_bus(a, w, s, in, t);
 }
 
 /* --- arbitration --- */
 
 static bool is_wanted(const struct array_port *o)
 {
-	return o->want[0] | o->want[1] | o->want[2] | o->want[3];
+	return o->wanted;
 }
 
 /* A packet waits for credits of a channel, from t on if none did. */
@@ -140,6 +141,16 @@ static bool leave_own(struct array *a, struct sim_worker *w,
 	return true;
 }
 
+/* More packets want an output that has just granted. */
+static void go_on(struct array *a, struct sim_worker *w, struct array_switch *s,
+	port_id out, sim_time t)
+{
+	if (s->port[out].sender.free_at - a->column > t)
+		wake_when_free(a, w, s, out);
+	else
+		s->dirty |= BIT(out);
+}
+
 static void arbitrate(struct array *a, struct sim_worker *w,
 	struct array_switch *s, port_id out, sim_time t)
 {
@@ -157,17 +168,20 @@ static void arbitrate(struct array *a, struct sim_worker *w,
 	s->fresh &= ~BIT(out);
 	if (is_own && !s->is_own_last && leave_own(a, w, s, out, t))
 		return;
-	for (uint32_t k = 0; k < ARRAY_CHANNELS; k++) {
-		uint32_t came = (o->turn + k) % ARRAY_CHANNELS;
+	for (uint32_t left = o->wanted; left;) {
+		uint32_t came = net_first(left, o->turn);
 		port_id in = pick(a, s, out, came, &blocked, t);
 
+		left &= ~(1u << came);
 		if (in == TOPO_NO_PORT)
 			continue;
 		o->returns.is_starving = 0;
 		grant(a, w, s, out, in, came, t);
 		s->is_own_last = false;
-		if (is_wanted(o) || is_own)
+		if (is_own)
 			s->dirty |= BIT(out);
+		else if (is_wanted(o))
+			go_on(a, w, s, out, t);
 		return;
 	}
 	if (is_own && s->is_own_last && leave_own(a, w, s, out, t))

@@ -283,6 +283,26 @@ static void source_routed_packets_do_not_wait_for_long(void **state)
 	star_free(r);
 }
 
+/* The first packet that node 1 has no room for is dropped; a shorter one that
+ * it has room for goes at once. */
+static void what_is_dropped_holds_up_nobody(void **state)
+{
+	struct array_params own = array_test_params();
+	struct star_rig *r;
+	struct packet p = array_test_packet(0, 1, FULL);
+	uint32_t next;
+
+	own.shared = 8;
+	r = rig_with(&own, (struct rig_how){ .n_trunks = 1, .holds = true });
+	p.kind = PACKET_VECTOR;
+	star_send(r, 0, 2, p);
+	next = star_send(r, 2 * own.patience, 1, array_test_packet(2, 1, TINY));
+	star_run(r, 3 * own.patience);
+	assert_int_equal(r->n_lost, 1);
+	assert_int_equal(array_test_came(r, next, 1), 1);
+	star_free(r);
+}
+
 static void other_packets_wait(void **state)
 {
 	struct star_rig *r =
@@ -568,6 +588,7 @@ int main(void)
 		cmocka_unit_test(what_waits_for_a_dead_link_chooses_again),
 		cmocka_unit_test(without_a_way_packets_are_dropped_and_counted),
 		cmocka_unit_test(source_routed_packets_do_not_wait_for_long),
+		cmocka_unit_test(what_is_dropped_holds_up_nobody),
 		cmocka_unit_test(other_packets_wait),
 		cmocka_unit_test(a_multicast_goes_to_each_of_its_ports),
 		cmocka_unit_test(copies_for_different_columns_cross_at_once),
