@@ -290,7 +290,7 @@ done
 report "the text has them all, too"
 
 # An id or several of the datasheet, or calibrated: ..., or assumed: ...
-id='(BGQ|QSN|GEM|APE)-[NFGXY][0-9]+'
+id='(BGQ|QSN|GEM|APE|SUN)-[NFGXY][0-9]+'
 source="test(\"^((calibrated|assumed): .+|$id(, $id)*)\$\")"
 # A link's rate follows from its lanes, if these have one, and what a chip's
 # clock sets from that.
@@ -320,7 +320,7 @@ printf 'schema: 1\nmachine: mine\n' >"$tmp/mine.yaml"
 ends 0 params "$tmp/mine.yaml" --json
 shows "links and routers of a file from scratch are nobody's" '
 	[.parameters[] | select(.name | test("^(link|router)[.]")) |
-		select(.source | test("BGQ|QSN|GEM|APE")) | .name] == []'
+		select(.source | test("BGQ|QSN|GEM|APE|SUN")) | .name] == []'
 ends 0 params bgq-board --set link.rate=1GB/s --shape 4x4 --json
 shows "weft params MACHINE tells what was set where" '
 	([.parameters[] | select(.name == "link.rate")][0] |
