@@ -320,7 +320,7 @@ printf 'schema: 1\nmachine: mine\n' >"$tmp/mine.yaml"
 ends 0 params "$tmp/mine.yaml" --json
 shows "links and routers of a file from scratch are nobody's" '
 	[.parameters[] | select(.name | test("^(link|router)[.]")) |
-		select(.source | test("BGQ|QSN|GEM|APE")) | .name] == []'
+		select(.source | test("BGQ|QSN|GEM|APE|SUN")) | .name] == []'
 ends 0 params bgq-board --set link.rate=1GB/s --shape 4x4 --json
 shows "weft params MACHINE tells what was set where" '
 	([.parameters[] | select(.name == "link.rate")][0] |

@@ -27,12 +27,12 @@ holds '.routing.diameter == 3' '.chips.switch_Gbps == 9000' \
 	'.packets[-1].one_way_GBps * 1000 | round == 13324' \
 	'.routing | .entries_per_port == 1280 and .flat_entries == 262144 and
 		(.saved_pct * 100 | round == 9951)'
-report "SUN-N16 SUN-N19 SUN-N26 SUN-N31 SUN-N63 SUN-N65, from weft show"
+report "SUN-F26 SUN-N16 SUN-N19 SUN-N26 SUN-N31 SUN-N63 SUN-N65, by show"
 ends 0 show sunway-exa --json
 holds '.processors == 209952' '.routing.diameter == 7' \
 	'.routing.supernodes == 324' '.hops.max == 8' \
 	'[.wires[] | select(.class == "siblings").links] == [69984]'
-report "SUN-F9 SUN-N89: four levels have 209,952 processors and diameter 7"
+report "SUN-F9 SUN-F10 SUN-N89: 209,952 processors in four levels, diameter 7"
 
 # --- the proof ---
 

@@ -96,8 +96,8 @@ static void write(const struct table_machine *m, struct route_memory **own,
 		table_lists.write(&m->x.route, &own[e.at], &e, &port, 1), 0);
 }
 
-/* Packets that came down for a node of a leaf go up again, between two spines
- * without end. */
+/* SUN-F92: packets that came down for a node of a leaf go up again, between two
+ * spines without end. */
 static void entries_that_lead_round_are_found(void **state)
 {
 	struct table_machine m;

@@ -146,30 +146,36 @@ static inline struct route_choice cross(const struct table_level *l,
 	};
 }
 
-struct route_choice table_to_node(
-	const struct table *x, struct packet *p, router_id at, port_id in)
+/* Not below, and not from above: up, or sideways, once. */
+static inline struct route_choice climb(
+	const struct table_level *l, struct packet *p, port_id in)
 {
-	const struct table_switch *s = &x->at[at - x->route.topo->n_nodes];
-	const struct table_level *l = &x->level[s->level];
-	enum table_from from = table_from(l, in);
-	uint32_t far = p->dst - s->first, was_at = table_down_at(p);
-	struct route_choice c;
-
-	if (from == FROM_SIBLING && !was_at)
+	if (in >= l->side)
 		p->way |= TABLE_WENT_UP;
-	if (far < l->span)
-		return descend(l, p, far, was_at != 0);
-	if (from == FROM_ABOVE && p->dst - s->sibling < l->span)
-		return cross(l, s->level, p, was_at);
-	if (from == FROM_ABOVE || was_at)
-		return NO_CHOICE;
-	c = (struct route_choice){
+	return (struct route_choice){
 		.ports = l->ups,
 		.later = p->way & TABLE_WENT_UP ? 0 : l->sides,
 		.channel = (uint8_t)table_channel(p),
 		.is_adaptive = true,
 	};
-	if (x->sideways == TABLE_ALWAYS && p->dst - s->sibling < l->span) {
+}
+
+/* What is not below, in general; by itself, for it is rarely called. */
+static __attribute__((noinline)) struct route_choice elsewhere(
+	const struct table *x, struct packet *p, router_id at, port_id in)
+{
+	const struct table_switch *s = &x->at[at - x->route.topo->n_nodes];
+	const struct table_level *l = &x->level[s->level];
+	bool is_at_sibling = p->dst - s->sibling < l->span;
+	uint32_t was_at = table_down_at(p);
+	struct route_choice c;
+
+	if (table_from(l, in) == FROM_ABOVE && is_at_sibling)
+		return cross(l, s->level, p, was_at);
+	if (table_from(l, in) == FROM_ABOVE || was_at)
+		return NO_CHOICE;
+	c = climb(l, p, in);
+	if (x->sideways == TABLE_ALWAYS && is_at_sibling) {
 		c.ports |= c.later;
 		c.later = 0;
 	}
@@ -180,10 +186,32 @@ struct route_choice table_to_node(
 	return c;
 }
 
+/* An adaptive packet from below goes up without any further question. */
+static inline __attribute__((always_inline)) struct route_choice to_node(
+	const struct table *x, struct packet *p, router_id at, port_id in)
+{
+	const struct table_switch *s = &x->at[at - x->route.topo->n_nodes];
+	const struct table_level *l = &x->level[s->level];
+	uint32_t far = p->dst - s->first;
+
+	if (far < l->span)
+		return descend(l, p, far, table_down_at(p) != 0);
+	if (in >= l->n_down || p->way & TABLE_DOWN ||
+		p->kind == PACKET_DETERMINISTIC || x->sideways == TABLE_ALWAYS)
+		return elsewhere(x, p, at, in);
+	return climb(l, p, in);
+}
+
+struct route_choice table_to_node(
+	const struct table *x, struct packet *p, router_id at, port_id in)
+{
+	return to_node(x, p, at, in);
+}
+
 /* --- a hop --- */
 
 /* A packet leaves its source by any rail, and has arrived at another node. */
-static struct route_choice at_node(
+static __attribute__((noinline)) struct route_choice at_node(
 	const struct table *x, const struct packet *p, router_id at, port_id in)
 {
 	uint32_t rails = (uint32_t)x->tree->rails;
@@ -211,7 +239,7 @@ static struct route_choice table_choose(const struct route *r,
 		return at_node(x, p, at, in);
 	if (own || p->dst >= n_nodes || p->kind == PACKET_VECTOR)
 		return table_look_up(x, own, p, at, in);
-	return table_to_node(x, p, at, in);
+	return to_node(x, p, at, in);
 }
 
 static struct route_step table_next(

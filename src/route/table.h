@@ -121,9 +121,15 @@ static inline uint32_t table_down_at(const struct packet *p)
 /* The channel of a packet that has not gone sideways going down. */
 static inline uint32_t table_channel(const struct packet *p)
 {
-	return p->kind == PACKET_HIGH	  ? TABLE_ANSWERS
-	       : p->kind >= PACKET_SYSTEM ? TABLE_SYSTEM
-					  : TABLE_DATA;
+	static const uint8_t channel[] = {
+		[PACKET_DYNAMIC] = TABLE_DATA,
+		[PACKET_DETERMINISTIC] = TABLE_DATA,
+		[PACKET_HIGH] = TABLE_ANSWERS,
+		[PACKET_SYSTEM] = TABLE_SYSTEM,
+		[PACKET_VECTOR] = TABLE_SYSTEM,
+	};
+
+	return channel[p->kind];
 }
 
 /* --- GUIDs: table_guid.c --- */

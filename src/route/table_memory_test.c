@@ -193,6 +193,9 @@ static void written_lists_lead_sideways_once(void **state)
 	c = table_lists.choose(&m.x.route, own, &p, e.at, 18);
 	assert_int_equal(c.channel, TABLE_SIDEWAYS);
 	assert_int_equal(c.ports, 1 << 18);
+	/* nor does the topology lead up what went sideways going down */
+	c = table_lists.choose(&m.x.route, NULL, &p, e.at, 0);
+	assert_int_equal(c.ports | c.later, 0);
 	table_lists.free(own);
 	table_unmake(&m);
 }

@@ -17,6 +17,7 @@ static void carry_to(struct table_machine *m, uint32_t src, uint32_t dst,
 	assert_int_equal(p.way >> 16, 0);
 }
 
+/* SUN-F22: those that tables route. */
 static void all_nodes_reach_all_by_the_shortest_way(void **state)
 {
 	static const uint8_t kinds[] = { PACKET_DYNAMIC, PACKET_DETERMINISTIC,
@@ -54,7 +55,7 @@ static void sun_f9_the_diameter_is_3_and_7_switches(void **state)
 	table_unmake(&m);
 }
 
-/* SUN-F24: unique in a rail, and the same in each. */
+/* SUN-F10, SUN-F24: unique in a rail, and the same in each. */
 static void sun_f24_every_site_has_a_guid(void **state)
 {
 	struct table_machine m;
@@ -464,8 +465,8 @@ static void a_switch_is_reached_through_its_sibling(void **state)
 	table_unmake(&m);
 }
 
-/* First candidates are spread: what one leaf sends to another takes all of its
- * links up. */
+/* SUN-F23: first candidates are spread: what one leaf sends to another takes
+ * all of its links up. */
 static void first_candidates_are_spread(void **state)
 {
 	struct table_machine m;

@@ -154,6 +154,7 @@ static void scribble(
 	}
 }
 
+/* SUN-F92 */
 static void written_entries_are_followed(void **state)
 {
 	uint64_t thrown = 0;

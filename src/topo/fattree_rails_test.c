@@ -44,6 +44,7 @@ static struct topo_end peer(const struct fattree *t, router_id r, port_id p)
 	return t->topo.ops->peer(&t->topo, r, p);
 }
 
+/* SUN-F2, SUN-F3 */
 static void every_wire_leads_back_and_stays_in_its_rail(void **state)
 {
 	struct fattree m;
@@ -83,8 +84,8 @@ static uint32_t wired(
 	return count;
 }
 
-/* SUN-F2, SUN-F3: leaf ports 0 to 17 lead down, 18 to 35 up, 36 to 39 to the
- * sibling; spines have 32 ports down and no others. */
+/* SUN-F2, SUN-F3, SUN-F4: leaf ports 0 to 17 lead down, 18 to 35 up, 36 to 39
+ * to the sibling; spines have 32 ports down and no others. */
 static void sun_f3_leaves_and_spines_have_their_ports(void **state)
 {
 	struct fattree m;
