@@ -159,6 +159,7 @@ last() { # SYSTEM: how many features its paper has
 	qsnet2) echo 89 ;;
 	gemini) echo 62 ;;
 	apenet) echo 40 ;;
+	sunway) echo 97 ;;
 	*) echo 0 ;;
 	esac
 }
@@ -221,7 +222,7 @@ jq -e 'has("bgq") and (.bgq.missing | type == "array") and
 	complain "$(cat "$tmp/err")"
 report "without a system all are told"
 run claims
-for row in 'bgq 140' 'qsnet2 89' 'gemini 62' 'apenet 40'; do
+for row in 'bgq 140' 'qsnet2 89' 'gemini 62' 'apenet 40' 'sunway 97'; do
 	grep -q "^${row% *}  *[0-9][0-9]*  *[0-9][0-9]*  *${row#* } " \
 		"$tmp/out" || complain "$(cat "$tmp/out")"
 done

@@ -30,7 +30,7 @@ shape_of() { # MACHINE
 	bgq*) echo --shape 4x2x2x1x1 ;;
 	gemini*) echo --shape 4x2x1 ;;
 	torus) echo --shape 4x4 ;;
-	dragonfly) echo --shape 32 ;;
+	dragonfly | sunway*) echo --shape 32 ;;
 	*) echo --shape 16 ;;
 	esac
 }
@@ -53,6 +53,8 @@ keys_of() { # WORKLOAD MACHINE
 	storm) echo count=50 ;;
 	files) echo bytes=4096 ;;
 	manage) echo rounds=2 watch=1us ;;
+	exit) echo turns=2 ;;
+	reach) echo warmup=1us measure=2us bytes=64 ;;
 	probe | lofamo | events) ;;
 	*) echo warmup=1us measure=2us ;;
 	esac
@@ -64,20 +66,22 @@ refusal() { # WORKLOAD MACHINE
 	lofamo\ apenet* | code\ bgq* | collective\ *) ;;
 	replay\ * | exchange\ *) ;;
 	events\ qsnet2* | probe\ gemini* | files\ bgq-io) ;;
-	manage\ sunway*) ;;
-	manage\ * | events\ * | files\ [!b]*) echo 'only on machines' ;;
+	manage\ sunway* | exit\ sunway* | probe\ sunway* | code\ sunway*) ;;
+	reach\ [dfgqs]*) ;;
+	reach\ *) echo 'no switches' ;;
+	exit\ * | manage\ * | events\ * | files\ [!b]*) echo 'only on machines' ;;
 	files\ *) echo 'has no IO nodes' ;;
 	probe\ *) echo 'cannot carry their route' ;;
 	lofamo\ *) echo 'has no watchdogs' ;;
 	code\ *) echo 'no symbols' ;;
 	amo\ [abq]*) echo 'no atomic operations' ;;
-	neighbours\ [dfq]* | tornado\ [dfq]*) echo 'needs a torus' ;;
-	fan\ [fq]* | fan\ *-loop) echo 'no neighbours' ;;
+	neighbours\ [dfqs]* | tornado\ [dfqs]*) echo 'needs a torus' ;;
+	fan\ [fqs]* | fan\ *-loop) echo 'no neighbours' ;;
 	*\ *-loop) echo 'two nodes|nodes 0 to 0' ;;
 	crossover\ [bdft]*) echo 'has only one' ;;
 	bit-reversal\ *-pair | permutation\ *-pair) echo 'to itself' ;;
 	tornado\ *-pair | tornado\ *-board) echo 'to itself' ;;
-	transpose\ *-pair | transpose\ bgq-board | transpose\ dragonfly)
+	transpose\ *-pair | transpose\ bgq-board | transpose\ [ds]*)
 		echo 'power of four' ;;
 	esac
 }
