@@ -96,6 +96,7 @@ for source in *.c; do
 	says=$(value says)
 	# one of each interface will do
 	case ${WEFT_SLOW:+slow-}$name in
+	# SUN-F71: those of Sunway's library, too
 	*ring | pingpong | elan_pipeline | gni_put | ape_get | sw_put)
 		start "$name" $machine --seed 1
 		grep -qxF "$says" "$tmp/out" || complain "does not say: $says"

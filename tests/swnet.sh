@@ -45,7 +45,7 @@ run run sunway manage --json --set topology.nodes=64 \
 	--set topology.exchanged=0x20x2x20
 expect wrong_cables 2
 expect proved 1
-report 'two exchanged cables are found'
+report 'SUN-F82: two exchanged cables are found'
 
 while read -r exchanged why; do
 	run show sunway-32 --set "topology.exchanged=$exchanged"

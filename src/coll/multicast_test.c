@@ -106,6 +106,7 @@ static void a_chain_goes_over_one_switch(void **state)
 	end(&x);
 }
 
+/* SUN-F58 */
 static void a_chain_of_all_nodes_reaches_all(void **state)
 {
 	static const struct table_how *const how[] = { &table_prototype,

@@ -35,7 +35,7 @@ static void sun_n49_seven_wrong_symbols_are_corrected_and_eight_are_not(
 		0);
 }
 
-/* SUN-N49: the paper's 70 bits are true of seven symbols only. */
+/* SUN-F89: SUN-N49: the paper's 70 bits are true of seven symbols only. */
 static void sun_n49_bursts_of_61_bits_are_corrected_and_of_70_if_aligned(
 	void **state)
 {

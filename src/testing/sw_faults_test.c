@@ -72,7 +72,7 @@ static void send_and_take(struct sw_end *e)
 		take_many(e);
 }
 
-/* SUN-F81, SUN-F94. */
+/* SUN-F80: SUN-F81, SUN-F94. */
 static void each_message_arrives_once_though_the_card_gives_up(void **state)
 {
 	struct sw_world w = { .run = send_and_take };

@@ -138,6 +138,7 @@ static void misuse_set_up(struct sw_end *e)
 	assert_string_equal(weft_sw_status_name(WEFT_SW_STATUSES), "unknown");
 }
 
+/* SUN-F72 */
 static void bad_arguments_are_refused_at_once(void **state)
 {
 	sw_world_try(misuse_work, NULL, false);
@@ -268,6 +269,7 @@ static void take_all_interfaces(struct sw_end *e)
 	assert_int_equal(weft_sw_create_sq(e->dev, e->cq, 1, &sq[0]), 0);
 }
 
+/* SUN-F73 */
 static void resources_end_and_come_back(void **state)
 {
 	sw_world_try(fill_queues, NULL, false);

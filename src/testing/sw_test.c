@@ -547,6 +547,7 @@ static void end_early(struct sw_end *e)
 	assert_int_equal(weft_sw_poll(e->cq, &c), EBADF);
 }
 
+/* SUN-F72 */
 static void descriptors_can_be_cancelled_and_queues_reset(void **state)
 {
 	sw_world_try(end_early, NULL, true);

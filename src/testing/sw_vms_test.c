@@ -122,6 +122,7 @@ static void broker_run(struct guest *g)
 	program_wait(5 * US);
 }
 
+/* SUN-F84 */
 static void a_broker_gives_and_takes_and_has_no_shares(void **state)
 {
 	struct world w = { .run = broker_run };
@@ -180,7 +181,8 @@ static void way_run(struct guest *g)
 	g->w->result[2] = nic_count(g->w->kit.nic, 0, "memory_reads");
 }
 
-/* The same reads over PCIe and packets, and 10 ns; only machines have them. */
+/* SUN-F83, SUN-F86: The same reads over PCIe and packets, and 10 ns; only
+ * machines have them. */
 static void a_machines_messages_take_the_same_way_10_ns_longer(void **state)
 {
 	static const char *const sets[][2] = { { "nic.vms=0", NULL },
@@ -275,6 +277,7 @@ static void crash_run(struct guest *g)
 		program_wait(START + 200 * US);
 }
 
+/* SUN-F85 */
 static void a_crash_ends_its_machine_and_nothing_else(void **state)
 {
 	uint64_t digest[2];
@@ -333,6 +336,7 @@ static void leftover_run(struct guest *g)
 		g->w->result[2] += status_of(g) != WEFT_SW_OK;
 }
 
+/* SUN-F85 */
 static void what_was_under_way_is_in_nobodys_memory(void **state)
 {
 	struct world w = { .run = leftover_run };
@@ -393,7 +397,7 @@ static void rights_run(struct guest *g)
 	assert_int_equal(nic_count(g->w->kit.nic, 0, "no permission"), 1);
 }
 
-/* Processes 0 and 2 have one job and one engine. */
+/* SUN-F83: Processes 0 and 2 have one job and one engine. */
 static void a_machine_has_no_rights_in_another(void **state)
 {
 	static const char *const sets[] = { "nic.vms=4", NULL };
@@ -416,6 +420,7 @@ static void plan_run(struct guest *g)
 	g->w->last = program_now();
 }
 
+/* SUN-F85 */
 static void a_plan_can_name_machines(void **state)
 {
 	static const char *const sets[] = { "nic.vms=4",

@@ -4,6 +4,7 @@
 
 #include "testing/testing.h"
 
+/* SUN-F94 */
 static void a_window_has_64_messages_under_way(void **state)
 {
 	struct swv_windows w;

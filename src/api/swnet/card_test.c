@@ -74,6 +74,7 @@ static void discover(struct st *m, site_id node)
 	assert_int_equal(weft_swnet_close(x), 0);
 }
 
+/* SUN-F65 */
 static void a_machine_is_discovered_by_packets_alone(void **state)
 {
 	sim_time end = 0;
@@ -137,6 +138,7 @@ static void repair(struct st *m, site_id node)
 	weft_swnet_close(x);
 }
 
+/* SUN-F65 */
 static void a_machine_wired_wrong_is_found_and_repaired(void **state)
 {
 	struct st m;
@@ -191,6 +193,7 @@ static void use_all_ways(struct st *m, site_id node)
 	m->word[0] = 1;
 }
 
+/* SUN-F31, SUN-F66 */
 static void a_switch_is_reached_by_route_guid_and_jtag(void **state)
 {
 	struct st m;
@@ -222,6 +225,7 @@ static void ask_at_once(struct st *m, site_id node)
 	weft_swnet_close(x);
 }
 
+/* SUN-F31 */
 static void both_paths_are_served_at_once(void **state)
 {
 	struct st m;
@@ -254,6 +258,7 @@ static void look_at_dead_links(struct st *m, site_id node)
 	weft_swnet_close(x);
 }
 
+/* SUN-F31 */
 static void jtag_works_with_all_links_down(void **state)
 {
 	struct st m;
@@ -306,6 +311,7 @@ static void command_many(struct st *m, site_id node)
 	m->word[1] = 1;
 }
 
+/* SUN-F33 */
 static void one_command_acts_on_40_ports(void **state)
 {
 	struct st m;
@@ -360,6 +366,7 @@ static void define_command(struct st *m, site_id node)
 	m->word[0] = 1;
 }
 
+/* SUN-F67 */
 static void software_defines_a_new_command(void **state)
 {
 	struct st m;
@@ -537,6 +544,7 @@ static void spread(const struct net *n, struct topo_end at, uint32_t *copies)
 			copies);
 }
 
+/* SUN-F82 */
 static void a_multicast_reaches_all_other_members_once(void **state)
 {
 	struct st m;
@@ -598,6 +606,7 @@ static void wait_in_vain(struct st *m, site_id node)
 	m->word[0] = 1;
 }
 
+/* SUN-F65 */
 static void source_routes_that_wait_too_long_are_dropped(void **state)
 {
 	struct st m;
@@ -645,6 +654,7 @@ static void watch(struct st *m, site_id node)
 	m->word[0] = 1;
 }
 
+/* SUN-F82 */
 static void switches_report_links_that_die_and_return(void **state)
 {
 	struct st m;

@@ -67,6 +67,7 @@ static void lost_packets_are_sent_again(void **state)
 	fake_free(f);
 }
 
+/* SUN-F82 */
 static void two_exchanged_cables_are_found(void **state)
 {
 	struct fake *f = fake_new();
@@ -121,6 +122,7 @@ static void tables_lead_everywhere_in_a_machine_wired_wrong(void **state)
 	fake_free(f);
 }
 
+/* SUN-F82 */
 static void after_a_death_only_what_changes_is_written(void **state)
 {
 	struct fake *f = fake_new();

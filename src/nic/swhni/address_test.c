@@ -66,6 +66,7 @@ static bool has(const struct st *m, site_id node, uint64_t at, uint32_t n,
 	return memory_is_by(1, number, 0, bytes, n);
 }
 
+/* SUN-F44 */
 static void handles_are_physical_segmented_and_paged(void **state)
 {
 	struct st m;
@@ -111,6 +112,7 @@ static void scatter_program(struct st *m, site_id node)
 	m->seen = d.offset;
 }
 
+/* SUN-F44 */
 static void pages_of_all_sizes_may_lie_anywhere(void **state)
 {
 	for (uint32_t page = 12; page <= 23; page++) {
@@ -169,6 +171,7 @@ static void tlb_program(struct st *m, site_id node)
 	m->word[4] = (uint64_t)time_once(&q, PAGED, 1 << 20); /* a miss */
 }
 
+/* SUN-F45 */
 static void a_miss_of_the_tlb_is_a_read_over_pcie(void **state)
 {
 	for (uint32_t i = 0; i < 2; i++) {
@@ -206,7 +209,7 @@ static void stream_program(struct st *m, site_id node)
 	m->end = program_now() - m->at;
 }
 
-/* Reading ahead hides all misses of a stream but the first. */
+/* SUN-F45: Reading ahead hides all misses of a stream but the first. */
 static void a_stream_through_pages_is_as_fast_as_without(void **state)
 {
 	static const char *const sets[] = { "nic.tlb.prefetch=16",
@@ -281,6 +284,7 @@ static void leave_program(struct st *m, site_id node)
 		m->word[st_error(&q)]++;
 }
 
+/* SUN-F59 */
 static void a_job_leaves_at_once_and_harms_nobody(void **state)
 {
 	struct st m;
@@ -328,6 +332,7 @@ static void sender_program(struct st *m, site_id node)
 	m->seen = st_error(&q);
 }
 
+/* SUN-F59 */
 static void a_job_that_leaves_has_no_completions(void **state)
 {
 	/* at every stage of its messages */
@@ -344,7 +349,7 @@ static void a_job_that_leaves_has_no_completions(void **state)
 	}
 }
 
-/* Short messages end one after the other. */
+/* SUN-F59: Short messages end one after the other. */
 static void completions_on_their_way_are_not_written(void **state)
 {
 	for (sim_time t = 3000 * SIM_NS; t < 5000 * SIM_NS; t += 111111) {

@@ -13,8 +13,8 @@ static void set_mix(uint32_t n, uint32_t arity)
 	}
 }
 
-/* SUN-F96: without retries of links packets vanish, on the way up, on the way
- * back and in the middle of a multicast; and every result is right. */
+/* SUN-F54: SUN-F96: without retries of links packets vanish, on the way up, on
+ * the way back and in the middle of a multicast; and every result is right. */
 static void sun_f96_lost_packets_do_not_matter(void **state)
 {
 	uint64_t digest = 0;
@@ -88,7 +88,8 @@ static void sun_f96_a_dead_member_is_an_error_for_all(void **state)
 	one_dies("faults.events=30 us node 0 dies", 0);
 }
 
-/* A rail that dies takes results and parts with it, and nothing is wrong. */
+/* SUN-F96: A rail that dies takes results and parts with it, and nothing is
+ * wrong. */
 static void a_dead_rail_does_not_matter(void **state)
 {
 	static const char *const events[] = {

@@ -77,7 +77,8 @@ static void sun_f50_broadcasts_have_any_root(void **state)
 	}
 }
 
-/* Kinds follow each other in one tree; by the window, or by a queue. */
+/* SUN-F50: Kinds follow each other in one tree; by the window, or by a queue.
+ */
 static void kinds_of_collectives_mix(void **state)
 {
 	struct st m;
@@ -103,6 +104,7 @@ static void kinds_of_collectives_mix(void **state)
 
 /* --- when they end --- */
 
+/* SUN-F50, SUN-F53 */
 static void nobody_leaves_a_barrier_before_all_have_come(void **state)
 {
 	struct st m;
@@ -143,7 +145,7 @@ static sim_time barrier_of(uint32_t children)
 	return round_time(&m, SWHNI_BARRIER, 0);
 }
 
-/* Closed form: each child more takes nic.collective.child. */
+/* SUN-F56: Closed form: each child more takes nic.collective.child. */
 static void barriers_are_linear_in_children(void **state)
 {
 	sim_time child = 180600, four = barrier_of(4);
@@ -194,6 +196,7 @@ static void two_programs(struct st *m, site_id node)
 	program_charge(100000 * (sim_time)SIM_NS);
 }
 
+/* SUN-F53 */
 static void sun_f57_strangers_drop_the_result(void **state)
 {
 	struct st m;
@@ -325,7 +328,7 @@ static void all_have_failed(uint32_t round, uint32_t but)
 			assert_int_equal(ct_plan.error[round][i], SWHNI_BROKEN);
 }
 
-/* Nobody is the root, and each waits for the next one. */
+/* SUN-F96: Nobody is the root, and each waits for the next one. */
 static void a_cycle_is_found(void **state)
 {
 	struct st m;

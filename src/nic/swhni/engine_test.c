@@ -67,6 +67,7 @@ static sim_time time_of_way(uint32_t node, uint32_t engine, const char *counter)
 	return t;
 }
 
+/* SUN-F35, SUN-F37 */
 static void ways_are_faster_the_nearer_the_target_is(void **state)
 {
 	sim_time loop = time_of_way(0, 0, "in_engine");
@@ -129,6 +130,7 @@ static void share(struct st *m, const struct shares *s)
 	st_run(m, 0, share_program);
 }
 
+/* SUN-F41 */
 static void queues_with_long_messages_get_equal_shares(void **state)
 {
 	struct shares s = { 4, { 65536, 65536, 65536, 65536 }, { 0 }, 1 };
@@ -177,6 +179,7 @@ static void order_program(struct st *m, site_id node)
 		m->word[i] = order[i];
 }
 
+/* SUN-F41 */
 static void fast_messages_pass_short_ones_and_these_long_ones(void **state)
 {
 	struct st m;
@@ -219,7 +222,8 @@ static void beside_program(struct st *m, site_id node)
 		assert_int_equal(st_error(&of[i]), SWHNI_OK);
 }
 
-/* It waits for what is cut already, and for its issue, and for no turn. */
+/* SUN-F41: It waits for what is cut already, and for its issue, and for no
+ * turn. */
 static void a_short_message_does_not_wait_for_its_turn_among_long_ones(
 	void **state)
 {
@@ -257,6 +261,7 @@ static void flight_program(struct st *m, site_id node)
 	m->end = program_now() - m->at;
 }
 
+/* SUN-F42 */
 static void one_message_under_way_is_slower_than_many(void **state)
 {
 	sim_time took[2];
@@ -300,7 +305,8 @@ static void attach_program(struct st *m, site_id node)
 	m->end = program_now();
 }
 
-/* One processor gets both ports' rate by both of its PCIe interfaces. */
+/* SUN-F34, SUN-F36: One processor gets both ports' rate by both of its PCIe
+ * interfaces. */
 static void a_processor_with_both_engines_fills_both_ports(void **state)
 {
 	struct st m;
@@ -325,6 +331,7 @@ static void refused_program(struct st *m, site_id node)
 	assert_int_equal(swhni_open(&a, &s, &interface), EINVAL);
 }
 
+/* SUN-F36 */
 static void each_processor_has_its_own_engine_otherwise(void **state)
 {
 	struct st m;
@@ -371,6 +378,7 @@ static void shared_program(struct st *m, site_id node)
 	}
 }
 
+/* SUN-F39, SUN-F40 */
 static void processes_of_a_job_share_a_send_queue(void **state)
 {
 	struct st_queue both = { 0 };

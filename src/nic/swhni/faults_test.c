@@ -82,7 +82,7 @@ static void all_goes_well_without_faults(void **state)
 	st_fini(&m);
 }
 
-/* SUN-F93: a port, a chip, a whole rail. */
+/* SUN-F34: SUN-F93: a port, a chip, a whole rail. */
 static void the_other_rail_carries_on(void **state)
 {
 	static const char *const events[] = {
@@ -250,6 +250,7 @@ static void word_program(struct st *m, site_id node)
 	}
 }
 
+/* SUN-F63 */
 static void a_reply_word_counts_each_message_once(void **state)
 {
 	struct st m;

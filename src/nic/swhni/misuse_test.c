@@ -102,6 +102,7 @@ static void wrong_program(struct st *m, site_id node)
 	(void)m;
 }
 
+/* SUN-F60 */
 static void a_wrong_descriptor_ends_with_its_error_alone(void **state)
 {
 	struct st m;
@@ -194,6 +195,7 @@ static void page_program(struct st *m, site_id node)
 	assert_int_equal(swhni_ring(&a, 99, 0, 1, 0, a.t, a.t), EACCES);
 }
 
+/* SUN-F39 */
 static void a_page_of_another_process_is_not_mapped(void **state)
 {
 	struct st m;
@@ -262,6 +264,7 @@ static void fsm_program(struct st *m, site_id node)
 	m->seen = n;
 }
 
+/* SUN-F69 */
 static void the_window_takes_so_many_short_messages(void **state)
 {
 	struct st m;

@@ -41,6 +41,7 @@ static uint64_t by_port(const struct st *m, uint32_t port)
 	return nic_count(m->kit.nic, 0, port ? "by_port_1" : "by_port_0");
 }
 
+/* SUN-F48 */
 static void a_message_takes_the_port_that_its_descriptor_names(void **state)
 {
 	for (uint32_t port = 0; port < 2; port++) {
@@ -54,6 +55,7 @@ static void a_message_takes_the_port_that_its_descriptor_names(void **state)
 	}
 }
 
+/* SUN-F35, SUN-F38, SUN-F48 */
 static void packets_of_one_message_take_both_ports(void **state)
 {
 	struct sending s = { 0, 100 * 2048, 0 };
@@ -65,6 +67,7 @@ static void packets_of_one_message_take_both_ports(void **state)
 	st_fini(&m);
 }
 
+/* SUN-F38 */
 static void a_dead_port_is_not_used(void **state)
 {
 	struct sending s = { 0, 100 * 2048, 0 };
@@ -77,7 +80,8 @@ static void a_dead_port_is_not_used(void **state)
 	st_fini(&m);
 }
 
-/* A quarter of the rate: the other port, which PCIe binds, takes the more. */
+/* SUN-F38: A quarter of the rate: the other port, which PCIe binds, takes the
+ * more. */
 static void a_narrow_port_gets_less(void **state)
 {
 	/* when its lanes are trained */
@@ -94,6 +98,7 @@ static void a_narrow_port_gets_less(void **state)
 
 /* --- SUN-F47: data-flow --- */
 
+/* SUN-F47 */
 static void packets_leave_when_their_bytes_are_there(void **state)
 {
 	struct sending s = { 1, 100 * 2048, 0 };
@@ -191,6 +196,7 @@ static void entry_program(struct st *m, site_id node)
 	m->word[0]++;
 }
 
+/* SUN-F49 */
 static void a_receiver_counts_so_many_messages_at_a_time(void **state)
 {
 	static const char *const sets[] = { "nic.entries=256",
@@ -269,6 +275,7 @@ static void shuffle_program(struct st *m, site_id node)
 	}
 }
 
+/* SUN-F46, SUN-F49 */
 static void shuffled_messages_complete_once_behind_their_bytes(void **state)
 {
 	struct st m;

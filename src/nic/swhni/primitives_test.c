@@ -87,7 +87,7 @@ static void reply_program(struct st *m, site_id node)
 		send_all(&q, 31, SWHNI_REPLY);
 }
 
-/* SUN-F63, SUN-F76 */
+/* SUN-F60: SUN-F63, SUN-F76 */
 static void a_reply_word_counts_a_write_when_its_bytes_are_there(void **state)
 {
 	struct st m;
@@ -235,7 +235,7 @@ static void message_program(struct st *m, site_id node)
 		assert_int_equal(st_error(&q), SWHNI_OK);
 }
 
-/* SUN-F64: the sender names a queue and no address. */
+/* SUN-F78: SUN-F64: the sender names a queue and no address. */
 static void messages_go_into_the_next_slots_of_a_queue(void **state)
 {
 	static const uint32_t types[] = { SWHNI_SEND, SWHNI_DATAGRAM };
@@ -278,7 +278,7 @@ static void full_program(struct st *m, site_id node)
 	}
 }
 
-/* SUN-G24 */
+/* SUN-F64: SUN-G24 */
 static void a_full_queue_puts_messages_off_and_loses_datagrams(void **state)
 {
 	static const uint32_t types[] = { SWHNI_SEND, SWHNI_DATAGRAM };
@@ -331,6 +331,7 @@ static void short_program(struct st *m, site_id node)
 		check(ST_TARGET + 1024 * n + 64, n, n);
 }
 
+/* SUN-F60 */
 static void short_messages_of_all_lengths_arrive(void **state)
 {
 	struct st m;

@@ -21,6 +21,7 @@ static void write_program(struct st *m, site_id node)
 	assert_int_equal(st_error(&q), SWHNI_OK);
 }
 
+/* SUN-F43, SUN-F78 */
 static void a_write_of_eight_bytes_takes_two_reads_and_the_way(void **state)
 {
 	struct st m;

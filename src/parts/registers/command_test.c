@@ -109,6 +109,7 @@ static void done(struct fake *f)
 	mem_free(f);
 }
 
+/* SUN-F33 */
 static void a_command_acts_on_a_port_a_row_or_all_ports(void **state)
 {
 	struct fake *f = make(40);
@@ -218,7 +219,8 @@ static void lists_of_entries_are_packed_and_unpacked(void **state)
 	done(f);
 }
 
-/* Two operations, a command of both; ports may map an operation otherwise. */
+/* SUN-F67: Two operations, a command of both; ports may map an operation
+ * otherwise. */
 static void software_defines_commands_in_two_levels(void **state)
 {
 	struct fake *f = make(16);
@@ -255,6 +257,7 @@ static void software_defines_commands_in_two_levels(void **state)
 	done(f);
 }
 
+/* SUN-F67 */
 static void definitions_that_cannot_be_are_refused(void **state)
 {
 	struct fake *f = make(16);

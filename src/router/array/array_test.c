@@ -37,6 +37,7 @@ static struct star_rig *rig(struct rig_how how)
 
 /* --- alone --- */
 
+/* SUN-F17 */
 static void a_packet_alone_takes_its_wires_and_one_serialisation(void **state)
 {
 	for (uint32_t bytes = 0; bytes <= FULL; bytes += 16) {
@@ -53,6 +54,7 @@ static void a_packet_alone_takes_its_wires_and_one_serialisation(void **state)
 	}
 }
 
+/* SUN-F11 */
 static void any_input_reaches_any_output(void **state)
 {
 	struct star_rig *r = rig((struct rig_how){ .n_nodes = NODES });
@@ -66,6 +68,7 @@ static void any_input_reaches_any_output(void **state)
 	star_free(r);
 }
 
+/* SUN-F11 */
 static void pairs_do_not_meet_in_a_switch(void **state)
 {
 	struct star_rig *r = rig((struct rig_how){ .n_nodes = NODES });
@@ -102,6 +105,7 @@ static uint32_t taken(uint8_t kind, uint32_t bytes, int64_t shared,
 	return n;
 }
 
+/* SUN-F16, SUN-F19 */
 static void a_channel_uses_its_own_credits_and_the_pool(void **state)
 {
 	uint32_t more;
@@ -117,6 +121,7 @@ static void a_channel_uses_its_own_credits_and_the_pool(void **state)
 		taken(PACKET_HIGH, TINY, 33, PACKET_SYSTEM, &more), 65 / 2);
 }
 
+/* SUN-F15, SUN-F16 */
 static void a_channel_cannot_take_anothers_private_credits(void **state)
 {
 	static const uint8_t kind[] = { PACKET_DYNAMIC, PACKET_HIGH,
@@ -132,8 +137,9 @@ static void a_channel_cannot_take_anothers_private_credits(void **state)
 	}
 }
 
-/* b chunks of buffer are filled once in a round trip: a packet's room is free
- * when its tail has crossed to the row buffer, and known after the way back. */
+/* SUN-F20: b chunks of buffer are filled once in a round trip: a packet's room
+ * is free when its tail has crossed to the row buffer, and known after the way
+ * back. */
 static void a_stream_has_its_buffer_a_round_trip(void **state)
 {
 	enum { N = 200 };
@@ -163,8 +169,8 @@ static void a_stream_has_its_buffer_a_round_trip(void **state)
 
 /* --- row buffers --- */
 
-/* Node 1 takes in two packets and no more.  What node 0 has for it fills the
- * row buffer for its column. */
+/* SUN-F13: Node 1 takes in two packets and no more.  What node 0 has for it
+ * fills the row buffer for its column. */
 static void a_full_row_buffer_blocks_its_column_and_channel_only(void **state)
 {
 	struct star_rig *r =
@@ -186,8 +192,8 @@ static void a_full_row_buffer_blocks_its_column_and_channel_only(void **state)
 	star_free(r);
 }
 
-/* The same, with what goes from node 0 to another column: it passes what
- * waits, alone. */
+/* SUN-F12: The same, with what goes from node 0 to another column: it passes
+ * what waits, alone. */
 static void other_columns_pass_what_waits(void **state)
 {
 	for (uint32_t to = 2; to < NODES; to++) {
@@ -207,6 +213,7 @@ static void other_columns_pass_what_waits(void **state)
 	}
 }
 
+/* SUN-F14 */
 static void a_queue_blocks_all_columns(void **state)
 {
 	struct array_params own = array_test_params();
@@ -241,8 +248,8 @@ static void two_channels_may_share_a_row_buffer(void **state)
 	star_free(r);
 }
 
-/* A row buffer of n packets, and an input buffer of two, are full when the
- * sender has no more credits. */
+/* SUN-F13: A row buffer of n packets, and an input buffer of two, are full when
+ * the sender has no more credits. */
 static void row_buffers_hold_packets_beyond_the_input(void **state)
 {
 	for (uint32_t n = 1; n <= 4; n *= 2) {
@@ -281,8 +288,8 @@ static sim_time tenth(int64_t column, sim_time *each)
 	return born;
 }
 
-/* Its packets leave their row buffer while the link is busy, so the next ones
- * can come that much earlier. */
+/* SUN-F13: Its packets leave their row buffer while the link is busy, so the
+ * next ones can come that much earlier. */
 static void an_output_grants_by_its_column_buffer_ahead(void **state)
 {
 	sim_time each, late = tenth(0, &each);
@@ -316,6 +323,7 @@ static void senders_share_an_output_equally(void **state)
 	star_free(r);
 }
 
+/* SUN-F15 */
 static void channels_share_a_link_equally(void **state)
 {
 	struct star_rig *r = rig((struct rig_how){ .n_nodes = 4 });
@@ -374,6 +382,7 @@ static uint32_t saturated(const struct array_params *own)
 	return came * 100 / (NODES * (UNTIL - 10));
 }
 
+/* SUN-F14 */
 static void row_buffers_carry_more_than_queues(void **state)
 {
 	struct array_params own = array_test_params();
@@ -418,8 +427,8 @@ static void digests_do_not_depend_on_threads(void **state)
 		star_free(r[i]);
 }
 
-/* Packets and bytes by port and channel; what waits, and the time that it has
- * done so. */
+/* SUN-F32: Packets and bytes by port and channel; what waits, and the time that
+ * it has done so. */
 static void ports_count_by_channel(void **state)
 {
 	struct star_rig *r =
@@ -515,6 +524,7 @@ static void expect_refusal(
 	assert_string_equal(e.text, why);
 }
 
+/* SUN-F12 */
 static void what_cannot_be_is_refused_by_name(void **state)
 {
 	struct array_params own = array_test_params();

@@ -89,6 +89,7 @@ static struct packet tagged(
 	return p;
 }
 
+/* SUN-F28 */
 static void equals_have_their_turn(void **state)
 {
 	struct star_rig *r =
@@ -102,7 +103,7 @@ static void equals_have_their_turn(void **state)
 	star_free(r);
 }
 
-/* Trunk A is taken by others. */
+/* SUN-F28: Trunk A is taken by others. */
 static void adaptive_packets_take_the_port_with_most_credits(void **state)
 {
 	struct star_rig *r =
@@ -117,6 +118,7 @@ static void adaptive_packets_take_the_port_with_most_credits(void **state)
 	star_free(r);
 }
 
+/* SUN-F29 */
 static void ordered_packets_take_the_first_port_that_works(void **state)
 {
 	struct fault_event e[] = {
@@ -141,6 +143,7 @@ static void ordered_packets_take_the_first_port_that_works(void **state)
 	star_free(r);
 }
 
+/* SUN-F29 */
 static void later_ports_are_for_dead_links(void **state)
 {
 	struct fault_event e[] = {
@@ -201,6 +204,7 @@ static uint64_t moved_by_feedback(bool feedback)
 	return sent;
 }
 
+/* SUN-F21 */
 static void feedback_moves_packets_before_a_queue_is_full(void **state)
 {
 	assert_true(moved_by_feedback(false) <= 2);
@@ -209,6 +213,7 @@ static void feedback_moves_packets_before_a_queue_is_full(void **state)
 
 /* --- dead links --- */
 
+/* SUN-F29 */
 static void what_waits_for_a_dead_link_chooses_again(void **state)
 {
 	struct fault_event e[] = {
@@ -359,6 +364,7 @@ static struct packet many(site_id src, uint32_t bytes)
 	return p;
 }
 
+/* SUN-F30 */
 static void a_multicast_goes_to_each_of_its_ports(void **state)
 {
 	const port_mask nodes = ((port_mask)1 << HALF) - 1;
@@ -381,8 +387,8 @@ static void a_multicast_goes_to_each_of_its_ports(void **state)
 	}
 }
 
-/* The bus carries a packet once for all columns: it is only copies for ports of
- * one column that cross one after the other. */
+/* SUN-F13: The bus carries a packet once for all columns: it is only copies for
+ * ports of one column that cross one after the other. */
 static void copies_for_different_columns_cross_at_once(void **state)
 {
 	struct coll c;
@@ -399,8 +405,8 @@ static void copies_for_different_columns_cross_at_once(void **state)
 	spread_free(r);
 }
 
-/* Node 1 has no room: the others get their copies, the packet stays in its
- * input, and what comes behind it on another channel passes. */
+/* SUN-F30: Node 1 has no room: the others get their copies, the packet stays in
+ * its input, and what comes behind it on another channel passes. */
 static void each_copy_leaves_when_it_can(void **state)
 {
 	struct coll c;
@@ -472,8 +478,8 @@ static sim_time narrow(int64_t store, site_id from, site_id to)
 	return took;
 }
 
-/* In hundredths of a full packet's time: its own link takes twice as long; and
- * then all of it has to leave again. */
+/* SUN-F17, SUN-F18: In hundredths of a full packet's time: its own link takes
+ * twice as long; and then all of it has to leave again. */
 static void packets_from_a_narrow_link_are_stored(void **state)
 {
 	assert_int_equal(narrow(ARRAY_STORE_NEVER, 0, 1), 100);
@@ -517,6 +523,7 @@ static uint32_t stored_for_errors(int64_t errors, uint32_t *at_once)
 	return stored;
 }
 
+/* SUN-F18 */
 static void packets_from_a_link_with_errors_are_stored(void **state)
 {
 	uint32_t at_once;
