@@ -1,7 +1,8 @@
 /*
  * Collectives of SWverbs.  A tree's list, parent and children, lies in the
  * driver's memory, and the card reads it when a collective begins.  The
- * contribution of up to 128 bytes is stored on the card with the descriptor.
+ * contribution of up to 128 bytes, or to a broadcast, is stored on the card
+ * with the descriptor.
  */
 #include <errno.h>
 
@@ -211,7 +212,7 @@ static void read_own(const struct weft_sw_collective *c, uint8_t *data)
 	const struct swhni_handle *h =
 		swhni_handle(swv_nic(), program_node(), c->key);
 
-	if (c->bytes)
+	if (c->bytes && (c->op == WEFT_SW_BROADCAST || c->bytes <= SWHNI_SHORT))
 		program_read((h->space == SWHNI_PHYSICAL ? 0 : h->at) + c->at,
 			data, c->bytes);
 }
