@@ -66,17 +66,19 @@ refusal() { # WORKLOAD MACHINE
 	lofamo\ apenet* | code\ bgq* | collective\ *) ;;
 	replay\ * | exchange\ *) ;;
 	events\ qsnet2* | probe\ gemini* | files\ bgq-io) ;;
-	manage\ sunway* | exit\ sunway* | probe\ sunway* | code\ sunway*) ;;
+	manage\ sunway* | exit\ sunway*) ;;
+	probe\ sunway* | code\ sunway*) ;;
 	reach\ [dfgqs]*) ;;
 	reach\ *) echo 'no switches' ;;
-	exit\ * | manage\ * | events\ * | files\ [!b]*) echo 'only on machines' ;;
+	exit\ * | manage\ * | events\ * | files\ [!b]*)
+		echo 'only on machines' ;;
 	files\ *) echo 'has no IO nodes' ;;
 	probe\ *) echo 'cannot carry their route' ;;
 	lofamo\ *) echo 'has no watchdogs' ;;
 	code\ *) echo 'no symbols' ;;
 	amo\ [abq]*) echo 'no atomic operations' ;;
 	neighbours\ [dfqs]* | tornado\ [dfqs]*) echo 'needs a torus' ;;
-	fan\ [fqs]* | fan\ *-loop) echo 'no neighbours' ;;
+	fan\ [fq]* | fan\ *-loop) echo 'no neighbours' ;;
 	*\ *-loop) echo 'two nodes|nodes 0 to 0' ;;
 	crossover\ [bdft]*) echo 'has only one' ;;
 	bit-reversal\ *-pair | permutation\ *-pair) echo 'to itself' ;;

@@ -71,6 +71,7 @@ static inline void net_leave_room(const struct link_rules *k,
 	sim_time room = retry_pass(x->acks, &k->retry, k->max_chunks, chunks,
 		tail + 2 * k->latency[l->wire]);
 
+	x->acks->sent = tail;
 	if (l->free_at < room)
 		l->free_at = room;
 	if (l->owed_until < room)
