@@ -27,7 +27,14 @@ struct writer {
 	const struct fact *group;
 	struct figure_scale scale; /* of the last u */
 	bool is_any; /* a part in brackets was not left out */
+	bool is_short; /* memory did not suffice; streams need not tell */
 };
+
+/* What a call that writes has returned. */
+static void wrote(struct writer *w, int code)
+{
+	w->is_short |= code < 0;
+}
 
 static struct blank read_blank(const char *s)
 {
@@ -59,7 +66,7 @@ static void write_text(
 	char format[32];
 
 	snprintf(format, sizeof(format), "%%%ss", b->how);
-	fprintf(w->out, format, text);
+	wrote(w, fprintf(w->out, format, text));
 }
 
 /* With its unit, or in that of the last one. */
@@ -94,7 +101,7 @@ static void write_number(struct writer *w, const struct blank *b,
 		return;
 	}
 	snprintf(format, sizeof(format), "%%%s%c", b->how, b->as ? b->as : 'g');
-	fprintf(w->out, format, value);
+	wrote(w, fprintf(w->out, format, value));
 }
 
 static void write_whole(
@@ -106,9 +113,9 @@ static void write_whole(
 	snprintf(format, sizeof(format), "%%%s%s", b->how,
 		is_count ? PRIu64 : PRId64);
 	if (is_count)
-		fprintf(w->out, format, x->is.count);
+		wrote(w, fprintf(w->out, format, x->is.count));
 	else
-		fprintf(w->out, format, x->is.integer);
+		wrote(w, fprintf(w->out, format, x->is.integer));
 }
 
 static bool is_one(const struct fact *x)
@@ -123,7 +130,7 @@ static void write_list(struct writer *w, const struct fact *x)
 	const char *before = "";
 
 	for (x = x->first; x; x = x->next) {
-		fprintf(w->out, "%s%s", before, x->is.text);
+		wrote(w, fprintf(w->out, "%s%s", before, x->is.text));
 		before = ", ";
 	}
 }
@@ -136,7 +143,7 @@ static void write_blank(struct writer *w, const char *at)
 
 	BUG_IF(!x);
 	if (b.is_plural)
-		fputs(is_one(x) ? "" : "s", w->out);
+		wrote(w, fputs(is_one(x) ? "" : "s", w->out));
 	else if (x->type == FACT_TEXT)
 		write_text(w, &b, x->is.text);
 	else if (x->type == FACT_LIST)
@@ -195,7 +202,7 @@ static void write_form(struct writer *w, const char *at)
 
 	while (*at) {
 		n = strcspn(at, "{[]");
-		fwrite(at, 1, n, w->out);
+		wrote(w, fwrite(at, 1, n, w->out) == n ? 0 : EOF);
 		at += n;
 		if (*at == '{') {
 			write_blank(w, at + 1);
@@ -220,7 +227,7 @@ static char *fill(const struct fact *group, const char *form)
 	if (!w.out)
 		mem_give_up();
 	write_form(&w, form);
-	is_whole = !ferror(w.out);
+	is_whole = !ferror(w.out) && !w.is_short;
 	if (fclose(w.out) || !is_whole)
 		mem_give_up();
 	if (*form != '[' || w.is_any || *text)
