@@ -228,7 +228,7 @@ static char *fill(const struct fact *group, const char *form)
 		mem_give_up();
 	write_form(&w, form);
 	is_whole = !ferror(w.out) && !w.is_short;
-	if (fclose(w.out) || !is_whole)
+	if (fclose(w.out) || !is_whole || !text)
 		mem_give_up();
 	if (*form != '[' || w.is_any || *text)
 		return text;
