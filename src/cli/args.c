@@ -436,10 +436,10 @@ static void print_help(const struct argp_option *o, const char *name,
 	const struct cli_command *c)
 {
 	size_t n = c->help ? strcspn(c->help, "\v") : 0;
-	struct cli_out more;
+	struct stream more;
 
 	/* memory may run out, and then nothing is printed */
-	cli_out_open(&more);
+	stream_open(&more);
 	if (c->list)
 		c->list(more.file);
 	fflush(more.file);

@@ -261,10 +261,10 @@ static int check_all(const struct cli_args *a, FILE *f, struct err *e)
 
 static int perform(const struct cli_args *a, struct err *e)
 {
-	struct cli_out out;
+	struct stream out;
 	int code;
 
-	cli_out_open(&out);
+	stream_open(&out);
 	code = check_all(a, out.file, e);
 	if (code < 0)
 		cli_out_drop(&out);

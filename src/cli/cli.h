@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/stream.h"
 
 enum { CLI_MAX_SETS = 64, CLI_MAX_WORDS = 64, CLI_MAX_PLUGINS = 4 };
 
@@ -98,18 +99,11 @@ struct machine *cli_machine(const struct cli_args *a, struct err *e);
 struct machine_source;
 struct machine_source cli_source(const struct cli_args *a);
 
-/* A command's output: kept in memory until it is whole. */
-struct cli_out {
-	FILE *file;
-	char *text;
-	size_t size;
-};
-
-void cli_out_open(struct cli_out *o);
-/* Writes all of it to stdout; -1 with the error. */
-int cli_out_close(struct cli_out *o, struct err *e);
+/* A command's output is kept in a stream until it is whole.  Writes all of it
+ * to stdout; -1 with the error. */
+int cli_out_close(struct stream *o, struct err *e);
 /* Discards it instead. */
-void cli_out_drop(struct cli_out *o);
+void cli_out_drop(struct stream *o);
 
 /* Writes facts as text, or as JSON with --json. */
 enum cli_look {

@@ -11,22 +11,12 @@
 #include "out/facts_json.h"
 #include "out/facts_text.h"
 
-void cli_out_open(struct cli_out *o)
-{
-	o->file = open_memstream(&o->text, &o->size);
-	if (!o->file)
-		mem_give_up();
-}
-
-int cli_out_close(struct cli_out *o, struct err *e)
+int cli_out_close(struct stream *o, struct err *e)
 {
 	bool ok;
 
 	cli_stop_flag(); /* whole or not at all */
-	/* what was lost on the way was lost for lack of memory */
-	ok = !ferror(o->file);
-	if (fclose(o->file) || !ok)
-		mem_give_up();
+	stream_close(o);
 	ok = fwrite(o->text, 1, o->size, stdout) == o->size &&
 	     fflush(stdout) == 0;
 	mem_free(o->text);
@@ -36,9 +26,9 @@ int cli_out_close(struct cli_out *o, struct err *e)
 	return 0;
 }
 
-void cli_out_drop(struct cli_out *o)
+void cli_out_drop(struct stream *o)
 {
-	fclose(o->file);
+	stream_close(o);
 	mem_free(o->text);
 }
 
@@ -46,9 +36,9 @@ int cli_print(const struct cli_args *a,
 	int (*perform)(const struct cli_args *a, FILE *f, struct err *e),
 	struct err *e)
 {
-	struct cli_out out;
+	struct stream out;
 
-	cli_out_open(&out);
+	stream_open(&out);
 	if (!perform(a, out.file, e))
 		return cli_out_close(&out, e);
 	cli_out_drop(&out);
@@ -73,9 +63,9 @@ void cli_write(const struct cli_args *a, const struct facts *f,
 int cli_tell(const struct cli_args *a, struct facts *f, enum cli_look look,
 	struct err *e)
 {
-	struct cli_out out;
+	struct stream out;
 
-	cli_out_open(&out);
+	stream_open(&out);
 	cli_write(a, f, look, out.file);
 	facts_fini(f);
 	return cli_out_close(&out, e);

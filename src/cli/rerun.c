@@ -61,14 +61,14 @@ static int compare(const struct cli_args *a, const struct was *w,
 	const struct machine_run *r, struct db *d, struct err *e)
 {
 	char digest[24], hash[24];
-	struct cli_out out;
+	struct stream out;
 	bool same, same_machine;
 
 	snprintf(digest, sizeof(digest), "%016" PRIx64, r->digest);
 	snprintf(hash, sizeof(hash), "%016" PRIx64, record_hash(r));
 	same = !strcmp(digest, w->digest);
 	same_machine = !strcmp(hash, w->hash);
-	cli_out_open(&out);
+	stream_open(&out);
 	fprintf(out.file, "%s\n", w->command);
 	if (tell_inputs(a, d, out.file, e)) {
 		cli_out_drop(&out);

@@ -117,9 +117,9 @@ const char *run_ending_name(enum load_ending e)
 /* " load=max ..." */
 static void add_words(struct facts *f, const struct cli_args *a)
 {
-	struct cli_out o;
+	struct stream o;
 
-	cli_out_open(&o);
+	stream_open(&o);
 	for (size_t i = 2; i < a->n_words; i++)
 		fprintf(o.file, " %s", a->word[i]);
 	fflush(o.file);

@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "cli/run.h"
 
-static void add_word(struct cli_out *o, const char *option, const char *value)
+static void add_word(struct stream *o, const char *option, const char *value)
 {
 	bool is_plain = strcspn(value, " \t\n'\"$\\*?&;|<>()") == strlen(value);
 
@@ -15,7 +15,7 @@ static void add_word(struct cli_out *o, const char *option, const char *value)
 }
 
 /* Words, and what is said of the machine. */
-static void add_machine(struct cli_out *o, const struct cli_args *a)
+static void add_machine(struct stream *o, const struct cli_args *a)
 {
 	for (size_t i = 0; i < a->n_words; i++)
 		add_word(o, "", a->word[i]);
@@ -33,9 +33,9 @@ static void add_machine(struct cli_out *o, const struct cli_args *a)
 
 char *run_sweep_command(const struct cli_args *a)
 {
-	struct cli_out o;
+	struct stream o;
 
-	cli_out_open(&o);
+	stream_open(&o);
 	fputs("weft sweep", o.file);
 	add_machine(&o, a);
 	if (a->is_past)
@@ -47,10 +47,10 @@ char *run_sweep_command(const struct cli_args *a)
 
 char *run_command(const struct cli_args *a, const struct machine_run_setup *s)
 {
-	struct cli_out o;
+	struct stream o;
 	char text[48];
 
-	cli_out_open(&o);
+	stream_open(&o);
 	fputs(s->program ? s->program : "weft run", o.file);
 	add_machine(&o, a);
 	if (a->until) {

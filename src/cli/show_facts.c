@@ -33,7 +33,7 @@ static void end_table(struct facts *f, const char *key, const char *columns)
 }
 
 /* What others write, as lines. */
-static void add_written(struct facts *f, struct cli_out *o)
+static void add_written(struct facts *f, struct stream *o)
 {
 	fflush(o->file);
 	if (o->size)
@@ -390,9 +390,9 @@ static uint32_t n_ports(const struct topo *t)
 static void add_describe(struct facts *f, const struct machine *m)
 {
 	const struct net_params *r = &m->router;
-	struct cli_out o;
+	struct stream o;
 
-	cli_out_open(&o);
+	stream_open(&o);
 	(r->switches ? r->switches : r->kind)->describe(r, m->topo, o.file);
 	add_written(f, &o);
 }
@@ -514,7 +514,7 @@ static void add_routing(struct facts *f, const struct route *r)
 {
 	struct route_fact is;
 	bool is_listing = false;
-	struct cli_out o;
+	struct stream o;
 
 	facts_group(f, "routing");
 	for (uint32_t i = 0;; i++) {
@@ -535,7 +535,7 @@ static void add_routing(struct facts *f, const struct route *r)
 	}
 	if (is_listing)
 		facts_end(f);
-	cli_out_open(&o);
+	stream_open(&o);
 	if (r->ops->describe)
 		r->ops->describe(r, o.file);
 	add_written(f, &o);
@@ -605,7 +605,7 @@ static void add_head(struct facts *f, const struct machine *m)
 static void add_all(struct facts *f, const struct show *s, bool has_edges)
 {
 	const struct machine *m = s->m;
-	struct cli_out o;
+	struct stream o;
 
 	add_head(f, m);
 	add_tables(f, m->topo);
@@ -628,7 +628,7 @@ static void add_all(struct facts *f, const struct show *s, bool has_edges)
 	add_flow(f, m);
 	add_routing(f, m->route);
 	add_simulation(f, m);
-	cli_out_open(&o);
+	stream_open(&o);
 	if (m->topo->ops->draw)
 		m->topo->ops->draw(m->topo, o.file);
 	add_written(f, &o);

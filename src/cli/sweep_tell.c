@@ -358,7 +358,7 @@ static void add_end(struct facts *f, const struct sweep *w)
 static int tell(struct told *t, struct err *e)
 {
 	const struct sweep *w = t->sweep;
-	struct cli_out out;
+	struct stream out;
 	char names[512];
 
 	snprintf(names, sizeof(names), "%s",
@@ -371,7 +371,7 @@ static int tell(struct told *t, struct err *e)
 	if (w->done)
 		add_table(t);
 	add_end(&t->facts, w);
-	cli_out_open(&out);
+	stream_open(&out);
 	cli_write(w->args, &t->facts, CLI_FITTED, out.file);
 	if (cli_out_close(&out, e) ||
 		(w->args->csv && write_file(t, w->args->csv, &out_points, e)) ||

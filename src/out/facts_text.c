@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/stream.h"
 #include "facts/figure.h"
 #include "out/table.h"
 
@@ -27,14 +28,7 @@ struct writer {
 	const struct fact *group;
 	struct figure_scale scale; /* of the last u */
 	bool is_any; /* a part in brackets was not left out */
-	bool is_short; /* memory did not suffice; streams need not tell */
 };
-
-/* What a call that writes has returned. */
-static void wrote(struct writer *w, int code)
-{
-	w->is_short |= code < 0;
-}
 
 static struct blank read_blank(const char *s)
 {
@@ -66,7 +60,7 @@ static void write_text(
 	char format[32];
 
 	snprintf(format, sizeof(format), "%%%ss", b->how);
-	wrote(w, fprintf(w->out, format, text));
+	fprintf(w->out, format, text);
 }
 
 /* With its unit, or in that of the last one. */
@@ -101,7 +95,7 @@ static void write_number(struct writer *w, const struct blank *b,
 		return;
 	}
 	snprintf(format, sizeof(format), "%%%s%c", b->how, b->as ? b->as : 'g');
-	wrote(w, fprintf(w->out, format, value));
+	fprintf(w->out, format, value);
 }
 
 static void write_whole(
@@ -113,9 +107,9 @@ static void write_whole(
 	snprintf(format, sizeof(format), "%%%s%s", b->how,
 		is_count ? PRIu64 : PRId64);
 	if (is_count)
-		wrote(w, fprintf(w->out, format, x->is.count));
+		fprintf(w->out, format, x->is.count);
 	else
-		wrote(w, fprintf(w->out, format, x->is.integer));
+		fprintf(w->out, format, x->is.integer);
 }
 
 static bool is_one(const struct fact *x)
@@ -130,7 +124,7 @@ static void write_list(struct writer *w, const struct fact *x)
 	const char *before = "";
 
 	for (x = x->first; x; x = x->next) {
-		wrote(w, fprintf(w->out, "%s%s", before, x->is.text));
+		fprintf(w->out, "%s%s", before, x->is.text);
 		before = ", ";
 	}
 }
@@ -143,7 +137,7 @@ static void write_blank(struct writer *w, const char *at)
 
 	BUG_IF(!x);
 	if (b.is_plural)
-		wrote(w, fputs(is_one(x) ? "" : "s", w->out));
+		fputs(is_one(x) ? "" : "s", w->out);
 	else if (x->type == FACT_TEXT)
 		write_text(w, &b, x->is.text);
 	else if (x->type == FACT_LIST)
@@ -202,7 +196,7 @@ static void write_form(struct writer *w, const char *at)
 
 	while (*at) {
 		n = strcspn(at, "{[]");
-		wrote(w, fwrite(at, 1, n, w->out) == n ? 0 : EOF);
+		fwrite(at, 1, n, w->out);
 		at += n;
 		if (*at == '{') {
 			write_blank(w, at + 1);
@@ -219,20 +213,15 @@ static void write_form(struct writer *w, const char *at)
 static char *fill(const struct fact *group, const char *form)
 {
 	struct writer w = { .group = group };
-	char *text = NULL;
-	size_t size;
-	bool is_whole;
+	struct stream out;
 
-	w.out = open_memstream(&text, &size);
-	if (!w.out)
-		mem_give_up();
+	stream_open(&out);
+	w.out = out.file;
 	write_form(&w, form);
-	is_whole = !ferror(w.out) && !w.is_short;
-	if (fclose(w.out) || !is_whole || !text)
-		mem_give_up();
-	if (*form != '[' || w.is_any || *text)
-		return text;
-	mem_free(text);
+	stream_close(&out);
+	if (*form != '[' || w.is_any || *out.text)
+		return out.text;
+	mem_free(out.text);
 	return NULL;
 }
 

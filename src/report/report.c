@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/stream.h"
 #include "record/read.h"
 #include "record/tables.h"
 
@@ -44,16 +45,12 @@ static void write_safely(const char *text, size_t n, FILE *out)
 
 int report_write(struct db *const *file, size_t n, FILE *out, struct err *e)
 {
-	char *text = NULL;
-	size_t size = 0;
-	FILE *data = open_memstream(&text, &size);
+	struct stream data;
 	struct json j;
 	int failed = 0;
-	bool is_bad;
 
-	if (!data)
-		mem_give_up();
-	json_init(&j, data);
+	stream_open(&data);
+	json_init(&j, data.file);
 	json_object(&j, NULL);
 	json_text(&j, "weft", WEFT_VERSION);
 	write_scales(&j);
@@ -62,14 +59,12 @@ int report_write(struct db *const *file, size_t n, FILE *out, struct err *e)
 		failed = write_file(file[i], &j, e);
 	json_end(&j, ']');
 	json_end(&j, '}');
-	is_bad = ferror(data);
-	if (fclose(data) || is_bad)
-		mem_give_up();
+	stream_close(&data);
 	if (!failed) {
 		fputs((const char *)report_head, out);
-		write_safely(text, size, out);
+		write_safely(data.text, data.size, out);
 		fputs((const char *)report_tail, out);
 	}
-	mem_free(text);
+	mem_free(data.text);
 	return failed;
 }
