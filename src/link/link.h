@@ -286,6 +286,12 @@ static inline void link_collect(
 	l->all_tokens += sum; /* no channel overflows into the next */
 }
 
+/* What a channel with some tokens has taken of the chunks that it shares. */
+static inline int32_t link_shared(int32_t tokens, int32_t pool)
+{
+	return tokens < pool ? pool - tokens : 0;
+}
+
 /*
  * Room for a channel where each has private chunks, and all share a pool.  The
  * tokens of a channel count both together: what it lacks of the pool's chunks
@@ -297,7 +303,7 @@ static inline int32_t link_room(
 	int32_t left = pool, own = l->tokens[channel] - pool;
 
 	for (uint32_t c = 0; c < LINK_CHANNELS; c++)
-		left -= l->tokens[c] < pool ? pool - l->tokens[c] : 0;
+		left -= link_shared(l->tokens[c], pool);
 	return left + (own > 0 ? own : 0);
 }
 

@@ -134,11 +134,8 @@ static int check_pool(
 	const struct router *far = net_router(a->n, end.router);
 	int32_t pool = far->ops->shared(far, end.port), left = pool;
 
-	for (uint32_t c = 0; c < far->ops->n_channels; c++) {
-		int32_t held = r->ops->tokens(r, s, p, c);
-
-		left -= held < pool ? pool - held : 0;
-	}
+	for (uint32_t c = 0; c < far->ops->n_channels; c++)
+		left -= link_shared(r->ops->tokens(r, s, p, c), pool);
 	if (left >= 0)
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,

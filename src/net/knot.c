@@ -173,7 +173,7 @@ static int32_t pool_room(
 	int32_t pool = r->ops->shared(r, to.port), left = pool;
 
 	for (uint32_t c = 0; c < r->ops->n_channels; c++)
-		left -= room[c] < pool ? pool - room[c] : 0;
+		left -= link_shared(room[c], pool);
 	return left + (room[channel] > pool ? room[channel] - pool : 0);
 }
 
