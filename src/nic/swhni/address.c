@@ -168,10 +168,10 @@ enum swhni_error sw_look_up(const struct nic_at *a, uint32_t engine,
 	uint32_t rights, const struct swhni_handle **handle)
 {
 	const struct sw_handle *x = find(a->node, key);
-	const struct swhni_handle *h = &x->h;
+	const struct swhni_handle *h = x ? &x->h : NULL;
 	uint64_t first;
 
-	if (!x || !sw_engine_reaches(a, engine, h->process))
+	if (!h || !sw_engine_reaches(a, engine, h->process))
 		return SWHNI_BAD_KEY;
 	if (h->job != job)
 		return SWHNI_WRONG_JOB;
