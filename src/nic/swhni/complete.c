@@ -25,11 +25,12 @@ static uint32_t take_slot(const struct nic_at *a, uint32_t engine,
 	struct sw_load *l, uint32_t bytes, sim_time *t)
 {
 	struct sw_interface *x;
+	struct sw_receive *r;
 	uint32_t status = find(a, engine, &l->h, &x);
-	struct sw_receive *r = &x->receive;
 
 	if (status)
 		return status;
+	r = &x->receive;
 	if (!r->slots)
 		return SWHNI_BAD_INTERFACE;
 	if (r->number - r->taken >= r->slots)
