@@ -330,11 +330,43 @@ int elan_thread_wait_word(uint64_t at, uint64_t value);
 /*
  * Read 1 to ELAN_BLOCK bytes of the node's memory, which takes
  * nic.dma.read-latency and then the host's bus; write a word to a multiple of
- * eight, which takes a cycle, and then crosses the bus.  EINVAL for other
+ * eight, which takes a cycle, and then crosses the bus.  Of the card's memory,
+ * a word takes a cycle, and longer if it is not in the cache; two bad bits are
+ * EIO.  EINVAL for other
  * numbers, EFAULT for addresses outside of the memory.
  */
 int elan_thread_read(uint64_t at, void *to, uint32_t bytes);
 int elan_thread_write(uint64_t at, uint64_t value);
+
+/*
+ * Reads a block of the card's memory by one or both read ports of its cache, at
+ * nic.cache.port each where it hits, and occupies the processor meanwhile.  The
+ * bytes go to to, or nowhere if that is NULL.  EINVAL for no bytes and other
+ * numbers of ports, EFAULT for addresses outside of the job's card memory, EIO
+ * for a word with two bad bits.
+ */
+int elan_thread_read_block(
+	uint64_t at, void *to, uint64_t bytes, uint32_t ports);
+
+/* --- the card's memory --- */
+
+/*
+ * Takes bytes of this node's card memory for the job; *at is their address,
+ * ELAN_CARD_AT or above and a multiple of 64.  They are zeros.  Queues,
+ * packets, events and threads of the job use such addresses like those of the
+ * node's memory, without the host's bus.  EINVAL for no bytes, ENOMEM if there
+ * is no room, EFAULT if at is NULL.
+ */
+int elan_card_alloc(uint64_t bytes, uint64_t *at);
+/* Gives back what was taken at an address: packets for it are refused from now
+ * on.  EINVAL if nothing was. */
+int elan_card_free(uint64_t at);
+/*
+ * Loads whole words of card memory over the bus: nic.dma.read-latency each.
+ * EINVAL for other addresses and lengths, EFAULT if they are not in memory that
+ * the job has taken, EIO if a word has two bad bits.
+ */
+int elan_card_read(uint64_t at, void *to, uint32_t bytes);
 
 /* --- the node's memory --- */
 

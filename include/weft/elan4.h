@@ -89,7 +89,7 @@
 #include <stdint.h>
 
 enum {
-	ELAN_QUEUES = 8192,
+	ELAN_QUEUES = 65536,
 	ELAN_EVENTS = 65536,
 	ELAN_CONTEXTS = 16384, /* QSN-N39 */
 	ELAN_BLOCK = 128, /* most bytes of data in a transaction */
@@ -102,6 +102,9 @@ enum {
 	ELAN_REGISTERS = 6, /* initial values for a thread */
 	ELAN_CODES = 1024, /* numbers of code per context */
 };
+
+/* Addresses from here on are those of the card's own memory. */
+#define ELAN_CARD_AT (UINT64_C(1) << 44)
 
 enum elan_command {
 	ELAN_NOP,
@@ -165,6 +168,7 @@ enum elan_error {
 	ELAN_ERROR_ADDRESS, /* outside its context's memory */
 	ELAN_ERROR_REFUSED, /* the receiver has no such context or address */
 	ELAN_ERROR_RETRIES, /* too many */
+	ELAN_ERROR_MEMORY, /* two bad bits in a word of card memory */
 	ELAN_ERRORS,
 };
 

@@ -334,6 +334,15 @@ static const struct memory_range *find_range(
 	return NULL;
 }
 
+uint8_t *memory_device_page(struct memory *m, uint64_t at)
+{
+	const struct memory_range *r = find_range(m, at, 1);
+
+	if (!r || r->kind != MEMORY_OF_DEVICE)
+		return NULL;
+	return page_to_write(m, at / MEMORY_PAGE);
+}
+
 static bool is_in_regions(const struct memory *m, uint64_t at, uint64_t n)
 {
 	while (n) {

@@ -202,6 +202,12 @@ static inline uint8_t *memory_stored(
 uint8_t *memory_place(struct memory *m, uint64_t at, size_t n);
 
 /*
+ * The page of an address in a device's range, created; it stays where it is.
+ * NULL if it is in no such range.
+ */
+uint8_t *memory_device_page(struct memory *m, uint64_t at);
+
+/*
  * Stores bytes of any number of pages in one piece from now on, until
  * memory_fini(), and returns their place.  Stored bytes are moved there once,
  * which takes as long as writing them; bytes that are mapped already cost

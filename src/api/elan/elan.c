@@ -375,6 +375,41 @@ int elan_thread_start(
 	return elan_issue(q, word, 1 + ELAN_REGISTERS);
 }
 
+/* --- the card's memory --- */
+
+int elan_card_alloc(uint64_t bytes, uint64_t *at)
+{
+	if (!at)
+		return EFAULT;
+	return elan_memory_take(
+		cq_card(), program_node(), ELAN_CONTEXT, bytes, at);
+}
+
+int elan_card_free(uint64_t at)
+{
+	return elan_memory_give(cq_card(), program_node(), ELAN_CONTEXT, at);
+}
+
+int elan_card_read(uint64_t at, void *to, uint32_t bytes)
+{
+	uint64_t word;
+	sim_time late;
+
+	if (!bytes || bytes % 8 || at % 8)
+		return EINVAL;
+	for (uint32_t i = 0; i < bytes; i += 8) {
+		struct nic_at a = nic_now(cq_card());
+		int code = elan_memory_load(
+			&a, ELAN_CONTEXT, at + i, &word, &late);
+
+		if (code)
+			return code;
+		program_charge(cq_params()->read_latency + late);
+		memcpy((uint8_t *)to + i, &word, 8);
+	}
+	return 0;
+}
+
 /* --- the node's memory --- */
 
 uint64_t elan_memory_bytes(void)

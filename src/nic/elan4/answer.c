@@ -32,7 +32,8 @@ static void on_failed(
 	elan_count(a)->errors[why]++;
 }
 
-static const struct elan_owner owner = { on_acked, on_failed };
+static const struct elan_owner owner = { .done = on_acked,
+	.failed = on_failed };
 
 uint32_t elan_answer_begin(const struct nic_at *a, packet_id get, void **data)
 {

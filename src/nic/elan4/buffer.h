@@ -81,6 +81,7 @@ struct elan_buffer {
 	uint8_t bursts, granted, written; /* of its writes */
 	uint8_t until[ELAN_MOST_PIECES]; /* pieces, up to each burst's end */
 	uint32_t turn[ELAN_MOST_PIECES]; /* of each burst, among all */
+	sim_time in; /* when the last granted burst is in memory */
 	uint8_t ask; /* an enum elan_ask */
 	uint8_t verdict; /* an enum elan_kind: its answer */
 	uint8_t fifo; /* of reception */

@@ -65,6 +65,8 @@ static enum elan_error copy(const struct nic_at *a, uint32_t context,
 
 	if (bytes > COPY_MOST || bytes % 8)
 		return ELAN_ERROR_COMMAND;
+	if (elan_is_card(from) && !elan_sdram_is_sound(a, from, bytes))
+		return ELAN_ERROR_MEMORY;
 	if (from % 8 || to % 8 ||
 		!elan_may(elan_here(a), context, from, bytes) ||
 		!elan_may(elan_here(a), context, to, bytes))
@@ -136,7 +138,7 @@ static void execute(
 static uint32_t simple(const struct nic_at *a, struct elan_queue *q)
 {
 	uint64_t word[1 + ELAN_DMA_WORDS];
-	uint64_t first = elan_queue_word(q, q->taken);
+	const uint64_t first = elan_queue_word(q, q->taken);
 	uint32_t n = length((enum elan_command)(first & 0xff), first), i;
 
 	if (!n || 8 * n > q->depth) {
@@ -145,6 +147,8 @@ static uint32_t simple(const struct nic_at *a, struct elan_queue *q)
 		return 0;
 	}
 	if (elan_queue_arrival(q, q->taken + 8 * n) > a->t)
+		return 0;
+	if (!elan_queue_is_sound(a, q, q->taken, 8 * n))
 		return 0;
 	if ((first & 0xff) == ELAN_RUN_THREAD && !q->skips &&
 		!elan_thread_has_room(a, q))
@@ -184,13 +188,15 @@ static uint32_t turn(const struct nic_at *a, struct elan_queue *q)
 	uint32_t sum = 0, n;
 
 	while (sum < TURN && !q->error && q->taken < q->announced) {
-		enum elan_command c = (enum elan_command)(
-			elan_queue_word(q, q->taken) & 0xff);
+		enum elan_command c;
 
 		if (elan_queue_arrival(q, q->taken + 8) > a->t)
 			break;
 		if (!pass_guard(q))
 			break;
+		if (!elan_queue_is_sound(a, q, q->taken, 8))
+			break;
+		c = (enum elan_command)(elan_queue_word(q, q->taken) & 0xff);
 		if (c >= ELAN_COMMANDS || right_of(c) & ~(uint32_t)q->rights) {
 			elan_queue_stop(a, q,
 				c >= ELAN_COMMANDS ? ELAN_ERROR_COMMAND
@@ -231,6 +237,8 @@ void elan_command_on_free(const struct nic_at *a, uint32_t none)
 	(void)none;
 	x->is_posted = false;
 	while (!used && (q = elan_queue_next(elan_here(a)))) {
+		if (!elan_chip_has(a, q))
+			continue;
 		used = turn(a, q);
 		if (!used) {
 			elan_event_on_idle(a, q);

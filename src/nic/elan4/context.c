@@ -1,5 +1,5 @@
 /* Contexts: the memory of a node that the queues and packets of a job may
- * access, and its byte order. */
+ * access, and its byte order; and the end of one. */
 #include <errno.h>
 
 #include "nic/elan4/units.h"
@@ -30,6 +30,19 @@ int elan_context_order(
 		return EINVAL;
 	r->flags = is_big ? ELAN_BIG_ENDIAN : 0;
 	return 0;
+}
+
+void elan_context_stop(const struct nic_at *a, uint32_t context)
+{
+	struct elan_node *n = a->node;
+
+	ranges_drop(&n->contexts, context);
+	for (uint32_t i = 0; i < ELAN_QUEUES; i++) {
+		struct elan_queue *q = elan_queue(n, i);
+
+		if (q && q->context == context)
+			elan_queue_stop(a, q, ELAN_ERROR_MEMORY);
+	}
 }
 
 uint64_t elan_word_order(

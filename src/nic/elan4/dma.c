@@ -84,7 +84,8 @@ static void on_failed(
 	packet_done(a, s->owner_id, s->sequence);
 }
 
-static const struct elan_owner owner = { on_acked, on_failed };
+static const struct elan_owner owner = { .done = on_acked,
+	.failed = on_failed };
 
 /* Makes a packet of a read, whose data comes since then; 0: it is complete. */
 static void build(
@@ -136,6 +137,18 @@ void elan_dma_granted(const struct nic_at *a, uint32_t read, sim_time end)
 		build(a, r, end - elan_bus_time(a, r->bytes));
 }
 
+/* Card memory that cannot be read stops the DMA and its queue. */
+static void check(const struct nic_at *a, const struct elan_read *r)
+{
+	struct elan_run *run = &dmas_of(a)->run[r->dma];
+	uint64_t from = run->d.from + r->offset;
+
+	if (!elan_is_card(from) || elan_sdram_is_sound(a, from, r->bytes))
+		return;
+	run->has_failed = true;
+	elan_queue_stop(a, run->queue, ELAN_ERROR_MEMORY);
+}
+
 static void on_read(const struct nic_at *a, const struct side_read *x)
 {
 	struct slots *reads = &dmas_of(a)->reads;
@@ -143,6 +156,7 @@ static void on_read(const struct nic_at *a, const struct side_read *x)
 
 	slots_give(reads, x->id);
 	elan_here(a)->n_reads--;
+	check(a, &r);
 	if (!r.is_built && dmas_of(a)->run[r.dma].has_failed) {
 		dmas_of(a)->read_bytes -= r.bytes;
 		packet_done(a, r.dma, r.sequence);
@@ -177,8 +191,8 @@ static void start_read(const struct nic_at *a, uint32_t dma, uint32_t bytes)
 	r->from = then.t;
 	r->is_built = false;
 	elan_here(a)->n_reads++;
-	side_reads_begin(&then, &elan_here(a)->reads, run->d.from + run->read,
-		bytes, on_read, x, id);
+	elan_read_begin(&then, ELAN_BY_DMA, run->d.from + run->read, bytes,
+		on_read, x, id);
 	run->read += bytes;
 	run->pending++;
 	x->read_bytes += bytes;

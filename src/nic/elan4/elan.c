@@ -34,6 +34,7 @@ static const struct nic_counter counters[] = {
 	ERROR(ELAN_ERROR_ADDRESS, "address outside its context"),
 	ERROR(ELAN_ERROR_REFUSED, "refused by the receiver"),
 	ERROR(ELAN_ERROR_RETRIES, "too many retries"),
+	ERROR(ELAN_ERROR_MEMORY, "uncorrectable error in card memory"),
 	COUNTER(nacks, "packets"),
 	COUNTER(timeouts, "packets"),
 	COUNTER(resent, "packets"),
@@ -42,6 +43,8 @@ static const struct nic_counter counters[] = {
 	COUNTER(unreadable, "packets"),
 	COUNTER(violations, "packets"),
 	COUNTER(escapes, "packets"),
+	COUNTER(corrected, "words"),
+	COUNTER(uncorrectable, "words"),
 	{ 0 },
 };
 
@@ -77,10 +80,16 @@ static const struct nic_member members[] = {
 	MEMBER(ring, in.waiting, sizeof(struct elan_burst)),
 	MEMBER(ring, out.waiting, sizeof(struct elan_burst)),
 	MEMBER(slots, words.items, sizeof(struct elan_word)),
+	MEMBER(elan_sdram, sdram, 0),
+	MEMBER(elan_cache, cache, 0),
+	MEMBER(slots, steps, sizeof(struct elan_step)),
+	MEMBER(slots, card_reads, sizeof(struct elan_card_read)),
 	MEMBER(side_reads, reads, 0),
 	MEMBER(ranges, contexts, 0),
 	MEMBER(seen, seen, 0),
 	MEMBER(elan_queues, queues, 0),
+	MEMBER(elan_chip, chip, 0),
+	MEMBER(slots, events.fired, sizeof(struct elan_firing)),
 	MEMBER(elan_events, events, 0), /* before its copies go */
 	MEMBER(slots, events.copies, sizeof(struct elan_copy)),
 	MEMBER(slots, sender.resend.items, 0),
@@ -97,7 +106,8 @@ static void node_init(struct nic *nic, void *node, site_id s)
 	const struct elan *x = (const struct elan *)nic;
 	struct elan_node *n = node;
 
-	(void)s;
+	elan_sdram_open(&n->sdram, host_at(nic->host, s),
+		(uint64_t)x->params.memory.size);
 	side_reads_init(&n->reads, &x->reads, &n->ticks);
 	resend_init(&n->sender.resend, &x->resend, &n->ticks,
 		sizeof(struct elan_sending));
@@ -175,6 +185,7 @@ static void (*const units[ELAN_ENGINES])(
 	UNIT(ELAN_ENGINE_THREAD) = elan_thread_on_go,
 	UNIT(ELAN_ENGINE_GET) = elan_get_on_late,
 	UNIT(ELAN_ENGINE_COPIED) = elan_event_on_copied,
+	UNIT(ELAN_ENGINE_CARD) = elan_card_on_step,
 	UNIT(ELAN_ENGINE_COMMAND) = elan_command_on_free,
 };
 
@@ -279,7 +290,7 @@ static int elan_init(struct nic *nic, struct err *e)
 	if (find_fifos(x, e))
 		return -1;
 	x->least = link_ser(&net->link, 8);
-	if (check_times(x, e))
+	if (check_times(x, e) || elan_cache_set_up(&x->cache, &x->params, e))
 		return -1;
 	x->side = elan_bus_new(&x->params, nic->n_nodes, e);
 	x->reads = (struct side_reads_how){
@@ -322,6 +333,7 @@ const struct nic_ops elan4_ops = {
 	.title = "Elan4 interface",
 	.machine = "qsnet2-16",
 	.can = NIC_RESENDS | NIC_CASTS | NIC_THREADS,
+	.has = "checked-memories",
 	.size = sizeof(struct elan),
 	.node_size = sizeof(struct elan_node),
 	PARAMS(elan_param_rows),

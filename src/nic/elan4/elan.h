@@ -14,6 +14,10 @@
  *	send.c      sender: keeps a packet until it is acknowledged
  *	event.c     event processor: words, copies to memory or queues
  *	queue.c     command queues: order, depth
+ *	chip.c      command queues that are on chip, or known to the hardware
+ *	sdram.c     the card's memory, and who has which part of it
+ *	cache.c     the cache in front of it: the time of an access
+ *	card.c      accesses to the host's memory or the card's
  *	pcix.c      the host's bus: bursts in line for it, words
  *
  * elan_of() is the card of all nodes, and elan_here() the part of the node that
@@ -53,6 +57,7 @@ enum elan_engine {
 	ELAN_ENGINE_THREAD, /* data: a thread, which goes on */
 	ELAN_ENGINE_GET, /* a get may have timed out */
 	ELAN_ENGINE_COPIED, /* data: a copy, a burst of it is in memory */
+	ELAN_ENGINE_CARD, /* data: a step that waited for card memory */
 	/* after all engines that may give it work at the same instant */
 	ELAN_ENGINE_COMMAND, /* the command processor is free */
 };
@@ -105,6 +110,72 @@ struct elan_account {
 	struct book_held held;
 };
 
+/* --- sdram.c --- */
+
+enum { ELAN_GRAIN = 64 }; /* of allocations, bytes */
+
+/* Free bytes. */
+struct elan_extent {
+	uint64_t at, bytes;
+};
+
+/* What a context has taken. */
+struct elan_grant {
+	uint64_t at, bytes;
+	uint32_t context;
+};
+
+/* A word that differs from its check bits, unless it was written since. */
+struct elan_flip {
+	uint64_t at, word;
+	uint8_t check;
+};
+
+struct elan_sdram {
+	struct memory *memory; /* the node's */
+	struct elan_flip *flip;
+	uint32_t n_flips;
+	struct elan_extent *free; /* by address, with gaps between them */
+	uint32_t n_free;
+	struct elan_grant *grant;
+	uint32_t n_grants;
+};
+
+/* --- cache.c --- */
+
+enum {
+	ELAN_READ_PORTS = 2,
+	ELAN_BUFFERED = 2, /* lines of the read buffer, and the write buffer */
+};
+
+/* Of all cards: what follows from the parameters. */
+struct elan_cache_how {
+	uint32_t line; /* bytes */
+	uint32_t sets, ways, fills;
+	sim_time latency; /* of the SDRAM */
+	sim_time sdram, port; /* a line's time there */
+	sim_time word; /* eight bytes through a port */
+	bool is_on;
+};
+
+struct elan_fill {
+	uint32_t line;
+	sim_time ready;
+};
+
+struct elan_cache {
+	/* [set][way], the most recently used first: 1 + line, and whether it
+	 * was changed; 0: none.  NULL until used. */
+	uint64_t *tag;
+	uint32_t n_tags;
+	sim_time read[ELAN_READ_PORTS], write, filling; /* ports: free at */
+	sim_time sdram; /* free at */
+	sim_time drained[ELAN_BUFFERED], cleaned[ELAN_BUFFERED];
+	uint32_t next_drained, next_cleaned;
+	struct elan_fill fill[ELAN_MOST_FILLS];
+	sim_time filled; /* all fills are over */
+};
+
 /* --- pcix.c --- */
 
 /* A burst has the bus: t is the end of a read, or the time from which loads see
@@ -125,6 +196,22 @@ struct elan_line {
 	int64_t had; /* bus time, while the other direction waited */
 };
 
+/* What goes on when the card's memory has answered. */
+typedef void elan_then(const struct nic_at *a, uint32_t id);
+
+struct elan_step {
+	struct slot slot;
+	elan_then *then;
+	uint32_t id;
+};
+
+/* A read of the card's memory. */
+struct elan_card_read {
+	struct slot slot;
+	side_read_done *done;
+	uint32_t id;
+};
+
 /* Words on their way to memory. */
 struct elan_word {
 	struct slot slot;
@@ -143,12 +230,16 @@ struct elan_words {
 enum {
 	ELAN_WINDOW_WORDS = ELAN_WINDOW / 8,
 	ELAN_ENDS = 16, /* packets of a queue under way, at most */
-	ELAN_GROUP = 128, /* queues whose table is made together */
+	ELAN_DESCRIPTOR = 64, /* bytes of a queue's descriptor */
+	ELAN_GROUP = 256, /* queues whose table is made together */
 };
 
 struct elan_queue {
 	struct list_link link; /* in the run queue, or of those blocked */
-	uint8_t *ring; /* of depth bytes: the backing store */
+	uint64_t ring; /* in card memory, of depth bytes: the backing store */
+	uint64_t descriptor; /* in card memory, too */
+	uint8_t **page; /* of the ring: where they are, or NULL */
+	const struct elan_sdram *sdram;
 	uint32_t depth;
 	uint8_t rights;
 	uint8_t error; /* an enum elan_error */
@@ -160,6 +251,9 @@ struct elan_queue {
 	bool skips; /* the next command */
 	bool is_half; /* a time-out is posted */
 	bool is_blocked; /* waits until a thread can be started */
+	bool is_fetching; /* to the chip */
+	bool is_away, is_trapped; /* not resident; the driver knows */
+	uint64_t used; /* on chip, the last time; 0: it is not there */
 	uint16_t context;
 	uint16_t id;
 	/* positions: bytes since it was opened */
@@ -194,14 +288,27 @@ struct elan_queues {
 	uint32_t n_maps;
 };
 
+/* --- chip.c --- */
+
+struct elan_chip {
+	struct elan_queue **queue; /* on chip */
+	uint32_t n;
+	uint32_t resident; /* queues */
+	uint64_t uses; /* ever, of queues on chip */
+	sim_time driver; /* free at */
+};
+
 /* --- event.c --- */
 
+/* An event in card memory (QSN-G11). */
 struct elan_event_cell {
 	int64_t count; /* 0: not armed */
 	uint64_t address, value;
 	uint32_t context; /* that armed it; no other sets it */
 	uint32_t copy; /* instead of a word, or 0 */
 };
+
+_Static_assert(sizeof(struct elan_event_cell) == 32, "an event is 32 bytes");
 
 /* The bytes that an event copies when it fires. */
 struct elan_copy {
@@ -212,11 +319,17 @@ struct elan_copy {
 	uint32_t written; /* bytes in memory */
 };
 
+/* An event that has fired, and whose line is on its way. */
+struct elan_firing {
+	struct slot slot;
+	struct elan_event_cell cell;
+};
+
 struct elan_events {
-	struct elan_event_cell *cell; /* [n], as many as used */
-	uint32_t n;
+	struct slots fired; /* struct elan_firing */
+	uint64_t table; /* in card memory; 0: no queue was opened */
 	struct slots copies; /* struct elan_copy */
-	uint32_t inside; /* unfinished copies of fired events */
+	uint32_t inside; /* fired events that wait, or copy */
 	uint64_t bytes; /* of copies */
 	struct slot_list firing; /* the event processor is at the first */
 };
@@ -231,10 +344,15 @@ struct elan_sent {
 	struct elan_account account;
 };
 
+struct elan_sending;
+
 struct elan_owner {
 	/* It is acknowledged, by a yes, or by a test's no. */
 	void (*done)(
 		const struct nic_at *a, const struct elan_sent *s, bool is_yes);
+	/* It is about to be sent again: takes its content from where it is
+	 * kept.  False: that cannot be read.  NULL: the copy will do. */
+	bool (*again)(const struct nic_at *a, struct elan_sending *s);
 	/* It is given up. */
 	void (*failed)(const struct nic_at *a, const struct elan_sent *s,
 		enum elan_error why);
@@ -246,6 +364,7 @@ struct elan_sending {
 	struct elan_buffer *copy; /* for retransmission */
 	const struct elan_owner *owner;
 	uint32_t owner_id; /* queue, DMA */
+	uint64_t position; /* of a queue's packet: its words */
 	uint32_t event; /* set by the acknowledgement */
 	uint32_t no_event; /* or by a test's no */
 	uint32_t number; /* of the packet that was sent last */
@@ -348,12 +467,17 @@ struct elan_node {
 	struct elan_line in, out; /* to memory, and from it */
 	bool is_bus_posted;
 	struct elan_words words;
+	struct elan_sdram sdram;
+	struct elan_cache cache;
+	struct slots steps; /* struct elan_step */
+	struct slots card_reads; /* struct elan_card_read */
 	struct side_reads reads; /* of DMAs, gets and tests */
 	uint32_t n_reads; /* of these, with reserved places */
 	struct ranges contexts; /* flags: enum elan_order */
 	struct seen seen; /* packets that were executed, or denied */
 
 	struct elan_queues queues;
+	struct elan_chip chip;
 	struct elan_events events;
 	struct elan_sender sender;
 	struct elan_gets gets;
@@ -374,6 +498,7 @@ struct elan {
 	uint8_t fifo[ELAN_FIFOS]; /* of the network, by use */
 	struct resend_how resend;
 	struct side_reads_how reads;
+	struct elan_cache_how cache;
 };
 
 static inline struct elan *elan_of(const struct nic_at *a)

@@ -21,6 +21,33 @@ struct elan_host {
 	int64_t hop; /* from each further CPU to the bridge, ps */
 };
 
+/* Who accesses card memory. */
+enum elan_unit {
+	ELAN_BY_QUEUE, /* stores into command queues */
+	ELAN_BY_COMMAND,
+	ELAN_BY_EVENT,
+	ELAN_BY_INPUT,
+	ELAN_BY_DMA,
+	ELAN_BY_THREAD,
+	ELAN_BY_CORE, /* loads over the bus */
+	ELAN_UNITS,
+};
+
+enum { ELAN_MOST_FILLS = 16 }; /* of lines, at a time */
+
+/* The card's memory. */
+struct elan_memory_params {
+	int64_t size;
+	int64_t latency, rate; /* of its chips */
+};
+
+struct elan_cache_params {
+	int64_t on; /* flag; no: all accesses are hits */
+	int64_t size, ways, line;
+	int64_t port; /* rate */
+	int64_t fills; /* under way */
+};
+
 struct elan_params {
 	int64_t platform;
 	int64_t command, input; /* ps */
@@ -42,6 +69,10 @@ struct elan_params {
 	int64_t bus_reads; /* per cent of the time, while writes wait; or 0 */
 	int64_t thread_clock, thread_swap; /* ps */
 	int64_t threads; /* of a node */
+	struct elan_memory_params memory;
+	struct elan_cache_params cache;
+	int64_t resident, cached; /* command queues: in hardware, on chip */
+	int64_t interrupt; /* until the driver has handled it */
 	struct elan_host host[ELAN_PLATFORMS];
 };
 
@@ -56,7 +87,10 @@ const char *elan_error_text(enum elan_error e);
 
 /* --- the driver's: only before the run, or from a program of the node --- */
 
-/* Makes a queue for a context; 0, or an error number: EINVAL, EBUSY. */
+/*
+ * Makes a queue for a context; 0, or an error number: EINVAL, EBUSY, or ENOMEM
+ * if the card's memory has no room for it.
+ */
 int elan_queue_open(struct nic *nic, site_id s, uint32_t queue,
 	enum elan_depth depth, uint32_t rights, uint32_t context);
 /* EBUSY while packets, DMAs, gets or stores of it are under way. */
@@ -93,6 +127,21 @@ int elan_queue_map(
  * if the context has no memory here. */
 int elan_context_order(
 	struct nic *nic, site_id s, uint32_t context, bool is_big);
+
+/*
+ * Card memory for a context: its queues and packets may access it.  It begins
+ * as zeros, at a multiple of 64 bytes.  0, or EINVAL, ENOMEM.
+ */
+int elan_memory_take(struct nic *nic, site_id s, uint32_t context,
+	uint64_t bytes, uint64_t *at);
+/* Gives back what was taken at an address.  0, or EINVAL. */
+int elan_memory_give(struct nic *nic, site_id s, uint32_t context, uint64_t at);
+/*
+ * A word that a core loads at t: *late is what it takes beyond the bus.  0, or
+ * EFAULT, EIO for bad bits.
+ */
+int elan_memory_load(const struct nic_at *a, uint32_t context, uint64_t at,
+	uint64_t *word, sim_time *late);
 
 /* --- threads on the card --- */
 
@@ -143,6 +192,10 @@ struct elan_counts {
 	/* packets with data, and their time from the sender's card to the
 	 * receiver's bus */
 	uint64_t networked, network_ps;
+	/* of the cache in front of card memory, by enum elan_unit */
+	uint64_t hits[ELAN_UNITS], misses[ELAN_UNITS], written_back;
+	uint64_t fetched, exchanged; /* queues: to the chip; by the driver */
+	uint64_t corrected, uncorrectable; /* words of card memory */
 	uint64_t errors[ELAN_ERRORS];
 };
 

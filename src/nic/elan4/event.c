@@ -65,12 +65,11 @@ static void elan_events_fini(struct elan_events *x)
 {
 	for (uint32_t i = 1; i <= x->copies.room; i++)
 		mem_free(copy_of(x, i)->data);
-	mem_free(x->cell);
 }
 
 static uint64_t elan_events_memory(const struct elan_events *x)
 {
-	return x->n * sizeof(*x->cell) + x->bytes;
+	return x->bytes;
 }
 
 NIC_MEMBER_OPS(elan_events, NULL);
@@ -144,8 +143,8 @@ static void to_memory(const struct nic_at *a, uint32_t id)
 	elan_count(a)->copied += left;
 	for (; left; left -= n) {
 		n = next_burst(a, left);
-		elan_bus_write(
-			a, copy_of(events_of(a), id)->address, n, granted, id);
+		elan_write_begin(a, ELAN_BY_EVENT,
+			copy_of(events_of(a), id)->address, n, granted, id);
 	}
 }
 
@@ -154,7 +153,7 @@ void elan_event_on_copied(const struct nic_at *a, uint32_t copy)
 	struct elan_copy *c = copy_of(events_of(a), copy);
 	uint32_t n = next_burst(a, c->bytes - c->written);
 
-	host_write(a->nic->host, a->w, a->s, a->t, c->address + c->written,
+	elan_write_end(a, c->context, c->address + c->written,
 		c->data + c->written, n);
 	host_poke(a->nic->host, a->w, a->s, a->t);
 	c->written += n;
@@ -220,34 +219,62 @@ uint32_t elan_events_left(const struct elan_node *n)
 
 /* --- events --- */
 
-/* Makes it on first use; its number is below ELAN_EVENTS. */
-static struct elan_event_cell *cell_of(struct elan_events *x, uint32_t event)
+bool elan_event_open(struct elan_node *n)
 {
-	uint32_t room = x->n;
+	struct elan_events *x = &n->events;
 
-	if (event >= room) {
-		room = room ? room : 16;
-		while (room <= event)
-			room *= 2;
-		x->cell = mem_grow(x->cell, room, sizeof(*x->cell));
-		for (uint32_t i = x->n; i < room; i++)
-			x->cell[i] = (struct elan_event_cell){ 0 };
-		x->n = room;
-	}
-	return &x->cell[event];
+	if (!x->table)
+		x->table = elan_sdram_take(&n->sdram,
+			ELAN_EVENTS * sizeof(struct elan_event_cell),
+			MEMORY_PAGE);
+	return x->table;
+}
+
+/* Its number is below ELAN_EVENTS. */
+static uint64_t address_of(const struct elan_node *n, uint32_t event)
+{
+	return n->events.table + event * sizeof(struct elan_event_cell);
+}
+
+/* One that was never armed is zeros. */
+static struct elan_event_cell load(const struct elan_node *n, uint32_t event)
+{
+	struct elan_event_cell cell;
+
+	memory_read(n->sdram.memory, MEMORY_NIC, address_of(n, event), &cell,
+		sizeof(cell));
+	return cell;
+}
+
+static void store(
+	struct elan_node *n, uint32_t event, const struct elan_event_cell *cell)
+{
+	memory_write(n->sdram.memory, MEMORY_NIC, address_of(n, event), cell,
+		sizeof(*cell));
+}
+
+static bool is_sound(const struct nic_at *a, uint32_t event)
+{
+	return elan_sdram_is_sound(a, address_of(elan_here(a), event),
+		sizeof(struct elan_event_cell));
 }
 
 /* Arms it, if the context may; drops an old copy. */
-static enum elan_error arm(
-	struct elan_events *x, uint32_t event, const struct elan_event_cell *to)
+static enum elan_error arm(const struct nic_at *a, uint32_t event,
+	const struct elan_event_cell *to)
 {
-	struct elan_event_cell *cell = cell_of(x, event);
+	struct elan_event_cell old;
 
-	if (cell->count && cell->context != to->context)
+	if (!is_sound(a, event))
+		return ELAN_ERROR_MEMORY;
+	old = load(elan_here(a), event);
+	if (old.count && old.context != to->context)
 		return ELAN_ERROR_RIGHT;
-	if (cell->copy)
-		give(x, cell->copy);
-	*cell = *to;
+	if (old.copy)
+		give(events_of(a), old.copy);
+	elan_cache_write(a, ELAN_BY_EVENT, address_of(elan_here(a), event),
+		sizeof(*to), a->t);
+	store(elan_here(a), event, to);
 	return ELAN_FINE;
 }
 
@@ -270,7 +297,7 @@ enum elan_error elan_event_arm(const struct nic_at *a, uint32_t context,
 		return ELAN_ERROR_COMMAND;
 	if (word[1] % 8 || !elan_may(elan_here(a), context, word[1], 8))
 		return ELAN_ERROR_ADDRESS;
-	return arm(events_of(a), event, &cell);
+	return arm(a, event, &cell);
 }
 
 /* Keeps the bytes that a queue has just taken out. */
@@ -308,40 +335,96 @@ enum elan_error elan_event_arm_copy(const struct nic_at *a,
 			!elan_queue_mapped(
 				elan_here(a), q->context, word[1], bytes)))
 		return ELAN_ERROR_ADDRESS;
-	wrong = arm(events_of(a), event, &cell);
-	if (!wrong && cell.count)
-		events_of(a)->cell[event].copy = keep(a, q, word[1], bytes);
-	return wrong;
+	wrong = arm(a, event, &cell);
+	if (wrong || !cell.count)
+		return wrong;
+	cell.copy = keep(a, q, word[1], bytes);
+	store(elan_here(a), event, &cell);
+	return ELAN_FINE;
+}
+
+static void fire(const struct nic_at *a, const struct elan_event_cell *cell)
+{
+	elan_count(a)->fired++;
+	if (cell->copy)
+		fire_copy(a, cell->copy);
+	else if (!elan_may(elan_here(a), cell->context, cell->address, 8))
+		elan_count(a)->errors[ELAN_ERROR_ADDRESS]++; /* given back */
+	else
+		elan_word_write(a, cell->address,
+			elan_word_order(
+				elan_here(a), cell->context, cell->value));
+}
+
+static void on_line(const struct nic_at *a, uint32_t id)
+{
+	struct elan_events *x = events_of(a);
+	const struct elan_firing f =
+		*(struct elan_firing *)slots_at(&x->fired, id);
+
+	slots_give(&x->fired, id);
+	x->inside--;
+	fire(a, &f.cell);
+}
+
+static void fire_later(
+	const struct nic_at *a, const struct elan_event_cell *cell, sim_time t)
+{
+	struct elan_events *x = events_of(a);
+	uint32_t id = slots_take_any(&x->fired);
+
+	((struct elan_firing *)slots_at(&x->fired, id))->cell = *cell;
+	x->inside++;
+	elan_card_then(a, t, on_line, id);
+}
+
+/* Reads and changes it: when that could have begun if it were a hit. */
+static sim_time touch(const struct nic_at *a, uint32_t event)
+{
+	uint64_t at = address_of(elan_here(a), event);
+	uint32_t bytes = sizeof(struct elan_event_cell);
+	sim_time t = elan_cache_read(a, ELAN_BY_EVENT, at, bytes, a->t);
+
+	elan_cache_write(a, ELAN_BY_EVENT, at, bytes, a->t);
+	return t;
 }
 
 void elan_event_set(const struct nic_at *a, uint32_t context, uint32_t event,
 	uint64_t count)
 {
-	struct elan_event_cell *c;
+	struct elan_event_cell cell, fired;
+	sim_time t;
 
 	/* 0 is none, and is never armed. */
-	if (event >= events_of(a)->n)
+	if (!event || event >= ELAN_EVENTS || !events_of(a)->table)
 		return;
-	c = &events_of(a)->cell[event];
-	if (!c->count || c->context != context)
-		return;
-	if (count < (uint64_t)c->count) {
-		c->count -= (int64_t)count;
+	if (!is_sound(a, event)) {
+		elan_context_stop(a, context);
 		return;
 	}
-	c->count = 0;
-	elan_count(a)->fired++;
-	if (c->copy)
-		fire_copy(a, c->copy);
+	cell = fired = load(elan_here(a), event);
+	if (!cell.count || cell.context != context)
+		return;
+	t = touch(a, event);
+	if (count < (uint64_t)cell.count) {
+		cell.count -= (int64_t)count;
+		store(elan_here(a), event, &cell);
+		return;
+	}
+	cell.count = 0;
+	cell.copy = 0;
+	store(elan_here(a), event, &cell);
+	if (t > a->t)
+		fire_later(a, &fired, t);
 	else
-		elan_word_write(a, c->address,
-			elan_word_order(elan_here(a), context, c->value));
-	c->copy = 0;
+		fire(a, &fired);
 }
 
 int64_t elan_event_count(const struct nic *nic, site_id s, uint32_t event)
 {
 	const struct elan_node *n = nic->nodes[s];
 
-	return n && event < n->events.n ? n->events.cell[event].count : 0;
+	if (!n || !n->events.table || event >= ELAN_EVENTS)
+		return 0;
+	return load(n, event).count;
 }

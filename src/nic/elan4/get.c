@@ -163,7 +163,8 @@ static void on_failed(
 	elan_get_failed(a, &s->get, why);
 }
 
-static const struct elan_owner owner = { on_acked, on_failed };
+static const struct elan_owner owner = { .done = on_acked,
+	.failed = on_failed };
 
 /* Repeats a get, by a packet of the card's own. */
 static void ask(const struct nic_at *a, struct elan_get *g)

@@ -83,6 +83,16 @@ static bool is_allowed(const struct nic_at *a, const struct elan_buffer *b)
 	return true;
 }
 
+/* Whether the words of card memory that a get or a test reads are sound. */
+static bool can_read(const struct nic_at *a, const struct elan_buffer *b)
+{
+	const struct elan_piece *p = &b->piece[0];
+
+	return !(elan_is_get(b) || elan_has_test(b)) ||
+	       !elan_is_card(p->address) ||
+	       elan_sdram_is_sound(a, p->address, p->bytes);
+}
+
 /* Sets its verdict; false if nothing is executed. */
 static bool judge(
 	const struct nic_at *a, const struct packet *p, struct elan_buffer *b)
@@ -97,6 +107,11 @@ static bool judge(
 		return false;
 	}
 	if (!is_allowed(a, b)) {
+		b->verdict = ELAN_REFUSED;
+		return false;
+	}
+	if (!can_read(a, b)) {
+		elan_context_stop(a, b->context);
 		b->verdict = ELAN_REFUSED;
 		return false;
 	}
@@ -268,12 +283,15 @@ static void granted(const struct nic_at *a, packet_id id, sim_time seen)
 {
 	struct elan_buffer *b = elan_buffer(a, id);
 	uint32_t last = b->until[b->granted++] - 1u;
-	sim_time least =
-		b->left[last] + elan_params(a)->input + elan_of(a)->host.see;
+	sim_time least = b->left[last] + elan_params(a)->input;
 
-	/* One that streams ends when its last block does. */
-	elan_post(a, b->streams && seen < least ? least : seen,
-		ELAN_ENGINE_WRITTEN, id);
+	if (!elan_is_card(b->piece[last].address))
+		least += elan_of(a)->host.see;
+	/* One that streams ends when its last block does.  Card memory is
+	 * faster than the bus, but a packet is executed in order. */
+	seen = b->streams && seen < least ? least : seen;
+	b->in = seen > b->in ? seen : b->in;
+	elan_post(a, b->in, ELAN_ENGINE_WRITTEN, id);
 }
 
 /* Gives the bus the next burst of a packet. */
@@ -296,7 +314,8 @@ static void hand_on(const struct nic_at *a, packet_id id)
 		elan_count(a)->network_ps += (uint64_t)(a->t - b->asked);
 		elan_count(a)->networked++;
 	}
-	elan_bus_write(a, b->piece[first].address, bytes, granted, id);
+	elan_write_begin(
+		a, ELAN_BY_INPUT, b->piece[first].address, bytes, granted, id);
 }
 
 static void decide(const struct nic_at *a, packet_id id);
@@ -358,9 +377,8 @@ void elan_input_on_written(const struct nic_at *a, packet_id id)
 
 	for (; i < until; i++)
 		if (b->piece[i].what == ELAN_WRITE)
-			host_write(a->nic->host, a->w, a->s, a->t,
-				b->piece[i].address, b->data + b->piece[i].at,
-				b->piece[i].bytes);
+			elan_write_end(a, b->context, b->piece[i].address,
+				b->data + b->piece[i].at, b->piece[i].bytes);
 	one_done(a, id);
 }
 
@@ -487,8 +505,8 @@ static void read_for(const struct nic_at *a, packet_id id)
 {
 	const struct elan_piece *p = &elan_buffer(a, id)->piece[0];
 
-	side_reads_begin(a, &elan_here(a)->reads, p->address, p->bytes, on_read,
-		NULL, id);
+	elan_read_begin(
+		a, ELAN_BY_INPUT, p->address, p->bytes, on_read, NULL, id);
 	elan_count(a)->reads++;
 }
 
@@ -534,6 +552,7 @@ static void take(const struct nic_at *a, packet_id id)
 	b->handed = b->todo = b->bursts = b->granted = b->written = 0;
 	b->came = input_of(a)->came++;
 	b->writes = false;
+	b->in = 0;
 	b->ask = ELAN_ASK_NONE;
 	if (judge(a, elan_packet(a, id), b)) {
 		b->todo = 1; /* the tail */

@@ -110,12 +110,26 @@ static void word_granted(const struct nic_at *a, uint32_t id, sim_time seen)
 	elan_thread_on_word(a);
 }
 
+/* A word of the card's own memory is there at once. */
+static void write_here(const struct nic_at *a, uint64_t address, uint64_t value)
+{
+	elan_cache_write(a, ELAN_BY_EVENT, address, sizeof(value), a->t);
+	host_write(
+		a->nic->host, a->w, a->s, a->t, address, &value, sizeof(value));
+}
+
 void elan_word_write(const struct nic_at *a, uint64_t address, uint64_t value)
 {
 	struct elan_words *w = &elan_here(a)->words;
-	uint32_t id = slots_take_any(&w->items);
-	struct elan_word *x = slots_at(&w->items, id);
+	struct elan_word *x;
+	uint32_t id;
 
+	if (elan_is_card(address)) {
+		write_here(a, address, value);
+		return;
+	}
+	id = slots_take_any(&w->items);
+	x = slots_at(&w->items, id);
 	x->address = address;
 	x->value = value;
 	slots_push(&w->items, &w->out, id);

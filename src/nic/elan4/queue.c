@@ -1,8 +1,8 @@
 /*
  * Command queues.  Stores arrive in bursts, in any order within a window; words
- * are taken out in order.  The ring is the backing store: room is freed only
- * when a packet is acknowledged.  A mistake stops its queue, and no other
- * (QSN-F26).
+ * are taken out in order.  The ring, in card memory, is the backing store: room
+ * is freed only when a packet is acknowledged.  A mistake stops its queue, and
+ * no other (QSN-F26).
  */
 #include "nic/elan4/units.h"
 
@@ -38,7 +38,7 @@ static void queue_free(struct elan_queue *q)
 {
 	if (!q)
 		return;
-	mem_free(q->ring);
+	mem_free(q->page);
 	ring_fini(&q->arrivals);
 	ring_fini(&q->births);
 	mem_free(q);
@@ -54,9 +54,15 @@ static void elan_queues_fini(struct elan_queues *x)
 	mem_free(x->maps);
 }
 
+static uint32_t n_pages(const struct elan_queue *q)
+{
+	return (q->depth - 1) / MEMORY_PAGE + 1;
+}
+
 static uint64_t queue_memory(const struct elan_queue *q)
 {
-	return q ? sizeof(*q) + q->depth + ring_memory(&q->arrivals) +
+	return q ? sizeof(*q) + n_pages(q) * sizeof(*q->page) +
+			       ring_memory(&q->arrivals) +
 			       ring_memory(&q->births)
 		 : 0;
 }
@@ -77,6 +83,46 @@ NIC_MEMBER_OPS(elan_queues, NULL);
 
 /* --- the driver --- */
 
+static void give_memory(struct elan_sdram *x, const struct elan_queue *q)
+{
+	if (q->ring)
+		elan_sdram_give(x, q->ring, q->depth);
+	if (q->descriptor)
+		elan_sdram_give(x, q->descriptor, ELAN_DESCRIPTOR);
+}
+
+/* Its part of card memory: false, with nothing taken, if that is full. */
+static bool take_memory(struct elan_sdram *x, struct elan_queue *q)
+{
+	uint32_t align = q->depth < MEMORY_PAGE ? q->depth : MEMORY_PAGE;
+
+	q->descriptor = elan_sdram_take(x, ELAN_DESCRIPTOR, ELAN_DESCRIPTOR);
+	q->ring = elan_sdram_take(x, q->depth, align);
+	if (q->descriptor && q->ring)
+		return true;
+	give_memory(x, q);
+	return false;
+}
+
+static struct elan_queue *queue_new(
+	struct elan_node *n, uint32_t id, enum elan_depth depth)
+{
+	struct elan_queue *q = mem_alloc(1, sizeof(*q));
+
+	q->id = (uint16_t)id;
+	q->depth = depths[depth];
+	q->sdram = &n->sdram;
+	if (!elan_event_open(n) || !take_memory(&n->sdram, q)) {
+		mem_free(q);
+		return NULL;
+	}
+	q->page = mem_alloc(n_pages(q), sizeof(*q->page));
+	ring_init(&q->arrivals, sizeof(struct elan_arrival));
+	ring_init(&q->births, sizeof(struct elan_birth));
+	q->name = ELAN_FIRST_QUEUE + n->queues.opened++;
+	return q;
+}
+
 int elan_queue_open(struct nic *nic, site_id s, uint32_t queue,
 	enum elan_depth depth, uint32_t rights, uint32_t context)
 {
@@ -88,15 +134,12 @@ int elan_queue_open(struct nic *nic, site_id s, uint32_t queue,
 		return EINVAL;
 	if (elan_queue(n, queue))
 		return EBUSY;
-	q = mem_alloc(1, sizeof(*q));
-	q->depth = depths[depth];
-	q->ring = mem_alloc(1, q->depth);
+	q = queue_new(n, queue, depth);
+	if (!q)
+		return ENOMEM;
 	q->rights = (uint8_t)rights;
 	q->context = (uint16_t)context;
-	q->id = (uint16_t)queue;
-	ring_init(&q->arrivals, sizeof(struct elan_arrival));
-	ring_init(&q->births, sizeof(struct elan_birth));
-	q->name = ELAN_FIRST_QUEUE + n->queues.opened++;
+	elan_chip_open(&n->chip, elan_params_of(nic), q);
 	set_queue(n, queue, q);
 	return 0;
 }
@@ -108,8 +151,19 @@ static bool is_quiet(const struct elan_queue *q)
 	bool is_waiting = q->is_half && q->half_at == q->taken;
 
 	return !q->outstanding && !q->arrivals.n && !q->is_queued && !q->dmas &&
-	       !q->copies.first &&
+	       !q->copies.first && !q->is_fetching &&
 	       (q->error || (!is_waiting && !q->is_blocked));
+}
+
+static bool is_needed(const struct elan_queue *q)
+{
+	return !is_quiet(q) || q->gets || q->claimed || q->wanted;
+}
+
+bool elan_queue_is_idle(const struct elan_queue *q)
+{
+	return !is_needed(q) && !q->is_half && !q->is_blocked &&
+	       (q->error || q->taken == q->announced);
 }
 
 int elan_queue_map(struct nic *nic, site_id s, uint32_t queue, uint64_t address)
@@ -118,7 +172,8 @@ int elan_queue_map(struct nic *nic, site_id s, uint32_t queue, uint64_t address)
 	struct elan_queue *q = elan_queue(n, queue);
 	struct elan_queues *x = &n->queues;
 
-	if (!q || address % ELAN_PAGE || address < host_memory(nic->host))
+	if (!q || address % ELAN_PAGE || address < host_memory(nic->host) ||
+		elan_is_card(address))
 		return EINVAL;
 	if (q->mapped || elan_queue_mapped(n, q->context, address, 8))
 		return EBUSY;
@@ -149,10 +204,12 @@ int elan_queue_close(struct nic *nic, site_id s, uint32_t queue)
 
 	if (!q)
 		return EINVAL;
-	if (!is_quiet(q) || q->gets || q->claimed || q->wanted)
+	if (is_needed(q))
 		return EBUSY;
 	unblock(n, q);
+	elan_chip_close(&n->chip, q);
 	unmap(&n->queues, queue);
+	give_memory(&n->sdram, q);
 	queue_free(q);
 	set_queue(n, queue, NULL);
 	return 0;
@@ -234,6 +291,20 @@ void elan_queue_stop(
 	tell_room(a, q);
 }
 
+/* --- the backing store --- */
+
+/* Where the word at a position is, in its page of card memory. */
+static uint8_t *place_of(const struct elan_queue *q, uint64_t position)
+{
+	uint32_t at = (uint32_t)(position % q->depth);
+	uint8_t **page = &q->page[at / MEMORY_PAGE];
+
+	if (!*page)
+		*page = elan_sdram_place(
+			q->sdram, q->ring + at - at % MEMORY_PAGE);
+	return *page + at % MEMORY_PAGE;
+}
+
 /* --- stores --- */
 
 static void copy_in(struct elan_queue *q, uint64_t position,
@@ -242,7 +313,7 @@ static void copy_in(struct elan_queue *q, uint64_t position,
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t at = position + 8 * i;
 
-		memcpy(q->ring + at % q->depth, &words[i], 8);
+		memcpy(place_of(q, at), &words[i], 8);
 		q->ahead[at / 8 % ELAN_WINDOW_WORDS / 64] |= UINT64_C(1)
 							     << at / 8 % 64;
 	}
@@ -259,12 +330,27 @@ static void copy_in(struct elan_queue *q, uint64_t position,
 	}
 }
 
-static void note_arrival(
-	struct elan_queue *q, sim_time at, enum elan_error error)
+/* What was announced arrives at some time, or when the queue is resident. */
+static void arrive(const struct nic_at *a, struct elan_queue *q, sim_time at,
+	enum elan_error error)
 {
 	struct elan_arrival *x = ring_push(&q->arrivals);
 
 	*x = (struct elan_arrival){ q->announced, at, error };
+	if (q->is_away)
+		elan_chip_trap(a, q, at);
+	else
+		elan_post(a, at, ELAN_ENGINE_STORE, q->id);
+}
+
+void elan_queue_arrive(const struct nic_at *a, struct elan_queue *q)
+{
+	for (uint32_t i = 0; i < q->arrivals.n; i++) {
+		struct elan_arrival *x = ring_at(&q->arrivals, i);
+
+		x->at = x->at > a->t ? x->at : a->t + 1;
+		elan_post(a, x->at, ELAN_ENGINE_STORE, q->id);
+	}
 }
 
 /* Returns an error of a store, or sets its position. */
@@ -302,8 +388,7 @@ sim_time elan_store(struct nic *nic, struct sim_worker *w, site_id s,
 		copy_in(q, position, words, n);
 		elan_account_store(&a, q, position, 8 * n, came);
 	}
-	note_arrival(q, came, wrong);
-	elan_post(&a, came, ELAN_ENGINE_STORE, queue);
+	arrive(&a, q, came, wrong);
 	return end;
 }
 
@@ -376,8 +461,21 @@ void elan_queue_append(const struct nic_at *a, struct elan_queue *q,
 		t = t > last->at ? t : last->at;
 	}
 	elan_count(a)->appended += bytes / 8;
-	note_arrival(q, t, wrong);
-	elan_post(a, t, ELAN_ENGINE_STORE, q->id);
+	arrive(a, q, t, wrong);
+}
+
+/* The words up to a position go to the backing store. */
+static void back(const struct nic_at *a, struct elan_queue *q, uint64_t until)
+{
+	uint32_t n;
+
+	for (uint64_t at = q->arrived; at < until; at += n) {
+		uint32_t from = (uint32_t)(at % q->depth);
+
+		n = until - at < q->depth - from ? (uint32_t)(until - at)
+						 : q->depth - from;
+		elan_cache_write(a, ELAN_BY_QUEUE, q->ring + from, n, a->t);
+	}
 }
 
 void elan_queue_on_store(const struct nic_at *a, uint32_t queue)
@@ -386,6 +484,7 @@ void elan_queue_on_store(const struct nic_at *a, uint32_t queue)
 	struct elan_arrival came =
 		*(const struct elan_arrival *)ring_pop(&q->arrivals);
 
+	back(a, q, came.end);
 	q->arrived = came.end;
 	q->word_at = a->t;
 	if (came.error)
@@ -401,7 +500,7 @@ sim_time elan_queue_arrival(const struct elan_queue *q, uint64_t position)
 
 	if (position <= q->arrived)
 		return 0;
-	if (position > q->announced)
+	if (position > q->announced || q->is_away)
 		return SIM_NEVER;
 	for (uint32_t k = q->arrivals.n; k; k--) {
 		x = ring_at(&q->arrivals, k - 1);
@@ -416,8 +515,26 @@ uint64_t elan_queue_word(const struct elan_queue *q, uint64_t position)
 {
 	uint64_t word;
 
-	memcpy(&word, q->ring + position % q->depth, 8);
+	memcpy(&word, place_of(q, position), 8);
 	return word;
+}
+
+bool elan_queue_is_sound(const struct nic_at *a, struct elan_queue *q,
+	uint64_t position, uint32_t bytes)
+{
+	bool is_sound = true;
+	uint32_t n;
+
+	for (uint32_t at = 0; at < bytes && is_sound; at += n) {
+		uint32_t from = (uint32_t)((position + at) % q->depth);
+
+		n = q->depth - from;
+		n = n < bytes - at ? n : bytes - at;
+		is_sound = elan_sdram_is_sound(a, q->ring + from, n);
+	}
+	if (!is_sound)
+		elan_queue_stop(a, q, ELAN_ERROR_MEMORY);
+	return is_sound;
 }
 
 void elan_queue_wake(const struct nic_at *a, struct elan_queue *q)

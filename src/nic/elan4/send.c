@@ -163,10 +163,17 @@ void elan_send_at(const struct nic_at *a, uint32_t sending, sim_time t)
 	resend_at(a, &sender_of(a)->resend, sending, t);
 }
 
+static void fail(const struct nic_at *a, uint32_t id, enum elan_error why);
+
 static void send(const struct nic_at *a, uint32_t sending)
 {
 	struct elan_sending *s = elan_sending(a, sending);
 
+	if (s->item.tries && s->owner->again && !s->owner->again(a, s)) {
+		resend_answered(a, &sender_of(a)->resend, sending);
+		fail(a, sending, ELAN_ERROR_MEMORY);
+		return;
+	}
 	elan_count(a)->packets++;
 	elan_count(a)->resent += s->item.tries > 0;
 	s->copy->is_first = !s->item.tries;

@@ -12,7 +12,8 @@
 enum { INCOMPLETE = -1, IMPOSSIBLE = -2 };
 
 struct reading {
-	const struct elan_queue *q;
+	const struct nic_at *a;
+	struct elan_queue *q;
 	uint64_t at; /* position */
 };
 
@@ -20,6 +21,8 @@ static int next_word(struct reading *r, uint64_t *word)
 {
 	if (r->at + 8 > r->q->announced)
 		return INCOMPLETE;
+	if (!elan_queue_is_sound(r->a, r->q, r->at, 8))
+		return IMPOSSIBLE;
 	*word = elan_queue_word(r->q, r->at);
 	r->at += 8;
 	return 0;
@@ -136,11 +139,12 @@ struct sten {
 	struct elan_buffer b;
 };
 
-/* Decodes the packet that begins at the queue's next word.  Returns its length,
- * INCOMPLETE or IMPOSSIBLE. */
-static int64_t decode(const struct elan_queue *q, struct sten *p)
+/* Decodes the packet that begins at a position.  Returns its length, INCOMPLETE
+ * or IMPOSSIBLE. */
+static int64_t decode(const struct nic_at *a, struct elan_queue *q,
+	uint64_t position, struct sten *p)
 {
-	struct reading r = { q, q->taken };
+	struct reading r = { a, q, position };
 	bool is_closed = false;
 	int code = 0;
 
@@ -179,7 +183,7 @@ static int64_t decode(const struct elan_queue *q, struct sten *p)
 			code = IMPOSSIBLE;
 		}
 	}
-	return code ? code : (int64_t)(r.at - q->taken);
+	return code ? code : (int64_t)(r.at - position);
 }
 
 /* When each block leaves, if the head could leave since some time; in the model
@@ -285,7 +289,34 @@ static void on_failed(
 	elan_queue_acked(a, q, s->sequence);
 }
 
-static const struct elan_owner owner = { on_acked, on_failed };
+/* A packet that is sent again is made again of the words in the backing
+ * store. */
+static bool make_again(const struct nic_at *a, struct elan_sending *s)
+{
+	struct elan_queue *q = elan_queue(elan_here(a), s->owner_id);
+	struct elan_buffer *b = s->copy;
+	struct sten p;
+	int64_t n;
+	sim_time t;
+
+	memset(&p, 0, offsetof(struct sten, b.data));
+	n = decode(a, q, s->position, &p);
+	if (n < 0)
+		return false;
+	t = elan_cache_read(
+		a, ELAN_BY_COMMAND, q->ring + s->position % q->depth, 8, a->t);
+	b->n_pieces = p.b.n_pieces;
+	b->data_bytes = p.b.data_bytes;
+	memcpy(b->piece, p.b.piece, sizeof(b->piece));
+	memcpy(b->data, p.b.data, p.b.data_bytes);
+	for (uint32_t i = 0; t > a->t && i < b->n_pieces; i++)
+		b->left[i] = t + elan_params(a)->command;
+	return true;
+}
+
+static const struct elan_owner owner = {
+	.done = on_acked, .again = make_again, .failed = on_failed
+};
 
 /* Keeps and sends a packet of n bytes of commands. */
 static void send(const struct nic_at *a, struct elan_queue *q,
@@ -309,6 +340,7 @@ static void send(const struct nic_at *a, struct elan_queue *q,
 		s->copy->get = elan_get_new(a, q, s->item.dst, &p->b);
 	s->owner = &owner;
 	s->owner_id = q->id;
+	s->position = q->taken;
 	if ((p->close & 0xff) == ELAN_CLOSE) {
 		s->event = elan_low(p->close);
 		s->no_event = elan_high(p->close);
@@ -343,7 +375,7 @@ uint32_t elan_sten_send(const struct nic_at *a, struct elan_queue *q)
 	if (window_span(&q->channel) >= (uint32_t)elan_params(a)->outstanding)
 		return 0;
 	memset(&p, 0, offsetof(struct sten, b.data));
-	n = decode(q, &p);
+	n = decode(a, q, q->taken, &p);
 	if (n == INCOMPLETE) {
 		await_rest(a, q);
 		return 0;
@@ -366,7 +398,7 @@ uint32_t elan_sten_skip(const struct nic_at *a, struct elan_queue *q)
 	int64_t n;
 
 	memset(&p, 0, offsetof(struct sten, b.data));
-	n = decode(q, &p);
+	n = decode(a, q, q->taken, &p);
 	if (n == INCOMPLETE)
 		return 0; /* nothing of it leaves: no time-out */
 	if (n < 0) {

@@ -308,14 +308,14 @@ static void driver_program(void *arg)
 		elan_queue_open(nic, 0, ELAN_QUEUES - 1, ELAN_1K, 0, 1), EBUSY);
 	assert_int_equal(elan_queue_close(nic, 0, 1), EINVAL);
 	assert_int_equal(elan_queue_restart(nic, 0, ELAN_QUEUES), EINVAL);
-	assert_int_equal(elan_queue_room(nic, 0, 0xffff), 0);
-	assert_int_equal(elan_queue_error(nic, 0, 0xffff), ELAN_FINE);
+	assert_int_equal(elan_queue_room(nic, 0, 0x1ffff), 0);
+	assert_int_equal(elan_queue_error(nic, 0, 0x1ffff), ELAN_FINE);
 	assert_int_equal(elan_context_set(nic, 0, ELAN_CONTEXTS, 0, 1), EINVAL);
 	assert_int_equal(elan_context_set(nic, 0, 2, 2, 1), EINVAL);
 	assert_int_equal(elan_context_set(nic, 0, 2, 0, ET_MEMORY), EINVAL);
 	/* Stores to what nobody has opened are dropped. */
 	et_store(&(struct et_queue){ .id = 33 }, 0, needs[9].word, 1);
-	et_store(&(struct et_queue){ .id = 0xffff }, 0, needs[9].word, 1);
+	et_store(&(struct et_queue){ .id = 0x1ffff }, 0, needs[9].word, 1);
 }
 
 static void the_driver_refuses_what_cannot_be(void **state)

@@ -430,6 +430,65 @@ int elan_thread_append(uint64_t to, const uint64_t *words, uint32_t n)
 	return 0;
 }
 
+/* Words that cannot be read end the context. */
+static bool is_sound(const struct nic_at *a, const struct elan_thread *x,
+	uint64_t at, uint32_t bytes)
+{
+	if (elan_sdram_is_sound(a, at, bytes))
+		return true;
+	elan_context_stop(a, x->context);
+	return false;
+}
+
+/* Words of card memory, a cycle each where they hit. */
+static int read_card(uint64_t at, void *to, uint32_t bytes)
+{
+	struct nic_at a;
+	const struct elan_thread *x = self(&a);
+	sim_time t = elan_cache_read(&a, ELAN_BY_THREAD, at, bytes, a.t);
+
+	if (!is_sound(&a, x, at, bytes))
+		return EIO;
+	hold(&a, x, t - a.t + (bytes + 7) / 8 * elan_params(&a)->thread_clock);
+	host_read(a.nic->host, a.s, at, to, bytes);
+	return 0;
+}
+
+/* A block is read in parts, so that other units have their turn at the ports.
+ * The next part is asked for while the last lines of the one before come. */
+enum { BLOCK_PART = 512 };
+
+int elan_thread_read_block(
+	uint64_t at, void *to, uint64_t bytes, uint32_t ports)
+{
+	struct nic_at a;
+	const struct elan_thread *x = self(&a);
+	const struct elan_cache_how *how = &elan_of(&a)->cache;
+	sim_time ahead = how->latency + how->sdram, end = a.t;
+	uint32_t n;
+
+	if (!bytes || !ports || ports > ELAN_READ_PORTS)
+		return EINVAL;
+	if (!elan_is_card(at) ||
+		!elan_may(elan_here(&a), x->context, at, bytes))
+		return EFAULT;
+	for (uint64_t k = 0; k < bytes; k += n) {
+		n = bytes - k < BLOCK_PART ? (uint32_t)(bytes - k) : BLOCK_PART;
+		if (end - ahead > a.t)
+			hold(&a, x, end - ahead - a.t);
+		x = self(&a);
+		if (!is_sound(&a, x, at + k, n))
+			return EIO;
+		end = elan_cache_stream(
+			&a, ELAN_BY_THREAD, at + k, n, ports, a.t);
+		if (to)
+			host_read(
+				a.nic->host, a.s, at + k, (uint8_t *)to + k, n);
+	}
+	hold(&a, x, end - a.t);
+	return 0;
+}
+
 int elan_thread_read(uint64_t at, void *to, uint32_t bytes)
 {
 	struct nic_at a;
@@ -439,6 +498,8 @@ int elan_thread_read(uint64_t at, void *to, uint32_t bytes)
 		return EINVAL;
 	if (!elan_may(elan_here(&a), x->context, at, bytes))
 		return EFAULT;
+	if (elan_is_card(at))
+		return read_card(at, to, bytes);
 	x->is_reading = true;
 	x->at = at;
 	x->after = elan_here(&a)->words.asked;

@@ -6,6 +6,68 @@
 
 #include "nic/elan4/elan.h"
 
+/* --- sdram.c --- */
+
+/* Adds the card's memory to the node's. */
+void elan_sdram_open(
+	struct elan_sdram *x, struct memory *memory, uint64_t bytes);
+extern const struct nic_member_ops elan_sdram_member;
+
+/* The lowest free place that is aligned, in whole grains; 0: none is left. */
+uint64_t elan_sdram_take(struct elan_sdram *x, uint64_t bytes, uint64_t align);
+void elan_sdram_give(struct elan_sdram *x, uint64_t at, uint64_t bytes);
+uint64_t elan_sdram_left(const struct elan_sdram *x);
+
+/* Whether a context has taken all of [at, at + bytes). */
+bool elan_sdram_may(const struct elan_sdram *x, uint32_t context, uint64_t at,
+	uint64_t bytes);
+
+/* Where a byte of a page is, and those after it. */
+uint8_t *elan_sdram_place(const struct elan_sdram *x, uint64_t at);
+
+/* Some bits of a word go bad. */
+void elan_sdram_flip(struct elan_sdram *x, uint64_t at, uint64_t bits);
+bool elan_sdram_read_bad(const struct nic_at *a, uint64_t at, uint32_t bytes);
+
+/*
+ * A unit reads card memory, in the cache or not.  A word with one bad bit is
+ * mended.  False if one has two: whoever reads it stops.
+ */
+static inline bool elan_sdram_is_sound(
+	const struct nic_at *a, uint64_t at, uint32_t bytes)
+{
+	const struct faults *f = a->nic->net->faults;
+
+	if (__builtin_expect(!elan_here(a)->sdram.n_flips, 1) &&
+		(!f || !f->memory))
+		return true;
+	return elan_sdram_read_bad(a, at, bytes);
+}
+
+/* Whether an address is the card's. */
+static inline bool elan_is_card(uint64_t at)
+{
+	return at >> MEMORY_DEVICE_SHIFT == 1;
+}
+
+/* --- cache.c --- */
+
+extern const struct nic_member_ops elan_cache_member;
+/* 0, or an error: the parameters do not fit together. */
+int elan_cache_set_up(
+	struct elan_cache_how *how, const struct elan_params *p, struct err *e);
+
+sim_time elan_cache_read(const struct nic_at *a, enum elan_unit unit,
+	uint64_t at, uint32_t bytes, sim_time t);
+sim_time elan_cache_write(const struct nic_at *a, enum elan_unit unit,
+	uint64_t at, uint32_t bytes, sim_time t);
+/* The end of a read by one or both ports. */
+sim_time elan_cache_stream(const struct nic_at *a, enum elan_unit unit,
+	uint64_t at, uint32_t bytes, uint32_t ports, sim_time t);
+/* The time of bytes at a port after the first word, which fixed times
+ * include. */
+sim_time elan_cache_rest(const struct nic_at *a, uint32_t bytes);
+
 /* --- context.c --- */
 
 enum elan_order { ELAN_BIG_ENDIAN = 1 };
@@ -14,12 +76,18 @@ enum elan_order { ELAN_BIG_ENDIAN = 1 };
 static inline bool elan_may(const struct elan_node *n, uint32_t context,
 	uint64_t at, uint64_t bytes)
 {
-	return ranges_allow(&n->contexts, context, at, bytes);
+	return ranges_allow(&n->contexts, context, at, bytes) ||
+	       (elan_is_card(at) &&
+		       elan_sdram_may(&n->sdram, context, at, bytes));
 }
 
 /* A word in the byte order of a context's memory. */
 uint64_t elan_word_order(
 	const struct elan_node *n, uint32_t context, uint64_t word);
+
+/* A word that the context has read cannot be: all its queues stop, and packets
+ * for it are refused. */
+void elan_context_stop(const struct nic_at *a, uint32_t context);
 
 /* --- account.c: does nothing if there is no book --- */
 
@@ -74,6 +142,23 @@ static inline void elan_overlay(uint8_t *to, uint64_t at, uint32_t n,
 			end - first);
 }
 
+/* --- card.c --- */
+
+/* Goes on at t, which is later than now. */
+void elan_card_then(
+	const struct nic_at *a, sim_time t, elan_then *then, uint32_t id);
+void elan_card_on_step(const struct nic_at *a, uint32_t step);
+/* Reads memory of the host, over the bus, or of the card. */
+void elan_read_begin(const struct nic_at *a, enum elan_unit unit, uint64_t at,
+	uint32_t bytes, side_read_done *done, void *owner, uint32_t id);
+/* A burst for memory of the host, which crosses the bus, or of the card. */
+void elan_write_begin(const struct nic_at *a, enum elan_unit unit, uint64_t at,
+	uint32_t bytes, elan_granted *granted, uint32_t id);
+/* Bytes for memory of the host, or of the card, have come there; those for the
+ * card are dropped if the context has given that memory back. */
+void elan_write_end(const struct nic_at *a, uint32_t context, uint64_t at,
+	const void *from, uint32_t bytes);
+
 /* --- queue.c --- */
 
 /* Parts of a command's word. */
@@ -118,6 +203,9 @@ void elan_queue_append(const struct nic_at *a, struct elan_queue *q,
 /* When the bytes before a position arrive; SIM_NEVER: not announced. */
 sim_time elan_queue_arrival(const struct elan_queue *q, uint64_t position);
 uint64_t elan_queue_word(const struct elan_queue *q, uint64_t position);
+/* Whether words of a queue can be read; if not, it stops. */
+bool elan_queue_is_sound(const struct nic_at *a, struct elan_queue *q,
+	uint64_t position, uint32_t bytes);
 /* The ring before a position may be overwritten. */
 void elan_queue_freed(
 	const struct nic_at *a, struct elan_queue *q, uint64_t until);
@@ -130,13 +218,32 @@ struct elan_queue *elan_queue_next(struct elan_node *n);
 void elan_queue_block(struct elan_node *n, struct elan_queue *q);
 void elan_queue_unblock_all(const struct nic_at *a);
 
+/* Whether nothing of it is in the card, or on its way there. */
+bool elan_queue_is_idle(const struct elan_queue *q);
+/* Stores that waited for the driver arrive, from now on. */
+void elan_queue_arrive(const struct nic_at *a, struct elan_queue *q);
+
 /* A packet of the queue is acknowledged. */
 void elan_queue_acked(
 	const struct nic_at *a, struct elan_queue *q, uint32_t sequence);
 
+/* --- chip.c --- */
+
+extern const struct nic_member_ops elan_chip_member;
+void elan_chip_open(
+	struct elan_chip *x, const struct elan_params *p, struct elan_queue *q);
+void elan_chip_close(struct elan_chip *x, struct elan_queue *q);
+/* Whether a queue can be served now; if not, it is woken when it can. */
+bool elan_chip_has(const struct nic_at *a, struct elan_queue *q);
+/* A store into a queue that is not resident arrives at t. */
+void elan_chip_trap(const struct nic_at *a, struct elan_queue *q, sim_time t);
+
 /* --- event.c --- */
 
 extern const struct nic_member_ops elan_events_member; /* without copies */
+
+/* Card memory for all events, once; false: there is no room. */
+bool elan_event_open(struct elan_node *n);
 
 /* Subtracts from an event's count, and fires it at 0.  Does nothing if the
  * context has not armed it. */
