@@ -269,17 +269,16 @@ static sim_time hit_time(
 }
 
 sim_time elan_cache_stream(const struct nic_at *a, enum elan_unit unit,
-	uint64_t at, uint32_t bytes, uint32_t ports, sim_time t)
+	uint64_t at, uint32_t bytes, enum elan_ports ports, sim_time t)
 {
 	struct elan_cache *c = cache_of(a);
-	bool is_second = c->read[1] < c->read[0];
-	sim_time *port[ELAN_READ_PORTS] = { &c->read[is_second],
-		&c->read[!is_second] };
+	bool is_second = ports == ELAN_ANY_PORT && c->read[1] < c->read[0];
+	sim_time *port[ELAN_READ_PORTS] = { &c->read[is_second], &c->read[1] };
+	uint32_t n = ports == ELAN_BOTH_PORTS ? 2 : 1;
 
 	if (!how_of(a)->is_on)
-		return t + hit_time(how_of(a), at, bytes) / ports;
-	return pass(
-		a, &(struct access){ .unit = unit }, at, bytes, port, ports, t);
+		return t + hit_time(how_of(a), at, bytes) / n;
+	return pass(a, &(struct access){ .unit = unit }, at, bytes, port, n, t);
 }
 
 sim_time elan_cache_read(const struct nic_at *a, enum elan_unit unit,
@@ -287,7 +286,7 @@ sim_time elan_cache_read(const struct nic_at *a, enum elan_unit unit,
 {
 	if (!how_of(a)->is_on)
 		return t;
-	return elan_cache_stream(a, unit, at, bytes, 1, t) -
+	return elan_cache_stream(a, unit, at, bytes, ELAN_ANY_PORT, t) -
 	       hit_time(how_of(a), at, bytes);
 }
 

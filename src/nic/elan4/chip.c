@@ -106,10 +106,10 @@ static void fetch(const struct nic_at *a, struct elan_queue *q)
 {
 	uint32_t line = elan_of(a)->cache.line;
 	uint64_t head = q->ring + q->taken % q->depth;
-	sim_time t = elan_cache_stream(
-		a, ELAN_BY_COMMAND, q->descriptor, ELAN_DESCRIPTOR, 1, a->t);
-	sim_time end = elan_cache_stream(
-		a, ELAN_BY_COMMAND, head - head % line, line, 1, a->t);
+	sim_time t = elan_cache_stream(a, ELAN_BY_COMMAND, q->descriptor,
+		ELAN_DESCRIPTOR, ELAN_ANY_PORT, a->t);
+	sim_time end = elan_cache_stream(a, ELAN_BY_COMMAND, head - head % line,
+		line, ELAN_ANY_PORT, a->t);
 
 	q->is_fetching = true;
 	elan_count(a)->fetched++;

@@ -148,6 +148,13 @@ enum {
 	ELAN_BUFFERED = 2, /* lines of the read buffer, and the write buffer */
 };
 
+/* Read ports of an access. */
+enum elan_ports {
+	ELAN_ANY_PORT, /* that is free first */
+	ELAN_FIRST_PORT,
+	ELAN_BOTH_PORTS,
+};
+
 /* Of all cards: what follows from the parameters. */
 struct elan_cache_how {
 	uint32_t line; /* bytes */

@@ -479,8 +479,8 @@ int elan_thread_read_block(
 		x = self(&a);
 		if (!is_sound(&a, x, at + k, n))
 			return EIO;
-		end = elan_cache_stream(
-			&a, ELAN_BY_THREAD, at + k, n, ports, a.t);
+		end = elan_cache_stream(&a, ELAN_BY_THREAD, at + k, n,
+			(enum elan_ports)ports, a.t);
 		if (to)
 			host_read(
 				a.nic->host, a.s, at + k, (uint8_t *)to + k, n);

@@ -61,9 +61,9 @@ sim_time elan_cache_read(const struct nic_at *a, enum elan_unit unit,
 	uint64_t at, uint32_t bytes, sim_time t);
 sim_time elan_cache_write(const struct nic_at *a, enum elan_unit unit,
 	uint64_t at, uint32_t bytes, sim_time t);
-/* The end of a read by one or both ports. */
+/* The end of a read by some ports. */
 sim_time elan_cache_stream(const struct nic_at *a, enum elan_unit unit,
-	uint64_t at, uint32_t bytes, uint32_t ports, sim_time t);
+	uint64_t at, uint32_t bytes, enum elan_ports ports, sim_time t);
 /* The time of bytes at a port after the first word, which fixed times
  * include. */
 sim_time elan_cache_rest(const struct nic_at *a, uint32_t bytes);
