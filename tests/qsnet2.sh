@@ -24,6 +24,37 @@ within() { # FOUND LEAST MOST
 		complain "$1, want $2 to $3 thousandths"
 }
 
+# --- the card's memory ---
+
+# A line of 64 B in 84.1 ns, two at a time, and then a port's 1.6 GB/s; what is
+# in the cache goes by both ports.
+for x in 1=761 2=1522 4=1600; do
+	rate=$(figure rate_MBps qsnet2-16 card --set nic.cache.fills=${x%=*})
+	within $(((rate + 500) / 1000)) ${x#*=} ${x#*=}
+done
+rate=$(figure rate_MBps qsnet2-16 card bytes=16KiB warm=1 rounds=20 ports=2)
+within $(((rate + 500) / 1000)) 3200 3200
+report "QSN-F14: card memory gives what fills and ports allow"
+
+run run qsnet2-16 card bytes=16KiB warm=1 rounds=9 --json
+[ "$(jq -c '.card | [.thread_misses, .thread_hits]' "$tmp/out")" = \
+	'[256,2304]' ] || complain "$(jq -c .card "$tmp/out")"
+run run qsnet2-16 card --set nic.cache.on=no --json
+[ "$(jq '.card.cache_hits + .card.cache_misses' "$tmp/out")" = 0 ] ||
+	complain 'a cache that is off counts'
+refuses 'nic.memory.size leaves' run qsnet2-16 card bytes=64MiB
+refuses 'are not a power of two' run qsnet2-16 card \
+	--set nic.cache.size=33KiB
+report "the card's cache is counted by unit"
+
+# The words of all queues are read through their check bits.
+ends 0 run qsnet2-16 storm count=100 --set faults.memories=1e-3 --json
+[ "$(jq '.faults.corrected_words > 10' "$tmp/out")" = true ] ||
+	complain 'no word was corrected'
+[ "$(jq '.faults.uncorrectable_words' "$tmp/out")" = 0 ] ||
+	complain 'a word was not corrected'
+report "QSN-F15: single bad bits of card memory are mended"
+
 # --- puts and DMAs ---
 
 put=$(figure one_way_ns qsnet2-16 $ping bytes=8)

@@ -4,10 +4,11 @@
  * from a program (weft/program.h) and work on the node that it runs on.  The
  * man page is weft-elan(7).
  *
- * Addresses are in the nodes' memories, and a program names another process by
- * its node.  A program has no pointers into that memory: it reads and writes it
- * with the functions at the end of this file.  A program opens its memory to
- * other nodes by opening a queue; packets that arrive before are refused.
+ * Addresses are in the nodes' memories, or in those of their cards
+ * (elan_card_alloc()), and a program names another process by its node.  A
+ * program has no pointers into that memory: it reads and writes it with the
+ * functions at the end of this file.  A program opens its memory to other nodes
+ * by opening a queue; packets that arrive before are refused.
  *
  * Time.  A call takes no time unless its description says so.  A call that
  * sends commands takes the time of its stores on the host's bus, after earlier
@@ -64,7 +65,8 @@ struct elan_cq {
 
 /*
  * Opens queue id, below ELAN_QUEUES, for the program's job: context 1, all of
- * memory. rights are bits of enum elan_right.  EINVAL for invalid arguments,
+ * memory. rights are bits of enum elan_right.  It takes its depth of the card's
+ * memory.  EINVAL for invalid arguments, ENOMEM if the card's memory is full,
  * EBUSY for a queue that is open; *q is then not a queue: calls that close,
  * restart or map it return EINVAL, all others EBADF.
  */

@@ -168,6 +168,7 @@ static void add_all(struct facts *f, const struct cli_args *a,
 	facts_end(f);
 	run_jobs_facts(f, r, alone);
 	facts_of_faults(f, r);
+	facts_of_card(f, r);
 	facts_of_budget(f, r->system->net, a->is_budget, &how);
 	facts_of_work(f, r);
 	facts_place(f, FACTS_AT_END);

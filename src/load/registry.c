@@ -32,6 +32,7 @@ const struct load_ops *const load_registry[] = {
 	&load_lofamo,
 	&load_files,
 	&load_events,
+	&load_card,
 	&load_manage,
 	&load_exit,
 	NULL,

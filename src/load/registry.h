@@ -21,6 +21,7 @@ extern const struct load_ops load_replay;
 extern const struct load_ops load_code, load_lofamo;
 
 /* One machine's own: see spi/, elan/ and sw/. */
-extern const struct load_ops load_files, load_events, load_manage, load_exit;
+extern const struct load_ops load_files, load_events, load_card, load_manage,
+	load_exit;
 
 #endif

@@ -256,3 +256,16 @@ void facts_of_work(struct facts *f, const struct machine_run *r)
 		(double)r->memory / r->system->net->n_nodes);
 	facts_end(f);
 }
+
+void facts_of_card(struct facts *f, const struct machine_run *r)
+{
+	const struct nic *nic = r->system->nic;
+	const struct nic_counter *c = nic ? nic->ops->card : NULL;
+
+	if (!c)
+		return;
+	facts_group(f, "card");
+	for (; c->key; c++)
+		facts_count(f, c->key, nic_total(nic, c));
+	facts_end(f);
+}

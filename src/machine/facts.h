@@ -71,6 +71,8 @@ void facts_of_budget(struct facts *f, const struct net *n, bool has_budget,
 
 /* The key work: the cost of the simulation. */
 void facts_of_work(struct facts *f, const struct machine_run *r);
+/* The key card: counts of interfaces that have memory of their own. */
+void facts_of_card(struct facts *f, const struct machine_run *r);
 
 /* Reasons to doubt the result, each with a remedy: the key warnings. */
 enum run_warning {

@@ -260,14 +260,20 @@ uint64_t nic_count(const struct nic *nic, site_id s, const char *key)
 	return c ? count_of(nic, s, c) : 0;
 }
 
+uint64_t nic_total(const struct nic *nic, const struct nic_counter *c)
+{
+	uint64_t sum = 0;
+
+	for (site_id i = 0; i < nic->n_nodes; i++)
+		sum += count_of(nic, i, c);
+	return sum;
+}
+
 uint64_t nic_sum(const struct nic *nic, const char *key)
 {
 	const struct nic_counter *c = find(nic, key);
-	uint64_t sum = 0;
 
-	for (site_id i = 0; c && i < nic->n_nodes; i++)
-		sum += count_of(nic, i, c);
-	return sum;
+	return c ? nic_total(nic, c) : 0;
 }
 
 uint64_t nic_errors(const struct nic *nic, site_id s, char *text, size_t size)

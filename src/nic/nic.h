@@ -121,6 +121,8 @@ struct nic_ops {
 	size_t n_params, params_size;
 	const struct net_client_ops *client; /* its state is the nic */
 	const struct nic_counter *counters; /* the last one has no key */
+	/* Counts of a card's own memory, for reports alone; or NULL. */
+	const struct nic_counter *card;
 	/* Formats of its kinds of packets; NULL: as the links define. */
 	const struct link_format *formats;
 	uint32_t n_formats;
@@ -281,6 +283,7 @@ uint64_t nic_node_memory(const struct nic *nic, site_id s);
 /* A counter of one node, or summed over all; 0 if there is none, or no nic. */
 uint64_t nic_count(const struct nic *nic, site_id s, const char *key);
 uint64_t nic_sum(const struct nic *nic, const char *key);
+uint64_t nic_total(const struct nic *nic, const struct nic_counter *c);
 /* Whether any has given up waiting for answers: other errors follow from it. */
 bool nic_is_late(const struct nic *nic);
 /* Number of errors of a node's interface, and their description. */

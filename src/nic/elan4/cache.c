@@ -221,9 +221,11 @@ static sim_time look_up(
 
 	if (way == how->ways) {
 		elan_count(a)->misses[p->unit]++;
+		elan_count(a)->all_misses++;
 		return miss(a, p, set, t);
 	}
 	elan_count(a)->hits[p->unit]++;
+	elan_count(a)->all_hits++;
 	put_first(set, way, set[way] | p->is_write);
 	return p->is_write ? t : when_here(c, how, p->line, t);
 }

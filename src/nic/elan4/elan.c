@@ -23,6 +23,17 @@
 		.offset = offsetof(struct elan_node, counts.field_)            \
 	}
 
+#define CARD(key_, field_, unit_)                                              \
+	{                                                                      \
+		.key = key_, .unit = unit_,                                    \
+		.offset = offsetof(struct elan_node, counts.field_)            \
+	}
+
+/* Accesses to card memory by a unit. */
+#define ACCESSES(name_, unit_)                                                 \
+	CARD(name_ "_hits", hits[unit_], "lines"),                             \
+		CARD(name_ "_misses", misses[unit_], "lines")
+
 /* Errors, by enum elan_error, and other counts. */
 static const struct nic_counter counters[] = {
 	ERROR(ELAN_FINE, "none"),
@@ -45,6 +56,24 @@ static const struct nic_counter counters[] = {
 	COUNTER(escapes, "packets"),
 	COUNTER(corrected, "words"),
 	COUNTER(uncorrectable, "words"),
+	{ 0 },
+};
+
+static const struct nic_counter card_counters[] = {
+	CARD("cache_hits", all_hits, "lines"),
+	CARD("cache_misses", all_misses, "lines"),
+	CARD("written_back", written_back, "lines"),
+	ACCESSES("queue", ELAN_BY_QUEUE),
+	ACCESSES("command", ELAN_BY_COMMAND),
+	ACCESSES("event", ELAN_BY_EVENT),
+	ACCESSES("input", ELAN_BY_INPUT),
+	ACCESSES("dma", ELAN_BY_DMA),
+	ACCESSES("thread", ELAN_BY_THREAD),
+	ACCESSES("core", ELAN_BY_CORE),
+	CARD("queues_fetched", fetched, "queues"),
+	CARD("queues_exchanged", exchanged, "queues"),
+	CARD("corrected", corrected, "words"),
+	CARD("uncorrectable", uncorrectable, "words"),
 	{ 0 },
 };
 
@@ -340,6 +369,7 @@ const struct nic_ops elan4_ops = {
 	.params_size = sizeof(struct elan_params),
 	.client = &client,
 	.counters = counters,
+	.card = card_counters,
 	.init = elan_init,
 	.fini = elan_fini,
 	.members = members,

@@ -194,6 +194,7 @@ struct elan_counts {
 	uint64_t networked, network_ps;
 	/* of the cache in front of card memory, by enum elan_unit */
 	uint64_t hits[ELAN_UNITS], misses[ELAN_UNITS], written_back;
+	uint64_t all_hits, all_misses; /* their sums */
 	uint64_t fetched, exchanged; /* queues: to the chip; by the driver */
 	uint64_t corrected, uncorrectable; /* words of card memory */
 	uint64_t errors[ELAN_ERRORS];

@@ -112,7 +112,7 @@ static const struct param elan_param_rows[] = {
 	{ .name = "cache.on",
 		.type = PARAM_FLAG,
 		.offset = AT(cache.on),
-		.def = "no",
+		.def = "yes",
 		.help = "whether the card's data cache is modelled; if not, "
 			"all accesses are hits",
 		.source = "QSN-N13" },
