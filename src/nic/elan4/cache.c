@@ -186,6 +186,7 @@ struct access {
 	enum elan_unit unit;
 	uint32_t line, bytes;
 	bool is_write;
+	bool is_change; /* a read, and a write of what was read */
 };
 
 /* A line that is not there: when a read has it, or a write can be made.  One
@@ -206,7 +207,8 @@ static sim_time miss(const struct nic_at *a, const struct access *p,
 		write_back(c, how, later(t, taken));
 		elan_count(a)->written_back++;
 	}
-	put_first(set, how->ways - 1, tag_of(p->line) | p->is_write);
+	put_first(set, how->ways - 1,
+		tag_of(p->line) | (p->is_write || p->is_change));
 	return p->is_write ? later(t, taken) : ready;
 }
 
@@ -226,7 +228,7 @@ static sim_time look_up(
 	}
 	elan_count(a)->hits[p->unit]++;
 	elan_count(a)->all_hits++;
-	put_first(set, way, set[way] | p->is_write);
+	put_first(set, way, set[way] | (p->is_write || p->is_change));
 	return p->is_write ? t : when_here(c, how, p->line, t);
 }
 
@@ -261,6 +263,9 @@ static sim_time hit_time(
 	const struct elan_cache_how *how, uint64_t at, uint32_t bytes)
 {
 	sim_time words = 0;
+
+	if (!((at | bytes) % 8)) /* whole words */
+		return bytes / 8 * how->word;
 
 	for (uint32_t n; bytes; bytes -= n, at += n) {
 		n = how->line - (uint32_t)(at % how->line);
@@ -302,6 +307,24 @@ sim_time elan_cache_write(const struct nic_at *a, enum elan_unit unit,
 	return pass(a, &(struct access){ .unit = unit, .is_write = true }, at,
 		       bytes, &port, 1, t) -
 	       hit_time(how_of(a), at, bytes);
+}
+
+sim_time elan_cache_change(const struct nic_at *a, enum elan_unit unit,
+	uint64_t at, uint32_t bytes, sim_time t)
+{
+	const struct elan_cache_how *how = how_of(a);
+	struct elan_cache *c = cache_of(a);
+	sim_time *port = &c->read[c->read[1] < c->read[0]];
+	sim_time time = (bytes + 7) / 8 * how->word;
+	struct access p = { unit, (uint32_t)((at - ELAN_CARD_AT) / how->line),
+		bytes, .is_change = true };
+
+	if (!how->is_on)
+		return t;
+	t = later(*port, look_up(a, &p, t));
+	*port = t + time;
+	c->write = later(c->write, t) + time;
+	return t;
 }
 
 sim_time elan_cache_rest(const struct nic_at *a, uint32_t bytes)

@@ -83,6 +83,7 @@ static struct elan_queue **make_room(const struct nic_at *a)
 		if (x->queue[i]->used < (*place)->used)
 			place = &x->queue[i];
 	(*place)->used = 0;
+	elan_queue_back(a, *place, (*place)->arrived);
 	save(*place);
 	elan_cache_write(a, ELAN_BY_COMMAND, (*place)->descriptor,
 		ELAN_DESCRIPTOR, a->t);

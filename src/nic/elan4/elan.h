@@ -266,6 +266,7 @@ struct elan_queue {
 	/* positions: bytes since it was opened */
 	uint64_t announced; /* stored without gaps, arrived or not */
 	uint64_t arrived;
+	uint64_t backed; /* in the backing store */
 	uint64_t taken; /* decoded */
 	uint64_t freed; /* may be written over */
 	uint64_t ahead[ELAN_WINDOW_WORDS / 64]; /* words after a gap */
@@ -335,6 +336,9 @@ struct elan_firing {
 struct elan_events {
 	struct slots fired; /* struct elan_firing */
 	uint64_t table; /* in card memory; 0: no queue was opened */
+	/* where events of a page are, the last that was used */
+	uint32_t first;
+	struct elan_event_cell *cell;
 	struct slots copies; /* struct elan_copy */
 	uint32_t inside; /* fired events that wait, or copy */
 	uint64_t bytes; /* of copies */

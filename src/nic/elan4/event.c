@@ -236,21 +236,20 @@ static uint64_t address_of(const struct elan_node *n, uint32_t event)
 	return n->events.table + event * sizeof(struct elan_event_cell);
 }
 
-/* One that was never armed is zeros. */
-static struct elan_event_cell load(const struct elan_node *n, uint32_t event)
-{
-	struct elan_event_cell cell;
+enum { IN_PAGE = MEMORY_PAGE / sizeof(struct elan_event_cell) };
 
-	memory_read(n->sdram.memory, MEMORY_NIC, address_of(n, event), &cell,
-		sizeof(cell));
-	return cell;
-}
-
-static void store(
-	struct elan_node *n, uint32_t event, const struct elan_event_cell *cell)
+/* Where it is; one that was never armed is zeros. */
+static struct elan_event_cell *cell_of(struct elan_node *n, uint32_t event)
 {
-	memory_write(n->sdram.memory, MEMORY_NIC, address_of(n, event), cell,
-		sizeof(*cell));
+	struct elan_events *x = &n->events;
+	uint32_t first = event - event % IN_PAGE;
+
+	if (!x->cell || first != x->first) {
+		x->first = first;
+		x->cell = (void *)elan_sdram_place(
+			&n->sdram, address_of(n, first));
+	}
+	return &x->cell[event % IN_PAGE];
 }
 
 static bool is_sound(const struct nic_at *a, uint32_t event)
@@ -263,18 +262,17 @@ static bool is_sound(const struct nic_at *a, uint32_t event)
 static enum elan_error arm(const struct nic_at *a, uint32_t event,
 	const struct elan_event_cell *to)
 {
-	struct elan_event_cell old;
+	struct elan_event_cell *cell = cell_of(elan_here(a), event);
 
 	if (!is_sound(a, event))
 		return ELAN_ERROR_MEMORY;
-	old = load(elan_here(a), event);
-	if (old.count && old.context != to->context)
+	if (cell->count && cell->context != to->context)
 		return ELAN_ERROR_RIGHT;
-	if (old.copy)
-		give(events_of(a), old.copy);
+	if (cell->copy)
+		give(events_of(a), cell->copy);
 	elan_cache_write(a, ELAN_BY_EVENT, address_of(elan_here(a), event),
 		sizeof(*to), a->t);
-	store(elan_here(a), event, to);
+	*cell = *to;
 	return ELAN_FINE;
 }
 
@@ -338,8 +336,7 @@ enum elan_error elan_event_arm_copy(const struct nic_at *a,
 	wrong = arm(a, event, &cell);
 	if (wrong || !cell.count)
 		return wrong;
-	cell.copy = keep(a, q, word[1], bytes);
-	store(elan_here(a), event, &cell);
+	cell_of(elan_here(a), event)->copy = keep(a, q, word[1], bytes);
 	return ELAN_FINE;
 }
 
@@ -378,21 +375,10 @@ static void fire_later(
 	elan_card_then(a, t, on_line, id);
 }
 
-/* Reads and changes it: when that could have begun if it were a hit. */
-static sim_time touch(const struct nic_at *a, uint32_t event)
-{
-	uint64_t at = address_of(elan_here(a), event);
-	uint32_t bytes = sizeof(struct elan_event_cell);
-	sim_time t = elan_cache_read(a, ELAN_BY_EVENT, at, bytes, a->t);
-
-	elan_cache_write(a, ELAN_BY_EVENT, at, bytes, a->t);
-	return t;
-}
-
 void elan_event_set(const struct nic_at *a, uint32_t context, uint32_t event,
 	uint64_t count)
 {
-	struct elan_event_cell cell, fired;
+	struct elan_event_cell *cell, fired;
 	sim_time t;
 
 	/* 0 is none, and is never armed. */
@@ -402,18 +388,18 @@ void elan_event_set(const struct nic_at *a, uint32_t context, uint32_t event,
 		elan_context_stop(a, context);
 		return;
 	}
-	cell = fired = load(elan_here(a), event);
-	if (!cell.count || cell.context != context)
+	cell = cell_of(elan_here(a), event);
+	if (!cell->count || cell->context != context)
 		return;
-	t = touch(a, event);
-	if (count < (uint64_t)cell.count) {
-		cell.count -= (int64_t)count;
-		store(elan_here(a), event, &cell);
+	t = elan_cache_change(a, ELAN_BY_EVENT, address_of(elan_here(a), event),
+		sizeof(*cell), a->t);
+	if (count < (uint64_t)cell->count) {
+		cell->count -= (int64_t)count;
 		return;
 	}
-	cell.count = 0;
-	cell.copy = 0;
-	store(elan_here(a), event, &cell);
+	fired = *cell;
+	cell->count = 0;
+	cell->copy = 0;
 	if (t > a->t)
 		fire_later(a, &fired, t);
 	else
@@ -422,9 +408,9 @@ void elan_event_set(const struct nic_at *a, uint32_t context, uint32_t event,
 
 int64_t elan_event_count(const struct nic *nic, site_id s, uint32_t event)
 {
-	const struct elan_node *n = nic->nodes[s];
+	struct elan_node *n = nic->nodes[s];
 
 	if (!n || !n->events.table || event >= ELAN_EVENTS)
 		return 0;
-	return load(n, event).count;
+	return cell_of(n, event)->count;
 }

@@ -229,7 +229,7 @@ int elan_queue_restart(struct nic *nic, site_id s, uint32_t queue)
 	q->error = ELAN_FINE;
 	q->is_guarded = q->is_half = false;
 	q->was_denied = q->skips = false;
-	q->announced = q->arrived = q->taken = q->freed = 0;
+	q->announced = q->arrived = q->taken = q->freed = q->backed = 0;
 	q->births.n = 0;
 	memset(q->ahead, 0, sizeof(q->ahead));
 	return 0;
@@ -293,16 +293,11 @@ void elan_queue_stop(
 
 /* --- the backing store --- */
 
-/* Where the word at a position is, in its page of card memory. */
-static uint8_t *place_of(const struct elan_queue *q, uint64_t position)
+uint8_t *elan_queue_page(const struct elan_queue *q, uint32_t page)
 {
-	uint32_t at = (uint32_t)(position % q->depth);
-	uint8_t **page = &q->page[at / MEMORY_PAGE];
-
-	if (!*page)
-		*page = elan_sdram_place(
-			q->sdram, q->ring + at - at % MEMORY_PAGE);
-	return *page + at % MEMORY_PAGE;
+	q->page[page] = elan_sdram_place(
+		q->sdram, q->ring + (uint64_t)page * MEMORY_PAGE);
+	return q->page[page];
 }
 
 /* --- stores --- */
@@ -313,7 +308,7 @@ static void copy_in(struct elan_queue *q, uint64_t position,
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t at = position + 8 * i;
 
-		memcpy(place_of(q, at), &words[i], 8);
+		memcpy(elan_queue_place(q, at), &words[i], 8);
 		q->ahead[at / 8 % ELAN_WINDOW_WORDS / 64] |= UINT64_C(1)
 							     << at / 8 % 64;
 	}
@@ -464,18 +459,29 @@ void elan_queue_append(const struct nic_at *a, struct elan_queue *q,
 	arrive(a, q, t, wrong);
 }
 
-/* The words up to a position go to the backing store. */
-static void back(const struct nic_at *a, struct elan_queue *q, uint64_t until)
+void elan_queue_back(
+	const struct nic_at *a, struct elan_queue *q, uint64_t until)
 {
 	uint32_t n;
 
-	for (uint64_t at = q->arrived; at < until; at += n) {
-		uint32_t from = (uint32_t)(at % q->depth);
+	for (; q->backed < until; q->backed += n) {
+		uint32_t from = (uint32_t)q->backed & (q->depth - 1);
 
-		n = until - at < q->depth - from ? (uint32_t)(until - at)
-						 : q->depth - from;
+		n = q->depth - from;
+		n = until - q->backed < n ? (uint32_t)(until - q->backed) : n;
 		elan_cache_write(a, ELAN_BY_QUEUE, q->ring + from, n, a->t);
 	}
+}
+
+/* The end of a queue that is on chip is there, too, until a line is full. */
+static void keep(const struct nic_at *a, struct elan_queue *q)
+{
+	uint64_t until = q->arrived;
+
+	if (q->used)
+		until -= until % elan_of(a)->cache.line;
+	if (q->backed < until)
+		elan_queue_back(a, q, until);
 }
 
 void elan_queue_on_store(const struct nic_at *a, uint32_t queue)
@@ -484,8 +490,9 @@ void elan_queue_on_store(const struct nic_at *a, uint32_t queue)
 	struct elan_arrival came =
 		*(const struct elan_arrival *)ring_pop(&q->arrivals);
 
-	back(a, q, came.end);
 	q->arrived = came.end;
+	if (elan_of(a)->cache.is_on)
+		keep(a, q);
 	q->word_at = a->t;
 	if (came.error)
 		elan_queue_stop(a, q, came.error);
@@ -511,15 +518,7 @@ sim_time elan_queue_arrival(const struct elan_queue *q, uint64_t position)
 	return 0;
 }
 
-uint64_t elan_queue_word(const struct elan_queue *q, uint64_t position)
-{
-	uint64_t word;
-
-	memcpy(&word, place_of(q, position), 8);
-	return word;
-}
-
-bool elan_queue_is_sound(const struct nic_at *a, struct elan_queue *q,
+bool elan_queue_check(const struct nic_at *a, struct elan_queue *q,
 	uint64_t position, uint32_t bytes)
 {
 	bool is_sound = true;

@@ -29,6 +29,15 @@ uint8_t *elan_sdram_place(const struct elan_sdram *x, uint64_t at);
 void elan_sdram_flip(struct elan_sdram *x, uint64_t at, uint64_t bits);
 bool elan_sdram_read_bad(const struct nic_at *a, uint64_t at, uint32_t bytes);
 
+/* Whether words may have bad bits: otherwise nothing needs to be checked. */
+static inline bool elan_sdram_may_err(const struct nic_at *a)
+{
+	const struct faults *f = a->nic->net->faults;
+
+	return __builtin_expect(elan_here(a)->sdram.n_flips != 0, 0) ||
+	       __builtin_expect(f && f->memory, 0);
+}
+
 /*
  * A unit reads card memory, in the cache or not.  A word with one bad bit is
  * mended.  False if one has two: whoever reads it stops.
@@ -36,12 +45,7 @@ bool elan_sdram_read_bad(const struct nic_at *a, uint64_t at, uint32_t bytes);
 static inline bool elan_sdram_is_sound(
 	const struct nic_at *a, uint64_t at, uint32_t bytes)
 {
-	const struct faults *f = a->nic->net->faults;
-
-	if (__builtin_expect(!elan_here(a)->sdram.n_flips, 1) &&
-		(!f || !f->memory))
-		return true;
-	return elan_sdram_read_bad(a, at, bytes);
+	return !elan_sdram_may_err(a) || elan_sdram_read_bad(a, at, bytes);
 }
 
 /* Whether an address is the card's. */
@@ -60,6 +64,9 @@ int elan_cache_set_up(
 sim_time elan_cache_read(const struct nic_at *a, enum elan_unit unit,
 	uint64_t at, uint32_t bytes, sim_time t);
 sim_time elan_cache_write(const struct nic_at *a, enum elan_unit unit,
+	uint64_t at, uint32_t bytes, sim_time t);
+/* Reads and changes a part of one line. */
+sim_time elan_cache_change(const struct nic_at *a, enum elan_unit unit,
 	uint64_t at, uint32_t bytes, sim_time t);
 /* The end of a read by some ports. */
 sim_time elan_cache_stream(const struct nic_at *a, enum elan_unit unit,
@@ -202,10 +209,43 @@ void elan_queue_append(const struct nic_at *a, struct elan_queue *q,
 	const uint8_t *words, uint32_t bytes, sim_time t);
 /* When the bytes before a position arrive; SIM_NEVER: not announced. */
 sim_time elan_queue_arrival(const struct elan_queue *q, uint64_t position);
-uint64_t elan_queue_word(const struct elan_queue *q, uint64_t position);
+/* Where a position of the backing store is, and the rest of its page. */
+uint8_t *elan_queue_page(const struct elan_queue *q, uint32_t page);
+
+static inline uint8_t *elan_queue_place(
+	const struct elan_queue *q, uint64_t position)
+{
+	uint32_t at = (uint32_t)position & (q->depth - 1);
+	uint8_t *page = q->page[at / MEMORY_PAGE];
+
+	if (__builtin_expect(!page, 0))
+		page = elan_queue_page(q, at / MEMORY_PAGE);
+	return page + at % MEMORY_PAGE;
+}
+
+static inline uint64_t elan_queue_word(
+	const struct elan_queue *q, uint64_t position)
+{
+	uint64_t word;
+
+	memcpy(&word, elan_queue_place(q, position), 8);
+	return word;
+}
+
 /* Whether words of a queue can be read; if not, it stops. */
-bool elan_queue_is_sound(const struct nic_at *a, struct elan_queue *q,
+bool elan_queue_check(const struct nic_at *a, struct elan_queue *q,
 	uint64_t position, uint32_t bytes);
+
+static inline bool elan_queue_is_sound(const struct nic_at *a,
+	struct elan_queue *q, uint64_t position, uint32_t bytes)
+{
+	return !elan_sdram_may_err(a) ||
+	       elan_queue_check(a, q, position, bytes);
+}
+
+/* The words up to a position go to the backing store. */
+void elan_queue_back(
+	const struct nic_at *a, struct elan_queue *q, uint64_t until);
 /* The ring before a position may be overwritten. */
 void elan_queue_freed(
 	const struct nic_at *a, struct elan_queue *q, uint64_t until);
