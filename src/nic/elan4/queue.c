@@ -302,9 +302,32 @@ uint8_t *elan_queue_page(const struct elan_queue *q, uint32_t page)
 
 /* --- stores --- */
 
+/* Whether a core has stored ahead of the end. */
+static bool has_gap(const struct elan_queue *q)
+{
+	for (uint32_t i = 0; i < ELAN_WINDOW_WORDS / 64; i++)
+		if (q->ahead[i])
+			return true;
+	return false;
+}
+
+/* Words that follow without a gap, in one piece of the ring. */
+static bool copy_on(struct elan_queue *q, uint64_t position,
+	const uint64_t *words, uint32_t n)
+{
+	if (position != q->announced || has_gap(q) ||
+		8 * n > elan_queue_piece(q, position))
+		return false;
+	memcpy(elan_queue_place(q, position), words, 8 * (size_t)n);
+	q->announced += 8 * n;
+	return true;
+}
+
 static void copy_in(struct elan_queue *q, uint64_t position,
 	const uint64_t *words, uint32_t n)
 {
+	if (copy_on(q, position, words, n))
+		return;
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t at = position + 8 * i;
 
@@ -423,15 +446,6 @@ bool elan_queue_takes(const struct elan_queue *q, uint32_t bytes)
 {
 	return q->error || (!q->copies.first &&
 				   q->announced + bytes - q->freed <= q->depth);
-}
-
-/* Whether a core has stored ahead of the end. */
-static bool has_gap(const struct elan_queue *q)
-{
-	for (uint32_t i = 0; i < ELAN_WINDOW_WORDS / 64; i++)
-		if (q->ahead[i])
-			return true;
-	return false;
 }
 
 void elan_queue_append(const struct nic_at *a, struct elan_queue *q,

@@ -35,15 +35,31 @@ static bool is_full(const struct elan_buffer *b)
 	return b->n_pieces == ELAN_MOST_PIECES - !elan_has_test(b);
 }
 
+/* The data of a write, in one piece of the ring. */
+static bool copy_out(struct reading *r, uint8_t *to, uint32_t bytes)
+{
+	uint32_t whole = (bytes + 7) / 8 * 8;
+
+	if (r->is_checked || r->at + whole > r->q->announced ||
+		whole > elan_queue_piece(r->q, r->at))
+		return false;
+	memcpy(to, elan_queue_place(r->q, r->at), bytes);
+	r->at += whole;
+	return true;
+}
+
 /* One transaction of a write. */
 static int read_block(struct reading *r, struct elan_buffer *b, uint64_t to,
 	uint32_t bytes, sim_time *arrived)
 {
 	uint64_t data;
 
+	bool is_out;
+
 	if (is_full(b))
 		return IMPOSSIBLE;
-	for (uint32_t i = 0; i < bytes; i += 8) {
+	is_out = copy_out(r, b->data + b->data_bytes, bytes);
+	for (uint32_t i = 0; i < bytes && !is_out; i += 8) {
 		if (next_word(r, &data))
 			return INCOMPLETE;
 		memcpy(b->data + b->data_bytes + i, &data,

@@ -223,6 +223,15 @@ static inline uint8_t *elan_queue_place(
 	return page + at % MEMORY_PAGE;
 }
 
+/* Bytes from a position on that lie one after the other. */
+static inline uint32_t elan_queue_piece(
+	const struct elan_queue *q, uint64_t position)
+{
+	uint32_t piece = q->depth < MEMORY_PAGE ? q->depth : MEMORY_PAGE;
+
+	return piece - ((uint32_t)position & (piece - 1));
+}
+
 static inline uint64_t elan_queue_word(
 	const struct elan_queue *q, uint64_t position)
 {
