@@ -20,8 +20,7 @@ static const struct memory_range rings = {
 	.at = RINGS_AT,
 	.bytes = (uint64_t)SWHNI_INTERFACES * RINGS,
 	.kind = MEMORY_OF_HOST,
-	.rights = MEMORY_MAY_READ(MEMORY_CORE) | MEMORY_MAY_WRITE(MEMORY_CORE) |
-		  MEMORY_MAY_READ(MEMORY_NIC) | MEMORY_MAY_WRITE(MEMORY_NIC),
+	.rights = MEMORY_MAY_ALL,
 };
 
 static const struct workq_params *params_of(const struct swv_user *u)
