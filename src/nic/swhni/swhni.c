@@ -536,7 +536,7 @@ static uint64_t node_memory(const void *node)
 	uint64_t sum = sw_broker_memory(n);
 
 	for (uint32_t i = 0; i < SWHNI_ENGINES; i++)
-		sum += slots_memory(&n->engine[i].messages.items);
+		sum += resend_memory(&n->engine[i].messages);
 	for (uint32_t i = 0; i < SWHNI_INTERFACES; i++)
 		if (n->interface[i])
 			sum += sizeof(*n->interface[i]) +
