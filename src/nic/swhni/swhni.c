@@ -448,6 +448,7 @@ static int swhni_init(struct nic *nic, struct err *e)
 	set_up_unit(x);
 	set_up_ports(x);
 	nic->load_size = sizeof(struct sw_load) + x->most;
+	nic->small_load = sizeof(struct sw_load) + SW_FEW;
 	if (check_params(nic->params, x->most, e))
 		return -1;
 	return sw_broker_plan(nic, e);
