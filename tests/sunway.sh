@@ -17,6 +17,6 @@ for threads in 1 2 3; do
 	grep '^digest' "$tmp/out"
 done | sort -u >"$tmp/digests"
 [ "$(wc -l <"$tmp/digests")" = 1 ] || complain "$(cat "$tmp/digests")"
-report 'a rail dies, and no message fails, on any number of threads'
+report 'SUN-F93: a rail dies, and no message fails, on any number of threads'
 
 exit $status

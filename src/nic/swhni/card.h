@@ -634,6 +634,8 @@ void sw_manage_fini(struct sw_node *n);
 
 /* --- receive.c --- */
 
+/* The CRC-32 of a packet does not find the bits that were flipped. */
+bool sw_receive_misses(const struct sw_load *l);
 void sw_receive_on_in(const struct nic_at *a, uint32_t engine, packet_id id);
 void sw_receive_on_written(
 	const struct nic_at *a, uint32_t engine, packet_id id);

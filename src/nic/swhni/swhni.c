@@ -276,6 +276,25 @@ static void on_hurt(struct net_client *me, struct sim_worker *w, packet_id id,
 	flips_note(&l->flips, net->link.code, p->head, bytes, bit, bits);
 }
 
+/* At the end of each link that sends again. */
+static bool is_found(struct net_client *me, struct sim_worker *w, packet_id id,
+	const uint32_t *bit, uint32_t n_bits, uint32_t bits)
+{
+	const struct packet *p = &me->net->packets[id];
+	struct sw_load *l = payload_of_load(p->load);
+	struct flips before;
+
+	if (registers_are(p))
+		return true;
+	before = l->flips;
+	for (uint32_t i = 0; i < n_bits; i++)
+		on_hurt(me, w, id, bit[i], bits);
+	if (sw_receive_misses(l))
+		return false;
+	l->flips = before;
+	return true;
+}
+
 static void on_lost(struct net_client *me, struct sim_worker *w, packet_id id)
 {
 	struct nic *nic = me->state;
@@ -301,6 +320,7 @@ static void on_link(struct net_client *me, struct sim_worker *w, site_id s,
 
 static const struct net_client_faults faults = {
 	.on_hurt = on_hurt,
+	.is_found = is_found,
 	.on_link = on_link,
 };
 
