@@ -468,6 +468,7 @@ static int swhni_init(struct nic *nic, struct err *e)
 	set_up_unit(x);
 	set_up_ports(x);
 	nic->load_size = sizeof(struct sw_load) + x->most;
+	nic->small_load = sizeof(struct sw_load) + SW_FEW;
 	if (check_params(nic->params, x->most, e))
 		return -1;
 	return sw_broker_plan(nic, e);
@@ -556,7 +557,7 @@ static uint64_t node_memory(const void *node)
 	uint64_t sum = sw_broker_memory(n);
 
 	for (uint32_t i = 0; i < SWHNI_ENGINES; i++)
-		sum += slots_memory(&n->engine[i].messages.items);
+		sum += resend_memory(&n->engine[i].messages);
 	for (uint32_t i = 0; i < SWHNI_INTERFACES; i++)
 		if (n->interface[i])
 			sum += sizeof(*n->interface[i]) +
