@@ -19,4 +19,17 @@ done | sort -u >"$tmp/digests"
 [ "$(wc -l <"$tmp/digests")" = 1 ] || complain "$(cat "$tmp/digests")"
 report 'SUN-F93: a rail dies, and no message fails, on any number of threads'
 
+# --- software ---
+
+apart() { # FOLDER OTHER: no file of a folder uses another's
+	grep -l "^#include \"$2/" "$src/src/$1"/*.[ch] >"$tmp/found" &&
+		complain "src/$1 uses $2: $(cat "$tmp/found")"
+}
+apart nic/swhni api
+apart api/sw api/swnet
+apart api/swnet api/sw
+run run sunway-32 pingpong via=msg bytes=64 rounds=5
+[ $code = 0 ] || complain "$(cat "$tmp/err")"
+report 'SUN-F71: a library on a driver, management beside it, messages above'
+
 exit $status
