@@ -75,6 +75,10 @@ static const struct param params[] = {
 	TIME("software.copy", copy, "1.02 ns",
 		"time that software takes to copy a byte of a broadcast",
 		"calibrated: SUN-N77"),
+	BYTES("software.page", page, "0 B", 0, INT64_C(1) << SWHNI_MOST_PAGE,
+		"size of the pages by which experiments address memory, from "
+		"4 KiB to 8 MiB; 0 B: they use a segment, without the TLB",
+		"assumed: segments"),
 	TIME("software.mpi", mpi, "8.7 us", "time of MPI's part of a message",
 		"calibrated: SUN-N70"),
 	TIME("software.mpi-operand", mpi_operand, "660 ns",
@@ -350,6 +354,11 @@ static int check_params(
 			"nic.tlb.entries: %lld entries are not a power of two "
 			"of sets with %lld entries each (nic.tlb.ways)",
 			(long long)p->tlb_entries, (long long)p->tlb_ways);
+	if (p->page && (p->page >> SWHNI_LEAST_PAGE == 0 || !is_power(p->page)))
+		return err_set(e,
+			"nic.software.page: pages of %lld bytes; want a power "
+			"of two from 4 KiB to 8 MiB",
+			(long long)p->page);
 	if (p->ahead < most)
 		return err_set(e,
 			"nic.ahead: %lld bytes are less than a packet "

@@ -88,10 +88,14 @@ uint32_t swd_key(const struct bench_end *x)
 static bool register_all(struct bench_end *x)
 {
 	struct nic_at a = nic_now(x->load->nic);
+	uint64_t page =
+		(uint64_t)((const struct swhni_params *)x->load->nic_params)
+			->page;
 	struct swhni_handle h = {
 		.key = KEY + own(x)->who,
 		.process = own(x)->who,
-		.space = SWHNI_SEGMENT,
+		.space = page ? SWHNI_PAGED : SWHNI_SEGMENT,
+		.page = page ? (uint8_t)__builtin_ctzll(page) : 0,
 		.rights = SWHNI_MAY_READ | SWHNI_MAY_WRITE,
 		.bytes = host_memory(x->load->host),
 	};
