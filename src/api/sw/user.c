@@ -182,7 +182,8 @@ int swv_user_collect(struct swv_user *u, struct swhni_collective *c,
 
 	c->id = (c->id & UINT32_MAX) |
 		(uint64_t)(u->n_short++ & INT32_MAX) << 32 | NO_NUMBER;
-	return swhni_collect(&a, u->interface, u->process, c, data, begun, a.t);
+	return swhni_collect(
+		&a, u->interface, u->process, c, data, begun, begun);
 }
 
 uint64_t swv_user_lists(const struct swv_user *u)

@@ -190,15 +190,20 @@ static uint8_t data_of(const struct bench_group_work *w)
 	return w->arith.word == 4 ? SWHNI_INT32 : SWHNI_INT64;
 }
 
+/* The root of a broadcast copies its bytes, beside the call. */
+static sim_time copy_time(
+	const struct bench_end *x, const struct bench_group_work *w)
+{
+	bool copies = w->what == BENCH_GROUP_BROADCAST && w->root == x->rank;
+
+	return copies ? (sim_time)w->bytes * params(x)->copy : 0;
+}
+
 static sim_time call_time(
 	const struct bench_end *x, const struct bench_group_work *w)
 {
-	bool is_root = w->root == x->rank;
-
-	if (w->what != BENCH_GROUP_BROADCAST)
-		return params(x)->call;
-	return params(x)->bcast +
-	       (is_root ? (sim_time)w->bytes * params(x)->copy : 0);
+	return w->what == BENCH_GROUP_BROADCAST ? params(x)->bcast
+						: params(x)->call;
 }
 
 static bool post(struct bench_end *x, const struct bench_group_work *w)
@@ -207,8 +212,10 @@ static bool post(struct bench_end *x, const struct bench_group_work *w)
 	struct swhni_collective c = o->work;
 	struct nic_at a;
 	uint8_t data[SWHNI_MESSAGE];
-	sim_time begun = program_now();
+	sim_time begun = program_now(), copied;
 
+	program_charge(copy_time(x, w));
+	copied = program_now();
 	program_charge(call_time(x, w));
 	c.round = o->work.round = o->work.round + 1;
 	c.op = op_of(w);
@@ -221,7 +228,7 @@ static bool post(struct bench_end *x, const struct bench_group_work *w)
 	a = nic_now(x->load->nic);
 	return programs_did(x->programs, "swhni_collect",
 		swhni_collect(&a, o->user.interface, o->user.process, &c, data,
-			begun, program_now()));
+			begun, copied));
 }
 
 static bool group_run(struct bench_end *x, const struct bench_group_work *w)
