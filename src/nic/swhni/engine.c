@@ -452,6 +452,8 @@ static bool serve(
 		issue(a, engine);
 		return true;
 	}
+	if (m->here <= m->cut)
+		return false;
 	port = sw_send_port(a, m);
 	if (port == SW_NO_PORT)
 		return false;
@@ -499,13 +501,24 @@ static void turn(const struct nic_at *a, uint32_t engine)
 	read_ahead(a, engine);
 }
 
+/* Whether it has anything to do. */
+static bool has_work(const struct sw_engine *e)
+{
+	return e->classes || e->issuing || e->fetched.n || e->waiting.n ||
+	       e->asks.n;
+}
+
 void sw_engine_turn(const struct nic_at *a, uint32_t engine)
 {
 	struct sw_engine *e = sw_engine(a, engine);
 
-	e->is_again = true;
-	if (e->is_turning)
+	if (e->is_turning) {
+		e->is_again = true;
 		return;
+	}
+	if (!has_work(e))
+		return;
+	e->is_again = true;
 	e->is_turning = true;
 	while (e->is_again) {
 		e->is_again = false;
