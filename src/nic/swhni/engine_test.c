@@ -266,8 +266,7 @@ static void pass_program(struct st *m, site_id node)
 	d.type = SWHNI_FSM_WRITE;
 	a = st_now(&q);
 	m->at = a.t;
-	assert_int_equal(
-		swhni_fsm(&a, q.interface, 0, &d, &word, a.t, a.t), 0);
+	assert_int_equal(swhni_fsm(&a, q.interface, 0, &d, &word, a.t, a.t), 0);
 	assert_int_equal(st_error(&q), SWHNI_OK);
 	m->end = program_now() - m->at;
 	m->seen = nic_count(m->kit.nic, 0, "messages");
