@@ -394,7 +394,7 @@ static void attach_program(struct st *m, site_id node)
 	m->end = program_now();
 }
 
-/* SUN-F34, SUN-F36: One processor gets both ports' rate by both of its PCIe
+/* SUN-F1, SUN-F34, SUN-F36: One processor gets both ports' rate by both of its PCIe
  * interfaces. */
 static void a_processor_with_both_engines_fills_both_ports(void **state)
 {
