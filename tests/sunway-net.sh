@@ -21,6 +21,11 @@ holds '.nodes == 512' '.processors == 1024' '.switches == 100' '.ports == 40' \
 		["node down", 1024], ["stage 1 up", 1152],
 		["stage 1 down", 1152], ["siblings", 128]]'
 holds '[.wires[] | select(.where == "on one board").class] == ["siblings"]'
+cables='([.wires[] | select(.where != "on one board").links] | add)'
+needs=$(jq -c "[.switches, .ports, $cables]" "$tmp/out")
+ends 0 show sunway --set topology.siblings=0 --json
+holds "[.switches, .ports, $cables] == $needs"
+ends 0 show sunway --json
 report "SUN-F1 SUN-F2 SUN-F3 SUN-F7: processors, switches, links by kind"
 holds '.routing.diameter == 3' '.chips.switch_Gbps == 9000' \
 	'.chips.node_Gbps == 450' '.link.data_GBps * 1000 | round == 13636' \

@@ -32,6 +32,7 @@ enum {
 	SW_ENTRY = sizeof(struct swhni_descriptor),
 	SW_COLLECTIVE_EVENTS = 8,
 	SW_MISSING = 256, /* bytes of bits in an answer to a probe */
+	SW_FEW = 32, /* bytes of a packet with a small buffer */
 };
 
 /* Events of an engine; those of engine 1 are SW_EVENTS further on. */
@@ -633,6 +634,8 @@ void sw_manage_fini(struct sw_node *n);
 
 /* --- receive.c --- */
 
+/* The CRC-32 of a packet does not find the bits that were flipped. */
+bool sw_receive_misses(const struct sw_load *l);
 void sw_receive_on_in(const struct nic_at *a, uint32_t engine, packet_id id);
 void sw_receive_on_written(
 	const struct nic_at *a, uint32_t engine, packet_id id);

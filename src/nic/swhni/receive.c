@@ -352,6 +352,19 @@ static bool is_possible(const struct nic_at *a, const struct sw_header *h)
 			       h->number < h->n_packets));
 }
 
+bool sw_receive_misses(const struct sw_load *l)
+{
+	struct sw_header h = l->h;
+	struct flips f = l->flips;
+	uint8_t data[SWHNI_MESSAGE];
+
+	if (l->is_named)
+		memory_fill(&l->name, data, h.bytes);
+	else
+		memcpy(data, l->data, h.bytes);
+	return flips_judge(&f, &h, sizeof(h), data, h.bytes) != FLIPS_FOUND;
+}
+
 /* Its CRC has found nothing; what has changed unseen is at least possible. */
 static bool is_sound(const struct nic_at *a, struct sw_load *l)
 {

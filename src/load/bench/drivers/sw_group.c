@@ -11,7 +11,12 @@ enum {
 	TREE = 1,
 	ENTRY = 0, /* of multicast tables */
 	MOST_CHILDREN = SWHNI_LISTS * SWHNI_CHILDREN,
-	LIST = 1024, /* bytes of a member's list */
+	/* bytes of a member's list, and with its queues; those of two members
+	 * are in one page */
+	LIST = 1024,
+	PLACE = 2048,
+	ENTRIES = 4,
+	COMPLETIONS = 16,
 	MOST_REDUCED = 256, /* bytes of a reduction (SUN-G17) */
 };
 
@@ -131,11 +136,12 @@ static bool group_open(struct bench_end *x, const struct bench_group_shape *g)
 {
 	struct swd_member *o = swd_member(x);
 	uint32_t process = program_process();
-	uint64_t at = LISTS_AT + process * (uint64_t)LIST;
+	uint64_t at = LISTS_AT + process * (uint64_t)PLACE;
 
 	o->user = (struct swv_user){
 		.process = process,
 		.wanted = 1 + SWD_GROUP + process,
+		.rings_at = at + LIST,
 		.on_done = on_done,
 		.arg = o,
 	};
@@ -153,7 +159,7 @@ static bool group_open(struct bench_end *x, const struct bench_group_shape *g)
 	return programs_did(
 		       x->programs, "swv_user_open", swv_user_open(&o->user)) &&
 	       programs_did(x->programs, "swv_user_open_send",
-		       swv_user_open_send(&o->user, 4, 16));
+		       swv_user_open_send(&o->user, ENTRIES, COMPLETIONS));
 }
 
 /* --- a round --- */
