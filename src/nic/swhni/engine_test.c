@@ -394,8 +394,8 @@ static void attach_program(struct st *m, site_id node)
 	m->end = program_now();
 }
 
-/* SUN-F1, SUN-F34, SUN-F36: One processor gets both ports' rate by both of its PCIe
- * interfaces. */
+/* SUN-F1, SUN-F34, SUN-F36: One processor gets both ports' rate by both of its
+ * PCIe interfaces. */
 static void a_processor_with_both_engines_fills_both_ports(void **state)
 {
 	struct st m;
