@@ -338,7 +338,10 @@ struct sw_broker {
 struct sw_node {
 	struct ticks ticks;
 	struct sw_engine engine[SWHNI_ENGINES];
-	struct sw_interface *interface[SWHNI_INTERFACES];
+	/* That were ever opened, and by their numbers: 1 + where they are. */
+	struct sw_interface **interface;
+	uint32_t n_interfaces;
+	uint8_t interface_at[SWHNI_INTERFACES];
 	struct slots handles; /* struct sw_handle */
 	struct index by_key;
 	uint32_t handles_life; /* another one with each that comes or goes */
@@ -448,6 +451,15 @@ static inline struct sw_queue *sw_queue(
 	const struct sw_engine *e, uint32_t queue)
 {
 	return (struct sw_queue *)e->queues.queue[queue];
+}
+
+/* NULL: it was never opened. */
+static inline struct sw_interface *sw_any_interface(
+	const struct sw_node *n, uint32_t interface)
+{
+	uint32_t at = n->interface_at[interface];
+
+	return at ? n->interface[at - 1] : NULL;
 }
 
 /* Which side an engine's PCIe interface is. */
