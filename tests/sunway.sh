@@ -3,6 +3,7 @@
 # Sunway's machines as a user sees them.
 set -u
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/json.sh"
 
 run show sunway
 grep -q 'payload 0 to 2048 B in chunks of 64 B' "$tmp/out" ||
@@ -31,5 +32,19 @@ apart api/swnet api/sw
 run run sunway-32 pingpong via=msg bytes=64 rounds=5
 [ $code = 0 ] || complain "$(cat "$tmp/err")"
 report 'SUN-F71: a library on a driver, management beside it, messages above'
+
+streamed() { # SETTINGS
+	ends 0 run sunway-32 stream by=write port=0 from=0 to=31 places=1 \
+		bytes=1MiB rounds=4 --threads 1 --json "$@"
+}
+streamed
+segment=$(jq .results.total_MBps "$tmp/out")
+streamed --set nic.software.page=4KiB
+holds ".results.total_MBps > $segment * 0.99"
+streamed --set nic.software.page=4KiB --set nic.tlb.entries=0
+holds ".results.total_MBps < $segment * 0.5"
+refuses 'pages of 5120 bytes; want a power of two' run sunway-32 stream \
+	--set nic.software.page=5KiB
+report 'SUN-F45: translations are read ahead, so pages cost a stream nothing'
 
 exit $status

@@ -516,6 +516,32 @@ static void first_candidates_are_spread(void **state)
 	table_unmake(&m);
 }
 
+/* Deterministic packets of one leaf, on each rail by each up-link alike. */
+static void both_rails_and_all_up_links_are_first_alike(void **state)
+{
+	uint32_t of[2][36] = { 0 };
+	struct table_machine m;
+
+	table_make(&m, &table_prototype);
+	for (uint32_t i = 0; i < 16 * 288; i++) {
+		struct packet p = { .src = i % 16,
+			.dst = 16 + i / 16,
+			.kind = PACKET_DETERMINISTIC };
+		port_id rail =
+			table_ops.next(&m.x.route, &p, p.src, TOPO_NO_PORT)
+				.escape;
+
+		of[rail]
+		  [table_ops.next(&m.x.route, &p, leaf(&m, rail, 0), p.src)
+				  .escape]++;
+	}
+	for (uint32_t i = 0; i < 18; i++) {
+		assert_int_equal(of[0][18 + i], 16 * 288 / 36);
+		assert_int_equal(of[1][18 + i], 16 * 288 / 36);
+	}
+	table_unmake(&m);
+}
+
 TESTS(TEST(all_nodes_reach_all_by_the_shortest_way),
 	TEST(sun_f9_the_diameter_is_3_and_7_switches),
 	TEST(sun_f24_every_site_has_a_guid),
@@ -531,4 +557,5 @@ TESTS(TEST(all_nodes_reach_all_by_the_shortest_way),
 	TEST(sun_f22_a_source_route_takes_the_ports_that_it_names),
 	TEST(every_node_reaches_every_switch_of_a_rail),
 	TEST(a_switch_is_reached_through_its_sibling),
-	TEST(first_candidates_are_spread))
+	TEST(first_candidates_are_spread),
+	TEST(both_rails_and_all_up_links_are_first_alike))

@@ -196,7 +196,19 @@ static inline __attribute__((always_inline)) void visit_in_order(
 	}
 }
 
-static void visit_all(
+/* The same for a single event, which needs no order. */
+static void visit_one(struct sim_worker *w, const struct sim_event *e)
+{
+	w->n_visits++;
+	w->n_events++;
+	w->at = w->batch;
+	w->batch[0] = *e;
+	w->end = w->batch + 1;
+	w->visited = e->site;
+	w->sim->p.ops->visit(w, e->site);
+}
+
+static void visit_many(
 	struct sim_worker *w, struct sim_event *e, uint32_t n_events)
 {
 	uint32_t n = sort_by_site(w, e, n_events);
@@ -214,6 +226,15 @@ static void visit_all(
 		visit_in_order(w, e, n, true, false);
 	else
 		visit_in_order(w, e, n, false, false);
+}
+
+static void visit_all(
+	struct sim_worker *w, struct sim_event *e, uint32_t n_events)
+{
+	if (n_events == 1)
+		visit_one(w, e);
+	else
+		visit_many(w, e, n_events);
 	w->visited = NO_SITE;
 	if (w->n_events - w->n_discounted == w->n_counted)
 		return;

@@ -137,12 +137,29 @@ static void step(struct sim_worker *w, uint64_t k)
 	w->slot = (w->slot + 1) & w->slot_mask;
 }
 
+/* A worker that is alone need not agree with anybody. */
+static void run_single(struct sim_worker *w)
+{
+	const struct sim *s = w->sim;
+	uint64_t k = next_window(w);
+
+	while (k != NO_WINDOW && (sim_time)k * w->width < s->until &&
+		!is_stopped(s)) {
+		step(w, k);
+		k = next_window(w);
+	}
+}
+
 /* Every worker's own part, while that is the better way. */
 static void run_together(void *arg)
 {
 	struct sim_worker *w = arg;
 	uint64_t k;
 
+	if (w->n_workers == 1) {
+		run_single(w);
+		return;
+	}
 	while (agree(w, &k))
 		step(w, k);
 }

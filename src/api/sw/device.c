@@ -29,6 +29,7 @@ static void free_device(struct swv_device *d)
 	while (d->n_queues)
 		if (d->queue[--d->n_queues])
 			swv_free_rq(d->queue[d->n_queues]);
+	mem_free(d->queue);
 	while (d->interfaces) {
 		struct swv_interface *in = d->interfaces;
 

@@ -32,6 +32,7 @@ enum {
 	SW_ENTRY = sizeof(struct swhni_descriptor),
 	SW_COLLECTIVE_EVENTS = 8,
 	SW_MISSING = 256, /* bytes of bits in an answer to a probe */
+	SW_FEW = 32, /* bytes of a packet with a small buffer */
 };
 
 /* Events of an engine; those of engine 1 are SW_EVENTS further on. */

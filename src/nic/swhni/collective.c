@@ -67,8 +67,7 @@ static void add_list(
 {
 	if (!n)
 		return;
-	if (!g->child)
-		g->child = mem_alloc(SWC_CHILDREN, sizeof(*g->child));
+	g->child = mem_grow(g->child, g->n_children + n, sizeof(*g->child));
 	memcpy(g->child + g->n_children, list + 1, n * sizeof(*list));
 	g->n_children = (uint8_t)(g->n_children + n);
 }
@@ -436,7 +435,7 @@ static uint64_t swc_memory(const struct sw_node *n)
 	return u ? sizeof(*u) + slots_memory(&u->groups) +
 			       u->groups.used * sizeof(struct swc_group) +
 			       slots_memory(&u->posts) +
-			       slots_memory(&u->sent.items) +
+			       resend_memory(&u->sent) +
 			       index_memory(&u->by_key)
 		 : 0;
 }

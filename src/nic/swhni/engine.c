@@ -345,19 +345,23 @@ void sw_engine_fetched(const struct nic_at *a, uint32_t engine, uint32_t queue)
 
 /* --- reading ahead --- */
 
-static bool has_unread(const struct sw_message *m)
+static bool is_all_asked(const struct sw_message *m)
 {
-	return m->asked < m->todo && !m->is_translating;
+	return m->asked == m->todo;
 }
 
-/* The first message of a queue that is not all read. */
+/*
+ * The first message of a queue that is not all read.  While it waits for a
+ * translation, those after it are not read: they would fill what may be read
+ * ahead, and are cut only after it.
+ */
 static uint32_t unread(struct sw_engine *e, uint32_t class, uint32_t queue)
 {
 	uint32_t id = turns_of(e, queue)->uncut[class].first;
 
-	while (id && !has_unread(sw_message(e, id)))
+	while (id && is_all_asked(sw_message(e, id)))
 		id = sw_message(e, id)->item.slot.next;
-	return id;
+	return id && !sw_message(e, id)->is_translating ? id : 0;
 }
 
 /* Of the queue that has read least ahead. */

@@ -185,7 +185,8 @@ packet_id sw_send_packet(const struct nic_at *a, uint32_t engine,
 	};
 	struct net *net = a->nic->net;
 	packet_id id = packet_take(net->pool, a->w->id);
-	struct sw_load *l = payload_take(a->nic->payloads, a->w->id);
+	struct sw_load *l = payload_take_for(
+		a->nic->payloads, a->w->id, sizeof(*l) + bytes);
 
 	memset(l, 0, sizeof(*l));
 	l->h.type = (uint8_t)type;

@@ -134,16 +134,39 @@ uint32_t array_in_use(const struct router *r, site_id s, uint32_t *list)
 	return n;
 }
 
-uint32_t array_ways(const struct router *r, const struct net_buffer *b,
-	const struct packet *p, struct net_way *way)
+static struct net_way way_of(const struct packet *p)
 {
-	(void)r;
-	(void)b;
-	*way = (struct net_way){
+	return (struct net_way){
 		.port = p->escape,
 		.channel = p->channel,
 		.need = p->chunks,
 	};
+}
+
+/* A multicast waits for the first packets of all row buffers that it cannot
+ * enter. */
+static uint32_t ways_of_many(const struct array *a, const struct net_buffer *b,
+	const struct packet *p, struct net_way *way)
+{
+	const struct array_port *i = &array_switch(a, b->site)->port[b->port];
+	uint32_t n = 0;
+
+	for (port_mask m = p->way; m; m &= m - 1) {
+		uint32_t list = array_list(
+			b->channel, a->column_of[__builtin_ctzll(m)]);
+
+		if (i->full >> list & 1 && i->in_row[list])
+			way[n++] = way_of(&a->packets[i->list[list].first]);
+	}
+	return n;
+}
+
+uint32_t array_ways(const struct router *r, const struct net_buffer *b,
+	const struct packet *p, struct net_way *way)
+{
+	if (p->escape == PACKET_NO_PORT)
+		return ways_of_many(array_of(r), b, p, way);
+	*way = way_of(p);
 	return 1;
 }
 
