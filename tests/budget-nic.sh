@@ -1,8 +1,8 @@
 #!/bin/sh
 #
-# weft run --budget and --follow on QsNetII, Gemini, APEnet+ and Sunway: puts, DMAs,
-# block transfers and gets between two programs.  The parts sum to the whole,
-# and the run is the same.
+# weft run --budget and --follow on QsNetII, Gemini, APEnet+ and Sunway: puts,
+# DMAs, block transfers and gets between two programs.  The parts sum to the
+# whole, and the run is the same.
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/json.sh"

@@ -23,6 +23,7 @@ static void a_window_has_64_messages_under_way(void **state)
 	assert_true(swv_windows_has_room(&w, peer));
 }
 
+/* SUN-F94 */
 static void windows_are_independent_and_all_are_used(void **state)
 {
 	struct swv_windows w;

@@ -174,7 +174,7 @@ static void sun_f87_switches_go_round_dead_links(void **state)
 	st_fini(&m);
 }
 
-/* SUN-F34: SUN-F93: a port, a chip, a whole rail. */
+/* SUN-F34, SUN-F92, SUN-F93: a port, a chip, a whole rail. */
 static void the_other_rail_carries_on(void **state)
 {
 	static const char *const events[] = {
