@@ -42,8 +42,7 @@ static void sun_n49_bursts_of_61_bits_are_corrected_and_of_70_if_aligned(
 	struct tally t = try_many((struct code_fec){ .burst = 61 }, 600);
 
 	assert_int_equal(t.of[CODE_CORRECTED], 600);
-	t = try_many(
-		(struct code_fec){ .burst = 70, .is_aligned = true }, 600);
+	t = try_many((struct code_fec){ .burst = 70, .is_aligned = true }, 600);
 	assert_int_equal(t.of[CODE_CORRECTED], 600);
 	t = try_many((struct code_fec){ .burst = 70 }, 600);
 	assert_true(t.of[CODE_CORRECTED] > 30); /* about one in nine */
