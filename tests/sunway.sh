@@ -56,4 +56,12 @@ refuses 'pages of 5120 bytes; want a power of two' run sunway-32 stream \
 	--set nic.software.page=5KiB
 report 'SUN-F45: translations are read ahead, so pages cost a stream nothing'
 
+sed -n 's/^.*`weft \(run [^`]*\)`.*/\1/p' "$src/doc/sunway.md" >"$tmp/commands"
+[ "$(wc -l <"$tmp/commands")" -ge 4 ] || complain 'no commands'
+while read -r command; do
+	run $(echo "$command" | sed 's/run sunway manage/run sunway-32 manage/')
+	[ $code -eq 0 ] || complain "weft $command: $(cat "$tmp/err")"
+done <"$tmp/commands"
+report 'doc/sunway.md: its commands run'
+
 exit $status
