@@ -47,4 +47,10 @@ refuses 'pages of 5120 bytes; want a power of two' run sunway-32 stream \
 	--set nic.software.page=5KiB
 report 'SUN-F45: translations are read ahead, so pages cost a stream nothing'
 
+for op in broadcast reduce allreduce; do
+	run run sunway-32 collective op=$op by=hardware bytes=0
+	[ $code -eq 2 ] || complain "$op of no bytes: exit code $code"
+done
+report 'no collective of no bytes'
+
 exit $status
