@@ -244,7 +244,7 @@ static bool group_run(struct bench_end *x, const struct bench_group_work *w)
 		swv_user_poll(&o->user);
 	}
 	if (o->status)
-		return programs_complain(x->programs,
+		return programs_fail(x->programs,
 			"a collective ended with error %u", o->status);
 	return true;
 }
