@@ -22,6 +22,15 @@ report 'SUN-F93: a rail dies, and no message fails, on any number of threads'
 
 # --- software ---
 
+grep -o 'weft_sw_[a-z_]*(' "$src/include/weft/swverbs.h" | sort -u \
+	>"$tmp/calls"
+while read -r call; do
+	grep -qF "$call" "$src"/src/testing/sw*.c ||
+		complain "no test calls $call)"
+done <"$tmp/calls"
+[ "$(wc -l <"$tmp/calls")" -gt 30 ] || complain "$(cat "$tmp/calls")"
+report 'SUN-F72: more than 30 functions, each of which a test calls'
+
 apart() { # FOLDER OTHER: no file of a folder uses another's
 	grep -l "^#include \"$2/" "$src/src/$1"/*.[ch] >"$tmp/found" &&
 		complain "src/$1 uses $2: $(cat "$tmp/found")"

@@ -96,7 +96,8 @@ static bool is_open(const struct memory *m, uint64_t at, uint64_t n)
 	return r && r->kind == MEMORY_OF_HOST && r->rights == MEMORY_MAY_ALL;
 }
 
-static bool is_plain_in_page(const struct memory *m, uint64_t at, size_t n)
+static inline bool is_plain_in_page(
+	const struct memory *m, uint64_t at, size_t n)
 {
 	return n <= MEMORY_PAGE - at % MEMORY_PAGE && is_open(m, at, n) &&
 	       !is_made_up(m, at, n);
@@ -287,16 +288,24 @@ static void copy(uint8_t *to, const uint8_t *from, size_t n)
 	memcpy(to, from, n);
 }
 
+/* Bytes of one page. */
+static inline void read_page(
+	const struct memory *m, uint64_t at, uint8_t *out, size_t n)
+{
+	const uint8_t *page = page_of(m, at / MEMORY_PAGE);
+
+	if (page)
+		copy(out, page + at % MEMORY_PAGE, n);
+	else
+		memset(out, 0, n);
+}
+
 static void read_pages(struct memory *m, uint64_t at, uint8_t *out, size_t n)
 {
 	while (n) {
-		const uint8_t *page = page_of(m, at / MEMORY_PAGE);
 		size_t k = in_page(at, n);
 
-		if (page)
-			copy(out, page + at % MEMORY_PAGE, k);
-		else
-			memset(out, 0, k);
+		read_page(m, at, out, k);
 		out += k;
 		at += k;
 		n -= k;
@@ -417,7 +426,7 @@ bool memory_read_parts(
 	struct memory *m, enum memory_by by, uint64_t at, void *to, size_t n)
 {
 	if (is_plain_in_page(m, at, n)) {
-		read_pages(m, at, to, n);
+		read_page(m, at, to, n);
 		return true;
 	}
 	if (!memory_has(m, at, n) &&

@@ -59,6 +59,8 @@ int retry_check(const struct retry_params *p, uint32_t full, struct err *e)
 
 /* --- the replay buffer --- */
 
+enum { LEAST = 2 }; /* packets of a ring that is used */
+
 static struct retry_entry *entry(const struct link_retry *q, uint32_t i)
 {
 	return &q->entry[(q->first + i) & (q->room - 1)];
@@ -76,7 +78,7 @@ static void forget(
 
 static void grow(struct link_retry *q)
 {
-	uint32_t room = q->room ? 2 * q->room : 8;
+	uint32_t room = q->room ? 2 * q->room : LEAST;
 	struct retry_entry *v = mem_alloc(room, sizeof(*v));
 
 	for (uint32_t i = 0; i < q->n; i++)
@@ -345,13 +347,16 @@ struct retry_done retry_send(struct link_retry *q, const struct retry_params *p,
 	return s.done;
 }
 
-/* What the next one need not wait for is forgotten at once. */
+/* What the next one need not wait for is forgotten at once, or when the ring is
+ * full. */
 sim_time retry_pass(struct link_retry *q, const struct retry_params *p,
 	uint32_t full, uint32_t chunks, sim_time acked)
 {
 	int64_t most = p->window - weight(p, full);
 	sim_time room = 0;
 
+	if (q->n == q->room)
+		forget(q, p, q->sent);
 	if (q->n == q->room)
 		grow(q);
 	*entry(q, q->n++) = (struct retry_entry){ acked, chunks };

@@ -125,9 +125,9 @@ struct link_retry {
 struct retry_done retry_send(struct link_retry *q, const struct retry_params *p,
 	uint32_t full, const struct retry_packet *x,
 	const struct retry_luck *luck);
-/* The same where nothing ever fails, for a packet that is acknowledged at some
- * time: returns when the link can take another one, if not when this one has
- * left. */
+/* The same where nothing ever fails, for a packet that leaves until sent and is
+ * acknowledged at some time: returns when the link can take another one, if not
+ * when this one has left. */
 sim_time retry_pass(struct link_retry *q, const struct retry_params *p,
 	uint32_t full, uint32_t chunks, sim_time acked);
 void retry_fini(struct link_retry *q);

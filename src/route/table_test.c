@@ -224,7 +224,7 @@ static uint32_t go(const struct table_machine *m, const port_mask *dead,
 	return table_carry(m, dead, &p, 0);
 }
 
-/* SUN-F5, SUN-F6: one dead way down, then all up-links of a leaf. */
+/* SUN-F5, SUN-F6, SUN-F92: one dead way down, then all up-links of a leaf. */
 static void sun_f6_a_cut_leaf_is_reached_through_its_sibling(void **state)
 {
 	struct table_machine m;

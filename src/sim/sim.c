@@ -2,7 +2,6 @@
 #include "sim/inside.h"
 
 #include "base/mem.h"
-#include "sim/far.h"
 
 enum {
 	AHEAD = 2, /* visits between steps of prefetching */
@@ -242,6 +241,18 @@ static void visit_all(
 	w->last = w->start + w->width;
 }
 
+/* All mail of the window. */
+static struct sim_event *gather(struct sim_worker *w, uint32_t *n)
+{
+	struct sim_event *first = w->first[w->slot];
+
+	if (w->n_workers > 1)
+		return mail_gather(w, n);
+	*n = (uint32_t)(w->out[w->slot].next - first);
+	w->out[w->slot].next = first;
+	return first;
+}
+
 void sim_run_window(struct sim_worker *w, uint64_t k)
 {
 	struct sim_event *e;
@@ -250,8 +261,9 @@ void sim_run_window(struct sim_worker *w, uint64_t k)
 	w->start = (sim_time)k * w->width;
 	w->slot = (uint32_t)k & w->slot_mask;
 	w->n_windows++;
-	mail_take_far(w);
-	e = mail_gather(w, &n);
+	if (mail_may_be_near(w))
+		mail_take_far(w);
+	e = gather(w, &n);
 	if (!n)
 		return;
 	visit_all(w, e, n);

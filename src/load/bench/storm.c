@@ -701,7 +701,8 @@ static void report_solved(const struct storm *m, struct load_result *r)
 
 		fault_counts_add(&c, &wire);
 	}
-	all = c.corrected + c.failed + c.wrong + c.lost + net_total(n).dropped;
+	all = c.corrected + c.failed + c.wrong + c.lost + net_total(n).dropped +
+	      (n->link.fec ? 0 : c.hurt);
 	seen = b->looks->n_seen(b);
 	load_figure(r, "errors", (double)all);
 	load_figure(r, "errors_seen", (double)seen);

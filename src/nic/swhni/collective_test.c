@@ -124,8 +124,8 @@ static void sun_f51_nan_minus_zero_and_overflow_are_as_ieee_has_them(
 	run_odd(SWHNI_INT32, ints);
 }
 
-/* SUN-F68: one post of each member is all that processors do.  Those of inner
- * members may compute meanwhile, and nobody else notices. */
+/* SUN-F55, SUN-F68: one post of each member is all that processors do.  Those
+ * of inner members may compute meanwhile, and nobody else notices. */
 static void sun_f68_hardware_does_all_but_one_post(void **state)
 {
 	static sim_time end[2][CT_NODES];
@@ -196,7 +196,8 @@ static void sun_f50_broadcasts_have_any_root(void **state)
 	}
 }
 
-/* SUN-F50: Kinds follow each other in one tree; by the window, or by a queue.
+/* SUN-F50, SUN-F60: Kinds follow each other in one tree; by the window, or by a
+ * queue.
  */
 static void kinds_of_collectives_mix(void **state)
 {
@@ -223,7 +224,7 @@ static void kinds_of_collectives_mix(void **state)
 
 /* --- when they end --- */
 
-/* SUN-F50, SUN-F53 */
+/* SUN-F50, SUN-F53, SUN-F56 */
 static void nobody_leaves_a_barrier_before_all_have_come(void **state)
 {
 	struct st m;

@@ -266,8 +266,7 @@ static void pass_program(struct st *m, site_id node)
 	d.type = SWHNI_FSM_WRITE;
 	a = st_now(&q);
 	m->at = a.t;
-	assert_int_equal(
-		swhni_fsm(&a, q.interface, 0, &d, &word, a.t, a.t), 0);
+	assert_int_equal(swhni_fsm(&a, q.interface, 0, &d, &word, a.t, a.t), 0);
 	assert_int_equal(st_error(&q), SWHNI_OK);
 	m->end = program_now() - m->at;
 	m->seen = nic_count(m->kit.nic, 0, "messages");
@@ -395,8 +394,8 @@ static void attach_program(struct st *m, site_id node)
 	m->end = program_now();
 }
 
-/* SUN-F34, SUN-F36: One processor gets both ports' rate by both of its PCIe
- * interfaces. */
+/* SUN-F1, SUN-F34, SUN-F36: One processor gets both ports' rate by both of its
+ * PCIe interfaces. */
 static void a_processor_with_both_engines_fills_both_ports(void **state)
 {
 	struct st m;

@@ -56,13 +56,21 @@ static void on_data(const struct nic_at *a, const struct side_read *r)
 
 /* Where the bytes of a message are. */
 static enum swhni_error source(const struct nic_at *a, uint32_t engine,
-	const struct sw_message *m, const struct swhni_handle **h)
+	struct sw_message *m, const struct swhni_handle **h)
 {
-	if (m->role == SW_ANSWER)
-		return sw_look_up(a, engine, m->job, m->d.key, m->d.offset,
-			m->d.bytes, SWHNI_MAY_READ, h);
-	return sw_look_up(a, engine, m->job, m->d.own_key, m->d.own_offset,
-		m->d.bytes, 0, h);
+	bool is_answer = m->role == SW_ANSWER;
+	enum swhni_error error = SWHNI_OK;
+
+	if (!sw_is_known(a, m->handle, m->handles_life)) {
+		m->handle = NULL;
+		m->handles_life = sw_here(a)->handles_life;
+		error = sw_look_up(a, engine, m->job,
+			is_answer ? m->d.key : m->d.own_key,
+			is_answer ? m->d.offset : m->d.own_offset, m->d.bytes,
+			is_answer ? SWHNI_MAY_READ : 0, &m->handle);
+	}
+	*h = m->handle;
+	return error;
 }
 
 static uint64_t offset_of(
@@ -256,8 +264,8 @@ static bool load_chip(const struct nic_at *a, uint32_t engine,
 }
 
 /* Loads a packet's bytes, or their name. */
-static bool load(const struct nic_at *a, uint32_t engine,
-	const struct sw_message *m, uint32_t number, struct sw_load *l)
+static bool load(const struct nic_at *a, uint32_t engine, struct sw_message *m,
+	uint32_t number, struct sw_load *l)
 {
 	uint64_t offset = offset_of(a, m, number);
 	uint32_t n = l->h.bytes;
@@ -338,7 +346,7 @@ static uint32_t bytes_of(
 }
 
 static packet_id make(const struct nic_at *a, uint32_t engine, uint32_t id,
-	const struct sw_message *m, uint32_t number)
+	struct sw_message *m, uint32_t number)
 {
 	packet_id p = sw_send_packet(
 		a, engine, type_of(m), m->item.dst, bytes_of(a, m, number));

@@ -32,6 +32,8 @@ int32_t array_tokens(
 		return tokens_at(&e->sender, &e->returns, channel) +
 		       held_by(r->net, &e->sender, channel);
 	}
+	if (!array_switch(a, s)->id)
+		return a->capacity;
 	x = &array_switch(a, s)->port[p];
 	return tokens_at(&x->sender, &x->returns, channel) +
 	       held_by(r->net, &x->sender, channel);
@@ -50,7 +52,7 @@ bool array_is_short(const struct router *r, site_id s)
 {
 	const struct array *a = array_of(r);
 
-	if (array_is_node(r))
+	if (array_is_node(r) || !array_switch(a, s)->id)
 		return false;
 	for (port_id p = 0; p < a->n_ports; p++)
 		if (array_switch(a, s)->port[p].returns.is_starving)
@@ -122,7 +124,9 @@ uint32_t array_in_use(const struct router *r, site_id s, uint32_t *list)
 	const struct array *a = array_of(r);
 	uint32_t n = 0;
 
-	for (port_id p = 0; p < a->n_ports && !array_is_node(r); p++) {
+	if (array_is_node(r) || !array_switch(a, s)->id)
+		return 0;
+	for (port_id p = 0; p < a->n_ports; p++) {
 		uint64_t used = used_lists(&array_switch(a, s)->port[p]);
 
 		for (uint32_t k = 0; used && k < ARRAY_ALL_LISTS; k++)
@@ -225,6 +229,8 @@ sim_time array_count(const struct router *r, site_id s, port_id p,
 		c->came = e->packets[channel];
 		return e->sender.free_at;
 	}
+	if (!array_switch(a, s)->id)
+		return 0;
 	x = &array_switch(a, s)->port[p];
 	c->sent = x->sender.count[channel];
 	c->came = x->packets[channel];
