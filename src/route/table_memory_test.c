@@ -18,7 +18,8 @@ static int write(const struct table_machine *m, struct route_memory **own,
 	return table_lists.write(&m->x.route, own, &e, ports, n);
 }
 
-/* SUN-F25, SUN-F27: for packets that came by that port, and for no others. */
+/* SUN-F22, SUN-F25, SUN-F27: for packets that came by that port, and for no
+ * others. */
 static void sun_f27_a_written_entry_is_an_ordered_list_of_its_port(void **state)
 {
 	static const uint8_t ports[] = { 30, 19, 38, 22 };

@@ -259,7 +259,10 @@ static void post(const struct nic_at *a, uint32_t interface, uint32_t job,
 		return;
 	}
 	r->c = *c;
-	r->birth = *b;
+	if (a->nic->net->book) {
+		r->birth = mem_alloc(1, sizeof(*b));
+		*r->birth = *b;
+	}
 	r->queue = queue;
 	r->is_posted = true;
 	r->since = a->t;
@@ -287,7 +290,7 @@ static void swc_post(const struct nic_at *a, uint32_t engine, uint32_t queue,
 	const struct swhni_collective *c, const struct workq_birth *b)
 {
 	uint32_t interface = sw_queue(sw_engine(a, engine), queue)->interface;
-	uint32_t job = sw_here(a)->interface[interface]->setup.job;
+	uint32_t job = sw_any_interface(a->node, interface)->setup.job;
 
 	post(a, interface, job, queue, c, NULL, b);
 }
@@ -408,6 +411,7 @@ static void swc_fini(struct sw_node *n)
 			mem_free(g->round[k].bytes);
 			mem_free(g->round[k].spread);
 			mem_free(g->round[k].kept);
+			mem_free(g->round[k].birth);
 		}
 		if (!g)
 			continue;

@@ -213,7 +213,7 @@ static void begin(const struct nic_at *a, uint32_t engine, uint32_t queue,
 	m->role = SW_OWN;
 	m->queue = queue;
 	m->interface = sw_queue(e, queue)->interface;
-	m->job = sw_here(a)->interface[m->interface]->setup.job;
+	m->job = sw_any_interface(a->node, m->interface)->setup.job;
 	error = sw_queue(e, queue)->q.is_stopped ? SWHNI_STOPPED
 						 : check(a, engine, m);
 	if (d->type == SW_CANCELLED && d->node == SWHNI_NO_NODE)
@@ -228,7 +228,7 @@ static void begin(const struct nic_at *a, uint32_t engine, uint32_t queue,
 	sw_send_begin(m, d->type == SWHNI_READ ? 1 : m->n_packets);
 	account(a, m, b);
 	sw_here(a)->messages++;
-	if (sw_here(a)->interface[m->interface]->setup.vm)
+	if (sw_any_interface(a->node, m->interface)->setup.vm)
 		check_vm(a, engine, id);
 	else
 		sw_engine_line(a, engine, id);

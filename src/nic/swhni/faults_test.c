@@ -3,7 +3,7 @@
 #include "nic/swhni/swhni_testing.h"
 #include "testing/testing.h"
 
-enum { MESSAGES = 40, LONG = 40000 };
+enum { MESSAGES = 40, LONG = 20000 };
 
 /* Every third node sends to the other leaf: writes of all kinds of lengths with
  * reply words, a message into a queue, and a read, over and over. */

@@ -51,6 +51,7 @@ static void free_round(
 	mem_free(r->bytes);
 	mem_free(r->spread);
 	mem_free(r->kept);
+	mem_free(r->birth);
 	*r = (struct swc_round){ 0 };
 }
 
@@ -160,7 +161,7 @@ static void account(
 	const struct nic_at *a, const struct swc_round *r, packet_id id)
 {
 	struct book *k = a->nic->net->book;
-	const struct workq_birth *b = &r->birth;
+	const struct workq_birth *b = r->birth;
 	struct book_message m;
 
 	if (!k)

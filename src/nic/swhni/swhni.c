@@ -567,10 +567,9 @@ static uint64_t node_memory(const void *node)
 
 	for (uint32_t i = 0; i < SWHNI_ENGINES; i++)
 		sum += resend_memory(&n->engine[i].messages);
-	for (uint32_t i = 0; i < SWHNI_INTERFACES; i++)
-		if (n->interface[i])
-			sum += sizeof(*n->interface[i]) +
-			       (n->interface[i]->chip ? SWHNI_CHIP : 0);
+	for (uint32_t i = 0; i < n->n_interfaces; i++)
+		sum += sizeof(n->interface[i]) +
+		       (n->interface[i].chip ? SWHNI_CHIP : 0);
 	return sum + sw_collective_unit.memory(n);
 }
 
