@@ -375,6 +375,8 @@ static uint32_t next_to_read(struct sw_engine *e, uint32_t class)
 	const struct ring *r = &e->run[class];
 	uint32_t best = 0, least = UINT32_MAX;
 
+	if (r->n == 1)
+		return unread(e, class, *(uint32_t *)ring_at(r, 0));
 	for (uint32_t i = 0; i < r->n; i++) {
 		uint32_t queue = *(uint32_t *)ring_at(r, i);
 		uint32_t ahead = turns_of(e, queue)->ahead, id;
