@@ -6,6 +6,7 @@
 
 /* The head of a row buffer: the channel and port of its arrival, its list. */
 struct head {
+	struct array_port *i;
 	uint32_t came, list;
 	port_id in;
 	packet_id id;
@@ -24,13 +25,15 @@ static void wake_when_free(struct array *a, struct sim_worker *w,
 /* Takes a head out of its row buffer; the next one asks, and others may
  * cross. */
 static inline void leave_row(struct array *a, struct array_switch *s,
-	struct array_port *o, struct array_port *i, struct head h, sim_time t)
+	struct array_port *o, struct head h, sim_time t)
 {
+	struct array_port *i = h.i;
+
 	packet_pop(a->packets, &i->list[h.list]);
 	array_unask(o, h.in, h.came);
 	i->full &= ~(sharers(a, h.list) | ARRAY_MANY);
 	if (--i->in_row[h.list])
-		ask(a, s, h.in, h.list, t);
+		ask(a, s, i, h.in, h.list, t);
 	i->packets[h.came]++;
 	i->waited[h.came] += t - a->packets[h.id].head;
 }
@@ -40,13 +43,13 @@ static inline void grant(struct array *a, struct sim_worker *w,
 	struct array_switch *s, struct array_port *o, port_id out,
 	struct head h, sim_time t)
 {
-	struct array_port *i = array_port(s, h.in);
+	struct array_port *i = h.i;
 	struct link_sender *l = &o->sender;
 	const struct packet *p = &a->packets[h.id];
 	uint32_t channel = p->channel, chunks = p->chunks;
 	sim_time start = l->free_at > t ? l->free_at : t;
 
-	leave_row(a, s, o, i, h, t);
+	leave_row(a, s, o, h, t);
 	if (o->lacking | o->any_slow)
 		array_got_credits(a, o, channel, p, t);
 	o->first[h.came] = (uint8_t)((h.in + 1) % TOPO_MAX_PORTS);
@@ -71,7 +74,7 @@ static inline void grant(struct array *a, struct sim_worker *w,
 			.acks = o->acks,
 			.marks = a->stores });
 	if (i->waits & ~i->full)
-		try_bus(a, w, s, h.in, t);
+		try_bus(a, w, s, i, h.in, t);
 }
 
 /* --- arbitration --- */
@@ -108,7 +111,8 @@ static inline bool pick(struct array *a, struct array_switch *s,
 		uint32_t channel;
 
 		h->in = in_turn(m, o->first[h->came]);
-		h->id = array_port(s, h->in)->list[h->list].first;
+		h->i = array_port(s, h->in);
+		h->id = h->i->list[h->list].first;
 		p = &a->packets[h->id];
 		channel = p->channel;
 		if (!(*blocked >> channel & 1)) {
@@ -144,14 +148,6 @@ static inline bool leave(struct array *a, struct sim_worker *w,
 	return false;
 }
 
-/* No packet had room: from now on credits return as events. */
-static void starve(struct sim_worker *w, struct array_switch *s,
-	struct array_port *o, port_id out)
-{
-	o->returns.is_starving = 1;
-	net_post_returns(w, s->id, out, &o->returns);
-}
-
 /* Whether the next packet of the switch itself wants an output. */
 static bool is_own_for(
 	const struct array *a, const struct array_switch *s, port_id out)
@@ -175,21 +171,14 @@ static bool leave_own(struct array *a, struct sim_worker *w,
 	return true;
 }
 
-/* The same where the next packet of the switch itself wants the output, too:
- * it has its turn. */
-static void share_with_own(struct array *a, struct sim_worker *w,
-	struct array_switch *s, port_id out, sim_time t)
+/* More packets want an output that has just granted. */
+static void go_on(struct array *a, struct sim_worker *w, struct array_switch *s,
+	struct array_port *o, port_id out, sim_time t)
 {
-	struct array_port *o = &s->port[out];
-
-	if (!s->is_own_last && leave_own(a, w, s, out, t))
-		return;
-	if (leave(a, w, s, o, out, t)) {
-		s->is_own_last = false;
+	if (o->sender.free_at - a->column > t)
+		wake_when_free(a, w, s, o, out);
+	else
 		s->dirty |= BIT(out);
-	} else if (!s->is_own_last || !leave_own(a, w, s, out, t)) {
-		starve(w, s, o, out);
-	}
 }
 
 static void arbitrate(struct array *a, struct sim_worker *w,
@@ -208,33 +197,32 @@ static void arbitrate(struct array *a, struct sim_worker *w,
 		link_collect(&o->sender, &o->returns, t);
 		s->changed |= BIT(out);
 	}
-	if (is_own) {
-		share_with_own(a, w, s, out, t);
+	if (is_own && !s->is_own_last && leave_own(a, w, s, out, t))
+		return;
+	if (leave(a, w, s, o, out, t)) {
+		s->is_own_last = false;
+		if (is_own)
+			s->dirty |= BIT(out);
+		else if (o->wanted)
+			go_on(a, w, s, o, out, t);
 		return;
 	}
-	if (!leave(a, w, s, o, out, t)) {
-		starve(w, s, o, out);
+	if (is_own && s->is_own_last && leave_own(a, w, s, out, t))
 		return;
-	}
-	s->is_own_last = false;
-	if (!o->wanted)
-		return;
-	if (o->sender.free_at - a->column > t)
-		wake_when_free(a, w, s, o, out);
-	else
-		s->dirty |= BIT(out);
+	/* no packet had room: from now on credits return as events */
+	o->returns.is_starving = 1;
+	net_post_returns(w, s->id, out, &o->returns);
 }
 
 /* --- arrivals --- */
 
 static void on_arrival(struct array *a, struct sim_worker *w,
-	struct array_switch *s, const struct sim_event *e, sim_time t)
+	struct array_switch *s, port_id in, uint32_t came, packet_id id,
+	sim_time t)
 {
-	port_id in = sim_number(e), out;
 	struct array_port *i = array_port(s, in), *o;
-	uint32_t came = sim_aux(e);
-	packet_id id = e->data;
 	struct packet *p = &a->packets[id];
+	port_id out;
 
 	p->head = t;
 	p->passed++;
@@ -257,7 +245,7 @@ static void on_arrival(struct array *a, struct sim_worker *w,
 	o = array_port(s, out);
 	if (o->lacking | o->any_slow | i->slowed)
 		array_feed_back(a, w, s, in, out, p->channel, t);
-	join(a, w, s, in, came, id, out, t);
+	join(a, w, s, i, o, in, came, id, out, t);
 }
 
 /* --- events --- */
@@ -287,49 +275,68 @@ static void on_stored(struct array *a, struct sim_worker *w,
 }
 
 static void on_engine(struct array *a, struct sim_worker *w,
-	struct array_switch *s, const struct sim_event *e, sim_time t)
+	struct array_switch *s, uint32_t number, uint32_t list, sim_time t)
 {
-	uint32_t number = sim_number(e), port = number % TOPO_MAX_PORTS;
-	struct net_client *c;
+	port_id port = number % TOPO_MAX_PORTS;
+	struct array_port *x = array_port(s, port);
 
 	if (number < ARRAY_BUS) {
-		s->port[port].is_timed = false;
+		x->is_timed = false;
 		s->dirty |= BIT(port);
 	} else if (number < ARRAY_STORED) {
-		s->port[port].is_bus_timed = false;
+		x->is_bus_timed = false;
 		use_bus(a, w, s, port, t);
-	} else if (number < ARRAY_PATIENCE) {
-		on_stored(a, w, s, port, sim_aux(e), t);
-	} else if (number < ARRAY_CLIENT) {
+	} else {
+		on_stored(a, w, s, port, list, t);
+	}
+}
+
+/* What is rare: dead links, warnings, source routes and the switch's client. */
+static __attribute__((noinline)) void on_other(struct array *a,
+	struct sim_worker *w, struct array_switch *s, struct sim_event e,
+	sim_time t)
+{
+	uint32_t number = sim_number(&e);
+	struct net_client *c;
+
+	if (sim_phase(&e) == PHASE_TOKEN && number >= ARRAY_WARNING) {
+		array_be_warned(w, s, &e, t);
+	} else if (sim_phase(&e) == PHASE_TOKEN) {
+		net_on_link(a->router.net, w, s->id, t, &e);
+	} else if (sim_phase(&e) == PHASE_ENGINE && number < ARRAY_CLIENT) {
 		array_lose_patience(a, w, s, t);
 	} else {
 		c = net_client(a->router.net, s->id);
-		c->ops.on_event(c, w, s->id, t, *e);
+		c->ops.on_event(c, w, s->id, t, e);
 	}
+}
+
+static inline void on_event(struct array *a, struct sim_worker *w,
+	struct array_switch *s, struct sim_event e, sim_time t)
+{
+	unsigned phase = sim_phase(&e), number = sim_number(&e);
+
+	if (phase == PHASE_ARRIVAL)
+		on_arrival(a, w, s, number, sim_aux(&e), e.data, t);
+	else if (phase == PHASE_ENGINE && number < ARRAY_PATIENCE)
+		on_engine(a, w, s, number, sim_aux(&e), t);
+	else if (phase == PHASE_TOKEN && number < NET_LINK)
+		on_token(w, s, number, sim_aux(&e), e.data);
+	else
+		on_other(a, w, s, e, t);
 }
 
 static void visit(struct sim_worker *w, site_id site)
 {
-	struct net *n = w->model;
-	struct array *a = array_switches(n);
+	struct array *a = array_switches(w->model);
 	struct array_switch *s = array_switch(a, site);
 	const struct sim_event *next;
 	sim_time t;
 
 	while ((next = sim_next(w, &t))) {
 		struct sim_event e = { next->rank, next->site, next->data };
-		uint32_t number = sim_number(&e);
 
-		if (sim_phase(&e) == PHASE_ARRIVAL)
-			on_arrival(a, w, s, &e, t);
-		else if (sim_phase(&e) == PHASE_ENGINE)
-			on_engine(a, w, s, &e, t);
-		else if (number >= ARRAY_WARNING)
-			array_be_warned(w, s, &e, t);
-		else if (number >= NET_LINK)
-			net_on_link(n, w, site, t, &e);
-		else
-			on_token(w, s, number, sim_aux(&e), e.data);
+		on_event(a, w, s, e, t);
 		if (sim_more(w, &e))
 			continue;
 		while (s->dirty) {
