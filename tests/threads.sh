@@ -87,6 +87,13 @@ same torus mirror --shape 3x3 rounds=2
 same torus gets --shape 3x2 to=4
 same torus random --shape 3x3 --set router.arbiter=stages $short
 same torus random --shape 3x2 --set topology.nodes=2 $short
+same sunway-32 random bytes=2048 $short
+same sunway-32 storm count=2000 rogues=2 \
+	--faults "$SRC/tests/golden/sunway-faults.yaml"
+same sunway-32 collective op=allreduce by=hardware procs=2 rounds=5
+same sunway-32 manage rounds=5 watch=200us \
+	--faults "$SRC/tests/golden/sunway-faults.yaml"
+same sunway-32 exit turns=2 numbers=2 life=20us bytes=2KiB
 # with a book, rings take a few events more
 result "$tmp/one" apenet random --shape 3x2x2 bytes=1000 $short --threads 1
 for threads in $many; do

@@ -122,7 +122,7 @@ struct program *program_current(void)
 }
 
 /* Of a program that was started and has not ended. */
-static void kill(struct program *p)
+static __attribute__((noinline)) void kill(struct program *p)
 {
 	struct host *h = p->host;
 
@@ -164,16 +164,21 @@ bool host_is_stale(const struct host *h, sim_time t, const struct sim_event *e)
 	const struct program *p = &h->programs[e->data];
 	bool is_polling = p->state == STATE_POLLING;
 
-	if (p->state == STATE_DEAD)
-		return true;
 	switch (sim_aux(e)) {
 	case EVENT_LOOK: /* of a poll that has missed its deadline */
 		return !is_polling || !p->is_look_posted || p->look_at != t;
 	case EVENT_LATE:
 		return !is_polling || p->deadline != t;
 	default:
-		return false;
+		return p->state == STATE_DEAD;
 	}
+}
+
+static __attribute__((noinline)) void be_told(
+	struct program *p, struct sim_worker *w, sim_time t)
+{
+	p->told++;
+	host_poke(p->host, w, p->node, t);
 }
 
 void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
@@ -189,8 +194,7 @@ void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 		return;
 	}
 	if (sim_aux(e) == EVENT_TOLD) {
-		p->told++;
-		host_poke(h, w, node, t);
+		be_told(p, w, t);
 		return;
 	}
 	p->round = (uint8_t)(sim_number(e) / HOST_THREADS);

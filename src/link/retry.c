@@ -54,6 +54,8 @@ int retry_check(const struct retry_params *p, uint32_t full, struct err *e)
 
 /* --- the replay buffer --- */
 
+enum { LEAST = 2 }; /* packets of a ring that is used */
+
 static struct retry_entry *entry(const struct link_retry *q, uint32_t i)
 {
 	return &q->entry[(q->first + i) & (q->room - 1)];
@@ -69,9 +71,9 @@ static void forget(
 	}
 }
 
-void retry_grow(struct link_retry *q)
+static void grow(struct link_retry *q)
 {
-	uint32_t room = q->room ? 2 * q->room : 8;
+	uint32_t room = q->room ? 2 * q->room : LEAST;
 	struct retry_entry *v = mem_alloc(room, sizeof(*v));
 
 	for (uint32_t i = 0; i < q->n; i++)
@@ -82,11 +84,18 @@ void retry_grow(struct link_retry *q)
 	q->first = 0;
 }
 
+void retry_make_room(struct link_retry *q, const struct retry_params *p)
+{
+	forget(q, p, q->sent);
+	if (q->n == q->room)
+		grow(q);
+}
+
 static void keep(struct link_retry *q, const struct retry_params *p,
 	uint32_t chunks, sim_time acked)
 {
 	if (q->n == q->room)
-		retry_grow(q);
+		grow(q);
 	/* an acknowledgement is one of all before it */
 	for (uint32_t i = q->n; i-- && entry(q, i)->acked > acked;)
 		entry(q, i)->acked = acked;

@@ -125,7 +125,9 @@ struct link_retry {
 struct retry_done retry_send(struct link_retry *q, const struct retry_params *p,
 	uint32_t full, const struct retry_packet *x,
 	const struct retry_luck *luck);
-void retry_grow(struct link_retry *q);
+/* For one more packet: what is acknowledged when the last one has left is
+ * forgotten, or the ring grows. */
+void retry_make_room(struct link_retry *q, const struct retry_params *p);
 
 /* What a packet takes of the window. */
 static inline uint32_t retry_weight(
@@ -143,13 +145,15 @@ static inline sim_time retry_pass(struct link_retry *q,
 	const struct retry_params *p, uint32_t full, uint32_t chunks,
 	sim_time acked)
 {
-	uint32_t own = retry_weight(p, chunks), sum = q->chunks + own;
+	uint32_t own = retry_weight(p, chunks), sum, n;
 	uint32_t most = (uint32_t)p->window - retry_weight(p, full);
-	uint32_t last = (1u << p->numbers) - 1, n = q->n;
+	uint32_t last = (1u << p->numbers) - 1;
 	sim_time room = 0;
 
-	if (n == q->room)
-		retry_grow(q);
+	if (q->n == q->room)
+		retry_make_room(q, p);
+	sum = q->chunks + own;
+	n = q->n;
 	q->entry[(q->first + n++) & (q->room - 1)] =
 		(struct retry_entry){ acked, own };
 	while (sum > most || n >= last) {

@@ -467,7 +467,7 @@ static struct net_sent send_again(
 	struct retry_done done = retry_send(&n->retry[c.link], &n->link.retry,
 		(uint32_t)n->full, &p, &luck);
 
-	n->resent[net_channel_at(n, x->site, x->port, x->channel)] +=
+	n->resent[(size_t)c.link * NET_MOST_CHANNELS + x->channel] +=
 		done.resent;
 	count(&c, &p, &done);
 	if (done.is_lost && !n->gives_up) {

@@ -26,6 +26,7 @@ struct nic {
 	site_id n_nodes;
 	struct payload_pool *payloads; /* packets' load fields point to them */
 	size_t load_size; /* of a payload, set by ops->init() */
+	size_t small_load; /* of a small one; 0: there are none */
 	/* called for every packet whose bytes are in memory; may be NULL */
 	void (*on_delivered)(
 		void *arg, site_id s, const struct packet *p, sim_time t);

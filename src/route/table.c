@@ -210,7 +210,10 @@ struct route_choice table_to_node(
 
 /* --- a hop --- */
 
-/* A packet leaves its source by any rail, and has arrived at another node. */
+/* A packet leaves its source by any rail, and has arrived at another node.
+ * The first rail follows from both ends: from the destination alone, each node
+ * would receive by one rail only, and half of its up-links would be idle, since
+ * these also follow from the destination. */
 static __attribute__((noinline)) struct route_choice at_node(
 	const struct table *x, const struct packet *p, router_id at, port_id in)
 {
@@ -221,7 +224,7 @@ static __attribute__((noinline)) struct route_choice at_node(
 	return (struct route_choice){
 		.ports = PORTS(rails),
 		.first = (uint8_t)(p->kind == PACKET_DETERMINISTIC
-					   ? p->dst % rails
+					   ? (at + p->dst) % rails
 					   : 0),
 		.channel = (uint8_t)table_channel(p),
 		.is_adaptive = p->kind != PACKET_DETERMINISTIC,

@@ -2,7 +2,6 @@
 #include "sim/inside.h"
 
 #include "base/mem.h"
-#include "sim/far.h"
 
 enum {
 	AHEAD = 2, /* visits between steps of prefetching */
@@ -206,7 +205,19 @@ static inline __attribute__((always_inline)) void visit_crowds(
 		visit_in_order(w, e, n, crowd, false);
 }
 
-static void visit_all(
+/* The same for a single event, which needs no order. */
+static void visit_one(struct sim_worker *w, const struct sim_event *e)
+{
+	w->n_visits++;
+	w->n_events++;
+	w->at = w->batch;
+	w->batch[0] = *e;
+	w->end = w->batch + 1;
+	w->visited = e->site;
+	w->sim->p.ops->visit(w, e->site);
+}
+
+static void visit_many(
 	struct sim_worker *w, struct sim_event *e, uint32_t n_events)
 {
 	uint32_t n = sort_by_site(w, e, n_events);
@@ -220,11 +231,32 @@ static void visit_all(
 		visit_crowds(w, e, n, w->sim->p.crowd);
 	else
 		visit_crowds(w, e, n, UINT64_MAX);
+}
+
+static void visit_all(
+	struct sim_worker *w, struct sim_event *e, uint32_t n_events)
+{
+	if (n_events == 1)
+		visit_one(w, e);
+	else
+		visit_many(w, e, n_events);
 	w->visited = NO_SITE;
 	if (w->n_events - w->n_discounted == w->n_counted)
 		return;
 	w->n_counted = w->n_events - w->n_discounted;
 	w->last = w->start + w->width;
+}
+
+/* All mail of the window. */
+static struct sim_event *gather(struct sim_worker *w, uint32_t *n)
+{
+	struct sim_event *first = w->first[w->slot];
+
+	if (w->n_workers > 1)
+		return mail_gather(w, n);
+	*n = (uint32_t)(w->out[w->slot].next - first);
+	w->out[w->slot].next = first;
+	return first;
 }
 
 void sim_run_window(struct sim_worker *w, uint64_t k)
@@ -235,8 +267,9 @@ void sim_run_window(struct sim_worker *w, uint64_t k)
 	w->start = (sim_time)k * w->width;
 	w->slot = (uint32_t)k & w->slot_mask;
 	w->n_windows++;
-	mail_take_far(w);
-	e = mail_gather(w, &n);
+	if (mail_may_be_near(w))
+		mail_take_far(w);
+	e = gather(w, &n);
 	if (!n)
 		return;
 	visit_all(w, e, n);

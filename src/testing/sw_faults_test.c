@@ -110,7 +110,7 @@ static void count_many(struct sw_end *e)
 	e->world->result[0] = d.probed;
 }
 
-/* SUN-F81, SUN-F95. */
+/* SUN-F81, SUN-F87, SUN-F95. */
 static void reply_words_are_exact_though_the_card_gives_up(void **state)
 {
 	struct sw_world w = { .run = count_many };

@@ -142,7 +142,7 @@ void swv_fill(struct swv_rq *rq)
 static bool fits(struct swv_device *dev, const struct swhni_slot *head)
 {
 	uint32_t i = SW_QUEUE(head->word[0]);
-	const struct swv_rq *rq = i < SW_QUEUES ? dev->queue[i] : NULL;
+	const struct swv_rq *rq = i < dev->n_queues ? dev->queue[i] : NULL;
 
 	return head->is_notice || head->word[0] & SW_ANSWER || !rq ||
 	       rq->buffers.n || rq->early.n < SW_EARLY;
@@ -203,7 +203,7 @@ static void take(
 	struct swv_interface *in, const struct swhni_slot *head, uint64_t at)
 {
 	uint32_t i = SW_QUEUE(head->word[0]);
-	struct swv_rq *rq = i < SW_QUEUES ? in->dev->queue[i] : NULL;
+	struct swv_rq *rq = i < in->dev->n_queues ? in->dev->queue[i] : NULL;
 	bool is_wanted;
 
 	if (head->word[0] & SW_ANSWER) {

@@ -53,7 +53,7 @@ struct swv_device {
 	struct swv_interface *interfaces;
 	struct slots works; /* struct swv_work */
 	struct swv_windows windows;
-	struct swv_rq *queue[SW_QUEUES];
+	struct swv_rq **queue; /* [n_queues], virtual RQs */
 	uint32_t n_queues;
 	struct swv_key *keys;
 	uint32_t n_keys; /* registered, ever */

@@ -13,6 +13,7 @@ struct __attribute__((may_alias)) swv_user {
 	/* to be set */
 	uint32_t job, process;
 	uint32_t wanted; /* 1 + an interface; 0: any */
+	uint64_t rings_at; /* of its send queue; 0: in the driver's memory */
 	/* Called for each completion, and may post.  May be NULL. */
 	void (*on_done)(void *arg, const struct workq_completion *c);
 	void *arg;
@@ -40,8 +41,9 @@ void swv_user_close(struct swv_user *u);
 /* Everything in its send queue is gone, without a completion. */
 void swv_user_reset(struct swv_user *u);
 
-/* Opens queues in the driver's memory; n are powers of two.  An at that is not
- * 0 is the receive queue's address. */
+/* Opens queues in the driver's memory; n are powers of two.  A send queue may
+ * be elsewhere: rings_at; an at that is not 0 is the receive queue's address.
+ */
 int swv_user_open_send(
 	struct swv_user *u, uint32_t n_entries, uint32_t n_completions);
 int swv_user_open_receive(struct swv_user *u, uint32_t n_slots, uint64_t at);

@@ -122,7 +122,7 @@ static void tables_lead_everywhere_in_a_machine_wired_wrong(void **state)
 	fake_free(f);
 }
 
-/* SUN-F82 */
+/* SUN-F82, SUN-F92 */
 static void after_a_death_only_what_changes_is_written(void **state)
 {
 	struct fake *f = fake_new();

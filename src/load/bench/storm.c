@@ -621,6 +621,10 @@ static int check_errors(const struct storm *m, struct err *e)
 		errors += nic_errors(l->nic, i, NULL, 0);
 	if (errors == (refusal ? nic_sum(l->nic, refusal) : 0))
 		return 0;
+	if (nic_is_late(l->nic))
+		return err_set_code(e, EXIT_LIMIT,
+			"interfaces gave up messages, since the network did "
+			"not answer in time");
 	return err_set_code(e, EXIT_INTERNAL,
 		"the interfaces have refused more than blocks without a "
 		"buffer");
@@ -697,7 +701,8 @@ static void report_solved(const struct storm *m, struct load_result *r)
 
 		fault_counts_add(&c, &wire);
 	}
-	all = c.corrected + c.failed + c.wrong + c.lost + net_total(n).dropped;
+	all = c.corrected + c.failed + c.wrong + c.lost + net_total(n).dropped +
+	      (n->link.fec ? 0 : c.hurt);
 	seen = b->looks->n_seen(b);
 	load_figure(r, "errors", (double)all);
 	load_figure(r, "errors_seen", (double)seen);

@@ -28,6 +28,125 @@ static void sun_f55_results_are_those_of_a_plain_loop(void **state)
 	}
 }
 
+/* --- SUN-F51: what IEEE says of odd numbers --- */
+
+enum { ODD_WORDS = 7, ODD_MEMBERS = 3 };
+
+/* Of each word: what three members have, and sum, maximum and minimum. */
+struct odd {
+	uint64_t own[ODD_MEMBERS], result[3];
+};
+
+#define D_NAN	   UINT64_C(0x7ff8000000000000)
+#define D_ODD_NAN  UINT64_C(0xfff4000000000123)
+#define D_INF	   UINT64_C(0x7ff0000000000000)
+#define D_MOST	   UINT64_C(0x7fefffffffffffff)
+#define D_ONE	   UINT64_C(0x3ff0000000000000)
+#define D_LEAST	   UINT64_C(1)
+#define D_MINUS(x) ((x) | UINT64_C(1) << 63)
+
+static const struct odd doubles[ODD_WORDS] = {
+	{ { D_ONE, D_ODD_NAN, D_ONE }, { D_NAN, D_NAN, D_NAN } },
+	{ { D_MINUS(0), D_MINUS(0), D_MINUS(0) },
+		{ D_MINUS(0), D_MINUS(0), D_MINUS(0) } },
+	{ { D_MINUS(0), 0, D_MINUS(0) }, { 0, 0, D_MINUS(0) } },
+	{ { D_MOST, D_MOST, D_ONE }, { D_INF, D_MOST, D_ONE } },
+	{ { D_INF, D_MINUS(D_INF), D_ONE }, { D_NAN, D_INF, D_MINUS(D_INF) } },
+	{ { D_LEAST, D_LEAST, D_MINUS(D_LEAST) },
+		{ D_LEAST, D_LEAST, D_MINUS(D_LEAST) } },
+	{ { D_MOST, D_MOST, D_MINUS(D_INF) },
+		{ D_NAN, D_MOST, D_MINUS(D_INF) } },
+};
+
+#define F_NAN	   0x7fc00000u
+#define F_ODD_NAN  0xffa00123u
+#define F_INF	   0x7f800000u
+#define F_MOST	   0x7f7fffffu
+#define F_ONE	   0x3f800000u
+#define F_MINUS(x) ((x) | 1u << 31)
+
+static const struct odd floats[ODD_WORDS] = {
+	{ { F_ONE, F_ODD_NAN, F_ONE }, { F_NAN, F_NAN, F_NAN } },
+	{ { F_MINUS(0), F_MINUS(0), F_MINUS(0) },
+		{ F_MINUS(0), F_MINUS(0), F_MINUS(0) } },
+	{ { F_MINUS(0), 0, F_MINUS(0) }, { 0, 0, F_MINUS(0) } },
+	/* in between it would fit into a double, and does not here */
+	{ { F_MOST, F_MOST, F_MINUS(F_MOST) },
+		{ F_INF, F_MOST, F_MINUS(F_MOST) } },
+	{ { F_INF, F_MINUS(F_INF), F_ONE }, { F_NAN, F_INF, F_MINUS(F_INF) } },
+	{ { 1, 1, F_MINUS(1) }, { 1, 1, F_MINUS(1) } },
+	{ { F_MOST, F_MOST, F_MINUS(F_INF) },
+		{ F_NAN, F_MOST, F_MINUS(F_INF) } },
+};
+
+/* Sums of integers wrap. */
+static const struct odd longs[ODD_WORDS] = {
+	{ { INT64_MAX, 1, 0 }, { D_MINUS(0), INT64_MAX, 0 } },
+	{ { D_MINUS(0), UINT64_MAX, 1 }, { D_MINUS(0), 1, D_MINUS(0) } },
+};
+
+static const struct odd ints[ODD_WORDS] = {
+	{ { INT32_MAX, 1, 0 }, { 1u << 31, INT32_MAX, 0 } },
+	{ { 1u << 31, UINT32_MAX, 1 }, { 1u << 31, 1, 1u << 31 } },
+};
+
+static void run_odd(uint32_t data, const struct odd *odd)
+{
+	uint32_t word = data % 2 ? 8 : 4;
+	uint8_t own[ODD_MEMBERS][ODD_WORDS * 8];
+	struct st m;
+
+	st_init(&m);
+	ct_set(ODD_MEMBERS, 2);
+	for (uint32_t i = 0; i < ODD_MEMBERS; i++) {
+		for (uint32_t k = 0; k < ODD_WORDS; k++)
+			memcpy(own[i] + k * word, &odd[k].own[i], word);
+		ct_plan.operand[i] = own[i];
+	}
+	for (uint32_t op = SWHNI_SUM; op <= SWHNI_MIN; op++)
+		ct_add(op, data, ODD_WORDS * word, 0);
+	ct_run(&m);
+	for (uint32_t op = SWHNI_SUM; op <= SWHNI_MIN; op++)
+		for (uint32_t i = 0; i < ODD_MEMBERS; i++)
+			for (uint32_t k = 0; k < ODD_WORDS; k++)
+				assert_memory_equal(
+					ct_plan.result[op][i] + k * word,
+					&odd[k].result[op], word);
+	st_fini(&m);
+}
+
+static void sun_f51_nan_minus_zero_and_overflow_are_as_ieee_has_them(
+	void **state)
+{
+	run_odd(SWHNI_FLOAT64, doubles);
+	run_odd(SWHNI_FLOAT32, floats);
+	run_odd(SWHNI_INT64, longs);
+	run_odd(SWHNI_INT32, ints);
+}
+
+/* SUN-F55, SUN-F68: one post of each member is all that processors do.  Those
+ * of inner members may compute meanwhile, and nobody else notices. */
+static void sun_f68_hardware_does_all_but_one_post(void **state)
+{
+	static sim_time end[2][CT_NODES];
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct st m;
+
+		st_init(&m);
+		ct_set(21, 4); /* 0 to 4 have children */
+		ct_plan.busy = i ? 500000 : 0;
+		ct_add(SWHNI_SUM, SWHNI_FLOAT64, 800, 0);
+		ct_run(&m);
+		ct_check(0);
+		assert_int_equal(nic_sum(m.kit.nic, "collectives"), ct_plan.n);
+		memcpy(end[i], ct_plan.end[0], sizeof(end[i]));
+		st_fini(&m);
+	}
+	assert_memory_equal(end[0] + 5, end[1] + 5, 16 * sizeof(end[0][0]));
+	assert_true(end[1][5] < 100000 * (sim_time)SIM_NS);
+}
+
 /* SUN-F52: the order of the list alone decides, to the last bit. */
 static void sun_f52_arrival_does_not_change_a_bit(void **state)
 {
@@ -77,7 +196,8 @@ static void sun_f50_broadcasts_have_any_root(void **state)
 	}
 }
 
-/* SUN-F50: Kinds follow each other in one tree; by the window, or by a queue.
+/* SUN-F50, SUN-F60: Kinds follow each other in one tree; by the window, or by a
+ * queue.
  */
 static void kinds_of_collectives_mix(void **state)
 {
@@ -104,7 +224,7 @@ static void kinds_of_collectives_mix(void **state)
 
 /* --- when they end --- */
 
-/* SUN-F50, SUN-F53 */
+/* SUN-F50, SUN-F53, SUN-F56 */
 static void nobody_leaves_a_barrier_before_all_have_come(void **state)
 {
 	struct st m;
@@ -136,27 +256,55 @@ static sim_time round_time(struct st *m, uint32_t op, uint32_t bytes)
 	return took;
 }
 
-static sim_time barrier_of(uint32_t children)
+/* Closed form: the doorbell, for each level the way of a packet and its
+ * children one after the other, the way of the result, and its completion. */
+static sim_time barrier_by_hand(
+	const struct st *m, uint32_t levels, uint32_t children)
+{
+	sim_time way =
+		st_params(m)->out + st_net(m, false, 16) + st_params(m)->in;
+
+	return st_bus(m, sizeof(struct swhni_collective)) + 190 * SIM_NS +
+	       (levels + 1) * way + children * (sim_time)180600 +
+	       st_bus(m, sizeof(struct workq_completion)) + 240 * SIM_NS;
+}
+
+static sim_time barrier_of(uint32_t n, uint32_t arity)
 {
 	struct st m;
 
 	st_init(&m);
-	ct_set(children + 1, children);
+	ct_set(n, arity);
 	return round_time(&m, SWHNI_BARRIER, 0);
 }
 
-/* SUN-F56: Closed form: each child more takes nic.collective.child. */
+/* SUN-F56 */
 static void barriers_are_linear_in_children(void **state)
 {
-	sim_time child = 180600, four = barrier_of(4);
+	/* members, children of each, levels, children on the longest way */
+	static const uint32_t trees[][4] = {
+		{ 4, 1, 3, 3 },
+		{ 8, 7, 1, 7 },
+		{ 13, 3, 2, 6 },
+		{ 15, 2, 3, 6 },
+		/* three have none, and are served while two gather */
+		{ 16, 5, 2, 7 },
+		{ 16, 15, 1, 15 },
+		/* those of the other leaf are not the first to be served */
+		{ 32, 31, 1, 31 },
+	};
+	struct st m;
 
-	for (uint32_t n = 8; n <= 15; n += 3)
-		assert_in_range(barrier_of(n),
-			(four + (n - 4) * child) * 99 / 100,
-			(four + (n - 4) * child) * 101 / 100);
-	/* in two levels the children of both count */
-	assert_in_range(barrier_of(31), (four + 27 * child) * 99 / 100,
-		(four + 27 * child + 400000) * 101 / 100);
+	st_init(&m);
+	ct_set(1, 1);
+	ct_run(&m);
+	for (uint32_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++) {
+		const uint32_t *t = trees[i];
+		sim_time hand = barrier_by_hand(&m, t[2], t[3]);
+
+		assert_in_range(barrier_of(t[0], t[1]), hand - 9, hand + 9);
+	}
+	st_fini(&m);
 }
 
 static sim_time broadcast_of(const char *slots)
@@ -177,7 +325,7 @@ static void a_second_slot_lets_broadcasts_overlap(void **state)
 
 	assert_true(two < one);
 	assert_in_range(two, 31 * 180600, 31 * 180600 + 200000);
-	assert_true(one > barrier_of(31));
+	assert_true(one > barrier_of(32, 31));
 }
 
 /* --- who hears of it --- */
@@ -366,6 +514,8 @@ static void members_that_do_not_agree_all_fail(void **state)
 }
 
 TESTS(TEST(sun_f55_results_are_those_of_a_plain_loop),
+	TEST(sun_f51_nan_minus_zero_and_overflow_are_as_ieee_has_them),
+	TEST(sun_f68_hardware_does_all_but_one_post),
 	TEST(sun_f52_arrival_does_not_change_a_bit),
 	TEST(sun_f50_broadcasts_have_any_root), TEST(kinds_of_collectives_mix),
 	TEST(nobody_leaves_a_barrier_before_all_have_come),

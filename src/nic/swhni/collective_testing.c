@@ -47,6 +47,10 @@ static void own_bytes(uint32_t round, uint32_t node, uint8_t *to)
 		 n = ct_plan.round[round].bytes;
 	uint64_t count = 0;
 
+	if (ct_plan.operand[node]) {
+		memcpy(to, ct_plan.operand[node], n);
+		return;
+	}
 	for (uint32_t at = 0; at < n; at += 4) {
 		uint64_t x =
 			random_draw(round + 1, node, RANDOM_TEST, count++).a;
@@ -120,6 +124,8 @@ static void run_round(
 			(sim_time)dice(5, &draw, ct_plan.delay) * SIM_NS);
 	ct_plan.begin[i][node] = program_now();
 	ct_post(q, &c, bytes);
+	if (n_children)
+		program_charge(ct_plan.busy * (sim_time)SIM_NS);
 	end = st_wait(q);
 	ct_plan.end[i][node] = program_now();
 	ct_plan.error[i][node] = SWHNI_ERROR_OF(end.status);

@@ -28,6 +28,8 @@ struct ct_plan {
 		uint32_t bytes, root;
 	} round[CT_ROUNDS];
 	uint32_t delay; /* ns: the most that a member is late, at random */
+	uint32_t busy; /* ns that members with children compute after a post */
+	const void *operand[CT_NODES]; /* of all rounds, not at random */
 	uint32_t entry;
 	uint32_t n_trees; /* that rounds use in turn; 0: one */
 	bool by_queue; /* not by the window */

@@ -213,7 +213,7 @@ static void begin(const struct nic_at *a, uint32_t engine, uint32_t queue,
 	m->role = SW_OWN;
 	m->queue = queue;
 	m->interface = sw_queue(e, queue)->interface;
-	m->job = sw_here(a)->interface[m->interface]->setup.job;
+	m->job = sw_any_interface(a->node, m->interface)->setup.job;
 	error = sw_queue(e, queue)->q.is_stopped ? SWHNI_STOPPED
 						 : check(a, engine, m);
 	if (d->type == SW_CANCELLED && d->node == SWHNI_NO_NODE)
@@ -228,7 +228,7 @@ static void begin(const struct nic_at *a, uint32_t engine, uint32_t queue,
 	sw_send_begin(m, d->type == SWHNI_READ ? 1 : m->n_packets);
 	account(a, m, b);
 	sw_here(a)->messages++;
-	if (sw_here(a)->interface[m->interface]->setup.vm)
+	if (sw_any_interface(a->node, m->interface)->setup.vm)
 		check_vm(a, engine, id);
 	else
 		sw_engine_line(a, engine, id);
@@ -345,19 +345,23 @@ void sw_engine_fetched(const struct nic_at *a, uint32_t engine, uint32_t queue)
 
 /* --- reading ahead --- */
 
-static bool has_unread(const struct sw_message *m)
+static bool is_all_asked(const struct sw_message *m)
 {
-	return m->asked < m->todo && !m->is_translating;
+	return m->asked == m->todo;
 }
 
-/* The first message of a queue that is not all read. */
+/*
+ * The first message of a queue that is not all read.  While it waits for a
+ * translation, those after it are not read: they would fill what may be read
+ * ahead, and are cut only after it.
+ */
 static uint32_t unread(struct sw_engine *e, uint32_t class, uint32_t queue)
 {
 	uint32_t id = turns_of(e, queue)->uncut[class].first;
 
-	while (id && !has_unread(sw_message(e, id)))
+	while (id && is_all_asked(sw_message(e, id)))
 		id = sw_message(e, id)->item.slot.next;
-	return id;
+	return id && !sw_message(e, id)->is_translating ? id : 0;
 }
 
 /* Of the queue that has read least ahead. */
@@ -448,6 +452,8 @@ static bool serve(
 		issue(a, engine);
 		return true;
 	}
+	if (m->here <= m->cut)
+		return false;
 	port = sw_send_port(a, m);
 	if (port == SW_NO_PORT)
 		return false;
@@ -495,13 +501,24 @@ static void turn(const struct nic_at *a, uint32_t engine)
 	read_ahead(a, engine);
 }
 
+/* Whether it has anything to do. */
+static bool has_work(const struct sw_engine *e)
+{
+	return e->classes || e->issuing || e->fetched.n || e->waiting.n ||
+	       e->asks.n;
+}
+
 void sw_engine_turn(const struct nic_at *a, uint32_t engine)
 {
 	struct sw_engine *e = sw_engine(a, engine);
 
-	e->is_again = true;
-	if (e->is_turning)
+	if (e->is_turning) {
+		e->is_again = true;
 		return;
+	}
+	if (!has_work(e))
+		return;
+	e->is_again = true;
 	e->is_turning = true;
 	while (e->is_again) {
 		e->is_again = false;

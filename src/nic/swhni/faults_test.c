@@ -3,7 +3,7 @@
 #include "nic/swhni/swhni_testing.h"
 #include "testing/testing.h"
 
-enum { MESSAGES = 40, LONG = 40000 };
+enum { MESSAGES = 40, LONG = 20000 };
 
 /* Every third node sends to the other leaf: writes of all kinds of lengths with
  * reply words, a message into a queue, and a read, over and over. */
@@ -82,7 +82,99 @@ static void all_goes_well_without_faults(void **state)
 	st_fini(&m);
 }
 
-/* SUN-F34: SUN-F93: a port, a chip, a whole rail. */
+/* --- layer by layer, each without those below it --- */
+
+static struct fault_counts counts(const struct st *m)
+{
+	const struct net *n = m->kit.net;
+	struct fault_counts sum = { 0 };
+
+	for (uint32_t i = 0; n->faults && i < n->topo->n_wires; i++) {
+		struct fault_counts c = faults_total(n->faults, i);
+
+		fault_counts_add(&sum, &c);
+	}
+	return sum;
+}
+
+/* No message was sent again, nor waited for. */
+static void assert_transport_had_no_work(const struct st *m)
+{
+	assert_int_equal(m->seen, 0);
+	assert_int_equal(nic_sum(m->kit.nic, "torn"), 0);
+	assert_int_equal(nic_sum(m->kit.nic, "escapes"), 0);
+	assert_int_equal(nic_sum(m->kit.nic, "resent"), 0);
+	assert_int_equal(nic_sum(m->kit.nic, "timeouts"), 0);
+}
+
+/* SUN-F87, SUN-F88, SUN-F89: lanes as good as the paper's have no error here at
+ * all, and even a million times as many take no time. */
+static void sun_f88_bit_errors_of_lanes_are_rare_and_cost_nothing(void **state)
+{
+	static const char *const rates[] = { NULL, "faults.bit-errors=1e-12",
+		"faults.bit-errors=1e-6" };
+	struct fault_counts c[3];
+	uint64_t digest[3];
+
+	for (uint32_t i = 0; i < 3; i++) {
+		struct st m;
+
+		digest[i] = run(&m, rates[i], NULL);
+		check(&m);
+		c[i] = counts(&m);
+		assert_transport_had_no_work(&m);
+		assert_int_equal(c[i].failed, 0);
+		assert_int_equal(c[i].resent, 0);
+		assert_int_equal(digest[i], digest[0]);
+		st_fini(&m);
+	}
+	assert_int_equal(c[0].bit_errors, 0);
+	assert_int_equal(c[1].bit_errors, 0);
+	assert_true(c[2].corrected > 100);
+}
+
+/* SUN-F87, SUN-F90: without correction CRC-32 finds what is wrong, and the link
+ * sends it again; and so it does with bursts too long to be corrected. */
+static void sun_f90_links_send_again_what_crc_32_finds(void **state)
+{
+	static const char *const sets[][2] = {
+		{ "faults.bit-errors=1e-6", "link.fec=none" },
+		{ "faults.bursts=1e-7 100", "link.fec=rs528" },
+	};
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct fault_counts c;
+		struct st m;
+
+		run(&m, sets[i][0], sets[i][1]);
+		check(&m);
+		c = counts(&m);
+		assert_true(c.resent > 10);
+		assert_int_equal(c.lost, 0);
+		assert_int_equal(c.escaped, 0);
+		assert_int_equal(c.failed > 0, i == 1);
+		assert_transport_had_no_work(&m);
+		st_fini(&m);
+	}
+}
+
+/* SUN-F87: with links that never come back nothing is left to the interfaces
+ * either, as long as switches have another way. */
+static void sun_f87_switches_go_round_dead_links(void **state)
+{
+	struct st m;
+
+	run(&m,
+		"faults.events=0 us link 0:1.0 up 3 dies; 0 us link 1:1.0 up 4 "
+		"dies; 0 us uplinks 1:1.1 dies",
+		"link.retry=none");
+	check(&m);
+	assert_transport_had_no_work(&m);
+	assert_int_equal(counts(&m).lost, 0);
+	st_fini(&m);
+}
+
+/* SUN-F34, SUN-F92, SUN-F93: a port, a chip, a whole rail. */
 static void the_other_rail_carries_on(void **state)
 {
 	static const char *const events[] = {
@@ -193,6 +285,7 @@ static void messages_to_a_dead_node_end_with_errors(void **state)
 
 /* --- links that lose and damage packets --- */
 
+/* SUN-F87, SUN-F93 */
 static void packets_that_vanish_are_sent_again(void **state)
 {
 	struct st m;
@@ -291,7 +384,11 @@ static void a_run_with_faults_is_the_same_for_any_number_of_threads(
 	assert_true(digest[0] == digest[2]);
 }
 
-TESTS(TEST(all_goes_well_without_faults), TEST(the_other_rail_carries_on),
+TESTS(TEST(all_goes_well_without_faults),
+	TEST(sun_f88_bit_errors_of_lanes_are_rare_and_cost_nothing),
+	TEST(sun_f90_links_send_again_what_crc_32_finds),
+	TEST(sun_f87_switches_go_round_dead_links),
+	TEST(the_other_rail_carries_on),
 	TEST(a_rail_may_die_and_return_before_the_other_dies),
 	TEST(a_message_bound_to_a_dead_port_ends_with_an_error),
 	TEST(messages_to_a_dead_node_end_with_errors),

@@ -79,6 +79,8 @@ static uint32_t least(const struct nic_at *a, uint32_t class, uint32_t avoid)
 			load = x;
 			best = port;
 		}
+		if (!x)
+			break;
 	}
 	return best;
 }

@@ -75,6 +75,10 @@ static const struct param params[] = {
 	TIME("software.copy", copy, "1.02 ns",
 		"time that software takes to copy a byte of a broadcast",
 		"calibrated: SUN-N77"),
+	BYTES("software.page", page, "0 B", 0, INT64_C(1) << SWHNI_MOST_PAGE,
+		"size of the pages by which experiments address memory, from "
+		"4 KiB to 8 MiB; 0 B: they use a segment, without the TLB",
+		"assumed: segments"),
 	TIME("software.mpi", mpi, "8.7 us", "time of MPI's part of a message",
 		"calibrated: SUN-N70"),
 	TIME("software.mpi-operand", mpi_operand, "660 ns",
@@ -276,6 +280,25 @@ static void on_hurt(struct net_client *me, struct sim_worker *w, packet_id id,
 	flips_note(&l->flips, net->link.code, p->head, bytes, bit, bits);
 }
 
+/* At the end of each link that sends again. */
+static bool is_found(struct net_client *me, struct sim_worker *w, packet_id id,
+	const uint32_t *bit, uint32_t n_bits, uint32_t bits)
+{
+	const struct packet *p = &me->net->packets[id];
+	struct sw_load *l = payload_of_load(p->load);
+	struct flips before;
+
+	if (registers_are(p))
+		return true;
+	before = l->flips;
+	for (uint32_t i = 0; i < n_bits; i++)
+		on_hurt(me, w, id, bit[i], bits);
+	if (sw_receive_misses(l))
+		return false;
+	l->flips = before;
+	return true;
+}
+
 static void on_lost(struct net_client *me, struct sim_worker *w, packet_id id)
 {
 	struct nic *nic = me->state;
@@ -301,6 +324,7 @@ static void on_link(struct net_client *me, struct sim_worker *w, site_id s,
 
 static const struct net_client_faults faults = {
 	.on_hurt = on_hurt,
+	.is_found = is_found,
 	.on_link = on_link,
 };
 
@@ -330,6 +354,11 @@ static int check_params(
 			"nic.tlb.entries: %lld entries are not a power of two "
 			"of sets with %lld entries each (nic.tlb.ways)",
 			(long long)p->tlb_entries, (long long)p->tlb_ways);
+	if (p->page && (p->page >> SWHNI_LEAST_PAGE == 0 || !is_power(p->page)))
+		return err_set(e,
+			"nic.software.page: pages of %lld bytes; want a power "
+			"of two from 4 KiB to 8 MiB",
+			(long long)p->page);
 	if (p->ahead < most)
 		return err_set(e,
 			"nic.ahead: %lld bytes are less than a packet "
@@ -448,6 +477,7 @@ static int swhni_init(struct nic *nic, struct err *e)
 	set_up_unit(x);
 	set_up_ports(x);
 	nic->load_size = sizeof(struct sw_load) + x->most;
+	nic->small_load = sizeof(struct sw_load) + SW_FEW;
 	if (check_params(nic->params, x->most, e))
 		return -1;
 	return sw_broker_plan(nic, e);
@@ -536,11 +566,10 @@ static uint64_t node_memory(const void *node)
 	uint64_t sum = sw_broker_memory(n);
 
 	for (uint32_t i = 0; i < SWHNI_ENGINES; i++)
-		sum += slots_memory(&n->engine[i].messages.items);
-	for (uint32_t i = 0; i < SWHNI_INTERFACES; i++)
-		if (n->interface[i])
-			sum += sizeof(*n->interface[i]) +
-			       (n->interface[i]->chip ? SWHNI_CHIP : 0);
+		sum += resend_memory(&n->engine[i].messages);
+	for (uint32_t i = 0; i < n->n_interfaces; i++)
+		sum += sizeof(n->interface[i]) +
+		       (n->interface[i].chip ? SWHNI_CHIP : 0);
 	return sum + sw_collective_unit.memory(n);
 }
 

@@ -6,6 +6,7 @@ struct piece {
 	uint32_t item, bytes;
 	uint64_t at;
 	sim_time t; /* if settled: it is ready, then it is here */
+	uint32_t reads; /* of the side */
 	bool is_posted;
 	struct side_read read; /* where item is 0 */
 };
@@ -68,12 +69,15 @@ static void post_ahead(const struct nic_at *a, struct side_reads *r,
 	slots_push(&r->pieces, &r->ready, id);
 }
 
-static void ask(const struct nic_at *a, struct side_reads *r, uint32_t id)
+/* As some reads of the side. */
+static inline __attribute__((always_inline)) void ask(const struct nic_at *a,
+	struct side_reads *r, uint32_t id, uint32_t reads)
 {
 	struct side *side = r->how->side;
 	struct piece *p = slots_at(&r->pieces, id);
 
-	r->n += reads_of(r, p->bytes);
+	p->reads = reads;
+	r->n += reads;
 	if (!p->bytes) {
 		post(a, r, a->t, r->how->first + 1, id);
 		return;
@@ -105,38 +109,41 @@ void side_reads_settle(const struct nic_at *a, struct side_reads *r, sim_time t)
 	}
 }
 
-/* The next piece of an item. */
-static void cut(const struct nic_at *a, struct side_reads *r, uint32_t item)
+/* The next piece of an item, unless that is more reads than are free. */
+static bool cut(const struct nic_at *a, struct side_reads *r, uint32_t item)
 {
-	uint32_t id = slots_take(&r->pieces), most = most_of(r);
-	struct piece *p = slots_at(&r->pieces, id);
 	struct side_read *x = slots_at(&r->items, item);
-	uint32_t left = x->bytes - x->asked;
+	uint32_t left = x->bytes - x->asked, most = most_of(r), id, reads;
+	struct piece *p;
 
+	left = left < most ? left : most;
+	reads = reads_of(r, left);
+	if (r->n + reads > r->how->side->n_reads)
+		return false;
+	id = slots_take(&r->pieces);
+	p = slots_at(&r->pieces, id);
 	p->item = item;
 	p->at = x->at + x->asked;
-	p->bytes = left < most ? left : most;
-	x->asked += p->bytes;
-	ask(a, r, id);
+	p->bytes = left;
+	x->asked += left;
+	ask(a, r, id, reads);
+	return true;
 }
 
 static void pump(const struct nic_at *a, struct side_reads *r)
 {
 	while (r->line.first && r->n < r->how->side->n_reads) {
 		const struct side_read *x = slots_at(&r->items, r->line.first);
-		uint32_t left = x->bytes - x->asked, most = most_of(r);
 
-		left = reads_of(r, left < most ? left : most);
-		if (r->n + left > r->how->side->n_reads)
+		if (!cut(a, r, r->line.first))
 			return;
-		cut(a, r, r->line.first);
 		if (x->asked == x->bytes)
 			slots_pop(&r->items, &r->line);
 	}
 }
 
-static void begin_at_once(
-	const struct nic_at *a, struct side_reads *r, const struct side_read *x)
+static void begin_at_once(const struct nic_at *a, struct side_reads *r,
+	const struct side_read *x, uint32_t reads)
 {
 	uint32_t id = slots_take_any(&r->pieces);
 	struct piece *p = slots_at(&r->pieces, id);
@@ -146,7 +153,7 @@ static void begin_at_once(
 	p->bytes = x->bytes;
 	p->t = 0;
 	p->read = *x;
-	ask(a, r, id);
+	ask(a, r, id, reads);
 }
 
 static void begin_in_line(
@@ -166,6 +173,7 @@ void side_reads_begin(const struct nic_at *a, struct side_reads *r, uint64_t at,
 	uint32_t bytes, side_read_done *done, void *owner, uint32_t id)
 {
 	const struct side *side = r->how->side;
+	uint32_t reads = reads_of(r, bytes);
 	const struct side_read x = {
 		.at = at,
 		.bytes = bytes,
@@ -175,8 +183,8 @@ void side_reads_begin(const struct nic_at *a, struct side_reads *r, uint64_t at,
 	};
 
 	if (bytes <= most_of(r) && !r->line.first &&
-		r->n + reads_of(r, bytes) <= side->n_reads)
-		begin_at_once(a, r, &x);
+		r->n + reads <= side->n_reads)
+		begin_at_once(a, r, &x, reads);
 	else
 		begin_in_line(a, r, &x);
 }
@@ -233,7 +241,7 @@ static void on_here(const struct nic_at *a, struct side_reads *r, uint32_t data)
 	}
 	x = p->read;
 	is_whole = !p->item || add_piece(r, p->item, p->bytes, &x);
-	r->n -= reads_of(r, p->bytes);
+	r->n -= p->reads;
 	slots_give(&r->pieces, data);
 	pump(a, r);
 	if (is_whole)

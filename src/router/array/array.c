@@ -189,6 +189,9 @@ static void array_make(struct router *r, const struct net_setup *s)
 		array_is_node(r) ? node_bytes(a->n_ports)
 				 : switch_bytes(a->n_ports),
 		0);
+	/* programs send little, compared with what a network can carry */
+	if (!s->client)
+		map_thin_out(r->mapping, r->bytes);
 	if (!array_is_node(r))
 		n->coll = coll_new(n->route, PACKET_MANY);
 }
@@ -236,7 +239,7 @@ static void wire_node(struct array *a, site_id id)
 	}
 }
 
-static void wire_switch(struct array *a, site_id id)
+void array_wire_switch(struct array *a, site_id id)
 {
 	struct array_switch *s = array_switch(a, id);
 
@@ -289,13 +292,15 @@ static void array_drops(
 	*no_way = x->stranded;
 }
 
+/* Switches that no packet comes to take no memory: their first visit sets them
+ * up. */
 static void array_wire(struct router *r)
 {
 	for (site_id s = r->sites.first; s < r->sites.end; s++) {
 		if (array_is_node(r))
 			wire_node(array_of(r), s);
-		else
-			wire_switch(array_of(r), s);
+		else if (r->net->faults)
+			array_wire_switch(array_of(r), s);
 	}
 }
 

@@ -150,7 +150,7 @@ struct array_switch {
 	uint64_t dirty; /* outputs to arbitrate at the end of the instant */
 	uint64_t dead; /* ports without a working link */
 	struct route_memory *own; /* written entries, or NULL */
-	site_id id;
+	site_id id; /* 0: it has seen nothing yet, and is not set up */
 	uint8_t turn; /* the port to try first among equals */
 	uint64_t warned; /* ports that may be warned of */
 	/*
@@ -251,6 +251,10 @@ static inline struct array_switch *array_switch(
 {
 	return router_site(&a->router, s);
 }
+
+/* array.c: sets a switch up that has not seen anything yet; before it has, its
+ * bytes are 0, but for written entries.  Only faults set up all of them. */
+void array_wire_switch(struct array *a, site_id id);
 
 /* A port of a switch.  Compilers that know where it comes from compute its
  * address anew for every field. */

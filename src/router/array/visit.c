@@ -333,6 +333,8 @@ static void visit(struct sim_worker *w, site_id site)
 	const struct sim_event *next;
 	sim_time t;
 
+	if (__builtin_expect(!s->id, 0))
+		array_wire_switch(a, site);
 	while ((next = sim_next(w, &t))) {
 		struct sim_event e = { next->rank, next->site, next->data };
 

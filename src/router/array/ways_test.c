@@ -103,7 +103,7 @@ static void equals_have_their_turn(void **state)
 	star_free(r);
 }
 
-/* SUN-F28: Trunk A is taken by others. */
+/* SUN-F28, SUN-F92: Trunk A is taken by others. */
 static void adaptive_packets_take_the_port_with_most_credits(void **state)
 {
 	struct star_rig *r =

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "api/sw/sw.h"
+#include "base/mem.h"
 #include "load/bench/drivers/sw.h"
 #include "sim/random.h"
 
@@ -38,6 +39,11 @@ enum {
 	BY_MPI,
 };
 
+struct counter {
+	int64_t left; /* bytes that it waits for */
+	uint64_t was; /* its reply word, when it was set */
+};
+
 struct own {
 	struct swv_device *dev;
 	struct swv_cq *cq;
@@ -47,8 +53,7 @@ struct own {
 	uint32_t who; /* program of its node */
 	uint32_t failed; /* descriptors, as far as reported */
 	uint32_t stage; /* the next */
-	int64_t left[COUNTERS]; /* bytes that a counter waits for */
-	uint64_t was[COUNTERS]; /* its reply word, when it was set */
+	struct counter *counter; /* [COUNTERS], or NULL until one is used */
 	struct ring filled; /* struct weft_sw_completion, blocks */
 	uint32_t place_bytes;
 	struct swv_user raw; /* n_entries is 0 until it is used */
@@ -83,10 +88,14 @@ uint32_t swd_key(const struct bench_end *x)
 static bool register_all(struct bench_end *x)
 {
 	struct nic_at a = nic_now(x->load->nic);
+	uint64_t page =
+		(uint64_t)((const struct swhni_params *)x->load->nic_params)
+			->page;
 	struct swhni_handle h = {
 		.key = KEY + own(x)->who,
 		.process = own(x)->who,
-		.space = SWHNI_SEGMENT,
+		.space = page ? SWHNI_PAGED : SWHNI_SEGMENT,
+		.page = page ? (uint8_t)__builtin_ctzll(page) : 0,
 		.rights = SWHNI_MAY_READ | SWHNI_MAY_WRITE,
 		.bytes = host_memory(x->load->host),
 	};
@@ -135,10 +144,20 @@ static bool sw_open_end(struct bench_end *x)
 
 static void sw_fini(struct bench_end *x)
 {
+	mem_free(own(x)->counter);
 	ring_fini(&own(x)->filled);
 }
 
 /* --- what has come --- */
+
+static struct counter *counter_of(const struct bench_end *x, uint32_t i)
+{
+	struct own *o = own(x);
+
+	if (!o->counter)
+		o->counter = mem_alloc(COUNTERS, sizeof(*o->counter));
+	return &o->counter[i];
+}
 
 /* A message of the queue goes where its head says. */
 static void place(struct bench_end *x, const struct weft_sw_completion *c)
@@ -149,7 +168,7 @@ static void place(struct bench_end *x, const struct weft_sw_completion *c)
 	program_read(c->at, &h, sizeof(h));
 	program_move(h.to, c->at + HEAD, h.bytes);
 	if (h.counter < COUNTERS)
-		o->left[h.counter] -= h.bytes;
+		counter_of(x, h.counter)->left -= h.bytes;
 	weft_sw_post_recv(o->queue, c->id, c->at, SWHNI_MESSAGE);
 }
 
@@ -163,7 +182,7 @@ static void on_completion(
 	else if (c->kind == WEFT_SW_RECEIVED)
 		*(struct weft_sw_completion *)ring_push(&o->filled) = *c;
 	else if (c->kind != WEFT_SW_DONE && c->tag < COUNTERS)
-		o->left[c->tag] -= c->bytes;
+		counter_of(x, c->tag)->left -= c->bytes;
 }
 
 static sim_time take_all(struct bench_end *x)
@@ -205,19 +224,16 @@ static uint64_t word_of(uint32_t counter)
 
 static void sw_expect(struct bench_end *x, uint32_t counter, uint64_t bytes)
 {
-	struct own *o = own(x);
-
-	o->left[counter] = (int64_t)bytes;
-	o->was[counter] = word_of(counter);
+	*counter_of(x, counter) =
+		(struct counter){ (int64_t)bytes, word_of(counter) };
 }
 
 /* A reply word counts messages: those of the key's length. */
 static bool is_zero(const struct bench_end *x, uint32_t counter, uint64_t word)
 {
-	const struct own *o = own(x);
+	const struct counter *c = counter_of(x, counter);
 
-	return o->left[counter] <=
-	       (int64_t)(word - o->was[counter]) * x->bench->bytes;
+	return c->left <= (int64_t)(word - c->was) * x->bench->bytes;
 }
 
 static bool sw_await(struct bench_end *x, uint32_t counter)
