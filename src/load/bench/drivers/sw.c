@@ -241,7 +241,10 @@ static bool sw_await(struct bench_end *x, uint32_t counter)
 	sim_time next = take_all(x);
 	uint64_t word;
 
-	while (word = word_of(counter), !is_zero(x, counter, word)) {
+	while (counter_of(x, counter)->left > 0) {
+		word = word_of(counter);
+		if (is_zero(x, counter, word))
+			break;
 		swv_sleep(own(x)->dev, word_at(counter), word + 1, next);
 		next = take_all(x);
 	}
