@@ -53,8 +53,8 @@ enum sw_event {
 	SW_OUT = ENGINE_CLIENT + SWHNI_ENGINES * SW_EVENTS,
 	/* of a management packet: it is at its port; it is in; it is in
 	 * memory */
-	SW_MANAGE_OUT,
 	SW_MANAGE_IN,
+	SW_MANAGE_OUT, /* of an answer: later, even if nic.out takes no time */
 	SW_MANAGE_SEEN,
 	SW_ALL_EVENTS,
 };
