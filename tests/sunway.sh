@@ -64,4 +64,26 @@ while read -r command; do
 done <"$tmp/commands"
 report 'doc/sunway.md: its commands run'
 
+run run sunway-32 manage --set 'nic.out=0 ns'
+grep -q '^proved *1$' "$tmp/out" || complain "$(cat "$tmp/err")"
+report 'an interface in which packets take no time manages its machine'
+
+for what in 'storm count=60' 'collective by=hardware op=allreduce'; do
+	run run sunway-32 $what --set topology.cable.length=10000
+	[ $code -eq 4 ] || complain "$what: exit code $code"
+	grep -q 'since the network did not answer in time' "$tmp/err" ||
+		complain "$(cat "$tmp/err")"
+done
+report 'a network that answers too late is a limit'
+
+run run sunway-32 storm count=60 --set 'side.rate=1 MB/s' --until 20ms
+[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+report 'a read whose bytes wait for memory is not asked for again'
+
+for op in broadcast reduce allreduce; do
+	run run sunway-32 collective op=$op by=hardware bytes=0
+	[ $code -eq 2 ] || complain "$op of no bytes: exit code $code"
+done
+report 'no collective of no bytes'
+
 exit $status

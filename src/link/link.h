@@ -292,19 +292,33 @@ static inline int32_t link_shared(int32_t tokens, int32_t pool)
 	return tokens < pool ? pool - tokens : 0;
 }
 
+/* Whether no channel but one has taken any.  The channels' tokens are parts of
+ * one number, none of which uses its highest bit. */
+static inline bool link_is_alone(
+	const struct link_sender *l, uint32_t channel, int32_t pool)
+{
+	const uint64_t each = UINT64_C(0x0001000100010001), high = each << 15;
+	uint64_t others = l->all_tokens | UINT64_C(0x7fff) << 16 * channel;
+
+	return !(~((others | high) - (uint32_t)pool * each) & high);
+}
+
 /*
  * Room for a channel where each has private chunks, and all share a pool.  The
  * tokens of a channel count both together: what it lacks of the pool's chunks
- * is what it has taken from the pool.
+ * is what it has taken from the pool.  So it has the room of its tokens, less
+ * what others have taken.
  */
 static inline int32_t link_room(
 	const struct link_sender *l, uint32_t channel, int32_t pool)
 {
-	int32_t left = pool, own = l->tokens[channel] - pool;
+	int32_t room = l->tokens[channel];
 
+	if (__builtin_expect(link_is_alone(l, channel, pool), 1))
+		return room;
 	for (uint32_t c = 0; c < LINK_CHANNELS; c++)
-		left -= link_shared(l->tokens[c], pool);
-	return left + (own > 0 ? own : 0);
+		room -= c == channel ? 0 : link_shared(l->tokens[c], pool);
+	return room;
 }
 
 /* A data packet arrived at this port: its acknowledgement is owed. */

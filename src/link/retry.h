@@ -125,11 +125,50 @@ struct link_retry {
 struct retry_done retry_send(struct link_retry *q, const struct retry_params *p,
 	uint32_t full, const struct retry_packet *x,
 	const struct retry_luck *luck);
-/* The same where nothing ever fails, for a packet that leaves until sent and is
- * acknowledged at some time: returns when the link can take another one, if not
- * when this one has left. */
-sim_time retry_pass(struct link_retry *q, const struct retry_params *p,
-	uint32_t full, uint32_t chunks, sim_time acked);
+/* For one more packet: what is acknowledged when the last one has left is
+ * forgotten, or the ring grows. */
+void retry_make_room(struct link_retry *q, const struct retry_params *p);
+
+/* What a packet takes of the window. */
+static inline uint32_t retry_weight(
+	const struct retry_params *p, uint32_t chunks)
+{
+	return p->unit == RETRY_PACKETS ? 1 : chunks;
+}
+
+/*
+ * The same where nothing ever fails, for a packet that is acknowledged at some
+ * time: returns when the link can take another one, if not when this one has
+ * left.  What the next one need not wait for is forgotten at once.
+ */
+static inline sim_time retry_pass(struct link_retry *q,
+	const struct retry_params *p, uint32_t full, uint32_t chunks,
+	sim_time acked)
+{
+	uint32_t own = retry_weight(p, chunks), sum, n;
+	uint32_t most = (uint32_t)p->window - retry_weight(p, full);
+	uint32_t last = (1u << p->numbers) - 1;
+	sim_time room = 0;
+
+	if (q->n == q->room)
+		retry_make_room(q, p);
+	sum = q->chunks + own;
+	n = q->n;
+	q->entry[(q->first + n++) & (q->room - 1)] =
+		(struct retry_entry){ acked, own };
+	while (sum > most || n >= last) {
+		const struct retry_entry *e =
+			&q->entry[q->first++ & (q->room - 1)];
+
+		room = e->acked;
+		sum -= e->chunks;
+		n--;
+	}
+	q->n = n;
+	q->chunks = sum;
+	return room;
+}
+
 void retry_fini(struct link_retry *q);
 /* Bytes of granted packets, and of their copies, that leave after now, over the
  * channels of a mask; now is not before the last grant. */

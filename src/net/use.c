@@ -1,12 +1,10 @@
 #include "net/use.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/name.h"
-#include "base/order.h"
 #include "net/guest.h"
 
 static void add_guest(
@@ -80,33 +78,24 @@ static bool find_link(
 	return true;
 }
 
-static int compare_ends(const void *a, const void *b)
-{
-	const struct net_link *x = a, *y = b;
-
-	return 2 * order(x->site, y->site) + order(x->port, y->port);
-}
-
 void net_links_init(struct net_links *l, const struct net *n)
 {
-	size_t room = 0;
+	uint32_t *place = mem_alloc(n->links.n, sizeof(*place)); /* from 1 on */
 
-	for (site_id s = 0; s < n->n_sites; s++)
-		room += net_router(n, s)->sites.n_ports;
-	l->link = mem_alloc(room, sizeof(*l->link));
+	l->link = mem_alloc(n->links.n, sizeof(*l->link));
 	l->n = 0;
 	for (site_id s = 0; s < n->n_sites; s++)
 		for (port_id p = 0; p < net_router(n, s)->sites.n_ports; p++)
-			l->n += find_link(n, s, p, &l->link[l->n]);
+			if (find_link(n, s, p, &l->link[l->n]))
+				place[net_link_at(n, s, p)] = (uint32_t)++l->n;
 	for (size_t i = 0; i < l->n; i++) {
-		const struct net_link back = { .site = l->link[i].to.router,
-			.port = l->link[i].to.port };
-		const struct net_link *found = bsearch(
-			&back, l->link, l->n, sizeof(back), compare_ends);
+		struct topo_end to = l->link[i].to;
+		uint32_t back = place[net_link_at(n, to.router, to.port)];
 
-		BUG_IF(!found);
-		l->link[i].back = (uint32_t)(found - l->link);
+		BUG_IF(!back);
+		l->link[i].back = back - 1;
 	}
+	mem_free(place);
 }
 
 void net_links_fini(struct net_links *l)
@@ -170,21 +159,28 @@ struct net_use net_port_use(const struct net *n, port_id p, sim_time now)
 	return u;
 }
 
+/* The links of a class that leave a site. */
+static void add_site(struct net_use *u, const struct net *n, site_id s,
+	uint32_t class, sim_time now)
+{
+	struct net_link l;
+
+	for (port_id p = 0; p < net_router(n, s)->sites.n_ports; p++) {
+		struct net_carried c;
+
+		if (!find_link(n, s, p, &l) || l.class != class)
+			continue;
+		c = net_carried(n, &l, UINT32_MAX, now);
+		add_use(u, &c);
+	}
+}
+
 struct net_use net_wire_use(const struct net *n, uint32_t class, sim_time now)
 {
 	struct net_use u = { 0 };
-	struct net_links all;
 
-	net_links_init(&all, n);
-	for (size_t i = 0; i < all.n; i++) {
-		struct net_carried c;
-
-		if (all.link[i].class != class)
-			continue;
-		c = net_carried(n, &all.link[i], UINT32_MAX, now);
-		add_use(&u, &c);
-	}
-	net_links_fini(&all);
+	for (site_id s = 0; s < n->n_sites; s++)
+		add_site(&u, n, s, class, now);
 	return u;
 }
 

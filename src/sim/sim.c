@@ -123,13 +123,13 @@ static inline void fill_batch(
 static void fill_by_parts(
 	struct sim_worker *w, struct sim_event *e, site_id site)
 {
-	uint32_t shift = w->part_shift, parts = 0, *part = w->part;
+	uint32_t shift = 32 + w->part_shift, parts = 0, *part = w->part;
 	struct sim_event *end = w->batch;
 	size_t i = w->head[site];
 
 	while (i) {
 		struct sim_event *x = &e[i - 1];
-		uint32_t k = sim_when(x) >> shift, next = x->site;
+		uint32_t k = (uint32_t)(x->rank >> shift), next = x->site;
 
 		x->site = part[k];
 		part[k] = (uint32_t)i;
@@ -176,8 +176,9 @@ static inline __attribute__((always_inline)) void look_ahead(
 			prefetch_for(w, e, i, step);
 }
 
+/* Sites from some number on are crowded; constants, where it can be known. */
 static inline __attribute__((always_inline)) void visit_in_order(
-	struct sim_worker *w, struct sim_event *e, uint32_t n, bool is_crowded,
+	struct sim_worker *w, struct sim_event *e, uint32_t n, uint64_t crowd,
 	bool prefetches)
 {
 	const struct sim_ops *ops = w->sim->p.ops;
@@ -185,14 +186,23 @@ static inline __attribute__((always_inline)) void visit_in_order(
 
 	for (uint32_t i = 0; i < n; i++) {
 		if (prefetches)
-			look_ahead(w, e, i, n, is_crowded);
-		if (is_crowded)
+			look_ahead(w, e, i, n, !crowd);
+		if (order[i] >= crowd)
 			fill_by_parts(w, e, order[i]);
 		else
 			fill_batch(w, e, order[i]);
 		w->visited = order[i];
 		ops->visit(w, order[i]);
 	}
+}
+
+static inline __attribute__((always_inline)) void visit_crowds(
+	struct sim_worker *w, struct sim_event *e, uint32_t n, uint64_t crowd)
+{
+	if (w->sim->p.prefetches && w->sim->p.ops->prefetch)
+		visit_in_order(w, e, n, crowd, true);
+	else
+		visit_in_order(w, e, n, crowd, false);
 }
 
 /* The same for a single event, which needs no order. */
@@ -211,20 +221,16 @@ static void visit_many(
 	struct sim_worker *w, struct sim_event *e, uint32_t n_events)
 {
 	uint32_t n = sort_by_site(w, e, n_events);
-	bool prefetches = w->sim->p.prefetches && w->sim->p.ops->prefetch;
-	bool is_crowded = n_events / CROWD >= n;
 
 	w->n_visits += n;
 	w->n_events += n_events;
 	batch_reserve(w, n_events);
-	if (prefetches && is_crowded)
-		visit_in_order(w, e, n, true, true);
-	else if (prefetches)
-		visit_in_order(w, e, n, false, true);
-	else if (is_crowded)
-		visit_in_order(w, e, n, true, false);
+	if (n_events / CROWD >= n)
+		visit_crowds(w, e, n, 0);
+	else if (w->sim->p.crowd)
+		visit_crowds(w, e, n, w->sim->p.crowd);
 	else
-		visit_in_order(w, e, n, false, false);
+		visit_crowds(w, e, n, UINT64_MAX);
 }
 
 static void visit_all(

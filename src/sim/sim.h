@@ -210,6 +210,9 @@ struct sim_params {
 	void *model;
 	bool prefetches; /* useful if the sites do not fit a cache */
 	bool is_heavy; /* visits take so long that threads always pay */
+	/* Sites from this one on may get many events in a window, whatever the
+	 * others get; 0: none. */
+	site_id crowd;
 	const atomic_int *stop; /* nonzero: end at the next window; or NULL */
 };
 

@@ -621,6 +621,10 @@ static int check_errors(const struct storm *m, struct err *e)
 		errors += nic_errors(l->nic, i, NULL, 0);
 	if (errors == (refusal ? nic_sum(l->nic, refusal) : 0))
 		return 0;
+	if (nic_is_late(l->nic))
+		return err_set_code(e, EXIT_LIMIT,
+			"interfaces gave up messages, since the network did "
+			"not answer in time");
 	return err_set_code(e, EXIT_INTERNAL,
 		"the interfaces have refused more than blocks without a "
 		"buffer");

@@ -53,8 +53,8 @@ enum sw_event {
 	SW_OUT = ENGINE_CLIENT + SWHNI_ENGINES * SW_EVENTS,
 	/* of a management packet: it is at its port; it is in; it is in
 	 * memory */
-	SW_MANAGE_OUT,
 	SW_MANAGE_IN,
+	SW_MANAGE_OUT, /* of an answer: later, even if nic.out takes no time */
 	SW_MANAGE_SEEN,
 	SW_ALL_EVENTS,
 };
@@ -338,8 +338,9 @@ struct sw_broker {
 struct sw_node {
 	struct ticks ticks;
 	struct sw_engine engine[SWHNI_ENGINES];
-	/* That were ever opened, and by their numbers: 1 + where they are. */
-	struct sw_interface **interface;
+	/* That were ever opened, and by their numbers: 1 + where they are.
+	 * They move when another one is opened. */
+	struct sw_interface *interface;
 	uint32_t n_interfaces;
 	uint8_t interface_at[SWHNI_INTERFACES];
 	struct slots handles; /* struct sw_handle */
@@ -459,7 +460,7 @@ static inline struct sw_interface *sw_any_interface(
 {
 	uint32_t at = n->interface_at[interface];
 
-	return at ? n->interface[at - 1] : NULL;
+	return at ? &n->interface[at - 1] : NULL;
 }
 
 /* Which side an engine's PCIe interface is. */

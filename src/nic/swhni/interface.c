@@ -41,10 +41,8 @@ const struct swhni_setup *swhni_interface(
 
 void sw_interface_fini(struct sw_node *n)
 {
-	for (uint32_t i = 0; i < n->n_interfaces; i++) {
-		mem_free(n->interface[i]->chip);
-		mem_free(n->interface[i]);
-	}
+	for (uint32_t i = 0; i < n->n_interfaces; i++)
+		mem_free(n->interface[i].chip);
 	mem_free(n->interface);
 }
 
@@ -52,10 +50,11 @@ void sw_interface_fini(struct sw_node *n)
 
 static struct sw_interface *make(struct sw_node *n, uint32_t interface)
 {
-	struct sw_interface *x = mem_alloc(1, sizeof(*x));
+	struct sw_interface *x;
 
-	n->interface = mem_more(n->interface, n->n_interfaces, sizeof(x));
-	n->interface[n->n_interfaces++] = x;
+	n->interface = mem_more(n->interface, n->n_interfaces, sizeof(*x));
+	x = &n->interface[n->n_interfaces++];
+	*x = (struct sw_interface){ 0 };
 	n->interface_at[interface] = (uint8_t)n->n_interfaces;
 	return x;
 }

@@ -208,6 +208,8 @@ static void place(const struct nic_at *a, uint32_t engine, packet_id id)
 		a, engine, sw_address(a, h, l->h.offset), l->h.bytes);
 	l->ready = t;
 	l->is_last = m->came == m->n_packets;
+	if (l->is_last) /* all that is left to wait for is memory */
+		resend_stop(&sw_engine(a, engine)->messages, l->h.message);
 	if (l->is_last)
 		l->h.status = (uint8_t)sw_complete_begin(
 			a, engine, l, a->nic->net->packets[id].src, &t);

@@ -324,7 +324,7 @@ static void ask_for(const struct sw_message *m, struct sw_load *l)
 {
 	uint32_t first = 0, n = 0;
 
-	if (!m->came)
+	if (!m->map)
 		return;
 	memset(l->data, 0, SW_MISSING);
 	while (first < m->n_packets && sw_has(m->map, first))
@@ -341,7 +341,7 @@ static uint32_t bytes_of(
 	const struct nic_at *a, const struct sw_message *m, uint32_t number)
 {
 	if (is_asking(m))
-		return m->came ? SW_MISSING : 0;
+		return m->map ? SW_MISSING : 0; /* some have come */
 	return m->d.bytes ? sw_bytes_of(a, m->d.bytes, number) : 0;
 }
 

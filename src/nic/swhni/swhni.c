@@ -568,8 +568,8 @@ static uint64_t node_memory(const void *node)
 	for (uint32_t i = 0; i < SWHNI_ENGINES; i++)
 		sum += resend_memory(&n->engine[i].messages);
 	for (uint32_t i = 0; i < n->n_interfaces; i++)
-		sum += sizeof(*n->interface[i]) +
-		       (n->interface[i]->chip ? SWHNI_CHIP : 0);
+		sum += sizeof(n->interface[i]) +
+		       (n->interface[i].chip ? SWHNI_CHIP : 0);
 	return sum + sw_collective_unit.memory(n);
 }
 

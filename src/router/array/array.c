@@ -198,20 +198,18 @@ static void array_make(struct router *r, const struct net_setup *s)
 
 /* Where credits of the other end of a wire return to, if that is near. */
 static struct link_returns *returns_of(
-	const struct net *n, const struct link_sender *l, sim_time **due)
+	const struct net *n, const struct link_sender *l, uint64_t **due)
 {
-	struct array_node *node;
 	struct array_switch *far;
 
 	if (l->peer == NO_ROUTER || l->is_far)
 		return NULL;
-	if (l->peer < n->n_nodes) {
-		node = array_node(array_nodes(n), l->peer);
-		*due = &node->end[l->peer_port].due;
-		return &node->end[l->peer_port].returns;
-	}
+	if (l->peer < n->n_nodes)
+		return &array_node(array_nodes(n), l->peer)
+				->end[l->peer_port]
+				.returns;
 	far = array_switch(array_switches(n), l->peer);
-	*due = &far->due[l->peer_port];
+	*due = far->due;
 	return &far->port[l->peer_port].returns;
 }
 

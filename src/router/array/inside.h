@@ -17,8 +17,8 @@ static inline void give_back(struct array *a, struct sim_worker *w,
 	sim_time t = tail + a->link->latency[i->sender.wire];
 
 	net_give_back(w, &i->sender, i->far, t, channel, chunks);
-	if (i->far && t < *i->far_due)
-		*i->far_due = t;
+	if (i->far_due)
+		array_due(i->far_due, i->sender.peer_port, t);
 }
 
 /* When a packet's tail has arrived at its input. */
@@ -47,17 +47,19 @@ static inline uint32_t in_row(
 static inline void ask(struct array *a, struct array_switch *s, port_id in,
 	uint32_t list, sim_time t)
 {
-	packet_id id = s->port[in].list[list].first;
+	packet_id id = array_port(s, in)->list[list].first;
 	const struct packet *p = &a->packets[id];
 	uint32_t came = list / ARRAY_COLUMNS;
-	struct array_port *o = &s->port[p->escape];
+	struct array_port *o = array_port(s, p->escape);
 
 	o->want[came] |= BIT(in);
 	o->wanted |= 1u << came;
 	if (p->channel != came)
 		o->odd[came] |= BIT(in);
-	/* if its channel lacks credits, they will come as an event */
-	if (!o->returns.is_starving || !(o->lacking >> p->channel & 1))
+	/* if its channel lacks credits, they will come as an event, as when
+	 * the link is free */
+	if (!o->is_timed &&
+		(!o->returns.is_starving || !(o->lacking >> p->channel & 1)))
 		s->dirty |= BIT(p->escape);
 	book_wait(a->book, id, CAUSE_LINK, t);
 }
@@ -74,7 +76,7 @@ static inline void array_unask(struct array_port *o, port_id in, uint32_t came)
 static inline void enter_row(struct array *a, struct array_switch *s,
 	port_id in, uint32_t list, sim_time t)
 {
-	struct array_port *i = &s->port[in];
+	struct array_port *i = array_port(s, in);
 
 	i->in_row[list]++;
 	if (in_row(a, i, list) == a->row)
@@ -99,7 +101,7 @@ static inline packet_id first_waiting(
 static inline void wake_bus(
 	struct sim_worker *w, struct array_switch *s, port_id in)
 {
-	struct array_port *i = &s->port[in];
+	struct array_port *i = array_port(s, in);
 
 	if (i->is_bus_timed)
 		return;
@@ -122,7 +124,7 @@ static inline void take_bus(const struct array *a, struct array_port *i,
 static inline void cross(struct array *a, struct sim_worker *w,
 	struct array_switch *s, port_id in, uint32_t list, sim_time t)
 {
-	struct array_port *i = &s->port[in];
+	struct array_port *i = array_port(s, in);
 	packet_id id = first_waiting(a, i, list);
 	const struct packet *p = &a->packets[id];
 
@@ -153,7 +155,7 @@ static inline void note_bus(const struct array *a, const struct array_port *i,
 static inline void use_bus(struct array *a, struct sim_worker *w,
 	struct array_switch *s, port_id in, sim_time t)
 {
-	struct array_port *i = &s->port[in];
+	struct array_port *i = array_port(s, in);
 	uint64_t m;
 
 	while ((m = i->waits & ~(i->full | i->storing)) && i->bus_free <= t) {
@@ -176,7 +178,7 @@ static inline void use_bus(struct array *a, struct sim_worker *w,
 static inline void try_bus(struct array *a, struct sim_worker *w,
 	struct array_switch *s, port_id in, sim_time t)
 {
-	const struct array_port *i = &s->port[in];
+	const struct array_port *i = array_port(s, in);
 
 	if (!i->is_bus_timed)
 		use_bus(a, w, s, in, t);
@@ -199,13 +201,13 @@ static inline void join(struct array *a, struct sim_worker *w,
 	struct array_switch *s, port_id in, uint32_t came, packet_id id,
 	port_id out, sim_time t)
 {
-	struct array_port *i = &s->port[in];
+	struct array_port *i = array_port(s, in);
 	uint32_t list = array_list(came, a->column_of[out]);
 	struct packet *p = &a->packets[id];
 
 	p->escape = (uint8_t)out;
-	s->port[out].backlog += p->chunks;
-	s->fresh &= ~BIT(out);
+	array_port(s, out)->backlog += p->chunks;
+	s->changed |= BIT(out);
 	book_wait(a->book, id, CAUSE_QUEUE, t);
 	packet_push(a->packets, &i->list[list], id);
 	if (is_open(a, i, list, t)) {

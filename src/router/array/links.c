@@ -98,7 +98,7 @@ static struct packet_list sift_list(struct array *a, struct sim_worker *w,
 			continue;
 		}
 		s->port[p->escape].backlog -= p->chunks;
-		s->fresh &= ~BIT(p->escape);
+		s->changed |= BIT(p->escape);
 		if (!k && row) {
 			array_unask(&s->port[p->escape], in, came);
 			s->port[p->escape].lacking = 0; /* others ask anew */

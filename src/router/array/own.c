@@ -98,6 +98,7 @@ bool array_own_leave(struct array *a, struct sim_worker *w,
 	}
 	packet_pop(a->packets, &s->own_out);
 	s->port[out].sent[p->channel]++;
+	s->changed |= BIT(out);
 	p->head = start; /* it is here as a whole */
 	if (a->book) {
 		book_turn(a->book, id, l->free_at, start);

@@ -4,11 +4,16 @@
 
 /* --- leaving --- */
 
-static void wake_when_free(struct array *a, struct sim_worker *w,
-	struct array_switch *s, port_id out)
-{
-	struct array_port *o = &s->port[out];
+/* The head of a row buffer: the channel and port of its arrival, its list. */
+struct head {
+	uint32_t came, list;
+	port_id in;
+	packet_id id;
+};
 
+static void wake_when_free(struct array *a, struct sim_worker *w,
+	struct array_switch *s, struct array_port *o, port_id out)
+{
 	if (o->is_timed)
 		return;
 	o->is_timed = true;
@@ -16,48 +21,46 @@ static void wake_when_free(struct array *a, struct sim_worker *w,
 		SIM_KEY(PHASE_ENGINE, out), 0, 0);
 }
 
-/* Takes the head out of its row buffer; the next one asks, and others may
+/* Takes a head out of its row buffer; the next one asks, and others may
  * cross. */
-static packet_id leave_row(struct array *a, struct array_switch *s, port_id out,
-	port_id in, uint32_t came, sim_time t)
+static inline void leave_row(struct array *a, struct array_switch *s,
+	struct array_port *o, struct array_port *i, struct head h, sim_time t)
 {
-	struct array_port *i = &s->port[in];
-	uint32_t list = array_list(came, a->column_of[out]);
-	packet_id id = packet_pop(a->packets, &i->list[list]);
-
-	array_unask(&s->port[out], in, came);
-	i->full &= ~(sharers(a, list) | ARRAY_MANY);
-	if (--i->in_row[list])
-		ask(a, s, in, list, t);
-	i->packets[came]++;
-	i->waited[came] += t - a->packets[id].head;
-	return id;
+	packet_pop(a->packets, &i->list[h.list]);
+	array_unask(o, h.in, h.came);
+	i->full &= ~(sharers(a, h.list) | ARRAY_MANY);
+	if (--i->in_row[h.list])
+		ask(a, s, h.in, h.list, t);
+	i->packets[h.came]++;
+	i->waited[h.came] += t - a->packets[h.id].head;
 }
 
 /* A packet takes the link, at t or when it is free. */
-static void grant(struct array *a, struct sim_worker *w, struct array_switch *s,
-	port_id out, port_id in, uint32_t came, sim_time t)
+static inline void grant(struct array *a, struct sim_worker *w,
+	struct array_switch *s, struct array_port *o, port_id out,
+	struct head h, sim_time t)
 {
-	struct array_port *o = &s->port[out];
+	struct array_port *i = array_port(s, h.in);
 	struct link_sender *l = &o->sender;
-	packet_id id = leave_row(a, s, out, in, came, t);
-	const struct packet *p = &a->packets[id];
+	const struct packet *p = &a->packets[h.id];
 	uint32_t channel = p->channel, chunks = p->chunks;
 	sim_time start = l->free_at > t ? l->free_at : t;
 
+	leave_row(a, s, o, i, h, t);
 	if (o->lacking | o->any_slow)
 		array_got_credits(a, o, channel, p, t);
-	o->first[came] = (uint8_t)(in + 1);
-	o->turn = (uint8_t)(came + 1);
+	o->first[h.came] = (uint8_t)((h.in + 1) % TOPO_MAX_PORTS);
+	o->turn = (uint8_t)(h.came + 1);
 	o->backlog -= chunks;
+	s->changed |= BIT(out);
 	o->sent[channel]++;
 	if (a->book) {
-		book_turn(a->book, id, l->free_at, start);
-		net_book_depart(
-			a->router.net, s->id, out, l->wire, channel, id, start);
+		book_turn(a->book, h.id, l->free_at, start);
+		net_book_depart(a->router.net, s->id, out, l->wire, channel,
+			h.id, start);
 	}
 	net_leave(a->router.net, w, l,
-		&(struct net_leaving){ .id = id,
+		&(struct net_leaving){ .id = h.id,
 			.site = s->id,
 			.port = out,
 			.channel = channel,
@@ -67,15 +70,18 @@ static void grant(struct array *a, struct sim_worker *w, struct array_switch *s,
 			.is_faulty = a->is_faulty,
 			.acks = o->acks,
 			.marks = a->stores });
-	if (s->port[in].waits & ~s->port[in].full)
-		try_bus(a, w, s, in, t);
+	if (i->waits & ~i->full)
+		try_bus(a, w, s, h.in, t);
 }
 
 /* --- arbitration --- */
 
-static bool is_wanted(const struct array_port *o)
+/* The first bit of some from a number below 64 on, or else of all. */
+static inline uint32_t in_turn(uint64_t m, uint32_t from)
 {
-	return o->wanted;
+	uint64_t later = m >> from << from;
+
+	return (uint32_t)__builtin_ctzll(later ? later : m);
 }
 
 /* A packet waits for credits of a channel, from t on if none did. */
@@ -88,34 +94,62 @@ static void lack(struct array_port *o, uint32_t channel, sim_time t)
 }
 
 /*
- * The input whose packet goes next, of those that arrived on a channel, or
- * TOPO_NO_PORT.  If it lacks room, all others of its channel wait, too:
+ * Finds the packet that goes next, of those that arrived on a channel, or
+ * returns false.  If it lacks room, all others of its channel wait, too:
  * otherwise short packets could keep a long one waiting for ever.
  */
-static port_id pick(struct array *a, struct array_switch *s, port_id out,
-	uint32_t came, uint32_t *blocked, sim_time t)
+static inline bool pick(struct array *a, struct array_switch *s,
+	struct array_port *o, struct head *h, uint32_t *blocked, sim_time t)
 {
-	struct array_port *o = &s->port[out];
-	uint64_t m = o->want[came];
+	uint64_t m = o->want[h->came];
 
-	while (m) {
-		port_id in = net_first(m, o->first[came]);
-		uint32_t list = array_list(came, a->column_of[out]);
-		packet_id id = s->port[in].list[list].first;
-		const struct packet *p = &a->packets[id];
-		uint32_t channel = p->channel;
+	do {
+		const struct packet *p;
+		uint32_t channel;
 
+		h->in = in_turn(m, o->first[h->came]);
+		h->id = array_port(s, h->in)->list[h->list].first;
+		p = &a->packets[h->id];
+		channel = p->channel;
 		if (!(*blocked >> channel & 1)) {
 			if (link_room(&o->sender, channel, a->pool) >=
 				p->chunks)
-				return in;
+				return true;
 			*blocked |= 1u << channel;
 			lack(o, channel, t);
-			book_wait(a->book, id, CAUSE_TOKENS, t);
+			book_wait(a->book, h->id, CAUSE_TOKENS, t);
 		}
-		m &= o->odd[came] & ~BIT(in); /* the others want the same */
+		m &= o->odd[h->came] & ~BIT(h->in); /* others want the same */
+	} while (m);
+	return false;
+}
+
+/* Grants the link to the packet whose turn it is, if one has room. */
+static inline bool leave(struct array *a, struct sim_worker *w,
+	struct array_switch *s, struct array_port *o, port_id out, sim_time t)
+{
+	uint32_t blocked = 0, left = o->wanted;
+	struct head h;
+
+	while (left) {
+		h.came = in_turn(left, o->turn);
+		h.list = array_list(h.came, a->column_of[out]);
+		if (pick(a, s, o, &h, &blocked, t)) {
+			o->returns.is_starving = 0;
+			grant(a, w, s, o, out, h, t);
+			return true;
+		}
+		left &= ~(1u << h.came);
 	}
-	return TOPO_NO_PORT;
+	return false;
+}
+
+/* No packet had room: from now on credits return as events. */
+static void starve(struct sim_worker *w, struct array_switch *s,
+	struct array_port *o, port_id out)
+{
+	o->returns.is_starving = 1;
+	net_post_returns(w, s->id, out, &o->returns);
 }
 
 /* Whether the next packet of the switch itself wants an output. */
@@ -136,59 +170,59 @@ static bool leave_own(struct array *a, struct sim_worker *w,
 		return false;
 	s->is_own_last = true;
 	o->returns.is_starving = 0;
-	if (is_wanted(o))
+	if (o->wanted)
 		s->dirty |= BIT(out);
 	return true;
 }
 
-/* More packets want an output that has just granted. */
-static void go_on(struct array *a, struct sim_worker *w, struct array_switch *s,
-	port_id out, sim_time t)
+/* The same where the next packet of the switch itself wants the output, too:
+ * it has its turn. */
+static void share_with_own(struct array *a, struct sim_worker *w,
+	struct array_switch *s, port_id out, sim_time t)
 {
-	if (s->port[out].sender.free_at - a->column > t)
-		wake_when_free(a, w, s, out);
-	else
+	struct array_port *o = &s->port[out];
+
+	if (!s->is_own_last && leave_own(a, w, s, out, t))
+		return;
+	if (leave(a, w, s, o, out, t)) {
+		s->is_own_last = false;
 		s->dirty |= BIT(out);
+	} else if (!s->is_own_last || !leave_own(a, w, s, out, t)) {
+		starve(w, s, o, out);
+	}
 }
 
 static void arbitrate(struct array *a, struct sim_worker *w,
 	struct array_switch *s, port_id out, sim_time t)
 {
-	struct array_port *o = &s->port[out];
-	uint32_t blocked = 0;
+	struct array_port *o = array_port(s, out);
 	bool is_own = is_own_for(a, s, out);
 
-	if (!is_wanted(o) && !is_own)
+	if (!o->wanted && !is_own)
 		return;
 	if (o->sender.free_at - a->column > t) {
-		wake_when_free(a, w, s, out);
+		wake_when_free(a, w, s, o, out);
 		return;
 	}
-	link_collect(&o->sender, &o->returns, t);
-	s->fresh &= ~BIT(out);
-	if (is_own && !s->is_own_last && leave_own(a, w, s, out, t))
-		return;
-	for (uint32_t left = o->wanted; left;) {
-		uint32_t came = net_first(left, o->turn);
-		port_id in = pick(a, s, out, came, &blocked, t);
-
-		left &= ~(1u << came);
-		if (in == TOPO_NO_PORT)
-			continue;
-		o->returns.is_starving = 0;
-		grant(a, w, s, out, in, came, t);
-		s->is_own_last = false;
-		if (is_own)
-			s->dirty |= BIT(out);
-		else if (is_wanted(o))
-			go_on(a, w, s, out, t);
+	if (o->returns.n) {
+		link_collect(&o->sender, &o->returns, t);
+		s->changed |= BIT(out);
+	}
+	if (is_own) {
+		share_with_own(a, w, s, out, t);
 		return;
 	}
-	if (is_own && s->is_own_last && leave_own(a, w, s, out, t))
+	if (!leave(a, w, s, o, out, t)) {
+		starve(w, s, o, out);
 		return;
-	/* no packet had room: from now on credits return as events */
-	o->returns.is_starving = 1;
-	net_post_returns(w, s->id, out, &o->returns);
+	}
+	s->is_own_last = false;
+	if (!o->wanted)
+		return;
+	if (o->sender.free_at - a->column > t)
+		wake_when_free(a, w, s, o, out);
+	else
+		s->dirty |= BIT(out);
 }
 
 /* --- arrivals --- */
@@ -197,17 +231,18 @@ static void on_arrival(struct array *a, struct sim_worker *w,
 	struct array_switch *s, const struct sim_event *e, sim_time t)
 {
 	port_id in = sim_number(e), out;
+	struct array_port *i = array_port(s, in), *o;
 	uint32_t came = sim_aux(e);
 	packet_id id = e->data;
 	struct packet *p = &a->packets[id];
 
 	p->head = t;
 	p->passed++;
-	s->port[in].bytes[came] += a->link->bytes[p->size];
-	link_owe(&s->port[in].sender, a->link->owed, t);
+	i->bytes[came] += a->link->bytes[p->size];
+	link_owe(&i->sender, a->link->owed, t);
 	book_at_port(a->book, id, s->id, "in by", in, came);
 	if (a->stores)
-		array_note(&s->port[in], p->answer);
+		array_note(i, p->answer);
 	if (p->flags & PACKET_MANY) {
 		array_spread(a, w, s, in, came, id, t);
 		return;
@@ -219,7 +254,8 @@ static void on_arrival(struct array *a, struct sim_worker *w,
 	}
 	if (p->kind == PACKET_VECTOR)
 		array_wait(a, w, s, t);
-	if (s->port[out].lacking | s->port[out].any_slow | s->port[in].slowed)
+	o = array_port(s, out);
+	if (o->lacking | o->any_slow | i->slowed)
 		array_feed_back(a, w, s, in, out, p->channel, t);
 	join(a, w, s, in, came, id, out, t);
 }
@@ -229,12 +265,13 @@ static void on_arrival(struct array *a, struct sim_worker *w,
 static void on_token(struct sim_worker *w, struct array_switch *s, port_id port,
 	uint32_t channel, uint32_t chunks)
 {
-	struct link_sender *l = &s->port[port].sender;
+	struct array_port *o = array_port(s, port);
+	struct link_sender *l = &o->sender;
 
 	sim_discount(w);
 	l->tokens[channel] = (int16_t)(l->tokens[channel] + (int)chunks);
-	s->fresh &= ~BIT(port);
-	if (s->port[port].returns.is_starving)
+	s->changed |= BIT(port);
+	if (o->returns.is_starving)
 		s->dirty |= BIT(port);
 }
 

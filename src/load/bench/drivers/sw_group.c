@@ -64,6 +64,8 @@ static int group_check(const struct bench *b, const struct bench_group_work *w,
 	if (w->bytes > SWHNI_MESSAGE)
 		return err_set(
 			e, "bytes: at most %d by hardware", SWHNI_MESSAGE);
+	if (!w->bytes && w->what != BENCH_GROUP_BARRIER)
+		return err_set(e, "bytes: at least 1 by hardware");
 	return check_arith(w, e);
 }
 
@@ -242,7 +244,7 @@ static bool group_run(struct bench_end *x, const struct bench_group_work *w)
 		swv_user_poll(&o->user);
 	}
 	if (o->status)
-		return programs_complain(x->programs,
+		return programs_fail(x->programs,
 			"a collective ended with error %u", o->status);
 	return true;
 }
