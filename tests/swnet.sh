@@ -70,4 +70,13 @@ run run sunway-32 manage --set registers.jtag=1ns
 [ $code -eq 2 ] || complain "registers.jtag: exit code $code"
 report 'machines without registers are refused'
 
+sed -n '/^# EXAMPLES/,/^# SEE/s/^weft //p' "$src/man/weft-swnet.7.scd" \
+	>"$tmp/commands"
+[ -s "$tmp/commands" ] || complain 'no examples'
+while read -r command; do
+	eval "run $command"
+	[ $code -eq 0 ] || complain "weft $command: $(cat "$tmp/err")"
+done <"$tmp/commands"
+report 'weft-swnet(7): the examples run'
+
 exit $status
