@@ -79,4 +79,10 @@ while read -r command; do
 done <"$tmp/commands"
 report 'weft-swnet(7): the examples run'
 
+run run sunway-32 manage rounds=5 --set 'faults.events=0 us node 3 dies'
+[ $code -eq 3 ] || complain "exit code $code"
+grep -q 'nodes have not ended their traffic, because of' "$tmp/err" ||
+	complain "$(cat "$tmp/err")"
+report 'a manager does not wait for ever for nodes that are dead'
+
 exit $status
