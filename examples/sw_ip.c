@@ -5,6 +5,8 @@
  * acknowledges what it has in order; the sender begins again from there when no
  * acknowledgement comes.
  */
+#include <errno.h>
+
 #include "sw_setup.h"
 
 enum { SEGMENT = 1400 /* bytes */, SEGMENTS = 300, WINDOW = 24 };
@@ -78,6 +80,7 @@ static void run(void *arg)
 	struct sw s;
 
 	open_sw(&s);
+	must("a machine of two nodes", weft_nodes() > 1 ? 0 : EINVAL);
 	must("rq", weft_sw_create_rq(s.dev, s.cq, &how, &rq));
 	weft_msg_barrier(&s.m);
 	if (!weft_node())

@@ -280,6 +280,12 @@ static size_t in_page(uint64_t at, size_t n)
 	return n < left ? n : left;
 }
 
+/* Whether there are bytes, all in one page. */
+static bool is_in_page(uint64_t at, size_t n)
+{
+	return n - 1 < MEMORY_PAGE - at % MEMORY_PAGE;
+}
+
 /* Pages are copied by the library: of what it knows to be short, a compiler
  * copies one word after the other. */
 static void copy(uint8_t *to, const uint8_t *from, size_t n)
@@ -288,24 +294,16 @@ static void copy(uint8_t *to, const uint8_t *from, size_t n)
 	memcpy(to, from, n);
 }
 
-/* Bytes of one page. */
-static inline void read_page(
-	const struct memory *m, uint64_t at, uint8_t *out, size_t n)
-{
-	const uint8_t *page = page_of(m, at / MEMORY_PAGE);
-
-	if (page)
-		copy(out, page + at % MEMORY_PAGE, n);
-	else
-		memset(out, 0, n);
-}
-
 static void read_pages(struct memory *m, uint64_t at, uint8_t *out, size_t n)
 {
 	while (n) {
+		const uint8_t *page = page_of(m, at / MEMORY_PAGE);
 		size_t k = in_page(at, n);
 
-		read_page(m, at, out, k);
+		if (page)
+			copy(out, page + at % MEMORY_PAGE, k);
+		else
+			memset(out, 0, k);
 		out += k;
 		at += k;
 		n -= k;
@@ -425,8 +423,14 @@ static bool write_split(
 bool memory_read_parts(
 	struct memory *m, enum memory_by by, uint64_t at, void *to, size_t n)
 {
-	if (is_plain_in_page(m, at, n)) {
-		read_page(m, at, to, n);
+	const struct memory_page *p = place_of(m, at / MEMORY_PAGE);
+
+	if (p->number == at / MEMORY_PAGE && is_in_page(at, n)) {
+		copy(to, p->bytes + at % MEMORY_PAGE, n);
+		return true;
+	}
+	if (p->number == FREE && is_plain_in_page(m, at, n)) {
+		memset(to, 0, n);
 		return true;
 	}
 	if (!memory_has(m, at, n) &&
@@ -441,8 +445,10 @@ bool memory_read_parts(
 bool memory_write_parts(struct memory *m, enum memory_by by, uint64_t at,
 	const void *from, size_t n)
 {
-	if (is_plain_in_page(m, at, n)) {
-		write_pages(m, at, from, n);
+	const struct memory_page *p = place_of(m, at / MEMORY_PAGE);
+
+	if (p->number == at / MEMORY_PAGE && is_in_page(at, n)) {
+		copy(p->bytes + at % MEMORY_PAGE, from, n);
 		return true;
 	}
 	if (!memory_has(m, at, n) &&

@@ -110,8 +110,15 @@ void *nic_node_new(struct nic *nic, site_id s)
 struct poll_loop nic_poll_loop(
 	const struct nic *nic, sim_time period, sim_time load)
 {
-	struct random_bits r = random_draw(
-		nic->net->seed, program_node(), RANDOM_POLL, program_draw());
+	return nic_poll_loop_by(
+		nic, program_node(), program_draw(), period, load);
+}
+
+struct poll_loop nic_poll_loop_by(const struct nic *nic, site_id node,
+	uint64_t draw, sim_time period, sim_time load)
+{
+	struct random_bits r =
+		random_draw(nic->net->seed, node, RANDOM_POLL, draw);
 
 	return (struct poll_loop){
 		.period = period,

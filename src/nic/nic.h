@@ -261,6 +261,9 @@ void nic_account_end(const struct nic_at *a, packet_id id, bool is_done);
  */
 struct poll_loop nic_poll_loop(
 	const struct nic *nic, sim_time period, sim_time load);
+/* The same for a program of a node, by the number that it draws. */
+struct poll_loop nic_poll_loop_by(const struct nic *nic, site_id node,
+	uint64_t draw, sim_time period, sim_time load);
 
 /* --- a packet's load as bytes, for mail to another process --- */
 

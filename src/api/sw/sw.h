@@ -206,7 +206,8 @@ sim_time swv_progress(struct swv_device *dev);
 /* Whether there is anything to do; also outside of the program. */
 bool swv_has_news(const struct swv_device *dev);
 /* Sleeps until there is, or until a time; or, if value is not 0, until a word
- * of the node's memory is at least value. */
+ * of the node's memory is at least value: then the ends of quiet descriptors
+ * are no reason to wake. */
 void swv_sleep(struct swv_device *dev, uint64_t at, uint64_t value, sim_time t);
 /* A descriptor has ended. */
 void swv_end(struct swv_device *dev, uint32_t work, uint32_t status);

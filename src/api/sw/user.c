@@ -193,22 +193,30 @@ uint64_t swv_user_lists(const struct swv_user *u)
 
 /* --- completions and messages --- */
 
-static bool look(const struct swv_user *u, struct workq_completion *c)
+bool swv_user_next(
+	const struct swv_user *u, uint32_t i, struct workq_completion *c)
 {
+	uint32_t number = u->taken + i;
+
 	if (!u->n_entries)
 		return false;
 	host_read(u->nic->host, u->node,
 		u->completions_at +
-			(u->taken & (u->n_completions - 1)) * sizeof(*c),
+			(number & (u->n_completions - 1)) * sizeof(*c),
 		c, sizeof(*c));
-	return (uint32_t)c->number == u->taken + 1;
+	return (uint32_t)c->number == number + 1;
 }
 
 bool swv_user_has_done(const struct swv_user *u)
 {
 	struct workq_completion c;
 
-	return look(u, &c);
+	return swv_user_next(u, 0, &c);
+}
+
+bool swv_user_would_ring(const struct swv_user *u, uint32_t i)
+{
+	return u->taken + i - u->told >= u->n_completions / 4;
 }
 
 /* Descriptors are fetched in order, so all before one that has completed
@@ -227,11 +235,11 @@ bool swv_user_poll(struct swv_user *u)
 	struct workq_completion c;
 	bool did = false;
 
-	for (; look(u, &c); did = true) {
+	for (; swv_user_next(u, 0, &c); did = true) {
 		u->taken++;
 		if (SWHNI_EVENT_OF(c.status) == SWHNI_DONE)
 			note_fetched(u, c.id);
-		if (u->taken - u->told >= u->n_completions / 4)
+		if (swv_user_would_ring(u, 0))
 			ring(u, program_now());
 		if (u->on_done)
 			u->on_done(u->arg, &c);

@@ -76,6 +76,11 @@ uint64_t swv_user_lists(const struct swv_user *u);
 
 /* Takes all completions; whether there were any. */
 bool swv_user_poll(struct swv_user *u);
+/* The i-th completion that is not taken yet, if it is there. */
+bool swv_user_next(
+	const struct swv_user *u, uint32_t i, struct workq_completion *c);
+/* Whether taking i completions tells the card of them. */
+bool swv_user_would_ring(const struct swv_user *u, uint32_t i);
 /* Whether there are completions or messages; also outside of the program. */
 bool swv_user_has_done(const struct swv_user *u);
 bool swv_user_has_message(const struct swv_user *u);
