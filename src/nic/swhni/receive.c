@@ -16,7 +16,8 @@
 
 void sw_receive_finish(const struct nic_at *a, packet_id id, bool is_done)
 {
-	nic_account_end(a, id, is_done);
+	if (nic_has_book(a))
+		nic_account_end(a, id, is_done);
 	sw_here(a)->inside--;
 	nic_give(a->nic, a->w, id);
 }
