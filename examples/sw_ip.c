@@ -5,8 +5,6 @@
  * acknowledges what it has in order; the sender begins again from there when no
  * acknowledgement comes.
  */
-#include <errno.h>
-
 #include "sw_setup.h"
 
 enum { SEGMENT = 1400 /* bytes */, SEGMENTS = 300, WINDOW = 24 };
@@ -95,9 +93,8 @@ static bool check(
 {
 	const struct node *n = nodes;
 
-	snprintf(text, size,
-		"%d segments arrived in order, of %u that were sent", SEGMENTS,
-		n->n_sent);
+	snprintf(text, size, "%d segments arrived in order, of %u sent",
+		SEGMENTS, n->n_sent);
 	return n[r->n_nodes - 1].n_right == SEGMENTS;
 }
 
