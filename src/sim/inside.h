@@ -68,7 +68,13 @@ static inline bool mail_may_be_near(const struct sim_worker *w)
 }
 
 /* When the first of what it has or has sent beyond all slots is due. */
-sim_time mail_next_far(const struct sim_worker *w);
+static inline sim_time mail_next_far(const struct sim_worker *w)
+{
+	sim_time next = w->away_next;
+
+	return w->far.n && w->far.item[0].t < next ? w->far.item[0].t : next;
+}
+
 /* All mail of the window for this worker's sites, in one array; of several
  * workers. */
 struct sim_event *mail_gather(struct sim_worker *w, uint32_t *n);

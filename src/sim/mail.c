@@ -112,13 +112,6 @@ void mail_take_far(struct sim_worker *w)
 	}
 }
 
-sim_time mail_next_far(const struct sim_worker *w)
-{
-	sim_time next = w->away_next;
-
-	return w->far.n && w->far.item[0].t < next ? w->far.item[0].t : next;
-}
-
 struct sim_event *mail_gather(struct sim_worker *w, uint32_t *n)
 {
 	struct sim *s = w->sim;

@@ -48,7 +48,8 @@ void sim_post_soon(struct sim_worker *w, uint64_t rank, uint32_t data)
 {
 	struct sim_event e = { .rank = rank, .site = w->visited, .data = data };
 
-	batch_reserve(w, (uint32_t)(w->end - w->batch));
+	if ((uint32_t)(w->end - w->batch) >= w->batch_room)
+		batch_reserve(w, (uint32_t)(w->end - w->batch));
 	BUG_IF(w->at > w->batch && rank < w->at[-1].rank);
 	w->end = insert(w->end, e);
 	w->n_events++;
@@ -205,7 +206,7 @@ static inline __attribute__((always_inline)) void visit_crowds(
 		visit_in_order(w, e, n, crowd, false);
 }
 
-/* The same for a single event, which needs no order. */
+/* The same for a site's single event, which needs no order. */
 static void visit_one(struct sim_worker *w, const struct sim_event *e)
 {
 	w->n_visits++;
@@ -237,10 +238,13 @@ static __attribute__((noinline)) void visit_many(
 static void visit_all(
 	struct sim_worker *w, struct sim_event *e, uint32_t n_events)
 {
-	if (n_events == 1)
-		visit_one(w, e);
-	else
+	if (n_events <= 2 && (n_events == 1 || e[0].site != e[1].site)) {
+		visit_one(w, &e[0]);
+		if (n_events == 2)
+			visit_one(w, &e[1]);
+	} else {
 		visit_many(w, e, n_events);
+	}
 	w->visited = NO_SITE;
 	if (w->n_events - w->n_discounted == w->n_counted)
 		return;

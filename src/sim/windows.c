@@ -71,7 +71,7 @@ static uint64_t next_posted(const struct sim_worker *w)
 	return NO_WINDOW;
 }
 
-static uint64_t next_far(const struct sim_worker *w)
+static inline uint64_t next_far(const struct sim_worker *w)
 {
 	sim_time t = mail_next_far(w);
 

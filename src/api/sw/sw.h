@@ -193,6 +193,9 @@ bool swv_has_room(struct swv_sq *sq);
 #define SW_NUMBER(word) ((uint32_t)(word))
 enum { SW_TIME_SHIFT = 16 }; /* of the time in word 1, above the number */
 
+/* What the card must know of a program's descriptor, but for its end. */
+struct swhni_descriptor swv_descriptor(
+	const struct weft_sw_work *w, enum swhni_type type);
 /* Hands a descriptor to the card, first or again. */
 int swv_post(struct swv_device *dev, uint32_t work, sim_time begun);
 /* As weft_sw_post_fsm(), of bytes that are gathered. */

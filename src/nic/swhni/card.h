@@ -601,6 +601,8 @@ uint32_t sw_piece(const struct swhni_handle *h, uint64_t offset, uint32_t n);
 
 /* --- engine.c --- */
 
+/* Whether flags, target and port of a descriptor of any type can be. */
+bool sw_engine_knows(const struct nic_at *a, const struct swhni_descriptor *d);
 /* Entries of a queue have come, or it has stopped. */
 void sw_engine_fetched(const struct nic_at *a, uint32_t engine, uint32_t queue);
 /* Does what can be done now: after bytes have come, packets have left, places

@@ -125,14 +125,19 @@ uint32_t sw_engine_place(
 	return id;
 }
 
-static bool is_known(const struct nic_at *a, const struct swhni_descriptor *d)
+bool sw_engine_knows(const struct nic_at *a, const struct swhni_descriptor *d)
 {
 	uint32_t ends = d->flags & (SWHNI_EVENT | SWHNI_NOTICE | SWHNI_REPLY);
 
-	return d->type < SWHNI_COLLECTIVE && !(d->flags & ~SWHNI_FLAGS) &&
-	       !(d->flags & SWHNI_ON_CHIP) && !(ends & (ends - 1)) &&
+	return !(d->flags & ~SWHNI_FLAGS) && !(ends & (ends - 1)) &&
 	       d->node < a->nic->n_nodes && d->engine < SWHNI_ENGINES &&
 	       d->port <= sw_of(a)->n_ports;
+}
+
+static bool is_known(const struct nic_at *a, const struct swhni_descriptor *d)
+{
+	return d->type < SWHNI_COLLECTIVE && !(d->flags & SWHNI_ON_CHIP) &&
+	       sw_engine_knows(a, d);
 }
 
 /* What its own node can say of a descriptor. */

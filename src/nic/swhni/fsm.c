@@ -10,12 +10,8 @@
 
 static bool is_known(const struct nic_at *a, const struct swhni_descriptor *d)
 {
-	uint32_t ends = d->flags & (SWHNI_EVENT | SWHNI_NOTICE | SWHNI_REPLY);
-
 	return d->type >= SWHNI_POSTED && d->type < SWHNI_TYPES &&
-	       !(d->flags & ~SWHNI_FLAGS) && !(ends & (ends - 1)) &&
-	       d->node < a->nic->n_nodes && d->engine < SWHNI_ENGINES &&
-	       d->port <= sw_of(a)->n_ports &&
+	       sw_engine_knows(a, d) &&
 	       (d->type == SWHNI_FSM_WRITE || d->bytes);
 }
 

@@ -261,9 +261,10 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 		sw_manage_on_event(&a, ENGINE_CLIENT + number, e.data);
 	else if (number == SW_OUT - ENGINE_CLIENT)
 		sw_port_on_out(&a, e.data);
+	else if (number < SW_EVENTS)
+		on_engine(&a, 0, ENGINE_CLIENT + number, e.data);
 	else
-		on_engine(&a, number / SW_EVENTS,
-			ENGINE_CLIENT + number % SW_EVENTS, e.data);
+		on_engine(&a, 1, ENGINE_CLIENT + number - SW_EVENTS, e.data);
 }
 
 static void on_hurt(struct net_client *me, struct sim_worker *w, packet_id id,

@@ -85,12 +85,16 @@ static inline port_id better(
 static inline port_id better_of_row(const int32_t *offer, port_id from,
 	port_id end, int32_t *most, port_id found)
 {
-	for (port_id p = from; p < end; p++) {
-		if (__builtin_expect(offer[p] > *most, 0)) {
-			*most = offer[p];
-			found = p;
+	const int32_t *at = offer + from, *last = offer + end;
+	int32_t least = *most;
+
+	for (; at < last; at++) {
+		if (__builtin_expect(*at > least, 0)) {
+			least = *at;
+			found = (port_id)(at - offer);
 		}
 	}
+	*most = least;
 	return found;
 }
 

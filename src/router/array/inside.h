@@ -32,7 +32,8 @@ static inline sim_time tail_of(const struct array *a, const struct packet *p)
 /* The lists that share a row buffer with one. */
 static inline uint64_t sharers(const struct array *a, uint32_t list)
 {
-	return a->is_paired ? BIT(list) | BIT(list ^ ARRAY_COLUMNS) : BIT(list);
+	return array_is_paired(a) ? BIT(list) | BIT(list ^ ARRAY_COLUMNS)
+				  : BIT(list);
 }
 
 /* Packets in the row buffer of a list. */
@@ -40,7 +41,7 @@ static inline uint32_t in_row(
 	const struct array *a, const struct array_port *i, uint32_t list)
 {
 	return i->in_row[list] +
-	       (a->is_paired ? i->in_row[list ^ ARRAY_COLUMNS] : 0u);
+	       (array_is_paired(a) ? i->in_row[list ^ ARRAY_COLUMNS] : 0u);
 }
 
 /* The head of a row buffer asks for its output. */
@@ -61,7 +62,7 @@ static inline void ask(struct array *a, struct array_switch *s,
 	if (!o->is_timed &&
 		(!o->returns.is_starving || !(o->lacking >> p->channel & 1)))
 		s->dirty |= BIT(p->escape);
-	book_wait(a->book, id, CAUSE_LINK, t);
+	book_wait(array_book(a), id, CAUSE_LINK, t);
 }
 
 /* The head does not ask any more. */
@@ -129,7 +130,7 @@ static inline void cross(struct array *a, struct sim_worker *w,
 	i->bus_turn = (uint8_t)(list + 1);
 	if (!p->next)
 		i->waits &= ~BIT(list);
-	else if (a->stores)
+	else if (array_stores(a))
 		array_store(a, w, s, in, list, p->next, t);
 	enter_row(a, s, i, in, list, t);
 }
@@ -143,7 +144,7 @@ static inline void note_bus(const struct array *a, const struct array_port *i,
 		packet_id id = list < ARRAY_LISTS ? first_waiting(a, i, list)
 						  : i->list[list].first;
 
-		book_wait(a->book, id, CAUSE_ARBITRATION, t);
+		book_wait(array_book(a), id, CAUSE_ARBITRATION, t);
 	}
 }
 
@@ -165,7 +166,7 @@ static inline void use_bus(struct array *a, struct sim_worker *w,
 	if (!m)
 		return;
 	wake_bus(w, s, i, in);
-	if (a->book)
+	if (array_book(a))
 		note_bus(a, i, m, t);
 }
 
@@ -174,11 +175,11 @@ static inline void use_bus(struct array *a, struct sim_worker *w,
 static inline void try_bus(struct array *a, struct sim_worker *w,
 	struct array_switch *s, struct array_port *i, port_id in, sim_time t)
 {
-	if (!i->is_bus_timed && (i->bus_free <= t || a->book))
+	if (!i->is_bus_timed && (i->bus_free <= t || array_book(a)))
 		use_bus(a, w, s, in, t);
 	else if (!i->is_bus_timed && i->waits & ~(i->full | i->storing))
 		wake_bus(w, s, i, in);
-	else if (a->book)
+	else if (array_book(a))
 		note_bus(a, i, i->waits & ~(i->full | i->storing), t);
 }
 
@@ -189,7 +190,7 @@ static inline bool is_open(const struct array *a, const struct array_port *i,
 	uint32_t list, sim_time t)
 {
 	return !((i->waits | i->full) >> list & 1) && i->bus_free <= t &&
-	       !i->is_bus_timed && !a->stores;
+	       !i->is_bus_timed && !array_stores(a);
 }
 
 /* A packet waits at its input for an output. */
@@ -203,7 +204,7 @@ static inline void join(struct array *a, struct sim_worker *w,
 	p->escape = (uint8_t)out;
 	o->backlog += p->chunks;
 	s->changed |= BIT(out);
-	book_wait(a->book, id, CAUSE_QUEUE, t);
+	book_wait(array_book(a), id, CAUSE_QUEUE, t);
 	packet_push(a->packets, &i->list[list], id);
 	if (is_open(a, i, list, t)) {
 		take_bus(a, i, p, t);
@@ -214,7 +215,7 @@ static inline void join(struct array *a, struct sim_worker *w,
 	}
 	if (!(i->waits >> list & 1)) {
 		i->waits |= BIT(list);
-		if (a->stores)
+		if (array_stores(a))
 			array_store(a, w, s, in, list, id, t);
 	}
 	if (!(i->full >> list & 1))

@@ -1,5 +1,12 @@
-/* The life of a packet in a switch, from the arrival of its head to its grant.
+/*
+ * The life of a packet in a switch, from the arrival of its head to its grant.
+ * Built twice: see array.h.
  */
+#ifndef ARRAY_FULL
+#define ARRAY_FULL  0
+#define ARRAY_CALLS array_switch_calls
+#endif
+
 #include "router/array/choose.h"
 
 /* --- leaving --- */
@@ -57,8 +64,8 @@ static inline void grant(struct array *a, struct sim_worker *w,
 	o->backlog -= chunks;
 	s->changed |= BIT(out);
 	o->sent[channel]++;
-	if (a->book) {
-		book_turn(a->book, h.id, l->free_at, start);
+	if (array_book(a)) {
+		book_turn(array_book(a), h.id, l->free_at, start);
 		net_book_depart(a->router.net, s->id, out, l->wire, channel,
 			h.id, start);
 	}
@@ -69,10 +76,10 @@ static inline void grant(struct array *a, struct sim_worker *w,
 			.channel = channel,
 			.tokens = chunks,
 			.t = start,
-			.has_rates = a->has_rates,
-			.is_faulty = a->is_faulty,
+			.has_rates = ARRAY_FULL && a->has_rates,
+			.is_faulty = ARRAY_FULL && a->is_faulty,
 			.acks = o->acks,
-			.marks = a->stores });
+			.marks = array_stores(a) });
 	if (i->waits & ~i->full)
 		try_bus(a, w, s, i, h.in, t);
 }
@@ -96,6 +103,19 @@ static void lack(struct array_port *o, uint32_t channel, sim_time t)
 	o->lacks_since[channel] = t;
 }
 
+/* Whether there are credits for a packet at t; what has returned is collected
+ * when it is needed. */
+static inline bool has_credits(const struct array *a, struct array_port *o,
+	const struct packet *p, sim_time t)
+{
+	if (link_room(&o->sender, p->channel, a->pool) >= p->chunks)
+		return true;
+	if (!o->returns.n)
+		return false;
+	link_collect(&o->sender, &o->returns, t);
+	return link_room(&o->sender, p->channel, a->pool) >= p->chunks;
+}
+
 /*
  * Finds the packet that goes next, of those that arrived on a channel, or
  * returns false.  If it lacks room, all others of its channel wait, too:
@@ -116,12 +136,11 @@ static inline bool pick(struct array *a, struct array_switch *s,
 		p = &a->packets[h->id];
 		channel = p->channel;
 		if (!(*blocked >> channel & 1)) {
-			if (link_room(&o->sender, channel, a->pool) >=
-				p->chunks)
+			if (has_credits(a, o, p, t))
 				return true;
 			*blocked |= 1u << channel;
 			lack(o, channel, t);
-			book_wait(a->book, h->id, CAUSE_TOKENS, t);
+			book_wait(array_book(a), h->id, CAUSE_TOKENS, t);
 		}
 		m &= o->odd[h->came] & ~BIT(h->in); /* others want the same */
 	} while (m);
@@ -193,10 +212,8 @@ static void arbitrate(struct array *a, struct sim_worker *w,
 		wake_when_free(a, w, s, o, out);
 		return;
 	}
-	if (o->returns.n) {
+	if (o->returns.n > LINK_RETURNS / 2) /* so that there is room */
 		link_collect(&o->sender, &o->returns, t);
-		s->changed |= BIT(out);
-	}
 	if (is_own && !s->is_own_last && leave_own(a, w, s, out, t))
 		return;
 	if (leave(a, w, s, o, out, t)) {
@@ -228,8 +245,8 @@ static void on_arrival(struct array *a, struct sim_worker *w,
 	p->passed++;
 	i->bytes[came] += a->link->bytes[p->size];
 	link_owe(&i->sender, a->link->owed, t);
-	book_at_port(a->book, id, s->id, "in by", in, came);
-	if (a->stores)
+	book_at_port(array_book(a), id, s->id, "in by", in, came);
+	if (array_stores(a))
 		array_note(i, p->answer);
 	if (p->flags & PACKET_MANY) {
 		array_spread(a, w, s, in, came, id, t);
@@ -364,7 +381,7 @@ static void prefetch(const struct sim_worker *w, site_id site,
 			mem_prefetch(&n->packets[e->data]);
 }
 
-const struct router_calls array_switch_calls = {
+const struct router_calls ARRAY_CALLS = {
 	.visit = visit,
 	.prefetch = prefetch,
 	.inject = array_own_inject,

@@ -368,22 +368,10 @@ static bool open_raw(struct bench_end *x)
 static void put_raw(struct bench_end *x, const struct weft_sw_work *w)
 {
 	struct own *o = own(x);
-	struct swhni_descriptor d = {
-		.type = SWHNI_WRITE,
-		.flags = SWHNI_TELL |
-			 (w->flags & WEFT_SW_EVENT ? SWHNI_EVENT : 0),
-		.port = (uint8_t)(w->flags & (WEFT_SW_PORT_0 | WEFT_SW_PORT_1)),
-		.engine = w->to.engine,
-		.node = w->to.node,
-		.bytes = w->bytes,
-		.key = w->key,
-		.offset = w->at,
-		.own_key = w->own_key,
-		.interface = w->to.interface,
-		.own_offset = w->own_at,
-		.word = { w->tag },
-	};
+	struct swhni_descriptor d = swv_descriptor(w, SWHNI_WRITE);
 
+	d.flags |= SWHNI_TELL | (w->flags & WEFT_SW_EVENT ? SWHNI_EVENT : 0);
+	d.word[0] = w->tag;
 	if (!open_raw(x))
 		return;
 	swv_user_poll(o->raw);
