@@ -101,4 +101,8 @@ for op in broadcast reduce allreduce; do
 done
 report 'no collective of no bytes'
 
+run run sunway-32 manage rounds=2 --set nic.messages=1
+[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+report 'nodes with one message in flight read from each other'
+
 exit $status
