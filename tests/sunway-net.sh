@@ -74,6 +74,15 @@ holds '.results | .pairs == 7936 and .reached_pct == 100 and
 	.mean_switches == 3 and .most_switches == 3 and
 	.most_more_switches == 0'
 report "SUN-F9: three switches on every way to another leaf"
+# leaf, bytes, time: four wires, three switches, words of 16 B at 13.6 GB/s
+for how in '0:1.5 100 451.733' '1:1.30 2048 593.707' '1:1.0 1 444.693'; do
+	set -- $how
+	ends 0 run sunway-576 reach leaf=$1 bytes=$2 sources=100 --threads 1 \
+		warmup=1us measure=1us --json
+	holds ".results.latency_ns | .mean == $3 and .max == $3 and
+		.packets == 1800"
+done
+report "a packet alone: wires, switches and one serialisation"
 reach '0 us link 0:1.5 up 3 dies'
 holds '.results | .reached_pct == 100 and .most_switches == 4 and
 	.mean_switches > 3 and .mean_switches < 3.1'

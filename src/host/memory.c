@@ -429,7 +429,7 @@ bool memory_read_parts(
 		copy(to, p->bytes + at % MEMORY_PAGE, n);
 		return true;
 	}
-	if (p->number == FREE && is_plain_in_page(m, at, n)) {
+	if (n && p->number == FREE && is_plain_in_page(m, at, n)) {
 		memset(to, 0, n);
 		return true;
 	}

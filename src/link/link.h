@@ -292,15 +292,27 @@ static inline int32_t link_shared(int32_t tokens, int32_t pool)
 	return tokens < pool ? pool - tokens : 0;
 }
 
-/* Whether no channel but one has taken any.  The channels' tokens are parts of
- * one number, none of which uses its highest bit. */
-static inline bool link_is_alone(
-	const struct link_sender *l, uint32_t channel, int32_t pool)
+/* A number of chunks that all channels share: it, and as many for each of them
+ * like their tokens, which do not use their highest bits. */
+struct link_pool {
+	int32_t chunks;
+	uint64_t of_each;
+};
+
+static inline struct link_pool link_pool(int32_t chunks)
 {
-	const uint64_t each = UINT64_C(0x0001000100010001), high = each << 15;
+	return (struct link_pool){ chunks,
+		(uint64_t)chunks * UINT64_C(0x0001000100010001) };
+}
+
+/* Whether no channel but one has taken any. */
+static inline bool link_is_alone(
+	const struct link_sender *l, uint32_t channel, struct link_pool pool)
+{
+	const uint64_t high = UINT64_C(0x8000800080008000);
 	uint64_t others = l->all_tokens | UINT64_C(0x7fff) << 16 * channel;
 
-	return !(~((others | high) - (uint32_t)pool * each) & high);
+	return !(~((others | high) - pool.of_each) & high);
 }
 
 /*
@@ -310,14 +322,15 @@ static inline bool link_is_alone(
  * what others have taken.
  */
 static inline int32_t link_room(
-	const struct link_sender *l, uint32_t channel, int32_t pool)
+	const struct link_sender *l, uint32_t channel, struct link_pool pool)
 {
 	int32_t room = l->tokens[channel];
 
 	if (__builtin_expect(link_is_alone(l, channel, pool), 1))
 		return room;
 	for (uint32_t c = 0; c < LINK_CHANNELS; c++)
-		room -= c == channel ? 0 : link_shared(l->tokens[c], pool);
+		room -= c == channel ? 0
+				     : link_shared(l->tokens[c], pool.chunks);
 	return room;
 }
 

@@ -78,16 +78,28 @@ static bool find_link(
 	return true;
 }
 
+bool net_next_link(const struct net *n, struct net_link *l)
+{
+	port_id p = l->port == TOPO_NO_PORT ? 0 : l->port + 1;
+
+	for (site_id s = l->site; s < n->n_sites; s++, p = 0)
+		for (; p < net_router(n, s)->sites.n_ports; p++)
+			if (find_link(n, s, p, l))
+				return true;
+	return false;
+}
+
 void net_links_init(struct net_links *l, const struct net *n)
 {
 	uint32_t *place = mem_alloc(n->links.n, sizeof(*place)); /* from 1 on */
+	struct net_link x = NET_NO_LINK;
 
 	l->link = mem_alloc(n->links.n, sizeof(*l->link));
 	l->n = 0;
-	for (site_id s = 0; s < n->n_sites; s++)
-		for (port_id p = 0; p < net_router(n, s)->sites.n_ports; p++)
-			if (find_link(n, s, p, &l->link[l->n]))
-				place[net_link_at(n, s, p)] = (uint32_t)++l->n;
+	while (net_next_link(n, &x)) {
+		l->link[l->n++] = x;
+		place[net_link_at(n, x.site, x.port)] = (uint32_t)l->n;
+	}
 	for (size_t i = 0; i < l->n; i++) {
 		struct topo_end to = l->link[i].to;
 		uint32_t back = place[net_link_at(n, to.router, to.port)];
@@ -159,28 +171,19 @@ struct net_use net_port_use(const struct net *n, port_id p, sim_time now)
 	return u;
 }
 
-/* The links of a class that leave a site. */
-static void add_site(struct net_use *u, const struct net *n, site_id s,
-	uint32_t class, sim_time now)
-{
-	struct net_link l;
-
-	for (port_id p = 0; p < net_router(n, s)->sites.n_ports; p++) {
-		struct net_carried c;
-
-		if (!find_link(n, s, p, &l) || l.class != class)
-			continue;
-		c = net_carried(n, &l, UINT32_MAX, now);
-		add_use(u, &c);
-	}
-}
-
 struct net_use net_wire_use(const struct net *n, uint32_t class, sim_time now)
 {
+	struct net_link l = NET_NO_LINK;
 	struct net_use u = { 0 };
 
-	for (site_id s = 0; s < n->n_sites; s++)
-		add_site(&u, n, s, class, now);
+	while (net_next_link(n, &l)) {
+		struct net_carried c;
+
+		if (l.class != class)
+			continue;
+		c = net_carried(n, &l, UINT32_MAX, now);
+		add_use(&u, &c);
+	}
 	return u;
 }
 

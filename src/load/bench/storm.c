@@ -56,7 +56,7 @@ static const struct param params[] = {
 	KEY_COUNT("rogues", AT(rogues), "0", 0, TOPO_MAX_ROUTERS,
 		"number of nodes, counted from the last, with an additional "
 		"rogue program that breaks the rules of its queue; only on "
-		"Elan4, Gemini and APEnet+"),
+		"Elan4, Gemini, APEnet+ and SWHNI"),
 	KEY_COUNT("deeds", AT(deeds), "20", 1, 1000000,
 		"number of times that each rogue program breaks a rule"),
 };
@@ -517,8 +517,8 @@ static int storm_init(struct load *l, struct err *e)
 			t->n_nodes);
 	if (m->rogues && !(d && d->rogue))
 		return err_set(e,
-			"rogues: available only on Elan4, Gemini and APEnet+ "
-			"(want 0)");
+			"rogues: available only on Elan4, Gemini, APEnet+ and "
+			"SWHNI (want 0)");
 	m->n_nodes = t->n_nodes;
 	m->n_lanes = t->n_nodes * (uint32_t)m->lanes;
 	m->area =

@@ -285,6 +285,9 @@ struct sw_engine {
 	struct ring cancels; /* struct sw_cancel */
 	struct sw_turns answers; /* uncut messages that others have asked for */
 	uint32_t n_messages; /* places taken */
+	/* of these by answers: one never waits for a place, for two nodes may
+	 * fill all their places with reads of each other */
+	uint32_t n_answers;
 	uint32_t n_cut; /* packets that have not left */
 	sim_time left_at; /* the last one has */
 	uint32_t issuing; /* a message, or 0 */
@@ -607,7 +610,8 @@ void sw_engine_fetched(const struct nic_at *a, uint32_t engine, uint32_t queue);
 void sw_engine_turn(const struct nic_at *a, uint32_t engine);
 void sw_engine_on_issued(const struct nic_at *a, uint32_t engine, uint32_t id);
 /* A new message, or 0 if no place is free. */
-uint32_t sw_engine_place(const struct nic_at *a, uint32_t engine);
+uint32_t sw_engine_place(
+	const struct nic_at *a, uint32_t engine, enum sw_role role);
 /* It waits for its turn, to be sent for the first time or again. */
 void sw_engine_line(const struct nic_at *a, uint32_t engine, uint32_t id);
 void sw_engine_unline(const struct nic_at *a, uint32_t engine, uint32_t id);

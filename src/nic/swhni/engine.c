@@ -104,17 +104,21 @@ static bool has_place(const struct nic_at *a, const struct sw_engine *e)
 	return e->n_messages < (uint32_t)sw_params(a)->messages;
 }
 
-uint32_t sw_engine_place(const struct nic_at *a, uint32_t engine)
+uint32_t sw_engine_place(
+	const struct nic_at *a, uint32_t engine, enum sw_role role)
 {
 	struct sw_engine *e = sw_engine(a, engine);
+	bool is_answer = role == SW_ANSWER;
 	uint32_t id;
 	struct sw_message *m;
 
-	if (!has_place(a, e))
+	if (!has_place(a, e) && (!is_answer || e->n_answers))
 		return 0;
 	e->n_messages++;
+	e->n_answers += is_answer;
 	id = resend_take(&e->messages);
 	m = sw_message(e, id);
+	m->role = (uint8_t)role;
 	m->generation = ++e->generation;
 	m->queue = SW_NO_QUEUE;
 	m->account.taken = a->t;
@@ -210,12 +214,11 @@ static void begin(const struct nic_at *a, uint32_t engine, uint32_t queue,
 	const struct swhni_descriptor *d, const struct workq_birth *b)
 {
 	struct sw_engine *e = sw_engine(a, engine);
-	uint32_t id = sw_engine_place(a, engine);
+	uint32_t id = sw_engine_place(a, engine, SW_OWN);
 	struct sw_message *m = sw_message(e, id);
 	enum swhni_error error;
 
 	m->d = *d;
-	m->role = SW_OWN;
 	m->queue = queue;
 	m->interface = sw_queue(e, queue)->interface;
 	m->job = sw_any_interface(a->node, m->interface)->setup.job;
@@ -569,6 +572,7 @@ void sw_engine_settle(const struct nic_at *a, uint32_t engine, uint32_t id)
 	free_message(m);
 	if (m->window)
 		slots_give(&e->shorts, m->window);
+	e->n_answers -= m->role == SW_ANSWER;
 	resend_give(&e->messages, id);
 	e->n_messages--;
 	sw_engine_turn(a, engine);

@@ -126,11 +126,10 @@ static void sun_f88_bit_errors_of_lanes_are_rare_and_cost_nothing(void **state)
 		assert_int_equal(c[i].failed, 0);
 		assert_int_equal(c[i].resent, 0);
 		assert_int_equal(digest[i], digest[0]);
+		assert_int_equal(c[i].bit_errors > 0, i == 2);
 		st_fini(&m);
 	}
-	assert_int_equal(c[0].bit_errors, 0);
-	assert_int_equal(c[1].bit_errors, 0);
-	assert_true(c[2].corrected > 100);
+	assert_true(c[2].corrected > 50);
 }
 
 /* SUN-F87, SUN-F90: without correction CRC-32 finds what is wrong, and the link

@@ -59,7 +59,6 @@ static void begin(
 	enum swhni_error error;
 
 	m->d = x->d;
-	m->role = SW_OWN_SHORT;
 	m->window = id;
 	m->is_short = m->is_issued = true;
 	m->interface = x->interface;
@@ -88,7 +87,7 @@ void sw_fsm_next(const struct nic_at *a, uint32_t engine)
 	struct sw_engine *e = sw_engine(a, engine);
 
 	while (e->waiting.n) {
-		uint32_t message = sw_engine_place(a, engine);
+		uint32_t message = sw_engine_place(a, engine, SW_OWN_SHORT);
 
 		if (!message)
 			return;

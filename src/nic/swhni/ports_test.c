@@ -67,7 +67,7 @@ static void packets_of_one_message_take_both_ports(void **state)
 	st_fini(&m);
 }
 
-/* SUN-F38 */
+/* SUN-F38, SUN-F93 */
 static void a_dead_port_is_not_used(void **state)
 {
 	struct sending s = { 0, 100 * 2048, 0 };

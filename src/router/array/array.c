@@ -155,8 +155,8 @@ static void set_rules(struct array *a, const struct net *n)
 {
 	int32_t own = (int32_t)own_of(&a->how, n);
 
-	a->pool = (int32_t)a->how.shared;
-	a->capacity = own + a->pool;
+	a->pool = link_pool((int32_t)a->how.shared);
+	a->capacity = own + a->pool.chunks;
 	a->row = (uint32_t)a->how.row;
 	a->is_paired = a->how.row_for == ARRAY_BY_PAIR;
 	a->feeds = a->how.feedback;
@@ -184,7 +184,12 @@ static void array_make(struct router *r, const struct net_setup *s)
 	set_rules(a, n);
 	place(a);
 	r->lock_packets = 1;
-	r->calls = array_is_node(r) ? &array_node_calls : &array_switch_calls;
+	if (array_is_node(r))
+		r->calls = &array_node_calls;
+	else if (a->book || a->is_faulty || a->has_rates || a->is_paired)
+		r->calls = &array_full_calls;
+	else
+		r->calls = &array_switch_calls;
 	router_map(r,
 		array_is_node(r) ? node_bytes(a->n_ports)
 				 : switch_bytes(a->n_ports),
@@ -395,7 +400,7 @@ static int32_t array_capacity(
 static int32_t array_shared(const struct router *r, port_id p)
 {
 	(void)p;
-	return array_of(r)->pool;
+	return array_of(r)->pool.chunks;
 }
 
 static int32_t array_charge(

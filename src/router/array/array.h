@@ -216,10 +216,35 @@ struct array {
 	bool is_paired; /* two channels share one */
 	bool stores; /* it may store packets as a whole */
 	bool feeds; /* it feeds back how fast credits return */
-	int32_t capacity, pool; /* chunks of a channel, and shared of these */
+	int32_t capacity; /* chunks of a channel */
+	struct link_pool pool; /* shared of these */
 	sim_time column; /* that fills a column buffer */
 	uint8_t column_of[TOPO_MAX_PORTS];
 };
+
+/*
+ * The code of a switch that every packet runs is built twice: the full build
+ * has time budgets, faults, links of different rates and row buffers for pairs;
+ * the plain one knows that there are none.
+ */
+#ifndef ARRAY_FULL
+#define ARRAY_FULL 1
+#endif
+
+static inline struct book *array_book(const struct array *a)
+{
+	return ARRAY_FULL ? a->book : NULL;
+}
+
+static inline bool array_stores(const struct array *a)
+{
+	return ARRAY_FULL && a->stores;
+}
+
+static inline bool array_is_paired(const struct array *a)
+{
+	return ARRAY_FULL && a->is_paired;
+}
 
 static inline struct array *array_of(const struct router *r)
 {
@@ -348,6 +373,8 @@ sim_time array_count(const struct router *r, site_id s, port_id p,
 	uint32_t channel, sim_time now, struct net_count *c);
 
 extern const struct router_ops array_ops;
-extern const struct router_calls array_node_calls, array_switch_calls;
+/* Those of switches in the full build: see visit_full.c. */
+extern const struct router_calls array_node_calls, array_switch_calls,
+	array_full_calls;
 
 #endif

@@ -81,18 +81,47 @@ static inline port_id better(
 	return found;
 }
 
+/* The same of ports that follow each other: all from one on, below another. */
+static inline port_id better_of_row(const int32_t *offer, port_id from,
+	port_id end, int32_t *most, port_id found)
+{
+	const int32_t *at = offer + from, *last = offer + end;
+	int32_t least = *most;
+
+	for (; at < last; at++) {
+		if (__builtin_expect(*at > least, 0)) {
+			least = *at;
+			found = (port_id)(at - offer);
+		}
+	}
+	*most = least;
+	return found;
+}
+
+/* The port that offers most of those that follow each other. */
+static inline port_id best_of_row(
+	const int32_t *offer, port_mask m, uint32_t turn)
+{
+	port_id from = (port_id)__builtin_ctzll(m);
+	port_id end = 64 - (port_id)__builtin_clzll(m);
+	port_id middle = turn > from && turn < end ? turn : from, found;
+	int32_t most = INT32_MIN;
+
+	found = better_of_row(offer, middle, end, &most, 0);
+	return better_of_row(offer, from, middle, &most, found);
+}
+
 /* The port that offers most, in turn among equals.  A port that the other end
  * warns of offers less. */
-static inline port_id best(struct array *a, struct array_switch *s, port_mask m,
-	uint32_t channel, sim_time t)
+static inline port_id best_of_some(const struct array *a,
+	const struct array_switch *s, port_mask m, port_mask warned,
+	uint32_t channel)
 {
 	port_mask later = s->turn < 64 ? m & ~(port_mask)0 << s->turn : 0;
-	port_mask warned = s->warned & m ? array_warned(s, t) & m : 0;
 	const int32_t *offer = s->offer[channel];
 	int32_t most = INT32_MIN, less = INT32_MIN;
 	port_id found, other;
 
-	refresh_all(a, s, m, channel, t);
 	found = better(offer, later & ~warned, &most, 0);
 	found = better(offer, m & ~later & ~warned, &most, found);
 	if (warned) {
@@ -101,6 +130,26 @@ static inline port_id best(struct array *a, struct array_switch *s, port_mask m,
 		if (!(m & ~warned) || less - a->capacity / 2 > most)
 			found = other;
 	}
+	return found;
+}
+
+static inline bool is_row(port_mask m)
+{
+	port_mask low = m & -m;
+
+	return !((m + low) & m);
+}
+
+static inline port_id best(struct array *a, struct array_switch *s, port_mask m,
+	uint32_t channel, sim_time t)
+{
+	port_mask warned = s->warned & m ? array_warned(s, t) & m : 0;
+	port_id found;
+
+	refresh_all(a, s, m, channel, t);
+	found = !warned && is_row(m)
+			? best_of_row(s->offer[channel], m, s->turn)
+			: best_of_some(a, s, m, warned, channel);
 	s->turn = (uint8_t)(found + 1);
 	return found;
 }

@@ -1,6 +1,8 @@
 /* Sites of array routers as seen from outside. */
 #include "router/array/array.h"
 
+#include <string.h>
+
 /* --- credits --- */
 
 static int32_t tokens_at(const struct link_sender *l,
@@ -112,10 +114,13 @@ struct net_buffer array_buffer(const struct router *r, site_id s, uint32_t i)
 /* Lists of an input that are not empty, a bit each. */
 static uint64_t used_lists(const struct array_port *x)
 {
-	uint64_t used = x->waits;
+	uint64_t used = x->waits, some;
 
-	for (uint32_t i = 0; i < ARRAY_LISTS; i++)
-		used |= (uint64_t)(x->in_row[i] != 0) << i;
+	for (uint32_t i = 0; i < ARRAY_LISTS; i += sizeof(some)) {
+		memcpy(&some, &x->in_row[i], sizeof(some));
+		for (uint32_t k = i; some && k < i + sizeof(some); k++)
+			used |= (uint64_t)(x->in_row[k] != 0) << k;
+	}
 	return used;
 }
 

@@ -92,6 +92,7 @@ bool array_own_leave(struct array *a, struct sim_worker *w,
 
 	if (!id || p->escape != out)
 		return false;
+	link_collect(l, &s->port[out].returns, t);
 	if (link_room(l, p->channel, a->pool) < p->chunks) {
 		book_wait(a->book, id, CAUSE_TOKENS, t);
 		return false;

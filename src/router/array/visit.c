@@ -1,11 +1,19 @@
-/* The life of a packet in a switch, from the arrival of its head to its grant.
+/*
+ * The life of a packet in a switch, from the arrival of its head to its grant.
+ * Built twice: see array.h.
  */
+#ifndef ARRAY_FULL
+#define ARRAY_FULL  0
+#define ARRAY_CALLS array_switch_calls
+#endif
+
 #include "router/array/choose.h"
 
 /* --- leaving --- */
 
 /* The head of a row buffer: the channel and port of its arrival, its list. */
 struct head {
+	struct array_port *i;
 	uint32_t came, list;
 	port_id in;
 	packet_id id;
@@ -24,13 +32,15 @@ static void wake_when_free(struct array *a, struct sim_worker *w,
 /* Takes a head out of its row buffer; the next one asks, and others may
  * cross. */
 static inline void leave_row(struct array *a, struct array_switch *s,
-	struct array_port *o, struct array_port *i, struct head h, sim_time t)
+	struct array_port *o, struct head h, sim_time t)
 {
+	struct array_port *i = h.i;
+
 	packet_pop(a->packets, &i->list[h.list]);
 	array_unask(o, h.in, h.came);
 	i->full &= ~(sharers(a, h.list) | ARRAY_MANY);
 	if (--i->in_row[h.list])
-		ask(a, s, h.in, h.list, t);
+		ask(a, s, i, h.in, h.list, t);
 	i->packets[h.came]++;
 	i->waited[h.came] += t - a->packets[h.id].head;
 }
@@ -40,13 +50,13 @@ static inline void grant(struct array *a, struct sim_worker *w,
 	struct array_switch *s, struct array_port *o, port_id out,
 	struct head h, sim_time t)
 {
-	struct array_port *i = array_port(s, h.in);
+	struct array_port *i = h.i;
 	struct link_sender *l = &o->sender;
 	const struct packet *p = &a->packets[h.id];
 	uint32_t channel = p->channel, chunks = p->chunks;
 	sim_time start = l->free_at > t ? l->free_at : t;
 
-	leave_row(a, s, o, i, h, t);
+	leave_row(a, s, o, h, t);
 	if (o->lacking | o->any_slow)
 		array_got_credits(a, o, channel, p, t);
 	o->first[h.came] = (uint8_t)((h.in + 1) % TOPO_MAX_PORTS);
@@ -54,8 +64,8 @@ static inline void grant(struct array *a, struct sim_worker *w,
 	o->backlog -= chunks;
 	s->changed |= BIT(out);
 	o->sent[channel]++;
-	if (a->book) {
-		book_turn(a->book, h.id, l->free_at, start);
+	if (array_book(a)) {
+		book_turn(array_book(a), h.id, l->free_at, start);
 		net_book_depart(a->router.net, s->id, out, l->wire, channel,
 			h.id, start);
 	}
@@ -66,12 +76,12 @@ static inline void grant(struct array *a, struct sim_worker *w,
 			.channel = channel,
 			.tokens = chunks,
 			.t = start,
-			.has_rates = a->has_rates,
-			.is_faulty = a->is_faulty,
+			.has_rates = ARRAY_FULL && a->has_rates,
+			.is_faulty = ARRAY_FULL && a->is_faulty,
 			.acks = o->acks,
-			.marks = a->stores });
+			.marks = array_stores(a) });
 	if (i->waits & ~i->full)
-		try_bus(a, w, s, h.in, t);
+		try_bus(a, w, s, i, h.in, t);
 }
 
 /* --- arbitration --- */
@@ -93,6 +103,19 @@ static void lack(struct array_port *o, uint32_t channel, sim_time t)
 	o->lacks_since[channel] = t;
 }
 
+/* Whether there are credits for a packet at t; what has returned is collected
+ * when it is needed. */
+static inline bool has_credits(const struct array *a, struct array_port *o,
+	const struct packet *p, sim_time t)
+{
+	if (link_room(&o->sender, p->channel, a->pool) >= p->chunks)
+		return true;
+	if (!o->returns.n)
+		return false;
+	link_collect(&o->sender, &o->returns, t);
+	return link_room(&o->sender, p->channel, a->pool) >= p->chunks;
+}
+
 /*
  * Finds the packet that goes next, of those that arrived on a channel, or
  * returns false.  If it lacks room, all others of its channel wait, too:
@@ -108,16 +131,16 @@ static inline bool pick(struct array *a, struct array_switch *s,
 		uint32_t channel;
 
 		h->in = in_turn(m, o->first[h->came]);
-		h->id = array_port(s, h->in)->list[h->list].first;
+		h->i = array_port(s, h->in);
+		h->id = h->i->list[h->list].first;
 		p = &a->packets[h->id];
 		channel = p->channel;
 		if (!(*blocked >> channel & 1)) {
-			if (link_room(&o->sender, channel, a->pool) >=
-				p->chunks)
+			if (has_credits(a, o, p, t))
 				return true;
 			*blocked |= 1u << channel;
 			lack(o, channel, t);
-			book_wait(a->book, h->id, CAUSE_TOKENS, t);
+			book_wait(array_book(a), h->id, CAUSE_TOKENS, t);
 		}
 		m &= o->odd[h->came] & ~BIT(h->in); /* others want the same */
 	} while (m);
@@ -144,14 +167,6 @@ static inline bool leave(struct array *a, struct sim_worker *w,
 	return false;
 }
 
-/* No packet had room: from now on credits return as events. */
-static void starve(struct sim_worker *w, struct array_switch *s,
-	struct array_port *o, port_id out)
-{
-	o->returns.is_starving = 1;
-	net_post_returns(w, s->id, out, &o->returns);
-}
-
 /* Whether the next packet of the switch itself wants an output. */
 static bool is_own_for(
 	const struct array *a, const struct array_switch *s, port_id out)
@@ -175,21 +190,14 @@ static bool leave_own(struct array *a, struct sim_worker *w,
 	return true;
 }
 
-/* The same where the next packet of the switch itself wants the output, too:
- * it has its turn. */
-static void share_with_own(struct array *a, struct sim_worker *w,
-	struct array_switch *s, port_id out, sim_time t)
+/* More packets want an output that has just granted. */
+static void go_on(struct array *a, struct sim_worker *w, struct array_switch *s,
+	struct array_port *o, port_id out, sim_time t)
 {
-	struct array_port *o = &s->port[out];
-
-	if (!s->is_own_last && leave_own(a, w, s, out, t))
-		return;
-	if (leave(a, w, s, o, out, t)) {
-		s->is_own_last = false;
+	if (o->sender.free_at - a->column > t)
+		wake_when_free(a, w, s, o, out);
+	else
 		s->dirty |= BIT(out);
-	} else if (!s->is_own_last || !leave_own(a, w, s, out, t)) {
-		starve(w, s, o, out);
-	}
 }
 
 static void arbitrate(struct array *a, struct sim_worker *w,
@@ -204,44 +212,41 @@ static void arbitrate(struct array *a, struct sim_worker *w,
 		wake_when_free(a, w, s, o, out);
 		return;
 	}
-	if (o->returns.n) {
+	if (o->returns.n > LINK_RETURNS / 2) /* so that there is room */
 		link_collect(&o->sender, &o->returns, t);
-		s->changed |= BIT(out);
-	}
-	if (is_own) {
-		share_with_own(a, w, s, out, t);
+	if (is_own && !s->is_own_last && leave_own(a, w, s, out, t))
+		return;
+	if (leave(a, w, s, o, out, t)) {
+		s->is_own_last = false;
+		if (is_own)
+			s->dirty |= BIT(out);
+		else if (o->wanted)
+			go_on(a, w, s, o, out, t);
 		return;
 	}
-	if (!leave(a, w, s, o, out, t)) {
-		starve(w, s, o, out);
+	if (is_own && s->is_own_last && leave_own(a, w, s, out, t))
 		return;
-	}
-	s->is_own_last = false;
-	if (!o->wanted)
-		return;
-	if (o->sender.free_at - a->column > t)
-		wake_when_free(a, w, s, o, out);
-	else
-		s->dirty |= BIT(out);
+	/* no packet had room: from now on credits return as events */
+	o->returns.is_starving = 1;
+	net_post_returns(w, s->id, out, &o->returns);
 }
 
 /* --- arrivals --- */
 
 static void on_arrival(struct array *a, struct sim_worker *w,
-	struct array_switch *s, const struct sim_event *e, sim_time t)
+	struct array_switch *s, port_id in, uint32_t came, packet_id id,
+	sim_time t)
 {
-	port_id in = sim_number(e), out;
 	struct array_port *i = array_port(s, in), *o;
-	uint32_t came = sim_aux(e);
-	packet_id id = e->data;
 	struct packet *p = &a->packets[id];
+	port_id out;
 
 	p->head = t;
 	p->passed++;
 	i->bytes[came] += a->link->bytes[p->size];
 	link_owe(&i->sender, a->link->owed, t);
-	book_at_port(a->book, id, s->id, "in by", in, came);
-	if (a->stores)
+	book_at_port(array_book(a), id, s->id, "in by", in, came);
+	if (array_stores(a))
 		array_note(i, p->answer);
 	if (p->flags & PACKET_MANY) {
 		array_spread(a, w, s, in, came, id, t);
@@ -257,7 +262,7 @@ static void on_arrival(struct array *a, struct sim_worker *w,
 	o = array_port(s, out);
 	if (o->lacking | o->any_slow | i->slowed)
 		array_feed_back(a, w, s, in, out, p->channel, t);
-	join(a, w, s, in, came, id, out, t);
+	join(a, w, s, i, o, in, came, id, out, t);
 }
 
 /* --- events --- */
@@ -287,31 +292,60 @@ static void on_stored(struct array *a, struct sim_worker *w,
 }
 
 static void on_engine(struct array *a, struct sim_worker *w,
-	struct array_switch *s, const struct sim_event *e, sim_time t)
+	struct array_switch *s, uint32_t number, uint32_t list, sim_time t)
 {
-	uint32_t number = sim_number(e), port = number % TOPO_MAX_PORTS;
-	struct net_client *c;
+	port_id port = number % TOPO_MAX_PORTS;
+	struct array_port *x = array_port(s, port);
 
 	if (number < ARRAY_BUS) {
-		s->port[port].is_timed = false;
+		x->is_timed = false;
 		s->dirty |= BIT(port);
 	} else if (number < ARRAY_STORED) {
-		s->port[port].is_bus_timed = false;
+		x->is_bus_timed = false;
 		use_bus(a, w, s, port, t);
-	} else if (number < ARRAY_PATIENCE) {
-		on_stored(a, w, s, port, sim_aux(e), t);
-	} else if (number < ARRAY_CLIENT) {
+	} else {
+		on_stored(a, w, s, port, list, t);
+	}
+}
+
+/* What is rare: dead links, warnings, source routes and the switch's client. */
+static __attribute__((noinline)) void on_other(struct array *a,
+	struct sim_worker *w, struct array_switch *s, struct sim_event e,
+	sim_time t)
+{
+	uint32_t number = sim_number(&e);
+	struct net_client *c;
+
+	if (sim_phase(&e) == PHASE_TOKEN && number >= ARRAY_WARNING) {
+		array_be_warned(w, s, &e, t);
+	} else if (sim_phase(&e) == PHASE_TOKEN) {
+		net_on_link(a->router.net, w, s->id, t, &e);
+	} else if (sim_phase(&e) == PHASE_ENGINE && number < ARRAY_CLIENT) {
 		array_lose_patience(a, w, s, t);
 	} else {
 		c = net_client(a->router.net, s->id);
-		c->ops.on_event(c, w, s->id, t, *e);
+		c->ops.on_event(c, w, s->id, t, e);
 	}
+}
+
+static inline void on_event(struct array *a, struct sim_worker *w,
+	struct array_switch *s, struct sim_event e, sim_time t)
+{
+	unsigned phase = sim_phase(&e), number = sim_number(&e);
+
+	if (phase == PHASE_ARRIVAL)
+		on_arrival(a, w, s, number, sim_aux(&e), e.data, t);
+	else if (phase == PHASE_ENGINE && number < ARRAY_PATIENCE)
+		on_engine(a, w, s, number, sim_aux(&e), t);
+	else if (phase == PHASE_TOKEN && number < NET_LINK)
+		on_token(w, s, number, sim_aux(&e), e.data);
+	else
+		on_other(a, w, s, e, t);
 }
 
 static void visit(struct sim_worker *w, site_id site)
 {
-	struct net *n = w->model;
-	struct array *a = array_switches(n);
+	struct array *a = array_switches(w->model);
 	struct array_switch *s = array_switch(a, site);
 	const struct sim_event *next;
 	sim_time t;
@@ -320,18 +354,8 @@ static void visit(struct sim_worker *w, site_id site)
 		array_wire_switch(a, site);
 	while ((next = sim_next(w, &t))) {
 		struct sim_event e = { next->rank, next->site, next->data };
-		uint32_t number = sim_number(&e);
 
-		if (sim_phase(&e) == PHASE_ARRIVAL)
-			on_arrival(a, w, s, &e, t);
-		else if (sim_phase(&e) == PHASE_ENGINE)
-			on_engine(a, w, s, &e, t);
-		else if (number >= ARRAY_WARNING)
-			array_be_warned(w, s, &e, t);
-		else if (number >= NET_LINK)
-			net_on_link(n, w, site, t, &e);
-		else
-			on_token(w, s, number, sim_aux(&e), e.data);
+		on_event(a, w, s, e, t);
 		if (sim_more(w, &e))
 			continue;
 		while (s->dirty) {
@@ -357,7 +381,7 @@ static void prefetch(const struct sim_worker *w, site_id site,
 			mem_prefetch(&n->packets[e->data]);
 }
 
-const struct router_calls array_switch_calls = {
+const struct router_calls ARRAY_CALLS = {
 	.visit = visit,
 	.prefetch = prefetch,
 	.inject = array_own_inject,

@@ -56,7 +56,7 @@ struct own {
 	struct counter *counter; /* [COUNTERS], or NULL until one is used */
 	struct ring filled; /* struct weft_sw_completion, blocks */
 	uint32_t place_bytes;
-	struct swv_user raw; /* n_entries is 0 until it is used */
+	struct swv_user *raw; /* NULL until it is used */
 	uint32_t raw_posted, raw_ended, raw_failed;
 	struct swd_member member;
 };
@@ -145,6 +145,7 @@ static bool sw_open_end(struct bench_end *x)
 static void sw_fini(struct bench_end *x)
 {
 	mem_free(own(x)->counter);
+	mem_free(own(x)->raw);
 	ring_fini(&own(x)->filled);
 }
 
@@ -348,18 +349,20 @@ static bool open_raw(struct bench_end *x)
 {
 	struct own *o = own(x);
 
-	if (o->raw.n_entries)
+	if (o->raw && o->raw->n_entries)
 		return true;
-	o->raw = (struct swv_user){
+	if (!o->raw)
+		o->raw = mem_alloc(1, sizeof(*o->raw));
+	*o->raw = (struct swv_user){
 		.process = o->who,
 		.wanted = 1 + SWD_RAW + o->who,
 		.on_done = on_raw,
 		.arg = o,
 	};
 	return programs_did(
-		       x->programs, "swv_user_open", swv_user_open(&o->raw)) &&
+		       x->programs, "swv_user_open", swv_user_open(o->raw)) &&
 	       programs_did(x->programs, "swv_user_open_send",
-		       swv_user_open_send(&o->raw, DEPTH, 16 * DEPTH));
+		       swv_user_open_send(o->raw, DEPTH, 16 * DEPTH));
 }
 
 static void put_raw(struct bench_end *x, const struct weft_sw_work *w)
@@ -371,14 +374,14 @@ static void put_raw(struct bench_end *x, const struct weft_sw_work *w)
 	d.word[0] = w->tag;
 	if (!open_raw(x))
 		return;
-	swv_user_poll(&o->raw);
-	while (!swv_user_has_room(&o->raw) ||
+	swv_user_poll(o->raw);
+	while (!swv_user_has_room(o->raw) ||
 		o->raw_posted - o->raw_ended == DEPTH) {
-		swv_user_wait(&o->raw, SIM_NEVER);
-		swv_user_poll(&o->raw);
+		swv_user_wait(o->raw, SIM_NEVER);
+		swv_user_poll(o->raw);
 	}
 	o->raw_posted++;
-	swv_user_post(&o->raw, &d, program_now());
+	swv_user_post(o->raw, &d, program_now());
 }
 
 /* --- puts and gets --- */
@@ -469,8 +472,8 @@ static bool sw_flush(struct bench_end *x)
 	while (o->sq->used)
 		wait_for_some(x);
 	while (o->raw_posted != o->raw_ended) {
-		swv_user_wait(&o->raw, SIM_NEVER);
-		swv_user_poll(&o->raw);
+		swv_user_wait(o->raw, SIM_NEVER);
+		swv_user_poll(o->raw);
 	}
 	is_good = o->sq->failed == o->failed && !o->raw_failed;
 	o->failed = o->sq->failed;
