@@ -44,10 +44,10 @@ void run(void *arg)
 
 	weft_msg_init(&m, nullptr);
 	uint32_t me = weft_msg_rank(&m), last = weft_msg_ranks(&m) - 1;
-	auto *a = static_cast<double *>(weft_map(from, 8 * (cells + 2)));
-	auto *b = static_cast<double *>(weft_map(to, 8 * (cells + 2)));
-	if (!a || !b)
+	auto *a = static_cast<double *>(weft_map(from, 16 * (cells + 2)));
+	if (!a)
 		return;
+	auto *b = a + cells + 2;
 	a[1] = me ? 0 : 1000; // all heat is at one end
 	for (uint64_t step = 0; step < steps; step++) {
 		a[0] = a[1]; // the ends of the rod lose nothing

@@ -4,6 +4,7 @@
 #ifndef SW_SETUP_H
 #define SW_SETUP_H
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

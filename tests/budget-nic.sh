@@ -1,8 +1,8 @@
 #!/bin/sh
 #
-# weft run --budget and --follow on QsNetII, Gemini and APEnet+: puts, DMAs,
-# block transfers and gets between two programs.  The parts sum to the whole,
-# and the run is the same.
+# weft run --budget and --follow on QsNetII, Gemini, APEnet+ and Sunway: puts,
+# DMAs, block transfers and gets between two programs.  The parts sum to the
+# whole, and the run is the same.
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/json.sh"
@@ -175,6 +175,25 @@ shown() { # ARGUMENTS
 			.steps[-1].until_ps - .steps[0].from_ps == $ps"
 	done
 }
+
+# Sunway: each way of a message, and collectives in the interface.
+for by in write reply notify fsm queue; do
+	same 40 sunway-32 $ping by=$by bytes=64 rounds=20 to=31
+done
+same 50 sunway-32 gets bytes=4096 rounds=50 to=17
+same 16 sunway-32 $both by=write bytes=100000 rounds=8 to=16
+for op in barrier allreduce reduce broadcast; do
+	same 160 sunway-32 collective op=$op by=hardware rounds=5
+done
+run run sunway-32 collective op=barrier by=hardware rounds=5 --json --budget
+shows "a barrier's call is software, and all others are peers" '
+	.budget | .causes.software.ps == 160 * 440000 and
+	.causes.copy.ps == 0 and .causes.peers.ps * 2 > .ps'
+run run sunway-32 collective op=broadcast by=hardware rounds=5 bytes=1024 \
+	--json --budget
+shows 'the root of a broadcast alone copies its bytes' '
+	.budget | .causes.software.ps == 160 * 5600000 and
+	.causes.copy.ps == 5 * 1024 * 1020'
 
 shown qsnet2-16 storm count=1000 --seed 2 --set faults.bit-errors=2e-5
 shown qsnet2-16 storm count=1000 --seed 5 --set faults.bit-errors=2e-5

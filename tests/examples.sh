@@ -232,8 +232,8 @@ if command -v g++ >/dev/null && [ -z "${CFLAGS-}" ]; then
 	g++ -Wall -Wextra -Wpedantic -Werror $(flags --cflags) heat.cc \
 		-o heat $(libs shared) >"$tmp/log" 2>&1 ||
 		complain "$(head -n 5 "$tmp/log")"
-	for machine in bgq-board qsnet2-16 'gemini --shape 2x2x1'; do
-		start heat $machine -- 100 5
+	for machine in bgq-board qsnet2-16 'gemini --shape 2x2x1' sunway-32; do
+		start heat $machine
 		[ $code -eq 0 ] && grep -q '^1000.000000 of 1000 is left' \
 			"$tmp/out" || complain "$machine: $(cat "$tmp/err")"
 	done

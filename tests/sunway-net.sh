@@ -21,6 +21,11 @@ holds '.nodes == 512' '.processors == 1024' '.switches == 100' '.ports == 40' \
 		["node down", 1024], ["stage 1 up", 1152],
 		["stage 1 down", 1152], ["siblings", 128]]'
 holds '[.wires[] | select(.where == "on one board").class] == ["siblings"]'
+cables='([.wires[] | select(.where != "on one board").links] | add)'
+needs=$(jq -c "[.switches, .ports, $cables]" "$tmp/out")
+ends 0 show sunway --set topology.siblings=0 --json
+holds "[.switches, .ports, $cables] == $needs"
+ends 0 show sunway --json
 report "SUN-F1 SUN-F2 SUN-F3 SUN-F7: processors, switches, links by kind"
 holds '.routing.diameter == 3' '.chips.switch_Gbps == 9000' \
 	'.chips.node_Gbps == 450' '.link.data_GBps * 1000 | round == 13636' \
@@ -53,10 +58,13 @@ report "SUN-G7: row buffers for pairs of channels can, and the cycle is shown"
 
 # --- who reaches whom ---
 
+# Eight leaves of the machine are enough, but for its own figures.
+eight='--set topology.nodes=128'
 reach() { # EVENTS SETTINGS
 	events=$1
 	shift
-	ends 0 run sunway reach leaf=0:1.5 --json --threads 1 \
+	# shellcheck disable=SC2086
+	ends 0 run sunway reach leaf=0:1.5 --json --threads 1 $eight \
 		--set "faults.events=$events" "$@"
 }
 
@@ -66,31 +74,44 @@ holds '.results | .pairs == 7936 and .reached_pct == 100 and
 	.mean_switches == 3 and .most_switches == 3 and
 	.most_more_switches == 0'
 report "SUN-F9: three switches on every way to another leaf"
+# leaf, bytes, time: four wires, three switches, words of 16 B at 13.6 GB/s
+for how in '0:1.5 100 451.733' '1:1.30 2048 593.707' '1:1.0 1 444.693'; do
+	set -- $how
+	ends 0 run sunway-576 reach leaf=$1 bytes=$2 sources=100 --threads 1 \
+		warmup=1us measure=1us --json
+	holds ".results.latency_ns | .mean == $3 and .max == $3 and
+		.packets == 1800"
+done
+report "a packet alone: wires, switches and one serialisation"
 reach '0 us link 0:1.5 up 3 dies'
 holds '.results | .reached_pct == 100 and .most_switches == 4 and
 	.mean_switches > 3 and .mean_switches < 3.1'
 report "SUN-F5: where the only way down is dead, the sibling leads there"
-reach "$cut"
+ends 0 run sunway reach leaf=0:1.5 --json --threads 1 \
+	--set "faults.events=$cut"
 holds '.results | .reached_pct == 100 and .mean_switches == 4 and
 	.most_more_switches == 1' \
 	'.results | .full_links > 3.96 and .full_links < 4.04 and
 		.of_all_links_pct > 22 and .of_all_links_pct < 22.5'
 report "SUN-F6 SUN-N17: all 18 up-links dead, one switch more, 4 of 18 links"
+reach "$cut"
 digest=$(jq -r .digest "$tmp/out")
 for threads in 2 3; do
-	ends 0 run sunway reach leaf=0:1.5 --json --threads $threads \
+	# shellcheck disable=SC2086
+	ends 0 run sunway reach leaf=0:1.5 --json --threads $threads $eight \
 		--set "faults.events=$cut"
 	[ "$(jq -r .digest "$tmp/out")" = "$digest" ] ||
 		complain "$threads threads: another digest"
 done
 report "the same with two and three threads"
 reach "$cut; 0 us uplinks 0:1.4 dies"
-holds '.results | .pairs == 7936 and
-	(.reached_pct * 7936 / 100 | round == 256)'
+holds '.results | .pairs == 1792 and
+	(.reached_pct * 1792 / 100 | round == 256)'
 report "where both of a pair are cut, only the sibling's nodes lead there"
 reach "$cut; 0 us uplinks 0:1.4 dies; 0 us rail 0 dies"
 holds '.results.reached_pct == 0'
-ends 0 run sunway reach leaf=1:1.5 --json --threads 1 \
+# shellcheck disable=SC2086
+ends 0 run sunway reach leaf=1:1.5 --json --threads 1 $eight \
 	--set 'faults.events=0 us rail 0 dies'
 holds '.results | .reached_pct == 100 and .most_switches == 3'
 report "SUN-F2: rails share nothing"
@@ -120,6 +141,14 @@ bad 'routing.supernode: no level' 'routing: { supernode: 100 }'
 bad 'topology.siblings: 40 is out of range' 'topology: { siblings: 40 }'
 bad 'unknown key "topology.rail".*did you mean topology.rails' \
 	'topology: { rail: 2 }'
+bad 'router.rows: 4 rows of 8 tiles are too few' 'router: { rows: 4 }'
+bad 'router.private: 32 chunks do not hold a full packet of 33' \
+	'router: { private: 32 }'
+bad 'router.private: 65 chunks .* more than router.input, 256' \
+	'router: { private: 65 }'
+bad 'link.widths: the first number, 8, is not' 'link: { widths: [8, 4] }'
+bad 'link.widths: no width for 1 lanes' 'link: { widths: [4, 3] }'
+bad 'did you mean link.widths' 'link: { width: [4, 2] }'
 bad 'there is no rail "2"' 'faults: { events: ["5 us rail 2 dies"] }'
 bad 'did you mean rail' 'faults: { events: ["5 us rial 0 dies"] }'
 bad 'lanes 0 to 3' 'faults: { events: ["5 us lane 0 port 1 4 dies"] }'
@@ -127,6 +156,8 @@ bad 'switch 0:2.0 has no uplinks' \
 	'faults: { events: ["5 us uplinks 0:2.0 dies"] }'
 bad 'did you mean side 0' \
 	'faults: { events: ["5 us link 0:1.3 side 4 dies"] }'
+refuses 'nic.tlb.entries: 1000 entries are not a power of two' \
+	run sunway-32 pingpong via=nic to=1 --set nic.tlb.entries=1000
 refuses 'routing.kind: table needs topology.kind: fattree, not torus' \
 	check torus --set routing.kind=table
 refuses 'topology.rails is not a parameter of this machine' \

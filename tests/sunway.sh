@@ -3,6 +3,7 @@
 # Sunway's machines as a user sees them.
 set -u
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/json.sh"
 
 run show sunway
 grep -q 'payload 0 to 2048 B in chunks of 64 B' "$tmp/out" ||
@@ -18,5 +19,90 @@ for threads in 1 2 3; do
 done | sort -u >"$tmp/digests"
 [ "$(wc -l <"$tmp/digests")" = 1 ] || complain "$(cat "$tmp/digests")"
 report 'SUN-F93: a rail dies, and no message fails, on any number of threads'
+
+# --- software ---
+
+grep -o 'weft_sw_[a-z_]*(' "$src/include/weft/swverbs.h" | sort -u \
+	>"$tmp/calls"
+while read -r call; do
+	grep -qF "$call" "$src"/src/testing/sw*.c ||
+		complain "no test calls $call)"
+done <"$tmp/calls"
+[ "$(wc -l <"$tmp/calls")" -gt 30 ] || complain "$(cat "$tmp/calls")"
+report 'SUN-F72: more than 30 functions, each of which a test calls'
+
+apart() { # FOLDER OTHER: no file of a folder uses another's
+	grep -l "^#include \"$2/" "$src/src/$1"/*.[ch] >"$tmp/found" &&
+		complain "src/$1 uses $2: $(cat "$tmp/found")"
+}
+apart nic/swhni api
+apart api/sw api/swnet
+apart api/swnet api/sw
+run run sunway-32 pingpong via=msg bytes=64 rounds=5
+[ $code = 0 ] || complain "$(cat "$tmp/err")"
+report 'SUN-F71: a library on a driver, management beside it, messages above'
+
+streamed() { # SETTINGS
+	ends 0 run sunway-32 stream by=write port=0 from=0 to=31 places=1 \
+		bytes=1MiB rounds=4 --threads 1 --json "$@"
+}
+streamed
+segment=$(jq .results.total_MBps "$tmp/out")
+streamed --set nic.software.page=4KiB
+holds ".results.total_MBps > $segment * 0.99"
+streamed --set nic.software.page=4KiB --set nic.tlb.entries=0
+holds ".results.total_MBps < $segment * 0.5"
+refuses 'pages of 5120 bytes; want a power of two' run sunway-32 stream \
+	--set nic.software.page=5KiB
+report 'SUN-F45: translations are read ahead, so pages cost a stream nothing'
+
+# A packet is hit if a burst begins in its 17,292 bits; then it and what follows
+# it leave again after the packet's time and a round trip of the wire.
+law() { # RATE ROUND_TRIP_NS : MB/s
+	awk "BEGIN { time = 153.707; hit = 1 - exp(-$1 * 17292)
+		print 2048000 / (time + hit / (1 - hit) * (time + $2)) }"
+}
+for rate in 1e-6 4e-6 1e-5; do
+	for way in 'up 130' 'down 250'; do
+		left=$(law $rate "${way#* }")
+		streamed --set "faults.bursts=node ${way% *} $rate 200"
+		holds ".results.total_MBps / $left | . > 0.98 and . < 1.02"
+	done
+done
+report 'under bursts a stream has the rate that go-back-N leaves'
+
+sed -n 's/^.*`weft \(run [^`]*\)`.*/\1/p' "$src/doc/sunway.md" >"$tmp/commands"
+[ "$(wc -l <"$tmp/commands")" -ge 4 ] || complain 'no commands'
+while read -r command; do
+	run $(echo "$command" | sed 's/run sunway manage/run sunway-32 manage/')
+	[ $code -eq 0 ] || complain "weft $command: $(cat "$tmp/err")"
+done <"$tmp/commands"
+report 'doc/sunway.md: its commands run'
+
+run run sunway-32 manage --set 'nic.out=0 ns'
+grep -q '^proved *1$' "$tmp/out" || complain "$(cat "$tmp/err")"
+report 'an interface in which packets take no time manages its machine'
+
+for what in 'storm count=60' 'collective by=hardware op=allreduce'; do
+	run run sunway-32 $what --set topology.cable.length=10000
+	[ $code -eq 4 ] || complain "$what: exit code $code"
+	grep -q 'since the network did not answer in time' "$tmp/err" ||
+		complain "$(cat "$tmp/err")"
+done
+report 'a network that answers too late is a limit'
+
+run run sunway-32 storm count=60 --set 'side.rate=1 MB/s' --until 20ms
+[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+report 'a read whose bytes wait for memory is not asked for again'
+
+for op in broadcast reduce allreduce; do
+	run run sunway-32 collective op=$op by=hardware bytes=0
+	[ $code -eq 2 ] || complain "$op of no bytes: exit code $code"
+done
+report 'no collective of no bytes'
+
+run run sunway-32 manage rounds=2 --set nic.messages=1
+[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+report 'nodes with one message in flight read from each other'
 
 exit $status

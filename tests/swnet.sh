@@ -70,4 +70,19 @@ run run sunway-32 manage --set registers.jtag=1ns
 [ $code -eq 2 ] || complain "registers.jtag: exit code $code"
 report 'machines without registers are refused'
 
+sed -n '/^# EXAMPLES/,/^# SEE/s/^weft //p' "$src/man/weft-swnet.7.scd" \
+	>"$tmp/commands"
+[ -s "$tmp/commands" ] || complain 'no examples'
+while read -r command; do
+	eval "run $command"
+	[ $code -eq 0 ] || complain "weft $command: $(cat "$tmp/err")"
+done <"$tmp/commands"
+report 'weft-swnet(7): the examples run'
+
+run run sunway-32 manage rounds=5 --set 'faults.events=0 us node 3 dies'
+[ $code -eq 3 ] || complain "exit code $code"
+grep -q 'nodes have not ended their traffic, because of' "$tmp/err" ||
+	complain "$(cat "$tmp/err")"
+report 'a manager does not wait for ever for nodes that are dead'
+
 exit $status

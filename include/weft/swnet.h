@@ -9,9 +9,9 @@
  * its 8 ports, all at once: a command for all ports takes as long as one for a
  * single port, except that its answer may be longer.
  *
- * Ways.  In band, a command travels as a packet, and so does its answer: by a
- * route that the manager names, port by port, for which no table is needed, or
- * to the GUID of a switch, by the tables.  Out of band, JTAG reaches every
+ * Ways.  In band, command and answer are packets: on a route that the manager
+ * names port by port, which needs no tables, or to the GUID of a switch, by the
+ * tables.  Out of band, JTAG reaches every
  * switch, also if all links are down, but takes 1 ms.  A switch serves both at
  * the same time.
  *
@@ -279,7 +279,7 @@ struct weft_swnet_map {
 	uint32_t n_devices, n_cables;
 	struct weft_swnet_device *device;
 	struct weft_swnet_cable *cable;
-	uint32_t silent; /* links that are up, without an answer behind them */
+	uint32_t silent; /* links that are up, but whose other end is silent */
 };
 
 /* Explores the network by packets alone, from this node on.  Links that are
@@ -306,8 +306,8 @@ int weft_swnet_set_tables(struct weft_swnet *m,
 	const struct weft_swnet_map *map, uint32_t *n_written);
 
 /*
- * Sets a multicast entry of a rail in all switches between some nodes, so that
- * what any of them sends to the entry reaches all others, by a tree of links.
+ * Sets a multicast entry of a rail in all switches between some nodes: packets
+ * that one of them sends to the entry reach all others, on a tree of links.
  * EHOSTDOWN: a node is not in the map of the rail, or no switch is above all of
  * them; ENOENT: no such entry.
  */
@@ -325,8 +325,7 @@ struct weft_swnet_event {
 	bool is_up; /* its link has returned; otherwise it has died */
 };
 
-/* Makes this node the one to which all switches of a map report links that die
- * and return. */
+/* Makes all switches of a map report links that fail or return to this node. */
 int weft_swnet_watch(struct weft_swnet *m, const struct weft_swnet_map *map);
 /* Waits for an event; ETIMEDOUT: a time in picoseconds has passed. */
 int weft_swnet_get_event(

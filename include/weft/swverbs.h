@@ -29,8 +29,8 @@
  *
  * Errors are returned as numbers of errno.h; a call that fails does nothing.
  * EBADF: a handle that has ended or never existed.  EINVAL: a NULL pointer or
- * an invalid value.  Errors that are found later are the status of a
- * completion.  The process that made the mistake gets it; nobody else notices.
+ * an invalid value.  Errors that are detected later are the status of a
+ * completion.  They affect only the process that made the mistake.
  */
 #ifndef WEFT_SWVERBS_H
 #define WEFT_SWVERBS_H
@@ -74,9 +74,9 @@ struct weft_sw_tree;
 struct weft_sw_options {
 	uint32_t job; /* below 65536; packets of other jobs are refused */
 	/*
-	 * Jobs that had this number before, below WEFT_SW_TURNS: who starts
-	 * jobs counts them.  So the next job can have it at once, while packets
-	 * of the last one are still on their way.
+	 * Number of earlier jobs with the same number, below WEFT_SW_TURNS; the
+	 * program that starts jobs counts them.  So the next job can have the
+	 * number at once, while packets of the last one are still in flight.
 	 */
 	uint32_t turn;
 	/* The virtual machine of the node that the process belongs to from now
@@ -91,9 +91,9 @@ struct weft_sw_options {
  * another. */
 int weft_sw_open(const struct weft_sw_options *options, struct weft_sw **dev);
 /*
- * Ends everything that belongs to the device, at once: the card drops what is
- * left of its messages, here and on the network, and counts it.  Completions
- * that were not read are lost.
+ * Ends everything that belongs to the device, at once: cards drop the remaining
+ * packets of its messages, here and at other nodes, and count them.  Unread
+ * completions are lost.
  */
 int weft_sw_close(struct weft_sw *dev);
 
@@ -107,12 +107,12 @@ struct weft_sw_device {
 	uint32_t windows, window; /* of messages into queues; each one's size */
 	uint64_t
 		held; /* bytes of memory that the device has, queues included */
-	/* The library's work, ever: messages that it sent again, writes and
-	 * reads that it let the card go on with, and duplicates that it
-	 * dropped. */
+	/* The library's work since the device was opened: retransmitted
+	 * messages, writes and reads that the card continued on its request,
+	 * and dropped duplicates. */
 	uint64_t resent, probed, duplicates;
-	/* Packets and messages of its job that this node's card has dropped,
-	 * ever, because what they were for was not there any more. */
+	/* Packets and messages of its job that this node's card has dropped
+	 * because their target no longer existed. */
 	uint64_t dropped;
 };
 
@@ -133,9 +133,8 @@ int weft_sw_query_port(
 /*
  * A node has nic.vms of them.  Each has interfaces, queues and keys of its own,
  * which it gets from the host's broker on demand, as the host's processes do:
- * none are set aside.  From then on its programs and the card work alone;
- * neither a guest's nor the host's system is in the way of a message, which
- * takes nic.vm longer.
+ * none are set aside.  Messages then bypass the operating systems of guest and
+ * host, and take nic.vm longer.
  */
 struct weft_sw_vm {
 	bool is_dead;
@@ -146,11 +145,12 @@ struct weft_sw_vm {
 /* A virtual machine of the node; 0: the host itself. */
 int weft_sw_query_vm(struct weft_sw *dev, uint32_t vm, struct weft_sw_vm *x);
 /*
- * A crash of a virtual machine: its programs end, at once and without a word.
- * Its interfaces and keys are free for others, and what is left of its messages
- * is dropped.  Nobody else notices, but messages to it end with
- * WEFT_SW_NO_QUEUE or WEFT_SW_BAD_KEY.  Does not return to one of its programs.
- * EPERM: it is not the caller's, which is not the host's.
+ * A crash of a virtual machine: its programs end immediately.  Its interfaces
+ * and keys are free for others, and the remaining packets of its messages are
+ * dropped.  Others are not affected, except that messages to it end with
+ * WEFT_SW_NO_QUEUE or WEFT_SW_BAD_KEY.  The call does not return if the caller
+ * belongs to the machine.  EPERM: the caller belongs to another machine; the
+ * host may kill any.
  */
 int weft_sw_kill_vm(struct weft_sw *dev, uint32_t vm);
 
@@ -223,7 +223,8 @@ struct weft_sw_rq_options {
 	 * ring, up to WEFT_SW_RINGS.  A power of two. */
 	uint32_t depth;
 	/* Of a raw RQ's ring: depth * WEFT_SW_SLOT bytes of the process's
-	 * memory, at a multiple of 64, which are the card's until the end. */
+	 * memory, at a multiple of 64, which belong to the card until the RQ is
+	 * destroyed. */
 	uint64_t at;
 };
 
@@ -250,8 +251,8 @@ struct weft_sw_queue {
 
 int weft_sw_query_sq(struct weft_sw_sq *sq, struct weft_sw_queue *q);
 int weft_sw_query_rq(struct weft_sw_rq *rq, struct weft_sw_queue *q);
-/* Ends all descriptors that have not completed with WEFT_SW_CANCELLED.  What
- * the card has sent of them may still arrive. */
+/* Ends all uncompleted descriptors with WEFT_SW_CANCELLED.  Packets that the
+ * card has already sent may still arrive. */
 int weft_sw_reset_sq(struct weft_sw_sq *sq);
 
 /* --- work --- */

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 
-enum { LEAST = 16 };
+enum { LEAST = 4 };
 
 static uint32_t home(const struct index *x, uint64_t key)
 {

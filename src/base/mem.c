@@ -77,6 +77,11 @@ void *map_alloc_dense(size_t bytes)
 	return p;
 }
 
+void map_thin_out(void *p, size_t bytes)
+{
+	(void)madvise(p, bytes, MADV_NOHUGEPAGE);
+}
+
 void map_free(void *p, size_t bytes)
 {
 	if (p)

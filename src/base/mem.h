@@ -29,6 +29,8 @@ _Noreturn void mem_give_up(void);
  */
 void *map_alloc(size_t bytes);
 void *map_alloc_dense(size_t bytes);
+/* A part of either that is touched here and there: small pages. */
+void map_thin_out(void *p, size_t bytes);
 void map_free(void *p, size_t bytes);
 
 /*

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 
-enum { LEAST = 4 };
+enum { LEAST = 1 };
 
 static struct slot *slot_of(const struct slots *s, uint32_t id)
 {

@@ -56,6 +56,9 @@ static const struct cli_option table[] = {
 	{ CLI_FAULTS, "faults", 0, TEXT, AT(faults), "FILE",
 		"use the plan of faults (bit errors and failing parts) in FILE "
 		"(see weft-machine(5))" },
+	{ CLI_FAULTS, "tables", 0, TEXT, AT(tables), "FILE",
+		"write the tables of switches in FILE before anything runs "
+		"(see weft-machine(5))" },
 	{ CLI_JOBS, "jobs", 0, TEXT, AT(jobs), "FILE",
 		"file of several jobs that run at once, each on its own nodes "
 		"(see weft-jobs(5))" },
@@ -531,6 +534,7 @@ struct machine_source cli_source(const struct cli_args *a)
 		.sets = a->set,
 		.n_sets = a->n_sets,
 		.shape = a->shape,
+		.tables = a->tables,
 		.plugins = a->plugin,
 		.n_plugins = a->n_plugins,
 	};

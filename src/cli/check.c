@@ -75,7 +75,7 @@ static void add_places(
 	uint32_t n;
 	const struct net_stage *stage = m->router.kind->stages(&m->router, &n);
 
-	proof_places(p, m->topo, r, stage, n);
+	proof_places(p, m->topo, r, NULL, stage, n);
 }
 
 /* How its router and interface do, where channels of nodes are FIFOs. */

@@ -43,6 +43,7 @@ struct cli_args {
 	const char *plugin[CLI_MAX_PLUGINS];
 	size_t n_plugins;
 	const char *faults; /* a file */
+	const char *tables; /* a file */
 	const char *output; /* a run file */
 	int64_t sample; /* ps; 0: the default */
 	int64_t until; /* ps; 0: to its end */

@@ -328,7 +328,7 @@ static bool has_key(const struct load_ops *ops, const char *key)
 static int check_keys(const struct cli_args *a, struct err *e)
 {
 	static const char *const options[] = { "seed", "threads", "shape",
-		"until", "faults", "jobs", "output", "set" };
+		"until", "faults", "tables", "jobs", "output", "set" };
 	const struct load_ops *ops = load_find(a->word[1]);
 	size_t n;
 

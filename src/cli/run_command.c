@@ -25,6 +25,8 @@ static void add_machine(struct stream *o, const struct cli_args *a)
 		add_word(o, "--shape", a->shape);
 	if (a->faults)
 		add_word(o, "--faults", a->faults);
+	if (a->tables)
+		add_word(o, "--tables", a->tables);
 	if (a->jobs)
 		add_word(o, "--jobs", a->jobs);
 	for (size_t i = 0; i < a->n_plugins; i++)

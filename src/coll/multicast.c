@@ -6,9 +6,15 @@
 
 enum { MOST_HOPS = 64 };
 
+/* Entries of a port, up to the last one that was ever written. */
+struct row {
+	uint32_t n;
+	port_mask ports[];
+};
+
 /* A switch. */
 struct spot {
-	port_mask **port; /* [port][entry]; NULL until one is written */
+	struct row **port; /* NULL until an entry is written, each of them */
 	uint64_t strays; /* packets without an entry */
 };
 
@@ -44,20 +50,34 @@ port_mask multicast_read(
 {
 	const struct spot *x = spot_of(c, s);
 
-	return entry < MULTICAST_ENTRIES && x->port && x->port[in]
-		       ? x->port[in][entry]
+	return x->port && x->port[in] && entry < x->port[in]->n
+		       ? x->port[in]->ports[entry]
 		       : 0;
 }
 
-static port_mask *row_of(const struct coll *c, site_id s, port_id in)
+static size_t row_bytes(uint32_t n)
+{
+	return sizeof(struct row) + n * sizeof(port_mask);
+}
+
+static port_mask *place_of(
+	const struct coll *c, site_id s, port_id in, uint32_t entry)
 {
 	struct spot *x = spot_of(c, s);
+	struct row *r;
 
 	if (!x->port)
 		x->port = mem_alloc(c->route->topo->n_ports, sizeof(*x->port));
-	if (!x->port[in])
-		x->port[in] = mem_alloc(MULTICAST_ENTRIES, sizeof(**x->port));
-	return x->port[in];
+	r = x->port[in];
+	if (!r || r->n <= entry) {
+		r = mem_alloc(1, row_bytes(entry + 1));
+		if (x->port[in])
+			memcpy(r, x->port[in], row_bytes(x->port[in]->n));
+		mem_free(x->port[in]);
+		r->n = entry + 1;
+		x->port[in] = r;
+	}
+	return &r->ports[entry];
 }
 
 static bool has_wires(const struct topo *t, site_id s, port_mask ports)
@@ -91,7 +111,7 @@ int multicast_write(struct coll *c, site_id s, port_id in, uint32_t entry,
 			"link",
 			s);
 	if (ports || multicast_read(c, s, in, entry))
-		row_of(c, s, in)[entry] = ports;
+		*place_of(c, s, in, entry) = ports;
 	return 0;
 }
 
@@ -247,7 +267,9 @@ static struct coll_step multicast_arrive(
 	(void)t;
 	if (s < c->n_nodes)
 		return step;
-	step.ports = multicast_read(c, s, in, p->last);
+	/* entries may lead around */
+	if (p->passed <= MOST_HOPS)
+		step.ports = multicast_read(c, s, in, p->last);
 	step.ends = !step.ports;
 	spot_of(c, s)->strays += step.ends;
 	return step;
@@ -268,7 +290,7 @@ static void multicast_init(struct coll *c)
 static void multicast_fini(struct coll *c)
 {
 	for (site_id i = 0; i < n_switches(c); i++) {
-		port_mask **port = of(c)->spot[i].port;
+		struct row **port = of(c)->spot[i].port;
 
 		for (port_id p = 0; port && p < c->route->topo->n_ports; p++)
 			mem_free(port[p]);
@@ -298,11 +320,11 @@ static uint64_t multicast_memory(const struct coll *c)
 	uint64_t sum = n_switches(c) * sizeof(struct spot);
 
 	for (site_id i = 0; i < n_switches(c); i++) {
-		port_mask **port = of(c)->spot[i].port;
+		struct row **port = of(c)->spot[i].port;
 
 		sum += port ? n * sizeof(*port) : 0;
 		for (port_id p = 0; port && p < n; p++)
-			sum += port[p] ? MULTICAST_ENTRIES * sizeof(**port) : 0;
+			sum += port[p] ? row_bytes(port[p]->n) : 0;
 	}
 	return sum;
 }

@@ -219,8 +219,29 @@ static void a_packet_without_an_entry_ends(void **state)
 	end(&x);
 }
 
+/* Entries may lead around: a copy that has followed them too long ends. */
+static void a_copy_that_is_led_around_ends(void **state)
+{
+	struct packet p = { .flags = PACKET_MANY, .last = 3 };
+	struct world x;
+	struct err e = { 0 };
+	router_id leaf;
+
+	start(&x, &table_prototype);
+	leaf = fattree_switch(&x.m.t, 0, 1, 0);
+	assert_int_equal(multicast_write(x.coll, leaf, 18, 3, 1 << 19, &e), 0);
+	p.passed = 64;
+	assert_int_equal(
+		x.coll->ops->arrive(x.coll, leaf, &p, 18, 0).ports, 1 << 19);
+	p.passed++;
+	assert_true(x.coll->ops->arrive(x.coll, leaf, &p, 18, 0).ends);
+	assert_int_equal(x.coll->ops->strays(x.coll), 1);
+	end(&x);
+}
+
 TESTS(TEST(sun_f56_every_member_reaches_the_others_once),
 	TEST(a_chain_goes_over_one_switch),
 	TEST(a_chain_of_all_nodes_reaches_all),
 	TEST(sun_f30_a_33rd_entry_is_refused), TEST(what_cannot_be_is_refused),
-	TEST(a_packet_without_an_entry_ends))
+	TEST(a_packet_without_an_entry_ends),
+	TEST(a_copy_that_is_led_around_ends))

@@ -72,9 +72,34 @@ static bool is_made_up(const struct memory *m, uint64_t at, uint64_t n)
 	return at < m->high && m->low < at + n && memory_has_region(m, at, n);
 }
 
-static bool is_plain_in_page(const struct memory *m, uint64_t at, size_t n)
+static const struct memory_range *find_range(
+	const struct memory *m, uint64_t at, uint64_t n)
 {
-	return n <= MEMORY_PAGE - at % MEMORY_PAGE && memory_has(m, at, n) &&
+	for (size_t i = 0; i < m->n_ranges; i++) {
+		const struct memory_range *r = &m->ranges[i];
+
+		if (at >= r->at && at - r->at <= r->bytes &&
+			n <= r->bytes - (at - r->at))
+			return r;
+	}
+	return NULL;
+}
+
+/* Whether all of it is the host's, and anybody may read and write it. */
+static bool is_open(const struct memory *m, uint64_t at, uint64_t n)
+{
+	const struct memory_range *r;
+
+	if (memory_has(m, at, n))
+		return true;
+	r = find_range(m, at, n);
+	return r && r->kind == MEMORY_OF_HOST && r->rights == MEMORY_MAY_ALL;
+}
+
+static inline bool is_plain_in_page(
+	const struct memory *m, uint64_t at, size_t n)
+{
+	return n <= MEMORY_PAGE - at % MEMORY_PAGE && is_open(m, at, n) &&
 	       !is_made_up(m, at, n);
 }
 
@@ -174,7 +199,7 @@ static uint8_t *page_to_write(struct memory *m, uint64_t number)
 
 uint8_t *memory_place(struct memory *m, uint64_t at, size_t n)
 {
-	if (!is_plain_in_page(m, at, n))
+	if (!memory_has(m, at, n) || !is_plain_in_page(m, at, n))
 		return NULL;
 	return page_to_write(m, at / MEMORY_PAGE) + at % MEMORY_PAGE;
 }
@@ -255,6 +280,12 @@ static size_t in_page(uint64_t at, size_t n)
 	return n < left ? n : left;
 }
 
+/* Whether there are bytes, all in one page. */
+static bool is_in_page(uint64_t at, size_t n)
+{
+	return n - 1 < MEMORY_PAGE - at % MEMORY_PAGE;
+}
+
 /* Pages are copied by the library: of what it knows to be short, a compiler
  * copies one word after the other. */
 static void copy(uint8_t *to, const uint8_t *from, size_t n)
@@ -319,19 +350,6 @@ bool memory_add_range(struct memory *m, const struct memory_range *r)
 	m->ranges = mem_grow(m->ranges, m->n_ranges + 1, sizeof(*m->ranges));
 	m->ranges[m->n_ranges++] = *r;
 	return true;
-}
-
-static const struct memory_range *find_range(
-	const struct memory *m, uint64_t at, uint64_t n)
-{
-	for (size_t i = 0; i < m->n_ranges; i++) {
-		const struct memory_range *r = &m->ranges[i];
-
-		if (at >= r->at && at - r->at <= r->bytes &&
-			n <= r->bytes - (at - r->at))
-			return r;
-	}
-	return NULL;
 }
 
 uint8_t *memory_device_page(struct memory *m, uint64_t at)
@@ -414,6 +432,16 @@ static bool write_split(
 bool memory_read_parts(
 	struct memory *m, enum memory_by by, uint64_t at, void *to, size_t n)
 {
+	const struct memory_page *p = place_of(m, at / MEMORY_PAGE);
+
+	if (p->number == at / MEMORY_PAGE && is_in_page(at, n)) {
+		copy(to, p->bytes + at % MEMORY_PAGE, n);
+		return true;
+	}
+	if (n && p->number == FREE && is_plain_in_page(m, at, n)) {
+		memset(to, 0, n);
+		return true;
+	}
 	if (!memory_has(m, at, n) &&
 		memory_ask(m, MEMORY_MAY_READ(by), at, n) != MEMORY_OPEN)
 		return false;
@@ -426,6 +454,12 @@ bool memory_read_parts(
 bool memory_write_parts(struct memory *m, enum memory_by by, uint64_t at,
 	const void *from, size_t n)
 {
+	const struct memory_page *p = place_of(m, at / MEMORY_PAGE);
+
+	if (p->number == at / MEMORY_PAGE && is_in_page(at, n)) {
+		copy(p->bytes + at % MEMORY_PAGE, from, n);
+		return true;
+	}
 	if (!memory_has(m, at, n) &&
 		memory_ask(m, MEMORY_MAY_WRITE(by), at, n) != MEMORY_OPEN)
 		return false;

@@ -70,7 +70,7 @@ enum memory_answer {
 	MEMORY_FORBIDDEN, /* not for whoever asks */
 };
 
-/* Of a number: some of the page is in a region, or not in host memory. */
+/* Of a number: some of the page is in a region, or not open to all. */
 #define MEMORY_MIXED (UINT64_C(1) << 63)
 
 struct memory_page {
@@ -179,11 +179,8 @@ static inline struct memory_page *memory_first(
 /* What memory_stored() does for pages that are mixed, or elsewhere. */
 uint8_t *memory_stored_elsewhere(const struct memory *m, uint64_t at, size_t n);
 
-/*
- * Where bytes are stored, until memory_map(), that lie in one page of host
- * memory that has been written; else NULL.  About 15 instructions.
- */
-static inline uint8_t *memory_stored(
+/* The same, where their page is looked for first; else NULL. */
+static inline uint8_t *memory_at_first(
 	const struct memory *m, uint64_t at, size_t n)
 {
 	const struct memory_page *p = memory_first(m, at / MEMORY_PAGE);
@@ -191,8 +188,23 @@ static inline uint8_t *memory_stored(
 	if (__builtin_expect(p->number != at / MEMORY_PAGE ||
 				     n > MEMORY_PAGE - at % MEMORY_PAGE,
 		    0))
-		return memory_stored_elsewhere(m, at, n);
+		return NULL;
 	return p->bytes + at % MEMORY_PAGE;
+}
+
+/*
+ * Where bytes are stored, until memory_map(), that lie in one page of host
+ * memory that has been written; else NULL.  About 15 instructions.  Ranges of
+ * the host's that are open to all are as host memory here.
+ */
+static inline uint8_t *memory_stored(
+	const struct memory *m, uint64_t at, size_t n)
+{
+	uint8_t *bytes = memory_at_first(m, at, n);
+
+	return __builtin_expect(bytes != NULL, 1)
+		       ? bytes
+		       : memory_stored_elsewhere(m, at, n);
 }
 
 /*
@@ -222,7 +234,7 @@ uint64_t memory_held(const struct memory *m);
 /* Makes room for a number of bytes that will be written soon. */
 void memory_reserve(struct memory *m, uint64_t bytes);
 
-/* What is not in one page of host memory that has been written. */
+/* What is not in one page that has been written, and is looked for first. */
 bool memory_read_parts(
 	struct memory *m, enum memory_by by, uint64_t at, void *to, size_t n);
 bool memory_write_parts(struct memory *m, enum memory_by by, uint64_t at,
@@ -235,7 +247,7 @@ bool memory_write_parts(struct memory *m, enum memory_by by, uint64_t at,
 static inline bool memory_read(
 	struct memory *m, enum memory_by by, uint64_t at, void *to, size_t n)
 {
-	const uint8_t *from = memory_stored(m, at, n);
+	const uint8_t *from = memory_at_first(m, at, n);
 
 	if (!from)
 		return memory_read_parts(m, by, at, to, n);
@@ -247,7 +259,7 @@ static inline bool memory_read(
 static inline bool memory_write(struct memory *m, enum memory_by by,
 	uint64_t at, const void *from, size_t n)
 {
-	uint8_t *to = memory_stored(m, at, n);
+	uint8_t *to = memory_at_first(m, at, n);
 
 	if (!to)
 		return memory_write_parts(m, by, at, from, n);

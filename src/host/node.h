@@ -65,6 +65,8 @@ struct program {
 	uint64_t at, value, seen;
 	enum word_test word_test;
 	struct poll_loop loop;
+	const struct poll_through *through; /* NULL: everything wakes it */
+	sim_time back_at; /* had it been woken, it would poll anew; or 0 */
 	sim_time first; /* look */
 	sim_time look_at; /* where one is posted */
 	sim_time deadline; /* SIM_NEVER: none */

@@ -74,9 +74,37 @@ static sim_time next_look(const struct program *p, sim_time t)
 	return p->first + (since + period - 1) / period * period;
 }
 
+/* It has been back, as it were, and polls anew since. */
+static void poll_anew(struct program *p)
+{
+	p->loop = p->through->again(p->test_arg, node_of(p)->n_draws++);
+	p->first = p->back_at + p->loop.phase;
+	p->back_at = 0;
+}
+
+/* Whether a program need not look now for what has come. */
+static bool sleeps_on(struct program *p, struct sim_worker *w, sim_time t)
+{
+	enum poll_news news;
+
+	if (p->back_at && t > p->back_at)
+		poll_anew(p);
+	news = p->through->news(p->test_arg);
+	if (news == POLL_QUIET && !p->back_at)
+		p->back_at = next_look(p, t) + p->loop.load;
+	if (news != POLL_ENDS || !p->back_at)
+		return news != POLL_ENDS;
+	/* it comes back because of something else, and finds this, too */
+	poll_forget(p);
+	p->state = STATE_TIMED;
+	program_post(p, w, p->back_at, 0, EVENT_RESUME);
+	return true;
+}
+
 static void consider(struct program *p, struct sim_worker *w, sim_time t)
 {
-	if (p->is_look_posted || !passes(p))
+	if (p->is_look_posted || (p->through && sleeps_on(p, w, t)) ||
+		!passes(p))
 		return;
 	p->is_look_posted = true;
 	p->look_at = next_look(p, t);
@@ -171,6 +199,7 @@ bool program_poll(uint64_t at, enum word_test test, uint64_t value,
 	if (!memory_load(&node_of(p)->hot.memory, MEMORY_CORE, at, &seen))
 		return false;
 	p->test = NULL;
+	p->through = NULL;
 	p->at = at;
 	p->word_test = test;
 	p->value = value;
@@ -187,6 +216,7 @@ bool program_poll_before(bool (*test)(void *arg, uint64_t *seen), void *arg,
 	BUG_IF(!p || p->is_card || !test);
 	p->test = test;
 	p->test_arg = arg;
+	p->through = NULL;
 	poll(p, loop, deadline);
 	*seen = p->seen;
 	return !p->is_late;
@@ -196,6 +226,22 @@ void program_poll_until(bool (*test)(void *arg, uint64_t *seen), void *arg,
 	struct poll_loop loop, uint64_t *seen)
 {
 	program_poll_before(test, arg, loop, SIM_NEVER, seen);
+}
+
+/* Others of its node would draw numbers meanwhile; one that dies must not be
+ * asleep. */
+void program_poll_through(bool (*test)(void *arg, uint64_t *seen), void *arg,
+	struct poll_loop loop, const struct poll_through *through)
+{
+	struct program *p = program_current();
+	bool is_alone = !node_of(p)->programs->next && !p->host->dies_at;
+
+	BUG_IF(!p || p->is_card || !test);
+	p->test = test;
+	p->test_arg = arg;
+	p->through = is_alone && loop.load ? through : NULL;
+	p->back_at = 0;
+	poll(p, loop, SIM_NEVER);
 }
 
 void poll_end_watch(struct program *p)

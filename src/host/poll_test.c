@@ -375,6 +375,98 @@ static void each_poller_is_woken_by_its_own_word(void **state)
 	host_testing_fini(&m);
 }
 
+/* --- polls that go on by themselves --- */
+
+enum { EACH = 5, WAITS = 60 };
+
+/* Waits for every fifth value of its device, and takes others meanwhile. */
+struct sleeper {
+	struct host_testing *m;
+	site_id node;
+	bool is_through;
+	uint64_t taken, peeked;
+	uint32_t wakes;
+	sim_time at[WAITS];
+};
+
+static bool has_value(void *arg, uint64_t *seen)
+{
+	const struct sleeper *x = arg;
+
+	*seen = x->m->device[x->node];
+	return *seen > x->taken;
+}
+
+static enum poll_news what_is_new(void *arg)
+{
+	struct sleeper *x = arg;
+	uint64_t was = x->peeked;
+
+	x->peeked = x->m->device[x->node];
+	return x->peeked == was		       ? POLL_NOTHING
+	       : x->peeked / EACH > was / EACH ? POLL_ENDS
+					       : POLL_QUIET;
+}
+
+static struct poll_loop drawn_loop(void *arg, uint64_t draw)
+{
+	sim_time period = 60 * SIM_NS;
+
+	return (struct poll_loop){ .period = period,
+		.load = 10 * SIM_NS,
+		.phase = (sim_time)(draw * 7919 * 7919) % period };
+}
+
+static void sleep_once(struct sleeper *x)
+{
+	static const struct poll_through through = { what_is_new, drawn_loop };
+	struct poll_loop loop = drawn_loop(x, program_draw());
+	uint64_t seen;
+
+	x->peeked = x->taken;
+	if (x->is_through)
+		program_poll_through(has_value, x, loop, &through);
+	else
+		program_poll_until(has_value, x, loop, &seen);
+	x->taken = x->m->device[x->node];
+	x->wakes++;
+}
+
+static void sleep_often(void *arg)
+{
+	struct sleeper *x = arg;
+
+	x->node = program_node();
+	for (uint32_t i = 0; i < WAITS; i++) {
+		while (x->taken / EACH <= i)
+			sleep_once(x);
+		x->at[i] = program_now();
+	}
+}
+
+static void a_program_that_sleeps_on_wakes_when_it_would_have(void **state)
+{
+	struct host_testing m = { 0 };
+	struct sleeper x[2] = { { .m = &m }, { .m = &m, .is_through = true } };
+	sim_time t = 0;
+
+	host_testing_start(&m);
+	for (uint32_t i = 0; i < 2; i++)
+		program_start(m.host, 1 + i, 0, 0, sleep_often, &x[i]);
+	for (uint32_t i = 1; i <= EACH * WAITS; i++) {
+		t += 1 + (sim_time)(i * i * 7919 % 150) * SIM_NS;
+		for (site_id s = 1; s <= 2; s++)
+			host_testing_set(&m, s, t, i);
+	}
+	host_testing_run(&m);
+	assert_int_equal(host_n_running(m.host), 0);
+	for (uint32_t i = 0; i < WAITS; i++)
+		assert_int_equal(x[0].at[i], x[1].at[i]);
+	assert_true(x[0].wakes > 2 * WAITS);
+	assert_true(x[1].wakes <= WAITS);
+	host_testing_fini(&m);
+}
+
 /* --- watches --- */
 
 struct watcher {
@@ -491,6 +583,7 @@ TESTS(TEST(a_look_sees_what_was_written_before_it),
 	TEST(polling_a_register_costs_nothing_while_it_fails),
 	TEST(words_and_registers_are_apart),
 	TEST(a_program_can_poll_both_in_turn),
+	TEST(a_program_that_sleeps_on_wakes_when_it_would_have),
 	TEST(each_poller_is_woken_by_its_own_word),
 	TEST(a_watch_tells_of_writes_and_wakes),
 	TEST(a_watch_ends_where_it_is_said_to),

@@ -143,6 +143,26 @@ bool program_poll_before(bool (*test)(void *arg, uint64_t *seen), void *arg,
 	struct poll_loop loop, sim_time deadline, uint64_t *seen);
 
 /*
+ * For a program that polls in a loop, which also wakes it for things that end
+ * no wait, such as the ends of its own messages: it would take these and poll
+ * anew.  If nothing else can tell, it stays asleep, and looks as often and at
+ * the same times as if it had been woken.  test() and news() are called as
+ * test() is above; news() may record what it saw.
+ */
+enum poll_news { POLL_NOTHING, POLL_QUIET, POLL_ENDS };
+
+struct poll_through {
+	/* What has come since it was called last: nothing, only what ends no
+	 * wait, or more. */
+	enum poll_news (*news)(void *arg);
+	/* The loop with which it polls anew; draw: as program_draw(). */
+	struct poll_loop (*again)(void *arg, uint64_t draw);
+};
+
+void program_poll_through(bool (*test)(void *arg, uint64_t *seen), void *arg,
+	struct poll_loop loop, const struct poll_through *through);
+
+/*
  * For a library that waits for one of many words: until the program ends,
  * on_write(arg, ...) is called after every write to [at, at + bytes), and tests
  * of program_poll_until() are evaluated after it.  Like those tests it is not

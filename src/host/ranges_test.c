@@ -466,6 +466,34 @@ static void names_need_the_rights_that_bytes_do(void **state)
 	memory_fini(&m);
 }
 
+/* Unless some of it may not be read, is a region, or is a device's. */
+static void a_range_open_to_all_is_as_host_memory(void **state)
+{
+	struct memory_range r = { GPU_AT, 1 << 16, MEMORY_OF_HOST,
+		MEMORY_MAY_ALL };
+	uint64_t piece = 4000, word = 5, got;
+	struct memory m;
+
+	memory_init(&m, HOST_END);
+	assert_true(memory_add_range(&m, &r));
+	assert_true(memory_load(&m, MEMORY_CORE, GPU_AT, &got));
+	assert_int_equal(got, 0);
+	assert_null(memory_stored(&m, GPU_AT, 8));
+	assert_true(memory_store(&m, MEMORY_NIC, GPU_AT, word));
+	assert_memory_equal(memory_stored(&m, GPU_AT, 8), &word, 8);
+	assert_null(memory_place(&m, GPU_AT, 8)); /* it is not */
+	assert_int_equal(
+		memory_add_synthetic(&m, GPU_AT + 8, 8, name, &piece), 0);
+	assert_null(memory_stored(&m, GPU_AT + 8, 8));
+	r.at = GPU_END;
+	r.rights = MEMORY_MAY_ALL & ~MEMORY_MAY_READ(MEMORY_DEVICE);
+	assert_true(memory_add_range(&m, &r));
+	assert_true(memory_store(&m, MEMORY_NIC, GPU_END, word));
+	assert_null(memory_stored(&m, GPU_END, 8));
+	assert_false(memory_load(&m, MEMORY_DEVICE, GPU_END, &got));
+	memory_fini(&m);
+}
+
 TESTS(TEST(ranges_do_not_meet), TEST(an_access_lies_in_one_range),
 	TEST(each_has_the_rights_that_the_range_gives),
 	TEST(foreign_bytes_are_read_and_written_in_their_place),
@@ -473,4 +501,5 @@ TESTS(TEST(ranges_do_not_meet), TEST(an_access_lies_in_one_range),
 	TEST(a_region_that_is_dropped_leaves_no_trace),
 	TEST(many_regions_come_and_go), TEST(polls_and_watches_work_anywhere),
 	TEST(what_is_moved_by_name_is_as_if_its_bytes_were),
-	TEST(names_need_the_rights_that_bytes_do))
+	TEST(names_need_the_rights_that_bytes_do),
+	TEST(a_range_open_to_all_is_as_host_memory))

@@ -227,6 +227,7 @@ static void bgq_f79_what_the_code_mends_is_as_it_was(void **state)
 
 /* --- lanes --- */
 
+/* SUN-F91 */
 static void lanes_die_one_after_the_other(void **state)
 {
 	struct fault_plan p = { .lanes = 3, .least_lanes = 2 };
@@ -290,6 +291,7 @@ static void bursts_have_their_rate_and_their_length(void **state)
 	param_lines_free(&text.bursts);
 }
 
+/* SUN-F91 */
 static void a_link_is_dead_while_it_is_trained_anew(void **state)
 {
 	struct fault_plan p = { .lanes = 3, .retrain = 1000 * SIM_NS };

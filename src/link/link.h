@@ -292,19 +292,46 @@ static inline int32_t link_shared(int32_t tokens, int32_t pool)
 	return tokens < pool ? pool - tokens : 0;
 }
 
+/* A number of chunks that all channels share: it, and as many for each of them
+ * like their tokens, which do not use their highest bits. */
+struct link_pool {
+	int32_t chunks;
+	uint64_t of_each;
+};
+
+static inline struct link_pool link_pool(int32_t chunks)
+{
+	return (struct link_pool){ chunks,
+		(uint64_t)chunks * UINT64_C(0x0001000100010001) };
+}
+
+/* Whether no channel but one has taken any. */
+static inline bool link_is_alone(
+	const struct link_sender *l, uint32_t channel, struct link_pool pool)
+{
+	const uint64_t high = UINT64_C(0x8000800080008000);
+	uint64_t others = l->all_tokens | UINT64_C(0x7fff) << 16 * channel;
+
+	return !(~((others | high) - pool.of_each) & high);
+}
+
 /*
  * Room for a channel where each has private chunks, and all share a pool.  The
  * tokens of a channel count both together: what it lacks of the pool's chunks
- * is what it has taken from the pool.
+ * is what it has taken from the pool.  So it has the room of its tokens, less
+ * what others have taken.
  */
 static inline int32_t link_room(
-	const struct link_sender *l, uint32_t channel, int32_t pool)
+	const struct link_sender *l, uint32_t channel, struct link_pool pool)
 {
-	int32_t left = pool, own = l->tokens[channel] - pool;
+	int32_t room = l->tokens[channel];
 
+	if (__builtin_expect(link_is_alone(l, channel, pool), 1))
+		return room;
 	for (uint32_t c = 0; c < LINK_CHANNELS; c++)
-		left -= link_shared(l->tokens[c], pool);
-	return left + (own > 0 ? own : 0);
+		room -= c == channel ? 0
+				     : link_shared(l->tokens[c], pool.chunks);
+	return room;
 }
 
 /* A data packet arrived at this port: its acknowledgement is owed. */

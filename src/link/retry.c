@@ -42,14 +42,9 @@ const struct param retry_params_table[] = {
 	{ 0 },
 };
 
-static uint32_t weight(const struct retry_params *p, uint32_t chunks)
-{
-	return p->unit == RETRY_PACKETS ? 1 : chunks;
-}
-
 int retry_check(const struct retry_params *p, uint32_t full, struct err *e)
 {
-	if (p->kind == RETRY_NONE || weight(p, full) <= p->window)
+	if (p->kind == RETRY_NONE || retry_weight(p, full) <= p->window)
 		return 0;
 	return err_set(e,
 		"link.retry.window: %lld chunks do not hold a full packet "
@@ -58,6 +53,8 @@ int retry_check(const struct retry_params *p, uint32_t full, struct err *e)
 }
 
 /* --- the replay buffer --- */
+
+enum { LEAST = 2 }; /* packets of a ring that is used */
 
 static struct retry_entry *entry(const struct link_retry *q, uint32_t i)
 {
@@ -68,7 +65,7 @@ static void forget(
 	struct link_retry *q, const struct retry_params *p, sim_time t)
 {
 	while (q->n && entry(q, 0)->acked <= t) {
-		q->chunks -= weight(p, entry(q, 0)->chunks);
+		q->chunks -= retry_weight(p, entry(q, 0)->chunks);
 		q->first++;
 		q->n--;
 	}
@@ -76,7 +73,7 @@ static void forget(
 
 static void grow(struct link_retry *q)
 {
-	uint32_t room = q->room ? 2 * q->room : 8;
+	uint32_t room = q->room ? 2 * q->room : LEAST;
 	struct retry_entry *v = mem_alloc(room, sizeof(*v));
 
 	for (uint32_t i = 0; i < q->n; i++)
@@ -85,6 +82,13 @@ static void grow(struct link_retry *q)
 	q->entry = v;
 	q->room = room;
 	q->first = 0;
+}
+
+void retry_make_room(struct link_retry *q, const struct retry_params *p)
+{
+	forget(q, p, q->sent);
+	if (q->n == q->room)
+		grow(q);
 }
 
 static void keep(struct link_retry *q, const struct retry_params *p,
@@ -97,7 +101,7 @@ static void keep(struct link_retry *q, const struct retry_params *p,
 		entry(q, i)->acked = acked;
 	q->n++;
 	*entry(q, q->n - 1) = (struct retry_entry){ acked, chunks };
-	q->chunks += weight(p, chunks);
+	q->chunks += retry_weight(p, chunks);
 	q->next = (q->next + 1) & ((1u << p->numbers) - 1);
 }
 
@@ -108,11 +112,11 @@ static sim_time has_room(
 	int64_t chunks = q->chunks, n = q->n;
 	sim_time t = 0;
 
-	for (uint32_t i = 0; chunks + weight(p, full) > p->window ||
+	for (uint32_t i = 0; chunks + retry_weight(p, full) > p->window ||
 			     n + 1 >= INT64_C(1) << p->numbers;
 		i++) {
 		t = entry(q, i)->acked;
-		chunks -= weight(p, entry(q, i)->chunks);
+		chunks -= retry_weight(p, entry(q, i)->chunks);
 		n--;
 	}
 	return t;
@@ -345,28 +349,6 @@ struct retry_done retry_send(struct link_retry *q, const struct retry_params *p,
 	return s.done;
 }
 
-/* What the next one need not wait for is forgotten at once. */
-sim_time retry_pass(struct link_retry *q, const struct retry_params *p,
-	uint32_t full, uint32_t chunks, sim_time acked)
-{
-	int64_t most = p->window - weight(p, full);
-	sim_time room = 0;
-
-	if (q->n == q->room)
-		grow(q);
-	*entry(q, q->n++) = (struct retry_entry){ acked, chunks };
-	q->chunks += weight(p, chunks);
-	while (q->chunks > most || q->n + 1 >= 1u << p->numbers) {
-		const struct retry_entry *first = entry(q, 0);
-
-		room = first->acked;
-		q->chunks -= weight(p, first->chunks);
-		q->first++;
-		q->n--;
-	}
-	return room;
-}
-
 bool retry_binds(const struct retry_params *p, uint32_t full,
 	const struct retry_packet *x, sim_time longest,
 	const struct retry_tokens *k)
@@ -377,6 +359,7 @@ bool retry_binds(const struct retry_params *p, uint32_t full,
 	int64_t most = k->packets * ((held + k->back - 1) / k->back);
 
 	n = most < n ? most : n;
-	return (n - 1) * weight(p, x->chunks) + weight(p, full) > p->window ||
+	return (n - 1) * retry_weight(p, x->chunks) + retry_weight(p, full) >
+		       p->window ||
 	       n >= INT64_C(1) << p->numbers;
 }

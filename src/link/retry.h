@@ -125,11 +125,58 @@ struct link_retry {
 struct retry_done retry_send(struct link_retry *q, const struct retry_params *p,
 	uint32_t full, const struct retry_packet *x,
 	const struct retry_luck *luck);
-/* The same where nothing ever fails, for a packet that is acknowledged at some
+/* For one more packet: what is acknowledged when the last one has left is
+ * forgotten, or the ring grows. */
+void retry_make_room(struct link_retry *q, const struct retry_params *p);
+
+/* What a packet takes of the window. */
+static inline uint32_t retry_weight(
+	const struct retry_params *p, uint32_t chunks)
+{
+	return p->unit == RETRY_PACKETS ? 1 : chunks;
+}
+
+static inline void retry_push(struct link_retry *q,
+	const struct retry_params *p, uint32_t weight, sim_time acked)
+{
+	if (__builtin_expect(q->n == q->room, 0))
+		retry_make_room(q, p);
+	q->chunks += weight;
+	q->entry[(q->first + q->n++) & (q->room - 1)] =
+		(struct retry_entry){ acked, weight };
+}
+
+/*
+ * The same where nothing ever fails, for a packet that is acknowledged at some
  * time: returns when the link can take another one, if not when this one has
- * left. */
-sim_time retry_pass(struct link_retry *q, const struct retry_params *p,
-	uint32_t full, uint32_t chunks, sim_time acked);
+ * left.  What the next one need not wait for is forgotten at once.
+ */
+static inline sim_time retry_pass(struct link_retry *q,
+	const struct retry_params *p, uint32_t full, uint32_t chunks,
+	sim_time acked)
+{
+	uint32_t own = retry_weight(p, chunks);
+	int32_t most = (int32_t)(p->window - retry_weight(p, full)) - (int)own;
+	int32_t last = (1 << p->numbers) - 2, n = (int32_t)q->n;
+	int32_t sum = (int32_t)q->chunks;
+	sim_time room = 0;
+
+	while ((sum > most || n >= last) && n) {
+		const struct retry_entry *e =
+			&q->entry[q->first++ & (q->room - 1)];
+
+		room = e->acked;
+		sum -= (int32_t)e->chunks;
+		n--;
+	}
+	q->n = (uint32_t)n;
+	q->chunks = (uint32_t)sum;
+	if (sum > most || n >= last)
+		return acked;
+	retry_push(q, p, own, acked);
+	return room;
+}
+
 void retry_fini(struct link_retry *q);
 /* Bytes of granted packets, and of their copies, that leave after now, over the
  * channels of a mask; now is not before the last grant. */

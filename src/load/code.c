@@ -21,7 +21,7 @@ enum {
 	SYMBOLS_ALL = -1, /* words of keys */
 	FROM_MACHINE = -1,
 	BURST_BITS = 8, /* that a flip on a coded fibre becomes */
-	SLICE = 1 << 16, /* patterns between two looks at Ctrl-C */
+	SLICE = 1 << 14, /* patterns between two looks at Ctrl-C */
 };
 
 struct code {
@@ -292,7 +292,8 @@ static void code_start(struct load *l)
 	load_wake(l, 0, 0, 0);
 }
 
-/* A part of the work; what it takes is not simulated. */
+/* A part of the work, whose time is not simulated.  The rest follows in another
+ * window, since runs are stopped between windows only. */
 static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
@@ -308,7 +309,8 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 		c->done++;
 	}
 	if (c->done < c->n_patterns)
-		sim_post_self(w, s, t + (sim_time)SIM_NS, LOAD_EVENT, 0, 0);
+		sim_post_self(
+			w, s, t + 1000 * (sim_time)SIM_NS, LOAD_EVENT, 0, 0);
 }
 
 static sim_time code_next(struct load *l)

@@ -126,22 +126,20 @@ static struct heat measure(const struct machine_run *r)
 	const struct net *n = r->system->net;
 	sim_time *waited = mem_alloc(n->n_sites, sizeof(*waited));
 	struct heat heat = { 0 };
-	struct net_links all;
+	struct net_link l = NET_NO_LINK;
 
-	net_links_init(&all, n);
-	for (size_t i = 0; i < all.n; i++) {
+	while (net_next_link(n, &l)) {
 		struct net_carried c =
-			net_carried(n, &all.link[i], UINT32_MAX, r->result.end);
+			net_carried(n, &l, UINT32_MAX, r->result.end);
 
-		waited[all.link[i].to.router] += c.waited;
+		waited[l.to.router] += c.waited;
 		if (c.busy)
-			hottest_add(&heat.links, &all.link[i], c.busy);
+			hottest_add(&heat.links, &l, c.busy);
 	}
 	for (site_id s = 0; s < n->n_sites; s++)
 		if (waited[s])
 			hottest_add(&heat.routers,
 				&(struct net_link){ .site = s }, waited[s]);
-	net_links_fini(&all);
 	mem_free(waited);
 	return heat;
 }
@@ -251,18 +249,13 @@ static void write_channel(FILE *f, const struct machine_run *r,
 void facts_write_links(FILE *f, const struct machine_run *r)
 {
 	const struct net *n = r->system->net;
-	struct net_links all;
+	struct net_link l = NET_NO_LINK;
 
 	fputs("site,port,name,to_site,to_port,to_name,wire,channel,bytes,"
 	      "packets,use,mean_waiting\n",
 		f);
-	net_links_init(&all, n);
-	for (size_t i = 0; i < all.n; i++) {
-		const struct net_link *l = &all.link[i];
-
+	while (net_next_link(n, &l))
 		for (uint32_t c = 0;
-			c < net_router(n, l->to.router)->ops->n_channels; c++)
-			write_channel(f, r, l, c);
-	}
-	net_links_fini(&all);
+			c < net_router(n, l.to.router)->ops->n_channels; c++)
+			write_channel(f, r, &l, c);
 }

@@ -221,6 +221,16 @@ static void set_kinds(struct machine *m, const struct param_block *blocks,
 	}
 }
 
+/* A file with one section, over what the machine has of it. */
+static int read_section(struct machine *m, const struct param_block *blocks,
+	const char *section, const char *path, struct err *e)
+{
+	for (size_t i = 0; path && i < m->n_blocks; i++)
+		if (!strcmp(blocks[i].section, section))
+			return machine_part_read(path, &blocks[i], 1, e);
+	return 0;
+}
+
 static int read_once(struct machine *m, const struct param_block *blocks,
 	const struct machine_source *s, struct err *e)
 {
@@ -231,6 +241,8 @@ static int read_once(struct machine *m, const struct param_block *blocks,
 		    m->path, dirs.dir, &m->header, blocks, m->n_blocks, e))
 		return -1;
 	set_kinds(m, blocks, s);
+	if (read_section(m, blocks, "tables", s->tables, e))
+		return -1;
 	if (set_shape(m, blocks, s->shape, e))
 		return -1;
 	for (size_t i = 0; i < s->n_sets; i++)

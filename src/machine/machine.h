@@ -103,6 +103,7 @@ struct machine_source {
 	const char *const *sets; /* "path=value" */
 	size_t n_sets;
 	const char *shape; /* "4x4x4", a fat tree's number of nodes, or NULL */
+	const char *tables; /* a file with that section alone, or NULL */
 	const char *const *plugins; /* paths of shared objects */
 	size_t n_plugins;
 	/* Refuse plugins that the machine file names unless plugins names them,

@@ -6,6 +6,7 @@
 #include "parts/lofamo/lofamo.h"
 #include "parts/management/management.h"
 #include "parts/registers/registers.h"
+#include "parts/tables/tables.h"
 #include "parts/trees/trees.h"
 #include "parts/vms/vms.h"
 
@@ -13,6 +14,7 @@
 const struct part_ops *const part_registry[] = {
 	&part_management,
 	&part_registers,
+	&part_tables,
 	&part_trees,
 	&part_files,
 	&part_clocks,

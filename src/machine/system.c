@@ -67,6 +67,7 @@ static int build_net(struct system *x, const struct machine *m,
 	/* links are what the machine's interfaces make them, whoever sends */
 	if (s->client)
 		x->net->gives_up = m->nic && m->nic->client->on_lost;
+	parts_wired(&x->place);
 	return 0;
 }
 

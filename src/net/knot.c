@@ -189,16 +189,16 @@ static bool has_room(
 	return k->room[receiver(k, to.router, to.port, w->channel)] >= w->need;
 }
 
-/* A broadcast to a range goes when all its ways have room, else one will do. */
+/* A broadcast goes when all its ways have room, else one will do. */
 static bool can_go(
 	const struct knot *k, struct place at, const struct packet *p)
 {
 	struct net_way way[NET_MOST_WAYS];
-	bool needs_all = p->flags & PACKET_RANGE;
+	bool needs_all = p->flags & (PACKET_RANGE | PACKET_MANY);
 
 	if (has_elder(k, at, p))
 		return false;
-	if (p->escape == PACKET_NO_PORT)
+	if (p->escape == PACKET_NO_PORT && !(p->flags & PACKET_MANY))
 		return true; /* reception is not the network's business */
 	for (uint32_t i = list_ways(k, at, p, way); i--;)
 		if (has_room(k, at, &way[i]) != needs_all)

@@ -68,10 +68,11 @@ static inline void net_leave_room(const struct link_rules *k,
 	struct link_sender *l, const struct net_leaving *x, uint32_t chunks,
 	sim_time tail)
 {
-	sim_time room = retry_pass(x->acks, &k->retry, k->max_chunks, chunks,
-		tail + 2 * k->latency[l->wire]);
+	sim_time room;
 
 	x->acks->sent = tail;
+	room = retry_pass(x->acks, &k->retry, k->max_chunks, chunks,
+		tail + 2 * k->latency[l->wire]);
 	if (l->free_at < room)
 		l->free_at = room;
 	if (l->owed_until < room)

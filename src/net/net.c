@@ -13,6 +13,7 @@ enum {
 	MOST_PACKETS = 1 << 27,
 	MOST_BOOKED = 1 << 25, /* fewer, since addresses are short, too */
 	PREFETCH_SITES = 1024, /* more do not fit a second-level cache */
+	CROWD_PORTS = 32, /* of switches that get many events in a window */
 };
 
 const struct param net_params_table[] = {
@@ -214,6 +215,7 @@ static int plan_sim(const struct net_setup *s, struct net *n,
 		.model = n,
 		.stop = s->stop,
 		.prefetches = n->n_sites >= PREFETCH_SITES,
+		.crowd = s->topo->n_ports >= CROWD_PORTS ? n->n_nodes : 0,
 	};
 	wire_range(n, &least, &most);
 	/* or a tail would leave a switch before it has come */

@@ -133,7 +133,8 @@ void proof_waits(struct proof *p, const struct proof_waits *w);
  * for, and the step says whether channels then wait for themselves.
  */
 void proof_places(struct proof *p, const struct topo *t, const struct route *r,
-	const struct net_stage *stage, uint32_t n_stages);
+	const struct route_written *x, const struct net_stage *stage,
+	uint32_t n_stages);
 
 /* What packets wait for in interfaces. */
 struct proof_nodes {

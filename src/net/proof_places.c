@@ -23,12 +23,13 @@ static void share(const struct route_graph *g, uint32_t n_channels)
 /* Step s says whether the channels that share the places of a stage wait for
  * themselves. */
 static void check_shared(struct proof_step *s, const struct topo *t,
-	const struct route *r, const struct net_stage *stage)
+	const struct route *r, const struct route_written *x,
+	const struct net_stage *stage)
 {
 	struct route_walks w = { 0 };
 	struct route_graph g;
 
-	proof_graph(&g, t, r, NULL, &w);
+	proof_graph(&g, t, r, x, &w);
 	share(&g, stage->n_channels);
 	proof_find_cycle(s, &g, 0);
 	route_graph_fini(&g);
@@ -47,7 +48,8 @@ static void check_shared(struct proof_step *s, const struct topo *t,
 }
 
 void proof_places(struct proof *p, const struct topo *t, const struct route *r,
-	const struct net_stage *stage, uint32_t n_stages)
+	const struct route_written *x, const struct net_stage *stage,
+	uint32_t n_stages)
 {
 	struct proof_step *s = &p->step[p->n_steps];
 	uint32_t i = 1;
@@ -70,7 +72,7 @@ void proof_places(struct proof *p, const struct topo *t, const struct route *r,
 			"later stages wait for nothing",
 			stage[i].name);
 	else if (stage[i].n_channels)
-		check_shared(s, t, r, &stage[i]);
+		check_shared(s, t, r, x, &stage[i]);
 	else
 		snprintf(s->why, sizeof(s->why),
 			"packets of all inputs wait in a %s for room at the "

@@ -28,7 +28,7 @@ static void sun_f92_trees_with_siblings_are_proved(void **state)
 	for (int i = 0; table_some[i].tree.nodes; i++) {
 		table_make(&m, &table_some[i]);
 		proof_make(&p, &m.t.topo, &m.x.route, 4);
-		proof_places(&p, &m.t.topo, &m.x.route, by_channel, 2);
+		proof_places(&p, &m.t.topo, &m.x.route, NULL, by_channel, 2);
 		assert_int_equal(p.n_steps, 4);
 		assert_true(p.is_proved);
 		proof_free(&p);
@@ -46,7 +46,7 @@ static void row_buffers_for_pairs_can_lock(void **state)
 	table_make(&m, &table_prototype);
 	proof_make(&p, &m.t.topo, &m.x.route, 4);
 	assert_true(p.is_proved);
-	proof_places(&p, &m.t.topo, &m.x.route, by_pair, 2);
+	proof_places(&p, &m.t.topo, &m.x.route, NULL, by_pair, 2);
 	assert_false(p.is_proved);
 	assert_false(s->holds);
 	assert_int_equal(s->n_cycle, 3);
@@ -72,9 +72,9 @@ static void pairs_cannot_lock_without_siblings(void **state)
 	how.sideways = "no";
 	table_make(&m, &how);
 	proof_make(&p, &m.t.topo, &m.x.route, 4);
-	proof_places(&p, &m.t.topo, &m.x.route, by_pair, 2);
+	proof_places(&p, &m.t.topo, &m.x.route, NULL, by_pair, 2);
 	assert_true(p.is_proved);
-	proof_places(&p, &m.t.topo, &m.x.route, by_all, 2);
+	proof_places(&p, &m.t.topo, &m.x.route, NULL, by_all, 2);
 	assert_false(p.is_proved);
 	proof_free(&p);
 	table_unmake(&m);

@@ -28,12 +28,12 @@ static void qsn_f69_up_down_routes_cannot_lock(void **state)
 		assert_int_equal(p.step[1].n_cycle, 0);
 		proof_free(&p);
 	}
-	updown_make(&m, &(struct tree_how){ .nodes = "4096" });
+	updown_make(&m, &(struct tree_how){ .nodes = "1024" });
 	prove(&p, &m);
 	assert_true(p.is_proved);
 	/* of each switch: up to up, up to down, down to down; a turn leads to
 	 * the three other ports */
-	assert_true(p.n_turns > 6144 * 16);
+	assert_true(p.n_turns > 1280 * 16);
 	proof_free(&p);
 }
 

@@ -1,12 +1,10 @@
 #include "net/use.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/name.h"
-#include "base/order.h"
 #include "net/guest.h"
 
 static void add_guest(
@@ -80,33 +78,36 @@ static bool find_link(
 	return true;
 }
 
-static int compare_ends(const void *a, const void *b)
+bool net_next_link(const struct net *n, struct net_link *l)
 {
-	const struct net_link *x = a, *y = b;
+	port_id p = l->port == TOPO_NO_PORT ? 0 : l->port + 1;
 
-	return 2 * order(x->site, y->site) + order(x->port, y->port);
+	for (site_id s = l->site; s < n->n_sites; s++, p = 0)
+		for (; p < net_router(n, s)->sites.n_ports; p++)
+			if (find_link(n, s, p, l))
+				return true;
+	return false;
 }
 
 void net_links_init(struct net_links *l, const struct net *n)
 {
-	size_t room = 0;
+	uint32_t *place = mem_alloc(n->links.n, sizeof(*place)); /* from 1 on */
+	struct net_link x = NET_NO_LINK;
 
-	for (site_id s = 0; s < n->n_sites; s++)
-		room += net_router(n, s)->sites.n_ports;
-	l->link = mem_alloc(room, sizeof(*l->link));
+	l->link = mem_alloc(n->links.n, sizeof(*l->link));
 	l->n = 0;
-	for (site_id s = 0; s < n->n_sites; s++)
-		for (port_id p = 0; p < net_router(n, s)->sites.n_ports; p++)
-			l->n += find_link(n, s, p, &l->link[l->n]);
-	for (size_t i = 0; i < l->n; i++) {
-		const struct net_link back = { .site = l->link[i].to.router,
-			.port = l->link[i].to.port };
-		const struct net_link *found = bsearch(
-			&back, l->link, l->n, sizeof(back), compare_ends);
-
-		BUG_IF(!found);
-		l->link[i].back = (uint32_t)(found - l->link);
+	while (net_next_link(n, &x)) {
+		l->link[l->n++] = x;
+		place[net_link_at(n, x.site, x.port)] = (uint32_t)l->n;
 	}
+	for (size_t i = 0; i < l->n; i++) {
+		struct topo_end to = l->link[i].to;
+		uint32_t back = place[net_link_at(n, to.router, to.port)];
+
+		BUG_IF(!back);
+		l->link[i].back = back - 1;
+	}
+	mem_free(place);
 }
 
 void net_links_fini(struct net_links *l)
@@ -172,19 +173,17 @@ struct net_use net_port_use(const struct net *n, port_id p, sim_time now)
 
 struct net_use net_wire_use(const struct net *n, uint32_t class, sim_time now)
 {
+	struct net_link l = NET_NO_LINK;
 	struct net_use u = { 0 };
-	struct net_links all;
 
-	net_links_init(&all, n);
-	for (size_t i = 0; i < all.n; i++) {
+	while (net_next_link(n, &l)) {
 		struct net_carried c;
 
-		if (all.link[i].class != class)
+		if (l.class != class)
 			continue;
-		c = net_carried(n, &all.link[i], UINT32_MAX, now);
+		c = net_carried(n, &l, UINT32_MAX, now);
 		add_use(&u, &c);
 	}
-	net_links_fini(&all);
 	return u;
 }
 

@@ -13,11 +13,15 @@ struct net_link {
 	port_id port; /* that it leaves by */
 	struct topo_end to;
 	uint32_t class; /* of the wire */
-	uint32_t back; /* in the list: the wire's other direction */
+	uint32_t back; /* in a list: the wire's other direction */
 };
 
+/* Goes on to the next link, by site, then by port; false behind the last. */
+#define NET_NO_LINK ((struct net_link){ .port = TOPO_NO_PORT })
+bool net_next_link(const struct net *n, struct net_link *l);
+
 struct net_links {
-	struct net_link *link; /* by site, then by port */
+	struct net_link *link; /* in the same order */
 	size_t n;
 };
 

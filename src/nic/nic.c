@@ -59,8 +59,8 @@ struct nic *nic_new(const struct nic_setup *s, struct err *e)
 		return NULL;
 	}
 	nic->nodes = map_alloc(nic->n_nodes * sizeof(*nic->nodes));
-	nic->payloads = payload_pool_new(
-		s->net->n_workers, nic->n_nodes, nic->load_size);
+	nic->payloads = payload_pool_new(s->net->n_workers, nic->n_nodes,
+		nic->load_size, nic->small_load);
 	if (s->net->faults)
 		s->net->faults->load_bytes = nic->ops->load_bytes;
 	net_attach(s->net, nic->client, nic);
@@ -110,8 +110,15 @@ void *nic_node_new(struct nic *nic, site_id s)
 struct poll_loop nic_poll_loop(
 	const struct nic *nic, sim_time period, sim_time load)
 {
-	struct random_bits r = random_draw(
-		nic->net->seed, program_node(), RANDOM_POLL, program_draw());
+	return nic_poll_loop_by(
+		nic, program_node(), program_draw(), period, load);
+}
+
+struct poll_loop nic_poll_loop_by(const struct nic *nic, site_id node,
+	uint64_t draw, sim_time period, sim_time load)
+{
+	struct random_bits r =
+		random_draw(nic->net->seed, node, RANDOM_POLL, draw);
 
 	return (struct poll_loop){
 		.period = period,
@@ -143,9 +150,11 @@ void nic_on_copy(struct net_client *me, struct sim_worker *w, packet_id id)
 	struct net *net = me->net;
 	const struct nic *nic = me->state;
 	struct packet *p = &net->packets[id];
+	const void *from = payload_of_load(p->load);
 
-	p->load = nic_unpack(
-		nic, w->id, payload_of_load(p->load), nic->ops->load_bytes(p));
+	p->load = payload_to_load(
+		memcpy(payload_take_like(nic->payloads, w->id, from), from,
+			nic->ops->load_bytes(p)));
 }
 
 const struct net_client_combine nic_combine = { .on_copy = nic_on_copy };

@@ -26,6 +26,7 @@ struct nic {
 	site_id n_nodes;
 	struct payload_pool *payloads; /* packets' load fields point to them */
 	size_t load_size; /* of a payload, set by ops->init() */
+	size_t small_load; /* of a small one; 0: there are none */
 	/* called for every packet whose bytes are in memory; may be NULL */
 	void (*on_delivered)(
 		void *arg, site_id s, const struct packet *p, sim_time t);
@@ -262,6 +263,9 @@ void nic_account_end(const struct nic_at *a, packet_id id, bool is_done);
  */
 struct poll_loop nic_poll_loop(
 	const struct nic *nic, sim_time period, sim_time load);
+/* The same for a program of a node, by the number that it draws. */
+struct poll_loop nic_poll_loop_by(const struct nic *nic, site_id node,
+	uint64_t draw, sim_time period, sim_time load);
 
 /* --- a packet's load as bytes, for mail to another process --- */
 

@@ -5,11 +5,11 @@
 #include "nic/payload.h"
 #include "testing/testing.h"
 
-enum { BYTES = 544, MANY = 3000 };
+enum { BYTES = 544, SMALL = 128, MANY = 3000 };
 
 static void a_buffer_is_nobody_elses(void **state)
 {
-	struct payload_pool *p = payload_pool_new(1, 9, BYTES);
+	struct payload_pool *p = payload_pool_new(1, 9, BYTES, 0);
 	uint8_t *all[MANY], want[BYTES];
 
 	for (uint32_t i = 0; i < MANY; i++) {
@@ -31,7 +31,7 @@ static void a_buffer_is_nobody_elses(void **state)
 /* One that only gives feeds one that only takes: memory does not grow. */
 static void buffers_come_back_to_the_taker(void **state)
 {
-	struct payload_pool *p = payload_pool_new(2, 9, BYTES);
+	struct payload_pool *p = payload_pool_new(2, 9, BYTES, 0);
 	uint64_t memory;
 
 	for (uint32_t i = 0; i < MANY; i++)
@@ -74,7 +74,7 @@ static void *churn(void *arg)
 
 static void workers_may_use_it_at_once(void **state)
 {
-	struct payload_pool *p = payload_pool_new(2, 9, BYTES);
+	struct payload_pool *p = payload_pool_new(2, 9, BYTES, 0);
 	struct pair a[2] = { { p, 0, 0 }, { p, 1, 0 } };
 	pthread_t other;
 
@@ -86,5 +86,37 @@ static void workers_may_use_it_at_once(void **state)
 	payload_pool_free(p);
 }
 
+/* Few bytes have a small buffer, and so has a copy of them; each comes back to
+ * its own kind. */
+static void few_bytes_take_little_memory(void **state)
+{
+	struct payload_pool *p = payload_pool_new(1, 9, BYTES, SMALL);
+	void *few = payload_take_for(p, 0, SMALL);
+	void *more = payload_take_for(p, 0, SMALL + 1);
+	void *copy = payload_take_like(p, 0, few);
+	void *long_copy = payload_take_like(p, 0, more);
+
+	memset(few, 1, SMALL);
+	memset(copy, 2, SMALL);
+	memset(more, 3, BYTES);
+	memset(long_copy, 4, BYTES);
+	assert_int_equal(((uint8_t *)few)[SMALL - 1], 1);
+	assert_int_equal(((uint8_t *)copy)[SMALL - 1], 2);
+	assert_int_equal(((uint8_t *)more)[BYTES - 1], 3);
+	assert_true(payload_is_small(p, few) && payload_is_small(p, copy));
+	assert_false(payload_is_small(p, more));
+	assert_false(payload_is_small(p, long_copy));
+	assert_int_equal(payload_pool_used(p), 4);
+	payload_give(p, 0, few);
+	payload_give(p, 0, more);
+	assert_ptr_equal(payload_take_for(p, 0, 1), few);
+	assert_ptr_equal(payload_take(p, 0), more);
+	for (uint32_t i = 0; i < MANY; i++)
+		payload_take_for(p, 0, SMALL);
+	assert_true(payload_pool_memory(p) <
+		    (MANY + 128) * SMALL + 128 * (BYTES + CACHE_LINE));
+	payload_pool_free(p);
+}
+
 TESTS(TEST(a_buffer_is_nobody_elses), TEST(buffers_come_back_to_the_taker),
-	TEST(workers_may_use_it_at_once))
+	TEST(workers_may_use_it_at_once), TEST(few_bytes_take_little_memory))

@@ -28,10 +28,22 @@ void parts_init(struct parts *p, const struct part_ops *const *list)
 	}
 }
 
+static void free_params(const struct part_slot *s)
+{
+	for (const struct part_block *b = s->ops->blocks; b && b->section; b++)
+		for (const struct param *row = b->rows;
+			row < b->rows + b->n_rows; row++)
+			if (row->type == PARAM_LINES)
+				param_lines_free(
+					(void *)((char *)s->params + b->offset +
+						 row->offset));
+	mem_free(s->params);
+}
+
 void parts_fini(struct parts *p)
 {
 	for (size_t i = 0; i < p->n; i++)
-		mem_free(p->slot[i].params);
+		free_params(&p->slot[i]);
 	p->n = 0;
 }
 
@@ -133,6 +145,16 @@ void parts_facts(const struct part_place *at, sim_time end, struct facts *f)
 	for (; s < last; s++)
 		if (s->exists && s->ops->facts)
 			s->ops->facts(s->params, at, end, f);
+}
+
+void parts_wired(const struct part_place *at)
+{
+	const struct part_slot *s = at->parts->slot;
+	const struct part_slot *last = s + at->parts->n;
+
+	for (; s < last; s++)
+		if (s->exists && s->ops->wired)
+			s->ops->wired(s->params, at);
 }
 
 void parts_start(const struct part_place *at)

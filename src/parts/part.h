@@ -81,6 +81,9 @@ struct part_ops {
 	/* Checks the parameters, and the faults of the part in the plan. */
 	int (*check)(
 		const void *params, const struct part_place *at, struct err *e);
+	/* Called when the network is built, which may be all there is: traffic
+	 * has neither hosts nor states of parts. */
+	void (*wired)(const void *params, const struct part_place *at);
 	/* Makes the state, before the interfaces are made; NULL if it is
 	 * switched off.  Parts are opened in the order of the registry. */
 	void *(*open)(
@@ -126,6 +129,7 @@ int parts_check(
 	const struct parts *p, const struct part_place *at, struct err *e);
 int parts_open(struct parts *p, const struct part_place *at, struct err *e);
 void parts_close(struct parts *p);
+void parts_wired(const struct part_place *at);
 void parts_start(const struct part_place *at);
 uint64_t parts_memory(const struct parts *p);
 void parts_facts(const struct part_place *at, sim_time end, struct facts *f);

@@ -101,6 +101,7 @@ void record_links_init(struct record_links *k, const struct net *n)
 	k->longest = take(k, most * N_LONGEST, sizeof(*k->longest));
 	k->now = new_loads(k, most);
 	find_channels(k, most);
+	k->used = take(k, net_most_buffers(n), sizeof(*k->used));
 	k->wanted = take(k, most, sizeof(*k->wanted));
 	k->wanted_now = take(k, most, sizeof(*k->wanted_now));
 	k->wants = take(k, (size_t)k->n_names * (k->n_names + 1) + 1,
@@ -334,7 +335,7 @@ static port_mask wanted_ports(
 	struct net_way way[NET_MOST_WAYS];
 	port_mask ports = 0;
 
-	if (p->escape == PACKET_NO_PORT)
+	if (p->escape == PACKET_NO_PORT && !(p->flags & PACKET_MANY))
 		return 0;
 	for (uint32_t n = r->ops->ways(r, b, p, way); n--;)
 		ports |= (port_mask)1 << way[n].port;
@@ -369,16 +370,15 @@ static void look(struct record_links *k)
 		(size_t)k->n_names * (k->n_names + 1) * sizeof(*k->wants));
 	for (site_id s = 0; s < n->n_sites; s++) {
 		const struct router *r = net_router(n, s);
-		uint32_t n_buffers = r->ops->n_buffers(r, s);
+		uint32_t n_used;
 
 		if (!is_all && digest_mix(s) > some)
 			continue;
+		n_used = net_in_use(n, s, k->used);
+		for (uint32_t i = 0; i < n_used; i++) {
+			struct net_buffer b = r->ops->buffer(r, s, k->used[i]);
 
-		for (uint32_t i = 0; i < n_buffers; i++) {
-			struct net_buffer b = r->ops->buffer(r, s, i);
-
-			if (b.count)
-				add_head(k, &b, one);
+			add_head(k, &b, one);
 		}
 	}
 }
@@ -399,11 +399,11 @@ static void add_injecting(struct record_links *k, site_id s)
 static void add_wanted(struct record_links *k, site_id s)
 {
 	const struct router *r = net_router(k->net, s);
-	uint32_t n = r->ops->n_buffers(r, s), i;
+	uint32_t n = net_in_use(k->net, s, k->used), i;
 
 	for (i = 0; i < n; i++) {
-		struct net_buffer b = r->ops->buffer(r, s, i);
-		port_mask ports = b.count ? wanted_ports(k, &b) : 0, m;
+		struct net_buffer b = r->ops->buffer(r, s, k->used[i]);
+		port_mask ports = wanted_ports(k, &b), m;
 
 		for (m = ports; m; m &= m - 1)
 			k->wanted[record_link_at(

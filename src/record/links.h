@@ -53,6 +53,7 @@ struct record_links {
 	double *wanted; /* [link] of one sample */
 	uint16_t *wanted_now;
 	uint64_t n_wanted, wanted_every;
+	uint32_t *used; /* buffers of a site that hold packets */
 	void **mine; /* all of these arrays */
 	size_t n_mine;
 };

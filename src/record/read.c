@@ -98,6 +98,7 @@ int record_setup_read(struct record_setup *s, struct db *d, struct err *e)
 	s->setup.keys = (const char *const *)s->keys;
 	s->setup.machine.name = option(d, "machine", e);
 	s->setup.machine.shape = option(d, "shape_given", e);
+	s->setup.machine.tables = option(d, "tables", e);
 	s->setup.faults = option(d, "faults", e);
 	s->setup.workload = option(d, "workload", e);
 	s->setup.jobs = option(d, "jobs", e);

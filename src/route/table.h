@@ -44,6 +44,9 @@ enum {
 	TABLE_DOWN = 0xf << TABLE_DOWN_SHIFT,
 };
 
+/* Switches after which no written entry is a way: entries may lead around. */
+enum { TABLE_MOST_PASSED = 1000 };
+
 /* What the switches of a level have in common. */
 struct table_level {
 	uint32_t span; /* nodes below */

@@ -14,6 +14,7 @@ struct state {
 	router_id at;
 	port_id in;
 	uint64_t way;
+	router_id src; /* the first node that has sent it so */
 };
 
 struct follow {
@@ -26,12 +27,12 @@ struct follow {
 	uint8_t *was_seen; /* [switch][port][way] */
 };
 
-static void say_broken(struct follow *f, router_id at, const char *how)
+static void say_broken(struct follow *f, router_id src, const char *how)
 {
 	if (f->found->is_broken)
 		return;
 	f->found->is_broken = true;
-	f->found->src = topo_node_near(f->g->topo, at);
+	f->found->src = src;
 	f->found->dst = f->dst;
 	f->found->how = how;
 }
@@ -47,20 +48,21 @@ static size_t place_of(const struct follow *f, const struct state *s)
 }
 
 /* It arrives at the other end of a wire. */
-static void arrive(struct follow *f, router_id from, port_id port, uint64_t way)
+static void arrive(struct follow *f, router_id from, port_id port, uint64_t way,
+	router_id src)
 {
 	const struct topo *t = f->g->topo;
 	struct topo_end to = t->ops->peer(t, from, port);
-	struct state s = { to.router, to.port, way };
+	struct state s = { to.router, to.port, way, src };
 	uint8_t *was_seen;
 
 	if (to.router == NO_ROUTER) {
-		say_broken(f, from, "uses a port that has no wire");
+		say_broken(f, src, "uses a port that has no wire");
 		return;
 	}
 	if (to.router < t->n_nodes) {
 		if (to.router != f->dst)
-			say_broken(f, from, "ends at another node");
+			say_broken(f, src, "ends at another node");
 		return;
 	}
 	was_seen = &f->was_seen[place_of(f, &s)];
@@ -112,10 +114,10 @@ static void go_on(struct follow *f, struct state s)
 	if (s.at == f->dst)
 		return;
 	if (!m)
-		say_broken(f, s.at, "ends at a switch");
+		say_broken(f, s.src, "ends at a switch");
 	add(f, s, m, c.channel == TABLE_SIDEWAYS);
 	for (; m; m &= m - 1)
-		arrive(f, s.at, (port_id)__builtin_ctzll(m), p.way);
+		arrive(f, s.at, (port_id)__builtin_ctzll(m), p.way, s.src);
 }
 
 /* Whether a node has a port on the rail of a switch. */
@@ -136,7 +138,7 @@ void table_follow(const struct table *x, const struct route_graph *g,
 	for (router_id src = 0; src < t->n_nodes; src++)
 		for (port_id rail = 0; rail < t->node_ports; rail++)
 			if (src != dst && has_way(&f, rail))
-				arrive(&f, src, rail, 0);
+				arrive(&f, src, rail, 0, src);
 	for (uint32_t i = 0; i < f.n; i++)
 		go_on(&f, f.state[i]);
 	w->n_routes += f.n;

@@ -56,6 +56,8 @@ static struct route_choice by_list(const struct table *x, const struct list *l,
 	uint32_t was_at = table_down_at(p);
 	port_mask ports = l->ports, sides = here->all_sides;
 
+	if (p->passed > TABLE_MOST_PASSED)
+		return (struct route_choice){ .ports = 0 };
 	if (from == FROM_SIBLING && !was_at)
 		p->way |= TABLE_WENT_UP;
 	if (from == FROM_ABOVE && (!was_at || was_at == level)) {

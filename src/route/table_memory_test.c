@@ -18,7 +18,8 @@ static int write(const struct table_machine *m, struct route_memory **own,
 	return table_lists.write(&m->x.route, own, &e, ports, n);
 }
 
-/* SUN-F25, SUN-F27: for packets that came by that port, and for no others. */
+/* SUN-F22, SUN-F25, SUN-F27: for packets that came by that port, and for no
+ * others. */
 static void sun_f27_a_written_entry_is_an_ordered_list_of_its_port(void **state)
 {
 	static const uint8_t ports[] = { 30, 19, 38, 22 };
@@ -200,7 +201,31 @@ static void written_lists_lead_sideways_once(void **state)
 	table_unmake(&m);
 }
 
+/* Entries may lead around: whoever follows them too long has no way. */
+static void a_packet_that_is_led_around_ends(void **state)
+{
+	static const uint8_t up = 20;
+	struct route_memory *own = NULL;
+	struct table_machine m;
+	struct route_entry e = { .port = 18, .part = ROUTE_INTRA, .index = 5 };
+	struct packet p = { .dst = 5, .kind = PACKET_DYNAMIC };
+
+	table_make(&m, &table_prototype);
+	e.at = fattree_switch(&m.t, 0, 1, 0);
+	assert_int_equal(write(&m, &own, e, &up, 1), 0);
+	p.passed = TABLE_MOST_PASSED;
+	assert_int_equal(
+		table_lists.choose(&m.x.route, own, &p, e.at, 18).ports,
+		1 << up);
+	p.passed++;
+	assert_int_equal(
+		table_lists.choose(&m.x.route, own, &p, e.at, 18).ports, 0);
+	table_lists.free(own);
+	table_unmake(&m);
+}
+
 TESTS(TEST(sun_f27_a_written_entry_is_an_ordered_list_of_its_port),
 	TEST(sun_f25_an_entry_by_supernode_is_for_all_its_nodes),
 	TEST(sun_f26_the_split_can_be_moved), TEST(wrong_entries_are_refused),
-	TEST(written_lists_lead_sideways_once))
+	TEST(written_lists_lead_sideways_once),
+	TEST(a_packet_that_is_led_around_ends))

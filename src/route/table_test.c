@@ -91,6 +91,31 @@ static void sun_f24_every_site_has_a_guid(void **state)
 	table_unmake(&m);
 }
 
+/* SUN-F10: what is local stays near: the ways within a supernode pass none of
+ * the backbone's switches, and those to others do. */
+static void sun_f10_supernodes_are_local_and_a_backbone_joins_them(void **state)
+{
+	struct table_machine m;
+
+	table_make(&m, &table_exa);
+	for (uint32_t a = 0; a < m.t.topo.n_nodes; a += 3001)
+		for (uint32_t i = 1; i < 5; i++) {
+			uint32_t home = table_guid(&m.x, a).supernode;
+			uint32_t near = home * 324 + (a + 77 * i) % 324;
+			uint32_t far = (a + i * 324) % m.t.topo.n_nodes;
+			struct packet p = { .src = a, .dst = near };
+
+			assert_int_equal(
+				table_guid(&m.x, near).supernode, home);
+			assert_true(table_carry(&m, NULL, &p, 0) <= 3);
+			p = (struct packet){ .src = a, .dst = far };
+			assert_int_not_equal(
+				table_guid(&m.x, far).supernode, home);
+			assert_true(table_carry(&m, NULL, &p, 0) >= 5);
+		}
+	table_unmake(&m);
+}
+
 /* What a table with an entry for each destination would have. */
 static uint32_t flat(const struct table_machine *m, router_id at, port_id in,
 	router_id dst, uint8_t *ports)
@@ -199,7 +224,7 @@ static uint32_t go(const struct table_machine *m, const port_mask *dead,
 	return table_carry(m, dead, &p, 0);
 }
 
-/* SUN-F5, SUN-F6: one dead way down, then all up-links of a leaf. */
+/* SUN-F5, SUN-F6, SUN-F92: one dead way down, then all up-links of a leaf. */
 static void sun_f6_a_cut_leaf_is_reached_through_its_sibling(void **state)
 {
 	struct table_machine m;
@@ -520,6 +545,7 @@ static void both_rails_and_all_up_links_are_first_alike(void **state)
 TESTS(TEST(all_nodes_reach_all_by_the_shortest_way),
 	TEST(sun_f9_the_diameter_is_3_and_7_switches),
 	TEST(sun_f24_every_site_has_a_guid),
+	TEST(sun_f10_supernodes_are_local_and_a_backbone_joins_them),
 	TEST(sun_f26_two_parts_hold_what_a_flat_table_would),
 	TEST(more_nodes_than_guids_are_refused),
 	TEST(sun_f6_a_cut_leaf_is_reached_through_its_sibling),

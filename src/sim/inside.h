@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "sim/barrier.h"
+#include "sim/far.h"
 #include "sim/pace.h"
 #include "sim/sim.h"
 
@@ -55,11 +56,27 @@ void mail_put(
  */
 void mail_send(
 	struct sim_worker *w, uint32_t owner, sim_time t, struct sim_event e);
-/* At a window's start: moves what has come within reach into slots. */
+/* At a window's start: moves what has come within reach into slots.  Whether
+ * there can be any. */
 void mail_take_far(struct sim_worker *w);
+
+static inline bool mail_may_be_near(const struct sim_worker *w)
+{
+	return w->n_workers > 1 ||
+	       (w->far.n && (uint64_t)(w->far.item[0].t - w->start) <
+				    w->reach + w->width);
+}
+
 /* When the first of what it has or has sent beyond all slots is due. */
-sim_time mail_next_far(const struct sim_worker *w);
-/* All mail of the window for this worker's sites, in one array. */
+static inline sim_time mail_next_far(const struct sim_worker *w)
+{
+	sim_time next = w->away_next;
+
+	return w->far.n && w->far.item[0].t < next ? w->far.item[0].t : next;
+}
+
+/* All mail of the window for this worker's sites, in one array; of several
+ * workers. */
 struct sim_event *mail_gather(struct sim_worker *w, uint32_t *n);
 
 /* --- windows.c --- */

@@ -14,8 +14,6 @@
 
 #include <string.h>
 
-#include "sim/far.h"
-
 enum { MAIL_FIRST = 256 };
 
 static uint32_t mail_n(const struct sim_worker *w, uint32_t box)
@@ -114,23 +112,11 @@ void mail_take_far(struct sim_worker *w)
 	}
 }
 
-sim_time mail_next_far(const struct sim_worker *w)
-{
-	sim_time next = w->away_next;
-
-	return w->far.n && w->far.item[0].t < next ? w->far.item[0].t : next;
-}
-
 struct sim_event *mail_gather(struct sim_worker *w, uint32_t *n)
 {
 	struct sim *s = w->sim;
 	uint32_t box = w->id * s->n_slots + w->slot, total = 0;
 
-	if (s->p.n_workers == 1) {
-		*n = mail_n(w, box);
-		w->out[box].next = w->first[box];
-		return w->first[box];
-	}
 	for (uint32_t i = 0; i < s->p.n_workers; i++)
 		total += mail_n(&s->workers[i], box);
 	if (total > w->inbox_room) {

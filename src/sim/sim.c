@@ -2,7 +2,6 @@
 #include "sim/inside.h"
 
 #include "base/mem.h"
-#include "sim/far.h"
 
 enum {
 	AHEAD = 2, /* visits between steps of prefetching */
@@ -49,7 +48,8 @@ void sim_post_soon(struct sim_worker *w, uint64_t rank, uint32_t data)
 {
 	struct sim_event e = { .rank = rank, .site = w->visited, .data = data };
 
-	batch_reserve(w, (uint32_t)(w->end - w->batch));
+	if ((uint32_t)(w->end - w->batch) >= w->batch_room)
+		batch_reserve(w, (uint32_t)(w->end - w->batch));
 	BUG_IF(w->at > w->batch && rank < w->at[-1].rank);
 	w->end = insert(w->end, e);
 	w->n_events++;
@@ -124,13 +124,13 @@ static inline void fill_batch(
 static void fill_by_parts(
 	struct sim_worker *w, struct sim_event *e, site_id site)
 {
-	uint32_t shift = w->part_shift, parts = 0, *part = w->part;
+	uint32_t shift = 32 + w->part_shift, parts = 0, *part = w->part;
 	struct sim_event *end = w->batch;
 	size_t i = w->head[site];
 
 	while (i) {
 		struct sim_event *x = &e[i - 1];
-		uint32_t k = sim_when(x) >> shift, next = x->site;
+		uint32_t k = (uint32_t)(x->rank >> shift), next = x->site;
 
 		x->site = part[k];
 		part[k] = (uint32_t)i;
@@ -177,8 +177,9 @@ static inline __attribute__((always_inline)) void look_ahead(
 			prefetch_for(w, e, i, step);
 }
 
+/* Sites from some number on are crowded; constants, where it can be known. */
 static inline __attribute__((always_inline)) void visit_in_order(
-	struct sim_worker *w, struct sim_event *e, uint32_t n, bool is_crowded,
+	struct sim_worker *w, struct sim_event *e, uint32_t n, uint64_t crowd,
 	bool prefetches)
 {
 	const struct sim_ops *ops = w->sim->p.ops;
@@ -186,8 +187,8 @@ static inline __attribute__((always_inline)) void visit_in_order(
 
 	for (uint32_t i = 0; i < n; i++) {
 		if (prefetches)
-			look_ahead(w, e, i, n, is_crowded);
-		if (is_crowded)
+			look_ahead(w, e, i, n, !crowd);
+		if (order[i] >= crowd)
 			fill_by_parts(w, e, order[i]);
 		else
 			fill_batch(w, e, order[i]);
@@ -196,29 +197,71 @@ static inline __attribute__((always_inline)) void visit_in_order(
 	}
 }
 
-static void visit_all(
+static inline __attribute__((always_inline)) void visit_crowds(
+	struct sim_worker *w, struct sim_event *e, uint32_t n, uint64_t crowd)
+{
+	if (w->sim->p.prefetches && w->sim->p.ops->prefetch)
+		visit_in_order(w, e, n, crowd, true);
+	else
+		visit_in_order(w, e, n, crowd, false);
+}
+
+/* The same for a site's single event, which needs no order. */
+static void visit_one(struct sim_worker *w, const struct sim_event *e)
+{
+	w->n_visits++;
+	w->n_events++;
+	w->at = w->batch;
+	w->batch[0] = *e;
+	w->end = w->batch + 1;
+	w->visited = e->site;
+	w->sim->p.ops->visit(w, e->site);
+}
+
+/* By itself, so that a window with one event does not pay for it. */
+static __attribute__((noinline)) void visit_many(
 	struct sim_worker *w, struct sim_event *e, uint32_t n_events)
 {
 	uint32_t n = sort_by_site(w, e, n_events);
-	bool prefetches = w->sim->p.prefetches && w->sim->p.ops->prefetch;
-	bool is_crowded = n_events / CROWD >= n;
 
 	w->n_visits += n;
 	w->n_events += n_events;
 	batch_reserve(w, n_events);
-	if (prefetches && is_crowded)
-		visit_in_order(w, e, n, true, true);
-	else if (prefetches)
-		visit_in_order(w, e, n, false, true);
-	else if (is_crowded)
-		visit_in_order(w, e, n, true, false);
+	if (n_events / CROWD >= n)
+		visit_crowds(w, e, n, 0);
+	else if (w->sim->p.crowd)
+		visit_crowds(w, e, n, w->sim->p.crowd);
 	else
-		visit_in_order(w, e, n, false, false);
+		visit_crowds(w, e, n, UINT64_MAX);
+}
+
+static void visit_all(
+	struct sim_worker *w, struct sim_event *e, uint32_t n_events)
+{
+	if (n_events <= 2 && (n_events == 1 || e[0].site != e[1].site)) {
+		visit_one(w, &e[0]);
+		if (n_events == 2)
+			visit_one(w, &e[1]);
+	} else {
+		visit_many(w, e, n_events);
+	}
 	w->visited = NO_SITE;
 	if (w->n_events - w->n_discounted == w->n_counted)
 		return;
 	w->n_counted = w->n_events - w->n_discounted;
 	w->last = w->start + w->width;
+}
+
+/* All mail of the window. */
+static struct sim_event *gather(struct sim_worker *w, uint32_t *n)
+{
+	struct sim_event *first = w->first[w->slot];
+
+	if (w->n_workers > 1)
+		return mail_gather(w, n);
+	*n = (uint32_t)(w->out[w->slot].next - first);
+	w->out[w->slot].next = first;
+	return first;
 }
 
 void sim_run_window(struct sim_worker *w, uint64_t k)
@@ -229,8 +272,9 @@ void sim_run_window(struct sim_worker *w, uint64_t k)
 	w->start = (sim_time)k * w->width;
 	w->slot = (uint32_t)k & w->slot_mask;
 	w->n_windows++;
-	mail_take_far(w);
-	e = mail_gather(w, &n);
+	if (mail_may_be_near(w))
+		mail_take_far(w);
+	e = gather(w, &n);
 	if (!n)
 		return;
 	visit_all(w, e, n);

@@ -210,6 +210,9 @@ struct sim_params {
 	void *model;
 	bool prefetches; /* useful if the sites do not fit a cache */
 	bool is_heavy; /* visits take so long that threads always pay */
+	/* Sites from this one on may get many events in a window, whatever the
+	 * others get; 0: none. */
+	site_id crowd;
 	const atomic_int *stop; /* nonzero: end at the next window; or NULL */
 };
 
@@ -263,13 +266,13 @@ void sim_mail_grow(struct sim_worker *w, struct sim_mail *m);
 static inline void sim_put(struct sim_worker *w, site_id site, uint32_t dt,
 	uint16_t key, uint16_t aux, uint32_t data)
 {
-	uint32_t k = dt / w->width;
+	uint32_t k = dt / w->width, when = dt % w->width;
 	struct sim_mail *m = &w->own[(w->slot + k) & w->slot_mask];
 
 	if (__builtin_expect(m->next == m->end, 0))
 		sim_mail_grow(w, m);
 	*m->next++ = (struct sim_event){
-		.rank = SIM_RANK(dt - k * w->width, key, aux),
+		.rank = SIM_RANK(when, key, aux),
 		.site = site,
 		.data = data,
 	};

@@ -276,6 +276,31 @@ static void a_crowd_runs_in_order(void **state)
 	free_log(l);
 }
 
+/* Few events at most sites, so that only those named are sorted as a crowd. */
+static void named_sites_are_sorted_as_a_crowd(void **state)
+{
+	enum { N = 200 };
+	struct log *l[2] = { new_log(), new_log() };
+	struct sim_params p = params(l[1]);
+	struct err e = { 0 };
+
+	sim_free(l[1]->sim);
+	p.crowd = 9;
+	l[1]->sim = sim_new(&p, &e);
+	for (int k = 0; k < 2; k++) {
+		for (uint32_t i = 0; i < N; i++)
+			post(l[k], i % 5 ? i % 50 : 9,
+				WINDOW + i * 7919 % WINDOW,
+				SIM_KEY(PHASE_ENGINE, i % 5), DO_NOTHING);
+		sim_run(l[k]->sim, SIM_NEVER);
+		assert_int_equal(l[k]->n, N);
+		assert_int_equal(l[k]->n_wrong, 0);
+	}
+	assert_memory_equal(l[0]->note, l[1]->note, sizeof(l[0]->note));
+	free_log(l[0]);
+	free_log(l[1]);
+}
+
 /* It is a hint, so it may come for some; never for what is not waiting. */
 static void prefetch_sees_events_that_wait_and_changes_nothing(void **state)
 {
@@ -443,6 +468,7 @@ TESTS(TEST(a_key_is_a_phase_and_a_number),
 	TEST(posts_of_an_instant_run_in_the_order_of_phases),
 	TEST(a_site_may_post_any_number_to_itself), TEST(windows_have_no_seams),
 	TEST(far_posts_arrive_at_their_time), TEST(a_crowd_runs_in_order),
+	TEST(named_sites_are_sorted_as_a_crowd),
 	TEST(prefetch_sees_events_that_wait_and_changes_nothing),
 	TEST(bad_parameters_are_refused),
 	TEST(the_shortest_window_is_five_nanoseconds),

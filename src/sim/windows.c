@@ -1,7 +1,6 @@
 /* Which window comes next, and who runs it. */
 #define _GNU_SOURCE
 #include "base/plain.h"
-#include "sim/far.h"
 #include "sim/inside.h"
 
 #define NO_WINDOW UINT64_MAX
@@ -44,9 +43,27 @@ static bool has_posted(const struct sim_worker *w, uint32_t slot)
 	return false;
 }
 
+/* The first slot from now on of a worker that is alone; or slot_mask. */
+static uint32_t first_posted(const struct sim_worker *w)
+{
+	uint32_t i = 0, slot = w->slot;
+
+	while (i < w->slot_mask && w->out[slot].next == w->first[slot]) {
+		slot = (slot + 1) & w->slot_mask;
+		i++;
+	}
+	return i;
+}
+
 /* The first window from now on that this worker posted to. */
 static uint64_t next_posted(const struct sim_worker *w)
 {
+	if (w->n_workers == 1) {
+		uint32_t i = first_posted(w);
+
+		return i == w->slot_mask ? NO_WINDOW
+					 : (uint64_t)w->start / w->width + i;
+	}
 	/* Not the last slot: its owner may be emptying it at this moment. */
 	for (uint32_t i = 0; i < w->slot_mask; i++)
 		if (has_posted(w, (w->slot + i) & w->slot_mask))
@@ -54,7 +71,7 @@ static uint64_t next_posted(const struct sim_worker *w)
 	return NO_WINDOW;
 }
 
-static uint64_t next_far(const struct sim_worker *w)
+static inline uint64_t next_far(const struct sim_worker *w)
 {
 	sim_time t = mail_next_far(w);
 
@@ -137,12 +154,29 @@ static void step(struct sim_worker *w, uint64_t k)
 	w->slot = (w->slot + 1) & w->slot_mask;
 }
 
+/* A worker that is alone need not agree with anybody. */
+static void run_single(struct sim_worker *w)
+{
+	const struct sim *s = w->sim;
+	uint64_t k = next_window(w);
+
+	while (k != NO_WINDOW && (sim_time)k * w->width < s->until &&
+		!is_stopped(s)) {
+		step(w, k);
+		k = next_window(w);
+	}
+}
+
 /* Every worker's own part, while that is the better way. */
 static void run_together(void *arg)
 {
 	struct sim_worker *w = arg;
 	uint64_t k;
 
+	if (w->n_workers == 1) {
+		run_single(w);
+		return;
+	}
 	while (agree(w, &k))
 		step(w, k);
 }

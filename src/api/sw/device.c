@@ -29,6 +29,7 @@ static void free_device(struct swv_device *d)
 	while (d->n_queues)
 		if (d->queue[--d->n_queues])
 			swv_free_rq(d->queue[d->n_queues]);
+	mem_free(d->queue);
 	while (d->interfaces) {
 		struct swv_interface *in = d->interfaces;
 
@@ -51,6 +52,7 @@ static void free_device(struct swv_device *d)
 		mem_free(k);
 	}
 	slots_fini(&d->works);
+	swv_windows_fini(&d->windows);
 	mem_free(d);
 }
 
@@ -69,7 +71,8 @@ static void fini(void *kept)
 
 static uint64_t device_memory(const struct swv_device *d)
 {
-	uint64_t sum = sizeof(*d) + slots_memory(&d->works);
+	uint64_t sum = sizeof(*d) + slots_memory(&d->works) +
+		       swv_windows_memory(&d->windows);
 	const struct swv_interface *in;
 	const struct swv_cq *cq;
 

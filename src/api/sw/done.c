@@ -142,7 +142,7 @@ void swv_fill(struct swv_rq *rq)
 static bool fits(struct swv_device *dev, const struct swhni_slot *head)
 {
 	uint32_t i = SW_QUEUE(head->word[0]);
-	const struct swv_rq *rq = i < SW_QUEUES ? dev->queue[i] : NULL;
+	const struct swv_rq *rq = i < dev->n_queues ? dev->queue[i] : NULL;
 
 	return head->is_notice || head->word[0] & SW_ANSWER || !rq ||
 	       rq->buffers.n || rq->early.n < SW_EARLY;
@@ -203,7 +203,7 @@ static void take(
 	struct swv_interface *in, const struct swhni_slot *head, uint64_t at)
 {
 	uint32_t i = SW_QUEUE(head->word[0]);
-	struct swv_rq *rq = i < SW_QUEUES ? in->dev->queue[i] : NULL;
+	struct swv_rq *rq = i < in->dev->n_queues ? in->dev->queue[i] : NULL;
 	bool is_wanted;
 
 	if (head->word[0] & SW_ANSWER) {
@@ -288,6 +288,7 @@ struct awaited {
 	const struct host *host;
 	site_id node;
 	uint64_t at, value; /* of a word; 0: none */
+	uint32_t peeked; /* completions that it need not be woken for */
 };
 
 static bool has_word(const struct awaited *x)
@@ -314,8 +315,50 @@ static bool has_any(void *arg, uint64_t *seen)
 	const struct awaited *x = arg;
 
 	*seen = 0;
-	return has_word(x) || swv_has_news(x->dev);
+	return swv_has_news(x->dev) || has_word(x);
 }
+
+/* Whether a completion changes nothing that a program can wait for, except for
+ * room in its queue. */
+static bool is_quiet(
+	const struct swv_interface *in, const struct workq_completion *c)
+{
+	const struct swv_work *x =
+		slots_find(&in->dev->works, SW_USER_ID(c->id));
+
+	return SWHNI_EVENT_OF(c->status) == SWHNI_DONE &&
+	       SWHNI_ERROR_OF(c->status) == SWHNI_OK && x && x->d.id == c->id &&
+	       x->in == in && !x->tree && !x->is_again &&
+	       x->flags & WEFT_SW_QUIET;
+}
+
+static enum poll_news news(void *arg)
+{
+	struct awaited *x = arg;
+	const struct swv_interface *in = x->dev->interfaces;
+	struct workq_completion c;
+	uint32_t was = x->peeked;
+
+	for (; swv_user_next(&in->user, x->peeked, &c); x->peeked++)
+		if (!is_quiet(in, &c) ||
+			swv_user_would_ring(&in->user, x->peeked + 1))
+			return POLL_ENDS;
+	if ((!in->is_blocked && swv_user_has_message(&in->user)) || has_word(x))
+		return POLL_ENDS;
+	return x->peeked == was ? POLL_NOTHING : POLL_QUIET;
+}
+
+static struct poll_loop again(void *arg, uint64_t draw)
+{
+	const struct awaited *x = arg;
+	const struct nic *nic = x->dev->interfaces->user.nic;
+	const struct swhni_params *p = nic->params;
+
+	return nic_poll_loop_by(
+		nic, x->node, draw, p->work.poll_period, p->work.poll_load);
+}
+
+static const struct poll_through through = { news, again };
 
 /* Sleeps until something has come, or until a time. */
 static void sleep_until(struct awaited *x, sim_time t)
@@ -324,7 +367,11 @@ static void sleep_until(struct awaited *x, sim_time t)
 		params()->work.poll_period, params()->work.poll_load);
 	uint64_t seen;
 
-	if (t == SIM_NEVER)
+	/* for a word, or events of others, and not for its own messages */
+	x->peeked = 0;
+	if (t == SIM_NEVER && x->value && !x->dev->interfaces->next)
+		program_poll_through(has_any, x, loop, &through);
+	else if (t == SIM_NEVER)
 		program_poll_until(has_any, x, loop, &seen);
 	else
 		program_poll_before(has_any, x, loop, t, &seen);
@@ -332,7 +379,9 @@ static void sleep_until(struct awaited *x, sim_time t)
 
 static struct awaited awaited(struct swv_device *dev)
 {
-	return (struct awaited){ dev, program_host(), program_node(), 0, 0 };
+	return (struct awaited){
+		.dev = dev, .host = program_host(), .node = program_node()
+	};
 }
 
 void swv_sleep(struct swv_device *dev, uint64_t at, uint64_t value, sim_time t)

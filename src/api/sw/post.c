@@ -54,6 +54,24 @@ bool swv_has_room(struct swv_sq *sq)
 	return sq->used < sq->depth && swv_user_has_room(&sq->in->user);
 }
 
+struct swhni_descriptor swv_descriptor(
+	const struct weft_sw_work *w, enum swhni_type type)
+{
+	return (struct swhni_descriptor){
+		.type = (uint8_t)type,
+		.flags = w->flags & WEFT_SW_FAST ? SWHNI_FAST : 0,
+		.port = (uint8_t)(w->flags & PORTS),
+		.engine = w->to.engine,
+		.node = w->to.node,
+		.bytes = w->bytes,
+		.key = w->key,
+		.offset = w->at,
+		.own_key = w->own_key,
+		.interface = w->to.interface,
+		.own_offset = w->own_at,
+	};
+}
+
 /* A new descriptor as the program's says. */
 static uint32_t make(
 	struct swv_sq *sq, const struct weft_sw_work *w, enum swhni_type type)
@@ -68,19 +86,7 @@ static uint32_t make(
 	x->flags = w->flags;
 	x->first = program_now();
 	x->deadline = SIM_NEVER;
-	x->d = (struct swhni_descriptor){
-		.type = (uint8_t)type,
-		.flags = w->flags & WEFT_SW_FAST ? SWHNI_FAST : 0,
-		.port = (uint8_t)(w->flags & PORTS),
-		.engine = w->to.engine,
-		.node = w->to.node,
-		.bytes = w->bytes,
-		.key = w->key,
-		.offset = w->at,
-		.own_key = w->own_key,
-		.interface = w->to.interface,
-		.own_offset = w->own_at,
-	};
+	x->d = swv_descriptor(w, type);
 	sq->used++;
 	return id;
 }

@@ -264,8 +264,9 @@ static int open_virtual(struct swv_device *d, struct swv_rq *x)
 	if (!x->in)
 		return ENOSPC;
 	x->queue = (uint16_t)i;
+	if (i == d->n_queues)
+		d->queue = mem_more(d->queue, d->n_queues++, sizeof(x));
 	d->queue[i] = x;
-	d->n_queues += i == d->n_queues;
 	return 0;
 }
 

@@ -53,7 +53,7 @@ struct swv_device {
 	struct swv_interface *interfaces;
 	struct slots works; /* struct swv_work */
 	struct swv_windows windows;
-	struct swv_rq *queue[SW_QUEUES];
+	struct swv_rq **queue; /* [n_queues], virtual RQs */
 	uint32_t n_queues;
 	struct swv_key *keys;
 	uint32_t n_keys; /* registered, ever */
@@ -193,6 +193,9 @@ bool swv_has_room(struct swv_sq *sq);
 #define SW_NUMBER(word) ((uint32_t)(word))
 enum { SW_TIME_SHIFT = 16 }; /* of the time in word 1, above the number */
 
+/* What the card must know of a program's descriptor, but for its end. */
+struct swhni_descriptor swv_descriptor(
+	const struct weft_sw_work *w, enum swhni_type type);
 /* Hands a descriptor to the card, first or again. */
 int swv_post(struct swv_device *dev, uint32_t work, sim_time begun);
 /* As weft_sw_post_fsm(), of bytes that are gathered. */
@@ -206,7 +209,8 @@ sim_time swv_progress(struct swv_device *dev);
 /* Whether there is anything to do; also outside of the program. */
 bool swv_has_news(const struct swv_device *dev);
 /* Sleeps until there is, or until a time; or, if value is not 0, until a word
- * of the node's memory is at least value. */
+ * of the node's memory is at least value: then the ends of quiet descriptors
+ * are no reason to wake. */
 void swv_sleep(struct swv_device *dev, uint64_t at, uint64_t value, sim_time t);
 /* A descriptor has ended. */
 void swv_end(struct swv_device *dev, uint32_t work, uint32_t status);

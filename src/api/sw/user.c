@@ -20,8 +20,7 @@ static const struct memory_range rings = {
 	.at = RINGS_AT,
 	.bytes = (uint64_t)SWHNI_INTERFACES * RINGS,
 	.kind = MEMORY_OF_HOST,
-	.rights = MEMORY_MAY_READ(MEMORY_CORE) | MEMORY_MAY_WRITE(MEMORY_CORE) |
-		  MEMORY_MAY_READ(MEMORY_NIC) | MEMORY_MAY_WRITE(MEMORY_NIC),
+	.rights = MEMORY_MAY_ALL,
 };
 
 static const struct workq_params *params_of(const struct swv_user *u)
@@ -82,13 +81,17 @@ static void begin_anew(struct swv_user *u)
 int swv_user_open_send(
 	struct swv_user *u, uint32_t n_entries, uint32_t n_completions)
 {
-	uint64_t at = RINGS_AT + (uint64_t)u->interface * RINGS;
+	uint64_t own = RINGS_AT + (uint64_t)u->interface * RINGS;
+	uint64_t at = u->rings_at ? u->rings_at : own;
 	struct workq_rings r = {
 		.owner = u->process,
 		.n_entries = n_entries,
 		.n_completions = n_completions,
 		.entries_at = at,
-		.completions_at = at + AT_COMPLETIONS,
+		.completions_at =
+			u->rings_at ? at + n_entries * sizeof(struct
+							       swhni_descriptor)
+				    : at + AT_COMPLETIONS,
 	};
 	struct nic_at a = nic_now(u->nic);
 	int code = swhni_open_queues(&a, u->interface, &r);
@@ -179,7 +182,8 @@ int swv_user_collect(struct swv_user *u, struct swhni_collective *c,
 
 	c->id = (c->id & UINT32_MAX) |
 		(uint64_t)(u->n_short++ & INT32_MAX) << 32 | NO_NUMBER;
-	return swhni_collect(&a, u->interface, u->process, c, data, begun, a.t);
+	return swhni_collect(
+		&a, u->interface, u->process, c, data, begun, begun);
 }
 
 uint64_t swv_user_lists(const struct swv_user *u)
@@ -189,22 +193,30 @@ uint64_t swv_user_lists(const struct swv_user *u)
 
 /* --- completions and messages --- */
 
-static bool look(const struct swv_user *u, struct workq_completion *c)
+bool swv_user_next(
+	const struct swv_user *u, uint32_t i, struct workq_completion *c)
 {
+	uint32_t number = u->taken + i;
+
 	if (!u->n_entries)
 		return false;
 	host_read(u->nic->host, u->node,
 		u->completions_at +
-			(u->taken & (u->n_completions - 1)) * sizeof(*c),
+			(number & (u->n_completions - 1)) * sizeof(*c),
 		c, sizeof(*c));
-	return (uint32_t)c->number == u->taken + 1;
+	return (uint32_t)c->number == number + 1;
 }
 
 bool swv_user_has_done(const struct swv_user *u)
 {
 	struct workq_completion c;
 
-	return look(u, &c);
+	return swv_user_next(u, 0, &c);
+}
+
+bool swv_user_would_ring(const struct swv_user *u, uint32_t i)
+{
+	return u->taken + i - u->told >= u->n_completions / 4;
 }
 
 /* Descriptors are fetched in order, so all before one that has completed
@@ -223,11 +235,11 @@ bool swv_user_poll(struct swv_user *u)
 	struct workq_completion c;
 	bool did = false;
 
-	for (; look(u, &c); did = true) {
+	for (; swv_user_next(u, 0, &c); did = true) {
 		u->taken++;
 		if (SWHNI_EVENT_OF(c.status) == SWHNI_DONE)
 			note_fetched(u, c.id);
-		if (u->taken - u->told >= u->n_completions / 4)
+		if (swv_user_would_ring(u, 0))
 			ring(u, program_now());
 		if (u->on_done)
 			u->on_done(u->arg, &c);

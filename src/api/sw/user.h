@@ -13,6 +13,7 @@ struct __attribute__((may_alias)) swv_user {
 	/* to be set */
 	uint32_t job, process;
 	uint32_t wanted; /* 1 + an interface; 0: any */
+	uint64_t rings_at; /* of its send queue; 0: in the driver's memory */
 	/* Called for each completion, and may post.  May be NULL. */
 	void (*on_done)(void *arg, const struct workq_completion *c);
 	void *arg;
@@ -40,8 +41,9 @@ void swv_user_close(struct swv_user *u);
 /* Everything in its send queue is gone, without a completion. */
 void swv_user_reset(struct swv_user *u);
 
-/* Opens queues in the driver's memory; n are powers of two.  An at that is not
- * 0 is the receive queue's address. */
+/* Opens queues in the driver's memory; n are powers of two.  A send queue may
+ * be elsewhere: rings_at; an at that is not 0 is the receive queue's address.
+ */
 int swv_user_open_send(
 	struct swv_user *u, uint32_t n_entries, uint32_t n_completions);
 int swv_user_open_receive(struct swv_user *u, uint32_t n_slots, uint64_t at);
@@ -74,6 +76,11 @@ uint64_t swv_user_lists(const struct swv_user *u);
 
 /* Takes all completions; whether there were any. */
 bool swv_user_poll(struct swv_user *u);
+/* The i-th completion that is not taken yet, if it is there. */
+bool swv_user_next(
+	const struct swv_user *u, uint32_t i, struct workq_completion *c);
+/* Whether taking i completions tells the card of them. */
+bool swv_user_would_ring(const struct swv_user *u, uint32_t i);
 /* Whether there are completions or messages; also outside of the program. */
 bool swv_user_has_done(const struct swv_user *u);
 bool swv_user_has_message(const struct swv_user *u);

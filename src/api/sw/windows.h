@@ -38,20 +38,27 @@ static inline uint32_t swv_window_of(uint32_t peer)
 /* --- a sender --- */
 
 struct swv_windows {
-	struct window window[SW_WINDOWS];
+	struct window *window; /* [SW_WINDOWS]; NULL until a number is taken */
+	uint32_t first; /* number */
 };
 
 /* Numbers continue from the time on, so that those of an earlier life on the
  * same interface do not return. */
 void swv_windows_init(struct swv_windows *w, sim_time now);
+void swv_windows_fini(struct swv_windows *w);
+uint64_t swv_windows_memory(const struct swv_windows *w);
+__attribute__((cold)) void swv_windows_make(struct swv_windows *w);
 /* Whether another message to a peer may be under way; its number. */
 static inline bool swv_windows_has_room(
 	const struct swv_windows *w, uint32_t peer)
 {
-	return window_span(&w->window[swv_window_of(peer)]) < SW_WINDOW;
+	return !w->window ||
+	       window_span(&w->window[swv_window_of(peer)]) < SW_WINDOW;
 }
 static inline uint32_t swv_windows_take(struct swv_windows *w, uint32_t peer)
 {
+	if (__builtin_expect(!w->window, 0))
+		swv_windows_make(w);
 	return w->window[swv_window_of(peer)].next++;
 }
 /* A number has arrived, or its message was given up. */
@@ -66,7 +73,8 @@ static inline void swv_windows_done(
 struct swv_known_place;
 
 struct swv_known {
-	struct swv_known_place *window[SW_WINDOWS]; /* NULL until used */
+	/* [SW_WINDOWS]; NULL until used, each of them */
+	struct swv_known_place **window;
 };
 
 enum swv_known_answer { SW_KNOWN_NEW, SW_KNOWN_DOUBLE, SW_KNOWN_UNSURE };

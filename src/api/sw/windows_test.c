@@ -21,8 +21,10 @@ static void a_window_has_64_messages_under_way(void **state)
 	assert_false(swv_windows_has_room(&w, peer));
 	swv_windows_done(&w, peer, first);
 	assert_true(swv_windows_has_room(&w, peer));
+	swv_windows_fini(&w);
 }
 
+/* SUN-F94 */
 static void windows_are_independent_and_all_are_used(void **state)
 {
 	struct swv_windows w;
@@ -38,6 +40,7 @@ static void windows_are_independent_and_all_are_used(void **state)
 		assert_int_equal(swv_windows_has_room(&w, swv_peer(node, 0)),
 			swv_window_of(swv_peer(node, 0)) !=
 				swv_window_of(swv_peer(0, 0)));
+	swv_windows_fini(&w);
 }
 
 static void a_later_life_has_other_numbers(void **state)
@@ -53,12 +56,14 @@ static void a_later_life_has_other_numbers(void **state)
 	}
 	swv_windows_init(&again, 271 * US);
 	assert_true((int32_t)(swv_windows_take(&again, peer) - last) > 0);
+	swv_windows_fini(&w);
+	swv_windows_fini(&again);
 }
 
 /* SUN-F94. */
 static void a_double_is_found_whatever_came_between(void **state)
 {
-	struct swv_known k = { { NULL } };
+	struct swv_known k = { NULL };
 	uint32_t peer = swv_peer(7, 4), n;
 
 	assert_int_equal(
@@ -82,7 +87,7 @@ static void a_double_is_found_whatever_came_between(void **state)
 static void a_message_sent_again_is_new_where_nothing_was_forgotten(
 	void **state)
 {
-	struct swv_known k = { { NULL } };
+	struct swv_known k = { NULL };
 	uint32_t peer = swv_peer(7, 4);
 
 	/* the place forgets 36, which came before the first try */
@@ -101,7 +106,7 @@ static void a_message_sent_again_is_new_where_nothing_was_forgotten(
 /* SUN-F80. */
 static void memory_does_not_depend_on_the_number_of_peers(void **state)
 {
-	struct swv_known k = { { NULL } };
+	struct swv_known k = { NULL };
 	uint64_t few = 0;
 
 	for (uint32_t node = 0; node < 100000; node++) {
@@ -111,7 +116,7 @@ static void memory_does_not_depend_on_the_number_of_peers(void **state)
 			few = swv_known_memory(&k);
 	}
 	assert_int_equal(swv_known_memory(&k), few);
-	assert_int_equal(few, 16 * 64 * 16);
+	assert_int_equal(few, 16 * (64 * 16 + sizeof(void *)));
 	swv_known_fini(&k);
 	assert_int_equal(swv_known_memory(&k), 0);
 }

@@ -122,7 +122,7 @@ static void tables_lead_everywhere_in_a_machine_wired_wrong(void **state)
 	fake_free(f);
 }
 
-/* SUN-F82 */
+/* SUN-F82, SUN-F92 */
 static void after_a_death_only_what_changes_is_written(void **state)
 {
 	struct fake *f = fake_new();
@@ -140,6 +140,14 @@ static void after_a_death_only_what_changes_is_written(void **state)
 	assert_in_range(n, 1, all / 4);
 	expect_all_reach(f, 0, 3);
 	expect_all_reach(f, 1, 3);
+	weft_swnet_map_free(map);
+	/* what was written leads nowhere now */
+	for (uint32_t j = 0; j < FAKE_SPINES; j++)
+		if (j != 1)
+			fake_cut(f, fake_leaf(0, 1), 3 + j);
+	map = discover(f);
+	assert_int_equal(weft_swnet_set_tables(f->m, map, &n), 0);
+	expect_all_reach(f, 0, 4);
 	weft_swnet_map_free(map);
 	fake_free(f);
 }

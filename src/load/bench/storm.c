@@ -56,7 +56,7 @@ static const struct param params[] = {
 	KEY_COUNT("rogues", AT(rogues), "0", 0, TOPO_MAX_ROUTERS,
 		"number of nodes, counted from the last, with an additional "
 		"rogue program that breaks the rules of its queue; only on "
-		"Elan4, Gemini and APEnet+"),
+		"Elan4, Gemini, APEnet+ and SWHNI"),
 	KEY_COUNT("deeds", AT(deeds), "20", 1, 1000000,
 		"number of times that each rogue program breaks a rule"),
 };
@@ -517,8 +517,8 @@ static int storm_init(struct load *l, struct err *e)
 			t->n_nodes);
 	if (m->rogues && !(d && d->rogue))
 		return err_set(e,
-			"rogues: available only on Elan4, Gemini and APEnet+ "
-			"(want 0)");
+			"rogues: available only on Elan4, Gemini, APEnet+ and "
+			"SWHNI (want 0)");
 	m->n_nodes = t->n_nodes;
 	m->n_lanes = t->n_nodes * (uint32_t)m->lanes;
 	m->area =
@@ -621,6 +621,10 @@ static int check_errors(const struct storm *m, struct err *e)
 		errors += nic_errors(l->nic, i, NULL, 0);
 	if (errors == (refusal ? nic_sum(l->nic, refusal) : 0))
 		return 0;
+	if (nic_is_late(l->nic))
+		return err_set_code(e, EXIT_LIMIT,
+			"interfaces gave up messages, since the network did "
+			"not answer in time");
 	return err_set_code(e, EXIT_INTERNAL,
 		"the interfaces have refused more than blocks without a "
 		"buffer");
@@ -697,7 +701,8 @@ static void report_solved(const struct storm *m, struct load_result *r)
 
 		fault_counts_add(&c, &wire);
 	}
-	all = c.corrected + c.failed + c.wrong + c.lost + net_total(n).dropped;
+	all = c.corrected + c.failed + c.wrong + c.lost + net_total(n).dropped +
+	      (n->link.fec ? 0 : c.hurt);
 	seen = b->looks->n_seen(b);
 	load_figure(r, "errors", (double)all);
 	load_figure(r, "errors_seen", (double)seen);

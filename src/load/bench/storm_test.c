@@ -113,6 +113,20 @@ static void all_kinds_are_the_usual_ones_elsewhere(void **state)
 	trial_close(&all);
 }
 
+/* SUN-F97: packets vanish, and no call sees it. */
+static void sun_f97_interfaces_solve_what_links_leave(void **state)
+{
+	struct trial t;
+
+	trial_open(&t, "sunway-32",
+		"storm count=500 link.retry=none link.fec=none "
+		"faults.bit-errors=1e-6");
+	trial_same(trial_figure(&t, "failed_messages"), 0);
+	assert_true(trial_figure(&t, "errors") > 10);
+	assert_true(trial_figure(&t, "solved_pct") > 99.9);
+	trial_close(&t);
+}
+
 /* SUN-F97: bits flip, and no call sees it. */
 static void sun_f97_hardware_solves_errors_by_itself(void **state)
 {
@@ -138,4 +152,5 @@ TESTS(TEST(all_messages_are_sent_and_checked),
 	TEST(a_node_alone_sends_to_itself_by_all_kinds),
 	TEST(slow_set_up_is_a_mistake_of_the_machine),
 	TEST(all_kinds_are_the_usual_ones_elsewhere),
-	TEST(sun_f97_hardware_solves_errors_by_itself))
+	TEST(sun_f97_hardware_solves_errors_by_itself),
+	TEST(sun_f97_interfaces_solve_what_links_leave))

@@ -230,17 +230,33 @@ static void look(struct manage *g, struct weft_swnet *m, sim_time timeout)
 	repair(g, m);
 }
 
-/* All other nodes say when they have ended. */
+/* Far more than the traffic of all nodes takes. */
+static sim_time patience(const struct manage *g)
+{
+	return 10000000 * (sim_time)SIM_NS +
+	       g->rounds * (100000 + 32 * g->bytes) * SIM_NS;
+}
+
+/* All other nodes say when they have ended, but for those that have died, or
+ * wait for such. */
 static void manage_traffic(
 	struct manage *g, struct worker *x, struct weft_swnet *m)
 {
 	uint32_t left = weft_msg_ranks(&x->msg) - 1;
+	sim_time end = program_now() + patience(g);
 
 	for (; left; left--) {
 		weft_msg_receive_start(&x->msg, WEFT_MSG_ANY, TAG_DONE, DONE_AT,
 			8, &x->receive);
-		while (!weft_msg_test(&x->msg, &x->receive, NULL))
+		while (!weft_msg_test(&x->msg, &x->receive, NULL)) {
 			look(g, m, LOOK);
+			if (program_now() < end)
+				continue;
+			g->error = ETIMEDOUT;
+			programs_fail(&g->programs,
+				"%u nodes have not ended their traffic", left);
+			return;
+		}
 	}
 }
 
@@ -319,9 +335,8 @@ static void run_traffic(struct manage *g, struct worker *x)
 	uint32_t rank = weft_msg_rank(&x->msg);
 	uint32_t me = rank - (rank > (uint32_t)g->manager);
 
-	for (i = 0; i < (uint32_t)g->rounds; i++)
-		if (!exchange(x, i, n, me))
-			return;
+	for (i = 0; i < (uint32_t)g->rounds && exchange(x, i, n, me);)
+		i++;
 	weft_msg_send(&x->msg, (uint32_t)g->manager, TAG_DONE, DONE_AT, 8);
 }
 

@@ -395,8 +395,8 @@ static void reach_report(struct load *l, struct load_result *r)
 	for (uint32_t i = 0; i < l->net->n_workers; i++)
 		hist_merge(&r->latency, &g->meter[i].latency);
 	load_figure(r, "pairs", pairs);
-	load_figure(
-		r, "reached_pct", pairs ? 100 * (double)a.reached / pairs : 0);
+	load_figure(r, "reached_pct",
+		pairs > 0 ? 100 * (double)a.reached / pairs : 0);
 	load_figure(r, "mean_switches", (double)a.switches / n);
 	load_figure(r, "most_switches", a.most_switches);
 	load_figure(r, "mean_more_switches", (double)a.more / n);

@@ -338,7 +338,7 @@ static void node_fini(struct nic *nic, void *node)
 	struct ape_node *n = node;
 
 	(void)nic;
-	for (uint32_t i = 0; i < WORKQS; i++)
+	for (uint32_t i = 0; i < n->queues.n_queues; i++)
 		if (n->queues.queue[i])
 			ring_fini(&((struct ape_queue *)n->queues.queue[i])
 					   ->held);

@@ -121,7 +121,7 @@ static const struct nic_member members[] = {
 	MEMBER(slots, events.fired, sizeof(struct elan_firing)),
 	MEMBER(elan_events, events, 0), /* before its copies go */
 	MEMBER(slots, events.copies, sizeof(struct elan_copy)),
-	MEMBER(slots, sender.resend.items, 0),
+	MEMBER(resend, sender.resend, 0),
 	MEMBER(slots, gets.items, sizeof(struct elan_get)),
 	MEMBER(ring, dmas.waiting, sizeof(struct elan_run)),
 	MEMBER(ring, dmas.ready, sizeof(struct elan_ready)),

@@ -73,6 +73,7 @@ int swhni_register(const struct nic_at *a, const struct swhni_handle *h)
 		return EBUSY;
 	id = slots_take(&n->handles);
 	((struct sw_handle *)slots_at(&n->handles, id))->h = *h;
+	n->handles_life++;
 	index_add(&n->by_key, h->key, id);
 	return 0;
 }
@@ -123,6 +124,7 @@ static void drop(struct sw_node *n, uint32_t id)
 		forget_entries(&n->engine[e], x->h.key);
 	index_remove(&n->by_key, x->h.key);
 	slots_give(&n->handles, id);
+	n->handles_life++;
 }
 
 int swhni_deregister(const struct nic_at *a, uint32_t job, uint32_t key)
@@ -207,13 +209,9 @@ static uint64_t frame_of(
 	return word;
 }
 
-uint64_t sw_address(
+uint64_t sw_paged_address(
 	const struct nic_at *a, const struct swhni_handle *h, uint64_t offset)
 {
-	if (h->space == SWHNI_PHYSICAL)
-		return offset;
-	if (h->space == SWHNI_SEGMENT || !h->table)
-		return h->at + offset;
 	return frame_of(a, h, page_of(h, offset)) + in_page(h, offset);
 }
 
@@ -221,7 +219,7 @@ uint32_t sw_piece(const struct swhni_handle *h, uint64_t offset, uint32_t n)
 {
 	uint64_t left;
 
-	if (h->space != SWHNI_PAGED || !h->table)
+	if (sw_is_flat(h))
 		return n;
 	left = (UINT64_C(1) << h->page) - in_page(h, offset);
 	return left < n ? (uint32_t)left : n;
@@ -232,6 +230,9 @@ bool sw_load_bytes(const struct nic_at *a, const struct swhni_handle *h,
 {
 	uint32_t n;
 
+	if (sw_is_flat(h))
+		return host_read(a->nic->host, a->s, sw_address(a, h, offset),
+			to, bytes);
 	for (; bytes; bytes -= n, offset += n, to = (char *)to + n) {
 		n = sw_piece(h, offset, bytes);
 		if (!host_read(a->nic->host, a->s, sw_address(a, h, offset), to,
@@ -246,6 +247,9 @@ bool sw_store_bytes(const struct nic_at *a, const struct swhni_handle *h,
 {
 	uint32_t n;
 
+	if (sw_is_flat(h))
+		return host_write(a->nic->host, a->w, a->s, a->t,
+			sw_address(a, h, offset), from, bytes);
 	for (; bytes; bytes -= n, offset += n, from = (const char *)from + n) {
 		n = sw_piece(h, offset, bytes);
 		if (!host_write(a->nic->host, a->w, a->s, a->t,

@@ -231,6 +231,51 @@ static void a_stream_through_pages_is_as_fast_as_without(void **state)
 	assert_in_range(took[2], 256 * 450 * SIM_NS, took[1]);
 }
 
+/* Touches each of so many pages, and all of them again. */
+static void touch_program(struct st *m, site_id node)
+{
+	struct st_queue q = st_open();
+	uint32_t n = *(const uint32_t *)m->arg;
+
+	add(&q, (struct swhni_handle){ .key = PAGED,
+			.space = SWHNI_PAGED,
+			.page = 12,
+			.at = ST_TARGET,
+			.bytes = (uint64_t)n << 12 });
+	if (node)
+		return;
+	for (uint32_t i = 0; i < 2 * n; i++) {
+		struct swhni_descriptor d =
+			st_write(1, (uint64_t)(i % n) << 12, 8);
+
+		d.own_offset = 0;
+		d.key = PAGED;
+		st_post(&q, &d);
+		if (i % 32 < 31 && i + 1 < 2 * n)
+			continue;
+		while (q.taken < q.written)
+			assert_int_equal(st_error(&q), SWHNI_OK);
+	}
+}
+
+/* SUN-F45, SUN-N37: pages that follow each other fill all ways alike. */
+static void the_tlb_has_2048_entries(void **state)
+{
+	static const uint32_t pages[] = { 2048, 2304 };
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct st m;
+
+		st_init(&m);
+		st_set(&m, "nic.tlb.prefetch=0");
+		m.arg = &pages[i];
+		st_run(&m, 2, touch_program);
+		assert_int_equal(nic_count(m.kit.nic, 1, "tlb_misses"),
+			(i ? 2 : 1) * pages[i]);
+		st_fini(&m);
+	}
+}
+
 /* --- SUN-F59: jobs that leave --- */
 
 /* Job 7 floods node 1 and leaves it in mid-traffic; job 8 takes the same
@@ -336,7 +381,7 @@ static void sender_program(struct st *m, site_id node)
 static void a_job_that_leaves_has_no_completions(void **state)
 {
 	/* at every stage of its messages */
-	for (sim_time t = 0; t < 60000 * SIM_NS; t += 1777777) {
+	for (sim_time t = 0; t < 60000 * SIM_NS; t += 4111111) {
 		struct st m;
 
 		st_init(&m);
@@ -410,6 +455,7 @@ TESTS(TEST(handles_are_physical_segmented_and_paged),
 	TEST(pages_of_all_sizes_may_lie_anywhere),
 	TEST(a_miss_of_the_tlb_is_a_read_over_pcie),
 	TEST(a_stream_through_pages_is_as_fast_as_without),
+	TEST(the_tlb_has_2048_entries),
 	TEST(a_job_leaves_at_once_and_harms_nobody),
 	TEST(a_job_that_leaves_has_no_completions),
 	TEST(completions_on_their_way_are_not_written),

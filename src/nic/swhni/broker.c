@@ -140,9 +140,8 @@ uint64_t swhni_dropped(struct nic *nic, site_id s, uint32_t job)
 
 bool sw_has_job(const struct sw_node *n, uint32_t job)
 {
-	for (uint32_t i = 0; i < SWHNI_INTERFACES; i++)
-		if (n->interface[i] && n->interface[i]->is_open &&
-			n->interface[i]->setup.job == job)
+	for (uint32_t i = 0; i < n->n_interfaces; i++)
+		if (n->interface[i].is_open && n->interface[i].setup.job == job)
 			return true;
 	for (uint32_t i = 1; i <= n->handles.room; i++) {
 		const struct sw_handle *x = slots_find(&n->handles, i);

@@ -32,6 +32,7 @@ enum {
 	SW_ENTRY = sizeof(struct swhni_descriptor),
 	SW_COLLECTIVE_EVENTS = 8,
 	SW_MISSING = 256, /* bytes of bits in an answer to a probe */
+	SW_FEW = 32, /* bytes of a packet with a small buffer */
 };
 
 /* Events of an engine; those of engine 1 are SW_EVENTS further on. */
@@ -52,8 +53,8 @@ enum sw_event {
 	SW_OUT = ENGINE_CLIENT + SWHNI_ENGINES * SW_EVENTS,
 	/* of a management packet: it is at its port; it is in; it is in
 	 * memory */
-	SW_MANAGE_OUT,
 	SW_MANAGE_IN,
+	SW_MANAGE_OUT, /* of an answer: later, even if nic.out takes no time */
 	SW_MANAGE_SEEN,
 	SW_ALL_EVENTS,
 };
@@ -111,6 +112,9 @@ struct sw_load {
 	struct memory_name name;
 	sim_time ready; /* at its port; at the target: in memory */
 	uint64_t at; /* where its bytes go, once known */
+	/* Their handle, as long as handles are those of this life; or NULL. */
+	const struct swhni_handle *handle;
+	uint32_t handles_life;
 	uint64_t reply; /* the address of its reply word, or 0 */
 	uint32_t slot; /* the number of its message in the receive queue, */
 	uint32_t life; /* ... and that queue's */
@@ -161,6 +165,9 @@ struct sw_message {
 	 * those that had come at the last probe. */
 	uint32_t came, seen;
 	uint64_t *map; /* packets to be sent; of a read: that came; or NULL */
+	/* Of its bytes here, as long as handles are those of this life. */
+	const struct swhni_handle *handle;
+	uint32_t handles_life;
 	uint32_t window; /* of a fast short message: its bytes */
 	uint8_t role, class, peer_engine;
 	bool is_issued;
@@ -270,6 +277,7 @@ struct sw_engine {
 	struct slots entries, shorts; /* struct sw_entry, struct sw_short */
 	struct slots walks; /* struct sw_walk */
 	struct index by_key; /* of entries */
+	uint32_t last_entry; /* that a packet has had, or 0 */
 	struct ring fetched; /* queues with entries, in turn */
 	struct ring run[SW_CLASSES]; /* queues with uncut messages, in turn */
 	struct ring asks; /* packets that ask, without a place */
@@ -277,6 +285,9 @@ struct sw_engine {
 	struct ring cancels; /* struct sw_cancel */
 	struct sw_turns answers; /* uncut messages that others have asked for */
 	uint32_t n_messages; /* places taken */
+	/* of these by answers: one never waits for a place, for two nodes may
+	 * fill all their places with reads of each other */
+	uint32_t n_answers;
 	uint32_t n_cut; /* packets that have not left */
 	sim_time left_at; /* the last one has */
 	uint32_t issuing; /* a message, or 0 */
@@ -330,9 +341,14 @@ struct sw_broker {
 struct sw_node {
 	struct ticks ticks;
 	struct sw_engine engine[SWHNI_ENGINES];
-	struct sw_interface *interface[SWHNI_INTERFACES];
+	/* That were ever opened, and by their numbers: 1 + where they are.
+	 * They move when another one is opened. */
+	struct sw_interface *interface;
+	uint32_t n_interfaces;
+	uint8_t interface_at[SWHNI_INTERFACES];
 	struct slots handles; /* struct sw_handle */
 	struct index by_key;
+	uint32_t handles_life; /* another one with each that comes or goes */
 	struct sw_line line[SW_LINES][SW_PORTS];
 	struct sw_port port[SW_PORTS];
 	struct sw_avoid *avoids; /* NULL: no message was ever late */
@@ -441,6 +457,15 @@ static inline struct sw_queue *sw_queue(
 	return (struct sw_queue *)e->queues.queue[queue];
 }
 
+/* NULL: it was never opened. */
+static inline struct sw_interface *sw_any_interface(
+	const struct sw_node *n, uint32_t interface)
+{
+	uint32_t at = n->interface_at[interface];
+
+	return at ? &n->interface[at - 1] : NULL;
+}
+
 /* Which side an engine's PCIe interface is. */
 static inline site_id sw_place(const struct nic_at *a, uint32_t engine)
 {
@@ -531,8 +556,30 @@ enum swhni_error sw_look_up(const struct nic_at *a, uint32_t engine,
 	uint32_t job, uint32_t key, uint64_t offset, uint64_t bytes,
 	uint32_t rights, const struct swhni_handle **h);
 /* The address of a byte. */
-uint64_t sw_address(
+uint64_t sw_paged_address(
 	const struct nic_at *a, const struct swhni_handle *h, uint64_t offset);
+
+/* Whether all bytes of a handle lie in one piece. */
+static inline bool sw_is_flat(const struct swhni_handle *h)
+{
+	return h->space != SWHNI_PAGED || !h->table;
+}
+
+static inline uint64_t sw_address(
+	const struct nic_at *a, const struct swhni_handle *h, uint64_t offset)
+{
+	if (h->space == SWHNI_PHYSICAL)
+		return offset;
+	return sw_is_flat(h) ? h->at + offset : sw_paged_address(a, h, offset);
+}
+
+/* Whether what was looked up is still so. */
+static inline bool sw_is_known(const struct nic_at *a,
+	const struct swhni_handle *h, uint32_t handles_life)
+{
+	return h && handles_life == sw_here(a)->handles_life;
+}
+
 /* Whether the TLB has the pages of some bytes; if not, they are read, and
  * done() follows with this id. */
 bool sw_translate(const struct nic_at *a, uint32_t engine,
@@ -554,6 +601,8 @@ uint32_t sw_piece(const struct swhni_handle *h, uint64_t offset, uint32_t n);
 
 /* --- engine.c --- */
 
+/* Whether flags, target and port of a descriptor of any type can be. */
+bool sw_engine_knows(const struct nic_at *a, const struct swhni_descriptor *d);
 /* Entries of a queue have come, or it has stopped. */
 void sw_engine_fetched(const struct nic_at *a, uint32_t engine, uint32_t queue);
 /* Does what can be done now: after bytes have come, packets have left, places
@@ -561,7 +610,8 @@ void sw_engine_fetched(const struct nic_at *a, uint32_t engine, uint32_t queue);
 void sw_engine_turn(const struct nic_at *a, uint32_t engine);
 void sw_engine_on_issued(const struct nic_at *a, uint32_t engine, uint32_t id);
 /* A new message, or 0 if no place is free. */
-uint32_t sw_engine_place(const struct nic_at *a, uint32_t engine);
+uint32_t sw_engine_place(
+	const struct nic_at *a, uint32_t engine, enum sw_role role);
 /* It waits for its turn, to be sent for the first time or again. */
 void sw_engine_line(const struct nic_at *a, uint32_t engine, uint32_t id);
 void sw_engine_unline(const struct nic_at *a, uint32_t engine, uint32_t id);

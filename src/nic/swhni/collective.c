@@ -67,8 +67,7 @@ static void add_list(
 {
 	if (!n)
 		return;
-	if (!g->child)
-		g->child = mem_alloc(SWC_CHILDREN, sizeof(*g->child));
+	g->child = mem_grow(g->child, g->n_children + n, sizeof(*g->child));
 	memcpy(g->child + g->n_children, list + 1, n * sizeof(*list));
 	g->n_children = (uint8_t)(g->n_children + n);
 }
@@ -260,7 +259,10 @@ static void post(const struct nic_at *a, uint32_t interface, uint32_t job,
 		return;
 	}
 	r->c = *c;
-	r->birth = *b;
+	if (a->nic->net->book) {
+		r->birth = mem_alloc(1, sizeof(*b));
+		*r->birth = *b;
+	}
 	r->queue = queue;
 	r->is_posted = true;
 	r->since = a->t;
@@ -288,7 +290,7 @@ static void swc_post(const struct nic_at *a, uint32_t engine, uint32_t queue,
 	const struct swhni_collective *c, const struct workq_birth *b)
 {
 	uint32_t interface = sw_queue(sw_engine(a, engine), queue)->interface;
-	uint32_t job = sw_here(a)->interface[interface]->setup.job;
+	uint32_t job = sw_any_interface(a->node, interface)->setup.job;
 
 	post(a, interface, job, queue, c, NULL, b);
 }
@@ -409,6 +411,7 @@ static void swc_fini(struct sw_node *n)
 			mem_free(g->round[k].bytes);
 			mem_free(g->round[k].spread);
 			mem_free(g->round[k].kept);
+			mem_free(g->round[k].birth);
 		}
 		if (!g)
 			continue;
@@ -436,7 +439,7 @@ static uint64_t swc_memory(const struct sw_node *n)
 	return u ? sizeof(*u) + slots_memory(&u->groups) +
 			       u->groups.used * sizeof(struct swc_group) +
 			       slots_memory(&u->posts) +
-			       slots_memory(&u->sent.items) +
+			       resend_memory(&u->sent) +
 			       index_memory(&u->by_key)
 		 : 0;
 }

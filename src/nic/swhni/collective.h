@@ -63,7 +63,7 @@ struct swc_round {
 	uint32_t number; /* 0: none */
 	uint32_t age; /* among those of the node */
 	struct swhni_collective c; /* what was posted */
-	struct workq_birth birth;
+	struct workq_birth *birth; /* NULL without a book */
 	uint32_t queue; /* that it was posted to; SW_NO_QUEUE: the window */
 	packet_id *part; /* [child], or NULL */
 	uint128 parts, ready; /* children whose packets came, a bit each */

@@ -104,31 +104,40 @@ static bool has_place(const struct nic_at *a, const struct sw_engine *e)
 	return e->n_messages < (uint32_t)sw_params(a)->messages;
 }
 
-uint32_t sw_engine_place(const struct nic_at *a, uint32_t engine)
+uint32_t sw_engine_place(
+	const struct nic_at *a, uint32_t engine, enum sw_role role)
 {
 	struct sw_engine *e = sw_engine(a, engine);
+	bool is_answer = role == SW_ANSWER;
 	uint32_t id;
 	struct sw_message *m;
 
-	if (!has_place(a, e))
+	if (!has_place(a, e) && (!is_answer || e->n_answers))
 		return 0;
 	e->n_messages++;
+	e->n_answers += is_answer;
 	id = resend_take(&e->messages);
 	m = sw_message(e, id);
+	m->role = (uint8_t)role;
 	m->generation = ++e->generation;
 	m->queue = SW_NO_QUEUE;
 	m->account.taken = a->t;
 	return id;
 }
 
-static bool is_known(const struct nic_at *a, const struct swhni_descriptor *d)
+bool sw_engine_knows(const struct nic_at *a, const struct swhni_descriptor *d)
 {
 	uint32_t ends = d->flags & (SWHNI_EVENT | SWHNI_NOTICE | SWHNI_REPLY);
 
-	return d->type < SWHNI_COLLECTIVE && !(d->flags & ~SWHNI_FLAGS) &&
-	       !(d->flags & SWHNI_ON_CHIP) && !(ends & (ends - 1)) &&
+	return !(d->flags & ~SWHNI_FLAGS) && !(ends & (ends - 1)) &&
 	       d->node < a->nic->n_nodes && d->engine < SWHNI_ENGINES &&
 	       d->port <= sw_of(a)->n_ports;
+}
+
+static bool is_known(const struct nic_at *a, const struct swhni_descriptor *d)
+{
+	return d->type < SWHNI_COLLECTIVE && !(d->flags & SWHNI_ON_CHIP) &&
+	       sw_engine_knows(a, d);
 }
 
 /* What its own node can say of a descriptor. */
@@ -205,15 +214,14 @@ static void begin(const struct nic_at *a, uint32_t engine, uint32_t queue,
 	const struct swhni_descriptor *d, const struct workq_birth *b)
 {
 	struct sw_engine *e = sw_engine(a, engine);
-	uint32_t id = sw_engine_place(a, engine);
+	uint32_t id = sw_engine_place(a, engine, SW_OWN);
 	struct sw_message *m = sw_message(e, id);
 	enum swhni_error error;
 
 	m->d = *d;
-	m->role = SW_OWN;
 	m->queue = queue;
 	m->interface = sw_queue(e, queue)->interface;
-	m->job = sw_here(a)->interface[m->interface]->setup.job;
+	m->job = sw_any_interface(a->node, m->interface)->setup.job;
 	error = sw_queue(e, queue)->q.is_stopped ? SWHNI_STOPPED
 						 : check(a, engine, m);
 	if (d->type == SW_CANCELLED && d->node == SWHNI_NO_NODE)
@@ -228,7 +236,7 @@ static void begin(const struct nic_at *a, uint32_t engine, uint32_t queue,
 	sw_send_begin(m, d->type == SWHNI_READ ? 1 : m->n_packets);
 	account(a, m, b);
 	sw_here(a)->messages++;
-	if (sw_here(a)->interface[m->interface]->setup.vm)
+	if (sw_any_interface(a->node, m->interface)->setup.vm)
 		check_vm(a, engine, id);
 	else
 		sw_engine_line(a, engine, id);
@@ -345,19 +353,23 @@ void sw_engine_fetched(const struct nic_at *a, uint32_t engine, uint32_t queue)
 
 /* --- reading ahead --- */
 
-static bool has_unread(const struct sw_message *m)
+static bool is_all_asked(const struct sw_message *m)
 {
-	return m->asked < m->todo && !m->is_translating;
+	return m->asked == m->todo;
 }
 
-/* The first message of a queue that is not all read. */
+/*
+ * The first message of a queue that is not all read.  While it waits for a
+ * translation, those after it are not read: they would fill what may be read
+ * ahead, and are cut only after it.
+ */
 static uint32_t unread(struct sw_engine *e, uint32_t class, uint32_t queue)
 {
 	uint32_t id = turns_of(e, queue)->uncut[class].first;
 
-	while (id && !has_unread(sw_message(e, id)))
+	while (id && is_all_asked(sw_message(e, id)))
 		id = sw_message(e, id)->item.slot.next;
-	return id;
+	return id && !sw_message(e, id)->is_translating ? id : 0;
 }
 
 /* Of the queue that has read least ahead. */
@@ -366,6 +378,8 @@ static uint32_t next_to_read(struct sw_engine *e, uint32_t class)
 	const struct ring *r = &e->run[class];
 	uint32_t best = 0, least = UINT32_MAX;
 
+	if (r->n == 1)
+		return unread(e, class, *(uint32_t *)ring_at(r, 0));
 	for (uint32_t i = 0; i < r->n; i++) {
 		uint32_t queue = *(uint32_t *)ring_at(r, i);
 		uint32_t ahead = turns_of(e, queue)->ahead, id;
@@ -448,6 +462,8 @@ static bool serve(
 		issue(a, engine);
 		return true;
 	}
+	if (m->here <= m->cut)
+		return false;
 	port = sw_send_port(a, m);
 	if (port == SW_NO_PORT)
 		return false;
@@ -495,13 +511,24 @@ static void turn(const struct nic_at *a, uint32_t engine)
 	read_ahead(a, engine);
 }
 
+/* Whether it has anything to do. */
+static bool has_work(const struct sw_engine *e)
+{
+	return e->classes || e->issuing || e->fetched.n || e->waiting.n ||
+	       e->asks.n;
+}
+
 void sw_engine_turn(const struct nic_at *a, uint32_t engine)
 {
 	struct sw_engine *e = sw_engine(a, engine);
 
-	e->is_again = true;
-	if (e->is_turning)
+	if (e->is_turning) {
+		e->is_again = true;
 		return;
+	}
+	if (!has_work(e))
+		return;
+	e->is_again = true;
 	e->is_turning = true;
 	while (e->is_again) {
 		e->is_again = false;
@@ -545,6 +572,7 @@ void sw_engine_settle(const struct nic_at *a, uint32_t engine, uint32_t id)
 	free_message(m);
 	if (m->window)
 		slots_give(&e->shorts, m->window);
+	e->n_answers -= m->role == SW_ANSWER;
 	resend_give(&e->messages, id);
 	e->n_messages--;
 	sw_engine_turn(a, engine);

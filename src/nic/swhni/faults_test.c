@@ -3,7 +3,7 @@
 #include "nic/swhni/swhni_testing.h"
 #include "testing/testing.h"
 
-enum { MESSAGES = 40, LONG = 40000 };
+enum { MESSAGES = 40, LONG = 20000 };
 
 /* Every third node sends to the other leaf: writes of all kinds of lengths with
  * reply words, a message into a queue, and a read, over and over. */
@@ -126,11 +126,10 @@ static void sun_f88_bit_errors_of_lanes_are_rare_and_cost_nothing(void **state)
 		assert_int_equal(c[i].failed, 0);
 		assert_int_equal(c[i].resent, 0);
 		assert_int_equal(digest[i], digest[0]);
+		assert_int_equal(c[i].bit_errors > 0, i == 2);
 		st_fini(&m);
 	}
-	assert_int_equal(c[0].bit_errors, 0);
-	assert_int_equal(c[1].bit_errors, 0);
-	assert_true(c[2].corrected > 100);
+	assert_true(c[2].corrected > 50);
 }
 
 /* SUN-F87, SUN-F90: without correction CRC-32 finds what is wrong, and the link
@@ -174,7 +173,7 @@ static void sun_f87_switches_go_round_dead_links(void **state)
 	st_fini(&m);
 }
 
-/* SUN-F34: SUN-F93: a port, a chip, a whole rail. */
+/* SUN-F34, SUN-F92, SUN-F93: a port, a chip, a whole rail. */
 static void the_other_rail_carries_on(void **state)
 {
 	static const char *const events[] = {

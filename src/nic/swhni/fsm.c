@@ -10,12 +10,8 @@
 
 static bool is_known(const struct nic_at *a, const struct swhni_descriptor *d)
 {
-	uint32_t ends = d->flags & (SWHNI_EVENT | SWHNI_NOTICE | SWHNI_REPLY);
-
 	return d->type >= SWHNI_POSTED && d->type < SWHNI_TYPES &&
-	       !(d->flags & ~SWHNI_FLAGS) && !(ends & (ends - 1)) &&
-	       d->node < a->nic->n_nodes && d->engine < SWHNI_ENGINES &&
-	       d->port <= sw_of(a)->n_ports &&
+	       sw_engine_knows(a, d) &&
 	       (d->type == SWHNI_FSM_WRITE || d->bytes);
 }
 
@@ -63,7 +59,6 @@ static void begin(
 	enum swhni_error error;
 
 	m->d = x->d;
-	m->role = SW_OWN_SHORT;
 	m->window = id;
 	m->is_short = m->is_issued = true;
 	m->interface = x->interface;
@@ -92,7 +87,7 @@ void sw_fsm_next(const struct nic_at *a, uint32_t engine)
 	struct sw_engine *e = sw_engine(a, engine);
 
 	while (e->waiting.n) {
-		uint32_t message = sw_engine_place(a, engine);
+		uint32_t message = sw_engine_place(a, engine, SW_OWN_SHORT);
 
 		if (!message)
 			return;

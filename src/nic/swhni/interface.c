@@ -23,8 +23,9 @@ uint32_t swhni_n_ports(const struct nic *nic)
 
 struct sw_interface *sw_interface(struct sw_node *n, uint32_t interface)
 {
-	struct sw_interface *x =
-		interface < SWHNI_INTERFACES ? n->interface[interface] : NULL;
+	struct sw_interface *x = interface < SWHNI_INTERFACES
+					 ? sw_any_interface(n, interface)
+					 : NULL;
 
 	return x && x->is_open ? x : NULL;
 }
@@ -40,19 +41,29 @@ const struct swhni_setup *swhni_interface(
 
 void sw_interface_fini(struct sw_node *n)
 {
-	for (uint32_t i = 0; i < SWHNI_INTERFACES; i++) {
-		if (n->interface[i])
-			mem_free(n->interface[i]->chip);
-		mem_free(n->interface[i]);
-	}
+	for (uint32_t i = 0; i < n->n_interfaces; i++)
+		mem_free(n->interface[i].chip);
+	mem_free(n->interface);
 }
 
 /* --- open and close --- */
+
+static struct sw_interface *make(struct sw_node *n, uint32_t interface)
+{
+	struct sw_interface *x;
+
+	n->interface = mem_more(n->interface, n->n_interfaces, sizeof(*x));
+	x = &n->interface[n->n_interfaces++];
+	*x = (struct sw_interface){ 0 };
+	n->interface_at[interface] = (uint8_t)n->n_interfaces;
+	return x;
+}
 
 int swhni_open(const struct nic_at *a, const struct swhni_setup *s,
 	uint32_t *interface)
 {
 	struct sw_node *n = a->node;
+	struct sw_interface *x;
 	uint32_t i = 0;
 	int error = sw_broker_ask(a, s);
 
@@ -71,16 +82,16 @@ int swhni_open(const struct nic_at *a, const struct swhni_setup *s,
 	}
 	if (sw_interface(n, i))
 		return EBUSY;
-	if (!n->interface[i])
-		n->interface[i] = mem_alloc(1, sizeof(**n->interface));
-	else
-		mem_free(n->interface[i]->chip);
-	*n->interface[i] = (struct sw_interface){
+	x = sw_any_interface(n, i);
+	if (!x)
+		x = make(n, i);
+	mem_free(x->chip);
+	*x = (struct sw_interface){
 		.setup = *s,
 		.queue = SW_NO_QUEUE,
 		.is_open = true,
 	};
-	sw_broker_grant(a, n->interface[i]);
+	sw_broker_grant(a, x);
 	*interface = i;
 	return 0;
 }

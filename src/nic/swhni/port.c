@@ -37,14 +37,21 @@ static uint32_t dead_lanes(const struct nic_at *a, uint32_t port)
 			 : 0;
 }
 
+/* Chunks of packets in line, of full length. */
+static uint64_t lined(const struct nic_at *a, uint32_t class, uint32_t port)
+{
+	const struct sw_line *l = &sw_here(a)->line[class][port];
+
+	return (uint64_t)(l->n + l->is_busy) * (uint32_t)a->nic->net->full;
+}
+
 /* What a port has to do, in chunks, weighted by its width. */
 static uint64_t load_of(const struct nic_at *a, uint32_t class, uint32_t port)
 {
 	const struct net *n = a->nic->net;
 	struct router *r = n->router[NET_NODES];
-	const struct sw_line *l = &sw_here(a)->line[class][port];
 	uint32_t lanes = n->link.lanes, dead = dead_lanes(a, port);
-	uint64_t chunks = (uint64_t)(l->n + l->is_busy) * (uint32_t)n->full;
+	uint64_t chunks = lined(a, class, port);
 
 	if (r->ops->room)
 		chunks += (uint64_t)(r->ops->capacity(r, (port_id)port, 0) -
@@ -67,12 +74,15 @@ static uint32_t least(const struct nic_at *a, uint32_t class, uint32_t avoid)
 {
 	struct sw_node *n = a->node;
 	uint32_t n_ports = sw_of(a)->n_ports, best = SW_NO_PORT;
+	uint32_t lanes = a->nic->net->link.lanes;
 	uint64_t load = UINT64_MAX, x;
 
 	for (uint32_t i = 0; i < n_ports; i++) {
 		uint32_t port = (n->turn + i) % n_ports;
 
-		if (avoid >> port & 1 || !has_place(a, class, port))
+		/* no load is less than what is in line */
+		if (avoid >> port & 1 || !has_place(a, class, port) ||
+			lined(a, class, port) * lanes >= load)
 			continue;
 		x = load_of(a, class, port);
 		if (x < load) {

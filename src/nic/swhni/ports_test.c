@@ -67,7 +67,7 @@ static void packets_of_one_message_take_both_ports(void **state)
 	st_fini(&m);
 }
 
-/* SUN-F38 */
+/* SUN-F38, SUN-F93 */
 static void a_dead_port_is_not_used(void **state)
 {
 	struct sending s = { 0, 100 * 2048, 0 };
@@ -80,8 +80,8 @@ static void a_dead_port_is_not_used(void **state)
 	st_fini(&m);
 }
 
-/* SUN-F38: A quarter of the rate: the other port, which PCIe binds, takes the
- * more. */
+/* SUN-F38, SUN-F91: A quarter of the rate: the other port, which PCIe binds,
+ * takes the more. */
 static void a_narrow_port_gets_less(void **state)
 {
 	/* when its lanes are trained */

@@ -45,7 +45,6 @@ static void answer(
 	const struct sw_load *l = sw_load(a, id);
 	uint32_t n;
 
-	m->role = SW_ANSWER;
 	m->d = (struct swhni_descriptor){
 		.type = SWHNI_READ,
 		.flags = (uint8_t)(l->h.flags & SWHNI_ON_CHIP),
@@ -86,7 +85,7 @@ void sw_read_next(const struct nic_at *a, uint32_t engine)
 	struct sw_engine *e = sw_engine(a, engine);
 
 	while (e->asks.n && e->answers.n_uncut < SW_UNCUT) {
-		uint32_t message = sw_engine_place(a, engine);
+		uint32_t message = sw_engine_place(a, engine, SW_ANSWER);
 
 		if (!message)
 			return;
@@ -208,6 +207,8 @@ static void place(const struct nic_at *a, uint32_t engine, packet_id id)
 		a, engine, sw_address(a, h, l->h.offset), l->h.bytes);
 	l->ready = t;
 	l->is_last = m->came == m->n_packets;
+	if (l->is_last) /* all that is left to wait for is memory */
+		resend_stop(&sw_engine(a, engine)->messages, l->h.message);
 	if (l->is_last)
 		l->h.status = (uint8_t)sw_complete_begin(
 			a, engine, l, a->nic->net->packets[id].src, &t);

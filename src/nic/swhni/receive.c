@@ -16,7 +16,8 @@
 
 void sw_receive_finish(const struct nic_at *a, packet_id id, bool is_done)
 {
-	nic_account_end(a, id, is_done);
+	if (nic_has_book(a))
+		nic_account_end(a, id, is_done);
 	sw_here(a)->inside--;
 	nic_give(a->nic, a->w, id);
 }
@@ -81,7 +82,11 @@ static struct sw_entry *entry_at(const struct sw_engine *e, uint32_t id)
 uint32_t sw_receive_entry(
 	const struct sw_engine *e, const struct sw_header *h, site_id src)
 {
-	return index_find(&e->by_key, key_of(h, src));
+	const struct sw_entry *x = slots_find(&e->entries, e->last_entry);
+
+	return x && x->key == key_of(h, src)
+		       ? e->last_entry
+		       : index_find(&e->by_key, key_of(h, src));
 }
 
 void sw_receive_forget(struct sw_engine *e, uint32_t id)
@@ -140,6 +145,7 @@ static uint32_t entry_for(const struct nic_at *a, struct sw_engine *e,
 
 	if (!id)
 		return make_entry(a, e, h, src);
+	e->last_entry = id;
 	if (entry_at(e, id)->generation == h->generation)
 		return id;
 	if ((int32_t)(entry_at(e, id)->generation - h->generation) > 0)
@@ -189,15 +195,15 @@ static void drop_double(const struct nic_at *a, packet_id id)
 
 bool sw_receive_is_double(const struct nic_at *a, uint32_t engine, packet_id id)
 {
-	struct sw_header h = sw_load(a, id)->h;
+	const struct sw_header *h = &sw_load(a, id)->h;
 	site_id src = a->nic->net->packets[id].src;
 	uint32_t status;
 
-	if (!sw_receive_was(a, engine, &h, src, &status))
+	if (!sw_receive_was(a, engine, h, src, &status))
 		return false;
 	/* the answer may have been lost; a longer message has probes */
-	if (h.n_packets == 1)
-		sw_transport_answer(a, engine, &h, src, status);
+	if (h->n_packets == 1)
+		sw_transport_answer(a, engine, h, src, status);
 	drop_double(a, id);
 	return true;
 }
@@ -205,17 +211,21 @@ bool sw_receive_is_double(const struct nic_at *a, uint32_t engine, packet_id id)
 /* --- writes --- */
 
 /* Where a packet's bytes go: a handle, or (NULL) the chip's memory. */
-static enum swhni_error target(const struct nic_at *a, uint32_t engine,
-	const struct sw_header *h, const struct swhni_handle **handle)
+static enum swhni_error target(
+	const struct nic_at *a, uint32_t engine, struct sw_load *l)
 {
+	const struct sw_header *h = &l->h;
 	struct sw_interface *x;
 
-	*handle = NULL;
+	if (sw_is_known(a, l->handle, l->handles_life))
+		return SWHNI_OK;
+	l->handle = NULL;
+	l->handles_life = sw_here(a)->handles_life;
 	if (!h->bytes)
 		return SWHNI_OK;
 	if (!(h->flags & SWHNI_ON_CHIP))
 		return sw_look_up(a, engine, h->job, h->key, h->offset,
-			h->bytes, SWHNI_MAY_WRITE, handle);
+			h->bytes, SWHNI_MAY_WRITE, &l->handle);
 	x = sw_interface(a->node, h->interface);
 	if (!x)
 		return SWHNI_BAD_INTERFACE;
@@ -307,8 +317,7 @@ static void place(const struct nic_at *a, uint32_t engine, packet_id id)
 
 static void on_translated(const struct nic_at *a, uint32_t engine, uint32_t id)
 {
-	const struct swhni_handle *h;
-	uint32_t status = target(a, engine, &sw_load(a, id)->h, &h);
+	uint32_t status = target(a, engine, sw_load(a, id));
 
 	nic_charge(a, id, CAUSE_TRANSLATION, a->t);
 	if (status)
@@ -325,7 +334,8 @@ static void on_put(const struct nic_at *a, uint32_t engine, packet_id id)
 
 	if (sw_receive_is_double(a, engine, id))
 		return;
-	status = target(a, engine, &l->h, &h);
+	status = target(a, engine, l);
+	h = l->handle;
 	if (status) {
 		sw_receive_refuse(a, engine, id, status);
 	} else if (h && is_behind(a, engine)) {
@@ -417,20 +427,18 @@ void sw_receive_on_in(const struct nic_at *a, uint32_t engine, packet_id id)
 /* Unless its job has left meanwhile. */
 static bool store(const struct nic_at *a, uint32_t engine, struct sw_load *l)
 {
-	const struct swhni_handle *h;
-
-	if (target(a, engine, &l->h, &h))
+	if (target(a, engine, l))
 		return false;
 	if (!l->h.bytes)
 		return true;
-	if (!h) {
+	if (!l->handle) {
 		memcpy(sw_chip(sw_interface(a->node, l->h.interface),
 			       l->h.offset, l->h.bytes),
 			l->data, l->h.bytes);
 		host_poke(a->nic->host, a->w, a->s, a->t);
 		return true;
 	}
-	return sw_store_load(a, h, l);
+	return sw_store_load(a, l->handle, l);
 }
 
 void sw_delivered(const struct nic_at *a, packet_id id)

@@ -39,9 +39,10 @@ static uint64_t key_of(uint32_t interface, uint32_t tree)
 	return (uint64_t)interface << 16 | tree;
 }
 
-static void free_round(const struct nic_at *a, struct swc_round *r)
+static void free_round(
+	const struct nic_at *a, const struct swc_group *g, struct swc_round *r)
 {
-	for (uint32_t i = 0; r->part && i < SWC_CHILDREN; i++)
+	for (uint32_t i = 0; r->part && i < g->n_children; i++)
 		if (r->part[i])
 			sw_receive_finish(a, r->part[i], false);
 	if (r->result)
@@ -50,6 +51,7 @@ static void free_round(const struct nic_at *a, struct swc_round *r)
 	mem_free(r->bytes);
 	mem_free(r->spread);
 	mem_free(r->kept);
+	mem_free(r->birth);
 	*r = (struct swc_round){ 0 };
 }
 
@@ -64,7 +66,7 @@ void swc_free(const struct nic_at *a, uint32_t id)
 
 		if (r->is_posted && !r->is_taken && r->queue != SW_NO_QUEUE)
 			workqs_end(&sw_engine(a, g->engine)->queues, r->queue);
-		free_round(a, &g->round[i]);
+		free_round(a, g, &g->round[i]);
 	}
 	while (g->early.n)
 		sw_receive_finish(a, *(packet_id *)ring_pop(&g->early), false);
@@ -124,7 +126,7 @@ struct swc_round *swc_round(const struct nic_at *a, struct swc_group *g,
 		return r;
 	if (!is_over(r))
 		return NULL;
-	free_round(a, r);
+	free_round(a, g, r);
 	r->number = number;
 	r->age = ++swc_of(a)->age;
 	return r;
@@ -159,7 +161,7 @@ static void account(
 	const struct nic_at *a, const struct swc_round *r, packet_id id)
 {
 	struct book *k = a->nic->net->book;
-	const struct workq_birth *b = &r->birth;
+	const struct workq_birth *b = r->birth;
 	struct book_message m;
 
 	if (!k)
@@ -375,8 +377,9 @@ static void combine(
 				swc_type[r->c.data], r->bytes,
 				sw_load(a, r->part[i])->data, r->c.bytes);
 		sw_receive_finish(a, r->part[i], false);
-		r->part[i] = 0;
 	}
+	mem_free(r->part);
+	r->part = NULL;
 }
 
 static void go_on_parts(
@@ -461,12 +464,13 @@ static bool differs(const struct swc_round *r, const struct sw_header *h)
 	       (r->shape ? r->shape != h->word[0] : false);
 }
 
-static bool take_part(struct swc_round *r, uint32_t child, packet_id id)
+static bool take_part(const struct swc_group *g, struct swc_round *r,
+	uint32_t child, packet_id id)
 {
 	if (r->parts >> child & 1)
 		return false;
 	if (!r->part)
-		r->part = mem_alloc(SWC_CHILDREN, sizeof(*r->part));
+		r->part = mem_alloc(g->n_children, sizeof(*r->part));
 	r->part[child] = id;
 	r->parts |= (uint128)1 << child;
 	return true;
@@ -495,7 +499,7 @@ void swc_take(const struct nic_at *a, uint32_t group, packet_id id)
 	}
 	if (l->h.flags == SWC_PART) {
 		r->shape = l->h.word[0];
-		is_kept = take_part(r, child, id);
+		is_kept = take_part(g, r, child, id);
 	} else if (l->h.flags == SWC_READY) {
 		r->ready |= (uint128)1 << child;
 	} else {

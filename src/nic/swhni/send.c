@@ -56,13 +56,21 @@ static void on_data(const struct nic_at *a, const struct side_read *r)
 
 /* Where the bytes of a message are. */
 static enum swhni_error source(const struct nic_at *a, uint32_t engine,
-	const struct sw_message *m, const struct swhni_handle **h)
+	struct sw_message *m, const struct swhni_handle **h)
 {
-	if (m->role == SW_ANSWER)
-		return sw_look_up(a, engine, m->job, m->d.key, m->d.offset,
-			m->d.bytes, SWHNI_MAY_READ, h);
-	return sw_look_up(a, engine, m->job, m->d.own_key, m->d.own_offset,
-		m->d.bytes, 0, h);
+	bool is_answer = m->role == SW_ANSWER;
+	enum swhni_error error = SWHNI_OK;
+
+	if (!sw_is_known(a, m->handle, m->handles_life)) {
+		m->handle = NULL;
+		m->handles_life = sw_here(a)->handles_life;
+		error = sw_look_up(a, engine, m->job,
+			is_answer ? m->d.key : m->d.own_key,
+			is_answer ? m->d.offset : m->d.own_offset, m->d.bytes,
+			is_answer ? SWHNI_MAY_READ : 0, &m->handle);
+	}
+	*h = m->handle;
+	return error;
 }
 
 static uint64_t offset_of(
@@ -185,7 +193,8 @@ packet_id sw_send_packet(const struct nic_at *a, uint32_t engine,
 	};
 	struct net *net = a->nic->net;
 	packet_id id = packet_take(net->pool, a->w->id);
-	struct sw_load *l = payload_take(a->nic->payloads, a->w->id);
+	struct sw_load *l = payload_take_for(
+		a->nic->payloads, a->w->id, sizeof(*l) + bytes);
 
 	memset(l, 0, sizeof(*l));
 	l->h.type = (uint8_t)type;
@@ -255,8 +264,8 @@ static bool load_chip(const struct nic_at *a, uint32_t engine,
 }
 
 /* Loads a packet's bytes, or their name. */
-static bool load(const struct nic_at *a, uint32_t engine,
-	const struct sw_message *m, uint32_t number, struct sw_load *l)
+static bool load(const struct nic_at *a, uint32_t engine, struct sw_message *m,
+	uint32_t number, struct sw_load *l)
 {
 	uint64_t offset = offset_of(a, m, number);
 	uint32_t n = l->h.bytes;
@@ -315,7 +324,7 @@ static void ask_for(const struct sw_message *m, struct sw_load *l)
 {
 	uint32_t first = 0, n = 0;
 
-	if (!m->came)
+	if (!m->map)
 		return;
 	memset(l->data, 0, SW_MISSING);
 	while (first < m->n_packets && sw_has(m->map, first))
@@ -332,12 +341,12 @@ static uint32_t bytes_of(
 	const struct nic_at *a, const struct sw_message *m, uint32_t number)
 {
 	if (is_asking(m))
-		return m->came ? SW_MISSING : 0;
+		return m->map ? SW_MISSING : 0; /* some have come */
 	return m->d.bytes ? sw_bytes_of(a, m->d.bytes, number) : 0;
 }
 
 static packet_id make(const struct nic_at *a, uint32_t engine, uint32_t id,
-	const struct sw_message *m, uint32_t number)
+	struct sw_message *m, uint32_t number)
 {
 	packet_id p = sw_send_packet(
 		a, engine, type_of(m), m->item.dst, bytes_of(a, m, number));

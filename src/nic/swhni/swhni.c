@@ -75,6 +75,10 @@ static const struct param params[] = {
 	TIME("software.copy", copy, "1.02 ns",
 		"time that software takes to copy a byte of a broadcast",
 		"calibrated: SUN-N77"),
+	BYTES("software.page", page, "0 B", 0, INT64_C(1) << SWHNI_MOST_PAGE,
+		"size of the pages by which experiments address memory, from "
+		"4 KiB to 8 MiB; 0 B: they use a segment, without the TLB",
+		"assumed: segments"),
 	TIME("software.mpi", mpi, "8.7 us", "time of MPI's part of a message",
 		"calibrated: SUN-N70"),
 	TIME("software.mpi-operand", mpi_operand, "660 ns",
@@ -257,9 +261,10 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 		sw_manage_on_event(&a, ENGINE_CLIENT + number, e.data);
 	else if (number == SW_OUT - ENGINE_CLIENT)
 		sw_port_on_out(&a, e.data);
+	else if (number < SW_EVENTS)
+		on_engine(&a, 0, ENGINE_CLIENT + number, e.data);
 	else
-		on_engine(&a, number / SW_EVENTS,
-			ENGINE_CLIENT + number % SW_EVENTS, e.data);
+		on_engine(&a, 1, ENGINE_CLIENT + number - SW_EVENTS, e.data);
 }
 
 static void on_hurt(struct net_client *me, struct sim_worker *w, packet_id id,
@@ -350,6 +355,11 @@ static int check_params(
 			"nic.tlb.entries: %lld entries are not a power of two "
 			"of sets with %lld entries each (nic.tlb.ways)",
 			(long long)p->tlb_entries, (long long)p->tlb_ways);
+	if (p->page && (p->page >> SWHNI_LEAST_PAGE == 0 || !is_power(p->page)))
+		return err_set(e,
+			"nic.software.page: pages of %lld bytes; want a power "
+			"of two from 4 KiB to 8 MiB",
+			(long long)p->page);
 	if (p->ahead < most)
 		return err_set(e,
 			"nic.ahead: %lld bytes are less than a packet "
@@ -468,6 +478,7 @@ static int swhni_init(struct nic *nic, struct err *e)
 	set_up_unit(x);
 	set_up_ports(x);
 	nic->load_size = sizeof(struct sw_load) + x->most;
+	nic->small_load = sizeof(struct sw_load) + SW_FEW;
 	if (check_params(nic->params, x->most, e))
 		return -1;
 	return sw_broker_plan(nic, e);
@@ -556,11 +567,10 @@ static uint64_t node_memory(const void *node)
 	uint64_t sum = sw_broker_memory(n);
 
 	for (uint32_t i = 0; i < SWHNI_ENGINES; i++)
-		sum += slots_memory(&n->engine[i].messages.items);
-	for (uint32_t i = 0; i < SWHNI_INTERFACES; i++)
-		if (n->interface[i])
-			sum += sizeof(*n->interface[i]) +
-			       (n->interface[i]->chip ? SWHNI_CHIP : 0);
+		sum += resend_memory(&n->engine[i].messages);
+	for (uint32_t i = 0; i < n->n_interfaces; i++)
+		sum += sizeof(n->interface[i]) +
+		       (n->interface[i].chip ? SWHNI_CHIP : 0);
 	return sum + sw_collective_unit.memory(n);
 }
 

@@ -421,6 +421,7 @@ struct swhni_params {
 	int64_t child, slots;
 	/* of software, ps; copy: of a byte */
 	int64_t call, bcast, copy, mpi, mpi_operand, mpi_long;
+	int64_t page; /* of experiments' memory, bytes; 0: a segment */
 };
 
 extern const struct nic_ops swhni_ops;

@@ -54,7 +54,7 @@ void asks_fini(struct asks *x)
 
 static uint64_t asks_memory(const struct asks *x)
 {
-	return slots_memory(&x->resend.items) + seen_memory(&x->seen);
+	return resend_memory(&x->resend) + seen_memory(&x->seen);
 }
 
 NIC_MEMBER_OPS(asks, NULL);

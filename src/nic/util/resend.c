@@ -1,5 +1,7 @@
 #include "nic/util/resend.h"
 
+#include "base/mem.h"
+
 enum { MOST_DOUBLINGS = 10, LATE_DOUBLINGS = 2 };
 
 static struct resend_item *item(const struct resend *r, uint32_t id)
@@ -30,7 +32,15 @@ void resend_init(struct resend *r, const struct resend_how *how,
 void resend_fini(struct resend *r)
 {
 	slots_fini(&r->items);
+	mem_free(r->detour);
 }
+
+uint64_t resend_memory(const struct resend *r)
+{
+	return slots_memory(&r->items) + (r->detour ? RESEND_DETOURS : 0);
+}
+
+NIC_MEMBER_OPS(resend, NULL);
 
 uint32_t resend_take(struct resend *r)
 {
@@ -38,9 +48,16 @@ uint32_t resend_take(struct resend *r)
 }
 
 /* Where packets to a node start among their routes. */
-static uint8_t *detour(struct resend *r, site_id dst)
+static uint8_t detour(const struct resend *r, site_id dst)
 {
-	return &r->detour[dst % RESEND_DETOURS];
+	return r->detour ? r->detour[dst % RESEND_DETOURS] : 0;
+}
+
+static void set_detour(struct resend *r, site_id dst, uint32_t route)
+{
+	if (!r->detour)
+		r->detour = mem_alloc(RESEND_DETOURS, sizeof(*r->detour));
+	r->detour[dst % RESEND_DETOURS] = (uint8_t)route;
 }
 
 void resend_at(
@@ -48,7 +65,7 @@ void resend_at(
 {
 	struct resend_item *x = item(r, id);
 
-	x->route = (uint8_t)(x->route + *detour(r, x->dst));
+	x->route = (uint8_t)(x->route + detour(r, x->dst));
 	ticks_post(a, r->ticks, t > a->t ? t : a->t, r->how->leave, id);
 }
 
@@ -192,7 +209,7 @@ static void is_late(const struct nic_at *a, struct resend *r, uint32_t id)
 
 	r->how->on_late(a, id);
 	/* Packets that follow avoid this route from the start. */
-	*detour(r, x->dst) = (uint8_t)(x->route + 1);
+	set_detour(r, x->dst, x->route + 1U);
 	resend_again(a, r, id);
 }
 

@@ -92,7 +92,8 @@ struct resend {
 	struct slot_list late; /* first tries, the eldest first */
 	bool is_posted;
 	sim_time round_trip; /* the longest recently */
-	uint8_t detour[RESEND_DETOURS]; /* routes that did not fail recently */
+	/* Routes that did not fail recently; NULL: none has failed yet. */
+	uint8_t *detour;
 };
 
 /* Sets times and tries; and the numbers of events, four from first on. */
@@ -104,6 +105,8 @@ enum { RESEND_EVENTS = 4 };
 void resend_init(struct resend *r, const struct resend_how *how,
 	struct ticks *ticks, size_t size);
 void resend_fini(struct resend *r);
+uint64_t resend_memory(const struct resend *r);
+extern const struct nic_member_ops resend_member;
 
 /* A new item, zeroed; it is first sent at t, or now. */
 uint32_t resend_take(struct resend *r);

@@ -22,34 +22,6 @@ static void a_window_spans_from_the_eldest_to_the_newest(void **state)
 	assert_int_equal(window_span(&w), 1);
 }
 
-/* In any order, across the wrap of numbers, and all places again. */
-static void a_wide_window_is_a_longer_one(void **state)
-{
-	struct wide_window w = { .next = UINT32_MAX - 300,
-		.oldest = UINT32_MAX - 300 };
-
-	for (uint32_t round = 0; round < 5; round++) {
-		uint32_t first = w.next;
-
-		w.next += WIDE_WINDOW;
-		for (uint32_t i = 1; i < WIDE_WINDOW; i++) {
-			wide_window_done(&w, first + i * 85 % WIDE_WINDOW);
-			assert_int_equal(wide_window_span(&w), WIDE_WINDOW);
-		}
-		wide_window_done(&w, first);
-		assert_int_equal(wide_window_span(&w), 0);
-		w.next += 3;
-		wide_window_done(&w, w.next - 3);
-		assert_int_equal(wide_window_span(&w), 2);
-		wide_window_done(&w, w.next - 1);
-		assert_int_equal(wide_window_span(&w), 2);
-		wide_window_done(&w, w.next - 2);
-		assert_int_equal(wide_window_span(&w), 0);
-	}
-	for (uint32_t i = 0; i < WIDE_WINDOW / 64; i++)
-		assert_int_equal(w.done[i], 0);
-}
-
 static void nothing_is_seen_before_it_came(void **state)
 {
 	struct seen s = { 0 };
@@ -170,7 +142,7 @@ static void many_channels_do_not_mix(void **state)
 TESTS(TEST(a_window_spans_from_the_eldest_to_the_newest),
 	TEST(nothing_is_seen_before_it_came),
 	TEST(a_channel_keeps_the_last_word_that_was_said),
-	TEST(a_wide_window_is_a_longer_one), TEST(what_was_said_is_said_again),
+	TEST(what_was_said_is_said_again),
 	TEST(a_long_memory_is_as_a_short_one),
 	TEST(long_memories_move_with_their_channels),
 	TEST(many_channels_do_not_mix))

@@ -29,7 +29,7 @@ void workqs_init(struct workqs *x, const struct workqs_how *how,
 
 void workqs_fini(struct workqs *x)
 {
-	for (uint32_t i = 0; i < WORKQS; i++) {
+	for (uint32_t i = 0; i < x->n_queues; i++) {
 		if (!x->queue[i])
 			continue;
 		ring_fini(&x->queue[i]->entries);
@@ -37,15 +37,17 @@ void workqs_fini(struct workqs *x)
 		ring_fini(&x->queue[i]->fetches);
 		mem_free(x->queue[i]);
 	}
+	mem_free(x->queue);
 	ring_fini(&x->doorbells);
 	slots_fini(&x->ends);
 }
 
 static uint64_t workqs_memory(const struct workqs *x)
 {
-	uint64_t sum = ring_memory(&x->doorbells) + slots_memory(&x->ends);
+	uint64_t sum = ring_memory(&x->doorbells) + slots_memory(&x->ends) +
+		       x->n_queues * sizeof(*x->queue);
 
-	for (uint32_t i = 0; i < WORKQS; i++)
+	for (uint32_t i = 0; i < x->n_queues; i++)
 		if (x->queue[i])
 			sum += x->how->size +
 			       ring_memory(&x->queue[i]->entries) +
@@ -64,7 +66,7 @@ static bool is_busy(const struct workq *q)
 
 bool workqs_is_busy(const struct workqs *x)
 {
-	for (uint32_t i = 0; i < WORKQS; i++)
+	for (uint32_t i = 0; i < x->n_queues; i++)
 		if (x->queue[i] && is_busy(x->queue[i]))
 			return true;
 	return false;
@@ -84,6 +86,10 @@ static struct workq *make(struct workqs *x, uint32_t queue)
 	ring_init(&q->entries, x->how->entry);
 	ring_init(&q->births, sizeof(struct workq_birth));
 	ring_init(&q->fetches, sizeof(struct workq_fetch));
+	for (; x->n_queues <= queue; x->n_queues++) {
+		x->queue = mem_more(x->queue, x->n_queues, sizeof(q));
+		x->queue[x->n_queues] = NULL;
+	}
 	x->queue[queue] = q;
 	return q;
 }
@@ -104,7 +110,8 @@ int workqs_open(const struct nic_at *a, struct workqs *x, uint32_t queue,
 		memory_ask(host_at(a->nic->host, a->s), both, r->completions_at,
 			r->n_completions * sizeof(struct workq_completion)))
 		return EFAULT;
-	q = x->queue[queue] ? x->queue[queue] : make(x, queue);
+	q = queue < x->n_queues && x->queue[queue] ? x->queue[queue]
+						   : make(x, queue);
 	if (q->is_open || (q->is_dead && (is_busy(q) || q->n_ends)))
 		return EBUSY;
 	q->rings = *r;

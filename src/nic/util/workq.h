@@ -103,7 +103,8 @@ struct workqs_how {
 struct workqs {
 	const struct workqs_how *how;
 	struct side_reads *reads;
-	struct workq *queue[WORKQS]; /* NULL until opened */
+	struct workq **queue; /* [n_queues]; NULL until opened */
+	uint32_t n_queues;
 	struct ring doorbells;
 	struct slots ends; /* completions on their way */
 	uint64_t fetches, overruns; /* ever */
@@ -119,7 +120,7 @@ bool workqs_is_busy(const struct workqs *x);
 /* A queue that is open, or NULL. */
 static inline void *workqs_find(const struct workqs *x, uint32_t queue)
 {
-	struct workq *q = queue < WORKQS ? x->queue[queue] : NULL;
+	struct workq *q = queue < x->n_queues ? x->queue[queue] : NULL;
 
 	return q && q->is_open ? q : NULL;
 }

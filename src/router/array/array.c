@@ -155,8 +155,8 @@ static void set_rules(struct array *a, const struct net *n)
 {
 	int32_t own = (int32_t)own_of(&a->how, n);
 
-	a->pool = (int32_t)a->how.shared;
-	a->capacity = own + a->pool;
+	a->pool = link_pool((int32_t)a->how.shared);
+	a->capacity = own + a->pool.chunks;
 	a->row = (uint32_t)a->how.row;
 	a->is_paired = a->how.row_for == ARRAY_BY_PAIR;
 	a->feeds = a->how.feedback;
@@ -184,31 +184,37 @@ static void array_make(struct router *r, const struct net_setup *s)
 	set_rules(a, n);
 	place(a);
 	r->lock_packets = 1;
-	r->calls = array_is_node(r) ? &array_node_calls : &array_switch_calls;
+	if (array_is_node(r))
+		r->calls = &array_node_calls;
+	else if (a->book || a->is_faulty || a->has_rates || a->is_paired)
+		r->calls = &array_full_calls;
+	else
+		r->calls = &array_switch_calls;
 	router_map(r,
 		array_is_node(r) ? node_bytes(a->n_ports)
 				 : switch_bytes(a->n_ports),
 		0);
+	/* programs send little, compared with what a network can carry */
+	if (!s->client)
+		map_thin_out(r->mapping, r->bytes);
 	if (!array_is_node(r))
 		n->coll = coll_new(n->route, PACKET_MANY);
 }
 
 /* Where credits of the other end of a wire return to, if that is near. */
 static struct link_returns *returns_of(
-	const struct net *n, const struct link_sender *l, sim_time **due)
+	const struct net *n, const struct link_sender *l, uint64_t **due)
 {
-	struct array_node *node;
 	struct array_switch *far;
 
 	if (l->peer == NO_ROUTER || l->is_far)
 		return NULL;
-	if (l->peer < n->n_nodes) {
-		node = array_node(array_nodes(n), l->peer);
-		*due = &node->end[l->peer_port].due;
-		return &node->end[l->peer_port].returns;
-	}
+	if (l->peer < n->n_nodes)
+		return &array_node(array_nodes(n), l->peer)
+				->end[l->peer_port]
+				.returns;
 	far = array_switch(array_switches(n), l->peer);
-	*due = &far->due[l->peer_port];
+	*due = far->due;
 	return &far->port[l->peer_port].returns;
 }
 
@@ -238,7 +244,7 @@ static void wire_node(struct array *a, site_id id)
 	}
 }
 
-static void wire_switch(struct array *a, site_id id)
+void array_wire_switch(struct array *a, site_id id)
 {
 	struct array_switch *s = array_switch(a, id);
 
@@ -291,13 +297,15 @@ static void array_drops(
 	*no_way = x->stranded;
 }
 
+/* Switches that no packet comes to take no memory: their first visit sets them
+ * up. */
 static void array_wire(struct router *r)
 {
 	for (site_id s = r->sites.first; s < r->sites.end; s++) {
 		if (array_is_node(r))
 			wire_node(array_of(r), s);
-		else
-			wire_switch(array_of(r), s);
+		else if (r->net->faults)
+			array_wire_switch(array_of(r), s);
 	}
 }
 
@@ -392,7 +400,7 @@ static int32_t array_capacity(
 static int32_t array_shared(const struct router *r, port_id p)
 {
 	(void)p;
-	return array_of(r)->pool;
+	return array_of(r)->pool.chunks;
 }
 
 static int32_t array_charge(

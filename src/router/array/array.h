@@ -45,6 +45,8 @@ enum {
 	ARRAY_ROWS = 8,
 	ARRAY_CLASSES = 3, /* of a node's FIFOs, for each port */
 	ARRAY_MOST = 4095, /* chunks of an input buffer */
+	ARRAY_SPANS = 64, /* of time, see struct array_switch */
+	ARRAY_SPAN_LOG = 13, /* their length, ps */
 };
 
 /* Number of an event of PHASE_TOKEN, + port: the other end feeds back. */
@@ -125,7 +127,7 @@ struct array_port {
 	sim_time bus_free;
 	struct link_returns *far; /* of the other end; NULL: returns are mail */
 	struct link_retry *acks; /* see struct net_leaving */
-	sim_time *far_due; /* when the first of them is due there, or before */
+	uint64_t *far_due; /* array_switch.due of the other end, or NULL */
 	uint64_t waits; /* lists with packets in the input buffer, a bit each */
 	uint64_t full; /* lists whose row buffer has no room */
 	uint64_t storing; /* lists whose first packet in the input buffer has
@@ -148,13 +150,18 @@ struct array_switch {
 	uint64_t dirty; /* outputs to arbitrate at the end of the instant */
 	uint64_t dead; /* ports without a working link */
 	struct route_memory *own; /* written entries, or NULL */
-	site_id id;
+	site_id id; /* 0: it has seen nothing yet, and is not set up */
 	uint8_t turn; /* the port to try first among equals */
 	uint64_t warned; /* ports that may be warned of */
-	/* For choices: what each port offers to a channel, if its bit is set
-	 * and no credits have returned since. */
-	uint64_t fresh;
-	sim_time due[TOPO_MAX_PORTS];
+	/*
+	 * For choices: what each port offers to a channel, if it is known and
+	 * the port has not changed since.  And a ring of short spans of time,
+	 * from the last choice on: the ports to which credits return in each.
+	 */
+	uint64_t changed;
+	uint64_t known[ARRAY_CHANNELS];
+	uint64_t due[ARRAY_SPANS];
+	uint64_t span; /* of the last choice */
 	int32_t offer[ARRAY_CHANNELS][TOPO_MAX_PORTS];
 	bool is_waiting; /* an event is pending for source-routed packets */
 	uint64_t impatient; /* of these, dropped because they waited too long */
@@ -174,10 +181,10 @@ struct array_end {
 	_Alignas(64) struct link_sender sender;
 	struct link_returns returns;
 	struct link_returns *far; /* as above */
-	sim_time *far_due;
-	sim_time due;
+	uint64_t *far_due;
 	struct link_retry *acks;
 	struct array_fifo fifo[ARRAY_CLASSES];
+	uint8_t filled; /* FIFOs with packets, a bit each */
 	uint8_t turn; /* the FIFO to serve first */
 	uint8_t leaving; /* the FIFO of the packet on the link */
 	bool is_timed; /* an event is pending for when it has left */
@@ -209,10 +216,35 @@ struct array {
 	bool is_paired; /* two channels share one */
 	bool stores; /* it may store packets as a whole */
 	bool feeds; /* it feeds back how fast credits return */
-	int32_t capacity, pool; /* chunks of a channel, and shared of these */
+	int32_t capacity; /* chunks of a channel */
+	struct link_pool pool; /* shared of these */
 	sim_time column; /* that fills a column buffer */
 	uint8_t column_of[TOPO_MAX_PORTS];
 };
+
+/*
+ * The code of a switch that every packet runs is built twice: the full build
+ * has time budgets, faults, links of different rates and row buffers for pairs;
+ * the plain one knows that there are none.
+ */
+#ifndef ARRAY_FULL
+#define ARRAY_FULL 1
+#endif
+
+static inline struct book *array_book(const struct array *a)
+{
+	return ARRAY_FULL ? a->book : NULL;
+}
+
+static inline bool array_stores(const struct array *a)
+{
+	return ARRAY_FULL && a->stores;
+}
+
+static inline bool array_is_paired(const struct array *a)
+{
+	return ARRAY_FULL && a->is_paired;
+}
 
 static inline struct array *array_of(const struct router *r)
 {
@@ -243,6 +275,26 @@ static inline struct array_switch *array_switch(
 	const struct array *a, site_id s)
 {
 	return router_site(&a->router, s);
+}
+
+/* array.c: sets a switch up that has not seen anything yet; before it has, its
+ * bytes are 0, but for written entries.  Only faults set up all of them. */
+void array_wire_switch(struct array *a, site_id id);
+
+/* A port of a switch.  Compilers that know where it comes from compute its
+ * address anew for every field. */
+static inline struct array_port *array_port(struct array_switch *s, port_id p)
+{
+	struct array_port *x = &s->port[p];
+
+	__asm__("" : "+r"(x));
+	return x;
+}
+
+/* Credits return to a port at t. */
+static inline void array_due(uint64_t *due, port_id p, sim_time t)
+{
+	due[t >> ARRAY_SPAN_LOG & (ARRAY_SPANS - 1)] |= (uint64_t)1 << p;
 }
 
 /* store.c: the first packet of a list in an input buffer crosses when it has
@@ -321,6 +373,8 @@ sim_time array_count(const struct router *r, site_id s, port_id p,
 	uint32_t channel, sim_time now, struct net_count *c);
 
 extern const struct router_ops array_ops;
-extern const struct router_calls array_node_calls, array_switch_calls;
+/* Those of switches in the full build: see visit_full.c. */
+extern const struct router_calls array_node_calls, array_switch_calls,
+	array_full_calls;
 
 #endif

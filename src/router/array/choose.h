@@ -8,53 +8,62 @@
 
 #include "router/array/inside.h"
 
-/* Collects the credits that have returned to a port by t; when the next ones
- * will. */
-static inline sim_time collect(struct array_port *o, sim_time t)
+/* Collects the credits that have returned to a port by t. */
+static inline void collect(
+	struct array_switch *s, struct array_port *o, port_id out, sim_time t)
 {
 	const struct link_returns *r = &o->returns;
-	sim_time next = SIM_NEVER;
 
+	if (!r->n)
+		return;
 	link_collect(&o->sender, &o->returns, t);
 	for (uint32_t i = 0; i < r->n; i++)
-		if (link_stamp_time(r->stamp[i]) < next)
-			next = link_stamp_time(r->stamp[i]);
-	return next;
+		array_due(s->due, out, link_stamp_time(r->stamp[i]));
 }
 
 /* What a port offers to a channel is its room, less what already waits for
  * it. */
-static inline void refresh(
-	const struct array *a, struct array_switch *s, port_id out, sim_time t)
+static inline void refresh(const struct array *a, struct array_switch *s,
+	port_id out, uint32_t channel, sim_time t)
 {
-	struct array_port *o = &s->port[out];
-	const int16_t *tokens = o->sender.tokens;
-	int32_t left = a->pool - (int32_t)o->backlog;
+	struct array_port *o = array_port(s, out);
 
 	/* tokens that return now may also be events of another worker, which
 	 * come after arrivals */
-	s->due[out] = collect(o, t - 1);
+	collect(s, o, out, t - 1);
+	s->offer[channel][out] =
+		link_room(&o->sender, channel, a->pool) - (int32_t)o->backlog;
+}
+
+/* Ports that have changed by t are not known any more.  Returns those that may
+ * yet change in this span: they stay due. */
+static inline port_mask forget(struct array_switch *s, sim_time t)
+{
+	uint64_t now = (uint64_t)t >> ARRAY_SPAN_LOG, k = s->span;
+	port_mask changed = s->changed;
+
+	if (now - k > ARRAY_SPANS)
+		k = now - ARRAY_SPANS;
+	for (; k < now; k++) {
+		changed |= s->due[k & (ARRAY_SPANS - 1)];
+		s->due[k & (ARRAY_SPANS - 1)] = 0;
+	}
 	for (uint32_t c = 0; c < ARRAY_CHANNELS; c++)
-		left -= tokens[c] < a->pool ? a->pool - tokens[c] : 0;
-	for (uint32_t c = 0; c < ARRAY_CHANNELS; c++)
-		s->offer[c][out] =
-			left + (tokens[c] > a->pool ? tokens[c] - a->pool : 0);
-	s->fresh |= BIT(out);
+		s->known[c] &= ~changed;
+	s->changed = 0;
+	s->span = now;
+	return s->due[now & (ARRAY_SPANS - 1)];
 }
 
 /* The same of those that are not up to date. */
-static inline void refresh_all(
-	const struct array *a, struct array_switch *s, port_mask m, sim_time t)
+static inline void refresh_all(const struct array *a, struct array_switch *s,
+	port_mask m, uint32_t channel, sim_time t)
 {
-	port_mask old = m & ~s->fresh;
+	port_mask due = forget(s, t), old = m & (~s->known[channel] | due);
 
-	for (m &= s->fresh; m; m &= m - 1) {
-		port_id p = (port_id)__builtin_ctzll(m);
-
-		old |= (port_mask)(s->due[p] < t) << p;
-	}
+	s->known[channel] |= old;
 	for (; old; old &= old - 1)
-		refresh(a, s, (port_id)__builtin_ctzll(old), t);
+		refresh(a, s, (port_id)__builtin_ctzll(old), channel, t);
 }
 
 /* The first of some ports that offers more than *most. */
@@ -72,18 +81,47 @@ static inline port_id better(
 	return found;
 }
 
+/* The same of ports that follow each other: all from one on, below another. */
+static inline port_id better_of_row(const int32_t *offer, port_id from,
+	port_id end, int32_t *most, port_id found)
+{
+	const int32_t *at = offer + from, *last = offer + end;
+	int32_t least = *most;
+
+	for (; at < last; at++) {
+		if (__builtin_expect(*at > least, 0)) {
+			least = *at;
+			found = (port_id)(at - offer);
+		}
+	}
+	*most = least;
+	return found;
+}
+
+/* The port that offers most of those that follow each other. */
+static inline port_id best_of_row(
+	const int32_t *offer, port_mask m, uint32_t turn)
+{
+	port_id from = (port_id)__builtin_ctzll(m);
+	port_id end = 64 - (port_id)__builtin_clzll(m);
+	port_id middle = turn > from && turn < end ? turn : from, found;
+	int32_t most = INT32_MIN;
+
+	found = better_of_row(offer, middle, end, &most, 0);
+	return better_of_row(offer, from, middle, &most, found);
+}
+
 /* The port that offers most, in turn among equals.  A port that the other end
  * warns of offers less. */
-static inline port_id best(struct array *a, struct array_switch *s, port_mask m,
-	uint32_t channel, sim_time t)
+static inline port_id best_of_some(const struct array *a,
+	const struct array_switch *s, port_mask m, port_mask warned,
+	uint32_t channel)
 {
 	port_mask later = s->turn < 64 ? m & ~(port_mask)0 << s->turn : 0;
-	port_mask warned = s->warned & m ? array_warned(s, t) & m : 0;
 	const int32_t *offer = s->offer[channel];
 	int32_t most = INT32_MIN, less = INT32_MIN;
 	port_id found, other;
 
-	refresh_all(a, s, m, t);
 	found = better(offer, later & ~warned, &most, 0);
 	found = better(offer, m & ~later & ~warned, &most, found);
 	if (warned) {
@@ -92,6 +130,26 @@ static inline port_id best(struct array *a, struct array_switch *s, port_mask m,
 		if (!(m & ~warned) || less - a->capacity / 2 > most)
 			found = other;
 	}
+	return found;
+}
+
+static inline bool is_row(port_mask m)
+{
+	port_mask low = m & -m;
+
+	return !((m + low) & m);
+}
+
+static inline port_id best(struct array *a, struct array_switch *s, port_mask m,
+	uint32_t channel, sim_time t)
+{
+	port_mask warned = s->warned & m ? array_warned(s, t) & m : 0;
+	port_id found;
+
+	refresh_all(a, s, m, channel, t);
+	found = !warned && is_row(m)
+			? best_of_row(s->offer[channel], m, s->turn)
+			: best_of_some(a, s, m, warned, channel);
 	s->turn = (uint8_t)(found + 1);
 	return found;
 }

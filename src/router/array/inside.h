@@ -17,8 +17,8 @@ static inline void give_back(struct array *a, struct sim_worker *w,
 	sim_time t = tail + a->link->latency[i->sender.wire];
 
 	net_give_back(w, &i->sender, i->far, t, channel, chunks);
-	if (i->far && t < *i->far_due)
-		*i->far_due = t;
+	if (i->far_due)
+		array_due(i->far_due, i->sender.peer_port, t);
 }
 
 /* When a packet's tail has arrived at its input. */
@@ -32,7 +32,8 @@ static inline sim_time tail_of(const struct array *a, const struct packet *p)
 /* The lists that share a row buffer with one. */
 static inline uint64_t sharers(const struct array *a, uint32_t list)
 {
-	return a->is_paired ? BIT(list) | BIT(list ^ ARRAY_COLUMNS) : BIT(list);
+	return array_is_paired(a) ? BIT(list) | BIT(list ^ ARRAY_COLUMNS)
+				  : BIT(list);
 }
 
 /* Packets in the row buffer of a list. */
@@ -40,26 +41,28 @@ static inline uint32_t in_row(
 	const struct array *a, const struct array_port *i, uint32_t list)
 {
 	return i->in_row[list] +
-	       (a->is_paired ? i->in_row[list ^ ARRAY_COLUMNS] : 0u);
+	       (array_is_paired(a) ? i->in_row[list ^ ARRAY_COLUMNS] : 0u);
 }
 
 /* The head of a row buffer asks for its output. */
-static inline void ask(struct array *a, struct array_switch *s, port_id in,
-	uint32_t list, sim_time t)
+static inline void ask(struct array *a, struct array_switch *s,
+	const struct array_port *i, port_id in, uint32_t list, sim_time t)
 {
-	packet_id id = s->port[in].list[list].first;
+	packet_id id = i->list[list].first;
 	const struct packet *p = &a->packets[id];
 	uint32_t came = list / ARRAY_COLUMNS;
-	struct array_port *o = &s->port[p->escape];
+	struct array_port *o = array_port(s, p->escape);
 
 	o->want[came] |= BIT(in);
 	o->wanted |= 1u << came;
 	if (p->channel != came)
 		o->odd[came] |= BIT(in);
-	/* if its channel lacks credits, they will come as an event */
-	if (!o->returns.is_starving || !(o->lacking >> p->channel & 1))
+	/* if its channel lacks credits, they will come as an event, as when
+	 * the link is free */
+	if (!o->is_timed &&
+		(!o->returns.is_starving || !(o->lacking >> p->channel & 1)))
 		s->dirty |= BIT(p->escape);
-	book_wait(a->book, id, CAUSE_LINK, t);
+	book_wait(array_book(a), id, CAUSE_LINK, t);
 }
 
 /* The head does not ask any more. */
@@ -72,15 +75,13 @@ static inline void array_unask(struct array_port *o, port_id in, uint32_t came)
 
 /* One more packet of a list is in the row buffer. */
 static inline void enter_row(struct array *a, struct array_switch *s,
-	port_id in, uint32_t list, sim_time t)
+	struct array_port *i, port_id in, uint32_t list, sim_time t)
 {
-	struct array_port *i = &s->port[in];
-
 	i->in_row[list]++;
 	if (in_row(a, i, list) == a->row)
 		i->full |= sharers(a, list);
 	if (i->in_row[list] == 1)
-		ask(a, s, in, list, t);
+		ask(a, s, i, in, list, t);
 }
 
 /* The first packet of a list that is still in the input buffer. */
@@ -96,11 +97,9 @@ static inline packet_id first_waiting(
 
 /* --- the bus --- */
 
-static inline void wake_bus(
-	struct sim_worker *w, struct array_switch *s, port_id in)
+static inline void wake_bus(struct sim_worker *w, struct array_switch *s,
+	struct array_port *i, port_id in)
 {
-	struct array_port *i = &s->port[in];
-
 	if (i->is_bus_timed)
 		return;
 	i->is_bus_timed = true;
@@ -120,9 +119,9 @@ static inline void take_bus(const struct array *a, struct array_port *i,
 /* The first waiting packet of a list crosses; its place in the input buffer is
  * free when its tail has. */
 static inline void cross(struct array *a, struct sim_worker *w,
-	struct array_switch *s, port_id in, uint32_t list, sim_time t)
+	struct array_switch *s, struct array_port *i, port_id in, uint32_t list,
+	sim_time t)
 {
-	struct array_port *i = &s->port[in];
 	packet_id id = first_waiting(a, i, list);
 	const struct packet *p = &a->packets[id];
 
@@ -131,9 +130,9 @@ static inline void cross(struct array *a, struct sim_worker *w,
 	i->bus_turn = (uint8_t)(list + 1);
 	if (!p->next)
 		i->waits &= ~BIT(list);
-	else if (a->stores)
+	else if (array_stores(a))
 		array_store(a, w, s, in, list, p->next, t);
-	enter_row(a, s, in, list, t);
+	enter_row(a, s, i, in, list, t);
 }
 
 /* The first packets of some lists wait for the bus alone. */
@@ -145,7 +144,7 @@ static inline void note_bus(const struct array *a, const struct array_port *i,
 		packet_id id = list < ARRAY_LISTS ? first_waiting(a, i, list)
 						  : i->list[list].first;
 
-		book_wait(a->book, id, CAUSE_ARBITRATION, t);
+		book_wait(array_book(a), id, CAUSE_ARBITRATION, t);
 	}
 }
 
@@ -153,34 +152,34 @@ static inline void note_bus(const struct array *a, const struct array_port *i,
 static inline void use_bus(struct array *a, struct sim_worker *w,
 	struct array_switch *s, port_id in, sim_time t)
 {
-	struct array_port *i = &s->port[in];
+	struct array_port *i = array_port(s, in);
 	uint64_t m;
 
 	while ((m = i->waits & ~(i->full | i->storing)) && i->bus_free <= t) {
 		uint32_t list = net_first(m, i->bus_turn);
 
 		if (list < ARRAY_LISTS)
-			cross(a, w, s, in, list, t);
+			cross(a, w, s, i, in, list, t);
 		else
 			array_copy(a, w, s, in, list, t);
 	}
 	if (!m)
 		return;
-	wake_bus(w, s, in);
-	if (a->book)
+	wake_bus(w, s, i, in);
+	if (array_book(a))
 		note_bus(a, i, m, t);
 }
 
 /* The same where something may have changed: while an event is pending for when
  * the bus is free, it is not. */
 static inline void try_bus(struct array *a, struct sim_worker *w,
-	struct array_switch *s, port_id in, sim_time t)
+	struct array_switch *s, struct array_port *i, port_id in, sim_time t)
 {
-	const struct array_port *i = &s->port[in];
-
-	if (!i->is_bus_timed)
+	if (!i->is_bus_timed && (i->bus_free <= t || array_book(a)))
 		use_bus(a, w, s, in, t);
-	else if (a->book)
+	else if (!i->is_bus_timed && i->waits & ~(i->full | i->storing))
+		wake_bus(w, s, i, in);
+	else if (array_book(a))
 		note_bus(a, i, i->waits & ~(i->full | i->storing), t);
 }
 
@@ -191,37 +190,36 @@ static inline bool is_open(const struct array *a, const struct array_port *i,
 	uint32_t list, sim_time t)
 {
 	return !((i->waits | i->full) >> list & 1) && i->bus_free <= t &&
-	       !i->is_bus_timed && !a->stores;
+	       !i->is_bus_timed && !array_stores(a);
 }
 
 /* A packet waits at its input for an output. */
 static inline void join(struct array *a, struct sim_worker *w,
-	struct array_switch *s, port_id in, uint32_t came, packet_id id,
-	port_id out, sim_time t)
+	struct array_switch *s, struct array_port *i, struct array_port *o,
+	port_id in, uint32_t came, packet_id id, port_id out, sim_time t)
 {
-	struct array_port *i = &s->port[in];
 	uint32_t list = array_list(came, a->column_of[out]);
 	struct packet *p = &a->packets[id];
 
 	p->escape = (uint8_t)out;
-	s->port[out].backlog += p->chunks;
-	s->fresh &= ~BIT(out);
-	book_wait(a->book, id, CAUSE_QUEUE, t);
+	o->backlog += p->chunks;
+	s->changed |= BIT(out);
+	book_wait(array_book(a), id, CAUSE_QUEUE, t);
 	packet_push(a->packets, &i->list[list], id);
 	if (is_open(a, i, list, t)) {
 		take_bus(a, i, p, t);
 		give_back(a, w, i, came, p->chunks, i->bus_free);
 		i->bus_turn = (uint8_t)(list + 1);
-		enter_row(a, s, in, list, t);
+		enter_row(a, s, i, in, list, t);
 		return;
 	}
 	if (!(i->waits >> list & 1)) {
 		i->waits |= BIT(list);
-		if (a->stores)
+		if (array_stores(a))
 			array_store(a, w, s, in, list, id, t);
 	}
 	if (!(i->full >> list & 1))
-		try_bus(a, w, s, in, t);
+		try_bus(a, w, s, i, in, t);
 }
 
 #endif

@@ -98,7 +98,7 @@ static struct packet_list sift_list(struct array *a, struct sim_worker *w,
 			continue;
 		}
 		s->port[p->escape].backlog -= p->chunks;
-		s->fresh &= ~BIT(p->escape);
+		s->changed |= BIT(p->escape);
 		if (!k && row) {
 			array_unask(&s->port[p->escape], in, came);
 			s->port[p->escape].lacking = 0; /* others ask anew */
@@ -126,7 +126,7 @@ static void mark_list(struct array *a, struct sim_worker *w,
 	if (in_row(a, i, list) < a->row)
 		i->full &= ~(sharers(a, list) | ARRAY_MANY);
 	if (i->in_row[list])
-		ask(a, s, in, list, t);
+		ask(a, s, i, in, list, t);
 	if (!next)
 		return;
 	i->waits |= BIT(list);
@@ -153,7 +153,8 @@ static void choose_again(struct array *a, struct sim_worker *w,
 					       : choose(a, s, p, in, came, t);
 
 	if (out != TOPO_NO_PORT) {
-		join(a, w, s, in, came, id, out, t);
+		join(a, w, s, &s->port[in], &s->port[out], in, came, id, out,
+			t);
 		return;
 	}
 	free_input(a, w, &s->port[in], came, p, t);

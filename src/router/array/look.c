@@ -1,6 +1,8 @@
 /* Sites of array routers as seen from outside. */
 #include "router/array/array.h"
 
+#include <string.h>
+
 /* --- credits --- */
 
 static int32_t tokens_at(const struct link_sender *l,
@@ -32,6 +34,8 @@ int32_t array_tokens(
 		return tokens_at(&e->sender, &e->returns, channel) +
 		       held_by(r->net, &e->sender, channel);
 	}
+	if (!array_switch(a, s)->id)
+		return a->capacity;
 	x = &array_switch(a, s)->port[p];
 	return tokens_at(&x->sender, &x->returns, channel) +
 	       held_by(r->net, &x->sender, channel);
@@ -50,7 +54,7 @@ bool array_is_short(const struct router *r, site_id s)
 {
 	const struct array *a = array_of(r);
 
-	if (array_is_node(r))
+	if (array_is_node(r) || !array_switch(a, s)->id)
 		return false;
 	for (port_id p = 0; p < a->n_ports; p++)
 		if (array_switch(a, s)->port[p].returns.is_starving)
@@ -110,10 +114,13 @@ struct net_buffer array_buffer(const struct router *r, site_id s, uint32_t i)
 /* Lists of an input that are not empty, a bit each. */
 static uint64_t used_lists(const struct array_port *x)
 {
-	uint64_t used = x->waits;
+	uint64_t used = x->waits, some;
 
-	for (uint32_t i = 0; i < ARRAY_LISTS; i++)
-		used |= (uint64_t)(x->in_row[i] != 0) << i;
+	for (uint32_t i = 0; i < ARRAY_LISTS; i += sizeof(some)) {
+		memcpy(&some, &x->in_row[i], sizeof(some));
+		for (uint32_t k = i; some && k < i + sizeof(some); k++)
+			used |= (uint64_t)(x->in_row[k] != 0) << k;
+	}
 	return used;
 }
 
@@ -122,7 +129,9 @@ uint32_t array_in_use(const struct router *r, site_id s, uint32_t *list)
 	const struct array *a = array_of(r);
 	uint32_t n = 0;
 
-	for (port_id p = 0; p < a->n_ports && !array_is_node(r); p++) {
+	if (array_is_node(r) || !array_switch(a, s)->id)
+		return 0;
+	for (port_id p = 0; p < a->n_ports; p++) {
 		uint64_t used = used_lists(&array_switch(a, s)->port[p]);
 
 		for (uint32_t k = 0; used && k < ARRAY_ALL_LISTS; k++)
@@ -134,16 +143,39 @@ uint32_t array_in_use(const struct router *r, site_id s, uint32_t *list)
 	return n;
 }
 
-uint32_t array_ways(const struct router *r, const struct net_buffer *b,
-	const struct packet *p, struct net_way *way)
+static struct net_way way_of(const struct packet *p)
 {
-	(void)r;
-	(void)b;
-	*way = (struct net_way){
+	return (struct net_way){
 		.port = p->escape,
 		.channel = p->channel,
 		.need = p->chunks,
 	};
+}
+
+/* A multicast waits for the first packets of all row buffers that it cannot
+ * enter. */
+static uint32_t ways_of_many(const struct array *a, const struct net_buffer *b,
+	const struct packet *p, struct net_way *way)
+{
+	const struct array_port *i = &array_switch(a, b->site)->port[b->port];
+	uint32_t n = 0;
+
+	for (port_mask m = p->way; m; m &= m - 1) {
+		uint32_t list = array_list(
+			b->channel, a->column_of[__builtin_ctzll(m)]);
+
+		if (i->full >> list & 1 && i->in_row[list])
+			way[n++] = way_of(&a->packets[i->list[list].first]);
+	}
+	return n;
+}
+
+uint32_t array_ways(const struct router *r, const struct net_buffer *b,
+	const struct packet *p, struct net_way *way)
+{
+	if (p->escape == PACKET_NO_PORT)
+		return ways_of_many(array_of(r), b, p, way);
+	*way = way_of(p);
 	return 1;
 }
 
@@ -202,6 +234,8 @@ sim_time array_count(const struct router *r, site_id s, port_id p,
 		c->came = e->packets[channel];
 		return e->sender.free_at;
 	}
+	if (!array_switch(a, s)->id)
+		return 0;
 	x = &array_switch(a, s)->port[p];
 	c->sent = x->sender.count[channel];
 	c->came = x->packets[channel];

@@ -66,9 +66,9 @@ static void give_copy(struct array *a, struct sim_worker *w,
 	p->escape = (uint8_t)out;
 	p->way = 0;
 	s->port[out].backlog += p->chunks;
-	s->fresh &= ~BIT(out);
+	s->changed |= BIT(out);
 	insert(a, i, list_for(a, came, out), copy);
-	enter_row(a, s, in, list_for(a, came, out), t);
+	enter_row(a, s, i, in, list_for(a, came, out), t);
 }
 
 void array_copy(struct array *a, struct sim_worker *w, struct array_switch *s,

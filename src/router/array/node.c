@@ -32,9 +32,10 @@ static void depart(struct array *a, struct sim_worker *w, struct array_node *s,
 	packet_id id = packet_pop(a->packets, &f->list);
 	const struct packet *p = &a->packets[id];
 
-	f->count--;
-	if (f->count)
+	if (--f->count)
 		book_wait(a->book, f->list.first, CAUSE_LINK, t);
+	else
+		x->filled = (uint8_t)(x->filled & ~(1u << class));
 	x->turn = (uint8_t)(class + 1);
 	x->leaving = (uint8_t) class;
 	x->returns.is_starving = 0;
@@ -66,13 +67,15 @@ static void arbitrate(struct array *a, struct sim_worker *w,
 
 	if (x->is_timed)
 		return;
-	link_collect(&x->sender, &x->returns, t);
-	for (uint32_t k = 0; k < ARRAY_CLASSES; k++) {
-		uint32_t class = (x->turn + k) % ARRAY_CLASSES;
+	if (x->returns.n)
+		link_collect(&x->sender, &x->returns, t);
+	for (uint32_t left = x->filled; left;) {
+		uint32_t class = net_first(left, x->turn);
 		packet_id id = x->fifo[class].list.first;
 		const struct packet *p = &a->packets[id];
 
-		if (!x->fifo[class].count || blocked >> p->channel & 1)
+		left &= ~(1u << class);
+		if (blocked >> p->channel & 1)
 			continue;
 		if (link_room(&x->sender, p->channel, a->pool) >= p->chunks) {
 			depart(a, w, s, port, class, t);
@@ -104,7 +107,9 @@ static void inject(struct net *n, struct sim_worker *w, site_id site,
 {
 	struct array *a = array_nodes(n);
 	struct array_node *s = array_node(a, site);
-	struct array_fifo *f = fifo_at(a, s, fifo);
+	struct array_end *x = &s->end[fifo % a->n_ports];
+	uint32_t class = fifo / a->n_ports;
+	struct array_fifo *f = &x->fifo[class];
 	struct packet *p = &a->packets[id];
 
 	BUG_IF(!f->room);
@@ -118,10 +123,11 @@ static void inject(struct net *n, struct sim_worker *w, site_id site,
 	route_begin(a->route, p);
 	p->passed = 0;
 	if (!a->is_stepped)
-		p->channel = channel_of[fifo / a->n_ports];
+		p->channel = channel_of[class];
 	p->head = t;
 	f->room--;
 	f->count++;
+	x->filled = (uint8_t)(x->filled | 1u << class);
 	packet_push(a->packets, &f->list, id);
 	s->dirty |= BIT(fifo % a->n_ports);
 }
@@ -141,8 +147,8 @@ static void give_back(struct array *a, struct sim_worker *w,
 	sim_time at = t + a->link->latency[x->sender.wire];
 
 	net_give_back(w, &x->sender, x->far, at, channel, chunks);
-	if (x->far && at < *x->far_due)
-		*x->far_due = at;
+	if (x->far_due)
+		array_due(x->far_due, x->sender.peer_port, at);
 }
 
 static void on_arrival(struct array *a, struct sim_worker *w,

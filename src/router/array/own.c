@@ -92,12 +92,14 @@ bool array_own_leave(struct array *a, struct sim_worker *w,
 
 	if (!id || p->escape != out)
 		return false;
+	link_collect(l, &s->port[out].returns, t);
 	if (link_room(l, p->channel, a->pool) < p->chunks) {
 		book_wait(a->book, id, CAUSE_TOKENS, t);
 		return false;
 	}
 	packet_pop(a->packets, &s->own_out);
 	s->port[out].sent[p->channel]++;
+	s->changed |= BIT(out);
 	p->head = start; /* it is here as a whole */
 	if (a->book) {
 		book_turn(a->book, id, l->free_at, start);

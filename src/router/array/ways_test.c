@@ -103,7 +103,7 @@ static void equals_have_their_turn(void **state)
 	star_free(r);
 }
 
-/* SUN-F28: Trunk A is taken by others. */
+/* SUN-F28, SUN-F92: Trunk A is taken by others. */
 static void adaptive_packets_take_the_port_with_most_credits(void **state)
 {
 	struct star_rig *r =
@@ -582,9 +582,32 @@ static void a_packet_alone_waits_for_nothing(void **state)
 	star_free(r);
 }
 
+/* Seen from outside, one that was never visited is like any idle switch. */
+static void a_switch_is_set_up_when_a_packet_comes(void **state)
+{
+	struct star_rig *r = rig((struct rig_how){ .n_trunks = 2 });
+	const struct router *all = r->net->router[NET_SWITCHES];
+	struct array *a = array_switches(r->net);
+
+	star_send(r, 0, 3, array_test_packet(0, 1, FULL));
+	star_run(r, SIM_NEVER); /* and audits */
+	assert_int_equal(array_switch(a, LEFT)->id, LEFT);
+	assert_int_equal(array_switch(a, RIGHT)->id, 0);
+	for (uint32_t c = 0; c < ARRAY_CHANNELS; c++)
+		assert_int_equal(array_ops.tokens(all, RIGHT, A, c),
+			array_ops.tokens(all, LEFT, A, c));
+	assert_int_equal(star_sent(r, RIGHT, A), 0);
+	star_send(r, 10 * US, 1, array_test_packet(0, HALF, FULL));
+	star_run(r, SIM_NEVER);
+	assert_int_equal(r->n_got, 4);
+	assert_int_equal(array_switch(a, RIGHT)->id, RIGHT);
+	star_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_switch_is_set_up_when_a_packet_comes),
 		cmocka_unit_test(equals_have_their_turn),
 		cmocka_unit_test(
 			adaptive_packets_take_the_port_with_most_credits),

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "api/sw/sw.h"
+#include "base/mem.h"
 #include "load/bench/drivers/sw.h"
 #include "sim/random.h"
 
@@ -38,6 +39,11 @@ enum {
 	BY_MPI,
 };
 
+struct counter {
+	int64_t left; /* bytes that it waits for */
+	uint64_t was; /* its reply word, when it was set */
+};
+
 struct own {
 	struct swv_device *dev;
 	struct swv_cq *cq;
@@ -47,11 +53,10 @@ struct own {
 	uint32_t who; /* program of its node */
 	uint32_t failed; /* descriptors, as far as reported */
 	uint32_t stage; /* the next */
-	int64_t left[COUNTERS]; /* bytes that a counter waits for */
-	uint64_t was[COUNTERS]; /* its reply word, when it was set */
+	struct counter *counter; /* [COUNTERS], or NULL until one is used */
 	struct ring filled; /* struct weft_sw_completion, blocks */
 	uint32_t place_bytes;
-	struct swv_user raw; /* n_entries is 0 until it is used */
+	struct swv_user *raw; /* NULL until it is used */
 	uint32_t raw_posted, raw_ended, raw_failed;
 	struct swd_member member;
 };
@@ -83,10 +88,14 @@ uint32_t swd_key(const struct bench_end *x)
 static bool register_all(struct bench_end *x)
 {
 	struct nic_at a = nic_now(x->load->nic);
+	uint64_t page =
+		(uint64_t)((const struct swhni_params *)x->load->nic_params)
+			->page;
 	struct swhni_handle h = {
 		.key = KEY + own(x)->who,
 		.process = own(x)->who,
-		.space = SWHNI_SEGMENT,
+		.space = page ? SWHNI_PAGED : SWHNI_SEGMENT,
+		.page = page ? (uint8_t)__builtin_ctzll(page) : 0,
 		.rights = SWHNI_MAY_READ | SWHNI_MAY_WRITE,
 		.bytes = host_memory(x->load->host),
 	};
@@ -135,10 +144,21 @@ static bool sw_open_end(struct bench_end *x)
 
 static void sw_fini(struct bench_end *x)
 {
+	mem_free(own(x)->counter);
+	mem_free(own(x)->raw);
 	ring_fini(&own(x)->filled);
 }
 
 /* --- what has come --- */
+
+static struct counter *counter_of(const struct bench_end *x, uint32_t i)
+{
+	struct own *o = own(x);
+
+	if (!o->counter)
+		o->counter = mem_alloc(COUNTERS, sizeof(*o->counter));
+	return &o->counter[i];
+}
 
 /* A message of the queue goes where its head says. */
 static void place(struct bench_end *x, const struct weft_sw_completion *c)
@@ -149,7 +169,7 @@ static void place(struct bench_end *x, const struct weft_sw_completion *c)
 	program_read(c->at, &h, sizeof(h));
 	program_move(h.to, c->at + HEAD, h.bytes);
 	if (h.counter < COUNTERS)
-		o->left[h.counter] -= h.bytes;
+		counter_of(x, h.counter)->left -= h.bytes;
 	weft_sw_post_recv(o->queue, c->id, c->at, SWHNI_MESSAGE);
 }
 
@@ -163,7 +183,7 @@ static void on_completion(
 	else if (c->kind == WEFT_SW_RECEIVED)
 		*(struct weft_sw_completion *)ring_push(&o->filled) = *c;
 	else if (c->kind != WEFT_SW_DONE && c->tag < COUNTERS)
-		o->left[c->tag] -= c->bytes;
+		counter_of(x, c->tag)->left -= c->bytes;
 }
 
 static sim_time take_all(struct bench_end *x)
@@ -205,19 +225,16 @@ static uint64_t word_of(uint32_t counter)
 
 static void sw_expect(struct bench_end *x, uint32_t counter, uint64_t bytes)
 {
-	struct own *o = own(x);
-
-	o->left[counter] = (int64_t)bytes;
-	o->was[counter] = word_of(counter);
+	*counter_of(x, counter) =
+		(struct counter){ (int64_t)bytes, word_of(counter) };
 }
 
 /* A reply word counts messages: those of the key's length. */
 static bool is_zero(const struct bench_end *x, uint32_t counter, uint64_t word)
 {
-	const struct own *o = own(x);
+	const struct counter *c = counter_of(x, counter);
 
-	return o->left[counter] <=
-	       (int64_t)(word - o->was[counter]) * x->bench->bytes;
+	return c->left <= (int64_t)(word - c->was) * x->bench->bytes;
 }
 
 static bool sw_await(struct bench_end *x, uint32_t counter)
@@ -225,7 +242,10 @@ static bool sw_await(struct bench_end *x, uint32_t counter)
 	sim_time next = take_all(x);
 	uint64_t word;
 
-	while (word = word_of(counter), !is_zero(x, counter, word)) {
+	while (counter_of(x, counter)->left > 0) {
+		word = word_of(counter);
+		if (is_zero(x, counter, word))
+			break;
 		swv_sleep(own(x)->dev, word_at(counter), word + 1, next);
 		next = take_all(x);
 	}
@@ -329,49 +349,39 @@ static bool open_raw(struct bench_end *x)
 {
 	struct own *o = own(x);
 
-	if (o->raw.n_entries)
+	if (o->raw && o->raw->n_entries)
 		return true;
-	o->raw = (struct swv_user){
+	if (!o->raw)
+		o->raw = mem_alloc(1, sizeof(*o->raw));
+	*o->raw = (struct swv_user){
 		.process = o->who,
 		.wanted = 1 + SWD_RAW + o->who,
 		.on_done = on_raw,
 		.arg = o,
 	};
 	return programs_did(
-		       x->programs, "swv_user_open", swv_user_open(&o->raw)) &&
+		       x->programs, "swv_user_open", swv_user_open(o->raw)) &&
 	       programs_did(x->programs, "swv_user_open_send",
-		       swv_user_open_send(&o->raw, DEPTH, 16 * DEPTH));
+		       swv_user_open_send(o->raw, DEPTH, 16 * DEPTH));
 }
 
 static void put_raw(struct bench_end *x, const struct weft_sw_work *w)
 {
 	struct own *o = own(x);
-	struct swhni_descriptor d = {
-		.type = SWHNI_WRITE,
-		.flags = SWHNI_TELL |
-			 (w->flags & WEFT_SW_EVENT ? SWHNI_EVENT : 0),
-		.port = (uint8_t)(w->flags & (WEFT_SW_PORT_0 | WEFT_SW_PORT_1)),
-		.engine = w->to.engine,
-		.node = w->to.node,
-		.bytes = w->bytes,
-		.key = w->key,
-		.offset = w->at,
-		.own_key = w->own_key,
-		.interface = w->to.interface,
-		.own_offset = w->own_at,
-		.word = { w->tag },
-	};
+	struct swhni_descriptor d = swv_descriptor(w, SWHNI_WRITE);
 
+	d.flags |= SWHNI_TELL | (w->flags & WEFT_SW_EVENT ? SWHNI_EVENT : 0);
+	d.word[0] = w->tag;
 	if (!open_raw(x))
 		return;
-	swv_user_poll(&o->raw);
-	while (!swv_user_has_room(&o->raw) ||
+	swv_user_poll(o->raw);
+	while (!swv_user_has_room(o->raw) ||
 		o->raw_posted - o->raw_ended == DEPTH) {
-		swv_user_wait(&o->raw, SIM_NEVER);
-		swv_user_poll(&o->raw);
+		swv_user_wait(o->raw, SIM_NEVER);
+		swv_user_poll(o->raw);
 	}
 	o->raw_posted++;
-	swv_user_post(&o->raw, &d, program_now());
+	swv_user_post(o->raw, &d, program_now());
 }
 
 /* --- puts and gets --- */
@@ -462,8 +472,8 @@ static bool sw_flush(struct bench_end *x)
 	while (o->sq->used)
 		wait_for_some(x);
 	while (o->raw_posted != o->raw_ended) {
-		swv_user_wait(&o->raw, SIM_NEVER);
-		swv_user_poll(&o->raw);
+		swv_user_wait(o->raw, SIM_NEVER);
+		swv_user_poll(o->raw);
 	}
 	is_good = o->sq->failed == o->failed && !o->raw_failed;
 	o->failed = o->sq->failed;

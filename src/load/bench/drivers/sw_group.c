@@ -11,7 +11,12 @@ enum {
 	TREE = 1,
 	ENTRY = 0, /* of multicast tables */
 	MOST_CHILDREN = SWHNI_LISTS * SWHNI_CHILDREN,
-	LIST = 1024, /* bytes of a member's list */
+	/* bytes of a member's list, and with its queues; those of two members
+	 * are in one page */
+	LIST = 1024,
+	PLACE = 2048,
+	ENTRIES = 4,
+	COMPLETIONS = 16,
 	MOST_REDUCED = 256, /* bytes of a reduction (SUN-G17) */
 };
 
@@ -59,6 +64,8 @@ static int group_check(const struct bench *b, const struct bench_group_work *w,
 	if (w->bytes > SWHNI_MESSAGE)
 		return err_set(
 			e, "bytes: at most %d by hardware", SWHNI_MESSAGE);
+	if (!w->bytes && w->what != BENCH_GROUP_BARRIER)
+		return err_set(e, "bytes: at least 1 by hardware");
 	return check_arith(w, e);
 }
 
@@ -131,11 +138,12 @@ static bool group_open(struct bench_end *x, const struct bench_group_shape *g)
 {
 	struct swd_member *o = swd_member(x);
 	uint32_t process = program_process();
-	uint64_t at = LISTS_AT + process * (uint64_t)LIST;
+	uint64_t at = LISTS_AT + process * (uint64_t)PLACE;
 
 	o->user = (struct swv_user){
 		.process = process,
 		.wanted = 1 + SWD_GROUP + process,
+		.rings_at = at + LIST,
 		.on_done = on_done,
 		.arg = o,
 	};
@@ -153,7 +161,7 @@ static bool group_open(struct bench_end *x, const struct bench_group_shape *g)
 	return programs_did(
 		       x->programs, "swv_user_open", swv_user_open(&o->user)) &&
 	       programs_did(x->programs, "swv_user_open_send",
-		       swv_user_open_send(&o->user, 4, 16));
+		       swv_user_open_send(&o->user, ENTRIES, COMPLETIONS));
 }
 
 /* --- a round --- */
@@ -184,15 +192,20 @@ static uint8_t data_of(const struct bench_group_work *w)
 	return w->arith.word == 4 ? SWHNI_INT32 : SWHNI_INT64;
 }
 
+/* The root of a broadcast copies its bytes, beside the call. */
+static sim_time copy_time(
+	const struct bench_end *x, const struct bench_group_work *w)
+{
+	bool copies = w->what == BENCH_GROUP_BROADCAST && w->root == x->rank;
+
+	return copies ? (sim_time)w->bytes * params(x)->copy : 0;
+}
+
 static sim_time call_time(
 	const struct bench_end *x, const struct bench_group_work *w)
 {
-	bool is_root = w->root == x->rank;
-
-	if (w->what != BENCH_GROUP_BROADCAST)
-		return params(x)->call;
-	return params(x)->bcast +
-	       (is_root ? (sim_time)w->bytes * params(x)->copy : 0);
+	return w->what == BENCH_GROUP_BROADCAST ? params(x)->bcast
+						: params(x)->call;
 }
 
 static bool post(struct bench_end *x, const struct bench_group_work *w)
@@ -201,8 +214,10 @@ static bool post(struct bench_end *x, const struct bench_group_work *w)
 	struct swhni_collective c = o->work;
 	struct nic_at a;
 	uint8_t data[SWHNI_MESSAGE];
-	sim_time begun = program_now();
+	sim_time begun = program_now(), copied;
 
+	program_charge(copy_time(x, w));
+	copied = program_now();
 	program_charge(call_time(x, w));
 	c.round = o->work.round = o->work.round + 1;
 	c.op = op_of(w);
@@ -215,7 +230,7 @@ static bool post(struct bench_end *x, const struct bench_group_work *w)
 	a = nic_now(x->load->nic);
 	return programs_did(x->programs, "swhni_collect",
 		swhni_collect(&a, o->user.interface, o->user.process, &c, data,
-			begun, program_now()));
+			begun, copied));
 }
 
 static bool group_run(struct bench_end *x, const struct bench_group_work *w)
@@ -229,7 +244,7 @@ static bool group_run(struct bench_end *x, const struct bench_group_work *w)
 		swv_user_poll(&o->user);
 	}
 	if (o->status)
-		return programs_complain(x->programs,
+		return programs_fail(x->programs,
 			"a collective ended with error %u", o->status);
 	return true;
 }
