@@ -136,16 +136,6 @@ static inline uint32_t retry_weight(
 	return p->unit == RETRY_PACKETS ? 1 : chunks;
 }
 
-static inline void retry_push(struct link_retry *q,
-	const struct retry_params *p, uint32_t weight, sim_time acked)
-{
-	if (__builtin_expect(q->n == q->room, 0))
-		retry_make_room(q, p);
-	q->chunks += weight;
-	q->entry[(q->first + q->n++) & (q->room - 1)] =
-		(struct retry_entry){ acked, weight };
-}
-
 /*
  * The same where nothing ever fails, for a packet that is acknowledged at some
  * time: returns when the link can take another one, if not when this one has
@@ -155,25 +145,31 @@ static inline sim_time retry_pass(struct link_retry *q,
 	const struct retry_params *p, uint32_t full, uint32_t chunks,
 	sim_time acked)
 {
-	uint32_t own = retry_weight(p, chunks);
-	int32_t most = (int32_t)(p->window - retry_weight(p, full)) - (int)own;
-	int32_t last = (1 << p->numbers) - 2, n = (int32_t)q->n;
-	int32_t sum = (int32_t)q->chunks;
+	uint32_t own = retry_weight(p, chunks), n = q->n, sum = q->chunks + own;
+	uint32_t most = (uint32_t)p->window - retry_weight(p, full);
+	uint32_t last = (1u << p->numbers) - 2;
 	sim_time room = 0;
 
-	while ((sum > most || n >= last) && n) {
+	for (; (sum > most || n >= last) && n; n--) {
 		const struct retry_entry *e =
 			&q->entry[q->first++ & (q->room - 1)];
 
 		room = e->acked;
-		sum -= (int32_t)e->chunks;
-		n--;
+		sum -= e->chunks;
 	}
-	q->n = (uint32_t)n;
-	q->chunks = (uint32_t)sum;
-	if (sum > most || n >= last)
+	q->n = n;
+	q->chunks = sum - own;
+	if (__builtin_expect(sum > most || n >= last, 0))
 		return acked;
-	retry_push(q, p, own, acked);
+	if (__builtin_expect(n == q->room, 0)) {
+		retry_make_room(q, p);
+		n = q->n;
+		sum = q->chunks + own;
+	}
+	q->entry[(q->first + n) & (q->room - 1)] =
+		(struct retry_entry){ acked, own };
+	q->n = n + 1;
+	q->chunks = sum;
 	return room;
 }
 

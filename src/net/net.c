@@ -371,7 +371,9 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 			faults_new(s->faults, s->topo, s->seed, n->n_workers);
 	if (has_retry(&n->link, s)) {
 		n->retry = map_alloc(n->links.n * sizeof(*n->retry));
-		n->resent = map_alloc(n_channels(n) * sizeof(*n->resent));
+		if (n->faults)
+			n->resent =
+				map_alloc(n_channels(n) * sizeof(*n->resent));
 	}
 	n->class_of = mem_alloc(n->n_sites, sizeof(*n->class_of));
 	make_tables(n);
@@ -566,7 +568,8 @@ static void free_retry(struct net *n)
 	for (i = 0; i < links; i++)
 		retry_fini(&n->retry[i]);
 	map_free(n->retry, links * sizeof(*n->retry));
-	map_free(n->resent, n_channels(n) * sizeof(*n->resent));
+	if (n->resent)
+		map_free(n->resent, n_channels(n) * sizeof(*n->resent));
 }
 
 static void free_router(struct router *r)
@@ -684,11 +687,10 @@ struct net_tally net_total(const struct net *n)
 static uint64_t retry_memory(const struct net *n)
 {
 	size_t i, links = n->links.n;
-	uint64_t sum = 0;
+	uint64_t sum = n->resent ? n_channels(n) * sizeof(*n->resent) : 0;
 
 	for (i = 0; n->retry && i < links; i++)
 		sum += sizeof(*n->retry) +
-		       NET_MOST_CHANNELS * sizeof(*n->resent) +
 		       n->retry[i].room * sizeof(*n->retry->entry) +
 		       n->retry[i].copies_room * sizeof(*n->retry->copies);
 	return sum;

@@ -209,7 +209,7 @@ struct net {
 	uint32_t n_clients;
 	struct faults *faults; /* NULL: there are none */
 	struct link_retry *retry; /* [link], or NULL */
-	uint64_t *resent; /* wasted copies of links that retry: by channel */
+	uint64_t *resent; /* with faults: wasted copies, by channel; or NULL */
 	struct net_tables *tables; /* that are loaded, in order; or NULL */
 	size_t n_tables;
 	struct book *book; /* NULL: no budgets are kept */

@@ -467,8 +467,9 @@ static struct net_sent send_again(
 	struct retry_done done = retry_send(&n->retry[c.link], &n->link.retry,
 		(uint32_t)n->full, &p, &luck);
 
-	n->resent[(size_t)c.link * NET_MOST_CHANNELS + x->channel] +=
-		done.resent;
+	if (done.resent)
+		n->resent[(size_t)c.link * NET_MOST_CHANNELS + x->channel] +=
+			done.resent;
 	count(&c, &p, &done);
 	if (done.is_lost && !n->gives_up) {
 		n->tally[w->id].stuck++;

@@ -250,7 +250,7 @@ static uint64_t sample_port(
 		sample_channel(k, &k->channel[n], i, &c, span);
 	if (k->net->book)
 		sample_tokens(k, i, span);
-	if (k->net->retry)
+	if (k->net->resent)
 		sample_retries(k, i);
 	k->now.use[i] =
 		scaled((double)(busy - out->busy) / span, RECORD_USE_SCALE);
@@ -482,7 +482,7 @@ static void add_rest(
 
 	if (k->net->book)
 		row->token_wait_ps += k->net->token_waits[at];
-	if (k->net->retry)
+	if (k->net->resent)
 		row->retries += (int64_t)k->net->resent[at];
 }
 

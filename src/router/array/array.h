@@ -109,9 +109,16 @@ struct array_port {
 				       * another channel */
 	uint32_t wanted; /* the channels of these, a bit each */
 	uint8_t first[ARRAY_CHANNELS]; /* the input to serve first */
+	uint32_t backlog; /* chunks that wait for it in the switch */
 	uint8_t turn; /* the channel to serve first */
 	bool is_timed; /* an event is pending for when it can grant */
-	uint32_t backlog; /* chunks that wait for it in the switch */
+	/* of the input, where there is room: */
+	uint16_t errors; /* an average of packets that the link repeated */
+	uint8_t slowed; /* how many packets go to slow outputs, in the same way
+			 */
+	uint8_t bus_turn; /* the list to serve first */
+	bool is_bus_timed;
+	uint8_t lacking; /* of the output: see lacks_since */
 	/* Feedback: by channel, how often credits came back too slowly, and
 	 * since when a packet has waited for them, if its bit is set.  And
 	 * until when the other end warns of what is behind it. */
@@ -119,7 +126,6 @@ struct array_port {
 		uint8_t slow[ARRAY_CHANNELS];
 		uint32_t any_slow;
 	};
-	uint8_t lacking;
 	sim_time lacks_since[ARRAY_CHANNELS];
 	sim_time warned;
 
@@ -132,11 +138,6 @@ struct array_port {
 	uint64_t full; /* lists whose row buffer has no room */
 	uint64_t storing; /* lists whose first packet in the input buffer has
 			   * to come as a whole first */
-	uint8_t bus_turn; /* the list to serve first */
-	bool is_bus_timed;
-	uint16_t errors; /* an average of packets that the link repeated */
-	uint8_t slowed; /* how many packets go to slow outputs, in the same way
-			 */
 	sim_time told; /* until when the other end need not be told again */
 	uint8_t in_row[ARRAY_LISTS]; /* packets of a list in the row buffer */
 	struct packet_list list[ARRAY_ALL_LISTS];
@@ -152,6 +153,8 @@ struct array_switch {
 	struct route_memory *own; /* written entries, or NULL */
 	site_id id; /* 0: it has seen nothing yet, and is not set up */
 	uint8_t turn; /* the port to try first among equals */
+	bool is_waiting; /* an event is pending for source-routed packets */
+	bool is_own_last; /* a packet of own_out was the last to get a link */
 	uint64_t warned; /* ports that may be warned of */
 	/*
 	 * For choices: what each port offers to a channel, if it is known and
@@ -163,11 +166,10 @@ struct array_switch {
 	uint64_t due[ARRAY_SPANS];
 	uint64_t span; /* of the last choice */
 	int32_t offer[ARRAY_CHANNELS][TOPO_MAX_PORTS];
-	bool is_waiting; /* an event is pending for source-routed packets */
-	uint64_t impatient; /* of these, dropped because they waited too long */
+	uint64_t impatient; /* source-routed packets, dropped because they
+			     * waited too long */
 	uint64_t stranded; /* packets without a way */
 	struct packet_list own_out; /* packets that it sends itself, in order */
-	bool is_own_last; /* it was one of these that last got a link */
 	struct array_port port[];
 };
 
