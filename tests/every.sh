@@ -55,6 +55,7 @@ keys_of() { # WORKLOAD MACHINE
 	manage) echo rounds=2 watch=1us ;;
 	exit) echo turns=2 ;;
 	reach) echo warmup=1us measure=2us bytes=64 ;;
+	card) echo bytes=4096 ;;
 	probe | lofamo | events) ;;
 	*) echo warmup=1us measure=2us ;;
 	esac
@@ -65,12 +66,12 @@ refusal() { # WORKLOAD MACHINE
 	case "$1 $2" in
 	lofamo\ apenet* | code\ bgq* | collective\ *) ;;
 	replay\ * | exchange\ *) ;;
-	events\ qsnet2* | probe\ gemini* | files\ bgq-io) ;;
+	card\ qsnet2* | events\ qsnet2* | probe\ gemini* | files\ bgq-io) ;;
 	manage\ sunway* | exit\ sunway*) ;;
 	probe\ sunway* | code\ sunway*) ;;
 	reach\ [dfgqs]*) ;;
 	reach\ *) echo 'no switches' ;;
-	exit\ * | manage\ * | events\ * | files\ [!b]*)
+	card\ * | exit\ * | manage\ * | events\ * | files\ [!b]*)
 		echo 'only on machines' ;;
 	files\ *) echo 'has no IO nodes' ;;
 	probe\ *) echo 'cannot carry their route' ;;
