@@ -233,7 +233,7 @@ if [ -n "${WEFT_SLOW:-}" ]; then
 fi
 # These take seconds each; `make campaign` sets WHOLE and measures them, too.
 long='BGQ-N31 BGQ-N49 BGQ-N83 BGQ-N125 BGQ-N126 BGQ-N127 BGQ-N129 BGQ-N130
-GEM-N42 GEM-N46 GEM-N47 QSN-N53 QSN-N70 QSN-N78'
+GEM-N42 GEM-N46 GEM-N47 QSN-N53 QSN-N70 QSN-N78 SUN-N74 SUN-N76'
 [ -z "${WHOLE:-}" ] || long=none
 for system in bgq gemini apenet sunway qsnet2; do
 	# a command takes 64 arguments
