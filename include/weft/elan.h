@@ -249,6 +249,42 @@ int elan_write(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
 	uint64_t bytes, uint32_t target_event, uint32_t source_event,
 	enum elan_goal goal);
 
+/* --- input queues --- */
+
+/*
+ * Opens an input queue of this node for the program's job.  Any node can then
+ * append messages to it, without an address.  Threads take them out
+ * (elan_thread_wait_queue()).  It takes card memory: slots * (bytes + 32), in
+ * units of 64.  EINVAL, EBUSY if it is open, ENOMEM.
+ */
+int elan_iq_open(const struct elan_iq_options *o);
+/* EINVAL if it is not open, EBUSY while it holds messages or threads wait for
+ * it. */
+int elan_iq_close(uint32_t id);
+
+/* A message for an input queue. */
+struct elan_letter {
+	uint32_t queue;
+	uint64_t tag;
+	const void *data; /* or NULL: */
+	uint64_t from; /* an address in this node's memory */
+	uint32_t bytes; /* up to ELAN_SLOT_MOST */
+	uint16_t number; /* of the sender's messages */
+	uint8_t kind; /* 0 to 15 */
+	uint32_t source_event; /* set by 1 for each acknowledged packet */
+};
+
+/*
+ * Appends a message to an input queue of another node, by short packets like
+ * elan_put().  EINVAL, EFAULT as there, and EINVAL for other numbers.  If the
+ * receiver has no such queue, or its slots are shorter, this queue stops.
+ * Needs ELAN_MAY_STEN.
+ */
+int elan_enqueue(struct elan_cq *q, uint32_t node, const struct elan_letter *l);
+/* The same to all nodes from first to last; needs ELAN_MAY_BROADCAST. */
+int elan_enqueue_all(struct elan_cq *q, uint32_t first, uint32_t last,
+	const struct elan_letter *l);
+
 /* --- commands as words --- */
 
 /*
@@ -330,6 +366,36 @@ int elan_thread_append(uint64_t address, const uint64_t *words, uint32_t n);
 int elan_thread_wait_word(uint64_t at, uint64_t value);
 
 /*
+ * Waits for a message in one of the n input queues from first on, and takes it
+ * out of the first of these that has one; *m describes it.  It stays in its
+ * slot until it is freed.  Takes two loads of the card's memory if one is
+ * there; otherwise other threads run, and the thread goes on nic.thread.swap
+ * after the arrival of a message.  EINVAL if the job does not have all of these
+ * queues; EIO for two bad bits in the slot.
+ */
+int elan_thread_wait_queue(uint32_t first, uint32_t n, struct elan_message *m);
+/* Describes a message that was taken earlier, and is not freed.  Takes no time.
+ * EINVAL if there is none. */
+int elan_thread_look(uint32_t queue, uint32_t slot, struct elan_message *m);
+/* Frees a message's slot.  What the thread has written since it took or looked
+ * at this message is the delivery, in time budgets.  Takes no time.  EINVAL. */
+int elan_thread_free(uint32_t queue, uint32_t slot);
+/* Adds to a number that reports show.  Takes no time. */
+void elan_thread_note(enum elan_figure what, uint32_t n);
+
+/*
+ * Copies bytes of the card's memory to the node's memory or the card's, at
+ * nic.thread.block and in whole cycles, and longer if they are not in the
+ * cache; the bus is asked for as soon as the first 64 bytes have been loaded,
+ * and then for each 512.  The processor does not wait for the bus.  EINVAL for
+ * no bytes, EFAULT for addresses outside of the job's memory, EIO for two bad
+ * bits.
+ */
+int elan_thread_copy(uint64_t to, uint64_t from, uint32_t bytes);
+/* The same for 1 to 512 bytes that the thread has itself: one burst. */
+int elan_thread_write_block(uint64_t to, const void *from, uint32_t bytes);
+
+/*
  * Read 1 to ELAN_BLOCK bytes of the node's memory, which takes
  * nic.dma.read-latency and then the host's bus; write a word to a multiple of
  * eight, which takes a cycle, and then crosses the bus.  Of the card's memory,
@@ -349,6 +415,80 @@ int elan_thread_write(uint64_t at, uint64_t value);
  */
 int elan_thread_read_block(
 	uint64_t at, void *to, uint64_t bytes, uint32_t ports);
+
+/* --- tagged ports --- */
+
+/*
+ * Messages with tags, which a thread on the receiver's card matches with
+ * receives; no CPU has a part in that.  A process has a port, with the same
+ * number on all nodes.  A receive names the sender's node, or any, and a tag;
+ * the bits of its mask must be equal in the message's tag.  Messages that come
+ * before their receive wait on the card.
+ *
+ * A port takes a command queue, input queues 2 * port and 2 * port + 1, code
+ * ELAN_CODES - 1 - port, memory of the card, and a part of the node's memory,
+ * which the program must not change.
+ */
+enum {
+	ELAN_TPORTS = 64,
+	ELAN_TPORT_HANDLES = 65536, /* receives, at most */
+};
+
+#define ELAN_TPORT_ANY UINT32_MAX /* as a node */
+
+/* A tagged port.  Programs must not change it. */
+struct elan_tport {
+	struct elan_cq queue;
+	uint32_t port, handles;
+	uint64_t at, card; /* its memory, and the card's */
+	uint32_t free; /* handle */
+	uint16_t records; /* number of the next one */
+	bool is_open;
+};
+
+struct elan_tport_options {
+	uint32_t port; /* below ELAN_TPORTS */
+	uint32_t queue; /* a command queue that is not open */
+	uint32_t handles; /* receives that have not been waited for, at most */
+	uint64_t at; /* elan_tport_bytes() of memory, at a multiple of 64 */
+};
+
+/* What was received. */
+struct elan_tport_status {
+	uint64_t tag;
+	uint32_t source, bytes;
+};
+
+uint64_t elan_tport_bytes(uint32_t handles);
+/* EINVAL, EFAULT for invalid options; errors of elan_cq_open(),
+ * elan_iq_open(), elan_card_alloc(). */
+int elan_tport_open(struct elan_tport *t, const struct elan_tport_options *o);
+
+/*
+ * Sends bytes of this node's memory, which may change when the call returns.
+ * Takes time like elan_put().  EBADF if the port is not open, EINVAL for a node
+ * that does not exist, EFAULT; EMSGSIZE for more than nic.match.eager bytes.
+ */
+int elan_tport_tx_start(struct elan_tport *t, uint32_t node, uint64_t tag,
+	uint64_t from, uint64_t bytes);
+/*
+ * Begins a receive into this node's memory; *handle names it until it has been
+ * waited for.  Takes time like elan_put().  EBADF, EINVAL, EFAULT as above,
+ * EAGAIN if all handles are taken.
+ */
+int elan_tport_rx_start(struct elan_tport *t, uint32_t node, uint64_t tag,
+	uint64_t mask, uint64_t to, uint64_t bytes, uint32_t *handle);
+/*
+ * Waits for the end of a receive, like elan_wait_word(); status may be NULL.
+ * EMSGSIZE if the message was longer: the first bytes are there.  EINVAL for no
+ * such receive, EIO if the port's queue has stopped.
+ */
+int elan_tport_wait(struct elan_tport *t, uint32_t handle,
+	struct elan_tport_status *status);
+/* The same by one look, which takes nic.software.poll-load: EINPROGRESS if it
+ * has not ended. */
+int elan_tport_test(struct elan_tport *t, uint32_t handle,
+	struct elan_tport_status *status);
 
 /* --- the card's memory --- */
 

@@ -29,18 +29,6 @@ int elan_arm(struct elan_cq *q, uint32_t event, uint64_t count,
 	return code ? code : elan_issue(q, words, 4);
 }
 
-/* The last word's rest is zeros. */
-static void add_bytes(struct elan_cq *q, const uint8_t *data, uint32_t bytes)
-{
-	uint64_t word;
-
-	for (uint32_t i = 0; i < bytes; i += 8) {
-		word = 0;
-		memcpy(&word, data + i, bytes - i < 8 ? bytes - i : 8);
-		cq_add(q, word);
-	}
-}
-
 int elan_arm_copy(struct elan_cq *q, uint32_t event, uint64_t count,
 	uint64_t to, const void *data, uint32_t bytes)
 {
@@ -58,7 +46,7 @@ int elan_arm_copy(struct elan_cq *q, uint32_t event, uint64_t count,
 	cq_add(q, elan_word(ELAN_ARM_COPY, event, bytes));
 	cq_add(q, count);
 	cq_add(q, to);
-	add_bytes(q, data, bytes);
+	cq_add_bytes(q, data, bytes);
 	elan_flush(q);
 	return 0;
 }
@@ -81,7 +69,7 @@ static void add_write(struct elan_cq *q, uint64_t to, const uint8_t *data,
 {
 	cq_add(q, elan_word(ELAN_WRITE, bytes, 0) | (closes ? ELAN_CLOSES : 0));
 	cq_add(q, to);
-	add_bytes(q, data, bytes);
+	cq_add_bytes(q, data, bytes);
 }
 
 /* What a put or a broadcast is about. */
@@ -103,14 +91,6 @@ static void add_test(struct elan_cq *q, const struct elan_question *ask)
 	cq_add(q, ask->value);
 }
 
-/* The next word stored begins a packet or a DMA of a program. */
-static void begin(struct elan_cq *q, uint32_t bytes, sim_time born)
-{
-	cq_need_room(q, bytes);
-	elan_note_birth(
-		cq_card(), program_node(), q->id, q->stored + 8 * q->n, born);
-}
-
 /* The part of it that begins at some byte, of which data is the first. */
 static void put_packet(struct elan_cq *q, const struct put *p, uint64_t at,
 	const uint8_t *data, uint32_t bytes, sim_time born)
@@ -118,7 +98,7 @@ static void put_packet(struct elan_cq *q, const struct put *p, uint64_t at,
 	bool is_plain =
 		bytes && !p->target_event && !p->source_event && !p->ask;
 
-	begin(q, ELAN_PACKET + (p->ask ? 88 : 64), born);
+	cq_begin(q, ELAN_PACKET + (p->ask ? 88 : 64), born);
 	cq_add(q, elan_word(p->is_range ? ELAN_OPEN_RANGE : ELAN_OPEN, p->node,
 			  0));
 	if (p->is_range)
@@ -262,7 +242,7 @@ int elan_get(struct elan_cq *q, uint32_t node, uint64_t from, uint64_t to,
 	if (code)
 		return code;
 	program_charge(cq_params()->software);
-	begin(q, 64, born);
+	cq_begin(q, 64, born);
 	cq_add(q, elan_word(ELAN_OPEN, node, 0));
 	cq_add(q, elan_word(ELAN_GET, bytes, event));
 	cq_add(q, from);
@@ -281,7 +261,7 @@ int elan_dma(struct elan_cq *q, const struct elan_dma *d)
 	if (!cq_is_open(q))
 		return EBADF;
 	program_charge(cq_params()->software + cq_params()->dma_software);
-	begin(q, 8 * n, born);
+	cq_begin(q, 8 * n, born);
 	for (i = 0; i < n; i++)
 		cq_add(q, word[i]);
 	elan_flush(q);

@@ -168,3 +168,21 @@ void cq_need_room(struct elan_cq *q, uint32_t bytes)
 	if (!has_room(&r, &seen))
 		program_poll_until(has_room, &r, elan_poll_loop(), &seen);
 }
+
+void cq_add_bytes(struct elan_cq *q, const uint8_t *data, uint32_t bytes)
+{
+	uint64_t word;
+
+	for (uint32_t i = 0; i < bytes; i += 8) {
+		word = 0;
+		memcpy(&word, data + i, bytes - i < 8 ? bytes - i : 8);
+		cq_add(q, word);
+	}
+}
+
+void cq_begin(struct elan_cq *q, uint32_t bytes, sim_time born)
+{
+	cq_need_room(q, bytes);
+	elan_note_birth(
+		cq_card(), program_node(), q->id, q->stored + 8 * q->n, born);
+}

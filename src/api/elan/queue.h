@@ -21,5 +21,10 @@ int cq_check(const struct elan_cq *q, uint64_t event, uint64_t other);
 void cq_need_room(struct elan_cq *q, uint32_t bytes);
 /* Adds a waiting word, for which there is room. */
 void cq_add(struct elan_cq *q, uint64_t word);
+/* Adds bytes, in whole words; the last one's rest is zeros. */
+void cq_add_bytes(struct elan_cq *q, const uint8_t *data, uint32_t bytes);
+/* Waits for room: the next word begins a packet or a DMA of a program that was
+ * begun at some time; SIM_NEVER: when it is stored. */
+void cq_begin(struct elan_cq *q, uint32_t bytes, sim_time born);
 
 #endif

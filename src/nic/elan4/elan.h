@@ -14,6 +14,7 @@
  *	send.c      sender: keeps a packet until it is acknowledged
  *	event.c     event processor: words, copies to memory or queues
  *	queue.c     command queues: order, depth
+ *	iqueue.c    input queues: messages for threads
  *	chip.c      command queues that are on chip, or known to the hardware
  *	sdram.c     the card's memory, and who has which part of it
  *	cache.c     the cache in front of it: the time of an access
@@ -123,6 +124,7 @@ struct elan_extent {
 struct elan_grant {
 	uint64_t at, bytes;
 	uint32_t context;
+	bool is_kept; /* by an input queue */
 };
 
 /* A word that differs from its check bits, unless it was written since. */
@@ -219,10 +221,17 @@ struct elan_card_read {
 	uint32_t id;
 };
 
-/* Words on their way to memory. */
+enum { ELAN_FEW_BYTES = 32 };
+
+/* A word or a block on its way to memory. */
 struct elan_word {
 	struct slot slot;
-	uint64_t address, value;
+	uint64_t address;
+	uint32_t bytes;
+	uint32_t note; /* of a message that ends with it, or 0 */
+	uint8_t few[ELAN_FEW_BYTES];
+	struct elan_buffer *many; /* or NULL */
+	uint32_t turn; /* among all */
 };
 
 struct elan_words {
@@ -455,6 +464,59 @@ struct elan_dmas {
 	struct ring ready; /* struct elan_ready */
 };
 
+/* --- iqueue.c --- */
+
+enum { ELAN_SLOT_HEADER = 32 }; /* bytes, before a message's own */
+
+enum elan_slot_state {
+	ELAN_SLOT_FREE,
+	ELAN_SLOT_COMING, /* for a message of which a packet has come */
+	ELAN_SLOT_WHOLE, /* on its way to the end of the queue */
+	ELAN_SLOT_WAITING,
+	ELAN_SLOT_TAKEN, /* by a thread */
+};
+
+struct elan_slot {
+	uint16_t next; /* 1 + slot, in the queue or of free ones */
+	uint16_t left; /* bytes that have not come */
+	uint16_t number;
+	uint8_t state; /* an enum elan_slot_state */
+	bool is_out; /* a thread has asked for the bus */
+	uint32_t source, channel;
+	uint32_t note; /* for the book, or 0 */
+	sim_time asked; /* its command was in the sender's card */
+};
+
+struct elan_iq {
+	uint64_t at; /* in card memory */
+	uint32_t bytes, stride; /* of a slot: for data, in all */
+	uint32_t n_slots, used;
+	uint32_t coming; /* messages that are not complete */
+	uint32_t context, event;
+	uint32_t wanted; /* threads that wait for it */
+	uint16_t id;
+	uint16_t front, back, free; /* 1 + slot */
+	struct elan_slot slot[];
+};
+
+/* A message's time from its slot to memory, if there is a book. */
+struct elan_note {
+	struct slot slot;
+	struct book_held held;
+	uint32_t place; /* its slot */
+	uint32_t looked; /* at elements of a list, for it */
+	sim_time shown; /* in the queue */
+	sim_time parked; /* a thread had looked at it in vain */
+	sim_time taken; /* what the thread works on now came to it */
+	sim_time asked; /* the bus for the first time */
+};
+
+struct elan_iqs {
+	struct elan_iq **queue; /* by number; NULL: not open */
+	uint32_t n;
+	struct slots notes; /* struct elan_note */
+};
+
 /* --- input.c, command.c --- */
 
 struct elan_input {
@@ -495,6 +557,7 @@ struct elan_node {
 	struct elan_dmas dmas;
 	struct window answers; /* to gets */
 	struct elan_input input;
+	struct elan_iqs inputs;
 	struct elan_commands commands;
 	struct elan_threads *threads; /* NULL until there is code */
 };

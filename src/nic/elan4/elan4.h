@@ -48,6 +48,14 @@ struct elan_cache_params {
 	int64_t fills; /* under way */
 };
 
+/* Of tagged ports. */
+struct elan_match_params {
+	int64_t cycles; /* from a message to the first request for the bus */
+	int64_t element; /* more, of each element of a list but the first */
+	int64_t eager; /* bytes of a message that is sent at once */
+	int64_t slots; /* of a process, for messages */
+};
+
 struct elan_params {
 	int64_t platform;
 	int64_t command, input; /* ps */
@@ -69,6 +77,8 @@ struct elan_params {
 	int64_t bus_reads; /* per cent of the time, while writes wait; or 0 */
 	int64_t thread_clock, thread_swap; /* ps */
 	int64_t threads; /* of a node */
+	int64_t thread_block; /* rate of block loads and stores */
+	struct elan_match_params match;
 	struct elan_memory_params memory;
 	struct elan_cache_params cache;
 	int64_t resident, cached; /* command queues: in hardware, on chip */
@@ -151,6 +161,15 @@ int elan_memory_load(const struct nic_at *a, uint32_t context, uint64_t at,
 int elan_code_load(struct nic *nic, site_id s, uint32_t context, uint32_t code,
 	elan_code *run);
 
+/* --- input queues --- */
+
+/* Makes an input queue for a context; 0, or EINVAL, EBUSY, or ENOMEM if the
+ * card's memory has no room for it. */
+int elan_input_open(struct nic *nic, site_id s, uint32_t context,
+	const struct elan_iq_options *i);
+/* EINVAL, or EBUSY while messages are in it, or threads wait for it. */
+int elan_input_close(struct nic *nic, site_id s, uint32_t context, uint32_t id);
+
 /* --- stores into a queue's page --- */
 
 /*
@@ -197,6 +216,8 @@ struct elan_counts {
 	uint64_t all_hits, all_misses; /* their sums */
 	uint64_t fetched, exchanged; /* queues: to the chip; by the driver */
 	uint64_t corrected, uncorrectable; /* words of card memory */
+	uint64_t messages; /* in input queues */
+	uint64_t noted[ELAN_FIGURES]; /* by threads */
 	uint64_t errors[ELAN_ERRORS];
 };
 

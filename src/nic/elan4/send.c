@@ -80,7 +80,7 @@ static void put_off(const struct nic_at *a, struct elan_buffer *b)
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		sim_time link;
 
-		if (b->piece[i].what != ELAN_WRITE)
+		if (!elan_has_data(&b->piece[i]))
 			continue;
 		sum += b->piece[i].bytes;
 		link = a->t + elan_ser(a, sum);

@@ -48,12 +48,12 @@ static bool copy_out(struct reading *r, uint8_t *to, uint32_t bytes)
 	return true;
 }
 
-/* One transaction of a write. */
-static int read_block(struct reading *r, struct elan_buffer *b, uint64_t to,
-	uint32_t bytes, sim_time *arrived)
+/* One transaction of a write or a message. */
+static int read_block(struct reading *r, struct elan_buffer *b,
+	struct elan_piece p, sim_time *arrived)
 {
+	uint32_t bytes = p.bytes;
 	uint64_t data;
-
 	bool is_out;
 
 	if (is_full(b))
@@ -66,12 +66,8 @@ static int read_block(struct reading *r, struct elan_buffer *b, uint64_t to,
 			bytes - i < 8 ? bytes - i : 8);
 	}
 	arrived[b->n_pieces] = elan_queue_arrival(r->q, r->at);
-	b->piece[b->n_pieces++] = (struct elan_piece){
-		.what = ELAN_WRITE,
-		.address = to,
-		.bytes = (uint16_t)bytes,
-		.at = b->data_bytes,
-	};
+	p.at = b->data_bytes;
+	elan_add_piece(b, p);
 	b->data_bytes = (uint16_t)(b->data_bytes + bytes);
 	return 0;
 }
@@ -90,8 +86,46 @@ static int read_write(struct reading *r, struct elan_buffer *b, uint64_t word,
 		return INCOMPLETE;
 	for (at = 0; at < bytes && !code; at += n) {
 		n = bytes - at < ELAN_BLOCK ? bytes - at : ELAN_BLOCK;
-		code = read_block(r, b, to + at, n, arrived);
+		code = read_block(r, b,
+			(struct elan_piece){ .what = ELAN_WRITE,
+				.address = to + at,
+				.bytes = (uint16_t)n },
+			arrived);
 	}
+	return code;
+}
+
+/* A message, or a part of one, as it would be written.  Without bytes it is one
+ * transaction, too. */
+static int read_enqueue(struct reading *r, struct elan_buffer *b, uint64_t word,
+	sim_time *arrived)
+{
+	uint32_t bytes = elan_low(word), at = 0, n;
+	struct elan_piece p = {
+		.what = ELAN_ENQUEUE,
+		.event = elan_high(word) & 0xffff,
+		.count = elan_high(word) >> 16 |
+			 (uint32_t)(word >> ELAN_KIND & 15) << 16,
+	};
+	uint64_t part = bytes, total, offset;
+	int code;
+
+	if (b->data_bytes + bytes > ELAN_PACKET || elan_is_get(b))
+		return IMPOSSIBLE;
+	if (next_word(r, &p.address) ||
+		(word & ELAN_IS_PART && next_word(r, &part)))
+		return INCOMPLETE;
+	total = part & UINT32_MAX;
+	offset = part >> 32;
+	if (total > ELAN_SLOT_MOST || offset + bytes > total)
+		return IMPOSSIBLE;
+	do {
+		n = bytes - at < ELAN_BLOCK ? bytes - at : ELAN_BLOCK;
+		p.bytes = (uint16_t)n;
+		p.back = total << 32 | (offset + at);
+		code = read_block(r, b, p, arrived);
+		at += n;
+	} while (at < bytes && !code);
 	return code;
 }
 
@@ -187,6 +221,10 @@ static int64_t decode(const struct nic_at *a, struct elan_queue *q,
 			code = read_write(&r, &p->b, p->close, p->arrived);
 			is_closed = p->close & ELAN_CLOSES;
 			break;
+		case ELAN_ENQUEUE:
+			code = read_enqueue(&r, &p->b, p->close, p->arrived);
+			is_closed = p->close & ELAN_IS_LAST;
+			break;
 		case ELAN_GET:
 			code = read_get(&r, &p->b, p->close);
 			break;
@@ -214,7 +252,7 @@ static void set_times(const struct nic_at *a, struct elan_buffer *b,
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		sim_time link;
 
-		if (b->piece[i].what != ELAN_WRITE)
+		if (!elan_has_data(&b->piece[i]))
 			continue;
 		sum += b->piece[i].bytes;
 		link = since + elan_ser(a, sum);
@@ -364,7 +402,8 @@ static void send(const struct nic_at *a, struct elan_queue *q,
 	}
 	s->item.route = (uint8_t)(p->open >> 48);
 	s->fifo = fifo_of(p->open);
-	s->account = elan_account_begin(a, q, BOOK_PACKET, q->taken, 1);
+	s->account = elan_account_begin(a, q,
+		elan_is_message(&p->b) ? BOOK_SEND : BOOK_PACKET, q->taken, 1);
 	q->taken += n;
 	q->ends[q->channel.next++ % ELAN_ENDS] = q->taken;
 	q->outstanding++;
