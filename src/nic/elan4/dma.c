@@ -282,11 +282,12 @@ static uint64_t n_packets(const struct nic_at *a, uint64_t bytes)
 enum elan_error elan_dma_add(
 	const struct nic_at *a, struct elan_queue *q, const struct elan_dma *d)
 {
+	enum elan_error wrong = elan_route_check(a, q, d->destination);
 	struct elan_run *r;
 
-	if (!elan_route_exists(a, q, d->destination) ||
-		d->source_event >= ELAN_EVENTS ||
-		d->target_event >= ELAN_EVENTS)
+	if (wrong)
+		return wrong;
+	if (d->source_event >= ELAN_EVENTS || d->target_event >= ELAN_EVENTS)
 		return ELAN_ERROR_COMMAND;
 	if (!elan_may(elan_here(a), q->context, d->from, d->bytes))
 		return ELAN_ERROR_ADDRESS;

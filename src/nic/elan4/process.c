@@ -102,6 +102,12 @@ int elan_route_set(struct nic *nic, site_id s, uint32_t context, uint32_t rank,
 
 /* --- looking up --- */
 
+static const struct elan_process *process_of(
+	const struct nic_at *a, const struct elan_queue *q)
+{
+	return &elan_here(a)->processes.process[q->process];
+}
+
 static struct elan_route make(const struct elan_job *job, uint32_t rank)
 {
 	uint32_t place = rank / job->each;
@@ -134,36 +140,37 @@ static bool is_valid(const struct nic_at *a, const struct elan_route *r)
 	       r->context < ELAN_CONTEXTS && r->routes;
 }
 
-bool elan_route_exists(
+static enum elan_error look(const struct nic_at *a,
+	const struct elan_process *p, uint64_t rank, struct elan_route *r)
+{
+	if (rank >= p->n)
+		return ELAN_ERROR_COMMAND;
+	if (!elan_sdram_is_sound(a, p->at + rank * sizeof(*r), sizeof(*r)))
+		return ELAN_ERROR_MEMORY;
+	*r = read_entry(elan_here(a), p, (uint32_t)rank);
+	return is_valid(a, r) ? ELAN_FINE : ELAN_ERROR_COMMAND;
+}
+
+enum elan_error elan_route_check(
 	const struct nic_at *a, const struct elan_queue *q, uint64_t rank)
 {
-	const struct elan_node *n = elan_here(a);
-	const struct elan_process *p = &n->processes.process[q->process];
 	struct elan_route r;
 
-	if (rank >= p->n)
-		return false;
-	r = read_entry(n, p, (uint32_t)rank);
-	return is_valid(a, &r);
+	return look(a, process_of(a, q), rank, &r);
 }
 
 enum elan_error elan_route_find(const struct nic_at *a, enum elan_unit by,
 	const struct elan_queue *q, uint64_t rank, struct elan_route *r,
 	sim_time *t)
 {
-	const struct elan_node *n = elan_here(a);
-	const struct elan_process *p = &n->processes.process[q->process];
-	uint64_t at = p->at + rank * sizeof(*r);
+	const struct elan_process *p = process_of(a, q);
+	enum elan_error wrong = look(a, p, rank, r);
 	sim_time ready;
 
-	if (rank >= p->n)
-		return ELAN_ERROR_COMMAND;
-	if (!elan_sdram_is_sound(a, at, sizeof(*r)))
-		return ELAN_ERROR_MEMORY;
-	*r = read_entry(n, p, (uint32_t)rank);
-	if (!is_valid(a, r))
-		return ELAN_ERROR_COMMAND;
-	ready = elan_cache_read(a, by, at, sizeof(*r), a->t);
+	if (wrong)
+		return wrong;
+	ready = elan_cache_read(
+		a, by, p->at + rank * sizeof(*r), sizeof(*r), a->t);
 	*t = ready > *t ? ready : *t;
 	return ELAN_FINE;
 }

@@ -285,13 +285,13 @@ extern const struct nic_member_ops elan_processes_member;
 int elan_process_find(
 	struct nic *nic, site_id s, uint32_t context, uint32_t *process);
 
-/* Whether there is such a process: takes no time. */
-bool elan_route_exists(
+/* What is wrong with a rank: there is no such process, or its entry cannot be
+ * read.  Takes no time. */
+enum elan_error elan_route_check(
 	const struct nic_at *a, const struct elan_queue *q, uint64_t rank);
 /*
  * Looks up a rank for a packet of a queue.  If a fixed time that begins at *t
- * has to wait for the entry, *t becomes later.  Or what is wrong: there is no
- * such process, or its entry cannot be read.
+ * has to wait for the entry, *t becomes later.  Or what is wrong.
  */
 enum elan_error elan_route_find(const struct nic_at *a, enum elan_unit by,
 	const struct elan_queue *q, uint64_t rank, struct elan_route *r,
