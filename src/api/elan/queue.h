@@ -14,7 +14,14 @@ const struct elan_host *cq_host(void);
  * first CPU. */
 sim_time cq_way(void);
 
-bool cq_is_open(const struct elan_cq *q);
+/* The context of the program's process; the memory of that process: whether all
+ * of these bytes are in it. */
+uint32_t cq_context(void);
+bool cq_is_own(uint64_t at, uint64_t bytes);
+
+/* Whether the program may use a queue: EBADF if it is not open, EACCES if it is
+ * another process's, or 0. */
+int cq_may_use(const struct elan_cq *q);
 /* Checks a queue and the events of a command: an error number, or 0. */
 int cq_check(const struct elan_cq *q, uint64_t event, uint64_t other);
 /* Waits until this number of bytes fits after the waiting words. */
