@@ -22,4 +22,11 @@ void cq_need_room(struct elan_cq *q, uint32_t bytes);
 /* Adds a waiting word, for which there is room. */
 void cq_add(struct elan_cq *q, uint64_t word);
 
+/* --- drain.c --- */
+
+/* Whether the last word makes its write buffer drain before it is full. */
+bool cq_is_early(const struct elan_cq *q);
+/* A write buffer with the next n words to be stored drains. */
+void cq_drain(struct elan_cq *q, const uint64_t *word, uint32_t n);
+
 #endif
