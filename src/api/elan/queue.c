@@ -201,10 +201,7 @@ static void store(struct elan_cq *q, uint32_t n)
 		q->free_at = program_now() + cq_way();
 	for (i = 0; i < n; i += k) {
 		k = n - i < most ? n - i : most;
-		q->free_at = elan_store(cq_card(), program_worker(),
-			program_node(), q->free_at, q->id,
-			(uint32_t)(q->stored % ELAN_PAGE), q->word + i, k);
-		q->stored += 8 * k;
+		cq_drain(q, q->word + i, k);
 	}
 	q->n -= n;
 	memmove(q->word, q->word + n, 8 * q->n);
@@ -219,11 +216,14 @@ void elan_flush(struct elan_cq *q)
 
 void cq_add(struct elan_cq *q, uint64_t word)
 {
-	uint32_t most = (uint32_t)cq_host()->pio_burst / 8;
+	const struct elan_host *host = cq_host();
+	uint32_t most = (uint32_t)host->pio_burst / 8;
 
 	if (q->n == ELAN_CQ_WORDS)
 		store(q, q->n - q->n % most);
 	q->word[q->n++] = word;
+	if (host->relaxed && cq_is_early(q))
+		store(q, q->n);
 }
 
 void cq_need_room(struct elan_cq *q, uint32_t bytes)

@@ -34,4 +34,11 @@ void cq_add_bytes(struct elan_cq *q, const uint8_t *data, uint32_t bytes);
  * begun at some time; SIM_NEVER: when it is stored. */
 void cq_begin(struct elan_cq *q, uint32_t bytes, sim_time born);
 
+/* --- drain.c --- */
+
+/* Whether the last word makes its write buffer drain before it is full. */
+bool cq_is_early(const struct elan_cq *q);
+/* A write buffer with the next n words to be stored drains. */
+void cq_drain(struct elan_cq *q, const uint64_t *word, uint32_t n);
+
 #endif

@@ -19,6 +19,7 @@ struct elan_host {
 	int64_t pio_burst; /* bytes that stores are combined to */
 	int64_t pio_overhead, dma_overhead; /* of a burst, ps */
 	int64_t hop; /* from each further CPU to the bridge, ps */
+	int64_t relaxed; /* per cent of write buffers that drain in disorder */
 };
 
 /* Who accesses card memory. */
