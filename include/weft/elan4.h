@@ -9,7 +9,7 @@
  *
  *	ELAN_OPEN       destination << 16 | route << 48: starts a packet
  *	ELAN_OPEN_RANGE first << 16 | route << 48; last: starts a broadcast
- *	                to all nodes from first to last, without gets
+ *	                to all nodes from first's to last's, without gets
  *	 ELAN_TEST      operation << 16; address; value: of a word there, see
  *	                below
  *	 ELAN_WRITE     bytes << 16; address; data: 1 to 512 bytes, whole words;
@@ -33,6 +33,13 @@
  *	ELAN_RUN_THREAD code << 16; six words: starts a thread on the card with
  *	                these in its registers; see below
  *	ELAN_NOP
+ *
+ * Destinations are ranks: process numbers of the queue's job.  A table in card
+ * memory that only the driver writes has 16 bytes for each: node, context
+ *there, and bits of the routes that lead to it, among which a route's number
+ *counts. A rank that the table does not have stops the queue as an invalid
+ *command, an entry with two bad bits as an error of memory; one that leads to a
+ *context that the node does not have is refused there.
  *
  * An event has a count.  Setting an event subtracts from its count; at zero it
  * fires: it writes a value to an address, which programs poll.  The event is
@@ -196,7 +203,7 @@ enum elan_error {
 struct elan_dma {
 	uint64_t bytes;
 	uint64_t cookie; /* for software */
-	uint64_t destination; /* node, as a process number */
+	uint64_t destination; /* process number, a rank */
 	uint64_t from, to; /* addresses */
 	uint64_t source_event, target_event; /* or 0 */
 };

@@ -121,6 +121,7 @@ static const struct nic_member members[] = {
 	MEMBER(ranges, contexts, 0),
 	MEMBER(seen, seen, 0),
 	MEMBER(elan_queues, queues, 0),
+	MEMBER(elan_processes, processes, 0),
 	MEMBER(elan_chip, chip, 0),
 	MEMBER(slots, events.fired, sizeof(struct elan_firing)),
 	MEMBER(elan_events, events, 0), /* before its copies go */

@@ -16,6 +16,7 @@
  *	queue.c     command queues: order, depth
  *	iqueue.c    input queues: messages for threads
  *	chip.c      command queues that are on chip, or known to the hardware
+ *	process.c   from the ranks of a process to nodes, contexts and routes
  *	sdram.c     the card's memory, and who has which part of it
  *	cache.c     the cache in front of it: the time of an access
  *	card.c      accesses to the host's memory or the card's
@@ -272,6 +273,7 @@ struct elan_queue {
 	uint64_t used; /* on chip, the last time; 0: it is not there */
 	uint16_t context;
 	uint16_t id;
+	uint32_t process; /* whose ranks its commands name */
 	/* positions: bytes since it was opened */
 	uint64_t announced; /* stored without gaps, arrived or not */
 	uint64_t arrived;
@@ -303,6 +305,21 @@ struct elan_queues {
 	uint32_t opened; /* ever */
 	uint16_t *maps; /* queues that are mapped */
 	uint32_t n_maps;
+};
+
+/* --- process.c --- */
+
+/* Of a node. */
+struct elan_process {
+	uint64_t at; /* of its table in card memory: struct elan_route */
+	uint32_t n; /* ranks */
+	uint32_t context;
+	struct elan_job job;
+};
+
+struct elan_processes {
+	struct elan_process *process;
+	uint32_t n;
 };
 
 /* --- chip.c --- */
@@ -385,8 +402,10 @@ struct elan_sending {
 	const struct elan_owner *owner;
 	uint32_t owner_id; /* queue, DMA */
 	uint64_t position; /* of a queue's packet: its words */
+	uint32_t context; /* of its process, which has these events: */
 	uint32_t event; /* set by the acknowledgement */
 	uint32_t no_event; /* or by a test's no */
+	uint64_t routes; /* of struct elan_route; 0: all */
 	uint32_t number; /* of the packet that was sent last */
 	enum elan_fifo fifo;
 	bool is_free; /* needs no order with others to its node */
@@ -406,9 +425,8 @@ struct elan_get {
 	struct slot slot; /* of those that wait */
 	struct elan_cookie cookie;
 	struct elan_queue *queue;
-	site_id dst;
+	struct elan_route to;
 	sim_time until; /* its time-out */
-	uint16_t context;
 	uint8_t tries, n_pieces;
 	bool is_waiting, is_answered;
 	struct elan_piece piece[ELAN_MOST_PIECES];
@@ -550,6 +568,7 @@ struct elan_node {
 	struct seen seen; /* packets that were executed, or denied */
 
 	struct elan_queues queues;
+	struct elan_processes processes;
 	struct elan_chip chip;
 	struct elan_events events;
 	struct elan_sender sender;

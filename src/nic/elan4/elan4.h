@@ -19,6 +19,7 @@ struct elan_host {
 	int64_t pio_burst; /* bytes that stores are combined to */
 	int64_t pio_overhead, dma_overhead; /* of a burst, ps */
 	int64_t hop; /* from each further CPU to the bridge, ps */
+	int64_t relaxed; /* per cent of write buffers that drain in disorder */
 };
 
 /* Who accesses card memory. */
@@ -153,6 +154,41 @@ int elan_memory_give(struct nic *nic, site_id s, uint32_t context, uint64_t at);
 int elan_memory_load(const struct nic_at *a, uint32_t context, uint64_t at,
 	uint64_t *word, sim_time *late);
 
+/* --- processes --- */
+
+/* The processes that a process names by ranks. */
+struct elan_job {
+	const struct host_world *world; /* its nodes, borrowed; NULL: all */
+	uint32_t each; /* processes of a node */
+	uint32_t first; /* context of the first one; those of others follow */
+};
+
+enum elan_route_state {
+	ELAN_ROUTE_NEW, /* as the job says */
+	ELAN_ROUTE_VALID,
+	ELAN_ROUTE_NONE, /* there is no such process */
+};
+
+/* An entry of a process's table, as it is in card memory. */
+struct elan_route {
+	uint32_t node;
+	uint16_t context;
+	uint8_t state; /* an enum elan_route_state */
+	uint8_t unused;
+	uint64_t routes; /* bits: routes that packets take */
+};
+
+/*
+ * Makes the table of a process, once, in card memory.  0, or EINVAL, ENOMEM.
+ * Without it a context's first queue makes one: rank i is the same context at
+ * node i.
+ */
+int elan_process_open(struct nic *nic, site_id s, uint32_t context,
+	const struct elan_job *job);
+/* Changes an entry.  0, or EINVAL: the process has no such rank. */
+int elan_route_set(struct nic *nic, site_id s, uint32_t context, uint32_t rank,
+	const struct elan_route *to);
+
 /* --- threads on the card --- */
 
 /* Loads or replaces code for threads of a context; NULL unloads it.  Started
@@ -190,6 +226,8 @@ void elan_note_birth(struct nic *nic, site_id s, uint32_t queue,
 
 /* Its depth in bytes; 0: not open. */
 uint32_t elan_queue_depth(const struct nic *nic, site_id s, uint32_t queue);
+/* The context whose it is; ELAN_CONTEXTS: not open. */
+uint32_t elan_queue_context(const struct nic *nic, site_id s, uint32_t queue);
 /* Bytes for which a queue certainly has room. */
 uint64_t elan_queue_room(const struct nic *nic, site_id s, uint32_t queue);
 

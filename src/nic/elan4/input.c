@@ -111,6 +111,12 @@ static bool judge(
 		b->verdict = ELAN_ABORTED;
 		return false;
 	}
+	/* an answer is for whoever has asked */
+	if (b->channel == ELAN_ANSWER_CHANNEL &&
+		!elan_get_context(a, &b->get, &b->context)) {
+		elan_count(a)->duplicates++;
+		return false;
+	}
 	if (!is_allowed(a, b)) {
 		b->verdict = ELAN_REFUSED;
 		return false;

@@ -24,7 +24,7 @@
 	PARAM_ROW(PARAM_RATE, name_, AT(field_), def_, 1000000, PS_PER_S,      \
 		__VA_ARGS__)
 
-/* A host: six rows. */
+/* A host: seven rows. */
 #define HOST(name_, i_, store_, see_, burst_, pio_, dma_, hop_, seen_from,     \
 	pio_from, dma_from, hop_from)                                          \
 	STEP(name_ ".store", host[i_].store, store_, 0,                        \
@@ -47,7 +47,12 @@
 		STEP(name_ ".hop", host[i_].hop, hop_, 0,                      \
 			"additional time for each CPU between a core and the " \
 			"bus bridge",                                          \
-			hop_from)
+			hop_from),                                             \
+		COUNT(name_ ".relaxed", host[i_].relaxed, "0", 0, 100,         \
+			"share of a core's write buffers, in per cent, that "  \
+			"drain early, in parts and out of order, as at an "    \
+			"interrupt",                                           \
+			"assumed: undisturbed cores (QSN-F18)")
 
 static const struct param elan_param_rows[] = {
 	PARAM_ONE_OF("platform", AT(platform), "opteron",

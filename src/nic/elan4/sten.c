@@ -186,6 +186,8 @@ static enum elan_fifo fifo_of(uint64_t open)
 struct sten {
 	uint64_t open, close; /* the commands that began and ended it */
 	uint64_t last; /* node of a broadcast */
+	struct elan_route to;
+	sim_time found; /* when its route is known */
 	sim_time arrived[ELAN_MOST_PIECES]; /* when each piece has come */
 	struct elan_buffer b;
 };
@@ -200,7 +202,6 @@ static int64_t decode(const struct nic_at *a, struct elan_queue *q,
 	int code = 0;
 
 	p->b.kind = ELAN_DATA;
-	p->b.context = q->context;
 	if (next_word(&r, &p->open))
 		return INCOMPLETE;
 	if (is_range(p->open)) {
@@ -262,16 +263,40 @@ static void set_times(const struct nic_at *a, struct elan_buffer *b,
 	}
 }
 
-/* The destination, or the first of several; NO_SITE: none. */
-static site_id destination(const struct nic_at *a, uint64_t open, uint64_t last)
+/*
+ * The last of several destinations, of which the first is known: p->last
+ * becomes its node.  A broadcast goes to one context of all nodes from one to
+ * the other, if this network's switches do that.
+ */
+static enum elan_error find_last(
+	const struct nic_at *a, const struct elan_queue *q, struct sten *p)
 {
-	uint64_t to = open >> 16 & 0xffffffff;
+	struct elan_route last;
+	enum elan_error wrong = elan_route_find(
+		a, ELAN_BY_COMMAND, q, p->last, &last, &p->found);
 
-	if (!is_range(open))
-		last = to;
-	else if (!a->nic->net->coll)
-		return NO_SITE; /* this network's switches do not broadcast */
-	return to <= last && last < a->nic->n_nodes ? (site_id)to : NO_SITE;
+	if (wrong)
+		return wrong;
+	if (!a->nic->net->coll || last.context != p->to.context ||
+		last.node < p->to.node)
+		return ELAN_ERROR_COMMAND;
+	p->last = last.node;
+	return ELAN_FINE;
+}
+
+/* Looks up the destination, or the first of several. */
+static enum elan_error find_route(
+	const struct nic_at *a, const struct elan_queue *q, struct sten *p)
+{
+	enum elan_error wrong;
+
+	p->found = a->t;
+	wrong = elan_route_find(a, ELAN_BY_COMMAND, q,
+		p->open >> 16 & 0xffffffff, &p->to, &p->found);
+	if (!wrong && is_range(p->open))
+		wrong = find_last(a, q, p);
+	p->b.context = p->to.context;
+	return wrong;
 }
 
 /* An incomplete packet is closed by a time-out, when no more of it has arrived
@@ -290,20 +315,23 @@ static void await_rest(const struct nic_at *a, struct elan_queue *q)
 /* The part of an incomplete packet that has left. */
 static void send_aborted(const struct nic_at *a, const struct elan_queue *q)
 {
-	struct elan_buffer b = { .kind = ELAN_ABORTED };
-	uint64_t open = elan_queue_word(q, q->half_at), last = UINT64_MAX;
-	site_id to;
+	struct sten p;
+	uint32_t route;
 
-	if (is_range(open) && q->half_at + 16 <= q->announced)
-		last = elan_queue_word(q, q->half_at + 8);
-	to = destination(a, open, last);
-	if (is_range(open)) {
-		b.cast = ELAN_CAST_OUT;
-		b.last = (uint16_t)last;
+	memset(&p, 0, offsetof(struct sten, b.data));
+	p.b.kind = ELAN_ABORTED;
+	p.open = elan_queue_word(q, q->half_at);
+	p.last = UINT64_MAX;
+	if (is_range(p.open) && q->half_at + 16 <= q->announced)
+		p.last = elan_queue_word(q, q->half_at + 8);
+	if (find_route(a, q, &p))
+		return;
+	if (is_range(p.open)) {
+		p.b.cast = ELAN_CAST_OUT;
+		p.b.last = (uint16_t)p.last;
 	}
-	if (to != NO_SITE)
-		elan_send_packet(
-			a, fifo_of(open), to, &b, (uint32_t)(open >> 48), NULL);
+	route = elan_route_pick(p.to.routes, (uint32_t)(p.open >> 48));
+	elan_send_packet(a, fifo_of(p.open), p.to.node, &p.b, route, NULL);
 }
 
 void elan_sten_on_half(const struct nic_at *a, uint32_t queue)
@@ -377,7 +405,7 @@ static const struct elan_owner owner = {
 static void send(const struct nic_at *a, struct elan_queue *q,
 	const struct sten *p, uint32_t n)
 {
-	sim_time start = elan_start(a);
+	sim_time start = elan_start(a) + (p->found - a->t);
 	bool was_half = q->is_half && q->half_at == q->taken;
 	uint32_t id = elan_send_new(a);
 	struct elan_sending *s = elan_sending(a, id);
@@ -390,9 +418,11 @@ static void send(const struct nic_at *a, struct elan_queue *q,
 	set_times(a, s->copy, start,
 		start - (was_half ? a->t - q->half_since : 0), p->arrived);
 	s->copy->last = (uint16_t)p->last;
-	s->item.dst = destination(a, p->open, p->last);
+	s->item.dst = p->to.node;
+	s->routes = p->to.routes;
+	s->context = q->context;
 	if (p->b.n_pieces && p->b.piece[0].what == ELAN_GET)
-		s->copy->get = elan_get_new(a, q, s->item.dst, &p->b);
+		s->copy->get = elan_get_new(a, q, &p->to, &p->b);
 	s->owner = &owner;
 	s->owner_id = q->id;
 	s->position = q->taken;
@@ -404,6 +434,7 @@ static void send(const struct nic_at *a, struct elan_queue *q,
 	s->fifo = fifo_of(p->open);
 	s->account = elan_account_begin(a, q,
 		elan_is_message(&p->b) ? BOOK_SEND : BOOK_PACKET, q->taken, 1);
+	s->account.built = p->found;
 	q->taken += n;
 	q->ends[q->channel.next++ % ELAN_ENDS] = q->taken;
 	q->outstanding++;
@@ -412,19 +443,20 @@ static void send(const struct nic_at *a, struct elan_queue *q,
 }
 
 /* Checks the addresses that this node knows. */
-static bool are_addresses_right(
-	const struct nic_at *a, const struct elan_buffer *b)
+static bool are_addresses_right(const struct nic_at *a,
+	const struct elan_queue *q, const struct elan_buffer *b)
 {
 	const struct elan_piece *first = &b->piece[0];
 
 	if (elan_has_test(b))
 		return first->address % 8 == 0;
 	return !b->n_pieces || first->what != ELAN_GET ||
-	       elan_may(elan_here(a), b->context, first->back, first->bytes);
+	       elan_may(elan_here(a), q->context, first->back, first->bytes);
 }
 
 uint32_t elan_sten_send(const struct nic_at *a, struct elan_queue *q)
 {
+	enum elan_error wrong;
 	struct sten p;
 	int64_t n;
 
@@ -436,11 +468,12 @@ uint32_t elan_sten_send(const struct nic_at *a, struct elan_queue *q)
 		await_rest(a, q);
 		return 0;
 	}
-	if (n < 0 || destination(a, p.open, p.last) == NO_SITE) {
-		elan_queue_stop(a, q, ELAN_ERROR_COMMAND);
+	wrong = n < 0 ? ELAN_ERROR_COMMAND : find_route(a, q, &p);
+	if (wrong) {
+		elan_queue_stop(a, q, wrong);
 		return 0;
 	}
-	if (!are_addresses_right(a, &p.b)) {
+	if (!are_addresses_right(a, q, &p.b)) {
 		elan_queue_stop(a, q, ELAN_ERROR_ADDRESS);
 		return 0;
 	}

@@ -297,6 +297,29 @@ void elan_queue_arrive(const struct nic_at *a, struct elan_queue *q);
 void elan_queue_acked(
 	const struct nic_at *a, struct elan_queue *q, uint32_t sequence);
 
+/* --- process.c --- */
+
+extern const struct nic_member_ops elan_processes_member;
+
+/* The place of a context's process, which is made if needed: an error number,
+ * or 0. */
+int elan_process_find(
+	struct nic *nic, site_id s, uint32_t context, uint32_t *process);
+
+/* What is wrong with a rank: there is no such process, or its entry cannot be
+ * read.  Takes no time. */
+enum elan_error elan_route_check(
+	const struct nic_at *a, const struct elan_queue *q, uint64_t rank);
+/*
+ * Looks up a rank for a packet of a queue.  If a fixed time that begins at *t
+ * has to wait for the entry, *t becomes later.  Or what is wrong.
+ */
+enum elan_error elan_route_find(const struct nic_at *a, enum elan_unit by,
+	const struct elan_queue *q, uint64_t rank, struct elan_route *r,
+	sim_time *t);
+/* A number counts those of an entry's routes. */
+uint32_t elan_route_pick(uint64_t routes, uint32_t number);
+
 /* --- chip.c --- */
 
 extern const struct nic_member_ops elan_chip_member;
@@ -352,6 +375,9 @@ void elan_send_cut(struct elan_buffer *b, uint64_t to, uint32_t bytes);
 void elan_send_set_times(const struct nic_at *a, struct elan_buffer *b,
 	sim_time start, sim_time since);
 void elan_send_on_answer(const struct nic_at *a, const struct elan_buffer *b);
+/* Gives up a packet that has not left. */
+void elan_send_fail(
+	const struct nic_at *a, uint32_t sending, enum elan_error why);
 /*
  * Puts a packet into the network, or in line for it.  Its time is charged to
  * an account's message; NULL: to none.
@@ -365,14 +391,17 @@ void elan_send_on_room(struct net_client *me, struct sim_worker *w, site_id s,
 
 /* --- get.c --- */
 
-/* A queue's packet to dst is a get: returns the name for its answer. */
+/* A queue's packet is a get: returns the name for its answer. */
 struct elan_cookie elan_get_new(const struct nic_at *a, struct elan_queue *q,
-	site_id dst, const struct elan_buffer *b);
+	const struct elan_route *to, const struct elan_buffer *b);
 /* It is acknowledged: waits for its answer.  Or it is given up. */
 void elan_get_acked(const struct nic_at *a, const struct elan_cookie *c,
 	const struct elan_account *account);
 void elan_get_failed(const struct nic_at *a, const struct elan_cookie *c,
 	enum elan_error why);
+/* The context whose get an answer names; false: there is none. */
+bool elan_get_context(
+	const struct nic_at *a, const struct elan_cookie *c, uint16_t *context);
 /* Its answer arrives: false if nothing waits for it. */
 bool elan_get_answered(const struct nic_at *a, const struct elan_cookie *c);
 /* The answer is executed. */
