@@ -567,7 +567,8 @@ static void sick_program(void *arg)
 	et_load(ET_CONTEXT, CODE, sick_thread);
 	program_wait(40 * US);
 	elan_sdram_flip(&et_node(m, 1)->sdram,
-		elan_iq_data(elan_iq(et_node(m, 1), INPUT), 0) - 24, 3);
+		elan_iq_data(elan_iq(et_node(m, 1), ET_CONTEXT, INPUT), 0) - 24,
+		3);
 	et_thread(&q, CODE, 0);
 	et_wait_error(&q, ELAN_ERROR_MEMORY);
 	assert_int_equal(sick_code, EIO);
