@@ -121,6 +121,8 @@ enum {
 	ELAN_COPY_MOST = 2048, /* most bytes that an event copies */
 	ELAN_REGISTERS = 6, /* initial values for a thread */
 	ELAN_CODES = 1024, /* numbers of code per context */
+	ELAN_CODE_BYTES = 1024, /* of code, unless its length is given */
+	ELAN_CODE_MOST = 1 << 20,
 	ELAN_INPUTS = 4096, /* input queues of a node */
 	ELAN_SLOT_MOST = 2048, /* bytes of a message in one */
 	ELAN_SLOTS_MOST = 4096, /* slots of one */

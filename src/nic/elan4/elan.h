@@ -5,7 +5,9 @@
  *	command.c   command processor: decodes, one queue's turn after the
  *	            other
  *	sten.c      STEN: makes short packets of a queue's words
- *	thread.c    thread processor: appends commands
+ *	thread.c    thread processor: whose turn it is; thread_calls.c,
+ *	            thread_read.c and thread_queue.c have what threads call
+ *	code.c      their code, and the instruction cache
  *	input.c     input processor: executes transactions, acknowledges,
  *	            writes memory; ask.c tests words first, answer.c answers
  *	            gets

@@ -510,6 +510,11 @@ uint32_t elan_sten_send(const struct nic_at *a, struct elan_queue *q);
 uint32_t elan_sten_skip(const struct nic_at *a, struct elan_queue *q);
 void elan_sten_on_half(const struct nic_at *a, uint32_t queue);
 
+/* --- code.c --- */
+
+/* 0, or an error: the parameters do not fit together. */
+int elan_code_set_up(const struct elan_params *p, struct err *e);
+
 /* --- thread.c --- */
 
 extern const struct nic_member_ops elan_threads_member; /* of the pointer */
