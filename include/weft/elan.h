@@ -273,10 +273,10 @@ int elan_write(struct elan_cq *q, uint32_t rank, uint64_t to, uint64_t from,
 /* --- input queues --- */
 
 /*
- * Opens an input queue of this node for the program's job.  Any node can then
- * append messages to it, without an address.  Threads take them out
- * (elan_thread_wait_queue()).  It takes card memory: slots * (bytes + 32), in
- * units of 64.  EINVAL, EBUSY if it is open, ENOMEM.
+ * Opens an input queue of this process, whose numbers are its own.  Any process
+ * of the job can then append messages to it, without an address.  Threads take
+ * them out (elan_thread_wait_queue()).  It takes card memory: slots * (bytes +
+ * 32), in units of 64.  EINVAL, EBUSY if it is open, ENOMEM.
  */
 int elan_iq_open(const struct elan_iq_options *o);
 /* EINVAL if it is not open, EBUSY while it holds messages or threads wait for
@@ -296,13 +296,14 @@ struct elan_letter {
 };
 
 /*
- * Appends a message to an input queue of another node, by short packets like
+ * Appends a message to an input queue of another process, by short packets like
  * elan_put().  EINVAL, EFAULT as there, and EINVAL for other numbers.  If the
  * receiver has no such queue, or its slots are shorter, this queue stops.
  * Needs ELAN_MAY_STEN.
  */
-int elan_enqueue(struct elan_cq *q, uint32_t node, const struct elan_letter *l);
-/* The same to all nodes from first to last; needs ELAN_MAY_BROADCAST. */
+int elan_enqueue(struct elan_cq *q, uint32_t rank, const struct elan_letter *l);
+/* The same to the processes that elan_broadcast() would reach; needs
+ * ELAN_MAY_BROADCAST. */
 int elan_enqueue_all(struct elan_cq *q, uint32_t first, uint32_t last,
 	const struct elan_letter *l);
 
@@ -442,9 +443,9 @@ int elan_thread_read_block(
 /*
  * Messages with tags, which a thread on the receiver's card matches with
  * receives; no CPU has a part in that.  A process has a port, with the same
- * number on all nodes.  A receive names the sender's node, or any, and a tag;
- * the bits of its mask must be equal in the message's tag.  Messages that come
- * before their receive wait on the card.
+ * number for all of its job.  A receive names the sender's rank, or any, and a
+ * tag; the bits of its mask must be equal in the message's tag.  Messages that
+ * come before their receive wait on the card.
  *
  * A port takes a command queue, input queues 2 * port and 2 * port + 1, code
  * ELAN_CODES - 1 - port, memory of the card, and a part of the node's memory,
@@ -455,7 +456,7 @@ enum {
 	ELAN_TPORT_HANDLES = 65536, /* receives, at most */
 };
 
-#define ELAN_TPORT_ANY UINT32_MAX /* as a node */
+#define ELAN_TPORT_ANY UINT32_MAX /* as a rank */
 
 /* A tagged port.  Programs must not change it. */
 struct elan_tport {
@@ -487,17 +488,17 @@ int elan_tport_open(struct elan_tport *t, const struct elan_tport_options *o);
 
 /*
  * Sends bytes of this node's memory, which may change when the call returns.
- * Takes time like elan_put().  EBADF if the port is not open, EINVAL for a node
+ * Takes time like elan_put().  EBADF if the port is not open, EINVAL for a rank
  * that does not exist, EFAULT; EMSGSIZE for more than nic.match.eager bytes.
  */
-int elan_tport_tx_start(struct elan_tport *t, uint32_t node, uint64_t tag,
+int elan_tport_tx_start(struct elan_tport *t, uint32_t rank, uint64_t tag,
 	uint64_t from, uint64_t bytes);
 /*
  * Begins a receive into this node's memory; *handle names it until it has been
  * waited for.  Takes time like elan_put().  EBADF, EINVAL, EFAULT as above,
  * EAGAIN if all handles are taken.
  */
-int elan_tport_rx_start(struct elan_tport *t, uint32_t node, uint64_t tag,
+int elan_tport_rx_start(struct elan_tport *t, uint32_t rank, uint64_t tag,
 	uint64_t mask, uint64_t to, uint64_t bytes, uint32_t *handle);
 /*
  * Waits for the end of a receive, like elan_wait_word(); status may be NULL.

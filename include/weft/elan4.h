@@ -228,7 +228,7 @@ enum elan_figure {
 struct elan_message {
 	uint64_t at; /* its bytes, in the card's memory */
 	uint64_t tag;
-	uint32_t source; /* a node */
+	uint32_t source; /* its sender's rank */
 	uint32_t bytes;
 	uint32_t queue, slot;
 	uint16_t number;

@@ -314,6 +314,7 @@ struct elan_process {
 	uint64_t at; /* of its table in card memory: struct elan_route */
 	uint32_t n; /* ranks */
 	uint32_t context;
+	uint32_t rank; /* its own */
 	struct elan_job job;
 };
 
@@ -500,7 +501,7 @@ struct elan_slot {
 	uint16_t number;
 	uint8_t state; /* an enum elan_slot_state */
 	bool is_out; /* a thread has asked for the bus */
-	uint32_t source, channel;
+	uint32_t source, channel; /* a rank, its command queue */
 	uint32_t note; /* for the book, or 0 */
 	sim_time asked; /* its command was in the sender's card */
 };
@@ -512,7 +513,7 @@ struct elan_iq {
 	uint32_t coming; /* messages that are not complete */
 	uint32_t context, event;
 	uint32_t wanted; /* threads that wait for it */
-	uint16_t id;
+	uint16_t id, place; /* among all */
 	uint16_t front, back, free; /* 1 + slot */
 	struct elan_slot slot[];
 };
@@ -530,7 +531,7 @@ struct elan_note {
 };
 
 struct elan_iqs {
-	struct elan_iq **queue; /* by number; NULL: not open */
+	struct elan_iq **queue; /* NULL: closed */
 	uint32_t n;
 	struct slots notes; /* struct elan_note */
 };

@@ -75,7 +75,7 @@ static bool is_allowed(const struct nic_at *a, const struct elan_buffer *b)
 		const struct elan_piece *p = &b->piece[i];
 
 		if (p->what == ELAN_ENQUEUE) {
-			if (!elan_iq_allows(a, b->context, p))
+			if (!elan_iq_allows(a, b, p))
 				return false;
 			continue;
 		}
@@ -138,7 +138,7 @@ static bool judge(
 		b->verdict = ELAN_NACKED;
 		return false;
 	}
-	if (!elan_iq_takes(a, p, b)) {
+	if (!elan_iq_takes(a, b)) {
 		b->verdict = ELAN_BUSY;
 		return false;
 	}
@@ -153,7 +153,7 @@ static bool judge(
 		b->answer = elan_answer_number(a);
 	}
 	append(a, b);
-	elan_iq_reserve(a, p, b);
+	elan_iq_reserve(a, b);
 	return true;
 }
 
@@ -450,12 +450,12 @@ static void drop(const struct nic_at *a, packet_id id)
 }
 
 /* What becomes of a packet whose test says yes. */
-static enum elan_kind after_yes(const struct nic_at *a, const struct packet *p,
-	const struct elan_buffer *b)
+static enum elan_kind after_yes(
+	const struct nic_at *a, const struct elan_buffer *b)
 {
 	if (!is_allowed(a, b))
 		return ELAN_REFUSED; /* a queue was closed meanwhile */
-	if (!elan_iq_takes(a, p, b))
+	if (!elan_iq_takes(a, b))
 		return ELAN_BUSY;
 	return queues_take(a, b) ? ELAN_ACKED : ELAN_NACKED;
 }
@@ -463,15 +463,14 @@ static enum elan_kind after_yes(const struct nic_at *a, const struct packet *p,
 static void decide(const struct nic_at *a, packet_id id)
 {
 	struct elan_buffer *b = elan_buffer(a, id);
-	const struct packet *p = elan_packet(a, id);
 	bool is_executed = elan_ask_decide(
-		a, id, after_yes(a, p, b), input_of(a)->writers.first);
+		a, id, after_yes(a, b), input_of(a)->writers.first);
 	packet_id next;
 
 	b->ask = ELAN_ASK_NONE;
 	if (is_executed) {
 		append(a, b);
-		elan_iq_reserve(a, p, b);
+		elan_iq_reserve(a, b);
 	} else
 		b->handed = b->n_pieces;
 	while (next_write(b) < b->n_pieces)

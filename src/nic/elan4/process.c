@@ -52,7 +52,11 @@ int elan_process_open(struct nic *nic, site_id s, uint32_t context,
 	struct elan_processes *x = &n->processes;
 	uint32_t places = job->world ? job->world->n : nic->n_nodes;
 	struct elan_process p = {
-		.context = context, .n = places * job->each, .job = *job
+		.context = context,
+		.n = places * job->each,
+		.rank = (job->world ? job->world->place[s] : s) * job->each +
+			context - job->first,
+		.job = *job,
 	};
 
 	if (context >= ELAN_CONTEXTS || !job->each ||
@@ -149,6 +153,11 @@ static enum elan_error look(const struct nic_at *a,
 		return ELAN_ERROR_MEMORY;
 	*r = read_entry(elan_here(a), p, (uint32_t)rank);
 	return is_valid(a, r) ? ELAN_FINE : ELAN_ERROR_COMMAND;
+}
+
+uint32_t elan_rank_of(const struct nic_at *a, const struct elan_queue *q)
+{
+	return process_of(a, q)->rank;
 }
 
 enum elan_error elan_route_check(

@@ -103,14 +103,16 @@ static int read_enqueue(struct reading *r, struct elan_buffer *b, uint64_t word,
 	uint32_t bytes = elan_low(word), at = 0, n;
 	struct elan_piece p = {
 		.what = ELAN_ENQUEUE,
-		.event = elan_high(word) & 0xffff,
+		.event = (elan_high(word) & 0xffff) |
+			 elan_rank_of(r->a, r->q) * ELAN_INPUTS,
 		.count = elan_high(word) >> 16 |
 			 (uint32_t)(word >> ELAN_KIND & 15) << 16,
 	};
 	uint64_t part = bytes, total, offset;
 	int code;
 
-	if (b->data_bytes + bytes > ELAN_PACKET || elan_is_get(b))
+	if (b->data_bytes + bytes > ELAN_PACKET || elan_is_get(b) ||
+		(elan_high(word) & 0xffff) >= ELAN_INPUTS)
 		return IMPOSSIBLE;
 	if (next_word(r, &p.address) ||
 		(word & ELAN_IS_PART && next_word(r, &part)))

@@ -169,7 +169,7 @@ static void on_write(void *arg, struct sim_worker *w, site_id s, sim_time t,
 }
 
 /* The first one that waits for a queue goes on. */
-void elan_thread_on_message(const struct nic_at *a, uint32_t queue)
+void elan_thread_on_message(const struct nic_at *a, const struct elan_iq *q)
 {
 	struct elan_threads *h = elan_here(a)->threads;
 	uint32_t id = h ? h->waiting.first : 0;
@@ -177,8 +177,8 @@ void elan_thread_on_message(const struct nic_at *a, uint32_t queue)
 	for (; id; id = thread(h, id)->slot.next) {
 		struct elan_thread *x = thread(h, id);
 
-		if (x->waits == WAITS_MESSAGE &&
-			queue - x->first_queue < x->n_queues) {
+		if (x->waits == WAITS_MESSAGE && x->context == q->context &&
+			q->id - x->first_queue < x->n_queues) {
 			wake(a, x);
 			return;
 		}

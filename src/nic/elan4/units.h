@@ -308,6 +308,8 @@ int elan_process_find(
 
 /* What is wrong with a rank: there is no such process, or its entry cannot be
  * read.  Takes no time. */
+/* Of a queue's process: its own rank. */
+uint32_t elan_rank_of(const struct nic_at *a, const struct elan_queue *q);
 enum elan_error elan_route_check(
 	const struct nic_at *a, const struct elan_queue *q, uint64_t rank);
 /*
@@ -463,20 +465,22 @@ void elan_dma_on_left(const struct nic_at *a, uint32_t bytes);
 
 extern const struct nic_member_ops elan_iqs_member; /* without notes */
 
-/* NULL: not open. */
-static inline struct elan_iq *elan_iq(const struct elan_node *n, uint32_t id)
+/* A context's queue by its number.  NULL: not open. */
+struct elan_iq *elan_iq(
+	const struct elan_node *n, uint32_t context, uint32_t id);
+
+static inline struct elan_iq *elan_iq_at(
+	const struct elan_node *n, uint32_t place)
 {
-	return id < n->inputs.n ? n->inputs.queue[id] : NULL;
+	return place < n->inputs.n ? n->inputs.queue[place] : NULL;
 }
 
-/* Whether a transaction's queue exists for a context, with slots for it. */
-bool elan_iq_allows(
-	const struct nic_at *a, uint32_t context, const struct elan_piece *p);
+/* Whether a transaction's queue exists, with slots that are long enough. */
+bool elan_iq_allows(const struct nic_at *a, const struct elan_buffer *b,
+	const struct elan_piece *p);
 /* Whether there are slots for all messages of a packet; and takes them. */
-bool elan_iq_takes(const struct nic_at *a, const struct packet *from,
-	const struct elan_buffer *b);
-void elan_iq_reserve(const struct nic_at *a, const struct packet *from,
-	struct elan_buffer *b);
+bool elan_iq_takes(const struct nic_at *a, const struct elan_buffer *b);
+void elan_iq_reserve(const struct nic_at *a, struct elan_buffer *b);
 /* A packet's bytes go to its slots.  True: its budget goes on there. */
 bool elan_iq_put(const struct nic_at *a, packet_id id);
 
@@ -518,7 +522,7 @@ enum elan_error elan_thread_begin(const struct nic_at *a,
 	const struct elan_queue *q, const uint64_t *word);
 void elan_thread_on_go(const struct nic_at *a, uint32_t id);
 /* A message is in an input queue. */
-void elan_thread_on_message(const struct nic_at *a, uint32_t queue);
+void elan_thread_on_message(const struct nic_at *a, const struct elan_iq *q);
 /* A word has had the bus: a read that is in line after it goes on. */
 void elan_thread_on_word(const struct nic_at *a);
 /* A queue has room, or has stopped: threads that wait for it go on. */
