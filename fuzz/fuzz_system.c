@@ -19,7 +19,7 @@ static void try_proof(const struct machine *m)
 {
 	struct proof p;
 
-	proof_make(&p, m->topo, m->route, m->router.packets);
+	proof_make(&p, m->topo, m->route, NULL, m->router.packets);
 	proof_free(&p);
 }
 

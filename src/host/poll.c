@@ -208,8 +208,9 @@ bool program_poll(uint64_t at, enum word_test test, uint64_t value,
 	return true;
 }
 
-bool program_poll_before(bool (*test)(void *arg, uint64_t *seen), void *arg,
-	struct poll_loop loop, sim_time deadline, uint64_t *seen)
+/* The program that runs will look by a test. */
+static struct program *set_test(
+	bool (*test)(void *arg, uint64_t *seen), void *arg)
 {
 	struct program *p = program_current();
 
@@ -217,6 +218,14 @@ bool program_poll_before(bool (*test)(void *arg, uint64_t *seen), void *arg,
 	p->test = test;
 	p->test_arg = arg;
 	p->through = NULL;
+	return p;
+}
+
+bool program_poll_before(bool (*test)(void *arg, uint64_t *seen), void *arg,
+	struct poll_loop loop, sim_time deadline, uint64_t *seen)
+{
+	struct program *p = set_test(test, arg);
+
 	poll(p, loop, deadline);
 	*seen = p->seen;
 	return !p->is_late;
@@ -233,13 +242,11 @@ void program_poll_until(bool (*test)(void *arg, uint64_t *seen), void *arg,
 void program_poll_through(bool (*test)(void *arg, uint64_t *seen), void *arg,
 	struct poll_loop loop, const struct poll_through *through)
 {
-	struct program *p = program_current();
+	struct program *p = set_test(test, arg);
 	bool is_alone = !node_of(p)->programs->next && !p->host->dies_at;
 
-	BUG_IF(!p || p->is_card || !test);
-	p->test = test;
-	p->test_arg = arg;
-	p->through = is_alone && loop.load ? through : NULL;
+	if (is_alone && loop.load)
+		p->through = through;
 	p->back_at = 0;
 	poll(p, loop, SIM_NEVER);
 }

@@ -21,14 +21,10 @@
  */
 #include "nic/elan4/units.h"
 
+#include "base/bits.h"
 #include "base/mem.h"
 
 /* --- set-up --- */
-
-static bool is_power(uint64_t n)
-{
-	return n && !(n & (n - 1));
-}
 
 int elan_cache_set_up(
 	struct elan_cache_how *how, const struct elan_params *p, struct err *e)
@@ -37,8 +33,8 @@ int elan_cache_set_up(
 	uint64_t set = (uint64_t)(c->ways * c->line);
 	uint64_t sets = (uint64_t)c->size / set;
 
-	if (!is_power((uint64_t)c->line) || (uint64_t)c->size % set ||
-		!is_power(sets))
+	if (!bits_is_power(c->line) || (uint64_t)c->size % set ||
+		!bits_is_power((int64_t)sets))
 		return err_set(e,
 			"nic.cache.size: %lld bytes are not a power of two "
 			"times %lld ways of %lld bytes",

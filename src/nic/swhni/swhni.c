@@ -1,5 +1,6 @@
 #include "nic/swhni/collective.h"
 
+#include "base/bits.h"
 #include "base/mem.h"
 #include "parts/registers/registers.h"
 
@@ -343,21 +344,18 @@ static const struct net_client_ops client = {
 
 /* --- life --- */
 
-static bool is_power(int64_t n)
-{
-	return n > 0 && !(n & (n - 1));
-}
-
 static int check_params(
 	const struct swhni_params *p, uint32_t most, struct err *e)
 {
-	if (p->tlb_entries && (p->tlb_entries % p->tlb_ways ||
-				      !is_power(p->tlb_entries / p->tlb_ways)))
+	if (p->tlb_entries &&
+		(p->tlb_entries % p->tlb_ways ||
+			!bits_is_power(p->tlb_entries / p->tlb_ways)))
 		return err_set(e,
 			"nic.tlb.entries: %lld entries are not a power of two "
 			"of sets with %lld entries each (nic.tlb.ways)",
 			(long long)p->tlb_entries, (long long)p->tlb_ways);
-	if (p->page && (p->page >> SWHNI_LEAST_PAGE == 0 || !is_power(p->page)))
+	if (p->page &&
+		(p->page >> SWHNI_LEAST_PAGE == 0 || !bits_is_power(p->page)))
 		return err_set(e,
 			"nic.software.page: pages of %lld bytes; want a power "
 			"of two from 4 KiB to 8 MiB",

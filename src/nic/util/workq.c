@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/mem.h"
 
 struct doorbell {
@@ -76,7 +77,7 @@ bool workqs_is_busy(const struct workqs *x)
 
 static bool is_ring(uint32_t n)
 {
-	return n && n <= WORKQ_MOST && !(n & (n - 1));
+	return n <= WORKQ_MOST && bits_is_power(n);
 }
 
 static struct workq *make(struct workqs *x, uint32_t queue)
