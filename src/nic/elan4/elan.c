@@ -325,7 +325,7 @@ static int elan_init(struct nic *nic, struct err *e)
 	elan_send_set_up(x);
 	if (find_fifos(x, e))
 		return -1;
-	x->least = link_ser(&net->link, 8);
+	x->least = link_ser_on(&net->link, ELAN_FIRST_WIRE, 8);
 	if (check_times(x, e) || elan_cache_set_up(&x->cache, &x->params, e))
 		return -1;
 	x->side = elan_bus_new(&x->params, nic->n_nodes, e);
@@ -369,7 +369,7 @@ const struct nic_ops elan4_ops = {
 	.title = "Elan4 interface",
 	.machine = "qsnet2-16",
 	.can = NIC_RESENDS | NIC_CASTS | NIC_THREADS,
-	.has = "checked-memories",
+	.has = "checked-memories coded-fibres",
 	.size = sizeof(struct elan),
 	.node_size = sizeof(struct elan_node),
 	PARAMS(elan_param_rows),

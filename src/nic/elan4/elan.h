@@ -627,7 +627,7 @@ static inline sim_time elan_ser(const struct nic_at *a, uint32_t bytes)
 {
 	const struct link_rules *l = &a->nic->net->link;
 
-	return link_ser(l, bytes);
+	return link_ser_on(l, ELAN_FIRST_WIRE, bytes);
 }
 
 /* When a packet leaves whose command or data is in the card now. */
