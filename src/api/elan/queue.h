@@ -22,4 +22,10 @@ void cq_need_room(struct elan_cq *q, uint32_t bytes);
 /* Adds a waiting word, for which there is room. */
 void cq_add(struct elan_cq *q, uint64_t word);
 
+/* Words of a command about one event, without its operands, and of the end of a
+ * packet; they return how many. */
+uint32_t words_set(
+	uint64_t words[2], enum elan_command c, uint32_t event, uint32_t high);
+uint32_t words_close(uint64_t words[2], uint32_t event, uint32_t other);
+
 #endif

@@ -163,11 +163,11 @@ static bool is_possible_piece(const struct elan_buffer *b, uint32_t i)
 		return p->bytes && p->bytes <= ELAN_BLOCK && !elan_is_get(b);
 	case ELAN_GET:
 		return !i && !b->cast && p->bytes && p->bytes <= ELAN_PACKET &&
-		       p->event < ELAN_EVENTS;
+		       p->event < ELAN_EVENT_NAMES;
 	case ELAN_TEST:
 		return !i && p->bytes == 8 && p->event < ELAN_OPERATIONS;
 	default:
-		return p->event < ELAN_EVENTS;
+		return p->event < ELAN_EVENT_NAMES;
 	}
 }
 
