@@ -334,11 +334,13 @@ static void pace_program(void *arg)
 	struct pace *x = arg;
 	struct et_queue q = et_open(0);
 	uint64_t apart = x->is_cold ? APART : 64, adds[COPIES];
-	uint64_t from = take(ET_CONTEXT, COPIES * apart);
+	uint64_t from = take(ET_CONTEXT, COPIES * apart + 2 * APART);
 	struct poll_loop loop = { .period = 1 };
 	uint64_t word;
 	sim_time t;
 
+	/* not in the sets that the events themselves are in */
+	from += APART - from % APART + APART / 8;
 	for (uint32_t i = 0; i < COPIES; i++) {
 		store_all(&q, from + i * apart + 32, (uint64_t[]){ i + 1 }, 1);
 		arm_from(&q, 1 + i, 1, ET_TARGET + 64 * i, from + i * apart,

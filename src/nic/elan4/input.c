@@ -74,6 +74,11 @@ static bool is_allowed(const struct nic_at *a, const struct elan_buffer *b)
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		const struct elan_piece *p = &b->piece[i];
 
+		if (p->what == ELAN_ENQUEUE) {
+			if (!elan_iq_allows(a, b->context, p))
+				return false;
+			continue;
+		}
 		if (p->what == ELAN_SET ? elan_event_may(elan_here(a),
 						  b->context, p->event)
 					: elan_may(elan_here(a), b->context,
@@ -108,6 +113,12 @@ static bool judge(
 		b->verdict = ELAN_ABORTED;
 		return false;
 	}
+	/* an answer is for whoever has asked */
+	if (b->channel == ELAN_ANSWER_CHANNEL &&
+		!elan_get_context(a, &b->get, &b->context)) {
+		elan_count(a)->duplicates++;
+		return false;
+	}
 	if (!is_allowed(a, b)) {
 		b->verdict = ELAN_REFUSED;
 		return false;
@@ -129,6 +140,10 @@ static bool judge(
 		b->verdict = ELAN_NACKED;
 		return false;
 	}
+	if (!elan_iq_takes(a, p, b)) {
+		b->verdict = ELAN_BUSY;
+		return false;
+	}
 	elan_ask_note(a, p, b);
 	if (b->channel == ELAN_ANSWER_CHANNEL &&
 		!elan_get_answered(a, &b->get)) {
@@ -140,6 +155,7 @@ static bool judge(
 		b->answer = elan_answer_number(a);
 	}
 	append(a, b);
+	elan_iq_reserve(a, p, b);
 	return true;
 }
 
@@ -362,7 +378,8 @@ static void one_done(const struct nic_at *a, packet_id id)
 	if (b->channel == ELAN_ANSWER_CHANNEL)
 		elan_get_done(a, &b->get);
 	leave_writers(a, id);
-	elan_account_done(a, id);
+	if (!elan_iq_put(a, id))
+		elan_account_done(a, id);
 	if (a->nic->on_delivered)
 		a->nic->on_delivered(
 			a->nic->arg, a->s, elan_packet(a, id), a->t);
@@ -435,25 +452,29 @@ static void drop(const struct nic_at *a, packet_id id)
 }
 
 /* What becomes of a packet whose test says yes. */
-static enum elan_kind after_yes(
-	const struct nic_at *a, const struct elan_buffer *b)
+static enum elan_kind after_yes(const struct nic_at *a, const struct packet *p,
+	const struct elan_buffer *b)
 {
 	if (!is_allowed(a, b))
 		return ELAN_REFUSED; /* a queue was closed meanwhile */
+	if (!elan_iq_takes(a, p, b))
+		return ELAN_BUSY;
 	return queues_take(a, b) ? ELAN_ACKED : ELAN_NACKED;
 }
 
 static void decide(const struct nic_at *a, packet_id id)
 {
 	struct elan_buffer *b = elan_buffer(a, id);
+	const struct packet *p = elan_packet(a, id);
 	bool is_executed = elan_ask_decide(
-		a, id, after_yes(a, b), input_of(a)->writers.first);
+		a, id, after_yes(a, p, b), input_of(a)->writers.first);
 	packet_id next;
 
 	b->ask = ELAN_ASK_NONE;
-	if (is_executed)
+	if (is_executed) {
 		append(a, b);
-	else
+		elan_iq_reserve(a, p, b);
+	} else
 		b->handed = b->n_pieces;
 	while (next_write(b) < b->n_pieces)
 		hand_on(a, id);
@@ -587,7 +608,7 @@ void elan_input_on_packet(struct net_client *me, struct sim_worker *w,
 	 * than the network says. */
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		b->left[i] += later;
-		if (b->piece[i].what == ELAN_WRITE && b->left[i] > tail)
+		if (elan_has_data(&b->piece[i]) && b->left[i] > tail)
 			tail = b->left[i];
 	}
 	elan_account_tail(&a, id, tail);
