@@ -30,9 +30,9 @@
  * Errors.  A call that returns int returns 0, or an error number, and then
  * nothing was sent: EBADF for a queue that is not open, EACCES for a queue that
  * another process has opened, whose page is not mapped here, EINVAL for a
- * number that does not fit the command, for example an event of ELAN_EVENTS or
- * above, EFAULT for bytes to be read that are not in this process's memory. The
- * card detects other errors later: an invalid command, a rank that does not
+ * number that does not fit the command, for example an event that has no name,
+ * EFAULT for bytes to be read that are not in this process's memory.  The card
+ * detects other errors later: an invalid command, a rank that does not
  * exist, an address outside of the other process's memory.  They stop the queue
  * (elan_cq_error()) and no other.  Commands to a stopped queue are lost, and
  * events that they would have set do not fire: elan_wait_event() reports this.
@@ -130,7 +130,8 @@ int elan_issue(struct elan_cq *q, const uint64_t *words, uint32_t n);
 /*
  * Arms an event, 1 or above: when count has been subtracted from it, value is
  * written to the word at address, a multiple of eight.  A count of 0 disarms
- * it.  See weft/elan4.h for the rules of events.
+ * it.  An event is a number below ELAN_EVENTS, or elan_event_at() of an address
+ * in card memory that the program has taken: see weft/elan4.h for their rules.
  */
 int elan_arm(struct elan_cq *q, uint32_t event, uint64_t count,
 	uint64_t address, uint64_t value);
@@ -141,10 +142,19 @@ int elan_arm(struct elan_cq *q, uint32_t event, uint64_t count,
  * address is in a page to which elan_cq_map() has mapped a queue, are commands
  * that the card appends to that queue.  So the end of one operation can start
  * others without a CPU.  EINVAL also for other lengths, and for more bytes than
- * fit into q together with 24 others.
+ * fit into q together with 24 others, and for an event without a number.
  */
 int elan_arm_copy(struct elan_cq *q, uint32_t event, uint64_t count,
 	uint64_t to, const void *data, uint32_t bytes);
+/*
+ * Arms an event that copies as many bytes from an address of this node's or its
+ * card's memory, a multiple of eight; they are read when the event fires.  So
+ * other nodes can put data into commands that a program has prepared in card
+ * memory, and the last put has the card execute them.  EINVAL also for other
+ * lengths and addresses.
+ */
+int elan_arm_copy_from(struct elan_cq *q, uint32_t event, uint64_t count,
+	uint64_t to, uint64_t from, uint32_t bytes);
 
 /* Subtracts count from an event of this node.  No effect if count is 0 or the
  * event is not armed. */
@@ -316,7 +326,7 @@ int elan_enqueue_all(struct elan_cq *q, uint32_t first, uint32_t last,
  * ELAN_PUT_WORDS; 0 if the arguments do not fit, with nothing written.  They
  * may be called from outside of programs.
  */
-enum { ELAN_PUT_WORDS = 5 + ELAN_PACKET / 8 };
+enum { ELAN_PUT_WORDS = 7 + ELAN_PACKET / 8 };
 
 uint32_t elan_dma_words(uint64_t *words, const struct elan_dma *d);
 uint32_t elan_put_words(uint64_t *words, uint32_t rank, uint64_t to,

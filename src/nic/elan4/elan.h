@@ -14,7 +14,8 @@
  *	dma.c       DMA: reads memory by blocks, makes packets of them
  *	get.c       gets that wait for their answers
  *	send.c      sender: keeps a packet until it is acknowledged
- *	event.c     event processor: words, copies to memory or queues
+ *	event.c     events, which write words or
+ *	copy.c      have the event processor copy to memory or queues
  *	queue.c     command queues: order, depth
  *	iqueue.c    input queues: messages for threads
  *	chip.c      command queues that are on chip, or known to the hardware
@@ -337,29 +338,27 @@ struct elan_chip {
 
 /* --- event.c --- */
 
-/* An event in card memory (QSN-G11). */
-struct elan_event_cell {
-	int64_t count; /* 0: not armed */
-	uint64_t address, value;
-	uint32_t context; /* that armed it; no other sets it */
-	uint32_t copy; /* instead of a word, or 0 */
-};
-
-_Static_assert(sizeof(struct elan_event_cell) == 32, "an event is 32 bytes");
-
-/* The bytes that an event copies when it fires. */
-struct elan_copy {
-	struct slot slot;
-	uint64_t address;
-	uint8_t *data;
-	uint32_t context, bytes;
-	uint32_t written; /* bytes in memory */
-};
+_Static_assert(sizeof(struct elan_event) == ELAN_EVENT_BYTES, "QSN-G11");
 
 /* An event that has fired, and whose line is on its way. */
 struct elan_firing {
 	struct slot slot;
-	struct elan_event_cell cell;
+	struct elan_event event;
+};
+
+/* --- copy.c --- */
+
+/* Bytes that an event copies. */
+struct elan_copy {
+	struct slot slot;
+	uint64_t address, from;
+	uint8_t *data; /* while they are on their way to memory, or NULL */
+	uint32_t context, bytes;
+	uint32_t written; /* bytes in memory */
+	sim_time ready, late; /* its source is read; that much too late */
+	bool is_kept; /* the source is the driver's, until then */
+	bool is_fetched, is_reading; /* the source; over the bus */
+	bool is_awaited; /* its slot is over */
 };
 
 struct elan_events {
@@ -367,10 +366,10 @@ struct elan_events {
 	uint64_t table; /* in card memory; 0: no queue was opened */
 	/* where events of a page are, the last that was used */
 	uint32_t first;
-	struct elan_event_cell *cell;
+	struct elan_event *cell;
 	struct slots copies; /* struct elan_copy */
 	uint32_t inside; /* fired events that wait, or copy */
-	uint64_t bytes; /* of copies */
+	uint64_t bytes; /* on their way to memory */
 	struct slot_list firing; /* the event processor is at the first */
 };
 
@@ -629,7 +628,7 @@ static inline sim_time elan_ser(const struct nic_at *a, uint32_t bytes)
 {
 	const struct link_rules *l = &a->nic->net->link;
 
-	return link_ser(l, bytes);
+	return link_ser_on(l, ELAN_FIRST_WIRE, bytes);
 }
 
 /* When a packet leaves whose command or data is in the card now. */

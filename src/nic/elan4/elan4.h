@@ -10,6 +10,9 @@
 #include "nic/util/resend.h"
 #include "weft/elan4.h"
 
+/* The class of a node's own wire: the first of a tree. */
+enum { ELAN_FIRST_WIRE = 0 };
+
 enum elan_platform { ELAN_OPTERON, ELAN_XEON, ELAN_ITANIUM2, ELAN_PLATFORMS };
 
 /* Properties of a host (QSN-F84). */

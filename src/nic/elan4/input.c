@@ -79,10 +79,12 @@ static bool is_allowed(const struct nic_at *a, const struct elan_buffer *b)
 				return false;
 			continue;
 		}
-		if (p->what == ELAN_SET || elan_may(elan_here(a), b->context,
-						   p->address, p->bytes))
+		if (p->what == ELAN_SET ? elan_event_may(elan_here(a),
+						  b->context, p->event)
+					: elan_may(elan_here(a), b->context,
+						  p->address, p->bytes))
 			continue;
-		if (p->what == ELAN_GET || !queue_of(a, b, p))
+		if (!queue_of(a, b, p))
 			return false;
 	}
 	return true;

@@ -335,11 +335,12 @@ void elan_chip_trap(const struct nic_at *a, struct elan_queue *q, sim_time t);
 
 /* --- event.c --- */
 
-extern const struct nic_member_ops elan_events_member; /* without copies */
-
-/* Card memory for all events, once; false: there is no room. */
+/* Card memory for the driver's table, once; false: there is no room. */
 bool elan_event_open(struct elan_node *n);
 
+/* Whether a context may name an event: by number, or in its card memory. */
+bool elan_event_may(
+	const struct elan_node *n, uint32_t context, uint32_t event);
 /* Subtracts from an event's count, and fires it at 0.  Does nothing if the
  * context has not armed it. */
 void elan_event_set(const struct nic_at *a, uint32_t context, uint32_t event,
@@ -347,22 +348,40 @@ void elan_event_set(const struct nic_at *a, uint32_t context, uint32_t event,
 /* ELAN_ARM, with the words after its first; or what is wrong with it. */
 enum elan_error elan_event_arm(const struct nic_at *a, uint32_t context,
 	uint32_t event, const uint64_t *word);
+/* ELAN_ARM_FROM, with count, address and source. */
+enum elan_error elan_event_arm_from(const struct nic_at *a, uint32_t context,
+	uint32_t event, uint32_t bytes, const uint64_t *word);
 /* ELAN_ARM_COPY of a queue, with count and address; its bytes, of a valid
  * number, are the last ones taken out of the queue. */
 enum elan_error elan_event_arm_copy(const struct nic_at *a,
 	const struct elan_queue *q, uint32_t event, uint32_t bytes,
 	const uint64_t *word);
+/* Bytes that the driver has kept for a copy go. */
+void elan_event_give(struct elan_node *n, uint64_t at, uint32_t bytes);
+
+/* --- copy.c --- */
+
+extern const struct nic_member_ops elan_events_member; /* without copies */
+
+/* Whether an event may copy so many bytes. */
+static inline bool elan_copy_is_valid(uint32_t bytes)
+{
+	return bytes && bytes <= ELAN_COPY_MOST && bytes % 8 == 0;
+}
+
+/* An event has fired: addresses, context, bytes and whether they are kept. */
+void elan_copy_begin(const struct nic_at *a, const struct elan_copy *what);
 /* The event processor has finished a copy; a burst of one is in memory. */
-void elan_event_on_done(const struct nic_at *a, uint32_t none);
-void elan_event_on_copied(const struct nic_at *a, uint32_t copy);
+void elan_copy_on_slot(const struct nic_at *a, uint32_t none);
+void elan_copy_on_written(const struct nic_at *a, uint32_t copy);
 /* A queue has more room, or is stopped: copies that wait for it go on. */
-void elan_event_on_room(const struct nic_at *a, struct elan_queue *q);
+void elan_copy_on_room(const struct nic_at *a, struct elan_queue *q);
 /* A queue took nothing out in its turn.  It is stopped if it never will,
  * because it lacks what a copy would bring that does not fit. */
-void elan_event_on_idle(const struct nic_at *a, struct elan_queue *q);
+void elan_copy_on_idle(const struct nic_at *a, struct elan_queue *q);
 /* Copies of fired events that are not finished, except for those whose queue
  * waits for the end of a thread, which may never come. */
-uint32_t elan_events_left(const struct elan_node *n);
+uint32_t elan_copies_left(const struct elan_node *n);
 
 /* --- send.c --- */
 

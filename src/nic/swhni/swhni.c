@@ -269,7 +269,7 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 }
 
 static void on_hurt(struct net_client *me, struct sim_worker *w, packet_id id,
-	uint32_t bit, uint32_t bits)
+	const struct net_flip *flip)
 {
 	struct net *net = me->net;
 	const struct packet *p = &net->packets[id];
@@ -279,7 +279,8 @@ static void on_hurt(struct net_client *me, struct sim_worker *w, packet_id id,
 	(void)w;
 	if (registers_are(p))
 		return; /* PACKET_HURT is enough */
-	flips_note(&l->flips, net->link.code, p->head, bytes, bit, bits);
+	flips_note(
+		&l->flips, flip->code, p->head, bytes, flip->bit, flip->bits);
 }
 
 /* At the end of each link that sends again. */
@@ -294,7 +295,8 @@ static bool is_found(struct net_client *me, struct sim_worker *w, packet_id id,
 		return true;
 	before = l->flips;
 	for (uint32_t i = 0; i < n_bits; i++)
-		on_hurt(me, w, id, bit[i], bits);
+		on_hurt(me, w, id,
+			&(struct net_flip){ bit[i], bits, me->net->link.code });
 	if (sw_receive_misses(l))
 		return false;
 	l->flips = before;
