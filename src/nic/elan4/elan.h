@@ -306,6 +306,9 @@ struct elan_process {
 	uint32_t n; /* ranks */
 	uint32_t context;
 	struct elan_job job;
+	/* where entries of a page are, the last that was used */
+	uint32_t first;
+	struct elan_route *entry;
 };
 
 struct elan_processes {
