@@ -96,13 +96,21 @@ static struct elan_route *entry_of(
 	return p->entry + before;
 }
 
+static bool is_sensible(const struct nic *nic, const struct elan_route *r)
+{
+	return r->state == ELAN_ROUTE_NONE ||
+	       (r->state == ELAN_ROUTE_VALID && r->node < nic->n_nodes &&
+		       r->context < ELAN_CONTEXTS && r->routes);
+}
+
 int elan_route_set(struct nic *nic, site_id s, uint32_t context, uint32_t rank,
 	const struct elan_route *to)
 {
 	struct elan_node *n = nic_node(nic, s);
 	uint32_t i = find(&n->processes, context);
 
-	if (i == n->processes.n || rank >= n->processes.process[i].n)
+	if (i == n->processes.n || rank >= n->processes.process[i].n ||
+		!is_sensible(nic, to))
 		return EINVAL;
 	*entry_of(n, &n->processes.process[i], rank) = *to;
 	return 0;
@@ -138,12 +146,6 @@ static struct elan_route read_entry(
 	return *r;
 }
 
-static bool is_valid(const struct nic_at *a, const struct elan_route *r)
-{
-	return r->state == ELAN_ROUTE_VALID && r->node < a->nic->n_nodes &&
-	       r->context < ELAN_CONTEXTS && r->routes;
-}
-
 static enum elan_error look(const struct nic_at *a, struct elan_process *p,
 	uint64_t rank, struct elan_route *r)
 {
@@ -152,7 +154,7 @@ static enum elan_error look(const struct nic_at *a, struct elan_process *p,
 	if (!elan_sdram_is_sound(a, p->at + rank * sizeof(*r), sizeof(*r)))
 		return ELAN_ERROR_MEMORY;
 	*r = read_entry(a, p, (uint32_t)rank);
-	return is_valid(a, r) ? ELAN_FINE : ELAN_ERROR_COMMAND;
+	return r->state == ELAN_ROUTE_VALID ? ELAN_FINE : ELAN_ERROR_COMMAND;
 }
 
 enum elan_error elan_route_check(
