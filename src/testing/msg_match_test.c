@@ -223,7 +223,7 @@ static void nodes_can_send_to_themselves(void **state)
 
 /* --- overload --- */
 
-enum { FLOOD = 150 };
+enum { FLOOD = 100 };
 
 /* Everybody sends to node 0, far more than there is room for. */
 static void flood(struct weft_msg *m, void *arg)
