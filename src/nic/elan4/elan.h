@@ -319,6 +319,9 @@ struct elan_process {
 	uint32_t context;
 	uint32_t rank; /* its own */
 	struct elan_job job;
+	/* where entries of a page are, the last that was used */
+	uint32_t first;
+	struct elan_route *entry;
 };
 
 struct elan_processes {

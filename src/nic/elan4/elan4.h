@@ -190,7 +190,8 @@ struct elan_route {
  */
 int elan_process_open(struct nic *nic, site_id s, uint32_t context,
 	const struct elan_job *job);
-/* Changes an entry.  0, or EINVAL: the process has no such rank. */
+/* Changes an entry.  0, or EINVAL: the process has no such rank, or there is no
+ * such node, context or route. */
 int elan_route_set(struct nic *nic, site_id s, uint32_t context, uint32_t rank,
 	const struct elan_route *to);
 

@@ -319,8 +319,13 @@ enum elan_error elan_route_check(
 enum elan_error elan_route_find(const struct nic_at *a, enum elan_unit by,
 	const struct elan_queue *q, uint64_t rank, struct elan_route *r,
 	sim_time *t);
-/* A number counts those of an entry's routes. */
-uint32_t elan_route_pick(uint64_t routes, uint32_t number);
+/* A number counts those of an entry's routes; 0: all. */
+uint32_t elan_route_pick_of(uint64_t routes, uint32_t number);
+
+static inline uint32_t elan_route_pick(uint64_t routes, uint32_t number)
+{
+	return routes + 1 < 2 ? number : elan_route_pick_of(routes, number);
+}
 
 /* --- chip.c --- */
 
