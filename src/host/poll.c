@@ -184,7 +184,7 @@ static void poll(struct program *p, struct poll_loop loop, sim_time deadline)
 	post_deadline(p);
 	p->next_polling = *list;
 	*list = p;
-	if (loop.phase)
+	if (loop.phase && !loop.is_checked)
 		consider(p, p->worker, p->now);
 	program_suspend(p, STATE_POLLING);
 }

@@ -117,6 +117,7 @@ struct poll_loop {
 	sim_time period; /* 1 ps or more */
 	sim_time load;
 	sim_time phase; /* from the call to the first look */
+	bool is_checked; /* the test fails now, as the caller knows */
 };
 
 /*

@@ -136,23 +136,24 @@ static void step(struct sim_worker *w, uint64_t k)
 	w->slot = (w->slot + 1) & w->slot_mask;
 }
 
-/* Of a worker that is alone: moves to the first window from now on that has
- * mail and starts before a time.  What is far off is later than all slots. */
+/* Of a worker that is alone: moves to the next window that has mail and starts
+ * before a time.  What is far off is later than all slots. */
 static inline bool find_window(struct sim_worker *w, sim_time until)
 {
 	uint32_t mask = w->slot_mask, slot = w->slot;
 	sim_time start = w->start;
 
-	while (w->out[slot].next == w->first[slot]) {
+	do {
 		slot = (slot + 1) & mask;
 		start += w->width;
-		if (slot != w->slot)
-			continue;
+		if (w->out[slot].next != w->first[slot])
+			break;
+	} while (slot != w->slot);
+	if (__builtin_expect(slot == w->slot, 0)) {
 		if (!w->far.n)
 			return false;
 		start = w->far.item[0].t / w->width * w->width;
 		slot = (uint32_t)(start / w->width) & mask;
-		break;
 	}
 	if (start >= until)
 		return false;
@@ -161,13 +162,20 @@ static inline bool find_window(struct sim_worker *w, sim_time until)
 	return true;
 }
 
-/* A worker that is alone need not agree with anybody.  It does what
- * sim_run_window() does, without a division for each window. */
+static inline void move_on(struct sim_worker *w, int n)
+{
+	w->start += n * (sim_time)w->width;
+	w->slot = (w->slot + (uint32_t)n) & w->slot_mask;
+}
+
+/* A worker that is alone need not agree with anybody.  It does what step()
+ * does, without a division for each window. */
 static void run_single(struct sim_worker *w)
 {
 	const struct sim *s = w->sim;
 
 	mail_take_far(w);
+	move_on(w, -1); /* as if the window before had just run */
 	while (!is_stopped(s) && find_window(w, s->until)) {
 		struct sim_event *first;
 		uint32_t n;
@@ -179,9 +187,8 @@ static void run_single(struct sim_worker *w)
 		n = (uint32_t)(w->out[w->slot].next - first);
 		w->out[w->slot].next = first;
 		sim_visit_all(w, first, n);
-		w->start += w->width;
-		w->slot = (w->slot + 1) & w->slot_mask;
 	}
+	move_on(w, 1);
 }
 
 /* Every worker's own part, while that is the better way. */

@@ -83,6 +83,7 @@ static void ranks_program(void *arg)
 		et_expect(base + AT + STEP * r, seed_of(r, elan_rank()), 400);
 }
 
+/* All at once, without a driver (QSN-F3). */
 static void qsn_f44_programs_name_processes_by_ranks(void **state)
 {
 	struct et *m = *state;
@@ -270,7 +271,7 @@ static void target_program(void *arg)
 }
 
 /* The right rank may: processes of one job write each other's memory. */
-static void qsn_f47_a_packet_reaches_what_its_rank_has(void **state)
+static void qsn_f3_a_packet_reaches_what_its_rank_has(void **state)
 {
 	run_each(*state, EACH, target_program);
 }
@@ -340,7 +341,7 @@ static void world_program(void *arg)
 	assert_int_equal(elan_cq_error(&q), ELAN_ERROR_COMMAND);
 }
 
-static void qsn_f47_ranks_count_the_processes_of_one_job(void **state)
+static void qsn_f3_ranks_count_the_processes_of_one_job(void **state)
 {
 	static uint64_t seed[] = { 100, 200 };
 	site_id node[2][2] = { { 2, 0 }, { 1, 3 } };
@@ -366,6 +367,6 @@ TESTS(ET_TEST(qsn_f44_programs_name_processes_by_ranks),
 	ET_TEST(with_one_process_ranks_are_nodes),
 	ET_TEST(qsn_f20_a_page_is_mapped_into_one_process),
 	ET_TEST(qsn_f3_a_process_has_its_own_memory),
-	ET_TEST(qsn_f47_a_packet_reaches_what_its_rank_has),
+	ET_TEST(qsn_f3_a_packet_reaches_what_its_rank_has),
 	ET_TEST(qsn_f3_code_and_pages_are_their_processes),
-	ET_TEST(qsn_f47_ranks_count_the_processes_of_one_job))
+	ET_TEST(qsn_f3_ranks_count_the_processes_of_one_job))

@@ -41,4 +41,10 @@ bool cq_is_early(const struct elan_cq *q);
 /* A write buffer with the next n words to be stored drains. */
 void cq_drain(struct elan_cq *q, const uint64_t *word, uint32_t n);
 
+/* Words of a command about one event, without its operands, and of the end of a
+ * packet; they return how many. */
+uint32_t words_set(
+	uint64_t words[2], enum elan_command c, uint32_t event, uint32_t high);
+uint32_t words_close(uint64_t words[2], uint32_t event, uint32_t other);
+
 #endif

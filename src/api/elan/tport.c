@@ -11,7 +11,7 @@
  * Memory of a port, from the address that the program names:
  *
  *	statuses    32 bytes for each handle
- *	numbers     2 bytes for each node: of the next message to it
+ *	numbers     2 bytes for each rank: of the next message to it
  *
  * Numbers are for the order of messages: a packet may be sent again and a later
  * one be faster.
@@ -34,14 +34,14 @@ static uint64_t numbers_at(const struct elan_tport *t)
 uint64_t elan_tport_bytes(uint32_t handles)
 {
 	return handles * sizeof(struct tport_status) +
-	       (2 * (uint64_t)weft_nodes() + 63) / 64 * 64;
+	       (2 * (uint64_t)elan_ranks() + 63) / 64 * 64;
 }
 
 static struct tport_status status_of(const struct elan_tport *t, uint32_t h)
 {
 	struct tport_status s;
 
-	program_read(tport_status_at(t->at, h), &s, sizeof(s));
+	elan_load_bytes(tport_status_at(t->at, h), &s, sizeof(s));
 	return s;
 }
 
@@ -49,7 +49,7 @@ static void free_handle(struct elan_tport *t, uint32_t h)
 {
 	const struct tport_status s = { .next = t->free };
 
-	program_write(tport_status_at(t->at, h), &s, sizeof(s));
+	elan_store_bytes(tport_status_at(t->at, h), &s, sizeof(s));
 	t->free = h;
 }
 
@@ -62,18 +62,18 @@ static uint32_t take_handle(struct elan_tport *t)
 	if (!h)
 		return 0;
 	t->free = status_of(t, h).next;
-	program_write(tport_status_at(t->at, h), &none, sizeof(none));
+	elan_store_bytes(tport_status_at(t->at, h), &none, sizeof(none));
 	return h;
 }
 
-static uint16_t next_number(const struct elan_tport *t, uint32_t node)
+static uint16_t next_number(const struct elan_tport *t, uint32_t rank)
 {
-	uint64_t at = numbers_at(t) + 2 * (uint64_t)node;
+	uint64_t at = numbers_at(t) + 2 * (uint64_t)rank;
 	uint16_t number = 0, next;
 
-	program_read(at, &number, sizeof(number));
+	elan_load_bytes(at, &number, sizeof(number));
 	next = (uint16_t)(number + 1);
-	program_write(at, &next, sizeof(next));
+	elan_store_bytes(at, &next, sizeof(next));
 	return number;
 }
 
@@ -112,7 +112,7 @@ static uint64_t counts(const struct elan_tport *t)
 
 static uint64_t card_bytes(const struct elan_tport *t)
 {
-	return tport_number_at(0, counts(t), weft_nodes());
+	return tport_number_at(0, counts(t), elan_ranks());
 }
 
 static int start(struct elan_tport *t)
@@ -124,8 +124,10 @@ static int start(struct elan_tport *t)
 		[TPORT_HOST] = t->at,
 		[TPORT_CYCLES] = (uint64_t)p->match.cycles |
 				 (uint64_t)p->match.element << 32,
-		[TPORT_BLOCK] = (uint64_t)(p->thread_block / 1000 *
-					   p->thread_clock / (PS_PER_S / 1000)),
+		[TPORT_BLOCK] =
+			(uint64_t)(p->thread_block / 1000 * p->thread_clock /
+				   (PS_PER_S / 1000)) |
+			(uint64_t)elan_rank() << 32,
 		[TPORT_COUNTS] = counts(t),
 	};
 	int code = elan_thread_load(code_of(t), tport_match);
@@ -152,7 +154,6 @@ static int open_parts(struct elan_tport *t, uint32_t queue)
 
 int elan_tport_open(struct elan_tport *t, const struct elan_tport_options *o)
 {
-	uint64_t memory = elan_memory_bytes();
 	int code;
 
 	*t = (struct elan_tport){
@@ -161,7 +162,7 @@ int elan_tport_open(struct elan_tport *t, const struct elan_tport_options *o)
 	if (o->port >= ELAN_TPORTS || !o->handles ||
 		o->handles > ELAN_TPORT_HANDLES || o->at % 64)
 		return EINVAL;
-	if (o->at > memory || elan_tport_bytes(o->handles) > memory - o->at)
+	if (!cq_is_own(o->at, elan_tport_bytes(o->handles)))
 		return EFAULT;
 	code = open_parts(t, o->queue);
 	if (code)
@@ -174,7 +175,7 @@ int elan_tport_open(struct elan_tport *t, const struct elan_tport_options *o)
 
 /* --- messages --- */
 
-int elan_tport_tx_start(struct elan_tport *t, uint32_t node, uint64_t tag,
+int elan_tport_tx_start(struct elan_tport *t, uint32_t rank, uint64_t tag,
 	uint64_t from, uint64_t bytes)
 {
 	struct elan_letter l = {
@@ -187,20 +188,19 @@ int elan_tport_tx_start(struct elan_tport *t, uint32_t node, uint64_t tag,
 
 	if (!t->is_open)
 		return EBADF;
-	if (node >= weft_nodes())
+	if (rank >= elan_ranks())
 		return EINVAL;
 	if (bytes > (uint64_t)cq_params()->match.eager)
 		return EMSGSIZE;
-	l.number = next_number(t, node);
-	return elan_enqueue(&t->queue, node, &l);
+	l.number = next_number(t, rank);
+	return elan_enqueue(&t->queue, rank, &l);
 }
 
-int elan_tport_rx_start(struct elan_tport *t, uint32_t node, uint64_t tag,
+int elan_tport_rx_start(struct elan_tport *t, uint32_t rank, uint64_t tag,
 	uint64_t mask, uint64_t to, uint64_t bytes, uint32_t *handle)
 {
-	uint64_t memory = elan_memory_bytes();
 	struct tport_record r = {
-		.mask = mask, .source = node, .to = to, .bytes = bytes
+		.mask = mask, .source = rank, .to = to, .bytes = bytes
 	};
 	const struct elan_letter l = {
 		.queue = 2 * t->port,
@@ -213,16 +213,16 @@ int elan_tport_rx_start(struct elan_tport *t, uint32_t node, uint64_t tag,
 
 	if (!t->is_open)
 		return EBADF;
-	if (node >= weft_nodes() && node != ELAN_TPORT_ANY)
+	if (rank >= elan_ranks() && rank != ELAN_TPORT_ANY)
 		return EINVAL;
-	if (to > memory || bytes > memory - to)
+	if (!cq_is_own(to, bytes))
 		return EFAULT;
 	r.handle = take_handle(t);
 	if (!r.handle)
 		return EAGAIN;
 	*handle = r.handle;
 	t->records++;
-	return elan_enqueue(&t->queue, weft_node(), &l);
+	return elan_enqueue(&t->queue, elan_rank(), &l);
 }
 
 static bool is_handle(const struct elan_tport *t, uint32_t handle)

@@ -3,9 +3,9 @@
  *
  * Input queues of a port: two numbers, 2 * port and 2 * port + 1.
  *
- *	records    what the node's own program wants: one message of 40 bytes
+ *	records    what the own program wants: one message of 40 bytes
  *	           each, whose tag is the receive's; its kind says what
- *	messages   of any node; kind TPORT_SHORT: the message itself
+ *	messages   of any process; kind TPORT_SHORT: the message itself
  *
  * Records have a queue of their own, which the thread always empties, so a
  * flood of messages cannot keep out the receive that one of them waits for.
@@ -18,7 +18,7 @@
  *	             has matched it (tport_element_at())
  *
  * Behind the elements, card memory has one of 32 bytes for each slot of the
- * message queue (tport_early_at()), and for each node the number of the next
+ * message queue (tport_early_at()), and for each rank the number of the next
  * message from it (tport_number_at()).
  *
  * The status of a free handle links it to the next free one.
@@ -41,7 +41,7 @@ enum tport_kind {
  * loads the first four words. */
 struct tport_record {
 	uint64_t mask;
-	uint32_t source; /* node, or ELAN_TPORT_ANY */
+	uint32_t source; /* rank, or ELAN_TPORT_ANY */
 	uint32_t handle;
 	uint64_t to, bytes;
 	uint64_t spare;
@@ -94,7 +94,7 @@ enum tport_register {
 	TPORT_CARD, /* address of the elements, then those of early messages */
 	TPORT_HOST, /* address of the statuses */
 	TPORT_CYCLES, /* nic.match.cycles | nic.match.element << 32 */
-	TPORT_BLOCK, /* bytes of a block copy in a cycle */
+	TPORT_BLOCK, /* bytes of a block copy in a cycle | own rank << 32 */
 	TPORT_COUNTS, /* handles | slots << 32 */
 };
 
@@ -116,10 +116,10 @@ static inline uint64_t tport_early_at(
 }
 
 static inline uint64_t tport_number_at(
-	uint64_t card, uint64_t counts, uint32_t node)
+	uint64_t card, uint64_t counts, uint32_t rank)
 {
 	return tport_early_at(card, counts, (uint32_t)(counts >> 32)) +
-	       node * sizeof(uint16_t);
+	       rank * sizeof(uint16_t);
 }
 
 /* The matching thread's code. */

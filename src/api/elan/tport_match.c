@@ -209,9 +209,9 @@ static void match(struct matcher *x, const struct elan_message *m)
 	deliver(x, m, handle, p.to, p.bytes);
 }
 
-static uint64_t number_at(const struct matcher *x, uint32_t node)
+static uint64_t number_at(const struct matcher *x, uint32_t rank)
 {
-	return tport_number_at(x->reg[TPORT_CARD], x->reg[TPORT_COUNTS], node);
+	return tport_number_at(x->reg[TPORT_CARD], x->reg[TPORT_COUNTS], rank);
 }
 
 /* Takes a sender's message of a number out of the ahead list; false: it has not
@@ -332,7 +332,8 @@ void tport_match(const uint64_t reg[ELAN_REGISTERS])
 		x.spent = TPORT_TAKE;
 		if (m.queue != reg[TPORT_QUEUES])
 			on_message(&x, &m);
-		else if (m.kind == TPORT_RECEIVE && m.source == weft_node())
+		else if (m.kind == TPORT_RECEIVE &&
+			 m.source == reg[TPORT_BLOCK] >> 32)
 			on_receive(&x, &m);
 		else
 			elan_thread_free(m.queue, m.slot);

@@ -179,11 +179,11 @@ static bool is_possible_piece(const struct elan_buffer *b, uint32_t i)
 		       (uint32_t)p->back + p->bytes <= p->back >> 32;
 	case ELAN_GET:
 		return !i && !b->cast && p->bytes && p->bytes <= ELAN_PACKET &&
-		       p->event < ELAN_EVENTS;
+		       p->event < ELAN_EVENT_NAMES;
 	case ELAN_TEST:
 		return !i && p->bytes == 8 && p->event < ELAN_OPERATIONS;
 	default:
-		return p->event < ELAN_EVENTS;
+		return p->event < ELAN_EVENT_NAMES;
 	}
 }
 

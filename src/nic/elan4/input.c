@@ -75,14 +75,16 @@ static bool is_allowed(const struct nic_at *a, const struct elan_buffer *b)
 		const struct elan_piece *p = &b->piece[i];
 
 		if (p->what == ELAN_ENQUEUE) {
-			if (!elan_iq_allows(a, b->context, p))
+			if (!elan_iq_allows(a, b, p))
 				return false;
 			continue;
 		}
-		if (p->what == ELAN_SET || elan_may(elan_here(a), b->context,
-						   p->address, p->bytes))
+		if (p->what == ELAN_SET ? elan_event_may(elan_here(a),
+						  b->context, p->event)
+					: elan_may(elan_here(a), b->context,
+						  p->address, p->bytes))
 			continue;
-		if (p->what == ELAN_GET || !queue_of(a, b, p))
+		if (!queue_of(a, b, p))
 			return false;
 	}
 	return true;
@@ -138,7 +140,7 @@ static bool judge(
 		b->verdict = ELAN_NACKED;
 		return false;
 	}
-	if (!elan_iq_takes(a, p, b)) {
+	if (!elan_iq_takes(a, b)) {
 		b->verdict = ELAN_BUSY;
 		return false;
 	}
@@ -153,7 +155,7 @@ static bool judge(
 		b->answer = elan_answer_number(a);
 	}
 	append(a, b);
-	elan_iq_reserve(a, p, b);
+	elan_iq_reserve(a, b);
 	return true;
 }
 
@@ -450,12 +452,12 @@ static void drop(const struct nic_at *a, packet_id id)
 }
 
 /* What becomes of a packet whose test says yes. */
-static enum elan_kind after_yes(const struct nic_at *a, const struct packet *p,
-	const struct elan_buffer *b)
+static enum elan_kind after_yes(
+	const struct nic_at *a, const struct elan_buffer *b)
 {
 	if (!is_allowed(a, b))
 		return ELAN_REFUSED; /* a queue was closed meanwhile */
-	if (!elan_iq_takes(a, p, b))
+	if (!elan_iq_takes(a, b))
 		return ELAN_BUSY;
 	return queues_take(a, b) ? ELAN_ACKED : ELAN_NACKED;
 }
@@ -463,15 +465,14 @@ static enum elan_kind after_yes(const struct nic_at *a, const struct packet *p,
 static void decide(const struct nic_at *a, packet_id id)
 {
 	struct elan_buffer *b = elan_buffer(a, id);
-	const struct packet *p = elan_packet(a, id);
 	bool is_executed = elan_ask_decide(
-		a, id, after_yes(a, p, b), input_of(a)->writers.first);
+		a, id, after_yes(a, b), input_of(a)->writers.first);
 	packet_id next;
 
 	b->ask = ELAN_ASK_NONE;
 	if (is_executed) {
 		append(a, b);
-		elan_iq_reserve(a, p, b);
+		elan_iq_reserve(a, b);
 	} else
 		b->handed = b->n_pieces;
 	while (next_write(b) < b->n_pieces)

@@ -11,6 +11,17 @@
 
 enum { INCOMPLETE = -1, IMPOSSIBLE = -2 };
 
+/* A packet out of a queue. */
+struct sten {
+	uint64_t open, close; /* the commands that began and ended it */
+	uint64_t last; /* node of a broadcast */
+	struct elan_route to;
+	sim_time found; /* when its route is known */
+	uint32_t event, no_event; /* of its acknowledgement */
+	sim_time arrived[ELAN_MOST_PIECES]; /* when each piece has come */
+	struct elan_buffer b;
+};
+
 struct reading {
 	const struct nic_at *a;
 	struct elan_queue *q;
@@ -103,14 +114,16 @@ static int read_enqueue(struct reading *r, struct elan_buffer *b, uint64_t word,
 	uint32_t bytes = elan_low(word), at = 0, n;
 	struct elan_piece p = {
 		.what = ELAN_ENQUEUE,
-		.event = elan_high(word) & 0xffff,
+		.event = (elan_high(word) & 0xffff) |
+			 elan_rank_of(r->a, r->q) * ELAN_INPUTS,
 		.count = elan_high(word) >> 16 |
 			 (uint32_t)(word >> ELAN_KIND & 15) << 16,
 	};
 	uint64_t part = bytes, total, offset;
 	int code;
 
-	if (b->data_bytes + bytes > ELAN_PACKET || elan_is_get(b))
+	if (b->data_bytes + bytes > ELAN_PACKET || elan_is_get(b) ||
+		(elan_high(word) & 0xffff) >= ELAN_INPUTS)
 		return IMPOSSIBLE;
 	if (next_word(r, &p.address) ||
 		(word & ELAN_IS_PART && next_word(r, &part)))
@@ -138,7 +151,7 @@ static int read_get(struct reading *r, struct elan_buffer *b, uint64_t word)
 	};
 
 	if (!p.bytes || p.bytes > ELAN_PACKET || b->n_pieces || b->cast ||
-		p.event >= ELAN_EVENTS)
+		p.event >= ELAN_EVENT_NAMES)
 		return IMPOSSIBLE;
 	if (next_word(r, &p.address) || next_word(r, &p.back))
 		return INCOMPLETE;
@@ -160,16 +173,37 @@ static int read_test(struct reading *r, struct elan_buffer *b, uint64_t word)
 	return 0;
 }
 
-static int read_set(struct elan_buffer *b, uint64_t word)
+static int read_set(struct reading *r, struct elan_buffer *b, uint64_t word)
 {
+	uint64_t event = elan_low(word);
+
 	if (is_full(b))
+		return IMPOSSIBLE;
+	if (word & ELAN_NAMED && next_word(r, &event))
+		return INCOMPLETE;
+	if (event >= ELAN_EVENT_NAMES)
 		return IMPOSSIBLE;
 	b->piece[b->n_pieces++] = (struct elan_piece){
 		.what = ELAN_SET,
-		.event = elan_low(word),
+		.event = (uint32_t)event,
 		.count = elan_high(word),
 	};
 	return 0;
+}
+
+/* The events of an acknowledgement. */
+static int read_close(struct reading *r, struct sten *p)
+{
+	uint64_t events = elan_low(p->close);
+
+	events |= (uint64_t)elan_high(p->close) << 32;
+	if (p->close & ELAN_NAMED && next_word(r, &events))
+		return INCOMPLETE;
+	p->event = (uint32_t)events;
+	p->no_event = (uint32_t)(events >> 32);
+	return p->event < ELAN_EVENT_NAMES && p->no_event < ELAN_EVENT_NAMES
+		       ? 0
+		       : IMPOSSIBLE;
 }
 
 static bool is_range(uint64_t open)
@@ -181,16 +215,6 @@ static enum elan_fifo fifo_of(uint64_t open)
 {
 	return is_range(open) ? ELAN_FIFO_CAST : ELAN_FIFO_STEN;
 }
-
-/* A packet out of a queue. */
-struct sten {
-	uint64_t open, close; /* the commands that began and ended it */
-	uint64_t last; /* node of a broadcast */
-	struct elan_route to;
-	sim_time found; /* when its route is known */
-	sim_time arrived[ELAN_MOST_PIECES]; /* when each piece has come */
-	struct elan_buffer b;
-};
 
 /* Decodes the packet that begins at a position.  Returns its length, INCOMPLETE
  * or IMPOSSIBLE. */
@@ -215,8 +239,7 @@ static int64_t decode(const struct nic_at *a, struct elan_queue *q,
 		switch (p->close & 0xff) {
 		case ELAN_CLOSE:
 			is_closed = true;
-			if (elan_high(p->close) >= ELAN_EVENTS)
-				code = IMPOSSIBLE;
+			code = read_close(&r, p);
 			break;
 		case ELAN_WRITE:
 			code = read_write(&r, &p->b, p->close, p->arrived);
@@ -230,7 +253,7 @@ static int64_t decode(const struct nic_at *a, struct elan_queue *q,
 			code = read_get(&r, &p->b, p->close);
 			break;
 		case ELAN_SET:
-			code = read_set(&p->b, p->close);
+			code = read_set(&r, &p->b, p->close);
 			break;
 		case ELAN_TEST:
 			code = read_test(&r, &p->b, p->close);
@@ -426,10 +449,8 @@ static void send(const struct nic_at *a, struct elan_queue *q,
 	s->owner = &owner;
 	s->owner_id = q->id;
 	s->position = q->taken;
-	if ((p->close & 0xff) == ELAN_CLOSE) {
-		s->event = elan_low(p->close);
-		s->no_event = elan_high(p->close);
-	}
+	s->event = p->event;
+	s->no_event = p->no_event;
 	s->item.route = (uint8_t)(p->open >> 48);
 	s->fifo = fifo_of(p->open);
 	s->account = elan_account_begin(a, q,
@@ -444,14 +465,20 @@ static void send(const struct nic_at *a, struct elan_queue *q,
 
 /* Checks the addresses that this node knows. */
 static bool are_addresses_right(const struct nic_at *a,
-	const struct elan_queue *q, const struct elan_buffer *b)
+	const struct elan_queue *q, const struct sten *p)
 {
+	const struct elan_node *n = a->node;
+	const struct elan_buffer *b = &p->b;
 	const struct elan_piece *first = &b->piece[0];
 
+	if (!elan_event_may(n, q->context, p->event) ||
+		!elan_event_may(n, q->context, p->no_event))
+		return false;
 	if (elan_has_test(b))
 		return first->address % 8 == 0;
 	return !b->n_pieces || first->what != ELAN_GET ||
-	       elan_may(elan_here(a), q->context, first->back, first->bytes);
+	       (elan_may(n, q->context, first->back, first->bytes) &&
+		       elan_event_may(n, q->context, first->event));
 }
 
 uint32_t elan_sten_send(const struct nic_at *a, struct elan_queue *q)
@@ -473,7 +500,7 @@ uint32_t elan_sten_send(const struct nic_at *a, struct elan_queue *q)
 		elan_queue_stop(a, q, wrong);
 		return 0;
 	}
-	if (!are_addresses_right(a, q, &p.b)) {
+	if (!are_addresses_right(a, q, &p)) {
 		elan_queue_stop(a, q, ELAN_ERROR_ADDRESS);
 		return 0;
 	}

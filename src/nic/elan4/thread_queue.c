@@ -18,7 +18,7 @@
 static struct elan_slot *message_of(
 	const struct nic_at *a, const struct elan_thread *x)
 {
-	struct elan_iq *q = elan_iq(elan_here(a), x->message_queue);
+	struct elan_iq *q = elan_iq_at(elan_here(a), x->message_queue);
 
 	return x->message && q ? &q->slot[x->message - 1] : NULL;
 }
@@ -74,24 +74,20 @@ enum { HEADER = 16 }; /* bytes of a slot's header that a thread needs */
 static bool has_queues(const struct nic_at *a, const struct elan_thread *x,
 	uint32_t first, uint32_t n)
 {
-	const struct elan_iq *q;
-
-	for (uint32_t i = 0; i < n; i++) {
-		q = elan_iq(elan_here(a), first + i);
-		if (!q || q->context != x->context)
+	for (uint32_t i = 0; i < n; i++)
+		if (!elan_iq(elan_here(a), x->context, first + i))
 			return false;
-	}
 	return n > 0;
 }
 
 /* The first of some queues that has a message; NULL: none has. */
-static struct elan_iq *find_message(
-	const struct nic_at *a, uint32_t first, uint32_t n)
+static struct elan_iq *find_message(const struct nic_at *a,
+	const struct elan_thread *x, uint32_t first, uint32_t n)
 {
 	struct elan_iq *q;
 
 	for (uint32_t i = 0; i < n; i++) {
-		q = elan_iq(elan_here(a), first + i);
+		q = elan_iq(elan_here(a), x->context, first + i);
 		if (q->front)
 			return q;
 	}
@@ -99,10 +95,12 @@ static struct elan_iq *find_message(
 }
 
 /* No queue is closed that a thread waits for. */
-static void want(const struct nic_at *a, uint32_t first, uint32_t n, bool is_on)
+static void want(
+	const struct nic_at *a, const struct elan_thread *x, bool is_on)
 {
-	for (uint32_t i = 0; i < n; i++)
-		elan_iq(elan_here(a), first + i)->wanted += is_on ? 1 : -1u;
+	for (uint32_t i = 0; i < x->n_queues; i++)
+		elan_iq(elan_here(a), x->context, x->first_queue + i)->wanted +=
+			is_on ? 1 : -1u;
 }
 
 bool elan_thread_is_sound(const struct nic_at *a, const struct elan_thread *x,
@@ -125,7 +123,7 @@ static int take(struct nic_at *a, struct elan_thread *x, struct elan_iq *q,
 		a, ELAN_BY_THREAD, at, HEADER, ELAN_ANY_PORT, a->t);
 	sim_time t = elan_cache_change(a, ELAN_BY_THREAD, q->at, 8, a->t);
 
-	x->message_queue = q->id;
+	x->message_queue = q->place;
 	x->message = slot + 1;
 	x->taken = a->t;
 	x->last_write = 0;
@@ -148,13 +146,13 @@ int elan_thread_wait_queue(uint32_t first, uint32_t n, struct elan_message *m)
 	if (!has_queues(&a, x, first, n))
 		return EINVAL;
 	park(&a, x);
-	while (!(q = find_message(&a, first, n))) {
+	while (!(q = find_message(&a, x, first, n))) {
 		x->first_queue = first;
 		x->n_queues = n;
-		want(&a, first, n, true);
+		want(&a, x, true);
 		elan_thread_wait(&a, x, WAITS_MESSAGE);
 		x = self(&a);
-		want(&a, first, n, false);
+		want(&a, x, false);
 	}
 	return take(&a, x, q, m);
 }
@@ -163,10 +161,9 @@ int elan_thread_wait_queue(uint32_t first, uint32_t n, struct elan_message *m)
 static struct elan_slot *find_slot(const struct nic_at *a,
 	const struct elan_thread *x, uint32_t queue, uint32_t slot)
 {
-	struct elan_iq *q = elan_iq(elan_here(a), queue);
+	struct elan_iq *q = elan_iq(elan_here(a), x->context, queue);
 
-	if (!q || q->context != x->context || slot >= q->n_slots ||
-		q->slot[slot].state != ELAN_SLOT_TAKEN)
+	if (!q || slot >= q->n_slots || q->slot[slot].state != ELAN_SLOT_TAKEN)
 		return NULL;
 	return &q->slot[slot];
 }
@@ -176,16 +173,17 @@ int elan_thread_look(uint32_t queue, uint32_t slot, struct elan_message *m)
 	struct nic_at a;
 	struct elan_thread *x = self(&a);
 	const struct elan_slot *s = find_slot(&a, x, queue, slot);
+	const struct elan_iq *q = elan_iq(elan_here(&a), x->context, queue);
 
 	if (!s)
 		return EINVAL;
 	park(&a, x);
-	x->message_queue = queue;
+	x->message_queue = q->place;
 	x->message = slot + 1;
 	x->last_write = 0;
 	if (note_of(&a, s))
 		note_of(&a, s)->taken = x->taken;
-	elan_iq_read(&a, elan_iq(elan_here(&a), queue), slot, m);
+	elan_iq_read(&a, q, slot, m);
 	return 0;
 }
 
@@ -202,7 +200,7 @@ int elan_thread_free(uint32_t queue, uint32_t slot)
 	if (s->note &&
 		!(write && elan_block_ends(&a, write, x->last_turn, s->note)))
 		elan_account_end(&a, s->note);
-	elan_iq_free(&a, elan_iq(elan_here(&a), queue), slot);
+	elan_iq_free(&a, elan_iq(elan_here(&a), x->context, queue), slot);
 	if (is_own)
 		x->message = 0;
 	return 0;
