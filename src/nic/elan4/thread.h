@@ -116,9 +116,10 @@ void elan_thread_wait(
 /* False: words of card memory cannot be read, and its context ends. */
 bool elan_thread_is_sound(const struct nic_at *a, const struct elan_thread *x,
 	uint64_t at, uint32_t bytes);
-/* It writes to memory, for its message. */
-void elan_thread_out(const struct nic_at *a, struct elan_thread *x, uint64_t to,
-	const void *from, uint32_t bytes);
+/* It writes to memory, for its message.  Returns how long it has to wait, if
+ * that is the card's, and neither write buffer nor port were free. */
+sim_time elan_thread_out(const struct nic_at *a, struct elan_thread *x,
+	uint64_t to, const void *from, uint32_t bytes);
 /* Whether a word has the value that it waits for. */
 bool elan_thread_has_word(const struct nic_at *a, const struct elan_thread *x);
 

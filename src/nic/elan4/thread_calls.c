@@ -139,11 +139,12 @@ int elan_thread_write(uint64_t at, uint64_t value)
 {
 	struct nic_at a;
 	struct elan_thread *x = self(&a);
+	sim_time late;
 
 	if (at % 8 || !elan_may(elan_here(&a), x->context, at, 8))
 		return EFAULT;
 	value = elan_word_order(elan_here(&a), x->context, value);
-	elan_thread_out(&a, x, at, &value, sizeof(value));
-	elan_thread_work(1);
+	late = elan_thread_out(&a, x, at, &value, sizeof(value));
+	hold(&a, x, elan_params(&a)->thread_clock + late);
 	return 0;
 }
