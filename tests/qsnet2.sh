@@ -64,7 +64,8 @@ a=$(figure took_ns qsnet2-16 $many_of rounds=30)
 b=$(figure took_ns qsnet2-16 $many_of rounds=50)
 within $(((b - a) / 20)) 244500 245500
 run run qsnet2-16 stream via=nic by=match bytes=8 rounds=300 --json
-[ "$(jq '.card.matched' "$tmp/out")" = 300 ] || complain "$(jq .card "$tmp/out")"
+[ "$(jq .card.matched "$tmp/out")" = 300 ] ||
+	complain "$(jq -c .card "$tmp/out")"
 report 'the thread takes one message after the other'
 
 run run qsnet2-16 pingpong via=nic by=match bytes=8 rounds=4 --follow 0.2
@@ -72,7 +73,8 @@ grep -q 'match, slot' "$tmp/out" && grep -q 'copy, elements 1' "$tmp/out" ||
 	complain 'no match to be seen'
 refuses 'at most 2048' run qsnet2-16 pingpong via=nic by=match bytes=4KiB
 refuses 'needs receives' run qsnet2-16 exchange via=nic by=match bytes=8
-refuses 'nic.thread.icache' run qsnet2-16 pingpong via=nic --set nic.thread.icache=3KiB
+refuses 'nic.thread.icache' run qsnet2-16 pingpong via=nic \
+	--set nic.thread.icache=3KiB
 report 'a matched message can be followed'
 
 # The words of all queues are read through their check bits.
