@@ -60,8 +60,8 @@ report 'QSN-N64: a match takes 300 ns'
 
 # The receives are posted: the thread is busy for 49 cycles each.
 many_of='stream via=nic by=match bytes=8 --set nic.cache.on=no'
-a=$(figure took_ns qsnet2-16 $many_of rounds=30)
-b=$(figure took_ns qsnet2-16 $many_of rounds=50)
+a=$(figure took_ns qsnet2-16 $many_of rounds=20)
+b=$(figure took_ns qsnet2-16 $many_of rounds=40)
 within $(((b - a) / 20)) 244500 245500
 run run qsnet2-16 stream via=nic by=match bytes=8 rounds=300 --json
 [ "$(jq .card.matched "$tmp/out")" = 300 ] ||
