@@ -12,10 +12,16 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { QUEUES = 4, BUFFER = 1 << 16 };
+enum {
+	QUEUES = 4,
+	BUFFER = 1 << 16,
+	SLOTS = 256, /* more messages than programs send */
+	PORT_QUEUE = 1000,
+};
 
 struct process {
 	struct elan_cq q[QUEUES];
+	struct elan_tport port;
 	uint8_t data[BUFFER]; /* that puts are given */
 };
 
@@ -44,6 +50,77 @@ static void work(const uint64_t reg[ELAN_REGISTERS])
 	elan_thread_read(reg[1], &word, sizeof(word));
 	elan_thread_write(reg[2], reg[3]);
 	elan_thread_append(reg[4], reg, (uint32_t)reg[5] % ELAN_REGISTERS);
+}
+
+/* It takes messages out of a queue, and does anything with them. */
+static void take_all(const uint64_t reg[ELAN_REGISTERS])
+{
+	uint64_t word;
+	const struct elan_fetch f = { reg[3], &word, sizeof(word) };
+	struct elan_message m;
+
+	while (!elan_thread_wait_queue((uint32_t)reg[0], 1, &m)) {
+		elan_thread_copy(reg[1], reg[4] % 2 ? m.at : reg[4], m.bytes);
+		elan_thread_write_block(reg[2], reg, (uint32_t)reg[5] % 600);
+		elan_thread_fetch(&f, (uint32_t)reg[5] % 2);
+		elan_thread_look((uint32_t)reg[3], (uint32_t)reg[4], &m);
+		elan_thread_free((uint32_t)reg[3], (uint32_t)reg[4]);
+		elan_thread_free(m.queue, m.slot);
+	}
+}
+
+static void open_input(struct elan_cq *q, const struct numbers *n)
+{
+	const struct elan_iq_options o = { (uint32_t)n->v[0],
+		n->v[1] % 4 ? SLOTS : (uint32_t)n->v[2],
+		n->v[3] % 2 ? ELAN_SLOT_MOST : (uint32_t)n->v[3],
+		(uint32_t)n->v[4] };
+
+	elan_iq_open(&o);
+	elan_thread_load_code((uint32_t)n->v[5], take_all,
+		(uint32_t)n->v[6] % (2 * ELAN_CODE_MOST));
+	elan_thread_start(q, (uint32_t)n->v[5], n->v);
+}
+
+static void use_input(struct process *x, struct elan_cq *q,
+	struct program_at *p, uint8_t kind)
+{
+	struct numbers n = numbers(p);
+	const struct elan_letter l = { .queue = N(0),
+		.tag = n.v[1],
+		.data = N(2) % 2 ? x->data : NULL,
+		.from = n.v[3],
+		.bytes = N(4) % (2 * ELAN_SLOT_MOST),
+		.number = (uint16_t)n.v[5],
+		.kind = (uint8_t)n.v[6],
+		.source_event = N(7) };
+
+	if (kind < 2)
+		open_input(q, &n);
+	else if (kind == 2)
+		elan_iq_close(N(0));
+	else if (kind < 5)
+		elan_enqueue(q, N(1), &l);
+	else
+		elan_enqueue_all(q, N(1), N(2), &l);
+}
+
+static void use_port(struct process *x, struct program_at *p, uint8_t kind)
+{
+	struct numbers n = numbers(p);
+	const struct elan_tport_options o = { N(0) % 3, PORT_QUEUE + N(0) % 3,
+		N(1), n.v[2] };
+	uint32_t handle;
+
+	if (!x->port.is_open)
+		elan_tport_open(&x->port, &o);
+	if (kind < 2)
+		elan_tport_tx_start(&x->port, N(0), n.v[1], n.v[2], n.v[3]);
+	else if (kind < 4)
+		elan_tport_rx_start(&x->port, N(0), n.v[1], n.v[2], n.v[3],
+			n.v[4], &handle);
+	else
+		elan_tport_test(&x->port, N(0), NULL);
 }
 
 static void use_queue(struct elan_cq *q, struct program_at *p, uint8_t kind)
@@ -136,7 +213,7 @@ static void run_program(void *mine)
 	for (uint32_t i = 0; i < QUEUES; i++)
 		elan_cq_open(&x->q[i], i, (enum elan_depth)i, ELAN_MAY_ALL);
 	for (int i = 0; i < PROGRAM_CALLS; i++) {
-		uint8_t what = take(&p) % 4, kind = take(&p) % 6;
+		uint8_t what = take(&p) % 6, kind = take(&p) % 6;
 		struct elan_cq *q = &x->q[take(&p) % QUEUES];
 
 		if (what == 0)
@@ -145,6 +222,10 @@ static void run_program(void *mine)
 			send(x, q, &p, kind);
 		else if (what == 2)
 			ask(x, q, &p, kind);
+		else if (what == 3)
+			use_input(x, q, &p, kind);
+		else if (what == 4)
+			use_port(x, &p, kind);
 		else
 			use_event(x, q, &p, kind);
 	}
