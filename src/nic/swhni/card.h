@@ -112,13 +112,15 @@ struct sw_load {
 	struct memory_name name;
 	sim_time ready; /* at its port; at the target: in memory */
 	uint64_t at; /* where its bytes go, once known */
-	/* Their handle, as long as handles are those of this life; or NULL. */
-	const struct swhni_handle *handle;
-	uint32_t handles_life;
-	uint64_t reply; /* the address of its reply word, or 0 */
-	uint32_t end; /* a completion that is in memory with it, or 0 */
 	uint32_t slot; /* the number of its message in the receive queue, */
 	uint32_t life; /* ... and that queue's */
+	uint32_t handles_life;
+
+	/* 0 in a new packet: their handle, as long as handles are those of that
+	 * life, or NULL */
+	const struct swhni_handle *handle;
+	uint64_t reply; /* the address of its reply word, or 0 */
+	uint32_t end; /* a completion that is in memory with it, or 0 */
 	/* Of the sender: the message that it counts for, or 0; whether it has a
 	 * path of its own, and may take no other port. */
 	uint32_t own;
@@ -525,9 +527,10 @@ int sw_broker_ask(const struct nic_at *a, const struct swhni_setup *s);
 void sw_broker_grant(const struct nic_at *a, struct sw_interface *x);
 void sw_broker_return(const struct nic_at *a, struct sw_interface *x);
 /* Whether the owner of a message may use the bytes that it names as its own:
- * its job's, and in a virtual machine only that machine's. */
+ * its job's, and in a virtual machine only that machine's.  Notes their
+ * handle. */
 enum swhni_error sw_broker_look_up(
-	const struct nic_at *a, uint32_t engine, const struct sw_message *m);
+	const struct nic_at *a, uint32_t engine, struct sw_message *m);
 void sw_broker_on_crash(const struct nic_at *a, uint32_t event);
 /* Crashes that a plan of faults has. */
 int sw_broker_plan(struct nic *nic, struct err *e);
