@@ -22,8 +22,6 @@
 #include "api/elan/tport.h"
 #include "host/program.h"
 
-enum { RECORD_SLOTS = 64 };
-
 /* --- memory --- */
 
 static uint64_t numbers_at(const struct elan_tport *t)
@@ -89,7 +87,7 @@ static int open_queues(const struct elan_tport *t)
 	const struct elan_match_params *p = &cq_params()->match;
 	struct elan_iq_options o = {
 		.id = 2 * t->port,
-		.slots = RECORD_SLOTS,
+		.slots = TPORT_RECORDS,
 		.bytes = sizeof(struct tport_record),
 	};
 	int code = elan_iq_open(&o);
@@ -115,6 +113,15 @@ static uint64_t card_bytes(const struct elan_tport *t)
 	return tport_number_at(0, counts(t), elan_ranks());
 }
 
+/* Bytes of a block copy in a cycle. */
+static uint64_t block_bytes(const struct elan_params *p)
+{
+	int64_t n =
+		p->thread_block / 1000 * p->thread_clock / (PS_PER_S / 1000);
+
+	return n > 0 ? (uint64_t)n : 1;
+}
+
 static int start(struct elan_tport *t)
 {
 	const struct elan_params *p = cq_params();
@@ -124,10 +131,7 @@ static int start(struct elan_tport *t)
 		[TPORT_HOST] = t->at,
 		[TPORT_CYCLES] = (uint64_t)p->match.cycles |
 				 (uint64_t)p->match.element << 32,
-		[TPORT_BLOCK] =
-			(uint64_t)(p->thread_block / 1000 * p->thread_clock /
-				   (PS_PER_S / 1000)) |
-			(uint64_t)elan_rank() << 32,
+		[TPORT_BLOCK] = block_bytes(p) | (uint64_t)elan_rank() << 32,
 		[TPORT_COUNTS] = counts(t),
 	};
 	int code = elan_thread_load(code_of(t), tport_match);

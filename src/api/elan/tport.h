@@ -17,9 +17,9 @@
  *	an element   in card memory: 64 bytes, in the posted list while nothing
  *	             has matched it (tport_element_at())
  *
- * Behind the elements, card memory has one of 32 bytes for each slot of the
- * message queue (tport_early_at()), and for each rank the number of the next
- * message from it (tport_number_at()).
+ * Behind the elements, card memory has one of 32 bytes for each slot of
+ *messages, then of records (tport_early_at()), and for each rank the number of
+ *the next message from it (tport_number_at()).
  *
  * The status of a free handle links it to the next free one.
  */
@@ -34,7 +34,6 @@
 enum tport_kind {
 	TPORT_SHORT, /* a message with its bytes */
 	TPORT_RECEIVE, /* the following are records */
-	TPORT_CLOSE, /* the thread ends */
 };
 
 /* The bytes of a record: with its packet's words one burst of 64.  The thread
@@ -61,13 +60,14 @@ enum {
 	TPORT_POSTED = 40, /* bytes of one that are used */
 	TPORT_RECORD = 32, /* bytes of a record that are loaded */
 	TPORT_TAKE = 2, /* cycles that a message's header takes */
+	TPORT_RECORDS = 64, /* slots */
 };
 
-/* A message that stays in its slot, because it came early or ahead of another:
- * 4 words, by slot. */
+/* A message or record that stays in its slot, because it came early or ahead of
+ * another: 4 words, by place. */
 struct tport_early {
 	uint64_t tag;
-	uint32_t source, next; /* 1 + slot */
+	uint32_t source, next; /* 1 + place */
 	uint32_t bytes;
 	uint16_t number;
 	uint8_t kind, spare;
@@ -109,16 +109,17 @@ static inline uint64_t tport_element_at(uint64_t card, uint32_t handle)
 }
 
 static inline uint64_t tport_early_at(
-	uint64_t card, uint64_t counts, uint32_t slot)
+	uint64_t card, uint64_t counts, uint32_t place)
 {
 	return card + (uint32_t)counts * sizeof(struct tport_posted) +
-	       slot * sizeof(struct tport_early);
+	       place * sizeof(struct tport_early);
 }
 
 static inline uint64_t tport_number_at(
 	uint64_t card, uint64_t counts, uint32_t rank)
 {
-	return tport_early_at(card, counts, (uint32_t)(counts >> 32)) +
+	return tport_early_at(
+		       card, counts, (uint32_t)(counts >> 32) + TPORT_RECORDS) +
 	       rank * sizeof(uint16_t);
 }
 

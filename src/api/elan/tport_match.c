@@ -5,8 +5,9 @@
  *	posted list   receives without a message, in the order of posting
  *	early list    messages without a receive, in the order of arrival; they
  *	              stay in their slots
- *	ahead list    messages that overtook an earlier one of their sender;
- *	              they stay in their slots, too, until that is here
+ *	ahead lists   messages, and records, that overtook an earlier one of
+ *	              their sender; they stay in their slots, too, until that is
+ *	              here
  *
  * A message is compared with posted receives, a receive with early messages,
  * one after the other: the first that matches is taken out of its list.  Heads
@@ -18,17 +19,20 @@
  * the cache comes on top.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "api/elan/tport.h"
 
 struct list {
-	uint32_t first, last; /* handles, or 1 + slot */
+	uint32_t first, last; /* handles, or 1 + place */
 	uint32_t source; /* of the last one, whose word has the link, too */
 };
 
 struct matcher {
 	const uint64_t *reg;
-	struct list posted, early, ahead;
+	struct list posted, early, ahead, ahead_records;
+	uint16_t record; /* number of the next one */
+	bool is_broken; /* its memory cannot be read */
 	uint32_t looked; /* elements, for what is at hand */
 	uint32_t spent; /* cycles */
 };
@@ -38,17 +42,43 @@ static uint64_t element_at(const struct matcher *x, uint32_t handle)
 	return tport_element_at(x->reg[TPORT_CARD], handle);
 }
 
-static uint64_t early_at(const struct matcher *x, uint32_t slot)
+static uint64_t early_at(const struct matcher *x, uint32_t place)
 {
-	return tport_early_at(x->reg[TPORT_CARD], x->reg[TPORT_COUNTS], slot);
+	return tport_early_at(x->reg[TPORT_CARD], x->reg[TPORT_COUNTS], place);
+}
+
+/* Places in lists of messages and records: slots of messages, then those of
+ * records. */
+static uint32_t n_slots(const struct matcher *x)
+{
+	return (uint32_t)(x->reg[TPORT_COUNTS] >> 32);
+}
+
+static uint32_t place_of(const struct matcher *x, const struct elan_message *m)
+{
+	return m->slot + (m->queue == x->reg[TPORT_QUEUES] ? n_slots(x) : 0);
+}
+
+/* What is in the slot of a place. */
+static bool look(
+	const struct matcher *x, uint32_t place, struct elan_message *m)
+{
+	uint32_t queue = (uint32_t)x->reg[TPORT_QUEUES];
+
+	return place < n_slots(x)
+		       ? !elan_thread_look(queue + 1, place, m)
+		       : !elan_thread_look(queue, place - n_slots(x), m);
 }
 
 /* --- loads and stores --- */
 
 static void load(struct matcher *x, uint64_t at, void *to, uint32_t bytes)
 {
-	elan_thread_read(at, to, bytes);
-	x->spent += bytes / 8;
+	if (elan_thread_read(at, to, bytes)) {
+		x->is_broken = true;
+		memset(to, 0, bytes); /* the end of a list */
+	}
+	x->spent += (bytes + 7) / 8;
 }
 
 static uint32_t block_cycles(const struct matcher *x, uint32_t bytes)
@@ -168,14 +198,15 @@ static void keep(
 		.kind = m->kind,
 	};
 
+	uint32_t place = place_of(x, m);
+
 	if (l->last)
-		set_next(x, early_at(x, l->last - 1) + 8, l->source,
-			m->slot + 1);
+		set_next(x, early_at(x, l->last - 1) + 8, l->source, place + 1);
 	else
-		l->first = m->slot + 1;
-	l->last = m->slot + 1;
+		l->first = place + 1;
+	l->last = place + 1;
 	l->source = m->source;
-	store(x, early_at(x, m->slot), &e, sizeof(e));
+	store(x, early_at(x, place), &e, sizeof(e));
 	compute(x, 0);
 }
 
@@ -214,27 +245,26 @@ static uint64_t number_at(const struct matcher *x, uint32_t rank)
 	return tport_number_at(x->reg[TPORT_CARD], x->reg[TPORT_COUNTS], rank);
 }
 
-/* Takes a sender's message of a number out of the ahead list; false: it has not
+/* Takes a sender's message of a number out of a list; false: it has not
  * come. */
-static bool take_ahead(struct matcher *x, uint32_t source, uint16_t number,
-	struct elan_message *m)
+static bool take_ahead(struct matcher *x, struct list *l, uint32_t source,
+	uint16_t number, struct elan_message *m)
 {
 	struct tport_early e, before = { 0 };
-	uint32_t slot = x->ahead.first, previous = 0;
+	uint32_t place = l->first, previous = 0;
 
-	while (slot) {
-		load(x, early_at(x, slot - 1), &e, sizeof(e));
+	while (place) {
+		load(x, early_at(x, place - 1), &e, sizeof(e));
 		if (e.source == source && e.number == number)
 			break;
 		before = e;
-		previous = slot;
-		slot = e.next;
+		previous = place;
+		place = e.next;
 	}
-	if (!slot)
+	if (!place)
 		return false;
-	unlink_kept(x, &x->ahead, e.next, &before, previous);
-	return !elan_thread_look(
-		(uint32_t)x->reg[TPORT_QUEUES] + 1, slot - 1, m);
+	unlink_kept(x, l, e.next, &before, previous);
+	return look(x, place - 1, m);
 }
 
 /* Messages of a sender are matched in the order of their numbers. */
@@ -243,8 +273,7 @@ static void on_message(struct matcher *x, struct elan_message *m)
 	uint64_t at = number_at(x, m->source);
 	uint16_t number;
 
-	elan_thread_read(at, &number, sizeof(number));
-	x->spent++;
+	load(x, at, &number, sizeof(number));
 	if (m->number != number) {
 		keep(x, &x->ahead, m);
 		return;
@@ -254,7 +283,7 @@ static void on_message(struct matcher *x, struct elan_message *m)
 		store(x, at, &number, sizeof(number));
 		match(x, m);
 		x->looked = x->spent = 0;
-	} while (take_ahead(x, m->source, number, m));
+	} while (take_ahead(x, &x->ahead, m->source, number, m));
 }
 
 /* --- records --- */
@@ -317,9 +346,27 @@ static void on_receive(struct matcher *x, const struct elan_message *m)
 	}
 	unlink_kept(x, &x->early, e.next, &before, previous);
 	elan_thread_free(m->queue, m->slot);
-	if (!elan_thread_look(
-		    (uint32_t)x->reg[TPORT_QUEUES] + 1, slot - 1, &found))
+	if (look(x, slot - 1, &found))
 		deliver(x, &found, r.handle, r.to, r.bytes);
+}
+
+/* Records are executed in their order, too.  Those of others are dropped. */
+static void on_record(struct matcher *x, struct elan_message *m)
+{
+	if (m->kind != TPORT_RECEIVE ||
+		m->source != x->reg[TPORT_BLOCK] >> 32) {
+		elan_thread_free(m->queue, m->slot);
+		return;
+	}
+	if (m->number != x->record) {
+		keep(x, &x->ahead_records, m);
+		return;
+	}
+	do {
+		on_receive(x, m);
+		x->record++;
+		x->looked = x->spent = 0;
+	} while (take_ahead(x, &x->ahead_records, m->source, x->record, m));
 }
 
 void tport_match(const uint64_t reg[ELAN_REGISTERS])
@@ -327,15 +374,13 @@ void tport_match(const uint64_t reg[ELAN_REGISTERS])
 	struct matcher x = { .reg = reg };
 	struct elan_message m;
 
-	while (!elan_thread_wait_queue((uint32_t)reg[TPORT_QUEUES], 2, &m)) {
+	while (!x.is_broken &&
+		!elan_thread_wait_queue((uint32_t)reg[TPORT_QUEUES], 2, &m)) {
 		x.looked = 0;
 		x.spent = TPORT_TAKE;
-		if (m.queue != reg[TPORT_QUEUES])
-			on_message(&x, &m);
-		else if (m.kind == TPORT_RECEIVE &&
-			 m.source == reg[TPORT_BLOCK] >> 32)
-			on_receive(&x, &m);
+		if (m.queue == reg[TPORT_QUEUES])
+			on_record(&x, &m);
 		else
-			elan_thread_free(m.queue, m.slot);
+			on_message(&x, &m);
 	}
 }
