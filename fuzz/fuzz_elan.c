@@ -13,6 +13,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
+	EACH = 2,
 	QUEUES = 4,
 	BUFFER = 1 << 16,
 	SLOTS = 256, /* more messages than programs send */
@@ -108,8 +109,8 @@ static void use_input(struct process *x, struct elan_cq *q,
 static void use_port(struct process *x, struct program_at *p, uint8_t kind)
 {
 	struct numbers n = numbers(p);
-	const struct elan_tport_options o = { N(0) % 3, PORT_QUEUE + N(0) % 3,
-		N(1), n.v[2] };
+	const struct elan_tport_options o = { N(0) % 3,
+		PORT_QUEUE + weft_process(), N(1), n.v[2] };
 	uint32_t handle;
 
 	if (!x->port.is_open)
@@ -205,16 +206,27 @@ static void use_event(struct process *x, struct elan_cq *q,
 		elan_thread_start(q, N(0), n.v + 1);
 }
 
+/* A queue of the process, or one that looks like another's. */
+static struct elan_cq *choose(
+	struct process *x, struct elan_cq *forged, uint8_t which)
+{
+	*forged = (struct elan_cq){ .id = which % (EACH * QUEUES) };
+	return which % 8 == 7 ? forged : &x->q[which % QUEUES];
+}
+
 static void run_program(void *mine)
 {
 	struct program_at p = program_begin();
 	struct process *x = mine;
+	uint32_t first = QUEUES * weft_process();
+	struct elan_cq forged;
 
 	for (uint32_t i = 0; i < QUEUES; i++)
-		elan_cq_open(&x->q[i], i, (enum elan_depth)i, ELAN_MAY_ALL);
+		elan_cq_open(
+			&x->q[i], first + i, (enum elan_depth)i, ELAN_MAY_ALL);
 	for (int i = 0; i < PROGRAM_CALLS; i++) {
 		uint8_t what = take(&p) % 6, kind = take(&p) % 6;
-		struct elan_cq *q = &x->q[take(&p) % QUEUES];
+		struct elan_cq *q = choose(x, &forged, take(&p));
 
 		if (what == 0)
 			use_queue(q, &p, kind);
@@ -241,6 +253,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.run = run_program,
 		.node_bytes = sizeof(struct process),
 		.interface = "elan",
+		.n_processes = EACH,
 	};
 
 	program_run(&app, on, data, size);

@@ -186,8 +186,8 @@ uint64_t elan_put_packets(uint64_t bytes);
  * nothing. Unless they are 0, target_event of each of these nodes is set by the
  * number of bytes that have arrived, and source_event of this node by 1 for
  * each packet that all have acknowledged.  Needs a queue with
- * ELAN_MAY_BROADCAST, which stops if these ranks do not exist, or if one of the
- * nodes refuses.
+ * ELAN_MAY_BROADCAST, which stops if these ranks do not exist, if nodes of
+ * other jobs are between them, or if one of the nodes refuses.
  */
 int elan_broadcast(struct elan_cq *q, uint32_t first, uint32_t last,
 	uint64_t to, const void *data, uint64_t bytes, uint32_t target_event,

@@ -190,6 +190,18 @@ enum elan_error elan_route_find(const struct nic_at *a, enum elan_unit by,
 	return ELAN_FINE;
 }
 
+bool elan_range_is_own(const struct nic_at *a, const struct elan_queue *q,
+	uint64_t first, uint64_t last)
+{
+	const struct elan_job *job = &process_of(a, q)->job;
+	uint64_t i = first / job->each;
+
+	for (; job->world && i < last / job->each; i++)
+		if (job->world->node[i + 1] != job->world->node[i] + 1)
+			return false;
+	return true;
+}
+
 uint32_t elan_route_pick_of(uint64_t routes, uint32_t number)
 {
 	number %= (uint32_t)__builtin_popcountll(routes);

@@ -410,6 +410,34 @@ static void qsn_f2_a_range_of_ranks_is_one_context_of_its_nodes(void **state)
 	}
 }
 
+static void gap_program(void *arg)
+{
+	static site_id node[] = { 0, 1, 3 };
+	static uint32_t place[] = { 0, 1, UINT32_MAX, 2 };
+	static const struct host_world world = { 3, node, place, 0 };
+	const struct elan_job gap = { &world, 1, THERE };
+	struct et_queue q;
+
+	elan_process_open(et_card(), 0, HERE, &gap);
+	q = et_open_as(0, ELAN_8K, ELAN_MAY_ALL, HERE);
+	et_cast(&q, 0, 1, ET_TARGET, 3, 100, 0, 0);
+	program_charge(20 * US);
+	assert_int_equal(et_error(&q), ELAN_FINE);
+	et_put(&q, 2, ET_TARGET, 3, 100, 0, 0);
+	et_cast(&q, 1, 2, ET_TARGET, 3, 100, 0, 0);
+	et_wait_error(&q, ELAN_ERROR_COMMAND);
+}
+
+/* Node 2, in between, is another job's. */
+static void qsn_f53_a_range_stays_in_its_job(void **state)
+{
+	struct et *m = *state;
+
+	run(m, gap_program, NULL);
+	for (site_id s = 0; s < NODES; s++)
+		et_expect_at(m, s, ET_TARGET, 3, 100, s != 2);
+}
+
 /* --- forged --- */
 
 static struct elan_node *here(void)
@@ -712,6 +740,7 @@ TESTS(ET_TEST(qsn_f44_a_rank_leads_to_a_node_and_a_context),
 	ET_TEST(qsn_f53_an_answer_has_the_context_of_who_has_asked),
 	ET_TEST(qsn_f53_each_end_sets_its_own_contexts_events),
 	TEST(qsn_f2_a_range_of_ranks_is_one_context_of_its_nodes),
+	ET_TEST(qsn_f53_a_range_stays_in_its_job),
 	ET_TEST(a_forged_rank_stops_its_queue),
 	ET_TEST(a_forged_context_is_refused),
 	ET_TEST(a_process_cannot_write_its_table),

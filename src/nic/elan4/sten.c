@@ -209,6 +209,11 @@ static bool is_range(uint64_t open)
 	return (open & 0xff) == ELAN_OPEN_RANGE;
 }
 
+static uint64_t rank_of(uint64_t open)
+{
+	return open >> 16 & 0xffffffff;
+}
+
 static enum elan_fifo fifo_of(uint64_t open)
 {
 	return is_range(open) ? ELAN_FIFO_CAST : ELAN_FIFO_STEN;
@@ -289,7 +294,7 @@ static void set_times(const struct nic_at *a, struct elan_buffer *b,
 /*
  * The last of several destinations, of which the first is known: p->last
  * becomes its node.  A broadcast goes to one context of all nodes from one to
- * the other, if this network's switches do that.
+ * the other, if they are the job's, and this network's switches do that.
  */
 static enum elan_error find_last(
 	const struct nic_at *a, const struct elan_queue *q, struct sten *p)
@@ -301,7 +306,8 @@ static enum elan_error find_last(
 	if (wrong)
 		return wrong;
 	if (!a->nic->net->coll || last.context != p->to.context ||
-		last.node < p->to.node)
+		last.node < p->to.node ||
+		!elan_range_is_own(a, q, rank_of(p->open), p->last))
 		return ELAN_ERROR_COMMAND;
 	p->last = last.node;
 	return ELAN_FINE;
@@ -314,8 +320,8 @@ static enum elan_error find_route(
 	enum elan_error wrong;
 
 	p->found = a->t;
-	wrong = elan_route_find(a, ELAN_BY_COMMAND, q,
-		p->open >> 16 & 0xffffffff, &p->to, &p->found);
+	wrong = elan_route_find(
+		a, ELAN_BY_COMMAND, q, rank_of(p->open), &p->to, &p->found);
 	if (!wrong && is_range(p->open))
 		wrong = find_last(a, q, p);
 	p->b.context = p->to.context;

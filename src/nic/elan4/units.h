@@ -319,6 +319,9 @@ enum elan_error elan_route_check(
 enum elan_error elan_route_find(const struct nic_at *a, enum elan_unit by,
 	const struct elan_queue *q, uint64_t rank, struct elan_route *r,
 	sim_time *t);
+/* Whether all nodes from that of one rank to that of another are the job's. */
+bool elan_range_is_own(const struct nic_at *a, const struct elan_queue *q,
+	uint64_t first, uint64_t last);
 /* A number counts those of an entry's routes; 0: all. */
 uint32_t elan_route_pick_of(uint64_t routes, uint32_t number);
 

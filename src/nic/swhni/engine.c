@@ -142,7 +142,7 @@ static bool is_known(const struct nic_at *a, const struct swhni_descriptor *d)
 
 /* What its own node can say of a descriptor. */
 static enum swhni_error check(
-	const struct nic_at *a, uint32_t engine, const struct sw_message *m)
+	const struct nic_at *a, uint32_t engine, struct sw_message *m)
 {
 	const struct swhni_descriptor *d = &m->d;
 	bool is_read = d->type == SWHNI_READ;
@@ -670,7 +670,8 @@ static void stop(const struct nic_at *a, uint32_t engine, uint32_t id)
 	if (e->is_quiet)
 		look_at_issue(a, engine, e->issuing == id);
 	resend_stop(&e->messages, id);
-	sw_engine_unline(a, engine, id);
+	if (m->is_lined)
+		sw_engine_unline(a, engine, id);
 	m->is_over = true;
 	sw_engine_settle(a, engine, id);
 }

@@ -160,14 +160,23 @@ static const struct nic_counter counters[] = {
 /* --- the network's client --- */
 
 /* Data that is at a bridge crosses the bus before anything else does. */
-static void settle(const struct nic_at *a)
+static __attribute__((noinline)) void settle_all(const struct nic_at *a)
 {
-	for (uint32_t i = 0; i < SWHNI_ENGINES; i++) {
-		struct side_reads *r = &sw_engine(a, i)->reads;
+	for (uint32_t i = 0; i < SWHNI_ENGINES; i++)
+		if (sw_engine(a, i)->reads.due <= a->t)
+			side_reads_settle(a, &sw_engine(a, i)->reads, a->t);
+}
 
-		if (r->due <= a->t)
-			side_reads_settle(a, r, a->t);
-	}
+static inline bool is_settled(const struct nic_at *a)
+{
+	return sw_engine(a, 0)->reads.due > a->t &&
+	       sw_engine(a, 1)->reads.due > a->t;
+}
+
+static inline void settle(const struct nic_at *a)
+{
+	if (!is_settled(a))
+		settle_all(a);
 }
 
 static void on_room(struct net_client *me, struct sim_worker *w, site_id s,
@@ -242,8 +251,8 @@ static void on_engine(
 		resend_on_event(a, &e->messages, first, data);
 }
 
-static void on_program(struct nic *nic, struct sim_worker *w, site_id s,
-	sim_time t, struct sim_event e)
+static __attribute__((noinline)) void on_program(struct nic *nic,
+	struct sim_worker *w, site_id s, sim_time t, struct sim_event e)
 {
 	struct nic_at a = { nic, nic->nodes[s], w, s, t };
 
@@ -254,6 +263,20 @@ static void on_program(struct nic *nic, struct sim_worker *w, site_id s,
 	host_event(nic->host, w, s, t, &e);
 }
 
+static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
+	sim_time t, struct sim_event e);
+
+static __attribute__((noinline)) void settle_first(struct net_client *me,
+	struct sim_worker *w, site_id s, sim_time t, struct sim_event e)
+{
+	struct nic_at a = nic_at(me->state, w, s, t);
+
+	settle_all(&a);
+	on_event(me, w, s, t, e);
+}
+
+/* Nothing of it is needed after a call, so that none costs more than it must:
+ * a message has a dozen. */
 static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
@@ -267,8 +290,11 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	}
 	/* a plan's event may be a node's first */
 	a = nic_at(nic, w, s, t);
+	if (!is_settled(&a)) {
+		settle_first(me, w, s, t, e);
+		return;
+	}
 	sw_here(&a)->running = number;
-	settle(&a);
 	ticks_check(&a, &sw_here(&a)->ticks, &e);
 	if (number < ENGINE_CLIENT + SW_EVENTS)
 		on_engine(&a, 0, number, e.data);
