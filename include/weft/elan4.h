@@ -195,7 +195,7 @@ enum elan_operation {
 /* Of ELAN_GUARD. */
 enum elan_guard { ELAN_ALWAYS, ELAN_IF_YES, ELAN_IF_NO, ELAN_GUARDS };
 
-#define ELAN_CLOSES  (UINT64_C(1) << 32) /* of ELAN_WRITE */
+#define ELAN_CLOSES (UINT64_C(1) << 32) /* of ELAN_WRITE */
 /* The next word has the names of events, which stand nowhere else. */
 #define ELAN_NAMED   (UINT64_C(1) << 8)
 #define ELAN_IS_LAST (UINT64_C(1) << 8) /* of ELAN_ENQUEUE */
@@ -272,6 +272,7 @@ enum elan_figure {
 	ELAN_MATCHED, /* messages */
 	ELAN_EARLY, /* messages that came before their receive */
 	ELAN_ELEMENTS, /* of lists, that were looked at */
+	ELAN_MOVED, /* messages, to host memory */
 	ELAN_FIGURES,
 };
 

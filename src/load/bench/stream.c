@@ -327,7 +327,8 @@ static bool transfer(struct bench_end *x)
 	if (bench_drops(x->bench) && !x->is_sink)
 		x->driver->flush(x);
 	if (bench_tagged(x))
-		return !receives(x) || receive_all(x);
+		return (!receives(x) || receive_all(x)) &&
+		       (x->is_sink || bench_tagged(x)->finish(x));
 	return !receives(x) || x->driver->await(x, x->lane);
 }
 
