@@ -12,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { QUEUES = 4, BUFFER = 1 << 16 };
+enum { EACH = 2, QUEUES = 4, BUFFER = 1 << 16 };
 
 struct process {
 	struct elan_cq q[QUEUES];
@@ -128,16 +128,27 @@ static void use_event(struct process *x, struct elan_cq *q,
 		elan_thread_start(q, N(0), n.v + 1);
 }
 
+/* A queue of the process, or one that looks like another's. */
+static struct elan_cq *choose(
+	struct process *x, struct elan_cq *forged, uint8_t which)
+{
+	*forged = (struct elan_cq){ .id = which % (EACH * QUEUES) };
+	return which % 8 == 7 ? forged : &x->q[which % QUEUES];
+}
+
 static void run_program(void *mine)
 {
 	struct program_at p = program_begin();
 	struct process *x = mine;
+	uint32_t first = QUEUES * weft_process();
+	struct elan_cq forged;
 
 	for (uint32_t i = 0; i < QUEUES; i++)
-		elan_cq_open(&x->q[i], i, (enum elan_depth)i, ELAN_MAY_ALL);
+		elan_cq_open(
+			&x->q[i], first + i, (enum elan_depth)i, ELAN_MAY_ALL);
 	for (int i = 0; i < PROGRAM_CALLS; i++) {
 		uint8_t what = take(&p) % 4, kind = take(&p) % 6;
-		struct elan_cq *q = &x->q[take(&p) % QUEUES];
+		struct elan_cq *q = choose(x, &forged, take(&p));
 
 		if (what == 0)
 			use_queue(q, &p, kind);
@@ -160,6 +171,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.run = run_program,
 		.node_bytes = sizeof(struct process),
 		.interface = "elan",
+		.n_processes = EACH,
 	};
 
 	program_run(&app, on, data, size);

@@ -186,8 +186,8 @@ uint64_t elan_put_packets(uint64_t bytes);
  * nothing. Unless they are 0, target_event of each of these nodes is set by the
  * number of bytes that have arrived, and source_event of this node by 1 for
  * each packet that all have acknowledged.  Needs a queue with
- * ELAN_MAY_BROADCAST, which stops if these ranks do not exist, or if one of the
- * nodes refuses.
+ * ELAN_MAY_BROADCAST, which stops if these ranks do not exist, if nodes of
+ * other jobs are between them, or if one of the nodes refuses.
  */
 int elan_broadcast(struct elan_cq *q, uint32_t first, uint32_t last,
 	uint64_t to, const void *data, uint64_t bytes, uint32_t target_event,
@@ -367,11 +367,15 @@ bool elan_wait_event(const struct elan_cq *q, uint64_t at, uint64_t value);
  */
 
 /*
- * For programs: loads a function for this node's threads under a number below
- * ELAN_CODES, and replaces the previous one; NULL removes it.  Threads that
- * have been started keep their function.  EINVAL.
+ * For programs: loads a function for this process's threads under a number
+ * below ELAN_CODES, and replaces the previous one; NULL removes it.  Threads
+ * that have been started keep their function.  Its code has ELAN_CODE_BYTES,
+ * which take card memory; the call takes the time of their stores on the host's
+ * bus.  EINVAL, ENOMEM.
  */
 int elan_thread_load(uint32_t code, elan_code *run);
+/* The same for code of a length: whole words, up to ELAN_CODE_MOST. */
+int elan_thread_load_code(uint32_t code, elan_code *run, uint32_t bytes);
 /* For programs: starts a thread by a command.  Needs ELAN_MAY_THREAD. */
 int elan_thread_start(
 	struct elan_cq *q, uint32_t code, const uint64_t reg[ELAN_REGISTERS]);
@@ -439,6 +443,22 @@ int elan_thread_write_block(uint64_t to, const void *from, uint32_t bytes);
  */
 int elan_thread_read(uint64_t at, void *to, uint32_t bytes);
 int elan_thread_write(uint64_t at, uint64_t value);
+
+/* Bytes of the node's memory, 1 to ELAN_BLOCK, and where they go. */
+struct elan_fetch {
+	uint64_t at;
+	void *to;
+	uint32_t bytes;
+};
+
+/*
+ * Reads several parts of the node's memory, of which nic.thread.reads are under
+ * way at a time; one begins in each cycle.  Returns when all are here, and
+ * occupies the processor until then.  EINVAL for none and for other lengths,
+ * EFAULT for addresses outside of the process's part of the node's memory, and
+ * then nothing is read.
+ */
+int elan_thread_fetch(const struct elan_fetch *f, uint32_t n);
 
 /*
  * Reads a block of the card's memory by one or both read ports of its cache, at

@@ -146,6 +146,8 @@ enum {
 	ELAN_COPY_MOST = 2048, /* most bytes that an event copies */
 	ELAN_REGISTERS = 6, /* initial values for a thread */
 	ELAN_CODES = 1024, /* numbers of code per context */
+	ELAN_CODE_BYTES = 1024, /* of code, unless its length is given */
+	ELAN_CODE_MOST = 1 << 20,
 	ELAN_EVENT_BYTES = 32, /* of card memory */
 	/* Names of events: numbers, and addresses of up to 31 bits. */
 	ELAN_EVENT_NAMES = ELAN_EVENTS + (1 << 26),

@@ -112,6 +112,34 @@ static void qsn_g1_payload_goes_in_transactions_of_128_bytes(void **state)
 			link_wire_bytes(&p, bytes));
 }
 
+/* A sender that counts them has a head for each, whatever their payload. */
+static void qsn_f7_each_transaction_has_its_head(void **state)
+{
+	struct link_params p = elite();
+	struct link_rules r = link_test_rules(&p);
+
+	assert_int_equal(r.n_formats, 1 + LINK_TRANSACTIONS);
+	for (uint32_t n = 1; n <= LINK_TRANSACTIONS; n++) {
+		for (uint32_t words = 0; words <= 128; words++) {
+			struct packet x = { .format = (uint8_t)n,
+				.bytes = (uint16_t)(words < 64 ? 8 * words
+							       : 512),
+				.size = (uint16_t)(words < 64 ? 0
+							      : words - 64) };
+
+			link_measure(&r, &x);
+			assert_int_equal(
+				r.bytes[x.size], 8 + 17 * n + 8 * words);
+			assert_in_range(r.ser[x.size] * 1333 / 1000,
+				1000 * r.bytes[x.size] - 1,
+				1000 * r.bytes[x.size] + 1);
+		}
+	}
+	p.transaction = 0;
+	r = link_test_rules(&p);
+	assert_int_equal(r.n_formats, 1);
+}
+
 /* QSN-N49, QSN-N50: 4/5 of 1333 MB/s, in time and in rate. */
 static void qsn_f76_4b5b_leaves_four_fifths(void **state)
 {
@@ -488,6 +516,7 @@ int main(void)
 		cmocka_unit_test(times_are_right_to_the_nearest_picosecond),
 		cmocka_unit_test(
 			qsn_g1_payload_goes_in_transactions_of_128_bytes),
+		cmocka_unit_test(qsn_f7_each_transaction_has_its_head),
 		cmocka_unit_test(qsn_f76_4b5b_leaves_four_fifths),
 		cmocka_unit_test(
 			qsn_f75_fibres_are_coded_whatever_the_other_links_are),

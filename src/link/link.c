@@ -253,12 +253,14 @@ static int64_t with_control(const struct link_params *p, int64_t bytes)
 	return bytes + (bytes * p->control + every / 2) / every;
 }
 
-/* So many words of payload in the links' own format. */
-static int64_t plain_bytes(const struct link_params *p, int64_t words)
+/* So many words of payload in the links' own format, with a number of
+ * transactions; 0: as many as they fill. */
+static int64_t plain_bytes(
+	const struct link_params *p, int64_t words, int64_t heads)
 {
-	int64_t bytes = words * word_of(p), heads = 0;
+	int64_t bytes = words * word_of(p);
 
-	if (p->transaction)
+	if (p->transaction && !heads)
 		heads = (bytes + p->transaction - 1) / p->transaction;
 	return p->header + bytes + heads * p->per_transaction + p->trailer;
 }
@@ -276,7 +278,7 @@ int64_t link_wire_bytes(const struct link_params *p, int64_t payload)
 {
 	int64_t words = (payload + word_of(p) - 1) / word_of(p);
 
-	return with_control(p, plain_bytes(p, words));
+	return with_control(p, plain_bytes(p, words, 0));
 }
 
 /* --- what follows --- */
@@ -301,7 +303,15 @@ static int64_t bytes_of(
 	const struct link_format *f = p->formats ? &p->formats[format] : NULL;
 
 	return f ? f->header + words * f->word + f->trailer
-		 : plain_bytes(p, words);
+		 : plain_bytes(p, words, format);
+}
+
+/* Those of the interface, or numbers of transactions. */
+static uint32_t n_formats(const struct link_params *p)
+{
+	if (p->formats)
+		return p->n_formats;
+	return p->transaction ? 1 + LINK_TRANSACTIONS : 1;
 }
 
 /* And in a buffer. */
@@ -338,7 +348,7 @@ static void find_rates(struct link_rules *r, const struct link_params *p,
 static void fill_row(struct link_rules *r, const struct link_params *p,
 	uint32_t row, int64_t rate, int64_t dead)
 {
-	uint32_t n = p->formats ? p->n_formats : 1, words = r->row / n;
+	uint32_t n = r->n_formats, words = r->row / n;
 	int64_t lanes = link_width(p, p->lanes - dead);
 
 	if (!lanes)
@@ -366,7 +376,7 @@ static void fill_row(struct link_rules *r, const struct link_params *p,
 static int size_rows(
 	struct link_rules *r, const struct link_params *p, struct err *e)
 {
-	uint32_t n = p->formats ? p->n_formats : 1, most = 0, fullest = 0;
+	uint32_t n = n_formats(p), most = 0, fullest = 0;
 	uint32_t words = (r->max_payload + r->word - 1) / r->word;
 
 	for (uint32_t f = 0; f < n; f++) {
@@ -378,6 +388,7 @@ static int size_rows(
 			fullest = f;
 		}
 	}
+	r->n_formats = n;
 	r->extra = words;
 	r->max_chunks = most;
 	r->row = n * (2 * words + 1);
@@ -385,8 +396,10 @@ static int size_rows(
 		return err_set(e,
 			"link.payload: %u bytes are %u chunks of %u%s%s, and a "
 			"packet with its header holds at most %d",
-			r->max_payload, most, r->chunk, n > 1 ? " in a " : "",
-			n > 1 ? p->formats[fullest].name : "", LINK_MAX_CHUNKS);
+			r->max_payload, most, r->chunk,
+			p->formats && n > 1 ? " in a " : "",
+			p->formats && n > 1 ? p->formats[fullest].name : "",
+			LINK_MAX_CHUNKS);
 	if (r->row > UINT16_MAX)
 		return err_set(e,
 			"link.word: %u bytes are %u words of %u, too many for "

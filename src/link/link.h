@@ -29,6 +29,7 @@ enum {
 	LINK_CHANNELS = 4,
 	LINK_RETURNS = 7,
 	LINK_MAX_ROUTE = 15, /* longest carried route, in switches */
+	LINK_TRANSACTIONS = 6, /* most that a sender counts in a packet */
 };
 
 /*
@@ -65,7 +66,8 @@ struct link_params {
 	const struct link_format *formats; /* NULL: header and trailer */
 	uint32_t n_formats;
 	/* Payload is divided into transactions with a head each; 0: it is
-	 * not. */
+	 * not.  A sender that counts its transactions names their number by
+	 * packet.format; 0: as many as the payload fills. */
 	int64_t transaction, per_transaction; /* bytes */
 	int64_t protocol; /* bytes owed for each arriving packet */
 	int64_t gap; /* bytes between packets */
@@ -125,6 +127,7 @@ struct link_rules {
 	uint32_t max_chunks; /* of a full packet */
 	uint32_t max_payload, chunk, word;
 	uint32_t first[LINK_FORMATS]; /* of a row, by format */
+	uint32_t n_formats; /* 1: all packets have the same one */
 	uint32_t extra; /* additional words that a packet may have */
 	uint32_t row; /* costs in one */
 	uint32_t n_rates; /* of links that have all their lanes */

@@ -19,10 +19,7 @@
 #include "api/elan/tport.h"
 #include "host/program.h"
 
-enum {
-	RECORD_SLOTS = 64,
-	PAGES = 2, /* to which queues are mapped, of each port */
-};
+enum { PAGES = 2 }; /* to which queues are mapped, of each port */
 
 /* Where these pages begin: beyond any memory. */
 #define PAGES_AT UINT64_C(0xfffff00000000000)
@@ -67,8 +64,10 @@ static uint32_t slot_bytes(void)
 /* Bytes of a block copy in a cycle of the thread processor. */
 static uint32_t block(const struct elan_params *p)
 {
-	return (uint32_t)(p->thread_block / 1000 * p->thread_clock /
-			  (PS_PER_S / 1000));
+	int64_t n =
+		p->thread_block / 1000 * p->thread_clock / (PS_PER_S / 1000);
+
+	return n > 0 ? (uint32_t)n : 1;
 }
 
 static struct tport_plan plan_of(const struct elan_tport *t)
@@ -170,7 +169,7 @@ static int open_inputs(const struct elan_tport *t)
 {
 	struct elan_iq_options o = {
 		.id = 2 * t->port,
-		.slots = RECORD_SLOTS,
+		.slots = TPORT_RECORDS,
 		.bytes = sizeof(struct tport_record),
 	};
 	int code = elan_iq_open(&o);

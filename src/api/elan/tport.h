@@ -26,9 +26,10 @@
  *
  * Messages without a receive are *kept*, each at a place: the slots of the
  * message queue come first, then cells of host memory, to which the oldest are
- * moved.  A place has 32 bytes of card memory behind the elements
- * (tport_kept_at()).  Behind those is the number of the next message of each
- * rank (tport_number_at()).
+ * moved; then the slots of records, which may overtake each other, too.  A
+ * place has 32 bytes of card memory behind the elements (tport_kept_at()).
+ * Behind those is the number of the next message of each rank
+ * (tport_number_at()).
  *
  * Host memory of a port: the plan, which the thread reads when it begins;
  * statuses; for each rank, the number of the next message to it; cells.
@@ -82,9 +83,10 @@ enum {
 	TPORT_POSTED = 40, /* bytes of one that are used */
 	TPORT_RECORD = 32, /* bytes of a record that are loaded */
 	TPORT_TAKE = 2, /* cycles that a message's header takes */
+	TPORT_RECORDS = 64, /* slots */
 };
 
-/* A message that came early, or ahead of another. */
+/* A message that came early, or a message or record ahead of another. */
 struct tport_kept {
 	uint64_t tag;
 	uint32_t source, next; /* 1 + place */
@@ -154,7 +156,7 @@ static inline uint64_t tport_kept_at(const struct tport_plan *p, uint32_t place)
 static inline uint64_t tport_number_at(
 	const struct tport_plan *p, uint32_t rank)
 {
-	return tport_kept_at(p, p->slots + p->n_cells) +
+	return tport_kept_at(p, p->slots + p->n_cells + TPORT_RECORDS) +
 	       rank * sizeof(uint16_t);
 }
 

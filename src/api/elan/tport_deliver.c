@@ -20,12 +20,6 @@ static bool is_slot(const struct tport_matcher *x, const struct elan_message *m)
 	return m->slot < x->plan.slots;
 }
 
-void tport_fetch(
-	const struct elan_message *m, uint32_t at, void *to, uint32_t bytes)
-{
-	elan_thread_read(m->at + at, to, bytes);
-}
-
 void tport_tell(
 	struct tport_matcher *x, uint32_t handle, const struct tport_status *s)
 {
@@ -47,14 +41,15 @@ static struct tport_status status_of(
 
 /* --- short ones --- */
 
-static void copy_cell(const struct elan_message *m, uint64_t to, uint32_t bytes)
+static void copy_cell(struct tport_matcher *x, const struct elan_message *m,
+	uint64_t to, uint32_t bytes)
 {
 	uint8_t block[ELAN_BLOCK];
 	uint32_t n;
 
 	for (uint32_t k = 0; k < bytes; k += n) {
 		n = bytes - k < ELAN_BLOCK ? bytes - k : ELAN_BLOCK;
-		tport_fetch(m, k, block, n);
+		tport_load(x, m->at + k, block, n);
 		elan_thread_write_block(to + k, block, n);
 	}
 }
@@ -70,7 +65,7 @@ static void deliver_short(struct tport_matcher *x, const struct elan_message *m,
 	if (n && is_slot(x, m))
 		elan_thread_copy(to, m->at, n);
 	else if (n)
-		copy_cell(m, to, n);
+		copy_cell(x, m, to, n);
 	tport_tell(x, handle, &s);
 }
 
@@ -142,8 +137,7 @@ static void deliver_long(struct tport_matcher *x, const struct elan_message *m,
 	struct tport_long l;
 	uint64_t n;
 
-	tport_fetch(m, 0, &l, sizeof(l));
-	x->spent += sizeof(l) / 8;
+	tport_load(x, m->at, &l, sizeof(l));
 	n = l.bytes < room ? l.bytes : room;
 	s = status_of(m, l.bytes, room);
 	s.is_done = !n;

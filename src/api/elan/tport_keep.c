@@ -21,9 +21,25 @@ static bool is_slot(const struct tport_matcher *x, uint32_t place)
 	return place < x->plan.slots;
 }
 
+static bool is_cell(const struct tport_matcher *x, uint32_t place)
+{
+	return !is_slot(x, place) && place - x->plan.slots < x->plan.n_cells;
+}
+
 static uint64_t cell_at(const struct tport_matcher *x, uint32_t place)
 {
 	return x->plan.cells + (uint64_t)(place - x->plan.slots) * x->plan.cell;
+}
+
+static uint32_t first_record(const struct tport_matcher *x)
+{
+	return x->plan.slots + x->plan.n_cells;
+}
+
+static uint32_t place_of(
+	const struct tport_matcher *x, const struct elan_message *m)
+{
+	return m->slot + (m->queue == x->plan.queues ? first_record(x) : 0);
 }
 
 /* --- lists --- */
@@ -68,14 +84,16 @@ void tport_keep(struct tport_matcher *x, struct tport_queue *q,
 		.length = m->bytes,
 	};
 
-	append(x, &q->newer, m->slot, m->source);
-	x->held += is_slot(x, m->slot);
-	if (!is_slot(x, m->slot)) {
-		tport_set_next(x, kept_at(x, m->slot) + 8, m->source, 0);
+	uint32_t place = place_of(x, m);
+
+	append(x, &q->newer, place, m->source);
+	x->held += is_slot(x, place);
+	if (is_cell(x, place)) {
+		tport_set_next(x, kept_at(x, place) + 8, m->source, 0);
 	} else {
 		if (m->kind == TPORT_LONG)
 			tport_load(x, m->at, &k.length, sizeof(k.length));
-		tport_store(x, kept_at(x, m->slot), &k, sizeof(k));
+		tport_store(x, kept_at(x, place), &k, sizeof(k));
 	}
 	tport_compute(x, 0);
 }
@@ -138,11 +156,16 @@ static void describe(struct tport_matcher *x, uint32_t place,
 		x->held--;
 		return;
 	}
+	if (!is_cell(x, place)) {
+		elan_thread_look(x->plan.queues, place - first_record(x), m);
+		return;
+	}
 	*m = (struct elan_message){
 		.at = cell_at(x, place),
 		.tag = k->tag,
 		.source = k->source,
 		.bytes = k->bytes,
+		.queue = x->plan.queues + 1,
 		.slot = place,
 		.number = k->number,
 		.kind = k->kind,

@@ -4,8 +4,8 @@
  *
  *	posted list   receives without a message, in the order of posting
  *	early list    messages without a receive, in the order of arrival
- *	ahead list    messages that overtook an earlier one of their sender,
- *	              until that is here
+ *	ahead lists   messages, and records, that overtook an earlier one of
+ *	              their sender, until that is here
  *
  * A message is compared with posted receives, a receive with early messages,
  * one after the other: the first that matches is taken out of its list.  Heads
@@ -17,6 +17,7 @@
  * the cache comes on top.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "api/elan/tport_thread.h"
 
@@ -29,8 +30,11 @@ static uint64_t element_at(const struct tport_matcher *x, uint32_t handle)
 
 void tport_load(struct tport_matcher *x, uint64_t at, void *to, uint32_t bytes)
 {
-	elan_thread_read(at, to, bytes);
-	x->spent += bytes / 8;
+	if (elan_thread_read(at, to, bytes)) {
+		x->is_broken = true;
+		memset(to, 0, bytes); /* the end of a list */
+	}
+	x->spent += (bytes + 7) / 8;
 }
 
 uint32_t tport_block_cycles(const struct tport_matcher *x, uint32_t bytes)
@@ -158,8 +162,7 @@ static void on_message(struct tport_matcher *x, struct elan_message *m)
 	uint64_t at = tport_number_at(&x->plan, m->source);
 	struct turn turn = { .source = m->source };
 
-	elan_thread_read(at, &turn.number, sizeof(turn.number));
-	x->spent++;
+	tport_load(x, at, &turn.number, sizeof(turn.number));
 	if (m->number != turn.number) {
 		tport_keep(x, &x->ahead, m);
 		return;
@@ -270,16 +273,14 @@ static void on_close(struct tport_matcher *x, const struct wanted *w)
 	tport_tell(x, w->record.handle, &s);
 }
 
-/* False: it was the last one. */
-static bool on_record(struct tport_matcher *x, const struct elan_message *m)
+/* The next one; false: it was the last. */
+static bool execute(struct tport_matcher *x, const struct elan_message *m)
 {
 	struct wanted w = { .tag = m->tag };
 
 	tport_load(x, m->at, &w.record, TPORT_RECORD);
 	elan_thread_free(m->queue, m->slot);
-	/* only the own program's count */
-	if (m->source != x->plan.rank || !w.record.handle ||
-		w.record.handle > x->plan.handles)
+	if (!w.record.handle || w.record.handle > x->plan.handles)
 		return true;
 	if (m->kind == TPORT_RECEIVE)
 		on_receive(x, &w);
@@ -292,6 +293,28 @@ static bool on_record(struct tport_matcher *x, const struct elan_message *m)
 	return m->kind != TPORT_CLOSE;
 }
 
+/* Records are executed in their order, too.  Those of others are dropped. */
+static bool on_record(struct tport_matcher *x, struct elan_message *m)
+{
+	struct turn turn = { .source = m->source };
+
+	if (m->source != x->plan.rank) {
+		elan_thread_free(m->queue, m->slot);
+		return true;
+	}
+	if (m->number != x->record) {
+		tport_keep(x, &x->records, m);
+		return true;
+	}
+	do {
+		if (!execute(x, m))
+			return false;
+		turn.number = ++x->record;
+		x->looked = x->spent = 0;
+	} while (tport_take(x, &x->records, is_turn, &turn, m));
+	return true;
+}
+
 void tport_match(const uint64_t reg[ELAN_REGISTERS])
 {
 	struct tport_matcher x = { 0 };
@@ -299,7 +322,7 @@ void tport_match(const uint64_t reg[ELAN_REGISTERS])
 
 	if (elan_thread_read(reg[0], &x.plan, sizeof(x.plan)))
 		return;
-	while (!elan_thread_wait_queue(x.plan.queues, 2, &m)) {
+	while (!x.is_broken && !elan_thread_wait_queue(x.plan.queues, 2, &m)) {
 		x.looked = 0;
 		x.spent = TPORT_TAKE;
 		if (m.queue != x.plan.queues)

@@ -293,6 +293,41 @@ static void qsn_f61_a_senders_messages_match_in_order(void **state)
 	assert_int_equal(et_counts(m, 1).noted[ELAN_MATCHED], FLOOD);
 }
 
+/* All receives at once, which the thread takes up slowly. */
+static void receive_all(void *arg)
+{
+	struct elan_tport t = open_port();
+	uint32_t handle[200];
+
+	for (uint32_t i = 0; i < 200; i++)
+		handle[i] = post(&t, 0, 0, 0, ET_TARGET + 512 * i, 512);
+	for (uint32_t i = 0; i < 200; i++) {
+		struct elan_tport_status s;
+
+		assert_int_equal(elan_tport_wait(&t, handle[i], &s), 0);
+		assert_int_equal(s.tag, 1 + i);
+	}
+}
+
+static void send_some(void *arg)
+{
+	struct elan_tport t = open_port();
+
+	program_wait(20 * US);
+	for (uint32_t i = 0; i < 200; i++)
+		send(&t, 1, 1 + i, 8);
+}
+
+/* Records are refused, too, and executed in their order nevertheless. */
+static void receives_are_posted_in_order(void **state)
+{
+	struct et *m = *state;
+
+	m->params.thread_block = 1000000;
+	et_run_two(m, send_some, receive_all, NULL);
+	assert_true(et_counts(m, 1).nacks > 10);
+}
+
 /* --- misuse --- */
 
 static void misuse_program(void *arg)
@@ -342,10 +377,12 @@ static void receive_short(void *arg)
 	struct elan_tport t = open_port();
 	struct elan_tport_status s;
 	uint32_t h = post(&t, 0, 7, ALL, ET_TARGET, 48);
+	int code;
 
 	et_fill(ET_TARGET, 99, 100);
-	while (elan_tport_test(&t, h, &s) == EINPROGRESS)
+	while ((code = elan_tport_test(&t, h, &s)) == EINPROGRESS)
 		program_charge(1 * US);
+	assert_int_equal(code, EMSGSIZE);
 	assert_int_equal(s.bytes, 100);
 	et_expect(ET_TARGET, 7, 48);
 	assert_int_equal(et_word(ET_TARGET + 48) & 255, et_byte(99, 48));
@@ -367,4 +404,5 @@ TESTS(ET_TEST(the_parts_of_a_matched_message),
 	ET_TEST(qsn_f61_posted_receives_match_in_their_order),
 	ET_TEST(an_early_message_waits_for_its_receive),
 	ET_TEST(qsn_f61_a_senders_messages_match_in_order),
-	ET_TEST(mistakes_are_errors), ET_TEST(a_receive_may_be_too_short))
+	ET_TEST(receives_are_posted_in_order), ET_TEST(mistakes_are_errors),
+	ET_TEST(a_receive_may_be_too_short))

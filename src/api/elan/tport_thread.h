@@ -20,7 +20,9 @@ struct tport_queue {
 struct tport_matcher {
 	struct tport_plan plan;
 	struct tport_list posted;
-	struct tport_queue early, ahead;
+	struct tport_queue early, ahead, records; /* these ahead, too */
+	uint16_t record; /* number of the next one */
+	bool is_broken; /* its memory cannot be read */
 	uint32_t held; /* slots of kept messages */
 	uint32_t made, free; /* cells: used ever, 1 + place of a free one */
 	uint32_t looked; /* elements, for what is at hand */
@@ -70,8 +72,5 @@ void tport_deliver(struct tport_matcher *x, const struct elan_message *m,
 /* A receive ends without bytes. */
 void tport_tell(
 	struct tport_matcher *x, uint32_t handle, const struct tport_status *s);
-/* Bytes of a message at its place. */
-void tport_fetch(
-	const struct elan_message *m, uint32_t at, void *to, uint32_t bytes);
 
 #endif

@@ -338,6 +338,13 @@ void bench_start_all(struct bench *b, const struct bench_program *program)
 	}
 }
 
+void bench_count(struct bench_end *x)
+{
+	x->start = program_now();
+	if (x->bench->warm && x->bench->looks->warmed)
+		x->bench->looks->warmed(x);
+}
+
 bool bench_report(const struct bench *b, struct load_result *r)
 {
 	programs_report(&b->programs, r);

@@ -77,9 +77,9 @@ struct elan_buffer {
 	uint16_t last; /* node of the range; its destination is the first */
 	uint32_t number; /* of the broadcast that it answers */
 	sim_time asked; /* its command, or its data, was in the card */
-	/* when the packet's head and each block of data left the source; the
-	 * receiver sees the blocks as much later as the head */
-	sim_time left_at, left[ELAN_MOST_PIECES];
+	/* when the packet's head, its tail and the end of each transaction
+	 * left the source; the receiver sees these as much later as the head */
+	sim_time left_at, tail, left[ELAN_MOST_PIECES];
 	uint32_t answer; /* to a get: its sequence */
 	uint8_t handed; /* pieces handed to the bus */
 	uint8_t todo; /* bursts and the tail that are still to come */

@@ -287,7 +287,8 @@ enum elan_error elan_dma_add(
 
 	if (wrong)
 		return wrong;
-	if (d->source_event >= ELAN_EVENT_NAMES || d->target_event >= ELAN_EVENT_NAMES)
+	if (d->source_event >= ELAN_EVENT_NAMES ||
+		d->target_event >= ELAN_EVENT_NAMES)
 		return ELAN_ERROR_COMMAND;
 	if (!elan_may(elan_here(a), q->context, d->from, d->bytes) ||
 		!elan_event_may(

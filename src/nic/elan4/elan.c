@@ -71,6 +71,7 @@ static const struct nic_counter card_counters[] = {
 	ACCESSES("dma", ELAN_BY_DMA),
 	ACCESSES("thread", ELAN_BY_THREAD),
 	ACCESSES("core", ELAN_BY_CORE),
+	ACCESSES("code", ELAN_BY_CODE),
 	CARD("queues_fetched", fetched, "queues"),
 	CARD("queues_exchanged", exchanged, "queues"),
 	CARD("messages", messages, "messages"),
@@ -328,7 +329,8 @@ static int elan_init(struct nic *nic, struct err *e)
 	if (find_fifos(x, e))
 		return -1;
 	x->least = link_ser_on(&net->link, ELAN_FIRST_WIRE, 8);
-	if (check_times(x, e) || elan_cache_set_up(&x->cache, &x->params, e))
+	if (check_times(x, e) || elan_cache_set_up(&x->cache, &x->params, e) ||
+		elan_code_set_up(&x->params, e))
 		return -1;
 	x->side = elan_bus_new(&x->params, nic->n_nodes, e);
 	x->reads = (struct side_reads_how){

@@ -5,7 +5,9 @@
  *	command.c   command processor: decodes, one queue's turn after the
  *	            other
  *	sten.c      STEN: makes short packets of a queue's words
- *	thread.c    thread processor: appends commands
+ *	thread.c    thread processor: whose turn it is; thread_calls.c,
+ *	            thread_read.c and thread_queue.c have what threads call
+ *	code.c      their code, and the instruction cache
  *	input.c     input processor: executes transactions, acknowledges,
  *	            writes memory; ask.c tests words first, answer.c answers
  *	            gets
@@ -317,6 +319,9 @@ struct elan_process {
 	uint32_t context;
 	uint32_t rank; /* its own */
 	struct elan_job job;
+	/* where entries of a page are, the last that was used */
+	uint32_t first;
+	struct elan_route *entry;
 };
 
 struct elan_processes {
@@ -550,6 +555,31 @@ struct elan_commands {
 	bool is_posted;
 };
 
+/* --- on the wire --- */
+
+/* Words of a transaction behind its head, which has its address, or what a
+ * message or an event is named by. */
+static inline uint32_t elan_words(const struct elan_piece *p)
+{
+	switch (p->what) {
+	case ELAN_WRITE:
+		return (p->bytes + 7u) / 8;
+	case ELAN_ENQUEUE: /* that of a long message says where it belongs */
+		return (p->bytes + 7u) / 8 + (p->back >> 32 > ELAN_PACKET);
+	case ELAN_GET:
+		return 2; /* where to, and its event */
+	default:
+		return 1; /* an event's count, a test's value */
+	}
+}
+
+/* The format of a packet with so many transactions; networks without them send
+ * only words. */
+static inline uint32_t elan_format(const struct link_rules *l, uint32_t heads)
+{
+	return l->n_formats > heads ? heads : 0;
+}
+
 /* --- the card --- */
 
 struct elan_node {
@@ -621,12 +651,15 @@ static inline void elan_post(
 	ticks_post(a, &elan_here(a)->ticks, t, e, data);
 }
 
-/* Serialisation of a packet with this much data. */
-static inline sim_time elan_ser(const struct nic_at *a, uint32_t bytes)
+/* Serialisation of a packet up to the end of a transaction: so many of them,
+ * and words. */
+static inline sim_time elan_ser(
+	const struct nic_at *a, uint32_t heads, uint32_t words)
 {
 	const struct link_rules *l = &a->nic->net->link;
 
-	return link_ser_on(l, ELAN_FIRST_WIRE, bytes);
+	return l->ser[link_row(l, ELAN_FIRST_WIRE, 0) * l->row +
+		      l->first[elan_format(l, heads)] + words];
 }
 
 /* When a packet leaves whose command or data is in the card now. */

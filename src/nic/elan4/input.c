@@ -603,13 +603,15 @@ void elan_input_on_packet(struct net_client *me, struct sim_worker *w,
 		elan_frame_on_arrival(&a, p, b);
 	if (p->flags & PACKET_ANSWER) /* what all have said */
 		b->kind = p->answer;
-	/* When its blocks are here; the last one of a slow source is later
-	 * than the network says. */
+	/* When its transactions are here; the last word of a slow source is
+	 * later than the network says. */
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		b->left[i] += later;
-		if (elan_has_data(&b->piece[i]) && b->left[i] > tail)
+		if (b->left[i] > tail)
 			tail = b->left[i];
 	}
+	if (b->tail + later > tail)
+		tail = b->tail + later;
 	elan_account_tail(&a, id, tail);
 	b->fifo = (uint8_t)fifo;
 	p->head = tail;

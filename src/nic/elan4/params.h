@@ -110,9 +110,18 @@ static const struct param elan_param_rows[] = {
 		"largest number of threads on a card; further ones wait in "
 		"their queues",
 		"assumed: more than any job starts at a time"),
+	TIME_TO(PS_PER_S, "thread.slice", thread_slice, "1 ms", 1000000,
+		"time after which a thread that does not wait lets others run",
+		"assumed"),
+	BYTES("thread.icache", thread_icache, "16 KiB", 256, 1 << 20,
+		"size of the thread processor's instruction cache", "QSN-N7"),
+	COUNT("thread.reads", thread_reads, "8", 1, 64,
+		"largest number of a thread's outstanding reads of the host's "
+		"memory",
+		"QSN-N10"),
 	RATE("thread.block", thread_block, "3.2 GB/s",
 		"rate of the thread processor's block loads and stores",
-		"QSN-N10"),
+		"QSN-N42"),
 	COUNT("match.cycles", match.cycles, "47", 16, 100000,
 		"cycles of the matching thread from a message to its first "
 		"request for the bus, if it is matched by the first element of "

@@ -54,17 +54,18 @@ static void note_out(const struct nic_at *a, const struct elan_thread *x)
 		n->asked = a->t;
 }
 
-void elan_thread_out(const struct nic_at *a, struct elan_thread *x, uint64_t to,
-	const void *from, uint32_t bytes)
+sim_time elan_thread_out(const struct nic_at *a, struct elan_thread *x,
+	uint64_t to, const void *from, uint32_t bytes)
 {
 	if (elan_is_card(to)) {
-		elan_cache_write(a, ELAN_BY_THREAD, to, bytes, a->t);
 		host_write(a->nic->host, a->w, a->s, a->t, to, from, bytes);
-		return;
+		return elan_cache_write(a, ELAN_BY_THREAD, to, bytes, a->t) -
+		       a->t;
 	}
 	note_out(a, x);
 	x->last_write = elan_block_write(a, to, from, bytes);
 	x->last_turn = elan_here(a)->words.asked;
+	return 0;
 }
 
 /* --- queues --- */
@@ -244,7 +245,7 @@ static sim_time block_time(const struct nic_at *a, uint32_t bytes)
 }
 
 /* What a block of card memory takes beyond that, if it is not in the cache. */
-static sim_time late(const struct nic_at *a, uint64_t from, uint32_t bytes)
+static sim_time missed(const struct nic_at *a, uint64_t from, uint32_t bytes)
 {
 	sim_time end = elan_cache_stream(
 		a, ELAN_BY_THREAD, from, bytes, ELAN_BOTH_PORTS, a->t);
@@ -259,6 +260,7 @@ int elan_thread_copy(uint64_t to, uint64_t from, uint32_t bytes)
 	struct elan_thread *x = self(&a);
 	uint8_t part[PART];
 	uint32_t n, first;
+	sim_time rest;
 
 	if (!bytes)
 		return EINVAL;
@@ -269,14 +271,15 @@ int elan_thread_copy(uint64_t to, uint64_t from, uint32_t bytes)
 	for (uint32_t k = 0; k < bytes; k += n) {
 		n = bytes - k < PART ? bytes - k : PART;
 		first = n < FIRST ? n : FIRST;
-		hold(&a, x, block_time(&a, first) + late(&a, from + k, n));
+		hold(&a, x, block_time(&a, first) + missed(&a, from + k, n));
 		x = self(&a);
 		if (!elan_thread_is_sound(&a, x, from + k, n))
 			return EIO;
 		host_read(a.nic->host, a.s, from + k, part, n);
-		elan_thread_out(&a, x, to + k, part, n);
-		if (n > first)
-			hold(&a, x, block_time(&a, n) - block_time(&a, first));
+		rest = elan_thread_out(&a, x, to + k, part, n) +
+		       block_time(&a, n) - block_time(&a, first);
+		if (rest)
+			hold(&a, x, rest);
 		x = self(&a);
 	}
 	return 0;
@@ -286,6 +289,7 @@ int elan_thread_write_block(uint64_t to, const void *from, uint32_t bytes)
 {
 	struct nic_at a;
 	struct elan_thread *x = self(&a);
+	sim_time late;
 
 	if (!bytes || bytes > PART)
 		return EINVAL;
@@ -293,6 +297,8 @@ int elan_thread_write_block(uint64_t to, const void *from, uint32_t bytes)
 		return EFAULT;
 	hold(&a, x, block_time(&a, bytes));
 	x = self(&a);
-	elan_thread_out(&a, x, to, from, bytes);
+	late = elan_thread_out(&a, x, to, from, bytes);
+	if (late)
+		hold(&a, x, late);
 	return 0;
 }

@@ -319,8 +319,16 @@ enum elan_error elan_route_check(
 enum elan_error elan_route_find(const struct nic_at *a, enum elan_unit by,
 	const struct elan_queue *q, uint64_t rank, struct elan_route *r,
 	sim_time *t);
-/* A number counts those of an entry's routes. */
-uint32_t elan_route_pick(uint64_t routes, uint32_t number);
+/* Whether all nodes from that of one rank to that of another are the job's. */
+bool elan_range_is_own(const struct nic_at *a, const struct elan_queue *q,
+	uint64_t first, uint64_t last);
+/* A number counts those of an entry's routes; 0: all. */
+uint32_t elan_route_pick_of(uint64_t routes, uint32_t number);
+
+static inline uint32_t elan_route_pick(uint64_t routes, uint32_t number)
+{
+	return routes + 1 < 2 ? number : elan_route_pick_of(routes, number);
+}
 
 /* --- chip.c --- */
 
@@ -528,6 +536,11 @@ void elan_input_on_tail(const struct nic_at *a, packet_id id);
 uint32_t elan_sten_send(const struct nic_at *a, struct elan_queue *q);
 uint32_t elan_sten_skip(const struct nic_at *a, struct elan_queue *q);
 void elan_sten_on_half(const struct nic_at *a, uint32_t queue);
+
+/* --- code.c --- */
+
+/* 0, or an error: the parameters do not fit together. */
+int elan_code_set_up(const struct elan_params *p, struct err *e);
 
 /* --- thread.c --- */
 

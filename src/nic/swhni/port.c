@@ -164,15 +164,13 @@ static void inject(
 	net_inject(a->nic->net, a->w, a->s, fifo_of(a, i), id, a->t);
 }
 
-/* The next packet leaves, now if it is ready, or when it is. */
-static void go_on(const struct nic_at *a, uint32_t i)
+static void go_on_with(const struct nic_at *a, uint32_t i, struct sw_line *l)
 {
 	struct net *net = a->nic->net;
-	struct sw_line *l = line_at(a, i);
 	struct packet_list *list = l->fast.first ? &l->fast : &l->list;
 	sim_time ready;
 
-	if (l->is_busy || !l->n || !net_has_room(net, a->s, fifo_of(a, i)))
+	if (!net_has_room(net, a->s, fifo_of(a, i)))
 		return;
 	ready = sw_load(a, list->first)->ready;
 	if (ready <= a->t) {
@@ -181,6 +179,15 @@ static void go_on(const struct nic_at *a, uint32_t i)
 		l->out_at = ready;
 		ticks_post(a, &sw_here(a)->ticks, ready, SW_OUT, i);
 	}
+}
+
+/* The next packet leaves, now if it is ready, or when it is. */
+static inline void go_on(const struct nic_at *a, uint32_t i)
+{
+	struct sw_line *l = line_at(a, i);
+
+	if (!l->is_busy && l->n)
+		go_on_with(a, i, l);
 }
 
 void sw_port_on_out(const struct nic_at *a, uint32_t i)

@@ -476,6 +476,9 @@ void sw_receive_on_written(
 
 	nic_charge(a, id, CAUSE_MEMORY_WRITE, sw_load(a, id)->ready);
 	nic_charge(a, id, CAUSE_COMPLETION, a->t);
+	if (sw_load(a, id)->end)
+		workqs_told(
+			a, &sw_engine(a, engine)->queues, sw_load(a, id)->end);
 	if (type == SW_PUT)
 		put_written(a, engine, id);
 	else if (type == SW_BYTES)
