@@ -321,6 +321,8 @@ struct bench_tagged {
 	bool (*await)(struct bench_end *x);
 	bool (*send)(struct bench_end *x, uint32_t node, uint64_t from,
 		uint64_t bytes);
+	/* Posts n receives of its messages that none will match, for ever. */
+	bool (*obstruct)(struct bench_end *x, uint32_t node, uint32_t n);
 	/* Waits until the bytes of all that were sent may change. */
 	bool (*finish)(struct bench_end *x);
 };

@@ -21,7 +21,9 @@ enum {
 	CAST_EVENT = 60000,
 	PORT_QUEUE = 3000, /* of the first lane's tagged port, three each */
 	RECEIVES = 512,
+	OTHERS = 4096, /* receives that match nothing, at most */
 	SENDS = 64, /* that have not been waited for */
+	HANDLES = RECEIVES + OTHERS + SENDS,
 };
 
 #define WORDS_AT UINT64_C(0x1000) /* by event */
@@ -65,8 +67,8 @@ static bool port_open(struct bench_end *x)
 	const struct elan_tport_options o = {
 		.port = x->lane,
 		.queue = PORT_QUEUE + 3 * x->lane,
-		.handles = RECEIVES + SENDS,
-		.at = PORTS_AT + x->lane * elan_tport_bytes(RECEIVES + SENDS),
+		.handles = HANDLES,
+		.at = PORTS_AT + x->lane * elan_tport_bytes(HANDLES),
 	};
 
 	return programs_did(x->programs, "elan_tport_open",
@@ -267,6 +269,19 @@ static bool match_await(struct bench_end *x)
 			own(x)->receive[own(x)->awaited++ % RECEIVES], NULL));
 }
 
+/* Of the tag of a lane that nobody has. */
+static bool match_obstruct(struct bench_end *x, uint32_t node, uint32_t n)
+{
+	uint32_t handle;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!programs_did(x->programs, "elan_tport_rx_start",
+			    elan_tport_rx_start(&own(x)->port, node, MOST_LANES,
+				    UINT64_MAX, PORTS_AT, 0, &handle)))
+			return false;
+	return true;
+}
+
 /* Waits until at most so many sends have not ended. */
 static bool match_flush(struct bench_end *x, uint32_t most)
 {
@@ -301,6 +316,7 @@ static const struct bench_tagged tagged = {
 	.post = match_post,
 	.await = match_await,
 	.send = match_send,
+	.obstruct = match_obstruct,
 	.finish = match_finish,
 };
 
