@@ -322,6 +322,8 @@ struct bench_tagged {
 	bool (*await)(struct bench_end *x);
 	bool (*send)(struct bench_end *x, uint32_t node, uint64_t from,
 		uint64_t bytes);
+	/* Waits until the bytes of all that were sent may change. */
+	bool (*finish)(struct bench_end *x);
 };
 
 struct bench_rogue {

@@ -19,12 +19,13 @@ enum {
 	EVENT_LANE = EVENT + COUNTERS,
 	CAST_QUEUE = 100, /* beyond those of messages */
 	CAST_EVENT = 60000,
-	PORT_QUEUE = 3000, /* of the first lane's tagged port */
+	PORT_QUEUE = 3000, /* of the first lane's tagged port, three each */
 	RECEIVES = 512,
+	SENDS = 64, /* that have not been waited for */
 };
 
 #define WORDS_AT UINT64_C(0x1000) /* by event */
-#define PORTS_AT (UINT64_C(8) << 20) /* by lane */
+#define PORTS_AT (UINT64_C(512) << 20) /* by lane */
 
 struct own {
 	uint64_t base; /* of the process's memory */
@@ -34,6 +35,7 @@ struct own {
 	uint32_t next; /* queue, of those that will do */
 	struct elan_tport port;
 	uint32_t receive[RECEIVES], posted, awaited; /* ever */
+	uint32_t send[SENDS], sent, finished; /* ever */
 	uint64_t networked, network_ps; /* counts, by warm rounds */
 	struct elan_cq queue[];
 };
@@ -76,10 +78,11 @@ static bool port_open(struct bench_end *x)
 {
 	const struct elan_tport_options o = {
 		.port = x->lane,
-		.queue = PORT_QUEUE + x->lane,
-		.handles = RECEIVES,
-		.at = address(
-			x, PORTS_AT + x->lane * elan_tport_bytes(RECEIVES)),
+		.queue = PORT_QUEUE + 3 * x->lane,
+		.handles = RECEIVES + SENDS,
+		.at = address(x,
+			PORTS_AT +
+				x->lane * elan_tport_bytes(RECEIVES + SENDS)),
 	};
 
 	return programs_did(x->programs, "elan_tport_open",
@@ -284,12 +287,34 @@ static bool match_await(struct bench_end *x)
 			own(x)->receive[own(x)->awaited++ % RECEIVES], NULL));
 }
 
+/* Waits until at most so many sends have not ended. */
+static bool match_flush(struct bench_end *x, uint32_t most)
+{
+	struct own *o = own(x);
+
+	while (o->sent - o->finished > most)
+		if (!programs_did(x->programs, "elan_tport_wait",
+			    elan_tport_wait(&o->port,
+				    o->send[o->finished++ % SENDS], NULL)))
+			return false;
+	return true;
+}
+
 static bool match_send(
 	struct bench_end *x, uint32_t node, uint64_t from, uint64_t bytes)
 {
-	return programs_did(x->programs, "elan_tport_tx_start",
-		elan_tport_tx_start(&own(x)->port, rank_at(x, node), x->lane,
-			address(x, from), bytes));
+	struct own *o = own(x);
+
+	return match_flush(x, SENDS - 1) &&
+	       programs_did(x->programs, "elan_tport_tx_start",
+		       elan_tport_tx_start(&o->port, rank_at(x, node), x->lane,
+			       address(x, from), bytes,
+			       &o->send[o->sent++ % SENDS]));
+}
+
+static bool match_finish(struct bench_end *x)
+{
+	return match_flush(x, 0);
 }
 
 static const struct bench_tagged tagged = {
@@ -297,6 +322,7 @@ static const struct bench_tagged tagged = {
 	.post = match_post,
 	.await = match_await,
 	.send = match_send,
+	.finish = match_finish,
 };
 
 /* --- misuse --- */
