@@ -82,8 +82,8 @@ static bool port_open(struct bench_end *x)
 		.port = x->lane,
 		.queue = PORT_QUEUE + 3 * x->lane,
 		.handles = HANDLES,
-		.at = address(x,
-			PORTS_AT + x->lane * elan_tport_bytes(HANDLES)),
+		.at = address(
+			x, PORTS_AT + x->lane * elan_tport_bytes(HANDLES)),
 	};
 
 	return programs_did(x->programs, "elan_tport_open",
