@@ -6,6 +6,7 @@
  *	until that is in the card                              descriptor
  *	until it is decoded                                    queue at the card
  *	of a DMA, until it is read                             engine
+ *	until its source is translated                         translation
  *	reads of a DMA                                         memory read
  *	until an assembler takes them                          engine
  *	until the packet leaves                                packet
@@ -14,6 +15,7 @@
  *	until its tail is there, where that was stored or
  *	read later than the network took it             descriptor, memory read
  *	until the input takes it                               receiver
+ *	until its addresses are translated                     translation
  *	until its test is decided                              memory read
  *	until it is in memory                                  memory write
  *
@@ -70,7 +72,7 @@ struct elan_account elan_account_begin(const struct nic_at *a,
 	c.engine = kind == BOOK_PUT ? "DMA engine" : "STEN";
 	c.handed = b.handed;
 	c.came = b.came;
-	c.asked = c.reading = c.read = c.built = a->t;
+	c.asked = c.looked = c.reading = c.read = c.built = a->t;
 	return c;
 }
 
@@ -95,7 +97,8 @@ void elan_account_packet(
 		nic_charge(a, id, CAUSE_DESCRIPTOR, c->came);
 		nic_charge(a, id, CAUSE_CARD, c->asked);
 		book_at_part(book_of(a), id, a->s, c->engine);
-		nic_charge(a, id, CAUSE_ENGINE, c->reading);
+		nic_charge(a, id, CAUSE_ENGINE, c->looked);
+		nic_charge(a, id, CAUSE_TRANSLATION, c->reading);
 		nic_charge(a, id, CAUSE_MEMORY_READ, c->read);
 		nic_charge(a, id, CAUSE_ENGINE, c->built);
 	}

@@ -16,6 +16,7 @@ struct elan_piece {
 	uint16_t bytes;
 	uint16_t at; /* of a write: in the data */
 	uint8_t what; /* ELAN_WRITE, ELAN_GET, ELAN_SET, ELAN_TEST */
+	uint8_t flags; /* at the receiver: of its page, enum elan_area_flag */
 };
 
 /* Names a get of a node; place 0: none. */

@@ -51,19 +51,31 @@ void elan_dma_on_left(const struct nic_at *a, uint32_t bytes)
 	elan_dma_go(a);
 }
 
+/* It leaves its engine, if it is finished. */
+static void retire(const struct nic_at *a, struct elan_run *r)
+{
+	if (r->pending || (r->read < r->d.bytes && !r->has_failed))
+		return;
+	if (!r->has_failed)
+		elan_event_set(a, r->context, (uint32_t)r->d.source_event, 1);
+	r->queue->dmas--;
+	r->is_used = false;
+}
+
+static void stop(
+	const struct nic_at *a, struct elan_run *r, enum elan_error why)
+{
+	r->has_failed = true;
+	elan_queue_stop(a, r->queue, why);
+}
+
 static void packet_done(const struct nic_at *a, uint32_t dma, uint32_t sequence)
 {
 	struct elan_run *r = &dmas_of(a)->run[dma];
 
 	window_done(&dmas_of(a)->channel, sequence);
 	r->pending--;
-	if (!r->pending && (r->read == r->d.bytes || r->has_failed)) {
-		if (!r->has_failed)
-			elan_event_set(
-				a, r->context, (uint32_t)r->d.source_event, 1);
-		r->queue->dmas--;
-		r->is_used = false;
-	}
+	retire(a, r);
 	elan_dma_go(a);
 }
 
@@ -77,10 +89,7 @@ static void on_acked(
 static void on_failed(
 	const struct nic_at *a, const struct elan_sent *s, enum elan_error why)
 {
-	struct elan_run *r = &dmas_of(a)->run[s->owner_id];
-
-	r->has_failed = true;
-	elan_queue_stop(a, r->queue, why);
+	stop(a, &dmas_of(a)->run[s->owner_id], why);
 	packet_done(a, s->owner_id, s->sequence);
 }
 
@@ -107,13 +116,14 @@ static void build(
 		.streams = elan_params(a)->cut_through,
 	};
 	elan_send_cut(b, run->d.to + r->offset, bytes);
-	elan_read(a, run->d.from + r->offset, b->data, bytes);
+	elan_read(a, r->at, b->data, bytes);
 	if (run->d.target_event)
 		elan_add_piece(
 			b, (struct elan_piece){ .what = ELAN_SET,
 				   .event = (uint32_t)run->d.target_event,
 				   .count = bytes ? bytes : 1 });
 	s->account = run->account;
+	s->account.looked = r->looked;
 	s->account.reading = r->from;
 	s->account.read = a->t;
 	s->item.dst = (site_id)run->d.destination;
@@ -141,12 +151,10 @@ void elan_dma_granted(const struct nic_at *a, uint32_t read, sim_time end)
 static void check(const struct nic_at *a, const struct elan_read *r)
 {
 	struct elan_run *run = &dmas_of(a)->run[r->dma];
-	uint64_t from = run->d.from + r->offset;
 
-	if (!elan_is_card(from) || elan_sdram_is_sound(a, from, r->bytes))
+	if (!elan_is_card(r->at) || elan_sdram_is_sound(a, r->at, r->bytes))
 		return;
-	run->has_failed = true;
-	elan_queue_stop(a, run->queue, ELAN_ERROR_MEMORY);
+	stop(a, run, ELAN_ERROR_MEMORY);
 }
 
 static void on_read(const struct nic_at *a, const struct side_read *x)
@@ -174,7 +182,8 @@ static bool may_read(const struct nic_at *a, uint32_t bytes)
 	       (!held || held + bytes <= (uint32_t)elan_params(a)->read_buffer);
 }
 
-static void start_read(const struct nic_at *a, uint32_t dma, uint32_t bytes)
+static void start_read(const struct nic_at *a, uint32_t dma, uint32_t bytes,
+	const struct elan_view *v)
 {
 	struct elan_dmas *x = dmas_of(a);
 	struct elan_run *run = &x->run[dma];
@@ -182,17 +191,17 @@ static void start_read(const struct nic_at *a, uint32_t dma, uint32_t bytes)
 	struct elan_read *r = slots_at(&x->reads, id);
 	struct nic_at then = *a;
 
-	if (run->ready > a->t)
-		then.t = run->ready;
+	then.t = run->ready > v->t ? run->ready : v->t;
+	r->at = v->at;
 	r->dma = dma;
 	r->bytes = bytes;
 	r->offset = run->read;
 	r->sequence = x->channel.next++;
 	r->from = then.t;
+	r->looked = run->ready > a->t ? run->ready : a->t;
 	r->is_built = false;
 	elan_here(a)->n_reads++;
-	elan_read_begin(&then, ELAN_BY_DMA, run->d.from + run->read, bytes,
-		on_read, x, id);
+	elan_read_begin(&then, ELAN_BY_DMA, v->at, bytes, on_read, x, id);
 	run->read += bytes;
 	run->pending++;
 	x->read_bytes += bytes;
@@ -202,19 +211,26 @@ static void start_read(const struct nic_at *a, uint32_t dma, uint32_t bytes)
 /* Reads the next block of a DMA, if there is one and it may. */
 static bool read_next(const struct nic_at *a, uint32_t dma)
 {
-	const struct elan_run *r = &dmas_of(a)->run[dma];
+	struct elan_run *r = &dmas_of(a)->run[dma];
 	uint64_t left = r->d.bytes - r->read;
 	uint32_t block = (uint32_t)elan_params(a)->read_block;
 	uint32_t bytes = left < block ? (uint32_t)left : block;
 	bool is_first = !r->read && !r->pending;
+	struct elan_view v;
 
 	if (!r->is_used || r->has_failed || (!left && !is_first))
 		return false;
 	if (!may_read(a, bytes) || window_span(&dmas_of(a)->channel) >=
 					   (uint32_t)elan_params(a)->dma_window)
 		return false;
-	start_read(a, dma, bytes);
-	return true;
+	v = elan_look(a, r->context, r->d.from + r->read, bytes, ELAN_TO_READ);
+	if (v.state == ELAN_SEEN) {
+		start_read(a, dma, bytes, &v);
+		return true;
+	}
+	stop(a, r, ELAN_ERROR_ADDRESS); /* given back meanwhile */
+	retire(a, r);
+	return false;
 }
 
 /* --- DMAs --- */
@@ -243,8 +259,12 @@ void elan_dma_go(const struct nic_at *a)
 		while (read_next(a, x->next))
 			;
 		r = &x->run[x->next];
-		if (r->is_used && r->read < r->d.bytes)
+		if (r->is_used && r->read < r->d.bytes && !r->has_failed)
 			return;
+		if (!r->is_used && x->waiting.n) { /* it has failed just now */
+			elan_dma_go(a);
+			return;
+		}
 		x->next = (x->next + 1) % ELAN_DMAS;
 	}
 }

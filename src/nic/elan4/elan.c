@@ -70,6 +70,9 @@ static const struct nic_counter card_counters[] = {
 	ACCESSES("dma", ELAN_BY_DMA),
 	ACCESSES("thread", ELAN_BY_THREAD),
 	ACCESSES("core", ELAN_BY_CORE),
+	CARD("tlb_hits", tlb_hits, "pages"),
+	CARD("tlb_fills", tlb_fills, "pages"),
+	CARD("tlb_links", tlb_links, "blocks"),
 	CARD("queues_fetched", fetched, "queues"),
 	CARD("queues_exchanged", exchanged, "queues"),
 	CARD("corrected", corrected, "words"),
@@ -114,7 +117,8 @@ static const struct nic_member members[] = {
 	MEMBER(slots, steps, sizeof(struct elan_step)),
 	MEMBER(slots, card_reads, sizeof(struct elan_card_read)),
 	MEMBER(side_reads, reads, 0),
-	MEMBER(ranges, contexts, 0),
+	MEMBER(elan_areas, areas, 0),
+	MEMBER(elan_mmu, mmu, 0),
 	MEMBER(seen, seen, 0),
 	MEMBER(elan_queues, queues, 0),
 	MEMBER(elan_chip, chip, 0),
@@ -137,6 +141,7 @@ static void node_init(struct nic *nic, void *node, site_id s)
 
 	elan_sdram_open(&n->sdram, host_at(nic->host, s),
 		(uint64_t)x->params.memory.size);
+	elan_mmu_init(&n->mmu, &x->params);
 	side_reads_init(&n->reads, &x->reads, &n->ticks);
 	resend_init(&n->sender.resend, &x->resend, &n->ticks,
 		sizeof(struct elan_sending));
@@ -319,7 +324,8 @@ static int elan_init(struct nic *nic, struct err *e)
 	if (find_fifos(x, e))
 		return -1;
 	x->least = link_ser(&net->link, 8);
-	if (check_times(x, e) || elan_cache_set_up(&x->cache, &x->params, e))
+	if (check_times(x, e) || elan_cache_set_up(&x->cache, &x->params, e) ||
+		elan_mmu_set_up(&x->mmu, &x->params, e))
 		return -1;
 	x->side = elan_bus_new(&x->params, nic->n_nodes, e);
 	x->reads = (struct side_reads_how){

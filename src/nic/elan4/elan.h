@@ -19,6 +19,9 @@
  *	cache.c     the cache in front of it: the time of an access
  *	card.c      accesses to the host's memory or the card's
  *	pcix.c      the host's bus: bursts in line for it, words
+ *	context.c   the addresses that a context has, as the driver knows them
+ *	mmu.c       from these to memory: two TLBs, and their fills
+ *	table.c     page tables in card memory
  *
  * elan_of() is the card of all nodes, and elan_here() the part of the node that
  * is visited.
@@ -31,9 +34,9 @@
 #include "base/slots.h"
 #include "nic/elan4/buffer.h"
 #include "nic/util/outbox.h"
-#include "nic/util/ranges.h"
 #include "nic/util/seen.h"
 #include "nic/util/side_reads.h"
+#include "nic/util/tlb.h"
 #include "nic/util/window.h"
 
 /* Numbers of events: ENGINE_CLIENT and above. */
@@ -103,7 +106,7 @@ struct elan_birth {
 struct elan_account {
 	struct book_message message;
 	sim_time handed, came, asked; /* as above; decoded */
-	sim_time reading, read, built; /* of DMAs */
+	sim_time looked, reading, read, built; /* of DMAs */
 	sim_time left; /* for the first time, or 0 */
 	const char *engine; /* its maker */
 	bool is_held; /* an answer, which continues the get's budget: */
@@ -183,6 +186,70 @@ struct elan_cache {
 	sim_time filled; /* all fills are over */
 };
 
+/* --- context.c --- */
+
+enum elan_area_flag {
+	ELAN_BIG_ENDIAN = 1, /* of words that the card itself writes */
+	ELAN_READ_ONLY = 2,
+	ELAN_TO_QUEUE = 4, /* its bytes are commands */
+	ELAN_ITS_OWN = 8, /* the context's memory, at its own addresses */
+};
+
+/* Addresses of a context, [first, last], that follow each other in memory. */
+struct elan_area {
+	uint64_t first, last;
+	uint64_t
+		to; /* where the first is: in the host's memory or the card's */
+	uint32_t context;
+	uint8_t tlb; /* by its page size */
+	uint8_t flags; /* of enum elan_area_flag */
+};
+
+struct elan_areas {
+	struct elan_area *area; /* by context, then by address */
+	uint32_t n;
+};
+
+/* --- mmu.c, table.c --- */
+
+enum {
+	ELAN_TLBS = 2, /* one for each active page size */
+	ELAN_TLB_WAYS = 4,
+	ELAN_WALKS = 4, /* fills of TLBs at a time */
+};
+
+/* Of all cards: what follows from the parameters. */
+struct elan_mmu_how {
+	uint8_t shift[ELAN_TLBS]; /* of page sizes, the smaller one first */
+	bool is_on;
+	sim_time fill, link;
+};
+
+/* A page on its way into a TLB. */
+struct elan_walk {
+	uint64_t page; /* its address */
+	sim_time ready;
+	uint32_t context;
+};
+
+/* The translation that was used last: [first, first + more] of a context. */
+struct elan_recent {
+	uint64_t first, more;
+	uint64_t to;
+	uint32_t context;
+	uint32_t flags; /* of enum elan_area_flag */
+};
+
+struct elan_mmu {
+	struct elan_recent recent;
+	struct tlb tlb[ELAN_TLBS];
+	uint64_t table[ELAN_TLBS]; /* in card memory; 0: none yet */
+	struct elan_walk *walk; /* some of them are over */
+	uint32_t n_walks, walk_room;
+	sim_time walked[ELAN_WALKS]; /* engines: free at */
+	sim_time filled; /* all fills are over */
+};
+
 /* --- pcix.c --- */
 
 /* A burst has the bus: t is the end of a read, or the time from which loads see
@@ -219,10 +286,11 @@ struct elan_card_read {
 	uint32_t id;
 };
 
-/* Words on their way to memory. */
+/* Words on their way to memory, or to their translation. */
 struct elan_word {
 	struct slot slot;
 	uint64_t address, value;
+	uint32_t context;
 };
 
 struct elan_words {
@@ -259,6 +327,7 @@ struct elan_queue {
 	bool is_half; /* a time-out is posted */
 	bool is_blocked; /* waits until a thread can be started */
 	bool is_fetching; /* to the chip */
+	bool is_looking; /* waits for a translation */
 	bool is_away, is_trapped; /* not resident; the driver knows */
 	uint64_t used; /* on chip, the last time; 0: it is not there */
 	uint16_t context;
@@ -432,9 +501,9 @@ struct elan_run {
 struct elan_read {
 	struct slot slot;
 	uint32_t dma, bytes;
-	uint64_t offset;
+	uint64_t offset, at; /* in the DMA; in memory */
 	uint32_t sequence; /* of its packet */
-	sim_time from; /* its start */
+	sim_time looked, from; /* its translation's start, and its own */
 	bool is_built; /* its packet is */
 };
 
@@ -484,7 +553,8 @@ struct elan_node {
 	struct slots card_reads; /* struct elan_card_read */
 	struct side_reads reads; /* of DMAs, gets and tests */
 	uint32_t n_reads; /* of these, with reserved places */
-	struct ranges contexts; /* flags: enum elan_order */
+	struct elan_areas areas;
+	struct elan_mmu mmu;
 	struct seen seen; /* packets that were executed, or denied */
 
 	struct elan_queues queues;
@@ -510,6 +580,7 @@ struct elan {
 	struct resend_how resend;
 	struct side_reads_how reads;
 	struct elan_cache_how cache;
+	struct elan_mmu_how mmu;
 };
 
 static inline struct elan *elan_of(const struct nic_at *a)

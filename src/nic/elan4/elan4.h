@@ -5,6 +5,7 @@
 #ifndef NIC_ELAN4_ELAN4_H
 #define NIC_ELAN4_ELAN4_H
 
+#include "base/param.h"
 #include "host/bus.h"
 #include "nic/nic.h"
 #include "nic/util/resend.h"
@@ -48,6 +49,14 @@ struct elan_cache_params {
 	int64_t fills; /* under way */
 };
 
+/* Translation of addresses. */
+struct elan_mmu_params {
+	int64_t on; /* flag; no: it takes no time, and no page is missing */
+	int64_t entries; /* of each TLB */
+	struct param_list sizes; /* the active ones, of enum elan_page_size */
+	int64_t fill, link;
+};
+
 struct elan_params {
 	int64_t platform;
 	int64_t command, input; /* ps */
@@ -71,6 +80,7 @@ struct elan_params {
 	int64_t threads; /* of a node */
 	struct elan_memory_params memory;
 	struct elan_cache_params cache;
+	struct elan_mmu_params mmu;
 	int64_t resident, cached; /* command queues: in hardware, on chip */
 	int64_t interrupt; /* until the driver has handled it */
 	struct elan_host host[ELAN_PLATFORMS];
@@ -195,6 +205,8 @@ struct elan_counts {
 	/* of the cache in front of card memory, by enum elan_unit */
 	uint64_t hits[ELAN_UNITS], misses[ELAN_UNITS], written_back;
 	uint64_t all_hits, all_misses; /* their sums */
+	/* of TLBs: pages that were there, or came; blocks after the first */
+	uint64_t tlb_hits, tlb_fills, tlb_links;
 	uint64_t fetched, exchanged; /* queues: to the chip; by the driver */
 	uint64_t corrected, uncorrectable; /* words of card memory */
 	uint64_t errors[ELAN_ERRORS];

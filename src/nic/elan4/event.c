@@ -110,14 +110,15 @@ static void append(
 	finish(events_of(a), id);
 }
 
-static void to_queue(const struct nic_at *a, struct elan_queue *q, uint32_t id)
+static void to_queue(
+	const struct nic_at *a, struct elan_queue *q, uint32_t id, sim_time t)
 {
 	uint32_t bytes = copy_of(events_of(a), id)->bytes;
 
 	if (bytes > q->depth)
 		elan_queue_stop(a, q, ELAN_ERROR_OVERFLOW);
 	if (elan_queue_takes(q, bytes)) {
-		append(a, q, id, a->t);
+		append(a, q, id, t);
 		return;
 	}
 	slots_push(&events_of(a)->copies, &q->copies, id);
@@ -161,23 +162,45 @@ void elan_event_on_copied(const struct nic_at *a, uint32_t copy)
 		finish(events_of(a), copy);
 }
 
-void elan_event_on_done(const struct nic_at *a, uint32_t none)
-{
-	uint32_t id = slots_pop(&events_of(a)->copies, &events_of(a)->firing);
-	const struct elan_copy *c = copy_of(events_of(a), id);
-	struct elan_queue *q = elan_queue_mapped(
-		elan_here(a), c->context, c->address, c->bytes);
+static void deliver_late(const struct nic_at *a, uint32_t id);
 
-	(void)none;
-	if (q) {
-		to_queue(a, q, id);
-	} else if (elan_may(elan_here(a), c->context, c->address, c->bytes)) {
-		to_memory(a, id);
-	} else {
+/* Its bytes go where its address leads, at t or later; it alone waits for
+ * that. */
+static void deliver(const struct nic_at *a, uint32_t id, sim_time t)
+{
+	struct elan_copy *c = copy_of(events_of(a), id);
+	struct elan_view v =
+		elan_look(a, c->context, c->address, c->bytes, ELAN_TO_WRITE);
+
+	if (v.state != ELAN_SEEN) {
 		/* the queue was closed meanwhile */
 		elan_count(a)->errors[ELAN_ERROR_ADDRESS]++;
 		finish(events_of(a), id);
+	} else if (v.t > a->t) {
+		elan_card_then(a, v.t, deliver_late, id);
+	} else if (v.flags & ELAN_TO_QUEUE) {
+		to_queue(a,
+			elan_queue_mapped(
+				elan_here(a), c->context, c->address, c->bytes),
+			id, t);
+	} else {
+		c->address = v.at;
+		to_memory(a, id);
 	}
+}
+
+/* A moment later: stores of this instant have arrived. */
+static void deliver_late(const struct nic_at *a, uint32_t id)
+{
+	deliver(a, id, a->t + 1);
+}
+
+void elan_event_on_done(const struct nic_at *a, uint32_t none)
+{
+	uint32_t id = slots_pop(&events_of(a)->copies, &events_of(a)->firing);
+
+	(void)none;
+	deliver(a, id, a->t);
 	start(a);
 }
 
@@ -199,7 +222,7 @@ void elan_event_on_idle(const struct nic_at *a, struct elan_queue *q)
 	/* no acknowledgement frees room, no word that comes completes it, and
 	 * no thread's end */
 	if (q->copies.first && !q->outstanding && !q->arrivals.n &&
-		!q->is_blocked)
+		!q->is_blocked && !q->is_looking)
 		elan_queue_stop(a, q, ELAN_ERROR_OVERFLOW);
 }
 
@@ -345,12 +368,8 @@ static void fire(const struct nic_at *a, const struct elan_event_cell *cell)
 	elan_count(a)->fired++;
 	if (cell->copy)
 		fire_copy(a, cell->copy);
-	else if (!elan_may(elan_here(a), cell->context, cell->address, 8))
-		elan_count(a)->errors[ELAN_ERROR_ADDRESS]++; /* given back */
 	else
-		elan_word_write(a, cell->address,
-			elan_word_order(
-				elan_here(a), cell->context, cell->value));
+		elan_word_to(a, cell->context, cell->address, cell->value);
 }
 
 static void on_line(const struct nic_at *a, uint32_t id)

@@ -151,7 +151,7 @@ static bool is_quiet(const struct elan_queue *q)
 	bool is_waiting = q->is_half && q->half_at == q->taken;
 
 	return !q->outstanding && !q->arrivals.n && !q->is_queued && !q->dmas &&
-	       !q->copies.first && !q->is_fetching &&
+	       !q->copies.first && !q->is_fetching && !q->is_looking &&
 	       (q->error || (!is_waiting && !q->is_blocked));
 }
 

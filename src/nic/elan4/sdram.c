@@ -201,8 +201,8 @@ uint64_t elan_sdram_left(const struct elan_sdram *x)
 
 /* --- of contexts --- */
 
-bool elan_sdram_may(const struct elan_sdram *x, uint32_t context, uint64_t at,
-	uint64_t bytes)
+const struct elan_grant *elan_sdram_find(const struct elan_sdram *x,
+	uint32_t context, uint64_t at, uint64_t bytes)
 {
 	for (uint32_t i = 0; i < x->n_grants; i++) {
 		const struct elan_grant *g = &x->grant[i];
@@ -210,9 +210,9 @@ bool elan_sdram_may(const struct elan_sdram *x, uint32_t context, uint64_t at,
 		if (g->context == context && at >= g->at &&
 			at - g->at <= g->bytes &&
 			bytes <= g->bytes - (at - g->at))
-			return true;
+			return g;
 	}
-	return false;
+	return NULL;
 }
 
 /* The next owner finds zeros; pages that were never written are not made. */
@@ -259,7 +259,7 @@ int elan_memory_take(struct nic *nic, site_id s, uint32_t context,
 int elan_memory_load(const struct nic_at *a, uint32_t context, uint64_t at,
 	uint64_t *word, sim_time *late)
 {
-	if (!elan_sdram_may(&elan_here(a)->sdram, context, at, 8))
+	if (!elan_sdram_find(&elan_here(a)->sdram, context, at, 8))
 		return EFAULT;
 	if (!elan_sdram_is_sound(a, at, 8))
 		return EIO;
@@ -270,8 +270,10 @@ int elan_memory_load(const struct nic_at *a, uint32_t context, uint64_t at,
 
 int elan_memory_give(struct nic *nic, site_id s, uint32_t context, uint64_t at)
 {
-	struct elan_sdram *x = sdram_of(nic, s);
+	struct elan_node *n = nic_node(nic, s);
+	struct elan_sdram *x = &n->sdram;
 
+	elan_mmu_forget(&n->mmu);
 	for (uint32_t i = 0; i < x->n_grants; i++) {
 		struct elan_grant g = x->grant[i];
 

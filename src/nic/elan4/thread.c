@@ -378,17 +378,33 @@ static void wait(
 	card_suspend();
 }
 
+/* Translates for the running thread, which waits for that; EFAULT. */
+static int look(
+	uint64_t at, uint64_t bytes, enum elan_use use, struct elan_view *v)
+{
+	struct nic_at a;
+	const struct elan_thread *x = self(&a);
+
+	*v = elan_look(&a, x->context, at, bytes, use);
+	if (v->state != ELAN_SEEN || v->flags & ELAN_TO_QUEUE)
+		return EFAULT;
+	if (v->t > a.t)
+		hold(&a, x, v->t - a.t);
+	return 0;
+}
+
 int elan_thread_wait_word(uint64_t at, uint64_t value)
 {
 	struct nic_at a;
-	struct elan_thread *x = self(&a);
+	struct elan_thread *x;
+	struct elan_view v;
 
-	if (at % 8 || !elan_may(elan_here(&a), x->context, at, 8))
+	if (at % 8 || look(at, 8, ELAN_TO_READ, &v))
 		return EFAULT;
 	elan_thread_work(1);
 	x = self(&a);
-	x->at = at;
-	x->value = elan_word_order(elan_here(&a), x->context, value);
+	x->at = v.at;
+	x->value = elan_order(v.flags, value);
 	if (!has_word(&a, x))
 		wait(&a, x, WAITS_WORD);
 	return 0;
@@ -461,17 +477,22 @@ enum { BLOCK_PART = 512 };
 int elan_thread_read_block(
 	uint64_t at, void *to, uint64_t bytes, uint32_t ports)
 {
+	const struct elan_cache_how *how;
+	const struct elan_thread *x;
+	struct elan_view v;
 	struct nic_at a;
-	const struct elan_thread *x = self(&a);
-	const struct elan_cache_how *how = &elan_of(&a)->cache;
-	sim_time ahead = how->latency + how->sdram, end = a.t;
+	sim_time ahead, end;
 	uint32_t n;
 
 	if (!bytes || !ports || ports > ELAN_READ_PORTS)
 		return EINVAL;
-	if (!elan_is_card(at) ||
-		!elan_may(elan_here(&a), x->context, at, bytes))
+	if (look(at, bytes, ELAN_TO_READ, &v) || !elan_is_card(v.at))
 		return EFAULT;
+	at = v.at;
+	x = self(&a);
+	how = &elan_of(&a)->cache;
+	ahead = how->latency + how->sdram;
+	end = a.t;
 	for (uint64_t k = 0; k < bytes; k += n) {
 		n = bytes - k < BLOCK_PART ? (uint32_t)(bytes - k) : BLOCK_PART;
 		if (end - ahead > a.t)
@@ -492,14 +513,17 @@ int elan_thread_read_block(
 int elan_thread_read(uint64_t at, void *to, uint32_t bytes)
 {
 	struct nic_at a;
-	struct elan_thread *x = self(&a);
+	struct elan_thread *x;
+	struct elan_view v;
 
 	if (!bytes || bytes > ELAN_BLOCK)
 		return EINVAL;
-	if (!elan_may(elan_here(&a), x->context, at, bytes))
+	if (look(at, bytes, ELAN_TO_READ, &v))
 		return EFAULT;
+	at = v.at;
 	if (elan_is_card(at))
 		return read_card(at, to, bytes);
+	x = self(&a);
 	x->is_reading = true;
 	x->at = at;
 	x->after = elan_here(&a)->words.asked;
@@ -512,13 +536,13 @@ int elan_thread_read(uint64_t at, void *to, uint32_t bytes)
 
 int elan_thread_write(uint64_t at, uint64_t value)
 {
+	struct elan_view v;
 	struct nic_at a;
-	struct elan_thread *x = self(&a);
 
-	if (at % 8 || !elan_may(elan_here(&a), x->context, at, 8))
+	if (at % 8 || look(at, 8, ELAN_TO_WRITE, &v))
 		return EFAULT;
-	elan_word_write(
-		&a, at, elan_word_order(elan_here(&a), x->context, value));
+	self(&a);
+	elan_word_write(&a, v.at, elan_order(v.flags, value));
 	elan_thread_work(1);
 	return 0;
 }

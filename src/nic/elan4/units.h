@@ -18,9 +18,10 @@ uint64_t elan_sdram_take(struct elan_sdram *x, uint64_t bytes, uint64_t align);
 void elan_sdram_give(struct elan_sdram *x, uint64_t at, uint64_t bytes);
 uint64_t elan_sdram_left(const struct elan_sdram *x);
 
-/* Whether a context has taken all of [at, at + bytes). */
-bool elan_sdram_may(const struct elan_sdram *x, uint32_t context, uint64_t at,
-	uint64_t bytes);
+/* The part of card memory that a context has taken, with all of [at, at +
+ * bytes); NULL: none. */
+const struct elan_grant *elan_sdram_find(const struct elan_sdram *x,
+	uint32_t context, uint64_t at, uint64_t bytes);
 
 /* Where a byte of a page is, and those after it. */
 uint8_t *elan_sdram_place(const struct elan_sdram *x, uint64_t at);
@@ -77,24 +78,117 @@ sim_time elan_cache_rest(const struct nic_at *a, uint32_t bytes);
 
 /* --- context.c --- */
 
-enum elan_order { ELAN_BIG_ENDIAN = 1 };
+extern const struct nic_member_ops elan_areas_member;
 
-/* Whether a context may access [at, at + bytes). */
-static inline bool elan_may(const struct elan_node *n, uint32_t context,
-	uint64_t at, uint64_t bytes)
-{
-	return ranges_allow(&n->contexts, context, at, bytes) ||
-	       (elan_is_card(at) &&
-		       elan_sdram_may(&n->sdram, context, at, bytes));
-}
-
-/* A word in the byte order of a context's memory. */
-uint64_t elan_word_order(
-	const struct elan_node *n, uint32_t context, uint64_t word);
+/* Whether a context has any memory here. */
+bool elan_context_is(const struct elan_node *n, uint32_t context);
+/* Adds one that overlaps with no other of its context. */
+void elan_area_add(struct elan_areas *x, const struct elan_area *area);
+/* The area of a context that has all of [at, at + bytes); NULL: none.  It may
+ * be *made, of what is in no list. */
+const struct elan_area *elan_area_find(const struct elan_node *n,
+	uint32_t context, uint64_t at, uint64_t bytes, struct elan_area *made);
+/* Whether a context has all of [at, at + bytes), and not as a queue. */
+bool elan_may(const struct elan_node *n, uint32_t context, uint64_t at,
+	uint64_t bytes);
 
 /* A word that the context has read cannot be: all its queues stop, and packets
  * for it are refused. */
 void elan_context_stop(const struct nic_at *a, uint32_t context);
+
+/* --- mmu.c --- */
+
+extern const struct nic_member_ops elan_mmu_member;
+/* 0, or an error: the parameters do not fit together. */
+int elan_mmu_set_up(
+	struct elan_mmu_how *how, const struct elan_params *p, struct err *e);
+void elan_mmu_init(struct elan_mmu *m, const struct elan_params *p);
+/* What a context has changes: the last translation is not valid any more. */
+void elan_mmu_forget(struct elan_mmu *m);
+/* An area goes, with its pages. */
+void elan_mmu_drop(
+	struct elan_node *n, const struct elan_area *x, uint32_t shift);
+
+enum elan_use { ELAN_TO_READ, ELAN_TO_WRITE };
+
+enum elan_sight {
+	ELAN_SEEN,
+	ELAN_NOWHERE, /* the context does not have it */
+};
+
+/* Where [at, at + bytes) of a context is. */
+struct elan_view {
+	uint64_t at; /* in the host's memory, or the card's; of a queue: as it
+		      * was */
+	sim_time t; /* when the translation is known: now or later */
+	uint8_t state; /* an enum elan_sight */
+	uint8_t flags; /* of enum elan_area_flag */
+};
+
+struct elan_view elan_mmu_look(const struct nic_at *a, uint32_t context,
+	uint64_t at, uint64_t bytes, enum elan_use use);
+
+/* Translates; all units do so before they access memory. */
+static inline struct elan_view elan_look(const struct nic_at *a,
+	uint32_t context, uint64_t at, uint64_t bytes, enum elan_use use)
+{
+	const struct elan_recent *r = &elan_here(a)->mmu.recent;
+	uint64_t offset = at - r->first;
+
+	if (__builtin_expect(
+		    offset > r->more || r->context != context ||
+			    bytes - 1 > r->more - offset ||
+			    (use == ELAN_TO_WRITE && r->flags & ELAN_READ_ONLY),
+		    0))
+		return elan_mmu_look(a, context, at, bytes, use);
+	elan_count(a)->tlb_hits++;
+	return (struct elan_view){
+		.at = r->to + offset, .t = a->t, .flags = (uint8_t)r->flags
+	};
+}
+
+/* A word in the byte order of its page. */
+static inline uint64_t elan_order(uint32_t flags, uint64_t word)
+{
+	return flags & ELAN_BIG_ENDIAN ? __builtin_bswap64(word) : word;
+}
+
+/* --- table.c --- */
+
+enum {
+	ELAN_PAGE_BLOCK = 64, /* of a page table, bytes */
+	ELAN_BANKS = 4, /* upper parts of the host's addresses */
+};
+
+/* A page of a context. */
+struct elan_page {
+	uint64_t at; /* its first address */
+	uint32_t context;
+	uint8_t tlb, shift; /* of its size */
+	bool is_nowhere; /* the driver knows that the context does not have it
+			  */
+};
+
+/* An entry of the tables. */
+struct elan_found {
+	uint64_t frame;
+	uint32_t links; /* blocks after the first */
+	bool has, is_bad; /* it is there; a word has two bad bits */
+};
+
+/* Card memory for both tables, once; false: there is no room. */
+bool elan_table_open(struct elan_node *n);
+struct elan_found elan_table_find(
+	const struct nic_at *a, const struct elan_page *p);
+void elan_table_add(
+	struct elan_node *n, const struct elan_page *p, uint64_t frame);
+void elan_table_remove(struct elan_node *n, const struct elan_page *p);
+
+/* The lowest address of the host's memory with an upper part. */
+uint64_t elan_bank(uint32_t bank);
+/* Words of entries that lead to a page, and back. */
+uint64_t elan_frame(uint64_t to, bool is_queue);
+uint64_t elan_frame_at(uint64_t frame);
 
 /* --- account.c: does nothing if there is no book --- */
 
@@ -131,6 +225,10 @@ void elan_bus_on_free(const struct nic_at *a, uint32_t none);
 
 /* Writes a word to the node's memory; the second when it is there. */
 void elan_word_write(const struct nic_at *a, uint64_t address, uint64_t value);
+/* The same at an address of a context, when that is translated; in the byte
+ * order of its page. */
+void elan_word_to(
+	const struct nic_at *a, uint32_t context, uint64_t at, uint64_t value);
 void elan_word_on_in(const struct nic_at *a, uint32_t id);
 /* Reads the node's memory, including words on their way there: on the bus no
  * read overtakes a write. */
@@ -379,8 +477,8 @@ bool elan_ask_has_seen(
 void elan_ask_note(const struct nic_at *a, const struct packet *p,
 	const struct elan_buffer *b);
 
-/* Whether a packet's test is valid and may read there, or it has none. */
-bool elan_ask_is_allowed(const struct nic_at *a, const struct elan_buffer *b);
+/* Whether a packet's test is valid, or it has none. */
+bool elan_ask_is_allowed(const struct elan_buffer *b);
 /*
  * A packet with a test arrives.  False, with its verdict set, if the test was
  * decided before, or cannot be now.
