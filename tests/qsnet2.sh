@@ -89,13 +89,14 @@ within "$xeon" 1117000 1163000
 within "$itanium2" 1568000 1632000
 report "QSN-N71 to QSN-N73: a write's latency depends on the platform"
 
-# 82.5 + 157.5 ns in the cards, 200 of cable, 11 switches of 21.
+# 82.5 + 157.5 ns in the cards, 200 of cable, 11 switches of 21; the first of
+# three packets fetches its route from card memory, in 84.096 ns.
 ends 0 run qsnet2-4096 pingpong via=nic by=sten to=4095 rounds=3 --json \
 	--set nic.mmu.on=no
-holds '.results.network_ns == 671'
+holds '(.results.network_ns - 84.096 / 3 - 671) | fabs < 1e-9'
 ends 0 run qsnet2-16 pingpong via=nic by=sten to=1 rounds=3 --json \
 	--set nic.mmu.on=no
-holds '.results.network_ns == 301'
+holds '(.results.network_ns - 84.096 / 3 - 301) | fabs < 1e-9'
 report "QSN-N65: 671 ns across 4,096 nodes, without the match"
 
 # Both directions share one bus.

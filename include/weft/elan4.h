@@ -9,11 +9,13 @@
  *
  *	ELAN_OPEN       destination << 16 | route << 48: starts a packet
  *	ELAN_OPEN_RANGE first << 16 | route << 48; last: starts a broadcast
- *	                to all nodes from first to last, without gets
+ *	                to all nodes from first's to last's, without gets
  *	 ELAN_TEST      operation << 16; address; value: of a word there, see
  *	                below
  *	 ELAN_WRITE     bytes << 16; address; data: 1 to 512 bytes, whole words;
  *	                with ELAN_CLOSES the packet ends here
+ *	 ELAN_ENQUEUE   bytes << 16 | queue << 32 | number << 48; tag; data: a
+ *	                message for an input queue, see below
  *	 ELAN_GET       bytes << 16 | event << 32; from there; to here
  *	 ELAN_SET       event << 16 | count << 32: an event of the receiver
  *	ELAN_CLOSE      event << 16 | other << 32: ends the packet; its
@@ -31,6 +33,13 @@
  *	ELAN_RUN_THREAD code << 16; six words: starts a thread on the card with
  *	                these in its registers; see below
  *	ELAN_NOP
+ *
+ * Destinations are ranks: process numbers of the queue's job.  A table in card
+ * memory that only the driver writes has 16 bytes for each: node, context
+ *there, and bits of the routes that lead to it, among which a route's number
+ *counts. A rank that the table does not have stops the queue as an invalid
+ *command, an entry with two bad bits as an error of memory; one that leads to a
+ *context that the node does not have is refused there.
  *
  * An event has a count.  Setting an event subtracts from its count; at zero it
  * fires: it writes a value to an address, which programs poll.  The event is
@@ -74,6 +83,17 @@
  * For a broadcast with a test, each node decides for itself whether it executes
  * the packet.  The sender gets yes if all tests succeed, and no if one fails.
  *
+ * An input queue of the receiver has slots for messages.  ELAN_ENQUEUE names it
+ * by its number, and has a tag of 64 bits where a write has its address; 0 to
+ * 512 bytes follow, in whole words.  With ELAN_IS_LAST the packet ends here;
+ *with ELAN_IS_PART the message has several packets: after the tag comes a word,
+ *total bytes | offset << 32 of these bytes.  The packets of a message have the
+ *same number, and a sender's messages under way have different ones; a kind, 0
+ *to 15, at ELAN_KIND, is for software.  Threads see a message when all its
+ *bytes have come.  If all slots are taken, the packet is sent again later, for
+ *as long as it takes; a queue that does not exist, or has shorter slots,
+ *refuses it.
+ *
  * A guard refers to the packets of the queue since the previous guard.  After
  * ELAN_IF_YES the next command, or a whole packet, is skipped if one of their
  * tests failed; after ELAN_IF_NO if none failed.
@@ -101,6 +121,10 @@ enum {
 	ELAN_COPY_MOST = 2048, /* most bytes that an event copies */
 	ELAN_REGISTERS = 6, /* initial values for a thread */
 	ELAN_CODES = 1024, /* numbers of code per context */
+	ELAN_INPUTS = 4096, /* input queues of a node */
+	ELAN_SLOT_MOST = 2048, /* bytes of a message in one */
+	ELAN_SLOTS_MOST = 4096, /* slots of one */
+	ELAN_KIND = 12, /* bits above ELAN_ENQUEUE: its kind */
 };
 
 /* Addresses from here on are those of the card's own memory. */
@@ -124,6 +148,7 @@ enum elan_command {
 	ELAN_OPEN_RANGE,
 	ELAN_TEST,
 	ELAN_ARM_COPY,
+	ELAN_ENQUEUE,
 	ELAN_COMMANDS,
 };
 
@@ -141,7 +166,9 @@ enum elan_operation {
 /* Of ELAN_GUARD. */
 enum elan_guard { ELAN_ALWAYS, ELAN_IF_YES, ELAN_IF_NO, ELAN_GUARDS };
 
-#define ELAN_CLOSES (UINT64_C(1) << 32) /* of ELAN_WRITE */
+#define ELAN_CLOSES  (UINT64_C(1) << 32) /* of ELAN_WRITE */
+#define ELAN_IS_LAST (UINT64_C(1) << 8) /* of ELAN_ENQUEUE */
+#define ELAN_IS_PART (UINT64_C(1) << 9) /* of ELAN_ENQUEUE */
 
 /* Rights of a queue (QSN-G10). */
 enum elan_right {
@@ -176,9 +203,36 @@ enum elan_error {
 struct elan_dma {
 	uint64_t bytes;
 	uint64_t cookie; /* for software */
-	uint64_t destination; /* node, as a process number */
+	uint64_t destination; /* process number, a rank */
 	uint64_t from, to; /* addresses */
 	uint64_t source_event, target_event; /* or 0 */
+};
+
+/* An input queue. */
+struct elan_iq_options {
+	uint32_t id; /* below ELAN_INPUTS */
+	uint32_t slots; /* up to ELAN_SLOTS_MOST */
+	uint32_t bytes; /* of a slot: 8 to ELAN_SLOT_MOST, whole words */
+	uint32_t event; /* set by 1 for each message, or 0 */
+};
+
+/* What threads count for reports. */
+enum elan_figure {
+	ELAN_MATCHED, /* messages */
+	ELAN_EARLY, /* messages that came before their receive */
+	ELAN_ELEMENTS, /* of lists, that were looked at */
+	ELAN_FIGURES,
+};
+
+/* A message in a slot of an input queue. */
+struct elan_message {
+	uint64_t at; /* its bytes, in the card's memory */
+	uint64_t tag;
+	uint32_t source; /* a node */
+	uint32_t bytes;
+	uint32_t queue, slot;
+	uint16_t number;
+	uint8_t kind;
 };
 
 /* Code of a thread on the card; reg has the initial values of its registers. */

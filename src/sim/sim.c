@@ -28,6 +28,7 @@ static void batch_reserve(struct sim_worker *w, uint32_t n)
 	w->batch = all + 1;
 	w->at = w->batch + at;
 	w->end = w->batch + end;
+	w->batch_end = w->batch + w->batch_room;
 }
 
 /* Keeps a batch sorted; there is room.  Returns its new end. */
@@ -48,9 +49,9 @@ void sim_post_soon(struct sim_worker *w, uint64_t rank, uint32_t data)
 {
 	struct sim_event e = { .rank = rank, .site = w->visited, .data = data };
 
-	if ((uint32_t)(w->end - w->batch) >= w->batch_room)
-		batch_reserve(w, (uint32_t)(w->end - w->batch));
-	BUG_IF(w->at > w->batch && rank < w->at[-1].rank);
+	if (w->end == w->batch_end)
+		batch_reserve(w, w->batch_room);
+	BUG_IF(rank < w->at[-1].rank);
 	w->end = insert(w->end, e);
 	w->n_events++;
 }
@@ -68,7 +69,7 @@ void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,
 		BUG_IF(dt < w->width);
 		mail_send(w, w->owner[site], t, e);
 	} else if (dt >= w->width) {
-		far_push(&w->far, (struct sim_far){ .t = t, .e = e });
+		mail_keep(w, t, e);
 	} else if (w->visited == site) {
 		sim_post_soon(w, rank | SIM_RANK(dt, 0, 0), data);
 	} else {
@@ -235,8 +236,7 @@ static __attribute__((noinline)) void visit_many(
 		visit_crowds(w, e, n, UINT64_MAX);
 }
 
-static void visit_all(
-	struct sim_worker *w, struct sim_event *e, uint32_t n_events)
+void sim_visit_all(struct sim_worker *w, struct sim_event *e, uint32_t n_events)
 {
 	if (n_events <= 2 && (n_events == 1 || e[0].site != e[1].site)) {
 		visit_one(w, &e[0]);
@@ -277,7 +277,7 @@ void sim_run_window(struct sim_worker *w, uint64_t k)
 	e = gather(w, &n);
 	if (!n)
 		return;
-	visit_all(w, e, n);
+	sim_visit_all(w, e, n);
 }
 
 /* --- life --- */
@@ -304,7 +304,7 @@ static void worker_init(struct sim *s, uint32_t id)
 	w->order = map_alloc(n * sizeof(*w->order));
 	w->own = w->out + id * s->n_slots;
 	w->away = mem_alloc(2 * t, sizeof(*w->away));
-	w->away_next = SIM_NEVER;
+	w->away_next = w->near_at = SIM_NEVER;
 	batch_reserve(w, BATCH_FIRST);
 }
 

@@ -43,27 +43,9 @@ static bool has_posted(const struct sim_worker *w, uint32_t slot)
 	return false;
 }
 
-/* The first slot from now on of a worker that is alone; or slot_mask. */
-static uint32_t first_posted(const struct sim_worker *w)
-{
-	uint32_t i = 0, slot = w->slot;
-
-	while (i < w->slot_mask && w->out[slot].next == w->first[slot]) {
-		slot = (slot + 1) & w->slot_mask;
-		i++;
-	}
-	return i;
-}
-
 /* The first window from now on that this worker posted to. */
 static uint64_t next_posted(const struct sim_worker *w)
 {
-	if (w->n_workers == 1) {
-		uint32_t i = first_posted(w);
-
-		return i == w->slot_mask ? NO_WINDOW
-					 : (uint64_t)w->start / w->width + i;
-	}
 	/* Not the last slot: its owner may be emptying it at this moment. */
 	for (uint32_t i = 0; i < w->slot_mask; i++)
 		if (has_posted(w, (w->slot + i) & w->slot_mask))
@@ -154,16 +136,51 @@ static void step(struct sim_worker *w, uint64_t k)
 	w->slot = (w->slot + 1) & w->slot_mask;
 }
 
-/* A worker that is alone need not agree with anybody. */
+/* Of a worker that is alone: moves to the first window from now on that has
+ * mail and starts before a time.  What is far off is later than all slots. */
+static inline bool find_window(struct sim_worker *w, sim_time until)
+{
+	uint32_t mask = w->slot_mask, slot = w->slot;
+	sim_time start = w->start;
+
+	while (w->out[slot].next == w->first[slot]) {
+		slot = (slot + 1) & mask;
+		start += w->width;
+		if (slot != w->slot)
+			continue;
+		if (!w->far.n)
+			return false;
+		start = w->far.item[0].t / w->width * w->width;
+		slot = (uint32_t)(start / w->width) & mask;
+		break;
+	}
+	if (start >= until)
+		return false;
+	w->start = start;
+	w->slot = slot;
+	return true;
+}
+
+/* A worker that is alone need not agree with anybody.  It does what
+ * sim_run_window() does, without a division for each window. */
 static void run_single(struct sim_worker *w)
 {
 	const struct sim *s = w->sim;
-	uint64_t k = next_window(w);
 
-	while (k != NO_WINDOW && (sim_time)k * w->width < s->until &&
-		!is_stopped(s)) {
-		step(w, k);
-		k = next_window(w);
+	mail_take_far(w);
+	while (!is_stopped(s) && find_window(w, s->until)) {
+		struct sim_event *first;
+		uint32_t n;
+
+		w->n_windows++;
+		if (mail_may_be_near(w))
+			mail_take_far(w);
+		first = w->first[w->slot];
+		n = (uint32_t)(w->out[w->slot].next - first);
+		w->out[w->slot].next = first;
+		sim_visit_all(w, first, n);
+		w->start += w->width;
+		w->slot = (w->slot + 1) & w->slot_mask;
 	}
 }
 

@@ -14,12 +14,31 @@ const struct elan_host *cq_host(void);
  * first CPU. */
 sim_time cq_way(void);
 
-bool cq_is_open(const struct elan_cq *q);
+/* The context of the program's process; the memory of that process: whether all
+ * of these bytes are in it. */
+uint32_t cq_context(void);
+bool cq_is_own(uint64_t at, uint64_t bytes);
+
+/* Whether the program may use a queue: EBADF if it is not open, EACCES if it is
+ * another process's, or 0. */
+int cq_may_use(const struct elan_cq *q);
 /* Checks a queue and the events of a command: an error number, or 0. */
 int cq_check(const struct elan_cq *q, uint64_t event, uint64_t other);
 /* Waits until this number of bytes fits after the waiting words. */
 void cq_need_room(struct elan_cq *q, uint32_t bytes);
 /* Adds a waiting word, for which there is room. */
 void cq_add(struct elan_cq *q, uint64_t word);
+/* Adds bytes, in whole words; the last one's rest is zeros. */
+void cq_add_bytes(struct elan_cq *q, const uint8_t *data, uint32_t bytes);
+/* Waits for room: the next word begins a packet or a DMA of a program that was
+ * begun at some time; SIM_NEVER: when it is stored. */
+void cq_begin(struct elan_cq *q, uint32_t bytes, sim_time born);
+
+/* --- drain.c --- */
+
+/* Whether the last word makes its write buffer drain before it is full. */
+bool cq_is_early(const struct elan_cq *q);
+/* A write buffer with the next n words to be stored drains. */
+void cq_drain(struct elan_cq *q, const uint64_t *word, uint32_t n);
 
 #endif

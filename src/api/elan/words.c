@@ -9,7 +9,7 @@ uint32_t elan_dma_words(uint64_t *words, const struct elan_dma *d)
 	return 1 + ELAN_DMA_WORDS;
 }
 
-uint32_t elan_put_words(uint64_t *words, uint32_t node, uint64_t to,
+uint32_t elan_put_words(uint64_t *words, uint32_t rank, uint64_t to,
 	const void *data, uint32_t bytes, uint32_t target_event,
 	uint32_t source_event)
 {
@@ -18,7 +18,7 @@ uint32_t elan_put_words(uint64_t *words, uint32_t node, uint64_t to,
 	if (bytes > ELAN_PACKET || (bytes && !data) ||
 		target_event >= ELAN_EVENTS || source_event >= ELAN_EVENTS)
 		return 0;
-	words[n++] = elan_word(ELAN_OPEN, node, 0);
+	words[n++] = elan_word(ELAN_OPEN, rank, 0);
 	if (bytes) {
 		words[n++] = elan_word(ELAN_WRITE, bytes, 0);
 		words[n++] = to;

@@ -75,6 +75,11 @@ static int check_means(const struct bench *b, struct err *e)
 		return err_set(e,
 			"by: %s delivers nothing and is for stream only",
 			m->name);
+	if (m->is_tagged && !b->needs.has_receives)
+		return err_set(e,
+			"by: %s needs receives and is for pingpong and stream "
+			"only",
+			m->name);
 	return 0;
 }
 

@@ -58,6 +58,7 @@ struct bench_needs {
 	bool has_processes; /* may have several on a node, without messages */
 	/* Accepts means that are calculated, or that drop their bytes. */
 	bool draws, drops;
+	bool has_receives; /* it posts receives for means that need them */
 };
 
 struct bench {
@@ -137,6 +138,9 @@ struct bench_means {
 	/* Receivers wait for it in a way of its own, so it cannot be mixed with
 	 * others. */
 	bool is_alone;
+	/* Messages that are matched with receives: the driver's table, for
+	 * experiments that have them. */
+	bool is_tagged;
 	/* The time of a transfer from program to program, if it is calculated;
 	 * NULL: it is simulated. */
 	sim_time (*drawn)(const struct bench *b, uint64_t bytes);
@@ -204,6 +208,7 @@ struct bench_driver {
 	const struct bench_gpus *gpus;
 	const struct bench_atomics *atomics;
 	const struct bench_channel *channel;
+	const struct bench_tagged *tagged;
 	const struct bench_looks *looks;
 	/* Operations of the network itself: */
 	const struct bench_cast *cast; /* it copies the packets of one node */
@@ -300,6 +305,18 @@ struct bench_channel {
 	/* To a lane of a node; flush() is false if it had no buffer. */
 	void (*send)(struct bench_end *x, uint32_t node, uint32_t lane,
 		uint64_t from, uint64_t bytes);
+};
+
+/* Messages that are matched with receives. */
+struct bench_tagged {
+	uint32_t most; /* receives that have not been awaited */
+	/* Posts a receive of a node's next message; awaits the one that was
+	 * posted first. */
+	bool (*post)(struct bench_end *x, uint32_t node, uint64_t to,
+		uint64_t bytes);
+	bool (*await)(struct bench_end *x);
+	bool (*send)(struct bench_end *x, uint32_t node, uint64_t from,
+		uint64_t bytes);
 };
 
 struct bench_rogue {
@@ -562,6 +579,12 @@ uint32_t bench_quick(const struct bench *b);
 static inline bool bench_drops(const struct bench *b)
 {
 	return b->driver->means[b->means].is_dropped;
+}
+/* The key's means, if their messages are matched with receives; or NULL. */
+static inline const struct bench_tagged *bench_tagged(const struct bench_end *x)
+{
+	return x->driver->means[x->bench->means].is_tagged ? x->driver->tagged
+							   : NULL;
 }
 /* Access to its memory, by a core or by a GPU. */
 void bench_write(

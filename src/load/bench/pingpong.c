@@ -167,13 +167,21 @@ static uint64_t end_of(uint64_t bytes)
 /* Whether the end of a message is seen by a counter. */
 static bool counts(const struct bench_end *x)
 {
-	return !(x->driver->is & BENCH_HAS_MESSAGES) && !x->driver->wait_word;
+	return !bench_tagged(x) && !(x->driver->is & BENCH_HAS_MESSAGES) &&
+	       !x->driver->wait_word;
 }
 
 static void expect(struct bench_end *x, uint64_t bytes)
 {
 	if (counts(x))
 		x->driver->expect(x, 0, bytes);
+}
+
+/* The receive of the next message is posted while the last one is under way. */
+static bool post(struct bench_end *x, uint64_t bytes)
+{
+	return !bench_tagged(x) ||
+	       bench_tagged(x)->post(x, x->peer, BENCH_TARGET, bytes);
 }
 
 static void send(
@@ -188,7 +196,9 @@ static void send(
 	p.means = means;
 	if (x->driver->wait_word)
 		p.counter = BENCH_NONE;
-	if (x->driver->is & BENCH_HAS_MESSAGES)
+	if (bench_tagged(x))
+		bench_tagged(x)->send(x, x->peer, p.from, bytes);
+	else if (x->driver->is & BENCH_HAS_MESSAGES)
 		bench_send(x, x->peer, bytes);
 	else
 		x->driver->put(x, &p);
@@ -211,6 +221,8 @@ static bool wait_packets(struct bench_end *x, uint64_t number, uint64_t bytes)
 
 static bool wait_message(struct bench_end *x, uint64_t number, uint64_t bytes)
 {
+	if (bench_tagged(x))
+		return bench_tagged(x)->await(x);
 	if (x->driver->is & BENCH_HAS_MESSAGES)
 		return bench_receive(x, x->peer, bytes);
 	if (!x->driver->wait_word)
@@ -252,6 +264,8 @@ static bool rally(struct bench_end *x, uint64_t number, uint64_t bytes,
 		return false;
 	expect(x, x->begins ? bytes : next);
 	send(x, number + !x->begins, bytes, means);
+	if (!post(x, x->begins ? bytes : next))
+		return false;
 	return !x->begins || receive(x, number + 1, bytes);
 }
 
@@ -270,8 +284,10 @@ static uint64_t size_at(const struct pingpong *g, uint64_t k)
 
 static bool prepare(struct bench_end *x)
 {
-	expect(x, size_at((struct pingpong *)x->bench, 0));
-	return true;
+	uint64_t bytes = size_at((struct pingpong *)x->bench, 0);
+
+	expect(x, bytes);
+	return x->begins || post(x, bytes);
 }
 
 /* All rounds of one size by one of the means, from message k on. */
@@ -335,12 +351,14 @@ static int pair_init(struct load *l, struct err *e)
 		.is_msg = b->via == 2,
 		.draws = true,
 		.has_port = true,
+		.has_receives = true,
 	};
 
 	b->programs.expected = 2 * (uint64_t)b->rounds;
 	if (bench_init(b, &n, e))
 		return -1;
-	if (!b->bytes && !(b->driver->is & BENCH_HAS_MESSAGES))
+	if (!b->bytes && !(b->driver->is & BENCH_HAS_MESSAGES) &&
+		!b->driver->means[b->means].is_tagged)
 		return err_set(e,
 			"bytes: 0 is out of range, because the receiver could "
 			"not see the put arrive (want at least 1)");

@@ -239,6 +239,36 @@ static bool check_places(struct bench_end *x, uint32_t sender)
 
 /* --- the program --- */
 
+/* The receive of the k-th message. */
+static bool post(struct bench_end *x, uint64_t k)
+{
+	const struct stream *s = of(x);
+
+	return k >= (uint64_t)s->bench.rounds ||
+	       bench_tagged(x)->post(x, x->peer,
+		       target_of(x, 0, k % s->n_places),
+		       (uint64_t)s->bench.bytes);
+}
+
+static bool post_first(struct bench_end *x)
+{
+	for (uint64_t k = 0; k < bench_tagged(x)->most; k++)
+		if (!post(x, k))
+			return false;
+	return true;
+}
+
+/* All that were posted, and the rest as it goes. */
+static bool receive_all(struct bench_end *x)
+{
+	uint64_t k, most = bench_tagged(x)->most;
+
+	for (k = 0; k < (uint64_t)of(x)->bench.rounds; k++)
+		if (!bench_tagged(x)->await(x) || !post(x, k + most))
+			return false;
+	return true;
+}
+
 static bool prepare(struct bench_end *x)
 {
 	const struct stream *s = of(x);
@@ -248,10 +278,12 @@ static bool prepare(struct bench_end *x)
 	for (i = 0; !x->is_sink && i < s->n_places; i++)
 		bench_make(x, number_of(x, sender_of(x), i), source_of(x, i),
 			bytes);
-	if (receives(x)) {
+	if (receives(x))
 		fill_guards(x);
+	if (bench_tagged(x))
+		return !receives(x) || post_first(x);
+	if (receives(x))
 		x->driver->expect(x, x->lane, n * bytes);
-	}
 	if (!x->is_sink)
 		bench_track_puts(x, x->bench->means, n, bytes);
 	return true;
@@ -271,7 +303,11 @@ static void send_all(struct bench_end *x)
 		p.to = target_of(x, sender_of(x), k % n);
 		for (uint32_t i = 0; i < n_partners(x); i++) {
 			p.node = partner(x, i);
-			x->driver->put(x, &p);
+			if (bench_tagged(x))
+				bench_tagged(x)->send(
+					x, p.node, p.from, p.bytes);
+			else
+				x->driver->put(x, &p);
 		}
 	}
 }
@@ -290,6 +326,8 @@ static bool transfer(struct bench_end *x)
 	}
 	if (bench_drops(x->bench) && !x->is_sink)
 		x->driver->flush(x);
+	if (bench_tagged(x))
+		return !receives(x) || receive_all(x);
 	return !receives(x) || x->driver->await(x, x->lane);
 }
 
@@ -299,7 +337,7 @@ static void check(struct bench_end *x)
 
 	for (i = 0; i < n && check_places(x, sender_to(x, i)); i++)
 		;
-	if (!x->is_sink && !x->driver->flush(x))
+	if (!x->is_sink && !bench_tagged(x) && !x->driver->flush(x))
 		programs_fail(x->programs, "not all messages were sent");
 }
 
@@ -348,6 +386,7 @@ static int stream_init(struct load *l, struct err *e)
 		.is_for_rate = true,
 		.has_port = true,
 		.drops = true,
+		.has_receives = true,
 	};
 
 	if (set_places(s, e))

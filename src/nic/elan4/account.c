@@ -18,6 +18,11 @@
  *	until its addresses are translated                     translation
  *	until its test is decided                              memory read
  *	until it is in memory                                  memory write
+ *	of a message in an input queue, until a thread has
+ *	looked at it in vain                                   engine
+ *	until what it waits for comes to that thread           receiver
+ *	until the thread asks for the bus                      engine
+ *	until all that it writes for it is in memory           memory write
  *
  * A packet whose test fails is not counted, like a refused one.  A get's answer
  * continues its budget; until memory is read that is memory read.
@@ -134,4 +139,45 @@ void elan_account_done(const struct nic_at *a, packet_id id)
 	/* A get's budget continues in its answer. */
 	nic_charge(a, id, CAUSE_MEMORY_WRITE, a->t);
 	nic_account_end(a, id, true);
+}
+
+/* --- in slots of input queues --- */
+
+uint32_t elan_account_slot(const struct nic_at *a, packet_id id, uint32_t slot)
+{
+	struct slots *notes = &elan_here(a)->inputs.notes;
+	uint32_t note;
+	struct elan_note *x;
+
+	if (!book_has(book_of(a), id)) {
+		nic_account_end(a, id, true);
+		return 0;
+	}
+	note = slots_take(notes);
+	x = elan_note(a, note);
+	nic_charge(a, id, CAUSE_MEMORY_WRITE, a->t);
+	x->held = book_hold(book_of(a), a->w->id, id);
+	x->place = slot;
+	return note;
+}
+
+/* A packet stands for the message once more, to charge its time. */
+void elan_account_end(const struct nic_at *a, uint32_t note)
+{
+	const struct elan_note *x = elan_note(a, note);
+	struct packet_pool *pool = a->nic->net->pool;
+	packet_id id = packet_take(pool, a->w->id);
+
+	book_resume(book_of(a), a->w->id, id, &x->held);
+	book_at_one(book_of(a), id, a->s, "slot", x->place);
+	nic_charge(a, id, CAUSE_MEMORY_WRITE, x->shown);
+	nic_charge(a, id, CAUSE_ENGINE, x->parked);
+	nic_charge(a, id, CAUSE_RECEIVER, x->parked ? x->taken : 0);
+	book_at_one(book_of(a), id, a->s, "match, elements", x->looked);
+	nic_charge(a, id, CAUSE_ENGINE, x->asked ? x->asked : a->t);
+	book_at_part(book_of(a), id, a->s, "copy");
+	nic_charge(a, id, CAUSE_MEMORY_WRITE, a->t);
+	nic_account_end(a, id, true);
+	packet_give(pool, a->w->id, id);
+	slots_give(&elan_here(a)->inputs.notes, note);
 }

@@ -138,7 +138,8 @@ bool elan_ask_decide(const struct nic_at *a, packet_id id, enum elan_kind yes,
 	if (elan_ask_has_seen(a, p, b))
 		return false;
 	b->verdict = (uint8_t)(is_yes(a, id, writers) ? yes : ELAN_DENIED);
-	if (b->verdict == ELAN_NACKED || b->verdict == ELAN_REFUSED)
+	if (b->verdict == ELAN_NACKED || b->verdict == ELAN_BUSY ||
+		b->verdict == ELAN_REFUSED)
 		return false;
 	elan_ask_note(a, p, b);
 	return b->verdict == ELAN_ACKED;

@@ -10,12 +10,17 @@ enum { ELAN_MOST_PIECES = ELAN_BLOCKS + 2 }; /* of a packet; one is a test */
 
 /* A transaction of a packet. */
 struct elan_piece {
-	uint64_t address; /* target of a write, source of a get */
-	uint64_t back; /* target of a get's answer; a test's value */
-	uint32_t event, count; /* of a test: operation, none */
+	uint64_t address; /* target of a write, source of a get; a tag */
+	/* target of a get's answer; a test's value; of a message: all its bytes
+	 * << 32 | the place of these */
+	uint64_t back;
+	/* of a test: operation, none; of a message: queue, number | kind << 16
+	 */
+	uint32_t event, count;
 	uint16_t bytes;
 	uint16_t at; /* of a write: in the data */
-	uint8_t what; /* ELAN_WRITE, ELAN_GET, ELAN_SET, ELAN_TEST */
+	uint8_t what; /* ELAN_WRITE, ELAN_GET, ELAN_SET, ELAN_TEST, ELAN_ENQUEUE
+		       */
 	uint8_t flags; /* at the receiver: of its page, enum elan_area_flag */
 };
 
@@ -118,6 +123,18 @@ static inline bool elan_has_test(const struct elan_buffer *b)
 static inline bool elan_is_get(const struct elan_buffer *b)
 {
 	return b->n_pieces && b->piece[0].what == ELAN_GET;
+}
+
+/* Whether it begins with a message for an input queue. */
+static inline bool elan_is_message(const struct elan_buffer *b)
+{
+	return b->n_pieces && b->piece[0].what == ELAN_ENQUEUE;
+}
+
+/* Whether a transaction carries data. */
+static inline bool elan_has_data(const struct elan_piece *p)
+{
+	return p->what == ELAN_WRITE || p->what == ELAN_ENQUEUE;
 }
 
 static inline void elan_add_piece(struct elan_buffer *b, struct elan_piece p)

@@ -25,21 +25,46 @@ uint32_t elan_dmas_left(const struct elan_dmas *x)
 
 /* --- packets --- */
 
+/* An assembler finds the route by the process number in the descriptor, and
+ * makes the packet (QSN-F44). */
+static enum elan_error address(
+	const struct nic_at *a, struct elan_sending *s, sim_time *start)
+{
+	const struct elan_run *run = &dmas_of(a)->run[s->owner_id];
+	struct elan_route to;
+	enum elan_error wrong = elan_route_find(
+		a, ELAN_BY_DMA, run->queue, run->d.destination, &to, start);
+
+	if (wrong)
+		return wrong;
+	s->item.dst = to.node;
+	s->routes = to.routes;
+	s->copy->context = to.context;
+	return ELAN_FINE;
+}
+
 /* Free assemblers take waiting packets. */
 static void assemble(const struct nic_at *a)
 {
 	struct elan_dmas *x = dmas_of(a);
 
 	while (x->ready.n && x->assembling < ASSEMBLERS) {
-		const struct elan_ready *r = ring_pop(&x->ready);
-		sim_time start = r->since > a->t ? r->since : a->t;
+		const struct elan_ready r =
+			*(const struct elan_ready *)ring_pop(&x->ready);
+		struct elan_sending *s = elan_sending(a, r.sending);
+		sim_time ready = r.since > a->t ? r.since : a->t, start = ready;
+		enum elan_error wrong = address(a, s, &start);
 
+		if (wrong) {
+			x->read_bytes -= s->copy->data_bytes;
+			elan_send_fail(a, r.sending, wrong);
+			continue;
+		}
+		s->account.built = a->t + (start - ready);
 		start += elan_params(a)->command - elan_of(a)->least;
-		elan_send_set_times(
-			a, elan_sending(a, r->sending)->copy, start, r->since);
-		elan_send_at(a, r->sending, start);
-		elan_sending(a, r->sending)->account.built = a->t;
+		elan_send_set_times(a, s->copy, start, r.since);
 		x->assembling++;
+		elan_send_at(a, r.sending, start);
 	}
 }
 
@@ -108,7 +133,6 @@ static void build(
 
 	*b = (struct elan_buffer){
 		.kind = ELAN_DATA,
-		.context = (uint16_t)run->context,
 		.channel = ELAN_DMA_CHANNEL,
 		.sequence = r->sequence,
 		.sending = id,
@@ -126,7 +150,6 @@ static void build(
 	s->account.looked = r->looked;
 	s->account.reading = r->from;
 	s->account.read = a->t;
-	s->item.dst = (site_id)run->d.destination;
 	s->owner = &owner;
 	s->is_free = run->d.target_event;
 	s->owner_id = r->dma;
@@ -279,11 +302,12 @@ static uint64_t n_packets(const struct nic_at *a, uint64_t bytes)
 enum elan_error elan_dma_add(
 	const struct nic_at *a, struct elan_queue *q, const struct elan_dma *d)
 {
+	enum elan_error wrong = elan_route_check(a, q, d->destination);
 	struct elan_run *r;
 
-	if (d->destination >= a->nic->n_nodes ||
-		d->source_event >= ELAN_EVENTS ||
-		d->target_event >= ELAN_EVENTS)
+	if (wrong)
+		return wrong;
+	if (d->source_event >= ELAN_EVENTS || d->target_event >= ELAN_EVENTS)
 		return ELAN_ERROR_COMMAND;
 	if (!elan_may(elan_here(a), q->context, d->from, d->bytes))
 		return ELAN_ERROR_ADDRESS;

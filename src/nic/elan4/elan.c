@@ -75,6 +75,10 @@ static const struct nic_counter card_counters[] = {
 	CARD("tlb_links", tlb_links, "blocks"),
 	CARD("queues_fetched", fetched, "queues"),
 	CARD("queues_exchanged", exchanged, "queues"),
+	CARD("messages", messages, "messages"),
+	CARD("matched", noted[ELAN_MATCHED], "messages"),
+	CARD("early", noted[ELAN_EARLY], "messages"),
+	CARD("elements", noted[ELAN_ELEMENTS], "elements"),
 	CARD("corrected", corrected, "words"),
 	CARD("uncorrectable", uncorrectable, "words"),
 	{ 0 },
@@ -121,6 +125,7 @@ static const struct nic_member members[] = {
 	MEMBER(elan_mmu, mmu, 0),
 	MEMBER(seen, seen, 0),
 	MEMBER(elan_queues, queues, 0),
+	MEMBER(elan_processes, processes, 0),
 	MEMBER(elan_chip, chip, 0),
 	MEMBER(slots, events.fired, sizeof(struct elan_firing)),
 	MEMBER(elan_events, events, 0), /* before its copies go */
@@ -130,6 +135,8 @@ static const struct nic_member members[] = {
 	MEMBER(ring, dmas.waiting, sizeof(struct elan_run)),
 	MEMBER(ring, dmas.ready, sizeof(struct elan_ready)),
 	MEMBER(slots, dmas.reads, sizeof(struct elan_read)),
+	MEMBER(elan_iqs, inputs, 0),
+	MEMBER(slots, inputs.notes, sizeof(struct elan_note)),
 	MEMBER(elan_threads, threads, 0),
 	{ 0 },
 };

@@ -14,7 +14,9 @@
  *	send.c      sender: keeps a packet until it is acknowledged
  *	event.c     event processor: words, copies to memory or queues
  *	queue.c     command queues: order, depth
+ *	iqueue.c    input queues: messages for threads
  *	chip.c      command queues that are on chip, or known to the hardware
+ *	process.c   from the ranks of a process to nodes, contexts and routes
  *	sdram.c     the card's memory, and who has which part of it
  *	cache.c     the cache in front of it: the time of an access
  *	card.c      accesses to the host's memory or the card's
@@ -126,6 +128,7 @@ struct elan_extent {
 struct elan_grant {
 	uint64_t at, bytes;
 	uint32_t context;
+	bool is_kept; /* by an input queue */
 };
 
 /* A word that differs from its check bits, unless it was written since. */
@@ -286,11 +289,18 @@ struct elan_card_read {
 	uint32_t id;
 };
 
-/* Words on their way to memory, or to their translation. */
+enum { ELAN_FEW_BYTES = 32 };
+
+/* A word or a block on its way to memory. */
 struct elan_word {
 	struct slot slot;
-	uint64_t address, value;
-	uint32_t context;
+	uint64_t address;
+	uint32_t bytes;
+	uint32_t note; /* of a message that ends with it, or 0 */
+	uint8_t few[ELAN_FEW_BYTES];
+	struct elan_buffer *many; /* or NULL */
+	uint32_t turn; /* among all */
+	uint32_t context; /* of one that waits for its translation */
 };
 
 struct elan_words {
@@ -332,6 +342,7 @@ struct elan_queue {
 	uint64_t used; /* on chip, the last time; 0: it is not there */
 	uint16_t context;
 	uint16_t id;
+	uint32_t process; /* whose ranks its commands name */
 	/* positions: bytes since it was opened */
 	uint64_t announced; /* stored without gaps, arrived or not */
 	uint64_t arrived;
@@ -363,6 +374,21 @@ struct elan_queues {
 	uint32_t opened; /* ever */
 	uint16_t *maps; /* queues that are mapped */
 	uint32_t n_maps;
+};
+
+/* --- process.c --- */
+
+/* Of a node. */
+struct elan_process {
+	uint64_t at; /* of its table in card memory: struct elan_route */
+	uint32_t n; /* ranks */
+	uint32_t context;
+	struct elan_job job;
+};
+
+struct elan_processes {
+	struct elan_process *process;
+	uint32_t n;
 };
 
 /* --- chip.c --- */
@@ -445,8 +471,10 @@ struct elan_sending {
 	const struct elan_owner *owner;
 	uint32_t owner_id; /* queue, DMA */
 	uint64_t position; /* of a queue's packet: its words */
+	uint32_t context; /* of its process, which has these events: */
 	uint32_t event; /* set by the acknowledgement */
 	uint32_t no_event; /* or by a test's no */
+	uint64_t routes; /* of struct elan_route; 0: all */
 	uint32_t number; /* of the packet that was sent last */
 	enum elan_fifo fifo;
 	bool is_free; /* needs no order with others to its node */
@@ -466,9 +494,8 @@ struct elan_get {
 	struct slot slot; /* of those that wait */
 	struct elan_cookie cookie;
 	struct elan_queue *queue;
-	site_id dst;
+	struct elan_route to;
 	sim_time until; /* its time-out */
-	uint16_t context;
 	uint8_t tries, n_pieces;
 	bool is_waiting, is_answered;
 	struct elan_piece piece[ELAN_MOST_PIECES];
@@ -524,6 +551,59 @@ struct elan_dmas {
 	struct ring ready; /* struct elan_ready */
 };
 
+/* --- iqueue.c --- */
+
+enum { ELAN_SLOT_HEADER = 32 }; /* bytes, before a message's own */
+
+enum elan_slot_state {
+	ELAN_SLOT_FREE,
+	ELAN_SLOT_COMING, /* for a message of which a packet has come */
+	ELAN_SLOT_WHOLE, /* on its way to the end of the queue */
+	ELAN_SLOT_WAITING,
+	ELAN_SLOT_TAKEN, /* by a thread */
+};
+
+struct elan_slot {
+	uint16_t next; /* 1 + slot, in the queue or of free ones */
+	uint16_t left; /* bytes that have not come */
+	uint16_t number;
+	uint8_t state; /* an enum elan_slot_state */
+	bool is_out; /* a thread has asked for the bus */
+	uint32_t source, channel;
+	uint32_t note; /* for the book, or 0 */
+	sim_time asked; /* its command was in the sender's card */
+};
+
+struct elan_iq {
+	uint64_t at; /* in card memory */
+	uint32_t bytes, stride; /* of a slot: for data, in all */
+	uint32_t n_slots, used;
+	uint32_t coming; /* messages that are not complete */
+	uint32_t context, event;
+	uint32_t wanted; /* threads that wait for it */
+	uint16_t id;
+	uint16_t front, back, free; /* 1 + slot */
+	struct elan_slot slot[];
+};
+
+/* A message's time from its slot to memory, if there is a book. */
+struct elan_note {
+	struct slot slot;
+	struct book_held held;
+	uint32_t place; /* its slot */
+	uint32_t looked; /* at elements of a list, for it */
+	sim_time shown; /* in the queue */
+	sim_time parked; /* a thread had looked at it in vain */
+	sim_time taken; /* what the thread works on now came to it */
+	sim_time asked; /* the bus for the first time */
+};
+
+struct elan_iqs {
+	struct elan_iq **queue; /* by number; NULL: not open */
+	uint32_t n;
+	struct slots notes; /* struct elan_note */
+};
+
 /* --- input.c, command.c --- */
 
 struct elan_input {
@@ -558,6 +638,7 @@ struct elan_node {
 	struct seen seen; /* packets that were executed, or denied */
 
 	struct elan_queues queues;
+	struct elan_processes processes;
 	struct elan_chip chip;
 	struct elan_events events;
 	struct elan_sender sender;
@@ -565,6 +646,7 @@ struct elan_node {
 	struct elan_dmas dmas;
 	struct window answers; /* to gets */
 	struct elan_input input;
+	struct elan_iqs inputs;
 	struct elan_commands commands;
 	struct elan_threads *threads; /* NULL until there is code */
 };

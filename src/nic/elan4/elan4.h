@@ -20,6 +20,7 @@ struct elan_host {
 	int64_t pio_burst; /* bytes that stores are combined to */
 	int64_t pio_overhead, dma_overhead; /* of a burst, ps */
 	int64_t hop; /* from each further CPU to the bridge, ps */
+	int64_t relaxed; /* per cent of write buffers that drain in disorder */
 };
 
 /* Who accesses card memory. */
@@ -57,6 +58,14 @@ struct elan_mmu_params {
 	int64_t fill, link;
 };
 
+/* Of tagged ports. */
+struct elan_match_params {
+	int64_t cycles; /* from a message to the first request for the bus */
+	int64_t element; /* more, of each element of a list but the first */
+	int64_t eager; /* bytes of a message that is sent at once */
+	int64_t slots; /* of a process, for messages */
+};
+
 struct elan_params {
 	int64_t platform;
 	int64_t command, input; /* ps */
@@ -78,6 +87,8 @@ struct elan_params {
 	int64_t bus_reads; /* per cent of the time, while writes wait; or 0 */
 	int64_t thread_clock, thread_swap; /* ps */
 	int64_t threads; /* of a node */
+	int64_t thread_block; /* rate of block loads and stores */
+	struct elan_match_params match;
 	struct elan_memory_params memory;
 	struct elan_cache_params cache;
 	struct elan_mmu_params mmu;
@@ -153,6 +164,41 @@ int elan_memory_give(struct nic *nic, site_id s, uint32_t context, uint64_t at);
 int elan_memory_load(const struct nic_at *a, uint32_t context, uint64_t at,
 	uint64_t *word, sim_time *late);
 
+/* --- processes --- */
+
+/* The processes that a process names by ranks. */
+struct elan_job {
+	const struct host_world *world; /* its nodes, borrowed; NULL: all */
+	uint32_t each; /* processes of a node */
+	uint32_t first; /* context of the first one; those of others follow */
+};
+
+enum elan_route_state {
+	ELAN_ROUTE_NEW, /* as the job says */
+	ELAN_ROUTE_VALID,
+	ELAN_ROUTE_NONE, /* there is no such process */
+};
+
+/* An entry of a process's table, as it is in card memory. */
+struct elan_route {
+	uint32_t node;
+	uint16_t context;
+	uint8_t state; /* an enum elan_route_state */
+	uint8_t unused;
+	uint64_t routes; /* bits: routes that packets take */
+};
+
+/*
+ * Makes the table of a process, once, in card memory.  0, or EINVAL, ENOMEM.
+ * Without it a context's first queue makes one: rank i is the same context at
+ * node i.
+ */
+int elan_process_open(struct nic *nic, site_id s, uint32_t context,
+	const struct elan_job *job);
+/* Changes an entry.  0, or EINVAL: the process has no such rank. */
+int elan_route_set(struct nic *nic, site_id s, uint32_t context, uint32_t rank,
+	const struct elan_route *to);
+
 /* --- threads on the card --- */
 
 /* Loads or replaces code for threads of a context; NULL unloads it.  Started
@@ -160,6 +206,15 @@ int elan_memory_load(const struct nic_at *a, uint32_t context, uint64_t at,
  * others of weft/elan.h, which the thread processor defines. */
 int elan_code_load(struct nic *nic, site_id s, uint32_t context, uint32_t code,
 	elan_code *run);
+
+/* --- input queues --- */
+
+/* Makes an input queue for a context; 0, or EINVAL, EBUSY, or ENOMEM if the
+ * card's memory has no room for it. */
+int elan_input_open(struct nic *nic, site_id s, uint32_t context,
+	const struct elan_iq_options *i);
+/* EINVAL, or EBUSY while messages are in it, or threads wait for it. */
+int elan_input_close(struct nic *nic, site_id s, uint32_t context, uint32_t id);
 
 /* --- stores into a queue's page --- */
 
@@ -181,6 +236,8 @@ void elan_note_birth(struct nic *nic, site_id s, uint32_t queue,
 
 /* Its depth in bytes; 0: not open. */
 uint32_t elan_queue_depth(const struct nic *nic, site_id s, uint32_t queue);
+/* The context whose it is; ELAN_CONTEXTS: not open. */
+uint32_t elan_queue_context(const struct nic *nic, site_id s, uint32_t queue);
 /* Bytes for which a queue certainly has room. */
 uint64_t elan_queue_room(const struct nic *nic, site_id s, uint32_t queue);
 
@@ -209,6 +266,8 @@ struct elan_counts {
 	uint64_t tlb_hits, tlb_fills, tlb_links;
 	uint64_t fetched, exchanged; /* queues: to the chip; by the driver */
 	uint64_t corrected, uncorrectable; /* words of card memory */
+	uint64_t messages; /* in input queues */
+	uint64_t noted[ELAN_FIGURES]; /* by threads */
 	uint64_t errors[ELAN_ERRORS];
 };
 

@@ -34,7 +34,8 @@ void et_start(struct et *m, uint32_t n_workers, uint32_t n_programs)
 		.seed = 1,
 		.threads = n_workers,
 		.book = m->book,
-		.needs = { .n_programs = n_programs },
+		.needs = { .n_programs = n_programs,
+			.n_processes = m->n_processes },
 	};
 	struct machine *x = kit_machine("qsnet2", NULL, m->nodes);
 

@@ -17,7 +17,7 @@
 
 enum {
 	ELAN_FRAME_HEADER = 32,
-	ELAN_FRAME_PIECE = 28, /* without data, at most */
+	ELAN_FRAME_PIECE = 32, /* without data, at most */
 	ELAN_FRAME_MOST = ELAN_FRAME_HEADER +
 			  ELAN_MOST_PIECES * ELAN_FRAME_PIECE + ELAN_PACKET,
 };

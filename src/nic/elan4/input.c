@@ -86,6 +86,11 @@ static bool translate(
 		bool is_write = p->what == ELAN_WRITE;
 		struct elan_view v;
 
+		if (p->what == ELAN_ENQUEUE) {
+			if (!elan_iq_allows(a, b->context, p))
+				return false;
+			continue;
+		}
 		if (p->what == ELAN_SET)
 			continue;
 		v = elan_look(a, b->context, p->address, p->bytes,
@@ -132,6 +137,12 @@ static bool judge(const struct nic_at *a, const struct packet *p,
 		b->verdict = ELAN_ABORTED;
 		return false;
 	}
+	/* an answer is for whoever has asked */
+	if (b->channel == ELAN_ANSWER_CHANNEL &&
+		!elan_get_context(a, &b->get, &b->context)) {
+		elan_count(a)->duplicates++;
+		return false;
+	}
 	if (!is_allowed(a, b, late)) {
 		b->verdict = ELAN_REFUSED;
 		return false;
@@ -153,6 +164,10 @@ static bool judge(const struct nic_at *a, const struct packet *p,
 		b->verdict = ELAN_NACKED;
 		return false;
 	}
+	if (!elan_iq_takes(a, p, b)) {
+		b->verdict = ELAN_BUSY;
+		return false;
+	}
 	elan_ask_note(a, p, b);
 	if (b->channel == ELAN_ANSWER_CHANNEL &&
 		!elan_get_answered(a, &b->get)) {
@@ -164,6 +179,7 @@ static bool judge(const struct nic_at *a, const struct packet *p,
 		b->answer = elan_answer_number(a);
 	}
 	append(a, b);
+	elan_iq_reserve(a, p, b);
 	return true;
 }
 
@@ -386,7 +402,8 @@ static void one_done(const struct nic_at *a, packet_id id)
 	if (b->channel == ELAN_ANSWER_CHANNEL)
 		elan_get_done(a, &b->get);
 	leave_writers(a, id);
-	elan_account_done(a, id);
+	if (!elan_iq_put(a, id))
+		elan_account_done(a, id);
 	if (a->nic->on_delivered)
 		a->nic->on_delivered(
 			a->nic->arg, a->s, elan_packet(a, id), a->t);
@@ -459,27 +476,31 @@ static void drop(const struct nic_at *a, packet_id id)
 }
 
 /* What becomes of a packet whose test says yes. */
-static enum elan_kind after_yes(
-	const struct nic_at *a, const struct elan_buffer *b)
+static enum elan_kind after_yes(const struct nic_at *a, const struct packet *p,
+	const struct elan_buffer *b)
 {
 	for (uint32_t i = 0; i < b->n_pieces; i++)
 		if (b->piece[i].flags & ELAN_TO_QUEUE &&
 			!queue_of(a, b, &b->piece[i]))
 			return ELAN_REFUSED; /* it was closed meanwhile */
+	if (!elan_iq_takes(a, p, b))
+		return ELAN_BUSY;
 	return queues_take(a, b) ? ELAN_ACKED : ELAN_NACKED;
 }
 
 static void decide(const struct nic_at *a, packet_id id)
 {
 	struct elan_buffer *b = elan_buffer(a, id);
+	const struct packet *p = elan_packet(a, id);
 	bool is_executed = elan_ask_decide(
-		a, id, after_yes(a, b), input_of(a)->writers.first);
+		a, id, after_yes(a, p, b), input_of(a)->writers.first);
 	packet_id next;
 
 	b->ask = ELAN_ASK_NONE;
-	if (is_executed)
+	if (is_executed) {
 		append(a, b);
-	else
+		elan_iq_reserve(a, p, b);
+	} else
 		b->handed = b->n_pieces;
 	while (next_write(b) < b->n_pieces)
 		hand_on(a, id);
@@ -615,7 +636,7 @@ void elan_input_on_packet(struct net_client *me, struct sim_worker *w,
 	 * than the network says. */
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		b->left[i] += later;
-		if (b->piece[i].what == ELAN_WRITE && b->left[i] > tail)
+		if (elan_has_data(&b->piece[i]) && b->left[i] > tail)
 			tail = b->left[i];
 	}
 	elan_account_tail(&a, id, tail);

@@ -24,7 +24,7 @@
 	PARAM_ROW(PARAM_RATE, name_, AT(field_), def_, 1000000, PS_PER_S,      \
 		__VA_ARGS__)
 
-/* A host: six rows. */
+/* A host: seven rows. */
 #define HOST(name_, i_, store_, see_, burst_, pio_, dma_, hop_, seen_from,     \
 	pio_from, dma_from, hop_from)                                          \
 	STEP(name_ ".store", host[i_].store, store_, 0,                        \
@@ -47,7 +47,12 @@
 		STEP(name_ ".hop", host[i_].hop, hop_, 0,                      \
 			"additional time for each CPU between a core and the " \
 			"bus bridge",                                          \
-			hop_from)
+			hop_from),                                             \
+		COUNT(name_ ".relaxed", host[i_].relaxed, "0", 0, 100,         \
+			"share of a core's write buffers, in per cent, that "  \
+			"drain early, in parts and out of order, as at an "    \
+			"interrupt",                                           \
+			"assumed: undisturbed cores (QSN-F18)")
 
 static const struct param elan_param_rows[] = {
 	PARAM_ONE_OF("platform", AT(platform), "opteron",
@@ -101,6 +106,23 @@ static const struct param elan_param_rows[] = {
 		"largest number of threads on a card; further ones wait in "
 		"their queues",
 		"assumed: more than any job starts at a time"),
+	RATE("thread.block", thread_block, "3.2 GB/s",
+		"rate of the thread processor's block loads and stores",
+		"QSN-N10"),
+	COUNT("match.cycles", match.cycles, "47", 16, 100000,
+		"cycles of the matching thread from a message to its first "
+		"request for the bus, if it is matched by the first element of "
+		"a list",
+		"QSN-N64 less QSN-N9"),
+	COUNT("match.element", match.element, "4", 4, 100000,
+		"further cycles for each further element of the list",
+		"QSN-G17"),
+	BYTES("match.eager", match.eager, "2 KiB", 8, ELAN_SLOT_MOST,
+		"longest message that is sent with its bytes; of longer ones a "
+		"descriptor is sent",
+		"QSN-G18"),
+	COUNT("match.slots", match.slots, "64", 4, ELAN_SLOTS_MOST,
+		"number of slots for messages of a tagged port", "assumed"),
 	BYTES("memory.size", memory.size, "64 MiB", 4 << 20, INT64_C(1) << 31,
 		"size of the card's own memory",
 		"assumed: QSN-N18 gives 2 GiB as the most"),

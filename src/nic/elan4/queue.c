@@ -128,15 +128,21 @@ int elan_queue_open(struct nic *nic, site_id s, uint32_t queue,
 {
 	struct elan_node *n = nic_node(nic, s);
 	struct elan_queue *q;
+	uint32_t process;
+	int code;
 
 	if (queue >= ELAN_QUEUES || depth >= ELAN_DEPTHS ||
 		rights > ELAN_MAY_ALL || context >= ELAN_CONTEXTS)
 		return EINVAL;
 	if (elan_queue(n, queue))
 		return EBUSY;
+	code = elan_process_find(nic, s, context, &process);
+	if (code)
+		return code;
 	q = queue_new(n, queue, depth);
 	if (!q)
 		return ENOMEM;
+	q->process = process;
 	q->rights = (uint8_t)rights;
 	q->context = (uint16_t)context;
 	elan_chip_open(&n->chip, elan_params_of(nic), q);
@@ -257,6 +263,13 @@ uint32_t elan_queue_depth(const struct nic *nic, site_id s, uint32_t queue)
 	const struct elan_queue *q = find(nic, s, queue);
 
 	return q ? q->depth : 0;
+}
+
+uint32_t elan_queue_context(const struct nic *nic, site_id s, uint32_t queue)
+{
+	const struct elan_queue *q = find(nic, s, queue);
+
+	return q ? q->context : ELAN_CONTEXTS;
 }
 
 uint64_t elan_queue_room(const struct nic *nic, site_id s, uint32_t queue)

@@ -238,8 +238,8 @@ static struct elan_sdram *sdram_of(struct nic *nic, site_id s)
 	return &n->sdram;
 }
 
-int elan_memory_take(struct nic *nic, site_id s, uint32_t context,
-	uint64_t bytes, uint64_t *at)
+static int take(struct nic *nic, site_id s, uint32_t context, uint64_t bytes,
+	bool is_kept, uint64_t *at)
 {
 	struct elan_sdram *x = sdram_of(nic, s);
 
@@ -252,8 +252,20 @@ int elan_memory_take(struct nic *nic, site_id s, uint32_t context,
 		return ENOMEM;
 	x->grant = mem_grow(x->grant, x->n_grants + 1, sizeof(*x->grant));
 	x->grant[x->n_grants++] =
-		(struct elan_grant){ *at, whole(bytes), context };
+		(struct elan_grant){ *at, whole(bytes), context, is_kept };
 	return 0;
+}
+
+int elan_memory_take(struct nic *nic, site_id s, uint32_t context,
+	uint64_t bytes, uint64_t *at)
+{
+	return take(nic, s, context, bytes, false, at);
+}
+
+int elan_memory_keep(struct nic *nic, site_id s, uint32_t context,
+	uint64_t bytes, uint64_t *at)
+{
+	return take(nic, s, context, bytes, true, at);
 }
 
 int elan_memory_load(const struct nic_at *a, uint32_t context, uint64_t at,
@@ -268,21 +280,47 @@ int elan_memory_load(const struct nic_at *a, uint32_t context, uint64_t at,
 	return 0;
 }
 
-int elan_memory_give(struct nic *nic, site_id s, uint32_t context, uint64_t at)
+static void forget(struct nic *nic, site_id s)
 {
 	struct elan_node *n = nic_node(nic, s);
-	struct elan_sdram *x = &n->sdram;
 
 	elan_mmu_forget(&n->mmu);
-	for (uint32_t i = 0; i < x->n_grants; i++) {
-		struct elan_grant g = x->grant[i];
+}
 
-		if (g.context != context || g.at != at)
-			continue;
-		x->grant[i] = x->grant[--x->n_grants];
-		clear(x, &g);
-		elan_sdram_give(x, g.at, g.bytes);
-		return 0;
-	}
-	return EINVAL;
+static void give(struct elan_sdram *x, struct elan_grant *grant)
+{
+	struct elan_grant g = *grant;
+
+	*grant = x->grant[--x->n_grants];
+	clear(x, &g);
+	elan_sdram_give(x, g.at, g.bytes);
+}
+
+/* NULL: nothing was taken there. */
+static struct elan_grant *find(struct elan_sdram *x, uint64_t at)
+{
+	for (uint32_t i = 0; i < x->n_grants; i++)
+		if (x->grant[i].at == at)
+			return &x->grant[i];
+	return NULL;
+}
+
+int elan_memory_give(struct nic *nic, site_id s, uint32_t context, uint64_t at)
+{
+	struct elan_sdram *x = sdram_of(nic, s);
+	struct elan_grant *g = find(x, at);
+
+	if (!g || g->context != context || g->is_kept)
+		return EINVAL;
+	forget(nic, s);
+	give(x, g);
+	return 0;
+}
+
+void elan_memory_drop(struct nic *nic, site_id s, uint64_t at)
+{
+	struct elan_sdram *x = sdram_of(nic, s);
+
+	forget(nic, s);
+	give(x, find(x, at));
 }

@@ -80,7 +80,7 @@ static void put_off(const struct nic_at *a, struct elan_buffer *b)
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		sim_time link;
 
-		if (b->piece[i].what != ELAN_WRITE)
+		if (!elan_has_data(&b->piece[i]))
 			continue;
 		sum += b->piece[i].bytes;
 		link = a->t + elan_ser(a, sum);
@@ -178,8 +178,8 @@ static void send(const struct nic_at *a, uint32_t sending)
 	elan_count(a)->resent += s->item.tries > 0;
 	s->copy->is_first = !s->item.tries;
 	s->number = sender_of(a)->number;
-	elan_send_packet(
-		a, s->fifo, s->item.dst, s->copy, s->item.route, &s->account);
+	elan_send_packet(a, s->fifo, s->item.dst, s->copy,
+		elan_route_pick(s->routes, s->item.route), &s->account);
 }
 
 /* --- answers --- */
@@ -208,6 +208,12 @@ static void fail(const struct nic_at *a, uint32_t id, enum elan_error why)
 	owner->failed(a, &sent, why);
 }
 
+void elan_send_fail(
+	const struct nic_at *a, uint32_t sending, enum elan_error why)
+{
+	fail(a, sending, why);
+}
+
 static void give_up(const struct nic_at *a, uint32_t id)
 {
 	fail(a, id, ELAN_ERROR_RETRIES);
@@ -219,7 +225,7 @@ static void complete(const struct nic_at *a, uint32_t id, bool is_yes)
 	const struct elan_sending *s = elan_sending(a, id);
 	const struct elan_owner *owner = s->owner;
 	uint32_t event = is_yes ? s->event : s->no_event;
-	uint32_t context = s->copy->context;
+	uint32_t context = s->context;
 	struct elan_sent sent = forget(a, id);
 
 	elan_event_set(a, context, event, 1);

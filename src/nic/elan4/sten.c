@@ -48,12 +48,12 @@ static bool copy_out(struct reading *r, uint8_t *to, uint32_t bytes)
 	return true;
 }
 
-/* One transaction of a write. */
-static int read_block(struct reading *r, struct elan_buffer *b, uint64_t to,
-	uint32_t bytes, sim_time *arrived)
+/* One transaction of a write or a message. */
+static int read_block(struct reading *r, struct elan_buffer *b,
+	struct elan_piece p, sim_time *arrived)
 {
+	uint32_t bytes = p.bytes;
 	uint64_t data;
-
 	bool is_out;
 
 	if (is_full(b))
@@ -66,12 +66,8 @@ static int read_block(struct reading *r, struct elan_buffer *b, uint64_t to,
 			bytes - i < 8 ? bytes - i : 8);
 	}
 	arrived[b->n_pieces] = elan_queue_arrival(r->q, r->at);
-	b->piece[b->n_pieces++] = (struct elan_piece){
-		.what = ELAN_WRITE,
-		.address = to,
-		.bytes = (uint16_t)bytes,
-		.at = b->data_bytes,
-	};
+	p.at = b->data_bytes;
+	elan_add_piece(b, p);
 	b->data_bytes = (uint16_t)(b->data_bytes + bytes);
 	return 0;
 }
@@ -90,8 +86,46 @@ static int read_write(struct reading *r, struct elan_buffer *b, uint64_t word,
 		return INCOMPLETE;
 	for (at = 0; at < bytes && !code; at += n) {
 		n = bytes - at < ELAN_BLOCK ? bytes - at : ELAN_BLOCK;
-		code = read_block(r, b, to + at, n, arrived);
+		code = read_block(r, b,
+			(struct elan_piece){ .what = ELAN_WRITE,
+				.address = to + at,
+				.bytes = (uint16_t)n },
+			arrived);
 	}
+	return code;
+}
+
+/* A message, or a part of one, as it would be written.  Without bytes it is one
+ * transaction, too. */
+static int read_enqueue(struct reading *r, struct elan_buffer *b, uint64_t word,
+	sim_time *arrived)
+{
+	uint32_t bytes = elan_low(word), at = 0, n;
+	struct elan_piece p = {
+		.what = ELAN_ENQUEUE,
+		.event = elan_high(word) & 0xffff,
+		.count = elan_high(word) >> 16 |
+			 (uint32_t)(word >> ELAN_KIND & 15) << 16,
+	};
+	uint64_t part = bytes, total, offset;
+	int code;
+
+	if (b->data_bytes + bytes > ELAN_PACKET || elan_is_get(b))
+		return IMPOSSIBLE;
+	if (next_word(r, &p.address) ||
+		(word & ELAN_IS_PART && next_word(r, &part)))
+		return INCOMPLETE;
+	total = part & UINT32_MAX;
+	offset = part >> 32;
+	if (total > ELAN_SLOT_MOST || offset + bytes > total)
+		return IMPOSSIBLE;
+	do {
+		n = bytes - at < ELAN_BLOCK ? bytes - at : ELAN_BLOCK;
+		p.bytes = (uint16_t)n;
+		p.back = total << 32 | (offset + at);
+		code = read_block(r, b, p, arrived);
+		at += n;
+	} while (at < bytes && !code);
 	return code;
 }
 
@@ -152,6 +186,8 @@ static enum elan_fifo fifo_of(uint64_t open)
 struct sten {
 	uint64_t open, close; /* the commands that began and ended it */
 	uint64_t last; /* node of a broadcast */
+	struct elan_route to;
+	sim_time found; /* when its route is known */
 	sim_time arrived[ELAN_MOST_PIECES]; /* when each piece has come */
 	struct elan_buffer b;
 };
@@ -166,7 +202,6 @@ static int64_t decode(const struct nic_at *a, struct elan_queue *q,
 	int code = 0;
 
 	p->b.kind = ELAN_DATA;
-	p->b.context = q->context;
 	if (next_word(&r, &p->open))
 		return INCOMPLETE;
 	if (is_range(p->open)) {
@@ -186,6 +221,10 @@ static int64_t decode(const struct nic_at *a, struct elan_queue *q,
 		case ELAN_WRITE:
 			code = read_write(&r, &p->b, p->close, p->arrived);
 			is_closed = p->close & ELAN_CLOSES;
+			break;
+		case ELAN_ENQUEUE:
+			code = read_enqueue(&r, &p->b, p->close, p->arrived);
+			is_closed = p->close & ELAN_IS_LAST;
 			break;
 		case ELAN_GET:
 			code = read_get(&r, &p->b, p->close);
@@ -214,7 +253,7 @@ static void set_times(const struct nic_at *a, struct elan_buffer *b,
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		sim_time link;
 
-		if (b->piece[i].what != ELAN_WRITE)
+		if (!elan_has_data(&b->piece[i]))
 			continue;
 		sum += b->piece[i].bytes;
 		link = since + elan_ser(a, sum);
@@ -224,16 +263,40 @@ static void set_times(const struct nic_at *a, struct elan_buffer *b,
 	}
 }
 
-/* The destination, or the first of several; NO_SITE: none. */
-static site_id destination(const struct nic_at *a, uint64_t open, uint64_t last)
+/*
+ * The last of several destinations, of which the first is known: p->last
+ * becomes its node.  A broadcast goes to one context of all nodes from one to
+ * the other, if this network's switches do that.
+ */
+static enum elan_error find_last(
+	const struct nic_at *a, const struct elan_queue *q, struct sten *p)
 {
-	uint64_t to = open >> 16 & 0xffffffff;
+	struct elan_route last;
+	enum elan_error wrong = elan_route_find(
+		a, ELAN_BY_COMMAND, q, p->last, &last, &p->found);
 
-	if (!is_range(open))
-		last = to;
-	else if (!a->nic->net->coll)
-		return NO_SITE; /* this network's switches do not broadcast */
-	return to <= last && last < a->nic->n_nodes ? (site_id)to : NO_SITE;
+	if (wrong)
+		return wrong;
+	if (!a->nic->net->coll || last.context != p->to.context ||
+		last.node < p->to.node)
+		return ELAN_ERROR_COMMAND;
+	p->last = last.node;
+	return ELAN_FINE;
+}
+
+/* Looks up the destination, or the first of several. */
+static enum elan_error find_route(
+	const struct nic_at *a, const struct elan_queue *q, struct sten *p)
+{
+	enum elan_error wrong;
+
+	p->found = a->t;
+	wrong = elan_route_find(a, ELAN_BY_COMMAND, q,
+		p->open >> 16 & 0xffffffff, &p->to, &p->found);
+	if (!wrong && is_range(p->open))
+		wrong = find_last(a, q, p);
+	p->b.context = p->to.context;
+	return wrong;
 }
 
 /* An incomplete packet is closed by a time-out, when no more of it has arrived
@@ -252,20 +315,23 @@ static void await_rest(const struct nic_at *a, struct elan_queue *q)
 /* The part of an incomplete packet that has left. */
 static void send_aborted(const struct nic_at *a, const struct elan_queue *q)
 {
-	struct elan_buffer b = { .kind = ELAN_ABORTED };
-	uint64_t open = elan_queue_word(q, q->half_at), last = UINT64_MAX;
-	site_id to;
+	struct sten p;
+	uint32_t route;
 
-	if (is_range(open) && q->half_at + 16 <= q->announced)
-		last = elan_queue_word(q, q->half_at + 8);
-	to = destination(a, open, last);
-	if (is_range(open)) {
-		b.cast = ELAN_CAST_OUT;
-		b.last = (uint16_t)last;
+	memset(&p, 0, offsetof(struct sten, b.data));
+	p.b.kind = ELAN_ABORTED;
+	p.open = elan_queue_word(q, q->half_at);
+	p.last = UINT64_MAX;
+	if (is_range(p.open) && q->half_at + 16 <= q->announced)
+		p.last = elan_queue_word(q, q->half_at + 8);
+	if (find_route(a, q, &p))
+		return;
+	if (is_range(p.open)) {
+		p.b.cast = ELAN_CAST_OUT;
+		p.b.last = (uint16_t)p.last;
 	}
-	if (to != NO_SITE)
-		elan_send_packet(
-			a, fifo_of(open), to, &b, (uint32_t)(open >> 48), NULL);
+	route = elan_route_pick(p.to.routes, (uint32_t)(p.open >> 48));
+	elan_send_packet(a, fifo_of(p.open), p.to.node, &p.b, route, NULL);
 }
 
 void elan_sten_on_half(const struct nic_at *a, uint32_t queue)
@@ -339,7 +405,7 @@ static const struct elan_owner owner = {
 static void send(const struct nic_at *a, struct elan_queue *q,
 	const struct sten *p, uint32_t n)
 {
-	sim_time start = elan_start(a);
+	sim_time start = elan_start(a) + (p->found - a->t);
 	bool was_half = q->is_half && q->half_at == q->taken;
 	uint32_t id = elan_send_new(a);
 	struct elan_sending *s = elan_sending(a, id);
@@ -352,9 +418,11 @@ static void send(const struct nic_at *a, struct elan_queue *q,
 	set_times(a, s->copy, start,
 		start - (was_half ? a->t - q->half_since : 0), p->arrived);
 	s->copy->last = (uint16_t)p->last;
-	s->item.dst = destination(a, p->open, p->last);
+	s->item.dst = p->to.node;
+	s->routes = p->to.routes;
+	s->context = q->context;
 	if (p->b.n_pieces && p->b.piece[0].what == ELAN_GET)
-		s->copy->get = elan_get_new(a, q, s->item.dst, &p->b);
+		s->copy->get = elan_get_new(a, q, &p->to, &p->b);
 	s->owner = &owner;
 	s->owner_id = q->id;
 	s->position = q->taken;
@@ -364,7 +432,9 @@ static void send(const struct nic_at *a, struct elan_queue *q,
 	}
 	s->item.route = (uint8_t)(p->open >> 48);
 	s->fifo = fifo_of(p->open);
-	s->account = elan_account_begin(a, q, BOOK_PACKET, q->taken, 1);
+	s->account = elan_account_begin(a, q,
+		elan_is_message(&p->b) ? BOOK_SEND : BOOK_PACKET, q->taken, 1);
+	s->account.built = p->found;
 	q->taken += n;
 	q->ends[q->channel.next++ % ELAN_ENDS] = q->taken;
 	q->outstanding++;
@@ -373,19 +443,20 @@ static void send(const struct nic_at *a, struct elan_queue *q,
 }
 
 /* Checks the addresses that this node knows. */
-static bool are_addresses_right(
-	const struct nic_at *a, const struct elan_buffer *b)
+static bool are_addresses_right(const struct nic_at *a,
+	const struct elan_queue *q, const struct elan_buffer *b)
 {
 	const struct elan_piece *first = &b->piece[0];
 
 	if (elan_has_test(b))
 		return first->address % 8 == 0;
 	return !b->n_pieces || first->what != ELAN_GET ||
-	       elan_may(elan_here(a), b->context, first->back, first->bytes);
+	       elan_may(elan_here(a), q->context, first->back, first->bytes);
 }
 
 uint32_t elan_sten_send(const struct nic_at *a, struct elan_queue *q)
 {
+	enum elan_error wrong;
 	struct sten p;
 	int64_t n;
 
@@ -397,11 +468,12 @@ uint32_t elan_sten_send(const struct nic_at *a, struct elan_queue *q)
 		await_rest(a, q);
 		return 0;
 	}
-	if (n < 0 || destination(a, p.open, p.last) == NO_SITE) {
-		elan_queue_stop(a, q, ELAN_ERROR_COMMAND);
+	wrong = n < 0 ? ELAN_ERROR_COMMAND : find_route(a, q, &p);
+	if (wrong) {
+		elan_queue_stop(a, q, wrong);
 		return 0;
 	}
-	if (!are_addresses_right(a, &p.b)) {
+	if (!are_addresses_right(a, q, &p.b)) {
 		elan_queue_stop(a, q, ELAN_ERROR_ADDRESS);
 		return 0;
 	}

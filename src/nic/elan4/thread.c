@@ -8,55 +8,16 @@
  * The processor has one event posted while a thread has it, otherwise none.
  * Events are for a later instant: a program's store may end a wait.
  */
-#include "nic/elan4/units.h"
+#include "nic/elan4/thread.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "host/card.h"
-#include "weft/elan.h"
-
-enum thread_wait {
-	WAITS_NOT, /* it is ready or runs */
-	WAITS_WORD, /* at an address, for a value */
-	WAITS_ROOM, /* in a queue, for bytes */
-};
-
-struct elan_thread {
-	struct slot slot; /* in the run queue, or of those that wait */
-	uint32_t id;
-	uint16_t context;
-	uint8_t waits; /* an enum thread_wait */
-	bool is_reading; /* of bytes: its read is not due on the bus yet */
-	bool is_behind; /* it is due, behind words of the card: */
-	uint32_t after; /* so many, ever */
-	bool has_claim; /* on room for its bytes, since it was woken */
-	struct elan_queue *queue;
-	uint32_t bytes;
-	uint64_t at, value; /* or where it reads */
-	elan_code *run;
-	uint64_t reg[ELAN_REGISTERS];
-	struct card_thread *card; /* NULL until it runs */
-};
-
-struct thread_code {
-	uint32_t context, number;
-	elan_code *run;
-};
-
-struct elan_threads {
-	struct slots all;
-	struct slot_list ready, waiting;
-	uint32_t n_words; /* of those that wait */
-	uint32_t running, last; /* it has the processor; it had it last */
-	struct thread_code *codes;
-	uint32_t n_codes;
-};
 
 static struct elan_thread *thread(const struct elan_threads *h, uint32_t id)
 {
-	return slots_at(&h->all, id);
+	return elan_thread(h, id);
 }
 
 /* --- life --- */
@@ -178,7 +139,7 @@ static void wake(const struct nic_at *a, struct elan_thread *x)
 	dispatch(a);
 }
 
-static bool has_word(const struct nic_at *a, const struct elan_thread *x)
+bool elan_thread_has_word(const struct nic_at *a, const struct elan_thread *x)
 {
 	uint64_t word = 0;
 
@@ -202,8 +163,25 @@ static void on_write(void *arg, struct sim_worker *w, site_id s, sim_time t,
 
 		next = y->slot.next;
 		if (y->waits == WAITS_WORD && y->at < at + n &&
-			at < y->at + 8 && has_word(&a, y))
+			at < y->at + 8 && elan_thread_has_word(&a, y))
 			wake(&a, y);
+	}
+}
+
+/* The first one that waits for a queue goes on. */
+void elan_thread_on_message(const struct nic_at *a, uint32_t queue)
+{
+	struct elan_threads *h = elan_here(a)->threads;
+	uint32_t id = h ? h->waiting.first : 0;
+
+	for (; id; id = thread(h, id)->slot.next) {
+		struct elan_thread *x = thread(h, id);
+
+		if (x->waits == WAITS_MESSAGE &&
+			queue - x->first_queue < x->n_queues) {
+			wake(a, x);
+			return;
+		}
 	}
 }
 
@@ -334,10 +312,9 @@ void elan_thread_on_word(const struct nic_at *a)
 	elan_bus_read(a, x->at, x->bytes, granted, x->id);
 }
 
-/* --- calls of threads --- */
+/* --- for calls of threads --- */
 
-/* The running thread, which may have moved after a wait. */
-static struct elan_thread *self(struct nic_at *a)
+struct elan_thread *elan_thread_self(struct nic_at *a)
 {
 	const struct elan_threads *h = card_current();
 
@@ -346,25 +323,14 @@ static struct elan_thread *self(struct nic_at *a)
 	return thread(h, h->running);
 }
 
-/* Holds the processor for some time. */
-static void hold(
+void elan_thread_hold(
 	const struct nic_at *a, const struct elan_thread *x, sim_time time)
 {
 	elan_post(a, a->t + time, ELAN_ENGINE_THREAD, x->id);
 	card_suspend();
 }
 
-void elan_thread_work(uint32_t cycles)
-{
-	struct nic_at a;
-	const struct elan_thread *x = self(&a);
-
-	if (cycles)
-		hold(&a, x, cycles * elan_params(&a)->thread_clock);
-}
-
-/* Gives the processor up until it is woken. */
-static void wait(
+void elan_thread_wait(
 	const struct nic_at *a, struct elan_thread *x, enum thread_wait what)
 {
 	struct elan_threads *h = elan_here(a)->threads;
@@ -373,176 +339,10 @@ static void wait(
 	slots_push(&h->all, &h->waiting, x->id);
 	if (what == WAITS_ROOM)
 		x->queue->wanted++;
-	else if (!h->n_words++)
+	else if (what == WAITS_WORD && !h->n_words++)
 		card_watch(a->nic->host, a->s, on_write, a->nic);
+	/* the registers of one that waits for messages are not kept */
+	if (what == WAITS_MESSAGE && h->last == x->id)
+		h->last = 0;
 	card_suspend();
-}
-
-/* Translates for the running thread, which waits for that; EFAULT. */
-static int look(
-	uint64_t at, uint64_t bytes, enum elan_use use, struct elan_view *v)
-{
-	struct nic_at a;
-	const struct elan_thread *x = self(&a);
-
-	*v = elan_look(&a, x->context, at, bytes, use);
-	if (v->state != ELAN_SEEN || v->flags & ELAN_TO_QUEUE)
-		return EFAULT;
-	if (v->t > a.t)
-		hold(&a, x, v->t - a.t);
-	return 0;
-}
-
-int elan_thread_wait_word(uint64_t at, uint64_t value)
-{
-	struct nic_at a;
-	struct elan_thread *x;
-	struct elan_view v;
-
-	if (at % 8 || look(at, 8, ELAN_TO_READ, &v))
-		return EFAULT;
-	elan_thread_work(1);
-	x = self(&a);
-	x->at = v.at;
-	x->value = elan_order(v.flags, value);
-	if (!has_word(&a, x))
-		wait(&a, x, WAITS_WORD);
-	return 0;
-}
-
-/* Whether its words can be appended now; a claim is used up. */
-static bool has_room(struct elan_thread *x)
-{
-	struct elan_queue *q = x->queue;
-
-	if (!x->has_claim)
-		return !q->wanted && elan_queue_takes(q, q->claimed + x->bytes);
-	x->has_claim = false;
-	q->claimed -= x->bytes;
-	/* a packet may have come in between */
-	return elan_queue_takes(q, x->bytes);
-}
-
-int elan_thread_append(uint64_t to, const uint64_t *words, uint32_t n)
-{
-	struct nic_at a;
-	struct elan_thread *x = self(&a);
-
-	if (!n || n > ELAN_PAGE / 8)
-		return EINVAL;
-	x->bytes = 8 * n;
-	x->queue = elan_queue_mapped(elan_here(&a), x->context, to, x->bytes);
-	if (!x->queue)
-		return EFAULT;
-	if (x->bytes > x->queue->depth)
-		return EINVAL;
-	while (!has_room(x)) {
-		wait(&a, x, WAITS_ROOM);
-		x = self(&a); /* it is later */
-	}
-	elan_queue_append(&a, x->queue, (const uint8_t *)words, x->bytes,
-		a.t + n * elan_params(&a)->thread_clock);
-	elan_thread_work(n);
-	return 0;
-}
-
-/* Words that cannot be read end the context. */
-static bool is_sound(const struct nic_at *a, const struct elan_thread *x,
-	uint64_t at, uint32_t bytes)
-{
-	if (elan_sdram_is_sound(a, at, bytes))
-		return true;
-	elan_context_stop(a, x->context);
-	return false;
-}
-
-/* Words of card memory, a cycle each where they hit. */
-static int read_card(uint64_t at, void *to, uint32_t bytes)
-{
-	struct nic_at a;
-	const struct elan_thread *x = self(&a);
-	sim_time t = elan_cache_read(&a, ELAN_BY_THREAD, at, bytes, a.t);
-
-	if (!is_sound(&a, x, at, bytes))
-		return EIO;
-	hold(&a, x, t - a.t + (bytes + 7) / 8 * elan_params(&a)->thread_clock);
-	host_read(a.nic->host, a.s, at, to, bytes);
-	return 0;
-}
-
-/* A block is read in parts, so that other units have their turn at the ports.
- * The next part is asked for while the last lines of the one before come. */
-enum { BLOCK_PART = 512 };
-
-int elan_thread_read_block(
-	uint64_t at, void *to, uint64_t bytes, uint32_t ports)
-{
-	const struct elan_cache_how *how;
-	const struct elan_thread *x;
-	struct elan_view v;
-	struct nic_at a;
-	sim_time ahead, end;
-	uint32_t n;
-
-	if (!bytes || !ports || ports > ELAN_READ_PORTS)
-		return EINVAL;
-	if (look(at, bytes, ELAN_TO_READ, &v) || !elan_is_card(v.at))
-		return EFAULT;
-	at = v.at;
-	x = self(&a);
-	how = &elan_of(&a)->cache;
-	ahead = how->latency + how->sdram;
-	end = a.t;
-	for (uint64_t k = 0; k < bytes; k += n) {
-		n = bytes - k < BLOCK_PART ? (uint32_t)(bytes - k) : BLOCK_PART;
-		if (end - ahead > a.t)
-			hold(&a, x, end - ahead - a.t);
-		x = self(&a);
-		if (!is_sound(&a, x, at + k, n))
-			return EIO;
-		end = elan_cache_stream(&a, ELAN_BY_THREAD, at + k, n,
-			(enum elan_ports)ports, a.t);
-		if (to)
-			host_read(
-				a.nic->host, a.s, at + k, (uint8_t *)to + k, n);
-	}
-	hold(&a, x, end - a.t);
-	return 0;
-}
-
-int elan_thread_read(uint64_t at, void *to, uint32_t bytes)
-{
-	struct nic_at a;
-	struct elan_thread *x;
-	struct elan_view v;
-
-	if (!bytes || bytes > ELAN_BLOCK)
-		return EINVAL;
-	if (look(at, bytes, ELAN_TO_READ, &v))
-		return EFAULT;
-	at = v.at;
-	if (elan_is_card(at))
-		return read_card(at, to, bytes);
-	x = self(&a);
-	x->is_reading = true;
-	x->at = at;
-	x->after = elan_here(&a)->words.asked;
-	x->bytes = bytes;
-	elan_count(&a)->reads++;
-	hold(&a, x, elan_params(&a)->read_latency);
-	host_read(a.nic->host, a.s, at, to, bytes);
-	return 0;
-}
-
-int elan_thread_write(uint64_t at, uint64_t value)
-{
-	struct elan_view v;
-	struct nic_at a;
-
-	if (at % 8 || look(at, 8, ELAN_TO_WRITE, &v))
-		return EFAULT;
-	self(&a);
-	elan_word_write(&a, v.at, elan_order(v.flags, value));
-	elan_thread_work(1);
-	return 0;
 }

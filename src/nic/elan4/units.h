@@ -76,6 +76,12 @@ sim_time elan_cache_stream(const struct nic_at *a, enum elan_unit unit,
  * include. */
 sim_time elan_cache_rest(const struct nic_at *a, uint32_t bytes);
 
+/* For a context's input queue, which gives it back by elan_memory_drop(): the
+ * context reads and writes it, but cannot give it back. */
+int elan_memory_keep(struct nic *nic, site_id s, uint32_t context,
+	uint64_t bytes, uint64_t *at);
+void elan_memory_drop(struct nic *nic, site_id s, uint64_t at);
+
 /* --- context.c --- */
 
 extern const struct nic_member_ops elan_areas_member;
@@ -209,6 +215,15 @@ void elan_account_answer(
 	const struct nic_at *a, packet_id get, struct elan_account *c);
 /* A packet's data is in memory. */
 void elan_account_done(const struct nic_at *a, packet_id id);
+/* Or in a slot of an input queue, and goes on from there: a note of it, until
+ * it ends. */
+uint32_t elan_account_slot(const struct nic_at *a, packet_id id, uint32_t slot);
+void elan_account_end(const struct nic_at *a, uint32_t note);
+
+static inline struct elan_note *elan_note(const struct nic_at *a, uint32_t note)
+{
+	return slots_at(&elan_here(a)->inputs.notes, note);
+}
 
 /* --- pcix.c --- */
 
@@ -223,12 +238,18 @@ void elan_bus_write(const struct nic_at *a, uint64_t at, uint32_t bytes,
 	elan_granted *granted, uint32_t id);
 void elan_bus_on_free(const struct nic_at *a, uint32_t none);
 
-/* Writes a word to the node's memory; the second when it is there. */
+/* Writes a word to the node's memory; the last when it is there. */
 void elan_word_write(const struct nic_at *a, uint64_t address, uint64_t value);
 /* The same at an address of a context, when that is translated; in the byte
  * order of its page. */
 void elan_word_to(
 	const struct nic_at *a, uint32_t context, uint64_t at, uint64_t value);
+/* The same for a block of the host's memory, one burst; returns its number. */
+uint32_t elan_block_write(const struct nic_at *a, uint64_t address,
+	const void *from, uint32_t bytes);
+/* A message ends when a block is in memory: false if it is. */
+bool elan_block_ends(
+	const struct nic_at *a, uint32_t block, uint32_t turn, uint32_t note);
 void elan_word_on_in(const struct nic_at *a, uint32_t id);
 /* Reads the node's memory, including words on their way there: on the bus no
  * read overtakes a write. */
@@ -374,6 +395,29 @@ void elan_queue_arrive(const struct nic_at *a, struct elan_queue *q);
 void elan_queue_acked(
 	const struct nic_at *a, struct elan_queue *q, uint32_t sequence);
 
+/* --- process.c --- */
+
+extern const struct nic_member_ops elan_processes_member;
+
+/* The place of a context's process, which is made if needed: an error number,
+ * or 0. */
+int elan_process_find(
+	struct nic *nic, site_id s, uint32_t context, uint32_t *process);
+
+/* What is wrong with a rank: there is no such process, or its entry cannot be
+ * read.  Takes no time. */
+enum elan_error elan_route_check(
+	const struct nic_at *a, const struct elan_queue *q, uint64_t rank);
+/*
+ * Looks up a rank for a packet of a queue.  If a fixed time that begins at *t
+ * has to wait for the entry, *t becomes later.  Or what is wrong.
+ */
+enum elan_error elan_route_find(const struct nic_at *a, enum elan_unit by,
+	const struct elan_queue *q, uint64_t rank, struct elan_route *r,
+	sim_time *t);
+/* A number counts those of an entry's routes. */
+uint32_t elan_route_pick(uint64_t routes, uint32_t number);
+
 /* --- chip.c --- */
 
 extern const struct nic_member_ops elan_chip_member;
@@ -429,6 +473,9 @@ void elan_send_cut(struct elan_buffer *b, uint64_t to, uint32_t bytes);
 void elan_send_set_times(const struct nic_at *a, struct elan_buffer *b,
 	sim_time start, sim_time since);
 void elan_send_on_answer(const struct nic_at *a, const struct elan_buffer *b);
+/* Gives up a packet that has not left. */
+void elan_send_fail(
+	const struct nic_at *a, uint32_t sending, enum elan_error why);
 /*
  * Puts a packet into the network, or in line for it.  Its time is charged to
  * an account's message; NULL: to none.
@@ -442,14 +489,17 @@ void elan_send_on_room(struct net_client *me, struct sim_worker *w, site_id s,
 
 /* --- get.c --- */
 
-/* A queue's packet to dst is a get: returns the name for its answer. */
+/* A queue's packet is a get: returns the name for its answer. */
 struct elan_cookie elan_get_new(const struct nic_at *a, struct elan_queue *q,
-	site_id dst, const struct elan_buffer *b);
+	const struct elan_route *to, const struct elan_buffer *b);
 /* It is acknowledged: waits for its answer.  Or it is given up. */
 void elan_get_acked(const struct nic_at *a, const struct elan_cookie *c,
 	const struct elan_account *account);
 void elan_get_failed(const struct nic_at *a, const struct elan_cookie *c,
 	enum elan_error why);
+/* The context whose get an answer names; false: there is none. */
+bool elan_get_context(
+	const struct nic_at *a, const struct elan_cookie *c, uint16_t *context);
 /* Its answer arrives: false if nothing waits for it. */
 bool elan_get_answered(const struct nic_at *a, const struct elan_cookie *c);
 /* The answer is executed. */
@@ -507,6 +557,36 @@ void elan_dma_granted(const struct nic_at *a, uint32_t read, sim_time end);
 /* A packet of so many bytes is in the network for the first time. */
 void elan_dma_on_left(const struct nic_at *a, uint32_t bytes);
 
+/* --- iqueue.c --- */
+
+extern const struct nic_member_ops elan_iqs_member; /* without notes */
+
+/* NULL: not open. */
+static inline struct elan_iq *elan_iq(const struct elan_node *n, uint32_t id)
+{
+	return id < n->inputs.n ? n->inputs.queue[id] : NULL;
+}
+
+/* Whether a transaction's queue exists for a context, with slots for it. */
+bool elan_iq_allows(
+	const struct nic_at *a, uint32_t context, const struct elan_piece *p);
+/* Whether there are slots for all messages of a packet; and takes them. */
+bool elan_iq_takes(const struct nic_at *a, const struct packet *from,
+	const struct elan_buffer *b);
+void elan_iq_reserve(const struct nic_at *a, const struct packet *from,
+	struct elan_buffer *b);
+/* A packet's bytes go to its slots.  True: its budget goes on there. */
+bool elan_iq_put(const struct nic_at *a, packet_id id);
+
+/* For threads: the next message of a queue that has one, what it is, and its
+ * end. */
+uint32_t elan_iq_take(const struct nic_at *a, struct elan_iq *q);
+void elan_iq_read(const struct nic_at *a, const struct elan_iq *q,
+	uint32_t slot, struct elan_message *m);
+void elan_iq_free(const struct nic_at *a, struct elan_iq *q, uint32_t slot);
+/* Address of a slot's bytes. */
+uint64_t elan_iq_data(const struct elan_iq *q, uint32_t slot);
+
 /* --- input.c --- */
 
 /* The network's client. */
@@ -535,6 +615,8 @@ bool elan_thread_has_room(const struct nic_at *a, struct elan_queue *q);
 enum elan_error elan_thread_begin(const struct nic_at *a,
 	const struct elan_queue *q, const uint64_t *word);
 void elan_thread_on_go(const struct nic_at *a, uint32_t id);
+/* A message is in an input queue. */
+void elan_thread_on_message(const struct nic_at *a, uint32_t queue);
 /* A word has had the bus: a read that is in line after it goes on. */
 void elan_thread_on_word(const struct nic_at *a);
 /* A queue has room, or has stopped: threads that wait for it go on. */

@@ -9,7 +9,7 @@
 #include "load/bench/bench.h"
 #include "sim/random.h"
 
-enum { MEANS_AUTO, MEANS_STEN, MEANS_DMA };
+enum { MEANS_AUTO, MEANS_STEN, MEANS_DMA, MEANS_MATCH };
 
 enum {
 	MOST_QUEUES = 64,
@@ -19,14 +19,19 @@ enum {
 	EVENT_LANE = EVENT + COUNTERS,
 	CAST_QUEUE = 100, /* beyond those of messages */
 	CAST_EVENT = 60000,
+	PORT_QUEUE = 3000, /* of the first lane's tagged port */
+	RECEIVES = 512,
 };
 
 #define WORDS_AT UINT64_C(0x1000) /* by event */
+#define PORTS_AT (UINT64_C(8) << 20) /* by lane */
 
 struct own {
 	uint64_t value[COUNTERS]; /* that were expected last */
 	uint64_t lane_value;
 	uint32_t next; /* queue, of those that will do */
+	struct elan_tport port;
+	uint32_t receive[RECEIVES], posted, awaited; /* ever */
 	struct elan_cq queue[];
 };
 
@@ -52,6 +57,19 @@ static struct elan_cq *queue(const struct bench_end *x, uint32_t i)
 	return &own(x)->queue[i];
 }
 
+static bool port_open(struct bench_end *x)
+{
+	const struct elan_tport_options o = {
+		.port = x->lane,
+		.queue = PORT_QUEUE + x->lane,
+		.handles = RECEIVES,
+		.at = PORTS_AT + x->lane * elan_tport_bytes(RECEIVES),
+	};
+
+	return programs_did(x->programs, "elan_tport_open",
+		elan_tport_open(&own(x)->port, &o));
+}
+
 static bool elan_open(struct bench_end *x)
 {
 	uint32_t n = x->bench->needs.queues;
@@ -61,7 +79,7 @@ static bool elan_open(struct bench_end *x)
 			    elan_cq_open(queue(x, i), x->lane * n + i, ELAN_64K,
 				    ELAN_MAY_ALL)))
 			return false;
-	return true;
+	return x->bench->means != MEANS_MATCH || port_open(x);
 }
 
 static void elan_expect(struct bench_end *x, uint32_t counter, uint64_t bytes)
@@ -216,6 +234,38 @@ static void elan_report_rate(
 		load_figure(r, "write_B", bytes / (double)y.writes);
 }
 
+/* --- messages that are matched on the card --- */
+
+static bool match_post(
+	struct bench_end *x, uint32_t node, uint64_t to, uint64_t bytes)
+{
+	return programs_did(x->programs, "elan_tport_rx_start",
+		elan_tport_rx_start(&own(x)->port, node, x->lane, UINT64_MAX,
+			to, bytes,
+			&own(x)->receive[own(x)->posted++ % RECEIVES]));
+}
+
+static bool match_await(struct bench_end *x)
+{
+	return programs_did(x->programs, "elan_tport_wait",
+		elan_tport_wait(&own(x)->port,
+			own(x)->receive[own(x)->awaited++ % RECEIVES], NULL));
+}
+
+static bool match_send(
+	struct bench_end *x, uint32_t node, uint64_t from, uint64_t bytes)
+{
+	return programs_did(x->programs, "elan_tport_tx_start",
+		elan_tport_tx_start(&own(x)->port, node, x->lane, from, bytes));
+}
+
+static const struct bench_tagged tagged = {
+	.most = RECEIVES,
+	.post = match_post,
+	.await = match_await,
+	.send = match_send,
+};
+
 /* --- misuse --- */
 
 enum {
@@ -346,6 +396,9 @@ static const struct bench_means means[] = {
 	[MEANS_AUTO] = { .name = "auto" },
 	[MEANS_STEN] = { .name = "sten", .label = "put", .is_quick = true },
 	[MEANS_DMA] = { .name = "dma" },
+	[MEANS_MATCH] = { .name = "match",
+		.is_alone = true,
+		.is_tagged = true },
 	{ 0 },
 };
 
@@ -369,6 +422,7 @@ const struct bench_driver bench_elan = {
 	.wait_word = elan_wait,
 	.rogue = elan_rogue,
 	.tracking = &tracking,
+	.tagged = &tagged,
 	.looks = &looks,
 	.cast = &cast,
 };

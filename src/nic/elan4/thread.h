@@ -1,0 +1,83 @@
+/* The thread processor's insides: its threads, and what their calls do with
+ * them. */
+#ifndef NIC_ELAN4_THREAD_H
+#define NIC_ELAN4_THREAD_H
+
+#include "host/card.h"
+#include "nic/elan4/units.h"
+#include "weft/elan.h"
+
+enum thread_wait {
+	WAITS_NOT, /* it is ready or runs */
+	WAITS_WORD, /* at an address, for a value */
+	WAITS_ROOM, /* in a queue, for bytes */
+	WAITS_MESSAGE, /* in some input queues */
+};
+
+struct elan_thread {
+	struct slot slot; /* in the run queue, or of those that wait */
+	uint32_t id;
+	uint16_t context;
+	uint8_t waits; /* an enum thread_wait */
+	bool is_reading; /* of bytes: its read is not due on the bus yet */
+	bool is_behind; /* it is due, behind words of the card: */
+	uint32_t after; /* so many, ever */
+	bool has_claim; /* on room for its bytes, since it was woken */
+	struct elan_queue *queue;
+	uint32_t bytes;
+	uint64_t at, value; /* or where it reads */
+	elan_code *run;
+	uint64_t reg[ELAN_REGISTERS];
+	struct card_thread *card; /* NULL until it runs */
+	uint32_t first_queue, n_queues; /* input queues: it waits for them */
+	/* the message that it works on, or 0: input queue, 1 + slot */
+	uint32_t message_queue, message;
+	sim_time taken; /* since when it works on what came last */
+	uint32_t last_write, last_turn; /* of it: a block, or 0 */
+};
+
+struct thread_code {
+	uint32_t context, number;
+	elan_code *run;
+};
+
+struct elan_threads {
+	struct slots all;
+	struct slot_list ready, waiting;
+	uint32_t n_words; /* of those that wait */
+	uint32_t running, last; /* it has the processor; it had it last */
+	struct thread_code *codes;
+	uint32_t n_codes;
+};
+
+static inline struct elan_thread *elan_thread(
+	const struct elan_threads *h, uint32_t id)
+{
+	return slots_at(&h->all, id);
+}
+
+/* --- for calls of threads --- */
+
+/* The thread that calls, which may have moved after a wait. */
+struct elan_thread *elan_thread_self(struct nic_at *a);
+/* Holds the processor for some time. */
+void elan_thread_hold(
+	const struct nic_at *a, const struct elan_thread *x, sim_time time);
+/* Gives the processor up until it is woken. */
+void elan_thread_wait(
+	const struct nic_at *a, struct elan_thread *x, enum thread_wait what);
+/* Translates for the thread, which waits for that.  0, or EFAULT: not memory,
+ * or not a queue. */
+int elan_thread_see(
+	uint64_t at, uint64_t bytes, enum elan_use use, struct elan_view *v);
+int elan_thread_see_queue(uint64_t at, uint64_t bytes);
+/* False: words of card memory cannot be read, and its context ends. */
+bool elan_thread_is_sound(const struct nic_at *a, const struct elan_thread *x,
+	uint64_t at, uint32_t bytes);
+/* It writes to memory, for its message. */
+void elan_thread_out(const struct nic_at *a, struct elan_thread *x, uint64_t to,
+	const void *from, uint32_t bytes);
+/* Whether a word has the value that it waits for. */
+bool elan_thread_has_word(const struct nic_at *a, const struct elan_thread *x);
+
+#endif
