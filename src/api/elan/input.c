@@ -77,7 +77,7 @@ static int enqueue(
 		uint32_t n = left < ELAN_PACKET ? left : ELAN_PACKET;
 
 		if (!l->data && n)
-			program_read(l->from + at, block, n);
+			elan_load_bytes(l->from + at, block, n);
 		cq_begin(q, ELAN_PACKET + 64, born);
 		add_packet(q, to, l, at,
 			l->data ? (const uint8_t *)l->data + at : block, n);

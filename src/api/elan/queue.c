@@ -43,9 +43,12 @@ uint32_t cq_context(void)
 	return ELAN_CONTEXT + program_process();
 }
 
-bool cq_is_own(uint64_t at, uint64_t bytes)
+bool cq_find(uint64_t *at, uint64_t bytes)
 {
-	return at >= program_base() && program_has(at - program_base(), bytes);
+	if (*at >= program_base() && program_has(*at - program_base(), bytes))
+		return true;
+	return elan_vm_find(
+		cq_card(), program_node(), cq_context(), *at, bytes, at);
 }
 
 uint32_t elan_rank(void)
@@ -79,11 +82,11 @@ static int open_process(void)
 	return elan_process_open(cq_card(), program_node(), cq_context(), &job);
 }
 
-static void open_memory(void)
+int cq_open_memory(void)
 {
 	uint64_t first = program_base();
 
-	elan_context_set(cq_card(), program_node(), cq_context(), first,
+	return elan_context_set(cq_card(), program_node(), cq_context(), first,
 		first + host_memory_each(program_host()) - 1);
 }
 
@@ -100,7 +103,7 @@ int elan_cq_open(
 	/* one that was not opened may be another's */
 	*q = (struct elan_cq){ .id = code ? ELAN_QUEUES : id };
 	if (!code)
-		open_memory();
+		cq_open_memory();
 	return code;
 }
 

@@ -10,7 +10,8 @@
  *	reads of a DMA                                         memory read
  *	until an assembler takes them                          engine
  *	until the packet leaves                                packet
- *	until it leaves for the last time                      retry
+ *	until it leaves for the last time                      retry, or
+ *	  translation, if a page was missing at its target
  *	  ... the network ...
  *	until its tail is there, where that was stored or
  *	read later than the network took it             descriptor, memory read
@@ -108,7 +109,8 @@ void elan_account_packet(
 		nic_charge(a, id, CAUSE_ENGINE, c->built);
 	}
 	nic_charge(a, id, CAUSE_PACKET, c->left);
-	nic_charge(a, id, CAUSE_RETRY, a->t);
+	nic_charge(
+		a, id, c->was_missing ? CAUSE_TRANSLATION : CAUSE_RETRY, a->t);
 }
 
 /* --- at the receiver --- */

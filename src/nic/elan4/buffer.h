@@ -42,6 +42,7 @@ enum elan_kind {
 	ELAN_ACKED,
 	ELAN_DENIED, /* its test failed: not executed, no retry */
 	ELAN_BUSY, /* retry: there will be room */
+	ELAN_FAULTED, /* retry: there will be its page */
 	ELAN_NACKED, /* retry, up to the limit */
 	ELAN_REFUSED, /* no retry */
 	ELAN_ABORTED, /* an incomplete packet */

@@ -103,14 +103,26 @@ static void on_looked(const struct nic_at *a, uint32_t queue)
 
 /* Translates for a queue; false: it waits for that. */
 static bool look(const struct nic_at *a, struct elan_queue *q, uint64_t at,
-	uint32_t bytes, enum elan_use use, struct elan_view *v)
+	uint64_t bytes, enum elan_use use, struct elan_view *v)
 {
 	*v = elan_look(a, q->context, at, bytes, use);
-	if (v->t <= a->t)
+	if (v->state == ELAN_NOWHERE || v->t <= a->t)
 		return true;
 	q->is_looking = true;
-	elan_card_then(a, v->t, on_looked, q->id);
+	elan_look_again(a, q->context, v, on_looked, q->id);
 	return false;
+}
+
+/* A DMA's source: it begins if the context has all of it, or the driver has
+ * looked for the rest. */
+static bool look_source(const struct nic_at *a, struct elan_queue *q,
+	const uint64_t *word, struct elan_view *v)
+{
+	struct elan_dma d;
+
+	memcpy(&d, word + 1, sizeof(d));
+	return elan_may(elan_here(a), q->context, d.from, d.bytes) ||
+	       look(a, q, d.from, d.bytes, ELAN_TO_READ, v);
 }
 
 /* Translates the addresses of a command; false: its queue waits for that. */
@@ -125,6 +137,8 @@ static bool look_all(const struct nic_at *a, struct elan_queue *q,
 	case ELAN_COPY:
 		return look(a, q, word[1], bytes, ELAN_TO_READ, v) &&
 		       look(a, q, word[2], bytes, ELAN_TO_WRITE, v + 1);
+	case ELAN_RUN_DMA:
+		return look_source(a, q, word, v);
 	default:
 		return true;
 	}

@@ -5,8 +5,10 @@
  *	its own memory   [first, last], at its own addresses, in large pages
  *	card memory      what it has taken, in the same way
  *	command queues   that it has mapped, in small pages
+ *	virtual memory   of vm.c, in pages of either size
  *
- * An access lies in one area.
+ * An access lies in one area.  An area knows which of its pages the card does
+ * not: those are missing until the driver adds them (fault.c).
  */
 #include <errno.h>
 #include <string.h>
@@ -16,12 +18,14 @@
 
 static void elan_areas_fini(struct elan_areas *x)
 {
+	for (uint32_t i = 0; i < x->n; i++)
+		mem_free(x->area[i].out);
 	mem_free(x->area);
 }
 
 static uint64_t elan_areas_memory(const struct elan_areas *x)
 {
-	return x->n * sizeof(*x->area);
+	return x->n * sizeof(*x->area) + x->bits * sizeof(*x->area->out);
 }
 
 NIC_MEMBER_OPS(elan_areas, NULL);
@@ -60,21 +64,74 @@ void elan_area_add(struct elan_areas *x, const struct elan_area *area)
 	x->n++;
 }
 
-static void erase(struct elan_areas *x, uint32_t i)
+void elan_area_drop(struct elan_node *n, struct elan_area *x, uint32_t shift)
 {
-	x->n--;
-	memmove(x->area + i, x->area + i + 1, (x->n - i) * sizeof(*x->area));
+	struct elan_areas *all = &n->areas;
+
+	elan_mmu_drop(n, x, shift, x->first, x->last);
+	all->bits -= (x->n_pages + 63) / 64;
+	mem_free(x->out);
+	all->n--;
+	memmove(x, x + 1, (size_t)(all->area + all->n - x) * sizeof(*x));
 }
 
-/* The area of an address among those in the list. */
-static struct elan_area *find(
-	const struct elan_areas *x, uint32_t context, uint64_t at)
+struct elan_area *elan_area_at(
+	const struct elan_node *n, uint32_t context, uint64_t at)
 {
-	uint32_t i = count_before(x, context, at);
-	struct elan_area *area = i ? &x->area[i - 1] : NULL;
+	uint32_t i = count_before(&n->areas, context, at);
+	struct elan_area *x = i ? &n->areas.area[i - 1] : NULL;
 
-	return area && area->context == context && at <= area->last ? area
-								    : NULL;
+	return x && x->context == context && at <= x->last ? x : NULL;
+}
+
+uint64_t elan_area_end(const struct elan_node *n, uint32_t context, uint64_t at)
+{
+	const struct elan_area *x = elan_area_at(n, context, at);
+
+	return x ? x->last + 1 : at;
+}
+
+/* --- pages that the card does not know --- */
+
+/* Its number; addresses before the first are on the first one's page. */
+static uint64_t page_of(const struct elan_area *x, uint32_t shift, uint64_t at)
+{
+	return (at >> shift) - (x->first >> shift);
+}
+
+bool elan_area_lacks(const struct elan_area *x, uint32_t shift, uint64_t at)
+{
+	uint64_t page = page_of(x, shift, at);
+
+	return x->out && x->out[page / 64] >> page % 64 & 1;
+}
+
+static void make_bits(
+	struct elan_areas *all, struct elan_area *x, uint32_t shift)
+{
+	x->n_pages = page_of(x, shift, x->last) + 1;
+	x->out = mem_alloc((x->n_pages + 63) / 64, sizeof(*x->out));
+	all->bits += (x->n_pages + 63) / 64;
+}
+
+void elan_area_set(struct elan_areas *all, struct elan_area *x, uint32_t shift,
+	uint64_t at, bool is_out)
+{
+	uint64_t page = page_of(x, shift, at), bit = UINT64_C(1) << page % 64;
+
+	if (!x->out)
+		make_bits(all, x, shift);
+	if (is_out)
+		x->out[page / 64] |= bit;
+	else
+		x->out[page / 64] &= ~bit;
+}
+
+void elan_area_empty(
+	struct elan_areas *all, struct elan_area *x, uint32_t shift)
+{
+	make_bits(all, x, shift);
+	memset(x->out, 0xff, (x->n_pages + 63) / 64 * sizeof(*x->out));
 }
 
 static struct elan_area *find_own(const struct elan_areas *x, uint32_t context)
@@ -111,7 +168,7 @@ static const struct elan_area *find_grant(const struct elan_node *n,
 const struct elan_area *elan_area_find(const struct elan_node *n,
 	uint32_t context, uint64_t at, uint64_t bytes, struct elan_area *made)
 {
-	const struct elan_area *x = find(&n->areas, context, at);
+	const struct elan_area *x = elan_area_at(n, context, at);
 
 	if (x)
 		return !bytes || bytes - 1 <= x->last - at ? x : NULL;
@@ -140,18 +197,16 @@ bool elan_may(const struct elan_node *n, uint32_t context, uint64_t at,
 	return x && !(x->flags & ELAN_TO_QUEUE);
 }
 
-static void drop(
+static void drop_all(
 	struct elan_node *n, uint32_t context, const struct elan_mmu_how *how)
 {
 	for (uint32_t i = 0; i < n->areas.n;) {
-		const struct elan_area *x = &n->areas.area[i];
+		struct elan_area *x = &n->areas.area[i];
 
-		if (x->context != context) {
+		if (x->context == context)
+			elan_area_drop(n, x, how->shift[x->tlb]);
+		else
 			i++;
-			continue;
-		}
-		elan_mmu_drop(n, x, how->shift[x->tlb]);
-		erase(&n->areas, i);
 	}
 }
 
@@ -160,21 +215,27 @@ static void drop(
 int elan_context_set(struct nic *nic, site_id s, uint32_t context,
 	uint64_t first, uint64_t last)
 {
+	const struct elan_mmu_how *how = &((struct elan *)nic)->mmu;
+	struct elan_area own = { first, last, first, context, ELAN_TLBS - 1,
+		ELAN_ITS_OWN, NULL, 0 };
+	uint32_t shift = how->shift[own.tlb];
 	struct elan_node *n = nic_node(nic, s);
 	struct elan_area *old;
 
 	if (context >= ELAN_CONTEXTS || first > last ||
 		last >= host_memory(nic->host))
 		return EINVAL;
-	if (elan_params_of(nic)->mmu.on && !elan_table_open(n))
+	if (how->is_on && !elan_table_open(n))
 		return ENOMEM;
 	old = find_own(&n->areas, context);
 	if (old && old->first == first && old->last == last)
 		return 0;
-	drop(n, context, &((struct elan *)nic)->mmu);
-	elan_area_add(
-		&n->areas, &(struct elan_area){ first, last, first, context,
-				   ELAN_TLBS - 1, ELAN_ITS_OWN });
+	if (old)
+		elan_area_drop(n, old, shift);
+	if (how->is_demand)
+		elan_area_empty(&n->areas, &own, shift);
+	elan_area_add(&n->areas, &own);
+	elan_fault_forget(n, context);
 	return 0;
 }
 
@@ -195,7 +256,7 @@ void elan_context_stop(const struct nic_at *a, uint32_t context)
 {
 	struct elan_node *n = a->node;
 
-	drop(n, context, &elan_of(a)->mmu);
+	drop_all(n, context, &elan_of(a)->mmu);
 	for (uint32_t i = 0; i < ELAN_QUEUES; i++) {
 		struct elan_queue *q = elan_queue(n, i);
 

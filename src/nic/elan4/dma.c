@@ -16,7 +16,7 @@ static struct elan_dmas *dmas_of(const struct nic_at *a)
 
 uint32_t elan_dmas_left(const struct elan_dmas *x)
 {
-	uint32_t n = x->waiting.n;
+	uint32_t n = x->waiting.n + x->parked.n + x->again.n;
 
 	for (uint32_t i = 0; i < ELAN_DMAS; i++)
 		n += x->run[i].is_used;
@@ -76,9 +76,14 @@ void elan_dma_on_left(const struct nic_at *a, uint32_t bytes)
 	elan_dma_go(a);
 }
 
-/* It leaves its engine, if it is finished. */
+/* It leaves its engine, if it is finished, or has to wait for a page. */
 static void retire(const struct nic_at *a, struct elan_run *r)
 {
+	if (!r->pending && r->is_missing && !r->has_failed) {
+		*(struct elan_run *)ring_push(&dmas_of(a)->parked) = *r;
+		r->is_used = false;
+		return;
+	}
 	if (r->pending || (r->read < r->d.bytes && !r->has_failed))
 		return;
 	if (!r->has_failed)
@@ -197,6 +202,39 @@ static void on_read(const struct nic_at *a, const struct side_read *x)
 	elan_dma_go(a);
 }
 
+/* --- pages --- */
+
+/* Of a DMA in its engine, which it may leave; or outside. */
+static void on_page(const struct nic_at *a, uint32_t number)
+{
+	struct elan_dmas *x = dmas_of(a);
+	struct elan_run *r;
+
+	for (uint32_t i = 0; i < ELAN_DMAS; i++)
+		if (x->run[i].is_used && x->run[i].number == number)
+			x->run[i].is_missing = false;
+	for (uint32_t i = x->parked.n; i; i--) { /* the others stay in line */
+		struct elan_run one = *(struct elan_run *)ring_pop(&x->parked);
+
+		r = ring_push(one.number == number ? &x->again : &x->parked);
+		*r = one;
+		r->is_missing = one.number != number;
+	}
+	elan_dma_go(a);
+}
+
+static void miss(
+	const struct nic_at *a, struct elan_run *r, const struct elan_view *v)
+{
+	r->is_missing = true;
+	if (!r->looked)
+		r->looked = a->t;
+	elan_fault(a, r->context, v->at, v->t, on_page, r->number);
+	retire(a, r);
+}
+
+/* --- blocks --- */
+
 static bool may_read(const struct nic_at *a, uint32_t bytes)
 {
 	uint32_t held = dmas_of(a)->read_bytes;
@@ -222,6 +260,9 @@ static void start_read(const struct nic_at *a, uint32_t dma, uint32_t bytes,
 	r->sequence = x->channel.next++;
 	r->from = then.t;
 	r->looked = run->ready > a->t ? run->ready : a->t;
+	if (run->looked)
+		r->looked = run->looked;
+	run->looked = 0;
 	r->is_built = false;
 	elan_here(a)->n_reads++;
 	elan_read_begin(&then, ELAN_BY_DMA, v->at, bytes, on_read, x, id);
@@ -241,7 +282,8 @@ static bool read_next(const struct nic_at *a, uint32_t dma)
 	bool is_first = !r->read && !r->pending;
 	struct elan_view v;
 
-	if (!r->is_used || r->has_failed || (!left && !is_first))
+	if (!r->is_used || r->has_failed || r->is_missing ||
+		(!left && !is_first))
 		return false;
 	if (!may_read(a, bytes) || window_span(&dmas_of(a)->channel) >=
 					   (uint32_t)elan_params(a)->dma_window)
@@ -250,6 +292,10 @@ static bool read_next(const struct nic_at *a, uint32_t dma)
 	if (v.state == ELAN_SEEN) {
 		start_read(a, dma, bytes, &v);
 		return true;
+	}
+	if (v.state == ELAN_MISSING) {
+		miss(a, r, &v);
+		return false;
 	}
 	stop(a, r, ELAN_ERROR_ADDRESS); /* given back meanwhile */
 	retire(a, r);
@@ -261,10 +307,11 @@ static bool read_next(const struct nic_at *a, uint32_t dma)
 static void begin(const struct nic_at *a, struct elan_run *r)
 {
 	struct elan_dmas *x = dmas_of(a);
+	struct ring *from = x->again.n ? &x->again : &x->waiting;
 
-	if (!x->waiting.n)
+	if (!from->n)
 		return;
-	*r = *(const struct elan_run *)ring_pop(&x->waiting);
+	*r = *(const struct elan_run *)ring_pop(from);
 	r->is_used = true;
 	r->ready = a->t + elan_params(a)->dispatch;
 }
@@ -282,9 +329,12 @@ void elan_dma_go(const struct nic_at *a)
 		while (read_next(a, x->next))
 			;
 		r = &x->run[x->next];
-		if (r->is_used && r->read < r->d.bytes && !r->has_failed)
+		if (r->is_used && r->read < r->d.bytes && !r->has_failed &&
+			!r->is_missing)
 			return;
-		if (!r->is_used && x->waiting.n) { /* it has failed just now */
+		if (!r->is_used &&
+			(x->waiting.n ||
+				x->again.n)) { /* it has left just now */
 			elan_dma_go(a);
 			return;
 		}
@@ -315,6 +365,7 @@ enum elan_error elan_dma_add(
 	*r = (struct elan_run){
 		.d = *d,
 		.queue = q,
+		.number = dmas_of(a)->begun++,
 		.context = q->context,
 		.account = elan_account_begin(a, q, BOOK_PUT,
 			q->taken - 8 * (1 + ELAN_DMA_WORDS),

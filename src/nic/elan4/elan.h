@@ -24,6 +24,8 @@
  *	context.c   the addresses that a context has, as the driver knows them
  *	mmu.c       from these to memory: two TLBs, and their fills
  *	table.c     page tables in card memory
+ *	fault.c     pages that these lack: the driver
+ *	vm.c        the driver's calls for virtual memory
  *
  * elan_of() is the card of all nodes, and elan_here() the part of the node that
  * is visited.
@@ -95,6 +97,9 @@ enum {
 	ELAN_SPAN = 32,
 };
 
+/* What goes on when memory, or the driver, has answered. */
+typedef void elan_then(const struct nic_at *a, uint32_t id);
+
 /* --- account.c --- */
 
 /* A message begun by a program: its words begin at a position. */
@@ -110,6 +115,7 @@ struct elan_account {
 	sim_time handed, came, asked; /* as above; decoded */
 	sim_time looked, reading, read, built; /* of DMAs */
 	sim_time left; /* for the first time, or 0 */
+	bool was_missing; /* a page at its target */
 	const char *engine; /* its maker */
 	bool is_held; /* an answer, which continues the get's budget: */
 	struct book_held held;
@@ -206,11 +212,16 @@ struct elan_area {
 	uint32_t context;
 	uint8_t tlb; /* by its page size */
 	uint8_t flags; /* of enum elan_area_flag */
+	uint64_t *out; /* a bit for each page that the tables lack; or NULL */
+	uint64_t n_pages;
 };
 
 struct elan_areas {
 	struct elan_area *area; /* by context, then by address */
 	uint32_t n;
+	uint64_t bits; /* of pages, in words */
+	/* the host's memory for them, by bank: ever taken, and now, bytes */
+	uint64_t taken[ELAN_BANKS], used[ELAN_BANKS];
 };
 
 /* --- mmu.c, table.c --- */
@@ -224,7 +235,7 @@ enum {
 /* Of all cards: what follows from the parameters. */
 struct elan_mmu_how {
 	uint8_t shift[ELAN_TLBS]; /* of page sizes, the smaller one first */
-	bool is_on;
+	bool is_on, is_demand;
 	sim_time fill, link;
 };
 
@@ -253,6 +264,31 @@ struct elan_mmu {
 	sim_time filled; /* all fills are over */
 };
 
+/* --- fault.c --- */
+
+/* What waits for the driver. */
+struct elan_waiter {
+	struct slot slot;
+	elan_then *then;
+	uint32_t id;
+};
+
+/* A page that the driver is to find. */
+struct elan_fault {
+	struct slot slot;
+	uint64_t at;
+	uint32_t context;
+	struct slot_list waiters;
+};
+
+struct elan_faults {
+	struct slots items; /* struct elan_fault */
+	struct slots waiters; /* struct elan_waiter */
+	struct slot_list line; /* the driver is at the first */
+	bool is_busy;
+	uint32_t n_nowhere; /* entries of the tables: see elan_fault_forget() */
+};
+
 /* --- pcix.c --- */
 
 /* A burst has the bus: t is the end of a read, or the time from which loads see
@@ -272,9 +308,6 @@ struct elan_line {
 	struct ring waiting; /* struct elan_burst */
 	int64_t had; /* bus time, while the other direction waited */
 };
-
-/* What goes on when the card's memory has answered. */
-typedef void elan_then(const struct nic_at *a, uint32_t id);
 
 struct elan_step {
 	struct slot slot;
@@ -521,6 +554,9 @@ struct elan_run {
 	struct elan_queue *queue;
 	uint32_t context;
 	bool is_used, has_failed;
+	bool is_missing; /* a page of its source; the driver finds it */
+	uint32_t number; /* of all DMAs */
+	sim_time looked; /* since when it is looked for, or 0 */
 	struct elan_account account;
 };
 
@@ -543,6 +579,9 @@ struct elan_ready {
 struct elan_dmas {
 	struct elan_run run[ELAN_DMAS]; /* in the engine */
 	struct ring waiting; /* struct elan_run */
+	struct ring parked; /* the same, while the driver finds their pages */
+	struct ring again; /* the same, when it has */
+	uint32_t begun; /* ever */
 	struct slots reads; /* struct elan_read */
 	uint32_t read_bytes; /* in the buffers */
 	uint32_t next; /* whose turn it is */
@@ -635,6 +674,7 @@ struct elan_node {
 	uint32_t n_reads; /* of these, with reserved places */
 	struct elan_areas areas;
 	struct elan_mmu mmu;
+	struct elan_faults faults;
 	struct seen seen; /* packets that were executed, or denied */
 
 	struct elan_queues queues;

@@ -172,12 +172,12 @@ static void deliver(const struct nic_at *a, uint32_t id, sim_time t)
 	struct elan_view v =
 		elan_look(a, c->context, c->address, c->bytes, ELAN_TO_WRITE);
 
-	if (v.state != ELAN_SEEN) {
+	if (v.state == ELAN_NOWHERE) {
 		/* the queue was closed meanwhile */
 		elan_count(a)->errors[ELAN_ERROR_ADDRESS]++;
 		finish(events_of(a), id);
 	} else if (v.t > a->t) {
-		elan_card_then(a, v.t, deliver_late, id);
+		elan_look_again(a, c->context, &v, deliver_late, id);
 	} else if (v.flags & ELAN_TO_QUEUE) {
 		to_queue(a,
 			elan_queue_mapped(

@@ -74,11 +74,12 @@ static void delay(struct elan_buffer *b, sim_time late)
 
 /*
  * Translates all its addresses, before any of it is executed; *late is the time
- * that this takes.  False if it may not access one of them.
+ * that this takes.  ELAN_ACKED, or what is to become of it.
  */
-static bool translate(
+static enum elan_kind translate(
 	const struct nic_at *a, struct elan_buffer *b, sim_time *late)
 {
+	enum elan_kind verdict = ELAN_ACKED;
 	bool is_known = false;
 
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
@@ -88,30 +89,31 @@ static bool translate(
 
 		if (p->what == ELAN_ENQUEUE) {
 			if (!elan_iq_allows(a, b->context, p))
-				return false;
+				return ELAN_REFUSED;
 			continue;
 		}
 		if (p->what == ELAN_SET)
 			continue;
 		v = elan_look(a, b->context, p->address, p->bytes,
 			is_write ? ELAN_TO_WRITE : ELAN_TO_READ);
-		if (v.state != ELAN_SEEN ||
+		if (v.state == ELAN_NOWHERE ||
 			(v.flags & ELAN_TO_QUEUE && !is_write))
-			return false;
+			return ELAN_REFUSED;
 		is_known = true;
+		if (v.state == ELAN_MISSING) {
+			elan_fault(a, b->context, v.at, v.t, NULL, 0);
+			verdict = ELAN_FAULTED;
+			continue;
+		}
 		p->address = v.at;
 		p->flags = v.flags;
 		*late = v.t - a->t > *late ? v.t - a->t : *late;
 	}
 	if (*late)
 		delay(b, *late);
-	return is_known || elan_context_is(elan_here(a), b->context);
-}
-
-static bool is_allowed(
-	const struct nic_at *a, struct elan_buffer *b, sim_time *late)
-{
-	return elan_ask_is_allowed(b) && translate(a, b, late);
+	return is_known || elan_context_is(elan_here(a), b->context)
+		       ? verdict
+		       : ELAN_REFUSED;
 }
 
 /* Whether the words of card memory that a get or a test reads are sound. */
@@ -143,10 +145,10 @@ static bool judge(const struct nic_at *a, const struct packet *p,
 		elan_count(a)->duplicates++;
 		return false;
 	}
-	if (!is_allowed(a, b, late)) {
-		b->verdict = ELAN_REFUSED;
+	b->verdict = (uint8_t)(elan_ask_is_allowed(b) ? translate(a, b, late)
+						      : ELAN_REFUSED);
+	if (b->verdict != ELAN_ACKED)
 		return false;
-	}
 	if (!can_read(a, b)) {
 		elan_context_stop(a, b->context);
 		b->verdict = ELAN_REFUSED;

@@ -39,6 +39,7 @@ int elan_mmu_set_up(
 	*how = (struct elan_mmu_how){
 		.shift = { shifts[m->sizes.v[0]], shifts[m->sizes.v[1]] },
 		.is_on = m->on,
+		.is_demand = m->on && m->demand,
 		.fill = m->fill,
 		.link = m->link,
 	};
@@ -171,64 +172,87 @@ static uint64_t where(const struct elan_area *x, uint64_t at)
 	return x->to + (at - x->first);
 }
 
-/* Looks up one page of an area; false: see fill(). */
-static bool look_page(const struct nic_at *a, const struct elan_area *x,
-	uint64_t page, uint64_t *to, sim_time *t)
+/* Looks up one page of an area. */
+static enum elan_sight look_page(const struct nic_at *a,
+	const struct elan_area *x, const struct elan_page *p, uint64_t *to,
+	sim_time *t)
 {
 	struct elan_mmu *m = mmu_of(a);
-	const struct elan_page p = {
-		.at = page,
-		.context = x->context,
-		.tlb = x->tlb,
-		.shift = how_of(a)->shift[x->tlb],
-	};
 	uint64_t frame;
 
 	*t = a->t;
-	if (tlb_look(&m->tlb[p.tlb], p.context, page >> p.shift, &frame)) {
+	elan_mmu_forget(m);
+	if (tlb_look(&m->tlb[p->tlb], p->context, p->at >> p->shift, &frame)) {
 		elan_count(a)->tlb_hits++;
-		*t = when_here(m, &p, a->t);
-	} else if (!fill(a, &p,
-			   elan_frame(where(x, page), x->flags & ELAN_TO_QUEUE),
+		*t = when_here(m, p, a->t);
+	} else if (elan_area_lacks(x, p->shift, p->at)) {
+		*t = walk(a, elan_table_find(a, p).links);
+		return ELAN_MISSING;
+	} else if (!fill(a, p,
+			   elan_frame(
+				   where(x, p->at), x->flags & ELAN_TO_QUEUE),
 			   &frame, t)) {
-		return false;
+		elan_context_stop(a, p->context);
+		return ELAN_NOWHERE;
 	}
 	*to = elan_frame_at(frame);
 	if (*t == a->t)
-		set_recent(
-			m, x, page, page + ((UINT64_C(1) << p.shift) - 1), *to);
-	else
-		elan_mmu_forget(m);
-	return true;
+		set_recent(m, x, p->at, p->at + ((UINT64_C(1) << p->shift) - 1),
+			*to);
+	return ELAN_SEEN;
 }
 
 /* Looks up all pages of [at, at + bytes), which the area has. */
 static struct elan_view look_pages(const struct nic_at *a,
 	const struct elan_area *x, uint64_t at, uint64_t bytes)
 {
-	uint64_t size = UINT64_C(1) << how_of(a)->shift[x->tlb];
-	uint64_t page = at - at % size, to = 0,
-		 n = (at % size + bytes - 1) / size;
+	uint8_t shift = how_of(a)->shift[x->tlb];
+	uint64_t size = UINT64_C(1) << shift, to = 0;
+	uint64_t n = (at % size + bytes - 1) / size;
+	struct elan_page p = { at - at % size, x->context, x->tlb, shift,
+		false };
 	struct elan_view v = { .t = a->t, .flags = x->flags };
 	sim_time t;
 
-	for (uint64_t i = 0; i <= n; i++) {
-		if (!look_page(a, x, page + i * size, &to, &t)) {
-			elan_context_stop(a, x->context);
-			return (struct elan_view){ .state = ELAN_NOWHERE };
+	for (uint64_t i = 0; i <= n; i++, p.at += size) {
+		v.state = (uint8_t)look_page(a, x, &p, &to, &t);
+		v.t = later(v.t, t);
+		if (v.state != ELAN_SEEN) {
+			v.at = p.at;
+			return v;
 		}
 		if (!i)
-			v.at = x->flags & ELAN_TO_QUEUE ? at : to + at % size;
-		v.t = later(v.t, t);
+			v.at = v.flags & ELAN_TO_QUEUE ? at : to + at % size;
 	}
 	return v;
 }
 
-void elan_mmu_drop(
-	struct elan_node *n, const struct elan_area *x, uint32_t shift)
+/* An address that the driver may know, or has not found. */
+static struct elan_view look_nowhere(
+	const struct nic_at *a, uint32_t context, uint64_t at)
 {
-	uint64_t first = x->first >> shift, last = x->last >> shift;
+	uint8_t shift = how_of(a)->shift[0];
+	const struct elan_page p = { at >> shift << shift, context, 0, shift,
+		true };
+	struct elan_view v = { .at = p.at, .t = a->t, .state = ELAN_NOWHERE };
+	struct elan_found f;
 
+	if (!how_of(a)->is_on || !elan_context_is(elan_here(a), context))
+		return v;
+	f = elan_table_find(a, &p);
+	v.t = walk(a, f.links);
+	if (f.is_bad)
+		elan_context_stop(a, context);
+	else if (!f.has)
+		v.state = ELAN_MISSING;
+	return v;
+}
+
+void elan_mmu_drop(struct elan_node *n, const struct elan_area *x,
+	uint32_t shift, uint64_t first, uint64_t last)
+{
+	first >>= shift;
+	last >>= shift;
 	tlb_drop(&n->mmu.tlb[x->tlb], x->context, first, last - first + 1);
 	for (uint64_t i = first; n->mmu.table[x->tlb] && i <= last; i++)
 		elan_table_remove(
@@ -240,12 +264,19 @@ void elan_mmu_drop(
 struct elan_view elan_mmu_look(const struct nic_at *a, uint32_t context,
 	uint64_t at, uint64_t bytes, enum elan_use use)
 {
+	const struct elan_view nowhere = { .t = a->t, .state = ELAN_NOWHERE };
 	struct elan_area made;
 	const struct elan_area *x =
 		elan_area_find(elan_here(a), context, at, bytes, &made);
 
-	if (!x || (use == ELAN_TO_WRITE && x->flags & ELAN_READ_ONLY))
-		return (struct elan_view){ .state = ELAN_NOWHERE };
+	if (!x) {
+		at = elan_area_end(elan_here(a), context, at);
+		if (elan_area_find(elan_here(a), context, at, 1, &made))
+			return nowhere; /* but in two areas */
+		return look_nowhere(a, context, at);
+	}
+	if (use == ELAN_TO_WRITE && x->flags & ELAN_READ_ONLY)
+		return nowhere;
 	if (bytes && how_of(a)->is_on)
 		return look_pages(a, x, at, bytes);
 	if (bytes && !(x->flags & ELAN_TO_QUEUE))

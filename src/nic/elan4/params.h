@@ -174,6 +174,17 @@ static const struct param elan_param_rows[] = {
 		"time to find a page in the tables in card memory", "QSN-G16"),
 	STEP("mmu.link", mmu.link, "60 ns", 0,
 		"additional time for each further block of a chain", "QSN-G16"),
+	TIME("mmu.fault", mmu.fault, "15 us", 1,
+		"time of a page that the tables lack: from the interrupt until "
+		"the driver has added it",
+		"QSN-G16"),
+	{ .name = "mmu.demand",
+		.type = PARAM_FLAG,
+		.offset = AT(mmu.demand),
+		.def = "no",
+		.help = "whether the tables are empty at first, so that every "
+			"page is missing once",
+		.source = "QSN-F57" },
 	COUNT("queue.resident", resident, "8192", 1, ELAN_QUEUES,
 		"number of command queues that are active; the driver "
 		"exchanges them for others",

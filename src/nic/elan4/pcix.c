@@ -182,7 +182,7 @@ void elan_word_to(
 	struct elan_word *x;
 	uint32_t id;
 
-	if (v.state != ELAN_SEEN || v.flags & ELAN_TO_QUEUE) {
+	if (v.state == ELAN_NOWHERE || v.flags & ELAN_TO_QUEUE) {
 		elan_count(a)->errors[ELAN_ERROR_ADDRESS]++;
 		return;
 	}
@@ -195,7 +195,7 @@ void elan_word_to(
 	x->address = at;
 	memcpy(x->few, &value, sizeof(value));
 	x->context = context;
-	elan_card_then(a, v.t, on_translated, id);
+	elan_look_again(a, context, &v, on_translated, id);
 }
 
 void elan_word_on_in(const struct nic_at *a, uint32_t id)

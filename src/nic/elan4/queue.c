@@ -181,11 +181,13 @@ int elan_queue_map(struct nic *nic, site_id s, uint32_t queue, uint64_t address)
 	if (!q || address % ELAN_PAGE || address < host_memory(nic->host) ||
 		elan_is_card(address))
 		return EINVAL;
-	if (q->mapped || elan_queue_mapped(n, q->context, address, 8))
+	if (q->mapped || elan_queue_mapped(n, q->context, address, 8) ||
+		elan_area_at(n, q->context, address))
 		return EBUSY;
 	x->maps = mem_grow(x->maps, x->n_maps + 1, sizeof(*x->maps));
 	x->maps[x->n_maps++] = (uint16_t)queue;
 	q->mapped = address;
+	elan_fault_forget(n, q->context);
 	return 0;
 }
 

@@ -239,7 +239,7 @@ static struct elan_sdram *sdram_of(struct nic *nic, site_id s)
 }
 
 static int take(struct nic *nic, site_id s, uint32_t context, uint64_t bytes,
-	bool is_kept, uint64_t *at)
+	uint64_t align, bool is_kept, uint64_t *at)
 {
 	struct elan_sdram *x = sdram_of(nic, s);
 
@@ -247,25 +247,28 @@ static int take(struct nic *nic, site_id s, uint32_t context, uint64_t bytes,
 		return EINVAL;
 	if (bytes > (uint64_t)elan_params_of(nic)->memory.size)
 		return ENOMEM;
-	*at = elan_sdram_take(x, bytes, ELAN_GRAIN);
+	*at = elan_sdram_take(x, bytes, align);
 	if (!*at)
 		return ENOMEM;
 	x->grant = mem_grow(x->grant, x->n_grants + 1, sizeof(*x->grant));
 	x->grant[x->n_grants++] =
 		(struct elan_grant){ *at, whole(bytes), context, is_kept };
+	elan_fault_forget(nic_node(nic, s), context);
 	return 0;
 }
 
 int elan_memory_take(struct nic *nic, site_id s, uint32_t context,
 	uint64_t bytes, uint64_t *at)
 {
-	return take(nic, s, context, bytes, false, at);
+	return take(nic, s, context, bytes, ELAN_GRAIN, false, at);
 }
 
-int elan_memory_keep(struct nic *nic, site_id s, uint32_t context,
-	uint64_t bytes, uint64_t *at)
+uint64_t elan_memory_keep(struct nic *nic, site_id s, uint32_t context,
+	uint64_t bytes, uint64_t align)
 {
-	return take(nic, s, context, bytes, true, at);
+	uint64_t at;
+
+	return take(nic, s, context, bytes, align, true, &at) ? 0 : at;
 }
 
 int elan_memory_load(const struct nic_at *a, uint32_t context, uint64_t at,

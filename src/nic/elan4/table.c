@@ -176,6 +176,23 @@ void elan_table_add(
 		(uint64_t)p->context << UPPER_SHIFT | frame };
 }
 
+static void clean(struct block *b, uint32_t context)
+{
+	for (uint32_t i = 0; i < ENTRIES; i++)
+		if (b->entry[i].page & ENTRY_NOWHERE &&
+			b->entry[i].frame >> UPPER_SHIFT == context)
+			b->entry[i] = (struct entry){ 0 };
+}
+
+void elan_table_clean(struct elan_node *n, uint32_t context)
+{
+	uint64_t at = n->mmu.table[0], next;
+
+	for (uint32_t i = 0; i < BLOCKS; i++, at += sizeof(struct block))
+		for (next = at; next; next = block_at(n, next)->link)
+			clean(block_at(n, next), context);
+}
+
 void elan_table_remove(struct elan_node *n, const struct elan_page *p)
 {
 	uint64_t at = first_block(n, p);

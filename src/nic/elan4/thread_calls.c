@@ -23,10 +23,17 @@ static int look(
 	uint64_t at, uint64_t bytes, enum elan_use use, struct elan_view *v)
 {
 	struct nic_at a;
-	const struct elan_thread *x = self(&a);
+	struct elan_thread *x = self(&a);
 
-	*v = elan_look(&a, x->context, at, bytes, use);
-	if (v->state != ELAN_SEEN)
+	for (*v = elan_look(&a, x->context, at, bytes, use);
+		v->state == ELAN_MISSING;
+		*v = elan_look(&a, x->context, at, bytes, use)) {
+		elan_fault(&a, x->context, v->at, v->t, elan_thread_on_page,
+			x->id);
+		elan_thread_wait(&a, x, WAITS_PAGE);
+		x = self(&a);
+	}
+	if (v->state == ELAN_NOWHERE)
 		return EFAULT;
 	if (v->t > a.t)
 		hold(&a, x, v->t - a.t);

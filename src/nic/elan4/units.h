@@ -76,10 +76,11 @@ sim_time elan_cache_stream(const struct nic_at *a, enum elan_unit unit,
  * include. */
 sim_time elan_cache_rest(const struct nic_at *a, uint32_t bytes);
 
-/* For a context's input queue, which gives it back by elan_memory_drop(): the
- * context reads and writes it, but cannot give it back. */
-int elan_memory_keep(struct nic *nic, site_id s, uint32_t context,
-	uint64_t bytes, uint64_t *at);
+/* For a context's input queue, or virtual memory, which give it back by
+ * elan_memory_drop(): the context reads and writes it, but cannot give it back.
+ * 0: there is no room. */
+uint64_t elan_memory_keep(struct nic *nic, site_id s, uint32_t context,
+	uint64_t bytes, uint64_t align);
 void elan_memory_drop(struct nic *nic, site_id s, uint64_t at);
 
 /* --- context.c --- */
@@ -90,6 +91,22 @@ extern const struct nic_member_ops elan_areas_member;
 bool elan_context_is(const struct elan_node *n, uint32_t context);
 /* Adds one that overlaps with no other of its context. */
 void elan_area_add(struct elan_areas *x, const struct elan_area *area);
+/* The first address from at on that is not in the area of at; or at. */
+uint64_t elan_area_end(
+	const struct elan_node *n, uint32_t context, uint64_t at);
+/* Whether the tables lack a page of an area; puts a page in, or takes it out.
+ */
+bool elan_area_lacks(const struct elan_area *x, uint32_t shift, uint64_t at);
+void elan_area_set(struct elan_areas *all, struct elan_area *x, uint32_t shift,
+	uint64_t at, bool is_out);
+/* It lacks all of them. */
+void elan_area_empty(
+	struct elan_areas *all, struct elan_area *x, uint32_t shift);
+/* An area in the list; NULL: there is none. */
+struct elan_area *elan_area_at(
+	const struct elan_node *n, uint32_t context, uint64_t at);
+/* An area goes, with its pages. */
+void elan_area_drop(struct elan_node *n, struct elan_area *x, uint32_t shift);
 /* The area of a context that has all of [at, at + bytes); NULL: none.  It may
  * be *made, of what is in no list. */
 const struct elan_area *elan_area_find(const struct elan_node *n,
@@ -111,22 +128,24 @@ int elan_mmu_set_up(
 void elan_mmu_init(struct elan_mmu *m, const struct elan_params *p);
 /* What a context has changes: the last translation is not valid any more. */
 void elan_mmu_forget(struct elan_mmu *m);
-/* An area goes, with its pages. */
-void elan_mmu_drop(
-	struct elan_node *n, const struct elan_area *x, uint32_t shift);
+/* Pages of an area go, from the tables and the TLBs. */
+void elan_mmu_drop(struct elan_node *n, const struct elan_area *x,
+	uint32_t shift, uint64_t first, uint64_t last);
 
 enum elan_use { ELAN_TO_READ, ELAN_TO_WRITE };
 
 enum elan_sight {
 	ELAN_SEEN,
+	ELAN_MISSING, /* the tables lack a page: the driver will know */
 	ELAN_NOWHERE, /* the context does not have it */
 };
 
 /* Where [at, at + bytes) of a context is. */
 struct elan_view {
-	uint64_t at; /* in the host's memory, or the card's; of a queue: as it
-		      * was */
-	sim_time t; /* when the translation is known: now or later */
+	/* in the host's memory, or the card's; of a queue, as it was; or an
+	 * address of the page that is missing */
+	uint64_t at;
+	sim_time t; /* when this is known: now or later */
 	uint8_t state; /* an enum elan_sight */
 	uint8_t flags; /* of enum elan_area_flag */
 };
@@ -163,7 +182,6 @@ static inline uint64_t elan_order(uint32_t flags, uint64_t word)
 
 enum {
 	ELAN_PAGE_BLOCK = 64, /* of a page table, bytes */
-	ELAN_BANKS = 4, /* upper parts of the host's addresses */
 };
 
 /* A page of a context. */
@@ -189,12 +207,35 @@ struct elan_found elan_table_find(
 void elan_table_add(
 	struct elan_node *n, const struct elan_page *p, uint64_t frame);
 void elan_table_remove(struct elan_node *n, const struct elan_page *p);
+/* Removes what a context does not have, as the driver knew. */
+void elan_table_clean(struct elan_node *n, uint32_t context);
 
 /* The lowest address of the host's memory with an upper part. */
 uint64_t elan_bank(uint32_t bank);
 /* Words of entries that lead to a page, and back. */
 uint64_t elan_frame(uint64_t to, bool is_queue);
 uint64_t elan_frame_at(uint64_t frame);
+
+/* --- fault.c --- */
+
+void elan_card_then(
+	const struct nic_at *a, sim_time t, elan_then *then, uint32_t id);
+
+/* A page is missing, known at t: the driver looks for it, and then() follows,
+ * which looks again.  NULL: nothing waits. */
+void elan_fault(const struct nic_at *a, uint32_t context, uint64_t at,
+	sim_time t, elan_then *then, uint32_t id);
+/* The operation goes on when its translation is known, or its page is there. */
+static inline void elan_look_again(const struct nic_at *a, uint32_t context,
+	const struct elan_view *v, elan_then *then, uint32_t id)
+{
+	if (v->state == ELAN_MISSING)
+		elan_fault(a, context, v->at, v->t, then, id);
+	else
+		elan_card_then(a, v->t, then, id);
+}
+/* A context gets more: what the driver did not find may be there now. */
+void elan_fault_forget(struct elan_node *n, uint32_t context);
 
 /* --- account.c: does nothing if there is no book --- */
 
@@ -270,9 +311,7 @@ static inline void elan_overlay(uint8_t *to, uint64_t at, uint32_t n,
 
 /* --- card.c --- */
 
-/* Goes on at t, which is later than now. */
-void elan_card_then(
-	const struct nic_at *a, sim_time t, elan_then *then, uint32_t id);
+/* elan_card_then(), above, goes on at t, which is later than now. */
 void elan_card_on_step(const struct nic_at *a, uint32_t step);
 /* Reads memory of the host, over the bus, or of the card. */
 void elan_read_begin(const struct nic_at *a, enum elan_unit unit, uint64_t at,
