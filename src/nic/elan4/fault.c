@@ -29,7 +29,8 @@ static struct elan_fault *fault_of(const struct elan_faults *x, uint32_t id)
 static void resolve(const struct nic_at *a, uint32_t context, uint64_t at)
 {
 	const struct elan_mmu_how *how = &elan_of(a)->mmu;
-	const struct elan_page none = { at, context, 0, how->shift[0], true };
+	const struct elan_page none = { at >> how->shift[0] << how->shift[0],
+		context, 0, how->shift[0], true };
 	struct elan_node *n = a->node;
 	struct elan_area *x = elan_area_at(n, context, at), made;
 

@@ -218,7 +218,7 @@ static struct elan_view look_pages(const struct nic_at *a,
 		v.state = (uint8_t)look_page(a, x, &p, &to, &t);
 		v.t = later(v.t, t);
 		if (v.state != ELAN_SEEN) {
-			v.at = p.at;
+			v.at = p.at > x->first ? p.at : x->first;
 			return v;
 		}
 		if (!i)
@@ -234,7 +234,7 @@ static struct elan_view look_nowhere(
 	uint8_t shift = how_of(a)->shift[0];
 	const struct elan_page p = { at >> shift << shift, context, 0, shift,
 		true };
-	struct elan_view v = { .at = p.at, .t = a->t, .state = ELAN_NOWHERE };
+	struct elan_view v = { .at = at, .t = a->t, .state = ELAN_NOWHERE };
 	struct elan_found f;
 
 	if (!how_of(a)->is_on || !elan_context_is(elan_here(a), context))
