@@ -21,14 +21,40 @@ int elan_issue(struct elan_cq *q, const uint64_t *words, uint32_t n)
 	return 0;
 }
 
+/* A command about an event, with its operands. */
+static int arm(struct elan_cq *q, enum elan_command c, uint32_t event,
+	uint32_t bytes, const uint64_t operand[3])
+{
+	int code = cq_check(q, event, 0);
+	uint64_t words[5];
+	uint32_t n;
+
+	if (code)
+		return code;
+	n = words_set(words, c, event, bytes);
+	memcpy(words + n, operand, 3 * sizeof(*operand));
+	return elan_issue(q, words, n + 3);
+}
+
 int elan_arm(struct elan_cq *q, uint32_t event, uint64_t count,
 	uint64_t address, uint64_t value)
 {
-	const uint64_t words[] = { elan_word(ELAN_ARM, event, 0), count,
-		address, value };
+	const uint64_t operand[] = { count, address, value };
+
+	return arm(q, ELAN_ARM, event, 0, operand);
+}
+
+int elan_arm_copy_from(struct elan_cq *q, uint32_t event, uint64_t count,
+	uint64_t to, uint64_t from, uint32_t bytes)
+{
+	const uint64_t operand[] = { count, to, from };
+
 	int code = cq_check(q, event, 0);
 
-	return code ? code : elan_issue(q, words, 4);
+	if (!code && (!bytes || bytes > ELAN_COPY_MOST || bytes % 8 || to % 8 ||
+			     from % 8))
+		code = EINVAL;
+	return code ? code : arm(q, ELAN_ARM_FROM, event, bytes, operand);
 }
 
 int elan_arm_copy(struct elan_cq *q, uint32_t event, uint64_t count,
@@ -37,6 +63,7 @@ int elan_arm_copy(struct elan_cq *q, uint32_t event, uint64_t count,
 	int code = cq_check(q, event, 0);
 
 	if (!code && (!bytes || bytes > ELAN_COPY_MOST || bytes % 8 ||
+			     event >= ELAN_EVENTS ||
 			     24 + bytes > elan_queue_depth(cq_card(),
 						  program_node(), q->id)))
 		code = EINVAL;
@@ -55,10 +82,12 @@ int elan_arm_copy(struct elan_cq *q, uint32_t event, uint64_t count,
 
 int elan_set(struct elan_cq *q, uint32_t event, uint32_t count)
 {
-	uint64_t word = elan_word(ELAN_ADD, event, count);
 	int code = cq_check(q, event, 0);
+	uint64_t word[2];
 
-	return code ? code : elan_issue(q, &word, 1);
+	if (code)
+		return code;
+	return elan_issue(q, word, words_set(word, ELAN_ADD, event, count));
 }
 
 uint64_t elan_put_packets(uint64_t bytes)
@@ -86,6 +115,12 @@ struct put {
 	const struct elan_question *ask; /* or NULL: it has one packet */
 };
 
+static void add_words(struct elan_cq *q, const uint64_t *words, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		cq_add(q, words[i]);
+}
+
 static void add_test(struct elan_cq *q, const struct elan_question *ask)
 {
 	cq_add(q, elan_word(ELAN_TEST, ask->operation, 0));
@@ -99,6 +134,7 @@ static void put_packet(struct elan_cq *q, const struct put *p, uint64_t at,
 {
 	bool is_plain =
 		bytes && !p->target_event && !p->source_event && !p->ask;
+	uint64_t word[2];
 
 	cq_begin(q, ELAN_PACKET + (p->ask ? 88 : 64), born);
 	cq_add(q, elan_word(p->is_range ? ELAN_OPEN_RANGE : ELAN_OPEN, p->rank,
@@ -110,11 +146,13 @@ static void put_packet(struct elan_cq *q, const struct put *p, uint64_t at,
 	if (bytes)
 		add_write(q, p->to + at, data, bytes, is_plain);
 	if (p->target_event)
-		cq_add(q, elan_word(ELAN_SET, p->target_event,
-				  bytes ? bytes : 1));
+		add_words(q, word,
+			words_set(word, ELAN_SET, p->target_event,
+				bytes ? bytes : 1));
 	if (!is_plain)
-		cq_add(q, elan_word(ELAN_CLOSE, p->source_event,
-				  p->ask ? p->ask->no_event : 0));
+		add_words(q, word,
+			words_close(word, p->source_event,
+				p->ask ? p->ask->no_event : 0));
 }
 
 static int put(struct elan_cq *q, const struct put *p)
@@ -334,8 +372,7 @@ bool elan_wait_event(const struct elan_cq *q, uint64_t at, uint64_t value)
 
 int elan_thread_load(uint32_t code, elan_code *run)
 {
-	return elan_code_load(
-		cq_card(), program_node(), cq_context(), code, run);
+	return elan_thread_load_code(code, run, ELAN_CODE_BYTES);
 }
 
 int elan_thread_start(

@@ -43,12 +43,25 @@ uint32_t cq_context(void)
 	return ELAN_CONTEXT + program_process();
 }
 
+bool cq_is_own(uint64_t at, uint64_t bytes)
+{
+	const struct host *h = program_host();
+	uint64_t each = host_memory_each(h);
+
+	if (host_n_processes(h) > 1) /* it wraps below its first byte */
+		at -= program_process() * each;
+	return at <= each && bytes <= each - at;
+}
+
 bool cq_find(uint64_t *at, uint64_t bytes)
 {
-	if (*at >= program_base() && program_has(*at - program_base(), bytes))
-		return true;
-	return elan_vm_find(
-		cq_card(), program_node(), cq_context(), *at, bytes, at);
+	return cq_is_own(*at, bytes) || elan_vm_find(cq_card(), program_node(),
+						cq_context(), *at, bytes, at);
+}
+
+bool cq_has(uint64_t at, uint64_t bytes)
+{
+	return cq_find(&at, bytes);
 }
 
 uint32_t elan_rank(void)
@@ -165,7 +178,8 @@ int cq_check(const struct elan_cq *q, uint64_t event, uint64_t other)
 
 	if (code)
 		return code;
-	return event < ELAN_EVENTS && other < ELAN_EVENTS ? 0 : EINVAL;
+	return event < ELAN_EVENT_NAMES && other < ELAN_EVENT_NAMES ? 0
+								    : EINVAL;
 }
 
 struct room {

@@ -16,9 +16,11 @@ sim_time cq_way(void);
 
 /* The context of the program's process. */
 uint32_t cq_context(void);
-/* Whether the process has these bytes; *at becomes their place in the node's
- * memory. */
+/* Whether these bytes are in the process's part of the node's memory; or there
+ * or in its virtual memory: *at becomes their place in the node's memory. */
+bool cq_is_own(uint64_t at, uint64_t bytes);
 bool cq_find(uint64_t *at, uint64_t bytes);
+bool cq_has(uint64_t at, uint64_t bytes);
 /* Opens the process's own memory to its card: 0, or ENOMEM. */
 int cq_open_memory(void);
 
@@ -37,11 +39,23 @@ void cq_add_bytes(struct elan_cq *q, const uint8_t *data, uint32_t bytes);
  * begun at some time; SIM_NEVER: when it is stored. */
 void cq_begin(struct elan_cq *q, uint32_t bytes, sim_time born);
 
+/* --- input.c --- */
+
+/* elan_enqueue() of a library whose own call takes some more time. */
+int cq_enqueue(struct elan_cq *q, uint32_t rank, const struct elan_letter *l,
+	sim_time software);
+
 /* --- drain.c --- */
 
 /* Whether the last word makes its write buffer drain before it is full. */
 bool cq_is_early(const struct elan_cq *q);
 /* A write buffer with the next n words to be stored drains. */
 void cq_drain(struct elan_cq *q, const uint64_t *word, uint32_t n);
+
+/* Words of a command about one event, without its operands, and of the end of a
+ * packet; they return how many. */
+uint32_t words_set(
+	uint64_t words[2], enum elan_command c, uint32_t event, uint32_t high);
+uint32_t words_close(uint64_t words[2], uint32_t event, uint32_t other);
 
 #endif

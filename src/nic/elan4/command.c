@@ -12,10 +12,17 @@ enum { TURN = 64, COPY_MOST = 64 };
 /* Words of ELAN_ARM_COPY; 0: invalid. */
 static uint32_t copy_length(uint64_t word)
 {
-	uint32_t bytes = elan_high(word);
+	return elan_copy_is_valid(elan_high(word)) ? 3 + elan_high(word) / 8
+						   : 0;
+}
 
-	return bytes && bytes <= ELAN_COPY_MOST && !(bytes % 8) ? 3 + bytes / 8
-								: 0;
+/* Whether a word with the name of its event follows. */
+static bool is_named(uint64_t word)
+{
+	enum elan_command c = (enum elan_command)(word & 0xff);
+
+	return word & ELAN_NAMED &&
+	       (c == ELAN_ADD || c == ELAN_ARM || c == ELAN_ARM_FROM);
 }
 
 /* Words of a simple command, its own included; 0: not a simple command. */
@@ -31,11 +38,12 @@ static uint32_t length(enum elan_command c, uint64_t word)
 		[ELAN_GUARD] = 1,
 		[ELAN_INTERRUPT] = 1,
 		[ELAN_RUN_THREAD] = 1 + ELAN_REGISTERS,
+		[ELAN_ARM_FROM] = 4,
 	};
 
 	if (c == ELAN_ARM_COPY)
 		return copy_length(word);
-	return c < ELAN_COMMANDS ? words[c] : 0;
+	return c < ELAN_COMMANDS ? words[c] + is_named(word) : 0;
 }
 
 static uint32_t right_of(enum elan_command c)
@@ -49,6 +57,7 @@ static uint32_t right_of(enum elan_command c)
 		[ELAN_ADD] = ELAN_MAY_EVENT,
 		[ELAN_ARM] = ELAN_MAY_EVENT,
 		[ELAN_ARM_COPY] = ELAN_MAY_EVENT,
+		[ELAN_ARM_FROM] = ELAN_MAY_EVENT,
 		[ELAN_INTERRUPT] = ELAN_MAY_INTERRUPT,
 		[ELAN_RUN_THREAD] = ELAN_MAY_THREAD,
 	};
@@ -144,6 +153,29 @@ static bool look_all(const struct nic_at *a, struct elan_queue *q,
 	}
 }
 
+/* Commands about events: word is what follows the event. */
+static enum elan_error work_on_event(const struct nic_at *a,
+	struct elan_queue *q, uint64_t first, const uint64_t *word)
+{
+	uint64_t event = is_named(first) ? *word++ : elan_low(first);
+	uint32_t e = event < ELAN_EVENT_NAMES ? (uint32_t)event : UINT32_MAX;
+
+	switch ((enum elan_command)(first & 0xff)) {
+	case ELAN_ARM:
+		return elan_event_arm(a, q->context, e, word);
+	case ELAN_ARM_FROM:
+		return elan_event_arm_from(
+			a, q->context, e, elan_high(first), word);
+	case ELAN_ARM_COPY:
+		return elan_event_arm_copy(a, q, e, elan_high(first), word);
+	default:
+		if (!elan_event_may(elan_here(a), q->context, e))
+			return ELAN_ERROR_ADDRESS;
+		elan_event_set(a, q->context, e, elan_high(first));
+		return ELAN_FINE;
+	}
+}
+
 static void execute(const struct nic_at *a, struct elan_queue *q,
 	const uint64_t *word, const struct elan_view *v)
 {
@@ -165,16 +197,10 @@ static void execute(const struct nic_at *a, struct elan_queue *q,
 		wrong = copy(a, word, v, v + 1);
 		break;
 	case ELAN_ADD:
-		elan_event_set(
-			a, q->context, elan_low(word[0]), elan_high(word[0]));
-		break;
 	case ELAN_ARM:
-		wrong = elan_event_arm(
-			a, q->context, elan_low(word[0]), word + 1);
-		break;
+	case ELAN_ARM_FROM:
 	case ELAN_ARM_COPY:
-		wrong = elan_event_arm_copy(
-			a, q, elan_low(word[0]), elan_high(word[0]), word + 1);
+		wrong = work_on_event(a, q, word[0], word + 1);
 		break;
 	case ELAN_GUARD:
 		q->is_guarded = true;
@@ -304,7 +330,7 @@ void elan_command_on_free(const struct nic_at *a, uint32_t none)
 			continue;
 		used = turn(a, q);
 		if (!used) {
-			elan_event_on_idle(a, q);
+			elan_copy_on_idle(a, q);
 			continue;
 		}
 		x->free_at =

@@ -357,9 +357,12 @@ enum elan_error elan_dma_add(
 
 	if (wrong)
 		return wrong;
-	if (d->source_event >= ELAN_EVENTS || d->target_event >= ELAN_EVENTS)
+	if (d->source_event >= ELAN_EVENT_NAMES ||
+		d->target_event >= ELAN_EVENT_NAMES)
 		return ELAN_ERROR_COMMAND;
-	if (!elan_may(elan_here(a), q->context, d->from, d->bytes))
+	if (!elan_may(elan_here(a), q->context, d->from, d->bytes) ||
+		!elan_event_may(
+			elan_here(a), q->context, (uint32_t)d->source_event))
 		return ELAN_ERROR_ADDRESS;
 	r = ring_push(&dmas_of(a)->waiting);
 	*r = (struct elan_run){

@@ -46,6 +46,7 @@ static const struct nic_counter counters[] = {
 	ERROR(ELAN_ERROR_REFUSED, "refused by the receiver"),
 	ERROR(ELAN_ERROR_RETRIES, "too many retries"),
 	ERROR(ELAN_ERROR_MEMORY, "uncorrectable error in card memory"),
+	ERROR(ELAN_ERROR_ROOM, "card memory full"),
 	COUNTER(nacks, "packets"),
 	COUNTER(timeouts, "packets"),
 	COUNTER(resent, "packets"),
@@ -74,11 +75,13 @@ static const struct nic_counter card_counters[] = {
 	CARD("tlb_fills", tlb_fills, "pages"),
 	CARD("tlb_links", tlb_links, "blocks"),
 	CARD("page_faults", faults, "pages"),
+	ACCESSES("code", ELAN_BY_CODE),
 	CARD("queues_fetched", fetched, "queues"),
 	CARD("queues_exchanged", exchanged, "queues"),
 	CARD("messages", messages, "messages"),
 	CARD("matched", noted[ELAN_MATCHED], "messages"),
 	CARD("early", noted[ELAN_EARLY], "messages"),
+	CARD("moved", noted[ELAN_MOVED], "messages"),
 	CARD("elements", noted[ELAN_ELEMENTS], "elements"),
 	CARD("corrected", corrected, "words"),
 	CARD("uncorrectable", uncorrectable, "words"),
@@ -170,7 +173,7 @@ static int audit_node(const void *node, site_id s, struct err *e)
 {
 	const struct elan_node *n = node;
 	uint32_t dmas = elan_dmas_left(&n->dmas);
-	uint32_t copies = elan_events_left(n);
+	uint32_t copies = elan_copies_left(n);
 	uint32_t inside = n->input.inside + (n->input.in.first ? 1u : 0u);
 	uint32_t sent = n->sender.resend.items.used;
 
@@ -218,7 +221,7 @@ static void on_block(const struct nic_at *a, uint32_t piece)
 /* By engine; others are the sender's. */
 static void (*const units[ELAN_ENGINES])(
 	const struct nic_at *a, uint32_t data) = {
-	UNIT(ELAN_ENGINE_EVENT) = elan_event_on_done,
+	UNIT(ELAN_ENGINE_EVENT) = elan_copy_on_slot,
 	UNIT(ELAN_ENGINE_STORE) = elan_queue_on_store,
 	UNIT(ELAN_ENGINE_HALF) = elan_sten_on_half,
 	UNIT(ELAN_ENGINE_READ) = on_read,
@@ -230,7 +233,7 @@ static void (*const units[ELAN_ENGINES])(
 	UNIT(ELAN_ENGINE_BUS) = elan_bus_on_free,
 	UNIT(ELAN_ENGINE_THREAD) = elan_thread_on_go,
 	UNIT(ELAN_ENGINE_GET) = elan_get_on_late,
-	UNIT(ELAN_ENGINE_COPIED) = elan_event_on_copied,
+	UNIT(ELAN_ENGINE_COPIED) = elan_copy_on_written,
 	UNIT(ELAN_ENGINE_CARD) = elan_card_on_step,
 	UNIT(ELAN_ENGINE_COMMAND) = elan_command_on_free,
 };
@@ -335,8 +338,9 @@ static int elan_init(struct nic *nic, struct err *e)
 	elan_send_set_up(x);
 	if (find_fifos(x, e))
 		return -1;
-	x->least = link_ser(&net->link, 8);
+	x->least = link_ser_on(&net->link, ELAN_FIRST_WIRE, 8);
 	if (check_times(x, e) || elan_cache_set_up(&x->cache, &x->params, e) ||
+		elan_code_set_up(&x->params, e) ||
 		elan_mmu_set_up(&x->mmu, &x->params, e))
 		return -1;
 	x->side = elan_bus_new(&x->params, nic->n_nodes, e);
@@ -380,7 +384,7 @@ const struct nic_ops elan4_ops = {
 	.title = "Elan4 interface",
 	.machine = "qsnet2-16",
 	.can = NIC_RESENDS | NIC_CASTS | NIC_THREADS,
-	.has = "checked-memories",
+	.has = "checked-memories coded-fibres",
 	.size = sizeof(struct elan),
 	.node_size = sizeof(struct elan_node),
 	PARAMS(elan_param_rows),

@@ -5,14 +5,17 @@
  *	command.c   command processor: decodes, one queue's turn after the
  *	            other
  *	sten.c      STEN: makes short packets of a queue's words
- *	thread.c    thread processor: appends commands
+ *	thread.c    thread processor: whose turn it is; thread_calls.c,
+ *	            thread_read.c and thread_queue.c have what threads call
+ *	code.c      their code, and the instruction cache
  *	input.c     input processor: executes transactions, acknowledges,
  *	            writes memory; ask.c tests words first, answer.c answers
  *	            gets
  *	dma.c       DMA: reads memory by blocks, makes packets of them
  *	get.c       gets that wait for their answers
  *	send.c      sender: keeps a packet until it is acknowledged
- *	event.c     event processor: words, copies to memory or queues
+ *	event.c     events, which write words or
+ *	copy.c      have the event processor copy to memory or queues
  *	queue.c     command queues: order, depth
  *	iqueue.c    input queues: messages for threads
  *	chip.c      command queues that are on chip, or known to the hardware
@@ -416,7 +419,11 @@ struct elan_process {
 	uint64_t at; /* of its table in card memory: struct elan_route */
 	uint32_t n; /* ranks */
 	uint32_t context;
+	uint32_t rank; /* its own */
 	struct elan_job job;
+	/* where entries of a page are, the last that was used */
+	uint32_t first;
+	struct elan_route *entry;
 };
 
 struct elan_processes {
@@ -436,29 +443,29 @@ struct elan_chip {
 
 /* --- event.c --- */
 
-/* An event in card memory (QSN-G11). */
-struct elan_event_cell {
-	int64_t count; /* 0: not armed */
-	uint64_t address, value;
-	uint32_t context; /* that armed it; no other sets it */
-	uint32_t copy; /* instead of a word, or 0 */
-};
-
-_Static_assert(sizeof(struct elan_event_cell) == 32, "an event is 32 bytes");
-
-/* The bytes that an event copies when it fires. */
-struct elan_copy {
-	struct slot slot;
-	uint64_t address;
-	uint8_t *data;
-	uint32_t context, bytes;
-	uint32_t written; /* bytes in memory */
-};
+_Static_assert(sizeof(struct elan_event) == ELAN_EVENT_BYTES, "QSN-G11");
 
 /* An event that has fired, and whose line is on its way. */
 struct elan_firing {
 	struct slot slot;
-	struct elan_event_cell cell;
+	struct elan_event event;
+};
+
+/* --- copy.c --- */
+
+/* Bytes that an event copies. */
+struct elan_copy {
+	struct slot slot;
+	uint64_t address, from;
+	uint8_t *data; /* while they are on their way to memory, or NULL */
+	uint32_t context, bytes;
+	uint32_t written; /* bytes in memory */
+	sim_time ready, late; /* its source is read; that much too late */
+	bool is_kept; /* the source is the driver's, until then */
+	bool is_known; /* its source is translated */
+	bool is_command; /* its target is a queue */
+	bool is_fetched, is_reading; /* the source; over the bus */
+	bool is_awaited; /* its slot is over */
 };
 
 struct elan_events {
@@ -466,10 +473,10 @@ struct elan_events {
 	uint64_t table; /* in card memory; 0: no queue was opened */
 	/* where events of a page are, the last that was used */
 	uint32_t first;
-	struct elan_event_cell *cell;
+	struct elan_event *cell;
 	struct slots copies; /* struct elan_copy */
 	uint32_t inside; /* fired events that wait, or copy */
-	uint64_t bytes; /* of copies */
+	uint64_t bytes; /* on their way to memory */
 	struct slot_list firing; /* the event processor is at the first */
 };
 
@@ -608,7 +615,7 @@ struct elan_slot {
 	uint16_t number;
 	uint8_t state; /* an enum elan_slot_state */
 	bool is_out; /* a thread has asked for the bus */
-	uint32_t source, channel;
+	uint32_t source, channel; /* a rank, its command queue */
 	uint32_t note; /* for the book, or 0 */
 	sim_time asked; /* its command was in the sender's card */
 };
@@ -620,7 +627,7 @@ struct elan_iq {
 	uint32_t coming; /* messages that are not complete */
 	uint32_t context, event;
 	uint32_t wanted; /* threads that wait for it */
-	uint16_t id;
+	uint16_t id, place; /* among all */
 	uint16_t front, back, free; /* 1 + slot */
 	struct elan_slot slot[];
 };
@@ -638,7 +645,7 @@ struct elan_note {
 };
 
 struct elan_iqs {
-	struct elan_iq **queue; /* by number; NULL: not open */
+	struct elan_iq **queue; /* NULL: closed */
 	uint32_t n;
 	struct slots notes; /* struct elan_note */
 };
@@ -657,6 +664,31 @@ struct elan_commands {
 	sim_time free_at;
 	bool is_posted;
 };
+
+/* --- on the wire --- */
+
+/* Words of a transaction behind its head, which has its address, or what a
+ * message or an event is named by. */
+static inline uint32_t elan_words(const struct elan_piece *p)
+{
+	switch (p->what) {
+	case ELAN_WRITE:
+		return (p->bytes + 7u) / 8;
+	case ELAN_ENQUEUE: /* that of a long message says where it belongs */
+		return (p->bytes + 7u) / 8 + (p->back >> 32 > ELAN_PACKET);
+	case ELAN_GET:
+		return 2; /* where to, and its event */
+	default:
+		return 1; /* an event's count, a test's value */
+	}
+}
+
+/* The format of a packet with so many transactions; networks without them send
+ * only words. */
+static inline uint32_t elan_format(const struct link_rules *l, uint32_t heads)
+{
+	return l->n_formats > heads ? heads : 0;
+}
 
 /* --- the card --- */
 
@@ -732,12 +764,15 @@ static inline void elan_post(
 	ticks_post(a, &elan_here(a)->ticks, t, e, data);
 }
 
-/* Serialisation of a packet with this much data. */
-static inline sim_time elan_ser(const struct nic_at *a, uint32_t bytes)
+/* Serialisation of a packet up to the end of a transaction: so many of them,
+ * and words. */
+static inline sim_time elan_ser(
+	const struct nic_at *a, uint32_t heads, uint32_t words)
 {
 	const struct link_rules *l = &a->nic->net->link;
 
-	return link_ser(l, bytes);
+	return l->ser[link_row(l, ELAN_FIRST_WIRE, 0) * l->row +
+		      l->first[elan_format(l, heads)] + words];
 }
 
 /* When a packet leaves whose command or data is in the card now. */

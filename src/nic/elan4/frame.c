@@ -179,11 +179,11 @@ static bool is_possible_piece(const struct elan_buffer *b, uint32_t i)
 		       (uint32_t)p->back + p->bytes <= p->back >> 32;
 	case ELAN_GET:
 		return !i && !b->cast && p->bytes && p->bytes <= ELAN_PACKET &&
-		       p->event < ELAN_EVENTS;
+		       p->event < ELAN_EVENT_NAMES;
 	case ELAN_TEST:
 		return !i && p->bytes == 8 && p->event < ELAN_OPERATIONS;
 	default:
-		return p->event < ELAN_EVENTS;
+		return p->event < ELAN_EVENT_NAMES;
 	}
 }
 
@@ -239,7 +239,7 @@ enum elan_harm elan_frame_judge(
 /* --- the network's client --- */
 
 void elan_frame_on_hurt(struct net_client *me, struct sim_worker *w,
-	packet_id id, uint32_t bit, uint32_t bits)
+	packet_id id, const struct net_flip *flip)
 {
 	struct net *net = me->net;
 	const struct packet *p = &net->packets[id];
@@ -247,8 +247,8 @@ void elan_frame_on_hurt(struct net_client *me, struct sim_worker *w,
 	uint8_t frame[ELAN_FRAME_MOST];
 
 	(void)w;
-	flips_note(&b->flips, net->link.code, p->head,
-		elan_frame_write(b, p->src, frame), bit, bits);
+	flips_note(&b->flips, flip->code, p->head,
+		elan_frame_write(b, p->src, frame), flip->bit, flip->bits);
 }
 
 void elan_frame_on_arrival(

@@ -88,12 +88,15 @@ static enum elan_kind translate(
 		struct elan_view v;
 
 		if (p->what == ELAN_ENQUEUE) {
-			if (!elan_iq_allows(a, b->context, p))
+			if (!elan_iq_allows(a, b, p))
 				return ELAN_REFUSED;
 			continue;
 		}
-		if (p->what == ELAN_SET)
+		if (p->what == ELAN_SET) {
+			if (!elan_event_may(elan_here(a), b->context, p->event))
+				return ELAN_REFUSED;
 			continue;
+		}
 		v = elan_look(a, b->context, p->address, p->bytes,
 			is_write ? ELAN_TO_WRITE : ELAN_TO_READ);
 		if (v.state == ELAN_NOWHERE ||
@@ -166,7 +169,7 @@ static bool judge(const struct nic_at *a, const struct packet *p,
 		b->verdict = ELAN_NACKED;
 		return false;
 	}
-	if (!elan_iq_takes(a, p, b)) {
+	if (!elan_iq_takes(a, b)) {
 		b->verdict = ELAN_BUSY;
 		return false;
 	}
@@ -181,7 +184,7 @@ static bool judge(const struct nic_at *a, const struct packet *p,
 		b->answer = elan_answer_number(a);
 	}
 	append(a, b);
-	elan_iq_reserve(a, p, b);
+	elan_iq_reserve(a, b);
 	return true;
 }
 
@@ -478,14 +481,14 @@ static void drop(const struct nic_at *a, packet_id id)
 }
 
 /* What becomes of a packet whose test says yes. */
-static enum elan_kind after_yes(const struct nic_at *a, const struct packet *p,
-	const struct elan_buffer *b)
+static enum elan_kind after_yes(
+	const struct nic_at *a, const struct elan_buffer *b)
 {
 	for (uint32_t i = 0; i < b->n_pieces; i++)
 		if (b->piece[i].flags & ELAN_TO_QUEUE &&
 			!queue_of(a, b, &b->piece[i]))
 			return ELAN_REFUSED; /* it was closed meanwhile */
-	if (!elan_iq_takes(a, p, b))
+	if (!elan_iq_takes(a, b))
 		return ELAN_BUSY;
 	return queues_take(a, b) ? ELAN_ACKED : ELAN_NACKED;
 }
@@ -493,15 +496,14 @@ static enum elan_kind after_yes(const struct nic_at *a, const struct packet *p,
 static void decide(const struct nic_at *a, packet_id id)
 {
 	struct elan_buffer *b = elan_buffer(a, id);
-	const struct packet *p = elan_packet(a, id);
 	bool is_executed = elan_ask_decide(
-		a, id, after_yes(a, p, b), input_of(a)->writers.first);
+		a, id, after_yes(a, b), input_of(a)->writers.first);
 	packet_id next;
 
 	b->ask = ELAN_ASK_NONE;
 	if (is_executed) {
 		append(a, b);
-		elan_iq_reserve(a, p, b);
+		elan_iq_reserve(a, b);
 	} else
 		b->handed = b->n_pieces;
 	while (next_write(b) < b->n_pieces)
@@ -634,13 +636,15 @@ void elan_input_on_packet(struct net_client *me, struct sim_worker *w,
 		elan_frame_on_arrival(&a, p, b);
 	if (p->flags & PACKET_ANSWER) /* what all have said */
 		b->kind = p->answer;
-	/* When its blocks are here; the last one of a slow source is later
-	 * than the network says. */
+	/* When its transactions are here; the last word of a slow source is
+	 * later than the network says. */
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		b->left[i] += later;
-		if (elan_has_data(&b->piece[i]) && b->left[i] > tail)
+		if (b->left[i] > tail)
 			tail = b->left[i];
 	}
+	if (b->tail + later > tail)
+		tail = b->tail + later;
 	elan_account_tail(&a, id, tail);
 	b->fifo = (uint8_t)fifo;
 	p->head = tail;

@@ -186,14 +186,28 @@ static void set_up(struct elan_node *n, struct elan_iq *q)
 	}
 }
 
-static void set_queue(struct elan_iqs *x, uint32_t id, struct elan_iq *q)
+struct elan_iq *elan_iq(
+	const struct elan_node *n, uint32_t context, uint32_t id)
 {
-	if (id >= x->n) {
-		x->queue = mem_grow(x->queue, id + 1, sizeof(*x->queue));
-		while (x->n <= id)
-			x->queue[x->n++] = NULL;
+	for (uint32_t i = 0; i < n->inputs.n; i++) {
+		struct elan_iq *q = n->inputs.queue[i];
+
+		if (q && q->id == id && q->context == context)
+			return q;
 	}
-	x->queue[id] = q;
+	return NULL;
+}
+
+static void add_queue(struct elan_iqs *x, struct elan_iq *q)
+{
+	uint32_t place = 0;
+
+	while (place < x->n && x->queue[place])
+		place++;
+	if (place == x->n)
+		x->queue = mem_grow(x->queue, ++x->n, sizeof(*x->queue));
+	q->place = (uint16_t)place;
+	x->queue[place] = q;
 }
 
 int elan_input_open(struct nic *nic, site_id s, uint32_t context,
@@ -206,7 +220,7 @@ int elan_input_open(struct nic *nic, site_id s, uint32_t context,
 		i->bytes < 8 || i->bytes > ELAN_SLOT_MOST || i->bytes % 8 ||
 		i->event >= ELAN_EVENTS || context >= ELAN_CONTEXTS)
 		return EINVAL;
-	if (elan_iq(n, i->id))
+	if (elan_iq(n, context, i->id))
 		return EBUSY;
 	q = queue_new(i->slots, i->bytes);
 	q->at = elan_memory_keep(nic, s, context,
@@ -219,31 +233,33 @@ int elan_input_open(struct nic *nic, site_id s, uint32_t context,
 	q->event = i->event;
 	q->context = context;
 	set_up(n, q);
-	set_queue(&n->inputs, i->id, q);
+	add_queue(&n->inputs, q);
 	return 0;
 }
 
 int elan_input_close(struct nic *nic, site_id s, uint32_t context, uint32_t id)
 {
 	struct elan_node *n = nic_node(nic, s);
-	struct elan_iq *q = elan_iq(n, id);
+	struct elan_iq *q = elan_iq(n, context, id);
 
-	if (!q || q->context != context)
+	if (!q)
 		return EINVAL;
 	if (q->used || q->wanted)
 		return EBUSY;
 	elan_memory_drop(nic, s, q->at);
-	set_queue(&n->inputs, id, NULL);
+	n->inputs.queue[q->place] = NULL;
 	mem_free(q);
 	return 0;
 }
 
 /* --- packets --- */
 
-static struct elan_iq *queue_of(
-	const struct nic_at *a, const struct elan_piece *p)
+static struct elan_iq *queue_of(const struct nic_at *a,
+	const struct elan_buffer *b, const struct elan_piece *p)
 {
-	return p->what == ELAN_ENQUEUE ? elan_iq(elan_here(a), p->event) : NULL;
+	return p->what == ELAN_ENQUEUE
+		       ? elan_iq(elan_here(a), b->context, elan_input_of(p))
+		       : NULL;
 }
 
 static uint32_t total(const struct elan_piece *p)
@@ -251,18 +267,17 @@ static uint32_t total(const struct elan_piece *p)
 	return (uint32_t)(p->back >> 32);
 }
 
-bool elan_iq_allows(
-	const struct nic_at *a, uint32_t context, const struct elan_piece *p)
+bool elan_iq_allows(const struct nic_at *a, const struct elan_buffer *b,
+	const struct elan_piece *p)
 {
-	const struct elan_iq *q = queue_of(a, p);
+	const struct elan_iq *q = queue_of(a, b, p);
 
-	return q && q->context == context && total(p) <= q->bytes;
+	return q && total(p) <= q->bytes;
 }
 
 /* The slot that a packet's message has, or n_slots. */
-static uint32_t find_coming(const struct nic_at *a, const struct elan_iq *q,
-	const struct packet *from, const struct elan_buffer *b,
-	const struct elan_piece *p)
+static uint32_t find_coming(const struct elan_iq *q,
+	const struct elan_buffer *b, const struct elan_piece *p)
 {
 	uint32_t i = 0, left = q->coming;
 
@@ -271,12 +286,12 @@ static uint32_t find_coming(const struct nic_at *a, const struct elan_iq *q,
 
 		if (x->state != ELAN_SLOT_COMING)
 			continue;
-		if (x->source == from->src && x->channel == b->channel &&
+		if (x->source == elan_sender_of(p) &&
+			x->channel == b->channel &&
 			x->number == (uint16_t)p->count)
 			return i;
 		left--;
 	}
-	(void)a;
 	return left ? i : q->n_slots;
 }
 
@@ -293,18 +308,16 @@ static bool is_begun(const struct elan_buffer *b, uint32_t i)
 	return false;
 }
 
-bool elan_iq_takes(const struct nic_at *a, const struct packet *from,
-	const struct elan_buffer *b)
+bool elan_iq_takes(const struct nic_at *a, const struct elan_buffer *b)
 {
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
-		const struct elan_iq *q = queue_of(a, &b->piece[i]);
+		const struct elan_iq *q = queue_of(a, b, &b->piece[i]);
 		uint32_t need = 0;
 
 		for (uint32_t k = 0; q && k <= i; k++)
-			need += queue_of(a, &b->piece[k]) == q &&
+			need += queue_of(a, b, &b->piece[k]) == q &&
 				!is_begun(b, k) &&
-				find_coming(a, q, from, b, &b->piece[k]) ==
-					q->n_slots;
+				find_coming(q, b, &b->piece[k]) == q->n_slots;
 		if (q && q->used + need > q->n_slots)
 			return false;
 	}
@@ -312,14 +325,13 @@ bool elan_iq_takes(const struct nic_at *a, const struct packet *from,
 }
 
 static uint32_t reserve(const struct nic_at *a, struct elan_iq *q,
-	const struct packet *from, const struct elan_buffer *b,
-	const struct elan_piece *p)
+	const struct elan_buffer *b, const struct elan_piece *p)
 {
 	uint32_t slot = take_free(elan_here(a), q);
 	struct elan_slot *x = &q->slot[slot];
 	struct header *h = header(elan_here(a), q, slot);
 
-	x->source = from->src;
+	x->source = elan_sender_of(p);
 	x->channel = b->channel;
 	x->number = (uint16_t)p->count;
 	x->left = (uint16_t)total(p);
@@ -328,7 +340,7 @@ static uint32_t reserve(const struct nic_at *a, struct elan_iq *q,
 	x->asked = b->asked;
 	q->coming++;
 	h->tag = p->address;
-	h->source = from->src;
+	h->source = x->source;
 	h->channel = b->channel;
 	h->bytes = (uint16_t)total(p);
 	h->number = x->number;
@@ -336,19 +348,18 @@ static uint32_t reserve(const struct nic_at *a, struct elan_iq *q,
 	return slot;
 }
 
-void elan_iq_reserve(const struct nic_at *a, const struct packet *from,
-	struct elan_buffer *b)
+void elan_iq_reserve(const struct nic_at *a, struct elan_buffer *b)
 {
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		struct elan_piece *p = &b->piece[i];
-		struct elan_iq *q = queue_of(a, p);
+		struct elan_iq *q = queue_of(a, b, p);
 		uint32_t slot;
 
 		if (!q)
 			continue;
-		slot = find_coming(a, q, from, b, p);
+		slot = find_coming(q, b, p);
 		if (slot == q->n_slots)
-			slot = reserve(a, q, from, b, p);
+			slot = reserve(a, q, b, p);
 		p->address = slot; /* its tag is in the slot */
 	}
 }
@@ -356,7 +367,7 @@ void elan_iq_reserve(const struct nic_at *a, const struct packet *from,
 /* It can be seen: a thread takes it, or an event tells of it. */
 static void show(const struct nic_at *a, uint32_t id)
 {
-	struct elan_iq *q = elan_iq(elan_here(a), id >> 16);
+	struct elan_iq *q = elan_iq_at(elan_here(a), id >> 16);
 	uint32_t slot = id & 0xffff;
 
 	if (q->slot[slot].note)
@@ -364,7 +375,7 @@ static void show(const struct nic_at *a, uint32_t id)
 	push(elan_here(a), q, slot);
 	elan_count(a)->messages++;
 	elan_event_set(a, q->context, q->event, 1);
-	elan_thread_on_message(a, q->id);
+	elan_thread_on_message(a, q);
 }
 
 /* All its bytes are there; t is when the last ones are in card memory. */
@@ -377,9 +388,9 @@ static void complete(
 	q->coming--;
 	q->slot[slot].state = ELAN_SLOT_WHOLE;
 	if (t > a->t)
-		elan_card_then(a, t, show, (uint32_t)q->id << 16 | slot);
+		elan_card_then(a, t, show, (uint32_t)q->place << 16 | slot);
 	else
-		show(a, (uint32_t)q->id << 16 | slot);
+		show(a, (uint32_t)q->place << 16 | slot);
 }
 
 /* The input writes whole lines, so that none has to be fetched. */
@@ -401,7 +412,7 @@ static sim_time write_lines(const struct nic_at *a, const struct elan_iq *q,
 static bool put(const struct nic_at *a, const struct elan_buffer *b,
 	const struct elan_piece *p, sim_time *t)
 {
-	struct elan_iq *q = queue_of(a, p);
+	struct elan_iq *q = queue_of(a, b, p);
 	uint32_t slot = (uint32_t)p->address, offset = (uint32_t)p->back;
 	struct elan_slot *x = &q->slot[slot];
 
@@ -423,7 +434,7 @@ bool elan_iq_put(const struct nic_at *a, packet_id id)
 
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		const struct elan_piece *p = &b->piece[i];
-		struct elan_iq *q = queue_of(a, p);
+		struct elan_iq *q = queue_of(a, b, p);
 		sim_time t = a->t;
 
 		if (!q || !put(a, b, p, &t))

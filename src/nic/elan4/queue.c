@@ -284,7 +284,7 @@ uint64_t elan_queue_room(const struct nic *nic, site_id s, uint32_t queue)
 /* Copies of events, cores and threads wait for room. */
 static void tell_room(const struct nic_at *a, struct elan_queue *q)
 {
-	elan_event_on_room(a, q);
+	elan_copy_on_room(a, q);
 	host_poke(a->nic->host, a->w, a->s, a->t);
 	elan_thread_on_room(a, q);
 }

@@ -56,15 +56,16 @@ void elan_send_set_times(const struct nic_at *a, struct elan_buffer *b,
 	sim_time start, sim_time since)
 {
 	const struct elan_params *p = elan_params(a);
-	uint32_t sum = 0;
+	uint32_t sum = 0, words = 0;
 
 	b->left_at = start;
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		sim_time come;
 
 		sum += b->piece[i].bytes;
+		words += elan_words(&b->piece[i]);
 		come = since + elan_bus_time(a, sum) + p->command;
-		b->left[i] = start + elan_ser(a, sum);
+		b->left[i] = start + elan_ser(a, i + 1, words);
 		b->left[i] = b->left[i] > come ? b->left[i] : come;
 	}
 }
@@ -75,15 +76,13 @@ void elan_send_set_times(const struct nic_at *a, struct elan_buffer *b,
  * data comes more slowly. */
 static void put_off(const struct nic_at *a, struct elan_buffer *b)
 {
-	uint32_t sum = 0;
+	uint32_t words = 0;
 
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		sim_time link;
 
-		if (!elan_has_data(&b->piece[i]))
-			continue;
-		sum += b->piece[i].bytes;
-		link = a->t + elan_ser(a, sum);
+		words += elan_words(&b->piece[i]);
+		link = a->t + elan_ser(a, i + 1, words);
 		if (b->left[i] < link)
 			b->left[i] = link;
 	}
@@ -123,16 +122,21 @@ void elan_send_packet(const struct nic_at *a, enum elan_fifo use, site_id dst,
 	struct net *net = a->nic->net;
 	packet_id id = packet_take(net->pool, a->w->id);
 	struct elan_buffer *b = payload_take(a->nic->payloads, a->w->id);
+	uint32_t words = 0;
 
 	memcpy(b, what, offsetof(struct elan_buffer, data) + what->data_bytes);
 	b->route = (uint8_t)route;
+	for (uint32_t i = 0; i < what->n_pieces; i++)
+		words += elan_words(&what->piece[i]);
 	net->packets[id] = (struct packet){
 		.src = a->s,
 		.dst = dst,
 		.number = sender_of(a)->number++,
 		.born = a->t,
 		.kind = use == ELAN_FIFO_ACK ? PACKET_SYSTEM : PACKET_DYNAMIC,
+		.format = (uint8_t)elan_format(&net->link, what->n_pieces),
 		.bytes = what->data_bytes,
+		.size = (uint16_t)(words - (what->data_bytes + 7u) / 8),
 		.load = payload_to_load(b),
 	};
 	/* if routes have no numbers, hints are directions */

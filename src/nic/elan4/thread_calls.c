@@ -168,26 +168,15 @@ int elan_thread_read_block(
 
 int elan_thread_read(uint64_t at, void *to, uint32_t bytes)
 {
-	struct elan_thread *x;
+	const struct elan_fetch f = { at, to, bytes };
 	struct elan_view v;
-	struct nic_at a;
 
 	if (!bytes || bytes > ELAN_BLOCK)
 		return EINVAL;
 	if (elan_thread_see(at, bytes, ELAN_TO_READ, &v))
 		return EFAULT;
-	at = v.at;
-	if (elan_is_card(at))
-		return read_card(at, to, bytes);
-	x = self(&a);
-	x->is_reading = true;
-	x->at = at;
-	x->after = elan_here(&a)->words.asked;
-	x->bytes = bytes;
-	elan_count(&a)->reads++;
-	hold(&a, x, elan_params(&a)->read_latency);
-	host_read(a.nic->host, a.s, at, to, bytes);
-	return 0;
+	return elan_is_card(v.at) ? read_card(v.at, to, bytes)
+				  : elan_thread_fetch(&f, 1);
 }
 
 int elan_thread_write(uint64_t at, uint64_t value)
@@ -195,12 +184,13 @@ int elan_thread_write(uint64_t at, uint64_t value)
 	struct elan_thread *x;
 	struct elan_view v;
 	struct nic_at a;
+	sim_time late;
 
 	if (at % 8 || elan_thread_see(at, 8, ELAN_TO_WRITE, &v))
 		return EFAULT;
 	value = elan_order(v.flags, value);
 	x = self(&a);
-	elan_thread_out(&a, x, v.at, &value, sizeof(value));
-	elan_thread_work(1);
+	late = elan_thread_out(&a, x, v.at, &value, sizeof(value));
+	hold(&a, x, elan_params(&a)->thread_clock + late);
 	return 0;
 }

@@ -107,6 +107,9 @@ struct elan_area *elan_area_at(
 	const struct elan_node *n, uint32_t context, uint64_t at);
 /* An area goes, with its pages. */
 void elan_area_drop(struct elan_node *n, struct elan_area *x, uint32_t shift);
+/* Where [at, at + bytes) is, without time; at: nowhere. */
+uint64_t elan_where(const struct elan_node *n, uint32_t context, uint64_t at,
+	uint64_t bytes);
 /* The area of a context that has all of [at, at + bytes); NULL: none.  It may
  * be *made, of what is in no list. */
 const struct elan_area *elan_area_find(const struct elan_node *n,
@@ -445,6 +448,8 @@ int elan_process_find(
 
 /* What is wrong with a rank: there is no such process, or its entry cannot be
  * read.  Takes no time. */
+/* Of a queue's process: its own rank. */
+uint32_t elan_rank_of(const struct nic_at *a, const struct elan_queue *q);
 enum elan_error elan_route_check(
 	const struct nic_at *a, const struct elan_queue *q, uint64_t rank);
 /*
@@ -454,8 +459,16 @@ enum elan_error elan_route_check(
 enum elan_error elan_route_find(const struct nic_at *a, enum elan_unit by,
 	const struct elan_queue *q, uint64_t rank, struct elan_route *r,
 	sim_time *t);
-/* A number counts those of an entry's routes. */
-uint32_t elan_route_pick(uint64_t routes, uint32_t number);
+/* Whether all nodes from that of one rank to that of another are the job's. */
+bool elan_range_is_own(const struct nic_at *a, const struct elan_queue *q,
+	uint64_t first, uint64_t last);
+/* A number counts those of an entry's routes; 0: all. */
+uint32_t elan_route_pick_of(uint64_t routes, uint32_t number);
+
+static inline uint32_t elan_route_pick(uint64_t routes, uint32_t number)
+{
+	return routes + 1 < 2 ? number : elan_route_pick_of(routes, number);
+}
 
 /* --- chip.c --- */
 
@@ -470,11 +483,12 @@ void elan_chip_trap(const struct nic_at *a, struct elan_queue *q, sim_time t);
 
 /* --- event.c --- */
 
-extern const struct nic_member_ops elan_events_member; /* without copies */
-
-/* Card memory for all events, once; false: there is no room. */
+/* Card memory for the driver's table, once; false: there is no room. */
 bool elan_event_open(struct elan_node *n);
 
+/* Whether a context may name an event: by number, or in its card memory. */
+bool elan_event_may(
+	const struct elan_node *n, uint32_t context, uint32_t event);
 /* Subtracts from an event's count, and fires it at 0.  Does nothing if the
  * context has not armed it. */
 void elan_event_set(const struct nic_at *a, uint32_t context, uint32_t event,
@@ -482,22 +496,40 @@ void elan_event_set(const struct nic_at *a, uint32_t context, uint32_t event,
 /* ELAN_ARM, with the words after its first; or what is wrong with it. */
 enum elan_error elan_event_arm(const struct nic_at *a, uint32_t context,
 	uint32_t event, const uint64_t *word);
+/* ELAN_ARM_FROM, with count, address and source. */
+enum elan_error elan_event_arm_from(const struct nic_at *a, uint32_t context,
+	uint32_t event, uint32_t bytes, const uint64_t *word);
 /* ELAN_ARM_COPY of a queue, with count and address; its bytes, of a valid
  * number, are the last ones taken out of the queue. */
 enum elan_error elan_event_arm_copy(const struct nic_at *a,
 	const struct elan_queue *q, uint32_t event, uint32_t bytes,
 	const uint64_t *word);
+/* Bytes that the driver has kept for a copy go. */
+void elan_event_give(struct elan_node *n, uint64_t at, uint32_t bytes);
+
+/* --- copy.c --- */
+
+extern const struct nic_member_ops elan_events_member; /* without copies */
+
+/* Whether an event may copy so many bytes. */
+static inline bool elan_copy_is_valid(uint32_t bytes)
+{
+	return bytes && bytes <= ELAN_COPY_MOST && bytes % 8 == 0;
+}
+
+/* An event has fired: addresses, context, bytes and whether they are kept. */
+void elan_copy_begin(const struct nic_at *a, const struct elan_copy *what);
 /* The event processor has finished a copy; a burst of one is in memory. */
-void elan_event_on_done(const struct nic_at *a, uint32_t none);
-void elan_event_on_copied(const struct nic_at *a, uint32_t copy);
+void elan_copy_on_slot(const struct nic_at *a, uint32_t none);
+void elan_copy_on_written(const struct nic_at *a, uint32_t copy);
 /* A queue has more room, or is stopped: copies that wait for it go on. */
-void elan_event_on_room(const struct nic_at *a, struct elan_queue *q);
+void elan_copy_on_room(const struct nic_at *a, struct elan_queue *q);
 /* A queue took nothing out in its turn.  It is stopped if it never will,
  * because it lacks what a copy would bring that does not fit. */
-void elan_event_on_idle(const struct nic_at *a, struct elan_queue *q);
+void elan_copy_on_idle(const struct nic_at *a, struct elan_queue *q);
 /* Copies of fired events that are not finished, except for those whose queue
  * waits for the end of a thread, which may never come. */
-uint32_t elan_events_left(const struct elan_node *n);
+uint32_t elan_copies_left(const struct elan_node *n);
 
 /* --- send.c --- */
 
@@ -600,20 +632,22 @@ void elan_dma_on_left(const struct nic_at *a, uint32_t bytes);
 
 extern const struct nic_member_ops elan_iqs_member; /* without notes */
 
-/* NULL: not open. */
-static inline struct elan_iq *elan_iq(const struct elan_node *n, uint32_t id)
+/* A context's queue by its number.  NULL: not open. */
+struct elan_iq *elan_iq(
+	const struct elan_node *n, uint32_t context, uint32_t id);
+
+static inline struct elan_iq *elan_iq_at(
+	const struct elan_node *n, uint32_t place)
 {
-	return id < n->inputs.n ? n->inputs.queue[id] : NULL;
+	return place < n->inputs.n ? n->inputs.queue[place] : NULL;
 }
 
-/* Whether a transaction's queue exists for a context, with slots for it. */
-bool elan_iq_allows(
-	const struct nic_at *a, uint32_t context, const struct elan_piece *p);
+/* Whether a transaction's queue exists, with slots that are long enough. */
+bool elan_iq_allows(const struct nic_at *a, const struct elan_buffer *b,
+	const struct elan_piece *p);
 /* Whether there are slots for all messages of a packet; and takes them. */
-bool elan_iq_takes(const struct nic_at *a, const struct packet *from,
-	const struct elan_buffer *b);
-void elan_iq_reserve(const struct nic_at *a, const struct packet *from,
-	struct elan_buffer *b);
+bool elan_iq_takes(const struct nic_at *a, const struct elan_buffer *b);
+void elan_iq_reserve(const struct nic_at *a, struct elan_buffer *b);
 /* A packet's bytes go to its slots.  True: its budget goes on there. */
 bool elan_iq_put(const struct nic_at *a, packet_id id);
 
@@ -643,6 +677,11 @@ uint32_t elan_sten_send(const struct nic_at *a, struct elan_queue *q);
 uint32_t elan_sten_skip(const struct nic_at *a, struct elan_queue *q);
 void elan_sten_on_half(const struct nic_at *a, uint32_t queue);
 
+/* --- code.c --- */
+
+/* 0, or an error: the parameters do not fit together. */
+int elan_code_set_up(const struct elan_params *p, struct err *e);
+
 /* --- thread.c --- */
 
 extern const struct nic_member_ops elan_threads_member; /* of the pointer */
@@ -655,7 +694,7 @@ enum elan_error elan_thread_begin(const struct nic_at *a,
 	const struct elan_queue *q, const uint64_t *word);
 void elan_thread_on_go(const struct nic_at *a, uint32_t id);
 /* A message is in an input queue. */
-void elan_thread_on_message(const struct nic_at *a, uint32_t queue);
+void elan_thread_on_message(const struct nic_at *a, const struct elan_iq *q);
 /* A word has had the bus: a read that is in line after it goes on. */
 void elan_thread_on_word(const struct nic_at *a);
 /* A queue has room, or has stopped: threads that wait for it go on. */
