@@ -214,10 +214,15 @@ static void use_port(struct process *x, struct program_at *p, uint8_t kind)
 					  .handles = N(2),
 					  .at = n.v[3] });
 	else if (kind < 3)
-		elan_tport_tx_start(&x->port, N(0), n.v[1], n.v[2], n.v[3]);
+		elan_tport_tx_start(
+			&x->port, N(0), n.v[1], n.v[2], n.v[3], &handle);
 	else if (kind < 5)
 		elan_tport_rx_start(&x->port, N(0), n.v[1], n.v[2], n.v[3],
 			n.v[4], &handle);
+	else if (N(5) % 4 == 1)
+		elan_tport_cancel(&x->port, handle);
+	else if (N(5) % 4 == 2)
+		elan_tport_probe(&x->port, N(0), n.v[1], n.v[2], &status);
 	else if (N(5) % 4)
 		elan_tport_test(&x->port, handle, &status);
 	else

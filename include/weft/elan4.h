@@ -274,6 +274,7 @@ enum elan_figure {
 	ELAN_MATCHED, /* messages */
 	ELAN_EARLY, /* messages that came before their receive */
 	ELAN_ELEMENTS, /* of lists, that were looked at */
+	ELAN_MOVED, /* messages, to host memory */
 	ELAN_FIGURES,
 };
 

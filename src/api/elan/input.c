@@ -59,8 +59,8 @@ static void add_packet(struct elan_cq *q, const struct range *to,
 		cq_add(q, elan_word(ELAN_CLOSE, l->source_event, 0));
 }
 
-static int enqueue(
-	struct elan_cq *q, const struct range *to, const struct elan_letter *l)
+static int enqueue(struct elan_cq *q, const struct range *to,
+	const struct elan_letter *l, sim_time software)
 {
 	int code = check(q, l);
 	uint8_t block[ELAN_PACKET];
@@ -69,7 +69,7 @@ static int enqueue(
 
 	if (code)
 		return code;
-	program_charge(cq_params()->software);
+	program_charge(cq_params()->software + software);
 	do {
 		uint32_t left = l->bytes - at;
 		uint32_t n = left < ELAN_PACKET ? left : ELAN_PACKET;
@@ -86,13 +86,19 @@ static int enqueue(
 	return 0;
 }
 
+int cq_enqueue(struct elan_cq *q, uint32_t rank, const struct elan_letter *l,
+	sim_time software)
+{
+	return enqueue(q, &(struct range){ false, rank, rank }, l, software);
+}
+
 int elan_enqueue(struct elan_cq *q, uint32_t rank, const struct elan_letter *l)
 {
-	return enqueue(q, &(struct range){ false, rank, rank }, l);
+	return cq_enqueue(q, rank, l, 0);
 }
 
 int elan_enqueue_all(struct elan_cq *q, uint32_t first, uint32_t last,
 	const struct elan_letter *l)
 {
-	return enqueue(q, &(struct range){ true, first, last }, l);
+	return enqueue(q, &(struct range){ true, first, last }, l, 0);
 }

@@ -329,9 +329,9 @@ static uint64_t tag_of(uint32_t from, uint32_t to)
 static struct elan_tport open_port(uint64_t base)
 {
 	const struct elan_tport_options o = { .port = PORT,
-		.queue = 50 + program_process(),
+		.queue = 50 + 3 * program_process(),
 		.handles = HANDLES,
-		.at = base + 0x800000 };
+		.at = base + 0x2800000 };
 	struct elan_tport t;
 
 	assert_int_equal(elan_tport_open(&t, &o), 0);
@@ -344,7 +344,7 @@ static void ports_program(void *arg)
 	uint64_t base = elan_memory_at(), at = base + ET_SOURCE;
 	struct elan_tport t = open_port(base);
 	struct elan_tport_status s;
-	uint32_t handle[RANKS], i;
+	uint32_t handle[RANKS], none, i;
 
 	for (i = 0; i < RANKS; i++)
 		assert_int_equal(
@@ -357,8 +357,8 @@ static void ports_program(void *arg)
 		uint64_t tag = tag_of(elan_rank(), i);
 
 		et_fill(at + STEP * i, tag, LETTER);
-		assert_int_equal(
-			elan_tport_tx_start(&t, i, tag, at + STEP * i, LETTER),
+		assert_int_equal(elan_tport_tx_start(&t, i, tag, at + STEP * i,
+					 LETTER, &none),
 			0);
 	}
 	for (i = 0; i < RANKS; i++) {

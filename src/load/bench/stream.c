@@ -418,7 +418,8 @@ static bool transfer(struct bench_end *x)
 	if (bench_drops(x->bench) && sends(x))
 		x->driver->flush(x);
 	if (bench_tagged(x))
-		return !receives(x) || receive_all(x, warm, all);
+		return (!receives(x) || receive_all(x, warm, all)) &&
+		       (!sends(x) || bench_tagged(x)->finish(x));
 	return !receives(x) || x->driver->await(x, x->lane);
 }
 
@@ -692,7 +693,7 @@ static void fan_start(struct load *l)
 		((struct side *)x->data)->sends = !x->is_sink;
 		bench_run(b, i,
 			place ? s->neighbour[place - 1] : (site_id)s->node,
-			x->lane, &program);
+			bench_thread(b, x->lane), &program);
 	}
 }
 

@@ -77,6 +77,7 @@ static const struct nic_counter card_counters[] = {
 	CARD("messages", messages, "messages"),
 	CARD("matched", noted[ELAN_MATCHED], "messages"),
 	CARD("early", noted[ELAN_EARLY], "messages"),
+	CARD("moved", noted[ELAN_MOVED], "messages"),
 	CARD("elements", noted[ELAN_ELEMENTS], "elements"),
 	CARD("corrected", corrected, "words"),
 	CARD("uncorrectable", uncorrectable, "words"),

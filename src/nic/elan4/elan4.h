@@ -23,6 +23,8 @@ struct elan_host {
 	int64_t pio_overhead, dma_overhead; /* of a burst, ps */
 	int64_t hop; /* from each further CPU to the bridge, ps */
 	int64_t relaxed; /* per cent of write buffers that drain in disorder */
+	int64_t mpi; /* of a tagged message: its sender's call, its receiver's
+		      */
 };
 
 /* Who accesses card memory. */
@@ -59,6 +61,7 @@ struct elan_match_params {
 	int64_t element; /* more, of each element of a list but the first */
 	int64_t eager; /* bytes of a message that is sent at once */
 	int64_t slots; /* of a process, for messages */
+	int64_t spill; /* bytes of host memory for more messages */
 };
 
 struct elan_params {

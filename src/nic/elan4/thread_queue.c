@@ -158,6 +158,14 @@ int elan_thread_wait_queue(uint32_t first, uint32_t n, struct elan_message *m)
 	return take(&a, x, q, m);
 }
 
+bool elan_thread_has_message(uint32_t first, uint32_t n)
+{
+	struct nic_at a;
+	const struct elan_thread *x = self(&a);
+
+	return has_queues(&a, x, first, n) && find_message(&a, x, first, n);
+}
+
 /* The slot that a thread names; NULL: it has taken no message there. */
 static struct elan_slot *find_slot(const struct nic_at *a,
 	const struct elan_thread *x, uint32_t queue, uint32_t slot)
