@@ -147,9 +147,9 @@ run paper apenet --json --threads 1
 cp "$tmp/out" "$tmp/one"
 run paper apenet --json --threads 4
 cmp -s "$tmp/one" "$tmp/out" || complain "another output"
-run paper apenet --threads 4
+run paper apenet N5 N15 N22 N31 --threads 4
 cp "$tmp/out" "$tmp/one"
-run paper apenet --threads 2
+run paper apenet N5 N15 N22 N31 --threads 2
 cmp -s "$tmp/one" "$tmp/out" || complain "another text"
 report "rows and figures are the same, however many run at a time"
 if command -v script >/dev/null &&

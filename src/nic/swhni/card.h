@@ -323,7 +323,6 @@ struct sw_avoid {
 enum { SW_AVOIDS = 64 }; /* destinations share them */
 
 struct sw_port {
-	bool is_down;
 	uint64_t packets;
 };
 
@@ -355,6 +354,7 @@ struct sw_node {
 	uint32_t handles_life; /* another one with each that comes or goes */
 	struct sw_line line[SW_LINES][SW_PORTS];
 	struct sw_port port[SW_PORTS];
+	uint32_t down; /* ports, as bits */
 	struct sw_avoid *avoids; /* NULL: no message was ever late */
 	uint32_t turn; /* of ports that are alike */
 	uint32_t number; /* of packets */
@@ -547,7 +547,16 @@ bool sw_has_job(const struct sw_node *n, uint32_t job);
 /* --- interface.c --- */
 
 /* An open one, or NULL; one whose page a process may use, or NULL. */
-struct sw_interface *sw_interface(struct sw_node *n, uint32_t interface);
+static inline struct sw_interface *sw_interface(
+	const struct sw_node *n, uint32_t interface)
+{
+	struct sw_interface *x = interface < SWHNI_INTERFACES
+					 ? sw_any_interface(n, interface)
+					 : NULL;
+
+	return x && x->is_open ? x : NULL;
+}
+
 struct sw_interface *sw_mapped(
 	const struct nic_at *a, uint32_t interface, uint32_t process);
 void sw_interface_fini(struct sw_node *n);

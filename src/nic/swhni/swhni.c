@@ -163,7 +163,8 @@ static const struct nic_counter counters[] = {
 static __attribute__((noinline)) void settle_all(const struct nic_at *a)
 {
 	for (uint32_t i = 0; i < SWHNI_ENGINES; i++)
-		side_reads_settle(a, &sw_engine(a, i)->reads, a->t);
+		if (sw_engine(a, i)->reads.due <= a->t)
+			side_reads_settle(a, &sw_engine(a, i)->reads, a->t);
 }
 
 static inline bool is_settled(const struct nic_at *a)
