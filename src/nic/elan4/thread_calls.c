@@ -15,8 +15,7 @@ void elan_thread_work(uint32_t cycles)
 	struct nic_at a;
 	const struct elan_thread *x = self(&a);
 
-	if (cycles)
-		hold(&a, x, cycles * elan_params(&a)->thread_clock);
+	elan_thread_spend(&a, x, cycles * elan_params(&a)->thread_clock);
 }
 
 int elan_thread_wait_word(uint64_t at, uint64_t value)
@@ -26,7 +25,7 @@ int elan_thread_wait_word(uint64_t at, uint64_t value)
 
 	if (at % 8 || !elan_may(elan_here(&a), x->context, at, 8))
 		return EFAULT;
-	elan_thread_work(1);
+	hold(&a, x, elan_params(&a)->thread_clock);
 	x = self(&a);
 	x->at = at;
 	x->value = elan_word_order(elan_here(&a), x->context, value);
@@ -61,6 +60,7 @@ int elan_thread_append(uint64_t to, const uint64_t *words, uint32_t n)
 		return EFAULT;
 	if (x->bytes > x->queue->depth)
 		return EINVAL;
+	x = elan_thread_settle(&a);
 	while (!has_room(x)) {
 		elan_thread_wait(&a, x, WAITS_ROOM);
 		x = self(&a); /* it is later */
@@ -80,7 +80,8 @@ static int read_card(uint64_t at, void *to, uint32_t bytes)
 
 	if (!elan_thread_is_sound(&a, x, at, bytes))
 		return EIO;
-	hold(&a, x, t - a.t + (bytes + 7) / 8 * elan_params(&a)->thread_clock);
+	elan_thread_spend(&a, x,
+		t - a.t + (bytes + 7) / 8 * elan_params(&a)->thread_clock);
 	host_read(a.nic->host, a.s, at, to, bytes);
 	return 0;
 }
@@ -145,6 +146,6 @@ int elan_thread_write(uint64_t at, uint64_t value)
 		return EFAULT;
 	value = elan_word_order(elan_here(&a), x->context, value);
 	late = elan_thread_out(&a, x, at, &value, sizeof(value));
-	hold(&a, x, elan_params(&a)->thread_clock + late);
+	elan_thread_spend(&a, x, elan_params(&a)->thread_clock + late);
 	return 0;
 }
