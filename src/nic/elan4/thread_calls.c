@@ -15,8 +15,7 @@ void elan_thread_work(uint32_t cycles)
 	struct nic_at a;
 	const struct elan_thread *x = self(&a);
 
-	if (cycles)
-		hold(&a, x, cycles * elan_params(&a)->thread_clock);
+	elan_thread_spend(&a, x, cycles * elan_params(&a)->thread_clock);
 }
 
 static int look(
@@ -64,7 +63,7 @@ int elan_thread_wait_word(uint64_t at, uint64_t value)
 
 	if (at % 8 || elan_thread_see(at, 8, ELAN_TO_READ, &v))
 		return EFAULT;
-	elan_thread_work(1);
+	hold(&a, x, elan_params(&a)->thread_clock);
 	x = self(&a);
 	x->at = v.at;
 	x->value = elan_order(v.flags, value);
@@ -102,6 +101,7 @@ int elan_thread_append(uint64_t to, const uint64_t *words, uint32_t n)
 		return EFAULT;
 	if (x->bytes > x->queue->depth)
 		return EINVAL;
+	x = elan_thread_settle(&a);
 	while (!has_room(x)) {
 		elan_thread_wait(&a, x, WAITS_ROOM);
 		x = self(&a); /* it is later */
@@ -121,7 +121,8 @@ static int read_card(uint64_t at, void *to, uint32_t bytes)
 
 	if (!elan_thread_is_sound(&a, x, at, bytes))
 		return EIO;
-	hold(&a, x, t - a.t + (bytes + 7) / 8 * elan_params(&a)->thread_clock);
+	elan_thread_spend(&a, x,
+		t - a.t + (bytes + 7) / 8 * elan_params(&a)->thread_clock);
 	host_read(a.nic->host, a.s, at, to, bytes);
 	return 0;
 }
@@ -188,9 +189,15 @@ int elan_thread_write(uint64_t at, uint64_t value)
 
 	if (at % 8 || elan_thread_see(at, 8, ELAN_TO_WRITE, &v))
 		return EFAULT;
+<<<<<<< HEAD
 	value = elan_order(v.flags, value);
 	x = self(&a);
 	late = elan_thread_out(&a, x, v.at, &value, sizeof(value));
 	hold(&a, x, elan_params(&a)->thread_clock + late);
+=======
+	value = elan_word_order(elan_here(&a), x->context, value);
+	late = elan_thread_out(&a, x, at, &value, sizeof(value));
+	elan_thread_spend(&a, x, elan_params(&a)->thread_clock + late);
+>>>>>>> w-iq
 	return 0;
 }
