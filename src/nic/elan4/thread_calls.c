@@ -27,6 +27,7 @@ static int look(
 	for (*v = elan_look(&a, x->context, at, bytes, use);
 		v->state == ELAN_MISSING;
 		*v = elan_look(&a, x->context, at, bytes, use)) {
+		x = elan_thread_settle(&a);
 		elan_fault(&a, x->context, v->at, v->t, elan_thread_on_page,
 			x->id);
 		elan_thread_wait(&a, x, WAITS_PAGE);
@@ -63,6 +64,7 @@ int elan_thread_wait_word(uint64_t at, uint64_t value)
 
 	if (at % 8 || elan_thread_see(at, 8, ELAN_TO_READ, &v))
 		return EFAULT;
+	x = self(&a);
 	hold(&a, x, elan_params(&a)->thread_clock);
 	x = self(&a);
 	x->at = v.at;
@@ -189,15 +191,9 @@ int elan_thread_write(uint64_t at, uint64_t value)
 
 	if (at % 8 || elan_thread_see(at, 8, ELAN_TO_WRITE, &v))
 		return EFAULT;
-<<<<<<< HEAD
 	value = elan_order(v.flags, value);
 	x = self(&a);
 	late = elan_thread_out(&a, x, v.at, &value, sizeof(value));
-	hold(&a, x, elan_params(&a)->thread_clock + late);
-=======
-	value = elan_word_order(elan_here(&a), x->context, value);
-	late = elan_thread_out(&a, x, at, &value, sizeof(value));
 	elan_thread_spend(&a, x, elan_params(&a)->thread_clock + late);
->>>>>>> w-iq
 	return 0;
 }

@@ -304,18 +304,10 @@ int elan_thread_write_block(uint64_t to, const void *from, uint32_t bytes)
 		return EINVAL;
 	if (elan_thread_see(to, bytes, ELAN_TO_WRITE, &v))
 		return EFAULT;
-<<<<<<< HEAD
 	x = self(&a);
-	hold(&a, x, block_time(&a, bytes));
-	x = self(&a);
-	late = elan_thread_out(&a, x, v.at, from, bytes);
-	if (late)
-		hold(&a, x, late);
-=======
 	elan_thread_spend(&a, x, block_time(&a, bytes));
 	x = self(&a);
-	late = elan_thread_out(&a, x, to, from, bytes);
+	late = elan_thread_out(&a, x, v.at, from, bytes);
 	elan_thread_spend(&a, x, late);
->>>>>>> w-iq
 	return 0;
 }
