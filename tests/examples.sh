@@ -35,14 +35,12 @@ cp "$src"/examples/*.[ch] "$tmp/examples"
 cd "$tmp/examples" || exit 1
 
 value() { # KEY of the JSON in $tmp/out
-	sed -n "s/^ *\"$1\": *//
-		t found
-		d
-		:found
+	sed -n "/^ *\"$1\": */{
+		s///
 		s/,\$//
-		s/^\"\(.*\)\"\$/\1/p
-		t
-		p" "$tmp/out"
+		s/^\"\(.*\)\"\$/\1/
+		p
+	}" "$tmp/out"
 }
 
 start() { # PROGRAM ARGUMENTS
