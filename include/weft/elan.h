@@ -309,7 +309,8 @@ struct elan_letter {
  * Appends a message to an input queue of another process, by short packets like
  * elan_put().  EINVAL, EFAULT as there, and EINVAL for other numbers.  If the
  * receiver has no such queue, or its slots are shorter, this queue stops.
- * Needs ELAN_MAY_STEN.
+ * Needs ELAN_MAY_STEN.  A message of up to ELAN_HERE_MOST bytes for the own
+ * process, without an event, does not leave the card.
  */
 int elan_enqueue(struct elan_cq *q, uint32_t rank, const struct elan_letter *l);
 /* The same to the processes that elan_broadcast() would reach; needs

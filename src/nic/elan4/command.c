@@ -25,6 +25,16 @@ static bool is_named(uint64_t word)
 	       (c == ELAN_ADD || c == ELAN_ARM || c == ELAN_ARM_FROM);
 }
 
+/* Words of ELAN_ENQUEUE outside of a packet; 0: invalid. */
+static uint32_t enqueue_length(uint64_t word)
+{
+	uint32_t bytes = elan_low(word);
+
+	return bytes <= ELAN_HERE_MOST && !(word & ELAN_IS_PART)
+		       ? 2 + (bytes + 7) / 8
+		       : 0;
+}
+
 /* Words of a simple command, its own included; 0: not a simple command. */
 static uint32_t length(enum elan_command c, uint64_t word)
 {
@@ -43,6 +53,8 @@ static uint32_t length(enum elan_command c, uint64_t word)
 
 	if (c == ELAN_ARM_COPY)
 		return copy_length(word);
+	if (c == ELAN_ENQUEUE)
+		return enqueue_length(word);
 	return c < ELAN_COMMANDS ? words[c] + is_named(word) : 0;
 }
 
@@ -50,6 +62,7 @@ static uint32_t right_of(enum elan_command c)
 {
 	static const uint8_t rights[ELAN_COMMANDS] = {
 		[ELAN_OPEN] = ELAN_MAY_STEN,
+		[ELAN_ENQUEUE] = ELAN_MAY_STEN,
 		[ELAN_OPEN_RANGE] = ELAN_MAY_BROADCAST,
 		[ELAN_RUN_DMA] = ELAN_MAY_DMA,
 		[ELAN_STORE] = ELAN_MAY_STORE,
@@ -187,6 +200,9 @@ static void execute(const struct nic_at *a, struct elan_queue *q,
 		memcpy(&d, word + 1, sizeof(d));
 		wrong = elan_dma_add(a, q, &d);
 		break;
+	case ELAN_ENQUEUE:
+		wrong = elan_iq_add(a, q, word);
+		break;
 	case ELAN_RUN_THREAD:
 		wrong = elan_thread_begin(a, q, word);
 		break;
@@ -238,6 +254,9 @@ static uint32_t simple(const struct nic_at *a, struct elan_queue *q)
 		return 0;
 	if ((first & 0xff) == ELAN_RUN_THREAD && !q->skips &&
 		!elan_thread_has_room(a, q))
+		return 0;
+	if ((first & 0xff) == ELAN_ENQUEUE && !q->skips &&
+		!elan_iq_has_room(a, q, first))
 		return 0;
 	for (i = 0; i < n && i < 1 + ELAN_DMA_WORDS; i++)
 		word[i] = elan_queue_word(q, q->taken + 8 * i);

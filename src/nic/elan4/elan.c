@@ -271,6 +271,14 @@ static bool is_stale(const void *node, uint32_t number, uint32_t data)
 	return resend_is_stale(&n->sender.resend, engine_of(number), data);
 }
 
+/* Packets for a full input queue. */
+static bool is_patient(const void *node, uint32_t number, uint32_t data)
+{
+	const struct elan_node *n = node;
+
+	return resend_is_patient(&n->sender.resend, engine_of(number), data);
+}
+
 /* --- life --- */
 
 /* The least time of the longest route and back: wires and switches. */
@@ -400,4 +408,5 @@ const struct nic_ops elan4_ops = {
 	.audit_node = audit_node,
 	.load_bytes = load_bytes,
 	.is_stale = is_stale,
+	.is_patient = is_patient,
 };

@@ -112,7 +112,7 @@ static const struct param elan_param_rows[] = {
 		"assumed: more than any job starts at a time"),
 	TIME_TO(PS_PER_S, "thread.slice", thread_slice, "1 ms", 1000000,
 		"time after which a thread that does not wait lets others run",
-		"assumed"),
+		"assumed: long for a thread, short for a user"),
 	BYTES("thread.icache", thread_icache, "16 KiB", 256, 1 << 20,
 		"size of the thread processor's instruction cache", "QSN-N7"),
 	COUNT("thread.reads", thread_reads, "8", 1, 64,
@@ -126,7 +126,7 @@ static const struct param elan_param_rows[] = {
 		"cycles of the matching thread from a message to its first "
 		"request for the bus, if it is matched by the first element of "
 		"a list",
-		"QSN-N64 less QSN-N9"),
+		"QSN-N64, QSN-N9"),
 	COUNT("match.element", match.element, "4", 4, 100000,
 		"further cycles for each further element of the list",
 		"QSN-G17"),
@@ -135,7 +135,8 @@ static const struct param elan_param_rows[] = {
 		"descriptor is sent",
 		"QSN-G18"),
 	COUNT("match.slots", match.slots, "64", 4, ELAN_SLOTS_MOST,
-		"number of slots for messages of a tagged port", "assumed"),
+		"number of slots for messages of a tagged port",
+		"assumed: 128 KiB of early messages a port"),
 	BYTES("match.spill", match.spill, "16 MiB", 0, 1 << 30,
 		"host memory of a tagged port for messages that came early and "
 		"leave their slots",

@@ -654,6 +654,14 @@ void elan_iq_reserve(const struct nic_at *a, struct elan_buffer *b);
 /* A packet's bytes go to its slots.  True: its budget goes on there. */
 bool elan_iq_put(const struct nic_at *a, packet_id id);
 
+/* ELAN_ENQUEUE outside of a packet, of a queue, with all its words: what is
+ * wrong with it.  And whether there is a slot for it; if not, the queue is
+ * blocked until then. */
+enum elan_error elan_iq_add(const struct nic_at *a, const struct elan_queue *q,
+	const uint64_t *word);
+bool elan_iq_has_room(
+	const struct nic_at *a, struct elan_queue *q, uint64_t word);
+
 /* For threads: the next message of a queue that has one, what it is, and its
  * end. */
 uint32_t elan_iq_take(const struct nic_at *a, struct elan_iq *q);
