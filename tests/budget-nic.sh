@@ -68,7 +68,7 @@ shows "a put alone" '.budget.longest.causes | map_values(.ps) |
 	"software": 20000, "descriptor": 319300, "packet": 59994,
 	'"$causes"
 shows "its way" '.follow | .is_complete and
-	.steps[0].where == "node 0, card" and
+	.steps[0].where == "node 0, card, command queue" and
 	.steps[-1].where == "node 15, input"'
 
 # --- and of 8 bytes by Gemini's block transfer engine, one hop away ---

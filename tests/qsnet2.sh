@@ -135,6 +135,34 @@ holds '.results | .total_MBps < 2 * .out_MBps * 1.01 and
 	.out_MBps > 420 and .back_MBps > 420'
 report "QSN-N53: both ways together are not faster than one"
 
+# --- the way of a DMA ---
+
+# Descriptor, dispatch, prefetch, assembly, switches, input, events; the pages
+# of both ends are cold.
+steps() { # of message 0 of a DMA
+	ends 0 run qsnet2-16 pingpong via=nic by=dma bytes=8 rounds=1 \
+		--budget --follow 0 --json "$@"
+}
+steps
+holds '[.follow.steps[] | .where |
+	sub("node [0-9]+, "; "") | sub("^switch .*"; "switch") |
+	sub("^out by link.*|^reception.*"; "switch")] |
+	reduce .[] as $x ([]; if .[-1] == $x then . else . + [$x] end) ==
+	["card, command queue", "card, command processor",
+	"DMA engine, prefetcher, page miss", "DMA engine, assembler",
+	"switch", "input, page miss"]'
+holds '.follow.is_complete'
+holds '[.follow.steps[] | select(.cause == "translation") |
+	.until_ps - .from_ps] ==
+	[120000, 120000]'
+steps --set nic.mmu.demand=yes
+holds '[.follow.steps[] | select(.cause == "translation") |
+	[.where, .until_ps - .from_ps > 15000000]] ==
+	[["node 0, DMA engine, prefetcher, page fault", true],
+	["node 0, card, page fault at the target", true],
+	["node 1, input, page miss", false]]'
+report "QSN-F80: a DMA takes seven steps, named, in order, with their times"
+
 # --- what the design is for ---
 
 ends 0 run qsnet2-16 stream by=dma places=1 $much --json

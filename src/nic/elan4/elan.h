@@ -119,7 +119,7 @@ struct elan_account {
 	sim_time looked, reading, read, built; /* of DMAs */
 	sim_time left; /* for the first time, or 0 */
 	bool was_missing; /* a page at its target */
-	const char *engine; /* its maker */
+	bool is_dma;
 	bool is_held; /* an answer, which continues the get's budget: */
 	struct book_held held;
 };

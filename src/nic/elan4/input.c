@@ -613,8 +613,7 @@ static void take(const struct nic_at *a, packet_id id)
 		join_writers(a, id);
 	}
 	input_of(a)->inside++;
-	if (late)
-		nic_charge(a, id, CAUSE_TRANSLATION, tail + late);
+	elan_account_late(a, id, tail, late);
 	elan_post(a, tail + late + elan_params(a)->input, ELAN_ENGINE_ACK, id);
 }
 

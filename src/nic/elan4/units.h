@@ -254,6 +254,9 @@ void elan_account_packet(
 	const struct nic_at *a, packet_id id, struct elan_account *c);
 /* At the receiver: its last byte arrives. */
 void elan_account_tail(const struct nic_at *a, packet_id id, sim_time tail);
+/* It is executed later than its tail is there: its addresses are translated. */
+void elan_account_late(
+	const struct nic_at *a, packet_id id, sim_time tail, sim_time late);
 /* A get has read: its answer continues its budget. */
 void elan_account_answer(
 	const struct nic_at *a, packet_id get, struct elan_account *c);
