@@ -171,12 +171,12 @@ ends 0 qsnet2 N83
 grep -q '^QSN-N83 .* - .*100.0 ns .* - *qualitative -$' "$tmp/out" ||
 	complain "$(cat "$tmp/out")"
 report "the text shows a dash"
-ends 1 qsnet2 N65 N56 --json
-shows "a write with MPI's match is missed by the match" '.missed == 1 and
-	.misses == ["QSN-N65"] and (.rows[1] | .paper == 971 and .model == 671)'
-ends 1 qsnet2 N65
-grep -q '^misses: QSN-N65;' "$tmp/out" || complain "no list of misses"
-grep -q "^  .*tag match" "$tmp/out" || complain "not explained"
+ends 1 apenet N27 N28 --json
+shows "what the paper has wrong is missed" '.missed == 1 and
+	.misses == ["APE-N27"] and (.rows[0] | .paper == 1 and .model > 1.5)'
+ends 1 apenet N27
+grep -q '^misses: APE-N27;' "$tmp/out" || complain "no list of misses"
+grep -q "^  .*128b/130b" "$tmp/out" || complain "not explained"
 report "misses are listed and explained"
 
 # --- a row that misses, and one that cannot be measured ---

@@ -136,6 +136,7 @@ bad() { # WORDS SECTION
 }
 bad 'topology.nodes: 496 nodes are below 31' 'topology: { nodes: 496 }'
 bad 'topology.fill: 19 nodes at a switch with 18' 'topology: { fill: 19 }'
+bad 'topology.fill: 16 nodes at a switch with 8' 'topology: { radix: "8, 32" }'
 bad 'routing.number-bits: 9 bits are too few' 'routing: { number-bits: 9 }'
 bad 'routing.supernode: no level' 'routing: { supernode: 100 }'
 bad 'topology.siblings: 40 is out of range' 'topology: { siblings: 40 }'

@@ -95,6 +95,12 @@ run run sunway-32 storm count=60 --set 'side.rate=1 MB/s' --until 20ms
 [ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
 report 'a read whose bytes wait for memory is not asked for again'
 
+run run sunway-32 storm count=20 --until 3s --set nic.retry.limit=0 \
+	--set 'faults.events=20 us switch 0:1.0 dies' --json
+jq -e '.results.waiting_programs == 0 and .results.solved_pct == 0' \
+	"$tmp/out" >/dev/null || complain "exit code $code: $(cat "$tmp/err")"
+report 'a storm in which every other read fails ends, and no error is solved'
+
 for op in broadcast reduce allreduce; do
 	run run sunway-32 collective op=$op by=hardware bytes=0
 	[ $code -eq 2 ] || complain "$op of no bytes: exit code $code"

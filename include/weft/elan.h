@@ -5,10 +5,19 @@
  * man page is weft-elan(7).
  *
  * Addresses are in the nodes' memories, or in those of their cards
- * (elan_card_alloc()), and a program names another process by its node.  A
- * program has no pointers into that memory: it reads and writes it with the
- * functions at the end of this file.  A program opens its memory to other nodes
- * by opening a queue; packets that arrive before are refused.
+ * (elan_card_alloc()).  A program has no pointers into that memory: it reads
+ * and writes it with the functions at the end of this file.  A process opens
+ * its memory to others by opening a queue; packets that arrive before are
+ * refused.
+ *
+ * Processes.  A program names another process of its job by a rank: process p
+ * of the job's i-th node is rank i * weft_n_processes() + p.  With one process
+ * per node, and one job, ranks are nodes.  Process p of a node has context
+ * 1 + p, an equal part of the node's memory (elan_memory_at()), and its own
+ * queues and code.  The card looks up a packet's rank in a table in its memory,
+ * which only the driver writes, and which leads to a node and a context there.
+ * So no process can reach the memory of another job, and packets cannot reach
+ * memory that the process at their rank does not have.
  *
  * Time.  A call takes no time unless its description says so.  A call that
  * sends commands takes the time of its stores on the host's bus, after earlier
@@ -19,11 +28,12 @@
  * loads of CPUs other than the first have a longer path (nic.*.hop).
  *
  * Errors.  A call that returns int returns 0, or an error number, and then
- * nothing was sent: EBADF for a queue that is not open, EINVAL for a number
- * that does not fit the command, for example an event of ELAN_EVENTS or above,
- * EFAULT for bytes to be read that are not in this node's memory.  The card
- * detects other errors later: an invalid command, a node that does not exist,
- * an address outside of the other node's memory.  They stop the queue
+ * nothing was sent: EBADF for a queue that is not open, EACCES for a queue that
+ * another process has opened, whose page is not mapped here, EINVAL for a
+ * number that does not fit the command, for example an event that has no name,
+ * EFAULT for bytes to be read that are not in this process's memory.  The card
+ * detects other errors later: an invalid command, a rank that does not
+ * exist, an address outside of the other process's memory.  They stop the queue
  * (elan_cq_error()) and no other.  Commands to a stopped queue are lost, and
  * events that they would have set do not fire: elan_wait_event() reports this.
  *
@@ -50,6 +60,12 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
+/* --- processes --- */
+
+/* The rank of the program's process, and the number of ranks of its job. */
+uint32_t elan_rank(void);
+uint32_t elan_ranks(void);
+
 /* --- command queues --- */
 
 enum { ELAN_CQ_WORDS = 80 }; /* more than a packet needs */
@@ -64,15 +80,16 @@ struct elan_cq {
 };
 
 /*
- * Opens queue id, below ELAN_QUEUES, for the program's job: context 1, all of
- * memory. rights are bits of enum elan_right.  It takes its depth of the card's
- * memory.  EINVAL for invalid arguments, ENOMEM if the card's memory is full,
- * EBUSY for a queue that is open; *q is then not a queue: calls that close,
- * restart or map it return EINVAL, all others EBADF.
+ * Opens queue id, below ELAN_QUEUES, for the program's process and its memory.
+ * The processes of a node share these numbers.  rights are bits of enum
+ * elan_right.  It takes its depth of the card's memory, and a process's first
+ * queue 16 bytes for each rank.  EINVAL for invalid arguments, ENOMEM if the
+ * card's memory is full, EBUSY for a queue that is open; *q is then not a
+ * queue: calls that close, restart or map it return EINVAL, all others EBADF.
  */
 int elan_cq_open(
 	struct elan_cq *q, uint32_t id, enum elan_depth depth, uint32_t rights);
-/* EINVAL if it is not open, EBUSY while the card works on it. */
+/* EINVAL if it is not open, EACCES, EBUSY while the card works on it. */
 int elan_cq_close(struct elan_cq *q);
 /*
  * Restarts a queue that the card has stopped, with nothing in it.  EINVAL if it
@@ -82,8 +99,8 @@ int elan_cq_close(struct elan_cq *q);
 int elan_cq_restart(struct elan_cq *q);
 /*
  * Returns the reason for which the card has stopped a queue; ELAN_FINE if it
- * has not, or if the queue is not open.  Commands that were just sent may still
- * stop it.
+ * has not, or if the queue is not this process's.  Commands that were just sent
+ * may still stop it.
  */
 enum elan_error elan_cq_error(const struct elan_cq *q);
 /* Describes an error; "unknown" for other numbers.  A static string. */
@@ -113,7 +130,8 @@ int elan_issue(struct elan_cq *q, const uint64_t *words, uint32_t n);
 /*
  * Arms an event, 1 or above: when count has been subtracted from it, value is
  * written to the word at address, a multiple of eight.  A count of 0 disarms
- * it.  See weft/elan4.h for the rules of events.
+ * it.  An event is a number below ELAN_EVENTS, or elan_event_at() of an address
+ * in card memory that the program has taken: see weft/elan4.h for their rules.
  */
 int elan_arm(struct elan_cq *q, uint32_t event, uint64_t count,
 	uint64_t address, uint64_t value);
@@ -124,10 +142,19 @@ int elan_arm(struct elan_cq *q, uint32_t event, uint64_t count,
  * address is in a page to which elan_cq_map() has mapped a queue, are commands
  * that the card appends to that queue.  So the end of one operation can start
  * others without a CPU.  EINVAL also for other lengths, and for more bytes than
- * fit into q together with 24 others.
+ * fit into q together with 24 others, and for an event without a number.
  */
 int elan_arm_copy(struct elan_cq *q, uint32_t event, uint64_t count,
 	uint64_t to, const void *data, uint32_t bytes);
+/*
+ * Arms an event that copies as many bytes from an address of this node's or its
+ * card's memory, a multiple of eight; they are read when the event fires.  So
+ * other nodes can put data into commands that a program has prepared in card
+ * memory, and the last put has the card execute them.  EINVAL also for other
+ * lengths and addresses.
+ */
+int elan_arm_copy_from(struct elan_cq *q, uint32_t event, uint64_t count,
+	uint64_t to, uint64_t from, uint32_t bytes);
 
 /* Subtracts count from an event of this node.  No effect if count is 0 or the
  * event is not armed. */
@@ -136,27 +163,31 @@ int elan_set(struct elan_cq *q, uint32_t event, uint32_t count);
 /* --- puts, broadcasts, gets --- */
 
 /*
- * Writes bytes into another node's memory by short packets.  Unless they are 0,
- * target_event of that node is set by the number of bytes that have arrived,
+ * Writes bytes into another process's memory by short packets.  Unless they are
+ * 0, target_event of that node is set by the number of bytes that have arrived,
  * and source_event of this node by 1 for each acknowledged packet.  Without
  * bytes a packet is sent, too, and sets target_event by 1.  Needs
  * ELAN_MAY_STEN.
  */
-int elan_put(struct elan_cq *q, uint32_t node, uint64_t to, const void *data,
+int elan_put(struct elan_cq *q, uint32_t rank, uint64_t to, const void *data,
 	uint64_t bytes, uint32_t target_event, uint32_t source_event);
 /* The same for bytes in this node's memory. */
-int elan_put_from(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
+int elan_put_from(struct elan_cq *q, uint32_t rank, uint64_t to, uint64_t from,
 	uint64_t bytes, uint32_t target_event, uint32_t source_event);
 /* Number of packets of such a put. */
 uint64_t elan_put_packets(uint64_t bytes);
 
 /*
- * Writes bytes to the same address of all nodes from first to last, which may
- * include this one, by short packets that the network copies.  Unless they are
- * 0, target_event of each of these nodes is set by the number of bytes that
- * have arrived, and source_event of this node by 1 for each packet that all
- * have acknowledged.  Needs a queue with ELAN_MAY_BROADCAST, which stops if
- * these nodes do not exist, or if one of them refuses.
+ * Writes bytes to the same address of one process of each node from that of
+ * rank first to that of rank last, which may include this one, by short packets
+ * that the network copies.  Both ranks must have the same context, which all
+ * these packets have: with several processes per node they differ by a multiple
+ * of weft_n_processes(), and processes in between with other contexts get
+ * nothing. Unless they are 0, target_event of each of these nodes is set by the
+ * number of bytes that have arrived, and source_event of this node by 1 for
+ * each packet that all have acknowledged.  Needs a queue with
+ * ELAN_MAY_BROADCAST, which stops if these ranks do not exist, if nodes of
+ * other jobs are between them, or if one of the nodes refuses.
  */
 int elan_broadcast(struct elan_cq *q, uint32_t first, uint32_t last,
 	uint64_t to, const void *data, uint64_t bytes, uint32_t target_event,
@@ -167,11 +198,11 @@ int elan_broadcast_from(struct elan_cq *q, uint32_t first, uint32_t last,
 	uint32_t source_event);
 
 /*
- * Reads 1 to ELAN_PACKET bytes of another node's memory into this node's; event
- * is set by the number of bytes that have arrived. 0 bytes, or more, stop the
- * queue; from 64 KiB they return EINVAL.  Needs ELAN_MAY_STEN.
+ * Reads 1 to ELAN_PACKET bytes of another process's memory into this one's;
+ * event is set by the number of bytes that have arrived. 0 bytes, or more, stop
+ * the queue; from 64 KiB they return EINVAL.  Needs ELAN_MAY_STEN.
  */
-int elan_get(struct elan_cq *q, uint32_t node, uint64_t from, uint64_t to,
+int elan_get(struct elan_cq *q, uint32_t rank, uint64_t from, uint64_t to,
 	uint32_t bytes, uint32_t event);
 
 /* --- tests --- */
@@ -195,7 +226,7 @@ struct elan_question {
 /* Tests a word of one node, by one short packet.  EINVAL for an invalid
  * operation.  Needs ELAN_MAY_STEN. */
 int elan_test(
-	struct elan_cq *q, uint32_t node, const struct elan_question *ask);
+	struct elan_cq *q, uint32_t rank, const struct elan_question *ask);
 /*
  * The global query: tests a word of all nodes from first to last, which may
  * include this one, with one answer for all: yes if all tests succeed.  Needs
@@ -209,7 +240,7 @@ int elan_query(struct elan_cq *q, uint32_t first, uint32_t last,
  * No other packet writes in between: a test for 0 and a write of 1 to the same
  * word take a lock.
  */
-int elan_put_if(struct elan_cq *q, uint32_t node,
+int elan_put_if(struct elan_cq *q, uint32_t rank,
 	const struct elan_question *ask, uint64_t to, const void *data,
 	uint32_t bytes, uint32_t target_event);
 /* The same for a range of nodes: the bytes are written to those whose test
@@ -245,9 +276,47 @@ bool elan_write_is_dma(uint64_t bytes, enum elan_goal goal);
 uint64_t elan_write_acks(uint64_t bytes, enum elan_goal goal);
 /* Writes bytes of this node's memory by elan_put_from() or elan_dma(), with the
  * same errors in both cases. */
-int elan_write(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
+int elan_write(struct elan_cq *q, uint32_t rank, uint64_t to, uint64_t from,
 	uint64_t bytes, uint32_t target_event, uint32_t source_event,
 	enum elan_goal goal);
+
+/* --- input queues --- */
+
+/*
+ * Opens an input queue of this process, whose numbers are its own.  Any process
+ * of the job can then append messages to it, without an address.  Threads take
+ * them out (elan_thread_wait_queue()).  It takes card memory: slots * (bytes +
+ * 32), in units of 64.  EINVAL, EBUSY if it is open, ENOMEM.
+ */
+int elan_iq_open(const struct elan_iq_options *o);
+/* EINVAL if it is not open, EBUSY while it holds messages or threads wait for
+ * it. */
+int elan_iq_close(uint32_t id);
+
+/* A message for an input queue. */
+struct elan_letter {
+	uint32_t queue;
+	uint64_t tag;
+	const void *data; /* or NULL: */
+	uint64_t from; /* an address in this node's memory */
+	uint32_t bytes; /* up to ELAN_SLOT_MOST */
+	uint16_t number; /* of the sender's messages */
+	uint8_t kind; /* 0 to 15 */
+	uint32_t source_event; /* set by 1 for each acknowledged packet */
+};
+
+/*
+ * Appends a message to an input queue of another process, by short packets like
+ * elan_put().  EINVAL, EFAULT as there, and EINVAL for other numbers.  If the
+ * receiver has no such queue, or its slots are shorter, this queue stops.
+ * Needs ELAN_MAY_STEN.  A message of up to ELAN_HERE_MOST bytes for the own
+ * process, without an event, does not leave the card.
+ */
+int elan_enqueue(struct elan_cq *q, uint32_t rank, const struct elan_letter *l);
+/* The same to the processes that elan_broadcast() would reach; needs
+ * ELAN_MAY_BROADCAST. */
+int elan_enqueue_all(struct elan_cq *q, uint32_t first, uint32_t last,
+	const struct elan_letter *l);
 
 /* --- commands as words --- */
 
@@ -258,10 +327,10 @@ int elan_write(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
  * ELAN_PUT_WORDS; 0 if the arguments do not fit, with nothing written.  They
  * may be called from outside of programs.
  */
-enum { ELAN_PUT_WORDS = 5 + ELAN_PACKET / 8 };
+enum { ELAN_PUT_WORDS = 7 + ELAN_PACKET / 8 };
 
 uint32_t elan_dma_words(uint64_t *words, const struct elan_dma *d);
-uint32_t elan_put_words(uint64_t *words, uint32_t node, uint64_t to,
+uint32_t elan_put_words(uint64_t *words, uint32_t rank, uint64_t to,
 	const void *data, uint32_t bytes, uint32_t target_event,
 	uint32_t source_event);
 
@@ -299,11 +368,15 @@ bool elan_wait_event(const struct elan_cq *q, uint64_t at, uint64_t value);
  */
 
 /*
- * For programs: loads a function for this node's threads under a number below
- * ELAN_CODES, and replaces the previous one; NULL removes it.  Threads that
- * have been started keep their function.  EINVAL.
+ * For programs: loads a function for this process's threads under a number
+ * below ELAN_CODES, and replaces the previous one; NULL removes it.  Threads
+ * that have been started keep their function.  Its code has ELAN_CODE_BYTES,
+ * which take card memory; the call takes the time of their stores on the host's
+ * bus.  EINVAL, ENOMEM.
  */
 int elan_thread_load(uint32_t code, elan_code *run);
+/* The same for code of a length: whole words, up to ELAN_CODE_MOST. */
+int elan_thread_load_code(uint32_t code, elan_code *run, uint32_t bytes);
 /* For programs: starts a thread by a command.  Needs ELAN_MAY_THREAD. */
 int elan_thread_start(
 	struct elan_cq *q, uint32_t code, const uint64_t reg[ELAN_REGISTERS]);
@@ -330,6 +403,38 @@ int elan_thread_append(uint64_t address, const uint64_t *words, uint32_t n);
 int elan_thread_wait_word(uint64_t at, uint64_t value);
 
 /*
+ * Waits for a message in one of the n input queues from first on, and takes it
+ * out of the first of these that has one; *m describes it.  It stays in its
+ * slot until it is freed.  Takes two loads of the card's memory if one is
+ * there; otherwise other threads run, and the thread goes on nic.thread.swap
+ * after the arrival of a message.  EINVAL if the job does not have all of these
+ * queues; EIO for two bad bits in the slot.
+ */
+int elan_thread_wait_queue(uint32_t first, uint32_t n, struct elan_message *m);
+/* Whether it would not have to wait.  Takes no time. */
+bool elan_thread_has_message(uint32_t first, uint32_t n);
+/* Describes a message that was taken earlier, and is not freed.  Takes no time.
+ * EINVAL if there is none. */
+int elan_thread_look(uint32_t queue, uint32_t slot, struct elan_message *m);
+/* Frees a message's slot.  What the thread has written since it took or looked
+ * at this message is the delivery, in time budgets.  Takes no time.  EINVAL. */
+int elan_thread_free(uint32_t queue, uint32_t slot);
+/* Adds to a number that reports show.  Takes no time. */
+void elan_thread_note(enum elan_figure what, uint32_t n);
+
+/*
+ * Copies bytes of the card's memory to the node's memory or the card's, at
+ * nic.thread.block and in whole cycles, and longer if they are not in the
+ * cache; the bus is asked for as soon as the first 64 bytes have been loaded,
+ * and then for each 512.  The processor does not wait for the bus.  EINVAL for
+ * no bytes, EFAULT for addresses outside of the job's memory, EIO for two bad
+ * bits.
+ */
+int elan_thread_copy(uint64_t to, uint64_t from, uint32_t bytes);
+/* The same for 1 to 512 bytes that the thread has itself: one burst. */
+int elan_thread_write_block(uint64_t to, const void *from, uint32_t bytes);
+
+/*
  * Read 1 to ELAN_BLOCK bytes of the node's memory, which takes
  * nic.dma.read-latency and then the host's bus; write a word to a multiple of
  * eight, which takes a cycle, and then crosses the bus.  Of the card's memory,
@@ -340,6 +445,22 @@ int elan_thread_wait_word(uint64_t at, uint64_t value);
 int elan_thread_read(uint64_t at, void *to, uint32_t bytes);
 int elan_thread_write(uint64_t at, uint64_t value);
 
+/* Bytes of the node's memory, 1 to ELAN_BLOCK, and where they go. */
+struct elan_fetch {
+	uint64_t at;
+	void *to;
+	uint32_t bytes;
+};
+
+/*
+ * Reads several parts of the node's memory, of which nic.thread.reads are under
+ * way at a time; one begins in each cycle.  Returns when all are here, and
+ * occupies the processor until then.  EINVAL for none and for other lengths,
+ * EFAULT for addresses outside of the process's part of the node's memory, and
+ * then nothing is read.
+ */
+int elan_thread_fetch(const struct elan_fetch *f, uint32_t n);
+
 /*
  * Reads a block of the card's memory by one or both read ports of its cache, at
  * nic.cache.port each where it hits, and occupies the processor meanwhile.  The
@@ -349,6 +470,106 @@ int elan_thread_write(uint64_t at, uint64_t value);
  */
 int elan_thread_read_block(
 	uint64_t at, void *to, uint64_t bytes, uint32_t ports);
+
+/* --- tagged ports --- */
+
+/*
+ * Messages with tags, which a thread on the receiver's card matches with
+ * receives; no CPU has a part in that.  A process has a port, with the same
+ * number for all of its job.  A receive names the sender's rank, or any, and a
+ * tag; the bits of its mask must be equal in the message's tag.  Messages of
+ * one sender match in the order in which they were sent.
+ *
+ * Up to nic.match.eager bytes are sent at once.  Messages that come before
+ * their receive wait on the card, in nic.match.slots slots.  When three
+ * quarters of these are taken, the oldest messages are moved to nic.match.spill
+ * bytes of the node's memory; when that is full, too, senders have to wait.  Of
+ * longer messages only a descriptor is sent; when it is matched, the sender's
+ * card writes all bytes into the receiver's memory by a DMA.
+ *
+ * A port takes three command queues, input queues 2 * port and 2 * port + 1,
+ * code ELAN_CODES - 1 - port, two pages of addresses, memory of the card, and a
+ * part of the node's memory, which the program must not change.
+ *
+ * Calls take time like elan_put(), and half of nic.*.mpi each for a send, and
+ * for the end of a receive.
+ */
+enum {
+	ELAN_TPORTS = 64,
+	ELAN_TPORT_HANDLES = 65536, /* at most */
+};
+
+#define ELAN_TPORT_ANY UINT32_MAX /* as a rank */
+
+/* A tagged port.  Programs must not change it. */
+struct elan_tport {
+	struct elan_cq queue, packets, dmas;
+	uint32_t port, handles;
+	uint64_t at, card; /* its memory, and the card's */
+	uint64_t statuses, numbers;
+	uint32_t free; /* handle */
+	uint16_t records; /* number of the next one */
+	bool is_open;
+};
+
+struct elan_tport_options {
+	uint32_t port; /* below ELAN_TPORTS */
+	uint32_t queue; /* of three command queues that are not open */
+	/* Receives and long sends that have not been waited for, at most; one
+	 * more is taken. */
+	uint32_t handles;
+	uint64_t at; /* elan_tport_bytes() of memory, at a multiple of 64 */
+};
+
+/* What was received. */
+struct elan_tport_status {
+	uint64_t tag, bytes;
+	uint32_t source;
+};
+
+uint64_t elan_tport_bytes(uint32_t handles);
+/* EINVAL, EFAULT for invalid options; errors of elan_cq_open(),
+ * elan_iq_open(), elan_card_alloc(). */
+int elan_tport_open(struct elan_tport *t, const struct elan_tport_options *o);
+/* Drops messages that have not been received.  EBADF; EBUSY if others still
+ * send to it. */
+int elan_tport_close(struct elan_tport *t);
+
+/*
+ * Sends bytes of this node's memory.  If *handle is 0 then, they may change
+ * when the call returns; if not, when the handle has been waited for, which
+ * takes until the receive has all of them.  EBADF if the port is not open,
+ * EINVAL for a rank that does not exist, EFAULT, EAGAIN if all handles are
+ * taken.
+ */
+int elan_tport_tx_start(struct elan_tport *t, uint32_t rank, uint64_t tag,
+	uint64_t from, uint64_t bytes, uint32_t *handle);
+/*
+ * Begins a receive into this node's memory; *handle names it until it has been
+ * waited for.  EBADF, EINVAL, EFAULT, EAGAIN as above.
+ */
+int elan_tport_rx_start(struct elan_tport *t, uint32_t rank, uint64_t tag,
+	uint64_t mask, uint64_t to, uint64_t bytes, uint32_t *handle);
+/*
+ * Waits for the end of a receive or send, like elan_wait_word(); status may be
+ * NULL.  0 at once for handle 0.  EMSGSIZE if the message was longer than the
+ * receive: the first bytes are there, and status has its length.  ECANCELED.
+ * EINVAL for no such handle, EIO if the port's queue has stopped.
+ */
+int elan_tport_wait(struct elan_tport *t, uint32_t handle,
+	struct elan_tport_status *status);
+/* The same by one look, which takes nic.software.poll-load: EINPROGRESS if it
+ * has not ended. */
+int elan_tport_test(struct elan_tport *t, uint32_t handle,
+	struct elan_tport_status *status);
+/* Begins to cancel a receive: the wait for it returns ECANCELED, or the message
+ * if it was faster.  Without effect for sends.  EBADF, EINVAL. */
+int elan_tport_cancel(struct elan_tport *t, uint32_t handle);
+/* Describes the message that such a receive would get, and leaves it.  ENOMSG
+ * if it has not come.  Waits for the card's answer.  EBADF, EINVAL, EAGAIN,
+ * EIO. */
+int elan_tport_probe(struct elan_tport *t, uint32_t rank, uint64_t tag,
+	uint64_t mask, struct elan_tport_status *status);
 
 /* --- the card's memory --- */
 
@@ -370,11 +591,45 @@ int elan_card_free(uint64_t at);
  */
 int elan_card_read(uint64_t at, void *to, uint32_t bytes);
 
+/* --- virtual memory --- */
+
+/*
+ * Takes memory at an address that the process chooses, any of 64 bits that is
+ * not in use; it is the same for CPU and card.  *at becomes the address:
+ * how->at or, if that is 0, one above 2^63.  The memory is zeros, in the host's
+ * memory, of which each bank has as much as the node (elan_memory_bytes()), or
+ * in the card's.  An access of the card must lie within one such piece.  EINVAL
+ * for invalid arguments, EBUSY if some of the addresses are in use, ENOMEM if
+ * there is no room, EFAULT for NULL.
+ *
+ * Pages are in the card's tables at once, or one by one when they are first
+ * used: then the operation waits for the driver, which takes nic.mmu.fault, and
+ * no call notices it.  The CPU has all of them at once.
+ *
+ * In a big-endian page, words that the card itself writes or compares, those of
+ * events, ELAN_STORE, tests and threads, are in that byte order; bytes that are
+ * transferred stay as they are.
+ */
+int elan_vm_alloc(const struct elan_vm *how, uint64_t *at);
+/* Gives back all that begins at an address; packets for it are refused from now
+ * on.  EINVAL if nothing was taken there. */
+int elan_vm_free(uint64_t at);
+/*
+ * The host takes the pages of some bytes from the card, and keeps their
+ * contents: the card's next access waits for the driver again.  They may be of
+ * any memory of the process but not of two pieces.  EINVAL for no bytes, EFAULT
+ * for others.
+ */
+int elan_vm_drop(uint64_t at, uint64_t bytes);
+
 /* --- the node's memory --- */
 
+/* Of the node, of which each process has an equal part, in whole pages of 4
+ * KiB; and where this process's part begins. */
 uint64_t elan_memory_bytes(void);
-/* Copy bytes from or to the node's memory.  False, with nothing done, if some
- * of them are outside of it. */
+uint64_t elan_memory_at(void);
+/* Copy bytes from or to the process's memory.  False, with nothing done, if
+ * some of them are outside of it. */
 bool elan_load_bytes(uint64_t at, void *to, size_t n);
 bool elan_store_bytes(uint64_t at, const void *from, size_t n);
 

@@ -69,13 +69,13 @@ static uint32_t waits_of(const struct machine *m, enum net_class class)
 }
 
 /* How the machine's switches let packets wait. */
-static void add_places(
-	const struct machine *m, const struct route *r, struct proof *p)
+static void add_places(const struct machine *m, const struct route *r,
+	const struct route_written *x, struct proof *p)
 {
 	uint32_t n;
 	const struct net_stage *stage = m->router.kind->stages(&m->router, &n);
 
-	proof_places(p, m->topo, r, NULL, stage, n);
+	proof_places(p, m->topo, r, x, stage, n);
 }
 
 /* How its router and interface do, where channels of nodes are FIFOs. */
@@ -97,14 +97,15 @@ static bool has_waits(const struct machine *m, const struct route *r)
 	return r->has_planes == ROUTE_PLANES && m->router.kind->stages;
 }
 
-static void prove(
-	const struct machine *m, const struct route *r, struct proof *p)
+/* x is what is written into its switches, or NULL. */
+static void prove(const struct machine *m, const struct route *r,
+	const struct route_written *x, struct proof *p)
 {
-	proof_make(p, m->topo, r, m->router.packets);
+	proof_make(p, m->topo, r, x, m->router.packets);
 	if (has_waits(m, r))
 		add_waits(m, p);
 	else if (r->lists && m->router.kind->stages)
-		add_places(m, r, p);
+		add_places(m, r, x, p);
 }
 
 /* How its interface lets packets wait, where that is not said by then. */
@@ -139,7 +140,7 @@ static bool add_tables(struct facts *f, const struct machine *m)
 		struct route *r =
 			m->route->ops->around(m->route, dead, (uint32_t)i);
 
-		prove(m, r, &p);
+		prove(m, r, NULL, &p);
 		facts_group(f, NULL);
 		facts_real(f, "loaded_us",
 			(double)faults->reload[i].load / SIM_NS / 1000);
@@ -172,6 +173,20 @@ static bool add_all(
 	return p->is_proved & (!m->faults.is_managed || add_tables(f, m));
 }
 
+/* With what its parts write into switches. */
+static void prove_all(
+	const struct machine *m, const struct part_place *at, struct proof *p)
+{
+	struct route_written x;
+	bool is_written = parts_write(at, &x);
+
+	prove(m, m->route, is_written ? &x : NULL, p);
+	parts_prove(at, p);
+	add_nodes(m, p);
+	if (is_written && x.free)
+		x.free(x.arg);
+}
+
 static int check(const struct cli_args *a, const struct machine *m,
 	const struct machine_partition *job, FILE *f)
 {
@@ -180,11 +195,9 @@ static int check(const struct cli_args *a, const struct machine *m,
 	struct facts all;
 	bool is_proved;
 
-	prove(m, m->route, &p);
 	if (job)
 		at.given = (struct part_given){ job->routes, job->n_routes };
-	parts_prove(&at, &p);
-	add_nodes(m, &p);
+	prove_all(m, &at, &p);
 	facts_init(&all);
 	is_proved = add_all(&all, m, &p);
 	cli_write(a, &all, CLI_PLAIN, f);

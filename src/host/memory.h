@@ -179,7 +179,8 @@ static inline struct memory_page *memory_first(
 /* What memory_stored() does for pages that are mixed, or elsewhere. */
 uint8_t *memory_stored_elsewhere(const struct memory *m, uint64_t at, size_t n);
 
-/* The same, where their page is looked for first; else NULL. */
+/* Where bytes are that lie in one page, if that is the first that is looked at
+ * for its number; else NULL, and memory_stored() says more. */
 static inline uint8_t *memory_at_first(
 	const struct memory *m, uint64_t at, size_t n)
 {

@@ -40,12 +40,13 @@ void poll_look(struct program *p, struct sim_worker *w, sim_time t)
 	if (!passes(p))
 		return;
 	poll_forget(p);
-	if (!p->loop.load) {
+	if (!p->loop.load && t >= p->free_at) {
 		program_resume(p, w, t);
 		return;
 	}
 	p->state = STATE_TIMED;
-	program_post(p, w, t + p->loop.load, 0, EVENT_RESUME);
+	t += p->loop.load;
+	program_post(p, w, t > p->free_at ? t : p->free_at, 0, EVENT_RESUME);
 }
 
 void poll_give_up(struct program *p, struct sim_worker *w, sim_time t)
@@ -82,7 +83,8 @@ static void poll_anew(struct program *p)
 	p->back_at = 0;
 }
 
-/* Whether a program need not look now for what has come. */
+/* Whether a program need not look now for what has come; if it must, its test
+ * passes. */
 static bool sleeps_on(struct program *p, struct sim_worker *w, sim_time t)
 {
 	enum poll_news news;
@@ -103,8 +105,7 @@ static bool sleeps_on(struct program *p, struct sim_worker *w, sim_time t)
 
 static void consider(struct program *p, struct sim_worker *w, sim_time t)
 {
-	if (p->is_look_posted || (p->through && sleeps_on(p, w, t)) ||
-		!passes(p))
+	if (p->is_look_posted || (p->through ? sleeps_on(p, w, t) : !passes(p)))
 		return;
 	p->is_look_posted = true;
 	p->look_at = next_look(p, t);
@@ -184,7 +185,7 @@ static void poll(struct program *p, struct poll_loop loop, sim_time deadline)
 	post_deadline(p);
 	p->next_polling = *list;
 	*list = p;
-	if (loop.phase)
+	if (loop.phase && !loop.is_checked)
 		consider(p, p->worker, p->now);
 	program_suspend(p, STATE_POLLING);
 }
@@ -208,8 +209,9 @@ bool program_poll(uint64_t at, enum word_test test, uint64_t value,
 	return true;
 }
 
-bool program_poll_before(bool (*test)(void *arg, uint64_t *seen), void *arg,
-	struct poll_loop loop, sim_time deadline, uint64_t *seen)
+/* The program that runs will look by a test. */
+static struct program *set_test(
+	bool (*test)(void *arg, uint64_t *seen), void *arg)
 {
 	struct program *p = program_current();
 
@@ -217,6 +219,14 @@ bool program_poll_before(bool (*test)(void *arg, uint64_t *seen), void *arg,
 	p->test = test;
 	p->test_arg = arg;
 	p->through = NULL;
+	return p;
+}
+
+bool program_poll_before(bool (*test)(void *arg, uint64_t *seen), void *arg,
+	struct poll_loop loop, sim_time deadline, uint64_t *seen)
+{
+	struct program *p = set_test(test, arg);
+
 	poll(p, loop, deadline);
 	*seen = p->seen;
 	return !p->is_late;
@@ -233,13 +243,11 @@ void program_poll_until(bool (*test)(void *arg, uint64_t *seen), void *arg,
 void program_poll_through(bool (*test)(void *arg, uint64_t *seen), void *arg,
 	struct poll_loop loop, const struct poll_through *through)
 {
-	struct program *p = program_current();
+	struct program *p = set_test(test, arg);
 	bool is_alone = !node_of(p)->programs->next && !p->host->dies_at;
 
-	BUG_IF(!p || p->is_card || !test);
-	p->test = test;
-	p->test_arg = arg;
-	p->through = is_alone && loop.load ? through : NULL;
+	if (is_alone && loop.load)
+		p->through = through;
 	p->back_at = 0;
 	poll(p, loop, SIM_NEVER);
 }

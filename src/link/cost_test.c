@@ -112,6 +112,34 @@ static void qsn_g1_payload_goes_in_transactions_of_128_bytes(void **state)
 			link_wire_bytes(&p, bytes));
 }
 
+/* A sender that counts them has a head for each, whatever their payload. */
+static void qsn_f7_each_transaction_has_its_head(void **state)
+{
+	struct link_params p = elite();
+	struct link_rules r = link_test_rules(&p);
+
+	assert_int_equal(r.n_formats, 1 + LINK_TRANSACTIONS);
+	for (uint32_t n = 1; n <= LINK_TRANSACTIONS; n++) {
+		for (uint32_t words = 0; words <= 128; words++) {
+			struct packet x = { .format = (uint8_t)n,
+				.bytes = (uint16_t)(words < 64 ? 8 * words
+							       : 512),
+				.size = (uint16_t)(words < 64 ? 0
+							      : words - 64) };
+
+			link_measure(&r, &x);
+			assert_int_equal(
+				r.bytes[x.size], 8 + 17 * n + 8 * words);
+			assert_in_range(r.ser[x.size] * 1333 / 1000,
+				1000 * r.bytes[x.size] - 1,
+				1000 * r.bytes[x.size] + 1);
+		}
+	}
+	p.transaction = 0;
+	r = link_test_rules(&p);
+	assert_int_equal(r.n_formats, 1);
+}
+
 /* QSN-N49, QSN-N50: 4/5 of 1333 MB/s, in time and in rate. */
 static void qsn_f76_4b5b_leaves_four_fifths(void **state)
 {
@@ -300,6 +328,44 @@ static void a_class_of_wires_may_have_its_own_rate(void **state)
 	assert_int_equal(r.rate[link_row(&r, 1, 0)].gap, 2560);
 }
 
+/* Of three classes of wires the second is optical: it has its own code, rate
+ * and time of a route, whatever the others have. */
+static void qsn_f75_fibres_are_coded_whatever_the_other_links_are(void **state)
+{
+	struct link_params p = link_test_defaults();
+	struct topo t = { .n_wires = 3, .wire[1].is_optical = true };
+
+	p.route = 1;
+	p.fibre_code = 1 + 1; /* 4b5b */
+	for (p.code = 0; p.code < N_LINK_CODES; p.code++) {
+		struct link_rules r = link_test_rules_on(&p, &t);
+		const struct link_code *own = &link_codes[p.code];
+
+		for (uint32_t i = 0; i < 3; i++) {
+			const struct link_code *c =
+				i == 1 ? &link_codes[1] : own;
+			int64_t rate = p.rate * c->data / c->raw;
+
+			assert_ptr_equal(r.code_of[i], c);
+			assert_int_equal(r.bps[i], rate);
+			assert_int_equal(link_ser_on(&r, i, 512),
+				(552 * PS_PER_S + rate / 2) / rate);
+			assert_int_equal(link_route_on(&r, i, 3),
+				(3 * PS_PER_S + rate / 2) / rate);
+		}
+	}
+}
+
+static void qsn_f75_without_a_code_of_their_own_fibres_are_links(void **state)
+{
+	struct link_params p = link_test_defaults();
+	struct topo t = { .n_wires = 3, .wire[1].is_optical = true };
+	struct link_rules r = link_test_rules_on(&p, &t);
+
+	assert_int_equal(r.n_rates, 1);
+	assert_ptr_equal(r.code_of[1], r.code_of[0]);
+}
+
 /* APEnet+: 261 words and a quarter as many control words (APE-N11). */
 static void control_words_follow_at_their_cadence(void **state)
 {
@@ -450,7 +516,12 @@ int main(void)
 		cmocka_unit_test(times_are_right_to_the_nearest_picosecond),
 		cmocka_unit_test(
 			qsn_g1_payload_goes_in_transactions_of_128_bytes),
+		cmocka_unit_test(qsn_f7_each_transaction_has_its_head),
 		cmocka_unit_test(qsn_f76_4b5b_leaves_four_fifths),
+		cmocka_unit_test(
+			qsn_f75_fibres_are_coded_whatever_the_other_links_are),
+		cmocka_unit_test(
+			qsn_f75_without_a_code_of_their_own_fibres_are_links),
 		cmocka_unit_test(a_topology_gives_latencies),
 		cmocka_unit_test(frames_that_cannot_be_are_refused),
 	};

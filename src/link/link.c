@@ -80,6 +80,14 @@ const struct param link_carried_table[] = {
 	{ 0 },
 };
 
+const struct param link_fibre_table[] = {
+	PARAM_ONE_OF("fibre-code", AT(fibre_code), "same", "same|" LINK_CODES,
+		"line code of optical cables (topology.cable.copper); same: "
+		"link.code",
+		NULL),
+	{ 0 },
+};
+
 const struct param link_checks_table[] = {
 	PARAM_ROW(PARAM_COUNT, "checks.hop", AT(check_hop), "0", 0, CHECKS_MOST,
 		"number of ten-bit symbols that check a packet on every hop",
@@ -211,9 +219,16 @@ static sim_time wire_time(int64_t bytes, int64_t rate)
 
 int64_t link_data_rate(const struct link_params *p)
 {
-	const struct link_code *c = &link_codes[p->code];
+	static const struct topo_wire any;
 
-	return p->rate * c->data / c->raw;
+	return link_wire_rate(p, &any);
+}
+
+int64_t link_wire_rate(const struct link_params *p, const struct topo_wire *w)
+{
+	const struct link_code *c = link_code_of(p, w);
+
+	return (w->rate ? w->rate : p->rate) * c->data / c->raw;
 }
 
 static int64_t word_of(const struct link_params *p)
@@ -238,12 +253,14 @@ static int64_t with_control(const struct link_params *p, int64_t bytes)
 	return bytes + (bytes * p->control + every / 2) / every;
 }
 
-/* So many words of payload in the links' own format. */
-static int64_t plain_bytes(const struct link_params *p, int64_t words)
+/* So many words of payload in the links' own format, with a number of
+ * transactions; 0: as many as they fill. */
+static int64_t plain_bytes(
+	const struct link_params *p, int64_t words, int64_t heads)
 {
-	int64_t bytes = words * word_of(p), heads = 0;
+	int64_t bytes = words * word_of(p);
 
-	if (p->transaction)
+	if (p->transaction && !heads)
 		heads = (bytes + p->transaction - 1) / p->transaction;
 	return p->header + bytes + heads * p->per_transaction + p->trailer;
 }
@@ -261,7 +278,7 @@ int64_t link_wire_bytes(const struct link_params *p, int64_t payload)
 {
 	int64_t words = (payload + word_of(p) - 1) / word_of(p);
 
-	return with_control(p, plain_bytes(p, words));
+	return with_control(p, plain_bytes(p, words, 0));
 }
 
 /* --- what follows --- */
@@ -286,7 +303,15 @@ static int64_t bytes_of(
 	const struct link_format *f = p->formats ? &p->formats[format] : NULL;
 
 	return f ? f->header + words * f->word + f->trailer
-		 : plain_bytes(p, words);
+		 : plain_bytes(p, words, format);
+}
+
+/* Those of the interface, or numbers of transactions. */
+static uint32_t n_formats(const struct link_params *p)
+{
+	if (p->formats)
+		return p->n_formats;
+	return p->transaction ? 1 + LINK_TRANSACTIONS : 1;
 }
 
 /* And in a buffer. */
@@ -303,17 +328,15 @@ static uint32_t chunks_of(
 
 /* The rates of links that lack no lane, by class of wire; that of the links'
  * own parameters is the first. */
-static void find_rates(struct link_rules *r, const struct topo *t, int64_t own,
-	int64_t rate[TOPO_MAX_WIRES + 1])
+static void find_rates(struct link_rules *r, const struct link_params *p,
+	const struct topo *t, int64_t rate[TOPO_MAX_WIRES + 1])
 {
 	uint32_t k;
 
-	rate[0] = own;
+	rate[0] = link_data_rate(p);
 	r->n_rates = 1;
 	for (uint32_t i = 0; t && i < t->n_wires; i++) {
-		int64_t its = t->wire[i].rate * r->code->data / r->code->raw;
-
-		rate[r->n_rates] = its ? its : own;
+		rate[r->n_rates] = link_wire_rate(p, &t->wire[i]);
 		for (k = 0; rate[k] != rate[r->n_rates]; k++)
 			;
 		r->rate_of[i] = (uint8_t)k;
@@ -325,7 +348,7 @@ static void find_rates(struct link_rules *r, const struct topo *t, int64_t own,
 static void fill_row(struct link_rules *r, const struct link_params *p,
 	uint32_t row, int64_t rate, int64_t dead)
 {
-	uint32_t n = p->formats ? p->n_formats : 1, words = r->row / n;
+	uint32_t n = r->n_formats, words = r->row / n;
 	int64_t lanes = link_width(p, p->lanes - dead);
 
 	if (!lanes)
@@ -353,7 +376,7 @@ static void fill_row(struct link_rules *r, const struct link_params *p,
 static int size_rows(
 	struct link_rules *r, const struct link_params *p, struct err *e)
 {
-	uint32_t n = p->formats ? p->n_formats : 1, most = 0, fullest = 0;
+	uint32_t n = n_formats(p), most = 0, fullest = 0;
 	uint32_t words = (r->max_payload + r->word - 1) / r->word;
 
 	for (uint32_t f = 0; f < n; f++) {
@@ -365,6 +388,7 @@ static int size_rows(
 			fullest = f;
 		}
 	}
+	r->n_formats = n;
 	r->extra = words;
 	r->max_chunks = most;
 	r->row = n * (2 * words + 1);
@@ -372,8 +396,10 @@ static int size_rows(
 		return err_set(e,
 			"link.payload: %u bytes are %u chunks of %u%s%s, and a "
 			"packet with its header holds at most %d",
-			r->max_payload, most, r->chunk, n > 1 ? " in a " : "",
-			n > 1 ? p->formats[fullest].name : "", LINK_MAX_CHUNKS);
+			r->max_payload, most, r->chunk,
+			p->formats && n > 1 ? " in a " : "",
+			p->formats && n > 1 ? p->formats[fullest].name : "",
+			LINK_MAX_CHUNKS);
 	if (r->row > UINT16_MAX)
 		return err_set(e,
 			"link.word: %u bytes are %u words of %u, too many for "
@@ -382,18 +408,33 @@ static int size_rows(
 	return 0;
 }
 
-static void set_latencies(struct link_rules *r, const struct topo *t)
+static void set_wires(
+	struct link_rules *r, const struct link_params *p, const struct topo *t)
 {
+	for (uint32_t i = 0; i < TOPO_MAX_WIRES; i++)
+		r->code_of[i] = r->code;
 	for (uint32_t i = 0; t && i < t->n_wires; i++) {
 		r->latency[i] = t->wire[i].latency;
 		r->logic[i] = t->wire[i].logic;
+		r->code_of[i] = link_code_of(p, &t->wire[i]);
 	}
+}
+
+static void set_routes(
+	struct link_rules *r, const struct link_params *p, const int64_t *rate)
+{
+	enum { EACH = LINK_MAX_ROUTE + 1 };
+
+	r->routes = mem_alloc((size_t)r->n_rates * EACH, sizeof(*r->routes));
+	for (uint32_t i = 0; i < r->n_rates * EACH; i++)
+		r->routes[i] = wire_time(i % EACH * p->route, rate[i / EACH]);
+	memcpy(r->route_ser, r->routes, sizeof(r->route_ser));
 }
 
 int link_rules_init(struct link_rules *r, const struct link_params *p,
 	const struct topo *t, struct err *e)
 {
-	int64_t own = link_data_rate(p), rate[TOPO_MAX_WIRES + 1];
+	int64_t rate[TOPO_MAX_WIRES + 1];
 	uint32_t rows;
 
 	*r = (struct link_rules){
@@ -420,12 +461,11 @@ int link_rules_init(struct link_rules *r, const struct link_params *p,
 		r->fec = mem_alloc(1, sizeof(*r->fec));
 		fec_init(r->fec, p->rate);
 	}
-	set_latencies(r, t);
-	find_rates(r, t, own, rate);
+	set_wires(r, p, t);
+	find_rates(r, p, t, rate);
 	for (uint32_t i = 0; i < TOPO_MAX_WIRES; i++)
 		r->bps[i] = rate[r->rate_of[i]];
-	for (uint32_t i = 0; i <= LINK_MAX_ROUTE; i++)
-		r->route_ser[i] = wire_time(i * p->route, own);
+	set_routes(r, p, rate);
 	rows = r->n_rates * r->lanes;
 	if (rows * r->row > UINT16_MAX)
 		return err_set(e,
@@ -470,6 +510,7 @@ void link_rules_fini(struct link_rules *r)
 	mem_free(r->ser);
 	mem_free(r->bytes);
 	mem_free(r->chunks);
+	mem_free(r->routes);
 	mem_free(r->rate);
 	mem_free(r->checks);
 	mem_free(r->fec);

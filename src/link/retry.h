@@ -122,9 +122,6 @@ struct link_retry {
 	struct checks_sums sums;
 };
 
-struct retry_done retry_send(struct link_retry *q, const struct retry_params *p,
-	uint32_t full, const struct retry_packet *x,
-	const struct retry_luck *luck);
 /* For one more packet: what is acknowledged when the last one has left is
  * forgotten, or the ring grows. */
 void retry_make_room(struct link_retry *q, const struct retry_params *p);
@@ -135,6 +132,10 @@ static inline uint32_t retry_weight(
 {
 	return p->unit == RETRY_PACKETS ? 1 : chunks;
 }
+
+struct retry_done retry_send(struct link_retry *q, const struct retry_params *p,
+	uint32_t full, const struct retry_packet *x,
+	const struct retry_luck *luck);
 
 /*
  * The same where nothing ever fails, for a packet that is acknowledged at some

@@ -565,35 +565,50 @@ struct machine *machine_look(const char *name, struct err *e)
 	return machine_load_from(&s, e);
 }
 
-/* The place in the machine's own file that set the parameter with which an
- * error begins, "topology.fill: ..."; NULL: there is none. */
-static const char *place_of(const struct machine *m, const char *text)
+/* The place in the machine's own file that sets a key of n characters, such as
+ * "topology.fill"; NULL: there is none. */
+static const char *place_of(const struct machine *m, const char *key, size_t n)
 {
+	char name[PARAM_TEXT_MAX];
+
 	for (size_t i = 0; i < m->n_blocks; i++) {
 		const struct param_block *b = &m->block[i];
-		size_t n = strlen(b->section);
 
-		if (strncmp(text, b->section, n) != 0 || text[n] != '.')
-			continue;
 		for (size_t k = 0; k < b->n_rows; k++) {
 			const struct param_origin *o = &b->origins[k];
-			size_t length = strlen(b->rows[k].name);
 
-			if (o->set && !o->is_based && strchr(o->place, ':') &&
-				!strncmp(text + n + 1, b->rows[k].name,
-					length) &&
-				text[n + 1 + length] == ':')
+			if (!o->set || o->is_based || !strchr(o->place, ':'))
+				continue;
+			snprintf(name, sizeof(name), "%s.%s", b->section,
+				b->rows[k].name);
+			if (strlen(name) == n && !strncmp(name, key, n))
 				return o->place;
 		}
 	}
 	return NULL;
 }
 
+/* The same for the first key in a text that is set there: an error names first
+ * what does not fit, and then what it does not fit to. */
+static const char *place_in(const struct machine *m, const char *text)
+{
+	static const char word[] = "abcdefghijklmnopqrstuvwxyz0123456789.-";
+	const char *place = NULL;
+	size_t n;
+
+	for (; *text && !place; text += n) {
+		text += strcspn(text, word);
+		n = strspn(text, word);
+		place = place_of(m, text, n);
+	}
+	return place;
+}
+
 /* What a shape of other dimensions than the file's may have broken; else where
  * the file says what is wrong. */
 void machine_explain(const struct machine *m, struct err *e)
 {
-	const char *place = place_of(m, e->text);
+	const char *place = place_in(m, e->text);
 	size_t n = strlen(e->text);
 	struct err was = *e;
 

@@ -198,8 +198,8 @@ static bool can_go(
 
 	if (has_elder(k, at, p))
 		return false;
-	if (p->escape == PACKET_NO_PORT && !(p->flags & PACKET_MANY))
-		return true; /* reception is not the network's business */
+	if (net_is_there(p))
+		return true;
 	for (uint32_t i = list_ways(k, at, p, way); i--;)
 		if (has_room(k, at, &way[i]) != needs_all)
 			return !needs_all;

@@ -397,7 +397,7 @@ static void check_io(struct work *w, struct proof_step *s)
 /* --- all --- */
 
 void proof_make(struct proof *p, const struct topo *t, const struct route *r,
-	int64_t packets)
+	const struct route_written *x, int64_t packets)
 {
 	static void (*const check[])(struct work *, struct proof_step *) = {
 		check_rings,
@@ -417,7 +417,7 @@ void proof_make(struct proof *p, const struct topo *t, const struct route *r,
 	memset(p, 0, sizeof(*p));
 	w.h = hint_find(r);
 	if (!w.h) {
-		proof_walks(p, t, r, NULL, packets);
+		proof_walks(p, t, r, x, packets);
 		return;
 	}
 	w.n_ports = 2 * w.h->torus->n_dims;

@@ -159,9 +159,10 @@ void proof_nodes(struct proof *p, const struct proof_nodes *x);
 /* Adds a channel to the cycle of a step. */
 void proof_tell(struct proof_step *s, router_id r, port_id p, uint32_t channel);
 
-/* packets: full ones that a channel holds. */
+/* packets: full ones that a channel holds; x: what software has written into
+ * the switches, or NULL. */
 void proof_make(struct proof *p, const struct topo *t, const struct route *r,
-	int64_t packets);
+	const struct route_written *x, int64_t packets);
 void proof_free(struct proof *p);
 
 /* "node 3 (3) by A+ to node 4 (4), channel deterministic" */

@@ -111,7 +111,7 @@ static struct proof prove(struct world *x)
 {
 	struct proof p;
 
-	proof_make(&p, &x->t.topo, x->r, 8);
+	proof_make(&p, &x->t.topo, x->r, NULL, 8);
 	if (!p.is_proved)
 		fail_msg("a: %s; b: %s; c: %s", p.step[0].why, p.step[1].why,
 			p.step[2].why);

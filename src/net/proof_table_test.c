@@ -27,7 +27,7 @@ static void sun_f92_trees_with_siblings_are_proved(void **state)
 
 	for (int i = 0; table_some[i].tree.nodes; i++) {
 		table_make(&m, &table_some[i]);
-		proof_make(&p, &m.t.topo, &m.x.route, 4);
+		proof_make(&p, &m.t.topo, &m.x.route, NULL, 4);
 		proof_places(&p, &m.t.topo, &m.x.route, NULL, by_channel, 2);
 		assert_int_equal(p.n_steps, 4);
 		assert_true(p.is_proved);
@@ -44,7 +44,7 @@ static void row_buffers_for_pairs_can_lock(void **state)
 	const struct proof_step *s = &p.step[3];
 
 	table_make(&m, &table_prototype);
-	proof_make(&p, &m.t.topo, &m.x.route, 4);
+	proof_make(&p, &m.t.topo, &m.x.route, NULL, 4);
 	assert_true(p.is_proved);
 	proof_places(&p, &m.t.topo, &m.x.route, NULL, by_pair, 2);
 	assert_false(p.is_proved);
@@ -71,7 +71,7 @@ static void pairs_cannot_lock_without_siblings(void **state)
 
 	how.sideways = "no";
 	table_make(&m, &how);
-	proof_make(&p, &m.t.topo, &m.x.route, 4);
+	proof_make(&p, &m.t.topo, &m.x.route, NULL, 4);
 	proof_places(&p, &m.t.topo, &m.x.route, NULL, by_pair, 2);
 	assert_true(p.is_proved);
 	proof_places(&p, &m.t.topo, &m.x.route, NULL, by_all, 2);

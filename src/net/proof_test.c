@@ -11,7 +11,7 @@
 static void prove(
 	struct proof *p, const struct hint_machine *m, int64_t packets)
 {
-	proof_make(p, &m->t.topo, &m->h.route, packets);
+	proof_make(p, &m->t.topo, &m->h.route, NULL, packets);
 }
 
 /* Each channel of a cycle ends where the next one begins, and some packet

@@ -7,7 +7,7 @@
 
 static void prove(struct proof *p, const struct tree_machine *m)
 {
-	proof_make(p, &m->t.topo, &m->u.route, 2);
+	proof_make(p, &m->t.topo, &m->u.route, NULL, 2);
 	assert_int_equal(p->n_steps, p->step[0].holds ? 3 : 2);
 	assert_int_equal(p->step[0].letter, 'a');
 	assert_int_equal(p->step[1].letter, 'b');

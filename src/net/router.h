@@ -66,6 +66,13 @@ struct net_buffer {
 	uint32_t n_inside;
 };
 
+/* Whether a packet at a router leaves the network there, which is not the
+ * network's business.  A multicast has no port of its own and goes on. */
+static inline bool net_is_there(const struct packet *p)
+{
+	return p->escape == PACKET_NO_PORT && !(p->flags & PACKET_MANY);
+}
+
 /* A link and channel that a packet may take. */
 struct net_way {
 	port_id port;

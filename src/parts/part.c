@@ -175,6 +175,18 @@ int parts_audit(const struct parts *p, struct err *e)
 	return 0;
 }
 
+bool parts_write(const struct part_place *at, struct route_written *x)
+{
+	const struct part_slot *s = at->parts->slot;
+	const struct part_slot *last = s + at->parts->n;
+
+	for (; s < last; s++)
+		if (s->exists && s->ops->writes &&
+			s->ops->writes(s->params, at, x))
+			return true;
+	return false;
+}
+
 void parts_prove(const struct part_place *at, struct proof *p)
 {
 	const struct part_slot *s = at->parts->slot;

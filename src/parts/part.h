@@ -25,6 +25,7 @@ struct part_kind;
 struct parts;
 struct proof;
 struct route;
+struct route_written;
 struct topo;
 
 enum { PARTS_MOST = 24, PARTS_WORDS = 16 };
@@ -97,6 +98,10 @@ struct part_ops {
 		sim_time end, struct facts *f);
 	/* After a run that ended by itself: an error if the state is wrong. */
 	int (*audit)(const void *state, struct err *e);
+	/* What it will write into switches: fills x in and returns true, or
+	 * false for nothing.  The caller frees it by x->free. */
+	bool (*writes)(const void *params, const struct part_place *at,
+		struct route_written *x);
 	/* Adds steps to the proof against deadlock. */
 	void (*prove)(const void *params, const struct part_place *at,
 		struct proof *p);
@@ -134,6 +139,7 @@ void parts_start(const struct part_place *at);
 uint64_t parts_memory(const struct parts *p);
 void parts_facts(const struct part_place *at, sim_time end, struct facts *f);
 int parts_audit(const struct parts *p, struct err *e);
+bool parts_write(const struct part_place *at, struct route_written *x);
 void parts_prove(const struct part_place *at, struct proof *p);
 
 /* NULL if the machine has no such part, or p is NULL. */

@@ -335,7 +335,7 @@ static port_mask wanted_ports(
 	struct net_way way[NET_MOST_WAYS];
 	port_mask ports = 0;
 
-	if (p->escape == PACKET_NO_PORT && !(p->flags & PACKET_MANY))
+	if (net_is_there(p))
 		return 0;
 	for (uint32_t n = r->ops->ways(r, b, p, way); n--;)
 		ports |= (port_mask)1 << way[n].port;

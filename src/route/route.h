@@ -129,6 +129,7 @@ struct route_written {
 	/* The ports by which the multicasts leave that came by a port of a
 	 * switch; NULL: there are no multicasts. */
 	port_mask (*casts)(const void *arg, router_id at, port_id in);
+	void (*free)(const void *arg); /* NULL: nothing is to be freed */
 };
 
 /*

@@ -210,7 +210,7 @@ static void wrong_entries_are_found(void **state)
 		struct route_walks w = { 0 };
 		struct route_memory **own = mem_alloc(
 			m.t.topo.n_routers, sizeof(struct route_memory *));
-		struct route_written written = { own, memory, NULL };
+		struct route_written written = { .arg = own, .memory = memory };
 		struct route_entry e = { fattree_switch(&m.t, 0, 1, 2), 20,
 			ROUTE_INTRA, 35 };
 

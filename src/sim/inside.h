@@ -41,6 +41,9 @@ struct sim {
 
 /* A worker's part of window k. */
 void sim_run_window(struct sim_worker *w, uint64_t k);
+/* Visits all sites with mail, of which there is some, in a window. */
+void sim_visit_all(
+	struct sim_worker *w, struct sim_event *e, uint32_t n_events);
 
 /* --- mail.c --- */
 
@@ -56,15 +59,15 @@ void mail_put(
  */
 void mail_send(
 	struct sim_worker *w, uint32_t owner, sim_time t, struct sim_event e);
+/* Keeps an own event that is too far off for a slot. */
+void mail_keep(struct sim_worker *w, sim_time t, struct sim_event e);
 /* At a window's start: moves what has come within reach into slots.  Whether
  * there can be any. */
 void mail_take_far(struct sim_worker *w);
 
 static inline bool mail_may_be_near(const struct sim_worker *w)
 {
-	return w->n_workers > 1 ||
-	       (w->far.n && (uint64_t)(w->far.item[0].t - w->start) <
-				    w->reach + w->width);
+	return w->n_workers > 1 || w->start > w->near_at;
 }
 
 /* When the first of what it has or has sent beyond all slots is due. */

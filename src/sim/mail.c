@@ -85,6 +85,20 @@ void mail_send(
 		w->away_next = t;
 }
 
+/* The slots reach the first of what is kept from a later window on. */
+static void set_near(struct sim_worker *w)
+{
+	w->near_at =
+		w->far.n ? w->far.item[0].t - (sim_time)(w->reach + w->width)
+			 : SIM_NEVER;
+}
+
+void mail_keep(struct sim_worker *w, sim_time t, struct sim_event e)
+{
+	far_push(&w->far, (struct sim_far){ .t = t, .e = e });
+	set_near(w);
+}
+
 /* What the others left for this worker in the window before. */
 static void take_away(struct sim_worker *w)
 {
@@ -107,9 +121,10 @@ void mail_take_far(struct sim_worker *w)
 		uint64_t dt = (uint64_t)(w->far.item[0].t - w->start);
 
 		if (dt >= w->reach + w->width)
-			return;
+			break;
 		mail_put(w, w->id, dt, far_pop(&w->far).e);
 	}
+	set_near(w);
 }
 
 struct sim_event *mail_gather(struct sim_worker *w, uint32_t *n)

@@ -38,6 +38,7 @@ enum random_purpose {
 	RANDOM_WATCH, /* when a watchdog ticks */
 	RANDOM_ESCAPE, /* errors that a code does not find */
 	RANDOM_BURST, /* bits until a link has a burst, and what is in it */
+	RANDOM_DRAIN, /* how a core's write buffer drains */
 };
 
 struct random_bits {

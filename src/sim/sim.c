@@ -14,7 +14,8 @@ enum {
 /* --- posting, the rare cases --- */
 
 /* batch[-1] is a sentinel that ranks before every event. */
-static void batch_reserve(struct sim_worker *w, uint32_t n)
+static __attribute__((noinline)) void batch_reserve(
+	struct sim_worker *w, uint32_t n)
 {
 	size_t at = (size_t)(w->at - w->batch),
 	       end = (size_t)(w->end - w->batch);
@@ -28,6 +29,7 @@ static void batch_reserve(struct sim_worker *w, uint32_t n)
 	w->batch = all + 1;
 	w->at = w->batch + at;
 	w->end = w->batch + end;
+	w->batch_end = w->batch + w->batch_room;
 }
 
 /* Keeps a batch sorted; there is room.  Returns its new end. */
@@ -44,13 +46,23 @@ static inline struct sim_event *insert(
 	return end + 1;
 }
 
+/* By itself, so that those with room do not pay for it. */
+static __attribute__((noinline)) void post_with_more_room(
+	struct sim_worker *w, uint64_t rank, uint32_t data)
+{
+	batch_reserve(w, w->batch_room);
+	sim_post_soon(w, rank, data);
+}
+
 void sim_post_soon(struct sim_worker *w, uint64_t rank, uint32_t data)
 {
 	struct sim_event e = { .rank = rank, .site = w->visited, .data = data };
 
-	if ((uint32_t)(w->end - w->batch) >= w->batch_room)
-		batch_reserve(w, (uint32_t)(w->end - w->batch));
-	BUG_IF(w->at > w->batch && rank < w->at[-1].rank);
+	if (__builtin_expect(w->end == w->batch_end, 0)) {
+		post_with_more_room(w, rank, data);
+		return;
+	}
+	BUG_IF(rank < w->at[-1].rank);
 	w->end = insert(w->end, e);
 	w->n_events++;
 }
@@ -68,7 +80,7 @@ void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,
 		BUG_IF(dt < w->width);
 		mail_send(w, w->owner[site], t, e);
 	} else if (dt >= w->width) {
-		far_push(&w->far, (struct sim_far){ .t = t, .e = e });
+		mail_keep(w, t, e);
 	} else if (w->visited == site) {
 		sim_post_soon(w, rank | SIM_RANK(dt, 0, 0), data);
 	} else {
@@ -226,7 +238,8 @@ static __attribute__((noinline)) void visit_many(
 
 	w->n_visits += n;
 	w->n_events += n_events;
-	batch_reserve(w, n_events);
+	if (n_events >= w->batch_room)
+		batch_reserve(w, n_events);
 	if (n_events / CROWD >= n)
 		visit_crowds(w, e, n, 0);
 	else if (w->sim->p.crowd)
@@ -235,13 +248,13 @@ static __attribute__((noinline)) void visit_many(
 		visit_crowds(w, e, n, UINT64_MAX);
 }
 
-static void visit_all(
-	struct sim_worker *w, struct sim_event *e, uint32_t n_events)
+void sim_visit_all(struct sim_worker *w, struct sim_event *e, uint32_t n_events)
 {
-	if (n_events <= 2 && (n_events == 1 || e[0].site != e[1].site)) {
+	if (n_events == 1) {
 		visit_one(w, &e[0]);
-		if (n_events == 2)
-			visit_one(w, &e[1]);
+	} else if (n_events == 2 && e[0].site != e[1].site) {
+		visit_one(w, &e[0]);
+		visit_one(w, &e[1]);
 	} else {
 		visit_many(w, e, n_events);
 	}
@@ -277,7 +290,7 @@ void sim_run_window(struct sim_worker *w, uint64_t k)
 	e = gather(w, &n);
 	if (!n)
 		return;
-	visit_all(w, e, n);
+	sim_visit_all(w, e, n);
 }
 
 /* --- life --- */
@@ -304,7 +317,7 @@ static void worker_init(struct sim *s, uint32_t id)
 	w->order = map_alloc(n * sizeof(*w->order));
 	w->own = w->out + id * s->n_slots;
 	w->away = mem_alloc(2 * t, sizeof(*w->away));
-	w->away_next = SIM_NEVER;
+	w->away_next = w->near_at = SIM_NEVER;
 	batch_reserve(w, BATCH_FIRST);
 }
 

@@ -148,7 +148,7 @@ struct sim_worker {
 
 	/* the batch of the visited site */
 	struct sim_event *at, *end; /* the rest of it */
-	struct sim_event *batch;
+	struct sim_event *batch, *batch_end;
 	uint32_t batch_room;
 	struct sim_event **first; /* [owning worker][slot] */
 
@@ -167,6 +167,7 @@ struct sim_worker {
 	struct sim_heap far;
 	struct sim_heap *away; /* [2][owning worker] */
 	sim_time away_next; /* the first of them in this window */
+	sim_time near_at; /* the last window start that far is too far for */
 
 	site_id visited; /* the visited site, or NO_SITE */
 	uint64_t n_events, n_visits, n_windows;

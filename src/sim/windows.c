@@ -43,27 +43,9 @@ static bool has_posted(const struct sim_worker *w, uint32_t slot)
 	return false;
 }
 
-/* The first slot from now on of a worker that is alone; or slot_mask. */
-static uint32_t first_posted(const struct sim_worker *w)
-{
-	uint32_t i = 0, slot = w->slot;
-
-	while (i < w->slot_mask && w->out[slot].next == w->first[slot]) {
-		slot = (slot + 1) & w->slot_mask;
-		i++;
-	}
-	return i;
-}
-
 /* The first window from now on that this worker posted to. */
 static uint64_t next_posted(const struct sim_worker *w)
 {
-	if (w->n_workers == 1) {
-		uint32_t i = first_posted(w);
-
-		return i == w->slot_mask ? NO_WINDOW
-					 : (uint64_t)w->start / w->width + i;
-	}
 	/* Not the last slot: its owner may be emptying it at this moment. */
 	for (uint32_t i = 0; i < w->slot_mask; i++)
 		if (has_posted(w, (w->slot + i) & w->slot_mask))
@@ -154,17 +136,72 @@ static void step(struct sim_worker *w, uint64_t k)
 	w->slot = (w->slot + 1) & w->slot_mask;
 }
 
-/* A worker that is alone need not agree with anybody. */
+/* Of a worker that is alone, with no mail in slots: the window of what is far
+ * off; NO_WINDOW: there is none. */
+static __attribute__((noinline)) uint64_t find_far(const struct sim_worker *w)
+{
+	return w->far.n ? (uint64_t)w->far.item[0].t / w->width : NO_WINDOW;
+}
+
+/* The same: moves to the next window that has mail and starts before a time.
+ * What is far off is later than all slots. */
+static inline bool find_window(struct sim_worker *w, sim_time until)
+{
+	uint32_t mask = w->slot_mask, last = w->slot, slot = last;
+	sim_time start = w->start;
+
+	for (;;) {
+		slot = (slot + 1) & mask;
+		start += w->width;
+		if (w->out[slot].next != w->first[slot])
+			break;
+		if (slot == last) {
+			uint64_t k = find_far(w);
+
+			if (k == NO_WINDOW)
+				return false;
+			start = (sim_time)k * w->width;
+			slot = (uint32_t)k & mask;
+			break;
+		}
+	}
+	if (start >= until)
+		return false;
+	w->start = start;
+	w->slot = slot;
+	return true;
+}
+
+static inline void move_on(struct sim_worker *w, int n)
+{
+	w->start += n * (sim_time)w->width;
+	w->slot = (w->slot + (uint32_t)n) & w->slot_mask;
+}
+
+/* A worker that is alone need not agree with anybody.  It does what step()
+ * does, without a division for each window. */
 static void run_single(struct sim_worker *w)
 {
-	const struct sim *s = w->sim;
-	uint64_t k = next_window(w);
+	static const atomic_int never;
+	const atomic_int *stop = w->sim->p.stop ? w->sim->p.stop : &never;
+	sim_time until = w->sim->until;
 
-	while (k != NO_WINDOW && (sim_time)k * w->width < s->until &&
-		!is_stopped(s)) {
-		step(w, k);
-		k = next_window(w);
+	mail_take_far(w);
+	move_on(w, -1); /* as if the window before had just run */
+	while (!atomic_load_explicit(stop, memory_order_relaxed) &&
+		find_window(w, until)) {
+		struct sim_event *first;
+		uint32_t n;
+
+		w->n_windows++;
+		if (__builtin_expect(w->start > w->near_at, 0))
+			mail_take_far(w);
+		first = w->first[w->slot];
+		n = (uint32_t)(w->out[w->slot].next - first);
+		w->out[w->slot].next = first;
+		sim_visit_all(w, first, n);
 	}
+	move_on(w, 1);
 }
 
 /* Every worker's own part, while that is the better way. */

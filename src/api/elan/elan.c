@@ -8,8 +8,10 @@
 
 int elan_issue(struct elan_cq *q, const uint64_t *words, uint32_t n)
 {
-	if (!cq_is_open(q))
-		return EBADF;
+	int code = cq_may_use(q);
+
+	if (code)
+		return code;
 	if (n > ELAN_CQ_WORDS)
 		return EINVAL;
 	cq_need_room(q, 8 * n);
@@ -19,26 +21,40 @@ int elan_issue(struct elan_cq *q, const uint64_t *words, uint32_t n)
 	return 0;
 }
 
+/* A command about an event, with its operands. */
+static int arm(struct elan_cq *q, enum elan_command c, uint32_t event,
+	uint32_t bytes, const uint64_t operand[3])
+{
+	int code = cq_check(q, event, 0);
+	uint64_t words[5];
+	uint32_t n;
+
+	if (code)
+		return code;
+	n = words_set(words, c, event, bytes);
+	memcpy(words + n, operand, 3 * sizeof(*operand));
+	return elan_issue(q, words, n + 3);
+}
+
 int elan_arm(struct elan_cq *q, uint32_t event, uint64_t count,
 	uint64_t address, uint64_t value)
 {
-	const uint64_t words[] = { elan_word(ELAN_ARM, event, 0), count,
-		address, value };
-	int code = cq_check(q, event, 0);
+	const uint64_t operand[] = { count, address, value };
 
-	return code ? code : elan_issue(q, words, 4);
+	return arm(q, ELAN_ARM, event, 0, operand);
 }
 
-/* The last word's rest is zeros. */
-static void add_bytes(struct elan_cq *q, const uint8_t *data, uint32_t bytes)
+int elan_arm_copy_from(struct elan_cq *q, uint32_t event, uint64_t count,
+	uint64_t to, uint64_t from, uint32_t bytes)
 {
-	uint64_t word;
+	const uint64_t operand[] = { count, to, from };
 
-	for (uint32_t i = 0; i < bytes; i += 8) {
-		word = 0;
-		memcpy(&word, data + i, bytes - i < 8 ? bytes - i : 8);
-		cq_add(q, word);
-	}
+	int code = cq_check(q, event, 0);
+
+	if (!code && (!bytes || bytes > ELAN_COPY_MOST || bytes % 8 || to % 8 ||
+			     from % 8))
+		code = EINVAL;
+	return code ? code : arm(q, ELAN_ARM_FROM, event, bytes, operand);
 }
 
 int elan_arm_copy(struct elan_cq *q, uint32_t event, uint64_t count,
@@ -47,6 +63,7 @@ int elan_arm_copy(struct elan_cq *q, uint32_t event, uint64_t count,
 	int code = cq_check(q, event, 0);
 
 	if (!code && (!bytes || bytes > ELAN_COPY_MOST || bytes % 8 ||
+			     event >= ELAN_EVENTS ||
 			     24 + bytes > elan_queue_depth(cq_card(),
 						  program_node(), q->id)))
 		code = EINVAL;
@@ -58,17 +75,19 @@ int elan_arm_copy(struct elan_cq *q, uint32_t event, uint64_t count,
 	cq_add(q, elan_word(ELAN_ARM_COPY, event, bytes));
 	cq_add(q, count);
 	cq_add(q, to);
-	add_bytes(q, data, bytes);
+	cq_add_bytes(q, data, bytes);
 	elan_flush(q);
 	return 0;
 }
 
 int elan_set(struct elan_cq *q, uint32_t event, uint32_t count)
 {
-	uint64_t word = elan_word(ELAN_ADD, event, count);
 	int code = cq_check(q, event, 0);
+	uint64_t word[2];
 
-	return code ? code : elan_issue(q, &word, 1);
+	if (code)
+		return code;
+	return elan_issue(q, word, words_set(word, ELAN_ADD, event, count));
 }
 
 uint64_t elan_put_packets(uint64_t bytes)
@@ -81,13 +100,13 @@ static void add_write(struct elan_cq *q, uint64_t to, const uint8_t *data,
 {
 	cq_add(q, elan_word(ELAN_WRITE, bytes, 0) | (closes ? ELAN_CLOSES : 0));
 	cq_add(q, to);
-	add_bytes(q, data, bytes);
+	cq_add_bytes(q, data, bytes);
 }
 
 /* What a put or a broadcast is about. */
 struct put {
 	bool is_range;
-	uint32_t node, last; /* of a range: the first and last ones */
+	uint32_t rank, last; /* of a range: the first and last ones */
 	uint64_t to;
 	const uint8_t *data; /* or NULL: */
 	uint64_t from; /* in this node's memory */
@@ -96,19 +115,17 @@ struct put {
 	const struct elan_question *ask; /* or NULL: it has one packet */
 };
 
+static void add_words(struct elan_cq *q, const uint64_t *words, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		cq_add(q, words[i]);
+}
+
 static void add_test(struct elan_cq *q, const struct elan_question *ask)
 {
 	cq_add(q, elan_word(ELAN_TEST, ask->operation, 0));
 	cq_add(q, ask->at);
 	cq_add(q, ask->value);
-}
-
-/* The next word stored begins a packet or a DMA of a program. */
-static void begin(struct elan_cq *q, uint32_t bytes, sim_time born)
-{
-	cq_need_room(q, bytes);
-	elan_note_birth(
-		cq_card(), program_node(), q->id, q->stored + 8 * q->n, born);
 }
 
 /* The part of it that begins at some byte, of which data is the first. */
@@ -117,9 +134,10 @@ static void put_packet(struct elan_cq *q, const struct put *p, uint64_t at,
 {
 	bool is_plain =
 		bytes && !p->target_event && !p->source_event && !p->ask;
+	uint64_t word[2];
 
-	begin(q, ELAN_PACKET + (p->ask ? 88 : 64), born);
-	cq_add(q, elan_word(p->is_range ? ELAN_OPEN_RANGE : ELAN_OPEN, p->node,
+	cq_begin(q, ELAN_PACKET + (p->ask ? 88 : 64), born);
+	cq_add(q, elan_word(p->is_range ? ELAN_OPEN_RANGE : ELAN_OPEN, p->rank,
 			  0));
 	if (p->is_range)
 		cq_add(q, p->last);
@@ -128,19 +146,13 @@ static void put_packet(struct elan_cq *q, const struct put *p, uint64_t at,
 	if (bytes)
 		add_write(q, p->to + at, data, bytes, is_plain);
 	if (p->target_event)
-		cq_add(q, elan_word(ELAN_SET, p->target_event,
-				  bytes ? bytes : 1));
+		add_words(q, word,
+			words_set(word, ELAN_SET, p->target_event,
+				bytes ? bytes : 1));
 	if (!is_plain)
-		cq_add(q, elan_word(ELAN_CLOSE, p->source_event,
-				  p->ask ? p->ask->no_event : 0));
-}
-
-/* Whether this node has all of these bytes. */
-static bool is_here(uint64_t at, uint64_t bytes)
-{
-	uint64_t memory = elan_memory_bytes();
-
-	return at <= memory && bytes <= memory - at;
+		add_words(q, word,
+			words_close(word, p->source_event,
+				p->ask ? p->ask->no_event : 0));
 }
 
 static int put(struct elan_cq *q, const struct put *p)
@@ -148,11 +160,11 @@ static int put(struct elan_cq *q, const struct put *p)
 	int code = cq_check(q, p->target_event, p->source_event);
 	uint8_t block[ELAN_PACKET];
 	sim_time born = program_now();
-	uint64_t at = 0;
+	uint64_t at = 0, from = p->from;
 
 	if (code)
 		return code;
-	if (!p->data && !is_here(p->from, p->bytes))
+	if (!p->data && !cq_find(&from, p->bytes))
 		return EFAULT;
 	program_charge(cq_params()->software);
 	do {
@@ -160,7 +172,7 @@ static int put(struct elan_cq *q, const struct put *p)
 		uint32_t n = left < ELAN_PACKET ? (uint32_t)left : ELAN_PACKET;
 
 		if (!p->data)
-			program_read(p->from + at, block, n);
+			program_read(from + at, block, n);
 		put_packet(q, p, at, p->data ? p->data + at : block, n, born);
 		born = SIM_NEVER;
 		at += n;
@@ -176,25 +188,25 @@ static int put(struct elan_cq *q, const struct put *p)
 		.to = to, .bytes = bytes, .target_event = target_event,        \
 		__VA_ARGS__                                                    \
 	}
-#define RANGE .is_range = true, .node = first, .last = last
+#define RANGE .is_range = true, .rank = first, .last = last
 
 static int put_data(struct elan_cq *q, const struct put *p)
 {
 	return p->bytes && !p->data ? EFAULT : put(q, p);
 }
 
-int elan_put(struct elan_cq *q, uint32_t node, uint64_t to, const void *data,
+int elan_put(struct elan_cq *q, uint32_t rank, uint64_t to, const void *data,
 	uint64_t bytes, uint32_t target_event, uint32_t source_event)
 {
 	return put_data(q,
-		&PUT(.node = node, .data = data, .source_event = source_event));
+		&PUT(.rank = rank, .data = data, .source_event = source_event));
 }
 
-int elan_put_from(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
+int elan_put_from(struct elan_cq *q, uint32_t rank, uint64_t to, uint64_t from,
 	uint64_t bytes, uint32_t target_event, uint32_t source_event)
 {
 	return put(q,
-		&PUT(.node = node, .from = from, .source_event = source_event));
+		&PUT(.rank = rank, .from = from, .source_event = source_event));
 }
 
 int elan_broadcast(struct elan_cq *q, uint32_t first, uint32_t last,
@@ -226,11 +238,11 @@ static int put_if(struct elan_cq *q, struct put *p)
 	return put_data(q, p);
 }
 
-int elan_put_if(struct elan_cq *q, uint32_t node,
+int elan_put_if(struct elan_cq *q, uint32_t rank,
 	const struct elan_question *ask, uint64_t to, const void *data,
 	uint32_t bytes, uint32_t target_event)
 {
-	return put_if(q, &PUT(.node = node, .data = data, .ask = ask));
+	return put_if(q, &PUT(.rank = rank, .data = data, .ask = ask));
 }
 
 int elan_broadcast_if(struct elan_cq *q, uint32_t first, uint32_t last,
@@ -240,9 +252,9 @@ int elan_broadcast_if(struct elan_cq *q, uint32_t first, uint32_t last,
 	return put_if(q, &PUT(RANGE, .data = data, .ask = ask));
 }
 
-int elan_test(struct elan_cq *q, uint32_t node, const struct elan_question *ask)
+int elan_test(struct elan_cq *q, uint32_t rank, const struct elan_question *ask)
 {
-	return elan_put_if(q, node, ask, 0, NULL, 0, 0);
+	return elan_put_if(q, rank, ask, 0, NULL, 0, 0);
 }
 
 int elan_query(struct elan_cq *q, uint32_t first, uint32_t last,
@@ -251,7 +263,7 @@ int elan_query(struct elan_cq *q, uint32_t first, uint32_t last,
 	return elan_broadcast_if(q, first, last, ask, 0, NULL, 0, 0);
 }
 
-int elan_get(struct elan_cq *q, uint32_t node, uint64_t from, uint64_t to,
+int elan_get(struct elan_cq *q, uint32_t rank, uint64_t from, uint64_t to,
 	uint32_t bytes, uint32_t event)
 {
 	int code = cq_check(q, event, 0);
@@ -262,8 +274,8 @@ int elan_get(struct elan_cq *q, uint32_t node, uint64_t from, uint64_t to,
 	if (code)
 		return code;
 	program_charge(cq_params()->software);
-	begin(q, 64, born);
-	cq_add(q, elan_word(ELAN_OPEN, node, 0));
+	cq_begin(q, 64, born);
+	cq_add(q, elan_word(ELAN_OPEN, rank, 0));
 	cq_add(q, elan_word(ELAN_GET, bytes, event));
 	cq_add(q, from);
 	cq_add(q, to);
@@ -277,11 +289,12 @@ int elan_dma(struct elan_cq *q, const struct elan_dma *d)
 	uint64_t word[1 + ELAN_DMA_WORDS];
 	sim_time born = program_now();
 	uint32_t n = elan_dma_words(word, d), i;
+	int code = cq_may_use(q);
 
-	if (!cq_is_open(q))
-		return EBADF;
+	if (code)
+		return code;
 	program_charge(cq_params()->software + cq_params()->dma_software);
-	begin(q, 8 * n, born);
+	cq_begin(q, 8 * n, born);
 	for (i = 0; i < n; i++)
 		cq_add(q, word[i]);
 	elan_flush(q);
@@ -290,29 +303,29 @@ int elan_dma(struct elan_cq *q, const struct elan_dma *d)
 	return 0;
 }
 
-int elan_write(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
+int elan_write(struct elan_cq *q, uint32_t rank, uint64_t to, uint64_t from,
 	uint64_t bytes, uint32_t target_event, uint32_t source_event,
 	enum elan_goal goal)
 {
 	struct elan_dma d = {
 		.bytes = bytes,
-		.destination = node,
+		.destination = rank,
 		.from = from,
 		.to = to,
 		.source_event = source_event,
 		.target_event = target_event,
 	};
-
+	uint64_t source = from;
 	int code = cq_check(q, target_event, source_event);
 
 	if (code)
 		return code;
-	if (!is_here(from, bytes))
+	if (!cq_find(&source, bytes))
 		return EFAULT;
 	if (elan_write_is_dma(bytes, goal))
 		return elan_dma(q, &d);
 	return elan_put_from(
-		q, node, to, from, bytes, target_event, source_event);
+		q, rank, to, from, bytes, target_event, source_event);
 }
 
 /* --- waiting --- */
@@ -321,7 +334,8 @@ bool elan_wait_word(uint64_t at, uint64_t value)
 {
 	uint64_t word;
 
-	return program_poll(at, WORD_IS, value, elan_poll_loop(), &word);
+	return cq_find(&at, 8) &&
+	       program_poll(at, WORD_IS, value, elan_poll_loop(), &word);
 }
 
 struct fired {
@@ -348,7 +362,7 @@ bool elan_wait_event(const struct elan_cq *q, uint64_t at, uint64_t value)
 		value };
 	uint64_t seen;
 
-	if (!cq_is_open(q) || at % 8 || !is_here(at, 8))
+	if (cq_may_use(q) || at % 8 || !cq_find(&f.at, 8))
 		return false;
 	program_poll_until(has_fired, &f, elan_poll_loop(), &seen);
 	return seen == value;
@@ -358,8 +372,7 @@ bool elan_wait_event(const struct elan_cq *q, uint64_t at, uint64_t value)
 
 int elan_thread_load(uint32_t code, elan_code *run)
 {
-	return elan_code_load(
-		cq_card(), program_node(), ELAN_CONTEXT, code, run);
+	return elan_thread_load_code(code, run, ELAN_CODE_BYTES);
 }
 
 int elan_thread_start(
@@ -382,12 +395,12 @@ int elan_card_alloc(uint64_t bytes, uint64_t *at)
 	if (!at)
 		return EFAULT;
 	return elan_memory_take(
-		cq_card(), program_node(), ELAN_CONTEXT, bytes, at);
+		cq_card(), program_node(), cq_context(), bytes, at);
 }
 
 int elan_card_free(uint64_t at)
 {
-	return elan_memory_give(cq_card(), program_node(), ELAN_CONTEXT, at);
+	return elan_memory_give(cq_card(), program_node(), cq_context(), at);
 }
 
 int elan_card_read(uint64_t at, void *to, uint32_t bytes)
@@ -397,10 +410,11 @@ int elan_card_read(uint64_t at, void *to, uint32_t bytes)
 
 	if (!bytes || bytes % 8 || at % 8)
 		return EINVAL;
+	elan_vm_find(cq_card(), program_node(), cq_context(), at, bytes, &at);
 	for (uint32_t i = 0; i < bytes; i += 8) {
 		struct nic_at a = nic_now(cq_card());
 		int code = elan_memory_load(
-			&a, ELAN_CONTEXT, at + i, &word, &late);
+			&a, cq_context(), at + i, &word, &late);
 
 		if (code)
 			return code;
@@ -412,6 +426,11 @@ int elan_card_read(uint64_t at, void *to, uint32_t bytes)
 
 /* --- the node's memory --- */
 
+uint64_t elan_memory_at(void)
+{
+	return program_base();
+}
+
 uint64_t elan_memory_bytes(void)
 {
 	return host_memory(program_host());
@@ -419,10 +438,10 @@ uint64_t elan_memory_bytes(void)
 
 bool elan_load_bytes(uint64_t at, void *to, size_t n)
 {
-	return program_read(at, to, n);
+	return cq_find(&at, n) && program_read(at, to, n);
 }
 
 bool elan_store_bytes(uint64_t at, const void *from, size_t n)
 {
-	return program_write(at, from, n);
+	return cq_find(&at, n) && program_write(at, from, n);
 }

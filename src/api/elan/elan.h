@@ -6,7 +6,7 @@
 #include "nic/elan4/elan4.h"
 #include "weft/elan.h"
 
-enum { ELAN_CONTEXT = 1 }; /* of the program's job */
+enum { ELAN_CONTEXT = 1 }; /* of a node's first process; others follow */
 
 /* How this program's CPU polls a word that the card writes. */
 struct poll_loop elan_poll_loop(void);

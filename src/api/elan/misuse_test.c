@@ -8,7 +8,7 @@
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
-enum { NODES = 4, BAD_EVENT = ELAN_EVENTS };
+enum { NODES = 4, BAD_EVENT = ELAN_EVENT_NAMES };
 
 static struct elan_cq open_queue(uint32_t id, uint32_t rights)
 {

@@ -80,7 +80,7 @@ static int msg_elan_open(struct msg_state *m)
 static void msg_elan_post(struct msg_state *m, uint32_t rank, uint64_t to,
 	const void *data, uint32_t bytes)
 {
-	elan_put(next_post(m), msg_node_of(m, rank), to, data, bytes, 0, 0);
+	elan_put(next_post(m), rank, to, data, bytes, 0, 0);
 }
 
 static void msg_elan_put(struct msg_state *m, uint32_t rank, uint64_t to,
@@ -89,15 +89,15 @@ static void msg_elan_put(struct msg_state *m, uint32_t rank, uint64_t to,
 {
 	struct elan_dma d = {
 		.bytes = bytes,
-		.destination = msg_node_of(m, rank),
+		.destination = rank,
 		.from = from,
 		.to = to,
 		.target_event = event_of(m, rank, counter),
 	};
 
 	if (bytes <= PUT_MOST) {
-		elan_put_from(next_post(m), msg_node_of(m, rank), to, from,
-			bytes, event_of(m, rank, counter), 0);
+		elan_put_from(next_post(m), rank, to, from, bytes,
+			event_of(m, rank, counter), 0);
 		return;
 	}
 	if (done) {
@@ -117,8 +117,8 @@ static void msg_elan_get(struct msg_state *m, uint32_t rank, uint64_t from,
 	arm(m, word, bytes);
 	for (uint64_t i = 0; i < bytes; i += n) {
 		n = bytes - i < ELAN_PACKET ? bytes - i : ELAN_PACKET;
-		elan_get(next_get(m), msg_node_of(m, rank), from + i, to + i,
-			(uint32_t)n, event_of(m, m->rank, word));
+		elan_get(next_get(m), rank, from + i, to + i, (uint32_t)n,
+			event_of(m, m->rank, word));
 	}
 }
 

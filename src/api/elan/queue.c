@@ -36,32 +36,106 @@ sim_time cq_way(void)
 	return cpu % cq_params()->cpus * cq_host()->hop;
 }
 
+/* --- processes --- */
+
+uint32_t cq_context(void)
+{
+	return ELAN_CONTEXT + program_process();
+}
+
+bool cq_is_own(uint64_t at, uint64_t bytes)
+{
+	const struct host *h = program_host();
+	uint64_t each = host_memory_each(h);
+
+	if (host_n_processes(h) > 1) /* it wraps below its first byte */
+		at -= program_process() * each;
+	return at <= each && bytes <= each - at;
+}
+
+bool cq_find(uint64_t *at, uint64_t bytes)
+{
+	return cq_is_own(*at, bytes) || elan_vm_find(cq_card(), program_node(),
+						cq_context(), *at, bytes, at);
+}
+
+bool cq_has(uint64_t at, uint64_t bytes)
+{
+	return cq_find(&at, bytes);
+}
+
+uint32_t elan_rank(void)
+{
+	const struct host_world *w = program_world();
+	site_id node = program_node();
+
+	BUG_IF(program_is_card());
+	return (w ? w->place[node] : node) * host_n_processes(program_host()) +
+	       program_process();
+}
+
+uint32_t elan_ranks(void)
+{
+	const struct host_world *w = program_world();
+
+	return (w ? w->n : cq_card()->n_nodes) *
+	       host_n_processes(program_host());
+}
+
+/* What the driver does for a process before its first queue: its ranks, and the
+ * memory that packets may access. */
+static int open_process(void)
+{
+	const struct elan_job job = {
+		.world = program_world(),
+		.each = host_n_processes(program_host()),
+		.first = ELAN_CONTEXT,
+	};
+
+	return elan_process_open(cq_card(), program_node(), cq_context(), &job);
+}
+
+int cq_open_memory(void)
+{
+	uint64_t first = program_base();
+
+	return elan_context_set(cq_card(), program_node(), cq_context(), first,
+		first + host_memory_each(program_host()) - 1);
+}
+
 /* --- queues --- */
 
 int elan_cq_open(
 	struct elan_cq *q, uint32_t id, enum elan_depth depth, uint32_t rights)
 {
-	struct nic *nic = cq_card();
-	int code = elan_queue_open(
-		nic, program_node(), id, depth, rights, ELAN_CONTEXT);
+	int code = open_process();
 
+	if (!code)
+		code = elan_queue_open(cq_card(), program_node(), id, depth,
+			rights, cq_context());
 	/* one that was not opened may be another's */
 	*q = (struct elan_cq){ .id = code ? ELAN_QUEUES : id };
 	if (!code)
-		elan_context_set(nic, program_node(), ELAN_CONTEXT, 0,
-			host_memory(program_host()) - 1);
+		cq_open_memory();
 	return code;
 }
 
 int elan_cq_close(struct elan_cq *q)
 {
+	int code = cq_may_use(q);
+
+	if (code)
+		return code == EBADF ? EINVAL : code;
 	return elan_queue_close(cq_card(), program_node(), q->id);
 }
 
 int elan_cq_restart(struct elan_cq *q)
 {
-	int code = elan_queue_restart(cq_card(), program_node(), q->id);
+	int code = cq_may_use(q);
 
+	if (code)
+		return code == EBADF ? EINVAL : code;
+	code = elan_queue_restart(cq_card(), program_node(), q->id);
 	if (!code)
 		*q = (struct elan_cq){ .id = q->id };
 	return code;
@@ -69,6 +143,8 @@ int elan_cq_restart(struct elan_cq *q)
 
 enum elan_error elan_cq_error(const struct elan_cq *q)
 {
+	if (cq_may_use(q))
+		return ELAN_FINE;
 	return elan_queue_error(cq_card(), program_node(), q->id);
 }
 
@@ -80,19 +156,30 @@ const char *elan_error_name(enum elan_error error)
 
 int elan_cq_map(struct elan_cq *q, uint64_t address)
 {
+	int code = cq_may_use(q);
+
+	if (code)
+		return code == EBADF ? EINVAL : code;
 	return elan_queue_map(cq_card(), program_node(), q->id, address);
 }
 
-bool cq_is_open(const struct elan_cq *q)
+int cq_may_use(const struct elan_cq *q)
 {
-	return elan_queue_depth(cq_card(), program_node(), q->id) != 0;
+	uint32_t context = elan_queue_context(cq_card(), program_node(), q->id);
+
+	if (context == cq_context())
+		return 0;
+	return context == ELAN_CONTEXTS ? EBADF : EACCES;
 }
 
 int cq_check(const struct elan_cq *q, uint64_t event, uint64_t other)
 {
-	if (!cq_is_open(q))
-		return EBADF;
-	return event < ELAN_EVENTS && other < ELAN_EVENTS ? 0 : EINVAL;
+	int code = cq_may_use(q);
+
+	if (code)
+		return code;
+	return event < ELAN_EVENT_NAMES && other < ELAN_EVENT_NAMES ? 0
+								    : EINVAL;
 }
 
 struct room {
@@ -131,10 +218,7 @@ static void store(struct elan_cq *q, uint32_t n)
 		q->free_at = program_now() + cq_way();
 	for (i = 0; i < n; i += k) {
 		k = n - i < most ? n - i : most;
-		q->free_at = elan_store(cq_card(), program_worker(),
-			program_node(), q->free_at, q->id,
-			(uint32_t)(q->stored % ELAN_PAGE), q->word + i, k);
-		q->stored += 8 * k;
+		cq_drain(q, q->word + i, k);
 	}
 	q->n -= n;
 	memmove(q->word, q->word + n, 8 * q->n);
@@ -149,11 +233,14 @@ void elan_flush(struct elan_cq *q)
 
 void cq_add(struct elan_cq *q, uint64_t word)
 {
-	uint32_t most = (uint32_t)cq_host()->pio_burst / 8;
+	const struct elan_host *host = cq_host();
+	uint32_t most = (uint32_t)host->pio_burst / 8;
 
 	if (q->n == ELAN_CQ_WORDS)
 		store(q, q->n - q->n % most);
 	q->word[q->n++] = word;
+	if (host->relaxed && cq_is_early(q))
+		store(q, q->n);
 }
 
 void cq_need_room(struct elan_cq *q, uint32_t bytes)
@@ -167,4 +254,22 @@ void cq_need_room(struct elan_cq *q, uint32_t bytes)
 	r.bytes = bytes;
 	if (!has_room(&r, &seen))
 		program_poll_until(has_room, &r, elan_poll_loop(), &seen);
+}
+
+void cq_add_bytes(struct elan_cq *q, const uint8_t *data, uint32_t bytes)
+{
+	uint64_t word;
+
+	for (uint32_t i = 0; i < bytes; i += 8) {
+		word = 0;
+		memcpy(&word, data + i, bytes - i < 8 ? bytes - i : 8);
+		cq_add(q, word);
+	}
+}
+
+void cq_begin(struct elan_cq *q, uint32_t bytes, sim_time born)
+{
+	cq_need_room(q, bytes);
+	elan_note_birth(
+		cq_card(), program_node(), q->id, q->stored + 8 * q->n, born);
 }

@@ -14,12 +14,48 @@ const struct elan_host *cq_host(void);
  * first CPU. */
 sim_time cq_way(void);
 
-bool cq_is_open(const struct elan_cq *q);
+/* The context of the program's process. */
+uint32_t cq_context(void);
+/* Whether these bytes are in the process's part of the node's memory; or there
+ * or in its virtual memory: *at becomes their place in the node's memory. */
+bool cq_is_own(uint64_t at, uint64_t bytes);
+bool cq_find(uint64_t *at, uint64_t bytes);
+bool cq_has(uint64_t at, uint64_t bytes);
+/* Opens the process's own memory to its card: 0, or ENOMEM. */
+int cq_open_memory(void);
+
+/* Whether the program may use a queue: EBADF if it is not open, EACCES if it is
+ * another process's, or 0. */
+int cq_may_use(const struct elan_cq *q);
 /* Checks a queue and the events of a command: an error number, or 0. */
 int cq_check(const struct elan_cq *q, uint64_t event, uint64_t other);
 /* Waits until this number of bytes fits after the waiting words. */
 void cq_need_room(struct elan_cq *q, uint32_t bytes);
 /* Adds a waiting word, for which there is room. */
 void cq_add(struct elan_cq *q, uint64_t word);
+/* Adds bytes, in whole words; the last one's rest is zeros. */
+void cq_add_bytes(struct elan_cq *q, const uint8_t *data, uint32_t bytes);
+/* Waits for room: the next word begins a packet or a DMA of a program that was
+ * begun at some time; SIM_NEVER: when it is stored. */
+void cq_begin(struct elan_cq *q, uint32_t bytes, sim_time born);
+
+/* --- input.c --- */
+
+/* elan_enqueue() of a library whose own call takes some more time. */
+int cq_enqueue(struct elan_cq *q, uint32_t rank, const struct elan_letter *l,
+	sim_time software);
+
+/* --- drain.c --- */
+
+/* Whether the last word makes its write buffer drain before it is full. */
+bool cq_is_early(const struct elan_cq *q);
+/* A write buffer with the next n words to be stored drains. */
+void cq_drain(struct elan_cq *q, const uint64_t *word, uint32_t n);
+
+/* Words of a command about one event, without its operands, and of the end of a
+ * packet; they return how many. */
+uint32_t words_set(
+	uint64_t words[2], enum elan_command c, uint32_t event, uint32_t high);
+uint32_t words_close(uint64_t words[2], uint32_t event, uint32_t other);
 
 #endif

@@ -2,11 +2,12 @@
 #include <errno.h>
 
 #include "api/sw/sw.h"
+#include "base/bits.h"
 #include "base/mem.h"
 
 static bool is_depth(uint32_t n, uint32_t most)
 {
-	return n && n <= most && !(n & (n - 1));
+	return n <= most && bits_is_power(n);
 }
 
 /* --- interfaces --- */

@@ -13,6 +13,7 @@
 #define WORDS_AT  BENCH_FREE
 
 enum { MOST_WORDS = 1 << 20, MOST_SENDERS = 65536, COUNTER = 0, NOTICE = 8 };
+enum { USUAL_SENDERS = 32 };
 
 struct amo {
 	struct bench bench;
@@ -25,9 +26,9 @@ struct amo {
 static const struct param params[] = {
 	KEY_COUNT("variables", AT(variables), "1", 1, MOST_WORDS,
 		"number of words that are added to"),
-	KEY_COUNT("senders", AT(senders), "32", 1, MOST_SENDERS,
+	KEY_COUNT("senders", AT(senders), "0", 0, MOST_SENDERS,
 		"number of nodes that add to words of node 0, at routers other "
-		"than node 0's"),
+		"than node 0's; 0: 32, or all of them if there are fewer"),
 	KEY_COUNT("rounds", AT(bench.rounds), "32000", 1, 1000000000,
 		"total number of additions"),
 	KEY_COUNT("window", AT(window), "64", 1, 64,
@@ -121,19 +122,32 @@ static site_id first_sender(const struct topo *t)
 	return s;
 }
 
+static int set_senders(struct amo *m, const struct topo *t, struct err *e)
+{
+	uint32_t most = t->n_nodes - first_sender(t);
+
+	if (!m->senders)
+		m->senders = most < USUAL_SENDERS ? most : USUAL_SENDERS;
+	if (m->senders && m->senders <= most)
+		return 0;
+	return err_set(e,
+		"senders: only %u nodes are at routers other than node 0's",
+		most);
+}
+
 static int amo_init(struct load *l, struct err *e)
 {
-	const struct topo *t = l->topo;
 	struct amo *m = (struct amo *)l;
 	struct bench_needs n = {
-		.n_programs = 1 + (uint32_t)m->senders,
 		.memory = BENCH_MEMORY,
 		.touched = 64 << 10,
 		.is_for_rate = true,
 	};
-	uint32_t most = t->n_nodes - first_sender(t);
 	const struct bench_atomics *atomics;
 
+	if (set_senders(m, l->topo, e))
+		return -1;
+	n.n_programs = 1 + (uint32_t)m->senders;
 	if (bench_init(&m->bench, &n, e))
 		return -1;
 	atomics = m->bench.driver->atomics;
@@ -141,11 +155,6 @@ static int amo_init(struct load *l, struct err *e)
 		return err_set(e, "amo: the %s has no atomic operations%s",
 			l->nic_ops->title,
 			atomics ? " that it acknowledges" : "");
-	if (m->senders > most)
-		return err_set(e,
-			"senders: only %u nodes are at routers other than node "
-			"0's",
-			most);
 	return 0;
 }
 

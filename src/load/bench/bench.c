@@ -75,6 +75,15 @@ static int check_means(const struct bench *b, struct err *e)
 		return err_set(e,
 			"by: %s delivers nothing and is for stream only",
 			m->name);
+	if (m->is_tagged && !b->needs.has_receives)
+		return err_set(e,
+			"by: %s needs receives and is for pingpong and stream "
+			"only",
+			m->name);
+	if (m->is_tagged && m->most && b->bytes > m->most)
+		return err_set(e,
+			"bytes: %lld is more than %s sends (want at most %u)",
+			(long long)b->bytes, m->name, m->most);
 	return 0;
 }
 
@@ -176,6 +185,8 @@ static int check_processes(struct bench *b, struct err *e)
 	if (most && b->procs > most)
 		return err_set(e, "procs: the %s serves at most %u processes",
 			l->nic_ops->title, most);
+	if (b->needs.lanes && b->driver->is & BENCH_HAS_PROCESSES)
+		b->procs = b->needs.lanes;
 	return 0;
 }
 
@@ -303,6 +314,12 @@ void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
 	program_start(l->host, x->node, thread, l->begin, run_end, x);
 }
 
+uint32_t bench_thread(const struct bench *b, uint32_t lane)
+{
+	return b->procs > 1 ? lane * host_threads_each(b->programs.load.host)
+			    : lane;
+}
+
 void bench_start_pair(struct bench *b, const struct bench_program *begin,
 	const struct bench_program *answer)
 {
@@ -316,7 +333,8 @@ void bench_start_pair(struct bench *b, const struct bench_program *begin,
 		b->ends[i].lane = i % lanes;
 		b->ends[i].peer = (uint32_t)(begins ? b->to : b->from);
 		bench_run(b, i, (site_id)(begins ? b->from : b->to),
-			(uint32_t)b->cpu + i % lanes, begins ? begin : answer);
+			(uint32_t)b->cpu + bench_thread(b, i % lanes),
+			begins ? begin : answer);
 	}
 }
 
@@ -331,6 +349,13 @@ void bench_start_all(struct bench *b, const struct bench_program *program)
 			i % procs * threads + (uint32_t)b->cpu, program);
 		b->ends[i].rank = i;
 	}
+}
+
+void bench_count(struct bench_end *x)
+{
+	x->start = program_now();
+	if (x->bench->warm && x->bench->looks->warmed)
+		x->bench->looks->warmed(x);
 }
 
 bool bench_report(const struct bench *b, struct load_result *r)

@@ -58,13 +58,15 @@ struct bench_needs {
 	bool has_processes; /* may have several on a node, without messages */
 	/* Accepts means that are calculated, or that drop their bytes. */
 	bool draws, drops;
+	bool has_receives; /* it posts receives for means that need them */
 };
 
 struct bench {
 	struct programs programs;
 	/* keys that several experiments have */
 	int64_t via, from, to, bytes, rounds, cpu;
-	int64_t procs; /* of each node, by messages; 0: one */
+	int64_t warm; /* rounds before those that count */
+	int64_t procs; /* of each node; 0: one */
 	char by[PARAM_TEXT_MAX];
 	int64_t source, target; /* memories: 0 the host's, else 1 + a GPU */
 	int64_t port; /* of a node, by which transfers leave; or -1 */
@@ -137,6 +139,9 @@ struct bench_means {
 	/* Receivers wait for it in a way of its own, so it cannot be mixed with
 	 * others. */
 	bool is_alone;
+	/* Messages that are matched with receives: the driver's table, for
+	 * experiments that have them. */
+	bool is_tagged;
 	/* The time of a transfer from program to program, if it is calculated;
 	 * NULL: it is simulated. */
 	sim_time (*drawn)(const struct bench *b, uint64_t bytes);
@@ -163,6 +168,7 @@ enum {
 	/* Puts to a GPU may need the program at the target. */
 	BENCH_NEEDS_TARGET = 32,
 	BENCH_HAS_MESSAGES = 64, /* with bench_send() and bench_receive() */
+	BENCH_HAS_PROCESSES = 128, /* lanes are processes, not threads */
 };
 
 /*
@@ -204,6 +210,7 @@ struct bench_driver {
 	const struct bench_gpus *gpus;
 	const struct bench_atomics *atomics;
 	const struct bench_channel *channel;
+	const struct bench_tagged *tagged;
 	const struct bench_looks *looks;
 	/* Operations of the network itself: */
 	const struct bench_cast *cast; /* it copies the packets of one node */
@@ -248,6 +255,9 @@ struct bench_looks {
 	uint64_t (*n_seen)(const struct bench *b);
 	/* The part of a latency that is software. */
 	sim_time (*software)(const struct bench *b);
+	/* A program has done its warm rounds, which report() leaves out; from
+	 * the program. */
+	void (*warmed)(struct bench_end *x);
 	/* Its own figures of transfers between nodes from and to, and of their
 	 * rate. */
 	void (*report)(const struct bench *b, struct load_result *r);
@@ -300,6 +310,22 @@ struct bench_channel {
 	/* To a lane of a node; flush() is false if it had no buffer. */
 	void (*send)(struct bench_end *x, uint32_t node, uint32_t lane,
 		uint64_t from, uint64_t bytes);
+};
+
+/* Messages that are matched with receives. */
+struct bench_tagged {
+	uint32_t most; /* receives that have not been awaited */
+	/* Posts a receive of a node's next message; awaits the one that was
+	 * posted first. */
+	bool (*post)(struct bench_end *x, uint32_t node, uint64_t to,
+		uint64_t bytes);
+	bool (*await)(struct bench_end *x);
+	bool (*send)(struct bench_end *x, uint32_t node, uint64_t from,
+		uint64_t bytes);
+	/* Posts n receives of its messages that none will match, for ever. */
+	bool (*obstruct)(struct bench_end *x, uint32_t node, uint32_t n);
+	/* Waits until the bytes of all that were sent may change. */
+	bool (*finish)(struct bench_end *x);
 };
 
 struct bench_rogue {
@@ -467,6 +493,8 @@ void bench_open_ends(struct bench *b);
 /* The i-th program, on a thread of a node. */
 void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
 	const struct bench_program *program);
+/* The first hardware thread of a lane, in addition to the key's CPU. */
+uint32_t bench_thread(const struct bench *b, uint32_t lane);
 /* In start(): one on each of two nodes, or as many as needs.lanes says, each
  * with its peer, first those that begin; or one on each node. */
 void bench_start_pair(struct bench *b, const struct bench_program *begin,
@@ -475,6 +503,13 @@ void bench_start_all(struct bench *b, const struct bench_program *program);
 /* In report(): the layer, and programs_report(); false if there is nothing else
  * to report. */
 bool bench_report(const struct bench *b, struct load_result *r);
+/* All rounds of a program, warm ones included. */
+static inline uint64_t bench_rounds(const struct bench *b)
+{
+	return (uint64_t)(b->warm + b->rounds);
+}
+/* A program's rounds count from now on. */
+void bench_count(struct bench_end *x);
 /* From the first program's start to the last one's end. */
 sim_time bench_time(const struct bench *b);
 /* The same of n programs that have ended, from one on. */
@@ -562,6 +597,12 @@ uint32_t bench_quick(const struct bench *b);
 static inline bool bench_drops(const struct bench *b)
 {
 	return b->driver->means[b->means].is_dropped;
+}
+/* The key's means, if their messages are matched with receives; or NULL. */
+static inline const struct bench_tagged *bench_tagged(const struct bench_end *x)
+{
+	return x->driver->means[x->bench->means].is_tagged ? x->driver->tagged
+							   : NULL;
 }
 /* Access to its memory, by a core or by a GPU. */
 void bench_write(

@@ -30,6 +30,7 @@ struct pingpong {
 	struct bench bench; /* used by programs only */
 	/* keys */
 	int64_t routing;
+	int64_t posted, early; /* of receives */
 	int64_t min, max, step; /* crossover's */
 	char between[PARAM_TEXT_MAX];
 
@@ -51,6 +52,13 @@ static const struct param params[] = {
 		"payload of a message, or of the packet with via=net"),
 	KEY_COUNT("rounds", AT(bench.rounds), "1000", 1, 1000000000,
 		"number of round trips"),
+	KEY_WARM(AT(bench.warm)),
+	KEY_COUNT("posted", AT(posted), "0", 0, 4096,
+		"number of receives of each program in front of the others "
+		"that match no message, for means whose messages are matched"),
+	KEY(PARAM_TIME, "early", AT(early), "0 ns", 0, PS_PER_S, NULL,
+		"time by which each receive is posted later than it could be, "
+		"for the same means"),
 	KEY_WORD("via", AT(bench.via), "net", "net|nic|msg",
 		"layer; net: a packet, timed from its injection to the arrival "
 		"of its tail; nic: a transfer by the network interface, timed "
@@ -167,13 +175,41 @@ static uint64_t end_of(uint64_t bytes)
 /* Whether the end of a message is seen by a counter. */
 static bool counts(const struct bench_end *x)
 {
-	return !(x->driver->is & BENCH_HAS_MESSAGES) && !x->driver->wait_word;
+	return !bench_tagged(x) && !(x->driver->is & BENCH_HAS_MESSAGES) &&
+	       !x->driver->wait_word;
 }
 
 static void expect(struct bench_end *x, uint64_t bytes)
 {
 	if (counts(x))
 		x->driver->expect(x, 0, bytes);
+}
+
+/* The receive of the next message is posted while the last one is under way, or
+ * later, so that the message comes early. */
+static bool post(struct bench_end *x, uint64_t bytes)
+{
+	const struct pingpong *g = (struct pingpong *)x->bench;
+
+	if (!bench_tagged(x))
+		return true;
+	if (g->early)
+		program_charge(g->early);
+	return bench_tagged(x)->post(x, x->peer, BENCH_TARGET, bytes);
+}
+
+/* Before the first message. */
+static bool post_first(struct bench_end *x, uint64_t bytes)
+{
+	return x->begins || post(x, bytes);
+}
+
+static bool obstruct(struct bench_end *x)
+{
+	const struct pingpong *g = (struct pingpong *)x->bench;
+
+	return !g->posted ||
+	       bench_tagged(x)->obstruct(x, x->peer, (uint32_t)g->posted);
 }
 
 static void send(
@@ -188,7 +224,9 @@ static void send(
 	p.means = means;
 	if (x->driver->wait_word)
 		p.counter = BENCH_NONE;
-	if (x->driver->is & BENCH_HAS_MESSAGES)
+	if (bench_tagged(x))
+		bench_tagged(x)->send(x, x->peer, p.from, bytes);
+	else if (x->driver->is & BENCH_HAS_MESSAGES)
 		bench_send(x, x->peer, bytes);
 	else
 		x->driver->put(x, &p);
@@ -211,6 +249,8 @@ static bool wait_packets(struct bench_end *x, uint64_t number, uint64_t bytes)
 
 static bool wait_message(struct bench_end *x, uint64_t number, uint64_t bytes)
 {
+	if (bench_tagged(x))
+		return bench_tagged(x)->await(x);
 	if (x->driver->is & BENCH_HAS_MESSAGES)
 		return bench_receive(x, x->peer, bytes);
 	if (!x->driver->wait_word)
@@ -252,6 +292,8 @@ static bool rally(struct bench_end *x, uint64_t number, uint64_t bytes,
 		return false;
 	expect(x, x->begins ? bytes : next);
 	send(x, number + !x->begins, bytes, means);
+	if (!post(x, x->begins ? bytes : next))
+		return false;
 	return !x->begins || receive(x, number + 1, bytes);
 }
 
@@ -270,15 +312,19 @@ static uint64_t size_at(const struct pingpong *g, uint64_t k)
 
 static bool prepare(struct bench_end *x)
 {
-	expect(x, size_at((struct pingpong *)x->bench, 0));
-	return true;
+	const struct pingpong *g = (struct pingpong *)x->bench;
+	uint64_t bytes = size_at(g, 0);
+
+	expect(x, bytes);
+	return obstruct(x) && (g->early || post_first(x, bytes));
 }
 
-/* All rounds of one size by one of the means, from message k on. */
-static bool play_rounds(struct bench_end *x, uint64_t k, uint32_t means)
+/* Rounds of one size by one of the means, from message k on. */
+static bool play_rounds(
+	struct bench_end *x, uint64_t k, int64_t rounds, uint32_t means)
 {
 	const struct pingpong *g = (struct pingpong *)x->bench;
-	uint64_t end = k + (uint64_t)g->bench.rounds;
+	uint64_t end = k + (uint64_t)rounds;
 
 	for (; k < end; k++)
 		if (!rally(x, g->first + 2 * k, size_at(g, k),
@@ -296,14 +342,19 @@ static sim_time *took(const struct bench_end *x, uint32_t size, uint32_t m)
 static bool play(struct bench_end *x)
 {
 	struct pingpong *g = (struct pingpong *)x->bench;
-	uint64_t k = 0;
+	int64_t rounds = g->bench.rounds;
+	uint64_t k = (uint64_t)g->bench.warm;
 
+	if (g->early && !post_first(x, size_at(g, 0)))
+		return false;
+	if (!play_rounds(x, 0, g->bench.warm, g->means[0]))
+		return false;
 	for (uint32_t i = 0; i < g->n_sizes; i++)
 		for (uint32_t m = 0; m < g->n_means; m++) {
-			x->start = program_now();
-			if (!play_rounds(x, k, g->means[m]))
+			bench_count(x);
+			if (!play_rounds(x, k, rounds, g->means[m]))
 				return false;
-			k += (uint64_t)g->bench.rounds;
+			k += (uint64_t)rounds;
 			*took(x, i, m) = x->end - x->start;
 		}
 	return true;
@@ -335,15 +386,26 @@ static int pair_init(struct load *l, struct err *e)
 		.is_msg = b->via == 2,
 		.draws = true,
 		.has_port = true,
+		.has_receives = true,
 	};
 
-	b->programs.expected = 2 * (uint64_t)b->rounds;
+	b->programs.expected = 2 * bench_rounds(b);
 	if (bench_init(b, &n, e))
 		return -1;
-	if (!b->bytes && !(b->driver->is & BENCH_HAS_MESSAGES))
+	if (!b->bytes && !(b->driver->is & BENCH_HAS_MESSAGES) &&
+		!b->driver->means[b->means].is_tagged)
 		return err_set(e,
 			"bytes: 0 is out of range, because the receiver could "
 			"not see the put arrive (want at least 1)");
+	if (b->warm && b->driver->means[b->means].drawn)
+		return err_set(e, "warm: a calculated curve has no rounds "
+				  "that differ");
+	if ((g->posted || g->early) && !b->driver->means[b->means].is_tagged)
+		return err_set(e,
+			"%s: has no effect, because by=%s has no "
+			"receives; by=match has",
+			g->posted ? "posted" : "early",
+			b->driver->means[b->means].name);
 	/* nobody has to set anything before the first message comes */
 	b->needs.is_early =
 		b->driver->is & BENCH_HAS_MESSAGES || b->driver->wait_word;

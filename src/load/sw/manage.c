@@ -437,8 +437,11 @@ static struct topo_end living_peer(const struct topo *t, router_id r, port_id p)
 /* That no packets wait for each other; nodes that are cut off have no ways. */
 static bool is_proved(const struct net *n, sim_time now)
 {
-	const struct route_written written = { n, memory_at,
-		multicast_has(n->coll) ? casts_at : NULL };
+	const struct route_written written = {
+		.arg = n,
+		.memory = memory_at,
+		.casts = multicast_has(n->coll) ? casts_at : NULL,
+	};
 	struct living x = { *n->topo->ops, n, now };
 	struct topo *t = mem_alloc(1, n->topo->ops->size);
 	struct proof p = { 0 };

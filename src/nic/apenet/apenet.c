@@ -1,5 +1,6 @@
 #include "nic/apenet/frame.h"
 
+#include "base/bits.h"
 #include "base/mem.h"
 
 #define AT(field)  offsetof(struct ape_params, field)
@@ -248,22 +249,17 @@ static const struct net_client_ops client = {
 
 /* --- life --- */
 
-static bool is_power(int64_t n)
-{
-	return n > 0 && !(n & (n - 1));
-}
-
 static int check_params(const struct ape_params *p, const struct gpus *g,
 	uint32_t most, struct err *e)
 {
-	if (!is_power(p->queue))
+	if (!bits_is_power(p->queue))
 		return err_set(e, "nic.dma.queue: %lld is not a power of two",
 			(long long)p->queue);
-	if (!is_power(p->events))
+	if (!bits_is_power(p->events))
 		return err_set(e, "nic.events: %lld is not a power of two",
 			(long long)p->events);
 	if (p->entries &&
-		(p->entries % p->ways || !is_power(p->entries / p->ways)))
+		(p->entries % p->ways || !bits_is_power(p->entries / p->ways)))
 		return err_set(e,
 			"nic.tlb.entries: %lld entries are not a power of two "
 			"of sets with %lld entries each (nic.tlb.ways)",

@@ -6,16 +6,24 @@
  *	until that is in the card                              descriptor
  *	until it is decoded                                    queue at the card
  *	of a DMA, until it is read                             engine
+ *	until its source is translated                         translation
  *	reads of a DMA                                         memory read
  *	until an assembler takes them                          engine
  *	until the packet leaves                                packet
- *	until it leaves for the last time                      retry
+ *	until it leaves for the last time                      retry, or
+ *	  translation, if a page was missing at its target
  *	  ... the network ...
  *	until its tail is there, where that was stored or
  *	read later than the network took it             descriptor, memory read
  *	until the input takes it                               receiver
+ *	until its addresses are translated                     translation
  *	until its test is decided                              memory read
  *	until it is in memory                                  memory write
+ *	of a message in an input queue, until a thread has
+ *	looked at it in vain                                   engine
+ *	until what it waits for comes to that thread           receiver
+ *	until the thread asks for the bus                      engine
+ *	until all that it writes for it is in memory           memory write
  *
  * A packet whose test fails is not counted, like a refused one.  A get's answer
  * continues its budget; until memory is read that is memory read.
@@ -70,7 +78,7 @@ struct elan_account elan_account_begin(const struct nic_at *a,
 	c.engine = kind == BOOK_PUT ? "DMA engine" : "STEN";
 	c.handed = b.handed;
 	c.came = b.came;
-	c.asked = c.reading = c.read = c.built = a->t;
+	c.asked = c.looked = c.reading = c.read = c.built = a->t;
 	return c;
 }
 
@@ -95,12 +103,14 @@ void elan_account_packet(
 		nic_charge(a, id, CAUSE_DESCRIPTOR, c->came);
 		nic_charge(a, id, CAUSE_CARD, c->asked);
 		book_at_part(book_of(a), id, a->s, c->engine);
-		nic_charge(a, id, CAUSE_ENGINE, c->reading);
+		nic_charge(a, id, CAUSE_ENGINE, c->looked);
+		nic_charge(a, id, CAUSE_TRANSLATION, c->reading);
 		nic_charge(a, id, CAUSE_MEMORY_READ, c->read);
 		nic_charge(a, id, CAUSE_ENGINE, c->built);
 	}
 	nic_charge(a, id, CAUSE_PACKET, c->left);
-	nic_charge(a, id, CAUSE_RETRY, a->t);
+	nic_charge(
+		a, id, c->was_missing ? CAUSE_TRANSLATION : CAUSE_RETRY, a->t);
 }
 
 /* --- at the receiver --- */
@@ -131,4 +141,44 @@ void elan_account_done(const struct nic_at *a, packet_id id)
 	/* A get's budget continues in its answer. */
 	nic_charge(a, id, CAUSE_MEMORY_WRITE, a->t);
 	nic_account_end(a, id, true);
+}
+
+/* --- in slots of input queues --- */
+
+uint32_t elan_account_slot(const struct nic_at *a, packet_id id, uint32_t slot)
+{
+	struct slots *notes = &elan_here(a)->inputs.notes;
+	uint32_t note;
+	struct elan_note *x;
+
+	if (!book_has(book_of(a), id)) {
+		nic_account_end(a, id, true);
+		return 0;
+	}
+	note = slots_take(notes);
+	x = elan_note(a, note);
+	nic_charge(a, id, CAUSE_MEMORY_WRITE, a->t);
+	x->held = book_hold(book_of(a), a->w->id, id);
+	x->place = slot;
+	return note;
+}
+
+/* A packet stands for the message once more, to charge its time. */
+void elan_account_end(const struct nic_at *a, uint32_t note)
+{
+	const struct elan_note *x = elan_note(a, note);
+	struct packet_pool *pool = a->nic->net->pool;
+	packet_id id = packet_take(pool, a->w->id);
+
+	book_resume(book_of(a), a->w->id, id, &x->held);
+	book_at_one(book_of(a), id, a->s, "match, slot", x->place);
+	nic_charge(a, id, CAUSE_MEMORY_WRITE, x->shown);
+	nic_charge(a, id, CAUSE_ENGINE, x->parked);
+	nic_charge(a, id, CAUSE_RECEIVER, x->parked ? x->taken : 0);
+	nic_charge(a, id, CAUSE_ENGINE, x->asked ? x->asked : a->t);
+	book_at_one(book_of(a), id, a->s, "copy, elements", x->looked);
+	nic_charge(a, id, CAUSE_MEMORY_WRITE, a->t);
+	nic_account_end(a, id, true);
+	packet_give(pool, a->w->id, id);
+	slots_give(&elan_here(a)->inputs.notes, note);
 }

@@ -10,12 +10,18 @@ enum { ELAN_MOST_PIECES = ELAN_BLOCKS + 2 }; /* of a packet; one is a test */
 
 /* A transaction of a packet. */
 struct elan_piece {
-	uint64_t address; /* target of a write, source of a get */
-	uint64_t back; /* target of a get's answer; a test's value */
-	uint32_t event, count; /* of a test: operation, none */
+	uint64_t address; /* target of a write, source of a get; a tag */
+	/* target of a get's answer; a test's value; of a message: all its bytes
+	 * << 32 | the place of these */
+	uint64_t back;
+	/* of a test: operation, none; of a message: queue | sender's rank <<
+	 * 12, number | kind << 16 */
+	uint32_t event, count;
 	uint16_t bytes;
 	uint16_t at; /* of a write: in the data */
-	uint8_t what; /* ELAN_WRITE, ELAN_GET, ELAN_SET, ELAN_TEST */
+	uint8_t what; /* ELAN_WRITE, ELAN_GET, ELAN_SET, ELAN_TEST, ELAN_ENQUEUE
+		       */
+	uint8_t flags; /* at the receiver: of its page, enum elan_area_flag */
 };
 
 /* Names a get of a node; place 0: none. */
@@ -36,6 +42,7 @@ enum elan_kind {
 	ELAN_ACKED,
 	ELAN_DENIED, /* its test failed: not executed, no retry */
 	ELAN_BUSY, /* retry: there will be room */
+	ELAN_FAULTED, /* retry: there will be its page */
 	ELAN_NACKED, /* retry, up to the limit */
 	ELAN_REFUSED, /* no retry */
 	ELAN_ABORTED, /* an incomplete packet */
@@ -72,9 +79,9 @@ struct elan_buffer {
 	uint16_t last; /* node of the range; its destination is the first */
 	uint32_t number; /* of the broadcast that it answers */
 	sim_time asked; /* its command, or its data, was in the card */
-	/* when the packet's head and each block of data left the source; the
-	 * receiver sees the blocks as much later as the head */
-	sim_time left_at, left[ELAN_MOST_PIECES];
+	/* when the packet's head, its tail and the end of each transaction
+	 * left the source; the receiver sees these as much later as the head */
+	sim_time left_at, tail, left[ELAN_MOST_PIECES];
 	uint32_t answer; /* to a get: its sequence */
 	uint8_t handed; /* pieces handed to the bus */
 	uint8_t todo; /* bursts and the tail that are still to come */
@@ -117,6 +124,29 @@ static inline bool elan_has_test(const struct elan_buffer *b)
 static inline bool elan_is_get(const struct elan_buffer *b)
 {
 	return b->n_pieces && b->piece[0].what == ELAN_GET;
+}
+
+/* Whether it begins with a message for an input queue. */
+static inline bool elan_is_message(const struct elan_buffer *b)
+{
+	return b->n_pieces && b->piece[0].what == ELAN_ENQUEUE;
+}
+
+/* The number of a message's queue, and its sender's rank. */
+static inline uint32_t elan_input_of(const struct elan_piece *p)
+{
+	return p->event & (ELAN_INPUTS - 1);
+}
+
+static inline uint32_t elan_sender_of(const struct elan_piece *p)
+{
+	return p->event / ELAN_INPUTS;
+}
+
+/* Whether a transaction carries data. */
+static inline bool elan_has_data(const struct elan_piece *p)
+{
+	return p->what == ELAN_WRITE || p->what == ELAN_ENQUEUE;
 }
 
 static inline void elan_add_piece(struct elan_buffer *b, struct elan_piece p)

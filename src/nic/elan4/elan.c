@@ -46,6 +46,7 @@ static const struct nic_counter counters[] = {
 	ERROR(ELAN_ERROR_REFUSED, "refused by the receiver"),
 	ERROR(ELAN_ERROR_RETRIES, "too many retries"),
 	ERROR(ELAN_ERROR_MEMORY, "uncorrectable error in card memory"),
+	ERROR(ELAN_ERROR_ROOM, "card memory full"),
 	COUNTER(nacks, "packets"),
 	COUNTER(timeouts, "packets"),
 	COUNTER(resent, "packets"),
@@ -70,8 +71,18 @@ static const struct nic_counter card_counters[] = {
 	ACCESSES("dma", ELAN_BY_DMA),
 	ACCESSES("thread", ELAN_BY_THREAD),
 	ACCESSES("core", ELAN_BY_CORE),
+	CARD("tlb_hits", tlb_hits, "pages"),
+	CARD("tlb_fills", tlb_fills, "pages"),
+	CARD("tlb_links", tlb_links, "blocks"),
+	CARD("page_faults", faults, "pages"),
+	ACCESSES("code", ELAN_BY_CODE),
 	CARD("queues_fetched", fetched, "queues"),
 	CARD("queues_exchanged", exchanged, "queues"),
+	CARD("messages", messages, "messages"),
+	CARD("matched", noted[ELAN_MATCHED], "messages"),
+	CARD("early", noted[ELAN_EARLY], "messages"),
+	CARD("moved", noted[ELAN_MOVED], "messages"),
+	CARD("elements", noted[ELAN_ELEMENTS], "elements"),
 	CARD("corrected", corrected, "words"),
 	CARD("uncorrectable", uncorrectable, "words"),
 	{ 0 },
@@ -114,9 +125,13 @@ static const struct nic_member members[] = {
 	MEMBER(slots, steps, sizeof(struct elan_step)),
 	MEMBER(slots, card_reads, sizeof(struct elan_card_read)),
 	MEMBER(side_reads, reads, 0),
-	MEMBER(ranges, contexts, 0),
+	MEMBER(elan_areas, areas, 0),
+	MEMBER(elan_mmu, mmu, 0),
+	MEMBER(slots, faults.items, sizeof(struct elan_fault)),
+	MEMBER(slots, faults.waiters, sizeof(struct elan_waiter)),
 	MEMBER(seen, seen, 0),
 	MEMBER(elan_queues, queues, 0),
+	MEMBER(elan_processes, processes, 0),
 	MEMBER(elan_chip, chip, 0),
 	MEMBER(slots, events.fired, sizeof(struct elan_firing)),
 	MEMBER(elan_events, events, 0), /* before its copies go */
@@ -124,8 +139,12 @@ static const struct nic_member members[] = {
 	MEMBER(resend, sender.resend, 0),
 	MEMBER(slots, gets.items, sizeof(struct elan_get)),
 	MEMBER(ring, dmas.waiting, sizeof(struct elan_run)),
+	MEMBER(ring, dmas.parked, sizeof(struct elan_run)),
+	MEMBER(ring, dmas.again, sizeof(struct elan_run)),
 	MEMBER(ring, dmas.ready, sizeof(struct elan_ready)),
 	MEMBER(slots, dmas.reads, sizeof(struct elan_read)),
+	MEMBER(elan_iqs, inputs, 0),
+	MEMBER(slots, inputs.notes, sizeof(struct elan_note)),
 	MEMBER(elan_threads, threads, 0),
 	{ 0 },
 };
@@ -137,6 +156,7 @@ static void node_init(struct nic *nic, void *node, site_id s)
 
 	elan_sdram_open(&n->sdram, host_at(nic->host, s),
 		(uint64_t)x->params.memory.size);
+	elan_mmu_init(&n->mmu, &x->params);
 	side_reads_init(&n->reads, &x->reads, &n->ticks);
 	resend_init(&n->sender.resend, &x->resend, &n->ticks,
 		sizeof(struct elan_sending));
@@ -153,7 +173,7 @@ static int audit_node(const void *node, site_id s, struct err *e)
 {
 	const struct elan_node *n = node;
 	uint32_t dmas = elan_dmas_left(&n->dmas);
-	uint32_t copies = elan_events_left(n);
+	uint32_t copies = elan_copies_left(n);
 	uint32_t inside = n->input.inside + (n->input.in.first ? 1u : 0u);
 	uint32_t sent = n->sender.resend.items.used;
 
@@ -201,7 +221,7 @@ static void on_block(const struct nic_at *a, uint32_t piece)
 /* By engine; others are the sender's. */
 static void (*const units[ELAN_ENGINES])(
 	const struct nic_at *a, uint32_t data) = {
-	UNIT(ELAN_ENGINE_EVENT) = elan_event_on_done,
+	UNIT(ELAN_ENGINE_EVENT) = elan_copy_on_slot,
 	UNIT(ELAN_ENGINE_STORE) = elan_queue_on_store,
 	UNIT(ELAN_ENGINE_HALF) = elan_sten_on_half,
 	UNIT(ELAN_ENGINE_READ) = on_read,
@@ -213,7 +233,7 @@ static void (*const units[ELAN_ENGINES])(
 	UNIT(ELAN_ENGINE_BUS) = elan_bus_on_free,
 	UNIT(ELAN_ENGINE_THREAD) = elan_thread_on_go,
 	UNIT(ELAN_ENGINE_GET) = elan_get_on_late,
-	UNIT(ELAN_ENGINE_COPIED) = elan_event_on_copied,
+	UNIT(ELAN_ENGINE_COPIED) = elan_copy_on_written,
 	UNIT(ELAN_ENGINE_CARD) = elan_card_on_step,
 	UNIT(ELAN_ENGINE_COMMAND) = elan_command_on_free,
 };
@@ -249,6 +269,14 @@ static bool is_stale(const void *node, uint32_t number, uint32_t data)
 	if (engine_of(number) == ELAN_ENGINE_GET)
 		return !n->gets.late.first;
 	return resend_is_stale(&n->sender.resend, engine_of(number), data);
+}
+
+/* Packets for a full input queue. */
+static bool is_patient(const void *node, uint32_t number, uint32_t data)
+{
+	const struct elan_node *n = node;
+
+	return resend_is_patient(&n->sender.resend, engine_of(number), data);
 }
 
 /* --- life --- */
@@ -318,8 +346,10 @@ static int elan_init(struct nic *nic, struct err *e)
 	elan_send_set_up(x);
 	if (find_fifos(x, e))
 		return -1;
-	x->least = link_ser(&net->link, 8);
-	if (check_times(x, e) || elan_cache_set_up(&x->cache, &x->params, e))
+	x->least = link_ser_on(&net->link, ELAN_FIRST_WIRE, 8);
+	if (check_times(x, e) || elan_cache_set_up(&x->cache, &x->params, e) ||
+		elan_code_set_up(&x->params, e) ||
+		elan_mmu_set_up(&x->mmu, &x->params, e))
 		return -1;
 	x->side = elan_bus_new(&x->params, nic->n_nodes, e);
 	x->reads = (struct side_reads_how){
@@ -362,7 +392,7 @@ const struct nic_ops elan4_ops = {
 	.title = "Elan4 interface",
 	.machine = "qsnet2-16",
 	.can = NIC_RESENDS | NIC_CASTS | NIC_THREADS,
-	.has = "checked-memories",
+	.has = "checked-memories coded-fibres",
 	.size = sizeof(struct elan),
 	.node_size = sizeof(struct elan_node),
 	PARAMS(elan_param_rows),
@@ -378,4 +408,5 @@ const struct nic_ops elan4_ops = {
 	.audit_node = audit_node,
 	.load_bytes = load_bytes,
 	.is_stale = is_stale,
+	.is_patient = is_patient,
 };

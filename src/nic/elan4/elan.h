@@ -5,20 +5,30 @@
  *	command.c   command processor: decodes, one queue's turn after the
  *	            other
  *	sten.c      STEN: makes short packets of a queue's words
- *	thread.c    thread processor: appends commands
+ *	thread.c    thread processor: whose turn it is; thread_calls.c,
+ *	            thread_read.c and thread_queue.c have what threads call
+ *	code.c      their code, and the instruction cache
  *	input.c     input processor: executes transactions, acknowledges,
  *	            writes memory; ask.c tests words first, answer.c answers
  *	            gets
  *	dma.c       DMA: reads memory by blocks, makes packets of them
  *	get.c       gets that wait for their answers
  *	send.c      sender: keeps a packet until it is acknowledged
- *	event.c     event processor: words, copies to memory or queues
+ *	event.c     events, which write words or
+ *	copy.c      have the event processor copy to memory or queues
  *	queue.c     command queues: order, depth
+ *	iqueue.c    input queues: messages for threads
  *	chip.c      command queues that are on chip, or known to the hardware
+ *	process.c   from the ranks of a process to nodes, contexts and routes
  *	sdram.c     the card's memory, and who has which part of it
  *	cache.c     the cache in front of it: the time of an access
  *	card.c      accesses to the host's memory or the card's
  *	pcix.c      the host's bus: bursts in line for it, words
+ *	context.c   the addresses that a context has, as the driver knows them
+ *	mmu.c       from these to memory: two TLBs, and their fills
+ *	table.c     page tables in card memory
+ *	fault.c     pages that these lack: the driver
+ *	vm.c        the driver's calls for virtual memory
  *
  * elan_of() is the card of all nodes, and elan_here() the part of the node that
  * is visited.
@@ -31,9 +41,9 @@
 #include "base/slots.h"
 #include "nic/elan4/buffer.h"
 #include "nic/util/outbox.h"
-#include "nic/util/ranges.h"
 #include "nic/util/seen.h"
 #include "nic/util/side_reads.h"
+#include "nic/util/tlb.h"
 #include "nic/util/window.h"
 
 /* Numbers of events: ENGINE_CLIENT and above. */
@@ -90,6 +100,9 @@ enum {
 	ELAN_SPAN = 32,
 };
 
+/* What goes on when memory, or the driver, has answered. */
+typedef void elan_then(const struct nic_at *a, uint32_t id);
+
 /* --- account.c --- */
 
 /* A message begun by a program: its words begin at a position. */
@@ -103,8 +116,9 @@ struct elan_birth {
 struct elan_account {
 	struct book_message message;
 	sim_time handed, came, asked; /* as above; decoded */
-	sim_time reading, read, built; /* of DMAs */
+	sim_time looked, reading, read, built; /* of DMAs */
 	sim_time left; /* for the first time, or 0 */
+	bool was_missing; /* a page at its target */
 	const char *engine; /* its maker */
 	bool is_held; /* an answer, which continues the get's budget: */
 	struct book_held held;
@@ -123,6 +137,7 @@ struct elan_extent {
 struct elan_grant {
 	uint64_t at, bytes;
 	uint32_t context;
+	bool is_kept; /* by an input queue */
 };
 
 /* A word that differs from its check bits, unless it was written since. */
@@ -183,6 +198,100 @@ struct elan_cache {
 	sim_time filled; /* all fills are over */
 };
 
+/* --- context.c --- */
+
+enum elan_area_flag {
+	ELAN_BIG_ENDIAN = 1, /* of words that the card itself writes */
+	ELAN_READ_ONLY = 2,
+	ELAN_TO_QUEUE = 4, /* its bytes are commands */
+	ELAN_ITS_OWN = 8, /* the context's memory, at its own addresses */
+};
+
+/* Addresses of a context, [first, last], that follow each other in memory. */
+struct elan_area {
+	uint64_t first, last;
+	uint64_t
+		to; /* where the first is: in the host's memory or the card's */
+	uint32_t context;
+	uint8_t tlb; /* by its page size */
+	uint8_t flags; /* of enum elan_area_flag */
+	uint64_t *out; /* a bit for each page that the tables lack; or NULL */
+	uint64_t n_pages;
+};
+
+struct elan_areas {
+	struct elan_area *area; /* by context, then by address */
+	uint32_t n;
+	uint64_t bits; /* of pages, in words */
+	/* the host's memory for them, by bank: ever taken, and now, bytes */
+	uint64_t taken[ELAN_BANKS], used[ELAN_BANKS];
+};
+
+/* --- mmu.c, table.c --- */
+
+enum {
+	ELAN_TLBS = 2, /* one for each active page size */
+	ELAN_TLB_WAYS = 4,
+	ELAN_WALKS = 4, /* fills of TLBs at a time */
+};
+
+/* Of all cards: what follows from the parameters. */
+struct elan_mmu_how {
+	uint8_t shift[ELAN_TLBS]; /* of page sizes, the smaller one first */
+	bool is_on, is_demand;
+	sim_time fill, link;
+};
+
+/* A page on its way into a TLB. */
+struct elan_walk {
+	uint64_t page; /* its address */
+	sim_time ready;
+	uint32_t context;
+};
+
+/* The translation that was used last: [first, first + more] of a context. */
+struct elan_recent {
+	uint64_t first, more;
+	uint64_t to;
+	uint32_t context;
+	uint32_t flags; /* of enum elan_area_flag */
+};
+
+struct elan_mmu {
+	struct elan_recent recent;
+	struct tlb tlb[ELAN_TLBS];
+	uint64_t table[ELAN_TLBS]; /* in card memory; 0: none yet */
+	struct elan_walk *walk; /* some of them are over */
+	uint32_t n_walks, walk_room;
+	sim_time walked[ELAN_WALKS]; /* engines: free at */
+	sim_time filled; /* all fills are over */
+};
+
+/* --- fault.c --- */
+
+/* What waits for the driver. */
+struct elan_waiter {
+	struct slot slot;
+	elan_then *then;
+	uint32_t id;
+};
+
+/* A page that the driver is to find. */
+struct elan_fault {
+	struct slot slot;
+	uint64_t at;
+	uint32_t context;
+	struct slot_list waiters;
+};
+
+struct elan_faults {
+	struct slots items; /* struct elan_fault */
+	struct slots waiters; /* struct elan_waiter */
+	struct slot_list line; /* the driver is at the first */
+	bool is_busy;
+	uint32_t n_nowhere; /* entries of the tables: see elan_fault_forget() */
+};
+
 /* --- pcix.c --- */
 
 /* A burst has the bus: t is the end of a read, or the time from which loads see
@@ -203,9 +312,6 @@ struct elan_line {
 	int64_t had; /* bus time, while the other direction waited */
 };
 
-/* What goes on when the card's memory has answered. */
-typedef void elan_then(const struct nic_at *a, uint32_t id);
-
 struct elan_step {
 	struct slot slot;
 	elan_then *then;
@@ -219,10 +325,18 @@ struct elan_card_read {
 	uint32_t id;
 };
 
-/* Words on their way to memory. */
+enum { ELAN_FEW_BYTES = 32 };
+
+/* A word or a block on its way to memory. */
 struct elan_word {
 	struct slot slot;
-	uint64_t address, value;
+	uint64_t address;
+	uint32_t bytes;
+	uint32_t note; /* of a message that ends with it, or 0 */
+	uint8_t few[ELAN_FEW_BYTES];
+	struct elan_buffer *many; /* or NULL */
+	uint32_t turn; /* among all */
+	uint32_t context; /* of one that waits for its translation */
 };
 
 struct elan_words {
@@ -259,10 +373,12 @@ struct elan_queue {
 	bool is_half; /* a time-out is posted */
 	bool is_blocked; /* waits until a thread can be started */
 	bool is_fetching; /* to the chip */
+	bool is_looking; /* waits for a translation */
 	bool is_away, is_trapped; /* not resident; the driver knows */
 	uint64_t used; /* on chip, the last time; 0: it is not there */
 	uint16_t context;
 	uint16_t id;
+	uint32_t process; /* whose ranks its commands name */
 	/* positions: bytes since it was opened */
 	uint64_t announced; /* stored without gaps, arrived or not */
 	uint64_t arrived;
@@ -296,6 +412,25 @@ struct elan_queues {
 	uint32_t n_maps;
 };
 
+/* --- process.c --- */
+
+/* Of a node. */
+struct elan_process {
+	uint64_t at; /* of its table in card memory: struct elan_route */
+	uint32_t n; /* ranks */
+	uint32_t context;
+	uint32_t rank; /* its own */
+	struct elan_job job;
+	/* where entries of a page are, the last that was used */
+	uint32_t first;
+	struct elan_route *entry;
+};
+
+struct elan_processes {
+	struct elan_process *process;
+	uint32_t n;
+};
+
 /* --- chip.c --- */
 
 struct elan_chip {
@@ -308,29 +443,29 @@ struct elan_chip {
 
 /* --- event.c --- */
 
-/* An event in card memory (QSN-G11). */
-struct elan_event_cell {
-	int64_t count; /* 0: not armed */
-	uint64_t address, value;
-	uint32_t context; /* that armed it; no other sets it */
-	uint32_t copy; /* instead of a word, or 0 */
-};
-
-_Static_assert(sizeof(struct elan_event_cell) == 32, "an event is 32 bytes");
-
-/* The bytes that an event copies when it fires. */
-struct elan_copy {
-	struct slot slot;
-	uint64_t address;
-	uint8_t *data;
-	uint32_t context, bytes;
-	uint32_t written; /* bytes in memory */
-};
+_Static_assert(sizeof(struct elan_event) == ELAN_EVENT_BYTES, "QSN-G11");
 
 /* An event that has fired, and whose line is on its way. */
 struct elan_firing {
 	struct slot slot;
-	struct elan_event_cell cell;
+	struct elan_event event;
+};
+
+/* --- copy.c --- */
+
+/* Bytes that an event copies. */
+struct elan_copy {
+	struct slot slot;
+	uint64_t address, from;
+	uint8_t *data; /* while they are on their way to memory, or NULL */
+	uint32_t context, bytes;
+	uint32_t written; /* bytes in memory */
+	sim_time ready, late; /* its source is read; that much too late */
+	bool is_kept; /* the source is the driver's, until then */
+	bool is_known; /* its source is translated */
+	bool is_command; /* its target is a queue */
+	bool is_fetched, is_reading; /* the source; over the bus */
+	bool is_awaited; /* its slot is over */
 };
 
 struct elan_events {
@@ -338,10 +473,10 @@ struct elan_events {
 	uint64_t table; /* in card memory; 0: no queue was opened */
 	/* where events of a page are, the last that was used */
 	uint32_t first;
-	struct elan_event_cell *cell;
+	struct elan_event *cell;
 	struct slots copies; /* struct elan_copy */
 	uint32_t inside; /* fired events that wait, or copy */
-	uint64_t bytes; /* of copies */
+	uint64_t bytes; /* on their way to memory */
 	struct slot_list firing; /* the event processor is at the first */
 };
 
@@ -376,8 +511,10 @@ struct elan_sending {
 	const struct elan_owner *owner;
 	uint32_t owner_id; /* queue, DMA */
 	uint64_t position; /* of a queue's packet: its words */
+	uint32_t context; /* of its process, which has these events: */
 	uint32_t event; /* set by the acknowledgement */
 	uint32_t no_event; /* or by a test's no */
+	uint64_t routes; /* of struct elan_route; 0: all */
 	uint32_t number; /* of the packet that was sent last */
 	enum elan_fifo fifo;
 	bool is_free; /* needs no order with others to its node */
@@ -397,9 +534,8 @@ struct elan_get {
 	struct slot slot; /* of those that wait */
 	struct elan_cookie cookie;
 	struct elan_queue *queue;
-	site_id dst;
+	struct elan_route to;
 	sim_time until; /* its time-out */
-	uint16_t context;
 	uint8_t tries, n_pieces;
 	bool is_waiting, is_answered;
 	struct elan_piece piece[ELAN_MOST_PIECES];
@@ -425,6 +561,9 @@ struct elan_run {
 	struct elan_queue *queue;
 	uint32_t context;
 	bool is_used, has_failed;
+	bool is_missing; /* a page of its source; the driver finds it */
+	uint32_t number; /* of all DMAs */
+	sim_time looked; /* since when it is looked for, or 0 */
 	struct elan_account account;
 };
 
@@ -432,9 +571,9 @@ struct elan_run {
 struct elan_read {
 	struct slot slot;
 	uint32_t dma, bytes;
-	uint64_t offset;
+	uint64_t offset, at; /* in the DMA; in memory */
 	uint32_t sequence; /* of its packet */
-	sim_time from; /* its start */
+	sim_time looked, from; /* its translation's start, and its own */
 	bool is_built; /* its packet is */
 };
 
@@ -447,12 +586,69 @@ struct elan_ready {
 struct elan_dmas {
 	struct elan_run run[ELAN_DMAS]; /* in the engine */
 	struct ring waiting; /* struct elan_run */
+	struct ring parked; /* the same, while the driver finds their pages */
+	struct ring again; /* the same, when it has */
+	uint32_t begun; /* ever */
 	struct slots reads; /* struct elan_read */
 	uint32_t read_bytes; /* in the buffers */
 	uint32_t next; /* whose turn it is */
 	struct window channel;
 	uint32_t assembling; /* packets, now */
 	struct ring ready; /* struct elan_ready */
+};
+
+/* --- iqueue.c --- */
+
+enum { ELAN_SLOT_HEADER = 32 }; /* bytes, before a message's own */
+
+enum elan_slot_state {
+	ELAN_SLOT_FREE,
+	ELAN_SLOT_COMING, /* for a message of which a packet has come */
+	ELAN_SLOT_WHOLE, /* on its way to the end of the queue */
+	ELAN_SLOT_WAITING,
+	ELAN_SLOT_TAKEN, /* by a thread */
+};
+
+struct elan_slot {
+	uint16_t next; /* 1 + slot, in the queue or of free ones */
+	uint16_t left; /* bytes that have not come */
+	uint16_t number;
+	uint8_t state; /* an enum elan_slot_state */
+	bool is_out; /* a thread has asked for the bus */
+	uint32_t source, channel; /* a rank, its command queue */
+	uint32_t note; /* for the book, or 0 */
+	sim_time asked; /* its command was in the sender's card */
+};
+
+struct elan_iq {
+	uint64_t at; /* in card memory */
+	uint32_t bytes, stride; /* of a slot: for data, in all */
+	uint32_t n_slots, used;
+	uint32_t coming; /* messages that are not complete */
+	uint32_t context, event;
+	uint32_t wanted; /* threads that wait for it */
+	bool blocks; /* command queues, because it is full */
+	uint16_t id, place; /* among all */
+	uint16_t front, back, free; /* 1 + slot */
+	struct elan_slot slot[];
+};
+
+/* A message's time from its slot to memory, if there is a book. */
+struct elan_note {
+	struct slot slot;
+	struct book_held held;
+	uint32_t place; /* its slot */
+	uint32_t looked; /* at elements of a list, for it */
+	sim_time shown; /* in the queue */
+	sim_time parked; /* a thread had looked at it in vain */
+	sim_time taken; /* what the thread works on now came to it */
+	sim_time asked; /* the bus for the first time */
+};
+
+struct elan_iqs {
+	struct elan_iq **queue; /* NULL: closed */
+	uint32_t n;
+	struct slots notes; /* struct elan_note */
 };
 
 /* --- input.c, command.c --- */
@@ -470,6 +666,31 @@ struct elan_commands {
 	bool is_posted;
 };
 
+/* --- on the wire --- */
+
+/* Words of a transaction behind its head, which has its address, or what a
+ * message or an event is named by. */
+static inline uint32_t elan_words(const struct elan_piece *p)
+{
+	switch (p->what) {
+	case ELAN_WRITE:
+		return (p->bytes + 7u) / 8;
+	case ELAN_ENQUEUE: /* that of a long message says where it belongs */
+		return (p->bytes + 7u) / 8 + (p->back >> 32 > ELAN_PACKET);
+	case ELAN_GET:
+		return 2; /* where to, and its event */
+	default:
+		return 1; /* an event's count, a test's value */
+	}
+}
+
+/* The format of a packet with so many transactions; networks without them send
+ * only words. */
+static inline uint32_t elan_format(const struct link_rules *l, uint32_t heads)
+{
+	return l->n_formats > heads ? heads : 0;
+}
+
 /* --- the card --- */
 
 struct elan_node {
@@ -484,10 +705,13 @@ struct elan_node {
 	struct slots card_reads; /* struct elan_card_read */
 	struct side_reads reads; /* of DMAs, gets and tests */
 	uint32_t n_reads; /* of these, with reserved places */
-	struct ranges contexts; /* flags: enum elan_order */
+	struct elan_areas areas;
+	struct elan_mmu mmu;
+	struct elan_faults faults;
 	struct seen seen; /* packets that were executed, or denied */
 
 	struct elan_queues queues;
+	struct elan_processes processes;
 	struct elan_chip chip;
 	struct elan_events events;
 	struct elan_sender sender;
@@ -495,6 +719,7 @@ struct elan_node {
 	struct elan_dmas dmas;
 	struct window answers; /* to gets */
 	struct elan_input input;
+	struct elan_iqs inputs;
 	struct elan_commands commands;
 	struct elan_threads *threads; /* NULL until there is code */
 };
@@ -510,6 +735,7 @@ struct elan {
 	struct resend_how resend;
 	struct side_reads_how reads;
 	struct elan_cache_how cache;
+	struct elan_mmu_how mmu;
 };
 
 static inline struct elan *elan_of(const struct nic_at *a)
@@ -539,12 +765,15 @@ static inline void elan_post(
 	ticks_post(a, &elan_here(a)->ticks, t, e, data);
 }
 
-/* Serialisation of a packet with this much data. */
-static inline sim_time elan_ser(const struct nic_at *a, uint32_t bytes)
+/* Serialisation of a packet up to the end of a transaction: so many of them,
+ * and words. */
+static inline sim_time elan_ser(
+	const struct nic_at *a, uint32_t heads, uint32_t words)
 {
 	const struct link_rules *l = &a->nic->net->link;
 
-	return link_ser(l, bytes);
+	return l->ser[link_row(l, ELAN_FIRST_WIRE, 0) * l->row +
+		      l->first[elan_format(l, heads)] + words];
 }
 
 /* When a packet leaves whose command or data is in the card now. */

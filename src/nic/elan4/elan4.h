@@ -5,10 +5,14 @@
 #ifndef NIC_ELAN4_ELAN4_H
 #define NIC_ELAN4_ELAN4_H
 
+#include "base/param.h"
 #include "host/bus.h"
 #include "nic/nic.h"
 #include "nic/util/resend.h"
 #include "weft/elan4.h"
+
+/* The class of a node's own wire: the first of a tree. */
+enum { ELAN_FIRST_WIRE = 0 };
 
 enum elan_platform { ELAN_OPTERON, ELAN_XEON, ELAN_ITANIUM2, ELAN_PLATFORMS };
 
@@ -19,6 +23,9 @@ struct elan_host {
 	int64_t pio_burst; /* bytes that stores are combined to */
 	int64_t pio_overhead, dma_overhead; /* of a burst, ps */
 	int64_t hop; /* from each further CPU to the bridge, ps */
+	int64_t relaxed; /* per cent of write buffers that drain in disorder */
+	int64_t mpi; /* of a tagged message: its sender's call, its receiver's
+		      */
 };
 
 /* Who accesses card memory. */
@@ -29,7 +36,8 @@ enum elan_unit {
 	ELAN_BY_INPUT,
 	ELAN_BY_DMA,
 	ELAN_BY_THREAD,
-	ELAN_BY_CORE, /* loads over the bus */
+	ELAN_BY_CORE, /* loads over the bus, and stores of code */
+	ELAN_BY_CODE, /* the thread processor's instructions */
 	ELAN_UNITS,
 };
 
@@ -46,6 +54,25 @@ struct elan_cache_params {
 	int64_t size, ways, line;
 	int64_t port; /* rate */
 	int64_t fills; /* under way */
+};
+
+/* Translation of addresses. */
+struct elan_mmu_params {
+	int64_t on; /* flag; no: it takes no time, and no page is missing */
+	int64_t entries; /* of each TLB */
+	struct param_list sizes; /* the active ones, of enum elan_page_size */
+	int64_t fill, link;
+	int64_t fault;
+	int64_t demand; /* flag: no page is there before its first use */
+};
+
+/* Of tagged ports. */
+struct elan_match_params {
+	int64_t cycles; /* from a message to the first request for the bus */
+	int64_t element; /* more, of each element of a list but the first */
+	int64_t eager; /* bytes of a message that is sent at once */
+	int64_t slots; /* of a process, for messages */
+	int64_t spill; /* bytes of host memory for more messages */
 };
 
 struct elan_params {
@@ -69,8 +96,12 @@ struct elan_params {
 	int64_t bus_reads; /* per cent of the time, while writes wait; or 0 */
 	int64_t thread_clock, thread_swap; /* ps */
 	int64_t threads; /* of a node */
+	int64_t thread_block; /* rate of block loads and stores */
+	int64_t thread_icache, thread_reads, thread_slice;
+	struct elan_match_params match;
 	struct elan_memory_params memory;
 	struct elan_cache_params cache;
+	struct elan_mmu_params mmu;
 	int64_t resident, cached; /* command queues: in hardware, on chip */
 	int64_t interrupt; /* until the driver has handled it */
 	struct elan_host host[ELAN_PLATFORMS];
@@ -143,13 +174,81 @@ int elan_memory_give(struct nic *nic, site_id s, uint32_t context, uint64_t at);
 int elan_memory_load(const struct nic_at *a, uint32_t context, uint64_t at,
 	uint64_t *word, sim_time *late);
 
+/* --- processes --- */
+
+/* The processes that a process names by ranks. */
+struct elan_job {
+	const struct host_world *world; /* its nodes, borrowed; NULL: all */
+	uint32_t each; /* processes of a node */
+	uint32_t first; /* context of the first one; those of others follow */
+};
+
+enum elan_route_state {
+	ELAN_ROUTE_NEW, /* as the job says */
+	ELAN_ROUTE_VALID,
+	ELAN_ROUTE_NONE, /* there is no such process */
+};
+
+/* An entry of a process's table, as it is in card memory. */
+struct elan_route {
+	uint32_t node;
+	uint16_t context;
+	uint8_t state; /* an enum elan_route_state */
+	uint8_t unused;
+	uint64_t routes; /* bits: routes that packets take */
+};
+
+/*
+ * Makes the table of a process, once, in card memory.  0, or EINVAL, ENOMEM.
+ * Without it a context's first queue makes one: rank i is the same context at
+ * node i.
+ */
+int elan_process_open(struct nic *nic, site_id s, uint32_t context,
+	const struct elan_job *job);
+/* Changes an entry.  0, or EINVAL: the process has no such rank, or there is no
+ * such node, context or route. */
+int elan_route_set(struct nic *nic, site_id s, uint32_t context, uint32_t rank,
+	const struct elan_route *to);
+
+/*
+ * Virtual memory of a context: see weft/elan.h.  0, or EINVAL, EBUSY if some of
+ * it is in use, ENOMEM.
+ */
+int elan_vm_take(struct nic *nic, site_id s, uint32_t context,
+	const struct elan_vm *how, uint64_t *at);
+/* Gives back what begins at an address.  0, or EINVAL. */
+int elan_vm_give(struct nic *nic, site_id s, uint32_t context, uint64_t at);
+/* The tables lose all pages of [at, at + bytes), which are in one piece of
+ * memory and keep their bytes.  0, or EINVAL, EFAULT. */
+int elan_vm_lose(struct nic *nic, site_id s, uint32_t context, uint64_t at,
+	uint64_t bytes);
+/* Where virtual memory is; false: the context does not have it. */
+bool elan_vm_find(const struct nic *nic, site_id s, uint32_t context,
+	uint64_t at, uint64_t bytes, uint64_t *to);
+
 /* --- threads on the card --- */
 
-/* Loads or replaces code for threads of a context; NULL unloads it.  Started
- * threads go on.  0, or EINVAL.  Threads themselves call elan_thread_work() and
- * others of weft/elan.h, which the thread processor defines. */
+/*
+ * Loads or replaces code for threads of a context, which takes so many bytes of
+ * card memory, in whole words: *at is their address, for stores; NULL unloads
+ * it.  Code of 0 bytes takes no memory, and never misses.  Started threads go
+ * on.  0, or EINVAL, ENOMEM.  Threads themselves call elan_thread_work() and
+ * others of weft/elan.h, which the thread processor defines.
+ */
 int elan_code_load(struct nic *nic, site_id s, uint32_t context, uint32_t code,
-	elan_code *run);
+	elan_code *run, uint32_t bytes, uint64_t *at);
+/* A core's store of 8 to 128 bytes of code, whole words; like elan_store(). */
+sim_time elan_code_store(struct nic *nic, struct sim_worker *w, site_id s,
+	sim_time t, uint64_t at, const uint64_t *words, uint32_t n);
+
+/* --- input queues --- */
+
+/* Makes an input queue for a context; 0, or EINVAL, EBUSY, or ENOMEM if the
+ * card's memory has no room for it. */
+int elan_input_open(struct nic *nic, site_id s, uint32_t context,
+	const struct elan_iq_options *i);
+/* EINVAL, or EBUSY while messages are in it, or threads wait for it. */
+int elan_input_close(struct nic *nic, site_id s, uint32_t context, uint32_t id);
 
 /* --- stores into a queue's page --- */
 
@@ -171,6 +270,8 @@ void elan_note_birth(struct nic *nic, site_id s, uint32_t queue,
 
 /* Its depth in bytes; 0: not open. */
 uint32_t elan_queue_depth(const struct nic *nic, site_id s, uint32_t queue);
+/* The context whose it is; ELAN_CONTEXTS: not open. */
+uint32_t elan_queue_context(const struct nic *nic, site_id s, uint32_t queue);
 /* Bytes for which a queue certainly has room. */
 uint64_t elan_queue_room(const struct nic *nic, site_id s, uint32_t queue);
 
@@ -195,8 +296,13 @@ struct elan_counts {
 	/* of the cache in front of card memory, by enum elan_unit */
 	uint64_t hits[ELAN_UNITS], misses[ELAN_UNITS], written_back;
 	uint64_t all_hits, all_misses; /* their sums */
+	/* of TLBs: pages that were there, or came; blocks after the first */
+	uint64_t tlb_hits, tlb_fills, tlb_links;
+	uint64_t faults; /* pages that the driver was asked for */
 	uint64_t fetched, exchanged; /* queues: to the chip; by the driver */
 	uint64_t corrected, uncorrectable; /* words of card memory */
+	uint64_t messages; /* in input queues */
+	uint64_t noted[ELAN_FIGURES]; /* by threads */
 	uint64_t errors[ELAN_ERRORS];
 };
 

@@ -24,6 +24,8 @@ void et_init(struct et *m, const char *nodes)
 	m->params.retry.per_node = m->params.retry.round_trips = 0;
 	/* Tests of the cache switch it on; the others are about hits. */
 	m->params.cache.on = false;
+	/* The same goes for the TLBs. */
+	m->params.mmu.on = false;
 }
 
 void et_start(struct et *m, uint32_t n_workers, uint32_t n_programs)
@@ -32,7 +34,8 @@ void et_start(struct et *m, uint32_t n_workers, uint32_t n_programs)
 		.seed = 1,
 		.threads = n_workers,
 		.book = m->book,
-		.needs = { .n_programs = n_programs },
+		.needs = { .n_programs = n_programs,
+			.n_processes = m->n_processes },
 	};
 	struct machine *x = kit_machine("qsnet2", NULL, m->nodes);
 
@@ -334,8 +337,8 @@ uint64_t et_sum(const struct et *m, size_t field)
 
 void et_load(uint32_t context, uint32_t code, elan_code *run)
 {
-	assert_int_equal(
-		elan_code_load(et_card(), program_node(), context, code, run),
+	assert_int_equal(elan_code_load(et_card(), program_node(), context,
+				 code, run, 0, NULL),
 		0);
 }
 

@@ -36,6 +36,7 @@ struct et {
 	const struct book_how *book;
 	const struct fault_plan *faults;
 	int64_t spread; /* an enum updown_spread */
+	uint32_t n_processes; /* of a node; 0: one */
 
 	/* set by et_start() */
 	struct kit kit;

@@ -1,223 +1,28 @@
 /*
- * Events, and the event processor.
+ * Events (QSN-F48): 32 bytes of card memory each, which count what has happened
+ * and say what is to happen then.  weft/elan4.h describes them.
  *
- * An event that fires writes a word, or has the event processor copy bytes
- * that were kept for it since it was armed.  A copy goes
+ * The driver's table has those with numbers.  It belongs to no context, so its
+ * events remember which one has armed them, and the bytes that the driver keeps
+ * for their copies.  Others are in memory of a context, and anything may be
+ * written there: they have the rights of whoever sets them.
  *
- *	armed --fires--> firing: one after the other, a slot for each
- *	                   |          |
- *	          memory, by bursts   a queue's end, as commands; where there
- *	          on the bus          is no room it waits with that queue
- *
- * A copy that waits delays only copies to the same queue: a full queue must not
- * stop the event processor, which serves all.
- *
- * A word takes no time of the event processor: it is part of every message's
- * end, whose times are calibrated with it.
+ * An event that fires writes a word, or has the event processor copy bytes.  A
+ * word takes no time of the event processor: it is part of every message's end,
+ * whose times are calibrated with it.
  */
 #include "nic/elan4/units.h"
 
 #include <string.h>
 
-#include "base/mem.h"
-
-/* --- copies --- */
+#define KEPT (UINT32_C(1) << 31) /* of the bytes: the driver keeps them */
 
 static struct elan_events *events_of(const struct nic_at *a)
 {
 	return &elan_here(a)->events;
 }
 
-static struct elan_copy *copy_of(const struct elan_events *x, uint32_t id)
-{
-	return slots_at(&x->copies, id);
-}
-
-/* A new one, with room for its bytes. */
-static uint32_t take(struct elan_events *x, uint32_t bytes)
-{
-	uint32_t id = slots_take(&x->copies);
-
-	copy_of(x, id)->data = mem_alloc(1, bytes);
-	copy_of(x, id)->bytes = bytes;
-	x->bytes += bytes;
-	return id;
-}
-
-static void give(struct elan_events *x, uint32_t id)
-{
-	struct elan_copy *c = copy_of(x, id);
-
-	x->bytes -= c->bytes;
-	mem_free(c->data);
-	c->data = NULL;
-	slots_give(&x->copies, id);
-}
-
-/* A copy of a fired event is done. */
-static void finish(struct elan_events *x, uint32_t id)
-{
-	x->inside--;
-	give(x, id);
-}
-
-static void elan_events_fini(struct elan_events *x)
-{
-	for (uint32_t i = 1; i <= x->copies.room; i++)
-		mem_free(copy_of(x, i)->data);
-}
-
-static uint64_t elan_events_memory(const struct elan_events *x)
-{
-	return x->bytes;
-}
-
-NIC_MEMBER_OPS(elan_events, NULL);
-
-/* --- the event processor --- */
-
-static void start(const struct nic_at *a)
-{
-	const struct elan_params *p = elan_params(a);
-	uint32_t id = events_of(a)->firing.first;
-
-	if (id)
-		elan_post(a,
-			a->t + p->event_slot +
-				copy_of(events_of(a), id)->bytes * PS_PER_S /
-					p->event_rate,
-			ELAN_ENGINE_EVENT, 0);
-}
-
-static void fire_copy(const struct nic_at *a, uint32_t id)
-{
-	bool is_idle = !events_of(a)->firing.first;
-
-	events_of(a)->inside++;
-	slots_push(&events_of(a)->copies, &events_of(a)->firing, id);
-	if (is_idle)
-		start(a);
-}
-
-static void append(
-	const struct nic_at *a, struct elan_queue *q, uint32_t id, sim_time t)
-{
-	const struct elan_copy *c = copy_of(events_of(a), id);
-
-	if (!q->error)
-		elan_count(a)->copied += c->bytes;
-	elan_queue_append(a, q, c->data, c->bytes, t);
-	finish(events_of(a), id);
-}
-
-static void to_queue(const struct nic_at *a, struct elan_queue *q, uint32_t id)
-{
-	uint32_t bytes = copy_of(events_of(a), id)->bytes;
-
-	if (bytes > q->depth)
-		elan_queue_stop(a, q, ELAN_ERROR_OVERFLOW);
-	if (elan_queue_takes(q, bytes)) {
-		append(a, q, id, a->t);
-		return;
-	}
-	slots_push(&events_of(a)->copies, &q->copies, id);
-	elan_queue_wake(a, q);
-}
-
-static uint32_t next_burst(const struct nic_at *a, uint32_t left)
-{
-	uint32_t most = (uint32_t)elan_params(a)->merge;
-
-	return left < most ? left : most;
-}
-
-static void granted(const struct nic_at *a, uint32_t copy, sim_time seen)
-{
-	elan_post(a, seen, ELAN_ENGINE_COPIED, copy);
-}
-
-static void to_memory(const struct nic_at *a, uint32_t id)
-{
-	uint32_t left = copy_of(events_of(a), id)->bytes, n;
-
-	elan_count(a)->copied += left;
-	for (; left; left -= n) {
-		n = next_burst(a, left);
-		elan_write_begin(a, ELAN_BY_EVENT,
-			copy_of(events_of(a), id)->address, n, granted, id);
-	}
-}
-
-void elan_event_on_copied(const struct nic_at *a, uint32_t copy)
-{
-	struct elan_copy *c = copy_of(events_of(a), copy);
-	uint32_t n = next_burst(a, c->bytes - c->written);
-
-	elan_write_end(a, c->context, c->address + c->written,
-		c->data + c->written, n);
-	host_poke(a->nic->host, a->w, a->s, a->t);
-	c->written += n;
-	if (c->written == c->bytes)
-		finish(events_of(a), copy);
-}
-
-void elan_event_on_done(const struct nic_at *a, uint32_t none)
-{
-	uint32_t id = slots_pop(&events_of(a)->copies, &events_of(a)->firing);
-	const struct elan_copy *c = copy_of(events_of(a), id);
-	struct elan_queue *q = elan_queue_mapped(
-		elan_here(a), c->context, c->address, c->bytes);
-
-	(void)none;
-	if (q) {
-		to_queue(a, q, id);
-	} else if (elan_may(elan_here(a), c->context, c->address, c->bytes)) {
-		to_memory(a, id);
-	} else {
-		/* the queue was closed meanwhile */
-		elan_count(a)->errors[ELAN_ERROR_ADDRESS]++;
-		finish(events_of(a), id);
-	}
-	start(a);
-}
-
-void elan_event_on_room(const struct nic_at *a, struct elan_queue *q)
-{
-	while (q->copies.first) {
-		uint32_t bytes = copy_of(events_of(a), q->copies.first)->bytes;
-
-		if (!q->error && q->announced + bytes - q->freed > q->depth)
-			return;
-		/* a moment later: stores of this instant have arrived */
-		append(a, q, slots_pop(&events_of(a)->copies, &q->copies),
-			a->t + 1);
-	}
-}
-
-void elan_event_on_idle(const struct nic_at *a, struct elan_queue *q)
-{
-	/* no acknowledgement frees room, no word that comes completes it, and
-	 * no thread's end */
-	if (q->copies.first && !q->outstanding && !q->arrivals.n &&
-		!q->is_blocked)
-		elan_queue_stop(a, q, ELAN_ERROR_OVERFLOW);
-}
-
-uint32_t elan_events_left(const struct elan_node *n)
-{
-	uint32_t left = n->events.inside, id;
-
-	for (uint32_t i = 0; left && i < ELAN_QUEUES; i++) {
-		const struct elan_queue *q = elan_queue(n, i);
-
-		id = q && q->is_blocked ? q->copies.first : 0;
-		for (; id; id = copy_of(&n->events, id)->slot.next)
-			left--;
-	}
-	return left;
-}
-
-/* --- events --- */
+/* --- where they are --- */
 
 bool elan_event_open(struct elan_node *n)
 {
@@ -225,25 +30,42 @@ bool elan_event_open(struct elan_node *n)
 
 	if (!x->table)
 		x->table = elan_sdram_take(&n->sdram,
-			ELAN_EVENTS * sizeof(struct elan_event_cell),
-			MEMORY_PAGE);
+			ELAN_EVENTS * sizeof(struct elan_event), MEMORY_PAGE);
 	return x->table;
 }
 
-/* Its number is below ELAN_EVENTS. */
-static uint64_t address_of(const struct elan_node *n, uint32_t event)
+static bool is_in_table(uint32_t event)
 {
-	return n->events.table + event * sizeof(struct elan_event_cell);
+	return event < ELAN_EVENTS;
 }
 
-enum { IN_PAGE = MEMORY_PAGE / sizeof(struct elan_event_cell) };
+static uint64_t address_of(const struct elan_node *n, uint32_t event)
+{
+	if (is_in_table(event))
+		return n->events.table + event * sizeof(struct elan_event);
+	return ELAN_CARD_AT +
+	       (uint64_t)(event - ELAN_EVENTS) * sizeof(struct elan_event);
+}
+
+bool elan_event_may(const struct elan_node *n, uint32_t context, uint32_t event)
+{
+	return is_in_table(event) ||
+	       (event < ELAN_EVENT_NAMES &&
+		       elan_may(n, context, address_of(n, event),
+			       sizeof(struct elan_event)));
+}
+
+enum { IN_PAGE = MEMORY_PAGE / sizeof(struct elan_event) };
 
 /* Where it is; one that was never armed is zeros. */
-static struct elan_event_cell *cell_of(struct elan_node *n, uint32_t event)
+static struct elan_event *cell_of(struct elan_node *n, uint32_t event)
 {
 	struct elan_events *x = &n->events;
 	uint32_t first = event - event % IN_PAGE;
 
+	if (!is_in_table(event))
+		return (void *)elan_sdram_place(
+			&n->sdram, address_of(n, event));
 	if (!x->cell || first != x->first) {
 		x->first = first;
 		x->cell = (void *)elan_sdram_place(
@@ -254,25 +76,45 @@ static struct elan_event_cell *cell_of(struct elan_node *n, uint32_t event)
 
 static bool is_sound(const struct nic_at *a, uint32_t event)
 {
-	return elan_sdram_is_sound(a, address_of(elan_here(a), event),
-		sizeof(struct elan_event_cell));
+	return elan_sdram_is_sound(
+		a, address_of(elan_here(a), event), sizeof(struct elan_event));
 }
 
-/* Arms it, if the context may; drops an old copy. */
-static enum elan_error arm(const struct nic_at *a, uint32_t event,
-	const struct elan_event_cell *to)
-{
-	struct elan_event_cell *cell = cell_of(elan_here(a), event);
+/* --- arming --- */
 
+void elan_event_give(struct elan_node *n, uint64_t at, uint32_t bytes)
+{
+	static const uint8_t zeros[ELAN_COPY_MOST];
+
+	memory_write(n->sdram.memory, MEMORY_NIC, at, zeros, bytes);
+	elan_sdram_give(&n->sdram, at, bytes);
+}
+
+static bool is_kept(uint32_t event, const struct elan_event *e)
+{
+	return is_in_table(event) && e->bytes & KEPT;
+}
+
+/* Arms it, if the context may; drops what was kept for it. */
+static enum elan_error arm(
+	const struct nic_at *a, uint32_t event, const struct elan_event *to)
+{
+	struct elan_event *e;
+
+	if (!event)
+		return ELAN_ERROR_COMMAND;
+	if (!elan_event_may(elan_here(a), to->context, event))
+		return ELAN_ERROR_ADDRESS;
+	e = cell_of(elan_here(a), event);
 	if (!is_sound(a, event))
 		return ELAN_ERROR_MEMORY;
-	if (cell->count && cell->context != to->context)
+	if (is_in_table(event) && e->count && e->context != to->context)
 		return ELAN_ERROR_RIGHT;
-	if (cell->copy)
-		give(events_of(a), cell->copy);
+	if (is_kept(event, e))
+		elan_event_give(elan_here(a), e->from, e->bytes & ~KEPT);
 	elan_cache_write(a, ELAN_BY_EVENT, address_of(elan_here(a), event),
 		sizeof(*to), a->t);
-	*cell = *to;
+	*e = *to;
 	return ELAN_FINE;
 }
 
@@ -284,73 +126,116 @@ static int64_t count_of(uint64_t word)
 enum elan_error elan_event_arm(const struct nic_at *a, uint32_t context,
 	uint32_t event, const uint64_t *word)
 {
-	struct elan_event_cell cell = {
+	const struct elan_event to = {
 		.count = count_of(word[0]),
-		.address = word[1],
-		.value = word[2],
+		.to = word[1],
+		.from = word[2],
 		.context = context,
 	};
 
-	if (!event)
-		return ELAN_ERROR_COMMAND;
-	if (word[1] % 8 || !elan_may(elan_here(a), context, word[1], 8))
+	if (event &&
+		(word[1] % 8 || !elan_may(elan_here(a), context, word[1], 8)))
 		return ELAN_ERROR_ADDRESS;
-	return arm(a, event, &cell);
+	return arm(a, event, &to);
 }
 
-/* Keeps the bytes that a queue has just taken out. */
-static uint32_t keep(const struct nic_at *a, const struct elan_queue *q,
-	uint64_t address, uint32_t bytes)
+/* Whether a context's copies may go there. */
+static bool is_target(
+	const struct nic_at *a, uint32_t context, uint64_t at, uint32_t bytes)
 {
-	uint32_t id = take(events_of(a), bytes), i;
-	struct elan_copy *c = copy_of(events_of(a), id);
-	uint64_t word;
+	return at % 8 == 0 &&
+	       (elan_may(elan_here(a), context, at, bytes) ||
+		       elan_queue_mapped(elan_here(a), context, at, bytes));
+}
 
-	c->address = address;
-	c->context = q->context;
-	for (i = 0; i < bytes; i += 8) {
-		word = elan_queue_word(q, q->taken - bytes + i);
-		memcpy(c->data + i, &word, 8);
-	}
-	return id;
+enum elan_error elan_event_arm_from(const struct nic_at *a, uint32_t context,
+	uint32_t event, uint32_t bytes, const uint64_t *word)
+{
+	const struct elan_event to = {
+		.count = count_of(word[0]),
+		.to = word[1],
+		.from = word[2],
+		.bytes = bytes,
+		.context = context,
+	};
+
+	if (!event || !elan_copy_is_valid(bytes))
+		return ELAN_ERROR_COMMAND;
+	if (!is_target(a, context, word[1], bytes) || word[2] % 8 ||
+		!elan_may(elan_here(a), context, word[2], bytes))
+		return ELAN_ERROR_ADDRESS;
+	return arm(a, event, &to);
+}
+
+/* Keeps the bytes that a queue has just taken out; 0: there is no room. */
+static uint64_t keep(
+	const struct nic_at *a, const struct elan_queue *q, uint32_t bytes)
+{
+	uint64_t at = elan_sdram_take(&elan_here(a)->sdram, bytes, ELAN_GRAIN);
+	uint64_t words[ELAN_COPY_MOST / 8];
+
+	if (!at)
+		return 0;
+	for (uint32_t i = 0; i < bytes / 8; i++)
+		words[i] = elan_queue_word(q, q->taken - bytes + 8 * i);
+	memory_write(elan_here(a)->sdram.memory, MEMORY_NIC, at, words, bytes);
+	elan_cache_write(a, ELAN_BY_EVENT, at, bytes, a->t);
+	return at;
 }
 
 enum elan_error elan_event_arm_copy(const struct nic_at *a,
 	const struct elan_queue *q, uint32_t event, uint32_t bytes,
 	const uint64_t *word)
 {
-	struct elan_event_cell cell = {
+	struct elan_event to = {
 		.count = count_of(word[0]),
-		.address = word[1],
+		.to = word[1],
 		.context = q->context,
 	};
 	enum elan_error wrong;
 
-	if (!event)
-		return ELAN_ERROR_COMMAND;
-	if (word[1] % 8 ||
-		(!elan_may(elan_here(a), q->context, word[1], bytes) &&
-			!elan_queue_mapped(
-				elan_here(a), q->context, word[1], bytes)))
+	if (!event || !is_in_table(event))
+		return ELAN_ERROR_COMMAND; /* nothing is kept for others */
+	if (!is_target(a, q->context, word[1], bytes))
 		return ELAN_ERROR_ADDRESS;
-	wrong = arm(a, event, &cell);
-	if (wrong || !cell.count)
+	wrong = arm(a, event, &to);
+	if (wrong || !to.count)
 		return wrong;
-	cell_of(elan_here(a), event)->copy = keep(a, q, word[1], bytes);
-	return ELAN_FINE;
+	to.from = keep(a, q, bytes);
+	to.bytes = bytes | KEPT;
+	if (!to.from)
+		to = (struct elan_event){ 0 };
+	*cell_of(elan_here(a), event) = to;
+	return to.from ? ELAN_FINE : ELAN_ERROR_ROOM;
 }
 
-static void fire(const struct nic_at *a, const struct elan_event_cell *cell)
+/* --- setting --- */
+
+static void write_word(const struct nic_at *a, const struct elan_event *e)
 {
-	elan_count(a)->fired++;
-	if (cell->copy)
-		fire_copy(a, cell->copy);
-	else if (!elan_may(elan_here(a), cell->context, cell->address, 8))
-		elan_count(a)->errors[ELAN_ERROR_ADDRESS]++; /* given back */
+	if (e->to % 8)
+		elan_count(a)->errors[ELAN_ERROR_ADDRESS]++;
 	else
-		elan_word_write(a, cell->address,
-			elan_word_order(
-				elan_here(a), cell->context, cell->value));
+		elan_word_to(a, e->context, e->to, e->from);
+}
+
+static void fire(const struct nic_at *a, const struct elan_event *e)
+{
+	const struct elan_copy c = {
+		.address = e->to,
+		.from = e->from,
+		.context = e->context,
+		.bytes = e->bytes & ~KEPT,
+		.is_kept = e->bytes & KEPT,
+	};
+
+	elan_count(a)->fired++;
+	if (!c.bytes)
+		write_word(a, e);
+	else if (elan_copy_is_valid(c.bytes) && (c.from | c.address) % 8 == 0)
+		elan_copy_begin(a, &c);
+	else
+		elan_count(a)->errors[ELAN_ERROR_COMMAND]++;
 }
 
 static void on_line(const struct nic_at *a, uint32_t id)
@@ -361,45 +246,72 @@ static void on_line(const struct nic_at *a, uint32_t id)
 
 	slots_give(&x->fired, id);
 	x->inside--;
-	fire(a, &f.cell);
+	fire(a, &f.event);
 }
 
 static void fire_later(
-	const struct nic_at *a, const struct elan_event_cell *cell, sim_time t)
+	const struct nic_at *a, const struct elan_event *e, sim_time t)
 {
 	struct elan_events *x = events_of(a);
 	uint32_t id = slots_take_any(&x->fired);
 
-	((struct elan_firing *)slots_at(&x->fired, id))->cell = *cell;
+	((struct elan_firing *)slots_at(&x->fired, id))->event = *e;
 	x->inside++;
 	elan_card_then(a, t, on_line, id);
+}
+
+/* Those in a context's memory say nothing of rights that would hold. */
+static struct elan_event with_rights(
+	uint32_t event, const struct elan_event *e, uint32_t context)
+{
+	struct elan_event x = *e;
+
+	if (is_in_table(event))
+		return x;
+	x.context = context;
+	x.bytes &= ~KEPT;
+	return x;
+}
+
+/* Whether a context may set it, and it is armed. */
+static bool is_armed(const struct nic_at *a, uint32_t context, uint32_t event)
+{
+	const struct elan_event *e;
+
+	/* 0 is none, and is never armed */
+	if (!event || !events_of(a)->table)
+		return false;
+	if (!elan_event_may(elan_here(a), context, event)) {
+		elan_count(a)->errors[ELAN_ERROR_ADDRESS]++; /* given back */
+		return false;
+	}
+	if (!is_sound(a, event)) {
+		elan_context_stop(a, context);
+		return false;
+	}
+	e = cell_of(elan_here(a), event);
+	return e->count > 0 && (!is_in_table(event) || e->context == context);
 }
 
 void elan_event_set(const struct nic_at *a, uint32_t context, uint32_t event,
 	uint64_t count)
 {
-	struct elan_event_cell *cell, fired;
+	struct elan_event *e, fired;
 	sim_time t;
 
-	/* 0 is none, and is never armed. */
-	if (!event || event >= ELAN_EVENTS || !events_of(a)->table)
+	if (!is_armed(a, context, event))
 		return;
-	if (!is_sound(a, event)) {
-		elan_context_stop(a, context);
-		return;
-	}
-	cell = cell_of(elan_here(a), event);
-	if (!cell->count || cell->context != context)
-		return;
+	e = cell_of(elan_here(a), event);
 	t = elan_cache_change(a, ELAN_BY_EVENT, address_of(elan_here(a), event),
-		sizeof(*cell), a->t);
-	if (count < (uint64_t)cell->count) {
-		cell->count -= (int64_t)count;
+		sizeof(*e), a->t);
+	if (count < (uint64_t)e->count) {
+		e->count -= (int64_t)count;
 		return;
 	}
-	fired = *cell;
-	cell->count = 0;
-	cell->copy = 0;
+	fired = with_rights(event, e, context);
+	e->count = 0;
+	if (is_kept(event, e))
+		e->bytes = 0;
 	if (t > a->t)
 		fire_later(a, &fired, t);
 	else

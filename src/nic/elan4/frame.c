@@ -40,7 +40,13 @@ static void put_piece(struct writer *w, const struct elan_buffer *b, uint32_t i)
 	if (p->what == ELAN_GET || p->what == ELAN_TEST) {
 		put(w, p->back, 8);
 		put(w, p->event, 4);
-	} else if (p->what == ELAN_WRITE) {
+	}
+	if (p->what == ELAN_ENQUEUE) {
+		put(w, p->back, 8);
+		put(w, p->event, 4);
+		put(w, p->count, 4);
+	}
+	if (elan_has_data(p)) {
 		memcpy(w->at, b->data + p->at, p->bytes);
 		w->at += p->bytes;
 	}
@@ -103,7 +109,7 @@ static bool take_piece(struct reader *r, struct elan_buffer *b, uint32_t i)
 
 	*p = (struct elan_piece){ .bytes = (uint16_t)take(r, 2) };
 	if (what != ELAN_WRITE && what != ELAN_GET && what != ELAN_SET &&
-		what != ELAN_TEST)
+		what != ELAN_TEST && what != ELAN_ENQUEUE)
 		return false;
 	p->what = (uint8_t)what;
 	if (what == ELAN_SET) {
@@ -115,7 +121,13 @@ static bool take_piece(struct reader *r, struct elan_buffer *b, uint32_t i)
 	if (what == ELAN_GET || what == ELAN_TEST) {
 		p->back = take(r, 8);
 		p->event = (uint32_t)take(r, 4);
-	} else if (what == ELAN_WRITE) {
+	}
+	if (what == ELAN_ENQUEUE) {
+		p->back = take(r, 8);
+		p->event = (uint32_t)take(r, 4);
+		p->count = (uint32_t)take(r, 4);
+	}
+	if (elan_has_data(p)) {
 		if (p->bytes > ELAN_PACKET - b->data_bytes ||
 			p->bytes > r->end - r->at)
 			return false;
@@ -161,13 +173,17 @@ static bool is_possible_piece(const struct elan_buffer *b, uint32_t i)
 	switch (p->what) {
 	case ELAN_WRITE:
 		return p->bytes && p->bytes <= ELAN_BLOCK && !elan_is_get(b);
+	case ELAN_ENQUEUE:
+		return p->bytes <= ELAN_BLOCK && !elan_is_get(b) &&
+		       p->back >> 32 <= ELAN_SLOT_MOST &&
+		       (uint32_t)p->back + p->bytes <= p->back >> 32;
 	case ELAN_GET:
 		return !i && !b->cast && p->bytes && p->bytes <= ELAN_PACKET &&
-		       p->event < ELAN_EVENTS;
+		       p->event < ELAN_EVENT_NAMES;
 	case ELAN_TEST:
 		return !i && p->bytes == 8 && p->event < ELAN_OPERATIONS;
 	default:
-		return p->event < ELAN_EVENTS;
+		return p->event < ELAN_EVENT_NAMES;
 	}
 }
 
@@ -223,7 +239,7 @@ enum elan_harm elan_frame_judge(
 /* --- the network's client --- */
 
 void elan_frame_on_hurt(struct net_client *me, struct sim_worker *w,
-	packet_id id, uint32_t bit, uint32_t bits)
+	packet_id id, const struct net_flip *flip)
 {
 	struct net *net = me->net;
 	const struct packet *p = &net->packets[id];
@@ -231,8 +247,8 @@ void elan_frame_on_hurt(struct net_client *me, struct sim_worker *w,
 	uint8_t frame[ELAN_FRAME_MOST];
 
 	(void)w;
-	flips_note(&b->flips, net->link.code, p->head,
-		elan_frame_write(b, p->src, frame), bit, bits);
+	flips_note(&b->flips, flip->code, p->head,
+		elan_frame_write(b, p->src, frame), flip->bit, flip->bits);
 }
 
 void elan_frame_on_arrival(

@@ -17,7 +17,7 @@
 
 enum {
 	ELAN_FRAME_HEADER = 32,
-	ELAN_FRAME_PIECE = 28, /* without data, at most */
+	ELAN_FRAME_PIECE = 32, /* without data, at most */
 	ELAN_FRAME_MOST = ELAN_FRAME_HEADER +
 			  ELAN_MOST_PIECES * ELAN_FRAME_PIECE + ELAN_PACKET,
 };
@@ -43,7 +43,7 @@ enum elan_harm elan_frame_judge(
 
 /* The network's client. */
 void elan_frame_on_hurt(struct net_client *me, struct sim_worker *w,
-	packet_id id, uint32_t bit, uint32_t bits);
+	packet_id id, const struct net_flip *flip);
 /* A damaged packet arrives: sets its harm. */
 void elan_frame_on_arrival(
 	const struct nic_at *a, const struct packet *p, struct elan_buffer *b);

@@ -65,7 +65,7 @@ static void set_clock(const struct nic_at *a)
 /* --- life --- */
 
 struct elan_cookie elan_get_new(const struct nic_at *a, struct elan_queue *q,
-	site_id dst, const struct elan_buffer *b)
+	const struct elan_route *to, const struct elan_buffer *b)
 {
 	struct elan_gets *x = gets_of(a);
 	uint32_t place = slots_take(&x->items), i;
@@ -73,8 +73,7 @@ struct elan_cookie elan_get_new(const struct nic_at *a, struct elan_queue *q,
 
 	g->cookie = (struct elan_cookie){ place, x->made++ };
 	g->queue = q;
-	g->dst = dst;
-	g->context = b->context;
+	g->to = *to;
 	g->n_pieces = b->n_pieces;
 	for (i = 0; i < b->n_pieces; i++)
 		g->piece[i] = b->piece[i];
@@ -88,6 +87,16 @@ static void forget(struct elan_node *n, struct elan_get *g)
 	g->queue->gets--;
 	g->queue->answered -= g->is_answered;
 	slots_give(&n->gets.items, g->cookie.place);
+}
+
+bool elan_get_context(
+	const struct nic_at *a, const struct elan_cookie *c, uint16_t *context)
+{
+	const struct elan_get *g = find(gets_of(a), c);
+
+	if (g)
+		*context = g->queue->context;
+	return g;
 }
 
 bool elan_get_answered(const struct nic_at *a, const struct elan_cookie *c)
@@ -175,7 +184,7 @@ static void ask(const struct nic_at *a, struct elan_get *g)
 
 	*s->copy = (struct elan_buffer){
 		.kind = ELAN_DATA,
-		.context = g->context,
+		.context = g->to.context,
 		.channel = ELAN_GET_CHANNEL,
 		.sequence = gets_of(a)->channel.next++,
 		.sending = id,
@@ -186,7 +195,8 @@ static void ask(const struct nic_at *a, struct elan_get *g)
 	};
 	for (i = 0; i < g->n_pieces; i++)
 		s->copy->piece[i] = g->piece[i];
-	s->item.dst = g->dst;
+	s->item.dst = g->to.node;
+	s->routes = g->to.routes;
 	s->owner = &owner;
 	s->fifo = ELAN_FIFO_STEN;
 	s->account = g->account;

@@ -118,48 +118,112 @@ static void write_here(const struct nic_at *a, uint64_t address, uint64_t value)
 		a->nic->host, a->w, a->s, a->t, address, &value, sizeof(value));
 }
 
-void elan_word_write(const struct nic_at *a, uint64_t address, uint64_t value)
+static uint8_t *data_of(struct elan_word *x)
+{
+	return x->many ? x->many->data : x->few;
+}
+
+uint32_t elan_block_write(const struct nic_at *a, uint64_t address,
+	const void *from, uint32_t bytes)
 {
 	struct elan_words *w = &elan_here(a)->words;
-	struct elan_word *x;
-	uint32_t id;
+	uint32_t id = slots_take_any(&w->items);
+	struct elan_word *x = slots_at(&w->items, id);
 
+	x->address = address;
+	x->bytes = bytes;
+	x->note = 0;
+	x->many = NULL;
+	if (bytes > ELAN_FEW_BYTES)
+		x->many = payload_take(a->nic->payloads, a->w->id);
+	memcpy(data_of(x), from, bytes);
+	slots_push(&w->items, &w->out, id);
+	x->turn = ++w->asked;
+	elan_bus_write(a, address, bytes, word_granted, id);
+	return id;
+}
+
+bool elan_block_ends(
+	const struct nic_at *a, uint32_t block, uint32_t turn, uint32_t note)
+{
+	struct elan_word *x = slots_find(&elan_here(a)->words.items, block);
+
+	if (!x || x->turn != turn)
+		return false;
+	x->note = note;
+	return true;
+}
+
+void elan_word_write(const struct nic_at *a, uint64_t address, uint64_t value)
+{
 	if (elan_is_card(address)) {
 		write_here(a, address, value);
 		return;
 	}
-	id = slots_take_any(&w->items);
-	x = slots_at(&w->items, id);
-	x->address = address;
-	x->value = value;
-	slots_push(&w->items, &w->out, id);
-	w->asked++;
-	elan_bus_write(a, address, sizeof(x->value), word_granted, id);
+	elan_block_write(a, address, &value, sizeof(value));
+}
+
+static void on_translated(const struct nic_at *a, uint32_t id)
+{
+	struct slots *items = &elan_here(a)->words.items;
+	const struct elan_word x = *(struct elan_word *)slots_at(items, id);
+	uint64_t value;
+
+	slots_give(items, id);
+	memcpy(&value, x.few, sizeof(value));
+	elan_word_to(a, x.context, x.address, value);
+}
+
+void elan_word_to(
+	const struct nic_at *a, uint32_t context, uint64_t at, uint64_t value)
+{
+	struct elan_view v = elan_look(a, context, at, 8, ELAN_TO_WRITE);
+	struct slots *items = &elan_here(a)->words.items;
+	struct elan_word *x;
+	uint32_t id;
+
+	if (v.state == ELAN_NOWHERE || v.flags & ELAN_TO_QUEUE) {
+		elan_count(a)->errors[ELAN_ERROR_ADDRESS]++;
+		return;
+	}
+	if (v.t <= a->t) {
+		elan_word_write(a, v.at, elan_order(v.flags, value));
+		return;
+	}
+	id = slots_take_any(items);
+	x = slots_at(items, id);
+	x->address = at;
+	memcpy(x->few, &value, sizeof(value));
+	x->context = context;
+	elan_look_again(a, context, &v, on_translated, id);
 }
 
 void elan_word_on_in(const struct nic_at *a, uint32_t id)
 {
 	struct elan_words *w = &elan_here(a)->words;
-	const struct elan_word *x = slots_at(&w->items, id);
+	struct elan_word *x = slots_at(&w->items, id);
 
 	BUG_IF(w->out.first != id);
 	slots_pop(&w->items, &w->out);
-	host_write(a->nic->host, a->w, a->s, a->t, x->address, &x->value,
-		sizeof(x->value));
+	host_write(a->nic->host, a->w, a->s, a->t, x->address, data_of(x),
+		x->bytes);
 	/* wakes programs that wait for anything */
 	host_poke(a->nic->host, a->w, a->s, a->t);
+	if (x->note)
+		elan_account_end(a, x->note);
+	if (x->many)
+		payload_give(a->nic->payloads, a->w->id, x->many);
 	slots_give(&w->items, id);
 }
 
 void elan_read(const struct nic_at *a, uint64_t at, void *to, uint32_t n)
 {
 	const struct elan_words *w = &elan_here(a)->words;
-	const struct elan_word *x;
+	struct elan_word *x;
 
 	host_read(a->nic->host, a->s, at, to, n);
 	for (uint32_t i = w->out.first; i; i = x->slot.next) {
 		x = slots_at(&w->items, i);
-		elan_overlay(to, at, n, x->address, (const uint8_t *)&x->value,
-			sizeof(x->value));
+		elan_overlay(to, at, n, x->address, data_of(x), x->bytes);
 	}
 }

@@ -128,15 +128,21 @@ int elan_queue_open(struct nic *nic, site_id s, uint32_t queue,
 {
 	struct elan_node *n = nic_node(nic, s);
 	struct elan_queue *q;
+	uint32_t process;
+	int code;
 
 	if (queue >= ELAN_QUEUES || depth >= ELAN_DEPTHS ||
 		rights > ELAN_MAY_ALL || context >= ELAN_CONTEXTS)
 		return EINVAL;
 	if (elan_queue(n, queue))
 		return EBUSY;
+	code = elan_process_find(nic, s, context, &process);
+	if (code)
+		return code;
 	q = queue_new(n, queue, depth);
 	if (!q)
 		return ENOMEM;
+	q->process = process;
 	q->rights = (uint8_t)rights;
 	q->context = (uint16_t)context;
 	elan_chip_open(&n->chip, elan_params_of(nic), q);
@@ -151,7 +157,7 @@ static bool is_quiet(const struct elan_queue *q)
 	bool is_waiting = q->is_half && q->half_at == q->taken;
 
 	return !q->outstanding && !q->arrivals.n && !q->is_queued && !q->dmas &&
-	       !q->copies.first && !q->is_fetching &&
+	       !q->copies.first && !q->is_fetching && !q->is_looking &&
 	       (q->error || (!is_waiting && !q->is_blocked));
 }
 
@@ -175,11 +181,13 @@ int elan_queue_map(struct nic *nic, site_id s, uint32_t queue, uint64_t address)
 	if (!q || address % ELAN_PAGE || address < host_memory(nic->host) ||
 		elan_is_card(address))
 		return EINVAL;
-	if (q->mapped || elan_queue_mapped(n, q->context, address, 8))
+	if (q->mapped || elan_queue_mapped(n, q->context, address, 8) ||
+		elan_area_at(n, q->context, address))
 		return EBUSY;
 	x->maps = mem_grow(x->maps, x->n_maps + 1, sizeof(*x->maps));
 	x->maps[x->n_maps++] = (uint16_t)queue;
 	q->mapped = address;
+	elan_fault_forget(n, q->context);
 	return 0;
 }
 
@@ -259,6 +267,13 @@ uint32_t elan_queue_depth(const struct nic *nic, site_id s, uint32_t queue)
 	return q ? q->depth : 0;
 }
 
+uint32_t elan_queue_context(const struct nic *nic, site_id s, uint32_t queue)
+{
+	const struct elan_queue *q = find(nic, s, queue);
+
+	return q ? q->context : ELAN_CONTEXTS;
+}
+
 uint64_t elan_queue_room(const struct nic *nic, site_id s, uint32_t queue)
 {
 	const struct elan_queue *q = find(nic, s, queue);
@@ -269,7 +284,7 @@ uint64_t elan_queue_room(const struct nic *nic, site_id s, uint32_t queue)
 /* Copies of events, cores and threads wait for room. */
 static void tell_room(const struct nic_at *a, struct elan_queue *q)
 {
-	elan_event_on_room(a, q);
+	elan_copy_on_room(a, q);
 	host_poke(a->nic->host, a->w, a->s, a->t);
 	elan_thread_on_room(a, q);
 }

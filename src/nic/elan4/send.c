@@ -56,15 +56,16 @@ void elan_send_set_times(const struct nic_at *a, struct elan_buffer *b,
 	sim_time start, sim_time since)
 {
 	const struct elan_params *p = elan_params(a);
-	uint32_t sum = 0;
+	uint32_t sum = 0, words = 0;
 
 	b->left_at = start;
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		sim_time come;
 
 		sum += b->piece[i].bytes;
+		words += elan_words(&b->piece[i]);
 		come = since + elan_bus_time(a, sum) + p->command;
-		b->left[i] = start + elan_ser(a, sum);
+		b->left[i] = start + elan_ser(a, i + 1, words);
 		b->left[i] = b->left[i] > come ? b->left[i] : come;
 	}
 }
@@ -75,15 +76,13 @@ void elan_send_set_times(const struct nic_at *a, struct elan_buffer *b,
  * data comes more slowly. */
 static void put_off(const struct nic_at *a, struct elan_buffer *b)
 {
-	uint32_t sum = 0;
+	uint32_t words = 0;
 
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		sim_time link;
 
-		if (b->piece[i].what != ELAN_WRITE)
-			continue;
-		sum += b->piece[i].bytes;
-		link = a->t + elan_ser(a, sum);
+		words += elan_words(&b->piece[i]);
+		link = a->t + elan_ser(a, i + 1, words);
 		if (b->left[i] < link)
 			b->left[i] = link;
 	}
@@ -123,16 +122,21 @@ void elan_send_packet(const struct nic_at *a, enum elan_fifo use, site_id dst,
 	struct net *net = a->nic->net;
 	packet_id id = packet_take(net->pool, a->w->id);
 	struct elan_buffer *b = payload_take(a->nic->payloads, a->w->id);
+	uint32_t words = 0;
 
 	memcpy(b, what, offsetof(struct elan_buffer, data) + what->data_bytes);
 	b->route = (uint8_t)route;
+	for (uint32_t i = 0; i < what->n_pieces; i++)
+		words += elan_words(&what->piece[i]);
 	net->packets[id] = (struct packet){
 		.src = a->s,
 		.dst = dst,
 		.number = sender_of(a)->number++,
 		.born = a->t,
 		.kind = use == ELAN_FIFO_ACK ? PACKET_SYSTEM : PACKET_DYNAMIC,
+		.format = (uint8_t)elan_format(&net->link, what->n_pieces),
 		.bytes = what->data_bytes,
+		.size = (uint16_t)(words - (what->data_bytes + 7u) / 8),
 		.load = payload_to_load(b),
 	};
 	/* if routes have no numbers, hints are directions */
@@ -178,8 +182,8 @@ static void send(const struct nic_at *a, uint32_t sending)
 	elan_count(a)->resent += s->item.tries > 0;
 	s->copy->is_first = !s->item.tries;
 	s->number = sender_of(a)->number;
-	elan_send_packet(
-		a, s->fifo, s->item.dst, s->copy, s->item.route, &s->account);
+	elan_send_packet(a, s->fifo, s->item.dst, s->copy,
+		elan_route_pick(s->routes, s->item.route), &s->account);
 }
 
 /* --- answers --- */
@@ -208,6 +212,12 @@ static void fail(const struct nic_at *a, uint32_t id, enum elan_error why)
 	owner->failed(a, &sent, why);
 }
 
+void elan_send_fail(
+	const struct nic_at *a, uint32_t sending, enum elan_error why)
+{
+	fail(a, sending, why);
+}
+
 static void give_up(const struct nic_at *a, uint32_t id)
 {
 	fail(a, id, ELAN_ERROR_RETRIES);
@@ -219,7 +229,7 @@ static void complete(const struct nic_at *a, uint32_t id, bool is_yes)
 	const struct elan_sending *s = elan_sending(a, id);
 	const struct elan_owner *owner = s->owner;
 	uint32_t event = is_yes ? s->event : s->no_event;
-	uint32_t context = s->copy->context;
+	uint32_t context = s->context;
 	struct elan_sent sent = forget(a, id);
 
 	elan_event_set(a, context, event, 1);
@@ -261,7 +271,7 @@ void elan_send_on_answer(const struct nic_at *a, const struct elan_buffer *b)
 	if (!s || !resend_has_left(&s->item) ||
 		s->copy->sequence != b->sequence ||
 		s->copy->channel != b->channel ||
-		((b->kind == ELAN_NACKED || b->kind == ELAN_BUSY) &&
+		(b->kind >= ELAN_BUSY && b->kind <= ELAN_NACKED &&
 			(!s->item.left_at || is_outdated(s, b))))
 		return;
 	resend_answered(a, r, b->sending);
@@ -274,7 +284,9 @@ void elan_send_on_answer(const struct nic_at *a, const struct elan_buffer *b)
 	} else if (b->kind == ELAN_NACKED) {
 		elan_count(a)->nacks++;
 		resend_again(a, r, b->sending);
-	} else if (b->kind == ELAN_BUSY) {
+	} else if (b->kind == ELAN_BUSY || b->kind == ELAN_FAULTED) {
+		elan_sending(a, b->sending)->account.was_missing |=
+			b->kind == ELAN_FAULTED;
 		elan_count(a)->nacks++;
 		resend_excused(a, r, b->sending);
 	} else {

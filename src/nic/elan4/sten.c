@@ -11,6 +11,18 @@
 
 enum { INCOMPLETE = -1, IMPOSSIBLE = -2 };
 
+/* A packet out of a queue. */
+struct sten {
+	uint64_t open, close; /* the commands that began and ended it */
+	uint64_t last; /* node of a broadcast */
+	struct elan_route to;
+	sim_time found; /* when its route is known */
+	uint32_t event, no_event; /* of its acknowledgement */
+	/* when each transaction has come, and its last word */
+	sim_time arrived[ELAN_MOST_PIECES], closed;
+	struct elan_buffer b;
+};
+
 struct reading {
 	const struct nic_at *a;
 	struct elan_queue *q;
@@ -35,6 +47,15 @@ static bool is_full(const struct elan_buffer *b)
 	return b->n_pieces == ELAN_MOST_PIECES - !elan_has_test(b);
 }
 
+/* Its last word comes by then. */
+static int add_piece(
+	const struct reading *r, struct sten *p, const struct elan_piece *x)
+{
+	p->arrived[p->b.n_pieces] = elan_queue_arrival(r->q, r->at);
+	elan_add_piece(&p->b, *x);
+	return 0;
+}
+
 /* The data of a write, in one piece of the ring. */
 static bool copy_out(struct reading *r, uint8_t *to, uint32_t bytes)
 {
@@ -48,94 +69,139 @@ static bool copy_out(struct reading *r, uint8_t *to, uint32_t bytes)
 	return true;
 }
 
-/* One transaction of a write. */
-static int read_block(struct reading *r, struct elan_buffer *b, uint64_t to,
-	uint32_t bytes, sim_time *arrived)
+/* One transaction of a write or a message. */
+static int read_block(struct reading *r, struct sten *p, struct elan_piece x)
 {
+	uint8_t *to = p->b.data + p->b.data_bytes;
 	uint64_t data;
-
 	bool is_out;
 
-	if (is_full(b))
+	if (is_full(&p->b))
 		return IMPOSSIBLE;
-	is_out = copy_out(r, b->data + b->data_bytes, bytes);
-	for (uint32_t i = 0; i < bytes && !is_out; i += 8) {
+	is_out = copy_out(r, to, x.bytes);
+	for (uint32_t i = 0; i < x.bytes && !is_out; i += 8) {
 		if (next_word(r, &data))
 			return INCOMPLETE;
-		memcpy(b->data + b->data_bytes + i, &data,
-			bytes - i < 8 ? bytes - i : 8);
+		memcpy(to + i, &data, x.bytes - i < 8 ? x.bytes - i : 8);
 	}
-	arrived[b->n_pieces] = elan_queue_arrival(r->q, r->at);
-	b->piece[b->n_pieces++] = (struct elan_piece){
-		.what = ELAN_WRITE,
-		.address = to,
-		.bytes = (uint16_t)bytes,
-		.at = b->data_bytes,
-	};
-	b->data_bytes = (uint16_t)(b->data_bytes + bytes);
-	return 0;
+	x.at = p->b.data_bytes;
+	p->b.data_bytes = (uint16_t)(p->b.data_bytes + x.bytes);
+	return add_piece(r, p, &x);
 }
 
-static int read_write(struct reading *r, struct elan_buffer *b, uint64_t word,
-	sim_time *arrived)
+static int read_write(struct reading *r, struct sten *p, uint64_t word)
 {
 	uint32_t bytes = elan_low(word), at, n;
 	uint64_t to;
 	int code = 0;
 
-	if (!bytes || b->data_bytes + bytes > ELAN_PACKET ||
-		(b->n_pieces && b->piece[0].what == ELAN_GET))
+	if (!bytes || p->b.data_bytes + bytes > ELAN_PACKET ||
+		elan_is_get(&p->b))
 		return IMPOSSIBLE;
 	if (next_word(r, &to))
 		return INCOMPLETE;
 	for (at = 0; at < bytes && !code; at += n) {
 		n = bytes - at < ELAN_BLOCK ? bytes - at : ELAN_BLOCK;
-		code = read_block(r, b, to + at, n, arrived);
+		code = read_block(r, p,
+			(struct elan_piece){ .what = ELAN_WRITE,
+				.address = to + at,
+				.bytes = (uint16_t)n });
 	}
 	return code;
 }
 
-static int read_get(struct reading *r, struct elan_buffer *b, uint64_t word)
+/* A message, or a part of one, as it would be written.  Without bytes it is one
+ * transaction, too. */
+static int read_enqueue(struct reading *r, struct sten *p, uint64_t word)
 {
-	struct elan_piece p = {
+	uint32_t bytes = elan_low(word), at = 0, n;
+	struct elan_piece x = {
+		.what = ELAN_ENQUEUE,
+		.event = (elan_high(word) & 0xffff) |
+			 elan_rank_of(r->a, r->q) * ELAN_INPUTS,
+		.count = elan_high(word) >> 16 |
+			 (uint32_t)(word >> ELAN_KIND & 15) << 16,
+	};
+	uint64_t part = bytes, total, offset;
+	int code;
+
+	if (p->b.data_bytes + bytes > ELAN_PACKET || elan_is_get(&p->b) ||
+		(elan_high(word) & 0xffff) >= ELAN_INPUTS)
+		return IMPOSSIBLE;
+	if (next_word(r, &x.address) ||
+		(word & ELAN_IS_PART && next_word(r, &part)))
+		return INCOMPLETE;
+	total = part & UINT32_MAX;
+	offset = part >> 32;
+	if (total > ELAN_SLOT_MOST || offset + bytes > total)
+		return IMPOSSIBLE;
+	do {
+		n = bytes - at < ELAN_BLOCK ? bytes - at : ELAN_BLOCK;
+		x.bytes = (uint16_t)n;
+		x.back = total << 32 | (offset + at);
+		code = read_block(r, p, x);
+		at += n;
+	} while (at < bytes && !code);
+	return code;
+}
+
+static int read_get(struct reading *r, struct sten *p, uint64_t word)
+{
+	struct elan_piece x = {
 		.what = ELAN_GET,
 		.bytes = (uint16_t)elan_low(word),
 		.event = elan_high(word),
 	};
 
-	if (!p.bytes || p.bytes > ELAN_PACKET || b->n_pieces || b->cast ||
-		p.event >= ELAN_EVENTS)
+	if (!x.bytes || x.bytes > ELAN_PACKET || p->b.n_pieces || p->b.cast ||
+		x.event >= ELAN_EVENT_NAMES)
 		return IMPOSSIBLE;
-	if (next_word(r, &p.address) || next_word(r, &p.back))
+	if (next_word(r, &x.address) || next_word(r, &x.back))
 		return INCOMPLETE;
-	b->piece[b->n_pieces++] = p;
-	return 0;
+	return add_piece(r, p, &x);
 }
 
-static int read_test(struct reading *r, struct elan_buffer *b, uint64_t word)
+static int read_test(struct reading *r, struct sten *p, uint64_t word)
 {
-	struct elan_piece p = {
+	struct elan_piece x = {
 		.what = ELAN_TEST, .bytes = 8, .event = elan_low(word)
 	};
 
-	if (b->n_pieces || p.event >= ELAN_OPERATIONS)
+	if (p->b.n_pieces || x.event >= ELAN_OPERATIONS)
 		return IMPOSSIBLE;
-	if (next_word(r, &p.address) || next_word(r, &p.back))
+	if (next_word(r, &x.address) || next_word(r, &x.back))
 		return INCOMPLETE;
-	b->piece[b->n_pieces++] = p;
-	return 0;
+	return add_piece(r, p, &x);
 }
 
-static int read_set(struct elan_buffer *b, uint64_t word)
+static int read_set(struct reading *r, struct sten *p, uint64_t word)
 {
-	if (is_full(b))
+	struct elan_piece x = { .what = ELAN_SET, .count = elan_high(word) };
+	uint64_t event = elan_low(word);
+
+	if (is_full(&p->b))
 		return IMPOSSIBLE;
-	b->piece[b->n_pieces++] = (struct elan_piece){
-		.what = ELAN_SET,
-		.event = elan_low(word),
-		.count = elan_high(word),
-	};
-	return 0;
+	if (word & ELAN_NAMED && next_word(r, &event))
+		return INCOMPLETE;
+	if (event >= ELAN_EVENT_NAMES)
+		return IMPOSSIBLE;
+	x.event = (uint32_t)event;
+	return add_piece(r, p, &x);
+}
+
+/* The events of an acknowledgement. */
+static int read_close(struct reading *r, struct sten *p)
+{
+	uint64_t events = elan_low(p->close);
+
+	events |= (uint64_t)elan_high(p->close) << 32;
+	if (p->close & ELAN_NAMED && next_word(r, &events))
+		return INCOMPLETE;
+	p->event = (uint32_t)events;
+	p->no_event = (uint32_t)(events >> 32);
+	return p->event < ELAN_EVENT_NAMES && p->no_event < ELAN_EVENT_NAMES
+		       ? 0
+		       : IMPOSSIBLE;
 }
 
 static bool is_range(uint64_t open)
@@ -143,18 +209,15 @@ static bool is_range(uint64_t open)
 	return (open & 0xff) == ELAN_OPEN_RANGE;
 }
 
+static uint64_t rank_of(uint64_t open)
+{
+	return open >> 16 & 0xffffffff;
+}
+
 static enum elan_fifo fifo_of(uint64_t open)
 {
 	return is_range(open) ? ELAN_FIFO_CAST : ELAN_FIFO_STEN;
 }
-
-/* A packet out of a queue. */
-struct sten {
-	uint64_t open, close; /* the commands that began and ended it */
-	uint64_t last; /* node of a broadcast */
-	sim_time arrived[ELAN_MOST_PIECES]; /* when each piece has come */
-	struct elan_buffer b;
-};
 
 /* Decodes the packet that begins at a position.  Returns its length, INCOMPLETE
  * or IMPOSSIBLE. */
@@ -166,7 +229,6 @@ static int64_t decode(const struct nic_at *a, struct elan_queue *q,
 	int code = 0;
 
 	p->b.kind = ELAN_DATA;
-	p->b.context = q->context;
 	if (next_word(&r, &p->open))
 		return INCOMPLETE;
 	if (is_range(p->open)) {
@@ -180,60 +242,90 @@ static int64_t decode(const struct nic_at *a, struct elan_queue *q,
 		switch (p->close & 0xff) {
 		case ELAN_CLOSE:
 			is_closed = true;
-			if (elan_high(p->close) >= ELAN_EVENTS)
-				code = IMPOSSIBLE;
+			code = read_close(&r, p);
 			break;
 		case ELAN_WRITE:
-			code = read_write(&r, &p->b, p->close, p->arrived);
+			code = read_write(&r, p, p->close);
 			is_closed = p->close & ELAN_CLOSES;
 			break;
+		case ELAN_ENQUEUE:
+			code = read_enqueue(&r, p, p->close);
+			is_closed = p->close & ELAN_IS_LAST;
+			break;
 		case ELAN_GET:
-			code = read_get(&r, &p->b, p->close);
+			code = read_get(&r, p, p->close);
 			break;
 		case ELAN_SET:
-			code = read_set(&p->b, p->close);
+			code = read_set(&r, p, p->close);
 			break;
 		case ELAN_TEST:
-			code = read_test(&r, &p->b, p->close);
+			code = read_test(&r, p, p->close);
 			break;
 		default:
 			code = IMPOSSIBLE;
 		}
 	}
+	p->closed = elan_queue_arrival(q, r.at);
 	return code ? code : (int64_t)(r.at - position);
 }
 
-/* When each block leaves, if the head could leave since some time; in the model
- * it does at start, when the whole packet is known. */
+/* When each transaction leaves, and the tail, which waits for the last word.
+ * The head could leave since some time; in the model it does at start, when the
+ * whole packet is known. */
 static void set_times(const struct nic_at *a, struct elan_buffer *b,
-	sim_time start, sim_time since, const sim_time *arrived)
+	sim_time start, sim_time since, const struct sten *p)
 {
-	uint32_t sum = 0;
+	sim_time command = elan_params(a)->command;
+	uint32_t words = 0;
 
 	b->left_at = start;
+	b->tail = p->closed + command;
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		sim_time link;
 
-		if (b->piece[i].what != ELAN_WRITE)
-			continue;
-		sum += b->piece[i].bytes;
-		link = since + elan_ser(a, sum);
+		words += elan_words(&b->piece[i]);
+		link = since + elan_ser(a, i + 1, words);
 		link = link > start ? link : start;
-		b->left[i] = arrived[i] + elan_params(a)->command;
+		b->left[i] = p->arrived[i] + command;
 		b->left[i] = b->left[i] > link ? b->left[i] : link;
 	}
 }
 
-/* The destination, or the first of several; NO_SITE: none. */
-static site_id destination(const struct nic_at *a, uint64_t open, uint64_t last)
+/*
+ * The last of several destinations, of which the first is known: p->last
+ * becomes its node.  A broadcast goes to one context of all nodes from one to
+ * the other, if they are the job's, and this network's switches do that.
+ */
+static enum elan_error find_last(
+	const struct nic_at *a, const struct elan_queue *q, struct sten *p)
 {
-	uint64_t to = open >> 16 & 0xffffffff;
+	struct elan_route last;
+	enum elan_error wrong = elan_route_find(
+		a, ELAN_BY_COMMAND, q, p->last, &last, &p->found);
 
-	if (!is_range(open))
-		last = to;
-	else if (!a->nic->net->coll)
-		return NO_SITE; /* this network's switches do not broadcast */
-	return to <= last && last < a->nic->n_nodes ? (site_id)to : NO_SITE;
+	if (wrong)
+		return wrong;
+	if (!a->nic->net->coll || last.context != p->to.context ||
+		last.node < p->to.node ||
+		!elan_range_is_own(a, q, rank_of(p->open), p->last))
+		return ELAN_ERROR_COMMAND;
+	p->last = last.node;
+	return ELAN_FINE;
+}
+
+/* Looks up the destination, or the first of several. */
+static enum elan_error find_route(
+	const struct nic_at *a, const struct elan_queue *q, struct sten *p)
+{
+	enum elan_error wrong;
+
+	p->found = a->t;
+	wrong = elan_route_find(
+		a, ELAN_BY_COMMAND, q, rank_of(p->open), &p->to, &p->found);
+	if (!wrong && is_range(p->open))
+		wrong = find_last(a, q, p);
+	p->b.context = p->to.context;
+	return wrong;
 }
 
 /* An incomplete packet is closed by a time-out, when no more of it has arrived
@@ -252,20 +344,23 @@ static void await_rest(const struct nic_at *a, struct elan_queue *q)
 /* The part of an incomplete packet that has left. */
 static void send_aborted(const struct nic_at *a, const struct elan_queue *q)
 {
-	struct elan_buffer b = { .kind = ELAN_ABORTED };
-	uint64_t open = elan_queue_word(q, q->half_at), last = UINT64_MAX;
-	site_id to;
+	struct sten p;
+	uint32_t route;
 
-	if (is_range(open) && q->half_at + 16 <= q->announced)
-		last = elan_queue_word(q, q->half_at + 8);
-	to = destination(a, open, last);
-	if (is_range(open)) {
-		b.cast = ELAN_CAST_OUT;
-		b.last = (uint16_t)last;
+	memset(&p, 0, offsetof(struct sten, b.data));
+	p.b.kind = ELAN_ABORTED;
+	p.open = elan_queue_word(q, q->half_at);
+	p.last = UINT64_MAX;
+	if (is_range(p.open) && q->half_at + 16 <= q->announced)
+		p.last = elan_queue_word(q, q->half_at + 8);
+	if (find_route(a, q, &p))
+		return;
+	if (is_range(p.open)) {
+		p.b.cast = ELAN_CAST_OUT;
+		p.b.last = (uint16_t)p.last;
 	}
-	if (to != NO_SITE)
-		elan_send_packet(
-			a, fifo_of(open), to, &b, (uint32_t)(open >> 48), NULL);
+	route = elan_route_pick(p.to.routes, (uint32_t)(p.open >> 48));
+	elan_send_packet(a, fifo_of(p.open), p.to.node, &p.b, route, NULL);
 }
 
 void elan_sten_on_half(const struct nic_at *a, uint32_t queue)
@@ -339,7 +434,7 @@ static const struct elan_owner owner = {
 static void send(const struct nic_at *a, struct elan_queue *q,
 	const struct sten *p, uint32_t n)
 {
-	sim_time start = elan_start(a);
+	sim_time start = elan_start(a) + (p->found - a->t);
 	bool was_half = q->is_half && q->half_at == q->taken;
 	uint32_t id = elan_send_new(a);
 	struct elan_sending *s = elan_sending(a, id);
@@ -350,21 +445,23 @@ static void send(const struct nic_at *a, struct elan_queue *q,
 	s->copy->sending = id;
 	s->copy->asked = a->t;
 	set_times(a, s->copy, start,
-		start - (was_half ? a->t - q->half_since : 0), p->arrived);
+		start - (was_half ? a->t - q->half_since : 0), p);
 	s->copy->last = (uint16_t)p->last;
-	s->item.dst = destination(a, p->open, p->last);
+	s->item.dst = p->to.node;
+	s->routes = p->to.routes;
+	s->context = q->context;
 	if (p->b.n_pieces && p->b.piece[0].what == ELAN_GET)
-		s->copy->get = elan_get_new(a, q, s->item.dst, &p->b);
+		s->copy->get = elan_get_new(a, q, &p->to, &p->b);
 	s->owner = &owner;
 	s->owner_id = q->id;
 	s->position = q->taken;
-	if ((p->close & 0xff) == ELAN_CLOSE) {
-		s->event = elan_low(p->close);
-		s->no_event = elan_high(p->close);
-	}
+	s->event = p->event;
+	s->no_event = p->no_event;
 	s->item.route = (uint8_t)(p->open >> 48);
 	s->fifo = fifo_of(p->open);
-	s->account = elan_account_begin(a, q, BOOK_PACKET, q->taken, 1);
+	s->account = elan_account_begin(a, q,
+		elan_is_message(&p->b) ? BOOK_SEND : BOOK_PACKET, q->taken, 1);
+	s->account.built = p->found;
 	q->taken += n;
 	q->ends[q->channel.next++ % ELAN_ENDS] = q->taken;
 	q->outstanding++;
@@ -373,19 +470,26 @@ static void send(const struct nic_at *a, struct elan_queue *q,
 }
 
 /* Checks the addresses that this node knows. */
-static bool are_addresses_right(
-	const struct nic_at *a, const struct elan_buffer *b)
+static bool are_addresses_right(const struct nic_at *a,
+	const struct elan_queue *q, const struct sten *p)
 {
+	const struct elan_node *n = a->node;
+	const struct elan_buffer *b = &p->b;
 	const struct elan_piece *first = &b->piece[0];
 
+	if (!elan_event_may(n, q->context, p->event) ||
+		!elan_event_may(n, q->context, p->no_event))
+		return false;
 	if (elan_has_test(b))
 		return first->address % 8 == 0;
 	return !b->n_pieces || first->what != ELAN_GET ||
-	       elan_may(elan_here(a), b->context, first->back, first->bytes);
+	       (elan_may(n, q->context, first->back, first->bytes) &&
+		       elan_event_may(n, q->context, first->event));
 }
 
 uint32_t elan_sten_send(const struct nic_at *a, struct elan_queue *q)
 {
+	enum elan_error wrong;
 	struct sten p;
 	int64_t n;
 
@@ -397,11 +501,12 @@ uint32_t elan_sten_send(const struct nic_at *a, struct elan_queue *q)
 		await_rest(a, q);
 		return 0;
 	}
-	if (n < 0 || destination(a, p.open, p.last) == NO_SITE) {
-		elan_queue_stop(a, q, ELAN_ERROR_COMMAND);
+	wrong = n < 0 ? ELAN_ERROR_COMMAND : find_route(a, q, &p);
+	if (wrong) {
+		elan_queue_stop(a, q, wrong);
 		return 0;
 	}
-	if (!are_addresses_right(a, &p.b)) {
+	if (!are_addresses_right(a, q, &p)) {
 		elan_queue_stop(a, q, ELAN_ERROR_ADDRESS);
 		return 0;
 	}

@@ -36,7 +36,7 @@ static const struct misuse misuses[] = {
 	{ ELAN_ERROR_COMMAND, 2,
 		{ W(ELAN_OPEN, 1, 0), W(ELAN_GET, ELAN_PACKET + 1, 0) } },
 	{ ELAN_ERROR_COMMAND, 2,
-		{ W(ELAN_OPEN, 1, 0), W(ELAN_GET, 8, ELAN_EVENTS) } },
+		{ W(ELAN_OPEN, 1, 0), W(ELAN_GET, 8, ELAN_EVENT_NAMES) } },
 	{ ELAN_ERROR_COMMAND, 5,
 		{ W(ELAN_OPEN, 1, 0), W(ELAN_GET, 8, 0), ET_SOURCE, ET_TARGET,
 			W(ELAN_WRITE, 8, 0) } },
@@ -53,7 +53,7 @@ static const struct misuse misuses[] = {
 	{ ELAN_ERROR_COMMAND, 3, { W(ELAN_COPY, 72, 0), ET_FLAG, ET_FLAG } },
 	{ ELAN_ERROR_COMMAND, 8, { ELAN_RUN_DMA, 8, 0, 4, 0, 0, 0, 0 } },
 	{ ELAN_ERROR_COMMAND, 8,
-		{ ELAN_RUN_DMA, 8, 0, 1, 0, 0, ELAN_EVENTS, 0 } },
+		{ ELAN_RUN_DMA, 8, 0, 1, 0, 0, ELAN_EVENT_NAMES, 0 } },
 	{ ELAN_ERROR_COMMAND, 8,
 		{ ELAN_RUN_DMA, 8, 0, 1, 0, 0, 0, UINT64_C(1) << 32 } },
 	/* addresses that are not the context's */
@@ -213,7 +213,7 @@ static void rights_program(void *arg)
 {
 	uint32_t k = 0;
 
-	elan_code_load(et_card(), 0, ET_CONTEXT, 3, needs_thread);
+	et_load(ET_CONTEXT, 3, needs_thread);
 	for (uint32_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
 		const struct needs *x = &needs[i];
 

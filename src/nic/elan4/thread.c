@@ -8,64 +8,27 @@
  * The processor has one event posted while a thread has it, otherwise none.
  * Events are for a later instant: a program's store may end a wait.
  */
-#include "nic/elan4/units.h"
+#include "nic/elan4/thread.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "host/card.h"
-#include "weft/elan.h"
-
-enum thread_wait {
-	WAITS_NOT, /* it is ready or runs */
-	WAITS_WORD, /* at an address, for a value */
-	WAITS_ROOM, /* in a queue, for bytes */
-};
-
-struct elan_thread {
-	struct slot slot; /* in the run queue, or of those that wait */
-	uint32_t id;
-	uint16_t context;
-	uint8_t waits; /* an enum thread_wait */
-	bool is_reading; /* of bytes: its read is not due on the bus yet */
-	bool is_behind; /* it is due, behind words of the card: */
-	uint32_t after; /* so many, ever */
-	bool has_claim; /* on room for its bytes, since it was woken */
-	struct elan_queue *queue;
-	uint32_t bytes;
-	uint64_t at, value; /* or where it reads */
-	elan_code *run;
-	uint64_t reg[ELAN_REGISTERS];
-	struct card_thread *card; /* NULL until it runs */
-};
-
-struct thread_code {
-	uint32_t context, number;
-	elan_code *run;
-};
-
-struct elan_threads {
-	struct slots all;
-	struct slot_list ready, waiting;
-	uint32_t n_words; /* of those that wait */
-	uint32_t running, last; /* it has the processor; it had it last */
-	struct thread_code *codes;
-	uint32_t n_codes;
-};
 
 static struct elan_thread *thread(const struct elan_threads *h, uint32_t id)
 {
-	return slots_at(&h->all, id);
+	return elan_thread(h, id);
 }
 
 /* --- life --- */
 
-static struct elan_threads *threads_of(struct elan_node *n)
+struct elan_threads *elan_threads_of(struct elan_node *n)
 {
 	if (!n->threads) {
 		n->threads = mem_alloc(1, sizeof(*n->threads));
 		slots_init(&n->threads->all, sizeof(struct elan_thread));
+		slots_init(&n->threads->images, sizeof(struct elan_image));
+		slots_init(&n->threads->reads, sizeof(struct thread_read));
 	}
 	return n->threads;
 }
@@ -77,7 +40,10 @@ static void elan_threads_fini(struct elan_threads **x)
 	if (!h)
 		return;
 	slots_fini(&h->all);
+	slots_fini(&h->images);
+	slots_fini(&h->reads);
 	mem_free(h->codes);
+	mem_free(h->tag);
 	mem_free(h);
 }
 
@@ -86,7 +52,10 @@ static uint64_t elan_threads_memory(struct elan_threads *const *x)
 	const struct elan_threads *h = *x;
 
 	return h ? sizeof(*h) + h->n_codes * sizeof(*h->codes) +
-			       slots_memory(&h->all)
+			       h->n_tags * sizeof(*h->tag) +
+			       slots_memory(&h->all) +
+			       slots_memory(&h->images) +
+			       slots_memory(&h->reads)
 		 : 0;
 }
 
@@ -115,35 +84,6 @@ static void bury(const struct nic_at *a)
 	card_watch(a->nic->host, a->s, NULL, NULL);
 }
 
-/* --- code --- */
-
-static struct thread_code *find_code(
-	const struct elan_threads *h, uint32_t context, uint64_t number)
-{
-	for (uint32_t i = 0; h && i < h->n_codes; i++)
-		if (h->codes[i].context == context &&
-			h->codes[i].number == number)
-			return &h->codes[i];
-	return NULL;
-}
-
-int elan_code_load(struct nic *nic, site_id s, uint32_t context, uint32_t code,
-	elan_code *run)
-{
-	struct elan_threads *h = threads_of(nic_node(nic, s));
-	struct thread_code *c = find_code(h, context, code);
-
-	if (context >= ELAN_CONTEXTS || code >= ELAN_CODES)
-		return EINVAL;
-	if (!c) {
-		h->codes =
-			mem_grow(h->codes, h->n_codes + 1, sizeof(*h->codes));
-		c = &h->codes[h->n_codes++];
-	}
-	*c = (struct thread_code){ context, code, run };
-	return 0;
-}
-
 /* --- scheduling --- */
 
 static void dispatch(const struct nic_at *a)
@@ -158,9 +98,11 @@ static void dispatch(const struct nic_at *a)
 	slots_pop(&h->all, &h->ready);
 	h->running = id;
 	h->last = id;
+	h->since = a->t + (is_other ? p->thread_swap : p->thread_clock);
+	if (is_other)
+		h->since = elan_code_run(a, thread(h, id)->image, h->since);
 	elan_count(a)->swaps += is_other;
-	elan_post(a, a->t + (is_other ? p->thread_swap : p->thread_clock),
-		ELAN_ENGINE_THREAD, id);
+	elan_post(a, h->since, ELAN_ENGINE_THREAD, id);
 }
 
 /* A thread's wait is over. */
@@ -178,12 +120,22 @@ static void wake(const struct nic_at *a, struct elan_thread *x)
 	dispatch(a);
 }
 
-static bool has_word(const struct nic_at *a, const struct elan_thread *x)
+bool elan_thread_has_word(const struct nic_at *a, const struct elan_thread *x)
 {
 	uint64_t word = 0;
 
 	host_read(a->nic->host, a->s, x->at, &word, 8);
 	return word == x->value;
+}
+
+void elan_thread_on_page(const struct nic_at *a, uint32_t id)
+{
+	struct elan_threads *h = elan_here(a)->threads;
+
+	if (is_dead(a))
+		bury(a);
+	else if (elan_thread(h, id)->waits == WAITS_PAGE)
+		wake(a, elan_thread(h, id));
 }
 
 static void on_write(void *arg, struct sim_worker *w, site_id s, sim_time t,
@@ -202,8 +154,25 @@ static void on_write(void *arg, struct sim_worker *w, site_id s, sim_time t,
 
 		next = y->slot.next;
 		if (y->waits == WAITS_WORD && y->at < at + n &&
-			at < y->at + 8 && has_word(&a, y))
+			at < y->at + 8 && elan_thread_has_word(&a, y))
 			wake(&a, y);
+	}
+}
+
+/* The first one that waits for a queue goes on. */
+void elan_thread_on_message(const struct nic_at *a, const struct elan_iq *q)
+{
+	struct elan_threads *h = elan_here(a)->threads;
+	uint32_t id = h ? h->waiting.first : 0;
+
+	for (; id; id = thread(h, id)->slot.next) {
+		struct elan_thread *x = thread(h, id);
+
+		if (x->waits == WAITS_MESSAGE && x->context == q->context &&
+			q->id - x->first_queue < x->n_queues) {
+			wake(a, x);
+			return;
+		}
 	}
 }
 
@@ -246,19 +215,19 @@ enum elan_error elan_thread_begin(const struct nic_at *a,
 	const struct elan_queue *q, const uint64_t *word)
 {
 	struct elan_threads *h = elan_here(a)->threads;
-	const struct thread_code *c = find_code(h, q->context, word[0] >> 16);
+	uint32_t image, id;
 	struct elan_thread *x;
-	uint32_t id;
 
-	if (!c || !c->run)
-		return ELAN_ERROR_COMMAND;
 	if (is_dead(a))
 		return ELAN_FINE;
+	image = elan_code_take(h, q->context, word[0] >> 16);
+	if (!image)
+		return ELAN_ERROR_COMMAND;
 	id = slots_take(&h->all);
 	x = thread(h, id);
 	x->id = id;
 	x->context = q->context;
-	x->run = c->run;
+	x->image = image;
 	memcpy(x->reg, word + 1, sizeof(x->reg));
 	elan_count(a)->threads++;
 	slots_push(&h->all, &h->ready, id);
@@ -275,7 +244,7 @@ static void run(void *arg)
 	uint64_t reg[ELAN_REGISTERS];
 
 	memcpy(reg, x->reg, sizeof(reg));
-	x->run(reg);
+	((struct elan_image *)slots_at(&h->images, x->image))->run(reg);
 }
 
 static void end(const struct nic_at *a, uint32_t id)
@@ -283,61 +252,42 @@ static void end(const struct nic_at *a, uint32_t id)
 	struct elan_threads *h = elan_here(a)->threads;
 
 	h->running = h->last = 0;
+	elan_code_give(elan_here(a), thread(h, id)->image);
 	slots_give(&h->all, id);
 	/* one more can be started, by the first queue that has its turn; the
 	 * others wait again, in the same order */
 	elan_queue_unblock_all(a);
 }
 
-void elan_thread_on_go(const struct nic_at *a, uint32_t id)
+static void resume(const struct nic_at *a, uint32_t id)
 {
 	struct elan_threads *h = elan_here(a)->threads;
 	struct elan_thread *x = thread(h, id);
 
-	if (is_dead(a)) {
-		bury(a);
-		return;
-	}
-	if (x->is_reading) {
-		x->is_reading = false;
-		x->is_behind = true;
-		elan_thread_on_word(a);
-		return;
-	}
 	if (!x->card)
 		x->card = card_start(a->nic->host, a->s, run, h);
-	if (card_resume(x->card, a->w, a->t))
+	if (card_resume(x->card, a->w, a->t)) {
 		end(a, id);
-	else if (thread(h, id)->waits)
+	} else if (thread(h, id)->waits || thread(h, id)->yields) {
+		thread(h, id)->yields = false;
 		h->running = 0;
+	}
 	dispatch(a);
 }
 
-static void granted(const struct nic_at *a, uint32_t id, sim_time end)
+void elan_thread_on_go(const struct nic_at *a, uint32_t id)
 {
-	if (end < elan_here(a)->words.last_in)
-		end = elan_here(a)->words.last_in;
-	elan_post(a, end, ELAN_ENGINE_THREAD, id);
+	if (is_dead(a))
+		bury(a);
+	else if (id & THREAD_READ)
+		elan_thread_on_read(a, id & ~THREAD_READ);
+	else
+		resume(a, id);
 }
 
-/* No read overtakes a write, such as one of the thread's own: neither in line
- * for the bus, nor behind it. */
-void elan_thread_on_word(const struct nic_at *a)
-{
-	const struct elan_threads *h = elan_here(a)->threads;
-	struct elan_thread *x = h && h->running ? thread(h, h->running) : NULL;
+/* --- for calls of threads --- */
 
-	if (!x || !x->is_behind ||
-		(int32_t)(elan_here(a)->words.had - x->after) < 0)
-		return;
-	x->is_behind = false;
-	elan_bus_read(a, x->at, x->bytes, granted, x->id);
-}
-
-/* --- calls of threads --- */
-
-/* The running thread, which may have moved after a wait. */
-static struct elan_thread *self(struct nic_at *a)
+struct elan_thread *elan_thread_self(struct nic_at *a)
 {
 	const struct elan_threads *h = card_current();
 
@@ -346,25 +296,49 @@ static struct elan_thread *self(struct nic_at *a)
 	return thread(h, h->running);
 }
 
-/* Holds the processor for some time. */
-static void hold(
-	const struct nic_at *a, const struct elan_thread *x, sim_time time)
+/* Its slice is over: others that are ready run first. */
+static void yield(struct nic_at *a)
 {
-	elan_post(a, a->t + time, ELAN_ENGINE_THREAD, x->id);
+	struct elan_thread *x = elan_thread_self(a);
+	struct elan_threads *h = elan_here(a)->threads;
+
+	if (!h->ready.first) {
+		h->since = a->t;
+		return;
+	}
+	x->yields = true;
+	slots_push(&h->all, &h->ready, x->id);
+	card_suspend();
+	elan_thread_self(a);
+}
+
+static void hold_until(const struct nic_at *a, sim_time t)
+{
+	elan_post(a, t, ELAN_ENGINE_THREAD, elan_here(a)->threads->running);
 	card_suspend();
 }
 
-void elan_thread_work(uint32_t cycles)
+void elan_thread_hold(
+	const struct nic_at *a, const struct elan_thread *x, sim_time time)
 {
-	struct nic_at a;
-	const struct elan_thread *x = self(&a);
+	const struct elan_threads *h = elan_here(a)->threads;
+	struct nic_at now = *a;
+	sim_time slice = elan_params(a)->thread_slice;
 
-	if (cycles)
-		hold(&a, x, cycles * elan_params(&a)->thread_clock);
+	(void)x;
+	while (now.t + time > h->since + slice) {
+		sim_time part = h->since + slice - now.t;
+
+		if (part > 0) {
+			hold_until(&now, now.t + part);
+			time -= part;
+		}
+		yield(&now);
+	}
+	hold_until(&now, now.t + time);
 }
 
-/* Gives the processor up until it is woken. */
-static void wait(
+void elan_thread_wait(
 	const struct nic_at *a, struct elan_thread *x, enum thread_wait what)
 {
 	struct elan_threads *h = elan_here(a)->threads;
@@ -373,152 +347,10 @@ static void wait(
 	slots_push(&h->all, &h->waiting, x->id);
 	if (what == WAITS_ROOM)
 		x->queue->wanted++;
-	else if (!h->n_words++)
+	else if (what == WAITS_WORD && !h->n_words++)
 		card_watch(a->nic->host, a->s, on_write, a->nic);
+	/* the registers of one that waits for messages are not kept */
+	if (what == WAITS_MESSAGE && h->last == x->id)
+		h->last = 0;
 	card_suspend();
-}
-
-int elan_thread_wait_word(uint64_t at, uint64_t value)
-{
-	struct nic_at a;
-	struct elan_thread *x = self(&a);
-
-	if (at % 8 || !elan_may(elan_here(&a), x->context, at, 8))
-		return EFAULT;
-	elan_thread_work(1);
-	x = self(&a);
-	x->at = at;
-	x->value = elan_word_order(elan_here(&a), x->context, value);
-	if (!has_word(&a, x))
-		wait(&a, x, WAITS_WORD);
-	return 0;
-}
-
-/* Whether its words can be appended now; a claim is used up. */
-static bool has_room(struct elan_thread *x)
-{
-	struct elan_queue *q = x->queue;
-
-	if (!x->has_claim)
-		return !q->wanted && elan_queue_takes(q, q->claimed + x->bytes);
-	x->has_claim = false;
-	q->claimed -= x->bytes;
-	/* a packet may have come in between */
-	return elan_queue_takes(q, x->bytes);
-}
-
-int elan_thread_append(uint64_t to, const uint64_t *words, uint32_t n)
-{
-	struct nic_at a;
-	struct elan_thread *x = self(&a);
-
-	if (!n || n > ELAN_PAGE / 8)
-		return EINVAL;
-	x->bytes = 8 * n;
-	x->queue = elan_queue_mapped(elan_here(&a), x->context, to, x->bytes);
-	if (!x->queue)
-		return EFAULT;
-	if (x->bytes > x->queue->depth)
-		return EINVAL;
-	while (!has_room(x)) {
-		wait(&a, x, WAITS_ROOM);
-		x = self(&a); /* it is later */
-	}
-	elan_queue_append(&a, x->queue, (const uint8_t *)words, x->bytes,
-		a.t + n * elan_params(&a)->thread_clock);
-	elan_thread_work(n);
-	return 0;
-}
-
-/* Words that cannot be read end the context. */
-static bool is_sound(const struct nic_at *a, const struct elan_thread *x,
-	uint64_t at, uint32_t bytes)
-{
-	if (elan_sdram_is_sound(a, at, bytes))
-		return true;
-	elan_context_stop(a, x->context);
-	return false;
-}
-
-/* Words of card memory, a cycle each where they hit. */
-static int read_card(uint64_t at, void *to, uint32_t bytes)
-{
-	struct nic_at a;
-	const struct elan_thread *x = self(&a);
-	sim_time t = elan_cache_read(&a, ELAN_BY_THREAD, at, bytes, a.t);
-
-	if (!is_sound(&a, x, at, bytes))
-		return EIO;
-	hold(&a, x, t - a.t + (bytes + 7) / 8 * elan_params(&a)->thread_clock);
-	host_read(a.nic->host, a.s, at, to, bytes);
-	return 0;
-}
-
-/* A block is read in parts, so that other units have their turn at the ports.
- * The next part is asked for while the last lines of the one before come. */
-enum { BLOCK_PART = 512 };
-
-int elan_thread_read_block(
-	uint64_t at, void *to, uint64_t bytes, uint32_t ports)
-{
-	struct nic_at a;
-	const struct elan_thread *x = self(&a);
-	const struct elan_cache_how *how = &elan_of(&a)->cache;
-	sim_time ahead = how->latency + how->sdram, end = a.t;
-	uint32_t n;
-
-	if (!bytes || !ports || ports > ELAN_READ_PORTS)
-		return EINVAL;
-	if (!elan_is_card(at) ||
-		!elan_may(elan_here(&a), x->context, at, bytes))
-		return EFAULT;
-	for (uint64_t k = 0; k < bytes; k += n) {
-		n = bytes - k < BLOCK_PART ? (uint32_t)(bytes - k) : BLOCK_PART;
-		if (end - ahead > a.t)
-			hold(&a, x, end - ahead - a.t);
-		x = self(&a);
-		if (!is_sound(&a, x, at + k, n))
-			return EIO;
-		end = elan_cache_stream(&a, ELAN_BY_THREAD, at + k, n,
-			(enum elan_ports)ports, a.t);
-		if (to)
-			host_read(
-				a.nic->host, a.s, at + k, (uint8_t *)to + k, n);
-	}
-	hold(&a, x, end - a.t);
-	return 0;
-}
-
-int elan_thread_read(uint64_t at, void *to, uint32_t bytes)
-{
-	struct nic_at a;
-	struct elan_thread *x = self(&a);
-
-	if (!bytes || bytes > ELAN_BLOCK)
-		return EINVAL;
-	if (!elan_may(elan_here(&a), x->context, at, bytes))
-		return EFAULT;
-	if (elan_is_card(at))
-		return read_card(at, to, bytes);
-	x->is_reading = true;
-	x->at = at;
-	x->after = elan_here(&a)->words.asked;
-	x->bytes = bytes;
-	elan_count(&a)->reads++;
-	hold(&a, x, elan_params(&a)->read_latency);
-	host_read(a.nic->host, a.s, at, to, bytes);
-	return 0;
-}
-
-int elan_thread_write(uint64_t at, uint64_t value)
-{
-	struct nic_at a;
-	struct elan_thread *x = self(&a);
-
-	if (at % 8 || !elan_may(elan_here(&a), x->context, at, 8))
-		return EFAULT;
-	elan_word_write(
-		&a, at, elan_word_order(elan_here(&a), x->context, value));
-	elan_thread_work(1);
-	return 0;
 }

@@ -18,9 +18,10 @@ uint64_t elan_sdram_take(struct elan_sdram *x, uint64_t bytes, uint64_t align);
 void elan_sdram_give(struct elan_sdram *x, uint64_t at, uint64_t bytes);
 uint64_t elan_sdram_left(const struct elan_sdram *x);
 
-/* Whether a context has taken all of [at, at + bytes). */
-bool elan_sdram_may(const struct elan_sdram *x, uint32_t context, uint64_t at,
-	uint64_t bytes);
+/* The part of card memory that a context has taken, with all of [at, at +
+ * bytes); NULL: none. */
+const struct elan_grant *elan_sdram_find(const struct elan_sdram *x,
+	uint32_t context, uint64_t at, uint64_t bytes);
 
 /* Where a byte of a page is, and those after it. */
 uint8_t *elan_sdram_place(const struct elan_sdram *x, uint64_t at);
@@ -75,26 +76,169 @@ sim_time elan_cache_stream(const struct nic_at *a, enum elan_unit unit,
  * include. */
 sim_time elan_cache_rest(const struct nic_at *a, uint32_t bytes);
 
+/* For a context's input queue, or virtual memory, which give it back by
+ * elan_memory_drop(): the context reads and writes it, but cannot give it back.
+ * 0: there is no room. */
+uint64_t elan_memory_keep(struct nic *nic, site_id s, uint32_t context,
+	uint64_t bytes, uint64_t align);
+void elan_memory_drop(struct nic *nic, site_id s, uint64_t at);
+
 /* --- context.c --- */
 
-enum elan_order { ELAN_BIG_ENDIAN = 1 };
+extern const struct nic_member_ops elan_areas_member;
 
-/* Whether a context may access [at, at + bytes). */
-static inline bool elan_may(const struct elan_node *n, uint32_t context,
-	uint64_t at, uint64_t bytes)
-{
-	return ranges_allow(&n->contexts, context, at, bytes) ||
-	       (elan_is_card(at) &&
-		       elan_sdram_may(&n->sdram, context, at, bytes));
-}
-
-/* A word in the byte order of a context's memory. */
-uint64_t elan_word_order(
-	const struct elan_node *n, uint32_t context, uint64_t word);
+/* Whether a context has any memory here. */
+bool elan_context_is(const struct elan_node *n, uint32_t context);
+/* Adds one that overlaps with no other of its context. */
+void elan_area_add(struct elan_areas *x, const struct elan_area *area);
+/* The first address from at on that is not in the area of at; or at. */
+uint64_t elan_area_end(
+	const struct elan_node *n, uint32_t context, uint64_t at);
+/* Whether the tables lack a page of an area; puts a page in, or takes it out.
+ */
+bool elan_area_lacks(const struct elan_area *x, uint32_t shift, uint64_t at);
+void elan_area_set(struct elan_areas *all, struct elan_area *x, uint32_t shift,
+	uint64_t at, bool is_out);
+/* It lacks all of them. */
+void elan_area_empty(
+	struct elan_areas *all, struct elan_area *x, uint32_t shift);
+/* An area in the list; NULL: there is none. */
+struct elan_area *elan_area_at(
+	const struct elan_node *n, uint32_t context, uint64_t at);
+/* An area goes, with its pages. */
+void elan_area_drop(struct elan_node *n, struct elan_area *x, uint32_t shift);
+/* Where [at, at + bytes) is, without time; at: nowhere. */
+uint64_t elan_where(const struct elan_node *n, uint32_t context, uint64_t at,
+	uint64_t bytes);
+/* The area of a context that has all of [at, at + bytes); NULL: none.  It may
+ * be *made, of what is in no list. */
+const struct elan_area *elan_area_find(const struct elan_node *n,
+	uint32_t context, uint64_t at, uint64_t bytes, struct elan_area *made);
+/* Whether a context has all of [at, at + bytes), and not as a queue. */
+bool elan_may(const struct elan_node *n, uint32_t context, uint64_t at,
+	uint64_t bytes);
 
 /* A word that the context has read cannot be: all its queues stop, and packets
  * for it are refused. */
 void elan_context_stop(const struct nic_at *a, uint32_t context);
+
+/* --- mmu.c --- */
+
+extern const struct nic_member_ops elan_mmu_member;
+/* 0, or an error: the parameters do not fit together. */
+int elan_mmu_set_up(
+	struct elan_mmu_how *how, const struct elan_params *p, struct err *e);
+void elan_mmu_init(struct elan_mmu *m, const struct elan_params *p);
+/* What a context has changes: the last translation is not valid any more. */
+void elan_mmu_forget(struct elan_mmu *m);
+/* Pages of an area go, from the tables and the TLBs. */
+void elan_mmu_drop(struct elan_node *n, const struct elan_area *x,
+	uint32_t shift, uint64_t first, uint64_t last);
+
+enum elan_use { ELAN_TO_READ, ELAN_TO_WRITE };
+
+enum elan_sight {
+	ELAN_SEEN,
+	ELAN_MISSING, /* the tables lack a page: the driver will know */
+	ELAN_NOWHERE, /* the context does not have it */
+};
+
+/* Where [at, at + bytes) of a context is. */
+struct elan_view {
+	/* in the host's memory, or the card's; of a queue, as it was; or an
+	 * address of the page that is missing */
+	uint64_t at;
+	sim_time t; /* when this is known: now or later */
+	uint8_t state; /* an enum elan_sight */
+	uint8_t flags; /* of enum elan_area_flag */
+};
+
+struct elan_view elan_mmu_look(const struct nic_at *a, uint32_t context,
+	uint64_t at, uint64_t bytes, enum elan_use use);
+
+/* Translates; all units do so before they access memory. */
+static inline struct elan_view elan_look(const struct nic_at *a,
+	uint32_t context, uint64_t at, uint64_t bytes, enum elan_use use)
+{
+	const struct elan_recent *r = &elan_here(a)->mmu.recent;
+	uint64_t offset = at - r->first;
+
+	if (__builtin_expect(
+		    offset > r->more || r->context != context ||
+			    bytes - 1 > r->more - offset ||
+			    (use == ELAN_TO_WRITE && r->flags & ELAN_READ_ONLY),
+		    0))
+		return elan_mmu_look(a, context, at, bytes, use);
+	elan_count(a)->tlb_hits++;
+	return (struct elan_view){
+		.at = r->to + offset, .t = a->t, .flags = (uint8_t)r->flags
+	};
+}
+
+/* A word in the byte order of its page. */
+static inline uint64_t elan_order(uint32_t flags, uint64_t word)
+{
+	return flags & ELAN_BIG_ENDIAN ? __builtin_bswap64(word) : word;
+}
+
+/* --- table.c --- */
+
+enum {
+	ELAN_PAGE_BLOCK = 64, /* of a page table, bytes */
+};
+
+/* A page of a context. */
+struct elan_page {
+	uint64_t at; /* its first address */
+	uint32_t context;
+	uint8_t tlb, shift; /* of its size */
+	bool is_nowhere; /* the driver knows that the context does not have it
+			  */
+};
+
+/* An entry of the tables. */
+struct elan_found {
+	uint64_t frame;
+	uint32_t links; /* blocks after the first */
+	bool has, is_bad; /* it is there; a word has two bad bits */
+};
+
+/* Card memory for both tables, once; false: there is no room. */
+bool elan_table_open(struct elan_node *n);
+struct elan_found elan_table_find(
+	const struct nic_at *a, const struct elan_page *p);
+void elan_table_add(
+	struct elan_node *n, const struct elan_page *p, uint64_t frame);
+void elan_table_remove(struct elan_node *n, const struct elan_page *p);
+/* Removes what a context does not have, as the driver knew. */
+void elan_table_clean(struct elan_node *n, uint32_t context);
+
+/* The lowest address of the host's memory with an upper part. */
+uint64_t elan_bank(uint32_t bank);
+/* Words of entries that lead to a page, and back. */
+uint64_t elan_frame(uint64_t to, bool is_queue);
+uint64_t elan_frame_at(uint64_t frame);
+
+/* --- fault.c --- */
+
+void elan_card_then(
+	const struct nic_at *a, sim_time t, elan_then *then, uint32_t id);
+
+/* A page is missing, known at t: the driver looks for it, and then() follows,
+ * which looks again.  NULL: nothing waits. */
+void elan_fault(const struct nic_at *a, uint32_t context, uint64_t at,
+	sim_time t, elan_then *then, uint32_t id);
+/* The operation goes on when its translation is known, or its page is there. */
+static inline void elan_look_again(const struct nic_at *a, uint32_t context,
+	const struct elan_view *v, elan_then *then, uint32_t id)
+{
+	if (v->state == ELAN_MISSING)
+		elan_fault(a, context, v->at, v->t, then, id);
+	else
+		elan_card_then(a, v->t, then, id);
+}
+/* A context gets more: what the driver did not find may be there now. */
+void elan_fault_forget(struct elan_node *n, uint32_t context);
 
 /* --- account.c: does nothing if there is no book --- */
 
@@ -115,6 +259,15 @@ void elan_account_answer(
 	const struct nic_at *a, packet_id get, struct elan_account *c);
 /* A packet's data is in memory. */
 void elan_account_done(const struct nic_at *a, packet_id id);
+/* Or in a slot of an input queue, and goes on from there: a note of it, until
+ * it ends. */
+uint32_t elan_account_slot(const struct nic_at *a, packet_id id, uint32_t slot);
+void elan_account_end(const struct nic_at *a, uint32_t note);
+
+static inline struct elan_note *elan_note(const struct nic_at *a, uint32_t note)
+{
+	return slots_at(&elan_here(a)->inputs.notes, note);
+}
 
 /* --- pcix.c --- */
 
@@ -129,8 +282,18 @@ void elan_bus_write(const struct nic_at *a, uint64_t at, uint32_t bytes,
 	elan_granted *granted, uint32_t id);
 void elan_bus_on_free(const struct nic_at *a, uint32_t none);
 
-/* Writes a word to the node's memory; the second when it is there. */
+/* Writes a word to the node's memory; the last when it is there. */
 void elan_word_write(const struct nic_at *a, uint64_t address, uint64_t value);
+/* The same at an address of a context, when that is translated; in the byte
+ * order of its page. */
+void elan_word_to(
+	const struct nic_at *a, uint32_t context, uint64_t at, uint64_t value);
+/* The same for a block of the host's memory, one burst; returns its number. */
+uint32_t elan_block_write(const struct nic_at *a, uint64_t address,
+	const void *from, uint32_t bytes);
+/* A message ends when a block is in memory: false if it is. */
+bool elan_block_ends(
+	const struct nic_at *a, uint32_t block, uint32_t turn, uint32_t note);
 void elan_word_on_in(const struct nic_at *a, uint32_t id);
 /* Reads the node's memory, including words on their way there: on the bus no
  * read overtakes a write. */
@@ -151,9 +314,7 @@ static inline void elan_overlay(uint8_t *to, uint64_t at, uint32_t n,
 
 /* --- card.c --- */
 
-/* Goes on at t, which is later than now. */
-void elan_card_then(
-	const struct nic_at *a, sim_time t, elan_then *then, uint32_t id);
+/* elan_card_then(), above, goes on at t, which is later than now. */
 void elan_card_on_step(const struct nic_at *a, uint32_t step);
 /* Reads memory of the host, over the bus, or of the card. */
 void elan_read_begin(const struct nic_at *a, enum elan_unit unit, uint64_t at,
@@ -276,6 +437,39 @@ void elan_queue_arrive(const struct nic_at *a, struct elan_queue *q);
 void elan_queue_acked(
 	const struct nic_at *a, struct elan_queue *q, uint32_t sequence);
 
+/* --- process.c --- */
+
+extern const struct nic_member_ops elan_processes_member;
+
+/* The place of a context's process, which is made if needed: an error number,
+ * or 0. */
+int elan_process_find(
+	struct nic *nic, site_id s, uint32_t context, uint32_t *process);
+
+/* What is wrong with a rank: there is no such process, or its entry cannot be
+ * read.  Takes no time. */
+/* Of a queue's process: its own rank. */
+uint32_t elan_rank_of(const struct nic_at *a, const struct elan_queue *q);
+enum elan_error elan_route_check(
+	const struct nic_at *a, const struct elan_queue *q, uint64_t rank);
+/*
+ * Looks up a rank for a packet of a queue.  If a fixed time that begins at *t
+ * has to wait for the entry, *t becomes later.  Or what is wrong.
+ */
+enum elan_error elan_route_find(const struct nic_at *a, enum elan_unit by,
+	const struct elan_queue *q, uint64_t rank, struct elan_route *r,
+	sim_time *t);
+/* Whether all nodes from that of one rank to that of another are the job's. */
+bool elan_range_is_own(const struct nic_at *a, const struct elan_queue *q,
+	uint64_t first, uint64_t last);
+/* A number counts those of an entry's routes; 0: all. */
+uint32_t elan_route_pick_of(uint64_t routes, uint32_t number);
+
+static inline uint32_t elan_route_pick(uint64_t routes, uint32_t number)
+{
+	return routes + 1 < 2 ? number : elan_route_pick_of(routes, number);
+}
+
 /* --- chip.c --- */
 
 extern const struct nic_member_ops elan_chip_member;
@@ -289,11 +483,12 @@ void elan_chip_trap(const struct nic_at *a, struct elan_queue *q, sim_time t);
 
 /* --- event.c --- */
 
-extern const struct nic_member_ops elan_events_member; /* without copies */
-
-/* Card memory for all events, once; false: there is no room. */
+/* Card memory for the driver's table, once; false: there is no room. */
 bool elan_event_open(struct elan_node *n);
 
+/* Whether a context may name an event: by number, or in its card memory. */
+bool elan_event_may(
+	const struct elan_node *n, uint32_t context, uint32_t event);
 /* Subtracts from an event's count, and fires it at 0.  Does nothing if the
  * context has not armed it. */
 void elan_event_set(const struct nic_at *a, uint32_t context, uint32_t event,
@@ -301,22 +496,40 @@ void elan_event_set(const struct nic_at *a, uint32_t context, uint32_t event,
 /* ELAN_ARM, with the words after its first; or what is wrong with it. */
 enum elan_error elan_event_arm(const struct nic_at *a, uint32_t context,
 	uint32_t event, const uint64_t *word);
+/* ELAN_ARM_FROM, with count, address and source. */
+enum elan_error elan_event_arm_from(const struct nic_at *a, uint32_t context,
+	uint32_t event, uint32_t bytes, const uint64_t *word);
 /* ELAN_ARM_COPY of a queue, with count and address; its bytes, of a valid
  * number, are the last ones taken out of the queue. */
 enum elan_error elan_event_arm_copy(const struct nic_at *a,
 	const struct elan_queue *q, uint32_t event, uint32_t bytes,
 	const uint64_t *word);
+/* Bytes that the driver has kept for a copy go. */
+void elan_event_give(struct elan_node *n, uint64_t at, uint32_t bytes);
+
+/* --- copy.c --- */
+
+extern const struct nic_member_ops elan_events_member; /* without copies */
+
+/* Whether an event may copy so many bytes. */
+static inline bool elan_copy_is_valid(uint32_t bytes)
+{
+	return bytes && bytes <= ELAN_COPY_MOST && bytes % 8 == 0;
+}
+
+/* An event has fired: addresses, context, bytes and whether they are kept. */
+void elan_copy_begin(const struct nic_at *a, const struct elan_copy *what);
 /* The event processor has finished a copy; a burst of one is in memory. */
-void elan_event_on_done(const struct nic_at *a, uint32_t none);
-void elan_event_on_copied(const struct nic_at *a, uint32_t copy);
+void elan_copy_on_slot(const struct nic_at *a, uint32_t none);
+void elan_copy_on_written(const struct nic_at *a, uint32_t copy);
 /* A queue has more room, or is stopped: copies that wait for it go on. */
-void elan_event_on_room(const struct nic_at *a, struct elan_queue *q);
+void elan_copy_on_room(const struct nic_at *a, struct elan_queue *q);
 /* A queue took nothing out in its turn.  It is stopped if it never will,
  * because it lacks what a copy would bring that does not fit. */
-void elan_event_on_idle(const struct nic_at *a, struct elan_queue *q);
+void elan_copy_on_idle(const struct nic_at *a, struct elan_queue *q);
 /* Copies of fired events that are not finished, except for those whose queue
  * waits for the end of a thread, which may never come. */
-uint32_t elan_events_left(const struct elan_node *n);
+uint32_t elan_copies_left(const struct elan_node *n);
 
 /* --- send.c --- */
 
@@ -331,6 +544,9 @@ void elan_send_cut(struct elan_buffer *b, uint64_t to, uint32_t bytes);
 void elan_send_set_times(const struct nic_at *a, struct elan_buffer *b,
 	sim_time start, sim_time since);
 void elan_send_on_answer(const struct nic_at *a, const struct elan_buffer *b);
+/* Gives up a packet that has not left. */
+void elan_send_fail(
+	const struct nic_at *a, uint32_t sending, enum elan_error why);
 /*
  * Puts a packet into the network, or in line for it.  Its time is charged to
  * an account's message; NULL: to none.
@@ -344,14 +560,17 @@ void elan_send_on_room(struct net_client *me, struct sim_worker *w, site_id s,
 
 /* --- get.c --- */
 
-/* A queue's packet to dst is a get: returns the name for its answer. */
+/* A queue's packet is a get: returns the name for its answer. */
 struct elan_cookie elan_get_new(const struct nic_at *a, struct elan_queue *q,
-	site_id dst, const struct elan_buffer *b);
+	const struct elan_route *to, const struct elan_buffer *b);
 /* It is acknowledged: waits for its answer.  Or it is given up. */
 void elan_get_acked(const struct nic_at *a, const struct elan_cookie *c,
 	const struct elan_account *account);
 void elan_get_failed(const struct nic_at *a, const struct elan_cookie *c,
 	enum elan_error why);
+/* The context whose get an answer names; false: there is none. */
+bool elan_get_context(
+	const struct nic_at *a, const struct elan_cookie *c, uint16_t *context);
 /* Its answer arrives: false if nothing waits for it. */
 bool elan_get_answered(const struct nic_at *a, const struct elan_cookie *c);
 /* The answer is executed. */
@@ -379,8 +598,8 @@ bool elan_ask_has_seen(
 void elan_ask_note(const struct nic_at *a, const struct packet *p,
 	const struct elan_buffer *b);
 
-/* Whether a packet's test is valid and may read there, or it has none. */
-bool elan_ask_is_allowed(const struct nic_at *a, const struct elan_buffer *b);
+/* Whether a packet's test is valid, or it has none. */
+bool elan_ask_is_allowed(const struct elan_buffer *b);
 /*
  * A packet with a test arrives.  False, with its verdict set, if the test was
  * decided before, or cannot be now.
@@ -409,6 +628,46 @@ void elan_dma_granted(const struct nic_at *a, uint32_t read, sim_time end);
 /* A packet of so many bytes is in the network for the first time. */
 void elan_dma_on_left(const struct nic_at *a, uint32_t bytes);
 
+/* --- iqueue.c --- */
+
+extern const struct nic_member_ops elan_iqs_member; /* without notes */
+
+/* A context's queue by its number.  NULL: not open. */
+struct elan_iq *elan_iq(
+	const struct elan_node *n, uint32_t context, uint32_t id);
+
+static inline struct elan_iq *elan_iq_at(
+	const struct elan_node *n, uint32_t place)
+{
+	return place < n->inputs.n ? n->inputs.queue[place] : NULL;
+}
+
+/* Whether a transaction's queue exists, with slots that are long enough. */
+bool elan_iq_allows(const struct nic_at *a, const struct elan_buffer *b,
+	const struct elan_piece *p);
+/* Whether there are slots for all messages of a packet; and takes them. */
+bool elan_iq_takes(const struct nic_at *a, const struct elan_buffer *b);
+void elan_iq_reserve(const struct nic_at *a, struct elan_buffer *b);
+/* A packet's bytes go to its slots.  True: its budget goes on there. */
+bool elan_iq_put(const struct nic_at *a, packet_id id);
+
+/* ELAN_ENQUEUE outside of a packet, of a queue, with all its words: what is
+ * wrong with it.  And whether there is a slot for it; if not, the queue is
+ * blocked until then. */
+enum elan_error elan_iq_add(const struct nic_at *a, const struct elan_queue *q,
+	const uint64_t *word);
+bool elan_iq_has_room(
+	const struct nic_at *a, struct elan_queue *q, uint64_t word);
+
+/* For threads: the next message of a queue that has one, what it is, and its
+ * end. */
+uint32_t elan_iq_take(const struct nic_at *a, struct elan_iq *q);
+void elan_iq_read(const struct nic_at *a, const struct elan_iq *q,
+	uint32_t slot, struct elan_message *m);
+void elan_iq_free(const struct nic_at *a, struct elan_iq *q, uint32_t slot);
+/* Address of a slot's bytes. */
+uint64_t elan_iq_data(const struct elan_iq *q, uint32_t slot);
+
 /* --- input.c --- */
 
 /* The network's client. */
@@ -426,6 +685,11 @@ uint32_t elan_sten_send(const struct nic_at *a, struct elan_queue *q);
 uint32_t elan_sten_skip(const struct nic_at *a, struct elan_queue *q);
 void elan_sten_on_half(const struct nic_at *a, uint32_t queue);
 
+/* --- code.c --- */
+
+/* 0, or an error: the parameters do not fit together. */
+int elan_code_set_up(const struct elan_params *p, struct err *e);
+
 /* --- thread.c --- */
 
 extern const struct nic_member_ops elan_threads_member; /* of the pointer */
@@ -437,6 +701,8 @@ bool elan_thread_has_room(const struct nic_at *a, struct elan_queue *q);
 enum elan_error elan_thread_begin(const struct nic_at *a,
 	const struct elan_queue *q, const uint64_t *word);
 void elan_thread_on_go(const struct nic_at *a, uint32_t id);
+/* A message is in an input queue. */
+void elan_thread_on_message(const struct nic_at *a, const struct elan_iq *q);
 /* A word has had the bus: a read that is in line after it goes on. */
 void elan_thread_on_word(const struct nic_at *a);
 /* A queue has room, or has stopped: threads that wait for it go on. */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/mem.h"
 
 enum { LEAST = 16 };
@@ -28,7 +29,7 @@ static size_t bytes_of(const struct seen *s, uint32_t room)
 
 void seen_init(struct seen *s, uint32_t span)
 {
-	BUG_IF(span < 64 || (span & (span - 1)));
+	BUG_IF(span < 64 || !bits_is_power(span));
 	*s = (struct seen){ .span = span };
 }
 

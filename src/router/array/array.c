@@ -412,7 +412,7 @@ static int32_t array_charge(
 }
 
 static const char *const channels[ARRAY_CHANNELS] = { "data", "answers",
-	"sideways", "system" };
+	"sideways", "management" };
 
 static const struct router_repair repair = { .on_link = array_on_link };
 

@@ -207,16 +207,17 @@ static void on_event(struct array *a, struct sim_worker *w,
 	unsigned phase = sim_phase(e);
 	uint32_t number = sim_number(e);
 
-	if (phase == PHASE_ARRIVAL)
-		on_arrival(a, w, s, e, t);
-	else if (phase == PHASE_TOKEN && number >= NET_LINK)
-		net_on_link(a->router.net, w, s->id, t, e);
-	else if (phase == PHASE_TOKEN)
-		on_token(w, s, number, sim_aux(e), e->data);
-	else if (phase == PHASE_ENGINE && number < ENGINE_CLIENT)
-		on_left(a, w, s, number, t);
-	else
+	/* most are the client's */
+	if (sim_key(e) >= SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT))
 		s->client->ops.on_event(s->client, w, s->id, t, *e);
+	else if (phase == PHASE_ARRIVAL)
+		on_arrival(a, w, s, e, t);
+	else if (phase == PHASE_ENGINE)
+		on_left(a, w, s, number, t);
+	else if (number >= NET_LINK)
+		net_on_link(a->router.net, w, s->id, t, e);
+	else
+		on_token(w, s, number, sim_aux(e), e->data);
 }
 
 static void visit(struct sim_worker *w, site_id site)
@@ -230,7 +231,7 @@ static void visit(struct sim_worker *w, site_id site)
 		struct sim_event e = { next->rank, next->site, next->data };
 
 		on_event(a, w, s, &e, t);
-		if (sim_more(w, &e))
+		if (!s->dirty || sim_more(w, &e))
 			continue;
 		for (; s->dirty; s->dirty &= s->dirty - 1)
 			arbitrate(

@@ -175,7 +175,7 @@ static bool runs_through(struct world *x)
 
 static void prove(struct proof *p, const struct world *x)
 {
-	proof_make(p, x->net->topo, x->net->route, x->router.packets);
+	proof_make(p, x->net->topo, x->net->route, NULL, x->router.packets);
 	assert_true(p->step[0].holds);
 	assert_int_equal(p->n_routes, NODES * (NODES - 1));
 }
@@ -327,7 +327,7 @@ static void ways_that_end_elsewhere_are_told(void **state)
 
 	ops.next = next_astray;
 	x->route.ops = &ops;
-	proof_make(&p, x->net->topo, &x->route, 2);
+	proof_make(&p, x->net->topo, &x->route, NULL, 2);
 	assert_false(p.is_proved);
 	assert_non_null(strstr(p.step[0].why, "another node"));
 	proof_free(&p);

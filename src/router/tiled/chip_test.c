@@ -446,7 +446,7 @@ static bool is_proved(const struct chips *c)
 	struct proof p;
 	bool is_proved;
 
-	proof_make(&p, c->machine->topo, c->machine->route,
+	proof_make(&p, c->machine->topo, c->machine->route, NULL,
 		c->machine->router.packets);
 	is_proved = p.is_proved;
 	proof_free(&p);

@@ -9,7 +9,7 @@
 #include "load/bench/bench.h"
 #include "sim/random.h"
 
-enum { MEANS_AUTO, MEANS_STEN, MEANS_DMA };
+enum { MEANS_AUTO, MEANS_STEN, MEANS_DMA, MEANS_MATCH };
 
 enum {
 	MOST_QUEUES = 64,
@@ -19,14 +19,26 @@ enum {
 	EVENT_LANE = EVENT + COUNTERS,
 	CAST_QUEUE = 100, /* beyond those of messages */
 	CAST_EVENT = 60000,
+	PORT_QUEUE = 3000, /* of the first lane's tagged port, three each */
+	RECEIVES = 512,
+	OTHERS = 4096, /* receives that match nothing, at most */
+	SENDS = 64, /* that have not been waited for */
+	HANDLES = RECEIVES + OTHERS + SENDS,
 };
 
 #define WORDS_AT UINT64_C(0x1000) /* by event */
+#define PORTS_AT (UINT64_C(512) << 20) /* by lane */
 
 struct own {
+	uint64_t base; /* of the process's memory */
+	uint32_t each, process; /* of a node; its number there */
 	uint64_t value[COUNTERS]; /* that were expected last */
 	uint64_t lane_value;
 	uint32_t next; /* queue, of those that will do */
+	struct elan_tport port;
+	uint32_t receive[RECEIVES], posted, awaited; /* ever */
+	uint32_t send[SENDS], sent, finished; /* ever */
+	uint64_t networked, network_ps; /* counts, by warm rounds */
 	struct elan_cq queue[];
 };
 
@@ -35,9 +47,21 @@ static struct own *own(const struct bench_end *x)
 	return x->own;
 }
 
-static uint64_t word_at(uint32_t event)
+/* A lane is a process, and its peer the process of the same number. */
+static uint32_t rank_at(const struct bench_end *x, uint32_t node)
 {
-	return WORDS_AT + 64 * (uint64_t)event;
+	return node * own(x)->each + own(x)->process;
+}
+
+/* An address of either of them. */
+static uint64_t address(const struct bench_end *x, uint64_t at)
+{
+	return own(x)->base + at;
+}
+
+static uint64_t word_at(const struct bench_end *x, uint32_t event)
+{
+	return address(x, WORDS_AT + 64 * (uint64_t)event);
 }
 
 static uint32_t lane_event(const struct bench_end *x)
@@ -52,27 +76,45 @@ static struct elan_cq *queue(const struct bench_end *x, uint32_t i)
 	return &own(x)->queue[i];
 }
 
+static bool port_open(struct bench_end *x)
+{
+	const struct elan_tport_options o = {
+		.port = x->lane,
+		.queue = PORT_QUEUE + 3 * x->lane,
+		.handles = HANDLES,
+		.at = address(
+			x, PORTS_AT + x->lane * elan_tport_bytes(HANDLES)),
+	};
+
+	return programs_did(x->programs, "elan_tport_open",
+		elan_tport_open(&own(x)->port, &o));
+}
+
 static bool elan_open(struct bench_end *x)
 {
 	uint32_t n = x->bench->needs.queues;
 
+	own(x)->base = elan_memory_at();
+	own(x)->each = weft_n_processes();
+	own(x)->process = weft_process();
 	for (uint32_t i = 0; i < n; i++)
 		if (!programs_did(x->programs, "elan_cq_open",
 			    elan_cq_open(queue(x, i), x->lane * n + i, ELAN_64K,
 				    ELAN_MAY_ALL)))
 			return false;
-	return true;
+	return x->bench->means != MEANS_MATCH || port_open(x);
 }
 
 static void elan_expect(struct bench_end *x, uint32_t counter, uint64_t bytes)
 {
-	elan_arm(queue(x, 0), EVENT + counter, bytes, word_at(EVENT + counter),
-		++own(x)->value[counter]);
+	elan_arm(queue(x, 0), EVENT + counter, bytes,
+		word_at(x, EVENT + counter), ++own(x)->value[counter]);
 }
 
 static bool elan_await(struct bench_end *x, uint32_t counter)
 {
-	return elan_wait_word(word_at(EVENT + counter), own(x)->value[counter]);
+	return elan_wait_word(
+		word_at(x, EVENT + counter), own(x)->value[counter]);
 }
 
 /* What the library would choose, where the rate does not count. */
@@ -93,9 +135,9 @@ static void elan_put_by(struct bench_end *x, const struct bench_transfer *p)
 	uint32_t come = p->counter == BENCH_NONE ? 0 : EVENT + p->counter;
 	struct elan_dma d = {
 		.bytes = p->bytes,
-		.destination = p->node,
-		.from = p->from,
-		.to = p->to,
+		.destination = rank_at(x, p->node),
+		.from = address(x, p->from),
+		.to = address(x, p->to),
 		.source_event = p->is_tracked ? lane_event(x) : 0,
 		.target_event = come,
 	};
@@ -104,8 +146,8 @@ static void elan_put_by(struct bench_end *x, const struct bench_transfer *p)
 		programs_did(x->programs, "elan_dma", elan_dma(q, &d));
 	else
 		programs_did(x->programs, "elan_put_from",
-			elan_put_from(q, p->node, p->to, p->from, p->bytes,
-				come, (uint32_t)d.source_event));
+			elan_put_from(q, (uint32_t)d.destination, d.to, d.from,
+				d.bytes, come, (uint32_t)d.source_event));
 }
 
 static void elan_get_by(struct bench_end *x, const struct bench_transfer *g)
@@ -114,14 +156,15 @@ static void elan_get_by(struct bench_end *x, const struct bench_transfer *g)
 
 	for (uint64_t at = 0; at < g->bytes; at += n) {
 		n = g->bytes - at < ELAN_PACKET ? g->bytes - at : ELAN_PACKET;
-		elan_get(queue(x, g->queue), g->node, g->from + at, g->to + at,
+		elan_get(queue(x, g->queue), rank_at(x, g->node),
+			address(x, g->from + at), address(x, g->to + at),
 			(uint32_t)n, g->is_tracked ? lane_event(x) : 0);
 	}
 }
 
 static void track(struct bench_end *x, uint64_t count)
 {
-	elan_arm(queue(x, 0), lane_event(x), count, word_at(lane_event(x)),
+	elan_arm(queue(x, 0), lane_event(x), count, word_at(x, lane_event(x)),
 		++own(x)->lane_value);
 }
 
@@ -156,7 +199,7 @@ static void restart(struct programs *p, struct elan_cq *q)
 static bool elan_flush_all(struct bench_end *x)
 {
 	if (elan_wait_event(
-		    queue(x, 0), word_at(lane_event(x)), own(x)->lane_value))
+		    queue(x, 0), word_at(x, lane_event(x)), own(x)->lane_value))
 		return true;
 	restart(x->programs, queue(x, 0));
 	return false;
@@ -164,8 +207,7 @@ static bool elan_flush_all(struct bench_end *x)
 
 static bool elan_wait(struct bench_end *x, uint64_t at, uint64_t value)
 {
-	(void)x;
-	return elan_wait_word(at, value);
+	return elan_wait_word(address(x, at), value);
 }
 
 static uint64_t elan_counter(const struct bench *b, site_id node, uint32_t i)
@@ -192,16 +234,27 @@ static struct elan_counts counts_of(const struct bench *b, int64_t node)
 	return elan_counts(b->programs.load.nic, (site_id)node);
 }
 
+static void elan_warmed(struct bench_end *x)
+{
+	struct elan_counts c = counts_of(x->bench, x->node);
+
+	own(x)->networked = c.networked;
+	own(x)->network_ps = c.network_ps;
+}
+
 /* From the sending card to the receiving one's bus. */
 static void elan_report(const struct bench *b, struct load_result *r)
 {
 	struct elan_counts x = counts_of(b, b->to), y = counts_of(b, b->from);
 	uint64_t n = x.networked + y.networked;
+	uint64_t ps = x.network_ps + y.network_ps;
 
+	for (uint32_t i = 0; i < b->needs.n_programs; i++) {
+		n -= own(&b->ends[i])->networked;
+		ps -= own(&b->ends[i])->network_ps;
+	}
 	if (n)
-		load_figure(r, "network_ns",
-			(double)(x.network_ps + y.network_ps) / SIM_NS /
-				(double)n);
+		load_figure(r, "network_ns", (double)ps / SIM_NS / (double)n);
 }
 
 /* What reads and writes of memory carried on the bus, on average. */
@@ -210,11 +263,82 @@ static void elan_report_rate(
 {
 	struct elan_counts x = counts_of(b, b->from), y = counts_of(b, b->to);
 
+	bytes *= (double)bench_rounds(b) / (double)b->rounds;
 	if (b->means != MEANS_STEN && x.reads)
 		load_figure(r, "read_B", bytes / (double)x.reads);
 	if (y.writes)
 		load_figure(r, "write_B", bytes / (double)y.writes);
 }
+
+/* --- messages that are matched on the card --- */
+
+static bool match_post(
+	struct bench_end *x, uint32_t node, uint64_t to, uint64_t bytes)
+{
+	return programs_did(x->programs, "elan_tport_rx_start",
+		elan_tport_rx_start(&own(x)->port, rank_at(x, node), x->lane,
+			UINT64_MAX, address(x, to), bytes,
+			&own(x)->receive[own(x)->posted++ % RECEIVES]));
+}
+
+static bool match_await(struct bench_end *x)
+{
+	return programs_did(x->programs, "elan_tport_wait",
+		elan_tport_wait(&own(x)->port,
+			own(x)->receive[own(x)->awaited++ % RECEIVES], NULL));
+}
+
+/* Of the tag of a lane that nobody has. */
+static bool match_obstruct(struct bench_end *x, uint32_t node, uint32_t n)
+{
+	uint32_t handle;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!programs_did(x->programs, "elan_tport_rx_start",
+			    elan_tport_rx_start(&own(x)->port, node, MOST_LANES,
+				    UINT64_MAX, PORTS_AT, 0, &handle)))
+			return false;
+	return true;
+}
+
+/* Waits until at most so many sends have not ended. */
+static bool match_flush(struct bench_end *x, uint32_t most)
+{
+	struct own *o = own(x);
+
+	while (o->sent - o->finished > most)
+		if (!programs_did(x->programs, "elan_tport_wait",
+			    elan_tport_wait(&o->port,
+				    o->send[o->finished++ % SENDS], NULL)))
+			return false;
+	return true;
+}
+
+static bool match_send(
+	struct bench_end *x, uint32_t node, uint64_t from, uint64_t bytes)
+{
+	struct own *o = own(x);
+
+	return match_flush(x, SENDS - 1) &&
+	       programs_did(x->programs, "elan_tport_tx_start",
+		       elan_tport_tx_start(&o->port, rank_at(x, node), x->lane,
+			       address(x, from), bytes,
+			       &o->send[o->sent++ % SENDS]));
+}
+
+static bool match_finish(struct bench_end *x)
+{
+	return match_flush(x, 0);
+}
+
+static const struct bench_tagged tagged = {
+	.most = RECEIVES,
+	.post = match_post,
+	.await = match_await,
+	.send = match_send,
+	.obstruct = match_obstruct,
+	.finish = match_finish,
+};
 
 /* --- misuse --- */
 
@@ -338,6 +462,7 @@ static const struct bench_looks looks = {
 	.counter = elan_counter,
 	.stored = elan_stored,
 	.cpus = elan_cpus,
+	.warmed = elan_warmed,
 	.report = elan_report,
 	.report_rate = elan_report_rate,
 };
@@ -346,6 +471,10 @@ static const struct bench_means means[] = {
 	[MEANS_AUTO] = { .name = "auto" },
 	[MEANS_STEN] = { .name = "sten", .label = "put", .is_quick = true },
 	[MEANS_DMA] = { .name = "dma" },
+	[MEANS_MATCH] = { .name = "match",
+		.most = ELAN_SLOT_MOST,
+		.is_alone = true,
+		.is_tagged = true },
 	{ 0 },
 };
 
@@ -357,7 +486,7 @@ const struct bench_driver bench_elan = {
 		.queues = MOST_QUEUES,
 		.lanes = MOST_LANES,
 		.get_bytes = ELAN_PACKET },
-	.is = BENCH_SETS_LATER | BENCH_HAS_ACKS,
+	.is = BENCH_SETS_LATER | BENCH_HAS_ACKS | BENCH_HAS_PROCESSES,
 	.size = sizeof(struct own),
 	.queue_size = sizeof(struct elan_cq),
 	.open = elan_open,
@@ -369,6 +498,7 @@ const struct bench_driver bench_elan = {
 	.wait_word = elan_wait,
 	.rogue = elan_rogue,
 	.tracking = &tracking,
+	.tagged = &tagged,
 	.looks = &looks,
 	.cast = &cast,
 };

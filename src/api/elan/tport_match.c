@@ -1,0 +1,334 @@
+/*
+ * The thread that matches messages on the card (QSN-F61).  It waits for records
+ * and messages; see tport.h for what they are.
+ *
+ *	posted list   receives without a message, in the order of posting
+ *	early list    messages without a receive, in the order of arrival
+ *	ahead lists   messages, and records, that overtook an earlier one of
+ *	              their sender, until that is here
+ *
+ * A message is compared with posted receives, a receive with early messages,
+ * one after the other: the first that matches is taken out of its list.  Heads
+ * and ends of lists are in registers, links in card memory.
+ *
+ * Time.  From a message, or a record, to the first request for the bus it takes
+ * nic.match.cycles, and nic.match.element for each element after the first.
+ * Its loads and stores are a part of that, with a cycle each; what is not in
+ * the cache comes on top.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "api/elan/tport_thread.h"
+
+static uint64_t element_at(const struct tport_matcher *x, uint32_t handle)
+{
+	return tport_element_at(&x->plan, handle);
+}
+
+/* --- loads and stores --- */
+
+void tport_load(struct tport_matcher *x, uint64_t at, void *to, uint32_t bytes)
+{
+	if (elan_thread_read(at, to, bytes)) {
+		x->is_broken = true;
+		memset(to, 0, bytes); /* the end of a list */
+	}
+	x->spent += (bytes + 7) / 8;
+}
+
+uint32_t tport_block_cycles(const struct tport_matcher *x, uint32_t bytes)
+{
+	return (bytes + x->plan.block - 1) / x->plan.block;
+}
+
+void tport_store(
+	struct tport_matcher *x, uint64_t at, const void *from, uint32_t bytes)
+{
+	elan_thread_write_block(at, from, bytes);
+	x->spent += tport_block_cycles(x, bytes);
+}
+
+void tport_set_next(
+	struct tport_matcher *x, uint64_t at, uint32_t source, uint32_t next)
+{
+	const uint32_t word[2] = { source, next };
+
+	tport_store(x, at, word, sizeof(word));
+}
+
+void tport_compute(struct tport_matcher *x, uint32_t rest)
+{
+	uint32_t cycles = x->plan.cycles;
+
+	if (x->looked)
+		cycles += (x->looked - 1) * x->plan.element;
+	if (cycles > x->spent + rest)
+		elan_thread_work(cycles - x->spent - rest);
+	elan_thread_note(ELAN_ELEMENTS, x->looked);
+}
+
+/* --- posted receives --- */
+
+/* The first posted receive that a test accepts, or 0; *before is the one before
+ * it. */
+typedef bool accepts(
+	const struct tport_posted *p, uint32_t handle, const void *arg);
+
+static uint32_t find_posted(struct tport_matcher *x, accepts *test,
+	const void *arg, struct tport_posted *p, struct tport_posted *before,
+	uint32_t *previous)
+{
+	uint32_t handle = x->posted.first;
+
+	*previous = 0;
+	while (handle) {
+		tport_load(x, element_at(x, handle), p, TPORT_LOOK);
+		x->looked++;
+		if (test(p, handle, arg))
+			return handle;
+		*before = *p;
+		*previous = handle;
+		handle = p->next;
+	}
+	return 0;
+}
+
+static void unlink_posted(struct tport_matcher *x, uint32_t next,
+	const struct tport_posted *before, uint32_t previous)
+{
+	if (previous)
+		tport_set_next(
+			x, element_at(x, previous) + 16, before->source, next);
+	else
+		x->posted.first = next;
+	if (!next) {
+		x->posted.last = previous;
+		x->posted.source = before->source;
+	}
+}
+
+/* --- messages --- */
+
+static bool matches(uint64_t tag, uint64_t mask, uint32_t source, uint64_t sent,
+	uint32_t from)
+{
+	return !((tag ^ sent) & mask) &&
+	       (source == from || source == ELAN_TPORT_ANY);
+}
+
+static bool is_for(
+	const struct tport_posted *p, uint32_t handle, const void *arg)
+{
+	const struct elan_message *m = arg;
+
+	(void)handle;
+	return matches(p->tag, p->mask, p->source, m->tag, m->source);
+}
+
+/* The next message of its sender. */
+static void match(struct tport_matcher *x, const struct elan_message *m)
+{
+	struct tport_posted p, before = { 0 };
+	uint32_t previous;
+	uint32_t handle = find_posted(x, is_for, m, &p, &before, &previous);
+
+	if (!handle) {
+		tport_keep(x, &x->early, m);
+		elan_thread_note(ELAN_EARLY, 1);
+		return;
+	}
+	tport_load(x, element_at(x, handle) + TPORT_LOOK, &p.bytes, 8);
+	unlink_posted(x, p.next, &before, previous);
+	tport_deliver(x, m, handle, p.to, p.bytes);
+}
+
+/* A sender's message of a number. */
+struct turn {
+	uint32_t source;
+	uint16_t number;
+};
+
+static bool is_turn(const struct tport_kept *k, const void *arg)
+{
+	const struct turn *t = arg;
+
+	return k->source == t->source && k->number == t->number;
+}
+
+/* Messages of a sender are matched in the order of their numbers. */
+static void on_message(struct tport_matcher *x, struct elan_message *m)
+{
+	uint64_t at = tport_number_at(&x->plan, m->source);
+	struct turn turn = { .source = m->source };
+
+	tport_load(x, at, &turn.number, sizeof(turn.number));
+	if (m->number != turn.number) {
+		tport_keep(x, &x->ahead, m);
+		return;
+	}
+	do {
+		turn.number++;
+		tport_store(x, at, &turn.number, sizeof(turn.number));
+		match(x, m);
+		x->looked = x->spent = 0;
+	} while (tport_take(x, &x->ahead, is_turn, &turn, m));
+}
+
+/* --- records --- */
+
+struct wanted {
+	uint64_t tag;
+	struct tport_record record;
+};
+
+static bool is_wanted(const struct tport_kept *k, const void *arg)
+{
+	const struct wanted *w = arg;
+
+	return matches(
+		w->tag, w->record.mask, w->record.source, k->tag, k->source);
+}
+
+/* At the end of the posted list. */
+static void post(struct tport_matcher *x, const struct wanted *w)
+{
+	const struct tport_record *r = &w->record;
+	const struct tport_posted p = {
+		.tag = w->tag,
+		.mask = r->mask,
+		.source = r->source,
+		.to = r->to,
+		.bytes = r->bytes,
+	};
+
+	tport_store(x, element_at(x, r->handle), &p, TPORT_POSTED);
+	if (x->posted.last)
+		tport_set_next(x, element_at(x, x->posted.last) + 16,
+			x->posted.source, r->handle);
+	else
+		x->posted.first = r->handle;
+	x->posted.last = r->handle;
+	x->posted.source = r->source;
+}
+
+static void on_receive(struct tport_matcher *x, const struct wanted *w)
+{
+	const struct tport_record *r = &w->record;
+	struct elan_message found;
+
+	if (tport_take(x, &x->early, is_wanted, w, &found))
+		tport_deliver(x, &found, r->handle, r->to, r->bytes);
+	else
+		post(x, w);
+}
+
+static bool is_handle(
+	const struct tport_posted *p, uint32_t handle, const void *arg)
+{
+	(void)p;
+	return handle == *(const uint32_t *)arg;
+}
+
+/* A receive that has its message ends as it would have. */
+static void on_cancel(struct tport_matcher *x, const struct wanted *w)
+{
+	const struct tport_status s = { .code = ECANCELED, .is_done = 1 };
+	struct tport_posted p, before = { 0 };
+	uint32_t previous, handle = w->record.handle;
+
+	if (!find_posted(x, is_handle, &handle, &p, &before, &previous))
+		return;
+	unlink_posted(x, p.next, &before, previous);
+	tport_compute(x, tport_block_cycles(x, sizeof(s)));
+	tport_tell(x, handle, &s);
+}
+
+static void on_probe(struct tport_matcher *x, const struct wanted *w)
+{
+	struct tport_status s = { .code = ENOMSG, .is_done = 1 };
+	struct tport_kept k;
+
+	if (tport_find(x, &x->early, is_wanted, w, &k))
+		s = (struct tport_status){
+			.tag = k.tag,
+			.source = k.source,
+			.bytes = k.length,
+			.is_done = 1,
+		};
+	tport_compute(x, tport_block_cycles(x, sizeof(s)));
+	tport_tell(x, w->record.handle, &s);
+}
+
+/* Messages that nobody wants any more go. */
+static void on_close(struct tport_matcher *x, const struct wanted *w)
+{
+	const struct tport_status s = { .is_done = 1 };
+	struct elan_message m;
+
+	tport_drop_all(x);
+	while (elan_thread_has_message(x->plan.queues + 1, 1) &&
+		!elan_thread_wait_queue(x->plan.queues + 1, 1, &m))
+		elan_thread_free(m.queue, m.slot);
+	tport_tell(x, w->record.handle, &s);
+}
+
+/* The next one; false: it was the last. */
+static bool execute(struct tport_matcher *x, const struct elan_message *m)
+{
+	struct wanted w = { .tag = m->tag };
+
+	tport_load(x, m->at, &w.record, TPORT_RECORD);
+	elan_thread_free(m->queue, m->slot);
+	if (!w.record.handle || w.record.handle > x->plan.handles)
+		return true;
+	if (m->kind == TPORT_RECEIVE)
+		on_receive(x, &w);
+	else if (m->kind == TPORT_CANCEL)
+		on_cancel(x, &w);
+	else if (m->kind == TPORT_PROBE)
+		on_probe(x, &w);
+	else if (m->kind == TPORT_CLOSE)
+		on_close(x, &w);
+	return m->kind != TPORT_CLOSE;
+}
+
+/* Records are executed in their order, too.  Those of others are dropped. */
+static bool on_record(struct tport_matcher *x, struct elan_message *m)
+{
+	struct turn turn = { .source = m->source };
+
+	if (m->source != x->plan.rank) {
+		elan_thread_free(m->queue, m->slot);
+		return true;
+	}
+	if (m->number != x->record) {
+		tport_keep(x, &x->records, m);
+		return true;
+	}
+	do {
+		if (!execute(x, m))
+			return false;
+		turn.number = ++x->record;
+		x->looked = x->spent = 0;
+	} while (tport_take(x, &x->records, is_turn, &turn, m));
+	return true;
+}
+
+void tport_match(const uint64_t reg[ELAN_REGISTERS])
+{
+	struct tport_matcher x = { 0 };
+	struct elan_message m;
+
+	if (elan_thread_read(reg[0], &x.plan, sizeof(x.plan)))
+		return;
+	while (!x.is_broken && !elan_thread_wait_queue(x.plan.queues, 2, &m)) {
+		x.looked = 0;
+		x.spent = TPORT_TAKE;
+		if (m.queue != x.plan.queues)
+			on_message(&x, &m);
+		else if (!on_record(&x, &m))
+			break;
+		tport_move(&x);
+	}
+}

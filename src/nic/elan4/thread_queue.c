@@ -1,0 +1,310 @@
+/*
+ * What threads call for messages and blocks of bytes.
+ *
+ * A thread works on one message at a time: the one that it took out of a queue
+ * or looked at last.  What it writes to memory until it frees the slot is that
+ * message's delivery, for time budgets.
+ */
+#include "nic/elan4/thread.h"
+
+#include <errno.h>
+
+#define self elan_thread_self
+#define hold elan_thread_hold
+
+/* --- the message that it works on --- */
+
+/* NULL: it works on none. */
+static struct elan_slot *message_of(
+	const struct nic_at *a, const struct elan_thread *x)
+{
+	struct elan_iq *q = elan_iq_at(elan_here(a), x->message_queue);
+
+	return x->message && q ? &q->slot[x->message - 1] : NULL;
+}
+
+static struct elan_note *note_of(
+	const struct nic_at *a, const struct elan_slot *s)
+{
+	return s && s->note ? elan_note(a, s->note) : NULL;
+}
+
+/* It turns to another one: the last one stays in its slot. */
+static void park(const struct nic_at *a, struct elan_thread *x)
+{
+	struct elan_note *n = note_of(a, message_of(a, x));
+
+	if (n && !n->parked)
+		n->parked = a->t;
+	x->message = 0;
+}
+
+/* It asks for the bus. */
+static void note_out(const struct nic_at *a, const struct elan_thread *x)
+{
+	struct elan_slot *s = message_of(a, x);
+	struct elan_note *n = note_of(a, s);
+
+	if (!s || s->is_out)
+		return;
+	s->is_out = true;
+	elan_count(a)->network_ps += (uint64_t)(a->t - s->asked);
+	elan_count(a)->networked++;
+	if (n)
+		n->asked = a->t;
+}
+
+sim_time elan_thread_out(const struct nic_at *a, struct elan_thread *x,
+	uint64_t to, const void *from, uint32_t bytes)
+{
+	if (elan_is_card(to)) {
+		host_write(a->nic->host, a->w, a->s, a->t, to, from, bytes);
+		return elan_cache_write(a, ELAN_BY_THREAD, to, bytes, a->t) -
+		       a->t;
+	}
+	note_out(a, x);
+	x->last_write = elan_block_write(a, to, from, bytes);
+	x->last_turn = elan_here(a)->words.asked;
+	return 0;
+}
+
+/* --- queues --- */
+
+enum { HEADER = 16 }; /* bytes of a slot's header that a thread needs */
+
+static bool has_queues(const struct nic_at *a, const struct elan_thread *x,
+	uint32_t first, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!elan_iq(elan_here(a), x->context, first + i))
+			return false;
+	return n > 0;
+}
+
+/* The first of some queues that has a message; NULL: none has. */
+static struct elan_iq *find_message(const struct nic_at *a,
+	const struct elan_thread *x, uint32_t first, uint32_t n)
+{
+	struct elan_iq *q;
+
+	for (uint32_t i = 0; i < n; i++) {
+		q = elan_iq(elan_here(a), x->context, first + i);
+		if (q->front)
+			return q;
+	}
+	return NULL;
+}
+
+/* No queue is closed that a thread waits for. */
+static void want(
+	const struct nic_at *a, const struct elan_thread *x, bool is_on)
+{
+	for (uint32_t i = 0; i < x->n_queues; i++)
+		elan_iq(elan_here(a), x->context, x->first_queue + i)->wanted +=
+			is_on ? 1 : -1u;
+}
+
+bool elan_thread_is_sound(const struct nic_at *a, const struct elan_thread *x,
+	uint64_t at, uint32_t bytes)
+{
+	if (elan_sdram_is_sound(a, at, bytes))
+		return true;
+	elan_context_stop(a, x->context);
+	return false;
+}
+
+/* The first message of a queue is the thread's. */
+static int take(struct nic_at *a, struct elan_thread *x, struct elan_iq *q,
+	struct elan_message *m)
+{
+	uint32_t slot = elan_iq_take(a, q);
+	uint64_t at = elan_iq_data(q, slot) - ELAN_SLOT_HEADER;
+	struct elan_note *n = note_of(a, &q->slot[slot]);
+	sim_time read = elan_cache_stream(
+		a, ELAN_BY_THREAD, at, HEADER, ELAN_ANY_PORT, a->t);
+	sim_time t = elan_cache_change(a, ELAN_BY_THREAD, q->at, 8, a->t);
+
+	x->message_queue = q->place;
+	x->message = slot + 1;
+	x->taken = a->t;
+	x->last_write = 0;
+	if (n)
+		n->taken = a->t;
+	if (!elan_thread_is_sound(a, x, at, ELAN_SLOT_HEADER))
+		return EIO;
+	hold(a, x, (t > read ? t : read) - a->t);
+	self(a);
+	elan_iq_read(a, q, slot, m);
+	return 0;
+}
+
+int elan_thread_wait_queue(uint32_t first, uint32_t n, struct elan_message *m)
+{
+	struct nic_at a;
+	struct elan_thread *x = self(&a);
+	struct elan_iq *q;
+
+	if (!has_queues(&a, x, first, n))
+		return EINVAL;
+	park(&a, x);
+	while (!(q = find_message(&a, x, first, n))) {
+		x->first_queue = first;
+		x->n_queues = n;
+		want(&a, x, true);
+		elan_thread_wait(&a, x, WAITS_MESSAGE);
+		x = self(&a);
+		want(&a, x, false);
+	}
+	return take(&a, x, q, m);
+}
+
+bool elan_thread_has_message(uint32_t first, uint32_t n)
+{
+	struct nic_at a;
+	const struct elan_thread *x = self(&a);
+
+	return has_queues(&a, x, first, n) && find_message(&a, x, first, n);
+}
+
+/* The slot that a thread names; NULL: it has taken no message there. */
+static struct elan_slot *find_slot(const struct nic_at *a,
+	const struct elan_thread *x, uint32_t queue, uint32_t slot)
+{
+	struct elan_iq *q = elan_iq(elan_here(a), x->context, queue);
+
+	if (!q || slot >= q->n_slots || q->slot[slot].state != ELAN_SLOT_TAKEN)
+		return NULL;
+	return &q->slot[slot];
+}
+
+int elan_thread_look(uint32_t queue, uint32_t slot, struct elan_message *m)
+{
+	struct nic_at a;
+	struct elan_thread *x = self(&a);
+	const struct elan_slot *s = find_slot(&a, x, queue, slot);
+	const struct elan_iq *q = elan_iq(elan_here(&a), x->context, queue);
+
+	if (!s)
+		return EINVAL;
+	park(&a, x);
+	x->message_queue = q->place;
+	x->message = slot + 1;
+	x->last_write = 0;
+	if (note_of(&a, s))
+		note_of(&a, s)->taken = x->taken;
+	elan_iq_read(&a, q, slot, m);
+	return 0;
+}
+
+int elan_thread_free(uint32_t queue, uint32_t slot)
+{
+	struct nic_at a;
+	struct elan_thread *x = self(&a);
+	const struct elan_slot *s = find_slot(&a, x, queue, slot);
+	bool is_own = s && s == message_of(&a, x);
+	uint32_t write = is_own ? x->last_write : 0;
+
+	if (!s)
+		return EINVAL;
+	if (s->note &&
+		!(write && elan_block_ends(&a, write, x->last_turn, s->note)))
+		elan_account_end(&a, s->note);
+	elan_iq_free(&a, elan_iq(elan_here(&a), x->context, queue), slot);
+	if (is_own)
+		x->message = 0;
+	return 0;
+}
+
+void elan_thread_note(enum elan_figure what, uint32_t n)
+{
+	struct nic_at a;
+	const struct elan_thread *x = self(&a);
+	struct elan_note *note = note_of(&a, message_of(&a, x));
+
+	if ((uint32_t)what >= ELAN_FIGURES)
+		return;
+	elan_count(&a)->noted[what] += n;
+	if (what == ELAN_ELEMENTS && note)
+		note->looked += n;
+}
+
+/* --- blocks --- */
+
+enum {
+	PART = 512, /* one burst on the bus */
+	FIRST = 64, /* with these in hand, the bus is asked for */
+};
+
+/* Whole cycles. */
+static sim_time block_time(const struct nic_at *a, uint32_t bytes)
+{
+	const struct elan_params *p = elan_params(a);
+	sim_time t = bytes * (PS_PER_S / 1000) / (p->thread_block / 1000);
+
+	return (t + p->thread_clock - 1) / p->thread_clock * p->thread_clock;
+}
+
+/* What a block of card memory takes beyond that, if it is not in the cache. */
+static sim_time missed(const struct nic_at *a, uint64_t from, uint32_t bytes)
+{
+	sim_time end = elan_cache_stream(
+		a, ELAN_BY_THREAD, from, bytes, ELAN_BOTH_PORTS, a->t);
+	sim_time least = a->t + block_time(a, bytes);
+
+	return end > least ? end - least : 0;
+}
+
+int elan_thread_copy(uint64_t to, uint64_t from, uint32_t bytes)
+{
+	struct elan_view source, target;
+	struct elan_thread *x;
+	struct nic_at a;
+	uint8_t part[PART];
+	uint32_t n, first;
+	sim_time rest;
+
+	if (!bytes)
+		return EINVAL;
+	if (elan_thread_see(from, bytes, ELAN_TO_READ, &source) ||
+		elan_thread_see(to, bytes, ELAN_TO_WRITE, &target) ||
+		!elan_is_card(source.at))
+		return EFAULT;
+	from = source.at;
+	to = target.at;
+	x = self(&a);
+	for (uint32_t k = 0; k < bytes; k += n) {
+		n = bytes - k < PART ? bytes - k : PART;
+		first = n < FIRST ? n : FIRST;
+		hold(&a, x, block_time(&a, first) + missed(&a, from + k, n));
+		x = self(&a);
+		if (!elan_thread_is_sound(&a, x, from + k, n))
+			return EIO;
+		host_read(a.nic->host, a.s, from + k, part, n);
+		rest = elan_thread_out(&a, x, to + k, part, n) +
+		       block_time(&a, n) - block_time(&a, first);
+		if (rest)
+			hold(&a, x, rest);
+		x = self(&a);
+	}
+	return 0;
+}
+
+int elan_thread_write_block(uint64_t to, const void *from, uint32_t bytes)
+{
+	struct elan_thread *x;
+	struct elan_view v;
+	struct nic_at a;
+	sim_time late;
+
+	if (!bytes || bytes > PART)
+		return EINVAL;
+	if (elan_thread_see(to, bytes, ELAN_TO_WRITE, &v))
+		return EFAULT;
+	x = self(&a);
+	hold(&a, x, block_time(&a, bytes));
+	x = self(&a);
+	late = elan_thread_out(&a, x, v.at, from, bytes);
+	if (late)
+		hold(&a, x, late);
+	return 0;
+}
