@@ -12,6 +12,7 @@ enum thread_wait {
 	WAITS_WORD, /* at an address, for a value */
 	WAITS_ROOM, /* in a queue, for bytes */
 	WAITS_MESSAGE, /* in some input queues */
+	WAITS_PAGE, /* that is missing */
 };
 
 struct elan_thread {
@@ -69,6 +70,7 @@ struct elan_threads {
 	uint32_t n_words; /* of those that wait */
 	uint32_t running, last; /* it has the processor; it had it last */
 	sim_time since; /* it began to run, or its slice did */
+	sim_time at; /* it was resumed; it may be ahead */
 	struct thread_code *codes;
 	uint32_t n_codes;
 	struct slots images; /* struct elan_image */
@@ -110,16 +112,28 @@ struct elan_thread *elan_thread_self(struct nic_at *a);
 /* Holds the processor for some time; other threads may run after a slice. */
 void elan_thread_hold(
 	const struct nic_at *a, const struct elan_thread *x, sim_time time);
+/* The same, but it may only be ahead then: *a is its time. */
+void elan_thread_spend(
+	struct nic_at *a, const struct elan_thread *x, sim_time time);
+/* It is ahead no more. */
+struct elan_thread *elan_thread_settle(struct nic_at *a);
 /* Gives the processor up until it is woken. */
 void elan_thread_wait(
 	const struct nic_at *a, struct elan_thread *x, enum thread_wait what);
+/* Its page is there. */
+void elan_thread_on_page(const struct nic_at *a, uint32_t id);
+/* Translates for the thread, which waits for that.  0, or EFAULT: not memory,
+ * or not a queue. */
+int elan_thread_see(
+	uint64_t at, uint64_t bytes, enum elan_use use, struct elan_view *v);
+int elan_thread_see_queue(uint64_t at, uint64_t bytes);
 /* False: words of card memory cannot be read, and its context ends. */
 bool elan_thread_is_sound(const struct nic_at *a, const struct elan_thread *x,
 	uint64_t at, uint32_t bytes);
 /* It writes to memory, for its message.  Returns how long it has to wait, if
  * that is the card's, and neither write buffer nor port were free. */
-sim_time elan_thread_out(const struct nic_at *a, struct elan_thread *x,
-	uint64_t to, const void *from, uint32_t bytes);
+sim_time elan_thread_out(struct nic_at *a, struct elan_thread *x, uint64_t to,
+	const void *from, uint32_t bytes);
 /* Whether a word has the value that it waits for. */
 bool elan_thread_has_word(const struct nic_at *a, const struct elan_thread *x);
 
