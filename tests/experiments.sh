@@ -37,6 +37,7 @@ everywhere sweep max=2KiB rounds=2 burst=3
 everywhere sweep op=get max=2KiB rounds=2 burst=3
 everywhere gets batch=3 rounds=20
 everywhere gets to=3 rounds=5 bytes=64
+everywhere blocks bytes=1000 rounds=3
 everywhere exchange bytes=1000 rounds=3
 everywhere exchange bytes=1000 rounds=9 driver=pipelined depth=3
 everywhere mirror bytes=1000
@@ -81,7 +82,7 @@ refused() { # TEXT ARGUMENTS
 	grep -q "$text" "$tmp/err" || complain "$*: $(cat "$tmp/err")"
 }
 
-refused 'want auto, sten or dma' qsnet2-16 stream by=put
+refused 'want auto, sten, dma or match' qsnet2-16 stream by=put
 refused 'want auto or put' bgq-board exchange by=dma
 refused 'want auto)$' torus exchange by=dma
 refused 'by: has no effect with via=msg (want via=nic)' \

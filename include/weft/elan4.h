@@ -294,6 +294,25 @@ struct elan_message {
 	uint8_t kind;
 };
 
+enum { ELAN_BANKS = 4 }; /* of a host's memory */
+
+enum elan_vm_flag {
+	ELAN_VM_CARD = 1, /* in the card's memory, not in the host's */
+	ELAN_VM_DEMAND = 2, /* the card learns of a page at its first access */
+	ELAN_VM_BIG_ENDIAN = 4, /* words that the card itself writes there */
+	ELAN_VM_READ_ONLY = 8, /* for the card */
+	ELAN_VM_ALL = 15,
+};
+
+/* Virtual memory: see elan_vm_alloc(). */
+struct elan_vm {
+	uint64_t at; /* address, a multiple of the page size; 0: any */
+	uint64_t bytes; /* in whole pages: rounded up */
+	uint64_t page; /* size: one of nic.mmu.sizes; 0: the smaller one */
+	uint32_t flags; /* of enum elan_vm_flag */
+	uint32_t bank; /* of the host's memory, below ELAN_BANKS */
+};
+
 /* Code of a thread on the card; reg has the initial values of its registers. */
 typedef void elan_code(const uint64_t reg[ELAN_REGISTERS]);
 

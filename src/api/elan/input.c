@@ -31,7 +31,7 @@ static int check(const struct elan_cq *q, const struct elan_letter *l)
 	if (!code && (l->queue >= ELAN_INPUTS || l->bytes > ELAN_SLOT_MOST ||
 			     l->kind > 15))
 		code = EINVAL;
-	if (!code && !l->data && !cq_is_own(l->from, l->bytes))
+	if (!code && !l->data && !cq_has(l->from, l->bytes))
 		code = EFAULT;
 	return code;
 }

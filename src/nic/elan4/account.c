@@ -6,14 +6,17 @@
  *	until that is in the card                              descriptor
  *	until it is decoded                                    queue at the card
  *	of a DMA, until it is read                             engine
+ *	until its source is translated                         translation
  *	reads of a DMA                                         memory read
  *	until an assembler takes them                          engine
  *	until the packet leaves                                packet
- *	until it leaves for the last time                      retry
+ *	until it leaves for the last time                      retry, or
+ *	  translation, if a page was missing at its target
  *	  ... the network ...
  *	until its tail is there, where that was stored or
  *	read later than the network took it             descriptor, memory read
  *	until the input takes it                               receiver
+ *	until its addresses are translated                     translation
  *	until its test is decided                              memory read
  *	until it is in memory                                  memory write
  *	of a message in an input queue, until a thread has
@@ -72,11 +75,40 @@ struct elan_account elan_account_begin(const struct nic_at *a,
 	}
 	c.message =
 		book_message(book_of(a), a->s, kind, (uint32_t)n_packets, b.at);
-	c.engine = kind == BOOK_PUT ? "DMA engine" : "STEN";
+	c.is_dma = kind == BOOK_PUT;
 	c.handed = b.handed;
 	c.came = b.came;
-	c.asked = c.reading = c.read = c.built = a->t;
+	c.asked = c.looked = c.reading = c.read = c.built = a->t;
 	return c;
+}
+
+/* Of a translation that took some time. */
+enum page { PAGE_HIT, PAGE_MISS, PAGE_FAULT, PAGES };
+
+static enum page page_of(const struct nic_at *a, sim_time took)
+{
+	if (took >= elan_params(a)->mmu.fault)
+		return PAGE_FAULT;
+	return took ? PAGE_MISS : PAGE_HIT;
+}
+
+/* A DMA, until its packet is built: QSN-F80 has these steps. */
+static void charge_dma(
+	const struct nic_at *a, packet_id id, const struct elan_account *c)
+{
+	static const char *const prefetcher[PAGES] = {
+		[PAGE_HIT] = "DMA engine, prefetcher, page hit",
+		[PAGE_MISS] = "DMA engine, prefetcher, page miss",
+		[PAGE_FAULT] = "DMA engine, prefetcher, page fault",
+	};
+
+	book_at_part(book_of(a), id, a->s,
+		prefetcher[page_of(a, c->reading - c->looked)]);
+	nic_charge(a, id, CAUSE_ENGINE, c->looked);
+	nic_charge(a, id, CAUSE_TRANSLATION, c->reading);
+	nic_charge(a, id, CAUSE_MEMORY_READ, c->read);
+	book_at_part(book_of(a), id, a->s, "DMA engine, assembler");
+	nic_charge(a, id, CAUSE_ENGINE, c->built);
 }
 
 void elan_account_packet(
@@ -95,17 +127,24 @@ void elan_account_packet(
 		book_at_part(book_of(a), id, a->s, "card");
 	} else {
 		book_open(book_of(a), id, &c->message);
-		book_at_part(book_of(a), id, a->s, "card");
+		book_at_part(book_of(a), id, a->s, "card, command queue");
 		nic_charge(a, id, CAUSE_SOFTWARE, c->handed);
 		nic_charge(a, id, CAUSE_DESCRIPTOR, c->came);
+		book_at_part(book_of(a), id, a->s, "card, command processor");
 		nic_charge(a, id, CAUSE_CARD, c->asked);
-		book_at_part(book_of(a), id, a->s, c->engine);
-		nic_charge(a, id, CAUSE_ENGINE, c->reading);
-		nic_charge(a, id, CAUSE_MEMORY_READ, c->read);
-		nic_charge(a, id, CAUSE_ENGINE, c->built);
+		if (c->is_dma) {
+			charge_dma(a, id, c);
+		} else {
+			book_at_part(book_of(a), id, a->s, "STEN");
+			nic_charge(a, id, CAUSE_ENGINE, c->built);
+		}
 	}
 	nic_charge(a, id, CAUSE_PACKET, c->left);
-	nic_charge(a, id, CAUSE_RETRY, a->t);
+	if (c->was_missing)
+		book_at_part(
+			book_of(a), id, a->s, "card, page fault at the target");
+	nic_charge(
+		a, id, c->was_missing ? CAUSE_TRANSLATION : CAUSE_RETRY, a->t);
 }
 
 /* --- at the receiver --- */
@@ -119,6 +158,16 @@ void elan_account_tail(const struct nic_at *a, packet_id id, sim_time tail)
 	nic_charge(
 		a, id, is_stored ? CAUSE_DESCRIPTOR : CAUSE_MEMORY_READ, tail);
 	book_at_part(book_of(a), id, a->s, "input");
+}
+
+void elan_account_late(
+	const struct nic_at *a, packet_id id, sim_time tail, sim_time late)
+{
+	if (!book_of(a) || !elan_of(a)->mmu.is_on)
+		return;
+	book_at_part(book_of(a), id, a->s,
+		late ? "input, page miss" : "input, page hit");
+	nic_charge(a, id, CAUSE_TRANSLATION, tail + late);
 }
 
 void elan_account_answer(

@@ -34,13 +34,11 @@ void elan_ask_note(const struct nic_at *a, const struct packet *p,
 		b->verdict != ELAN_DENIED);
 }
 
-bool elan_ask_is_allowed(const struct nic_at *a, const struct elan_buffer *b)
+bool elan_ask_is_allowed(const struct elan_buffer *b)
 {
 	const struct elan_piece *p = &b->piece[0];
 
-	return !elan_has_test(b) ||
-	       (p->address % 8 == 0 &&
-		       elan_may(elan_here(a), b->context, p->address, 8));
+	return !elan_has_test(b) || p->address % 8 == 0;
 }
 
 bool elan_ask_begin(
@@ -126,8 +124,8 @@ static bool is_yes(const struct nic_at *a, packet_id id, packet_id writers)
 	for (; writers; writers = elan_packet(a, writers)->next)
 		put_bursts(&w, elan_buffer(a, writers));
 	memcpy(&word, w.byte, 8);
-	return holds((enum elan_operation)p->event,
-		elan_word_order(elan_here(a), b->context, word), p->back);
+	return holds((enum elan_operation)p->event, elan_order(p->flags, word),
+		p->back);
 }
 
 bool elan_ask_decide(const struct nic_at *a, packet_id id, enum elan_kind yes,

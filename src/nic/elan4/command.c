@@ -80,24 +80,90 @@ static uint32_t right_of(enum elan_command c)
 
 /* --- simple commands --- */
 
-static enum elan_error copy(const struct nic_at *a, uint32_t context,
-	uint32_t bytes, uint64_t from, uint64_t to)
+/* Whether memory can be accessed as a command wants to. */
+static bool is_memory(const struct elan_view *v, uint64_t at)
 {
+	return v->state == ELAN_SEEN && !(v->flags & ELAN_TO_QUEUE) &&
+	       !(at % 8);
+}
+
+static enum elan_error store(const struct nic_at *a, const uint64_t *word,
+	const struct elan_view *to)
+{
+	if (!is_memory(to, word[1]))
+		return ELAN_ERROR_ADDRESS;
+	elan_word_write(a, to->at, elan_order(to->flags, word[2]));
+	return ELAN_FINE;
+}
+
+static enum elan_error copy(const struct nic_at *a, const uint64_t *command,
+	const struct elan_view *from, const struct elan_view *to)
+{
+	uint32_t bytes = elan_low(command[0]);
 	uint64_t word;
 
 	if (bytes > COPY_MOST || bytes % 8)
 		return ELAN_ERROR_COMMAND;
-	if (elan_is_card(from) && !elan_sdram_is_sound(a, from, bytes))
-		return ELAN_ERROR_MEMORY;
-	if (from % 8 || to % 8 ||
-		!elan_may(elan_here(a), context, from, bytes) ||
-		!elan_may(elan_here(a), context, to, bytes))
+	if (!is_memory(from, command[1]) || !is_memory(to, command[2]))
 		return ELAN_ERROR_ADDRESS;
+	if (elan_is_card(from->at) && !elan_sdram_is_sound(a, from->at, bytes))
+		return ELAN_ERROR_MEMORY;
 	for (uint32_t i = 0; i < bytes; i += 8) {
-		elan_read(a, from + i, &word, 8);
-		elan_word_write(a, to + i, word);
+		elan_read(a, from->at + i, &word, 8);
+		elan_word_write(a, to->at + i, word);
 	}
 	return ELAN_FINE;
+}
+
+static void on_looked(const struct nic_at *a, uint32_t queue)
+{
+	struct elan_queue *q = elan_queue(elan_here(a), queue);
+
+	q->is_looking = false;
+	elan_queue_wake(a, q);
+}
+
+/* Translates for a queue; false: it waits for that. */
+static bool look(const struct nic_at *a, struct elan_queue *q, uint64_t at,
+	uint64_t bytes, enum elan_use use, struct elan_view *v)
+{
+	*v = elan_look(a, q->context, at, bytes, use);
+	if (v->state == ELAN_NOWHERE || v->t <= a->t)
+		return true;
+	q->is_looking = true;
+	elan_look_again(a, q->context, v, on_looked, q->id);
+	return false;
+}
+
+/* A DMA's source: it begins if the context has all of it, or the driver has
+ * looked for the rest. */
+static bool look_source(const struct nic_at *a, struct elan_queue *q,
+	const uint64_t *word, struct elan_view *v)
+{
+	struct elan_dma d;
+
+	memcpy(&d, word + 1, sizeof(d));
+	return elan_may(elan_here(a), q->context, d.from, d.bytes) ||
+	       look(a, q, d.from, d.bytes, ELAN_TO_READ, v);
+}
+
+/* Translates the addresses of a command; false: its queue waits for that. */
+static bool look_all(const struct nic_at *a, struct elan_queue *q,
+	const uint64_t *word, struct elan_view v[2])
+{
+	uint32_t bytes = elan_low(word[0]);
+
+	switch ((enum elan_command)(word[0] & 0xff)) {
+	case ELAN_STORE:
+		return look(a, q, word[1], 8, ELAN_TO_WRITE, v);
+	case ELAN_COPY:
+		return look(a, q, word[1], bytes, ELAN_TO_READ, v) &&
+		       look(a, q, word[2], bytes, ELAN_TO_WRITE, v + 1);
+	case ELAN_RUN_DMA:
+		return look_source(a, q, word, v);
+	default:
+		return true;
+	}
 }
 
 /* Commands about events: word is what follows the event. */
@@ -123,8 +189,8 @@ static enum elan_error work_on_event(const struct nic_at *a,
 	}
 }
 
-static void execute(
-	const struct nic_at *a, struct elan_queue *q, const uint64_t *word)
+static void execute(const struct nic_at *a, struct elan_queue *q,
+	const uint64_t *word, const struct elan_view *v)
 {
 	enum elan_error wrong = ELAN_FINE;
 	struct elan_dma d;
@@ -141,17 +207,10 @@ static void execute(
 		wrong = elan_thread_begin(a, q, word);
 		break;
 	case ELAN_STORE:
-		if (word[1] % 8 ||
-			!elan_may(elan_here(a), q->context, word[1], 8))
-			wrong = ELAN_ERROR_ADDRESS;
-		else
-			elan_word_write(a, word[1],
-				elan_word_order(
-					elan_here(a), q->context, word[2]));
+		wrong = store(a, word, v);
 		break;
 	case ELAN_COPY:
-		wrong = copy(
-			a, q->context, elan_low(word[0]), word[1], word[2]);
+		wrong = copy(a, word, v, v + 1);
 		break;
 	case ELAN_ADD:
 	case ELAN_ARM:
@@ -182,6 +241,7 @@ static uint32_t simple(const struct nic_at *a, struct elan_queue *q)
 	uint64_t word[1 + ELAN_DMA_WORDS];
 	const uint64_t first = elan_queue_word(q, q->taken);
 	uint32_t n = length((enum elan_command)(first & 0xff), first), i;
+	struct elan_view v[2];
 
 	if (!n || 8 * n > q->depth) {
 		elan_queue_stop(
@@ -200,10 +260,12 @@ static uint32_t simple(const struct nic_at *a, struct elan_queue *q)
 		return 0;
 	for (i = 0; i < n && i < 1 + ELAN_DMA_WORDS; i++)
 		word[i] = elan_queue_word(q, q->taken + 8 * i);
+	if (!q->skips && !look_all(a, q, word, v))
+		return 0;
 	q->taken += 8 * n;
 	elan_count(a)->commands++;
 	if (!q->skips)
-		execute(a, q, word);
+		execute(a, q, word, v);
 	q->skips = false;
 	/* its words have been read */
 	if (!q->outstanding)
@@ -232,7 +294,8 @@ static uint32_t turn(const struct nic_at *a, struct elan_queue *q)
 {
 	uint32_t sum = 0, n;
 
-	while (sum < TURN && !q->error && q->taken < q->announced) {
+	while (sum < TURN && !q->error && !q->is_looking &&
+		q->taken < q->announced) {
 		enum elan_command c;
 
 		if (elan_queue_arrival(q, q->taken + 8) > a->t)

@@ -24,7 +24,7 @@ static struct elan_input *input_of(const struct nic_at *a)
 static struct elan_queue *queue_of(const struct nic_at *a,
 	const struct elan_buffer *b, const struct elan_piece *p)
 {
-	if (p->what != ELAN_WRITE || !elan_here(a)->queues.n_maps)
+	if (p->what != ELAN_WRITE || !(p->flags & ELAN_TO_QUEUE))
 		return NULL;
 	return elan_queue_mapped(
 		elan_here(a), b->context, p->address, p->bytes);
@@ -52,8 +52,7 @@ static void append(const struct nic_at *a, struct elan_buffer *b)
 {
 	struct elan_queue *q;
 
-	for (uint32_t i = 0; elan_here(a)->queues.n_maps && i < b->n_pieces;
-		i++) {
+	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		struct elan_piece *p = &b->piece[i];
 		sim_time t = b->left[i] > a->t ? b->left[i] : a->t;
 
@@ -66,28 +65,58 @@ static void append(const struct nic_at *a, struct elan_buffer *b)
 	}
 }
 
-static bool is_allowed(const struct nic_at *a, const struct elan_buffer *b)
+/* All that it does waits for the last translation. */
+static void delay(struct elan_buffer *b, sim_time late)
 {
-	if (!elan_may(elan_here(a), b->context, 0, 0) ||
-		!elan_ask_is_allowed(a, b))
-		return false;
+	for (uint32_t i = 0; i < b->n_pieces; i++)
+		b->left[i] += late;
+}
+
+/*
+ * Translates all its addresses, before any of it is executed; *late is the time
+ * that this takes.  ELAN_ACKED, or what is to become of it.
+ */
+static enum elan_kind translate(
+	const struct nic_at *a, struct elan_buffer *b, sim_time *late)
+{
+	enum elan_kind verdict = ELAN_ACKED;
+	bool is_known = false;
+
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
-		const struct elan_piece *p = &b->piece[i];
+		struct elan_piece *p = &b->piece[i];
+		bool is_write = p->what == ELAN_WRITE;
+		struct elan_view v;
 
 		if (p->what == ELAN_ENQUEUE) {
 			if (!elan_iq_allows(a, b, p))
-				return false;
+				return ELAN_REFUSED;
 			continue;
 		}
-		if (p->what == ELAN_SET ? elan_event_may(elan_here(a),
-						  b->context, p->event)
-					: elan_may(elan_here(a), b->context,
-						  p->address, p->bytes))
+		if (p->what == ELAN_SET) {
+			if (!elan_event_may(elan_here(a), b->context, p->event))
+				return ELAN_REFUSED;
 			continue;
-		if (!queue_of(a, b, p))
-			return false;
+		}
+		v = elan_look(a, b->context, p->address, p->bytes,
+			is_write ? ELAN_TO_WRITE : ELAN_TO_READ);
+		if (v.state == ELAN_NOWHERE ||
+			(v.flags & ELAN_TO_QUEUE && !is_write))
+			return ELAN_REFUSED;
+		is_known = true;
+		if (v.state == ELAN_MISSING) {
+			elan_fault(a, b->context, v.at, v.t, NULL, 0);
+			verdict = ELAN_FAULTED;
+			continue;
+		}
+		p->address = v.at;
+		p->flags = v.flags;
+		*late = v.t - a->t > *late ? v.t - a->t : *late;
 	}
-	return true;
+	if (*late)
+		delay(b, *late);
+	return is_known || elan_context_is(elan_here(a), b->context)
+		       ? verdict
+		       : ELAN_REFUSED;
 }
 
 /* Whether the words of card memory that a get or a test reads are sound. */
@@ -101,8 +130,8 @@ static bool can_read(const struct nic_at *a, const struct elan_buffer *b)
 }
 
 /* Sets its verdict; false if nothing is executed. */
-static bool judge(
-	const struct nic_at *a, const struct packet *p, struct elan_buffer *b)
+static bool judge(const struct nic_at *a, const struct packet *p,
+	struct elan_buffer *b, sim_time *late)
 {
 	b->verdict = ELAN_ACKED;
 	if (b->harm) {
@@ -119,10 +148,10 @@ static bool judge(
 		elan_count(a)->duplicates++;
 		return false;
 	}
-	if (!is_allowed(a, b)) {
-		b->verdict = ELAN_REFUSED;
+	b->verdict = (uint8_t)(elan_ask_is_allowed(b) ? translate(a, b, late)
+						      : ELAN_REFUSED);
+	if (b->verdict != ELAN_ACKED)
 		return false;
-	}
 	if (!can_read(a, b)) {
 		elan_context_stop(a, b->context);
 		b->verdict = ELAN_REFUSED;
@@ -455,8 +484,10 @@ static void drop(const struct nic_at *a, packet_id id)
 static enum elan_kind after_yes(
 	const struct nic_at *a, const struct elan_buffer *b)
 {
-	if (!is_allowed(a, b))
-		return ELAN_REFUSED; /* a queue was closed meanwhile */
+	for (uint32_t i = 0; i < b->n_pieces; i++)
+		if (b->piece[i].flags & ELAN_TO_QUEUE &&
+			!queue_of(a, b, &b->piece[i]))
+			return ELAN_REFUSED; /* it was closed meanwhile */
 	if (!elan_iq_takes(a, b))
 		return ELAN_BUSY;
 	return queues_take(a, b) ? ELAN_ACKED : ELAN_NACKED;
@@ -568,7 +599,7 @@ void elan_input_on_tail(const struct nic_at *a, packet_id id)
 static void take(const struct nic_at *a, packet_id id)
 {
 	struct elan_buffer *b = elan_buffer(a, id);
-	sim_time tail = elan_packet(a, id)->head;
+	sim_time tail = elan_packet(a, id)->head, late = 0;
 
 	nic_charge(a, id, CAUSE_RECEIVER, a->t);
 	b->handed = b->todo = b->bursts = b->granted = b->written = 0;
@@ -576,13 +607,14 @@ static void take(const struct nic_at *a, packet_id id)
 	b->writes = false;
 	b->in = 0;
 	b->ask = ELAN_ASK_NONE;
-	if (judge(a, elan_packet(a, id), b)) {
+	tail = tail > a->t ? tail : a->t;
+	if (judge(a, elan_packet(a, id), b, &late)) {
 		b->todo = 1; /* the tail */
 		join_writers(a, id);
 	}
 	input_of(a)->inside++;
-	tail = tail > a->t ? tail : a->t;
-	elan_post(a, tail + elan_params(a)->input, ELAN_ENGINE_ACK, id);
+	elan_account_late(a, id, tail, late);
+	elan_post(a, tail + late + elan_params(a)->input, ELAN_ENGINE_ACK, id);
 }
 
 static void take_next(const struct nic_at *a)

@@ -223,8 +223,9 @@ int elan_input_open(struct nic *nic, site_id s, uint32_t context,
 	if (elan_iq(n, context, i->id))
 		return EBUSY;
 	q = queue_new(i->slots, i->bytes);
-	if (elan_memory_keep(nic, s, context,
-		    DESCRIPTOR + (uint64_t)i->slots * q->stride, &q->at)) {
+	q->at = elan_memory_keep(nic, s, context,
+		DESCRIPTOR + (uint64_t)i->slots * q->stride, ELAN_GRAIN);
+	if (!q->at) {
 		mem_free(q);
 		return ENOMEM;
 	}

@@ -530,7 +530,7 @@ static void open_program(void *arg)
 	assert_int_equal(left - elan_sdram_left(x), 64 + 64 * 33 * 64);
 	/* the program cannot give away what it does not own */
 	at = ELAN_CARD_AT;
-	while (!elan_sdram_may(x, ET_CONTEXT, at, 8))
+	while (!elan_sdram_find(x, ET_CONTEXT, at, 8))
 		at += 64;
 	assert_int_equal(elan_memory_give(card, 0, ET_CONTEXT, at), EINVAL);
 	assert_int_equal(elan_input_close(card, 0, ET_OTHER, 1), EINVAL);

@@ -82,8 +82,8 @@ static bool port_open(struct bench_end *x)
 		.port = x->lane,
 		.queue = PORT_QUEUE + 3 * x->lane,
 		.handles = HANDLES,
-		.at = address(x,
-			PORTS_AT + x->lane * elan_tport_bytes(HANDLES)),
+		.at = address(
+			x, PORTS_AT + x->lane * elan_tport_bytes(HANDLES)),
 	};
 
 	return programs_did(x->programs, "elan_tport_open",
@@ -472,7 +472,6 @@ static const struct bench_means means[] = {
 	[MEANS_STEN] = { .name = "sten", .label = "put", .is_quick = true },
 	[MEANS_DMA] = { .name = "dma" },
 	[MEANS_MATCH] = { .name = "match",
-		.most = ELAN_SLOT_MOST,
 		.is_alone = true,
 		.is_tagged = true },
 	{ 0 },
