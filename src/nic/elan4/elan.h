@@ -617,11 +617,13 @@ struct elan_slot {
 	bool is_out; /* a thread has asked for the bus */
 	uint32_t source, channel; /* a rank, its command queue */
 	uint32_t note; /* for the book, or 0 */
+	void *header; /* where it is; NULL: not yet known */
 	sim_time asked; /* its command was in the sender's card */
 };
 
 struct elan_iq {
 	uint64_t at; /* in card memory */
+	void *descriptor; /* where it is */
 	uint32_t bytes, stride; /* of a slot: for data, in all */
 	uint32_t n_slots, used;
 	uint32_t coming; /* messages that are not complete */

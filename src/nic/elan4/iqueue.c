@@ -81,23 +81,22 @@ uint64_t elan_iq_data(const struct elan_iq *q, uint32_t slot)
 	return slot_at(q, slot) + ELAN_SLOT_HEADER;
 }
 
+/* Pages stay where they are. */
 static struct header *header(
-	const struct elan_node *n, const struct elan_iq *q, uint32_t slot)
+	const struct elan_node *n, struct elan_iq *q, uint32_t slot)
 {
-	return (struct header *)elan_sdram_place(&n->sdram, slot_at(q, slot));
-}
+	struct elan_slot *x = &q->slot[slot];
 
-static struct descriptor *descriptor(
-	const struct elan_node *n, const struct elan_iq *q)
-{
-	return (struct descriptor *)elan_sdram_place(&n->sdram, q->at);
+	if (__builtin_expect(!x->header, 0))
+		x->header = elan_sdram_place(&n->sdram, slot_at(q, slot));
+	return x->header;
 }
 
 /* --- lists of slots --- */
 
-static void save(const struct elan_node *n, const struct elan_iq *q)
+static void save(const struct elan_iq *q)
 {
-	struct descriptor *d = descriptor(n, q);
+	struct descriptor *d = q->descriptor;
 
 	d->front = q->front;
 	d->back = q->back;
@@ -122,7 +121,7 @@ static uint32_t take_free(struct elan_node *n, struct elan_iq *q)
 	q->free = q->slot[slot].next;
 	q->used++;
 	set_next(n, q, slot, 0, ELAN_SLOT_COMING);
-	save(n, q);
+	save(q);
 	return slot;
 }
 
@@ -131,7 +130,7 @@ static void give_free(struct elan_node *n, struct elan_iq *q, uint32_t slot)
 	set_next(n, q, slot, q->free, ELAN_SLOT_FREE);
 	q->free = (uint16_t)(slot + 1);
 	q->used--;
-	save(n, q);
+	save(q);
 }
 
 static void push(struct elan_node *n, struct elan_iq *q, uint32_t slot)
@@ -142,7 +141,7 @@ static void push(struct elan_node *n, struct elan_iq *q, uint32_t slot)
 	else
 		q->front = (uint16_t)(slot + 1);
 	q->back = (uint16_t)(slot + 1);
-	save(n, q);
+	save(q);
 }
 
 static uint32_t pop(struct elan_node *n, struct elan_iq *q)
@@ -153,7 +152,7 @@ static uint32_t pop(struct elan_node *n, struct elan_iq *q)
 	if (!q->front)
 		q->back = 0;
 	set_next(n, q, slot, 0, ELAN_SLOT_TAKEN);
-	save(n, q);
+	save(q);
 	return slot;
 }
 
@@ -172,7 +171,8 @@ static struct elan_iq *queue_new(uint32_t slots, uint32_t bytes)
 
 static void set_up(struct elan_node *n, struct elan_iq *q)
 {
-	*descriptor(n, q) = (struct descriptor){
+	q->descriptor = elan_sdram_place(&n->sdram, q->at);
+	*(struct descriptor *)q->descriptor = (struct descriptor){
 		.first = slot_at(q, 0),
 		.bytes = q->bytes,
 		.n_slots = q->n_slots,
@@ -519,8 +519,8 @@ uint32_t elan_iq_take(const struct nic_at *a, struct elan_iq *q)
 	return pop(elan_here(a), q);
 }
 
-void elan_iq_read(const struct nic_at *a, const struct elan_iq *q,
-	uint32_t slot, struct elan_message *m)
+void elan_iq_read(const struct nic_at *a, struct elan_iq *q, uint32_t slot,
+	struct elan_message *m)
 {
 	const struct header *h = header(elan_here(a), q, slot);
 

@@ -665,8 +665,8 @@ bool elan_iq_has_room(
 /* For threads: the next message of a queue that has one, what it is, and its
  * end. */
 uint32_t elan_iq_take(const struct nic_at *a, struct elan_iq *q);
-void elan_iq_read(const struct nic_at *a, const struct elan_iq *q,
-	uint32_t slot, struct elan_message *m);
+void elan_iq_read(const struct nic_at *a, struct elan_iq *q, uint32_t slot,
+	struct elan_message *m);
 void elan_iq_free(const struct nic_at *a, struct elan_iq *q, uint32_t slot);
 /* Address of a slot's bytes. */
 uint64_t elan_iq_data(const struct elan_iq *q, uint32_t slot);
