@@ -82,7 +82,7 @@ refused() { # TEXT ARGUMENTS
 	grep -q "$text" "$tmp/err" || complain "$*: $(cat "$tmp/err")"
 }
 
-refused 'want auto, sten or dma' qsnet2-16 stream by=put
+refused 'want auto, sten, dma or match' qsnet2-16 stream by=put
 refused 'want auto or put' bgq-board exchange by=dma
 refused 'want auto)$' torus exchange by=dma
 refused 'by: has no effect with via=msg (want via=nic)' \

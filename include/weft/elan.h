@@ -595,12 +595,12 @@ int elan_card_read(uint64_t at, void *to, uint32_t bytes);
 
 /*
  * Takes memory at an address that the process chooses, any of 64 bits that is
- * not in use; it is the same for CPU and card.  *at becomes the address: how->at
- * or, if that is 0, one above 2^63.  The memory is zeros, in the host's memory,
- * of which each bank has as much as the node (elan_memory_bytes()), or in the
- * card's.  An access of the card must lie within one such piece.  EINVAL for
- * invalid arguments, EBUSY if some of the addresses are in use, ENOMEM if there
- * is no room, EFAULT for NULL.
+ * not in use; it is the same for CPU and card.  *at becomes the address:
+ * how->at or, if that is 0, one above 2^63.  The memory is zeros, in the host's
+ * memory, of which each bank has as much as the node (elan_memory_bytes()), or
+ * in the card's.  An access of the card must lie within one such piece.  EINVAL
+ * for invalid arguments, EBUSY if some of the addresses are in use, ENOMEM if
+ * there is no room, EFAULT for NULL.
  *
  * Pages are in the card's tables at once, or one by one when they are first
  * used: then the operation waits for the driver, which takes nic.mmu.fault, and

@@ -158,6 +158,14 @@ void card_suspend(void)
 	fiber_suspend(c->pool, c->fiber);
 }
 
+void card_advance(sim_time t)
+{
+	struct card_thread *c = current();
+
+	BUG_IF(!c || t < c->program.now);
+	c->program.now = t;
+}
+
 void *card_current(void)
 {
 	const struct card_thread *c = current();

@@ -467,6 +467,55 @@ static void a_program_that_sleeps_on_wakes_when_it_would_have(void **state)
 	host_testing_fini(&m);
 }
 
+struct looker {
+	struct host_testing *m;
+	site_id node;
+	bool has_looked;
+	uint32_t n_tests;
+	sim_time at;
+};
+
+static bool count_test(void *arg, uint64_t *seen)
+{
+	struct looker *x = arg;
+
+	x->n_tests++;
+	*seen = x->m->device[x->node];
+	return *seen;
+}
+
+static void look_and_wait(void *arg)
+{
+	struct looker *x = arg;
+	uint64_t seen;
+
+	x->node = program_node();
+	program_poll_until(count_test, x,
+		(struct poll_loop){ .period = 40 * SIM_NS,
+			.phase = 10 * SIM_NS,
+			.is_checked = x->has_looked },
+		&seen);
+	x->at = program_now();
+}
+
+static void who_has_looked_is_not_tested_again_and_wakes_alike(void **state)
+{
+	struct host_testing m = { 0 };
+	struct looker x[2] = { { .m = &m }, { .m = &m, .has_looked = true } };
+
+	host_testing_start(&m);
+	for (uint32_t i = 0; i < 2; i++) {
+		program_start(m.host, 1 + i, 0, 0, look_and_wait, &x[i]);
+		host_testing_set(&m, 1 + i, 95 * SIM_NS, 1);
+	}
+	host_testing_run(&m);
+	assert_int_equal(x[0].at, 130 * SIM_NS);
+	assert_int_equal(x[1].at, x[0].at);
+	assert_int_equal(x[1].n_tests, 2); /* when it came, and at the look */
+	assert_int_equal(x[0].n_tests, 3);
+	host_testing_fini(&m);
+}
+
 /* --- watches --- */
 
 struct watcher {
@@ -584,6 +633,7 @@ TESTS(TEST(a_look_sees_what_was_written_before_it),
 	TEST(words_and_registers_are_apart),
 	TEST(a_program_can_poll_both_in_turn),
 	TEST(a_program_that_sleeps_on_wakes_when_it_would_have),
+	TEST(who_has_looked_is_not_tested_again_and_wakes_alike),
 	TEST(each_poller_is_woken_by_its_own_word),
 	TEST(a_watch_tells_of_writes_and_wakes),
 	TEST(a_watch_ends_where_it_is_said_to),

@@ -41,16 +41,22 @@ static struct tport_status status_of(
 
 /* --- short ones --- */
 
+/* Reads of host memory, as many at a time as a thread can have under way. */
 static void copy_cell(struct tport_matcher *x, const struct elan_message *m,
 	uint64_t to, uint32_t bytes)
 {
-	uint8_t block[ELAN_BLOCK];
-	uint32_t n;
+	uint8_t block[ELAN_SLOT_MOST];
+	struct elan_fetch f[ELAN_SLOT_MOST / ELAN_BLOCK] = { 0 };
+	uint32_t n = 0, k, part;
 
-	for (uint32_t k = 0; k < bytes; k += n) {
-		n = bytes - k < ELAN_BLOCK ? bytes - k : ELAN_BLOCK;
-		tport_load(x, m->at + k, block, n);
-		elan_thread_write_block(to + k, block, n);
+	for (k = 0; k < bytes; k += part) {
+		part = bytes - k < ELAN_BLOCK ? bytes - k : ELAN_BLOCK;
+		f[n++] = (struct elan_fetch){ m->at + k, block + k, part };
+	}
+	x->is_broken |= elan_thread_fetch(f, n) != 0;
+	for (k = 0; k < bytes; k += part) {
+		part = bytes - k < ELAN_PACKET ? bytes - k : ELAN_PACKET;
+		elan_thread_write_block(to + k, block + k, part);
 	}
 }
 

@@ -104,6 +104,35 @@ static void without_host_memory_slots_fill_up(void **state)
 	assert_int_equal(et_counts(m, 1).noted[ELAN_MATCHED], FLOOD);
 }
 
+/* --- the ways not taken --- */
+
+/* It computes, and is ready when it should be. */
+static void compute(void *arg)
+{
+	struct elan_tport t = tpt_open();
+	sim_time now = program_now();
+
+	(void)arg;
+	program_charge(3000 * US);
+	assert_int_equal(program_now(), now + 3000 * US);
+	for (uint32_t i = FLOOD; i; i--)
+		take(&t, i - 1);
+}
+
+static void qsn_f62_early_messages_neither_return_nor_interrupt(void **state)
+{
+	struct et *m = *state;
+
+	et_run_two(m, send_flood, compute, NULL);
+	assert_int_equal(et_counts(m, 1).noted[ELAN_EARLY], FLOOD);
+	/* not rejected: each packet was sent once */
+	assert_int_equal(et_counts(m, 0).nacks, 0);
+	assert_int_equal(et_counts(m, 0).resent, 0);
+	assert_int_equal(et_counts(m, 1).interrupts, 0);
+	for (uint32_t i = ELAN_FINE + 1; i < ELAN_ERRORS; i++)
+		assert_int_equal(et_counts(m, 1).errors[i], 0);
+}
+
 /* --- many senders --- */
 
 enum { SENDERS = 15, EACH = 60 };
@@ -243,6 +272,7 @@ static void a_probe_leaves_the_message(void **state)
 TESTS(ET_TEST(qsn_f61_the_oldest_messages_move_to_host_memory),
 	ET_TEST(when_host_memory_is_full_senders_come_again),
 	ET_TEST(without_host_memory_slots_fill_up),
+	ET_TEST(qsn_f62_early_messages_neither_return_nor_interrupt),
 	ET_TEST(each_senders_messages_match_in_order),
 	ET_TEST(a_cancelled_receive_gets_no_message),
 	ET_TEST(a_probe_leaves_the_message))

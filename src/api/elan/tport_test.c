@@ -192,6 +192,7 @@ static void with_new_receives_it_takes_287_ns(void **state)
 
 	m->params.cache.on = 0;
 	m->params.match.cycles = 16;
+	m->params.thread_swap = m->params.thread_clock;
 	m->params.host[0].mpi = 0;
 	m->params.software = m->params.poll_load = 0;
 	m->params.poll_period = 1000;

@@ -501,7 +501,7 @@ enum elan_error elan_iq_add(const struct nic_at *a, const struct elan_queue *q,
 	uint32_t slot;
 
 	if (!to || h.bytes > to->bytes)
-		return ELAN_ERROR_ADDRESS;
+		return ELAN_ERROR_REFUSED;
 	slot = reserve(a, to, &h, a->t);
 	if (h.bytes)
 		host_write(a->nic->host, a->w, a->s, a->t,

@@ -434,7 +434,7 @@ static void here_program(void *arg)
 	et_wait_error(&other, ELAN_ERROR_COMMAND);
 	word = elan_word(ELAN_ENQUEUE, 0, INPUT + 1);
 	et_push(&q, (uint64_t[]){ word, 0 }, 2);
-	et_wait_error(&q, ELAN_ERROR_ADDRESS);
+	et_wait_error(&q, ELAN_ERROR_REFUSED);
 }
 
 /* Messages for the own process do not leave the card, and keep their order

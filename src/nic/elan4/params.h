@@ -140,7 +140,7 @@ static const struct param elan_param_rows[] = {
 	BYTES("match.spill", match.spill, "16 MiB", 0, 1 << 30,
 		"host memory of a tagged port for messages that came early and "
 		"leave their slots",
-		"assumed"),
+		"assumed: 8,192 more, in host memory"),
 	BYTES("memory.size", memory.size, "64 MiB", 4 << 20, INT64_C(1) << 31,
 		"size of the card's own memory",
 		"assumed: QSN-N18 gives 2 GiB as the most"),

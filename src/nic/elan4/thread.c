@@ -5,6 +5,12 @@
  * got the word of memory or the room in a queue that they waited for.  If the
  * last thread to run goes on, it is not swapped; it goes on a cycle later.
  *
+ * A thread may be ahead of its node, up to a microsecond: what it computes,
+ * loads and stores in card memory takes time, but an event only when it does
+ * something that others notice at its time: it asks for the bus, appends
+ * commands, looks at a queue, waits or ends.  Its loads see card memory as it
+ * was when the thread was last resumed, as if they had been executed early.
+ *
  * The processor has one event posted while a thread has it, otherwise none.
  * Events are for a later instant: a program's store may end a wait.
  */
@@ -14,6 +20,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+
+#define MOST_AHEAD (1000 * (sim_time)SIM_NS)
 
 static struct elan_thread *thread(const struct elan_threads *h, uint32_t id)
 {
@@ -242,9 +250,12 @@ static void run(void *arg)
 	const struct elan_threads *h = arg;
 	const struct elan_thread *x = thread(h, h->running);
 	uint64_t reg[ELAN_REGISTERS];
+	struct nic_at a;
 
 	memcpy(reg, x->reg, sizeof(reg));
 	((struct elan_image *)slots_at(&h->images, x->image))->run(reg);
+	elan_thread_self(&a);
+	elan_thread_settle(&a);
 }
 
 static void end(const struct nic_at *a, uint32_t id)
@@ -264,6 +275,7 @@ static void resume(const struct nic_at *a, uint32_t id)
 	struct elan_threads *h = elan_here(a)->threads;
 	struct elan_thread *x = thread(h, id);
 
+	h->at = a->t;
 	if (!x->card)
 		x->card = card_start(a->nic->host, a->s, run, h);
 	if (card_resume(x->card, a->w, a->t)) {
@@ -329,13 +341,36 @@ void elan_thread_hold(
 	while (now.t + time > h->since + slice) {
 		sim_time part = h->since + slice - now.t;
 
-		if (part > 0) {
+		part = part > 0 ? part : 0;
+		if (now.t + part > h->at)
 			hold_until(&now, now.t + part);
-			time -= part;
-		}
+		time -= part;
 		yield(&now);
 	}
 	hold_until(&now, now.t + time);
+}
+
+void elan_thread_spend(
+	struct nic_at *a, const struct elan_thread *x, sim_time time)
+{
+	const struct elan_threads *h = elan_here(a)->threads;
+	sim_time t = a->t + time;
+
+	if (t - h->at <= MOST_AHEAD &&
+		t <= h->since + elan_params(a)->thread_slice) {
+		a->t = t;
+		card_advance(t);
+		return;
+	}
+	elan_thread_hold(a, x, time);
+	elan_thread_self(a);
+}
+
+struct elan_thread *elan_thread_settle(struct nic_at *a)
+{
+	if (a->t > elan_here(a)->threads->at)
+		hold_until(a, a->t);
+	return elan_thread_self(a);
 }
 
 void elan_thread_wait(

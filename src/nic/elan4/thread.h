@@ -70,6 +70,7 @@ struct elan_threads {
 	uint32_t n_words; /* of those that wait */
 	uint32_t running, last; /* it has the processor; it had it last */
 	sim_time since; /* it began to run, or its slice did */
+	sim_time at; /* it was resumed; it may be ahead */
 	struct thread_code *codes;
 	uint32_t n_codes;
 	struct slots images; /* struct elan_image */
@@ -111,6 +112,11 @@ struct elan_thread *elan_thread_self(struct nic_at *a);
 /* Holds the processor for some time; other threads may run after a slice. */
 void elan_thread_hold(
 	const struct nic_at *a, const struct elan_thread *x, sim_time time);
+/* The same, but it may only be ahead then: *a is its time. */
+void elan_thread_spend(
+	struct nic_at *a, const struct elan_thread *x, sim_time time);
+/* It is ahead no more. */
+struct elan_thread *elan_thread_settle(struct nic_at *a);
 /* Gives the processor up until it is woken. */
 void elan_thread_wait(
 	const struct nic_at *a, struct elan_thread *x, enum thread_wait what);
@@ -126,8 +132,8 @@ bool elan_thread_is_sound(const struct nic_at *a, const struct elan_thread *x,
 	uint64_t at, uint32_t bytes);
 /* It writes to memory, for its message.  Returns how long it has to wait, if
  * that is the card's, and neither write buffer nor port were free. */
-sim_time elan_thread_out(const struct nic_at *a, struct elan_thread *x,
-	uint64_t to, const void *from, uint32_t bytes);
+sim_time elan_thread_out(struct nic_at *a, struct elan_thread *x, uint64_t to,
+	const void *from, uint32_t bytes);
 /* Whether a word has the value that it waits for. */
 bool elan_thread_has_word(const struct nic_at *a, const struct elan_thread *x);
 

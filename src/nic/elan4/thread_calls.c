@@ -15,8 +15,7 @@ void elan_thread_work(uint32_t cycles)
 	struct nic_at a;
 	const struct elan_thread *x = self(&a);
 
-	if (cycles)
-		hold(&a, x, cycles * elan_params(&a)->thread_clock);
+	elan_thread_spend(&a, x, cycles * elan_params(&a)->thread_clock);
 }
 
 static int look(
@@ -28,6 +27,7 @@ static int look(
 	for (*v = elan_look(&a, x->context, at, bytes, use);
 		v->state == ELAN_MISSING;
 		*v = elan_look(&a, x->context, at, bytes, use)) {
+		x = elan_thread_settle(&a);
 		elan_fault(&a, x->context, v->at, v->t, elan_thread_on_page,
 			x->id);
 		elan_thread_wait(&a, x, WAITS_PAGE);
@@ -64,7 +64,8 @@ int elan_thread_wait_word(uint64_t at, uint64_t value)
 
 	if (at % 8 || elan_thread_see(at, 8, ELAN_TO_READ, &v))
 		return EFAULT;
-	elan_thread_work(1);
+	x = self(&a);
+	hold(&a, x, elan_params(&a)->thread_clock);
 	x = self(&a);
 	x->at = v.at;
 	x->value = elan_order(v.flags, value);
@@ -102,6 +103,7 @@ int elan_thread_append(uint64_t to, const uint64_t *words, uint32_t n)
 		return EFAULT;
 	if (x->bytes > x->queue->depth)
 		return EINVAL;
+	x = elan_thread_settle(&a);
 	while (!has_room(x)) {
 		elan_thread_wait(&a, x, WAITS_ROOM);
 		x = self(&a); /* it is later */
@@ -121,7 +123,8 @@ static int read_card(uint64_t at, void *to, uint32_t bytes)
 
 	if (!elan_thread_is_sound(&a, x, at, bytes))
 		return EIO;
-	hold(&a, x, t - a.t + (bytes + 7) / 8 * elan_params(&a)->thread_clock);
+	elan_thread_spend(&a, x,
+		t - a.t + (bytes + 7) / 8 * elan_params(&a)->thread_clock);
 	host_read(a.nic->host, a.s, at, to, bytes);
 	return 0;
 }
@@ -191,6 +194,6 @@ int elan_thread_write(uint64_t at, uint64_t value)
 	value = elan_order(v.flags, value);
 	x = self(&a);
 	late = elan_thread_out(&a, x, v.at, &value, sizeof(value));
-	hold(&a, x, elan_params(&a)->thread_clock + late);
+	elan_thread_spend(&a, x, elan_params(&a)->thread_clock + late);
 	return 0;
 }

@@ -54,14 +54,16 @@ static void note_out(const struct nic_at *a, const struct elan_thread *x)
 		n->asked = a->t;
 }
 
-sim_time elan_thread_out(const struct nic_at *a, struct elan_thread *x,
-	uint64_t to, const void *from, uint32_t bytes)
+sim_time elan_thread_out(struct nic_at *a, struct elan_thread *x, uint64_t to,
+	const void *from, uint32_t bytes)
 {
 	if (elan_is_card(to)) {
-		host_write(a->nic->host, a->w, a->s, a->t, to, from, bytes);
+		host_write(a->nic->host, a->w, a->s, elan_here(a)->threads->at,
+			to, from, bytes);
 		return elan_cache_write(a, ELAN_BY_THREAD, to, bytes, a->t) -
 		       a->t;
 	}
+	x = elan_thread_settle(a);
 	note_out(a, x);
 	x->last_write = elan_block_write(a, to, from, bytes);
 	x->last_turn = elan_here(a)->words.asked;
@@ -132,8 +134,7 @@ static int take(struct nic_at *a, struct elan_thread *x, struct elan_iq *q,
 		n->taken = a->t;
 	if (!elan_thread_is_sound(a, x, at, ELAN_SLOT_HEADER))
 		return EIO;
-	hold(a, x, (t > read ? t : read) - a->t);
-	self(a);
+	elan_thread_spend(a, x, (t > read ? t : read) - a->t);
 	elan_iq_read(a, q, slot, m);
 	return 0;
 }
@@ -146,6 +147,7 @@ int elan_thread_wait_queue(uint32_t first, uint32_t n, struct elan_message *m)
 
 	if (!has_queues(&a, x, first, n))
 		return EINVAL;
+	x = elan_thread_settle(&a);
 	park(&a, x);
 	while (!(q = find_message(&a, x, first, n))) {
 		x->first_queue = first;
@@ -206,6 +208,8 @@ int elan_thread_free(uint32_t queue, uint32_t slot)
 
 	if (!s)
 		return EINVAL;
+	if (elan_iq(elan_here(&a), x->context, queue)->blocks)
+		x = elan_thread_settle(&a);
 	if (s->note &&
 		!(write && elan_block_ends(&a, write, x->last_turn, s->note)))
 		elan_account_end(&a, s->note);
@@ -275,15 +279,15 @@ int elan_thread_copy(uint64_t to, uint64_t from, uint32_t bytes)
 	for (uint32_t k = 0; k < bytes; k += n) {
 		n = bytes - k < PART ? bytes - k : PART;
 		first = n < FIRST ? n : FIRST;
-		hold(&a, x, block_time(&a, first) + missed(&a, from + k, n));
+		elan_thread_spend(
+			&a, x, block_time(&a, first) + missed(&a, from + k, n));
 		x = self(&a);
 		if (!elan_thread_is_sound(&a, x, from + k, n))
 			return EIO;
 		host_read(a.nic->host, a.s, from + k, part, n);
 		rest = elan_thread_out(&a, x, to + k, part, n) +
 		       block_time(&a, n) - block_time(&a, first);
-		if (rest)
-			hold(&a, x, rest);
+		elan_thread_spend(&a, x, rest);
 		x = self(&a);
 	}
 	return 0;
@@ -301,10 +305,9 @@ int elan_thread_write_block(uint64_t to, const void *from, uint32_t bytes)
 	if (elan_thread_see(to, bytes, ELAN_TO_WRITE, &v))
 		return EFAULT;
 	x = self(&a);
-	hold(&a, x, block_time(&a, bytes));
+	elan_thread_spend(&a, x, block_time(&a, bytes));
 	x = self(&a);
 	late = elan_thread_out(&a, x, v.at, from, bytes);
-	if (late)
-		hold(&a, x, late);
+	elan_thread_spend(&a, x, late);
 	return 0;
 }

@@ -107,6 +107,7 @@ int elan_thread_fetch(const struct elan_fetch *f, uint32_t n)
 
 	if (code)
 		return code;
+	x = elan_thread_settle(&a);
 	x->fetch = f;
 	x->n_fetches = n;
 	x->begun = x->ended = 0;

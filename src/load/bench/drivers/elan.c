@@ -472,7 +472,6 @@ static const struct bench_means means[] = {
 	[MEANS_STEN] = { .name = "sten", .label = "put", .is_quick = true },
 	[MEANS_DMA] = { .name = "dma" },
 	[MEANS_MATCH] = { .name = "match",
-		.most = ELAN_SLOT_MOST,
 		.is_alone = true,
 		.is_tagged = true },
 	{ 0 },
