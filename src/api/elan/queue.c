@@ -163,7 +163,7 @@ int cq_check(const struct elan_cq *q, uint64_t event, uint64_t other)
 	if (code)
 		return code;
 	return event < ELAN_EVENT_NAMES && other < ELAN_EVENT_NAMES ? 0
-							    : EINVAL;
+								    : EINVAL;
 }
 
 struct room {

@@ -6,9 +6,9 @@
  *	            other
  *	sten.c      STEN: makes short packets of a queue's words
  *	thread.c    thread processor: appends commands
- *	input.c     input processor: executes transactions, acknowledges,
- *	            writes memory; ask.c tests words first, answer.c answers
- *	            gets
+ *	input.c     input processor: takes packets, acknowledges
+ *	order.c     executes their transactions in order; writer.c writes
+ *	            memory, ask.c tests words, answer.c answers gets
  *	dma.c       DMA: reads memory by blocks, makes packets of them
  *	get.c       gets that wait for their answers
  *	send.c      sender: keeps a packet until it is acknowledged
@@ -109,6 +109,7 @@ struct elan_account {
 	sim_time reading, read, built; /* of DMAs */
 	sim_time left; /* for the first time, or 0 */
 	const char *engine; /* its maker */
+	bool is_none; /* it is charged to no message */
 	bool is_held; /* an answer, which continues the get's budget: */
 	struct book_held held;
 };
@@ -294,6 +295,7 @@ struct elan_queue {
 	struct window channel;
 	uint64_t ends[ELAN_ENDS]; /* positions after its packets */
 	uint32_t claimed; /* bytes of room, by threads */
+	uint32_t promised; /* bytes of room, to packets that wait for a test */
 	uint32_t wanted; /* threads that wait for room */
 	uint64_t mapped; /* address at which units append, or 0 */
 	struct slot_list copies; /* of events that wait for room */
@@ -427,7 +429,9 @@ struct elan_get {
 	struct elan_route to;
 	sim_time until; /* its time-out */
 	uint8_t tries, n_pieces;
-	bool is_waiting, is_answered;
+	uint8_t left, sure; /* bits: not answered; behind no test */
+	uint8_t running; /* answers that are being executed */
+	bool is_waiting;
 	struct elan_piece piece[ELAN_MOST_PIECES];
 	struct elan_account account;
 };

@@ -415,26 +415,38 @@ static bool put(const struct nic_at *a, const struct elan_buffer *b,
 	return !x->left && x->state == ELAN_SLOT_COMING;
 }
 
-bool elan_iq_put(const struct nic_at *a, packet_id id)
+void elan_iq_put(const struct nic_at *a, packet_id id, uint32_t i)
 {
-	const struct elan_buffer *b = elan_buffer(a, id);
-	bool is_held = false;
+	struct elan_buffer *b = elan_buffer(a, id);
+	const struct elan_piece *p = &b->piece[i];
+	struct elan_iq *q = queue_of(a, p);
+	sim_time t = a->t;
 
-	for (uint32_t i = 0; i < b->n_pieces; i++) {
+	if (!q || !put(a, b, p, &t))
+		return;
+	if (nic_has_book(a) && !b->is_held) {
+		b->is_held = true;
+		q->slot[p->address].note =
+			elan_account_slot(a, id, (uint32_t)p->address);
+	}
+	complete(a, q, (uint32_t)p->address, t);
+}
+
+/* A message of one packet, of which nothing has come: others of a message may
+ * count on its slot. */
+void elan_iq_cancel(
+	const struct nic_at *a, const struct elan_buffer *b, uint32_t i)
+{
+	for (; i < b->n_pieces; i++) {
 		const struct elan_piece *p = &b->piece[i];
 		struct elan_iq *q = queue_of(a, p);
-		sim_time t = a->t;
 
-		if (!q || !put(a, b, p, &t))
+		if (!q || total(p) > ELAN_PACKET || (uint32_t)p->back ||
+			q->slot[p->address].left != total(p))
 			continue;
-		if (nic_has_book(a) && !is_held) {
-			is_held = true;
-			q->slot[p->address].note =
-				elan_account_slot(a, id, (uint32_t)p->address);
-		}
-		complete(a, q, (uint32_t)p->address, t);
+		q->coming--;
+		give_free(elan_here(a), q, (uint32_t)p->address);
 	}
-	return is_held;
 }
 
 /* --- threads --- */
